@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# make V=1 shows commands; DEBUG=1 builds with -O0 -g; ASAN=1 with address and undefined-behaviour
+# sanitizers. `make help` lists the targets.
+
+VERSION  := 0.1.0
+PREFIX   ?= /usr/local
+DESTDIR  ?=
+BUILD    := build$(if $(ASAN),-asan)
+CC       := gcc
+CLANG    := clang
+BPFTOOL  := $(or $(shell command -v bpftool 2>/dev/null),/usr/sbin/bpftool)
+Q        := $(if $(V),,@)
+say       = $(if $(V),,@printf '  %-7s %s\n' '$1' '$2';)
+
+CFLAGS   ?= $(if $(DEBUG),-O0,-O2) -g
+WARN     := -Wall -Wextra -Wno-unused-parameter -Wmissing-prototypes -Wstrict-prototypes
+CPPFLAGS += -D_GNU_SOURCE -DPROFTRACE_VERSION='"$(VERSION)"' -Iuser -Ibpf -I$(BUILD)
+,        := ,
+SAN      := $(if $(ASAN),-fsanitize=address$(,)undefined -fno-sanitize-recover=undefined)
+LIBS     := -lbpf -lelf -lz -llzma -lZydis -lZycore -liberty -lpthread
+
+SRCS     := $(sort $(wildcard user/*.c user/*/*.c))
+OBJS     := $(SRCS:%.c=$(BUILD)/%.o)
+# Everything but main(): what unit tests and fuzzers link.
+LIB      := $(BUILD)/libproftrace.a
+SKEL     := $(BUILD)/proftrace.skel.h
+FORMATTED := $(wildcard user/*.[ch] user/*/*.[ch] bpf/*.[ch] tests/unit/*.[ch] tests/bench/*.[ch] tests/fuzz/*.[ch])
+
+all: proftrace ## build ./proftrace
+
+proftrace: $(BUILD)/user/main.o $(LIB)
+	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SAN) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+$(LIB): $(filter-out $(BUILD)/user/main.o,$(OBJS))
+	$(call say,AR,$@)rm -f $@ && ar rcs $@ $^
+
+$(BUILD)/%.o: %.c
+	@mkdir -p $(@D)
+	$(call say,CC,$<)$(CC) -std=gnu11 $(WARN) $(CPPFLAGS) $(CFLAGS) $(SAN) -MMD -MP -c -o $@ $<
+
+# Only attach/ and collect/ may include the skeleton.
+$(filter $(BUILD)/user/attach/% $(BUILD)/user/collect/%,$(OBJS)): $(SKEL)
+
+$(SKEL): $(BUILD)/bpf/proftrace.bpf.o
+	$(call say,SKEL,$@)$(BPFTOOL) gen skeleton $< name proftrace_bpf > $@
+
+$(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h vmlinux/*.h)
+	@mkdir -p $(@D)
+	$(call say,BPF,$<)$(CLANG) -target bpf -mcpu=v3 -g -O2 -Wall -Wextra -D__TARGET_ARCH_x86 -Ibpf -Ivmlinux -c -o $@.tmp $<
+	$(Q)llvm-strip -g $@.tmp -o $@ && rm -f $@.tmp
+
+deps: ## install what building and testing need
+	$(Q)scripts/install-deps.sh
+
+include tests/tests.mk
+
+install: proftrace ## install the program and its man page (PREFIX, DESTDIR)
+	install -D -m 755 proftrace $(DESTDIR)$(PREFIX)/bin/proftrace
+	install -D -m 644 docs/proftrace.1 $(DESTDIR)$(PREFIX)/share/man/man1/proftrace.1
+
+format: ## format the sources
+	$(Q)clang-format -i $(FORMATTED)
+
+clean: ## remove what was built
+	$(Q)rm -rf build build-asan proftrace demo.folded demo.svg
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
+
+.PHONY: all deps install format clean help
+.DELETE_ON_ERROR:
+-include $(OBJS:.o=.d)

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "fixture.h"
+
+#include <float.h>
+#include <math.h>
+
+#include "util/json.h"
+
+static char *text;
+static size_t text_size;
+static struct json j;
+
+static int begin(void **state)
+{
+	j = JSON_INIT(open_memstream(&text, &text_size));
+	return !j.out;
+}
+
+static int end(void **state)
+{
+	free(text);
+	return 0;
+}
+
+static void expect(const char *expected)
+{
+	fclose(j.out);
+	assert_string_equal(text, expected);
+}
+
+static void test_commas(void **state)
+{
+	json_open(&j, '{');
+	json_key(&j, "a");
+	json_open(&j, '[');
+	json_close(&j, ']');
+	json_key(&j, "b");
+	json_open(&j, '[');
+	json_u64(&j, 1);
+	json_open(&j, '{');
+	json_close(&j, '}');
+	json_bool(&j, true);
+	json_bool(&j, false);
+	json_null(&j);
+	json_close(&j, ']');
+	json_key(&j, "c");
+	json_string(&j, "x");
+	json_close(&j, '}');
+	expect("{\"a\":[],\"b\":[1,{},true,false,null],\"c\":\"x\"}");
+}
+
+static void test_numbers(void **state)
+{
+	json_open(&j, '[');
+	json_u64(&j, 0);
+	json_u64(&j, UINT64_MAX);
+	json_i64(&j, INT64_MIN);
+	json_double(&j, 0.1);
+	json_double(&j, 1700000000.25);
+	json_double(&j, 1.0 / 3);
+	json_double(&j, DBL_MAX);
+	json_double(&j, NAN);
+	json_double(&j, -INFINITY);
+	json_close(&j, ']');
+	expect("[0,18446744073709551615,-9223372036854775808,0.1,1700000000.25,"
+	       "0.33333333333333331,1.7976931348623157e+308,null,null]");
+}
+
+static void test_strings(void **state)
+{
+	json_open(&j, '[');
+	json_string(&j, "say \"hi\"\\\n\t\r\b\f");
+	json_string(&j, "\x01\x1b\x7f\xc2\x9b");
+	json_string(&j, "größe→🦀");
+	json_string(&j, "a\xff\xfe"
+			"b\xc3");
+	json_string(&j, "\xc0\xaf\xed\xa0\x80");
+	json_string(&j, "");
+	json_string(&j, NULL);
+	json_close(&j, ']');
+	expect("[\"say \\\"hi\\\"\\\\\\n\\t\\r\\b\\f\","
+	       "\"\\u0001\\u001b\\u007f\\u009b\","
+	       "\"größe→🦀\","
+	       "\"a\uFFFD\uFFFDb\uFFFD\","
+	       "\"\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\","
+	       "\"\",null]");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_commas, begin, end),
+		cmocka_unit_test_setup_teardown(test_numbers, begin, end),
+		cmocka_unit_test_setup_teardown(test_strings, begin, end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "fixture.h"
+#include "util/text.h"
+
+static void expect_escape(const char *in, size_t size, const char *expected)
+{
+	char buf[256];
+
+	memset(buf, '#', sizeof(buf));
+	assert_ptr_equal(text_escape(in, buf, size), buf);
+	assert_string_equal(buf, expected);
+	assert_int_equal(buf[size], '#');
+}
+
+static void test_escape(void **state)
+{
+	expect_escape("std::vector<int>::at(unsigned long)", 200,
+		      "std::vector<int>::at(unsigned long)");
+	expect_escape("größe→🦀", 200, "größe→🦀");
+	expect_escape("\033[31mred\n\t\x7f", 200, "\\x1b[31mred\\x0a\\x09\\x7f");
+	expect_escape("c1 \xc2\x9b!", 200, "c1 \\xc2\\x9b!");
+	expect_escape("\xff\xc3", 200, "\\xff\\xc3");
+	expect_escape("\xc0\xaf \xed\xa0\x80 \xf4\x90\x80\x80", 200,
+		      "\\xc0\\xaf \\xed\\xa0\\x80 \\xf4\\x90\\x80\\x80");
+	expect_escape("", 200, "");
+}
+
+static void test_escape_truncates_between_characters(void **state)
+{
+	expect_escape("abcdef", 4, "abc");
+	expect_escape("abc", 4, "abc");
+	expect_escape("ab→", 5, "ab");
+	expect_escape("ab→", 6, "ab→");
+	expect_escape("a\n", 5, "a");
+	expect_escape("a\n", 6, "a\\x0a");
+	expect_escape("a", 1, "");
+}
+
+static void expect_duration(uint64_t ns, const char *expected)
+{
+	char buf[32];
+
+	assert_string_equal(text_duration(ns, buf, sizeof(buf)), expected);
+}
+
+static void test_duration(void **state)
+{
+	expect_duration(0, "0 ns");
+	expect_duration(812, "812 ns");
+	expect_duration(999, "999 ns");
+	expect_duration(1000, "1.00 us");
+	expect_duration(1234, "1.23 us");
+	expect_duration(1235, "1.24 us");
+	expect_duration(9994, "9.99 us");
+	expect_duration(9995, "10.0 us");
+	expect_duration(99949, "99.9 us");
+	expect_duration(99950, "100 us");
+	expect_duration(999499, "999 us");
+	expect_duration(999500, "1.00 ms");
+	expect_duration(45600000, "45.6 ms");
+	expect_duration(7890000000, "7.89 s");
+	expect_duration(123000000000, "123 s");
+	expect_duration(86400000000000, "86400 s");
+	expect_duration(UINT64_MAX, "18446744074 s");
+}
+
+static void expect_count(uint64_t count, const char *expected)
+{
+	char buf[32];
+
+	assert_string_equal(text_count(count, buf, sizeof(buf)), expected);
+}
+
+static void test_count(void **state)
+{
+	char small[4];
+
+	expect_count(0, "0");
+	expect_count(999, "999");
+	expect_count(1000, "1,000");
+	expect_count(1234567, "1,234,567");
+	expect_count(UINT64_MAX, "18,446,744,073,709,551,615");
+	assert_string_equal(text_count(1234567, small, sizeof(small)), "1,2");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_escape),
+		cmocka_unit_test(test_escape_truncates_between_characters),
+		cmocka_unit_test(test_duration),
+		cmocka_unit_test(test_count),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The only state a JSON writer needs is whether the next element follows another one. After a
+ * closing bracket the answer is always yes, so no stack of levels is kept.
+ */
+#include "util/json.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/utf8.h"
+
+static void put(struct json *j, const char *s, size_t len)
+{
+	fwrite_unlocked(s, 1, len, j->out);
+}
+
+static void value(struct json *j)
+{
+	if (j->comma)
+		putc_unlocked(',', j->out);
+	j->comma = true;
+}
+
+void json_open(struct json *j, char bracket)
+{
+	value(j);
+	putc_unlocked(bracket, j->out);
+	j->comma = false;
+}
+
+void json_close(struct json *j, char bracket)
+{
+	putc_unlocked(bracket, j->out);
+	j->comma = true;
+}
+
+void json_key(struct json *j, const char *key)
+{
+	value(j);
+	putc_unlocked('"', j->out);
+	put(j, key, strlen(key));
+	put(j, "\":", 2);
+	j->comma = false;
+}
+
+/* Escapes what JSON demands, and DEL and C1 too: someone will cat the file on a terminal. */
+static bool needs_escape(uint32_t code)
+{
+	return code < 0x20 || code == '"' || code == '\\' || (code >= 0x7f && code < 0xa0);
+}
+
+static void put_escaped(struct json *j, uint32_t code)
+{
+	static const char shorts[] = "\"\"\\\\\nn\tt\rr\bb\ff";
+	const char *s;
+	char buf[8];
+
+	for (s = shorts; *s; s += 2) {
+		if (code == (unsigned char)*s) {
+			putc_unlocked('\\', j->out);
+			putc_unlocked(s[1], j->out);
+			return;
+		}
+	}
+	put(j, buf, snprintf(buf, sizeof(buf), "\\u%04x", (unsigned int)code));
+}
+
+void json_string(struct json *j, const char *s)
+{
+	const char *plain;
+
+	if (!s) {
+		json_null(j);
+		return;
+	}
+	value(j);
+	putc_unlocked('"', j->out);
+	for (plain = s; *s;) {
+		uint32_t code = 0;
+		size_t len = utf8_decode(s, &code);
+
+		if (len && !needs_escape(code)) {
+			s += len;
+			continue;
+		}
+		put(j, plain, s - plain);
+		if (len)
+			put_escaped(j, code);
+		else
+			put(j, "\xef\xbf\xbd", 3); /* U+FFFD */
+		s += len ? len : 1;
+		plain = s;
+	}
+	put(j, plain, s - plain);
+	putc_unlocked('"', j->out);
+}
+
+void json_u64(struct json *j, uint64_t v)
+{
+	char buf[20], *p = buf + sizeof(buf);
+
+	/* A profile of a million paths has four million numbers: printf() would dominate. */
+	do
+		*--p = '0' + v % 10;
+	while (v /= 10);
+	value(j);
+	put(j, p, buf + sizeof(buf) - p);
+}
+
+void json_i64(struct json *j, int64_t v)
+{
+	char buf[24];
+
+	value(j);
+	put(j, buf, snprintf(buf, sizeof(buf), "%" PRId64, v));
+}
+
+void json_double(struct json *j, double v)
+{
+	char buf[40], *p;
+
+	if (!isfinite(v)) {
+		json_null(j);
+		return;
+	}
+	/* The shortest of the two that reads back as the same number. */
+	snprintf(buf, sizeof(buf), "%.15g", v);
+	if (strtod(buf, NULL) != v)
+		snprintf(buf, sizeof(buf), "%.17g", v);
+	/* Some locales write a decimal comma. */
+	for (p = buf; *p; p++)
+		if (!strchr("0123456789+-e", *p))
+			*p = '.';
+	value(j);
+	put(j, buf, p - buf);
+}
+
+void json_bool(struct json *j, bool v)
+{
+	value(j);
+	put(j, v ? "true" : "false", v ? 4 : 5);
+}
+
+void json_null(struct json *j)
+{
+	value(j);
+	put(j, "null", 4);
+}

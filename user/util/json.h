@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Writes JSON to a stream as it is called: nothing is kept in memory, whatever the size or the
+ * depth. Balance of json_open/json_close and keys inside objects are the caller's duty. Errors
+ * show in ferror(). The stream is used without locking.
+ */
+#ifndef PROFTRACE_UTIL_JSON_H
+#define PROFTRACE_UTIL_JSON_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct json {
+	FILE *out;
+	bool comma; /* a value precedes on this level */
+};
+
+#define JSON_INIT(stream) ((struct json){.out = (stream)})
+
+/* `bracket` is '{' or '[', and its counterpart to close. */
+void json_open(struct json *j, char bracket);
+void json_close(struct json *j, char bracket);
+
+/* `key` must need no escapes: keys are ours, never a stranger's. */
+void json_key(struct json *j, const char *key);
+
+/* NULL is written as null, invalid UTF-8 as U+FFFD. */
+void json_string(struct json *j, const char *s);
+void json_u64(struct json *j, uint64_t v);
+void json_i64(struct json *j, int64_t v);
+void json_double(struct json *j, double v); /* NaN and infinities are written as null */
+void json_bool(struct json *j, bool v);
+void json_null(struct json *j);
+
+#endif

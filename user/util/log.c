@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "util/log.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "util/text.h"
+
+static enum log_level max_level = LOG_INFO;
+
+void log_set_level(enum log_level level)
+{
+	max_level = level;
+}
+
+enum log_level log_get_level(void)
+{
+	return max_level;
+}
+
+void log_at(enum log_level level, const char *fmt, ...)
+{
+	char line[2048], safe[4096];
+	va_list args;
+
+	if (level > max_level)
+		return;
+	va_start(args, fmt);
+	vsnprintf(line, sizeof(line), fmt, args);
+	va_end(args);
+	fprintf(stderr, "proftrace: %s\n", text_escape(line, safe, sizeof(safe)));
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Messages to the person at the terminal: always stderr, one line each, prefixed "proftrace: ".
+ * stdout carries results only. The function that finds an error prints it; callers pass it on.
+ */
+#ifndef PROFTRACE_UTIL_LOG_H
+#define PROFTRACE_UTIL_LOG_H
+
+enum log_level {
+	LOG_ERROR, /* always shown */
+	LOG_WARN,  /* what is degraded; hidden by -q */
+	LOG_INFO,  /* what a user may want to know once; hidden by -q */
+	LOG_DEBUG, /* -v */
+};
+
+void log_set_level(enum log_level level);
+enum log_level log_get_level(void);
+
+/* Prints one line; control characters in it are escaped. */
+void log_at(enum log_level level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+#define log_error(...) log_at(LOG_ERROR, __VA_ARGS__)
+#define log_warn(...)  log_at(LOG_WARN, __VA_ARGS__)
+#define log_info(...)  log_at(LOG_INFO, __VA_ARGS__)
+#define log_debug(...) log_at(LOG_DEBUG, __VA_ARGS__)
+
+#endif

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Text for people: names that strangers chose become harmless on a terminal, numbers become
+ * readable. All arithmetic is on integers, so that output is the same in every locale.
+ */
+#include "util/text.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "util/utf8.h"
+
+char *text_escape(const char *name, char *buf, size_t size)
+{
+	size_t len = 0;
+
+	if (!size)
+		return buf;
+	while (*name) {
+		uint32_t code = 0;
+		size_t i, in = utf8_decode(name, &code);
+		bool safe = in && code >= 0x20 && !(code >= 0x7f && code < 0xa0);
+		size_t out;
+
+		if (!in)
+			in = 1;
+		out = safe ? in : in * strlen("\\xNN");
+		/* Whole characters and escapes only: half a one is unsafe or misleading. */
+		if (out >= size - len)
+			break;
+		if (safe)
+			memcpy(buf + len, name, in);
+		for (i = 0; !safe && i < in; i++)
+			sprintf(buf + len + 4 * i, "\\x%02x", (unsigned char)name[i]);
+		len += out;
+		name += in;
+	}
+	buf[len] = '\0';
+	return buf;
+}
+
+/* Prints ns in `unit_ns` with three significant digits. Returns false if that needs four. */
+static bool three_digits(uint64_t ns, uint64_t unit_ns, const char *unit, char *buf, size_t size)
+{
+	unsigned int decimals, power = 100;
+
+	for (decimals = 2;; decimals--, power /= 10) {
+		uint64_t step = unit_ns / power;
+		uint64_t scaled = ns / step + (ns % step >= step / 2);
+
+		if (scaled < 1000 && decimals) {
+			snprintf(buf, size, "%" PRIu64 ".%0*" PRIu64 " %s", scaled / power,
+				 (int)decimals, scaled % power, unit);
+			return true;
+		}
+		if (!decimals) {
+			snprintf(buf, size, "%" PRIu64 " %s", scaled, unit);
+			return scaled < 1000;
+		}
+	}
+}
+
+char *text_duration(uint64_t ns, char *buf, size_t size)
+{
+	if (ns < 1000)
+		snprintf(buf, size, "%" PRIu64 " ns", ns);
+	else if (!three_digits(ns, 1000, "us", buf, size) &&
+		 !three_digits(ns, 1000000, "ms", buf, size))
+		three_digits(ns, 1000000000, "s", buf, size);
+	return buf;
+}
+
+char *text_count(uint64_t count, char *buf, size_t size)
+{
+	char digits[24], *in = digits, *out = buf;
+	int left = snprintf(digits, sizeof(digits), "%" PRIu64, count);
+
+	if (!size)
+		return buf;
+	for (; left; left--) {
+		if (out + 1 < buf + size)
+			*out++ = *in;
+		in++;
+		if (left % 3 == 1 && left > 1 && out + 1 < buf + size)
+			*out++ = ',';
+	}
+	*out = '\0';
+	return buf;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Numbers and foreign names as text for people. Every function writes into the caller's buffer,
+ * always ends it with NUL, and returns it. */
+#ifndef PROFTRACE_UTIL_TEXT_H
+#define PROFTRACE_UTIL_TEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Copies `name` so that it is safe on a terminal: control characters (C0, DEL, C1) and invalid
+ * UTF-8 become \xNN. Truncates to `size`. */
+char *text_escape(const char *name, char *buf, size_t size);
+
+/* A duration with three significant digits and its unit: "0 ns", "812 ns", "1.23 us", "45.6 ms",
+ * "7.89 s", "123 s". */
+char *text_duration(uint64_t ns, char *buf, size_t size);
+
+/* A count with thousands separators: "1,234,567". */
+char *text_count(uint64_t count, char *buf, size_t size);
+
+#endif
