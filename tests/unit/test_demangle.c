@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbol/demangle.h"
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+static void test_names(void **state)
+{
+	static const struct {
+		const char *symbol, *want;
+	} names[] = {
+		{"_ZN2ns1fEi", "ns::f(int)"},
+		{"_ZN2ns1fEi.cold", "ns::f(int) [clone .cold]"},
+		{"_Z1fi.part.0", "f(int) [clone .part.0]"},
+		{"_Z1fi.part.0.cold", "f(int) [clone .part.0] [clone .cold]"},
+		{"_Z1fi.llvm.123", "f(int) [clone .llvm.123]"},
+		{"_Z1fIiEvT_", "void f<int>(int)"},
+		{"_ZN12_GLOBAL__N_11fEv", "(anonymous namespace)::f()"},
+		{"_ZThn16_N1B1fEv", "non-virtual thunk to B::f()"},
+		{"_ZN4core3fmt9Formatter9write_str17h0123456789abcdefE",
+		 "core::fmt::Formatter::write_str"},
+		{"_ZN71_$LT$Test$u20$$u2b$$u20$$u27$static$u20$as$u20$foo..Bar$LT$Test$GT$$GT$3bar"
+		 "17h930b740aa94f1d3aE",
+		 "<Test + 'static as foo::Bar<Test>>::bar"},
+		{"_RNvC6_123foo3bar", "123foo::bar"},
+		{"main", NULL},
+		{"", NULL},
+		{"_", NULL},
+		{"_Z", NULL},
+		{"_R", NULL},
+		{"_Zq", NULL},
+		{"_GLOBAL__sub_I_main", NULL},
+		{"_start", NULL},
+	};
+	size_t i;
+
+	for (i = 0; i < COUNT(names); i++) {
+		char *name = demangle(names[i].symbol);
+
+		if (names[i].want) {
+			assert_non_null(name);
+			assert_string_equal(name, names[i].want);
+		} else {
+			assert_null(name);
+		}
+		free(name);
+	}
+}
+
+static void test_long_input(void **state)
+{
+	static char symbol[8192];
+	char *name;
+
+	memset(symbol, 'x', sizeof(symbol));
+	memcpy(symbol, "_Z4000", 6);
+	strcpy(symbol + 4006, "v");
+	name = demangle(symbol);
+	assert_non_null(name);
+	assert_int_equal(strlen(name), 4002);
+	free(name);
+	memcpy(symbol, "_Z5000", 6);
+	memset(symbol + 4006, 'x', 1000);
+	strcpy(symbol + 5006, "v");
+	assert_null(demangle(symbol));
+}
+
+/* Each parameter is a function that takes the one before twice: 2^40 words from 500 bytes. */
+static void test_bomb(void **state)
+{
+	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	char symbol[1024] = "_Z1fPFviE";
+	size_t len = strlen(symbol);
+	unsigned i;
+
+	for (i = 0; i < 40; i++) {
+		char ref[8] = "S";
+		unsigned seq = 2 * i;
+
+		if (seq >= 36)
+			sprintf(ref, "S%c%c_", digits[seq / 36], digits[seq % 36]);
+		else
+			sprintf(ref, "S%c_", digits[seq]);
+		len += sprintf(symbol + len, "PFv%s%sE", ref, ref);
+		if (i == 2) {
+			char *small = demangle(symbol);
+
+			assert_non_null(small);
+			assert_non_null(strstr(small, "void (*)(void (*)(int), void (*)(int))"));
+			free(small);
+		}
+	}
+	assert_null(demangle(symbol));
+}
+
+static void test_garbage(void **state)
+{
+	static const char good[] = "_ZNSt6vectorIN2ns1AIiEESaIS2_EE9push_backEOS2_";
+	uint32_t seed = 4711;
+	int i, j;
+
+	for (i = 0; i < 20000; i++) {
+		char symbol[sizeof(good)], *name;
+
+		memcpy(symbol, good, sizeof(good));
+		for (j = 0; j < 3; j++) {
+			seed = seed * 1664525 + 1013904223;
+			symbol[2 + (seed >> 8) % (sizeof(good) - 3)] = 33 + (seed >> 24) % 94;
+		}
+		name = demangle(symbol);
+		if (name)
+			demangle_cut_params(name);
+		free(name);
+	}
+}
+
+static void test_cut_params(void **state)
+{
+	static const struct {
+		const char *name, *want;
+	} names[] = {
+		{"ns::f(int)", "ns::f"},
+		{"ns::f(int) const", "ns::f"},
+		{"ns::f(int) const &", "ns::f"},
+		{"ns::f(int) &&", "ns::f"},
+		{"f()", "f"},
+		{"f(void (*)(int), char)", "f"},
+		{"f(int) [clone .part.0]", "f"},
+		{"f(int) const [clone .part.0] [clone .cold]", "f"},
+		{"f[abi:cxx11](int)", "f[abi:cxx11]"},
+		{"A::A(A const&)", "A::A"},
+		{"A::~A()", "A::~A"},
+		{"(anonymous namespace)::f()", "(anonymous namespace)::f"},
+		{"ns::(anonymous namespace)::A::f(int) const", "ns::(anonymous namespace)::A::f"},
+		{"void f<int>(int)", "f<int>"},
+		{"unsigned long ns::f<int, char>(int, char)", "ns::f<int, char>"},
+		{"std::vector<int, std::allocator<int> > f<int>(int)", "f<int>"},
+		{"char const* f<int>(int)", "f<int>"},
+		{"decltype (a+b) f<int>(int)", "f<int>"},
+		{"decltype(auto) ns::f<int>()", "ns::f<int>"},
+		{"void (*f<int>(int))(char)", "f<int>"},
+		{"void (*(*f<int>(int))(char))(long)", "f<int>"},
+		{"void f<void (int)>(void (*)(int))", "f<void (int)>"},
+		{"void f<(E)1>()", "f<(E)1>"},
+		{"void f<(1>(0))>()", "f<(1>(0))>"},
+		{"A::operator()(int)", "A::operator()"},
+		{"operator()(int)", "operator()"},
+		{"void A::operator()<int>(int) const", "A::operator()<int>"},
+		{"A::operator[](int)", "A::operator[]"},
+		{"A::operator->() const", "A::operator->"},
+		{"A::operator->*(int)", "A::operator->*"},
+		{"bool operator< <int>(A<int> const&)", "operator< <int>"},
+		{"bool operator> <int>(A<int> const&)", "operator> <int>"},
+		{"std::ostream& operator<< <int>(std::ostream&)", "operator<< <int>"},
+		{"bool operator==<int>(A<int> const&)", "operator==<int>"},
+		{"A& A::operator=<void (int)>(int)", "A::operator=<void (int)>"},
+		{"bool operator<=>(A, A)", "operator<=>"},
+		{"A::operator bool() const", "A::operator bool"},
+		{"A::operator char const*() const", "A::operator char const*"},
+		{"A::operator std::vector<int> () const", "A::operator std::vector<int> "},
+		{"operator new(unsigned long)", "operator new"},
+		{"operator delete[](void*)", "operator delete[]"},
+		{"operator\"\" _km(long double)", "operator\"\" _km"},
+		{"my_operator(int)", "my_operator"},
+		{"operators(int)", "operators"},
+		{"main::{lambda(int)#1}::operator()(int) const",
+		 "main::{lambda(int)#1}::operator()"},
+		{"f(int)::{lambda()#1}::operator()() const", "f(int)::{lambda()#1}::operator()"},
+		{"A::f(int) const::{lambda()#1}::operator()() const",
+		 "A::f(int) const::{lambda()#1}::operator()"},
+		{"void f<int>(int)::local::g()", "f<int>(int)::local::g"},
+		{"non-virtual thunk to B::f(int)", "non-virtual thunk to B::f"},
+		{"virtual thunk to B::~B()", "virtual thunk to B::~B"},
+		{"core::fmt::Formatter::write_str", "core::fmt::Formatter::write_str"},
+		{"<T as core::fmt::Display>::fmt", "<T as core::fmt::Display>::fmt"},
+		{"<fn(i32) -> u8 as a::B>::call", "<fn(i32) -> u8 as a::B>::call"},
+		{"core::ops::function::FnOnce::call_once{{vtable.shim}}",
+		 "core::ops::function::FnOnce::call_once{{vtable.shim}}"},
+		{"a::b::{closure#0}", "a::b::{closure#0}"},
+		{"main", "main"},
+		{"", ""},
+		/* Nonsense must not run off the end. */
+		{"f(", "f"},
+		{"(*", "(*"},
+		{"f<", "f<"},
+		{"f)>]}", "f)>]}"},
+		{"operator", "operator"},
+		{"operator(", "operator"},
+	};
+	size_t i;
+
+	for (i = 0; i < COUNT(names); i++) {
+		char *copy = strdup(names[i].name);
+
+		assert_string_equal(demangle_cut_params(copy), names[i].want);
+		free(copy);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_names),	   cmocka_unit_test(test_long_input),
+		cmocka_unit_test(test_bomb),	   cmocka_unit_test(test_garbage),
+		cmocka_unit_test(test_cut_params),
+	};
+
+	return cmocka_run_group_tests_name("demangle", tests, NULL, NULL);
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "elf_fixture.h"
+
+#include "symbol/traits.h"
+
+#define LIBRARY "-shared -fPIC -O1"
+
+static unsigned traits_of(const char *path, const char **why)
+{
+	struct elf_image *img;
+	unsigned traits;
+	int fd;
+
+	img = open_path(path, &fd);
+	traits = traits__of(img, why);
+	close_image(img, fd);
+	return traits;
+}
+
+static void expect(const char *text, const char *flags, unsigned want, const char *want_why)
+{
+	const char *why = "";
+
+	compile("object", "object.c", text, flags);
+	assert_int_equal(traits_of("object", &why), want);
+	if (want_why)
+		assert_string_equal(why, want_why);
+	else
+		assert_null(why);
+	/* Names in .symtab alone are another matter; what is in .dynsym survives. */
+	sh("strip object");
+	assert_int_equal(traits_of("object", NULL), want);
+}
+
+static void test_plain_c(void **state)
+{
+	expect("#include <stdio.h>\nint main(void) { return puts(\"\"); }", "", 0, NULL);
+}
+
+static void test_references(void **state)
+{
+	static const struct {
+		const char *name;
+		unsigned want;
+	} names[] = {
+		{"__cxa_throw", TRAIT_UNWINDS},
+		{"_Unwind_RaiseException", TRAIT_UNWINDS},
+		{"__gxx_personality_v0", TRAIT_UNWINDS},
+		{"swapcontext", TRAIT_SWITCHES},
+		{"jump_fcontext", TRAIT_SWITCHES},
+		{"backtrace", TRAIT_INSPECTS},
+		{"_Unwind_Backtrace", TRAIT_INSPECTS},
+		{"__asan_init", TRAIT_INSPECTS},
+		/* These only pass on what others throw, and only look. */
+		{"_Unwind_Resume", 0},
+		{"__gcc_personality_v0", 0},
+		{"dl_iterate_phdr", 0},
+		{"sigaltstack", 0},
+		{"getcontext", 0},
+		{"__morestack", 0},
+		{"__cxa_thrown", 0},
+	};
+	char text[256];
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		snprintf(text, sizeof(text), "void %s(void); void f(void) { %s(); %s(); }",
+			 names[i].name, names[i].name, names[i].name);
+		expect(text, LIBRARY " -fno-builtin -nostdlib", names[i].want,
+		       names[i].want ? names[i].name : NULL);
+	}
+	expect("void __sanitizer_start(void); void f(void) { __sanitizer_start(); }", LIBRARY,
+	       TRAIT_INSPECTS, "__sanitizer_");
+	expect("void __morestack(void) {}", LIBRARY, TRAIT_SWITCHES, "__morestack");
+}
+
+static void test_gravest_is_named(void **state)
+{
+	expect("void backtrace(void); void makecontext(void); void __cxa_throw(void);\n"
+	       "void f(void) { backtrace(); __cxa_throw(); makecontext(); }",
+	       LIBRARY " -fno-builtin", TRAIT_UNWINDS | TRAIT_SWITCHES | TRAIT_INSPECTS,
+	       "makecontext");
+}
+
+/* C with cleanups has tables, a personality and libgcc_s, but can start nothing. */
+static void test_cleanup_in_c(void **state)
+{
+	static const char text[] =
+		"void gone(int *p); void work(void);\n"
+		"void f(void) { __attribute__((cleanup(gone))) int x = 1; work(); }";
+
+	expect(text, LIBRARY " -fexceptions", 0, NULL);
+	sh("readelf -SW object | grep -q gcc_except_table");
+}
+
+/* A whole C++ runtime linked in and stripped shows nothing but its tables. */
+static void test_hidden_unwinder(void **state)
+{
+	static const char tables[] =
+		"__asm__(\".section .gcc_except_table,\\\"a\\\"\\n.long 0\\n.text\");\n";
+	char text[512];
+
+	snprintf(text, sizeof(text), "%svoid dl_iterate_phdr(void); void f(void) { %s }", tables,
+		 "dl_iterate_phdr(); dl_iterate_phdr();");
+	expect(text, LIBRARY, TRAIT_UNWINDS, ".gcc_except_table");
+	snprintf(text, sizeof(text), "%svoid _start(void) {}", tables);
+	expect(text, "-static -nostdlib", TRAIT_UNWINDS, ".gcc_except_table");
+}
+
+static void test_go(void **state)
+{
+	expect("__asm__(\".section .note.go.buildid,\\\"a\\\"\\n.long 0\\n.text\");\n"
+	       "void makecontext(void); void f(void) { makecontext(); }",
+	       LIBRARY " -fno-builtin", TRAIT_GO | TRAIT_SWITCHES, ".note.go.buildid");
+}
+
+static void test_libraries(void **state)
+{
+	compile("libstdc++.so.6", "stub.c", "int stub;", LIBRARY " -Wl,-soname,libstdc++.so.6");
+	expect("int f(void) { return 1; }", LIBRARY " -Wl,--no-as-needed ./libstdc++.so.6",
+	       TRAIT_UNWINDS, "libstdc++.so");
+	compile("libgcc_s.so.1", "stub.c", "int stub;", LIBRARY " -Wl,-soname,libgcc_s.so.1");
+	expect("int f(void) { return 1; }", LIBRARY " -Wl,--no-as-needed ./libgcc_s.so.1", 0, NULL);
+}
+
+static void test_libc_by_soname(void **state)
+{
+	static const char text[] = "void swapcontext(void) {}";
+
+	expect(text, LIBRARY " -fno-builtin -Wl,-soname,libc.so.6", TRAIT_LIBC | TRAIT_SWITCHES,
+	       "swapcontext");
+	expect("int f(void) { return 1; }", LIBRARY " -Wl,-soname,libm.so.6", TRAIT_LIBC,
+	       "libm.so.6");
+	compile("libc.so.6", "fake.c", text, LIBRARY " -fno-builtin -Wl,-soname,libfake.so");
+	assert_int_equal(traits_of("libc.so.6", NULL), TRAIT_SWITCHES);
+}
+
+static void use(struct elf_image *img)
+{
+	const char *why;
+
+	traits__of(img, &why);
+	if (why)
+		assert_true(strlen(why) < 64);
+}
+
+static void test_damaged(void **state)
+{
+	compile("victim", "victim.c", "void __cxa_throw(void); void f(void) { __cxa_throw(); }",
+		LIBRARY);
+	for_each_mutant("victim", 2000, use);
+	for_each_cut("victim", 61, use);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_plain_c),		 cmocka_unit_test(test_references),
+		cmocka_unit_test(test_gravest_is_named), cmocka_unit_test(test_cleanup_in_c),
+		cmocka_unit_test(test_hidden_unwinder),	 cmocka_unit_test(test_go),
+		cmocka_unit_test(test_libraries),	 cmocka_unit_test(test_libc_by_soname),
+		cmocka_unit_test(test_damaged),
+	};
+
+	return cmocka_run_group_tests_name("traits", tests, fixture_make, fixture_clean);
+}

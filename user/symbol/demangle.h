@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* C++ and Rust names, by libiberty. */
+#ifndef PROFTRACE_SYMBOL_DEMANGLE_H
+#define PROFTRACE_SYMBOL_DEMANGLE_H
+
+/*
+ * The demangled form of `symbol` with parameters ("ns::f(int)"; Rust without its hash), or NULL if
+ * it is not a mangled name. Clone suffixes (".part.0", ".constprop.0", ".isra.0", ".cold",
+ * ".llvm.123") are kept as libiberty prints them ("f(int) [clone .part.0]"). The caller frees it.
+ * Input over 4096 bytes, and output over 64 KiB, gives NULL.
+ */
+char *demangle(const char *symbol);
+
+/*
+ * Cuts `demangled` in place to its qualified name without the parameter list and what follows:
+ * "ns::f(int) const" -> "ns::f", "operator()(int)" -> "operator()", "(anonymous namespace)::f()" ->
+ * "(anonymous namespace)::f". Template return types are dropped: "void f<int>(int)" -> "f<int>".
+ * Returns the start of the name within `demangled`.
+ */
+char *demangle_cut_params(char *demangled);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the files of this folder need from an image beyond elf_image.h: sections, program headers
+ * and whole blocks of bytes. Not for other folders.
+ */
+#ifndef PROFTRACE_SYMBOL_ELF_INSIDE_H
+#define PROFTRACE_SYMBOL_ELF_INSIDE_H
+
+#include <elf.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct elf_image;
+
+/* Nothing in it has been checked against the file: elf_section__read() does that. */
+struct elf_section {
+	const char *name; /* "" if it cannot be read; the image's */
+	uint32_t type, link;
+	uint64_t flags, offset, size, entsize;
+};
+
+/*
+ * Like elf_image__open(), for a file that holds symbols only: its segments may lie outside the file
+ * (objcopy --only-keep-debug leaves them without bytes), and what is wrong is a debug message. On
+ * success the image owns `fd`.
+ */
+int elf_image__open_debug(int fd, const char *label, struct elf_image **out);
+
+uint64_t elf_image__size(const struct elf_image *img); /* of the file, at open */
+const Elf64_Phdr *elf_image__phdrs(const struct elf_image *img, size_t *cnt);
+const struct elf_section *elf_image__sections(const struct elf_image *img, size_t *cnt);
+
+/* File offset of the byte at `vaddr` in any segment. */
+bool elf_image__offset(const struct elf_image *img, uint64_t vaddr, uint64_t *offset);
+
+/* Exactly [off, off+size) into a new block with a NUL behind it. Returns 0, -ENOEXEC if the range
+ * is not in the file or longer than `max`, -EIO, -ENOMEM; logs nothing. The caller frees *out. */
+int elf_image__read_block(const struct elf_image *img, uint64_t off, uint64_t size, uint64_t max,
+			  void **out);
+
+/* The first such section, or NULL. */
+const struct elf_section *elf_section__by_name(const struct elf_image *img, const char *name);
+const struct elf_section *elf_section__by_type(const struct elf_image *img, uint32_t type);
+
+/* elf_image__read_block() of its bytes; -ENOEXEC too if it has none in the file or they are
+ * compressed. */
+int elf_section__read(const struct elf_image *img, const struct elf_section *sec, uint64_t max,
+		      void **out);
+
+/* The section table through libelf. A damaged one counts as empty: the kernel and the loader do
+ * without it. Returns 0 or -ENOMEM; the caller frees *items and *names. */
+int elf_section__load_all(const struct elf_image *img, struct elf_section **items, size_t *cnt,
+			  char **names);
+
+#endif

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Every name of every table becomes one entry; entries are sorted by address and, at one address,
+ * by how good a name they have; each run of equal addresses becomes one symbol. Names point into
+ * the string tables, which are kept: a symbol costs no allocation of its own.
+ */
+#include "symbol/symtab.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbol/debug_file.h"
+#include "symbol/elf_image.h"
+#include "symbol/elf_inside.h"
+#include "symbol/mini_debug.h"
+#include "symbol/sym_entry.h"
+#include "symbol/sym_table.h"
+#include "util/array.h"
+#include "util/log.h"
+
+/* Far more than identical code folding produces. */
+#define MAX_ALIASES 4096
+#define MAX_SOURCES 4
+
+struct symtab {
+	struct symbol *symbols;
+	size_t cnt;
+	const char **aliases; /* of all symbols */
+	char *strings[MAX_SOURCES];
+	size_t strings_cnt;
+	char *source;
+};
+
+struct builder {
+	const struct elf_image *img;
+	struct symtab *tab;
+	struct sym_entry *entries;
+	size_t len, cap;
+	const struct elf_segment *segment; /* the last symbol's */
+};
+
+static const struct elf_segment *find_segment(struct builder *b, uint64_t vaddr)
+{
+	const struct elf_segment *segments;
+	size_t cnt, i;
+
+	if (b->segment && vaddr - b->segment->vaddr < b->segment->filesz)
+		return b->segment;
+	segments = elf_image__segments(b->img, &cnt);
+	for (i = 0; i < cnt; i++) {
+		if (segments[i].exec && vaddr - segments[i].vaddr < segments[i].filesz)
+			return b->segment = &segments[i];
+	}
+	return NULL;
+}
+
+static bool kind_of(const Elf64_Sym *sym, uint8_t *kind)
+{
+	switch (ELF64_ST_TYPE(sym->st_info)) {
+	case STT_FUNC:
+		*kind = SYMBOL_FUNC;
+		return true;
+	case STT_GNU_IFUNC:
+		*kind = SYMBOL_IFUNC;
+		return true;
+	case STT_NOTYPE:
+		*kind = SYMBOL_NOTYPE;
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Marks that tools leave in the text, on no boundary of functions. */
+static bool is_noise(const struct sym_entry *e)
+{
+	return e->kind == SYMBOL_NOTYPE && e->bind == 2 &&
+	       (!strncmp(e->name, ".L", 2) || !strncmp(e->name, ".annobin", 8));
+}
+
+static uint8_t count_underscores(const char *name)
+{
+	size_t cnt = strspn(name, "_");
+
+	return cnt < UINT8_MAX ? cnt : UINT8_MAX;
+}
+
+static int add_symbol(struct builder *b, struct sym_table *raw, const Elf64_Sym *sym,
+		      uint32_t files_cnt)
+{
+	int bind = ELF64_ST_BIND(sym->st_info);
+	struct sym_entry e = {.vaddr = sym->st_value, .order = raw->next - 1};
+	const struct elf_segment *segment;
+	uint64_t room;
+	size_t len;
+
+	/* An absolute symbol is a number, or an address in another file. */
+	if (sym->st_shndx == SHN_UNDEF || sym->st_shndx == SHN_ABS || sym->st_shndx == SHN_COMMON ||
+	    !kind_of(sym, &e.kind))
+		return 0;
+	segment = find_segment(b, e.vaddr);
+	e.name = segment ? sym_table__name(raw, sym, &len) : NULL;
+	if (!e.name)
+		return 0;
+	e.len = len;
+	e.bind = bind == STB_LOCAL ? 2 : bind == STB_WEAK;
+	if (is_noise(&e))
+		return 0;
+	room = segment->filesz - (e.vaddr - segment->vaddr);
+	e.size = sym->st_size < room ? sym->st_size : room;
+	e.file = bind == STB_LOCAL ? files_cnt : NO_FILE;
+	e.is_cold = sym_entry__cold_prefix(e.name, e.len) > 0;
+	e.underscores = count_underscores(e.name);
+	if (ARRAY_RESERVE(&b->entries, b->len, &b->cap))
+		return -ENOMEM;
+	b->entries[b->len++] = e;
+	return 0;
+}
+
+static int note_source(struct symtab *tab, const char *what)
+{
+	char *joined;
+
+	if (asprintf(&joined, "%s%s%s", tab->source ?: "", tab->source ? " + " : "", what) < 0)
+		return -ENOMEM;
+	free(tab->source);
+	tab->source = joined;
+	return 0;
+}
+
+/* Adds one table of `src`: the image itself or what stands in for its .symtab. Returns -ENOENT if
+ * there is none. */
+static int add_table(struct builder *b, const struct elf_image *src, uint32_t type,
+		     const char *what)
+{
+	size_t before = b->len;
+	uint32_t files_cnt = 0;
+	struct sym_table raw;
+	Elf64_Sym sym;
+	int err;
+
+	err = sym_table__open(src, type, &raw);
+	if (err)
+		return err;
+	while (!err && sym_table__next(&raw, &sym)) {
+		files_cnt += ELF64_ST_TYPE(sym.st_info) == STT_FILE;
+		err = add_symbol(b, &raw, &sym, files_cnt);
+	}
+	if (!err && b->len > before) {
+		b->tab->strings[b->tab->strings_cnt++] = raw.strings;
+		raw.strings = NULL;
+		err = note_source(b->tab, what);
+	}
+	sym_table__close(&raw);
+	if (err)
+		log_error("elf: cannot read symbols of '%s': %s", elf_image__label(src),
+			  strerror(-err));
+	return err;
+}
+
+/* What `strip` took away, from where distributions put it. */
+static int add_stripped(struct builder *b, const char *root)
+{
+	struct elf_image *src = NULL;
+	int err;
+
+	err = debug_file__open(b->img, root, &src);
+	if (!err)
+		err = add_table(b, src, SHT_SYMTAB, elf_image__label(src));
+	if (err == -ENOENT) {
+		elf_image__free(src);
+		src = NULL;
+		err = mini_debug__open(b->img, &src);
+		if (!err)
+			err = add_table(b, src, SHT_SYMTAB, ".gnu_debugdata");
+	}
+	elf_image__free(src);
+	return err == -ENOENT ? 0 : err;
+}
+
+/* A FUNC's name beats an IFUNC's beats a NOTYPE's. A .cold piece without a byte is at the address
+ * of whatever follows, so pieces come last. */
+static int rank(const struct sym_entry *e)
+{
+	return e->kind * 4 + (e->is_cold ? 2 + !e->size : 0);
+}
+
+static int cmp_entries(const void *pa, const void *pb)
+{
+	const struct sym_entry *a = pa, *b = pb;
+	int cmp;
+
+	if (a->vaddr != b->vaddr)
+		return a->vaddr < b->vaddr ? -1 : 1;
+	cmp = rank(a) - rank(b);
+	cmp = cmp ?: a->underscores - b->underscores;
+	cmp = cmp ?: a->bind - b->bind;
+	if (!cmp && a->len != b->len)
+		cmp = a->len < b->len ? -1 : 1;
+	return cmp ?: strcmp(a->name, b->name);
+}
+
+static bool same_name(const struct sym_entry *a, const char *name)
+{
+	return a->name == name || !strcmp(a->name, name);
+}
+
+/* Makes one symbol of entries[0..cnt), which are at one address, the best name first. Returns the
+ * number of aliases written to `aliases`. */
+static size_t merge(const struct builder *b, struct sym_entry *entries, size_t cnt,
+		    const char **aliases, struct symbol *sym)
+{
+	size_t i, aliases_cnt = 0;
+
+	*sym = (struct symbol){
+		.vaddr = entries->vaddr,
+		.size = entries->size,
+		.kind = entries->kind,
+		.name = entries->name,
+		.aliases = aliases,
+		.piece_of = SYMTAB_NONE,
+	};
+	for (i = 0; i < cnt; i++) {
+		entries[i].symbol = sym - b->tab->symbols;
+		/* Hand-written assembly often sizes only one of its names. */
+		if (!entries->size && entries[i].kind == entries->kind &&
+		    entries[i].size > sym->size)
+			sym->size = entries[i].size;
+		/* glibc calls the same resolver strlen_ifunc, a FUNC, and strlen, an IFUNC. */
+		if (entries[i].kind == SYMBOL_IFUNC)
+			sym->kind = SYMBOL_IFUNC;
+		/* .symtab repeats the names of .dynsym. */
+		if (same_name(&entries[i], sym->name) || aliases_cnt == MAX_ALIASES ||
+		    (aliases_cnt && same_name(&entries[i], aliases[aliases_cnt - 1])))
+			continue;
+		aliases[aliases_cnt++] = entries[i].name;
+	}
+	sym->aliases_cnt = aliases_cnt;
+	elf_image__exec_offset(b->img, sym->vaddr, sym->size, &sym->offset);
+	return aliases_cnt;
+}
+
+static size_t count_addresses(const struct sym_entry *entries, size_t cnt)
+{
+	size_t addresses = 0, i;
+
+	for (i = 0; i < cnt; i++)
+		addresses += !i || entries[i].vaddr != entries[i - 1].vaddr;
+	return addresses;
+}
+
+static int build(struct builder *b)
+{
+	struct symtab *tab = b->tab;
+	size_t i, end, addresses, aliases_cnt = 0;
+
+	if (!b->len)
+		return 0;
+	qsort(b->entries, b->len, sizeof(*b->entries), cmp_entries);
+	addresses = count_addresses(b->entries, b->len);
+	tab->symbols = calloc(addresses, sizeof(*tab->symbols));
+	tab->aliases = calloc(b->len - addresses + 1, sizeof(*tab->aliases));
+	if (!tab->symbols || !tab->aliases)
+		return -ENOMEM;
+	for (i = 0; i < b->len; i = end) {
+		for (end = i + 1; end < b->len && b->entries[end].vaddr == b->entries[i].vaddr;)
+			end++;
+		aliases_cnt += merge(b, b->entries + i, end - i, tab->aliases + aliases_cnt,
+				     &tab->symbols[tab->cnt++]);
+	}
+	return sym_entry__link_pieces(b->entries, b->len, tab->symbols);
+}
+
+int symtab__load(const struct elf_image *img, const char *root, struct symtab **out)
+{
+	struct builder b = {.img = img};
+	int err;
+
+	b.tab = calloc(1, sizeof(*b.tab));
+	if (!b.tab) {
+		log_error("elf: cannot read symbols of '%s': out of memory", elf_image__label(img));
+		return -ENOMEM;
+	}
+	err = add_table(&b, img, SHT_SYMTAB, ".symtab");
+	if (err == -ENOENT)
+		err = add_stripped(&b, root);
+	if (!err)
+		err = add_table(&b, img, SHT_DYNSYM, ".dynsym");
+	if (err && err != -ENOENT)
+		goto out;
+	err = build(&b);
+	if (err)
+		log_error("elf: cannot read symbols of '%s': out of memory", elf_image__label(img));
+out:
+	free(b.entries);
+	if (err)
+		symtab__free(b.tab);
+	else
+		*out = b.tab;
+	return err;
+}
+
+void symtab__free(struct symtab *tab)
+{
+	size_t i;
+
+	if (!tab)
+		return;
+	for (i = 0; i < tab->strings_cnt; i++)
+		free(tab->strings[i]);
+	free(tab->symbols);
+	free(tab->aliases);
+	free(tab->source);
+	free(tab);
+}
+
+size_t symtab__count(const struct symtab *tab)
+{
+	return tab->cnt;
+}
+
+const struct symbol *symtab__at(const struct symtab *tab, size_t index)
+{
+	return &tab->symbols[index];
+}
+
+const char *symtab__source(const struct symtab *tab)
+{
+	return tab->source ?: "";
+}

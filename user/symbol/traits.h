@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What an object can do to return addresses on its stack, told from its symbols and sections. */
+#ifndef PROFTRACE_SYMBOL_TRAITS_H
+#define PROFTRACE_SYMBOL_TRAITS_H
+
+struct elf_image;
+
+enum object_trait {
+	TRAIT_UNWINDS = 1 << 0,	 /* throws or unwinds: C++ exceptions, Rust panics, _Unwind_* */
+	TRAIT_SWITCHES = 1 << 1, /* switches stacks: swapcontext, makecontext, boost.context, ... */
+	TRAIT_GO = 1 << 2,	 /* built by the Go toolchain: stacks move */
+	TRAIT_INSPECTS = 1 << 3, /* walks its own stack: backtrace(), sanitizers, heap profilers */
+	/* libc, ld.so and their companions, libgcc_s too: they hold this machinery for others and
+	 * do not count by themselves. */
+	TRAIT_LIBC = 1 << 4,
+};
+
+/*
+ * Returns a set of traits; never fails (what cannot be read counts as nothing found). If `why` is
+ * not NULL, *why is set to a static or image-owned word that names the evidence ("__cxa_throw",
+ * ".gcc_except_table", ".note.go.buildid"), or NULL.
+ */
+unsigned traits__of(const struct elf_image *img, const char **why);
+
+#endif
