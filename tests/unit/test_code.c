@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Functions assembled by hand, of every class that the planner tells apart. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "plan/code.h"
+
+#define BASE 0x1000
+
+/* Decodes `bytes` as a function at BASE, with an optional cold piece at `cold_at`. */
+struct fixture {
+	struct code_decoder *decoder;
+	struct code code;
+};
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	*state = f;
+	return code_decoder__new(true, &f->decoder);
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	code_decoder__free(f->decoder);
+	free(f->code.exits);
+	free(f);
+	return 0;
+}
+
+static const struct code *decode_labelled(void **state, const void *bytes, size_t size,
+					  uint64_t next_label)
+{
+	struct fixture *f = *state;
+	struct code_piece piece = {BASE, bytes, size};
+
+	assert_int_equal(code_decode(f->decoder, &piece, 1, next_label, &f->code), 0);
+	return &f->code;
+}
+
+#define DECODE(...)                                                         \
+	({                                                                  \
+		static const uint8_t bytes_[] = {__VA_ARGS__};              \
+		decode_labelled(state, bytes_, sizeof(bytes_), UINT64_MAX); \
+	})
+
+static void assert_site(const struct code *c, uint32_t n, uint32_t offset, enum site_class site,
+			uint16_t delta)
+{
+	assert_true(n < c->sites_cnt);
+	assert_int_equal(c->sites[n].offset, offset);
+	assert_string_equal(site_class__name(c->sites[n].site), site_class__name(site));
+	assert_int_equal(c->sites[n].delta, delta);
+}
+
+/* The first candidate that is not single-stepped, or NULL. */
+static const struct code_site *emulated(const struct code *c)
+{
+	for (uint32_t i = 0; i < c->sites_cnt; i++) {
+		if (c->sites[i].site != SITE_STEP)
+			return &c->sites[i];
+	}
+	return NULL;
+}
+
+static void push_first(void **state)
+{
+	/* push %rbp; mov %rsp,%rbp; pop %rbp; ret */
+	const struct code *c = DECODE(0x55, 0x48, 0x89, 0xe5, 0x5d, 0xc3);
+
+	assert_site(c, 0, 0, SITE_PUSH, 0);
+	assert_site(c, 1, 1, SITE_STEP, 8);
+	assert_int_equal(c->exits_cnt, 1);
+	assert_int_equal(c->exits[0].vaddr, BASE + 5);
+	assert_int_equal(c->exits[0].kind, CODE_EXIT_RET);
+	assert_true(c->leaf);
+	assert_null(c->no_exits);
+	assert_null(c->bad);
+}
+
+static void push_of_a_new_register(void **state)
+{
+	/* push %r12; pop %r12; ret: emulated with REX.B; with another prefix it is not */
+	assert_site(DECODE(0x41, 0x54, 0x41, 0x5c, 0xc3), 0, 0, SITE_PUSH, 0);
+	assert_site(DECODE(0x48, 0x55, 0x5d, 0xc3), 0, 0, SITE_STEP, 0);
+}
+
+static void endbr_then_push(void **state)
+{
+	const struct code *c = DECODE(0xf3, 0x0f, 0x1e, 0xfa, 0x53, 0x5b, 0xc3);
+
+	assert_site(c, 0, 0, SITE_STEP, 0);
+	assert_site(c, 1, 4, SITE_PUSH, 0);
+}
+
+static void sub_then_push(void **state)
+{
+	/* sub $0x18,%rsp; push %rbx; ... : usable where the slot may be computed */
+	const struct code *c =
+		DECODE(0x48, 0x83, 0xec, 0x18, 0x53, 0x5b, 0x48, 0x83, 0xc4, 0x18, 0xc3);
+
+	assert_site(c, 0, 0, SITE_STEP, 0);
+	assert_site(c, 1, 4, SITE_PUSH, 0x18);
+}
+
+static void large_frame_by_lea(void **state)
+{
+	/* lea -0x80(%rsp),%rsp; push %rbx; pop %rbx; ret */
+	const struct code *c = DECODE(0x48, 0x8d, 0x64, 0x24, 0x80, 0x53, 0x5b, 0xc3);
+
+	assert_site(c, 1, 5, SITE_PUSH, 0x80);
+}
+
+static void nop5_only_at_the_entry(void **state)
+{
+	assert_site(DECODE(0x0f, 0x1f, 0x44, 0x00, 0x00, 0xc3), 0, 0, SITE_NOP5, 0);
+	assert_site(DECODE(0xf3, 0x0f, 0x1e, 0xfa, 0x0f, 0x1f, 0x44, 0x00, 0x00, 0xc3), 1, 4,
+		    SITE_NOP5, 0);
+	/* mov %edi,%eax; nop5; ret: by then the red zone may be in use */
+	assert_null(emulated(DECODE(0x89, 0xf8, 0x0f, 0x1f, 0x44, 0x00, 0x00, 0xc3)));
+}
+
+static void nop5_needs_a_new_kernel(void **state)
+{
+	static const uint8_t bytes[] = {0x0f, 0x1f, 0x44, 0x00, 0x00, 0xc3};
+	struct code_piece piece = {BASE, bytes, sizeof(bytes)};
+	struct code_decoder *old;
+	struct code code = {0};
+
+	assert_int_equal(code_decoder__new(false, &old), 0);
+	assert_int_equal(code_decode(old, &piece, 1, UINT64_MAX, &code), 0);
+	assert_site(&code, 0, 0, SITE_STEP, 0);
+	free(code.exits);
+	code_decoder__free(old);
+}
+
+static void nops(void **state)
+{
+	assert_site(DECODE(0x90, 0xc3), 0, 0, SITE_NOP, 0);
+	assert_site(DECODE(0x66, 0x90, 0xc3), 0, 0, SITE_NOP, 0);
+	/* xchg %r8,%rax is no nop */
+	assert_site(DECODE(0x49, 0x90, 0xc3), 0, 0, SITE_STEP, 0);
+}
+
+static void branches_end_the_entry_block(void **state)
+{
+	/* test %edi,%edi; je +1; push %rbx; ret: the push does not run at every call */
+	const struct code *c = DECODE(0x85, 0xff, 0x74, 0x01, 0x53, 0xc3);
+
+	assert_int_equal(c->sites_cnt, 2);
+	assert_site(c, 1, 2, SITE_JCC, 0);
+	/* jmp +0; ret */
+	assert_site(DECODE(0xeb, 0x00, 0xc3), 0, 0, SITE_JMP, 0);
+}
+
+static void call_first(void **state)
+{
+	const struct code *c = DECODE(0xe8, 0x00, 0x10, 0x00, 0x00, 0xc3);
+
+	assert_site(c, 0, 0, SITE_CALL, 0);
+	assert_int_equal(c->sites_cnt, 1);
+	assert_false(c->leaf);
+}
+
+static void loop_into_the_entry_block(void **state)
+{
+	/* mov %edi,%eax; L: push %rbx; pop %rbx; dec %eax; jne L; ret */
+	const struct code *c = DECODE(0x89, 0xf8, 0x53, 0x5b, 0xff, 0xc8, 0x75, 0xfa, 0xc3);
+
+	assert_int_equal(c->sites_cnt, 1);
+	assert_site(c, 0, 0, SITE_STEP, 0);
+	assert_false(c->loops_to_entry);
+}
+
+static void loop_to_the_entry_itself(void **state)
+{
+	/* E: push %rbx; pop %rbx; dec %edi; jne E; ret */
+	const struct code *c = DECODE(0x53, 0x5b, 0xff, 0xcf, 0x75, 0xfa, 0xc3);
+
+	assert_true(c->loops_to_entry);
+	assert_site(c, 0, 0, SITE_PUSH, 0);
+	assert_true(c->leaf);
+}
+
+static void label_in_the_entry_block(void **state)
+{
+	static const uint8_t bytes[] = {0x89, 0xf8, 0x53, 0x5b, 0xc3};
+	const struct code *c = decode_labelled(state, bytes, sizeof(bytes), BASE + 2);
+
+	assert_int_equal(c->sites_cnt, 1);
+	assert_site(c, 0, 0, SITE_STEP, 0);
+}
+
+static void lock_prefix_is_refused(void **state)
+{
+	/* lock incl (%rdi); push %rbx; pop %rbx; ret */
+	const struct code *c = DECODE(0xf0, 0xff, 0x07, 0x53, 0x5b, 0xc3);
+
+	assert_site(c, 0, 3, SITE_PUSH, 0);
+	/* lock incl (%rdi); ret: nothing emulated, but ret can be stepped */
+	assert_site(DECODE(0xf0, 0xff, 0x07, 0xc3), 0, 3, SITE_STEP, 0);
+}
+
+static void segment_prefix(void **state)
+{
+	/* mov %fs:0x28,%rax; ret: fs and gs are accepted, the others are not */
+	assert_site(DECODE(0x64, 0x48, 0x8b, 0x04, 0x25, 0x28, 0x00, 0x00, 0x00, 0xc3), 0, 0,
+		    SITE_STEP, 0);
+	assert_site(DECODE(0x2e, 0x8b, 0x07, 0xc3), 0, 3, SITE_STEP, 0);
+}
+
+static void returns_of_every_encoding(void **state)
+{
+	/* test; je +2; rep ret; ... repz; ret $8 */
+	const struct code *c = DECODE(0x85, 0xff, 0x74, 0x02, 0xf3, 0xc3, 0xc2, 0x08, 0x00);
+
+	assert_int_equal(c->exits_cnt, 2);
+	assert_int_equal(c->exits[0].vaddr, BASE + 4);
+	assert_int_equal(c->exits[1].vaddr, BASE + 6);
+	/* bnd ret */
+	assert_int_equal(DECODE(0xf2, 0xc3)->exits_cnt, 1);
+}
+
+static void tail_jumps(void **state)
+{
+	/* test %edi,%edi; jne far; jmp far */
+	const struct code *c = DECODE(0x85, 0xff, 0x0f, 0x85, 0x00, 0x10, 0x00, 0x00, 0xe9, 0x00,
+				      0x20, 0x00, 0x00);
+
+	assert_true(c->tail_jumps);
+	assert_false(c->leaf);
+	assert_int_equal(c->exits_cnt, 2);
+	assert_int_equal(c->exits[0].kind, CODE_EXIT_JCC);
+	assert_int_equal(c->exits[0].cond, 5);
+	assert_int_equal(c->exits[1].kind, CODE_EXIT_JMP);
+	assert_null(c->no_exits);
+}
+
+static void indirect_tail_jumps(void **state)
+{
+	/* jmp *0x10(%rip); mov (%rdi),%rax: jmp *0x18(%rax); jmp *%rax without a table */
+	assert_int_equal(DECODE(0xff, 0x25, 0x10, 0x00, 0x00, 0x00)->exits_cnt, 1);
+	assert_int_equal(DECODE(0x48, 0x8b, 0x07, 0xff, 0x60, 0x18)->exits_cnt, 1);
+	assert_int_equal(DECODE(0x48, 0x8b, 0x07, 0xff, 0xe0)->exits_cnt, 1);
+}
+
+static void jump_tables_stay_inside(void **state)
+{
+	/* movslq (%rdx,%rdi,4),%rax; add %rdx,%rax; jmp *%rax; ret */
+	const struct code *c = DECODE(0x48, 0x63, 0x04, 0xba, 0x48, 0x01, 0xd0, 0xff, 0xe0, 0xc3);
+
+	assert_int_equal(c->exits_cnt, 1);
+	assert_false(c->tail_jumps);
+	/* jmp *0x2000(,%rdi,8); ret */
+	assert_false(DECODE(0xff, 0x24, 0xfd, 0x00, 0x20, 0x00, 0x00, 0xc3)->tail_jumps);
+	/* notrack jmp *%rax; ret */
+	assert_false(DECODE(0x3e, 0xff, 0xe0, 0xc3)->tail_jumps);
+}
+
+static void running_on_has_no_exits(void **state)
+{
+	/* mov %edi,%eax and nothing behind it */
+	assert_non_null(DECODE(0x89, 0xf8)->no_exits);
+	/* call without return: ends there, and never leaves by itself */
+	assert_non_null(DECODE(0xe8, 0x00, 0x10, 0x00, 0x00)->no_exits);
+	/* padding behind a return is no running on */
+	assert_null(DECODE(0xc3, 0x90, 0x66, 0x90)->no_exits);
+}
+
+static void stack_switching_is_no_leaf(void **state)
+{
+	/* mov %rdi,%rsp; ret */
+	assert_false(DECODE(0x48, 0x89, 0xfc, 0xc3)->leaf);
+	/* xchg %rdi,%rsp; ret */
+	assert_false(DECODE(0x48, 0x87, 0xe7, 0xc3)->leaf);
+	/* push %rbp; mov %rsp,%rbp; leave; ret is one */
+	assert_true(DECODE(0x55, 0x48, 0x89, 0xe5, 0xc9, 0xc3)->leaf);
+	/* syscall; ret */
+	assert_false(DECODE(0x0f, 0x05, 0xc3)->leaf);
+}
+
+static void stack_pointer_lost(void **state)
+{
+	/* and $-16,%rsp; push %rbx; pop %rbx; ret: where the slot lies is unknown afterwards */
+	const struct code *c = DECODE(0x48, 0x83, 0xe4, 0xf0, 0x53, 0x5b, 0xc3);
+
+	assert_int_equal(c->sites_cnt, 1);
+}
+
+static void bad_bytes(void **state)
+{
+	/* push %rbx; (06 is invalid) */
+	const struct code *c = DECODE(0x53, 0x06, 0xc3);
+
+	assert_non_null(c->bad);
+	assert_int_equal(c->sites_cnt, 1);
+	assert_false(c->leaf);
+	/* mov; push; bad: only the first instruction is sure to run once */
+	c = DECODE(0x89, 0xf8, 0x53, 0x06);
+	assert_int_equal(c->sites_cnt, 1);
+	assert_int_equal(c->sites[0].offset, 0);
+	/* cut in the middle of an instruction */
+	assert_non_null(DECODE(0x48, 0x89)->bad);
+}
+
+static void cold_pieces_belong_to_the_function(void **state)
+{
+	/* hot: mov; L: push %rbx; pop %rbx; jne cold; ret     cold: jmp L; ret */
+	static const uint8_t hot[] = {0x89, 0xf8, 0x53, 0x5b, 0x0f, 0x85,
+				      0xf6, 0x0f, 0x00, 0x00, 0xc3};
+	static const uint8_t cold[] = {0xe9, 0xfd, 0xef, 0xff, 0xff, 0xc3};
+	struct code_piece pieces[] = {{BASE, hot, sizeof(hot)},
+				      {BASE + 0x1000, cold, sizeof(cold)}};
+	struct fixture *f = *state;
+
+	assert_int_equal(code_decode(f->decoder, pieces, 2, UINT64_MAX, &f->code), 0);
+	assert_false(f->code.tail_jumps);
+	assert_int_equal(f->code.exits_cnt, 2);
+	assert_int_equal(f->code.exits[1].vaddr, BASE + 0x1005);
+	/* the cold piece comes back to L, which thereby runs more than once */
+	assert_int_equal(f->code.sites_cnt, 1);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(push_first),
+		TEST(push_of_a_new_register),
+		TEST(endbr_then_push),
+		TEST(sub_then_push),
+		TEST(large_frame_by_lea),
+		TEST(nop5_only_at_the_entry),
+		TEST(nop5_needs_a_new_kernel),
+		TEST(nops),
+		TEST(branches_end_the_entry_block),
+		TEST(call_first),
+		TEST(loop_into_the_entry_block),
+		TEST(loop_to_the_entry_itself),
+		TEST(label_in_the_entry_block),
+		TEST(lock_prefix_is_refused),
+		TEST(segment_prefix),
+		TEST(returns_of_every_encoding),
+		TEST(tail_jumps),
+		TEST(indirect_tail_jumps),
+		TEST(jump_tables_stay_inside),
+		TEST(running_on_has_no_exits),
+		TEST(stack_switching_is_no_leaf),
+		TEST(stack_pointer_lost),
+		TEST(bad_bytes),
+		TEST(cold_pieces_belong_to_the_function),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

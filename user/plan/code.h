@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A function's machine code, decoded from its first to its last byte: where it can be probed at its
+ * entry and where it leaves. x86-64, by Zydis. Pure computation on bytes.
+ */
+#ifndef PROFTRACE_PLAN_CODE_H
+#define PROFTRACE_PLAN_CODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What kind of instruction an entry probe sits on. All but STEP are emulated by the kernel: one
+ * trap instead of two. */
+enum site_class {
+	SITE_NOP5, /* 0f 1f 44 00 00, since 6.18: becomes a call, no trap */
+	SITE_NOP,
+	SITE_PUSH,
+	SITE_JMP,
+	SITE_JCC,
+	SITE_CALL,
+	SITE_STEP, /* single-stepped */
+	SITE_CLASSES,
+};
+
+const char *site_class__name(enum site_class c);
+
+/* An instruction of the entry block. */
+struct code_site {
+	uint32_t offset; /* from the function's start */
+	uint16_t delta;	 /* bytes that the stack pointer has moved down since the entry */
+	uint8_t site;	 /* enum site_class */
+};
+
+enum code_exit_kind {
+	CODE_EXIT_RET,
+	CODE_EXIT_JMP,
+	CODE_EXIT_JCC,
+};
+
+/* An instruction that leaves the function. */
+struct code_exit {
+	uint64_t vaddr;
+	uint8_t kind; /* enum code_exit_kind */
+	uint8_t cond; /* JCC: low four bits of the opcode */
+};
+
+struct code_piece {
+	uint64_t vaddr;
+	const uint8_t *bytes;
+	uint32_t size;
+};
+
+#define CODE_MAX_SITES 24
+
+struct code {
+	struct code_site
+		sites[CODE_MAX_SITES]; /* probeable instructions of the entry block, in order */
+	uint32_t sites_cnt;
+	struct code_exit *exits; /* grows; kept from one decode to the next */
+	size_t exits_cnt, exits_cap;
+	bool loops_to_entry; /* some branch leads back to the first instruction */
+	bool tail_jumps;     /* leaves by a jump somewhere */
+	bool leaf; /* calls nothing, jumps nowhere else, plain stack use, no system call */
+	const char *no_exits; /* why its exits are not all known; NULL: they are */
+	const char *bad;      /* why it cannot be decoded to its end; NULL: it can */
+};
+
+struct code_decoder;
+
+int code_decoder__new(bool nop5_emulated, struct code_decoder **out); /* 0 or -ENOMEM */
+void code_decoder__free(struct code_decoder *d);
+
+/*
+ * Decodes a function: pieces[0] begins with its entry, further pieces are its cold parts.
+ * `next_label` is the vaddr of the first symbol behind the entry (UINT64_MAX: none): if it lies
+ * inside the function it ends the entry block, for somebody may jump there. Fills *code (reusing
+ * its exits array; zero it before the first use and free code->exits after the last). Returns 0 or
+ * -ENOMEM.
+ */
+int code_decode(struct code_decoder *d, const struct code_piece *pieces, size_t pieces_cnt,
+		uint64_t next_label, struct code *code);
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Symbols that are no plain functions, and functions that must not see a changed return address. */
+#ifndef PROFTRACE_PLAN_DENY_H
+#define PROFTRACE_PLAN_DENY_H
+
+struct symbol;
+
+enum deny_verdict {
+	DENY_NOTHING,
+	DENY_RETURN, /* may be probed, but its return address must stay untouched */
+	DENY_PROBE,  /* must not be probed at all */
+};
+
+/* Looks at all names of the symbol. *reason is set for every verdict but DENY_NOTHING. */
+enum deny_verdict deny__verdict(const struct symbol *sym, const char **reason);
+
+#endif

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "plan/exits.h"
+
+#include "plan/code.h"
+#include "symbol/traits.h"
+
+#define UNSAFE_TRAITS (TRAIT_UNWINDS | TRAIT_SWITCHES | TRAIT_GO | TRAIT_INSPECTS)
+
+struct exit_choice exits__choose(const struct exit_context *ctx, const struct code *code,
+				 enum deny_verdict deny)
+{
+	if (deny == DENY_NOTHING) {
+		if (!(ctx->traits & UNSAFE_TRAITS))
+			return (struct exit_choice){EXIT_RETURN, ctx->reason};
+		/* Nothing can be unwound through a function that calls nothing, nor can the stack
+		 * be switched under it. Go's scheduler interrupts even those. */
+		if (code->leaf && !(ctx->traits & TRAIT_GO))
+			return (struct exit_choice){EXIT_RETURN,
+						    "calls nothing: cannot be unwound through"};
+	}
+	if (code->bad)
+		return (struct exit_choice){EXIT_NONE, code->bad};
+	if (code->no_exits)
+		return (struct exit_choice){EXIT_NONE, code->no_exits};
+	return (struct exit_choice){
+		EXIT_SITES, deny == DENY_NOTHING ? ctx->reason : "looks at its return address"};
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How a function's leave is seen. A return probe rewrites the return address on the target's stack,
+ * which kills programs that unwind or switch stacks through it; so it is used only where nothing
+ * mapped can do that, or where the function itself proves it harmless.
+ */
+#ifndef PROFTRACE_PLAN_EXITS_H
+#define PROFTRACE_PLAN_EXITS_H
+
+#include <stdbool.h>
+
+#include "plan/deny.h"
+#include "plan/plan.h"
+
+struct code;
+
+/* What is known of all code that may run together with the function. */
+struct exit_context {
+	unsigned traits;    /* TRAIT_* of everything the processes map, libc apart */
+	const char *reason; /* for the exits that follow from `traits`; owned by the caller */
+};
+
+struct exit_choice {
+	enum exit_strategy strategy;
+	const char *reason;
+};
+
+struct exit_choice exits__choose(const struct exit_context *ctx, const struct code *code,
+				 enum deny_verdict deny);
+
+#endif

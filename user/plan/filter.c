@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "plan/filter.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbol/demangle.h"
+#include "symbol/symtab.h"
+#include "util/path.h"
+
+/* The colon that ends an OBJECT part: the first one that is not half of a "::". */
+static const char *object_end(const char *text)
+{
+	for (const char *c = text; *c; c++) {
+		if (*c != ':')
+			continue;
+		if (c[1] != ':')
+			return c;
+		c++;
+	}
+	return NULL;
+}
+
+static int pattern_parse(struct filter_pattern *p, const char *text)
+{
+	const char *colon = object_end(text);
+
+	*p = (struct filter_pattern){0};
+	if (colon) {
+		p->object = strndup(text, colon - text);
+		if (!p->object)
+			return -ENOMEM;
+		text = colon + 1;
+	}
+	p->func = strdup(*text ? text : "*");
+	if (!p->func)
+		return -ENOMEM;
+	p->plain = !strpbrk(p->func, "*?[");
+	p->demangled = strcmp(p->func, "*") != 0;
+	return 0;
+}
+
+static int patterns_parse(struct filter_pattern **list, size_t *len, char *const *texts, size_t cnt)
+{
+	if (!cnt)
+		return 0;
+	*list = calloc(cnt, sizeof(**list));
+	if (!*list)
+		return -ENOMEM;
+	for (size_t i = 0; i < cnt; i++) {
+		(*len)++;
+		if (pattern_parse(&(*list)[i], texts[i]))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static void patterns_free(struct filter_pattern *list, size_t cnt)
+{
+	for (size_t i = 0; i < cnt; i++) {
+		free(list[i].object);
+		free(list[i].func);
+	}
+	free(list);
+}
+
+int filter__init(struct filter *f, char *const *in, size_t in_cnt, char *const *out, size_t out_cnt)
+{
+	int err;
+
+	*f = (struct filter){0};
+	err = patterns_parse(&f->in, &f->in_cnt, in, in_cnt);
+	if (!err)
+		err = patterns_parse(&f->out, &f->out_cnt, out, out_cnt);
+	if (err)
+		filter__clear(f);
+	return err;
+}
+
+void filter__clear(struct filter *f)
+{
+	patterns_free(f->in, f->in_cnt);
+	patterns_free(f->out, f->out_cnt);
+	*f = (struct filter){0};
+}
+
+static bool name_matches(const struct filter_pattern *p, const char *name)
+{
+	/* Brackets and stars are common in C++ names: the literal comparison comes first. */
+	return !strcmp(p->func, name) || (!p->plain && fnmatch(p->func, name, 0) == 0);
+}
+
+/* Length of a C symbol without the suffixes of compilers' clones, or 0 if it has none. */
+static size_t clone_base(const char *name)
+{
+	static const char *const suffixes[] = {".part.",     ".constprop.", ".isra.",
+					       ".lto_priv.", ".llvm.",	    ".localalias"};
+	size_t len = 0;
+
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++) {
+		const char *at = strstr(name, suffixes[i]);
+
+		if (at && at > name && (!len || (size_t)(at - name) < len))
+			len = at - name;
+	}
+	return len;
+}
+
+static bool raw_matches(const struct filter_pattern *p, const char *name)
+{
+	char base[256];
+	size_t len;
+
+	if (name_matches(p, name))
+		return true;
+	len = clone_base(name);
+	if (!len || len >= sizeof(base))
+		return false;
+	memcpy(base, name, len);
+	base[len] = '\0';
+	return name_matches(p, base);
+}
+
+static bool symbol_matches(const struct filter_pattern *p, const struct symbol *sym)
+{
+	char *demangled;
+	bool match;
+
+	if (raw_matches(p, sym->name))
+		return true;
+	for (size_t i = 0; i < sym->aliases_cnt; i++) {
+		if (raw_matches(p, sym->aliases[i]))
+			return true;
+	}
+	if (!p->demangled)
+		return false;
+	demangled = demangle(sym->name);
+	if (!demangled)
+		return false;
+	match = name_matches(p, demangled) || name_matches(p, demangle_cut_params(demangled));
+	free(demangled);
+	return match;
+}
+
+static bool object_matches(const struct filter_pattern *p, const char *path)
+{
+	return !strcmp(p->object, path) || fnmatch(p->object, path_base(path), 0) == 0;
+}
+
+bool filter__wants_object(const struct filter *f, const char *path, bool is_main)
+{
+	if (!f->in_cnt)
+		return is_main;
+	for (size_t i = 0; i < f->in_cnt; i++) {
+		const struct filter_pattern *p = &f->in[i];
+
+		if (p->object ? object_matches(p, path) : is_main)
+			return true;
+	}
+	return false;
+}
+
+bool filter__wants(const struct filter *f, const char *path, bool is_main, const struct symbol *sym)
+{
+	bool wanted = !f->in_cnt && is_main;
+
+	for (size_t i = 0; !wanted && i < f->in_cnt; i++) {
+		const struct filter_pattern *p = &f->in[i];
+
+		wanted = (p->object ? object_matches(p, path) : is_main) && symbol_matches(p, sym);
+	}
+	for (size_t i = 0; wanted && i < f->out_cnt; i++) {
+		const struct filter_pattern *p = &f->out[i];
+
+		wanted = !((!p->object || object_matches(p, path)) && symbol_matches(p, sym));
+	}
+	return wanted;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Which functions the user wants: -F and -N globs. "FUNC" speaks of the main program (with -x: of
+ * PATH); "OBJECT:FUNC" of every object whose file name matches OBJECT. A C++ "::" separates
+ * nothing.
+ */
+#ifndef PROFTRACE_PLAN_FILTER_H
+#define PROFTRACE_PLAN_FILTER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct symbol;
+
+struct filter_pattern {
+	char *object;	/* glob on the file name; NULL: the main program (-F), any object (-N) */
+	char *func;	/* glob on function names */
+	bool plain;	/* func has no glob characters */
+	bool demangled; /* func cannot be meant for raw names alone: compare demangled names too */
+};
+
+struct filter {
+	struct filter_pattern *in, *out;
+	size_t in_cnt, out_cnt;
+};
+
+/* Parses the patterns of -F (`in`) and -N (`out`). Returns 0 or -ENOMEM. */
+int filter__init(struct filter *f, char *const *in, size_t in_cnt, char *const *out,
+		 size_t out_cnt);
+void filter__clear(struct filter *f);
+
+/* Whether any function of the object at `path` can be wanted. */
+bool filter__wants_object(const struct filter *f, const char *path, bool is_main);
+
+/*
+ * Whether the function is wanted. A pattern matches any of a symbol's names: raw, demangled with or
+ * without parameters, and of a compiler's clone (".part.0", ".constprop.0") also the name it was
+ * cloned from.
+ */
+bool filter__wants(const struct filter *f, const char *path, bool is_main,
+		   const struct symbol *sym);
+
+#endif

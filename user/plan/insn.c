@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Zydis (in its minimal mode) gives lengths and fields; the meaning is read off the opcode maps, as
+ * the kernel does it. What the kernel accepts and emulates: arch/x86/kernel/uprobes.c.
+ */
+#include "plan/insn.h"
+
+#include <Zydis/Zydis.h>
+#include <errno.h>
+#include <stdlib.h>
+
+struct insn_decoder {
+	ZydisDecoder zydis;
+	bool nop5_emulated;
+};
+
+int insn_decoder__new(bool nop5_emulated, struct insn_decoder **out)
+{
+	struct insn_decoder *d = calloc(1, sizeof(*d));
+
+	if (!d)
+		return -ENOMEM;
+	ZydisDecoderInit(&d->zydis, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+	ZydisDecoderEnableMode(&d->zydis, ZYDIS_DECODER_MODE_MINIMAL, ZYAN_TRUE);
+	d->nop5_emulated = nop5_emulated;
+	*out = d;
+	return 0;
+}
+
+void insn_decoder__free(struct insn_decoder *d)
+{
+	free(d);
+}
+
+#define RSP 4 /* register number, without a REX extension */
+#define RBP 5
+
+/* The fields that the classification looks at. */
+struct fields {
+	uint8_t op;
+	bool map_0f;	 /* two-byte opcode */
+	bool operand16;	 /* 66 prefix */
+	bool bad_prefix; /* segment override or lock: the kernel refuses a probe */
+	bool notrack;
+	uint8_t rex;	      /* the whole byte, 0: none */
+	uint8_t mod, reg, rm; /* without REX extension */
+	bool has_sib;
+	uint8_t scale, index, base; /* of the SIB byte */
+	int64_t disp, imm;
+};
+
+static void fields_read(const ZydisDecodedInstruction *in, const uint8_t *bytes, struct fields *f)
+{
+	*f = (struct fields){
+		.op = in->opcode,
+		.map_0f = in->opcode_map == ZYDIS_OPCODE_MAP_0F,
+		.mod = in->raw.modrm.mod,
+		.reg = in->raw.modrm.reg,
+		.rm = in->raw.modrm.rm,
+		.has_sib = in->raw.sib.offset != 0,
+		.scale = in->raw.sib.scale,
+		.index = in->raw.sib.index,
+		.base = in->raw.sib.base,
+		.disp = in->raw.disp.value,
+		.imm = in->raw.imm[0].value.s,
+	};
+	for (int i = 0; i < in->raw.prefix_count; i++) {
+		uint8_t p = bytes[i];
+
+		if (p == 0x66)
+			f->operand16 = true;
+		else if (p == 0x26 || p == 0x2e || p == 0x36 || p == 0x3e || p == 0xf0)
+			f->bad_prefix = true;
+		if (p == 0x3e)
+			f->notrack = true;
+		if ((p & 0xf0) == 0x40)
+			f->rex = p;
+	}
+}
+
+/* Whether the ModRM r/m operand is the register rsp. */
+static bool rm_is_rsp(const struct fields *f)
+{
+	return f->mod == 3 && f->rm == RSP && !(f->rex & 1);
+}
+
+static bool reg_is_rsp(const struct fields *f)
+{
+	return f->reg == RSP && !(f->rex & 4);
+}
+
+/* add, sub, and, ... with an immediate on rsp. */
+static void stack_group1(const struct fields *f, struct insn *out)
+{
+	out->stack = STACK_UNKNOWN;
+	if (f->reg == 5 || f->reg == 0) {
+		out->stack = STACK_MOVES;
+		out->down = f->reg == 5 ? f->imm : -f->imm;
+	} else if (f->reg == 4) {
+		out->stack = STACK_FRAME;
+	} else if (f->reg == 7) {
+		out->stack = STACK_MOVES; /* cmp */
+	}
+}
+
+/* Instructions of the one-byte map that write the register rsp, other than push and pop. */
+static void stack_write(const struct fields *f, struct insn *out)
+{
+	uint8_t low = f->op & 7;
+	bool to_rm = rm_is_rsp(f), to_reg = reg_is_rsp(f);
+
+	if (f->op == 0x8d && to_reg) { /* lea */
+		bool from_rsp = f->rm == RSP && f->has_sib && f->base == RSP && f->index == 4 &&
+				!(f->rex & 3);
+		bool from_rbp = f->rm == RBP && !(f->rex & 1);
+
+		out->stack = from_rsp ? STACK_MOVES : from_rbp ? STACK_FRAME : STACK_UNKNOWN;
+		out->down = from_rsp ? -f->disp : 0;
+	} else if ((f->op == 0x81 || f->op == 0x83) && to_rm) {
+		stack_group1(f, out);
+	} else if (f->op == 0x89 && to_rm) { /* mov */
+		out->stack = f->reg == RBP && !(f->rex & 4) ? STACK_FRAME : STACK_UNKNOWN;
+	} else if (f->op == 0x8b && to_reg) {
+		out->stack =
+			f->mod == 3 && f->rm == RBP && !(f->rex & 1) ? STACK_FRAME : STACK_UNKNOWN;
+	} else if (f->op < 0x38 && ((low == 1 && to_rm) || (low == 3 && to_reg))) {
+		out->stack = STACK_UNKNOWN; /* add, sub, ... with another register or memory */
+	} else if ((f->op == 0x87 && (to_rm || to_reg)) || (f->op == 0x63 && to_reg) ||
+		   (f->op == 0x94 && !(f->rex & 1)) || (f->op == 0xbc && !(f->rex & 1))) {
+		out->stack = STACK_UNKNOWN; /* xchg, movsxd, mov imm */
+	} else if (to_rm && (f->op == 0xc7 || f->op == 0xc1 || f->op == 0xd1 || f->op == 0xd3 ||
+			     (f->op == 0xf7 && f->reg >= 2) || (f->op == 0xff && f->reg < 2))) {
+		out->stack = STACK_UNKNOWN;
+	}
+}
+
+static void jump_indirect(const struct fields *f, struct insn *out)
+{
+	if (f->notrack)
+		out->flow = FLOW_JMP_TABLE; /* compilers mark only jump tables so */
+	else if (f->mod == 3)
+		out->flow = FLOW_JMP_REG;
+	else if (f->has_sib && f->index != 4)
+		out->flow = FLOW_JMP_TABLE;
+	else
+		out->flow = FLOW_JMP_TAIL;
+}
+
+static void classify_ff(const struct fields *f, struct insn *out)
+{
+	switch (f->reg) {
+	case 2:
+	case 3:
+		out->flow = FLOW_CALL;
+		break;
+	case 4:
+	case 5:
+		jump_indirect(f, out);
+		break;
+	case 6:
+		out->down = 8;
+		break;
+	default:
+		stack_write(f, out);
+	}
+}
+
+static void classify_onebyte(const struct fields *f, struct insn *out)
+{
+	switch (f->op) {
+	case 0x50 ... 0x57:
+		out->down = f->operand16 ? 2 : 8;
+		if (out->length == 1 || (out->length == 2 && f->rex == 0x41))
+			out->site = SITE_PUSH;
+		break;
+	case 0x58 ... 0x5f:
+		if (f->op == 0x5c && !(f->rex & 1))
+			out->stack = STACK_UNKNOWN;
+		out->down = f->operand16 ? -2 : -8;
+		break;
+	case 0x68:
+	case 0x6a:
+	case 0x9c:
+		out->down = 8;
+		break;
+	case 0x8f:
+	case 0x9d:
+		out->down = -8;
+		break;
+	case 0x70 ... 0x7f:
+		out->flow = FLOW_JCC;
+		out->cond = f->op & 15;
+		out->is_jcc_opcode = true;
+		out->site = SITE_JCC;
+		break;
+	case 0xe0 ... 0xe3:
+		out->flow = FLOW_JCC;
+		break;
+	case 0x90:
+		if (!(f->rex & 1))
+			out->site = SITE_NOP;
+		break;
+	case 0xc2:
+	case 0xc3:
+	case 0xca:
+	case 0xcb:
+	case 0xcf:
+		out->flow = FLOW_RET;
+		break;
+	case 0xc8:
+		out->stack = STACK_UNKNOWN;
+		break;
+	case 0xc9:
+		out->stack = STACK_FRAME;
+		break;
+	case 0xe8:
+		out->flow = FLOW_CALL;
+		out->site = SITE_CALL;
+		break;
+	case 0xe9:
+	case 0xeb:
+		out->flow = FLOW_JMP;
+		out->site = SITE_JMP;
+		break;
+	case 0xcc:
+	case 0xf1:
+	case 0xf4:
+		out->flow = FLOW_STOP;
+		break;
+	case 0xcd:
+		out->system_call = true;
+		break;
+	case 0xff:
+		classify_ff(f, out);
+		break;
+	default:
+		stack_write(f, out);
+		/* mov or movsxd from [base + index * 4 or 8] */
+		out->table_load = (f->op == 0x63 || f->op == 0x8b) && f->has_sib && f->index != 4 &&
+				  f->scale >= 2;
+	}
+}
+
+static void classify_twobyte(const struct fields *f, struct insn *out, const uint8_t *bytes)
+{
+	switch (f->op) {
+	case 0x80 ... 0x8f:
+		out->flow = FLOW_JCC;
+		out->cond = f->op & 15;
+		out->is_jcc_opcode = true;
+		out->site = SITE_JCC;
+		break;
+	case 0x05:
+	case 0x34:
+		out->system_call = true;
+		break;
+	case 0x0b:
+	case 0xb9:
+	case 0xff:
+		out->flow = FLOW_STOP;
+		break;
+	case 0x1e:
+		out->endbr = out->length == 4 && bytes[0] == 0xf3 && bytes[3] == 0xfa;
+		break;
+	case 0xa0:
+	case 0xa8:
+		out->down = 8;
+		break;
+	case 0xa1:
+	case 0xa9:
+		out->down = -8;
+		break;
+	default:
+		break;
+	}
+}
+
+static bool is_nop5(const uint8_t *b, size_t length)
+{
+	return length == 5 && b[0] == 0x0f && b[1] == 0x1f && b[2] == 0x44 && !b[3] && !b[4];
+}
+
+/* One-byte opcodes that uprobes refuse in 64-bit programs. */
+static bool onebyte_refused(uint8_t op)
+{
+	switch (op) {
+	case 0x06 ... 0x07:
+	case 0x0e:
+	case 0x16 ... 0x17:
+	case 0x1e ... 0x1f:
+	case 0x27:
+	case 0x2f:
+	case 0x37:
+	case 0x3f:
+	case 0x60 ... 0x62:
+	case 0x6c ... 0x6f:
+	case 0x82:
+	case 0x8e: /* mov to a segment register: may mask exceptions */
+	case 0x9a:
+	case 0xcc ... 0xcf:
+	case 0xd4 ... 0xd6:
+	case 0xe4 ... 0xe7:
+	case 0xea:
+	case 0xec ... 0xef:
+	case 0xf0 ... 0xf1:
+	case 0xf4:
+	case 0xfa ... 0xfb:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* The same for 0f opcodes: system instructions and those that do not go on. */
+static bool twobyte_refused(uint8_t op)
+{
+	switch (op) {
+	case 0x00 ... 0x01:
+	case 0x05 ... 0x09:
+	case 0x0b:
+	case 0x0c:
+	case 0x30:
+	case 0x34 ... 0x35:
+	case 0x37:
+	case 0x78 ... 0x79:
+	case 0xae:
+	case 0xb9:
+	case 0xff:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool accepted(const ZydisDecodedInstruction *in, const struct fields *f,
+		     const struct insn *out)
+{
+	if (f->bad_prefix)
+		return false;
+	if (in->encoding == ZYDIS_INSTRUCTION_ENCODING_VEX)
+		return true;
+	if (in->encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY)
+		return false;
+	if ((out->flow == FLOW_CALL || out->flow == FLOW_JMP || out->flow == FLOW_JCC) &&
+	    f->operand16)
+		return false;
+	if (in->opcode_map == ZYDIS_OPCODE_MAP_DEFAULT)
+		return !onebyte_refused(f->op);
+	if (in->opcode_map == ZYDIS_OPCODE_MAP_0F)
+		return !twobyte_refused(f->op);
+	return true;
+}
+
+bool insn_decode(struct insn_decoder *d, const uint8_t *bytes, size_t len, struct insn *out)
+{
+	ZydisDecodedInstruction in;
+	ZydisDecoderContext ctx;
+	struct fields f;
+
+	if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&d->zydis, &ctx, bytes, len, &in)))
+		return false;
+	*out = (struct insn){.length = in.length, .site = SITE_STEP, .rel = 0};
+	fields_read(&in, bytes, &f);
+	if (in.encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY) {
+		if (in.opcode_map == ZYDIS_OPCODE_MAP_DEFAULT)
+			classify_onebyte(&f, out);
+		else if (in.opcode_map == ZYDIS_OPCODE_MAP_0F)
+			classify_twobyte(&f, out, bytes);
+	}
+	if (out->flow == FLOW_JMP || out->flow == FLOW_JCC || out->flow == FLOW_CALL)
+		out->rel = f.imm;
+	out->probeable = accepted(&in, &f, out);
+	if (d->nop5_emulated && is_nop5(bytes, in.length))
+		out->site = SITE_NOP5;
+	return true;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What one x86-64 instruction means to us: where control goes, what happens to the stack pointer,
+ * and what the kernel's uprobes make of it. */
+#ifndef PROFTRACE_PLAN_INSN_H
+#define PROFTRACE_PLAN_INSN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "plan/code.h"
+
+enum insn_flow {
+	FLOW_NEXT,
+	FLOW_CALL,
+	FLOW_JMP,	/* direct, always taken */
+	FLOW_JCC,	/* direct, may be taken */
+	FLOW_JMP_TAIL,	/* indirect, through a pointer: leaves the function */
+	FLOW_JMP_TABLE, /* indirect, through a jump table: stays inside */
+	FLOW_JMP_REG,	/* indirect, through a register: either */
+	FLOW_RET,
+	FLOW_STOP, /* does not go on: ud2, hlt, int3 */
+};
+
+enum insn_stack {
+	STACK_MOVES,   /* by a known number of bytes, perhaps 0 */
+	STACK_FRAME,   /* restored from the frame pointer, or aligned */
+	STACK_UNKNOWN, /* loaded with something else: perhaps another stack */
+};
+
+struct insn {
+	uint8_t length;
+	uint8_t flow;	    /* enum insn_flow */
+	uint8_t stack;	    /* enum insn_stack */
+	uint8_t site;	    /* enum site_class, if probeable */
+	uint8_t cond;	    /* JCC: low four bits of the opcode */
+	int32_t down;	    /* STACK_MOVES: bytes the stack pointer moves down */
+	int64_t rel;	    /* direct branches: distance from the instruction's end */
+	bool probeable;	    /* the kernel accepts a probe here */
+	bool is_jcc_opcode; /* JCC: a true jcc, not loop or jrcxz */
+	bool table_load; /* reads from an array of offsets or addresses, as before a table jump */
+	bool system_call;
+	bool endbr;
+};
+
+struct insn_decoder;
+
+int insn_decoder__new(bool nop5_emulated, struct insn_decoder **out); /* 0 or -ENOMEM */
+void insn_decoder__free(struct insn_decoder *d);
+
+/* Decodes one instruction from at most `len` bytes. Returns whether there is a valid one. */
+bool insn_decode(struct insn_decoder *d, const uint8_t *bytes, size_t len, struct insn *out);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The names most like one that matched nothing: for "did you mean". */
+#ifndef PROFTRACE_PLAN_NEAREST_H
+#define PROFTRACE_PLAN_NEAREST_H
+
+#include <stddef.h>
+
+#define NEAREST_MAX 5
+
+struct nearest {
+	const char *names[NEAREST_MAX]; /* best first; borrowed */
+	unsigned scores[NEAREST_MAX];
+	size_t cnt;
+	char wanted[128]; /* the pattern without its glob characters */
+};
+
+void nearest__init(struct nearest *n, const char *pattern);
+
+/* Considers `name`, which must stay valid as long as `n`. Names too unlike are left out. */
+void nearest__offer(struct nearest *n, const char *name);
+
+/* The names as "a, b, c" in `buf`; "" if there are none. */
+char *nearest__text(const struct nearest *n, char *buf, size_t size);
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The plan: which functions are probed, at which instruction, and how their leave is seen. Made
+ * from files alone, before anything is attached, and printed by -l.
+ */
+#ifndef PROFTRACE_PLAN_PLAN_H
+#define PROFTRACE_PLAN_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "plan/code.h"
+
+struct filter;
+struct target;
+
+enum exit_strategy {
+	EXIT_RETURN, /* the kernel's return probe: cheap, changes the return address */
+	EXIT_SITES,  /* a probe on every ret and jump out: changes nothing */
+	EXIT_NONE,   /* inferred from the stack pointer at the thread's next event */
+	EXIT_STRATEGIES,
+};
+
+const char *exit_strategy__name(enum exit_strategy s);
+
+struct plan_function {
+	const char *symbol; /* raw */
+	char *name;	    /* demangled, or equal to `symbol`; see plan__name() */
+	uint32_t object;    /* index in the target's objects */
+	uint64_t offset;    /* of the function in the file */
+	uint64_t size;
+	uint32_t site_offset; /* of the entry probe, from `offset` */
+	uint16_t site_delta;  /* bytes the stack pointer has moved at the site */
+	uint8_t site;	      /* enum site_class */
+	uint8_t exit;	      /* enum exit_strategy */
+	bool tail_jumps, loops_to_entry;
+	const char *reason; /* why this exit strategy */
+	size_t exits;	    /* EXIT_SITES: first exit site in plan.exits */
+	uint32_t exits_cnt;
+};
+
+struct plan_exit {
+	uint64_t offset; /* in the file */
+	uint8_t kind;	 /* enum code_exit_kind */
+	uint8_t cond;
+};
+
+struct plan_skip {
+	const char *symbol;
+	char *name; /* see plan__skip_name() */
+	uint32_t object;
+	const char *reason;
+};
+
+struct plan_object; /* keeps symbols alive */
+
+struct plan {
+	struct plan_function *functions; /* by object, then by address */
+	size_t functions_cnt;
+	struct plan_exit *exits;
+	size_t exits_cnt;
+	struct plan_skip *skipped;
+	size_t skipped_cnt;
+	struct plan_object *objects;
+	size_t objects_cnt;
+	char *why; /* the reason for the exits of all that is not special */
+};
+
+#define PLAN_MAX_FUNCTIONS (1u << 24) /* what a probe's cookie can tell apart */
+
+struct plan_options {
+	bool nop5_emulated; /* the kernel turns 5-byte nops into calls (6.18) */
+};
+
+/*
+ * Plans every wanted function of the target's objects. Returns 0, or -errno with a line logged;
+ * -ENOENT if the filter matches no function: then the nearest names have been listed.
+ * The target must outlive the plan.
+ */
+int plan__new(const struct target *t, const struct filter *filter, const struct plan_options *opts,
+	      struct plan **out);
+void plan__free(struct plan *p); /* accepts NULL */
+
+/* The demangled name, made at the first call: most functions are never shown. Owned by the plan. */
+const char *plan__name(struct plan_function *f);
+const char *plan__skip_name(struct plan_skip *s);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Starting a command as the user who called sudo, and holding it until probes are in: it stops once
+ * the dynamic linker has mapped its libraries, before any of their or its own functions has run.
+ */
+#ifndef PROFTRACE_TARGET_LAUNCH_H
+#define PROFTRACE_TARGET_LAUNCH_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct launch;
+
+/* Starts argv and returns once it is held. Returns 0, or -errno with one line logged (command not
+ * found, not executable, ended before it could be held). */
+int launch__start(char *const argv[], struct launch **out);
+
+pid_t launch__pid(const struct launch *l);
+
+/* Lets the command run, untraced by us. */
+int launch__release(struct launch *l);
+
+/* The command's exit status as a shell tells it (128+N if signal N killed it) in *status. With
+ * `block` waits for its end. Returns whether it has ended. */
+bool launch__ended(struct launch *l, bool block, int *status);
+
+/* Kills the command if it was never released. Accepts NULL. */
+void launch__free(struct launch *l);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The files that a process has mapped as code, opened by inode. */
+#ifndef PROFTRACE_TARGET_MAPS_H
+#define PROFTRACE_TARGET_MAPS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Called for each file with an executable mapping, once a file, in address order. */
+struct mapped_file {
+	const char *path;    /* as the process names it, without " (deleted)" */
+	uint64_t start, end; /* its first executable mapping */
+	unsigned int dev_major, dev_minor;
+	uint64_t ino;
+	bool deleted;
+};
+
+/* Calls `fn` for each file until it returns nonzero, and returns that; -errno if the list cannot be
+ * read (silently: the caller knows whether the process had to exist). */
+int maps__for_each(pid_t pid, int (*fn)(const struct mapped_file *file, void *ctx), void *ctx);
+
+/* Opens the very file behind a mapping, whatever its path leads to now (it may be deleted,
+ * replaced, or in another mount namespace). Returns a descriptor or -errno. */
+int maps__open(pid_t pid, const struct mapped_file *file);
+
+#endif

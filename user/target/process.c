@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "target/process.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "util/log.h"
+
+/* The fields of /proc/PID/status that decide. */
+struct status {
+	char state;
+	pid_t tgid;
+	int has_mm; /* kernel threads have none; neither have zombies */
+};
+
+static int status_read(pid_t pid, struct status *st)
+{
+	char path[64], line[256];
+	FILE *f;
+
+	*st = (struct status){0};
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	f = fopen(path, "re");
+	if (!f)
+		return -errno;
+	while (fgets(line, sizeof(line), f)) {
+		if (!strncmp(line, "State:", 6))
+			st->state = line[6 + strspn(line + 6, " \t")];
+		else if (!strncmp(line, "Tgid:", 5))
+			st->tgid = atoi(line + 5);
+		else if (!strncmp(line, "VmSize:", 7))
+			st->has_mm = 1;
+	}
+	fclose(f);
+	return st->tgid ? 0 : -ESRCH;
+}
+
+int process__open(pid_t pid, int *pidfd)
+{
+	struct status st;
+	int fd;
+
+	if (pid <= 0 || status_read(pid, &st)) {
+		log_error("no process with PID %d; `pgrep -a NAME` lists what runs", pid);
+		return -ESRCH;
+	}
+	if (st.tgid != pid) {
+		log_error("%d is a thread of process %d; use -p %d: all its threads are traced",
+			  pid, st.tgid, st.tgid);
+		return -ESRCH;
+	}
+	if (st.state == 'Z' || st.state == 'X') {
+		log_error("process %d has ended (a zombie that its parent has not waited for)",
+			  pid);
+		return -ESRCH;
+	}
+	if (!st.has_mm) {
+		log_error("%d is a kernel thread; only user processes can be traced", pid);
+		return -EINVAL;
+	}
+	if (pid == getpid()) {
+		log_error("%d is proftrace itself", pid);
+		return -EINVAL;
+	}
+	fd = syscall(SYS_pidfd_open, pid, 0);
+	if (fd < 0) {
+		int err = -errno;
+
+		log_error("cannot watch process %d: %s", pid, strerror(-err));
+		return err;
+	}
+	*pidfd = fd;
+	return 0;
+}
+
+void process__comm(pid_t pid, char comm[16])
+{
+	char path[64];
+	FILE *f;
+
+	memset(comm, 0, 16);
+	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+	f = fopen(path, "re");
+	if (!f)
+		return;
+	if (fgets(comm, 16, f))
+		comm[strcspn(comm, "\n")] = '\0';
+	fclose(f);
+}
+
+void process__root(pid_t pid, char *buf, size_t size)
+{
+	struct stat ours, theirs;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/root/.", pid);
+	buf[0] = '\0';
+	if (stat("/", &ours) || stat(path, &theirs))
+		return;
+	if (ours.st_dev != theirs.st_dev || ours.st_ino != theirs.st_ino)
+		snprintf(buf, size, "/proc/%d/root", pid);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* One live process, checked before anything is attached to it. */
+#ifndef PROFTRACE_TARGET_PROCESS_H
+#define PROFTRACE_TARGET_PROCESS_H
+
+#include <sys/types.h>
+
+/*
+ * Makes sure that `pid` is a process that can be traced and returns a pidfd (readable once the
+ * process has ended; the caller closes it) in *pidfd. Returns 0, or -ESRCH (no such process, a
+ * thread's id, a zombie), -EINVAL (kernel thread, ourselves), -errno, with one line logged.
+ */
+int process__open(pid_t pid, int *pidfd);
+
+/* The process's name (comm) in `comm`, or "" if it cannot be read. */
+void process__comm(pid_t pid, char comm[16]);
+
+/* The parent of /proc/PID/root-relative paths, into `buf`: "" if the process sees the same root
+ * directory as we do. */
+void process__root(pid_t pid, char *buf, size_t size);
+
+#endif

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "target/target.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "target/launch.h"
+#include "target/maps.h"
+#include "target/process.h"
+#include "util/array.h"
+#include "util/log.h"
+
+#define MAX_OBJECTS 4096 /* files mapped by all processes together */
+
+struct collect_ctx {
+	struct target *t;
+	uint32_t process;
+	struct stat main_st; /* the process's program, or -x PATH */
+	bool only_main;	     /* -x with -p: nothing else */
+	bool main_known;
+	size_t cap;
+	int err;
+};
+
+static int object_add_process(struct target_object *obj, uint32_t process)
+{
+	uint32_t *grown = reallocarray(obj->processes, obj->processes_cnt + 1, sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	obj->processes = grown;
+	grown[obj->processes_cnt++] = process;
+	return 0;
+}
+
+static struct target_object *object_known(struct target *t, const struct mapped_file *file)
+{
+	for (size_t i = 0; i < t->objects_cnt; i++) {
+		struct target_object *obj = &t->objects[i];
+
+		if (obj->ino == file->ino && obj->dev_major == file->dev_major &&
+		    obj->dev_minor == file->dev_minor)
+			return obj;
+	}
+	return NULL;
+}
+
+static int object_new(struct target *t, size_t *cap, const char *path, const char *root, int fd,
+		      struct target_object **out)
+{
+	struct target_object *obj;
+
+	if (t->objects_cnt >= MAX_OBJECTS) {
+		log_error("more than %d files are mapped; trace fewer processes at once",
+			  MAX_OBJECTS);
+		return -E2BIG;
+	}
+	if (ARRAY_RESERVE(&t->objects, t->objects_cnt, cap))
+		return -ENOMEM;
+	obj = &t->objects[t->objects_cnt];
+	*obj = (struct target_object){.fd = fd, .path = strdup(path), .root = strdup(root)};
+	if (!obj->path || !obj->root) {
+		free(obj->path);
+		free(obj->root);
+		return -ENOMEM;
+	}
+	t->objects_cnt++;
+	*out = obj;
+	return 0;
+}
+
+static int collect_file(const struct mapped_file *file, void *arg)
+{
+	struct collect_ctx *ctx = arg;
+	struct target *t = ctx->t;
+	struct target_object *obj = object_known(t, file);
+	pid_t pid = t->processes[ctx->process].pid;
+	char root[64];
+	struct stat st;
+	bool is_main;
+	int fd, err;
+
+	if (obj)
+		return object_add_process(obj, ctx->process);
+	fd = maps__open(pid, file);
+	if (fd < 0) {
+		if (fd == -EPERM || fd == -EACCES) {
+			log_error("cannot open what process %d has mapped (%s): %s; run as root",
+				  pid, file->path, strerror(-fd));
+			return fd;
+		}
+		log_debug("%s: skipped, cannot be opened: %s", file->path, strerror(-fd));
+		return 0;
+	}
+	is_main = ctx->main_known && !fstat(fd, &st) && st.st_dev == ctx->main_st.st_dev &&
+		  st.st_ino == ctx->main_st.st_ino;
+	if (ctx->only_main && !is_main) {
+		close(fd);
+		return 0;
+	}
+	process__root(pid, root, sizeof(root));
+	err = object_new(t, &ctx->cap, file->path, root, fd, &obj);
+	if (err) {
+		close(fd);
+		return err;
+	}
+	obj->is_main = is_main;
+	obj->deleted = file->deleted;
+	obj->dev_major = file->dev_major;
+	obj->dev_minor = file->dev_minor;
+	obj->ino = file->ino;
+	return object_add_process(obj, ctx->process);
+}
+
+/* Opens a file named on the command line, which must be a plain one. */
+static int exec_open(const char *path, struct stat *st)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+	if (fd < 0 || fstat(fd, st)) {
+		int err = -errno;
+
+		log_error("cannot open %s: %s", path, strerror(-err));
+		if (fd >= 0)
+			close(fd);
+		return err;
+	}
+	if (!S_ISREG(st->st_mode)) {
+		log_error("%s is not a regular file; -x takes a program or a shared library", path);
+		close(fd);
+		return -EINVAL;
+	}
+	return fd;
+}
+
+/* Objects of every process; `exec` limits them to one file. */
+static int collect_processes(struct target *t, const char *exec)
+{
+	struct collect_ctx ctx = {.t = t, .only_main = exec != NULL};
+	char link[64];
+	size_t before;
+	int err = 0, fd;
+
+	if (exec) {
+		fd = exec_open(exec, &ctx.main_st);
+		if (fd < 0)
+			return fd;
+		close(fd);
+		ctx.main_known = true;
+	}
+	for (size_t i = 0; !err && i < t->processes_cnt; i++) {
+		pid_t pid = t->processes[i].pid;
+
+		ctx.process = i;
+		if (!exec) {
+			snprintf(link, sizeof(link), "/proc/%d/exe", pid);
+			ctx.main_known = stat(link, &ctx.main_st) == 0;
+		}
+		before = t->objects_cnt;
+		err = maps__for_each(pid, collect_file, &ctx);
+		if (err == -EACCES || err == -EPERM)
+			log_error("cannot read /proc/%d/maps: %s; run as root", pid,
+				  strerror(-err));
+		else if (err == -ENOENT || err == -ESRCH)
+			log_error("process %d ended while it was being looked at", pid);
+		else if (!err && exec && before == t->objects_cnt && !before)
+			log_debug("process %d does not map %s", pid, exec);
+	}
+	if (!err && !t->objects_cnt) {
+		if (exec)
+			log_error("process %d does not map %s as code", t->processes[0].pid, exec);
+		else
+			log_error("process %d has no files mapped as code (has it ended?)",
+				  t->processes[0].pid);
+		err = -ESRCH;
+	}
+	return err;
+}
+
+static int open_processes(struct target *t, const pid_t *pids, size_t cnt)
+{
+	t->processes = calloc(cnt, sizeof(*t->processes));
+	t->pids = calloc(cnt, sizeof(*t->pids));
+	if (!t->processes || !t->pids)
+		return -ENOMEM;
+	for (size_t i = 0; i < cnt; i++) {
+		int err = process__open(pids[i], &t->processes[i].pidfd);
+
+		if (err)
+			return err;
+		t->processes[i].pid = t->pids[i] = pids[i];
+		t->processes_cnt++;
+	}
+	return 0;
+}
+
+static int open_exec(struct target *t, const char *exec)
+{
+	struct target_object *obj;
+	struct stat st;
+	size_t cap = 0;
+	int err, fd = exec_open(exec, &st);
+
+	if (fd < 0)
+		return fd;
+	err = object_new(t, &cap, exec, "", fd, &obj);
+	if (err) {
+		close(fd);
+		return err;
+	}
+	obj->is_main = true;
+	obj->dev_major = major(st.st_dev);
+	obj->dev_minor = minor(st.st_dev);
+	obj->ino = st.st_ino;
+	return 0;
+}
+
+int target__open(const struct target_spec *spec, struct target **out)
+{
+	struct target *t = calloc(1, sizeof(*t));
+	int err;
+
+	if (!t)
+		return -ENOMEM;
+	if (spec->command) {
+		pid_t pid;
+
+		err = launch__start(spec->command, &t->launch);
+		if (!err) {
+			pid = launch__pid(t->launch);
+			err = open_processes(t, &pid, 1);
+		}
+		if (!err)
+			err = collect_processes(t, NULL);
+	} else if (spec->pids_cnt) {
+		err = open_processes(t, spec->pids, spec->pids_cnt);
+		if (!err)
+			err = collect_processes(t, spec->exec);
+	} else {
+		err = open_exec(t, spec->exec);
+	}
+	if (err) {
+		target__free(t);
+		return err;
+	}
+	*out = t;
+	return 0;
+}
+
+void target__free(struct target *t)
+{
+	if (!t)
+		return;
+	launch__free(t->launch);
+	for (size_t i = 0; i < t->objects_cnt; i++) {
+		close(t->objects[i].fd);
+		free(t->objects[i].path);
+		free(t->objects[i].root);
+		free(t->objects[i].processes);
+	}
+	for (size_t i = 0; i < t->processes_cnt; i++)
+		close(t->processes[i].pidfd);
+	free(t->objects);
+	free(t->processes);
+	free(t->pids);
+	free(t);
+}

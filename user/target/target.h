@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Whom to profile: processes, and the object files in which functions can be probed. Every object
+ * is held open by a descriptor on its inode; paths are for people.
+ */
+#ifndef PROFTRACE_TARGET_TARGET_H
+#define PROFTRACE_TARGET_TARGET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct launch;
+
+struct target_process {
+	pid_t pid;
+	int pidfd; /* readable once the process has ended */
+};
+
+struct target_object {
+	char *path; /* as its process names it */
+	char *root; /* where that process's root directory is, "" if it is ours */
+	int fd;
+	bool is_main;	     /* the program itself, or -x PATH */
+	bool deleted;	     /* the path leads elsewhere now, or nowhere */
+	uint32_t *processes; /* indexes of the processes that map it */
+	uint32_t processes_cnt;
+	/* identity while collecting */
+	unsigned int dev_major, dev_minor;
+	uint64_t ino;
+};
+
+struct target {
+	struct target_process *processes; /* empty: every process that maps objects[0] */
+	size_t processes_cnt;
+	struct target_object *objects;
+	size_t objects_cnt;
+	struct launch *launch; /* the command, held before its first instruction; NULL: none */
+	pid_t *pids;	       /* the processes' ids */
+};
+
+struct target_spec {
+	const pid_t *pids; /* -p */
+	size_t pids_cnt;
+	const char *exec;     /* -x */
+	char *const *command; /* CMD; NULL-terminated */
+};
+
+/*
+ * Finds the processes and objects of `spec`, and starts the command if there is one. Returns 0 or
+ * -errno with one line logged. target__free() lets a held command go, or ends it if it was never
+ * released.
+ */
+int target__open(const struct target_spec *spec, struct target **out);
+void target__free(struct target *t); /* accepts NULL */
+
+#endif
