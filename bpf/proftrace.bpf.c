@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The programs: one stub for each kind of probe and attach tier. A stub finds the stack slot and
+ * the cookie and calls enter() or leave(). Which stubs are loaded is user/attach's choice.
+ */
+#include "trace.bpf.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+extern bool bpf_session_is_return(void) __ksym __weak; /* 6.13 */
+
+static __always_inline u64 entry_slot(struct pt_regs *ctx, u64 cookie)
+{
+	return ctx->sp + ((cookie >> WIRE_COOKIE_DELTA) & 0xffff);
+}
+
+/* After a return the stack pointer is one word above the slot. */
+static __always_inline u64 return_slot(struct pt_regs *ctx)
+{
+	return ctx->sp - 8;
+}
+
+/* Session tier: entry and return of one function, in one program. A nonzero result at the entry
+ * spares the target the return probe. */
+SEC("uprobe")
+int session(struct pt_regs *ctx)
+{
+	u64 cookie = bpf_get_attach_cookie(ctx);
+
+	if (bpf_session_is_return()) {
+		leave(return_slot(ctx), cookie & WIRE_COOKIE_FUNCTION);
+		return 0;
+	}
+	return !enter(entry_slot(ctx, cookie), cookie);
+}
+
+SEC("uprobe")
+int function_entry(struct pt_regs *ctx)
+{
+	u64 cookie = bpf_get_attach_cookie(ctx);
+
+	enter(entry_slot(ctx, cookie), cookie);
+	return 0;
+}
+
+SEC("uprobe")
+int function_return(struct pt_regs *ctx)
+{
+	leave(return_slot(ctx), bpf_get_attach_cookie(ctx) & WIRE_COOKIE_FUNCTION);
+	return 0;
+}
+
+#define FLAG_CF 0x001
+#define FLAG_PF 0x004
+#define FLAG_ZF 0x040
+#define FLAG_SF 0x080
+#define FLAG_OF 0x800
+
+/* Whether condition `cond`, the low four bits of a jcc's opcode, holds. */
+static __always_inline bool condition_holds(u32 cond, u64 flags)
+{
+	bool holds, less = !(flags & FLAG_SF) != !(flags & FLAG_OF);
+
+	switch (cond >> 1) {
+	case 0:
+		holds = flags & FLAG_OF;
+		break;
+	case 1:
+		holds = flags & FLAG_CF;
+		break;
+	case 2:
+		holds = flags & FLAG_ZF;
+		break;
+	case 3:
+		holds = flags & (FLAG_CF | FLAG_ZF);
+		break;
+	case 4:
+		holds = flags & FLAG_SF;
+		break;
+	case 5:
+		holds = flags & FLAG_PF;
+		break;
+	case 6:
+		holds = less;
+		break;
+	default:
+		holds = less || (flags & FLAG_ZF);
+		break;
+	}
+	return holds != (cond & 1);
+}
+
+/* Exit site: a ret, or a jump out of the function, where the stack pointer is back at the slot. */
+SEC("uprobe")
+int exit_site(struct pt_regs *ctx)
+{
+	u64 cookie = bpf_get_attach_cookie(ctx);
+
+	if (((cookie >> WIRE_COOKIE_EXIT) & 0xf) == WIRE_EXIT_JCC &&
+	    !condition_holds((cookie >> WIRE_COOKIE_COND) & 0xf, ctx->flags))
+		return 0;
+	leave(ctx->sp, cookie & WIRE_COOKIE_FUNCTION);
+	return 0;
+}
+
+SEC("raw_tp/sched_process_exit")
+int on_thread_exit(void *ctx __attribute__((unused)))
+{
+	thread_exit();
+	return 0;
+}
+
+SEC("raw_tp/sched_process_exec")
+int on_exec(void *ctx __attribute__((unused)))
+{
+	thread_exec();
+	return 0;
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What happens at a probe: enter() and leave() keep the thread's shadow stack and add finished
+ * calls to their call path. Every attach tier's programs end up here.
+ *
+ * A frame is identified by its slot, the address of its return address. The stack grows downwards,
+ * so on any event all frames whose slot lies below the event's are gone, however they went
+ * (longjmp, an exception, a return that nobody saw): they are closed as unwound. Enters and leaves
+ * need not pair up.
+ */
+#ifndef PROFTRACE_TRACE_BPF_H
+#define PROFTRACE_TRACE_BPF_H
+
+#include "tables.bpf.h"
+
+#define MAX_UNWIND (1 << 22) /* frames closed at one event */
+
+/* Calls deeper than this are left out. */
+const volatile u32 max_level = ~0u;
+
+/* Events count only while it is open: set by user space once every probe is in place. */
+bool gate_open;
+
+/* Takes the innermost frame off and adds its time to its path and to its caller's. */
+static __always_inline u64 frame_close(struct wire_thread *t, struct wire_frame *f, u64 now)
+{
+	u64 took = now > f->entered_ns ? now - f->entered_ns : 0;
+	struct wire_frame *caller = frame_at(f->up);
+	struct wire_node *n = node_at(f->node);
+
+	t->top = f->up;
+	if (caller)
+		caller->child_ns += took;
+	if (n && took > f->child_ns)
+		n->self_ns += took - f->child_ns;
+	return took;
+}
+
+static __always_inline void frame_returned(struct wire_thread *t, struct wire_frame *f, u64 now)
+{
+	struct wire_node *n = node_at(f->node);
+	u64 took = frame_close(t, f, now);
+
+	t->returned++;
+	if (!n)
+		return;
+	if (!took)
+		took = 1;
+	if (!n->min_ns || took < n->min_ns)
+		n->min_ns = took;
+	if (took > n->max_ns)
+		n->max_ns = took;
+}
+
+struct unwind_ctx {
+	struct wire_thread *t;
+	u64 slot, now;
+};
+
+static long unwind_one(__attribute__((unused)) u32 i, struct unwind_ctx *ctx)
+{
+	struct wire_frame *f = frame_at(ctx->t->top);
+
+	if (!f || f->slot >= ctx->slot)
+		return 1;
+	frame_close(ctx->t, f, ctx->now);
+	ctx->t->unwound++;
+	return 0;
+}
+
+/* Closes all frames below `slot`; returns the innermost one left. */
+static __always_inline struct wire_frame *unwind_below(struct wire_thread *t,
+						       struct wire_frame *top, u64 slot, u64 now)
+{
+	struct unwind_ctx ctx = {.t = t, .slot = slot, .now = now};
+
+	if (top->slot >= slot)
+		return top;
+	bpf_loop(MAX_UNWIND, unwind_one, &ctx, 0);
+	return frame_at(t->top);
+}
+
+/*
+ * A function is entered; its return address lies at `slot`. Returns whether the call was recorded
+ * (only then is its leave worth having).
+ */
+static __always_inline bool enter(u64 slot, u64 cookie)
+{
+	u32 function = cookie & WIRE_COOKIE_FUNCTION, flags = cookie >> WIRE_COOKIE_FLAGS;
+	u32 number, node, place;
+	struct wire_thread *t;
+	struct wire_frame *top, *f;
+	struct wire_node *n, *caller;
+
+	if (!gate_open)
+		return false;
+	t = thread_current(true, &number);
+	if (!t)
+		return false;
+	top = frame_at(t->top);
+	if (!top)
+		return false;
+	if (top->slot <= slot) {
+		u64 now = bpf_ktime_get_ns();
+
+		top = unwind_below(t, top, slot, now);
+		if (!top)
+			return false;
+		if (top->slot == slot) {
+			if ((flags & WIRE_ENTRY_LOOP) && top->function == function)
+				return true;
+			/* Its slot is used again: it left by a tail call, or unseen. */
+			if (top->flags & WIRE_ENTRY_TAIL) {
+				frame_returned(t, top, now);
+			} else {
+				frame_close(t, top, now);
+				t->unwound++;
+			}
+			top = frame_at(t->top);
+			if (!top)
+				return false;
+		}
+	}
+	if (top->level >= max_level)
+		return false;
+
+	caller = node_at(top->node);
+	if (!caller)
+		return false;
+	node = caller->last_child;
+	n = node_at(node);
+	if (!n || n->function != function || n->parent != top->node) {
+		node = node_child(number, top->node, function);
+		caller->last_child = node;
+		n = node_at(node);
+	}
+	if (!node || !n) {
+		t->lost++;
+		count_lost(WIRE_LOST_PATHS);
+		return false;
+	}
+	place = top->down;
+	if (!place)
+		place = frame_new(t->top);
+	f = frame_at(place);
+	if (!place || !f) {
+		t->lost++;
+		count_lost(WIRE_LOST_FRAMES);
+		return false;
+	}
+	f->slot = slot;
+	f->child_ns = 0;
+	f->node = node;
+	f->function = function;
+	f->flags = flags;
+	n->calls++;
+	t->entered++;
+	t->top = place;
+	f->entered_ns = bpf_ktime_get_ns();
+	return true;
+}
+
+/* `function` is left; its return address lay at `slot`. A leave whose enter was not recorded, or
+ * that has been closed already, has no frame and is ignored. */
+static __always_inline void leave(u64 slot, u32 function)
+{
+	u64 now = bpf_ktime_get_ns();
+	struct wire_frame *top;
+	struct wire_thread *t;
+	u32 number;
+
+	if (!gate_open)
+		return;
+	t = thread_current(false, &number);
+	if (!t)
+		return;
+	top = frame_at(t->top);
+	if (!top)
+		return;
+	top = unwind_below(t, top, slot, now);
+	if (top && top->slot == slot && top->function == function)
+		frame_returned(t, top, now);
+}
+
+/* The current thread replaces its program: its frames are gone. */
+static __always_inline void thread_exec(void)
+{
+	struct wire_frame *top;
+	struct wire_thread *t;
+	u32 number;
+
+	t = thread_current(false, &number);
+	if (!t)
+		return;
+	top = frame_at(t->top);
+	if (top)
+		unwind_below(t, top, ~0ull, bpf_ktime_get_ns());
+	bpf_get_current_comm(t->comm, sizeof(t->comm));
+}
+
+/* The current thread ends: its open frames stay for user space to account for. */
+static __always_inline void thread_exit(void)
+{
+	u64 pid_tgid = bpf_get_current_pid_tgid();
+	struct wire_thread *t;
+	u32 number;
+
+	t = thread_current(false, &number);
+	if (!t)
+		return;
+	bpf_get_current_comm(t->comm, sizeof(t->comm));
+	bpf_map_delete_elem(&thread_of_tid, &pid_tgid);
+	__sync_fetch_and_add(&t->exit_ns, bpf_ktime_get_ns());
+}
+
+#endif

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What BPF and user space agree on: map layouts and the probe cookie. The only header that both
+ * sides include (after <stdint.h> there, vmlinux.h here). Fixed widths, explicit padding.
+ *
+ * Indexes into the tables below are u32; index 0 of each table is never used and means "none".
+ */
+#ifndef PROFTRACE_WIRE_H
+#define PROFTRACE_WIRE_H
+
+#ifdef __bpf__
+typedef __u32 u32;
+typedef __u64 u64;
+#else
+#include <stdint.h>
+typedef uint32_t u32;
+typedef uint64_t u64;
+#endif
+
+/*
+ * The cookie of a probe:
+ *   bits  0..23  index of the function in the plan
+ *   bits 24..39  entry sites: bytes the stack pointer has moved down since the function's entry;
+ *                the return address is at sp + that
+ *   bits 40..43  exit sites: enum wire_exit
+ *   bits 44..47  exit sites of kind WIRE_EXIT_JCC: the condition, as in the opcode's low four bits
+ *   bits 48..55  entry sites: WIRE_ENTRY_* flags
+ */
+#define WIRE_MAX_FUNCTIONS   (1u << 24)
+#define WIRE_COOKIE_FUNCTION 0xffffffull
+#define WIRE_COOKIE_DELTA    24
+#define WIRE_COOKIE_EXIT     40
+#define WIRE_COOKIE_COND     44
+#define WIRE_COOKIE_FLAGS    48
+
+enum wire_exit {
+	WIRE_EXIT_RET = 1, /* leaves the function whenever it runs */
+	WIRE_EXIT_JCC = 2, /* leaves if the condition holds */
+};
+
+/* The function may be left by a jump to another one, which then owns its stack slot. */
+#define WIRE_ENTRY_TAIL 1u
+/* The entry site lies in a loop: hitting it again with the same stack slot is no new call. */
+#define WIRE_ENTRY_LOOP 2u
+
+/*
+ * One open call. Frames form a chain for each thread, from a sentinel at the bottom (slot ~0, node
+ * = the thread's root) upwards; popped frames stay linked through `down` for the next call.
+ */
+struct wire_frame {
+	u64 slot; /* address of the return address: identifies the call on its stack */
+	u64 entered_ns;
+	u64 child_ns; /* time of finished traced callees */
+	u32 node;
+	u32 function;
+	u32 up;	   /* the caller's frame */
+	u32 down;  /* the frame for the next callee, 0: not allocated yet */
+	u32 level; /* sentinel 0, outermost call 1 */
+	u32 flags; /* WIRE_ENTRY_* of its entry site */
+};
+
+/*
+ * One call path of one thread, written only by that thread. One cache line. Inclusive time is not
+ * kept: it is self_ns plus that of the children.
+ */
+struct wire_node {
+	u32 parent;
+	u32 function;
+	u32 thread;
+	u32 last_child; /* a guess that spares the look-up */
+	u64 calls;	/* entered */
+	u64 self_ns;	/* of finished calls */
+	u64 min_ns;	/* of returned calls, inclusive; 0: none */
+	u64 max_ns;
+	u32 older; /* the thread's previously made node */
+	u32 pad[3];
+};
+
+struct wire_thread {
+	u32 tgid, tid;
+	u64 start_ns; /* boot time of its start: tells users of one tid apart */
+	u64 exit_ns;  /* monotonic; 0 while it lives; set after everything else */
+	u64 entered, returned, unwound, lost;
+	u32 bottom; /* sentinel frame */
+	u32 top;    /* innermost open frame */
+	u32 root;   /* node of the thread itself, never shown */
+	u32 newest; /* node made last: head of the list through `older` */
+	char comm[16];
+	u64 state; /* WIRE_THREAD_* */
+};
+
+#define WIRE_THREAD_READY 1
+
+/* Why calls were lost. */
+enum wire_loss {
+	WIRE_LOST_THREADS, /* no slot in the thread table */
+	WIRE_LOST_FRAMES,
+	WIRE_LOST_PATHS,
+	WIRE_LOSSES,
+};
+
+/* The node index: open addressing over u32 node numbers, from this place on. */
+#define WIRE_INDEX_HASH(parent, function) \
+	((u32)(((((u64)(parent)) << 24 ^ (function)) * 0x9e3779b97f4a7c15ull) >> 32))
+#define WIRE_INDEX_PROBES 64
+#define WIRE_INDEX_DEAD	  0xffffffffu /* a node that was taken out */
+
+_Static_assert(sizeof(struct wire_frame) == 48, "wire_frame");
+_Static_assert(sizeof(struct wire_node) == 64, "wire_node");
+_Static_assert(sizeof(struct wire_thread) == 96, "wire_thread");
+
+#endif

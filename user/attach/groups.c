@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "attach/groups.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "plan/plan.h"
+#include "target/target.h"
+#include "util/array.h"
+#include "util/log.h"
+#include "wire.h"
+
+#define MAX_PER_LINK  (1u << 20) /* the kernel's limit */
+#define MAX_REFUSED   64	 /* give up on more: then it is no matter of single functions */
+#define REFUSED_SHOWN 5
+
+/* Probes that are to share a link. */
+struct batch {
+	uint64_t *offsets, *cookies;
+	size_t cnt;
+};
+
+struct attach_ctx {
+	struct groups *g;
+	const struct target_object *obj;
+	const struct plan *plan;
+	struct tier_probe probe;
+	pid_t pid;
+	bool *refused; /* a function: its entry could not be probed */
+	size_t refused_cnt;
+};
+
+static int batch_alloc(struct batch *b, size_t cap)
+{
+	*b = (struct batch){.offsets = calloc(cap + 1, sizeof(uint64_t)),
+			    .cookies = calloc(cap + 1, sizeof(uint64_t))};
+	return b->offsets && b->cookies ? 0 : -ENOMEM;
+}
+
+static void batch_free(struct batch *b)
+{
+	free(b->offsets);
+	free(b->cookies);
+}
+
+static void batch_add(struct batch *b, uint64_t offset, uint64_t cookie)
+{
+	b->offsets[b->cnt] = offset;
+	b->cookies[b->cnt++] = cookie;
+}
+
+/* Whether the error can be one function's fault. */
+static bool may_be_one(int err)
+{
+	switch (err) {
+	case -EPERM:
+	case -EACCES:
+	case -ENOMEM:
+	case -EMFILE:
+	case -ENFILE:
+	case -EBADF:
+	case -ESRCH:
+	case -EINTR:
+	case -EAGAIN:
+		return false;
+	default:
+		return true;
+	}
+}
+
+static int note_refused(struct attach_ctx *ctx, uint64_t cookie, int err)
+{
+	const struct plan_function *f = &ctx->plan->functions[cookie & WIRE_COOKIE_FUNCTION];
+
+	if (++ctx->refused_cnt > MAX_REFUSED) {
+		log_error("the kernel refuses probes in %s: %s", ctx->obj->path,
+			  strerror(err == -524 ? EOPNOTSUPP : -err));
+		return err;
+	}
+	ctx->refused[cookie & WIRE_COOKIE_FUNCTION] = true;
+	if (ctx->refused_cnt <= REFUSED_SHOWN)
+		log_warn("%s: the kernel refuses the probe at %s: left out", ctx->obj->path,
+			 f->symbol);
+	else if (ctx->refused_cnt == REFUSED_SHOWN + 1)
+		log_warn("%s: more functions are refused and left out", ctx->obj->path);
+	return 0;
+}
+
+/* Links probes [from, to) of the batch, in as few links as the kernel accepts. */
+static int link_range(struct attach_ctx *ctx, const struct batch *b, size_t from, size_t to)
+{
+	struct link_spec spec = {
+		.prog_fd = ctx->probe.prog_fd,
+		.attach_type = ctx->probe.attach_type,
+		.return_probes = ctx->probe.return_probes,
+		.object_fd = ctx->obj->fd,
+		.pid = ctx->pid,
+		.offsets = b->offsets + from,
+		.cookies = b->cookies + from,
+		.cnt = to - from,
+	};
+	int fd, err;
+
+	if (from == to)
+		return 0;
+	if (ARRAY_RESERVE(&ctx->g->links, ctx->g->links_cnt, &ctx->g->links_cap))
+		return -ENOMEM;
+	fd = to - from > MAX_PER_LINK ? -E2BIG : link__create(&spec);
+	if (fd >= 0) {
+		ctx->g->links[ctx->g->links_cnt++] = fd;
+		return 0;
+	}
+	if (!may_be_one(fd))
+		return fd;
+	if (to - from == 1)
+		return note_refused(ctx, b->cookies[from], fd);
+	err = link_range(ctx, b, from, from + (to - from) / 2);
+	return err ? err : link_range(ctx, b, from + (to - from) / 2, to);
+}
+
+static uint64_t entry_cookie(const struct plan_function *f, uint32_t index)
+{
+	uint64_t flags =
+		(f->tail_jumps ? WIRE_ENTRY_TAIL : 0) | (f->loops_to_entry ? WIRE_ENTRY_LOOP : 0);
+
+	return index | (uint64_t)f->site_delta << WIRE_COOKIE_DELTA | flags << WIRE_COOKIE_FLAGS;
+}
+
+static uint64_t exit_cookie(const struct plan_exit *e, uint32_t index)
+{
+	uint64_t kind = e->kind == CODE_EXIT_JCC ? WIRE_EXIT_JCC : WIRE_EXIT_RET;
+
+	return index | kind << WIRE_COOKIE_EXIT | (uint64_t)e->cond << WIRE_COOKIE_COND;
+}
+
+/* The object's probes by kind. */
+struct object_probes {
+	struct batch returns, entries, exits;
+};
+
+static int probes_gather(const struct plan *p, uint32_t object, struct object_probes *out)
+{
+	size_t functions = 0, exits = 0;
+
+	memset(out, 0, sizeof(*out));
+	for (size_t i = 0; i < p->functions_cnt; i++) {
+		functions += p->functions[i].object == object;
+		exits += p->functions[i].object == object ? p->functions[i].exits_cnt : 0;
+	}
+	if (batch_alloc(&out->returns, functions) || batch_alloc(&out->entries, functions) ||
+	    batch_alloc(&out->exits, exits))
+		return -ENOMEM;
+	for (size_t i = 0; i < p->functions_cnt; i++) {
+		const struct plan_function *f = &p->functions[i];
+
+		if (f->object != object)
+			continue;
+		batch_add(f->exit == EXIT_RETURN ? &out->returns : &out->entries,
+			  f->offset + f->site_offset, entry_cookie(f, i));
+		for (uint32_t e = 0; e < f->exits_cnt; e++) {
+			const struct plan_exit *exit = &p->exits[f->exits + e];
+
+			batch_add(&out->exits, exit->offset, exit_cookie(exit, i));
+		}
+	}
+	return 0;
+}
+
+static void probes_free(struct object_probes *probes)
+{
+	batch_free(&probes->returns);
+	batch_free(&probes->entries);
+	batch_free(&probes->exits);
+}
+
+static int link_batch(struct attach_ctx *ctx, struct tier_probe probe, const struct batch *b)
+{
+	ctx->probe = probe;
+	return link_range(ctx, b, 0, b->cnt);
+}
+
+/* All probes of one object in one process (or in all, ctx->pid 0). */
+static int attach_object(struct attach_ctx *ctx, const struct tier *tier,
+			 const struct proftrace_bpf *skel, const struct object_probes *probes)
+{
+	struct tier_probe returns[TIER_MAX_PROBES];
+	size_t cnt = tier->returns(skel, returns);
+	int err = 0;
+
+	for (size_t i = 0; !err && i < cnt; i++)
+		err = link_batch(ctx, returns[i], &probes->returns);
+	if (!err)
+		err = link_batch(ctx, tier->exit_site(skel), &probes->exits);
+	if (!err)
+		err = link_batch(ctx, tier->entry(skel), &probes->entries);
+	return err;
+}
+
+static int attach_failed(const struct attach_ctx *ctx, int err)
+{
+	if (err == -ESRCH)
+		log_error("process %d ended while probes were being attached", ctx->pid);
+	else if (err == -EMFILE || err == -ENFILE)
+		log_error("too many open files; raise the limit (ulimit -n)");
+	else if (may_be_one(err))
+		return err; /* said already */
+	else
+		log_error("cannot attach to %s: %s", ctx->obj->path, strerror(-err));
+	return err;
+}
+
+/* Attaches one object to each of its processes; counts those that have ended meanwhile. */
+static int attach_everywhere(struct attach_ctx *ctx, const struct tier *tier,
+			     const struct proftrace_bpf *skel, const struct target *t,
+			     const struct object_probes *probes)
+{
+	size_t ended = 0;
+	int err = 0;
+
+	if (!t->processes_cnt) {
+		ctx->pid = 0;
+		err = attach_object(ctx, tier, skel, probes);
+	}
+	for (size_t i = 0; !err && i < ctx->obj->processes_cnt && t->processes_cnt; i++) {
+		ctx->pid = t->processes[ctx->obj->processes[i]].pid;
+		err = attach_object(ctx, tier, skel, probes);
+		if (err == -ESRCH && ++ended < ctx->obj->processes_cnt) {
+			log_warn("process %d ended while probes were being attached", ctx->pid);
+			err = 0;
+		}
+	}
+	return err ? attach_failed(ctx, err) : 0;
+}
+
+int64_t groups__attach(struct groups *g, const struct tier *tier, const struct proftrace_bpf *skel,
+		       const struct plan *p, const struct target *t)
+{
+	struct attach_ctx ctx = {.g = g, .plan = p};
+	struct object_probes probes;
+	int64_t attached = 0;
+	int err = 0;
+
+	ctx.refused = calloc(p->functions_cnt, sizeof(*ctx.refused));
+	if (!ctx.refused)
+		return -ENOMEM;
+	for (size_t i = 0; !err && i < t->objects_cnt; i++) {
+		ctx.obj = &t->objects[i];
+		err = probes_gather(p, i, &probes);
+		if (!err && (probes.returns.cnt || probes.entries.cnt))
+			err = attach_everywhere(&ctx, tier, skel, t, &probes);
+		probes_free(&probes);
+	}
+	for (size_t i = 0; i < p->functions_cnt; i++)
+		attached += !ctx.refused[i];
+	free(ctx.refused);
+	if (!err && !attached) {
+		log_error("no function could be probed");
+		err = -ENOENT;
+	}
+	if (err) {
+		groups__detach(g);
+		return err;
+	}
+	return attached;
+}
+
+void groups__detach(struct groups *g)
+{
+	for (size_t i = 0; i < g->links_cnt; i++)
+		close(g->links[i]);
+	free(g->links);
+	*g = (struct groups){0};
+}
+
+/* What a trial probes. */
+static __attribute__((noinline, noclone)) int trial_function(int x)
+{
+	__asm__ volatile("" : "+r"(x));
+	return x;
+}
+
+/* Stores the file offset of trial_function(). */
+static int find_offset(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	uintptr_t addr = (uintptr_t)trial_function - info->dlpi_addr;
+
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
+
+		if (ph->p_type == PT_LOAD && addr - ph->p_vaddr < ph->p_filesz) {
+			*(uint64_t *)arg = addr - ph->p_vaddr + ph->p_offset;
+			return 1;
+		}
+	}
+	return 0;
+}
+
+int groups__trial(struct groups *g, const struct tier_probe *probe)
+{
+	uint64_t cookie = 0, offset;
+	struct link_spec spec = {
+		.prog_fd = probe->prog_fd,
+		.attach_type = probe->attach_type,
+		.return_probes = probe->return_probes,
+		.pid = getpid(),
+		.offsets = &offset,
+		.cookies = &cookie,
+		.cnt = 1,
+	};
+	int fd;
+
+	if (!dl_iterate_phdr(find_offset, &offset))
+		return -ENOENT;
+	if (ARRAY_RESERVE(&g->links, g->links_cnt, &g->links_cap))
+		return -ENOMEM;
+	spec.object_fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	if (spec.object_fd < 0)
+		return -errno;
+	fd = link__create(&spec);
+	close(spec.object_fd);
+	if (fd < 0)
+		return fd;
+	g->links[g->links_cnt++] = fd;
+	return 0;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Groups of probes that share a link. A link is all or nothing, so a group that the kernel refuses
+ * is halved until the offenders are alone.
+ */
+#ifndef PROFTRACE_ATTACH_GROUPS_H
+#define PROFTRACE_ATTACH_GROUPS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "attach/tier.h"
+
+struct plan;
+struct target;
+
+struct groups {
+	int *links; /* descriptors */
+	size_t links_cnt, links_cap;
+};
+
+/* See tracer__attach(). */
+int64_t groups__attach(struct groups *g, const struct tier *tier, const struct proftrace_bpf *skel,
+		       const struct plan *p, const struct target *t);
+
+void groups__detach(struct groups *g);
+
+/* Links a probe to a function of our own, to learn whether the kernel has this kind. 0 or -errno;
+ * silent. */
+int groups__trial(struct groups *g, const struct tier_probe *probe);
+
+#endif

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "attach/tier.h"
+
+#include "attach/skeleton.h"
+
+static void prepare_multi(struct bpf_program *prog)
+{
+	bpf_program__set_expected_attach_type(prog, LINK_UPROBE_MULTI);
+}
+
+static struct tier_probe multi_probe(const struct bpf_program *prog, int return_probes)
+{
+	return (struct tier_probe){bpf_program__fd(prog), LINK_UPROBE_MULTI, return_probes};
+}
+
+static struct tier_probe multi_entry(const struct proftrace_bpf *skel)
+{
+	return multi_probe(skel->progs.function_entry, 0);
+}
+
+static struct tier_probe multi_exit_site(const struct proftrace_bpf *skel)
+{
+	return multi_probe(skel->progs.exit_site, 0);
+}
+
+/* Session links: one program sees entry and return. */
+static void session_prepare(struct proftrace_bpf *skel)
+{
+	bpf_program__set_expected_attach_type(skel->progs.session, LINK_UPROBE_SESSION);
+	bpf_program__set_autoload(skel->progs.function_return, false);
+	prepare_multi(skel->progs.function_entry);
+	prepare_multi(skel->progs.exit_site);
+}
+
+static size_t session_returns(const struct proftrace_bpf *skel,
+			      struct tier_probe probes[TIER_MAX_PROBES])
+{
+	probes[0] =
+		(struct tier_probe){bpf_program__fd(skel->progs.session), LINK_UPROBE_SESSION, 0};
+	return 1;
+}
+
+/* uprobe_multi: a link for entries, another for returns. */
+static void multi_prepare(struct proftrace_bpf *skel)
+{
+	bpf_program__set_autoload(skel->progs.session, false);
+	prepare_multi(skel->progs.function_entry);
+	prepare_multi(skel->progs.function_return);
+	prepare_multi(skel->progs.exit_site);
+}
+
+static size_t multi_returns(const struct proftrace_bpf *skel,
+			    struct tier_probe probes[TIER_MAX_PROBES])
+{
+	/* Returns first: an entry that is seen shall have its return seen. */
+	probes[0] = multi_probe(skel->progs.function_return, 1);
+	probes[1] = multi_entry(skel);
+	return 2;
+}
+
+static const struct tier tiers[] = {
+	{"session", "6.13", session_prepare, session_returns, multi_entry, multi_exit_site},
+	{"uprobe_multi", "6.6", multi_prepare, multi_returns, multi_entry, multi_exit_site},
+	/* perf-event uprobes with cookies (5.15) come here */
+};
+
+const struct tier *tier__at(size_t index)
+{
+	return index < sizeof(tiers) / sizeof(*tiers) ? &tiers[index] : NULL;
+}

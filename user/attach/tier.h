@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Attach tiers: the ways a kernel offers to put probes in, best first. A new tier is one row in the
+ * table in tier.c.
+ */
+#ifndef PROFTRACE_ATTACH_TIER_H
+#define PROFTRACE_ATTACH_TIER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "attach/link.h"
+
+struct proftrace_bpf;
+
+/* One probe kind that a group of functions needs, as link parameters. */
+struct tier_probe {
+	int prog_fd;
+	int attach_type;
+	int return_probes;
+};
+
+#define TIER_MAX_PROBES 2
+
+struct tier {
+	const char *name;
+	const char *needs; /* the kernel it came with, for messages */
+	/* Picks the programs to load, before load. */
+	void (*prepare)(struct proftrace_bpf *skel);
+	/* The probes that see entry and return of functions whose exit strategy is `return`;
+	 * returns how many. */
+	size_t (*returns)(const struct proftrace_bpf *skel,
+			  struct tier_probe probes[TIER_MAX_PROBES]);
+	/* The probe for entries alone. */
+	struct tier_probe (*entry)(const struct proftrace_bpf *skel);
+	/* The probe for exit sites. */
+	struct tier_probe (*exit_site)(const struct proftrace_bpf *skel);
+};
+
+/* The tiers, best first; NULL past the end. */
+const struct tier *tier__at(size_t index);
+
+#endif

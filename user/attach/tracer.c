@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "attach/tracer.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "attach/groups.h"
+#include "attach/privilege.h"
+#include "attach/skeleton.h"
+#include "attach/tier.h"
+#include "target/target.h"
+#include "util/log.h"
+
+#define MAX_THREADS (1u << 15)
+#define MAX_FRAMES  (1u << 18)
+
+struct tracer {
+	struct proftrace_bpf *skel;
+	const struct tier *tier;
+	struct groups groups;
+	uint32_t threads_cap, frames_cap, nodes_cap, index_cap;
+};
+
+/* libbpf's messages are for the verbose; the last one may say why a load failed. */
+static char libbpf_last[512];
+
+static int libbpf_message(enum libbpf_print_level level, const char *fmt, va_list args)
+{
+	char line[512];
+
+	if (level == LIBBPF_DEBUG)
+		return 0;
+	vsnprintf(line, sizeof(line), fmt, args);
+	line[strcspn(line, "\n")] = '\0';
+	log_debug("%s", line);
+	memcpy(libbpf_last, line, sizeof(line));
+	return 0;
+}
+
+bool tracer__nop5_emulated(void)
+{
+	/* 6.18 has it together with the uprobe system call, which answers ENXIO to strangers. */
+	const long nr_uprobe = 336;
+
+	return syscall(nr_uprobe) < 0 && errno != ENOSYS;
+}
+
+static uint32_t power_of_two(uint32_t at_least)
+{
+	uint32_t n = 1;
+
+	while (n < at_least)
+		n <<= 1;
+	return n;
+}
+
+static void size_tables(struct tracer *tr, const struct tracer_options *opts)
+{
+	struct proftrace_bpf *skel = tr->skel;
+
+	tr->threads_cap = MAX_THREADS;
+	tr->frames_cap = MAX_FRAMES;
+	tr->nodes_cap = opts->max_paths;
+	tr->index_cap = power_of_two(tr->nodes_cap) * 2;
+	bpf_map__set_max_entries(skel->maps.threads, tr->threads_cap);
+	bpf_map__set_max_entries(skel->maps.free_threads, tr->threads_cap);
+	bpf_map__set_max_entries(skel->maps.thread_of_tid, tr->threads_cap);
+	bpf_map__set_max_entries(skel->maps.frames, tr->frames_cap);
+	bpf_map__set_max_entries(skel->maps.free_frames, tr->frames_cap);
+	bpf_map__set_max_entries(skel->maps.nodes, tr->nodes_cap);
+	bpf_map__set_max_entries(skel->maps.free_nodes, tr->nodes_cap);
+	bpf_map__set_max_entries(skel->maps.node_index, tr->index_cap);
+	skel->rodata->threads_cap = tr->threads_cap;
+	skel->rodata->frames_cap = tr->frames_cap;
+	skel->rodata->nodes_cap = tr->nodes_cap;
+	skel->rodata->index_mask = tr->index_cap - 1;
+	if (opts->max_depth)
+		skel->rodata->max_level = opts->max_depth;
+}
+
+/* Links on a function of our own: does the kernel know this kind? They stay until the others go,
+ * for closing a link takes long. */
+static int tier_try(struct tracer *tr, const struct tier *tier)
+{
+	struct tier_probe probes[TIER_MAX_PROBES];
+	size_t cnt = tier->returns(tr->skel, probes);
+	int err = 0;
+
+	for (size_t i = 0; !err && i < cnt; i++)
+		err = groups__trial(&tr->groups, &probes[i]);
+	return err;
+}
+
+/* Loads the programs for one tier. */
+static int load_tier(struct tracer *tr, const struct tier *tier, const struct tracer_options *opts,
+		     const struct target *t)
+{
+	int err;
+
+	tr->skel = proftrace_bpf__open();
+	if (!tr->skel)
+		return -errno;
+	tier->prepare(tr->skel);
+	size_tables(tr, opts);
+	tr->skel->rodata->filter_tgids = t->processes_cnt != 0;
+	err = proftrace_bpf__load(tr->skel);
+	if (!err)
+		err = tier_try(tr, tier);
+	if (err) {
+		log_debug("tier %s (Linux %s): %s", tier->name, tier->needs, strerror(-err));
+		groups__detach(&tr->groups);
+		proftrace_bpf__destroy(tr->skel);
+		tr->skel = NULL;
+		return err;
+	}
+	tr->tier = tier;
+	return 0;
+}
+
+/* Before 6.10 a link's process filter let other threads through: BPF checks again. */
+static int allow_processes(struct tracer *tr, const struct target *t)
+{
+	for (size_t i = 0; i < t->processes_cnt; i++) {
+		uint32_t tgid = t->processes[i].pid, one = 1;
+		int err = bpf_map__update_elem(tr->skel->maps.tgids, &tgid, sizeof(tgid), &one,
+					       sizeof(one), BPF_ANY);
+
+		if (err) {
+			log_error("too many processes: %s", strerror(-err));
+			return err;
+		}
+	}
+	return 0;
+}
+
+static int load_failed(int err)
+{
+	if (access("/sys/kernel/btf/vmlinux", R_OK))
+		log_error("this kernel has no BTF (/sys/kernel/btf/vmlinux); it needs "
+			  "CONFIG_DEBUG_INFO_BTF=y");
+	else if (err == -EPERM || err == -EACCES)
+		log_error("the kernel does not let us load BPF programs: %s; run as root, and see "
+			  "kernel lockdown",
+			  strerror(-err));
+	else if (err == -ENOMEM || err == -E2BIG)
+		log_error("not enough memory for the tables; try a smaller --max-paths");
+	else
+		log_error("this kernel has no uprobe_multi links (Linux 6.6 or later): %s",
+			  libbpf_last[0] ? libbpf_last : strerror(-err));
+	return err;
+}
+
+int tracer__load(const struct tracer_options *opts, const struct target *t, struct tracer **out)
+{
+	const struct tier *tier;
+	struct tracer *tr;
+	int err = privilege__check();
+
+	if (err)
+		return err;
+	tr = calloc(1, sizeof(*tr));
+	if (!tr)
+		return -ENOMEM;
+	libbpf_set_print(libbpf_message);
+	err = -ENOTSUP;
+	for (size_t i = 0; err && (tier = tier__at(i)); i++) {
+		if (!opts->tier || !strcmp(opts->tier, tier->name))
+			err = load_tier(tr, tier, opts, t);
+	}
+	if (err) {
+		tracer__free(tr);
+		return load_failed(err);
+	}
+	err = allow_processes(tr, t);
+	/* Ends of threads and programs, for accounts and for using tables again. */
+	if (!err && proftrace_bpf__attach(tr->skel)) {
+		err = -errno;
+		log_error("cannot attach to the scheduler's tracepoints: %s", strerror(errno));
+	}
+	if (err) {
+		tracer__free(tr);
+		return err;
+	}
+	*out = tr;
+	return 0;
+}
+
+int64_t tracer__attach(struct tracer *tr, const struct plan *p, const struct target *t)
+{
+	return groups__attach(&tr->groups, tr->tier, tr->skel, p, t);
+}
+
+void tracer__open_gate(struct tracer *tr)
+{
+	__atomic_store_n(&tr->skel->bss->gate_open, true, __ATOMIC_SEQ_CST);
+}
+
+void tracer__close_gate(struct tracer *tr)
+{
+	__atomic_store_n(&tr->skel->bss->gate_open, false, __ATOMIC_SEQ_CST);
+}
+
+void tracer__detach(struct tracer *tr)
+{
+	groups__detach(&tr->groups);
+	proftrace_bpf__detach(tr->skel);
+}
+
+const char *tracer__tier(const struct tracer *tr)
+{
+	return tr->tier->name;
+}
+
+void tracer__tables(const struct tracer *tr, struct tracer_tables *out)
+{
+	const struct proftrace_bpf *skel = tr->skel;
+
+	*out = (struct tracer_tables){
+		.threads_fd = bpf_map__fd(skel->maps.threads),
+		.frames_fd = bpf_map__fd(skel->maps.frames),
+		.nodes_fd = bpf_map__fd(skel->maps.nodes),
+		.index_fd = bpf_map__fd(skel->maps.node_index),
+		.free_threads_fd = bpf_map__fd(skel->maps.free_threads),
+		.free_frames_fd = bpf_map__fd(skel->maps.free_frames),
+		.free_nodes_fd = bpf_map__fd(skel->maps.free_nodes),
+		.threads_cap = tr->threads_cap,
+		.frames_cap = tr->frames_cap,
+		.nodes_cap = tr->nodes_cap,
+		.index_cap = tr->index_cap,
+		.next_thread = &skel->data->next_thread,
+		.next_frame = &skel->data->next_frame,
+		.next_node = &skel->data->next_node,
+		.lost = (const volatile uint64_t *)skel->bss->lost,
+	};
+}
+
+void tracer__free(struct tracer *tr)
+{
+	if (!tr)
+		return;
+	groups__detach(&tr->groups);
+	proftrace_bpf__destroy(tr->skel);
+	free(tr);
+}

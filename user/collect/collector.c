@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A profile is put together from parts: one for each thread, read from the tables or, for threads
+ * whose entries have been given back, from the retired list. A live thread may run while it is
+ * read; whatever is seen half-done, counts are taken in an order that keeps the sums right: what
+ * has ended (returned, unwound) first, what has begun (calls of the paths) after.
+ */
+#include "collect/collector.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calls/profile.h"
+#include "collect/tables.h"
+#include "util/log.h"
+
+/* One thread's record: its nodes in order of making, parents before children. */
+struct part {
+	pid_t pid, tid;
+	uint64_t start_ns;
+	char comm[16];
+	uint64_t returned, unwound;
+	uint32_t nodes_cnt;
+	struct part_node {
+		uint32_t parent; /* index in `nodes`, PART_ROOT: outermost */
+		uint32_t function;
+		uint64_t calls, self_ns, min_ns, max_ns;
+	} nodes[];
+};
+
+#define PART_ROOT UINT32_MAX
+
+struct collector {
+	struct tables tables;
+	uint32_t *place; /* node number -> index in the part being read, else PART_ROOT */
+	struct part **retired;
+	size_t retired_cnt, retired_cap;
+	uint64_t retired_calls;
+	uint32_t functions_cnt;
+	bool *seen; /* functions that have a path */
+	uint32_t seen_cnt, seen_nodes;
+};
+
+int collector__new(const struct tracer_tables *info, uint32_t functions_cnt, struct collector **out)
+{
+	struct collector *c = calloc(1, sizeof(*c));
+	int err;
+
+	if (!c)
+		return -ENOMEM;
+	err = tables__map(&c->tables, info);
+	if (!err) {
+		c->functions_cnt = functions_cnt;
+		c->seen = calloc(functions_cnt, sizeof(*c->seen));
+		c->place = malloc(info->nodes_cap * sizeof(*c->place));
+		err = c->seen && c->place ? 0 : -ENOMEM;
+	}
+	if (!err) {
+		memset(c->place, 0xff, info->nodes_cap * sizeof(*c->place));
+	}
+	if (err) {
+		collector__free(c);
+		return err;
+	}
+	*out = c;
+	return 0;
+}
+
+void collector__free(struct collector *c)
+{
+	if (!c)
+		return;
+	for (size_t i = 0; i < c->retired_cnt; i++)
+		free(c->retired[i]);
+	free(c->retired);
+	free(c->seen);
+	free(c->place);
+	tables__unmap(&c->tables);
+	free(c);
+}
+
+/*
+ * Adds the time that open calls have had so far. Each gets the time from its entry to the entry of
+ * the next one inside, less what finished callees took; only self times, as inclusive ones are
+ * derived.
+ */
+static void add_open_time(const struct collector *c, const struct wire_thread *th,
+			  struct part *part, uint64_t now_ns)
+{
+	const struct tables *t = &c->tables;
+	uint32_t i = th->top, guard = t->info.frames_cap;
+	uint64_t inner_ns = now_ns;
+
+	for (; i != th->bottom && guard; guard--) {
+		const struct wire_frame *f = tables__frame(t, i);
+		uint32_t at;
+
+		if (!f || !tables__node(t, f->node))
+			return;
+		at = c->place[f->node];
+		if (at < part->nodes_cnt && f->entered_ns <= inner_ns) {
+			uint64_t span = inner_ns - f->entered_ns;
+
+			if (span > f->child_ns)
+				part->nodes[at].self_ns += span - f->child_ns;
+			inner_ns = f->entered_ns;
+		}
+		i = f->up;
+	}
+}
+
+static uint32_t count_nodes(const struct tables *t, uint32_t newest)
+{
+	uint32_t cnt = 0;
+
+	for (uint32_t i = newest; tables__node(t, i) && cnt < t->info.nodes_cap; cnt++)
+		i = t->nodes[i].older;
+	return cnt;
+}
+
+/* A live thread may have renamed itself since we first saw it. */
+static void refresh_comm(struct part *part)
+{
+	char path[64];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", part->pid, part->tid);
+	f = fopen(path, "re");
+	if (!f)
+		return;
+	if (fgets(part->comm, sizeof(part->comm), f))
+		part->comm[strcspn(part->comm, "\n")] = '\0';
+	fclose(f);
+}
+
+/* Reads a thread's record. Returns 0 with *out NULL if it has called nothing. */
+static int part_read(struct collector *c, const struct wire_thread *th, uint64_t now_ns,
+		     struct part **out)
+{
+	const struct tables *t = &c->tables;
+	uint32_t newest = th->newest, cnt = count_nodes(t, newest), at = cnt, i = newest;
+	uint64_t exit_ns = th->exit_ns;
+	struct part *part;
+
+	*out = NULL;
+	if (cnt < 2) /* the root only */
+		return 0;
+	part = calloc(1, sizeof(*part) + cnt * sizeof(part->nodes[0]));
+	if (!part)
+		return -ENOMEM;
+	part->pid = th->tgid;
+	part->tid = th->tid;
+	part->start_ns = th->start_ns;
+	memcpy(part->comm, th->comm, sizeof(part->comm));
+	part->comm[sizeof(part->comm) - 1] = '\0';
+	part->returned = th->returned;
+	part->unwound = th->unwound;
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	/* The list runs from the newest to the root; the root itself is no call. */
+	for (; at > 1; at--, i = t->nodes[i].older) {
+		const struct wire_node *n = &t->nodes[i];
+
+		part->nodes[at - 2] = (struct part_node){n->parent,  n->function, n->calls,
+							 n->self_ns, n->min_ns,	  n->max_ns};
+		c->place[i] = at - 2;
+	}
+	part->nodes_cnt = cnt - 1;
+	for (uint32_t k = 0; k < part->nodes_cnt; k++)
+		part->nodes[k].parent = c->place[part->nodes[k].parent];
+	add_open_time(c, th, part, exit_ns ? exit_ns : now_ns);
+	for (i = newest, at = cnt; at > 1; at--, i = t->nodes[i].older)
+		c->place[i] = PART_ROOT;
+	if (!exit_ns)
+		refresh_comm(part);
+	*out = part;
+	return 0;
+}
+
+static int retire(struct collector *c, uint32_t thread)
+{
+	const struct wire_thread *th = tables__thread(&c->tables, thread);
+	struct part *part;
+	int err;
+
+	if (c->retired_cnt == c->retired_cap) {
+		size_t cap = c->retired_cap ? c->retired_cap * 2 : 256;
+		struct part **grown = reallocarray(c->retired, cap, sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		c->retired = grown;
+		c->retired_cap = cap;
+	}
+	err = part_read(c, th, 0, &part);
+	if (err)
+		return err;
+	c->retired_calls += th->entered;
+	if (part)
+		c->retired[c->retired_cnt++] = part;
+	tables__release_thread(&c->tables, thread);
+	return 0;
+}
+
+static bool half_used(uint32_t used, uint32_t cap)
+{
+	return used > cap / 2;
+}
+
+/* Looks at the paths that are new since the last time. */
+static void note_functions(struct collector *c)
+{
+	uint32_t nodes = tables__nodes(&c->tables);
+
+	for (; c->seen_nodes < nodes; c->seen_nodes++) {
+		const struct wire_node *n = &c->tables.nodes[c->seen_nodes];
+
+		if (n->parent && n->function < c->functions_cnt && !c->seen[n->function]) {
+			c->seen[n->function] = true;
+			c->seen_cnt++;
+		}
+	}
+}
+
+int collector__poll(struct collector *c)
+{
+	const struct tables *t = &c->tables;
+	uint32_t threads = tables__threads(t);
+	int err = 0;
+
+	note_functions(c);
+
+	if (!half_used(threads, t->info.threads_cap) &&
+	    !half_used(tables__nodes(t), t->info.nodes_cap) &&
+	    !half_used(tables__frames(t), t->info.frames_cap))
+		return 0;
+	for (uint32_t i = 1; !err && i < threads; i++) {
+		const struct wire_thread *th = tables__thread(t, i);
+
+		if (th->state == WIRE_THREAD_READY && th->exit_ns)
+			err = retire(c, i);
+	}
+	return err;
+}
+
+uint64_t collector__calls(const struct collector *c)
+{
+	uint32_t threads = tables__threads(&c->tables);
+	uint64_t calls = c->retired_calls;
+
+	for (uint32_t i = 1; i < threads; i++)
+		calls += c->tables.threads[i].entered;
+	return calls;
+}
+
+uint32_t collector__functions(const struct collector *c)
+{
+	return c->seen_cnt;
+}
+
+/* The profile's arrays while they grow. */
+struct assembly {
+	struct profile *p;
+	size_t threads_cap, nodes_cap;
+	uint32_t functions_cnt;
+};
+
+static int reserve(void **array, size_t *cap, size_t need, size_t size)
+{
+	size_t grown_cap = *cap ? *cap : 64;
+	void *grown;
+
+	if (need <= *cap)
+		return 0;
+	while (grown_cap < need)
+		grown_cap *= 2;
+	grown = reallocarray(*array, grown_cap, size);
+	if (!grown)
+		return -ENOMEM;
+	*array = grown;
+	*cap = grown_cap;
+	return 0;
+}
+
+/* Appends a thread's record to the profile. */
+static int assemble(struct assembly *a, const struct part *part)
+{
+	struct profile *p = a->p;
+	uint32_t thread = p->threads_cnt, base = p->nodes_cnt;
+	uint64_t calls = 0;
+
+	if (reserve((void **)&p->threads, &a->threads_cap, p->threads_cnt + 1,
+		    sizeof(*p->threads)) ||
+	    reserve((void **)&p->nodes, &a->nodes_cap, base + part->nodes_cnt, sizeof(*p->nodes)))
+		return -ENOMEM;
+	p->threads[thread] = (struct profile_thread){
+		.pid = part->pid, .tid = part->tid, .start_ns = part->start_ns};
+	memcpy(p->threads[thread].comm, part->comm, sizeof(part->comm));
+	p->threads_cnt++;
+	for (uint32_t i = 0; i < part->nodes_cnt; i++) {
+		const struct part_node *n = &part->nodes[i];
+
+		if (n->function >= a->functions_cnt || (n->parent != PART_ROOT && n->parent >= i))
+			return -EINVAL;
+		p->nodes[base + i] = (struct profile_node){
+			.parent = n->parent == PART_ROOT ? 0 : base + n->parent,
+			.function = n->function,
+			.thread = thread,
+			.stats = {.calls = n->calls,
+				  .self_ns = n->self_ns,
+				  .total_ns = n->self_ns,
+				  .min_ns = n->min_ns ? n->min_ns : UINT64_MAX,
+				  .max_ns = n->max_ns},
+		};
+		calls += n->calls;
+	}
+	/* Children come behind their parents. */
+	for (uint32_t i = part->nodes_cnt; i-- > 0;) {
+		const struct profile_node *n = &p->nodes[base + i];
+
+		if (n->parent)
+			p->nodes[n->parent].stats.total_ns += n->stats.total_ns;
+	}
+	p->nodes_cnt += part->nodes_cnt;
+	p->accounting.entered += calls;
+	p->accounting.returned += part->returned;
+	p->accounting.unwound += part->unwound;
+	return 0;
+}
+
+static int assemble_live(struct collector *c, struct assembly *a, uint64_t now_ns)
+{
+	uint32_t threads = tables__threads(&c->tables);
+	struct part *part;
+	int err = 0;
+
+	for (uint32_t i = 1; !err && i < threads; i++) {
+		const struct wire_thread *th = &c->tables.threads[i];
+
+		if (th->state != WIRE_THREAD_READY)
+			continue;
+		err = part_read(c, th, now_ns, &part);
+		if (!err && part)
+			err = assemble(a, part);
+		free(part);
+	}
+	return err;
+}
+
+int collector__snapshot(struct collector *c, uint64_t now_ns, struct profile **out)
+{
+	struct assembly a = {.p = calloc(1, sizeof(struct profile)),
+			     .functions_cnt = c->functions_cnt};
+	int err;
+
+	if (!a.p)
+		return -ENOMEM;
+	err = reserve((void **)&a.p->nodes, &a.nodes_cap, 1, sizeof(*a.p->nodes));
+	if (!err) {
+		memset(&a.p->nodes[0], 0, sizeof(a.p->nodes[0]));
+		a.p->nodes_cnt = 1;
+	}
+	for (size_t i = 0; !err && i < c->retired_cnt; i++)
+		err = assemble(&a, c->retired[i]);
+	if (!err)
+		err = assemble_live(c, &a, now_ns);
+	for (int i = 0; i < WIRE_LOSSES; i++)
+		a.p->accounting.lost += c->tables.info.lost[i];
+	if (err) {
+		log_error("cannot put the profile together: %s", strerror(-err));
+		profile__free(a.p);
+		return err;
+	}
+	a.p->accounting.open =
+		a.p->accounting.entered - a.p->accounting.returned - a.p->accounting.unwound;
+	*out = a.p;
+	return 0;
+}

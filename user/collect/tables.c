@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "collect/tables.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "util/log.h"
+
+static size_t page_round(size_t size)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+
+	return (size + page - 1) / page * page;
+}
+
+static void *table_map(int fd, size_t size)
+{
+	void *p = mmap(NULL, page_round(size), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+int tables__map(struct tables *t, const struct tracer_tables *info)
+{
+	*t = (struct tables){.info = *info};
+	t->threads = table_map(info->threads_fd, info->threads_cap * sizeof(*t->threads));
+	t->frames = table_map(info->frames_fd, info->frames_cap * sizeof(*t->frames));
+	t->nodes = table_map(info->nodes_fd, info->nodes_cap * sizeof(*t->nodes));
+	t->index = table_map(info->index_fd, info->index_cap * sizeof(*t->index));
+	if (!t->threads || !t->frames || !t->nodes || !t->index) {
+		int err = -errno;
+
+		log_error("cannot map the BPF tables: %s", strerror(-err));
+		tables__unmap(t);
+		return err;
+	}
+	return 0;
+}
+
+static void table_unmap(void *p, size_t size)
+{
+	if (p)
+		munmap(p, page_round(size));
+}
+
+void tables__unmap(struct tables *t)
+{
+	table_unmap(t->threads, t->info.threads_cap * sizeof(*t->threads));
+	table_unmap(t->frames, t->info.frames_cap * sizeof(*t->frames));
+	table_unmap(t->nodes, t->info.nodes_cap * sizeof(*t->nodes));
+	table_unmap(t->index, t->info.index_cap * sizeof(*t->index));
+	*t = (struct tables){0};
+}
+
+static uint32_t used(const volatile uint32_t *next, uint32_t cap)
+{
+	uint32_t n = *next;
+
+	return n < cap ? n : cap;
+}
+
+uint32_t tables__threads(const struct tables *t)
+{
+	return used(t->info.next_thread, t->info.threads_cap);
+}
+
+uint32_t tables__nodes(const struct tables *t)
+{
+	return used(t->info.next_node, t->info.nodes_cap);
+}
+
+uint32_t tables__frames(const struct tables *t)
+{
+	return used(t->info.next_frame, t->info.frames_cap);
+}
+
+struct wire_thread *tables__thread(const struct tables *t, uint32_t i)
+{
+	return i && i < t->info.threads_cap ? &t->threads[i] : NULL;
+}
+
+struct wire_frame *tables__frame(const struct tables *t, uint32_t i)
+{
+	return i && i < t->info.frames_cap ? &t->frames[i] : NULL;
+}
+
+struct wire_node *tables__node(const struct tables *t, uint32_t i)
+{
+	return i && i < t->info.nodes_cap ? &t->nodes[i] : NULL;
+}
+
+/* Takes a node out of the index. */
+static void index_remove(struct tables *t, uint32_t node)
+{
+	const struct wire_node *n = &t->nodes[node];
+	uint32_t first = WIRE_INDEX_HASH(n->parent, n->function);
+
+	for (uint32_t i = 0; i < WIRE_INDEX_PROBES; i++) {
+		uint32_t *place = &t->index[(first + i) & (t->info.index_cap - 1)];
+
+		if (*place == node) {
+			__atomic_store_n(place, WIRE_INDEX_DEAD, __ATOMIC_RELEASE);
+			return;
+		}
+	}
+}
+
+static void give_back(int queue_fd, uint32_t entry)
+{
+	/* A full queue cannot be: it has room for every entry of its table. */
+	bpf_map_update_elem(queue_fd, NULL, &entry, BPF_ANY);
+}
+
+void tables__release_thread(struct tables *t, uint32_t thread)
+{
+	struct wire_thread *th = tables__thread(t, thread);
+	uint32_t i, next, guard;
+
+	if (!th)
+		return;
+	for (i = th->newest, guard = t->info.nodes_cap; tables__node(t, i) && guard; guard--) {
+		next = t->nodes[i].older;
+		index_remove(t, i);
+		t->nodes[i].thread = 0;
+		give_back(t->info.free_nodes_fd, i);
+		i = next;
+	}
+	for (i = th->bottom, guard = t->info.frames_cap; tables__frame(t, i) && guard; guard--) {
+		next = t->frames[i].down;
+		give_back(t->info.free_frames_fd, i);
+		i = next;
+	}
+	memset(th, 0, sizeof(*th));
+	give_back(t->info.free_threads_fd, thread);
+}

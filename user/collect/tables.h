@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The shared tables, mapped. Inside collect/ only. */
+#ifndef PROFTRACE_COLLECT_TABLES_H
+#define PROFTRACE_COLLECT_TABLES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "attach/tracer.h"
+#include "wire.h"
+
+struct tables {
+	struct tracer_tables info;
+	struct wire_thread *threads;
+	struct wire_frame *frames;
+	struct wire_node *nodes;
+	uint32_t *index;
+};
+
+int tables__map(struct tables *t, const struct tracer_tables *info); /* 0 or -errno, logged */
+void tables__unmap(struct tables *t);
+
+/* Entries that were ever in use: [1, n). */
+uint32_t tables__threads(const struct tables *t);
+uint32_t tables__nodes(const struct tables *t);
+uint32_t tables__frames(const struct tables *t);
+
+/* An entry by its number, or NULL if the number is out of range. */
+struct wire_thread *tables__thread(const struct tables *t, uint32_t i);
+struct wire_frame *tables__frame(const struct tables *t, uint32_t i);
+struct wire_node *tables__node(const struct tables *t, uint32_t i);
+
+/* Gives back everything that an ended thread holds. */
+void tables__release_thread(struct tables *t, uint32_t thread);
+
+#endif
