@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+
+#include "fixture.h"
+#include "calls/merge.h"
+
+static void expect_children(const struct profile *p, uint32_t first, const uint32_t *expected,
+			    size_t cnt)
+{
+	uint32_t n = first;
+	size_t i;
+
+	for (i = 0; i < cnt; i++, n = p->nodes[n].next_sibling)
+		assert_int_equal(n, expected[i]);
+	assert_int_equal(n, 0);
+}
+
+static void test_link_sorts_siblings(void **state)
+{
+	struct profile *p = fixture_new();
+	uint32_t b = fixture_function(p, "b"), a = fixture_function(p, "a");
+	uint32_t t = fixture_thread(p, 1, 1, "x"), u = fixture_thread(p, 1, 2, "y");
+
+	/* A child may stand before its parent. */
+	fixture_node(p, t, 3, a, 1, 5, 5);     /* 1 */
+	fixture_node(p, t, 0, a, 2, 100, 100); /* 2 */
+	fixture_node(p, t, 0, b, 1, 900, 895); /* 3 */
+	fixture_node(p, u, 0, b, 1, 1, 1);     /* 4 */
+	fixture_node(p, t, 3, b, 2, 5, 5);     /* 5: as dear as 1, but more calls */
+	fixture_node(p, t, 3, b, 1, 5, 5);     /* 6: as 1, but its name is later */
+	fixture_node(p, t, 3, a, 1, 5, 5);     /* 7: as 1, but its index is later */
+	fixture_finish(p);
+	expect_children(p, p->threads[t].first_root, (uint32_t[]){3, 2}, 2);
+	expect_children(p, p->threads[u].first_root, (uint32_t[]){4}, 1);
+	expect_children(p, p->nodes[3].first_child, (uint32_t[]){5, 1, 7, 6}, 4);
+	/* Linking again changes nothing. */
+	assert_int_equal(profile__link(p), 0);
+	expect_children(p, p->nodes[3].first_child, (uint32_t[]){5, 1, 7, 6}, 4);
+	profile__free(p);
+}
+
+static void test_link_refuses_bad_indexes(void **state)
+{
+	struct profile *p = fixture_new();
+
+	fixture_function(p, "f");
+	fixture_thread(p, 1, 1, "x");
+	fixture_node(p, 0, 7, 0, 1, 1, 1);
+	assert_int_equal(profile__link(p), -EINVAL);
+	p->nodes[1].parent = 0;
+	p->nodes[1].function = 1;
+	assert_int_equal(profile__link(p), -EINVAL);
+	profile__free(p);
+}
+
+static void test_empty(void **state)
+{
+	struct profile *p = calloc(1, sizeof(*p));
+
+	fixture_finish(p);
+	profile__free(p);
+	profile__free(NULL);
+}
+
+static void test_summarize_counts_recursion_once(void **state)
+{
+	struct profile *p = fixture_new();
+	uint32_t f = fixture_function(p, "f"), g = fixture_function(p, "g");
+	uint32_t t = fixture_thread(p, 1, 1, "x"), u = fixture_thread(p, 1, 2, "x"), n;
+
+	n = fixture_node(p, t, 0, f, 1, 1000, 100);
+	n = fixture_node(p, t, n, g, 2, 900, 200);
+	n = fixture_node(p, t, n, f, 4, 700, 300);
+	n = fixture_node(p, t, n, g, 8, 400, 400);
+	fixture_node(p, u, 0, g, 1, 50, 50);
+	n = fixture_node(p, u, 0, f, 0, 7, 7); /* still open */
+	fixture_finish(p);
+	assert_int_equal(p->functions[f].stats.calls, 5);
+	assert_int_equal(p->functions[f].stats.total_ns, 1007);
+	assert_int_equal(p->functions[f].stats.self_ns, 407);
+	assert_int_equal(p->functions[f].stats.min_ns, 175);
+	assert_int_equal(p->functions[f].stats.max_ns, 1000);
+	assert_int_equal(p->functions[g].stats.calls, 11);
+	assert_int_equal(p->functions[g].stats.total_ns, 950);
+	assert_int_equal(p->functions[g].stats.self_ns, 650);
+	assert_int_equal(p->functions[g].stats.min_ns, 50);
+	profile__free(p);
+}
+
+static void test_uncalled_function(void **state)
+{
+	struct profile *p = fixture_small();
+
+	assert_int_equal(p->functions[4].stats.calls, 0);
+	assert_true(p->functions[4].stats.min_ns == UINT64_MAX);
+	assert_int_equal(p->functions[4].stats.max_ns, 0);
+	profile__free(p);
+}
+
+static void test_depth(void **state)
+{
+	struct profile *p = fixture_new();
+	uint32_t f = fixture_function(p, "f"), n = 0, i;
+
+	fixture_thread(p, 1, 1, "x");
+	for (i = 0; i < 300000; i++)
+		n = fixture_node(p, 0, n, f, 1, 300000 - i, 1);
+	fixture_finish(p);
+	assert_int_equal(p->functions[f].stats.calls, 300000);
+	assert_int_equal(p->functions[f].stats.total_ns, 300000);
+	assert_int_equal(p->functions[f].stats.self_ns, 300000);
+	profile__free(p);
+}
+
+static struct profile *make_workers(void)
+{
+	struct profile *p = fixture_new();
+	uint32_t f = fixture_function(p, "f"), g = fixture_function(p, "g");
+	uint32_t i, n;
+
+	for (i = 0; i < 4; i++) {
+		/* Two processes with two workers each. */
+		fixture_thread(p, 10 + i / 2, 20 + i, "worker");
+		n = fixture_node(p, i, 0, f, 1, 100 + i, 50 + i);
+		fixture_node(p, i, n, i % 2 ? f : g, 2, 50, 50);
+	}
+	fixture_thread(p, 10, 30, "idle"); /* no calls */
+	fixture_finish(p);
+	return p;
+}
+
+static void test_merge_within_processes(void **state)
+{
+	struct profile *p = make_workers(), *m = NULL;
+	const struct profile_node *root;
+
+	assert_int_equal(profile__merge_threads(p, false, &m), 0);
+	assert_int_equal(m->threads_cnt, 2);
+	assert_int_equal(m->threads[0].pid, 10);
+	assert_int_equal(m->threads[0].tid, 20);
+	assert_int_equal(m->threads[0].merged_cnt, 2);
+	assert_int_equal(m->threads[1].pid, 11);
+	assert_int_equal(m->nodes_cnt, 1 + 6);
+	root = &m->nodes[m->threads[0].first_root];
+	assert_int_equal(root->next_sibling, 0);
+	assert_int_equal(root->stats.calls, 2);
+	assert_int_equal(root->stats.total_ns, 201);
+	assert_int_equal(root->stats.self_ns, 101);
+	assert_int_equal(root->stats.min_ns, 100);
+	assert_int_equal(root->stats.max_ns, 101);
+	assert_int_equal(m->functions[0].stats.calls, p->functions[0].stats.calls);
+	profile__free(m);
+	profile__free(p);
+}
+
+static void test_merge_across_processes(void **state)
+{
+	struct profile *p = make_workers(), *m = NULL;
+
+	assert_int_equal(profile__merge_threads(p, true, &m), 0);
+	assert_int_equal(m->threads_cnt, 1);
+	assert_int_equal(m->threads[0].merged_cnt, 4);
+	assert_int_equal(m->nodes_cnt, 1 + 3);
+	assert_int_equal(m->nodes[m->threads[0].first_root].stats.total_ns, 406);
+	profile__free(m);
+	profile__free(p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_link_sorts_siblings),
+		cmocka_unit_test(test_link_refuses_bad_indexes),
+		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_summarize_counts_recursion_once),
+		cmocka_unit_test(test_uncalled_function),
+		cmocka_unit_test(test_depth),
+		cmocka_unit_test(test_merge_within_processes),
+		cmocka_unit_test(test_merge_across_processes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+
+#include "fixture.h"
+
+static const struct sink_options plain;
+
+static void test_wall(void **state)
+{
+	struct profile *p = fixture_small();
+
+	fixture_expect(&sink_folded, p, &plain,
+		       "prog;main 100000\n"
+		       "prog;main;work 694000\n"
+		       "prog;main;work;leaf 6000\n"
+		       "prog;main;idle 200000\n");
+	profile__free(p);
+}
+
+static void test_calls_and_thread_frames(void **state)
+{
+	struct sink_options opts = {.weight = WEIGHT_CALLS, .thread_frames = true};
+	struct profile *p = fixture_small();
+
+	fixture_expect(&sink_folded, p, &opts,
+		       "prog-100/101;main 1\n"
+		       "prog-100/101;main;work 3\n"
+		       "prog-100/101;main;work;leaf 1234\n"
+		       "prog-100/101;main;idle 1\n");
+	profile__free(p);
+}
+
+static void test_threads_are_summed(void **state)
+{
+	struct sink_options frames = {.thread_frames = true};
+	struct profile *p = fixture_new();
+	uint32_t f = fixture_function(p, "f"), g = fixture_function(p, "g");
+
+	fixture_thread(p, 1, 11, "b");
+	fixture_thread(p, 2, 12, "b");
+	fixture_thread(p, 2, 13, "a");
+	fixture_thread(p, 2, 14, "idle");
+	fixture_node(p, 0, fixture_node(p, 0, 0, f, 1, 10, 4), g, 1, 6, 6);
+	fixture_node(p, 1, fixture_node(p, 1, 0, f, 1, 3, 0), g, 1, 3, 3);
+	fixture_node(p, 2, 0, f, 1, 1, 1);
+	fixture_finish(p);
+	fixture_expect(&sink_folded, p, &plain, "a;f 1\nb;f 4\nb;f;g 9\n");
+	fixture_expect(&sink_folded, p, &frames,
+		       "b-1/11;f 4\nb-1/11;f;g 6\nb-2/12;f;g 3\na-2/13;f 1\n");
+	profile__free(p);
+}
+
+static void expect_frame(const char *name, const char *frame)
+{
+	struct profile *p = fixture_new();
+	char line[200];
+
+	fixture_function(p, name);
+	fixture_thread(p, 1, 1, "#t;1");
+	fixture_node(p, 0, fixture_node(p, 0, 0, 0, 1, 0, 0), 0, 1, 5, 5);
+	fixture_finish(p);
+	snprintf(line, sizeof(line), "t:1;%s;%s 5\n", frame, frame);
+	fixture_expect(&sink_folded, p, &plain, line);
+	profile__free(p);
+}
+
+static void test_names(void **state)
+{
+	expect_frame("a;b;", "a:b:");
+	expect_frame("a\nb\tc\x7f", "a b c");
+	expect_frame("#x", "x");
+	expect_frame("\n## x", "x");
+	expect_frame("worker 3", "worker_3");
+	expect_frame("worker 3.25", "worker_3.25");
+	expect_frame("worker\n3\n", "worker_3");
+	expect_frame("worker3", "worker3");
+	expect_frame("f (...", "f (...");
+	expect_frame("operator new(unsigned long)", "operator new(unsigned long)");
+	expect_frame("größe", "größe");
+	expect_frame("\xff!", "\uFFFD!");
+	expect_frame("", "[unknown]");
+	expect_frame("#\n", "[unknown]");
+	expect_frame(NULL, "[unknown]");
+	expect_frame("42", "42");
+}
+
+static void test_nothing(void **state)
+{
+	struct profile *p = fixture_new();
+
+	fixture_expect(&sink_folded, p, &plain, "");
+	profile__free(p);
+}
+
+static void test_depth(void **state)
+{
+	struct profile *p = fixture_new();
+	uint32_t n = 0, i;
+	char *text;
+
+	fixture_function(p, "f");
+	fixture_thread(p, 1, 1, "x");
+	for (i = 0; i < 200000; i++)
+		n = fixture_node(p, 0, n, 0, 1, 7, i == 199999 ? 7 : 0);
+	fixture_finish(p);
+	text = fixture_write(&sink_folded, p, &plain);
+	assert_int_equal(strlen(text), strlen("x") + 200000 * strlen(";f") + strlen(" 7\n"));
+	free(text);
+	profile__free(p);
+}
+
+/* The first error counts, whether it comes in the middle (small buffers) or at the end. */
+static void test_write_errors(void **state)
+{
+	static const size_t buffers[] = {16, 1 << 16};
+	struct profile *p = fixture_small();
+	size_t i, size;
+
+	for (i = 0; sink__at(i / 2); i++) {
+		FILE *full = fopen("/dev/full", "w");
+
+		assert_non_null(full);
+		size = buffers[i % 2];
+		assert_int_equal(setvbuf(full, NULL, _IOFBF, size), 0);
+		assert_int_equal(sink__at(i / 2)->write(p, &plain, full), -ENOSPC);
+		fclose(full);
+	}
+	profile__free(p);
+}
+
+static void test_table(void **state)
+{
+	assert_ptr_equal(sink__find("tree"), &sink_tree);
+	assert_ptr_equal(sink__find("json"), &sink_json);
+	assert_null(sink__find("xml"));
+	assert_ptr_equal(sink__at(2), &sink_folded);
+	assert_null(sink__at(4));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_wall),
+		cmocka_unit_test(test_calls_and_thread_frames),
+		cmocka_unit_test(test_threads_are_summed),
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_depth),
+		cmocka_unit_test(test_write_errors),
+		cmocka_unit_test(test_table),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "fixture.h"
+
+static const struct sink_options plain;
+
+#define COLUMNS "    CALLS    TOTAL     SELF   SHARE  FUNCTION\n"
+
+static void test_small(void **state)
+{
+	struct profile *p = fixture_small();
+
+	fixture_expect(&sink_tree, p, &plain,
+		       "prog  pid 100  tid 101\n" COLUMNS
+		       "        1  1.00 ms   100 us  100.0%  main\n"
+		       "        3   700 us   694 us   70.0%  ├─work\n"
+		       "    1,234  6.00 us  6.00 us    0.6%  │ └─leaf\n"
+		       "        1   200 us   200 us   20.0%  └─idle\n"
+		       "\n"
+		       "entered 1,239 = returned 1,239 + unwound 0 + open 0; lost 0\n"
+		       "10.0 s, 4 of 5 probed functions called\n");
+	profile__free(p);
+}
+
+static void test_color(void **state)
+{
+	static const struct profile_skip skipped[1];
+	struct sink_options opts = {.color = true};
+	struct profile *p = fixture_new();
+	uint32_t n;
+
+	fixture_function(p, "hot");
+	fixture_function(p, "cold");
+	fixture_thread(p, 1, 1, "x");
+	n = fixture_node(p, 0, 0, 0, 1, 100, 95);
+	fixture_node(p, 0, n, 1, 1, 5, 5);
+	p->accounting.lost = 1234;
+	p->probes.skipped = skipped;
+	p->probes.skipped_cnt = 1;
+	fixture_finish(p);
+	fixture_expect(&sink_tree, p, &opts,
+		       "\033[1mx\033[0m  pid 1  tid 1\n"
+		       "\033[2m    CALLS    TOTAL     SELF   SHARE  FUNCTION\033[0m\n"
+		       "        1   100 ns    95 ns  100.0%  \033[2m\033[0m\033[1mhot\033[0m\n"
+		       "\033[2m        1     5 ns     5 ns    5.0%  └─\033[0mcold\n"
+		       "\n"
+		       "\033[2mentered 2 = returned 2 + unwound 0 + open 0; lost 1,234\n"
+		       "0 ns, 2 of 2 probed functions called, 1 not probed (-l tells why)\n\033[0m"
+		       "\033[33mwarning: 1,234 calls were not recorded because a table was full: "
+		       "counts and times are too low\033[0m\n");
+	profile__free(p);
+}
+
+static struct profile *make_threads(void)
+{
+	struct profile *p = fixture_new();
+	uint32_t i;
+
+	fixture_function(p, "f");
+	fixture_function(p, "g");
+	for (i = 0; i < 3; i++) {
+		fixture_thread(p, 7, 8 + i, i < 2 ? "worker" : "ma\nin");
+		fixture_node(p, i, fixture_node(p, i, 0, 0, 1, 100 * i, 0), 1, 0, 0, 0);
+	}
+	fixture_thread(p, 7, 20, "idle");
+	fixture_finish(p);
+	return p;
+}
+
+#define THREADS_FOOTER                                          \
+	"entered 3 = returned 3 + unwound 0 + open 0; lost 0\n" \
+	"0 ns, 1 of 2 probed functions called\n"
+
+static void test_threads_are_merged(void **state)
+{
+	struct profile *p = make_threads();
+
+	fixture_expect(
+		&sink_tree, p, &plain,
+		"ma\\x0ain  pid 7  tid 10\n" COLUMNS "        1   200 ns     0 ns  100.0%  f\n"
+		"        0     0 ns     0 ns    0.0%  └─g\n"
+		"\n"
+		"worker  pid 7  2 threads\n" COLUMNS "        2   100 ns     0 ns  100.0%  f\n"
+		"        0     0 ns     0 ns    0.0%  └─g\n"
+		"\n" THREADS_FOOTER);
+	profile__free(p);
+}
+
+static void test_thread_frames(void **state)
+{
+	struct sink_options opts = {.thread_frames = true};
+	struct profile *p = make_threads();
+
+	fixture_expect(&sink_tree, p, &opts,
+		       "ma\\x0ain  pid 7  tid 10\n" COLUMNS
+		       "        1   200 ns     0 ns  100.0%  f\n"
+		       "        0     0 ns     0 ns    0.0%  └─g\n"
+		       "\n"
+		       "worker  pid 7  tid 9\n" COLUMNS "        1   100 ns     0 ns  100.0%  f\n"
+		       "        0     0 ns     0 ns    0.0%  └─g\n"
+		       "\n"
+		       "worker  pid 7  tid 8\n" COLUMNS "        1     0 ns     0 ns       -  f\n"
+		       "        0     0 ns     0 ns       -  └─g\n"
+		       "\n" THREADS_FOOTER);
+	profile__free(p);
+}
+
+static void test_empty(void **state)
+{
+	struct profile *p = fixture_new();
+
+	fixture_function(p, "f");
+	fixture_function(p, "g");
+	p->duration_ns = 5000000000;
+	fixture_expect(
+		&sink_tree, p, &plain,
+		"no calls were seen in 5.00 s: 2 functions were probed\n"
+		"  probed: f, g\n"
+		"  Was the process busy in that time? A function that the compiler has inlined "
+		"is\n"
+		"  never called, and one that began earlier is seen at its next call only.\n");
+	profile__free(p);
+}
+
+static void test_all_lost(void **state)
+{
+	struct profile *p = fixture_new();
+
+	p->accounting.lost = 2;
+	fixture_expect(&sink_tree, p, &plain,
+		       "entered 0 = returned 0 + unwound 0 + open 0; lost 2\n"
+		       "0 ns, 0 of 0 probed functions called\n"
+		       "warning: 2 calls were not recorded because a table was full: counts and "
+		       "times are too low\n");
+	profile__free(p);
+}
+
+/* Simple recursion, eleven levels deep, whose last level calls something else. */
+static void test_recursion(void **state)
+{
+	struct profile *p = fixture_new();
+	uint32_t n = 0, i;
+
+	fixture_function(p, "fib");
+	fixture_function(p, "leaf");
+	fixture_thread(p, 1, 1, "x");
+	for (i = 0; i < 11; i++)
+		n = fixture_node(p, 0, n, 0, i + 1, 900, 10);
+	fixture_node(p, 0, n, 1, 1, 800, 800);
+	fixture_finish(p);
+	fixture_expect(
+		&sink_tree, p, &plain,
+		"x  pid 1  tid 1\n" COLUMNS "        1   900 ns    10 ns  100.0%  fib\n"
+		"        2   900 ns    10 ns  100.0%  └─fib\n"
+		"        3   900 ns    10 ns  100.0%    └─fib\n"
+		"        4   900 ns    10 ns  100.0%      └─fib\n"
+		"        5   900 ns    10 ns  100.0%        └─fib\n"
+		"        6   900 ns    10 ns  100.0%          └─fib\n"
+		"        7   900 ns    10 ns  100.0%            └─fib\n"
+		"        8   900 ns    10 ns  100.0%              └─fib\n"
+		"       30   900 ns    30 ns  100.0%                └─fib (recursion, 3 levels)\n"
+		"        1   800 ns   800 ns   88.9%                  └─leaf\n"
+		"\n"
+		"entered 67 = returned 67 + unwound 0 + open 0; lost 0\n"
+		"0 ns, 2 of 2 probed functions called\n");
+	profile__free(p);
+}
+
+/* The last lines of a tree that is deeper than indentation goes. */
+static void test_deep(void **state)
+{
+	struct profile *p = fixture_new();
+	uint32_t nodes[24] = {0}, i;
+	char *text;
+	const char *tail;
+
+	fixture_function(p, "ping");
+	fixture_function(p, "pong");
+	fixture_function(p, "leaf");
+	fixture_thread(p, 1, 1, "x");
+	for (i = 1; i < 24; i++)
+		nodes[i] = fixture_node(p, 0, nodes[i - 1], i % 2, 1, 900, 10);
+	fixture_node(p, 0, nodes[19], 2, 1, 5, 5);
+	fixture_node(p, 0, nodes[20], 2, 1, 4, 4);
+	fixture_finish(p);
+	text = fixture_write(&sink_tree, p, &plain);
+	tail = strstr(text, "├─ping\n");
+	assert_non_null(tail);
+	assert_string_equal(
+		tail,
+		"├─ping\n"
+		"        1   900 ns    10 ns  100.0%                                      │ "
+		"├─pong\n"
+		"        1   900 ns    10 ns  100.0%                                      │ │ [22] "
+		"ping\n"
+		"        1   900 ns    10 ns  100.0%                                      │ │ [23] "
+		"pong\n"
+		"        1     4 ns     4 ns    0.4%                                      │ "
+		"└─leaf\n"
+		"        1     5 ns     5 ns    0.6%                                      └─leaf\n"
+		"[N] is the level of nested calls, where it is too deep to be drawn\n"
+		"\n"
+		"entered 25 = returned 25 + unwound 0 + open 0; lost 0\n"
+		"0 ns, 3 of 3 probed functions called\n");
+	free(text);
+	profile__free(p);
+}
+
+static size_t count_lines(const char *text)
+{
+	size_t cnt = 0;
+
+	for (; (text = strchr(text, '\n')); text++)
+		cnt++;
+	return cnt;
+}
+
+/* 2,000 cheap paths in pairs below one dear one. */
+static void test_long_trees_are_folded(void **state)
+{
+	struct sink_options verbose = {.verbose = true};
+	struct profile *p = fixture_new();
+	uint32_t root, n, i;
+	char *text;
+
+	for (i = 0; i < 1002; i++)
+		fixture_function(p, i ? "cheap" : "main");
+	fixture_thread(p, 1, 1, "x");
+	root = fixture_node(p, 0, 0, 0, 1, 10000000, 9090000);
+	fixture_node(p, 0, root, 1001, 1, 10000, 10000);
+	for (i = 1; i <= 1000; i++) {
+		n = fixture_node(p, 0, root, i, 1, 900, 300);
+		fixture_node(p, 0, n, 1001, 2, 600, 600);
+	}
+	fixture_finish(p);
+	fixture_expect(&sink_tree, p, &plain,
+		       "x  pid 1  tid 1\n" COLUMNS "        1  10.0 ms  9.09 ms  100.0%  main\n"
+		       "        1  10.0 us  10.0 us    0.1%  ├─cheap\n"
+		       "    3,000   900 us   900 us    9.0%  └─… 2,000 more paths\n"
+		       "\n"
+		       "entered 3,002 = returned 3,002 + unwound 0 + open 0; lost 0\n"
+		       "0 ns, 1,002 of 1,002 probed functions called\n");
+	text = fixture_write(&sink_tree, p, &verbose);
+	assert_int_equal(count_lines(text), 2002 + 5);
+	free(text);
+	profile__free(p);
+}
+
+/* Mutual recursion: no level is cheap, none is simple recursion. */
+static void test_very_deep(void **state)
+{
+	struct profile *p = fixture_new();
+	uint32_t n = 0, i;
+	char *text;
+
+	fixture_function(p, "ping");
+	fixture_function(p, "pong");
+	fixture_thread(p, 1, 1, "x");
+	for (i = 0; i < 200000; i++)
+		n = fixture_node(p, 0, n, i % 2, 1, 1000000 - i, 1);
+	fixture_finish(p);
+	text = fixture_write(&sink_tree, p, &plain);
+	assert_non_null(strstr(text, "[64] pong\n"));
+	assert_non_null(strstr(text, "[65] … 199,936 more paths\n"));
+	assert_int_equal(count_lines(text), 2 + 65 + 4);
+	free(text);
+	profile__free(p);
+}
+
+static void test_long_names(void **state)
+{
+	struct sink_options verbose = {.verbose = true};
+	struct profile *p = fixture_new();
+	char name[1001] = "", *text;
+	const char *shown;
+	uint32_t i;
+
+	for (i = 0; i < 500; i++)
+		strcat(name, "é");
+	fixture_function(p, name);
+	fixture_thread(p, 1, 1, "x");
+	fixture_node(p, 0, 0, 0, 1, 10, 10);
+	fixture_finish(p);
+	text = fixture_write(&sink_tree, p, &plain);
+	shown = strstr(text, "é");
+	assert_non_null(shown);
+	assert_memory_equal(shown, name, 2 * 36);
+	assert_memory_equal(shown + 2 * 36, "…", 3);
+	assert_memory_equal(shown + 2 * 36 + 3, name, 2 * 36);
+	assert_int_equal(shown[4 * 36 + 3], '\n');
+	free(text);
+	text = fixture_write(&sink_tree, p, &verbose);
+	assert_non_null(strstr(text, name));
+	free(text);
+	profile__free(p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_small),
+		cmocka_unit_test(test_color),
+		cmocka_unit_test(test_threads_are_merged),
+		cmocka_unit_test(test_thread_frames),
+		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_all_lost),
+		cmocka_unit_test(test_recursion),
+		cmocka_unit_test(test_deep),
+		cmocka_unit_test(test_long_trees_are_folded),
+		cmocka_unit_test(test_very_deep),
+		cmocka_unit_test(test_long_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The delta starts as a copy of the later profile. A walk from the outermost calls down finds each
+ * path's node in the earlier profile (through its parent's) and subtracts it; on the way up, paths
+ * learn whether anything below them is news. What is not is squeezed out at the end.
+ */
+#include "calls/copy.h"
+#include "calls/path_map.h"
+#include "calls/profile.h"
+#include "calls/walk.h"
+
+#define NO_THREAD UINT32_MAX
+
+struct delta {
+	const struct profile *before;
+	struct profile *to;
+	struct path_map map;   /* paths of `before` */
+	uint32_t *old_threads; /* by thread of `to`: the same one in `before`, or NO_THREAD */
+	uint32_t *old_nodes;   /* by node of `to`: the same path in `before`, or 0 */
+	bool *news;	       /* by node of `to` */
+};
+
+static int compare_threads(const struct profile_thread *x, const struct profile_thread *y)
+{
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? -1 : 1;
+	return 0;
+}
+
+static int compare_refs(const void *a, const void *b)
+{
+	return compare_threads(*(const struct profile_thread *const *)a,
+			       *(const struct profile_thread *const *)b);
+}
+
+static int match_threads(struct delta *d)
+{
+	const struct profile_thread **sorted, *key, **found;
+	size_t i, cnt = d->before->threads_cnt;
+
+	sorted = calloc(cnt + 1, sizeof(*sorted));
+	if (!sorted)
+		return -ENOMEM;
+	for (i = 0; i < cnt; i++)
+		sorted[i] = &d->before->threads[i];
+	qsort(sorted, cnt, sizeof(*sorted), compare_refs);
+	for (i = 0; i < d->to->threads_cnt; i++) {
+		key = &d->to->threads[i];
+		found = bsearch(&key, sorted, cnt, sizeof(*sorted), compare_refs);
+		d->old_threads[i] = found ? *found - d->before->threads : NO_THREAD;
+	}
+	free(sorted);
+	return 0;
+}
+
+static void map_paths(struct delta *d)
+{
+	size_t i;
+
+	for (i = 1; i < d->before->nodes_cnt; i++) {
+		const struct profile_node *n = &d->before->nodes[i];
+
+		*path_map__at(&d->map, path_step(n->parent, n->thread, n->function)) = i;
+	}
+}
+
+/* The node's path in `before`, or 0. That of its parent is known. */
+static uint32_t find_old(struct delta *d, const struct profile_node *n)
+{
+	uint32_t thread = d->old_threads[n->thread], parent = d->old_nodes[n->parent];
+
+	if (thread == NO_THREAD || (n->parent && !parent))
+		return 0;
+	return *path_map__at(&d->map, path_step(parent, thread, n->function));
+}
+
+static void subtract(uint64_t *now, uint64_t before)
+{
+	*now = *now > before ? *now - before : 0;
+}
+
+static void subtract_node(struct delta *d, uint32_t node)
+{
+	struct profile_node *n = &d->to->nodes[node];
+	uint32_t old = d->old_nodes[node] = find_old(d, n);
+
+	if (old) {
+		const struct call_stats *s = &d->before->nodes[old].stats;
+
+		subtract(&n->stats.calls, s->calls);
+		subtract(&n->stats.total_ns, s->total_ns);
+		subtract(&n->stats.self_ns, s->self_ns);
+	}
+	d->news[node] = n->stats.calls || n->stats.total_ns || n->stats.self_ns;
+}
+
+static void subtract_thread(struct delta *d, const struct profile_thread *t)
+{
+	struct walk w = walk__from(d->to, t->first_root);
+
+	while (walk__next(&w)) {
+		if (w.entering)
+			subtract_node(d, w.node);
+		else if (d->news[w.node])
+			d->news[d->to->nodes[w.node].parent] = true;
+	}
+}
+
+/* Keeps the nodes with news, in their order. Parents may stand behind their children. */
+static void squeeze(struct delta *d)
+{
+	struct profile_node *nodes = d->to->nodes;
+	uint32_t *renumbered = d->old_nodes; /* no longer needed as what it was */
+	size_t i, cnt = 1;
+
+	for (i = 1; i < d->to->nodes_cnt; i++)
+		renumbered[i] = d->news[i] ? cnt++ : 0;
+	for (i = 1; i < d->to->nodes_cnt; i++) {
+		if (!d->news[i])
+			continue;
+		nodes[renumbered[i]] = nodes[i];
+		nodes[renumbered[i]].parent = renumbered[nodes[i].parent];
+	}
+	d->to->nodes_cnt = cnt;
+}
+
+static void subtract_summary(struct profile *now, const struct profile *before)
+{
+	struct profile_accounting *a = &now->accounting;
+
+	subtract(&a->entered, before->accounting.entered);
+	subtract(&a->returned, before->accounting.returned);
+	subtract(&a->unwound, before->accounting.unwound);
+	a->open -= before->accounting.open;
+	subtract(&a->lost, before->accounting.lost);
+	/* The interval begins where the earlier profile ended. */
+	now->start_time += (double)before->duration_ns / 1e9;
+	subtract(&now->duration_ns, before->duration_ns);
+}
+
+static int subtract_profile(struct delta *d)
+{
+	size_t i;
+	int err;
+
+	d->old_threads = calloc(d->to->threads_cnt + 1, sizeof(*d->old_threads));
+	d->old_nodes = calloc(d->to->nodes_cnt + 1, sizeof(*d->old_nodes));
+	d->news = calloc(d->to->nodes_cnt + 1, sizeof(*d->news));
+	if (!d->old_threads || !d->old_nodes || !d->news)
+		return -ENOMEM;
+	err = path_map__init(&d->map, d->before->nodes_cnt);
+	if (err)
+		return err;
+	err = match_threads(d);
+	if (err)
+		return err;
+	map_paths(d);
+	for (i = 0; i < d->to->threads_cnt; i++)
+		subtract_thread(d, &d->to->threads[i]);
+	squeeze(d);
+	subtract_summary(d->to, d->before);
+	return profile__link(d->to);
+}
+
+static int copy_profile(const struct profile *p, struct profile **out)
+{
+	struct profile *to = *out = calloc(1, sizeof(*to));
+
+	if (!to)
+		return -ENOMEM;
+	*to = *p;
+	to->functions = NULL;
+	to->threads = NULL;
+	to->nodes = NULL;
+	if (copy_array(p->functions, p->functions_cnt, sizeof(*p->functions), &to->functions) ||
+	    copy_array(p->threads, p->threads_cnt, sizeof(*p->threads), &to->threads) ||
+	    copy_array(p->nodes, p->nodes_cnt, sizeof(*p->nodes), &to->nodes))
+		return -ENOMEM;
+	/* The walk needs links, whether or not the original has them. */
+	return profile__link(to);
+}
+
+int profile__delta(const struct profile *now, const struct profile *before, struct profile **out)
+{
+	struct delta d = {.before = before};
+	int err;
+
+	err = copy_profile(now, &d.to);
+	if (!err && before)
+		err = subtract_profile(&d);
+	if (!err)
+		err = profile__summarize(d.to);
+	path_map__fini(&d.map);
+	free(d.old_threads);
+	free(d.old_nodes);
+	free(d.news);
+	if (err)
+		profile__free(d.to);
+	else
+		*out = d.to;
+	return err;
+}

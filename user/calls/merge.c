@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A thousand workers that do the same are one tree to a reader. Threads are sorted into groups;
+ * then each path of each thread is looked up in its group, step by step from the outermost call.
+ */
+#include "calls/merge.h"
+
+#include "calls/copy.h"
+#include "calls/path_map.h"
+#include "calls/profile.h"
+#include "calls/walk.h"
+
+struct merge {
+	const struct profile *from;
+	struct profile *to;
+	bool across_processes;
+	uint32_t *order; /* threads with calls, those of a group side by side */
+	size_t order_cnt;
+	uint32_t *merged; /* by node of `from`: its node in `to` */
+	struct path_map map;
+};
+
+static int compare_groups(const struct merge *m, uint32_t a, uint32_t b)
+{
+	const struct profile_thread *x = &m->from->threads[a], *y = &m->from->threads[b];
+	int order = strncmp(x->comm, y->comm, sizeof(x->comm));
+
+	if (!order && !m->across_processes)
+		order = x->pid > y->pid ? 1 : -(x->pid < y->pid);
+	return order;
+}
+
+static int compare_threads(const void *a, const void *b, void *merge)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	int order = compare_groups(merge, x, y);
+
+	return order ? order : x > y ? 1 : -(x < y);
+}
+
+static void sort_threads(struct merge *m)
+{
+	size_t i;
+
+	for (i = 0; i < m->from->threads_cnt; i++)
+		if (m->from->threads[i].first_root)
+			m->order[m->order_cnt++] = i;
+	if (m->order_cnt)
+		qsort_r(m->order, m->order_cnt, sizeof(*m->order), compare_threads, m);
+}
+
+static void add_stats(struct call_stats *sum, const struct call_stats *s)
+{
+	sum->calls += s->calls;
+	sum->total_ns += s->total_ns;
+	sum->self_ns += s->self_ns;
+	if (s->min_ns < sum->min_ns)
+		sum->min_ns = s->min_ns;
+	if (s->max_ns > sum->max_ns)
+		sum->max_ns = s->max_ns;
+}
+
+/* Adds a node of `from` to thread `group` of `to`; its parent has been added before. */
+static void merge_node(struct merge *m, uint32_t node, uint32_t group)
+{
+	const struct profile_node *n = &m->from->nodes[node];
+	uint32_t parent = m->merged[n->parent];
+	uint32_t *into = path_map__at(&m->map, path_step(parent, group, n->function));
+
+	if (*into) {
+		add_stats(&m->to->nodes[*into].stats, &n->stats);
+	} else {
+		*into = m->to->nodes_cnt++;
+		m->to->nodes[*into] = (struct profile_node){
+			.parent = parent,
+			.function = n->function,
+			.thread = group,
+			.stats = n->stats,
+		};
+	}
+	m->merged[node] = *into;
+}
+
+static void merge_all(struct merge *m)
+{
+	struct profile *to = m->to;
+	size_t i;
+
+	for (i = 0; i < m->order_cnt; i++) {
+		const struct profile_thread *t = &m->from->threads[m->order[i]];
+		struct walk w = walk__from(m->from, t->first_root);
+
+		if (!i || compare_groups(m, m->order[i - 1], m->order[i])) {
+			to->threads[to->threads_cnt] = *t;
+			to->threads[to->threads_cnt++].merged_cnt = 0;
+		}
+		to->threads[to->threads_cnt - 1].merged_cnt += t->merged_cnt ? t->merged_cnt : 1;
+		while (walk__next(&w))
+			if (w.entering)
+				merge_node(m, w.node, to->threads_cnt - 1);
+	}
+}
+
+static int merge_alloc(struct merge *m)
+{
+	const struct profile *from = m->from;
+	struct profile *to;
+
+	m->to = to = calloc(1, sizeof(*to));
+	if (!to)
+		return -ENOMEM;
+	*to = *from;
+	to->functions = NULL;
+	to->threads = calloc(from->threads_cnt + 1, sizeof(*to->threads));
+	to->threads_cnt = 0;
+	to->nodes = calloc(from->nodes_cnt + 1, sizeof(*to->nodes));
+	to->nodes_cnt = 1;
+	m->order = calloc(from->threads_cnt + 1, sizeof(*m->order));
+	m->merged = calloc(from->nodes_cnt + 1, sizeof(*m->merged));
+	if (!to->threads || !to->nodes || !m->order || !m->merged)
+		return -ENOMEM;
+	if (copy_array(from->functions, from->functions_cnt, sizeof(*to->functions),
+		       &to->functions))
+		return -ENOMEM;
+	return path_map__init(&m->map, from->nodes_cnt);
+}
+
+int profile__merge_threads(const struct profile *p, bool across_processes, struct profile **out)
+{
+	struct merge m = {.from = p, .across_processes = across_processes};
+	int err;
+
+	err = merge_alloc(&m);
+	if (err)
+		goto out;
+	sort_threads(&m);
+	merge_all(&m);
+	err = profile__link(m.to);
+out:
+	path_map__fini(&m.map);
+	free(m.order);
+	free(m.merged);
+	if (err)
+		profile__free(m.to);
+	else
+		*out = m.to;
+	return err;
+}

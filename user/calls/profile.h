@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The profile: what was measured, as plain data. collect/ fills it, calls/ computes on it, sinks
+ * print it. It knows nothing of BPF or ELF. Index 0 of a node array is never a node: 0 means none.
+ */
+#ifndef PROFTRACE_CALLS_PROFILE_H
+#define PROFTRACE_CALLS_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* What a call path, or a function over all its paths, has cost. */
+struct call_stats {
+	uint64_t calls;	   /* entered */
+	uint64_t total_ns; /* wall time from entry to exit; open calls count up to now */
+	uint64_t self_ns;  /* total_ns less the total_ns of traced callees */
+	uint64_t min_ns;   /* over finished calls; UINT64_MAX: none has finished */
+	uint64_t max_ns;   /* over finished calls; 0: none has finished */
+};
+
+struct profile_function {
+	const char *name;   /* demangled; UTF-8 not guaranteed: it comes from the target's file */
+	const char *symbol; /* as in the symbol table */
+	const char *module; /* path of the object */
+	uint64_t offset;    /* of the function in that file */
+	const char *file;   /* source file; NULL: unknown */
+	uint32_t line;	    /* 0: unknown */
+	struct call_stats stats; /* set by profile__summarize(); recursive time counted once */
+};
+
+struct profile_node {
+	uint32_t parent; /* 0: outermost call of its thread */
+	uint32_t function;
+	uint32_t thread;
+	uint32_t first_child;
+	uint32_t next_sibling;
+	struct call_stats stats;
+};
+
+struct profile_thread {
+	pid_t pid, tid;
+	uint64_t start_ns;   /* with tid, the thread's identity: tids are used again */
+	char comm[16];	     /* NUL-terminated */
+	uint32_t first_root; /* first outermost node */
+	/* How many threads profile__merge_threads() made one: pid and tid are those of the first.
+	 * 0 or 1: this is a single thread. */
+	uint32_t merged_cnt;
+};
+
+/* entered = returned + unwound + open, always. */
+struct profile_accounting {
+	uint64_t entered;
+	uint64_t returned;
+	uint64_t unwound; /* left without a seen return: longjmp, exception, lost return */
+	int64_t open;	  /* still running when the profile was taken; in a delta, how many more */
+	uint64_t lost;	  /* calls seen but not recorded, because a table was full */
+};
+
+struct profile_skip {
+	const char *name;
+	const char *module;
+	const char *reason;
+};
+
+/* What was probed: copied from the plan, in the words of the JSON contract. */
+struct profile_probes {
+	uint64_t functions;
+	struct {
+		const char *class_name;
+		uint64_t count;
+	} sites[8];
+	size_t sites_cnt;
+	uint64_t exits_return, exits_sites, exits_none;
+	const struct profile_skip *skipped; /* borrowed */
+	size_t skipped_cnt;
+};
+
+struct profile_target {
+	const pid_t *pids; /* borrowed */
+	size_t pids_cnt;
+	const char *exec;     /* -x PATH; NULL: not given */
+	char *const *command; /* NULL-terminated; NULL: not given */
+};
+
+struct profile {
+	struct profile_target target;
+	double start_time; /* seconds since 1970 */
+	uint64_t duration_ns;
+	struct profile_function
+		*functions; /* all that were probed, called or not; strings borrowed */
+	size_t functions_cnt;
+	struct profile_thread *threads;
+	size_t threads_cnt;
+	struct profile_node *nodes;
+	size_t nodes_cnt; /* with the unused node 0 */
+	struct profile_accounting accounting;
+	struct profile_probes probes;
+};
+
+/* Links children to parents (first_root, first_child, next_sibling) from parent and thread, dearest
+ * total first. Call it once the node array is complete. */
+int profile__link(struct profile *p);
+
+/* Computes every function's stats from the nodes. A function's total_ns counts only the outermost
+ * of recursive calls. Needs profile__link(). Time: linear in the nodes. */
+int profile__summarize(struct profile *p);
+
+/* *out = now - before: the calls and times that are new in `now`, paths without news left out, for
+ * interval output. Threads and paths are matched by (pid, tid, start_ns) and by path; function
+ * indexes must mean the same in both. `before` may be NULL: then a copy of `now`. min_ns and max_ns
+ * are those of `now` (an interval's own are not known). open is by how much
+ * the number of open calls has changed, so that the accounts of a delta balance too. start_time
+ * moves to where `before` ended. *out is linked and summarized; the caller frees it. */
+int profile__delta(const struct profile *now, const struct profile *before, struct profile **out);
+
+/* Frees the arrays and p itself; borrowed strings stay. Accepts NULL. */
+void profile__free(struct profile *p);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Sinks turn a linked and summarized profile into one output format. A new format is one file and
+ * one row in the table in sink.c. Sinks see profiles only, never BPF or ELF.
+ */
+#ifndef PROFTRACE_SINK_SINK_H
+#define PROFTRACE_SINK_SINK_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+struct profile;
+
+enum weight { WEIGHT_WALL, WEIGHT_CALLS };
+
+struct sink_options {
+	enum weight weight;
+	bool thread_frames; /* folded: begin with comm-pid/tid; tree: one tree a thread */
+	bool color;	    /* ANSI colours */
+	bool verbose;	    /* tree, flat: leave nothing out */
+	bool interval;	    /* one of several profiles on one stream (-i) */
+};
+
+struct sink {
+	const char *name; /* as in -f NAME */
+	const char *help; /* one line for --help */
+	int (*write)(const struct profile *p, const struct sink_options *opts, FILE *out);
+};
+
+/* The sink called `name`, or NULL. */
+const struct sink *sink__find(const char *name);
+
+/* The table of all sinks, for help texts: NULL once `index` is past its end. */
+const struct sink *sink__at(size_t index);
+
+extern const struct sink sink_tree, sink_flat, sink_folded, sink_json;
+
+#endif

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Call trees for people: who called what, from where, how often and how long. tree_rows.c decides
+ * which paths get a line, this file draws them. Numbers stand at the left, where columns stay
+ * aligned however deep the tree is.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calls/merge.h"
+#include "calls/profile.h"
+#include "sink/printer.h"
+#include "sink/sink.h"
+#include "sink/stream.h"
+#include "sink/tree_rows.h"
+#include "util/text.h"
+
+#define CALLS_MIN    9	 /* columns of CALLS: "1,234,567" */
+#define OTHERS_WIDTH 28	 /* of TOTAL, SELF, SHARE and the gaps */
+#define LINE_WIDTH   110 /* names are shortened to end here */
+#define NAME_MIN     40	 /* but not below this */
+
+struct tree_order {
+	uint64_t total_ns;
+	uint32_t thread;
+};
+
+/* One tree on its way to the stream. */
+struct drawing {
+	struct printer *pr;
+	const struct tree_rows *rows;
+	size_t calls_width;
+	bool more[TREE_INDENT_MAX + 1]; /* by depth: a sibling follows further down */
+};
+
+static size_t calls_width(const struct tree_rows *rows)
+{
+	size_t i, len, width = CALLS_MIN;
+	char buf[32];
+
+	for (i = 0; i < rows->len; i++) {
+		len = strlen(text_count(rows->items[i].calls, buf, sizeof(buf)));
+		if (len > width)
+			width = len;
+	}
+	return width;
+}
+
+static void print_heading(const struct drawing *d, const struct profile_thread *t)
+{
+	struct printer *pr = d->pr;
+	char comm[4 * sizeof(t->comm)], cnt[32];
+
+	text_escape(t->comm, comm, sizeof(comm));
+	fprintf(pr->out, "%s%s%s  pid %d  ", printer__style(pr, STYLE_BOLD),
+		*comm ? comm : "[unknown]", printer__style(pr, STYLE_PLAIN), t->pid);
+	if (t->merged_cnt > 1)
+		fprintf(pr->out, "%s threads\n", text_count(t->merged_cnt, cnt, sizeof(cnt)));
+	else
+		fprintf(pr->out, "tid %d\n", t->tid);
+	fprintf(pr->out, "%s%*s  %7s  %7s  %6s  FUNCTION%s\n", printer__style(pr, STYLE_DIM),
+		(int)d->calls_width, "CALLS", "TOTAL", "SELF", "SHARE",
+		printer__style(pr, STYLE_PLAIN));
+}
+
+static void print_numbers(const struct drawing *d, const struct tree_row *row)
+{
+	char calls[32], total[32], self[32], share[32];
+
+	fprintf(d->pr->out, "%*s  %7s  %7s  %6s  ", (int)d->calls_width,
+		text_count(row->calls, calls, sizeof(calls)),
+		text_duration(row->total_ns, total, sizeof(total)),
+		text_duration(row->self_ns, self, sizeof(self)),
+		printer__share(row->total_ns, d->rows->total_ns, share, sizeof(share)));
+}
+
+/* Returns the columns it took. */
+static size_t print_branch(struct drawing *d, const struct tree_row *row)
+{
+	FILE *out = d->pr->out;
+	bool drawn = row->depth <= TREE_INDENT_MAX;
+	size_t i, bars = drawn ? row->depth : TREE_INDENT_MAX + 1;
+
+	if (drawn)
+		d->more[row->depth] = !row->last;
+	for (i = 1; i < bars; i++)
+		fputs(d->more[i] ? "│ " : "  ", out);
+	if (!drawn)
+		return 2 * TREE_INDENT_MAX + fprintf(out, "[%u] ", row->level);
+	if (row->depth)
+		fputs(row->last ? "└─" : "├─", out);
+	return 2 * row->depth;
+}
+
+static int print_function(const struct drawing *d, const struct tree_row *row, size_t columns)
+{
+	const struct profile *p = d->pr->profile;
+	char cnt[32];
+	int width;
+
+	text_count(row->cnt, cnt, sizeof(cnt));
+	if (row->kind == ROW_MORE) {
+		fprintf(d->pr->out, "… %s more path%s", cnt, row->cnt == 1 ? "" : "s");
+		return 0;
+	}
+	width = printer__name(d->pr, p->functions[p->nodes[row->node].function].name, columns);
+	if (width < 0)
+		return width;
+	if (row->kind == ROW_RECURSION)
+		fprintf(d->pr->out, " (recursion, %s levels)", cnt);
+	return 0;
+}
+
+static int print_row(struct drawing *d, const struct tree_row *row)
+{
+	struct printer *pr = d->pr;
+	uint64_t whole = d->rows->total_ns;
+	bool hot = printer__hot(row->total_ns, whole);
+	size_t used = d->calls_width + OTHERS_WIDTH;
+	int err;
+
+	fputs(hot ? "" : printer__style(pr, STYLE_DIM), pr->out);
+	print_numbers(d, row);
+	fputs(hot ? printer__style(pr, STYLE_DIM) : "", pr->out);
+	used += print_branch(d, row);
+	fputs(printer__style(pr, STYLE_PLAIN), pr->out);
+	fputs(hot ? printer__style(pr, STYLE_BOLD) : "", pr->out);
+	err = print_function(d, row, used + NAME_MIN < LINE_WIDTH ? LINE_WIDTH - used : NAME_MIN);
+	fputs(hot ? printer__style(pr, STYLE_PLAIN) : "", pr->out);
+	fputc('\n', pr->out);
+	return err;
+}
+
+static int print_tree(struct printer *pr, const struct profile_thread *t,
+		      const struct tree_rows *rows)
+{
+	struct drawing d = {.pr = pr, .rows = rows, .calls_width = calls_width(rows)};
+	bool deep = false;
+	size_t i;
+	int err;
+
+	print_heading(&d, t);
+	for (i = 0; i < rows->len && !ferror(pr->out); i++) {
+		deep |= rows->items[i].depth > TREE_INDENT_MAX;
+		err = print_row(&d, &rows->items[i]);
+		if (err)
+			return err;
+	}
+	if (deep)
+		fputs("[N] is the level of nested calls, where it is too deep to be drawn\n",
+		      pr->out);
+	fputc('\n', pr->out);
+	return 0;
+}
+
+static int compare_trees(const void *a, const void *b)
+{
+	const struct tree_order *x = a, *y = b;
+
+	if (x->total_ns != y->total_ns)
+		return x->total_ns > y->total_ns ? -1 : 1;
+	return x->thread < y->thread ? -1 : 1;
+}
+
+/* The trees, dearest first. Threads without calls have none. */
+static size_t sort_trees(const struct profile *p, struct tree_order *trees)
+{
+	size_t i, cnt = 0;
+	uint32_t node;
+
+	for (i = 0; i < p->threads_cnt; i++) {
+		if (!p->threads[i].first_root)
+			continue;
+		trees[cnt] = (struct tree_order){.thread = i};
+		for (node = p->threads[i].first_root; node; node = p->nodes[node].next_sibling)
+			trees[cnt].total_ns += p->nodes[node].stats.total_ns;
+		cnt++;
+	}
+	qsort(trees, cnt, sizeof(*trees), compare_trees);
+	return cnt;
+}
+
+static int print_trees(struct printer *pr)
+{
+	const struct profile *p = pr->profile;
+	struct tree_rows rows = {0};
+	struct tree_order *trees;
+	size_t i, cnt;
+	int err = 0;
+
+	trees = calloc(p->threads_cnt + 1, sizeof(*trees));
+	if (!trees)
+		return -ENOMEM;
+	cnt = sort_trees(p, trees);
+	for (i = 0; i < cnt && !err && !ferror(pr->out); i++) {
+		err = tree_rows__build(&rows, p, trees[i].thread, pr->opts->verbose);
+		if (!err)
+			err = print_tree(pr, &p->threads[trees[i].thread], &rows);
+	}
+	if (!err)
+		err = printer__footer(pr, cnt == 0);
+	tree_rows__fini(&rows);
+	free(trees);
+	return err;
+}
+
+static int write_tree(const struct profile *p, const struct sink_options *opts, FILE *out)
+{
+	struct printer pr = {.profile = p, .opts = opts, .out = out};
+	struct profile *merged = NULL;
+	int err;
+
+	if (!opts->thread_frames) {
+		err = profile__merge_threads(p, false, &merged);
+		if (err)
+			return err;
+		pr.profile = merged;
+	}
+	stream__begin();
+	printer__interval(&pr);
+	err = print_trees(&pr);
+	printer__fini(&pr);
+	profile__free(merged);
+	return err ? err : stream__end(out);
+}
+
+const struct sink sink_tree = {
+	.name = "tree",
+	.help = "call trees for reading",
+	.write = write_tree,
+};
