@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/options.h"
+
+#include <argp.h>
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/array.h"
+#include "util/log.h"
+
+#define DEFAULT_MAX_PATHS (1u << 20)
+#define MAX_MAX_PATHS	  (1u << 26)
+#define MAX_PIDS	  4096
+
+enum {
+	OPT_COLOR = 256,
+	OPT_THREAD_FRAMES,
+	OPT_MAX_PATHS,
+	OPT_TIER,
+};
+
+static const char doc[] =
+	"Trace the functions of a native program: exact call counts and times for each call path "
+	"and "
+	"thread.\v"
+	"Whom to trace: live processes (-p), every process that maps a file (-x), or a command.\n"
+	"A GLOB is FUNC (of the main program, with -x of PATH) or OBJECT:FUNC (of the files with "
+	"that "
+	"name). Without -F every function of the main program is traced.\n"
+	"SIGINT (Ctrl-C) stops tracing and writes the result.";
+
+static const char args_doc[] = "-p PID[,PID...]\n-x PATH\n[--] CMD [ARGS...]";
+
+static const struct argp_option argp_options[] = {
+	{0, 0, 0, 0, "Target:", 1},
+	{"pid", 'p', "PID[,PID...]", 0, "trace these live processes, with all their threads", 0},
+	{"exec", 'x', "PATH", 0,
+	 "trace every process that maps PATH (a program or a shared library) now or later; with "
+	 "-p: "
+	 "only PATH's functions in those processes",
+	 0},
+	{0, 0, 0, 0, "Functions:", 2},
+	{"filter", 'F', "GLOB", 0, "trace only functions that match; may be repeated", 0},
+	{"notrace", 'N', "GLOB", 0, "leave out functions that match; may be repeated", 0},
+	{"depth", 'D', "N", 0, "trace N levels: 1 is only the outermost calls", 0},
+	{"list", 'l', 0, 0, "print what would be probed, and how; attach nothing", 0},
+	{0, 0, 0, 0, "Run:", 3},
+	{"duration", 'd', "SEC", 0, "stop after SEC seconds", 0},
+	{"interval", 'i', "SEC", 0, "write what is new every SEC seconds", 0},
+	{"max-paths", OPT_MAX_PATHS, "N", 0,
+	 "room for N call paths (default 1048576; 64 bytes each)", 0},
+	{"tier", OPT_TIER, "NAME", 0,
+	 "attach by session links (Linux 6.13) or uprobe_multi links (6.6); default: the best that "
+	 "works",
+	 0},
+	{0, 0, 0, 0, "Result:", 4},
+	{"format", 'f', "FMT", 0,
+	 "tree (default on a terminal), flat, folded (default otherwise) or json", 0},
+	{"output", 'o', "FILE", 0, "write the result to FILE instead of stdout", 0},
+	{"weight", 'w', "wall|calls", 0, "what folded stacks weigh: nanoseconds (default) or calls",
+	 0},
+	{"thread-frames", OPT_THREAD_FRAMES, 0, 0,
+	 "keep threads apart: folded stacks begin with comm-pid/tid, trees are per thread", 0},
+	{"color", OPT_COLOR, "auto|always|never", 0,
+	 "colours (default: on a terminal, unless NO_COLOR is set)", 0},
+	{"quiet", 'q', 0, 0, "print errors only", 0},
+	{"verbose", 'v', 0, 0, "say more; leave nothing out of trees", 0},
+	{"version", 'V', 0, 0, "print the version", -1},
+	{"help", 'h', 0, 0, "print this help", -1},
+	{0},
+};
+
+/* Seconds with a fraction as nanoseconds; false if it is no positive number below 10^9. */
+static bool parse_seconds(const char *text, uint64_t *ns)
+{
+	char *end;
+	double sec;
+
+	errno = 0;
+	sec = strtod(text, &end);
+	if (errno || end == text || *end || !(sec > 0) || sec >= 1e9)
+		return false;
+	*ns = sec * 1e9;
+	return *ns > 0;
+}
+
+static bool parse_number(const char *text, unsigned long max, uint32_t *out)
+{
+	unsigned long n;
+	char *end;
+
+	errno = 0;
+	n = strtoul(text, &end, 10);
+	if (errno || !isdigit((unsigned char)*text) || *end || !n || n > max)
+		return false;
+	*out = n;
+	return true;
+}
+
+/* Appends "1,2,3" to the PID list. Values that no process can have are refused here. */
+static bool parse_pids(struct options *o, const char *text)
+{
+	size_t cap = o->pids_cnt;
+
+	for (;;) {
+		char *end;
+		long pid;
+
+		errno = 0;
+		pid = strtol(text, &end, 10);
+		if (!isdigit((unsigned char)*text) || errno || pid <= 0 || pid > 0x7fffffff ||
+		    (*end && *end != ',') || o->pids_cnt >= MAX_PIDS)
+			return false;
+		for (size_t i = 0; i < o->pids_cnt; i++) {
+			if (o->pids[i] == pid)
+				goto next; /* named twice */
+		}
+		if (ARRAY_RESERVE(&o->pids, o->pids_cnt, &cap))
+			return false;
+		o->pids[o->pids_cnt++] = pid;
+	next:
+		if (!*end)
+			return true;
+		text = end + 1;
+	}
+}
+
+static bool append(char ***list, size_t *cnt, char *text)
+{
+	char **grown = reallocarray(*list, *cnt + 1, sizeof(*grown));
+
+	if (!grown)
+		return false;
+	*list = grown;
+	grown[(*cnt)++] = text;
+	return true;
+}
+
+static bool parse_color(struct options *o, const char *when)
+{
+	if (!strcmp(when, "auto"))
+		o->color = COLOR_AUTO;
+	else if (!strcmp(when, "always"))
+		o->color = COLOR_ALWAYS;
+	else if (!strcmp(when, "never"))
+		o->color = COLOR_NEVER;
+	else
+		return false;
+	return true;
+}
+
+static bool parse_weight(struct options *o, const char *name)
+{
+	if (!strcmp(name, "wall"))
+		o->sink_opts.weight = WEIGHT_WALL;
+	else if (!strcmp(name, "calls"))
+		o->sink_opts.weight = WEIGHT_CALLS;
+	else
+		return false;
+	return true;
+}
+
+static error_t bad_value(struct argp_state *state, const char *option, const char *value,
+			 const char *want)
+{
+	log_error("%s %s: %s; see proftrace --help", option, value, want);
+	return EINVAL;
+}
+
+static error_t parse_target(struct options *o, int key, char *arg, struct argp_state *state)
+{
+	switch (key) {
+	case 'p':
+		if (!parse_pids(o, arg))
+			return bad_value(state, "-p", arg,
+					 "not a list of process ids, as 12 or 12,34");
+		return 0;
+	case 'x':
+		if (o->exec)
+			return bad_value(state, "-x", arg, "only one -x can be given");
+		o->exec = arg;
+		return 0;
+	case 'F':
+		return append(&o->filters, &o->filters_cnt, arg) ? 0 : ENOMEM;
+	case 'N':
+		return append(&o->notraces, &o->notraces_cnt, arg) ? 0 : ENOMEM;
+	case 'D':
+		if (!parse_number(arg, 1u << 30, &o->depth))
+			return bad_value(state, "-D", arg, "not a number of levels from 1 on");
+		return 0;
+	case 'l':
+		o->list = true;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static error_t parse_run(struct options *o, int key, char *arg, struct argp_state *state)
+{
+	switch (key) {
+	case 'd':
+		if (!parse_seconds(arg, &o->duration_ns))
+			return bad_value(state, "-d", arg, "not a number of seconds above 0");
+		return 0;
+	case 'i':
+		if (!parse_seconds(arg, &o->interval_ns))
+			return bad_value(state, "-i", arg, "not a number of seconds above 0");
+		return 0;
+	case OPT_MAX_PATHS:
+		if (!parse_number(arg, MAX_MAX_PATHS, &o->max_paths))
+			return bad_value(state, "--max-paths", arg,
+					 "not a number from 1 to 67108864");
+		return 0;
+	case OPT_TIER:
+		if (strcmp(arg, "session") && strcmp(arg, "uprobe_multi"))
+			return bad_value(state, "--tier", arg, "not one of session, uprobe_multi");
+		o->tier = arg;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static error_t parse_result(struct options *o, int key, char *arg, struct argp_state *state)
+{
+	switch (key) {
+	case 'f':
+		o->sink = sink__find(arg);
+		if (!o->sink)
+			return bad_value(state, "-f", arg, "not one of tree, flat, folded, json");
+		return 0;
+	case 'o':
+		o->output = arg;
+		return 0;
+	case 'w':
+		if (!parse_weight(o, arg))
+			return bad_value(state, "-w", arg, "not one of wall, calls");
+		return 0;
+	case OPT_THREAD_FRAMES:
+		o->sink_opts.thread_frames = true;
+		return 0;
+	case OPT_COLOR:
+		if (!parse_color(o, arg))
+			return bad_value(state, "--color", arg, "not one of auto, always, never");
+		return 0;
+	case 'q':
+		o->quiet = true;
+		return 0;
+	case 'v':
+		o->verbose = true;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static error_t check(const struct options *o, struct argp_state *state)
+{
+	if (o->command && (o->pids_cnt || o->exec)) {
+		log_error("a command (%s) goes with neither -p nor -x; see proftrace --help",
+			  o->command[0]);
+		return EINVAL;
+	}
+	if (!o->command && !o->pids_cnt && !o->exec) {
+		log_error("whom to trace? -p PID, -x PATH or a command; see proftrace --help");
+		return EINVAL;
+	}
+	if (o->quiet && o->verbose) {
+		log_error("-q and -v exclude each other");
+		return EINVAL;
+	}
+	return 0;
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct options *o = state->input;
+	error_t err;
+
+	switch (key) {
+	case 'h':
+		argp_state_help(state, stdout, ARGP_HELP_STD_HELP & ~ARGP_HELP_EXIT_OK);
+		o->help = true;
+		return ECANCELED;
+	case 'V':
+		printf("proftrace %s\n", PROFTRACE_VERSION);
+		o->help = true;
+		return ECANCELED;
+	case ARGP_KEY_ARG:
+		/* The first word that is no option: the command, with all that follows. */
+		o->command = state->argv + state->next - 1;
+		state->next = state->argc;
+		return 0;
+	case ARGP_KEY_END:
+		return check(o, state);
+	default:
+		err = parse_target(o, key, arg, state);
+		if (err == ARGP_ERR_UNKNOWN)
+			err = parse_run(o, key, arg, state);
+		if (err == ARGP_ERR_UNKNOWN)
+			err = parse_result(o, key, arg, state);
+		return err;
+	}
+}
+
+int options__parse(struct options *o, int argc, char **argv)
+{
+	const struct argp argp = {argp_options, parse_option, args_doc, doc, NULL, NULL, NULL};
+	error_t err;
+
+	*o = (struct options){.max_paths = DEFAULT_MAX_PATHS};
+	argp_err_exit_status = OPTIONS_USAGE_STATUS;
+	err = argp_parse(&argp, argc, argv, ARGP_IN_ORDER | ARGP_NO_HELP, NULL, o);
+	if (o->help)
+		return fflush(stdout) ? 2 : 1;
+	if (err)
+		return OPTIONS_USAGE_STATUS + 1;
+	o->sink_opts.verbose = o->verbose;
+	return 0;
+}
+
+void options__clear(struct options *o)
+{
+	free(o->pids);
+	free(o->filters);
+	free(o->notraces);
+	*o = (struct options){0};
+}

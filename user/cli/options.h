@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The command line. */
+#ifndef PROFTRACE_CLI_OPTIONS_H
+#define PROFTRACE_CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "sink/sink.h"
+
+struct options {
+	/* target */
+	pid_t *pids;
+	size_t pids_cnt;
+	const char *exec;
+	char *const *command; /* NULL-terminated; NULL: none */
+	/* functions */
+	char **filters, **notraces;
+	size_t filters_cnt, notraces_cnt;
+	uint32_t depth; /* 0: no limit */
+	/* run */
+	uint64_t duration_ns, interval_ns; /* 0: none */
+	uint32_t max_paths;
+	const char *tier;
+	bool list;
+	/* result */
+	const struct sink *sink; /* NULL: by what stdout is */
+	struct sink_options sink_opts;
+	const char *output; /* NULL: stdout */
+	enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } color;
+	bool quiet, verbose;
+	bool help; /* help or version was asked for, and printed */
+};
+
+#define OPTIONS_USAGE_STATUS 2
+
+/*
+ * Parses the command line. Returns 0, or the exit status to leave with + 1 (1: help or version was
+ * printed; 3: a usage error was reported). Strings are borrowed from argv.
+ */
+int options__parse(struct options *o, int argc, char **argv);
+void options__clear(struct options *o);
+
+#endif

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* -l: the probe plan, as text or JSON. Nothing is attached; a command is not run. */
+#include "cmd/cmd.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "attach/tracer.h"
+#include "cli/options.h"
+#include "cmd/output.h"
+#include "plan/filter.h"
+#include "plan/plan.h"
+#include "target/target.h"
+#include "util/json.h"
+#include "util/log.h"
+#include "util/path.h"
+#include "util/text.h"
+
+static void list_text(FILE *out, struct plan *p, const struct target *t)
+{
+	char name[1024];
+
+	fprintf(out, "%-10s %5s %-4s %-6s %-24s %s\n", "OFFSET", "SITE", "", "EXIT", "OBJECT",
+		"FUNCTION");
+	for (size_t i = 0; i < p->functions_cnt; i++) {
+		struct plan_function *f = &p->functions[i];
+
+		fprintf(out, "%#-10" PRIx64 " %+5d %-4s %-6s %-24s %s\n", f->offset,
+			(int)f->site_offset, site_class__name(f->site),
+			exit_strategy__name(f->exit), path_base(t->objects[f->object].path),
+			text_escape(plan__name(f), name, sizeof(name)));
+	}
+	for (size_t i = 0; i < p->skipped_cnt; i++) {
+		struct plan_skip *s = &p->skipped[i];
+
+		fprintf(out, "%-10s %5s %-4s %-6s %-24s %s: %s\n", "skipped", "", "", "",
+			path_base(t->objects[s->object].path),
+			text_escape(plan__skip_name(s), name, sizeof(name)), s->reason);
+	}
+}
+
+static void member_string(struct json *j, const char *key, const char *value)
+{
+	json_key(j, key);
+	json_string(j, value);
+}
+
+static void member_u64(struct json *j, const char *key, uint64_t value)
+{
+	json_key(j, key);
+	json_u64(j, value);
+}
+
+static void list_function(struct json *j, struct plan_function *f, const struct target *t)
+{
+	json_open(j, '{');
+	member_string(j, "name", plan__name(f));
+	member_string(j, "symbol", f->symbol);
+	member_string(j, "module", t->objects[f->object].path);
+	member_u64(j, "offset", f->offset);
+	member_u64(j, "size", f->size);
+	member_u64(j, "site_offset", f->site_offset);
+	member_string(j, "site", site_class__name(f->site));
+	member_string(j, "exit", exit_strategy__name(f->exit));
+	member_u64(j, "exit_sites", f->exits_cnt);
+	member_string(j, "reason", f->reason);
+	json_close(j, '}');
+}
+
+static void list_json(FILE *out, struct plan *p, const struct target *t)
+{
+	struct json j = JSON_INIT(out);
+
+	json_open(&j, '{');
+	member_u64(&j, "schema", 1);
+	json_key(&j, "functions");
+	json_open(&j, '[');
+	for (size_t i = 0; i < p->functions_cnt; i++)
+		list_function(&j, &p->functions[i], t);
+	json_close(&j, ']');
+	json_key(&j, "skipped");
+	json_open(&j, '[');
+	for (size_t i = 0; i < p->skipped_cnt; i++) {
+		struct plan_skip *s = &p->skipped[i];
+
+		json_open(&j, '{');
+		member_string(&j, "name", plan__skip_name(s));
+		member_string(&j, "module", t->objects[s->object].path);
+		member_string(&j, "reason", s->reason);
+		json_close(&j, '}');
+	}
+	json_close(&j, ']');
+	json_close(&j, '}');
+	fputc('\n', out);
+}
+
+int cmd_list(const struct options *o)
+{
+	const struct target_spec spec = {o->pids, o->pids_cnt, o->exec, o->command};
+	const struct plan_options plan_opts = {.nop5_emulated = tracer__nop5_emulated()};
+	struct target *target = NULL;
+	struct filter filter = {0};
+	struct plan *plan = NULL;
+	struct output out = {0};
+	int err, close_err;
+
+	err = output__open(&out, o);
+	if (!err)
+		err = target__open(&spec, &target);
+	if (!err)
+		err = filter__init(&filter, o->filters, o->filters_cnt, o->notraces,
+				   o->notraces_cnt);
+	if (!err)
+		err = plan__new(target, &filter, &plan_opts, &plan);
+	if (!err) {
+		if (out.sink == &sink_json)
+			list_json(out.file, plan, target);
+		else
+			list_text(out.file, plan, target);
+	}
+	close_err = output__close(&out);
+	if (!err && close_err != -EPIPE)
+		err = close_err;
+	plan__free(plan);
+	filter__clear(&filter);
+	target__free(target);
+	return err ? 1 : 0;
+}

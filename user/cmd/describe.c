@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cmd/describe.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "calls/profile.h"
+#include "cli/options.h"
+#include "plan/plan.h"
+#include "target/target.h"
+
+struct description {
+	struct plan *plan;
+	const struct target *target;
+	struct profile_target profile_target;
+	struct profile_probes probes;
+	struct profile_skip *skipped;
+};
+
+static void count_probes(const struct plan *p, struct profile_probes *probes)
+{
+	uint64_t exits[EXIT_STRATEGIES] = {0};
+
+	probes->functions = p->functions_cnt;
+	probes->sites_cnt = SITE_CLASSES;
+	for (int c = 0; c < SITE_CLASSES; c++)
+		probes->sites[c].class_name = site_class__name(c);
+	for (size_t i = 0; i < p->functions_cnt; i++) {
+		probes->sites[p->functions[i].site].count++;
+		exits[p->functions[i].exit]++;
+	}
+	probes->exits_return = exits[EXIT_RETURN];
+	probes->exits_sites = exits[EXIT_SITES];
+	probes->exits_none = exits[EXIT_NONE];
+}
+
+int describe__new(struct plan *p, const struct target *t, const struct options *o,
+		  struct description **out)
+{
+	struct description *d = calloc(1, sizeof(*d));
+
+	if (!d)
+		return -ENOMEM;
+	d->skipped = calloc(p->skipped_cnt + 1, sizeof(*d->skipped));
+	if (!d->skipped) {
+		free(d);
+		return -ENOMEM;
+	}
+	d->plan = p;
+	d->target = t;
+	d->profile_target = (struct profile_target){.pids = t->pids,
+						    .pids_cnt = t->processes_cnt,
+						    .exec = o->exec,
+						    .command = o->command};
+	count_probes(p, &d->probes);
+	for (size_t i = 0; i < p->skipped_cnt; i++) {
+		struct plan_skip *s = &p->skipped[i];
+
+		d->skipped[i] = (struct profile_skip){plan__skip_name(s),
+						      t->objects[s->object].path, s->reason};
+	}
+	d->probes.skipped = d->skipped;
+	d->probes.skipped_cnt = p->skipped_cnt;
+	*out = d;
+	return 0;
+}
+
+void describe__free(struct description *d)
+{
+	if (d)
+		free(d->skipped);
+	free(d);
+}
+
+int describe__apply(struct description *d, struct profile *p)
+{
+	struct plan *plan = d->plan;
+
+	p->target = d->profile_target;
+	p->probes = d->probes;
+	p->functions = calloc(plan->functions_cnt, sizeof(*p->functions));
+	if (!p->functions)
+		return -ENOMEM;
+	p->functions_cnt = plan->functions_cnt;
+	for (size_t i = 0; i < plan->functions_cnt; i++) {
+		const struct plan_function *f = &plan->functions[i];
+
+		p->functions[i] = (struct profile_function){
+			.name = f->symbol,
+			.symbol = f->symbol,
+			.module = d->target->objects[f->object].path,
+			.offset = f->offset,
+		};
+	}
+	for (size_t i = 1; i < p->nodes_cnt; i++) {
+		uint32_t f = p->nodes[i].function;
+
+		p->functions[f].name = plan__name(&plan->functions[f]);
+	}
+	return 0;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Gives a collected profile what only the plan and the command line know: names, target, probes. */
+#ifndef PROFTRACE_CMD_DESCRIBE_H
+#define PROFTRACE_CMD_DESCRIBE_H
+
+struct options;
+struct plan;
+struct profile;
+struct target;
+
+struct description;
+
+int describe__new(struct plan *p, const struct target *t, const struct options *o,
+		  struct description **out); /* 0 or -ENOMEM */
+void describe__free(struct description *d);  /* accepts NULL */
+
+/* Fills p->functions, p->target and p->probes, and demangles the names that the profile shows. The
+ * description must outlive the profile. Returns 0 or -ENOMEM. */
+int describe__apply(struct description *d, struct profile *p);
+
+#endif

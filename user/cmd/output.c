@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cmd/output.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/options.h"
+#include "util/log.h"
+
+int output__open(struct output *out, const struct options *o)
+{
+	const char *no_color = getenv("NO_COLOR");
+	bool terminal = !o->output && isatty(STDOUT_FILENO);
+
+	*out = (struct output){
+		.file = stdout,
+		.name = o->output ? o->output : "stdout",
+		.sink = o->sink	   ? o->sink
+			: terminal ? &sink_tree
+				   : &sink_folded,
+		.opts = o->sink_opts,
+	};
+	out->opts.interval = o->interval_ns != 0;
+	out->opts.color = o->color == COLOR_ALWAYS ||
+			  (o->color == COLOR_AUTO && terminal && !(no_color && *no_color));
+	if (o->output) {
+		out->file = fopen(o->output, "we");
+		if (!out->file) {
+			int err = -errno;
+
+			log_error("cannot write %s: %s", o->output, strerror(-err));
+			return err;
+		}
+	}
+	return 0;
+}
+
+static int failed(const struct output *out, int err)
+{
+	if (err != -EPIPE)
+		log_error("cannot write %s: %s", out->name, strerror(-err));
+	return err;
+}
+
+int output__write(struct output *out, const struct profile *p)
+{
+	int err = out->sink->write(p, &out->opts, out->file);
+
+	if (!err && fflush(out->file))
+		err = -errno;
+	return err ? failed(out, err) : 0;
+}
+
+int output__close(struct output *out)
+{
+	FILE *f = out->file;
+
+	out->file = NULL;
+	if (!f || (f == stdout ? fflush(f) : fclose(f)) == 0)
+		return 0;
+	return failed(out, -errno);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Where the result goes, and in which form. */
+#ifndef PROFTRACE_CMD_OUTPUT_H
+#define PROFTRACE_CMD_OUTPUT_H
+
+#include "sink/sink.h"
+
+struct options;
+struct profile;
+
+struct output {
+	FILE *file;
+	const char *name; /* for messages */
+	const struct sink *sink;
+	struct sink_options opts;
+};
+
+/* Opens -o, or takes stdout; chooses format and colours. Returns 0, or -errno with one line logged.
+ */
+int output__open(struct output *out, const struct options *o);
+
+/* Writes one profile. Returns 0; -EPIPE, silently, if nobody reads; -errno with one line logged. */
+int output__write(struct output *out, const struct profile *p);
+
+/* Closes it. Returns as output__write(): a full disk may show only here. */
+int output__close(struct output *out);
+
+#endif

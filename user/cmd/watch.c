@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cmd/watch.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "target/target.h"
+#include "util/log.h"
+
+#define TICK_NS 250000000ull
+
+/* The fixed places in the poll set; the targets' pidfds follow. */
+enum { AT_SIGNAL, AT_DURATION, AT_INTERVAL, AT_TICK, AT_OUTPUT, AT_TARGETS };
+
+struct watch {
+	struct pollfd *fds;
+	size_t fds_cnt;
+	size_t alive; /* targets */
+	sigset_t signals;
+};
+
+int watch__new(struct watch **out)
+{
+	struct watch *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return -ENOMEM;
+	w->fds = calloc(AT_TARGETS, sizeof(*w->fds));
+	if (!w->fds) {
+		free(w);
+		return -ENOMEM;
+	}
+	w->fds_cnt = AT_TARGETS;
+	for (size_t i = 0; i < AT_TARGETS; i++)
+		w->fds[i] = (struct pollfd){.fd = -1, .events = POLLIN};
+	sigemptyset(&w->signals);
+	sigaddset(&w->signals, SIGINT);
+	sigaddset(&w->signals, SIGTERM);
+	sigprocmask(SIG_BLOCK, &w->signals, NULL);
+	w->fds[AT_SIGNAL].fd = signalfd(-1, &w->signals, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (w->fds[AT_SIGNAL].fd < 0) {
+		int err = -errno;
+
+		log_error("cannot catch signals: %s", strerror(-err));
+		watch__free(w);
+		return err;
+	}
+	*out = w;
+	return 0;
+}
+
+void watch__free(struct watch *w)
+{
+	if (!w)
+		return;
+	for (size_t i = 0; i < AT_TARGETS; i++) {
+		if (w->fds[i].fd >= 0 && i != AT_OUTPUT)
+			close(w->fds[i].fd);
+	}
+	free(w->fds);
+	free(w);
+}
+
+static int timer_start(uint64_t ns, bool repeat)
+{
+	struct timespec ts = {.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
+	struct itimerspec when = {.it_value = ts,
+				  .it_interval = repeat ? ts : (struct timespec){0}};
+	int fd;
+
+	if (!ns)
+		return -1;
+	fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (fd >= 0)
+		timerfd_settime(fd, 0, &when, NULL);
+	return fd;
+}
+
+int watch__start(struct watch *w, const struct target *t, int out_fd, uint64_t duration_ns,
+		 uint64_t interval_ns)
+{
+	struct pollfd *grown = reallocarray(w->fds, AT_TARGETS + t->processes_cnt, sizeof(*grown));
+	struct stat st;
+
+	if (!grown)
+		return -ENOMEM;
+	w->fds = grown;
+	for (size_t i = 0; i < t->processes_cnt; i++)
+		grown[AT_TARGETS + i] = (struct pollfd){t->processes[i].pidfd, POLLIN, 0};
+	w->fds_cnt = AT_TARGETS + t->processes_cnt;
+	w->alive = t->processes_cnt;
+	grown[AT_DURATION].fd = timer_start(duration_ns, false);
+	grown[AT_INTERVAL].fd = timer_start(interval_ns, true);
+	grown[AT_TICK].fd = timer_start(TICK_NS, true);
+	/* The writing end of a pipe reports an error once the reader has gone. */
+	if (!fstat(out_fd, &st) && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)))
+		grown[AT_OUTPUT] = (struct pollfd){out_fd, 0, 0};
+	return 0;
+}
+
+static bool expired(struct pollfd *pfd)
+{
+	uint64_t times;
+
+	return pfd->revents && read(pfd->fd, &times, sizeof(times)) == sizeof(times);
+}
+
+/* Takes note of targets that have ended; returns whether none is left. */
+static bool all_ended(struct watch *w)
+{
+	if (w->fds_cnt == AT_TARGETS)
+		return false; /* no particular targets (-x) */
+	for (size_t i = AT_TARGETS; i < w->fds_cnt; i++) {
+		if (w->fds[i].fd >= 0 && w->fds[i].revents) {
+			w->fds[i].fd = -1; /* the target closes it */
+			w->alive--;
+		}
+	}
+	return !w->alive;
+}
+
+enum watch_event watch__next(struct watch *w)
+{
+	struct signalfd_siginfo info;
+
+	for (;;) {
+		if (poll(w->fds, w->fds_cnt, -1) < 0)
+			continue; /* EINTR: nothing else can happen */
+		if (w->fds[AT_SIGNAL].revents &&
+		    read(w->fds[AT_SIGNAL].fd, &info, sizeof(info)) == sizeof(info)) {
+			sigprocmask(SIG_UNBLOCK, &w->signals, NULL);
+			return WATCH_SIGNAL;
+		}
+		if (all_ended(w))
+			return WATCH_ENDED;
+		if (expired(&w->fds[AT_DURATION]))
+			return WATCH_DURATION;
+		if (w->fds[AT_OUTPUT].revents)
+			return WATCH_CLOSED;
+		if (expired(&w->fds[AT_INTERVAL]))
+			return WATCH_INTERVAL;
+		if (expired(&w->fds[AT_TICK]))
+			return WATCH_TICK;
+	}
+}

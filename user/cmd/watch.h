@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Waiting for what can happen while tracing: signals, the targets' ends, and the clock. */
+#ifndef PROFTRACE_CMD_WATCH_H
+#define PROFTRACE_CMD_WATCH_H
+
+#include <stdint.h>
+
+struct target;
+struct watch;
+
+enum watch_event {
+	WATCH_TICK,	/* a few times a second */
+	WATCH_INTERVAL, /* another interval has passed */
+	WATCH_SIGNAL,	/* SIGINT or SIGTERM; the next one ends us at once */
+	WATCH_DURATION, /* the time is up */
+	WATCH_ENDED,	/* all targets have ended */
+	WATCH_CLOSED,	/* nobody reads the output any more */
+};
+
+/*
+ * Blocks SIGINT and SIGTERM and starts to catch them, so that from here on a run ends in order.
+ * Returns 0 or -errno with one line logged.
+ */
+int watch__new(struct watch **out);
+void watch__free(struct watch *w); /* accepts NULL */
+
+/* Begins to watch the targets and the clock. `out_fd` is watched for a closed pipe. 0 ns: none. */
+int watch__start(struct watch *w, const struct target *t, int out_fd, uint64_t duration_ns,
+		 uint64_t interval_ns);
+
+/* Waits for the next event. */
+enum watch_event watch__next(struct watch *w);
+
+#endif
