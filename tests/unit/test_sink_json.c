@@ -9,6 +9,7 @@ static const struct sink_options plain;
 static void test_document(void **state)
 {
 	static const pid_t pids[] = {100, 200};
+	static const char *const aliases[] = {"twin"};
 	static char *const command[] = {"prog", "a \"b\"", NULL};
 	static const struct profile_skip skipped[] = {{"go", "m", "is a \"Go\" program"},
 						      {"x\xff", "m", "too small"}};
@@ -23,6 +24,8 @@ static void test_document(void **state)
 	p->functions[1].file = "main.c";
 	p->functions[1].line = 12;
 	p->functions[3].symbol = "_Z4leaf";
+	p->functions[3].aliases = aliases;
+	p->functions[3].aliases_cnt = 1;
 	fixture_thread(p, 100, 100, "idle");
 	fixture_thread(p, 100, 101, "work;er");
 	n = fixture_node(p, 1, 0, 1, 0, 50, 40);
@@ -53,10 +56,10 @@ static void test_document(void **state)
 			    "\"start_time\":1700000000.25,\"duration_ns\":5,\"functions\":["
 			    "{\"id\":0,\"name\":\"main\",\"symbol\":\"main\"," FUNCTION_TAIL
 			    "\"file\":\"main.c\",\"line\":12,\"calls\":1,\"total_ns\":50,"
-			    "\"self_ns\":45,\"min_ns\":5,\"max_ns\":5},"
+			    "\"self_ns\":45,\"min_ns\":5,\"max_ns\":5,\"aliases\":[]},"
 			    "{\"id\":1,\"name\":\"leaf\\n\",\"symbol\":\"_Z4leaf\"," FUNCTION_TAIL
 			    "\"file\":null,\"line\":null,\"calls\":2,\"total_ns\":10,"
-			    "\"self_ns\":10,\"min_ns\":5,\"max_ns\":5}],"
+			    "\"self_ns\":10,\"min_ns\":5,\"max_ns\":5,\"aliases\":[\"twin\"]}],"
 			    "\"threads\":[{\"pid\":100,\"tid\":101,\"comm\":\"work;er\",\"calls\":["
 			    "{\"id\":1,\"function\":0,\"calls\":0,\"total_ns\":50,\"self_ns\":40,"
 			    "\"children\":["
@@ -99,7 +102,7 @@ static void test_open_call_has_no_min(void **state)
 	fixture_node(p, 0, 0, 0, 0, 10, 10);
 	fixture_finish(p);
 	text = fixture_write(&sink_json, p, &plain);
-	assert_non_null(strstr(text, "\"min_ns\":0,\"max_ns\":0}"));
+	assert_non_null(strstr(text, "\"min_ns\":0,\"max_ns\":0,\"aliases\":[]}"));
 	free(text);
 	profile__free(p);
 }

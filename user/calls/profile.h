@@ -23,6 +23,8 @@ struct call_stats {
 struct profile_function {
 	const char *name;   /* demangled; UTF-8 not guaranteed: it comes from the target's file */
 	const char *symbol; /* as in the symbol table */
+	const char *const *aliases; /* its other symbols, raw */
+	size_t aliases_cnt;
 	const char *module; /* path of the object */
 	uint64_t offset;    /* of the function in that file */
 	const char *file;   /* source file; NULL: unknown */

@@ -162,24 +162,24 @@ static bool parse_weight(struct options *o, const char *name)
 	return true;
 }
 
-static error_t bad_value(struct argp_state *state, const char *option, const char *value,
-			 const char *want)
+/* Reports a usage error. */
+#define complain(o, ...) (log_error(__VA_ARGS__), (o)->complained = true, EINVAL)
+
+static error_t bad_value(struct options *o, const char *option, const char *value, const char *want)
 {
-	log_error("%s %s: %s; see proftrace --help", option, value, want);
-	return EINVAL;
+	return complain(o, "%s %s: %s; see proftrace --help", option, value, want);
 }
 
-static error_t parse_target(struct options *o, int key, char *arg, struct argp_state *state)
+static error_t parse_target(struct options *o, int key, char *arg)
 {
 	switch (key) {
 	case 'p':
 		if (!parse_pids(o, arg))
-			return bad_value(state, "-p", arg,
-					 "not a list of process ids, as 12 or 12,34");
+			return bad_value(o, "-p", arg, "not a list of process ids, as 12 or 12,34");
 		return 0;
 	case 'x':
 		if (o->exec)
-			return bad_value(state, "-x", arg, "only one -x can be given");
+			return bad_value(o, "-x", arg, "only one -x can be given");
 		o->exec = arg;
 		return 0;
 	case 'F':
@@ -188,7 +188,7 @@ static error_t parse_target(struct options *o, int key, char *arg, struct argp_s
 		return append(&o->notraces, &o->notraces_cnt, arg) ? 0 : ENOMEM;
 	case 'D':
 		if (!parse_number(arg, 1u << 30, &o->depth))
-			return bad_value(state, "-D", arg, "not a number of levels from 1 on");
+			return bad_value(o, "-D", arg, "not a number of levels from 1 on");
 		return 0;
 	case 'l':
 		o->list = true;
@@ -198,25 +198,24 @@ static error_t parse_target(struct options *o, int key, char *arg, struct argp_s
 	}
 }
 
-static error_t parse_run(struct options *o, int key, char *arg, struct argp_state *state)
+static error_t parse_run(struct options *o, int key, char *arg)
 {
 	switch (key) {
 	case 'd':
 		if (!parse_seconds(arg, &o->duration_ns))
-			return bad_value(state, "-d", arg, "not a number of seconds above 0");
+			return bad_value(o, "-d", arg, "not a number of seconds above 0");
 		return 0;
 	case 'i':
 		if (!parse_seconds(arg, &o->interval_ns))
-			return bad_value(state, "-i", arg, "not a number of seconds above 0");
+			return bad_value(o, "-i", arg, "not a number of seconds above 0");
 		return 0;
 	case OPT_MAX_PATHS:
 		if (!parse_number(arg, MAX_MAX_PATHS, &o->max_paths))
-			return bad_value(state, "--max-paths", arg,
-					 "not a number from 1 to 67108864");
+			return bad_value(o, "--max-paths", arg, "not a number from 1 to 67108864");
 		return 0;
 	case OPT_TIER:
 		if (strcmp(arg, "session") && strcmp(arg, "uprobe_multi"))
-			return bad_value(state, "--tier", arg, "not one of session, uprobe_multi");
+			return bad_value(o, "--tier", arg, "not one of session, uprobe_multi");
 		o->tier = arg;
 		return 0;
 	default:
@@ -224,27 +223,27 @@ static error_t parse_run(struct options *o, int key, char *arg, struct argp_stat
 	}
 }
 
-static error_t parse_result(struct options *o, int key, char *arg, struct argp_state *state)
+static error_t parse_result(struct options *o, int key, char *arg)
 {
 	switch (key) {
 	case 'f':
 		o->sink = sink__find(arg);
 		if (!o->sink)
-			return bad_value(state, "-f", arg, "not one of tree, flat, folded, json");
+			return bad_value(o, "-f", arg, "not one of tree, flat, folded, json");
 		return 0;
 	case 'o':
 		o->output = arg;
 		return 0;
 	case 'w':
 		if (!parse_weight(o, arg))
-			return bad_value(state, "-w", arg, "not one of wall, calls");
+			return bad_value(o, "-w", arg, "not one of wall, calls");
 		return 0;
 	case OPT_THREAD_FRAMES:
 		o->sink_opts.thread_frames = true;
 		return 0;
 	case OPT_COLOR:
 		if (!parse_color(o, arg))
-			return bad_value(state, "--color", arg, "not one of auto, always, never");
+			return bad_value(o, "--color", arg, "not one of auto, always, never");
 		return 0;
 	case 'q':
 		o->quiet = true;
@@ -257,21 +256,17 @@ static error_t parse_result(struct options *o, int key, char *arg, struct argp_s
 	}
 }
 
-static error_t check(const struct options *o, struct argp_state *state)
+static error_t check(struct options *o)
 {
-	if (o->command && (o->pids_cnt || o->exec)) {
-		log_error("a command (%s) goes with neither -p nor -x; see proftrace --help",
-			  o->command[0]);
-		return EINVAL;
-	}
-	if (!o->command && !o->pids_cnt && !o->exec) {
-		log_error("whom to trace? -p PID, -x PATH or a command; see proftrace --help");
-		return EINVAL;
-	}
-	if (o->quiet && o->verbose) {
-		log_error("-q and -v exclude each other");
-		return EINVAL;
-	}
+	if (o->command && (o->pids_cnt || o->exec))
+		return complain(o,
+				"a command (%s) goes with neither -p nor -x; see proftrace --help",
+				o->command[0]);
+	if (!o->command && !o->pids_cnt && !o->exec)
+		return complain(
+			o, "whom to trace? -p PID, -x PATH or a command; see proftrace --help");
+	if (o->quiet && o->verbose)
+		return complain(o, "-q and -v exclude each other");
 	return 0;
 }
 
@@ -295,13 +290,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		state->next = state->argc;
 		return 0;
 	case ARGP_KEY_END:
-		return check(o, state);
+		return check(o);
 	default:
-		err = parse_target(o, key, arg, state);
+		err = parse_target(o, key, arg);
 		if (err == ARGP_ERR_UNKNOWN)
-			err = parse_run(o, key, arg, state);
+			err = parse_run(o, key, arg);
 		if (err == ARGP_ERR_UNKNOWN)
-			err = parse_result(o, key, arg, state);
+			err = parse_result(o, key, arg);
 		return err;
 	}
 }
@@ -310,12 +305,15 @@ int options__parse(struct options *o, int argc, char **argv)
 {
 	const struct argp argp = {argp_options, parse_option, args_doc, doc, NULL, NULL, NULL};
 	error_t err;
+	int next = 0;
 
 	*o = (struct options){.max_paths = DEFAULT_MAX_PATHS};
-	argp_err_exit_status = OPTIONS_USAGE_STATUS;
-	err = argp_parse(&argp, argc, argv, ARGP_IN_ORDER | ARGP_NO_HELP, NULL, o);
+	err = argp_parse(&argp, argc, argv, ARGP_IN_ORDER | ARGP_NO_HELP | ARGP_NO_ERRS, &next, o);
 	if (o->help)
 		return fflush(stdout) ? 2 : 1;
+	if (err && !o->complained)
+		log_error("%s: no such option, or its value is missing; see proftrace --help",
+			  argv[next > 1 ? next - 1 : argc - 1]);
 	if (err)
 		return OPTIONS_USAGE_STATUS + 1;
 	o->sink_opts.verbose = o->verbose;

@@ -31,7 +31,8 @@ struct options {
 	const char *output; /* NULL: stdout */
 	enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } color;
 	bool quiet, verbose;
-	bool help; /* help or version was asked for, and printed */
+	bool help;	 /* help or version was asked for, and printed */
+	bool complained; /* a usage error was reported */
 };
 
 #define OPTIONS_USAGE_STATUS 2

@@ -58,6 +58,11 @@ static void list_function(struct json *j, struct plan_function *f, const struct 
 	json_open(j, '{');
 	member_string(j, "name", plan__name(f));
 	member_string(j, "symbol", f->symbol);
+	json_key(j, "aliases");
+	json_open(j, '[');
+	for (size_t i = 0; i < f->aliases_cnt; i++)
+		json_string(j, f->aliases[i]);
+	json_close(j, ']');
 	member_string(j, "module", t->objects[f->object].path);
 	member_u64(j, "offset", f->offset);
 	member_u64(j, "size", f->size);

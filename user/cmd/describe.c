@@ -88,6 +88,8 @@ int describe__apply(struct description *d, struct profile *p)
 		p->functions[i] = (struct profile_function){
 			.name = f->symbol,
 			.symbol = f->symbol,
+			.aliases = f->aliases,
+			.aliases_cnt = f->aliases_cnt,
 			.module = d->target->objects[f->object].path,
 			.offset = f->offset,
 		};

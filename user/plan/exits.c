@@ -2,15 +2,12 @@
 #include "plan/exits.h"
 
 #include "plan/code.h"
-#include "symbol/traits.h"
-
-#define UNSAFE_TRAITS (TRAIT_UNWINDS | TRAIT_SWITCHES | TRAIT_GO | TRAIT_INSPECTS)
 
 struct exit_choice exits__choose(const struct exit_context *ctx, const struct code *code,
 				 enum deny_verdict deny)
 {
 	if (deny == DENY_NOTHING) {
-		if (!(ctx->traits & UNSAFE_TRAITS))
+		if (!(ctx->traits & EXIT_UNSAFE_TRAITS))
 			return (struct exit_choice){EXIT_RETURN, ctx->reason};
 		/* Nothing can be unwound through a function that calls nothing, nor can the stack
 		 * be switched under it. Go's scheduler interrupts even those. */

@@ -11,8 +11,12 @@
 
 #include "plan/deny.h"
 #include "plan/plan.h"
+#include "symbol/traits.h"
 
 struct code;
+
+/* Traits that make return probes dangerous for whatever runs in the same process. */
+#define EXIT_UNSAFE_TRAITS (TRAIT_UNWINDS | TRAIT_SWITCHES | TRAIT_GO | TRAIT_INSPECTS)
 
 /* What is known of all code that may run together with the function. */
 struct exit_context {

@@ -144,37 +144,43 @@ static bool symbol_matches(const struct filter_pattern *p, const struct symbol *
 	return match;
 }
 
-static bool object_matches(const struct filter_pattern *p, const char *path)
+static bool object_matches(const struct filter_pattern *p, const struct filter_object *obj)
 {
-	return !strcmp(p->object, path) || fnmatch(p->object, path_base(path), 0) == 0;
+	return !strcmp(p->object, obj->path) || fnmatch(p->object, path_base(obj->path), 0) == 0 ||
+	       (obj->soname[0] && fnmatch(p->object, obj->soname, 0) == 0);
 }
 
-bool filter__wants_object(const struct filter *f, const char *path, bool is_main)
+bool filter__wants_object(const struct filter *f, const struct filter_object *obj)
 {
 	if (!f->in_cnt)
-		return is_main;
+		return obj->is_main;
 	for (size_t i = 0; i < f->in_cnt; i++) {
 		const struct filter_pattern *p = &f->in[i];
 
-		if (p->object ? object_matches(p, path) : is_main)
+		if (p->object ? object_matches(p, obj) : obj->is_main)
 			return true;
 	}
 	return false;
 }
 
-bool filter__wants(const struct filter *f, const char *path, bool is_main, const struct symbol *sym)
+bool filter__wants(struct filter *f, const struct filter_object *obj, const struct symbol *sym)
 {
-	bool wanted = !f->in_cnt && is_main;
+	bool wanted = !f->in_cnt && obj->is_main;
 
-	for (size_t i = 0; !wanted && i < f->in_cnt; i++) {
-		const struct filter_pattern *p = &f->in[i];
+	/* All patterns are tried: each shall know whether it matches anything. */
+	for (size_t i = 0; i < f->in_cnt; i++) {
+		struct filter_pattern *p = &f->in[i];
 
-		wanted = (p->object ? object_matches(p, path) : is_main) && symbol_matches(p, sym);
+		if ((p->object ? object_matches(p, obj) : obj->is_main) && symbol_matches(p, sym))
+			wanted = p->matched = true;
 	}
 	for (size_t i = 0; wanted && i < f->out_cnt; i++) {
-		const struct filter_pattern *p = &f->out[i];
+		struct filter_pattern *p = &f->out[i];
 
-		wanted = !((!p->object || object_matches(p, path)) && symbol_matches(p, sym));
+		if ((!p->object || object_matches(p, obj)) && symbol_matches(p, sym)) {
+			p->matched = true;
+			wanted = false;
+		}
 	}
 	return wanted;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Which functions the user wants: -F and -N globs. "FUNC" speaks of the main program (with -x: of
- * PATH); "OBJECT:FUNC" of every object whose file name matches OBJECT. A C++ "::" separates
+ * PATH); "OBJECT:FUNC" of every object whose file name or soname matches
+ * OBJECT. A C++ "::" separates
  * nothing.
  */
 #ifndef PROFTRACE_PLAN_FILTER_H
@@ -17,6 +18,14 @@ struct filter_pattern {
 	char *func;	/* glob on function names */
 	bool plain;	/* func has no glob characters */
 	bool demangled; /* func cannot be meant for raw names alone: compare demangled names too */
+	bool matched;	/* set once a function has */
+};
+
+/* The object a function is in, as patterns see it. */
+struct filter_object {
+	const char *path;
+	const char *soname; /* "" if it has none */
+	bool is_main;
 };
 
 struct filter {
@@ -29,15 +38,14 @@ int filter__init(struct filter *f, char *const *in, size_t in_cnt, char *const *
 		 size_t out_cnt);
 void filter__clear(struct filter *f);
 
-/* Whether any function of the object at `path` can be wanted. */
-bool filter__wants_object(const struct filter *f, const char *path, bool is_main);
+/* Whether any function of the object can be wanted. */
+bool filter__wants_object(const struct filter *f, const struct filter_object *obj);
 
 /*
  * Whether the function is wanted. A pattern matches any of a symbol's names: raw, demangled with or
  * without parameters, and of a compiler's clone (".part.0", ".constprop.0") also the name it was
- * cloned from.
+ * cloned from. Notes which patterns have matched.
  */
-bool filter__wants(const struct filter *f, const char *path, bool is_main,
-		   const struct symbol *sym);
+bool filter__wants(struct filter *f, const struct filter_object *obj, const struct symbol *sym);
 
 #endif

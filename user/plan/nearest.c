@@ -67,17 +67,19 @@ void nearest__offer(struct nearest *n, const char *name)
 
 	if (s == UINT32_MAX)
 		return;
+	for (size_t i = 0; i < n->cnt; i++) {
+		if (!strncmp(n->names[i], name, NEAREST_NAME - 1))
+			return;
+	}
 	while (at > 0 && n->scores[at - 1] > s)
 		at--;
 	if (at == NEAREST_MAX)
 		return;
 	if (n->cnt < NEAREST_MAX)
 		n->cnt++;
-	for (size_t i = n->cnt - 1; i > at; i--) {
-		n->names[i] = n->names[i - 1];
-		n->scores[i] = n->scores[i - 1];
-	}
-	n->names[at] = name;
+	memmove(n->names[at + 1], n->names[at], (n->cnt - 1 - at) * sizeof(n->names[0]));
+	memmove(&n->scores[at + 1], &n->scores[at], (n->cnt - 1 - at) * sizeof(n->scores[0]));
+	snprintf(n->names[at], NEAREST_NAME, "%s", name);
 	n->scores[at] = s;
 }
 

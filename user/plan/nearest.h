@@ -5,10 +5,11 @@
 
 #include <stddef.h>
 
-#define NEAREST_MAX 5
+#define NEAREST_MAX  5
+#define NEAREST_NAME 128
 
 struct nearest {
-	const char *names[NEAREST_MAX]; /* best first; borrowed */
+	char names[NEAREST_MAX][NEAREST_NAME]; /* best first; cut if they are longer */
 	unsigned scores[NEAREST_MAX];
 	size_t cnt;
 	char wanted[128]; /* the pattern without its glob characters */
@@ -16,7 +17,7 @@ struct nearest {
 
 void nearest__init(struct nearest *n, const char *pattern);
 
-/* Considers `name`, which must stay valid as long as `n`. Names too unlike are left out. */
+/* Considers `name`. Names too unlike are left out, as are those that are there already. */
 void nearest__offer(struct nearest *n, const char *name);
 
 /* The names as "a, b, c" in `buf`; "" if there are none. */

@@ -29,12 +29,12 @@
 #define MAX_FUNCTION_SIZE (16u << 20) /* larger "functions" are a damaged file's */
 #define MAX_PIECES	  16
 #define MAX_WORKERS	  8
-#define PLAN_WHY_SIZE	  512
 #define MIN_SHARE	  256 /* functions that are worth a thread */
 
 struct plan_object {
-	struct elf_image *img;
-	struct symtab *tab;
+	struct elf_image *img; /* NULL: not ELF, and not wanted */
+	struct symtab *tab;    /* NULL: not wanted */
+	char soname[128];
 };
 
 const char *exit_strategy__name(enum exit_strategy s)
@@ -184,6 +184,8 @@ static int add_function(struct share *sh, const struct symbol *sym, const struct
 	f = &sh->functions[sh->functions_cnt++];
 	*f = (struct plan_function){
 		.symbol = sym->name,
+		.aliases = sym->aliases,
+		.aliases_cnt = sym->aliases_cnt,
 		.object = sh->object,
 		.offset = sym->offset,
 		.size = sym->size,
@@ -346,8 +348,8 @@ static int piece_order(const void *a, const void *b, void *tab)
 }
 
 /* Plans the wanted functions of one loaded object. */
-static int plan_object(struct plan *p, const struct target_object *tobj, uint32_t index,
-		       const struct filter *filter, const struct plan_options *opts,
+static int plan_object(struct plan *p, const struct filter_object *fobj, uint32_t index,
+		       struct filter *filter, const struct plan_options *opts,
 		       const struct exit_context *exit_ctx)
 {
 	const struct plan_object *obj = &p->objects[index];
@@ -369,8 +371,7 @@ static int plan_object(struct plan *p, const struct target_object *tobj, uint32_
 
 		if (sym->piece_of != SYMTAB_NONE)
 			pieces[model.pieces_cnt++] = i;
-		else if (sym->kind != SYMBOL_NOTYPE &&
-			 filter__wants(filter, tobj->path, tobj->is_main, sym))
+		else if (sym->kind != SYMBOL_NOTYPE && filter__wants(filter, fobj, sym))
 			wanted[model.wanted_cnt++] = i;
 	}
 	if (!err) {
@@ -382,140 +383,166 @@ static int plan_object(struct plan *p, const struct target_object *tobj, uint32_
 	return err;
 }
 
-static int object_load(struct plan_object *obj, const struct target_object *tobj)
+/* Opens every object: what is not wanted may still be able to unwind. */
+static int objects_open(struct plan *p, const struct target *t)
 {
-	int err = elf_image__open(tobj->fd, tobj->path, &obj->img);
-
-	if (!err)
-		err = symtab__load(obj->img, tobj->root, &obj->tab);
-	return err;
-}
-
-/*
- * What everything the target maps can do to return addresses. An object that cannot be read counts
- * as capable of anything; so does a process that is not known yet.
- */
-static int exit_context_make(const struct target *t, struct exit_context *ctx, char *why,
-			     size_t why_size)
-{
-	const unsigned unsafe = TRAIT_UNWINDS | TRAIT_SWITCHES | TRAIT_GO | TRAIT_INSPECTS;
-
-	ctx->traits = 0;
-	ctx->reason = "nothing mapped unwinds or switches stacks";
+	p->objects = calloc(t->objects_cnt, sizeof(*p->objects));
+	if (!p->objects)
+		return -ENOMEM;
+	p->objects_cnt = t->objects_cnt;
 	for (size_t i = 0; i < t->objects_cnt; i++) {
 		const struct target_object *tobj = &t->objects[i];
+		struct plan_object *obj = &p->objects[i];
+		int err = tobj->is_main ? elf_image__open(tobj->fd, tobj->path, &obj->img)
+					: elf_image__try(tobj->fd, tobj->path, &obj->img);
+
+		if (err && tobj->is_main)
+			return err;
+		if (!err)
+			elf_image__soname(obj->img, obj->soname, sizeof(obj->soname));
+	}
+	return 0;
+}
+
+/* What everything the target maps can do to return addresses; so can a process not known yet. */
+static void exit_context_make(struct plan *p, const struct target *t, struct exit_context *ctx)
+{
+	*ctx = (struct exit_context){.reason = "nothing mapped unwinds or switches stacks"};
+	for (size_t i = 0; i < p->objects_cnt; i++) {
 		const char *evidence = NULL;
-		struct elf_image *img;
 		unsigned traits;
 
-		if (elf_image__open(tobj->fd, tobj->path, &img))
-			continue; /* not code of this machine: it said so */
-		traits = traits__of(img, &evidence);
-		if (!(traits & TRAIT_LIBC) && (traits & unsafe)) {
-			if (!(ctx->traits & unsafe)) {
-				snprintf(why, why_size, "%s can unwind or switch stacks (%s)",
-					 path_base(tobj->path), evidence ? evidence : "?");
-				ctx->reason = why;
-			}
-			ctx->traits |= traits;
+		if (!p->objects[i].img)
+			continue;
+		traits = traits__of(p->objects[i].img, &evidence);
+		if ((traits & TRAIT_LIBC) || !(traits & EXIT_UNSAFE_TRAITS))
+			continue;
+		if (!ctx->traits) {
+			snprintf(p->why, sizeof(p->why), "%s can unwind or switch stacks (%s)",
+				 path_base(t->objects[i].path), evidence ? evidence : "?");
+			ctx->reason = p->why;
 		}
-		elf_image__free(img);
+		ctx->traits |= traits;
 	}
-	if (!t->processes_cnt && !(ctx->traits & unsafe)) {
-		ctx->traits |= TRAIT_UNWINDS;
+	if (!t->processes_cnt && !ctx->traits) {
+		ctx->traits = TRAIT_UNWINDS;
 		ctx->reason = "any process may map it, also one that unwinds";
 	}
-	return 0;
 }
 
-static bool objects_loaded(const struct plan *p)
+static int plan_objects(struct plan *p, const struct target *t, struct filter *filter,
+			const struct plan_options *opts)
 {
-	for (size_t i = 0; i < p->objects_cnt; i++) {
-		if (p->objects[i].tab)
-			return true;
-	}
-	return false;
-}
-
-static size_t main_object(const struct target *t)
-{
-	for (size_t i = 0; i < t->objects_cnt; i++) {
-		if (t->objects[i].is_main)
-			return i;
-	}
-	return 0;
-}
-
-/* Says why nothing can be probed, and what comes near to what was asked for. Returns -ENOENT. */
-static int plan_nothing(const struct plan *p, const struct target *t, const struct filter *filter)
-{
-	const char *pattern = filter->in_cnt ? filter->in[0].func : "*";
-	const char *object = filter->in_cnt ? filter->in[0].object : NULL;
-	struct nearest nearest;
-	size_t symbols = 0;
-	char text[512];
-
-	nearest__init(&nearest, pattern);
-	for (size_t i = 0; i < p->objects_cnt; i++) {
-		if (!p->objects[i].tab)
-			continue;
-		symbols += symtab__count(p->objects[i].tab);
-		for (size_t k = 0; k < symtab__count(p->objects[i].tab); k++)
-			nearest__offer(&nearest, symtab__at(p->objects[i].tab, k)->name);
-	}
-	if (p->skipped_cnt)
-		log_error("none of the %zu matching functions can be probed; the first, %s, %s",
-			  p->skipped_cnt, p->skipped[0].symbol, p->skipped[0].reason);
-	else if (object && !objects_loaded(p))
-		log_error("no mapped file matches '%s'; -l -F 'PROGRAM:*' lists a program's "
-			  "functions, "
-			  "/proc/PID/maps the files",
-			  object);
-	else if (!symbols)
-		log_error(
-			"%s has no function symbols; install its debug symbols, or name a library "
-			"with -F 'OBJECT:*'",
-			t->objects[main_object(t)].path);
-	else if (nearest.cnt)
-		log_error("no function matches '%s'; the nearest are: %s", pattern,
-			  nearest__text(&nearest, text, sizeof(text)));
-	else
-		log_error("no function matches '%s'; -l lists what there is", pattern);
-	return -ENOENT;
-}
-
-int plan__new(const struct target *t, const struct filter *filter, const struct plan_options *opts,
-	      struct plan **out)
-{
-	struct plan *p = calloc(1, sizeof(*p));
 	struct exit_context exit_ctx;
 	int err = 0;
 
-	if (!p)
-		return -ENOMEM;
-	p->objects = calloc(t->objects_cnt, sizeof(*p->objects));
-	p->why = malloc(PLAN_WHY_SIZE);
-	if (!p->objects || !p->why) {
-		plan__free(p);
-		return -ENOMEM;
-	}
-	p->objects_cnt = t->objects_cnt;
-	exit_context_make(t, &exit_ctx, p->why, PLAN_WHY_SIZE);
+	exit_context_make(p, t, &exit_ctx);
 	for (size_t i = 0; !err && i < t->objects_cnt; i++) {
-		const struct target_object *tobj = &t->objects[i];
+		struct plan_object *obj = &p->objects[i];
+		const struct filter_object fobj = {t->objects[i].path, obj->soname,
+						   t->objects[i].is_main};
 
-		if (!filter__wants_object(filter, tobj->path, tobj->is_main))
+		if (!obj->img || !filter__wants_object(filter, &fobj))
 			continue;
-		err = object_load(&p->objects[i], tobj);
+		err = symtab__load(obj->img, t->objects[i].root, &obj->tab);
 		if (!err)
-			err = plan_object(p, tobj, i, filter, opts, &exit_ctx);
+			err = plan_object(p, &fobj, i, filter, opts, &exit_ctx);
 	}
 	if (!err && p->functions_cnt >= PLAN_MAX_FUNCTIONS) {
 		log_error("%zu functions are too many; narrow the filter (-F)", p->functions_cnt);
 		err = -E2BIG;
 	}
-	if (!err && !p->functions_cnt)
-		err = plan_nothing(p, t, filter);
+	return err;
+}
+
+/* The names most like the pattern's among all functions of the loaded objects. */
+static char *nearest_names(const struct plan *p, const char *pattern, char *buf, size_t size)
+{
+	struct nearest nearest;
+
+	nearest__init(&nearest, pattern);
+	for (size_t i = 0; i < p->objects_cnt; i++) {
+		for (size_t k = 0; p->objects[i].tab && k < symtab__count(p->objects[i].tab); k++) {
+			const struct symbol *sym = symtab__at(p->objects[i].tab, k);
+			char *demangled = demangle(sym->name);
+
+			if (sym->kind == SYMBOL_FUNC)
+				nearest__offer(&nearest, demangled ? demangle_cut_params(demangled)
+								   : sym->name);
+			free(demangled);
+		}
+	}
+	return nearest__text(&nearest, buf, size);
+}
+
+/* Patterns that match nothing are said: a misspelt one must not go unnoticed among others. */
+static void report_unmatched(const struct plan *p, const struct filter *filter)
+{
+	enum log_level level = p->functions_cnt ? LOG_WARN : LOG_ERROR;
+	char names[NEAREST_MAX * (NEAREST_NAME + 2)];
+	bool loaded = false;
+
+	for (size_t i = 0; i < p->objects_cnt; i++)
+		loaded |= p->objects[i].tab != NULL;
+	for (size_t i = 0; i < filter->in_cnt; i++) {
+		const struct filter_pattern *pat = &filter->in[i];
+
+		if (pat->matched)
+			continue;
+		if (pat->object && !loaded)
+			log_at(level, "no mapped file matches '%s'; /proc/PID/maps lists them",
+			       pat->object);
+		else if (nearest_names(p, pat->func, names, sizeof(names))[0])
+			log_at(level, "no function matches '%s'; the nearest: %s", pat->func,
+			       names);
+		else
+			log_at(level, "no function matches '%s'; -l lists what there is",
+			       pat->func);
+	}
+}
+
+/* Says why nothing can be probed although every pattern matched. */
+static void report_nothing(const struct plan *p, const struct target *t,
+			   const struct filter *filter)
+{
+	size_t symbols = 0, at = 0;
+
+	for (size_t i = 0; i < p->objects_cnt; i++) {
+		symbols += p->objects[i].tab ? symtab__count(p->objects[i].tab) : 0;
+		at = t->objects[i].is_main ? i : at;
+	}
+	if (p->skipped_cnt)
+		log_error("none of the %zu matching functions can be probed; the first, %s, %s",
+			  p->skipped_cnt, p->skipped[0].symbol, p->skipped[0].reason);
+	else if (!symbols)
+		log_error("%s has no function symbols (stripped); install its debug symbols, or "
+			  "name a "
+			  "library: -F 'OBJECT:*'",
+			  t->objects[at].path);
+	else
+		log_error("no function is left to trace; see -F and -N");
+}
+
+int plan__new(const struct target *t, struct filter *filter, const struct plan_options *opts,
+	      struct plan **out)
+{
+	struct plan *p = calloc(1, sizeof(*p));
+	bool all_matched = true;
+	int err;
+
+	if (!p)
+		return -ENOMEM;
+	err = objects_open(p, t);
+	if (!err)
+		err = plan_objects(p, t, filter, opts);
+	if (!err) {
+		report_unmatched(p, filter);
+		for (size_t i = 0; i < filter->in_cnt; i++)
+			all_matched &= filter->in[i].matched;
+		if (!p->functions_cnt && all_matched)
+			report_nothing(p, t, filter);
+		err = p->functions_cnt ? 0 : -ENOENT;
+	}
 	if (err) {
 		plan__free(p);
 		return err;
@@ -540,6 +567,5 @@ void plan__free(struct plan *p)
 	free(p->exits);
 	free(p->skipped);
 	free(p->objects);
-	free(p->why);
 	free(p);
 }

@@ -26,6 +26,8 @@ const char *exit_strategy__name(enum exit_strategy s);
 
 struct plan_function {
 	const char *symbol; /* raw */
+	const char *const *aliases; /* other symbols at the same address */
+	size_t aliases_cnt;
 	char *name;	    /* demangled, or equal to `symbol`; see plan__name() */
 	uint32_t object;    /* index in the target's objects */
 	uint64_t offset;    /* of the function in the file */
@@ -64,7 +66,7 @@ struct plan {
 	size_t skipped_cnt;
 	struct plan_object *objects;
 	size_t objects_cnt;
-	char *why; /* the reason for the exits of all that is not special */
+	char why[512]; /* the reason for the exits of all that is not special */
 };
 
 #define PLAN_MAX_FUNCTIONS (1u << 24) /* what a probe's cookie can tell apart */
@@ -78,7 +80,7 @@ struct plan_options {
  * -ENOENT if the filter matches no function: then the nearest names have been listed.
  * The target must outlive the plan.
  */
-int plan__new(const struct target *t, const struct filter *filter, const struct plan_options *opts,
+int plan__new(const struct target *t, struct filter *filter, const struct plan_options *opts,
 	      struct plan **out);
 void plan__free(struct plan *p); /* accepts NULL */
 

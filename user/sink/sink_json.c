@@ -76,6 +76,10 @@ static void write_function(struct json *j, const struct profile_function *f, uin
 	key_u64(j, "self_ns", s->self_ns);
 	key_u64(j, "min_ns", s->min_ns == UINT64_MAX ? 0 : s->min_ns);
 	key_u64(j, "max_ns", s->max_ns);
+	key_open(j, "aliases", '[');
+	for (size_t i = 0; i < f->aliases_cnt; i++)
+		json_string(j, f->aliases[i]);
+	json_close(j, ']');
 	json_close(j, '}');
 }
 

@@ -29,7 +29,8 @@
 struct elf_image {
 	char *label;
 	int fd;
-	bool is_debug; /* opened by elf_image__open_debug() */
+	bool is_debug;	      /* opened by elf_image__open_debug() */
+	enum log_level level; /* of messages */
 	bool owns_fd;
 	bool is_static;
 	Elf *elf;
@@ -52,7 +53,7 @@ __attribute__((format(printf, 3, 4))) static int refuse(const struct elf_image *
 	va_start(args, fmt);
 	vsnprintf(why, sizeof(why), fmt, args);
 	va_end(args);
-	log_at(img->is_debug ? LOG_DEBUG : LOG_ERROR, "elf: cannot read '%s': %s", img->label, why);
+	log_at(img->level, "elf: cannot read '%s': %s", img->label, why);
 	return err;
 }
 
@@ -218,7 +219,8 @@ static int find_is_static(struct elf_image *img)
 	return 0;
 }
 
-static int open_image(int fd, const char *label, bool is_debug, struct elf_image **out)
+static int open_image(int fd, const char *label, bool is_debug, enum log_level level,
+		      struct elf_image **out)
 {
 	struct elf_image *img = calloc(1, sizeof(*img));
 	int err = -ENOMEM;
@@ -231,6 +233,7 @@ static int open_image(int fd, const char *label, bool is_debug, struct elf_image
 	}
 	img->fd = fd;
 	img->is_debug = is_debug;
+	img->level = level;
 	if ((err = check_file(img)) || (err = check_header(img)) || (err = start_libelf(img)) ||
 	    (err = read_phdrs(img)) || (err = read_segments(img)))
 		goto out;
@@ -251,12 +254,17 @@ out:
 
 int elf_image__open(int fd, const char *label, struct elf_image **out)
 {
-	return open_image(fd, label, false, out);
+	return open_image(fd, label, false, LOG_ERROR, out);
+}
+
+int elf_image__try(int fd, const char *label, struct elf_image **out)
+{
+	return open_image(fd, label, false, LOG_DEBUG, out);
 }
 
 int elf_image__open_debug(int fd, const char *label, struct elf_image **out)
 {
-	int err = open_image(fd, label, true, out);
+	int err = open_image(fd, label, true, LOG_DEBUG, out);
 
 	if (!err)
 		(*out)->owns_fd = true;
@@ -276,6 +284,18 @@ void elf_image__free(struct elf_image *img)
 	free(img->section_names);
 	free(img->label);
 	free(img);
+}
+
+char *elf_image__soname(const struct elf_image *img, char *buf, size_t size)
+{
+	struct elf_dynamic dyn;
+	uint64_t off;
+
+	buf[0] = '\0';
+	if (!elf_dynamic__load(img, &dyn) && elf_dynamic__get(&dyn, DT_SONAME, &off))
+		elf_dynamic__string(&dyn, img, off, buf, size);
+	elf_dynamic__free(&dyn);
+	return buf;
 }
 
 const char *elf_image__label(const struct elf_image *img)

@@ -27,6 +27,8 @@ struct elf_segment {
  * -ENOMEM, -EIO, with one line logged that says what is wrong and what to try.
  */
 int elf_image__open(int fd, const char *label, struct elf_image **out);
+/* The same for a file that need not be ELF: says what is wrong at debug level only. */
+int elf_image__try(int fd, const char *label, struct elf_image **out);
 void elf_image__free(struct elf_image *img); /* accepts NULL */
 
 const char *elf_image__label(const struct elf_image *img);
@@ -43,6 +45,9 @@ bool elf_image__exec_offset(const struct elf_image *img, uint64_t vaddr, uint64_
 /* Reads up to `len` bytes at file offset `off`. Returns the bytes read (short at the end of the
  * file), or -errno. */
 int64_t elf_image__read(const struct elf_image *img, uint64_t off, void *buf, size_t len);
+
+/* DT_SONAME, cut to `size`; "" if there is none. Returns buf. */
+char *elf_image__soname(const struct elf_image *img, char *buf, size_t size);
 
 /* The build id note. Returns its length in bytes (at most 64), 0 if there is none. */
 size_t elf_image__build_id(const struct elf_image *img, uint8_t id[64]);

@@ -199,7 +199,7 @@ static int view_file(const struct mapped_file *file, void *ctx)
 	fd = maps__open(view->pid, file);
 	if (fd < 0)
 		return 0;
-	if (!elf_image__open(fd, file->path, &img) && !symtab__load(img, "", &tab)) {
+	if (!elf_image__try(fd, file->path, &img) && !symtab__load(img, "", &tab)) {
 		vaddr = notify_vaddr(tab);
 		view->notify = vaddr ? view->base + vaddr : 0;
 	}

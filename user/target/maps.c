@@ -38,6 +38,25 @@ static int seen_before(struct seen *seen, const struct mapped_file *f)
 	return 0;
 }
 
+/* Undoes the kernel's octal escapes (of newlines) in place. */
+static void unescape(char *path)
+{
+	char *to = path;
+
+	for (const char *from = path; *from; to++) {
+		unsigned int c;
+
+		if (sscanf(from, "\\%3o", &c) == 1 && c < 256 &&
+		    strspn(from + 1, "01234567") >= 3) {
+			*to = c;
+			from += 4;
+		} else {
+			*to = *from++;
+		}
+	}
+	*to = '\0';
+}
+
 /* Parses one line of /proc/PID/maps. Returns whether it is an executable mapping of a file. */
 static bool line_parse(char *line, struct mapped_file *f)
 {
@@ -60,6 +79,7 @@ static bool line_parse(char *line, struct mapped_file *f)
 		line[len - (sizeof(deleted) - 1)] = '\0';
 	}
 	f->path = line + path_at;
+	unescape(line + path_at);
 	return true;
 }
 

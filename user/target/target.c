@@ -132,7 +132,8 @@ static int exec_open(const char *path, struct stat *st)
 		return err;
 	}
 	if (!S_ISREG(st->st_mode)) {
-		log_error("%s is not a regular file; -x takes a program or a shared library", path);
+		log_error("%s is %s; -x takes a program or a shared library", path,
+			  S_ISDIR(st->st_mode) ? "a directory" : "not a regular file");
 		close(fd);
 		return -EINVAL;
 	}
