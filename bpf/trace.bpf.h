@@ -81,7 +81,7 @@ static __always_inline struct wire_frame *unwind_below(struct wire_thread *t,
 }
 
 /*
- * A function is entered; its return address lies at `slot`. Returns whether the call was recorded
+ * A function is entered; its return address lies at `slot`. Returns whether a call was recorded
  * (only then is its leave worth having).
  */
 static __always_inline bool enter(u64 slot, u64 cookie)
@@ -108,7 +108,7 @@ static __always_inline bool enter(u64 slot, u64 cookie)
 			return false;
 		if (top->slot == slot) {
 			if ((flags & WIRE_ENTRY_LOOP) && top->function == function)
-				return true;
+				return false; /* one return probe is enough */
 			/* Its slot is used again: it left by a tail call, or unseen. */
 			if (top->flags & WIRE_ENTRY_TAIL) {
 				frame_returned(t, top, now);

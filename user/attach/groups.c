@@ -194,6 +194,7 @@ static int attach_object(struct attach_ctx *ctx, const struct tier *tier,
 
 	for (size_t i = 0; !err && i < cnt; i++)
 		err = link_batch(ctx, returns[i], &probes->returns);
+	/* An instruction can be entry and exit (a lone jmp): what is attached last is called first. */
 	if (!err)
 		err = link_batch(ctx, tier->exit_site(skel), &probes->exits);
 	if (!err)

@@ -16,7 +16,7 @@
 #include "util/log.h"
 
 #define MAX_THREADS (1u << 15)
-#define MAX_FRAMES  (1u << 18)
+#define MAX_FRAMES  (1u << 19)
 
 struct tracer {
 	struct proftrace_bpf *skel;

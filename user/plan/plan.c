@@ -442,7 +442,7 @@ static int plan_objects(struct plan *p, const struct target *t, struct filter *f
 		const struct filter_object fobj = {t->objects[i].path, obj->soname,
 						   t->objects[i].is_main};
 
-		if (!obj->img || !filter__wants_object(filter, &fobj))
+		if (!obj->img || t->objects[i].barred || !filter__wants_object(filter, &fobj))
 			continue;
 		err = symtab__load(obj->img, t->objects[i].root, &obj->tab);
 		if (!err)

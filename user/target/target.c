@@ -22,7 +22,7 @@ struct collect_ctx {
 	struct target *t;
 	uint32_t process;
 	struct stat main_st; /* the process's program, or -x PATH */
-	bool only_main;	     /* -x with -p: nothing else */
+	bool only_main;	     /* -x with -p: nothing else is probed */
 	bool main_known;
 	size_t cap;
 	int err;
@@ -100,10 +100,6 @@ static int collect_file(const struct mapped_file *file, void *arg)
 	}
 	is_main = ctx->main_known && !fstat(fd, &st) && st.st_dev == ctx->main_st.st_dev &&
 		  st.st_ino == ctx->main_st.st_ino;
-	if (ctx->only_main && !is_main) {
-		close(fd);
-		return 0;
-	}
 	process__root(pid, root, sizeof(root));
 	err = object_new(t, &ctx->cap, file->path, root, fd, &obj);
 	if (err) {
@@ -111,6 +107,7 @@ static int collect_file(const struct mapped_file *file, void *arg)
 		return err;
 	}
 	obj->is_main = is_main;
+	obj->barred = ctx->only_main && !is_main;
 	obj->deleted = file->deleted;
 	obj->dev_major = file->dev_major;
 	obj->dev_minor = file->dev_minor;
@@ -140,13 +137,30 @@ static int exec_open(const char *path, struct stat *st)
 	return fd;
 }
 
-/* Objects of every process; `exec` limits them to one file. */
+static bool has_main(const struct target *t)
+{
+	for (size_t i = 0; i < t->objects_cnt; i++) {
+		if (t->objects[i].is_main)
+			return true;
+	}
+	return false;
+}
+
+static int collect_failed(pid_t pid, int err)
+{
+	if (err == -EACCES || err == -EPERM)
+		log_error("cannot read /proc/%d/maps: %s; run as root", pid, strerror(-err));
+	else if (err == -ENOENT || err == -ESRCH)
+		log_error("process %d ended while it was being looked at", pid);
+	return err;
+}
+
+/* Objects of every process; `exec` limits probes to one file. */
 static int collect_processes(struct target *t, const char *exec)
 {
 	struct collect_ctx ctx = {.t = t, .only_main = exec != NULL};
 	char link[64];
-	size_t before;
-	int err = 0, fd;
+	int err, fd;
 
 	if (exec) {
 		fd = exec_open(exec, &ctx.main_st);
@@ -155,7 +169,7 @@ static int collect_processes(struct target *t, const char *exec)
 		close(fd);
 		ctx.main_known = true;
 	}
-	for (size_t i = 0; !err && i < t->processes_cnt; i++) {
+	for (size_t i = 0; i < t->processes_cnt; i++) {
 		pid_t pid = t->processes[i].pid;
 
 		ctx.process = i;
@@ -163,25 +177,20 @@ static int collect_processes(struct target *t, const char *exec)
 			snprintf(link, sizeof(link), "/proc/%d/exe", pid);
 			ctx.main_known = stat(link, &ctx.main_st) == 0;
 		}
-		before = t->objects_cnt;
 		err = maps__for_each(pid, collect_file, &ctx);
-		if (err == -EACCES || err == -EPERM)
-			log_error("cannot read /proc/%d/maps: %s; run as root", pid,
-				  strerror(-err));
-		else if (err == -ENOENT || err == -ESRCH)
-			log_error("process %d ended while it was being looked at", pid);
-		else if (!err && exec && before == t->objects_cnt && !before)
-			log_debug("process %d does not map %s", pid, exec);
+		if (err)
+			return collect_failed(pid, err);
 	}
-	if (!err && !t->objects_cnt) {
-		if (exec)
-			log_error("process %d does not map %s as code", t->processes[0].pid, exec);
-		else
-			log_error("process %d has no files mapped as code (has it ended?)",
-				  t->processes[0].pid);
-		err = -ESRCH;
+	if (exec && !has_main(t)) {
+		log_error("process %d does not map %s as code", t->processes[0].pid, exec);
+		return -ESRCH;
 	}
-	return err;
+	if (!t->objects_cnt) {
+		log_error("process %d has no files mapped as code (has it ended?)",
+			  t->processes[0].pid);
+		return -ESRCH;
+	}
+	return 0;
 }
 
 static int open_processes(struct target *t, const pid_t *pids, size_t cnt)

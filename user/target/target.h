@@ -22,6 +22,7 @@ struct target_object {
 	char *root; /* where that process's root directory is, "" if it is ours */
 	int fd;
 	bool is_main;	     /* the program itself, or -x PATH */
+	bool barred;	     /* not to be probed (-x with -p): known for what it can do to stacks */
 	bool deleted;	     /* the path leads elsewhere now, or nowhere */
 	uint32_t *processes; /* indexes of the processes that map it */
 	uint32_t processes_cnt;
