@@ -1,0 +1,97 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Installs what proftrace needs, by the distribution's package manager.
+#
+#   scripts/install-deps.sh [GROUP...]     GROUP: build (default), test, demo, bench
+#
+# Does nothing, quickly, when everything is there. Debian 12 is what this is tested on; the dnf and
+# pacman lines are untested.
+set -eu
+
+say() { echo "install-deps: $*" >&2; }
+die() { say "$*"; exit 1; }
+
+apt_packages()
+{
+	case $1 in
+	build) echo gcc libc6-dev make clang llvm libbpf-dev bpftool libelf-dev zlib1g-dev \
+		liblzma-dev libzydis-dev libiberty-dev binutils ;;
+	# libdevel-nytprof-perl ships flamegraph.pl; libllvm14 is a large library to plan on.
+	test) echo g++ libcmocka-dev python3 perl sqlite3 valgrind xz-utils procps util-linux mount \
+		libdevel-nytprof-perl libllvm14 ;;
+	demo) echo python3 perl libdevel-nytprof-perl ;;
+	bench) echo g++ python3 perl valgrind bpftrace libllvm14 ;;
+	*) return 1 ;;
+	esac
+}
+
+dnf_packages()
+{
+	case $1 in
+	build) echo gcc glibc-devel make clang llvm libbpf-devel bpftool elfutils-libelf-devel \
+		zlib-devel xz-devel zydis-devel binutils binutils-devel ;;
+	test) echo gcc-c++ libcmocka-devel python3 perl sqlite valgrind xz procps-ng util-linux ;;
+	demo) echo python3 perl ;;
+	bench) echo gcc-c++ python3 perl valgrind bpftrace ;;
+	*) return 1 ;;
+	esac
+}
+
+pacman_packages()
+{
+	case $1 in
+	build) echo gcc make clang llvm libbpf bpf libelf zlib xz zydis binutils ;;
+	test) echo cmocka python perl sqlite valgrind procps-ng util-linux ;;
+	demo) echo python perl ;;
+	bench) echo python perl valgrind bpftrace ;;
+	*) return 1 ;;
+	esac
+}
+
+# Prints those of "$@" that are not installed.
+apt_missing()
+{
+	installed=$(dpkg-query -W -f '${Package} ${db:Status-Status}\n' "$@" 2>/dev/null |
+		awk '$2 == "installed" { print $1 }')
+	for package; do
+		echo "$installed" | grep -qxF -- "$package" || echo "$package"
+	done
+}
+
+dnf_missing() { for package; do rpm -q "$package" >/dev/null 2>&1 || echo "$package"; done; }
+pacman_missing() { pacman -T "$@" || true; }
+
+apt_install()
+{
+	export DEBIAN_FRONTEND=noninteractive
+	# One broken third-party source must not stop us: the install itself tells whether it matters.
+	apt-get update -qq || say "apt-get update failed, going on with the lists that are there"
+	apt-get install -y -qq --no-install-recommends "$@" >/dev/null
+}
+
+dnf_install() { dnf install -y -q --setopt=install_weak_deps=False "$@"; }
+pacman_install() { pacman -Sy --noconfirm --needed "$@"; }
+
+if command -v apt-get >/dev/null; then
+	manager=apt command='apt-get install --no-install-recommends'
+elif command -v dnf >/dev/null; then
+	manager=dnf command='dnf install'
+elif command -v pacman >/dev/null; then
+	manager=pacman command='pacman -S'
+else
+	die "none of apt-get, dnf, pacman found: install by hand what apt_packages in $0 lists"
+fi
+
+packages=
+for group in "${@:-build}"; do
+	packages="$packages $("${manager}_packages" "$group")" ||
+		die "unknown group '$group': use build, test, demo or bench"
+done
+
+# shellcheck disable=SC2086 # lists of words
+missing=$("${manager}_missing" $packages | sort -u | tr '\n' ' ')
+[ -n "$missing" ] || exit 0
+[ "$(id -u)" = 0 ] || die "missing: ${missing% }; install them as root: $command ${missing% }"
+say "installing $missing"
+# shellcheck disable=SC2086
+"${manager}_install" $missing || die "cannot install: ${missing% }"

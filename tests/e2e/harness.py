@@ -1,0 +1,508 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Runs proftrace and its targets, waits for events (never for time), and checks what every run must
+hold: the invariants of the JSON document, nothing left in the kernel, no process left behind."""
+
+import contextlib
+import ctypes
+import errno
+import glob
+import itertools
+import json
+import os
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BUILD = os.path.join(ROOT, os.environ.get("PROFTRACE_BUILD", "build"))
+PROGRAMS = os.path.join(BUILD, "programs")
+PROFTRACE = os.path.join(ROOT, "proftrace")
+PYTHON = "/usr/bin/python3"
+
+TIMEOUT = 60  # a hang; nothing here takes as long
+TRACING = "proftrace: tracing "
+NOBODY = 65534
+
+
+def program(name):
+    return os.path.join(PROGRAMS, name)
+
+
+def poll(condition, timeout=5, interval=0.01):
+    """For the few states that nothing announces. Returns the condition's last value."""
+    deadline = time.monotonic() + timeout
+    while not (value := condition()) and time.monotonic() < deadline:
+        time.sleep(interval)
+    return value
+
+
+class Stream:
+    """Reads a pipe in the background, so that nobody blocks on it, and waits for its lines."""
+
+    def __init__(self, pipe):
+        self.pipe = pipe
+        self.data = b""
+        self.ended = False
+        self.changed = threading.Condition()
+        self.thread = threading.Thread(target=self._read, daemon=True)
+        self.thread.start()
+
+    def _read(self):
+        while chunk := os.read(self.pipe.fileno(), 65536):
+            with self.changed:
+                self.data += chunk
+                self.changed.notify_all()
+        with self.changed:
+            self.ended = True
+            self.changed.notify_all()
+
+    def text(self):
+        return self.data.decode(errors="replace")
+
+    def wait_lines(self, prefix, count=1, timeout=TIMEOUT):
+        """Waits until `count` whole lines begin with `prefix`; returns them. Fewer: the end."""
+        def lines():
+            whole = self.data[:self.data.rfind(b"\n") + 1].decode(errors="replace")
+            return [line for line in whole.splitlines() if line.startswith(prefix)]
+
+        with self.changed:
+            if not self.changed.wait_for(lambda: len(lines()) >= count or self.ended, timeout):
+                raise AssertionError(f"no line '{prefix}' within {timeout} s: {self.text()!r}")
+            return lines()
+
+    def finish(self, timeout):
+        self.thread.join(timeout)
+        self.pipe.close()
+
+
+class Result:
+    """How a process has ended."""
+
+    def __init__(self, argv, status, stdout, stderr):
+        self.argv, self.status, self.stdout, self.stderr = argv, status, stdout, stderr
+
+    def __str__(self):
+        return (f"{' '.join(map(str, self.argv))}\n  exit status {self.status}\n"
+                f"  stdout: {self.stdout[-2000:]!r}\n  stderr: {self.stderr[-2000:]!r}")
+
+    @property
+    def counts(self):
+        """{function: N} of the lines "COUNT function N"."""
+        return self.numbers("COUNT")
+
+    def numbers(self, word):
+        rows = (line.split(" ", 1)[1].rsplit(" ", 1) for line in self.stdout.splitlines()
+                if line.startswith(word + " "))
+        return {name: int(number) for name, number in rows}
+
+
+class Process:
+    """A child in a session of its own, with its three streams at hand."""
+
+    def __init__(self, argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=None, cwd=None,
+                 **popen):
+        self.argv = argv
+        environment = {name: value for name, value in os.environ.items()
+                       if not name.startswith("SUDO_")}
+        environment.update(env or {})
+        self.popen = subprocess.Popen(argv, stdin=stdin, stdout=stdout, stderr=subprocess.PIPE,
+                                      env=environment, cwd=cwd, start_new_session=True, **popen)
+        self.pid = self.popen.pid
+        self.stdout = Stream(self.popen.stdout) if self.popen.stdout else None
+        self.stderr = Stream(self.popen.stderr)
+        self.result = None
+
+    def wait_ready(self):
+        if not self.stdout.wait_lines("ready"):
+            raise AssertionError(f"not ready: {self.finish()}")
+
+    def go(self):
+        self.send("go")
+
+    def send(self, line):
+        self.popen.stdin.write(line.encode() + b"\n")
+        self.popen.stdin.flush()
+
+    def signal(self, signo):
+        self.popen.send_signal(signo)
+
+    def ended(self):
+        return self.popen.poll() is not None
+
+    def finish(self, timeout=TIMEOUT):
+        """Waits for the end. The standard input ends now."""
+        if self.result:
+            return self.result
+        if self.popen.stdin:
+            with contextlib.suppress(BrokenPipeError):
+                self.popen.stdin.close()
+        try:
+            status = self.popen.wait(timeout)
+        except subprocess.TimeoutExpired:
+            stderr = self.stderr.text()
+            self.kill()
+            raise AssertionError(f"still running after {timeout} s: {' '.join(self.argv)}\n"
+                                 f"  stderr: {stderr!r}") from None
+        for stream in filter(None, (self.stdout, self.stderr)):
+            stream.finish(5)
+        stdout = self.stdout.text() if self.stdout else ""
+        self.result = Result(self.argv, status, stdout, self.stderr.text())
+        return self.result
+
+    def kill(self):
+        if self.popen.poll() is None:
+            self.popen.kill()
+            self.popen.wait(TIMEOUT)
+        for pid in session_members(self.pid):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        if self.popen.stdin:
+            with contextlib.suppress(BrokenPipeError):
+                self.popen.stdin.close()
+        for stream in filter(None, (self.stdout, self.stderr)):
+            stream.finish(5)
+
+
+class Target(Process):
+    """A program of tests/programs that waits for us."""
+
+    def __init__(self, name, *args, **popen):
+        path = name if "/" in name else program(name)
+        super().__init__([path, "--wait", *map(str, args)], **popen)
+        self.wait_ready()
+
+    def step(self, line):
+        """For `steps`: tells it what to do and waits until it is done."""
+        done = self.stdout.text().count("done\n") + 1
+        self.send(line)
+        self.stdout.wait_lines("done", done)
+
+
+class Proftrace(Process):
+    def __init__(self, *args, **popen):
+        super().__init__([PROFTRACE, *map(str, args)], **popen)
+
+    def wait_tracing(self):
+        if not self.stderr.wait_lines(TRACING):
+            raise AssertionError(f"proftrace does not trace: {self.finish()}")
+        return self
+
+    def interrupt(self):
+        self.signal(signal.SIGINT)
+        return self.finish()
+
+
+def stat_fields(pid):
+    """The fields of /proc/PID/stat behind the name: state, ppid, pgrp, session, ..."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+            return file.read().rpartition(")")[2].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+
+
+def session_members(session):
+    """Live processes of a session; a zombie that waits for init is not alive."""
+    members = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        fields = stat_fields(pid)
+        if fields and fields[0] not in "ZX" and int(fields[3]) == session:
+            members.append(int(pid))
+    return members
+
+
+class Bpf:
+    """The kernel's programs, maps and links, by bpf(2)."""
+
+    SYSCALL = 321
+    PROG_LOAD = 5
+    NEXT_ID = {"prog": 11, "map": 12, "link": 31}
+    libc = ctypes.CDLL(None, use_errno=True)
+
+    @classmethod
+    def call(cls, command, attr):
+        result = cls.libc.syscall(cls.SYSCALL, command, attr, len(attr))
+        if result < 0:
+            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+        return result
+
+    @classmethod
+    def ids(cls):
+        found = set()
+        for kind, command in cls.NEXT_ID.items():
+            at = 0
+            while True:
+                attr = ctypes.create_string_buffer(struct.pack("<III", at, 0, 0))
+                try:
+                    cls.call(command, attr)
+                except OSError as error:
+                    if error.errno == errno.ENOENT:
+                        break
+                    raise
+                at = struct.unpack_from("<I", attr, 4)[0]
+                found.add((kind, at))
+        return found
+
+    @classmethod
+    def unavailable(cls):
+        """Why BPF does not work here, or None: loads a program that does nothing."""
+        rantext = struct.pack("<QQ", 0xb7, 0x95)  # r0 = 0; exit
+        text, licence = ctypes.create_string_buffer(rantext), ctypes.create_string_buffer(b"GPL")
+        attr = struct.pack("<IIQQ", 2, 2, ctypes.addressof(text), ctypes.addressof(licence))
+        try:
+            os.close(cls.call(cls.PROG_LOAD, ctypes.create_string_buffer(attr.ljust(120, b"\0"))))
+        except OSError as error:
+            return f"this kernel loads no BPF program ({error.strerror})"
+        if not os.path.exists("/sys/kernel/btf/vmlinux"):
+            return "this kernel has no BTF (/sys/kernel/btf/vmlinux)"
+        return None
+
+    @classmethod
+    def without_owner(cls, ids):
+        """Those of `ids` that no process holds, {(kind, id): what bpftool says of it}."""
+        rows, held = {}, set()
+        bpftool = shutil.which("bpftool") or "/usr/sbin/bpftool"
+        for kind in cls.NEXT_ID:
+            done = subprocess.run([bpftool, "-j", kind, "show"], stdout=subprocess.PIPE,
+                                  timeout=TIMEOUT, check=True)
+            rows.update({(kind, row["id"]): row for row in json.loads(done.stdout or "[]")})
+        for (kind, number), row in rows.items():
+            if row.get("pids"):
+                held.add((kind, number))
+                held.add(("prog", row.get("prog_id")))
+        for key in [key for key in held if key in rows]:
+            held.update(("map", number) for number in rows[key].get("map_ids", ()))
+        return {key: rows.get(key) for key in ids & rows.keys() - held}
+
+
+def unavailable():
+    """Why end-to-end tests cannot run here, or None."""
+    if os.geteuid() != 0:
+        return "end-to-end tests need root: run `sudo make check`"
+    if not os.access(PROFTRACE, os.X_OK):
+        return "there is no ./proftrace: run `make`"
+    return Bpf.unavailable()
+
+
+def dirty_text(pid):
+    """The executable mappings of a live process that differ from their files."""
+    dirty = []
+    with open(f"/proc/{pid}/maps", encoding="utf-8", errors="replace") as maps, \
+            open(f"/proc/{pid}/mem", "rb") as memory:
+        for line in maps:
+            fields = line.split(None, 5)
+            if "x" not in fields[1] or fields[4] == "0":
+                continue
+            start, end = (int(address, 16) for address in fields[0].split("-"))
+            with open(f"/proc/{pid}/map_files/{start:x}-{end:x}", "rb") as file:
+                file.seek(int(fields[2], 16))
+                expected = file.read(end - start)
+            memory.seek(start)
+            if memory.read(end - start)[:len(expected)] != expected:
+                dirty.append(line.strip())
+    return dirty
+
+
+def walk(nodes):
+    """(node, parent, depth) for every node of a call tree, which may be very deep."""
+    rest = [(node, None, 1) for node in reversed(nodes)]
+    while rest:
+        node, parent, depth = rest.pop()
+        yield node, parent, depth
+        rest += [(child, node, depth + 1) for child in reversed(node["children"])]
+
+
+def nodes_of(document):
+    return itertools.chain.from_iterable(walk(thread["calls"]) for thread in document["threads"])
+
+
+class TestCase(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        self.processes = []
+        self.directory = tempfile.mkdtemp(prefix="proftrace-test-")
+        os.chmod(self.directory, 0o755)
+        self.bpf_before = Bpf.ids()
+
+    def tearDown(self):
+        profilers = [p for p in self.processes if isinstance(p, Proftrace) and p.ended()]
+        left = poll(lambda: not any(session_members(p.pid) for p in profilers))
+        for process in self.processes:
+            process.kill()
+        shutil.rmtree(self.directory, ignore_errors=True)
+        self.assertTrue(left, "a child of proftrace is still running")
+        # The kernel frees a program's maps some grace periods later than the program.
+        for kinds, seconds in ((("link", "prog"), 5), (("map",), 30)):
+            if not poll(lambda: not self.leftovers(kinds), seconds):
+                self.fail(f"left in the kernel: {self.leftovers(kinds)}")
+
+    def leftovers(self, kinds):
+        """What is new in the kernel, and not another profiler's that runs beside us."""
+        new = {(kind, number) for kind, number in Bpf.ids() - self.bpf_before if kind in kinds}
+        return new and Bpf.without_owner(new)
+
+    # Starting things. What is started here is killed when the test ends.
+
+    def target(self, name, *args, **popen):
+        return self._keep(Target, name, *args, **popen)
+
+    def process(self, *argv, **popen):
+        return self._keep(Process, list(map(str, argv)), **popen)
+
+    def proftrace(self, *args, **popen):
+        return self._keep(Proftrace, *args, **popen)
+
+    def _keep(self, kind, *args, **popen):
+        process = kind(*args, **popen)
+        self.processes.append(process)
+        return process
+
+    def run_proftrace(self, *args, stdin=subprocess.DEVNULL, **popen):
+        return self.proftrace(*args, stdin=stdin, **popen).finish()
+
+    def path(self, name):
+        return os.path.join(self.directory, name)
+
+    def copy(self, source, name=None):
+        path = self.path(name or os.path.basename(source))
+        shutil.copy(source, path)
+        return path
+
+    # The three ways to choose a target. Each returns (document, the target's Result).
+
+    def profile_pid(self, name, *args, options=()):
+        target = self.target(name, *args)
+        tracer = self.proftrace("-f", "json", *options, "-p", target.pid).wait_tracing()
+        target.go()
+        done = target.finish()
+        return self.document(tracer.finish()), done
+
+    def profile_exec(self, name, *args, options=()):
+        path = name if "/" in name else program(name)
+        tracer = self.proftrace("-f", "json", *options, "-x", path).wait_tracing()
+        done = self.process(path, *args).finish()
+        return self.document(tracer.interrupt()), done
+
+    def profile_command(self, name, *args, options=(), **popen):
+        """The Result is that of proftrace, which passes on the command's status and output."""
+        path = name if "/" in name else program(name)
+        out = self.path("out.json")
+        done = self.run_proftrace("-f", "json", "-o", out, *options, "--", path, *args, **popen)
+        with open(out, encoding="utf-8") as file:
+            text = file.read()
+        return self.check(json.loads(text), done), done
+
+    # Checking results.
+
+    def document(self, result, status=0):
+        """The one JSON document on stdout."""
+        self.assertEqual(result.status, status, str(result))
+        try:
+            return self.check(json.loads(result.stdout), result)
+        except json.JSONDecodeError as error:
+            raise AssertionError(f"no JSON: {error}\n{result}") from None
+
+    def check(self, document, context=""):
+        """What holds for every document; in an interval's, open calls can grow fewer."""
+        try:
+            self._check(document)
+        except AssertionError as error:
+            raise AssertionError(f"{error}\n{context}") from None
+        return document
+
+    def _check(self, document):
+        self.assertEqual(document["schema"], 1)
+        for key in ("proftrace", "target", "start_time", "duration_ns", "probes"):
+            self.assertIn(key, document)
+        self.assertEqual(set(document["target"]), {"pids", "exec", "command"})
+        functions, sums = document["functions"], {}
+        self.assertEqual([f["id"] for f in functions], list(range(len(functions))))
+        ids = set()
+        for node, parent, _ in nodes_of(document):
+            self.assertNotIn(node["id"], ids, "a node's id is used twice")
+            ids.add(node["id"])
+            self.assertLessEqual(0, node["self_ns"], node)
+            self.assertLessEqual(node["self_ns"], node["total_ns"], functions[node["function"]])
+            children = sum(child["total_ns"] for child in node["children"])
+            self.assertLessEqual(children, node["total_ns"], functions[node["function"]])
+            self.assertTrue(node["calls"] or parent or node["total_ns"], "an empty root")
+            sums[node["function"]] = sums.get(node["function"], 0) + node["calls"]
+        for function in functions:
+            self.assertEqual(function["calls"], sums.get(function["id"], 0), function)
+            self.assertLessEqual(function["self_ns"], function["total_ns"], function)
+        accounting = document["accounting"]
+        self.assertEqual(accounting["entered"], sum(sums.values()), "entered, and calls of nodes")
+        self.assertEqual(accounting["entered"], accounting["returned"] + accounting["unwound"] +
+                         accounting["open"], accounting)
+        probes = document["probes"]
+        self.assertEqual(sum(probes["sites"].values()), probes["functions"], probes["sites"])
+        self.assertEqual(sum(probes["exits"].values()), probes["functions"], probes["exits"])
+
+    def function(self, document, name):
+        """The function of that name, demangled or raw; None if it was not probed."""
+        names = set(name.split("|"))
+        found = [f for f in document["functions"] if names & {f["name"], f["symbol"]}]
+        self.assertLessEqual(len(found), 1, f"{name} is there twice")
+        return found[0] if found else None
+
+    def count(self, document, name):
+        """The calls of a function that must have been probed."""
+        function = self.function(document, name)
+        self.assertIsNotNone(function, f"{name} was not probed")
+        return function["calls"]
+
+    def calls(self, document):
+        """{name: calls}, without those never called."""
+        return {f["name"]: f["calls"] for f in document["functions"] if f["calls"]}
+
+    def assert_counts(self, document, counts, context=""):
+        """Every call is there: the program's own counts are the profile's."""
+        self.assertTrue(counts, f"the program printed no counts\n{context}")
+        seen = {}
+        for name in counts:
+            function = self.function(document, name)
+            seen[name] = function["calls"] if function else 0
+        self.assertEqual(seen, counts, str(context))
+        self.assertEqual(document["accounting"]["lost"], 0)
+
+    def assert_one_line(self, result, status, *words):
+        """An error: that status, nothing on stdout, one line on stderr which has these words."""
+        statuses = status if isinstance(status, tuple) else (status,)
+        self.assertIn(result.status, statuses, str(result))
+        self.assertEqual(result.stdout, "", str(result))
+        self.assertEqual(len(result.stderr.splitlines()), 1, str(result))
+        for word in words:
+            self.assertIn(word.lower(), result.stderr.lower(), str(result))
+
+
+def with_deep_stack(function):
+    """Runs it where deeply nested JSON can be read; returns what it returns."""
+    sys.setrecursionlimit(1_000_000)
+    threading.stack_size(512 << 20)
+    results = []
+    thread = threading.Thread(target=lambda: results.append(function()))
+    thread.start()
+    threading.stack_size(0)
+    thread.join()
+    return results[0] if results else None
+
+
+def e2e_modules():
+    here = os.path.dirname(os.path.abspath(__file__))
+    names = (os.path.basename(path)[:-3] for path in glob.glob(os.path.join(here, "test_*.py")))
+    return sorted(names)
+
+
+def main():
+    """For a module run alone."""
+    if why := unavailable():
+        sys.exit(why)
+    ran = with_deep_stack(lambda: unittest.main(verbosity=2, exit=False))
+    sys.exit(not ran.result.wasSuccessful())

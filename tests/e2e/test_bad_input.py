@@ -1,0 +1,298 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What cannot be done: one clear line, the right exit status, nothing attached, nothing left."""
+
+import os
+import shutil
+import signal
+import struct
+import subprocess
+import threading
+
+import harness
+from harness import NOBODY, PROFTRACE, program
+
+USAGE = 2
+ERROR = 1
+
+
+class BadPids(harness.TestCase):
+    def refuse(self, pid, status, *words):
+        self.assert_one_line(self.run_proftrace("-p", pid), status, *words)
+
+    def test_garbage(self):
+        for text in ("abc", "12abc", "", ",", "1,,2", "1;2", " ", "0x10"):
+            self.refuse(text, USAGE)
+
+    def test_out_of_range(self):
+        for pid in ("0", "-1", "2147483648", "4294967297", "99999999999999999999"):
+            self.refuse(pid, (ERROR, USAGE), pid)
+
+    def test_nobody_has_it(self):
+        child = subprocess.Popen(["true"])
+        child.wait()
+        self.refuse(child.pid, ERROR, str(child.pid))
+
+    def test_one_of_two(self):
+        target = self.target("steps")
+        gone = subprocess.Popen(["true"])
+        gone.wait()
+        self.refuse(f"{target.pid},{gone.pid}", ERROR, str(gone.pid))
+
+    def test_thread(self):
+        stop = threading.Event()
+        thread = threading.Thread(target=stop.wait)
+        thread.start()
+        try:
+            self.refuse(thread.native_id, ERROR, "thread", str(os.getpid()))
+        finally:
+            stop.set()
+            thread.join()
+
+    def test_zombie(self):
+        child = subprocess.Popen(["true"])
+        os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+        self.refuse(child.pid, ERROR, "zombie")
+        child.wait()
+
+    def test_kernel_thread(self):
+        self.refuse(2, ERROR, "kernel thread")
+
+    def test_itself(self):
+        done = self.process("sh", "-c", f'exec "{PROFTRACE}" -p $$').finish()
+        self.assert_one_line(done, ERROR)
+
+
+class BadFiles(harness.TestCase):
+    def refuse(self, path, *words, name_it=True):
+        """As the file of -x, and as a command."""
+        words = (os.path.basename(path), *words) if name_it else words
+        self.assert_one_line(self.run_proftrace("-x", path), ERROR, *words)
+
+    def write(self, name, data):
+        path = self.path(name)
+        with open(path, "wb") as file:
+            file.write(data)
+        os.chmod(path, 0o755)
+        return path
+
+    def elf(self):
+        with open(program("calc-pie"), "rb") as file:
+            return bytearray(file.read())
+
+    def test_missing(self):
+        self.refuse("/nonexistent/file", "no such file")
+
+    def test_empty(self):
+        self.refuse(self.write("empty", b""))
+
+    def test_text(self):
+        self.refuse(self.write("text", b"#!/bin/sh\necho hello\n"), "elf")
+
+    def test_truncated(self):
+        for size in (4, 16, 63, 64, 200, 1000, 4096):
+            self.refuse(self.write(f"cut-{size}", self.elf()[:size]))
+
+    def test_32_bit(self):
+        ident = b"\x7fELF" + bytes([1, 1, 1, 0]) + bytes(8)
+        header = ident + struct.pack("<HHIIIIIHHHHHH", 2, 3, 1, 0x8048000, 0, 0, 0, 52, 32, 0, 40,
+                                     0, 0)
+        self.refuse(self.write("elf32", header), "32-bit")
+
+    def test_foreign_machine(self):
+        data = self.elf()
+        struct.pack_into("<H", data, 18, 183)  # AArch64
+        self.refuse(self.write("foreign", data), "machine")
+
+    def test_big_endian(self):
+        data = self.elf()
+        data[5] = 2
+        self.refuse(self.write("endian", data))
+
+    def test_object_file(self):
+        data = self.elf()
+        struct.pack_into("<H", data, 16, 1)  # ET_REL
+        self.refuse(self.write("object", data))
+
+    def test_wild_offsets(self):
+        """Tables that lie far outside the file."""
+        for at in (32, 40):
+            data = self.elf()
+            struct.pack_into("<Q", data, at, 1 << 62)
+            path = self.write("wild", data)
+            done = self.run_proftrace("-x", path, "-d", "0.1")
+            self.assertIn(done.status, (0, ERROR), str(done))
+
+    def test_directory(self):
+        self.refuse(self.directory, "directory")
+
+    def test_fifo(self):
+        """It is not opened for reading, which would wait for a writer."""
+        path = self.path("fifo")
+        os.mkfifo(path)
+        self.refuse(path, "regular file")
+
+    def test_device(self):
+        self.refuse("/dev/null", "regular file")
+
+    def test_no_path(self):
+        self.refuse("", name_it=False)
+
+    def test_no_symbols(self):
+        self.refuse(program("calc-stripped"), "symbol")
+
+
+class BadCommands(harness.TestCase):
+    def refuse(self, *command, words=()):
+        self.assert_one_line(self.run_proftrace("--", *command), ERROR, *words)
+
+    def test_not_found(self):
+        self.refuse("no-such-command-at-all", words=("no-such-command-at-all",))
+        self.refuse("/nonexistent/command", words=("/nonexistent/command",))
+
+    def test_not_executable(self):
+        path = self.copy(program("calc-pie"))
+        os.chmod(path, 0o644)
+        self.refuse(path, words=("permission denied",))
+
+    def test_directory(self):
+        self.refuse(self.directory)
+
+    def test_empty_name(self):
+        self.refuse("")
+
+    def test_not_a_program(self):
+        """Like every shell, execvp(3) takes it for a script without an interpreter line."""
+        path = self.path("garbage")
+        with open(path, "wb") as file:
+            file.write(b"\x00\x01\x02\x03" * 100)
+        os.chmod(path, 0o755)
+        self.refuse(path)
+
+    def test_truncated_program(self):
+        path = self.copy(program("calc-pie"))
+        os.truncate(path, 1000)
+        self.refuse(path)
+
+    def test_interpreter_is_missing(self):
+        path = self.path("script")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("#!/nonexistent/interpreter\n")
+        os.chmod(path, 0o755)
+        self.refuse(path)
+
+    def test_without_symbols_it_does_not_run(self):
+        done = self.run_proftrace("--", program("calc-stripped"))
+        self.assert_one_line(done, ERROR, "symbol")
+
+    def test_filter_without_a_match_runs_nothing(self):
+        done = self.run_proftrace("-F", "nothing_like_it", "--", program("calc-pie"))
+        self.assert_one_line(done, ERROR, "nothing_like_it")
+
+
+class Usage(harness.TestCase):
+    def refuse(self, *args, words=()):
+        self.assert_one_line(self.run_proftrace(*args), USAGE, *words)
+
+    def test_unknown_option(self):
+        self.refuse("--nonsense", words=("nonsense",))
+        self.refuse("-Z", words=("z",))
+
+    def test_nothing_to_profile(self):
+        self.refuse()
+        self.refuse("-f", "json")
+
+    def test_missing_argument(self):
+        for option in ("-p", "-x", "-F", "-N", "-D", "-d", "-i", "-f", "-w", "-o"):
+            self.refuse(option)
+
+    def test_bad_values(self):
+        for option, value in (("-f", "xml"), ("-w", "weight"), ("-d", "soon"), ("-d", "0"),
+                              ("-d", "-1"), ("-d", "nan"), ("-i", "0"), ("-i", "x"), ("-i", "inf"),
+                              ("-D", "0"), ("-D", "-1"), ("-D", "many"), ("--color", "green")):
+            argument = f"{option}={value}" if option.startswith("--") else option
+            rest = () if option.startswith("--") else (value,)
+            self.refuse(argument, *rest, "-p", "1", words=(value,))
+
+    def test_two_kinds_of_target(self):
+        self.refuse("-p", "1", "--", "true")
+        self.refuse("-x", "/bin/true", "--", "true")
+
+    def test_help_and_version(self):
+        done = self.run_proftrace("--help")
+        self.assertEqual((done.status, done.stderr), (0, ""))
+        for option in ("--pid", "--exec", "--filter", "--duration", "--format", "--output"):
+            self.assertIn(option, done.stdout)
+        for option in ("-V", "--version"):
+            done = self.run_proftrace(option)
+            self.assertEqual((done.status, done.stderr), (0, ""))
+            self.assertRegex(done.stdout, r"^proftrace [0-9]+\.[0-9]+")
+
+
+class NotRoot(harness.TestCase):
+    def run_as_nobody(self, *args):
+        path = self.copy(PROFTRACE)
+        return self.process("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups",
+                            path, *args).finish()
+
+    def test_names_the_capabilities(self):
+        calc = self.copy(program("calc-pie"))
+        target = self.target("steps")
+        for args in (("-p", target.pid), ("-x", calc), ("--", calc)):
+            self.assert_one_line(self.run_as_nobody(*args), ERROR, "cap_", "sudo")
+
+    def test_help_needs_no_root(self):
+        self.assertEqual(self.run_as_nobody("--help").status, 0)
+
+    def test_list_needs_no_root(self):
+        done = self.run_as_nobody("-l", "-f", "json", "-x", self.copy(program("calc-pie")))
+        self.assertEqual(done.status, 0, str(done))
+        self.assertIn('"square"', done.stdout)
+
+
+class Faults(harness.TestCase):
+    def test_few_descriptors(self):
+        """Works, or says so: it does not hang, and leaves nothing."""
+        for limit in (3, 6, 10, 20, 40):
+            done = self.process("sh", "-c", f'ulimit -n {limit}; exec "$@"', "sh", PROFTRACE, "-q",
+                                "-o", self.path("out"), "--", program("calc-pie")).finish()
+            self.assertIn(done.status, (0, ERROR, 127), str(done))
+
+    def test_little_memory(self):
+        for kilobytes in (8_000, 30_000, 100_000):
+            done = self.process("sh", "-c", f'ulimit -v {kilobytes}; exec "$@"', "sh", PROFTRACE,
+                                "-q", "-o", self.path("out"), "--", program("calc-pie")).finish()
+            self.assertIn(done.status, (0, ERROR, 127), str(done))
+
+    def test_killed_while_attaching(self):
+        """At any moment: nothing is left, and the target goes on."""
+        target = self.target("steps")
+        target.go()
+        for milliseconds in (0, 20, 50, 100, 150, 200, 300):
+            tracer = self.proftrace("-f", "json", "-p", target.pid)
+            # Whatever has been reached by then; any moment will do.
+            tracer.stderr.thread.join(milliseconds / 1000)
+            tracer.signal(signal.SIGKILL)
+            tracer.finish()
+            target.step("3")
+        self.assertEqual(target.finish().counts, {"outer": 21, "inner": 21})
+
+    def test_stopped_target(self):
+        target = self.target("steps")
+        target.signal(signal.SIGSTOP)
+        tracer = self.proftrace("-f", "json", "-p", target.pid).wait_tracing()
+        target.signal(signal.SIGCONT)
+        target.go()
+        target.step("3")
+        self.assertEqual(self.count(self.document(tracer.interrupt()), "outer"), 3)
+
+    def test_huge_name_of_a_program(self):
+        """Control characters and quotes in names survive JSON."""
+        path = self.path('a "strange"\n\\name;\t\xff')
+        shutil.copy(program("calc-pie"), path)
+        document, done = self.profile_command(path)
+        self.assert_counts(document, done.counts)
+        self.assertIn(path, {function["module"] for function in document["functions"]})
+
+
+if __name__ == "__main__":
+    harness.main()

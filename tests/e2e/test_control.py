@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How a run begins, reports and ends: durations, intervals, signals, outputs."""
+
+import json
+import os
+import signal
+import subprocess
+
+import harness
+from harness import program
+
+
+class Ends(harness.TestCase):
+    def steps(self, *options, **popen):
+        target = self.target("steps")
+        tracer = self.proftrace("-f", "json", *options, "-p", target.pid, **popen).wait_tracing()
+        target.go()
+        target.step("3")
+        return target, tracer
+
+    def test_duration(self):
+        target, tracer = self.steps("-d", "1")
+        document = self.document(tracer.finish())
+        self.assertEqual(self.count(document, "outer"), 3)
+        self.assertGreaterEqual(document["duration_ns"], 1_000_000_000)
+        self.assertLess(document["duration_ns"], 10_000_000_000)
+        self.assertFalse(target.ended())
+
+    def test_fraction_of_a_second(self):
+        _, tracer = self.steps("-d", "0.3")
+        document = self.document(tracer.finish())
+        self.assertGreaterEqual(document["duration_ns"], 300_000_000)
+        self.assertLess(document["duration_ns"], 10_000_000_000)
+
+    def test_interrupt(self):
+        for signo in (signal.SIGINT, signal.SIGTERM):
+            target, tracer = self.steps()
+            tracer.signal(signo)
+            document = self.document(tracer.finish())
+            self.assertEqual(self.count(document, "outer"), 3)
+            target.step("4")
+            self.assertEqual(target.finish().counts, {"outer": 7, "inner": 7})
+
+    def test_interrupt_of_a_command(self):
+        """Ctrl-C reaches both: the command dies of it, and the result is written."""
+        out = self.path("out")
+        tracer = self.proftrace("-f", "json", "-o", out, "--", program("steps")).wait_tracing()
+        tracer.send("3")
+        tracer.stdout.wait_lines("done")
+        for pid in harness.session_members(tracer.pid):
+            os.kill(pid, signal.SIGINT)
+        tracer.finish()
+        with open(out, encoding="utf-8") as file:
+            document = self.check(json.load(file))
+        self.assertEqual(self.count(document, "outer"), 3)
+
+    def test_end_of_the_target(self):
+        target, tracer = self.steps()
+        counts = target.finish().counts
+        self.assert_counts(self.document(tracer.finish()), counts)
+
+    def test_end_of_the_last_of_two(self):
+        one, two = self.target("steps"), self.target("steps")
+        tracer = self.proftrace("-f", "json", "-p", f"{one.pid},{two.pid}").wait_tracing()
+        one.go()
+        one.step("3")
+        one.finish()
+        two.go()
+        two.step("4")
+        self.assertFalse(tracer.ended())
+        two.finish()
+        self.assertEqual(self.count(self.document(tracer.finish()), "outer"), 7)
+
+    def test_target_that_ends_while_attaching(self):
+        for _ in range(5):
+            target = self.target("calc-static")
+            tracer = self.proftrace("-f", "json", "-p", target.pid)
+            target.popen.kill()
+            done = tracer.finish()
+            self.assertIn(done.status, (0, 1), str(done))
+            if done.status:
+                self.assertEqual(len(done.stderr.splitlines()), 1, str(done))
+
+    def test_quiet(self):
+        """-q says nothing but errors."""
+        out = self.path("out")
+        done = self.run_proftrace("-q", "-f", "json", "-o", out, "--", program("calc-pie"))
+        self.assertEqual((done.status, done.stderr), (0, ""), str(done))
+
+    def test_one_line_when_tracing_begins(self):
+        target, tracer = self.steps()
+        done = tracer.interrupt()
+        lines = [line for line in done.stderr.splitlines() if line.startswith(harness.TRACING)]
+        self.assertEqual(len(lines), 1)
+        self.assertIn(str(target.pid), lines[0])
+
+
+class Intervals(harness.TestCase):
+    def test_deltas_add_up(self):
+        """One document a line and an interval, and together they are the whole."""
+        target = self.target("steps")
+        tracer = self.proftrace("-f", "json", "-i", "0.2", "-p", target.pid).wait_tracing()
+        target.go()
+        for seen in range(1, 4):
+            target.step(str(seen * 10))
+            tracer.stdout.wait_lines("{", 2 * seen)
+        target.step("hold")
+        tracer.stdout.wait_lines("{", 8)
+        target.step("")
+        counts = target.finish().counts
+        done = tracer.finish()
+        self.assertEqual(done.status, 0, str(done))
+        documents = [self.check(json.loads(line)) for line in done.stdout.splitlines()]
+        self.assertGreaterEqual(len(documents), 8)
+        sums = {name: 0 for name in counts}
+        totals = {name: 0 for name in counts}
+        accounting = dict.fromkeys(("entered", "returned", "unwound", "open", "lost"), 0)
+        for document in documents:
+            for name in sums:
+                function = self.function(document, name)
+                sums[name] += function["calls"] if function else 0
+                totals[name] += function["total_ns"] if function else 0
+            for key in accounting:
+                accounting[key] += document["accounting"][key]
+        self.assertEqual(sums, counts)
+        self.assertGreaterEqual(totals["outer"], totals["inner"])
+        total = sum(counts.values())
+        self.assertEqual(accounting, {"entered": total, "returned": total, "unwound": 0,
+                                      "open": 0, "lost": 0})
+        starts = [document["start_time"] for document in documents]
+        self.assertEqual(starts, sorted(starts))
+
+    def test_folded_deltas_add_up(self):
+        """Duplicate lines are summed by flame graph tools, so deltas can simply follow."""
+        target = self.target("steps")
+        tracer = self.proftrace("-f", "folded", "-w", "calls", "-i", "0.2", "-p", target.pid)
+        tracer.wait_tracing()
+        target.go()
+        for seen in range(1, 4):
+            target.step("10")
+            tracer.stdout.wait_lines("", seen)
+        counts = target.finish().counts
+        sums = {}
+        for line in tracer.finish().stdout.splitlines():
+            if line:
+                stack, _, number = line.rpartition(" ")
+                leaf = stack.split(";")[-1]
+                sums[leaf] = sums.get(leaf, 0) + int(number)
+        self.assertEqual({name: sums.get(name) for name in counts}, counts)
+
+    def test_duration_with_intervals(self):
+        target = self.target("steps")
+        done = self.run_proftrace("-f", "json", "-i", "0.2", "-d", "1", "-p", target.pid)
+        self.assertEqual(done.status, 0, str(done))
+        self.assertIn(len(done.stdout.splitlines()), range(3, 8), str(done))
+
+
+class Outputs(harness.TestCase):
+    def steps(self, *options, **popen):
+        target = self.target("steps")
+        tracer = self.proftrace(*options, "-p", target.pid, **popen).wait_tracing()
+        target.go()
+        target.step("3")
+        return target, tracer
+
+    def test_closed_stdout_at_the_end(self):
+        target, tracer = self.steps("-f", "json", stdout=subprocess.PIPE)
+        self.close_stdout(tracer)
+        done = tracer.interrupt()
+        self.assert_quiet(done)
+        target.step("1")
+
+    def test_closed_stdout_ends_the_intervals(self):
+        target, tracer = self.steps("-f", "folded", "-i", "0.1", stdout=subprocess.PIPE)
+        self.close_stdout(tracer)
+        # There must be something to write.
+        while not tracer.ended():
+            target.step("1")
+        self.assert_quiet(tracer.finish())
+
+    def close_stdout(self, tracer):
+        """Nobody reads any more. The reading thread is in read(2), so a plain close will not do."""
+        read_end = tracer.popen.stdout.fileno()
+        # The thread goes on with an empty file, and the pipe loses its only reader.
+        null = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(null, read_end)
+        os.close(null)
+
+    def assert_quiet(self, done):
+        self.assertIn(done.status, (0, -signal.SIGPIPE, 128 + signal.SIGPIPE), str(done))
+        for line in done.stderr.splitlines():
+            self.assertNotRegex(line.lower(), "error|cannot|broken pipe|failed", str(done))
+
+    def test_full_disk(self):
+        for format_ in ("json", "folded", "tree", "flat"):
+            _, tracer = self.steps("-f", format_, "-o", "/dev/full")
+            done = tracer.interrupt()
+            self.assertEqual(done.status, 1, str(done))
+            self.assertIn("no space left", done.stderr.lower(), str(done))
+
+    def test_full_disk_as_stdout(self):
+        with open("/dev/full", "wb") as full:
+            _, tracer = self.steps("-f", "json", stdout=full)
+            done = tracer.interrupt()
+        self.assertEqual(done.status, 1, str(done))
+        self.assertIn("no space left", done.stderr.lower(), str(done))
+
+    def test_full_disk_does_not_hide_a_commands_end(self):
+        done = self.run_proftrace("-f", "json", "-o", "/dev/full", "--", program("calc-pie"), 5)
+        self.assertIn("COUNT apply 5", done.stdout)
+        self.assertEqual(done.status, 1, str(done))
+
+    def test_unwritable_path(self):
+        target = self.target("steps")
+        for path in ("/nonexistent/directory/out", "/proc/nothing", self.directory):
+            self.assert_one_line(self.run_proftrace("-o", path, "-p", target.pid), 1, path)
+
+    def test_unwritable_path_starts_no_command(self):
+        done = self.run_proftrace("-o", "/nonexistent/out", "--", program("calc-pie"))
+        self.assert_one_line(done, 1, "/nonexistent/out")
+
+    def test_output_replaces_a_file(self):
+        out = self.path("out")
+        with open(out, "w", encoding="utf-8") as file:
+            file.write("x" * 100_000)
+        self.run_proftrace("-f", "json", "-o", out, "--", program("calc-pie"))
+        with open(out, encoding="utf-8") as file:
+            self.check(json.load(file))
+
+    def test_stdout_carries_the_result_only(self):
+        target, tracer = self.steps("-v", "-f", "json")
+        target.finish()
+        self.document(tracer.finish())
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the formats look like, and what their consumers make of them."""
+
+import os
+import pty
+import re
+import subprocess
+
+import harness
+from harness import program
+
+FLAMEGRAPH = "/usr/share/perl5/Devel/NYTProf/flamegraph.pl"
+ESCAPE = "\x1b["
+
+
+class Formats(harness.TestCase):
+    def output(self, name, *args, options=()):
+        out = self.path("out")
+        done = self.run_proftrace(*options, "-o", out, "--", program(name), *args)
+        self.assertEqual(done.status, 0, str(done))
+        with open(out, encoding="utf-8") as file:
+            return file.read(), done
+
+    def folded(self, *options, name="recursion", args=(5, 2)):
+        text, done = self.output(name, *args, options=("-f", "folded", *options))
+        stacks = []
+        for line in text.splitlines():
+            self.assertRegex(line, r"^[^;#][^\n]* [0-9]+$")
+            stack, _, value = line.rpartition(" ")
+            self.assertNotRegex(stack, " [0-9]+$", "read as two numbers by flamegraph.pl")
+            stacks.append((stack.split(";"), int(value)))
+        return stacks, done
+
+    def test_folded_calls(self):
+        stacks, done = self.folded("-w", "calls")
+        sums = {}
+        for stack, value in stacks:
+            sums[stack[-1]] = sums.get(stack[-1], 0) + value
+        self.assertEqual({name: sums.get(name, 0) for name in done.counts}, done.counts)
+        self.assertEqual([value for stack, value in stacks if stack[-5:] == ["direct"] * 5], [2])
+
+    def test_folded_time(self):
+        stacks, done = self.folded("-w", "wall", name="timing", args=(20, 3))
+        sums = {}
+        for stack, value in stacks:
+            sums[stack[-1]] = sums.get(stack[-1], 0) + value
+        for name, inside in done.numbers("INSIDE").items():
+            self.assertGreaterEqual(sums[name], inside * 0.99)
+            self.assertLessEqual(sums[name], done.numbers("OUTSIDE")[name])
+        # Self time: what the callees took is not in it.
+        self.assertLess(sums["both"], sums["sleeper"] / 10)
+
+    def test_folded_weighs_time_by_default(self):
+        stacks, _ = self.folded(name="timing", args=(20, 1))
+        self.assertGreater(max(value for _, value in stacks), 15_000_000)
+
+    def test_thread_frames(self):
+        stacks, _ = self.folded("--thread-frames", "-w", "calls", name="threads", args=(5, 10))
+        workers = [stack for stack, _ in stacks if stack[-1] == "d"]
+        self.assertEqual(len(workers), 5)
+        self.assertEqual(len({stack[0] for stack in workers}), 5)
+        for stack, _ in stacks:
+            self.assertRegex(stack[0], r"^threads-[0-9]+/[0-9]+$")
+
+    def test_names_with_semicolons_and_spaces(self):
+        stacks, done = self.folded("-w", "calls", name="names", args=())
+        sums = {}
+        for stack, value in stacks:
+            sums[stack[-1]] = sums.get(stack[-1], 0) + value
+        self.assertEqual({name: sums.get(name, 0) for name in done.counts}, done.counts)
+
+    def test_folded_is_the_default_in_a_pipe(self):
+        text, _ = self.output("calc-pie")
+        for line in text.splitlines():
+            self.assertRegex(line, r" [0-9]+$")
+
+    def flamegraph(self, text, *options):
+        """{name: [samples of each frame]} of the picture."""
+        done = subprocess.run(["perl", FLAMEGRAPH, "--minwidth", "0", *options],
+                              input=text.encode(), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              timeout=60, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        frames = {}
+        for name, samples in re.findall(r"<title>(.*) \(([0-9,]+) samples, [0-9.]+%\)</title>",
+                                        done.stdout.decode()):
+            for entity, char in (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&amp;", "&")):
+                name = name.replace(entity, char)
+            frames.setdefault(name, []).append(int(samples.replace(",", "")))
+        return frames
+
+    # This flamegraph.pl writes parentheses instead.
+    NO_ANGLES = str.maketrans("<>", "()")
+
+    def check_flamegraph(self, name, *args):
+        """The picture's frames are the tree's nodes, each as wide as the calls below it."""
+        text, _ = self.output(name, *args, options=("-f", "folded", "-w", "calls"))
+        frames = self.flamegraph(text)
+        document, _ = self.profile_command(name, *args)
+        self.assertEqual(frames.pop("all"), [document["accounting"]["entered"]])
+
+        # As flamegraph.pl does: frames of the same path are one, threads are not told apart.
+        widths = {}
+        paths = {}
+        for node, parent, _ in harness.nodes_of(document):
+            function = document["functions"][node["function"]]["name"]
+            path = (paths[parent["id"]] if parent else ()) + (function,)
+            paths[node["id"]] = path
+            path = tuple(name.translate(self.NO_ANGLES) for name in path)
+            for depth in range(1, len(path) + 1):
+                widths[path[:depth]] = widths.get(path[:depth], 0) + node["calls"]
+        expected = {}
+        for path, width in widths.items():
+            expected.setdefault(path[-1], []).append(width)
+        for comm in frames.keys() - expected.keys():
+            self.assertEqual(len(frames[comm]), 1, f"{comm} is no function")
+        self.assertEqual({name: sorted(frames.get(name, [])) for name in expected},
+                         {name: sorted(samples) for name, samples in expected.items()})
+
+    def test_flamegraph_of_recursion(self):
+        self.check_flamegraph("recursion", 10, 2)
+
+    def test_flamegraph_of_threads(self):
+        self.check_flamegraph("threads", 10, 20)
+
+    def test_flamegraph_of_cxx_names(self):
+        self.check_flamegraph("names")
+
+    def test_flamegraph_of_time(self):
+        text, _ = self.output("timing", 20, 2, options=("-f", "folded"))
+        frames = self.flamegraph(text)
+        self.assertGreater(frames["both"][0], frames["sleeper"][0] + frames["spinner"][0] - 1)
+        self.assertGreater(frames["sleeper"][0], 39_000_000)
+
+    def test_tree(self):
+        text, _ = self.output("recursion", 3, 2, options=("-f", "tree"))
+        for name in ("main", "direct", "even", "odd", "fib"):
+            self.assertRegex(text, rf"\b{name}\b")
+        self.assertNotIn(ESCAPE, text)
+        for line in text.splitlines():
+            self.assertLessEqual(len(line), 80, line)
+        at = [text.index(name) for name in ("main", "direct")]
+        self.assertEqual(at, sorted(at), "callers come first")
+
+    def test_flat(self):
+        text, done = self.output("recursion", 3, 2, options=("-f", "flat"))
+        for name, count in done.counts.items():
+            line, = (line for line in text.splitlines() if re.search(rf"\b{name}\b", line))
+            self.assertRegex(line, rf"\b{count}\b")
+        self.assertNotIn(ESCAPE, text)
+
+    def test_colour_on_demand(self):
+        text, _ = self.output("recursion", 3, 2, options=("-f", "tree", "--color=always"))
+        self.assertIn(ESCAPE, text)
+        text, _ = self.output("recursion", 3, 2, options=("-f", "tree", "--color=never"))
+        self.assertNotIn(ESCAPE, text)
+
+    def on_terminal(self, *options, **env):
+        """What a run writes to a terminal."""
+        master, slave = pty.openpty()
+        target = self.target("recursion", 3, 2)
+        environment = {"TERM": "xterm"} | env
+        tracer = self.proftrace(*options, "-p", target.pid, stdout=slave, env=environment)
+        os.close(slave)
+        tracer.wait_tracing()
+        target.go()
+        text = b""
+        try:
+            while chunk := os.read(master, 65536):
+                text += chunk
+        except OSError:  # EIO: the other side is closed
+            pass
+        os.close(master)
+        self.assertEqual(tracer.finish().status, 0)
+        return text.decode()
+
+    def test_tree_is_the_default_on_a_terminal(self):
+        text = self.on_terminal()
+        self.assertRegex(text, r"─.*fib")
+        self.assertIn(ESCAPE, text)
+
+    def test_no_color(self):
+        self.assertNotIn(ESCAPE, self.on_terminal(NO_COLOR="1"))
+
+    def test_folded_on_a_terminal_has_no_colour(self):
+        self.assertNotIn(ESCAPE, self.on_terminal("-f", "folded"))
+
+    def test_json_has_min_and_max(self):
+        document, _ = self.profile_command("recursion", 3, 2)
+        for function in document["functions"]:
+            self.assertLessEqual({"offset", "module", "file", "line", "min_ns", "max_ns"},
+                                 set(function))
+            if function["calls"]:
+                self.assertLessEqual(function["min_ns"], function["max_ns"])
+
+    def test_no_calls_at_all(self):
+        """An idle target gives a whole, empty result in every format."""
+        for format_ in ("tree", "flat", "folded", "json"):
+            target = self.target("steps")
+            tracer = self.proftrace("-f", format_, "-p", target.pid).wait_tracing()
+            done = tracer.interrupt()
+            self.assertEqual(done.status, 0, str(done))
+            if format_ == "folded":
+                self.assertEqual(done.stdout, "")
+
+
+if __name__ == "__main__":
+    harness.main()

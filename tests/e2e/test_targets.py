@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Whom to profile: PIDs, files, commands; other mount namespaces, deleted and replaced files."""
+
+import json
+import os
+import subprocess
+
+import harness
+from harness import NOBODY, PYTHON, program
+
+
+class Pids(harness.TestCase):
+    def test_several(self):
+        one, two = self.target("recursion", 10, 2), self.target("calc-pie", 7)
+        tracer = self.proftrace("-f", "json", "-p", f"{one.pid},{two.pid}").wait_tracing()
+        one.go()
+        two.go()
+        counts = one.finish().counts | two.finish().counts
+        document = self.document(tracer.finish())
+        self.assert_counts(document, counts)
+        self.assertEqual(sorted(document["target"]["pids"]), sorted([one.pid, two.pid]))
+        self.assertEqual({t["pid"] for t in document["threads"] if t["calls"]}, {one.pid, two.pid})
+
+    def test_two_of_one_program_and_not_the_third(self):
+        targets = [self.target("calc-pie", times) for times in (3, 5, 7)]
+        tracer = self.proftrace("-f", "json", "-p", targets[0].pid, "-p", targets[1].pid)
+        tracer.wait_tracing()
+        for target in targets:
+            target.go()
+            target.finish()
+        self.assertEqual(self.count(self.document(tracer.finish()), "apply"), 8)
+
+    def test_limited_to_a_library(self):
+        target = self.target("shapes-linked", 10)
+        other = self.target("shapes-linked", 100)
+        tracer = self.proftrace("-f", "json", "-p", target.pid, "-x", program("libshapes.so"))
+        tracer.wait_tracing()
+        other.go()
+        other.finish()
+        target.go()
+        counts = target.finish().counts
+        document = self.document(tracer.finish())
+        self.assertIsNone(self.function(document, "draw"))
+        del counts["draw"]
+        self.assert_counts(document, counts)
+
+    def test_comm_and_tid_of_threads(self):
+        target = self.target("calc-pie")
+        tracer = self.proftrace("-f", "json", "-p", target.pid).wait_tracing()
+        target.go()
+        target.finish()
+        threads = [t for t in self.document(tracer.finish())["threads"] if t["calls"]]
+        self.assertEqual([(t["pid"], t["tid"], t["comm"]) for t in threads],
+                         [(target.pid, target.pid, "calc-pie")])
+
+    def test_deleted_program(self):
+        path = self.copy(program("calc-pie"))
+        target = self.target(path)
+        os.unlink(path)
+        self.check_calc(target)
+
+    def test_replaced_program(self):
+        """Another file under the same name: the running one is meant."""
+        path = self.copy(program("calc-pie"))
+        target = self.target(path)
+        os.rename(self.copy(program("recursion")), path)
+        self.check_calc(target)
+
+    def test_other_mount_namespace(self):
+        """The same path names another file out here."""
+        path = self.copy(program("recursion"), "same")
+        inside = self.copy(program("calc-pie"), "inside")
+        script = 'mount --bind "$1" "$2" && exec "$2" --wait 10'
+        target = self.process("unshare", "-m", "sh", "-c", script, "sh", inside, path)
+        target.wait_ready()
+        self.check_calc(target)
+
+    def test_other_root(self):
+        """chroot into a directory with a static program: paths mean nothing out here."""
+        self.copy(program("calc-static"), "calc")
+        target = self.process("chroot", self.directory, "/calc", "--wait", "10")
+        target.wait_ready()
+        self.check_calc(target)
+
+    def check_calc(self, target):
+        tracer = self.proftrace("-f", "json", "-p", target.pid).wait_tracing()
+        target.go()
+        counts = target.finish().counts
+        self.assert_counts(self.document(tracer.finish()), counts)
+
+    def test_text_is_restored(self):
+        """After us the target's code is what its files say."""
+        target = self.target("steps")
+        tracer = self.proftrace("-f", "json", "-p", target.pid).wait_tracing()
+        self.assertTrue(harness.dirty_text(target.pid), "no probe to be seen while tracing")
+        target.go()
+        target.step("3")
+        tracer.interrupt()
+        harness.poll(lambda: not harness.dirty_text(target.pid))
+        self.assertEqual(harness.dirty_text(target.pid), [])
+        target.step("4")
+        self.assertEqual(target.finish().counts, {"outer": 7, "inner": 7})
+
+    def test_two_profilers(self):
+        target = self.target("calc-pie", 50)
+        tracers = [self.proftrace("-f", "json", "-p", target.pid).wait_tracing() for _ in "12"]
+        target.go()
+        counts = target.finish().counts
+        for tracer in tracers:
+            self.assert_counts(self.document(tracer.finish()), counts)
+
+    def test_profiler_killed(self):
+        target = self.target("steps")
+        tracer = self.proftrace("-f", "json", "-p", target.pid).wait_tracing()
+        target.go()
+        target.step("3")
+        tracer.popen.kill()
+        tracer.finish()
+        harness.poll(lambda: not harness.dirty_text(target.pid))
+        self.assertEqual(harness.dirty_text(target.pid), [])
+        target.step("4")
+        done = target.finish()
+        self.assertEqual((done.status, done.counts), (0, {"outer": 7, "inner": 7}))
+
+
+class Files(harness.TestCase):
+    def test_library_in_two_processes_one_started_later(self):
+        """Found by file: linked or opened, there already or not."""
+        early = self.target("shapes-dlopen", 10)
+        tracer = self.proftrace("-f", "json", "-x", program("libshapes.so")).wait_tracing()
+        early.go()
+        late = self.target("shapes-linked", 20)
+        late.go()
+        sums = {}
+        for target in (early, late):
+            for name, count in target.finish().counts.items():
+                sums[name] = sums.get(name, 0) + count
+        document = self.document(tracer.interrupt())
+        del sums["draw"]
+        self.assert_counts(document, sums)
+        self.assertEqual(document["target"]["exec"], program("libshapes.so"))
+        self.assertEqual({t["pid"] for t in document["threads"] if t["calls"]},
+                         {early.pid, late.pid})
+
+    def test_relative_path_and_link(self):
+        os.symlink(program("calc-pie"), self.path("link"))
+        tracer = self.proftrace("-f", "json", "-x", "./link", cwd=self.directory).wait_tracing()
+        done = self.process(program("calc-pie")).finish()
+        self.assert_counts(self.document(tracer.interrupt()), done.counts)
+
+    def test_many_short_processes(self):
+        tracer = self.proftrace("-f", "json", "-x", program("calc-pie")).wait_tracing()
+        for _ in range(50):
+            subprocess.run([program("calc-pie"), "3"], stdout=subprocess.DEVNULL, check=True)
+        document = self.document(tracer.interrupt())
+        self.assertEqual(self.count(document, "apply"), 150)
+        self.assertEqual(self.count(document, "main"), 50)
+
+
+class Commands(harness.TestCase):
+    def test_status_is_passed_on(self):
+        for status in (0, 3, 255):
+            document, done = self.profile_command("calc-pie", 5, status)
+            self.assertEqual(done.status, status)
+            self.assertEqual(document["target"]["command"], [program("calc-pie"), "5", str(status)])
+
+    def test_without_dashes(self):
+        out = self.path("out")
+        done = self.run_proftrace("-f", "json", "-o", out, program("calc-pie"), "5")
+        with open(out, encoding="utf-8") as file:
+            self.assert_counts(self.check(json.load(file)), done.counts)
+
+    def test_options_behind_the_command_are_its_own(self):
+        out = self.path("out")
+        done = self.run_proftrace("-q", "-o", out, "-F", "Py_BytesMain", PYTHON, "-c",
+                                  "import sys; print(sys.argv[1:])", "-p", "1", "--", "-f", "json")
+        self.assertEqual((done.status, done.stdout),
+                         (0, "['-p', '1', '--', '-f', 'json']\n"), str(done))
+
+    def test_found_by_path_variable(self):
+        out = self.path("out")
+        done = self.run_proftrace("-f", "json", "-o", out, "--", "calc-pie", "5",
+                                  env={"PATH": harness.PROGRAMS + ":/usr/bin:/bin:/usr/sbin"})
+        with open(out, encoding="utf-8") as file:
+            self.assert_counts(self.check(json.load(file)), done.counts)
+
+    def test_main_is_counted(self):
+        document, _ = self.profile_command("calc-pie")
+        self.assertEqual(self.count(document, "main"), 1)
+
+    def test_stdin_and_stdout_are_the_commands(self):
+        out = self.path("out")
+        tracer = self.proftrace("-f", "json", "-o", out, "--", program("steps"))
+        tracer.send("3")
+        tracer.stdout.wait_lines("done")
+        tracer.send("4")
+        done = tracer.finish()
+        self.assertEqual(done.stdout, "done\ndone\nCOUNT outer 7\nCOUNT inner 7\n", str(done))
+        with open(out, encoding="utf-8") as file:
+            self.assert_counts(self.check(json.load(file)), done.counts)
+
+    def test_script_with_an_interpreter_line(self):
+        script = self.path("script")
+        with open(script, "w", encoding="utf-8") as file:
+            file.write(f"#!{program('calc-pie')} 12\n")
+        os.chmod(script, 0o755)
+        document, done = self.profile_command(script)
+        self.assertEqual(done.status, 0)
+        self.assertEqual(done.counts["apply"], 12)
+        self.assert_counts(document, done.counts)
+
+    def test_runs_as_the_caller_of_sudo(self):
+        show = "import os; print(os.getresuid(), os.getresgid(), 0 in os.getgroups())"
+        done = self.run_proftrace("-q", "-o", self.path("out"), "-F", "Py_BytesMain", "--",
+                                  PYTHON, "-c", show,
+                                  env={"SUDO_UID": str(NOBODY), "SUDO_GID": str(NOBODY)})
+        ids = (NOBODY,) * 3
+        self.assertEqual((done.status, done.stdout), (0, f"{ids} {ids} False\n"), str(done))
+
+    def test_runs_as_root_without_sudo(self):
+        done = self.run_proftrace("-q", "-o", self.path("out"), "-F", "Py_BytesMain", "--",
+                                  PYTHON, "-c", "import os; print(os.getuid())")
+        self.assertEqual((done.status, done.stdout), (0, "0\n"), str(done))
+
+    def test_inherits_no_descriptors(self):
+        show = "import os; print(sorted(map(int, os.listdir('/proc/self/fd'))))"
+        done = self.run_proftrace("-q", "-o", self.path("out"), "-F", "Py_BytesMain", "--",
+                                  PYTHON, "-c", show)
+        self.assertEqual(done.stdout, "[0, 1, 2, 3]\n", str(done))  # 3 is that directory
+
+    def test_signal_dispositions_are_the_commands(self):
+        show = ("import re; print(re.findall('Sig(?:Blk|Ign):.(.*)',"
+                " open('/proc/self/status').read()))")
+        plain = subprocess.run([PYTHON, "-c", show], stdout=subprocess.PIPE, check=True,
+                               restore_signals=True)
+        done = self.run_proftrace("-q", "-o", self.path("out"), "-F", "Py_BytesMain", "--",
+                                  PYTHON, "-c", show)
+        self.assertEqual(done.stdout, plain.stdout.decode(), str(done))
+
+    def test_library_function_of_a_command(self):
+        """The library is mapped long after the command has started."""
+        document, done = self.profile_command(
+            "shapes-linked", 30, options=("-F", "libshapes.so:shape_*", "-F", "draw"))
+        self.assert_counts(document, done.counts)
+
+
+class BuildProperties(harness.TestCase):
+    """The targets are what the tests take them for."""
+
+    def objdump(self, name):
+        return subprocess.run(["objdump", "-d", "--no-show-raw-insn", program(name)], check=True,
+                              stdout=subprocess.PIPE, timeout=60).stdout.decode()
+
+    def test_tail_calls_are_jumps(self):
+        text = self.objdump("tailcall")
+        for name in ("second", "third", "ping", "pong"):
+            self.assertRegex(text, rf"\bjmp +[0-9a-f]+ <{name}>")
+
+    def test_functions_are_split(self):
+        text = self.objdump("cold")
+        self.assertIn("<parse.cold>:", text)
+        self.assertIn("<check.cold>:", text)
+
+    def test_debug_file_is_apart(self):
+        done = subprocess.run(["nm", program("calc-debuglink")], stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, check=False)
+        self.assertIn(b"no symbols", done.stdout)
+        self.assertTrue(os.path.exists(program("calc-debuglink.debug")))
+
+
+if __name__ == "__main__":
+    harness.main()

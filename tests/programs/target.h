@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the target programs share. Each counts its own calls and prints them last, one line a
+ * function: "COUNT name N", or "COUNT one|other N" if it has two names. With --wait as first
+ * argument it says "ready" before its work and waits for a line on stdin, so that a test can attach
+ * in between.
+ */
+#ifndef TARGET_H
+#define TARGET_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A function that stays one: not inlined, not cloned, not merged, nothing about it assumed. */
+#define TRACED __attribute__((noipa))
+
+/* Unbuffered, so that a program can go on reading stdin in its own way. Returns 0 at its end. */
+static inline int target_read_line(char *line, size_t size)
+{
+	size_t len = 0;
+	char c;
+
+	while (read(STDIN_FILENO, &c, 1) == 1) {
+		if (c == '\n') {
+			line[len] = 0;
+			return 1;
+		}
+		if (len + 1 < size)
+			line[len++] = c;
+	}
+	return 0;
+}
+
+static inline void target_say(const char *text)
+{
+	printf("%s\n", text);
+	fflush(stdout);
+}
+
+static inline void target_begin(int *argc, char ***argv)
+{
+	char line[64];
+
+	if (*argc < 2 || strcmp((*argv)[1], "--wait"))
+		return;
+	(*argv)[1] = (*argv)[0];
+	++*argv;
+	--*argc;
+	target_say("ready");
+	target_read_line(line, sizeof(line));
+}
+
+/* The numeric argument at `index`, or what it is by default. */
+static inline unsigned long target_arg(int argc, char **argv, int index, unsigned long otherwise)
+{
+	return index < argc ? strtoul(argv[index], NULL, 0) : otherwise;
+}
+
+static inline void target_count(const char *name, unsigned long count)
+{
+	printf("COUNT %s %lu\n", name, count);
+}
+
+#endif

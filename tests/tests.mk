@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Unit tests, end-to-end tests, benchmarks.
+
+UNIT_SRCS := $(sort $(wildcard tests/unit/test_*.c))
+UNIT_BINS := $(UNIT_SRCS:tests/unit/%.c=$(BUILD)/unit/%)
+
+$(BUILD)/unit/%: tests/unit/%.c $(LIB)
+	@mkdir -p $(@D)
+	$(call say,CC,$<)$(CC) -std=gnu11 $(WARN) $(CPPFLAGS) $(CFLAGS) $(SAN) -o $@ $< $(LIB) -lcmocka $(LIBS)
+
+# The targets that the end-to-end tests profile. Built alike whatever DEBUG and ASAN say: the tests
+# rely on what the compiler makes of them.
+PROGRAMS     := $(BUILD)/programs
+PROGRAM_C    := $(CC) -std=gnu11 -O2 -fno-optimize-sibling-calls -Wall -Wextra -Wno-unused-parameter
+PROGRAM_CXX  := g++ -std=gnu++17 -O2 -fno-optimize-sibling-calls -Wall -Wextra
+PLAIN        := recursion threads longjmp exits exec forks signals cold aliases coroutine timing steps
+CALCS        := pie nopie static static-pie dynsym stripped debuglink
+PROGRAM_BINS := $(addprefix $(PROGRAMS)/,$(PLAIN) $(CALCS:%=calc-%) tailcall entries names throws \
+		libshapes.so shapes-linked shapes-dlopen)
+
+$(PROGRAM_BINS): tests/programs/target.h | $(PROGRAMS)
+$(PROGRAMS):
+	@mkdir -p $@
+
+$(PLAIN:%=$(PROGRAMS)/%): $(PROGRAMS)/%: tests/programs/%.c
+	$(call say,TARGET,$@)$(PROGRAM_C) $(PLAIN_FLAGS) -o $@ $< -lpthread
+# Four million calls: let them begin with a push, which the kernel emulates.
+$(PROGRAMS)/threads: PLAIN_FLAGS := -fno-omit-frame-pointer
+$(PROGRAMS)/tailcall: tests/programs/tailcall.c
+	$(call say,TARGET,$@)$(PROGRAM_C) -foptimize-sibling-calls -o $@ $<
+# The caller calls from inline assembly, which knows nothing of the red zone.
+$(PROGRAMS)/entries: tests/programs/entries_main.c tests/programs/entries.S
+	$(call say,TARGET,$@)$(PROGRAM_C) -mno-red-zone -o $@ $^
+$(PROGRAMS)/names $(PROGRAMS)/throws: $(PROGRAMS)/%: tests/programs/%.cpp
+	$(call say,TARGET,$@)$(PROGRAM_CXX) -o $@ $<
+$(PROGRAMS)/libshapes.so: tests/programs/shapes.c tests/programs/shapes.h
+	$(call say,TARGET,$@)$(PROGRAM_C) -fPIC -shared -Wl,-soname,libshapes.so -o $@ $<
+$(PROGRAMS)/shapes-linked: tests/programs/shapes_user.c $(PROGRAMS)/libshapes.so
+	$(call say,TARGET,$@)$(PROGRAM_C) -o $@ $< -L$(@D) -lshapes -Wl,-rpath,'$$ORIGIN'
+$(PROGRAMS)/shapes-dlopen: tests/programs/shapes_user.c $(PROGRAMS)/libshapes.so
+	$(call say,TARGET,$@)$(PROGRAM_C) -DBY_DLOPEN -o $@ $<
+
+$(PROGRAMS)/calc-pie: CALC_FLAGS := -pie -fPIE
+$(PROGRAMS)/calc-nopie: CALC_FLAGS := -no-pie -fno-pie
+$(PROGRAMS)/calc-static: CALC_FLAGS := -static
+$(PROGRAMS)/calc-static-pie: CALC_FLAGS := -static-pie -fPIE
+$(PROGRAMS)/calc-dynsym: CALC_FLAGS := -rdynamic -s
+$(PROGRAMS)/calc-stripped: CALC_FLAGS := -s
+$(PROGRAMS)/calc-debuglink: CALC_FLAGS := -g
+$(PROGRAMS)/calc-%: tests/programs/calc.c
+	$(call say,TARGET,$@)$(PROGRAM_C) $(CALC_FLAGS) -o $@ $<
+	$(Q)[ $* != debuglink ] || { cd $(@D) && objcopy --only-keep-debug $(@F) $(@F).debug && \
+		strip $(@F) && objcopy --add-gnu-debuglink=$(@F).debug $(@F); }
+
+unit: $(UNIT_BINS) ## build and run the unit tests alone (no root)
+	$(Q)tests/run --unit --build $(BUILD)
+
+tests: all $(UNIT_BINS) $(PROGRAM_BINS) ## build the program, the tests and their targets
+
+# The second make finds the tools that the first has installed.
+check: ## install what is missing, build, run every test (root)
+	$(Q)scripts/install-deps.sh build test
+	$(Q)$(MAKE) --no-print-directory tests
+	$(Q)tests/run --build $(BUILD)
+
+demo: ## install what is missing, build, profile python3 (root)
+	$(Q)scripts/install-deps.sh build demo
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)scripts/demo.sh
+
+.PHONY: unit tests check demo
+
+# Benchmarks. `make bench BENCH_ARGS="--help"` tells what can be chosen.
+BENCH      := $(BUILD)/bench
+BENCH_C    := $(CC) -std=gnu11 -O2 -Wall -Wextra
+BENCH_BINS := $(BENCH)/calls $(BENCH)/clock2 $(BENCH)/clock2.bpf.o $(PROGRAMS)/threads
+
+$(BENCH):
+	@mkdir -p $@
+$(BENCH)/endbr64.o: tests/bench/functions.c tests/bench/calls.h | $(BENCH)
+	$(call say,CC,$@)$(BENCH_C) -fcf-protection=branch -DENDBR64 -c -o $@ $<
+$(BENCH)/calls: tests/bench/calls.c tests/bench/functions.c tests/bench/first.S $(BENCH)/endbr64.o \
+		tests/bench/calls.h
+	$(call say,TARGET,$@)$(BENCH_C) -fcf-protection=none -o $@ $(filter-out %.h,$^)
+$(BENCH)/clock2: tests/bench/clock2.c user/attach/link.c user/attach/link.h | $(BENCH)
+	$(call say,CC,$@)$(BENCH_C) -D_GNU_SOURCE -Iuser -o $@ $(filter %.c,$^) -lbpf
+$(BENCH)/clock2.bpf.o: tests/bench/clock2.bpf.c vmlinux/vmlinux.h | $(BENCH)
+	$(call say,BPF,$@)$(CLANG) -target bpf -mcpu=v3 -g -O2 -Wall -Wextra -Ivmlinux -c -o $@ $<
+
+benchmarks: all $(BENCH_BINS)
+
+bench: ## install what is missing, build, print what tracing costs (root)
+	$(Q)scripts/install-deps.sh build bench
+	$(Q)$(MAKE) --no-print-directory benchmarks
+	$(Q)scripts/bench --build $(BUILD) $(BENCH_ARGS)
+
+.PHONY: benchmarks bench
