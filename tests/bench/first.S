@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What no C compiler can be made to begin a function with by C alone. */
+
+	.text
+
+/* A 5-byte nop, as -fpatchable-function-entry and USDT leave them: the cheapest site there is. */
+	.p2align 4
+	.globl nop5_first
+	.type nop5_first, @function
+nop5_first:
+	.byte	0x0f, 0x1f, 0x44, 0x00, 0x00
+	push	%rbx
+	mov	%rdi, %rbx
+	call	untraced
+	mov	8(%rbx), %rax
+	pop	%rbx
+	ret
+	.size nop5_first, . - nop5_first
+
+/* Nothing here can be emulated: the dearest. */
+	.p2align 4
+	.globl lea_only
+	.type lea_only, @function
+lea_only:
+	lea	8(%rdi), %rax
+	mov	(%rax), %rax
+	ret
+	.size lea_only, . - lea_only
+
+	.section .note.GNU-stack, "", @progbits
