@@ -25,7 +25,7 @@
 TABLE(threads, struct wire_thread);
 TABLE(frames, struct wire_frame);
 TABLE(nodes, struct wire_node);
-TABLE(node_index, u32);
+TABLE(node_index, u64);
 
 #define FREE_QUEUE(NAME)                          \
 	struct {                                  \
@@ -136,9 +136,9 @@ struct child_search {
 	u32 pad;
 };
 
-static __always_inline bool index_claim(u32 at, u32 expected, u32 node)
+static __always_inline bool index_claim(u32 at, u64 expected, u64 node)
 {
-	u32 *place = bpf_map_lookup_elem(&node_index, &at);
+	u64 *place = bpf_map_lookup_elem(&node_index, &at);
 
 	return place && __sync_val_compare_and_swap(place, expected, node) == expected;
 }
@@ -146,8 +146,8 @@ static __always_inline bool index_claim(u32 at, u32 expected, u32 node)
 /* Looks at one place of the index; nonzero ends the search. */
 static long child_probe(u32 i, struct child_search *s)
 {
-	u32 at = (s->first + i) & index_mask, found;
-	u32 *place = bpf_map_lookup_elem(&node_index, &at);
+	u32 at = (s->first + i) & index_mask;
+	u64 *place = bpf_map_lookup_elem(&node_index, &at), found;
 	struct wire_node *n;
 
 	if (!place)

@@ -99,11 +99,12 @@ enum wire_loss {
 	WIRE_LOSSES,
 };
 
-/* The node index: open addressing over u32 node numbers, from this place on. */
+/* The node index: open addressing over node numbers, from this place on. Its places are u64 because
+ * the kernel rounds array elements up to that. */
 #define WIRE_INDEX_HASH(parent, function) \
 	((u32)(((((u64)(parent)) << 24 ^ (function)) * 0x9e3779b97f4a7c15ull) >> 32))
 #define WIRE_INDEX_PROBES 64
-#define WIRE_INDEX_DEAD	  0xffffffffu /* a node that was taken out */
+#define WIRE_INDEX_DEAD	  0xffffffffull /* a node that was taken out */
 
 _Static_assert(sizeof(struct wire_frame) == 48, "wire_frame");
 _Static_assert(sizeof(struct wire_node) == 64, "wire_node");

@@ -183,12 +183,22 @@ static void loop_into_the_entry_block(void **state)
 
 static void loop_to_the_entry_itself(void **state)
 {
-	/* E: push %rbx; pop %rbx; dec %edi; jne E; ret */
-	const struct code *c = DECODE(0x53, 0x5b, 0xff, 0xcf, 0x75, 0xfa, 0xc3);
+	/* E: nop; dec %edi; jne E; ret */
+	const struct code *c = DECODE(0x90, 0xff, 0xcf, 0x75, 0xfb, 0xc3);
 
 	assert_true(c->loops_to_entry);
-	assert_site(c, 0, 0, SITE_PUSH, 0);
+	assert_site(c, 0, 0, SITE_NOP, 0);
 	assert_true(c->leaf);
+}
+
+static void tail_call_of_itself(void **state)
+{
+	/* E: push %rbx; call far; pop %rbx; jmp E: a new call each time */
+	const struct code *c = DECODE(0x53, 0xe8, 0x00, 0x10, 0x00, 0x00, 0x5b, 0xeb, 0xf7);
+
+	assert_false(c->loops_to_entry);
+	assert_true(c->tail_jumps);
+	assert_site(c, 0, 0, SITE_PUSH, 0);
 }
 
 static void label_in_the_entry_block(void **state)
@@ -347,6 +357,7 @@ int main(void)
 		TEST(call_first),
 		TEST(loop_into_the_entry_block),
 		TEST(loop_to_the_entry_itself),
+		TEST(tail_call_of_itself),
 		TEST(label_in_the_entry_block),
 		TEST(lock_prefix_is_refused),
 		TEST(segment_prefix),

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * A profile is put together from parts: one for each thread, read from the tables or, for threads
- * whose entries have been given back, from the retired list. A live thread may run while it is
- * read; whatever is seen half-done, counts are taken in an order that keeps the sums right: what
- * has ended (returned, unwound) first, what has begun (calls of the paths) after.
+ * whose entries have been given back, from the retired list.
  */
 #include "collect/collector.h"
 
@@ -14,28 +12,13 @@
 #include <string.h>
 
 #include "calls/profile.h"
+#include "collect/part.h"
 #include "collect/tables.h"
 #include "util/log.h"
 
-/* One thread's record: its nodes in order of making, parents before children. */
-struct part {
-	pid_t pid, tid;
-	uint64_t start_ns;
-	char comm[16];
-	uint64_t returned, unwound;
-	uint32_t nodes_cnt;
-	struct part_node {
-		uint32_t parent; /* index in `nodes`, PART_ROOT: outermost */
-		uint32_t function;
-		uint64_t calls, self_ns, min_ns, max_ns;
-	} nodes[];
-};
-
-#define PART_ROOT UINT32_MAX
-
 struct collector {
 	struct tables tables;
-	uint32_t *place; /* node number -> index in the part being read, else PART_ROOT */
+	uint32_t *scratch; /* for part__read() */
 	struct part **retired;
 	size_t retired_cnt, retired_cap;
 	uint64_t retired_calls;
@@ -55,11 +38,7 @@ int collector__new(const struct tracer_tables *info, uint32_t functions_cnt, str
 	if (!err) {
 		c->functions_cnt = functions_cnt;
 		c->seen = calloc(functions_cnt, sizeof(*c->seen));
-		c->place = malloc(info->nodes_cap * sizeof(*c->place));
-		err = c->seen && c->place ? 0 : -ENOMEM;
-	}
-	if (!err) {
-		memset(c->place, 0xff, info->nodes_cap * sizeof(*c->place));
+		err = c->seen ? part__scratch(&c->tables, &c->scratch) : -ENOMEM;
 	}
 	if (err) {
 		collector__free(c);
@@ -77,106 +56,9 @@ void collector__free(struct collector *c)
 		free(c->retired[i]);
 	free(c->retired);
 	free(c->seen);
-	free(c->place);
+	free(c->scratch);
 	tables__unmap(&c->tables);
 	free(c);
-}
-
-/*
- * Adds the time that open calls have had so far. Each gets the time from its entry to the entry of
- * the next one inside, less what finished callees took; only self times, as inclusive ones are
- * derived.
- */
-static void add_open_time(const struct collector *c, const struct wire_thread *th,
-			  struct part *part, uint64_t now_ns)
-{
-	const struct tables *t = &c->tables;
-	uint32_t i = th->top, guard = t->info.frames_cap;
-	uint64_t inner_ns = now_ns;
-
-	for (; i != th->bottom && guard; guard--) {
-		const struct wire_frame *f = tables__frame(t, i);
-		uint32_t at;
-
-		if (!f || !tables__node(t, f->node))
-			return;
-		at = c->place[f->node];
-		if (at < part->nodes_cnt && f->entered_ns <= inner_ns) {
-			uint64_t span = inner_ns - f->entered_ns;
-
-			if (span > f->child_ns)
-				part->nodes[at].self_ns += span - f->child_ns;
-			inner_ns = f->entered_ns;
-		}
-		i = f->up;
-	}
-}
-
-static uint32_t count_nodes(const struct tables *t, uint32_t newest)
-{
-	uint32_t cnt = 0;
-
-	for (uint32_t i = newest; tables__node(t, i) && cnt < t->info.nodes_cap; cnt++)
-		i = t->nodes[i].older;
-	return cnt;
-}
-
-/* A live thread may have renamed itself since we first saw it. */
-static void refresh_comm(struct part *part)
-{
-	char path[64];
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", part->pid, part->tid);
-	f = fopen(path, "re");
-	if (!f)
-		return;
-	if (fgets(part->comm, sizeof(part->comm), f))
-		part->comm[strcspn(part->comm, "\n")] = '\0';
-	fclose(f);
-}
-
-/* Reads a thread's record. Returns 0 with *out NULL if it has called nothing. */
-static int part_read(struct collector *c, const struct wire_thread *th, uint64_t now_ns,
-		     struct part **out)
-{
-	const struct tables *t = &c->tables;
-	uint32_t newest = th->newest, cnt = count_nodes(t, newest), at = cnt, i = newest;
-	uint64_t exit_ns = th->exit_ns;
-	struct part *part;
-
-	*out = NULL;
-	if (cnt < 2) /* the root only */
-		return 0;
-	part = calloc(1, sizeof(*part) + cnt * sizeof(part->nodes[0]));
-	if (!part)
-		return -ENOMEM;
-	part->pid = th->tgid;
-	part->tid = th->tid;
-	part->start_ns = th->start_ns;
-	memcpy(part->comm, th->comm, sizeof(part->comm));
-	part->comm[sizeof(part->comm) - 1] = '\0';
-	part->returned = th->returned;
-	part->unwound = th->unwound;
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	/* The list runs from the newest to the root; the root itself is no call. */
-	for (; at > 1; at--, i = t->nodes[i].older) {
-		const struct wire_node *n = &t->nodes[i];
-
-		part->nodes[at - 2] = (struct part_node){n->parent,  n->function, n->calls,
-							 n->self_ns, n->min_ns,	  n->max_ns};
-		c->place[i] = at - 2;
-	}
-	part->nodes_cnt = cnt - 1;
-	for (uint32_t k = 0; k < part->nodes_cnt; k++)
-		part->nodes[k].parent = c->place[part->nodes[k].parent];
-	add_open_time(c, th, part, exit_ns ? exit_ns : now_ns);
-	for (i = newest, at = cnt; at > 1; at--, i = t->nodes[i].older)
-		c->place[i] = PART_ROOT;
-	if (!exit_ns)
-		refresh_comm(part);
-	*out = part;
-	return 0;
 }
 
 static int retire(struct collector *c, uint32_t thread)
@@ -194,7 +76,7 @@ static int retire(struct collector *c, uint32_t thread)
 		c->retired = grown;
 		c->retired_cap = cap;
 	}
-	err = part_read(c, th, 0, &part);
+	err = part__read(&c->tables, th, 0, c->scratch, &part);
 	if (err)
 		return err;
 	c->retired_calls += th->entered;
@@ -341,7 +223,7 @@ static int assemble_live(struct collector *c, struct assembly *a, uint64_t now_n
 
 		if (th->state != WIRE_THREAD_READY)
 			continue;
-		err = part_read(c, th, now_ns, &part);
+		err = part__read(&c->tables, th, now_ns, c->scratch, &part);
 		if (!err && part)
 			err = assemble(a, part);
 		free(part);

@@ -99,7 +99,7 @@ static void index_remove(struct tables *t, uint32_t node)
 	uint32_t first = WIRE_INDEX_HASH(n->parent, n->function);
 
 	for (uint32_t i = 0; i < WIRE_INDEX_PROBES; i++) {
-		uint32_t *place = &t->index[(first + i) & (t->info.index_cap - 1)];
+		uint64_t *place = &t->index[(first + i) & (t->info.index_cap - 1)];
 
 		if (*place == node) {
 			__atomic_store_n(place, WIRE_INDEX_DEAD, __ATOMIC_RELEASE);

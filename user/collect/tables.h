@@ -14,7 +14,7 @@ struct tables {
 	struct wire_thread *threads;
 	struct wire_frame *frames;
 	struct wire_node *nodes;
-	uint32_t *index;
+	uint64_t *index;
 };
 
 int tables__map(struct tables *t, const struct tracer_tables *info); /* 0 or -errno, logged */

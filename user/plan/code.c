@@ -58,6 +58,7 @@ struct scan {
 	bool in_entry;	       /* still in the straight line from the entry */
 	bool only_endbr;       /* nothing but endbr64 so far */
 	bool entry_indirect;   /* an indirect jump with unknown targets */
+	bool torn_down;	       /* the stack frame has been given back on the way here */
 	int64_t delta;	       /* bytes the stack pointer lies below its place at the entry */
 	uint32_t since_table;  /* instructions since the last table load */
 };
@@ -109,7 +110,10 @@ static int scan_branch(struct scan *s, const struct insn *in, uint64_t at)
 	struct code *code = s->code;
 
 	if (inside(s, target)) {
-		if (target == start)
+		/* Back to the entry with the frame torn down: the function calls itself anew. */
+		if (target == start && s->torn_down)
+			code->tail_jumps = true;
+		else if (target == start)
 			code->loops_to_entry = true;
 		else if (target - start < s->pieces[0].size && target < s->first_target)
 			s->first_target = target;
@@ -168,6 +172,15 @@ static int scan_flow(struct scan *s, const struct insn *in, uint64_t at)
 	}
 }
 
+/* Takes note of epilogues: they end with what gives stack back, then a return or a jump. */
+static void follow_epilogue(struct scan *s, const struct insn *in)
+{
+	if (in->flow == FLOW_NEXT && (in->down < 0 || in->stack == STACK_FRAME))
+		s->torn_down = true;
+	else if (in->down > 0 || (in->flow != FLOW_NEXT && in->flow != FLOW_JCC))
+		s->torn_down = false;
+}
+
 /* Whether code may run on behind this instruction. */
 static bool goes_on(const struct insn *in)
 {
@@ -193,6 +206,7 @@ static int scan_piece(struct scan *s, struct code_decoder *d, const struct code_
 		if (in.stack == STACK_UNKNOWN || in.system_call)
 			s->code->leaf = false;
 		err = scan_flow(s, &in, piece->vaddr + at);
+		follow_epilogue(s, &in);
 		if (in.flow != FLOW_NEXT)
 			s->in_entry = false;
 		else if (s->in_entry)

@@ -59,7 +59,7 @@ struct code {
 	uint32_t sites_cnt;
 	struct code_exit *exits; /* grows; kept from one decode to the next */
 	size_t exits_cnt, exits_cap;
-	bool loops_to_entry; /* some branch leads back to the first instruction */
+	bool loops_to_entry; /* a branch leads back to the first instruction within a call */
 	bool tail_jumps;     /* leaves by a jump somewhere */
 	bool leaf; /* calls nothing, jumps nowhere else, plain stack use, no system call */
 	const char *no_exits; /* why its exits are not all known; NULL: they are */

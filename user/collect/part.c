@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A live thread may run while it is read. Whatever is seen half-done, counts are taken in an order
+ * that keeps the sums right: what has ended (returned, unwound) first, what has begun (calls of the
+ * paths) after.
+ */
+#include "collect/part.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collect/tables.h"
+
+int part__scratch(const struct tables *t, uint32_t **out)
+{
+	size_t size = t->info.nodes_cap * sizeof(**out);
+
+	*out = malloc(size);
+	if (!*out)
+		return -ENOMEM;
+	memset(*out, 0xff, size);
+	return 0;
+}
+
+/*
+ * Adds the time that open calls have had so far. Each gets the time from its entry to the entry of
+ * the next one inside, less what finished callees took; only self times, as inclusive ones are
+ * derived.
+ */
+static void add_open_time(const struct tables *t, const struct wire_thread *th,
+			  const uint32_t *scratch, struct part *part, uint64_t now_ns)
+{
+	uint32_t i = th->top, guard = t->info.frames_cap;
+	uint64_t inner_ns = now_ns;
+
+	for (; i != th->bottom && guard; guard--) {
+		const struct wire_frame *f = tables__frame(t, i);
+		uint32_t at;
+
+		if (!f || !tables__node(t, f->node))
+			return;
+		at = scratch[f->node];
+		if (at < part->nodes_cnt && f->entered_ns <= inner_ns) {
+			uint64_t span = inner_ns - f->entered_ns;
+
+			if (span > f->child_ns)
+				part->nodes[at].self_ns += span - f->child_ns;
+			inner_ns = f->entered_ns;
+		}
+		i = f->up;
+	}
+}
+
+static uint32_t count_nodes(const struct tables *t, uint32_t newest)
+{
+	uint32_t cnt = 0;
+
+	for (uint32_t i = newest; tables__node(t, i) && cnt < t->info.nodes_cap; cnt++)
+		i = t->nodes[i].older;
+	return cnt;
+}
+
+/* A live thread may have renamed itself since we first saw it. */
+static void refresh_comm(struct part *part)
+{
+	char path[64];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", part->pid, part->tid);
+	f = fopen(path, "re");
+	if (!f)
+		return;
+	if (fgets(part->comm, sizeof(part->comm), f))
+		part->comm[strcspn(part->comm, "\n")] = '\0';
+	fclose(f);
+}
+
+int part__read(const struct tables *t, const struct wire_thread *th, uint64_t now_ns,
+	       uint32_t *scratch, struct part **out)
+{
+	uint32_t newest = th->newest, cnt = count_nodes(t, newest), at = cnt, i = newest;
+	uint64_t exit_ns = th->exit_ns;
+	struct part *part;
+
+	*out = NULL;
+	if (cnt < 2) /* the root only */
+		return 0;
+	part = calloc(1, sizeof(*part) + cnt * sizeof(part->nodes[0]));
+	if (!part)
+		return -ENOMEM;
+	part->pid = th->tgid;
+	part->tid = th->tid;
+	part->start_ns = th->start_ns;
+	memcpy(part->comm, th->comm, sizeof(part->comm));
+	part->comm[sizeof(part->comm) - 1] = '\0';
+	part->returned = th->returned;
+	part->unwound = th->unwound;
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	/* The list runs from the newest to the root; the root itself is no call. */
+	for (; at > 1; at--, i = t->nodes[i].older) {
+		const struct wire_node *n = &t->nodes[i];
+
+		part->nodes[at - 2] = (struct part_node){n->parent,  n->function, n->calls,
+							 n->self_ns, n->min_ns,	  n->max_ns};
+		scratch[i] = at - 2;
+	}
+	part->nodes_cnt = cnt - 1;
+	for (uint32_t k = 0; k < part->nodes_cnt; k++)
+		part->nodes[k].parent = scratch[part->nodes[k].parent];
+	add_open_time(t, th, scratch, part, exit_ns ? exit_ns : now_ns);
+	for (i = newest, at = cnt; at > 1; at--, i = t->nodes[i].older)
+		scratch[i] = PART_ROOT;
+	if (!exit_ns)
+		refresh_comm(part);
+	*out = part;
+	return 0;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What one thread has done, read from the tables. Inside collect/ only. */
+#ifndef PROFTRACE_COLLECT_PART_H
+#define PROFTRACE_COLLECT_PART_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+struct tables;
+struct wire_thread;
+
+/* One thread's record: its nodes in order of making, parents before children. */
+struct part {
+	pid_t pid, tid;
+	uint64_t start_ns;
+	char comm[16];
+	uint64_t returned, unwound;
+	uint32_t nodes_cnt;
+	struct part_node {
+		uint32_t parent; /* index in `nodes`, PART_ROOT: outermost */
+		uint32_t function;
+		uint64_t calls, self_ns, min_ns, max_ns;
+	} nodes[];
+};
+
+#define PART_ROOT UINT32_MAX
+
+/* Scratch memory for reading: node number -> index in the part, PART_ROOT between reads. */
+int part__scratch(const struct tables *t, uint32_t **out); /* 0 or -ENOMEM; free() it */
+
+/*
+ * Reads a thread's record, open calls with the time they have had until `now_ns` or until the
+ * thread ended. Returns 0, with *out NULL if it has called nothing, or -ENOMEM. The caller frees
+ * *out.
+ */
+int part__read(const struct tables *t, const struct wire_thread *th, uint64_t now_ns,
+	       uint32_t *scratch, struct part **out);
+
+#endif

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The plan of one object. Decoding is nearly all of the work, so its functions are shared out to a
+ * few threads; what they make is put together in order of address.
+ */
+#include "plan/object.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "plan/code.h"
+#include "plan/deny.h"
+#include "plan/exits.h"
+#include "plan/filter.h"
+#include "plan/plan.h"
+#include "symbol/elf_image.h"
+#include "symbol/symtab.h"
+#include "util/array.h"
+
+#define MAX_FUNCTION_SIZE (16u << 20) /* larger "functions" are a damaged file's */
+#define MAX_PIECES	  16
+#define MAX_WORKERS	  8
+#define MIN_SHARE	  256 /* functions that are worth a thread */
+
+/* One worker's share of an object's symbols, and what it makes of them. */
+struct share {
+	const struct plan_object *obj;
+	const struct plan_options *opts;
+	const struct exit_context *exit_ctx;
+	uint32_t object;
+	const uint32_t *wanted; /* symbol indexes */
+	size_t wanted_cnt;
+	const uint32_t *pieces; /* cold pieces: symbol indexes, ordered by what they belong to */
+	size_t pieces_cnt;
+
+	struct plan_function *functions;
+	size_t functions_cnt, functions_cap;
+	struct plan_exit *exits;
+	size_t exits_cnt, exits_cap;
+	struct plan_skip *skipped;
+	size_t skipped_cnt, skipped_cap;
+	uint8_t *bytes[MAX_PIECES];
+	size_t bytes_cap[MAX_PIECES];
+	struct code code;
+	struct code_decoder *decoder;
+	pthread_t thread;
+	int err;
+};
+
+static int skip(struct share *sh, const struct symbol *sym, const char *reason)
+{
+	if (ARRAY_RESERVE(&sh->skipped, sh->skipped_cnt, &sh->skipped_cap))
+		return -ENOMEM;
+	sh->skipped[sh->skipped_cnt++] =
+		(struct plan_skip){.symbol = sym->name, .object = sh->object, .reason = reason};
+	return 0;
+}
+
+/* Reads the symbol's bytes into buffer `n`. Returns 0, -ENOMEM, or -ENODATA. */
+static int piece_read(struct share *sh, const struct symbol *sym, size_t n,
+		      struct code_piece *piece)
+{
+	if (sym->size > sh->bytes_cap[n]) {
+		uint8_t *grown = realloc(sh->bytes[n], sym->size * 2);
+
+		if (!grown)
+			return -ENOMEM;
+		sh->bytes[n] = grown;
+		sh->bytes_cap[n] = sym->size * 2;
+	}
+	if (elf_image__read(sh->obj->img, sym->offset, sh->bytes[n], sym->size) !=
+	    (int64_t)sym->size)
+		return -ENODATA;
+	*piece = (struct code_piece){sym->vaddr, sh->bytes[n], sym->size};
+	return 0;
+}
+
+/* The first entry in `pieces` that belongs to symbol `index` or a later one. */
+static size_t pieces_from(const struct share *sh, uint32_t index)
+{
+	size_t lo = 0, hi = sh->pieces_cnt;
+
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+
+		if (symtab__at(sh->obj->tab, sh->pieces[mid])->piece_of < index)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* Reads a function with all its cold pieces. */
+static int function_read(struct share *sh, uint32_t index, struct code_piece *pieces, size_t *cnt)
+{
+	int err = piece_read(sh, symtab__at(sh->obj->tab, index), 0, &pieces[0]);
+
+	*cnt = 1;
+	for (size_t i = pieces_from(sh, index); !err && i < sh->pieces_cnt && *cnt < MAX_PIECES;
+	     i++) {
+		const struct symbol *cold = symtab__at(sh->obj->tab, sh->pieces[i]);
+
+		if (cold->piece_of != index)
+			break;
+		if (!cold->size || cold->size > MAX_FUNCTION_SIZE)
+			continue;
+		err = piece_read(sh, cold, *cnt, &pieces[*cnt]);
+		++*cnt;
+	}
+	return err;
+}
+
+/* The best site that suits the exit strategy; NULL: there is none. */
+static const struct code_site *site_choose(const struct code *code, enum exit_strategy exit)
+{
+	const struct code_site *fallback = NULL;
+
+	for (uint32_t i = 0; i < code->sites_cnt; i++) {
+		const struct code_site *site = &code->sites[i];
+
+		/* The kernel takes the word at the stack pointer for the return address. */
+		if (exit == EXIT_RETURN && site->delta)
+			continue;
+		if (site->site != SITE_STEP)
+			return site;
+		if (!fallback)
+			fallback = site;
+	}
+	return fallback;
+}
+
+static int add_function(struct share *sh, const struct symbol *sym, const struct code_site *site,
+			const struct exit_choice *exit)
+{
+	const struct code *code = &sh->code;
+	struct plan_function *f;
+
+	if (ARRAY_RESERVE(&sh->functions, sh->functions_cnt, &sh->functions_cap))
+		return -ENOMEM;
+	f = &sh->functions[sh->functions_cnt++];
+	*f = (struct plan_function){
+		.symbol = sym->name,
+		.aliases = sym->aliases,
+		.aliases_cnt = sym->aliases_cnt,
+		.object = sh->object,
+		.offset = sym->offset,
+		.size = sym->size,
+		.site_offset = site->offset,
+		.site_delta = site->delta,
+		.site = site->site,
+		.exit = exit->strategy,
+		.reason = exit->reason,
+		.tail_jumps = code->tail_jumps,
+		.loops_to_entry = code->loops_to_entry,
+		.exits = sh->exits_cnt,
+	};
+	if (exit->strategy != EXIT_SITES)
+		return 0;
+	for (size_t i = 0; i < code->exits_cnt; i++) {
+		const struct code_exit *e = &code->exits[i];
+		uint64_t offset;
+
+		if (!elf_image__exec_offset(sh->obj->img, e->vaddr, 1, &offset))
+			continue;
+		if (ARRAY_RESERVE(&sh->exits, sh->exits_cnt, &sh->exits_cap))
+			return -ENOMEM;
+		sh->exits[sh->exits_cnt++] = (struct plan_exit){offset, e->kind, e->cond};
+		f->exits_cnt++;
+	}
+	return 0;
+}
+
+static uint64_t label_after(const struct symtab *tab, uint32_t index)
+{
+	return index + 1 < symtab__count(tab) ? symtab__at(tab, index + 1)->vaddr : UINT64_MAX;
+}
+
+static int plan_symbol(struct share *sh, uint32_t index)
+{
+	const struct symbol *sym = symtab__at(sh->obj->tab, index);
+	struct code_piece pieces[MAX_PIECES];
+	const struct code_site *site;
+	struct exit_choice exit;
+	const char *reason;
+	enum deny_verdict deny;
+	size_t cnt;
+	int err;
+
+	if (sym->kind == SYMBOL_IFUNC)
+		return skip(sh, sym, "is an IFUNC resolver");
+	if (!sym->size)
+		return skip(sh, sym, "its size is unknown");
+	if (sym->size > MAX_FUNCTION_SIZE)
+		return skip(sh, sym, "is too large to be a function");
+	deny = deny__verdict(sym, &reason);
+	if (deny == DENY_PROBE)
+		return skip(sh, sym, reason);
+	err = function_read(sh, index, pieces, &cnt);
+	if (err)
+		return err == -ENODATA ? skip(sh, sym, "cannot be read from the file") : err;
+	err = code_decode(sh->decoder, pieces, cnt, label_after(sh->obj->tab, index), &sh->code);
+	if (err)
+		return err;
+	exit = exits__choose(sh->exit_ctx, &sh->code, deny);
+	site = site_choose(&sh->code, exit.strategy);
+	if (!site)
+		return skip(sh, sym,
+			    sh->code.bad ? sh->code.bad
+					 : "no instruction in its entry block can be probed");
+	return add_function(sh, sym, site, &exit);
+}
+
+static void *share_run(void *arg)
+{
+	struct share *sh = arg;
+
+	sh->err = code_decoder__new(sh->opts->nop5_emulated, &sh->decoder);
+	for (size_t i = 0; !sh->err && i < sh->wanted_cnt; i++)
+		sh->err = plan_symbol(sh, sh->wanted[i]);
+	return NULL;
+}
+
+static void share_clear(struct share *sh)
+{
+	for (size_t i = 0; i < MAX_PIECES; i++)
+		free(sh->bytes[i]);
+	free(sh->code.exits);
+	free(sh->functions);
+	free(sh->exits);
+	free(sh->skipped);
+	code_decoder__free(sh->decoder);
+}
+
+#define APPEND(plan, sh, list)                                                                \
+	({                                                                                    \
+		void *grown_ =                                                                \
+			reallocarray((plan)->list, (plan)->list##_cnt + (sh)->list##_cnt + 1, \
+				     sizeof(*(plan)->list));                                  \
+		if (grown_) {                                                                 \
+			(plan)->list = grown_;                                                \
+			if ((sh)->list##_cnt)                                                 \
+				memcpy((plan)->list + (plan)->list##_cnt, (sh)->list,         \
+				       (sh)->list##_cnt * sizeof(*(plan)->list));             \
+			(plan)->list##_cnt += (sh)->list##_cnt;                               \
+		}                                                                             \
+		grown_ ? 0 : -ENOMEM;                                                         \
+	})
+
+/* Moves what a worker has made behind what the plan has. */
+static int plan_append(struct plan *p, const struct share *sh)
+{
+	size_t exits_base = p->exits_cnt, first = p->functions_cnt;
+
+	if (APPEND(p, sh, exits) || APPEND(p, sh, functions) || APPEND(p, sh, skipped))
+		return -ENOMEM;
+	for (size_t i = first; i < p->functions_cnt; i++)
+		p->functions[i].exits += exits_base;
+	return 0;
+}
+
+/* Shares the wanted symbols out, waits, and collects. */
+static int plan_shares(struct plan *p, const struct share *model)
+{
+	struct share shares[MAX_WORKERS];
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	size_t workers = cpus < 1 ? 1 : cpus > MAX_WORKERS ? MAX_WORKERS : cpus;
+	size_t done = 0, started = 0;
+	int err = 0;
+
+	if (workers > model->wanted_cnt / MIN_SHARE + 1)
+		workers = model->wanted_cnt / MIN_SHARE + 1;
+	for (size_t i = 0; i < workers; i++) {
+		size_t end = model->wanted_cnt * (i + 1) / workers;
+
+		shares[i] = *model;
+		shares[i].wanted = model->wanted + done;
+		shares[i].wanted_cnt = end - done;
+		done = end;
+	}
+	for (; started + 1 < workers; started++) {
+		if (pthread_create(&shares[started].thread, NULL, share_run, &shares[started]))
+			break;
+	}
+	for (size_t i = started; i < workers; i++)
+		share_run(&shares[i]);
+	for (size_t i = 0; i < workers; i++) {
+		if (i < started)
+			pthread_join(shares[i].thread, NULL);
+		if (!err)
+			err = shares[i].err;
+		if (!err)
+			err = plan_append(p, &shares[i]);
+		share_clear(&shares[i]);
+	}
+	return err;
+}
+
+static int piece_order(const void *a, const void *b, void *tab)
+{
+	uint32_t x = symtab__at(tab, *(const uint32_t *)a)->piece_of;
+	uint32_t y = symtab__at(tab, *(const uint32_t *)b)->piece_of;
+
+	return x < y ? -1 : x > y;
+}
+
+int plan_object__plan(struct plan *p, const struct filter_object *fobj, uint32_t index,
+		      struct filter *filter, const struct plan_options *opts,
+		      const struct exit_context *exit_ctx)
+{
+	const struct plan_object *obj = &p->objects[index];
+	size_t cnt = symtab__count(obj->tab);
+	uint32_t *wanted = calloc(cnt + 1, sizeof(*wanted));
+	uint32_t *pieces = calloc(cnt + 1, sizeof(*pieces));
+	struct share model = {
+		.obj = obj,
+		.opts = opts,
+		.exit_ctx = exit_ctx,
+		.object = index,
+		.wanted = wanted,
+		.pieces = pieces,
+	};
+	int err = wanted && pieces ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !err && i < cnt; i++) {
+		const struct symbol *sym = symtab__at(obj->tab, i);
+
+		if (sym->piece_of != SYMTAB_NONE)
+			pieces[model.pieces_cnt++] = i;
+		else if (sym->kind != SYMBOL_NOTYPE && filter__wants(filter, fobj, sym))
+			wanted[model.wanted_cnt++] = i;
+	}
+	if (!err) {
+		qsort_r(pieces, model.pieces_cnt, sizeof(*pieces), piece_order, obj->tab);
+		err = plan_shares(p, &model);
+	}
+	free(wanted);
+	free(pieces);
+	return err;
+}

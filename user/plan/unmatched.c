@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "plan/unmatched.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "plan/filter.h"
+#include "plan/nearest.h"
+#include "plan/object.h"
+#include "plan/plan.h"
+#include "symbol/demangle.h"
+#include "symbol/symtab.h"
+#include "target/target.h"
+#include "util/log.h"
+
+/* The names most like the pattern's among all functions of the loaded objects. */
+static char *nearest_names(const struct plan *p, const char *pattern, char *buf, size_t size)
+{
+	struct nearest nearest;
+
+	nearest__init(&nearest, pattern);
+	for (size_t i = 0; i < p->objects_cnt; i++) {
+		for (size_t k = 0; p->objects[i].tab && k < symtab__count(p->objects[i].tab); k++) {
+			const struct symbol *sym = symtab__at(p->objects[i].tab, k);
+			char *demangled = demangle(sym->name);
+
+			if (sym->kind == SYMBOL_FUNC)
+				nearest__offer(&nearest, demangled ? demangle_cut_params(demangled)
+								   : sym->name);
+			free(demangled);
+		}
+	}
+	return nearest__text(&nearest, buf, size);
+}
+
+/* Returns whether every pattern has matched. */
+static bool report_patterns(const struct plan *p, const struct filter *filter)
+{
+	enum log_level level = p->functions_cnt ? LOG_WARN : LOG_ERROR;
+	char names[NEAREST_MAX * (NEAREST_NAME + 2)];
+	bool loaded = false, all = true;
+
+	for (size_t i = 0; i < p->objects_cnt; i++)
+		loaded |= p->objects[i].tab != NULL;
+	for (size_t i = 0; i < filter->in_cnt; i++) {
+		const struct filter_pattern *pat = &filter->in[i];
+
+		if (pat->matched)
+			continue;
+		all = false;
+		if (pat->object && !loaded)
+			log_at(level, "no mapped file matches '%s'; /proc/PID/maps lists them",
+			       pat->object);
+		else if (nearest_names(p, pat->func, names, sizeof(names))[0])
+			log_at(level, "no function matches '%s'; the nearest: %s", pat->func,
+			       names);
+		else
+			log_at(level, "no function matches '%s'; -l lists what there is",
+			       pat->func);
+	}
+	return all;
+}
+
+/* Says why nothing can be probed although every pattern matched. */
+static void report_nothing(const struct plan *p, const struct target *t)
+{
+	size_t symbols = 0, at = 0;
+
+	for (size_t i = 0; i < p->objects_cnt; i++) {
+		symbols += p->objects[i].tab ? symtab__count(p->objects[i].tab) : 0;
+		at = t->objects[i].is_main ? i : at;
+	}
+	if (p->skipped_cnt)
+		log_error("none of the %zu matching functions can be probed; the first, %s, %s",
+			  p->skipped_cnt, p->skipped[0].symbol, p->skipped[0].reason);
+	else if (!symbols)
+		log_error("%s has no function symbols (stripped); install its debug symbols, or "
+			  "name a library: -F 'OBJECT:*'",
+			  t->objects[at].path);
+	else
+		log_error("no function is left to trace; see -F and -N");
+}
+
+void unmatched__report(const struct plan *p, const struct target *t, const struct filter *filter)
+{
+	if (report_patterns(p, filter) && !p->functions_cnt)
+		report_nothing(p, t);
+}
