@@ -130,6 +130,23 @@ class Intervals(harness.TestCase):
         starts = [document["start_time"] for document in documents]
         self.assertEqual(starts, sorted(starts))
 
+    def test_ended_threads_make_room(self):
+        """Far more paths than there is room for, though never at once: none is lost."""
+        target = self.target("steps")
+        tracer = self.proftrace("-f", "json", "-i", "0.1", "--max-paths", "1024", "-p",
+                                target.pid).wait_tracing()
+        target.go()
+        for _ in range(1, 26):
+            target.step("threads 100")
+            tracer.stdout.wait_lines("{", tracer.stdout.text().count("\n") + 1)
+        counts = target.finish().counts
+        done = tracer.finish()
+        self.assertEqual(done.status, 0, str(done))
+        documents = [self.check(json.loads(line)) for line in done.stdout.splitlines()]
+        self.assertEqual(sum(document["accounting"]["lost"] for document in documents), 0)
+        found = [self.function(document, "inner") for document in documents]
+        self.assertEqual(sum(f["calls"] for f in found if f), counts["inner"])
+
     def test_folded_deltas_add_up(self):
         """Duplicate lines are summed by flame graph tools, so deltas can simply follow."""
         target = self.target("steps")

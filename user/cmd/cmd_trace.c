@@ -179,7 +179,9 @@ static int run_loop(struct run *r, enum watch_event *end)
 			break;
 		case WATCH_INTERVAL:
 			progress__clear(&r->progress);
-			err = run_emit(r, now_ns(CLOCK_MONOTONIC));
+			err = collector__poll(r->collector);
+			if (!err)
+				err = run_emit(r, now_ns(CLOCK_MONOTONIC));
 			break;
 		case WATCH_CLOSED:
 			return -EPIPE;
