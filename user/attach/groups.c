@@ -28,11 +28,12 @@ struct batch {
 struct attach_ctx {
 	struct groups *g;
 	const struct target_object *obj;
-	const struct plan *plan;
+	struct plan *plan;
 	struct tier_probe probe;
 	pid_t pid;
-	bool *refused; /* a function: its entry could not be probed */
 	size_t refused_cnt;
+	bool *ended; /* a process: it was gone when probes were to be attached */
+	size_t ended_cnt;
 };
 
 static int batch_alloc(struct batch *b, size_t cap)
@@ -75,14 +76,16 @@ static bool may_be_one(int err)
 
 static int note_refused(struct attach_ctx *ctx, uint64_t cookie, int err)
 {
-	const struct plan_function *f = &ctx->plan->functions[cookie & WIRE_COOKIE_FUNCTION];
+	struct plan_function *f = &ctx->plan->functions[cookie & WIRE_COOKIE_FUNCTION];
 
+	if (f->refused)
+		return 0; /* another of its probes, or in another process */
 	if (++ctx->refused_cnt > MAX_REFUSED) {
 		log_error("the kernel refuses probes in %s: %s", ctx->obj->path,
 			  strerror(err == -524 ? EOPNOTSUPP : -err));
 		return err;
 	}
-	ctx->refused[cookie & WIRE_COOKIE_FUNCTION] = true;
+	f->refused = true;
 	if (ctx->refused_cnt <= REFUSED_SHOWN)
 		log_warn("%s: the kernel refuses the probe at %s: left out", ctx->obj->path,
 			 f->symbol);
@@ -178,15 +181,28 @@ static void probes_free(struct object_probes *probes)
 	batch_free(&probes->exits);
 }
 
-static int link_batch(struct attach_ctx *ctx, struct tier_probe probe, const struct batch *b)
+/* Takes out the probes of functions that were refused before: half a function is none. */
+static void batch_drop_refused(const struct attach_ctx *ctx, struct batch *b)
+{
+	size_t cnt = b->cnt;
+
+	b->cnt = 0;
+	for (size_t i = 0; i < cnt; i++) {
+		if (!ctx->plan->functions[b->cookies[i] & WIRE_COOKIE_FUNCTION].refused)
+			batch_add(b, b->offsets[i], b->cookies[i]);
+	}
+}
+
+static int link_batch(struct attach_ctx *ctx, struct tier_probe probe, struct batch *b)
 {
 	ctx->probe = probe;
+	batch_drop_refused(ctx, b);
 	return link_range(ctx, b, 0, b->cnt);
 }
 
 /* All probes of one object in one process (or in all, ctx->pid 0). */
 static int attach_object(struct attach_ctx *ctx, const struct tier *tier,
-			 const struct proftrace_bpf *skel, const struct object_probes *probes)
+			 const struct proftrace_bpf *skel, struct object_probes *probes)
 {
 	struct tier_probe returns[TIER_MAX_PROBES];
 	size_t cnt = tier->returns(skel, returns);
@@ -194,7 +210,7 @@ static int attach_object(struct attach_ctx *ctx, const struct tier *tier,
 
 	for (size_t i = 0; !err && i < cnt; i++)
 		err = link_batch(ctx, returns[i], &probes->returns);
-	/* An instruction can be entry and exit (a lone jmp): what is attached last is called first. */
+	/* An instruction can be entry and exit (a lone jmp): the last attached is called first. */
 	if (!err)
 		err = link_batch(ctx, tier->exit_site(skel), &probes->exits);
 	if (!err)
@@ -218,9 +234,8 @@ static int attach_failed(const struct attach_ctx *ctx, int err)
 /* Attaches one object to each of its processes; counts those that have ended meanwhile. */
 static int attach_everywhere(struct attach_ctx *ctx, const struct tier *tier,
 			     const struct proftrace_bpf *skel, const struct target *t,
-			     const struct object_probes *probes)
+			     struct object_probes *probes)
 {
-	size_t ended = 0;
 	int err = 0;
 
 	if (!t->processes_cnt) {
@@ -228,9 +243,16 @@ static int attach_everywhere(struct attach_ctx *ctx, const struct tier *tier,
 		err = attach_object(ctx, tier, skel, probes);
 	}
 	for (size_t i = 0; !err && i < ctx->obj->processes_cnt && t->processes_cnt; i++) {
-		ctx->pid = t->processes[ctx->obj->processes[i]].pid;
+		uint32_t process = ctx->obj->processes[i];
+
+		if (ctx->ended[process])
+			continue;
+		ctx->pid = t->processes[process].pid;
 		err = attach_object(ctx, tier, skel, probes);
-		if (err == -ESRCH && ++ended < ctx->obj->processes_cnt) {
+		if (err != -ESRCH)
+			continue;
+		ctx->ended[process] = true;
+		if (++ctx->ended_cnt < t->processes_cnt) {
 			log_warn("process %d ended while probes were being attached", ctx->pid);
 			err = 0;
 		}
@@ -239,15 +261,15 @@ static int attach_everywhere(struct attach_ctx *ctx, const struct tier *tier,
 }
 
 int64_t groups__attach(struct groups *g, const struct tier *tier, const struct proftrace_bpf *skel,
-		       const struct plan *p, const struct target *t)
+		       struct plan *p, const struct target *t)
 {
 	struct attach_ctx ctx = {.g = g, .plan = p};
 	struct object_probes probes;
 	int64_t attached = 0;
 	int err = 0;
 
-	ctx.refused = calloc(p->functions_cnt, sizeof(*ctx.refused));
-	if (!ctx.refused)
+	ctx.ended = calloc(t->processes_cnt + 1, sizeof(*ctx.ended));
+	if (!ctx.ended)
 		return -ENOMEM;
 	for (size_t i = 0; !err && i < t->objects_cnt; i++) {
 		ctx.obj = &t->objects[i];
@@ -257,8 +279,8 @@ int64_t groups__attach(struct groups *g, const struct tier *tier, const struct p
 		probes_free(&probes);
 	}
 	for (size_t i = 0; i < p->functions_cnt; i++)
-		attached += !ctx.refused[i];
-	free(ctx.refused);
+		attached += !p->functions[i].refused;
+	free(ctx.ended);
 	if (!err && !attached) {
 		log_error("no function could be probed");
 		err = -ENOENT;

@@ -21,7 +21,7 @@ struct groups {
 
 /* See tracer__attach(). */
 int64_t groups__attach(struct groups *g, const struct tier *tier, const struct proftrace_bpf *skel,
-		       const struct plan *p, const struct target *t);
+		       struct plan *p, const struct target *t);
 
 void groups__detach(struct groups *g);
 

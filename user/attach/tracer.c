@@ -189,7 +189,7 @@ int tracer__load(const struct tracer_options *opts, const struct target *t, stru
 	return 0;
 }
 
-int64_t tracer__attach(struct tracer *tr, const struct plan *p, const struct target *t)
+int64_t tracer__attach(struct tracer *tr, struct plan *p, const struct target *t)
 {
 	return groups__attach(&tr->groups, tr->tier, tr->skel, p, t);
 }

@@ -38,10 +38,11 @@ bool tracer__nop5_emulated(void);
 int tracer__load(const struct tracer_options *opts, const struct target *t, struct tracer **out);
 
 /*
- * Puts in every probe of the plan. A function that the kernel refuses is left out and logged; the
- * others stay. Returns the number of functions attached, or -errno with one line logged.
+ * Puts in every probe of the plan. A function that the kernel refuses is marked so, logged, and
+ * left out; the others stay. Returns the number of functions attached, or -errno with one line
+ * logged.
  */
-int64_t tracer__attach(struct tracer *tr, const struct plan *p, const struct target *t);
+int64_t tracer__attach(struct tracer *tr, struct plan *p, const struct target *t);
 
 /* Events count from the first to the second of these. */
 void tracer__open_gate(struct tracer *tr);

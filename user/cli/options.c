@@ -292,6 +292,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		return check(o);
+	case ARGP_KEY_ERROR:
+		o->failed_at = state->next;
+		return 0;
 	default:
 		err = parse_target(o, key, arg);
 		if (err == ARGP_ERR_UNKNOWN)
@@ -306,15 +309,14 @@ int options__parse(struct options *o, int argc, char **argv)
 {
 	const struct argp argp = {argp_options, parse_option, args_doc, doc, NULL, NULL, NULL};
 	error_t err;
-	int next = 0;
 
 	*o = (struct options){.max_paths = DEFAULT_MAX_PATHS};
-	err = argp_parse(&argp, argc, argv, ARGP_IN_ORDER | ARGP_NO_HELP | ARGP_NO_ERRS, &next, o);
+	err = argp_parse(&argp, argc, argv, ARGP_IN_ORDER | ARGP_NO_HELP | ARGP_NO_ERRS, NULL, o);
 	if (o->help)
 		return fflush(stdout) ? 2 : 1;
 	if (err && !o->complained)
 		log_error("%s: no such option, or its value is missing; see proftrace --help",
-			  argv[next > 1 ? next - 1 : argc - 1]);
+			  argv[o->failed_at > 1 ? o->failed_at - 1 : argc - 1]);
 	if (err)
 		return OPTIONS_USAGE_STATUS + 1;
 	o->sink_opts.verbose = o->verbose;

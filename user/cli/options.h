@@ -33,6 +33,7 @@ struct options {
 	bool quiet, verbose;
 	bool help;	 /* help or version was asked for, and printed */
 	bool complained; /* a usage error was reported */
+	int failed_at;	 /* the word in argv behind the one that was not understood */
 };
 
 #define OPTIONS_USAGE_STATUS 2

@@ -40,6 +40,7 @@ struct run {
 	struct collector *collector;
 	struct description *description;
 	struct progress progress;
+	size_t attached;	/* functions */
 	struct profile *before; /* what the intervals so far have shown */
 	double start_time;
 	uint64_t start_ns, stop_ns;
@@ -82,15 +83,16 @@ static int run_prepare(struct run *r)
 		return err;
 	tracer__tables(r->tracer, &tables);
 	err = collector__new(&tables, r->plan->functions_cnt, &r->collector);
-	if (!err)
-		err = describe__new(r->plan, r->target, o, &r->description);
 	if (err)
 		return err;
 	attached = tracer__attach(r->tracer, r->plan, r->target);
 	if (attached < 0)
 		return attached;
-	return watch__start(r->watch, r->target, fileno(r->out.file), o->duration_ns,
-			    o->interval_ns);
+	r->attached = attached;
+	err = describe__new(r->plan, r->target, o, &r->description);
+	return err ? err
+		   : watch__start(r->watch, r->target, fileno(r->out.file), o->duration_ns,
+				  o->interval_ns);
 }
 
 static void announce(const struct run *r)
@@ -99,14 +101,14 @@ static void announce(const struct run *r)
 	size_t len = 0;
 
 	if (!r->target->processes_cnt) {
-		log_info("tracing %zu functions in every process that maps %s",
-			 r->plan->functions_cnt, r->o->exec);
+		log_info("tracing %zu functions in every process that maps %s", r->attached,
+			 r->o->exec);
 		return;
 	}
 	for (size_t i = 0; i < r->target->processes_cnt && len < sizeof(whom) - 16; i++)
 		len += snprintf(whom + len, sizeof(whom) - len, "%s%d", i ? "," : "",
 				r->target->pids[i]);
-	log_info("tracing %zu functions in PID %s%s", r->plan->functions_cnt, whom,
+	log_info("tracing %zu functions in PID %s%s", r->attached, whom,
 		 len >= sizeof(whom) - 16 ? ",..." : "");
 }
 

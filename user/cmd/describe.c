@@ -21,17 +21,48 @@ static void count_probes(const struct plan *p, struct profile_probes *probes)
 {
 	uint64_t exits[EXIT_STRATEGIES] = {0};
 
-	probes->functions = p->functions_cnt;
 	probes->sites_cnt = SITE_CLASSES;
 	for (int c = 0; c < SITE_CLASSES; c++)
 		probes->sites[c].class_name = site_class__name(c);
 	for (size_t i = 0; i < p->functions_cnt; i++) {
+		if (p->functions[i].refused)
+			continue;
+		probes->functions++;
 		probes->sites[p->functions[i].site].count++;
 		exits[p->functions[i].exit]++;
 	}
 	probes->exits_return = exits[EXIT_RETURN];
 	probes->exits_sites = exits[EXIT_SITES];
 	probes->exits_none = exits[EXIT_NONE];
+}
+
+/* What the plan left out, and what the kernel has refused. */
+static int list_skipped(struct description *d)
+{
+	const struct target *t = d->target;
+	struct plan *p = d->plan;
+	size_t cnt = 0;
+
+	d->skipped = calloc(p->skipped_cnt + p->functions_cnt, sizeof(*d->skipped));
+	if (!d->skipped)
+		return -ENOMEM;
+	for (size_t i = 0; i < p->skipped_cnt; i++) {
+		struct plan_skip *s = &p->skipped[i];
+
+		d->skipped[cnt++] = (struct profile_skip){plan__skip_name(s),
+							  t->objects[s->object].path, s->reason};
+	}
+	for (size_t i = 0; i < p->functions_cnt; i++) {
+		struct plan_function *f = &p->functions[i];
+
+		if (f->refused)
+			d->skipped[cnt++] =
+				(struct profile_skip){plan__name(f), t->objects[f->object].path,
+						      "the kernel refuses the probe"};
+	}
+	d->probes.skipped = d->skipped;
+	d->probes.skipped_cnt = cnt;
+	return 0;
 }
 
 int describe__new(struct plan *p, const struct target *t, const struct options *o,
@@ -41,26 +72,17 @@ int describe__new(struct plan *p, const struct target *t, const struct options *
 
 	if (!d)
 		return -ENOMEM;
-	d->skipped = calloc(p->skipped_cnt + 1, sizeof(*d->skipped));
-	if (!d->skipped) {
+	d->plan = p;
+	d->target = t;
+	if (list_skipped(d)) {
 		free(d);
 		return -ENOMEM;
 	}
-	d->plan = p;
-	d->target = t;
 	d->profile_target = (struct profile_target){.pids = t->pids,
 						    .pids_cnt = t->processes_cnt,
 						    .exec = o->exec,
 						    .command = o->command};
 	count_probes(p, &d->probes);
-	for (size_t i = 0; i < p->skipped_cnt; i++) {
-		struct plan_skip *s = &p->skipped[i];
-
-		d->skipped[i] = (struct profile_skip){plan__skip_name(s),
-						      t->objects[s->object].path, s->reason};
-	}
-	d->probes.skipped = d->skipped;
-	d->probes.skipped_cnt = p->skipped_cnt;
 	*out = d;
 	return 0;
 }

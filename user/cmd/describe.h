@@ -10,6 +10,7 @@ struct target;
 
 struct description;
 
+/* For a plan that has been attached. */
 int describe__new(struct plan *p, const struct target *t, const struct options *o,
 		  struct description **out); /* 0 or -ENOMEM */
 void describe__free(struct description *d);  /* accepts NULL */

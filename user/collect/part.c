@@ -80,11 +80,15 @@ static void refresh_comm(struct part *part)
 int part__read(const struct tables *t, const struct wire_thread *th, uint64_t now_ns,
 	       uint32_t *scratch, struct part **out)
 {
-	uint32_t newest = th->newest, cnt = count_nodes(t, newest), at = cnt, i = newest;
-	uint64_t exit_ns = th->exit_ns;
+	uint64_t returned = th->returned, unwound = th->unwound, exit_ns = th->exit_ns;
+	uint32_t newest, cnt, at, i;
 	struct part *part;
 
 	*out = NULL;
+	/* Ends first: a path that is made from here on has no part in them. */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	newest = i = th->newest;
+	cnt = at = count_nodes(t, newest);
 	if (cnt < 2) /* the root only */
 		return 0;
 	part = calloc(1, sizeof(*part) + cnt * sizeof(part->nodes[0]));
@@ -95,9 +99,8 @@ int part__read(const struct tables *t, const struct wire_thread *th, uint64_t no
 	part->start_ns = th->start_ns;
 	memcpy(part->comm, th->comm, sizeof(part->comm));
 	part->comm[sizeof(part->comm) - 1] = '\0';
-	part->returned = th->returned;
-	part->unwound = th->unwound;
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	part->returned = returned;
+	part->unwound = unwound;
 	/* The list runs from the newest to the root; the root itself is no call. */
 	for (; at > 1; at--, i = t->nodes[i].older) {
 		const struct wire_node *n = &t->nodes[i];
@@ -107,8 +110,11 @@ int part__read(const struct tables *t, const struct wire_thread *th, uint64_t no
 		scratch[i] = at - 2;
 	}
 	part->nodes_cnt = cnt - 1;
-	for (uint32_t k = 0; k < part->nodes_cnt; k++)
-		part->nodes[k].parent = scratch[part->nodes[k].parent];
+	for (uint32_t k = 0; k < part->nodes_cnt; k++) {
+		uint32_t parent = part->nodes[k].parent;
+
+		part->nodes[k].parent = tables__node(t, parent) ? scratch[parent] : PART_ROOT;
+	}
 	add_open_time(t, th, scratch, part, exit_ns ? exit_ns : now_ns);
 	for (i = newest, at = cnt; at > 1; at--, i = t->nodes[i].older)
 		scratch[i] = PART_ROOT;

@@ -123,11 +123,27 @@ static bool raw_matches(const struct filter_pattern *p, const char *name)
 	return name_matches(p, base);
 }
 
-static bool symbol_matches(const struct filter_pattern *p, const struct symbol *sym)
+/* Compares the demangled form of a raw name, of a clone's also without "[clone .part.0]". */
+static bool demangled_matches(const struct filter_pattern *p, const char *name)
 {
-	char *demangled;
+	char *demangled = demangle(name), *clone;
 	bool match;
 
+	if (!demangled)
+		return false;
+	match = name_matches(p, demangled);
+	clone = strstr(demangled, " [clone ");
+	if (clone && !match) {
+		*clone = '\0';
+		match = name_matches(p, demangled);
+	}
+	match = match || name_matches(p, demangle_cut_params(demangled));
+	free(demangled);
+	return match;
+}
+
+static bool symbol_matches(const struct filter_pattern *p, const struct symbol *sym)
+{
 	if (raw_matches(p, sym->name))
 		return true;
 	for (size_t i = 0; i < sym->aliases_cnt; i++) {
@@ -136,12 +152,13 @@ static bool symbol_matches(const struct filter_pattern *p, const struct symbol *
 	}
 	if (!p->demangled)
 		return false;
-	demangled = demangle(sym->name);
-	if (!demangled)
-		return false;
-	match = name_matches(p, demangled) || name_matches(p, demangle_cut_params(demangled));
-	free(demangled);
-	return match;
+	if (demangled_matches(p, sym->name))
+		return true;
+	for (size_t i = 0; i < sym->aliases_cnt; i++) {
+		if (demangled_matches(p, sym->aliases[i]))
+			return true;
+	}
+	return false;
 }
 
 static bool object_matches(const struct filter_pattern *p, const struct filter_object *obj)

@@ -112,7 +112,7 @@ static void stack_write(const struct fields *f, struct insn *out)
 	if (f->op == 0x8d && to_reg) { /* lea */
 		bool from_rsp = f->rm == RSP && f->has_sib && f->base == RSP && f->index == 4 &&
 				!(f->rex & 3);
-		bool from_rbp = f->rm == RBP && !(f->rex & 1);
+		bool from_rbp = f->mod && f->rm == RBP && !(f->rex & 1); /* mod 0: rip */
 
 		out->stack = from_rsp ? STACK_MOVES : from_rbp ? STACK_FRAME : STACK_UNKNOWN;
 		out->down = from_rsp ? -f->disp : 0;
@@ -270,6 +270,10 @@ static void classify_twobyte(const struct fields *f, struct insn *out, const uin
 	case 0xa9:
 		out->down = -8;
 		break;
+	case 0x40 ... 0x4f: /* cmov */
+		if (reg_is_rsp(f))
+			out->stack = STACK_UNKNOWN;
+		break;
 	default:
 		break;
 	}
@@ -343,6 +347,9 @@ static bool accepted(const ZydisDecodedInstruction *in, const struct fields *f,
 		return false;
 	if ((out->flow == FLOW_CALL || out->flow == FLOW_JMP || out->flow == FLOW_JCC) &&
 	    f->operand16)
+		return false;
+	/* xchg %r8,%rax: the kernel takes 90 with any prefix for a nop and emulates it as one. */
+	if (in->opcode_map == ZYDIS_OPCODE_MAP_DEFAULT && f->op == 0x90 && (f->rex & 1))
 		return false;
 	if (in->opcode_map == ZYDIS_OPCODE_MAP_DEFAULT)
 		return !onebyte_refused(f->op);

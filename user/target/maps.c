@@ -38,17 +38,14 @@ static int seen_before(struct seen *seen, const struct mapped_file *f)
 	return 0;
 }
 
-/* Undoes the kernel's octal escapes (of newlines) in place. */
+/* Undoes the kernel's escapes in place: newlines only, not even the backslash itself. */
 static void unescape(char *path)
 {
 	char *to = path;
 
 	for (const char *from = path; *from; to++) {
-		unsigned int c;
-
-		if (sscanf(from, "\\%3o", &c) == 1 && c < 256 &&
-		    strspn(from + 1, "01234567") >= 3) {
-			*to = c;
+		if (!strncmp(from, "\\012", 4)) {
+			*to = '\n';
 			from += 4;
 		} else {
 			*to = *from++;

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Tables in memory, filled as BPF fills them: the parts of bpf/tables.bpf.h and bpf/trace.bpf.h
+ * that the collector relies on, with a clock set by hand. Given-back entries are caught and used
+ * again.
+ */
+#ifndef PROFTRACE_TESTS_TABLES_FIXTURE_H
+#define PROFTRACE_TESTS_TABLES_FIXTURE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "attach/tracer.h"
+#include "wire.h"
+
+enum { QUEUE_THREADS = 1000, QUEUE_FRAMES, QUEUE_NODES, QUEUES = 3 };
+
+#define QUEUE_MAX 4096
+
+struct table_queue {
+	uint32_t items[QUEUE_MAX];
+	size_t cnt, popped;
+};
+
+static struct {
+	struct tracer_tables info;
+	struct wire_thread *threads;
+	struct wire_frame *frames;
+	struct wire_node *nodes;
+	uint64_t *index;
+	uint32_t next_thread, next_frame, next_node;
+	uint64_t lost[WIRE_LOSSES];
+	struct table_queue queues[QUEUES];
+} bpf;
+
+/* Stands in for libbpf's: the only map operation of the collector. */
+int bpf_map_update_elem(int fd, const void *key, const void *value, uint64_t flags);
+int bpf_map_update_elem(int fd, const void *key, const void *value, uint64_t flags)
+{
+	struct table_queue *q = &bpf.queues[fd - QUEUE_THREADS];
+
+	assert_in_range(fd, QUEUE_THREADS, QUEUE_NODES);
+	assert_null(key);
+	if (q->cnt < QUEUE_MAX)
+		q->items[q->cnt++] = *(const uint32_t *)value;
+	return 0;
+}
+
+static inline void *table_new(int *fd, size_t cap, size_t size)
+{
+	size_t bytes = (cap * size + 4095) / 4096 * 4096;
+	void *at;
+
+	*fd = memfd_create("table", MFD_CLOEXEC);
+	assert_true(*fd >= 0);
+	assert_int_equal(ftruncate(*fd, bytes), 0);
+	at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
+	assert_ptr_not_equal(at, MAP_FAILED);
+	return at;
+}
+
+/* `nodes_cap` is a power of two, as the index needs it. */
+static inline void tables_make(uint32_t threads_cap, uint32_t frames_cap, uint32_t nodes_cap)
+{
+	struct tracer_tables *i = &bpf.info;
+
+	memset(&bpf, 0, sizeof(bpf));
+	bpf.next_thread = bpf.next_frame = bpf.next_node = 1;
+	*i = (struct tracer_tables){
+		.free_threads_fd = QUEUE_THREADS,
+		.free_frames_fd = QUEUE_FRAMES,
+		.free_nodes_fd = QUEUE_NODES,
+		.threads_cap = threads_cap,
+		.frames_cap = frames_cap,
+		.nodes_cap = nodes_cap,
+		.index_cap = nodes_cap * 2,
+		.next_thread = &bpf.next_thread,
+		.next_frame = &bpf.next_frame,
+		.next_node = &bpf.next_node,
+		.lost = bpf.lost,
+	};
+	bpf.threads = table_new(&i->threads_fd, threads_cap, sizeof(*bpf.threads));
+	bpf.frames = table_new(&i->frames_fd, frames_cap, sizeof(*bpf.frames));
+	bpf.nodes = table_new(&i->nodes_fd, nodes_cap, sizeof(*bpf.nodes));
+	bpf.index = table_new(&i->index_fd, i->index_cap, sizeof(*bpf.index));
+}
+
+static inline void table_free(void *at, int fd, size_t cap, size_t size)
+{
+	munmap(at, (cap * size + 4095) / 4096 * 4096);
+	close(fd);
+}
+
+static inline void tables_free(void)
+{
+	struct tracer_tables *i = &bpf.info;
+
+	table_free(bpf.threads, i->threads_fd, i->threads_cap, sizeof(*bpf.threads));
+	table_free(bpf.frames, i->frames_fd, i->frames_cap, sizeof(*bpf.frames));
+	table_free(bpf.nodes, i->nodes_fd, i->nodes_cap, sizeof(*bpf.nodes));
+	table_free(bpf.index, i->index_fd, i->index_cap, sizeof(*bpf.index));
+}
+
+static inline uint32_t table_take(int queue, uint32_t *next, uint32_t cap)
+{
+	struct table_queue *q = &bpf.queues[queue - QUEUE_THREADS];
+	uint32_t i;
+
+	if (q->popped < q->cnt)
+		return q->items[q->popped++];
+	assert_true(*next < cap);
+	i = *next;
+	__atomic_store_n(next, i + 1, __ATOMIC_RELEASE);
+	return i;
+}
+
+static inline uint32_t bpf_node(uint32_t thread, uint32_t parent, uint32_t function)
+{
+	uint32_t i = table_take(QUEUE_NODES, &bpf.next_node, bpf.info.nodes_cap);
+	struct wire_thread *t = &bpf.threads[thread];
+
+	bpf.nodes[i] = (struct wire_node){
+		.parent = parent, .function = function, .thread = thread, .older = t->newest};
+	__atomic_store_n(&t->newest, i, __ATOMIC_RELEASE);
+	return i;
+}
+
+/* The place of a child in the index; *free_place is the first that it could take. */
+static inline uint64_t *index_find(uint32_t parent, uint32_t function, uint64_t **free_place)
+{
+	uint32_t first = WIRE_INDEX_HASH(parent, function);
+
+	*free_place = NULL;
+	for (uint32_t i = 0; i < WIRE_INDEX_PROBES; i++) {
+		uint64_t *place = &bpf.index[(first + i) & (bpf.info.index_cap - 1)];
+		const struct wire_node *n = &bpf.nodes[*place % bpf.info.nodes_cap];
+
+		if (!*free_place && (!*place || *place == WIRE_INDEX_DEAD))
+			*free_place = place;
+		if (!*place)
+			return NULL;
+		if (*place != WIRE_INDEX_DEAD && n->parent == parent && n->function == function)
+			return place;
+	}
+	return NULL;
+}
+
+static inline uint32_t bpf_child(uint32_t thread, uint32_t parent, uint32_t function)
+{
+	uint64_t *free_place, *place = index_find(parent, function, &free_place);
+
+	if (place)
+		return *place;
+	assert_non_null(free_place);
+	*free_place = bpf_node(thread, parent, function);
+	return *free_place;
+}
+
+static inline uint32_t bpf_frame(void)
+{
+	return table_take(QUEUE_FRAMES, &bpf.next_frame, bpf.info.frames_cap);
+}
+
+static inline uint32_t bpf_thread(uint32_t tgid, uint32_t tid, const char *comm)
+{
+	uint32_t i = table_take(QUEUE_THREADS, &bpf.next_thread, bpf.info.threads_cap);
+	struct wire_thread *t = &bpf.threads[i];
+
+	*t = (struct wire_thread){.tgid = tgid, .tid = tid, .start_ns = tid * 10ull};
+	snprintf(t->comm, sizeof(t->comm), "%s", comm);
+	t->root = bpf_node(i, 0, 0);
+	t->bottom = t->top = bpf_frame();
+	bpf.frames[t->bottom] = (struct wire_frame){.slot = ~0ull, .node = t->root};
+	__atomic_store_n(&t->state, WIRE_THREAD_READY, __ATOMIC_RELEASE);
+	return i;
+}
+
+static inline void bpf_enter(uint32_t thread, uint32_t function, uint64_t now)
+{
+	struct wire_thread *t = &bpf.threads[thread];
+	uint32_t below = t->top, place = bpf.frames[below].down;
+	uint32_t node = bpf_child(thread, bpf.frames[below].node, function);
+
+	if (!place) {
+		place = bpf_frame();
+		bpf.frames[place] = (struct wire_frame){.up = below};
+		bpf.frames[below].down = place;
+	}
+	bpf.frames[place].entered_ns = now;
+	bpf.frames[place].child_ns = 0;
+	bpf.frames[place].node = node;
+	bpf.frames[place].function = function;
+	__atomic_fetch_add(&bpf.nodes[node].calls, 1, __ATOMIC_RELEASE);
+	t->entered++;
+	t->top = place;
+}
+
+static inline uint64_t bpf_close(uint32_t thread, uint64_t now)
+{
+	struct wire_thread *t = &bpf.threads[thread];
+	struct wire_frame *f = &bpf.frames[t->top];
+	uint64_t took = now - f->entered_ns;
+
+	t->top = f->up;
+	bpf.frames[f->up].child_ns += took;
+	bpf.nodes[f->node].self_ns += took - f->child_ns;
+	return took;
+}
+
+static inline void bpf_leave(uint32_t thread, uint64_t now)
+{
+	struct wire_node *n = &bpf.nodes[bpf.frames[bpf.threads[thread].top].node];
+	uint64_t took = bpf_close(thread, now);
+
+	__atomic_fetch_add(&bpf.threads[thread].returned, 1, __ATOMIC_RELEASE);
+	if (!n->min_ns || took < n->min_ns)
+		n->min_ns = took;
+	if (took > n->max_ns)
+		n->max_ns = took;
+}
+
+static inline void bpf_unwind(uint32_t thread, uint64_t now)
+{
+	bpf_close(thread, now);
+	bpf.threads[thread].unwound++;
+}
+
+static inline void bpf_exit(uint32_t thread, uint64_t now)
+{
+	bpf.threads[thread].exit_ns = now;
+}
+
+#endif

@@ -1,0 +1,598 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Profiles out of tables that were filled by hand. */
+#include "elf_fixture.h"
+#include "tables_fixture.h"
+
+#include <errno.h>
+#include <pthread.h>
+
+#include "calls/profile.h"
+#include "collect/collector.h"
+
+enum { MAIN, WORK, LEAF, IDLE, FUNCTIONS };
+
+#define NOBODY 5000000 /* above any process id: nothing in /proc */
+
+static struct collector *collector;
+
+static int setup_sized(uint32_t threads, uint32_t frames, uint32_t nodes, uint32_t functions)
+{
+	tables_make(threads, frames, nodes);
+	return collector__new(&bpf.info, functions, &collector);
+}
+
+static int setup(void **state)
+{
+	return setup_sized(64, 256, 256, FUNCTIONS);
+}
+
+static int teardown(void **state)
+{
+	collector__free(collector);
+	tables_free();
+	return 0;
+}
+
+static struct profile *snapshot(uint64_t now)
+{
+	struct profile *p;
+	const struct profile_accounting *a;
+
+	assert_int_equal(collector__snapshot(collector, now, &p), 0);
+	a = &p->accounting;
+	assert_int_equal(a->entered, a->returned + a->unwound + a->open);
+	for (uint32_t i = 1; i < p->nodes_cnt; i++) {
+		uint64_t total = p->nodes[i].stats.self_ns;
+
+		assert_true(p->nodes[i].parent < i);
+		assert_true(p->nodes[i].thread < p->threads_cnt);
+		for (uint32_t k = i + 1; k < p->nodes_cnt; k++)
+			total += p->nodes[k].parent == i ? p->nodes[k].stats.total_ns : 0;
+		assert_int_equal(p->nodes[i].stats.total_ns, total);
+	}
+	return p;
+}
+
+static void assert_accounts(const struct profile *p, uint64_t entered, uint64_t returned,
+			    uint64_t unwound, int64_t open)
+{
+	assert_int_equal(p->accounting.entered, entered);
+	assert_int_equal(p->accounting.returned, returned);
+	assert_int_equal(p->accounting.unwound, unwound);
+	assert_int_equal(p->accounting.open, open);
+}
+
+/* The node of a path of functions, ended by -1, in a thread. */
+static const struct profile_node *node(const struct profile *p, uint32_t thread, const int *path)
+{
+	uint32_t at = 0;
+
+	for (; *path >= 0; path++) {
+		uint32_t found = 0;
+
+		for (uint32_t i = 1; i < p->nodes_cnt; i++) {
+			const struct profile_node *n = &p->nodes[i];
+
+			if (n->thread == thread && n->parent == at &&
+			    n->function == (uint32_t)*path) {
+				assert_int_equal(found, 0);
+				found = i;
+			}
+		}
+		assert_int_not_equal(found, 0);
+		at = found;
+	}
+	return &p->nodes[at];
+}
+
+#define NODE(p, thread, ...) node(p, thread, (const int[]){__VA_ARGS__, -1})
+
+static void assert_stats(const struct profile_node *n, uint64_t calls, uint64_t total_ns,
+			 uint64_t self_ns, uint64_t min_ns, uint64_t max_ns)
+{
+	assert_int_equal(n->stats.calls, calls);
+	assert_int_equal(n->stats.total_ns, total_ns);
+	assert_int_equal(n->stats.self_ns, self_ns);
+	assert_int_equal(n->stats.min_ns, min_ns);
+	assert_int_equal(n->stats.max_ns, max_ns);
+}
+
+/* main 0..1000 calls work 100..300 and 400..500, which calls leaf once, and idle 600..900. */
+static void record_small(uint32_t t)
+{
+	bpf_enter(t, MAIN, 0);
+	bpf_enter(t, WORK, 100);
+	bpf_enter(t, LEAF, 150);
+	bpf_leave(t, 200);
+	bpf_leave(t, 300);
+	bpf_enter(t, WORK, 400);
+	bpf_leave(t, 500);
+	bpf_enter(t, IDLE, 600);
+	bpf_leave(t, 900);
+	bpf_leave(t, 1000);
+}
+
+static void nothing_recorded(void **state)
+{
+	struct profile *p = snapshot(1000);
+
+	assert_int_equal(p->threads_cnt, 0);
+	assert_int_equal(p->nodes_cnt, 1);
+	assert_accounts(p, 0, 0, 0, 0);
+	profile__free(p);
+	/* A thread without calls is none. */
+	bpf_thread(NOBODY, NOBODY, "quiet");
+	p = snapshot(1000);
+	assert_int_equal(p->threads_cnt, 0);
+	profile__free(p);
+}
+
+static void finished_paths(void **state)
+{
+	struct profile *p;
+
+	record_small(bpf_thread(NOBODY, NOBODY + 1, "prog"));
+	p = snapshot(5000);
+	assert_int_equal(p->threads_cnt, 1);
+	assert_int_equal(p->threads[0].pid, NOBODY);
+	assert_int_equal(p->threads[0].tid, NOBODY + 1);
+	assert_int_equal(p->threads[0].start_ns, (NOBODY + 1) * 10ull);
+	assert_string_equal(p->threads[0].comm, "prog");
+	assert_int_equal(p->nodes_cnt, 5);
+	assert_stats(NODE(p, 0, MAIN), 1, 1000, 400, 1000, 1000);
+	assert_stats(NODE(p, 0, MAIN, WORK), 2, 300, 250, 100, 200);
+	assert_stats(NODE(p, 0, MAIN, WORK, LEAF), 1, 50, 50, 50, 50);
+	assert_stats(NODE(p, 0, MAIN, IDLE), 1, 300, 300, 300, 300);
+	assert_accounts(p, 5, 5, 0, 0);
+	assert_int_equal(collector__calls(collector), 5);
+	assert_int_equal(collector__poll(collector), 0);
+	assert_int_equal(collector__functions(collector), FUNCTIONS);
+	profile__free(p);
+}
+
+static void open_calls_have_their_time_so_far(void **state)
+{
+	uint32_t t = bpf_thread(NOBODY, NOBODY, "prog");
+	struct profile *p;
+
+	bpf_enter(t, MAIN, 1000);
+	bpf_enter(t, WORK, 1100);
+	bpf_enter(t, LEAF, 1150);
+	bpf_leave(t, 1160);
+	bpf_enter(t, WORK, 1200);
+	bpf_enter(t, IDLE, 1250);
+	bpf_unwind(t, 1300);
+	p = snapshot(2000);
+	assert_stats(NODE(p, 0, MAIN), 1, 1000, 100, UINT64_MAX, 0);
+	assert_stats(NODE(p, 0, MAIN, WORK), 1, 900, 90, UINT64_MAX, 0);
+	assert_stats(NODE(p, 0, MAIN, WORK, LEAF), 1, 10, 10, 10, 10);
+	assert_stats(NODE(p, 0, MAIN, WORK, WORK), 1, 800, 750, UINT64_MAX, 0);
+	assert_stats(NODE(p, 0, MAIN, WORK, WORK, IDLE), 1, 50, 50, UINT64_MAX, 0);
+	assert_accounts(p, 5, 1, 1, 3);
+	profile__free(p);
+	/* Later they have had more; the tables are as before. */
+	p = snapshot(2500);
+	assert_stats(NODE(p, 0, MAIN), 1, 1500, 100, UINT64_MAX, 0);
+	assert_stats(NODE(p, 0, MAIN, WORK, WORK), 1, 1300, 1250, UINT64_MAX, 0);
+	profile__free(p);
+}
+
+static void recursion_shares_no_node(void **state)
+{
+	uint32_t t = bpf_thread(NOBODY, NOBODY, "prog");
+	struct profile *p;
+
+	for (int i = 0; i < 100; i++)
+		bpf_enter(t, WORK, i * 10);
+	p = snapshot(1000);
+	assert_int_equal(p->nodes_cnt, 101);
+	for (uint32_t i = 1; i < 101; i++) {
+		assert_int_equal(p->nodes[i].stats.self_ns, 10);
+		assert_int_equal(p->nodes[i].stats.total_ns, 1000 - (i - 1) * 10);
+	}
+	assert_accounts(p, 100, 0, 0, 100);
+	profile__free(p);
+}
+
+static void calls_of_the_future_have_no_time(void **state)
+{
+	uint32_t t = bpf_thread(NOBODY, NOBODY, "prog");
+	struct profile *p;
+
+	bpf_enter(t, MAIN, 1000);
+	bpf_enter(t, WORK, 3000);
+	p = snapshot(2000);
+	assert_stats(NODE(p, 0, MAIN), 1, 1000, 1000, UINT64_MAX, 0);
+	assert_stats(NODE(p, 0, MAIN, WORK), 1, 0, 0, UINT64_MAX, 0);
+	profile__free(p);
+}
+
+static void ended_threads_stand_still(void **state)
+{
+	uint32_t t = bpf_thread(NOBODY, NOBODY, "prog");
+	struct profile *p;
+
+	bpf_enter(t, MAIN, 1000);
+	bpf_exit(t, 1700);
+	p = snapshot(5000);
+	assert_stats(NODE(p, 0, MAIN), 1, 700, 700, UINT64_MAX, 0);
+	assert_accounts(p, 1, 0, 0, 1);
+	profile__free(p);
+}
+
+static void threads_do_not_mix(void **state)
+{
+	uint32_t a = bpf_thread(NOBODY, NOBODY, "a"), b = bpf_thread(NOBODY, NOBODY + 1, "b");
+	struct profile *p;
+
+	/* Their nodes alternate in the table. */
+	bpf_enter(a, MAIN, 0);
+	bpf_enter(b, MAIN, 0);
+	bpf_enter(a, WORK, 10);
+	bpf_enter(b, IDLE, 20);
+	bpf_leave(a, 110);
+	bpf_leave(b, 220);
+	bpf_enter(b, WORK, 300);
+	bpf_leave(b, 400);
+	p = snapshot(1000);
+	assert_int_equal(p->threads_cnt, 2);
+	assert_int_equal(p->nodes_cnt, 6);
+	assert_stats(NODE(p, 0, MAIN), 1, 1000, 900, UINT64_MAX, 0);
+	assert_stats(NODE(p, 0, MAIN, WORK), 1, 100, 100, 100, 100);
+	assert_stats(NODE(p, 1, MAIN), 1, 1000, 700, UINT64_MAX, 0);
+	assert_stats(NODE(p, 1, MAIN, IDLE), 1, 200, 200, 200, 200);
+	assert_stats(NODE(p, 1, MAIN, WORK), 1, 100, 100, 100, 100);
+	assert_accounts(p, 5, 3, 0, 2);
+	profile__free(p);
+}
+
+static void unready_threads_are_left_out(void **state)
+{
+	uint32_t t = bpf_thread(NOBODY, NOBODY, "prog");
+	struct profile *p;
+
+	record_small(t);
+	bpf.threads[t].state = 0;
+	p = snapshot(1000);
+	assert_int_equal(p->threads_cnt, 0);
+	profile__free(p);
+}
+
+static void live_threads_have_their_present_name(void **state)
+{
+	uint32_t t = bpf_thread(getpid(), getpid(), "old name"), dead;
+	struct profile *p;
+	char comm[32];
+	FILE *f = fopen("/proc/self/comm", "r");
+
+	assert_non_null(fgets(comm, sizeof(comm), f));
+	comm[strcspn(comm, "\n")] = '\0';
+	fclose(f);
+	dead = bpf_thread(getpid(), getpid(), "old name");
+	bpf_enter(t, MAIN, 1);
+	bpf_enter(dead, MAIN, 1);
+	bpf_exit(dead, 2);
+	memset(bpf.threads[dead].comm, 'x', sizeof(bpf.threads[dead].comm));
+	p = snapshot(3);
+	assert_string_equal(p->threads[0].comm, comm);
+	assert_string_equal(p->threads[1].comm, "xxxxxxxxxxxxxxx");
+	profile__free(p);
+}
+
+static void losses_add_up(void **state)
+{
+	struct profile *p;
+
+	bpf.lost[WIRE_LOST_THREADS] = 1;
+	bpf.lost[WIRE_LOST_FRAMES] = 10;
+	bpf.lost[WIRE_LOST_PATHS] = 100;
+	p = snapshot(1);
+	assert_int_equal(p->accounting.lost, 111);
+	profile__free(p);
+}
+
+static bool is_queued(int queue, uint32_t entry)
+{
+	const struct table_queue *q = &bpf.queues[queue - QUEUE_THREADS];
+	int found = 0;
+
+	for (size_t i = 0; i < q->cnt; i++)
+		found += q->items[i] == entry;
+	assert_true(found <= 1);
+	return found;
+}
+
+static void roomy_tables_are_left_alone(void **state)
+{
+	uint32_t t = bpf_thread(NOBODY, NOBODY, "prog");
+
+	record_small(t);
+	bpf_exit(t, 1000);
+	assert_int_equal(collector__poll(collector), 0);
+	assert_int_equal(bpf.queues[0].cnt, 0);
+	assert_int_equal(bpf.threads[t].state, WIRE_THREAD_READY);
+}
+
+static int setup_few_threads(void **state)
+{
+	return setup_sized(8, 256, 256, FUNCTIONS);
+}
+
+/* Five of eight threads; the first and the last are alive. */
+static void fill_threads(uint32_t *t)
+{
+	for (int i = 0; i < 5; i++) {
+		t[i] = bpf_thread(NOBODY, NOBODY + i, "prog");
+		record_small(t[i]);
+	}
+	bpf_enter(t[1], MAIN, 2000); /* open at its end */
+	for (int i = 1; i < 4; i++)
+		bpf_exit(t[i], 2000 + i);
+}
+
+static void dead_threads_are_given_back(void **state)
+{
+	uint64_t *free_place;
+	uint32_t t[5];
+
+	fill_threads(t);
+	assert_int_equal(collector__poll(collector), 0);
+	for (int i = 0; i < 5; i++)
+		assert_int_equal(is_queued(QUEUE_THREADS, t[i]), i > 0 && i < 4);
+	assert_int_equal(bpf.queues[QUEUE_THREADS - QUEUE_THREADS].cnt, 3);
+	assert_int_equal(bpf.queues[QUEUE_NODES - QUEUE_THREADS].cnt, 3 * 5);
+	assert_int_equal(bpf.queues[QUEUE_FRAMES - QUEUE_THREADS].cnt, 3 * 4);
+	for (uint32_t i = 1; i < bpf.next_node; i++) {
+		const struct wire_node *n = &bpf.nodes[i];
+		bool given = is_queued(QUEUE_NODES, i);
+		const uint64_t *place = index_find(n->parent, n->function, &free_place);
+
+		assert_int_equal(!n->thread, given);
+		if (n->parent)
+			assert_int_equal(place != NULL, !given);
+	}
+	for (int i = 1; i < 4; i++)
+		assert_int_equal(bpf.threads[t[i]].state, 0);
+	/* Once is enough. */
+	assert_int_equal(collector__poll(collector), 0);
+	assert_int_equal(bpf.queues[0].cnt, 3);
+}
+
+static void retired_threads_stay_in_the_profile(void **state)
+{
+	struct profile *before, *after;
+	uint32_t t[5];
+
+	fill_threads(t);
+	before = snapshot(9000);
+	assert_accounts(before, 26, 25, 0, 1);
+	assert_int_equal(collector__poll(collector), 0);
+	after = snapshot(9000);
+	assert_accounts(after, 26, 25, 0, 1);
+	assert_int_equal(after->threads_cnt, 5);
+	assert_int_equal(after->nodes_cnt, before->nodes_cnt);
+	assert_int_equal(collector__calls(collector), 26);
+	/* The retired ones come first: 1, 2, 3, then 0 and 4. */
+	for (int i = 0; i < 5; i++) {
+		static const int was[] = {1, 2, 3, 0, 4};
+		const struct profile_node *a = NODE(before, was[i], MAIN);
+		const struct profile_node *b = NODE(after, i, MAIN);
+
+		assert_int_equal(after->threads[i].tid, NOBODY + was[i]);
+		assert_memory_equal(&a->stats, &b->stats, sizeof(a->stats));
+	}
+	assert_stats(NODE(after, 0, MAIN), 2, 1001, 401, 1000, 1000);
+	profile__free(before);
+	profile__free(after);
+}
+
+static void entries_are_used_again(void **state)
+{
+	struct profile *p;
+	uint32_t t[5];
+
+	fill_threads(t);
+	/* Far more threads than there is room for at a time. */
+	for (int round = 0; round < 50; round++) {
+		uint32_t again;
+
+		assert_int_equal(collector__poll(collector), 0);
+		again = bpf_thread(NOBODY, NOBODY + 100 + round, "again");
+		record_small(again);
+		bpf_exit(again, 1000);
+	}
+	p = snapshot(9000);
+	assert_int_equal(p->threads_cnt, 55);
+	assert_int_equal(p->nodes_cnt, 1 + 55 * 4);
+	assert_accounts(p, 26 + 50 * 5, 25 + 50 * 5, 0, 1);
+	assert_int_equal(collector__calls(collector), 26 + 50 * 5);
+	for (int i = 0; i < 50; i++)
+		assert_int_equal(NODE(p, 5 + i - 2, MAIN, WORK)->stats.calls, 2);
+	profile__free(p);
+	assert_true(bpf.next_thread <= 8);
+}
+
+static void any_short_table_retires(void **state)
+{
+	/* 129 of 256 nodes, or of 256 frames, in few threads */
+	for (int deep = 0; deep < 2; deep++) {
+		uint32_t t = bpf_thread(NOBODY, NOBODY, "prog");
+
+		for (uint32_t i = 0; i < 129; i++) {
+			bpf_enter(t, WORK, i);
+			if (!deep)
+				bpf_leave(t, i);
+		}
+		bpf_exit(t, 1000);
+		assert_int_equal(collector__poll(collector), 0);
+		assert_int_equal(is_queued(QUEUE_THREADS, t), deep);
+	}
+}
+
+static int setup_race(void **state)
+{
+	return setup_sized(8, 256, 1 << 15, 1 << 15);
+}
+
+static void *make_paths(void *arg)
+{
+	uint32_t t = *(uint32_t *)arg;
+
+	for (uint32_t i = 0; i < (1 << 15) - 8; i++) {
+		for (int k = 0; k < 20; k++) {
+			bpf_enter(t, i, i);
+			bpf_leave(t, i);
+		}
+	}
+	bpf_exit(t, 1);
+	return NULL;
+}
+
+/* A path that is made while the thread is being read must not leave more returns than calls. */
+static void accounts_hold_while_paths_are_made(void **state)
+{
+	uint32_t t = bpf_thread(NOBODY, NOBODY, "busy");
+	int64_t lowest = 0;
+	pthread_t writer;
+
+	assert_int_equal(pthread_create(&writer, NULL, make_paths, &t), 0);
+	while (!__atomic_load_n(&bpf.threads[t].exit_ns, __ATOMIC_ACQUIRE)) {
+		struct profile *p;
+
+		assert_int_equal(collector__snapshot(collector, 1, &p), 0);
+		lowest = p->accounting.open < lowest ? p->accounting.open : lowest;
+		profile__free(p);
+	}
+	pthread_join(writer, NULL);
+	assert_int_equal(lowest, 0);
+}
+
+/* Overwrites `cnt` words of a table: large, small and in-range numbers. */
+static void scribble(void *table, size_t bytes, int cnt, uint32_t *seed)
+{
+	for (int i = 0; i < cnt; i++) {
+		uint32_t how = next_random(seed), value = next_random(seed);
+
+		((uint32_t *)table)[next_random(seed) % (bytes / 4)] = how % 3 == 0   ? value
+								       : how % 3 == 1 ? value % 256
+										      : ~0u;
+	}
+}
+
+/* A profile may be wrong then, or refused; reading must stay within the tables. */
+static void use_anyhow(void)
+{
+	struct profile *p;
+
+	if (collector__snapshot(collector, 5000, &p))
+		return;
+	p->functions = calloc(FUNCTIONS, sizeof(*p->functions));
+	p->functions_cnt = FUNCTIONS;
+	assert_int_equal(profile__link(p), 0);
+	profile__free(p);
+}
+
+static void fill_somehow(void)
+{
+	for (int i = 0; i < 6; i++) {
+		uint32_t t = bpf_thread(NOBODY, NOBODY + i, "prog");
+
+		record_small(t);
+		bpf_enter(t, MAIN, 2000);
+		bpf_enter(t, LEAF, 2100);
+		if (i % 2)
+			bpf_exit(t, 3000);
+	}
+}
+
+static void garbage(int threads, int frames, int nodes)
+{
+	uint32_t seed = 20240229;
+	int saved = hush();
+
+	for (int round = 0; round < 500; round++) {
+		if (round)
+			setup_few_threads(NULL);
+		fill_somehow();
+		scribble(bpf.threads, 8 * sizeof(*bpf.threads), threads, &seed);
+		scribble(bpf.frames, 32 * sizeof(*bpf.frames), frames, &seed);
+		scribble(bpf.nodes, 48 * sizeof(*bpf.nodes), nodes, &seed);
+		use_anyhow();
+		collector__poll(collector);
+		use_anyhow();
+		if (round < 499)
+			teardown(NULL);
+	}
+	unhush(saved);
+}
+
+static void garbage_in_threads(void **state)
+{
+	garbage(8, 0, 0);
+}
+
+static void garbage_in_frames(void **state)
+{
+	garbage(0, 20, 0);
+}
+
+static void garbage_in_nodes(void **state)
+{
+	garbage(0, 0, 20);
+}
+
+static void rings_end(void **state)
+{
+	uint32_t t = bpf_thread(NOBODY, NOBODY, "prog");
+
+	record_small(t);
+	bpf_enter(t, MAIN, 2000);
+	bpf.frames[bpf.threads[t].top].up = bpf.threads[t].top;
+	use_anyhow();
+	bpf.nodes[bpf.threads[t].newest].older = bpf.threads[t].newest;
+	use_anyhow();
+}
+
+static void unknown_functions_are_refused(void **state)
+{
+	uint32_t t = bpf_thread(NOBODY, NOBODY, "prog");
+	struct profile *p;
+	int saved = hush();
+
+	bpf_enter(t, FUNCTIONS, 1);
+	assert_int_equal(collector__snapshot(collector, 1, &p), -EINVAL);
+	unhush(saved);
+}
+
+#define TEST(f)	    cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define TEST_FEW(f) cmocka_unit_test_setup_teardown(f, setup_few_threads, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(nothing_recorded),
+		TEST(finished_paths),
+		TEST(open_calls_have_their_time_so_far),
+		TEST(recursion_shares_no_node),
+		TEST(calls_of_the_future_have_no_time),
+		TEST(ended_threads_stand_still),
+		TEST(threads_do_not_mix),
+		TEST(unready_threads_are_left_out),
+		TEST(live_threads_have_their_present_name),
+		TEST(losses_add_up),
+		TEST(unknown_functions_are_refused),
+		TEST(roomy_tables_are_left_alone),
+		TEST_FEW(dead_threads_are_given_back),
+		TEST_FEW(retired_threads_stay_in_the_profile),
+		TEST_FEW(entries_are_used_again),
+		TEST(any_short_table_retires),
+		TEST(rings_end),
+		cmocka_unit_test_setup_teardown(accounts_hold_while_paths_are_made, setup_race,
+						teardown),
+		TEST_FEW(garbage_in_threads),
+		TEST_FEW(garbage_in_frames),
+		TEST_FEW(garbage_in_nodes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

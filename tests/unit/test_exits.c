@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* How a leave is seen: every context with every kind of code. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "plan/code.h"
+#include "plan/exits.h"
+
+static const char why[] = "what the context says";
+static const char leaf_why[] = "calls nothing: cannot be unwound through";
+static const char inspects_why[] = "looks at its return address";
+static const char bad_why[] = "has bytes that are no instruction";
+static const char no_exits_why[] = "never leaves by a return or a jump";
+
+static const struct code plain = {0};
+static const struct code leaf = {.leaf = true};
+static const struct code bad = {.bad = bad_why};
+static const struct code endless = {.no_exits = no_exits_why};
+static const struct code endless_leaf = {.leaf = true, .no_exits = no_exits_why};
+static const struct code bad_endless = {.bad = bad_why, .no_exits = no_exits_why};
+
+static const struct {
+	unsigned traits;
+	const struct code *code;
+	enum deny_verdict deny;
+	enum exit_strategy strategy;
+	const char *reason;
+} table[] = {
+	/* nothing unwinds: return probes, even where the code is not understood */
+	{0, &plain, DENY_NOTHING, EXIT_RETURN, why},
+	{0, &leaf, DENY_NOTHING, EXIT_RETURN, why},
+	{0, &bad, DENY_NOTHING, EXIT_RETURN, why},
+	{0, &endless, DENY_NOTHING, EXIT_RETURN, why},
+	{TRAIT_LIBC, &plain, DENY_NOTHING, EXIT_RETURN, why},
+	/* something does: only where the function itself cannot be unwound through */
+	{TRAIT_UNWINDS, &plain, DENY_NOTHING, EXIT_SITES, why},
+	{TRAIT_SWITCHES, &plain, DENY_NOTHING, EXIT_SITES, why},
+	{TRAIT_INSPECTS, &plain, DENY_NOTHING, EXIT_SITES, why},
+	{TRAIT_UNWINDS | TRAIT_LIBC, &plain, DENY_NOTHING, EXIT_SITES, why},
+	{TRAIT_UNWINDS, &leaf, DENY_NOTHING, EXIT_RETURN, leaf_why},
+	{TRAIT_SWITCHES, &leaf, DENY_NOTHING, EXIT_RETURN, leaf_why},
+	{TRAIT_INSPECTS, &leaf, DENY_NOTHING, EXIT_RETURN, leaf_why},
+	{TRAIT_UNWINDS, &endless_leaf, DENY_NOTHING, EXIT_RETURN, leaf_why},
+	{TRAIT_UNWINDS, &bad, DENY_NOTHING, EXIT_NONE, bad_why},
+	{TRAIT_UNWINDS, &endless, DENY_NOTHING, EXIT_NONE, no_exits_why},
+	{TRAIT_UNWINDS, &bad_endless, DENY_NOTHING, EXIT_NONE, bad_why},
+	/* Go's scheduler interrupts leaves, too */
+	{TRAIT_GO, &plain, DENY_NOTHING, EXIT_SITES, why},
+	{TRAIT_GO, &leaf, DENY_NOTHING, EXIT_SITES, why},
+	{TRAIT_GO | TRAIT_UNWINDS, &leaf, DENY_NOTHING, EXIT_SITES, why},
+	{TRAIT_GO, &endless_leaf, DENY_NOTHING, EXIT_NONE, no_exits_why},
+	/* functions that look at their return address, whatever the context */
+	{0, &plain, DENY_RETURN, EXIT_SITES, inspects_why},
+	{0, &leaf, DENY_RETURN, EXIT_SITES, inspects_why},
+	{TRAIT_UNWINDS, &leaf, DENY_RETURN, EXIT_SITES, inspects_why},
+	{TRAIT_GO, &leaf, DENY_RETURN, EXIT_SITES, inspects_why},
+	{0, &bad, DENY_RETURN, EXIT_NONE, bad_why},
+	{0, &endless, DENY_RETURN, EXIT_NONE, no_exits_why},
+};
+
+static void choices(void **state)
+{
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
+		const struct exit_context ctx = {table[i].traits, why};
+		struct exit_choice choice = exits__choose(&ctx, table[i].code, table[i].deny);
+
+		if (choice.strategy != table[i].strategy)
+			fail_msg("row %zu: %s", i, exit_strategy__name(choice.strategy));
+		assert_string_equal(choice.reason, table[i].reason);
+	}
+}
+
+static void names(void **state)
+{
+	assert_string_equal(exit_strategy__name(EXIT_RETURN), "return");
+	assert_string_equal(exit_strategy__name(EXIT_SITES), "sites");
+	assert_string_equal(exit_strategy__name(EXIT_NONE), "none");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(choices),
+		cmocka_unit_test(names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

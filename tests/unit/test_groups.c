@@ -1,0 +1,483 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Attaching in groups against a kernel made up here: link__create() below stands in for it. */
+#include "elf_fixture.h"
+
+#include <errno.h>
+
+#include "attach/groups.h"
+#include "plan/plan.h"
+#include "target/target.h"
+#include "wire.h"
+
+enum { PROG_SESSION = 100, PROG_ENTRY, PROG_EXIT, PROG_RETURN };
+
+#define MAX_LINKS  4096
+#define MAX_PROBES 65536
+#define FUNCTIONS  90
+#define PROCESSES  100
+
+/* What the kernel is asked for and how it answers. */
+static struct {
+	bool (*refuses)(int prog_fd, uint64_t offset);
+	int refuse_err;
+	size_t max_cnt;		 /* in a link; 0: any */
+	pid_t ended;		 /* ESRCH for it */
+	int fail_from, fail_err; /* every call from this one on; 0: none */
+	int calls, links;
+	int fds[MAX_LINKS];
+	struct probe {
+		int prog_fd, attach_type, return_probes, object_fd;
+		pid_t pid;
+		uint64_t offset, cookie;
+	} probes[MAX_PROBES];
+	size_t probes_cnt;
+} kernel;
+
+static int refusal(const struct link_spec *spec)
+{
+	if (kernel.fail_from && kernel.calls >= kernel.fail_from)
+		return kernel.fail_err;
+	if (kernel.ended && spec->pid == kernel.ended)
+		return -ESRCH;
+	if (kernel.max_cnt && spec->cnt > kernel.max_cnt)
+		return -E2BIG;
+	for (size_t i = 0; kernel.refuses && i < spec->cnt; i++) {
+		if (kernel.refuses(spec->prog_fd, spec->offsets[i]))
+			return kernel.refuse_err;
+	}
+	return 0;
+}
+
+int link__create(const struct link_spec *spec)
+{
+	int err, fd;
+
+	kernel.calls++;
+	assert_true(spec->cnt > 0);
+	err = refusal(spec);
+	if (err)
+		return err;
+	fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	assert_true(fd >= 0 && kernel.links < MAX_LINKS);
+	assert_true(kernel.probes_cnt + spec->cnt <= MAX_PROBES);
+	kernel.fds[kernel.links++] = fd;
+	for (size_t i = 0; i < spec->cnt; i++)
+		kernel.probes[kernel.probes_cnt++] = (struct probe){
+			spec->prog_fd, spec->attach_type, spec->return_probes, spec->object_fd,
+			spec->pid,     spec->offsets[i],  spec->cookies[i]};
+	return fd;
+}
+
+static size_t session_returns(const struct proftrace_bpf *skel, struct tier_probe *probes)
+{
+	probes[0] = (struct tier_probe){PROG_SESSION, LINK_UPROBE_SESSION, 0};
+	return 1;
+}
+
+static struct tier_probe entry(const struct proftrace_bpf *skel)
+{
+	return (struct tier_probe){PROG_ENTRY, LINK_UPROBE_MULTI, 0};
+}
+
+static size_t multi_returns(const struct proftrace_bpf *skel, struct tier_probe *probes)
+{
+	probes[0] = (struct tier_probe){PROG_RETURN, LINK_UPROBE_MULTI, 1};
+	probes[1] = entry(skel);
+	return 2;
+}
+
+static struct tier_probe exit_site(const struct proftrace_bpf *skel)
+{
+	return (struct tier_probe){PROG_EXIT, LINK_UPROBE_MULTI, 0};
+}
+
+static const struct tier session = {"session", "", NULL, session_returns, entry, exit_site};
+static const struct tier multi = {"multi", "", NULL, multi_returns, entry, exit_site};
+
+/* Function i: at 0x1000 * (i + 1), of strategy i % 3; those of EXIT_SITES have two exits. */
+static struct plan_function functions[FUNCTIONS];
+static struct plan_exit exits[FUNCTIONS * 2];
+static char names[FUNCTIONS][8];
+static uint32_t everyone[PROCESSES];
+static struct target_process processes[PROCESSES];
+static struct target_object objects[3];
+static struct plan plan;
+static struct target target;
+static struct groups groups;
+
+static uint64_t entry_offset(uint32_t i)
+{
+	return 0x1000 * (i + 1) + 4;
+}
+
+static int setup(void **state)
+{
+	memset(&kernel, 0, sizeof(kernel));
+	kernel.refuse_err = -EINVAL;
+	plan = (struct plan){.functions = functions, .exits = exits};
+	plan.functions_cnt = FUNCTIONS;
+	for (uint32_t i = 0; i < FUNCTIONS; i++) {
+		snprintf(names[i], sizeof(names[i]), "f%u", i);
+		functions[i] = (struct plan_function){.symbol = names[i],
+						      .offset = 0x1000 * (i + 1),
+						      .site_offset = 4,
+						      .exit = i % 3,
+						      .exits = plan.exits_cnt};
+		if (functions[i].exit != EXIT_SITES)
+			continue;
+		exits[plan.exits_cnt++] =
+			(struct plan_exit){0x1000 * (i + 1) + 0x10, CODE_EXIT_RET, 0};
+		exits[plan.exits_cnt++] =
+			(struct plan_exit){0x1000 * (i + 1) + 0x20, CODE_EXIT_JCC, 5};
+		functions[i].exits_cnt = 2;
+	}
+	for (uint32_t i = 0; i < PROCESSES; i++) {
+		processes[i] = (struct target_process){.pid = 1000 + i, .pidfd = -1};
+		everyone[i] = i;
+	}
+	for (uint32_t i = 0; i < 3; i++)
+		objects[i] = (struct target_object){
+			.path = "/bin/prog", .fd = 50 + i, .processes = everyone};
+	target = (struct target){.processes = processes, .objects = objects, .objects_cnt = 1};
+	return 0;
+}
+
+/* `cnt` processes, all of which map the first object. */
+static void set_processes(uint32_t cnt)
+{
+	target.processes_cnt = objects[0].processes_cnt = cnt;
+}
+
+static int64_t attach(const struct tier *tier)
+{
+	int saved = hush();
+	int64_t attached = groups__attach(&groups, tier, NULL, &plan, &target);
+
+	unhush(saved);
+	return attached;
+}
+
+static void assert_all_closed(void)
+{
+	for (int i = 0; i < kernel.links; i++)
+		assert_int_equal(fcntl(kernel.fds[i], F_GETFD), -1);
+	assert_null(groups.links);
+	assert_int_equal(groups.links_cnt, 0);
+}
+
+static int teardown(void **state)
+{
+	groups__detach(&groups);
+	assert_all_closed();
+	groups__detach(&groups);
+	return 0;
+}
+
+static int count(int prog_fd, pid_t pid, uint64_t offset)
+{
+	int cnt = 0;
+
+	for (size_t i = 0; i < kernel.probes_cnt; i++) {
+		const struct probe *p = &kernel.probes[i];
+
+		cnt += p->prog_fd == prog_fd && p->pid == pid && p->offset == offset;
+	}
+	return cnt;
+}
+
+static int entry_prog(uint32_t i)
+{
+	return functions[i].exit == EXIT_RETURN ? PROG_SESSION : PROG_ENTRY;
+}
+
+/* Every function but the refused ones has all its probes in the process, once. */
+static void assert_attached(pid_t pid)
+{
+	for (uint32_t i = 0; i < FUNCTIONS; i++) {
+		const struct plan_function *f = &functions[i];
+		uint64_t at = entry_offset(i);
+		bool refused = kernel.refuses && kernel.refuses(entry_prog(i), at);
+
+		if (count(entry_prog(i), pid, at) != !refused)
+			fail_msg("entry of %s in %d", f->symbol, pid);
+		for (uint32_t e = 0; e < f->exits_cnt; e++)
+			assert_int_equal(count(PROG_EXIT, pid, exits[f->exits + e].offset), 1);
+	}
+}
+
+static void every_process_of_a_file(void **state)
+{
+	assert_int_equal(attach(&session), FUNCTIONS);
+	assert_attached(0);
+	assert_int_equal(kernel.links, 3);
+	assert_int_equal(kernel.probes_cnt, FUNCTIONS + plan.exits_cnt);
+	for (size_t i = 0; i < kernel.probes_cnt; i++)
+		assert_int_equal(kernel.probes[i].object_fd, objects[0].fd);
+}
+
+static void exits_come_before_entries(void **state)
+{
+	bool entered = false;
+
+	assert_int_equal(attach(&session), FUNCTIONS);
+	for (size_t i = 0; i < kernel.probes_cnt; i++) {
+		entered |= kernel.probes[i].prog_fd == PROG_ENTRY;
+		assert_false(entered && kernel.probes[i].prog_fd == PROG_EXIT);
+	}
+}
+
+static void cookies(void **state)
+{
+	functions[1].site_delta = 0x1234;
+	functions[1].tail_jumps = functions[2].loops_to_entry = true;
+	assert_int_equal(attach(&session), FUNCTIONS);
+	for (size_t i = 0; i < kernel.probes_cnt; i++) {
+		const struct probe *p = &kernel.probes[i];
+		uint32_t f = p->cookie & WIRE_COOKIE_FUNCTION;
+		uint64_t expected = f;
+
+		assert_int_equal(f, p->offset / 0x1000 - 1);
+		if (p->prog_fd == PROG_EXIT)
+			expected |= p->offset & 0x20 ? 0x520000000000ull : 0x010000000000ull;
+		else if (f == 1)
+			expected |= 0x0001001234000000ull;
+		else if (f == 2)
+			expected |= 0x0002000000000000ull;
+		assert_int_equal(p->cookie, expected);
+	}
+}
+
+static void entry_and_return_apart(void **state)
+{
+	assert_int_equal(attach(&multi), FUNCTIONS);
+	for (uint32_t i = 0; i < FUNCTIONS; i++) {
+		bool returns = functions[i].exit == EXIT_RETURN;
+
+		assert_int_equal(count(PROG_ENTRY, 0, entry_offset(i)), 1);
+		assert_int_equal(count(PROG_RETURN, 0, entry_offset(i)), returns);
+	}
+	assert_int_equal(kernel.probes[0].prog_fd, PROG_RETURN);
+	assert_int_equal(kernel.probes[0].return_probes, 1);
+}
+
+static void each_process_by_itself(void **state)
+{
+	set_processes(3);
+	assert_int_equal(attach(&session), FUNCTIONS);
+	for (int i = 0; i < 3; i++)
+		assert_attached(1000 + i);
+	assert_int_equal(kernel.probes_cnt, 3 * (FUNCTIONS + plan.exits_cnt));
+}
+
+static void objects_without_functions_are_left_alone(void **state)
+{
+	target.objects_cnt = 3;
+	for (uint32_t i = 0; i < 10; i++)
+		functions[i].object = 2;
+	assert_int_equal(attach(&session), FUNCTIONS);
+	assert_attached(0);
+	for (size_t i = 0; i < kernel.probes_cnt; i++)
+		assert_int_equal(kernel.probes[i].object_fd,
+				 kernel.probes[i].offset < 0x1000 * 11 ? 52 : 50);
+}
+
+static bool refuses_some(int prog_fd, uint64_t offset)
+{
+	return offset == entry_offset(0) || offset == entry_offset(44) ||
+	       offset == entry_offset(45) || offset == entry_offset(FUNCTIONS - 1);
+}
+
+static void the_refused_are_left_out(void **state)
+{
+	kernel.refuses = refuses_some;
+	assert_int_equal(attach(&session), FUNCTIONS - 4);
+	assert_attached(0);
+	kernel.refuse_err = -524; /* ENOTSUPP: what the kernel says of instructions */
+}
+
+static void a_link_too_large_is_halved(void **state)
+{
+	kernel.max_cnt = 7;
+	assert_int_equal(attach(&session), FUNCTIONS);
+	assert_attached(0);
+}
+
+static bool refuses_an_exit(int prog_fd, uint64_t offset)
+{
+	return offset == 0x1000 * 2 + 0x20;
+}
+
+/* Entered but never left would be worse than not seen at all. */
+static void a_refused_exit_leaves_out_the_function(void **state)
+{
+	kernel.refuses = refuses_an_exit;
+	assert_int_equal(attach(&session), FUNCTIONS - 1);
+	assert_int_equal(count(PROG_ENTRY, 0, entry_offset(1)), 0);
+	assert_int_equal(count(PROG_ENTRY, 0, entry_offset(4)), 1);
+}
+
+static bool refuses_returns(int prog_fd, uint64_t offset)
+{
+	return prog_fd == PROG_RETURN && offset == entry_offset(3);
+}
+
+static void a_refused_return_leaves_out_the_function(void **state)
+{
+	kernel.refuses = refuses_returns;
+	assert_int_equal(attach(&multi), FUNCTIONS - 1);
+	assert_int_equal(count(PROG_ENTRY, 0, entry_offset(3)), 0);
+	assert_int_equal(count(PROG_ENTRY, 0, entry_offset(0)), 1);
+}
+
+static uint32_t refused_below;
+
+static bool refuses_first(int prog_fd, uint64_t offset)
+{
+	return offset < 0x1000 * (refused_below + 1);
+}
+
+static bool refuses_first_entries(int prog_fd, uint64_t offset)
+{
+	return prog_fd != PROG_EXIT && refuses_first(prog_fd, offset);
+}
+
+static void many_refusals_are_the_kernel_s_no(void **state)
+{
+	kernel.refuses = refuses_first_entries;
+	refused_below = 64;
+	assert_int_equal(attach(&session), FUNCTIONS - 64);
+	assert_attached(0);
+	groups__detach(&groups);
+	assert_all_closed();
+	setup(state); /* refusals stay with the plan */
+	kernel.refuses = refuses_first_entries;
+	refused_below = 65;
+	assert_int_equal(attach(&session), -EINVAL);
+	assert_all_closed();
+}
+
+static bool refuses_all(int prog_fd, uint64_t offset)
+{
+	return true;
+}
+
+static void all_refused(void **state)
+{
+	plan.functions_cnt = 5;
+	kernel.refuses = refuses_all;
+	assert_int_equal(attach(&session), -ENOENT);
+	assert_all_closed();
+}
+
+static bool refuses_one(int prog_fd, uint64_t offset)
+{
+	return offset == entry_offset(7);
+}
+
+/* The limit is on functions: one that is refused everywhere is no reason to give up. */
+static void one_function_in_many_processes(void **state)
+{
+	set_processes(PROCESSES);
+	kernel.refuses = refuses_one;
+	assert_int_equal(attach(&session), FUNCTIONS - 1);
+	for (int i = 0; i < PROCESSES; i++)
+		assert_int_equal(count(PROG_ENTRY, 1000 + i, entry_offset(8)), 1);
+}
+
+static void hopeless_errors_end_it(void **state)
+{
+	static const int errors[] = {-EPERM, -EACCES, -ENOMEM, -EMFILE, -ENFILE, -ESRCH, -EBADF};
+
+	for (size_t i = 0; i < sizeof(errors) / sizeof(*errors); i++) {
+		for (int from = 1; from <= 3; from++) {
+			setup(state);
+			set_processes(1);
+			kernel.fail_from = from;
+			kernel.fail_err = errors[i];
+			assert_int_equal(attach(&session), errors[i]);
+			assert_int_equal(kernel.calls, from);
+			assert_all_closed();
+		}
+	}
+}
+
+static void a_process_that_ends_is_left_out(void **state)
+{
+	set_processes(3);
+	kernel.ended = 1001;
+	assert_int_equal(attach(&session), FUNCTIONS);
+	assert_attached(1000);
+	assert_attached(1002);
+	for (size_t i = 0; i < kernel.probes_cnt; i++)
+		assert_int_not_equal(kernel.probes[i].pid, 1001);
+}
+
+static void all_processes_end(void **state)
+{
+	set_processes(3);
+	kernel.fail_from = 1;
+	kernel.fail_err = -ESRCH;
+	assert_int_equal(attach(&session), -ESRCH);
+	assert_int_equal(kernel.calls, 3);
+	assert_all_closed();
+}
+
+/* Two programs are traced at once; the first one ends, and with it all that maps its file. */
+static void an_object_whose_only_process_ends(void **state)
+{
+	static uint32_t second[] = {1};
+
+	set_processes(2);
+	objects[0].processes_cnt = 1;
+	objects[1].processes = second;
+	objects[1].processes_cnt = 1;
+	target.objects_cnt = 2;
+	for (uint32_t i = 30; i < FUNCTIONS; i++)
+		functions[i].object = 1;
+	kernel.ended = 1000;
+	assert_true(attach(&session) > 0);
+	for (uint32_t i = 30; i < FUNCTIONS; i++)
+		assert_int_equal(count(entry_prog(i), 1001, entry_offset(i)), 1);
+}
+
+static void trials(void **state)
+{
+	const struct tier_probe probe = {PROG_SESSION, LINK_UPROBE_SESSION, 0};
+
+	assert_int_equal(groups__trial(&groups, &probe), 0);
+	assert_int_equal(groups.links_cnt, 1);
+	assert_int_equal(kernel.probes[0].pid, getpid());
+	assert_int_equal(kernel.probes[0].attach_type, LINK_UPROBE_SESSION);
+	kernel.refuses = refuses_all;
+	assert_int_equal(groups__trial(&groups, &probe), -EINVAL);
+	assert_int_equal(groups.links_cnt, 1);
+	assert_int_equal(fcntl(kernel.probes[0].object_fd, F_GETFD), -1);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(every_process_of_a_file),
+		TEST(exits_come_before_entries),
+		TEST(cookies),
+		TEST(entry_and_return_apart),
+		TEST(each_process_by_itself),
+		TEST(objects_without_functions_are_left_alone),
+		TEST(the_refused_are_left_out),
+		TEST(a_link_too_large_is_halved),
+		TEST(a_refused_exit_leaves_out_the_function),
+		TEST(a_refused_return_leaves_out_the_function),
+		TEST(many_refusals_are_the_kernel_s_no),
+		TEST(all_refused),
+		TEST(one_function_in_many_processes),
+		TEST(hopeless_errors_end_it),
+		TEST(a_process_that_ends_is_left_out),
+		TEST(all_processes_end),
+		TEST(an_object_whose_only_process_ends),
+		TEST(trials),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

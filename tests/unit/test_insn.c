@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Single instructions. The table is assembled by gcc at test time, so what stands here is what GNU
+ * as makes of the text, and lengths and targets are its own. What the kernel accepts and emulates
+ * follows arch/x86/kernel/uprobes.c (good_insns_64, good_2byte_insns, is_prefix_bad(),
+ * branch_setup_xol_ops(), push_setup_xol_ops()).
+ */
+#include "elf_fixture.h"
+
+#include <errno.h>
+
+#include "plan/insn.h"
+
+#define REFUSED SITE_CLASSES /* the kernel accepts no probe there */
+
+struct row {
+	const char *text;
+	int flow, stack, down, site;
+};
+
+static const struct row table[] = {
+	/* nops; pause is one to the kernel, xchg %r8,%rax must not be */
+	{"nop", FLOW_NEXT, STACK_MOVES, 0, SITE_NOP},
+	{".byte 0x66, 0x90", FLOW_NEXT, STACK_MOVES, 0, SITE_NOP},
+	{".byte 0x48, 0x90", FLOW_NEXT, STACK_MOVES, 0, SITE_NOP},
+	{"pause", FLOW_NEXT, STACK_MOVES, 0, SITE_NOP},
+	{"nopl 0(%rax,%rax,1)", FLOW_NEXT, STACK_MOVES, 0, SITE_STEP},
+	{".byte 0x0f, 0x1f, 0x44, 0x00, 0x00", FLOW_NEXT, STACK_MOVES, 0, SITE_NOP5},
+	{"nopl (%rax)", FLOW_NEXT, STACK_MOVES, 0, SITE_STEP},
+	{"nopw %cs:0x200(%rax,%rax,1)", FLOW_NEXT, STACK_MOVES, 0, REFUSED},
+	{"endbr64", FLOW_NEXT, STACK_MOVES, 0, SITE_STEP},
+	/* pushes and pops */
+	{"push %rax", FLOW_NEXT, STACK_MOVES, 8, SITE_PUSH},
+	{"push %rsp", FLOW_NEXT, STACK_MOVES, 8, SITE_PUSH},
+	{"push %r15", FLOW_NEXT, STACK_MOVES, 8, SITE_PUSH},
+	{"push %ax", FLOW_NEXT, STACK_MOVES, 2, SITE_STEP},
+	{".byte 0x48, 0x55", FLOW_NEXT, STACK_MOVES, 8, SITE_STEP},
+	{"push $1", FLOW_NEXT, STACK_MOVES, 8, SITE_STEP},
+	{"push $0x12345", FLOW_NEXT, STACK_MOVES, 8, SITE_STEP},
+	{"push 8(%rdi)", FLOW_NEXT, STACK_MOVES, 8, SITE_STEP},
+	{"pushf", FLOW_NEXT, STACK_MOVES, 8, SITE_STEP},
+	{"push %fs", FLOW_NEXT, STACK_MOVES, 8, SITE_STEP},
+	{"pop %rbx", FLOW_NEXT, STACK_MOVES, -8, SITE_STEP},
+	{"pop %r12", FLOW_NEXT, STACK_MOVES, -8, SITE_STEP},
+	{"pop %rsp", FLOW_NEXT, STACK_UNKNOWN, 0, SITE_STEP},
+	{"pop 8(%rdi)", FLOW_NEXT, STACK_MOVES, -8, SITE_STEP},
+	{"popf", FLOW_NEXT, STACK_MOVES, -8, SITE_STEP},
+	/* the stack pointer moved by a constant */
+	{"sub $0x18,%rsp", FLOW_NEXT, STACK_MOVES, 0x18, SITE_STEP},
+	{"sub $0x1018,%rsp", FLOW_NEXT, STACK_MOVES, 0x1018, SITE_STEP},
+	{"sub $-0x80,%rsp", FLOW_NEXT, STACK_MOVES, -0x80, SITE_STEP},
+	{"add $0x18,%rsp", FLOW_NEXT, STACK_MOVES, -0x18, SITE_STEP},
+	{"add $-0x80,%rsp", FLOW_NEXT, STACK_MOVES, 0x80, SITE_STEP},
+	{"lea -0x80(%rsp),%rsp", FLOW_NEXT, STACK_MOVES, 0x80, SITE_STEP},
+	{"lea 0x1000(%rsp),%rsp", FLOW_NEXT, STACK_MOVES, -0x1000, SITE_STEP},
+	{"cmp $8,%rsp", FLOW_NEXT, STACK_MOVES, 0, SITE_STEP},
+	{"test %rsp,%rsp", FLOW_NEXT, STACK_MOVES, 0, SITE_STEP},
+	{"cmp %rax,%rsp", FLOW_NEXT, STACK_MOVES, 0, SITE_STEP},
+	{"mov %rsp,%rbp", FLOW_NEXT, STACK_MOVES, 0, SITE_STEP},
+	{"mov %rsp,%rax", FLOW_NEXT, STACK_MOVES, 0, SITE_STEP},
+	{"add %rsp,%rax", FLOW_NEXT, STACK_MOVES, 0, SITE_STEP},
+	{"mov %rax,8(%rsp)", FLOW_NEXT, STACK_MOVES, 0, SITE_STEP},
+	{"subq $8,(%rsp)", FLOW_NEXT, STACK_MOVES, 0, SITE_STEP},
+	{"sub $0x18,%r12", FLOW_NEXT, STACK_MOVES, 0, SITE_STEP},
+	{"mov %rax,%r12", FLOW_NEXT, STACK_MOVES, 0, SITE_STEP},
+	{"lea 8(%rsp),%r12", FLOW_NEXT, STACK_MOVES, 0, SITE_STEP},
+	/* aligned, or restored from the frame pointer */
+	{"and $-16,%rsp", FLOW_NEXT, STACK_FRAME, 0, SITE_STEP},
+	{"leave", FLOW_NEXT, STACK_FRAME, 0, SITE_STEP},
+	{"mov %rbp,%rsp", FLOW_NEXT, STACK_FRAME, 0, SITE_STEP},
+	{"lea -0x28(%rbp),%rsp", FLOW_NEXT, STACK_FRAME, 0, SITE_STEP},
+	/* loaded with something else */
+	{"mov %rdi,%rsp", FLOW_NEXT, STACK_UNKNOWN, 0, SITE_STEP},
+	{"mov %r13,%rsp", FLOW_NEXT, STACK_UNKNOWN, 0, SITE_STEP},
+	{"mov (%rdi),%rsp", FLOW_NEXT, STACK_UNKNOWN, 0, SITE_STEP},
+	{"mov 8(%rbp),%rsp", FLOW_NEXT, STACK_UNKNOWN, 0, SITE_STEP},
+	{"mov $0x1000,%rsp", FLOW_NEXT, STACK_UNKNOWN, 0, SITE_STEP},
+	{"movabs $0x123456789a,%rsp", FLOW_NEXT, STACK_UNKNOWN, 0, SITE_STEP},
+	{"xchg %rdi,%rsp", FLOW_NEXT, STACK_UNKNOWN, 0, SITE_STEP},
+	{"xchg %rax,%rsp", FLOW_NEXT, STACK_UNKNOWN, 0, SITE_STEP},
+	{"xchg %rsp,(%rdi)", FLOW_NEXT, STACK_UNKNOWN, 0, SITE_STEP},
+	{"sub %rax,%rsp", FLOW_NEXT, STACK_UNKNOWN, 0, SITE_STEP},
+	{"sub 8(%rdi),%rsp", FLOW_NEXT, STACK_UNKNOWN, 0, SITE_STEP},
+	{"or $8,%rsp", FLOW_NEXT, STACK_UNKNOWN, 0, SITE_STEP},
+	{"shl $4,%rsp", FLOW_NEXT, STACK_UNKNOWN, 0, SITE_STEP},
+	{"inc %rsp", FLOW_NEXT, STACK_UNKNOWN, 0, SITE_STEP},
+	{"neg %rsp", FLOW_NEXT, STACK_UNKNOWN, 0, SITE_STEP},
+	{"lea (%rdi,%rsi),%rsp", FLOW_NEXT, STACK_UNKNOWN, 0, SITE_STEP},
+	{"lea 8(%r12),%rsp", FLOW_NEXT, STACK_UNKNOWN, 0, SITE_STEP},
+	{"lea 8(%r13),%rsp", FLOW_NEXT, STACK_UNKNOWN, 0, SITE_STEP},
+	{"enter $16,$0", FLOW_NEXT, STACK_UNKNOWN, 0, SITE_STEP},
+	/* calls and direct jumps; a 66 prefix makes the kernel refuse */
+	{"call .+0x1000", FLOW_CALL, STACK_MOVES, 0, SITE_CALL},
+	{"call *%rax", FLOW_CALL, STACK_MOVES, 0, SITE_STEP},
+	{"call *8(%rdi)", FLOW_CALL, STACK_MOVES, 0, SITE_STEP},
+	{"call *8(%rip)", FLOW_CALL, STACK_MOVES, 0, SITE_STEP},
+	{"jmp .+0x10", FLOW_JMP, STACK_MOVES, 0, SITE_JMP},
+	{"jmp .-0x10", FLOW_JMP, STACK_MOVES, 0, SITE_JMP},
+	{"jmp .+0x1000", FLOW_JMP, STACK_MOVES, 0, SITE_JMP},
+	{"jne .+0x10", FLOW_JCC, STACK_MOVES, 0, SITE_JCC},
+	{"jle .-0x1000", FLOW_JCC, STACK_MOVES, 0, SITE_JCC},
+	{"bnd jmp .+0x10", FLOW_JMP, STACK_MOVES, 0, SITE_JMP},
+	{".byte 0x66, 0x0f, 0x84; .long 0", FLOW_JCC, STACK_MOVES, 0, REFUSED},
+	{".byte 0x2e; jne .+0x10", FLOW_JCC, STACK_MOVES, 0, REFUSED},
+	{"loop .-0x10", FLOW_JCC, STACK_MOVES, 0, SITE_STEP},
+	{"jrcxz .+0x10", FLOW_JCC, STACK_MOVES, 0, SITE_STEP},
+	/* indirect jumps */
+	{"jmp *%rax", FLOW_JMP_REG, STACK_MOVES, 0, SITE_STEP},
+	{"jmp *%r11", FLOW_JMP_REG, STACK_MOVES, 0, SITE_STEP},
+	{"notrack jmp *%rax", FLOW_JMP_TABLE, STACK_MOVES, 0, REFUSED},
+	{"jmp *0x2000(,%rdi,8)", FLOW_JMP_TABLE, STACK_MOVES, 0, SITE_STEP},
+	{"jmp *(%rdx,%rdi,8)", FLOW_JMP_TABLE, STACK_MOVES, 0, SITE_STEP},
+	{"jmp *8(%rip)", FLOW_JMP_TAIL, STACK_MOVES, 0, SITE_STEP},
+	{"jmp *0x18(%rax)", FLOW_JMP_TAIL, STACK_MOVES, 0, SITE_STEP},
+	{"jmp *(%rsp)", FLOW_JMP_TAIL, STACK_MOVES, 0, SITE_STEP},
+	{"jmp *8(%r12)", FLOW_JMP_TAIL, STACK_MOVES, 0, SITE_STEP},
+	/* returns and ends */
+	{"ret", FLOW_RET, STACK_MOVES, 0, SITE_STEP},
+	{"ret $8", FLOW_RET, STACK_MOVES, 0, SITE_STEP},
+	{"rep ret", FLOW_RET, STACK_MOVES, 0, SITE_STEP},
+	{"bnd ret", FLOW_RET, STACK_MOVES, 0, SITE_STEP},
+	{"lretq", FLOW_RET, STACK_MOVES, 0, SITE_STEP},
+	{"iretq", FLOW_RET, STACK_MOVES, 0, REFUSED},
+	{"ud2", FLOW_STOP, STACK_MOVES, 0, REFUSED},
+	{"ud1 %eax,%eax", FLOW_STOP, STACK_MOVES, 0, REFUSED},
+	{"hlt", FLOW_STOP, STACK_MOVES, 0, REFUSED},
+	{"int3", FLOW_STOP, STACK_MOVES, 0, REFUSED},
+	{"int1", FLOW_STOP, STACK_MOVES, 0, REFUSED},
+	/* system calls */
+	{"syscall", FLOW_NEXT, STACK_MOVES, 0, REFUSED},
+	{"sysenter", FLOW_NEXT, STACK_MOVES, 0, REFUSED},
+	{"int $0x80", FLOW_NEXT, STACK_MOVES, 0, REFUSED},
+	/* prefixes: fs and gs are accepted, lock and the other segments are not */
+	{"mov %fs:0x28,%rax", FLOW_NEXT, STACK_MOVES, 0, SITE_STEP},
+	{"mov %gs:0,%eax", FLOW_NEXT, STACK_MOVES, 0, SITE_STEP},
+	{"mov %es:(%rdi),%eax", FLOW_NEXT, STACK_MOVES, 0, REFUSED},
+	{"mov %ss:(%rdi),%eax", FLOW_NEXT, STACK_MOVES, 0, REFUSED},
+	{".byte 0x3e; mov (%rdi),%eax", FLOW_NEXT, STACK_MOVES, 0, REFUSED},
+	{"lock incl (%rdi)", FLOW_NEXT, STACK_MOVES, 0, REFUSED},
+	{"lock cmpxchg %rdx,(%rdi)", FLOW_NEXT, STACK_MOVES, 0, REFUSED},
+	{"xacquire lock incl (%rdi)", FLOW_NEXT, STACK_MOVES, 0, REFUSED},
+	{"rep stosq", FLOW_NEXT, STACK_MOVES, 0, SITE_STEP},
+	{"mov (%edi),%eax", FLOW_NEXT, STACK_MOVES, 0, SITE_STEP},
+	/* system, port and flag instructions */
+	{"cli", FLOW_NEXT, STACK_MOVES, 0, REFUSED},
+	{"sti", FLOW_NEXT, STACK_MOVES, 0, REFUSED},
+	{"in %dx,%al", FLOW_NEXT, STACK_MOVES, 0, REFUSED},
+	{"out %al,$0x80", FLOW_NEXT, STACK_MOVES, 0, REFUSED},
+	{"insb", FLOW_NEXT, STACK_MOVES, 0, REFUSED},
+	{"outsb", FLOW_NEXT, STACK_MOVES, 0, REFUSED},
+	{"wrmsr", FLOW_NEXT, STACK_MOVES, 0, REFUSED},
+	{"clts", FLOW_NEXT, STACK_MOVES, 0, REFUSED},
+	{"wbinvd", FLOW_NEXT, STACK_MOVES, 0, REFUSED},
+	{"xgetbv", FLOW_NEXT, STACK_MOVES, 0, REFUSED},
+	{"rdtscp", FLOW_NEXT, STACK_MOVES, 0, REFUSED},
+	{"mfence", FLOW_NEXT, STACK_MOVES, 0, REFUSED},
+	{"stmxcsr (%rdi)", FLOW_NEXT, STACK_MOVES, 0, REFUSED},
+	{"cpuid", FLOW_NEXT, STACK_MOVES, 0, SITE_STEP},
+	{"rdtsc", FLOW_NEXT, STACK_MOVES, 0, SITE_STEP},
+	{"cld", FLOW_NEXT, STACK_MOVES, 0, SITE_STEP},
+	/* ordinary ones of every opcode map */
+	{"mov %edi,%eax", FLOW_NEXT, STACK_MOVES, 0, SITE_STEP},
+	{"lea 8(%rip),%rax", FLOW_NEXT, STACK_MOVES, 0, SITE_STEP},
+	{"imul %esi,%eax", FLOW_NEXT, STACK_MOVES, 0, SITE_STEP},
+	{"movups %xmm0,(%rdi)", FLOW_NEXT, STACK_MOVES, 0, SITE_STEP},
+	{"pshufb %xmm1,%xmm0", FLOW_NEXT, STACK_MOVES, 0, SITE_STEP},
+	{"roundsd $1,%xmm1,%xmm0", FLOW_NEXT, STACK_MOVES, 0, SITE_STEP},
+	{"fldt 8(%rdi)", FLOW_NEXT, STACK_MOVES, 0, SITE_STEP},
+	{"vaddps %ymm1,%ymm2,%ymm3", FLOW_NEXT, STACK_MOVES, 0, SITE_STEP},
+	{"vaddps %xmm1,%xmm2,%xmm3", FLOW_NEXT, STACK_MOVES, 0, SITE_STEP},
+	{"vaddps %zmm1,%zmm2,%zmm3", FLOW_NEXT, STACK_MOVES, 0, REFUSED},
+};
+
+#define ROWS (sizeof(table) / sizeof(*table))
+
+static uint8_t code[16384];
+static uint32_t starts[ROWS + 1]; /* of each row's bytes in `code` */
+
+/* One row after the other, and a table of where each begins. */
+static void assemble(const struct row *rows, size_t cnt)
+{
+	FILE *f = fopen("insn.s", "w");
+
+	assert_non_null(f);
+	for (size_t i = 0; i < cnt; i++)
+		fprintf(f, ".Lrow%zu: %s\n", i, rows[i].text);
+	fprintf(f, ".Lrow%zu:\n.section starts,\"a\"\n", cnt);
+	for (size_t i = 0; i <= cnt; i++)
+		fprintf(f, ".long .Lrow%zu-.Lrow0\n", i);
+	assert_int_equal(fclose(f), 0);
+	sh("gcc -c -o insn.o insn.s && objcopy -O binary -j .text insn.o code && "
+	   "objcopy -O binary -j starts insn.o starts");
+}
+
+static int setup(void **state)
+{
+	uint8_t *bytes;
+	size_t len;
+
+	if (fixture_make(state))
+		return -1;
+	assemble(table, ROWS);
+	bytes = read_bytes("code", &len);
+	assert_true(len <= sizeof(code));
+	memcpy(code, bytes, len);
+	free(bytes);
+	bytes = read_bytes("starts", &len);
+	assert_int_equal(len, sizeof(starts));
+	memcpy(starts, bytes, len);
+	free(bytes);
+	return 0;
+}
+
+static const char *site_name(const struct insn *in)
+{
+	return in->probeable ? site_class__name(in->site) : "refused";
+}
+
+static void check_row(struct insn_decoder *d, size_t i)
+{
+	const struct row *r = &table[i];
+	const char *site = r->site == REFUSED ? "refused" : site_class__name(r->site);
+	uint32_t length = starts[i + 1] - starts[i];
+	struct insn in;
+
+	if (!insn_decode(d, code + starts[i], length, &in))
+		fail_msg("%s: no instruction", r->text);
+	if (in.length != length || in.flow != r->flow || in.stack != r->stack ||
+	    (in.stack == STACK_MOVES && in.down != r->down) || strcmp(site_name(&in), site))
+		fail_msg("%s: length %d flow %d stack %d down %d site %s", r->text, in.length,
+			 in.flow, in.stack, in.down, site_name(&in));
+	/* cut short it is none */
+	for (uint32_t len = 0; len < length; len++) {
+		if (insn_decode(d, code + starts[i], len, &in))
+			assert_true(in.length <= len);
+	}
+}
+
+static void every_row(void **state)
+{
+	struct insn_decoder *d;
+
+	assert_int_equal(insn_decoder__new(true, &d), 0);
+	for (size_t i = 0; i < ROWS; i++)
+		check_row(d, i);
+	insn_decoder__free(d);
+}
+
+#define DECODE(...)                                                         \
+	({                                                                  \
+		static const uint8_t bytes_[] = {__VA_ARGS__};              \
+		struct insn_decoder *d_;                                    \
+		struct insn in_;                                            \
+		assert_int_equal(insn_decoder__new(true, &d_), 0);          \
+		assert_true(insn_decode(d_, bytes_, sizeof(bytes_), &in_)); \
+		assert_int_equal(in_.length, sizeof(bytes_));               \
+		insn_decoder__free(d_);                                     \
+		in_;                                                        \
+	})
+
+/*
+ * xchg %r8,%rax: kernels up to 6.18 at least take 90 with any prefix for a nop and emulate it as
+ * one (branch_setup_xol_ops()), which loses the exchange: seen on 6.18.44.
+ */
+static void xchg_r8_cannot_be_probed(void **state)
+{
+	assert_false(DECODE(0x49, 0x90).probeable);
+	assert_false(DECODE(0x41, 0x90).probeable);
+	assert_true(DECODE(0x49, 0x91).probeable); /* xchg %r9,%rax has an opcode of its own */
+}
+
+/* How startup code and hand-written switches load a new stack. */
+static void stack_loaded_from_a_symbol(void **state)
+{
+	/* lea 0x10(%rip),%rsp */
+	assert_int_equal(DECODE(0x48, 0x8d, 0x25, 0x10, 0, 0, 0).stack, STACK_UNKNOWN);
+}
+
+static void stack_loaded_conditionally(void **state)
+{
+	/* cmovne %rax,%rsp */
+	assert_int_equal(DECODE(0x48, 0x0f, 0x45, 0xe0).stack, STACK_UNKNOWN);
+}
+
+static void branch_distances(void **state)
+{
+	assert_int_equal(DECODE(0xeb, 0xfe).rel, -2);
+	assert_int_equal(DECODE(0xe9, 0x00, 0x10, 0x00, 0x00).rel, 0x1000);
+	assert_int_equal(DECODE(0xe8, 0xff, 0xff, 0xff, 0xff).rel, -1);
+	assert_int_equal(DECODE(0x75, 0x7f).rel, 0x7f);
+	assert_int_equal(DECODE(0x0f, 0x8f, 0x00, 0x00, 0x00, 0x80).rel, INT32_MIN);
+	assert_int_equal(DECODE(0xe3, 0x80).rel, -0x80);
+}
+
+static void conditions(void **state)
+{
+	struct insn in = DECODE(0x7c, 0x00); /* jl */
+
+	assert_true(in.is_jcc_opcode);
+	assert_int_equal(in.cond, 0xc);
+	in = DECODE(0x0f, 0x8d, 0, 0, 0, 0); /* jge */
+	assert_true(in.is_jcc_opcode);
+	assert_int_equal(in.cond, 0xd);
+	assert_false(DECODE(0xe2, 0x00).is_jcc_opcode); /* loop */
+}
+
+static void facts(void **state)
+{
+	assert_true(DECODE(0xf3, 0x0f, 0x1e, 0xfa).endbr);
+	assert_false(DECODE(0xf3, 0x0f, 0x1e, 0xfb).endbr); /* endbr32 */
+	assert_true(DECODE(0x0f, 0x05).system_call);
+	assert_true(DECODE(0xcd, 0x80).system_call);
+	assert_false(DECODE(0x0f, 0x0b).system_call);
+	/* movslq (%rdx,%rdi,4),%rax; mov (%rdx,%rdi,8),%rax; mov (%rdx,%rdi),%rax */
+	assert_true(DECODE(0x48, 0x63, 0x04, 0xba).table_load);
+	assert_true(DECODE(0x48, 0x8b, 0x04, 0xfa).table_load);
+	assert_false(DECODE(0x48, 0x8b, 0x04, 0x3a).table_load);
+}
+
+static void nop5_needs_a_new_kernel(void **state)
+{
+	static const uint8_t nop5[] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
+	struct insn_decoder *d;
+	struct insn in;
+
+	assert_int_equal(insn_decoder__new(false, &d), 0);
+	assert_true(insn_decode(d, nop5, sizeof(nop5), &in));
+	assert_int_equal(in.site, SITE_STEP);
+	assert_true(in.probeable);
+	insn_decoder__free(d);
+}
+
+static void invalid_bytes(void **state)
+{
+	static const uint8_t bad[][4] = {{0x06},       {0x0e}, {0x27},	     {0x60},
+					 {0x82, 0xc0}, {0xd6}, {0x0f, 0x04}, {0x0f, 0x0f, 0xc0},
+					 {0xff, 0xff}};
+	struct insn_decoder *d;
+	struct insn in;
+
+	assert_int_equal(insn_decoder__new(true, &d), 0);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		if (insn_decode(d, bad[i], sizeof(bad[i]), &in))
+			assert_false(in.probeable);
+	}
+	assert_false(insn_decode(d, bad[0], 0, &in));
+	insn_decoder__free(d);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_row),
+		cmocka_unit_test(xchg_r8_cannot_be_probed),
+		cmocka_unit_test(stack_loaded_from_a_symbol),
+		cmocka_unit_test(stack_loaded_conditionally),
+		cmocka_unit_test(branch_distances),
+		cmocka_unit_test(conditions),
+		cmocka_unit_test(facts),
+		cmocka_unit_test(nop5_needs_a_new_kernel),
+		cmocka_unit_test(invalid_bytes),
+	};
+
+	return cmocka_run_group_tests(tests, setup, fixture_clean);
+}

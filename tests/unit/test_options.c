@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Command lines, good and bad. What is printed is captured through the descriptors. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "cli/options.h"
+
+#define MAX_ARGS 32
+
+/* One parsed command line, and what parsing has printed. */
+static struct options o;
+static char *args[MAX_ARGS];
+static char out[16384], err[4096];
+
+static int capture(int target, int *fd)
+{
+	int saved = dup(target);
+
+	*fd = memfd_create("captured", MFD_CLOEXEC);
+	assert_true(saved >= 0 && *fd >= 0);
+	dup2(*fd, target);
+	return saved;
+}
+
+static void release(int target, int saved, int fd, char *text, size_t size)
+{
+	ssize_t len = pread(fd, text, size - 1, 0);
+
+	text[len < 0 ? 0 : len] = '\0';
+	dup2(saved, target);
+	close(saved);
+	close(fd);
+}
+
+static int parse(const char *const *words)
+{
+	int argc = 1, status, saved_out, saved_err, out_fd, err_fd;
+
+	args[0] = (char *)"proftrace";
+	for (; words[argc - 1]; argc++)
+		args[argc] = (char *)words[argc - 1];
+	args[argc] = NULL;
+	options__clear(&o);
+	fflush(stdout);
+	fflush(stderr);
+	saved_out = capture(STDOUT_FILENO, &out_fd);
+	saved_err = capture(STDERR_FILENO, &err_fd);
+	status = options__parse(&o, argc, args);
+	fflush(stdout);
+	fflush(stderr);
+	release(STDOUT_FILENO, saved_out, out_fd, out, sizeof(out));
+	release(STDERR_FILENO, saved_err, err_fd, err, sizeof(err));
+	return status;
+}
+
+#define PARSE(...) parse((const char *const[]){__VA_ARGS__, NULL})
+
+/* Good, and silent. */
+#define ACCEPT(...)                                      \
+	do {                                             \
+		assert_int_equal(PARSE(__VA_ARGS__), 0); \
+		assert_string_equal(out, "");            \
+		assert_string_equal(err, "");            \
+	} while (0)
+
+/* A usage error in one line that says `word`. */
+static void assert_refused(int status, const char *word)
+{
+	size_t len = strlen(err);
+
+	assert_int_equal(status, OPTIONS_USAGE_STATUS + 1);
+	assert_string_equal(out, "");
+	assert_true(len > 0 && strchr(err, '\n') == err + len - 1);
+	assert_int_equal(strncmp(err, "proftrace: ", 11), 0);
+	if (!strstr(err, word))
+		fail_msg("no \"%s\" in: %s", word, err);
+}
+
+#define REFUSE(word, ...) assert_refused(PARSE(__VA_ARGS__), word)
+
+static int teardown(void **state)
+{
+	options__clear(&o);
+	return 0;
+}
+
+static void defaults(void **state)
+{
+	ACCEPT("-p", "12");
+	assert_int_equal(o.pids_cnt, 1);
+	assert_int_equal(o.pids[0], 12);
+	assert_null(o.exec);
+	assert_null(o.command);
+	assert_int_equal(o.filters_cnt, 0);
+	assert_int_equal(o.notraces_cnt, 0);
+	assert_int_equal(o.depth, 0);
+	assert_int_equal(o.duration_ns, 0);
+	assert_int_equal(o.interval_ns, 0);
+	assert_int_equal(o.max_paths, 1 << 20);
+	assert_null(o.tier);
+	assert_false(o.list);
+	assert_null(o.sink);
+	assert_int_equal(o.sink_opts.weight, WEIGHT_WALL);
+	assert_false(o.sink_opts.thread_frames);
+	assert_null(o.output);
+	assert_int_equal(o.color, COLOR_AUTO);
+	assert_false(o.quiet || o.verbose || o.help || o.complained);
+}
+
+static void assert_all_set(void)
+{
+	assert_int_equal(o.pids_cnt, 1);
+	assert_string_equal(o.exec, "/bin/x");
+	assert_int_equal(o.filters_cnt, 2);
+	assert_string_equal(o.filters[0], "a*");
+	assert_string_equal(o.filters[1], "libc.so.6:*");
+	assert_int_equal(o.notraces_cnt, 1);
+	assert_string_equal(o.notraces[0], "ab");
+	assert_int_equal(o.depth, 3);
+	assert_true(o.list);
+	assert_int_equal(o.duration_ns, 1500000000);
+	assert_int_equal(o.interval_ns, 250000000);
+	assert_ptr_equal(o.sink, &sink_json);
+	assert_string_equal(o.output, "out.json");
+	assert_int_equal(o.sink_opts.weight, WEIGHT_CALLS);
+}
+
+static void short_options(void **state)
+{
+	ACCEPT("-p", "12", "-x", "/bin/x", "-F", "a*", "-F", "libc.so.6:*", "-N", "ab", "-D", "3",
+	       "-l", "-d", "1.5", "-i", ".25", "-f", "json", "-o", "out.json", "-w", "calls", "-q");
+	assert_all_set();
+	assert_true(o.quiet);
+}
+
+static void long_options(void **state)
+{
+	ACCEPT("--pid=12", "--exec", "/bin/x", "--filter=a*", "--filter", "libc.so.6:*",
+	       "--notrace=ab", "--depth=3", "--list", "--duration=1.5", "--interval=0.25",
+	       "--format=json", "--output", "out.json", "--weight=calls", "--verbose",
+	       "--thread-frames", "--max-paths=5", "--tier=session", "--color=never");
+	assert_all_set();
+	assert_true(o.verbose && o.sink_opts.verbose);
+	assert_true(o.sink_opts.thread_frames);
+	assert_int_equal(o.max_paths, 5);
+	assert_string_equal(o.tier, "session");
+	assert_int_equal(o.color, COLOR_NEVER);
+}
+
+static void values_in_the_same_word(void **state)
+{
+	ACCEPT("-p12,13", "-Fa", "-vD2", "-fflat");
+	assert_int_equal(o.pids_cnt, 2);
+	assert_string_equal(o.filters[0], "a");
+	assert_true(o.verbose);
+	assert_int_equal(o.depth, 2);
+	assert_ptr_equal(o.sink, &sink_flat);
+}
+
+static void repeated(void **state)
+{
+	const char *words[MAX_ARGS] = {"-p1"};
+
+	/* the last one counts ... */
+	ACCEPT("-p1", "-f", "json", "-f", "tree", "-D1", "-D2", "--color=always", "--color=auto");
+	assert_ptr_equal(o.sink, &sink_tree);
+	assert_int_equal(o.depth, 2);
+	assert_int_equal(o.color, COLOR_AUTO);
+	/* ... but patterns add up */
+	for (int i = 1; i < 21; i++)
+		words[i] = i % 2 ? "-Fin" : "-Nout";
+	assert_int_equal(parse(words), 0);
+	assert_int_equal(o.filters_cnt, 10);
+	assert_int_equal(o.notraces_cnt, 10);
+	assert_string_equal(o.filters[9], "in");
+	assert_string_equal(o.notraces[9], "out");
+}
+
+static void pid_lists(void **state)
+{
+	ACCEPT("-p", "12,34,12", "-p", "56,34", "-p", "7");
+	assert_int_equal(o.pids_cnt, 4);
+	assert_int_equal(o.pids[0], 12);
+	assert_int_equal(o.pids[1], 34);
+	assert_int_equal(o.pids[2], 56);
+	assert_int_equal(o.pids[3], 7);
+	ACCEPT("-p", "2147483647");
+	assert_int_equal(o.pids[0], 2147483647);
+	ACCEPT("-p", "0012");
+	assert_int_equal(o.pids[0], 12);
+}
+
+static void long_pid_lists(void **state)
+{
+	char list[8 * 5000];
+	size_t len = 0;
+
+	for (int i = 1; i <= 4096; i++)
+		len += snprintf(list + len, sizeof(list) - len, "%s%d", i > 1 ? "," : "", i);
+	ACCEPT("-p", list);
+	assert_int_equal(o.pids_cnt, 4096);
+	assert_int_equal(o.pids[4095], 4096);
+	snprintf(list + len, sizeof(list) - len, ",4097");
+	REFUSE("-p", "-p", list);
+}
+
+static void bad_pids(void **state)
+{
+	static const char *const bad[] = {"",
+					  "0",
+					  "-1",
+					  "+1",
+					  "x",
+					  "1x",
+					  "1,",
+					  ",1",
+					  "1,,2",
+					  "1 2",
+					  " 1",
+					  "2147483648",
+					  "1;2",
+					  "0x10",
+					  "1.5",
+					  "1,0",
+					  "99999999999999999999"};
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		REFUSE("-p", "-p", bad[i]);
+}
+
+static void bad_values(void **state)
+{
+	static const char *const bad[][2] = {
+		{"-d", "0"},	      {"-d", "-1"},
+		{"-d", "x"},	      {"-d", "1s"},
+		{"-d", ""},	      {"-d", "nan"},
+		{"-d", "inf"},	      {"-d", "1e9"},
+		{"-d", "1e-10"},      {"-i", "0"},
+		{"-i", "1,5"},	      {"-D", "0"},
+		{"-D", "-1"},	      {"-D", "1073741825"},
+		{"-D", "2x"},	      {"-D", ""},
+		{"-f", "xml"},	      {"-f", ""},
+		{"-f", "JSON"},	      {"-w", "bytes"},
+		{"--color", "blue"},  {"--color", ""},
+		{"--tier", "perf"},   {"--max-paths", "0"},
+		{"--max-paths", "x"}, {"--max-paths", "67108865"},
+	};
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		REFUSE(bad[i][0], "-p1", bad[i][0], bad[i][1]);
+}
+
+static void limits_of_values(void **state)
+{
+	ACCEPT("-p1", "-D", "1073741824", "--max-paths", "67108864", "-d", "999999999", "-i",
+	       "1e-9");
+	assert_int_equal(o.depth, 1 << 30);
+	assert_int_equal(o.max_paths, 1 << 26);
+	assert_int_equal(o.duration_ns, 999999999ull * 1000000000);
+	assert_int_equal(o.interval_ns, 1);
+}
+
+static void unknown_options_are_named(void **state)
+{
+	REFUSE("-Z", "-p1", "-Z");
+	REFUSE("--durr", "--pid=12", "--durr");
+	REFUSE("--durr", "--pid=12", "--durr", "3");
+	REFUSE("-Z", "-Z", "-p", "12");
+	REFUSE("-F", "-p1", "-F");
+	REFUSE("--list", "-p1", "--list=x", "-v");
+}
+
+static void commands(void **state)
+{
+	ACCEPT("ls");
+	assert_ptr_equal(o.command, args + 1);
+	ACCEPT("-l", "ls", "-l", "-Z", "--help", "-p", "1", "--");
+	assert_true(o.list);
+	assert_int_equal(o.pids_cnt, 0);
+	assert_ptr_equal(o.command, args + 2);
+	assert_string_equal(o.command[6], "--");
+	assert_null(o.command[7]);
+}
+
+static void commands_behind_dashes(void **state)
+{
+	ACCEPT("-v", "--", "-odd", "-l");
+	assert_ptr_equal(o.command, args + 3);
+	assert_string_equal(o.command[0], "-odd");
+	assert_string_equal(o.command[1], "-l");
+	assert_null(o.command[2]);
+	assert_false(o.list);
+	ACCEPT("--", "ls", "--", "x");
+	assert_ptr_equal(o.command, args + 2);
+	assert_string_equal(o.command[1], "--");
+}
+
+static void targets(void **state)
+{
+	ACCEPT("-x", "/lib/libc.so.6");
+	assert_string_equal(o.exec, "/lib/libc.so.6");
+	ACCEPT("-x", "libc.so.6", "-p", "1,2");
+	assert_int_equal(o.pids_cnt, 2);
+	REFUSE("whom to trace", "-v");
+	REFUSE("whom to trace", "--");
+	REFUSE("whom to trace", "-F", "main");
+	REFUSE("only one -x", "-x", "/a", "-x", "/b");
+	REFUSE("ls", "-p1", "ls");
+	REFUSE("ls", "-x", "/a", "--", "ls");
+	REFUSE("-q and -v", "-p1", "-qv");
+}
+
+static void nothing_at_all(void **state)
+{
+	assert_refused(parse((const char *const[]){NULL}), "whom to trace");
+}
+
+static void help(void **state)
+{
+	static const char *const mentioned[] = {
+		"-p, --pid",	    "-x, --exec",      "-F, --filter",	 "-N, --notrace",
+		"-D, --depth",	    "-l, --list",      "-d, --duration", "-i, --interval",
+		"--max-paths",	    "--tier",	       "-f, --format",	 "-o, --output",
+		"-w, --weight",	    "--thread-frames", "--color",	 "-q, --quiet",
+		"-v, --verbose",    "-V, --version",   "-h, --help",	 "CMD [ARGS...]",
+		"Usage: proftrace",
+	};
+
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(PARSE(i ? "--help" : "-h"), 1);
+		assert_true(o.help);
+		assert_string_equal(err, "");
+		for (size_t k = 0; k < sizeof(mentioned) / sizeof(*mentioned); k++) {
+			if (!strstr(out, mentioned[k]))
+				fail_msg("no \"%s\" in: %s", mentioned[k], out);
+		}
+	}
+	/* whatever follows it */
+	assert_int_equal(PARSE("-h", "-Z"), 1);
+}
+
+static void version(void **state)
+{
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(PARSE(i ? "--version" : "-V"), 1);
+		assert_true(o.help);
+		assert_string_equal(out, "proftrace " PROFTRACE_VERSION "\n");
+		assert_string_equal(err, "");
+	}
+}
+
+static void help_on_a_full_disk(void **state)
+{
+	int saved = dup(STDOUT_FILENO), status;
+	FILE *full = fopen("/dev/full", "w");
+	char *words[] = {"proftrace", "--version", NULL};
+
+	assert_non_null(full);
+	fflush(stdout);
+	dup2(fileno(full), STDOUT_FILENO);
+	options__clear(&o);
+	status = options__parse(&o, 2, words);
+	dup2(saved, STDOUT_FILENO);
+	close(saved);
+	fclose(full);
+	clearerr(stdout);
+	assert_int_equal(status, 2);
+}
+
+#define TEST(f) cmocka_unit_test_teardown(f, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(defaults),
+		TEST(short_options),
+		TEST(long_options),
+		TEST(values_in_the_same_word),
+		TEST(repeated),
+		TEST(pid_lists),
+		TEST(long_pid_lists),
+		TEST(bad_pids),
+		TEST(bad_values),
+		TEST(limits_of_values),
+		TEST(unknown_options_are_named),
+		TEST(commands),
+		TEST(commands_behind_dashes),
+		TEST(targets),
+		TEST(nothing_at_all),
+		TEST(help),
+		TEST(version),
+		TEST(help_on_a_full_disk),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Plans of small programs that are compiled here; objdump says where their exits are. */
+#include "elf_fixture.h"
+
+#include <errno.h>
+
+#include "plan/filter.h"
+#include "plan/plan.h"
+#include "target/target.h"
+
+static const char program[] =
+	"__attribute__((noinline, cold)) void sink(int x) { __asm__ volatile(\"\" :: \"r\"(x)); }\n"
+	"__attribute__((noinline)) int hot(int x)\n"
+	"{ if (x < 0) { sink(x); sink(x + 1); return x - 1; } return x * 3; }\n"
+	"__attribute__((noinline)) int tail(int x) { return x > 10 ? hot(x - 1) : x; }\n"
+	"__attribute__((noinline)) int leaf(int x) { return x * 7; }\n"
+	"__attribute__((noinline)) int calls(int x) { sink(x); sink(x + 2); return x; }\n"
+	"int same(int x) __attribute__((alias(\"calls\")));\n"
+	"static int impl(int x) { return x + 5; }\n"
+	"static void *choose(void) { return impl; }\n"
+	"int chosen(int) __attribute__((ifunc(\"choose\")));\n"
+	"int setjmp(int x) { return x; }\n"
+	"__asm__(\".globl sizeless\\n.type sizeless,@function\\nsizeless: ret\\n\");\n"
+	"#ifdef THROWS\n"
+	"void __cxa_throw(void) {}\n"
+	"#endif\n"
+	"int main(int argc, char **argv)\n"
+	"{ return tail(argc) + leaf(argc) + hot(argc) + chosen(argc) + calls(argc); }\n";
+
+/* A target of up to two files, the first of them the program. */
+static struct target_object objects[2];
+static struct target_process process = {.pid = 1, .pidfd = -1};
+static struct target target;
+static struct plan *plan;
+
+static void target_open(const char *path, const char *library)
+{
+	objects[0] = (struct target_object){.path = (char *)path, .root = "", .is_main = true};
+	objects[1] = (struct target_object){.path = (char *)library, .root = ""};
+	target = (struct target){.processes = &process, .processes_cnt = 1, .objects = objects};
+	for (; target.objects_cnt < (library ? 2 : 1); target.objects_cnt++) {
+		struct target_object *obj = &objects[target.objects_cnt];
+
+		obj->fd = open(obj->path, O_RDONLY | O_CLOEXEC);
+		assert_true(obj->fd >= 0);
+	}
+}
+
+static int close_all(void **state)
+{
+	plan__free(plan);
+	plan = NULL;
+	for (size_t i = 0; i < target.objects_cnt; i++)
+		close(objects[i].fd);
+	target.objects_cnt = 0;
+	return 0;
+}
+
+/* Plans what `in` matches (NULL: everything), less what `out` does. */
+static int plan_with(char *in, char *out)
+{
+	const struct plan_options opts = {.nop5_emulated = true};
+	struct filter f;
+	int err;
+
+	plan__free(plan);
+	plan = NULL;
+	assert_int_equal(filter__init(&f, &in, in ? 1 : 0, &out, out ? 1 : 0), 0);
+	err = plan__new(&target, &f, &opts, &plan);
+	filter__clear(&f);
+	return err;
+}
+
+/* The same, with what is logged in `text`. */
+static int plan_logged(char *in, char *text, size_t size)
+{
+	int saved = dup(STDERR_FILENO), fd = memfd_create("log", MFD_CLOEXEC), err;
+	ssize_t len;
+
+	fflush(stderr);
+	dup2(fd, STDERR_FILENO);
+	err = plan_with(in, NULL);
+	unhush(saved);
+	len = pread(fd, text, size - 1, 0);
+	text[len < 0 ? 0 : len] = '\0';
+	close(fd);
+	return err;
+}
+
+static struct plan_function *function(const char *symbol)
+{
+	struct plan_function *found = NULL;
+
+	for (size_t i = 0; i < plan->functions_cnt; i++) {
+		if (!strcmp(plan->functions[i].symbol, symbol)) {
+			assert_null(found);
+			found = &plan->functions[i];
+		}
+	}
+	return found;
+}
+
+static const char *skip_reason(const char *symbol)
+{
+	for (size_t i = 0; i < plan->skipped_cnt; i++) {
+		if (!strcmp(plan->skipped[i].symbol, symbol))
+			return plan->skipped[i].reason;
+	}
+	return "not skipped";
+}
+
+static bool is_exit(const struct plan_function *f, uint64_t offset)
+{
+	int found = 0;
+
+	for (uint32_t i = 0; i < f->exits_cnt; i++)
+		found += plan->exits[f->exits + i].offset == offset;
+	assert_true(found <= 1);
+	return found;
+}
+
+/* Whether a line of objdump's is an instruction that leaves `name`. */
+static bool leaves(const char *text, const char *name)
+{
+	const char *to = strchr(text, '<');
+	size_t len = strlen(name);
+
+	if (strstr(text, "ret"))
+		return true;
+	return text[0] == 'j' && to && (strncmp(to + 1, name, len) || !strchr(".+>", to[len + 1]));
+}
+
+/* Compares a function's exits and its offset with the disassembly, cold piece included. */
+static void assert_exits(const char *path, const struct plan_function *f)
+{
+	unsigned long long base = 0, file = 0, at, offset;
+	char line[512], name[256] = "", text[256];
+	size_t len = strlen(f->symbol);
+	uint32_t exits = 0;
+	FILE *dump;
+
+	snprintf(line, sizeof(line), "objdump -dF --no-show-raw-insn %s", path);
+	dump = popen(line, "r");
+	assert_non_null(dump);
+	while (fgets(line, sizeof(line), dump)) {
+		if (sscanf(line, "%llx <%255[^>]> (File Offset: 0x%llx)", &at, text, &offset) ==
+		    3) {
+			strcpy(name, text);
+			base = at;
+			file = offset;
+			if (!strcmp(name, f->symbol))
+				assert_int_equal(f->offset, file);
+			continue;
+		}
+		if (strncmp(name, f->symbol, len) || (name[len] && strcmp(name + len, ".cold")) ||
+		    sscanf(line, " %llx: %255[^\n]", &at, text) != 2 || !leaves(text, f->symbol))
+			continue;
+		exits++;
+		if (!is_exit(f, file + at - base))
+			fail_msg("%s: %s is no exit", f->symbol, line);
+	}
+	assert_int_equal(pclose(dump), 0);
+	assert_true(exits > 0);
+	assert_int_equal(f->exits_cnt, exits);
+}
+
+static void plain_programs_get_return_probes(void **state)
+{
+	target_open("plain", NULL);
+	assert_int_equal(plan_with(NULL, NULL), 0);
+	assert_non_null(function("main"));
+	for (size_t i = 0; i < plan->functions_cnt; i++) {
+		const struct plan_function *f = &plan->functions[i];
+
+		assert_int_equal(f->exit, EXIT_RETURN);
+		assert_int_equal(f->site_delta, 0);
+		assert_int_equal(f->exits_cnt, 0);
+		assert_string_equal(f->reason, "nothing mapped unwinds or switches stacks");
+		assert_true(!i || f[-1].offset < f->offset);
+	}
+	assert_int_equal(plan->exits_cnt, 0);
+}
+
+static void programs_that_throw_get_exit_sites(void **state)
+{
+	static const char *const names[] = {"hot", "tail", "main"};
+
+	target_open("throws", NULL);
+	assert_int_equal(plan_with(NULL, NULL), 0);
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		const struct plan_function *f = function(names[i]);
+
+		assert_non_null(f);
+		assert_string_equal(exit_strategy__name(f->exit), "sites");
+		assert_string_equal(f->reason, "throws can unwind or switch stacks (__cxa_throw)");
+		assert_exits("throws", f);
+	}
+	assert_true(function("tail")->tail_jumps);
+	assert_false(function("main")->tail_jumps);
+	/* nothing can be unwound through it */
+	assert_int_equal(function("leaf")->exit, EXIT_RETURN);
+}
+
+static void cold_pieces_are_no_functions(void **state)
+{
+	const struct plan_function *hot;
+	bool outside = false;
+
+	target_open("throws", NULL);
+	assert_int_equal(plan_with("hot*", NULL), 0);
+	assert_int_equal(plan->functions_cnt, 1);
+	hot = function("hot");
+	assert_non_null(hot);
+	for (uint32_t i = 0; i < hot->exits_cnt; i++)
+		outside |= plan->exits[i].offset - hot->offset >= hot->size;
+	assert_true(outside);
+}
+
+static void libraries_that_throw_count_too(void **state)
+{
+	target_open("plain", "libthrows.so");
+	assert_int_equal(plan_with("hot", NULL), 0);
+	assert_string_equal(exit_strategy__name(function("hot")->exit), "sites");
+	assert_string_equal(function("hot")->reason,
+			    "libthrows.so can unwind or switch stacks (__cxa_throw)");
+	assert_exits("plain", function("hot"));
+	assert_int_equal(function("hot")->object, 0);
+	/* whether the file is ELF or not */
+	close_all(state);
+	target_open("plain", "not-elf");
+	assert_int_equal(plan_with("hot", NULL), 0);
+	assert_int_equal(function("hot")->exit, EXIT_RETURN);
+}
+
+static void unknown_processes_may_throw(void **state)
+{
+	target_open("plain", NULL);
+	target.processes_cnt = 0;
+	assert_int_equal(plan_with("hot", NULL), 0);
+	assert_string_equal(exit_strategy__name(function("hot")->exit), "sites");
+	assert_string_equal(function("hot")->reason,
+			    "any process may map it, also one that unwinds");
+}
+
+static void what_is_no_function_is_skipped(void **state)
+{
+	target_open("plain", NULL);
+	assert_int_equal(plan_with(NULL, NULL), 0);
+	assert_string_equal(skip_reason("_start"), "is not called like a function");
+	assert_string_equal(skip_reason("setjmp"), "saves or replaces its caller's context");
+	assert_string_equal(skip_reason("sizeless"), "its size is unknown");
+	/* the resolver has both names */
+	assert_null(function("chosen"));
+	assert_null(function("choose"));
+	assert_string_equal(skip_reason("choose"), "is an IFUNC resolver");
+	assert_int_equal(plan_with("s*", "sizeless"), 0);
+	assert_string_equal(skip_reason("sizeless"), "not skipped");
+	assert_string_equal(skip_reason("setjmp"), "saves or replaces its caller's context");
+}
+
+static void aliases_are_one_function(void **state)
+{
+	const struct plan_function *f;
+
+	target_open("plain", NULL);
+	assert_int_equal(plan_with("same", NULL), 0);
+	assert_int_equal(plan->functions_cnt, 1);
+	f = &plan->functions[0];
+	assert_int_equal(f->aliases_cnt, 1);
+	assert_true(!strcmp(f->symbol, "calls") || !strcmp(f->symbol, "same"));
+	assert_string_not_equal(f->symbol, f->aliases[0]);
+}
+
+static void names_are_demangled_when_asked_for(void **state)
+{
+	target_open("libthrows.so", NULL);
+	assert_int_equal(plan_with("ns::twice", NULL), 0);
+	assert_string_equal(plan->functions[0].symbol, "_ZN2ns5twiceEi");
+	assert_string_equal(plan__name(&plan->functions[0]), "ns::twice(int)");
+	assert_string_equal(plan__name(&plan->functions[0]), "ns::twice(int)");
+	assert_int_equal(plan_with(NULL, NULL), 0);
+	assert_true(plan->skipped_cnt > 0);
+	assert_string_equal(plan__skip_name(&plan->skipped[0]), plan->skipped[0].symbol);
+}
+
+static void entries_skip_endbr64(void **state)
+{
+	static const uint8_t endbr[] = {0xf3, 0x0f, 0x1e, 0xfa};
+	const struct plan_function *f;
+	uint8_t bytes[5];
+
+	target_open("endbr", NULL);
+	assert_int_equal(plan_with("main", NULL), 0);
+	f = &plan->functions[0];
+	assert_int_equal(pread(objects[0].fd, bytes, 5, f->offset), 5);
+	assert_memory_equal(bytes, endbr, 4);
+	assert_int_equal(bytes[4] & 0xf8, 0x50);
+	assert_int_equal(f->site_offset, 4);
+	assert_string_equal(site_class__name(f->site), "push");
+}
+
+static void nothing_matches(void **state)
+{
+	char text[1024];
+	int saved;
+
+	target_open("plain", "libthrows.so");
+	assert_int_equal(plan_logged("lief", text, sizeof(text)), -ENOENT);
+	assert_non_null(strstr(text, "no function matches 'lief'; the nearest: leaf"));
+	assert_int_equal(plan_logged("zzzzzzzzzzzz", text, sizeof(text)), -ENOENT);
+	assert_non_null(strstr(text, "no function matches 'zzzzzzzzzzzz'"));
+	assert_int_equal(plan_logged("libnone.so:f", text, sizeof(text)), -ENOENT);
+	assert_non_null(strstr(text, "no mapped file matches 'libnone.so'"));
+	assert_int_equal(plan_logged("libthrows.so:ns::twise", text, sizeof(text)), -ENOENT);
+	assert_non_null(strstr(text, "the nearest: ns::twice\n"));
+	assert_int_equal(plan_logged("_start", text, sizeof(text)), -ENOENT);
+	assert_non_null(strstr(text, "_start, is not called like a function"));
+	/* matched, but taken out again */
+	saved = hush();
+	assert_int_equal(plan_with("leaf", "leaf"), -ENOENT);
+	unhush(saved);
+}
+
+static void stripped_programs(void **state)
+{
+	char text[1024];
+
+	target_open("stripped", NULL);
+	assert_int_equal(plan_logged(NULL, text, sizeof(text)), -ENOENT);
+	assert_non_null(strstr(text, "stripped has no function symbols"));
+}
+
+static void main_programs_must_be_elf(void **state)
+{
+	int saved = hush();
+
+	target_open("not-elf", NULL);
+	assert_int_equal(plan_with(NULL, NULL), -ENOEXEC);
+	unhush(saved);
+}
+
+#define MANY 2000
+
+/* Function i has i % 5 + 1 returns and makes a call, so that it gets exit sites. */
+static void make_many(void)
+{
+	FILE *f = fopen("many.s", "w");
+
+	assert_non_null(f);
+	fprintf(f, ".data\n.quad __cxa_throw\n.section .note.GNU-stack,\"\"\n.text\n");
+	for (int i = 0; i < MANY; i++) {
+		fprintf(f, ".type many%d,@function\nmany%d: push %%rbx\n call 9f\n", i, i);
+		for (int k = 0; k < i % 5; k++)
+			fprintf(f, " cmp $%d,%%edi\n jne 1f\n pop %%rbx\n ret\n1:\n", k);
+		fprintf(f, " pop %%rbx\n ret\n9: ret\n.size many%d,.-many%d-1\n", i, i);
+	}
+	assert_int_equal(fclose(f), 0);
+	sh("gcc -shared -o many many.s");
+}
+
+static void many_functions_come_in_order(void **state)
+{
+	size_t exits = 0;
+
+	target_open("many", NULL);
+	assert_int_equal(plan_with("many*", NULL), 0);
+	assert_int_equal(plan->functions_cnt, MANY);
+	for (size_t i = 0; i < MANY; i++) {
+		const struct plan_function *f = &plan->functions[i];
+		char name[16];
+
+		snprintf(name, sizeof(name), "many%zu", i);
+		assert_string_equal(f->symbol, name);
+		assert_int_equal(f->exit, EXIT_SITES);
+		assert_int_equal(f->exits, exits);
+		assert_int_equal(f->exits_cnt, i % 5 + 1);
+		for (size_t k = 0; k < f->exits_cnt; k++, exits++)
+			assert_true(plan->exits[exits].offset - f->offset < f->size);
+		assert_int_equal(plan->exits[exits - 1].offset, f->offset + f->size - 1);
+	}
+	assert_int_equal(plan->exits_cnt, exits);
+}
+
+static void plans_are_always_the_same(void **state)
+{
+	struct plan *first;
+
+	target_open("many", NULL);
+	assert_int_equal(plan_with("many*", NULL), 0);
+	first = plan;
+	plan = NULL;
+	for (int round = 0; round < 5; round++) {
+		assert_int_equal(plan_with("many*", NULL), 0);
+		assert_int_equal(plan->exits_cnt, first->exits_cnt);
+		for (size_t i = 0; i < first->exits_cnt; i++)
+			assert_int_equal(plan->exits[i].offset, first->exits[i].offset);
+		for (size_t i = 0; i < MANY; i++) {
+			const struct plan_function *a = &first->functions[i];
+			const struct plan_function *b = &plan->functions[i];
+
+			assert_string_equal(a->symbol, b->symbol);
+			assert_int_equal(a->offset, b->offset);
+			assert_int_equal(a->site_offset, b->site_offset);
+			assert_int_equal(a->exits, b->exits);
+		}
+	}
+	plan__free(first);
+}
+
+static int make_programs(void **state)
+{
+	if (fixture_make(state))
+		return -1;
+	write_text("not-elf", "#!/bin/sh\n");
+	compile("plain", "program.c", program, "-O2 -fcf-protection=none");
+	compile("stripped", "bare.c", "int main(void) { return 0; }\n", "-s");
+	sh("gcc -o throws program.c -O2 -fcf-protection=none -DTHROWS");
+	sh("gcc -o endbr program.c -O2 -fcf-protection=branch");
+	write_text("lib.cpp", "namespace ns { int twice(int x) { if (x) throw x; return x; } }\n");
+	sh("g++ -shared -fPIC -O2 -o libthrows.so lib.cpp");
+	make_many();
+	return 0;
+}
+
+#define TEST(f) cmocka_unit_test_teardown(f, close_all)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(plain_programs_get_return_probes),
+		TEST(programs_that_throw_get_exit_sites),
+		TEST(cold_pieces_are_no_functions),
+		TEST(libraries_that_throw_count_too),
+		TEST(unknown_processes_may_throw),
+		TEST(what_is_no_function_is_skipped),
+		TEST(aliases_are_one_function),
+		TEST(names_are_demangled_when_asked_for),
+		TEST(entries_skip_endbr64),
+		TEST(nothing_matches),
+		TEST(stripped_programs),
+		TEST(main_programs_must_be_elf),
+		TEST(many_functions_come_in_order),
+		TEST(plans_are_always_the_same),
+	};
+
+	return cmocka_run_group_tests(tests, make_programs, fixture_clean);
+}
