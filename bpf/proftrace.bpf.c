@@ -7,7 +7,7 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
-extern bool bpf_session_is_return(void) __ksym __weak; /* 6.13 */
+extern u64 *bpf_session_cookie(void) __ksym __weak; /* 6.13 */
 
 static __always_inline u64 entry_slot(struct pt_regs *ctx, u64 cookie)
 {
@@ -20,18 +20,25 @@ static __always_inline u64 return_slot(struct pt_regs *ctx)
 	return ctx->sp - 8;
 }
 
-/* Session tier: entry and return of one function, in one program. A nonzero result at the entry
- * spares the target the return probe. */
+/*
+ * Session tier: entry and return of one function, in one program. What the entry stores in the
+ * call's session cookie, zero until then, its return finds again: thread and function, so that it
+ * has nothing to look up. A nonzero result at the entry spares the target the return probe.
+ */
 SEC("uprobe")
 int session(struct pt_regs *ctx)
 {
-	u64 cookie = bpf_get_attach_cookie(ctx);
+	u64 *call = bpf_session_cookie(), cookie;
+	u32 thread;
 
-	if (bpf_session_is_return()) {
-		leave(return_slot(ctx), cookie & WIRE_COOKIE_FUNCTION);
+	if (*call) {
+		leave(thread_if_current(*call >> 32), return_slot(ctx), *call, bpf_ktime_get_ns());
 		return 0;
 	}
-	return !enter(entry_slot(ctx, cookie), cookie);
+	cookie = bpf_get_attach_cookie(ctx);
+	thread = enter(entry_slot(ctx, cookie), cookie);
+	*call = (u64)thread << 32 | (cookie & WIRE_COOKIE_FUNCTION);
+	return !thread;
 }
 
 SEC("uprobe")
@@ -46,7 +53,11 @@ int function_entry(struct pt_regs *ctx)
 SEC("uprobe")
 int function_return(struct pt_regs *ctx)
 {
-	leave(return_slot(ctx), bpf_get_attach_cookie(ctx) & WIRE_COOKIE_FUNCTION);
+	u64 now = bpf_ktime_get_ns();
+	u32 thread;
+
+	leave(thread_current(false, &thread), return_slot(ctx),
+	      bpf_get_attach_cookie(ctx) & WIRE_COOKIE_FUNCTION, now);
 	return 0;
 }
 
@@ -94,12 +105,13 @@ static __always_inline bool condition_holds(u32 cond, u64 flags)
 SEC("uprobe")
 int exit_site(struct pt_regs *ctx)
 {
-	u64 cookie = bpf_get_attach_cookie(ctx);
+	u64 now = bpf_ktime_get_ns(), cookie = bpf_get_attach_cookie(ctx);
+	u32 thread;
 
 	if (((cookie >> WIRE_COOKIE_EXIT) & 0xf) == WIRE_EXIT_JCC &&
 	    !condition_holds((cookie >> WIRE_COOKIE_COND) & 0xf, ctx->flags))
 		return 0;
-	leave(ctx->sp, cookie & WIRE_COOKIE_FUNCTION);
+	leave(thread_current(false, &thread), ctx->sp, cookie & WIRE_COOKIE_FUNCTION, now);
 	return 0;
 }
 

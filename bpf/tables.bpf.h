@@ -46,14 +46,14 @@ struct {
 	__type(value, u32);
 } thread_of_tid SEC(".maps");
 
-/* The same, faster: a cache whose creation may fail (the kernel refuses it while another thread is
- * preempted inside a creation on this CPU). */
+/* The same by the low bits of the tid: a guess that is right if the thread's own ids agree. Cheaper
+ * than task storage, whose creation the kernel may also refuse. */
 struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, WIRE_THREAD_CACHE);
+	__type(key, u32);
 	__type(value, u32);
-} thread_of_task SEC(".maps");
+} thread_cache SEC(".maps");
 
 /* Processes that may be recorded, where the kernel's own filter cannot be trusted (filter_tgids).
  */
@@ -221,8 +221,7 @@ static __noinline u32 thread_new(u64 pid_tgid)
 	bottom = frame_at(frame);
 	if (!i || !t || !frame || !bottom)
 		return 0;
-	t->tgid = pid_tgid >> 32;
-	t->tid = pid_tgid;
+	t->pid_tgid = pid_tgid;
 	t->start_ns = BPF_CORE_READ(task, start_boottime);
 	t->exit_ns = 0;
 	t->entered = t->returned = t->unwound = t->lost = 0;
@@ -246,36 +245,51 @@ static __noinline u32 thread_new(u64 pid_tgid)
 static __noinline u32 thread_find(bool create)
 {
 	u64 pid_tgid = bpf_get_current_pid_tgid();
-	u32 tgid = pid_tgid >> 32, made, *known, *cached;
+	u32 tgid = pid_tgid >> 32, made, *known;
 
 	known = bpf_map_lookup_elem(&thread_of_tid, &pid_tgid);
-	if (known) {
-		made = *known;
-	} else {
-		if (!create || (filter_tgids && !bpf_map_lookup_elem(&tgids, &tgid)))
-			return 0;
-		made = thread_new(pid_tgid);
-		if (!made || bpf_map_update_elem(&thread_of_tid, &pid_tgid, &made, BPF_ANY)) {
-			count_lost(WIRE_LOST_THREADS);
-			return 0;
-		}
+	if (known)
+		return *known;
+	if (!create || (filter_tgids && !bpf_map_lookup_elem(&tgids, &tgid)))
+		return 0;
+	made = thread_new(pid_tgid);
+	if (!made || bpf_map_update_elem(&thread_of_tid, &pid_tgid, &made, BPF_ANY)) {
+		count_lost(WIRE_LOST_THREADS);
+		return 0;
 	}
-	cached = bpf_task_storage_get(&thread_of_task, (void *)bpf_get_current_task_btf(), 0,
-				      BPF_LOCAL_STORAGE_GET_F_CREATE);
-	if (cached)
-		*cached = made;
 	return made;
 }
 
+/* The current thread and its number; made if `create`. NULL: none. */
 static __always_inline struct wire_thread *thread_current(bool create, u32 *number)
 {
-	u32 *cached =
-		bpf_task_storage_get(&thread_of_task, (void *)bpf_get_current_task_btf(), 0, 0);
+	u64 pid_tgid = bpf_get_current_pid_tgid();
+	u32 at = pid_tgid % WIRE_THREAD_CACHE, *cached = bpf_map_lookup_elem(&thread_cache, &at);
+	struct wire_thread *t;
 
-	*number = cached ? *cached : 0;
+	if (!cached)
+		return 0;
+	*number = *cached;
+	t = thread_at(*number);
+	if (t && t->pid_tgid == pid_tgid && !t->exit_ns)
+		return t;
+	*number = thread_find(create);
 	if (!*number)
-		*number = thread_find(create);
-	return *number ? thread_at(*number) : 0;
+		return 0;
+	*cached = *number;
+	return thread_at(*number);
+}
+
+/* The thread of that number if it is the current one; else NULL. */
+static __always_inline struct wire_thread *thread_if_current(u32 number)
+{
+	struct wire_thread *t = thread_at(number);
+
+	/* A forked child brings its parent's pending returns along. Where links are bound to a
+	 * process, the kernel has sorted it out already. */
+	if (t && !filter_tgids && t->pid_tgid != bpf_get_current_pid_tgid())
+		return 0;
+	return t;
 }
 
 #endif

@@ -80,74 +80,93 @@ static __always_inline struct wire_frame *unwind_below(struct wire_thread *t,
 	return frame_at(t->top);
 }
 
+/* The innermost frame's slot is used by a new call: it left by a tail call, or unseen. */
+static __always_inline struct wire_frame *frame_replaced(struct wire_thread *t,
+							 struct wire_frame *top, u64 now)
+{
+	if (top->flags & WIRE_ENTRY_TAIL) {
+		frame_returned(t, top, now);
+	} else {
+		frame_close(t, top, now);
+		t->unwound++;
+	}
+	return frame_at(t->top);
+}
+
+/* The path of `function` called from the innermost frame; NULL, counted as lost: no room. */
+static __always_inline struct wire_node *path_step(struct wire_thread *t, u32 thread,
+						   const struct wire_frame *top, u32 function,
+						   u32 *number)
+{
+	struct wire_node *caller = node_at(top->node), *n;
+
+	if (!caller)
+		return 0;
+	*number = caller->last_child;
+	n = node_at(*number);
+	if (n && n->function == function && n->parent == top->node)
+		return n;
+	*number = node_child(thread, top->node, function);
+	caller->last_child = *number;
+	n = node_at(*number);
+	if (*number && n)
+		return n;
+	t->lost++;
+	count_lost(WIRE_LOST_PATHS);
+	return 0;
+}
+
+/* A frame on top of the innermost one, not filled in yet; NULL, counted as lost: no room. */
+static __always_inline struct wire_frame *frame_above(struct wire_thread *t,
+						      const struct wire_frame *top, u32 *number)
+{
+	struct wire_frame *f;
+
+	*number = top->down ? top->down : frame_new(t->top);
+	f = frame_at(*number);
+	if (*number && f)
+		return f;
+	t->lost++;
+	count_lost(WIRE_LOST_FRAMES);
+	return 0;
+}
+
 /*
- * A function is entered; its return address lies at `slot`. Returns whether a call was recorded
- * (only then is its leave worth having).
+ * A function is entered; its return address lies at `slot`. Returns the thread's number if a call
+ * was recorded, else 0 (then its leave is of no use).
  */
-static __always_inline bool enter(u64 slot, u64 cookie)
+static __always_inline u32 enter(u64 slot, u64 cookie)
 {
 	u32 function = cookie & WIRE_COOKIE_FUNCTION, flags = cookie >> WIRE_COOKIE_FLAGS;
-	u32 number, node, place;
-	struct wire_thread *t;
+	u32 thread, node, frame;
 	struct wire_frame *top, *f;
-	struct wire_node *n, *caller;
+	struct wire_thread *t;
+	struct wire_node *n;
 
 	if (!gate_open)
-		return false;
-	t = thread_current(true, &number);
+		return 0;
+	t = thread_current(true, &thread);
 	if (!t)
-		return false;
+		return 0;
 	top = frame_at(t->top);
-	if (!top)
-		return false;
-	if (top->slot <= slot) {
+	if (top && top->slot <= slot) {
 		u64 now = bpf_ktime_get_ns();
 
 		top = unwind_below(t, top, slot, now);
-		if (!top)
-			return false;
-		if (top->slot == slot) {
+		if (top && top->slot == slot) {
 			if ((flags & WIRE_ENTRY_LOOP) && top->function == function)
-				return false; /* one return probe is enough */
-			/* Its slot is used again: it left by a tail call, or unseen. */
-			if (top->flags & WIRE_ENTRY_TAIL) {
-				frame_returned(t, top, now);
-			} else {
-				frame_close(t, top, now);
-				t->unwound++;
-			}
-			top = frame_at(t->top);
-			if (!top)
-				return false;
+				return 0; /* one return probe is enough */
+			top = frame_replaced(t, top, now);
 		}
 	}
-	if (top->level >= max_level)
-		return false;
-
-	caller = node_at(top->node);
-	if (!caller)
-		return false;
-	node = caller->last_child;
-	n = node_at(node);
-	if (!n || n->function != function || n->parent != top->node) {
-		node = node_child(number, top->node, function);
-		caller->last_child = node;
-		n = node_at(node);
-	}
-	if (!node || !n) {
-		t->lost++;
-		count_lost(WIRE_LOST_PATHS);
-		return false;
-	}
-	place = top->down;
-	if (!place)
-		place = frame_new(t->top);
-	f = frame_at(place);
-	if (!place || !f) {
-		t->lost++;
-		count_lost(WIRE_LOST_FRAMES);
-		return false;
-	}
+	if (!top || top->level >= max_level)
+		return 0;
+	n = path_step(t, thread, top, function, &node);
+	if (!n)
+		return 0;
+	f = frame_above(t, top, &frame);
+	if (!f)
+		return 0;
 	f->slot = slot;
 	f->child_ns = 0;
 	f->node = node;
@@ -155,24 +174,18 @@ static __always_inline bool enter(u64 slot, u64 cookie)
 	f->flags = flags;
 	n->calls++;
 	t->entered++;
-	t->top = place;
+	t->top = frame;
 	f->entered_ns = bpf_ktime_get_ns();
-	return true;
+	return thread;
 }
 
 /* `function` is left; its return address lay at `slot`. A leave whose enter was not recorded, or
  * that has been closed already, has no frame and is ignored. */
-static __always_inline void leave(u64 slot, u32 function)
+static __always_inline void leave(struct wire_thread *t, u64 slot, u32 function, u64 now)
 {
-	u64 now = bpf_ktime_get_ns();
 	struct wire_frame *top;
-	struct wire_thread *t;
-	u32 number;
 
-	if (!gate_open)
-		return;
-	t = thread_current(false, &number);
-	if (!t)
+	if (!t || !gate_open)
 		return;
 	top = frame_at(t->top);
 	if (!top)

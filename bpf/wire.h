@@ -77,7 +77,7 @@ struct wire_node {
 };
 
 struct wire_thread {
-	u32 tgid, tid;
+	u64 pid_tgid; /* tgid << 32 | tid */
 	u64 start_ns; /* boot time of its start: tells users of one tid apart */
 	u64 exit_ns;  /* monotonic; 0 while it lives; set after everything else */
 	u64 entered, returned, unwound, lost;
@@ -90,6 +90,7 @@ struct wire_thread {
 };
 
 #define WIRE_THREAD_READY 1
+#define WIRE_THREAD_CACHE 32768 /* places in the cache of thread numbers */
 
 /* Why calls were lost. */
 enum wire_loss {

@@ -26,15 +26,11 @@ enum bpf_map_type {
 	BPF_MAP_TYPE_HASH = 1,
 	BPF_MAP_TYPE_ARRAY = 2,
 	BPF_MAP_TYPE_QUEUE = 22,
-	BPF_MAP_TYPE_TASK_STORAGE = 29,
 };
 
 enum {
 	BPF_ANY = 0,
-	BPF_NOEXIST = 1,
-	BPF_F_NO_PREALLOC = 1,
 	BPF_F_MMAPABLE = 1024,
-	BPF_LOCAL_STORAGE_GET_F_CREATE = 1,
 };
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)

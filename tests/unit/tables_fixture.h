@@ -174,7 +174,7 @@ static inline uint32_t bpf_thread(uint32_t tgid, uint32_t tid, const char *comm)
 	uint32_t i = table_take(QUEUE_THREADS, &bpf.next_thread, bpf.info.threads_cap);
 	struct wire_thread *t = &bpf.threads[i];
 
-	*t = (struct wire_thread){.tgid = tgid, .tid = tid, .start_ns = tid * 10ull};
+	*t = (struct wire_thread){.pid_tgid = (uint64_t)tgid << 32 | tid, .start_ns = tid * 10ull};
 	snprintf(t->comm, sizeof(t->comm), "%s", comm);
 	t->root = bpf_node(i, 0, 0);
 	t->bottom = t->top = bpf_frame();

@@ -94,8 +94,8 @@ int part__read(const struct tables *t, const struct wire_thread *th, uint64_t no
 	part = calloc(1, sizeof(*part) + cnt * sizeof(part->nodes[0]));
 	if (!part)
 		return -ENOMEM;
-	part->pid = th->tgid;
-	part->tid = th->tid;
+	part->pid = th->pid_tgid >> 32;
+	part->tid = (uint32_t)th->pid_tgid;
 	part->start_ns = th->start_ns;
 	memcpy(part->comm, th->comm, sizeof(part->comm));
 	part->comm[sizeof(part->comm) - 1] = '\0';
