@@ -188,7 +188,14 @@ static __noinline u32 node_child(u32 thread, u32 parent, u32 function)
 	};
 
 	bpf_loop(WIRE_INDEX_PROBES, child_probe, &search, 0);
-	return search.found;
+	if (search.found || !search.dead)
+		return search.found;
+	/* No empty place ended the search, but there was a dead one. */
+	if (!search.made)
+		search.made = node_new(thread, parent, function);
+	if (search.made && index_claim(search.dead - 1, WIRE_INDEX_DEAD, search.made))
+		return search.made;
+	return 0;
 }
 
 /* The frame above `f`, made if the thread was never that deep. 0: the table is full. */
@@ -208,19 +215,23 @@ static __noinline u32 frame_new(u32 below)
 	return i;
 }
 
+/* Gives back an entry that was taken in vain. */
+static __always_inline void table_give(void *queue, u32 i)
+{
+	if (i)
+		bpf_map_push_elem(queue, &i, 0);
+}
+
 static __noinline u32 thread_new(u64 pid_tgid)
 {
 	struct task_struct *task = (void *)bpf_get_current_task_btf();
-	struct wire_thread *t;
-	struct wire_frame *bottom;
-	u32 i, frame;
+	u32 i = table_take(&free_threads, &next_thread, threads_cap);
+	u32 frame = table_take(&free_frames, &next_frame, frames_cap);
+	struct wire_frame *bottom = frame_at(frame);
+	struct wire_thread *t = thread_at(i);
 
-	i = table_take(&free_threads, &next_thread, threads_cap);
-	t = thread_at(i);
-	frame = table_take(&free_frames, &next_frame, frames_cap);
-	bottom = frame_at(frame);
 	if (!i || !t || !frame || !bottom)
-		return 0;
+		goto full;
 	t->pid_tgid = pid_tgid;
 	t->start_ns = BPF_CORE_READ(task, start_boottime);
 	t->exit_ns = 0;
@@ -229,7 +240,7 @@ static __noinline u32 thread_new(u64 pid_tgid)
 	bpf_get_current_comm(t->comm, sizeof(t->comm));
 	t->root = node_new(i, 0, 0);
 	if (!t->root)
-		return 0;
+		goto full;
 	bottom->slot = ~0ull;
 	bottom->child_ns = 0;
 	bottom->node = t->root;
@@ -238,6 +249,10 @@ static __noinline u32 thread_new(u64 pid_tgid)
 	t->bottom = t->top = frame;
 	t->state = WIRE_THREAD_READY;
 	return i;
+full:
+	table_give(&free_threads, i);
+	table_give(&free_frames, frame);
+	return 0;
 }
 
 /* The current thread's number by the slow way; `create` makes one for a call to be recorded, which

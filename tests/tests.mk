@@ -13,9 +13,11 @@ $(BUILD)/unit/%: tests/unit/%.c $(LIB)
 PROGRAMS     := $(BUILD)/programs
 PROGRAM_C    := $(CC) -std=gnu11 -O2 -fno-optimize-sibling-calls -Wall -Wextra -Wno-unused-parameter
 PROGRAM_CXX  := g++ -std=gnu++17 -O2 -fno-optimize-sibling-calls -Wall -Wextra
-PLAIN        := recursion threads longjmp exits exec forks signals cold aliases coroutine timing steps
+PLAIN        := recursion threads longjmp exits exec forks signals cold aliases coroutine timing steps \
+		preempt cleanup
 CALCS        := pie nopie static static-pie dynsym stripped debuglink
 PROGRAM_BINS := $(addprefix $(PROGRAMS)/,$(PLAIN) $(CALCS:%=calc-%) tailcall entries names throws \
+		inline_data signal_throws exchange \
 		libshapes.so shapes-linked shapes-dlopen)
 
 $(PROGRAM_BINS): tests/programs/target.h | $(PROGRAMS)
@@ -33,6 +35,13 @@ $(PROGRAMS)/entries: tests/programs/entries_main.c tests/programs/entries.S
 	$(call say,TARGET,$@)$(PROGRAM_C) -mno-red-zone -o $@ $^
 $(PROGRAMS)/names $(PROGRAMS)/throws: $(PROGRAMS)/%: tests/programs/%.cpp
 	$(call say,TARGET,$@)$(PROGRAM_CXX) -o $@ $<
+$(PROGRAMS)/cleanup: PLAIN_FLAGS := -fexceptions -Wno-infinite-recursion
+$(PROGRAMS)/inline_data: tests/programs/inline_data_main.cpp tests/programs/inline_data.S
+	$(call say,TARGET,$@)$(PROGRAM_CXX) -o $@ $(filter %.cpp %.S,$^)
+$(PROGRAMS)/signal_throws: tests/programs/signal_throws.cpp
+	$(call say,TARGET,$@)$(PROGRAM_CXX) -fnon-call-exceptions -o $@ $<
+$(PROGRAMS)/exchange: tests/programs/exchange.S
+	$(call say,TARGET,$@)$(PROGRAM_C) -o $@ $<
 $(PROGRAMS)/libshapes.so: tests/programs/shapes.c tests/programs/shapes.h
 	$(call say,TARGET,$@)$(PROGRAM_C) -fPIC -shared -Wl,-soname,libshapes.so -o $@ $<
 $(PROGRAMS)/shapes-linked: tests/programs/shapes_user.c $(PROGRAMS)/libshapes.so

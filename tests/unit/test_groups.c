@@ -91,8 +91,8 @@ static struct tier_probe exit_site(const struct proftrace_bpf *skel)
 	return (struct tier_probe){PROG_EXIT, LINK_UPROBE_MULTI, 0};
 }
 
-static const struct tier session = {"session", "", NULL, session_returns, entry, exit_site};
-static const struct tier multi = {"multi", "", NULL, multi_returns, entry, exit_site};
+static const struct tier session = {"session", "", "", NULL, session_returns, entry, exit_site};
+static const struct tier multi = {"multi", "", "", NULL, multi_returns, entry, exit_site};
 
 /* Function i: at 0x1000 * (i + 1), of strategy i % 3; those of EXIT_SITES have two exits. */
 static struct plan_function functions[FUNCTIONS];

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "attach/tier.h"
 
+#include <bpf/btf.h>
+#include <string.h>
+
 #include "attach/skeleton.h"
 
 static void prepare_multi(struct bpf_program *prog)
@@ -59,12 +62,27 @@ static size_t multi_returns(const struct proftrace_bpf *skel,
 }
 
 static const struct tier tiers[] = {
-	{"session", "6.13", session_prepare, session_returns, multi_entry, multi_exit_site},
-	{"uprobe_multi", "6.6", multi_prepare, multi_returns, multi_entry, multi_exit_site},
+	{"session", "6.13", "BPF_TRACE_UPROBE_SESSION", session_prepare, session_returns,
+	 multi_entry, multi_exit_site},
+	{"uprobe_multi", "6.6", "BPF_TRACE_UPROBE_MULTI", multi_prepare, multi_returns, multi_entry,
+	 multi_exit_site},
 	/* perf-event uprobes with cookies (5.15) come here */
 };
 
 const struct tier *tier__at(size_t index)
 {
 	return index < sizeof(tiers) / sizeof(*tiers) ? &tiers[index] : NULL;
+}
+
+bool tier__in_kernel(const struct tier *tier)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+	int id = btf ? btf__find_by_name_kind(btf, "bpf_attach_type", BTF_KIND_ENUM) : -1;
+	const struct btf_type *type = id > 0 ? btf__type_by_id(btf, id) : NULL;
+	bool known = !type;
+
+	for (int i = 0; !known && i < btf_vlen(type); i++)
+		known = !strcmp(btf__name_by_offset(btf, btf_enum(type)[i].name_off), tier->sign);
+	btf__free(btf);
+	return known;
 }

@@ -25,6 +25,7 @@ struct tier_probe {
 struct tier {
 	const char *name;
 	const char *needs; /* the kernel it came with, for messages */
+	const char *sign;  /* the member of enum bpf_attach_type that came with it */
 	/* Picks the programs to load, before load. */
 	void (*prepare)(struct proftrace_bpf *skel);
 	/* The probes that see entry and return of functions whose exit strategy is `return`;
@@ -39,5 +40,8 @@ struct tier {
 
 /* The tiers, best first; NULL past the end. */
 const struct tier *tier__at(size_t index);
+
+/* Whether the running kernel's BTF knows the tier; true if there is no telling. */
+bool tier__in_kernel(const struct tier *tier);
 
 #endif

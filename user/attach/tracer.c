@@ -25,8 +25,8 @@ struct tracer {
 	uint32_t threads_cap, frames_cap, nodes_cap, index_cap;
 };
 
-/* libbpf's messages are for the verbose; the last one may say why a load failed. */
-static char libbpf_last[512];
+/* libbpf's messages are for the verbose; the first one of a load says best why it failed. */
+static char libbpf_said[512];
 
 static int libbpf_message(enum libbpf_print_level level, const char *fmt, va_list args)
 {
@@ -37,7 +37,8 @@ static int libbpf_message(enum libbpf_print_level level, const char *fmt, va_lis
 	vsnprintf(line, sizeof(line), fmt, args);
 	line[strcspn(line, "\n")] = '\0';
 	log_debug("%s", line);
-	memcpy(libbpf_last, line, sizeof(line));
+	if (!libbpf_said[0])
+		memcpy(libbpf_said, line, sizeof(line));
 	return 0;
 }
 
@@ -101,6 +102,7 @@ static int load_tier(struct tracer *tr, const struct tier *tier, const struct tr
 {
 	int err;
 
+	libbpf_said[0] = '\0';
 	tr->skel = proftrace_bpf__open();
 	if (!tr->skel)
 		return -errno;
@@ -137,26 +139,27 @@ static int allow_processes(struct tracer *tr, const struct target *t)
 	return 0;
 }
 
-static int load_failed(int err)
+/* `tier` is the last that was tried. */
+static int load_failed(const struct tier *tier, int err)
 {
 	if (access("/sys/kernel/btf/vmlinux", R_OK))
 		log_error("this kernel has no BTF (/sys/kernel/btf/vmlinux); it needs "
 			  "CONFIG_DEBUG_INFO_BTF=y");
-	else if (err == -EPERM || err == -EACCES)
-		log_error("the kernel does not let us load BPF programs: %s; run as root, and see "
-			  "kernel lockdown",
-			  strerror(-err));
+	else if (!tier__in_kernel(tier))
+		log_error("this kernel has no %s links (Linux %s or later)", tier->name,
+			  tier->needs);
 	else if (err == -ENOMEM || err == -E2BIG)
 		log_error("not enough memory for the tables; try a smaller --max-paths");
 	else
-		log_error("this kernel has no uprobe_multi links (Linux 6.6 or later): %s",
-			  libbpf_last[0] ? libbpf_last : strerror(-err));
+		log_error("the kernel refuses our BPF programs: %s; kernel lockdown or a security "
+			  "module may forbid them",
+			  libbpf_said[0] ? libbpf_said : strerror(-err));
 	return err;
 }
 
 int tracer__load(const struct tracer_options *opts, const struct target *t, struct tracer **out)
 {
-	const struct tier *tier;
+	const struct tier *tier, *tried = NULL;
 	struct tracer *tr;
 	int err = privilege__check();
 
@@ -168,12 +171,14 @@ int tracer__load(const struct tracer_options *opts, const struct target *t, stru
 	libbpf_set_print(libbpf_message);
 	err = -ENOTSUP;
 	for (size_t i = 0; err && (tier = tier__at(i)); i++) {
-		if (!opts->tier || !strcmp(opts->tier, tier->name))
-			err = load_tier(tr, tier, opts, t);
+		if (opts->tier && strcmp(opts->tier, tier->name))
+			continue;
+		tried = tier;
+		err = load_tier(tr, tier, opts, t);
 	}
 	if (err) {
 		tracer__free(tr);
-		return load_failed(err);
+		return load_failed(tried, err);
 	}
 	err = allow_processes(tr, t);
 	/* Ends of threads and programs, for accounts and for using tables again. */

@@ -119,6 +119,8 @@ int cmd_list(const struct options *o)
 				   o->notraces_cnt);
 	if (!err)
 		err = plan__new(target, &filter, &plan_opts, &plan);
+	if (!err)
+		err = output__begin(&out);
 	if (!err) {
 		if (out.sink == &sink_json)
 			list_json(out.file, plan, target);

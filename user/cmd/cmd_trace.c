@@ -90,6 +90,8 @@ static int run_prepare(struct run *r)
 		return attached;
 	r->attached = attached;
 	err = describe__new(r->plan, r->target, o, &r->description);
+	if (!err)
+		err = output__begin(&r->out);
 	return err ? err
 		   : watch__start(r->watch, r->target, fileno(r->out.file), o->duration_ns,
 				  o->interval_ns);

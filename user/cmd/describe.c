@@ -9,6 +9,8 @@
 #include "plan/plan.h"
 #include "target/target.h"
 
+#define NAMES_OF_EMPTY 16 /* functions that a sink may name though none was called */
+
 struct description {
 	struct plan *plan;
 	const struct target *target;
@@ -116,6 +118,9 @@ int describe__apply(struct description *d, struct profile *p)
 			.offset = f->offset,
 		};
 	}
+	/* An empty profile names some that were probed. */
+	for (size_t i = 0; p->nodes_cnt <= 1 && i < NAMES_OF_EMPTY && i < plan->functions_cnt; i++)
+		p->functions[i].name = plan__name(&plan->functions[i]);
 	for (size_t i = 1; i < p->nodes_cnt; i++) {
 		uint32_t f = p->nodes[i].function;
 

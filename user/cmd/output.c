@@ -2,12 +2,45 @@
 #include "cmd/output.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/options.h"
 #include "util/log.h"
+
+static int failed(const struct output *out, int err)
+{
+	if (err != -EPIPE)
+		log_error("cannot write %s: %s", out->name, strerror(-err));
+	return err;
+}
+
+/* What the file holds stays until there is something to write. */
+static int open_file(struct output *out, const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666), err;
+
+	out->file = fd >= 0 ? fdopen(fd, "w") : NULL;
+	if (out->file)
+		return 0;
+	err = -errno;
+	log_error("cannot write %s: %s", path, strerror(-err));
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
+
+int output__begin(struct output *out)
+{
+	struct stat st;
+
+	if (fstat(fileno(out->file), &st) || out->file == stdout || !S_ISREG(st.st_mode))
+		return 0;
+	return ftruncate(fileno(out->file), 0) ? failed(out, -errno) : 0;
+}
 
 int output__open(struct output *out, const struct options *o)
 {
@@ -25,23 +58,7 @@ int output__open(struct output *out, const struct options *o)
 	out->opts.interval = o->interval_ns != 0;
 	out->opts.color = o->color == COLOR_ALWAYS ||
 			  (o->color == COLOR_AUTO && terminal && !(no_color && *no_color));
-	if (o->output) {
-		out->file = fopen(o->output, "we");
-		if (!out->file) {
-			int err = -errno;
-
-			log_error("cannot write %s: %s", o->output, strerror(-err));
-			return err;
-		}
-	}
-	return 0;
-}
-
-static int failed(const struct output *out, int err)
-{
-	if (err != -EPIPE)
-		log_error("cannot write %s: %s", out->name, strerror(-err));
-	return err;
+	return o->output ? open_file(out, o->output) : 0;
 }
 
 int output__write(struct output *out, const struct profile *p)

@@ -19,6 +19,10 @@ struct output {
  */
 int output__open(struct output *out, const struct options *o);
 
+/* Empties the file: from here on there will be a result. Returns 0, or -errno with one line logged.
+ */
+int output__begin(struct output *out);
+
 /* Writes one profile. Returns 0; -EPIPE, silently, if nobody reads; -errno with one line logged. */
 int output__write(struct output *out, const struct profile *p);
 

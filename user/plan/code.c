@@ -1,22 +1,40 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * One pass over a function's bytes. The entry block is the straight line from the first instruction
- * to the first branch, or to the first instruction that something else may jump to: what lies in it
- * runs exactly once a call. As targets are only known after the whole function has been read,
- * candidates are collected first and cut afterwards.
+ * The function is followed from its entry along all branches, jump tables included. Bytes that no
+ * flow reaches may be data, so nothing in them is ever probed; they may also be landing pads of
+ * exceptions or cases of a table that could not be read, so their branches are still looked at
+ * before an instruction is taken for one that runs once.
+ *
+ * The entry block is the straight line from the first instruction to the first branch, or to the
+ * first instruction that something else may jump to: what lies in it runs exactly once a call. As
+ * targets are only known after the whole function has been read, candidates are collected first and
+ * cut afterwards.
  */
 #include "plan/code.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "plan/insn.h"
 #include "util/array.h"
 
-#define TABLE_REACH 16 /* instructions between a table's load and the jump through it, at most */
+#define TABLE_REACH   16 /* instructions between a table's load and the jump through it, at most */
+#define COMPARE_REACH 4	 /* the same between a comparison and the branch that uses it */
+#define BOUND_REACH   32 /* ... and between that branch and the jump through the table */
+#define TABLE_ENTRIES (1 << 14) /* of one jump table, at most */
+#define TABLE_CHUNK   64	/* entries read at once */
+
+#define INSIDE_INSN 0xff /* in reached[] */
 
 struct code_decoder {
 	struct insn_decoder *insn;
+	code_reader read;
+	void *read_ctx;
+	uint8_t *reached; /* a byte of the pieces: length of the instruction that begins there */
+	size_t reached_cap;
+	uint64_t *work; /* vaddrs still to follow */
+	size_t work_cnt, work_cap;
 };
 
 const char *site_class__name(enum site_class c)
@@ -30,7 +48,8 @@ const char *site_class__name(enum site_class c)
 	return names[c];
 }
 
-int code_decoder__new(bool nop5_emulated, struct code_decoder **out)
+int code_decoder__new(bool nop5_emulated, code_reader read, void *read_ctx,
+		      struct code_decoder **out)
 {
 	struct code_decoder *d = calloc(1, sizeof(*d));
 
@@ -38,38 +57,77 @@ int code_decoder__new(bool nop5_emulated, struct code_decoder **out)
 		free(d);
 		return -ENOMEM;
 	}
+	d->read = read;
+	d->read_ctx = read_ctx;
 	*out = d;
 	return 0;
 }
 
 void code_decoder__free(struct code_decoder *d)
 {
-	if (d)
-		insn_decoder__free(d->insn);
+	if (!d)
+		return;
+	insn_decoder__free(d->insn);
+	free(d->reached);
+	free(d->work);
 	free(d);
 }
 
+/* A jump table that is about to be used. */
+struct table {
+	uint64_t vaddr;
+	uint8_t entry_size; /* 4: offsets from the table; 8: addresses */
+	uint32_t age;	    /* instructions since its load */
+};
+
+/* What is known of the value that a table is indexed with: it was compared and found below `limit`.
+ */
+struct bound {
+	int64_t constant; /* of the last comparison */
+	uint32_t compare_age;
+	uint32_t limit; /* 0: none */
+	uint32_t limit_age;
+};
+
 /* The state of one code_decode(). */
 struct scan {
+	struct code_decoder *d;
 	const struct code_piece *pieces;
 	size_t pieces_cnt;
 	struct code *code;
 	uint64_t first_target; /* lowest vaddr behind the entry that is jumped to */
 	bool in_entry;	       /* still in the straight line from the entry */
 	bool only_endbr;       /* nothing but endbr64 so far */
-	bool entry_indirect;   /* an indirect jump with unknown targets */
+	bool unread_table;     /* an indirect jump whose targets are not known */
 	bool torn_down;	       /* the stack frame has been given back on the way here */
 	int64_t delta;	       /* bytes the stack pointer lies below its place at the entry */
-	uint32_t since_table;  /* instructions since the last table load */
+	struct table table;
+	struct bound bound;
+	uint64_t lea[16]; /* last address loaded into each register; 0: none */
 };
+
+/* The piece that holds `vaddr`, or NULL; *at is the place of its byte in d->reached. */
+static const struct code_piece *piece_of(const struct scan *s, uint64_t vaddr, size_t *at)
+{
+	size_t before = 0;
+
+	for (size_t i = 0; i < s->pieces_cnt; i++) {
+		const struct code_piece *piece = &s->pieces[i];
+
+		if (vaddr - piece->vaddr < piece->size) {
+			*at = before + (vaddr - piece->vaddr);
+			return piece;
+		}
+		before += piece->size;
+	}
+	return NULL;
+}
 
 static bool inside(const struct scan *s, uint64_t vaddr)
 {
-	for (size_t i = 0; i < s->pieces_cnt; i++) {
-		if (vaddr - s->pieces[i].vaddr < s->pieces[i].size)
-			return true;
-	}
-	return false;
+	size_t at;
+
+	return piece_of(s, vaddr, &at) != NULL;
 }
 
 static int add_exit(struct code *code, uint64_t vaddr, enum code_exit_kind kind, uint8_t cond)
@@ -80,7 +138,30 @@ static int add_exit(struct code *code, uint64_t vaddr, enum code_exit_kind kind,
 	return 0;
 }
 
-static void note_site(struct scan *s, const struct insn *in, uint32_t offset)
+/* Notes that something jumps to `vaddr`, which lies inside the function. */
+static void note_target(struct scan *s, uint64_t vaddr)
+{
+	uint64_t start = s->pieces[0].vaddr;
+
+	if (vaddr > start && vaddr - start < s->pieces[0].size && vaddr < s->first_target)
+		s->first_target = vaddr;
+}
+
+/* Has the code at `vaddr` followed later. */
+static int follow_later(struct scan *s, uint64_t vaddr)
+{
+	struct code_decoder *d = s->d;
+	size_t at;
+
+	if (!piece_of(s, vaddr, &at) || (d->reached[at] && d->reached[at] != INSIDE_INSN))
+		return 0;
+	if (ARRAY_RESERVE(&d->work, d->work_cnt, &d->work_cap))
+		return -ENOMEM;
+	d->work[d->work_cnt++] = vaddr;
+	return 0;
+}
+
+static void note_site(struct scan *s, const struct insn *in, uint64_t vaddr)
 {
 	struct code *code = s->code;
 
@@ -91,8 +172,8 @@ static void note_site(struct scan *s, const struct insn *in, uint32_t offset)
 	if (in->site == SITE_NOP5 && !s->only_endbr)
 		return;
 	if (code->sites_cnt < CODE_MAX_SITES)
-		code->sites[code->sites_cnt++] =
-			(struct code_site){.offset = offset, .delta = s->delta, .site = in->site};
+		code->sites[code->sites_cnt++] = (struct code_site){
+			.offset = vaddr - s->pieces[0].vaddr, .delta = s->delta, .site = in->site};
 }
 
 /* Follows the stack pointer through the entry block; ends the block where it is lost. */
@@ -104,74 +185,6 @@ static void follow_stack(struct scan *s, const struct insn *in)
 		s->in_entry = false;
 }
 
-static int scan_branch(struct scan *s, const struct insn *in, uint64_t at)
-{
-	uint64_t start = s->pieces[0].vaddr, target = at + in->length + in->rel;
-	struct code *code = s->code;
-
-	if (inside(s, target)) {
-		/* Back to the entry with the frame torn down: the function calls itself anew. */
-		if (target == start && s->torn_down)
-			code->tail_jumps = true;
-		else if (target == start)
-			code->loops_to_entry = true;
-		else if (target - start < s->pieces[0].size && target < s->first_target)
-			s->first_target = target;
-		return 0;
-	}
-	code->leaf = false;
-	code->tail_jumps = true;
-	if (in->flow == FLOW_JMP)
-		return add_exit(code, at, CODE_EXIT_JMP, 0);
-	if (!in->is_jcc_opcode) {
-		code->no_exits = "leaves by a loop or jrcxz instruction";
-		return 0;
-	}
-	return add_exit(code, at, CODE_EXIT_JCC, in->cond);
-}
-
-static int scan_indirect(struct scan *s, const struct insn *in, uint64_t at)
-{
-	bool table = in->flow == FLOW_JMP_TABLE ||
-		     (in->flow == FLOW_JMP_REG && s->since_table <= TABLE_REACH);
-
-	s->code->leaf = false;
-	if (table) {
-		s->entry_indirect = true;
-		return 0;
-	}
-	s->code->tail_jumps = true;
-	if (!in->probeable) {
-		s->code->no_exits = "leaves by a jump that cannot be probed";
-		return 0;
-	}
-	return add_exit(s->code, at, CODE_EXIT_JMP, 0);
-}
-
-static int scan_flow(struct scan *s, const struct insn *in, uint64_t at)
-{
-	switch (in->flow) {
-	case FLOW_CALL:
-		s->code->leaf = false;
-		return 0;
-	case FLOW_JMP:
-	case FLOW_JCC:
-		return scan_branch(s, in, at);
-	case FLOW_JMP_TAIL:
-	case FLOW_JMP_TABLE:
-	case FLOW_JMP_REG:
-		return scan_indirect(s, in, at);
-	case FLOW_RET:
-		if (!in->probeable) {
-			s->code->no_exits = "has a return that cannot be probed";
-			return 0;
-		}
-		return add_exit(s->code, at, CODE_EXIT_RET, 0);
-	default:
-		return 0;
-	}
-}
-
 /* Takes note of epilogues: they end with what gives stack back, then a return or a jump. */
 static void follow_epilogue(struct scan *s, const struct insn *in)
 {
@@ -181,43 +194,236 @@ static void follow_epilogue(struct scan *s, const struct insn *in)
 		s->torn_down = false;
 }
 
-/* Whether code may run on behind this instruction. */
-static bool goes_on(const struct insn *in)
+/* Where the table of this operand lies, or 0. */
+static uint64_t table_vaddr(const struct scan *s, const struct insn *in)
 {
-	return in->flow == FLOW_NEXT || in->flow == FLOW_JCC;
+	if (in->table_base == INSN_NO_REG)
+		return (uint32_t)in->table_disp;
+	return s->lea[in->table_base] ? s->lea[in->table_base] + in->table_disp : 0;
 }
 
-static int scan_piece(struct scan *s, struct code_decoder *d, const struct code_piece *piece)
+/* Takes note of what a jump through a table needs: the table's address, and its use. */
+static void follow_tables(struct scan *s, const struct insn *in, uint64_t vaddr)
 {
-	bool falls = false, padding = true;
-	struct insn in;
-	uint32_t at;
-	int err = 0;
+	s->table.age++;
+	if (in->lea_rip)
+		s->lea[in->lea_reg] = vaddr + in->length + in->rel;
+	if (in->table_load)
+		s->table = (struct table){table_vaddr(s, in), in->table_scale, 0};
+}
 
-	for (at = 0; !err && at < piece->size; at += in.length) {
-		if (!insn_decode(d->insn, piece->bytes + at, piece->size - at, &in)) {
-			s->code->bad = "has bytes that are no instruction";
+/* Takes note of the range checks before switches: cmp $N; ja (or jae) default. */
+static void follow_bounds(struct scan *s, const struct insn *in)
+{
+	struct bound *b = &s->bound;
+
+	b->compare_age++;
+	b->limit_age++;
+	if (in->compares) {
+		b->constant = in->constant;
+		b->compare_age = 0;
+	} else if (in->flow == FLOW_JCC && b->compare_age <= COMPARE_REACH && b->constant >= 0 &&
+		   b->constant < TABLE_ENTRIES && (in->cond == 7 || in->cond == 3)) {
+		b->limit = b->constant + (in->cond == 7);
+		b->limit_age = 0;
+	}
+}
+
+/* Follows the entries of a jump table, as many as the range check before it allows. Returns how
+ * many, 0 if it cannot be read (then nothing is known of where it leads), or -ENOMEM. */
+static int follow_table(struct scan *s, const struct table *table)
+{
+	uint32_t limit = s->bound.limit_age <= BOUND_REACH ? s->bound.limit : 0;
+	uint8_t buf[TABLE_CHUNK * 8];
+	int err;
+
+	if (!table->vaddr || !s->d->read)
+		return 0;
+	for (uint32_t i = 0; i < limit; i++) {
+		uint32_t in_chunk = i % TABLE_CHUNK;
+		uint32_t chunk = limit - i < TABLE_CHUNK ? limit - i : TABLE_CHUNK;
+		uint64_t target;
+		int32_t offset;
+
+		if (!in_chunk &&
+		    !s->d->read(s->d->read_ctx, table->vaddr + (uint64_t)i * table->entry_size, buf,
+				chunk * table->entry_size))
+			return 0;
+		if (table->entry_size == 8) {
+			memcpy(&target, buf + in_chunk * 8, sizeof(target));
+		} else {
+			memcpy(&offset, buf + in_chunk * 4, sizeof(offset));
+			target = table->vaddr + offset;
+		}
+		if (!inside(s, target))
+			return 0;
+		note_target(s, target);
+		err = follow_later(s, target);
+		if (err)
+			return err;
+	}
+	return limit;
+}
+
+static int scan_branch(struct scan *s, const struct insn *in, uint64_t vaddr)
+{
+	uint64_t target = vaddr + in->length + in->rel;
+	struct code *code = s->code;
+
+	if (inside(s, target)) {
+		/* Back to the entry with the frame torn down: the function calls itself anew. */
+		if (target == s->pieces[0].vaddr && s->torn_down)
+			code->tail_jumps = true;
+		else if (target == s->pieces[0].vaddr)
+			code->loops_to_entry = true;
+		note_target(s, target);
+		return follow_later(s, target);
+	}
+	code->leaf = false;
+	code->tail_jumps = true;
+	if (in->flow == FLOW_JMP)
+		return add_exit(code, vaddr, CODE_EXIT_JMP, 0);
+	if (!in->is_jcc_opcode) {
+		code->no_exits = "leaves by a loop or jrcxz instruction";
+		return 0;
+	}
+	return add_exit(code, vaddr, CODE_EXIT_JCC, in->cond);
+}
+
+static int scan_indirect(struct scan *s, const struct insn *in, uint64_t vaddr)
+{
+	struct table direct = {table_vaddr(s, in), in->table_scale, 0};
+	bool uses_load = in->flow == FLOW_JMP_REG && s->table.age <= TABLE_REACH;
+	int entries;
+
+	s->code->leaf = false;
+	if (in->flow == FLOW_JMP_TABLE || uses_load) {
+		entries = follow_table(s, in->table_scale ? &direct : &s->table);
+		s->unread_table |= entries == 0;
+		return entries < 0 ? entries : 0;
+	}
+	s->code->tail_jumps = true;
+	if (!in->probeable) {
+		s->code->no_exits = "leaves by a jump that cannot be probed";
+		return 0;
+	}
+	return add_exit(s->code, vaddr, CODE_EXIT_JMP, 0);
+}
+
+static int scan_flow(struct scan *s, const struct insn *in, uint64_t vaddr)
+{
+	switch (in->flow) {
+	case FLOW_CALL:
+		s->code->leaf = false;
+		return 0;
+	case FLOW_JMP:
+	case FLOW_JCC:
+		return scan_branch(s, in, vaddr);
+	case FLOW_JMP_TAIL:
+	case FLOW_JMP_TABLE:
+	case FLOW_JMP_REG:
+		return scan_indirect(s, in, vaddr);
+	case FLOW_RET:
+		if (!in->probeable) {
+			s->code->no_exits = "has a return that cannot be probed";
 			return 0;
 		}
+		return add_exit(s->code, vaddr, CODE_EXIT_RET, 0);
+	default:
+		return 0;
+	}
+}
+
+/* Whether code runs on behind this instruction; behind a call it does, unless that never returns.
+ */
+static bool runs_on(const struct insn *in)
+{
+	return in->flow == FLOW_NEXT || in->flow == FLOW_JCC || in->flow == FLOW_CALL;
+}
+
+/* Marks an instruction's bytes. Behind a lock prefix may begin another one: libc jumps over it. */
+static void mark_reached(uint8_t *reached, const uint8_t *bytes, uint8_t length)
+{
+	for (uint8_t i = 1; i < length; i++) {
+		if (!reached[i] && !(i == 1 && bytes[0] == 0xf0))
+			reached[i] = INSIDE_INSN;
+	}
+	reached[0] = length;
+}
+
+/* Follows the code at `vaddr` until it does not run on, or to where it was followed before. */
+static int scan_block(struct scan *s, uint64_t vaddr)
+{
+	const struct code_piece *piece;
+	struct insn in;
+	size_t at;
+	int err;
+
+	s->torn_down = false;
+	s->table.age = TABLE_REACH + 1;
+	s->bound.compare_age = COMPARE_REACH + 1;
+	s->bound.limit_age = BOUND_REACH + 1;
+	while ((piece = piece_of(s, vaddr, &at)) && !s->d->reached[at]) {
+		uint32_t offset = vaddr - piece->vaddr;
+
+		if (!insn_decode(s->d->insn, piece->bytes + offset, piece->size - offset, &in)) {
+			s->code->bad = "runs into bytes that are no instruction";
+			return 0;
+		}
+		mark_reached(s->d->reached + at, piece->bytes + offset, in.length);
 		if (s->in_entry)
-			note_site(s, &in, at);
+			note_site(s, &in, vaddr);
 		s->only_endbr = s->only_endbr && in.endbr;
-		s->since_table = in.table_load ? 0 : s->since_table + 1;
 		if (in.stack == STACK_UNKNOWN || in.system_call)
 			s->code->leaf = false;
-		err = scan_flow(s, &in, piece->vaddr + at);
+		follow_tables(s, &in, vaddr);
+		follow_bounds(s, &in);
+		err = scan_flow(s, &in, vaddr);
+		if (err)
+			return err;
 		follow_epilogue(s, &in);
 		if (in.flow != FLOW_NEXT)
 			s->in_entry = false;
 		else if (s->in_entry)
 			follow_stack(s, &in);
-		padding = in.site == SITE_NOP || in.site == SITE_NOP5;
-		if (!padding)
-			falls = goes_on(&in);
+		if (!runs_on(&in))
+			return 0;
+		vaddr += in.length;
 	}
-	if (falls && !s->code->no_exits)
+	if (piece && s->d->reached[at] == INSIDE_INSN)
+		s->code->bad = "runs into the middle of an instruction";
+	/* A call at the very end is one that never returns. */
+	if (!piece && in.flow != FLOW_CALL && !s->code->no_exits)
 		s->code->no_exits = "runs on into what lies behind it";
-	return err;
+	return 0;
+}
+
+/*
+ * What no flow has reached: padding, data, landing pads, or cases of an unread table. Nothing there
+ * is probed, but it is assumed to be code for the worst that it could do to the entry block.
+ */
+static void scan_rest(struct scan *s, const struct code_piece *piece, const uint8_t *reached)
+{
+	struct insn in;
+	uint32_t at = 0;
+
+	while (at < piece->size) {
+		if (reached[at]) {
+			at++;
+			continue;
+		}
+		if (!insn_decode(s->d->insn, piece->bytes + at, piece->size - at, &in)) {
+			s->code->leaf = false;
+			at++;
+			continue;
+		}
+		if (in.site != SITE_NOP && in.site != SITE_NOP5 && in.flow != FLOW_STOP &&
+		    !in.is_nop)
+			s->code->leaf = false;
+		if (in.flow == FLOW_JMP || in.flow == FLOW_JCC)
+			note_target(s, piece->vaddr + at + in.length + in.rel);
+		at += in.length;
+	}
 }
 
 /* Drops the candidates that something may jump to or past. */
@@ -233,8 +439,9 @@ static void cut_sites(struct scan *s, uint64_t next_label)
 
 		if (site->offset && start + site->offset >= end)
 			break;
-		/* Jump tables may lead anywhere, but not into a prologue that saves registers. */
-		if (s->entry_indirect && site->offset && site->site != SITE_PUSH &&
+		/* An unread table may lead anywhere, but not into a prologue that saves registers.
+		 */
+		if (s->unread_table && site->offset && site->site != SITE_PUSH &&
 		    site->site != SITE_NOP5 && site->site != SITE_STEP)
 			continue;
 		code->sites[kept++] = *site;
@@ -242,41 +449,67 @@ static void cut_sites(struct scan *s, uint64_t next_label)
 	code->sites_cnt = kept;
 }
 
+static int reached_clear(struct code_decoder *d, const struct code_piece *pieces, size_t cnt)
+{
+	size_t size = 0;
+
+	for (size_t i = 0; i < cnt; i++)
+		size += pieces[i].size;
+	if (size > d->reached_cap) {
+		uint8_t *grown = realloc(d->reached, size * 2);
+
+		if (!grown)
+			return -ENOMEM;
+		d->reached = grown;
+		d->reached_cap = size * 2;
+	}
+	memset(d->reached, 0, size);
+	d->work_cnt = 0;
+	return 0;
+}
+
 int code_decode(struct code_decoder *d, const struct code_piece *pieces, size_t pieces_cnt,
 		uint64_t next_label, struct code *code)
 {
 	struct scan s = {
+		.d = d,
 		.pieces = pieces,
 		.pieces_cnt = pieces_cnt,
 		.code = code,
 		.first_target = UINT64_MAX,
 		.in_entry = true,
 		.only_endbr = true,
-		.since_table = TABLE_REACH + 1,
 	};
-	int err = 0;
+	const uint8_t *reached;
+	int err;
 
 	code->sites_cnt = 0;
 	code->exits_cnt = 0;
 	code->loops_to_entry = code->tail_jumps = false;
 	code->leaf = true;
 	code->no_exits = code->bad = NULL;
-	for (size_t i = 0; !err && i < pieces_cnt; i++) {
-		err = scan_piece(&s, d, &pieces[i]);
-		s.in_entry = false;
-	}
+	err = reached_clear(d, pieces, pieces_cnt);
+	if (!err)
+		err = scan_block(&s, pieces[0].vaddr);
+	s.in_entry = false;
+	while (!err && d->work_cnt)
+		err = scan_block(&s, d->work[--d->work_cnt]);
 	if (err)
 		return err;
+	reached = d->reached;
+	for (size_t i = 0; i < pieces_cnt; i++) {
+		scan_rest(&s, &pieces[i], reached);
+		reached += pieces[i].size;
+	}
 	if (code->bad) {
-		/* What follows the bad bytes is unknown; so are its targets. */
+		/* What follows the bad bytes is unknown; so is where it may jump to. */
 		code->leaf = false;
-		if (code->sites_cnt > 1)
-			code->sites_cnt = 1;
-		if (code->sites_cnt && code->sites[0].offset)
-			code->sites_cnt = 0;
+		if (code->sites_cnt)
+			code->sites_cnt = code->sites[0].offset ? 0 : 1;
 	}
 	if (!code->exits_cnt && !code->no_exits && !code->bad)
-		code->no_exits = "never leaves by a return or a jump";
+		code->no_exits = s.unread_table ? "leaves behind a jump table that cannot be read"
+						: "never leaves by a return or a jump";
 	cut_sites(&s, next_label);
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A function's machine code, decoded from its first to its last byte: where it can be probed at its
- * entry and where it leaves. x86-64, by Zydis. Pure computation on bytes.
+ * A function's machine code, decoded along its flow of control: where it can be probed at its entry
+ * and where it leaves. x86-64, by Zydis. Pure computation on bytes.
  */
 #ifndef PROFTRACE_PLAN_CODE_H
 #define PROFTRACE_PLAN_CODE_H
@@ -68,8 +68,14 @@ struct code {
 
 struct code_decoder;
 
-int code_decoder__new(bool nop5_emulated, struct code_decoder **out); /* 0 or -ENOMEM */
-void code_decoder__free(struct code_decoder *d);
+/* Reads `len` bytes of the object at `vaddr`, which may lie outside the function (jump tables).
+ * Returns whether all of them are there. */
+typedef bool (*code_reader)(void *ctx, uint64_t vaddr, void *buf, size_t len);
+
+/* Returns 0 or -ENOMEM. `read` may be NULL: then jump tables stay unread. */
+int code_decoder__new(bool nop5_emulated, code_reader read, void *read_ctx,
+		      struct code_decoder **out);
+void code_decoder__free(struct code_decoder *d); /* accepts NULL */
 
 /*
  * Decodes a function: pieces[0] begins with its entry, further pieces are its cold parts.

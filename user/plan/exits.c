@@ -10,8 +10,8 @@ struct exit_choice exits__choose(const struct exit_context *ctx, const struct co
 		if (!(ctx->traits & EXIT_UNSAFE_TRAITS))
 			return (struct exit_choice){EXIT_RETURN, ctx->reason};
 		/* Nothing can be unwound through a function that calls nothing, nor can the stack
-		 * be switched under it. Go's scheduler interrupts even those. */
-		if (code->leaf && !(ctx->traits & TRAIT_GO))
+		 * be switched under it, unless from a signal handler. Go has some of its own. */
+		if (code->leaf && !(ctx->traits & (TRAIT_GO | TRAIT_SIGNALS)))
 			return (struct exit_choice){EXIT_RETURN,
 						    "calls nothing: cannot be unwound through"};
 	}

@@ -134,13 +134,26 @@ static void stack_write(const struct fields *f, struct insn *out)
 	}
 }
 
+/* Whether the memory operand is [base + index * 4 or 8 + disp]; notes its parts. */
+static bool table_operand(const struct fields *f, struct insn *out)
+{
+	if (f->mod == 3 || !f->has_sib || (f->index == 4 && !(f->rex & 2)) || f->scale < 2)
+		return false;
+	out->table_scale = 1 << f->scale;
+	out->table_base = f->mod == 0 && f->base == RBP ? INSN_NO_REG : f->base | (f->rex & 1) << 3;
+	out->table_disp = f->disp;
+	return true;
+}
+
 static void jump_indirect(const struct fields *f, struct insn *out)
 {
+	bool table = table_operand(f, out);
+
 	if (f->notrack)
 		out->flow = FLOW_JMP_TABLE; /* compilers mark only jump tables so */
 	else if (f->mod == 3)
 		out->flow = FLOW_JMP_REG;
-	else if (f->has_sib && f->index != 4)
+	else if (table)
 		out->flow = FLOW_JMP_TABLE;
 	else
 		out->flow = FLOW_JMP_TAIL;
@@ -233,11 +246,30 @@ static void classify_onebyte(const struct fields *f, struct insn *out)
 	case 0xff:
 		classify_ff(f, out);
 		break;
+	case 0x8d:
+		stack_write(f, out);
+		out->lea_rip = f->mod == 0 && f->rm == RBP;
+		out->lea_reg = f->reg | (f->rex & 4) << 1;
+		if (out->lea_rip)
+			out->rel = f->disp;
+		break;
+	case 0x63:
+	case 0x8b:
+		stack_write(f, out);
+		out->table_load = table_operand(f, out);
+		break;
+	case 0x3c ... 0x3d:
+		out->compares = true;
+		out->constant = f->imm;
+		break;
+	case 0x80 ... 0x81:
+	case 0x83:
+		stack_write(f, out);
+		out->compares = f->reg == 7;
+		out->constant = f->imm;
+		break;
 	default:
 		stack_write(f, out);
-		/* mov or movsxd from [base + index * 4 or 8] */
-		out->table_load = (f->op == 0x63 || f->op == 0x8b) && f->has_sib && f->index != 4 &&
-				  f->scale >= 2;
 	}
 }
 
@@ -258,6 +290,9 @@ static void classify_twobyte(const struct fields *f, struct insn *out, const uin
 	case 0xb9:
 	case 0xff:
 		out->flow = FLOW_STOP;
+		break;
+	case 0x1f:
+		out->is_nop = true;
 		break;
 	case 0x1e:
 		out->endbr = out->length == 4 && bytes[0] == 0xf3 && bytes[3] == 0xfa;
@@ -336,13 +371,23 @@ static bool twobyte_refused(uint8_t op)
 	}
 }
 
+/* AMD's four-operand multiply-adds, which the kernel's decoder does not know. */
+static bool is_fma4(const ZydisDecodedInstruction *in)
+{
+	uint8_t high = in->opcode >> 4, low = in->opcode & 15;
+
+	if (in->opcode_map != ZYDIS_OPCODE_MAP_0F3A)
+		return false;
+	return (high == 5 && low >= 12) || ((high == 6 || high == 7) && low >= 8);
+}
+
 static bool accepted(const ZydisDecodedInstruction *in, const struct fields *f,
 		     const struct insn *out)
 {
 	if (f->bad_prefix)
 		return false;
 	if (in->encoding == ZYDIS_INSTRUCTION_ENCODING_VEX)
-		return true;
+		return !is_fma4(in);
 	if (in->encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY)
 		return false;
 	if ((out->flow == FLOW_CALL || out->flow == FLOW_JMP || out->flow == FLOW_JCC) &&

@@ -28,6 +28,8 @@ enum insn_stack {
 	STACK_UNKNOWN, /* loaded with something else: perhaps another stack */
 };
 
+#define INSN_NO_REG 0xff
+
 struct insn {
 	uint8_t length;
 	uint8_t flow;	    /* enum insn_flow */
@@ -38,9 +40,17 @@ struct insn {
 	int64_t rel;	    /* direct branches: distance from the instruction's end */
 	bool probeable;	    /* the kernel accepts a probe here */
 	bool is_jcc_opcode; /* JCC: a true jcc, not loop or jrcxz */
+	/* table_load, FLOW_JMP_TABLE: entries of table_scale bytes at [table_base] + table_disp */
+	uint8_t table_scale, table_base; /* register number, INSN_NO_REG: none */
+	int32_t table_disp;
+	bool compares; /* with the constant `constant` */
+	int64_t constant;
+	bool lea_rip; /* loads the address `rel` behind its end into lea_reg */
+	uint8_t lea_reg;
 	bool table_load; /* reads from an array of offsets or addresses, as before a table jump */
 	bool system_call;
 	bool endbr;
+	bool is_nop; /* a nop of any length: padding */
 };
 
 struct insn_decoder;

@@ -214,11 +214,19 @@ static int plan_symbol(struct share *sh, uint32_t index)
 	return add_function(sh, sym, site, &exit);
 }
 
+/* A code_reader: jump tables lie elsewhere in the object. */
+static bool read_object(void *ctx, uint64_t vaddr, void *buf, size_t len)
+{
+	const struct share *sh = ctx;
+
+	return elf_image__read_vaddr(sh->obj->img, vaddr, buf, len);
+}
+
 static void *share_run(void *arg)
 {
 	struct share *sh = arg;
 
-	sh->err = code_decoder__new(sh->opts->nop5_emulated, &sh->decoder);
+	sh->err = code_decoder__new(sh->opts->nop5_emulated, read_object, sh, &sh->decoder);
 	for (size_t i = 0; !sh->err && i < sh->wanted_cnt; i++)
 		sh->err = plan_symbol(sh, sh->wanted[i]);
 	return NULL;

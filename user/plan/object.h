@@ -17,6 +17,7 @@ struct plan_object {
 	struct elf_image *img; /* NULL: not ELF, and not wanted */
 	struct symtab *tab;    /* NULL: not wanted */
 	char soname[128];
+	unsigned traits; /* TRAIT_* */
 };
 
 /* Plans the wanted functions of p->objects[index], whose symbols are loaded, and appends them to

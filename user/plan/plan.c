@@ -71,49 +71,81 @@ static int objects_open(struct plan *p, const struct target *t)
 	return 0;
 }
 
+/* Says why return probes are dangerous here. */
+static void blame(struct plan *p, struct exit_context *ctx, const char *path, const char *what,
+		  const char *evidence)
+{
+	if (ctx->reason == p->why)
+		return;
+	snprintf(p->why, sizeof(p->why), "%s %s (%s)", path_base(path), what,
+		 evidence ? evidence : "?");
+	ctx->reason = p->why;
+}
+
 /* What everything the target maps can do to return addresses; so can a process not known yet. */
 static void exit_context_make(struct plan *p, const struct target *t, struct exit_context *ctx)
 {
 	*ctx = (struct exit_context){.reason = "nothing mapped unwinds or switches stacks"};
 	for (size_t i = 0; i < p->objects_cnt; i++) {
+		struct plan_object *obj = &p->objects[i];
 		const char *evidence = NULL;
-		unsigned traits;
 
-		if (!p->objects[i].img)
+		if (!obj->img)
 			continue;
-		traits = traits__of(p->objects[i].img, &evidence);
-		if ((traits & TRAIT_LIBC) || !(traits & EXIT_UNSAFE_TRAITS))
+		obj->traits = traits__of(obj->img, &evidence);
+		if (obj->traits & TRAIT_LIBC)
 			continue;
-		if (!ctx->traits) {
-			snprintf(p->why, sizeof(p->why), "%s can unwind or switch stacks (%s)",
-				 path_base(t->objects[i].path), evidence ? evidence : "?");
-			ctx->reason = p->why;
-		}
-		ctx->traits |= traits;
+		ctx->traits |= obj->traits;
+		if (obj->traits & EXIT_UNSAFE_TRAITS)
+			blame(p, ctx, t->objects[i].path, "can unwind or switch stacks", evidence);
 	}
-	if (!t->processes_cnt && !ctx->traits) {
-		ctx->traits = TRAIT_UNWINDS;
-		ctx->reason = "any process may map it, also one that unwinds";
+	/* Cancelling a thread unwinds it, for the sake of cleanups. */
+	for (size_t i = 0; i < p->objects_cnt && (ctx->traits & TRAIT_CANCELS); i++) {
+		if (p->objects[i].traits & TRAIT_LIBC || !(p->objects[i].traits & TRAIT_CLEANS))
+			continue;
+		ctx->traits |= TRAIT_UNWINDS;
+		blame(p, ctx, t->objects[i].path, "cleans up when a thread is cancelled",
+		      "__gcc_personality_v0");
 	}
+	if (!t->processes_cnt) {
+		if (!(ctx->traits & EXIT_UNSAFE_TRAITS))
+			ctx->reason = "any process may map it, also one that unwinds";
+		ctx->traits |= TRAIT_UNWINDS | TRAIT_SIGNALS;
+	}
+}
+
+/* The same for one object: libc has cleanups of its own. */
+static struct exit_context exit_context_of(const struct exit_context *all,
+					   const struct plan_object *obj)
+{
+	struct exit_context ctx = *all;
+
+	if ((obj->traits & TRAIT_LIBC) && (all->traits & TRAIT_CANCELS) &&
+	    !(all->traits & EXIT_UNSAFE_TRAITS)) {
+		ctx.traits |= TRAIT_UNWINDS;
+		ctx.reason = "libc cleans up when a thread is cancelled";
+	}
+	return ctx;
 }
 
 static int plan_objects(struct plan *p, const struct target *t, struct filter *filter,
 			const struct plan_options *opts)
 {
-	struct exit_context exit_ctx;
+	struct exit_context all;
 	int err = 0;
 
-	exit_context_make(p, t, &exit_ctx);
+	exit_context_make(p, t, &all);
 	for (size_t i = 0; !err && i < t->objects_cnt; i++) {
 		struct plan_object *obj = &p->objects[i];
 		const struct filter_object fobj = {t->objects[i].path, obj->soname,
 						   t->objects[i].is_main};
+		const struct exit_context ctx = exit_context_of(&all, obj);
 
 		if (!obj->img || t->objects[i].barred || !filter__wants_object(filter, &fobj))
 			continue;
 		err = symtab__load(obj->img, t->objects[i].root, &obj->tab);
 		if (!err)
-			err = plan_object__plan(p, &fobj, i, filter, opts, &exit_ctx);
+			err = plan_object__plan(p, &fobj, i, filter, opts, &ctx);
 	}
 	if (!err && p->functions_cnt >= PLAN_MAX_FUNCTIONS) {
 		log_error("%zu functions are too many; narrow the filter (-F)", p->functions_cnt);

@@ -37,7 +37,7 @@ struct plan_function {
 	uint8_t site;	      /* enum site_class */
 	uint8_t exit;	      /* enum exit_strategy */
 	bool tail_jumps, loops_to_entry;
-	bool refused; /* set by attach: the kernel takes no probe there, so it has none */
+	bool refused;	    /* set by attach: the kernel takes no probe there, so it has none */
 	const char *reason; /* why this exit strategy */
 	size_t exits;	    /* EXIT_SITES: first exit site in plan.exits */
 	uint32_t exits_cnt;

@@ -286,6 +286,19 @@ void elf_image__free(struct elf_image *img)
 	free(img);
 }
 
+bool elf_image__read_vaddr(const struct elf_image *img, uint64_t vaddr, void *buf, size_t len)
+{
+	for (size_t i = 0; i < img->segments_cnt; i++) {
+		const struct elf_segment *seg = &img->segments[i];
+
+		if (vaddr >= seg->vaddr && len <= seg->filesz &&
+		    vaddr - seg->vaddr <= seg->filesz - len)
+			return elf_image__read(img, seg->offset + (vaddr - seg->vaddr), buf, len) ==
+			       (int64_t)len;
+	}
+	return false;
+}
+
 char *elf_image__soname(const struct elf_image *img, char *buf, size_t size)
 {
 	struct elf_dynamic dyn;

@@ -46,6 +46,9 @@ bool elf_image__exec_offset(const struct elf_image *img, uint64_t vaddr, uint64_
  * file), or -errno. */
 int64_t elf_image__read(const struct elf_image *img, uint64_t off, void *buf, size_t len);
 
+/* Reads `len` bytes at `vaddr`, from whatever PT_LOAD holds them all. Returns whether one does. */
+bool elf_image__read_vaddr(const struct elf_image *img, uint64_t vaddr, void *buf, size_t len);
+
 /* DT_SONAME, cut to `size`; "" if there is none. Returns buf. */
 char *elf_image__soname(const struct elf_image *img, char *buf, size_t size);
 

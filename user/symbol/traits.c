@@ -108,6 +108,16 @@ static const struct evidence symbols[] = {
 	WORD("JNI_CreateJavaVM", TRAIT_INSPECTS),
 	WORD("mono_jit_init", TRAIT_INSPECTS),
 	WORD("coreclr_initialize", TRAIT_INSPECTS),
+	WORD("sigaction", TRAIT_SIGNALS),
+	WORD("signal", TRAIT_SIGNALS),
+	WORD("sigset", TRAIT_SIGNALS),
+	WORD("sigvec", TRAIT_SIGNALS),
+	WORD("__sysv_signal", TRAIT_SIGNALS),
+	WORD("bsd_signal", TRAIT_SIGNALS),
+	WORD("pthread_cancel", TRAIT_CANCELS),
+	WORD("pthread_exit", TRAIT_CANCELS),
+	WORD("thrd_exit", TRAIT_CANCELS),
+	WORD("__gcc_personality_v0", TRAIT_CLEANS),
 	WORD("dl_iterate_phdr", FINDS_TABLES),
 	WORD("_dl_find_object", FINDS_TABLES),
 };
@@ -152,6 +162,9 @@ static const char *const libc_sonames[] = {
 	"ld-musl-x86_64.so.1",
 };
 
+/* Evidence that is no reason by itself. */
+#define MINOR (FINDS_TABLES | TRAIT_SIGNALS | TRAIT_CANCELS | TRAIT_CLEANS)
+
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
 struct finding {
@@ -168,7 +181,7 @@ static int gravity(unsigned traits)
 static void add(struct finding *f, const struct evidence *e)
 {
 	f->traits |= e->traits;
-	if (!(e->traits & FINDS_TABLES) &&
+	if (!(e->traits & MINOR) &&
 	    (!f->why || gravity(e->traits) > gravity(f->why->traits)))
 		f->why = e;
 }

@@ -12,6 +12,10 @@ enum object_trait {
 	TRAIT_INSPECTS = 1 << 3, /* walks its own stack: backtrace(), sanitizers, heap profilers */
 	/* libc, ld.so and their companions, libgcc_s too: they hold this machinery for others and
 	 * do not count by themselves. */
+	/* These three matter together with others only. */
+	TRAIT_SIGNALS = 1 << 5, /* installs signal handlers, which may unwind or switch anywhere */
+	TRAIT_CANCELS = 1 << 6, /* cancels threads, or ends them inside calls */
+	TRAIT_CLEANS = 1 << 7,	/* has C cleanups that an unwinder runs then */
 	TRAIT_LIBC = 1 << 4,
 };
 
