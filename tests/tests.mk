@@ -69,6 +69,7 @@ tests: all $(UNIT_BINS) $(PROGRAM_BINS) ## build the program, the tests and thei
 # The second make finds the tools that the first has installed.
 check: ## install what is missing, build, run every test (root)
 	$(Q)scripts/install-deps.sh build test
+	$(Q)scripts/check-layers
 	$(Q)$(MAKE) --no-print-directory tests
 	$(Q)tests/run --build $(BUILD)
 

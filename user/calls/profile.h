@@ -25,10 +25,10 @@ struct profile_function {
 	const char *symbol; /* as in the symbol table */
 	const char *const *aliases; /* its other symbols, raw */
 	size_t aliases_cnt;
-	const char *module; /* path of the object */
-	uint64_t offset;    /* of the function in that file */
-	const char *file;   /* source file; NULL: unknown */
-	uint32_t line;	    /* 0: unknown */
+	const char *module;	 /* path of the object */
+	uint64_t offset;	 /* of the function in that file */
+	const char *file;	 /* source file; NULL: unknown */
+	uint32_t line;		 /* 0: unknown */
 	struct call_stats stats; /* set by profile__summarize(); recursive time counted once */
 };
 

@@ -181,8 +181,7 @@ static int gravity(unsigned traits)
 static void add(struct finding *f, const struct evidence *e)
 {
 	f->traits |= e->traits;
-	if (!(e->traits & MINOR) &&
-	    (!f->why || gravity(e->traits) > gravity(f->why->traits)))
+	if (!(e->traits & MINOR) && (!f->why || gravity(e->traits) > gravity(f->why->traits)))
 		f->why = e;
 }
 
