@@ -99,18 +99,19 @@ static int run_prepare(struct run *r)
 
 static void announce(const struct run *r)
 {
+	const char *plural = r->attached == 1 ? "" : "s";
 	char whom[128];
 	size_t len = 0;
 
 	if (!r->target->processes_cnt) {
-		log_info("tracing %zu functions in every process that maps %s", r->attached,
-			 r->o->exec);
+		log_info("tracing %zu function%s in every process that maps %s", r->attached,
+			 plural, r->o->exec);
 		return;
 	}
 	for (size_t i = 0; i < r->target->processes_cnt && len < sizeof(whom) - 16; i++)
 		len += snprintf(whom + len, sizeof(whom) - len, "%s%d", i ? "," : "",
 				r->target->pids[i]);
-	log_info("tracing %zu functions in PID %s%s", r->attached, whom,
+	log_info("tracing %zu function%s in PID %s%s", r->attached, plural, whom,
 		 len >= sizeof(whom) - 16 ? ",..." : "");
 }
 
@@ -161,6 +162,7 @@ static int run_emit(struct run *r, uint64_t until_ns)
 	if (r->o->interval_ns) {
 		profile__free(r->before);
 		r->before = now;
+		collector__forget_retired(r->collector);
 	} else {
 		profile__free(now);
 	}

@@ -22,6 +22,7 @@ struct collector {
 	struct part **retired;
 	size_t retired_cnt, retired_cap;
 	uint64_t retired_calls;
+	struct profile_accounting forgotten; /* of retired threads that were dropped */
 	uint32_t functions_cnt;
 	bool *seen; /* functions that have a path */
 	uint32_t seen_cnt, seen_nodes;
@@ -142,6 +143,20 @@ uint32_t collector__functions(const struct collector *c)
 	return c->seen_cnt;
 }
 
+void collector__forget_retired(struct collector *c)
+{
+	for (size_t i = 0; i < c->retired_cnt; i++) {
+		const struct part *part = c->retired[i];
+
+		for (uint32_t k = 0; k < part->nodes_cnt; k++)
+			c->forgotten.entered += part->nodes[k].calls;
+		c->forgotten.returned += part->returned;
+		c->forgotten.unwound += part->unwound;
+		free(c->retired[i]);
+	}
+	c->retired_cnt = 0;
+}
+
 /* The profile's arrays while they grow. */
 struct assembly {
 	struct profile *p;
@@ -244,6 +259,7 @@ int collector__snapshot(struct collector *c, uint64_t now_ns, struct profile **o
 		memset(&a.p->nodes[0], 0, sizeof(a.p->nodes[0]));
 		a.p->nodes_cnt = 1;
 	}
+	a.p->accounting = c->forgotten;
 	for (size_t i = 0; !err && i < c->retired_cnt; i++)
 		err = assemble(&a, c->retired[i]);
 	if (!err)

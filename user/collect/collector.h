@@ -26,6 +26,10 @@ int collector__poll(struct collector *c);
 uint64_t collector__calls(const struct collector *c);
 uint32_t collector__functions(const struct collector *c);
 
+/* Drops what retired threads have done, once it has been shown and only news are wanted. Their
+ * share of the accounts stays. */
+void collector__forget_retired(struct collector *c);
+
 /*
  * Everything recorded so far as a profile with threads, nodes and accounting; open calls have the
  * time they have had until `now_ns` (CLOCK_MONOTONIC), or until their thread ended. Target,

@@ -75,6 +75,12 @@ static int object_new(struct target *t, size_t *cap, const char *path, const cha
 	return 0;
 }
 
+/* What to try where permission is denied. */
+static const char *advice(void)
+{
+	return geteuid() ? "; run as root" : ", even to root (a security module?)";
+}
+
 static int collect_file(const struct mapped_file *file, void *arg)
 {
 	struct collect_ctx *ctx = arg;
@@ -149,7 +155,7 @@ static bool has_main(const struct target *t)
 static int collect_failed(pid_t pid, int err)
 {
 	if (err == -EACCES || err == -EPERM)
-		log_error("cannot read /proc/%d/maps: %s; run as root", pid, strerror(-err));
+		log_error("cannot read /proc/%d/maps: %s%s", pid, strerror(-err), advice());
 	else if (err == -ENOENT || err == -ESRCH)
 		log_error("process %d ended while it was being looked at", pid);
 	return err;
