@@ -22,6 +22,10 @@
 
 #define MAX_FUNCTION_SIZE (16u << 20) /* larger "functions" are a damaged file's */
 #define MAX_PIECES	  16
+#define MAX_OVERLAP	  4	       /* functions that the average byte of code may belong to */
+#define MIN_BUDGET	  (4u << 20)   /* bytes to decode, granted to every file */
+#define MAX_BUDGET	  (512u << 20) /* bytes to decode, whatever the file's size */
+#define MAX_EXITS	  (1u << 22)   /* of one worker's functions */
 #define MAX_WORKERS	  8
 #define MIN_SHARE	  256 /* functions that are worth a thread */
 
@@ -35,6 +39,7 @@ struct share {
 	size_t wanted_cnt;
 	const uint32_t *pieces; /* cold pieces: symbol indexes, ordered by what they belong to */
 	size_t pieces_cnt;
+	uint64_t budget; /* bytes that may still be decoded */
 
 	struct plan_function *functions;
 	size_t functions_cnt, functions_cap;
@@ -196,6 +201,9 @@ static int plan_symbol(struct share *sh, uint32_t index)
 		return skip(sh, sym, "its size is unknown");
 	if (sym->size > MAX_FUNCTION_SIZE)
 		return skip(sh, sym, "is too large to be a function");
+	if (sym->size > sh->budget)
+		return skip(sh, sym, "overlaps too many others");
+	sh->budget -= sym->size;
 	deny = deny__verdict(sym, &reason);
 	if (deny == DENY_PROBE)
 		return skip(sh, sym, reason);
@@ -206,6 +214,8 @@ static int plan_symbol(struct share *sh, uint32_t index)
 	if (err)
 		return err;
 	exit = exits__choose(sh->exit_ctx, &sh->code, deny);
+	if (exit.strategy == EXIT_SITES && sh->exits_cnt + sh->code.exits_cnt > MAX_EXITS)
+		exit = (struct exit_choice){EXIT_NONE, "the object has too many exits"};
 	site = site_choose(&sh->code, exit.strategy);
 	if (!site)
 		return skip(sh, sym,
@@ -307,6 +317,20 @@ static int plan_shares(struct plan *p, const struct share *model)
 	return err;
 }
 
+/* Functions may overlap, but in a hostile file all of them may cover all of the code. */
+static uint64_t decode_budget(const struct elf_image *img)
+{
+	const struct elf_segment *seg;
+	uint64_t code = 0;
+	size_t cnt;
+
+	seg = elf_image__segments(img, &cnt);
+	for (size_t i = 0; i < cnt; i++)
+		code += seg[i].exec ? seg[i].filesz : 0;
+	code = code * MAX_OVERLAP + MIN_BUDGET;
+	return code < MAX_BUDGET ? code : MAX_BUDGET;
+}
+
 static int piece_order(const void *a, const void *b, void *tab)
 {
 	uint32_t x = symtab__at(tab, *(const uint32_t *)a)->piece_of;
@@ -330,6 +354,7 @@ int plan_object__plan(struct plan *p, const struct filter_object *fobj, uint32_t
 		.object = index,
 		.wanted = wanted,
 		.pieces = pieces,
+		.budget = decode_budget(obj->img),
 	};
 	int err = wanted && pieces ? 0 : -ENOMEM;
 
