@@ -123,8 +123,13 @@ int on_thread_exit(void *ctx __attribute__((unused)))
 }
 
 SEC("raw_tp/sched_process_exec")
-int on_exec(void *ctx __attribute__((unused)))
+int on_exec(struct bpf_raw_tracepoint_args *ctx)
 {
+	u64 pid_tgid = bpf_get_current_pid_tgid();
+	u32 old_pid = ctx->args[1]; /* (task, old_pid, bprm) */
+
+	if (old_pid != (u32)pid_tgid)
+		thread_becomes_leader((pid_tgid >> 32 << 32) | old_pid);
 	thread_exec();
 	return 0;
 }

@@ -261,6 +261,7 @@ static __noinline u32 thread_find(bool create)
 {
 	u64 pid_tgid = bpf_get_current_pid_tgid();
 	u32 tgid = pid_tgid >> 32, made, *known;
+	struct wire_thread *t;
 
 	known = bpf_map_lookup_elem(&thread_of_tid, &pid_tgid);
 	if (known)
@@ -268,11 +269,13 @@ static __noinline u32 thread_find(bool create)
 	if (!create || (filter_tgids && !bpf_map_lookup_elem(&tgids, &tgid)))
 		return 0;
 	made = thread_new(pid_tgid);
-	if (!made || bpf_map_update_elem(&thread_of_tid, &pid_tgid, &made, BPF_ANY)) {
-		count_lost(WIRE_LOST_THREADS);
-		return 0;
-	}
-	return made;
+	if (made && !bpf_map_update_elem(&thread_of_tid, &pid_tgid, &made, BPF_ANY))
+		return made;
+	count_lost(WIRE_LOST_THREADS);
+	t = thread_at(made);
+	if (made && t)
+		t->exit_ns = bpf_ktime_get_ns(); /* nobody will find it: to be retired */
+	return 0;
 }
 
 /* The current thread and its number; made if `create`. NULL: none. */

@@ -195,6 +195,26 @@ static __always_inline void leave(struct wire_thread *t, u64 slot, u32 function,
 		frame_returned(t, top, now);
 }
 
+/* Programs that were replaced by another thread than the leader. */
+u32 thread_execs;
+
+/* A thread that was known by another number becomes the leader of a new program: the kernel has
+ * ended all others, and this one's old number is gone without an exit. */
+static __always_inline void thread_becomes_leader(u64 old_pid_tgid)
+{
+	u32 *number = bpf_map_lookup_elem(&thread_of_tid, &old_pid_tgid);
+	struct wire_thread *t = number ? thread_at(*number) : 0;
+	struct wire_frame *top = t ? frame_at(t->top) : 0;
+	u64 now = bpf_ktime_get_ns();
+
+	if (!t || !top)
+		return;
+	unwind_below(t, top, ~0ull, now);
+	bpf_map_delete_elem(&thread_of_tid, &old_pid_tgid);
+	__sync_fetch_and_add(&thread_execs, 1);
+	__sync_fetch_and_add(&t->exit_ns, now);
+}
+
 /* The current thread replaces its program: its frames are gone. */
 static __always_inline void thread_exec(void)
 {

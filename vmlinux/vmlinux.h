@@ -50,4 +50,9 @@ struct task_struct {
 
 #pragma clang attribute pop
 
+/* Arguments of a raw tracepoint. */
+struct bpf_raw_tracepoint_args {
+	__u64 args[0];
+};
+
 #endif

@@ -36,6 +36,49 @@ add_c4:
 	.fill	8, 1, 0x90
 	.size	add_c4, . - add_c4
 
+	.globl	call_over
+	.type	call_over, @function
+/* Adds up data whose address a call leaves on the stack. */
+call_over:
+	push	%rbx
+	call	nothing
+	call	1f
+	.byte	0xc3, 0xc3, 0x90, 0xc3, 0xc3, 0xc3, 0xc3, 0xc3
+1:	pop	%rsi
+	xor	%eax, %eax
+	xor	%ecx, %ecx
+2:	movzbl	(%rsi, %rcx), %edx
+	add	%edx, %eax
+	inc	%ecx
+	cmp	$8, %ecx
+	jne	2b
+	pop	%rbx
+	ret
+	.size	call_over, . - call_over
+
+	.globl	overlap
+	.type	overlap, @function
+/* The bytes behind 4 are an immediate, or instructions, as the argument tells. */
+overlap:
+	push	%rbx
+	mov	%edi, %ebx
+	call	nothing
+	xor	%eax, %eax
+	test	%ebx, %ebx
+	jne	2f
+	jmp	1f
+2:	jmp	3f
+3:	pop	%rbx
+	jmp	4f
+1:	pop	%rbx
+	jmp	5f
+4:	.byte	0xb8, 0x90
+5:	nop
+	nop
+	ret
+	ret
+	.size	overlap, . - overlap
+
 	.globl	nothing
 	.type	nothing, @function
 nothing:

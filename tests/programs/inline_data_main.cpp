@@ -6,6 +6,8 @@
 
 extern "C" int sum_table();
 extern "C" int add_c4(int);
+extern "C" int call_over();
+extern "C" int overlap(int);
 
 int main()
 {
@@ -15,4 +17,5 @@ int main()
 		puts(e.what());
 	}
 	printf("%d %d %d\n", sum_table(), add_c4(1), add_c4(2));
+	printf("%d %x %x\n", call_over(), overlap(0), overlap(1));
 }

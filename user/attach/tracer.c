@@ -215,6 +215,11 @@ void tracer__detach(struct tracer *tr)
 	proftrace_bpf__detach(tr->skel);
 }
 
+uint32_t tracer__thread_execs(const struct tracer *tr)
+{
+	return tr->skel->bss->thread_execs;
+}
+
 const char *tracer__tier(const struct tracer *tr)
 {
 	return tr->tier->name;

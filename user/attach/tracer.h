@@ -51,6 +51,10 @@ void tracer__close_gate(struct tracer *tr);
 /* Takes all probes out and waits for programs still running: the tables are at rest afterwards. */
 void tracer__detach(struct tracer *tr);
 
+/* How often a thread other than the leader has replaced its process's program: what came then was
+ * not traced, because the kernel's filter goes by the old leader. */
+uint32_t tracer__thread_execs(const struct tracer *tr);
+
 const char *tracer__tier(const struct tracer *tr);
 void tracer__tables(const struct tracer *tr, struct tracer_tables *out);
 void tracer__free(struct tracer *tr); /* accepts NULL */

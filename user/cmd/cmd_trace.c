@@ -134,6 +134,8 @@ static void run_stop(struct run *r)
 	r->stop_ns = now_ns(CLOCK_MONOTONIC);
 	progress__clear(&r->progress);
 	tracer__detach(r->tracer);
+	if (tracer__thread_execs(r->tracer))
+		log_warn("a thread has replaced its process's program; the new one was not traced");
 }
 
 /* Writes what is known up to `until_ns`: everything, or with -i what is new. */

@@ -6,7 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
+#include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -23,11 +23,27 @@ struct watch {
 	struct pollfd *fds;
 	size_t fds_cnt;
 	size_t alive; /* targets */
-	sigset_t signals;
 };
+
+/* Written to by the handler; -1: none. */
+static volatile sig_atomic_t stop_fd = -1;
+
+/* The first signal asks for the end; the second one has its usual effect. */
+static void on_signal(int signal_number)
+{
+	const uint64_t one = 1;
+	int saved = errno;
+
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
+	if (write(stop_fd, &one, sizeof(one)) < 0)
+		raise(signal_number);
+	errno = saved;
+}
 
 int watch__new(struct watch **out)
 {
+	const struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
 	struct watch *w = calloc(1, sizeof(*w));
 
 	if (!w)
@@ -40,11 +56,7 @@ int watch__new(struct watch **out)
 	w->fds_cnt = AT_TARGETS;
 	for (size_t i = 0; i < AT_TARGETS; i++)
 		w->fds[i] = (struct pollfd){.fd = -1, .events = POLLIN};
-	sigemptyset(&w->signals);
-	sigaddset(&w->signals, SIGINT);
-	sigaddset(&w->signals, SIGTERM);
-	sigprocmask(SIG_BLOCK, &w->signals, NULL);
-	w->fds[AT_SIGNAL].fd = signalfd(-1, &w->signals, SFD_CLOEXEC | SFD_NONBLOCK);
+	w->fds[AT_SIGNAL].fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (w->fds[AT_SIGNAL].fd < 0) {
 		int err = -errno;
 
@@ -52,6 +64,9 @@ int watch__new(struct watch **out)
 		watch__free(w);
 		return err;
 	}
+	stop_fd = w->fds[AT_SIGNAL].fd;
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
 	*out = w;
 	return 0;
 }
@@ -60,6 +75,8 @@ void watch__free(struct watch *w)
 {
 	if (!w)
 		return;
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
 	for (size_t i = 0; i < AT_TARGETS; i++) {
 		if (w->fds[i].fd >= 0 && i != AT_OUTPUT)
 			close(w->fds[i].fd);
@@ -105,6 +122,7 @@ int watch__start(struct watch *w, const struct target *t, int out_fd, uint64_t d
 	return 0;
 }
 
+/* Whether a timer has expired, or a signal come; takes note of it. */
 static bool expired(struct pollfd *pfd)
 {
 	uint64_t times;
@@ -128,16 +146,11 @@ static bool all_ended(struct watch *w)
 
 enum watch_event watch__next(struct watch *w)
 {
-	struct signalfd_siginfo info;
-
 	for (;;) {
 		if (poll(w->fds, w->fds_cnt, -1) < 0)
 			continue; /* EINTR: nothing else can happen */
-		if (w->fds[AT_SIGNAL].revents &&
-		    read(w->fds[AT_SIGNAL].fd, &info, sizeof(info)) == sizeof(info)) {
-			sigprocmask(SIG_UNBLOCK, &w->signals, NULL);
+		if (expired(&w->fds[AT_SIGNAL]))
 			return WATCH_SIGNAL;
-		}
 		if (all_ended(w))
 			return WATCH_ENDED;
 		if (expired(&w->fds[AT_DURATION]))

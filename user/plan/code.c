@@ -315,6 +315,10 @@ static int scan_flow(struct scan *s, const struct insn *in, uint64_t vaddr)
 	switch (in->flow) {
 	case FLOW_CALL:
 		s->code->leaf = false;
+		/* A call of its own middle takes the address of what lies behind: data, perhaps. */
+		if (in->rel && vaddr + in->length + in->rel != s->pieces[0].vaddr &&
+		    inside(s, vaddr + in->length + in->rel))
+			s->code->bad = "calls its own middle";
 		return 0;
 	case FLOW_JMP:
 	case FLOW_JCC:
@@ -341,14 +345,28 @@ static bool runs_on(const struct insn *in)
 	return in->flow == FLOW_NEXT || in->flow == FLOW_JCC || in->flow == FLOW_CALL;
 }
 
-/* Marks an instruction's bytes. Behind a lock prefix may begin another one: libc jumps over it. */
-static void mark_reached(uint8_t *reached, const uint8_t *bytes, uint8_t length)
+/*
+ * Marks an instruction's bytes. Returns false if another reading of them is there already: not both
+ * can be trusted. Only an instruction and its locked form may share bytes, for libc jumps over lock
+ * prefixes.
+ */
+static bool mark_reached(uint8_t *reached, const uint8_t *bytes, uint32_t offset, uint8_t length)
 {
-	for (uint8_t i = 1; i < length; i++) {
-		if (!reached[i] && !(i == 1 && bytes[0] == 0xf0))
+	bool locked = bytes[0] == 0xf0;
+	bool behind_lock = offset && bytes[-1] == 0xf0 && reached[-1] == length + 1;
+	bool lock_passed = locked && reached[1] == length - 1;
+
+	if (!behind_lock && !lock_passed) {
+		for (uint8_t i = 1; i < length; i++) {
+			if (reached[i])
+				return false;
+		}
+		/* The byte behind a lock prefix stays free to be followed. */
+		for (uint8_t i = 1 + locked; i < length; i++)
 			reached[i] = INSIDE_INSN;
 	}
 	reached[0] = length;
+	return true;
 }
 
 /* Follows the code at `vaddr` until it does not run on, or to where it was followed before. */
@@ -370,7 +388,10 @@ static int scan_block(struct scan *s, uint64_t vaddr)
 			s->code->bad = "runs into bytes that are no instruction";
 			return 0;
 		}
-		mark_reached(s->d->reached + at, piece->bytes + offset, in.length);
+		if (!mark_reached(s->d->reached + at, piece->bytes + offset, offset, in.length)) {
+			s->code->bad = "has instructions that overlap";
+			return 0;
+		}
 		if (s->in_entry)
 			note_site(s, &in, vaddr);
 		s->only_endbr = s->only_endbr && in.endbr;

@@ -72,16 +72,12 @@ static int become_caller(void)
 /* The child. Reports a failure's errno through `report`, which exec closes. */
 static void child_exec(char *const argv[], int report)
 {
-	sigset_t none;
 	int err = become_caller();
 
 	if (!err && ptrace(PTRACE_TRACEME, 0, NULL, NULL))
 		err = -errno;
 	if (!err) {
-		/* We block and ignore signals of our own accord. */
-		sigemptyset(&none);
-		sigprocmask(SIG_SETMASK, &none, NULL);
-		signal(SIGPIPE, SIG_DFL);
+		signal(SIGPIPE, SIG_DFL); /* we ignore it of our own accord */
 		execvp(argv[0], argv);
 		err = -errno;
 	}
