@@ -41,36 +41,23 @@ static void list_text(FILE *out, struct plan *p, const struct target *t)
 	}
 }
 
-static void member_string(struct json *j, const char *key, const char *value)
-{
-	json_key(j, key);
-	json_string(j, value);
-}
-
-static void member_u64(struct json *j, const char *key, uint64_t value)
-{
-	json_key(j, key);
-	json_u64(j, value);
-}
-
 static void list_function(struct json *j, struct plan_function *f, const struct target *t)
 {
 	json_open(j, '{');
-	member_string(j, "name", plan__name(f));
-	member_string(j, "symbol", f->symbol);
-	json_key(j, "aliases");
-	json_open(j, '[');
+	json_member_string(j, "name", plan__name(f));
+	json_member_string(j, "symbol", f->symbol);
+	json_member_open(j, "aliases", '[');
 	for (size_t i = 0; i < f->aliases_cnt; i++)
 		json_string(j, f->aliases[i]);
 	json_close(j, ']');
-	member_string(j, "module", t->objects[f->object].path);
-	member_u64(j, "offset", f->offset);
-	member_u64(j, "size", f->size);
-	member_u64(j, "site_offset", f->site_offset);
-	member_string(j, "site", site_class__name(f->site));
-	member_string(j, "exit", exit_strategy__name(f->exit));
-	member_u64(j, "exit_sites", f->exits_cnt);
-	member_string(j, "reason", f->reason);
+	json_member_string(j, "module", t->objects[f->object].path);
+	json_member_u64(j, "offset", f->offset);
+	json_member_u64(j, "size", f->size);
+	json_member_u64(j, "site_offset", f->site_offset);
+	json_member_string(j, "site", site_class__name(f->site));
+	json_member_string(j, "exit", exit_strategy__name(f->exit));
+	json_member_u64(j, "exit_sites", f->exits_cnt);
+	json_member_string(j, "reason", f->reason);
 	json_close(j, '}');
 }
 
@@ -79,21 +66,19 @@ static void list_json(FILE *out, struct plan *p, const struct target *t)
 	struct json j = JSON_INIT(out);
 
 	json_open(&j, '{');
-	member_u64(&j, "schema", 1);
-	json_key(&j, "functions");
-	json_open(&j, '[');
+	json_member_u64(&j, "schema", 1);
+	json_member_open(&j, "functions", '[');
 	for (size_t i = 0; i < p->functions_cnt; i++)
 		list_function(&j, &p->functions[i], t);
 	json_close(&j, ']');
-	json_key(&j, "skipped");
-	json_open(&j, '[');
+	json_member_open(&j, "skipped", '[');
 	for (size_t i = 0; i < p->skipped_cnt; i++) {
 		struct plan_skip *s = &p->skipped[i];
 
 		json_open(&j, '{');
-		member_string(&j, "name", plan__skip_name(s));
-		member_string(&j, "module", t->objects[s->object].path);
-		member_string(&j, "reason", s->reason);
+		json_member_string(&j, "name", plan__skip_name(s));
+		json_member_string(&j, "module", t->objects[s->object].path);
+		json_member_string(&j, "reason", s->reason);
 		json_close(&j, '}');
 	}
 	json_close(&j, ']');

@@ -18,8 +18,8 @@ enum watch_event {
 };
 
 /*
- * Starts to catch SIGINT and SIGTERM, so that from here on a run ends in order; a second signal ends
- * us at once, at any time. Returns 0 or -errno with one line logged.
+ * Starts to catch SIGINT and SIGTERM, so that from here on a run ends in order; a second signal
+ * ends us at once, at any time. Returns 0 or -errno with one line logged.
  */
 int watch__new(struct watch **out);
 void watch__free(struct watch *w); /* accepts NULL */

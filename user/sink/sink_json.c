@@ -14,35 +14,17 @@
 
 #define JSON_SCHEMA 1
 
-static void key_string(struct json *j, const char *key, const char *v)
-{
-	json_key(j, key);
-	json_string(j, v);
-}
-
-static void key_u64(struct json *j, const char *key, uint64_t v)
-{
-	json_key(j, key);
-	json_u64(j, v);
-}
-
-static void key_open(struct json *j, const char *key, char bracket)
-{
-	json_key(j, key);
-	json_open(j, bracket);
-}
-
 static void write_target(struct json *j, const struct profile_target *t)
 {
 	char *const *arg;
 	size_t i;
 
-	key_open(j, "target", '{');
-	key_open(j, "pids", '[');
+	json_member_open(j, "target", '{');
+	json_member_open(j, "pids", '[');
 	for (i = 0; i < t->pids_cnt; i++)
 		json_i64(j, t->pids[i]);
 	json_close(j, ']');
-	key_string(j, "exec", t->exec);
+	json_member_string(j, "exec", t->exec);
 	json_key(j, "command");
 	if (t->command) {
 		json_open(j, '[');
@@ -60,23 +42,23 @@ static void write_function(struct json *j, const struct profile_function *f, uin
 	const struct call_stats *s = &f->stats;
 
 	json_open(j, '{');
-	key_u64(j, "id", id);
-	key_string(j, "name", f->name ? f->name : "");
-	key_string(j, "symbol", f->symbol ? f->symbol : "");
-	key_string(j, "module", f->module ? f->module : "");
-	key_u64(j, "offset", f->offset);
-	key_string(j, "file", f->file);
+	json_member_u64(j, "id", id);
+	json_member_string(j, "name", f->name ? f->name : "");
+	json_member_string(j, "symbol", f->symbol ? f->symbol : "");
+	json_member_string(j, "module", f->module ? f->module : "");
+	json_member_u64(j, "offset", f->offset);
+	json_member_string(j, "file", f->file);
 	json_key(j, "line");
 	if (f->line)
 		json_u64(j, f->line);
 	else
 		json_null(j);
-	key_u64(j, "calls", s->calls);
-	key_u64(j, "total_ns", s->total_ns);
-	key_u64(j, "self_ns", s->self_ns);
-	key_u64(j, "min_ns", s->min_ns == UINT64_MAX ? 0 : s->min_ns);
-	key_u64(j, "max_ns", s->max_ns);
-	key_open(j, "aliases", '[');
+	json_member_u64(j, "calls", s->calls);
+	json_member_u64(j, "total_ns", s->total_ns);
+	json_member_u64(j, "self_ns", s->self_ns);
+	json_member_u64(j, "min_ns", s->min_ns == UINT64_MAX ? 0 : s->min_ns);
+	json_member_u64(j, "max_ns", s->max_ns);
+	json_member_open(j, "aliases", '[');
 	for (size_t i = 0; i < f->aliases_cnt; i++)
 		json_string(j, f->aliases[i]);
 	json_close(j, ']');
@@ -92,7 +74,7 @@ static void write_functions(struct json *j, const struct profile *p, uint32_t *i
 
 	for (i = 1; i < p->nodes_cnt; i++)
 		ids[p->nodes[i].function] = 1;
-	key_open(j, "functions", '[');
+	json_member_open(j, "functions", '[');
 	for (i = 0; i < p->functions_cnt; i++) {
 		if (!ids[i] && !p->functions[i].stats.calls)
 			continue;
@@ -105,12 +87,12 @@ static void write_functions(struct json *j, const struct profile *p, uint32_t *i
 static void open_node(struct json *j, const struct profile_node *n, uint32_t node, uint32_t id)
 {
 	json_open(j, '{');
-	key_u64(j, "id", node);
-	key_u64(j, "function", id);
-	key_u64(j, "calls", n->stats.calls);
-	key_u64(j, "total_ns", n->stats.total_ns);
-	key_u64(j, "self_ns", n->stats.self_ns);
-	key_open(j, "children", '[');
+	json_member_u64(j, "id", node);
+	json_member_u64(j, "function", id);
+	json_member_u64(j, "calls", n->stats.calls);
+	json_member_u64(j, "total_ns", n->stats.total_ns);
+	json_member_u64(j, "self_ns", n->stats.self_ns);
+	json_member_open(j, "children", '[');
 }
 
 static void write_thread(struct json *j, const struct profile *p, const struct profile_thread *t,
@@ -123,8 +105,8 @@ static void write_thread(struct json *j, const struct profile *p, const struct p
 	json_i64(j, t->pid);
 	json_key(j, "tid");
 	json_i64(j, t->tid);
-	key_string(j, "comm", t->comm);
-	key_open(j, "calls", '[');
+	json_member_string(j, "comm", t->comm);
+	json_member_open(j, "calls", '[');
 	while (walk__next(&w) && !ferror_unlocked(j->out)) {
 		const struct profile_node *n = &p->nodes[w.node];
 
@@ -141,13 +123,13 @@ static void write_thread(struct json *j, const struct profile *p, const struct p
 
 static void write_accounting(struct json *j, const struct profile_accounting *a)
 {
-	key_open(j, "accounting", '{');
-	key_u64(j, "entered", a->entered);
-	key_u64(j, "returned", a->returned);
-	key_u64(j, "unwound", a->unwound);
+	json_member_open(j, "accounting", '{');
+	json_member_u64(j, "entered", a->entered);
+	json_member_u64(j, "returned", a->returned);
+	json_member_u64(j, "unwound", a->unwound);
 	json_key(j, "open");
 	json_i64(j, a->open);
-	key_u64(j, "lost", a->lost);
+	json_member_u64(j, "lost", a->lost);
 	json_close(j, '}');
 }
 
@@ -155,22 +137,22 @@ static void write_probes(struct json *j, const struct profile_probes *probes)
 {
 	size_t i;
 
-	key_open(j, "probes", '{');
-	key_u64(j, "functions", probes->functions);
-	key_open(j, "sites", '{');
+	json_member_open(j, "probes", '{');
+	json_member_u64(j, "functions", probes->functions);
+	json_member_open(j, "sites", '{');
 	for (i = 0; i < probes->sites_cnt; i++)
-		key_u64(j, probes->sites[i].class_name, probes->sites[i].count);
+		json_member_u64(j, probes->sites[i].class_name, probes->sites[i].count);
 	json_close(j, '}');
-	key_open(j, "exits", '{');
-	key_u64(j, "return", probes->exits_return);
-	key_u64(j, "sites", probes->exits_sites);
-	key_u64(j, "none", probes->exits_none);
+	json_member_open(j, "exits", '{');
+	json_member_u64(j, "return", probes->exits_return);
+	json_member_u64(j, "sites", probes->exits_sites);
+	json_member_u64(j, "none", probes->exits_none);
 	json_close(j, '}');
-	key_open(j, "skipped", '[');
+	json_member_open(j, "skipped", '[');
 	for (i = 0; i < probes->skipped_cnt; i++) {
 		json_open(j, '{');
-		key_string(j, "name", probes->skipped[i].name);
-		key_string(j, "reason", probes->skipped[i].reason);
+		json_member_string(j, "name", probes->skipped[i].name);
+		json_member_string(j, "reason", probes->skipped[i].reason);
 		json_close(j, '}');
 	}
 	json_close(j, ']');
@@ -188,14 +170,14 @@ static int write_json(const struct profile *p, const struct sink_options *opts, 
 		return -ENOMEM;
 	stream__begin();
 	json_open(&j, '{');
-	key_u64(&j, "schema", JSON_SCHEMA);
-	key_string(&j, "proftrace", PROFTRACE_VERSION);
+	json_member_u64(&j, "schema", JSON_SCHEMA);
+	json_member_string(&j, "proftrace", PROFTRACE_VERSION);
 	write_target(&j, &p->target);
 	json_key(&j, "start_time");
 	json_double(&j, p->start_time);
-	key_u64(&j, "duration_ns", p->duration_ns);
+	json_member_u64(&j, "duration_ns", p->duration_ns);
 	write_functions(&j, p, ids);
-	key_open(&j, "threads", '[');
+	json_member_open(&j, "threads", '[');
 	for (i = 0; i < p->threads_cnt; i++)
 		if (p->threads[i].first_root)
 			write_thread(&j, p, &p->threads[i], ids);

@@ -149,3 +149,21 @@ void json_null(struct json *j)
 	value(j);
 	put(j, "null", 4);
 }
+
+void json_member_string(struct json *j, const char *key, const char *v)
+{
+	json_key(j, key);
+	json_string(j, v);
+}
+
+void json_member_u64(struct json *j, const char *key, uint64_t v)
+{
+	json_key(j, key);
+	json_u64(j, v);
+}
+
+void json_member_open(struct json *j, const char *key, char bracket)
+{
+	json_key(j, key);
+	json_open(j, bracket);
+}

@@ -33,4 +33,9 @@ void json_double(struct json *j, double v); /* NaN and infinities are written as
 void json_bool(struct json *j, bool v);
 void json_null(struct json *j);
 
+/* A key with its value, or with the beginning of one. */
+void json_member_string(struct json *j, const char *key, const char *v);
+void json_member_u64(struct json *j, const char *key, uint64_t v);
+void json_member_open(struct json *j, const char *key, char bracket);
+
 #endif
