@@ -235,7 +235,7 @@ static __noinline u32 thread_new(u64 pid_tgid)
 	t->pid_tgid = pid_tgid;
 	t->start_ns = BPF_CORE_READ(task, start_boottime);
 	t->exit_ns = 0;
-	t->entered = t->returned = t->unwound = t->lost = 0;
+	t->entered = t->returned = t->unwound = 0;
 	t->newest = 0;
 	bpf_get_current_comm(t->comm, sizeof(t->comm));
 	t->root = node_new(i, 0, 0);

@@ -94,9 +94,8 @@ static __always_inline struct wire_frame *frame_replaced(struct wire_thread *t,
 }
 
 /* The path of `function` called from the innermost frame; NULL, counted as lost: no room. */
-static __always_inline struct wire_node *path_step(struct wire_thread *t, u32 thread,
-						   const struct wire_frame *top, u32 function,
-						   u32 *number)
+static __always_inline struct wire_node *path_step(u32 thread, const struct wire_frame *top,
+						   u32 function, u32 *number)
 {
 	struct wire_node *caller = node_at(top->node), *n;
 
@@ -111,7 +110,6 @@ static __always_inline struct wire_node *path_step(struct wire_thread *t, u32 th
 	n = node_at(*number);
 	if (*number && n)
 		return n;
-	t->lost++;
 	count_lost(WIRE_LOST_PATHS);
 	return 0;
 }
@@ -126,7 +124,6 @@ static __always_inline struct wire_frame *frame_above(struct wire_thread *t,
 	f = frame_at(*number);
 	if (*number && f)
 		return f;
-	t->lost++;
 	count_lost(WIRE_LOST_FRAMES);
 	return 0;
 }
@@ -161,7 +158,7 @@ static __always_inline u32 enter(u64 slot, u64 cookie)
 	}
 	if (!top || top->level >= max_level)
 		return 0;
-	n = path_step(t, thread, top, function, &node);
+	n = path_step(thread, top, function, &node);
 	if (!n)
 		return 0;
 	f = frame_above(t, top, &frame);

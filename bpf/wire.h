@@ -80,7 +80,7 @@ struct wire_thread {
 	u64 pid_tgid; /* tgid << 32 | tid */
 	u64 start_ns; /* boot time of its start: tells users of one tid apart */
 	u64 exit_ns;  /* monotonic; 0 while it lives; set after everything else */
-	u64 entered, returned, unwound, lost;
+	u64 entered, returned, unwound;
 	u32 bottom; /* sentinel frame */
 	u32 top;    /* innermost open frame */
 	u32 root;   /* node of the thread itself, never shown */
@@ -109,6 +109,6 @@ enum wire_loss {
 
 _Static_assert(sizeof(struct wire_frame) == 48, "wire_frame");
 _Static_assert(sizeof(struct wire_node) == 64, "wire_node");
-_Static_assert(sizeof(struct wire_thread) == 96, "wire_thread");
+_Static_assert(sizeof(struct wire_thread) == 88, "wire_thread");
 
 #endif

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "attach/groups.h"
-#include "attach/privilege.h"
 #include "attach/skeleton.h"
 #include "attach/tier.h"
 #include "target/target.h"
@@ -161,10 +160,8 @@ int tracer__load(const struct tracer_options *opts, const struct target *t, stru
 {
 	const struct tier *tier, *tried = NULL;
 	struct tracer *tr;
-	int err = privilege__check();
+	int err;
 
-	if (err)
-		return err;
 	tr = calloc(1, sizeof(*tr));
 	if (!tr)
 		return -ENOMEM;
@@ -218,11 +215,6 @@ void tracer__detach(struct tracer *tr)
 uint32_t tracer__thread_execs(const struct tracer *tr)
 {
 	return tr->skel->bss->thread_execs;
-}
-
-const char *tracer__tier(const struct tracer *tr)
-{
-	return tr->tier->name;
 }
 
 void tracer__tables(const struct tracer *tr, struct tracer_tables *out)

@@ -33,7 +33,7 @@ struct tracer_tables {
 /* Whether the kernel emulates 5-byte nops (6.18). */
 bool tracer__nop5_emulated(void);
 
-/* Checks privileges and loads the programs in the best tier that the kernel has. Returns 0, or
+/* Loads the programs in the best tier that the kernel has. Returns 0, or
  * -errno with one line logged that says what is missing. */
 int tracer__load(const struct tracer_options *opts, const struct target *t, struct tracer **out);
 
@@ -55,7 +55,6 @@ void tracer__detach(struct tracer *tr);
  * not traced, because the kernel's filter goes by the old leader. */
 uint32_t tracer__thread_execs(const struct tracer *tr);
 
-const char *tracer__tier(const struct tracer *tr);
 void tracer__tables(const struct tracer *tr, struct tracer_tables *out);
 void tracer__free(struct tracer *tr); /* accepts NULL */
 

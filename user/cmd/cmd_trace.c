@@ -46,11 +46,11 @@ struct run {
 	uint64_t start_ns, stop_ns;
 };
 
-static uint64_t now_ns(clockid_t clock)
+static uint64_t now_ns(void)
 {
 	struct timespec ts;
 
-	clock_gettime(clock, &ts);
+	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
 }
 
@@ -121,7 +121,7 @@ static int run_start(struct run *r)
 
 	clock_gettime(CLOCK_REALTIME, &ts);
 	r->start_time = ts.tv_sec + ts.tv_nsec / 1e9;
-	r->start_ns = now_ns(CLOCK_MONOTONIC);
+	r->start_ns = now_ns();
 	tracer__open_gate(r->tracer);
 	announce(r);
 	progress__init(&r->progress, r->o->quiet);
@@ -131,7 +131,7 @@ static int run_start(struct run *r)
 static void run_stop(struct run *r)
 {
 	tracer__close_gate(r->tracer);
-	r->stop_ns = now_ns(CLOCK_MONOTONIC);
+	r->stop_ns = now_ns();
 	progress__clear(&r->progress);
 	tracer__detach(r->tracer);
 	if (tracer__thread_execs(r->tracer))
@@ -152,10 +152,9 @@ static int run_emit(struct run *r, uint64_t until_ns)
 	err = describe__apply(r->description, now);
 	if (!err)
 		err = profile__link(now);
-	if (!err && r->o->interval_ns)
-		err = profile__delta(now, r->before, &delta);
 	if (!err)
-		err = profile__summarize(delta ? delta : now);
+		err = r->o->interval_ns ? profile__delta(now, r->before, &delta)
+					: profile__summarize(now);
 	if (!err)
 		err = output__write(&r->out, delta ? delta : now);
 	else
@@ -182,14 +181,13 @@ static int run_loop(struct run *r, enum watch_event *end)
 		switch (event) {
 		case WATCH_TICK:
 			err = collector__poll(r->collector);
-			progress__show(&r->progress, now_ns(CLOCK_MONOTONIC) - r->start_ns,
-				       r->collector);
+			progress__show(&r->progress, now_ns() - r->start_ns, r->collector);
 			break;
 		case WATCH_INTERVAL:
 			progress__clear(&r->progress);
 			err = collector__poll(r->collector);
 			if (!err)
-				err = run_emit(r, now_ns(CLOCK_MONOTONIC));
+				err = run_emit(r, now_ns());
 			break;
 		case WATCH_CLOSED:
 			return -EPIPE;

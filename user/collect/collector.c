@@ -14,6 +14,7 @@
 #include "calls/profile.h"
 #include "collect/part.h"
 #include "collect/tables.h"
+#include "util/array.h"
 #include "util/log.h"
 
 struct collector {
@@ -68,15 +69,8 @@ static int retire(struct collector *c, uint32_t thread)
 	struct part *part;
 	int err;
 
-	if (c->retired_cnt == c->retired_cap) {
-		size_t cap = c->retired_cap ? c->retired_cap * 2 : 256;
-		struct part **grown = reallocarray(c->retired, cap, sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		c->retired = grown;
-		c->retired_cap = cap;
-	}
+	if (ARRAY_RESERVE(&c->retired, c->retired_cnt, &c->retired_cap))
+		return -ENOMEM;
 	err = part__read(&c->tables, th, 0, c->scratch, &part);
 	if (err)
 		return err;
@@ -114,7 +108,6 @@ int collector__poll(struct collector *c)
 	int err = 0;
 
 	note_functions(c);
-
 	if (!half_used(threads, t->info.threads_cap) &&
 	    !half_used(tables__nodes(t), t->info.nodes_cap) &&
 	    !half_used(tables__frames(t), t->info.frames_cap))
@@ -164,23 +157,6 @@ struct assembly {
 	uint32_t functions_cnt;
 };
 
-static int reserve(void **array, size_t *cap, size_t need, size_t size)
-{
-	size_t grown_cap = *cap ? *cap : 64;
-	void *grown;
-
-	if (need <= *cap)
-		return 0;
-	while (grown_cap < need)
-		grown_cap *= 2;
-	grown = reallocarray(*array, grown_cap, size);
-	if (!grown)
-		return -ENOMEM;
-	*array = grown;
-	*cap = grown_cap;
-	return 0;
-}
-
 /* Appends a thread's record to the profile. */
 static int assemble(struct assembly *a, const struct part *part)
 {
@@ -188,9 +164,8 @@ static int assemble(struct assembly *a, const struct part *part)
 	uint32_t thread = p->threads_cnt, base = p->nodes_cnt;
 	uint64_t calls = 0;
 
-	if (reserve((void **)&p->threads, &a->threads_cap, p->threads_cnt + 1,
-		    sizeof(*p->threads)) ||
-	    reserve((void **)&p->nodes, &a->nodes_cap, base + part->nodes_cnt, sizeof(*p->nodes)))
+	if (ARRAY_RESERVE(&p->threads, p->threads_cnt, &a->threads_cap) ||
+	    ARRAY_RESERVE_MORE(&p->nodes, base, part->nodes_cnt, &a->nodes_cap))
 		return -ENOMEM;
 	p->threads[thread] = (struct profile_thread){
 		.pid = part->pid, .tid = part->tid, .start_ns = part->start_ns};
@@ -254,7 +229,7 @@ int collector__snapshot(struct collector *c, uint64_t now_ns, struct profile **o
 
 	if (!a.p)
 		return -ENOMEM;
-	err = reserve((void **)&a.p->nodes, &a.nodes_cap, 1, sizeof(*a.p->nodes));
+	err = ARRAY_RESERVE(&a.p->nodes, 0, &a.nodes_cap);
 	if (!err) {
 		memset(&a.p->nodes[0], 0, sizeof(a.p->nodes[0]));
 		a.p->nodes_cnt = 1;

@@ -78,21 +78,6 @@ int process__open(pid_t pid, int *pidfd)
 	return 0;
 }
 
-void process__comm(pid_t pid, char comm[16])
-{
-	char path[64];
-	FILE *f;
-
-	memset(comm, 0, 16);
-	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
-	f = fopen(path, "re");
-	if (!f)
-		return;
-	if (fgets(comm, 16, f))
-		comm[strcspn(comm, "\n")] = '\0';
-	fclose(f);
-}
-
 void process__root(pid_t pid, char *buf, size_t size)
 {
 	struct stat ours, theirs;

@@ -12,9 +12,6 @@
  */
 int process__open(pid_t pid, int *pidfd);
 
-/* The process's name (comm) in `comm`, or "" if it cannot be read. */
-void process__comm(pid_t pid, char comm[16]);
-
 /* The parent of /proc/PID/root-relative paths, into `buf`: "" if the process sees the same root
  * directory as we do. */
 void process__root(pid_t pid, char *buf, size_t size);

@@ -25,7 +25,6 @@ struct collect_ctx {
 	bool only_main;	     /* -x with -p: nothing else is probed */
 	bool main_known;
 	size_t cap;
-	int err;
 };
 
 static int object_add_process(struct target_object *obj, uint32_t process)
@@ -96,11 +95,8 @@ static int collect_file(const struct mapped_file *file, void *arg)
 		return object_add_process(obj, ctx->process);
 	fd = maps__open(pid, file);
 	if (fd < 0) {
-		if (fd == -EPERM || fd == -EACCES) {
-			log_error("cannot open what process %d has mapped (%s): %s; run as root",
-				  pid, file->path, strerror(-fd));
+		if (fd == -EPERM || fd == -EACCES)
 			return fd;
-		}
 		log_debug("%s: skipped, cannot be opened: %s", file->path, strerror(-fd));
 		return 0;
 	}
@@ -114,7 +110,6 @@ static int collect_file(const struct mapped_file *file, void *arg)
 	}
 	obj->is_main = is_main;
 	obj->barred = ctx->only_main && !is_main;
-	obj->deleted = file->deleted;
 	obj->dev_major = file->dev_major;
 	obj->dev_minor = file->dev_minor;
 	obj->ino = file->ino;
@@ -155,7 +150,8 @@ static bool has_main(const struct target *t)
 static int collect_failed(pid_t pid, int err)
 {
 	if (err == -EACCES || err == -EPERM)
-		log_error("cannot read /proc/%d/maps: %s%s", pid, strerror(-err), advice());
+		log_error("cannot read what process %d has mapped: %s%s", pid, strerror(-err),
+			  advice());
 	else if (err == -ENOENT || err == -ESRCH)
 		log_error("process %d ended while it was being looked at", pid);
 	return err;

@@ -23,7 +23,6 @@ struct target_object {
 	int fd;
 	bool is_main;	     /* the program itself, or -x PATH */
 	bool barred;	     /* not to be probed (-x with -p): known for what it can do to stacks */
-	bool deleted;	     /* the path leads elsewhere now, or nowhere */
 	uint32_t *processes; /* indexes of the processes that map it */
 	uint32_t processes_cnt;
 	/* identity while collecting */

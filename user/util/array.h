@@ -7,16 +7,17 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* Makes room for one more element of `elem_size` bytes behind `len`. Returns 0 or -ENOMEM (the
- * array stays as it was). */
-static inline int array_reserve(void **p, size_t len, size_t *cap, size_t elem_size)
+/* Makes room for `need` elements of `elem_size` bytes. Returns 0 or -ENOMEM (the array stays as it
+ * was). */
+static inline int array_reserve(void **p, size_t need, size_t *cap, size_t elem_size)
 {
-	size_t want;
+	size_t want = *cap ? *cap : 16;
 	void *grown;
 
-	if (len < *cap)
+	if (need <= *cap)
 		return 0;
-	want = *cap ? *cap * 2 : 16;
+	while (want < need)
+		want *= 2;
 	grown = reallocarray(*p, want, elem_size);
 	if (!grown)
 		return -ENOMEM;
@@ -25,7 +26,11 @@ static inline int array_reserve(void **p, size_t len, size_t *cap, size_t elem_s
 	return 0;
 }
 
-/* ARRAY_RESERVE(&v->items, v->len, &v->cap): the typed form. */
-#define ARRAY_RESERVE(p, len, cap) array_reserve((void **)(p), (len), (cap), sizeof(**(p)))
+/* The typed form, for `cnt` elements more: ARRAY_RESERVE_MORE(&v->items, v->len, cnt, &v->cap). */
+#define ARRAY_RESERVE_MORE(p, len, cnt, cap) \
+	array_reserve((void **)(p), (len) + (cnt), (cap), sizeof(**(p)))
+
+/* The same for one more. */
+#define ARRAY_RESERVE(p, len, cap) ARRAY_RESERVE_MORE(p, len, 1, cap)
 
 #endif

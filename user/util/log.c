@@ -13,11 +13,6 @@ void log_set_level(enum log_level level)
 	max_level = level;
 }
 
-enum log_level log_get_level(void)
-{
-	return max_level;
-}
-
 void log_at(enum log_level level, const char *fmt, ...)
 {
 	char line[2048], safe[4096];
