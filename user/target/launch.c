@@ -26,7 +26,7 @@
 #include <unistd.h>
 
 #include "symbol/elf_image.h"
-#include "symbol/symtab.h"
+#include "symbol/lookup.h"
 #include "target/maps.h"
 #include "util/log.h"
 
@@ -164,27 +164,11 @@ struct mapped_view {
 	uint64_t notify; /* 0: not found */
 };
 
-static uint64_t notify_vaddr(const struct symtab *tab)
-{
-	static const char name[] = "_dl_debug_state";
-
-	for (size_t i = 0; i < symtab__count(tab); i++) {
-		const struct symbol *sym = symtab__at(tab, i);
-		bool found = !strcmp(sym->name, name);
-
-		for (size_t a = 0; !found && a < sym->aliases_cnt; a++)
-			found = !strcmp(sym->aliases[a], name);
-		if (found)
-			return sym->vaddr;
-	}
-	return 0;
-}
-
 static int view_file(const struct mapped_file *file, void *ctx)
 {
 	struct mapped_view *view = ctx;
+	static const char *const notify[] = {"_dl_debug_state"};
 	struct elf_image *img = NULL;
-	struct symtab *tab = NULL;
 	uint64_t vaddr;
 	int fd;
 
@@ -195,11 +179,8 @@ static int view_file(const struct mapped_file *file, void *ctx)
 	fd = maps__open(view->pid, file);
 	if (fd < 0)
 		return 0;
-	if (!elf_image__try(fd, file->path, &img) && !symtab__load(img, "", &tab)) {
-		vaddr = notify_vaddr(tab);
-		view->notify = vaddr ? view->base + vaddr : 0;
-	}
-	symtab__free(tab);
+	if (!elf_image__try(fd, file->path, &img) && symbol_lookup(img, notify, 1, &vaddr))
+		view->notify = view->base + vaddr;
 	elf_image__free(img);
 	close(fd);
 	return 0;
