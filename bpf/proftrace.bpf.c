@@ -3,7 +3,7 @@
  * The programs: one stub for each kind of probe and attach tier. A stub finds the stack slot and
  * the cookie and calls enter() or leave(). Which stubs are loaded is user/attach's choice.
  */
-#include "trace.bpf.h"
+#include "life.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -38,7 +38,7 @@ int session(struct pt_regs *ctx)
 	cookie = bpf_get_attach_cookie(ctx);
 	thread = enter(entry_slot(ctx, cookie), cookie);
 	*call = (u64)thread << 32 | (cookie & WIRE_COOKIE_FUNCTION);
-	return !thread;
+	return !thread || !returns_are_safe();
 }
 
 SEC("uprobe")
@@ -115,10 +115,24 @@ int exit_site(struct pt_regs *ctx)
 	return 0;
 }
 
+/* The dynamic linker's notification function; the cookie is its distance to its `_r_debug`. */
+SEC("uprobe.s")
+int link_map(struct pt_regs *ctx)
+{
+	u64 distance = bpf_get_attach_cookie(ctx);
+
+	on_mapped(distance ? (void *)(ctx->ip + distance) : NULL, (void *)ctx->sp);
+	return 0;
+}
+
 SEC("raw_tp/sched_process_exit")
 int on_thread_exit(void *ctx __attribute__((unused)))
 {
+	struct task_struct *task = (void *)bpf_get_current_task_btf();
+
 	thread_exit();
+	if (!BPF_CORE_READ(task, signal, live.counter))
+		on_process_end(bpf_get_current_pid_tgid() >> 32);
 	return 0;
 }
 
@@ -127,9 +141,18 @@ int on_exec(struct bpf_raw_tracepoint_args *ctx)
 {
 	u64 pid_tgid = bpf_get_current_pid_tgid();
 	u32 old_pid = ctx->args[1]; /* (task, old_pid, bprm) */
+	bool by_thread = old_pid != (u32)pid_tgid;
 
-	if (old_pid != (u32)pid_tgid)
+	if (by_thread)
 		thread_becomes_leader((pid_tgid >> 32 << 32) | old_pid);
 	thread_exec();
+	on_new_program(by_thread);
+	return 0;
+}
+
+SEC("raw_tp/sched_process_fork")
+int on_fork(struct bpf_raw_tracepoint_args *ctx)
+{
+	on_new_process((void *)ctx->args[0], (void *)ctx->args[1]); /* (parent, child) */
 	return 0;
 }

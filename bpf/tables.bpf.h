@@ -55,8 +55,8 @@ struct {
 	__type(value, u32);
 } thread_cache SEC(".maps");
 
-/* Processes that may be recorded, where the kernel's own filter cannot be trusted (filter_tgids).
- */
+/* Processes that are recorded, WIRE_TGID_* (filter_tgids; else all are). The kernel's own filter is
+ * not enough: before 6.10 it let others pass, and a followed child is not in it. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1024);
@@ -66,6 +66,8 @@ struct {
 
 const volatile u32 threads_cap, frames_cap, nodes_cap, index_mask;
 const volatile bool filter_tgids;
+/* Links are not bound to processes: the kernel passes on what strangers do. */
+const volatile bool links_unbound;
 
 /* Next entry that was never used, in each table. */
 u32 next_thread = 1, next_frame = 1, next_node = 1;
@@ -305,7 +307,7 @@ static __always_inline struct wire_thread *thread_if_current(u32 number)
 
 	/* A forked child brings its parent's pending returns along. Where links are bound to a
 	 * process, the kernel has sorted it out already. */
-	if (t && !filter_tgids && t->pid_tgid != bpf_get_current_pid_tgid())
+	if (t && links_unbound && t->pid_tgid != bpf_get_current_pid_tgid())
 		return 0;
 	return t;
 }

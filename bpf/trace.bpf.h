@@ -192,9 +192,6 @@ static __always_inline void leave(struct wire_thread *t, u64 slot, u32 function,
 		frame_returned(t, top, now);
 }
 
-/* Programs that were replaced by another thread than the leader. */
-u32 thread_execs;
-
 /* A thread that was known by another number becomes the leader of a new program: the kernel has
  * ended all others, and this one's old number is gone without an exit. */
 static __always_inline void thread_becomes_leader(u64 old_pid_tgid)
@@ -208,7 +205,6 @@ static __always_inline void thread_becomes_leader(u64 old_pid_tgid)
 		return;
 	unwind_below(t, top, ~0ull, now);
 	bpf_map_delete_elem(&thread_of_tid, &old_pid_tgid);
-	__sync_fetch_and_add(&thread_execs, 1);
 	__sync_fetch_and_add(&t->exit_ns, now);
 }
 

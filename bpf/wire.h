@@ -107,6 +107,24 @@ enum wire_loss {
 #define WIRE_INDEX_PROBES 64
 #define WIRE_INDEX_DEAD	  0xffffffffull /* a node that was taken out */
 
+/* What happened to a process. */
+enum wire_event_kind {
+	WIRE_EVENT_MAPPED = 1, /* its dynamic linker has mapped or unmapped files */
+	WIRE_EVENT_EXEC,       /* it has begun a new program; other: by a thread, not the leader */
+	WIRE_EVENT_ENDED,      /* a followed one has ended */
+};
+
+struct wire_event {
+	u32 kind;
+	u32 pid;
+	u32 other;
+	u32 generation; /* of the maps */
+};
+
+/* Values in the table of processes that are traced. */
+#define WIRE_TGID_NAMED	   1u
+#define WIRE_TGID_FOLLOWED 2u
+
 _Static_assert(sizeof(struct wire_frame) == 48, "wire_frame");
 _Static_assert(sizeof(struct wire_node) == 64, "wire_node");
 _Static_assert(sizeof(struct wire_thread) == 88, "wire_thread");

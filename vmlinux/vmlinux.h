@@ -26,6 +26,7 @@ enum bpf_map_type {
 	BPF_MAP_TYPE_HASH = 1,
 	BPF_MAP_TYPE_ARRAY = 2,
 	BPF_MAP_TYPE_QUEUE = 22,
+	BPF_MAP_TYPE_RINGBUF = 27,
 };
 
 enum {
@@ -42,7 +43,19 @@ struct pt_regs {
 	unsigned long orig_ax, ip, cs, flags, sp, ss;
 };
 
+typedef struct {
+	int counter;
+} atomic_t;
+
+struct signal_struct {
+	atomic_t live; /* threads that have not ended */
+};
+
+struct mm_struct;
+
 struct task_struct {
+	struct mm_struct *mm;
+	struct signal_struct *signal;
 	int pid;
 	int tgid;
 	__u64 start_boottime; /* since 5.5 */

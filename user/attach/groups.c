@@ -27,7 +27,10 @@ struct batch {
 
 struct attach_ctx {
 	struct groups *g;
+	const struct tier *tier;
+	const struct proftrace_bpf *skel;
 	const struct target_object *obj;
+	uint32_t object; /* its index */
 	struct plan *plan;
 	struct tier_probe probe;
 	pid_t pid;
@@ -146,14 +149,20 @@ struct object_probes {
 	struct batch returns, entries, exits;
 };
 
-static int probes_gather(const struct plan *p, uint32_t object, struct object_probes *out)
+/* The probes of those of the object's functions that `wants` picks. */
+static int probes_gather(const struct plan *p, uint32_t object,
+			 bool (*wants)(const struct plan_function *f), struct object_probes *out)
 {
 	size_t functions = 0, exits = 0;
 
 	memset(out, 0, sizeof(*out));
 	for (size_t i = 0; i < p->functions_cnt; i++) {
-		functions += p->functions[i].object == object;
-		exits += p->functions[i].object == object ? p->functions[i].exits_cnt : 0;
+		const struct plan_function *f = &p->functions[i];
+
+		if (f->object != object || !wants(f))
+			continue;
+		functions++;
+		exits += f->exits_cnt;
 	}
 	if (batch_alloc(&out->returns, functions) || batch_alloc(&out->entries, functions) ||
 	    batch_alloc(&out->exits, exits))
@@ -161,7 +170,7 @@ static int probes_gather(const struct plan *p, uint32_t object, struct object_pr
 	for (size_t i = 0; i < p->functions_cnt; i++) {
 		const struct plan_function *f = &p->functions[i];
 
-		if (f->object != object)
+		if (f->object != object || !wants(f))
 			continue;
 		batch_add(f->exit == EXIT_RETURN ? &out->returns : &out->entries,
 			  f->offset + f->site_offset, entry_cookie(f, i));
@@ -200,28 +209,67 @@ static int link_batch(struct attach_ctx *ctx, struct tier_probe probe, struct ba
 	return link_range(ctx, b, 0, b->cnt);
 }
 
+/* Marks are single probes on functions of libraries. One that is refused is missed, no more. */
+static int link_marks(struct attach_ctx *ctx)
+{
+	for (size_t i = 0; i < ctx->plan->marks_cnt; i++) {
+		const struct plan_mark *m = &ctx->plan->marks[i];
+		const struct tier_probe probe = ctx->tier->mark(ctx->skel, m->kind);
+		const struct link_spec spec = {
+			.prog_fd = probe.prog_fd,
+			.attach_type = probe.attach_type,
+			.object_fd = ctx->obj->fd,
+			.pid = ctx->pid,
+			.offsets = &m->offset,
+			.cookies = &m->cookie,
+			.cnt = 1,
+		};
+		int fd;
+
+		if (m->object != ctx->object)
+			continue;
+		if (ARRAY_RESERVE(&ctx->g->links, ctx->g->links_cnt, &ctx->g->links_cap))
+			return -ENOMEM;
+		fd = link__create(&spec);
+		if (fd >= 0)
+			ctx->g->links[ctx->g->links_cnt++] = fd;
+		else if (!may_be_one(fd))
+			return fd;
+		else
+			log_warn("%s: the kernel refuses a probe: files that are loaded later may "
+				 "go unnoticed",
+				 ctx->obj->path);
+	}
+	return 0;
+}
+
 /* All probes of one object in one process (or in all, ctx->pid 0). */
-static int attach_object(struct attach_ctx *ctx, const struct tier *tier,
-			 const struct proftrace_bpf *skel, struct object_probes *probes)
+static int attach_object(struct attach_ctx *ctx, struct object_probes *probes)
 {
 	struct tier_probe returns[TIER_MAX_PROBES];
-	size_t cnt = tier->returns(skel, returns);
-	int err = 0;
+	size_t cnt = ctx->tier->returns(ctx->skel, returns);
+	int err = link_marks(ctx);
 
 	for (size_t i = 0; !err && i < cnt; i++)
 		err = link_batch(ctx, returns[i], &probes->returns);
 	/* An instruction can be entry and exit (a lone jmp): the last attached is called first. */
 	if (!err)
-		err = link_batch(ctx, tier->exit_site(skel), &probes->exits);
+		err = link_batch(ctx, ctx->tier->exit_site(ctx->skel), &probes->exits);
 	if (!err)
-		err = link_batch(ctx, tier->entry(skel), &probes->entries);
+		err = link_batch(ctx, ctx->tier->entry(ctx->skel), &probes->entries);
 	return err;
+}
+
+/* Exit sites alone, for functions whose entries are in already. */
+static int attach_exits(struct attach_ctx *ctx, struct object_probes *probes)
+{
+	return link_batch(ctx, ctx->tier->exit_site(ctx->skel), &probes->exits);
 }
 
 static int attach_failed(const struct attach_ctx *ctx, int err)
 {
 	if (err == -ESRCH)
-		log_error("process %d ended while probes were being attached", ctx->pid);
+		log_debug("process %d ended while probes were being attached", ctx->pid);
 	else if (err == -EMFILE || err == -ENFILE)
 		log_error("too many open files; raise the limit (ulimit -n)");
 	else if (may_be_one(err))
@@ -231,25 +279,22 @@ static int attach_failed(const struct attach_ctx *ctx, int err)
 	return err;
 }
 
-/* Attaches one object to each of its processes; counts those that have ended meanwhile. */
-static int attach_everywhere(struct attach_ctx *ctx, const struct tier *tier,
-			     const struct proftrace_bpf *skel, const struct target *t,
-			     struct object_probes *probes)
+/* Does `attach` in processes [from, to) of the object, or once for all that there are; counts those
+ * that have ended meanwhile. */
+static int for_each_process(struct attach_ctx *ctx, const struct target *t, uint32_t from,
+			    uint32_t to, int (*attach)(struct attach_ctx *, struct object_probes *),
+			    struct object_probes *probes)
 {
 	int err = 0;
 
-	if (!t->processes_cnt) {
-		ctx->pid = 0;
-		err = attach_object(ctx, tier, skel, probes);
-	}
-	for (size_t i = 0; !err && i < ctx->obj->processes_cnt && t->processes_cnt; i++) {
-		uint32_t process = ctx->obj->processes[i];
+	for (uint32_t i = from; !err && i < to; i++) {
+		uint32_t process = ctx->g->unbound ? 0 : ctx->obj->processes[i];
 
 		if (ctx->ended[process])
 			continue;
-		ctx->pid = t->processes[process].pid;
-		err = attach_object(ctx, tier, skel, probes);
-		if (err != -ESRCH)
+		ctx->pid = ctx->g->unbound ? 0 : t->processes[process].pid;
+		err = attach(ctx, probes);
+		if (err != -ESRCH || ctx->g->unbound)
 			continue;
 		ctx->ended[process] = true;
 		if (++ctx->ended_cnt < t->processes_cnt) {
@@ -260,36 +305,76 @@ static int attach_everywhere(struct attach_ctx *ctx, const struct tier *tier,
 	return err ? attach_failed(ctx, err) : 0;
 }
 
+static bool wants_pending(const struct plan_function *f)
+{
+	return f->exits_pending;
+}
+
+static bool wants_all(const struct plan_function *f __attribute__((unused)))
+{
+	return true;
+}
+
+/* What the object is missing: everything in processes that are new, pending exits in the others. */
+static int attach_missing(struct attach_ctx *ctx, const struct target *t)
+{
+	uint32_t *attached = &ctx->g->attached[ctx->object];
+	uint32_t to = ctx->g->unbound ? 1 : ctx->obj->processes_cnt;
+	struct object_probes probes;
+	int err;
+
+	err = probes_gather(ctx->plan, ctx->object, wants_pending, &probes);
+	if (!err && probes.exits.cnt)
+		err = for_each_process(ctx, t, 0, *attached, attach_exits, &probes);
+	probes_free(&probes);
+	if (err || *attached == to)
+		return err;
+	err = probes_gather(ctx->plan, ctx->object, wants_all, &probes);
+	if (!err)
+		err = for_each_process(ctx, t, *attached, to, attach_object, &probes);
+	probes_free(&probes);
+	*attached = to;
+	return err;
+}
+
+/* Makes room for the target's objects. */
+static int attached_grow(struct groups *g, size_t cnt)
+{
+	uint32_t *grown = reallocarray(g->attached, cnt + 1, sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	g->attached = grown;
+	while (g->attached_cnt < cnt)
+		grown[g->attached_cnt++] = 0;
+	return 0;
+}
+
 int64_t groups__attach(struct groups *g, const struct tier *tier, const struct proftrace_bpf *skel,
 		       struct plan *p, const struct target *t)
 {
-	struct attach_ctx ctx = {.g = g, .plan = p};
-	struct object_probes probes;
+	struct attach_ctx ctx = {.g = g, .tier = tier, .skel = skel, .plan = p};
 	int64_t attached = 0;
-	int err = 0;
+	int err;
 
 	ctx.ended = calloc(t->processes_cnt + 1, sizeof(*ctx.ended));
 	if (!ctx.ended)
 		return -ENOMEM;
-	for (size_t i = 0; !err && i < t->objects_cnt; i++) {
-		ctx.obj = &t->objects[i];
-		err = probes_gather(p, i, &probes);
-		if (!err && (probes.returns.cnt || probes.entries.cnt))
-			err = attach_everywhere(&ctx, tier, skel, t, &probes);
-		probes_free(&probes);
+	err = attached_grow(g, t->objects_cnt);
+	for (; !err && ctx.object < p->objects_cnt; ctx.object++) {
+		ctx.obj = &t->objects[ctx.object];
+		err = attach_missing(&ctx, t);
 	}
-	for (size_t i = 0; i < p->functions_cnt; i++)
+	for (size_t i = 0; i < p->functions_cnt; i++) {
+		p->functions[i].exits_pending = false;
 		attached += !p->functions[i].refused;
+	}
 	free(ctx.ended);
-	if (!err && !attached) {
+	if (!err && !attached && p->functions_cnt) {
 		log_error("no function could be probed");
 		err = -ENOENT;
 	}
-	if (err) {
-		groups__detach(g);
-		return err;
-	}
-	return attached;
+	return err ? err : attached;
 }
 
 void groups__detach(struct groups *g)
@@ -297,7 +382,8 @@ void groups__detach(struct groups *g)
 	for (size_t i = 0; i < g->links_cnt; i++)
 		close(g->links[i]);
 	free(g->links);
-	*g = (struct groups){0};
+	free(g->attached);
+	*g = (struct groups){.unbound = g->unbound};
 }
 
 /* What a trial probes. */

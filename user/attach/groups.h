@@ -6,6 +6,7 @@
 #ifndef PROFTRACE_ATTACH_GROUPS_H
 #define PROFTRACE_ATTACH_GROUPS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,9 +18,13 @@ struct target;
 struct groups {
 	int *links; /* descriptors */
 	size_t links_cnt, links_cap;
+	/* By object: how many of its processes have its probes already. */
+	uint32_t *attached;
+	size_t attached_cnt;
+	bool unbound; /* links are for every process, not for the target's */
 };
 
-/* See tracer__attach(). */
+/* Puts in what is planned and not in yet. See tracer__attach(). */
 int64_t groups__attach(struct groups *g, const struct tier *tier, const struct proftrace_bpf *skel,
 		       struct plan *p, const struct target *t);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "attach/skeleton.h"
+#include "plan/marks.h"
 
 static void prepare_multi(struct bpf_program *prog)
 {
@@ -26,6 +27,26 @@ static struct tier_probe multi_exit_site(const struct proftrace_bpf *skel)
 	return multi_probe(skel->progs.exit_site, 0);
 }
 
+static struct bpf_program *mark_program(const struct proftrace_bpf *skel, int kind)
+{
+	switch (kind) {
+	case MARK_LINK_MAP:
+	default:
+		return skel->progs.link_map;
+	}
+}
+
+static struct tier_probe multi_mark(const struct proftrace_bpf *skel, int kind)
+{
+	return multi_probe(mark_program(skel, kind), 0);
+}
+
+static void prepare_marks(struct proftrace_bpf *skel)
+{
+	for (int kind = 0; kind < MARK_KINDS; kind++)
+		prepare_multi(mark_program(skel, kind));
+}
+
 /* Session links: one program sees entry and return. */
 static void session_prepare(struct proftrace_bpf *skel)
 {
@@ -33,6 +54,7 @@ static void session_prepare(struct proftrace_bpf *skel)
 	bpf_program__set_autoload(skel->progs.function_return, false);
 	prepare_multi(skel->progs.function_entry);
 	prepare_multi(skel->progs.exit_site);
+	prepare_marks(skel);
 }
 
 static size_t session_returns(const struct proftrace_bpf *skel,
@@ -50,6 +72,7 @@ static void multi_prepare(struct proftrace_bpf *skel)
 	prepare_multi(skel->progs.function_entry);
 	prepare_multi(skel->progs.function_return);
 	prepare_multi(skel->progs.exit_site);
+	prepare_marks(skel);
 }
 
 static size_t multi_returns(const struct proftrace_bpf *skel,
@@ -63,9 +86,9 @@ static size_t multi_returns(const struct proftrace_bpf *skel,
 
 static const struct tier tiers[] = {
 	{"session", "6.13", "BPF_TRACE_UPROBE_SESSION", session_prepare, session_returns,
-	 multi_entry, multi_exit_site},
+	 multi_entry, multi_exit_site, multi_mark},
 	{"uprobe_multi", "6.6", "BPF_TRACE_UPROBE_MULTI", multi_prepare, multi_returns, multi_entry,
-	 multi_exit_site},
+	 multi_exit_site, multi_mark},
 	/* perf-event uprobes with cookies (5.15) come here */
 };
 

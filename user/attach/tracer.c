@@ -9,18 +9,21 @@
 #include <unistd.h>
 
 #include "attach/groups.h"
+#include "attach/life.h"
 #include "attach/skeleton.h"
 #include "attach/tier.h"
 #include "target/target.h"
 #include "util/log.h"
 
-#define MAX_THREADS (1u << 15)
-#define MAX_FRAMES  (1u << 19)
+#define MAX_THREADS  (1u << 15)
+#define MAX_FRAMES   (1u << 19)
+#define MAX_FOLLOWED (1u << 16) /* processes at a time */
 
 struct tracer {
 	struct proftrace_bpf *skel;
 	const struct tier *tier;
 	struct groups groups;
+	struct life *life;
 	uint32_t threads_cap, frames_cap, nodes_cap, index_cap;
 };
 
@@ -47,6 +50,13 @@ bool tracer__nop5_emulated(void)
 	const long nr_uprobe = 336;
 
 	return syscall(nr_uprobe) < 0 && errno != ENOSYS;
+}
+
+bool tracer__returns_stop(const char *tier)
+{
+	const struct tier *best = tier__at(0);
+
+	return (!tier || !strcmp(tier, best->name)) && tier__in_kernel(best);
 }
 
 static uint32_t power_of_two(uint32_t at_least)
@@ -107,7 +117,12 @@ static int load_tier(struct tracer *tr, const struct tier *tier, const struct tr
 		return -errno;
 	tier->prepare(tr->skel);
 	size_tables(tr, opts);
+	tr->groups.unbound = !t->processes_cnt || opts->follow;
 	tr->skel->rodata->filter_tgids = t->processes_cnt != 0;
+	tr->skel->rodata->links_unbound = tr->groups.unbound;
+	if (opts->follow)
+		bpf_map__set_max_entries(tr->skel->maps.tgids, MAX_FOLLOWED);
+	life__prepare(tr->skel, opts->follow);
 	err = proftrace_bpf__load(tr->skel);
 	if (!err)
 		err = tier_try(tr, tier);
@@ -126,9 +141,9 @@ static int load_tier(struct tracer *tr, const struct tier *tier, const struct tr
 static int allow_processes(struct tracer *tr, const struct target *t)
 {
 	for (size_t i = 0; i < t->processes_cnt; i++) {
-		uint32_t tgid = t->processes[i].pid, one = 1;
-		int err = bpf_map__update_elem(tr->skel->maps.tgids, &tgid, sizeof(tgid), &one,
-					       sizeof(one), BPF_ANY);
+		uint32_t tgid = t->processes[i].pid, named = WIRE_TGID_NAMED;
+		int err = bpf_map__update_elem(tr->skel->maps.tgids, &tgid, sizeof(tgid), &named,
+					       sizeof(named), BPF_ANY);
 
 		if (err) {
 			log_error("too many processes: %s", strerror(-err));
@@ -178,6 +193,8 @@ int tracer__load(const struct tracer_options *opts, const struct target *t, stru
 		return load_failed(tried, err);
 	}
 	err = allow_processes(tr, t);
+	if (!err)
+		err = life__new(tr->skel, &tr->life);
 	/* Ends of threads and programs, for accounts and for using tables again. */
 	if (!err && proftrace_bpf__attach(tr->skel)) {
 		err = -errno;
@@ -212,9 +229,9 @@ void tracer__detach(struct tracer *tr)
 	proftrace_bpf__detach(tr->skel);
 }
 
-uint32_t tracer__thread_execs(const struct tracer *tr)
+struct life *tracer__life(const struct tracer *tr)
 {
-	return tr->skel->bss->thread_execs;
+	return tr->life;
 }
 
 void tracer__tables(const struct tracer *tr, struct tracer_tables *out)
@@ -245,6 +262,7 @@ void tracer__free(struct tracer *tr)
 	if (!tr)
 		return;
 	groups__detach(&tr->groups);
+	life__free(tr->life);
 	proftrace_bpf__destroy(tr->skel);
 	free(tr);
 }

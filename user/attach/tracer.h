@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 struct plan;
+struct life;
 struct target;
 struct tracer;
 
@@ -18,6 +19,7 @@ struct tracer_options {
 	uint32_t max_paths; /* call paths of all threads together */
 	uint32_t max_depth; /* deepest recorded level; 0: no limit */
 	const char *tier;   /* name of the only tier to try; NULL: the best one that works */
+	bool follow;	    /* trace the processes' children as well */
 };
 
 /* The shared tables, for collect/. */
@@ -33,14 +35,18 @@ struct tracer_tables {
 /* Whether the kernel emulates 5-byte nops (6.18). */
 bool tracer__nop5_emulated(void);
 
+/* Whether return probes can be switched off at once: what session links can (6.13). `tier` as in
+ * the options. */
+bool tracer__returns_stop(const char *tier);
+
 /* Loads the programs in the best tier that the kernel has. Returns 0, or
  * -errno with one line logged that says what is missing. */
 int tracer__load(const struct tracer_options *opts, const struct target *t, struct tracer **out);
 
 /*
- * Puts in every probe of the plan. A function that the kernel refuses is marked so, logged, and
- * left out; the others stay. Returns the number of functions attached, or -errno with one line
- * logged.
+ * Puts in every probe of the plan that is not in yet; so it may be called again when plan or target
+ * have grown. A function that the kernel refuses is marked so, logged, and left out; the others
+ * stay. Returns the number of functions attached in all, or -errno with one line logged.
  */
 int64_t tracer__attach(struct tracer *tr, struct plan *p, const struct target *t);
 
@@ -51,9 +57,8 @@ void tracer__close_gate(struct tracer *tr);
 /* Takes all probes out and waits for programs still running: the tables are at rest afterwards. */
 void tracer__detach(struct tracer *tr);
 
-/* How often a thread other than the leader has replaced its process's program: what came then was
- * not traced, because the kernel's filter goes by the old leader. */
-uint32_t tracer__thread_execs(const struct tracer *tr);
+/* What happens to the processes. The tracer's. */
+struct life *tracer__life(const struct tracer *tr);
 
 void tracer__tables(const struct tracer *tr, struct tracer_tables *out);
 void tracer__free(struct tracer *tr); /* accepts NULL */

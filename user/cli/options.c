@@ -19,6 +19,7 @@ enum {
 	OPT_THREAD_FRAMES,
 	OPT_MAX_PATHS,
 	OPT_TIER,
+	OPT_FOLLOW,
 };
 
 static const char doc[] =
@@ -40,6 +41,8 @@ static const struct argp_option argp_options[] = {
 	 "trace every process that maps PATH (a program or a shared library) now or later; with "
 	 "-p: "
 	 "only PATH's functions in those processes",
+	 0},
+	{"follow", OPT_FOLLOW, 0, 0, "trace child processes as well, and the programs they start",
 	 0},
 	{0, 0, 0, 0, "Functions:", 2},
 	{"filter", 'F', "GLOB", 0, "trace only functions that match; may be repeated", 0},
@@ -181,6 +184,9 @@ static error_t parse_target(struct options *o, int key, char *arg)
 		if (o->exec)
 			return bad_value(o, "-x", arg, "only one -x can be given");
 		o->exec = arg;
+		return 0;
+	case OPT_FOLLOW:
+		o->follow = true;
 		return 0;
 	case 'F':
 		return append(&o->filters, &o->filters_cnt, arg) ? 0 : ENOMEM;

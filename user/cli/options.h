@@ -25,6 +25,7 @@ struct options {
 	uint32_t max_paths;
 	const char *tier;
 	bool list;
+	bool follow; /* children as well */
 	/* result */
 	const struct sink *sink; /* NULL: by what stdout is */
 	struct sink_options sink_opts;

@@ -89,7 +89,8 @@ static void list_json(FILE *out, struct plan *p, const struct target *t)
 int cmd_list(const struct options *o)
 {
 	const struct target_spec spec = {o->pids, o->pids_cnt, o->exec, o->command};
-	const struct plan_options plan_opts = {.nop5_emulated = tracer__nop5_emulated()};
+	const struct plan_options plan_opts = {.nop5_emulated = tracer__nop5_emulated(),
+					       .returns_stop = tracer__returns_stop(o->tier)};
 	struct target *target = NULL;
 	struct filter filter = {0};
 	struct plan *plan = NULL;

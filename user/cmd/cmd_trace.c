@@ -13,38 +13,19 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "attach/life.h"
 #include "attach/privilege.h"
 #include "attach/tracer.h"
 #include "calls/profile.h"
 #include "cli/options.h"
 #include "cmd/describe.h"
-#include "cmd/output.h"
-#include "cmd/progress.h"
+#include "cmd/replan.h"
+#include "cmd/run.h"
 #include "cmd/watch.h"
 #include "collect/collector.h"
-#include "plan/filter.h"
-#include "plan/plan.h"
 #include "target/launch.h"
 #include "target/target.h"
 #include "util/log.h"
-
-/* Everything a run holds. */
-struct run {
-	const struct options *o;
-	struct watch *watch;
-	struct output out;
-	struct target *target;
-	struct filter filter;
-	struct plan *plan;
-	struct tracer *tracer;
-	struct collector *collector;
-	struct description *description;
-	struct progress progress;
-	size_t attached;	/* functions */
-	struct profile *before; /* what the intervals so far have shown */
-	double start_time;
-	uint64_t start_ns, stop_ns;
-};
 
 static uint64_t now_ns(void)
 {
@@ -59,12 +40,16 @@ static int run_prepare(struct run *r)
 {
 	const struct options *o = r->o;
 	const struct target_spec spec = {o->pids, o->pids_cnt, o->exec, o->command};
-	const struct plan_options plan_opts = {.nop5_emulated = tracer__nop5_emulated()};
-	const struct tracer_options tracer_opts = {o->max_paths, o->depth, o->tier};
+	const struct tracer_options tracer_opts = {o->max_paths, o->depth, o->tier, o->follow};
 	struct tracer_tables tables;
 	int64_t attached;
 	int err;
 
+	r->plan_opts = (struct plan_options){
+		.nop5_emulated = tracer__nop5_emulated(),
+		.returns_stop = tracer__returns_stop(o->tier),
+		.grows = true,
+	};
 	err = watch__new(&r->watch);
 	if (!err)
 		err = privilege__check();
@@ -76,7 +61,7 @@ static int run_prepare(struct run *r)
 		err = filter__init(&r->filter, o->filters, o->filters_cnt, o->notraces,
 				   o->notraces_cnt);
 	if (!err)
-		err = plan__new(r->target, &r->filter, &plan_opts, &r->plan);
+		err = plan__new(r->target, &r->filter, &r->plan_opts, &r->plan);
 	if (!err)
 		err = tracer__load(&tracer_opts, r->target, &r->tracer);
 	if (err)
@@ -86,15 +71,19 @@ static int run_prepare(struct run *r)
 	if (err)
 		return err;
 	attached = tracer__attach(r->tracer, r->plan, r->target);
+	if (attached == -ESRCH)
+		log_error("the target ended while probes were being attached");
 	if (attached < 0)
 		return attached;
 	r->attached = attached;
 	err = describe__new(r->plan, r->target, o, &r->description);
 	if (!err)
 		err = output__begin(&r->out);
-	return err ? err
-		   : watch__start(r->watch, r->target, fileno(r->out.file), o->duration_ns,
-				  o->interval_ns);
+	if (!err)
+		err = watch__start(r->watch, r->target, fileno(r->out.file),
+				   life__fd(tracer__life(r->tracer)), o->duration_ns,
+				   o->interval_ns);
+	return err;
 }
 
 static void announce(const struct run *r)
@@ -118,24 +107,41 @@ static void announce(const struct run *r)
 static int run_start(struct run *r)
 {
 	struct timespec ts;
+	int err;
 
 	clock_gettime(CLOCK_REALTIME, &ts);
 	r->start_time = ts.tv_sec + ts.tv_nsec / 1e9;
 	r->start_ns = now_ns();
+	life__hold_for_plan(tracer__life(r->tracer),
+			    !r->o->exec && filter__wants_libraries(&r->filter));
 	tracer__open_gate(r->tracer);
 	announce(r);
 	progress__init(&r->progress, r->o->quiet);
-	return r->target->launch ? launch__release(r->target->launch) : 0;
+	/* From here on we hear of what is mapped; what was while we attached we have to look for.
+	 */
+	err = replan__all(r);
+	if (!err && r->target->launch)
+		err = launch__release(r->target->launch);
+	return err;
 }
 
 static void run_stop(struct run *r)
 {
+	struct life_counts counts;
+
 	tracer__close_gate(r->tracer);
 	r->stop_ns = now_ns();
 	progress__clear(&r->progress);
 	tracer__detach(r->tracer);
-	if (tracer__thread_execs(r->tracer))
-		log_warn("a thread has replaced its process's program; the new one was not traced");
+	life__counts(tracer__life(r->tracer), &counts);
+	if (counts.forks)
+		log_info("%u forked processes were not followed; until they exec or end they pay "
+			 "for the probes (--follow traces them)",
+			 counts.forks);
+	if (counts.late)
+		log_warn("%u times files were loaded before their functions had been planned: "
+			 "first calls may be missing",
+			 counts.late);
 }
 
 /* Writes what is known up to `until_ns`: everything, or with -i what is new. */
@@ -170,6 +176,15 @@ static int run_emit(struct run *r, uint64_t until_ns)
 	return err;
 }
 
+/* Whether nobody is left to trace, followed children included. */
+static bool all_ended(const struct run *r)
+{
+	struct life_counts counts;
+
+	life__counts(tracer__life(r->tracer), &counts);
+	return r->named_ended && !counts.followed_alive;
+}
+
 /* Traces until something ends it. Returns 0, -EPIPE, or -errno. */
 static int run_loop(struct run *r, enum watch_event *end)
 {
@@ -183,6 +198,12 @@ static int run_loop(struct run *r, enum watch_event *end)
 			err = collector__poll(r->collector);
 			progress__show(&r->progress, now_ns() - r->start_ns, r->collector);
 			break;
+		case WATCH_LIFE:
+			err = replan__events(r);
+			break;
+		case WATCH_ENDED:
+			r->named_ended = true;
+			break;
 		case WATCH_INTERVAL:
 			progress__clear(&r->progress);
 			err = collector__poll(r->collector);
@@ -193,6 +214,10 @@ static int run_loop(struct run *r, enum watch_event *end)
 			return -EPIPE;
 		default:
 			*end = event;
+			return 0;
+		}
+		if (!err && all_ended(r)) {
+			*end = WATCH_ENDED;
 			return 0;
 		}
 	}

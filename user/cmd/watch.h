@@ -13,7 +13,8 @@ enum watch_event {
 	WATCH_INTERVAL, /* another interval has passed */
 	WATCH_SIGNAL,	/* SIGINT or SIGTERM; the next one ends us at once */
 	WATCH_DURATION, /* the time is up */
-	WATCH_ENDED,	/* all targets have ended */
+	WATCH_ENDED,	/* all targets have ended; told once */
+	WATCH_LIFE,	/* something has happened to a process: life__events() */
 	WATCH_CLOSED,	/* nobody reads the output any more */
 };
 
@@ -24,9 +25,10 @@ enum watch_event {
 int watch__new(struct watch **out);
 void watch__free(struct watch *w); /* accepts NULL */
 
-/* Begins to watch the targets and the clock. `out_fd` is watched for a closed pipe. 0 ns: none. */
-int watch__start(struct watch *w, const struct target *t, int out_fd, uint64_t duration_ns,
-		 uint64_t interval_ns);
+/* Begins to watch the targets and the clock. `out_fd` is watched for a closed pipe, `life_fd` for
+ * events. 0 ns: none. */
+int watch__start(struct watch *w, const struct target *t, int out_fd, int life_fd,
+		 uint64_t duration_ns, uint64_t interval_ns);
 
 /* Waits for the next event. */
 enum watch_event watch__next(struct watch *w);

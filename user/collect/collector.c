@@ -63,6 +63,21 @@ void collector__free(struct collector *c)
 	free(c);
 }
 
+int collector__grow(struct collector *c, uint32_t functions_cnt)
+{
+	bool *grown;
+
+	if (functions_cnt <= c->functions_cnt)
+		return 0;
+	grown = reallocarray(c->seen, functions_cnt, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	memset(grown + c->functions_cnt, 0, functions_cnt - c->functions_cnt);
+	c->seen = grown;
+	c->functions_cnt = functions_cnt;
+	return 0;
+}
+
 static int retire(struct collector *c, uint32_t thread)
 {
 	const struct wire_thread *th = tables__thread(&c->tables, thread);

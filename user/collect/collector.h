@@ -19,6 +19,9 @@ int collector__new(const struct tracer_tables *tables, uint32_t functions_cnt,
 		   struct collector **out);
 void collector__free(struct collector *c); /* accepts NULL */
 
+/* The plan has grown to that many functions. Returns 0 or -ENOMEM. */
+int collector__grow(struct collector *c, uint32_t functions_cnt);
+
 /* Makes room in the tables if they run short; call it a few times a second. */
 int collector__poll(struct collector *c);
 

@@ -6,7 +6,7 @@
 struct exit_choice exits__choose(const struct exit_context *ctx, const struct code *code,
 				 enum deny_verdict deny)
 {
-	if (deny == DENY_NOTHING) {
+	if (deny == DENY_NOTHING && !ctx->no_returns) {
 		if (!(ctx->traits & EXIT_UNSAFE_TRAITS))
 			return (struct exit_choice){EXIT_RETURN, ctx->reason};
 		/* Nothing can be unwound through a function that calls nothing, nor can the stack

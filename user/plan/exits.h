@@ -21,6 +21,7 @@ struct code;
 /* What is known of all code that may run together with the function. */
 struct exit_context {
 	unsigned traits;    /* TRAIT_* of everything the processes map, libc apart */
+	bool no_returns;    /* return probes are switched off */
 	const char *reason; /* for the exits that follow from `traits`; owned by the caller */
 };
 

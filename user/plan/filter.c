@@ -161,10 +161,21 @@ static bool symbol_matches(const struct filter_pattern *p, const struct symbol *
 	return false;
 }
 
-static bool object_matches(const struct filter_pattern *p, const struct filter_object *obj)
+bool filter_pattern__names(const struct filter_pattern *p, const struct filter_object *obj)
 {
+	if (!p->object)
+		return false;
 	return !strcmp(p->object, obj->path) || fnmatch(p->object, path_base(obj->path), 0) == 0 ||
 	       (obj->soname[0] && fnmatch(p->object, obj->soname, 0) == 0);
+}
+
+bool filter__wants_libraries(const struct filter *f)
+{
+	for (size_t i = 0; i < f->in_cnt; i++) {
+		if (f->in[i].object)
+			return true;
+	}
+	return false;
 }
 
 bool filter__wants_object(const struct filter *f, const struct filter_object *obj)
@@ -174,7 +185,7 @@ bool filter__wants_object(const struct filter *f, const struct filter_object *ob
 	for (size_t i = 0; i < f->in_cnt; i++) {
 		const struct filter_pattern *p = &f->in[i];
 
-		if (p->object ? object_matches(p, obj) : obj->is_main)
+		if (p->object ? filter_pattern__names(p, obj) : obj->is_main)
 			return true;
 	}
 	return false;
@@ -188,13 +199,14 @@ bool filter__wants(struct filter *f, const struct filter_object *obj, const stru
 	for (size_t i = 0; i < f->in_cnt; i++) {
 		struct filter_pattern *p = &f->in[i];
 
-		if ((p->object ? object_matches(p, obj) : obj->is_main) && symbol_matches(p, sym))
+		if ((p->object ? filter_pattern__names(p, obj) : obj->is_main) &&
+		    symbol_matches(p, sym))
 			wanted = p->matched = true;
 	}
 	for (size_t i = 0; wanted && i < f->out_cnt; i++) {
 		struct filter_pattern *p = &f->out[i];
 
-		if ((!p->object || object_matches(p, obj)) && symbol_matches(p, sym)) {
+		if ((!p->object || filter_pattern__names(p, obj)) && symbol_matches(p, sym)) {
 			p->matched = true;
 			wanted = false;
 		}

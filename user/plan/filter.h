@@ -38,6 +38,12 @@ int filter__init(struct filter *f, char *const *in, size_t in_cnt, char *const *
 		 size_t out_cnt);
 void filter__clear(struct filter *f);
 
+/* Whether the pattern names the object: its OBJECT part, if it has one. */
+bool filter_pattern__names(const struct filter_pattern *p, const struct filter_object *obj);
+
+/* Whether functions of other objects than the main program can be wanted. */
+bool filter__wants_libraries(const struct filter *f);
+
 /* Whether any function of the object can be wanted. */
 bool filter__wants_object(const struct filter *f, const struct filter_object *obj);
 

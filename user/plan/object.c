@@ -138,9 +138,10 @@ static const struct code_site *site_choose(const struct code *code, enum exit_st
 	return fallback;
 }
 
-static int add_function(struct share *sh, const struct symbol *sym, const struct code_site *site,
+static int add_function(struct share *sh, uint32_t index, const struct code_site *site,
 			const struct exit_choice *exit)
 {
+	const struct symbol *sym = symtab__at(sh->obj->tab, index);
 	const struct code *code = &sh->code;
 	struct plan_function *f;
 
@@ -162,6 +163,7 @@ static int add_function(struct share *sh, const struct symbol *sym, const struct
 		.tail_jumps = code->tail_jumps,
 		.loops_to_entry = code->loops_to_entry,
 		.exits = sh->exits_cnt,
+		.symbol_index = index,
 	};
 	if (exit->strategy != EXIT_SITES)
 		return 0;
@@ -221,7 +223,7 @@ static int plan_symbol(struct share *sh, uint32_t index)
 		return skip(sh, sym,
 			    sh->code.bad ? sh->code.bad
 					 : "no instruction in its entry block can be probed");
-	return add_function(sh, sym, site, &exit);
+	return add_function(sh, index, site, &exit);
 }
 
 /* A code_reader: jump tables lie elsewhere in the object. */
@@ -339,38 +341,107 @@ static int piece_order(const void *a, const void *b, void *tab)
 	return x < y ? -1 : x > y;
 }
 
-int plan_object__plan(struct plan *p, const struct filter_object *fobj, uint32_t index,
-		      struct filter *filter, const struct plan_options *opts,
-		      const struct exit_context *exit_ctx)
+/* Plans symbols [0, cnt) of `wanted`, into `p`. */
+static int plan_wanted(struct plan *p, const struct plan_object *obj, uint32_t index,
+		       const uint32_t *wanted, size_t cnt, const struct plan_options *opts,
+		       const struct exit_context *exit_ctx)
 {
-	const struct plan_object *obj = &p->objects[index];
-	size_t cnt = symtab__count(obj->tab);
-	uint32_t *wanted = calloc(cnt + 1, sizeof(*wanted));
-	uint32_t *pieces = calloc(cnt + 1, sizeof(*pieces));
+	size_t symbols = symtab__count(obj->tab);
+	uint32_t *pieces = calloc(symbols + 1, sizeof(*pieces));
 	struct share model = {
 		.obj = obj,
 		.opts = opts,
 		.exit_ctx = exit_ctx,
 		.object = index,
 		.wanted = wanted,
+		.wanted_cnt = cnt,
 		.pieces = pieces,
 		.budget = decode_budget(obj->img),
 	};
-	int err = wanted && pieces ? 0 : -ENOMEM;
+	int err;
 
-	for (size_t i = 0; !err && i < cnt; i++) {
+	if (!pieces)
+		return -ENOMEM;
+	for (size_t i = 0; i < symbols; i++) {
+		if (symtab__at(obj->tab, i)->piece_of != SYMTAB_NONE)
+			pieces[model.pieces_cnt++] = i;
+	}
+	qsort_r(pieces, model.pieces_cnt, sizeof(*pieces), piece_order, obj->tab);
+	err = plan_shares(p, &model);
+	free(pieces);
+	return err;
+}
+
+int plan_object__plan(struct plan *p, const struct filter_object *fobj, uint32_t index,
+		      struct filter *filter, const struct plan_options *opts,
+		      const struct exit_context *exit_ctx)
+{
+	const struct plan_object *obj = &p->objects[index];
+	size_t cnt = symtab__count(obj->tab), wanted_cnt = 0;
+	uint32_t *wanted = calloc(cnt + 1, sizeof(*wanted));
+	int err;
+
+	if (!wanted)
+		return -ENOMEM;
+	for (size_t i = 0; i < cnt; i++) {
 		const struct symbol *sym = symtab__at(obj->tab, i);
 
-		if (sym->piece_of != SYMTAB_NONE)
-			pieces[model.pieces_cnt++] = i;
-		else if (sym->kind != SYMBOL_NOTYPE && filter__wants(filter, fobj, sym))
-			wanted[model.wanted_cnt++] = i;
+		if (sym->piece_of == SYMTAB_NONE && sym->kind != SYMBOL_NOTYPE &&
+		    filter__wants(filter, fobj, sym))
+			wanted[wanted_cnt++] = i;
 	}
-	if (!err) {
-		qsort_r(pieces, model.pieces_cnt, sizeof(*pieces), piece_order, obj->tab);
-		err = plan_shares(p, &model);
-	}
+	err = plan_wanted(p, obj, index, wanted, wanted_cnt, opts, exit_ctx);
 	free(wanted);
-	free(pieces);
+	return err;
+}
+
+/* Gives `f` the exits that were planned for it anew in `from`. */
+static void replace_exits(struct plan *p, struct plan_function *f, const struct plan *from,
+			  const struct plan_function *anew)
+{
+	f->exit = anew->exit;
+	f->reason = anew->reason;
+	f->exits = p->exits_cnt;
+	f->exits_cnt = anew->exits_cnt;
+	f->exits_pending = true;
+	if (anew->exits_cnt)
+		memcpy(p->exits + p->exits_cnt, from->exits + anew->exits,
+		       anew->exits_cnt * sizeof(*p->exits));
+	p->exits_cnt += anew->exits_cnt;
+}
+
+int plan_object__replace_returns(struct plan *p, uint32_t index, const struct plan_options *opts,
+				 const struct exit_context *exit_ctx)
+{
+	struct plan anew = {0};
+	struct plan_exit *grown;
+	uint32_t *wanted = calloc(p->functions_cnt + 1, sizeof(*wanted));
+	size_t cnt = 0, at = 0;
+	int err;
+
+	if (!wanted)
+		return -ENOMEM;
+	for (size_t i = 0; i < p->functions_cnt; i++) {
+		if (p->functions[i].object == index && p->functions[i].exit == EXIT_RETURN)
+			wanted[cnt++] = p->functions[i].symbol_index;
+	}
+	err = cnt ? plan_wanted(&anew, &p->objects[index], index, wanted, cnt, opts, exit_ctx) : 0;
+	grown = err ? NULL
+		    : reallocarray(p->exits, p->exits_cnt + anew.exits_cnt + 1, sizeof(*grown));
+	if (grown)
+		p->exits = grown;
+	else if (!err)
+		err = -ENOMEM;
+	/* Both are in order of address. */
+	for (size_t i = 0; !err && i < p->functions_cnt && at < anew.functions_cnt; i++) {
+		struct plan_function *f = &p->functions[i];
+
+		if (f->object == index && f->symbol_index == anew.functions[at].symbol_index)
+			replace_exits(p, f, &anew, &anew.functions[at++]);
+	}
+	free(anew.functions);
+	free(anew.exits);
+	free(anew.skipped);
+	free(wanted);
 	return err;
 }

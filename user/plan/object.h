@@ -14,10 +14,11 @@ struct plan_options;
 struct symtab;
 
 struct plan_object {
-	struct elf_image *img; /* NULL: not ELF, and not wanted */
-	struct symtab *tab;    /* NULL: not wanted */
+	struct elf_image *img; /* NULL: not ELF */
+	struct symtab *tab;    /* NULL: not wanted, so far */
 	char soname[128];
-	unsigned traits; /* TRAIT_* */
+	unsigned traits;      /* TRAIT_* */
+	const char *evidence; /* for them */
 };
 
 /* Plans the wanted functions of p->objects[index], whose symbols are loaded, and appends them to
@@ -25,5 +26,10 @@ struct plan_object {
 int plan_object__plan(struct plan *p, const struct filter_object *fobj, uint32_t index,
 		      struct filter *filter, const struct plan_options *opts,
 		      const struct exit_context *exit_ctx);
+
+/* Replaces the return probes of the object's functions by other exits, for good. Returns 0 or
+ * -errno. */
+int plan_object__replace_returns(struct plan *p, uint32_t index, const struct plan_options *opts,
+				 const struct exit_context *exit_ctx);
 
 #endif

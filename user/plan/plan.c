@@ -50,25 +50,48 @@ const char *plan__skip_name(struct plan_skip *s)
 	return s->name ? s->name : s->symbol;
 }
 
-/* Opens every object: what is not wanted may still be able to unwind. */
+/* Notes what the object has that is of interest whether it is wanted or not. */
+static int object_look(struct plan *p, uint32_t index)
+{
+	struct plan_object *obj = &p->objects[index];
+	struct plan_mark marks[MARKS_MAX], *grown;
+	size_t cnt;
+
+	elf_image__soname(obj->img, obj->soname, sizeof(obj->soname));
+	obj->traits = traits__of(obj->img, &obj->evidence);
+	cnt = marks__find(obj->img, index, marks);
+	grown = reallocarray(p->marks, p->marks_cnt + cnt + 1, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	p->marks = grown;
+	for (size_t i = 0; i < cnt; i++)
+		p->marks[p->marks_cnt++] = marks[i];
+	return 0;
+}
+
+/* Opens every object that is new: what is not wanted may still be able to unwind. */
 static int objects_open(struct plan *p, const struct target *t)
 {
-	p->objects = calloc(t->objects_cnt, sizeof(*p->objects));
-	if (!p->objects)
-		return -ENOMEM;
-	p->objects_cnt = t->objects_cnt;
-	for (size_t i = 0; i < t->objects_cnt; i++) {
-		const struct target_object *tobj = &t->objects[i];
-		struct plan_object *obj = &p->objects[i];
-		int err = tobj->is_main ? elf_image__open(tobj->fd, tobj->path, &obj->img)
-					: elf_image__try(tobj->fd, tobj->path, &obj->img);
+	struct plan_object *grown =
+		reallocarray(p->objects, t->objects_cnt + 1, sizeof(*p->objects));
+	int err = 0;
 
-		if (err && tobj->is_main)
-			return err;
+	if (!grown)
+		return -ENOMEM;
+	p->objects = grown;
+	while (!err && p->objects_cnt < t->objects_cnt) {
+		const struct target_object *tobj = &t->objects[p->objects_cnt];
+		struct plan_object *obj = &p->objects[p->objects_cnt++];
+
+		*obj = (struct plan_object){0};
+		err = tobj->is_main ? elf_image__open(tobj->fd, tobj->path, &obj->img)
+				    : elf_image__try(tobj->fd, tobj->path, &obj->img);
 		if (!err)
-			elf_image__soname(obj->img, obj->soname, sizeof(obj->soname));
+			err = object_look(p, p->objects_cnt - 1);
+		else if (!tobj->is_main)
+			err = 0;
 	}
-	return 0;
+	return err;
 }
 
 /* Says why return probes are dangerous here. */
@@ -83,21 +106,23 @@ static void blame(struct plan *p, struct exit_context *ctx, const char *path, co
 }
 
 /* What everything the target maps can do to return addresses; so can a process not known yet. */
-static void exit_context_make(struct plan *p, const struct target *t, struct exit_context *ctx)
+static void exit_context_make(struct plan *p, const struct target *t,
+			      const struct plan_options *opts, struct exit_context *ctx)
 {
 	*ctx = (struct exit_context){.reason = "nothing mapped unwinds or switches stacks"};
 	for (size_t i = 0; i < p->objects_cnt; i++) {
-		struct plan_object *obj = &p->objects[i];
-		const char *evidence = NULL;
+		const struct plan_object *obj = &p->objects[i];
+		const char *path = t->objects[i].path;
 
-		if (!obj->img)
-			continue;
-		obj->traits = traits__of(obj->img, &evidence);
 		if (obj->traits & TRAIT_LIBC)
 			continue;
 		ctx->traits |= obj->traits;
 		if (obj->traits & EXIT_UNSAFE_TRAITS)
-			blame(p, ctx, t->objects[i].path, "can unwind or switch stacks", evidence);
+			blame(p, ctx, path, "can unwind or switch stacks", obj->evidence);
+		if ((obj->traits & TRAIT_LOADS) && !opts->returns_stop) {
+			ctx->traits |= TRAIT_UNWINDS | TRAIT_SIGNALS;
+			blame(p, ctx, path, "may load code that unwinds", "dlopen");
+		}
 	}
 	/* Cancelling a thread unwinds it, for the sake of cleanups. */
 	for (size_t i = 0; i < p->objects_cnt && (ctx->traits & TRAIT_CANCELS); i++) {
@@ -128,30 +153,72 @@ static struct exit_context exit_context_of(const struct exit_context *all,
 	return ctx;
 }
 
-static int plan_objects(struct plan *p, const struct target *t, struct filter *filter,
-			const struct plan_options *opts)
+/* Plans one object if it is wanted and has not been planned yet. */
+static int plan_one(struct plan *p, const struct target *t, uint32_t index, struct filter *filter,
+		    const struct plan_options *opts, const struct exit_context *all)
 {
-	struct exit_context all;
+	struct plan_object *obj = &p->objects[index];
+	const struct target_object *tobj = &t->objects[index];
+	const struct filter_object fobj = {tobj->path, obj->soname, tobj->is_main};
+	const struct exit_context ctx = exit_context_of(all, obj);
+	int err;
+
+	if (!obj->img || obj->tab || tobj->barred || !filter__wants_object(filter, &fobj))
+		return 0;
+	err = symtab__load(obj->img, tobj->root, &obj->tab);
+	return err ? err : plan_object__plan(p, &fobj, index, filter, opts, &ctx);
+}
+
+/* What was mapped since makes the return probes dangerous that there are. */
+static int replace_returns(struct plan *p, const struct plan_options *opts,
+			   const struct exit_context *all)
+{
+	struct exit_context ctx = *all;
 	int err = 0;
 
-	exit_context_make(p, t, &all);
-	for (size_t i = 0; !err && i < t->objects_cnt; i++) {
-		struct plan_object *obj = &p->objects[i];
-		const struct filter_object fobj = {t->objects[i].path, obj->soname,
-						   t->objects[i].is_main};
-		const struct exit_context ctx = exit_context_of(&all, obj);
-
-		if (!obj->img || t->objects[i].barred || !filter__wants_object(filter, &fobj))
-			continue;
-		err = symtab__load(obj->img, t->objects[i].root, &obj->tab);
-		if (!err)
-			err = plan_object__plan(p, &fobj, i, filter, opts, &ctx);
+	ctx.no_returns = true;
+	for (size_t i = 0; !err && i < p->objects_cnt; i++) {
+		if (p->objects[i].tab)
+			err = plan_object__replace_returns(p, i, opts, &ctx);
 	}
+	return err;
+}
+
+int plan__extend(struct plan *p, const struct target *t, struct filter *filter,
+		 const struct plan_options *opts)
+{
+	const unsigned matter = EXIT_UNSAFE_TRAITS | TRAIT_SIGNALS | TRAIT_CANCELS;
+	struct exit_context all;
+	int err;
+
+	err = objects_open(p, t);
+	if (err)
+		return err;
+	exit_context_make(p, t, opts, &all);
+	if (p->functions_cnt && !p->returns_replaced && (all.traits & EXIT_UNSAFE_TRAITS) &&
+	    (all.traits & ~p->traits & matter)) {
+		p->returns_replaced = true;
+		err = replace_returns(p, opts, &all);
+	}
+	p->traits = all.traits;
+	all.no_returns = p->returns_replaced;
+	for (size_t i = 0; !err && i < t->objects_cnt; i++)
+		err = plan_one(p, t, i, filter, opts, &all);
 	if (!err && p->functions_cnt >= PLAN_MAX_FUNCTIONS) {
 		log_error("%zu functions are too many; narrow the filter (-F)", p->functions_cnt);
 		err = -E2BIG;
 	}
 	return err;
+}
+
+/* Whether the dynamic linker will tell us of files that are mapped later. */
+static bool hears_of_files(const struct plan *p)
+{
+	for (size_t i = 0; i < p->marks_cnt; i++) {
+		if (p->marks[i].kind == MARK_LINK_MAP)
+			return true;
+	}
+	return false;
 }
 
 int plan__new(const struct target *t, struct filter *filter, const struct plan_options *opts,
@@ -162,12 +229,11 @@ int plan__new(const struct target *t, struct filter *filter, const struct plan_o
 
 	if (!p)
 		return -ENOMEM;
-	err = objects_open(p, t);
-	if (!err)
-		err = plan_objects(p, t, filter, opts);
+	err = plan__extend(p, t, filter, opts);
 	if (!err) {
-		unmatched__report(p, t, filter);
-		err = p->functions_cnt ? 0 : -ENOENT;
+		bool waits = unmatched__report(p, t, filter, opts->grows && hears_of_files(p));
+
+		err = p->functions_cnt || waits ? 0 : -ENOENT;
 	}
 	if (err) {
 		plan__free(p);
@@ -192,6 +258,7 @@ void plan__free(struct plan *p)
 	free(p->functions);
 	free(p->exits);
 	free(p->skipped);
+	free(p->marks);
 	free(p->objects);
 	free(p);
 }

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "plan/code.h"
+#include "plan/marks.h"
 
 struct filter;
 struct target;
@@ -37,10 +38,13 @@ struct plan_function {
 	uint8_t site;	      /* enum site_class */
 	uint8_t exit;	      /* enum exit_strategy */
 	bool tail_jumps, loops_to_entry;
+	/* Was attached with a return probe; its exit sites, planned later, are still to be. */
+	bool exits_pending;
 	bool refused;	    /* set by attach: the kernel takes no probe there, so it has none */
 	const char *reason; /* why this exit strategy */
 	size_t exits;	    /* EXIT_SITES: first exit site in plan.exits */
 	uint32_t exits_cnt;
+	uint32_t symbol_index; /* in its object's table */
 };
 
 struct plan_exit {
@@ -67,23 +71,39 @@ struct plan {
 	size_t skipped_cnt;
 	struct plan_object *objects;
 	size_t objects_cnt;
-	char why[512]; /* the reason for the exits of all that is not special */
+	struct plan_mark *marks;
+	size_t marks_cnt;
+	unsigned traits;       /* of everything mapped: TRAIT_* */
+	bool returns_replaced; /* return probes have become dangerous: no function relies on them */
+	char why[512];	       /* the reason for the exits of all that is not special */
 };
 
 #define PLAN_MAX_FUNCTIONS (1u << 24) /* what a probe's cookie can tell apart */
 
 struct plan_options {
 	bool nop5_emulated; /* the kernel turns 5-byte nops into calls (6.18) */
+	bool returns_stop;  /* return probes can be switched off at once (6.13): what is loaded
+			       later cannot make them dangerous */
+	bool grows;	    /* plan__extend() will follow: files may be mapped later */
 };
 
 /*
  * Plans every wanted function of the target's objects. Returns 0, or -errno with a line logged;
  * -ENOENT if the filter matches no function: then the nearest names have been listed.
- * The target must outlive the plan.
+ * The target must outlive the plan. With opts->grows a plan without functions is one to wait with,
+ * if the filter names files that are not mapped yet.
  */
 int plan__new(const struct target *t, struct filter *filter, const struct plan_options *opts,
 	      struct plan **out);
 void plan__free(struct plan *p); /* accepts NULL */
+
+/*
+ * Plans what the target has got since: functions are appended, none moves. If what is new makes
+ * return probes dangerous, functions that have them get other exits and are marked exits_pending.
+ * Returns 0 or -errno with a line logged.
+ */
+int plan__extend(struct plan *p, const struct target *t, struct filter *filter,
+		 const struct plan_options *opts);
 
 /* The demangled name, made at the first call: most functions are never shown. Owned by the plan. */
 const char *plan__name(struct plan_function *f);

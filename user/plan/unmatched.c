@@ -33,32 +33,36 @@ static char *nearest_names(const struct plan *p, const char *pattern, char *buf,
 	return nearest__text(&nearest, buf, size);
 }
 
-/* Returns whether every pattern has matched. */
-static bool report_patterns(const struct plan *p, const struct filter *filter)
+/* Whether a file that the pattern names is mapped. */
+static bool names_mapped(const struct filter_pattern *pat, const struct plan *p,
+			 const struct target *t)
+{
+	for (size_t i = 0; i < p->objects_cnt; i++) {
+		const struct filter_object fobj = {t->objects[i].path, p->objects[i].soname,
+						   t->objects[i].is_main};
+
+		if (p->objects[i].tab && filter_pattern__names(pat, &fobj))
+			return true;
+	}
+	return false;
+}
+
+static void report_pattern(const struct plan *p, const struct filter_pattern *pat, bool mapped,
+			   bool may_come)
 {
 	enum log_level level = p->functions_cnt ? LOG_WARN : LOG_ERROR;
 	char names[NEAREST_MAX * (NEAREST_NAME + 2)];
-	bool loaded = false, all = true;
 
-	for (size_t i = 0; i < p->objects_cnt; i++)
-		loaded |= p->objects[i].tab != NULL;
-	for (size_t i = 0; i < filter->in_cnt; i++) {
-		const struct filter_pattern *pat = &filter->in[i];
-
-		if (pat->matched)
-			continue;
-		all = false;
-		if (pat->object && !loaded)
-			log_at(level, "no mapped file matches '%s'; /proc/PID/maps lists them",
-			       pat->object);
-		else if (nearest_names(p, pat->func, names, sizeof(names))[0])
-			log_at(level, "no function matches '%s'; the nearest: %s", pat->func,
-			       names);
-		else
-			log_at(level, "no function matches '%s'; -l lists what there is",
-			       pat->func);
-	}
-	return all;
+	if (!mapped && may_come)
+		log_warn("no mapped file matches '%s' yet; it is traced once it is loaded",
+			 pat->object);
+	else if (!mapped)
+		log_at(level, "no mapped file matches '%s'; /proc/PID/maps lists them",
+		       pat->object);
+	else if (nearest_names(p, pat->func, names, sizeof(names))[0])
+		log_at(level, "no function matches '%s'; the nearest: %s", pat->func, names);
+	else
+		log_at(level, "no function matches '%s'; -l lists what there is", pat->func);
 }
 
 /* Says why nothing can be probed although every pattern matched. */
@@ -81,8 +85,22 @@ static void report_nothing(const struct plan *p, const struct target *t)
 		log_error("no function is left to trace; see -F and -N");
 }
 
-void unmatched__report(const struct plan *p, const struct target *t, const struct filter *filter)
+bool unmatched__report(const struct plan *p, const struct target *t, const struct filter *filter,
+		       bool may_come)
 {
-	if (report_patterns(p, filter) && !p->functions_cnt)
+	bool all = true, waits = false;
+
+	for (size_t i = 0; i < filter->in_cnt; i++) {
+		const struct filter_pattern *pat = &filter->in[i];
+		bool mapped = !pat->object || names_mapped(pat, p, t);
+
+		if (pat->matched)
+			continue;
+		all = false;
+		waits |= !mapped && may_come;
+		report_pattern(p, pat, mapped, may_come);
+	}
+	if (all && !p->functions_cnt)
 		report_nothing(p, t);
+	return waits;
 }

@@ -18,23 +18,32 @@
 
 #define MAX_OBJECTS 4096 /* files mapped by all processes together */
 
+#define NO_PROCESS UINT32_MAX
+
 struct collect_ctx {
 	struct target *t;
-	uint32_t process;
-	struct stat main_st; /* the process's program, or -x PATH */
-	bool only_main;	     /* -x with -p: nothing else is probed */
+	pid_t pid;
+	uint32_t process;    /* index of `pid`; NO_PROCESS: it has none */
+	struct stat main_st; /* its program */
 	bool main_known;
-	size_t cap;
+	bool relink;
 };
 
-static int object_add_process(struct target_object *obj, uint32_t process)
+static int object_add_process(struct target_object *obj, const struct collect_ctx *ctx)
 {
-	uint32_t *grown = reallocarray(obj->processes, obj->processes_cnt + 1, sizeof(*grown));
+	uint32_t *grown;
 
+	if (ctx->process == NO_PROCESS)
+		return 0;
+	for (size_t i = 0; i < obj->processes_cnt && !ctx->relink; i++) {
+		if (obj->processes[i] == ctx->process)
+			return 0;
+	}
+	grown = reallocarray(obj->processes, obj->processes_cnt + 1, sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;
 	obj->processes = grown;
-	grown[obj->processes_cnt++] = process;
+	grown[obj->processes_cnt++] = ctx->process;
 	return 0;
 }
 
@@ -50,7 +59,7 @@ static struct target_object *object_known(struct target *t, const struct mapped_
 	return NULL;
 }
 
-static int object_new(struct target *t, size_t *cap, const char *path, const char *root, int fd,
+static int object_new(struct target *t, const char *path, const char *root, int fd,
 		      struct target_object **out)
 {
 	struct target_object *obj;
@@ -60,7 +69,7 @@ static int object_new(struct target *t, size_t *cap, const char *path, const cha
 			  MAX_OBJECTS);
 		return -E2BIG;
 	}
-	if (ARRAY_RESERVE(&t->objects, t->objects_cnt, cap))
+	if (ARRAY_RESERVE(&t->objects, t->objects_cnt, &t->objects_cap))
 		return -ENOMEM;
 	obj = &t->objects[t->objects_cnt];
 	*obj = (struct target_object){.fd = fd, .path = strdup(path), .root = strdup(root)};
@@ -85,35 +94,44 @@ static int collect_file(const struct mapped_file *file, void *arg)
 	struct collect_ctx *ctx = arg;
 	struct target *t = ctx->t;
 	struct target_object *obj = object_known(t, file);
-	pid_t pid = t->processes[ctx->process].pid;
 	char root[64];
 	struct stat st;
-	bool is_main;
 	int fd, err;
 
-	if (obj)
-		return object_add_process(obj, ctx->process);
-	fd = maps__open(pid, file);
-	if (fd < 0) {
-		if (fd == -EPERM || fd == -EACCES)
-			return fd;
-		log_debug("%s: skipped, cannot be opened: %s", file->path, strerror(-fd));
+	if (obj && obj->is_main)
+		return object_add_process(obj, ctx);
+	fd = maps__open(ctx->pid, file);
+	if (fd < 0 || fstat(fd, &st)) {
+		err = fd < 0 ? fd : -errno;
+		if (fd >= 0)
+			close(fd);
+		if (err == -EPERM || err == -EACCES)
+			return err;
+		log_debug("%s: skipped, cannot be opened: %s", file->path, strerror(-err));
 		return 0;
 	}
-	is_main = ctx->main_known && !fstat(fd, &st) && st.st_dev == ctx->main_st.st_dev &&
-		  st.st_ino == ctx->main_st.st_ino;
-	process__root(pid, root, sizeof(root));
-	err = object_new(t, &ctx->cap, file->path, root, fd, &obj);
-	if (err) {
+	if (obj) {
 		close(fd);
-		return err;
+	} else {
+		process__root(ctx->pid, root, sizeof(root));
+		err = object_new(t, file->path, root, fd, &obj);
+		if (err) {
+			close(fd);
+			return err;
+		}
+		obj->dev_major = file->dev_major;
+		obj->dev_minor = file->dev_minor;
+		obj->ino = file->ino;
 	}
-	obj->is_main = is_main;
-	obj->barred = ctx->only_main && !is_main;
-	obj->dev_major = file->dev_major;
-	obj->dev_minor = file->dev_minor;
-	obj->ino = file->ino;
-	return object_add_process(obj, ctx->process);
+	if (t->only_ino) {
+		obj->is_main = st.st_dev == t->only_dev && st.st_ino == t->only_ino;
+		obj->barred = !obj->is_main;
+	} else {
+		/* A file can be a library here and the program there. */
+		obj->is_main = ctx->main_known && st.st_dev == ctx->main_st.st_dev &&
+			       st.st_ino == ctx->main_st.st_ino;
+	}
+	return object_add_process(obj, ctx);
 }
 
 /* Opens a file named on the command line, which must be a plain one. */
@@ -157,31 +175,35 @@ static int collect_failed(pid_t pid, int err)
 	return err;
 }
 
+static int collect_process(struct target *t, uint32_t process, pid_t pid, bool relink)
+{
+	struct collect_ctx ctx = {.t = t, .pid = pid, .process = process, .relink = relink};
+	char link[64];
+
+	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
+	ctx.main_known = stat(link, &ctx.main_st) == 0;
+	return maps__for_each(pid, collect_file, &ctx);
+}
+
 /* Objects of every process; `exec` limits probes to one file. */
 static int collect_processes(struct target *t, const char *exec)
 {
-	struct collect_ctx ctx = {.t = t, .only_main = exec != NULL};
-	char link[64];
 	int err, fd;
 
 	if (exec) {
-		fd = exec_open(exec, &ctx.main_st);
+		struct stat st;
+
+		fd = exec_open(exec, &st);
 		if (fd < 0)
 			return fd;
 		close(fd);
-		ctx.main_known = true;
+		t->only_dev = st.st_dev;
+		t->only_ino = st.st_ino;
 	}
 	for (size_t i = 0; i < t->processes_cnt; i++) {
-		pid_t pid = t->processes[i].pid;
-
-		ctx.process = i;
-		if (!exec) {
-			snprintf(link, sizeof(link), "/proc/%d/exe", pid);
-			ctx.main_known = stat(link, &ctx.main_st) == 0;
-		}
-		err = maps__for_each(pid, collect_file, &ctx);
+		err = collect_process(t, i, t->processes[i].pid, false);
 		if (err)
-			return collect_failed(pid, err);
+			return collect_failed(t->processes[i].pid, err);
 	}
 	if (exec && !has_main(t)) {
 		log_error("process %d does not map %s as code", t->processes[0].pid, exec);
@@ -193,6 +215,15 @@ static int collect_processes(struct target *t, const char *exec)
 		return -ESRCH;
 	}
 	return 0;
+}
+
+int target__refresh(struct target *t, pid_t pid, bool relink)
+{
+	uint32_t process = 0;
+
+	while (process < t->processes_cnt && t->processes[process].pid != pid)
+		process++;
+	return collect_process(t, process < t->processes_cnt ? process : NO_PROCESS, pid, relink);
 }
 
 static int open_processes(struct target *t, const pid_t *pids, size_t cnt)
@@ -216,12 +247,11 @@ static int open_exec(struct target *t, const char *exec)
 {
 	struct target_object *obj;
 	struct stat st;
-	size_t cap = 0;
 	int err, fd = exec_open(exec, &st);
 
 	if (fd < 0)
 		return fd;
-	err = object_new(t, &cap, exec, "", fd, &obj);
+	err = object_new(t, exec, "", fd, &obj);
 	if (err) {
 		close(fd);
 		return err;

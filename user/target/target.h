@@ -35,6 +35,9 @@ struct target {
 	size_t processes_cnt;
 	struct target_object *objects;
 	size_t objects_cnt;
+	dev_t only_dev; /* -x with -p: the one file to be probed; 0: any */
+	ino_t only_ino;
+	size_t objects_cap;
 	struct launch *launch; /* the command, held before its first instruction; NULL: none */
 	pid_t *pids;	       /* the processes' ids */
 };
@@ -53,5 +56,13 @@ struct target_spec {
  */
 int target__open(const struct target_spec *spec, struct target **out);
 void target__free(struct target *t); /* accepts NULL */
+
+/*
+ * Looks again at what a process has mapped, and appends the objects that are new; `pid` may be one
+ * that is not among the target's own, as a child of theirs. `relink`: the process has become
+ * another to the kernel, so that its objects count as mapped anew. Returns 0, or -errno: logged,
+ * unless the process has ended (-ENOENT, -ESRCH).
+ */
+int target__refresh(struct target *t, pid_t pid, bool relink);
 
 #endif

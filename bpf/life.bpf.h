@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What happens to the processes themselves: files mapped by the dynamic linker, exec, fork, end.
+ *
+ * User space has made its plan for the files that were mapped when it looked. `maps_generation`
+ * says how often that has changed since, `maps_planned` up to which change user space has caught
+ * up. While they differ a return address may not be exchanged, for what was mapped may unwind or
+ * switch stacks; calls are counted all the same. And the thread that has mapped something which the
+ * filter may want waits here, in the dynamic linker, before any of the new code has run.
+ */
+#ifndef PROFTRACE_LIFE_BPF_H
+#define PROFTRACE_LIFE_BPF_H
+
+#include "trace.bpf.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 18);
+} events SEC(".maps");
+
+/* Children of the processes are traced as well. */
+const volatile bool follow_forks;
+/* The tgid of user space: if it goes, nobody needs to wait for it. */
+const volatile u32 planner_tgid;
+/* How long a thread may be kept waiting; 0: never. */
+const volatile u64 max_wait_ns;
+
+u32 maps_generation = 1, maps_planned;
+/* The last change by an exec: the new program's own functions may be wanted. */
+u32 exec_generation;
+/* The filter may want functions of files that are mapped later. */
+bool wants_later;
+bool planner_gone;
+u32 waits_cut; /* threads that went on before user space was done */
+u32 forks;     /* children that are not followed */
+u32 followed_cnt, followed_alive;
+
+/* What was mapped since the start can unwind or switch stacks. */
+bool returns_off;
+
+/* Whether return addresses may be exchanged now. */
+static __always_inline bool returns_are_safe(void)
+{
+	return !returns_off && maps_planned == maps_generation;
+}
+
+static __always_inline bool is_target(u32 tgid)
+{
+	return filter_tgids && bpf_map_lookup_elem(&tgids, &tgid);
+}
+
+static __always_inline void event_send(u32 kind, u32 pid, u32 other, u32 generation)
+{
+	struct wire_event *e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
+
+	if (!e)
+		return; /* user space also looks at the generation */
+	e->kind = kind;
+	e->pid = pid;
+	e->other = other;
+	e->generation = generation;
+	bpf_ringbuf_submit(e, 0);
+}
+
+/* Something has been mapped: from here on nothing is certain about unwinding. */
+static __always_inline u32 maps_changed(u32 kind, u32 pid, u32 other)
+{
+	u32 generation = __sync_fetch_and_add(&maps_generation, 1) + 1;
+
+	event_send(kind, pid, other, generation);
+	return generation;
+}
+
+struct wait {
+	u64 deadline_ns;
+	const void *stack; /* of the waiting thread: an address that can be read */
+	u32 generation;
+	bool done;
+};
+
+static __always_inline bool caught_up(u32 generation)
+{
+	return (int)(maps_planned - generation) >= 0;
+}
+
+static long wait_once(__attribute__((unused)) u32 i, struct wait *w)
+{
+	char byte;
+
+	w->done = !gate_open || planner_gone || caught_up(w->generation);
+	if (w->done || bpf_ktime_get_ns() >= w->deadline_ns)
+		return 1;
+	/* May sleep: where the kernel is not preemptible the planner may need this CPU. */
+	bpf_copy_from_user(&byte, sizeof(byte), w->stack);
+	return 0;
+}
+
+static long wait_on(__attribute__((unused)) u32 i, struct wait *w)
+{
+	bpf_loop(1 << 20, wait_once, w, 0);
+	return w->done || bpf_ktime_get_ns() >= w->deadline_ns;
+}
+
+/* Holds the thread until user space has caught up with that change. */
+static __always_inline void wait_for_plan(u32 generation, const void *stack)
+{
+	struct wait w = {
+		.deadline_ns = bpf_ktime_get_ns() + max_wait_ns,
+		.stack = stack,
+		.generation = generation,
+	};
+
+	if (!max_wait_ns)
+		return;
+	bpf_loop(1 << 10, wait_on, &w, 0);
+	if (!w.done)
+		__sync_fetch_and_add(&waits_cut, 1);
+}
+
+/* <link.h>: struct r_debug, and its state when nothing is being mapped or unmapped. */
+#define R_DEBUG_STATE	   24
+#define R_DEBUG_CONSISTENT 0
+
+/*
+ * The dynamic linker says that it has begun or finished to map or unmap files. `r_debug`: where it
+ * keeps its state; NULL: unknown.
+ */
+static __always_inline void on_mapped(const char *r_debug, const void *stack)
+{
+	u32 tgid = bpf_get_current_pid_tgid() >> 32, generation;
+	int state = R_DEBUG_CONSISTENT;
+
+	if (!gate_open || !is_target(tgid))
+		return;
+	if (r_debug)
+		bpf_copy_from_user(&state, sizeof(state), r_debug + R_DEBUG_STATE);
+	generation = maps_changed(WIRE_EVENT_MAPPED, tgid, 0);
+	if (state == R_DEBUG_CONSISTENT && (wants_later || !caught_up(exec_generation)))
+		wait_for_plan(generation, stack);
+}
+
+/* A process has begun a new program; `by_thread`: another thread than its leader did. */
+static __always_inline void on_new_program(bool by_thread)
+{
+	u32 tgid = bpf_get_current_pid_tgid() >> 32;
+
+	if (gate_open && is_target(tgid))
+		exec_generation = maps_changed(WIRE_EVENT_EXEC, tgid, by_thread);
+}
+
+static __always_inline void on_new_process(struct task_struct *parent, struct task_struct *child)
+{
+	u32 tgid = BPF_CORE_READ(child, tgid), parent_tgid = BPF_CORE_READ(parent, tgid);
+	u32 followed = WIRE_TGID_FOLLOWED;
+
+	if (!gate_open || tgid == parent_tgid || !is_target(parent_tgid))
+		return;
+	if (!follow_forks) {
+		/* A vforked one shares its parent's memory, hence copies no probes. */
+		if (BPF_CORE_READ(child, mm) != BPF_CORE_READ(parent, mm))
+			__sync_fetch_and_add(&forks, 1);
+		return;
+	}
+	if (bpf_map_update_elem(&tgids, &tgid, &followed, BPF_ANY)) {
+		__sync_fetch_and_add(&forks, 1);
+		return;
+	}
+	__sync_fetch_and_add(&followed_alive, 1);
+	__sync_fetch_and_add(&followed_cnt, 1);
+}
+
+/* The last thread of a process ends. */
+static __always_inline void on_process_end(u32 tgid)
+{
+	u32 *kind = bpf_map_lookup_elem(&tgids, &tgid), was;
+
+	if (tgid == planner_tgid)
+		planner_gone = true;
+	if (!filter_tgids || !kind)
+		return;
+	was = *kind;
+	bpf_map_delete_elem(&tgids, &tgid);
+	if (was != WIRE_TGID_FOLLOWED)
+		return;
+	__sync_fetch_and_add(&followed_alive, -1);
+	event_send(WIRE_EVENT_ENDED, tgid, 0, 0);
+}
+
+#endif

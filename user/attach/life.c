@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "attach/life.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "attach/skeleton.h"
+#include "util/log.h"
+
+#define MAX_WAIT_NS 3000000000ull /* planning the largest libraries takes a tenth of that */
+
+struct life {
+	struct proftrace_bpf *skel;
+	struct ring_buffer *events;
+	/* of the life__events() under way */
+	int (*fn)(const struct life_event *e, void *ctx);
+	void *ctx;
+	int result;
+};
+
+void life__prepare(struct proftrace_bpf *skel, bool follow)
+{
+	skel->rodata->follow_forks = follow;
+	skel->rodata->planner_tgid = getpid();
+	/* A waiting thread keeps its CPU busy: there must be another for the planner. */
+	skel->rodata->max_wait_ns = sysconf(_SC_NPROCESSORS_ONLN) > 1 ? MAX_WAIT_NS : 0;
+}
+
+static int on_event(void *ctx, void *data, size_t size)
+{
+	struct life *l = ctx;
+	const struct wire_event *e = data;
+	struct life_event event = {.pid = e->pid, .generation = e->generation};
+
+	if (size < sizeof(*e) || l->result)
+		return 0;
+	switch (e->kind) {
+	case WIRE_EVENT_MAPPED:
+		event.kind = LIFE_MAPPED;
+		break;
+	case WIRE_EVENT_EXEC:
+		event.kind = LIFE_EXEC;
+		event.relink = e->other;
+		break;
+	case WIRE_EVENT_ENDED:
+		event.kind = LIFE_ENDED;
+		break;
+	default:
+		return 0;
+	}
+	l->result = l->fn(&event, l->ctx);
+	return 0;
+}
+
+int life__new(struct proftrace_bpf *skel, struct life **out)
+{
+	struct life *l = calloc(1, sizeof(*l));
+
+	if (!l)
+		return -ENOMEM;
+	l->skel = skel;
+	l->events = ring_buffer__new(bpf_map__fd(skel->maps.events), on_event, l, NULL);
+	if (!l->events) {
+		int err = -errno;
+
+		log_error("cannot open the ring buffer for events: %s", strerror(-err));
+		free(l);
+		return err;
+	}
+	*out = l;
+	return 0;
+}
+
+void life__free(struct life *l)
+{
+	if (!l)
+		return;
+	ring_buffer__free(l->events);
+	free(l);
+}
+
+int life__fd(const struct life *l)
+{
+	return ring_buffer__epoll_fd(l->events);
+}
+
+int life__events(struct life *l, int (*fn)(const struct life_event *e, void *ctx), void *ctx)
+{
+	l->fn = fn;
+	l->ctx = ctx;
+	l->result = 0;
+	ring_buffer__consume(l->events);
+	return l->result;
+}
+
+uint32_t life__generation(const struct life *l)
+{
+	return __atomic_load_n(&l->skel->data->maps_generation, __ATOMIC_SEQ_CST);
+}
+
+void life__caught_up(struct life *l, uint32_t generation)
+{
+	__atomic_store_n(&l->skel->bss->maps_planned, generation, __ATOMIC_SEQ_CST);
+}
+
+bool life__is_caught_up(const struct life *l)
+{
+	return l->skel->bss->maps_planned == life__generation(l);
+}
+
+void life__stop_returns(struct life *l)
+{
+	__atomic_store_n(&l->skel->bss->returns_off, true, __ATOMIC_SEQ_CST);
+}
+
+void life__hold_for_plan(struct life *l, bool hold)
+{
+	__atomic_store_n(&l->skel->bss->wants_later, hold, __ATOMIC_SEQ_CST);
+}
+
+void life__counts(const struct life *l, struct life_counts *out)
+{
+	*out = (struct life_counts){
+		.forks = l->skel->bss->forks,
+		.followed = l->skel->bss->followed_cnt,
+		.followed_alive = l->skel->bss->followed_alive,
+		.late = l->skel->bss->waits_cut,
+	};
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What happens to the processes while they are traced: the kernel side reports that files were
+ * mapped, programs replaced and children followed, and keeps return probes off, and threads
+ * waiting in the dynamic linker, until the plan has caught up.
+ */
+#ifndef PROFTRACE_ATTACH_LIFE_H
+#define PROFTRACE_ATTACH_LIFE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct life;
+struct proftrace_bpf;
+
+enum life_event_kind {
+	LIFE_MAPPED, /* the process has mapped or unmapped files */
+	LIFE_EXEC,   /* it has begun a new program */
+	LIFE_ENDED,  /* a followed child has ended */
+};
+
+struct life_event {
+	enum life_event_kind kind;
+	pid_t pid;
+	bool relink;	     /* LIFE_EXEC: to the kernel's filter it is another process now */
+	uint32_t generation; /* for life__caught_up() */
+};
+
+struct life_counts {
+	uint32_t forks; /* children that are not followed and may hold copies of probes */
+	uint32_t followed, followed_alive;
+	uint32_t late; /* files whose first calls may have been missed */
+};
+
+/* Before the programs are loaded. */
+void life__prepare(struct proftrace_bpf *skel, bool follow);
+
+/* After. Returns 0 or -errno with one line logged. */
+int life__new(struct proftrace_bpf *skel, struct life **out);
+void life__free(struct life *l); /* accepts NULL */
+
+/* Readable while there are events. */
+int life__fd(const struct life *l);
+/* Calls `fn` for each event until it returns nonzero, and returns that, or 0. */
+int life__events(struct life *l, int (*fn)(const struct life_event *e, void *ctx), void *ctx);
+
+/* The latest change to what is mapped; never 0. */
+uint32_t life__generation(const struct life *l);
+/* The plan covers all that was mapped up to `generation`. */
+void life__caught_up(struct life *l, uint32_t generation);
+bool life__is_caught_up(const struct life *l);
+
+/* Return probes are not to be used any more. */
+void life__stop_returns(struct life *l);
+
+/* Whether threads shall wait for the plan after they have mapped files. */
+void life__hold_for_plan(struct life *l, bool hold);
+
+void life__counts(const struct life *l, struct life_counts *out);
+
+#endif

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cmd/replan.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "attach/life.h"
+#include "attach/tracer.h"
+#include "cmd/describe.h"
+#include "cmd/run.h"
+#include "collect/collector.h"
+#include "target/target.h"
+#include "util/log.h"
+#include "util/path.h"
+
+/* Looks at one process. What ends meanwhile needs no plan. */
+static void refresh(struct run *r, pid_t pid, bool relink)
+{
+	int err = target__refresh(r->target, pid, relink);
+
+	if (err && err != -ENOENT && err != -ESRCH)
+		log_warn("cannot see what process %d has loaded: %s", pid, strerror(-err));
+}
+
+static void say_what_is_new(const struct run *r, size_t functions_before)
+{
+	const struct plan *p = r->plan;
+
+	for (size_t i = functions_before; i < p->functions_cnt;) {
+		uint32_t object = p->functions[i].object;
+		size_t first = i;
+
+		while (i < p->functions_cnt && p->functions[i].object == object)
+			i++;
+		log_info("tracing %zu more functions, in %s", i - first,
+			 path_base(r->target->objects[object].path));
+	}
+}
+
+/* Plans and attaches what is new. */
+static int extend(struct run *r)
+{
+	size_t functions = r->plan->functions_cnt;
+	struct description *description;
+	int64_t attached;
+	int err;
+
+	err = plan__extend(r->plan, r->target, &r->filter, &r->plan_opts);
+	if (err)
+		return err;
+	err = collector__grow(r->collector, r->plan->functions_cnt);
+	if (err)
+		return err;
+	attached = tracer__attach(r->tracer, r->plan, r->target);
+	if (attached < 0 && attached != -ESRCH)
+		return attached;
+	if (r->plan->functions_cnt == functions && !r->plan->returns_replaced)
+		return 0;
+	err = describe__new(r->plan, r->target, r->o, &description);
+	if (err)
+		return err;
+	describe__free(r->description);
+	r->description = description;
+	say_what_is_new(r, functions);
+	return 0;
+}
+
+/* The plan is brought up to date with what was seen of the processes at `generation`. */
+static int catch_up(struct run *r, uint32_t generation)
+{
+	struct life *life = tracer__life(r->tracer);
+	int err = extend(r);
+
+	if (err)
+		log_warn("what was loaded since the start is not traced: %s", strerror(-err));
+	/* Unless all that is mapped is known to be harmless, no return address is touched. */
+	if (err || r->plan->returns_replaced)
+		life__stop_returns(life);
+	life__caught_up(life, generation);
+	return err == -ENOMEM ? err : 0;
+}
+
+int replan__all(struct run *r)
+{
+	uint32_t generation = life__generation(tracer__life(r->tracer));
+
+	for (size_t i = 0; i < r->target->processes_cnt; i++)
+		refresh(r, r->target->processes[i].pid, false);
+	return catch_up(r, generation);
+}
+
+static int on_event(const struct life_event *e, void *ctx)
+{
+	struct run *r = ctx;
+
+	if (e->kind == LIFE_ENDED)
+		return 0;
+	refresh(r, e->pid, e->relink);
+	return catch_up(r, e->generation);
+}
+
+int replan__events(struct run *r)
+{
+	return life__events(tracer__life(r->tracer), on_event, r);
+}

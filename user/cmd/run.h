@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Everything that a run holds. Inside cmd/ only. */
+#ifndef PROFTRACE_CMD_RUN_H
+#define PROFTRACE_CMD_RUN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cmd/output.h"
+#include "cmd/progress.h"
+#include "plan/filter.h"
+#include "plan/plan.h"
+
+struct collector;
+struct description;
+struct options;
+struct profile;
+struct target;
+struct tracer;
+struct watch;
+
+struct run {
+	const struct options *o;
+	struct watch *watch;
+	struct output out;
+	struct target *target;
+	struct filter filter;
+	struct plan_options plan_opts;
+	struct plan *plan;
+	struct tracer *tracer;
+	struct collector *collector;
+	struct description *description;
+	struct progress progress;
+	size_t attached;	/* functions */
+	bool named_ended;	/* all processes but followed children have */
+	struct profile *before; /* what the intervals so far have shown */
+	double start_time;
+	uint64_t start_ns, stop_ns;
+};
+
+#endif
