@@ -15,7 +15,7 @@
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 1 << 18);
+	__uint(max_entries, 1 << 20);
 } events SEC(".maps");
 
 /* Children of the processes are traced as well. */
@@ -31,6 +31,7 @@ u32 exec_generation;
 /* The filter may want functions of files that are mapped later. */
 bool wants_later;
 bool planner_gone;
+u32 events_lost;
 u32 waits_cut; /* threads that went on before user space was done */
 u32 forks;     /* children that are not followed */
 u32 followed_cnt, followed_alive;
@@ -53,8 +54,10 @@ static __always_inline void event_send(u32 kind, u32 pid, u32 other, u32 generat
 {
 	struct wire_event *e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
 
-	if (!e)
-		return; /* user space also looks at the generation */
+	if (!e) {
+		__sync_fetch_and_add(&events_lost, 1);
+		return;
+	}
 	e->kind = kind;
 	e->pid = pid;
 	e->other = other;
@@ -90,9 +93,12 @@ static long wait_once(__attribute__((unused)) u32 i, struct wait *w)
 	w->done = !gate_open || planner_gone || caught_up(w->generation);
 	if (w->done || bpf_ktime_get_ns() >= w->deadline_ns)
 		return 1;
-	/* May sleep: where the kernel is not preemptible the planner may need this CPU. */
-	bpf_copy_from_user(&byte, sizeof(byte), w->stack);
-	return 0;
+	/* Lets others have the CPU (__get_user_pages() reschedules even where the kernel is not
+	 * preemptible), and fails once the thread is to be killed. */
+	if (!bpf_copy_from_user_task(&byte, sizeof(byte), w->stack, bpf_get_current_task_btf(), 0))
+		return 0;
+	w->done = true;
+	return 1;
 }
 
 static long wait_on(__attribute__((unused)) u32 i, struct wait *w)

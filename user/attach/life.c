@@ -10,10 +10,14 @@
 #include "util/log.h"
 
 #define MAX_WAIT_NS 3000000000ull /* planning the largest libraries takes a tenth of that */
+#define WINDOW	    1024	  /* how far events may be out of order */
 
 struct life {
 	struct proftrace_bpf *skel;
 	struct ring_buffer *events;
+	/* Events that were dealt with before an earlier one was, by generation. */
+	bool done[WINDOW];
+	bool lost_track;
 	/* of the life__events() under way */
 	int (*fn)(const struct life_event *e, void *ctx);
 	void *ctx;
@@ -24,8 +28,7 @@ void life__prepare(struct proftrace_bpf *skel, bool follow)
 {
 	skel->rodata->follow_forks = follow;
 	skel->rodata->planner_tgid = getpid();
-	/* A waiting thread keeps its CPU busy: there must be another for the planner. */
-	skel->rodata->max_wait_ns = sysconf(_SC_NPROCESSORS_ONLN) > 1 ? MAX_WAIT_NS : 0;
+	skel->rodata->max_wait_ns = MAX_WAIT_NS;
 }
 
 static int on_event(void *ctx, void *data, size_t size)
@@ -105,9 +108,23 @@ void life__caught_up(struct life *l, uint32_t generation)
 	__atomic_store_n(&l->skel->bss->maps_planned, generation, __ATOMIC_SEQ_CST);
 }
 
-bool life__is_caught_up(const struct life *l)
+void life__done(struct life *l, uint32_t generation)
 {
-	return l->skel->bss->maps_planned == life__generation(l);
+	uint32_t planned = l->skel->bss->maps_planned;
+
+	if (generation - planned - 1 >= WINDOW) {
+		l->lost_track = true;
+		return;
+	}
+	l->done[generation % WINDOW] = true;
+	while (l->done[(planned + 1) % WINDOW])
+		l->done[++planned % WINDOW] = false;
+	life__caught_up(l, planned);
+}
+
+bool life__lost_track(const struct life *l)
+{
+	return l->lost_track || l->skel->bss->events_lost;
 }
 
 void life__stop_returns(struct life *l)

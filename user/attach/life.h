@@ -49,7 +49,11 @@ int life__events(struct life *l, int (*fn)(const struct life_event *e, void *ctx
 uint32_t life__generation(const struct life *l);
 /* The plan covers all that was mapped up to `generation`. */
 void life__caught_up(struct life *l, uint32_t generation);
-bool life__is_caught_up(const struct life *l);
+/* The plan covers what one event has told of. Events may come out of order: only those that follow
+ * each other without a gap count as caught up. */
+void life__done(struct life *l, uint32_t generation);
+/* Whether events were lost, so that what they told of remains unknown. */
+bool life__lost_track(const struct life *l);
 
 /* Return probes are not to be used any more. */
 void life__stop_returns(struct life *l);

@@ -49,6 +49,7 @@ static int run_prepare(struct run *r)
 		.nop5_emulated = tracer__nop5_emulated(),
 		.returns_stop = tracer__returns_stop(o->tier),
 		.grows = true,
+		.new_programs = o->follow,
 	};
 	err = watch__new(&r->watch);
 	if (!err)

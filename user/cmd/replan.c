@@ -65,8 +65,8 @@ static int extend(struct run *r)
 	return 0;
 }
 
-/* The plan is brought up to date with what was seen of the processes at `generation`. */
-static int catch_up(struct run *r, uint32_t generation)
+/* Brings the plan up to date with what was seen of the processes. */
+static int catch_up(struct run *r)
 {
 	struct life *life = tracer__life(r->tracer);
 	int err = extend(r);
@@ -76,30 +76,45 @@ static int catch_up(struct run *r, uint32_t generation)
 	/* Unless all that is mapped is known to be harmless, no return address is touched. */
 	if (err || r->plan->returns_replaced)
 		life__stop_returns(life);
-	life__caught_up(life, generation);
 	return err == -ENOMEM ? err : 0;
 }
 
 int replan__all(struct run *r)
 {
-	uint32_t generation = life__generation(tracer__life(r->tracer));
+	struct life *life = tracer__life(r->tracer);
+	uint32_t generation = life__generation(life);
+	int err;
 
 	for (size_t i = 0; i < r->target->processes_cnt; i++)
 		refresh(r, r->target->processes[i].pid, false);
-	return catch_up(r, generation);
+	err = catch_up(r);
+	life__caught_up(life, generation);
+	return err;
 }
 
 static int on_event(const struct life_event *e, void *ctx)
 {
 	struct run *r = ctx;
+	int err;
 
 	if (e->kind == LIFE_ENDED)
 		return 0;
 	refresh(r, e->pid, e->relink);
-	return catch_up(r, e->generation);
+	err = catch_up(r);
+	life__done(tracer__life(r->tracer), e->generation);
+	return err;
 }
 
 int replan__events(struct run *r)
 {
-	return life__events(tracer__life(r->tracer), on_event, r);
+	struct life *life = tracer__life(r->tracer);
+	int err = life__events(life, on_event, r);
+
+	if (!r->lost_track && life__lost_track(life)) {
+		r->lost_track = true;
+		log_warn("too many programs start at once: some may be traced late or not at all");
+		life__stop_returns(life);
+		life__hold_for_plan(life, false);
+	}
+	return err;
 }

@@ -34,6 +34,7 @@ struct run {
 	struct progress progress;
 	size_t attached;	/* functions */
 	bool named_ended;	/* all processes but followed children have */
+	bool lost_track;	/* of what the processes have loaded */
 	struct profile *before; /* what the intervals so far have shown */
 	double start_time;
 	uint64_t start_ns, stop_ns;

@@ -231,9 +231,12 @@ int plan__new(const struct target *t, struct filter *filter, const struct plan_o
 		return -ENOMEM;
 	err = plan__extend(p, t, filter, opts);
 	if (!err) {
-		bool waits = unmatched__report(p, t, filter, opts->grows && hears_of_files(p));
+		const struct unmatched_hopes hopes = {
+			.files = opts->grows && hears_of_files(p),
+			.programs = opts->grows && opts->new_programs,
+		};
 
-		err = p->functions_cnt || waits ? 0 : -ENOENT;
+		err = unmatched__report(p, t, filter, &hopes) ? 0 : -ENOENT;
 	}
 	if (err) {
 		plan__free(p);

@@ -85,13 +85,14 @@ struct plan_options {
 	bool returns_stop;  /* return probes can be switched off at once (6.13): what is loaded
 			       later cannot make them dangerous */
 	bool grows;	    /* plan__extend() will follow: files may be mapped later */
+	bool new_programs;  /* other programs than today's are expected */
 };
 
 /*
  * Plans every wanted function of the target's objects. Returns 0, or -errno with a line logged;
  * -ENOENT if the filter matches no function: then the nearest names have been listed.
  * The target must outlive the plan. With opts->grows a plan without functions is one to wait with,
- * if the filter names files that are not mapped yet.
+ * if the filter names files that are not mapped yet, or new programs are expected.
  */
 int plan__new(const struct target *t, struct filter *filter, const struct plan_options *opts,
 	      struct plan **out);

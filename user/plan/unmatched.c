@@ -47,22 +47,26 @@ static bool names_mapped(const struct filter_pattern *pat, const struct plan *p,
 	return false;
 }
 
-static void report_pattern(const struct plan *p, const struct filter_pattern *pat, bool mapped,
-			   bool may_come)
+/* Names a pattern that matches nothing. Returns whether it may do so later. */
+static bool report_pattern(const struct plan *p, const struct filter_pattern *pat, bool mapped,
+			   const struct unmatched_hopes *hopes)
 {
 	enum log_level level = p->functions_cnt ? LOG_WARN : LOG_ERROR;
 	char names[NEAREST_MAX * (NEAREST_NAME + 2)];
 
-	if (!mapped && may_come)
-		log_warn("no mapped file matches '%s' yet; it is traced once it is loaded",
-			 pat->object);
-	else if (!mapped)
+	if (hopes->programs || (!mapped && hopes->files)) {
+		log_warn("nothing matches '%s%s%s' yet; it is traced once it is loaded",
+			 pat->object ? pat->object : "", pat->object ? ":" : "", pat->func);
+		return true;
+	}
+	if (!mapped)
 		log_at(level, "no mapped file matches '%s'; /proc/PID/maps lists them",
 		       pat->object);
 	else if (nearest_names(p, pat->func, names, sizeof(names))[0])
 		log_at(level, "no function matches '%s'; the nearest: %s", pat->func, names);
 	else
 		log_at(level, "no function matches '%s'; -l lists what there is", pat->func);
+	return false;
 }
 
 /* Says why nothing can be probed although every pattern matched. */
@@ -78,29 +82,27 @@ static void report_nothing(const struct plan *p, const struct target *t)
 		log_error("none of the %zu matching functions can be probed; the first, %s, %s",
 			  p->skipped_cnt, p->skipped[0].symbol, p->skipped[0].reason);
 	else if (!symbols)
-		log_error("%s has no function symbols (stripped); install its debug symbols, or "
-			  "name a library: -F 'OBJECT:*'",
+		log_error("%s has no function symbols (stripped); install its debug symbols, name "
+			  "a library (-F 'OBJECT:*'), or trace what it starts (--follow)",
 			  t->objects[at].path);
 	else
 		log_error("no function is left to trace; see -F and -N");
 }
 
 bool unmatched__report(const struct plan *p, const struct target *t, const struct filter *filter,
-		       bool may_come)
+		       const struct unmatched_hopes *hopes)
 {
-	bool all = true, waits = false;
+	bool all = true, waits = hopes->programs;
 
 	for (size_t i = 0; i < filter->in_cnt; i++) {
 		const struct filter_pattern *pat = &filter->in[i];
-		bool mapped = !pat->object || names_mapped(pat, p, t);
 
 		if (pat->matched)
 			continue;
 		all = false;
-		waits |= !mapped && may_come;
-		report_pattern(p, pat, mapped, may_come);
+		waits |= report_pattern(p, pat, !pat->object || names_mapped(pat, p, t), hopes);
 	}
-	if (all && !p->functions_cnt)
+	if (all && !p->functions_cnt && !waits)
 		report_nothing(p, t);
-	return waits;
+	return p->functions_cnt || waits;
 }

@@ -9,12 +9,18 @@ struct filter;
 struct plan;
 struct target;
 
+/* What may still come. */
+struct unmatched_hopes {
+	bool files;    /* that are mapped later: for patterns that name one */
+	bool programs; /* that are started later: for every pattern */
+};
+
 /*
  * Names each pattern that matches nothing, with the nearest names there are: a misspelt one must
- * not go unnoticed among others. If nothing at all can be probed, says why. With `may_come` a
- * pattern for a file that is not mapped may match later; returns whether there is such a one.
+ * not go unnoticed among others. If nothing at all can be probed, now or later, says why. Returns
+ * whether there is something to trace or to wait for.
  */
 bool unmatched__report(const struct plan *p, const struct target *t, const struct filter *filter,
-		       bool may_come);
+		       const struct unmatched_hopes *hopes);
 
 #endif
