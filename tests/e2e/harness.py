@@ -340,13 +340,18 @@ class TestCase(unittest.TestCase):
         self.assertTrue(left, "a child of proftrace is still running")
         # The kernel frees a program's maps some grace periods later than the program.
         for kinds, seconds in ((("link", "prog"), 5), (("map",), 30)):
-            if not poll(lambda: not self.leftovers(kinds), seconds):
-                self.fail(f"left in the kernel: {self.leftovers(kinds)}")
+            # Other profilers may come and go meanwhile: only what stays is left behind.
+            new = {(kind, number) for kind, number in Bpf.ids() - self.bpf_before if kind in kinds}
+            if not poll(lambda: self.all_gone(new), seconds):
+                self.fail(f"left in the kernel: {Bpf.without_owner(new)}")
 
-    def leftovers(self, kinds):
-        """What is new in the kernel, and not another profiler's that runs beside us."""
-        new = {(kind, number) for kind, number in Bpf.ids() - self.bpf_before if kind in kinds}
-        return new and Bpf.without_owner(new)
+    @staticmethod
+    def all_gone(objects):
+        """Whether what is left of the kernel's objects is others'; forgets what is gone."""
+        objects &= Bpf.ids()
+        if objects:
+            objects &= Bpf.without_owner(objects).keys()
+        return not objects
 
     # Starting things. What is started here is killed when the test ends.
 

@@ -86,8 +86,13 @@ class Filters(harness.TestCase):
         self.assertIn("nothing_like_it", done.stderr, str(done))
 
     def test_no_such_object(self):
-        done = self.run_proftrace("-F", "libnothing.so:f", "-p", self.target("shapes-linked").pid)
+        target = self.target("shapes-linked")
+        done = self.run_proftrace("-l", "-F", "libnothing.so:f", "-p", target.pid)
         self.assert_one_line(done, 1, "libnothing.so")
+        # It may still be loaded.
+        done = self.proftrace("-F", "libnothing.so:f", "-p", target.pid).wait_tracing().interrupt()
+        self.assertEqual(done.status, 0, str(done))
+        self.assertIn("nothing matches 'libnothing.so:f' yet", done.stderr)
 
     def test_everything_filtered_out(self):
         self.assert_one_line(self.run_proftrace("-N", "*", "--", program("calc-pie")), 1)

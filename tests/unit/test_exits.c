@@ -64,7 +64,7 @@ static const struct {
 static void choices(void **state)
 {
 	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
-		const struct exit_context ctx = {table[i].traits, why};
+		const struct exit_context ctx = {.traits = table[i].traits, .reason = why};
 		struct exit_choice choice = exits__choose(&ctx, table[i].code, table[i].deny);
 
 		if (choice.strategy != table[i].strategy)

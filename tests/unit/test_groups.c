@@ -9,7 +9,7 @@
 #include "target/target.h"
 #include "wire.h"
 
-enum { PROG_SESSION = 100, PROG_ENTRY, PROG_EXIT, PROG_RETURN };
+enum { PROG_SESSION = 100, PROG_ENTRY, PROG_EXIT, PROG_RETURN, PROG_MARK };
 
 #define MAX_LINKS  4096
 #define MAX_PROBES 65536
@@ -91,8 +91,14 @@ static struct tier_probe exit_site(const struct proftrace_bpf *skel)
 	return (struct tier_probe){PROG_EXIT, LINK_UPROBE_MULTI, 0};
 }
 
-static const struct tier session = {"session", "", "", NULL, session_returns, entry, exit_site};
-static const struct tier multi = {"multi", "", "", NULL, multi_returns, entry, exit_site};
+static struct tier_probe mark(const struct proftrace_bpf *skel, int kind)
+{
+	return (struct tier_probe){PROG_MARK, LINK_UPROBE_MULTI, 0};
+}
+
+static const struct tier session = {"session",	     "",    "",	       NULL,
+				    session_returns, entry, exit_site, mark};
+static const struct tier multi = {"multi", "", "", NULL, multi_returns, entry, exit_site, mark};
 
 /* Function i: at 0x1000 * (i + 1), of strategy i % 3; those of EXIT_SITES have two exits. */
 static struct plan_function functions[FUNCTIONS];
@@ -151,9 +157,13 @@ static void set_processes(uint32_t cnt)
 static int64_t attach(const struct tier *tier)
 {
 	int saved = hush();
-	int64_t attached = groups__attach(&groups, tier, NULL, &plan, &target);
+	int64_t attached;
 
+	groups.unbound = !target.processes_cnt;
+	attached = groups__attach(&groups, tier, NULL, &plan, &target);
 	unhush(saved);
+	if (attached < 0)
+		groups__detach(&groups); /* as whoever frees the tracer does */
 	return attached;
 }
 
@@ -440,6 +450,31 @@ static void an_object_whose_only_process_ends(void **state)
 		assert_int_equal(count(entry_prog(i), 1001, entry_offset(i)), 1);
 }
 
+/* A file is mapped by another process, and return probes give way to exit sites. */
+static void what_is_new_is_attached(void **state)
+{
+	struct plan_function *f = &functions[0];
+
+	set_processes(2);
+	objects[0].processes_cnt = 1;
+	assert_int_equal(attach(&session), FUNCTIONS);
+	assert_int_equal(attach(&session), FUNCTIONS);
+	assert_attached(1000);
+	assert_int_equal(count(PROG_SESSION, 1001, entry_offset(0)), 0);
+
+	exits[plan.exits_cnt] = (struct plan_exit){0x1030, CODE_EXIT_RET, 0};
+	f->exits = plan.exits_cnt++;
+	f->exits_cnt = 1;
+	f->exit = EXIT_SITES;
+	f->exits_pending = true;
+	objects[0].processes_cnt = 2;
+	assert_int_equal(attach(&session), FUNCTIONS);
+	assert_false(f->exits_pending);
+	assert_int_equal(count(PROG_EXIT, 1000, 0x1030), 1);
+	assert_int_equal(count(PROG_ENTRY, 1000, entry_offset(0)), 0);
+	assert_attached(1001);
+}
+
 static void trials(void **state)
 {
 	const struct tier_probe probe = {PROG_SESSION, LINK_UPROBE_SESSION, 0};
@@ -476,6 +511,7 @@ int main(void)
 		TEST(a_process_that_ends_is_left_out),
 		TEST(all_processes_end),
 		TEST(an_object_whose_only_process_ends),
+		TEST(what_is_new_is_attached),
 		TEST(trials),
 	};
 

@@ -361,7 +361,7 @@ int64_t groups__attach(struct groups *g, const struct tier *tier, const struct p
 	if (!ctx.ended)
 		return -ENOMEM;
 	err = attached_grow(g, t->objects_cnt);
-	for (; !err && ctx.object < p->objects_cnt; ctx.object++) {
+	for (; !err && ctx.object < t->objects_cnt; ctx.object++) {
 		ctx.obj = &t->objects[ctx.object];
 		err = attach_missing(&ctx, t);
 	}
