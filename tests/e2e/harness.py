@@ -9,6 +9,7 @@ import glob
 import itertools
 import json
 import os
+import re
 import shutil
 import signal
 import struct
@@ -263,22 +264,36 @@ class Bpf:
             return "this kernel has no BTF (/sys/kernel/btf/vmlinux)"
         return None
 
+    @staticmethod
+    def held_by(pid):
+        """What a process has open, {(kind, id)}; with a link comes its program."""
+        held = set()
+        with contextlib.suppress(OSError):
+            for fd in os.listdir(f"/proc/{pid}/fd"):
+                with contextlib.suppress(OSError):
+                    if "bpf" not in os.readlink(f"/proc/{pid}/fd/{fd}"):
+                        continue
+                    with open(f"/proc/{pid}/fdinfo/{fd}", encoding="utf-8") as file:
+                        found = re.findall(r"^(link|prog|map)_id:\t(\d+)$", file.read(), re.M)
+                    held |= {(kind, int(number)) for kind, number in found}
+        return held
+
     @classmethod
     def without_owner(cls, ids):
-        """Those of `ids` that no process holds, {(kind, id): what bpftool says of it}."""
-        rows, held = {}, set()
+        """Those of `ids` that no process holds, {(kind, id): what bpftool says of it}. Debian's
+        bpftool was built without what tells it who holds what."""
+        held = set().union(*(cls.held_by(pid) for pid in filter(str.isdigit, os.listdir("/proc"))))
+        if not (ids := ids - held):
+            return {}
+        rows = {}
         bpftool = shutil.which("bpftool") or "/usr/sbin/bpftool"
         for kind in cls.NEXT_ID:
             done = subprocess.run([bpftool, "-j", kind, "show"], stdout=subprocess.PIPE,
                                   timeout=TIMEOUT, check=True)
             rows.update({(kind, row["id"]): row for row in json.loads(done.stdout or "[]")})
-        for (kind, number), row in rows.items():
-            if row.get("pids"):
-                held.add((kind, number))
-                held.add(("prog", row.get("prog_id")))
-        for key in [key for key in held if key in rows]:
-            held.update(("map", number) for number in rows[key].get("map_ids", ()))
-        return {key: rows.get(key) for key in ids & rows.keys() - held}
+        for key in held & rows.keys():
+            ids -= {("map", number) for number in rows[key].get("map_ids", ())}
+        return {key: rows[key] for key in ids & rows.keys()}
 
 
 def unavailable():
