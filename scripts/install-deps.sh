@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Installs what proftrace needs, by the distribution's package manager.
 #
-#   scripts/install-deps.sh [GROUP...]     GROUP: build (default), test, demo, bench
+#   scripts/install-deps.sh [GROUP...]     GROUP: build (default), test, demo, bench, survive
 #
 # Does nothing, quickly, when everything is there. Debian 12 is what this is tested on; the dnf and
 # pacman lines are untested.
@@ -21,6 +21,8 @@ apt_packages()
 		libdevel-nytprof-perl libllvm14 ;;
 	demo) echo python3 perl libdevel-nytprof-perl ;;
 	bench) echo g++ python3 perl valgrind bpftrace libllvm14 ;;
+	survive) echo bash bpftrace cppcheck gdb git golang-go libboost-context-dev libllvm14 nginx perl \
+		python3 redis-tools rustc sqlite3 ;;
 	*) return 1 ;;
 	esac
 }
@@ -33,6 +35,8 @@ dnf_packages()
 	test) echo gcc-c++ libcmocka-devel python3 perl sqlite valgrind xz procps-ng util-linux ;;
 	demo) echo python3 perl ;;
 	bench) echo gcc-c++ python3 perl valgrind bpftrace ;;
+	survive) echo bash bpftrace boost-devel cppcheck gdb git golang llvm-libs nginx perl python3 \
+		redis rust sqlite ;;
 	*) return 1 ;;
 	esac
 }
@@ -44,6 +48,8 @@ pacman_packages()
 	test) echo cmocka python perl sqlite valgrind procps-ng util-linux ;;
 	demo) echo python perl ;;
 	bench) echo python perl valgrind bpftrace ;;
+	survive) echo bash boost bpftrace cppcheck gdb git go llvm-libs nginx perl python redis rust \
+		sqlite ;;
 	*) return 1 ;;
 	esac
 }
@@ -85,7 +91,7 @@ fi
 packages=
 for group in "${@:-build}"; do
 	packages="$packages $("${manager}_packages" "$group")" ||
-		die "unknown group '$group': use build, test, demo or bench"
+		die "unknown group '$group': use build, test, demo, bench or survive"
 done
 
 # shellcheck disable=SC2086 # lists of words

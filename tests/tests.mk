@@ -14,10 +14,12 @@ PROGRAMS     := $(BUILD)/programs
 PROGRAM_C    := $(CC) -std=gnu11 -O2 -fno-optimize-sibling-calls -Wall -Wextra -Wno-unused-parameter
 PROGRAM_CXX  := g++ -std=gnu++17 -O2 -fno-optimize-sibling-calls -Wall -Wextra
 PLAIN        := recursion threads longjmp exits exec forks signals cold aliases coroutine timing steps \
-		preempt cleanup
+		preempt cleanup altstack fibers nested_handlers seccomp forkstorm pidreuse dlloop plugin_host \
+		spawns redzone many backtraces asan
+THROWING     := names throws throwing thread_ends rethrow
 CALCS        := pie nopie static static-pie dynsym stripped debuglink
-PROGRAM_BINS := $(addprefix $(PROGRAMS)/,$(PLAIN) $(CALCS:%=calc-%) tailcall entries names throws \
-		inline_data signal_throws exchange \
+PROGRAM_BINS := $(addprefix $(PROGRAMS)/,$(PLAIN) $(CALCS:%=calc-%) $(THROWING) tailcall entries \
+		inline_data signal_throws exchange generators redzone-nops redzone-nop5 libplugin.so \
 		libshapes.so shapes-linked shapes-dlopen)
 
 $(PROGRAM_BINS): tests/programs/target.h | $(PROGRAMS)
@@ -33,8 +35,8 @@ $(PROGRAMS)/tailcall: tests/programs/tailcall.c
 # The caller calls from inline assembly, which knows nothing of the red zone.
 $(PROGRAMS)/entries: tests/programs/entries_main.c tests/programs/entries.S
 	$(call say,TARGET,$@)$(PROGRAM_C) -mno-red-zone -o $@ $^
-$(PROGRAMS)/names $(PROGRAMS)/throws: $(PROGRAMS)/%: tests/programs/%.cpp
-	$(call say,TARGET,$@)$(PROGRAM_CXX) -o $@ $<
+$(THROWING:%=$(PROGRAMS)/%): $(PROGRAMS)/%: tests/programs/%.cpp
+	$(call say,TARGET,$@)$(PROGRAM_CXX) -o $@ $< -lpthread
 $(PROGRAMS)/cleanup: PLAIN_FLAGS := -fexceptions -Wno-infinite-recursion
 $(PROGRAMS)/inline_data: tests/programs/inline_data_main.cpp tests/programs/inline_data.S
 	$(call say,TARGET,$@)$(PROGRAM_CXX) -o $@ $(filter %.cpp %.S,$^)
@@ -42,6 +44,18 @@ $(PROGRAMS)/signal_throws: tests/programs/signal_throws.cpp
 	$(call say,TARGET,$@)$(PROGRAM_CXX) -fnon-call-exceptions -o $@ $<
 $(PROGRAMS)/exchange: tests/programs/exchange.S
 	$(call say,TARGET,$@)$(PROGRAM_C) -o $@ $<
+$(PROGRAMS)/generators: tests/programs/generators.cpp
+	$(call say,TARGET,$@)$(PROGRAM_CXX) -std=gnu++20 -o $@ $<
+$(PROGRAMS)/backtraces: PLAIN_FLAGS := -fno-omit-frame-pointer -rdynamic
+$(PROGRAMS)/asan: PLAIN_FLAGS := -fsanitize=address -g
+$(PROGRAMS)/redzone-nops: tests/programs/redzone.c
+	$(call say,TARGET,$@)$(PROGRAM_C) -fpatchable-function-entry=5 -o $@ $<
+# A nop where -pg would call mcount; linked without it, so that nothing is profiled. The compiler
+# does not do this for code at any address.
+$(PROGRAMS)/redzone-nop5: tests/programs/redzone.c
+	$(call say,TARGET,$@)$(PROGRAM_C) -fno-pie -pg -mfentry -mnop-mcount -c -o $@.o $< && $(CC) -no-pie -o $@ $@.o
+$(PROGRAMS)/libplugin.so: tests/programs/plugin.cpp
+	$(call say,TARGET,$@)$(PROGRAM_CXX) -fPIC -shared -o $@ $<
 $(PROGRAMS)/libshapes.so: tests/programs/shapes.c tests/programs/shapes.h
 	$(call say,TARGET,$@)$(PROGRAM_C) -fPIC -shared -Wl,-soname,libshapes.so -o $@ $<
 $(PROGRAMS)/shapes-linked: tests/programs/shapes_user.c $(PROGRAMS)/libshapes.so
@@ -105,3 +119,21 @@ bench: ## install what is missing, build, print what tracing costs (root)
 	$(Q)scripts/bench --build $(BUILD) $(BENCH_ARGS)
 
 .PHONY: benchmarks bench
+
+# What targets survive. `make survive SURVIVE_ARGS="--help"` tells what can be chosen.
+SURVIVE_BINS := $(PROGRAMS)/boost_fibers $(PROGRAMS)/panics
+
+$(PROGRAMS)/boost_fibers: tests/programs/boost_fibers.cpp tests/programs/target.h | $(PROGRAMS)
+	$(call say,TARGET,$@)$(PROGRAM_CXX) -o $@ $< -lboost_context
+# The distribution's compiler: another one first in the PATH may want to be set up.
+$(PROGRAMS)/panics: tests/programs/panics.rs | $(PROGRAMS)
+	$(call say,TARGET,$@)/usr/bin/rustc -O -C panic=unwind -o $@ $<
+
+survivors: all $(PROGRAM_BINS) $(SURVIVE_BINS)
+
+survive: ## install what is missing, show that targets survive what they do under proftrace (root)
+	$(Q)scripts/install-deps.sh build test survive
+	$(Q)$(MAKE) --no-print-directory survivors
+	$(Q)tests/survive/run --build $(BUILD) $(SURVIVE_ARGS)
+
+.PHONY: survivors survive

@@ -3,7 +3,8 @@
  * What the target programs share. Each counts its own calls and prints them last, one line a
  * function: "COUNT name N", or "COUNT one|other N" if it has two names. With --wait as first
  * argument it says "ready" before its work and waits for a line on stdin, so that a test can attach
- * in between.
+ * in between. With --hold it waits once more, at its end, after it has said "held": a profiler can
+ * leave, and its memory can be looked at.
  */
 #ifndef TARGET_H
 #define TARGET_H
@@ -39,12 +40,28 @@ static inline void target_say(const char *text)
 	fflush(stdout);
 }
 
+static int target_holds;
+
+/* At exit; to be called by programs that end in another way. */
+static inline void target_end(void)
+{
+	char line[64];
+
+	if (!target_holds)
+		return;
+	target_say("held");
+	target_read_line(line, sizeof(line));
+}
+
 static inline void target_begin(int *argc, char ***argv)
 {
 	char line[64];
 
-	if (*argc < 2 || strcmp((*argv)[1], "--wait"))
+	target_holds = *argc > 1 && !strcmp((*argv)[1], "--hold");
+	if (!target_holds && (*argc < 2 || strcmp((*argv)[1], "--wait")))
 		return;
+	if (target_holds)
+		atexit(target_end);
 	(*argv)[1] = (*argv)[0];
 	++*argv;
 	--*argc;
