@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * exec TIMES [ROUNDS]: calls `step` TIMES times, then becomes itself again, ROUNDS times in all.
- * exec TIMES -- CMD ARGS...: becomes CMD instead. The exec is done with frames open.
+ * exec TIMES -- CMD ARGS...: becomes CMD instead; with --thread for --, a second thread does it. The
+ * exec is done with frames open.
  */
+#include <pthread.h>
 #include "target.h"
 
 static unsigned long step_cnt, leave_cnt;
@@ -20,6 +22,12 @@ TRACED void leave(char **argv)
 	exit(1);
 }
 
+static void *leave_thread(void *argv)
+{
+	leave(argv);
+	return NULL;
+}
+
 int main(int argc, char **argv)
 {
 	char *self = argv[0], times_text[24], rounds_text[24], steps_text[24], leaves_text[24];
@@ -27,12 +35,18 @@ int main(int argc, char **argv)
 	target_begin(&argc, &argv);
 	unsigned long times = target_arg(argc, argv, 1, 10);
 
-	if (argc > 3 && !strcmp(argv[2], "--")) {
+	if (argc > 3 && (!strcmp(argv[2], "--") || !strcmp(argv[2], "--thread"))) {
 		for (unsigned long i = 0; i < times; i++)
 			step();
 		target_count("step", step_cnt);
 		target_count("leave", leave_cnt + 1);
 		fflush(stdout);
+		if (!strcmp(argv[2], "--thread")) {
+			pthread_t thread;
+
+			if (!pthread_create(&thread, NULL, leave_thread, argv + 3))
+				pthread_join(thread, NULL);
+		}
 		leave(argv + 3);
 	}
 

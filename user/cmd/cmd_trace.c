@@ -135,7 +135,10 @@ static void run_stop(struct run *r)
 	progress__clear(&r->progress);
 	tracer__detach(r->tracer);
 	life__counts(tracer__life(r->tracer), &counts);
-	if (counts.forks)
+	if (counts.forks && r->o->follow)
+		log_warn("%u child processes could not be followed: too many at once",
+			 counts.forks);
+	else if (counts.forks)
 		log_info("%u forked processes were not followed; until they exec or end they pay "
 			 "for the probes (--follow traces them)",
 			 counts.forks);

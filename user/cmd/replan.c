@@ -6,6 +6,7 @@
 
 #include "attach/life.h"
 #include "attach/tracer.h"
+#include "cli/options.h"
 #include "cmd/describe.h"
 #include "cmd/run.h"
 #include "collect/collector.h"
@@ -100,6 +101,10 @@ static int on_event(const struct life_event *e, void *ctx)
 	if (e->kind == LIFE_ENDED)
 		return 0;
 	refresh(r, e->pid, e->relink);
+	if (e->relink && !r->o->follow)
+		log_warn("a thread of process %d has begun a new program: its first calls may be "
+			 "missing (--follow sees them)",
+			 e->pid);
 	err = catch_up(r);
 	life__done(tracer__life(r->tracer), e->generation);
 	return err;

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The life of a process while it is traced: files loaded and unloaded, programs replaced, children."""
+
+import os
+import subprocess
+
+import harness
+from harness import program
+
+LIBRARY_COUNTS = ("shape_area", "shape_scale", "shape_clamp")
+
+
+class LifeCase(harness.TestCase):
+    def traced(self, name, *args, options=(), live=False, follow=False):
+        """(document, result of the target, result of proftrace) of a target that is traced whole."""
+        options = ("-f", "json", *options, *(["--follow"] if follow else []))
+        if not live:
+            output = self.path("profile.json")
+            done = self.run_proftrace("-o", output, *options, "--", program(name), *args)
+            with open(output, encoding="utf-8") as file:
+                return self.parse(file.read()), done, done
+        target = self.target(name, *args)
+        profiler = self.proftrace(*options, "-p", target.pid).wait_tracing()
+        target.go()
+        ended, done = target.finish(), profiler.finish()
+        self.assertEqual(done.status, 0, str(done))
+        return self.parse(done.stdout), ended, done
+
+    def parse(self, text):
+        document = harness.json.loads(text)
+        self.check(document)
+        return document
+
+    def untraced(self, name, *args):
+        return subprocess.run([program(name), *map(str, args)], stdout=subprocess.PIPE, text=True,
+                              stdin=subprocess.DEVNULL, check=False, timeout=harness.TIMEOUT)
+
+    def assert_same(self, result, name, *args):
+        expected = self.untraced(name, *args)
+        output = result.stdout.removeprefix("ready\n")
+        self.assertEqual((output, result.status), (expected.stdout, expected.returncode))
+
+
+class Loading(LifeCase):
+    def test_a_late_plugin_that_throws(self):
+        """The C program's functions have return probes until the C++ plug-in comes."""
+        for live in (False, True):
+            document, ended, _ = self.traced("plugin_host", 500, live=live)
+            self.assert_same(ended, "plugin_host", 500)
+            self.assert_counts(document, ended.counts)
+            self.assertGreater(document["accounting"]["unwound"], 0)
+
+    def test_the_plugin_is_traced_from_its_first_call(self):
+        for live in (False, True):
+            document, ended, done = self.traced(
+                "plugin_host", 100, live=live, options=("-F", "*", "-F", "libplugin.so:*"))
+            self.assert_counts(document, ended.counts | {"plugin_run": 100})
+            self.assertIn("in libplugin.so", done.stderr)
+            self.assertNotIn("missing", done.stderr)
+
+    def test_only_the_plugin(self):
+        document, _, done = self.traced("plugin_host", 100, options=("-F", "libplugin.so:plugin*"))
+        self.assertEqual(self.count(document, "plugin_run"), 100)
+        self.assertIn("nothing matches 'libplugin.so:plugin*' yet", done.stderr)
+
+    def test_dlopen_and_dlclose_in_a_loop(self):
+        for live in (False, True):
+            document, ended, _ = self.traced("dlloop", 50, 7, live=live,
+                                             options=("-F", "*", "-F", "libshapes.so:*"))
+            self.assert_same(ended, "dlloop", 50, 7)
+            self.assert_counts(document, ended.counts)
+            self.assert_counts(document, ended.numbers("LIBRARY"))
+
+    def test_intervals_grow_along(self):
+        output = self.path("profile.json")
+        done = self.run_proftrace("-i", "0.05", "-f", "json", "-o", output, "-F", "*", "-F",
+                                  "libshapes.so:*", "--", program("dlloop"), 200, 5)
+        total = {}
+        with open(output, encoding="utf-8") as file:
+            for line in file:
+                for function in self.parse(line)["functions"]:
+                    total[function["name"]] = total.get(function["name"], 0) + function["calls"]
+        expected = done.counts | done.numbers("LIBRARY")
+        self.assertEqual({name: total.get(name, 0) for name in expected}, expected)
+
+
+class Programs(LifeCase):
+    def test_another_program_in_the_same_process(self):
+        args = (5, "--", program("calc-pie"))
+        for live in (False, True):
+            document, ended, done = self.traced("exec", *args, live=live)
+            self.assert_same(ended, "exec", *args)
+            self.assertIn("in calc-pie", done.stderr)
+            counts = ended.counts
+            self.assert_counts(document, counts)
+            self.assertIn("square", counts)
+
+    def test_begun_by_another_thread(self):
+        """To the kernel's filter that is another process."""
+        args = (5, "--thread", program("calc-pie"))
+        document, ended, done = self.traced("exec", *args, follow=True)
+        self.assert_same(ended, "exec", *args)
+        self.assert_counts(document, ended.counts)
+        document, ended, done = self.traced("exec", *args)
+        self.assert_same(ended, "exec", *args)
+        self.assertIn("a new program: its first calls may be missing", done.stderr)
+
+    def test_a_program_that_unwinds_follows_one_that_does_not(self):
+        args = (5, "--", program("throws"))
+        document, ended, _ = self.traced("exec", *args)
+        self.assert_same(ended, "exec", *args)
+        self.assertGreater(document["accounting"]["unwound"], 0)
+
+    def test_through_a_shell(self):
+        """The shell has no symbols of its own: nothing is traced until it becomes the program."""
+        output = self.path("profile.json")
+        done = self.run_proftrace("--follow", "-f", "json", "-o", output, "--", "/bin/sh", "-c",
+                                  f"exec {program('calc-pie')}")
+        with open(output, encoding="utf-8") as file:
+            self.assert_counts(self.parse(file.read()), done.counts)
+
+
+class Children(LifeCase):
+    def test_not_followed_but_said(self):
+        document, ended, done = self.traced("forks", 7, 10)
+        self.assert_counts(document, ended.counts)
+        self.assertIn("7 forked processes were not followed", done.stderr)
+
+    def test_followed(self):
+        for live in (False, True):
+            document, ended, done = self.traced("forks", 20, 10, live=live, follow=True)
+            self.assert_same(ended, "forks", 20, 10)
+            work = ended.counts["work"] + ended.numbers("CHILDREN")["work"]
+            self.assertEqual(self.count(document, "work"), work)
+            self.assertEqual(len({thread["pid"] for thread in document["threads"]}), 21)
+            self.assertNotIn("followed", done.stderr)
+
+    def test_followed_into_new_programs(self):
+        script = "; ".join(f"{program('calc-pie')}" for _ in range(10))
+        output = self.path("profile.json")
+        done = self.run_proftrace("--follow", "-f", "json", "-o", output, "--", "/bin/sh", "-c", script)
+        self.assertEqual(done.status, 0, str(done))
+        with open(output, encoding="utf-8") as file:
+            document = self.parse(file.read())
+        self.assertEqual(self.count(document, "main"), 10)
+        self.assertEqual(self.count(document, "square"), 10 * done.counts["square"])
+
+    def test_many_at_once(self):
+        """Each waits in the dynamic linker for its plan, more of them than there are CPUs."""
+        each = f"{program('calc-pie')} | cat"
+        output = self.path("profile.json")
+        done = self.run_proftrace("--follow", "-F", "main", "-f", "json", "-o", output, "--",
+                                  "/bin/sh", "-c", " & ".join([each] * 12) + " & wait")
+        with open(output, encoding="utf-8") as file:
+            document = self.parse(file.read())
+        self.assertEqual(self.count(document, "main"), 12, str(done))
+
+    def test_the_run_ends_with_the_last_child(self):
+        """The command ends at once; what it has left in the background is still traced."""
+        release = self.path("release")
+        os.mkfifo(release)
+        output = self.path("profile.json")
+        profiler = self.proftrace(
+            "--follow", "-f", "json", "-o", output, "--", "/bin/sh", "-c",
+            f"(read line < {release}; exec {program('calc-pie')}) > {self.path('out')} & echo started")
+        profiler.stdout.wait_lines("started")
+        with open(release, "w", encoding="utf-8") as file:
+            file.write("go\n")
+        self.assertEqual(profiler.finish().status, 0)
+        with open(output, encoding="utf-8") as file:
+            self.assertEqual(self.count(self.parse(file.read()), "main"), 1)
