@@ -124,6 +124,10 @@ static int load_tier(struct tracer *tr, const struct tier *tier, const struct tr
 		bpf_map__set_max_entries(tr->skel->maps.tgids, MAX_FOLLOWED);
 	life__prepare(tr->skel, opts->follow);
 	err = proftrace_bpf__load(tr->skel);
+	/* Data sections stay unmapped if libbpf could not find out whether the kernel can map them.
+	 */
+	if (!err && (!tr->skel->bss || !tr->skel->data))
+		err = -ENOMEM;
 	if (!err)
 		err = tier_try(tr, tier);
 	if (err) {

@@ -119,9 +119,16 @@ static void exit_context_make(struct plan *p, const struct target *t,
 		ctx->traits |= obj->traits;
 		if (obj->traits & EXIT_UNSAFE_TRAITS)
 			blame(p, ctx, path, "can unwind or switch stacks", obj->evidence);
-		if ((obj->traits & TRAIT_LOADS) && !opts->returns_stop) {
+		if (opts->returns_stop)
+			continue;
+		if (obj->traits & TRAIT_LOADS) {
 			ctx->traits |= TRAIT_UNWINDS | TRAIT_SIGNALS;
 			blame(p, ctx, path, "may load code that unwinds", "dlopen");
+		}
+		/* The kernel takes returns pending on a lower stack for dead, and forgets them. */
+		if (obj->traits & TRAIT_ALTSTACK) {
+			ctx->traits |= TRAIT_SWITCHES;
+			blame(p, ctx, path, "handles signals on another stack", "sigaltstack");
 		}
 	}
 	/* Cancelling a thread unwinds it, for the sake of cleanups. */

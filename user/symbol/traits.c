@@ -118,6 +118,7 @@ static const struct evidence symbols[] = {
 	WORD("pthread_exit", TRAIT_CANCELS),
 	WORD("thrd_exit", TRAIT_CANCELS),
 	WORD("__gcc_personality_v0", TRAIT_CLEANS),
+	WORD("sigaltstack", TRAIT_ALTSTACK),
 	WORD("dlopen", TRAIT_LOADS),
 	WORD("dlmopen", TRAIT_LOADS),
 	WORD("dl_iterate_phdr", FINDS_TABLES),
@@ -165,7 +166,8 @@ static const char *const libc_sonames[] = {
 };
 
 /* Evidence that is no reason by itself. */
-#define MINOR (FINDS_TABLES | TRAIT_SIGNALS | TRAIT_CANCELS | TRAIT_CLEANS | TRAIT_LOADS)
+#define MINOR \
+	(FINDS_TABLES | TRAIT_SIGNALS | TRAIT_CANCELS | TRAIT_CLEANS | TRAIT_LOADS | TRAIT_ALTSTACK)
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
