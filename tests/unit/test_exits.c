@@ -73,6 +73,64 @@ static void choices(void **state)
 	}
 }
 
+static const char hazard_why[] = "what this kernel does";
+
+/* On a kernel whose return probes kill, proofs about the program prove nothing. */
+static void hazards(void **state)
+{
+	const struct exit_context quiet = {.reason = why, .hazard = hazard_why};
+	const struct exit_context throws = {
+		.traits = TRAIT_UNWINDS, .reason = why, .hazard = hazard_why};
+	struct exit_choice choice = exits__choose(&quiet, &plain, DENY_NOTHING);
+
+	assert_int_equal(choice.strategy, EXIT_SITES);
+	assert_string_equal(choice.reason, hazard_why);
+	assert_int_equal(exits__choose(&throws, &leaf, DENY_NOTHING).strategy, EXIT_SITES);
+	assert_int_equal(exits__choose(&quiet, &endless, DENY_NOTHING).strategy, EXIT_NONE);
+	assert_true(exits__return_unsafe(&quiet));
+	assert_true(exits__return_unsafe(&throws));
+}
+
+static const struct {
+	enum exit_strategy forced;
+	const struct code *code;
+	enum deny_verdict deny;
+	enum exit_strategy strategy;
+	const char *reason;
+} forced_table[] = {
+	{EXIT_RETURN, &plain, DENY_NOTHING, EXIT_RETURN, "--exits=return"},
+	{EXIT_RETURN, &bad, DENY_NOTHING, EXIT_RETURN, "--exits=return"},
+	{EXIT_RETURN, &leaf, DENY_RETURN, EXIT_SITES,
+	 "not --exits=return: looks at its return address"},
+	{EXIT_RETURN, &endless, DENY_RETURN, EXIT_NONE, no_exits_why},
+	{EXIT_SITES, &plain, DENY_NOTHING, EXIT_SITES, "--exits=sites"},
+	{EXIT_SITES, &leaf, DENY_RETURN, EXIT_SITES, "--exits=sites"},
+	{EXIT_SITES, &bad, DENY_NOTHING, EXIT_NONE, bad_why},
+	{EXIT_SITES, &endless, DENY_NOTHING, EXIT_NONE, no_exits_why},
+	{EXIT_NONE, &plain, DENY_NOTHING, EXIT_NONE, "--exits=none"},
+	{EXIT_NONE, &bad, DENY_RETURN, EXIT_NONE, "--exits=none"},
+};
+
+/* What is forced goes before what the context says. */
+static void forced(void **state)
+{
+	static const unsigned traits[] = {0, TRAIT_UNWINDS, TRAIT_GO};
+
+	for (size_t i = 0; i < sizeof(forced_table) / sizeof(*forced_table) * 3; i++) {
+		struct exit_context ctx = {.traits = traits[i % 3],
+					   .reason = why,
+					   .hazard = i % 2 ? hazard_why : NULL};
+		struct exit_choice choice;
+
+		ctx.forced = true;
+		ctx.strategy = forced_table[i / 3].forced;
+		choice = exits__choose(&ctx, forced_table[i / 3].code, forced_table[i / 3].deny);
+		if (choice.strategy != forced_table[i / 3].strategy)
+			fail_msg("row %zu: %s", i / 3, exit_strategy__name(choice.strategy));
+		assert_string_equal(choice.reason, forced_table[i / 3].reason);
+	}
+}
+
 static void names(void **state)
 {
 	assert_string_equal(exit_strategy__name(EXIT_RETURN), "return");
@@ -84,6 +142,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(choices),
+		cmocka_unit_test(hazards),
+		cmocka_unit_test(forced),
 		cmocka_unit_test(names),
 	};
 

@@ -106,6 +106,7 @@ static void defaults(void **state)
 	assert_int_equal(o.interval_ns, 0);
 	assert_int_equal(o.max_paths, 1 << 20);
 	assert_null(o.tier);
+	assert_null(o.exits);
 	assert_false(o.list);
 	assert_null(o.sink);
 	assert_int_equal(o.sink_opts.weight, WEIGHT_WALL);
@@ -153,6 +154,18 @@ static void long_options(void **state)
 	assert_int_equal(o.max_paths, 5);
 	assert_string_equal(o.tier, "session");
 	assert_int_equal(o.color, COLOR_NEVER);
+}
+
+static void exit_strategies(void **state)
+{
+	ACCEPT("--exits=return", "-p", "1");
+	assert_string_equal(o.exits, "return");
+	ACCEPT("--exits", "sites", "-p", "1");
+	assert_string_equal(o.exits, "sites");
+	ACCEPT("--exits=none", "--exits=auto", "-p", "1");
+	assert_null(o.exits);
+	REFUSE("--exits ret: not one of auto, return, sites, none", "--exits=ret", "-p", "1");
+	REFUSE("--exits", "--exits=", "-p", "1");
 }
 
 static void values_in_the_same_word(void **state)
@@ -383,6 +396,7 @@ int main(void)
 		TEST(defaults),
 		TEST(short_options),
 		TEST(long_options),
+		TEST(exit_strategies),
 		TEST(values_in_the_same_word),
 		TEST(repeated),
 		TEST(pid_lists),

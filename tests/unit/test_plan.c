@@ -32,6 +32,7 @@ static struct target_object objects[2];
 static struct target_process process = {.pid = 1, .pidfd = -1};
 static struct target target;
 static struct plan *plan;
+static const char *exits; /* --exits */
 
 static void target_open(const char *path, const char *library)
 {
@@ -50,6 +51,7 @@ static int close_all(void **state)
 {
 	plan__free(plan);
 	plan = NULL;
+	exits = NULL;
 	for (size_t i = 0; i < target.objects_cnt; i++)
 		close(objects[i].fd);
 	target.objects_cnt = 0;
@@ -59,7 +61,7 @@ static int close_all(void **state)
 /* Plans what `in` matches (NULL: everything), less what `out` does. */
 static int plan_with(char *in, char *out)
 {
-	const struct plan_options opts = {.nop5_emulated = true};
+	const struct plan_options opts = {.nop5_emulated = true, .exits = exits};
 	struct filter f;
 	int err;
 
@@ -407,6 +409,63 @@ static void plans_are_always_the_same(void **state)
 	plan__free(first);
 }
 
+static void forced_exits(void **state)
+{
+	char text[4096];
+
+	target_open("throws", NULL);
+	exits = "return";
+	assert_int_equal(plan_logged(NULL, text, sizeof(text)), 0);
+	assert_int_equal(function("hot")->exit, EXIT_RETURN);
+	assert_string_equal(function("hot")->reason, "--exits=return");
+	assert_non_null(strstr(text, "--exits=return may kill the target: throws can unwind"));
+	assert_non_null(strstr(text, "(__cxa_throw)"));
+	assert_ptr_equal(strchr(text, '\n'), text + strlen(text) - 1);
+	assert_int_equal(function("__cxa_throw")->exit, EXIT_SITES);
+	exits = "none";
+	assert_int_equal(plan_logged(NULL, text, sizeof(text)), 0);
+	assert_int_equal(function("hot")->exit, EXIT_NONE);
+	assert_int_equal(plan->exits_cnt, 0);
+	assert_string_equal(text, "");
+	close_all(state);
+
+	target_open("plain", NULL);
+	exits = "sites";
+	assert_int_equal(plan_with(NULL, NULL), 0);
+	assert_int_equal(function("hot")->exit, EXIT_SITES);
+	assert_exits("plain", function("hot"));
+	exits = "return";
+	assert_int_equal(plan_logged(NULL, text, sizeof(text)), 0);
+	assert_string_equal(text, "");
+}
+
+static void kernels_that_kill(void **state)
+{
+	char text[4096];
+
+	target_open("plain", NULL);
+	target.hazard = "this kernel kills";
+	assert_int_equal(plan_with(NULL, NULL), 0);
+	assert_int_equal(function("leaf")->exit, EXIT_SITES);
+	assert_string_equal(function("hot")->reason, "this kernel kills");
+	exits = "return";
+	assert_int_equal(plan_logged(NULL, text, sizeof(text)), 0);
+	assert_non_null(strstr(text, "may kill the target: this kernel kills\n"));
+}
+
+/* Its first instruction moves the stack pointer and takes no probe. */
+static void no_site_for_return_probes(void **state)
+{
+	target_open("moved", NULL);
+	assert_int_equal(plan_with("moved", NULL), 0);
+	assert_int_equal(function("moved")->exit, EXIT_SITES);
+	assert_int_equal(function("moved")->site_delta, 8);
+	assert_non_null(strstr(function("moved")->reason, "the stack pointer has moved"));
+	exits = "return";
+	assert_int_equal(plan_with("moved", NULL), 0);
+	assert_int_equal(function("moved")->exit, EXIT_SITES);
+}
+
 static int make_programs(void **state)
 {
 	if (fixture_make(state))
@@ -419,6 +478,12 @@ static int make_programs(void **state)
 	write_text("lib.cpp", "namespace ns { int twice(int x) { if (x) throw x; return x; } }\n");
 	sh("g++ -shared -fPIC -O2 -o libthrows.so lib.cpp");
 	make_many();
+	compile("moved", "moved.c",
+		"__asm__(\".globl moved\\n.type moved,@function\\nmoved: .byte 0x2e\\n push "
+		"%rbx\\n jne 1f\\n1: \"\n"
+		"	\"pop %rax\\n ret\\n.size moved,.-moved\\n\");\n"
+		"int main(void) { return 0; }\n",
+		"-O2");
 	return 0;
 }
 
@@ -439,6 +504,9 @@ int main(void)
 		TEST(nothing_matches),
 		TEST(stripped_programs),
 		TEST(main_programs_must_be_elf),
+		TEST(forced_exits),
+		TEST(kernels_that_kill),
+		TEST(no_site_for_return_probes),
 		TEST(many_functions_come_in_order),
 		TEST(plans_are_always_the_same),
 	};

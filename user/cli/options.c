@@ -20,6 +20,7 @@ enum {
 	OPT_MAX_PATHS,
 	OPT_TIER,
 	OPT_FOLLOW,
+	OPT_EXITS,
 };
 
 static const char doc[] =
@@ -48,6 +49,10 @@ static const struct argp_option argp_options[] = {
 	{"filter", 'F', "GLOB", 0, "trace only functions that match; may be repeated", 0},
 	{"notrace", 'N', "GLOB", 0, "leave out functions that match; may be repeated", 0},
 	{"depth", 'D', "N", 0, "trace N levels: 1 is only the outermost calls", 0},
+	{"exits", OPT_EXITS, "auto|return|sites|none", 0,
+	 "how the ends of calls are seen: by return probes, by probes on each exit, or by what "
+	 "happens next; default: the cheapest that is safe for each function",
+	 0},
 	{"list", 'l', 0, 0, "print what would be probed, and how; attach nothing", 0},
 	{0, 0, 0, 0, "Run:", 3},
 	{"duration", 'd', "SEC", 0, "stop after SEC seconds", 0},
@@ -165,6 +170,18 @@ static bool parse_weight(struct options *o, const char *name)
 	return true;
 }
 
+static bool parse_exits(struct options *o, const char *name)
+{
+	static const char *const names[] = {"return", "sites", "none"};
+
+	o->exits = NULL;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		if (!strcmp(name, names[i]))
+			o->exits = names[i];
+	}
+	return o->exits || !strcmp(name, "auto");
+}
+
 /* Reports a usage error. */
 #define complain(o, ...) (log_error(__VA_ARGS__), (o)->complained = true, EINVAL)
 
@@ -195,6 +212,10 @@ static error_t parse_target(struct options *o, int key, char *arg)
 	case 'D':
 		if (!parse_number(arg, 1u << 30, &o->depth))
 			return bad_value(o, "-D", arg, "not a number of levels from 1 on");
+		return 0;
+	case OPT_EXITS:
+		if (!parse_exits(o, arg))
+			return bad_value(o, "--exits", arg, "not one of auto, return, sites, none");
 		return 0;
 	case 'l':
 		o->list = true;

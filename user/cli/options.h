@@ -24,6 +24,7 @@ struct options {
 	uint64_t duration_ns, interval_ns; /* 0: none */
 	uint32_t max_paths;
 	const char *tier;
+	const char *exits; /* the strategy for all functions; NULL: chosen for each */
 	bool list;
 	bool follow; /* children as well */
 	/* result */

@@ -18,26 +18,37 @@
 #include "util/path.h"
 #include "util/text.h"
 
+/* Everything in a row that a stranger has named is escaped. */
+static void list_row(FILE *out, const char *columns, const char *object, const char *name,
+		     const char *reason)
+{
+	char safe_object[256], safe_name[1024], safe_reason[1024];
+
+	fprintf(out, "%s %-24s %s  (%s)\n", columns,
+		text_escape(path_base(object), safe_object, sizeof(safe_object)),
+		text_escape(name, safe_name, sizeof(safe_name)),
+		text_escape(reason, safe_reason, sizeof(safe_reason)));
+}
+
 static void list_text(FILE *out, struct plan *p, const struct target *t)
 {
-	char name[1024];
+	char columns[64];
 
 	fprintf(out, "%-10s %5s %-4s %-6s %-24s %s\n", "OFFSET", "SITE", "", "EXIT", "OBJECT",
-		"FUNCTION");
+		"FUNCTION  (REASON)");
 	for (size_t i = 0; i < p->functions_cnt; i++) {
 		struct plan_function *f = &p->functions[i];
 
-		fprintf(out, "%#-10" PRIx64 " %+5d %-4s %-6s %-24s %s\n", f->offset,
-			(int)f->site_offset, site_class__name(f->site),
-			exit_strategy__name(f->exit), path_base(t->objects[f->object].path),
-			text_escape(plan__name(f), name, sizeof(name)));
+		snprintf(columns, sizeof(columns), "%#-10" PRIx64 " %+5d %-4s %-6s", f->offset,
+			 (int)f->site_offset, site_class__name(f->site),
+			 exit_strategy__name(f->exit));
+		list_row(out, columns, t->objects[f->object].path, plan__name(f), f->reason);
 	}
+	snprintf(columns, sizeof(columns), "%-10s %5s %-4s %-6s", "skipped", "", "", "");
 	for (size_t i = 0; i < p->skipped_cnt; i++) {
 		struct plan_skip *s = &p->skipped[i];
 
-		fprintf(out, "%-10s %5s %-4s %-6s %-24s %s: %s\n", "skipped", "", "", "",
-			path_base(t->objects[s->object].path),
-			text_escape(plan__skip_name(s), name, sizeof(name)), s->reason);
+		list_row(out, columns, t->objects[s->object].path, plan__skip_name(s), s->reason);
 	}
 }
 
@@ -90,7 +101,8 @@ int cmd_list(const struct options *o)
 {
 	const struct target_spec spec = {o->pids, o->pids_cnt, o->exec, o->command};
 	const struct plan_options plan_opts = {.nop5_emulated = tracer__nop5_emulated(),
-					       .returns_stop = tracer__returns_stop(o->tier)};
+					       .returns_stop = tracer__returns_stop(o->tier),
+					       .exits = o->exits};
 	struct target *target = NULL;
 	struct filter filter = {0};
 	struct plan *plan = NULL;

@@ -50,6 +50,7 @@ static int run_prepare(struct run *r)
 		.returns_stop = tracer__returns_stop(o->tier),
 		.grows = true,
 		.new_programs = o->follow,
+		.exits = o->exits,
 	};
 	err = watch__new(&r->watch);
 	if (!err)

@@ -3,22 +3,55 @@
 
 #include "plan/code.h"
 
-struct exit_choice exits__choose(const struct exit_context *ctx, const struct code *code,
-				 enum deny_verdict deny)
+static const char inspects[] = "looks at its return address";
+
+struct exit_choice exits__without_return(const struct code *code, const char *reason)
 {
-	if (deny == DENY_NOTHING && !ctx->no_returns) {
-		if (!(ctx->traits & EXIT_UNSAFE_TRAITS))
-			return (struct exit_choice){EXIT_RETURN, ctx->reason};
-		/* Nothing can be unwound through a function that calls nothing, nor can the stack
-		 * be switched under it, unless from a signal handler. Go has some of its own. */
-		if (code->leaf && !(ctx->traits & (TRAIT_GO | TRAIT_SIGNALS)))
-			return (struct exit_choice){EXIT_RETURN,
-						    "calls nothing: cannot be unwound through"};
-	}
 	if (code->bad)
 		return (struct exit_choice){EXIT_NONE, code->bad};
 	if (code->no_exits)
 		return (struct exit_choice){EXIT_NONE, code->no_exits};
-	return (struct exit_choice){
-		EXIT_SITES, deny == DENY_NOTHING ? ctx->reason : "looks at its return address"};
+	return (struct exit_choice){EXIT_SITES, reason};
+}
+
+static struct exit_choice choose_forced(enum exit_strategy strategy, const struct code *code,
+					enum deny_verdict deny)
+{
+	switch (strategy) {
+	case EXIT_RETURN:
+		if (deny != DENY_NOTHING)
+			return exits__without_return(
+				code, "not --exits=return: looks at its return address");
+		return (struct exit_choice){EXIT_RETURN, "--exits=return"};
+	case EXIT_SITES:
+		return exits__without_return(code, "--exits=sites");
+	default:
+		return (struct exit_choice){EXIT_NONE, "--exits=none"};
+	}
+}
+
+bool exits__return_unsafe(const struct exit_context *ctx)
+{
+	return ctx->hazard || (ctx->traits & EXIT_UNSAFE_TRAITS);
+}
+
+struct exit_choice exits__choose(const struct exit_context *ctx, const struct code *code,
+				 enum deny_verdict deny)
+{
+	if (ctx->forced)
+		return choose_forced(ctx->strategy, code, deny);
+	if (deny != DENY_NOTHING)
+		return exits__without_return(code, inspects);
+	if (ctx->hazard)
+		return exits__without_return(code, ctx->hazard);
+	if (ctx->no_returns)
+		return exits__without_return(code, ctx->reason);
+	if (!exits__return_unsafe(ctx))
+		return (struct exit_choice){EXIT_RETURN, ctx->reason};
+	/* Nothing can be unwound through a function that calls nothing, nor can the stack be
+	 * switched under it, unless from a signal handler. Go has some of its own. */
+	if (code->leaf && !(ctx->traits & (TRAIT_GO | TRAIT_SIGNALS)))
+		return (struct exit_choice){EXIT_RETURN,
+					    "calls nothing: cannot be unwound through"};
+	return exits__without_return(code, ctx->reason);
 }

@@ -23,6 +23,10 @@ struct exit_context {
 	unsigned traits;    /* TRAIT_* of everything the processes map, libc apart */
 	bool no_returns;    /* return probes are switched off */
 	const char *reason; /* for the exits that follow from `traits`; owned by the caller */
+	const char
+		*hazard; /* why this kernel's return probes are deadly there; NULL: they aren't */
+	bool forced;	 /* --exits: `strategy` for all */
+	enum exit_strategy strategy;
 };
 
 struct exit_choice {
@@ -30,7 +34,14 @@ struct exit_choice {
 	const char *reason;
 };
 
+/* Forcing goes as far as the function allows: one that looks at its return address keeps it. */
 struct exit_choice exits__choose(const struct exit_context *ctx, const struct code *code,
 				 enum deny_verdict deny);
+
+/* What is left for a function without return probes: probes on its exits if all are known. */
+struct exit_choice exits__without_return(const struct code *code, const char *reason);
+
+/* Whether return probes are dangerous in some of the functions. */
+bool exits__return_unsafe(const struct exit_context *ctx);
 
 #endif

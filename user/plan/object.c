@@ -216,9 +216,14 @@ static int plan_symbol(struct share *sh, uint32_t index)
 	if (err)
 		return err;
 	exit = exits__choose(sh->exit_ctx, &sh->code, deny);
+	site = site_choose(&sh->code, exit.strategy);
+	if (!site && exit.strategy == EXIT_RETURN) {
+		exit = exits__without_return(&sh->code, "not return: the stack pointer has moved "
+							"where it can be probed");
+		site = site_choose(&sh->code, exit.strategy);
+	}
 	if (exit.strategy == EXIT_SITES && sh->exits_cnt + sh->code.exits_cnt > MAX_EXITS)
 		exit = (struct exit_choice){EXIT_NONE, "the object has too many exits"};
-	site = site_choose(&sh->code, exit.strategy);
 	if (!site)
 		return skip(sh, sym,
 			    sh->code.bad ? sh->code.bad

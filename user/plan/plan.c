@@ -109,7 +109,8 @@ static void blame(struct plan *p, struct exit_context *ctx, const char *path, co
 static void exit_context_make(struct plan *p, const struct target *t,
 			      const struct plan_options *opts, struct exit_context *ctx)
 {
-	*ctx = (struct exit_context){.reason = "nothing mapped unwinds or switches stacks"};
+	*ctx = (struct exit_context){.reason = "nothing mapped unwinds or switches stacks",
+				     .hazard = t->hazard};
 	for (size_t i = 0; i < p->objects_cnt; i++) {
 		const struct plan_object *obj = &p->objects[i];
 		const char *path = t->objects[i].path;
@@ -160,6 +161,22 @@ static struct exit_context exit_context_of(const struct exit_context *all,
 	return ctx;
 }
 
+/* --exits, with a warning where that is dangerous. */
+static void force_exits(struct plan *p, const char *name, struct exit_context *ctx)
+{
+	for (int s = 0; name && s < EXIT_STRATEGIES; s++) {
+		if (!strcmp(name, exit_strategy__name(s))) {
+			ctx->forced = true;
+			ctx->strategy = s;
+		}
+	}
+	if (!ctx->forced || ctx->strategy != EXIT_RETURN || !exits__return_unsafe(ctx) ||
+	    p->force_warned)
+		return;
+	log_warn("--exits=return may kill the target: %s", ctx->hazard ? ctx->hazard : ctx->reason);
+	p->force_warned = true;
+}
+
 /* Plans one object if it is wanted and has not been planned yet. */
 static int plan_one(struct plan *p, const struct target *t, uint32_t index, struct filter *filter,
 		    const struct plan_options *opts, const struct exit_context *all)
@@ -167,11 +184,12 @@ static int plan_one(struct plan *p, const struct target *t, uint32_t index, stru
 	struct plan_object *obj = &p->objects[index];
 	const struct target_object *tobj = &t->objects[index];
 	const struct filter_object fobj = {tobj->path, obj->soname, tobj->is_main};
-	const struct exit_context ctx = exit_context_of(all, obj);
+	struct exit_context ctx = exit_context_of(all, obj);
 	int err;
 
 	if (!obj->img || obj->tab || tobj->barred || !filter__wants_object(filter, &fobj))
 		return 0;
+	force_exits(p, opts->exits, &ctx);
 	err = symtab__load(obj->img, tobj->root, &obj->tab);
 	return err ? err : plan_object__plan(p, &fobj, index, filter, opts, &ctx);
 }
@@ -202,8 +220,8 @@ int plan__extend(struct plan *p, const struct target *t, struct filter *filter,
 	if (err)
 		return err;
 	exit_context_make(p, t, opts, &all);
-	if (p->functions_cnt && !p->returns_replaced && (all.traits & EXIT_UNSAFE_TRAITS) &&
-	    (all.traits & ~p->traits & matter)) {
+	if (p->functions_cnt && !p->returns_replaced && !opts->exits &&
+	    (all.traits & EXIT_UNSAFE_TRAITS) && (all.traits & ~p->traits & matter)) {
 		p->returns_replaced = true;
 		err = replace_returns(p, opts, &all);
 	}

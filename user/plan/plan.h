@@ -75,6 +75,7 @@ struct plan {
 	size_t marks_cnt;
 	unsigned traits;       /* of everything mapped: TRAIT_* */
 	bool returns_replaced; /* return probes have become dangerous: no function relies on them */
+	bool force_warned;     /* --exits=return was said to be dangerous */
 	char why[512];	       /* the reason for the exits of all that is not special */
 };
 
@@ -86,6 +87,7 @@ struct plan_options {
 			       later cannot make them dangerous */
 	bool grows;	    /* plan__extend() will follow: files may be mapped later */
 	bool new_programs;  /* other programs than today's are expected */
+	const char *exits;  /* name of the exit strategy for all functions; NULL: automatic */
 };
 
 /*

@@ -10,6 +10,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "target/hazard.h"
 #include "target/launch.h"
 #include "target/maps.h"
 #include "target/process.h"
@@ -291,6 +292,7 @@ int target__open(const struct target_spec *spec, struct target **out)
 		target__free(t);
 		return err;
 	}
+	t->hazard = hazard__of_target(t);
 	*out = t;
 	return 0;
 }

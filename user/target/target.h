@@ -40,6 +40,7 @@ struct target {
 	size_t objects_cap;
 	struct launch *launch; /* the command, held before its first instruction; NULL: none */
 	pid_t *pids;	       /* the processes' ids */
+	const char *hazard;    /* why return probes are deadly on this kernel; NULL: they are not */
 };
 
 struct target_spec {
