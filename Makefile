@@ -62,7 +62,7 @@ format: ## format the sources
 	$(Q)clang-format -i $(FORMATTED)
 
 clean: ## remove what was built
-	$(Q)rm -rf build build-asan proftrace demo.folded demo.svg
+	$(Q)rm -rf build build-asan build-fuzz proftrace demo.folded demo.svg
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Installs what proftrace needs, by the distribution's package manager.
 #
-#   scripts/install-deps.sh [GROUP...]     GROUP: build (default), test, demo, bench, survive
+#   scripts/install-deps.sh [GROUP...]     GROUP: build (default), test, fuzz, demo, bench, survive
 #
 # Does nothing, quickly, when everything is there. Debian 12 is what this is tested on; the dnf and
 # pacman lines are untested.
@@ -18,7 +18,8 @@ apt_packages()
 		liblzma-dev libzydis-dev libiberty-dev binutils ;;
 	# libdevel-nytprof-perl ships flamegraph.pl; libllvm14 is a large library to plan on.
 	test) echo g++ libcmocka-dev python3 perl sqlite3 valgrind xz-utils procps util-linux mount \
-		libdevel-nytprof-perl libllvm14 ;;
+		libdevel-nytprof-perl libllvm14 libclang-rt-14-dev ;;
+	fuzz) echo libclang-rt-14-dev ;;
 	demo) echo python3 perl libdevel-nytprof-perl ;;
 	bench) echo g++ python3 perl valgrind bpftrace libllvm14 ;;
 	survive) echo bash bpftrace cppcheck gdb git golang-go libboost-context-dev libllvm14 nginx perl \
@@ -32,6 +33,7 @@ dnf_packages()
 	case $1 in
 	build) echo gcc glibc-devel make clang llvm libbpf-devel bpftool elfutils-libelf-devel \
 		zlib-devel xz-devel zydis-devel binutils binutils-devel ;;
+	fuzz) echo compiler-rt ;;
 	test) echo gcc-c++ libcmocka-devel python3 perl sqlite valgrind xz procps-ng util-linux ;;
 	demo) echo python3 perl ;;
 	bench) echo gcc-c++ python3 perl valgrind bpftrace ;;
@@ -45,6 +47,7 @@ pacman_packages()
 {
 	case $1 in
 	build) echo gcc make clang llvm libbpf bpf libelf zlib xz zydis binutils ;;
+	fuzz) echo compiler-rt ;;
 	test) echo cmocka python perl sqlite valgrind procps-ng util-linux ;;
 	demo) echo python perl ;;
 	bench) echo python perl valgrind bpftrace ;;
@@ -91,7 +94,7 @@ fi
 packages=
 for group in "${@:-build}"; do
 	packages="$packages $("${manager}_packages" "$group")" ||
-		die "unknown group '$group': use build, test, demo, bench or survive"
+		die "unknown group '$group': use build, test, fuzz, demo, bench or survive"
 done
 
 # shellcheck disable=SC2086 # lists of words

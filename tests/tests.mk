@@ -75,10 +75,35 @@ $(PROGRAMS)/calc-%: tests/programs/calc.c
 	$(Q)[ $* != debuglink ] || { cd $(@D) && objcopy --only-keep-debug $(@F) $(@F).debug && \
 		strip $(@F) && objcopy --add-gnu-debuglink=$(@F).debug $(@F); }
 
+# Fuzzers: clang's libFuzzer and sanitizers over all that reads a target's files. RUNS inputs each.
+FUZZ       := build-fuzz
+FUZZ_SRCS  := $(wildcard user/util/*.c user/symbol/*.c user/plan/*.c) user/target/maps.c
+FUZZ_OBJS  := $(FUZZ_SRCS:%.c=$(FUZZ)/%.o)
+FUZZ_BINS  := $(FUZZ)/elf $(FUZZ)/maps
+FUZZ_FLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -g -O1
+RUNS       ?= 20000
+
+$(FUZZ)/%.o: %.c
+	@mkdir -p $(@D)
+	$(call say,FUZZ,$<)$(CLANG) -std=gnu11 $(CPPFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link -MMD -MP -c -o $@ $<
+$(FUZZ)/elf: $(FUZZ)/tests/fuzz/elf_mutator.o
+$(FUZZ)/elf $(FUZZ)/maps: $(FUZZ)/%: $(FUZZ)/tests/fuzz/fuzz_%.o $(FUZZ_OBJS)
+	$(call say,LINK,$@)$(CLANG) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ $(LIBS)
+-include $(FUZZ_OBJS:.o=.d) $(FUZZ)/tests/fuzz/*.d
+
+fuzzers: $(FUZZ_BINS)
+
+fuzz: ## install what is missing, build, fuzz with RUNS=20000 inputs a fuzzer
+	$(Q)scripts/install-deps.sh build fuzz
+	$(Q)$(MAKE) --no-print-directory fuzzers
+	$(Q)tests/fuzz/run --build $(FUZZ) --runs $(RUNS) $(FUZZ_ARGS)
+
+.PHONY: fuzzers fuzz
+
 unit: $(UNIT_BINS) ## build and run the unit tests alone (no root)
 	$(Q)tests/run --unit --build $(BUILD)
 
-tests: all $(UNIT_BINS) $(PROGRAM_BINS) ## build the program, the tests and their targets
+tests: all $(UNIT_BINS) $(PROGRAM_BINS) $(FUZZ_BINS) ## build the program, the tests and their targets
 
 # The second make finds the tools that the first has installed.
 check: ## install what is missing, build, run every test (root)

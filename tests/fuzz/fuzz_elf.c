@@ -1,28 +1,61 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * libFuzzer: a stranger's ELF file through the whole symbol stage. Run it with -close_fd_mask=2:
- * what is wrong with each input is not news.
- *   clang -g -O1 -fsanitize=fuzzer,address,undefined -std=gnu11 -D_GNU_SOURCE -Iuser \
- *     tests/fuzz/fuzz_elf.c user/symbol/?*.c user/util/{log,text}.c -lelf -lz -llzma -liberty
+ * libFuzzer: a stranger's ELF file through everything that reads one, up to the finished plan, as
+ * -x would. `make fuzz` builds and runs it. -close_fd_mask=2 keeps it quiet: what is wrong with
+ * each input is no news.
  */
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "plan/filter.h"
+#include "plan/plan.h"
 #include "symbol/demangle.h"
 #include "symbol/elf_image.h"
+#include "symbol/elf_inside.h"
+#include "symbol/lookup.h"
 #include "symbol/symtab.h"
-#include "symbol/traits.h"
+#include "target/target.h"
+#include "util/log.h"
 
+int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
+/* The input lies there, and is at the same time what its debug link, "full.debug", leads to. */
+static char dir[] = "/tmp/proftrace-fuzz-XXXXXX";
+static char path[sizeof(dir) + 16], link_path[sizeof(dir) + 16];
+#define LINKED_FD 500
+
+static void clean(void)
+{
+	unlink(link_path);
+	rmdir(dir);
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+	char to[64];
+
+	if (!mkdtemp(dir))
+		abort();
+	snprintf(path, sizeof(path), "%s/fuzz", dir);
+	snprintf(link_path, sizeof(link_path), "%s/full.debug", dir);
+	snprintf(to, sizeof(to), "/proc/self/fd/%d", LINKED_FD);
+	if (symlink(to, link_path))
+		abort();
+	atexit(clean);
+	log_set_level(LOG_DEBUG);
+	return 0;
+}
+
+/* What symtab.h promises. */
 static void check_symbols(const struct elf_image *img, const struct symtab *tab)
 {
-	size_t i;
-
-	for (i = 0; i < symtab__count(tab); i++) {
+	for (size_t i = 0; i < symtab__count(tab); i++) {
 		const struct symbol *sym = symtab__at(tab, i);
 		uint64_t off;
 		char *name;
@@ -38,24 +71,87 @@ static void check_symbols(const struct elf_image *img, const struct symtab *tab)
 	}
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+static void read_symbols(const struct elf_image *img)
 {
-	int fd = memfd_create("fuzz", MFD_CLOEXEC);
-	struct elf_image *img = NULL;
+	static const char *const names[] = {"choose", "none"};
 	struct symtab *tab = NULL;
-	const char *why;
+	uint64_t vaddrs[2];
 	uint8_t id[64];
 
-	if (fd < 0 || write(fd, data, len) != (ssize_t)len)
-		abort();
-	if (!elf_image__open(fd, "fuzz", &img)) {
-		elf_image__build_id(img, id);
-		traits__of(img, &why);
-		if (!symtab__load(img, "", &tab))
-			check_symbols(img, tab);
-	}
+	symbol_lookup(img, names, 2, vaddrs);
+	elf_image__build_id(img, id);
+	if (!symtab__load(img, "", &tab))
+		check_symbols(img, tab);
 	symtab__free(tab);
+}
+
+/* What plan.h promises: sites and exits inside the file, names, reasons. */
+static void check_plan(struct plan *p, size_t len)
+{
+	for (size_t i = 0; i < p->functions_cnt; i++) {
+		struct plan_function *f = &p->functions[i];
+
+		if (f->offset >= len || f->size > len - f->offset || f->site_offset >= f->size ||
+		    f->exit >= EXIT_STRATEGIES || f->site >= SITE_CLASSES || !f->reason ||
+		    f->exits > p->exits_cnt || f->exits_cnt > p->exits_cnt - f->exits ||
+		    !*plan__name(f))
+			abort();
+		if (f->exit == EXIT_RETURN && f->site_delta)
+			abort(); /* the kernel would take another word for the return address */
+		for (size_t e = 0; e < f->exits_cnt; e++) {
+			if (p->exits[f->exits + e].offset >= len)
+				abort();
+		}
+	}
+	for (size_t i = 0; i < p->skipped_cnt; i++) {
+		if (!p->skipped[i].reason || !*plan__skip_name(&p->skipped[i]))
+			abort();
+	}
+}
+
+/* `known`: as if a process that is known maps nothing else; otherwise any process may map it. */
+static void make_plan(int fd, size_t len, bool known, char *pattern)
+{
+	struct target_process process = {.pid = getpid(), .pidfd = -1};
+	struct target_object object = {.path = path, .root = "", .fd = fd, .is_main = true};
+	const struct target t = {.processes = &process,
+				 .processes_cnt = known,
+				 .objects = &object,
+				 .objects_cnt = 1};
+	const struct plan_options opts = {.nop5_emulated = true};
+	struct filter filter = {0};
+	struct plan *p = NULL;
+
+	if (filter__init(&filter, &pattern, pattern ? 1 : 0, NULL, 0))
+		abort();
+	if (!plan__new(&t, &filter, &opts, &p))
+		check_plan(p, len);
+	plan__free(p);
+	filter__clear(&filter);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	int fd = memfd_create("fuzz", MFD_CLOEXEC), debug_fd;
+	struct elf_image *img = NULL;
+
+	if (fd < 0 || write(fd, data, len) != (ssize_t)len || dup2(fd, LINKED_FD) < 0)
+		abort();
+	if (!elf_image__open(fd, path, &img))
+		read_symbols(img);
 	elf_image__free(img);
+
+	debug_fd = dup(fd);
+	img = NULL;
+	if (elf_image__open_debug(debug_fd, path, &img))
+		close(debug_fd);
+	else
+		read_symbols(img);
+	elf_image__free(img);
+
+	make_plan(fd, len, false, NULL);
+	make_plan(fd, len, true, NULL);
+	make_plan(fd, len, true, "nothing like it"); /* looks for the nearest names */
 	close(fd);
 	return 0;
 }

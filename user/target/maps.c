@@ -80,20 +80,14 @@ static bool line_parse(char *line, struct mapped_file *f)
 	return true;
 }
 
-int maps__for_each(pid_t pid, int (*fn)(const struct mapped_file *file, void *ctx), void *ctx)
+int maps__parse(FILE *f, int (*fn)(const struct mapped_file *file, void *ctx), void *ctx)
 {
 	struct mapped_file file;
 	struct seen seen = {0};
 	size_t line_cap = 0;
-	char path[64];
 	char *line = NULL;
 	int err = 0;
-	FILE *f;
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
-	f = fopen(path, "re");
-	if (!f)
-		return -errno;
 	while (!err && getline(&line, &line_cap, f) > 0) {
 		if (!line_parse(line, &file))
 			continue;
@@ -105,6 +99,20 @@ int maps__for_each(pid_t pid, int (*fn)(const struct mapped_file *file, void *ct
 	}
 	free(line);
 	free(seen.items);
+	return err;
+}
+
+int maps__for_each(pid_t pid, int (*fn)(const struct mapped_file *file, void *ctx), void *ctx)
+{
+	char path[64];
+	FILE *f;
+	int err;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	f = fopen(path, "re");
+	if (!f)
+		return -errno;
+	err = maps__parse(f, fn, ctx);
 	fclose(f);
 	return err;
 }

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 /* Called for each file with an executable mapping, once a file, in address order. */
@@ -19,6 +20,9 @@ struct mapped_file {
 /* Calls `fn` for each file until it returns nonzero, and returns that; -errno if the list cannot be
  * read (silently: the caller knows whether the process had to exist). */
 int maps__for_each(pid_t pid, int (*fn)(const struct mapped_file *file, void *ctx), void *ctx);
+
+/* The same for a list that is open already (for fuzzing): anything may be in it. */
+int maps__parse(FILE *f, int (*fn)(const struct mapped_file *file, void *ctx), void *ctx);
 
 /* Opens the very file behind a mapping, whatever its path leads to now (it may be deleted,
  * replaced, or in another mount namespace). Returns a descriptor or -errno. */
