@@ -430,6 +430,22 @@ static void cold_pieces_belong_to_the_function(void **state)
 	assert_int_equal(f->code.sites_cnt, 1);
 }
 
+/* Found by the fuzzer: the entry block ended in the piece, where a branch back was not seen. */
+static void entry_blocks_end_with_the_first_piece(void **state)
+{
+	/* mov     right behind: L: push %rbx; pop %rbx; jne L; ret */
+	static const uint8_t hot[] = {0x89, 0xf8};
+	static const uint8_t cold[] = {0x53, 0x5b, 0x75, 0xfc, 0xc3};
+	struct code_piece pieces[] = {{BASE, hot, sizeof(hot)},
+				      {BASE + sizeof(hot), cold, sizeof(cold)}};
+	struct fixture *f = *state;
+
+	assert_int_equal(code_decode(f->decoder, pieces, 2, UINT64_MAX, &f->code), 0);
+	assert_int_equal(f->code.sites_cnt, 1);
+	assert_site(&f->code, 0, 0, SITE_STEP, 0);
+	assert_int_equal(f->code.exits_cnt, 1);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -466,6 +482,7 @@ int main(void)
 		TEST(stack_pointer_lost),
 		TEST(bad_bytes),
 		TEST(cold_pieces_belong_to_the_function),
+		TEST(entry_blocks_end_with_the_first_piece),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -384,6 +384,9 @@ static int scan_block(struct scan *s, uint64_t vaddr)
 	while ((piece = piece_of(s, vaddr, &at)) && !s->d->reached[at]) {
 		uint32_t offset = vaddr - piece->vaddr;
 
+		/* Running on into a cold piece that lies right behind: what jumps to places there
+		 * is not looked at. */
+		s->in_entry = s->in_entry && piece == s->pieces;
 		if (!insn_decode(s->d->insn, piece->bytes + offset, piece->size - offset, &in)) {
 			s->code->bad = "runs into bytes that are no instruction";
 			return 0;
