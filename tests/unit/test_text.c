@@ -19,6 +19,8 @@ static void test_escape(void **state)
 	expect_escape("größe→🦀", 200, "größe→🦀");
 	expect_escape("\033[31mred\n\t\x7f", 200, "\\x1b[31mred\\x0a\\x09\\x7f");
 	expect_escape("c1 \xc2\x9b!", 200, "c1 \\xc2\\x9b!");
+	expect_escape("\u202edlrow \u2066\u2028", 200,
+		      "\\xe2\\x80\\xaedlrow \\xe2\\x81\\xa6\\xe2\\x80\\xa8");
 	expect_escape("\xff\xc3", 200, "\\xff\\xc3");
 	expect_escape("\xc0\xaf \xed\xa0\x80 \xf4\x90\x80\x80", 200,
 		      "\\xc0\\xaf \\xed\\xa0\\x80 \\xf4\\x90\\x80\\x80");

@@ -55,7 +55,7 @@ static size_t sanitize(const char *name, char *out)
 		if (!in) {
 			memcpy(out + len, REPLACEMENT, strlen(REPLACEMENT));
 			len += strlen(REPLACEMENT);
-		} else if (code < 0x20 || (code >= 0x7f && code < 0xa0)) {
+		} else if (utf8_is_control(code)) {
 			out[len++] = ' ';
 		} else {
 			memcpy(out + len, name, in);

@@ -46,10 +46,11 @@ void json_key(struct json *j, const char *key)
 	j->comma = false;
 }
 
-/* Escapes what JSON demands, and DEL and C1 too: someone will cat the file on a terminal. */
+/* Escapes what JSON demands, and the other control characters too: someone will cat the file on a
+ * terminal. */
 static bool needs_escape(uint32_t code)
 {
-	return code < 0x20 || code == '"' || code == '\\' || (code >= 0x7f && code < 0xa0);
+	return code == '"' || code == '\\' || utf8_is_control(code);
 }
 
 static void put_escaped(struct json *j, uint32_t code)

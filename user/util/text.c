@@ -21,7 +21,7 @@ char *text_escape(const char *name, char *buf, size_t size)
 	while (*name) {
 		uint32_t code = 0;
 		size_t i, in = utf8_decode(name, &code);
-		bool safe = in && code >= 0x20 && !(code >= 0x7f && code < 0xa0);
+		bool safe = in && !utf8_is_control(code);
 		size_t out;
 
 		if (!in)

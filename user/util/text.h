@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Copies `name` so that it is safe on a terminal: control characters (C0, DEL, C1) and invalid
- * UTF-8 become \xNN. Truncates to `size`. */
+/* Copies `name` so that it is safe on a terminal: control characters (C0, DEL, C1, those of
+ * bidirectional text) and invalid UTF-8 become \xNN. Truncates to `size`. */
 char *text_escape(const char *name, char *buf, size_t size);
 
 /* A duration with three significant digits and its unit: "0 ns", "812 ns", "1.23 us", "45.6 ms",

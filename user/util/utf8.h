@@ -2,6 +2,7 @@
 #ifndef PROFTRACE_UTIL_UTF8_H
 #define PROFTRACE_UTIL_UTF8_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,6 +31,15 @@ static inline size_t utf8_decode(const char *s, uint32_t *code)
 	if (*code < smallest[len] || *code > 0x10ffff || (*code >= 0xd800 && *code < 0xe000))
 		return 0;
 	return len;
+}
+
+/* Whether a character does something instead of being seen: controls (C0, DEL, C1), and those that
+ * reorder or break lines, with which one text can be made to look like another. */
+static inline bool utf8_is_control(uint32_t code)
+{
+	return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x061c || code == 0x200e ||
+	       code == 0x200f || (code >= 0x2028 && code <= 0x202e) ||
+	       (code >= 0x2066 && code <= 0x2069);
 }
 
 #endif
