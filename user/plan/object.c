@@ -22,9 +22,10 @@
 
 #define MAX_FUNCTION_SIZE (16u << 20) /* larger "functions" are a damaged file's */
 #define MAX_PIECES	  16
-#define MAX_OVERLAP	  4	       /* functions that the average byte of code may belong to */
+#define MAX_OVERLAP	  2	       /* functions that the average byte of code may belong to */
 #define MIN_BUDGET	  (4u << 20)   /* bytes to decode, granted to every file */
 #define MAX_BUDGET	  (512u << 20) /* bytes to decode, whatever the file's size */
+#define HOLE_SIZE	  4096u	       /* so many zeros in a row are no code, but a hole */
 #define MAX_EXITS	  (1u << 22)   /* of one worker's functions */
 #define MAX_WORKERS	  8
 #define MIN_SHARE	  256 /* functions that are worth a thread */
@@ -64,6 +65,16 @@ static int skip(struct share *sh, const struct symbol *sym, const char *reason)
 	return 0;
 }
 
+/* Whether the bytes have an aligned block of zeros: a sparse file may claim gigabytes of code. */
+static bool has_hole(const uint8_t *bytes, uint64_t size)
+{
+	for (uint64_t at = 0; at + HOLE_SIZE <= size; at += HOLE_SIZE) {
+		if (!bytes[at] && !memcmp(bytes + at, bytes + at + 1, HOLE_SIZE - 1))
+			return true;
+	}
+	return false;
+}
+
 /* Reads the symbol's bytes into buffer `n`. Returns 0, -ENOMEM, or -ENODATA. */
 static int piece_read(struct share *sh, const struct symbol *sym, size_t n,
 		      struct code_piece *piece)
@@ -77,7 +88,8 @@ static int piece_read(struct share *sh, const struct symbol *sym, size_t n,
 		sh->bytes_cap[n] = sym->size * 2;
 	}
 	if (elf_image__read(sh->obj->img, sym->offset, sh->bytes[n], sym->size) !=
-	    (int64_t)sym->size)
+		    (int64_t)sym->size ||
+	    has_hole(sh->bytes[n], sym->size))
 		return -ENODATA;
 	*piece = (struct code_piece){sym->vaddr, sh->bytes[n], sym->size};
 	return 0;
@@ -211,7 +223,7 @@ static int plan_symbol(struct share *sh, uint32_t index)
 		return skip(sh, sym, reason);
 	err = function_read(sh, index, pieces, &cnt);
 	if (err)
-		return err == -ENODATA ? skip(sh, sym, "cannot be read from the file") : err;
+		return err == -ENODATA ? skip(sh, sym, "has no code in the file") : err;
 	err = code_decode(sh->decoder, pieces, cnt, label_after(sh->obj->tab, index), &sh->code);
 	if (err)
 		return err;
@@ -287,6 +299,21 @@ static int plan_append(struct plan *p, const struct share *sh)
 	return 0;
 }
 
+/* What the symbols of a share may cost, out of what the shares before it have left: their sizes. */
+static uint64_t share_budget(const struct share *sh, uint64_t *left)
+{
+	uint64_t need = 0;
+
+	for (size_t i = 0; i < sh->wanted_cnt && need < *left; i++) {
+		uint64_t size = symtab__at(sh->obj->tab, sh->wanted[i])->size;
+
+		need += size <= MAX_FUNCTION_SIZE ? size : 0;
+	}
+	need = need < *left ? need : *left;
+	*left -= need;
+	return need;
+}
+
 /* Shares the wanted symbols out, waits, and collects. */
 static int plan_shares(struct plan *p, const struct share *model)
 {
@@ -294,6 +321,7 @@ static int plan_shares(struct plan *p, const struct share *model)
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	size_t workers = cpus < 1 ? 1 : cpus > MAX_WORKERS ? MAX_WORKERS : cpus;
 	size_t done = 0, started = 0;
+	uint64_t left = model->budget;
 	int err = 0;
 
 	if (workers > model->wanted_cnt / MIN_SHARE + 1)
@@ -304,6 +332,7 @@ static int plan_shares(struct plan *p, const struct share *model)
 		shares[i] = *model;
 		shares[i].wanted = model->wanted + done;
 		shares[i].wanted_cnt = end - done;
+		shares[i].budget = share_budget(&shares[i], &left);
 		done = end;
 	}
 	for (; started + 1 < workers; started++) {

@@ -10,8 +10,8 @@
 #include "symbol/elf_inside.h"
 #include "util/log.h"
 
-#define MAX_SYMBOLS	 (8u << 20)
-#define MAX_STRINGS_SIZE (512u << 20)
+#define MAX_SYMBOLS	 (4u << 20) /* browsers and databases have one or two million */
+#define MAX_STRINGS_SIZE (256u << 20)
 #define MAX_NAME_LEN	 (64u << 10)
 /* Symbols may share one huge string: without a bound on the sum, reading names is quadratic. */
 #define NAME_BUDGET (512u << 20)

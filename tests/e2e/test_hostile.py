@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Files and names made to hurt whoever reads them: no crash, bounded time and memory, and nothing
+that a stranger has named reaches a terminal as it is."""
+
+import lzma
+import os
+import re
+import resource
+import struct
+import subprocess
+import zlib
+
+import harness
+from harness import PROFTRACE, program
+
+SYMTAB, STRTAB, PROGBITS, COMPRESSED = 2, 3, 1, 0x800
+HEADERS = 64 + 56
+PUSH_RET = b"\x55\x5d\xc3\x90"
+GIGABYTE = 1 << 30
+# What a message or a result may be made of.
+UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+NAMES = (b"\x1b[2Jcleared\x1b]0;owned\x07", b"line\nbreak\rback", b"\xff\xfe\xc3(", b"\x7f\xc2\x9b31m",
+         "\u202e\u2066\u2028".encode(), "gr\u00fc\u00dfe".encode())
+
+
+def symbol(name, vaddr, size, info=0x12):
+    return struct.pack("<IBBHQQ", name, info, 0, 1, vaddr, size)
+
+
+def elf(*sections, size=None, code=PUSH_RET * 16, entry_size=24):
+    """An x86-64 file with one segment over all of it. Sections are (name, type, bytes[, flags[,
+    claimed size]]); a string table is meant for the section before it."""
+    names = b"\0" + b"".join(name.encode() + b"\0" for name, *_ in sections) + b".shstrtab\0"
+    body, headers = bytearray(HEADERS) + code, [bytes(64)]
+    sections += ((".shstrtab", STRTAB, names),)
+    for number, (name, kind, content, *rest) in enumerate(sections, 1):
+        flags, claimed = (*rest, 0, None)[:2] if rest else (0, None)
+        body += bytes(-len(body) % 8)
+        link = number + 1 if kind == SYMTAB else 0
+        headers.append(struct.pack("<IIQQQQIIQQ", names.index(name.encode() + b"\0"), kind, flags,
+                                   0, len(body), claimed or len(content), link, 0, 8,
+                                   entry_size if kind == SYMTAB else 0))
+        body += content
+    body += bytes(-len(body) % 8)
+    at = len(body)
+    body += b"".join(headers)
+    total = size or len(body)
+    body[:64] = struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\2\1\1".ljust(16, b"\0"), 3, 62, 1,
+                            HEADERS, 64, at, 0, 64, 56, 1, 64, len(headers), len(headers) - 1)
+    body[64:HEADERS] = struct.pack("<IIQQQQQQ", 1, 5, 0, 0, 0, total, total, 4096)
+    return body
+
+
+def one_function(name=b"work", strings_size=None):
+    return ((".symtab", SYMTAB, bytes(24) + symbol(1, HEADERS, 3)),
+            (".strtab", STRTAB, b"\0" + name + b"\0", 0, strings_size))
+
+
+class Case(harness.TestCase):
+    def write(self, content, size=None):
+        path = self.path("hostile")
+        with open(path, "wb") as file:
+            file.write(content)
+            if size:
+                file.truncate(size)
+        return path
+
+    def list(self, path, seconds, megabytes, status=0):
+        """Plans on the file within these limits, which the kernel enforces."""
+        def limit():
+            resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+            resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
+
+        done = self.run_proftrace("-l", "-x", path, preexec_fn=limit)
+        self.assertEqual(done.status, status, str(done))
+        return done
+
+
+class Bounds(Case):
+    def test_sparse_file_of_a_gigabyte(self):
+        sections = ((".symtab", SYMTAB, bytes(24), 0, 900 << 20), (".strtab", STRTAB, b"\0main\0"))
+        self.list(self.write(elf(*sections, size=GIGABYTE), GIGABYTE), 10, 512, status=1)
+
+    def test_sparse_string_table(self):
+        path = self.write(elf(*one_function(strings_size=500 << 20), size=GIGABYTE), GIGABYTE)
+        self.list(path, 10, 512, status=1)
+
+    def test_sparse_functions_that_overlap(self):
+        table = bytes(24) + b"".join(symbol(1, (8 << 20) + n * 4096, 15 << 20)
+                                     for n in range(20000))
+        sections = ((".symtab", SYMTAB, table), (".strtab", STRTAB, b"\0main\0"))
+        self.list(self.write(elf(*sections, size=GIGABYTE), GIGABYTE), 10, 512, status=1)
+
+    def test_overlapping_functions(self):
+        code = PUSH_RET * (2 << 20)
+        table = bytes(24) + b"".join(symbol(1, HEADERS + n * 4, 7 << 20) for n in range(20000))
+        path = self.write(elf((".symtab", SYMTAB, table), (".strtab", STRTAB, b"\0f\0"), code=code))
+        self.assertIn("overlaps too many others", self.list(path, 20, 512).stdout)
+
+    def test_ten_million_symbols(self):
+        table = bytes(24) + b"".join(symbol(1, HEADERS + n % 60, 3) for n in range(60)) * 170_000
+        path = self.write(elf((".symtab", SYMTAB, table), (".strtab", STRTAB, b"\0f\0")))
+        self.assertIn("only the first", self.list(path, 30, 1024).stderr)
+
+    def test_chains_of_cold_pieces(self):
+        strings = b"\0f\0" + b"".join(b"f" + b".cold" * n + b"\0" for n in range(1, 1500))
+        starts = [match.start() + 1 for match in re.finditer(b"\0f\\.cold", strings)]
+        table = bytes(24) + symbol(1, HEADERS, 3) + b"".join(
+            symbol(at, HEADERS + 4 * (n % 12), 3, 2) for n, at in enumerate(starts)) * 60
+        path = self.write(elf((".symtab", SYMTAB, table), (".strtab", STRTAB, strings)))
+        self.list(path, 10, 512)
+
+    def test_bomb_in_mini_debug_info(self):
+        packed = lzma.compress(bytes(256 << 20), preset=0)
+        done = self.list(self.write(elf((".gnu_debugdata", PROGBITS, packed))), 10, 512, status=1)
+        self.assertIn("damaged .gnu_debugdata ignored", done.stderr)
+
+    def test_bombs_in_compressed_sections(self):
+        packed = struct.pack("<IIQQ", 1, 0, 1 << 40, 8) + zlib.compress(bytes(64 << 20))
+        sections = ((".symtab", SYMTAB, packed, COMPRESSED), (".strtab", STRTAB, packed, COMPRESSED),
+                    (".debug_info", PROGBITS, packed, COMPRESSED))
+        self.list(self.write(elf(*sections)), 5, 256, status=1)
+
+
+class Names(Case):
+    """Escape sequences, line breaks and invalid UTF-8, wherever a stranger chooses a name."""
+
+    def check(self, *args):
+        args = (os.fsdecode(arg) if isinstance(arg, bytes) else arg for arg in args)
+        tracer = self.proftrace(*args, stdin=subprocess.DEVNULL)
+        done = tracer.finish()
+        for stream in (tracer.stdout, tracer.stderr):
+            self.assertIsNone(UNSAFE.search(stream.data.decode()), stream.data)
+        return done
+
+    def hostile_program(self, symbol_name, file_name=b"calc", source=None):
+        """A working program with that symbol and that file name."""
+        path = os.path.join(os.fsencode(self.directory), file_name)
+        with open(source or program("calc-nopie"), "rb") as file:
+            content = file.read()
+        at = content.rindex(b"\0square\0") + 1  # in .strtab; the program prints another copy
+        with open(path, "wb") as file:
+            file.write(content[:at] + symbol_name[:6].ljust(6, b"x") + content[at + 6:])
+        os.chmod(path, 0o755)
+        return path
+
+    def test_symbols_in_lists(self):
+        for name in NAMES + (b"_ZN" + b"1a" * 5000 + b"Ev", b"x" * 60000):
+            path = self.write(elf(*one_function(name)))
+            for options in ((), ("-f", "json"), ("-v",)):
+                self.assertEqual(self.check("-l", *options, "-x", path).status, 0)
+            # names appear in messages, too
+            self.assertEqual(self.check("-l", "-F", "nothing", "-x", path).status, 1)
+
+    def test_in_results(self):
+        for name in (NAMES[0], NAMES[2], NAMES[4]):
+            path = self.hostile_program(name, b"c" + name)
+            for output in ("tree", "flat", "folded", "json"):
+                done = self.check("-v", "--thread-frames", "-f", output, "-o", "/dev/stderr", "--",
+                                  path)
+                self.assertEqual(done.status, 0, str(done))
+
+    def test_on_a_terminal(self):
+        """What says nothing of a terminal elsewhere does say it there."""
+        path = self.hostile_program(NAMES[0], b"c" + NAMES[0])
+        done = subprocess.run(["script", "-qec", f"{PROFTRACE} --color=never -- \"$HOSTILE\"", "/dev/null"],
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, timeout=harness.TIMEOUT,
+                              env=os.environ | {"HOSTILE": os.fsdecode(path), "TERM": "dumb"}, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertIn(b"cleared", done.stdout)
+        self.assertNotIn(b"\x1b[2J", done.stdout)
+        self.assertNotIn(b"\x07", done.stdout)
+
+    def test_paths_and_patterns_in_messages(self):
+        for name in NAMES:
+            path = os.path.join(os.fsencode(self.directory), name.replace(b"/", b""))
+            self.assertEqual(self.check("-x", path).status, 1)
+            with open(path, "wb") as file:
+                file.write(b"no ELF file")
+            self.assertEqual(self.check("-x", path).status, 1)
+            self.assertEqual(self.check("-F", name, "--", program("calc-pie")).status, 1)
+            self.check("--", path)
+            self.check("-f", name, "-p", "1")
+            self.check(b"--" + name)
+
+    def test_names_of_threads(self):
+        path = self.hostile_program(b"square", b"\x1b[2J\x07\n")
+        for output in ("tree", "folded", "json"):
+            self.assertEqual(self.check("-f", output, "--thread-frames", "-o", "/dev/stderr",
+                                        "--", path).status, 0)
+
+
+class Fuzzing(harness.TestCase):
+    """A short run of the fuzzers, the same each time, behind all that once crashed. Long: make fuzz."""
+
+    def test_fuzzers(self):
+        done = self.process(os.path.join(harness.ROOT, "tests", "fuzz", "run"), "--build",
+                            os.path.join(harness.ROOT, "build-fuzz"), "--runs", 1000,
+                            "--seed", 1).finish()
+        self.assertEqual(done.status, 0, str(done))
+
+
+if __name__ == "__main__":
+    harness.main()
