@@ -33,6 +33,7 @@ struct elf_image {
 	enum log_level level; /* of messages */
 	bool owns_fd;
 	bool is_static;
+	bool is_fixed;
 	Elf *elf;
 	uint64_t size, entry;
 	Elf64_Phdr *phdrs;
@@ -112,6 +113,7 @@ static int check_header(struct elf_image *img)
 	if (eh.e_phnum && eh.e_phentsize != sizeof(Elf64_Phdr))
 		return refuse(img, -ENOEXEC, "damaged ELF header");
 	img->entry = eh.e_entry;
+	img->is_fixed = eh.e_type == ET_EXEC;
 	return check_section_cnt(img, &eh);
 }
 
@@ -352,6 +354,11 @@ uint64_t elf_image__entry(const struct elf_image *img)
 bool elf_image__is_static(const struct elf_image *img)
 {
 	return img->is_static;
+}
+
+bool elf_image__is_fixed(const struct elf_image *img)
+{
+	return img->is_fixed;
 }
 
 static bool find_offset(const struct elf_image *img, uint64_t vaddr, uint64_t size, bool exec,

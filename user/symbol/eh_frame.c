@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Call frame information: only ranges and augmentations are of interest, never the unwind rules. */
+#include "symbol/eh_frame.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "symbol/dwarf_cursor.h"
+#include "symbol/elf_image.h"
+#include "symbol/elf_inside.h"
+#include "util/array.h"
+
+#define MAX_SIZE (256u << 20)
+
+struct eh_frame {
+	struct eh_range *ranges; /* by start, without overlaps */
+	size_t cnt, cap;
+};
+
+/* What an FDE needs from its CIE. */
+struct cie {
+	const uint8_t *at; /* identifies it; NULL: none yet */
+	uint8_t fde_encoding, lsda_encoding;
+	uint64_t personality;
+	bool augmented; /* FDEs carry augmentation data */
+	bool usable;
+};
+
+/* One record: its content, without length. Returns false at the end or if it is damaged. */
+static bool next_record(struct dwarf_cursor *c, struct dwarf_cursor *record)
+{
+	uint64_t len = dwarf_fixed(c, 4);
+
+	if (len == UINT32_MAX)
+		len = dwarf_fixed(c, 8);
+	*record = *c;
+	if (c->bad || !len || !dwarf_take(c, len))
+		return false;
+	record->end = c->at;
+	return true;
+}
+
+static void read_augmentation(struct dwarf_cursor *c, const char *letters, struct cie *cie)
+{
+	uint64_t pointer;
+	uint8_t encoding;
+
+	cie->augmented = true;
+	dwarf_uleb128(c);
+	for (const char *l = letters + 1; *l && !c->bad; l++) {
+		switch (*l) {
+		case 'L':
+			cie->lsda_encoding = dwarf_fixed(c, 1);
+			break;
+		case 'R':
+			cie->fde_encoding = dwarf_fixed(c, 1);
+			break;
+		case 'P':
+			encoding = dwarf_fixed(c, 1);
+			pointer = dwarf_pointer(c, encoding);
+			cie->personality = encoding & EH_PE_INDIRECT ? pointer : 0;
+			break;
+		case 'S':
+		case 'B':
+			break;
+		default:
+			c->bad = true;
+		}
+	}
+}
+
+/* `c` is behind the CIE's id. */
+static void read_cie(struct dwarf_cursor c, const uint8_t *at, struct cie *cie)
+{
+	const char *letters;
+	uint8_t version;
+
+	*cie = (struct cie){.at = at, .lsda_encoding = EH_PE_OMIT};
+	version = dwarf_fixed(&c, 1);
+	letters = (const char *)c.at;
+	while (dwarf_fixed(&c, 1))
+		;
+	dwarf_uleb128(&c); /* code and data alignment, return address register */
+	dwarf_sleb128(&c);
+	if (version == 1)
+		dwarf_fixed(&c, 1);
+	else
+		dwarf_uleb128(&c);
+	if (!c.bad && *letters == 'z')
+		read_augmentation(&c, letters, cie);
+	else
+		c.bad |= *letters != '\0';
+	cie->usable = !c.bad && (version == 1 || version == 3);
+}
+
+/* `c` is behind the FDE's CIE pointer. */
+static int read_fde(struct eh_frame *eh, struct dwarf_cursor *c, const struct cie *cie)
+{
+	struct eh_range range = {.personality = cie->personality};
+	uint64_t size;
+
+	range.start = dwarf_pointer(c, cie->fde_encoding);
+	size = dwarf_encoded_raw(c, cie->fde_encoding);
+	if (cie->augmented) {
+		dwarf_uleb128(c);
+		if (cie->lsda_encoding != EH_PE_OMIT)
+			range.lsda = dwarf_pointer(c, cie->lsda_encoding);
+	}
+	/* What the linker has dropped stays as a range at 0. */
+	if (c->bad || !range.start || !size ||
+	    __builtin_add_overflow(range.start, size, &range.end))
+		return 0;
+	if (ARRAY_RESERVE(&eh->ranges, eh->cnt, &eh->cap))
+		return -ENOMEM;
+	eh->ranges[eh->cnt++] = range;
+	return 0;
+}
+
+static int read_records(struct eh_frame *eh, struct dwarf_cursor c)
+{
+	const uint8_t *begin = c.at;
+	struct cie cie = {0};
+	struct dwarf_cursor record, before, cie_record;
+
+	while (next_record(&c, &record)) {
+		const uint8_t *id_at = record.at;
+		uint64_t back = dwarf_fixed(&record, 4);
+		int err;
+
+		if (record.bad || !back) /* a CIE itself */
+			continue;
+		if (back > (uint64_t)(id_at - begin))
+			return -ENOEXEC;
+		if (cie.at != id_at - back) {
+			before = c;
+			before.at = id_at - back;
+			before.vaddr = c.vaddr - (c.at - before.at);
+			if (!next_record(&before, &cie_record) || dwarf_fixed(&cie_record, 4))
+				return -ENOEXEC;
+			read_cie(cie_record, id_at - back, &cie);
+		}
+		err = cie.usable ? read_fde(eh, &record, &cie) : 0;
+		if (err)
+			return err;
+	}
+	return c.bad ? -ENOEXEC : 0;
+}
+
+static int by_start(const void *pa, const void *pb)
+{
+	const struct eh_range *a = pa, *b = pb;
+
+	return (a->start > b->start) - (a->start < b->start);
+}
+
+/* Of ranges that overlap none can be trusted. */
+static void drop_overlaps(struct eh_frame *eh)
+{
+	uint64_t end = 0;
+	size_t kept = 0;
+
+	qsort(eh->ranges, eh->cnt, sizeof(*eh->ranges), by_start);
+	for (size_t i = 0; i < eh->cnt; i++) {
+		struct eh_range r = eh->ranges[i];
+		bool overlaps = r.start < end;
+
+		overlaps |= i + 1 < eh->cnt && eh->ranges[i + 1].start < r.end;
+		end = r.end > end ? r.end : end;
+		if (!overlaps)
+			eh->ranges[kept++] = r;
+	}
+	eh->cnt = kept;
+}
+
+/* All bytes from `vaddr` to the end of its segment. */
+static int read_from(const struct elf_image *img, uint64_t vaddr, void **out, uint64_t *size)
+{
+	const struct elf_segment *seg;
+	size_t cnt;
+
+	seg = elf_image__segments(img, &cnt);
+	for (size_t i = 0; i < cnt; i++) {
+		uint64_t skip = vaddr - seg[i].vaddr;
+
+		if (vaddr < seg[i].vaddr || skip >= seg[i].filesz)
+			continue;
+		*size = seg[i].filesz - skip;
+		return elf_image__read_block(img, seg[i].offset + skip, *size, MAX_SIZE, out);
+	}
+	return -ENOEXEC;
+}
+
+/* Where .eh_frame begins, by .eh_frame_hdr. */
+static int find_records(const struct elf_image *img, bool absolute, uint64_t *vaddr)
+{
+	const Elf64_Phdr *phdrs;
+	uint8_t bytes[12];
+	struct dwarf_cursor c = {.at = bytes, .end = bytes + sizeof(bytes), .absolute = absolute};
+	size_t cnt, i;
+	uint8_t encoding;
+
+	phdrs = elf_image__phdrs(img, &cnt);
+	for (i = 0; i < cnt && phdrs[i].p_type != PT_GNU_EH_FRAME; i++)
+		;
+	if (i == cnt)
+		return -ENOENT;
+	if (!elf_image__read_vaddr(img, phdrs[i].p_vaddr, bytes, sizeof(bytes)) || bytes[0] != 1)
+		return -ENOEXEC;
+	encoding = bytes[1];
+	dwarf_take(&c, 4);
+	c.vaddr = phdrs[i].p_vaddr + 4;
+	*vaddr = dwarf_pointer(&c, encoding);
+	return c.bad || (encoding & EH_PE_INDIRECT) ? -ENOEXEC : 0;
+}
+
+int eh_frame__load(const struct elf_image *img, struct eh_frame **out)
+{
+	struct eh_frame *eh = calloc(1, sizeof(*eh));
+	struct dwarf_cursor c = {.absolute = elf_image__is_fixed(img)};
+	uint64_t size;
+	void *block = NULL;
+	int err = eh ? 0 : -ENOMEM;
+
+	if (!err)
+		err = find_records(img, c.absolute, &c.vaddr);
+	if (!err)
+		err = read_from(img, c.vaddr, &block, &size);
+	if (!err) {
+		c.at = block;
+		c.end = c.at + size;
+		err = read_records(eh, c);
+	}
+	free(block);
+	if (err) {
+		eh_frame__free(eh);
+		return err;
+	}
+	drop_overlaps(eh);
+	*out = eh;
+	return 0;
+}
+
+void eh_frame__free(struct eh_frame *eh)
+{
+	if (eh)
+		free(eh->ranges);
+	free(eh);
+}
+
+const struct eh_range *eh_frame__at(const struct eh_frame *eh, uint64_t vaddr)
+{
+	size_t lo = 0, hi = eh->cnt;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (eh->ranges[mid].end <= vaddr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < eh->cnt && eh->ranges[lo].start <= vaddr ? &eh->ranges[lo] : NULL;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the unwinder knows of an object's code: which ranges it can unwind, and where each range's
+ * exception table lies (the language-specific data area, LSDA, of the Itanium C++ ABI).
+ */
+#ifndef PROFTRACE_SYMBOL_EH_FRAME_H
+#define PROFTRACE_SYMBOL_EH_FRAME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct eh_frame;
+struct elf_image;
+
+/* One FDE. All are vaddrs. */
+struct eh_range {
+	uint64_t start, end;
+	uint64_t lsda;	      /* 0: none */
+	uint64_t personality; /* where the pointer to the personality routine lies; 0: unknown */
+};
+
+/*
+ * Reads the object's .eh_frame as the unwinder finds it, by PT_GNU_EH_FRAME. Ranges that overlap
+ * others are left out. Returns 0, -ENOENT (there is none), -ENOEXEC (damaged), -EIO, -ENOMEM; logs
+ * nothing.
+ */
+int eh_frame__load(const struct elf_image *img, struct eh_frame **out);
+void eh_frame__free(struct eh_frame *eh); /* accepts NULL */
+
+/* The range that holds `vaddr`, or NULL. */
+const struct eh_range *eh_frame__at(const struct eh_frame *eh, uint64_t vaddr);
+
+/* What becomes of an exception that comes out of a call. */
+enum lsda_fate {
+	LSDA_PASSES, /* may go on to the caller */
+	LSDA_CAUGHT, /* ends in a handler that catches everything */
+	LSDA_ENDS,   /* ends the program: the table does not list the call */
+};
+
+/* A stretch of calls; where it leads. */
+struct lsda_site {
+	uint64_t start, end;
+	uint64_t pad; /* landing pad; 0: none */
+	bool catches; /* every exception */
+};
+
+struct lsda {
+	struct lsda_site *sites; /* ordered; grows, and is kept from one read to the next */
+	size_t cnt, cap;
+};
+
+/*
+ * Reads a range's LSDA in the format that GCC's, clang's and Rust's personality routines share.
+ * `*budget` is lessened by the bytes read; beyond it nothing is read. Zero *out before the first
+ * use, and free out->sites after the last. Returns 0, -ENOENT without one, -ENOEXEC (damaged, or of
+ * an unknown kind), -ENOMEM; out->cnt is 0 then.
+ */
+int lsda__read(const struct elf_image *img, const struct eh_range *range, uint64_t *budget,
+	       struct lsda *out);
+
+/*
+ * The fate of an exception at the call whose last byte is at `vaddr`, within the range of *lsda,
+ * which has been read without an error; by __gxx_personality_v0.
+ */
+enum lsda_fate lsda__fate(const struct lsda *lsda, uint64_t vaddr);
+
+#endif
