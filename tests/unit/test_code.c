@@ -32,7 +32,7 @@ static int teardown(void **state)
 	struct fixture *f = *state;
 
 	code_decoder__free(f->decoder);
-	free(f->code.exits);
+	code_clear(&f->code);
 	free(f);
 	return 0;
 }
@@ -41,7 +41,7 @@ static const struct code *decode_labelled(void **state, const void *bytes, size_
 					  uint64_t next_label)
 {
 	struct fixture *f = *state;
-	struct code_piece piece = {BASE, bytes, size};
+	struct code_piece piece = {.vaddr = BASE, .bytes = bytes, .size = size};
 
 	assert_int_equal(code_decode(f->decoder, &piece, 1, next_label, &f->code), 0);
 	return &f->code;
@@ -132,14 +132,14 @@ static void nop5_only_at_the_entry(void **state)
 static void nop5_needs_a_new_kernel(void **state)
 {
 	static const uint8_t bytes[] = {0x0f, 0x1f, 0x44, 0x00, 0x00, 0xc3};
-	struct code_piece piece = {BASE, bytes, sizeof(bytes)};
+	struct code_piece piece = {.vaddr = BASE, .bytes = bytes, .size = sizeof(bytes)};
 	struct code_decoder *old;
 	struct code code = {0};
 
 	assert_int_equal(code_decoder__new(false, NULL, NULL, &old), 0);
 	assert_int_equal(code_decode(old, &piece, 1, UINT64_MAX, &code), 0);
 	assert_site(&code, 0, 0, SITE_STEP, 0);
-	free(code.exits);
+	code_clear(&code);
 	code_decoder__free(old);
 }
 
@@ -297,7 +297,7 @@ static const uint8_t with_table[] = {0x83, 0xff, 0x01, 0x77, 0x11, 0x48, 0x8d, 0
 
 static void decode_with_table(const uint8_t *bytes, struct code *code)
 {
-	struct code_piece piece = {BASE, bytes, sizeof(with_table)};
+	struct code_piece piece = {.vaddr = BASE, .bytes = bytes, .size = sizeof(with_table)};
 	struct code_decoder *d;
 
 	assert_int_equal(code_decoder__new(true, read_table, NULL, &d), 0);
@@ -313,7 +313,7 @@ static void jump_tables_are_followed(void **state)
 	assert_int_equal(code.exits_cnt, 2);
 	assert_false(code.tail_jumps);
 	assert_null(code.no_exits);
-	free(code.exits);
+	code_clear(&code);
 }
 
 static void jump_tables_need_a_bound(void **state)
@@ -325,7 +325,7 @@ static void jump_tables_need_a_bound(void **state)
 	unchecked[3] = 0x74; /* je: says nothing of the range */
 	decode_with_table(unchecked, &code);
 	assert_int_equal(code.exits_cnt, 1);
-	free(code.exits);
+	code_clear(&code);
 }
 
 static void data_is_not_code(void **state)
@@ -418,8 +418,10 @@ static void cold_pieces_belong_to_the_function(void **state)
 	static const uint8_t hot[] = {0x89, 0xf8, 0x53, 0x5b, 0x0f, 0x85,
 				      0xf6, 0x0f, 0x00, 0x00, 0xc3};
 	static const uint8_t cold[] = {0x0f, 0x85, 0xfc, 0xef, 0xff, 0xff, 0xc3};
-	struct code_piece pieces[] = {{BASE, hot, sizeof(hot)},
-				      {BASE + 0x1000, cold, sizeof(cold)}};
+	struct code_piece pieces[] = {
+		{.vaddr = BASE, .bytes = hot, .size = sizeof(hot)},
+		{.vaddr = BASE + 0x1000, .bytes = cold, .size = sizeof(cold)},
+	};
 	struct fixture *f = *state;
 
 	assert_int_equal(code_decode(f->decoder, pieces, 2, UINT64_MAX, &f->code), 0);

@@ -99,6 +99,8 @@ struct scan {
 	bool in_entry;	       /* still in the straight line from the entry */
 	bool only_endbr;       /* nothing but endbr64 so far */
 	bool unread_table;     /* an indirect jump whose targets are not known */
+	bool in_pad;	       /* what is followed is a landing pad's */
+	bool pushed;	       /* the last instruction pushed something */
 	bool torn_down;	       /* the stack frame has been given back on the way here */
 	int64_t delta;	       /* bytes the stack pointer lies below its place at the entry */
 	struct table table;
@@ -136,6 +138,22 @@ static int add_exit(struct code *code, uint64_t vaddr, enum code_exit_kind kind,
 		return -ENOMEM;
 	code->exits[code->exits_cnt++] = (struct code_exit){vaddr, kind, cond};
 	return 0;
+}
+
+static int add_call(struct scan *s, uint64_t end, uint64_t target, enum code_call_kind kind)
+{
+	struct code *code = s->code;
+
+	if (ARRAY_RESERVE(&code->calls, code->calls_cnt, &code->calls_cap))
+		return -ENOMEM;
+	code->calls[code->calls_cnt++] = (struct code_call){end, target, kind, s->in_pad};
+	return 0;
+}
+
+/* The function does what cannot be followed. */
+static void lose_track(struct scan *s)
+{
+	s->code->leaf = s->code->followed = false;
 }
 
 /* Notes that something jumps to `vaddr`, which lies inside the function. */
@@ -269,6 +287,7 @@ static int scan_branch(struct scan *s, const struct insn *in, uint64_t vaddr)
 {
 	uint64_t target = vaddr + in->length + in->rel;
 	struct code *code = s->code;
+	int err;
 
 	if (inside(s, target)) {
 		/* Back to the entry with the frame torn down: the function calls itself anew. */
@@ -281,6 +300,9 @@ static int scan_branch(struct scan *s, const struct insn *in, uint64_t vaddr)
 	}
 	code->leaf = false;
 	code->tail_jumps = true;
+	err = add_call(s, 0, target, CODE_CALL_DIRECT);
+	if (err)
+		return err;
 	if (in->flow == FLOW_JMP)
 		return add_exit(code, vaddr, CODE_EXIT_JMP, 0);
 	if (!in->is_jcc_opcode) {
@@ -294,15 +316,20 @@ static int scan_indirect(struct scan *s, const struct insn *in, uint64_t vaddr)
 {
 	struct table direct = {table_vaddr(s, in), in->table_scale, 0};
 	bool uses_load = in->flow == FLOW_JMP_REG && s->table.age <= TABLE_REACH;
-	int entries;
+	int entries, err;
 
 	s->code->leaf = false;
 	if (in->flow == FLOW_JMP_TABLE || uses_load) {
+		s->code->followed = false; /* is the table as long as it seems? */
 		entries = follow_table(s, in->table_scale ? &direct : &s->table);
 		s->unread_table |= entries == 0;
 		return entries < 0 ? entries : 0;
 	}
 	s->code->tail_jumps = true;
+	err = add_call(s, 0, vaddr + in->length + in->slot,
+		       in->by_slot ? CODE_CALL_SLOT : CODE_CALL_UNKNOWN);
+	if (err)
+		return err;
 	if (!in->probeable) {
 		s->code->no_exits = "leaves by a jump that cannot be probed";
 		return 0;
@@ -310,16 +337,24 @@ static int scan_indirect(struct scan *s, const struct insn *in, uint64_t vaddr)
 	return add_exit(s->code, vaddr, CODE_EXIT_JMP, 0);
 }
 
+static int scan_call(struct scan *s, const struct insn *in, uint64_t vaddr)
+{
+	uint64_t end = vaddr + in->length;
+
+	s->code->leaf = false;
+	/* A call of its own middle takes the address of what lies behind: data, perhaps. */
+	if (in->rel && end + in->rel != s->pieces[0].vaddr && inside(s, end + in->rel))
+		s->code->bad = "calls its own middle";
+	if (in->by_slot)
+		return add_call(s, end, end + in->slot, CODE_CALL_SLOT);
+	return add_call(s, end, end + in->rel, in->rel ? CODE_CALL_DIRECT : CODE_CALL_UNKNOWN);
+}
+
 static int scan_flow(struct scan *s, const struct insn *in, uint64_t vaddr)
 {
 	switch (in->flow) {
 	case FLOW_CALL:
-		s->code->leaf = false;
-		/* A call of its own middle takes the address of what lies behind: data, perhaps. */
-		if (in->rel && vaddr + in->length + in->rel != s->pieces[0].vaddr &&
-		    inside(s, vaddr + in->length + in->rel))
-			s->code->bad = "calls its own middle";
-		return 0;
+		return scan_call(s, in, vaddr);
 	case FLOW_JMP:
 	case FLOW_JCC:
 		return scan_branch(s, in, vaddr);
@@ -328,6 +363,9 @@ static int scan_flow(struct scan *s, const struct insn *in, uint64_t vaddr)
 	case FLOW_JMP_REG:
 		return scan_indirect(s, in, vaddr);
 	case FLOW_RET:
+		/* A jump in disguise. */
+		if (s->pushed)
+			lose_track(s);
 		if (!in->probeable) {
 			s->code->no_exits = "has a return that cannot be probed";
 			return 0;
@@ -377,7 +415,7 @@ static int scan_block(struct scan *s, uint64_t vaddr)
 	size_t at;
 	int err;
 
-	s->torn_down = false;
+	s->torn_down = s->pushed = false;
 	s->table.age = TABLE_REACH + 1;
 	s->bound.compare_age = COMPARE_REACH + 1;
 	s->bound.limit_age = BOUND_REACH + 1;
@@ -399,13 +437,14 @@ static int scan_block(struct scan *s, uint64_t vaddr)
 			note_site(s, &in, vaddr);
 		s->only_endbr = s->only_endbr && in.endbr;
 		if (in.stack == STACK_UNKNOWN || in.system_call)
-			s->code->leaf = false;
+			lose_track(s);
 		follow_tables(s, &in, vaddr);
 		follow_bounds(s, &in);
 		err = scan_flow(s, &in, vaddr);
 		if (err)
 			return err;
 		follow_epilogue(s, &in);
+		s->pushed = in.down > 0;
 		if (in.flow != FLOW_NEXT)
 			s->in_entry = false;
 		else if (s->in_entry)
@@ -417,9 +456,37 @@ static int scan_block(struct scan *s, uint64_t vaddr)
 	if (piece && s->d->reached[at] == INSIDE_INSN)
 		s->code->bad = "runs into the middle of an instruction";
 	/* A call at the very end is one that never returns. */
-	if (!piece && in.flow != FLOW_CALL && !s->code->no_exits)
-		s->code->no_exits = "runs on into what lies behind it";
+	if (!piece && in.flow != FLOW_CALL) {
+		lose_track(s);
+		if (!s->code->no_exits)
+			s->code->no_exits = "runs on into what lies behind it";
+	}
 	return 0;
+}
+
+static int scan_work(struct scan *s)
+{
+	struct code_decoder *d = s->d;
+	int err = 0;
+
+	while (!err && d->work_cnt)
+		err = scan_block(s, d->work[--d->work_cnt]);
+	return err;
+}
+
+/* Follows what runs when an exception has been caught, and nothing else does. */
+static int scan_pads(struct scan *s)
+{
+	int err = 0;
+
+	s->in_pad = true;
+	for (size_t i = 0; i < s->pieces_cnt; i++) {
+		for (size_t k = 0; !err && k < s->pieces[i].pads_cnt; k++) {
+			note_target(s, s->pieces[i].pads[k]);
+			err = follow_later(s, s->pieces[i].pads[k]);
+		}
+	}
+	return err ? err : scan_work(s);
 }
 
 /*
@@ -508,16 +575,18 @@ int code_decode(struct code_decoder *d, const struct code_piece *pieces, size_t 
 	int err;
 
 	code->sites_cnt = 0;
-	code->exits_cnt = 0;
+	code->exits_cnt = code->calls_cnt = 0;
 	code->loops_to_entry = code->tail_jumps = false;
-	code->leaf = true;
+	code->leaf = code->followed = true;
 	code->no_exits = code->bad = NULL;
 	err = reached_clear(d, pieces, pieces_cnt);
 	if (!err)
 		err = scan_block(&s, pieces[0].vaddr);
 	s.in_entry = false;
-	while (!err && d->work_cnt)
-		err = scan_block(&s, d->work[--d->work_cnt]);
+	if (!err)
+		err = scan_work(&s);
+	if (!err)
+		err = scan_pads(&s);
 	if (err)
 		return err;
 	reached = d->reached;
@@ -527,7 +596,7 @@ int code_decode(struct code_decoder *d, const struct code_piece *pieces, size_t 
 	}
 	if (code->bad) {
 		/* What follows the bad bytes is unknown; so is where it may jump to. */
-		code->leaf = false;
+		lose_track(&s);
 		if (code->sites_cnt)
 			code->sites_cnt = code->sites[0].offset ? 0 : 1;
 	}
@@ -536,4 +605,11 @@ int code_decode(struct code_decoder *d, const struct code_piece *pieces, size_t 
 						: "never leaves by a return or a jump";
 	cut_sites(&s, next_label);
 	return 0;
+}
+
+void code_clear(struct code *code)
+{
+	free(code->exits);
+	free(code->calls);
+	*code = (struct code){0};
 }

@@ -45,13 +45,30 @@ struct code_exit {
 	uint8_t cond; /* JCC: low four bits of the opcode */
 };
 
+enum code_call_kind {
+	CODE_CALL_DIRECT,
+	CODE_CALL_SLOT, /* by a pointer at a fixed place: an import, or a variable */
+	CODE_CALL_UNKNOWN,
+};
+
+/* An instruction that has other functions run while this one's return address is on the stack. */
+struct code_call {
+	uint64_t end;	 /* where it comes back to; 0: a jump out */
+	uint64_t target; /* vaddr of the code, or of the pointer */
+	uint8_t kind;	 /* enum code_call_kind */
+	bool in_pad;	 /* runs only once an exception has been caught */
+};
+
 struct code_piece {
 	uint64_t vaddr;
 	const uint8_t *bytes;
 	uint32_t size;
+	const uint64_t *pads; /* vaddrs of the landing pads that its exception table names */
+	size_t pads_cnt;
 };
 
-#define CODE_MAX_SITES 24
+#define CODE_MAX_SITES	24
+#define CODE_MAX_PIECES 16
 
 struct code {
 	struct code_site
@@ -59,6 +76,9 @@ struct code {
 	uint32_t sites_cnt;
 	struct code_exit *exits; /* grows; kept from one decode to the next */
 	size_t exits_cnt, exits_cap;
+	struct code_call *calls; /* the same; complete if `followed` */
+	size_t calls_cnt, calls_cap;
+	bool followed;	     /* all that can run in it is known: no tables, no stack switched */
 	bool loops_to_entry; /* a branch leads back to the first instruction within a call */
 	bool tail_jumps;     /* leaves by a jump somewhere */
 	bool leaf; /* calls nothing, jumps nowhere else, plain stack use, no system call */
@@ -81,10 +101,11 @@ void code_decoder__free(struct code_decoder *d); /* accepts NULL */
  * Decodes a function: pieces[0] begins with its entry, further pieces are its cold parts.
  * `next_label` is the vaddr of the first symbol behind the entry (UINT64_MAX: none): if it lies
  * inside the function it ends the entry block, for somebody may jump there. Fills *code (reusing
- * its exits array; zero it before the first use and free code->exits after the last). Returns 0 or
+ * its arrays; zero it before the first use and code_clear() it after the last). Returns 0 or
  * -ENOMEM.
  */
 int code_decode(struct code_decoder *d, const struct code_piece *pieces, size_t pieces_cnt,
 		uint64_t next_label, struct code *code);
+void code_clear(struct code *code);
 
 #endif

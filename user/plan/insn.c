@@ -161,6 +161,8 @@ static void jump_indirect(const struct fields *f, struct insn *out)
 
 static void classify_ff(const struct fields *f, struct insn *out)
 {
+	out->by_slot = f->mod == 0 && f->rm == RBP;
+	out->slot = f->disp;
 	switch (f->reg) {
 	case 2:
 	case 3:

@@ -43,6 +43,8 @@ struct insn {
 	/* table_load, FLOW_JMP_TABLE: entries of table_scale bytes at [table_base] + table_disp */
 	uint8_t table_scale, table_base; /* register number, INSN_NO_REG: none */
 	int32_t table_disp;
+	bool by_slot; /* calls or jumps through the pointer `slot` bytes behind its end */
+	int32_t slot;
 	bool compares; /* with the constant `constant` */
 	int64_t constant;
 	bool lea_rip; /* loads the address `rel` behind its end into lea_reg */
