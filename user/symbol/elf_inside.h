@@ -17,7 +17,7 @@ struct elf_image;
 struct elf_section {
 	const char *name; /* "" if it cannot be read; the image's */
 	uint32_t type, link;
-	uint64_t flags, offset, size, entsize;
+	uint64_t flags, addr, offset, size, entsize;
 };
 
 /*

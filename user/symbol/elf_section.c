@@ -59,6 +59,7 @@ int elf_section__load_all(const struct elf_image *img, struct elf_section **item
 			.type = sh.sh_type,
 			.link = sh.sh_link,
 			.flags = sh.sh_flags,
+			.addr = sh.sh_addr,
 			.offset = sh.sh_offset,
 			.size = sh.sh_size,
 			.entsize = sh.sh_entsize,

@@ -14,6 +14,8 @@
 #include "symbol/debug_file.h"
 #include "symbol/elf_image.h"
 #include "symbol/elf_inside.h"
+#include "symbol/go.h"
+#include "symbol/go_pclntab.h"
 #include "symbol/mini_debug.h"
 #include "symbol/sym_entry.h"
 #include "symbol/sym_table.h"
@@ -39,6 +41,7 @@ struct builder {
 	struct sym_entry *entries;
 	size_t len, cap;
 	const struct elf_segment *segment; /* the last symbol's */
+	uint64_t go_start, go_end;	   /* where Go's code lies */
 };
 
 static const struct elf_segment *find_segment(struct builder *b, uint64_t vaddr)
@@ -71,6 +74,11 @@ static bool kind_of(const Elf64_Sym *sym, uint8_t *kind)
 	default:
 		return false;
 	}
+}
+
+static bool is_go(const struct builder *b, uint64_t vaddr)
+{
+	return vaddr - b->go_start < b->go_end - b->go_start;
 }
 
 /* Marks that tools leave in the text, on no boundary of functions. */
@@ -111,7 +119,8 @@ static int add_symbol(struct builder *b, struct sym_table *raw, const Elf64_Sym 
 	room = segment->filesz - (e.vaddr - segment->vaddr);
 	e.size = sym->st_size < room ? sym->st_size : room;
 	e.file = bind == STB_LOCAL ? files_cnt : NO_FILE;
-	e.is_cold = sym_entry__cold_prefix(e.name, e.len) > 0;
+	/* In Go, "main.cold" is the function `cold` of package `main`. */
+	e.is_cold = !is_go(b, e.vaddr) && sym_entry__cold_prefix(e.name, e.len) > 0;
 	e.underscores = count_underscores(e.name);
 	if (ARRAY_RESERVE(&b->entries, b->len, &b->cap))
 		return -ENOMEM;
@@ -180,6 +189,58 @@ static int add_stripped(struct builder *b, const char *root)
 	return err == -ENOENT ? 0 : err;
 }
 
+static int add_go_func(struct builder *b, const struct go_func *func)
+{
+	const struct elf_segment *segment = find_segment(b, func->vaddr);
+	uint64_t room;
+
+	if (!segment)
+		return 0;
+	if (ARRAY_RESERVE(&b->entries, b->len, &b->cap))
+		return -ENOMEM;
+	room = segment->filesz - (func->vaddr - segment->vaddr);
+	b->entries[b->len++] = (struct sym_entry){
+		.vaddr = func->vaddr,
+		.size = func->size < room ? func->size : room,
+		.name = func->name,
+		.len = func->len,
+		.file = NO_FILE,
+		.kind = SYMBOL_FUNC,
+	};
+	return 0;
+}
+
+/* The functions of a Go program that no other table names. */
+static int add_go_funcs(struct builder *b, struct go_pclntab *pclntab)
+{
+	size_t before = b->len;
+	struct go_func func;
+	int err = 0;
+
+	while (!err && go_pclntab__next(pclntab, &func))
+		err = add_go_func(b, &func);
+	if (!err && b->len > before) {
+		b->tab->strings[b->tab->strings_cnt++] = go_pclntab__take_names(pclntab);
+		err = note_source(b->tab, ".gopclntab");
+	}
+	if (err)
+		log_error("elf: cannot read .gopclntab of '%s': %s", elf_image__label(b->img),
+			  strerror(-err));
+	return err;
+}
+
+/* Opens the function table if there is one, and tells Go's code from other by it. */
+static int find_go(struct builder *b, struct go_pclntab **pclntab)
+{
+	int err = go_pclntab__open(b->img, pclntab);
+
+	if (!err)
+		go_pclntab__range(*pclntab, &b->go_start, &b->go_end);
+	else if (go_made(b->img))
+		b->go_end = UINT64_MAX; /* any of it may be */
+	return err == -ENOENT ? 0 : err;
+}
+
 /* A FUNC's name beats an IFUNC's beats a NOTYPE's. A .cold piece without a byte is at the address
  * of whatever follows, so pieces come last. */
 static int rank(const struct sym_entry *e)
@@ -221,6 +282,7 @@ static size_t merge(const struct builder *b, struct sym_entry *entries, size_t c
 		.name = entries->name,
 		.aliases = aliases,
 		.piece_of = SYMTAB_NONE,
+		.is_go = is_go(b, entries->vaddr),
 	};
 	for (i = 0; i < cnt; i++) {
 		entries[i].symbol = sym - b->tab->symbols;
@@ -276,6 +338,7 @@ static int build(struct builder *b)
 int symtab__load(const struct elf_image *img, const char *root, struct symtab **out)
 {
 	struct builder b = {.img = img};
+	struct go_pclntab *pclntab = NULL;
 	int err;
 
 	b.tab = calloc(1, sizeof(*b.tab));
@@ -283,9 +346,14 @@ int symtab__load(const struct elf_image *img, const char *root, struct symtab **
 		log_error("elf: cannot read symbols of '%s': out of memory", elf_image__label(img));
 		return -ENOMEM;
 	}
+	err = find_go(&b, &pclntab);
+	if (err)
+		goto out;
 	err = add_table(&b, img, SHT_SYMTAB, ".symtab");
 	if (err == -ENOENT)
 		err = add_stripped(&b, root);
+	if (!err && !b.len && pclntab)
+		err = add_go_funcs(&b, pclntab);
 	if (!err)
 		err = add_table(&b, img, SHT_DYNSYM, ".dynsym");
 	if (err && err != -ENOENT)
@@ -294,6 +362,7 @@ int symtab__load(const struct elf_image *img, const char *root, struct symtab **
 	if (err)
 		log_error("elf: cannot read symbols of '%s': out of memory", elf_image__label(img));
 out:
+	go_pclntab__free(pclntab);
 	free(b.entries);
 	if (err)
 		symtab__free(b.tab);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The functions of one ELF file: .symtab and .dynsym, its separate debug file (build id,
- * .gnu_debuglink) and mini debug info (.gnu_debugdata), merged by address.
+ * .gnu_debuglink), mini debug info (.gnu_debugdata), and Go's function table (.gopclntab), merged
+ * by address.
  */
 #ifndef PROFTRACE_SYMBOL_SYMTAB_H
 #define PROFTRACE_SYMBOL_SYMTAB_H
@@ -34,6 +35,7 @@ struct symbol {
 	 * everything else. A piece whose function has no symbol is SYMBOL_NOTYPE.
 	 */
 	uint32_t piece_of;
+	bool is_go; /* lies in what the Go toolchain has compiled or linked in */
 };
 
 #define SYMTAB_NONE UINT32_MAX
