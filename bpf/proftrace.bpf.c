@@ -20,47 +20,6 @@ static __always_inline u64 return_slot(struct pt_regs *ctx)
 	return ctx->sp - 8;
 }
 
-/*
- * Session tier: entry and return of one function, in one program. What the entry stores in the
- * call's session cookie, zero until then, its return finds again: thread and function, so that it
- * has nothing to look up. A nonzero result at the entry spares the target the return probe.
- */
-SEC("uprobe")
-int session(struct pt_regs *ctx)
-{
-	u64 *call = bpf_session_cookie(), cookie;
-	u32 thread;
-
-	if (*call) {
-		leave(thread_if_current(*call >> 32), return_slot(ctx), *call, bpf_ktime_get_ns());
-		return 0;
-	}
-	cookie = bpf_get_attach_cookie(ctx);
-	thread = enter(entry_slot(ctx, cookie), cookie);
-	*call = (u64)thread << 32 | (cookie & WIRE_COOKIE_FUNCTION);
-	return !thread || !returns_are_safe();
-}
-
-SEC("uprobe")
-int function_entry(struct pt_regs *ctx)
-{
-	u64 cookie = bpf_get_attach_cookie(ctx);
-
-	enter(entry_slot(ctx, cookie), cookie);
-	return 0;
-}
-
-SEC("uprobe")
-int function_return(struct pt_regs *ctx)
-{
-	u64 now = bpf_ktime_get_ns();
-	u32 thread;
-
-	leave(thread_current(false, &thread), return_slot(ctx),
-	      bpf_get_attach_cookie(ctx) & WIRE_COOKIE_FUNCTION, now);
-	return 0;
-}
-
 #define FLAG_CF 0x001
 #define FLAG_PF 0x004
 #define FLAG_ZF 0x040
@@ -101,6 +60,55 @@ static __always_inline bool condition_holds(u32 cond, u64 flags)
 	return holds != (cond & 1);
 }
 
+/* Whether the branch that the probe sits on is taken. */
+static __always_inline bool branch_taken(struct pt_regs *ctx, u64 cookie)
+{
+	return condition_holds((cookie >> WIRE_COOKIE_COND) & 0xf, ctx->flags);
+}
+
+/*
+ * Session tier: entry and return of one function, in one program. What the entry stores in the
+ * call's session cookie, zero until then, its return finds again: thread and function, so that it
+ * has nothing to look up. A nonzero result at the entry spares the target the return probe.
+ */
+SEC("uprobe")
+int session(struct pt_regs *ctx)
+{
+	u64 *call = bpf_session_cookie(), cookie;
+	u32 thread;
+
+	if (*call) {
+		leave(thread_if_current(*call >> 32), return_slot(ctx), *call, bpf_ktime_get_ns());
+		return 0;
+	}
+	cookie = bpf_get_attach_cookie(ctx);
+	thread = enter(entry_slot(ctx, cookie), cookie);
+	*call = (u64)thread << 32 | (cookie & WIRE_COOKIE_FUNCTION);
+	return !thread || !returns_are_safe();
+}
+
+SEC("uprobe")
+int function_entry(struct pt_regs *ctx)
+{
+	u64 cookie = bpf_get_attach_cookie(ctx);
+
+	if ((cookie >> WIRE_COOKIE_FLAGS) & WIRE_ENTRY_UNLESS && branch_taken(ctx, cookie))
+		return 0;
+	enter(entry_slot(ctx, cookie), cookie);
+	return 0;
+}
+
+SEC("uprobe")
+int function_return(struct pt_regs *ctx)
+{
+	u64 now = bpf_ktime_get_ns();
+	u32 thread;
+
+	leave(thread_current(false, &thread), return_slot(ctx),
+	      bpf_get_attach_cookie(ctx) & WIRE_COOKIE_FUNCTION, now);
+	return 0;
+}
+
 /* Exit site: a ret, or a jump out of the function, where the stack pointer is back at the slot. */
 SEC("uprobe")
 int exit_site(struct pt_regs *ctx)
@@ -108,8 +116,7 @@ int exit_site(struct pt_regs *ctx)
 	u64 now = bpf_ktime_get_ns(), cookie = bpf_get_attach_cookie(ctx);
 	u32 thread;
 
-	if (((cookie >> WIRE_COOKIE_EXIT) & 0xf) == WIRE_EXIT_JCC &&
-	    !condition_holds((cookie >> WIRE_COOKIE_COND) & 0xf, ctx->flags))
+	if (((cookie >> WIRE_COOKIE_EXIT) & 0xf) == WIRE_EXIT_JCC && !branch_taken(ctx, cookie))
 		return 0;
 	leave(thread_current(false, &thread), ctx->sp, cookie & WIRE_COOKIE_FUNCTION, now);
 	return 0;

@@ -23,8 +23,8 @@ typedef uint64_t u64;
  *   bits 24..39  entry sites: bytes the stack pointer has moved down since the function's entry;
  *                the return address is at sp + that
  *   bits 40..43  exit sites: enum wire_exit
- *   bits 44..47  exit sites of kind WIRE_EXIT_JCC: the condition, as in the opcode's low four bits
- *   bits 48..55  entry sites: WIRE_ENTRY_* flags
+ *   bits 44..47  exit sites of kind WIRE_EXIT_JCC, entry sites with WIRE_ENTRY_UNLESS: the
+ * condition, as in the opcode's low four bits bits 48..55  entry sites: WIRE_ENTRY_* flags
  */
 #define WIRE_MAX_FUNCTIONS   (1u << 24)
 #define WIRE_COOKIE_FUNCTION 0xffffffull
@@ -42,6 +42,8 @@ enum wire_exit {
 #define WIRE_ENTRY_TAIL 1u
 /* The entry site lies in a loop: hitting it again with the same stack slot is no new call. */
 #define WIRE_ENTRY_LOOP 2u
+/* The entry site is a branch: the function is entered unless the condition holds. */
+#define WIRE_ENTRY_UNLESS 4u
 
 /*
  * One open call. Frames form a chain for each thread, from a sentinel at the bottom (slot ~0, node

@@ -16,9 +16,9 @@ apt_packages()
 	case $1 in
 	build) echo gcc libc6-dev make clang llvm libbpf-dev bpftool libelf-dev zlib1g-dev \
 		liblzma-dev libzydis-dev libiberty-dev binutils ;;
-	# libdevel-nytprof-perl ships flamegraph.pl; libllvm14 is a large library to plan on.
+	# golang-go builds targets; libdevel-nytprof-perl ships flamegraph.pl; libllvm14 is a large library to plan on.
 	test) echo g++ libcmocka-dev python3 perl sqlite3 valgrind xz-utils procps util-linux mount \
-		libdevel-nytprof-perl libllvm14 libclang-rt-14-dev ;;
+		libdevel-nytprof-perl libllvm14 libclang-rt-14-dev golang-go ;;
 	fuzz) echo libclang-rt-14-dev ;;
 	demo) echo python3 perl libdevel-nytprof-perl ;;
 	bench) echo g++ python3 perl valgrind bpftrace libllvm14 ;;
@@ -34,7 +34,8 @@ dnf_packages()
 	build) echo gcc glibc-devel make clang llvm libbpf-devel bpftool elfutils-libelf-devel \
 		zlib-devel xz-devel zydis-devel binutils binutils-devel ;;
 	fuzz) echo compiler-rt ;;
-	test) echo gcc-c++ libcmocka-devel python3 perl sqlite valgrind xz procps-ng util-linux ;;
+	test) echo gcc-c++ libcmocka-devel python3 perl sqlite valgrind xz procps-ng util-linux \
+		golang ;;
 	demo) echo python3 perl ;;
 	bench) echo gcc-c++ python3 perl valgrind bpftrace ;;
 	survive) echo bash bpftrace boost-devel cppcheck gdb git golang llvm-libs nginx perl python3 \
@@ -48,7 +49,7 @@ pacman_packages()
 	case $1 in
 	build) echo gcc make clang llvm libbpf bpf libelf zlib xz zydis binutils ;;
 	fuzz) echo compiler-rt ;;
-	test) echo cmocka python perl sqlite valgrind procps-ng util-linux ;;
+	test) echo cmocka python perl sqlite valgrind procps-ng util-linux go ;;
 	demo) echo python perl ;;
 	bench) echo python perl valgrind bpftrace ;;
 	survive) echo bash boost bpftrace cppcheck gdb git go llvm-libs nginx perl python redis rust \

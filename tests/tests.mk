@@ -17,10 +17,11 @@ PLAIN        := recursion threads longjmp exits exec forks signals cold aliases 
 		preempt cleanup altstack fibers nested_handlers seccomp forkstorm pidreuse dlloop plugin_host \
 		spawns redzone many backtraces asan sandbox
 THROWING     := names throws throwing thread_ends rethrow
+GO           := stack many panic kinds kinds-stripped kinds-pie kinds-pie-stripped
 CALCS        := pie nopie static static-pie dynsym stripped debuglink
 PROGRAM_BINS := $(addprefix $(PROGRAMS)/,$(PLAIN) $(CALCS:%=calc-%) $(THROWING) tailcall entries \
 		inline_data signal_throws exchange generators redzone-nops redzone-nop5 libplugin.so \
-		libshapes.so shapes-linked shapes-dlopen)
+		libshapes.so shapes-linked shapes-dlopen $(GO:%=go%))
 
 $(PROGRAM_BINS): tests/programs/target.h | $(PROGRAMS)
 $(PROGRAMS):
@@ -74,6 +75,19 @@ $(PROGRAMS)/calc-%: tests/programs/calc.c
 	$(call say,TARGET,$@)$(PROGRAM_C) $(CALC_FLAGS) -o $@ $<
 	$(Q)[ $* != debuglink ] || { cd $(@D) && objcopy --only-keep-debug $(@F) $(@F).debug && \
 		strip $(@F) && objcopy --add-gnu-debuglink=$(@F).debug $(@F); }
+
+# Without cgo, so that the linker is Go's own. The cache makes the first program pay for all.
+GO_SRC       := tests/programs/go
+GO_BUILD     := GOCACHE=$(abspath $(BUILD))/go-cache GOFLAGS= GO111MODULE=off CGO_ENABLED=0 go build
+$(GO:%=$(PROGRAMS)/go%): $(GO_SRC)/target.go
+	$(call say,TARGET,$@)$(GO_BUILD) $(GO_FLAGS) -o $@ $(filter %.go,$^)
+$(PROGRAMS)/gostack: $(GO_SRC)/stack.go
+$(PROGRAMS)/gomany: $(GO_SRC)/many.go
+$(PROGRAMS)/gopanic: $(GO_SRC)/panic.go
+$(filter $(PROGRAMS)/gokinds%,$(PROGRAM_BINS)): $(GO_SRC)/kinds.go
+$(PROGRAMS)/gokinds-stripped: GO_FLAGS := -ldflags "-s -w"
+$(PROGRAMS)/gokinds-pie: GO_FLAGS := -buildmode=pie
+$(PROGRAMS)/gokinds-pie-stripped: GO_FLAGS := -buildmode=pie -ldflags "-s -w"
 
 # Fuzzers: clang's libFuzzer and sanitizers over all that reads a target's files. RUNS inputs each.
 FUZZ       := build-fuzz

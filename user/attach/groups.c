@@ -131,10 +131,12 @@ static int link_range(struct attach_ctx *ctx, const struct batch *b, size_t from
 
 static uint64_t entry_cookie(const struct plan_function *f, uint32_t index)
 {
-	uint64_t flags =
-		(f->tail_jumps ? WIRE_ENTRY_TAIL : 0) | (f->loops_to_entry ? WIRE_ENTRY_LOOP : 0);
+	uint64_t flags = (f->tail_jumps ? WIRE_ENTRY_TAIL : 0) |
+			 (f->loops_to_entry ? WIRE_ENTRY_LOOP : 0) |
+			 (f->begins_anew ? WIRE_ENTRY_UNLESS : 0);
 
-	return index | (uint64_t)f->site_delta << WIRE_COOKIE_DELTA | flags << WIRE_COOKIE_FLAGS;
+	return index | (uint64_t)f->site_delta << WIRE_COOKIE_DELTA |
+	       (uint64_t)f->cond << WIRE_COOKIE_COND | flags << WIRE_COOKIE_FLAGS;
 }
 
 static uint64_t exit_cookie(const struct plan_exit *e, uint32_t index)

@@ -294,7 +294,7 @@ static int scan_branch(struct scan *s, const struct insn *in, uint64_t vaddr)
 		if (target == s->pieces[0].vaddr && s->torn_down)
 			code->tail_jumps = true;
 		else if (target == s->pieces[0].vaddr)
-			code->loops_to_entry = true;
+			code->loops_to_entry++;
 		note_target(s, target);
 		return follow_later(s, target);
 	}
@@ -411,6 +411,7 @@ static bool mark_reached(uint8_t *reached, const uint8_t *bytes, uint32_t offset
 static int scan_block(struct scan *s, uint64_t vaddr)
 {
 	const struct code_piece *piece;
+	bool called = false; /* nothing but nops since a call */
 	struct insn in;
 	size_t at;
 	int err;
@@ -451,12 +452,13 @@ static int scan_block(struct scan *s, uint64_t vaddr)
 			follow_stack(s, &in);
 		if (!runs_on(&in))
 			return 0;
+		called = in.flow == FLOW_CALL || (called && (in.is_nop || in.site == SITE_NOP));
 		vaddr += in.length;
 	}
 	if (piece && s->d->reached[at] == INSIDE_INSN)
 		s->code->bad = "runs into the middle of an instruction";
-	/* A call at the very end is one that never returns. */
-	if (!piece && in.flow != FLOW_CALL) {
+	/* A call at the very end is one that never returns; Go puts a nop behind it. */
+	if (!piece && !called) {
 		lose_track(s);
 		if (!s->code->no_exits)
 			s->code->no_exits = "runs on into what lies behind it";
@@ -521,14 +523,14 @@ static void scan_rest(struct scan *s, const struct code_piece *piece, const uint
 static void cut_sites(struct scan *s, uint64_t next_label)
 {
 	uint64_t start = s->pieces[0].vaddr;
-	uint64_t end = s->first_target < next_label ? s->first_target : next_label;
 	struct code *code = s->code;
 	uint32_t kept = 0;
 
+	code->block_end = s->first_target < next_label ? s->first_target : next_label;
 	for (uint32_t i = 0; i < code->sites_cnt; i++) {
 		const struct code_site *site = &code->sites[i];
 
-		if (site->offset && start + site->offset >= end)
+		if (site->offset && start + site->offset >= code->block_end)
 			break;
 		/* An unread table may lead anywhere, but not into a prologue that saves registers.
 		 */
@@ -576,7 +578,8 @@ int code_decode(struct code_decoder *d, const struct code_piece *pieces, size_t 
 
 	code->sites_cnt = 0;
 	code->exits_cnt = code->calls_cnt = 0;
-	code->loops_to_entry = code->tail_jumps = false;
+	code->loops_to_entry = 0;
+	code->tail_jumps = false;
 	code->leaf = code->followed = true;
 	code->no_exits = code->bad = NULL;
 	err = reached_clear(d, pieces, pieces_cnt);

@@ -30,6 +30,10 @@ struct code_site {
 	uint32_t offset; /* from the function's start */
 	uint16_t delta;	 /* bytes that the stack pointer has moved down since the entry */
 	uint8_t site;	 /* enum site_class */
+	/* A branch that leads to the function's entry again: a call passes the site exactly once
+	 * without taking it. See go_prologue.h. */
+	bool begins_anew;
+	uint8_t cond; /* begins_anew: low four bits of the opcode */
 };
 
 enum code_exit_kind {
@@ -78,9 +82,10 @@ struct code {
 	size_t exits_cnt, exits_cap;
 	struct code_call *calls; /* the same; complete if `followed` */
 	size_t calls_cnt, calls_cap;
-	bool followed;	     /* all that can run in it is known: no tables, no stack switched */
-	bool loops_to_entry; /* a branch leads back to the first instruction within a call */
-	bool tail_jumps;     /* leaves by a jump somewhere */
+	bool followed;		 /* all that can run in it is known: no tables, no stack switched */
+	uint32_t loops_to_entry; /* branches that lead back to the first instruction in a call */
+	uint64_t block_end;	 /* lowest vaddr behind the entry that something may jump to */
+	bool tail_jumps;	 /* leaves by a jump somewhere */
 	bool leaf; /* calls nothing, jumps nowhere else, plain stack use, no system call */
 	const char *no_exits; /* why its exits are not all known; NULL: they are */
 	const char *bad;      /* why it cannot be decoded to its end; NULL: it can */

@@ -15,6 +15,8 @@
 #include "plan/deny.h"
 #include "plan/exits.h"
 #include "plan/filter.h"
+#include "plan/go_prologue.h"
+#include "plan/insn.h"
 #include "plan/plan.h"
 #include "symbol/elf_image.h"
 #include "symbol/symtab.h"
@@ -52,6 +54,7 @@ struct share {
 	size_t bytes_cap[MAX_PIECES];
 	struct code code;
 	struct code_decoder *decoder;
+	struct insn_decoder *insn;
 	pthread_t thread;
 	int err;
 };
@@ -91,7 +94,8 @@ static int piece_read(struct share *sh, const struct symbol *sym, size_t n,
 		    (int64_t)sym->size ||
 	    has_hole(sh->bytes[n], sym->size))
 		return -ENODATA;
-	*piece = (struct code_piece){sym->vaddr, sh->bytes[n], sym->size};
+	*piece = (struct code_piece){
+		.vaddr = sym->vaddr, .bytes = sh->bytes[n], .size = sym->size};
 	return 0;
 }
 
@@ -170,6 +174,8 @@ static int add_function(struct share *sh, uint32_t index, const struct code_site
 		.site_offset = site->offset,
 		.site_delta = site->delta,
 		.site = site->site,
+		.begins_anew = site->begins_anew,
+		.cond = site->cond,
 		.exit = exit->strategy,
 		.reason = exit->reason,
 		.tail_jumps = code->tail_jumps,
@@ -227,6 +233,8 @@ static int plan_symbol(struct share *sh, uint32_t index)
 	err = code_decode(sh->decoder, pieces, cnt, label_after(sh->obj->tab, index), &sh->code);
 	if (err)
 		return err;
+	if (sym->is_go)
+		go_prologue__apply(sh->insn, &pieces[0], &sh->code);
 	exit = exits__choose(sh->exit_ctx, &sh->code, deny);
 	site = site_choose(&sh->code, exit.strategy);
 	if (!site && exit.strategy == EXIT_RETURN) {
@@ -256,6 +264,8 @@ static void *share_run(void *arg)
 	struct share *sh = arg;
 
 	sh->err = code_decoder__new(sh->opts->nop5_emulated, read_object, sh, &sh->decoder);
+	if (!sh->err)
+		sh->err = insn_decoder__new(sh->opts->nop5_emulated, &sh->insn);
 	for (size_t i = 0; !sh->err && i < sh->wanted_cnt; i++)
 		sh->err = plan_symbol(sh, sh->wanted[i]);
 	return NULL;
@@ -270,6 +280,7 @@ static void share_clear(struct share *sh)
 	free(sh->exits);
 	free(sh->skipped);
 	code_decoder__free(sh->decoder);
+	insn_decoder__free(sh->insn);
 }
 
 #define APPEND(plan, sh, list)                                                                \

@@ -37,6 +37,8 @@ struct plan_function {
 	uint16_t site_delta;  /* bytes the stack pointer has moved at the site */
 	uint8_t site;	      /* enum site_class */
 	uint8_t exit;	      /* enum exit_strategy */
+	bool begins_anew;     /* the site is a branch that counts if not taken; see code_site */
+	uint8_t cond;	      /* begins_anew: its condition, as in the opcode */
 	bool tail_jumps, loops_to_entry;
 	/* Was attached with a return probe; its exit sites, planned later, are still to be. */
 	bool exits_pending;
