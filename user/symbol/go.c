@@ -175,7 +175,8 @@ bool go_made(const struct elf_image *img)
 {
 	return elf_section__by_name(img, ".go.buildinfo") ||
 	       elf_section__by_name(img, ".note.go.buildid") ||
-	       elf_section__by_name(img, ".gopclntab");
+	       elf_section__by_name(img, ".gopclntab") ||
+	       elf_section__by_name(img, ".data.rel.ro.gopclntab");
 }
 
 int go_layout__of(const struct elf_image *img, struct go_layout *layout)

@@ -15,6 +15,7 @@
 #include "symbol/elf_image.h"
 #include "symbol/elf_inside.h"
 #include "symbol/elf_reloc.h"
+#include "symbol/go.h"
 #include "util/log.h"
 
 #define MAX_SIZE     (512u << 20)
@@ -45,10 +46,13 @@ static const struct layout layouts[] = {
 };
 
 #define HEADER_SIZE   8
+#define HEADER_ALIGN  8
+#define MAX_HEADERS   16 /* what looks like one is tried, where the table has no section */
 #define FUNC_CNT_WORD 0
 
 struct go_pclntab {
-	uint8_t *bytes;
+	void *block;	/* what was read of the file */
+	uint8_t *bytes; /* the table in it, up to the block's end */
 	uint64_t len;
 	const struct layout *layout;
 	uint64_t text;	/* what addresses are counted from */
@@ -58,13 +62,6 @@ struct go_pclntab {
 	uint64_t cnt, next;
 	uint64_t name_budget;
 };
-
-static const struct elf_section *find_section(const struct elf_image *img)
-{
-	/* Position-independent programs before 1.26 have it among what is relocated. */
-	return elf_section__by_name(img, ".gopclntab")
-		       ?: elf_section__by_name(img, ".data.rel.ro.gopclntab");
-}
 
 /* A little-endian number of `size` bytes, 4 or 8; whether it is within the table. */
 static bool read_number(const struct go_pclntab *tab, uint64_t at, uint8_t size, uint64_t *value)
@@ -86,6 +83,7 @@ static int find_layout(struct go_pclntab *tab)
 {
 	uint32_t magic;
 
+	tab->layout = NULL;
 	if (tab->len < HEADER_SIZE)
 		return -ENOENT;
 	memcpy(&magic, tab->bytes, sizeof(magic));
@@ -125,6 +123,7 @@ static int read_header(struct go_pclntab *tab, const struct elf_image *img)
 	l = tab->layout;
 	if (!read_word(tab, FUNC_CNT_WORD, &tab->cnt))
 		return -ENOEXEC;
+	tab->text = tab->names = 0;
 	tab->funcs = HEADER_SIZE + 8;
 	if ((l->text_word >= 0 && !read_word(tab, l->text_word, &tab->text)) ||
 	    (l->names_word >= 0 && !read_word(tab, l->names_word, &tab->names)) ||
@@ -142,24 +141,61 @@ static int read_header(struct go_pclntab *tab, const struct elf_image *img)
 	return 0;
 }
 
-int go_pclntab__open(const struct elf_image *img, struct go_pclntab **out)
+/* Reads the section that holds the table, pointers filled in. */
+static int read_section(struct go_pclntab *tab, const struct elf_image *img,
+			const struct elf_section *sec)
 {
-	const struct elf_section *sec = find_section(img);
-	struct go_pclntab *tab;
-	void *bytes = NULL;
+	int err = elf_section__read(img, sec, MAX_SIZE, &tab->block);
+
+	if (err)
+		return err;
+	tab->bytes = tab->block;
+	tab->len = sec->size;
+	tab->name_budget = NAME_BUDGET;
+	elf_reloc__apply(img, sec->addr, tab->bytes, tab->len);
+	return 0;
+}
+
+/* Looks for the table among what else the section holds. */
+static int search_section(struct go_pclntab *tab, const struct elf_image *img)
+{
+	for (int tried = 0; tried < MAX_HEADERS && tab->len > HEADER_ALIGN;) {
+		if (!find_layout(tab)) {
+			tried++;
+			if (!read_header(tab, img))
+				return 0;
+		}
+		tab->bytes += HEADER_ALIGN;
+		tab->len -= HEADER_ALIGN;
+	}
+	return -ENOENT;
+}
+
+static int find_table(struct go_pclntab *tab, const struct elf_image *img)
+{
+	/* Go's linker puts it among what is relocated if the program can be loaded anywhere (not
+	 * since 1.26), other linkers mix it with that then. */
+	const struct elf_section *sec =
+		elf_section__by_name(img, ".gopclntab")
+			?: elf_section__by_name(img, ".data.rel.ro.gopclntab");
 	int err;
 
+	if (sec) {
+		err = read_section(tab, img, sec);
+		return err ? err : read_header(tab, img);
+	}
+	sec = go_made(img) ? elf_section__by_name(img, ".data.rel.ro") : NULL;
 	if (!sec)
 		return -ENOENT;
-	tab = calloc(1, sizeof(*tab));
-	err = tab ? elf_section__read(img, sec, MAX_SIZE, &bytes) : -ENOMEM;
-	if (!err) {
-		tab->bytes = bytes;
-		tab->len = sec->size;
-		tab->name_budget = NAME_BUDGET;
-		elf_reloc__apply(img, sec->addr, tab->bytes, tab->len);
-		err = read_header(tab, img);
-	}
+	err = read_section(tab, img, sec);
+	return err ? err : search_section(tab, img);
+}
+
+int go_pclntab__open(const struct elf_image *img, struct go_pclntab **out)
+{
+	struct go_pclntab *tab = calloc(1, sizeof(*tab));
+	int err = tab ? find_table(tab, img) : -ENOMEM;
+
 	if (!err) {
 		*out = tab;
 		return 0;
@@ -179,7 +215,7 @@ void go_pclntab__free(struct go_pclntab *tab)
 {
 	if (!tab)
 		return;
-	free(tab->bytes);
+	free(tab->block);
 	free(tab);
 }
 
@@ -234,8 +270,8 @@ bool go_pclntab__next(struct go_pclntab *tab, struct go_func *func)
 
 char *go_pclntab__take_names(struct go_pclntab *tab)
 {
-	char *names = (char *)tab->bytes;
+	char *names = tab->block;
 
-	tab->bytes = NULL;
+	tab->block = tab->bytes = NULL;
 	return names;
 }

@@ -42,6 +42,7 @@ struct builder {
 	size_t len, cap;
 	const struct elf_segment *segment; /* the last symbol's */
 	uint64_t go_start, go_end;	   /* where Go's code lies */
+	bool go_known;			   /* exactly */
 };
 
 static const struct elf_segment *find_segment(struct builder *b, uint64_t vaddr)
@@ -81,9 +82,13 @@ static bool is_go(const struct builder *b, uint64_t vaddr)
 	return vaddr - b->go_start < b->go_end - b->go_start;
 }
 
-/* Marks that tools leave in the text, on no boundary of functions. */
+/* Marks that tools leave in the text, on no boundary of functions; and Go's, which are functions by
+ * type, at the address of the first or of what follows. */
 static bool is_noise(const struct sym_entry *e)
 {
+	if (e->kind == SYMBOL_FUNC)
+		return !e->size &&
+		       (!strcmp(e->name, "runtime.text") || !strcmp(e->name, "runtime.etext"));
 	return e->kind == SYMBOL_NOTYPE && e->bind == 2 &&
 	       (!strncmp(e->name, ".L", 2) || !strncmp(e->name, ".annobin", 8));
 }
@@ -113,14 +118,17 @@ static int add_symbol(struct builder *b, struct sym_table *raw, const Elf64_Sym 
 	if (!e.name)
 		return 0;
 	e.len = len;
+	e.size = sym->st_size;
 	e.bind = bind == STB_LOCAL ? 2 : bind == STB_WEAK;
 	if (is_noise(&e))
 		return 0;
 	room = segment->filesz - (e.vaddr - segment->vaddr);
-	e.size = sym->st_size < room ? sym->st_size : room;
+	if (e.size > room)
+		e.size = room;
 	e.file = bind == STB_LOCAL ? files_cnt : NO_FILE;
 	/* In Go, "main.cold" is the function `cold` of package `main`. */
-	e.is_cold = !is_go(b, e.vaddr) && sym_entry__cold_prefix(e.name, e.len) > 0;
+	e.is_cold =
+		!(b->go_known && is_go(b, e.vaddr)) && sym_entry__cold_prefix(e.name, e.len) > 0;
 	e.underscores = count_underscores(e.name);
 	if (ARRAY_RESERVE(&b->entries, b->len, &b->cap))
 		return -ENOMEM;
@@ -234,6 +242,7 @@ static int find_go(struct builder *b, struct go_pclntab **pclntab)
 {
 	int err = go_pclntab__open(b->img, pclntab);
 
+	b->go_known = !err;
 	if (!err)
 		go_pclntab__range(*pclntab, &b->go_start, &b->go_end);
 	else if (go_made(b->img))
