@@ -191,6 +191,22 @@ static void loop_to_the_entry_itself(void **state)
 	assert_true(c->leaf);
 }
 
+/* Whatever stands behind a call that never returns, it is reached by nothing. */
+static void call_at_the_end(void **state)
+{
+	/* test %edi,%edi; je; ret; call far; nop */
+	const struct code *c =
+		DECODE(0x85, 0xff, 0x74, 0x01, 0xc3, 0xe8, 0x00, 0x10, 0x00, 0x00, 0x90);
+
+	assert_null(c->no_exits);
+	assert_int_equal(c->exits_cnt, 1);
+	assert_null(DECODE(0xc3, 0xe8, 0x00, 0x10, 0x00, 0x00)->no_exits);
+	/* je; ret; call far; push %rax: that may run on */
+	assert_non_null(DECODE(0x74, 0x01, 0xc3, 0xe8, 0x00, 0x10, 0x00, 0x00, 0x50)->no_exits);
+	/* je; ret; nop */
+	assert_non_null(DECODE(0x74, 0x01, 0xc3, 0x90)->no_exits);
+}
+
 static void tail_call_of_itself(void **state)
 {
 	/* E: push %rbx; call far; pop %rbx; jmp E: a new call each time */
@@ -465,6 +481,7 @@ int main(void)
 		TEST(call_first),
 		TEST(loop_into_the_entry_block),
 		TEST(loop_to_the_entry_itself),
+		TEST(call_at_the_end),
 		TEST(tail_call_of_itself),
 		TEST(label_in_the_entry_block),
 		TEST(lock_prefix_is_refused),

@@ -69,6 +69,71 @@ static void verdicts(void **state)
 	}
 }
 
+/* Go's runtime, whose names mean something in Go programs only. */
+static void go_verdicts(void **state)
+{
+	static const char *const denied[] = {
+		"_rt0_amd64_linux",
+		"runtime.rt0_go.abi0",
+		"runtime.rt0_go",
+		"runtime.mstart.abi0",
+		"runtime.gogo.abi0",
+		"gogo",
+		"runtime.mcall",
+		"runtime.systemstack.abi0",
+		"runtime.morestack.abi0",
+		"runtime.morestack_noctxt.abi0",
+		"runtime.goexit.abi0",
+		"runtime.asmcgocall.abi0",
+		"runtime.asmcgocall_no_g.abi0",
+		"runtime.cgocallback.abi0",
+		"runtime.sigtramp.abi0",
+		"runtime.sigreturn__sigaction.abi0",
+		"runtime.asyncPreempt",
+		"runtime.debugCallV2",
+		"debugCall64",
+		"runtime.duffcopy",
+		"runtime.gcWriteBarrier4",
+		"runtime.clone.abi0",
+		"go:buildid",
+		"crypto/internal/fips140/sha256.(*Digest).Write",
+	};
+	static const char *const probed[] = {
+		"main.main",
+		"main.gogo",
+		"runtime.main",
+		"runtime.mstart1",
+		"runtime.newstack",
+		"runtime.goexit1",
+		"runtime.sigtrampgo",
+		"runtime.asyncPreempt2",
+		"runtime.cgocallbackg",
+		"runtime.debugCallWrap",
+		"runtime.memmove.abi0",
+		"crypto/internal/fips140test.F",
+		"go.uber.org/zap.New",
+		".abi0",
+		"",
+	};
+	const char *reason;
+
+	for (size_t i = 0; i < sizeof(denied) / sizeof(*denied); i++) {
+		struct symbol sym = {.name = denied[i], .is_go = true};
+
+		if (deny__verdict(&sym, &reason) != DENY_PROBE)
+			fail_msg("%s", denied[i]);
+		sym.is_go = false;
+		if (deny__verdict(&sym, &reason) != DENY_NOTHING)
+			fail_msg("%s outside of Go", denied[i]);
+	}
+	for (size_t i = 0; i < sizeof(probed) / sizeof(*probed); i++) {
+		const struct symbol sym = {.name = probed[i], .is_go = true};
+
+		if (deny__verdict(&sym, &reason) != DENY_NOTHING)
+			fail_msg("%s", probed[i]);
+	}
+}
+
 static enum deny_verdict verdict_of(const char *name, const char *alias, const char *alias2)
 {
 	const char *const aliases[] = {alias, alias2};
@@ -91,6 +156,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(verdicts),
+		cmocka_unit_test(go_verdicts),
 		cmocka_unit_test(the_worst_name_decides),
 	};
 

@@ -240,6 +240,8 @@ static void cookies(void **state)
 {
 	functions[1].site_delta = 0x1234;
 	functions[1].tail_jumps = functions[2].loops_to_entry = true;
+	functions[4].begins_anew = true;
+	functions[4].cond = 6;
 	assert_int_equal(attach(&session), FUNCTIONS);
 	for (size_t i = 0; i < kernel.probes_cnt; i++) {
 		const struct probe *p = &kernel.probes[i];
@@ -253,6 +255,8 @@ static void cookies(void **state)
 			expected |= 0x0001001234000000ull;
 		else if (f == 2)
 			expected |= 0x0002000000000000ull;
+		else if (f == 4)
+			expected |= 0x0004600000000000ull;
 		assert_int_equal(p->cookie, expected);
 	}
 }
