@@ -454,8 +454,9 @@ static void entry_blocks_end_with_the_first_piece(void **state)
 	/* mov     right behind: L: push %rbx; pop %rbx; jne L; ret */
 	static const uint8_t hot[] = {0x89, 0xf8};
 	static const uint8_t cold[] = {0x53, 0x5b, 0x75, 0xfc, 0xc3};
-	struct code_piece pieces[] = {{BASE, hot, sizeof(hot)},
-				      {BASE + sizeof(hot), cold, sizeof(cold)}};
+	struct code_piece pieces[] = {
+		{.vaddr = BASE, .bytes = hot, .size = sizeof(hot)},
+		{.vaddr = BASE + sizeof(hot), .bytes = cold, .size = sizeof(cold)}};
 	struct fixture *f = *state;
 
 	assert_int_equal(code_decode(f->decoder, pieces, 2, UINT64_MAX, &f->code), 0);

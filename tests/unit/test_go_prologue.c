@@ -43,7 +43,7 @@ static int teardown(void **state)
 static const struct code *decode(void **state, const uint8_t *bytes, size_t size)
 {
 	struct fixture *f = *state;
-	struct code_piece piece = {BASE, bytes, size};
+	struct code_piece piece = {.vaddr = BASE, .bytes = bytes, .size = size};
 
 	assert_int_equal(code_decode(f->decoder, &piece, 1, UINT64_MAX, &f->code), 0);
 	go_prologue__apply(f->insn, &piece, &f->code);

@@ -58,7 +58,7 @@ static void test_references(void **state)
 		{"pthread_exit", TRAIT_CANCELS},
 		{"sigaction", TRAIT_SIGNALS},
 		{"dl_iterate_phdr", 0},
-		{"sigaltstack", 0},
+		{"sigaltstack", TRAIT_ALTSTACK},
 		{"getcontext", 0},
 		{"__morestack", 0},
 		{"__cxa_thrown", 0},

@@ -94,8 +94,7 @@ static int piece_read(struct share *sh, const struct symbol *sym, size_t n,
 		    (int64_t)sym->size ||
 	    has_hole(sh->bytes[n], sym->size))
 		return -ENODATA;
-	*piece = (struct code_piece){
-		.vaddr = sym->vaddr, .bytes = sh->bytes[n], .size = sym->size};
+	*piece = (struct code_piece){.vaddr = sym->vaddr, .bytes = sh->bytes[n], .size = sym->size};
 	return 0;
 }
 
