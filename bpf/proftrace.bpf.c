@@ -68,23 +68,23 @@ static __always_inline bool branch_taken(struct pt_regs *ctx, u64 cookie)
 
 /*
  * Session tier: entry and return of one function, in one program. What the entry stores in the
- * call's session cookie, zero until then, its return finds again: thread and function, so that it
+ * call's session cookie, zero until then, its return finds again: lane and function, so that it
  * has nothing to look up. A nonzero result at the entry spares the target the return probe.
  */
 SEC("uprobe")
 int session(struct pt_regs *ctx)
 {
 	u64 *call = bpf_session_cookie(), cookie;
-	u32 thread;
+	u32 lane;
 
 	if (*call) {
 		leave(thread_if_current(*call >> 32), return_slot(ctx), *call, bpf_ktime_get_ns());
 		return 0;
 	}
 	cookie = bpf_get_attach_cookie(ctx);
-	thread = enter(entry_slot(ctx, cookie), cookie);
-	*call = (u64)thread << 32 | (cookie & WIRE_COOKIE_FUNCTION);
-	return !thread || !returns_are_safe();
+	lane = enter(entry_slot(ctx, cookie), cookie);
+	*call = (u64)lane << 32 | (cookie & WIRE_COOKIE_FUNCTION);
+	return !lane || !returns_are_safe();
 }
 
 SEC("uprobe")
@@ -102,9 +102,9 @@ SEC("uprobe")
 int function_return(struct pt_regs *ctx)
 {
 	u64 now = bpf_ktime_get_ns();
-	u32 thread;
+	u32 lane;
 
-	leave(thread_current(false, &thread), return_slot(ctx),
+	leave(thread_current(false, &lane), return_slot(ctx),
 	      bpf_get_attach_cookie(ctx) & WIRE_COOKIE_FUNCTION, now);
 	return 0;
 }
@@ -114,11 +114,11 @@ SEC("uprobe")
 int exit_site(struct pt_regs *ctx)
 {
 	u64 now = bpf_ktime_get_ns(), cookie = bpf_get_attach_cookie(ctx);
-	u32 thread;
+	u32 lane;
 
 	if (((cookie >> WIRE_COOKIE_EXIT) & 0xf) == WIRE_EXIT_JCC && !branch_taken(ctx, cookie))
 		return 0;
-	leave(thread_current(false, &thread), ctx->sp, cookie & WIRE_COOKIE_FUNCTION, now);
+	leave(thread_current(false, &lane), ctx->sp, cookie & WIRE_COOKIE_FUNCTION, now);
 	return 0;
 }
 

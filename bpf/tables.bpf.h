@@ -2,7 +2,7 @@
 /*
  * The tables that BPF and user space share, and how BPF finds and makes their entries. All are
  * memory-mapped arrays, so user space reads them without a system call and the target pays nothing
- * for being watched. User space sizes them before load and hands entries of dead threads back
+ * for being watched. User space sizes them before load and hands entries of ended lanes back
  * through the free_* queues.
  */
 #ifndef PROFTRACE_TABLES_BPF_H
@@ -22,7 +22,7 @@
 		__type(value, VALUE);              \
 	} NAME SEC(".maps")
 
-TABLE(threads, struct wire_thread);
+TABLE(lanes, struct wire_lane);
 TABLE(frames, struct wire_frame);
 TABLE(nodes, struct wire_node);
 TABLE(node_index, u64);
@@ -34,11 +34,11 @@ TABLE(node_index, u64);
 		__type(value, u32);               \
 	} NAME SEC(".maps")
 
-FREE_QUEUE(free_threads);
+FREE_QUEUE(free_lanes);
 FREE_QUEUE(free_frames);
 FREE_QUEUE(free_nodes);
 
-/* Thread number of each (tgid, tid): the authority. */
+/* Lane number of each (tgid, tid): the authority. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);
@@ -64,13 +64,13 @@ struct {
 	__type(value, u32);
 } tgids SEC(".maps");
 
-const volatile u32 threads_cap, frames_cap, nodes_cap, index_mask;
+const volatile u32 lanes_cap, frames_cap, nodes_cap, index_mask;
 const volatile bool filter_tgids;
 /* Links are not bound to processes: the kernel passes on what strangers do. */
 const volatile bool links_unbound;
 
 /* Next entry that was never used, in each table. */
-u32 next_thread = 1, next_frame = 1, next_node = 1;
+u32 next_lane = 1, next_frame = 1, next_node = 1;
 u64 lost[WIRE_LOSSES];
 
 static __always_inline void count_lost(enum wire_loss why)
@@ -88,9 +88,9 @@ static __always_inline struct wire_node *node_at(u32 i)
 	return bpf_map_lookup_elem(&nodes, &i);
 }
 
-static __always_inline struct wire_thread *thread_at(u32 i)
+static __always_inline struct wire_lane *lane_at(u32 i)
 {
-	return bpf_map_lookup_elem(&threads, &i);
+	return bpf_map_lookup_elem(&lanes, &i);
 }
 
 /* A free entry: a returned one, or one that was never used. 0: the table is full. */
@@ -106,9 +106,9 @@ static __always_inline u32 table_take(void *queue, u32 *next, u32 cap)
 	return i < cap ? i : 0;
 }
 
-static __noinline u32 node_new(u32 thread, u32 parent, u32 function)
+static __noinline u32 node_new(u32 lane, u32 parent, u32 function)
 {
-	struct wire_thread *t = thread_at(thread);
+	struct wire_lane *t = lane_at(lane);
 	struct wire_node *n;
 	u32 i;
 
@@ -120,7 +120,7 @@ static __noinline u32 node_new(u32 thread, u32 parent, u32 function)
 		return 0;
 	n->parent = parent;
 	n->function = function;
-	n->thread = thread;
+	n->lane = lane;
 	n->last_child = 0;
 	n->calls = n->self_ns = n->min_ns = n->max_ns = 0;
 	n->older = t->newest;
@@ -130,7 +130,7 @@ static __noinline u32 node_new(u32 thread, u32 parent, u32 function)
 
 /* A search for the child of a node in the index. */
 struct child_search {
-	u32 thread, parent, function;
+	u32 lane, parent, function;
 	u32 first; /* place where the search begins */
 	u32 made;  /* node that was made for want of one */
 	u32 found; /* the result */
@@ -168,7 +168,7 @@ static long child_probe(u32 i, struct child_search *s)
 		return 1;
 	}
 	if (!s->made)
-		s->made = node_new(s->thread, s->parent, s->function);
+		s->made = node_new(s->lane, s->parent, s->function);
 	if (s->made && ((s->dead && index_claim(s->dead - 1, WIRE_INDEX_DEAD, s->made)) ||
 			index_claim(at, 0, s->made)))
 		s->found = s->made;
@@ -176,14 +176,14 @@ static long child_probe(u32 i, struct child_search *s)
 }
 
 /*
- * The node of `function` called from `parent`. Only the thread that owns `parent` looks for its
+ * The node of `function` called from `parent`. Only the thread on `parent`'s lane looks for its
  * children, so two CPUs never insert the same key; they may compete for a place in the index, hence
  * the compare-and-swap. Places of dead nodes are used again. 0: a table is full.
  */
-static __noinline u32 node_child(u32 thread, u32 parent, u32 function)
+static __noinline u32 node_child(u32 lane, u32 parent, u32 function)
 {
 	struct child_search search = {
-		.thread = thread,
+		.lane = lane,
 		.parent = parent,
 		.function = function,
 		.first = WIRE_INDEX_HASH(parent, function),
@@ -194,13 +194,13 @@ static __noinline u32 node_child(u32 thread, u32 parent, u32 function)
 		return search.found;
 	/* No empty place ended the search, but there was a dead one. */
 	if (!search.made)
-		search.made = node_new(thread, parent, function);
+		search.made = node_new(lane, parent, function);
 	if (search.made && index_claim(search.dead - 1, WIRE_INDEX_DEAD, search.made))
 		return search.made;
 	return 0;
 }
 
-/* The frame above `f`, made if the thread was never that deep. 0: the table is full. */
+/* The frame above `f`, made if the lane was never that deep. 0: the table is full. */
 static __noinline u32 frame_new(u32 below)
 {
 	struct wire_frame *f, *b = frame_at(below);
@@ -224,13 +224,13 @@ static __always_inline void table_give(void *queue, u32 i)
 		bpf_map_push_elem(queue, &i, 0);
 }
 
-static __noinline u32 thread_new(u64 pid_tgid)
+static __noinline u32 lane_new(u64 pid_tgid)
 {
 	struct task_struct *task = (void *)bpf_get_current_task_btf();
-	u32 i = table_take(&free_threads, &next_thread, threads_cap);
+	u32 i = table_take(&free_lanes, &next_lane, lanes_cap);
 	u32 frame = table_take(&free_frames, &next_frame, frames_cap);
 	struct wire_frame *bottom = frame_at(frame);
-	struct wire_thread *t = thread_at(i);
+	struct wire_lane *t = lane_at(i);
 
 	if (!i || !t || !frame || !bottom)
 		goto full;
@@ -249,61 +249,61 @@ static __noinline u32 thread_new(u64 pid_tgid)
 	bottom->function = 0;
 	bottom->up = bottom->down = bottom->level = 0;
 	t->bottom = t->top = frame;
-	t->state = WIRE_THREAD_READY;
+	t->state = WIRE_LANE_READY;
 	return i;
 full:
-	table_give(&free_threads, i);
+	table_give(&free_lanes, i);
 	table_give(&free_frames, frame);
 	return 0;
 }
 
-/* The current thread's number by the slow way; `create` makes one for a call to be recorded, which
- * is counted as lost if that fails. 0: none. */
+/* The number of the current thread's lane by the slow way; `create` makes one for a call to be
+ * recorded, which is counted as lost if that fails. 0: none. */
 static __noinline u32 thread_find(bool create)
 {
 	u64 pid_tgid = bpf_get_current_pid_tgid();
 	u32 tgid = pid_tgid >> 32, made, *known;
-	struct wire_thread *t;
+	struct wire_lane *t;
 
 	known = bpf_map_lookup_elem(&thread_of_tid, &pid_tgid);
 	if (known)
 		return *known;
 	if (!create || (filter_tgids && !bpf_map_lookup_elem(&tgids, &tgid)))
 		return 0;
-	made = thread_new(pid_tgid);
+	made = lane_new(pid_tgid);
 	if (made && !bpf_map_update_elem(&thread_of_tid, &pid_tgid, &made, BPF_ANY))
 		return made;
-	count_lost(WIRE_LOST_THREADS);
-	t = thread_at(made);
+	count_lost(WIRE_LOST_LANES);
+	t = lane_at(made);
 	if (made && t)
 		t->exit_ns = bpf_ktime_get_ns(); /* nobody will find it: to be retired */
 	return 0;
 }
 
-/* The current thread and its number; made if `create`. NULL: none. */
-static __always_inline struct wire_thread *thread_current(bool create, u32 *number)
+/* The current thread's lane and its number; made if `create`. NULL: none. */
+static __always_inline struct wire_lane *thread_current(bool create, u32 *number)
 {
 	u64 pid_tgid = bpf_get_current_pid_tgid();
 	u32 at = pid_tgid % WIRE_THREAD_CACHE, *cached = bpf_map_lookup_elem(&thread_cache, &at);
-	struct wire_thread *t;
+	struct wire_lane *t;
 
 	if (!cached)
 		return 0;
 	*number = *cached;
-	t = thread_at(*number);
+	t = lane_at(*number);
 	if (t && t->pid_tgid == pid_tgid && !t->exit_ns)
 		return t;
 	*number = thread_find(create);
 	if (!*number)
 		return 0;
 	*cached = *number;
-	return thread_at(*number);
+	return lane_at(*number);
 }
 
-/* The thread of that number if it is the current one; else NULL. */
-static __always_inline struct wire_thread *thread_if_current(u32 number)
+/* The lane of that number if it is of the current thread; else NULL. */
+static __always_inline struct wire_lane *thread_if_current(u32 number)
 {
-	struct wire_thread *t = thread_at(number);
+	struct wire_lane *t = lane_at(number);
 
 	/* A forked child brings its parent's pending returns along. Where links are bound to a
 	 * process, the kernel has sorted it out already. */

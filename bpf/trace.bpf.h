@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What happens at a probe: enter() and leave() keep the thread's shadow stack and add finished
+ * What happens at a probe: enter() and leave() keep the lane's shadow stack and add finished
  * calls to their call path. Every attach tier's programs end up here.
  *
  * A frame is identified by its slot, the address of its return address. The stack grows downwards,
@@ -22,7 +22,7 @@ const volatile u32 max_level = ~0u;
 bool gate_open;
 
 /* Takes the innermost frame off and adds its time to its path and to its caller's. */
-static __always_inline u64 frame_close(struct wire_thread *t, struct wire_frame *f, u64 now)
+static __always_inline u64 frame_close(struct wire_lane *t, struct wire_frame *f, u64 now)
 {
 	u64 took = now > f->entered_ns ? now - f->entered_ns : 0;
 	struct wire_frame *caller = frame_at(f->up);
@@ -36,7 +36,7 @@ static __always_inline u64 frame_close(struct wire_thread *t, struct wire_frame 
 	return took;
 }
 
-static __always_inline void frame_returned(struct wire_thread *t, struct wire_frame *f, u64 now)
+static __always_inline void frame_returned(struct wire_lane *t, struct wire_frame *f, u64 now)
 {
 	struct wire_node *n = node_at(f->node);
 	u64 took = frame_close(t, f, now);
@@ -53,7 +53,7 @@ static __always_inline void frame_returned(struct wire_thread *t, struct wire_fr
 }
 
 struct unwind_ctx {
-	struct wire_thread *t;
+	struct wire_lane *t;
 	u64 slot, now;
 };
 
@@ -69,8 +69,8 @@ static long unwind_one(__attribute__((unused)) u32 i, struct unwind_ctx *ctx)
 }
 
 /* Closes all frames below `slot`; returns the innermost one left. */
-static __always_inline struct wire_frame *unwind_below(struct wire_thread *t,
-						       struct wire_frame *top, u64 slot, u64 now)
+static __always_inline struct wire_frame *unwind_below(struct wire_lane *t, struct wire_frame *top,
+						       u64 slot, u64 now)
 {
 	struct unwind_ctx ctx = {.t = t, .slot = slot, .now = now};
 
@@ -81,7 +81,7 @@ static __always_inline struct wire_frame *unwind_below(struct wire_thread *t,
 }
 
 /* The innermost frame's slot is used by a new call: it left by a tail call, or unseen. */
-static __always_inline struct wire_frame *frame_replaced(struct wire_thread *t,
+static __always_inline struct wire_frame *frame_replaced(struct wire_lane *t,
 							 struct wire_frame *top, u64 now)
 {
 	if (top->flags & WIRE_ENTRY_TAIL) {
@@ -94,7 +94,7 @@ static __always_inline struct wire_frame *frame_replaced(struct wire_thread *t,
 }
 
 /* The path of `function` called from the innermost frame; NULL, counted as lost: no room. */
-static __always_inline struct wire_node *path_step(u32 thread, const struct wire_frame *top,
+static __always_inline struct wire_node *path_step(u32 lane, const struct wire_frame *top,
 						   u32 function, u32 *number)
 {
 	struct wire_node *caller = node_at(top->node), *n;
@@ -105,7 +105,7 @@ static __always_inline struct wire_node *path_step(u32 thread, const struct wire
 	n = node_at(*number);
 	if (n && n->function == function && n->parent == top->node)
 		return n;
-	*number = node_child(thread, top->node, function);
+	*number = node_child(lane, top->node, function);
 	caller->last_child = *number;
 	n = node_at(*number);
 	if (*number && n)
@@ -115,7 +115,7 @@ static __always_inline struct wire_node *path_step(u32 thread, const struct wire
 }
 
 /* A frame on top of the innermost one, not filled in yet; NULL, counted as lost: no room. */
-static __always_inline struct wire_frame *frame_above(struct wire_thread *t,
+static __always_inline struct wire_frame *frame_above(struct wire_lane *t,
 						      const struct wire_frame *top, u32 *number)
 {
 	struct wire_frame *f;
@@ -129,20 +129,20 @@ static __always_inline struct wire_frame *frame_above(struct wire_thread *t,
 }
 
 /*
- * A function is entered; its return address lies at `slot`. Returns the thread's number if a call
+ * A function is entered; its return address lies at `slot`. Returns the lane's number if a call
  * was recorded, else 0 (then its leave is of no use).
  */
 static __always_inline u32 enter(u64 slot, u64 cookie)
 {
 	u32 function = cookie & WIRE_COOKIE_FUNCTION, flags = cookie >> WIRE_COOKIE_FLAGS;
-	u32 thread, node, frame;
+	u32 lane, node, frame;
 	struct wire_frame *top, *f;
-	struct wire_thread *t;
+	struct wire_lane *t;
 	struct wire_node *n;
 
 	if (!gate_open)
 		return 0;
-	t = thread_current(true, &thread);
+	t = thread_current(true, &lane);
 	if (!t)
 		return 0;
 	top = frame_at(t->top);
@@ -158,7 +158,7 @@ static __always_inline u32 enter(u64 slot, u64 cookie)
 	}
 	if (!top || top->level >= max_level)
 		return 0;
-	n = path_step(thread, top, function, &node);
+	n = path_step(lane, top, function, &node);
 	if (!n)
 		return 0;
 	f = frame_above(t, top, &frame);
@@ -173,12 +173,12 @@ static __always_inline u32 enter(u64 slot, u64 cookie)
 	t->entered++;
 	t->top = frame;
 	f->entered_ns = bpf_ktime_get_ns();
-	return thread;
+	return lane;
 }
 
 /* `function` is left; its return address lay at `slot`. A leave whose enter was not recorded, or
  * that has been closed already, has no frame and is ignored. */
-static __always_inline void leave(struct wire_thread *t, u64 slot, u32 function, u64 now)
+static __always_inline void leave(struct wire_lane *t, u64 slot, u32 function, u64 now)
 {
 	struct wire_frame *top;
 
@@ -197,7 +197,7 @@ static __always_inline void leave(struct wire_thread *t, u64 slot, u32 function,
 static __always_inline void thread_becomes_leader(u64 old_pid_tgid)
 {
 	u32 *number = bpf_map_lookup_elem(&thread_of_tid, &old_pid_tgid);
-	struct wire_thread *t = number ? thread_at(*number) : 0;
+	struct wire_lane *t = number ? lane_at(*number) : 0;
 	struct wire_frame *top = t ? frame_at(t->top) : 0;
 	u64 now = bpf_ktime_get_ns();
 
@@ -212,7 +212,7 @@ static __always_inline void thread_becomes_leader(u64 old_pid_tgid)
 static __always_inline void thread_exec(void)
 {
 	struct wire_frame *top;
-	struct wire_thread *t;
+	struct wire_lane *t;
 	u32 number;
 
 	t = thread_current(false, &number);
@@ -228,7 +228,7 @@ static __always_inline void thread_exec(void)
 static __always_inline void thread_exit(void)
 {
 	u64 pid_tgid = bpf_get_current_pid_tgid();
-	struct wire_thread *t;
+	struct wire_lane *t;
 	u32 number;
 
 	t = thread_current(false, &number);

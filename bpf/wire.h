@@ -46,8 +46,8 @@ enum wire_exit {
 #define WIRE_ENTRY_UNLESS 4u
 
 /*
- * One open call. Frames form a chain for each thread, from a sentinel at the bottom (slot ~0, node
- * = the thread's root) upwards; popped frames stay linked through `down` for the next call.
+ * One open call. Frames form a chain for each lane, from a sentinel at the bottom (slot ~0, node
+ * = the lane's root) upwards; popped frames stay linked through `down` for the next call.
  */
 struct wire_frame {
 	u64 slot; /* address of the return address: identifies the call on its stack */
@@ -62,41 +62,42 @@ struct wire_frame {
 };
 
 /*
- * One call path of one thread, written only by that thread. One cache line. Inclusive time is not
- * kept: it is self_ns plus that of the children.
+ * One call path of one lane, written only by that lane's thread. One cache line. Inclusive time is
+ * not kept: it is self_ns plus that of the children.
  */
 struct wire_node {
 	u32 parent;
 	u32 function;
-	u32 thread;
+	u32 lane;
 	u32 last_child; /* a guess that spares the look-up */
 	u64 calls;	/* entered */
 	u64 self_ns;	/* of finished calls */
 	u64 min_ns;	/* of returned calls, inclusive; 0: none */
 	u64 max_ns;
-	u32 older; /* the thread's previously made node */
+	u32 older; /* the lane's previously made node */
 	u32 pad[3];
 };
 
-struct wire_thread {
+/* A chain of open calls on a stack, and its call paths. */
+struct wire_lane {
 	u64 pid_tgid; /* tgid << 32 | tid */
 	u64 start_ns; /* boot time of its start: tells users of one tid apart */
 	u64 exit_ns;  /* monotonic; 0 while it lives; set after everything else */
 	u64 entered, returned, unwound;
 	u32 bottom; /* sentinel frame */
 	u32 top;    /* innermost open frame */
-	u32 root;   /* node of the thread itself, never shown */
+	u32 root;   /* node of the lane itself, never shown */
 	u32 newest; /* node made last: head of the list through `older` */
 	char comm[16];
 	u64 state; /* WIRE_THREAD_* */
 };
 
-#define WIRE_THREAD_READY 1
-#define WIRE_THREAD_CACHE 32768 /* places in the cache of thread numbers */
+#define WIRE_LANE_READY	  1
+#define WIRE_THREAD_CACHE 32768 /* places in the cache of lanes by tid */
 
 /* Why calls were lost. */
 enum wire_loss {
-	WIRE_LOST_THREADS, /* no slot in the thread table */
+	WIRE_LOST_LANES, /* no room in the table of lanes */
 	WIRE_LOST_FRAMES,
 	WIRE_LOST_PATHS,
 	WIRE_LOSSES,
@@ -129,6 +130,6 @@ struct wire_event {
 
 _Static_assert(sizeof(struct wire_frame) == 48, "wire_frame");
 _Static_assert(sizeof(struct wire_node) == 64, "wire_node");
-_Static_assert(sizeof(struct wire_thread) == 88, "wire_thread");
+_Static_assert(sizeof(struct wire_lane) == 88, "wire_lane");
 
 #endif

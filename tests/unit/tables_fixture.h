@@ -21,7 +21,7 @@
 #include "attach/tracer.h"
 #include "wire.h"
 
-enum { QUEUE_THREADS = 1000, QUEUE_FRAMES, QUEUE_NODES, QUEUES = 3 };
+enum { QUEUE_LANES = 1000, QUEUE_FRAMES, QUEUE_NODES, QUEUES = 3 };
 
 #define QUEUE_MAX 4096
 
@@ -32,11 +32,11 @@ struct table_queue {
 
 static struct {
 	struct tracer_tables info;
-	struct wire_thread *threads;
+	struct wire_lane *lanes;
 	struct wire_frame *frames;
 	struct wire_node *nodes;
 	uint64_t *index;
-	uint32_t next_thread, next_frame, next_node;
+	uint32_t next_lane, next_frame, next_node;
 	uint64_t lost[WIRE_LOSSES];
 	struct table_queue queues[QUEUES];
 } bpf;
@@ -45,9 +45,9 @@ static struct {
 int bpf_map_update_elem(int fd, const void *key, const void *value, uint64_t flags);
 int bpf_map_update_elem(int fd, const void *key, const void *value, uint64_t flags)
 {
-	struct table_queue *q = &bpf.queues[fd - QUEUE_THREADS];
+	struct table_queue *q = &bpf.queues[fd - QUEUE_LANES];
 
-	assert_in_range(fd, QUEUE_THREADS, QUEUE_NODES);
+	assert_in_range(fd, QUEUE_LANES, QUEUE_NODES);
 	assert_null(key);
 	if (q->cnt < QUEUE_MAX)
 		q->items[q->cnt++] = *(const uint32_t *)value;
@@ -68,26 +68,26 @@ static inline void *table_new(int *fd, size_t cap, size_t size)
 }
 
 /* `nodes_cap` is a power of two, as the index needs it. */
-static inline void tables_make(uint32_t threads_cap, uint32_t frames_cap, uint32_t nodes_cap)
+static inline void tables_make(uint32_t lanes_cap, uint32_t frames_cap, uint32_t nodes_cap)
 {
 	struct tracer_tables *i = &bpf.info;
 
 	memset(&bpf, 0, sizeof(bpf));
-	bpf.next_thread = bpf.next_frame = bpf.next_node = 1;
+	bpf.next_lane = bpf.next_frame = bpf.next_node = 1;
 	*i = (struct tracer_tables){
-		.free_threads_fd = QUEUE_THREADS,
+		.free_lanes_fd = QUEUE_LANES,
 		.free_frames_fd = QUEUE_FRAMES,
 		.free_nodes_fd = QUEUE_NODES,
-		.threads_cap = threads_cap,
+		.lanes_cap = lanes_cap,
 		.frames_cap = frames_cap,
 		.nodes_cap = nodes_cap,
 		.index_cap = nodes_cap * 2,
-		.next_thread = &bpf.next_thread,
+		.next_lane = &bpf.next_lane,
 		.next_frame = &bpf.next_frame,
 		.next_node = &bpf.next_node,
 		.lost = bpf.lost,
 	};
-	bpf.threads = table_new(&i->threads_fd, threads_cap, sizeof(*bpf.threads));
+	bpf.lanes = table_new(&i->lanes_fd, lanes_cap, sizeof(*bpf.lanes));
 	bpf.frames = table_new(&i->frames_fd, frames_cap, sizeof(*bpf.frames));
 	bpf.nodes = table_new(&i->nodes_fd, nodes_cap, sizeof(*bpf.nodes));
 	bpf.index = table_new(&i->index_fd, i->index_cap, sizeof(*bpf.index));
@@ -103,7 +103,7 @@ static inline void tables_free(void)
 {
 	struct tracer_tables *i = &bpf.info;
 
-	table_free(bpf.threads, i->threads_fd, i->threads_cap, sizeof(*bpf.threads));
+	table_free(bpf.lanes, i->lanes_fd, i->lanes_cap, sizeof(*bpf.lanes));
 	table_free(bpf.frames, i->frames_fd, i->frames_cap, sizeof(*bpf.frames));
 	table_free(bpf.nodes, i->nodes_fd, i->nodes_cap, sizeof(*bpf.nodes));
 	table_free(bpf.index, i->index_fd, i->index_cap, sizeof(*bpf.index));
@@ -111,7 +111,7 @@ static inline void tables_free(void)
 
 static inline uint32_t table_take(int queue, uint32_t *next, uint32_t cap)
 {
-	struct table_queue *q = &bpf.queues[queue - QUEUE_THREADS];
+	struct table_queue *q = &bpf.queues[queue - QUEUE_LANES];
 	uint32_t i;
 
 	if (q->popped < q->cnt)
@@ -122,13 +122,13 @@ static inline uint32_t table_take(int queue, uint32_t *next, uint32_t cap)
 	return i;
 }
 
-static inline uint32_t bpf_node(uint32_t thread, uint32_t parent, uint32_t function)
+static inline uint32_t bpf_node(uint32_t lane, uint32_t parent, uint32_t function)
 {
 	uint32_t i = table_take(QUEUE_NODES, &bpf.next_node, bpf.info.nodes_cap);
-	struct wire_thread *t = &bpf.threads[thread];
+	struct wire_lane *t = &bpf.lanes[lane];
 
 	bpf.nodes[i] = (struct wire_node){
-		.parent = parent, .function = function, .thread = thread, .older = t->newest};
+		.parent = parent, .function = function, .lane = lane, .older = t->newest};
 	__atomic_store_n(&t->newest, i, __ATOMIC_RELEASE);
 	return i;
 }
@@ -153,14 +153,14 @@ static inline uint64_t *index_find(uint32_t parent, uint32_t function, uint64_t 
 	return NULL;
 }
 
-static inline uint32_t bpf_child(uint32_t thread, uint32_t parent, uint32_t function)
+static inline uint32_t bpf_child(uint32_t lane, uint32_t parent, uint32_t function)
 {
 	uint64_t *free_place, *place = index_find(parent, function, &free_place);
 
 	if (place)
 		return *place;
 	assert_non_null(free_place);
-	*free_place = bpf_node(thread, parent, function);
+	*free_place = bpf_node(lane, parent, function);
 	return *free_place;
 }
 
@@ -169,25 +169,25 @@ static inline uint32_t bpf_frame(void)
 	return table_take(QUEUE_FRAMES, &bpf.next_frame, bpf.info.frames_cap);
 }
 
-static inline uint32_t bpf_thread(uint32_t tgid, uint32_t tid, const char *comm)
+static inline uint32_t bpf_lane(uint32_t tgid, uint32_t tid, const char *comm)
 {
-	uint32_t i = table_take(QUEUE_THREADS, &bpf.next_thread, bpf.info.threads_cap);
-	struct wire_thread *t = &bpf.threads[i];
+	uint32_t i = table_take(QUEUE_LANES, &bpf.next_lane, bpf.info.lanes_cap);
+	struct wire_lane *t = &bpf.lanes[i];
 
-	*t = (struct wire_thread){.pid_tgid = (uint64_t)tgid << 32 | tid, .start_ns = tid * 10ull};
+	*t = (struct wire_lane){.pid_tgid = (uint64_t)tgid << 32 | tid, .start_ns = tid * 10ull};
 	snprintf(t->comm, sizeof(t->comm), "%s", comm);
 	t->root = bpf_node(i, 0, 0);
 	t->bottom = t->top = bpf_frame();
 	bpf.frames[t->bottom] = (struct wire_frame){.slot = ~0ull, .node = t->root};
-	__atomic_store_n(&t->state, WIRE_THREAD_READY, __ATOMIC_RELEASE);
+	__atomic_store_n(&t->state, WIRE_LANE_READY, __ATOMIC_RELEASE);
 	return i;
 }
 
-static inline void bpf_enter(uint32_t thread, uint32_t function, uint64_t now)
+static inline void bpf_enter(uint32_t lane, uint32_t function, uint64_t now)
 {
-	struct wire_thread *t = &bpf.threads[thread];
+	struct wire_lane *t = &bpf.lanes[lane];
 	uint32_t below = t->top, place = bpf.frames[below].down;
-	uint32_t node = bpf_child(thread, bpf.frames[below].node, function);
+	uint32_t node = bpf_child(lane, bpf.frames[below].node, function);
 
 	if (!place) {
 		place = bpf_frame();
@@ -203,9 +203,9 @@ static inline void bpf_enter(uint32_t thread, uint32_t function, uint64_t now)
 	t->top = place;
 }
 
-static inline uint64_t bpf_close(uint32_t thread, uint64_t now)
+static inline uint64_t bpf_close(uint32_t lane, uint64_t now)
 {
-	struct wire_thread *t = &bpf.threads[thread];
+	struct wire_lane *t = &bpf.lanes[lane];
 	struct wire_frame *f = &bpf.frames[t->top];
 	uint64_t took = now - f->entered_ns;
 
@@ -215,27 +215,27 @@ static inline uint64_t bpf_close(uint32_t thread, uint64_t now)
 	return took;
 }
 
-static inline void bpf_leave(uint32_t thread, uint64_t now)
+static inline void bpf_leave(uint32_t lane, uint64_t now)
 {
-	struct wire_node *n = &bpf.nodes[bpf.frames[bpf.threads[thread].top].node];
-	uint64_t took = bpf_close(thread, now);
+	struct wire_node *n = &bpf.nodes[bpf.frames[bpf.lanes[lane].top].node];
+	uint64_t took = bpf_close(lane, now);
 
-	__atomic_fetch_add(&bpf.threads[thread].returned, 1, __ATOMIC_RELEASE);
+	__atomic_fetch_add(&bpf.lanes[lane].returned, 1, __ATOMIC_RELEASE);
 	if (!n->min_ns || took < n->min_ns)
 		n->min_ns = took;
 	if (took > n->max_ns)
 		n->max_ns = took;
 }
 
-static inline void bpf_unwind(uint32_t thread, uint64_t now)
+static inline void bpf_unwind(uint32_t lane, uint64_t now)
 {
-	bpf_close(thread, now);
-	bpf.threads[thread].unwound++;
+	bpf_close(lane, now);
+	bpf.lanes[lane].unwound++;
 }
 
-static inline void bpf_exit(uint32_t thread, uint64_t now)
+static inline void bpf_exit(uint32_t lane, uint64_t now)
 {
-	bpf.threads[thread].exit_ns = now;
+	bpf.lanes[lane].exit_ns = now;
 }
 
 #endif

@@ -121,7 +121,7 @@ static void nothing_recorded(void **state)
 	assert_accounts(p, 0, 0, 0, 0);
 	profile__free(p);
 	/* A thread without calls is none. */
-	bpf_thread(NOBODY, NOBODY, "quiet");
+	bpf_lane(NOBODY, NOBODY, "quiet");
 	p = snapshot(1000);
 	assert_int_equal(p->threads_cnt, 0);
 	profile__free(p);
@@ -131,7 +131,7 @@ static void finished_paths(void **state)
 {
 	struct profile *p;
 
-	record_small(bpf_thread(NOBODY, NOBODY + 1, "prog"));
+	record_small(bpf_lane(NOBODY, NOBODY + 1, "prog"));
 	p = snapshot(5000);
 	assert_int_equal(p->threads_cnt, 1);
 	assert_int_equal(p->threads[0].pid, NOBODY);
@@ -152,7 +152,7 @@ static void finished_paths(void **state)
 
 static void open_calls_have_their_time_so_far(void **state)
 {
-	uint32_t t = bpf_thread(NOBODY, NOBODY, "prog");
+	uint32_t t = bpf_lane(NOBODY, NOBODY, "prog");
 	struct profile *p;
 
 	bpf_enter(t, MAIN, 1000);
@@ -179,7 +179,7 @@ static void open_calls_have_their_time_so_far(void **state)
 
 static void recursion_shares_no_node(void **state)
 {
-	uint32_t t = bpf_thread(NOBODY, NOBODY, "prog");
+	uint32_t t = bpf_lane(NOBODY, NOBODY, "prog");
 	struct profile *p;
 
 	for (int i = 0; i < 100; i++)
@@ -196,7 +196,7 @@ static void recursion_shares_no_node(void **state)
 
 static void calls_of_the_future_have_no_time(void **state)
 {
-	uint32_t t = bpf_thread(NOBODY, NOBODY, "prog");
+	uint32_t t = bpf_lane(NOBODY, NOBODY, "prog");
 	struct profile *p;
 
 	bpf_enter(t, MAIN, 1000);
@@ -209,7 +209,7 @@ static void calls_of_the_future_have_no_time(void **state)
 
 static void ended_threads_stand_still(void **state)
 {
-	uint32_t t = bpf_thread(NOBODY, NOBODY, "prog");
+	uint32_t t = bpf_lane(NOBODY, NOBODY, "prog");
 	struct profile *p;
 
 	bpf_enter(t, MAIN, 1000);
@@ -222,7 +222,7 @@ static void ended_threads_stand_still(void **state)
 
 static void threads_do_not_mix(void **state)
 {
-	uint32_t a = bpf_thread(NOBODY, NOBODY, "a"), b = bpf_thread(NOBODY, NOBODY + 1, "b");
+	uint32_t a = bpf_lane(NOBODY, NOBODY, "a"), b = bpf_lane(NOBODY, NOBODY + 1, "b");
 	struct profile *p;
 
 	/* Their nodes alternate in the table. */
@@ -248,11 +248,11 @@ static void threads_do_not_mix(void **state)
 
 static void unready_threads_are_left_out(void **state)
 {
-	uint32_t t = bpf_thread(NOBODY, NOBODY, "prog");
+	uint32_t t = bpf_lane(NOBODY, NOBODY, "prog");
 	struct profile *p;
 
 	record_small(t);
-	bpf.threads[t].state = 0;
+	bpf.lanes[t].state = 0;
 	p = snapshot(1000);
 	assert_int_equal(p->threads_cnt, 0);
 	profile__free(p);
@@ -260,7 +260,7 @@ static void unready_threads_are_left_out(void **state)
 
 static void live_threads_have_their_present_name(void **state)
 {
-	uint32_t t = bpf_thread(getpid(), getpid(), "old name"), dead;
+	uint32_t t = bpf_lane(getpid(), getpid(), "old name"), dead;
 	struct profile *p;
 	char comm[32];
 	FILE *f = fopen("/proc/self/comm", "r");
@@ -268,11 +268,11 @@ static void live_threads_have_their_present_name(void **state)
 	assert_non_null(fgets(comm, sizeof(comm), f));
 	comm[strcspn(comm, "\n")] = '\0';
 	fclose(f);
-	dead = bpf_thread(getpid(), getpid(), "old name");
+	dead = bpf_lane(getpid(), getpid(), "old name");
 	bpf_enter(t, MAIN, 1);
 	bpf_enter(dead, MAIN, 1);
 	bpf_exit(dead, 2);
-	memset(bpf.threads[dead].comm, 'x', sizeof(bpf.threads[dead].comm));
+	memset(bpf.lanes[dead].comm, 'x', sizeof(bpf.lanes[dead].comm));
 	p = snapshot(3);
 	assert_string_equal(p->threads[0].comm, comm);
 	assert_string_equal(p->threads[1].comm, "xxxxxxxxxxxxxxx");
@@ -283,7 +283,7 @@ static void losses_add_up(void **state)
 {
 	struct profile *p;
 
-	bpf.lost[WIRE_LOST_THREADS] = 1;
+	bpf.lost[WIRE_LOST_LANES] = 1;
 	bpf.lost[WIRE_LOST_FRAMES] = 10;
 	bpf.lost[WIRE_LOST_PATHS] = 100;
 	p = snapshot(1);
@@ -293,7 +293,7 @@ static void losses_add_up(void **state)
 
 static bool is_queued(int queue, uint32_t entry)
 {
-	const struct table_queue *q = &bpf.queues[queue - QUEUE_THREADS];
+	const struct table_queue *q = &bpf.queues[queue - QUEUE_LANES];
 	int found = 0;
 
 	for (size_t i = 0; i < q->cnt; i++)
@@ -304,13 +304,13 @@ static bool is_queued(int queue, uint32_t entry)
 
 static void roomy_tables_are_left_alone(void **state)
 {
-	uint32_t t = bpf_thread(NOBODY, NOBODY, "prog");
+	uint32_t t = bpf_lane(NOBODY, NOBODY, "prog");
 
 	record_small(t);
 	bpf_exit(t, 1000);
 	assert_int_equal(collector__poll(collector), 0);
 	assert_int_equal(bpf.queues[0].cnt, 0);
-	assert_int_equal(bpf.threads[t].state, WIRE_THREAD_READY);
+	assert_int_equal(bpf.lanes[t].state, WIRE_LANE_READY);
 }
 
 static int setup_few_threads(void **state)
@@ -322,7 +322,7 @@ static int setup_few_threads(void **state)
 static void fill_threads(uint32_t *t)
 {
 	for (int i = 0; i < 5; i++) {
-		t[i] = bpf_thread(NOBODY, NOBODY + i, "prog");
+		t[i] = bpf_lane(NOBODY, NOBODY + i, "prog");
 		record_small(t[i]);
 	}
 	bpf_enter(t[1], MAIN, 2000); /* open at its end */
@@ -338,21 +338,21 @@ static void dead_threads_are_given_back(void **state)
 	fill_threads(t);
 	assert_int_equal(collector__poll(collector), 0);
 	for (int i = 0; i < 5; i++)
-		assert_int_equal(is_queued(QUEUE_THREADS, t[i]), i > 0 && i < 4);
-	assert_int_equal(bpf.queues[QUEUE_THREADS - QUEUE_THREADS].cnt, 3);
-	assert_int_equal(bpf.queues[QUEUE_NODES - QUEUE_THREADS].cnt, 3 * 5);
-	assert_int_equal(bpf.queues[QUEUE_FRAMES - QUEUE_THREADS].cnt, 3 * 4);
+		assert_int_equal(is_queued(QUEUE_LANES, t[i]), i > 0 && i < 4);
+	assert_int_equal(bpf.queues[QUEUE_LANES - QUEUE_LANES].cnt, 3);
+	assert_int_equal(bpf.queues[QUEUE_NODES - QUEUE_LANES].cnt, 3 * 5);
+	assert_int_equal(bpf.queues[QUEUE_FRAMES - QUEUE_LANES].cnt, 3 * 4);
 	for (uint32_t i = 1; i < bpf.next_node; i++) {
 		const struct wire_node *n = &bpf.nodes[i];
 		bool given = is_queued(QUEUE_NODES, i);
 		const uint64_t *place = index_find(n->parent, n->function, &free_place);
 
-		assert_int_equal(!n->thread, given);
+		assert_int_equal(!n->lane, given);
 		if (n->parent)
 			assert_int_equal(place != NULL, !given);
 	}
 	for (int i = 1; i < 4; i++)
-		assert_int_equal(bpf.threads[t[i]].state, 0);
+		assert_int_equal(bpf.lanes[t[i]].state, 0);
 	/* Once is enough. */
 	assert_int_equal(collector__poll(collector), 0);
 	assert_int_equal(bpf.queues[0].cnt, 3);
@@ -397,7 +397,7 @@ static void entries_are_used_again(void **state)
 		uint32_t again;
 
 		assert_int_equal(collector__poll(collector), 0);
-		again = bpf_thread(NOBODY, NOBODY + 100 + round, "again");
+		again = bpf_lane(NOBODY, NOBODY + 100 + round, "again");
 		record_small(again);
 		bpf_exit(again, 1000);
 	}
@@ -409,14 +409,14 @@ static void entries_are_used_again(void **state)
 	for (int i = 0; i < 50; i++)
 		assert_int_equal(NODE(p, 5 + i - 2, MAIN, WORK)->stats.calls, 2);
 	profile__free(p);
-	assert_true(bpf.next_thread <= 8);
+	assert_true(bpf.next_lane <= 8);
 }
 
 static void any_short_table_retires(void **state)
 {
 	/* 129 of 256 nodes, or of 256 frames, in few threads */
 	for (int deep = 0; deep < 2; deep++) {
-		uint32_t t = bpf_thread(NOBODY, NOBODY, "prog");
+		uint32_t t = bpf_lane(NOBODY, NOBODY, "prog");
 
 		for (uint32_t i = 0; i < 129; i++) {
 			bpf_enter(t, WORK, i);
@@ -425,7 +425,7 @@ static void any_short_table_retires(void **state)
 		}
 		bpf_exit(t, 1000);
 		assert_int_equal(collector__poll(collector), 0);
-		assert_int_equal(is_queued(QUEUE_THREADS, t), deep);
+		assert_int_equal(is_queued(QUEUE_LANES, t), deep);
 	}
 }
 
@@ -451,12 +451,12 @@ static void *make_paths(void *arg)
 /* A path that is made while the thread is being read must not leave more returns than calls. */
 static void accounts_hold_while_paths_are_made(void **state)
 {
-	uint32_t t = bpf_thread(NOBODY, NOBODY, "busy");
+	uint32_t t = bpf_lane(NOBODY, NOBODY, "busy");
 	int64_t lowest = 0;
 	pthread_t writer;
 
 	assert_int_equal(pthread_create(&writer, NULL, make_paths, &t), 0);
-	while (!__atomic_load_n(&bpf.threads[t].exit_ns, __ATOMIC_ACQUIRE)) {
+	while (!__atomic_load_n(&bpf.lanes[t].exit_ns, __ATOMIC_ACQUIRE)) {
 		struct profile *p;
 
 		assert_int_equal(collector__snapshot(collector, 1, &p), 0);
@@ -495,7 +495,7 @@ static void use_anyhow(void)
 static void fill_somehow(void)
 {
 	for (int i = 0; i < 6; i++) {
-		uint32_t t = bpf_thread(NOBODY, NOBODY + i, "prog");
+		uint32_t t = bpf_lane(NOBODY, NOBODY + i, "prog");
 
 		record_small(t);
 		bpf_enter(t, MAIN, 2000);
@@ -514,7 +514,7 @@ static void garbage(int threads, int frames, int nodes)
 		if (round)
 			setup_few_threads(NULL);
 		fill_somehow();
-		scribble(bpf.threads, 8 * sizeof(*bpf.threads), threads, &seed);
+		scribble(bpf.lanes, 8 * sizeof(*bpf.lanes), threads, &seed);
 		scribble(bpf.frames, 32 * sizeof(*bpf.frames), frames, &seed);
 		scribble(bpf.nodes, 48 * sizeof(*bpf.nodes), nodes, &seed);
 		use_anyhow();
@@ -543,19 +543,19 @@ static void garbage_in_nodes(void **state)
 
 static void rings_end(void **state)
 {
-	uint32_t t = bpf_thread(NOBODY, NOBODY, "prog");
+	uint32_t t = bpf_lane(NOBODY, NOBODY, "prog");
 
 	record_small(t);
 	bpf_enter(t, MAIN, 2000);
-	bpf.frames[bpf.threads[t].top].up = bpf.threads[t].top;
+	bpf.frames[bpf.lanes[t].top].up = bpf.lanes[t].top;
 	use_anyhow();
-	bpf.nodes[bpf.threads[t].newest].older = bpf.threads[t].newest;
+	bpf.nodes[bpf.lanes[t].newest].older = bpf.lanes[t].newest;
 	use_anyhow();
 }
 
 static void unknown_functions_are_refused(void **state)
 {
-	uint32_t t = bpf_thread(NOBODY, NOBODY, "prog");
+	uint32_t t = bpf_lane(NOBODY, NOBODY, "prog");
 	struct profile *p;
 	int saved = hush();
 

@@ -15,7 +15,7 @@
 #include "target/target.h"
 #include "util/log.h"
 
-#define MAX_THREADS  (1u << 15)
+#define MAX_LANES  (1u << 15)
 #define MAX_FRAMES   (1u << 19)
 #define MAX_FOLLOWED (1u << 16) /* processes at a time */
 
@@ -24,7 +24,7 @@ struct tracer {
 	const struct tier *tier;
 	struct groups groups;
 	struct life *life;
-	uint32_t threads_cap, frames_cap, nodes_cap, index_cap;
+	uint32_t lanes_cap, frames_cap, nodes_cap, index_cap;
 };
 
 /* libbpf's messages are for the verbose; the first one of a load says best why it failed. */
@@ -72,19 +72,19 @@ static void size_tables(struct tracer *tr, const struct tracer_options *opts)
 {
 	struct proftrace_bpf *skel = tr->skel;
 
-	tr->threads_cap = MAX_THREADS;
+	tr->lanes_cap = MAX_LANES;
 	tr->frames_cap = MAX_FRAMES;
 	tr->nodes_cap = opts->max_paths;
 	tr->index_cap = power_of_two(tr->nodes_cap) * 2;
-	bpf_map__set_max_entries(skel->maps.threads, tr->threads_cap);
-	bpf_map__set_max_entries(skel->maps.free_threads, tr->threads_cap);
-	bpf_map__set_max_entries(skel->maps.thread_of_tid, tr->threads_cap);
+	bpf_map__set_max_entries(skel->maps.lanes, tr->lanes_cap);
+	bpf_map__set_max_entries(skel->maps.free_lanes, tr->lanes_cap);
+	bpf_map__set_max_entries(skel->maps.thread_of_tid, tr->lanes_cap);
 	bpf_map__set_max_entries(skel->maps.frames, tr->frames_cap);
 	bpf_map__set_max_entries(skel->maps.free_frames, tr->frames_cap);
 	bpf_map__set_max_entries(skel->maps.nodes, tr->nodes_cap);
 	bpf_map__set_max_entries(skel->maps.free_nodes, tr->nodes_cap);
 	bpf_map__set_max_entries(skel->maps.node_index, tr->index_cap);
-	skel->rodata->threads_cap = tr->threads_cap;
+	skel->rodata->lanes_cap = tr->lanes_cap;
 	skel->rodata->frames_cap = tr->frames_cap;
 	skel->rodata->nodes_cap = tr->nodes_cap;
 	skel->rodata->index_mask = tr->index_cap - 1;
@@ -243,18 +243,18 @@ void tracer__tables(const struct tracer *tr, struct tracer_tables *out)
 	const struct proftrace_bpf *skel = tr->skel;
 
 	*out = (struct tracer_tables){
-		.threads_fd = bpf_map__fd(skel->maps.threads),
+		.lanes_fd = bpf_map__fd(skel->maps.lanes),
 		.frames_fd = bpf_map__fd(skel->maps.frames),
 		.nodes_fd = bpf_map__fd(skel->maps.nodes),
 		.index_fd = bpf_map__fd(skel->maps.node_index),
-		.free_threads_fd = bpf_map__fd(skel->maps.free_threads),
+		.free_lanes_fd = bpf_map__fd(skel->maps.free_lanes),
 		.free_frames_fd = bpf_map__fd(skel->maps.free_frames),
 		.free_nodes_fd = bpf_map__fd(skel->maps.free_nodes),
-		.threads_cap = tr->threads_cap,
+		.lanes_cap = tr->lanes_cap,
 		.frames_cap = tr->frames_cap,
 		.nodes_cap = tr->nodes_cap,
 		.index_cap = tr->index_cap,
-		.next_thread = &skel->data->next_thread,
+		.next_lane = &skel->data->next_lane,
 		.next_frame = &skel->data->next_frame,
 		.next_node = &skel->data->next_node,
 		.lost = (const volatile uint64_t *)skel->bss->lost,

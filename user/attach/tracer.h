@@ -24,11 +24,11 @@ struct tracer_options {
 
 /* The shared tables, for collect/. */
 struct tracer_tables {
-	int threads_fd, frames_fd, nodes_fd, index_fd;
-	int free_threads_fd, free_frames_fd, free_nodes_fd;
-	uint32_t threads_cap, frames_cap, nodes_cap, index_cap;
+	int lanes_fd, frames_fd, nodes_fd, index_fd;
+	int free_lanes_fd, free_frames_fd, free_nodes_fd;
+	uint32_t lanes_cap, frames_cap, nodes_cap, index_cap;
 	/* Live counters, written by BPF. */
-	const volatile uint32_t *next_thread, *next_frame, *next_node;
+	const volatile uint32_t *next_lane, *next_frame, *next_node;
 	const volatile uint64_t *lost; /* [WIRE_LOSSES] */
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A profile is put together from parts: one for each thread, read from the tables or, for threads
+ * A profile is put together from parts: one for each lane, read from the tables or, for lanes
  * whose entries have been given back, from the retired list.
  */
 #include "collect/collector.h"
@@ -78,21 +78,21 @@ int collector__grow(struct collector *c, uint32_t functions_cnt)
 	return 0;
 }
 
-static int retire(struct collector *c, uint32_t thread)
+static int retire(struct collector *c, uint32_t number)
 {
-	const struct wire_thread *th = tables__thread(&c->tables, thread);
+	const struct wire_lane *lane = tables__lane(&c->tables, number);
 	struct part *part;
 	int err;
 
 	if (ARRAY_RESERVE(&c->retired, c->retired_cnt, &c->retired_cap))
 		return -ENOMEM;
-	err = part__read(&c->tables, th, 0, c->scratch, &part);
+	err = part__read(&c->tables, lane, 0, c->scratch, &part);
 	if (err)
 		return err;
-	c->retired_calls += th->entered;
+	c->retired_calls += lane->entered;
 	if (part)
 		c->retired[c->retired_cnt++] = part;
-	tables__release_thread(&c->tables, thread);
+	tables__release_lane(&c->tables, number);
 	return 0;
 }
 
@@ -119,18 +119,18 @@ static void note_functions(struct collector *c)
 int collector__poll(struct collector *c)
 {
 	const struct tables *t = &c->tables;
-	uint32_t threads = tables__threads(t);
+	uint32_t lanes = tables__lanes(t);
 	int err = 0;
 
 	note_functions(c);
-	if (!half_used(threads, t->info.threads_cap) &&
+	if (!half_used(lanes, t->info.lanes_cap) &&
 	    !half_used(tables__nodes(t), t->info.nodes_cap) &&
 	    !half_used(tables__frames(t), t->info.frames_cap))
 		return 0;
-	for (uint32_t i = 1; !err && i < threads; i++) {
-		const struct wire_thread *th = tables__thread(t, i);
+	for (uint32_t i = 1; !err && i < lanes; i++) {
+		const struct wire_lane *lane = tables__lane(t, i);
 
-		if (th->state == WIRE_THREAD_READY && th->exit_ns)
+		if (lane->state == WIRE_LANE_READY && lane->exit_ns)
 			err = retire(c, i);
 	}
 	return err;
@@ -138,11 +138,11 @@ int collector__poll(struct collector *c)
 
 uint64_t collector__calls(const struct collector *c)
 {
-	uint32_t threads = tables__threads(&c->tables);
+	uint32_t lanes = tables__lanes(&c->tables);
 	uint64_t calls = c->retired_calls;
 
-	for (uint32_t i = 1; i < threads; i++)
-		calls += c->tables.threads[i].entered;
+	for (uint32_t i = 1; i < lanes; i++)
+		calls += c->tables.lanes[i].entered;
 	return calls;
 }
 
@@ -219,16 +219,16 @@ static int assemble(struct assembly *a, const struct part *part)
 
 static int assemble_live(struct collector *c, struct assembly *a, uint64_t now_ns)
 {
-	uint32_t threads = tables__threads(&c->tables);
+	uint32_t lanes = tables__lanes(&c->tables);
 	struct part *part;
 	int err = 0;
 
-	for (uint32_t i = 1; !err && i < threads; i++) {
-		const struct wire_thread *th = &c->tables.threads[i];
+	for (uint32_t i = 1; !err && i < lanes; i++) {
+		const struct wire_lane *lane = &c->tables.lanes[i];
 
-		if (th->state != WIRE_THREAD_READY)
+		if (lane->state != WIRE_LANE_READY)
 			continue;
-		err = part__read(&c->tables, th, now_ns, c->scratch, &part);
+		err = part__read(&c->tables, lane, now_ns, c->scratch, &part);
 		if (!err && part)
 			err = assemble(a, part);
 		free(part);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A live thread may run while it is read. Whatever is seen half-done, counts are taken in an order
+ * A live lane may run while it is read. Whatever is seen half-done, counts are taken in an order
  * that keeps the sums right: what has ended (returned, unwound) first, what has begun (calls of the
  * paths) after.
  */
@@ -29,13 +29,13 @@ int part__scratch(const struct tables *t, uint32_t **out)
  * the next one inside, less what finished callees took; only self times, as inclusive ones are
  * derived.
  */
-static void add_open_time(const struct tables *t, const struct wire_thread *th,
+static void add_open_time(const struct tables *t, const struct wire_lane *lane,
 			  const uint32_t *scratch, struct part *part, uint64_t now_ns)
 {
-	uint32_t i = th->top, guard = t->info.frames_cap;
+	uint32_t i = lane->top, guard = t->info.frames_cap;
 	uint64_t inner_ns = now_ns;
 
-	for (; i != th->bottom && guard; guard--) {
+	for (; i != lane->bottom && guard; guard--) {
 		const struct wire_frame *f = tables__frame(t, i);
 		uint32_t at;
 
@@ -77,27 +77,27 @@ static void refresh_comm(struct part *part)
 	fclose(f);
 }
 
-int part__read(const struct tables *t, const struct wire_thread *th, uint64_t now_ns,
+int part__read(const struct tables *t, const struct wire_lane *lane, uint64_t now_ns,
 	       uint32_t *scratch, struct part **out)
 {
-	uint64_t returned = th->returned, unwound = th->unwound, exit_ns = th->exit_ns;
+	uint64_t returned = lane->returned, unwound = lane->unwound, exit_ns = lane->exit_ns;
 	uint32_t newest, cnt, at, i;
 	struct part *part;
 
 	*out = NULL;
 	/* Ends first: a path that is made from here on has no part in them. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	newest = i = th->newest;
+	newest = i = lane->newest;
 	cnt = at = count_nodes(t, newest);
 	if (cnt < 2) /* the root only */
 		return 0;
 	part = calloc(1, sizeof(*part) + cnt * sizeof(part->nodes[0]));
 	if (!part)
 		return -ENOMEM;
-	part->pid = th->pid_tgid >> 32;
-	part->tid = (uint32_t)th->pid_tgid;
-	part->start_ns = th->start_ns;
-	memcpy(part->comm, th->comm, sizeof(part->comm));
+	part->pid = lane->pid_tgid >> 32;
+	part->tid = (uint32_t)lane->pid_tgid;
+	part->start_ns = lane->start_ns;
+	memcpy(part->comm, lane->comm, sizeof(part->comm));
 	part->comm[sizeof(part->comm) - 1] = '\0';
 	part->returned = returned;
 	part->unwound = unwound;
@@ -115,7 +115,7 @@ int part__read(const struct tables *t, const struct wire_thread *th, uint64_t no
 
 		part->nodes[k].parent = tables__node(t, parent) ? scratch[parent] : PART_ROOT;
 	}
-	add_open_time(t, th, scratch, part, exit_ns ? exit_ns : now_ns);
+	add_open_time(t, lane, scratch, part, exit_ns ? exit_ns : now_ns);
 	for (i = newest, at = cnt; at > 1; at--, i = t->nodes[i].older)
 		scratch[i] = PART_ROOT;
 	if (!exit_ns)

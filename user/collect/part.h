@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What one thread has done, read from the tables. Inside collect/ only. */
+/* What one lane has done, read from the tables. Inside collect/ only. */
 #ifndef PROFTRACE_COLLECT_PART_H
 #define PROFTRACE_COLLECT_PART_H
 
@@ -7,9 +7,9 @@
 #include <sys/types.h>
 
 struct tables;
-struct wire_thread;
+struct wire_lane;
 
-/* One thread's record: its nodes in order of making, parents before children. */
+/* One lane's record: its nodes in order of making, parents before children. */
 struct part {
 	pid_t pid, tid;
 	uint64_t start_ns;
@@ -29,11 +29,11 @@ struct part {
 int part__scratch(const struct tables *t, uint32_t **out); /* 0 or -ENOMEM; free() it */
 
 /*
- * Reads a thread's record, open calls with the time they have had until `now_ns` or until the
- * thread ended. Returns 0, with *out NULL if it has called nothing, or -ENOMEM. The caller frees
+ * Reads a lane's record, open calls with the time they have had until `now_ns` or until the
+ * lane ended. Returns 0, with *out NULL if it has called nothing, or -ENOMEM. The caller frees
  * *out.
  */
-int part__read(const struct tables *t, const struct wire_thread *th, uint64_t now_ns,
+int part__read(const struct tables *t, const struct wire_lane *lane, uint64_t now_ns,
 	       uint32_t *scratch, struct part **out);
 
 #endif

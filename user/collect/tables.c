@@ -26,11 +26,11 @@ static void *table_map(int fd, size_t size)
 int tables__map(struct tables *t, const struct tracer_tables *info)
 {
 	*t = (struct tables){.info = *info};
-	t->threads = table_map(info->threads_fd, info->threads_cap * sizeof(*t->threads));
+	t->lanes = table_map(info->lanes_fd, info->lanes_cap * sizeof(*t->lanes));
 	t->frames = table_map(info->frames_fd, info->frames_cap * sizeof(*t->frames));
 	t->nodes = table_map(info->nodes_fd, info->nodes_cap * sizeof(*t->nodes));
 	t->index = table_map(info->index_fd, info->index_cap * sizeof(*t->index));
-	if (!t->threads || !t->frames || !t->nodes || !t->index) {
+	if (!t->lanes || !t->frames || !t->nodes || !t->index) {
 		int err = -errno;
 
 		log_error("cannot map the BPF tables: %s", strerror(-err));
@@ -48,7 +48,7 @@ static void table_unmap(void *p, size_t size)
 
 void tables__unmap(struct tables *t)
 {
-	table_unmap(t->threads, t->info.threads_cap * sizeof(*t->threads));
+	table_unmap(t->lanes, t->info.lanes_cap * sizeof(*t->lanes));
 	table_unmap(t->frames, t->info.frames_cap * sizeof(*t->frames));
 	table_unmap(t->nodes, t->info.nodes_cap * sizeof(*t->nodes));
 	table_unmap(t->index, t->info.index_cap * sizeof(*t->index));
@@ -62,9 +62,9 @@ static uint32_t used(const volatile uint32_t *next, uint32_t cap)
 	return n < cap ? n : cap;
 }
 
-uint32_t tables__threads(const struct tables *t)
+uint32_t tables__lanes(const struct tables *t)
 {
-	return used(t->info.next_thread, t->info.threads_cap);
+	return used(t->info.next_lane, t->info.lanes_cap);
 }
 
 uint32_t tables__nodes(const struct tables *t)
@@ -77,9 +77,9 @@ uint32_t tables__frames(const struct tables *t)
 	return used(t->info.next_frame, t->info.frames_cap);
 }
 
-struct wire_thread *tables__thread(const struct tables *t, uint32_t i)
+struct wire_lane *tables__lane(const struct tables *t, uint32_t i)
 {
-	return i && i < t->info.threads_cap ? &t->threads[i] : NULL;
+	return i && i < t->info.lanes_cap ? &t->lanes[i] : NULL;
 }
 
 struct wire_frame *tables__frame(const struct tables *t, uint32_t i)
@@ -114,25 +114,25 @@ static void give_back(int queue_fd, uint32_t entry)
 	bpf_map_update_elem(queue_fd, NULL, &entry, BPF_ANY);
 }
 
-void tables__release_thread(struct tables *t, uint32_t thread)
+void tables__release_lane(struct tables *t, uint32_t number)
 {
-	struct wire_thread *th = tables__thread(t, thread);
+	struct wire_lane *lane = tables__lane(t, number);
 	uint32_t i, next, guard;
 
-	if (!th)
+	if (!lane)
 		return;
-	for (i = th->newest, guard = t->info.nodes_cap; tables__node(t, i) && guard; guard--) {
+	for (i = lane->newest, guard = t->info.nodes_cap; tables__node(t, i) && guard; guard--) {
 		next = t->nodes[i].older;
 		index_remove(t, i);
-		t->nodes[i].thread = 0;
+		t->nodes[i].lane = 0;
 		give_back(t->info.free_nodes_fd, i);
 		i = next;
 	}
-	for (i = th->bottom, guard = t->info.frames_cap; tables__frame(t, i) && guard; guard--) {
+	for (i = lane->bottom, guard = t->info.frames_cap; tables__frame(t, i) && guard; guard--) {
 		next = t->frames[i].down;
 		give_back(t->info.free_frames_fd, i);
 		i = next;
 	}
-	memset(th, 0, sizeof(*th));
-	give_back(t->info.free_threads_fd, thread);
+	memset(lane, 0, sizeof(*lane));
+	give_back(t->info.free_lanes_fd, number);
 }

@@ -11,7 +11,7 @@
 
 struct tables {
 	struct tracer_tables info;
-	struct wire_thread *threads;
+	struct wire_lane *lanes;
 	struct wire_frame *frames;
 	struct wire_node *nodes;
 	uint64_t *index;
@@ -21,16 +21,16 @@ int tables__map(struct tables *t, const struct tracer_tables *info); /* 0 or -er
 void tables__unmap(struct tables *t);
 
 /* Entries that were ever in use: [1, n). */
-uint32_t tables__threads(const struct tables *t);
+uint32_t tables__lanes(const struct tables *t);
 uint32_t tables__nodes(const struct tables *t);
 uint32_t tables__frames(const struct tables *t);
 
 /* An entry by its number, or NULL if the number is out of range. */
-struct wire_thread *tables__thread(const struct tables *t, uint32_t i);
+struct wire_lane *tables__lane(const struct tables *t, uint32_t i);
 struct wire_frame *tables__frame(const struct tables *t, uint32_t i);
 struct wire_node *tables__node(const struct tables *t, uint32_t i);
 
-/* Gives back everything that an ended thread holds. */
-void tables__release_thread(struct tables *t, uint32_t thread);
+/* Gives back everything that an ended lane holds. */
+void tables__release_lane(struct tables *t, uint32_t number);
 
 #endif
