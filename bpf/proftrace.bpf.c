@@ -78,7 +78,7 @@ int session(struct pt_regs *ctx)
 	u32 lane;
 
 	if (*call) {
-		leave(thread_if_current(*call >> 32), return_slot(ctx), *call, bpf_ktime_get_ns());
+		leave_lane(*call >> 32, return_slot(ctx), *call, bpf_ktime_get_ns());
 		return 0;
 	}
 	cookie = bpf_get_attach_cookie(ctx);
@@ -102,10 +102,8 @@ SEC("uprobe")
 int function_return(struct pt_regs *ctx)
 {
 	u64 now = bpf_ktime_get_ns();
-	u32 lane;
 
-	leave(thread_current(false, &lane), return_slot(ctx),
-	      bpf_get_attach_cookie(ctx) & WIRE_COOKIE_FUNCTION, now);
+	leave(return_slot(ctx), bpf_get_attach_cookie(ctx) & WIRE_COOKIE_FUNCTION, now);
 	return 0;
 }
 
@@ -114,11 +112,10 @@ SEC("uprobe")
 int exit_site(struct pt_regs *ctx)
 {
 	u64 now = bpf_ktime_get_ns(), cookie = bpf_get_attach_cookie(ctx);
-	u32 lane;
 
 	if (((cookie >> WIRE_COOKIE_EXIT) & 0xf) == WIRE_EXIT_JCC && !branch_taken(ctx, cookie))
 		return 0;
-	leave(thread_current(false, &lane), ctx->sp, cookie & WIRE_COOKIE_FUNCTION, now);
+	leave(ctx->sp, cookie & WIRE_COOKIE_FUNCTION, now);
 	return 0;
 }
 
@@ -132,13 +129,33 @@ int link_map(struct pt_regs *ctx)
 	return 0;
 }
 
+/* makecontext(ucp, ...): of a ucontext_t, the stack's address, flags and size lie at offset 16. */
+SEC("uprobe")
+int on_makecontext(struct pt_regs *ctx)
+{
+	u64 stack[3];
+
+	if (!bpf_probe_read_user(stack, sizeof(stack), (void *)(ctx->di + 16)))
+		stack_made(stack[0], stack[0] + stack[2]);
+	return 0;
+}
+
+/* make_fcontext(top of the stack, size, function) of boost.context, and its likes */
+SEC("uprobe")
+int on_make_fcontext(struct pt_regs *ctx)
+{
+	stack_made(ctx->di - ctx->si, ctx->di);
+	return 0;
+}
+
 SEC("raw_tp/sched_process_exit")
 int on_thread_exit(void *ctx __attribute__((unused)))
 {
-	struct task_struct *task = (void *)bpf_get_current_task_btf();
+	struct task_struct *task = bpf_get_current_task_btf();
+	bool last = !task->signal->live.counter;
 
-	thread_exit();
-	if (!BPF_CORE_READ(task, signal, live.counter))
+	thread_exit(last);
+	if (last)
 		on_process_end(bpf_get_current_pid_tgid() >> 32);
 	return 0;
 }

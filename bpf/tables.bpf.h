@@ -38,13 +38,13 @@ FREE_QUEUE(free_lanes);
 FREE_QUEUE(free_frames);
 FREE_QUEUE(free_nodes);
 
-/* Lane number of each (tgid, tid): the authority. */
+/* Number of the home lane of each (tgid, tid): the authority. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);
 	__type(key, u64);
 	__type(value, u32);
-} thread_of_tid SEC(".maps");
+} home_of_tid SEC(".maps");
 
 /* The same by the low bits of the tid: a guess that is right if the thread's own ids agree. Cheaper
  * than task storage, whose creation the kernel may also refuse. */
@@ -53,7 +53,7 @@ struct {
 	__uint(max_entries, WIRE_THREAD_CACHE);
 	__type(key, u32);
 	__type(value, u32);
-} thread_cache SEC(".maps");
+} home_cache SEC(".maps");
 
 /* Processes that are recorded, WIRE_TGID_* (filter_tgids; else all are). The kernel's own filter is
  * not enough: before 6.10 it let others pass, and a followed child is not in it. */
@@ -108,11 +108,11 @@ static __always_inline u32 table_take(void *queue, u32 *next, u32 cap)
 
 static __noinline u32 node_new(u32 lane, u32 parent, u32 function)
 {
-	struct wire_lane *t = lane_at(lane);
+	struct wire_lane *l = lane_at(lane);
 	struct wire_node *n;
 	u32 i;
 
-	if (!t)
+	if (!l)
 		return 0;
 	i = table_take(&free_nodes, &next_node, nodes_cap);
 	n = node_at(i);
@@ -123,8 +123,8 @@ static __noinline u32 node_new(u32 lane, u32 parent, u32 function)
 	n->lane = lane;
 	n->last_child = 0;
 	n->calls = n->self_ns = n->min_ns = n->max_ns = 0;
-	n->older = t->newest;
-	t->newest = i;
+	n->older = l->newest;
+	l->newest = i;
 	return i;
 }
 
@@ -222,94 +222,6 @@ static __always_inline void table_give(void *queue, u32 i)
 {
 	if (i)
 		bpf_map_push_elem(queue, &i, 0);
-}
-
-static __noinline u32 lane_new(u64 pid_tgid)
-{
-	struct task_struct *task = (void *)bpf_get_current_task_btf();
-	u32 i = table_take(&free_lanes, &next_lane, lanes_cap);
-	u32 frame = table_take(&free_frames, &next_frame, frames_cap);
-	struct wire_frame *bottom = frame_at(frame);
-	struct wire_lane *t = lane_at(i);
-
-	if (!i || !t || !frame || !bottom)
-		goto full;
-	t->pid_tgid = pid_tgid;
-	t->start_ns = BPF_CORE_READ(task, start_boottime);
-	t->exit_ns = 0;
-	t->entered = t->returned = t->unwound = 0;
-	t->newest = 0;
-	bpf_get_current_comm(t->comm, sizeof(t->comm));
-	t->root = node_new(i, 0, 0);
-	if (!t->root)
-		goto full;
-	bottom->slot = ~0ull;
-	bottom->child_ns = 0;
-	bottom->node = t->root;
-	bottom->function = 0;
-	bottom->up = bottom->down = bottom->level = 0;
-	t->bottom = t->top = frame;
-	t->state = WIRE_LANE_READY;
-	return i;
-full:
-	table_give(&free_lanes, i);
-	table_give(&free_frames, frame);
-	return 0;
-}
-
-/* The number of the current thread's lane by the slow way; `create` makes one for a call to be
- * recorded, which is counted as lost if that fails. 0: none. */
-static __noinline u32 thread_find(bool create)
-{
-	u64 pid_tgid = bpf_get_current_pid_tgid();
-	u32 tgid = pid_tgid >> 32, made, *known;
-	struct wire_lane *t;
-
-	known = bpf_map_lookup_elem(&thread_of_tid, &pid_tgid);
-	if (known)
-		return *known;
-	if (!create || (filter_tgids && !bpf_map_lookup_elem(&tgids, &tgid)))
-		return 0;
-	made = lane_new(pid_tgid);
-	if (made && !bpf_map_update_elem(&thread_of_tid, &pid_tgid, &made, BPF_ANY))
-		return made;
-	count_lost(WIRE_LOST_LANES);
-	t = lane_at(made);
-	if (made && t)
-		t->exit_ns = bpf_ktime_get_ns(); /* nobody will find it: to be retired */
-	return 0;
-}
-
-/* The current thread's lane and its number; made if `create`. NULL: none. */
-static __always_inline struct wire_lane *thread_current(bool create, u32 *number)
-{
-	u64 pid_tgid = bpf_get_current_pid_tgid();
-	u32 at = pid_tgid % WIRE_THREAD_CACHE, *cached = bpf_map_lookup_elem(&thread_cache, &at);
-	struct wire_lane *t;
-
-	if (!cached)
-		return 0;
-	*number = *cached;
-	t = lane_at(*number);
-	if (t && t->pid_tgid == pid_tgid && !t->exit_ns)
-		return t;
-	*number = thread_find(create);
-	if (!*number)
-		return 0;
-	*cached = *number;
-	return lane_at(*number);
-}
-
-/* The lane of that number if it is of the current thread; else NULL. */
-static __always_inline struct wire_lane *thread_if_current(u32 number)
-{
-	struct wire_lane *t = lane_at(number);
-
-	/* A forked child brings its parent's pending returns along. Where links are bound to a
-	 * process, the kernel has sorted it out already. */
-	if (t && links_unbound && t->pid_tgid != bpf_get_current_pid_tgid())
-		return 0;
-	return t;
 }
 
 #endif

@@ -11,9 +11,7 @@
 #ifndef PROFTRACE_TRACE_BPF_H
 #define PROFTRACE_TRACE_BPF_H
 
-#include "tables.bpf.h"
-
-#define MAX_UNWIND (1 << 22) /* frames closed at one event */
+#include "places.bpf.h"
 
 /* Calls deeper than this are left out. */
 const volatile u32 max_level = ~0u;
@@ -21,76 +19,17 @@ const volatile u32 max_level = ~0u;
 /* Events count only while it is open: set by user space once every probe is in place. */
 bool gate_open;
 
-/* Takes the innermost frame off and adds its time to its path and to its caller's. */
-static __always_inline u64 frame_close(struct wire_lane *t, struct wire_frame *f, u64 now)
-{
-	u64 took = now > f->entered_ns ? now - f->entered_ns : 0;
-	struct wire_frame *caller = frame_at(f->up);
-	struct wire_node *n = node_at(f->node);
-
-	t->top = f->up;
-	if (caller)
-		caller->child_ns += took;
-	if (n && took > f->child_ns)
-		n->self_ns += took - f->child_ns;
-	return took;
-}
-
-static __always_inline void frame_returned(struct wire_lane *t, struct wire_frame *f, u64 now)
-{
-	struct wire_node *n = node_at(f->node);
-	u64 took = frame_close(t, f, now);
-
-	t->returned++;
-	if (!n)
-		return;
-	if (!took)
-		took = 1;
-	if (!n->min_ns || took < n->min_ns)
-		n->min_ns = took;
-	if (took > n->max_ns)
-		n->max_ns = took;
-}
-
-struct unwind_ctx {
-	struct wire_lane *t;
-	u64 slot, now;
-};
-
-static long unwind_one(__attribute__((unused)) u32 i, struct unwind_ctx *ctx)
-{
-	struct wire_frame *f = frame_at(ctx->t->top);
-
-	if (!f || f->slot >= ctx->slot)
-		return 1;
-	frame_close(ctx->t, f, ctx->now);
-	ctx->t->unwound++;
-	return 0;
-}
-
-/* Closes all frames below `slot`; returns the innermost one left. */
-static __always_inline struct wire_frame *unwind_below(struct wire_lane *t, struct wire_frame *top,
-						       u64 slot, u64 now)
-{
-	struct unwind_ctx ctx = {.t = t, .slot = slot, .now = now};
-
-	if (top->slot >= slot)
-		return top;
-	bpf_loop(MAX_UNWIND, unwind_one, &ctx, 0);
-	return frame_at(t->top);
-}
-
 /* The innermost frame's slot is used by a new call: it left by a tail call, or unseen. */
-static __always_inline struct wire_frame *frame_replaced(struct wire_lane *t,
+static __always_inline struct wire_frame *frame_replaced(struct wire_lane *lane,
 							 struct wire_frame *top, u64 now)
 {
 	if (top->flags & WIRE_ENTRY_TAIL) {
-		frame_returned(t, top, now);
+		frame_returned(lane, top, now);
 	} else {
-		frame_close(t, top, now);
-		t->unwound++;
+		frame_close(lane, top, now);
+		lane->unwound++;
 	}
-	return frame_at(t->top);
+	return frame_at(lane->top);
 }
 
 /* The path of `function` called from the innermost frame; NULL, counted as lost: no room. */
@@ -115,17 +54,66 @@ static __always_inline struct wire_node *path_step(u32 lane, const struct wire_f
 }
 
 /* A frame on top of the innermost one, not filled in yet; NULL, counted as lost: no room. */
-static __always_inline struct wire_frame *frame_above(struct wire_lane *t,
+static __always_inline struct wire_frame *frame_above(struct wire_lane *lane,
 						      const struct wire_frame *top, u32 *number)
 {
 	struct wire_frame *f;
 
-	*number = top->down ? top->down : frame_new(t->top);
+	*number = top->down ? top->down : frame_new(lane->top);
 	f = frame_at(*number);
 	if (*number && f)
 		return f;
 	count_lost(WIRE_LOST_FRAMES);
 	return 0;
+}
+
+/* A call of `function` from whatever is open at `slot`'s lane. False: it was not recorded. */
+static __always_inline bool frame_enter(const struct place *at, u32 function, u32 flags)
+{
+	struct wire_lane *lane = at->lane;
+	struct wire_frame *top, *f;
+	struct wire_node *n;
+	u32 node, frame;
+
+	top = frame_at(lane->top);
+	if (top && top->slot <= at->slot) {
+		u64 now = bpf_ktime_get_ns();
+
+		top = unwind_below(lane, top, at->slot, now);
+		if (top && top->slot == at->slot) {
+			if ((flags & WIRE_ENTRY_LOOP) && top->function == function)
+				return false; /* one return probe is enough */
+			top = frame_replaced(lane, top, now);
+		}
+	}
+	if (!top || top->level >= max_level)
+		return false;
+	n = path_step(at->number, top, function, &node);
+	if (!n)
+		return false;
+	f = frame_above(lane, top, &frame);
+	if (!f)
+		return false;
+	f->slot = at->slot;
+	f->child_ns = 0;
+	f->node = node;
+	f->function = function;
+	f->flags = flags;
+	n->calls++;
+	lane->entered++;
+	lane->top = frame;
+	f->entered_ns = bpf_ktime_get_ns();
+	return true;
+}
+
+/* Whether the kernel has as many return probes armed on the thread as it will: it leaves out that
+ * of the call that is being entered. */
+static __always_inline bool returns_exhausted(void)
+{
+	const struct task_struct *task = bpf_get_current_task_btf();
+	const struct uprobe_task *utask = task->utask;
+
+	return utask && utask->depth >= WIRE_MAX_RETURNS;
 }
 
 /*
@@ -135,108 +123,110 @@ static __always_inline struct wire_frame *frame_above(struct wire_lane *t,
 static __always_inline u32 enter(u64 slot, u64 cookie)
 {
 	u32 function = cookie & WIRE_COOKIE_FUNCTION, flags = cookie >> WIRE_COOKIE_FLAGS;
-	u32 lane, node, frame;
-	struct wire_frame *top, *f;
-	struct wire_lane *t;
-	struct wire_node *n;
+	struct place at;
+	bool entered;
 
-	if (!gate_open)
+	if (!gate_open || !place_find(&at, slot, true))
 		return 0;
-	t = thread_current(true, &lane);
-	if (!t)
-		return 0;
-	top = frame_at(t->top);
-	if (top && top->slot <= slot) {
-		u64 now = bpf_ktime_get_ns();
-
-		top = unwind_below(t, top, slot, now);
-		if (top && top->slot == slot) {
-			if ((flags & WIRE_ENTRY_LOOP) && top->function == function)
-				return 0; /* one return probe is enough */
-			top = frame_replaced(t, top, now);
-		}
-	}
-	if (!top || top->level >= max_level)
-		return 0;
-	n = path_step(lane, top, function, &node);
-	if (!n)
-		return 0;
-	f = frame_above(t, top, &frame);
-	if (!f)
-		return 0;
-	f->slot = slot;
-	f->child_ns = 0;
-	f->node = node;
-	f->function = function;
-	f->flags = flags;
-	n->calls++;
-	t->entered++;
-	t->top = frame;
-	f->entered_ns = bpf_ktime_get_ns();
-	return lane;
+	entered = frame_enter(&at, function, flags);
+	if (entered && (flags & WIRE_ENTRY_RETURN) && returns_exhausted())
+		at.lane->deep++;
+	lane_unlock(at.lane);
+	return entered ? at.number : 0;
 }
 
-/* `function` is left; its return address lay at `slot`. A leave whose enter was not recorded, or
- * that has been closed already, has no frame and is ignored. */
-static __always_inline void leave(struct wire_lane *t, u64 slot, u32 function, u64 now)
+/* `function` is left. A leave whose enter was not recorded, or that has been closed already, has
+ * no frame and is ignored. */
+static __always_inline void frame_leave(const struct place *at, u32 function, u64 now)
 {
-	struct wire_frame *top;
+	struct wire_frame *top = frame_at(at->lane->top);
 
-	if (!t || !gate_open)
+	if (top)
+		top = unwind_below(at->lane, top, at->slot, now);
+	if (top && top->slot == at->slot && top->function == function)
+		frame_returned(at->lane, top, now);
+}
+
+/* `function` is left; its return address lay at `slot`. */
+static __always_inline void leave(u64 slot, u32 function, u64 now)
+{
+	struct place at;
+
+	if (!gate_open || !place_find(&at, slot, false))
 		return;
-	top = frame_at(t->top);
-	if (!top)
+	frame_leave(&at, function, now);
+	lane_unlock(at.lane);
+}
+
+/* The same, on the lane where the call was entered. */
+static __always_inline void leave_lane(u32 number, u64 slot, u32 function, u64 now)
+{
+	struct place at = {.lane = lane_at(number), .number = number, .slot = slot};
+
+	if (!gate_open || !at.lane)
 		return;
-	top = unwind_below(t, top, slot, now);
-	if (top && top->slot == slot && top->function == function)
-		frame_returned(t, top, now);
+	/* A forked child brings its parent's pending returns along. Where links are bound to a
+	 * process, the kernel has sorted it out already. */
+	if (links_unbound && at.lane->owner >> 32 != bpf_get_current_pid_tgid() >> 32)
+		return;
+	if (at.lane->kind != WIRE_LANE_HOME && !lane_lock(at.lane))
+		return;
+	frame_leave(&at, function, now);
+	lane_unlock(at.lane);
 }
 
 /* A thread that was known by another number becomes the leader of a new program: the kernel has
  * ended all others, and this one's old number is gone without an exit. */
 static __always_inline void thread_becomes_leader(u64 old_pid_tgid)
 {
-	u32 *number = bpf_map_lookup_elem(&thread_of_tid, &old_pid_tgid);
-	struct wire_lane *t = number ? lane_at(*number) : 0;
-	struct wire_frame *top = t ? frame_at(t->top) : 0;
+	u32 *number = bpf_map_lookup_elem(&home_of_tid, &old_pid_tgid);
+	struct wire_lane *home = number ? lane_at(*number) : 0;
 	u64 now = bpf_ktime_get_ns();
 
-	if (!t || !top)
+	if (!number || !home)
 		return;
-	unwind_below(t, top, ~0ull, now);
-	bpf_map_delete_elem(&thread_of_tid, &old_pid_tgid);
-	__sync_fetch_and_add(&t->exit_ns, now);
+	unwind_all(*number, now);
+	bpf_map_delete_elem(&home_of_tid, &old_pid_tgid);
+	__sync_fetch_and_add(&home->exit_ns, now);
 }
 
 /* The current thread replaces its program: its frames are gone. */
 static __always_inline void thread_exec(void)
 {
-	struct wire_frame *top;
-	struct wire_lane *t;
+	struct wire_lane *home;
 	u32 number;
 
-	t = thread_current(false, &number);
-	if (!t)
+	process_sweep(true);
+	home = home_current(bpf_get_current_task_btf(), false, &number);
+	if (!home)
 		return;
-	top = frame_at(t->top);
-	if (top)
-		unwind_below(t, top, ~0ull, bpf_ktime_get_ns());
-	bpf_get_current_comm(t->comm, sizeof(t->comm));
+	unwind_all(number, bpf_ktime_get_ns());
+	home->current = number;
+	home->lo = home->hi = home->anchor = 0;
+	bpf_get_current_comm(home->comm, sizeof(home->comm));
 }
 
-/* The current thread ends: its open frames stay for user space to account for. */
-static __always_inline void thread_exit(void)
+/* The current thread ends, `last`: as the last of its process. Its open frames stay for user space
+ * to account for. */
+static __always_inline void thread_exit(bool last)
 {
-	u64 pid_tgid = bpf_get_current_pid_tgid();
-	struct wire_lane *t;
+	struct task_struct *task = bpf_get_current_task_btf();
+	u64 pid_tgid = bpf_get_current_pid_tgid(), now = bpf_ktime_get_ns();
+	struct wire_lane *home, *signal;
 	u32 number;
 
-	t = thread_current(false, &number);
-	if (!t)
+	if (last)
+		process_sweep(false);
+	home = home_current(task, false, &number);
+	if (!home)
 		return;
-	bpf_get_current_comm(t->comm, sizeof(t->comm));
-	bpf_map_delete_elem(&thread_of_tid, &pid_tgid);
-	__sync_fetch_and_add(&t->exit_ns, bpf_ktime_get_ns());
+	bpf_get_current_comm(home->comm, sizeof(home->comm));
+	bpf_map_delete_elem(&home_of_tid, &pid_tgid);
+	signal = lane_at(home->signal);
+	if (home->signal && signal && signal->owner == pid_tgid &&
+	    lane_is(signal, WIRE_LANE_SIGNAL, pid_tgid >> 32))
+		__sync_fetch_and_add(&signal->exit_ns, now);
+	__sync_fetch_and_add(&home->exit_ns, now);
 }
 
 #endif

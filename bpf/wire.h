@@ -44,6 +44,9 @@ enum wire_exit {
 #define WIRE_ENTRY_LOOP 2u
 /* The entry site is a branch: the function is entered unless the condition holds. */
 #define WIRE_ENTRY_UNLESS 4u
+/* The leave is seen by a return probe, of which the kernel arms WIRE_MAX_RETURNS a thread. */
+#define WIRE_ENTRY_RETURN 8u
+#define WIRE_MAX_RETURNS  64 /* MAX_URETPROBE_DEPTH */
 
 /*
  * One open call. Frames form a chain for each lane, from a sentinel at the bottom (slot ~0, node
@@ -78,18 +81,48 @@ struct wire_node {
 	u32 pad[3];
 };
 
-/* A chain of open calls on a stack, and its call paths. */
+/* Whose stack a lane is. */
+enum wire_lane_kind {
+	WIRE_LANE_HOME = 1,  /* a thread's: found by its tid */
+	WIRE_LANE_STACK,     /* a coroutine's: threads come and go */
+	WIRE_LANE_SIGNAL,    /* a thread's alternate signal stack */
+	WIRE_LANE_GOROUTINE, /* its slots are distances from the upper end of its stack, as Go moves
+				it */
+};
+
+/*
+ * A stack: the chain of calls that are open on it, and its call paths. It is written only by the
+ * thread that runs on it. Homes belong to one thread for good; the others have a lock, for a guess
+ * at whose stack it is may be wrong, and user space may end those that are idle.
+ */
 struct wire_lane {
-	u64 pid_tgid; /* tgid << 32 | tid */
-	u64 start_ns; /* boot time of its start: tells users of one tid apart */
+	u64 pid_tgid; /* home: tgid << 32 | tid of its thread; else 0 */
+	u64 owner;    /* the same of the thread it is shown under: the first that ran on it */
+	u64 lo, hi;   /* addresses that are known to be its own, from the last look at the stacks */
 	u64 exit_ns;  /* monotonic; 0 while it lives; set after everything else */
+	u64 checked;  /* of lo and hi: how many stacks were known then */
+	u32 current;  /* home: the lane that its thread was seen on last */
+	u32 top;      /* innermost open frame */
 	u64 entered, returned, unwound;
-	u32 bottom; /* sentinel frame */
-	u32 top;    /* innermost open frame */
-	u32 root;   /* node of the lane itself, never shown */
-	u32 newest; /* node made last: head of the list through `older` */
+	u64 deep;      /* of entered: calls whose return the kernel does not report */
+	u64 sigstack;  /* home: task_struct::sas_ss_sp as seen last */
+	u64 signal_lo; /* home: its signal stack */
+	u64 signal_hi;
+	u32 signal;	    /* home: the lane of that */
+	u32 under;	    /* signal: the lane that was interrupted */
+	u64 anchor;	    /* home: a slot on the thread's own stack; 0: none seen */
+	u64 g, goid;	    /* goroutine: the address of its descriptor, and its number */
+	u64 start_ns;	    /* boot time of the thread's start: tells users of one tid apart */
+	u64 made_ns;	    /* monotonic: tells lanes of one owner apart; home: 0 */
+	u32 kind;	    /* enum wire_lane_kind */
+	u32 stack;	    /* stack: its number in the table of stacks */
+	u32 bottom;	    /* sentinel frame */
+	u32 root;	    /* node of the lane itself, never shown */
+	u32 newest;	    /* node made last: head of the list through `older` */
+	u32 signal_disarms; /* home: it is hidden while a handler runs on it */
 	char comm[16];
-	u64 state; /* WIRE_THREAD_* */
+	u64 state; /* WIRE_LANE_* */
+	u64 busy;  /* the lock of all but homes; stays as it is when the entry is used again */
 };
 
 #define WIRE_LANE_READY	  1
@@ -130,6 +163,6 @@ struct wire_event {
 
 _Static_assert(sizeof(struct wire_frame) == 48, "wire_frame");
 _Static_assert(sizeof(struct wire_node) == 64, "wire_node");
-_Static_assert(sizeof(struct wire_lane) == 88, "wire_lane");
+_Static_assert(sizeof(struct wire_lane) == 216, "wire_lane");
 
 #endif

@@ -25,12 +25,14 @@ typedef _Bool bool;
 enum bpf_map_type {
 	BPF_MAP_TYPE_HASH = 1,
 	BPF_MAP_TYPE_ARRAY = 2,
+	BPF_MAP_TYPE_LRU_HASH = 9,
 	BPF_MAP_TYPE_QUEUE = 22,
 	BPF_MAP_TYPE_RINGBUF = 27,
 };
 
 enum {
 	BPF_ANY = 0,
+	BPF_NOEXIST = 1,
 	BPF_F_MMAPABLE = 1024,
 };
 
@@ -41,6 +43,14 @@ struct pt_regs {
 	unsigned long r15, r14, r13, r12, bp, bx;
 	unsigned long r11, r10, r9, r8, ax, cx, dx, si, di;
 	unsigned long orig_ax, ip, cs, flags, sp, ss;
+};
+
+struct uprobe_task {
+	unsigned int depth; /* return probes that are armed */
+};
+
+struct thread_struct {
+	unsigned long fsbase;
 };
 
 typedef struct {
@@ -59,6 +69,17 @@ struct task_struct {
 	int pid;
 	int tgid;
 	__u64 start_boottime; /* since 5.5 */
+	struct task_struct *group_leader;
+	unsigned long sas_ss_sp; /* the signal stack */
+	unsigned long sas_ss_size;
+	unsigned int sas_ss_flags;
+	struct uprobe_task *utask;
+	struct thread_struct thread;
+};
+
+struct vm_area_struct {
+	unsigned long vm_start, vm_end;
+	unsigned long vm_flags;
 };
 
 #pragma clang attribute pop

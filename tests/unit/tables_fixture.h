@@ -174,7 +174,9 @@ static inline uint32_t bpf_lane(uint32_t tgid, uint32_t tid, const char *comm)
 	uint32_t i = table_take(QUEUE_LANES, &bpf.next_lane, bpf.info.lanes_cap);
 	struct wire_lane *t = &bpf.lanes[i];
 
-	*t = (struct wire_lane){.pid_tgid = (uint64_t)tgid << 32 | tid, .start_ns = tid * 10ull};
+	*t = (struct wire_lane){.owner = (uint64_t)tgid << 32 | tid,
+				.start_ns = tid * 10ull,
+				.kind = WIRE_LANE_HOME};
 	snprintf(t->comm, sizeof(t->comm), "%s", comm);
 	t->root = bpf_node(i, 0, 0);
 	t->bottom = t->top = bpf_frame();

@@ -134,7 +134,7 @@ static void test_merge_within_processes(void **state)
 	struct profile *p = make_workers(), *m = NULL;
 	const struct profile_node *root;
 
-	assert_int_equal(profile__merge_threads(p, false, &m), 0);
+	assert_int_equal(profile__merge_threads(p, MERGE_PROCESS, &m), 0);
 	assert_int_equal(m->threads_cnt, 2);
 	assert_int_equal(m->threads[0].pid, 10);
 	assert_int_equal(m->threads[0].tid, 20);
@@ -157,7 +157,7 @@ static void test_merge_across_processes(void **state)
 {
 	struct profile *p = make_workers(), *m = NULL;
 
-	assert_int_equal(profile__merge_threads(p, true, &m), 0);
+	assert_int_equal(profile__merge_threads(p, MERGE_COMM, &m), 0);
 	assert_int_equal(m->threads_cnt, 1);
 	assert_int_equal(m->threads[0].merged_cnt, 4);
 	assert_int_equal(m->nodes_cnt, 1 + 3);

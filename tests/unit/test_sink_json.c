@@ -68,7 +68,7 @@ static void test_document(void **state)
 			    "{\"id\":3,\"function\":0,\"calls\":1,\"total_ns\":5,\"self_ns\":5,"
 			    "\"children\":[]}]}]}],"
 			    "\"accounting\":{\"entered\":3,\"returned\":3,\"unwound\":8,\"open\":7,"
-			    "\"lost\":9},"
+			    "\"lost\":9,\"deep\":0},"
 			    "\"probes\":{\"functions\":4,\"sites\":{\"nop5\":0,\"step\":4},"
 			    "\"exits\":{\"return\":1,\"sites\":2,\"none\":3},\"skipped\":["
 			    "{\"name\":\"go\",\"reason\":\"is a \\\"Go\\\" program\"},"
@@ -86,7 +86,7 @@ static void test_empty(void **state)
 		       HEAD "{\"pids\":[],\"exec\":null,\"command\":null},"
 			    "\"start_time\":0,\"duration_ns\":0,\"functions\":[],\"threads\":[],"
 			    "\"accounting\":{\"entered\":0,\"returned\":0,\"unwound\":0,\"open\":0,"
-			    "\"lost\":0},"
+			    "\"lost\":0,\"deep\":0},"
 			    "\"probes\":{\"functions\":1,\"sites\":{},"
 			    "\"exits\":{\"return\":0,\"sites\":0,\"none\":0},\"skipped\":[]}}\n");
 	profile__free(p);

@@ -133,7 +133,8 @@ static uint64_t entry_cookie(const struct plan_function *f, uint32_t index)
 {
 	uint64_t flags = (f->tail_jumps ? WIRE_ENTRY_TAIL : 0) |
 			 (f->loops_to_entry ? WIRE_ENTRY_LOOP : 0) |
-			 (f->begins_anew ? WIRE_ENTRY_UNLESS : 0);
+			 (f->begins_anew ? WIRE_ENTRY_UNLESS : 0) |
+			 (f->exit == EXIT_RETURN ? WIRE_ENTRY_RETURN : 0);
 
 	return index | (uint64_t)f->site_delta << WIRE_COOKIE_DELTA |
 	       (uint64_t)f->cond << WIRE_COOKIE_COND | flags << WIRE_COOKIE_FLAGS;

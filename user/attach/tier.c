@@ -30,6 +30,10 @@ static struct tier_probe multi_exit_site(const struct proftrace_bpf *skel)
 static struct bpf_program *mark_program(const struct proftrace_bpf *skel, int kind)
 {
 	switch (kind) {
+	case MARK_MAKECONTEXT:
+		return skel->progs.on_makecontext;
+	case MARK_MAKE_FCONTEXT:
+		return skel->progs.on_make_fcontext;
 	case MARK_LINK_MAP:
 	default:
 		return skel->progs.link_map;

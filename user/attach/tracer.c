@@ -15,7 +15,7 @@
 #include "target/target.h"
 #include "util/log.h"
 
-#define MAX_LANES  (1u << 15)
+#define MAX_LANES    (1u << 15)
 #define MAX_FRAMES   (1u << 19)
 #define MAX_FOLLOWED (1u << 16) /* processes at a time */
 
@@ -72,13 +72,20 @@ static void size_tables(struct tracer *tr, const struct tracer_options *opts)
 {
 	struct proftrace_bpf *skel = tr->skel;
 
-	tr->lanes_cap = MAX_LANES;
+	/* Goroutines are many. */
+	tr->lanes_cap = opts->go ? 2 * MAX_LANES : MAX_LANES;
 	tr->frames_cap = MAX_FRAMES;
 	tr->nodes_cap = opts->max_paths;
 	tr->index_cap = power_of_two(tr->nodes_cap) * 2;
 	bpf_map__set_max_entries(skel->maps.lanes, tr->lanes_cap);
 	bpf_map__set_max_entries(skel->maps.free_lanes, tr->lanes_cap);
-	bpf_map__set_max_entries(skel->maps.thread_of_tid, tr->lanes_cap);
+	bpf_map__set_max_entries(skel->maps.home_of_tid, tr->lanes_cap);
+	if (opts->go) {
+		skel->rodata->go_traced = true;
+		skel->rodata->go_tls_offset = opts->go_tls_offset;
+		skel->rodata->go_goid_offset = opts->go_goid_offset;
+		bpf_map__set_max_entries(skel->maps.goroutines, 2 * tr->lanes_cap);
+	}
 	bpf_map__set_max_entries(skel->maps.frames, tr->frames_cap);
 	bpf_map__set_max_entries(skel->maps.free_frames, tr->frames_cap);
 	bpf_map__set_max_entries(skel->maps.nodes, tr->nodes_cap);

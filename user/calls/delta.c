@@ -28,6 +28,10 @@ static int compare_threads(const struct profile_thread *x, const struct profile_
 		return x->tid < y->tid ? -1 : 1;
 	if (x->start_ns != y->start_ns)
 		return x->start_ns < y->start_ns ? -1 : 1;
+	if (x->goroutine != y->goroutine)
+		return x->goroutine < y->goroutine ? -1 : 1;
+	if (x->lane_ns != y->lane_ns)
+		return x->lane_ns < y->lane_ns ? -1 : 1;
 	return 0;
 }
 
@@ -137,6 +141,7 @@ static void subtract_summary(struct profile *now, const struct profile *before)
 	subtract(&a->unwound, before->accounting.unwound);
 	a->open -= before->accounting.open;
 	subtract(&a->lost, before->accounting.lost);
+	subtract(&a->deep, before->accounting.deep);
 	/* The interval begins where the earlier profile ended. */
 	now->start_time += (double)before->duration_ns / 1e9;
 	subtract(&now->duration_ns, before->duration_ns);

@@ -13,29 +13,51 @@
 struct merge {
 	const struct profile *from;
 	struct profile *to;
-	bool across_processes;
+	enum merge_by by;
 	uint32_t *order; /* threads with calls, those of a group side by side */
 	size_t order_cnt;
 	uint32_t *merged; /* by node of `from`: its node in `to` */
 	struct path_map map;
 };
 
+#define COMPARE(a, b) ((a) > (b) ? 1 : -((a) < (b)))
+
+static int compare_identities(const struct profile_thread *x, const struct profile_thread *y)
+{
+	int order = COMPARE(x->pid, y->pid);
+
+	if (!order)
+		order = COMPARE(x->tid, y->tid);
+	if (!order)
+		order = COMPARE(x->start_ns, y->start_ns);
+	return order ? order : COMPARE(x->goroutine, y->goroutine);
+}
+
 static int compare_groups(const struct merge *m, uint32_t a, uint32_t b)
 {
 	const struct profile_thread *x = &m->from->threads[a], *y = &m->from->threads[b];
-	int order = strncmp(x->comm, y->comm, sizeof(x->comm));
+	int order;
 
-	if (!order && !m->across_processes)
-		order = x->pid > y->pid ? 1 : -(x->pid < y->pid);
+	if (m->by == MERGE_LANES)
+		return compare_identities(x, y);
+	order = strncmp(x->comm, y->comm, sizeof(x->comm));
+	if (!order && m->by == MERGE_PROCESS)
+		order = COMPARE(x->pid, y->pid);
+	if (!order && m->by == MERGE_PROCESS)
+		order = COMPARE(!!x->goroutine, !!y->goroutine);
 	return order;
 }
 
 static int compare_threads(const void *a, const void *b, void *merge)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	int order = compare_groups(merge, x, y);
+	const struct merge *m = merge;
+	int order = compare_groups(m, x, y);
 
-	return order ? order : x > y ? 1 : -(x < y);
+	/* A thread's own stack comes first: its name is kept up to date. */
+	if (!order && m->by == MERGE_LANES)
+		order = COMPARE(m->from->threads[x].lane_ns, m->from->threads[y].lane_ns);
+	return order ? order : COMPARE(x, y);
 }
 
 static void sort_threads(struct merge *m)
@@ -94,7 +116,9 @@ static void merge_all(struct merge *m)
 			to->threads[to->threads_cnt] = *t;
 			to->threads[to->threads_cnt++].merged_cnt = 0;
 		}
-		to->threads[to->threads_cnt - 1].merged_cnt += t->merged_cnt ? t->merged_cnt : 1;
+		if (m->by != MERGE_LANES)
+			to->threads[to->threads_cnt - 1].merged_cnt +=
+				t->merged_cnt ? t->merged_cnt : 1;
 		while (walk__next(&w))
 			if (w.entering)
 				merge_node(m, w.node, to->threads_cnt - 1);
@@ -125,9 +149,9 @@ static int merge_alloc(struct merge *m)
 	return path_map__init(&m->map, from->nodes_cnt);
 }
 
-int profile__merge_threads(const struct profile *p, bool across_processes, struct profile **out)
+int profile__merge_threads(const struct profile *p, enum merge_by by, struct profile **out)
 {
-	struct merge m = {.from = p, .across_processes = across_processes};
+	struct merge m = {.from = p, .by = by};
 	int err;
 
 	err = merge_alloc(&m);
@@ -145,4 +169,22 @@ out:
 	else
 		*out = m.to;
 	return err;
+}
+
+int profile__join_lanes(struct profile **p)
+{
+	struct profile *joined;
+	bool needed = false;
+	int err;
+
+	for (size_t i = 0; i < (*p)->threads_cnt && !needed; i++)
+		needed = (*p)->threads[i].lane_ns;
+	if (!needed)
+		return 0;
+	err = profile__merge_threads(*p, MERGE_LANES, &joined);
+	if (err)
+		return err;
+	profile__free(*p);
+	*p = joined;
+	return 0;
 }

@@ -42,9 +42,11 @@ struct profile_node {
 };
 
 struct profile_thread {
-	pid_t pid, tid;
-	uint64_t start_ns;   /* with tid, the thread's identity: tids are used again */
-	char comm[16];	     /* NUL-terminated */
+	pid_t pid, tid;	    /* tid 0: a goroutine, which is on no thread for long */
+	uint64_t start_ns;  /* with tid, the thread's identity: tids are used again */
+	uint64_t goroutine; /* its number in its process; 0: a thread */
+	uint64_t lane_ns; /* tells lanes of one thread apart, see calls/merge.h; 0: its own stack */
+	char comm[16];	  /* NUL-terminated */
 	uint32_t first_root; /* first outermost node */
 	/* How many threads profile__merge_threads() made one: pid and tid are those of the first.
 	 * 0 or 1: this is a single thread. */
@@ -58,6 +60,7 @@ struct profile_accounting {
 	uint64_t unwound; /* left without a seen return: longjmp, exception, lost return */
 	int64_t open;	  /* still running when the profile was taken; in a delta, how many more */
 	uint64_t lost;	  /* calls seen but not recorded, because a table was full */
+	uint64_t deep;	  /* of entered: nested too deeply for the kernel to report their return */
 };
 
 struct profile_skip {
@@ -110,7 +113,7 @@ int profile__link(struct profile *p);
 int profile__summarize(struct profile *p);
 
 /* *out = now - before: the calls and times that are new in `now`, paths without news left out, for
- * interval output. Threads and paths are matched by (pid, tid, start_ns) and by path; function
+ * interval output. Lanes are matched by all that identifies them, paths within them; function
  * indexes must mean the same in both. `before` may be NULL: then a copy of `now`. min_ns and max_ns
  * are those of `now` (an interval's own are not known). open is by how much
  * the number of open calls has changed, so that the accounts of a delta balance too. start_time

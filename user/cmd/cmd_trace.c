@@ -16,6 +16,7 @@
 #include "attach/life.h"
 #include "attach/privilege.h"
 #include "attach/tracer.h"
+#include "calls/merge.h"
 #include "calls/profile.h"
 #include "cli/options.h"
 #include "cmd/describe.h"
@@ -40,7 +41,14 @@ static int run_prepare(struct run *r)
 {
 	const struct options *o = r->o;
 	const struct target_spec spec = {o->pids, o->pids_cnt, o->exec, o->command};
-	const struct tracer_options tracer_opts = {o->max_paths, o->depth, o->tier, o->follow};
+	const struct tracer_options tracer_opts = {
+		.max_paths = o->max_paths,
+		.max_depth = o->depth,
+		.tier = o->tier,
+		.follow = o->follow,
+		.go_tls_offset = -8,
+		.go_goid_offset = 152,
+	};
 	struct tracer_tables tables;
 	int64_t attached;
 	int err;
@@ -152,7 +160,7 @@ static void run_stop(struct run *r)
 /* Writes what is known up to `until_ns`: everything, or with -i what is new. */
 static int run_emit(struct run *r, uint64_t until_ns)
 {
-	struct profile *now = NULL, *delta = NULL;
+	struct profile *now = NULL, *delta = NULL, **shown;
 	int err;
 
 	err = collector__snapshot(r->collector, until_ns, &now);
@@ -163,11 +171,15 @@ static int run_emit(struct run *r, uint64_t until_ns)
 	err = describe__apply(r->description, now);
 	if (!err)
 		err = profile__link(now);
+	if (!err && r->o->interval_ns)
+		err = profile__delta(now, r->before, &delta);
+	shown = delta ? &delta : &now;
 	if (!err)
-		err = r->o->interval_ns ? profile__delta(now, r->before, &delta)
-					: profile__summarize(now);
+		err = profile__join_lanes(shown);
 	if (!err)
-		err = output__write(&r->out, delta ? delta : now);
+		err = profile__summarize(*shown);
+	if (!err)
+		err = output__write(&r->out, *shown);
 	else
 		log_error("cannot put the profile together: %s", strerror(-err));
 	profile__free(delta);

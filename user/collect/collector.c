@@ -20,6 +20,7 @@
 struct collector {
 	struct tables tables;
 	uint32_t *scratch; /* for part__read() */
+	uint64_t *entered; /* by lane: calls up to the last time that tables were short */
 	struct part **retired;
 	size_t retired_cnt, retired_cap;
 	uint64_t retired_calls;
@@ -40,7 +41,8 @@ int collector__new(const struct tracer_tables *info, uint32_t functions_cnt, str
 	if (!err) {
 		c->functions_cnt = functions_cnt;
 		c->seen = calloc(functions_cnt, sizeof(*c->seen));
-		err = c->seen ? part__scratch(&c->tables, &c->scratch) : -ENOMEM;
+		c->entered = calloc(info->lanes_cap, sizeof(*c->entered));
+		err = c->seen && c->entered ? part__scratch(&c->tables, &c->scratch) : -ENOMEM;
 	}
 	if (err) {
 		collector__free(c);
@@ -58,6 +60,7 @@ void collector__free(struct collector *c)
 		free(c->retired[i]);
 	free(c->retired);
 	free(c->seen);
+	free(c->entered);
 	free(c->scratch);
 	tables__unmap(&c->tables);
 	free(c);
@@ -96,11 +99,6 @@ static int retire(struct collector *c, uint32_t number)
 	return 0;
 }
 
-static bool half_used(uint32_t used, uint32_t cap)
-{
-	return used > cap / 2;
-}
-
 /* Looks at the paths that are new since the last time. */
 static void note_functions(struct collector *c)
 {
@@ -116,6 +114,35 @@ static void note_functions(struct collector *c)
 	}
 }
 
+static bool half_used(uint32_t used, uint32_t cap)
+{
+	return used > cap / 2;
+}
+
+/*
+ * Coroutines and goroutines end without a word. Those that have called nothing since the last time
+ * are taken for ended, if there are too many.
+ */
+static void end_idle(struct collector *c)
+{
+	uint32_t lanes = tables__lanes(&c->tables), live = 0;
+	bool short_of_lanes;
+
+	for (uint32_t i = 1; i < lanes; i++)
+		live += c->tables.lanes[i].state == WIRE_LANE_READY && !c->tables.lanes[i].exit_ns;
+	short_of_lanes = half_used(live, c->tables.info.lanes_cap);
+	for (uint32_t i = 1; i < lanes; i++) {
+		const struct wire_lane *lane = &c->tables.lanes[i];
+		uint64_t entered = lane->entered;
+
+		if (short_of_lanes && lane->state == WIRE_LANE_READY && !lane->exit_ns &&
+		    (lane->kind == WIRE_LANE_STACK || lane->kind == WIRE_LANE_GOROUTINE) &&
+		    entered == c->entered[i])
+			tables__end_idle(&c->tables, i);
+		c->entered[i] = entered;
+	}
+}
+
 int collector__poll(struct collector *c)
 {
 	const struct tables *t = &c->tables;
@@ -127,6 +154,7 @@ int collector__poll(struct collector *c)
 	    !half_used(tables__nodes(t), t->info.nodes_cap) &&
 	    !half_used(tables__frames(t), t->info.frames_cap))
 		return 0;
+	end_idle(c);
 	for (uint32_t i = 1; !err && i < lanes; i++) {
 		const struct wire_lane *lane = tables__lane(t, i);
 
@@ -160,6 +188,7 @@ void collector__forget_retired(struct collector *c)
 			c->forgotten.entered += part->nodes[k].calls;
 		c->forgotten.returned += part->returned;
 		c->forgotten.unwound += part->unwound;
+		c->forgotten.deep += part->deep;
 		free(c->retired[i]);
 	}
 	c->retired_cnt = 0;
@@ -172,7 +201,7 @@ struct assembly {
 	uint32_t functions_cnt;
 };
 
-/* Appends a thread's record to the profile. */
+/* Appends a lane's record to the profile, as a thread of its own. */
 static int assemble(struct assembly *a, const struct part *part)
 {
 	struct profile *p = a->p;
@@ -183,7 +212,12 @@ static int assemble(struct assembly *a, const struct part *part)
 	    ARRAY_RESERVE_MORE(&p->nodes, base, part->nodes_cnt, &a->nodes_cap))
 		return -ENOMEM;
 	p->threads[thread] = (struct profile_thread){
-		.pid = part->pid, .tid = part->tid, .start_ns = part->start_ns};
+		.pid = part->pid,
+		.tid = part->tid,
+		.start_ns = part->start_ns,
+		.goroutine = part->goroutine,
+		.lane_ns = part->lane_ns,
+	};
 	memcpy(p->threads[thread].comm, part->comm, sizeof(part->comm));
 	p->threads_cnt++;
 	for (uint32_t i = 0; i < part->nodes_cnt; i++) {
@@ -214,6 +248,7 @@ static int assemble(struct assembly *a, const struct part *part)
 	p->accounting.entered += calls;
 	p->accounting.returned += part->returned;
 	p->accounting.unwound += part->unwound;
+	p->accounting.deep += part->deep;
 	return 0;
 }
 

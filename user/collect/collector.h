@@ -34,7 +34,8 @@ uint32_t collector__functions(const struct collector *c);
 void collector__forget_retired(struct collector *c);
 
 /*
- * Everything recorded so far as a profile with threads, nodes and accounting; open calls have the
+ * Everything recorded so far as a profile with threads (one for each
+ * lane: see profile__join_lanes()), nodes and accounting; open calls have the
  * time they have had until `now_ns` (CLOCK_MONOTONIC), or until their thread ended. Target,
  * functions and probes are left to the caller. While the target runs, the figures of calls under
  * way may be a moment apart, but entered = returned + unwound + open and a path's total is its self

@@ -94,9 +94,12 @@ int part__read(const struct tables *t, const struct wire_lane *lane, uint64_t no
 	part = calloc(1, sizeof(*part) + cnt * sizeof(part->nodes[0]));
 	if (!part)
 		return -ENOMEM;
-	part->pid = lane->pid_tgid >> 32;
-	part->tid = (uint32_t)lane->pid_tgid;
+	part->pid = lane->owner >> 32;
+	part->tid = lane->goid ? 0 : (uint32_t)lane->owner;
 	part->start_ns = lane->start_ns;
+	part->goroutine = lane->goid;
+	part->lane_ns = lane->made_ns;
+	part->deep = lane->deep;
 	memcpy(part->comm, lane->comm, sizeof(part->comm));
 	part->comm[sizeof(part->comm) - 1] = '\0';
 	part->returned = returned;
@@ -118,7 +121,7 @@ int part__read(const struct tables *t, const struct wire_lane *lane, uint64_t no
 	add_open_time(t, lane, scratch, part, exit_ns ? exit_ns : now_ns);
 	for (i = newest, at = cnt; at > 1; at--, i = t->nodes[i].older)
 		scratch[i] = PART_ROOT;
-	if (!exit_ns)
+	if (!exit_ns && lane->kind == WIRE_LANE_HOME)
 		refresh_comm(part);
 	*out = part;
 	return 0;

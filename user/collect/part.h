@@ -12,9 +12,9 @@ struct wire_lane;
 /* One lane's record: its nodes in order of making, parents before children. */
 struct part {
 	pid_t pid, tid;
-	uint64_t start_ns;
+	uint64_t start_ns, goroutine, lane_ns; /* as in struct profile_thread */
 	char comm[16];
-	uint64_t returned, unwound;
+	uint64_t returned, unwound, deep;
 	uint32_t nodes_cnt;
 	struct part_node {
 		uint32_t parent; /* index in `nodes`, PART_ROOT: outermost */

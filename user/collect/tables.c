@@ -114,6 +114,20 @@ static void give_back(int queue_fd, uint32_t entry)
 	bpf_map_update_elem(queue_fd, NULL, &entry, BPF_ANY);
 }
 
+bool tables__end_idle(struct tables *t, uint32_t number)
+{
+	struct wire_lane *lane = tables__lane(t, number);
+	uint64_t free = 0;
+
+	if (!__atomic_compare_exchange_n(&lane->busy, &free, 1, false, __ATOMIC_ACQ_REL,
+					 __ATOMIC_RELAXED))
+		return false;
+	if (lane->top == lane->bottom && !lane->exit_ns)
+		lane->exit_ns = lane->made_ns;
+	__atomic_store_n(&lane->busy, 0, __ATOMIC_RELEASE);
+	return lane->exit_ns;
+}
+
 void tables__release_lane(struct tables *t, uint32_t number)
 {
 	struct wire_lane *lane = tables__lane(t, number);
@@ -133,6 +147,6 @@ void tables__release_lane(struct tables *t, uint32_t number)
 		give_back(t->info.free_frames_fd, i);
 		i = next;
 	}
-	memset(lane, 0, sizeof(*lane));
+	memset(lane, 0, offsetof(struct wire_lane, busy));
 	give_back(t->info.free_lanes_fd, number);
 }

@@ -3,6 +3,7 @@
 #ifndef PROFTRACE_COLLECT_TABLES_H
 #define PROFTRACE_COLLECT_TABLES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,6 +30,10 @@ uint32_t tables__frames(const struct tables *t);
 struct wire_lane *tables__lane(const struct tables *t, uint32_t i);
 struct wire_frame *tables__frame(const struct tables *t, uint32_t i);
 struct wire_node *tables__node(const struct tables *t, uint32_t i);
+
+/* Ends a lane that is no home, unless a call is open on it. Whoever comes back to it gets another
+ * one. Returns whether it has ended. */
+bool tables__end_idle(struct tables *t, uint32_t number);
 
 /* Gives back everything that an ended lane holds. */
 void tables__release_lane(struct tables *t, uint32_t number);

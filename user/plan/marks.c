@@ -10,6 +10,9 @@ static const struct mark_row {
 	enum mark_kind kind;
 } rows[] = {
 	{"_dl_debug_state", "_r_debug", MARK_LINK_MAP},
+	{"makecontext", NULL, MARK_MAKECONTEXT},
+	{"make_fcontext", NULL, MARK_MAKE_FCONTEXT},
+	{"bthread_make_fcontext", NULL, MARK_MAKE_FCONTEXT}, /* brpc */
 };
 
 #define ROWS (sizeof(rows) / sizeof(*rows))

@@ -12,7 +12,9 @@
 struct elf_image;
 
 enum mark_kind {
-	MARK_LINK_MAP, /* the dynamic linker has mapped or unmapped files */
+	MARK_LINK_MAP,	    /* the dynamic linker has mapped or unmapped files */
+	MARK_MAKECONTEXT,   /* a coroutine gets its stack: libc's way */
+	MARK_MAKE_FCONTEXT, /* boost.context's way */
 	MARK_KINDS,
 };
 

@@ -99,7 +99,9 @@ static int set_root(struct stack *s, const struct profile_thread *t, bool thread
 	if (err)
 		return err;
 	s->len = sanitize(t->comm, s->path);
-	if (thread_frames)
+	if (thread_frames && t->goroutine)
+		s->len += sprintf(s->path + s->len, "-%d/goroutine_%" PRIu64, t->pid, t->goroutine);
+	else if (thread_frames)
 		s->len += sprintf(s->path + s->len, "-%d/%d", t->pid, t->tid);
 	s->ends[s->ends_len++] = s->len;
 	return 0;
@@ -167,7 +169,7 @@ static int write_folded(const struct profile *p, const struct sink_options *opts
 	int err;
 
 	if (!opts->thread_frames) {
-		err = profile__merge_threads(p, true, &merged);
+		err = profile__merge_threads(p, MERGE_COMM, &merged);
 		if (err)
 			return err;
 		p = merged;

@@ -104,8 +104,10 @@ static void write_thread(struct json *j, const struct profile *p, const struct p
 	json_key(j, "pid");
 	json_i64(j, t->pid);
 	json_key(j, "tid");
-	json_i64(j, t->tid);
+	json_i64(j, t->goroutine ? (int64_t)t->goroutine : t->tid);
 	json_member_string(j, "comm", t->comm);
+	if (t->goroutine)
+		json_member_u64(j, "goroutine", t->goroutine);
 	json_member_open(j, "calls", '[');
 	while (walk__next(&w) && !ferror_unlocked(j->out)) {
 		const struct profile_node *n = &p->nodes[w.node];
@@ -130,6 +132,7 @@ static void write_accounting(struct json *j, const struct profile_accounting *a)
 	json_key(j, "open");
 	json_i64(j, a->open);
 	json_member_u64(j, "lost", a->lost);
+	json_member_u64(j, "deep", a->deep);
 	json_close(j, '}');
 }
 

@@ -55,8 +55,11 @@ static void print_heading(const struct drawing *d, const struct profile_thread *
 	text_escape(t->comm, comm, sizeof(comm));
 	fprintf(pr->out, "%s%s%s  pid %d  ", printer__style(pr, STYLE_BOLD),
 		*comm ? comm : "[unknown]", printer__style(pr, STYLE_PLAIN), t->pid);
+	text_count(t->merged_cnt > 1 ? t->merged_cnt : t->goroutine, cnt, sizeof(cnt));
 	if (t->merged_cnt > 1)
-		fprintf(pr->out, "%s threads\n", text_count(t->merged_cnt, cnt, sizeof(cnt)));
+		fprintf(pr->out, "%s %s\n", cnt, t->goroutine ? "goroutines" : "threads");
+	else if (t->goroutine)
+		fprintf(pr->out, "goroutine %s\n", cnt);
 	else
 		fprintf(pr->out, "tid %d\n", t->tid);
 	fprintf(pr->out, "%s%*s  %7s  %7s  %6s  FUNCTION%s\n", printer__style(pr, STYLE_DIM),
@@ -212,7 +215,7 @@ static int write_tree(const struct profile *p, const struct sink_options *opts, 
 	int err;
 
 	if (!opts->thread_frames) {
-		err = profile__merge_threads(p, false, &merged);
+		err = profile__merge_threads(p, MERGE_PROCESS, &merged);
 		if (err)
 			return err;
 		pr.profile = merged;

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Go programs: a goroutine's calls are its own, whichever thread runs it. Its descriptor, the
+ * runtime's struct g, begins with the bounds of its stack, and the thread's local storage points
+ * to it. As Go moves a stack that must grow, and keeps distances from its upper end, frames are
+ * known by these.
+ */
+#ifndef PROFTRACE_GOROUTINES_BPF_H
+#define PROFTRACE_GOROUTINES_BPF_H
+
+#include "lanes.bpf.h"
+
+/* What is known of struct g; user space has it from the program's file. */
+const volatile bool go_traced;
+const volatile u64 go_tls_offset;  /* of the pointer to it, from the thread pointer */
+const volatile u32 go_goid_offset; /* of the goroutine's number in it */
+
+struct goroutine_key {
+	u64 g;
+	u32 tgid;
+	u32 pad;
+};
+
+/* Lane of each descriptor: a guess, as descriptors are used again. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1);
+	__type(key, struct goroutine_key);
+	__type(value, u32);
+} goroutines SEC(".maps");
+
+/* Number 0 is the runtime's own: what a thread does on its system or signal stack. */
+static __always_inline bool goroutine_is(const struct wire_lane *lane, u64 owner, u64 g, u64 goid)
+{
+	return lane->g == g && lane->goid == goid &&
+	       lane_is(lane, WIRE_LANE_GOROUTINE, owner >> 32) && (goid || lane->owner == owner);
+}
+
+/* The lane of a descriptor; one that is of its last user ends. 0: none, or no room. */
+static __noinline u32 goroutine_lane(u64 owner, u64 g, u64 goid, bool create)
+{
+	struct goroutine_key key = {.g = g, .tgid = owner >> 32};
+	u32 *known = bpf_map_lookup_elem(&goroutines, &key), number = known ? *known : 0;
+	struct wire_lane *lane = lane_at(number);
+	u64 now;
+
+	if (number && lane) {
+		if (goroutine_is(lane, owner, g, goid))
+			return number;
+		if (lane->g == g && lane_is(lane, WIRE_LANE_GOROUTINE, owner >> 32) &&
+		    lane_lock(lane)) {
+			now = bpf_ktime_get_ns();
+			unwind_all(number, now);
+			__sync_fetch_and_add(&lane->exit_ns, now);
+			lane_unlock(lane);
+		}
+	}
+	if (!create)
+		return 0;
+	number = lane_new_beside(owner, WIRE_LANE_GOROUTINE);
+	lane = lane_at(number);
+	if (!number || !lane)
+		return 0;
+	lane->start_ns = bpf_get_current_task_btf()->group_leader->start_boottime;
+	lane->g = g;
+	lane->goid = goid;
+	if (bpf_map_update_elem(&goroutines, &key, &number, BPF_ANY)) {
+		lane->exit_ns = bpf_ktime_get_ns(); /* nobody would find it */
+		return 0;
+	}
+	return number;
+}
+
+/* Finds the lane of the goroutine on whose stack `slot` lies, and locks it. False: it lies on none,
+ * or there is no room. */
+static __always_inline bool goroutine_find(struct place *at, const struct task_struct *task,
+					   struct wire_lane *home, u64 slot, bool create)
+{
+	u64 g, goid, stack[2], owner = home->pid_tgid;
+
+	if (bpf_probe_read_user(&g, sizeof(g), (void *)(task->thread.fsbase + go_tls_offset)) ||
+	    !g || bpf_probe_read_user(stack, sizeof(stack), (void *)g) ||
+	    slot - stack[0] >= stack[1] - stack[0] ||
+	    bpf_probe_read_user(&goid, sizeof(goid), (void *)(g + go_goid_offset)))
+		return false;
+	at->slot = slot - stack[1];
+	at->number = home->current;
+	at->lane = lane_at(at->number);
+	if (!at->lane || !goroutine_is(at->lane, owner, g, goid)) {
+		at->number = goroutine_lane(owner, g, goid, create);
+		at->lane = lane_at(at->number);
+		if (!at->number || !at->lane)
+			return false;
+		home->current = at->number;
+	}
+	if (!lane_lock(at->lane))
+		return false;
+	if (goroutine_is(at->lane, owner, g, goid))
+		return true;
+	lane_unlock(at->lane);
+	return false;
+}
+
+#endif
