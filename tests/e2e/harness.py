@@ -26,7 +26,7 @@ PROGRAMS = os.path.join(BUILD, "programs")
 PROFTRACE = os.path.join(ROOT, "proftrace")
 PYTHON = "/usr/bin/python3"
 
-TIMEOUT = 60  # a hang; nothing here takes as long
+TIMEOUT = 180  # a hang; nothing here takes as long
 TRACING = "proftrace: tracing "
 NOBODY = 65534
 

@@ -64,7 +64,7 @@ static void test_references(void **state)
 		{"__cxa_thrown", 0},
 	};
 	/* No reason by themselves, so never named as one. */
-	const unsigned minor = TRAIT_SIGNALS | TRAIT_CANCELS | TRAIT_CLEANS;
+	const unsigned minor = TRAIT_SIGNALS | TRAIT_CANCELS | TRAIT_CLEANS | TRAIT_ALTSTACK;
 	char text[256];
 	size_t i;
 
