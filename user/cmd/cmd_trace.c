@@ -41,7 +41,7 @@ static int run_prepare(struct run *r)
 {
 	const struct options *o = r->o;
 	const struct target_spec spec = {o->pids, o->pids_cnt, o->exec, o->command};
-	const struct tracer_options tracer_opts = {
+	struct tracer_options tracer_opts = {
 		.max_paths = o->max_paths,
 		.max_depth = o->depth,
 		.tier = o->tier,
@@ -72,6 +72,11 @@ static int run_prepare(struct run *r)
 				   o->notraces_cnt);
 	if (!err)
 		err = plan__new(r->target, &r->filter, &r->plan_opts, &r->plan);
+	if (!err && r->plan->go) {
+		tracer_opts.go = true;
+		tracer_opts.go_tls_offset = r->plan->go_layout.g_tls_offset;
+		tracer_opts.go_goid_offset = r->plan->go_layout.goid_offset;
+	}
 	if (!err)
 		err = tracer__load(&tracer_opts, r->target, &r->tracer);
 	if (err)

@@ -59,6 +59,8 @@ static int object_look(struct plan *p, uint32_t index)
 
 	elf_image__soname(obj->img, obj->soname, sizeof(obj->soname));
 	obj->traits = traits__of(obj->img, &obj->evidence);
+	if ((obj->traits & TRAIT_GO) && !p->go)
+		p->go = !go_layout__of(obj->img, &p->go_layout);
 	cnt = marks__find(obj->img, index, marks);
 	grown = reallocarray(p->marks, p->marks_cnt + cnt + 1, sizeof(*grown));
 	if (!grown)

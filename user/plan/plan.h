@@ -12,6 +12,7 @@
 
 #include "plan/code.h"
 #include "plan/marks.h"
+#include "symbol/go.h"
 
 struct filter;
 struct target;
@@ -75,7 +76,9 @@ struct plan {
 	size_t objects_cnt;
 	struct plan_mark *marks;
 	size_t marks_cnt;
-	unsigned traits;       /* of everything mapped: TRAIT_* */
+	unsigned traits; /* of everything mapped: TRAIT_* */
+	bool go;	 /* there is a Go program, and its goroutines can be told apart */
+	struct go_layout go_layout; /* how; of the first, if there are more */
 	bool returns_replaced; /* return probes have become dangerous: no function relies on them */
 	bool force_warned;     /* --exits=return was said to be dangerous */
 	char why[512];	       /* the reason for the exits of all that is not special */
