@@ -173,6 +173,8 @@ static int collect_failed(pid_t pid, int err)
 			  advice());
 	else if (err == -ENOENT || err == -ESRCH)
 		log_error("process %d ended while it was being looked at", pid);
+	else if (err != -E2BIG) /* said already */
+		log_error("cannot read what process %d has mapped: %s", pid, strerror(-err));
 	return err;
 }
 
