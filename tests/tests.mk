@@ -78,7 +78,7 @@ $(PROGRAMS)/calc-%: tests/programs/calc.c
 
 # Without cgo, so that the linker is Go's own. The cache makes the first program pay for all.
 GO_SRC       := tests/programs/go
-GO_BUILD     := GOCACHE=$(abspath $(BUILD))/go-cache GOFLAGS= GO111MODULE=off CGO_ENABLED=0 go build
+GO_BUILD     := GOCACHE=$(abspath $(BUILD))/go-cache GOFLAGS= GOTOOLCHAIN=local GO111MODULE=off CGO_ENABLED=0 go build
 $(GO:%=$(PROGRAMS)/go%): $(GO_SRC)/target.go
 	$(call say,TARGET,$@)$(GO_BUILD) $(GO_FLAGS) -o $@ $(filter %.go,$^)
 $(PROGRAMS)/gostack: $(GO_SRC)/stack.go
