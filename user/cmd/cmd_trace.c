@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "attach/life.h"
-#include "attach/privilege.h"
 #include "attach/tracer.h"
 #include "calls/merge.h"
 #include "calls/profile.h"
@@ -27,6 +26,7 @@
 #include "target/launch.h"
 #include "target/target.h"
 #include "util/log.h"
+#include "util/privilege.h"
 
 static uint64_t now_ns(void)
 {
@@ -137,6 +137,7 @@ static int run_start(struct run *r)
 	err = replan__all(r);
 	if (!err && r->target->launch)
 		err = launch__release(r->target->launch);
+	privilege__drop_for_run(r->target->processes_cnt != 0);
 	return err;
 }
 

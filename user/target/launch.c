@@ -29,6 +29,7 @@
 #include "symbol/lookup.h"
 #include "target/maps.h"
 #include "util/log.h"
+#include "util/privilege.h"
 
 struct launch {
 	pid_t pid;
@@ -69,13 +70,17 @@ static int become_caller(void)
 	return 0;
 }
 
-/* The child. Reports a failure's errno through `report`, which exec closes. */
+/*
+ * The child. Reports a failure's errno through `report`, which exec closes. Traced while it still has
+ * our privileges, because the kernel takes those it has then for the tracer's: without them it would
+ * run a set-user-ID program, as sudo, as an ordinary one.
+ */
 static void child_exec(char *const argv[], int report)
 {
-	int err = become_caller();
+	int err = ptrace(PTRACE_TRACEME, 0, NULL, NULL) ? -errno : 0;
 
-	if (!err && ptrace(PTRACE_TRACEME, 0, NULL, NULL))
-		err = -errno;
+	if (!err)
+		err = become_caller();
 	if (!err) {
 		signal(SIGPIPE, SIG_DFL); /* we ignore it of our own accord */
 		execvp(argv[0], argv);
@@ -267,6 +272,7 @@ int launch__start(char *const argv[], struct launch **out)
 	l->pid = fork();
 	if (l->pid == 0)
 		child_exec(argv, report[1]);
+	privilege__drop_for_start();
 	close(report[1]);
 	err = l->pid < 0 ? -errno : wait_stop(l, SIGTRAP);
 	if (l->reaped && read(report[0], &failed, sizeof(failed)) == sizeof(failed))

@@ -11,8 +11,9 @@
 
 struct launch;
 
-/* Starts argv and returns once it is held. Returns 0, or -errno with one line logged (command not
- * found, not executable, ended before it could be held). */
+/* Starts argv, gives up what privileges were for that, and returns once it is held. Returns 0, or
+ * -errno with one line logged (command not found, not executable, ended before it could be held).
+ */
 int launch__start(char *const argv[], struct launch **out);
 
 pid_t launch__pid(const struct launch *l);

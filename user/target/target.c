@@ -16,6 +16,7 @@
 #include "target/process.h"
 #include "util/array.h"
 #include "util/log.h"
+#include "util/privilege.h"
 
 #define MAX_OBJECTS 4096 /* files mapped by all processes together */
 
@@ -273,6 +274,8 @@ int target__open(const struct target_spec *spec, struct target **out)
 
 	if (!t)
 		return -ENOMEM;
+	if (!spec->command)
+		privilege__drop_for_start();
 	if (spec->command) {
 		pid_t pid;
 

@@ -51,7 +51,8 @@ struct target_spec {
 };
 
 /*
- * Finds the processes and objects of `spec`, and starts the command if there is one. Returns 0 or
+ * Finds the processes and objects of `spec`, and starts the command if there is one. Gives up the
+ * privileges that are not needed behind that, before it reads anything of theirs. Returns 0 or
  * -errno with one line logged. target__free() lets a held command go, or ends it if it was never
  * released.
  */

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""proftrace gives up what it does not need; the command has what its user has, and no less."""
+
+import os
+import shutil
+import subprocess
+
+import harness
+from harness import NOBODY, PROFTRACE, PYTHON, program
+
+KILL, DAC_READ_SEARCH, SYS_PTRACE, PERFMON, BPF, CHECKPOINT_RESTORE = 5, 2, 19, 38, 39, 40
+ATTACHING = sum(1 << cap for cap in (DAC_READ_SEARCH, SYS_PTRACE, PERFMON, BPF,
+                                     CHECKPOINT_RESTORE))
+SETS = ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb", "NoNewPrivs")
+SHOW = ("import resource\n"
+        "for line in open('/proc/self/status'):\n"
+        f"    if line.split(':')[0] in {SETS}: print(line, end='')\n"
+        "print('core', resource.getrlimit(resource.RLIMIT_CORE))")
+CALLER = {"SUDO_UID": str(NOBODY), "SUDO_GID": str(NOBODY)}
+# A Python function that every run calls, so that there is something to trace.
+TRACED = ("-q", "-F", "Py_BytesMain")
+
+
+def sets_of(pid):
+    with open(f"/proc/{pid}/status", encoding="utf-8", errors="replace") as file:
+        rows = dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
+    return {name: int(rows[name], 16) for name in SETS}
+
+
+def is_down_to(pid, capabilities):
+    """Nothing announces it: it happens right behind the line that says that tracing goes on."""
+    return harness.poll(lambda: sets_of(pid) == {
+        "CapInh": 0, "CapPrm": capabilities, "CapEff": capabilities, "CapBnd": 0, "CapAmb": 0,
+        "NoNewPrivs": 1})
+
+
+class Profiler(harness.TestCase):
+    def test_of_a_process_keeps_what_attaching_takes(self):
+        target = self.target("steps")
+        tracer = self.proftrace("-f", "json", "-p", target.pid).wait_tracing()
+        self.assertTrue(is_down_to(tracer.pid, ATTACHING), sets_of(tracer.pid))
+        with open(f"/proc/{tracer.pid}/limits", encoding="utf-8") as file:
+            self.assertRegex(file.read(), r"Max core file size +0 +0 ")
+        target.go()
+        target.step("3")
+        self.assertEqual(self.count(self.document(tracer.interrupt()), "outer"), 3)
+
+    def test_of_a_file_keeps_nothing(self):
+        tracer = self.proftrace("-f", "json", "-x", program("calc-pie")).wait_tracing()
+        self.assertTrue(is_down_to(tracer.pid, 0), sets_of(tracer.pid))
+        done = self.process(program("calc-pie")).finish()
+        self.assert_counts(self.document(tracer.interrupt()), done.counts)
+
+    def test_works_with_nothing_else(self):
+        """Whoever grants single capabilities: these, or SYS_ADMIN for CHECKPOINT_RESTORE."""
+        target = self.target("steps")
+        for last in ("checkpoint_restore", "sys_admin"):
+            few = f"-all,+bpf,+perfmon,+sys_ptrace,+{last}"
+            done = self.process("setpriv", f"--bounding-set={few}", PROFTRACE, "-d", "0.01",
+                                "-f", "json", "-p", target.pid).finish()
+            self.document(done)
+        done = self.process("setpriv", "--bounding-set=-all,+bpf,+perfmon,+sys_ptrace", PROFTRACE,
+                            "-p", target.pid).finish()
+        self.assert_one_line(done, 1, "needs CAP_CHECKPOINT_RESTORE;")
+
+    def test_process_of_another_user_in_a_private_directory(self):
+        place = self.path("private")
+        os.mkdir(place, 0o700)
+        path = shutil.copy(program("steps"), place)
+        os.chmod(path, 0o700)
+        for entry in (place, path):
+            os.chown(entry, NOBODY, NOBODY)
+        target = self.process("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups",
+                              path, "--wait")
+        target.wait_ready()
+        tracer = self.proftrace("-f", "json", "-p", target.pid).wait_tracing()
+        self.document(tracer.interrupt())
+
+    def test_held_command_of_the_caller_is_ended(self):
+        """Another user's process by then."""
+        done = self.run_proftrace("-F", "nothing", "--", program("calc-pie"), env=CALLER)
+        self.assert_one_line(done, 1, "nothing")
+
+
+class Command(harness.TestCase):
+    def show(self, *command, **popen):
+        done = self.run_proftrace(*TRACED, "-o", self.path("out"), "--", *command, **popen)
+        self.assertEqual(done.status, 0, str(done))
+        return done.stdout
+
+    def test_of_root_has_all_that_root_has(self):
+        alone = subprocess.run([PYTHON, "-c", SHOW], stdout=subprocess.PIPE, check=True,
+                               timeout=harness.TIMEOUT)
+        self.assertEqual(self.show(PYTHON, "-c", SHOW), alone.stdout.decode())
+
+    def test_of_the_caller_of_sudo_has_what_a_user_has(self):
+        alone = subprocess.run(["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}",
+                                "--clear-groups", PYTHON, "-c", SHOW], stdout=subprocess.PIPE,
+                               check=True, timeout=harness.TIMEOUT)
+        self.assertEqual(self.show(PYTHON, "-c", SHOW, env=CALLER), alone.stdout.decode())
+
+    def test_set_user_id_programs_work(self):
+        """As sudo does, whether it is the command itself or called by it."""
+        path = self.copy(os.path.realpath(PYTHON), "become")
+        os.chmod(path, 0o4755)
+        show = "import os; print(os.geteuid())"
+        self.assertEqual(self.show(path, "-c", show, env=CALLER), "0\n")
+        inside = f"import subprocess; subprocess.run([{path!r}, '-c', {show!r}], check=True)"
+        self.assertEqual(self.show(PYTHON, "-c", inside, env=CALLER), "0\n")
+
+
+if __name__ == "__main__":
+    harness.main()

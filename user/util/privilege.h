@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What we may do, and giving up what is not needed any more. Capabilities belong to threads: call
+ * these while there is only one. What is given up never comes back: it leaves the bounding set too,
+ * and no program that we might run could bring it again.
+ */
+#ifndef PROFTRACE_UTIL_PRIVILEGE_H
+#define PROFTRACE_UTIL_PRIVILEGE_H
+
+#include <stdbool.h>
+
+/* Whether we may load programs and look into other users' processes. Returns 0, or -EPERM with one
+ * line logged that names the missing capabilities. */
+int privilege__check(void);
+
+/*
+ * Keeps what it takes to read strangers' processes and files, to attach, and to end a command that
+ * is still held. Before anything of a stranger's is read, but once the command has been forked,
+ * which is to have all that its user has. Leaves no core dumps, either.
+ */
+void privilege__drop_for_start(void);
+
+/* Keeps what reading and attaching take if files may be mapped that are to be probed, or nothing.
+ * Once everything is attached and a command runs. */
+void privilege__drop_for_run(bool will_attach);
+
+#endif
