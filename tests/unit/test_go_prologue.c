@@ -36,6 +36,7 @@ static int teardown(void **state)
 	code_decoder__free(f->decoder);
 	insn_decoder__free(f->insn);
 	free(f->code.exits);
+	free(f->code.calls);
 	free(f);
 	return 0;
 }

@@ -275,6 +275,7 @@ static void share_clear(struct share *sh)
 	for (size_t i = 0; i < MAX_PIECES; i++)
 		free(sh->bytes[i]);
 	free(sh->code.exits);
+	free(sh->code.calls);
 	free(sh->functions);
 	free(sh->exits);
 	free(sh->skipped);

@@ -71,9 +71,9 @@ static int become_caller(void)
 }
 
 /*
- * The child. Reports a failure's errno through `report`, which exec closes. Traced while it still has
- * our privileges, because the kernel takes those it has then for the tracer's: without them it would
- * run a set-user-ID program, as sudo, as an ordinary one.
+ * The child. Reports a failure's errno through `report`, which exec closes. Traced while it still
+ * has our privileges, because the kernel takes those it has then for the tracer's: without them it
+ * would run a set-user-ID program, as sudo, as an ordinary one.
  */
 static void child_exec(char *const argv[], int report)
 {
