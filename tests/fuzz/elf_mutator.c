@@ -88,9 +88,10 @@ static bool section_of(struct input *in, uint32_t type, uint32_t or_type, Elf64_
 static uint64_t number(struct input *in, uint64_t old)
 {
 	static const uint64_t edges[] = {
-		0,	     1,		 2,	    7,		8,	    0x18,
-		0x1000,	     0xffff,	 0x10000,   0x7fffffff, 0x80000000, 0xffffffff,
-		0x100000000, 1ull << 40, INT64_MAX, 1ull << 63, UINT64_MAX, UINT64_MAX - 7,
+		0,	     1,		 2,	     7,		 8,	     0x18,
+		0x1000,	     0xffff,	 0x10000,    0x7fffffff, 0x80000000, 0xffffffff,
+		0x100000000, 1ull << 40, INT64_MAX,  1ull << 63, UINT64_MAX, UINT64_MAX - 7,
+		0xfffffff0,  0xfffffff1, 0xfffffffa, 0xfffffffb, /* Go's function tables */
 	};
 	uint64_t random;
 

@@ -18,7 +18,7 @@
 #include "symbol/go.h"
 #include "util/log.h"
 
-#define MAX_SIZE     (512u << 20)
+#define MAX_SIZE     (256u << 20)
 #define MAX_FUNCS    (8u << 20)
 #define MAX_NAME_LEN (64u << 10)
 /* Records may share one huge name: without a bound on the sum, reading them is quadratic. */
