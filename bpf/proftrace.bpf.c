@@ -84,7 +84,7 @@ int session(struct pt_regs *ctx)
 	cookie = bpf_get_attach_cookie(ctx);
 	lane = enter(entry_slot(ctx, cookie), cookie);
 	*call = (u64)lane << 32 | (cookie & WIRE_COOKIE_FUNCTION);
-	return !lane || !returns_are_safe();
+	return !lane || !returns_are_safe() || !returns_in_order(lane);
 }
 
 SEC("uprobe")

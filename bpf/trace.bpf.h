@@ -117,6 +117,25 @@ static __always_inline bool returns_exhausted(void)
 }
 
 /*
+ * Whether a return address on the lane may be exchanged. The kernel keeps one list of those of a
+ * thread, and takes those for dead whose stack pointer is below that of a new one: so a new one
+ * must lie below all others, which are on the thread's home. A signal stack may lie anywhere.
+ */
+static __always_inline bool returns_in_order(u32 number)
+{
+	const struct wire_lane *lane = lane_at(number), *under;
+	const struct wire_frame *top;
+
+	if (!lane || lane->kind == WIRE_LANE_HOME)
+		return lane;
+	if (lane->kind != WIRE_LANE_SIGNAL)
+		return false;
+	under = lane_at(lane->under);
+	top = under && under->pid_tgid == lane->owner ? frame_at(under->top) : 0;
+	return top && top->slot >= lane->hi;
+}
+
+/*
  * A function is entered; its return address lies at `slot`. Returns the lane's number if a call
  * was recorded, else 0 (then its leave is of no use).
  */
