@@ -23,7 +23,7 @@ apt_packages()
 	demo) echo python3 perl libdevel-nytprof-perl ;;
 	bench) echo g++ python3 perl valgrind bpftrace libllvm14 ;;
 	survive) echo bash bpftrace cppcheck gdb git golang-go libboost-context-dev libllvm14 nginx perl \
-		python3 redis-tools rustc sqlite3 ;;
+		python3 redis-tools rustc sqlite3 strace ;;
 	*) return 1 ;;
 	esac
 }
@@ -39,7 +39,7 @@ dnf_packages()
 	demo) echo python3 perl ;;
 	bench) echo gcc-c++ python3 perl valgrind bpftrace ;;
 	survive) echo bash bpftrace boost-devel cppcheck gdb git golang llvm-libs nginx perl python3 \
-		redis rust sqlite ;;
+		redis rust sqlite strace ;;
 	*) return 1 ;;
 	esac
 }
@@ -53,7 +53,7 @@ pacman_packages()
 	demo) echo python perl ;;
 	bench) echo python perl valgrind bpftrace ;;
 	survive) echo bash boost bpftrace cppcheck gdb git go llvm-libs nginx perl python redis rust \
-		sqlite ;;
+		sqlite strace ;;
 	*) return 1 ;;
 	esac
 }

@@ -69,7 +69,7 @@ static void start(struct worker *workers, unsigned long from, unsigned long to, 
 
 int main(int argc, char **argv)
 {
-	int waits = argc > 1 && !strcmp(argv[1], "--wait");
+	int waits = argc > 1 && !strncmp(argv[1], "--", 2);
 	unsigned long threads = target_arg(argc, argv, 1 + waits, 1000);
 	unsigned long calls = target_arg(argc, argv, 2 + waits, 1000);
 	unsigned long early = target_arg(argc, argv, 3 + waits, 0);

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Target safety: small programs that do to their stack what programs do."""
+
+import glob
+import os
+import subprocess
+import tempfile
+
+import harness
+from engine import Case
+from rows import row
+
+GO = os.path.join(harness.ROOT, "tests", "programs", "go")
+
+
+def case(title, *args, short=False, needs=(), **more):
+    """A row of one program."""
+    @row("target safety", title, short=short, needs=needs)
+    def run(trial):
+        Case(*args, **more).run(trial)
+
+
+case("throw through 1 frame, rethrow, catch(...)", "throws", 1, 100, hold=True)
+case("throw through 10 frames", "throws", 10, 100, hold=True, short=True)
+case("throw through 100 frames", "throws", 100, 20, hold=True)
+case("nested, rethrown and carried exceptions", "rethrow", 20, hold=True, short=True)
+case("exceptions out of signal handlers", "signal_throws", patterns=("divide", "load"))
+case("pthread_exit in C", "exits", "pthread_exit", hold=True)
+case("pthread_cancel in C", "exits", "cancel", hold=True)
+case("cleanups of cancelled threads", "cleanup", patterns=("wait_inside", "end_inside"))
+case("cleanups inside libc", "cleanup", options=("-F", "libc.so.6:*", "-F", "*"),
+     patterns=("wait_inside", "end_inside"))
+case("pthread_exit in C++, with destructors", "thread_ends", "exit", 10, 20, hold=True, short=True)
+case("pthread_cancel in C++, with destructors", "thread_ends", "cancel", 10, 20, hold=True)
+case("Rust panics, catch_unwind, resume_unwind", "panics", 10, 20, needs=("program panics",))
+case("longjmp over 3 frames", "longjmp", 3, 100, hold=True)
+case("longjmp over 100 frames", "longjmp", 100, 20, hold=True, short=True)
+case("siglongjmp out of a handler", "longjmp", 5, 100, "signal", hold=True)
+case("sigaltstack below the stack", "altstack", "below", 200, hold=True, returns=True)
+case("sigaltstack above the stack", "altstack", "above", 200, hold=True, returns=True, short=True)
+case("siglongjmp off a stack below", "altstack", "below", 200, "jump", hold=True)
+case("siglongjmp off a stack above", "altstack", "above", 200, "jump", hold=True)
+case("handlers nested on a thread's own stack", "signals", 200, hold=True, returns=True)
+case("nested handlers at 1 kHz on an alternate stack", "nested_handlers", 200, hold=True,
+     returns=True, varies=("COUNT",))
+case("ucontext", "coroutine", 200, hold=True, short=True)
+case("ucontext, switched by a signal handler", "preempt", patterns=("leaf",))
+case("fibers that move between threads", "fibers", 20, 20, hold=True, returns=True, short=True)
+case("boost.context", "boost_fibers", 10, 20, hold=True, returns=False,
+     needs=("program boost_fibers",))
+case("C++20 coroutines", "generators", 200, hold=True)
+case("seccomp strict", "seccomp", "strict", 200, hold=True, returns=True, short=True)
+case("seccomp allow-list that kills", "seccomp", "filter", 200, hold=True, returns=True)
+case("killed by its seccomp filter in the end", "seccomp", "killed", 200)
+case("recursion 63", "recursion", 63, 10, hold=True, returns=True)
+case("recursion 64", "recursion", 64, 10, hold=True)
+case("recursion 65", "recursion", 65, 10, hold=True)
+case("recursion 10,000", "recursion", 10000, 3, hold=True)
+case("tail-call chains", "tailcall", 100, hold=True, short=True)
+case("loops back to the entry, and entries of all kinds", "entries", 100, hold=True, short=True)
+case("cold pieces", "cold", 100, hold=True)
+case("data and overlaps inside functions", "inline_data", patterns=("sum_table", "call_over"))
+case("an exchange that looks like a nop", "exchange")
+case("aliases and indirect functions", "aliases", 100, hold=True)
+case("backtrace(), frame pointers, return addresses", "backtraces", 50, hold=True, short=True)
+case("AddressSanitizer", "asan", 200)
+case("red-zone leaf functions", "redzone", 500, hold=True, returns=True)
+case("red-zone leaf functions, five nops at the entry", "redzone-nops", 500, hold=True, returns=True)
+case("red-zone leaf functions, nop5 at the entry", "redzone-nop5", 500, hold=True, returns=True,
+     short=True)
+case("C++ names and constructors", "names", 100, hold=True)
+case("a C++ plug-in that throws through a C program", "plugin_host", 100, hold=True, short=True)
+for ending in ("exit", "_exit", "signal", "abort"):
+    case(f"end inside calls by {ending}", "exits", ending)
+
+
+# Programs made by the Go toolchain, of which each prints its counts.
+
+@row("target safety", "Go: stack growth, GC, 10,000 goroutines, panic/recover",
+     needs=("go", "file tests/programs/go"))
+def go_programs(trial):
+    """One row for all of them."""
+    with tempfile.TemporaryDirectory() as folder:
+        environment = os.environ | {"GO111MODULE": "off", "GOCACHE": folder + "/cache"}
+        for source in sorted(glob.glob(os.path.join(GO, "*.go"))):
+            path = os.path.join(folder, os.path.basename(source)[:-3])
+            subprocess.run(["go", "build", "-o", path, source], check=True, env=environment,
+                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            Case(path, options=("-F", "main.*")).run(trial)
