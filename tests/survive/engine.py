@@ -117,8 +117,11 @@ def judge_same(trial, alone, traced, what=""):
 # CLEAN.
 
 def dirty_text(pid, path=None):
-    """The mappings of `path` (of any file) in a live process that differ from the file."""
-    lines = harness.dirty_text(pid)
+    """The mappings of `path` (of any file) in a process that differ from the file; none at its end."""
+    try:
+        lines = harness.dirty_text(pid)
+    except (FileNotFoundError, ProcessLookupError):
+        return []
     return [line for line in lines if not path or line.endswith(os.path.realpath(path))]
 
 

@@ -217,9 +217,10 @@ class Server:
             return not client.connect_ex(self.socket)
 
 
-def serve(trial, make, ask, stop, own_count=None, patterns=()):
+def serve(trial, make, ask, stop, count, patterns=()):
     """make(it): a Server; ask(server): the transcript of a fixed client; stop(server) ends it, and
-    returns how it ended; own_count(server): {function: how often it was called so far}."""
+    returns how it ended; count(server): asks it, and returns the transcript and {function: calls},
+    known from elsewhere."""
     with stage(trial) as it:
         server = make(it)
         before = ask(server)
@@ -228,16 +229,12 @@ def serve(trial, make, ask, stop, own_count=None, patterns=()):
         judge_same(trial, (0, before, ""), (0, ask(server), ""), "before")
         for _ in range(trial.options.iterations):
             tracer = it.proftrace("-f", "json", "-p", server.process.pid).wait_tracing()
-            counted = own_count(server) if own_count else {}
-            judge_same(trial, (0, before, ""), (0, ask(server), ""), "traced")
-            if own_count:
-                counted = {name: number - counted[name] + 1 for name, number in
-                           own_count(server).items()}
+            transcript, counts = count(server)
+            judge_same(trial, (0, before, ""), (0, transcript, ""), "traced")
             document = json.loads(tracer.interrupt().stdout)
             judge_identity(trial, document)
             judge_text(trial, server.process.pid, server.path)
-            if counted:
-                judge_counts(trial, document, counted)
+            judge_counts(trial, document, counts)
             judge_same(trial, (0, before, ""), (0, ask(server), ""), "after")
             trial.runs += 1
             it.forget(tracer)
@@ -304,6 +301,12 @@ def ask_nginx(server):
     return "\n".join(transcript)
 
 
+def count_nginx(server):
+    """Of what it asks itself there is a request more."""
+    itself = sum(path.startswith("/back/") for _, path, _ in ASKS)
+    return ask_nginx(server), {"ngx_http_create_request": (len(ASKS) + itself) * 3}
+
+
 def quit_nginx(server):
     server.process.signal(signal.SIGQUIT)
     return server.process.finish(TIMEOUT)
@@ -311,7 +314,7 @@ def quit_nginx(server):
 
 @row(REAL, "nginx", needs=("/usr/sbin/nginx",))
 def nginx(trial):
-    serve(trial, make_nginx, ask_nginx, quit_nginx,
+    serve(trial, make_nginx, ask_nginx, quit_nginx, count_nginx,
           patterns=("ngx_http_process_request", "ngx_http_create_request", "ngx_http_finalize_request",
                     "ngx_http_core_run_phases"))
 
@@ -331,16 +334,22 @@ def redis_cli(server, script):
 
 def ask_redis(server):
     answers = redis_cli(server, "FLUSHALL\n" + scripts.REDIS)
-    bench = subprocess.run(["redis-benchmark", "-s", server.socket, "-n", "300", "-q", "-t",
-                            "set,get,lpush,zadd,mset", "-P", "4"], stdout=subprocess.PIPE,
+    # One client, which has had each answer at its end.
+    bench = subprocess.run(["redis-benchmark", "-s", server.socket, "-c", "1", "-n", "300", "-q", "-t",
+                            "set,get,lpush,zadd,mset"], stdout=subprocess.PIPE,
                            stderr=subprocess.STDOUT, check=False, timeout=TIMEOUT)
     return answers + f"benchmark {bench.returncode}\n"
 
 
 def commands_processed(server):
-    """INFO itself is counted after it has answered."""
-    found = re.search(r"total_commands_processed:(\d+)", redis_cli(server, "INFO stats\n"))
-    return {"call": int(found[1])}
+    return int(re.search(r"total_commands_processed:(\d+)", redis_cli(server, "INFO stats\n"))[1])
+
+
+def count_redis(server):
+    """An INFO is counted after it has answered: the first one is in the difference, not the second."""
+    before = commands_processed(server)
+    transcript = ask_redis(server)
+    return transcript, {"call": commands_processed(server) - before + 1}
 
 
 def quit_redis(server):
@@ -352,5 +361,5 @@ def quit_redis(server):
 
 @row(REAL, "redis-server", needs=("redis-server", "redis-cli", "redis-benchmark"))
 def redis(trial):
-    serve(trial, make_redis, ask_redis, quit_redis, own_count=commands_processed,
+    serve(trial, make_redis, ask_redis, quit_redis, count_redis,
           patterns=("processCommand", "call", "readQueryFromClient", "luaD_call", "lua_pcall"))
