@@ -126,9 +126,10 @@ def dirty_text(pid, path=None):
 
 
 def judge_text(trial, pid, path, what=""):
-    """The text of a live process. Others may be probing shared files, so say whose it is."""
+    """The text of a live process; whether it is its file's. Others may be probing other files."""
     good = poll(lambda: not dirty_text(pid, path), LEAVES_SECONDS["link"], 0.02)
-    trial.judge("CLEAN", good, lambda: f"{what}: text differs from its file: {dirty_text(pid, path)}")
+    return trial.judge("CLEAN", good, lambda: f"{what}: text differs from its file: "
+                       f"{dirty_text(pid, path)}")
 
 
 def judge_gone(trial, ids, what=""):

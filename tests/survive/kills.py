@@ -46,6 +46,7 @@ class Killer:
     def __init__(self, trial, it, random_):
         self.trial, self.it, self.random = trial, it, random_
         self.ids = set()
+        self.dirty = 0
         self.seconds = None
         self.landed = dict.fromkeys(PHASES, 0)
 
@@ -97,7 +98,7 @@ def kill_row(title, at_start):
             at_start(trial, it, killer)
             judge_gone(trial, killer.ids, "of killed profilers")
         landed = ", ".join(f"{number} in {phase}" for phase, number in killer.landed.items())
-        trial.figure(f"killed {landed}; the others had ended")
+        trial.figure(f"killed {landed}; the others had ended; {killer.dirty} left changed text")
 
 
 def kill_live(trial, it, killer):
@@ -114,7 +115,7 @@ def kill_live(trial, it, killer):
             measured = probes
         it.forget(killer.kill(start, phase))
         what = f"{probes} probes, killed in {phase}"
-        judge_text(trial, target.pid, program("many"), what)
+        killer.dirty += not judge_text(trial, target.pid, program("many"), what)
         if not trial.judge("SAME", not target.ended() and goes_on(target), f"{what}: no rounds any more"):
             return
     target.send("stop")
@@ -138,7 +139,7 @@ def kill_commands(trial, it, killer):
         tracer = killer.kill(start, phase)
         what = f"{probes} probes, killed in {phase}"
         try:
-            judge_command(trial, tracer, alone, what)
+            killer.dirty += not judge_command(trial, tracer, alone, what)
         except (AssertionError, IndexError, OSError) as error:
             # The kernel ends a command together with the profiler that was about to start it.
             if phase != PHASES[0] or harness.session_members(tracer.pid):
@@ -166,7 +167,7 @@ def runs_program(pid, name):
 
 
 def judge_command(trial, tracer, alone, what):
-    """What the profiler left behind of its command."""
+    """What the profiler left behind of its command; whether its text is its file's."""
     def begun():
         return harness.session_members(tracer.pid)
 
@@ -178,9 +179,10 @@ def judge_command(trial, tracer, alone, what):
 
     if not trial.judge("SAME", poll(settled), lambda: f"{what}: left {begun()}, "
                        f"{[(harness.stat_fields(pid) or '?')[0] for pid in begun()]}"):
-        return
+        return True
+    clean = True
     for pid in begun():
-        judge_text(trial, pid, program("many"), what)
+        clean &= judge_text(trial, pid, program("many"), what)
         trial.judge("SAME", goes_on(tracer), f"{what}: no rounds any more")
         tracer.send("stop")
         trial.judge("SAME", poll(lambda: not begun(), harness.TIMEOUT), f"{what}: does not end")
@@ -188,6 +190,7 @@ def judge_command(trial, tracer, alone, what):
         output = [line for line in tracer.stdout.text().splitlines()
                   if not line.startswith(VARIES)]
         trial.judge("SAME", "\n".join(output) == alone[1], f"{what}: {output}")
+    return clean
 
 
 kill_row("kill -9 of a profiler with 1, 100, 5,000 probes, -p", kill_live)

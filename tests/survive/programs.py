@@ -325,8 +325,8 @@ def make_redis(it):
                   socket_path=it.path("redis"))
 
 
-def redis_cli(server, script):
-    done = subprocess.run(["redis-cli", "-s", server.socket], input=script, stdout=subprocess.PIPE,
+def redis_cli(server, script="", *command):
+    done = subprocess.run(["redis-cli", "-s", server.socket, *command], input=script, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, check=False, timeout=TIMEOUT, encoding="utf-8",
                           errors="replace")
     return done.stdout
@@ -342,7 +342,9 @@ def ask_redis(server):
 
 
 def commands_processed(server):
-    return int(re.search(r"total_commands_processed:(\d+)", redis_cli(server, "INFO stats\n"))[1])
+    """By a command in the arguments: for a script redis-cli asks more than what is in it."""
+    answer = redis_cli(server, "", "INFO", "stats")
+    return int(re.search(r"total_commands_processed:(\d+)", answer)[1])
 
 
 def count_redis(server):
