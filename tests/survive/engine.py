@@ -265,6 +265,7 @@ class Case:
         self.returns, self.hold, self.word, self.also = returns, hold, word, also
         self.by_file = by_file
         self.patterns = patterns
+        self.names = set()  # of the functions that it counts, when it is let alone
         self.popen = popen
 
     def streams(self):
@@ -283,15 +284,18 @@ class Case:
     def check(self, trial, document, result, what):
         judge_identity(trial, document, what)
         counts = self.counts(result)
+        trial.judge("EXACT", bool(counts) == bool(self.names), f"{what}: it prints no counts")
         if counts:
             judge_counts(trial, document, counts, what)
         trial.runs += 1
 
-    def filters(self, document, result):
-        names = set().union(*(name.split("|") for name in self.counts(result)))
-        symbols = sorted(f["symbol"] for f in document["functions"]
-                         if {f["name"], f["symbol"]} & names)
-        return [word for symbol in symbols for word in ("-F", symbol)]
+    def symbols(self, document, more=()):
+        names = set().union(*(name.split("|") for name in self.names), more)
+        return sorted({f["symbol"] for f in document["functions"]
+                       if {f["name"], f["symbol"]} & names})
+
+    def filters(self, document):
+        return [word for symbol in self.symbols(document) for word in ("-F", symbol)]
 
     def by_command(self, trial, it, alone, *options):
         """Returns (document, result), or None if it came to no result."""
@@ -350,16 +354,15 @@ class Case:
         judge_same(trial, alone, plain(result, self.varies), what)
         self.check(trial, json.loads(done.stdout), result, what)
 
-    def compare(self, trial, it, document, result, alone):
-        names = set().union(*(name.split("|") for name in self.counts(result)), self.patterns)
-        symbols = {f["symbol"] for f in document["functions"] if {f["name"], f["symbol"]} & names}
-        under_bpftrace(trial, self.path, symbols,
+    def compare(self, trial, it, document, alone):
+        under_bpftrace(trial, self.path, self.symbols(document, self.patterns),
                        lambda: plain(self.alone(it), self.varies), alone)
 
     def run(self, trial):
         """Traced by every way and strategy, as often as was asked for."""
         with stage(trial) as it:
-            alone = plain(self.alone(it), self.varies)
+            untraced = self.alone(it)
+            alone, self.names = plain(untraced, self.varies), set(self.counts(untraced))
             first = self.run_by_file if self.by_file else self.by_command
             for turn in range(trial.options.iterations):
                 ran = first(trial, it, alone)
@@ -369,15 +372,15 @@ class Case:
                 for options in others if not trial.options.short else ():
                     first(trial, it, alone, *options)
                 if self.returns:
-                    self.check_returns(trial, first, it, alone, *ran)
+                    self.check_returns(trial, first, it, alone, ran[0])
                 if self.hold:
                     for options in [(), *(others if not trial.options.short else ())]:
                         self.by_pid(trial, it, *options)
                 if turn == 0:
-                    self.compare(trial, it, *ran, alone)
+                    self.compare(trial, it, ran[0], alone)
 
-    def check_returns(self, trial, first, it, alone, document, result):
-        ran = first(trial, it, alone, *self.filters(document, result))
+    def check_returns(self, trial, first, it, alone, document):
+        ran = first(trial, it, alone, *self.filters(document))
         if ran:
             accounting = ran[0]["accounting"]
             trial.judge("EXACT", accounting["unwound"] == accounting["open"] == 0,

@@ -91,7 +91,7 @@ class Script(Case):
             trial.figure(f"callgrind agrees on the calls of {equal} functions")
             trial.runs += 1
 
-    def compare(self, trial, it, document, result, alone):
+    def compare(self, trial, it, document, alone):
         symbols = {f["symbol"] for f in document["functions"]
                    if any(pattern in f["name"] for pattern in self.patterns) and f["calls"]}
         path = next((f["module"] for f in document["functions"] if f["symbol"] in symbols), self.path)

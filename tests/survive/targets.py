@@ -1,16 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Target safety: small programs that do to their stack what programs do."""
 
-import glob
-import os
-import subprocess
-import tempfile
-
-import harness
 from engine import Case
 from rows import row
-
-GO = os.path.join(harness.ROOT, "tests", "programs", "go")
 
 
 def case(title, *args, short=False, needs=(), **more):
@@ -74,16 +66,13 @@ for ending in ("exit", "_exit", "signal", "abort"):
     case(f"end inside calls by {ending}", "exits", ending)
 
 
-# Programs made by the Go toolchain, of which each prints its counts.
+def go_case(title, name, *args):
+    """Made by Go's toolchain."""
+    case(f"Go: {title}", "go" + name, *args, needs=(f"program go{name}",))
 
-@row("target safety", "Go: stack growth, GC, 10,000 goroutines, panic/recover",
-     needs=("go", "file tests/programs/go"))
-def go_programs(trial):
-    """One row for all of them."""
-    with tempfile.TemporaryDirectory() as folder:
-        environment = os.environ | {"GO111MODULE": "off", "GOCACHE": folder + "/cache"}
-        for source in sorted(glob.glob(os.path.join(GO, "*.go"))):
-            path = os.path.join(folder, os.path.basename(source)[:-3])
-            subprocess.run(["go", "build", "-o", path, source], check=True, env=environment,
-                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-            Case(path, options=("-F", "main.*")).run(trial)
+
+go_case("stack growth", "stack", 50, 200)
+go_case("10,000 goroutines while garbage is collected", "many", 10000, 10)
+go_case("panic and recover", "panic", 200, 50)
+go_case("functions of every kind", "kinds", 200)
+go_case("stripped, at any address", "kinds-pie-stripped", 200)
