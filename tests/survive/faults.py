@@ -14,6 +14,7 @@ import engine
 import harness
 from engine import judge_counts, judge_identity, judge_same, judge_text, plain, stage
 from harness import PROFTRACE, TRACING, poll, program
+from kills import goes_on
 from rows import row
 
 FAULTS = "refusals"
@@ -129,8 +130,7 @@ def tiny_disk(trial):
             target.go()
             tracer = it.proftrace("-f", "json", "-o", folder + "/out", "-p", target.pid)
             tracer.wait_tracing()
-            target.send("count")
-            target.stdout.wait_lines("rounds ")
+            goes_on(target)
             done = tracer.interrupt()
             judge_text(trial, target.pid, program("many"))
             target.send("stop")
@@ -163,12 +163,14 @@ def short_writes(trial):
         tracer = it.proftrace("-f", "json", "-p", target.pid, stdout=writing)
         os.close(writing)
         tracer.wait_tracing()
-        target.send("count")
-        target.stdout.wait_lines("rounds ")
+        goes_on(target)
         tracer.signal(signal.SIGINT)
         text = b""
         for _ in range(10):
-            trial.judge("EXACT", poll(lambda: blocks_in_write(tracer.pid)), "it never fills the pipe")
+            poll(lambda: blocks_in_write(tracer.pid) or tracer.ended(), harness.TIMEOUT)
+            if not trial.judge("EXACT", not tracer.ended(),
+                               lambda: f"it never fills the pipe: {tracer.finish()}"):
+                break
             tracer.signal(signal.SIGSTOP)
             poll(lambda: harness.stat_fields(tracer.pid)[0] == "T")
             tracer.signal(signal.SIGCONT)
