@@ -9,9 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "attach/keeper.h"
 #include "plan/plan.h"
 #include "target/target.h"
-#include "util/array.h"
 #include "util/log.h"
 #include "wire.h"
 
@@ -70,6 +70,7 @@ static bool may_be_one(int err)
 	case -EBADF:
 	case -ESRCH:
 	case -EINTR:
+	case -EIO: /* the keeper is gone */
 	case -EAGAIN:
 		return false;
 	default:
@@ -110,21 +111,15 @@ static int link_range(struct attach_ctx *ctx, const struct batch *b, size_t from
 		.cookies = b->cookies + from,
 		.cnt = to - from,
 	};
-	int fd, err;
+	int err;
 
 	if (from == to)
 		return 0;
-	if (ARRAY_RESERVE(&ctx->g->links, ctx->g->links_cnt, &ctx->g->links_cap))
-		return -ENOMEM;
-	fd = to - from > MAX_PER_LINK ? -E2BIG : link__create(&spec);
-	if (fd >= 0) {
-		ctx->g->links[ctx->g->links_cnt++] = fd;
-		return 0;
-	}
-	if (!may_be_one(fd))
-		return fd;
+	err = to - from > MAX_PER_LINK ? -E2BIG : keeper__link(ctx->g->keeper, &spec);
+	if (!err || !may_be_one(err))
+		return err;
 	if (to - from == 1)
-		return note_refused(ctx, b->cookies[from], fd);
+		return note_refused(ctx, b->cookies[from], err);
 	err = link_range(ctx, b, from, from + (to - from) / 2);
 	return err ? err : link_range(ctx, b, from + (to - from) / 2, to);
 }
@@ -227,18 +222,14 @@ static int link_marks(struct attach_ctx *ctx)
 			.cookies = &m->cookie,
 			.cnt = 1,
 		};
-		int fd;
+		int err;
 
 		if (m->object != ctx->object)
 			continue;
-		if (ARRAY_RESERVE(&ctx->g->links, ctx->g->links_cnt, &ctx->g->links_cap))
-			return -ENOMEM;
-		fd = link__create(&spec);
-		if (fd >= 0)
-			ctx->g->links[ctx->g->links_cnt++] = fd;
-		else if (!may_be_one(fd))
-			return fd;
-		else
+		err = keeper__link(ctx->g->keeper, &spec);
+		if (err && !may_be_one(err))
+			return err;
+		if (err)
 			log_warn("%s: the kernel refuses a probe: files that are loaded later may "
 				 "go unnoticed",
 				 ctx->obj->path);
@@ -382,11 +373,10 @@ int64_t groups__attach(struct groups *g, const struct tier *tier, const struct p
 
 void groups__detach(struct groups *g)
 {
-	for (size_t i = 0; i < g->links_cnt; i++)
-		close(g->links[i]);
-	free(g->links);
+	if (g->keeper)
+		keeper__detach(g->keeper);
 	free(g->attached);
-	*g = (struct groups){.unbound = g->unbound};
+	*g = (struct groups){.keeper = g->keeper, .unbound = g->unbound};
 }
 
 /* What a trial probes. */
@@ -424,19 +414,14 @@ int groups__trial(struct groups *g, const struct tier_probe *probe)
 		.cookies = &cookie,
 		.cnt = 1,
 	};
-	int fd;
+	int err;
 
 	if (!dl_iterate_phdr(find_offset, &offset))
 		return -ENOENT;
-	if (ARRAY_RESERVE(&g->links, g->links_cnt, &g->links_cap))
-		return -ENOMEM;
 	spec.object_fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	if (spec.object_fd < 0)
 		return -errno;
-	fd = link__create(&spec);
+	err = keeper__link(g->keeper, &spec);
 	close(spec.object_fd);
-	if (fd < 0)
-		return fd;
-	g->links[g->links_cnt++] = fd;
-	return 0;
+	return err;
 }

@@ -12,12 +12,12 @@
 
 #include "attach/tier.h"
 
+struct keeper;
 struct plan;
 struct target;
 
 struct groups {
-	int *links; /* descriptors */
-	size_t links_cnt, links_cap;
+	struct keeper *keeper; /* borrowed */
 	/* By object: how many of its processes have its probes already. */
 	uint32_t *attached;
 	size_t attached_cnt;

@@ -124,6 +124,7 @@ static int load_tier(struct tracer *tr, const struct tier *tier, const struct tr
 		return -errno;
 	tier->prepare(tr->skel);
 	size_tables(tr, opts);
+	tr->groups.keeper = opts->keeper;
 	tr->groups.unbound = !t->processes_cnt || opts->follow;
 	tr->skel->rodata->filter_tgids = t->processes_cnt != 0;
 	tr->skel->rodata->links_unbound = tr->groups.unbound;

@@ -11,15 +11,17 @@
 #include <stdint.h>
 
 struct plan;
+struct keeper;
 struct life;
 struct target;
 struct tracer;
 
 struct tracer_options {
-	uint32_t max_paths; /* call paths of all threads together */
-	uint32_t max_depth; /* deepest recorded level; 0: no limit */
-	const char *tier;   /* name of the only tier to try; NULL: the best one that works */
-	bool follow;	    /* trace the processes' children as well */
+	uint32_t max_paths;    /* call paths of all threads together */
+	uint32_t max_depth;    /* deepest recorded level; 0: no limit */
+	const char *tier;      /* name of the only tier to try; NULL: the best one that works */
+	bool follow;	       /* trace the processes' children as well */
+	struct keeper *keeper; /* of links; borrowed */
 	/* Go programs are among the targets: a goroutine's calls are to be its own. Where its
 	 * descriptor is found, from the thread pointer, and its number in there (symbol/go.h). */
 	bool go;

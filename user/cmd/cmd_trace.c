@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "attach/keeper.h"
 #include "attach/life.h"
 #include "attach/tracer.h"
 #include "calls/merge.h"
@@ -64,6 +65,8 @@ static int run_prepare(struct run *r)
 	if (!err)
 		err = privilege__check();
 	if (!err)
+		err = keeper__new(&r->keeper);
+	if (!err)
 		err = output__open(&r->out, o);
 	if (!err)
 		err = target__open(&spec, &r->target);
@@ -72,6 +75,7 @@ static int run_prepare(struct run *r)
 				   o->notraces_cnt);
 	if (!err)
 		err = plan__new(r->target, &r->filter, &r->plan_opts, &r->plan);
+	tracer_opts.keeper = r->keeper;
 	if (!err && r->plan->go) {
 		tracer_opts.go = true;
 		tracer_opts.go_tls_offset = r->plan->go_layout.g_tls_offset;
@@ -253,6 +257,7 @@ static void run_free(struct run *r)
 	describe__free(r->description);
 	collector__free(r->collector);
 	tracer__free(r->tracer);
+	keeper__free(r->keeper);
 	plan__free(r->plan);
 	filter__clear(&r->filter);
 	target__free(r->target);

@@ -14,6 +14,7 @@
 
 struct collector;
 struct description;
+struct keeper;
 struct options;
 struct profile;
 struct target;
@@ -28,6 +29,7 @@ struct run {
 	struct filter filter;
 	struct plan_options plan_opts;
 	struct plan *plan;
+	struct keeper *keeper;
 	struct tracer *tracer;
 	struct collector *collector;
 	struct description *description;

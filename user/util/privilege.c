@@ -16,7 +16,7 @@
 #define BIT(cap) (1ull << (cap))
 
 /* Found by leaving out one at a time (Linux 6.18). */
-#define ATTACHING (BIT(CAP_BPF) | BIT(CAP_PERFMON) | READING)
+#define ATTACHING (BIT(CAP_BPF) | BIT(CAP_PERFMON))
 #define READING                                                                \
 	(BIT(CAP_SYS_PTRACE) |	       /* /proc/PID/maps of other users */     \
 	 BIT(CAP_CHECKPOINT_RESTORE) | /* what /proc/PID/map_files leads to */ \
@@ -95,9 +95,9 @@ static void keep_only(uint64_t keep)
 		log_warn("cannot give up privileges: %s", strerror(-err));
 }
 
-static uint64_t attaching(void)
+static uint64_t reading(void)
 {
-	return ATTACHING | (permitted() & BIT(CAP_CHECKPOINT_RESTORE) ? 0 : INSTEAD);
+	return READING | (permitted() & BIT(CAP_CHECKPOINT_RESTORE) ? 0 : INSTEAD);
 }
 
 void privilege__drop_for_start(void)
@@ -105,10 +105,15 @@ void privilege__drop_for_start(void)
 	const struct rlimit none = {0, 0};
 
 	setrlimit(RLIMIT_CORE, &none);
-	keep_only(attaching() | BIT(CAP_KILL));
+	keep_only(ATTACHING | reading() | BIT(CAP_KILL));
 }
 
-void privilege__drop_for_run(bool will_attach)
+void privilege__drop_for_links(void)
 {
-	keep_only(will_attach ? attaching() : 0);
+	keep_only(ATTACHING);
+}
+
+void privilege__drop_for_run(bool will_read)
+{
+	keep_only(will_read ? reading() : 0);
 }

@@ -20,8 +20,11 @@ int privilege__check(void);
  */
 void privilege__drop_for_start(void);
 
-/* Keeps what reading and attaching take if files may be mapped that are to be probed, or nothing.
- * Once everything is attached and a command runs. */
-void privilege__drop_for_run(bool will_attach);
+/* Keeps what it takes to attach, no more: for the process that holds the links. */
+void privilege__drop_for_links(void);
+
+/* Keeps what reading processes and files takes if more may be mapped that is to be probed, or
+ * nothing. Once everything is attached and a command runs. */
+void privilege__drop_for_run(bool will_read);
 
 #endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The keeper of links: a process of ours, apart, that creates, holds and closes all links on the
+ * targets' code. A task that is killed in the midst of putting probes in or taking them out leaves
+ * breakpoints behind (the kernel's uprobe code gives up when a fatal signal is pending: seen on
+ * 6.18). The profiler may be killed at any moment; the keeper, in a session of its own, then sees
+ * the socket close and takes all probes out in peace.
+ */
+#ifndef PROFTRACE_ATTACH_KEEPER_H
+#define PROFTRACE_ATTACH_KEEPER_H
+
+#include "attach/link.h"
+
+struct keeper;
+
+/* Starts it, before anything is opened that it should not hold on to and while we have the
+ * privileges that it takes along. Returns 0 or -errno with one line logged. */
+int keeper__new(struct keeper **out);
+/* Takes all probes out and waits for its end. Accepts NULL. */
+void keeper__free(struct keeper *k);
+
+/* link__create() by the keeper, which holds the link. Returns 0 or -errno; silent. */
+int keeper__link(struct keeper *k, const struct link_spec *spec);
+
+/* Closes all links; they are gone when it returns. */
+void keeper__detach(struct keeper *k);
+
+#endif
