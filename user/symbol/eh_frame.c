@@ -117,13 +117,14 @@ static int read_fde(struct eh_frame *eh, struct dwarf_cursor *c, const struct ci
 	return 0;
 }
 
-static int read_records(struct eh_frame *eh, struct dwarf_cursor c)
+/* The FDEs from `c` on, `limit` at most: not every linker puts an end mark behind the last. */
+static int read_records(struct eh_frame *eh, struct dwarf_cursor c, uint64_t limit)
 {
 	const uint8_t *begin = c.at;
 	struct cie cie = {0};
 	struct dwarf_cursor record, before, cie_record;
 
-	while (next_record(&c, &record)) {
+	while (limit && next_record(&c, &record)) {
 		const uint8_t *id_at = record.at;
 		uint64_t back = dwarf_fixed(&record, 4);
 		int err;
@@ -132,6 +133,7 @@ static int read_records(struct eh_frame *eh, struct dwarf_cursor c)
 			continue;
 		if (back > (uint64_t)(id_at - begin))
 			return -ENOEXEC;
+		limit--;
 		if (cie.at != id_at - back) {
 			before = c;
 			before.at = id_at - back;
@@ -160,7 +162,8 @@ static void drop_overlaps(struct eh_frame *eh)
 	uint64_t end = 0;
 	size_t kept = 0;
 
-	qsort(eh->ranges, eh->cnt, sizeof(*eh->ranges), by_start);
+	if (eh->cnt)
+		qsort(eh->ranges, eh->cnt, sizeof(*eh->ranges), by_start);
 	for (size_t i = 0; i < eh->cnt; i++) {
 		struct eh_range r = eh->ranges[i];
 		bool overlaps = r.start < end;
@@ -191,8 +194,8 @@ static int read_from(const struct elf_image *img, uint64_t vaddr, void **out, ui
 	return -ENOEXEC;
 }
 
-/* Where .eh_frame begins, by .eh_frame_hdr. */
-static int find_records(const struct elf_image *img, bool absolute, uint64_t *vaddr)
+/* Where .eh_frame begins and how many FDEs it has, by .eh_frame_hdr. */
+static int find_records(const struct elf_image *img, bool absolute, uint64_t *vaddr, uint64_t *fdes)
 {
 	const Elf64_Phdr *phdrs;
 	uint8_t bytes[12];
@@ -211,6 +214,7 @@ static int find_records(const struct elf_image *img, bool absolute, uint64_t *va
 	dwarf_take(&c, 4);
 	c.vaddr = phdrs[i].p_vaddr + 4;
 	*vaddr = dwarf_pointer(&c, encoding);
+	*fdes = bytes[2] == EH_PE_OMIT ? UINT64_MAX : dwarf_encoded_raw(&c, bytes[2]);
 	return c.bad || (encoding & EH_PE_INDIRECT) ? -ENOEXEC : 0;
 }
 
@@ -218,18 +222,18 @@ int eh_frame__load(const struct elf_image *img, struct eh_frame **out)
 {
 	struct eh_frame *eh = calloc(1, sizeof(*eh));
 	struct dwarf_cursor c = {.absolute = elf_image__is_fixed(img)};
-	uint64_t size;
+	uint64_t size, fdes;
 	void *block = NULL;
 	int err = eh ? 0 : -ENOMEM;
 
 	if (!err)
-		err = find_records(img, c.absolute, &c.vaddr);
+		err = find_records(img, c.absolute, &c.vaddr, &fdes);
 	if (!err)
 		err = read_from(img, c.vaddr, &block, &size);
 	if (!err) {
 		c.at = block;
 		c.end = c.at + size;
-		err = read_records(eh, c);
+		err = read_records(eh, c, fdes);
 	}
 	free(block);
 	if (err) {

@@ -356,6 +356,13 @@ bool elf_image__is_static(const struct elf_image *img)
 	return img->is_static;
 }
 
+bool elf_image__is_program(const struct elf_image *img)
+{
+	char soname[2];
+
+	return has_interpreter(img) && !*elf_image__soname(img, soname, sizeof(soname));
+}
+
 bool elf_image__is_fixed(const struct elf_image *img)
 {
 	return img->is_fixed;

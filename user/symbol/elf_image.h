@@ -34,8 +34,9 @@ void elf_image__free(struct elf_image *img); /* accepts NULL */
 const char *elf_image__label(const struct elf_image *img);
 struct Elf *elf_image__elf(const struct elf_image *img);
 const struct elf_segment *elf_image__segments(const struct elf_image *img, size_t *cnt);
-uint64_t elf_image__entry(const struct elf_image *img); /* e_entry, a vaddr */
-bool elf_image__is_static(const struct elf_image *img); /* no PT_INTERP and no DT_NEEDED */
+uint64_t elf_image__entry(const struct elf_image *img);	 /* e_entry, a vaddr */
+bool elf_image__is_program(const struct elf_image *img); /* PT_INTERP and no DT_SONAME */
+bool elf_image__is_static(const struct elf_image *img);	 /* no PT_INTERP and no DT_NEEDED */
 
 /* File offset of `vaddr`, if [vaddr, vaddr+size) lies wholly within the file bytes of one
  * executable PT_LOAD. */

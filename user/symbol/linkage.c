@@ -134,22 +134,10 @@ static int by_vaddr(const void *pa, const void *pb)
 	return (a->vaddr > b->vaddr) - (a->vaddr < b->vaddr);
 }
 
-static bool has_interpreter(const struct elf_image *img)
-{
-	const Elf64_Phdr *phdrs;
-	size_t cnt, i;
-
-	phdrs = elf_image__phdrs(img, &cnt);
-	for (i = 0; i < cnt && phdrs[i].p_type != PT_INTERP; i++)
-		;
-	return i < cnt;
-}
-
 int linkage__load(const struct elf_image *img, struct linkage **out)
 {
 	struct linkage *l = calloc(1, sizeof(*l));
 	struct elf_dynamic dyn = {0};
-	uint64_t soname;
 	int err = l ? read_symbols(l, img) : -ENOMEM;
 
 	if (!err && elf_dynamic__load(img, &dyn) == -ENOMEM)
@@ -165,7 +153,7 @@ int linkage__load(const struct elf_image *img, struct linkage **out)
 		linkage__free(l);
 		return err;
 	}
-	l->is_program = has_interpreter(img) && !elf_dynamic__get(&dyn, DT_SONAME, &soname);
+	l->is_program = elf_image__is_program(img);
 	elf_dynamic__free(&dyn);
 	if (l->slots_cnt)
 		qsort(l->slots, l->slots_cnt, sizeof(*l->slots), by_vaddr);

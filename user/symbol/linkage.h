@@ -33,7 +33,7 @@ const char *linkage__import(const struct linkage *l, uint64_t vaddr);
 /* The same for a variable's first value. */
 const char *linkage__initial(const struct linkage *l, uint64_t vaddr);
 
-/* Whether a program begins in this file: it has an interpreter and no soname. */
+/* elf_image__is_program() */
 bool linkage__is_program(const struct linkage *l);
 
 #endif

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Unwind ranges, exception tables and imports of files that are compiled here, whole and damaged.
+ */
+#include "elf_fixture.h"
+
+#include <elf.h>
+#include <errno.h>
+
+#include "symbol/eh_frame.h"
+#include "symbol/linkage.h"
+#include "symbol/symtab.h"
+
+/* In assembly, for then the exception table is known to the byte. */
+static const char tables[] =
+	".text\n"
+	".globl plain, guarded\n"
+	".type plain,@function\nplain: .cfi_startproc\n ret\n.cfi_endproc\n.size plain,.-plain\n"
+	".type guarded,@function\n"
+	"guarded: .cfi_startproc\n"
+	".cfi_personality 0x9b, DW.ref.__gxx_personality_v0\n.cfi_lsda 0x1b, .Ltable\n"
+	"push %rbx\n"
+	".L0: call plain@plt\n.L1: call plain@plt\n.L2: call plain@plt\n.L3: call plain@plt\n.L4:\n"
+	"call plain@plt\n.L5: pop %rbx\nret\n.Lpad: ud2\n"
+	".cfi_endproc\n.size guarded,.-guarded\n"
+	".section .gcc_except_table,\"a\",@progbits\n"
+	".Ltable: .byte 0xff, 0x9b\n .uleb128 .Ltypes-.Lt0\n.Lt0: .byte 1\n"
+	" .uleb128 .Lc1-.Lc0\n"
+	/* to the caller; a cleanup; int; everything; the last one is not listed */
+	".Lc0: .uleb128 .L0-guarded, .L1-.L0, 0, 0\n"
+	" .uleb128 .L1-guarded, .L2-.L1, .Lpad-guarded, 0\n"
+	" .uleb128 .L2-guarded, .L3-.L2, .Lpad-guarded, 1\n"
+	" .uleb128 .L3-guarded, .L4-.L3, .Lpad-guarded, 3\n.Lc1:\n"
+	/* 1: filter 2 (int), the end; 3: filter 2, then 5: filter 1 (null) */
+	" .byte 2, 0, 2, 1, 1, 0\n .balign 4\n"
+	" .long DW.ref._ZTIi-.\n .long 0\n.Ltypes:\n"
+	".data\n"
+	"DW.ref.__gxx_personality_v0: .quad __gxx_personality_v0\nDW.ref._ZTIi: .quad _ZTIi\n"
+	".section .note.GNU-stack,\"\"\n";
+
+static const struct symbol *symbol(const struct symtab *tab, const char *name)
+{
+	for (size_t i = 0; i < symtab__count(tab); i++) {
+		if (!strcmp(symtab__at(tab, i)->name, name))
+			return symtab__at(tab, i);
+	}
+	fail_msg("no %s", name);
+	return NULL;
+}
+
+static void tables_are_read(void **state)
+{
+	static const enum lsda_fate fates[] = {LSDA_PASSES, LSDA_PASSES, LSDA_PASSES, LSDA_CAUGHT,
+					       LSDA_ENDS};
+	uint64_t budget = 1 << 20, start, none;
+	const struct eh_range *range;
+	const struct symbol *plain;
+	struct eh_frame *eh;
+	struct linkage *linkage;
+	struct symtab *tab;
+	struct lsda lsda = {0};
+	struct elf_image *img;
+	int fd;
+
+	img = open_path("libtables.so", &fd);
+	assert_int_equal(eh_frame__load(img, &eh), 0);
+	assert_int_equal(linkage__load(img, &linkage), 0);
+	assert_int_equal(symtab__load(img, "", &tab), 0);
+	plain = symbol(tab, "plain");
+	range = eh_frame__at(eh, plain->vaddr);
+	assert_non_null(range);
+	assert_int_equal(range->start, plain->vaddr);
+	assert_int_equal(range->end, plain->vaddr + 1);
+	assert_int_equal(lsda__read(img, range, &budget, &lsda), -ENOENT);
+	assert_null(eh_frame__at(eh, 0));
+
+	start = symbol(tab, "guarded")->vaddr;
+	range = eh_frame__at(eh, start + 3);
+	assert_non_null(range);
+	assert_int_equal(range->start, start);
+	assert_string_equal(linkage__initial(linkage, range->personality), "__gxx_personality_v0");
+	/* a variable's first value is no promise */
+	assert_null(linkage__import(linkage, range->personality));
+	assert_int_equal(lsda__read(img, range, &budget, &lsda), 0);
+	assert_true(budget < 1 << 20);
+	assert_int_equal(lsda.cnt, 4);
+	for (size_t i = 0; i < 5; i++)
+		assert_int_equal(lsda__fate(&lsda, start + 1 + 5 * i + 4), fates[i]);
+	assert_int_equal(lsda.sites[0].pad, 0);
+	for (size_t i = 1; i < 4; i++)
+		assert_int_equal(lsda.sites[i].pad, start + 28);
+	none = 4;
+	assert_int_equal(lsda__read(img, range, &none, &lsda), -ENOEXEC);
+	assert_int_equal(lsda.cnt, 0);
+	free(lsda.sites);
+	symtab__free(tab);
+	linkage__free(linkage);
+	eh_frame__free(eh);
+	close_image(img, fd);
+}
+
+/* Reads all that an image has, as far as it lets us. */
+static void read_all(struct elf_image *img)
+{
+	uint64_t budget = 1 << 20;
+	const struct linkage_definition *defs;
+	struct linkage *linkage;
+	struct lsda lsda = {0};
+	struct eh_frame *eh;
+	size_t cnt;
+
+	assert_int_equal(linkage__load(img, &linkage), 0);
+	defs = linkage__definitions(linkage, &cnt);
+	if (eh_frame__load(img, &eh)) {
+		linkage__free(linkage);
+		return;
+	}
+	for (size_t i = 0; i < cnt; i++) {
+		const struct eh_range *range = eh_frame__at(eh, defs[i].vaddr);
+
+		assert_true(strlen(defs[i].name) > 0);
+		if (!range || lsda__read(img, range, &budget, &lsda))
+			continue;
+		assert_true(range->start <= defs[i].vaddr && defs[i].vaddr < range->end);
+		for (size_t k = 0; k < lsda.cnt; k++) {
+			assert_true(lsda.sites[k].start >= range->start);
+			assert_true(lsda.sites[k].end <= range->end);
+			lsda__fate(&lsda, lsda.sites[k].start);
+		}
+	}
+	free(lsda.sites);
+	eh_frame__free(eh);
+	linkage__free(linkage);
+}
+
+static void damaged_files(void **state)
+{
+	for_each_mutant("libtables.so", 3000, read_all);
+}
+
+static void damaged_tables(void **state)
+{
+	const char *const names[] = {".eh_frame", ".eh_frame_hdr", ".gcc_except_table", ".rela.dyn",
+				     ".dynsym"};
+	size_t len;
+	uint8_t *good = read_bytes("libtables.so", &len), *bad = malloc(len);
+	const Elf64_Ehdr *eh = (const Elf64_Ehdr *)good;
+	const Elf64_Shdr *sh = (const Elf64_Shdr *)(good + eh->e_shoff);
+	const char *strings = (const char *)good + sh[eh->e_shstrndx].sh_offset;
+	uint32_t seed = 7;
+	int saved = hush(), hits = 0;
+
+	for (int i = 0; i < eh->e_shnum; i++) {
+		for (size_t k = 0; k < sizeof(names) / sizeof(*names); k++) {
+			if (strcmp(strings + sh[i].sh_name, names[k]))
+				continue;
+			for (int round = 0; round < 1000; round++, hits++) {
+				struct elf_image *img;
+				int fd;
+
+				memcpy(bad, good, len);
+				for (uint32_t n = 1 + next_random(&seed) % 3; n; n--)
+					bad[sh[i].sh_offset + next_random(&seed) % sh[i].sh_size] =
+						next_random(&seed) >> 8;
+				fd = memfd_with(bad, len);
+				if (!elf_image__try(fd, "bad", &img)) {
+					read_all(img);
+					elf_image__free(img);
+				}
+				close(fd);
+			}
+		}
+	}
+	unhush(saved);
+	free(good);
+	free(bad);
+	assert_int_equal(hits, 5000);
+}
+
+static int make_files(void **state)
+{
+	if (fixture_make(state))
+		return -1;
+	compile("libtables.so", "tables.s", tables, "-shared -nostdlib");
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(tables_are_read),
+		cmocka_unit_test(damaged_files),
+		cmocka_unit_test(damaged_tables),
+	};
+
+	return cmocka_run_group_tests(tests, make_files, fixture_clean);
+}
