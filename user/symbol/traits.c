@@ -36,7 +36,7 @@ struct evidence {
 static const struct evidence symbols[] = {
 	WORD("_Unwind_RaiseException", TRAIT_UNWINDS),
 	WORD("_Unwind_Resume_or_Rethrow", TRAIT_UNWINDS),
-	WORD("_Unwind_ForcedUnwind", TRAIT_UNWINDS),
+	WORD("_Unwind_ForcedUnwind", TRAIT_UNWINDS | TRAIT_CANCELS),
 	WORD("_Unwind_SjLj_RaiseException", TRAIT_UNWINDS),
 	WORD("__cxa_throw", TRAIT_UNWINDS),
 	WORD("__cxa_rethrow", TRAIT_UNWINDS),
@@ -114,6 +114,8 @@ static const struct evidence symbols[] = {
 	WORD("sigvec", TRAIT_SIGNALS),
 	WORD("__sysv_signal", TRAIT_SIGNALS),
 	WORD("bsd_signal", TRAIT_SIGNALS),
+	/* Threads that can be cancelled at any instruction: by a signal, in fact. */
+	WORD("pthread_setcanceltype", TRAIT_SIGNALS),
 	WORD("pthread_cancel", TRAIT_CANCELS),
 	WORD("pthread_exit", TRAIT_CANCELS),
 	WORD("thrd_exit", TRAIT_CANCELS),
