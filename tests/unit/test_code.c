@@ -254,6 +254,11 @@ static void returns_of_every_encoding(void **state)
 	assert_int_equal(c->exits[1].vaddr, BASE + 6);
 	/* bnd ret */
 	assert_int_equal(DECODE(0xf2, 0xc3)->exits_cnt, 1);
+	/* lret, lret $8, iretq: no leave of a function */
+	assert_non_null(DECODE(0xcb)->no_exits);
+	assert_non_null(DECODE(0xca, 0x08, 0x00)->no_exits);
+	assert_non_null(DECODE(0x48, 0xcf)->no_exits);
+	assert_false(DECODE(0xcb)->followed);
 }
 
 static void tail_jumps(void **state)
@@ -342,6 +347,109 @@ static void jump_tables_need_a_bound(void **state)
 	decode_with_table(unchecked, &code);
 	assert_int_equal(code.exits_cnt, 1);
 	code_clear(&code);
+}
+
+static void bounds_hold_where_a_branch_leads(void **state)
+{
+	/* cmp $1,%edi; jbe T; ret; (nops); T: lea table(%rip),%rdx; movslq; add; jmp *%rax; ret;
+	 * ret */
+	static const uint8_t bytes[] = {0x83, 0xff, 0x01, 0x76, 0x01, 0xc3, 0x48, 0x8d,
+					0x15, 0x0b, 0x00, 0x00, 0x00, 0x48, 0x63, 0x04,
+					0xba, 0x48, 0x01, 0xd0, 0xff, 0xe0, 0xc3, 0xc3};
+	uint8_t unchecked[sizeof(bytes)];
+	struct code code = {0};
+
+	decode_with_table(bytes, &code);
+	assert_int_equal(code.exits_cnt, 3);
+	assert_false(code.exits_missing);
+	/* jae says nothing of it */
+	memcpy(unchecked, bytes, sizeof(bytes));
+	unchecked[3] = 0x73;
+	decode_with_table(unchecked, &code);
+	assert_int_equal(code.exits_cnt, 1);
+	assert_true(code.exits_missing);
+	code_clear(&code);
+}
+
+static void tail_calls_through_an_array(void **state)
+{
+	/* push %rbx; mov (%rdx,%rdi,8),%rax; pop %rbx; jmp *%rax: the frame is gone */
+	const struct code *c = DECODE(0x53, 0x48, 0x8b, 0x04, 0xfa, 0x5b, 0xff, 0xe0);
+
+	assert_int_equal(c->exits_cnt, 1);
+	assert_false(c->exits_missing);
+	assert_true(c->tail_jumps);
+	assert_false(c->followed);
+	/* without the pop it is a switch */
+	c = DECODE(0x53, 0x48, 0x8b, 0x04, 0xfa, 0xff, 0xe0);
+	assert_int_equal(c->exits_cnt, 0);
+}
+
+static void landing_pads_are_followed(void **state)
+{
+	/* call far; ret; P: push %rbx; call far; pop %rbx; ret */
+	static const uint8_t bytes[] = {0xe8, 0x00, 0x10, 0x00, 0x00, 0xc3, 0x53,
+					0xe8, 0x00, 0x20, 0x00, 0x00, 0x5b, 0xc3};
+	static const uint64_t pads[] = {BASE + 6, BASE + 0x5000};
+	struct code_piece piece = {
+		.vaddr = BASE, .bytes = bytes, .size = sizeof(bytes), .pads = pads, .pads_cnt = 2};
+	struct fixture *f = *state;
+	const struct code *c = &f->code;
+
+	assert_int_equal(code_decode(f->decoder, &piece, 1, UINT64_MAX, &f->code), 0);
+	assert_int_equal(c->exits_cnt, 2);
+	assert_int_equal(c->exits[1].vaddr, BASE + 13);
+	assert_int_equal(c->calls_cnt, 2);
+	assert_false(c->calls[0].in_pad);
+	assert_true(c->calls[1].in_pad);
+	assert_true(c->followed);
+	/* without them nobody gets there */
+	piece.pads_cnt = 0;
+	assert_int_equal(code_decode(f->decoder, &piece, 1, UINT64_MAX, &f->code), 0);
+	assert_int_equal(c->exits_cnt, 1);
+	assert_int_equal(c->calls_cnt, 1);
+}
+
+static void calls_are_noted(void **state)
+{
+	/* call far; call *0x10(%rip); call *%rax; jne far; jmp *0x20(%rip) */
+	const struct code *c =
+		DECODE(0xe8, 0x00, 0x10, 0x00, 0x00, 0xff, 0x15, 0x10, 0x00, 0x00, 0x00, 0xff, 0xd0,
+		       0x0f, 0x85, 0x00, 0x30, 0x00, 0x00, 0xff, 0x25, 0x20, 0x00, 0x00, 0x00);
+	static const struct code_call calls[] = {
+		{BASE + 5, BASE + 0x1005, CODE_CALL_DIRECT, false},
+		{BASE + 11, BASE + 11 + 0x10, CODE_CALL_SLOT, false},
+		{BASE + 13, 0, CODE_CALL_UNKNOWN, false},
+		{0, BASE + 19 + 0x3000, CODE_CALL_DIRECT, false},
+		{0, BASE + 25 + 0x20, CODE_CALL_SLOT, false},
+	};
+
+	assert_true(c->followed);
+	assert_false(c->leaf);
+	assert_int_equal(c->calls_cnt, 5);
+	for (size_t i = 0; i < 5; i++) {
+		assert_int_equal(c->calls[i].end, calls[i].end);
+		assert_int_equal(c->calls[i].kind, calls[i].kind);
+		if (calls[i].target)
+			assert_int_equal(c->calls[i].target, calls[i].target);
+	}
+}
+
+static void what_cannot_be_followed(void **state)
+{
+	/* push %rdi; ret: a jump */
+	assert_false(DECODE(0x57, 0xc3)->followed);
+	assert_false(DECODE(0x57, 0xc3)->leaf);
+	/* runs on; a system call; another stack; a switch, read or not */
+	assert_false(DECODE(0x89, 0xf8)->followed);
+	assert_false(DECODE(0x89, 0xf8)->leaf);
+	assert_false(DECODE(0x0f, 0x05, 0xc3)->followed);
+	assert_false(DECODE(0x48, 0x89, 0xfc, 0xc3)->followed);
+	assert_false(DECODE(0x3e, 0xff, 0xe0, 0xc3)->followed);
+	/* a call of the next instruction, and of the middle */
+	assert_int_equal(DECODE(0xe8, 0x00, 0x00, 0x00, 0x00, 0xc3)->calls[0].kind,
+			 CODE_CALL_UNKNOWN);
+	assert_false(DECODE(0xe8, 0x01, 0x00, 0x00, 0x00, 0xc3, 0xc3)->followed);
 }
 
 static void data_is_not_code(void **state)
@@ -493,6 +601,11 @@ int main(void)
 		TEST(unread_jump_tables_stay_inside),
 		TEST(jump_tables_are_followed),
 		TEST(jump_tables_need_a_bound),
+		TEST(bounds_hold_where_a_branch_leads),
+		TEST(tail_calls_through_an_array),
+		TEST(landing_pads_are_followed),
+		TEST(calls_are_noted),
+		TEST(what_cannot_be_followed),
 		TEST(data_is_not_code),
 		TEST(landing_pads_limit_the_entry_block),
 		TEST(middle_of_an_instruction),

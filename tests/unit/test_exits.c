@@ -17,6 +17,7 @@ static const char no_exits_why[] = "never leaves by a return or a jump";
 
 static const struct code plain = {0};
 static const struct code leaf = {.leaf = true};
+static const struct code missing = {.exits_missing = true};
 static const struct code bad = {.bad = bad_why};
 static const struct code endless = {.no_exits = no_exits_why};
 static const struct code endless_leaf = {.leaf = true, .no_exits = no_exits_why};
@@ -47,6 +48,8 @@ static const struct {
 	{TRAIT_UNWINDS, &bad, DENY_NOTHING, EXIT_NONE, bad_why},
 	{TRAIT_UNWINDS, &endless, DENY_NOTHING, EXIT_NONE, no_exits_why},
 	{TRAIT_UNWINDS, &bad_endless, DENY_NOTHING, EXIT_NONE, bad_why},
+	{TRAIT_UNWINDS, &missing, DENY_NOTHING, EXIT_SITES,
+	 "some exits may lie behind a jump table that cannot be read"},
 	/* Go's scheduler interrupts leaves, too */
 	{TRAIT_GO, &plain, DENY_NOTHING, EXIT_SITES, why},
 	{TRAIT_GO, &leaf, DENY_NOTHING, EXIT_SITES, why},

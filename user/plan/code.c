@@ -27,13 +27,19 @@
 
 #define INSIDE_INSN 0xff /* in reached[] */
 
+/* Code that something jumps to. */
+struct work {
+	uint64_t vaddr;
+	uint32_t limit; /* as in struct bound: what the jump has found out */
+};
+
 struct code_decoder {
 	struct insn_decoder *insn;
 	code_reader read;
 	void *read_ctx;
 	uint8_t *reached; /* a byte of the pieces: length of the instruction that begins there */
 	size_t reached_cap;
-	uint64_t *work; /* vaddrs still to follow */
+	struct work *work; /* still to follow */
 	size_t work_cnt, work_cap;
 };
 
@@ -87,6 +93,7 @@ struct bound {
 	uint32_t compare_age;
 	uint32_t limit; /* 0: none */
 	uint32_t limit_age;
+	uint32_t limit_taken; /* the same where the last branch leads */
 };
 
 /* The state of one code_decode(). */
@@ -166,7 +173,7 @@ static void note_target(struct scan *s, uint64_t vaddr)
 }
 
 /* Has the code at `vaddr` followed later. */
-static int follow_later(struct scan *s, uint64_t vaddr)
+static int follow_later(struct scan *s, uint64_t vaddr, uint32_t limit)
 {
 	struct code_decoder *d = s->d;
 	size_t at;
@@ -175,7 +182,7 @@ static int follow_later(struct scan *s, uint64_t vaddr)
 		return 0;
 	if (ARRAY_RESERVE(&d->work, d->work_cnt, &d->work_cap))
 		return -ENOMEM;
-	d->work[d->work_cnt++] = vaddr;
+	d->work[d->work_cnt++] = (struct work){vaddr, limit};
 	return 0;
 }
 
@@ -230,20 +237,30 @@ static void follow_tables(struct scan *s, const struct insn *in, uint64_t vaddr)
 		s->table = (struct table){table_vaddr(s, in), in->table_scale, 0};
 }
 
-/* Takes note of the range checks before switches: cmp $N; ja (or jae) default. */
+/* Takes note of the range checks before switches: cmp $N; ja (or jae) default; or the other way
+ * round, jbe (or jb) to the switch. */
 static void follow_bounds(struct scan *s, const struct insn *in)
 {
 	struct bound *b = &s->bound;
+	uint32_t limit;
 
 	b->compare_age++;
 	b->limit_age++;
+	b->limit_taken = 0;
 	if (in->compares) {
 		b->constant = in->constant;
 		b->compare_age = 0;
-	} else if (in->flow == FLOW_JCC && b->compare_age <= COMPARE_REACH && b->constant >= 0 &&
-		   b->constant < TABLE_ENTRIES && (in->cond == 7 || in->cond == 3)) {
-		b->limit = b->constant + (in->cond == 7);
+		return;
+	}
+	if (in->flow != FLOW_JCC || b->compare_age > COMPARE_REACH || b->constant < 0 ||
+	    b->constant >= TABLE_ENTRIES)
+		return;
+	limit = b->constant + (in->cond == 7 || in->cond == 6);
+	if (in->cond == 7 || in->cond == 3) {
+		b->limit = limit;
 		b->limit_age = 0;
+	} else if (in->cond == 6 || in->cond == 2) {
+		b->limit_taken = limit;
 	}
 }
 
@@ -276,7 +293,7 @@ static int follow_table(struct scan *s, const struct table *table)
 		if (!inside(s, target))
 			return 0;
 		note_target(s, target);
-		err = follow_later(s, target);
+		err = follow_later(s, target, 0);
 		if (err)
 			return err;
 	}
@@ -296,7 +313,7 @@ static int scan_branch(struct scan *s, const struct insn *in, uint64_t vaddr)
 		else if (target == s->pieces[0].vaddr)
 			code->loops_to_entry++;
 		note_target(s, target);
-		return follow_later(s, target);
+		return follow_later(s, target, s->bound.limit_taken);
 	}
 	code->leaf = false;
 	code->tail_jumps = true;
@@ -323,7 +340,12 @@ static int scan_indirect(struct scan *s, const struct insn *in, uint64_t vaddr)
 		s->code->followed = false; /* is the table as long as it seems? */
 		entries = follow_table(s, in->table_scale ? &direct : &s->table);
 		s->unread_table |= entries == 0;
-		return entries < 0 ? entries : 0;
+		/* Where the frame is gone, an array of functions is likelier. In a switch the probe
+		 * would do no harm: unless the stack pointer is at the slot, it is no leave. */
+		if (entries || in->flow != FLOW_JMP_REG || !s->torn_down) {
+			s->code->exits_missing |= entries == 0;
+			return entries < 0 ? entries : 0;
+		}
 	}
 	s->code->tail_jumps = true;
 	err = add_call(s, 0, vaddr + in->length + in->slot,
@@ -364,9 +386,9 @@ static int scan_flow(struct scan *s, const struct insn *in, uint64_t vaddr)
 		return scan_indirect(s, in, vaddr);
 	case FLOW_RET:
 		/* A jump in disguise. */
-		if (s->pushed)
+		if (s->pushed || in->far_return)
 			lose_track(s);
-		if (!in->probeable) {
+		if (!in->probeable || in->far_return) {
 			s->code->no_exits = "has a return that cannot be probed";
 			return 0;
 		}
@@ -408,8 +430,9 @@ static bool mark_reached(uint8_t *reached, const uint8_t *bytes, uint32_t offset
 }
 
 /* Follows the code at `vaddr` until it does not run on, or to where it was followed before. */
-static int scan_block(struct scan *s, uint64_t vaddr)
+static int scan_block(struct scan *s, struct work work)
 {
+	uint64_t vaddr = work.vaddr;
 	const struct code_piece *piece;
 	bool called = false; /* nothing but nops since a call */
 	struct insn in;
@@ -419,7 +442,8 @@ static int scan_block(struct scan *s, uint64_t vaddr)
 	s->torn_down = s->pushed = false;
 	s->table.age = TABLE_REACH + 1;
 	s->bound.compare_age = COMPARE_REACH + 1;
-	s->bound.limit_age = BOUND_REACH + 1;
+	s->bound.limit = work.limit;
+	s->bound.limit_age = 0;
 	while ((piece = piece_of(s, vaddr, &at)) && !s->d->reached[at]) {
 		uint32_t offset = vaddr - piece->vaddr;
 
@@ -485,7 +509,7 @@ static int scan_pads(struct scan *s)
 	for (size_t i = 0; i < s->pieces_cnt; i++) {
 		for (size_t k = 0; !err && k < s->pieces[i].pads_cnt; k++) {
 			note_target(s, s->pieces[i].pads[k]);
-			err = follow_later(s, s->pieces[i].pads[k]);
+			err = follow_later(s, s->pieces[i].pads[k], 0);
 		}
 	}
 	return err ? err : scan_work(s);
@@ -581,10 +605,11 @@ int code_decode(struct code_decoder *d, const struct code_piece *pieces, size_t 
 	code->loops_to_entry = 0;
 	code->tail_jumps = false;
 	code->leaf = code->followed = true;
+	code->exits_missing = false;
 	code->no_exits = code->bad = NULL;
 	err = reached_clear(d, pieces, pieces_cnt);
 	if (!err)
-		err = scan_block(&s, pieces[0].vaddr);
+		err = scan_block(&s, (struct work){pieces[0].vaddr, 0});
 	s.in_entry = false;
 	if (!err)
 		err = scan_work(&s);

@@ -86,7 +86,8 @@ struct code {
 	uint32_t loops_to_entry; /* branches that lead back to the first instruction in a call */
 	uint64_t block_end;	 /* lowest vaddr behind the entry that something may jump to */
 	bool tail_jumps;	 /* leaves by a jump somewhere */
-	bool leaf; /* calls nothing, jumps nowhere else, plain stack use, no system call */
+	bool leaf;	    /* calls nothing, jumps nowhere else, plain stack use, no system call */
+	bool exits_missing; /* some may lie behind a jump table that cannot be read */
 	const char *no_exits; /* why its exits are not all known; NULL: they are */
 	const char *bad;      /* why it cannot be decoded to its end; NULL: it can */
 };

@@ -11,6 +11,8 @@ struct exit_choice exits__without_return(const struct code *code, const char *re
 		return (struct exit_choice){EXIT_NONE, code->bad};
 	if (code->no_exits)
 		return (struct exit_choice){EXIT_NONE, code->no_exits};
+	if (code->exits_missing)
+		reason = "some exits may lie behind a jump table that cannot be read";
 	return (struct exit_choice){EXIT_SITES, reason};
 }
 
@@ -33,6 +35,13 @@ static struct exit_choice choose_forced(enum exit_strategy strategy, const struc
 bool exits__return_unsafe(const struct exit_context *ctx)
 {
 	return ctx->hazard || (ctx->traits & EXIT_UNSAFE_TRAITS);
+}
+
+bool exits__provable(const struct exit_context *ctx)
+{
+	return !ctx->forced && !ctx->hazard && !ctx->no_returns &&
+	       (ctx->traits & (EXIT_UNSAFE_TRAITS | TRAIT_CANCELS)) &&
+	       !(ctx->traits & (TRAIT_GO | TRAIT_SIGNALS));
 }
 
 struct exit_choice exits__choose(const struct exit_context *ctx, const struct code *code,

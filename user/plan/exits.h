@@ -44,4 +44,7 @@ struct exit_choice exits__without_return(const struct code *code, const char *re
 /* Whether return probes are dangerous in some of the functions. */
 bool exits__return_unsafe(const struct exit_context *ctx);
 
+/* Whether functions may be proven to be exempt from that. */
+bool exits__provable(const struct exit_context *ctx);
+
 #endif

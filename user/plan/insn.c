@@ -221,6 +221,7 @@ static void classify_onebyte(const struct fields *f, struct insn *out)
 	case 0xcb:
 	case 0xcf:
 		out->flow = FLOW_RET;
+		out->far_return = f->op >= 0xca;
 		break;
 	case 0xc8:
 		out->stack = STACK_UNKNOWN;

@@ -51,6 +51,7 @@ struct insn {
 	uint8_t lea_reg;
 	bool table_load; /* reads from an array of offsets or addresses, as before a table jump */
 	bool system_call;
+	bool far_return; /* takes more than an address from the stack */
 	bool endbr;
 	bool is_nop; /* a nop of any length: padding */
 };
