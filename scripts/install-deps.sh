@@ -18,10 +18,10 @@ apt_packages()
 		liblzma-dev libzydis-dev libiberty-dev binutils ;;
 	# golang-go builds targets; libdevel-nytprof-perl ships flamegraph.pl; libllvm14 is a large library to plan on.
 	test) echo g++ libcmocka-dev python3 perl sqlite3 valgrind xz-utils procps util-linux mount \
-		libdevel-nytprof-perl libllvm14 libclang-rt-14-dev golang-go ;;
+		libdevel-nytprof-perl libllvm14 libclang-rt-14-dev golang-go exiv2 qpdf ;;
 	fuzz) echo libclang-rt-14-dev ;;
 	demo) echo python3 perl libdevel-nytprof-perl ;;
-	bench) echo g++ python3 perl valgrind bpftrace libllvm14 ;;
+	bench) echo g++ python3 perl valgrind bpftrace libllvm14 jsonnet ;;
 	survive) echo bash bpftrace cppcheck gdb git golang-go libboost-context-dev libllvm14 nginx perl \
 		python3 redis-tools rustc sqlite3 strace ;;
 	*) return 1 ;;
@@ -35,7 +35,7 @@ dnf_packages()
 		zlib-devel xz-devel zydis-devel binutils binutils-devel ;;
 	fuzz) echo compiler-rt ;;
 	test) echo gcc-c++ libcmocka-devel python3 perl sqlite valgrind xz procps-ng util-linux \
-		golang ;;
+		golang exiv2 qpdf ;;
 	demo) echo python3 perl ;;
 	bench) echo gcc-c++ python3 perl valgrind bpftrace ;;
 	survive) echo bash bpftrace boost-devel cppcheck gdb git golang llvm-libs nginx perl python3 \
@@ -49,7 +49,7 @@ pacman_packages()
 	case $1 in
 	build) echo gcc make clang llvm libbpf bpf libelf zlib xz zydis binutils ;;
 	fuzz) echo compiler-rt ;;
-	test) echo cmocka python perl sqlite valgrind procps-ng util-linux go ;;
+	test) echo cmocka python perl sqlite valgrind procps-ng util-linux go exiv2 qpdf ;;
 	demo) echo python perl ;;
 	bench) echo python perl valgrind bpftrace ;;
 	survive) echo bash boost bpftrace cppcheck gdb git go llvm-libs nginx perl python redis rust \

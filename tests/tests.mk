@@ -16,7 +16,7 @@ PROGRAM_CXX  := g++ -std=gnu++17 -O2 -fno-optimize-sibling-calls -Wall -Wextra
 PLAIN        := recursion threads longjmp exits exec forks signals cold aliases coroutine timing steps stacks \
 		preempt cleanup altstack fibers nested_handlers seccomp forkstorm pidreuse dlloop plugin_host \
 		spawns redzone many backtraces asan sandbox
-THROWING     := names throws throwing thread_ends rethrow
+THROWING     := names proofs throws throwing thread_ends rethrow
 GO           := stack many panic kinds kinds-stripped kinds-pie kinds-pie-stripped
 CALCS        := pie nopie static static-pie dynsym stripped debuglink
 PROGRAM_BINS := $(addprefix $(PROGRAMS)/,$(PLAIN) $(CALCS:%=calc-%) $(THROWING) tailcall entries \
@@ -136,7 +136,8 @@ demo: ## install what is missing, build, profile python3 (root)
 # Benchmarks. `make bench BENCH_ARGS="--help"` tells what can be chosen.
 BENCH      := $(BUILD)/bench
 BENCH_C    := $(CC) -std=gnu11 -O2 -Wall -Wextra
-BENCH_BINS := $(BENCH)/calls $(BENCH)/clock2 $(BENCH)/clock2.bpf.o $(BENCH)/empty.bpf.o $(PROGRAMS)/threads
+BENCH_BINS := $(BENCH)/calls $(BENCH)/clock2 $(BENCH)/clock2.bpf.o $(BENCH)/empty.bpf.o \
+	$(PROGRAMS)/threads $(PROGRAMS)/proofs
 
 $(BENCH):
 	@mkdir -p $@

@@ -9,7 +9,9 @@
 #include "target/target.h"
 
 static const char program[] =
-	"__attribute__((noinline, cold)) void sink(int x) { __asm__ volatile(\"\" :: \"r\"(x)); }\n"
+	"void (*volatile hook)(void);\n"
+	"__attribute__((noinline, cold)) void sink(int x) { __asm__ volatile(\"call *%1\" :: "
+	"\"r\"(x), \"m\"(hook)); }\n"
 	"__attribute__((noinline)) int hot(int x)\n"
 	"{ if (x < 0) { sink(x); sink(x + 1); return x - 1; } return x * 3; }\n"
 	"__attribute__((noinline)) int tail(int x) { return x > 10 ? hot(x - 1) : x; }\n"
@@ -351,7 +353,7 @@ static void make_many(void)
 	assert_non_null(f);
 	fprintf(f, ".data\n.quad __cxa_throw\n.section .note.GNU-stack,\"\"\n.text\n");
 	for (int i = 0; i < MANY; i++) {
-		fprintf(f, ".type many%d,@function\nmany%d: push %%rbx\n call 9f\n", i, i);
+		fprintf(f, ".type many%d,@function\nmany%d: push %%rbx\n call *%%rax\n", i, i);
 		for (int k = 0; k < i % 5; k++)
 			fprintf(f, " cmp $%d,%%edi\n jne 1f\n pop %%rbx\n ret\n1:\n", k);
 		fprintf(f, " pop %%rbx\n ret\n9: ret\n.size many%d,.-many%d-1\n", i, i);

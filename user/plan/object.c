@@ -17,13 +17,16 @@
 #include "plan/filter.h"
 #include "plan/go_prologue.h"
 #include "plan/insn.h"
+#include "plan/pads.h"
 #include "plan/plan.h"
+#include "plan/proof.h"
+#include "symbol/eh_frame.h"
 #include "symbol/elf_image.h"
+#include "symbol/linkage.h"
 #include "symbol/symtab.h"
 #include "util/array.h"
 
-#define MAX_FUNCTION_SIZE (16u << 20) /* larger "functions" are a damaged file's */
-#define MAX_PIECES	  16
+#define MAX_FUNCTION_SIZE (16u << 20)  /* larger "functions" are a damaged file's */
 #define MAX_OVERLAP	  2	       /* functions that the average byte of code may belong to */
 #define MIN_BUDGET	  (4u << 20)   /* bytes to decode, granted to every file */
 #define MAX_BUDGET	  (512u << 20) /* bytes to decode, whatever the file's size */
@@ -37,12 +40,14 @@ struct share {
 	const struct plan_object *obj;
 	const struct plan_options *opts;
 	const struct exit_context *exit_ctx;
+	const struct proofs *proofs; /* NULL: nothing can be proven here */
 	uint32_t object;
 	const uint32_t *wanted; /* symbol indexes */
 	size_t wanted_cnt;
 	const uint32_t *pieces; /* cold pieces: symbol indexes, ordered by what they belong to */
 	size_t pieces_cnt;
 	uint64_t budget; /* bytes that may still be decoded */
+	uint64_t tables; /* bytes of exception tables that may still be read */
 
 	struct plan_function *functions;
 	size_t functions_cnt, functions_cap;
@@ -50,8 +55,10 @@ struct share {
 	size_t exits_cnt, exits_cap;
 	struct plan_skip *skipped;
 	size_t skipped_cnt, skipped_cap;
-	uint8_t *bytes[MAX_PIECES];
-	size_t bytes_cap[MAX_PIECES];
+	uint8_t *bytes[CODE_MAX_PIECES];
+	size_t bytes_cap[CODE_MAX_PIECES];
+	struct proof_notes notes;
+	struct pads pads;
 	struct code code;
 	struct code_decoder *decoder;
 	struct insn_decoder *insn;
@@ -120,8 +127,8 @@ static int function_read(struct share *sh, uint32_t index, struct code_piece *pi
 	int err = piece_read(sh, symtab__at(sh->obj->tab, index), 0, &pieces[0]);
 
 	*cnt = 1;
-	for (size_t i = pieces_from(sh, index); !err && i < sh->pieces_cnt && *cnt < MAX_PIECES;
-	     i++) {
+	for (size_t i = pieces_from(sh, index);
+	     !err && i < sh->pieces_cnt && *cnt < CODE_MAX_PIECES; i++) {
 		const struct symbol *cold = symtab__at(sh->obj->tab, sh->pieces[i]);
 
 		if (cold->piece_of != index)
@@ -198,6 +205,25 @@ static int add_function(struct share *sh, uint32_t index, const struct code_site
 	return 0;
 }
 
+/* Notes what would have to be proven for a return probe at the function just added. */
+static int note_function(struct share *sh, const struct symbol *sym, enum deny_verdict deny)
+{
+	const struct code_site *site = site_choose(&sh->code, EXIT_RETURN);
+	struct proof_note *note;
+
+	if (!sh->proofs)
+		return 0;
+	note = proofs__note(sh->proofs, sym->vaddr, &sh->code, &sh->pads, &sh->notes);
+	if (!note)
+		return -ENOMEM;
+	if (!site || deny != DENY_NOTHING)
+		return 0;
+	note->planned = sh->functions[sh->functions_cnt - 1].exit != EXIT_RETURN;
+	note->function = sh->functions_cnt - 1;
+	note->site = *site;
+	return 0;
+}
+
 static uint64_t label_after(const struct symtab *tab, uint32_t index)
 {
 	return index + 1 < symtab__count(tab) ? symtab__at(tab, index + 1)->vaddr : UINT64_MAX;
@@ -206,7 +232,7 @@ static uint64_t label_after(const struct symtab *tab, uint32_t index)
 static int plan_symbol(struct share *sh, uint32_t index)
 {
 	const struct symbol *sym = symtab__at(sh->obj->tab, index);
-	struct code_piece pieces[MAX_PIECES];
+	struct code_piece pieces[CODE_MAX_PIECES];
 	const struct code_site *site;
 	struct exit_choice exit;
 	const char *reason;
@@ -229,6 +255,10 @@ static int plan_symbol(struct share *sh, uint32_t index)
 	err = function_read(sh, index, pieces, &cnt);
 	if (err)
 		return err == -ENODATA ? skip(sh, sym, "has no code in the file") : err;
+	err = pads__read(&sh->pads, sh->obj->img, sh->obj->eh, sh->obj->linkage, &sh->tables,
+			 pieces, cnt);
+	if (err)
+		return err;
 	err = code_decode(sh->decoder, pieces, cnt, label_after(sh->obj->tab, index), &sh->code);
 	if (err)
 		return err;
@@ -247,7 +277,8 @@ static int plan_symbol(struct share *sh, uint32_t index)
 		return skip(sh, sym,
 			    sh->code.bad ? sh->code.bad
 					 : "no instruction in its entry block can be probed");
-	return add_function(sh, index, site, &exit);
+	err = add_function(sh, index, site, &exit);
+	return err ? err : note_function(sh, sym, deny);
 }
 
 /* A code_reader: jump tables lie elsewhere in the object. */
@@ -272,10 +303,11 @@ static void *share_run(void *arg)
 
 static void share_clear(struct share *sh)
 {
-	for (size_t i = 0; i < MAX_PIECES; i++)
+	for (size_t i = 0; i < CODE_MAX_PIECES; i++)
 		free(sh->bytes[i]);
-	free(sh->code.exits);
-	free(sh->code.calls);
+	code_clear(&sh->code);
+	pads__clear(&sh->pads);
+	proof_notes__clear(&sh->notes);
 	free(sh->functions);
 	free(sh->exits);
 	free(sh->skipped);
@@ -326,7 +358,7 @@ static uint64_t share_budget(const struct share *sh, uint64_t *left)
 }
 
 /* Shares the wanted symbols out, waits, and collects. */
-static int plan_shares(struct plan *p, const struct share *model)
+static int plan_shares(struct plan *p, const struct share *model, struct proofs *proofs)
 {
 	struct share shares[MAX_WORKERS];
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
@@ -357,6 +389,9 @@ static int plan_shares(struct plan *p, const struct share *model)
 			pthread_join(shares[i].thread, NULL);
 		if (!err)
 			err = shares[i].err;
+		if (!err && proofs)
+			err = proofs__add(proofs, model->object, &shares[i].notes,
+					  p->functions_cnt);
 		if (!err)
 			err = plan_append(p, &shares[i]);
 		share_clear(&shares[i]);
@@ -378,6 +413,22 @@ static uint64_t decode_budget(const struct elf_image *img)
 	return code < MAX_BUDGET ? code : MAX_BUDGET;
 }
 
+int plan_object__load_eh_frame(struct plan_object *obj)
+{
+	if (obj->eh_loaded)
+		return 0;
+	obj->eh_loaded = true;
+	return eh_frame__load(obj->img, &obj->eh) == -ENOMEM ? -ENOMEM : 0;
+}
+
+void plan_object__clear(struct plan_object *obj)
+{
+	eh_frame__free(obj->eh);
+	linkage__free(obj->linkage);
+	symtab__free(obj->tab);
+	elf_image__free(obj->img);
+}
+
 static int piece_order(const void *a, const void *b, void *tab)
 {
 	uint32_t x = symtab__at(tab, *(const uint32_t *)a)->piece_of;
@@ -389,7 +440,7 @@ static int piece_order(const void *a, const void *b, void *tab)
 /* Plans symbols [0, cnt) of `wanted`, into `p`. */
 static int plan_wanted(struct plan *p, const struct plan_object *obj, uint32_t index,
 		       const uint32_t *wanted, size_t cnt, const struct plan_options *opts,
-		       const struct exit_context *exit_ctx)
+		       const struct exit_context *exit_ctx, struct proofs *proofs)
 {
 	size_t symbols = symtab__count(obj->tab);
 	uint32_t *pieces = calloc(symbols + 1, sizeof(*pieces));
@@ -397,11 +448,13 @@ static int plan_wanted(struct plan *p, const struct plan_object *obj, uint32_t i
 		.obj = obj,
 		.opts = opts,
 		.exit_ctx = exit_ctx,
+		.proofs = proofs,
 		.object = index,
 		.wanted = wanted,
 		.wanted_cnt = cnt,
 		.pieces = pieces,
 		.budget = decode_budget(obj->img),
+		.tables = decode_budget(obj->img) / MAX_WORKERS,
 	};
 	int err;
 
@@ -412,14 +465,14 @@ static int plan_wanted(struct plan *p, const struct plan_object *obj, uint32_t i
 			pieces[model.pieces_cnt++] = i;
 	}
 	qsort_r(pieces, model.pieces_cnt, sizeof(*pieces), piece_order, obj->tab);
-	err = plan_shares(p, &model);
+	err = plan_shares(p, &model, proofs);
 	free(pieces);
 	return err;
 }
 
 int plan_object__plan(struct plan *p, const struct filter_object *fobj, uint32_t index,
 		      struct filter *filter, const struct plan_options *opts,
-		      const struct exit_context *exit_ctx)
+		      const struct exit_context *exit_ctx, struct proofs *proofs)
 {
 	const struct plan_object *obj = &p->objects[index];
 	size_t cnt = symtab__count(obj->tab), wanted_cnt = 0;
@@ -435,7 +488,7 @@ int plan_object__plan(struct plan *p, const struct filter_object *fobj, uint32_t
 		    filter__wants(filter, fobj, sym))
 			wanted[wanted_cnt++] = i;
 	}
-	err = plan_wanted(p, obj, index, wanted, wanted_cnt, opts, exit_ctx);
+	err = plan_wanted(p, obj, index, wanted, wanted_cnt, opts, exit_ctx, proofs);
 	free(wanted);
 	return err;
 }
@@ -470,7 +523,8 @@ int plan_object__replace_returns(struct plan *p, uint32_t index, const struct pl
 		if (p->functions[i].object == index && p->functions[i].exit == EXIT_RETURN)
 			wanted[cnt++] = p->functions[i].symbol_index;
 	}
-	err = cnt ? plan_wanted(&anew, &p->objects[index], index, wanted, cnt, opts, exit_ctx) : 0;
+	err = cnt ? plan_wanted(&anew, &p->objects[index], index, wanted, cnt, opts, exit_ctx, NULL)
+		  : 0;
 	grown = err ? NULL
 		    : reallocarray(p->exits, p->exits_cnt + anew.exits_cnt + 1, sizeof(*grown));
 	if (grown)

@@ -3,14 +3,18 @@
 #ifndef PROFTRACE_PLAN_OBJECT_H
 #define PROFTRACE_PLAN_OBJECT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
+struct eh_frame;
 struct elf_image;
 struct exit_context;
 struct filter;
 struct filter_object;
+struct linkage;
 struct plan;
 struct plan_options;
+struct proofs;
 struct symtab;
 
 struct plan_object {
@@ -19,13 +23,21 @@ struct plan_object {
 	char soname[128];
 	unsigned traits;      /* TRAIT_* */
 	const char *evidence; /* for them */
+	/* Loaded when they are needed. */
+	struct eh_frame *eh;	 /* NULL: none */
+	struct linkage *linkage; /* NULL: no proofs */
+	bool eh_loaded;
 };
 
+int plan_object__load_eh_frame(struct plan_object *obj); /* 0 or -ENOMEM */
+void plan_object__clear(struct plan_object *obj);
+
 /* Plans the wanted functions of p->objects[index], whose symbols are loaded, and appends them to
- * the plan. Returns 0 or -errno. */
+ * the plan, with what has to be proven for cheaper exits to `proofs` (NULL: nothing can be).
+ * Returns 0 or -errno. */
 int plan_object__plan(struct plan *p, const struct filter_object *fobj, uint32_t index,
 		      struct filter *filter, const struct plan_options *opts,
-		      const struct exit_context *exit_ctx);
+		      const struct exit_context *exit_ctx, struct proofs *proofs);
 
 /* Replaces the return probes of the object's functions by other exits, for good. Returns 0 or
  * -errno. */

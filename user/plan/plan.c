@@ -13,6 +13,7 @@
 #include "plan/exits.h"
 #include "plan/filter.h"
 #include "plan/object.h"
+#include "plan/proof.h"
 #include "plan/unmatched.h"
 #include "symbol/demangle.h"
 #include "symbol/elf_image.h"
@@ -181,7 +182,8 @@ static void force_exits(struct plan *p, const char *name, struct exit_context *c
 
 /* Plans one object if it is wanted and has not been planned yet. */
 static int plan_one(struct plan *p, const struct target *t, uint32_t index, struct filter *filter,
-		    const struct plan_options *opts, const struct exit_context *all)
+		    const struct plan_options *opts, const struct exit_context *all,
+		    struct proofs *proofs)
 {
 	struct plan_object *obj = &p->objects[index];
 	const struct target_object *tobj = &t->objects[index];
@@ -193,7 +195,71 @@ static int plan_one(struct plan *p, const struct target *t, uint32_t index, stru
 		return 0;
 	force_exits(p, opts->exits, &ctx);
 	err = symtab__load(obj->img, tobj->root, &obj->tab);
-	return err ? err : plan_object__plan(p, &fobj, index, filter, opts, &ctx);
+	/* Only where exceptions may land, landing pads are of interest. */
+	if (!err && exits__return_unsafe(&ctx))
+		err = plan_object__load_eh_frame(obj);
+	if (!err)
+		err = plan_object__plan(p, &fobj, index, filter, opts, &ctx,
+					exits__provable(&ctx) ? proofs : NULL);
+	return err;
+}
+
+/* Drops the exit sites that the functions from `first` on have no more; theirs begin at `kept`. */
+static void compact_exits(struct plan *p, size_t first, size_t kept)
+{
+	for (size_t i = first; i < p->functions_cnt; i++) {
+		struct plan_function *f = &p->functions[i];
+
+		if (f->exits_cnt)
+			memmove(&p->exits[kept], &p->exits[f->exits],
+				f->exits_cnt * sizeof(*p->exits));
+		f->exits = kept;
+		kept += f->exits_cnt;
+	}
+	p->exits_cnt = kept;
+}
+
+/* Gives those that are proven harmless the cheaper exits. */
+static int apply_proofs(struct plan *p, struct proofs *proofs)
+{
+	const struct proof_result *results;
+	size_t cnt = 0;
+	int err = proofs__decide(proofs, &results, &cnt);
+
+	p->proven |= cnt > 0;
+	for (size_t i = 0; !err && i < cnt; i++) {
+		struct plan_function *f = &p->functions[results[i].function];
+
+		f->exit = EXIT_RETURN;
+		f->reason = results[i].reason;
+		f->exits_cnt = 0;
+		f->site = results[i].site.site;
+		f->site_offset = results[i].site.offset;
+		f->site_delta = results[i].site.delta;
+		f->begins_anew = results[i].site.begins_anew;
+		f->cond = results[i].site.cond;
+	}
+	return err;
+}
+
+/* Plans all that is wanted and has not been planned yet. */
+static int plan_rest(struct plan *p, const struct target *t, struct filter *filter,
+		     const struct plan_options *opts, const struct exit_context *all)
+{
+	size_t first = p->functions_cnt, exits = p->exits_cnt;
+	struct proofs *proofs = NULL;
+	int err = 0;
+
+	if (exits__provable(all))
+		err = proofs__new(t, p->objects, p->objects_cnt, all->traits, &proofs);
+	for (size_t i = 0; !err && i < t->objects_cnt; i++)
+		err = plan_one(p, t, i, filter, opts, all, proofs);
+	if (!err && proofs)
+		err = apply_proofs(p, proofs);
+	if (!err)
+		compact_exits(p, first, exits);
+	proofs__free(proofs);
+	return err;
 }
 
 /* What was mapped since makes the return probes dangerous that there are. */
@@ -211,10 +277,31 @@ static int replace_returns(struct plan *p, const struct plan_options *opts,
 	return err;
 }
 
+/* Whether a program is among the objects from `first` on: it may bind imports as it likes, also
+ * those of libraries that are planned already. */
+static bool has_program(const struct plan *p, size_t first)
+{
+	for (size_t i = first; i < p->objects_cnt; i++) {
+		if (p->objects[i].img && elf_image__is_program(p->objects[i].img))
+			return true;
+	}
+	return false;
+}
+
+/* Whether what was mapped since, from object `first` on, makes return probes dangerous. */
+static bool returns_became_unsafe(const struct plan *p, const struct exit_context *all,
+				  size_t first)
+{
+	const unsigned matter = EXIT_UNSAFE_TRAITS | TRAIT_SIGNALS | TRAIT_CANCELS;
+
+	return ((all->traits & EXIT_UNSAFE_TRAITS) && (all->traits & ~p->traits & matter)) ||
+	       (p->proven && has_program(p, first));
+}
+
 int plan__extend(struct plan *p, const struct target *t, struct filter *filter,
 		 const struct plan_options *opts)
 {
-	const unsigned matter = EXIT_UNSAFE_TRAITS | TRAIT_SIGNALS | TRAIT_CANCELS;
+	size_t known = p->objects_cnt;
 	struct exit_context all;
 	int err;
 
@@ -223,14 +310,14 @@ int plan__extend(struct plan *p, const struct target *t, struct filter *filter,
 		return err;
 	exit_context_make(p, t, opts, &all);
 	if (p->functions_cnt && !p->returns_replaced && !opts->exits &&
-	    (all.traits & EXIT_UNSAFE_TRAITS) && (all.traits & ~p->traits & matter)) {
+	    returns_became_unsafe(p, &all, known)) {
 		p->returns_replaced = true;
 		err = replace_returns(p, opts, &all);
 	}
 	p->traits = all.traits;
 	all.no_returns = p->returns_replaced;
-	for (size_t i = 0; !err && i < t->objects_cnt; i++)
-		err = plan_one(p, t, i, filter, opts, &all);
+	if (!err)
+		err = plan_rest(p, t, filter, opts, &all);
 	if (!err && p->functions_cnt >= PLAN_MAX_FUNCTIONS) {
 		log_error("%zu functions are too many; narrow the filter (-F)", p->functions_cnt);
 		err = -E2BIG;
@@ -281,10 +368,8 @@ void plan__free(struct plan *p)
 		free(p->functions[i].name);
 	for (size_t i = 0; i < p->skipped_cnt; i++)
 		free(p->skipped[i].name);
-	for (size_t i = 0; i < p->objects_cnt; i++) {
-		symtab__free(p->objects[i].tab);
-		elf_image__free(p->objects[i].img);
-	}
+	for (size_t i = 0; i < p->objects_cnt; i++)
+		plan_object__clear(&p->objects[i]);
 	free(p->functions);
 	free(p->exits);
 	free(p->skipped);

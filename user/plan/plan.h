@@ -80,6 +80,7 @@ struct plan {
 	bool go;	 /* there is a Go program, and its goroutines can be told apart */
 	struct go_layout go_layout; /* how; of the first, if there are more */
 	bool returns_replaced; /* return probes have become dangerous: no function relies on them */
+	bool proven;	       /* some have them by proof */
 	bool force_warned;     /* --exits=return was said to be dangerous */
 	char why[512];	       /* the reason for the exits of all that is not special */
 };
