@@ -116,10 +116,15 @@ static __always_inline bool returns_exhausted(void)
 	return utask && utask->depth >= WIRE_MAX_RETURNS;
 }
 
+/* Return probes are only on functions under which no stack can be switched. */
+bool returns_proven;
+
 /*
  * Whether a return address on the lane may be exchanged. The kernel keeps one list of those of a
- * thread, and takes those for dead whose stack pointer is below that of a new one: so a new one
- * must lie below all others, which are on the thread's home. A signal stack may lie anywhere.
+ * thread, and takes those for dead that lie below a new one. So a new one must lie below all
+ * others: those of the same stack, if nothing is switched under them, else those on the thread's
+ * home. A signal stack may lie anywhere; and a stack that no one was expected to make is left
+ * alone.
  */
 static __always_inline bool returns_in_order(u32 number)
 {
@@ -129,7 +134,7 @@ static __always_inline bool returns_in_order(u32 number)
 	if (!lane || lane->kind == WIRE_LANE_HOME)
 		return lane;
 	if (lane->kind != WIRE_LANE_SIGNAL)
-		return false;
+		return returns_proven;
 	under = lane_at(lane->under);
 	top = under && under->pid_tgid == lane->owner ? frame_at(under->top) : 0;
 	return top && top->slot >= lane->hi;

@@ -12,6 +12,8 @@
 #include "attach/life.h"
 #include "attach/skeleton.h"
 #include "attach/tier.h"
+#include "plan/exits.h"
+#include "plan/plan.h"
 #include "target/target.h"
 #include "util/log.h"
 
@@ -222,6 +224,7 @@ int tracer__load(const struct tracer_options *opts, const struct target *t, stru
 
 int64_t tracer__attach(struct tracer *tr, struct plan *p, const struct target *t)
 {
+	tr->skel->bss->returns_proven = p->traits & EXIT_UNSAFE_TRAITS;
 	return groups__attach(&tr->groups, tr->tier, tr->skel, p, t);
 }
 

@@ -188,6 +188,11 @@ static int run_emit(struct run *r, uint64_t until_ns)
 		err = profile__join_lanes(shown);
 	if (!err)
 		err = profile__summarize(*shown);
+	if (!err && until_ns == r->stop_ns && now->accounting.deep)
+		log_info(
+			"%llu calls were nested deeper than the kernel reports returns (64): their "
+			"times last until what came next",
+			(unsigned long long)now->accounting.deep);
 	if (!err)
 		err = output__write(&r->out, *shown);
 	else
