@@ -412,6 +412,35 @@ static void entries_are_used_again(void **state)
 	assert_true(bpf.next_lane <= 8);
 }
 
+/* Coroutines end without a word: those that do nothing make room, if nothing is open on them. */
+static void idle_lanes_are_ended_when_they_are_many(void **state)
+{
+	enum { HOME, IDLE_ONE, OPEN, BUSY, HELD, LANES };
+	uint32_t t[LANES];
+	struct profile *p;
+
+	for (int i = 0; i < LANES; i++) {
+		t[i] = bpf_lane(NOBODY, NOBODY, "prog");
+		bpf.lanes[t[i]].kind = i == HOME ? WIRE_LANE_HOME : WIRE_LANE_GOROUTINE;
+		bpf.lanes[t[i]].goid = i;
+		bpf.lanes[t[i]].made_ns = i;
+		record_small(t[i]);
+	}
+	bpf_enter(t[OPEN], MAIN, 2000);
+	bpf.lanes[t[HELD]].busy = 1;
+	assert_int_equal(collector__poll(collector), 0); /* for the first time: all were busy */
+	assert_int_equal(bpf.queues[0].cnt, 0);
+	record_small(t[BUSY]);
+	assert_int_equal(collector__poll(collector), 0);
+	for (int i = 0; i < LANES; i++)
+		assert_int_equal(is_queued(QUEUE_LANES, t[i]), i == IDLE_ONE);
+	assert_int_equal(bpf.lanes[t[HELD]].busy, 1);
+	p = snapshot(9000);
+	assert_int_equal(p->threads_cnt, LANES);
+	assert_accounts(p, LANES * 5 + 1 + 5, LANES * 5 + 5, 0, 1);
+	profile__free(p);
+}
+
 static void any_short_table_retires(void **state)
 {
 	/* 129 of 256 nodes, or of 256 frames, in few threads */
@@ -585,6 +614,7 @@ int main(void)
 		TEST_FEW(dead_threads_are_given_back),
 		TEST_FEW(retired_threads_stay_in_the_profile),
 		TEST_FEW(entries_are_used_again),
+		TEST_FEW(idle_lanes_are_ended_when_they_are_many),
 		TEST(any_short_table_retires),
 		TEST(rings_end),
 		cmocka_unit_test_setup_teardown(accounts_hold_while_paths_are_made, setup_race,

@@ -166,6 +166,76 @@ static void test_merge_across_processes(void **state)
 	profile__free(p);
 }
 
+/* Two threads, the second one with a coroutine's stack besides, and a goroutine with the same name.
+ */
+static struct profile *make_lanes(void)
+{
+	struct profile *p = fixture_new();
+	uint32_t f = fixture_function(p, "f"), g = fixture_function(p, "g"), thread, n;
+
+	for (int i = 0; i < 4; i++) {
+		thread = fixture_thread(p, 10,
+					i == 0	 ? 20
+					: i == 3 ? 0
+						 : 21,
+					i == 1 ? "old" : "new");
+		p->threads[thread].start_ns = 5;
+		p->threads[thread].lane_ns = i == 1 ? 7 : 0;
+		p->threads[thread].goroutine = i == 3 ? 21 : 0;
+		n = fixture_node(p, thread, 0, f, 1, 100 + i, 50 + i);
+		fixture_node(p, thread, n, i == 2 ? f : g, 2, 50, 50);
+	}
+	fixture_finish(p);
+	return p;
+}
+
+static void test_lanes_are_joined(void **state)
+{
+	struct profile *p = make_lanes();
+	const struct profile_node *root;
+	uint32_t found = 0;
+
+	assert_int_equal(profile__join_lanes(&p), 0);
+	assert_int_equal(p->threads_cnt, 3);
+	assert_int_equal(p->nodes_cnt, 1 + 2 + 3 + 2);
+	for (uint32_t i = 0; i < 3; i++) {
+		assert_true(p->threads[i].merged_cnt <= 1);
+		if (p->threads[i].tid != 21)
+			continue;
+		found++;
+		/* Its own stack says how it is called. */
+		assert_string_equal(p->threads[i].comm, "new");
+		root = &p->nodes[p->threads[i].first_root];
+		assert_int_equal(root->next_sibling, 0);
+		assert_int_equal(root->stats.calls, 2);
+		assert_int_equal(root->stats.total_ns, 101 + 102);
+		assert_int_equal(root->stats.self_ns, 51 + 52);
+		assert_int_not_equal(p->nodes[root->first_child].next_sibling, 0);
+	}
+	assert_int_equal(found, 1);
+	profile__free(p);
+}
+
+static void test_threads_without_lanes_stay(void **state)
+{
+	struct profile *p = make_workers(), *was = p;
+
+	assert_int_equal(profile__join_lanes(&p), 0);
+	assert_ptr_equal(p, was);
+	profile__free(p);
+}
+
+static void test_goroutines_are_merged_apart(void **state)
+{
+	struct profile *p = make_lanes(), *m = NULL;
+
+	assert_int_equal(profile__merge_threads(p, MERGE_PROCESS, &m), 0);
+	assert_int_equal(m->threads_cnt, 3); /* "new", its goroutine, "old" */
+	assert_int_equal(m->threads[1].goroutine, 21);
+	profile__free(m);
+	profile__free(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -177,6 +247,9 @@ int main(void)
 		cmocka_unit_test(test_depth),
 		cmocka_unit_test(test_merge_within_processes),
 		cmocka_unit_test(test_merge_across_processes),
+		cmocka_unit_test(test_lanes_are_joined),
+		cmocka_unit_test(test_threads_without_lanes_stay),
+		cmocka_unit_test(test_goroutines_are_merged_apart),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
