@@ -272,6 +272,8 @@ static void cookies(void **state)
 			expected |= 0x0002000000000000ull;
 		else if (f == 4)
 			expected |= 0x0004600000000000ull;
+		if (p->prog_fd != PROG_EXIT && functions[f].exit == EXIT_RETURN)
+			expected |= 0x0008000000000000ull;
 		assert_int_equal(p->cookie, expected);
 	}
 }
