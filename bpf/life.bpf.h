@@ -31,6 +31,8 @@ u32 exec_generation;
 /* The filter may want functions of files that are mapped later. */
 bool wants_later;
 bool planner_gone;
+/* Somebody wants to know what happens. */
+bool listening;
 u32 events_lost;
 u32 waits_cut; /* threads that went on before user space was done */
 u32 forks;     /* children that are not followed */
@@ -90,7 +92,7 @@ static long wait_once(__attribute__((unused)) u32 i, struct wait *w)
 {
 	char byte;
 
-	w->done = !gate_open || planner_gone || caught_up(w->generation);
+	w->done = !listening || planner_gone || caught_up(w->generation);
 	if (w->done || bpf_ktime_get_ns() >= w->deadline_ns)
 		return 1;
 	/* Lets others have the CPU (__get_user_pages() reschedules even where the kernel is not
@@ -136,7 +138,7 @@ static __always_inline void on_mapped(const char *r_debug, const void *stack)
 	u32 tgid = bpf_get_current_pid_tgid() >> 32, generation;
 	int state = R_DEBUG_CONSISTENT;
 
-	if (!gate_open || !is_target(tgid))
+	if (!listening || !is_target(tgid))
 		return;
 	if (r_debug)
 		bpf_copy_from_user(&state, sizeof(state), r_debug + R_DEBUG_STATE);
@@ -150,7 +152,7 @@ static __always_inline void on_new_program(bool by_thread)
 {
 	u32 tgid = bpf_get_current_pid_tgid() >> 32;
 
-	if (gate_open && is_target(tgid))
+	if (listening && is_target(tgid))
 		exec_generation = maps_changed(WIRE_EVENT_EXEC, tgid, by_thread);
 }
 
@@ -159,7 +161,7 @@ static __always_inline void on_new_process(struct task_struct *parent, struct ta
 	u32 tgid = BPF_CORE_READ(child, tgid), parent_tgid = BPF_CORE_READ(parent, tgid);
 	u32 followed = WIRE_TGID_FOLLOWED;
 
-	if (!gate_open || tgid == parent_tgid || !is_target(parent_tgid))
+	if (!listening || tgid == parent_tgid || !is_target(parent_tgid))
 		return;
 	if (!follow_forks) {
 		/* A vforked one shares its parent's memory, hence copies no probes. */

@@ -84,6 +84,16 @@ void life__free(struct life *l)
 	free(l);
 }
 
+void life__listen(struct life *l)
+{
+	__atomic_store_n(&l->skel->bss->listening, true, __ATOMIC_SEQ_CST);
+}
+
+void life__ignore(struct life *l)
+{
+	__atomic_store_n(&l->skel->bss->listening, false, __ATOMIC_SEQ_CST);
+}
+
 int life__fd(const struct life *l)
 {
 	return ring_buffer__epoll_fd(l->events);

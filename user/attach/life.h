@@ -40,6 +40,11 @@ void life__prepare(struct proftrace_bpf *skel, bool follow);
 int life__new(struct proftrace_bpf *skel, struct life **out);
 void life__free(struct life *l); /* accepts NULL */
 
+/* What happens is told from the first to the second of these. Begin before the processes are looked
+ * at for the last time: then nothing goes unseen. */
+void life__listen(struct life *l);
+void life__ignore(struct life *l);
+
 /* Readable while there are events. */
 int life__fd(const struct life *l);
 /* Calls `fn` for each event until it returns nonzero, and returns that, or 0. */

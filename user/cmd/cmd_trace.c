@@ -125,21 +125,24 @@ static void announce(const struct run *r)
 
 static int run_start(struct run *r)
 {
+	struct life *life = tracer__life(r->tracer);
 	struct timespec ts;
 	int err;
 
+	/* From here on we hear of what is mapped; what was while we attached we have to look for.
+	 */
+	life__hold_for_plan(life, !r->o->exec && filter__wants_libraries(&r->filter));
+	life__listen(life);
+	err = replan__all(r);
+	if (err)
+		return err;
 	clock_gettime(CLOCK_REALTIME, &ts);
 	r->start_time = ts.tv_sec + ts.tv_nsec / 1e9;
 	r->start_ns = now_ns();
-	life__hold_for_plan(tracer__life(r->tracer),
-			    !r->o->exec && filter__wants_libraries(&r->filter));
 	tracer__open_gate(r->tracer);
 	announce(r);
 	progress__init(&r->progress, r->o->quiet);
-	/* From here on we hear of what is mapped; what was while we attached we have to look for.
-	 */
-	err = replan__all(r);
-	if (!err && r->target->launch)
+	if (r->target->launch)
 		err = launch__release(r->target->launch);
 	privilege__drop_for_run(r->target->processes_cnt != 0);
 	return err;
@@ -151,6 +154,7 @@ static void run_stop(struct run *r)
 
 	tracer__close_gate(r->tracer);
 	r->stop_ns = now_ns();
+	life__ignore(tracer__life(r->tracer));
 	progress__clear(&r->progress);
 	tracer__detach(r->tracer);
 	life__counts(tracer__life(r->tracer), &counts);
