@@ -13,7 +13,7 @@ $(BUILD)/unit/%: tests/unit/%.c $(LIB)
 PROGRAMS     := $(BUILD)/programs
 PROGRAM_C    := $(CC) -std=gnu11 -O2 -fno-optimize-sibling-calls -Wall -Wextra -Wno-unused-parameter
 PROGRAM_CXX  := g++ -std=gnu++17 -O2 -fno-optimize-sibling-calls -Wall -Wextra
-PLAIN        := recursion threads longjmp exits exec forks signals cold aliases coroutine timing steps stacks \
+PLAIN        := recursion threads longjmp exits exec forks signals cold aliases coroutine timing steps stacks crowd disarm \
 		preempt cleanup altstack fibers nested_handlers seccomp forkstorm pidreuse dlloop plugin_host \
 		spawns redzone many backtraces asan sandbox
 THROWING     := names proofs throws throwing thread_ends rethrow

@@ -88,6 +88,23 @@ class Lanes(harness.TestCase):
         self.assertEqual(self.callers(document)["on_signal"], {None})
         self.assertEqual(self.callers(document)["leaf"], {"on_signal", "outer", "inner"})
 
+    def test_a_signal_stack_that_the_kernel_forgets(self):
+        document = self.run_traced("disarm", 50)
+        self.assertEqual(document["accounting"]["unwound"], 0)
+        callers = self.callers(document)
+        self.assertEqual(callers["on_signal"], {None})
+        self.assertEqual(callers["outer"], {"repeat"})
+
+    def test_return_probes_and_a_signal_stack_above(self):
+        """The target survives, for no return address is exchanged there."""
+        document, done = self.profile_pid("disarm", 50)
+        self.assertEqual(done.status, 0, str(done))
+        self.assert_counts(document, done.counts, done)
+
+    def test_unknown_stacks_that_run_at_once(self):
+        """What cannot be told apart is counted all the same."""
+        self.run_traced("crowd", 1000)
+
     def test_nested_handlers(self):
         document, done = self.profile_exec("nested_handlers", 50)
         self.assert_counts(document, done.counts, done)

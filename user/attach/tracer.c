@@ -242,6 +242,9 @@ void tracer__detach(struct tracer *tr)
 {
 	groups__detach(&tr->groups);
 	proftrace_bpf__detach(tr->skel);
+	if (tr->skel->bss->stacks_unknown)
+		log_debug("%llu times the stack of an event could not be told",
+			  (unsigned long long)tr->skel->bss->stacks_unknown);
 }
 
 struct life *tracer__life(const struct tracer *tr)

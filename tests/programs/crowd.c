@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * crowd [YIELDS]: four threads, each with a coroutine of its own make that it resumes YIELDS times. The
+ * coroutines run at the same time, on stacks side by side in one mapping, and nobody is told.
+ */
+#include <pthread.h>
+#include <sys/mman.h>
+#include "target.h"
+
+#define THREADS	   4
+#define STACK_SIZE (64 * 1024)
+
+struct member {
+	void *here, *back;
+	unsigned long outer_cnt, leaf_cnt;
+};
+
+static struct member members[THREADS];
+static __thread struct member *self;
+static unsigned long yields;
+
+void coro_transfer(void **from, void *to);
+__asm__(".text\n"
+	".type coro_transfer, @function\n"
+	"coro_transfer:\n"
+	"	push %rbp\n	push %rbx\n	push %r12\n	push %r13\n	push %r14\n	push %r15\n"
+	"	mov %rsp, (%rdi)\n"
+	"	mov %rsi, %rsp\n"
+	"	pop %r15\n	pop %r14\n	pop %r13\n	pop %r12\n	pop %rbx\n	pop %rbp\n"
+	"	ret\n"
+	".size coro_transfer, .-coro_transfer\n");
+
+TRACED void leaf(void)
+{
+	self->leaf_cnt++;
+}
+
+TRACED void outer(void)
+{
+	self->outer_cnt++;
+	leaf();
+	coro_transfer(&self->here, self->back);
+	leaf();
+}
+
+static void live(void)
+{
+	for (;;)
+		outer();
+}
+
+static void *work(void *arg)
+{
+	self = arg;
+	for (unsigned long i = 0; i < yields; i++)
+		coro_transfer(&self->back, self->here);
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	char *stacks = mmap(NULL, THREADS * STACK_SIZE, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	unsigned long outer_cnt = 0, leaf_cnt = 0;
+	pthread_t threads[THREADS];
+
+	target_begin(&argc, &argv);
+	yields = target_arg(argc, argv, 1, 1000);
+	for (int i = 0; i < THREADS; i++) {
+		void **top = (void **)(stacks + (i + 1) * STACK_SIZE) - 8;
+
+		top[6] = (void *)live; /* returned to, with the stack aligned as after a call */
+		members[i].here = top;
+		pthread_create(&threads[i], NULL, work, &members[i]);
+	}
+	for (int i = 0; i < THREADS; i++) {
+		pthread_join(threads[i], NULL);
+		outer_cnt += members[i].outer_cnt;
+		leaf_cnt += members[i].leaf_cnt;
+	}
+	target_count("outer", outer_cnt);
+	target_count("leaf", leaf_cnt);
+	return 0;
+}
