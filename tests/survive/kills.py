@@ -142,7 +142,7 @@ def kill_commands(trial, it, killer):
             killer.dirty += not judge_command(trial, tracer, alone, what)
         except (AssertionError, IndexError, OSError) as error:
             # The kernel ends a command together with the profiler that was about to start it.
-            if phase != PHASES[0] or harness.session_members(tracer.pid):
+            if phase != PHASES[0] or not poll(lambda tracer=tracer: not harness.session_members(tracer.pid)):
                 trial.fail("SAME", f"{what}: {error!r}")
         it.forget(tracer)
 

@@ -71,8 +71,8 @@ def go_case(title, name, *args):
     case(f"Go: {title}", "go" + name, *args, needs=(f"program go{name}",))
 
 
-go_case("stack growth", "stack", 50, 200)
+go_case("stack growth", "stack", 10, 200)
 go_case("10,000 goroutines while garbage is collected", "many", 10000, 10)
-go_case("panic and recover", "panic", 200, 50)
+go_case("panic and recover", "panic", 100, 50)
 go_case("functions of every kind", "kinds", 200)
 go_case("stripped, at any address", "kinds-pie-stripped", 200)
