@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * altstack above|below [TIMES [jump]]: a thread raises SIGUSR1 inside `outer`; the handler runs on an
- * alternate stack that lies above or below the thread's own, and returns, or jumps back.
+ * altstack above|below [TIMES [jump]]: a thread raises SIGUSR1 inside `outer`; the handler runs on
+ * an alternate stack that lies above or below the thread's own, and returns, or jumps back.
  */
 #include <pthread.h>
 #include <setjmp.h>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * backtraces [TIMES]: functions that ask who called them: by backtrace(), which loads the unwinder when
- * it is first used, by the chain of frame pointers (-fno-omit-frame-pointer), and by their return
- * address. Built with -rdynamic, so that it finds names. Prints what they saw, each new sight once.
+ * backtraces [TIMES]: functions that ask who called them: by backtrace(), which loads the unwinder
+ * when it is first used, by the chain of frame pointers (-fno-omit-frame-pointer), and by their
+ * return address. Built with -rdynamic, so that it finds names. Prints what they saw, each new
+ * sight once.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * dlloop [LOADS [TIMES]]: opens libshapes.so from beside the program, calls it TIMES times and closes
- * it, LOADS times in all. COUNT is of the program, LIBRARY of the library, all loads together.
+ * dlloop [LOADS [TIMES]]: opens libshapes.so from beside the program, calls it TIMES times and
+ * closes it, LOADS times in all. COUNT is of the program, LIBRARY of the library, all loads
+ * together.
  */
 #include <dlfcn.h>
 #include <limits.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * fibers [FIBERS [YIELDS]]: each fiber yields YIELDS times in the midst of nested calls, and goes on
- * on the other one of two threads. Every call returns.
+ * fibers [FIBERS [YIELDS]]: each fiber yields YIELDS times in the midst of nested calls, and goes
+ * on on the other one of two threads. Every call returns.
  */
 #include <pthread.h>
 #include <semaphore.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * forkstorm [CHILDREN]: forks CHILDREN children, up to eight at a time; each calls `work` ten times,
- * the parent once for each of them. Says "storm" when an eighth of them is born.
+ * forkstorm [CHILDREN]: forks CHILDREN children, up to eight at a time; each calls `work` ten
+ * times, the parent once for each of them. Says "storm" when an eighth of them is born.
  */
 #include <sys/wait.h>
 #include "target.h"

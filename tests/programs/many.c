@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * many: 5,000 functions, f_0000 to f_4999. A thread calls all of them, round by round, without a pause;
- * "count" on stdin is answered by "rounds N", "stop" or the end of stdin ends it. Prints whether each
- * function was called once a round; how many rounds there were depends on the time it had.
+ * many: 5,000 functions, f_0000 to f_4999. A thread calls all of them, round by round, without a
+ * pause; "count" on stdin is answered by "rounds N", "stop" or the end of stdin ends it. Prints
+ * whether each function was called once a round; how many rounds there were depends on the time it
+ * had.
  */
 #include <pthread.h>
 #include "target.h"

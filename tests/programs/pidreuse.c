@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * pidreuse [CHILDREN [TIMES]] (root): CHILDREN processes, one after the other, all with the same PID;
- * each calls outer -> work TIMES times, and ends inside both in every second child. Prints what they
- * did as one, and whether they got that PID.
+ * pidreuse [CHILDREN [TIMES]] (root): CHILDREN processes, one after the other, all with the same
+ * PID; each calls outer -> work TIMES times, and ends inside both in every second child. Prints
+ * what they did as one, and whether they got that PID.
  */
 #include <errno.h>
 #include <linux/sched.h>
@@ -36,7 +36,8 @@ static pid_t fork_as(pid_t pid)
 	return syscall(SYS_clone3, &args, sizeof(args));
 }
 
-/* The first child gets any PID, the others its. Others may get it in between: then the next child tries again. */
+/* The first child gets any PID, the others the same. Strangers may get it in between: then the next
+ * child tries again. */
 static int run(unsigned long children, unsigned long times, pid_t *same)
 {
 	int status, wrong = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * plugin_host [TIMES]: a C program, in which nothing can throw, until it opens libplugin.so (of C++)
- * from beside it: that one throws through the frames of `pass`.
+ * plugin_host [TIMES]: a C program, in which nothing can throw, until it opens libplugin.so (of
+ * C++) from beside it: that one throws through the frames of `pass`.
  */
 #include <dlfcn.h>
 #include <limits.h>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * redzone [TIMES]: leaf functions that keep their values below the stack pointer, where a call would
- * write. Newer kernels make a call of a nop of five bytes: `at_entry` begins with one, `inside` has one
- * while its values are there. Built plainly, with five nops at each entry, and with such a nop.
+ * redzone [TIMES]: leaf functions that keep their values below the stack pointer, where a call
+ * would write. Newer kernels make a call of a nop of five bytes: `at_entry` begins with one,
+ * `inside` has one while its values are there. Built plainly, with five nops at each entry, and
+ * with such a nop.
  */
 #include "target.h"
 

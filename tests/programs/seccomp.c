@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * seccomp strict|filter|killed [TIMES]: may do no more than read, write and end: by strict mode, or by
- * a filter that kills on anything else; `killed` does something else at its end.
+ * seccomp strict|filter|killed [TIMES]: may do no more than read, write and end: by strict mode, or
+ * by a filter that kills on anything else; `killed` does something else at its end.
  */
 #include <linux/filter.h>
 #include <linux/seccomp.h>

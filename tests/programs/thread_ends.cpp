@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * thread_ends HOW [FRAMES [THREADS]]: threads that end inside FRAMES frames with destructors, by HOW:
- * exit (pthread_exit) or cancel. One frame catches the forced unwinding and lets it go on.
+ * thread_ends HOW [FRAMES [THREADS]]: threads that end inside FRAMES frames with destructors, by
+ * HOW: exit (pthread_exit) or cancel. One frame catches the forced unwinding and lets it go on.
  */
 #include <cxxabi.h>
 #include <pthread.h>

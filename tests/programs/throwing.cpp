@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * throwing [FRAMES [THREADS]]: threads throw over FRAMES frames without a pause, so that a profiler
- * that comes or goes does so in the midst of it. Up to a line on stdin; says after each 1,000 catches
- * of the first thread that it is "alive". Prints whether each throw was caught and each frame's
- * destructor ran; how often depends on the time it had.
+ * that comes or goes does so in the midst of it. Up to a line on stdin; says after each 1,000
+ * catches of the first thread that it is "alive". Prints whether each throw was caught and each
+ * frame's destructor ran; how often depends on the time it had.
  */
 #include <atomic>
 #include <thread>

@@ -117,7 +117,7 @@ def judge_same(trial, alone, traced, what=""):
 # CLEAN.
 
 def dirty_text(pid, path=None):
-    """The mappings of `path` (of any file) in a process that differ from the file; none at its end."""
+    """The mappings of `path` (of any file) in a process that differ from it; none once it has ended."""
     try:
         lines = harness.dirty_text(pid)
     except (FileNotFoundError, ProcessLookupError):
@@ -204,7 +204,7 @@ def deaths(alone, traced):
     status, output, errors = traced
     if alone == traced:
         return "same"
-    found = re.search(r"terminate called|unexpected return pc|fatal error: [^\n]*|panic[^\n]*", errors)
+    found = re.search(r"terminate called|unexpected return pc|fatal error: .*|panic.*", errors)
     if status != alone[0] and status > 128:
         name = signal.Signals(status - 128).name if status - 128 < 65 else str(status)
         return f"DIES: {name}" + (f", \"{found[0]:.40}\"" if found else "")
@@ -227,8 +227,8 @@ def under_bpftrace(trial, path, symbols, run, alone):
         trial.bpftrace = "no function to probe"
         return
     text = 'BEGIN { printf("ready\\n"); } ' + " ".join(
-        f'uprobe:{path}:"{s}" {{ @[probe] = count(); }} uretprobe:{path}:"{s}" {{ @r[probe] = count(); }}'
-        for s in symbols)
+        f'uprobe:{path}:"{s}" {{ @[probe] = count(); }} '
+        f'uretprobe:{path}:"{s}" {{ @r[probe] = count(); }}' for s in symbols)
     tracer = Process(["bpftrace", "-e", text])
     try:
         if not tracer.stdout.wait_lines("ready"):
@@ -301,8 +301,8 @@ class Case:
         """Returns (document, result), or None if it came to no result."""
         what = " ".join(("command", *options))
         out = it.path("out.json")
-        tracer = it.proftrace("-q", "-f", "json", "-o", out, *self.options, *options, "--", self.path,
-                              *self.args, **self.streams())
+        tracer = it.proftrace("-q", "-f", "json", "-o", out, *self.options, *options, "--",
+                              self.path, *self.args, **self.streams())
         result = tracer.finish(TIMEOUT)
         judge_same(trial, alone, plain(result, self.varies), what)
         try:

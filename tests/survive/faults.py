@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A machine that refuses the profiler what it asks for: the target is none the wiser, and the profiler
-says in a line what was refused."""
+"""A machine that refuses the profiler what it asks for: the target is none the wiser, and the
+profiler says in a line what was refused."""
 
 import contextlib
 import fcntl
@@ -93,8 +93,8 @@ class Hardship:
                              lambda: f"{what}: status {status}, says {said}")
 
     def figure(self):
-        self.trial.figure("ended with " + ", ".join(f"status {status}: {number}"
-                                                    for status, number in sorted(self.ended.items())))
+        self.trial.figure("ended with " + ", ".join(
+            f"status {status}: {number}" for status, number in sorted(self.ended.items())))
 
 
 @contextlib.contextmanager
@@ -111,7 +111,7 @@ JSON = (PROFTRACE, "-f", "json")
 @row(FAULTS, "a full disk, as output and as standard output", short=True)
 def full_disk(trial):
     with hardship(trial) as them:
-        for format_ in ("json", "tree") if trial.options.short else ("json", "tree", "flat", "folded"):
+        for format_ in ("json", "tree", "flat", "folded")[:2 if trial.options.short else 4]:
             them.endure(f"-f {format_} -o /dev/full", PROFTRACE, "-f", format_, "-o", "/dev/full")
             with open("/dev/full", "wb") as full:
                 them.endure(f"-f {format_} > /dev/full", PROFTRACE, "-f", format_, stdout=full)
@@ -203,8 +203,8 @@ def closed_streams(trial):
         target = steps(it)
         out = it.path("out")
         it.traced = True
-        process = it.process("/bin/sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", *JSON, "-o", out, "-d",
-                             "1", "-p", target.pid)
+        process = it.process("/bin/sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", *JSON, "-o", out,
+                             "-d", "1", "-p", target.pid)
         work(target)
         done = process.finish()
         judge_text(trial, target.pid, program("steps"), "all closed")
@@ -272,16 +272,16 @@ def calls_of_start(it, call):
 
 @row(FAULTS, "system calls that fail, one at a time", needs=("strace",))
 def failing_calls(trial):
-    """The Nth call of each kind; of those that are made often, more and more sparsely. If the signal
-    handler cannot wake the main loop by its write, the signal ends the program."""
+    """The Nth call of each kind; of those that are made often, more and more sparsely. If the
+    signal handler cannot wake the main loop by its write, the signal ends the program."""
     with hardship(trial) as them:
         trace = them.it.path("trace")
         for call, error in REFUSED.items():
             start, nth = calls_of_start(them.it, call), 1
             while nth < 400:
+                inject = f"inject={call}:error={error}:when={start + nth}"
                 them.endure(f"{call} number {nth}: {error}", "strace", "-f", "-o", trace, "-e",
-                            f"trace={call}", "-e", f"inject={call}:error={error}:when={start + nth}",
-                            *JSON, signals=(-signal.SIGINT,) if call == "write" else ())
+                            f"trace={call}", "-e", inject, *JSON, signals=(-signal.SIGINT,) if call == "write" else ())
                 with open(trace, encoding="utf-8", errors="replace") as file:
                     if "(INJECTED)" not in file.read():
                         break  # it makes fewer

@@ -116,7 +116,8 @@ def kill_live(trial, it, killer):
         it.forget(killer.kill(start, phase))
         what = f"{probes} probes, killed in {phase}"
         killer.dirty += not judge_text(trial, target.pid, program("many"), what)
-        if not trial.judge("SAME", not target.ended() and goes_on(target), f"{what}: no rounds any more"):
+        if not trial.judge("SAME", not target.ended() and goes_on(target),
+                           f"{what}: no rounds any more"):
             return
     target.send("stop")
     target.stdout.wait_lines("held")
@@ -142,7 +143,8 @@ def kill_commands(trial, it, killer):
             killer.dirty += not judge_command(trial, tracer, alone, what)
         except (AssertionError, IndexError, OSError) as error:
             # The kernel ends a command together with the profiler that was about to start it.
-            if phase != PHASES[0] or not poll(lambda tracer=tracer: not harness.session_members(tracer.pid)):
+            gone = poll(lambda tracer=tracer: not harness.session_members(tracer.pid))
+            if phase != PHASES[0] or not gone:
                 trial.fail("SAME", f"{what}: {error!r}")
         it.forget(tracer)
 

@@ -114,8 +114,8 @@ def reused_pid(trial):
 
 
 def stepping(trial, meddle, tracers=1, rounds=20):
-    """`steps` makes calls, round by round, untraced and traced; in each, meddle(it, target, tracers)
-    is called, without tracers the first time."""
+    """`steps` makes calls, round by round, untraced and traced; in each round it calls
+    meddle(it, target, tracers), without tracers the first time."""
     with stage(trial) as it:
         results = []
         for number in (0, tracers):

@@ -37,8 +37,8 @@ def time_detach(it, *options):
 def judge_prompt(trial, seconds, most, probes):
     median = statistics.median(seconds)
     trial.judge("CLEAN", median < most, f"detaching takes {median:.2f} s, not under {most} s")
-    trial.figure(f"{probes} functions: {median * 1000:.0f} ms from SIGINT to the end, result included "
-                 f"({min(seconds) * 1000:.0f} to {max(seconds) * 1000:.0f}, {len(seconds)} runs; "
+    trial.figure(f"{probes} functions: {median * 1000:.0f} ms from SIGINT to the end, result "
+                 f"included ({min(seconds) * 1000:.0f} to {max(seconds) * 1000:.0f}, {len(seconds)} runs; "
                  f"reach {most} s)")
 
 
@@ -114,8 +114,8 @@ def soak(trial):
         target = it.target("many", how="--hold")
         target.go()
         while time.monotonic() < end:
-            tracer = it.proftrace("-f", "json", "-F", random_.choice(["f_0000", "f_00*", "f_*"]), "-p",
-                                  target.pid).wait_tracing()
+            pattern = random_.choice(["f_0000", "f_00*", "f_*"])
+            tracer = it.proftrace("-f", "json", "-F", pattern, "-p", target.pid).wait_tracing()
             time.sleep(random_.uniform(0, 2))
             if random_.random() < 0.33:
                 it.forget(tracer)

@@ -57,7 +57,8 @@ case("aliases and indirect functions", "aliases", 100, hold=True)
 case("backtrace(), frame pointers, return addresses", "backtraces", 50, hold=True, short=True)
 case("AddressSanitizer", "asan", 200)
 case("red-zone leaf functions", "redzone", 500, hold=True, returns=True)
-case("red-zone leaf functions, five nops at the entry", "redzone-nops", 500, hold=True, returns=True)
+case("red-zone leaf functions, five nops at the entry", "redzone-nops", 500, hold=True,
+     returns=True)
 case("red-zone leaf functions, nop5 at the entry", "redzone-nop5", 500, hold=True, returns=True,
      short=True)
 case("C++ names and constructors", "names", 100, hold=True)

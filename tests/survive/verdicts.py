@@ -12,14 +12,13 @@ LEGEND = """\
 SAME   output, standard error and exit status are those of an untraced run
 CLEAN  5 s after the profiler no BPF link or program of it is left, nor after 30 s a map (the kernel
        frees them late), and the text of live targets equals its file
-EXACT  calls that the target counted = calls reported + lost, and entered = returned + unwound + open;
-       "sums": the latter only, as the target counts nothing
-bpftrace  the same target under uretprobes on its functions; not its main program's all, as each takes
-       about 100 ms"""
+EXACT  calls that the target counted = calls reported + lost, and entered = returned + unwound +
+       open; "sums": the latter only, as the target counts nothing
+bpftrace  the same target under uretprobes on a few of its functions, as each takes about 100 ms"""
 
 
 class Trial:
-    """Collects what one row shows. A verdict is FAIL if anything failed, `-` if nothing was asked."""
+    """What one row shows. A verdict is FAIL if anything failed, `-` if nothing was asked."""
 
     def __init__(self, options):
         self.options = options
@@ -63,7 +62,7 @@ class Trial:
         return IDENTITY if name == "EXACT" and not self.counted else OK
 
     def silent(self):
-        """The verdicts that nobody asked for and that nobody explained: a row must not forget one."""
+        """Verdicts that nobody asked for and nobody explained: a row must not forget one."""
         return [name for name in NAMES if not self.asked[name] and name not in self.reasons]
 
     def end(self):
