@@ -117,7 +117,7 @@ def judge_same(trial, alone, traced, what=""):
 # CLEAN.
 
 def dirty_text(pid, path=None):
-    """The mappings of `path` (of any file) in a process that differ from it; none once it has ended."""
+    """The mappings of `path` (of any file) in a process that differ from it; at its end none."""
     try:
         lines = harness.dirty_text(pid)
     except (FileNotFoundError, ProcessLookupError):

@@ -281,7 +281,8 @@ def failing_calls(trial):
             while nth < 400:
                 inject = f"inject={call}:error={error}:when={start + nth}"
                 them.endure(f"{call} number {nth}: {error}", "strace", "-f", "-o", trace, "-e",
-                            f"trace={call}", "-e", inject, *JSON, signals=(-signal.SIGINT,) if call == "write" else ())
+                            f"trace={call}", "-e", inject, *JSON,
+                            signals=(-signal.SIGINT,) if call == "write" else ())
                 with open(trace, encoding="utf-8", errors="replace") as file:
                     if "(INJECTED)" not in file.read():
                         break  # it makes fewer

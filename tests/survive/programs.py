@@ -79,7 +79,8 @@ class Script(Case):
             with open(os.path.join(folder, "stdin"), "rb") as stdin:
                 done = subprocess.run(
                     [*callgrind.NATIVE, PROFTRACE, "-q", "-f", "json", "-o", out, *self.options,
-                     "--", self.path, *self.args], stdin=stdin, cwd=folder, env=environment, check=False,
+                     "--", self.path, *self.args], stdin=stdin, cwd=folder, env=environment,
+                    check=False,
                     stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=TIMEOUT)
             trial.judge("SAME", done.stdout == output, "output differs from that under callgrind")
             document = engine.load(out)
@@ -331,7 +332,8 @@ def make_redis(it):
 
 def redis_cli(server, script="", *command):
     done = subprocess.run(["redis-cli", "-s", server.socket, *command], input=script,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, timeout=TIMEOUT, encoding="utf-8",
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
+                          timeout=TIMEOUT, encoding="utf-8",
                           errors="replace")
     return done.stdout
 
