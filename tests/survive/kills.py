@@ -63,22 +63,25 @@ class Killer:
         self.it.forget(tracer)
 
     def kill(self, start, phase):
-        """Every second one is stopped first, and asked which BPF objects it has."""
-        tracer = start()
-        if phase != PHASES[0]:
-            tracer.wait_tracing()
-        if phase == PHASES[2]:
-            tracer.signal(signal.SIGINT)
-        time.sleep(self.random.uniform(0, self.seconds[phase]))
-        if self.random.random() < 0.5:
-            tracer.signal(signal.SIGSTOP)
-            poll(lambda: (harness.stat_fields(tracer.pid) or "X")[0] in "TZX")
-            self.ids |= harness.Bpf.held_by(tracer.pid)
-        tracer.signal(signal.SIGKILL)
-        killed = tracer.popen.wait(harness.TIMEOUT) == -signal.SIGKILL
-        self.landed[phase] += killed  # else it had ended by itself
-        self.trial.runs += 1
-        return tracer
+        """Until one was killed: it may have ended before. Every second one is stopped first, and
+        asked which BPF objects it has."""
+        while True:
+            tracer = start()
+            if phase != PHASES[0]:
+                tracer.wait_tracing()
+            if phase == PHASES[2]:
+                tracer.signal(signal.SIGINT)
+            time.sleep(self.random.uniform(0, self.seconds[phase]))
+            if self.random.random() < 0.5:
+                tracer.signal(signal.SIGSTOP)
+                poll(lambda tracer=tracer: (harness.stat_fields(tracer.pid) or "X")[0] in "TZX")
+                self.ids |= harness.Bpf.held_by(tracer.pid)
+            tracer.signal(signal.SIGKILL)
+            if tracer.popen.wait(harness.TIMEOUT) == -signal.SIGKILL:
+                self.landed[phase] += 1
+                self.trial.runs += 1
+                return tracer
+            self.it.forget(tracer)
 
 
 def plan_kills(trial):
@@ -98,7 +101,7 @@ def kill_row(title, at_start):
             at_start(trial, it, killer)
             judge_gone(trial, killer.ids, "of killed profilers")
         landed = ", ".join(f"{number} in {phase}" for phase, number in killer.landed.items())
-        trial.figure(f"killed {landed}; the others had ended; {killer.dirty} left changed text")
+        trial.figure(f"killed {landed}; {killer.dirty} left changed text")
 
 
 def kill_live(trial, it, killer):

@@ -80,8 +80,7 @@ class Script(Case):
                 done = subprocess.run(
                     [*callgrind.NATIVE, PROFTRACE, "-q", "-f", "json", "-o", out, *self.options,
                      "--", self.path, *self.args], stdin=stdin, cwd=folder, env=environment,
-                    check=False,
-                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=TIMEOUT)
+                    check=False, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=TIMEOUT)
             trial.judge("SAME", done.stdout == output, "output differs from that under callgrind")
             document = engine.load(out)
             judge_identity(trial, document, "beside callgrind")

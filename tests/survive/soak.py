@@ -38,8 +38,8 @@ def judge_prompt(trial, seconds, most, probes):
     median = statistics.median(seconds)
     trial.judge("CLEAN", median < most, f"detaching takes {median:.2f} s, not under {most} s")
     trial.figure(f"{probes} functions: {median * 1000:.0f} ms from SIGINT to the end, result "
-                 f"included ({min(seconds) * 1000:.0f} to {max(seconds) * 1000:.0f}, {len(seconds)} "
-                 f"runs; reach {most} s)")
+                 f"included ({min(seconds) * 1000:.0f} to {max(seconds) * 1000:.0f}, "
+                 f"{len(seconds)} runs; reach {most} s)")
 
 
 @row(PROMPT, "detach of 5,000 functions that are called, live")
