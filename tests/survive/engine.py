@@ -153,9 +153,15 @@ def judge_identity(trial, document, what=""):
     trial.calls += document["accounting"]["entered"]
 
 
+def is_called(function, names):
+    """Whether a function goes by one of these; the instances of a generic one share f[...]."""
+    generic = re.sub(r"\[.*\]", "[...]", function["name"])
+    return not names.isdisjoint((function["name"], function["symbol"], generic))
+
+
 def calls_of(document, name):
     names = set(name.split("|"))
-    return sum(f["calls"] for f in document["functions"] if names & {f["name"], f["symbol"]})
+    return sum(f["calls"] for f in document["functions"] if is_called(f, names))
 
 
 def judge_counts(trial, document, counts, what=""):
@@ -291,8 +297,7 @@ class Case:
 
     def symbols(self, document, more=()):
         names = set().union(*(name.split("|") for name in self.names), more)
-        return sorted({f["symbol"] for f in document["functions"]
-                       if {f["name"], f["symbol"]} & names})
+        return sorted({f["symbol"] for f in document["functions"] if is_called(f, names)})
 
     def filters(self, document):
         return [word for symbol in self.symbols(document) for word in ("-F", symbol)]

@@ -67,13 +67,15 @@ for ending in ("exit", "_exit", "signal", "abort"):
     case(f"end inside calls by {ending}", "exits", ending)
 
 
-def go_case(title, name, *args):
+def go_case(title, name, *args, options=()):
     """Made by Go's toolchain."""
-    case(f"Go: {title}", "go" + name, *args, needs=(f"program go{name}",))
+    case(f"Go: {title}", "go" + name, *args, options=options, needs=(f"program go{name}",))
 
 
 go_case("stack growth", "stack", 10, 200)
-go_case("10,000 goroutines while garbage is collected", "many", 10000, 10)
+go_case("10,000 goroutines while garbage is collected", "many", 10000, 10,
+        options=("-F", "main.*"))
+go_case("500 goroutines, the runtime traced too", "many", 500, 5)
 go_case("panic and recover", "panic", 100, 50)
 go_case("functions of every kind", "kinds", 200)
 go_case("stripped, at any address", "kinds-pie-stripped", 200)
