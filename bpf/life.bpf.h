@@ -22,14 +22,17 @@ struct {
 const volatile bool follow_forks;
 /* The tgid of user space: if it goes, nobody needs to wait for it. */
 const volatile u32 planner_tgid;
-/* How long a thread may be kept waiting; 0: never. */
-const volatile u64 max_wait_ns;
+/* How long a thread may be kept waiting for functions of what it has mapped to be probed, and
+ * otherwise, so that return probes are on again when it goes on. */
+const volatile u64 long_wait_ns, brief_wait_ns;
 
 u32 maps_generation = 1, maps_planned;
 /* The last change by an exec: the new program's own functions may be wanted. */
 u32 exec_generation;
 /* The filter may want functions of files that are mapped later. */
 bool wants_later;
+/* Some functions have return probes. */
+bool uses_returns;
 bool planner_gone;
 /* Somebody wants to know what happens. */
 bool listening;
@@ -109,20 +112,17 @@ static long wait_on(__attribute__((unused)) u32 i, struct wait *w)
 	return w->done || bpf_ktime_get_ns() >= w->deadline_ns;
 }
 
-/* Holds the thread until user space has caught up with that change. */
-static __always_inline void wait_for_plan(u32 generation, const void *stack)
+/* Holds the thread until user space has caught up with that change. False: it took too long. */
+static __always_inline bool wait_for_plan(u32 generation, const void *stack, u64 max_ns)
 {
 	struct wait w = {
-		.deadline_ns = bpf_ktime_get_ns() + max_wait_ns,
+		.deadline_ns = bpf_ktime_get_ns() + max_ns,
 		.stack = stack,
 		.generation = generation,
 	};
 
-	if (!max_wait_ns)
-		return;
 	bpf_loop(1 << 10, wait_on, &w, 0);
-	if (!w.done)
-		__sync_fetch_and_add(&waits_cut, 1);
+	return w.done;
 }
 
 /* <link.h>: struct r_debug, and its state when nothing is being mapped or unmapped. */
@@ -143,8 +143,14 @@ static __always_inline void on_mapped(const char *r_debug, const void *stack)
 	if (r_debug)
 		bpf_copy_from_user(&state, sizeof(state), r_debug + R_DEBUG_STATE);
 	generation = maps_changed(WIRE_EVENT_MAPPED, tgid, 0);
-	if (state == R_DEBUG_CONSISTENT && (wants_later || !caught_up(exec_generation)))
-		wait_for_plan(generation, stack);
+	if (state != R_DEBUG_CONSISTENT)
+		return;
+	if (wants_later || !caught_up(exec_generation)) {
+		if (!wait_for_plan(generation, stack, long_wait_ns))
+			__sync_fetch_and_add(&waits_cut, 1);
+	} else if (uses_returns && !returns_off) {
+		wait_for_plan(generation, stack, brief_wait_ns);
+	}
 }
 
 /* A process has begun a new program; `by_thread`: another thread than its leader did. */

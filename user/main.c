@@ -1,13 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <fcntl.h>
+#include <unistd.h>
+
 #include "cli/options.h"
 #include "cmd/cmd.h"
 #include "util/log.h"
 
+/* Descriptors that we open must not take the place of closed standard streams. What is written to
+ * one of these fails, as it should. */
+static void occupy_streams(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		if (fcntl(fd, F_GETFD) < 0)
+			open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	struct options o;
-	int status = options__parse(&o, argc, argv);
+	int status;
 
+	occupy_streams();
+	status = options__parse(&o, argc, argv);
 	if (status) {
 		options__clear(&o);
 		return status - 1;

@@ -9,8 +9,9 @@
 #include "attach/skeleton.h"
 #include "util/log.h"
 
-#define MAX_WAIT_NS 3000000000ull /* planning the largest libraries takes a tenth of that */
-#define WINDOW	    1024	  /* how far events may be out of order */
+#define LONG_WAIT_NS  3000000000ull /* planning the largest libraries takes a tenth of that */
+#define BRIEF_WAIT_NS 20000000ull   /* a look at what is mapped takes a tenth of that */
+#define WINDOW	      1024	    /* how far events may be out of order */
 
 struct life {
 	struct proftrace_bpf *skel;
@@ -28,7 +29,8 @@ void life__prepare(struct proftrace_bpf *skel, bool follow)
 {
 	skel->rodata->follow_forks = follow;
 	skel->rodata->planner_tgid = getpid();
-	skel->rodata->max_wait_ns = MAX_WAIT_NS;
+	skel->rodata->long_wait_ns = LONG_WAIT_NS;
+	skel->rodata->brief_wait_ns = BRIEF_WAIT_NS;
 }
 
 static int on_event(void *ctx, void *data, size_t size)
@@ -142,9 +144,10 @@ void life__stop_returns(struct life *l)
 	__atomic_store_n(&l->skel->bss->returns_off, true, __ATOMIC_SEQ_CST);
 }
 
-void life__hold_for_plan(struct life *l, bool hold)
+void life__hold(struct life *l, bool for_functions, bool for_returns)
 {
-	__atomic_store_n(&l->skel->bss->wants_later, hold, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&l->skel->bss->wants_later, for_functions, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&l->skel->bss->uses_returns, for_returns, __ATOMIC_SEQ_CST);
 }
 
 void life__counts(const struct life *l, struct life_counts *out)

@@ -63,8 +63,9 @@ bool life__lost_track(const struct life *l);
 /* Return probes are not to be used any more. */
 void life__stop_returns(struct life *l);
 
-/* Whether threads shall wait for the plan after they have mapped files. */
-void life__hold_for_plan(struct life *l, bool hold);
+/* Whether threads that have mapped files shall wait: long, so that the functions in them are
+ * probed, or briefly, so that return probes are on again. */
+void life__hold(struct life *l, bool for_functions, bool for_returns);
 
 void life__counts(const struct life *l, struct life_counts *out);
 

@@ -98,10 +98,6 @@ static int run_prepare(struct run *r)
 	err = describe__new(r->plan, r->target, o, &r->description);
 	if (!err)
 		err = output__begin(&r->out);
-	if (!err)
-		err = watch__start(r->watch, r->target, fileno(r->out.file),
-				   life__fd(tracer__life(r->tracer)), o->duration_ns,
-				   o->interval_ns);
 	return err;
 }
 
@@ -131,7 +127,6 @@ static int run_start(struct run *r)
 
 	/* From here on we hear of what is mapped; what was while we attached we have to look for.
 	 */
-	life__hold_for_plan(life, !r->o->exec && filter__wants_libraries(&r->filter));
 	life__listen(life);
 	err = replan__all(r);
 	if (err)
@@ -142,7 +137,9 @@ static int run_start(struct run *r)
 	tracer__open_gate(r->tracer);
 	announce(r);
 	progress__init(&r->progress, r->o->quiet);
-	if (r->target->launch)
+	err = watch__start(r->watch, r->target, fileno(r->out.file), life__fd(life),
+			   r->o->duration_ns, r->o->interval_ns);
+	if (!err && r->target->launch)
 		err = launch__release(r->target->launch);
 	privilege__drop_for_run(r->target->processes_cnt != 0);
 	return err;

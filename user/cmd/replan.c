@@ -66,6 +66,15 @@ static int extend(struct run *r)
 	return 0;
 }
 
+static bool uses_returns(const struct plan *p)
+{
+	for (size_t i = 0; i < p->functions_cnt; i++) {
+		if (p->functions[i].exit == EXIT_RETURN)
+			return true;
+	}
+	return false;
+}
+
 /* Brings the plan up to date with what was seen of the processes. */
 static int catch_up(struct run *r)
 {
@@ -77,6 +86,9 @@ static int catch_up(struct run *r)
 	/* Unless all that is mapped is known to be harmless, no return address is touched. */
 	if (err || r->plan->returns_replaced)
 		life__stop_returns(life);
+	if (!r->lost_track)
+		life__hold(life, !r->o->exec && filter__wants_libraries(&r->filter),
+			   uses_returns(r->plan));
 	return err == -ENOMEM ? err : 0;
 }
 
@@ -119,7 +131,7 @@ int replan__events(struct run *r)
 		r->lost_track = true;
 		log_warn("too many programs start at once: some may be traced late or not at all");
 		life__stop_returns(life);
-		life__hold_for_plan(life, false);
+		life__hold(life, false, false);
 	}
 	return err;
 }

@@ -199,16 +199,14 @@ static size_t mapped_files(pid_t pid)
 	return view.files;
 }
 
-/* Steps the stopped child over the breakpoint it has just hit. */
+/* Steps the stopped child over the breakpoint it has just hit, which is taken out. */
 static int step_over(struct launch *l, struct breakpoint *bp)
 {
 	int err = breakpoint_clear(l->pid, bp);
 
 	if (!err && ptrace(PTRACE_SINGLESTEP, l->pid, NULL, NULL))
 		err = -errno;
-	if (!err)
-		err = wait_stop(l, SIGTRAP);
-	return err ? err : breakpoint_set(l->pid, bp);
+	return err ? err : wait_stop(l, SIGTRAP);
 }
 
 /* Runs the child from its exec to the point where its libraries are mapped. */
@@ -242,11 +240,16 @@ static int run_to_libraries(struct launch *l)
 		if (regs.rip == entry.addr || ++hits == 2 || mapped_files(l->pid) > 2)
 			break;
 		err = step_over(l, &notify);
+		if (!err)
+			err = breakpoint_set(l->pid, &notify);
 	}
 	if (!err)
 		err = breakpoint_clear(l->pid, &entry);
+	/* Beyond the first instruction: what it has to say is known, and a probe there shall not
+	 * say it again. */
 	if (!err)
-		err = breakpoint_clear(l->pid, &notify);
+		err = regs.rip == entry.addr ? breakpoint_clear(l->pid, &notify)
+					     : step_over(l, &notify);
 	return err;
 }
 
