@@ -10,10 +10,10 @@
 
 #include "lanes.bpf.h"
 
-/* What is known of struct g; user space has it from the program's file. */
-const volatile bool go_traced;
-const volatile u64 go_tls_offset;  /* of the pointer to it, from the thread pointer */
-const volatile u32 go_goid_offset; /* of the goroutine's number in it */
+/* What is known of struct g; user space has it from the program's file, which may come late. */
+bool go_traced;	    /* the others hold */
+u64 go_tls_offset;  /* of the pointer to it, from the thread pointer */
+u32 go_goid_offset; /* of the goroutine's number in it */
 
 struct goroutine_key {
 	u64 g;

@@ -111,6 +111,16 @@ class Programs(LifeCase):
         self.assert_same(ended, "exec", *args)
         self.assertGreater(document["accounting"]["unwound"], 0)
 
+    def test_a_go_program_begun_by_a_shell(self):
+        output = self.path("profile.json")
+        self.run_proftrace("--follow", "-F", "main.*", "-f", "json", "-o", output, "--", "/bin/sh",
+                           "-c", f"exec {program('gokinds')}")
+        with open(output, encoding="utf-8") as file:
+            document = self.parse(file.read())
+        self.assertTrue(document["threads"])
+        for thread in document["threads"]:
+            self.assertEqual(thread.get("goroutine"), thread["tid"], thread["comm"])
+
     def test_through_a_shell(self):
         """The shell has no symbols of its own: nothing is traced until it becomes the program."""
         output = self.path("profile.json")

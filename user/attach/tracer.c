@@ -12,14 +12,16 @@
 #include "attach/life.h"
 #include "attach/skeleton.h"
 #include "attach/tier.h"
+#include "plan/plan.h"
 #include "plan/exits.h"
 #include "plan/plan.h"
 #include "target/target.h"
 #include "util/log.h"
 
-#define MAX_LANES    (1u << 15)
-#define MAX_FRAMES   (1u << 19)
-#define MAX_FOLLOWED (1u << 16) /* processes at a time */
+#define MAX_LANES      (1u << 15)
+#define FEW_GOROUTINES 4096 /* at a time, where they come unexpected */
+#define MAX_FRAMES     (1u << 19)
+#define MAX_FOLLOWED   (1u << 16) /* processes at a time */
 
 struct tracer {
 	struct proftrace_bpf *skel;
@@ -75,19 +77,15 @@ static void size_tables(struct tracer *tr, const struct tracer_options *opts)
 	struct proftrace_bpf *skel = tr->skel;
 
 	/* Goroutines are many. */
-	tr->lanes_cap = opts->go ? 2 * MAX_LANES : MAX_LANES;
+	tr->lanes_cap = opts->expects_go ? 2 * MAX_LANES : MAX_LANES;
 	tr->frames_cap = MAX_FRAMES;
 	tr->nodes_cap = opts->max_paths;
 	tr->index_cap = power_of_two(tr->nodes_cap) * 2;
 	bpf_map__set_max_entries(skel->maps.lanes, tr->lanes_cap);
 	bpf_map__set_max_entries(skel->maps.free_lanes, tr->lanes_cap);
 	bpf_map__set_max_entries(skel->maps.home_of_tid, tr->lanes_cap);
-	if (opts->go) {
-		skel->rodata->go_traced = true;
-		skel->rodata->go_tls_offset = opts->go_tls_offset;
-		skel->rodata->go_goid_offset = opts->go_goid_offset;
-		bpf_map__set_max_entries(skel->maps.goroutines, 2 * tr->lanes_cap);
-	}
+	bpf_map__set_max_entries(skel->maps.goroutines,
+				 opts->expects_go ? 2 * tr->lanes_cap : FEW_GOROUTINES);
 	bpf_map__set_max_entries(skel->maps.frames, tr->frames_cap);
 	bpf_map__set_max_entries(skel->maps.free_frames, tr->frames_cap);
 	bpf_map__set_max_entries(skel->maps.nodes, tr->nodes_cap);
@@ -222,9 +220,23 @@ int tracer__load(const struct tracer_options *opts, const struct target *t, stru
 	return 0;
 }
 
+/* From here on a goroutine's calls are its own. Of several Go programs the first one tells how. */
+static void tell_goroutines(struct tracer *tr, const struct go_layout *layout)
+{
+	struct proftrace_bpf__bss *bss = tr->skel->bss;
+
+	if (bss->go_traced)
+		return;
+	bss->go_tls_offset = layout->g_tls_offset;
+	bss->go_goid_offset = layout->goid_offset;
+	__atomic_store_n(&bss->go_traced, true, __ATOMIC_SEQ_CST);
+}
+
 int64_t tracer__attach(struct tracer *tr, struct plan *p, const struct target *t)
 {
 	tr->skel->bss->returns_proven = p->traits & EXIT_UNSAFE_TRAITS;
+	if (p->go)
+		tell_goroutines(tr, &p->go_layout);
 	return groups__attach(&tr->groups, tr->tier, tr->skel, p, t);
 }
 

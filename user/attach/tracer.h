@@ -22,11 +22,7 @@ struct tracer_options {
 	const char *tier;      /* name of the only tier to try; NULL: the best one that works */
 	bool follow;	       /* trace the processes' children as well */
 	struct keeper *keeper; /* of links; borrowed */
-	/* Go programs are among the targets: a goroutine's calls are to be its own. Where its
-	 * descriptor is found, from the thread pointer, and its number in there (symbol/go.h). */
-	bool go;
-	int64_t go_tls_offset;
-	uint32_t go_goid_offset;
+	bool expects_go;       /* many goroutines */
 };
 
 /* The shared tables, for collect/. */

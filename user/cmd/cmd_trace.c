@@ -47,8 +47,6 @@ static int run_prepare(struct run *r)
 		.max_depth = o->depth,
 		.tier = o->tier,
 		.follow = o->follow,
-		.go_tls_offset = -8,
-		.go_goid_offset = 152,
 	};
 	struct tracer_tables tables;
 	int64_t attached;
@@ -75,14 +73,11 @@ static int run_prepare(struct run *r)
 				   o->notraces_cnt);
 	if (!err)
 		err = plan__new(r->target, &r->filter, &r->plan_opts, &r->plan);
+	if (err)
+		return err;
 	tracer_opts.keeper = r->keeper;
-	if (!err && r->plan->go) {
-		tracer_opts.go = true;
-		tracer_opts.go_tls_offset = r->plan->go_layout.g_tls_offset;
-		tracer_opts.go_goid_offset = r->plan->go_layout.goid_offset;
-	}
-	if (!err)
-		err = tracer__load(&tracer_opts, r->target, &r->tracer);
+	tracer_opts.expects_go = r->plan->go || o->follow;
+	err = tracer__load(&tracer_opts, r->target, &r->tracer);
 	if (err)
 		return err;
 	tracer__tables(r->tracer, &tables);
