@@ -35,6 +35,10 @@ static void say_what_is_new(const struct run *r, size_t functions_before)
 			i++;
 		log_info("tracing %zu more functions, in %s", i - first,
 			 path_base(r->target->objects[object].path));
+		if (plan__is_static(p, object))
+			log_warn("%s is statically linked, so nothing has held it meanwhile: its "
+				 "first calls are missing",
+				 path_base(r->target->objects[object].path));
 	}
 }
 

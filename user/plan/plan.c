@@ -325,6 +325,12 @@ int plan__extend(struct plan *p, const struct target *t, struct filter *filter,
 	return err;
 }
 
+bool plan__is_static(const struct plan *p, uint32_t index)
+{
+	return index < p->objects_cnt && p->objects[index].img &&
+	       elf_image__is_static(p->objects[index].img);
+}
+
 /* Whether the dynamic linker will tell us of files that are mapped later. */
 static bool hears_of_files(const struct plan *p)
 {

@@ -114,6 +114,10 @@ void plan__free(struct plan *p); /* accepts NULL */
 int plan__extend(struct plan *p, const struct target *t, struct filter *filter,
 		 const struct plan_options *opts);
 
+/* Whether the target's object `index` is a program without a dynamic linker, which would tell us of
+ * its start. */
+bool plan__is_static(const struct plan *p, uint32_t index);
+
 /* The demangled name, made at the first call: most functions are never shown. Owned by the plan. */
 const char *plan__name(struct plan_function *f);
 const char *plan__skip_name(struct plan_skip *s);
