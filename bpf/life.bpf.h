@@ -43,6 +43,8 @@ u32 followed_cnt, followed_alive;
 
 /* What was mapped since the start can unwind or switch stacks. */
 bool returns_off;
+/* A process has made a context to switch to; return probes rely on none having done so. */
+bool contexts_made, contexts_guarded;
 
 /* Whether return addresses may be exchanged now. */
 static __always_inline bool returns_are_safe(void)
@@ -151,6 +153,20 @@ static __always_inline void on_mapped(const char *r_debug, const void *stack)
 	} else if (uses_returns && !returns_off) {
 		wait_for_plan(generation, stack, brief_wait_ns);
 	}
+}
+
+/* A process makes a context: soon it may switch stacks, not before. */
+static __always_inline void on_context_made(void)
+{
+	u32 tgid = bpf_get_current_pid_tgid() >> 32;
+
+	if (contexts_made || !is_target(tgid))
+		return;
+	contexts_made = true;
+	if (!contexts_guarded)
+		return;
+	returns_off = true;
+	event_send(WIRE_EVENT_CONTEXT, tgid, 0, 0);
 }
 
 /* A process has begun a new program; `by_thread`: another thread than its leader did. */

@@ -135,6 +135,7 @@ int on_makecontext(struct pt_regs *ctx)
 {
 	u64 stack[3];
 
+	on_context_made();
 	if (!bpf_probe_read_user(stack, sizeof(stack), (void *)(ctx->di + 16)))
 		stack_made(stack[0], stack[0] + stack[2]);
 	return 0;

@@ -148,6 +148,7 @@ enum wire_event_kind {
 	WIRE_EVENT_MAPPED = 1, /* its dynamic linker has mapped or unmapped files */
 	WIRE_EVENT_EXEC,       /* it has begun a new program; other: by a thread, not the leader */
 	WIRE_EVENT_ENDED,      /* a followed one has ended */
+	WIRE_EVENT_CONTEXT,    /* it has made a context, on which none was thought to rely */
 };
 
 struct wire_event {

@@ -189,3 +189,79 @@ class Children(LifeCase):
         self.assertEqual(profiler.finish().status, 0)
         with open(output, encoding="utf-8") as file:
             self.assertEqual(self.count(self.parse(file.read()), "main"), 1)
+
+
+class Contexts(LifeCase):
+    """OpenSSL can switch stacks, and hardly ever does: return probes stay until it makes one."""
+
+    def libcrypto_or_a_fake(self):
+        """A library of that name that makes and enters a context when it is asked to."""
+        source = self.path("fake.c")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write(FAKE_LIBCRYPTO)
+        library = self.path("libcrypto.so.3")
+        subprocess.run(["gcc", "-O2", "-shared", "-fPIC", "-Wl,-soname,libcrypto.so.3", "-o",
+                        library, source], check=True, timeout=harness.TIMEOUT)
+        with open(source, "w", encoding="utf-8") as file:
+            file.write(FAKE_USER)
+        user = self.path("user")
+        subprocess.run(["gcc", "-O2", "-fno-optimize-sibling-calls", "-o", user, source, library,
+                        f"-Wl,-rpath,{self.directory}"], check=True, timeout=harness.TIMEOUT)
+        return user
+
+    def profile(self, user, jobs):
+        output = self.path("profile.json")
+        done = self.run_proftrace("-f", "json", "-o", output, "--", user, jobs)
+        self.assertEqual((done.status, done.stdout), (0, f"work {3000 + jobs}\n"), str(done))
+        with open(output, encoding="utf-8") as file:
+            document = self.parse(file.read())
+        self.assertEqual(self.count(document, "work"), 3000 + jobs)
+        self.assertEqual(document["accounting"]["open"], 0)
+        return document["probes"]["exits"]
+
+    def test_until_the_first_one_is_made(self):
+        user = self.libcrypto_or_a_fake()
+        self.assertGreater(self.profile(user, 0)["return"], 0)
+        exits = self.profile(user, 500)
+        self.assertEqual(exits["return"], 0)
+        self.assertGreater(exits["sites"], 0)
+
+
+FAKE_LIBCRYPTO = """
+#include <ucontext.h>
+static ucontext_t own, job;
+static char stack[65536];
+static void (*entry)(void);
+static void start(void) { entry(); }
+void job_run(void (*function)(void))
+{
+	entry = function;
+	getcontext(&job);
+	job.uc_stack.ss_sp = stack;
+	job.uc_stack.ss_size = sizeof(stack);
+	job.uc_link = &own;
+	makecontext(&job, start, 0);
+	swapcontext(&own, &job);
+}
+"""
+
+FAKE_USER = """
+#include <stdio.h>
+#include <stdlib.h>
+void job_run(void (*function)(void));
+static long count;
+__attribute__((noipa)) void work(void) { count++; }
+__attribute__((noipa)) void many(int n) { while (n-- > 0) work(); }
+__attribute__((noipa)) void in_job(void) { work(); }
+int main(int argc, char **argv)
+{
+	int jobs = atoi(argv[1]);
+
+	many(1500);
+	for (int i = 0; i < jobs; i++)
+		job_run(in_job);
+	many(1500);
+	printf("work %ld\\n", count);
+	return 0;
+}
+"""

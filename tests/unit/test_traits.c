@@ -128,6 +128,17 @@ static void test_libraries(void **state)
 	expect("int f(void) { return 1; }", LIBRARY " -Wl,--no-as-needed ./libgcc_s.so.1", 0, NULL);
 }
 
+/* OpenSSL's contexts never leave their thread. */
+static void test_pinned(void **state)
+{
+	static const char text[] = "void makecontext(void); void f(void) { makecontext(); }";
+
+	expect(text, LIBRARY " -fno-builtin -Wl,-soname,libcrypto.so.3", TRAIT_UCONTEXT,
+	       "makecontext");
+	expect(text, LIBRARY " -fno-builtin -Wl,-soname,libcrypt.so.1", TRAIT_SWITCHES,
+	       "makecontext");
+}
+
 static void test_libc_by_soname(void **state)
 {
 	static const char text[] = "void swapcontext(void) {}";
@@ -163,8 +174,8 @@ int main(void)
 		cmocka_unit_test(test_plain_c),		 cmocka_unit_test(test_references),
 		cmocka_unit_test(test_gravest_is_named), cmocka_unit_test(test_cleanup_in_c),
 		cmocka_unit_test(test_hidden_unwinder),	 cmocka_unit_test(test_go),
-		cmocka_unit_test(test_libraries),	 cmocka_unit_test(test_libc_by_soname),
-		cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_libraries),	 cmocka_unit_test(test_pinned),
+		cmocka_unit_test(test_libc_by_soname),	 cmocka_unit_test(test_damaged),
 	};
 
 	return cmocka_run_group_tests_name("traits", tests, fixture_make, fixture_clean);

@@ -229,10 +229,12 @@ static int link_marks(struct attach_ctx *ctx)
 		err = keeper__link(ctx->g->keeper, &spec);
 		if (err && !may_be_one(err))
 			return err;
-		if (err)
-			log_warn("%s: the kernel refuses a probe: files that are loaded later may "
-				 "go unnoticed",
-				 ctx->obj->path);
+		if (!err)
+			continue;
+		ctx->plan->contexts_made |= m->kind == MARK_MAKECONTEXT;
+		log_warn("%s: the kernel refuses a probe: files that are loaded later, or stacks "
+			 "that are made, may go unnoticed",
+			 ctx->obj->path);
 	}
 	return 0;
 }

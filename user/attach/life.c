@@ -49,6 +49,9 @@ static int on_event(void *ctx, void *data, size_t size)
 		event.kind = LIFE_EXEC;
 		event.relink = e->other;
 		break;
+	case WIRE_EVENT_CONTEXT:
+		event.kind = LIFE_CONTEXT;
+		break;
 	case WIRE_EVENT_ENDED:
 		event.kind = LIFE_ENDED;
 		break;
@@ -137,6 +140,16 @@ void life__done(struct life *l, uint32_t generation)
 bool life__lost_track(const struct life *l)
 {
 	return l->lost_track || l->skel->bss->events_lost;
+}
+
+bool life__contexts_made(const struct life *l)
+{
+	return __atomic_load_n(&l->skel->bss->contexts_made, __ATOMIC_SEQ_CST);
+}
+
+void life__guard_contexts(struct life *l, bool guard)
+{
+	__atomic_store_n(&l->skel->bss->contexts_guarded, guard, __ATOMIC_SEQ_CST);
 }
 
 void life__stop_returns(struct life *l)

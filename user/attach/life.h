@@ -15,9 +15,10 @@ struct life;
 struct proftrace_bpf;
 
 enum life_event_kind {
-	LIFE_MAPPED, /* the process has mapped or unmapped files */
-	LIFE_EXEC,   /* it has begun a new program */
-	LIFE_ENDED,  /* a followed child has ended */
+	LIFE_MAPPED,  /* the process has mapped or unmapped files */
+	LIFE_EXEC,    /* it has begun a new program */
+	LIFE_ENDED,   /* a followed child has ended */
+	LIFE_CONTEXT, /* it has made a context, the first one */
 };
 
 struct life_event {
@@ -59,6 +60,11 @@ void life__caught_up(struct life *l, uint32_t generation);
 void life__done(struct life *l, uint32_t generation);
 /* Whether events were lost, so that what they told of remains unknown. */
 bool life__lost_track(const struct life *l);
+
+/* Whether any process has made a context (makecontext), to switch stacks. */
+bool life__contexts_made(const struct life *l);
+/* Whether return probes are to stop when the first one is made. */
+void life__guard_contexts(struct life *l, bool guard);
 
 /* Return probes are not to be used any more. */
 void life__stop_returns(struct life *l);

@@ -15,9 +15,9 @@
 #include "util/path.h"
 
 /* Looks at one process. What ends meanwhile needs no plan. */
-static void refresh(struct run *r, pid_t pid, bool relink)
+static void refresh(struct run *r, pid_t pid, bool relink, bool watched)
 {
-	int err = target__refresh(r->target, pid, relink);
+	int err = target__refresh(r->target, pid, relink, watched);
 
 	if (err && err != -ENOENT && err != -ESRCH)
 		log_warn("cannot see what process %d has loaded: %s", pid, strerror(-err));
@@ -42,6 +42,23 @@ static void say_what_is_new(const struct run *r, size_t functions_before)
 	}
 }
 
+/* Extends the plan. What it takes for granted about contexts must still hold when that is known to
+ * the kernel side. */
+static int plan_anew(struct run *r)
+{
+	struct life *life = tracer__life(r->tracer);
+	bool made;
+	int err;
+
+	do {
+		made = life__contexts_made(life);
+		r->plan->contexts_made |= made;
+		err = plan__extend(r->plan, r->target, &r->filter, &r->plan_opts);
+		life__guard_contexts(life, r->plan->contexts_guarded);
+	} while (!err && made != life__contexts_made(life));
+	return err;
+}
+
 /* Plans and attaches what is new. */
 static int extend(struct run *r)
 {
@@ -50,7 +67,7 @@ static int extend(struct run *r)
 	int64_t attached;
 	int err;
 
-	err = plan__extend(r->plan, r->target, &r->filter, &r->plan_opts);
+	err = plan_anew(r);
 	if (err)
 		return err;
 	err = collector__grow(r->collector, r->plan->functions_cnt);
@@ -103,7 +120,7 @@ int replan__all(struct run *r)
 	int err;
 
 	for (size_t i = 0; i < r->target->processes_cnt; i++)
-		refresh(r, r->target->processes[i].pid, false);
+		refresh(r, r->target->processes[i].pid, false, false);
 	err = catch_up(r);
 	life__caught_up(life, generation);
 	return err;
@@ -116,7 +133,9 @@ static int on_event(const struct life_event *e, void *ctx)
 
 	if (e->kind == LIFE_ENDED)
 		return 0;
-	refresh(r, e->pid, e->relink);
+	if (e->kind == LIFE_CONTEXT)
+		return catch_up(r);
+	refresh(r, e->pid, e->relink, true);
 	if (e->relink && !r->o->follow)
 		log_warn("a thread of process %d has begun a new program: its first calls may be "
 			 "missing (--follow sees them)",

@@ -108,20 +108,40 @@ static void blame(struct plan *p, struct exit_context *ctx, const char *path, co
 	ctx->reason = p->why;
 }
 
+/* Whether there is such a mark. */
+static bool hears_of(const struct plan *p, enum mark_kind kind)
+{
+	for (size_t i = 0; i < p->marks_cnt; i++) {
+		if (p->marks[i].kind == kind)
+			return true;
+	}
+	return false;
+}
+
 /* What everything the target maps can do to return addresses; so can a process not known yet. */
 static void exit_context_make(struct plan *p, const struct target *t,
 			      const struct plan_options *opts, struct exit_context *ctx)
 {
+	/* The first context that is made puts an end to return probes. */
+	const bool guarded =
+		opts->returns_stop && hears_of(p, MARK_MAKECONTEXT) && !p->contexts_made;
+
 	*ctx = (struct exit_context){.reason = "nothing mapped unwinds or switches stacks",
 				     .hazard = t->hazard};
+	p->contexts_guarded = false;
 	for (size_t i = 0; i < p->objects_cnt; i++) {
 		const struct plan_object *obj = &p->objects[i];
 		const char *path = t->objects[i].path;
+		unsigned traits = obj->traits;
 
-		if (obj->traits & TRAIT_LIBC)
+		if (traits & TRAIT_LIBC)
 			continue;
-		ctx->traits |= obj->traits;
-		if (obj->traits & EXIT_UNSAFE_TRAITS)
+		if ((traits & TRAIT_UCONTEXT) && guarded && t->objects[i].watched)
+			p->contexts_guarded = true;
+		else if (traits & TRAIT_UCONTEXT)
+			traits |= TRAIT_SWITCHES;
+		ctx->traits |= traits;
+		if (traits & EXIT_UNSAFE_TRAITS)
 			blame(p, ctx, path, "can unwind or switch stacks", obj->evidence);
 		if (opts->returns_stop)
 			continue;
@@ -143,6 +163,8 @@ static void exit_context_make(struct plan *p, const struct target *t,
 		blame(p, ctx, t->objects[i].path, "cleans up when a thread is cancelled",
 		      "__gcc_personality_v0");
 	}
+	if (p->contexts_guarded && !(ctx->traits & EXIT_UNSAFE_TRAITS))
+		ctx->reason = "nothing mapped unwinds, nor switches stacks before makecontext()";
 	if (!t->processes_cnt) {
 		if (!(ctx->traits & EXIT_UNSAFE_TRAITS))
 			ctx->reason = "any process may map it, also one that unwinds";
@@ -331,16 +353,6 @@ bool plan__is_static(const struct plan *p, uint32_t index)
 	       elf_image__is_static(p->objects[index].img);
 }
 
-/* Whether the dynamic linker will tell us of files that are mapped later. */
-static bool hears_of_files(const struct plan *p)
-{
-	for (size_t i = 0; i < p->marks_cnt; i++) {
-		if (p->marks[i].kind == MARK_LINK_MAP)
-			return true;
-	}
-	return false;
-}
-
 int plan__new(const struct target *t, struct filter *filter, const struct plan_options *opts,
 	      struct plan **out)
 {
@@ -352,7 +364,8 @@ int plan__new(const struct target *t, struct filter *filter, const struct plan_o
 	err = plan__extend(p, t, filter, opts);
 	if (!err) {
 		const struct unmatched_hopes hopes = {
-			.files = opts->grows && hears_of_files(p),
+			/* the dynamic linker tells */
+			.files = opts->grows && hears_of(p, MARK_LINK_MAP),
 			.programs = opts->grows && opts->new_programs,
 		};
 

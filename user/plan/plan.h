@@ -79,6 +79,9 @@ struct plan {
 	unsigned traits; /* of everything mapped: TRAIT_* */
 	bool go;	 /* there is a Go program, and its goroutines can be told apart */
 	struct go_layout go_layout; /* how; of the first, if there are more */
+	/* Set by the caller: a context was made (makecontext), or that would go unnoticed. */
+	bool contexts_made;
+	bool contexts_guarded; /* return probes rely on none being made */
 	bool returns_replaced; /* return probes have become dangerous: no function relies on them */
 	bool proven;	       /* some have them by proof */
 	bool force_warned;     /* --exits=return was said to be dangerous */

@@ -53,9 +53,9 @@ static const struct evidence symbols[] = {
 	WORD("__gdc_personality_v0", TRAIT_UNWINDS),
 	WORD("_d_throwdwarf", TRAIT_UNWINDS),
 	WORD("__crystal_raise", TRAIT_UNWINDS),
-	WORD("swapcontext", TRAIT_SWITCHES),
-	WORD("makecontext", TRAIT_SWITCHES),
-	WORD("setcontext", TRAIT_SWITCHES),
+	WORD("swapcontext", TRAIT_UCONTEXT),
+	WORD("makecontext", TRAIT_UCONTEXT),
+	WORD("setcontext", TRAIT_UCONTEXT),
 	WORD("make_fcontext", TRAIT_SWITCHES), /* boost.context, also in PHP */
 	WORD("jump_fcontext", TRAIT_SWITCHES),
 	WORD("ontop_fcontext", TRAIT_SWITCHES),
@@ -167,6 +167,14 @@ static const char *const libc_sonames[] = {
 	"ld-musl-x86_64.so.1",
 };
 
+/*
+ * Libraries whose contexts are known to stay in their thread, which goes back to its own stack in
+ * time. Of others a thread's own stack may go on in another thread, and return there.
+ */
+static const char *const pinned_sonames[] = {
+	"libcrypto.so", /* OpenSSL's asynchronous jobs, which hardly anybody starts */
+};
+
 /* Evidence that is no reason by itself. */
 #define MINOR \
 	(FINDS_TABLES | TRAIT_SIGNALS | TRAIT_CANCELS | TRAIT_CLEANS | TRAIT_LOADS | TRAIT_ALTSTACK)
@@ -181,7 +189,11 @@ struct finding {
 /* Which trait is named first: the one that leaves least choice. */
 static int gravity(unsigned traits)
 {
-	return traits & TRAIT_GO ? 4 : traits & TRAIT_SWITCHES ? 3 : traits & TRAIT_UNWINDS ? 2 : 1;
+	if (traits & TRAIT_GO)
+		return 4;
+	if (traits & (TRAIT_SWITCHES | TRAIT_UCONTEXT))
+		return 3;
+	return traits & TRAIT_UNWINDS ? 2 : 1;
 }
 
 static void add(struct finding *f, const struct evidence *e)
@@ -275,6 +287,18 @@ static const char *look_at_dynamic(struct finding *f, const struct elf_image *im
 	return libc;
 }
 
+static bool is_pinned(const struct elf_image *img)
+{
+	char soname[128];
+
+	elf_image__soname(img, soname, sizeof(soname));
+	for (size_t i = 0; i < COUNT(pinned_sonames); i++) {
+		if (!strncmp(soname, pinned_sonames[i], strlen(pinned_sonames[i])))
+			return true;
+	}
+	return false;
+}
+
 unsigned traits__of(const struct elf_image *img, const char **why)
 {
 	struct finding f = {0};
@@ -284,6 +308,8 @@ unsigned traits__of(const struct elf_image *img, const char **why)
 	look_at_symbols(&f, img, SHT_DYNSYM);
 	libc = look_at_dynamic(&f, img);
 	look_at_sections(&f, img);
+	if ((f.traits & TRAIT_UCONTEXT) && !is_pinned(img))
+		f.traits = (f.traits & ~TRAIT_UCONTEXT) | TRAIT_SWITCHES;
 	if (why)
 		*why = f.why ? f.why->word : libc;
 	return (f.traits & ~(FINDS_TABLES | IF_DEFINED)) | (libc ? TRAIT_LIBC : 0);

@@ -17,6 +17,9 @@ enum object_trait {
 	TRAIT_CANCELS = 1 << 6, /* cancels threads, or ends them inside calls */
 	TRAIT_CLEANS = 1 << 7,	/* has C cleanups that an unwinder runs then */
 	TRAIT_LIBC = 1 << 4,
+	/* Switches from a thread's own stack to one that it has made (makecontext) and back, in the
+	 * same thread: what was called before the first one was made returns as usual. */
+	TRAIT_UCONTEXT = 1 << 10,
 	TRAIT_LOADS = 1 << 8,	 /* loads code at run time (dlopen) */
 	TRAIT_ALTSTACK = 1 << 9, /* handles signals on a stack of their own */
 };

@@ -28,7 +28,7 @@ struct collect_ctx {
 	uint32_t process;    /* index of `pid`; NO_PROCESS: it has none */
 	struct stat main_st; /* its program */
 	bool main_known;
-	bool relink;
+	bool relink, watched;
 };
 
 static int object_add_process(struct target_object *obj, const struct collect_ctx *ctx)
@@ -124,6 +124,7 @@ static int collect_file(const struct mapped_file *file, void *arg)
 		obj->dev_major = file->dev_major;
 		obj->dev_minor = file->dev_minor;
 		obj->ino = file->ino;
+		obj->watched = ctx->watched;
 	}
 	if (t->only_ino) {
 		obj->is_main = st.st_dev == t->only_dev && st.st_ino == t->only_ino;
@@ -179,9 +180,10 @@ static int collect_failed(pid_t pid, int err)
 	return err;
 }
 
-static int collect_process(struct target *t, uint32_t process, pid_t pid, bool relink)
+static int collect_process(struct target *t, uint32_t process, pid_t pid, bool relink, bool watched)
 {
-	struct collect_ctx ctx = {.t = t, .pid = pid, .process = process, .relink = relink};
+	struct collect_ctx ctx = {
+		.t = t, .pid = pid, .process = process, .relink = relink, .watched = watched};
 	char link[64];
 
 	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
@@ -205,7 +207,8 @@ static int collect_processes(struct target *t, const char *exec)
 		t->only_ino = st.st_ino;
 	}
 	for (size_t i = 0; i < t->processes_cnt; i++) {
-		err = collect_process(t, i, t->processes[i].pid, false);
+		/* A command has not run yet. */
+		err = collect_process(t, i, t->processes[i].pid, false, t->launch);
 		if (err)
 			return collect_failed(t->processes[i].pid, err);
 	}
@@ -221,13 +224,14 @@ static int collect_processes(struct target *t, const char *exec)
 	return 0;
 }
 
-int target__refresh(struct target *t, pid_t pid, bool relink)
+int target__refresh(struct target *t, pid_t pid, bool relink, bool watched)
 {
 	uint32_t process = 0;
 
 	while (process < t->processes_cnt && t->processes[process].pid != pid)
 		process++;
-	return collect_process(t, process < t->processes_cnt ? process : NO_PROCESS, pid, relink);
+	return collect_process(t, process < t->processes_cnt ? process : NO_PROCESS, pid, relink,
+			       watched);
 }
 
 static int open_processes(struct target *t, const pid_t *pids, size_t cnt)

@@ -22,6 +22,7 @@ struct target_object {
 	char *root; /* where that process's root directory is, "" if it is ours */
 	int fd;
 	bool is_main;	     /* the program itself, or -x PATH */
+	bool watched;	     /* nothing of it has run before we watched */
 	bool barred;	     /* not to be probed (-x with -p): known for what it can do to stacks */
 	uint32_t *processes; /* indexes of the processes that map it */
 	uint32_t processes_cnt;
@@ -62,9 +63,10 @@ void target__free(struct target *t); /* accepts NULL */
 /*
  * Looks again at what a process has mapped, and appends the objects that are new; `pid` may be one
  * that is not among the target's own, as a child of theirs. `relink`: the process has become
- * another to the kernel, so that its objects count as mapped anew. Returns 0, or -errno: logged,
- * unless the process has ended (-ENOENT, -ESRCH).
+ * another to the kernel, so that its objects count as mapped anew. `watched`: what is new was
+ * mapped under our eyes. Returns 0, or -errno: logged, unless the process has ended (-ENOENT,
+ * -ESRCH).
  */
-int target__refresh(struct target *t, pid_t pid, bool relink);
+int target__refresh(struct target *t, pid_t pid, bool relink, bool watched);
 
 #endif
