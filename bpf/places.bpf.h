@@ -68,8 +68,8 @@ __noinline u32 lane_switch(u32 home_number, u64 address, u32 create)
 	signal_stack_note(bpf_get_current_task_btf(), home);
 	if (within(address, home->signal_lo, home->signal_hi)) {
 		number = signal_lane(home, create);
-		if (!number && create)
-			number = home_number;
+		if (!number)
+			number = home_instead(home_number, home, create);
 	} else {
 		number = lane_remembered(home_number, home, address);
 		if (!number)
@@ -134,7 +134,7 @@ static __always_inline bool place_find(struct place *at, u64 slot, bool create)
 			return true;
 		lane_unlock(at->lane);
 	}
-	home->current = at->number = home_number;
+	home->current = at->number = home_instead(home_number, home, true);
 	at->lane = home;
 	return true;
 }

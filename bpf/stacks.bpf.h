@@ -240,7 +240,18 @@ static __always_inline void search_spare(struct stack_search *s, u64 lo, u64 hi)
 		s->hi = smaller(s->hi, lo);
 }
 
-/* A stack of unknown make. 0: none, and none shall be made. */
+/* The thread's home stands in for a lane that cannot be told, or made: only if a call is to be
+ * recorded. The stack may be any. */
+static __always_inline u32 home_instead(u32 number, struct wire_lane *home, bool create)
+{
+	if (!create)
+		return 0;
+	home->lo = home->hi = 0;
+	home->astray = true;
+	return number;
+}
+
+/* A stack of unknown make. 0: the table is full. */
 static __noinline u32 stack_mapped(u64 address)
 {
 	u32 number = stack_take(0);
@@ -290,28 +301,30 @@ __noinline u32 lane_search(u32 home_number, u64 address, u32 create)
 	}
 	if (s.vma_lo == s.vma_hi) {
 		__sync_fetch_and_add(&stacks_unknown, 1);
-		return create ? home_number : 0;
+		return home_instead(home_number, home, create);
 	}
 	lane = home_number;
+	home->astray = false;
 	if (within(home->anchor, s.vma_lo, s.vma_hi))
 		goto found;
 	if (vma_is_own(task, &s) || (!home->anchor && thread_is_bare(task))) {
 		home->anchor = address;
 		goto found;
 	}
+	home->astray = true;
 	number = s.mapped;
 	if (!number && create)
 		number = stack_mapped(address);
 	stack = stack_at(number);
 	if (!number || !stack)
-		return create ? home_number : 0;
+		return home_instead(home_number, home, create);
 	if (!stack->shared) {
 		stack_cache(s.tgid, address, number, BPF_ANY);
 		lane = stack_lane(number, stack, home->owner, create);
 	}
 found:
 	if (!lane)
-		return create ? home_number : 0;
+		return home_instead(home_number, home, create);
 	lane_bounds(lane, larger(s.lo, s.vma_lo), smaller(s.hi, s.vma_hi), known);
 	return lane;
 }

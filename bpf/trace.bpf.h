@@ -124,15 +124,17 @@ bool returns_proven;
  * thread, and takes those for dead that lie below a new one. So a new one must lie below all
  * others: those of the same stack, if nothing is switched under them, else those on the thread's
  * home. A signal stack may lie anywhere; and a stack that no one was expected to make is left
- * alone.
+ * alone, also where the home stands in for its lane.
  */
 static __always_inline bool returns_in_order(u32 number)
 {
 	const struct wire_lane *lane = lane_at(number), *under;
 	const struct wire_frame *top;
 
-	if (!lane || lane->kind == WIRE_LANE_HOME)
-		return lane;
+	if (!lane)
+		return false;
+	if (lane->kind == WIRE_LANE_HOME)
+		return returns_proven || !lane->astray;
 	if (lane->kind != WIRE_LANE_SIGNAL)
 		return returns_proven;
 	under = lane_at(lane->under);

@@ -24,7 +24,8 @@ typedef uint64_t u64;
  *                the return address is at sp + that
  *   bits 40..43  exit sites: enum wire_exit
  *   bits 44..47  exit sites of kind WIRE_EXIT_JCC, entry sites with WIRE_ENTRY_UNLESS: the
- * condition, as in the opcode's low four bits bits 48..55  entry sites: WIRE_ENTRY_* flags
+ *                condition, as in the opcode's low four bits
+ *   bits 48..55  entry sites: WIRE_ENTRY_* flags
  */
 #define WIRE_MAX_FUNCTIONS   (1u << 24)
 #define WIRE_COOKIE_FUNCTION 0xffffffull
@@ -121,8 +122,9 @@ struct wire_lane {
 	u32 newest;	    /* node made last: head of the list through `older` */
 	u32 signal_disarms; /* home: it is hidden while a handler runs on it */
 	char comm[16];
-	u64 state; /* WIRE_LANE_* */
-	u64 busy;  /* the lock of all but homes; stays as it is when the entry is used again */
+	u32 state;  /* WIRE_LANE_* */
+	u32 astray; /* home: what was seen last, and [lo, hi), may be another's stack */
+	u64 busy;   /* the lock of all but homes; stays as it is when the entry is used again */
 };
 
 #define WIRE_LANE_READY	  1

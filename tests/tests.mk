@@ -20,7 +20,7 @@ THROWING     := names proofs throws throwing thread_ends rethrow
 GO           := stack many panic kinds kinds-stripped kinds-pie kinds-pie-stripped
 CALCS        := pie nopie static static-pie dynsym stripped debuglink
 PROGRAM_BINS := $(addprefix $(PROGRAMS)/,$(PLAIN) $(CALCS:%=calc-%) $(THROWING) tailcall entries \
-		inline_data signal_throws exchange generators redzone-nops redzone-nop5 libplugin.so \
+		crowd-nameless inline_data signal_throws exchange generators redzone-nops redzone-nop5 libplugin.so \
 		libshapes.so shapes-linked shapes-dlopen $(GO:%=go%))
 
 $(PROGRAM_BINS): tests/programs/target.h | $(PROGRAMS)
@@ -29,6 +29,8 @@ $(PROGRAMS):
 
 $(PLAIN:%=$(PROGRAMS)/%): $(PROGRAMS)/%: tests/programs/%.c
 	$(call say,TARGET,$@)$(PROGRAM_C) $(PLAIN_FLAGS) -o $@ $< -lpthread
+$(PROGRAMS)/crowd-nameless: tests/programs/crowd.c
+	$(call say,TARGET,$@)$(PROGRAM_C) -DNAMELESS -o $@ $< -lpthread
 # Four million calls: let them begin with a push, which the kernel emulates.
 $(PROGRAMS)/threads: PLAIN_FLAGS := -fno-omit-frame-pointer
 $(PROGRAMS)/tailcall: tests/programs/tailcall.c

@@ -105,6 +105,13 @@ class Lanes(harness.TestCase):
         """What cannot be told apart is counted all the same."""
         self.run_traced("crowd", 1000)
 
+    def test_return_probes_and_unknown_stacks_that_run_at_once(self):
+        """The calls count for the threads' homes, but no return address is exchanged."""
+        document, done = self.profile_pid("crowd-nameless", 1000)
+        self.assertEqual(document["probes"]["exits"]["sites"], 0, "it is meant to look harmless")
+        self.assertEqual(done.status, 0, str(done))
+        self.assert_counts(document, done.counts, done)
+
     def test_nested_handlers(self):
         document, done = self.profile_exec("nested_handlers", 50)
         self.assert_counts(document, done.counts, done)

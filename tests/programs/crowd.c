@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * crowd [YIELDS]: four threads, each with a coroutine of its own make that it resumes YIELDS times. The
- * coroutines run at the same time, on stacks side by side in one mapping, and nobody is told.
+ * coroutines run at the same time, on stacks side by side in one mapping, and nobody is told. With
+ * NAMELESS not even the function's name gives away that it switches stacks.
  */
 #include <pthread.h>
 #include <sys/mman.h>
 #include "target.h"
 
+#ifdef NAMELESS
+#define SWITCH "step_aside"
+#else
+#define SWITCH "coro_transfer"
+#endif
 #define THREADS	   4
 #define STACK_SIZE (64 * 1024)
 
@@ -19,16 +25,16 @@ static struct member members[THREADS];
 static __thread struct member *self;
 static unsigned long yields;
 
-void coro_transfer(void **from, void *to);
+void switch_to(void **from, void *to) __asm__(SWITCH);
 __asm__(".text\n"
-	".type coro_transfer, @function\n"
-	"coro_transfer:\n"
+	".type " SWITCH ", @function\n"
+	SWITCH ":\n"
 	"	push %rbp\n	push %rbx\n	push %r12\n	push %r13\n	push %r14\n	push %r15\n"
 	"	mov %rsp, (%rdi)\n"
 	"	mov %rsi, %rsp\n"
 	"	pop %r15\n	pop %r14\n	pop %r13\n	pop %r12\n	pop %rbx\n	pop %rbp\n"
 	"	ret\n"
-	".size coro_transfer, .-coro_transfer\n");
+	".size " SWITCH ", .-" SWITCH "\n");
 
 TRACED void leaf(void)
 {
@@ -39,7 +45,7 @@ TRACED void outer(void)
 {
 	self->outer_cnt++;
 	leaf();
-	coro_transfer(&self->here, self->back);
+	switch_to(&self->here, self->back);
 	leaf();
 }
 
@@ -53,7 +59,7 @@ static void *work(void *arg)
 {
 	self = arg;
 	for (unsigned long i = 0; i < yields; i++)
-		coro_transfer(&self->back, self->here);
+		switch_to(&self->back, self->here);
 	return NULL;
 }
 
