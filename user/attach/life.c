@@ -126,8 +126,11 @@ void life__caught_up(struct life *l, uint32_t generation)
 void life__done(struct life *l, uint32_t generation)
 {
 	uint32_t planned = l->skel->bss->maps_planned;
+	int32_t ahead = generation - planned;
 
-	if (generation - planned - 1 >= WINDOW) {
+	if (ahead <= 0)
+		return; /* covered already, by a look at everything */
+	if (ahead > WINDOW) {
 		l->lost_track = true;
 		return;
 	}
