@@ -209,8 +209,8 @@ static __always_inline void on_process_end(u32 tgid)
 	if (!filter_tgids || !kind)
 		return;
 	was = *kind;
-	bpf_map_delete_elem(&tgids, &tgid);
-	if (was != WIRE_TGID_FOLLOWED)
+	/* Two threads that end at once may both be told to be the last. */
+	if (bpf_map_delete_elem(&tgids, &tgid) || was != WIRE_TGID_FOLLOWED)
 		return;
 	__sync_fetch_and_add(&followed_alive, -1);
 	event_send(WIRE_EVENT_ENDED, tgid, 0, 0);
