@@ -2,6 +2,7 @@
 """The life of a process while it is traced: files loaded and unloaded, programs replaced, children."""
 
 import os
+import resource
 import subprocess
 
 import harness
@@ -49,6 +50,21 @@ class Loading(LifeCase):
             self.assert_same(ended, "plugin_host", 500)
             self.assert_counts(document, ended.counts)
             self.assertGreater(document["accounting"]["unwound"], 0)
+
+    def test_a_late_plugin_that_cannot_be_seen(self):
+        """Out of file descriptors: what the plug-in does is unknown, so return probes are off."""
+        target = self.target("plugin_host", 500)
+        profiler = self.proftrace("-f", "json", "-p", target.pid).wait_tracing()
+        _, most = resource.prlimit(profiler.pid, resource.RLIMIT_NOFILE)
+        taken = {int(fd) for fd in os.listdir(f"/proc/{profiler.pid}/fd")}
+        resource.prlimit(profiler.pid, resource.RLIMIT_NOFILE,
+                         (min(set(range(len(taken) + 1)) - taken), most))
+        target.go()
+        ended = target.finish()
+        self.assert_same(ended, "plugin_host", 500)
+        done = profiler.finish()
+        self.assertIn("cannot see what process", done.stderr)
+        self.assert_counts(self.parse(done.stdout), ended.counts)
 
     def test_the_plugin_is_traced_from_its_first_call(self):
         for live in (False, True):

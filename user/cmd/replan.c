@@ -14,13 +14,16 @@
 #include "util/log.h"
 #include "util/path.h"
 
-/* Looks at one process. What ends meanwhile needs no plan. */
-static void refresh(struct run *r, pid_t pid, bool relink, bool watched)
+/* Looks at one process. What ends meanwhile needs no plan. Returns false if what it has mapped
+ * remains unknown. */
+static bool refresh(struct run *r, pid_t pid, bool relink, bool watched)
 {
 	int err = target__refresh(r->target, pid, relink, watched);
 
-	if (err && err != -ENOENT && err != -ESRCH)
-		log_warn("cannot see what process %d has loaded: %s", pid, strerror(-err));
+	if (!err || err == -ENOENT || err == -ESRCH)
+		return true;
+	log_warn("cannot see what process %d has loaded: %s", pid, strerror(-err));
+	return false;
 }
 
 static void say_what_is_new(const struct run *r, size_t functions_before)
@@ -96,8 +99,9 @@ static bool uses_returns(const struct plan *p)
 	return false;
 }
 
-/* Brings the plan up to date with what was seen of the processes. */
-static int catch_up(struct run *r)
+/* Brings the plan up to date with what was seen of the processes: all that they map if `complete`.
+ */
+static int catch_up(struct run *r, bool complete)
 {
 	struct life *life = tracer__life(r->tracer);
 	int err = extend(r);
@@ -105,7 +109,7 @@ static int catch_up(struct run *r)
 	if (err)
 		log_warn("what was loaded since the start is not traced: %s", strerror(-err));
 	/* Unless all that is mapped is known to be harmless, no return address is touched. */
-	if (err || r->plan->returns_replaced)
+	if (err || !complete || r->plan->returns_replaced)
 		life__stop_returns(life);
 	if (!r->lost_track)
 		life__hold(life, !r->o->exec && filter__wants_libraries(&r->filter),
@@ -117,11 +121,12 @@ int replan__all(struct run *r)
 {
 	struct life *life = tracer__life(r->tracer);
 	uint32_t generation = life__generation(life);
+	bool complete = true;
 	int err;
 
 	for (size_t i = 0; i < r->target->processes_cnt; i++)
-		refresh(r, r->target->processes[i].pid, false, false);
-	err = catch_up(r);
+		complete &= refresh(r, r->target->processes[i].pid, false, false);
+	err = catch_up(r, complete);
 	life__caught_up(life, generation);
 	return err;
 }
@@ -129,18 +134,19 @@ int replan__all(struct run *r)
 static int on_event(const struct life_event *e, void *ctx)
 {
 	struct run *r = ctx;
+	bool complete;
 	int err;
 
 	if (e->kind == LIFE_ENDED)
 		return 0;
 	if (e->kind == LIFE_CONTEXT)
-		return catch_up(r);
-	refresh(r, e->pid, e->relink, true);
+		return catch_up(r, true);
+	complete = refresh(r, e->pid, e->relink, true);
 	if (e->relink && !r->o->follow)
 		log_warn("a thread of process %d has begun a new program: its first calls may be "
 			 "missing (--follow sees them)",
 			 e->pid);
-	err = catch_up(r);
+	err = catch_up(r, complete);
 	life__done(tracer__life(r->tracer), e->generation);
 	return err;
 }

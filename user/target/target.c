@@ -107,7 +107,9 @@ static int collect_file(const struct mapped_file *file, void *arg)
 		err = fd < 0 ? fd : -errno;
 		if (fd >= 0)
 			close(fd);
-		if (err == -EPERM || err == -EACCES)
+		/* No fault of this file's. */
+		if (err == -EPERM || err == -EACCES || err == -EMFILE || err == -ENFILE ||
+		    err == -ENOMEM)
 			return err;
 		log_debug("%s: skipped, cannot be opened: %s", file->path, strerror(-err));
 		return 0;
