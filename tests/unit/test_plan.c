@@ -229,11 +229,16 @@ static void libraries_that_throw_count_too(void **state)
 			    "libthrows.so can unwind or switch stacks (__cxa_throw)");
 	assert_exits("plain", function("hot"));
 	assert_int_equal(function("hot")->object, 0);
-	/* whether the file is ELF or not */
-	close_all(state);
+}
+
+/* Whatever is mapped as code may be run. */
+static void what_cannot_be_read_may_unwind(void **state)
+{
 	target_open("plain", "not-elf");
-	assert_int_equal(plan_with("hot", NULL), 0);
-	assert_int_equal(function("hot")->exit, EXIT_RETURN);
+	assert_int_equal(plan_with(NULL, NULL), 0);
+	assert_int_equal(function("hot")->exit, EXIT_SITES);
+	assert_int_equal(function("leaf")->exit, EXIT_SITES);
+	assert_non_null(strstr(function("hot")->reason, "not-elf may unwind"));
 }
 
 static void unknown_processes_may_throw(void **state)
@@ -498,6 +503,7 @@ int main(void)
 		TEST(programs_that_throw_get_exit_sites),
 		TEST(cold_pieces_are_no_functions),
 		TEST(libraries_that_throw_count_too),
+		TEST(what_cannot_be_read_may_unwind),
 		TEST(unknown_processes_may_throw),
 		TEST(what_is_no_function_is_skipped),
 		TEST(aliases_are_one_function),

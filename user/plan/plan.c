@@ -72,6 +72,14 @@ static int object_look(struct plan *p, uint32_t index)
 	return 0;
 }
 
+/* Nobody can tell what such code does: it may be made for another loader, or by a compiler at run
+ * time. */
+static void object_is_unknown(struct plan_object *obj)
+{
+	obj->traits = TRAIT_UNWINDS | TRAIT_SWITCHES | TRAIT_INSPECTS | TRAIT_SIGNALS;
+	obj->evidence = "it cannot be read";
+}
+
 /* Opens every object that is new: what is not wanted may still be able to unwind. */
 static int objects_open(struct plan *p, const struct target *t)
 {
@@ -89,10 +97,12 @@ static int objects_open(struct plan *p, const struct target *t)
 		*obj = (struct plan_object){0};
 		err = tobj->is_main ? elf_image__open(tobj->fd, tobj->path, &obj->img)
 				    : elf_image__try(tobj->fd, tobj->path, &obj->img);
-		if (!err)
+		if (!err) {
 			err = object_look(p, p->objects_cnt - 1);
-		else if (!tobj->is_main)
+		} else if (!tobj->is_main && err != -ENOMEM) {
+			object_is_unknown(obj);
 			err = 0;
+		}
 	}
 	return err;
 }
@@ -142,7 +152,10 @@ static void exit_context_make(struct plan *p, const struct target *t,
 			traits |= TRAIT_SWITCHES;
 		ctx->traits |= traits;
 		if (traits & EXIT_UNSAFE_TRAITS)
-			blame(p, ctx, path, "can unwind or switch stacks", obj->evidence);
+			blame(p, ctx, path,
+			      obj->img ? "can unwind or switch stacks"
+				       : "may unwind or switch stacks",
+			      obj->evidence);
 		if (opts->returns_stop)
 			continue;
 		if (obj->traits & TRAIT_LOADS) {
@@ -202,7 +215,18 @@ static void force_exits(struct plan *p, const char *name, struct exit_context *c
 	p->force_warned = true;
 }
 
-/* Plans one object if it is wanted and has not been planned yet. */
+/* Whether the object is wanted and has not been planned yet. */
+static bool is_due(const struct plan *p, const struct target *t, uint32_t index,
+		   const struct filter *filter)
+{
+	const struct plan_object *obj = &p->objects[index];
+	const struct target_object *tobj = &t->objects[index];
+	const struct filter_object fobj = {tobj->path, obj->soname, tobj->is_main};
+
+	return obj->img && !obj->tab && !tobj->barred && filter__wants_object(filter, &fobj);
+}
+
+/* Plans one object that is due. */
 static int plan_one(struct plan *p, const struct target *t, uint32_t index, struct filter *filter,
 		    const struct plan_options *opts, const struct exit_context *all,
 		    struct proofs *proofs)
@@ -213,8 +237,6 @@ static int plan_one(struct plan *p, const struct target *t, uint32_t index, stru
 	struct exit_context ctx = exit_context_of(all, obj);
 	int err;
 
-	if (!obj->img || obj->tab || tobj->barred || !filter__wants_object(filter, &fobj))
-		return 0;
 	force_exits(p, opts->exits, &ctx);
 	err = symtab__load(obj->img, tobj->root, &obj->tab);
 	/* Only where exceptions may land, landing pads are of interest. */
@@ -270,12 +292,19 @@ static int plan_rest(struct plan *p, const struct target *t, struct filter *filt
 {
 	size_t first = p->functions_cnt, exits = p->exits_cnt;
 	struct proofs *proofs = NULL;
+	bool due = false;
 	int err = 0;
 
+	for (size_t i = 0; i < t->objects_cnt; i++)
+		due |= is_due(p, t, i, filter);
+	if (!due)
+		return 0;
 	if (exits__provable(all))
 		err = proofs__new(t, p->objects, p->objects_cnt, all->traits, &proofs);
-	for (size_t i = 0; !err && i < t->objects_cnt; i++)
-		err = plan_one(p, t, i, filter, opts, all, proofs);
+	for (size_t i = 0; !err && i < t->objects_cnt; i++) {
+		if (is_due(p, t, i, filter))
+			err = plan_one(p, t, i, filter, opts, all, proofs);
+	}
 	if (!err && proofs)
 		err = apply_proofs(p, proofs);
 	if (!err)
