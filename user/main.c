@@ -7,12 +7,12 @@
 #include "util/log.h"
 
 /* Descriptors that we open must not take the place of closed standard streams. What is written to
- * one of these fails, as it should. */
+ * one of these fails, as it should. A command finds them closed, as without us. */
 static void occupy_streams(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
 		if (fcntl(fd, F_GETFD) < 0)
-			open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+			open("/dev/null", (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
 	}
 }
 

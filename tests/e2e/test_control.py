@@ -195,6 +195,12 @@ class Outputs(harness.TestCase):
             target.step("1")
         self.assert_quiet(tracer.finish())
 
+    def test_a_command_finds_closed_streams_closed(self):
+        done = self.run_proftrace(
+            "-q", "-o", self.path("out"), "-F", "execute_command", "--",
+            "bash", "-c", "test -e /proc/$$/fd/0 || exit 7", preexec_fn=lambda: os.close(0))
+        self.assertEqual(done.status, 7, str(done))
+
     def close_stdout(self, tracer):
         """Nobody reads any more. The reading thread is in read(2), so a plain close will not do."""
         read_end = tracer.popen.stdout.fileno()
