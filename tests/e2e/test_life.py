@@ -87,6 +87,19 @@ class Loading(LifeCase):
             self.assert_counts(document, ended.counts)
             self.assert_counts(document, ended.numbers("LIBRARY"))
 
+    def test_news_without_end_does_not_keep_the_run_from_ending(self):
+        """Four processes open and close a library until they are killed."""
+        targets = [self.target("dlloop", 1 << 40, 1) for _ in range(4)]
+        pids = ",".join(str(target.pid) for target in targets)
+        for target in targets:
+            target.wait_ready()
+            target.go()
+        done = self.run_proftrace("-d", "0.5", "-p", pids)
+        self.assertEqual(done.status, 0, str(done))
+        profiler = self.proftrace("-p", pids).wait_tracing()
+        profiler.interrupt()
+        self.assertEqual(profiler.finish().status, 0)
+
     def test_intervals_grow_along(self):
         output = self.path("profile.json")
         done = self.run_proftrace("-i", "0.05", "-f", "json", "-o", output, "-F", "*", "-F",

@@ -12,6 +12,7 @@
 #define LONG_WAIT_NS  3000000000ull /* planning the largest libraries takes a tenth of that */
 #define BRIEF_WAIT_NS 20000000ull   /* a look at what is mapped takes a tenth of that */
 #define WINDOW	      1024	    /* how far events may be out of order */
+#define EVENTS_MAX    64	    /* dealt with at a time */
 
 struct life {
 	struct proftrace_bpf *skel;
@@ -23,6 +24,7 @@ struct life {
 	int (*fn)(const struct life_event *e, void *ctx);
 	void *ctx;
 	int result;
+	unsigned int left; /* before others have their turn */
 };
 
 void life__prepare(struct proftrace_bpf *skel, bool follow)
@@ -59,7 +61,8 @@ static int on_event(void *ctx, void *data, size_t size)
 		return 0;
 	}
 	l->result = l->fn(&event, l->ctx);
-	return 0;
+	/* This event is done with; a negative value leaves the next ones for the next time. */
+	return --l->left ? 0 : -EAGAIN;
 }
 
 int life__new(struct proftrace_bpf *skel, struct life **out)
@@ -109,6 +112,7 @@ int life__events(struct life *l, int (*fn)(const struct life_event *e, void *ctx
 	l->fn = fn;
 	l->ctx = ctx;
 	l->result = 0;
+	l->left = EVENTS_MAX;
 	ring_buffer__consume(l->events);
 	return l->result;
 }

@@ -152,8 +152,6 @@ enum watch_event watch__next(struct watch *w)
 			continue; /* EINTR: nothing else can happen */
 		if (expired(&w->fds[AT_SIGNAL]))
 			return WATCH_SIGNAL;
-		if (w->fds[AT_LIFE].revents)
-			return WATCH_LIFE;
 		if (all_ended(w))
 			return WATCH_ENDED;
 		if (expired(&w->fds[AT_DURATION]))
@@ -164,5 +162,8 @@ enum watch_event watch__next(struct watch *w)
 			return WATCH_INTERVAL;
 		if (expired(&w->fds[AT_TICK]))
 			return WATCH_TICK;
+		/* The last one: a process that loads files all the time always has news. */
+		if (w->fds[AT_LIFE].revents)
+			return WATCH_LIFE;
 	}
 }
