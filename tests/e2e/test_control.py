@@ -81,6 +81,17 @@ class Ends(harness.TestCase):
             if done.status:
                 self.assertEqual(len(done.stderr.splitlines()), 1, str(done))
 
+    def test_killed_keeper_of_the_probes(self):
+        """Then nothing is counted any more: that is said, and what was counted is not lost."""
+        target, tracer = self.steps()
+        with open(f"/proc/{tracer.pid}/task/{tracer.pid}/children", encoding="utf-8") as file:
+            os.kill(int(file.read()), signal.SIGKILL)
+        done = tracer.finish()
+        self.assertEqual(done.status, 1, str(done))
+        self.assertIn("the process that holds the probes has been killed", done.stderr)
+        self.assertEqual(self.count(json.loads(done.stdout), "outer"), 3)
+        self.assertFalse(target.ended())
+
     def test_quiet(self):
         """-q says nothing but errors."""
         out = self.path("out")

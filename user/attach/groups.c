@@ -70,7 +70,7 @@ static bool may_be_one(int err)
 	case -EBADF:
 	case -ESRCH:
 	case -EINTR:
-	case -EIO: /* the keeper is gone */
+	case -EOWNERDEAD: /* the keeper has gone */
 	case -EAGAIN:
 		return false;
 	default:
@@ -270,6 +270,8 @@ static int attach_failed(const struct attach_ctx *ctx, int err)
 		log_error("too many open files; raise the limit (ulimit -n)");
 	else if (may_be_one(err))
 		return err; /* said already */
+	else if (err == -EOWNERDEAD)
+		log_error("the process that holds the probes has been killed");
 	else
 		log_error("cannot attach to %s: %s", ctx->obj->path, strerror(-err));
 	return err;

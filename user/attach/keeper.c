@@ -235,12 +235,17 @@ int keeper__new(struct keeper **out)
 	return 0;
 }
 
+int keeper__fd(const struct keeper *k)
+{
+	return k->socket;
+}
+
 /* Waits for the answer. */
 static int answer(const struct keeper *k)
 {
 	int err;
 
-	return receive_all(k->socket, &err, sizeof(err)) ? err : -EIO;
+	return receive_all(k->socket, &err, sizeof(err)) ? err : -EOWNERDEAD;
 }
 
 int keeper__link(struct keeper *k, const struct link_spec *spec)
@@ -253,7 +258,7 @@ int keeper__link(struct keeper *k, const struct link_spec *spec)
 		return spec->cnt ? -E2BIG : -EINVAL;
 	if (!send_request(k->socket, &req, fds) || !send_all(k->socket, spec->offsets, len) ||
 	    !send_all(k->socket, spec->cookies, len))
-		return -EIO;
+		return -EOWNERDEAD;
 	return answer(k);
 }
 

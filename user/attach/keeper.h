@@ -19,7 +19,11 @@ int keeper__new(struct keeper **out);
 /* Takes all probes out and waits for its end. Accepts NULL. */
 void keeper__free(struct keeper *k);
 
-/* link__create() by the keeper, which holds the link. Returns 0 or -errno; silent. */
+/* Readable only when it has gone, and all probes with it: somebody has killed it. */
+int keeper__fd(const struct keeper *k);
+
+/* link__create() by the keeper, which holds the link. Returns 0 or -errno; silent. -EOWNERDEAD: it
+ * has gone. */
 int keeper__link(struct keeper *k, const struct link_spec *spec);
 
 /* Closes all links; they are gone when it returns. */

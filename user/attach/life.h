@@ -48,8 +48,8 @@ void life__ignore(struct life *l);
 
 /* Readable while there are events. */
 int life__fd(const struct life *l);
-/* Calls `fn` for each event until it returns nonzero, and returns that, or 0. At most so many events
- * at a time that processes which never stop loading files don't keep the caller for ever. */
+/* Calls `fn` for each event until it returns nonzero, and returns that, or 0. At most so many
+ * events at a time that processes which never stop loading files don't keep the caller for ever. */
 int life__events(struct life *l, int (*fn)(const struct life_event *e, void *ctx), void *ctx);
 
 /* The latest change to what is mapped; never 0. */

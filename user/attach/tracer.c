@@ -176,6 +176,8 @@ static int load_failed(const struct tier *tier, int err)
 			  tier->needs);
 	else if (err == -ENOMEM || err == -E2BIG)
 		log_error("not enough memory for the tables; try a smaller --max-paths");
+	else if (err == -EOWNERDEAD)
+		log_error("the process that holds the probes has been killed");
 	else
 		log_error("the kernel refuses our BPF programs: %s; kernel lockdown or a security "
 			  "module may forbid them",

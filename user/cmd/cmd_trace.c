@@ -133,7 +133,7 @@ static int run_start(struct run *r)
 	announce(r);
 	progress__init(&r->progress, r->o->quiet);
 	err = watch__start(r->watch, r->target, fileno(r->out.file), life__fd(life),
-			   r->o->duration_ns, r->o->interval_ns);
+			   keeper__fd(r->keeper), r->o->duration_ns, r->o->interval_ns);
 	if (!err && r->target->launch)
 		err = launch__release(r->target->launch);
 	privilege__drop_for_run(r->target->processes_cnt != 0);
@@ -240,6 +240,12 @@ static int run_loop(struct run *r, enum watch_event *end)
 			break;
 		case WATCH_CLOSED:
 			return -EPIPE;
+		case WATCH_LOST:
+			log_error("the process that holds the probes has been killed: what follows "
+				  "is "
+				  "not in the result");
+			*end = event;
+			return 0;
 		default:
 			*end = event;
 			return 0;
@@ -302,7 +308,7 @@ int cmd_trace(const struct options *o)
 	close_err = output__close(&r.out);
 	if (!err)
 		err = close_err;
-	status = err && err != -EPIPE ? 1 : 0;
+	status = (err && err != -EPIPE) || end == WATCH_LOST ? 1 : 0;
 	if (r.target->launch && !status)
 		status = command_status(&r, end);
 	run_free(&r);

@@ -17,7 +17,7 @@
 #define TICK_NS 250000000ull
 
 /* The fixed places in the poll set; the targets' pidfds follow. */
-enum { AT_SIGNAL, AT_LIFE, AT_DURATION, AT_INTERVAL, AT_TICK, AT_OUTPUT, AT_TARGETS };
+enum { AT_SIGNAL, AT_LIFE, AT_DURATION, AT_INTERVAL, AT_TICK, AT_OUTPUT, AT_KEEPER, AT_TARGETS };
 
 struct watch {
 	struct pollfd *fds;
@@ -78,7 +78,7 @@ void watch__free(struct watch *w)
 	signal(SIGINT, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);
 	for (size_t i = 0; i < AT_TARGETS; i++) {
-		if (w->fds[i].fd >= 0 && i != AT_OUTPUT && i != AT_LIFE)
+		if (w->fds[i].fd >= 0 && i != AT_OUTPUT && i != AT_LIFE && i != AT_KEEPER)
 			close(w->fds[i].fd);
 	}
 	free(w->fds);
@@ -100,7 +100,7 @@ static int timer_start(uint64_t ns, bool repeat)
 	return fd;
 }
 
-int watch__start(struct watch *w, const struct target *t, int out_fd, int life_fd,
+int watch__start(struct watch *w, const struct target *t, int out_fd, int life_fd, int keeper_fd,
 		 uint64_t duration_ns, uint64_t interval_ns)
 {
 	struct pollfd *grown = reallocarray(w->fds, AT_TARGETS + t->processes_cnt, sizeof(*grown));
@@ -114,6 +114,7 @@ int watch__start(struct watch *w, const struct target *t, int out_fd, int life_f
 	w->fds_cnt = AT_TARGETS + t->processes_cnt;
 	w->alive = t->processes_cnt;
 	grown[AT_LIFE].fd = life_fd;
+	grown[AT_KEEPER].fd = keeper_fd;
 	grown[AT_DURATION].fd = timer_start(duration_ns, false);
 	grown[AT_INTERVAL].fd = timer_start(interval_ns, true);
 	grown[AT_TICK].fd = timer_start(TICK_NS, true);
@@ -152,6 +153,8 @@ enum watch_event watch__next(struct watch *w)
 			continue; /* EINTR: nothing else can happen */
 		if (expired(&w->fds[AT_SIGNAL]))
 			return WATCH_SIGNAL;
+		if (w->fds[AT_KEEPER].revents)
+			return WATCH_LOST;
 		if (all_ended(w))
 			return WATCH_ENDED;
 		if (expired(&w->fds[AT_DURATION]))

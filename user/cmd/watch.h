@@ -16,6 +16,7 @@ enum watch_event {
 	WATCH_ENDED,	/* all targets have ended; told once */
 	WATCH_LIFE,	/* something has happened to a process: life__events() */
 	WATCH_CLOSED,	/* nobody reads the output any more */
+	WATCH_LOST,	/* the probes have gone: keeper__fd() */
 };
 
 /*
@@ -26,8 +27,8 @@ int watch__new(struct watch **out);
 void watch__free(struct watch *w); /* accepts NULL */
 
 /* Begins to watch the targets and the clock. `out_fd` is watched for a closed pipe, `life_fd` for
- * events. 0 ns: none. */
-int watch__start(struct watch *w, const struct target *t, int out_fd, int life_fd,
+ * events, `keeper_fd` for its end. 0 ns: none. */
+int watch__start(struct watch *w, const struct target *t, int out_fd, int life_fd, int keeper_fd,
 		 uint64_t duration_ns, uint64_t interval_ns);
 
 /* Waits for the next event. */
