@@ -92,6 +92,14 @@ class Ends(harness.TestCase):
         self.assertEqual(self.count(json.loads(done.stdout), "outer"), 3)
         self.assertFalse(target.ended())
 
+    def test_in_a_pid_namespace(self):
+        """BPF has other numbers for its processes: refused, before a command runs."""
+        inside = ("unshare", "--pid", "--fork", "--mount-proc", harness.PROFTRACE)
+        done = self.process(*inside, "--", program("calc-pie")).finish()
+        self.assertEqual((done.status, done.stdout), (1, ""), str(done))
+        self.assertIn("PID namespace", done.stderr)
+        self.assertEqual(self.process(*inside, "-l", program("calc-pie")).finish().status, 0)
+
     def test_quiet(self):
         """-q says nothing but errors."""
         out = self.path("out")

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -185,12 +186,30 @@ static int load_failed(const struct tier *tier, int err)
 	return err;
 }
 
+#define INIT_PID_NS_INO 0xeffffffcu /* PROC_PID_INIT_INO in the kernel's proc_ns.h */
+
+/* BPF knows processes by the numbers that they have in the initial namespace. With others nothing
+ * would match, silently. Returns 0 or -errno with one line logged. */
+static int check_pid_namespace(void)
+{
+	struct stat st;
+
+	if (stat("/proc/self/ns/pid", &st) || st.st_ino == INIT_PID_NS_INO)
+		return 0;
+	log_error("this is a PID namespace of its own (a container?), in which only -x without -p "
+		  "works; run proftrace in the host's");
+	return -ENOTSUP;
+}
+
 int tracer__load(const struct tracer_options *opts, const struct target *t, struct tracer **out)
 {
 	const struct tier *tier, *tried = NULL;
 	struct tracer *tr;
 	int err;
 
+	err = t->processes_cnt ? check_pid_namespace() : 0;
+	if (err)
+		return err;
 	tr = calloc(1, sizeof(*tr));
 	if (!tr)
 		return -ENOMEM;
