@@ -40,6 +40,8 @@ u32 events_lost;
 u32 waits_cut; /* threads that went on before user space was done */
 u32 forks;     /* children that are not followed */
 u32 followed_cnt, followed_alive;
+/* Programs begun without a dynamic linker that we had probed: they did not wait for their plan. */
+u32 starts_unheld;
 
 /* What was mapped since the start can unwind or switch stacks. */
 bool returns_off;
@@ -131,6 +133,28 @@ static __always_inline bool wait_for_plan(u32 generation, const void *stack, u64
 #define R_DEBUG_STATE	   24
 #define R_DEBUG_CONSISTENT 0
 
+/* The process has begun a program. */
+static __always_inline void program_starts(u32 tgid)
+{
+	u32 *kind = bpf_map_lookup_elem(&tgids, &tgid);
+
+	if (!kind)
+		return;
+	*kind |= WIRE_TGID_STARTS;
+	__sync_fetch_and_add(&starts_unheld, 1);
+}
+
+/* Its dynamic linker has reported to us before any of its code has run. */
+static __always_inline void program_is_held(u32 tgid)
+{
+	u32 *kind = bpf_map_lookup_elem(&tgids, &tgid);
+
+	if (!kind || !(*kind & WIRE_TGID_STARTS))
+		return;
+	*kind &= ~WIRE_TGID_STARTS;
+	__sync_fetch_and_add(&starts_unheld, -1);
+}
+
 /*
  * The dynamic linker says that it has begun or finished to map or unmap files. `r_debug`: where it
  * keeps its state; NULL: unknown.
@@ -142,6 +166,7 @@ static __always_inline void on_mapped(const char *r_debug, const void *stack)
 
 	if (!listening || !is_target(tgid))
 		return;
+	program_is_held(tgid);
 	if (r_debug)
 		bpf_copy_from_user(&state, sizeof(state), r_debug + R_DEBUG_STATE);
 	generation = maps_changed(WIRE_EVENT_MAPPED, tgid, 0);
@@ -174,8 +199,10 @@ static __always_inline void on_new_program(bool by_thread)
 {
 	u32 tgid = bpf_get_current_pid_tgid() >> 32;
 
-	if (listening && is_target(tgid))
-		exec_generation = maps_changed(WIRE_EVENT_EXEC, tgid, by_thread);
+	if (!listening || !is_target(tgid))
+		return;
+	program_starts(tgid);
+	exec_generation = maps_changed(WIRE_EVENT_EXEC, tgid, by_thread);
 }
 
 static __always_inline void on_new_process(struct task_struct *parent, struct task_struct *child)
@@ -210,7 +237,7 @@ static __always_inline void on_process_end(u32 tgid)
 		return;
 	was = *kind;
 	/* Two threads that end at once may both be told to be the last. */
-	if (bpf_map_delete_elem(&tgids, &tgid) || was != WIRE_TGID_FOLLOWED)
+	if (bpf_map_delete_elem(&tgids, &tgid) || !(was & WIRE_TGID_FOLLOWED))
 		return;
 	__sync_fetch_and_add(&followed_alive, -1);
 	event_send(WIRE_EVENT_ENDED, tgid, 0, 0);

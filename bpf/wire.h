@@ -163,6 +163,7 @@ struct wire_event {
 /* Values in the table of processes that are traced. */
 #define WIRE_TGID_NAMED	   1u
 #define WIRE_TGID_FOLLOWED 2u
+#define WIRE_TGID_STARTS   4u /* or'ed: a new program, which nothing has held yet */
 
 _Static_assert(sizeof(struct wire_frame) == 48, "wire_frame");
 _Static_assert(sizeof(struct wire_node) == 64, "wire_node");

@@ -194,6 +194,13 @@ class Children(LifeCase):
         self.assertEqual(self.count(document, "main"), 10)
         self.assertEqual(self.count(document, "square"), 10 * done.counts["square"])
 
+    def test_static_programs_do_not_wait_and_that_is_said(self):
+        for name, said in (("calc-static", True), ("calc-pie", False)):
+            done = self.run_proftrace("--follow", "-F", "square", "-f", "json", "--", "/bin/sh",
+                                      "-c", f"{program(name)} > {self.path('out')}; true")
+            self.assertEqual(done.status, 0, str(done))
+            self.assertEqual("without a dynamic linker" in done.stderr, said, str(done))
+
     def test_many_at_once(self):
         """Each waits in the dynamic linker for its plan, more of them than there are CPUs."""
         each = f"{program('calc-pie')} | cat"

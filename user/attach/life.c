@@ -177,5 +177,6 @@ void life__counts(const struct life *l, struct life_counts *out)
 		.followed = l->skel->bss->followed_cnt,
 		.followed_alive = l->skel->bss->followed_alive,
 		.late = l->skel->bss->waits_cut,
+		.unheld = l->skel->bss->starts_unheld,
 	};
 }

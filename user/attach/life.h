@@ -31,7 +31,8 @@ struct life_event {
 struct life_counts {
 	uint32_t forks; /* children that are not followed and may hold copies of probes */
 	uint32_t followed, followed_alive;
-	uint32_t late; /* files whose first calls may have been missed */
+	uint32_t late;	 /* files whose first calls may have been missed */
+	uint32_t unheld; /* programs likewise: static ones, for instance */
 };
 
 /* Before the programs are loaded. */

@@ -161,6 +161,10 @@ static void run_stop(struct run *r)
 		log_warn("%u times files were loaded before their functions had been planned: "
 			 "first calls may be missing",
 			 counts.late);
+	if (counts.unheld)
+		log_warn("%u times a program began without a dynamic linker that could be made to "
+			 "wait (static ones have none): its first calls, or all, may be missing",
+			 counts.unheld);
 }
 
 /* Writes what is known up to `until_ns`: everything, or with -i what is new. */
