@@ -273,7 +273,7 @@ class Bpf:
                 with contextlib.suppress(OSError):
                     if "bpf" not in os.readlink(f"/proc/{pid}/fd/{fd}"):
                         continue
-                    with open(f"/proc/{pid}/fdinfo/{fd}", encoding="utf-8") as file:
+                    with open(f"/proc/{pid}/fdinfo/{fd}", encoding="utf-8", errors="replace") as file:
                         found = re.findall(r"^(link|prog|map)_id:\t(\d+)$", file.read(), re.M)
                     held |= {(kind, int(number)) for kind, number in found}
         return held
