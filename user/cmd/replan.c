@@ -158,7 +158,9 @@ int replan__events(struct run *r)
 
 	if (!r->lost_track && life__lost_track(life)) {
 		r->lost_track = true;
-		log_warn("too many programs start at once: some may be traced late or not at all");
+		log_warn("files are loaded faster than they can be looked at: some may be traced "
+			 "late "
+			 "or not at all");
 		life__stop_returns(life);
 		life__hold(life, false, false);
 	}

@@ -149,8 +149,12 @@ static bool all_ended(struct watch *w)
 enum watch_event watch__next(struct watch *w)
 {
 	for (;;) {
-		if (poll(w->fds, w->fds_cnt, -1) < 0)
-			continue; /* EINTR: nothing else can happen */
+		if (poll(w->fds, w->fds_cnt, -1) < 0) {
+			if (errno == EINTR)
+				continue;
+			log_error("cannot wait for events: %s", strerror(errno));
+			return WATCH_SIGNAL;
+		}
 		if (expired(&w->fds[AT_SIGNAL]))
 			return WATCH_SIGNAL;
 		if (w->fds[AT_KEEPER].revents)

@@ -345,6 +345,11 @@ static bool returns_became_unsafe(const struct plan *p, const struct exit_contex
 {
 	const unsigned matter = EXIT_UNSAFE_TRAITS | TRAIT_SIGNALS | TRAIT_CANCELS;
 
+	/* libc's own cleanups; see exit_context_of() */
+	for (size_t i = 0; all->traits & ~p->traits & TRAIT_CANCELS && i < p->objects_cnt; i++) {
+		if (p->objects[i].tab && p->objects[i].traits & TRAIT_LIBC)
+			return true;
+	}
 	return ((all->traits & EXIT_UNSAFE_TRAITS) && (all->traits & ~p->traits & matter)) ||
 	       (p->proven && has_program(p, first));
 }

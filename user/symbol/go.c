@@ -164,8 +164,8 @@ static bool g_tls_offset(const struct elf_image *img, int64_t *offset)
 		return true;
 	/* The program's block ends at the thread pointer, rounded up to its alignment. */
 	align = tls->p_align ? tls->p_align : 1;
-	if (tls->p_memsz > INT32_MAX || align > INT32_MAX || (align & (align - 1)) ||
-	    !find_tlsg(img, &value) || value > tls->p_memsz - TLSG_SIZE)
+	if (tls->p_memsz < TLSG_SIZE || tls->p_memsz > INT32_MAX || align > INT32_MAX ||
+	    (align & (align - 1)) || !find_tlsg(img, &value) || value > tls->p_memsz - TLSG_SIZE)
 		return false;
 	*offset = (int64_t)value - (int64_t)((tls->p_memsz + align - 1) & -align);
 	return true;
