@@ -105,6 +105,24 @@ static void test_subtracts_by_path(void **state)
 	assert_true(delta->start_time == 101);
 }
 
+/* An open call's own time was counted too high before: still it has no less than its callees. */
+static void test_a_call_has_its_callees_time(void **state)
+{
+	uint32_t n;
+
+	before = make();
+	fixture_thread(before, 1, 1, "x");
+	n = fixture_node(before, 0, 0, 0, 1, 100, 100);
+
+	now = make();
+	fixture_thread(now, 1, 1, "x");
+	n = fixture_node(now, 0, 0, 0, 1, 150, 70);
+	fixture_node(now, 0, n, 1, 1, 80, 80);
+	subtract();
+	expect("f", 0, 80, 0);
+	expect("fg", 1, 80, 80);
+}
+
 static void test_drops_what_is_no_news(void **state)
 {
 	uint32_t n;
@@ -197,6 +215,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_without_before_is_a_copy, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_subtracts_by_path, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_a_call_has_its_callees_time, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_drops_what_is_no_news, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_no_news_at_all, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_reused_tid_is_another_thread, setup, teardown),

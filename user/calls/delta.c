@@ -2,7 +2,8 @@
 /*
  * The delta starts as a copy of the later profile. A walk from the outermost calls down finds each
  * path's node in the earlier profile (through its parent's) and subtracts it; on the way up, paths
- * learn whether anything below them is news. What is not is squeezed out at the end.
+ * learn their inclusive time, and whether anything below them is news. What is not is squeezed out
+ * at the end.
  */
 #include "calls/copy.h"
 #include "calls/path_map.h"
@@ -17,6 +18,7 @@ struct delta {
 	struct path_map map;   /* paths of `before` */
 	uint32_t *old_threads; /* by thread of `to`: the same one in `before`, or NO_THREAD */
 	uint32_t *old_nodes;   /* by node of `to`: the same path in `before`, or 0 */
+	uint64_t *below_ns;    /* by node of `to`: inclusive time of its callees */
 	bool *news;	       /* by node of `to` */
 };
 
@@ -96,10 +98,22 @@ static void subtract_node(struct delta *d, uint32_t node)
 		const struct call_stats *s = &d->before->nodes[old].stats;
 
 		subtract(&n->stats.calls, s->calls);
-		subtract(&n->stats.total_ns, s->total_ns);
 		subtract(&n->stats.self_ns, s->self_ns);
 	}
-	d->news[node] = n->stats.calls || n->stats.total_ns || n->stats.self_ns;
+	d->news[node] = n->stats.calls || n->stats.self_ns;
+}
+
+/* What is below the node is done. The figures of open calls may be a moment apart, so self times
+ * can fall back and are cut at 0; their sums are what keeps inclusive times above their callees'.
+ */
+static void sum_node(struct delta *d, uint32_t node)
+{
+	struct profile_node *n = &d->to->nodes[node];
+
+	n->stats.total_ns = n->stats.self_ns + d->below_ns[node];
+	d->below_ns[n->parent] += n->stats.total_ns;
+	if (d->news[node])
+		d->news[n->parent] = true;
 }
 
 static void subtract_thread(struct delta *d, const struct profile_thread *t)
@@ -109,8 +123,8 @@ static void subtract_thread(struct delta *d, const struct profile_thread *t)
 	while (walk__next(&w)) {
 		if (w.entering)
 			subtract_node(d, w.node);
-		else if (d->news[w.node])
-			d->news[d->to->nodes[w.node].parent] = true;
+		else
+			sum_node(d, w.node);
 	}
 }
 
@@ -154,8 +168,9 @@ static int subtract_profile(struct delta *d)
 
 	d->old_threads = calloc(d->to->threads_cnt + 1, sizeof(*d->old_threads));
 	d->old_nodes = calloc(d->to->nodes_cnt + 1, sizeof(*d->old_nodes));
+	d->below_ns = calloc(d->to->nodes_cnt + 1, sizeof(*d->below_ns));
 	d->news = calloc(d->to->nodes_cnt + 1, sizeof(*d->news));
-	if (!d->old_threads || !d->old_nodes || !d->news)
+	if (!d->old_threads || !d->old_nodes || !d->below_ns || !d->news)
 		return -ENOMEM;
 	err = path_map__init(&d->map, d->before->nodes_cnt);
 	if (err)
@@ -202,6 +217,7 @@ int profile__delta(const struct profile *now, const struct profile *before, stru
 	path_map__fini(&d.map);
 	free(d.old_threads);
 	free(d.old_nodes);
+	free(d.below_ns);
 	free(d.news);
 	if (err)
 		profile__free(d.to);
