@@ -80,8 +80,9 @@ class Profiler(harness.TestCase):
         self.document(tracer.interrupt())
 
     def test_held_command_of_the_caller_is_ended(self):
-        """Another user's process by then."""
-        done = self.run_proftrace("-F", "nothing", "--", program("calc-pie"), env=CALLER)
+        """Another user's process by then, who may not be let into where we build."""
+        path = self.copy(program("calc-pie"))
+        done = self.run_proftrace("-F", "nothing", "--", path, env=CALLER)
         self.assert_one_line(done, 1, "nothing")
 
 
