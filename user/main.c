@@ -5,6 +5,7 @@
 #include "cli/options.h"
 #include "cmd/cmd.h"
 #include "util/log.h"
+#include "util/signals.h"
 
 /* Descriptors that we open must not take the place of closed standard streams. What is written to
  * one of these fails, as it should. A command finds them closed, as without us. */
@@ -21,6 +22,7 @@ int main(int argc, char **argv)
 	struct options o;
 	int status;
 
+	signals__note();
 	occupy_streams();
 	status = options__parse(&o, argc, argv);
 	if (status) {

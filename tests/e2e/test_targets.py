@@ -3,6 +3,7 @@
 
 import json
 import os
+import signal
 import subprocess
 
 import harness
@@ -233,8 +234,18 @@ class Commands(harness.TestCase):
                 " open('/proc/self/status').read()))")
         plain = subprocess.run([PYTHON, "-c", show], stdout=subprocess.PIPE, check=True,
                                restore_signals=True)
-        done = self.run_proftrace("-q", "-o", self.path("out"), "-F", "Py_BytesMain", "--",
-                                  PYTHON, "-c", show)
+        traced = ("-q", "-o", self.path("out"), "-F", "Py_BytesMain", "--", PYTHON, "-c", show)
+        done = self.run_proftrace(*traced)
+        self.assertEqual(done.stdout, plain.stdout.decode(), str(done))
+
+        # As nohup and shells' background jobs have it.
+        def ignore():
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                signal.signal(number, signal.SIG_IGN)
+
+        plain = subprocess.run([PYTHON, "-c", show], stdout=subprocess.PIPE, check=True,
+                               preexec_fn=ignore)
+        done = self.run_proftrace(*traced, preexec_fn=ignore)
         self.assertEqual(done.stdout, plain.stdout.decode(), str(done))
 
     def test_library_function_of_a_command(self):

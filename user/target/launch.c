@@ -30,6 +30,7 @@
 #include "target/maps.h"
 #include "util/log.h"
 #include "util/privilege.h"
+#include "util/signals.h"
 
 struct launch {
 	pid_t pid;
@@ -82,7 +83,7 @@ static void child_exec(char *const argv[], int report)
 	if (!err)
 		err = become_caller();
 	if (!err) {
-		signal(SIGPIPE, SIG_DFL); /* we ignore it of our own accord */
+		signals__restore();
 		execvp(argv[0], argv);
 		err = -errno;
 	}

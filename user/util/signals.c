@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "util/signals.h"
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Those that we set for ourselves. */
+static struct {
+	int number;
+	bool ignored;
+} ours[] = {{SIGINT, false}, {SIGTERM, false}, {SIGPIPE, false}};
+
+#define COUNT (sizeof(ours) / sizeof(*ours))
+
+void signals__note(void)
+{
+	for (size_t i = 0; i < COUNT; i++) {
+		struct sigaction action;
+
+		ours[i].ignored =
+			!sigaction(ours[i].number, NULL, &action) && action.sa_handler == SIG_IGN;
+	}
+}
+
+void signals__restore(void)
+{
+	for (size_t i = 0; i < COUNT; i++)
+		signal(ours[i].number, ours[i].ignored ? SIG_IGN : SIG_DFL);
+}
