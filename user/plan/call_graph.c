@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "util/array.h"
+#include "util/search.h"
 
 struct call {
 	uint32_t from, to;
@@ -110,17 +111,7 @@ static int by_callee(const void *pa, const void *pb)
 
 static size_t first_call_of(const struct call_graph *g, uint32_t callee)
 {
-	size_t lo = 0, hi = g->calls_cnt;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (g->calls[mid].to < callee)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return LOWER_BOUND(g->calls_cnt, i, g->calls[i].to < callee);
 }
 
 int call_graph__spread(struct call_graph *g)

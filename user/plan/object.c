@@ -25,6 +25,7 @@
 #include "symbol/linkage.h"
 #include "symbol/symtab.h"
 #include "util/array.h"
+#include "util/search.h"
 
 #define MAX_FUNCTION_SIZE (16u << 20)  /* larger "functions" are a damaged file's */
 #define MAX_OVERLAP	  2	       /* functions that the average byte of code may belong to */
@@ -108,17 +109,8 @@ static int piece_read(struct share *sh, const struct symbol *sym, size_t n,
 /* The first entry in `pieces` that belongs to symbol `index` or a later one. */
 static size_t pieces_from(const struct share *sh, uint32_t index)
 {
-	size_t lo = 0, hi = sh->pieces_cnt;
-
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-
-		if (symtab__at(sh->obj->tab, sh->pieces[mid])->piece_of < index)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return LOWER_BOUND(sh->pieces_cnt, i,
+			   symtab__at(sh->obj->tab, sh->pieces[i])->piece_of < index);
 }
 
 /* Reads a function with all its cold pieces. */

@@ -10,6 +10,7 @@
 #include "symbol/elf_image.h"
 #include "symbol/elf_inside.h"
 #include "util/array.h"
+#include "util/search.h"
 
 #define MAX_SIZE (256u << 20)
 
@@ -254,15 +255,7 @@ void eh_frame__free(struct eh_frame *eh)
 
 const struct eh_range *eh_frame__at(const struct eh_frame *eh, uint64_t vaddr)
 {
-	size_t lo = 0, hi = eh->cnt;
+	size_t lo = LOWER_BOUND(eh->cnt, i, eh->ranges[i].end <= vaddr);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (eh->ranges[mid].end <= vaddr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	return lo < eh->cnt && eh->ranges[lo].start <= vaddr ? &eh->ranges[lo] : NULL;
 }

@@ -11,6 +11,7 @@
 #include "symbol/elf_inside.h"
 #include "symbol/sym_table.h"
 #include "util/array.h"
+#include "util/search.h"
 
 #define MAX_RELOCATIONS_SIZE (256u << 20)
 #define MAX_NEEDED	     1024
@@ -189,16 +190,8 @@ const char *const *linkage__needed(const struct linkage *l, size_t *cnt)
 
 static const char *name_at(const struct linkage *l, uint64_t vaddr, bool import)
 {
-	size_t lo = 0, hi = l->slots_cnt;
+	size_t lo = LOWER_BOUND(l->slots_cnt, i, l->slots[i].vaddr < vaddr);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (l->slots[mid].vaddr < vaddr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	/* Two relocations of one pointer: which of them holds depends on their order. */
 	if (lo == l->slots_cnt || l->slots[lo].vaddr != vaddr ||
 	    (lo + 1 < l->slots_cnt && l->slots[lo + 1].vaddr == vaddr) ||

@@ -13,6 +13,7 @@
 #include "symbol/elf_image.h"
 #include "symbol/elf_inside.h"
 #include "util/array.h"
+#include "util/search.h"
 
 #define MAX_SIZE    (1u << 20) /* of one table */
 #define MAX_HEAD    32	       /* of what precedes the call sites */
@@ -157,16 +158,8 @@ int lsda__read(const struct elf_image *img, const struct eh_range *range, uint64
 
 enum lsda_fate lsda__fate(const struct lsda *lsda, uint64_t vaddr)
 {
-	size_t lo = 0, hi = lsda->cnt;
+	size_t lo = LOWER_BOUND(lsda->cnt, i, lsda->sites[i].end <= vaddr);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (lsda->sites[mid].end <= vaddr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	if (lo == lsda->cnt || vaddr < lsda->sites[lo].start)
 		return LSDA_ENDS;
 	return lsda->sites[lo].catches ? LSDA_CAUGHT : LSDA_PASSES;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "symbol/symtab.h"
+#include "util/search.h"
 
 /* Namesakes looked at for the nearest address, around the place where the piece would sort. */
 #define MAX_NAMESAKES 64
@@ -101,17 +102,7 @@ static int build_index(struct index *index, const struct sym_entry *entries, siz
 /* The first key that sorts behind `key`. */
 static size_t upper_bound(const struct index *index, const struct key *key)
 {
-	size_t lo = 0, hi = index->cnt;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (cmp_keys(&index->keys[mid], key) <= 0)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return LOWER_BOUND(index->cnt, i, cmp_keys(&index->keys[i], key) <= 0);
 }
 
 static const struct sym_entry *namesake(const struct index *index, size_t i,
