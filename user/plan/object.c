@@ -24,6 +24,7 @@
 #include "symbol/elf_image.h"
 #include "symbol/linkage.h"
 #include "symbol/symtab.h"
+#include "target/target.h"
 #include "util/array.h"
 #include "util/search.h"
 
@@ -427,6 +428,13 @@ static int piece_order(const void *a, const void *b, void *tab)
 	uint32_t y = symtab__at(tab, *(const uint32_t *)b)->piece_of;
 
 	return x < y ? -1 : x > y;
+}
+
+struct filter_object plan_object__names(const struct plan *p, const struct target *t,
+					uint32_t index)
+{
+	return (struct filter_object){t->objects[index].path, p->objects[index].soname,
+				      t->objects[index].is_main};
 }
 
 /* Plans symbols [0, cnt) of `wanted`, into `p`. */

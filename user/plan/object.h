@@ -16,6 +16,7 @@ struct plan;
 struct plan_options;
 struct proofs;
 struct symtab;
+struct target;
 
 struct plan_object {
 	struct elf_image *img; /* NULL: not ELF */
@@ -31,6 +32,10 @@ struct plan_object {
 
 int plan_object__load_eh_frame(struct plan_object *obj); /* 0 or -ENOMEM */
 void plan_object__clear(struct plan_object *obj);
+
+/* Object `index` as patterns see it; borrows from both. */
+struct filter_object plan_object__names(const struct plan *p, const struct target *t,
+					uint32_t index);
 
 /* Plans the wanted functions of p->objects[index], whose symbols are loaded, and appends them to
  * the plan, with what has to be proven for cheaper exits to `proofs` (NULL: nothing can be).

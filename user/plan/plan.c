@@ -220,10 +220,10 @@ static bool is_due(const struct plan *p, const struct target *t, uint32_t index,
 		   const struct filter *filter)
 {
 	const struct plan_object *obj = &p->objects[index];
-	const struct target_object *tobj = &t->objects[index];
-	const struct filter_object fobj = {tobj->path, obj->soname, tobj->is_main};
+	const struct filter_object fobj = plan_object__names(p, t, index);
 
-	return obj->img && !obj->tab && !tobj->barred && filter__wants_object(filter, &fobj);
+	return obj->img && !obj->tab && !t->objects[index].barred &&
+	       filter__wants_object(filter, &fobj);
 }
 
 /* Plans one object that is due. */
@@ -232,13 +232,12 @@ static int plan_one(struct plan *p, const struct target *t, uint32_t index, stru
 		    struct proofs *proofs)
 {
 	struct plan_object *obj = &p->objects[index];
-	const struct target_object *tobj = &t->objects[index];
-	const struct filter_object fobj = {tobj->path, obj->soname, tobj->is_main};
+	const struct filter_object fobj = plan_object__names(p, t, index);
 	struct exit_context ctx = exit_context_of(all, obj);
 	int err;
 
 	force_exits(p, opts->exits, &ctx);
-	err = symtab__load(obj->img, tobj->root, &obj->tab);
+	err = symtab__load(obj->img, t->objects[index].root, &obj->tab);
 	/* Only where exceptions may land, landing pads are of interest. */
 	if (!err && exits__return_unsafe(&ctx))
 		err = plan_object__load_eh_frame(obj);

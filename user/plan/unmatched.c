@@ -38,8 +38,7 @@ static bool names_mapped(const struct filter_pattern *pat, const struct plan *p,
 			 const struct target *t)
 {
 	for (size_t i = 0; i < p->objects_cnt; i++) {
-		const struct filter_object fobj = {t->objects[i].path, p->objects[i].soname,
-						   t->objects[i].is_main};
+		const struct filter_object fobj = plan_object__names(p, t, i);
 
 		if (p->objects[i].tab && filter_pattern__names(pat, &fobj))
 			return true;
