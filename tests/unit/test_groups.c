@@ -487,7 +487,7 @@ static void what_is_new_is_attached(void **state)
 	f->exits = plan.exits_cnt++;
 	f->exits_cnt = 1;
 	f->exit = EXIT_SITES;
-	f->exits_pending = true;
+	f->exits_pending = plan.exits_pending = true;
 	objects[0].processes_cnt = 2;
 	assert_int_equal(attach(&session), FUNCTIONS);
 	assert_false(f->exits_pending);

@@ -319,12 +319,14 @@ static int attach_missing(struct attach_ctx *ctx, const struct target *t)
 	uint32_t *attached = &ctx->g->attached[ctx->object];
 	uint32_t to = ctx->g->unbound ? 1 : ctx->obj->processes_cnt;
 	struct object_probes probes;
-	int err;
+	int err = 0;
 
-	err = probes_gather(ctx->plan, ctx->object, wants_pending, &probes);
-	if (!err && probes.exits.cnt)
-		err = for_each_process(ctx, t, 0, *attached, attach_exits, &probes);
-	probes_free(&probes);
+	if (ctx->plan->exits_pending && *attached) {
+		err = probes_gather(ctx->plan, ctx->object, wants_pending, &probes);
+		if (!err)
+			err = for_each_process(ctx, t, 0, *attached, attach_exits, &probes);
+		probes_free(&probes);
+	}
 	if (err || *attached == to)
 		return err;
 	err = probes_gather(ctx->plan, ctx->object, wants_all, &probes);
@@ -367,6 +369,7 @@ int64_t groups__attach(struct groups *g, const struct tier *tier, const struct p
 		p->functions[i].exits_pending = false;
 		attached += !p->functions[i].refused;
 	}
+	p->exits_pending = false;
 	free(ctx.ended);
 	if (!err && !attached && p->functions_cnt) {
 		log_error("no function could be probed");

@@ -82,6 +82,7 @@ struct plan {
 	/* Set by the caller: a context was made (makecontext), or that would go unnoticed. */
 	bool contexts_made;
 	bool contexts_guarded; /* return probes rely on none being made */
+	bool exits_pending;    /* of some function; see there */
 	bool returns_replaced; /* return probes have become dangerous: no function relies on them */
 	bool proven;	       /* some have them by proof */
 	bool force_warned;     /* --exits=return was said to be dangerous */
