@@ -34,13 +34,13 @@ enum { FD_PROGRAM, FD_OBJECT, FDS };
 
 #define MAX_COUNT (1u << 20) /* of probes in a link: the kernel's limit */
 
-/* All of it, or false: the other side has gone. */
-static bool send_all(int fd, const void *data, size_t len)
+/* Sends or receives all of it. False: the other side has gone. */
+static bool move_all(int fd, void *data, size_t len, bool out)
 {
-	const char *at = data;
+	char *at = data;
 
 	while (len) {
-		ssize_t n = send(fd, at, len, MSG_NOSIGNAL);
+		ssize_t n = out ? send(fd, at, len, MSG_NOSIGNAL) : recv(fd, at, len, 0);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -52,21 +52,14 @@ static bool send_all(int fd, const void *data, size_t len)
 	return true;
 }
 
+static bool send_all(int fd, const void *data, size_t len)
+{
+	return move_all(fd, (void *)data, len, true);
+}
+
 static bool receive_all(int fd, void *data, size_t len)
 {
-	char *at = data;
-
-	while (len) {
-		ssize_t n = recv(fd, at, len, 0);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		at += n;
-		len -= n;
-	}
-	return true;
+	return move_all(fd, data, len, false);
 }
 
 union control {
