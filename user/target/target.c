@@ -91,18 +91,16 @@ static const char *advice(void)
 	return geteuid() ? "; run as root" : ", even to root (a security module?)";
 }
 
-static int collect_file(const struct mapped_file *file, void *arg)
+/* Opens a file that was not known. Returns 0 and NULL if it can be left out. */
+static int object_open(struct collect_ctx *ctx, const struct mapped_file *file,
+		       struct target_object **out)
 {
-	struct collect_ctx *ctx = arg;
-	struct target *t = ctx->t;
-	struct target_object *obj = object_known(t, file);
+	struct target_object *obj;
 	char root[64];
 	struct stat st;
-	int fd, err;
+	int err, fd = maps__open(ctx->pid, file);
 
-	if (obj && obj->is_main)
-		return object_add_process(obj, ctx);
-	fd = maps__open(ctx->pid, file);
+	*out = NULL;
 	if (fd < 0 || fstat(fd, &st)) {
 		err = fd < 0 ? fd : -errno;
 		if (fd >= 0)
@@ -114,27 +112,38 @@ static int collect_file(const struct mapped_file *file, void *arg)
 		log_debug("%s: skipped, cannot be opened: %s", file->path, strerror(-err));
 		return 0;
 	}
-	if (obj) {
+	process__root(ctx->pid, root, sizeof(root));
+	err = object_new(ctx->t, file->path, root, fd, &obj);
+	if (err) {
 		close(fd);
-	} else {
-		process__root(ctx->pid, root, sizeof(root));
-		err = object_new(t, file->path, root, fd, &obj);
-		if (err) {
-			close(fd);
-			return err;
-		}
-		obj->dev_major = file->dev_major;
-		obj->dev_minor = file->dev_minor;
-		obj->ino = file->ino;
-		obj->watched = ctx->watched;
+		return err;
 	}
+	obj->dev_major = file->dev_major;
+	obj->dev_minor = file->dev_minor;
+	obj->ino = file->ino;
+	obj->st_dev = st.st_dev;
+	obj->st_ino = st.st_ino;
+	obj->watched = ctx->watched;
+	*out = obj;
+	return 0;
+}
+
+static int collect_file(const struct mapped_file *file, void *arg)
+{
+	struct collect_ctx *ctx = arg;
+	struct target *t = ctx->t;
+	struct target_object *obj = object_known(t, file);
+	int err = obj ? 0 : object_open(ctx, file, &obj);
+
+	if (err || !obj)
+		return err;
 	if (t->only_ino) {
-		obj->is_main = st.st_dev == t->only_dev && st.st_ino == t->only_ino;
+		obj->is_main = obj->st_dev == t->only_dev && obj->st_ino == t->only_ino;
 		obj->barred = !obj->is_main;
-	} else {
+	} else if (!obj->is_main) {
 		/* A file can be a library here and the program there. */
-		obj->is_main = ctx->main_known && st.st_dev == ctx->main_st.st_dev &&
-			       st.st_ino == ctx->main_st.st_ino;
+		obj->is_main = ctx->main_known && obj->st_dev == ctx->main_st.st_dev &&
+			       obj->st_ino == ctx->main_st.st_ino;
 	}
 	return object_add_process(obj, ctx);
 }

@@ -29,6 +29,8 @@ struct target_object {
 	/* identity while collecting */
 	unsigned int dev_major, dev_minor;
 	uint64_t ino;
+	dev_t st_dev; /* as stat() has it: a file system may have two numbers */
+	ino_t st_ino;
 };
 
 struct target {
