@@ -89,8 +89,15 @@ static void add_node(struct call_stats *sum, const struct call_stats *s, bool ou
 {
 	sum->calls += s->calls;
 	sum->self_ns += s->self_ns;
-	if (outermost)
+	sum->off_self_ns += s->off_self_ns;
+	sum->raw_self_ns += s->raw_self_ns;
+	sum->self_error_ns += s->self_error_ns;
+	if (outermost) {
 		sum->total_ns += s->total_ns;
+		sum->off_ns += s->off_ns;
+		sum->raw_total_ns += s->raw_total_ns;
+		sum->error_ns += s->error_ns;
+	}
 	if (s->min_ns < sum->min_ns)
 		sum->min_ns = s->min_ns;
 	if (s->max_ns > sum->max_ns)
@@ -131,5 +138,7 @@ void profile__free(struct profile *p)
 	free(p->functions);
 	free(p->threads);
 	free(p->nodes);
+	free(p->buckets);
+	free(p->drops);
 	free(p);
 }

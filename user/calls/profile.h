@@ -11,13 +11,29 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* What a call path, or a function over all its paths, has cost. */
+/*
+ * What a call path, or a function over all its paths, has cost. Times are wall time without what
+ * our probes have added, never negative; the raw ones are as measured. off_ns is the part of
+ * total_ns that was spent waiting, the rest was on a CPU: off_self_ns <= self_ns, always. A path's
+ * inclusive figures are its own and those of its callees, always.
+ */
 struct call_stats {
 	uint64_t calls;	   /* entered */
-	uint64_t total_ns; /* wall time from entry to exit; open calls count up to now */
+	uint64_t total_ns; /* from entry to exit; open calls count up to now */
 	uint64_t self_ns;  /* total_ns less the total_ns of traced callees */
-	uint64_t min_ns;   /* over finished calls; UINT64_MAX: none has finished */
-	uint64_t max_ns;   /* over finished calls; 0: none has finished */
+	uint64_t off_ns, off_self_ns;
+	uint64_t raw_total_ns, raw_self_ns;
+	uint64_t error_ns, self_error_ns; /* total_ns and self_ns are uncertain by this */
+	uint64_t min_ns;		  /* of finished calls; UINT64_MAX: none has finished */
+	uint64_t max_ns;		  /* of finished calls; 0: none has finished */
+};
+
+/* So many finished calls of one function took [low, high) ns, which is given by the bucket's
+ * number: see calls/distribution.h. */
+struct profile_bucket {
+	uint32_t function;
+	uint32_t bucket;
+	uint64_t calls;
 };
 
 struct profile_function {
@@ -30,6 +46,7 @@ struct profile_function {
 	const char *file;	 /* source file; NULL: unknown */
 	uint32_t line;		 /* 0: unknown */
 	struct call_stats stats; /* set by profile__summarize(); recursive time counted once */
+	uint32_t sampled; /* from its drop on one call in so many was kept, and scaled; 0: exact */
 };
 
 struct profile_node {
@@ -57,10 +74,24 @@ struct profile_thread {
 struct profile_accounting {
 	uint64_t entered;
 	uint64_t returned;
-	uint64_t unwound; /* left without a seen return: longjmp, exception, lost return */
-	int64_t open;	  /* still running when the profile was taken; in a delta, how many more */
-	uint64_t lost;	  /* calls seen but not recorded, because a table was full */
-	uint64_t deep;	  /* of entered: nested too deeply for the kernel to report their return */
+	uint64_t unwound;  /* left without a seen return: longjmp, exception, lost return */
+	int64_t open;	   /* still running when the profile was taken; in a delta, how many more */
+	uint64_t lost;	   /* calls seen but not recorded, because a table was full */
+	uint64_t deep;	   /* of entered: nested too deeply for the kernel to report their return */
+	uint64_t dropped;  /* calls of dropped functions, seen and not recorded */
+	uint64_t probe_ns; /* what the probes have cost the target, CPU time */
+	uint64_t cpu_ns;   /* CPU time of the target, probes included; 0: unknown */
+	uint64_t undistributed; /* finished calls that the distributions had no room for */
+};
+
+/* A function that was given up for the sake of the budget. */
+struct profile_drop {
+	uint32_t function;
+	uint64_t at_ns;		 /* since the start */
+	double calls_per_second; /* of the target's own CPU time, when it was dropped */
+	double cost_percent;	 /* what it cost then, in percent of that time */
+	uint32_t sampled;	 /* one call in so many is kept; 0: none */
+	const char *reason;	 /* borrowed */
 };
 
 struct profile_skip {
@@ -100,6 +131,12 @@ struct profile {
 	size_t threads_cnt;
 	struct profile_node *nodes;
 	size_t nodes_cnt; /* with the unused node 0 */
+	/* Of all functions, sorted by function and bucket. */
+	struct profile_bucket *buckets;
+	size_t buckets_cnt;
+	struct profile_drop *drops; /* in order of time */
+	size_t drops_cnt;
+	double max_overhead; /* the budget, in percent of the target's own CPU time; 0: none */
 	struct profile_accounting accounting;
 	struct profile_probes probes;
 };

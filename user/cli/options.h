@@ -26,9 +26,13 @@ struct options {
 	const char *tier;
 	const char *exits; /* the strategy for all functions; NULL: chosen for each */
 	bool list;
-	bool follow; /* children as well */
+	bool follow;	     /* children as well */
+	double max_overhead; /* percent of the target's own CPU time; 0: no budget */
+	uint32_t sample_hot; /* keep one call in so many of a dropped function; 0: none */
 	/* result */
 	const struct sink *sink; /* NULL: by what stdout is */
+	bool raw;		 /* leave the probes' cost in */
+	uint64_t min_time_ns;	 /* shorter paths are not listed */
 	struct sink_options sink_opts;
 	const char *output; /* NULL: stdout */
 	enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } color;

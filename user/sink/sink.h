@@ -11,7 +11,7 @@
 
 struct profile;
 
-enum weight { WEIGHT_WALL, WEIGHT_CALLS };
+enum weight { WEIGHT_WALL, WEIGHT_CPU, WEIGHT_OFF, WEIGHT_CALLS };
 
 struct sink_options {
 	enum weight weight;
@@ -19,6 +19,9 @@ struct sink_options {
 	bool color;	    /* ANSI colours */
 	bool verbose;	    /* tree, flat: leave nothing out */
 	bool interval;	    /* one of several profiles on one stream (-i) */
+	bool reverse;	    /* folded: stacks begin with the innermost function */
+	char *const *hists; /* flat: functions whose distribution is drawn, globs */
+	size_t hists_cnt;
 };
 
 struct sink {

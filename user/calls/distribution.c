@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "calls/distribution.h"
+
+#include "util/search.h"
+
+#define LINEAR 8 /* buckets of a power of two */
+
+uint64_t bucket__low(uint32_t bucket)
+{
+	uint32_t octave = bucket / LINEAR;
+
+	if (!octave)
+		return bucket;
+	/* octave 1 begins at 8 ns */
+	return octave > 60 ? UINT64_MAX : (uint64_t)(LINEAR + bucket % LINEAR) << (octave - 1);
+}
+
+uint64_t bucket__high(uint32_t bucket)
+{
+	return bucket__low(bucket + 1);
+}
+
+struct distribution distribution__of(const struct profile *p, uint32_t function)
+{
+	struct distribution d = {0};
+	size_t first = LOWER_BOUND(p->buckets_cnt, i, p->buckets[i].function < function);
+
+	d.buckets = p->buckets + first;
+	while (first + d.cnt < p->buckets_cnt && d.buckets[d.cnt].function == function)
+		d.calls += d.buckets[d.cnt++].calls;
+	return d;
+}
+
+uint64_t distribution__quantile(const struct distribution *d, double q, uint64_t min_ns,
+				uint64_t max_ns)
+{
+	double rank = q * (double)d->calls, before = 0;
+	uint64_t ns = 0;
+
+	for (size_t i = 0; i < d->cnt; i++) {
+		const struct profile_bucket *b = &d->buckets[i];
+		double low = (double)bucket__low(b->bucket), high = (double)bucket__high(b->bucket);
+
+		ns = (uint64_t)(low + (high - low) * (rank - before) / (double)b->calls);
+		before += (double)b->calls;
+		if (before >= rank)
+			break;
+	}
+	if (ns > max_ns)
+		ns = max_ns;
+	return ns < min_ns && min_ns <= max_ns ? min_ns : ns;
+}

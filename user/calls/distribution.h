@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How long calls took, as counts in buckets of at most 12.5 % width: each power of two is divided
+ * into eight (log-linear, as in Gil Tene's HdrHistogram). Durations below eight nanoseconds have a
+ * bucket each.
+ */
+#ifndef PROFTRACE_CALLS_DISTRIBUTION_H
+#define PROFTRACE_CALLS_DISTRIBUTION_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "calls/profile.h"
+
+/* The bucket's bounds, [low, high) in ns. */
+uint64_t bucket__low(uint32_t bucket);
+uint64_t bucket__high(uint32_t bucket);
+
+/* A function's buckets: those of a run within profile::buckets. */
+struct distribution {
+	const struct profile_bucket *buckets;
+	size_t cnt;
+	uint64_t calls;
+};
+
+struct distribution distribution__of(const struct profile *p, uint32_t function);
+
+/* The duration that a share `q` (0 to 1) of the calls does not exceed, interpolated in its bucket,
+ * within [min_ns, max_ns]. 0 if there are no calls. */
+uint64_t distribution__quantile(const struct distribution *d, double q, uint64_t min_ns,
+				uint64_t max_ns);
+
+#endif
