@@ -3,31 +3,76 @@
 #ifndef PROFTRACE_FRAMES_BPF_H
 #define PROFTRACE_FRAMES_BPF_H
 
-#include "tables.bpf.h"
+#include "distributions.bpf.h"
 
 #define MAX_UNWIND (1 << 22) /* frames closed at one event */
 
-/* Takes the innermost frame off and adds its time to its path and to its caller's. */
-static __always_inline u64 frame_close(struct wire_lane *lane, struct wire_frame *f, u64 now)
+struct wire_cost costs[WIRE_COST_MASK + 1] SEC(".data") = {};
+/* Distributions, minima and maxima keep the probes' cost in. */
+const volatile bool keep_cost;
+
+static __always_inline const struct wire_cost *cost_of(u32 class)
 {
-	u64 took = now > f->entered_ns ? now - f->entered_ns : 0;
+	return &costs[class & WIRE_COST_MASK];
+}
+
+/* The probes have taken time from an open call: `ns` of what is its own. */
+static __always_inline void frame_charge(struct wire_frame *f, u64 ns)
+{
+	struct wire_node *n = node_at(f->node);
+
+	f->probe_ns += ns;
+	if (n)
+		n->probe_ns += ns;
+}
+
+/*
+ * Takes the innermost frame off and adds its time to its path and to its caller's. `exit` is the
+ * cost class of the probe that saw it leave. A call that stands for others is scaled: its own time,
+ * not that of its callees, which are counted anyway; and as the others lie in the caller's time
+ * too, that loses what is added here. So single self times may fall below 0, their sums do not.
+ * Returns the time from entry to exit without the probes' cost.
+ */
+static __always_inline u64 frame_close(struct wire_lane *lane, struct wire_frame *f, u64 now,
+				       u32 exit)
+{
+	const struct wire_cost *in = cost_of(WIRE_FRAME_COST(f->entry)), *out = cost_of(exit);
+	u64 inside = in->inside_ns + out->inside_ns, outside = in->outside_ns + out->outside_ns;
+	u64 took = now > f->entered_ns ? now - f->entered_ns : 0, self = took - f->child_ns;
+	u64 others = f->weight - 1, cost = f->probe_ns + inside, child = took;
 	struct wire_frame *caller = frame_at(f->up);
 	struct wire_node *n = node_at(f->node);
 
 	lane->top = f->up;
-	if (caller)
-		caller->child_ns += took;
-	if (n && took > f->child_ns)
-		n->self_ns += took - f->child_ns;
-	return took;
+	if (n) {
+		n->self_ns += self + others * self;
+		n->probe_ns += inside + others * inside;
+	}
+	if (others) {
+		if (self > inside)
+			child += others * (self - inside);
+		/* Their entry probes were hit all the same. */
+		outside += others * (in->inside_ns + in->outside_ns);
+	}
+	if (caller) {
+		caller->child_ns += child;
+		caller->probe_ns += cost;
+		frame_charge(caller, outside);
+	}
+	if (keep_cost)
+		return took;
+	return took > cost ? took - cost : 0;
 }
 
-static __always_inline void frame_returned(struct wire_lane *lane, struct wire_frame *f, u64 now)
+static __always_inline void frame_returned(struct wire_lane *lane, struct wire_frame *f, u64 now,
+					   u32 exit)
 {
 	struct wire_node *n = node_at(f->node);
-	u64 took = frame_close(lane, f, now);
+	u32 function = f->function, weight = f->weight;
+	u64 took = frame_close(lane, f, now, exit);
 
 	lane->returned++;
+	dist_add(function, took, weight);
 	if (!n)
 		return;
 	if (!took)
@@ -49,7 +94,7 @@ static long unwind_one(__attribute__((unused)) u32 i, struct unwind_ctx *ctx)
 
 	if (!f || f->slot >= ctx->slot)
 		return 1;
-	frame_close(ctx->lane, f, ctx->now);
+	frame_close(ctx->lane, f, ctx->now, WIRE_COST_NONE);
 	ctx->lane->unwound++;
 	return 0;
 }

@@ -54,7 +54,8 @@ static __noinline u32 lane_new(u64 owner, u32 kind)
 	if (!lane->root)
 		goto full;
 	bottom->slot = ~0ull;
-	bottom->child_ns = 0;
+	bottom->child_ns = bottom->probe_ns = 0;
+	bottom->weight = 1;
 	bottom->node = lane->root;
 	bottom->function = 0;
 	bottom->up = bottom->down = bottom->level = 0;

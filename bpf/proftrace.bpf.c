@@ -4,6 +4,7 @@
  * the cookie and calls enter() or leave(). Which stubs are loaded is user/attach's choice.
  */
 #include "life.bpf.h"
+#include "sched.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -103,7 +104,8 @@ int function_return(struct pt_regs *ctx)
 {
 	u64 now = bpf_ktime_get_ns();
 
-	leave(return_slot(ctx), bpf_get_attach_cookie(ctx) & WIRE_COOKIE_FUNCTION, now);
+	leave(return_slot(ctx), bpf_get_attach_cookie(ctx) & WIRE_COOKIE_FUNCTION, now,
+	      WIRE_COST_RETURN);
 	return 0;
 }
 
@@ -112,10 +114,12 @@ SEC("uprobe")
 int exit_site(struct pt_regs *ctx)
 {
 	u64 now = bpf_ktime_get_ns(), cookie = bpf_get_attach_cookie(ctx);
+	u32 function = cookie & WIRE_COOKIE_FUNCTION, class = cookie >> WIRE_COOKIE_COST;
 
 	if (((cookie >> WIRE_COOKIE_EXIT) & 0xf) == WIRE_EXIT_JCC && !branch_taken(ctx, cookie))
-		return 0;
-	leave(ctx->sp, cookie & WIRE_COOKIE_FUNCTION, now);
+		hit_in_vain(ctx->sp, function, class);
+	else
+		leave(ctx->sp, function, now, class);
 	return 0;
 }
 
@@ -146,6 +150,14 @@ SEC("uprobe")
 int on_make_fcontext(struct pt_regs *ctx)
 {
 	stack_made(ctx->di - ctx->si, ctx->di);
+	return 0;
+}
+
+SEC("tp_btf/sched_switch")
+int on_switch(u64 *ctx)
+{
+	if (gate_open) /* (preempted, previous task, next task) */
+		cpu_changes_hands((void *)ctx[1], (void *)ctx[2]);
 	return 0;
 }
 

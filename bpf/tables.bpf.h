@@ -26,6 +26,8 @@ TABLE(lanes, struct wire_lane);
 TABLE(frames, struct wire_frame);
 TABLE(nodes, struct wire_node);
 TABLE(node_index, u64);
+TABLE(dists, struct wire_dist);
+TABLE(switches, struct wire_switch); /* by function; those behind its end cannot be dropped */
 
 #define FREE_QUEUE(NAME)                          \
 	struct {                                  \
@@ -64,7 +66,7 @@ struct {
 	__type(value, u32);
 } tgids SEC(".maps");
 
-const volatile u32 lanes_cap, frames_cap, nodes_cap, index_mask;
+const volatile u32 lanes_cap, frames_cap, nodes_cap, index_mask, dists_mask;
 const volatile bool filter_tgids;
 /* Links are not bound to processes: the kernel passes on what strangers do. */
 const volatile bool links_unbound;
@@ -122,7 +124,8 @@ static __noinline u32 node_new(u32 lane, u32 parent, u32 function)
 	n->function = function;
 	n->lane = lane;
 	n->last_child = 0;
-	n->calls = n->self_ns = n->min_ns = n->max_ns = 0;
+	n->calls = n->self_ns = n->min_ns = n->max_ns = n->off_ns = n->probe_ns = 0;
+	n->samples = n->sampled_ns = 0;
 	n->older = l->newest;
 	l->newest = i;
 	return i;

@@ -23,18 +23,19 @@ bool gate_open;
 static __always_inline struct wire_frame *frame_replaced(struct wire_lane *lane,
 							 struct wire_frame *top, u64 now)
 {
-	if (top->flags & WIRE_ENTRY_TAIL) {
-		frame_returned(lane, top, now);
+	if (WIRE_FRAME_FLAGS(top->entry) & WIRE_ENTRY_TAIL) {
+		frame_returned(lane, top, now, WIRE_COST_NONE);
 	} else {
-		frame_close(lane, top, now);
+		frame_close(lane, top, now, WIRE_COST_NONE);
 		lane->unwound++;
 	}
 	return frame_at(lane->top);
 }
 
-/* The path of `function` called from the innermost frame; NULL, counted as lost: no room. */
-static __always_inline struct wire_node *path_step(u32 lane, const struct wire_frame *top,
-						   u32 function, u32 *number)
+/* The path of `function` called from the innermost frame; NULL, counted as lost: no room. Sets
+ * *looked_up if it was not the one that was called from there last. */
+static __always_inline struct wire_node *path_step(u32 lane, struct wire_frame *top, u32 function,
+						   u32 *number, bool *looked_up)
 {
 	struct wire_node *caller = node_at(top->node), *n;
 
@@ -45,7 +46,9 @@ static __always_inline struct wire_node *path_step(u32 lane, const struct wire_f
 	if (n && n->function == function && n->parent == top->node)
 		return n;
 	*number = node_child(lane, top->node, function);
+	*looked_up = true;
 	caller->last_child = *number;
+	frame_charge(top, cost_of(WIRE_COST_NEW_CALLEE)->outside_ns);
 	n = node_at(*number);
 	if (*number && n)
 		return n;
@@ -67,42 +70,56 @@ static __always_inline struct wire_frame *frame_above(struct wire_lane *lane,
 	return 0;
 }
 
-/* A call of `function` from whatever is open at `slot`'s lane. False: it was not recorded. */
-static __always_inline bool frame_enter(const struct place *at, u32 function, u32 flags)
+/* A call of `function`, one of `weight`, from whatever is open at `slot`'s lane; `entry` as in the
+ * frame. False: it was not recorded. */
+static __always_inline bool frame_enter(const struct place *at, u32 function, u32 entry, u32 weight)
 {
 	struct wire_lane *lane = at->lane;
+	bool sampled = !(lane->entered % WIRE_SAMPLE_EVERY), looked_up = false;
+	u64 began = sampled ? bpf_ktime_get_ns() : 0, now;
 	struct wire_frame *top, *f;
 	struct wire_node *n;
 	u32 node, frame;
 
 	top = frame_at(lane->top);
 	if (top && top->slot <= at->slot) {
-		u64 now = bpf_ktime_get_ns();
-
+		now = bpf_ktime_get_ns();
+		sampled = false;
 		top = unwind_below(lane, top, at->slot, now);
 		if (top && top->slot == at->slot) {
-			if ((flags & WIRE_ENTRY_LOOP) && top->function == function)
+			if ((WIRE_FRAME_FLAGS(entry) & WIRE_ENTRY_LOOP) &&
+			    top->function == function) {
+				const struct wire_cost *cost = cost_of(WIRE_FRAME_COST(entry));
+
+				frame_charge(top, cost->inside_ns + cost->outside_ns);
 				return false; /* one return probe is enough */
+			}
 			top = frame_replaced(lane, top, now);
 		}
 	}
 	if (!top || top->level >= max_level)
 		return false;
-	n = path_step(at->number, top, function, &node);
+	n = path_step(at->number, top, function, &node, &looked_up);
 	if (!n)
 		return false;
 	f = frame_above(lane, top, &frame);
 	if (!f)
 		return false;
 	f->slot = at->slot;
-	f->child_ns = 0;
+	f->child_ns = f->probe_ns = 0;
 	f->node = node;
 	f->function = function;
-	f->flags = flags;
-	n->calls++;
+	f->entry = entry;
+	f->weight = weight;
+	n->calls += weight;
 	lane->entered++;
 	lane->top = frame;
-	f->entered_ns = bpf_ktime_get_ns();
+	now = bpf_ktime_get_ns();
+	f->entered_ns = now;
+	if (sampled && !looked_up && now - began < WIRE_SAMPLE_MAX_NS) {
+		n->samples++;
+		n->sampled_ns += now - began;
+	}
 	return true;
 }
 
@@ -142,49 +159,79 @@ static __always_inline bool returns_in_order(u32 number)
 	return top && top->slot >= lane->hi;
 }
 
+/* How many calls the current one of `function` stands for; 0: it is passed over. */
+static __always_inline u32 switch_weight(u32 function)
+{
+	struct wire_switch *s = bpf_map_lookup_elem(&switches, &function);
+	u64 seen;
+
+	if (!s || !s->every)
+		return 1;
+	seen = __sync_fetch_and_add(&s->seen, 1);
+	return s->every > 1 && !(seen % s->every) ? s->every : 0;
+}
+
 /*
  * A function is entered; its return address lies at `slot`. Returns the lane's number if a call
  * was recorded, else 0 (then its leave is of no use).
  */
 static __always_inline u32 enter(u64 slot, u64 cookie)
 {
-	u32 function = cookie & WIRE_COOKIE_FUNCTION, flags = cookie >> WIRE_COOKIE_FLAGS;
+	u32 function = cookie & WIRE_COOKIE_FUNCTION, entry = cookie >> WIRE_COOKIE_FLAGS, weight;
 	struct place at;
 	bool entered;
 
-	if (!gate_open || !place_find(&at, slot, true))
+	if (!gate_open)
 		return 0;
-	entered = frame_enter(&at, function, flags);
-	if (entered && (flags & WIRE_ENTRY_RETURN) && returns_exhausted())
+	weight = switch_weight(function);
+	if (!weight || !place_find(&at, slot, true))
+		return 0;
+	entered = frame_enter(&at, function, entry, weight);
+	if (entered && (WIRE_FRAME_FLAGS(entry) & WIRE_ENTRY_RETURN) && returns_exhausted())
 		at.lane->deep++;
 	lane_unlock(at.lane);
 	return entered ? at.number : 0;
 }
 
-/* `function` is left. A leave whose enter was not recorded, or that has been closed already, has
- * no frame and is ignored. */
-static __always_inline void frame_leave(const struct place *at, u32 function, u64 now)
+/* `function` is left, as a probe of cost class `exit` sees. A leave whose enter was not recorded,
+ * or that has been closed already, has no frame and is ignored. */
+static __always_inline void frame_leave(const struct place *at, u32 function, u64 now, u32 exit)
 {
 	struct wire_frame *top = frame_at(at->lane->top);
 
 	if (top)
 		top = unwind_below(at->lane, top, at->slot, now);
 	if (top && top->slot == at->slot && top->function == function)
-		frame_returned(at->lane, top, now);
+		frame_returned(at->lane, top, now, exit);
 }
 
 /* `function` is left; its return address lay at `slot`. */
-static __always_inline void leave(u64 slot, u32 function, u64 now)
+static __always_inline void leave(u64 slot, u32 function, u64 now, u32 exit)
 {
 	struct place at;
 
 	if (!gate_open || !place_find(&at, slot, false))
 		return;
-	frame_leave(&at, function, now);
+	frame_leave(&at, function, now, exit);
 	lane_unlock(at.lane);
 }
 
-/* The same, on the lane where the call was entered. */
+/* A probe of `function` was hit in vain: it stands on a branch that went the other way. */
+static __always_inline void hit_in_vain(u64 slot, u32 function, u32 class)
+{
+	const struct wire_cost *cost = cost_of(class);
+	struct wire_frame *top;
+	struct place at;
+
+	if (!gate_open || !place_find(&at, slot, false))
+		return;
+	top = frame_at(at.lane->top);
+	if (top && top->function == function)
+		frame_charge(top, cost->inside_ns + cost->outside_ns);
+	lane_unlock(at.lane);
+}
+
+/* The same as leave(), by a return probe, on the lane where the call was entered. */
 static __always_inline void leave_lane(u32 number, u64 slot, u32 function, u64 now)
 {
 	struct place at = {.lane = lane_at(number), .number = number, .slot = slot};
@@ -197,7 +244,7 @@ static __always_inline void leave_lane(u32 number, u64 slot, u32 function, u64 n
 		return;
 	if (at.lane->kind != WIRE_LANE_HOME && !lane_lock(at.lane))
 		return;
-	frame_leave(&at, function, now);
+	frame_leave(&at, function, now, WIRE_COST_RETURN);
 	lane_unlock(at.lane);
 }
 

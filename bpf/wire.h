@@ -25,7 +25,8 @@ typedef uint64_t u64;
  *   bits 40..43  exit sites: enum wire_exit
  *   bits 44..47  exit sites of kind WIRE_EXIT_JCC, entry sites with WIRE_ENTRY_UNLESS: the
  *                condition, as in the opcode's low four bits
- *   bits 48..55  entry sites: WIRE_ENTRY_* flags
+ *   bits 48..51  entry sites: WIRE_ENTRY_* flags
+ *   bits 52..56  what the probe costs: enum wire_cost_class
  */
 #define WIRE_MAX_FUNCTIONS   (1u << 24)
 #define WIRE_COOKIE_FUNCTION 0xffffffull
@@ -33,6 +34,7 @@ typedef uint64_t u64;
 #define WIRE_COOKIE_EXIT     40
 #define WIRE_COOKIE_COND     44
 #define WIRE_COOKIE_FLAGS    48
+#define WIRE_COOKIE_COST     52
 
 enum wire_exit {
 	WIRE_EXIT_RET = 1, /* leaves the function whenever it runs */
@@ -50,6 +52,28 @@ enum wire_exit {
 #define WIRE_MAX_RETURNS  64 /* MAX_URETPROBE_DEPTH */
 
 /*
+ * What a traced call costs the target, by the kind of probes that see it: the part that lies in the
+ * function's own measured interval, and the part outside, which only its caller sees. A call's cost
+ * is that of its entry plus that of its exit. All zero until they have been measured.
+ */
+enum wire_cost_class {
+	WIRE_COST_NONE,	 /* a leave that no probe saw */
+	WIRE_COST_ENTRY, /* + site class, in the order of the plan's */
+	WIRE_COST_ENTRY_LAST = WIRE_COST_ENTRY + 6,
+	WIRE_COST_RETURN,    /* a return probe: armed, and hit */
+	WIRE_COST_EXIT_STEP, /* exit sites: a single-stepped one, as every `ret` is */
+	WIRE_COST_EXIT_JMP,  /* an emulated jump */
+	WIRE_COST_EXIT_JCC,
+	WIRE_COST_NEW_CALLEE, /* another callee than the one before: a look-up (outside) */
+	WIRE_COST_CLASSES,
+	WIRE_COST_MASK = 31,
+};
+
+struct wire_cost {
+	u32 inside_ns, outside_ns;
+};
+
+/*
  * One open call. Frames form a chain for each lane, from a sentinel at the bottom (slot ~0, node
  * = the lane's root) upwards; popped frames stay linked through `down` for the next call.
  */
@@ -57,17 +81,24 @@ struct wire_frame {
 	u64 slot; /* address of the return address: identifies the call on its stack */
 	u64 entered_ns;
 	u64 child_ns; /* time of finished traced callees */
+	u64 probe_ns; /* of the time since the entry: what the callees' probes have cost */
 	u32 node;
 	u32 function;
-	u32 up;	   /* the caller's frame */
-	u32 down;  /* the frame for the next callee, 0: not allocated yet */
-	u32 level; /* sentinel 0, outermost call 1 */
-	u32 flags; /* WIRE_ENTRY_* of its entry site */
+	u32 up;	    /* the caller's frame */
+	u32 down;   /* the frame for the next callee, 0: not allocated yet */
+	u32 level;  /* sentinel 0, outermost call 1 */
+	u32 entry;  /* the entry's cookie from bit WIRE_COOKIE_FLAGS on */
+	u32 weight; /* it stands for so many calls */
+	u32 pad;
 };
 
+#define WIRE_FRAME_FLAGS(entry) ((entry)&0xf)
+#define WIRE_FRAME_COST(entry)	((entry) >> (WIRE_COOKIE_COST - WIRE_COOKIE_FLAGS) & WIRE_COST_MASK)
+
 /*
- * One call path of one lane, written only by that lane's thread. One cache line. Inclusive time is
- * not kept: it is self_ns plus that of the children.
+ * One call path of one lane, written only by that lane's thread. Inclusive time is not kept: it is
+ * self_ns plus that of the children. Times are as measured, with what the probes cost; but min_ns
+ * and max_ns are without.
  */
 struct wire_node {
 	u32 parent;
@@ -75,12 +106,20 @@ struct wire_node {
 	u32 lane;
 	u32 last_child; /* a guess that spares the look-up */
 	u64 calls;	/* entered */
-	u64 self_ns;	/* of finished calls */
+	u64 self_ns;	/* of finished calls; less than 0 for moments, see frame_close() */
 	u64 min_ns;	/* of returned calls, inclusive; 0: none */
 	u64 max_ns;
-	u32 older; /* the lane's previously made node */
-	u32 pad[3];
+	u64 off_ns;	/* off the CPU while this path was the innermost */
+	u64 probe_ns;	/* what of self_ns is the probes' cost */
+	u32 older;	/* the lane's previously made node */
+	u32 samples;	/* now and then an entry is timed in the kernel: how often, */
+	u32 sampled_ns; /* and how long that took */
+	u32 pad;
 };
+
+/* One entry in so many is timed; what takes longer was interrupted. */
+#define WIRE_SAMPLE_EVERY  13
+#define WIRE_SAMPLE_MAX_NS 5000
 
 /* Whose stack a lane is. */
 enum wire_lane_kind {
@@ -122,9 +161,10 @@ struct wire_lane {
 	u32 newest;	    /* node made last: head of the list through `older` */
 	u32 signal_disarms; /* home: it is hidden while a handler runs on it */
 	char comm[16];
-	u32 state;  /* WIRE_LANE_* */
-	u32 astray; /* home: what was seen last, and [lo, hi), may be another's stack */
-	u64 busy;   /* the lock of all but homes; stays as it is when the entry is used again */
+	u32 state;     /* WIRE_LANE_* */
+	u32 astray;    /* home: what was seen last, and [lo, hi), may be another's stack */
+	u64 off_since; /* home: monotonic, when its thread went off the CPU; 0: it is on one */
+	u64 busy;      /* the lock of all but homes; stays as it is when the entry is used again */
 };
 
 #define WIRE_LANE_READY	  1
@@ -144,6 +184,30 @@ enum wire_loss {
 	((u32)(((((u64)(parent)) << 24 ^ (function)) * 0x9e3779b97f4a7c15ull) >> 32))
 #define WIRE_INDEX_PROBES 64
 #define WIRE_INDEX_DEAD	  0xffffffffull /* a node that was taken out */
+
+/*
+ * How long returned calls took, without the probes' cost: log-linear buckets, eight to a power of
+ * two, of one function in one power of two on one CPU in WIRE_DIST_SHARDS. Open addressing by key.
+ */
+struct wire_dist {
+	u64 key; /* WIRE_DIST_KEY(); 0: free */
+	u64 calls[8];
+};
+
+#define WIRE_DIST_SHARDS 8
+#define WIRE_DIST_PROBES 32
+#define WIRE_DIST_KEY(function, shard, octave) \
+	(((u64)(function) << 9 | (u64)(shard) << 6 | (octave)) + 1)
+#define WIRE_DIST_HASH(key)	((u32)(((key)*0x9e3779b97f4a7c15ull) >> 32))
+#define WIRE_DIST_FUNCTION(key) ((u32)(((key)-1) >> 9))
+#define WIRE_DIST_OCTAVE(key)	((u32)(((key)-1) & 63))
+
+/* A function that is dropped: its calls are passed over, or one in `every` is kept. */
+struct wire_switch {
+	u32 every; /* 0: all calls are recorded; 1: none */
+	u32 pad;
+	u64 seen; /* calls since the drop */
+};
 
 /* What happened to a process. */
 enum wire_event_kind {
@@ -165,8 +229,9 @@ struct wire_event {
 #define WIRE_TGID_FOLLOWED 2u
 #define WIRE_TGID_STARTS   4u /* or'ed: a new program, which nothing has held yet */
 
-_Static_assert(sizeof(struct wire_frame) == 48, "wire_frame");
-_Static_assert(sizeof(struct wire_node) == 64, "wire_node");
-_Static_assert(sizeof(struct wire_lane) == 216, "wire_lane");
+_Static_assert(sizeof(struct wire_frame) == 64, "wire_frame");
+_Static_assert(sizeof(struct wire_node) == 80, "wire_node");
+_Static_assert(sizeof(struct wire_lane) == 224, "wire_lane");
+_Static_assert(sizeof(struct wire_dist) == 72, "wire_dist");
 
 #endif

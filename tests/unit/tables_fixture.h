@@ -36,8 +36,10 @@ static struct {
 	struct wire_frame *frames;
 	struct wire_node *nodes;
 	uint64_t *index;
+	struct wire_dist *dists;
+	struct wire_switch *switches;
 	uint32_t next_lane, next_frame, next_node;
-	uint64_t lost[WIRE_LOSSES];
+	uint64_t lost[WIRE_LOSSES], undistributed;
 	struct table_queue queues[QUEUES];
 } bpf;
 
@@ -82,15 +84,20 @@ static inline void tables_make(uint32_t lanes_cap, uint32_t frames_cap, uint32_t
 		.frames_cap = frames_cap,
 		.nodes_cap = nodes_cap,
 		.index_cap = nodes_cap * 2,
+		.dists_cap = 64,
+		.switches_cap = 64,
 		.next_lane = &bpf.next_lane,
 		.next_frame = &bpf.next_frame,
 		.next_node = &bpf.next_node,
 		.lost = bpf.lost,
+		.undistributed = &bpf.undistributed,
 	};
 	bpf.lanes = table_new(&i->lanes_fd, lanes_cap, sizeof(*bpf.lanes));
 	bpf.frames = table_new(&i->frames_fd, frames_cap, sizeof(*bpf.frames));
 	bpf.nodes = table_new(&i->nodes_fd, nodes_cap, sizeof(*bpf.nodes));
 	bpf.index = table_new(&i->index_fd, i->index_cap, sizeof(*bpf.index));
+	bpf.dists = table_new(&i->dists_fd, i->dists_cap, sizeof(*bpf.dists));
+	bpf.switches = table_new(&i->switches_fd, i->switches_cap, sizeof(*bpf.switches));
 }
 
 static inline void table_free(void *at, int fd, size_t cap, size_t size)
@@ -107,6 +114,8 @@ static inline void tables_free(void)
 	table_free(bpf.frames, i->frames_fd, i->frames_cap, sizeof(*bpf.frames));
 	table_free(bpf.nodes, i->nodes_fd, i->nodes_cap, sizeof(*bpf.nodes));
 	table_free(bpf.index, i->index_fd, i->index_cap, sizeof(*bpf.index));
+	table_free(bpf.dists, i->dists_fd, i->dists_cap, sizeof(*bpf.dists));
+	table_free(bpf.switches, i->switches_fd, i->switches_cap, sizeof(*bpf.switches));
 }
 
 static inline uint32_t table_take(int queue, uint32_t *next, uint32_t cap)
@@ -180,7 +189,7 @@ static inline uint32_t bpf_lane(uint32_t tgid, uint32_t tid, const char *comm)
 	snprintf(t->comm, sizeof(t->comm), "%s", comm);
 	t->root = bpf_node(i, 0, 0);
 	t->bottom = t->top = bpf_frame();
-	bpf.frames[t->bottom] = (struct wire_frame){.slot = ~0ull, .node = t->root};
+	bpf.frames[t->bottom] = (struct wire_frame){.slot = ~0ull, .node = t->root, .weight = 1};
 	__atomic_store_n(&t->state, WIRE_LANE_READY, __ATOMIC_RELEASE);
 	return i;
 }
@@ -193,7 +202,7 @@ static inline void bpf_enter(uint32_t lane, uint32_t function, uint64_t now)
 
 	if (!place) {
 		place = bpf_frame();
-		bpf.frames[place] = (struct wire_frame){.up = below};
+		bpf.frames[place] = (struct wire_frame){.up = below, .weight = 1};
 		bpf.frames[below].down = place;
 	}
 	bpf.frames[place].entered_ns = now;

@@ -146,9 +146,9 @@ static int setup(void **state)
 		if (functions[i].exit != EXIT_SITES)
 			continue;
 		exits[plan.exits_cnt++] =
-			(struct plan_exit){0x1000 * (i + 1) + 0x10, CODE_EXIT_RET, 0};
+			(struct plan_exit){0x1000 * (i + 1) + 0x10, CODE_EXIT_RET, 0, true};
 		exits[plan.exits_cnt++] =
-			(struct plan_exit){0x1000 * (i + 1) + 0x20, CODE_EXIT_JCC, 5};
+			(struct plan_exit){0x1000 * (i + 1) + 0x20, CODE_EXIT_JCC, 5, false};
 		functions[i].exits_cnt = 2;
 	}
 	for (uint32_t i = 0; i < PROCESSES; i++) {
@@ -274,6 +274,12 @@ static void cookies(void **state)
 			expected |= 0x0004600000000000ull;
 		if (p->prog_fd != PROG_EXIT && functions[f].exit == EXIT_RETURN)
 			expected |= 0x0008000000000000ull;
+		/* Bits 52 on: what the probe costs. */
+		if (p->prog_fd == PROG_EXIT)
+			expected |=
+				p->offset & 0x20 ? 0x00b0000000000000ull : 0x0090000000000000ull;
+		else
+			expected |= 0x0010000000000000ull * (1 + functions[f].site);
 		assert_int_equal(p->cookie, expected);
 	}
 }
@@ -483,7 +489,7 @@ static void what_is_new_is_attached(void **state)
 	assert_attached(1000);
 	assert_int_equal(count(PROG_SESSION, 1001, entry_offset(0)), 0);
 
-	exits[plan.exits_cnt] = (struct plan_exit){0x1030, CODE_EXIT_RET, 0};
+	exits[plan.exits_cnt] = (struct plan_exit){0x1030, CODE_EXIT_RET, 0, true};
 	f->exits = plan.exits_cnt++;
 	f->exits_cnt = 1;
 	f->exit = EXIT_SITES;

@@ -15,6 +15,8 @@
 #include "util/log.h"
 #include "wire.h"
 
+_Static_assert(WIRE_COST_ENTRY + SITE_CLASSES - 1 == WIRE_COST_ENTRY_LAST, "site classes");
+
 #define MAX_PER_LINK  (1u << 20) /* the kernel's limit */
 #define MAX_REFUSED   64	 /* give up on more: then it is no matter of single functions */
 #define REFUSED_SHOWN 5
@@ -132,14 +134,23 @@ static uint64_t entry_cookie(const struct plan_function *f, uint32_t index)
 			 (f->exit == EXIT_RETURN ? WIRE_ENTRY_RETURN : 0);
 
 	return index | (uint64_t)f->site_delta << WIRE_COOKIE_DELTA |
-	       (uint64_t)f->cond << WIRE_COOKIE_COND | flags << WIRE_COOKIE_FLAGS;
+	       (uint64_t)f->cond << WIRE_COOKIE_COND | flags << WIRE_COOKIE_FLAGS |
+	       (uint64_t)(WIRE_COST_ENTRY + f->site) << WIRE_COOKIE_COST;
+}
+
+static uint64_t exit_cost(const struct plan_exit *e)
+{
+	if (e->steps)
+		return WIRE_COST_EXIT_STEP;
+	return e->kind == CODE_EXIT_JCC ? WIRE_COST_EXIT_JCC : WIRE_COST_EXIT_JMP;
 }
 
 static uint64_t exit_cookie(const struct plan_exit *e, uint32_t index)
 {
 	uint64_t kind = e->kind == CODE_EXIT_JCC ? WIRE_EXIT_JCC : WIRE_EXIT_RET;
 
-	return index | kind << WIRE_COOKIE_EXIT | (uint64_t)e->cond << WIRE_COOKIE_COND;
+	return index | kind << WIRE_COOKIE_EXIT | (uint64_t)e->cond << WIRE_COOKIE_COND |
+	       exit_cost(e) << WIRE_COOKIE_COST;
 }
 
 /* The object's probes by kind. */
@@ -393,42 +404,66 @@ static __attribute__((noinline, noclone)) int trial_function(int x)
 	return x;
 }
 
-/* Stores the file offset of trial_function(). */
+/* Where code of our own program lies in its file. */
+struct own_code {
+	uintptr_t at;
+	uint64_t offset;
+};
+
 static int find_offset(struct dl_phdr_info *info, size_t size, void *arg)
 {
-	uintptr_t addr = (uintptr_t)trial_function - info->dlpi_addr;
+	struct own_code *own = arg;
+	uintptr_t vaddr = own->at - info->dlpi_addr;
 
 	for (int i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
 
-		if (ph->p_type == PT_LOAD && addr - ph->p_vaddr < ph->p_filesz) {
-			*(uint64_t *)arg = addr - ph->p_vaddr + ph->p_offset;
+		if (ph->p_type == PT_LOAD && vaddr - ph->p_vaddr < ph->p_filesz) {
+			own->offset = vaddr - ph->p_vaddr + ph->p_offset;
 			return 1;
 		}
 	}
 	return 0;
 }
 
-int groups__trial(struct groups *g, const struct tier_probe *probe)
+int groups__probe_own(struct groups *g, const struct tier_probe *probe, pid_t pid,
+		      const struct own_probe *own, size_t cnt)
 {
-	uint64_t cookie = 0, offset;
 	struct link_spec spec = {
 		.prog_fd = probe->prog_fd,
 		.attach_type = probe->attach_type,
 		.return_probes = probe->return_probes,
-		.pid = getpid(),
-		.offsets = &offset,
-		.cookies = &cookie,
-		.cnt = 1,
+		.pid = pid,
 	};
+	struct batch b;
 	int err;
 
-	if (!dl_iterate_phdr(find_offset, &offset))
-		return -ENOENT;
-	spec.object_fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-	if (spec.object_fd < 0)
-		return -errno;
-	err = keeper__link(g->keeper, &spec);
-	close(spec.object_fd);
+	err = batch_alloc(&b, cnt);
+	for (size_t i = 0; !err && i < cnt; i++) {
+		struct own_code code = {.at = (uintptr_t)own[i].code};
+
+		if (dl_iterate_phdr(find_offset, &code))
+			batch_add(&b, code.offset, own[i].cookie);
+		else
+			err = -ENOENT;
+	}
+	spec.object_fd = err ? -1 : open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	if (!err && spec.object_fd < 0)
+		err = -errno;
+	if (!err) {
+		spec.offsets = b.offsets;
+		spec.cookies = b.cookies;
+		spec.cnt = b.cnt;
+		err = keeper__link(g->keeper, &spec);
+		close(spec.object_fd);
+	}
+	batch_free(&b);
 	return err;
+}
+
+int groups__trial(struct groups *g, const struct tier_probe *probe)
+{
+	const struct own_probe own = {(const void *)trial_function, 0};
+
+	return groups__probe_own(g, probe, getpid(), &own, 1);
 }

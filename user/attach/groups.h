@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "attach/tier.h"
 
@@ -27,6 +28,16 @@ struct groups {
 /* Puts in what is planned and not in yet. See tracer__attach(). */
 int64_t groups__attach(struct groups *g, const struct tier *tier, const struct proftrace_bpf *skel,
 		       struct plan *p, const struct target *t);
+
+/* An instruction of our own program. */
+struct own_probe {
+	const void *code;
+	uint64_t cookie;
+};
+
+/* Probes of one kind on our own program, in one process that runs it. 0 or -errno; silent. */
+int groups__probe_own(struct groups *g, const struct tier_probe *probe, pid_t pid,
+		      const struct own_probe *own, size_t cnt);
 
 void groups__detach(struct groups *g);
 

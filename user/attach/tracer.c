@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "attach/costs.h"
 #include "attach/groups.h"
 #include "attach/life.h"
 #include "attach/skeleton.h"
@@ -29,7 +30,7 @@ struct tracer {
 	const struct tier *tier;
 	struct groups groups;
 	struct life *life;
-	uint32_t lanes_cap, frames_cap, nodes_cap, index_cap;
+	uint32_t lanes_cap, frames_cap, nodes_cap, index_cap, dists_cap, switches_cap;
 };
 
 /* libbpf's messages are for the verbose; the first one of a load says best why it failed. */
@@ -73,6 +74,22 @@ static uint32_t power_of_two(uint32_t at_least)
 	return n;
 }
 
+#define MIN_DISTS      (1u << 14)
+#define MAX_DISTS      (1u << 17)
+#define MORE_FUNCTIONS (1u << 16) /* that may come with files that are loaded later */
+
+/* Room for the distributions of all functions, each in a few powers of two on each CPU. */
+static uint32_t dists_wanted(size_t functions)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	size_t shards = cpus > 0 && cpus < WIRE_DIST_SHARDS ? cpus : WIRE_DIST_SHARDS;
+	size_t wanted = functions * shards * 4;
+
+	return wanted < MIN_DISTS   ? MIN_DISTS
+	       : wanted > MAX_DISTS ? MAX_DISTS
+				    : power_of_two(wanted);
+}
+
 static void size_tables(struct tracer *tr, const struct tracer_options *opts)
 {
 	struct proftrace_bpf *skel = tr->skel;
@@ -82,6 +99,10 @@ static void size_tables(struct tracer *tr, const struct tracer_options *opts)
 	tr->frames_cap = MAX_FRAMES;
 	tr->nodes_cap = opts->max_paths;
 	tr->index_cap = power_of_two(tr->nodes_cap) * 2;
+	tr->dists_cap = dists_wanted(opts->functions_cnt);
+	tr->switches_cap = opts->functions_cnt + MORE_FUNCTIONS;
+	bpf_map__set_max_entries(skel->maps.dists, tr->dists_cap);
+	bpf_map__set_max_entries(skel->maps.switches, tr->switches_cap);
 	bpf_map__set_max_entries(skel->maps.lanes, tr->lanes_cap);
 	bpf_map__set_max_entries(skel->maps.free_lanes, tr->lanes_cap);
 	bpf_map__set_max_entries(skel->maps.home_of_tid, tr->lanes_cap);
@@ -96,6 +117,8 @@ static void size_tables(struct tracer *tr, const struct tracer_options *opts)
 	skel->rodata->frames_cap = tr->frames_cap;
 	skel->rodata->nodes_cap = tr->nodes_cap;
 	skel->rodata->index_mask = tr->index_cap - 1;
+	skel->rodata->dists_mask = tr->dists_cap - 1;
+	skel->rodata->keep_cost = opts->keep_cost;
 	if (opts->max_depth)
 		skel->rodata->max_level = opts->max_depth;
 }
@@ -150,13 +173,19 @@ static int load_tier(struct tracer *tr, const struct tier *tier, const struct tr
 	return 0;
 }
 
+static int admit(struct tracer *tr, pid_t pid)
+{
+	uint32_t tgid = pid, named = WIRE_TGID_NAMED;
+
+	return bpf_map__update_elem(tr->skel->maps.tgids, &tgid, sizeof(tgid), &named,
+				    sizeof(named), BPF_ANY);
+}
+
 /* Before 6.10 a link's process filter let other threads through: BPF checks again. */
 static int allow_processes(struct tracer *tr, const struct target *t)
 {
 	for (size_t i = 0; i < t->processes_cnt; i++) {
-		uint32_t tgid = t->processes[i].pid, named = WIRE_TGID_NAMED;
-		int err = bpf_map__update_elem(tr->skel->maps.tgids, &tgid, sizeof(tgid), &named,
-					       sizeof(named), BPF_ANY);
+		int err = admit(tr, t->processes[i].pid);
 
 		if (err) {
 			log_error("too many processes: %s", strerror(-err));
@@ -261,6 +290,49 @@ int64_t tracer__attach(struct tracer *tr, struct plan *p, const struct target *t
 	return groups__attach(&tr->groups, tr->tier, tr->skel, p, t);
 }
 
+int tracer__probe_own(struct tracer *tr, pid_t child, enum tracer_probe kind,
+		      const struct own_probe *own, size_t cnt)
+{
+	struct tier_probe probes[TIER_MAX_PROBES] = {tr->tier->entry(tr->skel)};
+	size_t kinds = 1;
+	int err = 0;
+
+	if (kind == TRACER_RETURN)
+		kinds = tr->tier->returns(tr->skel, probes);
+	else if (kind == TRACER_EXIT)
+		probes[0] = tr->tier->exit_site(tr->skel);
+	for (size_t i = 0; !err && i < kinds; i++)
+		err = groups__probe_own(&tr->groups, &probes[i], child, own, cnt);
+	return err;
+}
+
+int tracer__rehearse(struct tracer *tr, pid_t child)
+{
+	/* It maps nothing, so return probes can do it no harm. */
+	tr->skel->bss->maps_planned = tr->skel->data->maps_generation;
+	tracer__open_gate(tr);
+	return admit(tr, child);
+}
+
+void tracer__end_rehearsal(struct tracer *tr, pid_t child)
+{
+	uint32_t tgid = child;
+
+	tracer__close_gate(tr);
+	tr->skel->bss->maps_planned = 0;
+	bpf_map__delete_elem(tr->skel->maps.tgids, &tgid, sizeof(tgid), 0);
+}
+
+void tracer__set_costs(struct tracer *tr, const struct probe_costs *costs)
+{
+	memcpy(tr->skel->data->costs, costs->classes, sizeof(costs->classes));
+}
+
+const char *tracer__tier(const struct tracer *tr)
+{
+	return tr->tier->name;
+}
+
 void tracer__open_gate(struct tracer *tr)
 {
 	__atomic_store_n(&tr->skel->bss->gate_open, true, __ATOMIC_SEQ_CST);
@@ -294,6 +366,8 @@ void tracer__tables(const struct tracer *tr, struct tracer_tables *out)
 		.frames_fd = bpf_map__fd(skel->maps.frames),
 		.nodes_fd = bpf_map__fd(skel->maps.nodes),
 		.index_fd = bpf_map__fd(skel->maps.node_index),
+		.dists_fd = bpf_map__fd(skel->maps.dists),
+		.switches_fd = bpf_map__fd(skel->maps.switches),
 		.free_lanes_fd = bpf_map__fd(skel->maps.free_lanes),
 		.free_frames_fd = bpf_map__fd(skel->maps.free_frames),
 		.free_nodes_fd = bpf_map__fd(skel->maps.free_nodes),
@@ -301,10 +375,13 @@ void tracer__tables(const struct tracer *tr, struct tracer_tables *out)
 		.frames_cap = tr->frames_cap,
 		.nodes_cap = tr->nodes_cap,
 		.index_cap = tr->index_cap,
+		.dists_cap = tr->dists_cap,
+		.switches_cap = tr->switches_cap,
 		.next_lane = &skel->data->next_lane,
 		.next_frame = &skel->data->next_frame,
 		.next_node = &skel->data->next_node,
-		.lost = (const volatile uint64_t *)skel->bss->lost,
+		.lost = (volatile uint64_t *)skel->bss->lost,
+		.undistributed = (volatile uint64_t *)&skel->bss->undistributed,
 	};
 }
 

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct plan;
 struct keeper;
@@ -23,16 +24,22 @@ struct tracer_options {
 	bool follow;	       /* trace the processes' children as well */
 	struct keeper *keeper; /* of links; borrowed */
 	bool expects_go;       /* many goroutines */
+	size_t functions_cnt;  /* that will be probed, as far as is known */
+	bool keep_cost;	       /* leave the probes' cost in distributions, minima and maxima */
 };
+
+struct own_probe;
+struct probe_costs;
 
 /* The shared tables, for collect/. */
 struct tracer_tables {
-	int lanes_fd, frames_fd, nodes_fd, index_fd;
+	int lanes_fd, frames_fd, nodes_fd, index_fd, dists_fd, switches_fd;
 	int free_lanes_fd, free_frames_fd, free_nodes_fd;
-	uint32_t lanes_cap, frames_cap, nodes_cap, index_cap;
+	uint32_t lanes_cap, frames_cap, nodes_cap, index_cap, dists_cap, switches_cap;
 	/* Live counters, written by BPF. */
 	const volatile uint32_t *next_lane, *next_frame, *next_node;
-	const volatile uint64_t *lost; /* [WIRE_LOSSES] */
+	volatile uint64_t *lost; /* [WIRE_LOSSES] */
+	volatile uint64_t *undistributed;
 };
 
 /* Whether the kernel emulates 5-byte nops (6.18). */
@@ -52,6 +59,28 @@ int tracer__load(const struct tracer_options *opts, const struct target *t, stru
  * stay. Returns the number of functions attached in all, or -errno with one line logged.
  */
 int64_t tracer__attach(struct tracer *tr, struct plan *p, const struct target *t);
+
+enum tracer_probe {
+	TRACER_ENTRY,
+	TRACER_RETURN, /* entry and return */
+	TRACER_EXIT,   /* an exit site */
+};
+
+/*
+ * For calibration, before anything else is attached: probes on code of our own, in a child of ours.
+ * They stay until tracer__detach(). The child's calls count, with all that is done at calls of the
+ * target, from tracer__rehearse() to tracer__end_rehearsal(). Return 0 or -errno; silent.
+ */
+int tracer__probe_own(struct tracer *tr, pid_t child, enum tracer_probe kind,
+		      const struct own_probe *own, size_t cnt);
+int tracer__rehearse(struct tracer *tr, pid_t child);
+void tracer__end_rehearsal(struct tracer *tr, pid_t child);
+
+/* From here on calls are charged with what their probes cost. */
+void tracer__set_costs(struct tracer *tr, const struct probe_costs *costs);
+
+/* The tier's name. */
+const char *tracer__tier(const struct tracer *tr);
 
 /* Events count from the first to the second of these. */
 void tracer__open_gate(struct tracer *tr);

@@ -13,9 +13,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "attach/costs.h"
 #include "attach/keeper.h"
 #include "attach/life.h"
 #include "attach/tracer.h"
+#include "calibrate/calibrate.h"
 #include "calls/merge.h"
 #include "calls/profile.h"
 #include "cli/options.h"
@@ -35,6 +37,21 @@ static uint64_t now_ns(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
+}
+
+/* What probes cost here. Without that, times are as measured. */
+static int learn_costs(struct run *r)
+{
+	int err = calibrate__run(r->tracer, r->collector, &r->costs);
+
+	if (err == -EOWNERDEAD || err == -ENOMEM)
+		return err;
+	if (err)
+		log_warn("what probes cost could not be measured (%s): times include it",
+			 strerror(-err));
+	tracer__set_costs(r->tracer, &r->costs);
+	collector__set_costs(r->collector, &r->costs, r->o->raw);
+	return 0;
 }
 
 /* From the options to probes in place, the gate still closed. */
@@ -76,12 +93,19 @@ static int run_prepare(struct run *r)
 	if (err)
 		return err;
 	tracer_opts.keeper = r->keeper;
+	tracer_opts.functions_cnt = r->plan->functions_cnt;
+	tracer_opts.keep_cost = r->o->raw;
 	tracer_opts.expects_go = r->plan->go || o->follow;
 	err = tracer__load(&tracer_opts, r->target, &r->tracer);
 	if (err)
 		return err;
 	tracer__tables(r->tracer, &tables);
-	err = collector__new(&tables, r->plan->functions_cnt, &r->collector);
+	err = collector__new(&tables,
+			     r->plan->functions_cnt > CALIBRATE_FUNCTIONS ? r->plan->functions_cnt
+									  : CALIBRATE_FUNCTIONS,
+			     &r->collector);
+	if (!err)
+		err = learn_costs(r);
 	if (err)
 		return err;
 	attached = tracer__attach(r->tracer, r->plan, r->target);

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "attach/costs.h"
 #include "cmd/output.h"
 #include "cmd/progress.h"
 #include "plan/filter.h"
@@ -32,6 +33,7 @@ struct run {
 	struct keeper *keeper;
 	struct tracer *tracer;
 	struct collector *collector;
+	struct probe_costs costs;
 	struct description *description;
 	struct progress progress;
 	size_t attached;	/* functions */

@@ -11,7 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attach/costs.h"
 #include "calls/profile.h"
+#include "collect/correct.h"
+#include "collect/distributions.h"
 #include "collect/part.h"
 #include "collect/tables.h"
 #include "util/array.h"
@@ -19,14 +22,20 @@
 
 struct collector {
 	struct tables tables;
-	uint32_t *scratch; /* for part__read() */
-	uint64_t *entered; /* by lane: calls up to the last time that tables were short */
+	uint32_t *scratch;   /* for part__read() */
+	uint64_t *entered;   /* by lane: calls up to the last time that tables were short */
+	uint64_t *inclusive; /* by node, for collector__usage() */
+	size_t inclusive_cap;
 	struct part **retired;
 	size_t retired_cnt, retired_cap;
 	uint64_t retired_calls;
 	struct profile_accounting forgotten; /* of retired threads that were dropped */
+	struct probe_costs costs;
+	bool raw;
+	bool scaled; /* some calls stand for others: paths may have more than were entered */
 	uint32_t functions_cnt;
-	bool *seen; /* functions that have a path */
+	struct function_usage *retired_usage; /* by function */
+	bool *seen;			      /* functions that have a path */
 	uint32_t seen_cnt, seen_nodes;
 };
 
@@ -41,8 +50,11 @@ int collector__new(const struct tracer_tables *info, uint32_t functions_cnt, str
 	if (!err) {
 		c->functions_cnt = functions_cnt;
 		c->seen = calloc(functions_cnt, sizeof(*c->seen));
+		c->retired_usage = calloc(functions_cnt, sizeof(*c->retired_usage));
 		c->entered = calloc(info->lanes_cap, sizeof(*c->entered));
-		err = c->seen && c->entered ? part__scratch(&c->tables, &c->scratch) : -ENOMEM;
+		err = c->seen && c->retired_usage && c->entered
+			      ? part__scratch(&c->tables, &c->scratch)
+			      : -ENOMEM;
 	}
 	if (err) {
 		collector__free(c);
@@ -60,7 +72,9 @@ void collector__free(struct collector *c)
 		free(c->retired[i]);
 	free(c->retired);
 	free(c->seen);
+	free(c->retired_usage);
 	free(c->entered);
+	free(c->inclusive);
 	free(c->scratch);
 	tables__unmap(&c->tables);
 	free(c);
@@ -68,17 +82,119 @@ void collector__free(struct collector *c)
 
 int collector__grow(struct collector *c, uint32_t functions_cnt)
 {
-	bool *grown;
+	uint32_t more = functions_cnt - c->functions_cnt;
+	struct function_usage *usage;
+	bool *seen;
 
 	if (functions_cnt <= c->functions_cnt)
 		return 0;
-	grown = reallocarray(c->seen, functions_cnt, sizeof(*grown));
-	if (!grown)
+	seen = reallocarray(c->seen, functions_cnt, sizeof(*seen));
+	if (!seen)
 		return -ENOMEM;
-	memset(grown + c->functions_cnt, 0, functions_cnt - c->functions_cnt);
-	c->seen = grown;
+	c->seen = seen;
+	usage = reallocarray(c->retired_usage, functions_cnt, sizeof(*usage));
+	if (!usage)
+		return -ENOMEM;
+	c->retired_usage = usage;
+	memset(seen + c->functions_cnt, 0, more * sizeof(*seen));
+	memset(usage + c->functions_cnt, 0, more * sizeof(*usage));
 	c->functions_cnt = functions_cnt;
 	return 0;
+}
+
+void collector__set_costs(struct collector *c, const struct probe_costs *costs, bool raw)
+{
+	c->costs = *costs;
+	c->raw = raw;
+}
+
+void collector__reset(struct collector *c)
+{
+	uint32_t lanes = tables__lanes(&c->tables);
+
+	for (uint32_t i = 1; i < lanes; i++) {
+		if (c->tables.lanes[i].state == WIRE_LANE_READY)
+			tables__release_lane(&c->tables, i);
+	}
+	memset(c->tables.dists, 0, c->tables.info.dists_cap * sizeof(*c->tables.dists));
+	for (int i = 0; i < WIRE_LOSSES; i++)
+		c->tables.info.lost[i] = 0;
+	*c->tables.info.undistributed = 0;
+}
+
+bool collector__drop(struct collector *c, uint32_t function, uint32_t every)
+{
+	if (function >= c->tables.info.switches_cap)
+		return false;
+	c->scaled |= every > 1;
+	__atomic_store_n(&c->tables.switches[function].every, every, __ATOMIC_RELEASE);
+	return true;
+}
+
+/* Calls that were seen and not recorded. */
+static uint64_t passed(const struct wire_switch *s)
+{
+	uint64_t seen = s->seen;
+
+	return s->every > 1 ? seen - (seen + s->every - 1) / s->every : seen;
+}
+
+/* Adds what the paths of all lanes that are in the tables have done. Paths are numbered in the
+ * order of their making, but for those that were used before; so, from the last to the first,
+ * callees mostly come before their callers. It takes no more for a guess at inclusive times. */
+static void add_usage(const struct collector *c, struct function_usage *usage, uint32_t cnt)
+{
+	uint64_t *inclusive = c->inclusive;
+
+	for (uint32_t i = tables__nodes(&c->tables); i-- > 1;) {
+		const struct wire_node *n = &c->tables.nodes[i];
+		struct function_usage *u = &usage[n->function];
+		uint64_t total;
+
+		if (!n->lane || !n->parent || n->function >= cnt)
+			continue;
+		total = n->self_ns + inclusive[i];
+		inclusive[i] = 0;
+		if (n->parent < c->tables.info.nodes_cap)
+			inclusive[n->parent] += total;
+		u->calls += n->calls;
+		u->self_ns += n->self_ns;
+		u->off_ns += n->off_ns;
+		u->probe_ns += n->probe_ns;
+		u->total_ns += total;
+		u->samples += n->samples;
+		u->sampled_ns += n->sampled_ns;
+	}
+}
+
+int collector__usage(struct collector *c, struct function_usage *usage, uint32_t cnt)
+{
+	uint32_t nodes = tables__nodes(&c->tables);
+
+	if (ARRAY_RESERVE_MORE(&c->inclusive, 0, nodes, &c->inclusive_cap))
+		return -ENOMEM;
+	memset(c->inclusive, 0, nodes * sizeof(*c->inclusive));
+	if (cnt > c->functions_cnt)
+		cnt = c->functions_cnt;
+	memcpy(usage, c->retired_usage, cnt * sizeof(*usage));
+	add_usage(c, usage, cnt);
+	for (uint32_t f = 0; f < cnt && f < c->tables.info.switches_cap; f++)
+		usage[f].passed = passed(&c->tables.switches[f]);
+	return 0;
+}
+
+static void add_retired_usage(struct collector *c, const struct part *part)
+{
+	for (uint32_t i = 0; i < part->nodes_cnt; i++) {
+		const struct part_node *n = &part->nodes[i];
+		struct function_usage *u = &c->retired_usage[n->function];
+
+		if (n->function >= c->functions_cnt)
+			continue;
+		u->calls += n->calls;
+		u->self_ns += n->self_ns;
+		u->total_ns += n->self_ns; /* its callees' is missing: a guess, as with live ones */
+	}
 }
 
 static int retire(struct collector *c, uint32_t number)
@@ -93,8 +209,11 @@ static int retire(struct collector *c, uint32_t number)
 	if (err)
 		return err;
 	c->retired_calls += lane->entered;
-	if (part)
+	if (part) {
+		correct__part(part, &c->costs);
 		c->retired[c->retired_cnt++] = part;
+		add_retired_usage(c, part);
+	}
 	tables__release_lane(&c->tables, number);
 	return 0;
 }
@@ -107,7 +226,8 @@ static void note_functions(struct collector *c)
 	for (; c->seen_nodes < nodes; c->seen_nodes++) {
 		const struct wire_node *n = &c->tables.nodes[c->seen_nodes];
 
-		if (n->parent && n->function < c->functions_cnt && !c->seen[n->function]) {
+		if (n->lane && n->parent && n->function < c->functions_cnt &&
+		    !c->seen[n->function]) {
 			c->seen[n->function] = true;
 			c->seen_cnt++;
 		}
@@ -184,8 +304,7 @@ void collector__forget_retired(struct collector *c)
 	for (size_t i = 0; i < c->retired_cnt; i++) {
 		const struct part *part = c->retired[i];
 
-		for (uint32_t k = 0; k < part->nodes_cnt; k++)
-			c->forgotten.entered += part->nodes[k].calls;
+		c->forgotten.entered += part->entered;
 		c->forgotten.returned += part->returned;
 		c->forgotten.unwound += part->unwound;
 		c->forgotten.deep += part->deep;
@@ -198,7 +317,7 @@ void collector__forget_retired(struct collector *c)
 struct assembly {
 	struct profile *p;
 	size_t threads_cap, nodes_cap;
-	uint32_t functions_cnt;
+	const struct collector *c;
 };
 
 /* Appends a lane's record to the profile, as a thread of its own. */
@@ -223,29 +342,34 @@ static int assemble(struct assembly *a, const struct part *part)
 	for (uint32_t i = 0; i < part->nodes_cnt; i++) {
 		const struct part_node *n = &part->nodes[i];
 
-		if (n->function >= a->functions_cnt || (n->parent != PART_ROOT && n->parent >= i))
+		if (n->function >= a->c->functions_cnt ||
+		    (n->parent != PART_ROOT && n->parent >= i))
 			return -EINVAL;
 		p->nodes[base + i] = (struct profile_node){
 			.parent = n->parent == PART_ROOT ? 0 : base + n->parent,
 			.function = n->function,
 			.thread = thread,
-			.stats = {.calls = n->calls,
-				  .self_ns = n->self_ns,
-				  .total_ns = n->self_ns,
-				  .min_ns = n->min_ns ? n->min_ns : UINT64_MAX,
-				  .max_ns = n->max_ns},
 		};
+		correct__node(n, &a->c->costs, a->c->raw, &p->nodes[base + i].stats);
+		p->accounting.probe_ns += n->probe_ns;
 		calls += n->calls;
 	}
 	/* Children come behind their parents. */
 	for (uint32_t i = part->nodes_cnt; i-- > 0;) {
 		const struct profile_node *n = &p->nodes[base + i];
+		struct call_stats *caller = &p->nodes[n->parent].stats;
 
-		if (n->parent)
-			p->nodes[n->parent].stats.total_ns += n->stats.total_ns;
+		if (!n->parent)
+			continue;
+		caller->total_ns += n->stats.total_ns;
+		caller->off_ns += n->stats.off_ns;
+		caller->raw_total_ns += n->stats.raw_total_ns;
+		caller->error_ns += n->stats.error_ns;
 	}
 	p->nodes_cnt += part->nodes_cnt;
-	p->accounting.entered += calls;
+	/* What was entered since its paths were read is left out; but scaled calls are estimates.
+	 */
+	p->accounting.entered += a->c->scaled ? part->entered : calls;
 	p->accounting.returned += part->returned;
 	p->accounting.unwound += part->unwound;
 	p->accounting.deep += part->deep;
@@ -264,8 +388,10 @@ static int assemble_live(struct collector *c, struct assembly *a, uint64_t now_n
 		if (lane->state != WIRE_LANE_READY)
 			continue;
 		err = part__read(&c->tables, lane, now_ns, c->scratch, &part);
-		if (!err && part)
+		if (!err && part) {
+			correct__part(part, &c->costs);
 			err = assemble(a, part);
+		}
 		free(part);
 	}
 	return err;
@@ -273,8 +399,7 @@ static int assemble_live(struct collector *c, struct assembly *a, uint64_t now_n
 
 int collector__snapshot(struct collector *c, uint64_t now_ns, struct profile **out)
 {
-	struct assembly a = {.p = calloc(1, sizeof(struct profile)),
-			     .functions_cnt = c->functions_cnt};
+	struct assembly a = {.p = calloc(1, sizeof(struct profile)), .c = c};
 	int err;
 
 	if (!a.p)
@@ -289,8 +414,13 @@ int collector__snapshot(struct collector *c, uint64_t now_ns, struct profile **o
 		err = assemble(&a, c->retired[i]);
 	if (!err)
 		err = assemble_live(c, &a, now_ns);
+	if (!err)
+		err = distributions__read(&c->tables, c->functions_cnt, a.p);
 	for (int i = 0; i < WIRE_LOSSES; i++)
 		a.p->accounting.lost += c->tables.info.lost[i];
+	a.p->accounting.undistributed = *c->tables.info.undistributed;
+	for (uint32_t f = 0; f < c->functions_cnt && f < c->tables.info.switches_cap; f++)
+		a.p->accounting.dropped += passed(&c->tables.switches[f]);
 	if (err) {
 		log_error("cannot put the profile together: %s", strerror(-err));
 		profile__free(a.p);

@@ -7,11 +7,22 @@
 #ifndef PROFTRACE_COLLECT_COLLECTOR_H
 #define PROFTRACE_COLLECT_COLLECTOR_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct collector;
+struct probe_costs;
 struct profile;
 struct tracer_tables;
+
+/* What a function has done so far, over all paths; as measured, with the probes' cost. */
+struct function_usage {
+	uint64_t calls;
+	uint64_t self_ns, off_ns, probe_ns; /* of finished calls */
+	uint64_t total_ns;		    /* self_ns and those of its callees */
+	uint64_t samples, sampled_ns;
+	uint64_t passed; /* calls that were seen and not recorded, since it was dropped */
+};
 
 /* `functions_cnt` is that of the plan: no path may name a function beyond. Returns 0 or -errno with
  * one line logged. The tracer must outlive the collector. */
@@ -21,6 +32,19 @@ void collector__free(struct collector *c); /* accepts NULL */
 
 /* The plan has grown to that many functions. Returns 0 or -ENOMEM. */
 int collector__grow(struct collector *c, uint32_t functions_cnt);
+
+/* Times in profiles are without these costs, or, if `raw`, as measured. */
+void collector__set_costs(struct collector *c, const struct probe_costs *costs, bool raw);
+
+/* Forgets everything, for a new start. Nothing may be traced meanwhile. */
+void collector__reset(struct collector *c);
+
+/* Sets usage[0 .. cnt - 1] by a look at all paths. Returns 0 or -ENOMEM. */
+int collector__usage(struct collector *c, struct function_usage *usage, uint32_t cnt);
+
+/* Has calls of a function passed over from now on (`every` 1), or all but one in `every`. Returns
+ * false if that cannot be. */
+bool collector__drop(struct collector *c, uint32_t function, uint32_t every);
 
 /* Makes room in the tables if they run short; call it a few times a second. */
 int collector__poll(struct collector *c);

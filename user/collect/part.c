@@ -45,12 +45,25 @@ static void add_open_time(const struct tables *t, const struct wire_lane *lane,
 		if (at < part->nodes_cnt && f->entered_ns <= inner_ns) {
 			uint64_t span = inner_ns - f->entered_ns;
 
-			if (span > f->child_ns)
-				part->nodes[at].self_ns += span - f->child_ns;
+			part->nodes[at].self_ns += span - f->child_ns;
 			inner_ns = f->entered_ns;
 		}
 		i = f->up;
 	}
+}
+
+/* The thread is off the CPU right now: adds the time since it went. */
+static void add_wait(const struct tables *t, const struct wire_lane *lane, const uint32_t *scratch,
+		     struct part *part, uint64_t now_ns)
+{
+	const struct wire_frame *top = tables__frame(t, lane->top);
+	uint64_t since = lane->off_since;
+
+	if (!since || since > now_ns || !top || !tables__node(t, top->node) ||
+	    tables__lane(t, lane->current) != lane)
+		return;
+	if (scratch[top->node] < part->nodes_cnt)
+		part->nodes[scratch[top->node]].off_ns += now_ns - since;
 }
 
 static uint32_t count_nodes(const struct tables *t, uint32_t newest)
@@ -104,12 +117,23 @@ int part__read(const struct tables *t, const struct wire_lane *lane, uint64_t no
 	part->comm[sizeof(part->comm) - 1] = '\0';
 	part->returned = returned;
 	part->unwound = unwound;
+	part->entered = lane->entered;
 	/* The list runs from the newest to the root; the root itself is no call. */
 	for (; at > 1; at--, i = t->nodes[i].older) {
 		const struct wire_node *n = &t->nodes[i];
 
-		part->nodes[at - 2] = (struct part_node){n->parent,  n->function, n->calls,
-							 n->self_ns, n->min_ns,	  n->max_ns};
+		part->nodes[at - 2] = (struct part_node){
+			.parent = n->parent,
+			.function = n->function,
+			.calls = n->calls,
+			.self_ns = n->self_ns,
+			.min_ns = n->min_ns,
+			.max_ns = n->max_ns,
+			.off_ns = n->off_ns,
+			.probe_ns = n->probe_ns,
+			.samples = n->samples,
+			.sampled_ns = n->sampled_ns,
+		};
 		scratch[i] = at - 2;
 	}
 	part->nodes_cnt = cnt - 1;
@@ -119,6 +143,12 @@ int part__read(const struct tables *t, const struct wire_lane *lane, uint64_t no
 		part->nodes[k].parent = tables__node(t, parent) ? scratch[parent] : PART_ROOT;
 	}
 	add_open_time(t, lane, scratch, part, exit_ns ? exit_ns : now_ns);
+	add_wait(t, lane, scratch, part, exit_ns ? exit_ns : now_ns);
+	for (uint32_t k = 0; k < part->nodes_cnt; k++) {
+		/* Scaled calls make this fall below 0 for moments. */
+		if ((int64_t)part->nodes[k].self_ns < 0)
+			part->nodes[k].self_ns = 0;
+	}
 	for (i = newest, at = cnt; at > 1; at--, i = t->nodes[i].older)
 		scratch[i] = PART_ROOT;
 	if (!exit_ns && lane->kind == WIRE_LANE_HOME)

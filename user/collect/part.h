@@ -14,12 +14,14 @@ struct part {
 	pid_t pid, tid;
 	uint64_t start_ns, goroutine, lane_ns; /* as in struct profile_thread */
 	char comm[16];
-	uint64_t returned, unwound, deep;
+	uint64_t entered, returned, unwound, deep;
 	uint32_t nodes_cnt;
 	struct part_node {
 		uint32_t parent; /* index in `nodes`, PART_ROOT: outermost */
 		uint32_t function;
 		uint64_t calls, self_ns, min_ns, max_ns;
+		uint64_t off_ns, probe_ns;    /* of self_ns: waiting; cost of our probes */
+		uint32_t samples, sampled_ns; /* as in struct wire_node */
 	} nodes[];
 };
 

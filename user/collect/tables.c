@@ -30,7 +30,9 @@ int tables__map(struct tables *t, const struct tracer_tables *info)
 	t->frames = table_map(info->frames_fd, info->frames_cap * sizeof(*t->frames));
 	t->nodes = table_map(info->nodes_fd, info->nodes_cap * sizeof(*t->nodes));
 	t->index = table_map(info->index_fd, info->index_cap * sizeof(*t->index));
-	if (!t->lanes || !t->frames || !t->nodes || !t->index) {
+	t->dists = table_map(info->dists_fd, info->dists_cap * sizeof(*t->dists));
+	t->switches = table_map(info->switches_fd, info->switches_cap * sizeof(*t->switches));
+	if (!t->lanes || !t->frames || !t->nodes || !t->index || !t->dists || !t->switches) {
 		int err = -errno;
 
 		log_error("cannot map the BPF tables: %s", strerror(-err));
@@ -52,6 +54,8 @@ void tables__unmap(struct tables *t)
 	table_unmap(t->frames, t->info.frames_cap * sizeof(*t->frames));
 	table_unmap(t->nodes, t->info.nodes_cap * sizeof(*t->nodes));
 	table_unmap(t->index, t->info.index_cap * sizeof(*t->index));
+	table_unmap(t->dists, t->info.dists_cap * sizeof(*t->dists));
+	table_unmap(t->switches, t->info.switches_cap * sizeof(*t->switches));
 	*t = (struct tables){0};
 }
 

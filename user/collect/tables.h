@@ -16,6 +16,8 @@ struct tables {
 	struct wire_frame *frames;
 	struct wire_node *nodes;
 	uint64_t *index;
+	struct wire_dist *dists;
+	struct wire_switch *switches;
 };
 
 int tables__map(struct tables *t, const struct tracer_tables *info); /* 0 or -errno, logged */

@@ -139,11 +139,17 @@ static bool inside(const struct scan *s, uint64_t vaddr)
 	return piece_of(s, vaddr, &at) != NULL;
 }
 
-static int add_exit(struct code *code, uint64_t vaddr, enum code_exit_kind kind, uint8_t cond)
+static int add_exit(struct code *code, uint64_t vaddr, enum code_exit_kind kind,
+		    const struct insn *in)
 {
 	if (ARRAY_RESERVE(&code->exits, code->exits_cnt, &code->exits_cap))
 		return -ENOMEM;
-	code->exits[code->exits_cnt++] = (struct code_exit){vaddr, kind, cond};
+	code->exits[code->exits_cnt++] = (struct code_exit){
+		.vaddr = vaddr,
+		.kind = kind,
+		.cond = kind == CODE_EXIT_JCC ? in->cond : 0,
+		.steps = in->site == SITE_STEP,
+	};
 	return 0;
 }
 
@@ -321,12 +327,12 @@ static int scan_branch(struct scan *s, const struct insn *in, uint64_t vaddr)
 	if (err)
 		return err;
 	if (in->flow == FLOW_JMP)
-		return add_exit(code, vaddr, CODE_EXIT_JMP, 0);
+		return add_exit(code, vaddr, CODE_EXIT_JMP, in);
 	if (!in->is_jcc_opcode) {
 		code->no_exits = "leaves by a loop or jrcxz instruction";
 		return 0;
 	}
-	return add_exit(code, vaddr, CODE_EXIT_JCC, in->cond);
+	return add_exit(code, vaddr, CODE_EXIT_JCC, in);
 }
 
 static int scan_indirect(struct scan *s, const struct insn *in, uint64_t vaddr)
@@ -356,7 +362,7 @@ static int scan_indirect(struct scan *s, const struct insn *in, uint64_t vaddr)
 		s->code->no_exits = "leaves by a jump that cannot be probed";
 		return 0;
 	}
-	return add_exit(s->code, vaddr, CODE_EXIT_JMP, 0);
+	return add_exit(s->code, vaddr, CODE_EXIT_JMP, in);
 }
 
 static int scan_call(struct scan *s, const struct insn *in, uint64_t vaddr)
@@ -392,7 +398,7 @@ static int scan_flow(struct scan *s, const struct insn *in, uint64_t vaddr)
 			s->code->no_exits = "has a return that cannot be probed";
 			return 0;
 		}
-		return add_exit(s->code, vaddr, CODE_EXIT_RET, 0);
+		return add_exit(s->code, vaddr, CODE_EXIT_RET, in);
 	default:
 		return 0;
 	}

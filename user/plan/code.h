@@ -47,6 +47,7 @@ struct code_exit {
 	uint64_t vaddr;
 	uint8_t kind; /* enum code_exit_kind */
 	uint8_t cond; /* JCC: low four bits of the opcode */
+	bool steps;   /* a probe on it costs a second trap */
 };
 
 enum code_call_kind {

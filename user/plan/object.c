@@ -192,7 +192,7 @@ static int add_function(struct share *sh, uint32_t index, const struct code_site
 			continue;
 		if (ARRAY_RESERVE(&sh->exits, sh->exits_cnt, &sh->exits_cap))
 			return -ENOMEM;
-		sh->exits[sh->exits_cnt++] = (struct plan_exit){offset, e->kind, e->cond};
+		sh->exits[sh->exits_cnt++] = (struct plan_exit){offset, e->kind, e->cond, e->steps};
 		f->exits_cnt++;
 	}
 	return 0;

@@ -54,6 +54,7 @@ struct plan_exit {
 	uint64_t offset; /* in the file */
 	uint8_t kind;	 /* enum code_exit_kind */
 	uint8_t cond;
+	bool steps; /* costs a second trap */
 };
 
 struct plan_skip {

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* How long the calls of each function took: counts in log-linear buckets, see struct wire_dist. */
+#ifndef PROFTRACE_DISTRIBUTIONS_BPF_H
+#define PROFTRACE_DISTRIBUTIONS_BPF_H
+
+#include "tables.bpf.h"
+
+u64 undistributed; /* calls for which there was no room */
+
+/* The number of the highest bit that is set; v is not 0. */
+static __always_inline u32 highest_bit(u64 v)
+{
+	u32 n = 0;
+
+#pragma clang loop unroll(full)
+	for (u32 step = 32; step; step >>= 1) {
+		if (v >> step) {
+			v >>= step;
+			n += step;
+		}
+	}
+	return n;
+}
+
+struct dist_search {
+	u64 key;
+	u32 first; /* place where the search begins */
+	u32 found; /* the result, plus 1 */
+};
+
+static long dist_probe(u32 i, struct dist_search *s)
+{
+	u32 at = (s->first + i) & dists_mask;
+	struct wire_dist *d = bpf_map_lookup_elem(&dists, &at);
+	u64 old;
+
+	if (!d)
+		return 1;
+	old = d->key;
+	if (!old)
+		old = __sync_val_compare_and_swap(&d->key, 0, s->key);
+	if (old && old != s->key)
+		return 0;
+	s->found = at + 1;
+	return 1;
+}
+
+/* The entry for a key whose first place is taken by another. 0: no room; else its number plus 1. */
+static __noinline u32 dist_search(u64 key, u32 first)
+{
+	struct dist_search s = {.key = key, .first = first};
+
+	bpf_loop(WIRE_DIST_PROBES, dist_probe, &s, 0);
+	return s.found;
+}
+
+/* Counts calls of one duration. Other threads count in the same entry, hence the atomic addition;
+ * but hardly ever from other CPUs. */
+static __always_inline void dist_add(u32 function, u64 ns, u32 calls)
+{
+	u32 octave = 0, bucket = ns, shard = bpf_get_smp_processor_id() % WIRE_DIST_SHARDS, at;
+	struct wire_dist *d;
+	u64 key;
+
+	if (ns >= 8) {
+		u32 bit = highest_bit(ns);
+
+		octave = bit - 2;
+		bucket = ns >> (bit - 3);
+	}
+	key = WIRE_DIST_KEY(function, shard, octave);
+	at = WIRE_DIST_HASH(key) & dists_mask;
+	d = bpf_map_lookup_elem(&dists, &at);
+	if (!d || d->key != key) {
+		at = dist_search(key, at);
+		at--;
+		d = bpf_map_lookup_elem(&dists, &at);
+	}
+	if (d)
+		__sync_fetch_and_add(&d->calls[bucket & 7], calls);
+	else
+		__sync_fetch_and_add(&undistributed, calls);
+}
+
+#endif

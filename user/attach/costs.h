@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef PROFTRACE_ATTACH_COSTS_H
+#define PROFTRACE_ATTACH_COSTS_H
+
+#include "wire.h"
+
+/* What probes cost on this machine, as calibrate/ has measured it. All zero: unknown. */
+struct probe_costs {
+	struct wire_cost classes[WIRE_COST_CLASSES];
+	double spread;	  /* a cost is uncertain by this share of it */
+	double sample_ns; /* what a timed entry took meanwhile; see WIRE_SAMPLE_EVERY */
+	double cold_gain; /* if a timed entry takes twice as long, a cost grows by this share */
+};
+
+/* A call's whole cost in ns; classes as in enum wire_cost_class. */
+static inline uint64_t probe_costs__call(const struct probe_costs *c, uint32_t entry, uint32_t exit)
+{
+	const struct wire_cost *in = &c->classes[entry], *out = &c->classes[exit];
+
+	return (uint64_t)in->inside_ns + in->outside_ns + out->inside_ns + out->outside_ns;
+}
+
+#endif

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A file in /run, which is root's and empty after a boot; its first line says what it is about. */
+#include "calibrate/cache.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "attach/costs.h"
+
+#define DIRECTORY  "/run/proftrace"
+#define MAX_COST   1000000 /* ns; nothing is that dear */
+#define MAX_SPREAD 0.1	   /* worse measurements are not kept */
+
+/* What the figures hold for: this boot, this program, this way to attach. */
+static bool make_key(const char *tier, char *key, size_t size)
+{
+	char boot[40] = "";
+	struct stat st;
+	FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
+	bool ok;
+
+	if (!f)
+		return false;
+	ok = fgets(boot, sizeof(boot), f) && !stat("/proc/self/exe", &st);
+	fclose(f);
+	boot[strcspn(boot, "\n")] = '\0';
+	if (ok)
+		snprintf(key, size, "%s %s %llx.%llx.%lld.%ld", tier, boot,
+			 (unsigned long long)st.st_dev, (unsigned long long)st.st_ino,
+			 (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
+	return ok;
+}
+
+static void make_path(const char *tier, char *path, size_t size)
+{
+	snprintf(path, size, "%s/costs-%s", DIRECTORY, tier);
+}
+
+/* Nobody else may have put it there. */
+static bool is_ours(int fd)
+{
+	struct stat st;
+
+	return !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
+	       !(st.st_mode & 022);
+}
+
+static bool read_costs(FILE *f, const char *key, struct probe_costs *out)
+{
+	char line[256];
+	int cnt = 0;
+
+	if (!fgets(line, sizeof(line), f) || strncmp(line, key, strlen(key)) ||
+	    line[strlen(key)] != '\n')
+		return false;
+	if (fscanf(f, "%lf %lf %lf", &out->spread, &out->sample_ns, &out->cold_gain) != 3 ||
+	    !(out->cold_gain >= 0 && out->cold_gain < MAX_COST) ||
+	    !(out->spread >= 0 && out->spread <= MAX_SPREAD) ||
+	    !(out->sample_ns >= 0 && out->sample_ns < MAX_COST))
+		return false;
+	for (; cnt < WIRE_COST_CLASSES; cnt++) {
+		struct wire_cost *c = &out->classes[cnt];
+
+		if (fscanf(f, "%" SCNu32 " %" SCNu32, &c->inside_ns, &c->outside_ns) != 2 ||
+		    c->inside_ns > MAX_COST || c->outside_ns > MAX_COST)
+			return false;
+	}
+	return true;
+}
+
+bool cache__read(const char *tier, struct probe_costs *out)
+{
+	char key[160], path[64];
+	bool ok = false;
+	FILE *f;
+	int fd;
+
+	if (!make_key(tier, key, sizeof(key)))
+		return false;
+	make_path(tier, path, sizeof(path));
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	f = fd >= 0 && is_ours(fd) ? fdopen(fd, "r") : NULL;
+	if (f) {
+		ok = read_costs(f, key, out);
+		fclose(f);
+	} else if (fd >= 0) {
+		close(fd);
+	}
+	if (!ok)
+		memset(out, 0, sizeof(*out));
+	return ok;
+}
+
+static bool write_costs(FILE *f, const char *key, const struct probe_costs *costs)
+{
+	fprintf(f, "%s\n%.6f %.6f %.6f\n", key, costs->spread, costs->sample_ns, costs->cold_gain);
+	for (int i = 0; i < WIRE_COST_CLASSES; i++)
+		fprintf(f, "%" PRIu32 " %" PRIu32 "\n", costs->classes[i].inside_ns,
+			costs->classes[i].outside_ns);
+	return !fflush(f) && !ferror(f);
+}
+
+void cache__write(const char *tier, const struct probe_costs *costs)
+{
+	char key[160], path[64], new[80];
+	bool ok = false;
+	FILE *f;
+	int fd;
+
+	if (costs->spread > MAX_SPREAD || !make_key(tier, key, sizeof(key)) ||
+	    (mkdir(DIRECTORY, 0755) && errno != EEXIST))
+		return;
+	make_path(tier, path, sizeof(path));
+	snprintf(new, sizeof(new), "%s.XXXXXX", path);
+	fd = mkostemp(new, O_CLOEXEC);
+	f = fd >= 0 ? fdopen(fd, "w") : NULL;
+	if (f) {
+		ok = write_costs(f, key, costs);
+		ok = !fclose(f) && ok;
+	} else if (fd >= 0) {
+		close(fd);
+	}
+	if (fd >= 0 && (!ok || rename(new, path)))
+		unlink(new);
+}

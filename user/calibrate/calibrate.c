@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Each function is called in rounds, which take turns, so that what disturbs the machine for a
+ * while disturbs few rounds of each; medians are taken over rounds. What a round takes as a whole
+ * is measured by the child, in CPU time; the part inside the calls is what our programs have
+ * recorded as their time, as the functions themselves do nothing.
+ *
+ * A call's cost is that of its entry plus that of its exit. Entries are measured with return
+ * probes, exits behind a push; what only an entry costs shows where no exit is seen.
+ */
+#include "calibrate/calibrate.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "attach/costs.h"
+#include "attach/groups.h"
+#include "attach/tracer.h"
+#include "calibrate/cache.h"
+#include "calibrate/sites.h"
+#include "collect/collector.h"
+#include "plan/code.h"
+#include "util/log.h"
+
+#define ROUNDS	   11
+#define CALLS	   200 /* a round; 0.2 ms */
+#define SLOW_CALLS 20  /* of functions that are single-stepped */
+#define COLD_BYTES (2 << 20)
+#define MIN_SPREAD 0.02 /* what differs from one place in a program to the next */
+#define MIN_SLOWER 0.1	/* less does not tell cold caches from warm ones */
+#define MAX_GAIN   4
+/* Of an entry's cost, the part behind the reading of the clock: a guess that matters only for calls
+ * whose exit is not seen. */
+#define ENTRY_SHARE 0.25
+
+enum {
+	RETURNS, /* + site class */
+	ENTERED = RETURNS + SITE_CLASSES,
+	BY_RET,
+	BY_JMP,
+	BY_JCC,
+	TURN_A,
+	TURN_B,
+	COLD,
+	FUNCTIONS,
+};
+
+_Static_assert(FUNCTIONS == CALIBRATE_FUNCTIONS, "functions");
+
+static void (*const functions[FUNCTIONS])(void) = {
+	[RETURNS + SITE_NOP5] = calibrate_nop5,
+	[RETURNS + SITE_NOP] = calibrate_nop,
+	[RETURNS + SITE_PUSH] = calibrate_push,
+	[RETURNS + SITE_JMP] = calibrate_jmp,
+	[RETURNS + SITE_JCC] = calibrate_jcc,
+	[RETURNS + SITE_CALL] = calibrate_call,
+	[RETURNS + SITE_STEP] = calibrate_step,
+	[ENTERED] = calibrate_entered,
+	[BY_RET] = calibrate_leaves_by_ret,
+	[BY_JMP] = calibrate_leaves_by_jmp,
+	[BY_JCC] = calibrate_leaves_by_jcc,
+	[TURN_A] = calibrate_turn_a,
+	[TURN_B] = calibrate_turn_b,
+	[COLD] = calibrate_cold,
+};
+
+/* What one call has cost, in a round or in the median. */
+struct measure {
+	double whole_ns, inside_ns;
+};
+
+struct calibration {
+	struct tracer *tr;
+	struct collector *c;
+	struct function_usage usage[FUNCTIONS];
+	struct measure rounds[FUNCTIONS][ROUNDS];
+	double bare_ns[FUNCTIONS]; /* of a call without probes */
+	pid_t child;
+	int socket;
+};
+
+static bool is_slow(int function)
+{
+	return function == RETURNS + SITE_STEP || function == BY_RET || function == COLD;
+}
+
+static int calls_of(int function)
+{
+	return is_slow(function) ? SLOW_CALLS : CALLS;
+}
+
+static uint64_t cpu_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
+}
+
+/* Fills the caches with other things. */
+static void walk(void)
+{
+	static char memory[COLD_BYTES];
+
+	for (size_t i = 0; i < COLD_BYTES; i += 64)
+		((volatile char *)memory)[i]++;
+}
+
+/* The child: runs a round of the function whose number it is sent, and answers how long it took. */
+static void serve(int socket)
+{
+	uint8_t number;
+
+	while (read(socket, &number, 1) == 1 && number < FUNCTIONS) {
+		void (*function)(void) = functions[number];
+		void (*other)(void) = number == TURN_A ? functions[TURN_B] : function;
+		uint64_t began = cpu_ns(), took;
+
+		for (int i = 0; i < calls_of(number); i += 2) {
+			if (number == COLD)
+				walk();
+			function();
+			if (number == COLD)
+				walk();
+			other();
+		}
+		took = cpu_ns() - began;
+		if (write(socket, &took, sizeof(took)) != sizeof(took))
+			break;
+	}
+}
+
+static int child_start(struct calibration *cal)
+{
+	pid_t parent = getpid();
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
+		return -errno;
+	cal->child = fork();
+	if (!cal->child) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		close(pair[0]);
+		if (getppid() == parent)
+			serve(pair[1]);
+		_exit(0);
+	}
+	close(pair[1]);
+	cal->socket = pair[0];
+	return cal->child < 0 ? -errno : 0;
+}
+
+/* Nothing of it is left in the tables when it has been waited for: its thread's end was seen. */
+static void child_end(struct calibration *cal)
+{
+	close(cal->socket);
+	while (cal->child > 0 && waitpid(cal->child, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+/* The CPU time of one call. */
+static int run_round(const struct calibration *cal, int function, double *call_ns)
+{
+	uint8_t number = function;
+	uint64_t took;
+
+	if (write(cal->socket, &number, 1) != 1 ||
+	    read(cal->socket, &took, sizeof(took)) != sizeof(took))
+		return -EPIPE;
+	*call_ns = (double)took / calls_of(function);
+	return 0;
+}
+
+static int measure_bare(struct calibration *cal)
+{
+	int err = 0;
+
+	/* The first one warms up. */
+	for (int round = 0; !err && round < 2; round++) {
+		for (int f = 0; !err && f < FUNCTIONS; f++)
+			err = run_round(cal, f, &cal->bare_ns[f]);
+	}
+	return err;
+}
+
+static int measure_round(struct calibration *cal, int function, struct measure *out)
+{
+	struct function_usage before = cal->usage[function], *u = &cal->usage[function];
+	uint64_t calls, ns;
+	double call_ns;
+	int err = run_round(cal, function, &call_ns);
+
+	if (!err)
+		err = collector__usage(cal->c, cal->usage, FUNCTIONS);
+	if (err)
+		return err;
+	calls = u->calls - before.calls;
+	ns = u->self_ns - before.self_ns - (u->off_ns - before.off_ns);
+	out->whole_ns = call_ns - cal->bare_ns[function];
+	out->inside_ns = calls ? (double)ns / (double)calls : 0;
+	return calls ? 0 : -ENODATA;
+}
+
+static int measure_all(struct calibration *cal)
+{
+	int err = 0;
+
+	/* The first one warms up, and has nop5 sites become calls. */
+	for (int round = -1; !err && round < ROUNDS; round++) {
+		for (int f = 0; !err && f < FUNCTIONS; f++)
+			if (f != TURN_B)
+				err = measure_round(cal, f, &cal->rounds[f][round < 0 ? 0 : round]);
+	}
+	return err;
+}
+
+static uint64_t cookie_of(int function, int site, uint64_t flags)
+{
+	return function | flags << WIRE_COOKIE_FLAGS |
+	       (uint64_t)(WIRE_COST_ENTRY + site) << WIRE_COOKIE_COST;
+}
+
+static uint64_t exit_cookie_of(int function, uint64_t kind)
+{
+	return function | kind << WIRE_COOKIE_EXIT;
+}
+
+static int attach(const struct calibration *cal)
+{
+	struct own_probe returns[SITE_CLASSES + 3], entries[4], exits[3];
+	int err, cnt = 0;
+
+	for (int site = 0; site < SITE_CLASSES; site++)
+		returns[cnt++] = (struct own_probe){(const void *)functions[RETURNS + site],
+						    cookie_of(RETURNS + site, site, 0)};
+	for (int f = TURN_A; f <= COLD; f++)
+		returns[cnt++] =
+			(struct own_probe){(const void *)functions[f], cookie_of(f, SITE_PUSH, 0)};
+	for (int f = ENTERED; f <= BY_JCC; f++)
+		entries[f - ENTERED] =
+			(struct own_probe){(const void *)functions[f], cookie_of(f, SITE_PUSH, 0)};
+	exits[0] = (struct own_probe){calibrate_ret, exit_cookie_of(BY_RET, WIRE_EXIT_RET)};
+	exits[1] = (struct own_probe){calibrate_exit_jmp, exit_cookie_of(BY_JMP, WIRE_EXIT_RET)};
+	exits[2] = (struct own_probe){calibrate_exit_jcc, exit_cookie_of(BY_JCC, WIRE_EXIT_JCC) |
+								  4ull << WIRE_COOKIE_COND};
+	err = tracer__probe_own(cal->tr, cal->child, TRACER_RETURN, returns, cnt);
+	if (!err)
+		err = tracer__probe_own(cal->tr, cal->child, TRACER_ENTRY, entries, 4);
+	if (!err)
+		err = tracer__probe_own(cal->tr, cal->child, TRACER_EXIT, exits, 3);
+	return err;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* The median over the rounds; *spread is half the distance between the quartiles. */
+static double median(const struct measure rounds[ROUNDS], bool inside, double *spread)
+{
+	double sorted[ROUNDS];
+
+	for (int i = 0; i < ROUNDS; i++)
+		sorted[i] = inside ? rounds[i].inside_ns : rounds[i].whole_ns;
+	qsort(sorted, ROUNDS, sizeof(*sorted), compare_doubles);
+	*spread = (sorted[3 * ROUNDS / 4] - sorted[ROUNDS / 4]) / 2;
+	return sorted[ROUNDS / 2];
+}
+
+static uint32_t at_least_0(double ns)
+{
+	return ns > 0 && ns < 1e6 ? (uint32_t)(ns + 0.5) : 0;
+}
+
+static struct wire_cost cost(double whole, double inside)
+{
+	return (struct wire_cost){at_least_0(inside), at_least_0(whole - inside)};
+}
+
+/* How timed entries tell that caches are cold, and how much dearer probes are then. */
+static void evaluate_cold(const struct calibration *cal, const struct measure *m,
+			  struct probe_costs *out)
+{
+	const struct function_usage *push = &cal->usage[RETURNS + SITE_PUSH];
+	const struct function_usage *cold = &cal->usage[COLD];
+	double slower, dearer;
+
+	if (!push->samples || !cold->samples || !push->sampled_ns)
+		return;
+	out->sample_ns = (double)push->sampled_ns / (double)push->samples;
+	slower = (double)cold->sampled_ns / (double)cold->samples / out->sample_ns - 1;
+	dearer = m[COLD].inside_ns / m[RETURNS + SITE_PUSH].inside_ns - 1;
+	log_debug("calibration: with cold caches timed entries take %.2f times as long, and "
+		  "probes cost %.2f times as much",
+		  1 + slower, 1 + dearer);
+	if (slower > MIN_SLOWER && dearer > 0)
+		out->cold_gain = dearer / slower < MAX_GAIN ? dearer / slower : MAX_GAIN;
+}
+
+static void evaluate(const struct calibration *cal, struct probe_costs *out)
+{
+	static const uint8_t exit_class[] = {WIRE_COST_EXIT_STEP, WIRE_COST_EXIT_JMP,
+					     WIRE_COST_EXIT_JCC};
+	struct measure m[FUNCTIONS], entry, returned;
+	double spread, ignored;
+
+	out->spread = MIN_SPREAD;
+	for (int f = 0; f < FUNCTIONS; f++) {
+		m[f].whole_ns = median(cal->rounds[f], false, &spread);
+		m[f].inside_ns = median(cal->rounds[f], true, &ignored);
+		if (f < TURN_B && m[f].whole_ns > 0 && spread / m[f].whole_ns > out->spread)
+			out->spread = spread / m[f].whole_ns;
+		log_debug("calibration: function %d: %.0f ns, %.0f of it inside, spread %.0f", f,
+			  m[f].whole_ns, m[f].inside_ns, spread);
+	}
+	entry.whole_ns = m[ENTERED].whole_ns;
+	entry.inside_ns = ENTRY_SHARE * entry.whole_ns;
+	returned.whole_ns = m[RETURNS + SITE_PUSH].whole_ns - entry.whole_ns;
+	returned.inside_ns = m[RETURNS + SITE_PUSH].inside_ns - entry.inside_ns;
+	out->classes[WIRE_COST_RETURN] = cost(returned.whole_ns, returned.inside_ns);
+	for (int site = 0; site < SITE_CLASSES; site++)
+		out->classes[WIRE_COST_ENTRY + site] =
+			cost(m[RETURNS + site].whole_ns - returned.whole_ns,
+			     m[RETURNS + site].inside_ns - returned.inside_ns);
+	for (int i = 0; i < 3; i++)
+		out->classes[exit_class[i]] = cost(m[BY_RET + i].whole_ns - entry.whole_ns,
+						   m[BY_RET + i].inside_ns - entry.inside_ns);
+	out->classes[WIRE_COST_NEW_CALLEE] =
+		cost(m[TURN_A].whole_ns - m[RETURNS + SITE_PUSH].whole_ns, 0);
+	evaluate_cold(cal, m, out);
+}
+
+static int measure(struct calibration *cal)
+{
+	int err = child_start(cal);
+
+	if (err)
+		return err;
+	err = measure_bare(cal);
+	if (!err)
+		err = attach(cal);
+	if (!err)
+		err = tracer__rehearse(cal->tr, cal->child);
+	if (!err)
+		err = measure_all(cal);
+	child_end(cal);
+	tracer__end_rehearsal(cal->tr, cal->child);
+	return err;
+}
+
+int calibrate__run(struct tracer *tr, struct collector *c, struct probe_costs *out)
+{
+	struct calibration *cal;
+	int err;
+
+	memset(out, 0, sizeof(*out));
+	if (cache__read(tracer__tier(tr), out))
+		return 0;
+	cal = calloc(1, sizeof(*cal));
+	if (!cal)
+		return -ENOMEM;
+	cal->tr = tr;
+	cal->c = c;
+	err = measure(cal);
+	if (!err) {
+		evaluate(cal, out);
+		cache__write(tracer__tier(tr), out);
+	}
+	collector__reset(c);
+	free(cal);
+	return err;
+}

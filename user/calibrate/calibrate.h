@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Measures what probes cost here: a child of ours calls functions that do nothing, with the same
+ * programs and kinds of links as the target will have.
+ */
+#ifndef PROFTRACE_CALIBRATE_CALIBRATE_H
+#define PROFTRACE_CALIBRATE_CALIBRATE_H
+
+#include <stdint.h>
+
+struct collector;
+struct probe_costs;
+struct tracer;
+
+/* The collector's `functions_cnt` must be at least this. */
+#define CALIBRATE_FUNCTIONS 14
+
+/*
+ * Before the target's probes are attached and the gate is opened; takes less than 100 ms, or next
+ * to nothing if it was done before since the kernel was booted. Leaves the collector empty. Returns
+ * 0, or -errno silently with *out all zero: then costs stay unknown.
+ */
+int calibrate__run(struct tracer *tr, struct collector *c, struct probe_costs *out);
+
+#endif

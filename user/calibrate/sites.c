@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What a compiler cannot be made to begin a function with is written by hand. */
+#include "calibrate/sites.h"
+
+#define FUNCTION(NAME, BODY)                                                              \
+	__asm__(".text\n.p2align 6\n.globl " #NAME "\n.type " #NAME ", @function\n" #NAME \
+		":\n" BODY "\n.size " #NAME ", . - " #NAME "\n")
+#define LABEL(NAME) ".globl " #NAME "\n" #NAME ":\n"
+
+FUNCTION(calibrate_nop5, ".byte 0x0f, 0x1f, 0x44, 0x00, 0x00\n ret");
+FUNCTION(calibrate_nop, "nop\n ret");
+FUNCTION(calibrate_push, "push %rbp\n pop %rbp\n ret");
+FUNCTION(calibrate_jmp, ".byte 0xeb, 0x00\n ret");
+FUNCTION(calibrate_jcc, ".byte 0x74, 0x00\n ret");
+FUNCTION(calibrate_call, "call 1f\n ret\n 1: ret");
+FUNCTION(calibrate_step, "mov %rdi, %rax\n ret");
+
+FUNCTION(calibrate_left, "ret");
+FUNCTION(calibrate_leaves_by_ret, "push %rbp\n pop %rbp\n" LABEL(calibrate_ret) "ret");
+FUNCTION(calibrate_leaves_by_jmp,
+	 "push %rbp\n pop %rbp\n" LABEL(calibrate_exit_jmp) "jmp calibrate_left");
+FUNCTION(calibrate_leaves_by_jcc, "push %rbp\n pop %rbp\n cmp %rax, %rax\n" LABEL(
+					  calibrate_exit_jcc) "je calibrate_left\n ret");
+
+FUNCTION(calibrate_cold, "push %rbp\n pop %rbp\n ret");
+FUNCTION(calibrate_entered, "push %rbp\n pop %rbp\n ret");
+FUNCTION(calibrate_turn_a, "push %rbp\n pop %rbp\n ret");
+FUNCTION(calibrate_turn_b, "push %rbp\n pop %rbp\n ret");

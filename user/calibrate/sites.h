@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Functions that do nothing, one for each kind of probe. Inside calibrate/ only. */
+#ifndef PROFTRACE_CALIBRATE_SITES_H
+#define PROFTRACE_CALIBRATE_SITES_H
+
+/* Each begins with an instruction of one site class. */
+void calibrate_nop5(void);
+void calibrate_nop(void);
+void calibrate_push(void);
+void calibrate_jmp(void);
+void calibrate_jcc(void);
+void calibrate_call(void);
+void calibrate_step(void);
+
+/* These begin with a push. They leave by a `ret`, a jump, or a branch that is taken, which stands
+ * at the second symbol. */
+void calibrate_leaves_by_ret(void);
+void calibrate_leaves_by_jmp(void);
+void calibrate_leaves_by_jcc(void);
+extern const char calibrate_ret[], calibrate_exit_jmp[], calibrate_exit_jcc[];
+
+/* More that begin with a push: to be called with caches that hold other things, to be entered only,
+ * and to be called in turns. */
+void calibrate_cold(void);
+void calibrate_entered(void);
+void calibrate_turn_a(void);
+void calibrate_turn_b(void);
+
+#endif

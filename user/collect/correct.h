@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Takes the probes' cost out of measured times. Inside collect/ only. */
+#ifndef PROFTRACE_COLLECT_CORRECT_H
+#define PROFTRACE_COLLECT_CORRECT_H
+
+#include <stdbool.h>
+
+struct call_stats;
+struct part;
+struct part_node;
+struct probe_costs;
+
+/* Raises the nodes' probe_ns where entries took longer than in calibration, as they do with caches
+ * that hold other things. Once for a part. */
+void correct__part(struct part *part, const struct probe_costs *costs);
+
+/* The node's own times: as measured and, unless `raw`, without what the probes have cost. Inclusive
+ * times are set to its own. */
+void correct__node(const struct part_node *n, const struct probe_costs *costs, bool raw,
+		   struct call_stats *out);
+
+#endif
