@@ -63,8 +63,13 @@ static inline uint32_t fixture_node(struct profile *p, uint32_t thread, uint32_t
 		.parent = parent,
 		.function = function,
 		.thread = thread,
-		.stats = {calls, total_ns, self_ns, calls ? total_ns / calls : UINT64_MAX,
-			  calls ? total_ns / calls : 0},
+		.stats = {.calls = calls,
+			  .total_ns = total_ns,
+			  .self_ns = self_ns,
+			  .raw_total_ns = total_ns,
+			  .raw_self_ns = self_ns,
+			  .min_ns = calls ? total_ns / calls : UINT64_MAX,
+			  .max_ns = calls ? total_ns / calls : 0},
 	};
 	p->accounting.entered += calls;
 	p->accounting.returned += calls;
