@@ -111,6 +111,10 @@ static void defaults(void **state)
 	assert_null(o.sink);
 	assert_int_equal(o.sink_opts.weight, WEIGHT_WALL);
 	assert_false(o.sink_opts.thread_frames);
+	assert_false(o.sink_opts.reverse || o.sink_opts.raw || o.raw);
+	assert_int_equal(o.sample_hot, 0);
+	assert_int_equal(o.min_time_ns, 0);
+	assert_int_equal(o.sink_opts.hists_cnt, 0);
 	assert_null(o.output);
 	assert_int_equal(o.color, COLOR_AUTO);
 	assert_false(o.quiet || o.verbose || o.help || o.complained);
@@ -166,6 +170,65 @@ static void exit_strategies(void **state)
 	assert_null(o.exits);
 	REFUSE("--exits ret: not one of auto, return, sites, none", "--exits=ret", "-p", "1");
 	REFUSE("--exits", "--exits=", "-p", "1");
+}
+
+/* Who names functions wants them: then there is no budget unless one is given. */
+static void budgets(void **state)
+{
+	static const char *const bad[] = {"0", "-1", "", "x", "5%", "nan", "inf", "1e7", "NONE"};
+
+	ACCEPT("-p1");
+	assert_true(o.max_overhead == 5);
+	ACCEPT("-p1", "-N", "x");
+	assert_true(o.max_overhead == 5);
+	ACCEPT("-p1", "-F", "x");
+	assert_true(o.max_overhead == 0);
+	ACCEPT("--max-overhead=2.5", "-p1", "-F", "x");
+	assert_true(o.max_overhead == 2.5);
+	ACCEPT("-p1", "--max-overhead", "none");
+	assert_true(o.max_overhead == 0);
+	ACCEPT("-p1", "--max-overhead", "400", "--sample-hot=2");
+	assert_true(o.max_overhead == 400);
+	assert_int_equal(o.sample_hot, 2);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		REFUSE("nor none", "-p1", "--max-overhead", bad[i]);
+	REFUSE("from 2 to", "-p1", "--sample-hot=1");
+	REFUSE("from 2 to", "-p1", "--sample-hot=0");
+	REFUSE("from 2 to", "-p1", "--sample-hot=x");
+	REFUSE("from 2 to", "-p1", "--sample-hot=1000001");
+}
+
+static void what_is_shown(void **state)
+{
+	static const char *const names[] = {"wall", "cpu", "off", "calls"};
+	static const enum weight weights[] = {WEIGHT_WALL, WEIGHT_CPU, WEIGHT_OFF, WEIGHT_CALLS};
+
+	for (size_t i = 0; i < 4; i++) {
+		ACCEPT("-p1", "-w", names[i]);
+		assert_int_equal(o.sink_opts.weight, weights[i]);
+	}
+	ACCEPT("-p1", "--raw", "--reverse", "--hist", "a*", "--hist=b");
+	assert_true(o.raw && o.sink_opts.raw && o.sink_opts.reverse);
+	assert_int_equal(o.sink_opts.hists_cnt, 2);
+	assert_string_equal(o.sink_opts.hists[0], "a*");
+	assert_string_equal(o.sink_opts.hists[1], "b");
+}
+
+static void least_times(void **state)
+{
+	static const char *const bad[] = {"10",	    "0s",   "-1ms", "ms",   "1 ms", "1m",
+					  "1.5.ms", "nans", "infs", "2e9s", "",	    "0.1ns"};
+
+	ACCEPT("-p1", "--min-time", "500ns");
+	assert_int_equal(o.min_time_ns, 500);
+	ACCEPT("-p1", "--min-time=10us");
+	assert_int_equal(o.min_time_ns, 10000);
+	ACCEPT("-p1", "--min-time=1.5ms");
+	assert_int_equal(o.min_time_ns, 1500000);
+	ACCEPT("-p1", "--min-time=2s");
+	assert_int_equal(o.min_time_ns, 2000000000);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		REFUSE("with its unit", "-p1", "--min-time", bad[i]);
 }
 
 static void values_in_the_same_word(void **state)
@@ -344,7 +407,8 @@ static void help(void **state)
 		"--max-paths",	    "--tier",	       "-f, --format",	 "-o, --output",
 		"-w, --weight",	    "--thread-frames", "--color",	 "-q, --quiet",
 		"-v, --verbose",    "-V, --version",   "-h, --help",	 "CMD [ARGS...]",
-		"Usage: proftrace",
+		"Usage: proftrace", "--max-overhead",  "--sample-hot",	 "--raw",
+		"--min-time",	    "--hist",	       "--reverse",
 	};
 
 	for (int i = 0; i < 2; i++) {
@@ -397,6 +461,9 @@ int main(void)
 		TEST(short_options),
 		TEST(long_options),
 		TEST(exit_strategies),
+		TEST(budgets),
+		TEST(what_is_shown),
+		TEST(least_times),
 		TEST(values_in_the_same_word),
 		TEST(repeated),
 		TEST(pid_lists),

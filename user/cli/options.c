@@ -13,6 +13,11 @@
 #define DEFAULT_MAX_PATHS (1u << 20)
 #define MAX_MAX_PATHS	  (1u << 26)
 #define MAX_PIDS	  4096
+#define MAX_SAMPLE_HOT	  1000000
+/* In percent of the target's own CPU time. All functions of a program may be more than it bears;
+ * who names functions wants them. */
+#define DEFAULT_MAX_OVERHEAD 5.0
+#define OVERHEAD_NOT_GIVEN   -1.0
 
 enum {
 	OPT_COLOR = 256,
@@ -21,6 +26,12 @@ enum {
 	OPT_TIER,
 	OPT_FOLLOW,
 	OPT_EXITS,
+	OPT_MAX_OVERHEAD,
+	OPT_SAMPLE_HOT,
+	OPT_RAW,
+	OPT_MIN_TIME,
+	OPT_HIST,
+	OPT_REVERSE,
 };
 
 static const char doc[] =
@@ -57,6 +68,13 @@ static const struct argp_option argp_options[] = {
 	{0, 0, 0, 0, "Run:", 3},
 	{"duration", 'd', "SEC", 0, "stop after SEC seconds", 0},
 	{"interval", 'i', "SEC", 0, "write what is new every SEC seconds", 0},
+	{"max-overhead", OPT_MAX_OVERHEAD, "PCT|none", 0,
+	 "budget: probes may cost PCT percent of the target's CPU time; functions that cost most "
+	 "and "
+	 "tell least are dropped for it (default: 5 without -F, else none)",
+	 0},
+	{"sample-hot", OPT_SAMPLE_HOT, "N", 0,
+	 "keep one call in N of a function that was dropped, scaled and marked as an estimate", 0},
 	{"max-paths", OPT_MAX_PATHS, "N", 0,
 	 "room for N call paths (default 1048576; 64 bytes each)", 0},
 	{"tier", OPT_TIER, "NAME", 0,
@@ -67,14 +85,22 @@ static const struct argp_option argp_options[] = {
 	{"format", 'f', "FMT", 0,
 	 "tree (default on a terminal), flat, folded (default otherwise) or json", 0},
 	{"output", 'o', "FILE", 0, "write the result to FILE instead of stdout", 0},
-	{"weight", 'w', "wall|calls", 0, "what folded stacks weigh: nanoseconds (default) or calls",
+	{"weight", 'w', "wall|cpu|off|calls", 0,
+	 "what folded stacks weigh: nanoseconds (default), those on a CPU, those off it, or calls",
 	 0},
+	{"reverse", OPT_REVERSE, 0, 0,
+	 "folded stacks begin with the innermost function; with -w off: with what has waited", 0},
+	{"min-time", OPT_MIN_TIME, "T", 0,
+	 "leave out what took less than T in total: 500ns, 10us, 1.5ms, 2s", 0},
+	{"hist", OPT_HIST, "GLOB", 0,
+	 "tree, flat: draw how long the calls of matching functions took; may be repeated", 0},
+	{"raw", OPT_RAW, 0, 0, "leave what the probes cost in all times", 0},
 	{"thread-frames", OPT_THREAD_FRAMES, 0, 0,
 	 "keep threads apart: folded stacks begin with comm-pid/tid, trees are per thread", 0},
 	{"color", OPT_COLOR, "auto|always|never", 0,
 	 "colours (default: on a terminal, unless NO_COLOR is set)", 0},
 	{"quiet", 'q', 0, 0, "print errors only", 0},
-	{"verbose", 'v', 0, 0, "say more; leave nothing out of trees", 0},
+	{"verbose", 'v', 0, 0, "say more; leave nothing out of trees and tables", 0},
 	{"version", 'V', 0, 0, "print the version", -1},
 	{"help", 'h', 0, 0, "print this help", -1},
 	{0},
@@ -92,6 +118,43 @@ static bool parse_seconds(const char *text, uint64_t *ns)
 		return false;
 	*ns = sec * 1e9;
 	return *ns > 0;
+}
+
+/* A duration with its unit as nanoseconds; false if it is none, or not above 0. */
+static bool parse_duration(const char *text, uint64_t *ns)
+{
+	static const struct {
+		const char *name;
+		double ns;
+	} units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+	char *end;
+	double n;
+
+	errno = 0;
+	n = strtod(text, &end);
+	if (errno || end == text || !(n > 0))
+		return false;
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
+		if (strcmp(end, units[i].name) || n * units[i].ns >= 1e18)
+			continue;
+		*ns = n * units[i].ns;
+		return *ns > 0;
+	}
+	return false;
+}
+
+/* "none" is 0. */
+static bool parse_percent(const char *text, double *percent)
+{
+	char *end;
+
+	if (!strcmp(text, "none")) {
+		*percent = 0;
+		return true;
+	}
+	errno = 0;
+	*percent = strtod(text, &end);
+	return !errno && end != text && !*end && *percent > 0 && *percent <= 1e6;
 }
 
 static bool parse_number(const char *text, unsigned long max, uint32_t *out)
@@ -163,6 +226,10 @@ static bool parse_weight(struct options *o, const char *name)
 {
 	if (!strcmp(name, "wall"))
 		o->sink_opts.weight = WEIGHT_WALL;
+	else if (!strcmp(name, "cpu"))
+		o->sink_opts.weight = WEIGHT_CPU;
+	else if (!strcmp(name, "off"))
+		o->sink_opts.weight = WEIGHT_OFF;
 	else if (!strcmp(name, "calls"))
 		o->sink_opts.weight = WEIGHT_CALLS;
 	else
@@ -240,6 +307,15 @@ static error_t parse_run(struct options *o, int key, char *arg)
 		if (!parse_number(arg, MAX_MAX_PATHS, &o->max_paths))
 			return bad_value(o, "--max-paths", arg, "not a number from 1 to 67108864");
 		return 0;
+	case OPT_MAX_OVERHEAD:
+		if (!parse_percent(arg, &o->max_overhead))
+			return bad_value(o, "--max-overhead", arg,
+					 "neither a percentage above 0 nor none");
+		return 0;
+	case OPT_SAMPLE_HOT:
+		if (!parse_number(arg, MAX_SAMPLE_HOT, &o->sample_hot) || o->sample_hot < 2)
+			return bad_value(o, "--sample-hot", arg, "not a number from 2 to 1000000");
+		return 0;
 	case OPT_TIER:
 		if (strcmp(arg, "session") && strcmp(arg, "uprobe_multi"))
 			return bad_value(o, "--tier", arg, "not one of session, uprobe_multi");
@@ -263,7 +339,20 @@ static error_t parse_result(struct options *o, int key, char *arg)
 		return 0;
 	case 'w':
 		if (!parse_weight(o, arg))
-			return bad_value(o, "-w", arg, "not one of wall, calls");
+			return bad_value(o, "-w", arg, "not one of wall, cpu, off, calls");
+		return 0;
+	case OPT_REVERSE:
+		o->sink_opts.reverse = true;
+		return 0;
+	case OPT_MIN_TIME:
+		if (!parse_duration(arg, &o->min_time_ns))
+			return bad_value(o, "--min-time", arg,
+					 "not a time with its unit, as 500ns, 10us, 1.5ms, 2s");
+		return 0;
+	case OPT_HIST:
+		return append(&o->hists, &o->hists_cnt, arg) ? 0 : ENOMEM;
+	case OPT_RAW:
+		o->raw = true;
 		return 0;
 	case OPT_THREAD_FRAMES:
 		o->sink_opts.thread_frames = true;
@@ -294,6 +383,8 @@ static error_t check(struct options *o)
 			o, "whom to trace? -p PID, -x PATH or a command; see proftrace --help");
 	if (o->quiet && o->verbose)
 		return complain(o, "-q and -v exclude each other");
+	if (o->max_overhead == OVERHEAD_NOT_GIVEN)
+		o->max_overhead = o->filters_cnt ? 0 : DEFAULT_MAX_OVERHEAD;
 	return 0;
 }
 
@@ -337,7 +428,7 @@ int options__parse(struct options *o, int argc, char **argv)
 	const struct argp argp = {argp_options, parse_option, args_doc, doc, NULL, NULL, NULL};
 	error_t err;
 
-	*o = (struct options){.max_paths = DEFAULT_MAX_PATHS};
+	*o = (struct options){.max_paths = DEFAULT_MAX_PATHS, .max_overhead = OVERHEAD_NOT_GIVEN};
 	err = argp_parse(&argp, argc, argv, ARGP_IN_ORDER | ARGP_NO_HELP | ARGP_NO_ERRS, NULL, o);
 	if (o->help)
 		return fflush(stdout) ? 2 : 1;
@@ -347,6 +438,9 @@ int options__parse(struct options *o, int argc, char **argv)
 	if (err)
 		return OPTIONS_USAGE_STATUS + 1;
 	o->sink_opts.verbose = o->verbose;
+	o->sink_opts.raw = o->raw;
+	o->sink_opts.hists = o->hists;
+	o->sink_opts.hists_cnt = o->hists_cnt;
 	return 0;
 }
 
@@ -355,5 +449,6 @@ void options__clear(struct options *o)
 	free(o->pids);
 	free(o->filters);
 	free(o->notraces);
+	free(o->hists);
 	*o = (struct options){0};
 }

@@ -32,7 +32,9 @@ struct options {
 	/* result */
 	const struct sink *sink; /* NULL: by what stdout is */
 	bool raw;		 /* leave the probes' cost in */
-	uint64_t min_time_ns;	 /* shorter paths are not listed */
+	uint64_t min_time_ns;	 /* what took less in total is not listed */
+	char **hists;		 /* globs: functions whose distribution is drawn */
+	size_t hists_cnt;
 	struct sink_options sink_opts;
 	const char *output; /* NULL: stdout */
 	enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } color;

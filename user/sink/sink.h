@@ -20,7 +20,8 @@ struct sink_options {
 	bool verbose;	    /* tree, flat: leave nothing out */
 	bool interval;	    /* one of several profiles on one stream (-i) */
 	bool reverse;	    /* folded: stacks begin with the innermost function */
-	char *const *hists; /* flat: functions whose distribution is drawn, globs */
+	bool raw;	    /* the probes' cost was left in the times */
+	char *const *hists; /* tree, flat: functions whose distribution is drawn, globs */
 	size_t hists_cnt;
 };
 
