@@ -11,8 +11,8 @@ uint64_t bucket__low(uint32_t bucket)
 
 	if (!octave)
 		return bucket;
-	/* octave 1 begins at 8 ns */
-	return octave > 60 ? UINT64_MAX : (uint64_t)(LINEAR + bucket % LINEAR) << (octave - 1);
+	/* octave 1 begins at 8 ns, the last one, 61, at 2^63 */
+	return octave > 61 ? UINT64_MAX : (uint64_t)(LINEAR + bucket % LINEAR) << (octave - 1);
 }
 
 uint64_t bucket__high(uint32_t bucket)
@@ -37,6 +37,8 @@ uint64_t distribution__quantile(const struct distribution *d, double q, uint64_t
 	double rank = q * (double)d->calls, before = 0;
 	uint64_t ns = 0;
 
+	if (!d->calls)
+		return 0;
 	for (size_t i = 0; i < d->cnt; i++) {
 		const struct profile_bucket *b = &d->buckets[i];
 		double low = (double)bucket__low(b->bucket), high = (double)bucket__high(b->bucket);
