@@ -6,6 +6,18 @@ static const struct sink_options plain;
 #define HEAD	      "{\"schema\":1,\"proftrace\":\"" PROFTRACE_VERSION "\",\"target\":"
 #define FUNCTION_TAIL "\"module\":\"/usr/bin/prog\",\"offset\":4096,"
 
+/* What is new of a function, or a path, that has waited for nothing and has no distribution. */
+#define TIMES(total, self)                                                            \
+	"\"off_ns\":0,\"off_self_ns\":0,\"cpu_ns\":" #total ",\"cpu_self_ns\":" #self \
+	",\"raw_total_ns\":" #total ",\"raw_self_ns\":" #self                         \
+	",\"error_ns\":0,\"self_error_ns\":0,"
+#define UNKNOWN                                                    \
+	"\"p50_ns\":0,\"p90_ns\":0,\"p99_ns\":0,\"histogram\":[]," \
+	"\"sampled\":0,\"estimate\":false,\"dropped\":false}"
+#define NO_COST                                                                                  \
+	"\"dropped\":0,\"probe_ns\":0,\"cpu_ns\":0,\"overhead_percent\":0,\"undistributed\":0}," \
+	"\"budget\":{\"max_percent\":null,\"used_percent\":null},\"dropped\":[],"
+
 static void test_document(void **state)
 {
 	static const pid_t pids[] = {100, 200};
@@ -50,29 +62,40 @@ static void test_document(void **state)
 	p->probes.exits_none = 3;
 	p->probes.skipped = skipped;
 	p->probes.skipped_cnt = 2;
-	fixture_expect(&sink_json, p, &plain,
-		       HEAD "{\"pids\":[100,200],\"exec\":\"/usr/bin/prog\","
-			    "\"command\":[\"prog\",\"a \\\"b\\\"\"]},"
-			    "\"start_time\":1700000000.25,\"duration_ns\":5,\"functions\":["
-			    "{\"id\":0,\"name\":\"main\",\"symbol\":\"main\"," FUNCTION_TAIL
-			    "\"file\":\"main.c\",\"line\":12,\"calls\":1,\"total_ns\":50,"
-			    "\"self_ns\":45,\"min_ns\":5,\"max_ns\":5,\"aliases\":[]},"
-			    "{\"id\":1,\"name\":\"leaf\\n\",\"symbol\":\"_Z4leaf\"," FUNCTION_TAIL
-			    "\"file\":null,\"line\":null,\"calls\":2,\"total_ns\":10,"
-			    "\"self_ns\":10,\"min_ns\":5,\"max_ns\":5,\"aliases\":[\"twin\"]}],"
-			    "\"threads\":[{\"pid\":100,\"tid\":101,\"comm\":\"work;er\",\"calls\":["
-			    "{\"id\":1,\"function\":0,\"calls\":0,\"total_ns\":50,\"self_ns\":40,"
-			    "\"children\":["
-			    "{\"id\":2,\"function\":1,\"calls\":2,\"total_ns\":10,\"self_ns\":10,"
-			    "\"children\":[]},"
-			    "{\"id\":3,\"function\":0,\"calls\":1,\"total_ns\":5,\"self_ns\":5,"
-			    "\"children\":[]}]}]}],"
-			    "\"accounting\":{\"entered\":3,\"returned\":3,\"unwound\":8,\"open\":7,"
-			    "\"lost\":9,\"deep\":0},"
-			    "\"probes\":{\"functions\":4,\"sites\":{\"nop5\":0,\"step\":4},"
-			    "\"exits\":{\"return\":1,\"sites\":2,\"none\":3},\"skipped\":["
-			    "{\"name\":\"go\",\"reason\":\"is a \\\"Go\\\" program\"},"
-			    "{\"name\":\"x\uFFFD\",\"reason\":\"too small\"}]}}\n");
+	fixture_expect(
+		&sink_json, p, &plain,
+		HEAD "{\"pids\":[100,200],\"exec\":\"/usr/bin/prog\","
+		     "\"command\":[\"prog\",\"a \\\"b\\\"\"]},"
+		     "\"start_time\":1700000000.25,\"duration_ns\":5,\"functions\":["
+		     "{\"id\":0,\"name\":\"main\",\"symbol\":\"main\"," FUNCTION_TAIL
+		     "\"file\":\"main.c\",\"line\":12,\"calls\":1,\"total_ns\":50,"
+		     "\"self_ns\":45,\"min_ns\":5,\"max_ns\":5,\"aliases\":[]," TIMES(50, 45)
+			     UNKNOWN
+		",{\"id\":1,\"name\":\"leaf\\n\",\"symbol\":\"_Z4leaf\"," FUNCTION_TAIL
+		"\"file\":null,\"line\":null,\"calls\":2,\"total_ns\":10,"
+		"\"self_ns\":10,\"min_ns\":5,\"max_ns\":5,\"aliases\":[\"twin\"]," TIMES(10, 10)
+			UNKNOWN
+		"],\"threads\":[{\"pid\":100,\"tid\":101,\"comm\":\"work;er\",\"calls\":["
+		"{\"id\":1,\"function\":0,\"calls\":0,\"total_ns\":50,\"self_ns\":40," TIMES(
+			50,
+			40) "\"children\":["
+			    "{\"id\":2,\"function\":1,\"calls\":2,\"total_ns\":10,\"self_ns\":"
+			    "10," TIMES(10,
+					10) "\"children\":[]},"
+					    "{\"id\":3,\"function\":0,\"calls\":1,\"total_ns\":5,"
+					    "\"self_ns\":5," TIMES(
+						    5, 5) "\"children\":[]}]}]}],"
+							  "\"accounting\":{\"entered\":3,"
+							  "\"returned\":3,\"unwound\":8,\"open\":7,"
+							  "\"lost\":9,\"deep\":0," NO_COST
+							  "\"probes\":{\"functions\":4,\"sites\":{"
+							  "\"nop5\":0,\"step\":4},"
+							  "\"exits\":{\"return\":1,\"sites\":2,"
+							  "\"none\":3},\"skipped\":["
+							  "{\"name\":\"go\",\"reason\":\"is a "
+							  "\\\"Go\\\" program\"},"
+							  "{\"name\":\"x\uFFFD\",\"reason\":\"too "
+							  "small\"}]}}\n");
 	profile__free(p);
 }
 
@@ -86,9 +109,84 @@ static void test_empty(void **state)
 		       HEAD "{\"pids\":[],\"exec\":null,\"command\":null},"
 			    "\"start_time\":0,\"duration_ns\":0,\"functions\":[],\"threads\":[],"
 			    "\"accounting\":{\"entered\":0,\"returned\":0,\"unwound\":0,\"open\":0,"
-			    "\"lost\":0,\"deep\":0},"
+			    "\"lost\":0,\"deep\":0," NO_COST
 			    "\"probes\":{\"functions\":1,\"sites\":{},"
 			    "\"exits\":{\"return\":0,\"sites\":0,\"none\":0},\"skipped\":[]}}\n");
+	profile__free(p);
+}
+
+static void expect_part(const struct profile *p, const char *part)
+{
+	char *text = fixture_write(&sink_json, p, &plain);
+
+	if (!strstr(text, part))
+		fail_msg("no %s\nin %s", part, text);
+	free(text);
+}
+
+static void test_times(void **state)
+{
+	static const struct profile_bucket buckets[] = {{0, 8, 1}, {0, 16, 2}, {0, 23, 1}};
+	struct profile *p = fixture_new();
+
+	fixture_function(p, "f");
+	fixture_thread(p, 1, 1, "x");
+	fixture_node(p, 0, 0, 0, 4, 100, 90);
+	p->nodes[1].stats = (struct call_stats){
+		.calls = 4,
+		.total_ns = 100,
+		.self_ns = 90,
+		.off_ns = 30,
+		.off_self_ns = 25,
+		.raw_total_ns = 140,
+		.raw_self_ns = 120,
+		.error_ns = 9,
+		.self_error_ns = 8,
+		.min_ns = 8,
+		.max_ns = 31,
+	};
+	p->buckets = malloc(sizeof(buckets));
+	memcpy(p->buckets, buckets, sizeof(buckets));
+	p->buckets_cnt = 3;
+	fixture_finish(p);
+#define THESE                                                                \
+	"\"off_ns\":30,\"off_self_ns\":25,\"cpu_ns\":70,\"cpu_self_ns\":65," \
+	"\"raw_total_ns\":140,\"raw_self_ns\":120,\"error_ns\":9,\"self_error_ns\":8,"
+	expect_part(p, "\"total_ns\":100,\"self_ns\":90," THESE "\"children\":[]");
+	expect_part(p, "\"aliases\":[]," THESE "\"p50_ns\":17,\"p90_ns\":31,\"p99_ns\":31,"
+		       "\"histogram\":[[8,9,1],[16,18,2],[30,32,1]],\"sampled\":0,");
+	profile__free(p);
+}
+
+/* A dropped function that has no calls is no function of the document, and named all the same. */
+static void test_budget(void **state)
+{
+	static const struct profile_drop drops[] = {
+		{2, 500000000, 1234.5, 12.25, 0, "dear and small"},
+		{1, 700000000, 10, 1, 100, "dear"},
+	};
+	struct profile *p = fixture_small();
+
+	p->drops = malloc(sizeof(drops));
+	memcpy(p->drops, drops, sizeof(drops));
+	p->drops_cnt = 2;
+	p->drops[0].function = 4;
+	p->functions[1].sampled = 100;
+	p->max_overhead = 2.5;
+	p->accounting.dropped = 7;
+	p->accounting.probe_ns = 100;
+	p->accounting.cpu_ns = 2100;
+	p->accounting.undistributed = 3;
+	expect_part(p, "\"sampled\":100,\"estimate\":true,\"dropped\":true}");
+	expect_part(p, "\"dropped\":7,\"probe_ns\":100,\"cpu_ns\":2100,\"overhead_percent\":5,"
+		       "\"undistributed\":3},"
+		       "\"budget\":{\"max_percent\":2.5,\"used_percent\":5},\"dropped\":["
+		       "{\"function\":null,\"name\":\"never\",\"module\":\"/usr/bin/prog\","
+		       "\"at_ns\":500000000,\"calls_per_second\":1234.5,\"cost_percent\":12.25,"
+		       "\"sampled\":0,\"reason\":\"dear and small\"},"
+		       "{\"function\":1,\"name\":\"work\",\"module\":\"/usr/bin/prog\","
+		       "\"at_ns\":700000000,\"calls_per_second\":10,\"cost_percent\":1,"
+		       "\"sampled\":100,\"reason\":\"dear\"}],\"probes\":");
 	profile__free(p);
 }
 
@@ -102,7 +200,7 @@ static void test_open_call_has_no_min(void **state)
 	fixture_node(p, 0, 0, 0, 0, 10, 10);
 	fixture_finish(p);
 	text = fixture_write(&sink_json, p, &plain);
-	assert_non_null(strstr(text, "\"min_ns\":0,\"max_ns\":0,\"aliases\":[]}"));
+	assert_non_null(strstr(text, "\"min_ns\":0,\"max_ns\":0,\"aliases\":[],"));
 	free(text);
 	profile__free(p);
 }
@@ -136,6 +234,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_document),
 		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_times),
+		cmocka_unit_test(test_budget),
 		cmocka_unit_test(test_open_call_has_no_min),
 		cmocka_unit_test(test_depth),
 	};

@@ -28,6 +28,16 @@ struct call_stats {
 	uint64_t max_ns;		  /* of finished calls; 0: none has finished */
 };
 
+static inline uint64_t stats__cpu_ns(const struct call_stats *s)
+{
+	return s->total_ns > s->off_ns ? s->total_ns - s->off_ns : 0;
+}
+
+static inline uint64_t stats__cpu_self_ns(const struct call_stats *s)
+{
+	return s->self_ns > s->off_self_ns ? s->self_ns - s->off_self_ns : 0;
+}
+
 /* So many finished calls of one function took [low, high) ns, which is given by the bucket's
  * number: see calls/distribution.h. */
 struct profile_bucket {
@@ -83,6 +93,16 @@ struct profile_accounting {
 	uint64_t cpu_ns;   /* CPU time of the target, probes included; 0: unknown */
 	uint64_t undistributed; /* finished calls that the distributions had no room for */
 };
+
+/* What the probes have cost, in percent of the target's own CPU time (without theirs). Returns
+ * false if that is not known. */
+static inline bool accounting__overhead(const struct profile_accounting *a, double *percent)
+{
+	if (a->cpu_ns <= a->probe_ns)
+		return false;
+	*percent = 100.0 * (double)a->probe_ns / (double)(a->cpu_ns - a->probe_ns);
+	return true;
+}
 
 /* A function that was given up for the sake of the budget. */
 struct profile_drop {

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "calls/distribution.h"
 #include "calls/profile.h"
 #include "calls/walk.h"
 #include "sink/sink.h"
@@ -13,6 +14,13 @@
 #include "util/json.h"
 
 #define JSON_SCHEMA 1
+
+/* What the document says of a function beyond its stats. */
+struct listing {
+	uint32_t id; /* its number in the document: these have no gaps */
+	bool listed;
+	bool dropped;
+};
 
 static void write_target(struct json *j, const struct profile_target *t)
 {
@@ -37,12 +45,38 @@ static void write_target(struct json *j, const struct profile_target *t)
 	json_close(j, '}');
 }
 
-static void write_function(struct json *j, const struct profile_function *f, uint32_t id)
+/* What paths and functions have in common besides the oldest of their figures. */
+static void write_times(struct json *j, const struct call_stats *s)
 {
-	const struct call_stats *s = &f->stats;
+	json_member_u64(j, "off_ns", s->off_ns);
+	json_member_u64(j, "off_self_ns", s->off_self_ns);
+	json_member_u64(j, "cpu_ns", stats__cpu_ns(s));
+	json_member_u64(j, "cpu_self_ns", stats__cpu_self_ns(s));
+	json_member_u64(j, "raw_total_ns", s->raw_total_ns);
+	json_member_u64(j, "raw_self_ns", s->raw_self_ns);
+	json_member_u64(j, "error_ns", s->error_ns);
+	json_member_u64(j, "self_error_ns", s->self_error_ns);
+}
 
-	json_open(j, '{');
-	json_member_u64(j, "id", id);
+static void write_distribution(struct json *j, const struct distribution *d,
+			       const struct call_stats *s)
+{
+	json_member_u64(j, "p50_ns", distribution__quantile(d, 0.5, s->min_ns, s->max_ns));
+	json_member_u64(j, "p90_ns", distribution__quantile(d, 0.9, s->min_ns, s->max_ns));
+	json_member_u64(j, "p99_ns", distribution__quantile(d, 0.99, s->min_ns, s->max_ns));
+	json_member_open(j, "histogram", '[');
+	for (size_t i = 0; i < d->cnt; i++) {
+		json_open(j, '[');
+		json_u64(j, bucket__low(d->buckets[i].bucket));
+		json_u64(j, bucket__high(d->buckets[i].bucket));
+		json_u64(j, d->buckets[i].calls);
+		json_close(j, ']');
+	}
+	json_close(j, ']');
+}
+
+static void write_names(struct json *j, const struct profile_function *f)
+{
 	json_member_string(j, "name", f->name ? f->name : "");
 	json_member_string(j, "symbol", f->symbol ? f->symbol : "");
 	json_member_string(j, "module", f->module ? f->module : "");
@@ -53,6 +87,18 @@ static void write_function(struct json *j, const struct profile_function *f, uin
 		json_u64(j, f->line);
 	else
 		json_null(j);
+}
+
+static void write_function(struct json *j, const struct profile *p, uint32_t function,
+			   const struct listing *l)
+{
+	const struct profile_function *f = &p->functions[function];
+	const struct distribution d = distribution__of(p, function);
+	const struct call_stats *s = &f->stats;
+
+	json_open(j, '{');
+	json_member_u64(j, "id", l->id);
+	write_names(j, f);
 	json_member_u64(j, "calls", s->calls);
 	json_member_u64(j, "total_ns", s->total_ns);
 	json_member_u64(j, "self_ns", s->self_ns);
@@ -62,24 +108,35 @@ static void write_function(struct json *j, const struct profile_function *f, uin
 	for (size_t i = 0; i < f->aliases_cnt; i++)
 		json_string(j, f->aliases[i]);
 	json_close(j, ']');
+	write_times(j, s);
+	write_distribution(j, &d, s);
+	json_member_u64(j, "sampled", f->sampled);
+	json_key(j, "estimate");
+	json_bool(j, f->sampled != 0);
+	json_key(j, "dropped");
+	json_bool(j, l->dropped);
 	json_close(j, '}');
 }
 
-/* Lists the functions that were seen. Sets ids[] to their numbers in the document, which have no
- * gaps: functions[i].id is i. */
-static void write_functions(struct json *j, const struct profile *p, uint32_t *ids)
+/* Lists the functions that were seen: functions[i].id is i. */
+static void write_functions(struct json *j, const struct profile *p, struct listing *functions)
 {
 	uint32_t id = 0;
 	size_t i;
 
 	for (i = 1; i < p->nodes_cnt; i++)
-		ids[p->nodes[i].function] = 1;
+		functions[p->nodes[i].function].listed = true;
+	for (i = 0; i < p->drops_cnt; i++)
+		functions[p->drops[i].function].dropped = true;
 	json_member_open(j, "functions", '[');
 	for (i = 0; i < p->functions_cnt; i++) {
-		if (!ids[i] && !p->functions[i].stats.calls)
+		struct listing *l = &functions[i];
+
+		l->listed = l->listed || p->functions[i].stats.calls;
+		if (!l->listed)
 			continue;
-		write_function(j, &p->functions[i], id);
-		ids[i] = id++;
+		l->id = id++;
+		write_function(j, p, i, l);
 	}
 	json_close(j, ']');
 }
@@ -92,11 +149,12 @@ static void open_node(struct json *j, const struct profile_node *n, uint32_t nod
 	json_member_u64(j, "calls", n->stats.calls);
 	json_member_u64(j, "total_ns", n->stats.total_ns);
 	json_member_u64(j, "self_ns", n->stats.self_ns);
+	write_times(j, &n->stats);
 	json_member_open(j, "children", '[');
 }
 
 static void write_thread(struct json *j, const struct profile *p, const struct profile_thread *t,
-			 const uint32_t *ids)
+			 const struct listing *functions)
 {
 	struct walk w = walk__from(p, t->first_root);
 
@@ -113,7 +171,7 @@ static void write_thread(struct json *j, const struct profile *p, const struct p
 		const struct profile_node *n = &p->nodes[w.node];
 
 		if (w.entering) {
-			open_node(j, n, w.node, ids[n->function]);
+			open_node(j, n, w.node, functions[n->function].id);
 		} else {
 			json_close(j, ']');
 			json_close(j, '}');
@@ -125,6 +183,9 @@ static void write_thread(struct json *j, const struct profile *p, const struct p
 
 static void write_accounting(struct json *j, const struct profile_accounting *a)
 {
+	double overhead = 0;
+
+	accounting__overhead(a, &overhead);
 	json_member_open(j, "accounting", '{');
 	json_member_u64(j, "entered", a->entered);
 	json_member_u64(j, "returned", a->returned);
@@ -133,6 +194,50 @@ static void write_accounting(struct json *j, const struct profile_accounting *a)
 	json_i64(j, a->open);
 	json_member_u64(j, "lost", a->lost);
 	json_member_u64(j, "deep", a->deep);
+	json_member_u64(j, "dropped", a->dropped);
+	json_member_u64(j, "probe_ns", a->probe_ns);
+	json_member_u64(j, "cpu_ns", a->cpu_ns);
+	json_member_double(j, "overhead_percent", overhead);
+	json_member_u64(j, "undistributed", a->undistributed);
+	json_close(j, '}');
+}
+
+static void write_budget(struct json *j, const struct profile *p)
+{
+	double used;
+
+	json_member_open(j, "budget", '{');
+	json_key(j, "max_percent");
+	if (p->max_overhead > 0)
+		json_double(j, p->max_overhead);
+	else
+		json_null(j);
+	json_key(j, "used_percent");
+	if (accounting__overhead(&p->accounting, &used))
+		json_double(j, used);
+	else
+		json_null(j);
+	json_close(j, '}');
+}
+
+static void write_drop(struct json *j, const struct profile *p, const struct profile_drop *d,
+		       const struct listing *l)
+{
+	const struct profile_function *f = &p->functions[d->function];
+
+	json_open(j, '{');
+	json_key(j, "function");
+	if (l->listed)
+		json_u64(j, l->id);
+	else
+		json_null(j);
+	json_member_string(j, "name", f->name ? f->name : "");
+	json_member_string(j, "module", f->module ? f->module : "");
+	json_member_u64(j, "at_ns", d->at_ns);
+	json_member_double(j, "calls_per_second", d->calls_per_second);
+	json_member_double(j, "cost_percent", d->cost_percent);
+	json_member_u64(j, "sampled", d->sampled);
+	json_member_string(j, "reason", d->reason);
 	json_close(j, '}');
 }
 
@@ -165,31 +270,35 @@ static void write_probes(struct json *j, const struct profile_probes *probes)
 static int write_json(const struct profile *p, const struct sink_options *opts, FILE *out)
 {
 	struct json j = JSON_INIT(out);
-	uint32_t *ids;
+	struct listing *functions;
 	size_t i;
 
-	ids = calloc(p->functions_cnt + 1, sizeof(*ids));
-	if (!ids)
+	functions = calloc(p->functions_cnt + 1, sizeof(*functions));
+	if (!functions)
 		return -ENOMEM;
 	stream__begin();
 	json_open(&j, '{');
 	json_member_u64(&j, "schema", JSON_SCHEMA);
 	json_member_string(&j, "proftrace", PROFTRACE_VERSION);
 	write_target(&j, &p->target);
-	json_key(&j, "start_time");
-	json_double(&j, p->start_time);
+	json_member_double(&j, "start_time", p->start_time);
 	json_member_u64(&j, "duration_ns", p->duration_ns);
-	write_functions(&j, p, ids);
+	write_functions(&j, p, functions);
 	json_member_open(&j, "threads", '[');
 	for (i = 0; i < p->threads_cnt; i++)
 		if (p->threads[i].first_root)
-			write_thread(&j, p, &p->threads[i], ids);
+			write_thread(&j, p, &p->threads[i], functions);
 	json_close(&j, ']');
 	write_accounting(&j, &p->accounting);
+	write_budget(&j, p);
+	json_member_open(&j, "dropped", '[');
+	for (i = 0; i < p->drops_cnt; i++)
+		write_drop(&j, p, &p->drops[i], &functions[p->drops[i].function]);
+	json_close(&j, ']');
 	write_probes(&j, &p->probes);
 	json_close(&j, '}');
 	fputc('\n', out);
-	free(ids);
+	free(functions);
 	return stream__end(out);
 }
 

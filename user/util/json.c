@@ -163,6 +163,12 @@ void json_member_u64(struct json *j, const char *key, uint64_t v)
 	json_u64(j, v);
 }
 
+void json_member_double(struct json *j, const char *key, double v)
+{
+	json_key(j, key);
+	json_double(j, v);
+}
+
 void json_member_open(struct json *j, const char *key, char bracket)
 {
 	json_key(j, key);
