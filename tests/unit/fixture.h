@@ -76,6 +76,20 @@ static inline uint32_t fixture_node(struct profile *p, uint32_t thread, uint32_t
 	return p->nodes_cnt++;
 }
 
+/* Buckets and drops come in their order. */
+static inline void fixture_bucket(struct profile *p, uint32_t function, uint32_t bucket,
+				  uint64_t calls)
+{
+	p->buckets = fixture_grow(p->buckets, p->buckets_cnt, sizeof(*p->buckets));
+	p->buckets[p->buckets_cnt++] = (struct profile_bucket){function, bucket, calls};
+}
+
+static inline void fixture_drop(struct profile *p, struct profile_drop drop)
+{
+	p->drops = fixture_grow(p->drops, p->drops_cnt, sizeof(*p->drops));
+	p->drops[p->drops_cnt++] = drop;
+}
+
 static inline void fixture_finish(struct profile *p)
 {
 	assert_int_equal(profile__link(p), 0);

@@ -185,6 +185,138 @@ static void test_saturates(void **state)
 	assert_int_equal(delta->nodes[1].stats.max_ns, now->nodes[1].stats.max_ns);
 }
 
+static uint32_t add(struct profile *p, uint32_t parent, uint32_t function, struct call_stats stats)
+{
+	uint32_t n =
+		fixture_node(p, 0, parent, function, stats.calls, stats.total_ns, stats.self_ns);
+
+	p->nodes[n].stats = stats;
+	return n;
+}
+
+/* Own figures are subtracted, inclusive ones summed up; no one waits for longer than it took. */
+static void test_all_figures(void **state)
+{
+	const struct call_stats *s;
+	uint32_t n;
+
+	before = make();
+	fixture_thread(before, 1, 1, "x");
+	n = add(before, 0, 0, (struct call_stats){1, 100, 60, 50, 20, 150, 100, 9, 5, 1, 100});
+	add(before, n, 1, (struct call_stats){4, 40, 40, 30, 30, 50, 50, 4, 4, 1, 30});
+
+	now = make();
+	fixture_thread(now, 1, 1, "x");
+	n = add(now, 0, 0, (struct call_stats){3, 300, 110, 220, 90, 400, 170, 20, 7, 1, 120});
+	add(now, n, 1, (struct call_stats){9, 190, 190, 130, 130, 230, 230, 13, 13, 1, 50});
+	subtract();
+	s = &find(delta, 0, "f")->stats;
+	assert_int_equal(s->self_ns, 50);
+	assert_int_equal(s->off_self_ns, 50); /* not 70 */
+	assert_int_equal(s->raw_self_ns, 70);
+	assert_int_equal(s->self_error_ns, 2);
+	assert_int_equal(s->total_ns, 50 + 150);
+	assert_int_equal(s->off_ns, 50 + 100);
+	assert_int_equal(s->raw_total_ns, 70 + 180);
+	assert_int_equal(s->error_ns, 2 + 9);
+	s = &find(delta, 0, "fg")->stats;
+	assert_int_equal(s->calls, 5);
+	assert_int_equal(s->off_ns, 100);
+	assert_int_equal(s->error_ns, 9);
+	assert_int_equal(delta->functions[0].stats.raw_total_ns, 250);
+	assert_int_equal(delta->functions[1].spent_ns, 150);
+}
+
+/* Correction may have left nothing of an open call's time. */
+static void test_raw_time_is_news(void **state)
+{
+	before = make();
+	fixture_thread(before, 1, 1, "x");
+	add(before, 0, 0, (struct call_stats){.calls = 1, .raw_total_ns = 9, .raw_self_ns = 9});
+	now = make();
+	fixture_thread(now, 1, 1, "x");
+	add(now, 0, 0, (struct call_stats){.calls = 1, .raw_total_ns = 12, .raw_self_ns = 12});
+	subtract();
+	assert_int_equal(find(delta, 0, "f")->stats.raw_total_ns, 3);
+}
+
+static void test_accounts(void **state)
+{
+	before = make();
+	before->accounting = (struct profile_accounting){
+		.dropped = 1, .probe_ns = 20, .cpu_ns = 300, .undistributed = 4000};
+	now = make();
+	now->accounting = (struct profile_accounting){
+		.dropped = 11, .probe_ns = 25, .cpu_ns = 1300, .undistributed = 4007};
+	now->max_overhead = 5;
+	subtract();
+	assert_int_equal(delta->accounting.dropped, 10);
+	assert_int_equal(delta->accounting.probe_ns, 5);
+	assert_int_equal(delta->accounting.cpu_ns, 1000);
+	assert_int_equal(delta->accounting.undistributed, 7);
+	assert_true(delta->max_overhead == 5);
+}
+
+static void expect_buckets(const struct profile_bucket *expected, size_t cnt)
+{
+	assert_int_equal(delta->buckets_cnt, cnt);
+	for (size_t i = 0; i < cnt; i++) {
+		assert_int_equal(delta->buckets[i].function, expected[i].function);
+		assert_int_equal(delta->buckets[i].bucket, expected[i].bucket);
+		assert_int_equal(delta->buckets[i].calls, expected[i].calls);
+	}
+}
+
+static void test_buckets(void **state)
+{
+	before = make();
+	fixture_bucket(before, 0, 7, 5);
+	fixture_bucket(before, 1, 3, 1);
+	fixture_bucket(before, 1, 9, 6);
+	now = make();
+	fixture_bucket(now, 0, 3, 2); /* new */
+	fixture_bucket(now, 0, 7, 5); /* no news */
+	fixture_bucket(now, 0, 9, 1);
+	fixture_bucket(now, 1, 3, 4);
+	fixture_bucket(now, 1, 9, 7);
+	fixture_bucket(now, 2, 3, 8);
+	subtract();
+	expect_buckets(
+		(struct profile_bucket[]){{0, 3, 2}, {0, 9, 1}, {1, 3, 3}, {1, 9, 1}, {2, 3, 8}},
+		5);
+	/* `now` has its own still. */
+	assert_int_equal(now->buckets_cnt, 6);
+	assert_int_equal(now->buckets[3].calls, 4);
+}
+
+static void test_drops(void **state)
+{
+	before = make();
+	fixture_drop(before, (struct profile_drop){.function = 2, .at_ns = 1});
+	now = make();
+	fixture_drop(now, (struct profile_drop){.function = 2, .at_ns = 1});
+	fixture_drop(now, (struct profile_drop){.function = 0, .at_ns = 5});
+	fixture_drop(now, (struct profile_drop){.function = 1, .at_ns = 6});
+	subtract();
+	assert_int_equal(delta->drops_cnt, 2);
+	assert_int_equal(delta->drops[0].function, 0);
+	assert_int_equal(delta->drops[1].at_ns, 6);
+	assert_int_equal(now->drops_cnt, 3);
+	assert_int_equal(now->drops[0].function, 2);
+}
+
+static void test_copies_share_nothing(void **state)
+{
+	now = make();
+	fixture_bucket(now, 0, 7, 5);
+	fixture_drop(now, (struct profile_drop){.function = 2});
+	subtract();
+	expect_buckets((struct profile_bucket[]){{0, 7, 5}}, 1);
+	assert_ptr_not_equal(delta->buckets, now->buckets);
+	assert_int_equal(delta->drops_cnt, 1);
+	assert_ptr_not_equal(delta->drops, now->drops);
+}
+
 /* Wide and deep enough for anything but linear time to show. */
 static struct profile *make_big(uint64_t calls)
 {
@@ -220,6 +352,12 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_no_news_at_all, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_reused_tid_is_another_thread, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_saturates, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_all_figures, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_raw_time_is_news, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_accounts, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_buckets, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_drops, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_copies_share_nothing, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_big, setup, teardown),
 	};
 

@@ -3,6 +3,7 @@
 
 #include "fixture.h"
 #include "calls/merge.h"
+#include "calls/prune.h"
 
 static void expect_children(const struct profile *p, uint32_t first, const uint32_t *expected,
 			    size_t cnt)
@@ -78,6 +79,10 @@ static void test_summarize_counts_recursion_once(void **state)
 	assert_int_equal(p->functions[f].stats.calls, 5);
 	assert_int_equal(p->functions[f].stats.total_ns, 1007);
 	assert_int_equal(p->functions[f].stats.self_ns, 407);
+	assert_int_equal(p->functions[f].spent_ns, 1707);
+	/* Doing it again changes nothing. */
+	assert_int_equal(profile__summarize(p), 0);
+	assert_int_equal(p->functions[f].spent_ns, 1707);
 	assert_int_equal(p->functions[f].stats.min_ns, 175);
 	assert_int_equal(p->functions[f].stats.max_ns, 1000);
 	assert_int_equal(p->functions[g].stats.calls, 11);
@@ -109,6 +114,64 @@ static void test_depth(void **state)
 	assert_int_equal(p->functions[f].stats.calls, 300000);
 	assert_int_equal(p->functions[f].stats.total_ns, 300000);
 	assert_int_equal(p->functions[f].stats.self_ns, 300000);
+	profile__free(p);
+}
+
+/* f takes 700 ns at once, g 300 ns and 350 ns by two paths, h too little. */
+static struct profile *make_prunable(void)
+{
+	struct profile *p = fixture_new();
+	uint32_t f = fixture_function(p, "f"), g = fixture_function(p, "g");
+	uint32_t h = fixture_function(p, "h");
+
+	fixture_thread(p, 1, 1, "x");
+	fixture_thread(p, 1, 2, "x");
+	fixture_node(p, 0, 3, g, 7, 300, 200); /* 1, before its parent */
+	fixture_node(p, 0, 1, h, 9, 100, 100); /* 2 */
+	fixture_node(p, 0, 0, f, 1, 700, 350); /* 3 */
+	fixture_node(p, 0, 3, h, 2, 50, 50);   /* 4 */
+	fixture_node(p, 1, 0, g, 4, 350, 350); /* 5 */
+	fixture_finish(p);
+	return p;
+}
+
+static void test_prune(void **state)
+{
+	struct profile *p = make_prunable();
+	const struct profile_node *n;
+
+	assert_int_equal(profile__prune(p, 0), 0);
+	assert_int_equal(p->nodes_cnt, 1 + 5);
+	assert_int_equal(profile__prune(p, 300), 0);
+	assert_int_equal(p->nodes_cnt, 1 + 3);
+	n = &p->nodes[p->threads[0].first_root];
+	assert_int_equal(n->stats.total_ns, 700);
+	n = &p->nodes[n->first_child];
+	assert_int_equal(n->stats.total_ns, 300);
+	assert_int_equal(n->next_sibling, 0);
+	assert_int_equal(n->first_child, 0);
+	assert_int_not_equal(p->threads[1].first_root, 0);
+	assert_false(p->functions[0].hidden || p->functions[1].hidden);
+	assert_true(p->functions[2].hidden);
+	/* Figures stay. */
+	assert_int_equal(p->functions[2].stats.calls, 11);
+	assert_int_equal(p->functions[1].spent_ns, 650);
+	assert_int_equal(p->accounting.entered, 23);
+	profile__free(p);
+}
+
+/* No path of g takes as long, but all of them do. */
+static void test_prune_all_paths_of_a_function(void **state)
+{
+	struct profile *p = make_prunable();
+
+	assert_int_equal(profile__prune(p, 400), 0);
+	assert_int_equal(p->nodes_cnt, 1 + 1);
+	assert_int_equal(p->threads[1].first_root, 0);
+	assert_false(p->functions[1].hidden);
+	assert_int_equal(profile__prune(p, 701), 0);
+	assert_int_equal(p->nodes_cnt, 1);
+	assert_true(p->functions[0].hidden);
 	profile__free(p);
 }
 
@@ -149,6 +212,42 @@ static void test_merge_within_processes(void **state)
 	assert_int_equal(root->stats.min_ns, 100);
 	assert_int_equal(root->stats.max_ns, 101);
 	assert_int_equal(m->functions[0].stats.calls, p->functions[0].stats.calls);
+	profile__free(m);
+	profile__free(p);
+}
+
+static void test_merge_adds_all_figures(void **state)
+{
+	struct profile *p = fixture_new(), *m = NULL;
+	const struct call_stats *s;
+
+	fixture_function(p, "f");
+	for (int i = 0; i < 2; i++) {
+		fixture_thread(p, 1, 1 + i, "x");
+		fixture_node(p, i, 0, 0, 1, 1, 1);
+		p->nodes[1 + i].stats = (struct call_stats){
+			1 + i, 20 + i, 10 + i, 6 + i, 5 + i, 40 + i, 30 + i, 4 + i, 3 + i, 2, 50};
+	}
+	fixture_bucket(p, 0, 4, 3);
+	fixture_drop(p, (struct profile_drop){.at_ns = 7});
+	fixture_finish(p);
+	assert_int_equal(profile__merge_threads(p, MERGE_PROCESS, &m), 0);
+	s = &m->nodes[1].stats;
+	assert_int_equal(s->calls, 3);
+	assert_int_equal(s->total_ns, 41);
+	assert_int_equal(s->self_ns, 21);
+	assert_int_equal(s->off_ns, 13);
+	assert_int_equal(s->off_self_ns, 11);
+	assert_int_equal(s->raw_total_ns, 81);
+	assert_int_equal(s->raw_self_ns, 61);
+	assert_int_equal(s->error_ns, 9);
+	assert_int_equal(s->self_error_ns, 7);
+	assert_int_equal(m->buckets_cnt, 1);
+	assert_int_equal(m->buckets[0].calls, 3);
+	assert_ptr_not_equal(m->buckets, p->buckets);
+	assert_int_equal(m->drops_cnt, 1);
+	assert_int_equal(m->drops[0].at_ns, 7);
+	assert_ptr_not_equal(m->drops, p->drops);
 	profile__free(m);
 	profile__free(p);
 }
@@ -245,7 +344,10 @@ int main(void)
 		cmocka_unit_test(test_summarize_counts_recursion_once),
 		cmocka_unit_test(test_uncalled_function),
 		cmocka_unit_test(test_depth),
+		cmocka_unit_test(test_prune),
+		cmocka_unit_test(test_prune_all_paths_of_a_function),
 		cmocka_unit_test(test_merge_within_processes),
+		cmocka_unit_test(test_merge_adds_all_figures),
 		cmocka_unit_test(test_merge_across_processes),
 		cmocka_unit_test(test_lanes_are_joined),
 		cmocka_unit_test(test_threads_without_lanes_stay),

@@ -8,6 +8,7 @@
 #include "calls/copy.h"
 #include "calls/path_map.h"
 #include "calls/profile.h"
+#include "calls/squeeze.h"
 #include "calls/walk.h"
 
 #define NO_THREAD UINT32_MAX
@@ -18,7 +19,6 @@ struct delta {
 	struct path_map map;   /* paths of `before` */
 	uint32_t *old_threads; /* by thread of `to`: the same one in `before`, or NO_THREAD */
 	uint32_t *old_nodes;   /* by node of `to`: the same path in `before`, or 0 */
-	uint64_t *below_ns;    /* by node of `to`: inclusive time of its callees */
 	bool *news;	       /* by node of `to` */
 };
 
@@ -89,29 +89,44 @@ static void subtract(uint64_t *now, uint64_t before)
 	*now = *now > before ? *now - before : 0;
 }
 
+/* Leaves the node's inclusive figures at its own: sum_node() adds those of its callees. The figures
+ * of open calls may be a moment apart, so that they can fall back: then they are cut at 0. */
 static void subtract_node(struct delta *d, uint32_t node)
 {
-	struct profile_node *n = &d->to->nodes[node];
-	uint32_t old = d->old_nodes[node] = find_old(d, n);
+	struct call_stats *s = &d->to->nodes[node].stats;
+	uint32_t old = d->old_nodes[node] = find_old(d, &d->to->nodes[node]);
 
 	if (old) {
-		const struct call_stats *s = &d->before->nodes[old].stats;
+		const struct call_stats *before = &d->before->nodes[old].stats;
 
-		subtract(&n->stats.calls, s->calls);
-		subtract(&n->stats.self_ns, s->self_ns);
+		subtract(&s->calls, before->calls);
+		subtract(&s->self_ns, before->self_ns);
+		subtract(&s->off_self_ns, before->off_self_ns);
+		subtract(&s->raw_self_ns, before->raw_self_ns);
+		subtract(&s->self_error_ns, before->self_error_ns);
 	}
-	d->news[node] = n->stats.calls || n->stats.self_ns;
+	if (s->off_self_ns > s->self_ns)
+		s->off_self_ns = s->self_ns;
+	s->total_ns = s->self_ns;
+	s->off_ns = s->off_self_ns;
+	s->raw_total_ns = s->raw_self_ns;
+	s->error_ns = s->self_error_ns;
+	d->news[node] = s->calls || s->self_ns || s->raw_self_ns;
 }
 
-/* What is below the node is done. The figures of open calls may be a moment apart, so self times
- * can fall back and are cut at 0; their sums are what keeps inclusive times above their callees'.
- */
+/* What is below the node is done: tells its caller. Sums are what keeps inclusive times above their
+ * callees'. */
 static void sum_node(struct delta *d, uint32_t node)
 {
-	struct profile_node *n = &d->to->nodes[node];
+	const struct profile_node *n = &d->to->nodes[node];
+	struct call_stats *caller = &d->to->nodes[n->parent].stats;
 
-	n->stats.total_ns = n->stats.self_ns + d->below_ns[node];
-	d->below_ns[n->parent] += n->stats.total_ns;
+	if (!n->parent)
+		return;
+	caller->total_ns += n->stats.total_ns;
+	caller->off_ns += n->stats.off_ns;
+	caller->raw_total_ns += n->stats.raw_total_ns;
+	caller->error_ns += n->stats.error_ns;
 	if (d->news[node])
 		d->news[n->parent] = true;
 }
@@ -128,22 +143,34 @@ static void subtract_thread(struct delta *d, const struct profile_thread *t)
 	}
 }
 
-/* Keeps the nodes with news, in their order. Parents may stand behind their children. */
-static void squeeze(struct delta *d)
+/* Both are sorted. Buckets without news are left out. */
+static void subtract_buckets(struct profile *now, const struct profile *before)
 {
-	struct profile_node *nodes = d->to->nodes;
-	uint32_t *renumbered = d->old_nodes; /* no longer needed as what it was */
-	size_t i, cnt = 1;
+	const struct profile_bucket *old = before->buckets, *end = old + before->buckets_cnt;
+	size_t i, cnt = 0;
 
-	for (i = 1; i < d->to->nodes_cnt; i++)
-		renumbered[i] = d->news[i] ? cnt++ : 0;
-	for (i = 1; i < d->to->nodes_cnt; i++) {
-		if (!d->news[i])
-			continue;
-		nodes[renumbered[i]] = nodes[i];
-		nodes[renumbered[i]].parent = renumbered[nodes[i].parent];
+	for (i = 0; i < now->buckets_cnt; i++) {
+		struct profile_bucket b = now->buckets[i];
+
+		while (old < end && (old->function < b.function ||
+				     (old->function == b.function && old->bucket < b.bucket)))
+			old++;
+		if (old < end && old->function == b.function && old->bucket == b.bucket)
+			subtract(&b.calls, old->calls);
+		if (b.calls)
+			now->buckets[cnt++] = b;
 	}
-	d->to->nodes_cnt = cnt;
+	now->buckets_cnt = cnt;
+}
+
+/* Drops are only ever added. */
+static void subtract_drops(struct profile *now, const struct profile *before)
+{
+	size_t old = before->drops_cnt < now->drops_cnt ? before->drops_cnt : now->drops_cnt;
+
+	now->drops_cnt -= old;
+	if (old)
+		memmove(now->drops, now->drops + old, now->drops_cnt * sizeof(*now->drops));
 }
 
 static void subtract_summary(struct profile *now, const struct profile *before)
@@ -156,6 +183,10 @@ static void subtract_summary(struct profile *now, const struct profile *before)
 	a->open -= before->accounting.open;
 	subtract(&a->lost, before->accounting.lost);
 	subtract(&a->deep, before->accounting.deep);
+	subtract(&a->dropped, before->accounting.dropped);
+	subtract(&a->probe_ns, before->accounting.probe_ns);
+	subtract(&a->cpu_ns, before->accounting.cpu_ns);
+	subtract(&a->undistributed, before->accounting.undistributed);
 	/* The interval begins where the earlier profile ended. */
 	now->start_time += (double)before->duration_ns / 1e9;
 	subtract(&now->duration_ns, before->duration_ns);
@@ -168,9 +199,8 @@ static int subtract_profile(struct delta *d)
 
 	d->old_threads = calloc(d->to->threads_cnt + 1, sizeof(*d->old_threads));
 	d->old_nodes = calloc(d->to->nodes_cnt + 1, sizeof(*d->old_nodes));
-	d->below_ns = calloc(d->to->nodes_cnt + 1, sizeof(*d->below_ns));
 	d->news = calloc(d->to->nodes_cnt + 1, sizeof(*d->news));
-	if (!d->old_threads || !d->old_nodes || !d->below_ns || !d->news)
+	if (!d->old_threads || !d->old_nodes || !d->news)
 		return -ENOMEM;
 	err = path_map__init(&d->map, d->before->nodes_cnt);
 	if (err)
@@ -181,7 +211,10 @@ static int subtract_profile(struct delta *d)
 	map_paths(d);
 	for (i = 0; i < d->to->threads_cnt; i++)
 		subtract_thread(d, &d->to->threads[i]);
-	squeeze(d);
+	/* The old paths' numbers have served: their room is used again. */
+	squeeze_nodes(d->to, d->news, d->old_nodes);
+	subtract_buckets(d->to, d->before);
+	subtract_drops(d->to, d->before);
 	subtract_summary(d->to, d->before);
 	return profile__link(d->to);
 }
@@ -196,9 +229,13 @@ static int copy_profile(const struct profile *p, struct profile **out)
 	to->functions = NULL;
 	to->threads = NULL;
 	to->nodes = NULL;
+	to->buckets = NULL;
+	to->drops = NULL;
 	if (copy_array(p->functions, p->functions_cnt, sizeof(*p->functions), &to->functions) ||
 	    copy_array(p->threads, p->threads_cnt, sizeof(*p->threads), &to->threads) ||
-	    copy_array(p->nodes, p->nodes_cnt, sizeof(*p->nodes), &to->nodes))
+	    copy_array(p->nodes, p->nodes_cnt, sizeof(*p->nodes), &to->nodes) ||
+	    copy_array(p->buckets, p->buckets_cnt, sizeof(*p->buckets), &to->buckets) ||
+	    copy_array(p->drops, p->drops_cnt, sizeof(*p->drops), &to->drops))
 		return -ENOMEM;
 	/* The walk needs links, whether or not the original has them. */
 	return profile__link(to);
@@ -217,7 +254,6 @@ int profile__delta(const struct profile *now, const struct profile *before, stru
 	path_map__fini(&d.map);
 	free(d.old_threads);
 	free(d.old_nodes);
-	free(d.below_ns);
 	free(d.news);
 	if (err)
 		profile__free(d.to);

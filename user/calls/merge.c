@@ -76,6 +76,12 @@ static void add_stats(struct call_stats *sum, const struct call_stats *s)
 	sum->calls += s->calls;
 	sum->total_ns += s->total_ns;
 	sum->self_ns += s->self_ns;
+	sum->off_ns += s->off_ns;
+	sum->off_self_ns += s->off_self_ns;
+	sum->raw_total_ns += s->raw_total_ns;
+	sum->raw_self_ns += s->raw_self_ns;
+	sum->error_ns += s->error_ns;
+	sum->self_error_ns += s->self_error_ns;
 	if (s->min_ns < sum->min_ns)
 		sum->min_ns = s->min_ns;
 	if (s->max_ns > sum->max_ns)
@@ -135,6 +141,8 @@ static int merge_alloc(struct merge *m)
 		return -ENOMEM;
 	*to = *from;
 	to->functions = NULL;
+	to->buckets = NULL;
+	to->drops = NULL;
 	to->threads = calloc(from->threads_cnt + 1, sizeof(*to->threads));
 	to->threads_cnt = 0;
 	to->nodes = calloc(from->nodes_cnt + 1, sizeof(*to->nodes));
@@ -144,7 +152,9 @@ static int merge_alloc(struct merge *m)
 	if (!to->threads || !to->nodes || !m->order || !m->merged)
 		return -ENOMEM;
 	if (copy_array(from->functions, from->functions_cnt, sizeof(*to->functions),
-		       &to->functions))
+		       &to->functions) ||
+	    copy_array(from->buckets, from->buckets_cnt, sizeof(*to->buckets), &to->buckets) ||
+	    copy_array(from->drops, from->drops_cnt, sizeof(*to->drops), &to->drops))
 		return -ENOMEM;
 	return path_map__init(&m->map, from->nodes_cnt);
 }

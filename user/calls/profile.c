@@ -112,19 +112,23 @@ int profile__summarize(struct profile *p)
 	on_path = calloc(p->functions_cnt + 1, sizeof(*on_path));
 	if (!on_path)
 		return -ENOMEM;
-	for (i = 0; i < p->functions_cnt; i++)
+	for (i = 0; i < p->functions_cnt; i++) {
 		p->functions[i].stats = (struct call_stats){.min_ns = UINT64_MAX};
+		p->functions[i].spent_ns = 0;
+	}
 	for (i = 0; i < p->threads_cnt; i++) {
 		struct walk w = walk__from(p, p->threads[i].first_root);
 
 		while (walk__next(&w)) {
 			const struct profile_node *n = &p->nodes[w.node];
 
-			if (w.entering)
-				add_node(&p->functions[n->function].stats, &n->stats,
-					 !on_path[n->function]++);
-			else
+			if (!w.entering) {
 				on_path[n->function]--;
+				continue;
+			}
+			add_node(&p->functions[n->function].stats, &n->stats,
+				 !on_path[n->function]++);
+			p->functions[n->function].spent_ns += n->stats.total_ns;
 		}
 	}
 	free(on_path);

@@ -56,7 +56,9 @@ struct profile_function {
 	const char *file;	 /* source file; NULL: unknown */
 	uint32_t line;		 /* 0: unknown */
 	struct call_stats stats; /* set by profile__summarize(); recursive time counted once */
-	uint32_t sampled; /* from its drop on one call in so many was kept, and scaled; 0: exact */
+	uint64_t spent_ns; /* also set by it: as stats.total_ns, but with that of each recursion */
+	uint32_t sampled;  /* from its drop on one call in so many was kept, and scaled; 0: exact */
+	bool hidden;	   /* is not to be listed: see calls/prune.h */
 };
 
 struct profile_node {
@@ -172,7 +174,8 @@ int profile__summarize(struct profile *p);
 /* *out = now - before: the calls and times that are new in `now`, paths without news left out, for
  * interval output. Lanes are matched by all that identifies them, paths within them; function
  * indexes must mean the same in both. `before` may be NULL: then a copy of `now`. min_ns and max_ns
- * are those of `now` (an interval's own are not known). open is by how much
+ * are those of `now` (an interval's own are not known). Drops are those that `before` has not.
+ * open is by how much
  * the number of open calls has changed, so that the accounts of a delta balance too. start_time
  * moves to where `before` ended. *out is linked and summarized; the caller frees it. */
 int profile__delta(const struct profile *now, const struct profile *before, struct profile **out);

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "calls/prune.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "calls/profile.h"
+#include "calls/squeeze.h"
+#include "calls/walk.h"
+
+/* A callee has never more time than its caller: but if it had, it could not stay alone. */
+static void mark_paths(const struct profile *p, uint64_t min_total_ns, bool *keep)
+{
+	for (size_t i = 0; i < p->threads_cnt; i++) {
+		struct walk w = walk__from(p, p->threads[i].first_root);
+
+		while (walk__next(&w)) {
+			const struct profile_node *n = &p->nodes[w.node];
+
+			if (w.entering)
+				keep[w.node] = n->stats.total_ns >= min_total_ns &&
+					       (!n->parent || keep[n->parent]);
+		}
+	}
+}
+
+int profile__prune(struct profile *p, uint64_t min_total_ns)
+{
+	bool *keep;
+	uint32_t *numbers;
+	int err = -ENOMEM;
+
+	if (!min_total_ns)
+		return 0;
+	keep = calloc(p->nodes_cnt + 1, sizeof(*keep));
+	numbers = calloc(p->nodes_cnt + 1, sizeof(*numbers));
+	if (keep && numbers) {
+		mark_paths(p, min_total_ns, keep);
+		squeeze_nodes(p, keep, numbers);
+		for (size_t i = 0; i < p->functions_cnt; i++)
+			p->functions[i].hidden = p->functions[i].stats.total_ns < min_total_ns;
+		err = profile__link(p);
+	}
+	free(keep);
+	free(numbers);
+	return err;
+}
