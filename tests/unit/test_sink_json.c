@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "fixture.h"
+#include "calls/prune.h"
 
 static const struct sink_options plain;
 
@@ -126,7 +127,6 @@ static void expect_part(const struct profile *p, const char *part)
 
 static void test_times(void **state)
 {
-	static const struct profile_bucket buckets[] = {{0, 8, 1}, {0, 16, 2}, {0, 23, 1}};
 	struct profile *p = fixture_new();
 
 	fixture_function(p, "f");
@@ -145,9 +145,9 @@ static void test_times(void **state)
 		.min_ns = 8,
 		.max_ns = 31,
 	};
-	p->buckets = malloc(sizeof(buckets));
-	memcpy(p->buckets, buckets, sizeof(buckets));
-	p->buckets_cnt = 3;
+	fixture_bucket(p, 0, 8, 1);
+	fixture_bucket(p, 0, 16, 2);
+	fixture_bucket(p, 0, 23, 1);
 	fixture_finish(p);
 #define THESE                                                                \
 	"\"off_ns\":30,\"off_self_ns\":25,\"cpu_ns\":70,\"cpu_self_ns\":65," \
@@ -161,16 +161,10 @@ static void test_times(void **state)
 /* A dropped function that has no calls is no function of the document, and named all the same. */
 static void test_budget(void **state)
 {
-	static const struct profile_drop drops[] = {
-		{2, 500000000, 1234.5, 12.25, 0, "dear and small"},
-		{1, 700000000, 10, 1, 100, "dear"},
-	};
 	struct profile *p = fixture_small();
 
-	p->drops = malloc(sizeof(drops));
-	memcpy(p->drops, drops, sizeof(drops));
-	p->drops_cnt = 2;
-	p->drops[0].function = 4;
+	fixture_drop(p, (struct profile_drop){4, 500000000, 1234.5, 12.25, 0, "dear and small"});
+	fixture_drop(p, (struct profile_drop){1, 700000000, 10, 1, 100, "dear"});
 	p->functions[1].sampled = 100;
 	p->max_overhead = 2.5;
 	p->accounting.dropped = 7;
@@ -187,6 +181,21 @@ static void test_budget(void **state)
 		       "{\"function\":1,\"name\":\"work\",\"module\":\"/usr/bin/prog\","
 		       "\"at_ns\":700000000,\"calls_per_second\":10,\"cost_percent\":1,"
 		       "\"sampled\":100,\"reason\":\"dear\"}],\"probes\":");
+	profile__free(p);
+}
+
+static void test_hidden_functions(void **state)
+{
+	struct profile *p = fixture_small();
+	char *text;
+
+	assert_int_equal(profile__prune(p, 7000), 0); /* leaf has less */
+	text = fixture_write(&sink_json, p, &plain);
+	assert_non_null(strstr(text, "{\"id\":2,\"name\":\"idle\""));
+	assert_null(strstr(text, "leaf"));
+	assert_null(strstr(text, "\"function\":3"));
+	assert_non_null(strstr(text, "\"entered\":1239"));
+	free(text);
 	profile__free(p);
 }
 
@@ -236,6 +245,7 @@ int main(void)
 		cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_times),
 		cmocka_unit_test(test_budget),
+		cmocka_unit_test(test_hidden_functions),
 		cmocka_unit_test(test_open_call_has_no_min),
 		cmocka_unit_test(test_depth),
 	};

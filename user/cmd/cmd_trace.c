@@ -20,6 +20,7 @@
 #include "calibrate/calibrate.h"
 #include "calls/merge.h"
 #include "calls/profile.h"
+#include "calls/prune.h"
 #include "cli/options.h"
 #include "cmd/describe.h"
 #include "cmd/replan.h"
@@ -212,6 +213,8 @@ static int run_emit(struct run *r, uint64_t until_ns)
 		err = profile__join_lanes(shown);
 	if (!err)
 		err = profile__summarize(*shown);
+	if (!err)
+		err = profile__prune(*shown, r->o->min_time_ns);
 	if (!err && until_ns == r->stop_ns && now->accounting.deep)
 		log_info(
 			"%llu calls were nested deeper than the kernel reports returns (64): their "

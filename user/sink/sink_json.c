@@ -118,7 +118,7 @@ static void write_function(struct json *j, const struct profile *p, uint32_t fun
 	json_close(j, '}');
 }
 
-/* Lists the functions that were seen: functions[i].id is i. */
+/* Lists the functions that were seen and are not hidden: functions[i].id is i. */
 static void write_functions(struct json *j, const struct profile *p, struct listing *functions)
 {
 	uint32_t id = 0;
@@ -132,7 +132,7 @@ static void write_functions(struct json *j, const struct profile *p, struct list
 	for (i = 0; i < p->functions_cnt; i++) {
 		struct listing *l = &functions[i];
 
-		l->listed = l->listed || p->functions[i].stats.calls;
+		l->listed = (l->listed || p->functions[i].stats.calls) && !p->functions[i].hidden;
 		if (!l->listed)
 			continue;
 		l->id = id++;
