@@ -52,7 +52,8 @@ static __always_inline u64 frame_close(struct wire_lane *lane, struct wire_frame
 		if (self > inside)
 			child += others * (self - inside);
 		/* Their entry probes were hit all the same. */
-		outside += others * (in->inside_ns + in->outside_ns);
+		outside += others *
+			   (in->inside_ns + in->outside_ns - cost_of(WIRE_COST_SPARED)->outside_ns);
 	}
 	if (caller) {
 		caller->child_ns += child;

@@ -167,6 +167,8 @@ int on_thread_exit(void *ctx __attribute__((unused)))
 	struct task_struct *task = bpf_get_current_task_btf();
 	bool last = !task->signal->live.counter;
 
+	if (last && (home_of(task) || is_target(task->tgid)))
+		note_cpu_time();
 	thread_exit(last);
 	if (last)
 		on_process_end(bpf_get_current_pid_tgid() >> 32);

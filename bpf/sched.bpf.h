@@ -8,6 +8,26 @@
 
 #include "places.bpf.h"
 
+/* CPU time of processes that have ended: nobody can ask for it any more. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1024);
+	__type(key, u32);
+	__type(value, u64);
+} cpu_of_ended SEC(".maps");
+
+/* The current thread is the last of its process. */
+static __always_inline void note_cpu_time(void)
+{
+	const struct task_struct *task = bpf_get_current_task_btf(), *leader = task->group_leader;
+	u64 ns = task->signal->sum_sched_runtime + task->se.sum_exec_runtime;
+	u32 tgid = task->tgid;
+
+	if (task->pid != task->tgid)
+		ns += leader->se.sum_exec_runtime;
+	bpf_map_update_elem(&cpu_of_ended, &tgid, &ns, BPF_ANY);
+}
+
 /* The home of a thread that need not be the current one, if it has one. */
 static __always_inline struct wire_lane *home_of(const struct task_struct *task)
 {

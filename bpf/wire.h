@@ -65,6 +65,7 @@ enum wire_cost_class {
 	WIRE_COST_EXIT_JMP,  /* an emulated jump */
 	WIRE_COST_EXIT_JCC,
 	WIRE_COST_NEW_CALLEE, /* another callee than the one before: a look-up (outside) */
+	WIRE_COST_SPARED,     /* by an entry that is passed over, of its cost (outside) */
 	WIRE_COST_CLASSES,
 	WIRE_COST_MASK = 31,
 };

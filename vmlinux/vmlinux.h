@@ -58,12 +58,18 @@ typedef struct {
 } atomic_t;
 
 struct signal_struct {
-	atomic_t live; /* threads that have not ended */
+	atomic_t live;		  /* threads that have not ended */
+	__u64 sum_sched_runtime; /* of those that have */
+};
+
+struct sched_entity {
+	__u64 sum_exec_runtime;
 };
 
 struct mm_struct;
 
 struct task_struct {
+	struct sched_entity se;
 	struct mm_struct *mm;
 	struct signal_struct *signal;
 	int pid;

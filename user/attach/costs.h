@@ -20,4 +20,13 @@ static inline uint64_t probe_costs__call(const struct probe_costs *c, uint32_t e
 	return (uint64_t)in->inside_ns + in->outside_ns + out->inside_ns + out->outside_ns;
 }
 
+/* The same of a hit that is passed over, as the function has been dropped. */
+static inline uint64_t probe_costs__passed(const struct probe_costs *c, uint32_t entry)
+{
+	uint64_t whole = probe_costs__call(c, entry, WIRE_COST_NONE);
+	uint64_t spared = c->classes[WIRE_COST_SPARED].outside_ns;
+
+	return whole > spared ? whole - spared : 0;
+}
+
 #endif

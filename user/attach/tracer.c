@@ -343,6 +343,14 @@ void tracer__close_gate(struct tracer *tr)
 	__atomic_store_n(&tr->skel->bss->gate_open, false, __ATOMIC_SEQ_CST);
 }
 
+bool tracer__cpu_of_ended(const struct tracer *tr, pid_t pid, uint64_t *ns)
+{
+	uint32_t tgid = pid;
+
+	return !bpf_map__lookup_elem(tr->skel->maps.cpu_of_ended, &tgid, sizeof(tgid), ns,
+				     sizeof(*ns), 0);
+}
+
 void tracer__detach(struct tracer *tr)
 {
 	groups__detach(&tr->groups);

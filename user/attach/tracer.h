@@ -86,6 +86,9 @@ const char *tracer__tier(const struct tracer *tr);
 void tracer__open_gate(struct tracer *tr);
 void tracer__close_gate(struct tracer *tr);
 
+/* The CPU time that an ended process has had, in ns; false: not known. */
+bool tracer__cpu_of_ended(const struct tracer *tr, pid_t pid, uint64_t *ns);
+
 /* Takes all probes out and waits for programs still running: the tables are at rest afterwards. */
 void tracer__detach(struct tracer *tr);
 

@@ -51,6 +51,7 @@ enum {
 	TURN_A,
 	TURN_B,
 	COLD,
+	PASSED,
 	FUNCTIONS,
 };
 
@@ -71,6 +72,7 @@ static void (*const functions[FUNCTIONS])(void) = {
 	[TURN_A] = calibrate_turn_a,
 	[TURN_B] = calibrate_turn_b,
 	[COLD] = calibrate_cold,
+	[PASSED] = calibrate_passed,
 };
 
 /* What one call has cost, in a round or in the median. */
@@ -203,7 +205,7 @@ static int measure_round(struct calibration *cal, int function, struct measure *
 		err = collector__usage(cal->c, cal->usage, FUNCTIONS);
 	if (err)
 		return err;
-	calls = u->calls - before.calls;
+	calls = u->calls - before.calls + u->passed - before.passed;
 	ns = u->self_ns - before.self_ns - (u->off_ns - before.off_ns);
 	out->whole_ns = call_ns - cal->bare_ns[function];
 	out->inside_ns = calls ? (double)ns / (double)calls : 0;
@@ -236,13 +238,13 @@ static uint64_t exit_cookie_of(int function, uint64_t kind)
 
 static int attach(const struct calibration *cal)
 {
-	struct own_probe returns[SITE_CLASSES + 3], entries[4], exits[3];
+	struct own_probe returns[SITE_CLASSES + 4], entries[4], exits[3];
 	int err, cnt = 0;
 
 	for (int site = 0; site < SITE_CLASSES; site++)
 		returns[cnt++] = (struct own_probe){(const void *)functions[RETURNS + site],
 						    cookie_of(RETURNS + site, site, 0)};
-	for (int f = TURN_A; f <= COLD; f++)
+	for (int f = TURN_A; f <= PASSED; f++)
 		returns[cnt++] =
 			(struct own_probe){(const void *)functions[f], cookie_of(f, SITE_PUSH, 0)};
 	for (int f = ENTERED; f <= BY_JCC; f++)
@@ -318,6 +320,8 @@ static void evaluate(const struct calibration *cal, struct probe_costs *out)
 
 	out->spread = MIN_SPREAD;
 	for (int f = 0; f < FUNCTIONS; f++) {
+		if (f == TURN_B)
+			continue;
 		m[f].whole_ns = median(cal->rounds[f], false, &spread);
 		m[f].inside_ns = median(cal->rounds[f], true, &ignored);
 		if (f < TURN_B && m[f].whole_ns > 0 && spread / m[f].whole_ns > out->spread)
@@ -339,6 +343,7 @@ static void evaluate(const struct calibration *cal, struct probe_costs *out)
 						   m[BY_RET + i].inside_ns - entry.inside_ns);
 	out->classes[WIRE_COST_NEW_CALLEE] =
 		cost(m[TURN_A].whole_ns - m[RETURNS + SITE_PUSH].whole_ns, 0);
+	out->classes[WIRE_COST_SPARED] = cost(entry.whole_ns - m[PASSED].whole_ns, 0);
 	evaluate_cold(cal, m, out);
 }
 
@@ -353,6 +358,7 @@ static int measure(struct calibration *cal)
 		err = attach(cal);
 	if (!err)
 		err = tracer__rehearse(cal->tr, cal->child);
+	collector__drop(cal->c, PASSED, 1);
 	if (!err)
 		err = measure_all(cal);
 	child_end(cal);

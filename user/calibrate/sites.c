@@ -23,6 +23,7 @@ FUNCTION(calibrate_leaves_by_jcc, "push %rbp\n pop %rbp\n cmp %rax, %rax\n" LABE
 					  calibrate_exit_jcc) "je calibrate_left\n ret");
 
 FUNCTION(calibrate_cold, "push %rbp\n pop %rbp\n ret");
+FUNCTION(calibrate_passed, "push %rbp\n pop %rbp\n ret");
 FUNCTION(calibrate_entered, "push %rbp\n pop %rbp\n ret");
 FUNCTION(calibrate_turn_a, "push %rbp\n pop %rbp\n ret");
 FUNCTION(calibrate_turn_b, "push %rbp\n pop %rbp\n ret");

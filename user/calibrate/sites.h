@@ -19,9 +19,10 @@ void calibrate_leaves_by_jmp(void);
 void calibrate_leaves_by_jcc(void);
 extern const char calibrate_ret[], calibrate_exit_jmp[], calibrate_exit_jcc[];
 
-/* More that begin with a push: to be called with caches that hold other things, to be entered only,
- * and to be called in turns. */
+/* More that begin with a push: to be called with caches that hold other things, to be passed over,
+ * to be entered only, and to be called in turns. */
 void calibrate_cold(void);
+void calibrate_passed(void);
 void calibrate_entered(void);
 void calibrate_turn_a(void);
 void calibrate_turn_b(void);

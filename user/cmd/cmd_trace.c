@@ -25,6 +25,7 @@
 #include "cmd/describe.h"
 #include "cmd/replan.h"
 #include "cmd/run.h"
+#include "cmd/steer.h"
 #include "cmd/watch.h"
 #include "collect/collector.h"
 #include "target/launch.h"
@@ -109,6 +110,9 @@ static int run_prepare(struct run *r)
 		err = learn_costs(r);
 	if (err)
 		return err;
+	err = steer__new(r, &r->steer);
+	if (err)
+		return err;
 	attached = tracer__attach(r->tracer, r->plan, r->target);
 	if (attached == -ESRCH)
 		log_error("the target ended while probes were being attached");
@@ -155,6 +159,7 @@ static int run_start(struct run *r)
 	r->start_time = ts.tv_sec + ts.tv_nsec / 1e9;
 	r->start_ns = now_ns();
 	tracer__open_gate(r->tracer);
+	steer__start(r->steer, r, r->start_ns);
 	announce(r);
 	progress__init(&r->progress, r->o->quiet);
 	err = watch__start(r->watch, r->target, fileno(r->out.file), life__fd(life),
@@ -204,6 +209,8 @@ static int run_emit(struct run *r, uint64_t until_ns)
 	now->start_time = r->start_time;
 	now->duration_ns = until_ns - r->start_ns;
 	err = describe__apply(r->description, now);
+	if (!err)
+		err = steer__apply(r->steer, r, now);
 	if (!err)
 		err = profile__link(now);
 	if (!err && r->o->interval_ns)
@@ -255,6 +262,8 @@ static int run_loop(struct run *r, enum watch_event *end)
 		switch (event) {
 		case WATCH_TICK:
 			err = collector__poll(r->collector);
+			if (!err)
+				err = steer__tick(r->steer, r, now_ns());
 			progress__show(&r->progress, now_ns() - r->start_ns, r->collector);
 			break;
 		case WATCH_LIFE:
@@ -293,6 +302,7 @@ static void run_free(struct run *r)
 {
 	profile__free(r->before);
 	describe__free(r->description);
+	steer__free(r->steer);
 	collector__free(r->collector);
 	tracer__free(r->tracer);
 	keeper__free(r->keeper);

@@ -17,6 +17,7 @@ struct collector;
 struct description;
 struct keeper;
 struct options;
+struct steer;
 struct profile;
 struct target;
 struct tracer;
@@ -34,6 +35,7 @@ struct run {
 	struct tracer *tracer;
 	struct collector *collector;
 	struct probe_costs costs;
+	struct steer *steer;
 	struct description *description;
 	struct progress progress;
 	size_t attached;	/* functions */

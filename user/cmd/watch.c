@@ -14,7 +14,7 @@
 #include "target/target.h"
 #include "util/log.h"
 
-#define TICK_NS 250000000ull
+#define TICK_NS 100000000ull
 
 /* The fixed places in the poll set; the targets' pidfds follow. */
 enum { AT_SIGNAL, AT_LIFE, AT_DURATION, AT_INTERVAL, AT_TICK, AT_OUTPUT, AT_KEEPER, AT_TARGETS };

@@ -117,6 +117,7 @@ void collector__reset(struct collector *c)
 			tables__release_lane(&c->tables, i);
 	}
 	memset(c->tables.dists, 0, c->tables.info.dists_cap * sizeof(*c->tables.dists));
+	memset(c->tables.switches, 0, c->tables.info.switches_cap * sizeof(*c->tables.switches));
 	for (int i = 0; i < WIRE_LOSSES; i++)
 		c->tables.info.lost[i] = 0;
 	*c->tables.info.undistributed = 0;
@@ -167,6 +168,11 @@ static void add_usage(const struct collector *c, struct function_usage *usage, u
 	}
 }
 
+uint64_t collector__passed(const struct collector *c, uint32_t function)
+{
+	return function < c->tables.info.switches_cap ? passed(&c->tables.switches[function]) : 0;
+}
+
 int collector__usage(struct collector *c, struct function_usage *usage, uint32_t cnt)
 {
 	uint32_t nodes = tables__nodes(&c->tables);
@@ -178,8 +184,12 @@ int collector__usage(struct collector *c, struct function_usage *usage, uint32_t
 		cnt = c->functions_cnt;
 	memcpy(usage, c->retired_usage, cnt * sizeof(*usage));
 	add_usage(c, usage, cnt);
-	for (uint32_t f = 0; f < cnt && f < c->tables.info.switches_cap; f++)
-		usage[f].passed = passed(&c->tables.switches[f]);
+	for (uint32_t f = 0; f < cnt; f++) {
+		struct function_usage *u = &usage[f];
+
+		u->passed = collector__passed(c, f);
+		u->factor = correct__factor(&c->costs, u->samples, u->sampled_ns);
+	}
 	return 0;
 }
 
@@ -297,6 +307,27 @@ uint64_t collector__calls(const struct collector *c)
 uint32_t collector__functions(const struct collector *c)
 {
 	return c->seen_cnt;
+}
+
+size_t collector__processes(const struct collector *c, pid_t *pids, size_t cap)
+{
+	uint32_t lanes = tables__lanes(&c->tables);
+	size_t cnt = 0;
+
+	for (uint32_t i = 1; i < lanes && cnt < cap; i++) {
+		const struct wire_lane *lane = &c->tables.lanes[i];
+		pid_t pid = lane->owner >> 32;
+		size_t known = cnt;
+
+		if (lane->state != WIRE_LANE_READY)
+			continue;
+		/* Threads of a process mostly stand side by side. */
+		while (known && pids[known - 1] != pid)
+			known--;
+		if (!known)
+			pids[cnt++] = pid;
+	}
+	return cnt;
 }
 
 void collector__forget_retired(struct collector *c)

@@ -8,7 +8,9 @@
 #define PROFTRACE_COLLECT_COLLECTOR_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct collector;
 struct probe_costs;
@@ -20,6 +22,7 @@ struct function_usage {
 	uint64_t calls;
 	uint64_t self_ns, off_ns, probe_ns; /* of finished calls */
 	uint64_t total_ns;		    /* self_ns and those of its callees */
+	double factor;			    /* how much dearer its probes are than in calibration */
 	uint64_t samples, sampled_ns;
 	uint64_t passed; /* calls that were seen and not recorded, since it was dropped */
 };
@@ -46,12 +49,19 @@ int collector__usage(struct collector *c, struct function_usage *usage, uint32_t
  * false if that cannot be. */
 bool collector__drop(struct collector *c, uint32_t function, uint32_t every);
 
+/* Calls of a dropped function that were seen and not recorded. */
+uint64_t collector__passed(const struct collector *c, uint32_t function);
+
 /* Makes room in the tables if they run short; call it a few times a second. */
 int collector__poll(struct collector *c);
 
 /* For a progress line: calls recorded so far, and functions seen up to the last poll. */
 uint64_t collector__calls(const struct collector *c);
 uint32_t collector__functions(const struct collector *c);
+
+/* Sets pids[] to the processes that have called something and are still in the tables, each once;
+ * at most `cap`. Returns how many. */
+size_t collector__processes(const struct collector *c, pid_t *pids, size_t cap);
 
 /* Drops what retired threads have done, once it has been shown and only news are wanted. Their
  * share of the accounts stays. */

@@ -16,17 +16,16 @@
 #define MIN_SAMPLES 4 /* fewer say nothing */
 #define MAX_FACTOR  4
 
-/* How much dearer than in calibration the path's probes are: 0.1 for 10 %. */
-static double dearer(const struct part_node *n, const struct probe_costs *costs)
+double correct__factor(const struct probe_costs *costs, uint64_t samples, uint64_t sampled_ns)
 {
 	double factor;
 
-	if (n->samples < MIN_SAMPLES || !(costs->sample_ns > 0))
-		return 0;
-	factor = n->sampled_ns / (double)n->samples / costs->sample_ns;
+	if (samples < MIN_SAMPLES || !(costs->sample_ns > 0))
+		return 1;
+	factor = (double)sampled_ns / (double)samples / costs->sample_ns;
 	if (factor > MAX_FACTOR)
 		factor = MAX_FACTOR;
-	return factor > 1 ? (factor - 1) * costs->cold_gain : 0;
+	return factor > 1 ? 1 + (factor - 1) * costs->cold_gain : 1;
 }
 
 void correct__part(struct part *part, const struct probe_costs *costs)
@@ -37,7 +36,8 @@ void correct__part(struct part *part, const struct probe_costs *costs)
 
 	for (uint32_t i = 0; i < part->nodes_cnt; i++) {
 		struct part_node *n = &part->nodes[i];
-		double more = dearer(n, costs) * (double)n->calls;
+		double more =
+			(correct__factor(costs, n->samples, n->sampled_ns) - 1) * (double)n->calls;
 
 		n->probe_ns += (uint64_t)(more * (in->inside_ns + out->inside_ns));
 		if (n->parent < part->nodes_cnt)

@@ -5,10 +5,15 @@
 
 #include <stdbool.h>
 
+#include <stdint.h>
+
 struct call_stats;
 struct part;
 struct part_node;
 struct probe_costs;
+
+/* How much dearer than in calibration probes are, by how long timed entries have taken. */
+double correct__factor(const struct probe_costs *costs, uint64_t samples, uint64_t sampled_ns);
 
 /* Raises the nodes' probe_ns where entries took longer than in calibration, as they do with caches
  * that hold other things. Once for a part. */

@@ -43,6 +43,7 @@ struct plan_function {
 	bool tail_jumps, loops_to_entry;
 	/* Was attached with a return probe; its exit sites, planned later, are still to be. */
 	bool exits_pending;
+	bool dropped;	    /* given up for the budget */
 	bool refused;	    /* set by attach: the kernel takes no probe there, so it has none */
 	const char *reason; /* why this exit strategy */
 	size_t exits;	    /* EXIT_SITES: first exit site in plan.exits */

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "util/log.h"
@@ -89,4 +90,18 @@ void process__root(pid_t pid, char *buf, size_t size)
 		return;
 	if (ours.st_dev != theirs.st_dev || ours.st_ino != theirs.st_ino)
 		snprintf(buf, size, "/proc/%d/root", pid);
+}
+
+int process__cpu_ns(pid_t pid, uint64_t *ns)
+{
+	struct timespec ts;
+	clockid_t clock;
+	int err = clock_getcpuclockid(pid, &clock);
+
+	if (err)
+		return -err;
+	if (clock_gettime(clock, &ts))
+		return -errno;
+	*ns = ts.tv_sec * 1000000000ull + ts.tv_nsec;
+	return 0;
 }

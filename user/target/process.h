@@ -3,6 +3,7 @@
 #ifndef PROFTRACE_TARGET_PROCESS_H
 #define PROFTRACE_TARGET_PROCESS_H
 
+#include <stdint.h>
 #include <sys/types.h>
 
 /*
@@ -15,5 +16,8 @@ int process__open(pid_t pid, int *pidfd);
 /* The parent of /proc/PID/root-relative paths, into `buf`: "" if the process sees the same root
  * directory as we do. */
 void process__root(pid_t pid, char *buf, size_t size);
+
+/* The CPU time that a live process has had, all threads together, in ns. Returns 0 or -errno. */
+int process__cpu_ns(pid_t pid, uint64_t *ns);
 
 #endif

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A function costs its calls times what the probes of one cost. What it tells is worth the less,
+ * the shorter a call is beside its probes: such times are uncertain, and the caller's time says
+ * nearly the same. So functions go in the order of both multiplied. At the end of the list a dear
+ * one may have gone where a cheap one would have done, so those that fit in after all are taken
+ * back.
+ *
+ * Calls are judged against the target's own time, which does not depend on how far tracing slows it
+ * down: one look tells what the cost will be once others are dropped.
+ */
+#include "budget/budget.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Down to this share of the limit, so that the next small change does not cost a function. */
+#define MARGIN 0.8
+
+struct candidate {
+	struct budget_function *function;
+	double cost_ns, score;
+};
+
+/* What it costs for certain: from a few calls nothing follows for the time to come (three standard
+ * deviations of a Poisson count). */
+static double cost_of(const struct budget_function *f)
+{
+	double calls = (double)f->calls, certain = calls - 3 * sqrt(calls);
+
+	return certain > 0 ? certain * f->call_cost_ns : 0;
+}
+
+static int compare_scores(const void *a, const void *b)
+{
+	const struct candidate *x = a, *y = b;
+
+	if (x->score != y->score)
+		return x->score > y->score ? -1 : 1;
+	return x->function < y->function ? -1 : 1;
+}
+
+static struct candidate candidate_of(struct budget_function *f)
+{
+	/* A call takes some time, whatever was measured. */
+	double call_ns = f->call_ns > 1 ? f->call_ns : 1, cost_ns = cost_of(f);
+
+	return (struct candidate){f, cost_ns, cost_ns * f->call_cost_ns / call_ns};
+}
+
+size_t budget__choose(struct budget_function *functions, size_t cnt, double own_ns, double limit)
+{
+	struct candidate *candidates;
+	size_t candidates_cnt = 0, chosen = 0, dropped = 0;
+	double cost_ns = 0, goal_ns = MARGIN * limit * own_ns;
+
+	for (size_t i = 0; i < cnt; i++)
+		cost_ns += cost_of(&functions[i]);
+	if (cost_ns <= limit * own_ns)
+		return 0;
+	candidates = calloc(cnt, sizeof(*candidates));
+	if (!candidates)
+		return 0; /* the next look may have more luck */
+	for (size_t i = 0; i < cnt; i++) {
+		if (!functions[i].fixed && cost_of(&functions[i]) > 0)
+			candidates[candidates_cnt++] = candidate_of(&functions[i]);
+	}
+	qsort(candidates, candidates_cnt, sizeof(*candidates), compare_scores);
+	while (chosen < candidates_cnt && cost_ns > goal_ns)
+		cost_ns -= candidates[chosen++].cost_ns;
+	/* The last ones first: they tell most. */
+	for (size_t i = chosen; i-- > 0;) {
+		bool fits = cost_ns + candidates[i].cost_ns <= goal_ns;
+
+		if (fits)
+			cost_ns += candidates[i].cost_ns;
+		candidates[i].function->drop = !fits;
+		dropped += !fits;
+	}
+	free(candidates);
+	return dropped;
+}

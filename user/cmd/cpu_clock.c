@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Processes that live are asked; of those that have ended the kernel side has kept what they had.
+ * The target's own are known; followed children, and processes that map a file, are found by what
+ * they have called.
+ */
+#include "cmd/cpu_clock.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "attach/tracer.h"
+#include "cli/options.h"
+#include "cmd/run.h"
+#include "collect/collector.h"
+#include "target/process.h"
+#include "target/target.h"
+#include "util/array.h"
+
+#define MAX_PROCESSES 4096 /* at a time */
+
+static struct process_clock *find(struct cpu_clock *c, pid_t pid)
+{
+	for (size_t i = c->cnt; i-- > 0;) {
+		if (c->processes[i].pid == pid && !c->processes[i].ended)
+			return &c->processes[i];
+	}
+	return NULL;
+}
+
+static void add(struct cpu_clock *c, pid_t pid, bool starting)
+{
+	uint64_t ns = 0;
+
+	if (find(c, pid) || (process__cpu_ns(pid, &ns) && starting) ||
+	    ARRAY_RESERVE(&c->processes, c->cnt, &c->cap))
+		return;
+	c->processes[c->cnt++] =
+		(struct process_clock){.pid = pid, .start_ns = starting ? ns : 0, .last_ns = ns};
+}
+
+static void add_callers(struct cpu_clock *c, const struct run *r, bool starting)
+{
+	size_t cnt;
+
+	if (!c->pids)
+		c->pids = calloc(MAX_PROCESSES, sizeof(*c->pids));
+	if (!c->pids)
+		return;
+	cnt = collector__processes(r->collector, c->pids, MAX_PROCESSES);
+	for (size_t i = 0; i < cnt; i++)
+		add(c, c->pids[i], starting);
+}
+
+uint64_t cpu_clock__read(struct cpu_clock *c, const struct run *r, bool starting)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; starting && i < r->target->processes_cnt; i++)
+		add(c, r->target->processes[i].pid, true);
+	if (!r->target->processes_cnt || r->o->follow)
+		add_callers(c, r, starting);
+	for (size_t i = 0; i < c->cnt; i++) {
+		struct process_clock *p = &c->processes[i];
+
+		if (!p->ended && process__cpu_ns(p->pid, &p->last_ns)) {
+			p->ended = true;
+			tracer__cpu_of_ended(r->tracer, p->pid, &p->last_ns);
+		}
+		if (p->last_ns > p->start_ns)
+			sum += p->last_ns - p->start_ns;
+	}
+	return sum;
+}
+
+void cpu_clock__clear(struct cpu_clock *c)
+{
+	free(c->processes);
+	free(c->pids);
+	*c = (struct cpu_clock){0};
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The CPU time of all that is traced, since the start. Inside cmd/ only. */
+#ifndef PROFTRACE_CMD_CPU_CLOCK_H
+#define PROFTRACE_CMD_CPU_CLOCK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct run;
+
+struct cpu_clock {
+	struct process_clock {
+		pid_t pid;
+		bool ended;
+		uint64_t start_ns, last_ns;
+	} * processes;
+	size_t cnt, cap;
+	pid_t *pids; /* scratch */
+};
+
+/* Reads the clocks; processes that were not known yet begin at their own start, or, if `starting`,
+ * now. Returns the sum in ns, of what is known: memory may have been short. */
+uint64_t cpu_clock__read(struct cpu_clock *c, const struct run *r, bool starting);
+void cpu_clock__clear(struct cpu_clock *c);
+
+#endif

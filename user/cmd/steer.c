@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Cost is known by count: calls times what a call's probes cost. So a look is at counts, and mostly
+ * at their sum alone; functions are told apart only where that might be too much. A look covers the
+ * time since the last one that was certain enough to say something.
+ */
+#include "cmd/steer.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attach/costs.h"
+#include "attach/tracer.h"
+#include "budget/budget.h"
+#include "calls/profile.h"
+#include "cli/options.h"
+#include "cmd/cpu_clock.h"
+#include "cmd/run.h"
+#include "collect/collector.h"
+#include "plan/plan.h"
+#include "util/array.h"
+#include "util/log.h"
+#include "util/text.h"
+
+#define MIN_COST_NS  500000	/* less says too little, unless it was */
+#define LONG_LOOK_NS 1000000000 /* a long look */
+#define HASTE	     2		/* times the limit: then there is no waiting for a longer look */
+#define CALM_LOOK_NS 400000000
+#define COLD_RESERVE 2 /* probes may be so much dearer than in calibration */
+
+struct drop {
+	struct profile_drop shown;
+	char reason[128];
+};
+
+struct steer {
+	double limit; /* 0: none */
+	struct cpu_clock clock;
+	uint64_t start_ns;
+	/* The look under way. */
+	uint64_t began_ns, began_cpu_ns, began_calls;
+	struct function_usage *before, *now; /* by function */
+	struct budget_function *functions;
+	uint32_t functions_cnt;
+	double dearest_ns; /* a call at most */
+	struct drop *drops;
+	size_t drops_cnt, drops_cap;
+};
+
+int steer__new(const struct run *r, struct steer **out)
+{
+	struct steer *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return -ENOMEM;
+	s->limit = r->o->max_overhead / 100;
+	*out = s;
+	return 0;
+}
+
+void steer__free(struct steer *s)
+{
+	if (!s)
+		return;
+	cpu_clock__clear(&s->clock);
+	free(s->before);
+	free(s->now);
+	free(s->functions);
+	free(s->drops);
+	free(s);
+}
+
+static uint32_t exit_class(const struct plan *p, const struct plan_function *f)
+{
+	uint32_t class = WIRE_COST_NONE;
+
+	if (f->exit == EXIT_RETURN)
+		return WIRE_COST_RETURN;
+	for (uint32_t i = 0; i < f->exits_cnt; i++) {
+		if (p->exits[f->exits + i].steps)
+			return WIRE_COST_EXIT_STEP;
+		class = WIRE_COST_EXIT_JMP;
+	}
+	return class;
+}
+
+static double call_cost(const struct run *r, const struct plan_function *f)
+{
+	return probe_costs__call(&r->costs, WIRE_COST_ENTRY + f->site, exit_class(r->plan, f));
+}
+
+/* Makes room for functions that were planned since. */
+static int grow(struct steer *s, const struct run *r)
+{
+	uint32_t cnt = r->plan->functions_cnt, old = s->functions_cnt;
+	struct budget_function *functions;
+	struct function_usage *usage;
+
+	if (cnt == old)
+		return 0;
+	usage = reallocarray(s->before, cnt, sizeof(*usage));
+	if (!usage)
+		return -ENOMEM;
+	s->before = usage;
+	usage = reallocarray(s->now, cnt, sizeof(*usage));
+	if (!usage)
+		return -ENOMEM;
+	s->now = usage;
+	functions = reallocarray(s->functions, cnt, sizeof(*functions));
+	if (!functions)
+		return -ENOMEM;
+	s->functions = functions;
+	memset(s->before + old, 0, (cnt - old) * sizeof(*s->before));
+	for (uint32_t f = old; f < cnt; f++) {
+		double cost = call_cost(r, &r->plan->functions[f]);
+
+		if (cost > s->dearest_ns)
+			s->dearest_ns = cost;
+	}
+	s->functions_cnt = cnt;
+	return 0;
+}
+
+/* All calls so far, also those that were passed over. */
+static uint64_t count_calls(const struct steer *s, const struct run *r)
+{
+	uint64_t calls = collector__calls(r->collector);
+
+	for (size_t i = 0; i < s->drops_cnt; i++)
+		calls += collector__passed(r->collector, s->drops[i].shown.function);
+	return calls;
+}
+
+static void begin_look(struct steer *s, uint64_t now_ns, uint64_t cpu_ns, uint64_t calls)
+{
+	s->began_ns = now_ns;
+	s->began_cpu_ns = cpu_ns;
+	s->began_calls = calls;
+}
+
+void steer__start(struct steer *s, const struct run *r, uint64_t now_ns)
+{
+	s->start_ns = now_ns;
+	begin_look(s, now_ns, cpu_clock__read(&s->clock, r, true), 0);
+}
+
+/* What each function has done and cost since the look began; returns the sum of the costs. */
+static double judge(struct steer *s, const struct run *r)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < s->functions_cnt; i++) {
+		const struct function_usage *u = &s->now[i], *before = &s->before[i];
+		const struct plan_function *pf = &r->plan->functions[i];
+		struct budget_function *f = &s->functions[i];
+		uint64_t passed = u->passed - before->passed;
+		double calls = (double)u->calls;
+
+		*f = (struct budget_function){
+			.calls = u->calls - before->calls,
+			.call_cost_ns = call_cost(r, pf) * u->factor,
+			.fixed = pf->dropped,
+		};
+		if (u->total_ns > u->probe_ns && u->calls)
+			f->call_ns = (double)(u->total_ns - u->probe_ns) / calls;
+		if (passed) {
+			/* Only its entry is hit. */
+			f->calls += passed;
+			f->call_cost_ns =
+				probe_costs__passed(&r->costs, WIRE_COST_ENTRY + pf->site);
+		}
+		sum += (double)f->calls * f->call_cost_ns;
+	}
+	return sum;
+}
+
+/* Why and when a function went. */
+static int note_drop(struct steer *s, const struct run *r, uint32_t function, double own_ns,
+		     uint64_t now_ns)
+{
+	const struct budget_function *f = &s->functions[function];
+	char call[32], probes[32];
+	struct drop *d;
+
+	if (ARRAY_RESERVE(&s->drops, s->drops_cnt, &s->drops_cap))
+		return -ENOMEM;
+	d = &s->drops[s->drops_cnt++];
+	d->shown = (struct profile_drop){
+		.function = function,
+		.at_ns = now_ns - s->start_ns,
+		.calls_per_second = (double)f->calls / own_ns * 1e9,
+		.cost_percent = 100 * (double)f->calls * f->call_cost_ns / own_ns,
+		.sampled = r->o->sample_hot,
+	};
+	snprintf(d->reason, sizeof(d->reason),
+		 "over the budget; a call takes about %s, its probes %s",
+		 text_duration((uint64_t)f->call_ns, call, sizeof(call)),
+		 text_duration((uint64_t)f->call_cost_ns, probes, sizeof(probes)));
+	return 0;
+}
+
+/* Drops what was chosen: at once by a switch in the kernel, then for good. */
+static int drop_chosen(struct steer *s, struct run *r, double own_ns, uint64_t now_ns)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < s->functions_cnt; i++) {
+		if (!s->functions[i].drop)
+			continue;
+		collector__drop(r->collector, i, r->o->sample_hot ? r->o->sample_hot : 1);
+		err = note_drop(s, r, i, own_ns, now_ns);
+		r->plan->functions[i].dropped = true;
+	}
+	return err;
+}
+
+/* Looks at each function. Sets *done if the look said what it could. */
+static int look_closely(struct steer *s, struct run *r, uint64_t now_ns, double cpu_ns, bool *done)
+{
+	uint64_t took_ns = now_ns - s->began_ns;
+	double cost_ns, own_ns;
+	size_t chosen;
+	int err;
+
+	err = grow(s, r);
+	if (!err)
+		err = collector__usage(r->collector, s->now, s->functions_cnt);
+	if (err)
+		return err;
+	cost_ns = judge(s, r);
+	/* However uncertain the cost, something of the time is the target's. */
+	own_ns = cpu_ns - cost_ns > cpu_ns / 100 ? cpu_ns - cost_ns : cpu_ns / 100;
+	*done = cost_ns >= MIN_COST_NS || took_ns >= LONG_LOOK_NS;
+	if (cost_ns > s->limit * own_ns && cost_ns < HASTE * s->limit * own_ns)
+		*done = took_ns >= CALM_LOOK_NS;
+	if (!*done)
+		return 0;
+	chosen = budget__choose(s->functions, s->functions_cnt, own_ns, s->limit);
+	if (chosen) {
+		log_debug("%.1f s: probes cost %.1f %%: %zu functions are dropped",
+			  (now_ns - s->start_ns) / 1e9, 100 * cost_ns / own_ns, chosen);
+		err = drop_chosen(s, r, own_ns, now_ns);
+	}
+	return err;
+}
+
+int steer__tick(struct steer *s, struct run *r, uint64_t now_ns)
+{
+	uint64_t cpu_ns = cpu_clock__read(&s->clock, r, false), calls;
+	double most_ns, spent_ns = (double)(cpu_ns - s->began_cpu_ns);
+	bool done = false;
+	int err = 0;
+
+	if (!s->limit)
+		return 0;
+	err = grow(s, r);
+	calls = count_calls(s, r);
+	most_ns = (double)(calls - s->began_calls) * s->dearest_ns * COLD_RESERVE;
+	if (!err && most_ns > s->limit * spent_ns / 2)
+		err = look_closely(s, r, now_ns, spent_ns, &done);
+	else if (!err && now_ns - s->began_ns >= LONG_LOOK_NS)
+		err = collector__usage(r->collector, s->now, s->functions_cnt), done = true;
+	if (done) {
+		struct function_usage *swap = s->before;
+
+		s->before = s->now;
+		s->now = swap;
+		begin_look(s, now_ns, cpu_ns, calls);
+	}
+	return err;
+}
+
+int steer__apply(struct steer *s, const struct run *r, struct profile *p)
+{
+	p->accounting.cpu_ns = cpu_clock__read(&s->clock, r, false);
+	p->max_overhead = 100 * s->limit;
+	if (!s->drops_cnt)
+		return 0;
+	p->drops = calloc(s->drops_cnt, sizeof(*p->drops));
+	if (!p->drops)
+		return -ENOMEM;
+	for (size_t i = 0; i < s->drops_cnt; i++) {
+		struct profile_drop *d = &p->drops[p->drops_cnt++];
+		uint32_t function = s->drops[i].shown.function;
+		const struct plan_function *f = &r->plan->functions[function];
+
+		*d = s->drops[i].shown;
+		d->reason = s->drops[i].reason;
+		p->functions[function].sampled = d->sampled;
+		p->accounting.probe_ns += collector__passed(r->collector, function) *
+					  probe_costs__passed(&r->costs, WIRE_COST_ENTRY + f->site);
+	}
+	return 0;
+}

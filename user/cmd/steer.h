@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Keeps tracing within its budget: looks several times a second at what the probes cost the target,
+ * and drops functions if it is too much. Inside cmd/ only.
+ */
+#ifndef PROFTRACE_CMD_STEER_H
+#define PROFTRACE_CMD_STEER_H
+
+#include <stdint.h>
+
+struct profile;
+struct run;
+struct steer;
+
+/* Without a budget it only takes the target's CPU time. Returns 0 or -ENOMEM. */
+int steer__new(const struct run *r, struct steer **out);
+void steer__free(struct steer *s); /* accepts NULL */
+
+/* From here on time counts: when the gate is open and before the target runs. */
+void steer__start(struct steer *s, const struct run *r, uint64_t now_ns);
+
+/* Has a look. Returns 0, or -errno with one line logged if functions could not be dropped. */
+int steer__tick(struct steer *s, struct run *r, uint64_t now_ns);
+
+/* What the result has of it: CPU time, budget, and the functions that were dropped. Returns 0 or
+ * -ENOMEM. */
+int steer__apply(struct steer *s, const struct run *r, struct profile *p);
+
+#endif
