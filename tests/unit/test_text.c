@@ -73,6 +73,53 @@ static void expect_count(uint64_t count, const char *expected)
 	assert_string_equal(text_count(count, buf, sizeof(buf)), expected);
 }
 
+static void expect_below(uint64_t ns, const char *expected)
+{
+	char buf[32];
+
+	assert_string_equal(text_below(ns, buf, sizeof(buf)), expected);
+}
+
+static void test_below(void **state)
+{
+	expect_below(0, "<1 ns");
+	expect_below(1, "<1 ns");
+	expect_below(2, "<2 ns");
+	expect_below(3, "<5 ns");
+	expect_below(6, "<10 ns");
+	expect_below(10, "<10 ns");
+	expect_below(11, "<20 ns");
+	expect_below(49, "<50 ns");
+	expect_below(201, "<500 ns");
+	expect_below(501, "<1 us");
+	expect_below(1001, "<2 us");
+	expect_below(150000, "<200 us");
+	expect_below(30000000, "<50 ms");
+	expect_below(1999999999, "<2 s");
+	expect_below(90000000000, "<100 s");
+}
+
+static void expect_percent(double percent, const char *expected)
+{
+	char buf[32];
+
+	assert_string_equal(text_percent(percent, buf, sizeof(buf)), expected);
+}
+
+static void test_percent(void **state)
+{
+	expect_percent(0, "0.0%");
+	expect_percent(-3, "0.0%");
+	expect_percent(0.0 / 0.0, "0.0%");
+	expect_percent(0.01, "<0.1%");
+	expect_percent(0.06, "0.1%");
+	expect_percent(12.34, "12.3%");
+	expect_percent(99.96, "100.0%");
+	expect_percent(999.94, "999.9%");
+	expect_percent(1234.5, "1234%");
+	expect_percent(1e300, "1000000%");
+}
+
 static void test_count(void **state)
 {
 	char small[4];
@@ -91,6 +138,8 @@ int main(void)
 		cmocka_unit_test(test_escape),
 		cmocka_unit_test(test_escape_truncates_between_characters),
 		cmocka_unit_test(test_duration),
+		cmocka_unit_test(test_below),
+		cmocka_unit_test(test_percent),
 		cmocka_unit_test(test_count),
 	};
 

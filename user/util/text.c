@@ -72,6 +72,39 @@ char *text_duration(uint64_t ns, char *buf, size_t size)
 	return buf;
 }
 
+char *text_below(uint64_t ns, char *buf, size_t size)
+{
+	static const char *const units[] = {"ns", "us", "ms", "s"};
+	uint64_t power = 1, step = 1;
+	size_t unit = 0;
+
+	while (power < UINT64_MAX / 100 && 5 * power < ns)
+		power *= 10;
+	step = ns <= power ? power : ns <= 2 * power ? 2 * power : 5 * power;
+	for (; unit < 3 && step >= 1000; unit++)
+		step /= 1000;
+	snprintf(buf, size, "<%" PRIu64 " %s", step, units[unit]);
+	return buf;
+}
+
+char *text_percent(double percent, char *buf, size_t size)
+{
+	unsigned int tenths;
+
+	if (!(percent > 0))
+		percent = 0;
+	if (percent > 1e6)
+		percent = 1e6;
+	tenths = (unsigned int)(percent * 10 + 0.5);
+	if (percent > 0 && !tenths)
+		snprintf(buf, size, "<0.1%%");
+	else if (tenths < 10000)
+		snprintf(buf, size, "%u.%u%%", tenths / 10, tenths % 10);
+	else
+		snprintf(buf, size, "%u%%", tenths / 10);
+	return buf;
+}
+
 char *text_count(uint64_t count, char *buf, size_t size)
 {
 	char digits[24], *in = digits, *out = buf;

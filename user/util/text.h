@@ -15,6 +15,13 @@ char *text_escape(const char *name, char *buf, size_t size);
  * "7.89 s", "123 s". */
 char *text_duration(uint64_t ns, char *buf, size_t size);
 
+/* A bound for what is too short to be known: `ns` rounded up to 1, 2 or 5 times a power of ten,
+ * "<50 ns", "<2 us". */
+char *text_below(uint64_t ns, char *buf, size_t size);
+
+/* "12.3%", "1234%", "<0.1%"; "0.0%" if it is not above 0. */
+char *text_percent(double percent, char *buf, size_t size);
+
 /* A count with thousands separators: "1,234,567". */
 char *text_count(uint64_t count, char *buf, size_t size);
 
