@@ -8,24 +8,12 @@
 
 #include "symbol/demangle.h"
 #include "symbol/symtab.h"
+#include "util/glob.h"
 #include "util/path.h"
-
-/* The colon that ends an OBJECT part: the first one that is not half of a "::". */
-static const char *object_end(const char *text)
-{
-	for (const char *c = text; *c; c++) {
-		if (*c != ':')
-			continue;
-		if (c[1] != ':')
-			return c;
-		c++;
-	}
-	return NULL;
-}
 
 static int pattern_parse(struct filter_pattern *p, const char *text)
 {
-	const char *colon = object_end(text);
+	const char *colon = glob_object_end(text);
 
 	*p = (struct filter_pattern){0};
 	if (colon) {
