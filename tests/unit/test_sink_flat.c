@@ -2,6 +2,7 @@
 #include <time.h>
 
 #include "fixture.h"
+#include "calls/prune.h"
 
 static const struct sink_options plain;
 
@@ -10,18 +11,23 @@ static void test_functions(void **state)
 	struct profile *p = fixture_small();
 
 	fixture_expect(&sink_flat, p, &plain,
-		       "    CALLS    TOTAL     SELF      AVG      MIN      MAX   SELF%  "
+		       "    CALLS    TOTAL     SELF      CPU      AVG      P50      P90      P99   "
+		       "   MAX   SELF%  "
 		       "FUNCTION                                  MODULE\n"
-		       "        3   700 us   694 us   233 us   233 us   233 us   69.4%  "
+		       "        3   700 us   694 us   700 us   233 us        -        -        -   "
+		       "233 us   69.4%  "
 		       "work                                      prog\n"
-		       "        1   200 us   200 us   200 us   200 us   200 us   20.0%  "
+		       "        1   200 us   200 us   200 us   200 us        -        -        -   "
+		       "200 us   20.0%  "
 		       "idle                                      prog\n"
-		       "        1  1.00 ms   100 us  1.00 ms  1.00 ms  1.00 ms   10.0%  "
+		       "        1  1.00 ms   100 us  1.00 ms  1.00 ms        -        -        -  "
+		       "1.00 ms   10.0%  "
 		       "main                                      prog\n"
-		       "    1,234  6.00 us  6.00 us     4 ns     4 ns     4 ns    0.6%  "
+		       "    1,234  6.00 us  6.00 us  6.00 us     4 ns        -        -        -   "
+		       "  4 ns    0.6%  "
 		       "leaf                                      prog\n"
 		       "\n"
-		       "entered 1,239 = returned 1,239 + unwound 0 + open 0; lost 0\n"
+		       "entered 1,239 = returned 1,239 + unwound 0 + open 0; lost 0, dropped 0\n"
 		       "10.0 s, 4 of 5 probed functions called\n");
 	profile__free(p);
 }
@@ -47,14 +53,17 @@ static void test_recursion_and_open_calls(void **state)
 	struct profile *p = make_recursive();
 
 	fixture_expect(&sink_flat, p, &plain,
-		       "    CALLS    TOTAL     SELF      AVG      MIN      MAX   SELF%  "
+		       "    CALLS    TOTAL     SELF      CPU      AVG      P50      P90      P99   "
+		       "   MAX   SELF%  "
 		       "FUNCTION                                  MODULE\n"
-		       "        2   100 ns   100 ns    80 ns    60 ns   100 ns   93.5%  "
+		       "        2   100 ns   100 ns   100 ns    80 ns        -        -        -   "
+		       "100 ns   93.5%  "
 		       "a_name_that_is_much_…mns_it_can_get(int)  prog\n"
-		       "        0     7 ns     7 ns        -        -        -    6.5%  "
+		       "        0     7 ns     7 ns     7 ns        -        -        -        -   "
+		       "     -    6.5%  "
 		       "open\\x1b[2J                               prog\n"
 		       "\n"
-		       "entered 2 = returned 2 + unwound 0 + open 0; lost 0\n"
+		       "entered 2 = returned 2 + unwound 0 + open 0; lost 0, dropped 0\n"
 		       "0 ns, 2 of 2 probed functions called\n");
 	profile__free(p);
 }
@@ -71,18 +80,145 @@ static void test_interval(void **state)
 	p->accounting.lost = 1;
 	fixture_expect(&sink_flat, p, &opts,
 		       "── 22:13:20 + 1.00 s ──\n"
-		       "    CALLS    TOTAL     SELF      AVG      MIN      MAX   SELF%  "
+		       "    CALLS    TOTAL      +/-     SELF      +/-      CPU      AVG      MIN"
+		       "      P50      P90      P99      MAX   SELF%  "
 		       "FUNCTION                                  MODULE\n"
-		       "        2   100 ns   100 ns    80 ns    60 ns   100 ns   93.5%  "
+		       "        2   100 ns     0 ns   100 ns     0 ns   100 ns    80 ns    60 ns"
+		       "        -        -        -   100 ns   93.5%  "
 		       "a_name_that_is_much_longer_than_the_columns_it_can_get(int)  prog\n"
-		       "        0     7 ns     7 ns        -        -        -    6.5%  "
+		       "        0     7 ns     0 ns     7 ns     0 ns     7 ns        -        -"
+		       "        -        -        -        -    6.5%  "
 		       "open\\x1b[2J                               prog\n"
 		       "\n"
-		       "entered 2 = returned 2 + unwound 1 - open 1; lost 1\n"
+		       "entered 2 = returned 2 + unwound 1 - open 1; lost 1, dropped 0\n"
 		       "1.00 s, 2 of 2 probed functions called\n"
 		       "warning: 1 call was not recorded because a table was full: counts and "
 		       "times are too low\n"
 		       "\n");
+	profile__free(p);
+}
+
+static void expect_part(const struct profile *p, const struct sink_options *opts, const char *part)
+{
+	char *text = fixture_write(&sink_flat, p, opts);
+
+	if (!strstr(text, part))
+		fail_msg("no %s\nin %s", part, text);
+	free(text);
+}
+
+/* 1,000 calls are uncertain by 20 us: one of them by 20 ns. */
+static void test_resolution(void **state)
+{
+	struct sink_options raw = {.raw = true};
+	struct profile *p = fixture_new();
+	struct call_stats *s;
+
+	fixture_function(p, "tiny");
+	fixture_function(p, "sure");
+	fixture_thread(p, 1, 1, "x");
+	fixture_node(p, 0, 0, 0, 1000, 14000, 14000);
+	fixture_node(p, 0, 0, 1, 1, 90000000, 90000000);
+	s = &p->nodes[1].stats;
+	s->error_ns = s->self_error_ns = 20000;
+	s->min_ns = 2;
+	s->max_ns = 60;
+	p->nodes[2].stats.off_ns = p->nodes[2].stats.off_self_ns = 80000000;
+	fixture_bucket(p, 0, 2, 500);
+	fixture_bucket(p, 0, 24, 450); /* [32, 36) */
+	fixture_bucket(p, 0, 31, 50);  /* [60, 64) */
+	fixture_finish(p);
+	expect_part(p, &plain,
+		    "        1  90.0 ms  90.0 ms  10.0 ms  90.0 ms        -        -        -  "
+		    "90.0 ms  100.0%  sure");
+	expect_part(p, &plain,
+		    "    1,000   <20 us   <20 us   <20 us   <20 ns   <20 ns    35 ns    60 ns    "
+		    "60 ns   <0.1%  tiny");
+	expect_part(p, &raw,
+		    "    1,000  14.0 us  14.0 us  14.0 us    14 ns     3 ns    35 ns    60 ns    "
+		    "60 ns   <0.1%  tiny");
+	profile__free(p);
+}
+
+static void test_hidden_functions(void **state)
+{
+	struct profile *p = fixture_small();
+	char *text;
+
+	assert_int_equal(profile__prune(p, 200000), 0);
+	/* Figures stay as they are without --min-time. */
+	expect_part(p, &plain, "69.4%  work");
+	expect_part(p, &plain, "10.0%  main");
+	expect_part(p, &plain, "4 of 5 probed functions called");
+	text = fixture_write(&sink_flat, p, &plain);
+	assert_null(strstr(text, "leaf"));
+	free(text);
+	profile__free(p);
+}
+
+static void test_cost(void **state)
+{
+	struct sink_options raw = {.raw = true};
+	struct profile *p = fixture_small();
+
+	p->accounting.probe_ns = 50000000;
+	expect_part(p, &plain,
+		    "dropped 0\nprobes cost 50.0 ms CPU time, taken out; no budget\n10.0 s,");
+	p->accounting.cpu_ns = 1050000000;
+	p->accounting.dropped = 1234;
+	p->max_overhead = 2.5;
+	expect_part(p, &plain,
+		    "lost 0, dropped 1,234\n"
+		    "probes cost 50.0 ms on top of the target's own 1.00 s CPU time (5.0%), taken "
+		    "out; budget 2.5%\n");
+	expect_part(p, &raw, "(5.0%), left in; budget 2.5%\n");
+	p->accounting.undistributed = 1;
+	expect_part(p, &raw,
+		    "called\nwarning: 1 call is not in the distributions because a table was "
+		    "full\n");
+	profile__free(p);
+}
+
+static void test_drops(void **state)
+{
+	struct sink_options verbose = {.verbose = true};
+	struct profile *p = fixture_small();
+
+	fixture_drop(p, (struct profile_drop){1, 520000000, 1234567.8, 12.34, 0, "dear, tiny"});
+	fixture_drop(p, (struct profile_drop){4, 1520000000, 99, 1500, 100, "dear"});
+#define DROPS                                                                 \
+	"10.0 s, 4 of 5 probed functions called\n"                            \
+	"2 functions were dropped to keep to the budget; exact until then:\n" \
+	"     AFTER       CALLS/S     COST  KEPT        FUNCTION\n"
+	expect_part(p, &plain,
+		    DROPS "    1.52 s            99    1500%  1 in 100    never\n"
+			  "    520 ms     1,234,567    12.3%  none        work\n");
+	expect_part(p, &verbose,
+		    DROPS "    1.52 s            99    1500%  1 in 100    never  dear\n"
+			  "    520 ms     1,234,567    12.3%  none        work  dear, tiny\n");
+	for (uint32_t i = 0; i < 11; i++)
+		fixture_drop(p, (struct profile_drop){0, 2000000000, 1, 0.001, 0, "more"});
+	expect_part(p, &plain, "13 functions were dropped");
+	expect_part(p, &plain,
+		    "    2.00 s             1    <0.1%  none        main\n"
+		    "  … and 3 more (-f json lists them)\n");
+	profile__free(p);
+}
+
+/* Nothing was recorded, but not because nothing was called. */
+static void test_all_dropped(void **state)
+{
+	struct profile *p = fixture_new();
+
+	fixture_function(p, "f");
+	p->accounting.dropped = 5;
+	fixture_drop(p, (struct profile_drop){0, 7, 8, 9, 0, ""});
+	fixture_expect(&sink_flat, p, &plain,
+		       "entered 0 = returned 0 + unwound 0 + open 0; lost 0, dropped 5\n"
+		       "0 ns, 0 of 1 probed functions called\n"
+		       "1 function was dropped to keep to the budget; exact until then:\n"
+		       "     AFTER       CALLS/S     COST  KEPT        FUNCTION\n"
+		       "      7 ns             8     9.0%  none        f\n");
 	profile__free(p);
 }
 
@@ -106,6 +242,11 @@ int main(void)
 		cmocka_unit_test(test_functions),
 		cmocka_unit_test(test_recursion_and_open_calls),
 		cmocka_unit_test(test_interval),
+		cmocka_unit_test(test_resolution),
+		cmocka_unit_test(test_hidden_functions),
+		cmocka_unit_test(test_cost),
+		cmocka_unit_test(test_drops),
+		cmocka_unit_test(test_all_dropped),
 		cmocka_unit_test(test_empty_interval),
 	};
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "fixture.h"
+#include "calls/prune.h"
 
 static const struct sink_options plain;
 
-#define COLUMNS "    CALLS    TOTAL     SELF   SHARE  FUNCTION\n"
+#define COLUMNS "    CALLS    TOTAL     SELF      CPU   SHARE  FUNCTION\n"
 
 static void test_small(void **state)
 {
@@ -11,12 +12,12 @@ static void test_small(void **state)
 
 	fixture_expect(&sink_tree, p, &plain,
 		       "prog  pid 100  tid 101\n" COLUMNS
-		       "        1  1.00 ms   100 us  100.0%  main\n"
-		       "        3   700 us   694 us   70.0%  ├─work\n"
-		       "    1,234  6.00 us  6.00 us    0.6%  │ └─leaf\n"
-		       "        1   200 us   200 us   20.0%  └─idle\n"
+		       "        1  1.00 ms   100 us  1.00 ms  100.0%  main\n"
+		       "        3   700 us   694 us   700 us   70.0%  ├─work\n"
+		       "    1,234  6.00 us  6.00 us  6.00 us    0.6%  │ └─leaf\n"
+		       "        1   200 us   200 us   200 us   20.0%  └─idle\n"
 		       "\n"
-		       "entered 1,239 = returned 1,239 + unwound 0 + open 0; lost 0\n"
+		       "entered 1,239 = returned 1,239 + unwound 0 + open 0; lost 0, dropped 0\n"
 		       "10.0 s, 4 of 5 probed functions called\n");
 	profile__free(p);
 }
@@ -37,16 +38,17 @@ static void test_color(void **state)
 	p->probes.skipped = skipped;
 	p->probes.skipped_cnt = 1;
 	fixture_finish(p);
-	fixture_expect(&sink_tree, p, &opts,
-		       "\033[1mx\033[0m  pid 1  tid 1\n"
-		       "\033[2m    CALLS    TOTAL     SELF   SHARE  FUNCTION\033[0m\n"
-		       "        1   100 ns    95 ns  100.0%  \033[2m\033[0m\033[1mhot\033[0m\n"
-		       "\033[2m        1     5 ns     5 ns    5.0%  └─\033[0mcold\n"
-		       "\n"
-		       "\033[2mentered 2 = returned 2 + unwound 0 + open 0; lost 1,234\n"
-		       "0 ns, 2 of 2 probed functions called, 1 not probed (-l tells why)\n\033[0m"
-		       "\033[33mwarning: 1,234 calls were not recorded because a table was full: "
-		       "counts and times are too low\033[0m\n");
+	fixture_expect(
+		&sink_tree, p, &opts,
+		"\033[1mx\033[0m  pid 1  tid 1\n"
+		"\033[2m    CALLS    TOTAL     SELF      CPU   SHARE  FUNCTION\033[0m\n"
+		"        1   100 ns    95 ns   100 ns  100.0%  \033[2m\033[0m\033[1mhot\033[0m\n"
+		"\033[2m        1     5 ns     5 ns     5 ns    5.0%  └─\033[0mcold\n"
+		"\n"
+		"\033[2mentered 2 = returned 2 + unwound 0 + open 0; lost 1,234, dropped 0\n"
+		"0 ns, 2 of 2 probed functions called, 1 not probed (-l tells why)\n\033[0m"
+		"\033[33mwarning: 1,234 calls were not recorded because a table was full: "
+		"counts and times are too low\033[0m\n");
 	profile__free(p);
 }
 
@@ -66,22 +68,23 @@ static struct profile *make_threads(void)
 	return p;
 }
 
-#define THREADS_FOOTER                                          \
-	"entered 3 = returned 3 + unwound 0 + open 0; lost 0\n" \
+#define THREADS_FOOTER                                                     \
+	"entered 3 = returned 3 + unwound 0 + open 0; lost 0, dropped 0\n" \
 	"0 ns, 1 of 2 probed functions called\n"
 
 static void test_threads_are_merged(void **state)
 {
 	struct profile *p = make_threads();
 
-	fixture_expect(
-		&sink_tree, p, &plain,
-		"ma\\x0ain  pid 7  tid 10\n" COLUMNS "        1   200 ns     0 ns  100.0%  f\n"
-		"        0     0 ns     0 ns    0.0%  └─g\n"
-		"\n"
-		"worker  pid 7  2 threads\n" COLUMNS "        2   100 ns     0 ns  100.0%  f\n"
-		"        0     0 ns     0 ns    0.0%  └─g\n"
-		"\n" THREADS_FOOTER);
+	fixture_expect(&sink_tree, p, &plain,
+		       "ma\\x0ain  pid 7  tid 10\n" COLUMNS
+		       "        1   200 ns     0 ns   200 ns  100.0%  f\n"
+		       "        0     0 ns     0 ns     0 ns    0.0%  └─g\n"
+		       "\n"
+		       "worker  pid 7  2 threads\n" COLUMNS
+		       "        2   100 ns     0 ns   100 ns  100.0%  f\n"
+		       "        0     0 ns     0 ns     0 ns    0.0%  └─g\n"
+		       "\n" THREADS_FOOTER);
 	profile__free(p);
 }
 
@@ -90,17 +93,18 @@ static void test_thread_frames(void **state)
 	struct sink_options opts = {.thread_frames = true};
 	struct profile *p = make_threads();
 
-	fixture_expect(&sink_tree, p, &opts,
-		       "ma\\x0ain  pid 7  tid 10\n" COLUMNS
-		       "        1   200 ns     0 ns  100.0%  f\n"
-		       "        0     0 ns     0 ns    0.0%  └─g\n"
-		       "\n"
-		       "worker  pid 7  tid 9\n" COLUMNS "        1   100 ns     0 ns  100.0%  f\n"
-		       "        0     0 ns     0 ns    0.0%  └─g\n"
-		       "\n"
-		       "worker  pid 7  tid 8\n" COLUMNS "        1     0 ns     0 ns       -  f\n"
-		       "        0     0 ns     0 ns       -  └─g\n"
-		       "\n" THREADS_FOOTER);
+	fixture_expect(
+		&sink_tree, p, &opts,
+		"ma\\x0ain  pid 7  tid 10\n" COLUMNS
+		"        1   200 ns     0 ns   200 ns  100.0%  f\n"
+		"        0     0 ns     0 ns     0 ns    0.0%  └─g\n"
+		"\n"
+		"worker  pid 7  tid 9\n" COLUMNS "        1   100 ns     0 ns   100 ns  100.0%  f\n"
+		"        0     0 ns     0 ns     0 ns    0.0%  └─g\n"
+		"\n"
+		"worker  pid 7  tid 8\n" COLUMNS "        1     0 ns     0 ns     0 ns       -  f\n"
+		"        0     0 ns     0 ns     0 ns       -  └─g\n"
+		"\n" THREADS_FOOTER);
 	profile__free(p);
 }
 
@@ -127,7 +131,7 @@ static void test_all_lost(void **state)
 
 	p->accounting.lost = 2;
 	fixture_expect(&sink_tree, p, &plain,
-		       "entered 0 = returned 0 + unwound 0 + open 0; lost 2\n"
+		       "entered 0 = returned 0 + unwound 0 + open 0; lost 2, dropped 0\n"
 		       "0 ns, 0 of 0 probed functions called\n"
 		       "warning: 2 calls were not recorded because a table was full: counts and "
 		       "times are too low\n");
@@ -147,21 +151,22 @@ static void test_recursion(void **state)
 		n = fixture_node(p, 0, n, 0, i + 1, 900, 10);
 	fixture_node(p, 0, n, 1, 1, 800, 800);
 	fixture_finish(p);
-	fixture_expect(
-		&sink_tree, p, &plain,
-		"x  pid 1  tid 1\n" COLUMNS "        1   900 ns    10 ns  100.0%  fib\n"
-		"        2   900 ns    10 ns  100.0%  └─fib\n"
-		"        3   900 ns    10 ns  100.0%    └─fib\n"
-		"        4   900 ns    10 ns  100.0%      └─fib\n"
-		"        5   900 ns    10 ns  100.0%        └─fib\n"
-		"        6   900 ns    10 ns  100.0%          └─fib\n"
-		"        7   900 ns    10 ns  100.0%            └─fib\n"
-		"        8   900 ns    10 ns  100.0%              └─fib\n"
-		"       30   900 ns    30 ns  100.0%                └─fib (recursion, 3 levels)\n"
-		"        1   800 ns   800 ns   88.9%                  └─leaf\n"
-		"\n"
-		"entered 67 = returned 67 + unwound 0 + open 0; lost 0\n"
-		"0 ns, 2 of 2 probed functions called\n");
+	fixture_expect(&sink_tree, p, &plain,
+		       "x  pid 1  tid 1\n" COLUMNS
+		       "        1   900 ns    10 ns   900 ns  100.0%  fib\n"
+		       "        2   900 ns    10 ns   900 ns  100.0%  └─fib\n"
+		       "        3   900 ns    10 ns   900 ns  100.0%    └─fib\n"
+		       "        4   900 ns    10 ns   900 ns  100.0%      └─fib\n"
+		       "        5   900 ns    10 ns   900 ns  100.0%        └─fib\n"
+		       "        6   900 ns    10 ns   900 ns  100.0%          └─fib\n"
+		       "        7   900 ns    10 ns   900 ns  100.0%            └─fib\n"
+		       "        8   900 ns    10 ns   900 ns  100.0%              └─fib\n"
+		       "       30   900 ns    30 ns   900 ns  100.0%                └─fib "
+		       "(recursion, 3 levels)\n"
+		       "        1   800 ns   800 ns   800 ns   88.9%                  └─leaf\n"
+		       "\n"
+		       "entered 67 = returned 67 + unwound 0 + open 0; lost 0, dropped 0\n"
+		       "0 ns, 2 of 2 probed functions called\n");
 	profile__free(p);
 }
 
@@ -185,22 +190,26 @@ static void test_deep(void **state)
 	text = fixture_write(&sink_tree, p, &plain);
 	tail = strstr(text, "├─ping\n");
 	assert_non_null(tail);
-	assert_string_equal(
-		tail,
-		"├─ping\n"
-		"        1   900 ns    10 ns  100.0%                                      │ "
-		"├─pong\n"
-		"        1   900 ns    10 ns  100.0%                                      │ │ [22] "
-		"ping\n"
-		"        1   900 ns    10 ns  100.0%                                      │ │ [23] "
-		"pong\n"
-		"        1     4 ns     4 ns    0.4%                                      │ "
-		"└─leaf\n"
-		"        1     5 ns     5 ns    0.6%                                      └─leaf\n"
-		"[N] is the level of nested calls, where it is too deep to be drawn\n"
-		"\n"
-		"entered 25 = returned 25 + unwound 0 + open 0; lost 0\n"
-		"0 ns, 3 of 3 probed functions called\n");
+	assert_string_equal(tail,
+			    "├─ping\n"
+			    "        1   900 ns    10 ns   900 ns  100.0%                          "
+			    "            │ "
+			    "├─pong\n"
+			    "        1   900 ns    10 ns   900 ns  100.0%                          "
+			    "            │ │ [22] "
+			    "ping\n"
+			    "        1   900 ns    10 ns   900 ns  100.0%                          "
+			    "            │ │ [23] "
+			    "pong\n"
+			    "        1     4 ns     4 ns     4 ns    0.4%                          "
+			    "            │ "
+			    "└─leaf\n"
+			    "        1     5 ns     5 ns     5 ns    0.6%                          "
+			    "            └─leaf\n"
+			    "[N] is the level of nested calls, where it is too deep to be drawn\n"
+			    "\n"
+			    "entered 25 = returned 25 + unwound 0 + open 0; lost 0, dropped 0\n"
+			    "0 ns, 3 of 3 probed functions called\n");
 	free(text);
 	profile__free(p);
 }
@@ -233,11 +242,12 @@ static void test_long_trees_are_folded(void **state)
 	}
 	fixture_finish(p);
 	fixture_expect(&sink_tree, p, &plain,
-		       "x  pid 1  tid 1\n" COLUMNS "        1  10.0 ms  9.09 ms  100.0%  main\n"
-		       "        1  10.0 us  10.0 us    0.1%  ├─cheap\n"
-		       "    3,000   900 us   900 us    9.0%  └─… 2,000 more paths\n"
+		       "x  pid 1  tid 1\n" COLUMNS
+		       "        1  10.0 ms  9.09 ms  10.0 ms  100.0%  main\n"
+		       "        1  10.0 us  10.0 us  10.0 us    0.1%  ├─cheap\n"
+		       "    3,000   900 us   900 us   900 us    9.0%  └─… 2,000 more paths\n"
 		       "\n"
-		       "entered 3,002 = returned 3,002 + unwound 0 + open 0; lost 0\n"
+		       "entered 3,002 = returned 3,002 + unwound 0 + open 0; lost 0, dropped 0\n"
 		       "0 ns, 1,002 of 1,002 probed functions called\n");
 	text = fixture_write(&sink_tree, p, &verbose);
 	assert_int_equal(count_lines(text), 2002 + 5);
@@ -283,14 +293,100 @@ static void test_long_names(void **state)
 	text = fixture_write(&sink_tree, p, &plain);
 	shown = strstr(text, "é");
 	assert_non_null(shown);
-	assert_memory_equal(shown, name, 2 * 36);
-	assert_memory_equal(shown + 2 * 36, "…", 3);
-	assert_memory_equal(shown + 2 * 36 + 3, name, 2 * 36);
-	assert_int_equal(shown[4 * 36 + 3], '\n');
+	assert_memory_equal(shown, name, 2 * 32);
+	assert_memory_equal(shown + 2 * 32, "…", 3);
+	assert_memory_equal(shown + 2 * 32 + 3, name, 2 * 31);
+	assert_int_equal(shown[2 * 32 + 3 + 2 * 31], '\n');
 	free(text);
 	text = fixture_write(&sink_tree, p, &verbose);
 	assert_non_null(strstr(text, name));
 	free(text);
+	profile__free(p);
+}
+
+/* What cannot be told from the probes' cost is a bound; a waiting call has little CPU time. */
+static struct profile *make_uncertain(void)
+{
+	struct profile *p = fixture_new();
+	uint32_t n;
+
+	fixture_function(p, "wait");
+	fixture_function(p, "tiny");
+	fixture_function(p, "less");
+	p->functions[1].sampled = 100;
+	fixture_thread(p, 1, 1, "x");
+	n = fixture_node(p, 0, 0, 0, 1, 2000000, 1999000);
+	p->nodes[n].stats.off_ns = p->nodes[n].stats.off_self_ns = 1900000;
+	p->nodes[n].stats.self_error_ns = 1200;
+	p->nodes[n].stats.error_ns = 5300;
+	n = fixture_node(p, 0, n, 1, 400, 900, 800);
+	p->nodes[n].stats.self_error_ns = 4000;
+	p->nodes[n].stats.error_ns = 4100;
+	n = fixture_node(p, 0, n, 2, 1, 100, 100);
+	p->nodes[n].stats.self_error_ns = p->nodes[n].stats.error_ns = 100;
+	fixture_finish(p);
+	return p;
+}
+
+#define UNCERTAIN_FOOTER                                                       \
+	"\n"                                                                   \
+	"entered 402 = returned 402 + unwound 0 + open 0; lost 0, dropped 0\n" \
+	"0 ns, 3 of 3 probed functions called\n"
+
+static void test_uncertain_times(void **state)
+{
+	struct sink_options verbose = {.verbose = true}, raw = {.verbose = true, .raw = true};
+	struct profile *p = make_uncertain();
+
+	fixture_expect(&sink_tree, p, &plain,
+		       "x  pid 1  tid 1\n" COLUMNS
+		       "        1  2.00 ms  2.00 ms   100 us  100.0%  wait\n"
+		       "     ~400    <5 us    <5 us    <5 us   <0.1%  └─tiny\n"
+		       "        1  <100 ns  <100 ns  <100 ns   <0.1%    └─less\n" UNCERTAIN_FOOTER);
+	fixture_expect(&sink_tree, p, &verbose,
+		       "x  pid 1  tid 1\n"
+		       "    CALLS    TOTAL      +/-     SELF      +/-      CPU   SHARE  FUNCTION\n"
+		       "        1  2.00 ms  5.30 us  2.00 ms  1.20 us   100 us  100.0%  wait\n"
+		       "     ~400    <5 us  4.10 us    <5 us  4.00 us    <5 us   <0.1%  └─tiny\n"
+		       "        1  <100 ns   100 ns  <100 ns   100 ns  <100 ns   <0.1%    "
+		       "└─less\n" UNCERTAIN_FOOTER);
+	fixture_expect(&sink_tree, p, &raw,
+		       "x  pid 1  tid 1\n" COLUMNS
+		       "        1  2.00 ms  2.00 ms   100 us  100.0%  wait\n"
+		       "     ~400   900 ns   800 ns   900 ns   <0.1%  └─tiny\n"
+		       "        1   100 ns   100 ns   100 ns   <0.1%    └─less\n" UNCERTAIN_FOOTER);
+	profile__free(p);
+}
+
+static void test_histogram(void **state)
+{
+	char *hists[] = {"tin*"};
+	struct sink_options opts = {.hists = hists, .hists_cnt = 1};
+	struct profile *p = make_uncertain();
+	char *text;
+
+	fixture_bucket(p, 1, 8, 300);
+	fixture_bucket(p, 1, 9, 100);
+	text = fixture_write(&sink_tree, p, &opts);
+	assert_non_null(strstr(text, "└─less\n"
+				     "\n"
+				     "tiny  ~400 finished calls\n"
+				     "      8 ns up to    16 ns            400  "
+				     "████████████████████████████████████████\n"
+				     "\n"
+				     "entered"));
+	free(text);
+	profile__free(p);
+}
+
+static void test_everything_is_too_short(void **state)
+{
+	struct profile *p = fixture_small();
+
+	assert_int_equal(profile__prune(p, 1000001), 0);
+	fixture_expect(&sink_tree, p, &plain,
+		       "entered 1,239 = returned 1,239 + unwound 0 + open 0; lost 0, dropped 0\n"
+		       "10.0 s, 4 of 5 probed functions called\n");
 	profile__free(p);
 }
 
@@ -308,6 +404,9 @@ int main(void)
 		cmocka_unit_test(test_long_trees_are_folded),
 		cmocka_unit_test(test_very_deep),
 		cmocka_unit_test(test_long_names),
+		cmocka_unit_test(test_uncertain_times),
+		cmocka_unit_test(test_histogram),
+		cmocka_unit_test(test_everything_is_too_short),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

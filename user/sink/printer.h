@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the formats for people share: colours, names that fit, and the lines around a report. */
+/* What the formats for people share: colours, figures, names that fit. */
 #ifndef PROFTRACE_SINK_PRINTER_H
 #define PROFTRACE_SINK_PRINTER_H
 
@@ -40,12 +40,19 @@ static inline bool printer__hot(uint64_t part, uint64_t whole)
 /* "12.3%", "<0.1%", or "-" if there is no whole. */
 char *printer__share(uint64_t part, uint64_t whole, char *buf, size_t size);
 
+/* A time that is uncertain by `error_ns`: if it cannot be told from what the probes cost, only what
+ * it is below, as "<50 ns". */
+char *printer__time(const struct printer *pr, uint64_t ns, uint64_t error_ns, char *buf,
+		    size_t size);
+
+/* A count of calls; an estimate, where only one in so many was kept, as "~1,200". */
+char *printer__calls(uint64_t calls, uint32_t sampled, char *buf, size_t size);
+
+/* Whether times are followed by what they are uncertain by. */
+bool printer__errors(const struct printer *pr);
+
 /* With opts->interval, a line that tells when the interval began. */
 void printer__interval(struct printer *pr);
-
-/* Where the calls went, what was lost, and what was probed; if the report is `empty`, why that may
- * be. Returns 0 or -ENOMEM. */
-int printer__footer(struct printer *pr, bool empty);
 
 void printer__fini(struct printer *pr);
 

@@ -28,6 +28,7 @@ struct sink_options {
 struct sink {
 	const char *name; /* as in -f NAME */
 	const char *help; /* one line for --help */
+	bool accounts;	  /* ends with the accounts, for people */
 	int (*write)(const struct profile *p, const struct sink_options *opts, FILE *out);
 };
 

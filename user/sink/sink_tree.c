@@ -10,6 +10,8 @@
 
 #include "calls/merge.h"
 #include "calls/profile.h"
+#include "sink/footer.h"
+#include "sink/histogram.h"
 #include "sink/printer.h"
 #include "sink/sink.h"
 #include "sink/stream.h"
@@ -17,7 +19,8 @@
 #include "util/text.h"
 
 #define CALLS_MIN    9	 /* columns of CALLS: "1,234,567" */
-#define OTHERS_WIDTH 28	 /* of TOTAL, SELF, SHARE and the gaps */
+#define OTHERS_WIDTH 37	 /* of TOTAL, SELF, CPU, SHARE and the gaps */
+#define ERRORS_WIDTH 18	 /* of two times +/- */
 #define LINE_WIDTH   110 /* names are shortened to end here */
 #define NAME_MIN     40	 /* but not below this */
 
@@ -40,7 +43,8 @@ static size_t calls_width(const struct tree_rows *rows)
 	char buf[32];
 
 	for (i = 0; i < rows->len; i++) {
-		len = strlen(text_count(rows->items[i].calls, buf, sizeof(buf)));
+		len = strlen(printer__calls(rows->items[i].calls, rows->items[i].sampled, buf,
+					    sizeof(buf)));
 		if (len > width)
 			width = len;
 	}
@@ -62,19 +66,34 @@ static void print_heading(const struct drawing *d, const struct profile_thread *
 		fprintf(pr->out, "goroutine %s\n", cnt);
 	else
 		fprintf(pr->out, "tid %d\n", t->tid);
-	fprintf(pr->out, "%s%*s  %7s  %7s  %6s  FUNCTION%s\n", printer__style(pr, STYLE_DIM),
-		(int)d->calls_width, "CALLS", "TOTAL", "SELF", "SHARE",
+	fprintf(pr->out, "%s%*s  %7s%s  %7s%s  %7s  %6s  FUNCTION%s\n",
+		printer__style(pr, STYLE_DIM), (int)d->calls_width, "CALLS", "TOTAL",
+		printer__errors(pr) ? "      +/-" : "", "SELF",
+		printer__errors(pr) ? "      +/-" : "", "CPU", "SHARE",
 		printer__style(pr, STYLE_PLAIN));
+}
+
+/* With -v, what it is uncertain by follows. */
+static void print_time(const struct printer *pr, uint64_t ns, uint64_t error_ns)
+{
+	char text[32];
+
+	fprintf(pr->out, "  %7s", printer__time(pr, ns, error_ns, text, sizeof(text)));
+	if (printer__errors(pr))
+		fprintf(pr->out, "  %7s", text_duration(error_ns, text, sizeof(text)));
 }
 
 static void print_numbers(const struct drawing *d, const struct tree_row *row)
 {
-	char calls[32], total[32], self[32], share[32];
+	struct printer *pr = d->pr;
+	char calls[32], cpu[32], share[32];
 
-	fprintf(d->pr->out, "%*s  %7s  %7s  %6s  ", (int)d->calls_width,
-		text_count(row->calls, calls, sizeof(calls)),
-		text_duration(row->total_ns, total, sizeof(total)),
-		text_duration(row->self_ns, self, sizeof(self)),
+	fprintf(pr->out, "%*s", (int)d->calls_width,
+		printer__calls(row->calls, row->sampled, calls, sizeof(calls)));
+	print_time(pr, row->total_ns, row->error_ns);
+	print_time(pr, row->self_ns, row->self_error_ns);
+	fprintf(pr->out, "  %7s  %6s  ",
+		printer__time(pr, row->cpu_ns, row->error_ns, cpu, sizeof(cpu)),
 		printer__share(row->total_ns, d->rows->total_ns, share, sizeof(share)));
 }
 
@@ -120,7 +139,7 @@ static int print_row(struct drawing *d, const struct tree_row *row)
 	struct printer *pr = d->pr;
 	uint64_t whole = d->rows->total_ns;
 	bool hot = printer__hot(row->total_ns, whole);
-	size_t used = d->calls_width + OTHERS_WIDTH;
+	size_t used = d->calls_width + OTHERS_WIDTH + (printer__errors(pr) ? ERRORS_WIDTH : 0);
 	int err;
 
 	fputs(hot ? "" : printer__style(pr, STYLE_DIM), pr->out);
@@ -201,8 +220,10 @@ static int print_trees(struct printer *pr)
 		if (!err)
 			err = print_tree(pr, &p->threads[trees[i].thread], &rows);
 	}
+	if (!err && cnt)
+		err = histogram__print(pr);
 	if (!err)
-		err = printer__footer(pr, cnt == 0);
+		err = footer__print(pr, cnt == 0);
 	tree_rows__fini(&rows);
 	free(trees);
 	return err;
@@ -231,5 +252,6 @@ static int write_tree(const struct profile *p, const struct sink_options *opts, 
 const struct sink sink_tree = {
 	.name = "tree",
 	.help = "call trees for reading",
+	.accounts = true,
 	.write = write_tree,
 };

@@ -59,6 +59,24 @@ static struct tree_row *new_row(struct builder *b, uint32_t node, uint32_t calle
 	return row;
 }
 
+/* What a path of the row has done itself. */
+static void add_own(const struct profile *p, struct tree_row *row, const struct profile_node *n)
+{
+	row->calls += n->stats.calls;
+	row->self_ns += n->stats.self_ns;
+	row->self_error_ns += n->stats.self_error_ns;
+	if (p->functions[n->function].sampled)
+		row->sampled = p->functions[n->function].sampled;
+}
+
+/* What a path has done with all below it. */
+static void add_inclusive(struct tree_row *row, const struct profile_node *n)
+{
+	row->total_ns += n->stats.total_ns;
+	row->cpu_ns += stats__cpu_ns(&n->stats);
+	row->error_ns += n->stats.error_ns;
+}
+
 /* One row for `node` and its later siblings, with all below them. */
 static void fill_more(const struct profile *p, struct tree_row *row)
 {
@@ -67,15 +85,12 @@ static void fill_more(const struct profile *p, struct tree_row *row)
 	row->kind = ROW_MORE;
 	row->cnt = 0;
 	while (walk__next(&w)) {
-		const struct call_stats *s = &p->nodes[w.node].stats;
-
 		if (!w.entering)
 			continue;
 		row->cnt++;
-		row->calls += s->calls;
-		row->self_ns += s->self_ns;
+		add_own(p, row, &p->nodes[w.node]);
 		if (!w.depth)
-			row->total_ns += s->total_ns;
+			add_inclusive(row, &p->nodes[w.node]);
 	}
 }
 
@@ -85,14 +100,12 @@ static uint32_t fill_call(const struct builder *b, struct tree_row *row)
 	const struct profile *p = b->p;
 	uint32_t node = row->node, next;
 
-	row->calls = p->nodes[node].stats.calls;
-	row->total_ns = p->nodes[node].stats.total_ns;
-	row->self_ns = p->nodes[node].stats.self_ns;
+	add_own(p, row, &p->nodes[node]);
+	add_inclusive(row, &p->nodes[node]);
 	while (!b->everything && row->run > RUN_MAX && (next = recursion(p, node))) {
 		node = next;
 		row->kind = ROW_RECURSION;
-		row->calls += p->nodes[node].stats.calls;
-		row->self_ns += p->nodes[node].stats.self_ns;
+		add_own(p, row, &p->nodes[node]);
 		row->cnt++;
 	}
 	return node;

@@ -17,17 +17,19 @@ enum tree_row_kind {
 	ROW_MORE,      /* `cnt` cheap paths below one parent */
 };
 
-/* calls and self_ns sum over all paths of the row, so that a tree's columns add up. */
+/* calls and self_ns sum over all paths of the row, so that a tree's columns add up; the inclusive
+ * figures over the outermost of them. */
 struct tree_row {
 	uint64_t calls;
-	uint64_t total_ns;
-	uint64_t self_ns;
-	uint32_t node;	 /* the first, if there are several */
-	uint32_t caller; /* index of its row + 1; 0: none */
-	uint32_t depth;	 /* of the row's indentation */
-	uint32_t level;	 /* of nested calls; 1: outermost */
-	uint32_t cnt;	 /* levels or, for ROW_MORE, paths */
-	uint32_t run;	 /* rows, up to this, in which the function has called itself */
+	uint64_t total_ns, cpu_ns, error_ns;
+	uint64_t self_ns, self_error_ns;
+	uint32_t sampled; /* of a function of the row: calls are an estimate; 0: exact */
+	uint32_t node;	  /* the first, if there are several */
+	uint32_t caller;  /* index of its row + 1; 0: none */
+	uint32_t depth;	  /* of the row's indentation */
+	uint32_t level;	  /* of nested calls; 1: outermost */
+	uint32_t cnt;	  /* levels or, for ROW_MORE, paths */
+	uint32_t run;	  /* rows, up to this, in which the function has called itself */
 	enum tree_row_kind kind;
 	bool last; /* no sibling follows; not set below TREE_INDENT_MAX */
 };

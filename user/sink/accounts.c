@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "sink/accounts.h"
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "calls/profile.h"
+#include "util/text.h"
+
+char *accounts__calls(const struct profile *p, char *buf, size_t size)
+{
+	const struct profile_accounting *a = &p->accounting;
+	uint64_t open = a->open < 0 ? -(uint64_t)a->open : (uint64_t)a->open;
+	char n[6][32];
+
+	/* An interval may end with fewer open calls than it began with. */
+	snprintf(buf, size, "entered %s = returned %s + unwound %s %c open %s; lost %s, dropped %s",
+		 text_count(a->entered, n[0], sizeof(n[0])),
+		 text_count(a->returned, n[1], sizeof(n[1])),
+		 text_count(a->unwound, n[2], sizeof(n[2])), a->open < 0 ? '-' : '+',
+		 text_count(open, n[3], sizeof(n[3])), text_count(a->lost, n[4], sizeof(n[4])),
+		 text_count(a->dropped, n[5], sizeof(n[5])));
+	return buf;
+}
+
+char *accounts__cost(const struct profile *p, bool raw, char *buf, size_t size)
+{
+	const struct profile_accounting *a = &p->accounting;
+	char probes[32], cpu[32], share[32], whole[96] = "CPU time", budget[48] = "no budget";
+	double percent;
+
+	*buf = '\0';
+	if (!a->probe_ns && !a->cpu_ns)
+		return buf;
+	if (accounting__overhead(a, &percent))
+		snprintf(whole, sizeof(whole), "on top of the target's own %s CPU time (%s)",
+			 text_duration(a->cpu_ns - a->probe_ns, cpu, sizeof(cpu)),
+			 text_percent(percent, share, sizeof(share)));
+	if (p->max_overhead > 0)
+		snprintf(budget, sizeof(budget), "budget %s",
+			 text_percent(p->max_overhead, share, sizeof(share)));
+	snprintf(buf, size, "probes cost %s %s, %s; %s",
+		 text_duration(a->probe_ns, probes, sizeof(probes)), whole,
+		 raw ? "left in" : "taken out", budget);
+	return buf;
+}

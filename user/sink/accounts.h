@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a run has counted and what it has cost, in words: one line each, without its end. */
+#ifndef PROFTRACE_SINK_ACCOUNTS_H
+#define PROFTRACE_SINK_ACCOUNTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct profile;
+
+#define ACCOUNTS_LINE 256 /* room for a line */
+
+/* Where the calls went: "entered 3 = returned 2 + unwound 0 + open 1; lost 0, dropped 0". */
+char *accounts__calls(const struct profile *p, char *buf, size_t size);
+
+/* What the probes have cost, whether that was left in the times (`raw`), and the budget; "" if that
+ * is not known. */
+char *accounts__cost(const struct profile *p, bool raw, char *buf, size_t size);
+
+#endif
