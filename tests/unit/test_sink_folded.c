@@ -30,6 +30,67 @@ static void test_calls_and_thread_frames(void **state)
 	profile__free(p);
 }
 
+/* main waits itself, leaf does nothing else. */
+static struct profile *make_waiting(void)
+{
+	struct profile *p = fixture_small();
+
+	p->nodes[1].stats.off_self_ns = 90000;
+	p->nodes[4].stats.off_self_ns = 6000;
+	return p;
+}
+
+static void test_on_and_off_cpu(void **state)
+{
+	struct sink_options cpu = {.weight = WEIGHT_CPU}, off = {.weight = WEIGHT_OFF};
+	struct profile *p = make_waiting();
+
+	fixture_expect(&sink_folded, p, &cpu,
+		       "prog;main 10000\n"
+		       "prog;main;work 694000\n"
+		       "prog;main;idle 200000\n");
+	fixture_expect(&sink_folded, p, &off,
+		       "prog;main 90000\n"
+		       "prog;main;work;leaf 6000\n");
+	profile__free(p);
+}
+
+static void test_reverse(void **state)
+{
+	struct sink_options off = {.weight = WEIGHT_OFF, .reverse = true};
+	struct sink_options calls = {
+		.weight = WEIGHT_CALLS, .reverse = true, .thread_frames = true};
+	struct profile *p = make_waiting();
+
+	fixture_expect(&sink_folded, p, &off,
+		       "prog;main 90000\n"
+		       "prog;leaf;work;main 6000\n");
+	fixture_expect(&sink_folded, p, &calls,
+		       "prog-100/101;main 1\n"
+		       "prog-100/101;work;main 3\n"
+		       "prog-100/101;leaf;work;main 1234\n"
+		       "prog-100/101;idle;main 1\n");
+	profile__free(p);
+}
+
+/* Equal stacks of two threads are one line. */
+static void test_reverse_is_summed(void **state)
+{
+	struct sink_options opts = {.reverse = true};
+	struct profile *p = fixture_new();
+	uint32_t f = fixture_function(p, "f"), g = fixture_function(p, "g"), n;
+
+	for (uint32_t t = 0; t < 2; t++) {
+		fixture_thread(p, 1, 11 + t, "x");
+		n = fixture_node(p, t, 0, f, 1, 10, 4);
+		n = fixture_node(p, t, n, g, 1, 6, 5);
+		fixture_node(p, t, n, f, 1, 1, 1);
+	}
+	fixture_finish(p);
+	fixture_expect(&sink_folded, p, &opts, "x;f 8\nx;g;f 10\nx;f;g;f 2\n");
+	profile__free(p);
+}
+
 static void test_threads_are_summed(void **state)
 {
 	struct sink_options frames = {.thread_frames = true};
@@ -142,6 +203,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_wall),
 		cmocka_unit_test(test_calls_and_thread_frames),
+		cmocka_unit_test(test_on_and_off_cpu),
+		cmocka_unit_test(test_reverse),
+		cmocka_unit_test(test_reverse_is_summed),
 		cmocka_unit_test(test_threads_are_summed),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_nothing),

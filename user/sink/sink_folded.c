@@ -3,6 +3,7 @@
  * Folded stacks, one line a path: "comm;main;work 1234". The weight is what the path has cost
  * itself, an integer, so that the lines of a profile can be added up. The format knows no escapes
  * (names are made harmless instead) and sums equal lines (so threads with one root are merged).
+ * Stacks that differ do so in reverse, too: --reverse prints the same lines from their other end.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -139,6 +140,50 @@ static void print_line(const struct stack *s, uint64_t value, FILE *out)
 	fprintf(out, " %" PRIu64 "\n", value);
 }
 
+static uint64_t weigh(const struct call_stats *s, enum weight weight)
+{
+	switch (weight) {
+	case WEIGHT_CPU:
+		return stats__cpu_self_ns(s);
+	case WEIGHT_OFF:
+		return s->off_self_ns;
+	case WEIGHT_CALLS:
+		return s->calls;
+	default:
+		return s->self_ns;
+	}
+}
+
+/* The stack from `node` out to the thread's root, behind what the thread is called. */
+static int push_reversed(struct stack *s, const struct profile *p, uint32_t node)
+{
+	int err = 0;
+
+	s->ends_len = 1;
+	s->len = s->ends[0];
+	for (; node && !err; node = p->nodes[node].parent)
+		err = push(s, p->functions[p->nodes[node].function].name);
+	return err;
+}
+
+static int write_reversed(const struct profile *p, const struct profile_thread *t,
+			  const struct sink_options *opts, struct stack *s, FILE *out)
+{
+	struct walk w = walk__from(p, t->first_root);
+	int err = set_root(s, t, opts->thread_frames);
+
+	while (!err && walk__next(&w) && !ferror_unlocked(out)) {
+		uint64_t value = weigh(&p->nodes[w.node].stats, opts->weight);
+
+		if (!w.entering || !value)
+			continue;
+		err = push_reversed(s, p, w.node);
+		if (!err)
+			print_line(s, value, out);
+	}
+	return err;
+}
+
 static int write_thread(const struct profile *p, const struct profile_thread *t,
 			const struct sink_options *opts, struct stack *s, FILE *out)
 {
@@ -147,14 +192,13 @@ static int write_thread(const struct profile *p, const struct profile_thread *t,
 
 	while (!err && walk__next(&w) && !ferror_unlocked(out)) {
 		const struct profile_node *n = &p->nodes[w.node];
-		uint64_t value;
+		uint64_t value = weigh(&n->stats, opts->weight);
 
 		if (!w.entering) {
 			pop(s);
 			continue;
 		}
 		err = push(s, p->functions[n->function].name);
-		value = opts->weight == WEIGHT_CALLS ? n->stats.calls : n->stats.self_ns;
 		if (!err && value)
 			print_line(s, value, out);
 	}
@@ -176,7 +220,8 @@ static int write_folded(const struct profile *p, const struct sink_options *opts
 	}
 	stream__begin();
 	for (i = 0, err = 0; i < p->threads_cnt && !err; i++)
-		err = write_thread(p, &p->threads[i], opts, &s, out);
+		err = opts->reverse ? write_reversed(p, &p->threads[i], opts, &s, out)
+				    : write_thread(p, &p->threads[i], opts, &s, out);
 	free(s.path);
 	free(s.ends);
 	profile__free(merged);
