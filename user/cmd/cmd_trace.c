@@ -231,6 +231,8 @@ static int run_emit(struct run *r, uint64_t until_ns)
 		err = output__write(&r->out, *shown);
 	else
 		log_error("cannot put the profile together: %s", strerror(-err));
+	if (!err && until_ns == r->stop_ns)
+		output__account(&r->out, now);
 	profile__free(delta);
 	if (r->o->interval_ns) {
 		profile__free(r->before);

@@ -8,7 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "calls/profile.h"
 #include "cli/options.h"
+#include "sink/accounts.h"
 #include "util/log.h"
 
 static int failed(const struct output *out, int err)
@@ -68,6 +70,22 @@ int output__write(struct output *out, const struct profile *p)
 	if (!err && fflush(out->file))
 		err = -errno;
 	return err ? failed(out, err) : 0;
+}
+
+void output__account(const struct output *out, const struct profile *p)
+{
+	char line[ACCOUNTS_LINE];
+
+	if (out->sink->accounts)
+		return;
+	log_info("%s", accounts__calls(p, line, sizeof(line)));
+	if (*accounts__cost(p, out->opts.raw, line, sizeof(line)))
+		log_info("%s", line);
+	if (p->drops_cnt)
+		log_info(
+			"%zu function%s dropped to keep to the budget; -f tree, flat and json list "
+			"them",
+			p->drops_cnt, p->drops_cnt == 1 ? " was" : "s were");
 }
 
 int output__close(struct output *out)

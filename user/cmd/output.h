@@ -26,6 +26,11 @@ int output__begin(struct output *out);
 /* Writes one profile. Returns 0; -EPIPE, silently, if nobody reads; -errno with one line logged. */
 int output__write(struct output *out, const struct profile *p);
 
+/* At the end of a run, for formats that do not end with them: the accounts of all of it, as
+ * messages.
+ */
+void output__account(const struct output *out, const struct profile *p);
+
 /* Closes it. Returns as output__write(): a full disk may show only here. */
 int output__close(struct output *out);
 
