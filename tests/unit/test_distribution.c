@@ -110,6 +110,15 @@ static void test_quantiles(void **state)
 	compare_quantiles(63, 5);
 }
 
+static void test_empty_buckets(void **state)
+{
+	static const struct profile_bucket buckets[] = {{0, 3, 0}, {0, 5, 2}, {0, 9, 0}};
+	const struct distribution d = {buckets, 3, 2};
+
+	assert_int_equal(distribution__quantile(&d, 0, 5, 5), 5);
+	assert_int_equal(distribution__quantile(&d, 1, 5, 5), 5);
+}
+
 /* One duration only: whatever its bucket, it is known exactly. */
 static void test_single(void **state)
 {
@@ -125,7 +134,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bounds),	cmocka_unit_test(test_runs),
 		cmocka_unit_test(test_nothing), cmocka_unit_test(test_quantiles),
-		cmocka_unit_test(test_single),
+		cmocka_unit_test(test_single),	cmocka_unit_test(test_empty_buckets),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -92,6 +92,7 @@ static void test_rows(void **state)
 	fixture_bucket(p, 1, 16, 1000000); /* 16 ns */
 	fixture_bucket(p, 1, 23, 500000);  /* 30 ns */
 	fixture_bucket(p, 1, 24, 750000);  /* 32 ns */
+	fixture_bucket(p, 1, 40, 0);
 	choose("put", NULL);
 	expect_drawn(p, "put  2,250,003 finished calls\n"
 			"      0 ns up to     8 ns              3  ▏\n"

@@ -43,6 +43,8 @@ uint64_t distribution__quantile(const struct distribution *d, double q, uint64_t
 		const struct profile_bucket *b = &d->buckets[i];
 		double low = (double)bucket__low(b->bucket), high = (double)bucket__high(b->bucket);
 
+		if (!b->calls)
+			continue;
 		ns = (uint64_t)(low + (high - low) * (rank - before) / (double)b->calls);
 		before += (double)b->calls;
 		if (before >= rank)

@@ -113,6 +113,8 @@ static void fill(struct rows *r, const struct distribution *d)
 	for (size_t i = 0; i < d->cnt; i++) {
 		uint32_t octave = d->buckets[i].bucket / OCTAVE_BUCKETS;
 
+		if (!d->buckets[i].calls)
+			continue;
 		if (octave >= OCTAVES)
 			octave = OCTAVES - 1;
 		r->calls[octave] += d->buckets[i].calls;
