@@ -137,7 +137,7 @@ class Formats(harness.TestCase):
             self.assertRegex(text, rf"\b{name}\b")
         self.assertNotIn(ESCAPE, text)
         for line in text.splitlines():
-            self.assertLessEqual(len(line), 80, line)
+            self.assertLessEqual(len(line), 90, line)
         at = [text.index(name) for name in ("main", "direct")]
         self.assertEqual(at, sorted(at), "callers come first")
 
@@ -191,6 +191,50 @@ class Formats(harness.TestCase):
                                  set(function))
             if function["calls"]:
                 self.assertLessEqual(function["min_ns"], function["max_ns"])
+
+    def test_min_time(self):
+        """What is short is not listed, and counted all the same."""
+        self.pruned = True
+        document, done = self.profile_command("timing", 20, 1, options=("--min-time", "30ms"))
+        entered = sum(done.counts.values()) + 1
+        self.assertEqual(document["accounting"]["entered"], entered)
+        self.assertLessEqual({"main", "both"}, {f["name"] for f in document["functions"]})
+        for listed in document["functions"] + [node for node, _, _ in harness.nodes_of(document)]:
+            self.assertGreaterEqual(listed["total_ns"], 30_000_000)
+        document, _ = self.profile_command("timing", 20, 1, options=("--min-time", "1000s"))
+        self.assertEqual(document["accounting"]["entered"], entered)
+        self.assertEqual(document["functions"] + document["threads"], [])
+        stacks, _ = self.folded("--min-time", "1000s", name="timing", args=(20, 1))
+        self.assertEqual(stacks, [])
+
+    def test_reverse(self):
+        """The same stacks from their other end, behind the program's name."""
+        stacks, _ = self.folded("-w", "calls")
+        reverse, _ = self.folded("-w", "calls", "--reverse")
+        self.assertEqual(sorted((stack[:1] + stack[:0:-1], value) for stack, value in stacks),
+                         sorted(reverse))
+
+    def test_every_format_has_the_accounts(self):
+        for format_ in ("tree", "flat", "folded", "json"):
+            text, done = self.output("recursion", 3, 2, options=("-f", format_))
+            where = text if format_ in ("tree", "flat") else done.stderr
+            accounts = re.search(r"entered ([0-9,]+) = returned ([0-9,]+) \+ unwound 0 \+ open 0; "
+                                 r"lost 0, dropped 0$", where, re.M)
+            self.assertTrue(accounts, str(done))
+            self.assertEqual(int(accounts[1].replace(",", "")), sum(done.counts.values()) + 1)
+        # ... of the whole run, once, if it was cut into intervals.
+        _, done = self.output("timing", 20, 2, options=("-f", "folded", "-i", "0.01"))
+        accounts, = re.findall(r"entered ([0-9]+) =", done.stderr)
+        self.assertEqual(int(accounts), sum(done.counts.values()) + 1)
+        _, done = self.output("recursion", 3, 2, options=("-f", "folded", "-q"))
+        self.assertNotIn("entered", done.stderr)
+
+    def test_histogram(self):
+        for format_ in ("tree", "flat"):
+            text, _ = self.output("timing", 1, 2,
+                                  options=("-f", format_, "--hist", "sleep*", "--hist", "nothing"))
+            self.assertRegex(text, r"(?m)^sleeper  [0-9]+ finished calls?$")
+            self.assertIn("--hist nothing: matches no function that was called\n", text)
 
     def test_no_calls_at_all(self):
         """An idle target gives a whole, empty result in every format."""
