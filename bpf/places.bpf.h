@@ -95,16 +95,11 @@ static __always_inline bool lane_is_beside(const struct wire_lane *lane, u32 tgi
 	return lane->kind != WIRE_LANE_HOME && lane->owner >> 32 == tgid && !lane->exit_ns;
 }
 
-/* Finds the lane of the current thread at `slot` and locks it; made if `create`. */
-static __always_inline bool place_find(struct place *at, u64 slot, bool create)
+/* Finds the lane of the current thread, whose home is known, at `slot` and locks it; made if
+ * `create`. */
+static __always_inline bool place_of(struct place *at, const struct task_struct *task,
+				     struct wire_lane *home, u32 home_number, u64 slot, bool create)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct wire_lane *home;
-	u32 home_number;
-
-	home = home_current(task, create, &home_number);
-	if (!home)
-		return false;
 	if (go_traced && goroutine_find(at, task, home, slot, create))
 		return true;
 	at->slot = slot;
@@ -137,6 +132,17 @@ static __always_inline bool place_find(struct place *at, u64 slot, bool create)
 	home->current = at->number = home_instead(home_number, home, true);
 	at->lane = home;
 	return true;
+}
+
+/* The same from the thread's beginning. */
+static __always_inline bool place_find(struct place *at, u64 slot, bool create)
+{
+	const struct task_struct *task = bpf_get_current_task_btf();
+	struct wire_lane *home;
+	u32 number;
+
+	home = home_current(task, create, &number);
+	return home && place_of(at, task, home, number, slot, create);
 }
 
 #endif

@@ -172,19 +172,46 @@ static __always_inline u32 switch_weight(u32 function)
 }
 
 /*
+ * Whether this hit of an entry site is another probe's business. While a function moves from one
+ * link to another it has probes in both. The kernel calls the one that was put in last first
+ * (consumer_add() and handler_chain() in kernel/events/uprobes.c, 6.6 to 6.18), and a hit that
+ * finds the newer one finds the older one behind it. So the first one to be called records the
+ * call and leaves a note of its generation; those behind it find a newer one than their own.
+ * Whether the call was recorded, or has been left already (an entry may be an exit, too), makes no
+ * difference. A thread without a home leaves no note: what is lost for want of one may be counted
+ * twice.
+ */
+static __always_inline bool hit_is_claimed(struct wire_lane *home, u64 slot, u64 cookie)
+{
+	u32 function = cookie & WIRE_COOKIE_FUNCTION, generation = cookie >> WIRE_COOKIE_GENERATION;
+	u32 ahead = (home->hit_generation - generation) % WIRE_GENERATIONS;
+	bool claimed = home->hit_slot == slot && home->hit_function == function && ahead &&
+		       ahead < WIRE_GENERATIONS / 2;
+
+	home->hit_slot = slot;
+	home->hit_function = function;
+	home->hit_generation = generation;
+	return claimed;
+}
+
+/*
  * A function is entered; its return address lies at `slot`. Returns the lane's number if a call
  * was recorded, else 0 (then its leave is of no use).
  */
 static __always_inline u32 enter(u64 slot, u64 cookie)
 {
 	u32 function = cookie & WIRE_COOKIE_FUNCTION, entry = cookie >> WIRE_COOKIE_FLAGS, weight;
+	const struct task_struct *task = bpf_get_current_task_btf();
+	struct wire_lane *home;
 	struct place at;
 	bool entered;
+	u32 number;
 
-	if (!gate_open)
+	home = gate_open ? home_current(task, true, &number) : 0;
+	if (!home || hit_is_claimed(home, slot, cookie))
 		return 0;
 	weight = switch_weight(function);
-	if (!weight || !place_find(&at, slot, true))
+	if (!weight || !place_of(&at, task, home, number, slot, true))
 		return 0;
 	entered = frame_enter(&at, function, entry, weight);
 	if (entered && (WIRE_FRAME_FLAGS(entry) & WIRE_ENTRY_RETURN) && returns_exhausted())

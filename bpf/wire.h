@@ -27,6 +27,7 @@ typedef uint64_t u64;
  *                condition, as in the opcode's low four bits
  *   bits 48..51  entry sites: WIRE_ENTRY_* flags
  *   bits 52..56  what the probe costs: enum wire_cost_class
+ *   bits 57..63  entry sites: generation of the function's probe, see hit_is_claimed()
  */
 #define WIRE_MAX_FUNCTIONS   (1u << 24)
 #define WIRE_COOKIE_FUNCTION 0xffffffull
@@ -35,6 +36,9 @@ typedef uint64_t u64;
 #define WIRE_COOKIE_COND     44
 #define WIRE_COOKIE_FLAGS    48
 #define WIRE_COOKIE_COST     52
+
+#define WIRE_COOKIE_GENERATION 57
+#define WIRE_GENERATIONS       128 /* after the last one comes 0 again */
 
 enum wire_exit {
 	WIRE_EXIT_RET = 1, /* leaves the function whenever it runs */
@@ -165,7 +169,12 @@ struct wire_lane {
 	u32 state;     /* WIRE_LANE_* */
 	u32 astray;    /* home: what was seen last, and [lo, hi), may be another's stack */
 	u64 off_since; /* home: monotonic, when its thread went off the CPU; 0: it is on one */
-	u64 busy;      /* the lock of all but homes; stays as it is when the entry is used again */
+	/* home: the last hit of an entry site on its thread, by stack pointer and function; and the
+	 * generation of the oldest probe there that was run for it so far */
+	u64 hit_slot;
+	u32 hit_function;
+	u32 hit_generation;
+	u64 busy; /* the lock of all but homes; stays as it is when the entry is used again */
 };
 
 #define WIRE_LANE_READY	  1
@@ -232,7 +241,7 @@ struct wire_event {
 
 _Static_assert(sizeof(struct wire_frame) == 64, "wire_frame");
 _Static_assert(sizeof(struct wire_node) == 80, "wire_node");
-_Static_assert(sizeof(struct wire_lane) == 224, "wire_lane");
+_Static_assert(sizeof(struct wire_lane) == 240, "wire_lane");
 _Static_assert(sizeof(struct wire_dist) == 72, "wire_dist");
 
 #endif

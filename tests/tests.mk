@@ -19,7 +19,7 @@ PLAIN        := recursion threads longjmp exits exec forks signals cold aliases 
 THROWING     := names proofs throws throwing thread_ends rethrow
 GO           := stack many panic kinds kinds-stripped kinds-pie kinds-pie-stripped
 CALCS        := pie nopie static static-pie dynsym stripped debuglink
-PROGRAM_BINS := $(addprefix $(PROGRAMS)/,$(PLAIN) $(CALCS:%=calc-%) $(THROWING) tailcall entries \
+PROGRAM_BINS := $(addprefix $(PROGRAMS)/,$(PLAIN) $(CALCS:%=calc-%) $(THROWING) tailcall busy entries \
 		crowd-nameless inline_data signal_throws exchange generators redzone-nops redzone-nop5 libplugin.so \
 		libshapes.so shapes-linked shapes-dlopen $(GO:%=go%))
 
@@ -33,6 +33,8 @@ $(PROGRAMS)/crowd-nameless: tests/programs/crowd.c
 	$(call say,TARGET,$@)$(PROGRAM_C) -DNAMELESS -o $@ $< -lpthread
 # Four million calls: let them begin with a push, which the kernel emulates.
 $(PROGRAMS)/threads: PLAIN_FLAGS := -fno-omit-frame-pointer
+$(PROGRAMS)/busy: tests/programs/busy.c
+	$(call say,TARGET,$@)$(PROGRAM_C) -foptimize-sibling-calls -o $@ $< -lpthread
 $(PROGRAMS)/tailcall: tests/programs/tailcall.c
 	$(call say,TARGET,$@)$(PROGRAM_C) -foptimize-sibling-calls -o $@ $<
 # The caller calls from inline assembly, which knows nothing of the red zone.
@@ -78,6 +80,11 @@ $(PROGRAMS)/calc-%: tests/programs/calc.c
 	$(Q)[ $* != debuglink ] || { cd $(@D) && objcopy --only-keep-debug $(@F) $(@F).debug && \
 		strip $(@F) && objcopy --add-gnu-debuglink=$(@F).debug $(@F); }
 
+# A profiler that does nothing but drop functions, linked to ours.
+DROPPER := $(BUILD)/dropper
+$(DROPPER): tests/drop/dropper.c $(LIB)
+	$(call say,CC,$@)$(CC) -std=gnu11 $(WARN) $(CPPFLAGS) $(CFLAGS) $(SAN) -o $@ $< $(LIB) $(LIBS)
+
 # Without cgo, so that the linker is Go's own. The cache makes the first program pay for all.
 GO_SRC       := tests/programs/go
 GO_BUILD     := GOCACHE=$(abspath $(BUILD))/go-cache GOFLAGS= GOTOOLCHAIN=local GO111MODULE=off CGO_ENABLED=0 go build
@@ -119,7 +126,7 @@ fuzz: ## install what is missing, build, fuzz with RUNS=20000 inputs a fuzzer
 unit: $(UNIT_BINS) ## build and run the unit tests alone (no root)
 	$(Q)tests/run --unit --build $(BUILD)
 
-tests: all $(UNIT_BINS) $(PROGRAM_BINS) $(FUZZ_BINS) ## build the program, the tests and their targets
+tests: all $(UNIT_BINS) $(PROGRAM_BINS) $(DROPPER) $(FUZZ_BINS) ## build the program, the tests and their targets
 
 # The second make finds the tools that the first has installed.
 check: ## install what is missing, build, run every test (root)

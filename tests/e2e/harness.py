@@ -24,6 +24,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 BUILD = os.path.join(ROOT, os.environ.get("PROFTRACE_BUILD", "build"))
 PROGRAMS = os.path.join(BUILD, "programs")
 PROFTRACE = os.path.join(ROOT, "proftrace")
+DROPPER = os.path.join(BUILD, "dropper")
 PYTHON = "/usr/bin/python3"
 
 TIMEOUT = 180  # a hang; nothing here takes as long

@@ -31,6 +31,7 @@ static struct {
 		int prog_fd, attach_type, return_probes, object_fd;
 		pid_t pid;
 		uint64_t offset, cookie;
+		int link;
 	} probes[MAX_PROBES];
 	size_t probes_cnt;
 } kernel;
@@ -62,11 +63,19 @@ int keeper__link(struct keeper *k, const struct link_spec *spec)
 	fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	assert_true(fd >= 0 && kernel.links < MAX_LINKS);
 	assert_true(kernel.probes_cnt + spec->cnt <= MAX_PROBES);
-	kernel.fds[kernel.links++] = fd;
+	kernel.fds[kernel.links] = fd;
 	for (size_t i = 0; i < spec->cnt; i++)
 		kernel.probes[kernel.probes_cnt++] = (struct probe){
 			spec->prog_fd, spec->attach_type, spec->return_probes, spec->object_fd,
-			spec->pid,     spec->offsets[i],  spec->cookies[i]};
+			spec->pid,     spec->offsets[i],  spec->cookies[i],    kernel.links};
+	return kernel.links++;
+}
+
+int keeper__close(struct keeper *k, int link)
+{
+	assert_true(link >= 0 && link < kernel.links && !kernel.closed[link]);
+	close(kernel.fds[link]);
+	kernel.closed[link] = true;
 	return 0;
 }
 

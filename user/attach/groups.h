@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Groups of probes that share a link. A link is all or nothing, so a group that the kernel refuses
- * is halved until the offenders are alone.
+ * Groups of functions whose probes share links. A link is all or nothing: if the kernel refuses one
+ * it is halved until the offenders are alone; and no single probe can leave it. So a function that
+ * is dropped takes its group along: the others get new links before the old ones are closed, and
+ * BPF counts their calls once (bpf/trace.bpf.h, hit_is_claimed()).
  */
 #ifndef PROFTRACE_ATTACH_GROUPS_H
 #define PROFTRACE_ATTACH_GROUPS_H
@@ -13,6 +15,7 @@
 
 #include "attach/tier.h"
 
+struct group;
 struct keeper;
 struct plan;
 struct target;
@@ -22,6 +25,8 @@ struct groups {
 	/* By object: how many of its processes have its probes already. */
 	uint32_t *attached;
 	size_t attached_cnt;
+	struct group **groups;
+	size_t groups_cnt, groups_cap;
 	bool unbound; /* links are for every process, not for the target's */
 };
 
@@ -38,6 +43,12 @@ struct own_probe {
 /* Probes of one kind on our own program, in one process that runs it. 0 or -errno; silent. */
 int groups__probe_own(struct groups *g, const struct tier_probe *probe, pid_t pid,
 		      const struct own_probe *own, size_t cnt);
+
+/* Takes out what has been dropped. See tracer__drop(). */
+int groups__drop(struct groups *g, const struct tier *tier, const struct proftrace_bpf *skel,
+		 struct plan *p, const struct target *t, const uint64_t *calls);
+/* Closes the links that have been replaced for long enough. Returns whether others are left. */
+bool groups__poll(struct groups *g);
 
 void groups__detach(struct groups *g);
 

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "attach/closer.h"
 #include "util/array.h"
 #include "util/log.h"
 #include "util/privilege.h"
@@ -22,9 +23,13 @@ struct keeper {
 	int socket;
 };
 
-/* What is asked for; offsets and cookies follow. The program's and the file's descriptors go along.
- * cnt 0: close all links. The answer is an int: 0 or -errno. */
+enum request_kind { LINK = 1, CLOSE, DETACH };
+
+/* What is asked for. LINK: offsets and cookies follow; the program's and the file's descriptors go
+ * along. The answer is an int: -errno or 0, and to LINK the link's number. */
 struct request {
+	int kind; /* enum request_kind */
+	int link; /* CLOSE: its number */
 	int attach_type, return_probes;
 	pid_t pid;
 	uint32_t cnt;
@@ -74,7 +79,7 @@ static bool send_request(int fd, const struct request *req, const int fds[FDS])
 	struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
 	ssize_t n;
 
-	if (req->cnt) {
+	if (fds) {
 		msg.msg_control = &control;
 		msg.msg_controllen = sizeof(control);
 		control.header.cmsg_level = SOL_SOCKET;
@@ -110,18 +115,49 @@ static bool receive_request(int fd, struct request *req, int fds[FDS])
 	return true;
 }
 
+/* Links by their numbers; -1: free. */
 struct links {
 	int *fds;
 	size_t cnt, cap;
+	size_t first_free; /* no number below is */
+	struct closer *closer;
 };
 
-static void links_close(struct links *l)
+static int link_close(struct links *l, int number)
 {
-	while (l->cnt)
-		close(l->fds[--l->cnt]);
+	if (number < 0 || (size_t)number >= l->cnt || l->fds[number] < 0)
+		return -ENOENT;
+	closer__close(l->closer, l->fds[number]);
+	l->fds[number] = -1;
+	if ((size_t)number < l->first_free)
+		l->first_free = number;
+	return 0;
 }
 
-/* One link by the request. Returns 0 or -errno; false in *alive if the other side has gone. */
+/* All of them; they are gone when it returns, those that were being closed as well. */
+static void links_close(struct links *l)
+{
+	for (size_t i = 0; i < l->cnt; i++)
+		link_close(l, i);
+	l->cnt = l->first_free = 0;
+	closer__drain(l->closer);
+}
+
+/* A number that is free, or -ENOMEM. */
+static int links_number(struct links *l)
+{
+	while (l->first_free < l->cnt && l->fds[l->first_free] >= 0)
+		l->first_free++;
+	if (l->first_free == l->cnt) {
+		if (ARRAY_RESERVE(&l->fds, l->cnt, &l->cap))
+			return -ENOMEM;
+		l->fds[l->cnt++] = -1;
+	}
+	return l->first_free;
+}
+
+/* One link by the request. Returns its number or -errno; false in *alive if the other side has
+ * gone. */
 static int link_one(int socket, struct links *links, const struct request *req, const int fds[FDS],
 		    bool *alive)
 {
@@ -136,19 +172,20 @@ static int link_one(int socket, struct links *links, const struct request *req, 
 		.cookies = values + req->cnt,
 		.cnt = req->cnt,
 	};
-	int err = 0;
+	int number = -EOWNERDEAD, fd;
 
 	*alive = values && receive_all(socket, values, 2 * req->cnt * sizeof(*values));
-	if (*alive && ARRAY_RESERVE(&links->fds, links->cnt, &links->cap))
-		err = -ENOMEM;
-	if (*alive && !err)
-		err = link__create(&spec);
-	if (*alive && err >= 0) {
-		links->fds[links->cnt++] = err;
-		err = 0;
+	if (*alive)
+		number = links_number(links);
+	if (number >= 0) {
+		fd = link__create(&spec);
+		if (fd < 0)
+			number = fd;
+		else
+			links->fds[number] = fd;
 	}
 	free(values);
-	return err;
+	return number;
 }
 
 /* Serves until the other side has gone. */
@@ -156,20 +193,24 @@ static void serve(int socket)
 {
 	struct links links = {0};
 	struct request req;
-	int fds[FDS], err;
-	bool alive = true;
+	int fds[FDS], answer;
+	bool alive = !closer__new(&links.closer);
 
+	if (!alive)
+		return;
 	while (alive && receive_request(socket, &req, fds)) {
-		err = 0;
-		if (req.cnt)
-			err = link_one(socket, &links, &req, fds, &alive);
+		answer = 0;
+		if (req.kind == LINK)
+			answer = link_one(socket, &links, &req, fds, &alive);
+		else if (req.kind == CLOSE)
+			answer = link_close(&links, req.link);
 		else
 			links_close(&links);
 		for (int i = 0; i < FDS; i++) {
 			if (fds[i] >= 0)
 				close(fds[i]);
 		}
-		alive = alive && send_all(socket, &err, sizeof(err));
+		alive = alive && send_all(socket, &answer, sizeof(answer));
 	}
 	links_close(&links);
 	free(links.fds);
@@ -236,14 +277,20 @@ int keeper__fd(const struct keeper *k)
 /* Waits for the answer. */
 static int answer(const struct keeper *k)
 {
-	int err;
+	int result;
 
-	return receive_all(k->socket, &err, sizeof(err)) ? err : -EOWNERDEAD;
+	return receive_all(k->socket, &result, sizeof(result)) ? result : -EOWNERDEAD;
 }
 
 int keeper__link(struct keeper *k, const struct link_spec *spec)
 {
-	const struct request req = {spec->attach_type, spec->return_probes, spec->pid, spec->cnt};
+	const struct request req = {
+		.kind = LINK,
+		.attach_type = spec->attach_type,
+		.return_probes = spec->return_probes,
+		.pid = spec->pid,
+		.cnt = spec->cnt,
+	};
 	const int fds[FDS] = {spec->prog_fd, spec->object_fd};
 	size_t len = spec->cnt * sizeof(uint64_t);
 
@@ -255,9 +302,16 @@ int keeper__link(struct keeper *k, const struct link_spec *spec)
 	return answer(k);
 }
 
+int keeper__close(struct keeper *k, int link)
+{
+	const struct request req = {.kind = CLOSE, .link = link};
+
+	return send_request(k->socket, &req, NULL) ? answer(k) : -EOWNERDEAD;
+}
+
 void keeper__detach(struct keeper *k)
 {
-	const struct request req = {0};
+	const struct request req = {.kind = DETACH};
 
 	if (send_request(k->socket, &req, NULL))
 		answer(k);

@@ -22,9 +22,13 @@ void keeper__free(struct keeper *k);
 /* Readable only when it has gone, and all probes with it: somebody has killed it. */
 int keeper__fd(const struct keeper *k);
 
-/* link__create() by the keeper, which holds the link. Returns 0 or -errno; silent. -EOWNERDEAD: it
- * has gone. */
+/* link__create() by the keeper, which holds the link. Returns the link's number or -errno; silent.
+ * -EOWNERDEAD: it has gone. */
 int keeper__link(struct keeper *k, const struct link_spec *spec);
+
+/* Has one link closed, soon: that takes a while, which nobody waits for. Its number may be another
+ * link's from now on. Returns 0 or -errno. */
+int keeper__close(struct keeper *k, int link);
 
 /* Closes all links; they are gone when it returns. */
 void keeper__detach(struct keeper *k);

@@ -333,6 +333,16 @@ const char *tracer__tier(const struct tracer *tr)
 	return tr->tier->name;
 }
 
+int tracer__drop(struct tracer *tr, struct plan *p, const struct target *t, const uint64_t *calls)
+{
+	return groups__drop(&tr->groups, tr->tier, tr->skel, p, t, calls);
+}
+
+bool tracer__drop_poll(struct tracer *tr)
+{
+	return groups__poll(&tr->groups);
+}
+
 void tracer__open_gate(struct tracer *tr)
 {
 	__atomic_store_n(&tr->skel->bss->gate_open, true, __ATOMIC_SEQ_CST);

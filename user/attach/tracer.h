@@ -82,6 +82,20 @@ void tracer__set_costs(struct tracer *tr, const struct probe_costs *costs);
 /* The tier's name. */
 const char *tracer__tier(const struct tracer *tr);
 
+/*
+ * Takes out the probes of all functions that are marked `dropped` in the plan and have some; the
+ * others' calls go on being counted, each once. Their probes move to new links, and the old ones
+ * are closed by tracer__drop_poll() a little later, for the sake of calls that were entered through
+ * them: those that are still open then end as unwound, at their thread's next event. `calls`, by
+ * function, tells which were called how often so far: those that are likely to be dropped next are
+ * kept apart, so that this goes faster then (NULL: no idea).
+ * Returns 0, -EAGAIN if too many links wait to be closed (try again after a poll), or -errno with
+ * one line logged: then the probes stay where they were, and a later call tries again.
+ */
+int tracer__drop(struct tracer *tr, struct plan *p, const struct target *t, const uint64_t *calls);
+/* Call it a few times a second. Returns whether links still wait to be closed. */
+bool tracer__drop_poll(struct tracer *tr);
+
 /* Events count from the first to the second of these. */
 void tracer__open_gate(struct tracer *tr);
 void tracer__close_gate(struct tracer *tr);

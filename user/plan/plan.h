@@ -45,6 +45,7 @@ struct plan_function {
 	bool exits_pending;
 	bool dropped;	    /* given up for the budget */
 	bool refused;	    /* set by attach: the kernel takes no probe there, so it has none */
+	bool dropped;	    /* set by the caller: given up, its probes are to be taken out */
 	const char *reason; /* why this exit strategy */
 	size_t exits;	    /* EXIT_SITES: first exit site in plan.exits */
 	uint32_t exits_cnt;

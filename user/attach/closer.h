@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Closes links in the background, each in a thread of its own. The probes are out at once, but then
+ * the kernel waits for grace periods: 30 to 150 ms, or as long as threads of the target have a
+ * return probe pending and arm others without a pause (each puts off the timer that would end the
+ * wait, prepare_uretprobe() in kernel/events/uprobes.c, 6.13). So no closing may wait for another.
+ */
+#ifndef PROFTRACE_ATTACH_CLOSER_H
+#define PROFTRACE_ATTACH_CLOSER_H
+
+struct closer;
+
+int closer__new(struct closer **out); /* 0 or -ENOMEM */
+/* Takes the descriptor over. Closes it here and now if there can be no thread for it. */
+void closer__close(struct closer *c, int fd);
+/* Waits until all have been closed. Only then may the process end: a task that is killed while it
+ * takes probes out leaves some in. */
+void closer__drain(struct closer *c);
+
+#endif

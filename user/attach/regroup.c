@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Dropping functions. In each process, all groups that hold one are replaced by new ones of what is
+ * left in them; what was called more than the average is put apart, as it is likely to go next. The
+ * old links linger, so that calls return through the link that they were entered by.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "attach/group.h"
+#include "attach/groups.h"
+#include "plan/plan.h"
+#include "target/target.h"
+#include "util/log.h"
+#include "wire.h"
+
+#define LINGER_NS (300 * 1000000ull)
+/* Of one object in one process: all of them cost the target time at each hit. */
+#define MAX_RETIRED 16
+/* To replace a group, until generations come again: by then the links of the first one are long
+ * closed. */
+#define MAX_ATTEMPTS 3
+/* The same, of those in use: with more they are not split any further. Each has up to four links.
+ */
+#define MAX_GROUPS 16
+
+/* By how often they were called. */
+enum { NEVER, SELDOM, OFTEN, CLASSES };
+
+_Static_assert(MAX_RETIRED *MAX_ATTEMPTS < WIRE_GENERATIONS / 2, "told apart");
+
+/* Replacing the groups of one object in one process. */
+struct regroup {
+	struct attach_ctx *ctx;
+	const uint64_t *calls; /* NULL: not known */
+	uint64_t average;      /* of those that were called at all */
+	bool exits_only;
+	size_t live, retired; /* groups there are */
+	struct group *made[CLASSES];
+	bool postponed;
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
+}
+
+static bool has_dropped(const struct group *grp, const struct plan *p)
+{
+	for (size_t i = 0; i < grp->members_cnt; i++) {
+		if (p->functions[grp->members[i].function].dropped)
+			return true;
+	}
+	return false;
+}
+
+/* Whether this group is to be replaced. */
+static bool is_affected(const struct regroup *r, const struct group *grp)
+{
+	return group__is_live(grp, r->ctx, r->exits_only) && has_dropped(grp, r->ctx->plan);
+}
+
+static void count_groups(struct regroup *r, size_t *affected)
+{
+	const struct groups *g = r->ctx->g;
+
+	r->live = r->retired = *affected = 0;
+	for (size_t i = 0; i < g->groups_cnt; i++) {
+		const struct group *grp = g->groups[i];
+
+		if (grp->object != r->ctx->object || grp->process != r->ctx->process)
+			continue;
+		*affected += is_affected(r, grp);
+		r->live += !grp->retired_ns;
+		r->retired += grp->retired_ns != 0;
+	}
+}
+
+static int class_of(const struct regroup *r, uint32_t function)
+{
+	uint64_t calls;
+
+	if (!r->calls || r->live + CLASSES > MAX_GROUPS)
+		return NEVER;
+	calls = r->calls[function];
+	return !calls ? NEVER : calls < r->average ? SELDOM : OFTEN;
+}
+
+/* Adds what is left of the group to those that take its place. */
+static int take_over(struct regroup *r, const struct group *from)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < from->members_cnt; i++) {
+		const struct group_member *m = &from->members[i];
+		int class = class_of(r, m->function);
+		struct group **to = &r->made[class];
+
+		if (r->ctx->plan->functions[m->function].dropped)
+			continue;
+		if (!*to)
+			*to = group__new(r->ctx, r->exits_only);
+		err = *to ? group__add(*to, m->function,
+				       (m->generation + 1 + from->attempts) % WIRE_GENERATIONS)
+			  : -ENOMEM;
+		if (!err)
+			(*to)->members[(*to)->members_cnt - 1].exits_apart = m->exits_apart;
+	}
+	return err;
+}
+
+static bool is_made(const struct regroup *r, const struct group *grp)
+{
+	for (int i = 0; i < CLASSES; i++) {
+		if (r->made[i] == grp)
+			return true;
+	}
+	return false;
+}
+
+/* The new groups are in place: retires the old ones. Or something went wrong: keeps them, but a
+ * generation that was in use, if only for a moment, must not come again while its links are being
+ * closed. */
+static void settle(struct regroup *r, int err)
+{
+	const struct groups *g = r->ctx->g;
+	uint64_t now = now_ns();
+
+	for (size_t i = 0; i < g->groups_cnt; i++) {
+		struct group *grp = g->groups[i];
+
+		if (is_made(r, grp) || !is_affected(r, grp))
+			continue;
+		if (err)
+			grp->attempts = (grp->attempts + 1) % MAX_ATTEMPTS;
+		else
+			grp->retired_ns = now;
+	}
+	for (int i = 0; err && i < CLASSES; i++) {
+		if (r->made[i])
+			group__close(r->ctx->g, r->made[i]);
+	}
+}
+
+static int regroup(struct regroup *r)
+{
+	const struct groups *g = r->ctx->g;
+	size_t before = g->groups_cnt, affected;
+	int err = 0;
+
+	for (int i = 0; i < CLASSES; i++)
+		r->made[i] = NULL;
+	count_groups(r, &affected);
+	if (!affected)
+		return 0;
+	if (r->retired + affected > MAX_RETIRED) {
+		r->postponed = true;
+		return 0;
+	}
+	r->live -= affected;
+	for (size_t i = 0; !err && i < before; i++) {
+		if (is_affected(r, g->groups[i]))
+			err = take_over(r, g->groups[i]);
+	}
+	for (int i = 0; !err && i < CLASSES; i++) {
+		if (r->made[i])
+			err = group__link(r->ctx, r->made[i]);
+	}
+	/* A process that has ended needs no probes. */
+	settle(r, err == -ESRCH ? 0 : err);
+	return err == -ESRCH ? 0 : err;
+}
+
+/* The average number of calls of all functions that have been called, at least 1. */
+static uint64_t average_calls(const struct plan *p, const uint64_t *calls)
+{
+	uint64_t sum = 0, cnt = 0;
+
+	for (size_t i = 0; calls && i < p->functions_cnt; i++) {
+		sum += calls[i];
+		cnt += calls[i] != 0;
+	}
+	return cnt && sum > cnt ? sum / cnt : 1;
+}
+
+int groups__drop(struct groups *g, const struct tier *tier, const struct proftrace_bpf *skel,
+		 struct plan *p, const struct target *t, const uint64_t *calls)
+{
+	struct attach_ctx ctx = {.g = g, .tier = tier, .skel = skel, .plan = p};
+	struct regroup r = {.ctx = &ctx, .calls = calls, .average = average_calls(p, calls)};
+	int err = 0;
+
+	for (; !err && ctx.object < g->attached_cnt; ctx.object++) {
+		ctx.obj = &t->objects[ctx.object];
+		for (uint32_t i = 0; !err && i < g->attached[ctx.object]; i++) {
+			ctx.process = g->unbound ? 0 : ctx.obj->processes[i];
+			ctx.pid = g->unbound ? 0 : t->processes[ctx.process].pid;
+			r.exits_only = false;
+			err = regroup(&r);
+			r.exits_only = true;
+			if (!err)
+				err = regroup(&r);
+		}
+		if (err)
+			return group__failed(&ctx, err);
+	}
+	return r.postponed ? -EAGAIN : 0;
+}
+
+bool groups__poll(struct groups *g)
+{
+	uint64_t now = now_ns();
+	bool left = false;
+
+	for (size_t i = g->groups_cnt; i-- > 0;) {
+		struct group *grp = g->groups[i];
+
+		if (!grp->retired_ns)
+			continue;
+		if (now - grp->retired_ns >= LINGER_NS)
+			group__close(g, grp);
+		else
+			left = true;
+	}
+	return left;
+}
