@@ -24,6 +24,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 BUILD = os.path.join(ROOT, os.environ.get("PROFTRACE_BUILD", "build"))
 PROGRAMS = os.path.join(BUILD, "programs")
 PROFTRACE = os.path.join(ROOT, "proftrace")
+# For what is exact: without a filter there is a budget, and then not every function is traced.
+UNLIMITED = ("--max-overhead", "none")
 DROPPER = os.path.join(BUILD, "dropper")
 PYTHON = "/usr/bin/python3"
 
@@ -188,7 +190,7 @@ class Target(Process):
 
 class Proftrace(Process):
     def __init__(self, *args, **popen):
-        super().__init__([PROFTRACE, *map(str, args)], **popen)
+        super().__init__([PROFTRACE, *UNLIMITED, *map(str, args)], **popen)
 
     def wait_tracing(self):
         if not self.stderr.wait_lines(TRACING):

@@ -54,6 +54,22 @@ class List(harness.TestCase):
         self.assertEqual(plan["schema"], 1)
         return plan
 
+    def test_tiny_leaves(self):
+        """They are left out unless a filter names them, or there is no budget."""
+        path = program("threads")
+        budget = ("--max-overhead", "5", "-x", path)
+        plan = self.plan(*budget)
+        names = {f["name"] for f in plan["functions"]}
+        reasons = {f["name"]: f["reason"] for f in plan["skipped"]}
+        leaf, = (f for f in self.plan("-x", path)["functions"] if f["name"] == "d")
+        count = len(Disassembly(path).body(leaf))
+        self.assertEqual(reasons["d"],
+                         f"a leaf of {count} instructions, cheaper than its probe (-F names it)")
+        self.assertNotIn("d", names)
+        self.assertLessEqual({"a", "b", "c", "work", "main"}, names)
+        for more in (("-F", "*"), ("-F", "d"), ("--max-overhead", "none")):
+            self.assertIn("d", {f["name"] for f in self.plan(*budget, *more)["functions"]}, more)
+
     def check_plan(self, path, least):
         """Each probe is on an instruction of the class that it says."""
         plan, disassembly = self.plan("-x", path), Disassembly(path)

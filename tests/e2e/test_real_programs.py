@@ -6,7 +6,7 @@ import subprocess
 
 import callgrind
 import harness
-from harness import PROFTRACE, PYTHON
+from harness import PROFTRACE, PYTHON, UNLIMITED
 
 SQLITE = "/usr/bin/sqlite3"
 PERL = "/usr/bin/perl"
@@ -69,7 +69,7 @@ class RealPrograms(harness.TestCase):
         out = self.path("out.json")
         with open(stdin, "rb") as file:
             done = subprocess.run(
-                [*callgrind.NATIVE, PROFTRACE, "-f", "json", "-o", out, *options, "--", *argv],
+                [*callgrind.NATIVE, PROFTRACE, *UNLIMITED, "-f", "json", "-o", out, *options, "--", *argv],
                 stdin=file, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.directory,
                 env=callgrind.environment(self.directory), timeout=harness.TIMEOUT, check=False)
         self.assertEqual((done.returncode, done.stdout), (0, output), done.stderr.decode())

@@ -13,7 +13,7 @@ import time
 import engine
 import harness
 from engine import judge_counts, judge_identity, judge_same, judge_text, plain, stage
-from harness import PROFTRACE, TRACING, poll, program
+from harness import PROFTRACE, TRACING, UNLIMITED, poll, program
 from kills import goes_on
 from rows import row
 
@@ -108,7 +108,7 @@ def hardship(trial):
         them.figure()
 
 
-JSON = (PROFTRACE, "-f", "json")
+JSON = (PROFTRACE, *UNLIMITED, "-f", "json")
 
 
 @row(FAULTS, "a full disk, as output and as standard output", short=True)

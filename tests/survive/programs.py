@@ -14,7 +14,7 @@ import callgrind
 import engine
 import scripts
 from engine import Case, judge_counts, judge_identity, judge_same, judge_text, plain, stage
-from harness import PROFTRACE, PYTHON, poll
+from harness import PROFTRACE, PYTHON, UNLIMITED, poll
 from rows import row
 
 REAL = "every function of"
@@ -58,7 +58,7 @@ class Script(Case):
     def by_command(self, trial, it, alone, *options):
         what, out = " ".join(("command", *options)), it.path("out.json")
         it.traced = True
-        result = self.start(it, PROFTRACE, "-q", "-f", "json", "-o", out, *self.options, *options,
+        result = self.start(it, PROFTRACE, *UNLIMITED, "-q", "-f", "json", "-o", out, *self.options, *options,
                             "--", self.path, *self.args)
         judge_same(trial, alone, plain(result), what)
         document = engine.load(out)
@@ -79,7 +79,7 @@ class Script(Case):
             it.traced = True
             with open(os.path.join(folder, "stdin"), "rb") as stdin:
                 done = subprocess.run(
-                    [*callgrind.NATIVE, PROFTRACE, "-q", "-f", "json", "-o", out, *self.options,
+                    [*callgrind.NATIVE, PROFTRACE, *UNLIMITED, "-q", "-f", "json", "-o", out, *self.options,
                      "--", self.path, *self.args], stdin=stdin, cwd=folder, env=environment,
                     check=False, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=TIMEOUT)
             trial.judge("SAME", done.stdout == output, "output differs from that under callgrind")
@@ -193,7 +193,7 @@ class Git(Script):
         with stage(trial) as it:
             alone = self.commands(trial, it)
             it.traced = True
-            traced = self.commands(trial, it, PROFTRACE, "-q", "-f", "json", "-o",
+            traced = self.commands(trial, it, PROFTRACE, *UNLIMITED, "-q", "-f", "json", "-o",
                                    it.path("out.json"), *self.LIBRARIES, "--")
             for (command, one), (_, other) in zip(alone, traced):
                 judge_same(trial, one, other, " ".join(command))

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "plan/code.h"
+#include "plan/tiny.h"
 
 #define BASE 0x1000
 
@@ -512,6 +513,64 @@ static void stack_switching_is_no_leaf(void **state)
 	assert_false(DECODE(0x0f, 0x05, 0xc3)->leaf);
 }
 
+/* What DECODE() gave, as tiny__reason() sees it. */
+static void assert_tiny(const struct code *c, const char *reason)
+{
+	if (reason)
+		assert_string_equal(tiny__reason(c), reason);
+	else
+		assert_null(tiny__reason(c));
+}
+
+static void tiny_leaves(void **state)
+{
+	static uint8_t longest[34];
+
+	assert_tiny(DECODE(0xc3), "a leaf of 1 instruction, cheaper than its probe (-F names it)");
+	/* test %edi,%edi; je +2; mov %edi,%eax; ret; and padding */
+	assert_tiny(DECODE(0x85, 0xff, 0x74, 0x02, 0x89, 0xf8, 0xc3, 0x90),
+		    "a leaf of 4 instructions, cheaper than its probe (-F names it)");
+	memset(longest, 0x53, 32); /* push %rbx; the last one is a ret */
+	longest[30] = 0x5b;
+	longest[31] = 0xc3;
+	assert_tiny(decode_labelled(state, longest, 32, UINT64_MAX),
+		    "a leaf of 32 instructions, cheaper than its probe (-F names it)");
+	longest[31] = 0x5b;
+	longest[32] = 0xc3;
+	assert_tiny(decode_labelled(state, longest, 33, UINT64_MAX), NULL);
+}
+
+static void not_tiny(void **state)
+{
+	/* a call; a jump out; a loop; a loop on one instruction; bytes that are no code */
+	assert_tiny(DECODE(0xe8, 0x00, 0x10, 0x00, 0x00, 0xc3), NULL);
+	assert_tiny(DECODE(0xe9, 0x00, 0x10, 0x00, 0x00), NULL);
+	assert_tiny(DECODE(0xff, 0xcf, 0x75, 0xfc, 0xc3), NULL);
+	assert_tiny(DECODE(0xe2, 0xfe, 0xc3), NULL);
+	assert_tiny(DECODE(0x90, 0x06, 0xc3), NULL);
+	/* jmp *%rax; syscall */
+	assert_tiny(DECODE(0xff, 0xe0), NULL);
+	assert_tiny(DECODE(0x0f, 0x05, 0xc3), NULL);
+	/* rep movsb; lock incl (%rdi); xchg %eax,(%rdi); div %edi; fsin; pause */
+	assert_tiny(DECODE(0xf3, 0xa4, 0xc3), NULL);
+	assert_tiny(DECODE(0xf0, 0xff, 0x07, 0xc3), NULL);
+	assert_tiny(DECODE(0x87, 0x07, 0xc3), NULL);
+	assert_tiny(DECODE(0xf7, 0xf7, 0xc3), NULL);
+	assert_tiny(DECODE(0xd9, 0xfe, 0xc3), NULL);
+	assert_tiny(DECODE(0xf3, 0x90, 0xc3), NULL);
+	/* cpuid; rdtsc; mfence; divsd %xmm1,%xmm0; vsqrtsd %xmm1,%xmm1,%xmm0 */
+	assert_tiny(DECODE(0x0f, 0xa2, 0xc3), NULL);
+	assert_tiny(DECODE(0x0f, 0x31, 0xc3), NULL);
+	assert_tiny(DECODE(0x0f, 0xae, 0xf0, 0xc3), NULL);
+	assert_tiny(DECODE(0xf2, 0x0f, 0x5e, 0xc1, 0xc3), NULL);
+	assert_tiny(DECODE(0xc5, 0xf3, 0x51, 0xc1, 0xc3), NULL);
+	/* what is not: xchg between registers, mul, a nop, addsd */
+	assert_non_null(tiny__reason(DECODE(0x87, 0xf8, 0xc3)));
+	assert_non_null(tiny__reason(DECODE(0xf7, 0xe7, 0xc3)));
+	assert_non_null(tiny__reason(DECODE(0x90, 0xc3)));
+	assert_non_null(tiny__reason(DECODE(0xf2, 0x0f, 0x58, 0xc1, 0xc3)));
+}
+
 static void stack_pointer_lost(void **state)
 {
 	/* and $-16,%rsp; push %rbx; pop %rbx; ret: where the slot lies is unknown afterwards */
@@ -612,6 +671,8 @@ int main(void)
 		TEST(lock_prefix_jumped_over),
 		TEST(running_on_has_no_exits),
 		TEST(stack_switching_is_no_leaf),
+		TEST(tiny_leaves),
+		TEST(not_tiny),
 		TEST(stack_pointer_lost),
 		TEST(bad_bytes),
 		TEST(cold_pieces_belong_to_the_function),

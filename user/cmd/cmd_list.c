@@ -102,6 +102,7 @@ int cmd_list(const struct options *o)
 	const struct target_spec spec = {o->pids, o->pids_cnt, o->exec, o->command};
 	const struct plan_options plan_opts = {.nop5_emulated = tracer__nop5_emulated(),
 					       .returns_stop = tracer__returns_stop(o->tier),
+					       .skip_tiny = !o->filters_cnt && o->max_overhead > 0,
 					       .exits = o->exits};
 	struct target *target = NULL;
 	struct filter filter = {0};

@@ -76,6 +76,7 @@ static int run_prepare(struct run *r)
 		.returns_stop = tracer__returns_stop(o->tier),
 		.grows = true,
 		.new_programs = o->follow,
+		.skip_tiny = !o->filters_cnt && o->max_overhead > 0,
 		.exits = o->exits,
 	};
 	err = watch__new(&r->watch);

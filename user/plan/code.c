@@ -313,6 +313,7 @@ static int scan_branch(struct scan *s, const struct insn *in, uint64_t vaddr)
 	int err;
 
 	if (inside(s, target)) {
+		code->loops |= target <= vaddr;
 		/* Back to the entry with the frame torn down: the function calls itself anew. */
 		if (target == s->pieces[0].vaddr && s->torn_down)
 			code->tail_jumps = true;
@@ -464,6 +465,8 @@ static int scan_block(struct scan *s, struct work work)
 			s->code->bad = "has instructions that overlap";
 			return 0;
 		}
+		s->code->insns++;
+		s->code->dear |= in.dear;
 		if (s->in_entry)
 			note_site(s, &in, vaddr);
 		s->only_endbr = s->only_endbr && in.endbr;
@@ -608,8 +611,8 @@ int code_decode(struct code_decoder *d, const struct code_piece *pieces, size_t 
 
 	code->sites_cnt = 0;
 	code->exits_cnt = code->calls_cnt = 0;
-	code->loops_to_entry = 0;
-	code->tail_jumps = false;
+	code->loops_to_entry = code->insns = 0;
+	code->tail_jumps = code->loops = code->dear = false;
 	code->leaf = code->followed = true;
 	code->exits_missing = false;
 	code->no_exits = code->bad = NULL;

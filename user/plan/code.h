@@ -87,6 +87,9 @@ struct code {
 	uint32_t loops_to_entry; /* branches that lead back to the first instruction in a call */
 	uint64_t block_end;	 /* lowest vaddr behind the entry that something may jump to */
 	bool tail_jumps;	 /* leaves by a jump somewhere */
+	uint32_t insns;	    /* instructions that can run in it: so many a call, unless it loops */
+	bool loops;	    /* branches backwards */
+	bool dear;	    /* has an instruction that is: see struct insn */
 	bool leaf;	    /* calls nothing, jumps nowhere else, plain stack use, no system call */
 	bool exits_missing; /* some may lie behind a jump table that cannot be read */
 	const char *no_exits; /* why its exits are not all known; NULL: they are */

@@ -42,6 +42,7 @@ struct fields {
 	bool operand16;	 /* 66 prefix */
 	bool bad_prefix; /* segment override or lock: the kernel refuses a probe */
 	bool notrack;
+	bool locks, repeats;  /* f0, f3 prefix */
 	uint8_t rex;	      /* the whole byte, 0: none */
 	uint8_t mod, reg, rm; /* without REX extension */
 	bool has_sib;
@@ -73,6 +74,8 @@ static void fields_read(const ZydisDecodedInstruction *in, const uint8_t *bytes,
 			f->bad_prefix = true;
 		if (p == 0x3e)
 			f->notrack = true;
+		f->locks |= p == 0xf0;
+		f->repeats |= p == 0xf3;
 		if ((p & 0xf0) == 0x40)
 			f->rex = p;
 	}
@@ -406,6 +409,77 @@ static bool accepted(const ZydisDecodedInstruction *in, const struct fields *f,
 	return true;
 }
 
+/* One-byte opcodes that are dear: x87 and division; strings, which may be repeated; what goes to
+ * the kernel, to devices or to all other CPUs. */
+static bool onebyte_dear(const struct fields *f)
+{
+	switch (f->op) {
+	case 0x6c ... 0x6f:
+	case 0x9b:
+	case 0xa4 ... 0xa7:
+	case 0xaa ... 0xaf:
+	case 0xcc ... 0xcf:
+	case 0xd8 ... 0xdf:
+	case 0xe4 ... 0xe7:
+	case 0xec ... 0xf4:
+	case 0xfa ... 0xfb:
+		return true;
+	case 0x86 ... 0x87: /* xchg with memory locks it */
+		return f->mod != 3;
+	case 0xf6 ... 0xf7:
+		return f->reg >= 6;
+	default:
+		return false;
+	}
+}
+
+/* The same for 0f opcodes, also in VEX: system instructions, fences, counters and clocks, square
+ * roots and division. */
+static bool twobyte_dear(uint8_t op)
+{
+	switch (op) {
+	case 0x00 ... 0x0d:
+	case 0x20 ... 0x27:
+	case 0x30 ... 0x37:
+	case 0x51:
+	case 0x5e:
+	case 0x78 ... 0x79:
+	case 0xa2:
+	case 0xaa:
+	case 0xae:
+	case 0xc7:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Of the maps behind those what computes on registers is as fast as the rest; what gathers, or
+ * speaks to the system, is not. */
+static bool map_0f38_dear(uint8_t op)
+{
+	return (op >= 0x80 && op <= 0x93) || op >= 0xf8;
+}
+
+static bool is_dear(const ZydisDecodedInstruction *in, const struct fields *f)
+{
+	if (f->locks || (in->encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY &&
+			 in->encoding != ZYDIS_INSTRUCTION_ENCODING_VEX))
+		return true;
+	switch (in->opcode_map) {
+	case ZYDIS_OPCODE_MAP_DEFAULT:
+		return onebyte_dear(f) || (f->op == 0x90 && f->repeats); /* pause */
+	case ZYDIS_OPCODE_MAP_0F:
+		return twobyte_dear(f->op);
+	case ZYDIS_OPCODE_MAP_0F38:
+		return map_0f38_dear(f->op);
+	case ZYDIS_OPCODE_MAP_0F3A:
+		return false;
+	default:
+		return true;
+	}
+}
+
 bool insn_decode(struct insn_decoder *d, const uint8_t *bytes, size_t len, struct insn *out)
 {
 	ZydisDecodedInstruction in;
@@ -425,6 +499,7 @@ bool insn_decode(struct insn_decoder *d, const uint8_t *bytes, size_t len, struc
 	if (out->flow == FLOW_JMP || out->flow == FLOW_JCC || out->flow == FLOW_CALL)
 		out->rel = f.imm;
 	out->probeable = accepted(&in, &f, out);
+	out->dear = is_dear(&in, &f);
 	if (d->nop5_emulated && is_nop5(bytes, in.length))
 		out->site = SITE_NOP5;
 	return true;

@@ -54,6 +54,7 @@ struct insn {
 	bool far_return; /* takes more than an address from the stack */
 	bool endbr;
 	bool is_nop; /* a nop of any length: padding */
+	bool dear;   /* may take more than a few dozen cycles, or is not known to take less */
 };
 
 struct insn_decoder;

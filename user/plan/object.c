@@ -20,6 +20,7 @@
 #include "plan/pads.h"
 #include "plan/plan.h"
 #include "plan/proof.h"
+#include "plan/tiny.h"
 #include "symbol/eh_frame.h"
 #include "symbol/elf_image.h"
 #include "symbol/linkage.h"
@@ -255,6 +256,9 @@ static int plan_symbol(struct share *sh, uint32_t index)
 	err = code_decode(sh->decoder, pieces, cnt, label_after(sh->obj->tab, index), &sh->code);
 	if (err)
 		return err;
+	reason = sh->opts->skip_tiny ? tiny__reason(&sh->code) : NULL;
+	if (reason)
+		return skip(sh, sym, reason);
 	if (sym->is_go)
 		go_prologue__apply(sh->insn, &pieces[0], &sh->code);
 	exit = exits__choose(sh->exit_ctx, &sh->code, deny);

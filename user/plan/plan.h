@@ -100,6 +100,7 @@ struct plan_options {
 			       later cannot make them dangerous */
 	bool grows;	    /* plan__extend() will follow: files may be mapped later */
 	bool new_programs;  /* other programs than today's are expected */
+	bool skip_tiny;	    /* leave out functions that are cheaper than their probe */
 	const char *exits;  /* name of the exit strategy for all functions; NULL: automatic */
 };
 

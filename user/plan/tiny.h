@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Tiny functions: to trace them would cost many times what they do themselves. */
+#ifndef PROFTRACE_PLAN_TINY_H
+#define PROFTRACE_PLAN_TINY_H
+
+struct code;
+
+/* Why the function is not worth a probe, unless it was asked for; NULL: it is worth one. */
+const char *tiny__reason(const struct code *code);
+
+#endif
