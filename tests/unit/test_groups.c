@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "attach/group.h"
 #include "attach/groups.h"
 #include "attach/keeper.h"
 #include "plan/plan.h"
@@ -511,6 +512,218 @@ static void what_is_new_is_attached(void **state)
 	assert_attached(1001);
 }
 
+static int drop(const struct tier *tier, const uint64_t *calls)
+{
+	int saved = hush();
+	int err = groups__drop(&groups, tier, NULL, &plan, &target, calls);
+
+	unhush(saved);
+	return err;
+}
+
+/* The generation of the function's newest entry probe in the process, of those whose links are open
+ * (or of all); -1: there is none. *cnt: how many there are. */
+static int newest_entry(pid_t pid, uint32_t function, bool open, int *cnt)
+{
+	int generation = -1;
+
+	*cnt = 0;
+	for (size_t i = 0; i < kernel.probes_cnt; i++) {
+		const struct probe *p = &kernel.probes[i];
+
+		if (p->pid != pid || p->offset != entry_offset(function) ||
+		    p->prog_fd == PROG_EXIT || p->return_probes || (open && kernel.closed[p->link]))
+			continue;
+		generation = p->cookie >> WIRE_COOKIE_GENERATION;
+		++*cnt;
+	}
+	return generation;
+}
+
+/* Lets the replaced links of all groups come of age, and closes them. */
+static void close_retired(void)
+{
+	for (size_t i = 0; i < groups.groups_cnt; i++) {
+		if (groups.groups[i]->retired_ns)
+			groups.groups[i]->retired_ns = 1;
+	}
+	assert_false(groups__poll(&groups));
+}
+
+/* In the process all but the dropped ones have their probes, once, in links that are open. */
+static void assert_rest_attached(pid_t pid, int generation)
+{
+	for (uint32_t i = 0; i < FUNCTIONS; i++) {
+		const struct plan_function *f = &functions[i];
+		int cnt, of = newest_entry(pid, i, true, &cnt);
+
+		assert_int_equal(cnt, !f->dropped);
+		if (!f->dropped && generation >= 0)
+			assert_int_equal(of, generation);
+	}
+}
+
+static void the_dropped_leave_and_the_others_stay(void **state)
+{
+	int cnt;
+
+	set_processes(2);
+	assert_int_equal(attach(&session), FUNCTIONS);
+	assert_int_equal(drop(&session, NULL), 0);
+	assert_int_equal(kernel.links, 2 * 3); /* there was nothing to do */
+	functions[4].dropped = functions[33].dropped = true;
+	assert_int_equal(drop(&session, NULL), 0);
+	assert_int_equal(kernel.links, 2 * 6);
+	/* For now there are two of each; and the dropped are still in the old links. */
+	assert_true(groups__poll(&groups));
+	assert_int_equal(newest_entry(1000, 5, true, &cnt), 1);
+	assert_int_equal(cnt, 2);
+	assert_int_equal(newest_entry(1000, 4, true, &cnt), 0);
+	assert_int_equal(cnt, 1);
+	close_retired();
+	assert_rest_attached(1000, 1);
+	assert_rest_attached(1001, 1);
+	for (size_t i = 0; i < kernel.probes_cnt; i++) {
+		const struct probe *p = &kernel.probes[i];
+
+		assert_false(!kernel.closed[p->link] && functions[p->offset / 0x1000 - 1].dropped);
+	}
+	assert_int_equal(drop(&session, NULL), 0);
+	assert_int_equal(kernel.links, 2 * 6);
+}
+
+static void entry_and_return_leave_together(void **state)
+{
+	assert_int_equal(attach(&multi), FUNCTIONS);
+	functions[0].dropped = true;
+	assert_int_equal(drop(&multi, NULL), 0);
+	close_retired();
+	assert_rest_attached(0, 1);
+	for (size_t i = 0; i < kernel.probes_cnt; i++)
+		assert_false(kernel.probes[i].offset == entry_offset(0) &&
+			     !kernel.closed[kernel.probes[i].link]);
+}
+
+/* What is called often is what is replaced next time; the rest is left alone. */
+static void the_busy_are_kept_apart(void **state)
+{
+	uint64_t calls[FUNCTIONS] = {0};
+	int links, cnt;
+
+	for (uint32_t i = 0; i < FUNCTIONS; i++)
+		calls[i] = i < 30 ? 0 : i < 80 ? 10 : 10000;
+	assert_int_equal(attach(&session), FUNCTIONS);
+	functions[89].dropped = true;
+	assert_int_equal(drop(&session, calls), 0);
+	close_retired();
+	links = kernel.links;
+	functions[88].dropped = true;
+	assert_int_equal(drop(&session, calls), 0);
+	assert_int_equal(kernel.links, links + 3);
+	close_retired();
+	assert_rest_attached(0, -1);
+	assert_int_equal(newest_entry(0, 10, true, &cnt), 1);
+	assert_int_equal(newest_entry(0, 50, true, &cnt), 1);
+	assert_int_equal(newest_entry(0, 85, true, &cnt), 2);
+}
+
+/* One after the other, down to the last one; links are closed whenever there are too many. */
+static void dropping_all(void **state)
+{
+	uint64_t calls[FUNCTIONS];
+	int postponed = 0, cnt;
+
+	for (uint32_t i = 0; i < FUNCTIONS; i++)
+		calls[i] = i;
+	assert_int_equal(attach(&session), FUNCTIONS);
+	for (uint32_t i = 0; i < FUNCTIONS; i++) {
+		int err;
+
+		functions[i * 7 % FUNCTIONS].dropped = true;
+		while ((err = drop(&session, calls)) == -EAGAIN) {
+			postponed++;
+			close_retired();
+		}
+		assert_int_equal(err, 0);
+		assert_true(groups.groups_cnt <= 32);
+		for (uint32_t k = 0; k < FUNCTIONS; k++) {
+			newest_entry(0, k, true, &cnt);
+			assert_true(functions[k].dropped || cnt);
+		}
+	}
+	assert_true(postponed > 0);
+	close_retired();
+	assert_rest_attached(0, -1);
+	assert_all_closed();
+	assert_int_equal(groups.groups_cnt, 0);
+}
+
+/* No generation that may still be seen comes again, and nothing is lost. */
+static void a_drop_that_fails(void **state)
+{
+	int cnt;
+
+	assert_int_equal(attach(&session), FUNCTIONS);
+	functions[0].dropped = true;
+	kernel.fail_err = -EMFILE;
+	kernel.fail_from = kernel.calls + 3; /* returns and exits are in, entries are not */
+	assert_int_equal(drop(&session, NULL), -EMFILE);
+	assert_int_equal(newest_entry(0, 3, true, &cnt), 0);
+	assert_int_equal(cnt, 1);
+	assert_int_equal(newest_entry(0, 3, false, &cnt), 1);
+	assert_int_equal(cnt, 2);
+	kernel.fail_from = 0;
+	assert_int_equal(drop(&session, NULL), 0);
+	close_retired();
+	assert_rest_attached(0, 2);
+}
+
+static void a_process_that_ended_before_a_drop(void **state)
+{
+	set_processes(2);
+	assert_int_equal(attach(&session), FUNCTIONS);
+	kernel.ended = 1000;
+	functions[0].dropped = true;
+	assert_int_equal(drop(&session, NULL), 0);
+	close_retired();
+	assert_rest_attached(1001, 1);
+}
+
+/* Its functions stay away from processes that come later; exits that were put in apart go too. */
+static void drops_and_what_is_new(void **state)
+{
+	struct plan_function *f = &functions[0];
+
+	set_processes(2);
+	objects[0].processes_cnt = 1;
+	assert_int_equal(attach(&session), FUNCTIONS);
+	for (uint32_t i = 0; i < 2; i++) {
+		exits[plan.exits_cnt] =
+			(struct plan_exit){0x1030 + i * 0x3000, CODE_EXIT_RET, 0, true};
+		functions[i * 3].exits = plan.exits_cnt++;
+		functions[i * 3].exits_cnt = 1;
+		functions[i * 3].exit = EXIT_SITES;
+		functions[i * 3].exits_pending = plan.exits_pending = true;
+	}
+	assert_int_equal(attach(&session), FUNCTIONS);
+	f->dropped = true;
+	assert_int_equal(drop(&session, NULL), 0);
+	close_retired();
+	objects[0].processes_cnt = 2;
+	assert_int_equal(attach(&session), FUNCTIONS);
+	assert_rest_attached(1000, 1);
+	assert_rest_attached(1001, 0);
+	assert_int_equal(count(PROG_EXIT, 1001, 0x1030), 0);
+	assert_int_equal(count(PROG_EXIT, 1001, 0x4030), 1);
+	for (size_t i = 0; i < kernel.probes_cnt; i++) {
+		const struct probe *p = &kernel.probes[i];
+
+		assert_false(p->offset == 0x1030 && !kernel.closed[p->link]);
+	}
+	/* The other one's exit has moved with the group of exits: first put in, then anew. */
+	assert_int_equal(count(PROG_EXIT, 1000, 0x4030), 2);
+}
+
 static void trials(void **state)
 {
 	const struct tier_probe probe = {PROG_SESSION, LINK_UPROBE_SESSION, 0};
@@ -548,6 +761,13 @@ int main(void)
 		TEST(all_processes_end),
 		TEST(an_object_whose_only_process_ends),
 		TEST(what_is_new_is_attached),
+		TEST(the_dropped_leave_and_the_others_stay),
+		TEST(entry_and_return_leave_together),
+		TEST(the_busy_are_kept_apart),
+		TEST(dropping_all),
+		TEST(a_drop_that_fails),
+		TEST(a_process_that_ended_before_a_drop),
+		TEST(drops_and_what_is_new),
 		TEST(trials),
 	};
 
