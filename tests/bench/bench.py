@@ -11,6 +11,7 @@ import contextlib
 import json
 import os
 import re
+import signal
 import subprocess
 
 import harness
@@ -35,8 +36,8 @@ class Option:
         self.field = name.strip("-").replace("-", "_")
 
     def add_to(self, parser):
-        parser.add_argument(self.name, default=self.default, help=f"{self.text} ({self.default})",
-                            **self.more)
+        text = f"{self.text} ({self.default})".replace("%", "%%")
+        parser.add_argument(self.name, default=self.default, help=text, **self.more)
 
 
 def option(name, default, text, quick=None, **more):
@@ -93,6 +94,36 @@ def await_line(stream, prefix, process):
     if not found:
         raise Broken(f"it says no '{prefix}': {process.finish()}")
     return found[0]
+
+
+def stop(tracer):
+    """Ends a profiler; its JSON document."""
+    if not tracer.ended():
+        with contextlib.suppress(ProcessLookupError):
+            tracer.signal(signal.SIGINT)
+    done = tracer.finish()
+    if done.status:
+        raise Broken(str(done))
+    return json.loads(done.stdout)
+
+
+def profile(args, argv, *options, cpus=None, timeout=600):
+    """Traces a program from its "ready" to its end. Returns its harness.Result and the document."""
+    with running(start(*argv), cpus) as target:
+        await_line(target.stdout, "ready", target)
+        with running(start(args.proftrace, "-f", "json", *options, "-p", target.pid)) as tracer:
+            await_line(tracer.stderr, harness.TRACING, tracer)
+            target.send("go")
+            done = target.finish(timeout)
+            document = stop(tracer)
+    if done.status:
+        raise Broken(str(done))
+    return done, document
+
+
+def said(done, word):
+    """What follows the word, in each line of the output that begins with it."""
+    return [line.split()[1:] for line in done.stdout.splitlines() if line.startswith(word + " ")]
 
 
 def plan(args, *options):
