@@ -145,7 +145,7 @@ demo: ## install what is missing, build, profile python3 (root)
 # Benchmarks. `make bench BENCH_ARGS="--help"` tells what can be chosen.
 BENCH      := $(BUILD)/bench
 BENCH_C    := $(CC) -std=gnu11 -O2 -Wall -Wextra
-BENCH_PLAIN := known waits durations
+BENCH_PLAIN := known waits durations rates
 BENCH_BINS := $(BENCH)/calls $(BENCH)/clock2 $(BENCH)/clock2.bpf.o $(BENCH)/empty.bpf.o \
 	$(PROGRAMS)/threads $(PROGRAMS)/proofs $(BENCH_PLAIN:%=$(BENCH)/%)
 
