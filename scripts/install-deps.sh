@@ -21,7 +21,7 @@ apt_packages()
 		libdevel-nytprof-perl libllvm14 libclang-rt-14-dev golang-go exiv2 qpdf ;;
 	fuzz) echo libclang-rt-14-dev ;;
 	demo) echo python3 perl libdevel-nytprof-perl ;;
-	bench) echo g++ python3 perl valgrind bpftrace libllvm14 jsonnet ;;
+	bench) echo g++ python3 perl valgrind bpftrace libllvm14 jsonnet sqlite3 redis-server redis-tools ;;
 	survive) echo bash bpftrace cppcheck gdb git golang-go libboost-context-dev libllvm14 nginx perl \
 		python3 redis-tools rustc sqlite3 strace ;;
 	*) return 1 ;;
@@ -37,7 +37,7 @@ dnf_packages()
 	test) echo gcc-c++ libcmocka-devel python3 perl sqlite valgrind xz procps-ng util-linux \
 		golang exiv2 qpdf ;;
 	demo) echo python3 perl ;;
-	bench) echo gcc-c++ python3 perl valgrind bpftrace ;;
+	bench) echo gcc-c++ python3 perl valgrind bpftrace sqlite redis ;;
 	survive) echo bash bpftrace boost-devel cppcheck gdb git golang llvm-libs nginx perl python3 \
 		redis rust sqlite strace ;;
 	*) return 1 ;;
@@ -51,7 +51,7 @@ pacman_packages()
 	fuzz) echo compiler-rt ;;
 	test) echo cmocka python perl sqlite valgrind procps-ng util-linux go exiv2 qpdf ;;
 	demo) echo python perl ;;
-	bench) echo python perl valgrind bpftrace ;;
+	bench) echo python perl valgrind bpftrace sqlite redis ;;
 	survive) echo bash boost bpftrace cppcheck gdb git go llvm-libs nginx perl python redis rust \
 		sqlite strace ;;
 	*) return 1 ;;
