@@ -145,7 +145,7 @@ demo: ## install what is missing, build, profile python3 (root)
 # Benchmarks. `make bench BENCH_ARGS="--help"` tells what can be chosen.
 BENCH      := $(BUILD)/bench
 BENCH_C    := $(CC) -std=gnu11 -O2 -Wall -Wextra
-BENCH_PLAIN := known waits durations rates
+BENCH_PLAIN := known waits durations rates thousands
 BENCH_BINS := $(BENCH)/calls $(BENCH)/clock2 $(BENCH)/clock2.bpf.o $(BENCH)/empty.bpf.o \
 	$(PROGRAMS)/threads $(PROGRAMS)/proofs $(BENCH_PLAIN:%=$(BENCH)/%)
 
@@ -161,6 +161,7 @@ $(BENCH)/clock2: tests/bench/clock2.c user/attach/link.c user/attach/link.h | $(
 # Functions that begin with a push, which the kernel emulates.
 $(BENCH_PLAIN:%=$(BENCH)/%): $(BENCH)/%: tests/bench/%.c | $(BENCH)
 	$(call say,TARGET,$@)$(BENCH_C) -Wno-unused-parameter -fno-omit-frame-pointer -o $@ $^ -lpthread -lm
+$(BENCH)/thousands: tests/bench/thousands.S
 $(BENCH)/%.bpf.o: tests/bench/%.bpf.c vmlinux/vmlinux.h | $(BENCH)
 	$(call say,BPF,$@)$(CLANG) -target bpf -mcpu=v3 -g -O2 -Wall -Wextra -Ivmlinux -c -o $@ $<
 

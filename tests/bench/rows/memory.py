@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""proftrace's memory, when it runs for long."""
+
+import re
+import subprocess
+import time
+
+import bench
+import harness
+from bench import Broken, await_line, detail, row, running, start
+
+REACH_MB = 1
+
+
+def resident(pid):
+    """Bytes of its own: what it sees of the BPF maps is not in it, that is the kernel's."""
+    with open(f"/proc/{pid}/smaps", encoding="utf-8") as file:
+        maps = re.findall(r"^[0-9a-f]+-[0-9a-f]+ (.*)\n(?:\w+:.*\n)*?Rss: +(\d+) kB", file.read(),
+                          re.M)
+    return 1024 * sum(int(kB) for what, kB in maps if "anon_inode:bpf-map" not in what)
+
+
+@bench.measures(
+    "memory", bench.option("--memory-seconds", 600, "how long it runs", quick=60, type=int),
+    bench.option("--memory-interval", 10, "of its results, in seconds", quick=1, type=int),
+    bench.option("--memory-threads", 2, "of the program", type=int))
+def measure_memory(args):
+    argv = [bench.built(args, "bench", "thousands"), args.memory_threads]
+    with running(start(*argv)) as target:
+        await_line(target.stdout, "ready", target)
+        # Nobody could keep what it prints in ten minutes.
+        tracer = harness.Process(
+            [args.proftrace, "-f", "json", "-o", "/dev/null", "-i", str(args.memory_interval),
+             "--max-overhead", "none", "-p", str(target.pid), "-F", "f_*"],
+            stdout=subprocess.DEVNULL)
+        with running(tracer):
+            await_line(tracer.stderr, harness.TRACING, tracer)
+            target.send("go")
+            began, sizes = time.monotonic(), []
+            while time.monotonic() - began < args.memory_seconds:
+                sizes.append(resident(tracer.pid))
+                time.sleep(0.5)
+                if tracer.ended():
+                    raise Broken(f"proftrace has ended: {tracer.finish()}")
+            calls = int(bench.said(target.finish(), "CALLS")[0][0])
+    first = sizes[:max(len(sizes) // 10, 1)]
+    grown = (max(sizes) - max(first)) / 1e6
+    row(f"growth of memory in {args.memory_seconds} s, after the first tenth", grown,
+        f"{grown:.2f} MB", REACH_MB)
+    detail(f"{max(first) / 1e6:.1f} MB then, {sizes[-1] / 1e6:.1f} MB at the end; "
+           f"{calls / args.memory_seconds / 1e6:.2f} million calls a second")
