@@ -43,7 +43,10 @@ struct steer {
 	uint64_t began_ns, began_cpu_ns, began_calls;
 	struct function_usage *before, *now; /* by function */
 	struct budget_function *functions;
+	bool *gone; /* dropped, or kept in part */
+	uint64_t *calls;
 	uint32_t functions_cnt;
+	bool undone;	   /* probes of dropped functions are still to be taken out */
 	double dearest_ns; /* a call at most */
 	struct drop *drops;
 	size_t drops_cnt, drops_cap;
@@ -68,6 +71,8 @@ void steer__free(struct steer *s)
 	free(s->before);
 	free(s->now);
 	free(s->functions);
+	free(s->gone);
+	free(s->calls);
 	free(s->drops);
 	free(s);
 }
@@ -91,28 +96,31 @@ static double call_cost(const struct run *r, const struct plan_function *f)
 	return probe_costs__call(&r->costs, WIRE_COST_ENTRY + f->site, exit_class(r->plan, f));
 }
 
+static int grow_array(void *array, size_t cnt, size_t size)
+{
+	void *grown = reallocarray(*(void **)array, cnt, size);
+
+	if (!grown)
+		return -ENOMEM;
+	*(void **)array = grown;
+	return 0;
+}
+
 /* Makes room for functions that were planned since. */
 static int grow(struct steer *s, const struct run *r)
 {
 	uint32_t cnt = r->plan->functions_cnt, old = s->functions_cnt;
-	struct budget_function *functions;
-	struct function_usage *usage;
 
 	if (cnt == old)
 		return 0;
-	usage = reallocarray(s->before, cnt, sizeof(*usage));
-	if (!usage)
+	if (grow_array(&s->before, cnt, sizeof(*s->before)) ||
+	    grow_array(&s->now, cnt, sizeof(*s->now)) ||
+	    grow_array(&s->functions, cnt, sizeof(*s->functions)) ||
+	    grow_array(&s->gone, cnt, sizeof(*s->gone)) ||
+	    grow_array(&s->calls, cnt, sizeof(*s->calls)))
 		return -ENOMEM;
-	s->before = usage;
-	usage = reallocarray(s->now, cnt, sizeof(*usage));
-	if (!usage)
-		return -ENOMEM;
-	s->now = usage;
-	functions = reallocarray(s->functions, cnt, sizeof(*functions));
-	if (!functions)
-		return -ENOMEM;
-	s->functions = functions;
 	memset(s->before + old, 0, (cnt - old) * sizeof(*s->before));
+	memset(s->gone + old, 0, (cnt - old) * sizeof(*s->gone));
 	for (uint32_t f = old; f < cnt; f++) {
 		double cost = call_cost(r, &r->plan->functions[f]);
 
@@ -161,7 +169,7 @@ static double judge(struct steer *s, const struct run *r)
 		*f = (struct budget_function){
 			.calls = u->calls - before->calls,
 			.call_cost_ns = call_cost(r, pf) * u->factor,
-			.fixed = pf->dropped,
+			.fixed = s->gone[i],
 		};
 		if (u->total_ns > u->probe_ns && u->calls)
 			f->call_ns = (double)(u->total_ns - u->probe_ns) / calls;
@@ -201,6 +209,18 @@ static int note_drop(struct steer *s, const struct run *r, uint32_t function, do
 	return 0;
 }
 
+/* Takes probes out for good. What is kept in part keeps them. */
+static int take_out(struct steer *s, struct run *r)
+{
+	int err;
+
+	for (uint32_t i = 0; i < s->functions_cnt; i++)
+		s->calls[i] = s->now[i].calls;
+	err = tracer__drop(r->tracer, r->plan, r->target, s->calls);
+	s->undone = err == -EAGAIN;
+	return s->undone ? 0 : err;
+}
+
 /* Drops what was chosen: at once by a switch in the kernel, then for good. */
 static int drop_chosen(struct steer *s, struct run *r, double own_ns, uint64_t now_ns)
 {
@@ -211,9 +231,10 @@ static int drop_chosen(struct steer *s, struct run *r, double own_ns, uint64_t n
 			continue;
 		collector__drop(r->collector, i, r->o->sample_hot ? r->o->sample_hot : 1);
 		err = note_drop(s, r, i, own_ns, now_ns);
-		r->plan->functions[i].dropped = true;
+		s->gone[i] = true;
+		r->plan->functions[i].dropped = !r->o->sample_hot;
 	}
-	return err;
+	return err ? err : take_out(s, r);
 }
 
 /* Looks at each function. Sets *done if the look said what it could. */
@@ -256,6 +277,9 @@ int steer__tick(struct steer *s, struct run *r, uint64_t now_ns)
 	if (!s->limit)
 		return 0;
 	err = grow(s, r);
+	tracer__drop_poll(r->tracer);
+	if (!err && s->undone)
+		err = take_out(s, r);
 	calls = count_calls(s, r);
 	most_ns = (double)(calls - s->began_calls) * s->dearest_ns * COLD_RESERVE;
 	if (!err && most_ns > s->limit * spent_ns / 2)

@@ -43,7 +43,6 @@ struct plan_function {
 	bool tail_jumps, loops_to_entry;
 	/* Was attached with a return probe; its exit sites, planned later, are still to be. */
 	bool exits_pending;
-	bool dropped;	    /* given up for the budget */
 	bool refused;	    /* set by attach: the kernel takes no probe there, so it has none */
 	bool dropped;	    /* set by the caller: given up, its probes are to be taken out */
 	const char *reason; /* why this exit strategy */
