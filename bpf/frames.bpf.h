@@ -39,18 +39,23 @@ static __always_inline u64 frame_close(struct wire_lane *lane, struct wire_frame
 	const struct wire_cost *in = cost_of(WIRE_FRAME_COST(f->entry)), *out = cost_of(exit);
 	u64 inside = in->inside_ns + out->inside_ns, outside = in->outside_ns + out->outside_ns;
 	u64 took = now > f->entered_ns ? now - f->entered_ns : 0, self = took - f->child_ns;
-	u64 others = f->weight - 1, cost = f->probe_ns + inside, child = took;
+	u64 others = f->weight - 1, child = took, cost;
 	struct wire_frame *caller = frame_at(f->up);
 	struct wire_node *n = node_at(f->node);
 
 	lane->top = f->up;
+	if (exit == WIRE_COST_RETURN && caller &&
+	    (WIRE_FRAME_FLAGS(caller->entry) & WIRE_ENTRY_RETURN)) {
+		inside += cost_of(WIRE_COST_NESTED)->inside_ns;
+		outside += cost_of(WIRE_COST_NESTED)->outside_ns;
+	}
+	cost = f->probe_ns + inside;
 	if (n) {
-		n->self_ns += self + others * self;
-		n->probe_ns += inside + others * inside;
+		n->self_ns += self + others * (self - inside);
+		n->probe_ns += inside;
 	}
 	if (others) {
-		if (self > inside)
-			child += others * (self - inside);
+		child += others * (self - inside);
 		/* Their entry probes were hit all the same. */
 		outside += others *
 			   (in->inside_ns + in->outside_ns - cost_of(WIRE_COST_SPARED)->outside_ns);

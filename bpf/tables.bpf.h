@@ -125,7 +125,7 @@ static __noinline u32 node_new(u32 lane, u32 parent, u32 function)
 	n->lane = lane;
 	n->last_child = 0;
 	n->calls = n->self_ns = n->min_ns = n->max_ns = n->off_ns = n->probe_ns = 0;
-	n->samples = n->sampled_ns = 0;
+	n->timed_ns = n->expected_ns = 0;
 	n->older = l->newest;
 	l->newest = i;
 	return i;

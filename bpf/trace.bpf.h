@@ -70,13 +70,27 @@ static __always_inline struct wire_frame *frame_above(struct wire_lane *lane,
 	return 0;
 }
 
+static __always_inline void node_timed(struct wire_node *n, u64 ns, bool looked_up)
+{
+	const struct wire_cost *expected = cost_of(WIRE_COST_TIMED);
+
+	if (ns >= WIRE_TIMED_MAX_NS)
+		return;
+	if (n->timed_ns > 1u << 31 || n->expected_ns > 1u << 31) {
+		n->timed_ns /= 2;
+		n->expected_ns /= 2;
+	}
+	n->timed_ns += ns;
+	n->expected_ns += looked_up ? expected->outside_ns : expected->inside_ns;
+}
+
 /* A call of `function`, one of `weight`, from whatever is open at `slot`'s lane; `entry` as in the
  * frame. False: it was not recorded. */
 static __always_inline bool frame_enter(const struct place *at, u32 function, u32 entry, u32 weight)
 {
 	struct wire_lane *lane = at->lane;
-	bool sampled = !(lane->entered % WIRE_SAMPLE_EVERY), looked_up = false;
-	u64 began = sampled ? bpf_ktime_get_ns() : 0, now;
+	bool timed = WIRE_TIMED(lane->entered), looked_up = false;
+	u64 began = timed ? bpf_ktime_get_ns() : 0, now;
 	struct wire_frame *top, *f;
 	struct wire_node *n;
 	u32 node, frame;
@@ -84,7 +98,7 @@ static __always_inline bool frame_enter(const struct place *at, u32 function, u3
 	top = frame_at(lane->top);
 	if (top && top->slot <= at->slot) {
 		now = bpf_ktime_get_ns();
-		sampled = false;
+		timed = false;
 		top = unwind_below(lane, top, at->slot, now);
 		if (top && top->slot == at->slot) {
 			if ((WIRE_FRAME_FLAGS(entry) & WIRE_ENTRY_LOOP) &&
@@ -116,10 +130,8 @@ static __always_inline bool frame_enter(const struct place *at, u32 function, u3
 	lane->top = frame;
 	now = bpf_ktime_get_ns();
 	f->entered_ns = now;
-	if (sampled && !looked_up && now - began < WIRE_SAMPLE_MAX_NS) {
-		n->samples++;
-		n->sampled_ns += now - began;
-	}
+	if (timed)
+		node_timed(n, now - began, looked_up);
 	return true;
 }
 

@@ -69,7 +69,9 @@ enum wire_cost_class {
 	WIRE_COST_EXIT_JMP,  /* an emulated jump */
 	WIRE_COST_EXIT_JCC,
 	WIRE_COST_NEW_CALLEE, /* another callee than the one before: a look-up (outside) */
+	WIRE_COST_NESTED,     /* more, if both caller and callee have return probes pending */
 	WIRE_COST_SPARED,     /* by an entry that is passed over, of its cost (outside) */
+	WIRE_COST_TIMED,      /* no cost: what a timed part takes; outside: with a look-up */
 	WIRE_COST_CLASSES,
 	WIRE_COST_MASK = 31,
 };
@@ -114,17 +116,18 @@ struct wire_node {
 	u64 self_ns;	/* of finished calls; less than 0 for moments, see frame_close() */
 	u64 min_ns;	/* of returned calls, inclusive; 0: none */
 	u64 max_ns;
-	u64 off_ns;	/* off the CPU while this path was the innermost */
-	u64 probe_ns;	/* what of self_ns is the probes' cost */
-	u32 older;	/* the lane's previously made node */
-	u32 samples;	/* now and then an entry is timed in the kernel: how often, */
-	u32 sampled_ns; /* and how long that took */
+	u64 off_ns;	 /* off the CPU while this path was the innermost */
+	u64 probe_ns;	 /* what of self_ns is the probes' cost */
+	u32 older;	 /* the lane's previously made node */
+	u32 timed_ns;	 /* now and then a part of an entry is timed, to see how cold caches are, */
+	u32 expected_ns; /* and this is what it takes in calibration */
 	u32 pad;
 };
 
-/* One entry in so many is timed; what takes longer was interrupted. */
-#define WIRE_SAMPLE_EVERY  13
-#define WIRE_SAMPLE_MAX_NS 5000
+/* Whether a lane's n-th entry is timed, one in 16: by a Weyl sequence, so that no pattern of calls
+ * hides from it. What takes longer was interrupted. */
+#define WIRE_TIMED(n)	  ((u32)((n)*0x9e3779b1u) < 1u << 28)
+#define WIRE_TIMED_MAX_NS 500
 
 /* Whose stack a lane is. */
 enum wire_lane_kind {

@@ -8,8 +8,7 @@
 struct probe_costs {
 	struct wire_cost classes[WIRE_COST_CLASSES];
 	double spread;	  /* a cost is uncertain by this share of it */
-	double sample_ns; /* what a timed entry took meanwhile; see WIRE_SAMPLE_EVERY */
-	double cold_gain; /* if a timed entry takes twice as long, a cost grows by this share */
+	double cold_gain; /* if timed parts take twice as long, a cost grows by this share */
 };
 
 /* A call's whole cost in ns; classes as in enum wire_cost_class. */

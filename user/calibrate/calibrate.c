@@ -34,6 +34,7 @@
 #define ROUNDS	   11
 #define CALLS	   200 /* a round; 0.2 ms */
 #define SLOW_CALLS 20  /* of functions that are single-stepped */
+#define WARM_BYTES (8 << 10)
 #define COLD_BYTES (2 << 20)
 #define MIN_SPREAD 0.02 /* what differs from one place in a program to the next */
 #define MIN_SLOWER 0.1	/* less does not tell cold caches from warm ones */
@@ -52,6 +53,8 @@ enum {
 	TURN_B,
 	COLD,
 	PASSED,
+	NESTED,
+	OUTER, /* calls NESTED */
 	FUNCTIONS,
 };
 
@@ -73,6 +76,8 @@ static void (*const functions[FUNCTIONS])(void) = {
 	[TURN_B] = calibrate_turn_b,
 	[COLD] = calibrate_cold,
 	[PASSED] = calibrate_passed,
+	[NESTED] = calibrate_nested,
+	[OUTER] = (void (*)(void))calibrate_outer,
 };
 
 /* What one call has cost, in a round or in the median. */
@@ -95,6 +100,12 @@ static bool is_slow(int function)
 	return function == RETURNS + SITE_STEP || function == BY_RET || function == COLD;
 }
 
+/* Is called in another one's rounds. */
+static bool rides_along(int function)
+{
+	return function == TURN_B || function == OUTER;
+}
+
 static int calls_of(int function)
 {
 	return is_slow(function) ? SLOW_CALLS : CALLS;
@@ -108,13 +119,34 @@ static uint64_t cpu_ns(void)
 	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
 }
 
-/* Fills the caches with other things. */
-static void walk(void)
+/* Does something else in between, as programs do: with more bytes, until the caches hold nothing of
+ * the kernel's. */
+static void walk(size_t bytes)
 {
 	static char memory[COLD_BYTES];
 
-	for (size_t i = 0; i < COLD_BYTES; i += 64)
+	for (size_t i = 0; i < bytes; i += 64)
 		((volatile char *)memory)[i]++;
+}
+
+/* Calls functions as often as a round has it. */
+static void call(int number)
+{
+	void (*function)(void) = functions[number];
+	void (*other)(void) = number == TURN_A ? functions[TURN_B] : function;
+	size_t bytes = number == COLD ? COLD_BYTES : WARM_BYTES;
+
+	for (int i = 0; i < calls_of(number); i += 2) {
+		walk(bytes);
+		function();
+		walk(bytes);
+		other();
+	}
+}
+
+static void call_nested(void)
+{
+	call(NESTED);
 }
 
 /* The child: runs a round of the function whose number it is sent, and answers how long it took. */
@@ -123,18 +155,12 @@ static void serve(int socket)
 	uint8_t number;
 
 	while (read(socket, &number, 1) == 1 && number < FUNCTIONS) {
-		void (*function)(void) = functions[number];
-		void (*other)(void) = number == TURN_A ? functions[TURN_B] : function;
 		uint64_t began = cpu_ns(), took;
 
-		for (int i = 0; i < calls_of(number); i += 2) {
-			if (number == COLD)
-				walk();
-			function();
-			if (number == COLD)
-				walk();
-			other();
-		}
+		if (number == NESTED)
+			calibrate_outer(call_nested);
+		else
+			call(number);
 		took = cpu_ns() - began;
 		if (write(socket, &took, sizeof(took)) != sizeof(took))
 			break;
@@ -189,7 +215,8 @@ static int measure_bare(struct calibration *cal)
 	/* The first one warms up. */
 	for (int round = 0; !err && round < 2; round++) {
 		for (int f = 0; !err && f < FUNCTIONS; f++)
-			err = run_round(cal, f, &cal->bare_ns[f]);
+			if (!rides_along(f))
+				err = run_round(cal, f, &cal->bare_ns[f]);
 	}
 	return err;
 }
@@ -219,16 +246,15 @@ static int measure_all(struct calibration *cal)
 	/* The first one warms up, and has nop5 sites become calls. */
 	for (int round = -1; !err && round < ROUNDS; round++) {
 		for (int f = 0; !err && f < FUNCTIONS; f++)
-			if (f != TURN_B)
+			if (!rides_along(f))
 				err = measure_round(cal, f, &cal->rounds[f][round < 0 ? 0 : round]);
 	}
 	return err;
 }
 
-static uint64_t cookie_of(int function, int site, uint64_t flags)
+static uint64_t cookie_of(int function, int site)
 {
-	return function | flags << WIRE_COOKIE_FLAGS |
-	       (uint64_t)(WIRE_COST_ENTRY + site) << WIRE_COOKIE_COST;
+	return function | (uint64_t)(WIRE_COST_ENTRY + site) << WIRE_COOKIE_COST;
 }
 
 static uint64_t exit_cookie_of(int function, uint64_t kind)
@@ -238,18 +264,20 @@ static uint64_t exit_cookie_of(int function, uint64_t kind)
 
 static int attach(const struct calibration *cal)
 {
-	struct own_probe returns[SITE_CLASSES + 4], entries[4], exits[3];
+	struct own_probe returns[SITE_CLASSES + 6], entries[4], exits[3];
 	int err, cnt = 0;
 
 	for (int site = 0; site < SITE_CLASSES; site++)
 		returns[cnt++] = (struct own_probe){(const void *)functions[RETURNS + site],
-						    cookie_of(RETURNS + site, site, 0)};
-	for (int f = TURN_A; f <= PASSED; f++)
+						    cookie_of(RETURNS + site, site)};
+	for (int f = TURN_A; f <= OUTER; f++)
 		returns[cnt++] =
-			(struct own_probe){(const void *)functions[f], cookie_of(f, SITE_PUSH, 0)};
+			(struct own_probe){(const void *)functions[f], cookie_of(f, SITE_PUSH)};
+	for (int i = 0; i < cnt; i++)
+		returns[i].cookie |= (uint64_t)WIRE_ENTRY_RETURN << WIRE_COOKIE_FLAGS;
 	for (int f = ENTERED; f <= BY_JCC; f++)
 		entries[f - ENTERED] =
-			(struct own_probe){(const void *)functions[f], cookie_of(f, SITE_PUSH, 0)};
+			(struct own_probe){(const void *)functions[f], cookie_of(f, SITE_PUSH)};
 	exits[0] = (struct own_probe){calibrate_ret, exit_cookie_of(BY_RET, WIRE_EXIT_RET)};
 	exits[1] = (struct own_probe){calibrate_exit_jmp, exit_cookie_of(BY_JMP, WIRE_EXIT_RET)};
 	exits[2] = (struct own_probe){calibrate_exit_jcc, exit_cookie_of(BY_JCC, WIRE_EXIT_JCC) |
@@ -291,24 +319,31 @@ static struct wire_cost cost(double whole, double inside)
 	return (struct wire_cost){at_least_0(inside), at_least_0(whole - inside)};
 }
 
-/* How timed entries tell that caches are cold, and how much dearer probes are then. */
+static double average(const struct function_usage *u)
+{
+	return u->expected_ns ? (double)u->timed_ns / (double)u->expected_ns : 0;
+}
+
+/* How timed parts tell that caches are cold, and how much dearer probes are then. Each was expected
+ * to take 1 ns, so what was expected is their number. */
 static void evaluate_cold(const struct calibration *cal, const struct measure *m,
 			  struct probe_costs *out)
 {
-	const struct function_usage *push = &cal->usage[RETURNS + SITE_PUSH];
-	const struct function_usage *cold = &cal->usage[COLD];
-	double slower, dearer;
+	const double warm = average(&cal->usage[RETURNS + SITE_PUSH]);
+	const double look_up = average(&cal->usage[TURN_A]), cold = average(&cal->usage[COLD]);
+	const double dearer = m[COLD].inside_ns / m[RETURNS + SITE_PUSH].inside_ns - 1;
 
-	if (!push->samples || !cold->samples || !push->sampled_ns)
+	log_debug("calibration: timed parts take %.1f ns, with a look-up %.1f, with cold caches "
+		  "%.1f; "
+		  "probes cost %.2f times as much then",
+		  warm, look_up, cold, 1 + dearer);
+	if (!(warm > 0) || !(look_up > 0))
 		return;
-	out->sample_ns = (double)push->sampled_ns / (double)push->samples;
-	slower = (double)cold->sampled_ns / (double)cold->samples / out->sample_ns - 1;
-	dearer = m[COLD].inside_ns / m[RETURNS + SITE_PUSH].inside_ns - 1;
-	log_debug("calibration: with cold caches timed entries take %.2f times as long, and "
-		  "probes cost %.2f times as much",
-		  1 + slower, 1 + dearer);
-	if (slower > MIN_SLOWER && dearer > 0)
-		out->cold_gain = dearer / slower < MAX_GAIN ? dearer / slower : MAX_GAIN;
+	out->classes[WIRE_COST_TIMED] = (struct wire_cost){at_least_0(warm), at_least_0(look_up)};
+	if (cold > (1 + MIN_SLOWER) * warm && dearer > 0)
+		out->cold_gain = dearer / (cold / warm - 1);
+	if (out->cold_gain > MAX_GAIN)
+		out->cold_gain = MAX_GAIN;
 }
 
 static void evaluate(const struct calibration *cal, struct probe_costs *out)
@@ -320,7 +355,7 @@ static void evaluate(const struct calibration *cal, struct probe_costs *out)
 
 	out->spread = MIN_SPREAD;
 	for (int f = 0; f < FUNCTIONS; f++) {
-		if (f == TURN_B)
+		if (rides_along(f))
 			continue;
 		m[f].whole_ns = median(cal->rounds[f], false, &spread);
 		m[f].inside_ns = median(cal->rounds[f], true, &ignored);
@@ -343,6 +378,10 @@ static void evaluate(const struct calibration *cal, struct probe_costs *out)
 						   m[BY_RET + i].inside_ns - entry.inside_ns);
 	out->classes[WIRE_COST_NEW_CALLEE] =
 		cost(m[TURN_A].whole_ns - m[RETURNS + SITE_PUSH].whole_ns, 0);
+	/* In each round the outer one is called once. */
+	out->classes[WIRE_COST_NESTED] =
+		cost(m[NESTED].whole_ns - m[RETURNS + SITE_PUSH].whole_ns * (1 + 1. / CALLS),
+		     m[NESTED].inside_ns - m[RETURNS + SITE_PUSH].inside_ns);
 	out->classes[WIRE_COST_SPARED] = cost(entry.whole_ns - m[PASSED].whole_ns, 0);
 	evaluate_cold(cal, m, out);
 }
@@ -358,6 +397,7 @@ static int measure(struct calibration *cal)
 		err = attach(cal);
 	if (!err)
 		err = tracer__rehearse(cal->tr, cal->child);
+	tracer__set_costs(cal->tr, &(const struct probe_costs){.classes[WIRE_COST_TIMED] = {1, 1}});
 	collector__drop(cal->c, PASSED, 1);
 	if (!err)
 		err = measure_all(cal);

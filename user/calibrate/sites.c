@@ -24,6 +24,8 @@ FUNCTION(calibrate_leaves_by_jcc, "push %rbp\n pop %rbp\n cmp %rax, %rax\n" LABE
 
 FUNCTION(calibrate_cold, "push %rbp\n pop %rbp\n ret");
 FUNCTION(calibrate_passed, "push %rbp\n pop %rbp\n ret");
+FUNCTION(calibrate_nested, "push %rbp\n pop %rbp\n ret");
+FUNCTION(calibrate_outer, "push %rbp\n call *%rdi\n pop %rbp\n ret");
 FUNCTION(calibrate_entered, "push %rbp\n pop %rbp\n ret");
 FUNCTION(calibrate_turn_a, "push %rbp\n pop %rbp\n ret");
 FUNCTION(calibrate_turn_b, "push %rbp\n pop %rbp\n ret");

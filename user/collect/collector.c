@@ -163,8 +163,8 @@ static void add_usage(const struct collector *c, struct function_usage *usage, u
 		u->off_ns += n->off_ns;
 		u->probe_ns += n->probe_ns;
 		u->total_ns += total;
-		u->samples += n->samples;
-		u->sampled_ns += n->sampled_ns;
+		u->timed_ns += n->timed_ns;
+		u->expected_ns += n->expected_ns;
 	}
 }
 
@@ -188,7 +188,7 @@ int collector__usage(struct collector *c, struct function_usage *usage, uint32_t
 		struct function_usage *u = &usage[f];
 
 		u->passed = collector__passed(c, f);
-		u->factor = correct__factor(&c->costs, u->samples, u->sampled_ns);
+		u->factor = correct__factor(&c->costs, u->timed_ns, u->expected_ns);
 	}
 	return 0;
 }

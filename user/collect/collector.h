@@ -23,7 +23,7 @@ struct function_usage {
 	uint64_t self_ns, off_ns, probe_ns; /* of finished calls */
 	uint64_t total_ns;		    /* self_ns and those of its callees */
 	double factor;			    /* how much dearer its probes are than in calibration */
-	uint64_t samples, sampled_ns;
+	uint64_t timed_ns, expected_ns;
 	uint64_t passed; /* calls that were seen and not recorded, since it was dropped */
 };
 

@@ -13,16 +13,17 @@
 #include "calls/profile.h"
 #include "collect/part.h"
 
-#define MIN_SAMPLES 4 /* fewer say nothing */
-#define MAX_FACTOR  4
+#define MIN_TIMED  4 /* fewer parts say nothing */
+#define MAX_FACTOR 4
 
-double correct__factor(const struct probe_costs *costs, uint64_t samples, uint64_t sampled_ns)
+double correct__factor(const struct probe_costs *costs, uint64_t timed_ns, uint64_t expected_ns)
 {
+	uint64_t enough = MIN_TIMED * (uint64_t)costs->classes[WIRE_COST_TIMED].inside_ns;
 	double factor;
 
-	if (samples < MIN_SAMPLES || !(costs->sample_ns > 0))
+	if (!expected_ns || expected_ns < enough)
 		return 1;
-	factor = (double)sampled_ns / (double)samples / costs->sample_ns;
+	factor = (double)timed_ns / (double)expected_ns;
 	if (factor > MAX_FACTOR)
 		factor = MAX_FACTOR;
 	return factor > 1 ? 1 + (factor - 1) * costs->cold_gain : 1;
@@ -36,8 +37,8 @@ void correct__part(struct part *part, const struct probe_costs *costs)
 
 	for (uint32_t i = 0; i < part->nodes_cnt; i++) {
 		struct part_node *n = &part->nodes[i];
-		double more =
-			(correct__factor(costs, n->samples, n->sampled_ns) - 1) * (double)n->calls;
+		double more = (correct__factor(costs, n->timed_ns, n->expected_ns) - 1) *
+			      (double)n->calls;
 
 		n->probe_ns += (uint64_t)(more * (in->inside_ns + out->inside_ns));
 		if (n->parent < part->nodes_cnt)

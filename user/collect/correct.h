@@ -12,8 +12,8 @@ struct part;
 struct part_node;
 struct probe_costs;
 
-/* How much dearer than in calibration probes are, by how long timed entries have taken. */
-double correct__factor(const struct probe_costs *costs, uint64_t samples, uint64_t sampled_ns);
+/* How much dearer than in calibration probes are, by how long timed parts have taken. */
+double correct__factor(const struct probe_costs *costs, uint64_t timed_ns, uint64_t expected_ns);
 
 /* Raises the nodes' probe_ns where entries took longer than in calibration, as they do with caches
  * that hold other things. Once for a part. */

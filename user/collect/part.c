@@ -131,8 +131,8 @@ int part__read(const struct tables *t, const struct wire_lane *lane, uint64_t no
 			.max_ns = n->max_ns,
 			.off_ns = n->off_ns,
 			.probe_ns = n->probe_ns,
-			.samples = n->samples,
-			.sampled_ns = n->sampled_ns,
+			.timed_ns = n->timed_ns,
+			.expected_ns = n->expected_ns,
 		};
 		scratch[i] = at - 2;
 	}

@@ -20,8 +20,8 @@ struct part {
 		uint32_t parent; /* index in `nodes`, PART_ROOT: outermost */
 		uint32_t function;
 		uint64_t calls, self_ns, min_ns, max_ns;
-		uint64_t off_ns, probe_ns;    /* of self_ns: waiting; cost of our probes */
-		uint32_t samples, sampled_ns; /* as in struct wire_node */
+		uint64_t off_ns, probe_ns;	/* of self_ns: waiting; cost of our probes */
+		uint32_t timed_ns, expected_ns; /* as in struct wire_node */
 	} nodes[];
 };
 
