@@ -70,6 +70,8 @@ static __always_inline struct wire_frame *frame_above(struct wire_lane *lane,
 	return 0;
 }
 
+u32 timed_limit = WIRE_TIMED_LIMIT;
+
 static __always_inline void node_timed(struct wire_node *n, u64 ns, bool looked_up)
 {
 	const struct wire_cost *expected = cost_of(WIRE_COST_TIMED);
@@ -89,7 +91,7 @@ static __always_inline void node_timed(struct wire_node *n, u64 ns, bool looked_
 static __always_inline bool frame_enter(const struct place *at, u32 function, u32 entry, u32 weight)
 {
 	struct wire_lane *lane = at->lane;
-	bool timed = WIRE_TIMED(lane->entered), looked_up = false;
+	bool timed = WIRE_TIMED(lane->entered) < timed_limit, looked_up = false;
 	u64 began = timed ? bpf_ktime_get_ns() : 0, now;
 	struct wire_frame *top, *f;
 	struct wire_node *n;

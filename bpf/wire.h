@@ -124,9 +124,10 @@ struct wire_node {
 	u32 pad;
 };
 
-/* Whether a lane's n-th entry is timed, one in 16: by a Weyl sequence, so that no pattern of calls
- * hides from it. What takes longer was interrupted. */
-#define WIRE_TIMED(n)	  ((u32)((n)*0x9e3779b1u) < 1u << 28)
+/* A lane's n-th entry is timed if this is below a limit, one in 16: a Weyl sequence, so that no
+ * pattern of calls hides from it. What takes longer was interrupted. */
+#define WIRE_TIMED(n)	  ((u32)((n)*0x9e3779b1u))
+#define WIRE_TIMED_LIMIT  (1u << 28)
 #define WIRE_TIMED_MAX_NS 500
 
 /* Whose stack a lane is. */

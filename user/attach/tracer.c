@@ -314,6 +314,11 @@ int tracer__rehearse(struct tracer *tr, pid_t child)
 	return admit(tr, child);
 }
 
+void tracer__time_all(struct tracer *tr, bool all)
+{
+	tr->skel->data->timed_limit = all ? ~0u : WIRE_TIMED_LIMIT;
+}
+
 void tracer__end_rehearsal(struct tracer *tr, pid_t child)
 {
 	uint32_t tgid = child;

@@ -74,6 +74,8 @@ enum tracer_probe {
 int tracer__probe_own(struct tracer *tr, pid_t child, enum tracer_probe kind,
 		      const struct own_probe *own, size_t cnt);
 int tracer__rehearse(struct tracer *tr, pid_t child);
+/* Meanwhile: whether all entries are timed, or one in some as always. */
+void tracer__time_all(struct tracer *tr, bool all);
 void tracer__end_rehearsal(struct tracer *tr, pid_t child);
 
 /* From here on calls are charged with what their probes cost. */

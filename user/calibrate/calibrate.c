@@ -226,8 +226,12 @@ static int measure_round(struct calibration *cal, int function, struct measure *
 	struct function_usage before = cal->usage[function], *u = &cal->usage[function];
 	uint64_t calls, ns;
 	double call_ns;
-	int err = run_round(cal, function, &call_ns);
+	int err;
 
+	/* These are few. What timing takes lies outside of the calls. */
+	tracer__time_all(cal->tr, function == COLD);
+	err = run_round(cal, function, &call_ns);
+	tracer__time_all(cal->tr, false);
 	if (!err)
 		err = collector__usage(cal->c, cal->usage, FUNCTIONS);
 	if (err)

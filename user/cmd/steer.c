@@ -308,11 +308,15 @@ int steer__apply(struct steer *s, const struct run *r, struct profile *p)
 	for (size_t i = 0; i < s->drops_cnt; i++) {
 		struct profile_drop *d = &p->drops[p->drops_cnt++];
 		uint32_t function = s->drops[i].shown.function;
-		const struct plan_function *f = &r->plan->functions[function];
+		struct plan_function *f = &r->plan->functions[function];
 
 		*d = s->drops[i].shown;
 		d->reason = s->drops[i].reason;
+		p->functions[function].name = plan__name(f);
 		p->functions[function].sampled = d->sampled;
+		/* Of those that are kept in part, the others' hits are in their callers' cost. */
+		if (d->sampled)
+			continue;
 		p->accounting.probe_ns += collector__passed(r->collector, function) *
 					  probe_costs__passed(&r->costs, WIRE_COST_ENTRY + f->site);
 	}

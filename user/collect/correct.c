@@ -14,6 +14,7 @@
 #include "collect/part.h"
 
 #define MIN_TIMED  4 /* fewer parts say nothing */
+#define MIN_FACTOR 0.8
 #define MAX_FACTOR 4
 
 double correct__factor(const struct probe_costs *costs, uint64_t timed_ns, uint64_t expected_ns)
@@ -23,10 +24,15 @@ double correct__factor(const struct probe_costs *costs, uint64_t timed_ns, uint6
 
 	if (!expected_ns || expected_ns < enough)
 		return 1;
-	factor = (double)timed_ns / (double)expected_ns;
-	if (factor > MAX_FACTOR)
-		factor = MAX_FACTOR;
-	return factor > 1 ? 1 + (factor - 1) * costs->cold_gain : 1;
+	factor = 1 + ((double)timed_ns / (double)expected_ns - 1) * costs->cold_gain;
+	return factor < MIN_FACTOR ? MIN_FACTOR : factor > MAX_FACTOR ? MAX_FACTOR : factor;
+}
+
+static uint64_t added(uint64_t ns, double more)
+{
+	double sum = (double)ns + more;
+
+	return sum > 0 ? (uint64_t)sum : 0;
 }
 
 void correct__part(struct part *part, const struct probe_costs *costs)
@@ -40,10 +46,13 @@ void correct__part(struct part *part, const struct probe_costs *costs)
 		double more = (correct__factor(costs, n->timed_ns, n->expected_ns) - 1) *
 			      (double)n->calls;
 
-		n->probe_ns += (uint64_t)(more * (in->inside_ns + out->inside_ns));
-		if (n->parent < part->nodes_cnt)
-			part->nodes[n->parent].probe_ns +=
-				(uint64_t)(more * (in->outside_ns + out->outside_ns));
+		n->probe_ns = added(n->probe_ns, more * (in->inside_ns + out->inside_ns));
+		if (n->parent < part->nodes_cnt) {
+			struct part_node *caller = &part->nodes[n->parent];
+
+			caller->probe_ns =
+				added(caller->probe_ns, more * (in->outside_ns + out->outside_ns));
+		}
 	}
 }
 
