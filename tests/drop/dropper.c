@@ -15,6 +15,7 @@
 #include <time.h>
 
 #include "attach/keeper.h"
+#include "attach/life.h"
 #include "attach/tracer.h"
 #include "calls/profile.h"
 #include "collect/collector.h"
@@ -177,6 +178,10 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	err = prepare(&d, atoi(argv[1]), argv[2], argv[3], argv[4]);
 	if (!err) {
+		struct life *life = tracer__life(d.tracer);
+
+		/* Nothing is mapped meanwhile: return probes may be armed. */
+		life__caught_up(life, life__generation(life));
 		tracer__open_gate(d.tracer);
 		printf("ready %zu\n", d.plan->functions_cnt);
 		fflush(stdout);

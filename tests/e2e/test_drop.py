@@ -71,7 +71,8 @@ class Drop(harness.TestCase):
         self.assertEqual(account["entered"],
                          account["returned"] + account["unwound"] + account["open"])
         self.assertEqual(account["entered"], sum(calls.values()))
-        return account
+        # Only what is open while a link is closed can miss its return: a few calls a thread.
+        self.assertLess(account["unwound"], account["entered"] / 100, str(account))
 
     def test_session(self):
         self.check_drops("session", "return", PLAIN[:40])
