@@ -87,6 +87,23 @@ class Drop(harness.TestCase):
         """Links are closed in between."""
         self.check_drops("session", "return", PLAIN[:8], settle=True)
 
+    def test_killed_while_functions_move(self):
+        """Old links and new ones are taken out, whatever was under way."""
+        for dropped in range(0, 10, 2):
+            target = self.target("busy", THREADS)
+            dropper = self.process(harness.DROPPER, str(target.pid), "session", "return", "*")
+            self.assertTrue(dropper.stdout.wait_lines("ready"), dropper.stderr.text())
+            target.go()
+            target.stdout.wait_lines("working")
+            for name in PLAIN[:dropped + 5]:
+                dropper.send(f"drop {name}")
+            dropper.stdout.wait_lines("dropped", dropped)
+            dropper.popen.kill()
+            self.assertTrue(harness.poll(lambda t=target: not harness.dirty_text(t.pid), 30))
+            self.assertFalse(target.ended())
+            target.send("stop")
+            self.assertEqual(target.finish().status, 0)
+
 
 class Stop(harness.TestCase):
     def test_stop_while_returns_are_armed(self):
