@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Closing in the background: what has been handed over is closed once the closer has been drained.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "attach/closer.h"
+
+#define MANY 500
+
+static struct closer *closer;
+
+static int setup(void **state)
+{
+	return closer ? 0 : closer__new(&closer);
+}
+
+static void close_many(void)
+{
+	int fds[MANY];
+
+	for (int i = 0; i < MANY; i++) {
+		fds[i] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+		assert_true(fds[i] >= 0);
+	}
+	for (int i = 0; i < MANY; i++)
+		closer__close(closer, fds[i]);
+	closer__drain(closer);
+	for (int i = 0; i < MANY; i++) {
+		assert_int_equal(fcntl(fds[i], F_GETFD), -1);
+		assert_int_equal(errno, EBADF);
+	}
+}
+
+static void all_are_closed(void **state)
+{
+	closer__drain(closer); /* nothing to wait for */
+	close_many();
+	close_many();
+}
+
+/* Soon, whether somebody waits for it or not. */
+static void the_other_end_sees_it(void **state)
+{
+	int ends[2];
+	char c;
+
+	assert_int_equal(pipe(ends), 0);
+	closer__close(closer, ends[1]);
+	assert_int_equal(read(ends[0], &c, 1), 0); /* its end, without drain */
+	close(ends[0]);
+	closer__drain(closer);
+}
+
+/* Without memory for threads it is done all the same. The first test: stacks are kept. */
+static void without_threads(void **state)
+{
+	struct rlimit before, none;
+
+	assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
+	none = (struct rlimit){1, before.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_AS, &none), 0);
+	close_many();
+	assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(without_threads, setup),
+		cmocka_unit_test_setup(all_are_closed, setup),
+		cmocka_unit_test_setup(the_other_end_sees_it, setup),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
