@@ -17,10 +17,14 @@ import subprocess
 import harness
 
 ROOT = harness.ROOT
+HERE = os.path.dirname(os.path.abspath(__file__))
 PYTHON = os.path.realpath("/usr/bin/python3")
 # Given the two last CPUs, the target has one for itself, as far as we are concerned.
 CPUS = sorted(os.sched_getaffinity(0))
 TARGET_CPU, TRACER_CPU = {CPUS[-1]}, {CPUS[-2 if len(CPUS) > 1 else -1]}
+
+# No budget, and so no function left out for being small.
+UNLIMITED = "--max-overhead", "none"
 
 ROWS = {} # {name: (function, its options)}
 
@@ -94,6 +98,11 @@ def await_line(stream, prefix, process):
     if not found:
         raise Broken(f"it says no '{prefix}': {process.finish()}")
     return found[0]
+
+
+def read(path):
+    with open(path, "rb") as file:
+        return file.read()
 
 
 def stop(tracer):

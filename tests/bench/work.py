@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does the same piece of work again and again, and says "done" after each."""
+"""Does the same piece of work again and again, and says "done" after each: for ever, or so many
+times as the first argument says."""
 import json
 import re
+import sys
 
 TEXT = "It was the best of times, it was the worst of times, it was the age of wisdom. " * 20
 
@@ -35,7 +37,9 @@ def work():
     str(3 ** 2000)
 
 
-while True:
+left = int(sys.argv[1]) if len(sys.argv) > 1 else -1
+while left:
+    left -= 1
     for _ in range(5):
         work()
     print("done", flush=True)

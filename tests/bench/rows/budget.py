@@ -18,23 +18,11 @@ import time
 
 import bench
 import harness
-from bench import Broken, PYTHON, ROOT, await_line, detail, row, running, start
+from bench import Broken, PYTHON, await_line, detail, row, running, start
 
 BUDGETS = {None: 7, 20: 24} # what is given to --max-overhead, and the slowdown to reach
 SETTLE_SECONDS = 1
 CPUCLOCK_SCHED = 2
-
-# Each round leaves the database as it was.
-SQL = """
-INSERT INTO t SELECT value, value * 7919 % 1009, 'name ' || (value * 31 % 499)
-  FROM generate_series(1, 1000);
-SELECT count(*), sum(length(c)) FROM t WHERE c LIKE '%9%' AND b > 100;
-SELECT b % 10 AS g, count(*), max(c) FROM t GROUP BY g ORDER BY 2 DESC, 3 LIMIT 3;
-SELECT count(*) FROM t AS x JOIN t AS y ON x.a = y.b WHERE y.a % 3 = 0;
-UPDATE t SET c = upper(c) WHERE a % 2 = 0;
-DELETE FROM t;
-.print done
-"""
 
 
 def cpu_ns(pid):
@@ -61,7 +49,7 @@ class Lines:
 
 @contextlib.contextmanager
 def python(_work):
-    script = os.path.join(ROOT, "tests", "bench", "work.py")
+    script = os.path.join(bench.HERE, "work.py")
     with running(start(PYTHON, "-S", "-B", script), bench.TARGET_CPU) as process:
         yield Lines(process)
 
@@ -71,12 +59,12 @@ def sqlite(_work):
     """The shell is a small program around its library, so that is what is traced."""
     path = bench.library("libsqlite3.so.0")
     with running(start("sqlite3", ":memory:"), bench.TARGET_CPU) as process:
-        process.send("CREATE TABLE t(a INTEGER, b INTEGER, c TEXT);")
+        work = bench.read(os.path.join(bench.HERE, "work.sql")).decode()
 
         def feed():
             with contextlib.suppress(OSError, ValueError):
                 while True:
-                    process.send(SQL)
+                    process.send(work)
 
         threading.Thread(target=feed, daemon=True).start()
         yield Lines(process, "-x", path)

@@ -23,9 +23,9 @@ def measure_counts(args):
         output, true = callgrind.run(argv, os.path.join(work, "callgrind.out"), cwd=work,
                                      stdin=subprocess.DEVNULL)
         out = os.path.join(work, "out.json")
-        done = subprocess.run([*callgrind.FIXED, args.proftrace, "-f", "json", "-o", out, "--",
-                               *argv], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, cwd=work, check=False,
+        done = subprocess.run([*callgrind.FIXED, args.proftrace, "-f", "json", "-o", out,
+                               *bench.UNLIMITED, "--", *argv], stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=work, check=False,
                               env=callgrind.environment(work), timeout=300)
         if (done.returncode, done.stdout) != (0, output):
             raise Broken(f"proftrace -- {' '.join(argv)}: {done}")
@@ -46,7 +46,8 @@ def measure_threads(args):
     program = bench.built(args, "programs", "threads")
     with running(start(program, "--wait", args.threads, args.thread_calls)) as target:
         await_line(target.stdout, "ready", target)
-        with running(start(args.proftrace, "-f", "json", "-p", target.pid)) as tracer:
+        with running(start(args.proftrace, "-f", "json", *bench.UNLIMITED, "-p",
+                           target.pid)) as tracer:
             await_line(tracer.stderr, harness.TRACING, tracer)
             target.send("go")
             true = target.finish(300).counts

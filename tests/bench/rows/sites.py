@@ -64,7 +64,7 @@ def measure_sites(args):
     checked, wrong = 0, []
     for name, reach in REACH_SITES.items():
         path = library(name)
-        functions = plan(args, "-x", path)
+        functions = plan(args, *bench.UNLIMITED, "-x", path)
         share = 100 * sum(f["site"] != "step" for f in functions) / len(functions)
         row(f"functions with an emulated entry site, {os.path.basename(name)}", share,
             f"{share:.1f} %", reach, at_most=False)
