@@ -11,6 +11,8 @@ REACH_SECONDS = 1
 # The budget may be exceeded by this much of itself and be called kept: as with the slowdown of
 # real programs.
 TOLERANCE = {5: 7, 20: 24}
+# So many reports on either side of one are taken together with it.
+NEAR = 2
 CHANGES = ";".join((
     "1 3:a=20000,b=2000 4:a=200000,b=2000",
     "1 3:a=2000,b=500,c=5000 4:a=2000,b=250000,c=5000",
@@ -32,26 +34,34 @@ class Progress:
         self.overhead = 0
 
 
+def around(found, i):
+    return found[max(i - NEAR, 0):i + NEAR + 1]
+
+
 def progress(done, phase):
     """One phase's progress, with what the probes add to the time of a step in percent.
 
-    Few of the steps that tell the truth are in each fifty milliseconds: it is the whole phase's.
+    The truth is that of the reports around, as what else this machine does slows all steps.
     """
     found = [p for p in (Progress(*words) for words in bench.said(done, "PROGRESS"))
              if p.phase == phase]
-    true = sum(p.true_ns for p in found) / sum(p.true_steps for p in found)
-    for p in found:
-        p.overhead = 100 * (p.ns / p.steps / true - 1)
+    for i, p in enumerate(found):
+        near = around(found, i)
+        true_ns, true_steps = sum(q.true_ns for q in near), sum(q.true_steps for q in near)
+        if not true_steps or not p.steps:
+            raise Broken("the program had no CPU time for a quarter of a second: too much else "
+                         "is going on")
+        p.overhead = 100 * (p.ns / p.steps * true_steps / true_ns - 1)
     return found
 
 
 def back_within(found, changed, limit):
-    """Seconds from the change up to when the overhead is no more than `limit` for good. A single
-    report that others than the probes have spoilt does not count: each is the median of three."""
+    """Seconds from the change up to when the overhead is no more than `limit` for good. Single
+    reports that others than the probes have spoilt do not count: each is the median of those
+    around."""
     back = changed
     for i, p in enumerate(found):
-        near = [q.overhead for q in found[max(i - 1, 0):i + 2]]
-        if statistics.median(near) > limit:
+        if statistics.median(q.overhead for q in around(found, i)) > limit:
             back = p.at
     return (back - changed) / 1e9
 
