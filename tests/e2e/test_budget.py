@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The budget: what is dropped for it, what is said of that, and that all else is exact."""
+
+import harness
+from harness import PROFTRACE
+
+LIMITED = ("--max-overhead", "5")
+DROPPED = "functions are dropped"
+ONE_IN = 10
+
+
+class Budget(harness.TestCase):
+    def run_hot(self, *options, threads=1, drops=True):
+        """Runs `hot` until something is dropped, with calls of `rare` before and after. Returns the
+        document, and the true counts."""
+        target = self.target("hot", threads)
+        tracer = self.proftrace("-v", "-f", "json", *options, "-p", target.pid).wait_tracing()
+        target.go()
+        target.step("3")
+        if drops:
+            self.assertTrue(harness.poll(lambda: DROPPED in tracer.stderr.text() or target.ended(),
+                                         harness.TIMEOUT))
+        target.step("10")
+        done = target.finish()
+        self.assertEqual(done.status, 0, str(done))
+        self.assertEqual(done.counts["rare"], 13)
+        return self.document(tracer.finish()), done.counts
+
+    def check_drop(self, document, sampled=0):
+        """`hot` was dropped, and what is said of it."""
+        drop, = (drop for drop in document["dropped"] if drop["name"] == "hot")
+        function = self.function(document, "hot")
+        self.assertEqual((drop["function"], drop["module"]),
+                         (function["id"], harness.program("hot")))
+        self.assertTrue(0 < drop["at_ns"] <= document["duration_ns"], drop)
+        self.assertGreater(drop["calls_per_second"], 0)
+        self.assertGreater(drop["cost_percent"], 0)
+        self.assertIn("over the budget", drop["reason"])
+        self.assertEqual(drop["sampled"], sampled)
+        dropped = {drop["function"] for drop in document["dropped"]}
+        for function in document["functions"]:
+            gone = function["id"] in dropped
+            self.assertEqual(function["dropped"], gone)
+            self.assertEqual((function["sampled"], function["estimate"]),
+                             (sampled, bool(sampled)) if gone else (0, False))
+
+    def check_kept(self, document, true):
+        """Where the target hardly ran, what it called a few times may be too dear as well."""
+        for function in document["functions"]:
+            if not function["dropped"]:
+                self.assertEqual(function["calls"], true[function["name"]])
+        self.assertEqual(document["accounting"]["lost"], 0)
+
+    def test_kept_counts_are_exact(self):
+        document, true = self.run_hot(*LIMITED, "-F", "hot", "-F", "rare", "-F", "heat", threads=4)
+        self.check_drop(document)
+        self.check_kept(document, true)
+        # Up to its drop all of its calls are there, and those that were seen after it are not.
+        calls, dropped = self.count(document, "hot"), document["accounting"]["dropped"]
+        self.assertTrue(0 < calls < true["hot"], (calls, true))
+        self.assertLessEqual(calls + dropped, true["hot"])
+        self.assertEqual(document["budget"]["max_percent"], 5)
+        self.assertGreater(document["accounting"]["probe_ns"], 0)
+        self.assertGreater(document["accounting"]["cpu_ns"], 0)
+
+    def test_no_budget(self):
+        """Whatever it costs, nothing is dropped: every call is counted."""
+        document, true = self.run_hot(drops=False, threads=2)
+        self.assert_counts(document, true)
+        self.assertEqual(document["dropped"], [])
+        self.assertEqual(document["accounting"]["dropped"], 0)
+        self.assertEqual(document["budget"]["max_percent"], None)
+        self.assertFalse(any(f["dropped"] or f["estimate"] for f in document["functions"]))
+
+    def test_sampled(self):
+        """One call in so many is kept, and stands for as many. The others were counted, too: what
+        is estimated differs from the truth by less than a call in so many, for each thread."""
+        threads = 2
+        document, true = self.run_hot(*LIMITED, "--sample-hot", ONE_IN, "-F", "hot", "-F", "rare",
+                                      "-F", "heat", threads=threads)
+        self.check_drop(document, ONE_IN)
+        self.check_kept(document, true)
+        self.assertLessEqual(abs(self.count(document, "hot") - true["hot"]), threads * ONE_IN)
+        # One in so many of those since the drop was recorded, and all others are accounted for.
+        accounting = document["accounting"]
+        self.assertEqual(accounting["entered"] + accounting["dropped"], sum(true.values()))
+
+    def test_budget_by_default(self):
+        """Where no filter says what is wanted, five percent; else none."""
+        for options, percent in (((), 5), (("-F", "rare"), None),
+                                 (("-F", "rare", "--max-overhead", "7.5"), 7.5)):
+            target = self.target("hot", 0)
+            tracer = self.process(PROFTRACE, "-f", "json", *options, "-p", target.pid)
+            self.assertTrue(tracer.stderr.wait_lines(harness.TRACING))
+            target.go()
+            target.step("2")
+            target.finish()
+            document = self.document(tracer.finish())
+            self.assertEqual(document["budget"]["max_percent"], percent)
+            self.assertEqual(self.count(document, "rare"), 2)
+            self.assertEqual(document["dropped"], [])
+
+
+if __name__ == "__main__":
+    harness.main()
