@@ -22,6 +22,7 @@ static __always_inline void frame_charge(struct wire_frame *f, u64 ns)
 	struct wire_node *n = node_at(f->node);
 
 	f->probe_ns += ns;
+	f->own_probe_ns = ns < ~f->own_probe_ns ? f->own_probe_ns + ns : ~0u;
 	if (n)
 		n->probe_ns += ns;
 }
@@ -51,11 +52,17 @@ static __always_inline u64 frame_close(struct wire_lane *lane, struct wire_frame
 	}
 	cost = f->probe_ns + inside;
 	if (n) {
-		n->self_ns += self + others * (self - inside);
+		n->self_ns += self;
 		n->probe_ns += inside;
 	}
 	if (others) {
-		child += others * (self - inside);
+		u64 scaled = others * (self - inside - f->own_probe_ns);
+
+		if (took < WIRE_SCALED_MAX_NS) {
+			if (n)
+				n->self_ns += scaled;
+			child += scaled;
+		}
 		/* Their entry probes were hit all the same. */
 		outside += others *
 			   (in->inside_ns + in->outside_ns - cost_of(WIRE_COST_SPARED)->outside_ns);
@@ -78,7 +85,7 @@ static __always_inline void frame_returned(struct wire_lane *lane, struct wire_f
 	u64 took = frame_close(lane, f, now, exit);
 
 	lane->returned++;
-	dist_add(function, took, weight);
+	dist_add(function, took, took < WIRE_SCALED_MAX_NS ? weight : 1);
 	if (!n)
 		return;
 	if (!took)

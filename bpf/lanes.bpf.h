@@ -56,7 +56,7 @@ static __noinline u32 lane_new(u64 owner, u32 kind)
 	bottom->slot = ~0ull;
 	bottom->child_ns = bottom->probe_ns = 0;
 	bottom->weight = 1;
-	bottom->entry = 0;
+	bottom->entry = bottom->own_probe_ns = 0;
 	bottom->node = lane->root;
 	bottom->function = 0;
 	bottom->up = bottom->down = bottom->level = 0;

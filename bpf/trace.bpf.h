@@ -123,6 +123,7 @@ static __always_inline bool frame_enter(const struct place *at, u32 function, u3
 		return false;
 	f->slot = at->slot;
 	f->child_ns = f->probe_ns = 0;
+	f->own_probe_ns = 0;
 	f->node = node;
 	f->function = function;
 	f->entry = entry;

@@ -91,12 +91,12 @@ struct wire_frame {
 	u64 probe_ns; /* of the time since the entry: what the callees' probes have cost */
 	u32 node;
 	u32 function;
-	u32 up;	    /* the caller's frame */
-	u32 down;   /* the frame for the next callee, 0: not allocated yet */
-	u32 level;  /* sentinel 0, outermost call 1 */
-	u32 entry;  /* the entry's cookie from bit WIRE_COOKIE_FLAGS on */
-	u32 weight; /* it stands for so many calls */
-	u32 pad;
+	u32 up;		  /* the caller's frame */
+	u32 down;	  /* the frame for the next callee, 0: not allocated yet */
+	u32 level;	  /* sentinel 0, outermost call 1 */
+	u32 entry;	  /* the entry's cookie from bit WIRE_COOKIE_FLAGS on */
+	u32 weight;	  /* it stands for so many calls */
+	u32 own_probe_ns; /* of probe_ns, what lies in its own time; no more than fits */
 };
 
 #define WIRE_FRAME_FLAGS(entry) ((entry)&0xf)
@@ -215,6 +215,10 @@ struct wire_dist {
 #define WIRE_DIST_HASH(key)	((u32)(((key)*0x9e3779b97f4a7c15ull) >> 32))
 #define WIRE_DIST_FUNCTION(key) ((u32)(((key)-1) >> 9))
 #define WIRE_DIST_OCTAVE(key)	((u32)(((key)-1) & 63))
+
+/* One call of many stands for the others' time too; but a longer one than this is no everyday call
+ * of a function that is called too often. */
+#define WIRE_SCALED_MAX_NS 1000000
 
 /* A function that is dropped: its calls are passed over, or one in `every` is kept. */
 struct wire_switch {

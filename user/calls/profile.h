@@ -96,13 +96,24 @@ struct profile_accounting {
 	uint64_t undistributed; /* finished calls that the distributions had no room for */
 };
 
+/* The target's own CPU time, without the probes'. Something of it is its own, however uncertain the
+ * probes' cost. */
+static inline uint64_t accounting__own_ns(const struct profile_accounting *a)
+{
+	uint64_t least = a->cpu_ns / 100;
+
+	return a->cpu_ns > a->probe_ns + least ? a->cpu_ns - a->probe_ns : least;
+}
+
 /* What the probes have cost, in percent of the target's own CPU time (without theirs). Returns
  * false if that is not known. */
 static inline bool accounting__overhead(const struct profile_accounting *a, double *percent)
 {
-	if (a->cpu_ns <= a->probe_ns)
+	uint64_t own_ns = accounting__own_ns(a);
+
+	if (!own_ns)
 		return false;
-	*percent = 100.0 * (double)a->probe_ns / (double)(a->cpu_ns - a->probe_ns);
+	*percent = 100.0 * (double)a->probe_ns / (double)own_ns;
 	return true;
 }
 
