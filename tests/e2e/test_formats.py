@@ -137,7 +137,7 @@ class Formats(harness.TestCase):
             self.assertRegex(text, rf"\b{name}\b")
         self.assertNotIn(ESCAPE, text)
         for line in text.splitlines():
-            self.assertLessEqual(len(line), 90, line)
+            self.assertLessEqual(len(line), 110, line)
         at = [text.index(name) for name in ("main", "direct")]
         self.assertEqual(at, sorted(at), "callers come first")
 

@@ -55,14 +55,14 @@ size_t budget__choose(struct budget_function *functions, size_t cnt, double own_
 	double cost_ns = 0, goal_ns = MARGIN * limit * own_ns;
 
 	for (size_t i = 0; i < cnt; i++)
-		cost_ns += cost_of(&functions[i]);
+		cost_ns += functions[i].gone ? 0 : cost_of(&functions[i]);
 	if (cost_ns <= limit * own_ns)
 		return 0;
 	candidates = calloc(cnt, sizeof(*candidates));
 	if (!candidates)
 		return 0; /* the next look may have more luck */
 	for (size_t i = 0; i < cnt; i++) {
-		if (!functions[i].fixed && cost_of(&functions[i]) > 0)
+		if (!functions[i].gone && cost_of(&functions[i]) > 0)
 			candidates[candidates_cnt++] = candidate_of(&functions[i]);
 	}
 	qsort(candidates, candidates_cnt, sizeof(*candidates), compare_scores);

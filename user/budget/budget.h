@@ -12,14 +12,14 @@ struct budget_function {
 	uint64_t calls;
 	double call_cost_ns; /* what the probes of a call cost */
 	double call_ns;	     /* what a call takes without them, callees included; 0: unknown */
-	bool fixed;	     /* dropped already: it costs what it costs */
+	bool gone;	     /* dropped already: what it still costs is not the others' fault */
 	bool drop;	     /* the answer */
 };
 
 /*
- * Sets `drop` of those to give up, if all together cost more than `limit` (0.05: 5 %) of `own_ns`,
- * the CPU time that the target has had for itself: first those that cost most and tell least.
- * Returns how many there are.
+ * Sets `drop` of those to give up, if all that are left together cost more than `limit` (0.05: 5 %)
+ * of `own_ns`, the CPU time that the target has had for itself: first those that cost most and tell
+ * least. Returns how many there are.
  */
 size_t budget__choose(struct budget_function *functions, size_t cnt, double own_ns, double limit);
 

@@ -28,6 +28,7 @@
 #define LONG_LOOK_NS 1000000000 /* a long look */
 #define HASTE	     2		/* times the limit: then there is no waiting for a longer look */
 #define CALM_LOOK_NS 400000000
+#define CERTAIN_COST 0.9
 #define COLD_RESERVE 2 /* probes may be so much dearer than in calibration */
 
 struct drop {
@@ -169,7 +170,7 @@ static double judge(struct steer *s, const struct run *r)
 		*f = (struct budget_function){
 			.calls = u->calls - before->calls,
 			.call_cost_ns = call_cost(r, pf) * u->factor,
-			.fixed = s->gone[i],
+			.gone = s->gone[i],
 		};
 		if (u->total_ns > u->probe_ns && u->calls)
 			f->call_ns = (double)(u->total_ns - u->probe_ns) / calls;
@@ -251,8 +252,12 @@ static int look_closely(struct steer *s, struct run *r, uint64_t now_ns, double 
 	if (err)
 		return err;
 	cost_ns = judge(s, r);
-	/* However uncertain the cost, something of the time is the target's. */
-	own_ns = cpu_ns - cost_ns > cpu_ns / 100 ? cpu_ns - cost_ns : cpu_ns / 100;
+	/* While most of the time is the probes', a small error of their cost is a large one of the
+	 * rest. What is dropped is gone, so the rest is taken to be large; the next look, with less
+	 * of their cost in it, sees better. */
+	own_ns = cpu_ns - CERTAIN_COST * cost_ns;
+	if (own_ns < (1 - CERTAIN_COST) * cpu_ns)
+		own_ns = (1 - CERTAIN_COST) * cpu_ns;
 	*done = cost_ns >= MIN_COST_NS || took_ns >= LONG_LOOK_NS;
 	if (cost_ns > s->limit * own_ns && cost_ns < HASTE * s->limit * own_ns)
 		*done = took_ns >= CALM_LOOK_NS;
