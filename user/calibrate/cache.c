@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A file in /run, which is root's and empty after a boot; its first line says what it is about. */
+/* A file for each tier; its first line says what it is about. */
 #include "calibrate/cache.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,6 @@
 
 #include "attach/costs.h"
 
-#define DIRECTORY  "/run/proftrace"
 #define MAX_COST   1000000 /* ns; nothing is that dear */
 #define MAX_SPREAD 0.1	   /* worse measurements are not kept */
 
@@ -37,9 +37,10 @@ static bool make_key(const char *tier, char *key, size_t size)
 	return ok;
 }
 
-static void make_path(const char *tier, char *path, size_t size)
+/* Returns false if the name is too long. */
+static bool make_path(const char *directory, const char *tier, char path[PATH_MAX])
 {
-	snprintf(path, size, "%s/costs-%s", DIRECTORY, tier);
+	return snprintf(path, PATH_MAX, "%s/costs-%s", directory, tier) < PATH_MAX;
 }
 
 /* Nobody else may have put it there. */
@@ -54,7 +55,6 @@ static bool is_ours(int fd)
 static bool read_costs(FILE *f, const char *key, struct probe_costs *out)
 {
 	char line[256];
-	int cnt = 0;
 
 	if (!fgets(line, sizeof(line), f) || strncmp(line, key, strlen(key)) ||
 	    line[strlen(key)] != '\n')
@@ -63,26 +63,28 @@ static bool read_costs(FILE *f, const char *key, struct probe_costs *out)
 	    !(out->cold_gain >= 0 && out->cold_gain < MAX_COST) ||
 	    !(out->spread >= 0 && out->spread <= MAX_SPREAD))
 		return false;
-	for (; cnt < WIRE_COST_CLASSES; cnt++) {
-		struct wire_cost *c = &out->classes[cnt];
+	for (int i = 0; i < WIRE_COST_CLASSES; i++) {
+		uint64_t inside_ns, outside_ns; /* wide, as numbers that do not fit are cut */
 
-		if (fscanf(f, "%" SCNu32 " %" SCNu32, &c->inside_ns, &c->outside_ns) != 2 ||
-		    c->inside_ns > MAX_COST || c->outside_ns > MAX_COST)
+		if (fscanf(f, "%" SCNu64 " %" SCNu64, &inside_ns, &outside_ns) != 2 ||
+		    inside_ns > MAX_COST || outside_ns > MAX_COST)
 			return false;
+		out->classes[i] = (struct wire_cost){inside_ns, outside_ns};
 	}
-	return true;
+	/* A last number without its end may be half of one. */
+	return fgetc(f) == '\n' && fgetc(f) == EOF;
 }
 
-bool cache__read(const char *tier, struct probe_costs *out)
+bool cache__read(const char *directory, const char *tier, struct probe_costs *out)
 {
-	char key[160], path[64];
+	char key[160], path[PATH_MAX];
 	bool ok = false;
 	FILE *f;
 	int fd;
 
-	if (!make_key(tier, key, sizeof(key)))
+	memset(out, 0, sizeof(*out));
+	if (!make_key(tier, key, sizeof(key)) || !make_path(directory, tier, path))
 		return false;
-	make_path(tier, path, sizeof(path));
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	f = fd >= 0 && is_ours(fd) ? fdopen(fd, "r") : NULL;
 	if (f) {
@@ -105,17 +107,16 @@ static bool write_costs(FILE *f, const char *key, const struct probe_costs *cost
 	return !fflush(f) && !ferror(f);
 }
 
-void cache__write(const char *tier, const struct probe_costs *costs)
+void cache__write(const char *directory, const char *tier, const struct probe_costs *costs)
 {
-	char key[160], path[64], new[80];
+	char key[160], path[PATH_MAX], new[PATH_MAX + 8];
 	bool ok = false;
 	FILE *f;
 	int fd;
 
 	if (costs->spread > MAX_SPREAD || !make_key(tier, key, sizeof(key)) ||
-	    (mkdir(DIRECTORY, 0755) && errno != EEXIST))
+	    !make_path(directory, tier, path) || (mkdir(directory, 0755) && errno != EEXIST))
 		return;
-	make_path(tier, path, sizeof(path));
 	snprintf(new, sizeof(new), "%s.XXXXXX", path);
 	fd = mkostemp(new, O_CLOEXEC);
 	f = fd >= 0 ? fdopen(fd, "w") : NULL;

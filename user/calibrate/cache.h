@@ -7,10 +7,12 @@
 
 struct probe_costs;
 
-/* False: nothing is known, or not of this kernel and program. */
-bool cache__read(const char *tier, struct probe_costs *out);
+/* False, with *out all zero: nothing is known, or not of this kernel and program. Only a file that
+ * root alone can have written is believed. */
+bool cache__read(const char *directory, const char *tier, struct probe_costs *out);
 
-/* Where that cannot be it is measured again the next time. */
-void cache__write(const char *tier, const struct probe_costs *costs);
+/* Makes the directory if need be, but not its parents. Where that cannot be, or the figures are too
+ * uncertain, it is measured again the next time. */
+void cache__write(const char *directory, const char *tier, const struct probe_costs *costs);
 
 #endif

@@ -31,6 +31,9 @@
 #include "plan/code.h"
 #include "util/log.h"
 
+/* It is root's, and empty after a boot. */
+#define CACHE "/run/proftrace"
+
 #define ROUNDS	   11
 #define CALLS	   200 /* a round; 0.2 ms */
 #define SLOW_CALLS 20  /* of functions that are single-stepped */
@@ -416,7 +419,7 @@ int calibrate__run(struct tracer *tr, struct collector *c, struct probe_costs *o
 	int err;
 
 	memset(out, 0, sizeof(*out));
-	if (cache__read(tracer__tier(tr), out))
+	if (cache__read(CACHE, tracer__tier(tr), out))
 		return 0;
 	cal = calloc(1, sizeof(*cal));
 	if (!cal)
@@ -426,7 +429,7 @@ int calibrate__run(struct tracer *tr, struct collector *c, struct probe_costs *o
 	err = measure(cal);
 	if (!err) {
 		evaluate(cal, out);
-		cache__write(tracer__tier(tr), out);
+		cache__write(CACHE, tracer__tier(tr), out);
 	}
 	collector__reset(c);
 	free(cal);
