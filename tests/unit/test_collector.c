@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <pthread.h>
 
+#include "attach/costs.h"
 #include "calls/profile.h"
 #include "collect/collector.h"
 
@@ -593,6 +594,397 @@ static void unknown_functions_are_refused(void **state)
 	unhush(saved);
 }
 
+static struct wire_dist *dist(uint32_t at, uint32_t function, uint32_t shard, uint32_t octave)
+{
+	bpf.dists[at].key = WIRE_DIST_KEY(function, shard, octave);
+	return &bpf.dists[at];
+}
+
+static void assert_bucket(const struct profile_bucket *b, uint32_t function, uint32_t bucket,
+			  uint64_t calls)
+{
+	assert_int_equal(b->function, function);
+	assert_int_equal(b->bucket, bucket);
+	assert_int_equal(b->calls, calls);
+}
+
+static void distributions_are_merged(void **state)
+{
+	struct profile *p = snapshot(1);
+
+	assert_int_equal(p->buckets_cnt, 0);
+	profile__free(p);
+	/* Three CPUs' shares of one function's power of two; they need not stand together. */
+	dist(50, WORK, 0, 3)->calls[2] = 5;
+	dist(7, WORK, 5, 3)->calls[2] = 6;
+	dist(13, WORK, 7, 3)->calls[7] = 1;
+	dist(0, WORK, 7, 0)->calls[0] = 2;
+	dist(63, MAIN, 1, 61)->calls[7] = UINT64_MAX / 2;
+	dist(20, LEAF, 1, 4);	    /* claimed, nothing counted yet */
+	bpf.dists[21].calls[3] = 9; /* not claimed */
+	/* Functions beyond the plan. */
+	dist(30, FUNCTIONS, 0, 3)->calls[0] = 1;
+	bpf.dists[31].key = UINT64_MAX;
+	bpf.dists[31].calls[0] = 1;
+	bpf.undistributed = 17;
+	p = snapshot(1);
+	assert_int_equal(p->buckets_cnt, 4);
+	assert_bucket(&p->buckets[0], MAIN, 61 * 8 + 7, UINT64_MAX / 2);
+	assert_bucket(&p->buckets[1], WORK, 0, 2);
+	assert_bucket(&p->buckets[2], WORK, 3 * 8 + 2, 11);
+	assert_bucket(&p->buckets[3], WORK, 3 * 8 + 7, 1);
+	assert_int_equal(p->accounting.undistributed, 17);
+	profile__free(p);
+}
+
+/* All 64 entries in use: the array grows more than once. */
+static void full_distributions(void **state)
+{
+	struct profile *p;
+	uint64_t calls = 0;
+
+	for (uint32_t i = 0; i < 64; i++) {
+		for (uint32_t k = 0; k < 8; k++)
+			dist(i, i % FUNCTIONS, 0, i / FUNCTIONS)->calls[k] = 1 + i + k;
+	}
+	p = snapshot(1);
+	assert_int_equal(p->buckets_cnt, 64 * 8);
+	for (size_t i = 0; i < p->buckets_cnt; i++) {
+		const struct profile_bucket *b = &p->buckets[i];
+
+		assert_int_equal(b->function, i / (16 * 8));
+		assert_int_equal(b->bucket, i % (16 * 8));
+		calls += b->calls;
+	}
+	assert_int_equal(calls, 64 * 8 + 8 * (63 * 64 / 2) + 64 * 28);
+	profile__free(p);
+}
+
+static void waiting_threads_have_waited_so_far(void **state)
+{
+	uint32_t t = bpf_lane(NOBODY, NOBODY, "prog");
+	struct wire_lane *lane = &bpf.lanes[t];
+	struct profile *p;
+
+	lane->current = t;
+	bpf_enter(t, MAIN, 1000);
+	bpf_enter(t, WORK, 1100);
+	bpf.nodes[bpf.frames[lane->top].node].off_ns = 40; /* before */
+	lane->off_since = 1500;
+	p = snapshot(2000);
+	assert_int_equal(NODE(p, 0, MAIN, WORK)->stats.off_self_ns, 540);
+	assert_int_equal(NODE(p, 0, MAIN, WORK)->stats.self_ns, 900);
+	assert_int_equal(NODE(p, 0, MAIN)->stats.off_self_ns, 0);
+	assert_int_equal(NODE(p, 0, MAIN)->stats.off_ns, 540);
+	profile__free(p);
+	/* It went a moment after the snapshot's; it is on another stack; it has ended. */
+	lane->off_since = 2500;
+	p = snapshot(2000);
+	assert_int_equal(NODE(p, 0, MAIN, WORK)->stats.off_self_ns, 40);
+	profile__free(p);
+	lane->off_since = 1500;
+	lane->current = bpf_lane(NOBODY, NOBODY + 1, "other");
+	p = snapshot(2000);
+	assert_int_equal(NODE(p, 0, MAIN, WORK)->stats.off_self_ns, 40);
+	profile__free(p);
+	lane->current = t;
+	bpf_exit(t, 1600);
+	p = snapshot(2000);
+	assert_int_equal(NODE(p, 0, MAIN, WORK)->stats.off_self_ns, 140);
+	assert_int_equal(NODE(p, 0, MAIN, WORK)->stats.self_ns, 500);
+	profile__free(p);
+	lane->off_since = 0;
+	lane->current = 0xffffffff;
+	profile__free(snapshot(2000));
+}
+
+/* Never more than there is: the scheduler's clock and ours are read one after the other. */
+static void waiting_is_part_of_the_time(void **state)
+{
+	uint32_t t = bpf_lane(NOBODY, NOBODY, "prog");
+	struct profile *p;
+
+	record_small(t);
+	for (uint32_t i = 1; i < bpf.next_node; i++)
+		bpf.nodes[i].off_ns = 1000000;
+	p = snapshot(5000);
+	for (uint32_t i = 1; i < p->nodes_cnt; i++) {
+		const struct call_stats *s = &p->nodes[i].stats;
+
+		assert_int_equal(s->off_self_ns, s->self_ns);
+		assert_int_equal(s->off_ns, s->total_ns);
+	}
+	profile__free(p);
+}
+
+static const struct probe_costs known_costs = {
+	.classes =
+		{
+			[WIRE_COST_ENTRY + 2] = {100, 300},
+			[WIRE_COST_RETURN] = {50, 250},
+			[WIRE_COST_TIMED] = {10, 20},
+		},
+	.spread = 0.1,
+	.cold_gain = 1,
+};
+
+/* A node's index in the table by its path from the lane's root. */
+static struct wire_node *bpf_node_at(uint32_t lane, const int *path)
+{
+	uint32_t at = bpf.lanes[lane].root;
+
+	for (; *path >= 0; path++)
+		at = bpf_child(lane, at, *path);
+	return &bpf.nodes[at];
+}
+
+#define BPF_NODE(lane, ...) bpf_node_at(lane, (const int[]){__VA_ARGS__, -1})
+
+static void costs_are_taken_out(void **state)
+{
+	uint32_t t = bpf_lane(NOBODY, NOBODY, "prog");
+	struct profile *p;
+
+	collector__set_costs(collector, &known_costs, false);
+	record_small(t);
+	BPF_NODE(t, MAIN)->probe_ns = 150;
+	BPF_NODE(t, MAIN, WORK)->probe_ns = 20;
+	BPF_NODE(t, MAIN, WORK, LEAF)->probe_ns = 70; /* more than it took */
+	bpf.nodes[bpf.lanes[t].root].probe_ns = 550;  /* seen by nobody who is traced */
+	p = snapshot(5000);
+	assert_stats(NODE(p, 0, MAIN), 1, 780, 250, 1000, 1000);
+	assert_stats(NODE(p, 0, MAIN, WORK), 2, 230, 230, 100, 200);
+	assert_stats(NODE(p, 0, MAIN, WORK, LEAF), 1, 0, 0, 50, 50);
+	assert_int_equal(NODE(p, 0, MAIN)->stats.raw_total_ns, 1000);
+	assert_int_equal(NODE(p, 0, MAIN)->stats.raw_self_ns, 400);
+	assert_int_equal(NODE(p, 0, MAIN)->stats.self_error_ns, 15);
+	assert_int_equal(NODE(p, 0, MAIN)->stats.error_ns, 15 + 2 + 7);
+	assert_int_equal(p->accounting.probe_ns, 150 + 20 + 70 + 550);
+	profile__free(p);
+	/* Raw times keep them; what they are is known all the same. */
+	collector__set_costs(collector, &known_costs, true);
+	p = snapshot(5000);
+	assert_stats(NODE(p, 0, MAIN), 1, 1000, 400, 1000, 1000);
+	assert_int_equal(p->accounting.probe_ns, 150 + 20 + 70 + 550);
+	profile__free(p);
+}
+
+static int setup_few_functions(void **state)
+{
+	return setup_sized(8, 256, 256, 2);
+}
+
+static void usage_covers_what_is_asked(void **state)
+{
+	struct function_usage u[FUNCTIONS + 1];
+	uint32_t t = bpf_lane(NOBODY, NOBODY, "prog");
+
+	bpf_enter(t, MAIN, 0);
+	bpf_enter(t, IDLE, 10); /* beyond the plan, so far */
+	bpf_leave(t, 20);
+	memset(u, 0xee, sizeof(u));
+	assert_int_equal(collector__usage(collector, u, FUNCTIONS), 0);
+	assert_int_equal(u[MAIN].calls, 1);
+	assert_int_equal(u[IDLE].calls, 0);
+	assert_int_equal(u[IDLE].passed, 0);
+	assert_int_equal((uint8_t) * (char *)&u[FUNCTIONS], 0xee);
+	assert_int_equal(collector__grow(collector, FUNCTIONS), 0);
+	assert_int_equal(collector__usage(collector, u, FUNCTIONS), 0);
+	assert_int_equal(u[IDLE].calls, 1);
+	assert_int_equal(u[IDLE].total_ns, 10);
+}
+
+static void set_figures(uint32_t t)
+{
+	struct wire_node *n = BPF_NODE(t, MAIN, WORK);
+
+	n->off_ns = 11;
+	n->probe_ns = 13;
+	n->timed_ns = 200;
+	n->expected_ns = 100;
+}
+
+static void usage_adds_up(void **state)
+{
+	uint32_t a = bpf_lane(NOBODY, NOBODY, "a"), b = bpf_lane(NOBODY, NOBODY + 1, "b");
+	struct function_usage u[FUNCTIONS];
+
+	collector__set_costs(collector, &known_costs, false);
+	record_small(a);
+	record_small(b);
+	set_figures(a);
+	set_figures(b);
+	bpf_enter(b, LEAF, 2000); /* open: it has no time yet */
+	assert_int_equal(collector__usage(collector, u, FUNCTIONS), 0);
+	assert_int_equal(u[MAIN].calls, 2);
+	assert_int_equal(u[MAIN].self_ns, 800);
+	assert_int_equal(u[MAIN].total_ns, 2000);
+	assert_int_equal(u[WORK].calls, 4);
+	assert_int_equal(u[WORK].self_ns, 500);
+	assert_int_equal(u[WORK].total_ns, 600);
+	assert_int_equal(u[WORK].off_ns, 22);
+	assert_int_equal(u[WORK].probe_ns, 26);
+	assert_int_equal(u[WORK].timed_ns, 400);
+	assert_int_equal(u[WORK].expected_ns, 200);
+	assert_float_equal(u[WORK].factor, 2, 1e-9);
+	assert_float_equal(u[MAIN].factor, 1, 1e-9);
+	assert_int_equal(u[LEAF].calls, 3);
+	assert_int_equal(u[LEAF].total_ns, 100);
+	assert_int_equal(u[IDLE].passed, 0);
+}
+
+/* Also if there are costs that make the threads' figures others in the profile. */
+static void usage_outlives_threads(void **state)
+{
+	struct function_usage before[FUNCTIONS], after[FUNCTIONS];
+	uint64_t probe_ns;
+	struct profile *p;
+	uint32_t t[5];
+
+	collector__set_costs(collector, &known_costs, false);
+	for (int i = 0; i < 5; i++) {
+		t[i] = bpf_lane(NOBODY, NOBODY + i, "prog");
+		record_small(t[i]);
+		set_figures(t[i]);
+		bpf.nodes[bpf.lanes[t[i]].root].probe_ns = 500;
+		if (i)
+			bpf_exit(t[i], 3000);
+	}
+	assert_int_equal(collector__usage(collector, before, FUNCTIONS), 0);
+	p = snapshot(5000);
+	probe_ns = p->accounting.probe_ns;
+	/* Twice as slow as expected: twice as dear. */
+	assert_int_equal(probe_ns, 5 * (500 + 13 + 2 * 700));
+	profile__free(p);
+	assert_int_equal(collector__poll(collector), 0);
+	assert_int_equal(bpf.queues[0].cnt, 4);
+	assert_int_equal(collector__usage(collector, after, FUNCTIONS), 0);
+	assert_memory_equal(before, after, sizeof(before));
+	p = snapshot(5000);
+	assert_int_equal(p->accounting.probe_ns, probe_ns);
+	profile__free(p);
+	/* Nor do the accounts forget. */
+	collector__forget_retired(collector);
+	p = snapshot(5000);
+	assert_int_equal(p->threads_cnt, 1);
+	assert_int_equal(p->accounting.probe_ns, probe_ns);
+	profile__free(p);
+}
+
+static uint64_t passed_of(uint32_t function, uint32_t every, uint64_t seen)
+{
+	struct function_usage u[FUNCTIONS];
+
+	assert_true(collector__drop(collector, function, every));
+	assert_int_equal(bpf.switches[function].every, every);
+	bpf.switches[function].seen = seen;
+	assert_int_equal(collector__usage(collector, u, FUNCTIONS), 0);
+	assert_int_equal(u[function].passed, collector__passed(collector, function));
+	return u[function].passed;
+}
+
+static void dropped_functions(void **state)
+{
+	struct profile *p;
+
+	assert_int_equal(passed_of(WORK, 1, 0), 0);
+	assert_int_equal(passed_of(WORK, 1, 1000), 1000);
+	/* The first one is kept, and then each third. */
+	assert_int_equal(passed_of(LEAF, 3, 0), 0);
+	assert_int_equal(passed_of(LEAF, 3, 1), 0);
+	assert_int_equal(passed_of(LEAF, 3, 2), 1);
+	assert_int_equal(passed_of(LEAF, 3, 3), 2);
+	assert_int_equal(passed_of(LEAF, 3, 4), 2);
+	assert_int_equal(passed_of(LEAF, 3, 300), 200);
+	p = snapshot(1);
+	assert_int_equal(p->accounting.dropped, 1200);
+	profile__free(p);
+	/* The table ends at 64. */
+	assert_true(collector__drop(collector, 63, 1));
+	assert_false(collector__drop(collector, 64, 1));
+	assert_false(collector__drop(collector, UINT32_MAX, 1));
+	assert_int_equal(collector__passed(collector, 64), 0);
+	assert_int_equal(collector__passed(collector, UINT32_MAX), 0);
+}
+
+/* One call stands for five: paths have more calls than were entered, and the accounts hold. */
+static void scaled_calls(void **state)
+{
+	uint32_t t = bpf_lane(NOBODY, NOBODY, "prog");
+	struct profile *p;
+
+	assert_true(collector__drop(collector, WORK, 5));
+	bpf_enter(t, MAIN, 0);
+	for (int i = 0; i < 3; i++) {
+		bpf_enter(t, WORK, 100 + 100 * i);
+		bpf_leave(t, 150 + 100 * i);
+		BPF_NODE(t, MAIN, WORK)->calls += 4;
+		BPF_NODE(t, MAIN, WORK)->self_ns += 4 * 50;
+	}
+	/* What the others took is not in the caller's own time; just now it is less than nothing.
+	 */
+	BPF_NODE(t, MAIN)->self_ns -= 3 * 4 * 50;
+	p = snapshot(400);
+	assert_int_equal(NODE(p, 0, MAIN, WORK)->stats.calls, 15);
+	assert_int_equal(NODE(p, 0, MAIN, WORK)->stats.total_ns, 750);
+	assert_int_equal(NODE(p, 0, MAIN)->stats.self_ns, 0);
+	assert_accounts(p, 4, 3, 0, 1);
+	profile__free(p);
+}
+
+static void reset_forgets(void **state)
+{
+	struct function_usage u[FUNCTIONS];
+	uint32_t t = bpf_lane(NOBODY, NOBODY, "prog"), again;
+	uint64_t *free_place;
+	struct profile *p;
+
+	record_small(t);
+	bpf_exit(t, 1000);
+	dist(5, WORK, 0, 3)->calls[2] = 5;
+	bpf.undistributed = bpf.lost[WIRE_LOST_FRAMES] = bpf.lost[WIRE_LOST_PATHS] = 3;
+	collector__drop(collector, WORK, 1);
+	bpf.switches[WORK].seen = 7;
+	collector__reset(collector);
+	p = snapshot(2000);
+	assert_int_equal(p->threads_cnt, 0);
+	assert_int_equal(p->nodes_cnt, 1);
+	assert_int_equal(p->buckets_cnt, 0);
+	assert_accounts(p, 0, 0, 0, 0);
+	assert_int_equal(p->accounting.lost + p->accounting.dropped, 0);
+	assert_int_equal(p->accounting.undistributed, 0);
+	profile__free(p);
+	assert_int_equal(collector__calls(collector), 0);
+	assert_int_equal(collector__usage(collector, u, FUNCTIONS), 0);
+	for (int f = 0; f < FUNCTIONS; f++)
+		assert_int_equal(u[f].calls + u[f].self_ns + u[f].passed, 0);
+	assert_int_equal(bpf.switches[WORK].every, 0);
+	assert_null(index_find(bpf.lanes[t].root, MAIN, &free_place));
+	/* Its entries are used again. */
+	again = bpf_lane(NOBODY, NOBODY, "again");
+	assert_int_equal(again, t);
+	record_small(again);
+	p = snapshot(2000);
+	assert_stats(NODE(p, 0, MAIN, WORK), 2, 300, 250, 100, 200);
+	profile__free(p);
+}
+
+/* Also those whose paths have places of paths that were given back. */
+static void functions_seen_after_a_reset(void **state)
+{
+	uint32_t t = bpf_lane(NOBODY, NOBODY, "prog");
+
+	record_small(t);
+	assert_int_equal(collector__poll(collector), 0);
+	bpf_exit(t, 1000);
+	collector__reset(collector);
+	assert_int_equal(collector__functions(collector), 0);
+	t = bpf_lane(NOBODY, NOBODY, "again");
+	bpf_enter(t, WORK, 1);
+	assert_int_equal(collector__poll(collector), 0);
+	assert_int_equal(collector__functions(collector), 1);
+}
+
 #define TEST(f)	    cmocka_unit_test_setup_teardown(f, setup, teardown)
 #define TEST_FEW(f) cmocka_unit_test_setup_teardown(f, setup_few_threads, teardown)
 
@@ -617,6 +1009,19 @@ int main(void)
 		TEST_FEW(idle_lanes_are_ended_when_they_are_many),
 		TEST(any_short_table_retires),
 		TEST(rings_end),
+		TEST(distributions_are_merged),
+		TEST(full_distributions),
+		TEST(waiting_threads_have_waited_so_far),
+		TEST(waiting_is_part_of_the_time),
+		TEST(costs_are_taken_out),
+		cmocka_unit_test_setup_teardown(usage_covers_what_is_asked, setup_few_functions,
+						teardown),
+		TEST(usage_adds_up),
+		TEST_FEW(usage_outlives_threads),
+		TEST(dropped_functions),
+		TEST(scaled_calls),
+		TEST(reset_forgets),
+		TEST(functions_seen_after_a_reset),
 		cmocka_unit_test_setup_teardown(accounts_hold_while_paths_are_made, setup_race,
 						teardown),
 		TEST_FEW(garbage_in_threads),

@@ -20,6 +20,8 @@
 #include "util/array.h"
 #include "util/log.h"
 
+#define SEEN_AGAIN 4096 /* places that a poll looks at once more */
+
 struct collector {
 	struct tables tables;
 	uint32_t *scratch;   /* for part__read() */
@@ -36,7 +38,7 @@ struct collector {
 	uint32_t functions_cnt;
 	struct function_usage *retired_usage; /* by function */
 	bool *seen;			      /* functions that have a path */
-	uint32_t seen_cnt, seen_nodes;
+	uint32_t seen_cnt, seen_nodes, seen_again;
 };
 
 int collector__new(const struct tracer_tables *info, uint32_t functions_cnt, struct collector **out)
@@ -121,6 +123,14 @@ void collector__reset(struct collector *c)
 	for (int i = 0; i < WIRE_LOSSES; i++)
 		c->tables.info.lost[i] = 0;
 	*c->tables.info.undistributed = 0;
+	collector__forget_retired(c);
+	c->forgotten = (struct profile_accounting){0};
+	c->retired_calls = 0;
+	c->scaled = false;
+	memset(c->entered, 0, c->tables.info.lanes_cap * sizeof(*c->entered));
+	memset(c->retired_usage, 0, c->functions_cnt * sizeof(*c->retired_usage));
+	memset(c->seen, 0, c->functions_cnt * sizeof(*c->seen));
+	c->seen_cnt = 0;
 }
 
 bool collector__drop(struct collector *c, uint32_t function, uint32_t every)
@@ -180,8 +190,10 @@ int collector__usage(struct collector *c, struct function_usage *usage, uint32_t
 	if (ARRAY_RESERVE_MORE(&c->inclusive, 0, nodes, &c->inclusive_cap))
 		return -ENOMEM;
 	memset(c->inclusive, 0, nodes * sizeof(*c->inclusive));
-	if (cnt > c->functions_cnt)
+	if (cnt > c->functions_cnt) {
+		memset(usage + c->functions_cnt, 0, (cnt - c->functions_cnt) * sizeof(*usage));
 		cnt = c->functions_cnt;
+	}
 	memcpy(usage, c->retired_usage, cnt * sizeof(*usage));
 	add_usage(c, usage, cnt);
 	for (uint32_t f = 0; f < cnt; f++) {
@@ -193,18 +205,31 @@ int collector__usage(struct collector *c, struct function_usage *usage, uint32_t
 	return 0;
 }
 
-static void add_retired_usage(struct collector *c, const struct part *part)
+/* Before the part is corrected: usage is as measured. Callees come behind their callers. */
+static int add_retired_usage(struct collector *c, const struct part *part)
 {
-	for (uint32_t i = 0; i < part->nodes_cnt; i++) {
+	if (ARRAY_RESERVE_MORE(&c->inclusive, 0, part->nodes_cnt, &c->inclusive_cap))
+		return -ENOMEM;
+	memset(c->inclusive, 0, part->nodes_cnt * sizeof(*c->inclusive));
+	for (uint32_t i = part->nodes_cnt; i-- > 0;) {
 		const struct part_node *n = &part->nodes[i];
-		struct function_usage *u = &c->retired_usage[n->function];
+		uint64_t total = n->self_ns + c->inclusive[i];
+		struct function_usage *u;
 
+		if (n->parent < i)
+			c->inclusive[n->parent] += total;
 		if (n->function >= c->functions_cnt)
 			continue;
+		u = &c->retired_usage[n->function];
 		u->calls += n->calls;
 		u->self_ns += n->self_ns;
-		u->total_ns += n->self_ns; /* its callees' is missing: a guess, as with live ones */
+		u->off_ns += n->off_ns;
+		u->probe_ns += n->probe_ns;
+		u->total_ns += total;
+		u->timed_ns += n->timed_ns;
+		u->expected_ns += n->expected_ns;
 	}
+	return 0;
 }
 
 static int retire(struct collector *c, uint32_t number)
@@ -218,30 +243,40 @@ static int retire(struct collector *c, uint32_t number)
 	err = part__read(&c->tables, lane, 0, c->scratch, &part);
 	if (err)
 		return err;
-	c->retired_calls += lane->entered;
 	if (part) {
+		err = add_retired_usage(c, part);
+		if (err) {
+			free(part);
+			return err;
+		}
 		correct__part(part, &c->costs);
 		c->retired[c->retired_cnt++] = part;
-		add_retired_usage(c, part);
 	}
+	c->retired_calls += lane->entered;
 	tables__release_lane(&c->tables, number);
 	return 0;
 }
 
-/* Looks at the paths that are new since the last time. */
+static void note_function(struct collector *c, uint32_t node)
+{
+	const struct wire_node *n = &c->tables.nodes[node];
+
+	if (n->lane && n->parent && n->function < c->functions_cnt && !c->seen[n->function]) {
+		c->seen[n->function] = true;
+		c->seen_cnt++;
+	}
+}
+
+/* Looks at the paths whose places were never used before, and at some of the others: those of
+ * ended threads are used again. */
 static void note_functions(struct collector *c)
 {
 	uint32_t nodes = tables__nodes(&c->tables);
 
-	for (; c->seen_nodes < nodes; c->seen_nodes++) {
-		const struct wire_node *n = &c->tables.nodes[c->seen_nodes];
-
-		if (n->lane && n->parent && n->function < c->functions_cnt &&
-		    !c->seen[n->function]) {
-			c->seen[n->function] = true;
-			c->seen_cnt++;
-		}
-	}
+	for (; c->seen_nodes < nodes; c->seen_nodes++)
+		note_function(c, c->seen_nodes);
+	for (uint32_t i = 0; i < nodes && i < SEEN_AGAIN; i++)
+		note_function(c, c->seen_again++ % nodes);
 }
 
 static bool half_used(uint32_t used, uint32_t cap)
@@ -330,6 +365,16 @@ size_t collector__processes(const struct collector *c, pid_t *pids, size_t cap)
 	return cnt;
 }
 
+/* What the probes have cost, whoever pays. */
+static uint64_t probe_ns_of(const struct part *part)
+{
+	uint64_t ns = part->outside_ns;
+
+	for (uint32_t i = 0; i < part->nodes_cnt; i++)
+		ns += part->nodes[i].probe_ns;
+	return ns;
+}
+
 void collector__forget_retired(struct collector *c)
 {
 	for (size_t i = 0; i < c->retired_cnt; i++) {
@@ -339,6 +384,7 @@ void collector__forget_retired(struct collector *c)
 		c->forgotten.returned += part->returned;
 		c->forgotten.unwound += part->unwound;
 		c->forgotten.deep += part->deep;
+		c->forgotten.probe_ns += probe_ns_of(part);
 		free(c->retired[i]);
 	}
 	c->retired_cnt = 0;
@@ -382,7 +428,6 @@ static int assemble(struct assembly *a, const struct part *part)
 			.thread = thread,
 		};
 		correct__node(n, &a->c->costs, a->c->raw, &p->nodes[base + i].stats);
-		p->accounting.probe_ns += n->probe_ns;
 		calls += n->calls;
 	}
 	/* Children come behind their parents. */
@@ -404,6 +449,7 @@ static int assemble(struct assembly *a, const struct part *part)
 	p->accounting.returned += part->returned;
 	p->accounting.unwound += part->unwound;
 	p->accounting.deep += part->deep;
+	p->accounting.probe_ns += probe_ns_of(part);
 	return 0;
 }
 

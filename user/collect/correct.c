@@ -45,14 +45,12 @@ void correct__part(struct part *part, const struct probe_costs *costs)
 		struct part_node *n = &part->nodes[i];
 		double more = (correct__factor(costs, n->timed_ns, n->expected_ns) - 1) *
 			      (double)n->calls;
+		uint64_t *charged;
 
 		n->probe_ns = added(n->probe_ns, more * (in->inside_ns + out->inside_ns));
-		if (n->parent < part->nodes_cnt) {
-			struct part_node *caller = &part->nodes[n->parent];
-
-			caller->probe_ns =
-				added(caller->probe_ns, more * (in->outside_ns + out->outside_ns));
-		}
+		charged = n->parent < part->nodes_cnt ? &part->nodes[n->parent].probe_ns
+						      : &part->outside_ns;
+		*charged = added(*charged, more * (in->outside_ns + out->outside_ns));
 	}
 }
 

@@ -95,6 +95,7 @@ int part__read(const struct tables *t, const struct wire_lane *lane, uint64_t no
 {
 	uint64_t returned = lane->returned, unwound = lane->unwound, exit_ns = lane->exit_ns;
 	uint32_t newest, cnt, at, i;
+	const struct wire_node *root;
 	struct part *part;
 
 	*out = NULL;
@@ -118,6 +119,9 @@ int part__read(const struct tables *t, const struct wire_lane *lane, uint64_t no
 	part->returned = returned;
 	part->unwound = unwound;
 	part->entered = lane->entered;
+	root = tables__node(t, lane->root);
+	if (root)
+		part->outside_ns = root->probe_ns;
 	/* The list runs from the newest to the root; the root itself is no call. */
 	for (; at > 1; at--, i = t->nodes[i].older) {
 		const struct wire_node *n = &t->nodes[i];

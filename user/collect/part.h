@@ -15,6 +15,7 @@ struct part {
 	uint64_t start_ns, goroutine, lane_ns; /* as in struct profile_thread */
 	char comm[16];
 	uint64_t entered, returned, unwound, deep;
+	uint64_t outside_ns; /* what the probes of outermost calls cost outside of them */
 	uint32_t nodes_cnt;
 	struct part_node {
 		uint32_t parent; /* index in `nodes`, PART_ROOT: outermost */
