@@ -48,6 +48,16 @@ static struct candidate candidate_of(struct budget_function *f)
 	return (struct candidate){f, cost_ns, cost_ns * f->call_cost_ns / call_ns};
 }
 
+void budget__add_passed(struct budget_function *f, uint64_t passed, double cost_ns)
+{
+	double whole_ns = (double)f->calls * f->call_cost_ns + (double)passed * cost_ns;
+
+	if (!passed)
+		return;
+	f->calls += passed;
+	f->call_cost_ns = whole_ns / (double)f->calls;
+}
+
 size_t budget__choose(struct budget_function *functions, size_t cnt, double own_ns, double limit)
 {
 	struct candidate *candidates;

@@ -16,6 +16,9 @@ struct budget_function {
 	bool drop;	     /* the answer */
 };
 
+/* `passed` more calls were seen and passed over, at `cost_ns` each. */
+void budget__add_passed(struct budget_function *f, uint64_t passed, double cost_ns);
+
 /*
  * Sets `drop` of those to give up, if all that are left together cost more than `limit` (0.05: 5 %)
  * of `own_ns`, the CPU time that the target has had for itself: first those that cost most and tell

@@ -164,7 +164,6 @@ static double judge(struct steer *s, const struct run *r)
 		const struct function_usage *u = &s->now[i], *before = &s->before[i];
 		const struct plan_function *pf = &r->plan->functions[i];
 		struct budget_function *f = &s->functions[i];
-		uint64_t passed = u->passed - before->passed;
 		double calls = (double)u->calls;
 
 		*f = (struct budget_function){
@@ -174,12 +173,11 @@ static double judge(struct steer *s, const struct run *r)
 		};
 		if (u->total_ns > u->probe_ns && u->calls)
 			f->call_ns = (double)(u->total_ns - u->probe_ns) / calls;
-		if (passed) {
-			/* Only its entry is hit. */
-			f->calls += passed;
-			f->call_cost_ns =
-				probe_costs__passed(&r->costs, WIRE_COST_ENTRY + pf->site);
-		}
+		/* What is kept in part is counted as all; of the others only the entry is hit. */
+		if (s->gone[i] && r->o->sample_hot)
+			f->calls /= r->o->sample_hot;
+		budget__add_passed(f, u->passed - before->passed,
+				   probe_costs__passed(&r->costs, WIRE_COST_ENTRY + pf->site));
 		sum += (double)f->calls * f->call_cost_ns;
 	}
 	return sum;
@@ -251,6 +249,9 @@ static int look_closely(struct steer *s, struct run *r, uint64_t now_ns, double 
 		err = collector__usage(r->collector, s->now, s->functions_cnt);
 	if (err)
 		return err;
+	/* Nothing can be said beside a clock that stands still. */
+	if (!(cpu_ns > 0))
+		return 0;
 	cost_ns = judge(s, r);
 	/* While most of the time is the probes', a small error of their cost is a large one of the
 	 * rest. What is dropped is gone, so the rest is taken to be large; the next look, with less

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Who goes, and who stays, when tracing costs too much. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <math.h>
+#include <cmocka.h>
+
+#include "budget/budget.h"
+
+#define OWN_NS 1e9
+#define LIMIT  0.05 /* 50 ms */
+
+/* So many calls that 1 % of them are in doubt. */
+#define MANY 90000
+
+/* `cost` and `call` in ns. */
+static struct budget_function function(uint64_t calls, double cost, double call)
+{
+	return (struct budget_function){.calls = calls, .call_cost_ns = cost, .call_ns = call};
+}
+
+static double cost_of_kept(const struct budget_function *f, size_t cnt)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < cnt; i++)
+		sum += f[i].drop ? 0 : (double)f[i].calls * f[i].call_cost_ns;
+	return sum;
+}
+
+#define CHOOSE(f) budget__choose(f, sizeof(f) / sizeof(*(f)), OWN_NS, LIMIT)
+
+static void nothing_to_do(void **state)
+{
+	struct budget_function f[] = {function(10000, 1000, 50), function(39000, 1000, 50),
+				      function(0, 1000, 0)};
+
+	assert_int_equal(CHOOSE(f), 0);
+	assert_false(f[0].drop || f[1].drop || f[2].drop);
+	assert_int_equal(budget__choose(NULL, 0, OWN_NS, LIMIT), 0);
+}
+
+static void all_counts_zero(void **state)
+{
+	struct budget_function f[] = {function(0, 1000, 50), function(0, 1000, 0)};
+
+	assert_int_equal(CHOOSE(f), 0);
+	assert_int_equal(budget__choose(f, 2, 0, LIMIT), 0);
+	assert_int_equal(budget__choose(f, 2, 0, 0), 0);
+}
+
+/* Of the same cost, the shorter calls tell less. */
+static void the_short_one_goes_first(void **state)
+{
+	struct budget_function f[] = {function(MANY / 2, 1000, 20000), function(MANY / 2, 1000, 20),
+				      function(100, 1000, 1)};
+
+	f[0].calls = f[1].calls = 38000;
+	assert_int_equal(CHOOSE(f), 1);
+	assert_false(f[0].drop);
+	assert_true(f[1].drop);
+	assert_false(f[2].drop);
+}
+
+/* Of calls alike, the more frequent cost more. */
+static void the_dear_one_goes_first(void **state)
+{
+	struct budget_function f[] = {function(20000, 1000, 50), function(MANY, 1000, 50),
+				      function(10000, 1000, 50)};
+
+	assert_int_equal(CHOOSE(f), 1);
+	assert_true(f[1].drop);
+}
+
+/* A call takes some time: that of which nothing is known goes before others, and divides nothing.
+ */
+static void unknown_times(void **state)
+{
+	struct budget_function f[] = {function(30000, 1000, 2), function(30000, 1000, 0)};
+
+	assert_int_equal(CHOOSE(f), 1);
+	assert_true(f[1].drop);
+}
+
+/* Nine calls may have been chance, however dear each. */
+static void few_calls_never_decide(void **state)
+{
+	struct budget_function f[] = {function(9, 1e9, 1), function(1, 1e12, 1)};
+
+	assert_int_equal(CHOOSE(f), 0);
+	/* Beside one that does count they stay as well. */
+	struct budget_function g[] = {function(9, 1e9, 1), function(MANY, 1000, 1)};
+
+	assert_int_equal(CHOOSE(g), 1);
+	assert_false(g[0].drop);
+	assert_true(g[1].drop);
+	/* Sixteen are at least four. */
+	struct budget_function h[] = {function(16, 1e9, 1)};
+
+	assert_int_equal(CHOOSE(h), 1);
+}
+
+static void fixed_ones_cost_and_stay(void **state)
+{
+	struct budget_function f[] = {function(MANY, 1000, 1), function(10000, 1000, 500)};
+
+	f[0].fixed = true;
+	assert_int_equal(CHOOSE(f), 1);
+	assert_false(f[0].drop);
+	assert_true(f[1].drop);
+	/* Without it the other one would be cheap enough. */
+	f[0].calls = 0;
+	f[1].drop = false;
+	assert_int_equal(CHOOSE(f), 0);
+	assert_false(f[1].drop);
+	/* Nobody is left who could go. */
+	f[0].calls = MANY;
+	f[1].fixed = true;
+	assert_int_equal(CHOOSE(f), 0);
+	assert_false(f[0].drop || f[1].drop);
+}
+
+/* The score's order takes a cheap one, a dear one has to go as well, and then the first fits. */
+static void what_fits_after_all_is_kept(void **state)
+{
+	struct budget_function f[] = {function(10000, 1000, 1), function(MANY, 1000, 1000),
+				      function(10000, 1000, 1e6)};
+
+	assert_int_equal(CHOOSE(f), 1);
+	assert_false(f[0].drop);
+	assert_true(f[1].drop);
+	assert_false(f[2].drop);
+}
+
+/* One that would fit alone does not if another has been taken back before it. */
+static void what_was_taken_back_counts(void **state)
+{
+	struct budget_function f[] = {function(26000, 1000, 1), function(25000, 1000, 1.5),
+				      function(MANY, 1000, 1000)};
+
+	assert_int_equal(CHOOSE(f), 2);
+	assert_true(f[0].drop); /* 26 + 25 ms are over 40 */
+	assert_false(f[1].drop);
+	assert_true(f[2].drop);
+	assert_true(cost_of_kept(f, 3) <= 0.8 * LIMIT * OWN_NS);
+}
+
+static void the_goal_is_below_the_limit(void **state)
+{
+	struct budget_function f[100];
+	size_t dropped;
+
+	/* Within the limit, though above the goal. */
+	for (int i = 0; i < 100; i++)
+		f[i] = function(10000, 48, 10 + i);
+	assert_int_equal(CHOOSE(f), 0);
+	for (int i = 0; i < 100; i++)
+		f[i].call_cost_ns = 55;
+	dropped = CHOOSE(f);
+	/* 3 % of each are in doubt. */
+	assert_true(cost_of_kept(f, 100) * 0.97 <= 0.8 * LIMIT * OWN_NS + 1);
+	assert_true(cost_of_kept(f, 100) * 0.97 >= 0.8 * LIMIT * OWN_NS - 55 * 10000);
+	for (size_t i = 0; i < 100; i++)
+		assert_int_equal(f[i].drop, i < dropped); /* the shortest */
+}
+
+static void no_time_of_its_own(void **state)
+{
+	struct budget_function f[] = {function(MANY, 1000, 50), function(100, 1000, 50)};
+
+	assert_int_equal(budget__choose(f, 2, 0, LIMIT), 2);
+	assert_true(f[0].drop && f[1].drop);
+}
+
+/* A century of calls, each a millisecond. */
+static void huge_numbers(void **state)
+{
+	struct budget_function f[] = {function(1ull << 42, 1e6, 1e-30),
+				      function(1ull << 42, 1e6, 1), function(1ull << 42, 1e6, 1e18),
+				      function(100, 1, 1)};
+
+	assert_int_equal(CHOOSE(f), 3);
+	assert_true(f[0].drop && f[1].drop && f[2].drop);
+	assert_false(f[3].drop);
+	/* Counts that went astray end as well. */
+	f[0] = f[1] = function(UINT64_MAX, 1e6, UINT64_MAX);
+	assert_in_range(CHOOSE(f), 2, 4);
+	assert_true(f[0].drop && f[1].drop);
+}
+
+static void costs_that_are_unknown(void **state)
+{
+	struct budget_function f[] = {function(UINT64_MAX, 0, 50), function(MANY, 0, 0)};
+
+	assert_int_equal(CHOOSE(f), 0);
+}
+
+/* A function that is kept in part: some calls cost all, the others little. */
+static void passed_calls(void **state)
+{
+	struct budget_function f = function(100, 1000, 50);
+
+	budget__add_passed(&f, 0, 400);
+	assert_int_equal(f.calls, 100);
+	assert_float_equal(f.call_cost_ns, 1000, 1e-6);
+	budget__add_passed(&f, 900, 400);
+	assert_int_equal(f.calls, 1000);
+	assert_float_equal((double)f.calls * f.call_cost_ns, 100 * 1000 + 900 * 400, 1e-3);
+	f = function(0, 1000, 50);
+	budget__add_passed(&f, 0, 400);
+	assert_int_equal(f.calls, 0);
+	budget__add_passed(&f, 10, 400);
+	assert_float_equal(f.call_cost_ns, 400, 1e-6);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing_to_do),
+		cmocka_unit_test(all_counts_zero),
+		cmocka_unit_test(the_short_one_goes_first),
+		cmocka_unit_test(the_dear_one_goes_first),
+		cmocka_unit_test(unknown_times),
+		cmocka_unit_test(few_calls_never_decide),
+		cmocka_unit_test(fixed_ones_cost_and_stay),
+		cmocka_unit_test(what_fits_after_all_is_kept),
+		cmocka_unit_test(what_was_taken_back_counts),
+		cmocka_unit_test(the_goal_is_below_the_limit),
+		cmocka_unit_test(no_time_of_its_own),
+		cmocka_unit_test(huge_numbers),
+		cmocka_unit_test(costs_that_are_unknown),
+		cmocka_unit_test(passed_calls),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
