@@ -178,6 +178,13 @@ static int child_start(struct calibration *cal)
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
 		return -errno;
 	cal->child = fork();
+	if (cal->child < 0) {
+		int err = -errno;
+
+		close(pair[0]);
+		close(pair[1]);
+		return err;
+	}
 	if (!cal->child) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		close(pair[0]);
@@ -187,7 +194,7 @@ static int child_start(struct calibration *cal)
 	}
 	close(pair[1]);
 	cal->socket = pair[0];
-	return cal->child < 0 ? -errno : 0;
+	return 0;
 }
 
 /* Nothing of it is left in the tables when it has been waited for: its thread's end was seen. */
