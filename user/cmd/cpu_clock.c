@@ -19,20 +19,26 @@
 
 #define MAX_PROCESSES 4096 /* at a time */
 
+/* The last one of that number. */
 static struct process_clock *find(struct cpu_clock *c, pid_t pid)
 {
 	for (size_t i = c->cnt; i-- > 0;) {
-		if (c->processes[i].pid == pid && !c->processes[i].ended)
+		if (c->processes[i].pid == pid)
 			return &c->processes[i];
 	}
 	return NULL;
 }
 
+/* Those that have ended are seen among the callers for as long as their paths are in the tables. A
+ * number that lives again is another process. */
 static void add(struct cpu_clock *c, pid_t pid, bool starting)
 {
+	const struct process_clock *known = find(c, pid);
 	uint64_t ns = 0;
 
-	if (find(c, pid) || (process__cpu_ns(pid, &ns) && starting) ||
+	if (known && !known->ended)
+		return;
+	if ((process__cpu_ns(pid, &ns) && (known || starting)) ||
 	    ARRAY_RESERVE(&c->processes, c->cnt, &c->cap))
 		return;
 	c->processes[c->cnt++] =
@@ -62,10 +68,14 @@ uint64_t cpu_clock__read(struct cpu_clock *c, const struct run *r, bool starting
 		add_callers(c, r, starting);
 	for (size_t i = 0; i < c->cnt; i++) {
 		struct process_clock *p = &c->processes[i];
+		uint64_t at_end_ns;
 
 		if (!p->ended && process__cpu_ns(p->pid, &p->last_ns)) {
 			p->ended = true;
-			tracer__cpu_of_ended(r->tracer, p->pid, &p->last_ns);
+			/* Taken a moment before the end: clocks do not run backwards for that. */
+			if (tracer__cpu_of_ended(r->tracer, p->pid, &at_end_ns) &&
+			    at_end_ns > p->last_ns)
+				p->last_ns = at_end_ns;
 		}
 		if (p->last_ns > p->start_ns)
 			sum += p->last_ns - p->start_ns;

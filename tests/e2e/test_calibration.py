@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What is known of the probes' cost from one run to the next, and of the target's CPU time."""
+
+import json
+import os
+import re
+import time
+
+import harness
+from harness import program
+
+TRIES = 20  # figures that a busy machine makes uncertain are not kept
+SPIN = "for ((i = 0; i < 200000; i++)); do :; done"
+CHILD_CALLS = 20000
+INTERVALS = 10
+
+
+class Cache(harness.TestCase):
+    """With a /run of its own."""
+
+    def setUp(self):
+        super().setUp()
+        self.holder = self.process("unshare", "--mount", "sh", "-c",
+                                   "mount -t tmpfs tmpfs /run && echo mounted && read end")
+        self.assertTrue(self.holder.stdout.wait_lines("mounted"), self.holder.stderr.text())
+        self.folder = f"/proc/{self.holder.pid}/root/run/proftrace"
+
+    def files(self):
+        return os.listdir(self.folder) if os.path.isdir(self.folder) else []
+
+    def calibrates(self, *options):
+        """Runs it; returns whether it has measured."""
+        done = self.process("nsenter", f"--mount=/proc/{self.holder.pid}/ns/mnt", harness.PROFTRACE,
+                            "-v", "-f", "json", *options, "--", program("recursion"), 5, 2).finish()
+        self.assertEqual(done.status, 0, str(done))
+        measured = "proftrace: calibration: " in done.stderr
+        # Either way they are known.
+        document = json.loads(done.stdout[done.stdout.index("{"):done.stdout.rindex("}") + 1])
+        self.assertGreater(document["accounting"]["probe_ns"], 0, str(done))
+        return measured
+
+    def calibrate(self, *options):
+        """Until it is kept. Returns the file."""
+        for _ in range(TRIES):
+            self.assertTrue(self.calibrates(*options))
+            if self.files():
+                break
+        self.assertEqual(len(self.files()), 1)
+        return os.path.join(self.folder, self.files()[0])
+
+    def test_once_for_a_boot(self):
+        path = self.calibrate()
+        with open(path, encoding="ascii") as file:
+            text = file.read()
+        self.assertFalse(self.calibrates())
+        with open(path, encoding="ascii") as file:
+            self.assertEqual(file.read(), text)
+        self.assertEqual(os.stat(path).st_mode & 0o7777, 0o600)
+
+    def test_each_tier(self):
+        self.calibrate("--tier", "uprobe_multi")
+        self.assertFalse(self.calibrates("--tier", "uprobe_multi"))
+        self.assertEqual(self.files(), ["costs-uprobe_multi"])
+        self.assertTrue(self.calibrates("--tier", "session"))
+
+    def test_damage(self):
+        path = self.calibrate()
+        with open(path, encoding="ascii") as file:
+            good = file.read()
+        for bad in good[:len(good) // 2], good.replace("session", "nothing"), "", "\0" * 5000:
+            with open(path, "w", encoding="ascii") as file:
+                file.write(bad)
+            for _ in range(TRIES):
+                if not self.calibrates():
+                    break
+                with open(path, encoding="ascii") as file:
+                    text = file.read()
+                if text != bad:
+                    break
+            self.assertNotEqual(text, bad)
+            self.assertEqual(text.splitlines()[0], good.splitlines()[0])
+            self.assertFalse(self.calibrates())
+
+    def test_strangers_file(self):
+        path = self.calibrate()
+        os.chmod(path, 0o666)
+        self.assertTrue(self.calibrates())
+
+
+def cpu_clock(pid):
+    """A process' CPU time in ns, as in clock_getcpuclockid(3)."""
+    return time.clock_gettime_ns(~pid << 3 | 2)
+
+
+def times_ns(line):
+    """A line of the shell's `times`: user and system."""
+    found = re.findall(r"(\d+)m(\d+)[.,](\d+)s", line)
+    return sum((int(minutes) * 60 + float(f"{seconds}.{part}")) * 1e9
+               for minutes, seconds, part in found)
+
+
+class CpuTime(harness.TestCase):
+    def assert_near(self, ns, expected, context=""):
+        self.assertGreater(expected, 20e6, f"too little to compare\n{context}")
+        self.assertGreater(ns, 0.6 * expected, str(context))
+        self.assertLess(ns, 1.4 * expected + 50e6, str(context))
+
+    def test_command(self):
+        document, done = self.profile_command("/bin/bash", "-c", f"{SPIN}; times",
+                                              options=("-F", "execute_command"))
+        self.assert_near(document["accounting"]["cpu_ns"], times_ns(done.stdout.splitlines()[0]),
+                         done)
+
+    def test_from_the_start_on(self):
+        """What a process had used before it was traced does not count."""
+        target = self.process("/bin/bash", "-c", f"read go; {SPIN}; {SPIN}; echo ready; read go; "
+                              f"{SPIN}; echo done; read go")
+        target.send("go")
+        target.stdout.wait_lines("ready")
+        tracer = self.proftrace("-f", "json", "-F", "execute_command", "-p", target.pid) \
+            .wait_tracing()
+        began = cpu_clock(target.pid)
+        target.send("go")
+        target.stdout.wait_lines("done")
+        used = cpu_clock(target.pid) - began
+        self.assert_near(self.document(tracer.interrupt())["accounting"]["cpu_ns"], used)
+
+    def test_ends_at_once(self):
+        for options in (), harness.UNLIMITED, ("--max-overhead", "5"):
+            document, done = self.profile_command("calc-pie", options=options)
+            self.assertGreater(document["accounting"]["cpu_ns"], 0, str(done))
+
+    def test_ended_children_count_once(self):
+        """However long they have been gone."""
+        out = self.path("out")
+        script = f"{program('forks')} 2 {CHILD_CALLS} >/dev/null; read end; times"
+        tracer = self.proftrace("--follow", "-F", "work", "--max-overhead", "none", "-f", "json",
+                                "-i", "0.1", "-o", out, "--", "/bin/sh", "-c", script)
+        tracer.wait_tracing()
+
+        def documents():
+            with open(out, encoding="utf-8") as file:
+                return [json.loads(line) for line in file if line.endswith("\n")]
+
+        def calls():
+            return sum(f["calls"] for d in documents() for f in d["functions"])
+
+        self.assertTrue(harness.poll(lambda: calls() == 4 * CHILD_CALLS, harness.TIMEOUT))
+        ended = len(documents())
+        self.assertTrue(harness.poll(lambda: len(documents()) >= ended + INTERVALS,
+                                     harness.TIMEOUT))
+        tracer.send("end")
+        done = tracer.finish()
+        self.assertEqual(done.status, 0, str(done))
+        self.assert_near(sum(d["accounting"]["cpu_ns"] for d in documents()),
+                         sum(map(times_ns, done.stdout.splitlines()[-2:])), done)
+
+
+class Cost(harness.TestCase):
+    def test_outermost_calls(self):
+        """What the probes of calls without a traced caller cost outside of them counts as well:
+        as much as if there were one."""
+        cost = {}
+        for names in (("c",), ("b", "c")):
+            options = ["--exits=return", *(word for name in names for word in ("-F", name))]
+            document, done = self.profile_command("threads", 1, 20000, options=options)
+            self.assert_counts(document, {n: done.counts[n] for n in names}, done)
+            cost[names] = document["accounting"]["probe_ns"]
+        # Calls of b cost what those of c do, and the same part of it is outside of both.
+        self.assertGreater(cost["c",], 0.4 * cost["b", "c"])
+
+
+if __name__ == "__main__":
+    harness.main()
