@@ -102,24 +102,18 @@ static void few_calls_never_decide(void **state)
 	assert_int_equal(CHOOSE(h), 1);
 }
 
-static void fixed_ones_cost_and_stay(void **state)
+/* Probes that are on their way out cost for a while yet: no reason to drop all others. */
+static void the_gone_are_no_burden(void **state)
 {
 	struct budget_function f[] = {function(MANY, 1000, 1), function(10000, 1000, 500)};
 
-	f[0].fixed = true;
+	f[0].gone = true;
+	assert_int_equal(CHOOSE(f), 0);
+	assert_false(f[0].drop || f[1].drop);
+	f[1].calls = MANY;
 	assert_int_equal(CHOOSE(f), 1);
 	assert_false(f[0].drop);
 	assert_true(f[1].drop);
-	/* Without it the other one would be cheap enough. */
-	f[0].calls = 0;
-	f[1].drop = false;
-	assert_int_equal(CHOOSE(f), 0);
-	assert_false(f[1].drop);
-	/* Nobody is left who could go. */
-	f[0].calls = MANY;
-	f[1].fixed = true;
-	assert_int_equal(CHOOSE(f), 0);
-	assert_false(f[0].drop || f[1].drop);
 }
 
 /* The score's order takes a cheap one, a dear one has to go as well, and then the first fits. */
@@ -224,7 +218,7 @@ int main(void)
 		cmocka_unit_test(the_dear_one_goes_first),
 		cmocka_unit_test(unknown_times),
 		cmocka_unit_test(few_calls_never_decide),
-		cmocka_unit_test(fixed_ones_cost_and_stay),
+		cmocka_unit_test(the_gone_are_no_burden),
 		cmocka_unit_test(what_fits_after_all_is_kept),
 		cmocka_unit_test(what_was_taken_back_counts),
 		cmocka_unit_test(the_goal_is_below_the_limit),

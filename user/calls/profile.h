@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct timeline;
+
 /*
  * What a call path, or a function over all its paths, has cost. Times are wall time without what
  * our probes have added, never negative; the raw ones are as measured. off_ns is the part of
@@ -169,6 +171,7 @@ struct profile {
 	size_t buckets_cnt;
 	struct profile_drop *drops; /* in order of time */
 	size_t drops_cnt;
+	struct timeline *timeline; /* single calls; borrowed; NULL: not recorded */
 	double max_overhead; /* the budget, in percent of the target's own CPU time; 0: none */
 	struct profile_accounting accounting;
 	struct profile_probes probes;
