@@ -169,7 +169,7 @@ static void test_cost(void **state)
 	p->max_overhead = 2.5;
 	expect_part(p, &plain,
 		    "lost 0, dropped 1,234\n"
-		    "probes cost 50.0 ms on top of the target's own 1.00 s CPU time (5.0%), taken "
+		    "probes cost 50.0 ms on top of the target's 1.00 s CPU time (5.0%), taken "
 		    "out; budget 2.5%\n");
 	expect_part(p, &raw, "(5.0%), left in; budget 2.5%\n");
 	p->accounting.undistributed = 1;

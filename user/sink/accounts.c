@@ -33,7 +33,7 @@ char *accounts__cost(const struct profile *p, bool raw, char *buf, size_t size)
 	if (!a->probe_ns && !a->cpu_ns)
 		return buf;
 	if (accounting__overhead(a, &percent))
-		snprintf(whole, sizeof(whole), "on top of the target's own %s CPU time (%s)",
+		snprintf(whole, sizeof(whole), "on top of the target's %s CPU time (%s)",
 			 text_duration(accounting__own_ns(a), cpu, sizeof(cpu)),
 			 text_percent(percent, share, sizeof(share)));
 	if (p->max_overhead > 0)
