@@ -63,9 +63,6 @@ static __always_inline u64 frame_close(struct wire_lane *lane, struct wire_frame
 				n->self_ns += scaled;
 			child += scaled;
 		}
-		/* Their entry probes were hit all the same. */
-		outside += others *
-			   (in->inside_ns + in->outside_ns - cost_of(WIRE_COST_SPARED)->outside_ns);
 	}
 	if (caller) {
 		caller->child_ns += child;

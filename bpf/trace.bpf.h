@@ -186,6 +186,18 @@ static __always_inline u32 switch_weight(u32 function)
 	return s->every > 1 && !(seen % s->every) ? s->every : 0;
 }
 
+/* A call that is passed over costs its caller the hit of its entry. */
+static __always_inline void place_charge_passed(const struct place *at, u32 entry)
+{
+	const struct wire_cost *cost = cost_of(WIRE_FRAME_COST(entry));
+	struct wire_frame *top = frame_at(at->lane->top);
+
+	if (top)
+		frame_charge(top, cost->inside_ns + cost->outside_ns -
+					  cost_of(WIRE_COST_SPARED)->outside_ns);
+	lane_unlock(at->lane);
+}
+
 /*
  * Whether this hit of an entry site is another probe's business. While a function moves from one
  * link to another it has probes in both. The kernel calls the one that was put in last first
@@ -226,8 +238,12 @@ static __always_inline u32 enter(u64 slot, u64 cookie)
 	if (!home || hit_is_claimed(home, slot, cookie))
 		return 0;
 	weight = switch_weight(function);
-	if (!weight || !place_of(&at, task, home, number, slot, true))
+	if (!place_of(&at, task, home, number, slot, weight))
 		return 0;
+	if (!weight) {
+		place_charge_passed(&at, entry);
+		return 0;
+	}
 	entered = frame_enter(&at, function, entry, weight);
 	if (entered && (WIRE_FRAME_FLAGS(entry) & WIRE_ENTRY_RETURN) && returns_exhausted())
 		at.lane->deep++;

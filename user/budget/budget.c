@@ -12,23 +12,29 @@
 #include "budget/budget.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 /* Down to this share of the limit, so that the next small change does not cost a function. */
-#define MARGIN 0.8
+#define MARGIN	  0.8
+#define MIN_CALLS 10
+/* The sum must be over the limit by so many standard deviations, if calls come at random. */
+#define DEVIATIONS 2
 
 struct candidate {
 	struct budget_function *function;
 	double cost_ns, score;
 };
 
-/* What it costs for certain: from a few calls nothing follows for the time to come (three standard
- * deviations of a Poisson count). */
 static double cost_of(const struct budget_function *f)
 {
-	double calls = (double)f->calls, certain = calls - 3 * sqrt(calls);
+	return (double)f->calls * f->call_cost_ns;
+}
 
-	return certain > 0 ? certain * f->call_cost_ns : 0;
+/* From a few calls nothing follows for the time to come. */
+static bool counts(const struct budget_function *f)
+{
+	return !f->gone && f->calls >= MIN_CALLS && f->call_cost_ns > 0;
 }
 
 static int compare_scores(const void *a, const void *b)
@@ -62,17 +68,21 @@ size_t budget__choose(struct budget_function *functions, size_t cnt, double own_
 {
 	struct candidate *candidates;
 	size_t candidates_cnt = 0, chosen = 0, dropped = 0;
-	double cost_ns = 0, goal_ns = MARGIN * limit * own_ns;
+	double cost_ns = 0, variance = 0, goal_ns = MARGIN * limit * own_ns;
 
-	for (size_t i = 0; i < cnt; i++)
-		cost_ns += functions[i].gone ? 0 : cost_of(&functions[i]);
-	if (cost_ns <= limit * own_ns)
+	for (size_t i = 0; i < cnt; i++) {
+		if (!counts(&functions[i]))
+			continue;
+		cost_ns += cost_of(&functions[i]);
+		variance += cost_of(&functions[i]) * functions[i].call_cost_ns;
+	}
+	if (cost_ns - DEVIATIONS * sqrt(variance) <= limit * own_ns)
 		return 0;
 	candidates = calloc(cnt, sizeof(*candidates));
 	if (!candidates)
 		return 0; /* the next look may have more luck */
 	for (size_t i = 0; i < cnt; i++) {
-		if (!functions[i].gone && cost_of(&functions[i]) > 0)
+		if (counts(&functions[i]))
 			candidates[candidates_cnt++] = candidate_of(&functions[i]);
 	}
 	qsort(candidates, candidates_cnt, sizeof(*candidates), compare_scores);

@@ -320,11 +320,6 @@ int steer__apply(struct steer *s, const struct run *r, struct profile *p)
 		d->reason = s->drops[i].reason;
 		p->functions[function].name = plan__name(f);
 		p->functions[function].sampled = d->sampled;
-		/* Of those that are kept in part, the others' hits are in their callers' cost. */
-		if (d->sampled)
-			continue;
-		p->accounting.probe_ns += collector__passed(r->collector, function) *
-					  probe_costs__passed(&r->costs, WIRE_COST_ENTRY + f->site);
 	}
 	return 0;
 }
