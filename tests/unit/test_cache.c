@@ -35,7 +35,7 @@ static int teardown(void **state)
 
 static struct probe_costs some_costs(void)
 {
-	struct probe_costs costs = {.spread = 0.031, .cold_gain = 0.75};
+	struct probe_costs costs = {.spread = 0.031, .cold_gain = 0.75, .burden = 1.25};
 
 	for (uint32_t i = 0; i < WIRE_COST_CLASSES; i++)
 		costs.classes[i] = (struct wire_cost){100 + i, 9000 + 7 * i};
@@ -57,6 +57,7 @@ static void assert_known(void)
 	assert_memory_equal(costs.classes, expected.classes, sizeof(costs.classes));
 	assert_float_equal(costs.spread, expected.spread, 1e-6);
 	assert_float_equal(costs.cold_gain, expected.cold_gain, 1e-6);
+	assert_float_equal(costs.burden, expected.burden, 1e-6);
 }
 
 /* Whatever was read before it gave up is not handed out. */

@@ -8,6 +8,8 @@
 struct probe_costs {
 	struct wire_cost classes[WIRE_COST_CLASSES];
 	double spread;	  /* a cost is uncertain by this share of it */
+	double burden;	  /* a call costs so many times as much if the target's code, too, has to be
+			   * loaded again after it */
 	double cold_gain; /* if timed parts take twice as long, a cost grows by this share */
 };
 

@@ -15,7 +15,7 @@
 #include "util/log.h"
 #include "wire.h"
 
-#define LINGER_NS (300 * 1000000ull)
+#define LINGER_NS (200 * 1000000ull)
 /* Of one object in one process: all of them cost the target time at each hit. */
 #define MAX_RETIRED 16
 /* To replace a group, until generations come again: by then the links of the first one are long

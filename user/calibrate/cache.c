@@ -59,7 +59,8 @@ static bool read_costs(FILE *f, const char *key, struct probe_costs *out)
 	if (!fgets(line, sizeof(line), f) || strncmp(line, key, strlen(key)) ||
 	    line[strlen(key)] != '\n')
 		return false;
-	if (fscanf(f, "%lf %lf", &out->spread, &out->cold_gain) != 2 ||
+	if (fscanf(f, "%lf %lf %lf", &out->spread, &out->cold_gain, &out->burden) != 3 ||
+	    !(out->burden >= 1 && out->burden < MAX_COST) ||
 	    !(out->cold_gain >= 0 && out->cold_gain < MAX_COST) ||
 	    !(out->spread >= 0 && out->spread <= MAX_SPREAD))
 		return false;
@@ -100,7 +101,7 @@ bool cache__read(const char *directory, const char *tier, struct probe_costs *ou
 
 static bool write_costs(FILE *f, const char *key, const struct probe_costs *costs)
 {
-	fprintf(f, "%s\n%.6f %.6f\n", key, costs->spread, costs->cold_gain);
+	fprintf(f, "%s\n%.6f %.6f %.6f\n", key, costs->spread, costs->cold_gain, costs->burden);
 	for (int i = 0; i < WIRE_COST_CLASSES; i++)
 		fprintf(f, "%" PRIu32 " %" PRIu32 "\n", costs->classes[i].inside_ns,
 			costs->classes[i].outside_ns);

@@ -41,6 +41,7 @@
 #define COLD_BYTES (2 << 20)
 #define MIN_SPREAD 0.02 /* what differs from one place in a program to the next */
 #define MIN_SLOWER 0.1	/* less does not tell cold caches from warm ones */
+#define MAX_BURDEN 3
 #define MAX_GAIN   4
 /* Of an entry's cost, the part behind the reading of the clock: a guess that matters only for calls
  * whose exit is not seen. */
@@ -56,6 +57,7 @@ enum {
 	TURN_B,
 	COLD,
 	PASSED,
+	BURDENED,
 	NESTED,
 	OUTER, /* calls NESTED */
 	FUNCTIONS,
@@ -78,6 +80,7 @@ static void (*const functions[FUNCTIONS])(void) = {
 	[TURN_A] = calibrate_turn_a,
 	[TURN_B] = calibrate_turn_b,
 	[COLD] = calibrate_cold,
+	[BURDENED] = calibrate_burdened,
 	[PASSED] = calibrate_passed,
 	[NESTED] = calibrate_nested,
 	[OUTER] = (void (*)(void))calibrate_outer,
@@ -132,17 +135,27 @@ static void walk(size_t bytes)
 		((volatile char *)memory)[i]++;
 }
 
+/* What is done between calls. */
+static void between(int number)
+{
+	static long data[2048];
+
+	if (number == BURDENED)
+		calibrate_program(data);
+	else
+		walk(number == COLD ? COLD_BYTES : WARM_BYTES);
+}
+
 /* Calls functions as often as a round has it. */
 static void call(int number)
 {
 	void (*function)(void) = functions[number];
 	void (*other)(void) = number == TURN_A ? functions[TURN_B] : function;
-	size_t bytes = number == COLD ? COLD_BYTES : WARM_BYTES;
 
 	for (int i = 0; i < calls_of(number); i += 2) {
-		walk(bytes);
+		between(number);
 		function();
-		walk(bytes);
+		between(number);
 		other();
 	}
 }
@@ -278,7 +291,7 @@ static uint64_t exit_cookie_of(int function, uint64_t kind)
 
 static int attach(const struct calibration *cal)
 {
-	struct own_probe returns[SITE_CLASSES + 6], entries[4], exits[3];
+	struct own_probe returns[SITE_CLASSES + 7], entries[4], exits[3];
 	int err, cnt = 0;
 
 	for (int site = 0; site < SITE_CLASSES; site++)
@@ -397,6 +410,9 @@ static void evaluate(const struct calibration *cal, struct probe_costs *out)
 		cost(m[NESTED].whole_ns - m[RETURNS + SITE_PUSH].whole_ns * (1 + 1. / CALLS),
 		     m[NESTED].inside_ns - m[RETURNS + SITE_PUSH].inside_ns);
 	out->classes[WIRE_COST_SPARED] = cost(entry.whole_ns - m[PASSED].whole_ns, 0);
+	out->burden = m[BURDENED].whole_ns / m[RETURNS + SITE_PUSH].whole_ns;
+	if (!(out->burden >= 1 && out->burden < MAX_BURDEN))
+		out->burden = 1;
 	evaluate_cold(cal, m, out);
 }
 

@@ -24,6 +24,13 @@ FUNCTION(calibrate_leaves_by_jcc, "push %rbp\n pop %rbp\n cmp %rax, %rax\n" LABE
 
 FUNCTION(calibrate_cold, "push %rbp\n pop %rbp\n ret");
 FUNCTION(calibrate_passed, "push %rbp\n pop %rbp\n ret");
+FUNCTION(calibrate_burdened, "push %rbp\n pop %rbp\n ret");
+/* 16 KB of code with a thousand branches, of which some are taken, over as much data. */
+FUNCTION(calibrate_program, "xor %eax, %eax\n xor %ecx, %ecx\n"
+			    ".rept 1024\n"
+			    "add (%rdi, %rcx, 8), %rax\n add $2, %ecx\n"
+			    "test %al, %al\n jns 1f\n inc %rax\n 1:\n"
+			    ".endr\n ret");
 FUNCTION(calibrate_nested, "push %rbp\n pop %rbp\n ret");
 FUNCTION(calibrate_outer, "push %rbp\n call *%rdi\n pop %rbp\n ret");
 FUNCTION(calibrate_entered, "push %rbp\n pop %rbp\n ret");

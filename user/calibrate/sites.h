@@ -24,9 +24,13 @@ extern const char calibrate_ret[], calibrate_exit_jmp[], calibrate_exit_jcc[];
 void calibrate_cold(void);
 void calibrate_passed(void);
 void calibrate_nested(void);
+void calibrate_burdened(void);
 void calibrate_entered(void);
 void calibrate_turn_a(void);
 void calibrate_turn_b(void);
+
+/* Stands for what a program does between calls; `data` are 2048 numbers. */
+void calibrate_program(const long data[2048]);
 
 /* Begins with a push, and calls what it is given. */
 void calibrate_outer(void (*function)(void));

@@ -28,7 +28,7 @@
 #define LONG_LOOK_NS 1000000000 /* a long look */
 #define HASTE	     2		/* times the limit: then there is no waiting for a longer look */
 #define CALM_LOOK_NS 400000000
-#define CERTAIN_COST 0.9
+#define CERTAIN_COST 0.96
 #define COLD_RESERVE 2 /* probes may be so much dearer than in calibration */
 
 struct drop {
@@ -155,6 +155,18 @@ void steer__start(struct steer *s, const struct run *r, uint64_t now_ns)
 	begin_look(s, now_ns, cpu_clock__read(&s->clock, r, true), 0);
 }
 
+/* What a call of a function costs the target in all: probes, colder than in calibration, and what
+ * its own code has to load again after them. */
+static double burdened_cost(const struct run *r, const struct plan_function *f,
+			    const struct function_usage *u)
+{
+	double times = u->factor > r->costs.burden ? u->factor : r->costs.burden;
+	double emulated =
+		probe_costs__call(&r->costs, WIRE_COST_ENTRY + SITE_PUSH, WIRE_COST_RETURN);
+
+	return call_cost(r, f) + (times - 1) * emulated;
+}
+
 /* What each function has done and cost since the look began; returns the sum of the costs. */
 static double judge(struct steer *s, const struct run *r)
 {
@@ -168,7 +180,7 @@ static double judge(struct steer *s, const struct run *r)
 
 		*f = (struct budget_function){
 			.calls = u->calls - before->calls,
-			.call_cost_ns = call_cost(r, pf) * u->factor,
+			.call_cost_ns = burdened_cost(r, pf, u),
 			.gone = s->gone[i],
 		};
 		if (u->total_ns > u->probe_ns && u->calls)
