@@ -25,18 +25,17 @@ SHOWN = 10
 BEGINNINGS = "ld-linux", "(below main)"
 
 
-def commands(args):
-    """{program: (pattern of its functions, command, standard input)}"""
+def commands(pieces):
+    """{program: (pattern of its functions, command, standard input)} to do so many pieces of work"""
     def work(name):
         return os.path.join(bench.HERE, name)
 
     library = os.path.basename(bench.library("libsqlite3.so.0"))
-    pieces = str(args.order_pieces)
     return {
-        "python3": ("*", [PYTHON, "-S", "-B", work("work.py"), pieces], b""),
+        "python3": ("*", [PYTHON, "-S", "-B", work("work.py"), str(pieces)], b""),
         "sqlite3": (library + ":*", ["/usr/bin/sqlite3", ":memory:"],
-                    bench.read(work("work.sql")) * args.order_pieces),
-        "perl": ("*", ["/usr/bin/perl", work("work.pl"), pieces], b""),
+                    bench.read(work("work.sql")) * pieces),
+        "perl": ("*", ["/usr/bin/perl", work("work.pl"), str(pieces)], b""),
     }
 
 
@@ -91,14 +90,14 @@ def truth(argv, stdin, traced):
     return found
 
 
-def measured(args, argv, stdin, pattern):
+def measured(args, argv, stdin, patterns):
     """{symbol: CPU time of its own}, the median of some runs, and how far calls were traced."""
     times = collections.defaultdict(list)
     with tempfile.TemporaryDirectory() as work:
         out = os.path.join(work, "out.json")
         for _ in range(args.order_runs):
-            execute([args.proftrace, "-q", "-f", "json", "-o", out, *bench.UNLIMITED, "-F", pattern,
-                     "--", *argv], stdin)
+            execute([args.proftrace, "-q", "-f", "json", "-o", out, *bench.UNLIMITED,
+                     *filters(patterns), "--", *argv], stdin)
             document = json.loads(bench.read(out))
             for function in document["functions"]:
                 times[function["symbol"]].append(function["cpu_self_ns"])
@@ -115,27 +114,52 @@ def shares(figures):
     return [(name, 100 * figures[name] / whole) for name in ranked]
 
 
+def filters(patterns):
+    return [word for pattern in patterns for word in ("-F", pattern)]
+
+
+def kept(args, argv, stdin, pattern):
+    """The functions that the default budget keeps, as patterns; those that were called."""
+    with tempfile.TemporaryDirectory() as work:
+        out = os.path.join(work, "out.json")
+        execute([args.proftrace, "-q", "-f", "json", "-o", out, "--max-overhead", "5", "-F",
+                 pattern, "--", *argv], stdin)
+        document = json.loads(bench.read(out))
+    prefix = pattern[:-1]
+    return [prefix + function["symbol"] for function in document["functions"]
+            if not function["dropped"]]
+
+
+def compare(args, what, command, patterns):
+    argv, stdin = command
+    traced = {name.split("@")[0]: function["symbol"]
+              for function in plan(args, *bench.UNLIMITED, *filters(patterns), "--", *argv)
+              for name in (function["symbol"], *function["aliases"])}
+    true = shares(truth(argv, stdin, traced))
+    ours = shares(measured(args, argv, stdin, patterns))
+    true_top, our_top = ([name for name, _ in ranked[:TOP]] for ranked in (true, ours))
+    common = len(set(true_top) & set(our_top))
+    row(f"{what}: of the {TOP} dearest, found", common, str(common), TOP, at_most=False)
+    detail("in the same order" if true_top == our_top else "in another order")
+    for name, ranked in ("truth", true), ("measured", ours):
+        detail(f"  {name}: " + ", ".join(f"{name} {share:.1f}" for name, share in ranked[:SHOWN]))
+
+
 @bench.measures(
     "order",
-    bench.option("--order-pieces", 10, "pieces of work of each program", quick=3, type=int),
+    bench.option("--order-pieces", 100, "pieces of work of each program", quick=20, type=int),
+    bench.option("--order-budget-pieces", 2000, "of the run that shows what the budget keeps",
+                 type=int),
     bench.option("--order-runs", 3, "runs of which the median counts", quick=1, type=int),
     bench.option("--order-programs", "python3,sqlite3,perl", "real programs"))
 def measure_order(args):
-    known = commands(args)
+    """What is traced counts as a function's own time together with all that is not: with all
+    functions traced, and with those that the default budget keeps."""
+    known, longer = commands(args.order_pieces), commands(args.order_budget_pieces)
     for program in args.order_programs.split(","):
         if program not in known:
             raise Broken(f"{program}: not one of {', '.join(known)}")
-        pattern, argv, stdin = known[program]
-        traced = {name.split("@")[0]: function["symbol"]
-                  for function in plan(args, *bench.UNLIMITED, "-F", pattern, "--", *argv)
-                  for name in (function["symbol"], *function["aliases"])}
-        true = shares(truth(argv, stdin, traced))
-        ours = shares(measured(args, argv, stdin, pattern))
-        true_top, our_top = ([name for name, _ in ranked[:TOP]] for ranked in (true, ours))
-        common = len(set(true_top) & set(our_top))
-        row(f"{program}: of the {TOP} dearest functions, found", common, str(common), TOP,
-            at_most=False)
-        detail("in the same order" if true_top == our_top else "in another order")
-        for what, ranked in ("truth", true), ("measured", ours):
-            detail(f"  {what}: " + ", ".join(f"{name} {share:.1f}" for name, share in
-                                             ranked[:SHOWN]))
+        pattern, *command = known[program]
+        chosen = kept(args, *longer[program][1:], pattern)
+        compare(args, f"{program}, {len(chosen)} functions that the budget keeps", command, chosen)
+        compare(args, f"{program}, all functions", command, [pattern])
