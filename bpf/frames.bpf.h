@@ -16,13 +16,16 @@ static __always_inline const struct wire_cost *cost_of(u32 class)
 	return &costs[class & WIRE_COST_MASK];
 }
 
-/* The probes have taken time from an open call: `ns` of what is its own. */
-static __always_inline void frame_charge(struct wire_frame *f, u64 ns)
+/* The probes have taken time from an open call: `ns` of what is its own. Below 0: it was charged
+ * too much before. */
+static __always_inline void frame_charge(struct wire_frame *f, s64 ns)
 {
+	u64 own_ns = f->own_probe_ns + ns;
+
 	struct wire_node *n = node_at(f->node);
 
 	f->probe_ns += ns;
-	f->own_probe_ns = ns < ~f->own_probe_ns ? f->own_probe_ns + ns : ~0u;
+	f->own_probe_ns = own_ns < ~0u ? own_ns : ns < 0 ? 0 : ~0u;
 	if (n)
 		n->probe_ns += ns;
 }
@@ -38,7 +41,7 @@ static __always_inline u64 frame_close(struct wire_lane *lane, struct wire_frame
 				       u32 exit)
 {
 	const struct wire_cost *in = cost_of(WIRE_FRAME_COST(f->entry)), *out = cost_of(exit);
-	u64 inside = in->inside_ns + out->inside_ns, outside = in->outside_ns + out->outside_ns;
+	s64 inside = in->inside_ns + out->inside_ns, outside = in->outside_ns + out->outside_ns;
 	u64 took = now > f->entered_ns ? now - f->entered_ns : 0, self = took - f->child_ns;
 	u64 others = f->weight - 1, child = took, cost;
 	struct wire_frame *caller = frame_at(f->up);

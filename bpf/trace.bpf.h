@@ -23,8 +23,11 @@ bool gate_open;
 static __always_inline struct wire_frame *frame_replaced(struct wire_lane *lane,
 							 struct wire_frame *top, u64 now)
 {
-	if (WIRE_FRAME_FLAGS(top->entry) & WIRE_ENTRY_TAIL) {
-		frame_returned(lane, top, now, WIRE_COST_NONE);
+	u32 flags = WIRE_FRAME_FLAGS(top->entry);
+
+	if (flags & WIRE_ENTRY_TAIL) {
+		frame_returned(lane, top, now,
+			       flags & WIRE_ENTRY_RETURN ? WIRE_COST_TAIL : WIRE_COST_NONE);
 	} else {
 		frame_close(lane, top, now, WIRE_COST_NONE);
 		lane->unwound++;

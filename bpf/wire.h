@@ -10,10 +10,14 @@
 
 #ifdef __bpf__
 typedef __u32 u32;
+typedef __s32 s32;
+typedef __s64 s64;
 typedef __u64 u64;
 #else
 #include <stdint.h>
 typedef uint32_t u32;
+typedef int32_t s32;
+typedef int64_t s64;
 typedef uint64_t u64;
 #endif
 
@@ -65,6 +69,7 @@ enum wire_cost_class {
 	WIRE_COST_ENTRY, /* + site class, in the order of the plan's */
 	WIRE_COST_ENTRY_LAST = WIRE_COST_ENTRY + 6,
 	WIRE_COST_RETURN,    /* a return probe: armed, and hit */
+	WIRE_COST_TAIL,	     /* the same, of a function that leaves by a tail call */
 	WIRE_COST_EXIT_STEP, /* exit sites: a single-stepped one, as every `ret` is */
 	WIRE_COST_EXIT_JMP,  /* an emulated jump */
 	WIRE_COST_EXIT_JCC,
@@ -77,7 +82,9 @@ enum wire_cost_class {
 };
 
 struct wire_cost {
-	u32 inside_ns, outside_ns;
+	s32 inside_ns;
+	s32 outside_ns; /* below 0 if it lies inside another function's interval and is charged
+			   twice */
 };
 
 /*

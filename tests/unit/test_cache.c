@@ -183,15 +183,17 @@ static void cut_anywhere(void **state)
 
 static void damaged_numbers(void **state)
 {
-	static const char *const first[] = {"nan 0.5",	 "0.03 nan", "-0.1 0.5", "0.03 -1",
-					    "inf 0.5",	 "0.03 inf", "0.2 0.5",	 "0.03 1e300",
-					    "1e999 0.5", "x y",	     "0.03",	 ""};
+	static const char *const first[] = {
+		"nan 0.5 1",   "0.03 nan 1",   "-0.1 0.5 1",   "0.03 -1 1",
+		"inf 0.5 1",   "0.03 inf 1",   "0.2 0.5 1",    "0.03 1e300 1",
+		"1e999 0.5 1", "0.03 0.5 nan", "0.03 0.5 0.9", "0.03 0.5 1e9",
+		"x y z",       "0.03 0.5",     "0.03",	       ""};
 	static const char *const costs[] = {"x 1",
 					    "1 x",
 					    "1",
 					    "",
-					    "-1 1",
-					    "1 -1",
+					    "-1000001 1",
+					    "1 -1000001",
 					    "1000001 1",
 					    "1 1000001",
 					    "4294967297 1",

@@ -287,7 +287,7 @@ static void cookies(void **state)
 		/* Bits 52 on: what the probe costs. */
 		if (p->prog_fd == PROG_EXIT)
 			expected |=
-				p->offset & 0x20 ? 0x00b0000000000000ull : 0x0090000000000000ull;
+				p->offset & 0x20 ? 0x00c0000000000000ull : 0x00a0000000000000ull;
 		else
 			expected |= 0x0010000000000000ull * (1 + functions[f].site);
 		assert_int_equal(p->cookie, expected);

@@ -18,7 +18,9 @@ static inline uint64_t probe_costs__call(const struct probe_costs *c, uint32_t e
 {
 	const struct wire_cost *in = &c->classes[entry], *out = &c->classes[exit];
 
-	return (uint64_t)in->inside_ns + in->outside_ns + out->inside_ns + out->outside_ns;
+	int64_t ns = (int64_t)in->inside_ns + in->outside_ns + out->inside_ns + out->outside_ns;
+
+	return ns > 0 ? ns : 0;
 }
 
 /* The same of a hit that is passed over, as the function has been dropped. */

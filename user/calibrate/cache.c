@@ -65,10 +65,11 @@ static bool read_costs(FILE *f, const char *key, struct probe_costs *out)
 	    !(out->spread >= 0 && out->spread <= MAX_SPREAD))
 		return false;
 	for (int i = 0; i < WIRE_COST_CLASSES; i++) {
-		uint64_t inside_ns, outside_ns; /* wide, as numbers that do not fit are cut */
+		int64_t inside_ns, outside_ns; /* wide, as numbers that do not fit are cut */
 
-		if (fscanf(f, "%" SCNu64 " %" SCNu64, &inside_ns, &outside_ns) != 2 ||
-		    inside_ns > MAX_COST || outside_ns > MAX_COST)
+		if (fscanf(f, "%" SCNd64 " %" SCNd64, &inside_ns, &outside_ns) != 2 ||
+		    inside_ns < -MAX_COST || inside_ns > MAX_COST || outside_ns < -MAX_COST ||
+		    outside_ns > MAX_COST)
 			return false;
 		out->classes[i] = (struct wire_cost){inside_ns, outside_ns};
 	}
@@ -103,7 +104,7 @@ static bool write_costs(FILE *f, const char *key, const struct probe_costs *cost
 {
 	fprintf(f, "%s\n%.6f %.6f %.6f\n", key, costs->spread, costs->cold_gain, costs->burden);
 	for (int i = 0; i < WIRE_COST_CLASSES; i++)
-		fprintf(f, "%" PRIu32 " %" PRIu32 "\n", costs->classes[i].inside_ns,
+		fprintf(f, "%" PRId32 " %" PRId32 "\n", costs->classes[i].inside_ns,
 			costs->classes[i].outside_ns);
 	return !fflush(f) && !ferror(f);
 }

@@ -60,6 +60,8 @@ enum {
 	BURDENED,
 	NESTED,
 	OUTER, /* calls NESTED */
+	TAIL,
+	TARGET, /* of TAIL */
 	FUNCTIONS,
 };
 
@@ -84,6 +86,8 @@ static void (*const functions[FUNCTIONS])(void) = {
 	[PASSED] = calibrate_passed,
 	[NESTED] = calibrate_nested,
 	[OUTER] = (void (*)(void))calibrate_outer,
+	[TAIL] = calibrate_tail,
+	[TARGET] = calibrate_target,
 };
 
 /* What one call has cost, in a round or in the median. */
@@ -109,7 +113,7 @@ static bool is_slow(int function)
 /* Is called in another one's rounds. */
 static bool rides_along(int function)
 {
-	return function == TURN_B || function == OUTER;
+	return function == TURN_B || function == OUTER || function == TARGET;
 }
 
 static int calls_of(int function)
@@ -291,17 +295,18 @@ static uint64_t exit_cookie_of(int function, uint64_t kind)
 
 static int attach(const struct calibration *cal)
 {
-	struct own_probe returns[SITE_CLASSES + 7], entries[4], exits[3];
+	struct own_probe returns[SITE_CLASSES + 9], entries[4], exits[3];
 	int err, cnt = 0;
 
 	for (int site = 0; site < SITE_CLASSES; site++)
 		returns[cnt++] = (struct own_probe){(const void *)functions[RETURNS + site],
 						    cookie_of(RETURNS + site, site)};
-	for (int f = TURN_A; f <= OUTER; f++)
+	for (int f = TURN_A; f <= TARGET; f++)
 		returns[cnt++] =
 			(struct own_probe){(const void *)functions[f], cookie_of(f, SITE_PUSH)};
 	for (int i = 0; i < cnt; i++)
-		returns[i].cookie |= (uint64_t)WIRE_ENTRY_RETURN << WIRE_COOKIE_FLAGS;
+		returns[i].cookie |= (uint64_t)(WIRE_ENTRY_RETURN | WIRE_ENTRY_TAIL)
+				     << WIRE_COOKIE_FLAGS;
 	for (int f = ENTERED; f <= BY_JCC; f++)
 		entries[f - ENTERED] =
 			(struct own_probe){(const void *)functions[f], cookie_of(f, SITE_PUSH)};
@@ -377,7 +382,7 @@ static void evaluate(const struct calibration *cal, struct probe_costs *out)
 {
 	static const uint8_t exit_class[] = {WIRE_COST_EXIT_STEP, WIRE_COST_EXIT_JMP,
 					     WIRE_COST_EXIT_JCC};
-	struct measure m[FUNCTIONS], entry, returned;
+	struct measure m[FUNCTIONS], entry, returned, tail;
 	double spread, ignored;
 
 	out->spread = MIN_SPREAD;
@@ -405,6 +410,12 @@ static void evaluate(const struct calibration *cal, struct probe_costs *out)
 						   m[BY_RET + i].inside_ns - entry.inside_ns);
 	out->classes[WIRE_COST_NEW_CALLEE] =
 		cost(m[TURN_A].whole_ns - m[RETURNS + SITE_PUSH].whole_ns, 0);
+	/* A call of it is two. Its interval ends in the other one's entry, whose cost up to there
+	 * its caller is charged as well. */
+	tail.whole_ns = m[TAIL].whole_ns - m[RETURNS + SITE_PUSH].whole_ns - entry.whole_ns;
+	tail.inside_ns = m[TAIL].inside_ns - entry.inside_ns;
+	out->classes[WIRE_COST_TAIL] = (struct wire_cost){
+		at_least_0(tail.inside_ns), (int32_t)(tail.whole_ns - tail.inside_ns)};
 	/* In each round the outer one is called once. */
 	out->classes[WIRE_COST_NESTED] =
 		cost(m[NESTED].whole_ns - m[RETURNS + SITE_PUSH].whole_ns * (1 + 1. / CALLS),

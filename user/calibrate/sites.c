@@ -24,6 +24,8 @@ FUNCTION(calibrate_leaves_by_jcc, "push %rbp\n pop %rbp\n cmp %rax, %rax\n" LABE
 
 FUNCTION(calibrate_cold, "push %rbp\n pop %rbp\n ret");
 FUNCTION(calibrate_passed, "push %rbp\n pop %rbp\n ret");
+FUNCTION(calibrate_target, "push %rbp\n pop %rbp\n ret");
+FUNCTION(calibrate_tail, "push %rbp\n pop %rbp\n jmp calibrate_target");
 FUNCTION(calibrate_burdened, "push %rbp\n pop %rbp\n ret");
 /* 16 KB of code with a thousand branches, of which some are taken, over as much data. */
 FUNCTION(calibrate_program, "xor %eax, %eax\n xor %ecx, %ecx\n"

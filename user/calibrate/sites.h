@@ -29,6 +29,10 @@ void calibrate_entered(void);
 void calibrate_turn_a(void);
 void calibrate_turn_b(void);
 
+/* Begins with a push, and leaves by a jump to the other, which does so, too. */
+void calibrate_tail(void);
+void calibrate_target(void);
+
 /* Stands for what a program does between calls; `data` are 2048 numbers. */
 void calibrate_program(const long data[2048]);
 
