@@ -22,6 +22,7 @@
 #include "calls/profile.h"
 #include "calls/prune.h"
 #include "cli/options.h"
+#include "cmd/charge.h"
 #include "cmd/describe.h"
 #include "cmd/replan.h"
 #include "cmd/run.h"
@@ -120,6 +121,9 @@ static int run_prepare(struct run *r)
 	if (attached < 0)
 		return attached;
 	r->attached = attached;
+	err = charge__tell(r);
+	if (err)
+		return err;
 	err = describe__new(r->plan, r->target, o, &r->description);
 	if (!err)
 		err = output__begin(&r->out);

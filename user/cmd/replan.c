@@ -7,6 +7,7 @@
 #include "attach/life.h"
 #include "attach/tracer.h"
 #include "cli/options.h"
+#include "cmd/charge.h"
 #include "cmd/describe.h"
 #include "cmd/run.h"
 #include "collect/collector.h"
@@ -81,6 +82,9 @@ static int extend(struct run *r)
 		return attached;
 	if (r->plan->functions_cnt == functions && !r->plan->returns_replaced)
 		return 0;
+	err = charge__tell(r);
+	if (err)
+		return err;
 	err = describe__new(r->plan, r->target, r->o, &description);
 	if (err)
 		return err;

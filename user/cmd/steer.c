@@ -16,6 +16,7 @@
 #include "budget/budget.h"
 #include "calls/profile.h"
 #include "cli/options.h"
+#include "cmd/charge.h"
 #include "cmd/cpu_clock.h"
 #include "cmd/run.h"
 #include "collect/collector.h"
@@ -78,23 +79,11 @@ void steer__free(struct steer *s)
 	free(s);
 }
 
-static uint32_t exit_class(const struct plan *p, const struct plan_function *f)
-{
-	uint32_t class = WIRE_COST_NONE;
-
-	if (f->exit == EXIT_RETURN)
-		return WIRE_COST_RETURN;
-	for (uint32_t i = 0; i < f->exits_cnt; i++) {
-		if (p->exits[f->exits + i].steps)
-			return WIRE_COST_EXIT_STEP;
-		class = WIRE_COST_EXIT_JMP;
-	}
-	return class;
-}
-
 static double call_cost(const struct run *r, const struct plan_function *f)
 {
-	return probe_costs__call(&r->costs, WIRE_COST_ENTRY + f->site, exit_class(r->plan, f));
+	struct function_probes probes = charge__of(r->plan, f);
+
+	return probe_costs__call(&r->costs, probes.entry, probes.exit);
 }
 
 static int grow_array(void *array, size_t cnt, size_t size)

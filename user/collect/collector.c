@@ -17,6 +17,7 @@
 #include "collect/distributions.h"
 #include "collect/part.h"
 #include "collect/tables.h"
+#include "collect/yardsticks.h"
 #include "util/array.h"
 #include "util/log.h"
 
@@ -33,6 +34,8 @@ struct collector {
 	uint64_t retired_calls;
 	struct profile_accounting forgotten; /* of retired threads that were dropped */
 	struct probe_costs costs;
+	struct function_probes *probes; /* by function; NULL: not known */
+	uint32_t probes_cnt;
 	bool raw;
 	bool scaled; /* some calls stand for others: paths may have more than were entered */
 	uint32_t functions_cnt;
@@ -74,6 +77,7 @@ void collector__free(struct collector *c)
 		free(c->retired[i]);
 	free(c->retired);
 	free(c->seen);
+	free(c->probes);
 	free(c->retired_usage);
 	free(c->entered);
 	free(c->inclusive);
@@ -131,6 +135,18 @@ void collector__reset(struct collector *c)
 	memset(c->retired_usage, 0, c->functions_cnt * sizeof(*c->retired_usage));
 	memset(c->seen, 0, c->functions_cnt * sizeof(*c->seen));
 	c->seen_cnt = 0;
+}
+
+int collector__set_probes(struct collector *c, const struct function_probes *probes, uint32_t cnt)
+{
+	struct function_probes *copy = reallocarray(c->probes, cnt + 1, sizeof(*copy));
+
+	if (!copy)
+		return -ENOMEM;
+	memcpy(copy, probes, cnt * sizeof(*copy));
+	c->probes = copy;
+	c->probes_cnt = cnt;
+	return 0;
 }
 
 bool collector__drop(struct collector *c, uint32_t function, uint32_t every)
@@ -390,19 +406,49 @@ void collector__forget_retired(struct collector *c)
 	c->retired_cnt = 0;
 }
 
-/* The profile's arrays while they grow. */
+/* A profile on its way: the parts it is made of, and its arrays while they grow. */
 struct assembly {
+	const struct part **parts; /* first those that are retired, which the collector keeps */
+	size_t parts_cnt, parts_cap;
+	struct yardsticks yardsticks;
 	struct profile *p;
 	size_t threads_cap, nodes_cap;
 	const struct collector *c;
 };
 
+/* *more: what each of the part's nodes has to be charged in addition, by yardsticks; may be less
+ * than 0. Returns what that is for outermost calls' callers. */
+static double charge_more(const struct assembly *a, const struct part *part, double *more)
+{
+	const struct collector *c = a->c;
+	double outermost = 0;
+
+	for (uint32_t i = 0; i < part->nodes_cnt; i++) {
+		const struct part_node *n = &part->nodes[i];
+		const struct function_probes *probes;
+		const struct wire_cost *in, *out;
+		double by;
+
+		if (n->function >= c->probes_cnt)
+			continue;
+		probes = &c->probes[n->function];
+		in = &c->costs.classes[probes->entry];
+		out = &c->costs.classes[probes->exit];
+		by = (a->yardsticks.ratio[probes->entry][probes->exit] - 1) * (double)n->calls;
+		more[i] += by * (in->inside_ns + out->inside_ns);
+		*(n->parent < part->nodes_cnt ? &more[n->parent] : &outermost) +=
+			by * (in->outside_ns + out->outside_ns);
+	}
+	return outermost;
+}
+
 /* Appends a lane's record to the profile, as a thread of its own. */
-static int assemble(struct assembly *a, const struct part *part)
+static int assemble(struct assembly *a, const struct part *part, double *more)
 {
 	struct profile *p = a->p;
 	uint32_t thread = p->threads_cnt, base = p->nodes_cnt;
 	uint64_t calls = 0;
+	double probe_ns;
 
 	if (ARRAY_RESERVE(&p->threads, p->threads_cnt, &a->threads_cap) ||
 	    ARRAY_RESERVE_MORE(&p->nodes, base, part->nodes_cnt, &a->nodes_cap))
@@ -416,8 +462,9 @@ static int assemble(struct assembly *a, const struct part *part)
 	};
 	memcpy(p->threads[thread].comm, part->comm, sizeof(part->comm));
 	p->threads_cnt++;
+	probe_ns = (double)part->outside_ns + charge_more(a, part, more);
 	for (uint32_t i = 0; i < part->nodes_cnt; i++) {
-		const struct part_node *n = &part->nodes[i];
+		struct part_node corrected = part->nodes[i], *n = &corrected;
 
 		if (n->function >= a->c->functions_cnt ||
 		    (n->parent != PART_ROOT && n->parent >= i))
@@ -427,8 +474,10 @@ static int assemble(struct assembly *a, const struct part *part)
 			.function = n->function,
 			.thread = thread,
 		};
+		n->probe_ns = correct__added(n->probe_ns, more[i]);
 		correct__node(n, &a->c->costs, a->c->raw, &p->nodes[base + i].stats);
 		calls += n->calls;
+		probe_ns += (double)n->probe_ns;
 	}
 	/* Children come behind their parents. */
 	for (uint32_t i = part->nodes_cnt; i-- > 0;) {
@@ -449,11 +498,11 @@ static int assemble(struct assembly *a, const struct part *part)
 	p->accounting.returned += part->returned;
 	p->accounting.unwound += part->unwound;
 	p->accounting.deep += part->deep;
-	p->accounting.probe_ns += probe_ns_of(part);
+	p->accounting.probe_ns += (uint64_t)probe_ns;
 	return 0;
 }
 
-static int assemble_live(struct collector *c, struct assembly *a, uint64_t now_ns)
+static int add_live(struct collector *c, struct assembly *a, uint64_t now_ns)
 {
 	uint32_t lanes = tables__lanes(&c->tables);
 	struct part *part;
@@ -464,13 +513,36 @@ static int assemble_live(struct collector *c, struct assembly *a, uint64_t now_n
 
 		if (lane->state != WIRE_LANE_READY)
 			continue;
+		if (ARRAY_RESERVE(&a->parts, a->parts_cnt, &a->parts_cap))
+			return -ENOMEM;
 		err = part__read(&c->tables, lane, now_ns, c->scratch, &part);
 		if (!err && part) {
 			correct__part(part, &c->costs);
-			err = assemble(a, part);
+			a->parts[a->parts_cnt++] = part;
 		}
-		free(part);
 	}
+	return err;
+}
+
+/* All parts, one after the other. */
+static int assemble_all(struct assembly *a)
+{
+	size_t cap = 0;
+	double *more = NULL;
+	int err = yardsticks__measure(a->parts, a->parts_cnt, a->c->probes, a->c->probes_cnt,
+				      &a->yardsticks);
+
+	for (size_t i = 0; !err && i < a->parts_cnt; i++) {
+		uint32_t cnt = a->parts[i]->nodes_cnt;
+
+		if (ARRAY_RESERVE_MORE(&more, 0, cnt, &cap)) {
+			err = -ENOMEM;
+			break;
+		}
+		memset(more, 0, cnt * sizeof(*more));
+		err = assemble(a, a->parts[i], more);
+	}
+	free(more);
 	return err;
 }
 
@@ -487,10 +559,17 @@ int collector__snapshot(struct collector *c, uint64_t now_ns, struct profile **o
 		a.p->nodes_cnt = 1;
 	}
 	a.p->accounting = c->forgotten;
-	for (size_t i = 0; !err && i < c->retired_cnt; i++)
-		err = assemble(&a, c->retired[i]);
+	if (!err && ARRAY_RESERVE_MORE(&a.parts, 0, c->retired_cnt, &a.parts_cap))
+		err = -ENOMEM;
+	for (; !err && a.parts_cnt < c->retired_cnt; a.parts_cnt++)
+		a.parts[a.parts_cnt] = c->retired[a.parts_cnt];
 	if (!err)
-		err = assemble_live(c, &a, now_ns);
+		err = add_live(c, &a, now_ns);
+	if (!err)
+		err = assemble_all(&a);
+	for (size_t i = c->retired_cnt; i < a.parts_cnt; i++)
+		free((void *)a.parts[i]);
+	free(a.parts);
 	if (!err)
 		err = distributions__read(&c->tables, c->functions_cnt, a.p);
 	for (int i = 0; i < WIRE_LOSSES; i++)

@@ -36,6 +36,15 @@ void collector__free(struct collector *c); /* accepts NULL */
 /* The plan has grown to that many functions. Returns 0 or -ENOMEM. */
 int collector__grow(struct collector *c, uint32_t functions_cnt);
 
+/* How a function is probed: cost classes of its entry and its exit. */
+struct function_probes {
+	uint8_t entry, exit;
+	uint8_t leaf_insns; /* it is a leaf of so many instructions; 0: it is none, or a long one */
+};
+
+/* Of functions [0, cnt), when they are known, and again when more are. Returns 0 or -ENOMEM. */
+int collector__set_probes(struct collector *c, const struct function_probes *probes, uint32_t cnt);
+
 /* Times in profiles are without these costs, or, if `raw`, as measured. */
 void collector__set_costs(struct collector *c, const struct probe_costs *costs, bool raw);
 

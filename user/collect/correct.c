@@ -28,7 +28,7 @@ double correct__factor(const struct probe_costs *costs, uint64_t timed_ns, uint6
 	return factor < MIN_FACTOR ? MIN_FACTOR : factor > MAX_FACTOR ? MAX_FACTOR : factor;
 }
 
-static uint64_t added(uint64_t ns, double more)
+uint64_t correct__added(uint64_t ns, double more)
 {
 	double sum = (double)ns + more;
 
@@ -47,10 +47,10 @@ void correct__part(struct part *part, const struct probe_costs *costs)
 			      (double)n->calls;
 		uint64_t *charged;
 
-		n->probe_ns = added(n->probe_ns, more * (in->inside_ns + out->inside_ns));
+		n->probe_ns = correct__added(n->probe_ns, more * (in->inside_ns + out->inside_ns));
 		charged = n->parent < part->nodes_cnt ? &part->nodes[n->parent].probe_ns
 						      : &part->outside_ns;
-		*charged = added(*charged, more * (in->outside_ns + out->outside_ns));
+		*charged = correct__added(*charged, more * (in->outside_ns + out->outside_ns));
 	}
 }
 

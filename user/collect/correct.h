@@ -15,6 +15,9 @@ struct probe_costs;
 /* How much dearer than in calibration probes are, by how long timed parts have taken. */
 double correct__factor(const struct probe_costs *costs, uint64_t timed_ns, uint64_t expected_ns);
 
+/* The sum, and 0 if it is less. */
+uint64_t correct__added(uint64_t ns, double more);
+
 /* Raises the nodes' probe_ns where entries took longer than in calibration, as they do with caches
  * that hold other things. Once for a part. */
 void correct__part(struct part *part, const struct probe_costs *costs);

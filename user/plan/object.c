@@ -180,6 +180,7 @@ static int add_function(struct share *sh, uint32_t index, const struct code_site
 		.reason = exit->reason,
 		.tail_jumps = code->tail_jumps,
 		.loops_to_entry = code->loops_to_entry,
+		.leaf_insns = tiny__insns(code),
 		.exits = sh->exits_cnt,
 		.symbol_index = index,
 	};

@@ -41,6 +41,7 @@ struct plan_function {
 	bool begins_anew;     /* the site is a branch that counts if not taken; see code_site */
 	uint8_t cond;	      /* begins_anew: its condition, as in the opcode */
 	bool tail_jumps, loops_to_entry;
+	uint8_t leaf_insns; /* it is a tiny leaf of so many instructions; 0: it is none */
 	/* Was attached with a return probe; its exit sites, planned later, are still to be. */
 	bool exits_pending;
 	bool refused;	    /* set by attach: the kernel takes no probe there, so it has none */

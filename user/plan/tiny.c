@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "plan/tiny.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "plan/code.h"
@@ -34,9 +35,15 @@ static const char *const reasons[MAX_INSNS + 1] = {
 	REASON(32),
 };
 
+unsigned tiny__insns(const struct code *code)
+{
+	bool tiny =
+		code->leaf && !code->loops && !code->dear && !code->bad && code->insns <= MAX_INSNS;
+
+	return tiny ? code->insns : 0;
+}
+
 const char *tiny__reason(const struct code *code)
 {
-	if (!code->leaf || code->loops || code->dear || code->bad || code->insns > MAX_INSNS)
-		return NULL;
-	return reasons[code->insns];
+	return reasons[tiny__insns(code)];
 }

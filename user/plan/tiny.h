@@ -8,4 +8,7 @@ struct code;
 /* Why the function is not worth a probe, unless it was asked for; NULL: it is worth one. */
 const char *tiny__reason(const struct code *code);
 
+/* How many instructions it has, if it is so tiny; else 0. */
+unsigned tiny__insns(const struct code *code);
+
 #endif

@@ -24,17 +24,17 @@ def resident(pid):
 
 @bench.measures(
     "memory", bench.option("--memory-seconds", 600, "how long it runs", quick=60, type=int),
-    bench.option("--memory-interval", 10, "of its results, in seconds", quick=1, type=int),
+    bench.option("--memory-interval", None, "of its results, in seconds; None: one, at the end"),
     bench.option("--memory-threads", 2, "of the program", type=int))
 def measure_memory(args):
     argv = [bench.built(args, "bench", "thousands"), args.memory_threads]
     with running(start(*argv)) as target:
         await_line(target.stdout, "ready", target)
+        intervals = ("-i", args.memory_interval) if args.memory_interval else ()
         # Nobody could keep what it prints in ten minutes.
         tracer = harness.Process(
-            [args.proftrace, "-f", "json", "-o", "/dev/null", "-i", str(args.memory_interval),
-             "--max-overhead", "none", "-p", str(target.pid), "-F", "f_*"],
-            stdout=subprocess.DEVNULL)
+            [args.proftrace, "-f", "json", "-o", "/dev/null", *intervals, *bench.UNLIMITED,
+             "-p", str(target.pid), "-F", "f_*"], stdout=subprocess.DEVNULL)
         with running(tracer):
             await_line(tracer.stderr, harness.TRACING, tracer)
             target.send("go")

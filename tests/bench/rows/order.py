@@ -35,6 +35,14 @@ def commands(pieces):
         "python3": ("*", [PYTHON, "-S", "-B", work("work.py"), str(pieces)], b""),
         "sqlite3": (library + ":*", ["/usr/bin/sqlite3", ":memory:"],
                     bench.read(work("work.sql")) * pieces),
+        "bzip2": (os.path.basename(bench.library("libbz2.so.1.0")) + ":*", ["/usr/bin/bzip2", "-c"],
+                  bench.read(PYTHON)[:20000 * pieces]),
+        "xmllint": (os.path.basename(bench.library("libxml2.so.2")) + ":*",
+                    ["/usr/bin/xmllint", "--noout", "--xpath", "count(//b[@c='7'])", "-"],
+                    b"<a>" + b"".join(b"<b c='%d'>text &amp; more</b>\n" % i for i in range(50 * pieces))
+                    + b"</a>"),
+        "jq": (os.path.basename(bench.library("libjq.so.1")) + ":*", ["/usr/bin/jq", "-c", "map(.a)|add"],
+                    b"[" + b",".join(b'{"a":%d,"b":"text"}' % i for i in range(50 * pieces)) + b"]"),
         "perl": ("*", ["/usr/bin/perl", work("work.pl"), str(pieces)], b""),
     }
 

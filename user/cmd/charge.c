@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cmd/charge.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "cmd/run.h"
+#include "plan/plan.h"
+#include "wire.h"
+
+static uint8_t exit_class(const struct plan *p, const struct plan_function *f)
+{
+	uint8_t class = WIRE_COST_NONE;
+
+	if (f->exit == EXIT_RETURN)
+		return WIRE_COST_RETURN;
+	for (uint32_t i = 0; i < f->exits_cnt; i++) {
+		if (p->exits[f->exits + i].steps)
+			return WIRE_COST_EXIT_STEP;
+		class = WIRE_COST_EXIT_JMP;
+	}
+	return class;
+}
+
+struct function_probes charge__of(const struct plan *p, const struct plan_function *f)
+{
+	return (struct function_probes){
+		.entry = WIRE_COST_ENTRY + f->site,
+		.exit = exit_class(p, f),
+		.leaf_insns = f->leaf_insns,
+	};
+}
+
+int charge__tell(const struct run *r)
+{
+	const struct plan *p = r->plan;
+	struct function_probes *probes = calloc(p->functions_cnt + 1, sizeof(*probes));
+	int err;
+
+	if (!probes)
+		return -ENOMEM;
+	for (size_t i = 0; i < p->functions_cnt; i++)
+		probes[i] = charge__of(p, &p->functions[i]);
+	err = collector__set_probes(r->collector, probes, p->functions_cnt);
+	free(probes);
+	return err;
+}
