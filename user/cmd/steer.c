@@ -209,7 +209,8 @@ static int note_drop(struct steer *s, const struct run *r, uint32_t function, do
 	return 0;
 }
 
-/* Takes probes out for good. What is kept in part keeps them. */
+/* Takes probes out for good. What is kept in part keeps them. Where that cannot be, the calls of
+ * dropped functions are passed over for the rest of the run, which is no reason to end it. */
 static int take_out(struct steer *s, struct run *r)
 {
 	int err;
@@ -218,7 +219,7 @@ static int take_out(struct steer *s, struct run *r)
 		s->calls[i] = s->now[i].calls;
 	err = tracer__drop(r->tracer, r->plan, r->target, s->calls);
 	s->undone = err == -EAGAIN;
-	return s->undone ? 0 : err;
+	return err == -ENOMEM ? err : 0;
 }
 
 /* Drops what was chosen: at once by a switch in the kernel, then for good. */
@@ -250,6 +251,7 @@ static int look_closely(struct steer *s, struct run *r, uint64_t now_ns, double 
 		err = collector__usage(r->collector, s->now, s->functions_cnt);
 	if (err)
 		return err;
+	*done = false;
 	/* Nothing can be said beside a clock that stands still. */
 	if (!(cpu_ns > 0))
 		return 0;
@@ -278,7 +280,7 @@ int steer__tick(struct steer *s, struct run *r, uint64_t now_ns)
 {
 	uint64_t cpu_ns = cpu_clock__read(&s->clock, r, false), calls;
 	double most_ns, spent_ns = (double)(cpu_ns - s->began_cpu_ns);
-	bool done = false;
+	bool done = now_ns - s->began_ns >= LONG_LOOK_NS;
 	int err = 0;
 
 	if (!s->limit)
@@ -291,8 +293,8 @@ int steer__tick(struct steer *s, struct run *r, uint64_t now_ns)
 	most_ns = (double)(calls - s->began_calls) * s->dearest_ns * COLD_RESERVE;
 	if (!err && most_ns > s->limit * spent_ns / 2)
 		err = look_closely(s, r, now_ns, spent_ns, &done);
-	else if (!err && now_ns - s->began_ns >= LONG_LOOK_NS)
-		err = collector__usage(r->collector, s->now, s->functions_cnt), done = true;
+	else if (!err && done)
+		err = collector__usage(r->collector, s->now, s->functions_cnt);
 	if (done) {
 		struct function_usage *swap = s->before;
 
