@@ -121,11 +121,11 @@ static int calls_of(int function)
 	return is_slow(function) ? SLOW_CALLS : CALLS;
 }
 
-static uint64_t cpu_ns(void)
+static uint64_t clock_ns(clockid_t clock)
 {
 	struct timespec ts;
 
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	clock_gettime(clock, &ts);
 	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
 }
 
@@ -175,13 +175,13 @@ static void serve(int socket)
 	uint8_t number;
 
 	while (read(socket, &number, 1) == 1 && number < FUNCTIONS) {
-		uint64_t began = cpu_ns(), took;
+		uint64_t began = clock_ns(CLOCK_THREAD_CPUTIME_ID), took;
 
 		if (number == NESTED)
 			calibrate_outer(call_nested);
 		else
 			call(number);
-		took = cpu_ns() - began;
+		took = clock_ns(CLOCK_THREAD_CPUTIME_ID) - began;
 		if (write(socket, &took, sizeof(took)) != sizeof(took))
 			break;
 	}
@@ -449,6 +449,7 @@ static int measure(struct calibration *cal)
 
 int calibrate__run(struct tracer *tr, struct collector *c, struct probe_costs *out)
 {
+	uint64_t began = clock_ns(CLOCK_MONOTONIC);
 	struct calibration *cal;
 	int err;
 
@@ -467,5 +468,6 @@ int calibrate__run(struct tracer *tr, struct collector *c, struct probe_costs *o
 	}
 	collector__reset(c);
 	free(cal);
+	log_debug("calibration: took %.0f ms", (clock_ns(CLOCK_MONOTONIC) - began) / 1e6);
 	return err;
 }
