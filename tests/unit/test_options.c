@@ -241,6 +241,20 @@ static void values_in_the_same_word(void **state)
 	assert_ptr_equal(o.sink, &sink_flat);
 }
 
+static void format_by_file_name(void **state)
+{
+	ACCEPT("-p1", "-o", "/tmp/a.b/out.json");
+	assert_ptr_equal(o.sink, &sink_json);
+	ACCEPT("-p1", "-o", "x.txt", "-f", "folded");
+	assert_ptr_equal(o.sink, &sink_folded);
+	ACCEPT("-p1", "-f", "folded", "-o", "x.txt");
+	assert_ptr_equal(o.sink, &sink_folded);
+	ACCEPT("-p1", "-o", "x.txt");
+	assert_ptr_equal(o.sink, &sink_tree);
+	ACCEPT("-p1", "-o", "json");
+	assert_null(o.sink);
+}
+
 static void repeated(void **state)
 {
 	const char *words[MAX_ARGS] = {"-p1"};
@@ -465,6 +479,7 @@ int main(void)
 		TEST(what_is_shown),
 		TEST(least_times),
 		TEST(values_in_the_same_word),
+		TEST(format_by_file_name),
 		TEST(repeated),
 		TEST(pid_lists),
 		TEST(long_pid_lists),

@@ -14,6 +14,7 @@
 #define MAX_MAX_PATHS	  (1u << 26)
 #define MAX_PIDS	  4096
 #define MAX_SAMPLE_HOT	  1000000
+#define FORMAT_NAMES	  256
 /* In percent of the target's own CPU time. All functions of a program may be more than it bears;
  * who names functions wants them. */
 #define DEFAULT_MAX_OVERHEAD 5.0
@@ -83,7 +84,9 @@ static const struct argp_option argp_options[] = {
 	 0},
 	{0, 0, 0, 0, "Result:", 4},
 	{"format", 'f', "FMT", 0,
-	 "tree (default on a terminal), flat, folded (default otherwise) or json", 0},
+	 "the form of the result; default: what the name of -o's FILE ends in, else tree on a "
+	 "terminal and folded otherwise. FMT is one of ",
+	 0},
 	{"output", 'o', "FILE", 0, "write the result to FILE instead of stdout", 0},
 	{"weight", 'w', "wall|cpu|off|calls", 0,
 	 "what folded stacks weigh: nanoseconds (default), those on a CPU, those off it, or calls",
@@ -328,11 +331,14 @@ static error_t parse_run(struct options *o, int key, char *arg)
 
 static error_t parse_result(struct options *o, int key, char *arg)
 {
+	char names[FORMAT_NAMES];
+
 	switch (key) {
 	case 'f':
 		o->sink = sink__find(arg);
 		if (!o->sink)
-			return bad_value(o, "-f", arg, "not one of tree, flat, folded, json");
+			return complain(o, "-f %s: not one of %s; see proftrace --help", arg,
+					sink__names(names, sizeof(names)));
 		return 0;
 	case 'o':
 		o->output = arg;
@@ -381,6 +387,12 @@ static error_t check(struct options *o)
 	if (!o->command && !o->pids_cnt && !o->exec)
 		return complain(
 			o, "whom to trace? -p PID, -x PATH or a command; see proftrace --help");
+	if (!o->sink && o->output)
+		o->sink = sink__for_file(o->output);
+	if (o->sink && o->sink->whole && o->interval_ns)
+		return complain(
+			o, "-i: a file holds a single profile in the format %s; choose another",
+			o->sink->name);
 	if (o->quiet && o->verbose)
 		return complain(o, "-q and -v exclude each other");
 	if (o->max_overhead == OVERHEAD_NOT_GIVEN)
@@ -423,9 +435,20 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	}
 }
 
+/* Completes the help for -f. argp frees what is not `text`. */
+static char *name_formats(int key, const char *text, void *input)
+{
+	char names[FORMAT_NAMES], *help;
+
+	if (key != 'f' || asprintf(&help, "%s%s", text, sink__names(names, sizeof(names))) < 0)
+		return (char *)text;
+	return help;
+}
+
 int options__parse(struct options *o, int argc, char **argv)
 {
-	const struct argp argp = {argp_options, parse_option, args_doc, doc, NULL, NULL, NULL};
+	const struct argp argp = {argp_options, parse_option, args_doc, doc,
+				  NULL,		name_formats, NULL};
 	error_t err;
 
 	*o = (struct options){.max_paths = DEFAULT_MAX_PATHS, .max_overhead = OVERHEAD_NOT_GIVEN};

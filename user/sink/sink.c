@@ -5,6 +5,8 @@
  */
 #include "sink/sink.h"
 
+#include <fnmatch.h>
+#include <stdio.h>
 #include <string.h>
 
 static const struct sink *const sinks[] = {
@@ -28,4 +30,40 @@ const struct sink *sink__find(const char *name)
 		if (!strcmp(s->name, name))
 			return s;
 	return NULL;
+}
+
+static bool ends_with(const char *path, const char *suffix)
+{
+	char pattern[64];
+
+	snprintf(pattern, sizeof(pattern), "*%s", suffix);
+	return !fnmatch(pattern, path, 0);
+}
+
+const struct sink *sink__for_file(const char *path)
+{
+	const struct sink *s, *best = NULL;
+	const char *const *suffix;
+	size_t i, longest = 0;
+
+	for (i = 0; (s = sink__at(i)); i++) {
+		for (suffix = s->suffixes; suffix && *suffix; suffix++) {
+			if (strlen(*suffix) > longest && ends_with(path, *suffix)) {
+				longest = strlen(*suffix);
+				best = s;
+			}
+		}
+	}
+	return best;
+}
+
+char *sink__names(char *buf, size_t size)
+{
+	const struct sink *s;
+	size_t len = 0, i;
+
+	*buf = '\0';
+	for (i = 0; (s = sink__at(i)) && len < size; i++)
+		len += snprintf(buf + len, size - len, "%s%s", i ? ", " : "", s->name);
+	return buf;
 }

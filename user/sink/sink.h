@@ -28,12 +28,21 @@ struct sink_options {
 struct sink {
 	const char *name; /* as in -f NAME */
 	const char *help; /* one line for --help */
-	bool accounts;	  /* ends with the accounts, for people */
+	/* How names of such files end, "*" within them for anything; NULL-terminated, or NULL. */
+	const char *const *suffixes;
+	bool accounts; /* ends with the accounts, for people */
+	bool whole;    /* a file holds one profile: intervals cannot follow each other in it */
 	int (*write)(const struct profile *p, const struct sink_options *opts, FILE *out);
 };
 
 /* The sink called `name`, or NULL. */
 const struct sink *sink__find(const char *name);
+
+/* The sink for a file of that name, by its longest matching suffix, or NULL. */
+const struct sink *sink__for_file(const char *path);
+
+/* The names of all formats, "tree, flat, ...", in `buf`, which it returns. */
+char *sink__names(char *buf, size_t size);
 
 /* The table of all sinks, for help texts: NULL once `index` is past its end. */
 const struct sink *sink__at(size_t index);

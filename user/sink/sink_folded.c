@@ -231,5 +231,6 @@ static int write_folded(const struct profile *p, const struct sink_options *opts
 const struct sink sink_folded = {
 	.name = "folded",
 	.help = "folded stacks, for flame graphs",
+	.suffixes = (const char *const[]){".folded", NULL},
 	.write = write_folded,
 };

@@ -305,5 +305,6 @@ static int write_json(const struct profile *p, const struct sink_options *opts, 
 const struct sink sink_json = {
 	.name = "json",
 	.help = "everything, for programs",
+	.suffixes = (const char *const[]){".json", NULL},
 	.write = write_json,
 };

@@ -252,6 +252,7 @@ static int write_tree(const struct profile *p, const struct sink_options *opts, 
 const struct sink sink_tree = {
 	.name = "tree",
 	.help = "call trees for reading",
+	.suffixes = (const char *const[]){".txt", NULL},
 	.accounts = true,
 	.write = write_tree,
 };
