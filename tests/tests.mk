@@ -85,6 +85,17 @@ DROPPER := $(BUILD)/dropper
 $(DROPPER): tests/drop/dropper.c $(LIB)
 	$(call say,CC,$@)$(CC) -std=gnu11 $(WARN) $(CPPFLAGS) $(CFLAGS) $(SAN) -o $@ $< $(LIB) $(LIBS)
 
+# Writes one made-up profile in any format: what all tests of consumers compare.
+SAMPLE := $(BUILD)/sample
+$(SAMPLE): tests/formats/sample.c tests/unit/fixture.h $(LIB)
+	$(call say,CC,$@)$(CC) -std=gnu11 $(WARN) $(CPPFLAGS) $(CFLAGS) $(SAN) -Itests/unit -o $@ $< $(LIB) -lcmocka $(LIBS)
+
+# Consumers that come as packages of Node.js, by exact version.
+CONSUMERS := $(BUILD)/consumers/node_modules/.package-lock.json
+$(CONSUMERS): tests/formats/package.json tests/formats/package-lock.json
+	@mkdir -p $(BUILD)/consumers && cp $^ $(BUILD)/consumers
+	$(call say,NPM,$@)cd $(BUILD)/consumers && npm ci --ignore-scripts --no-audit --no-fund --silent && touch node_modules/.package-lock.json
+
 # Without cgo, so that the linker is Go's own. The cache makes the first program pay for all.
 GO_SRC       := tests/programs/go
 GO_BUILD     := GOCACHE=$(abspath $(BUILD))/go-cache GOFLAGS= GOTOOLCHAIN=local GO111MODULE=off CGO_ENABLED=0 go build
@@ -126,7 +137,7 @@ fuzz: ## install what is missing, build, fuzz with RUNS=20000 inputs a fuzzer
 unit: $(UNIT_BINS) ## build and run the unit tests alone (no root)
 	$(Q)tests/run --unit --build $(BUILD)
 
-tests: all $(UNIT_BINS) $(PROGRAM_BINS) $(DROPPER) $(FUZZ_BINS) ## build the program, the tests and their targets
+tests: all $(UNIT_BINS) $(PROGRAM_BINS) $(DROPPER) $(SAMPLE) $(CONSUMERS) $(FUZZ_BINS) ## build the program, the tests and their targets
 
 # The second make finds the tools that the first has installed.
 check: ## install what is missing, build, run every test (root)

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* Decodes the character at `s`, a NUL-terminated string that is not at its end. Returns its length
  * in bytes, or 0 if the byte at `s` starts no valid UTF-8 (overlong forms, surrogates and code
@@ -40,6 +41,31 @@ static inline bool utf8_is_control(uint32_t code)
 	return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x061c || code == 0x200e ||
 	       code == 0x200f || (code >= 0x2028 && code <= 0x202e) ||
 	       (code >= 0x2066 && code <= 0x2069);
+}
+
+#define UTF8_MAX 4 /* bytes of a character */
+
+/* The next character of a stranger's name for a line of text: controls become blanks, what is not
+ * valid UTF-8 becomes U+FFFD. Moves *s on. Returns the character's length in `out`, 0 at the end.
+ */
+static inline size_t utf8_next_plain(const char **s, char out[UTF8_MAX])
+{
+	uint32_t code = 0;
+	size_t len;
+
+	if (!**s)
+		return 0;
+	len = utf8_decode(*s, &code);
+	memcpy(out, *s, len);
+	*s += len ? len : 1;
+	if (!len) {
+		len = 3;
+		memcpy(out, "\xef\xbf\xbd", len);
+	} else if (utf8_is_control(code)) {
+		len = 1;
+		*out = ' ';
+	}
+	return len;
 }
 
 #endif
