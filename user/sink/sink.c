@@ -10,10 +10,7 @@
 #include <string.h>
 
 static const struct sink *const sinks[] = {
-	&sink_tree,
-	&sink_flat,
-	&sink_folded,
-	&sink_json,
+	&sink_tree, &sink_flat, &sink_folded, &sink_json, &sink_speedscope,
 };
 
 const struct sink *sink__at(size_t index)

@@ -16,6 +16,7 @@
 #include "calls/walk.h"
 #include "sink/sink.h"
 #include "sink/stream.h"
+#include "sink/weigh.h"
 #include "util/array.h"
 #include "util/utf8.h"
 
@@ -138,20 +139,6 @@ static void print_line(const struct stack *s, uint64_t value, FILE *out)
 {
 	fwrite_unlocked(s->path, 1, s->len, out);
 	fprintf(out, " %" PRIu64 "\n", value);
-}
-
-static uint64_t weigh(const struct call_stats *s, enum weight weight)
-{
-	switch (weight) {
-	case WEIGHT_CPU:
-		return stats__cpu_self_ns(s);
-	case WEIGHT_OFF:
-		return s->off_self_ns;
-	case WEIGHT_CALLS:
-		return s->calls;
-	default:
-		return s->self_ns;
-	}
 }
 
 /* The stack from `node` out to the thread's root, behind what the thread is called. */

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The made-up profile of tests/formats/sample.c, and what its JSON says of it, to compare with what
+the consumers of a format make of it."""
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+import harness
+
+SAMPLE = os.path.join(harness.BUILD, "sample")
+CONSUMERS = os.path.join(harness.BUILD, "consumers")
+SPEEDSCOPE = os.path.join(harness.ROOT, "tests", "formats", "speedscope.js")
+
+
+def thread_name(thread):
+    number = f"goroutine_{thread['goroutine']}" if "goroutine" in thread else thread["tid"]
+    return f"{thread['comm']}-{thread['pid']}/{number}"
+
+
+class Paths(dict):
+    """Numbers for paths, which may be thousands of names long: a path is its caller's and a name."""
+
+    def number(self, caller, name):
+        return self.setdefault((caller, name), len(self) + 1)
+
+    def names(self, number):
+        callers = {path: key for key, path in self.items()}
+        names = []
+        while number:
+            number, name = callers[number]
+            names.append(name)
+        return names[::-1]
+
+
+class TestCase(unittest.TestCase):
+    maxDiff = 4000
+
+    def setUp(self):
+        self.directory = tempfile.mkdtemp(prefix="proftrace-test-")
+        self.addCleanup(shutil.rmtree, self.directory, ignore_errors=True)
+        self.paths = Paths()
+
+    def path(self, name):
+        return os.path.join(self.directory, name)
+
+    def run_tool(self, *argv, **options):
+        """What a consumer prints; it must be content."""
+        done = subprocess.run(list(map(str, argv)), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              timeout=harness.TIMEOUT, check=False, **options)
+        if done.returncode or done.stderr:
+            self.fail(f"{argv}: exit status {done.returncode}\n{done.stderr.decode()[-2000:]}"
+                      f"{done.stdout.decode(errors='replace')[:2000]}")
+        return done.stdout
+
+    def write(self, format_, name, *options):
+        """Writes the sample in that format and in JSON. Returns (path, JSON document)."""
+        path, reference = self.path(name), self.path("reference.json")
+        self.run_tool(SAMPLE, *options, format_, path, "json", reference)
+        with open(reference, encoding="utf-8") as file:
+            return path, json.load(file)
+
+    def nodes(self, document, thread, name_of):
+        """(path, node) of all calls of a thread; a path is a number of self.paths."""
+        numbers = {None: 0}
+        for node, parent, _ in harness.walk(thread["calls"]):
+            function = document["functions"][node["function"]]
+            path = self.paths.number(numbers[parent and parent["id"]], name_of(function))
+            numbers[node["id"]] = path
+            yield path, node
+
+    def weights(self, document, figure, name_of):
+        """{thread: {path: its own figure}}, as what is called alike is one; without zeros."""
+        threads = {}
+        for thread in document["threads"]:
+            sums = threads.setdefault(thread_name(thread), {})
+            for path, node in self.nodes(document, thread, name_of):
+                if node[figure]:
+                    sums[path] = sums.get(path, 0) + node[figure]
+        return {name: sums for name, sums in threads.items() if sums}
+
+    def open_in_speedscope(self, path):
+        """What speedscope has understood, in its own format: its importer is the judge."""
+        done = json.loads(self.run_tool("node", "--stack-size=60000", SPEEDSCOPE, CONSUMERS, path,
+                                        preexec_fn=unlimited_stack))
+        bad = [line for line in done["messages"]
+               if not line.startswith(("speedscope v", "Importing as", "Saving"))]
+        self.assertEqual(bad, [])
+        return done["saved"]
+
+    def speedscope_weights(self, saved):
+        """The same as weights(), of what speedscope saved."""
+        frames, threads = saved["shared"]["frames"], {}
+        for profile in saved["profiles"]:
+            sums, stack, last = threads.setdefault(profile["name"], {}), [0], 0
+            for event in profile["events"]:
+                if len(stack) > 1 and event["at"] > last:
+                    sums[stack[-1]] = sums.get(stack[-1], 0) + event["at"] - last
+                last = event["at"]
+                if event["type"] == "O":
+                    stack.append(self.paths.number(stack[-1], frames[event["frame"]]["name"]))
+                else:
+                    stack.pop()
+            self.assertEqual(stack, [0])
+            self.assertLessEqual(last, profile["endValue"])
+        return threads
+
+    def assert_same(self, seen, expected):
+        """Compares {thread: {path: number}}; says which paths differ, in words."""
+        self.assertEqual(sorted(seen), sorted(expected))
+        for thread, sums in expected.items():
+            for path in sorted(sums.keys() | seen[thread].keys()):
+                if sums.get(path, 0) != seen[thread].get(path, 0):
+                    self.fail(f"{thread}: {self.paths.names(path)}: {seen[thread].get(path, 0)} "
+                              f"instead of {sums.get(path, 0)}")
+        self.assertTrue(any(expected.values()))
+
+
+def unlimited_stack():
+    """For deep recursion in a consumer."""
+    import resource
+    resource.setrlimit(resource.RLIMIT_STACK, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))

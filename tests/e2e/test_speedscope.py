@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""speedscope's own format, by speedscope's schema and importer."""
+
+import collections
+import json
+
+import harness
+import sample
+
+
+class Speedscope(sample.TestCase):
+    @staticmethod
+    def frame_name(function):
+        return function["name"] or "[unknown]"
+
+    def open(self, *options):
+        path, document = self.write("speedscope", "x.speedscope.json", *options)
+        self.run_tool("node", sample.SPEEDSCOPE, "--schema", sample.CONSUMERS, path)
+        with open(path, encoding="utf-8") as file:
+            return json.load(file), self.open_in_speedscope(path), document
+
+    def test_paths(self):
+        """Each path weighs what JSON says, of whatever kind."""
+        for weight, figure, unit in (("wall", "self_ns", "nanoseconds"),
+                                     ("cpu", "cpu_self_ns", "nanoseconds"),
+                                     ("off", "off_self_ns", "nanoseconds"),
+                                     ("calls", "calls", "none")):
+            written, saved, document = self.open("-w", weight)
+            self.assertEqual({profile["type"] for profile in written["profiles"]}, {"sampled"})
+            self.assertEqual({profile["unit"] for profile in saved["profiles"]}, {unit})
+            self.assert_same(self.speedscope_weights(saved),
+                             self.weights(document, figure, self.frame_name))
+
+    def test_dearest_first(self):
+        written, saved, document = self.open()
+        sums = self.weights(document, "self_ns", self.frame_name)
+        dearest = max(sums, key=lambda thread: sum(sums[thread].values()))
+        self.assertEqual(written["profiles"][written["activeProfileIndex"]]["name"], dearest)
+        self.assertEqual(saved["profiles"][saved["activeProfileIndex"]]["name"], dearest)
+
+    def test_too_deep_for_stacks(self):
+        """A path 10,000 deep: the same tree, in a file whose size is linear in it."""
+        written, saved, document = self.open("-d", "10000")
+        types = {profile["name"]: profile["type"] for profile in written["profiles"]}
+        self.assertEqual(sorted(types.values()).count("evented"), 1)
+        self.assertEqual(types[sample.thread_name(document["threads"][1])], "evented")
+        self.assert_same(self.speedscope_weights(saved),
+                         self.weights(document, "self_ns", self.frame_name))
+
+    def test_single_calls(self):
+        """In order of time, nested, each function at least as often as it has paths."""
+        written, saved, document = self.open("-c")
+        self.assertEqual({profile["type"] for profile in written["profiles"]}, {"evented"})
+        self.assertEqual({profile["unit"] for profile in saved["profiles"]}, {"nanoseconds"})
+        paths = {}
+        for thread in document["threads"]:
+            paths[sample.thread_name(thread)] = collections.Counter(
+                self.frame_name(document["functions"][node["function"]])
+                for node, _, _ in harness.walk(thread["calls"]))
+        frames = written["shared"]["frames"]
+        for profile in written["profiles"]:
+            stack, seen, last = [], collections.Counter(), profile["startValue"]
+            for event in profile["events"]:
+                self.assertGreaterEqual(event["at"], last)
+                last = event["at"]
+                if event["type"] == "O":
+                    stack.append(event["frame"])
+                    seen[frames[event["frame"]]["name"]] += 1
+                else:
+                    self.assertEqual(stack.pop(), event["frame"])
+            self.assertEqual((stack, last), ([], profile["endValue"]))
+            self.assertEqual(paths.pop(profile["name"]) - seen, collections.Counter())
+        self.assertEqual(paths, {})
+        self.assert_same(self.speedscope_weights(saved), self.speedscope_weights(written))
+
+    def test_single_calls_have_no_other_weight(self):
+        written, _, _ = self.open("-c", "-w", "cpu")
+        self.assertEqual({profile["type"] for profile in written["profiles"]}, {"sampled"})
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "sink/names.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "calls/profile.h"
+
+char *thread__name(const struct profile_thread *t, char buf[THREAD_NAME_LEN])
+{
+	if (t->goroutine)
+		snprintf(buf, THREAD_NAME_LEN, "%s-%d/goroutine_%" PRIu64, t->comm, t->pid,
+			 t->goroutine);
+	else
+		snprintf(buf, THREAD_NAME_LEN, "%s-%d/%d", t->comm, t->pid, t->tid);
+	return buf;
+}
+
+uint64_t thread__number(const struct profile_thread *t)
+{
+	return t->goroutine ? t->goroutine : (uint64_t)t->tid;
+}
+
+const char *function__name(const struct profile_function *f)
+{
+	return f->name && *f->name ? f->name : "[unknown]";
+}
+
+char *target__name(const struct profile_target *t, char *buf, size_t size)
+{
+	char *const *arg;
+	size_t len = 0, i;
+
+	*buf = '\0';
+	for (arg = t->command; arg && *arg && len < size; arg++)
+		len += snprintf(buf + len, size - len, "%s%s", len ? " " : "", *arg);
+	if (!len && t->exec)
+		len = snprintf(buf, size, "%s", t->exec);
+	for (i = 0; !t->command && !t->exec && i < t->pids_cnt && len < size; i++)
+		len += snprintf(buf + len, size - len, "%s%d", i ? ", " : "PID ", t->pids[i]);
+	return buf;
+}
+
+int functions__number(const struct profile *p, uint32_t **out, size_t *cnt)
+{
+	uint32_t *numbers = calloc(p->functions_cnt + 1, sizeof(*numbers)), last = 0;
+	size_t i;
+
+	if (!numbers)
+		return -ENOMEM;
+	for (i = 1; i < p->nodes_cnt; i++)
+		numbers[p->nodes[i].function] = 1;
+	for (i = 0; i < p->functions_cnt; i++)
+		if (numbers[i])
+			numbers[i] = ++last;
+	*out = numbers;
+	*cnt = last;
+	return 0;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What formats call threads, functions and targets. Nothing is escaped: that is each format's. */
+#ifndef PROFTRACE_SINK_NAMES_H
+#define PROFTRACE_SINK_NAMES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct profile;
+struct profile_function;
+struct profile_target;
+struct profile_thread;
+
+#define THREAD_NAME_LEN 64 /* room for any thread's */
+
+/* "comm-pid/tid", or "comm-pid/goroutine_N", in `buf`, which it returns. */
+char *thread__name(const struct profile_thread *t, char buf[THREAD_NAME_LEN]);
+
+/* The number by which a process knows it: a goroutine is on no thread for long. */
+uint64_t thread__number(const struct profile_thread *t);
+
+/* Its name, or what stands for it where a frame must have one. */
+const char *function__name(const struct profile_function *f);
+
+/* The command with its arguments, or the file, or "PID 1, 2", as far as `buf` has room for it. */
+char *target__name(const struct profile_target *t, char *buf, size_t size);
+
+/* *out, by function: 1, 2, ... for those on any path, in their order, 0 for others; *cnt: how many
+ * there are. Returns 0 or -ENOMEM. The caller frees *out. */
+int functions__number(const struct profile *p, uint32_t **out, size_t *cnt);
+
+#endif
