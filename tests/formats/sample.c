@@ -7,8 +7,11 @@
  *
  *	sample [-w wall|cpu|off|calls] [-c] [-d DEPTH] FORMAT FILE
  *
- * -c: with single calls. -d: so deep instead. Several FORMAT FILE may be given.
+ * -c: with single calls. -d: so deep instead. Several FORMAT FILE may be given. The format "events"
+ * tells how single calls begin and end, one JSON document a line; threads are numbered as in the
+ * JSON of the same profile, nodes have its ids.
  */
+#include <inttypes.h>
 #include <unistd.h>
 
 #include "fixture.h"
@@ -207,19 +210,53 @@ static void make_timeline(struct profile *p, struct timeline_array *timeline)
 	p->timeline = &timeline->base;
 }
 
+struct events {
+	FILE *out;
+	uint32_t thread;
+};
+
+static int write_event(const struct timeline_event *e, void *ctx)
+{
+	const struct events *events = ctx;
+
+	fprintf(events->out,
+		"{\"thread\":%" PRIu32 ",\"node\":%" PRIu32 ",\"begins\":%s,\"at_ns\":%" PRIu64
+		",\"off_ns\":%" PRIu64 ",\"depth\":%" PRIu32 "}\n",
+		events->thread, e->call->node, e->begins ? "true" : "false", e->at_ns,
+		e->call->off_ns, e->depth);
+	return 0;
+}
+
+static int write_events(const struct profile *p, FILE *out)
+{
+	struct events events = {.out = out};
+	size_t i;
+
+	for (i = 0; i < p->threads_cnt; i++) {
+		if (!p->threads[i].first_root)
+			continue;
+		timeline__walk(p->timeline, i, write_event, &events);
+		events.thread++;
+	}
+	return 0;
+}
+
 static int write_one(const struct profile *p, const struct sink_options *opts, const char *format,
 		     const char *path)
 {
 	const struct sink *sink = sink__find(format);
-	FILE *out = sink ? fopen(path, "w") : NULL;
+	bool stream = !strcmp(format, "events") || (sink && sink->write);
+	FILE *out = stream ? fopen(path, "w") : NULL;
 	int err;
 
-	if (!out) {
+	if (stream ? !out : !sink) {
 		fprintf(stderr, "sample: no format %s, or cannot write %s\n", format, path);
 		return 1;
 	}
-	err = sink->write(p, opts, out);
-	if (fclose(out) || err) {
+	err = !sink    ? write_events(p, out)
+	      : stream ? sink->write(p, opts, out)
+		       : sink->write_file(p, opts, path);
+	if ((out && fclose(out)) || err) {
 		fprintf(stderr, "sample: %s: %s\n", path, strerror(-err));
 		return 1;
 	}

@@ -389,6 +389,11 @@ static error_t check(struct options *o)
 			o, "whom to trace? -p PID, -x PATH or a command; see proftrace --help");
 	if (!o->sink && o->output)
 		o->sink = sink__for_file(o->output);
+	if (o->sink && o->sink->needs_calls && !o->list)
+		return complain(o, "%s needs single calls: record with --calls", o->sink->name);
+	if (o->sink && o->sink->write_file && !o->output && !o->list)
+		return complain(o, "%s is no format for a stream: name a file with -o",
+				o->sink->name);
 	if (o->sink && o->sink->whole && o->interval_ns)
 		return complain(
 			o, "-i: a file holds a single profile in the format %s; choose another",

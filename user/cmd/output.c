@@ -65,7 +65,8 @@ int output__open(struct output *out, const struct options *o)
 
 int output__write(struct output *out, const struct profile *p)
 {
-	int err = out->sink->write(p, &out->opts, out->file);
+	int err = out->sink->write_file ? out->sink->write_file(p, &out->opts, out->name)
+					: out->sink->write(p, &out->opts, out->file);
 
 	if (!err && fflush(out->file))
 		err = -errno;

@@ -30,9 +30,14 @@ struct sink {
 	const char *help; /* one line for --help */
 	/* How names of such files end, "*" within them for anything; NULL-terminated, or NULL. */
 	const char *const *suffixes;
-	bool accounts; /* ends with the accounts, for people */
-	bool whole;    /* a file holds one profile: intervals cannot follow each other in it */
+	bool accounts;	  /* ends with the accounts, for people */
+	bool whole;	  /* a file holds one profile: intervals cannot follow each other in it */
+	bool needs_calls; /* shows single calls, and a profile without a timeline not at all */
+	/* One of the two: a stream is written to, or, by a format that is none, the file at `path`,
+	 * which must be a regular one and is replaced. Return 0 or -errno. */
 	int (*write)(const struct profile *p, const struct sink_options *opts, FILE *out);
+	int (*write_file)(const struct profile *p, const struct sink_options *opts,
+			  const char *path);
 };
 
 /* The sink called `name`, or NULL. */
