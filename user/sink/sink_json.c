@@ -9,18 +9,12 @@
 #include "calls/distribution.h"
 #include "calls/profile.h"
 #include "calls/walk.h"
+#include "sink/listing.h"
 #include "sink/sink.h"
 #include "sink/stream.h"
 #include "util/json.h"
 
 #define JSON_SCHEMA 1
-
-/* What the document says of a function beyond its stats. */
-struct listing {
-	uint32_t id; /* its number in the document: these have no gaps */
-	bool listed;
-	bool dropped;
-};
 
 static void write_target(struct json *j, const struct profile_target *t)
 {
@@ -118,26 +112,15 @@ static void write_function(struct json *j, const struct profile *p, uint32_t fun
 	json_close(j, '}');
 }
 
-/* Lists the functions that were seen and are not hidden: functions[i].id is i. */
-static void write_functions(struct json *j, const struct profile *p, struct listing *functions)
+static void write_functions(struct json *j, const struct profile *p,
+			    const struct listing *functions)
 {
-	uint32_t id = 0;
 	size_t i;
 
-	for (i = 1; i < p->nodes_cnt; i++)
-		functions[p->nodes[i].function].listed = true;
-	for (i = 0; i < p->drops_cnt; i++)
-		functions[p->drops[i].function].dropped = true;
 	json_member_open(j, "functions", '[');
-	for (i = 0; i < p->functions_cnt; i++) {
-		struct listing *l = &functions[i];
-
-		l->listed = (l->listed || p->functions[i].stats.calls) && !p->functions[i].hidden;
-		if (!l->listed)
-			continue;
-		l->id = id++;
-		write_function(j, p, i, l);
-	}
+	for (i = 0; i < p->functions_cnt; i++)
+		if (functions[i].listed)
+			write_function(j, p, i, &functions[i]);
 	json_close(j, ']');
 }
 
@@ -273,7 +256,7 @@ static int write_json(const struct profile *p, const struct sink_options *opts, 
 	struct listing *functions;
 	size_t i;
 
-	functions = calloc(p->functions_cnt + 1, sizeof(*functions));
+	functions = listing__new(p);
 	if (!functions)
 		return -ENOMEM;
 	stream__begin();

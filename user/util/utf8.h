@@ -68,4 +68,9 @@ static inline size_t utf8_next_plain(const char **s, char out[UTF8_MAX])
 	return len;
 }
 
+/* `s` itself if it is valid UTF-8; else a copy with U+FFFD for each byte that is not, in *buf,
+ * which has room for *cap bytes and grows (both 0 at first; the caller frees it). NULL: no memory.
+ */
+const char *utf8_repair(const char *s, char **buf, size_t *cap);
+
 #endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which functions a document lists, and by which numbers: formats for programs agree on it. */
+#ifndef PROFTRACE_SINK_LISTING_H
+#define PROFTRACE_SINK_LISTING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct profile;
+
+struct listing {
+	uint32_t id; /* its number in the document: these have no gaps */
+	bool listed; /* was seen and is not hidden */
+	bool dropped;
+};
+
+/* One for each function of the profile, by its index; the caller frees it. NULL: no memory. */
+struct listing *listing__new(const struct profile *p);
+
+#endif
