@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "sink/names.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "calls/profile.h"
 
@@ -41,21 +39,4 @@ char *target__name(const struct profile_target *t, char *buf, size_t size)
 	for (i = 0; !t->command && !t->exec && i < t->pids_cnt && len < size; i++)
 		len += snprintf(buf + len, size - len, "%s%d", i ? ", " : "PID ", t->pids[i]);
 	return buf;
-}
-
-int functions__number(const struct profile *p, uint32_t **out, size_t *cnt)
-{
-	uint32_t *numbers = calloc(p->functions_cnt + 1, sizeof(*numbers)), last = 0;
-	size_t i;
-
-	if (!numbers)
-		return -ENOMEM;
-	for (i = 1; i < p->nodes_cnt; i++)
-		numbers[p->nodes[i].function] = 1;
-	for (i = 0; i < p->functions_cnt; i++)
-		if (numbers[i])
-			numbers[i] = ++last;
-	*out = numbers;
-	*cnt = last;
-	return 0;
 }

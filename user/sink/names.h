@@ -6,7 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct profile;
 struct profile_function;
 struct profile_target;
 struct profile_thread;
@@ -24,9 +23,5 @@ const char *function__name(const struct profile_function *f);
 
 /* The command with its arguments, or the file, or "PID 1, 2", as far as `buf` has room for it. */
 char *target__name(const struct profile_target *t, char *buf, size_t size);
-
-/* *out, by function: 1, 2, ... for those on any path, in their order, 0 for others; *cnt: how many
- * there are. Returns 0 or -ENOMEM. The caller frees *out. */
-int functions__number(const struct profile *p, uint32_t **out, size_t *cnt);
 
 #endif

@@ -12,6 +12,7 @@
 #include "calls/profile.h"
 #include "calls/timeline.h"
 #include "calls/walk.h"
+#include "sink/listing.h"
 #include "sink/names.h"
 #include "sink/sink.h"
 #include "sink/stream.h"
@@ -26,8 +27,8 @@ struct writer {
 	struct json j;
 	const struct profile *p;
 	enum weight weight;
-	uint32_t *numbers; /* by function: its frame, from 1 on */
-	uint32_t *stack;   /* frames */
+	struct listing *frames; /* by function */
+	uint32_t *stack;	/* frames */
 	size_t stack_cap;
 };
 
@@ -55,7 +56,7 @@ static struct extent measure(const struct writer *s, const struct profile_thread
 
 static uint32_t frame_of(const struct writer *s, uint32_t node)
 {
-	return s->numbers[s->p->nodes[node].function] - 1;
+	return s->frames[s->p->nodes[node].function].id;
 }
 
 static void write_frames(struct writer *s)
@@ -68,7 +69,7 @@ static void write_frames(struct writer *s)
 	for (i = 0; i < s->p->functions_cnt; i++) {
 		const struct profile_function *f = &s->p->functions[i];
 
-		if (!s->numbers[i])
+		if (!s->frames[i].listed)
 			continue;
 		json_open(j, '{');
 		json_member_string(j, "name", function__name(f));
@@ -269,14 +270,13 @@ static int write_document(struct writer *s)
 static int write_speedscope(const struct profile *p, const struct sink_options *opts, FILE *out)
 {
 	struct writer s = {.j = JSON_INIT(out), .p = p, .weight = opts->weight};
-	size_t frames;
 	int err;
 
-	err = functions__number(p, &s.numbers, &frames);
-	if (err)
-		return err;
+	s.frames = listing__new(p);
+	if (!s.frames)
+		return -ENOMEM;
 	err = write_document(&s);
-	free(s.numbers);
+	free(s.frames);
 	free(s.stack);
 	return err;
 }
