@@ -4,6 +4,7 @@ the consumers of a format make of it."""
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -19,6 +20,11 @@ SPEEDSCOPE = os.path.join(harness.ROOT, "tests", "formats", "speedscope.js")
 def thread_name(thread):
     number = f"goroutine_{thread['goroutine']}" if "goroutine" in thread else thread["tid"]
     return f"{thread['comm']}-{thread['pid']}/{number}"
+
+
+def plain(name):
+    """A name on a line of text: controls become blanks."""
+    return re.sub("[\0-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]", " ", name)
 
 
 class Paths(dict):

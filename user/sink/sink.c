@@ -10,7 +10,9 @@
 #include <string.h>
 
 static const struct sink *const sinks[] = {
-	&sink_tree, &sink_flat, &sink_folded, &sink_json, &sink_speedscope,
+	/* clang-format off: one a line */
+	&sink_tree, &sink_flat, &sink_folded, &sink_json, &sink_speedscope, &sink_pprof,
+	/* clang-format on */
 };
 
 const struct sink *sink__at(size_t index)
