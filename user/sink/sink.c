@@ -11,7 +11,8 @@
 
 static const struct sink *const sinks[] = {
 	/* clang-format off: one a line */
-	&sink_tree, &sink_flat, &sink_folded, &sink_json, &sink_speedscope, &sink_pprof,
+	&sink_tree,	  &sink_flat,  &sink_folded,	&sink_json,
+	&sink_speedscope, &sink_pprof, &sink_callgrind,
 	/* clang-format on */
 };
 

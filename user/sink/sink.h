@@ -52,6 +52,7 @@ char *sink__names(char *buf, size_t size);
 /* The table of all sinks, for help texts: NULL once `index` is past its end. */
 const struct sink *sink__at(size_t index);
 
-extern const struct sink sink_tree, sink_flat, sink_folded, sink_json, sink_speedscope, sink_pprof;
+extern const struct sink sink_tree, sink_flat, sink_folded, sink_json, sink_speedscope, sink_pprof,
+	sink_callgrind;
 
 #endif
