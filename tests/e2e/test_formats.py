@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What the formats look like, and what their consumers make of them."""
 
+import collections
+import csv
+import json
 import os
 import pty
 import re
@@ -192,6 +195,42 @@ class Formats(harness.TestCase):
             if function["calls"]:
                 self.assertLessEqual(function["min_ns"], function["max_ns"])
 
+    def test_calls_in_formats_of_others(self):
+        """A real run, in the format that the file's name asks for, counts every call."""
+        path = self.path("x.csv")
+        done = self.run_proftrace("-o", path, "--", program("recursion"), 5, 2)
+        with open(path, encoding="utf-8", newline="") as file:
+            sums = collections.Counter()
+            for row in csv.DictReader(file):
+                sums[row["function"]] += int(row["calls"])
+        self.assertEqual({name: sums[name] for name in done.counts}, done.counts, str(done))
+
+        path = self.path("x.pb.gz")
+        done = self.run_proftrace("-o", path, "--", program("recursion"), 5, 2)
+        top = subprocess.run(["go", "tool", "pprof", "-top", "-sample_index=calls", path],
+                             stdout=subprocess.PIPE, timeout=60, check=True,
+                             env=os.environ | {"PPROF_TMPDIR": self.directory}).stdout.decode()
+        seen = {row.split()[-1]: int(row.split()[0]) for row in top.splitlines()[-len(done.counts) - 1:]}
+        self.assertEqual({name: seen.get(name, 0) for name in done.counts}, done.counts, top)
+
+        path = self.path("callgrind.out.1")
+        done = self.run_proftrace("-o", path, "--", program("recursion"), 5, 2)
+        text = subprocess.run(["callgrind_annotate", "--threshold=100", "--show=Calls", path],
+                              stdout=subprocess.PIPE, timeout=60, check=True).stdout.decode()
+        seen = {name: int(calls.replace(",", "")) for calls, name in
+                re.findall(r"^ *([\d,]+) +\([ \d.]+%\) +\S*?:(\w+) \[", text, re.M)}
+        self.assertEqual({name: seen.get(name, 0) for name in done.counts}, done.counts, text)
+
+        path = self.path("x.speedscope.json")
+        done = self.run_proftrace("-w", "calls", "-o", path, "--", program("recursion"), 5, 2)
+        with open(path, encoding="utf-8") as file:
+            document = json.load(file)
+        sums = collections.Counter()
+        for profile in document["profiles"]:
+            for stack, weight in zip(profile["samples"], profile["weights"]):
+                sums[document["shared"]["frames"][stack[-1]]["name"]] += weight
+        self.assertEqual({name: sums[name] for name in done.counts}, done.counts, str(done))
+
     def test_min_time(self):
         """What is short is not listed, and counted all the same."""
         self.pruned = True
@@ -238,7 +277,7 @@ class Formats(harness.TestCase):
 
     def test_no_calls_at_all(self):
         """An idle target gives a whole, empty result in every format."""
-        for format_ in ("tree", "flat", "folded", "json"):
+        for format_ in ("tree", "flat", "folded", "json", "speedscope", "pprof", "callgrind", "csv"):
             target = self.target("steps")
             tracer = self.proftrace("-f", format_, "-p", target.pid).wait_tracing()
             done = tracer.interrupt()

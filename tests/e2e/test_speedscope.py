@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """speedscope's own format, by speedscope's schema and importer."""
 
-import collections
 import json
 
 import harness
@@ -18,6 +17,20 @@ class Speedscope(sample.TestCase):
         self.run_tool("node", sample.SPEEDSCOPE, "--schema", sample.CONSUMERS, path)
         with open(path, encoding="utf-8") as file:
             return json.load(file), self.open_in_speedscope(path), document
+
+    def events(self, document):
+        """{thread: [(O or C, function, when)]}: what there is to be shown."""
+        path = self.path("events")
+        self.run_tool(sample.SAMPLE, "-c", "events", path)
+        names = {node["id"]: self.frame_name(document["functions"][node["function"]])
+                 for node, _, _ in harness.nodes_of(document)}
+        expected = {}
+        with open(path, encoding="utf-8") as file:
+            for event in map(json.loads, file):
+                thread = sample.thread_name(document["threads"][event["thread"]])
+                expected.setdefault(thread, []).append(
+                    ("O" if event["begins"] else "C", names[event["node"]], event["at_ns"]))
+        return expected
 
     def test_paths(self):
         """Each path weighs what JSON says, of whatever kind."""
@@ -48,29 +61,18 @@ class Speedscope(sample.TestCase):
                          self.weights(document, "self_ns", self.frame_name))
 
     def test_single_calls(self):
-        """In order of time, nested, each function at least as often as it has paths."""
+        """As they nest, in order of time."""
         written, saved, document = self.open("-c")
         self.assertEqual({profile["type"] for profile in written["profiles"]}, {"evented"})
         self.assertEqual({profile["unit"] for profile in saved["profiles"]}, {"nanoseconds"})
-        paths = {}
-        for thread in document["threads"]:
-            paths[sample.thread_name(thread)] = collections.Counter(
-                self.frame_name(document["functions"][node["function"]])
-                for node, _, _ in harness.walk(thread["calls"]))
+        expected = self.events(document)
         frames = written["shared"]["frames"]
         for profile in written["profiles"]:
-            stack, seen, last = [], collections.Counter(), profile["startValue"]
-            for event in profile["events"]:
-                self.assertGreaterEqual(event["at"], last)
-                last = event["at"]
-                if event["type"] == "O":
-                    stack.append(event["frame"])
-                    seen[frames[event["frame"]]["name"]] += 1
-                else:
-                    self.assertEqual(stack.pop(), event["frame"])
-            self.assertEqual((stack, last), ([], profile["endValue"]))
-            self.assertEqual(paths.pop(profile["name"]) - seen, collections.Counter())
-        self.assertEqual(paths, {})
+            seen = [(event["type"], frames[event["frame"]]["name"], event["at"])
+                    for event in profile["events"]]
+            self.assertTrue(seen == expected.pop(profile["name"]), profile["name"])
+            self.assertEqual((profile["startValue"], profile["endValue"]), (0, seen[-1][2]))
+        self.assertEqual(expected, {})
         self.assert_same(self.speedscope_weights(saved), self.speedscope_weights(written))
 
     def test_single_calls_have_no_other_weight(self):

@@ -253,6 +253,21 @@ static void format_by_file_name(void **state)
 	assert_ptr_equal(o.sink, &sink_tree);
 	ACCEPT("-p1", "-o", "json");
 	assert_null(o.sink);
+	/* the longest suffix */
+	ACCEPT("-p1", "-o", "x.speedscope.json");
+	assert_ptr_equal(o.sink, &sink_speedscope);
+	ACCEPT("-p1", "-o", "dir/callgrind.out.123");
+	assert_ptr_equal(o.sink, &sink_callgrind);
+	ACCEPT("-p1", "-o", "x.pb.gz");
+	assert_ptr_equal(o.sink, &sink_pprof);
+}
+
+static void intervals_need_a_stream(void **state)
+{
+	REFUSE("-i: a file holds a single profile in the format pprof", "-p1", "-i1", "-f",
+	       "pprof");
+	REFUSE("format csv", "-p1", "-o", "x.csv", "-i1");
+	ACCEPT("-p1", "-i1", "-f", "json", "-o", "x.csv");
 }
 
 static void repeated(void **state)
@@ -480,6 +495,7 @@ int main(void)
 		TEST(least_times),
 		TEST(values_in_the_same_word),
 		TEST(format_by_file_name),
+		TEST(intervals_need_a_stream),
 		TEST(repeated),
 		TEST(pid_lists),
 		TEST(long_pid_lists),
