@@ -141,8 +141,10 @@ static struct profile *make(uint32_t depth)
 	fixture_thread(p, 100, 100, "prog");
 	fixture_thread(p, 100, 101, "we;i\"rd\n\xff");
 	fixture_thread(p, 100, 102, "idle");
-	for (int i = 1; i < 3; i++)
-		p->threads[fixture_thread(p, 200, 0, "go server")].goroutine = i * 7;
+	for (int i = 1; i < 3; i++) {
+		fixture_thread(p, 200, 0, "go server");
+		p->threads[p->threads_cnt - 1].goroutine = i * 7;
+	}
 	fixture_thread(p, 201, 201, "");
 	make_paths(p, depth);
 	fixture_bucket(p, 0, 8, 1);

@@ -20,7 +20,8 @@ static void test_paths(void **state)
 	p->functions[1].symbol = "-x";
 	p->functions[1].module = NULL;
 	fixture_thread(p, 10, 11, "a\nb");
-	p->threads[fixture_thread(p, 10, 0, "go")].goroutine = 7;
+	fixture_thread(p, 10, 0, "go");
+	p->threads[p->threads_cnt - 1].goroutine = 7;
 	n = fixture_node(p, 0, 0, 0, 0, 100, 40);
 	fixture_node(p, 0, n, 1, 2, 60, 60);
 	fixture_node(p, 1, 0, 1, 1, 5, 5);

@@ -104,7 +104,8 @@ static void test_dearest_and_goroutines(void **state)
 	fixture_function(p, "f");
 	fixture_thread(p, 1, 1, "idle");
 	fixture_thread(p, 1, 2, "c\"");
-	p->threads[fixture_thread(p, 1, 0, "go")].goroutine = 77;
+	fixture_thread(p, 1, 0, "go");
+	p->threads[p->threads_cnt - 1].goroutine = 77;
 	fixture_node(p, 1, 0, 0, 1, 5, 5);
 	fixture_node(p, 2, 0, 0, 1, 6, 6);
 	fixture_finish(p);
