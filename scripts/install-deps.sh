@@ -15,7 +15,7 @@ apt_packages()
 {
 	case $1 in
 	build) echo gcc libc6-dev make clang llvm libbpf-dev bpftool libelf-dev zlib1g-dev \
-		liblzma-dev libzydis-dev libiberty-dev binutils ;;
+		liblzma-dev libzydis-dev libiberty-dev libsqlite3-dev binutils ;;
 	# nodejs runs speedscope's importer; a nodejs that did not come from Debian brings its own npm.
 	# golang-go builds targets and has pprof; libdevel-nytprof-perl ships flamegraph.pl; libllvm14 is a large library to plan on.
 	test) echo g++ libcmocka-dev python3 perl sqlite3 valgrind xz-utils procps util-linux mount \
@@ -34,7 +34,7 @@ dnf_packages()
 {
 	case $1 in
 	build) echo gcc glibc-devel make clang llvm libbpf-devel bpftool elfutils-libelf-devel \
-		zlib-devel xz-devel zydis-devel binutils binutils-devel ;;
+		zlib-devel xz-devel zydis-devel sqlite-devel binutils binutils-devel ;;
 	fuzz) echo compiler-rt ;;
 	test) echo gcc-c++ libcmocka-devel python3 perl sqlite valgrind xz procps-ng util-linux \
 		golang exiv2 qpdf nodejs npm ;;
@@ -49,7 +49,7 @@ dnf_packages()
 pacman_packages()
 {
 	case $1 in
-	build) echo gcc make clang llvm libbpf bpf libelf zlib xz zydis binutils ;;
+	build) echo gcc make clang llvm libbpf bpf libelf zlib xz zydis sqlite binutils ;;
 	fuzz) echo compiler-rt ;;
 	test) echo cmocka python perl sqlite valgrind procps-ng util-linux go exiv2 qpdf nodejs npm ;;
 	demo) echo python perl ;;

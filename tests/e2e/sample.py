@@ -69,6 +69,13 @@ class TestCase(unittest.TestCase):
         with open(reference, encoding="utf-8") as file:
             return path, json.load(file)
 
+    def events(self):
+        """How the sample's single calls begin and end, as dictionaries: see sample.c."""
+        path = self.path("events")
+        self.run_tool(SAMPLE, "-c", "events", path)
+        with open(path, encoding="utf-8") as file:
+            return [json.loads(line) for line in file]
+
     def nodes(self, document, thread, name_of):
         """(path, node) of all calls of a thread; a path is a number of self.paths."""
         numbers = {None: 0}

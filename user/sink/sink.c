@@ -19,6 +19,7 @@ static const struct sink *const sinks[] = {
 	&sink_pprof,
 	&sink_callgrind,
 	&sink_csv,
+	&sink_sqlite,
 	/* clang-format on */
 };
 
