@@ -69,10 +69,10 @@ class TestCase(unittest.TestCase):
         with open(reference, encoding="utf-8") as file:
             return path, json.load(file)
 
-    def events(self):
+    def events(self, option="-c"):
         """How the sample's single calls begin and end, as dictionaries: see sample.c."""
         path = self.path("events")
-        self.run_tool(SAMPLE, "-c", "events", path)
+        self.run_tool(SAMPLE, option, "events", path)
         with open(path, encoding="utf-8") as file:
             return [json.loads(line) for line in file]
 
@@ -103,6 +103,33 @@ class TestCase(unittest.TestCase):
                if not line.startswith(("speedscope v", "Importing as", "Saving"))]
         self.assertEqual(bad, [])
         return done["saved"]
+
+    def times_of_events(self, document, events, name_of):
+        """{thread: {path: its own time}} by how single calls nest."""
+        names = {node["id"]: name_of(document["functions"][node["function"]])
+                 for node, _, _ in harness.nodes_of(document)}
+        threads = {name: {} for name in map(thread_name, document["threads"])}
+        stack, last_ns = [0], 0
+        for event in events:
+            sums = threads[thread_name(document["threads"][event["thread"]])]
+            if len(stack) > 1 and event["at_ns"] > last_ns:
+                sums[stack[-1]] = sums.get(stack[-1], 0) + event["at_ns"] - last_ns
+            last_ns = event["at_ns"]
+            if event["begins"]:
+                stack.append(self.paths.number(stack[-1], names[event["node"]]))
+            else:
+                stack.pop()
+        return threads
+
+    def profiler_cli(self, path, *command):
+        """What the Firefox Profiler, without its window, says of a file."""
+        cli = ["node", os.path.join(CONSUMERS, "node_modules/.bin/profiler-cli")]
+        environment = os.environ | {"HOME": self.directory}  # its sessions are kept there
+        self.run_tool(*cli, "load", path, env=environment)
+        try:
+            return self.run_tool(*cli, *command, env=environment).decode()
+        finally:
+            self.run_tool(*cli, "stop", "--all", env=environment)
 
     def speedscope_weights(self, saved):
         """The same as weights(), of what speedscope saved."""

@@ -5,11 +5,12 @@
  * of one name, threads without calls. It is the same each time, so that what consumers make of it
  * can be compared with its JSON.
  *
- *	sample [-w wall|cpu|off|calls] [-c] [-d DEPTH] FORMAT FILE
+ *	sample [-w wall|cpu|off|calls] [-c | -C] [-d DEPTH] FORMAT FILE
  *
- * -c: with single calls. -d: so deep instead. Several FORMAT FILE may be given. The format "events"
- * tells how single calls begin and end, one JSON document a line; threads are numbered as in the
- * JSON of the same profile, nodes have its ids.
+ * -c: with single calls; -C: so that no two begin or end at once, unless one cuts the other. -d: so
+ *deep instead. Several FORMAT FILE may be given. The format "events" tells how single calls begin
+ *and end, one JSON document a line; threads are numbered as in the JSON of the same profile, nodes
+ *have its ids.
  */
 #include <inttypes.h>
 #include <unistd.h>
@@ -173,7 +174,7 @@ static struct profile *make(uint32_t depth)
 
 /* One call a path, in the order of the tree. Some last longer than what they are called from, as
  * after losses, some begin and end at once, some paths were called twice. */
-static void make_timeline(struct profile *p, struct timeline_array *timeline)
+static void make_timeline(struct profile *p, struct timeline_array *timeline, uint64_t tick_ns)
 {
 	struct timeline_call *calls = calloc(p->nodes_cnt * 2, sizeof(*calls));
 	uint32_t *threads = calloc(p->nodes_cnt * 2, sizeof(*threads));
@@ -188,6 +189,7 @@ static void make_timeline(struct profile *p, struct timeline_array *timeline)
 		while (walk__next(&w)) {
 			struct timeline_call *c;
 
+			now_ns += tick_ns;
 			if (w.entering) {
 				call_of[w.node] = cnt;
 				threads[cnt] = i;
@@ -202,6 +204,7 @@ static void make_timeline(struct profile *p, struct timeline_array *timeline)
 			now_ns += any(2) ? any(100000) : 0;
 			if (p->nodes[w.node].first_child || any(4))
 				continue;
+			now_ns += tick_ns;
 			threads[cnt] = i;
 			calls[cnt++] = (struct timeline_call){w.node, now_ns, now_ns + 7, 3};
 			now_ns += 7;
@@ -272,15 +275,16 @@ int main(int argc, char **argv)
 	struct timeline_array timeline = {0};
 	struct profile *p;
 	uint32_t depth = 2000;
+	uint64_t tick_ns = 0;
 	bool calls = false;
 	int c, status = 0;
 
-	while ((c = getopt(argc, argv, "w:cd:")) != -1) {
+	while ((c = getopt(argc, argv, "w:cCd:")) != -1) {
 		if (c == 'w')
 			for (enum weight w = WEIGHT_WALL; w <= WEIGHT_CALLS; w++)
 				opts.weight = strcmp(optarg, weights[w]) ? opts.weight : w;
-		else if (c == 'c')
-			calls = true;
+		else if (c == 'c' || c == 'C')
+			calls = true, tick_ns = c == 'C';
 		else if (c == 'd')
 			depth = atoi(optarg);
 		else
@@ -288,7 +292,7 @@ int main(int argc, char **argv)
 	}
 	p = make(depth);
 	if (calls)
-		make_timeline(p, &timeline);
+		make_timeline(p, &timeline, tick_ns);
 	for (; optind + 1 < argc; optind += 2)
 		status |= write_one(p, &opts, argv[optind], argv[optind + 1]);
 	free((void *)timeline.calls);

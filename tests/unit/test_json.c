@@ -66,6 +66,23 @@ static void test_numbers(void **state)
 	       "0.33333333333333331,1.7976931348623157e+308,null,null]");
 }
 
+static void test_decimals(void **state)
+{
+	json_open(&j, '[');
+	json_decimal(&j, 0, 3);
+	json_decimal(&j, 1, 3);
+	json_decimal(&j, 10, 3);
+	json_decimal(&j, 1000, 3);
+	json_decimal(&j, 1234567, 3);
+	json_decimal(&j, 1200500, 6);
+	json_decimal(&j, 42, 0);
+	json_decimal(&j, UINT64_MAX, 3);
+	json_decimal(&j, 1, 30);
+	json_close(&j, ']');
+	expect("[0,0.001,0.01,1,1234.567,1.2005,42,18446744073709551.615,"
+	       "0.000000000000000000000000000001]");
+}
+
 static void test_strings(void **state)
 {
 	json_open(&j, '[');
@@ -91,6 +108,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_commas, begin, end),
 		cmocka_unit_test_setup_teardown(test_numbers, begin, end),
+		cmocka_unit_test_setup_teardown(test_decimals, begin, end),
 		cmocka_unit_test_setup_teardown(test_strings, begin, end),
 	};
 

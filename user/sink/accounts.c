@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "calls/profile.h"
+#include "util/json.h"
 #include "util/text.h"
 
 char *accounts__calls(const struct profile *p, char *buf, size_t size)
@@ -43,4 +44,49 @@ char *accounts__cost(const struct profile *p, bool raw, char *buf, size_t size)
 		 text_duration(a->probe_ns, probes, sizeof(probes)), whole,
 		 raw ? "left in" : "taken out", budget);
 	return buf;
+}
+
+static void write_accounting(struct json *j, const struct profile_accounting *a)
+{
+	double overhead = 0;
+
+	accounting__overhead(a, &overhead);
+	json_member_open(j, "accounting", '{');
+	json_member_u64(j, "entered", a->entered);
+	json_member_u64(j, "returned", a->returned);
+	json_member_u64(j, "unwound", a->unwound);
+	json_key(j, "open");
+	json_i64(j, a->open);
+	json_member_u64(j, "lost", a->lost);
+	json_member_u64(j, "deep", a->deep);
+	json_member_u64(j, "dropped", a->dropped);
+	json_member_u64(j, "probe_ns", a->probe_ns);
+	json_member_u64(j, "cpu_ns", a->cpu_ns);
+	json_member_double(j, "overhead_percent", overhead);
+	json_member_u64(j, "undistributed", a->undistributed);
+	json_close(j, '}');
+}
+
+static void write_budget(struct json *j, const struct profile *p)
+{
+	double used;
+
+	json_member_open(j, "budget", '{');
+	json_key(j, "max_percent");
+	if (p->max_overhead > 0)
+		json_double(j, p->max_overhead);
+	else
+		json_null(j);
+	json_key(j, "used_percent");
+	if (accounting__overhead(&p->accounting, &used))
+		json_double(j, used);
+	else
+		json_null(j);
+	json_close(j, '}');
+}
+
+void accounts__json(struct json *j, const struct profile *p)
+{
+	write_accounting(j, &p->accounting);
+	write_budget(j, p);
 }

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a run has counted and what it has cost, in words: one line each, without its end. */
+/* What a run has counted and what it has cost. */
 #ifndef PROFTRACE_SINK_ACCOUNTS_H
 #define PROFTRACE_SINK_ACCOUNTS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
+struct json;
 struct profile;
 
+/* The members "accounting" and "budget" of an open object. */
+void accounts__json(struct json *j, const struct profile *p);
+
+/* In words: one line each, without its end. */
 #define ACCOUNTS_LINE 256 /* room for a line */
 
 /* Where the calls went: "entered 3 = returned 2 + unwound 0 + open 1; lost 0, dropped 0". */

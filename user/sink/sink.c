@@ -20,6 +20,7 @@ static const struct sink *const sinks[] = {
 	&sink_callgrind,
 	&sink_csv,
 	&sink_sqlite,
+	&sink_chrome,
 	/* clang-format on */
 };
 

@@ -9,6 +9,7 @@
 #include "calls/distribution.h"
 #include "calls/profile.h"
 #include "calls/walk.h"
+#include "sink/accounts.h"
 #include "sink/listing.h"
 #include "sink/sink.h"
 #include "sink/stream.h"
@@ -164,45 +165,6 @@ static void write_thread(struct json *j, const struct profile *p, const struct p
 	json_close(j, '}');
 }
 
-static void write_accounting(struct json *j, const struct profile_accounting *a)
-{
-	double overhead = 0;
-
-	accounting__overhead(a, &overhead);
-	json_member_open(j, "accounting", '{');
-	json_member_u64(j, "entered", a->entered);
-	json_member_u64(j, "returned", a->returned);
-	json_member_u64(j, "unwound", a->unwound);
-	json_key(j, "open");
-	json_i64(j, a->open);
-	json_member_u64(j, "lost", a->lost);
-	json_member_u64(j, "deep", a->deep);
-	json_member_u64(j, "dropped", a->dropped);
-	json_member_u64(j, "probe_ns", a->probe_ns);
-	json_member_u64(j, "cpu_ns", a->cpu_ns);
-	json_member_double(j, "overhead_percent", overhead);
-	json_member_u64(j, "undistributed", a->undistributed);
-	json_close(j, '}');
-}
-
-static void write_budget(struct json *j, const struct profile *p)
-{
-	double used;
-
-	json_member_open(j, "budget", '{');
-	json_key(j, "max_percent");
-	if (p->max_overhead > 0)
-		json_double(j, p->max_overhead);
-	else
-		json_null(j);
-	json_key(j, "used_percent");
-	if (accounting__overhead(&p->accounting, &used))
-		json_double(j, used);
-	else
-		json_null(j);
-	json_close(j, '}');
-}
-
 static void write_drop(struct json *j, const struct profile *p, const struct profile_drop *d,
 		       const struct listing *l)
 {
@@ -272,8 +234,7 @@ static int write_json(const struct profile *p, const struct sink_options *opts, 
 		if (p->threads[i].first_root)
 			write_thread(&j, p, &p->threads[i], functions);
 	json_close(&j, ']');
-	write_accounting(&j, &p->accounting);
-	write_budget(&j, p);
+	accounts__json(&j, p);
 	json_member_open(&j, "dropped", '[');
 	for (i = 0; i < p->drops_cnt; i++)
 		write_drop(&j, p, &p->drops[i], &functions[p->drops[i].function]);

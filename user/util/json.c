@@ -139,6 +139,24 @@ void json_double(struct json *j, double v)
 	put(j, buf, p - buf);
 }
 
+void json_decimal(struct json *j, uint64_t v, unsigned int decimals)
+{
+	char buf[48], *p = buf + sizeof(buf);
+	unsigned int i;
+
+	for (; decimals && v % 10 == 0; decimals--)
+		v /= 10;
+	for (i = 0; i < decimals; i++, v /= 10)
+		*--p = '0' + v % 10;
+	if (decimals)
+		*--p = '.';
+	do
+		*--p = '0' + v % 10;
+	while (v /= 10);
+	value(j);
+	put(j, p, buf + sizeof(buf) - p);
+}
+
 void json_bool(struct json *j, bool v)
 {
 	value(j);
@@ -167,6 +185,12 @@ void json_member_double(struct json *j, const char *key, double v)
 {
 	json_key(j, key);
 	json_double(j, v);
+}
+
+void json_member_decimal(struct json *j, const char *key, uint64_t v, unsigned int decimals)
+{
+	json_key(j, key);
+	json_decimal(j, v, decimals);
 }
 
 void json_member_open(struct json *j, const char *key, char bracket)

@@ -30,6 +30,8 @@ void json_string(struct json *j, const char *s);
 void json_u64(struct json *j, uint64_t v);
 void json_i64(struct json *j, int64_t v);
 void json_double(struct json *j, double v); /* NaN and infinities are written as null */
+/* v / 10^decimals, exactly: microseconds of nanoseconds have 3. */
+void json_decimal(struct json *j, uint64_t v, unsigned int decimals);
 void json_bool(struct json *j, bool v);
 void json_null(struct json *j);
 
@@ -37,6 +39,7 @@ void json_null(struct json *j);
 void json_member_string(struct json *j, const char *key, const char *v);
 void json_member_u64(struct json *j, const char *key, uint64_t v);
 void json_member_double(struct json *j, const char *key, double v);
+void json_member_decimal(struct json *j, const char *key, uint64_t v, unsigned int decimals);
 void json_member_open(struct json *j, const char *key, char bracket);
 
 #endif

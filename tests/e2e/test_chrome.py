@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Chrome's trace events, as they are written, and as speedscope and the Firefox Profiler read them."""
+
+import decimal
+import json
+import os
+
+import harness
+import sample
+from harness import program
+
+
+class Chrome(sample.TestCase):
+    def frame_name(self, function):
+        return function["name"] or "[unknown]"
+
+    def tracks(self, document, trace):
+        """{(pid, tid): thread of the JSON document}, by the names that the trace gives them."""
+        names = {sample.thread_name(thread): thread for thread in document["threads"]}
+        return {(event["pid"], event["tid"]): names[event["args"]["name"]]
+                for event in trace["traceEvents"] if event["name"] == "thread_name"}
+
+    def test_events(self):
+        """They are the calls as they nest, to the nanosecond."""
+        path, document = self.write("chrome", "x.trace.json", "-c")
+        with open(path, encoding="utf-8") as file:
+            trace = json.load(file, parse_float=decimal.Decimal)
+        names = {node["id"]: self.frame_name(document["functions"][node["function"]])
+                 for node, _, _ in harness.nodes_of(document)}
+        expected = {id(thread): [] for thread in document["threads"]}
+        for event in self.events():
+            expected[id(document["threads"][event["thread"]])].append(
+                ("B" if event["begins"] else "E", event["at_ns"], names[event["node"]]))
+        seen = {id(thread): [] for thread in document["threads"]}
+        tracks = self.tracks(document, trace)
+        self.assertEqual(len(tracks), len(document["threads"]))
+        for event in trace["traceEvents"]:
+            if event["ph"] != "M":
+                seen[id(tracks[event["pid"], event["tid"]])].append(
+                    (event["ph"], event["ts"] * 1000, event["name"]))
+        self.assertEqual(seen, expected)
+        self.assertEqual(trace["otherData"]["accounting"],
+                         json.loads(json.dumps(document["accounting"]), parse_float=decimal.Decimal))
+
+    def test_speedscope(self):
+        """It nests calls as we do, and each path has its time, within what a double can hold.
+        Begins and ends of one time may be in another order to it."""
+        path, document = self.write("chrome", "x.trace.json", "-C")
+        with open(path, encoding="utf-8") as file:
+            tracks = self.tracks(document, json.load(file))
+        expected = self.times_of_events(document, self.events("-C"), self.frame_name)
+        seen = {}
+        weights = self.speedscope_weights(self.open_in_speedscope(path))
+        for name, sums in weights.items():
+            thread, = (thread for (pid, tid), thread in tracks.items()
+                       if f"(pid {pid}), " in name and name.endswith(f" (tid {tid})")
+                       or name.endswith(f"(pid {pid}, tid {tid})"))
+            seen[sample.thread_name(thread)] = {path: round(us * 1000) for path, us in sums.items()
+                                               if round(us * 1000)}
+        self.assert_same(seen, expected)
+
+    def test_firefox(self):
+        path, document = self.write("chrome", "x.trace.json", "-c")
+        told = self.profiler_cli(path, "profile", "info")
+        self.assertIn(f"contains {len(document['threads'])} threads", told)
+
+
+class Runs(harness.TestCase):
+    def test_needs_calls(self):
+        """Refused before anything runs, and nothing is written."""
+        out = self.path("x.trace.json")
+        done = self.run_proftrace("-o", out, "--", program("recursion"), 5, 2)
+        self.assertEqual((done.status, done.stdout), (2, ""))
+        self.assertIn("chrome needs single calls: record with --calls", done.stderr)
+        self.assertFalse(os.path.exists(out))
+
+
+if __name__ == "__main__":
+    harness.main()
