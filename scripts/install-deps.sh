@@ -20,7 +20,7 @@ apt_packages()
 	# golang-go builds targets and has pprof; libdevel-nytprof-perl ships flamegraph.pl; libllvm14 is a large library to plan on.
 	test) echo g++ libcmocka-dev python3 perl sqlite3 valgrind xz-utils procps util-linux mount \
 		libdevel-nytprof-perl libllvm14 libclang-rt-14-dev golang-go exiv2 qpdf \
-		nodejs $(command -v npm >/dev/null || echo npm) ;;
+		protobuf-compiler nodejs $(command -v npm >/dev/null || echo npm) ;;
 	fuzz) echo libclang-rt-14-dev ;;
 	demo) echo python3 perl libdevel-nytprof-perl ;;
 	bench) echo g++ python3 perl valgrind bpftrace libllvm14 jsonnet sqlite3 redis-server redis-tools ;;
@@ -37,7 +37,7 @@ dnf_packages()
 		zlib-devel xz-devel zydis-devel sqlite-devel binutils binutils-devel ;;
 	fuzz) echo compiler-rt ;;
 	test) echo gcc-c++ libcmocka-devel python3 perl sqlite valgrind xz procps-ng util-linux \
-		golang exiv2 qpdf nodejs npm ;;
+		golang exiv2 qpdf protobuf-compiler nodejs npm ;;
 	demo) echo python3 perl ;;
 	bench) echo gcc-c++ python3 perl valgrind bpftrace sqlite redis ;;
 	survive) echo bash bpftrace boost-devel cppcheck gdb git golang llvm-libs nginx perl python3 \
@@ -51,7 +51,7 @@ pacman_packages()
 	case $1 in
 	build) echo gcc make clang llvm libbpf bpf libelf zlib xz zydis sqlite binutils ;;
 	fuzz) echo compiler-rt ;;
-	test) echo cmocka python perl sqlite valgrind procps-ng util-linux go exiv2 qpdf nodejs npm ;;
+	test) echo cmocka python perl sqlite valgrind procps-ng util-linux go exiv2 qpdf protobuf nodejs npm ;;
 	demo) echo python perl ;;
 	bench) echo python perl valgrind bpftrace sqlite redis ;;
 	survive) echo bash boost bpftrace cppcheck gdb git go llvm-libs nginx perl python redis rust \

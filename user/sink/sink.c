@@ -21,6 +21,8 @@ static const struct sink *const sinks[] = {
 	&sink_csv,
 	&sink_sqlite,
 	&sink_chrome,
+	&sink_perfetto,
+	/* clang-format on */
 	/* clang-format on */
 };
 
