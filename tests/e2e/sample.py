@@ -121,13 +121,14 @@ class TestCase(unittest.TestCase):
                 stack.pop()
         return threads
 
-    def profiler_cli(self, path, *command):
-        """What the Firefox Profiler, without its window, says of a file."""
+    def profiler_cli(self, path, *commands):
+        """What the Firefox Profiler, without its window, says of a file to each of the commands."""
         cli = ["node", os.path.join(CONSUMERS, "node_modules/.bin/profiler-cli")]
         environment = os.environ | {"HOME": self.directory}  # its sessions are kept there
         self.run_tool(*cli, "load", path, env=environment)
         try:
-            return self.run_tool(*cli, *command, env=environment).decode()
+            return [self.run_tool(*cli, *command.split(), env=environment).decode()
+                    for command in commands]
         finally:
             self.run_tool(*cli, "stop", "--all", env=environment)
 

@@ -61,7 +61,7 @@ class Chrome(sample.TestCase):
 
     def test_firefox(self):
         path, document = self.write("chrome", "x.trace.json", "-c")
-        told = self.profiler_cli(path, "profile", "info")
+        told, = self.profiler_cli(path, "profile info")
         self.assertIn(f"contains {len(document['threads'])} threads", told)
 
 

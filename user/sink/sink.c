@@ -22,6 +22,7 @@ static const struct sink *const sinks[] = {
 	&sink_sqlite,
 	&sink_chrome,
 	&sink_perfetto,
+	&sink_firefox,
 	/* clang-format on */
 	/* clang-format on */
 };

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+
+#include "fixture.h"
+#include "calls/timeline.h"
+
+static const struct sink_options plain;
+
+static struct profile *make(void)
+{
+	struct profile *p = fixture_new();
+
+	fixture_function(p, "never");
+	fixture_function(p, "main");
+	fixture_function(p, "a \"b\"\n\xff");
+	p->functions[2].module = "/usr/lib/libb.so";
+	p->functions[2].file = "b.c";
+	p->functions[2].line = 12;
+	fixture_thread(p, 100, 100, "p\"g");
+	fixture_thread(p, 100, 102, "idle");
+	fixture_thread(p, 100, 0, "go");
+	p->threads[2].goroutine = 100; /* the thread's number */
+	fixture_node(p, 0, 0, 1, 1, 1000700, 200);
+	fixture_node(p, 0, 1, 2, 2, 1000500, 1000500);
+	fixture_node(p, 0, 1, 2, 0, 0, 0);
+	fixture_node(p, 2, 0, 1, 1, 10, 10);
+	p->nodes[2].stats.off_ns = p->nodes[2].stats.off_self_ns = 400;
+	fixture_finish(p);
+	p->start_time = 1.5;
+	p->accounting.cpu_ns = 7;
+	p->target.exec = "/usr/bin/prog";
+	return p;
+}
+
+#define NOTE(label, format, value) \
+	"{\"label\":\"" label "\",\"format\":\"" format "\",\"value\":" #value "}"
+#define LIB(name, path)                                                                  \
+	"{\"arch\":null,\"name\":\"" name "\",\"path\":\"" path name "\",\"debugName\":" \
+	"\"" name "\",\"debugPath\":\"" path name "\",\"breakpadId\":\"\",\"codeId\":null}"
+#define THREAD(name, comm, tid, main, samples)                                             \
+	"{\"name\":\"" name "\",\"processName\":\"" comm "\",\"processType\":\"default\"," \
+	"\"pid\":\"100\",\"tid\":" #tid ",\"isMainThread\":" #main ","                     \
+	"\"processStartupTime\":0,\"processShutdownTime\":null,\"registerTime\":0,"        \
+	"\"unregisterTime\":null,\"pausedRanges\":[],\"markers\":{\"data\":[],"            \
+	"\"name\":[],\"startTime\":[],\"endTime\":[],\"phase\":[],\"category\":[],"        \
+	"\"length\":0},\"samples\":{" samples "}}"
+
+static void test_document(void **state)
+{
+	struct profile *p = make();
+
+	fixture_expect(
+		&sink_firefox, p, &plain,
+		"{\"meta\":{\"version\":32,\"preprocessedProfileVersion\":60,\"startTime\":1500,"
+		"\"interval\":1,\"processType\":0,\"stackwalk\":1,\"product\":\"/usr/bin/prog\","
+		"\"importedFrom\":\"proftrace " PROFTRACE_VERSION "\",\"symbolicated\":true,"
+		"\"usesOnlyOneStackType\":true,\"sourceCodeIsNotOnSearchfox\":true,"
+		"\"markerSchema\":[],\"categories\":["
+		"{\"name\":\"Other\",\"color\":\"grey\",\"subcategories\":[\"Other\"]},"
+		"{\"name\":\"Traced\",\"color\":\"blue\",\"subcategories\":[\"Other\"]}],"
+		"\"extra\":[{\"label\":\"proftrace\",\"entries\":[" NOTE(
+			"calls entered", "integer", 4) "," NOTE("returned", "integer",
+								4) "," NOTE("unwound", "integer",
+									    0) "," NOTE("open",
+											"integer",
+											0) "," NOTE("lost",
+												    "integer",
+												    0) "," NOTE("dropped",
+														"integer",
+														0) "," NOTE("probes' cost", "nanoseconds", 0) "," NOTE("CPU time", "nanoseconds", 7) "]}]},\"libs\":[" LIB("prog", "/usr/bin/") "," LIB("libb.so", "/usr/lib/") "],"
+																																		"\"shared\":{\"stringArray\":[\"main\",\"a \\\"b\\\"\\n\uFFFD\",\"prog\","
+																																		"\"libb.so\",\"b.c\"],"
+																																		"\"funcTable\":{\"name\":[0,1],\"isJS\":[false,false],"
+																																		"\"relevantForJS\":[false,false],\"resource\":[0,1],\"source\":[null,0],"
+																																		"\"lineNumber\":[null,12],\"columnNumber\":[null,null],\"length\":2},"
+																																		"\"sources\":{\"uuid\":[null],\"filename\":[4],\"length\":1},"
+																																		"\"frameTable\":{\"address\":[-1,-1],\"inlineDepth\":[0,0],\"category\":[1,1],"
+																																		"\"subcategory\":[0,0],\"func\":[0,1],\"nativeSymbol\":[null,null],"
+																																		"\"innerWindowID\":[null,null],\"line\":[null,null],\"column\":[null,null],"
+																																		"\"length\":2},\"resourceTable\":{\"lib\":[0,1],\"name\":[2,3],"
+																																		"\"host\":[null,null],\"type\":[1,1],\"length\":2},"
+																																		"\"nativeSymbols\":{\"libIndex\":[],\"address\":[],\"name\":[],"
+																																		"\"functionSize\":[],\"length\":0},"
+																																		"\"stackTable\":{\"frame\":[0,1,1,0],\"prefix\":[null,0,0,null],\"length\":4}},"
+																																		"\"threads\":[" THREAD("p\\\"g-100/100", "p\\\"g", 100,
+																																				       true,
+																																				       "\"stack\":[0,1],\"time\":[0,0.0002],\"weight\":[0.0002,1.0005],"
+																																				       "\"weightType\":\"tracing-ms\",\"length\":2") "," THREAD("go-100/goroutine_100",
+																																												"go", 101, false,
+																																												"\"stack\":[3],\"time\":[0],\"weight\":[0.00001],"
+																																												"\"weightType\":\"tracing-ms\",\"length\":1") "]}\n");
+	profile__free(p);
+}
+
+static void expect_samples(const struct profile *p, enum weight weight, const char *expected)
+{
+	struct sink_options opts = {.weight = weight};
+	char *text = fixture_write(&sink_firefox, p, &opts);
+	char *samples = strstr(text, "\"samples\":{");
+
+	assert_non_null(samples);
+	samples += strlen("\"samples\":{");
+	*strchr(samples, '}') = '\0';
+	assert_string_equal(samples, expected);
+	free(text);
+}
+
+static void test_weights(void **state)
+{
+	struct profile *p = make();
+
+	expect_samples(p, WEIGHT_CPU,
+		       "\"stack\":[0,1],\"time\":[0,0.0002],\"weight\":[0.0002,1.0001],"
+		       "\"weightType\":\"tracing-ms\",\"length\":2");
+	expect_samples(p, WEIGHT_OFF,
+		       "\"stack\":[1],\"time\":[0.0002],\"weight\":[0.0004],"
+		       "\"weightType\":\"tracing-ms\",\"length\":1");
+	expect_samples(p, WEIGHT_CALLS,
+		       "\"stack\":[0,1],\"time\":[0,0.0002],\"weight\":[1,2],"
+		       "\"weightType\":\"samples\",\"length\":2");
+	profile__free(p);
+}
+
+static void test_single_calls(void **state)
+{
+	static const struct timeline_call calls[] = {
+		{1, 5, 100, 0}, {2, 20, 30, 0}, {3, 30, 30, 0}, {3, 30, 40, 0}, {1, 200, 300, 0},
+	};
+	static const uint32_t threads[5];
+	struct timeline_array timeline;
+	struct profile *p = make();
+
+	timeline_array__init(&timeline, calls, threads, 5);
+	p->timeline = &timeline.base;
+	expect_samples(p, WEIGHT_WALL,
+		       "\"stack\":[null,0,1,2,0,null,0,null],"
+		       "\"time\":[0,0.000005,0.00002,0.00003,0.00004,0.0001,0.0002,0.0003],"
+		       "\"weight\":[0,0.000015,0.00001,0.00001,0.00006,0,0.0001,0],"
+		       "\"weightType\":\"tracing-ms\",\"length\":8");
+	/* When it was off the CPU is not known. */
+	expect_samples(p, WEIGHT_OFF,
+		       "\"stack\":[1],\"time\":[0.0002],\"weight\":[0.0004],"
+		       "\"weightType\":\"tracing-ms\",\"length\":1");
+	profile__free(p);
+}
+
+static int broken_next(struct timeline *t, uint32_t thread, struct timeline_call *call)
+{
+	*call = (struct timeline_call){1, 1, 2, 0};
+	return ((struct timeline_array *)t)->at++ ? -EBADMSG : 1;
+}
+
+static void test_error(void **state)
+{
+	struct timeline_array timeline;
+	struct profile *p = make();
+	FILE *out = tmpfile();
+
+	timeline_array__init(&timeline, NULL, NULL, 0);
+	timeline.base.next = broken_next;
+	p->timeline = &timeline.base;
+	assert_int_equal(sink_firefox.write(p, &plain, out), -EBADMSG);
+	fclose(out);
+	profile__free(p);
+}
+
+static void test_empty(void **state)
+{
+	struct profile *p = fixture_new();
+	char *text;
+
+	fixture_function(p, "never");
+	fixture_finish(p);
+	text = fixture_write(&sink_firefox, p, &plain);
+	assert_non_null(strstr(text, "\"threads\":[]}\n"));
+	free(text);
+	profile__free(p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_document),     cmocka_unit_test(test_weights),
+		cmocka_unit_test(test_single_calls), cmocka_unit_test(test_error),
+		cmocka_unit_test(test_empty),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
