@@ -178,12 +178,16 @@ static void test_write_errors(void **state)
 	size_t i, size;
 
 	for (i = 0; sink__at(i / 2); i++) {
-		FILE *full = fopen("/dev/full", "w");
+		const struct sink *sink = sink__at(i / 2);
+		FILE *full;
 
+		if (!sink->write || sink->needs_calls)
+			continue;
+		full = fopen("/dev/full", "w");
 		assert_non_null(full);
 		size = buffers[i % 2];
 		assert_int_equal(setvbuf(full, NULL, _IOFBF, size), 0);
-		assert_int_equal(sink__at(i / 2)->write(p, &plain, full), -ENOSPC);
+		assert_int_equal(sink->write(p, &plain, full), -ENOSPC);
 		fclose(full);
 	}
 	profile__free(p);
