@@ -20,11 +20,12 @@ SAN      := $(if $(ASAN),-fsanitize=address$(,)undefined -fno-sanitize-recover=u
 LIBS     := -lsqlite3 -lbpf -lelf -lz -llzma -lZydis -lZycore -liberty -lpthread -lm
 
 SRCS     := $(sort $(wildcard user/*.c user/*/*.c))
-OBJS     := $(SRCS:%.c=$(BUILD)/%.o)
+OBJS     := $(SRCS:%.c=$(BUILD)/%.o) $(BUILD)/user/web/embed.o
 # Everything but main(): what unit tests and fuzzers link.
 LIB      := $(BUILD)/libproftrace.a
 SKEL     := $(BUILD)/proftrace.skel.h
 FORMATTED := $(wildcard user/*.[ch] user/*/*.[ch] bpf/*.[ch] tests/unit/*.[ch] tests/formats/*.[ch] tests/drop/*.[ch] tests/bench/*.[ch] tests/fuzz/*.[ch])
+FORMATTED := $(wildcard user/*.[ch] user/*/*.[ch] bpf/*.[ch] tests/unit/*.[ch] tests/drop/*.[ch] tests/page/*.[ch] tests/bench/*.[ch] tests/fuzz/*.[ch])
 
 all: proftrace ## build ./proftrace
 
@@ -37,6 +38,14 @@ $(LIB): $(filter-out $(BUILD)/user/main.o,$(OBJS))
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) -std=gnu11 $(WARN) $(CPPFLAGS) $(CFLAGS) $(SAN) -MMD -MP -c -o $@ $<
+
+# The page of -f html, cut where its data goes; user/sink/sink_html.c puts it together.
+PAGE     := $(BUILD)/web/head.html $(BUILD)/web/tail.html
+$(BUILD)/user/web/embed.o: user/web/embed.S $(PAGE)
+	@mkdir -p $(@D)
+	$(call say,AS,$<)$(CC) -I$(BUILD)/web -c -o $@ $<
+$(PAGE) &: scripts/build-page $(wildcard user/web/page.* user/web/app/*.js)
+	$(call say,PAGE,$(@D))scripts/build-page $(BUILD)/web
 
 # Only attach/ and collect/ may include the skeleton.
 $(filter $(BUILD)/user/attach/% $(BUILD)/user/collect/%,$(OBJS)): $(SKEL)

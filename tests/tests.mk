@@ -95,6 +95,10 @@ CONSUMERS := $(BUILD)/consumers/node_modules/.package-lock.json
 $(CONSUMERS): tests/formats/package.json tests/formats/package-lock.json
 	@mkdir -p $(BUILD)/consumers && cp $^ $(BUILD)/consumers
 	$(call say,NPM,$@)cd $(BUILD)/consumers && npm ci --ignore-scripts --no-audit --no-fund --silent && touch node_modules/.package-lock.json
+# Profiles made up for tests of formats, linked to the sinks.
+PROFILES := $(BUILD)/profiles
+$(PROFILES): tests/page/profiles.c $(LIB)
+	$(call say,CC,$@)$(CC) -std=gnu11 $(WARN) $(CPPFLAGS) $(CFLAGS) $(SAN) -o $@ $< $(LIB) $(LIBS)
 
 # Without cgo, so that the linker is Go's own. The cache makes the first program pay for all.
 GO_SRC       := tests/programs/go
@@ -138,6 +142,7 @@ unit: $(UNIT_BINS) ## build and run the unit tests alone (no root)
 	$(Q)tests/run --unit --build $(BUILD)
 
 tests: all $(UNIT_BINS) $(PROGRAM_BINS) $(DROPPER) $(SAMPLE) $(CONSUMERS) $(FUZZ_BINS) ## build the program, the tests and their targets
+tests: all $(UNIT_BINS) $(PROGRAM_BINS) $(DROPPER) $(PROFILES) $(FUZZ_BINS) ## build the program, the tests and their targets
 
 # The second make finds the tools that the first has installed.
 check: ## install what is missing, build, run every test (root)

@@ -10,9 +10,20 @@
 #include <string.h>
 
 static const struct sink *const sinks[] = {
-	/* clang-format off: one a line */
-	&sink_tree,	 &sink_flat, &sink_folded, &sink_json,	 &sink_speedscope, &sink_pprof,
-	&sink_callgrind, &sink_csv,  &sink_sqlite, &sink_chrome, &sink_perfetto,   &sink_firefox,
+	/* clang-format off */
+	&sink_tree,
+	&sink_flat,
+	&sink_folded,
+	&sink_json,
+	&sink_speedscope,
+	&sink_pprof,
+	&sink_callgrind,
+	&sink_csv,
+	&sink_sqlite,
+	&sink_chrome,
+	&sink_perfetto,
+	&sink_firefox,
+	&sink_html,
 	/* clang-format on */
 };
 

@@ -47,10 +47,10 @@ void json_key(struct json *j, const char *key)
 }
 
 /* Escapes what JSON demands, and the other control characters too: someone will cat the file on a
- * terminal. */
-static bool needs_escape(uint32_t code)
+ * terminal. In a page, without '<' nothing can end or comment out the element around the text. */
+static bool needs_escape(const struct json *j, uint32_t code)
 {
-	return code == '"' || code == '\\' || utf8_is_control(code);
+	return code == '"' || code == '\\' || (j->in_page && code == '<') || utf8_is_control(code);
 }
 
 static void put_escaped(struct json *j, uint32_t code)
@@ -83,7 +83,7 @@ void json_string(struct json *j, const char *s)
 		uint32_t code = 0;
 		size_t len = utf8_decode(s, &code);
 
-		if (len && !needs_escape(code)) {
+		if (len && !needs_escape(j, code)) {
 			s += len;
 			continue;
 		}

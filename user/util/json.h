@@ -13,7 +13,8 @@
 
 struct json {
 	FILE *out;
-	bool comma; /* a value precedes on this level */
+	bool comma;   /* a value precedes on this level */
+	bool in_page; /* it stands in an HTML page: no string may look like markup */
 };
 
 #define JSON_INIT(stream) ((struct json){.out = (stream)})

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Made-up profiles for the tests of -f html, in any format, so that what a page shows can be
+ *compared with the JSON of the same profile.
+ *
+ *	profiles small|hostile|empty|deep FORMAT
+ *	profiles large FORMAT PATHS CALLS
+ */
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calls/profile.h"
+#include "calls/timeline.h"
+#include "sink/sink.h"
+
+#define DEEP 20000 /* levels */
+
+/* A profile in the making; arrays are as large as they will get. */
+struct maker {
+	struct profile p;
+	size_t functions_max, nodes_max, calls_max, buckets_max;
+	struct timeline_call *calls;
+	uint32_t *call_threads;
+	size_t calls_cnt;
+	uint64_t random;
+};
+
+static void *array(size_t cnt, size_t size)
+{
+	void *p = calloc(cnt + 1, size);
+
+	if (!p) {
+		fprintf(stderr, "profiles: %s\n", strerror(ENOMEM));
+		exit(1);
+	}
+	return p;
+}
+
+static void maker_init(struct maker *m, size_t functions, size_t threads, size_t nodes,
+		       size_t calls)
+{
+	*m = (struct maker){.random = 88172645463325252ull};
+	m->p.functions = array(functions, sizeof(*m->p.functions));
+	m->p.threads = array(threads, sizeof(*m->p.threads));
+	m->p.nodes = array(nodes + 1, sizeof(*m->p.nodes));
+	m->p.nodes_cnt = 1;
+	m->p.buckets = array(functions * 8, sizeof(*m->p.buckets));
+	m->calls = array(calls, sizeof(*m->calls));
+	m->call_threads = array(calls, sizeof(*m->call_threads));
+	m->p.start_time = 1700000000.25;
+	m->p.duration_ns = 2000000000;
+}
+
+/* xorshift64, George Marsaglia, "Xorshift RNGs": the same profile in each run. */
+static uint64_t maker_random(struct maker *m, uint64_t below)
+{
+	m->random ^= m->random << 13;
+	m->random ^= m->random >> 7;
+	m->random ^= m->random << 17;
+	return m->random % below;
+}
+
+static uint32_t add_function(struct maker *m, const char *name, const char *module)
+{
+	m->p.functions[m->p.functions_cnt] =
+		(struct profile_function){.name = name, .symbol = name, .module = module};
+	m->p.probes.functions++;
+	return m->p.functions_cnt++;
+}
+
+/* Eight buckets above `first`, the calls most in the middle. */
+static void add_buckets(struct maker *m, uint32_t function, uint32_t first)
+{
+	static const uint64_t calls[] = {1, 5, 40, 90, 60, 20, 4, 1};
+
+	for (uint32_t i = 0; i < 8; i++)
+		m->p.buckets[m->p.buckets_cnt++] =
+			(struct profile_bucket){function, first + i, calls[i]};
+}
+
+static uint32_t add_thread(struct maker *m, const char *comm, pid_t tid)
+{
+	struct profile_thread *t = &m->p.threads[m->p.threads_cnt];
+
+	*t = (struct profile_thread){.pid = 100, .tid = tid, .start_ns = 1};
+	snprintf(t->comm, sizeof(t->comm), "%s", comm);
+	return m->p.threads_cnt++;
+}
+
+/* Times of its own only: maker_finish() adds those of callees. */
+static uint32_t add_node(struct maker *m, uint32_t thread, uint32_t parent, uint32_t function,
+			 uint64_t calls, uint64_t self_ns, uint64_t off_self_ns)
+{
+	m->p.nodes[m->p.nodes_cnt] = (struct profile_node){
+		.parent = parent,
+		.function = function,
+		.thread = thread,
+		.stats = {.calls = calls,
+			  .self_ns = self_ns,
+			  .off_self_ns = off_self_ns,
+			  .raw_self_ns = self_ns,
+			  .min_ns = self_ns / calls,
+			  .max_ns = self_ns},
+	};
+	m->p.accounting.entered += calls;
+	m->p.accounting.returned += calls;
+	return m->p.nodes_cnt++;
+}
+
+static void add_call(struct maker *m, uint32_t node, uint64_t enter_ns, uint64_t leave_ns)
+{
+	m->call_threads[m->calls_cnt] = m->p.nodes[node].thread;
+	m->calls[m->calls_cnt++] =
+		(struct timeline_call){node, enter_ns, leave_ns, (leave_ns - enter_ns) / 4};
+}
+
+/* Callees follow their callers in the array. */
+static int maker_finish(struct maker *m)
+{
+	int err;
+
+	for (size_t i = m->p.nodes_cnt; --i;) {
+		struct call_stats *s = &m->p.nodes[i].stats;
+		struct call_stats *caller = &m->p.nodes[m->p.nodes[i].parent].stats;
+
+		s->total_ns += s->self_ns;
+		s->raw_total_ns += s->raw_self_ns;
+		s->off_ns += s->off_self_ns;
+		caller->total_ns += s->total_ns;
+		caller->raw_total_ns += s->raw_total_ns;
+		caller->off_ns += s->off_ns;
+	}
+	m->p.nodes[0] = (struct profile_node){0};
+	err = profile__link(&m->p);
+	return err ? err : profile__summarize(&m->p);
+}
+
+static void make_small(struct maker *m)
+{
+	uint32_t work, idle, leaf, main_, t, u, a, b, c;
+
+	maker_init(m, 8, 2, 16, 8);
+	main_ = add_function(m, "main", "/usr/bin/prog");
+	work = add_function(m, "work", "/usr/bin/prog");
+	idle = add_function(m, "idle", "/usr/lib/libidle.so.1");
+	leaf = add_function(m, "leaf(int)", "/usr/lib/libleaf.so.2");
+	m->p.functions[leaf].symbol = "_Z4leafi";
+	m->p.functions[work].file = "prog.c";
+	m->p.functions[work].line = 12;
+	add_buckets(m, work, 100);
+	add_buckets(m, leaf, 60);
+	t = add_thread(m, "prog", 100);
+	u = add_thread(m, "prog", 101);
+	a = add_node(m, t, 0, main_, 1, 1000000, 0);
+	b = add_node(m, t, a, work, 300, 6000000, 1000000);
+	c = add_node(m, t, b, leaf, 40000, 2500000, 0);
+	add_node(m, t, a, idle, 2, 5000000, 4900000);
+	add_node(m, u, add_node(m, u, 0, work, 100, 3000000, 500000), leaf, 20000, 1200000, 0);
+	add_call(m, a, 0, 14500000);
+	add_call(m, b, 1000000, 5000000);
+	add_call(m, c, 2000000, 2500000);
+	add_call(m, c, 3000000, 3250000);
+	add_call(m, b, 6000000, 10000000);
+	add_call(m, 5, 500000, 4700000);
+	m->p.duration_ns = 15000000;
+	m->p.accounting.probe_ns = 1000000;
+	m->p.accounting.cpu_ns = 11000000;
+	m->p.max_overhead = 5;
+	m->p.drops = array(1, sizeof(*m->p.drops));
+	m->p.drops[m->p.drops_cnt++] =
+		(struct profile_drop){leaf, 7000000, 123456.5, 7.25, 100, "over the budget"};
+}
+
+/* Names made to become markup, to end the data, to reorder what is around them, or to disappear. */
+static void make_hostile(struct maker *m)
+{
+	static const char *const names[] = {
+		"</script><script>document.title='owned'</script>",
+		"<img src=x onerror=\"document.title='owned'\">",
+		"<!--<script>",
+		"]]>&lt;b&gt;\"'`${document.title='owned'}\\",
+		"\x1b[2Jline\nbreak\rback\t",
+		"\u202eabc\u2066\u2028",
+		"\xff\xfe\xc3(",
+		"__proto__",
+		"constructor",
+		"",
+		"gr\u00fc\u00dfe \u05e9\u05dc\u05d5\u05dd \u4f60\u597d",
+	};
+	static const size_t cnt = sizeof(names) / sizeof(names[0]);
+	static char *const command[] = {"</script><b>", "\u202e", NULL};
+	static char longest[20000];
+	uint32_t t, parent = 0;
+
+	maker_init(m, cnt + 1, 1, cnt + 1, 0);
+	memset(longest, 'W', sizeof(longest) - 1);
+	t = add_thread(m, "</script><i>", 100);
+	for (size_t i = 0; i <= cnt; i++) {
+		uint32_t f = add_function(m, i < cnt ? names[i] : longest, names[i % cnt]);
+
+		m->p.functions[f].file = names[i % cnt];
+		m->p.functions[f].symbol = names[(i + 1) % cnt];
+		parent = add_node(m, t, parent, f, 1 + i, 1000 * (i + 1), 0);
+	}
+	m->p.target.command = command;
+}
+
+static void make_deep(struct maker *m)
+{
+	uint32_t f, t, parent = 0;
+
+	maker_init(m, 1, 1, DEEP, 0);
+	f = add_function(m, "deep", "/usr/bin/prog");
+	t = add_thread(m, "prog", 100);
+	for (size_t i = 0; i < DEEP; i++)
+		parent = add_node(m, t, parent, f, 1, 100, 0);
+}
+
+static char *numbered(const char *format, size_t number)
+{
+	char *name;
+
+	if (asprintf(&name, format, number) < 0)
+		exit(1);
+	return name;
+}
+
+#define LEVELS 8 /* that calls are nested */
+
+/* A random path of a thread that is just so deep, with its callers, outermost first. */
+static void random_chain(struct maker *m, uint32_t thread, uint32_t chain[LEVELS])
+{
+	uint32_t node, up, depth;
+
+	do {
+		node = 1 + maker_random(m, m->p.nodes_cnt - 1);
+		for (up = node, depth = 0; up; up = m->p.nodes[up].parent)
+			depth++;
+	} while (depth < LEVELS || m->p.nodes[node].thread != thread);
+	for (; depth; depth--, node = m->p.nodes[node].parent)
+		if (depth <= LEVELS)
+			chain[depth - 1] = node;
+}
+
+/* Groups of nested calls that follow one another. */
+static void add_calls(struct maker *m, uint32_t thread, size_t cnt)
+{
+	uint64_t each = m->p.duration_ns / (cnt / LEVELS + 1);
+	uint32_t chain[LEVELS];
+
+	for (size_t i = 0; i < cnt; i++) {
+		uint32_t level = i % LEVELS;
+		uint64_t at = i / LEVELS * each;
+
+		if (!level)
+			random_chain(m, thread, chain);
+		add_call(m, chain[level], at + level * each / 20, at + each - level * each / 15);
+	}
+}
+
+static void make_large(struct maker *m, size_t paths, size_t calls)
+{
+	enum { FUNCTIONS = 2000, THREADS = 4, OBJECTS = 12 };
+	char *objects[OBJECTS];
+	uint32_t i;
+
+	maker_init(m, FUNCTIONS, THREADS, paths, calls);
+	for (i = 0; i < OBJECTS; i++)
+		objects[i] = numbered("/usr/lib/x86_64-linux-gnu/libobject%zu.so.6", i);
+	for (i = 0; i < FUNCTIONS; i++) {
+		add_function(m, numbered("namespace::Class::function_%zu", i),
+			     objects[i * OBJECTS / FUNCTIONS]);
+		add_buckets(m, i, 40 + i % 160);
+	}
+	for (i = 0; i < THREADS; i++)
+		add_thread(m, numbered("worker-%zu", i), 100 + i);
+	for (i = 0; i < paths; i++) {
+		uint32_t thread = i % THREADS, parent = 0;
+		uint64_t self_ns = 1000 + maker_random(m, 1000000);
+
+		/* Roots are few; a path of the same thread is a multiple of THREADS back. */
+		if (i >= THREADS) {
+			uint32_t older = i / THREADS;
+
+			parent = 1 + thread + THREADS * (older - 1 - maker_random(m, older) / 2);
+		}
+		add_node(m, thread, parent, maker_random(m, FUNCTIONS), 1 + maker_random(m, 1000),
+			 self_ns, maker_random(m, self_ns));
+	}
+	for (i = 0; i < THREADS; i++)
+		add_calls(m, i, calls / THREADS);
+}
+
+int main(int argc, char **argv)
+{
+	const struct sink *sink = argc > 2 ? sink__find(argv[2]) : NULL;
+	const struct sink_options opts = {.color = false};
+	struct timeline_array timeline;
+	struct maker m;
+	int err;
+
+	if (!sink)
+		goto usage;
+	if (!strcmp(argv[1], "small"))
+		make_small(&m);
+	else if (!strcmp(argv[1], "hostile"))
+		make_hostile(&m);
+	else if (!strcmp(argv[1], "deep"))
+		make_deep(&m);
+	else if (!strcmp(argv[1], "empty"))
+		maker_init(&m, 0, 0, 0, 0);
+	else if (!strcmp(argv[1], "large") && argc == 5)
+		make_large(&m, strtoull(argv[3], NULL, 10), strtoull(argv[4], NULL, 10));
+	else
+		goto usage;
+	err = maker_finish(&m);
+	if (m.calls_cnt) {
+		timeline_array__init(&timeline, m.calls, m.call_threads, m.calls_cnt);
+		m.p.timeline = &timeline.base;
+	}
+	if (!err)
+		err = sink->write(&m.p, &opts, stdout);
+	if (err)
+		fprintf(stderr, "profiles: %s\n", strerror(-err));
+	return err ? 1 : 0;
+usage:
+	fprintf(stderr, "profiles: small|hostile|empty|deep|large FORMAT [PATHS CALLS]\n");
+	return 2;
+}

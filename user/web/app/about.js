@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What was profiled, where its calls went, and what the measuring has cost.
+
+import { count, duration, percent } from "./format.js";
+
+export class About {
+	help = "";
+
+	constructor(host, app) {
+		const { profile } = app.store;
+
+		this.box = document.createElement("div");
+		this.box.className = "about";
+		this.box.tabIndex = 0;
+		host.append(this.box);
+		this.#table("Run", this.#run(profile));
+		this.#table("Calls", this.#calls(profile));
+		this.#table("What the probes cost", this.#cost(profile));
+		this.#drops(profile.drops);
+	}
+
+	#title(text) {
+		const title = document.createElement("h2");
+
+		title.textContent = text;
+		this.box.append(title);
+	}
+
+	#table(title, rows) {
+		const list = document.createElement("dl");
+
+		this.#title(title);
+		for (const [name, text, exact] of rows.filter(Boolean)) {
+			const term = document.createElement("dt"), value = document.createElement("dd");
+
+			term.textContent = name;
+			value.textContent = text;
+			value.title = exact ?? "";
+			list.append(term, value);
+		}
+		this.box.append(list);
+	}
+
+	#run(p) {
+		const { command, exec, pids } = p.target;
+
+		return [
+			command.length && ["Command", command.join(" ")],
+			exec && ["Executable", exec],
+			pids.length && ["Processes", pids.join(", ")],
+			["Begun", new Date(p.startTime * 1000).toISOString().replace("T", " ").slice(0, 19) + " UTC"],
+			["Lasted", duration(p.duration), `${count(p.duration)} ns`],
+			["Threads", count(p.threads.length)],
+			["Call paths", count(p.paths.depth.length)],
+			["Functions", `${count(p.functions.length)} called of ${count(p.probed)} probed` +
+				(p.skipped ? `, ${count(p.skipped)} not probed (proftrace -l tells why)` : "")],
+			["Written by", `proftrace ${p.version}`],
+		];
+	}
+
+	#calls(p) {
+		const a = p.accounting;
+
+		return [
+			["Entered", count(a.entered)],
+			["Returned", count(a.returned)],
+			["Unwound", `${count(a.unwound)} ended without a seen return`],
+			["Open", `${count(a.open)} still running at the end`],
+			["Lost", `${count(a.lost)}${a.lost ? " not recorded, as a table was full: counts and " +
+				"times are too low" : ""}`],
+			["Dropped", `${count(a.dropped)}${a.dropped ? " seen and not recorded, for the budget" : ""}`],
+			a.deep && ["Too deep", `${count(a.deep)} whose return the kernel could not report`],
+			a.undistributed && ["Undistributed", `${count(a.undistributed)} not in the distributions`],
+			p.timeline && ["Single calls", `${count(p.timeline.calls)}, ${count(p.timeline.lost)} lost`],
+		];
+	}
+
+	#cost(p) {
+		const a = p.accounting;
+
+		return [
+			["Probes", `${duration(a.probe_ns)} of CPU time, ${p.raw ? "left in all times"
+				: "taken out of all times"}`, `${count(a.probe_ns)} ns`],
+			a.own_ns > 0 && ["Target", `${duration(a.own_ns)} of CPU time of its own`,
+				`${count(a.own_ns)} ns`],
+			a.own_ns > 0 && ["Overhead", percent(a.probe_ns, a.own_ns)],
+			["Budget", p.maxOverhead ? percent(p.maxOverhead, 100) : "none"],
+		];
+	}
+
+	#drops(drops) {
+		if (!drops.length)
+			return;
+		const table = document.createElement("table"), head = table.createTHead().insertRow();
+
+		this.#title("Functions dropped to keep to the budget; exact until then");
+		for (const title of ["After", "Calls/s", "Cost", "Kept", "Function", "Reason"]) {
+			const cell = document.createElement("th");
+
+			cell.scope = "col";
+			cell.textContent = title;
+			head.append(cell);
+		}
+		const body = table.createTBody();
+
+		for (const d of drops) {
+			const row = body.insertRow();
+
+			for (const text of [duration(d.at), count(d.rate ?? 0), percent(d.cost ?? 0, 100),
+				d.sampled ? `1 in ${count(d.sampled)}` : "none", d.name, d.reason])
+				row.insertCell().textContent = text;
+		}
+		this.box.append(table);
+	}
+
+	update() {}
+
+	recolor() {}
+
+	escape() {
+		return false;
+	}
+}

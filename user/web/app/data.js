@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The only module that knows where a profile comes from and what it looks like on its way. A page
+// has it as JSON in an element; a server can send the same document.
+
+import { base } from "./format.js";
+
+const SCHEMA = 1;
+const FIGURES = { calls: "calls", total: "total", self: "self", off: "off", off_self: "offSelf",
+	error: "error", self_error: "selfError" };
+// Controls, and characters that reorder or break lines: what names must not do to what is around
+// them.
+// eslint-disable-next-line no-control-regex
+const UNSAFE = /[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
+export function readEmbedded() {
+	return decode(JSON.parse(document.getElementById("profile").textContent));
+}
+
+// A stranger's text with what cannot be seen made visible.
+function visible(text) {
+	return text.replace(UNSAFE, (c) => {
+		const code = c.charCodeAt(0).toString(16);
+
+		return code.length > 2 ? `\\u${code.padStart(4, "0")}` : `\\x${code.padStart(2, "0")}`;
+	});
+}
+
+// Columns in which 0 stands for the value before.
+function repeated(column) {
+	let before = "";
+
+	return column.map((value) => (before = value === 0 ? before : visible(value)));
+}
+
+function decodeFunctions(doc) {
+	const modules = repeated(doc.module), files = repeated(doc.file);
+	const objects = [], numbers = new Map();
+
+	for (const path of modules) {
+		if (numbers.has(path))
+			continue;
+		numbers.set(path, objects.length);
+		objects.push({ path, name: base(path) || "[unknown]" });
+	}
+	const functions = doc.name.map((name, i) => ({
+		id: i,
+		name: visible(name) || "[unknown]",
+		symbol: doc.symbol[i] === null ? null : visible(doc.symbol[i]),
+		object: numbers.get(modules[i]),
+		file: files[i],
+		line: doc.line[i],
+		sampled: doc.sampled[i],
+		min: doc.min[i],
+		max: doc.max[i],
+		p50: doc.p50[i],
+		p90: doc.p90[i],
+		p99: doc.p99[i],
+		histogram: doc.histogram[i],
+	}));
+	for (const [theirs, ours] of Object.entries(FIGURES))
+		functions.forEach((f, i) => { f[ours] = doc[theirs][i]; });
+	for (const f of functions) {
+		f.cpu = Math.max(0, f.total - f.off);
+		f.cpuSelf = Math.max(0, f.self - f.offSelf);
+		f.searched = `${f.name}\n${f.symbol ?? ""}`.toLowerCase();
+	}
+	return { functions, objects };
+}
+
+function threadName(t) {
+	const comm = visible(t.comm) || "[unknown]";
+
+	if (t.merged > 1)
+		return `${comm} (${t.merged} threads)`;
+	return t.goroutine ? `${comm}-${t.pid}/goroutine_${t.tid}` : `${comm}-${t.pid}/${t.tid}`;
+}
+
+// Paths are in the order of a walk, thread after thread: [first, end) are a thread's.
+function decodeThreads(doc, paths) {
+	const threads = doc.map((t) => ({ name: threadName(t), comm: visible(t.comm) || "[unknown]",
+		pid: t.pid, tid: t.tid, first: 0, end: 0 }));
+	let at = 0;
+
+	threads.forEach((t, i) => {
+		let roots = paths.roots[i];
+
+		t.first = at;
+		while (at < paths.depth.length && (paths.depth[at] > 0 || roots-- > 0))
+			at++;
+		t.end = at;
+	});
+	return threads;
+}
+
+function decodePaths(doc) {
+	const paths = { depth: Int32Array.from(doc.depth), fn: Int32Array.from(doc.function) };
+
+	for (const [theirs, ours] of Object.entries(FIGURES))
+		paths[ours] = Float64Array.from(doc[theirs]);
+	return paths;
+}
+
+// A thread's calls: four numbers each, the first counted from the call before.
+function decodeCalls(flat) {
+	const n = flat.length / 4;
+	const calls = { n, start: new Float64Array(n), length: new Float64Array(n),
+		off: new Float64Array(n), path: new Int32Array(n) };
+	let at = 0;
+
+	for (let i = 0; i < n; i++) {
+		at += flat[4 * i];
+		calls.start[i] = at;
+		calls.length[i] = flat[4 * i + 1];
+		calls.off[i] = flat[4 * i + 2];
+		calls.path[i] = flat[4 * i + 3];
+	}
+	return calls;
+}
+
+export function decode(doc) {
+	if (doc.schema !== SCHEMA)
+		throw new Error(`the data has schema ${doc.schema}, this page reads ${SCHEMA}`);
+	const paths = decodePaths(doc.paths);
+	const timeline = doc.timeline && { lost: doc.timeline.lost, calls: doc.timeline.calls,
+		least: doc.timeline.least, threads: doc.timeline.threads.map(decodeCalls) };
+
+	return {
+		...decodeFunctions(doc.functions),
+		paths,
+		threads: decodeThreads(doc.threads, doc.paths),
+		timeline,
+		version: doc.proftrace,
+		target: { pids: doc.pids, exec: doc.exec && visible(doc.exec),
+			command: doc.command.map(visible) },
+		startTime: doc.start_time,
+		duration: doc.duration,
+		weight: doc.weight,
+		raw: doc.raw,
+		accounting: doc.accounting,
+		maxOverhead: doc.max_overhead,
+		probed: doc.probed,
+		skipped: doc.skipped,
+		drops: doc.drops.map((d) => ({ ...d, name: visible(d.name ?? ""),
+			reason: visible(d.reason ?? "") })),
+	};
+}

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// All functions in one table, with how long their calls took, and beside it all that is known of
+// the chosen one.
+
+import { count, duration, percent } from "./format.js";
+import { Grid, setFigure, setShare } from "./grid.js";
+import { drawLarge, drawSmall, octaves } from "./histogram.js";
+import { setTime } from "./tree_table.js";
+
+const NEIGHBOURS_MAX = 8;
+
+const COLUMNS = [
+	{ id: "name", title: "Function", left: true, ascending: true, width: "minmax(220px, 1fr)" },
+	{ id: "share", title: "Share", hint: "Share of the chosen weight, without callees", width: "80px" },
+	{ id: "calls", title: "Calls", width: "96px" },
+	{ id: "total", title: "Wall", hint: "Wall time from entry to exit; recursion counted once", width: "74px" },
+	{ id: "self", title: "Wall self", hint: "Wall time without traced callees", width: "76px" },
+	{ id: "cpuSelf", title: "CPU self", hint: "Time on a CPU, without traced callees", width: "74px" },
+	{ id: "offSelf", title: "Off self", hint: "Time off the CPU, without traced callees", width: "74px" },
+	{ id: "p50", title: "p50", hint: "Half of the calls took at most this", width: "70px" },
+	{ id: "p90", title: "p90", hint: "90% of the calls took at most this", width: "70px" },
+	{ id: "p99", title: "p99", hint: "99% of the calls took at most this", width: "70px" },
+	{ id: "max", title: "Max", hint: "The longest call", width: "70px" },
+	{ id: "shape", title: "Durations", left: true, width: "116px" },
+];
+
+const OWN = { wall: "self", cpu: "cpuSelf", off: "offSelf", calls: "calls" };
+
+export class Functions {
+	help = "\u2191 \u2193: move \u00b7 headers sort";
+
+	constructor(host, app) {
+		const split = document.createElement("div");
+
+		this.app = app;
+		this.store = app.store;
+		this.functions = app.store.profile.functions;
+		this.objects = app.store.profile.objects;
+		this.sorting = { id: "share", descending: true };
+		this.scale = octaves(this.functions);
+		this.grid = null;
+		COLUMNS.find((c) => c.id === "shape").hint = "How long calls took, from " +
+			`${duration(2 ** (this.scale.first + 2))} to ${duration(2 ** (this.scale.end + 2))}, ` +
+			"each bar half a power of two; sorts by the median";
+		this.#arrange();
+		split.className = "split";
+		host.append(split);
+		this.grid = new Grid(split, { id: "function-grid", label: "Functions", tree: false,
+			columns: COLUMNS, sort: "share", source: this });
+		this.detail = document.createElement("aside");
+		this.detail.tabIndex = 0;
+		this.detail.setAttribute("aria-label", "The chosen function");
+		split.append(this.detail);
+		this.grid.refresh();
+		this.#describe(this.rows[0]);
+	}
+
+	update(changes) {
+		const row = this.rows[this.grid.active];
+
+		if ("scope" in changes)
+			return;
+		this.#arrange();
+		this.grid.refresh(Math.max(0, this.rows.indexOf(row)));
+		this.#describe(this.rows[this.grid.active]);
+	}
+
+	recolor() {
+		this.grid.draw(true);
+	}
+
+	#key(id) {
+		return id === "share" ? OWN[this.store.weight] : id === "shape" ? "p50" : id;
+	}
+
+	#arrange() {
+		const { matches } = this.store, { id, descending } = this.sorting, key = this.#key(id);
+		const sign = descending ? -1 : 1, compare = new Intl.Collator("en").compare;
+		const own = OWN[this.store.weight];
+
+		this.whole = this.functions.reduce((sum, f) => sum + f[own], 0);
+		this.rows = this.functions.filter((f) => !matches || matches[f.id]);
+		this.rows.sort(id === "name" ? (a, b) => sign * compare(a.name, b.name)
+			: (a, b) => sign * (a[key] - b[key]) || a.id - b.id);
+	}
+
+	count() {
+		return this.rows.length;
+	}
+
+	sort(id, descending) {
+		this.sorting = { id, descending };
+		this.#arrange();
+		this.grid.refresh(0);
+		this.grid.setActive(0);
+	}
+
+	fill(cells, index) {
+		const f = this.rows[index], own = f[OWN[this.store.weight]];
+		const { raw } = this.store.profile;
+
+		setShare(cells[1], percent(own, this.whole), this.whole ? own / this.whole : 0);
+		setFigure(cells[2], (f.sampled ? "~" : "") + count(f.calls));
+		setTime(cells[3], f.total, f.error, raw);
+		setTime(cells[4], f.self, f.selfError, raw);
+		setTime(cells[5], f.cpuSelf, f.selfError, raw);
+		setTime(cells[6], f.offSelf, 0, raw);
+		["p50", "p90", "p99", "max"].forEach((id, i) => {
+			const known = id === "max" ? f.max : f.histogram.length;
+
+			setFigure(cells[7 + i], known ? duration(f[id]) : "-", known ? `${count(f[id])} ns` : "");
+		});
+		this.#fillShape(cells[11], f);
+		this.#fillName(cells[0], f);
+	}
+
+	#fillShape(cell, f) {
+		if (!cell.firstChild) {
+			cell.append(document.createElement("canvas"));
+			cell.firstChild.setAttribute("aria-hidden", "true");
+		}
+		cell.firstChild.hidden = !f.histogram.length;
+		if (f.histogram.length)
+			drawSmall(cell.firstChild, f, this.scale, this.app.theme.colors);
+	}
+
+	#fillName(cell, f) {
+		if (!cell.firstChild) {
+			for (const name of ["swatch", "name", "object"]) {
+				const el = document.createElement("span");
+
+				el.className = name;
+				cell.append(el);
+			}
+		}
+		const [swatch, name, object] = cell.children;
+
+		swatch.style.background = this.app.colors.mark(f.id);
+		name.textContent = f.name;
+		object.textContent = this.objects[f.object].name;
+		cell.title = `${f.name}\n${this.objects[f.object].path}`;
+	}
+
+	select(index) {
+		this.#describe(this.rows[index]);
+	}
+
+	// Who calls it, or whom it calls, those with most calls first.
+	#neighbours(f, callers) {
+		const { paths } = this.store.profile, sums = new Map(), open = [];
+
+		for (let i = 0; i < paths.depth.length; i++) {
+			const depth = paths.depth[i], parent = depth ? open[depth - 1] : -1;
+
+			open[depth] = paths.fn[i];
+			const [one, other] = callers ? [paths.fn[i], parent] : [parent, paths.fn[i]];
+
+			if (one === f.id)
+				sums.set(other, (sums.get(other) ?? 0) + paths.calls[i]);
+		}
+		return [...sums].filter(([, calls]) => calls).sort((a, b) => b[1] - a[1]);
+	}
+
+	#describe(f) {
+		const parts = [];
+		const add = (tag, text, className) => {
+			const el = document.createElement(tag);
+
+			el.textContent = text;
+			if (className)
+				el.className = className;
+			parts.push(el);
+			return el;
+		};
+
+		if (!f) {
+			add("p", "No function matches.", "dim");
+			this.detail.replaceChildren(...parts);
+			return;
+		}
+		add("h2", f.name);
+		if (f.symbol)
+			add("p", f.symbol, "dim mono");
+		add("p", this.objects[f.object].path, "dim mono");
+		if (f.file)
+			add("p", f.line ? `${f.file}:${f.line}` : f.file, "dim mono");
+		if (f.sampled)
+			add("p", `Was dropped for the budget: from then on one call in ${count(f.sampled)} was ` +
+				"kept, and scaled.", "dim");
+		if (f.histogram.length) {
+			add("h3", "How long calls took");
+			parts.push(drawLarge(f));
+		}
+		parts.push(this.#facts(f));
+		this.#list(add, parts, "Called by", this.#neighbours(f, true));
+		this.#list(add, parts, "Calls", this.#neighbours(f, false));
+		this.detail.replaceChildren(...parts);
+	}
+
+	#facts(f) {
+		const list = document.createElement("dl");
+		const times = [["Shortest", "min"], ["p50", "p50"], ["p90", "p90"], ["p99", "p99"],
+			["Longest", "max"], ["Wall", "total"], ["Wall self", "self"], ["CPU", "cpu"],
+			["CPU self", "cpuSelf"], ["Off-CPU", "off"], ["Off self", "offSelf"]];
+		const add = (name, text, title = "") => {
+			const term = document.createElement("dt"), value = document.createElement("dd");
+
+			term.textContent = name;
+			value.textContent = text;
+			value.title = title;
+			list.append(term, value);
+		};
+
+		add("Calls", (f.sampled ? "~" : "") + count(f.calls));
+		for (const [name, key] of times)
+			if (f.histogram.length || !["min", "p50", "p90", "p99", "max"].includes(key))
+				add(name, duration(f[key]), `${count(f[key])} ns`);
+		return list;
+	}
+
+	#list(add, parts, title, neighbours) {
+		if (!neighbours.length)
+			return;
+		add("h3", title);
+		const list = document.createElement("ul");
+
+		list.className = "neighbours";
+		for (const [fn, calls] of neighbours.slice(0, NEIGHBOURS_MAX)) {
+			const item = document.createElement("li");
+			const name = document.createElement(fn < 0 ? "span" : "button");
+			const number = document.createElement("span");
+
+			name.className = "name";
+			name.textContent = fn < 0 ? "(outermost)" : this.functions[fn].name;
+			name.title = name.textContent;
+			if (fn >= 0)
+				name.addEventListener("click", () => this.#go(this.functions[fn]));
+			number.textContent = count(calls);
+			item.append(name, number);
+			list.append(item);
+		}
+		parts.push(list);
+		if (neighbours.length > NEIGHBOURS_MAX)
+			add("p", `and ${neighbours.length - NEIGHBOURS_MAX} more`, "dim");
+	}
+
+	// A function that a search hides is described all the same.
+	#go(f) {
+		const index = this.rows.indexOf(f);
+
+		if (index >= 0)
+			this.grid.setActive(index);
+		else
+			this.#describe(f);
+	}
+
+	escape() {
+		return false;
+	}
+}

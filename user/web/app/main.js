@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The page's frame: tabs, what is weighed, threads, search, the line below, and the keys of all.
+
+import { About } from "./about.js";
+import { Colors } from "./colors.js";
+import { readEmbedded } from "./data.js";
+import { Flame } from "./flame.js";
+import { count, duration, percent, WEIGHTS } from "./format.js";
+import { Functions } from "./functions.js";
+import { Store } from "./store.js";
+import { Theme } from "./theme.js";
+import { Timeline } from "./timeline.js";
+import { TreeTable } from "./tree_table.js";
+
+const VIEWS = { flame: Flame, tree: TreeTable, functions: Functions, timeline: Timeline, about: About };
+const SCOPED = ["flame", "tree", "timeline"]; // views that show threads apart
+const SEARCH_DELAY_MS = 80;
+const byId = (id) => document.getElementById(id);
+
+class App {
+	constructor(profile) {
+		this.profile = profile;
+		this.theme = new Theme(byId("theme"));
+		this.colors = new Colors(profile, this.theme);
+		this.store = new Store(profile);
+		this.views = {};
+		this.stale = {}; // by view: what has changed since it was seen
+		this.#describeTarget();
+		this.#listThreads();
+		this.#listen();
+		this.store.onChange((changes) => this.#changed(changes));
+		this.theme.onChange(() => Object.values(this.views).forEach((view) => view.recolor()));
+		document.querySelector(`#weights [value="${this.store.weight}"]`).checked = true;
+		this.open("flame");
+	}
+
+	#describeTarget() {
+		const p = this.profile, { command, exec, pids } = p.target;
+		const name = command.length ? command.join(" ") : exec ??
+			(pids.length ? `pid ${pids.slice(0, 5).join(", ")}` : "a profile");
+		const plural = (n, word) => `${count(n)} ${word}${n === 1 ? "" : "s"}`;
+		const warnings = p.accounting.lost ? [`${plural(p.accounting.lost, "call")} lost`] : [];
+
+		document.title = `${name} \u2013 proftrace`;
+		byId("target").textContent = name;
+		byId("target").title = name;
+		byId("facts").textContent = [duration(p.duration), plural(p.accounting.entered, "call"),
+			plural(p.functions.length, "function"), plural(p.paths.depth.length, "path"),
+			plural(p.threads.length, "thread"), ...warnings].join(" \u00b7 ");
+	}
+
+	#listThreads() {
+		const { threads } = this.profile, select = byId("scope");
+		const add = (value, text) => select.add(new Option(text, value));
+
+		if (threads.length > 1)
+			add("together", `All ${threads.length} threads, by name`);
+		if (threads.length !== 1)
+			add("apart", "All threads, apart");
+		threads.forEach((t, i) => add(String(i), t.name));
+		select.addEventListener("change", () => this.store.set({
+			scope: /^[0-9]+$/.test(select.value) ? Number(select.value) : select.value }));
+		if (threads.length === 1)
+			this.store.scope = 0;
+	}
+
+	#listen() {
+		const query = byId("query");
+		let timer = 0;
+
+		for (const id of Object.keys(VIEWS))
+			byId(`tab-${id}`).addEventListener("click", () => this.open(id));
+		byId("tabs").addEventListener("keydown", (e) => this.#tabKey(e));
+		byId("weights").addEventListener("change", (e) => this.store.set({ weight: e.target.value }));
+		query.addEventListener("input", () => {
+			clearTimeout(timer);
+			timer = setTimeout(() => this.store.set({ query: query.value }), SEARCH_DELAY_MS);
+		});
+		query.addEventListener("keydown", (e) => {
+			if (e.key !== "Enter" && e.key !== "Escape")
+				return;
+			// At once, and with Escape nothing is searched any more.
+			clearTimeout(timer);
+			if (e.key === "Escape")
+				query.value = "";
+			this.store.set({ query: query.value });
+			this.#focusView();
+			e.preventDefault();
+			e.stopPropagation();
+		});
+		document.addEventListener("keydown", (e) => this.#key(e));
+	}
+
+	#key(e) {
+		const typing = e.target instanceof HTMLInputElement && e.target.type === "search";
+
+		if (e.altKey || e.ctrlKey || e.metaKey || typing)
+			return;
+		if (e.key === "/") {
+			byId("query").focus();
+			byId("query").select();
+			e.preventDefault();
+		} else if (e.key === "Escape" && !this.views[this.current].escape() && this.store.query) {
+			byId("query").value = "";
+			this.store.set({ query: "" });
+		}
+	}
+
+	#tabKey(e) {
+		const ids = Object.keys(VIEWS), at = ids.indexOf(this.current);
+		const next = { ArrowRight: (at + 1) % ids.length, ArrowLeft: (at + ids.length - 1) % ids.length,
+			Home: 0, End: ids.length - 1 }[e.key];
+
+		if (next === undefined)
+			return;
+		this.open(ids[next]);
+		byId(`tab-${ids[next]}`).focus();
+		e.preventDefault();
+	}
+
+	#focusView() {
+		byId(`view-${this.current}`).querySelector('[tabindex="0"]')?.focus();
+	}
+
+	// A view is made when it is first seen, and hears of changes while it is.
+	open(id) {
+		this.current = id;
+		for (const other of Object.keys(VIEWS)) {
+			const tab = byId(`tab-${other}`);
+
+			tab.setAttribute("aria-selected", String(other === id));
+			tab.tabIndex = other === id ? 0 : -1;
+			byId(`view-${other}`).hidden = other !== id;
+		}
+		byId("scope").disabled = !SCOPED.includes(id);
+		this.say(null);
+		if (!this.views[id])
+			this.views[id] = new VIEWS[id](byId(`view-${id}`), this);
+		else if (this.stale[id])
+			this.views[id].update(this.stale[id]);
+		delete this.stale[id];
+		byId("keys").textContent = this.views[id].help;
+	}
+
+	#changed(changes) {
+		for (const id of Object.keys(this.views)) {
+			if (id === this.current)
+				this.views[id].update(changes);
+			else
+				this.stale[id] = { ...this.stale[id], ...changes };
+		}
+		this.#tellFound();
+	}
+
+	#tellFound() {
+		const { matches, tree, weight } = this.store;
+
+		if (!matches) {
+			byId("found").textContent = "";
+			return;
+		}
+		byId("found").textContent = `${count(this.store.found())} found, ` +
+			percent(tree.matched(weight, matches), tree.whole(weight));
+		byId("found").title = `Functions that match, and their share of ${WEIGHTS[weight].noun}`;
+	}
+
+	placeOf(f) {
+		const object = this.profile.objects[f.object].name;
+
+		return f.file ? `${object} \u00b7 ${f.file}${f.line ? `:${f.line}` : ""}` : object;
+	}
+
+	// Tells of a row of the tree; -1: of none.
+	tell(tree, i, speak = false) {
+		if (i < 0 || i === undefined) {
+			this.say(null);
+			return;
+		}
+		const f = tree.functionOf(i), { weight } = this.store, { all } = tree.weight(weight);
+		const cpu = tree.weight("cpu"), ns = (n) => [duration(n), `${count(n)} ns`];
+		const facts = [
+			["Share", percent(all[i], tree.whole(weight))],
+			["Wall", ...ns(tree.total[i])],
+			["self", ...ns(tree.self[i])],
+			["CPU", ...ns(cpu.all[i])],
+			["Off-CPU", ...ns(tree.off[i])],
+		];
+
+		if (f)
+			facts.unshift(["Calls", count(tree.calls[i])]);
+		this.say({ name: tree.name(i), where: f ? this.placeOf(f) : "thread", facts }, speak);
+	}
+
+	// The line below: { name, where, facts: [[what, text, exact]] }. What the keyboard has chosen is
+	// spoken, too.
+	say(what, speak = false) {
+		const parts = [];
+		const add = (tag, text, title) => {
+			const el = document.createElement(tag);
+
+			el.textContent = text;
+			el.title = title ?? "";
+			parts.push(el);
+		};
+
+		if (what) {
+			add("b", what.name, what.name);
+			add("em", what.where, what.where);
+			for (const [name, text, exact] of what.facts) {
+				add("small", name);
+				add("data", text, exact);
+			}
+		}
+		byId("status").replaceChildren(...parts);
+		if (speak)
+			byId("spoken").textContent = `${what.name}: ` +
+				what.facts.map(([name, text]) => `${name} ${text}`).join(", ");
+	}
+}
+
+try {
+	new App(readEmbedded());
+} catch (error) {
+	byId("facts").textContent = `This profile cannot be shown: ${error.message}`;
+	throw error;
+}

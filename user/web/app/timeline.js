@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Single calls in time, a track a thread, a row a level of its tree. Calls of a row follow one
+// another, so what is on the screen is found by bisection, as in the flame graph.
+
+import { count, duration, percent } from "./format.js";
+import { Range } from "./range.js";
+import { firstIndex, fitText, Surface } from "./surface.js";
+import { MONO, SANS } from "./theme.js";
+
+const AXIS = 22;
+const ROW = 17;
+const HEAD = 20; // of a track
+const GAP = 8;
+
+export class Timeline {
+	help = "arrows: select \u00b7 Enter: zoom in \u00b7 Esc: zoom out \u00b7 + \u2212 0: zoom \u00b7 Shift+arrows: move \u00b7 Ctrl+wheel: zoom";
+
+	constructor(host, app) {
+		this.app = app;
+		this.store = app.store;
+		this.profile = app.store.profile;
+		this.timeline = this.profile.timeline;
+		this.tracks = [];
+		this.selected = this.pointed = null; // { track, row, k }
+		if (!this.timeline) {
+			const none = document.createElement("p");
+
+			none.className = "empty";
+			none.textContent = "This profile has no single calls: record with --calls to see them in time.";
+			host.append(none);
+			return;
+		}
+		this.#buildBar(host);
+		this.all = this.profile.threads.map((thread, i) => this.#track(thread, i));
+		this.range = new Range(10, () => this.#moved());
+		this.surface = new Surface(host, "Timeline. Arrow keys go from call to call, Enter zooms in, " +
+			"Escape zooms out.", this);
+		this.range.reset(Math.max(this.profile.duration, ...this.all.map((track) => track.end)));
+		this.#choose();
+	}
+
+	#buildBar(host) {
+		const bar = document.createElement("div"), note = document.createElement("span");
+		const { calls, least, lost, threads } = this.timeline;
+		const shown = threads.reduce((n, t) => n + t.n, 0), notes = [];
+
+		notes.push(shown < calls ? `${count(shown)} of ${count(calls)} calls: the longest, from ` +
+			`${duration(least)}` : `${count(calls)} call${calls === 1 ? "" : "s"}`);
+		if (lost)
+			notes.push(`${count(lost)} lost`);
+		notes.push("times as measured, with what the probes cost");
+		note.textContent = notes.join(" \u00b7 ");
+		note.className = "note";
+		this.zoomed = document.createElement("span");
+		this.zoomed.className = "zoomed";
+		this.reset = document.createElement("button");
+		this.reset.type = "button";
+		this.reset.textContent = "Reset zoom";
+		this.reset.addEventListener("click", () => {
+			this.range.all();
+			this.surface.canvas.focus();
+		});
+		bar.className = "viewbar";
+		bar.append(note, this.zoomed, this.reset);
+		host.append(bar);
+	}
+
+	// A track's rows: of each level the numbers of its calls, in order.
+	#track(thread, number) {
+		const calls = this.timeline.threads[number], { depth } = this.profile.paths;
+		const rows = [];
+		let end = 0;
+
+		for (let i = 0; i < calls.n; i++) {
+			const level = depth[calls.path[i]];
+
+			while (rows.length <= level)
+				rows.push([]);
+			rows[level].push(i);
+			end = Math.max(end, calls.start[i] + calls.length[i]);
+		}
+		return { name: thread.name, number, calls, end, y: 0,
+			rows: rows.map((row) => Int32Array.from(row)) };
+	}
+
+	#choose() {
+		const { scope } = this.store;
+		let y = AXIS;
+
+		this.tracks = this.all.filter((track) => track.calls.n &&
+			(typeof scope !== "number" || track.number === scope));
+		for (const track of this.tracks) {
+			track.y = y;
+			y += HEAD + track.rows.length * ROW + GAP;
+		}
+		this.selected = this.pointed = null;
+		this.surface.setContent(y);
+	}
+
+	update(changes) {
+		if (!this.timeline)
+			return;
+		if ("scope" in changes)
+			this.#choose();
+		this.surface.invalidate();
+	}
+
+	recolor() {
+		this.surface?.invalidate();
+	}
+
+	#moved() {
+		const { range } = this;
+
+		if (!this.surface)
+			return;
+		this.zoomed.textContent = range.zoomed ? `${duration(range.length)} of ${duration(range.max)}`
+			: "";
+		this.reset.disabled = !range.zoomed;
+		this.surface.invalidate();
+	}
+
+	draw(ctx, width, height, top) {
+		const { colors } = this.app.theme;
+
+		this.scale = width / this.range.length;
+		ctx.font = `11.5px ${MONO}`;
+		this.cell = ctx.measureText("0").width;
+		this.#drawGrid(ctx, width, height);
+		for (const track of this.tracks) {
+			const y = track.y - top;
+
+			if (y > height || y + HEAD + track.rows.length * ROW < 0)
+				continue;
+			ctx.font = `12px ${SANS}`;
+			ctx.fillStyle = colors.dim;
+			ctx.fillText(track.name, 6, y + HEAD / 2 + 1);
+			ctx.font = `11.5px ${MONO}`;
+			const from = Math.max(0, Math.floor((AXIS - y - HEAD) / ROW));
+			const to = Math.min(track.rows.length, Math.ceil((height - y - HEAD) / ROW));
+
+			for (let level = from; level < to; level++)
+				this.#drawRow(ctx, track, level, y + HEAD + level * ROW, width);
+		}
+		this.#outline(ctx, this.pointed, top, 1);
+		this.#outline(ctx, this.selected, top, 2);
+		this.#drawAxis(ctx, width);
+	}
+
+	// Steps of 1, 2 or 5 times a power of ten, at least 90 pixels wide.
+	#step() {
+		const least = 90 / this.scale, power = 10 ** Math.floor(Math.log10(least));
+
+		return Math.max(1, power * ([1, 2, 5].find((digit) => digit * power >= least) ?? 10));
+	}
+
+	#ticks(draw) {
+		const step = this.#step();
+
+		for (let k = Math.ceil(this.range.lo / step); k * step <= this.range.hi; k++)
+			draw(k * step, (k * step - this.range.lo) * this.scale, step);
+	}
+
+	#drawGrid(ctx, width, height) {
+		ctx.fillStyle = this.app.theme.colors.faint;
+		this.#ticks((_, x) => ctx.fillRect(Math.round(x), 0, 1, height));
+	}
+
+	#drawAxis(ctx, width) {
+		const { colors } = this.app.theme;
+
+		ctx.fillStyle = colors.panel;
+		ctx.fillRect(0, 0, width, AXIS - 2);
+		ctx.fillStyle = colors.line;
+		ctx.fillRect(0, AXIS - 2, width, 1);
+		ctx.font = `11px ${SANS}`;
+		ctx.fillStyle = colors.dim;
+		this.#ticks((ns, x, step) => ctx.fillText(atTime(ns, step), x + 4, AXIS / 2 - 1));
+	}
+
+	#drawRow(ctx, track, level, y, width) {
+		const { calls } = track, row = track.rows[level], { range, scale } = this;
+		const { matches } = this.store, { fn } = this.profile.paths;
+		let k = firstIndex(0, row.length, (i) => calls.start[row[i]] + calls.length[row[i]] > range.lo);
+
+		while (k < row.length && calls.start[row[k]] < range.hi) {
+			const i = row[k], f = fn[calls.path[i]];
+			const left = (calls.start[i] - range.lo) * scale, wide = calls.length[i] * scale;
+
+			ctx.globalAlpha = matches && !matches[f] ? 0.28 : 1;
+			ctx.fillStyle = this.app.colors.function(f);
+			if (wide >= 1) {
+				const begin = Math.max(0, left), stop = Math.min(width, left + wide);
+
+				ctx.fillRect(begin, y, Math.max(0.75, stop - begin - 0.5), ROW - 1);
+				const text = stop - begin > 24 && fitText(ctx, this.profile.functions[f].name,
+					stop - begin - 8, this.cell);
+
+				if (text) {
+					ctx.fillStyle = this.app.theme.colors.text;
+					ctx.fillText(text, begin + 4, y + ROW / 2);
+				}
+				k++;
+				continue;
+			}
+			ctx.fillRect(left, y, 0.75, ROW - 1);
+			const next = range.lo + (left + 1) / scale;
+
+			k = Math.max(k + 1, firstIndex(k + 1, row.length,
+				(m) => calls.start[row[m]] + calls.length[row[m]] >= next));
+		}
+		ctx.globalAlpha = 1;
+	}
+
+	#outline(ctx, at, top, thick) {
+		if (!at)
+			return;
+		const i = at.track.rows[at.row][at.k], { calls } = at.track;
+
+		ctx.strokeStyle = thick > 1 ? this.app.theme.colors.accent : this.app.theme.colors.text;
+		ctx.lineWidth = thick;
+		ctx.strokeRect((calls.start[i] - this.range.lo) * this.scale, this.#yOf(at) - top,
+			Math.max(1, calls.length[i] * this.scale), ROW - 1);
+	}
+
+	#yOf(at) {
+		return at.track.y + HEAD + at.row * ROW;
+	}
+
+	#hit(px, py) {
+		const y = py + this.surface.top, time = this.surface.at(px);
+		const track = this.tracks.find((t) => y >= t.y + HEAD && y < t.y + HEAD + t.rows.length * ROW);
+
+		if (!track || py < AXIS)
+			return null;
+		return this.#find(track, Math.floor((y - track.y - HEAD) / ROW), time);
+	}
+
+	// The call of a row that is open at a time, or null.
+	#find(track, row, time) {
+		const { calls } = track, list = track.rows[row];
+		const k = firstIndex(0, list.length, (i) => calls.start[list[i]] + calls.length[list[i]] > time);
+
+		return k < list.length && calls.start[list[k]] <= time ? { track, row, k } : null;
+	}
+
+	#describe(at) {
+		if (!at)
+			return null;
+		const { calls } = at.track, i = at.track.rows[at.row][at.k], length = calls.length[i];
+		const f = this.profile.functions[this.profile.paths.fn[calls.path[i]]];
+
+		return { name: f.name, where: this.app.placeOf(f), facts: [
+			["Took", duration(length), `${count(length)} ns`],
+			["Off-CPU", `${duration(calls.off[i])} (${percent(calls.off[i], length)})`,
+				`${count(calls.off[i])} ns`],
+			["At", duration(calls.start[i]), `${count(calls.start[i])} ns`],
+			["In", at.track.name],
+		] };
+	}
+
+	hover(px, py) {
+		this.pointed = this.#hit(px, py);
+		this.surface.canvas.style.cursor = this.pointed ? "pointer" : "";
+		this.app.say(this.#describe(this.pointed ?? this.selected));
+		this.surface.invalidate();
+	}
+
+	leave() {
+		this.pointed = null;
+		this.app.say(this.#describe(this.selected));
+		this.surface.invalidate();
+	}
+
+	click(px, py) {
+		const at = this.#hit(px, py), again = at && this.selected && at.track === this.selected.track &&
+			at.row === this.selected.row && at.k === this.selected.k;
+
+		this.selected = at;
+		this.app.say(this.#describe(at));
+		if (again)
+			this.#zoomInto(at);
+		this.surface.invalidate();
+	}
+
+	#zoomInto(at) {
+		const { calls } = at.track, i = at.track.rows[at.row][at.k];
+		const margin = Math.max(this.range.least, calls.length[i] * 0.05);
+
+		this.range.to(calls.start[i] - margin, calls.start[i] + calls.length[i] + margin);
+	}
+
+	#select(at) {
+		if (!at)
+			return;
+		const { calls } = at.track, i = at.track.rows[at.row][at.k];
+
+		this.selected = at;
+		this.range.show(calls.start[i], calls.start[i] + calls.length[i]);
+		this.surface.reveal(this.#yOf(at), ROW, AXIS);
+		this.app.say(this.#describe(at), true);
+		this.surface.invalidate();
+	}
+
+	// Of the row below the selected call's, the first call within it; else the next track's first.
+	#below({ track, row, k }) {
+		const { calls } = track, i = track.rows[row][k];
+		const list = track.rows[row + 1] ?? [];
+		const inner = firstIndex(0, list.length, (m) => calls.start[list[m]] >= calls.start[i]);
+
+		if (inner < list.length && calls.start[list[inner]] < calls.start[i] + calls.length[i])
+			return { track, row: row + 1, k: inner };
+		return this.#firstOf(this.tracks[this.tracks.indexOf(track) + 1]);
+	}
+
+	#above({ track, row, k }) {
+		const i = track.rows[row][k];
+
+		return row ? this.#find(track, row - 1, track.calls.start[i])
+			: this.#firstOf(this.tracks[this.tracks.indexOf(track) - 1]);
+	}
+
+	// A track may have deep calls only, if the others are not shown.
+	#firstOf(track) {
+		const row = track ? track.rows.findIndex((list) => list.length) : -1;
+
+		return row < 0 ? null : { track, row, k: 0 };
+	}
+
+	key(e) {
+		const at = this.selected;
+
+		if (e.key === "Home" || (!at && e.key.startsWith("Arrow"))) {
+			this.#select(this.#firstOf(this.tracks[0]));
+			return true;
+		}
+		if (!at)
+			return false;
+		switch (e.key) {
+		case "ArrowUp":
+			this.#select(this.#above(at));
+			return true;
+		case "ArrowDown":
+			this.#select(this.#below(at));
+			return true;
+		case "ArrowLeft":
+			this.#select(at.k ? { ...at, k: at.k - 1 } : null);
+			return true;
+		case "ArrowRight":
+			this.#select(at.k + 1 < at.track.rows[at.row].length ? { ...at, k: at.k + 1 } : null);
+			return true;
+		case "Enter":
+		case " ":
+			this.#zoomInto(at);
+			return true;
+		default:
+			return false;
+		}
+	}
+
+	escape() {
+		if (!this.timeline || !this.range.zoomed)
+			return false;
+		this.range.all();
+		return true;
+	}
+}
+
+// A moment with as many digits as the step between marks needs.
+function atTime(ns, step) {
+	const [size, unit] = step >= 1e9 ? [1e9, "s"] : step >= 1e6 ? [1e6, "ms"]
+		: step >= 1e3 ? [1e3, "us"] : [1, "ns"];
+
+	return `${count(ns / size)} ${unit}`;
+}
