@@ -21,6 +21,12 @@ apt_packages()
 	test) echo g++ libcmocka-dev python3 perl sqlite3 valgrind xz-utils procps util-linux mount \
 		libdevel-nytprof-perl libllvm14 libclang-rt-14-dev golang-go exiv2 qpdf \
 		protobuf-compiler nodejs $(command -v npm >/dev/null || echo npm) ;;
+		liblzma-dev libzydis-dev libiberty-dev binutils ;;
+	# golang-go builds targets; libdevel-nytprof-perl ships flamegraph.pl; libllvm14 is a large library to plan on;
+	# chromium opens the page of -f html.
+	test) echo g++ libcmocka-dev python3 perl sqlite3 valgrind xz-utils procps util-linux mount \
+		libdevel-nytprof-perl libllvm14 libclang-rt-14-dev golang-go exiv2 qpdf \
+		chromium chromium-driver python3-selenium fonts-dejavu-core ;;
 	fuzz) echo libclang-rt-14-dev ;;
 	demo) echo python3 perl libdevel-nytprof-perl ;;
 	bench) echo g++ python3 perl valgrind bpftrace libllvm14 jsonnet sqlite3 redis-server redis-tools ;;
@@ -38,6 +44,7 @@ dnf_packages()
 	fuzz) echo compiler-rt ;;
 	test) echo gcc-c++ libcmocka-devel python3 perl sqlite valgrind xz procps-ng util-linux \
 		golang exiv2 qpdf protobuf-compiler nodejs npm ;;
+		golang exiv2 qpdf chromium chromedriver python3-selenium ;;
 	demo) echo python3 perl ;;
 	bench) echo gcc-c++ python3 perl valgrind bpftrace sqlite redis ;;
 	survive) echo bash bpftrace boost-devel cppcheck gdb git golang llvm-libs nginx perl python3 \
@@ -52,6 +59,8 @@ pacman_packages()
 	build) echo gcc make clang llvm libbpf bpf libelf zlib xz zydis sqlite binutils ;;
 	fuzz) echo compiler-rt ;;
 	test) echo cmocka python perl sqlite valgrind procps-ng util-linux go exiv2 qpdf protobuf nodejs npm ;;
+	test) echo cmocka python perl sqlite valgrind procps-ng util-linux go exiv2 qpdf \
+		chromium python-selenium ;;
 	demo) echo python perl ;;
 	bench) echo python perl valgrind bpftrace sqlite redis ;;
 	survive) echo bash boost bpftrace cppcheck gdb git go llvm-libs nginx perl python redis rust \

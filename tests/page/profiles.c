@@ -140,7 +140,7 @@ static int maker_finish(struct maker *m)
 
 static void make_small(struct maker *m)
 {
-	uint32_t work, idle, leaf, main_, t, u, a, b, c;
+	uint32_t work, idle, leaf, main_, t, u, a, b, c, d;
 
 	maker_init(m, 8, 2, 16, 8);
 	main_ = add_function(m, "main", "/usr/bin/prog");
@@ -158,13 +158,14 @@ static void make_small(struct maker *m)
 	b = add_node(m, t, a, work, 300, 6000000, 1000000);
 	c = add_node(m, t, b, leaf, 40000, 2500000, 0);
 	add_node(m, t, a, idle, 2, 5000000, 4900000);
-	add_node(m, u, add_node(m, u, 0, work, 100, 3000000, 500000), leaf, 20000, 1200000, 0);
+	d = add_node(m, u, 0, main_, 1, 100000, 0);
+	add_node(m, u, add_node(m, u, d, work, 100, 3000000, 500000), leaf, 20000, 1200000, 0);
 	add_call(m, a, 0, 14500000);
 	add_call(m, b, 1000000, 5000000);
 	add_call(m, c, 2000000, 2500000);
 	add_call(m, c, 3000000, 3250000);
 	add_call(m, b, 6000000, 10000000);
-	add_call(m, 5, 500000, 4700000);
+	add_call(m, d, 500000, 4700000);
 	m->p.duration_ns = 15000000;
 	m->p.accounting.probe_ns = 1000000;
 	m->p.accounting.cpu_ns = 11000000;

@@ -12,15 +12,14 @@ const NEIGHBOURS_MAX = 8;
 const COLUMNS = [
 	{ id: "name", title: "Function", left: true, ascending: true, width: "minmax(220px, 1fr)" },
 	{ id: "share", title: "Share", hint: "Share of the chosen weight, without callees", width: "80px" },
-	{ id: "calls", title: "Calls", width: "96px" },
+	{ id: "calls", title: "Calls", width: "88px" },
 	{ id: "total", title: "Wall", hint: "Wall time from entry to exit; recursion counted once", width: "74px" },
 	{ id: "self", title: "Wall self", hint: "Wall time without traced callees", width: "76px" },
 	{ id: "cpuSelf", title: "CPU self", hint: "Time on a CPU, without traced callees", width: "74px" },
-	{ id: "offSelf", title: "Off self", hint: "Time off the CPU, without traced callees", width: "74px" },
-	{ id: "p50", title: "p50", hint: "Half of the calls took at most this", width: "70px" },
-	{ id: "p90", title: "p90", hint: "90% of the calls took at most this", width: "70px" },
-	{ id: "p99", title: "p99", hint: "99% of the calls took at most this", width: "70px" },
-	{ id: "max", title: "Max", hint: "The longest call", width: "70px" },
+	{ id: "p50", title: "p50", hint: "Half of the calls took at most this", width: "68px" },
+	{ id: "p90", title: "p90", hint: "90% of the calls took at most this", width: "68px" },
+	{ id: "p99", title: "p99", hint: "99% of the calls took at most this", width: "68px" },
+	{ id: "max", title: "Max", hint: "The longest call", width: "68px" },
 	{ id: "shape", title: "Durations", left: true, width: "116px" },
 ];
 
@@ -104,13 +103,12 @@ export class Functions {
 		setTime(cells[3], f.total, f.error, raw);
 		setTime(cells[4], f.self, f.selfError, raw);
 		setTime(cells[5], f.cpuSelf, f.selfError, raw);
-		setTime(cells[6], f.offSelf, 0, raw);
 		["p50", "p90", "p99", "max"].forEach((id, i) => {
 			const known = id === "max" ? f.max : f.histogram.length;
 
-			setFigure(cells[7 + i], known ? duration(f[id]) : "-", known ? `${count(f[id])} ns` : "");
+			setFigure(cells[6 + i], known ? duration(f[id]) : "-", known ? `${count(f[id])} ns` : "");
 		});
-		this.#fillShape(cells[11], f);
+		this.#fillShape(cells[10], f);
 		this.#fillName(cells[0], f);
 	}
 

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Chromium without a screen, for pages in files. What a page logs and requests is kept."""
+
+import json
+import shutil
+
+from selenium import webdriver
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+
+from harness import poll
+
+# As root it has no sandbox of its own; what moves would have to be waited for.
+ARGUMENTS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+             "--window-size=1440,900", "--force-prefers-reduced-motion", "--no-first-run",
+             "--disable-background-networking", "--force-device-scale-factor=1")
+
+
+class Browser:
+    def __init__(self):
+        options = webdriver.ChromeOptions()
+        for argument in ARGUMENTS:
+            options.add_argument(argument)
+        options.binary_location = shutil.which("chromium") or shutil.which("chromium-browser")
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+        self.driver = webdriver.Chrome(service=Service(shutil.which("chromedriver")),
+                                       options=options)
+
+    def quit(self):
+        self.driver.quit()
+
+    def open(self, path, dark=False):
+        """With `dark` the system asks for dark pages."""
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        motion = {"name": "prefers-reduced-motion", "value": "reduce"}
+        self.logs(), self.requests()
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme, motion]})
+        self.driver.get(f"file://{path}")
+
+    def logs(self):
+        """What the console has shown since the last call: nothing, if all is well."""
+        return [entry["message"] for entry in self.driver.get_log("browser")]
+
+    def requests(self):
+        """The addresses that were asked for since the last call."""
+        messages = (json.loads(entry["message"])["message"]
+                    for entry in self.driver.get_log("performance"))
+        return [message["params"]["request"]["url"] for message in messages
+                if message["method"] == "Network.requestWillBeSent"]
+
+    def one(self, selector):
+        return self.driver.find_element(By.CSS_SELECTOR, selector)
+
+    def texts(self, selector):
+        return self.run("return [...document.querySelectorAll(arguments[0])]"
+                        ".filter((e) => e.checkVisibility()).map((e) => e.textContent)", selector)
+
+    def click(self, selector):
+        self.one(selector).click()
+
+    def press(self, *keys):
+        """Keys for what has the focus."""
+        chain = ActionChains(self.driver)
+        for key in keys:
+            chain.send_keys(getattr(Keys, key, key))
+        chain.perform()
+
+    def click_at(self, selector, x, y):
+        """x is a share of the element's width, y is in pixels from its top."""
+        element = self.one(selector)
+        size = element.size
+        ActionChains(self.driver).move_to_element_with_offset(
+            element, int((x - 0.5) * size["width"]), int(y - size["height"] / 2)).click().perform()
+
+    def hover_at(self, selector, x, y):
+        element = self.one(selector)
+        size = element.size
+        ActionChains(self.driver).move_to_element_with_offset(
+            element, int((x - 0.5) * size["width"]), int(y - size["height"] / 2)).perform()
+
+    def run(self, script, *args):
+        return self.driver.execute_script(script, *args)
+
+    def run_async(self, script, *args):
+        """The last argument of the script is what it calls with its result."""
+        return self.driver.execute_async_script(script, *args)
+
+    def wait(self, condition):
+        """For what follows in the page's own time. Returns the condition's last value."""
+        return poll(condition, timeout=20)

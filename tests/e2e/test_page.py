@@ -1,0 +1,556 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The page of -f html, opened and used in a real browser. Its numbers are those of the JSON of the
+same profile."""
+
+import json
+import os
+import re
+import subprocess
+
+import harness
+from browser import Browser
+from harness import BUILD, program
+
+PROFILES = os.path.join(BUILD, "profiles")
+FIGURES = {"calls": "calls", "total": "total_ns", "self": "self_ns", "off": "off_ns",
+           "off_self": "off_self_ns", "error": "error_ns", "self_error": "self_error_ns"}
+SIZE_MAX = 2_000_000
+CALLS_MAX = 500_000
+
+
+def percent(part, whole):
+    value = 100 * part / whole if whole else 0
+    return "<0.1%" if 0 < value < 0.05 else f"{value:.1f}%"
+
+
+def exact(ns):
+    return f"{ns:,} ns"
+
+
+def number(text):
+    return int(re.sub(r"[^0-9]", "", text))
+
+
+def weights(node):
+    """By weight what a node weighs with all below it."""
+    return {"wall": node["total_ns"], "cpu": node["cpu_ns"], "off": node["off_ns"],
+            "calls": node["calls"] + sum(weights(child)["calls"] for child in node["children"])}
+
+
+class Case(harness.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.browser = Browser()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.browser.quit()
+
+    def made(self, *kind):
+        """The page of a made-up profile, as a file and its data, and its JSON."""
+        path = self.path(f"{kind[0]}.html")
+        with open(path, "wb") as file:
+            subprocess.run([PROFILES, kind[0], "html", *kind[1:]], stdout=file, check=True)
+        done = subprocess.run([PROFILES, kind[0], "json", *kind[1:]], stdout=subprocess.PIPE,
+                              check=True)
+        with open(path, encoding="utf-8") as file:
+            data = re.search(r'<script type="application/json" id="profile">\n(.*?)\n?</script>',
+                             file.read(), re.S)[1]
+        return path, json.loads(data), json.loads(done.stdout)
+
+    def open(self, *kind, view="flame", dark=False):
+        path, _, document = self.made(*kind)
+        self.browser.open(path, dark)
+        self.show(view)
+        return document
+
+    def show(self, view):
+        self.browser.click(f"#tab-{view}")
+
+    def tearDown(self):
+        noise, requests = self.browser.logs(), self.browser.requests()
+        super().tearDown()
+        self.assertEqual(noise, [], "the page has complained")
+        self.assertEqual([url for url in requests if not url.startswith(("file:", "data:"))], [])
+
+    def wait_for(self, expected, get):
+        """Until `get()` gives it."""
+        self.browser.wait(lambda: get() == expected)
+        self.assertEqual(get(), expected)
+
+    def rows(self, grid):
+        """What a table shows, top to bottom: each row's cells as [text, title], and its level."""
+        return self.browser.run("""
+            return [...document.querySelectorAll(`#${arguments[0]} .rows .row:not([hidden])`)]
+                .sort((a, b) => a.ariaRowIndex - b.ariaRowIndex)
+                .map((row) => ({
+                    level: Number(row.getAttribute("aria-level")),
+                    name: row.querySelector(".name").textContent,
+                    cells: [...row.children].map((cell) => [cell.textContent, cell.title]),
+                }))""", grid)
+
+    def names(self, grid):
+        return [row["name"] for row in self.rows(grid)]
+
+    def status(self):
+        """The line below: {what: [text, exact]}, and "name"."""
+        return self.browser.run("""
+            const facts = { name: document.querySelector("#status b")?.textContent };
+
+            for (const what of document.querySelectorAll("#status small"))
+                facts[what.textContent] = [what.nextSibling.textContent, what.nextSibling.title];
+            return facts""")
+
+    def text(self, selector):
+        return self.browser.run("return document.querySelector(arguments[0]).textContent", selector)
+
+
+class Data(Case):
+    """What the page is given."""
+
+    def check_paths(self, data, document):
+        paths, functions = data["paths"], document["functions"]
+        expected = [node | {"depth": depth - 1} for node, _, depth in harness.nodes_of(document)]
+        self.assertEqual(paths["depth"], [node["depth"] for node in expected])
+        self.assertEqual(paths["function"], [node["function"] for node in expected])
+        for theirs, ours in FIGURES.items():
+            self.assertEqual(paths[theirs], [node[ours] for node in expected], theirs)
+            self.assertEqual(data["functions"][theirs], [f.get(ours, 0) for f in functions], theirs)
+        self.assertEqual(paths["roots"], [len(t["calls"]) for t in document["threads"]])
+
+    def test_columns_are_the_json(self):
+        for kind in (("small",), ("hostile",), ("deep",), ("empty",), ("large", "10000", "0")):
+            _, data, document = self.made(*kind)
+            functions, theirs = document["functions"], data["functions"]
+            self.check_paths(data, document)
+            for key in ("p50", "p90", "p99", "min", "max"):
+                self.assertEqual(theirs[key], [f[f"{key}_ns"] for f in functions])
+            self.assertEqual(theirs["name"], [f["name"] for f in functions])
+            self.assertEqual([f or name for f, name in zip(theirs["symbol"], theirs["name"])],
+                             [f["symbol"] or f["name"] for f in functions])
+            before, modules = None, []
+            for module in theirs["module"]:
+                before = before if module == 0 else module
+                modules.append(before)
+            self.assertEqual(modules, [f["module"] for f in functions])
+            self.assertEqual([sum(h[1::2]) for h in theirs["histogram"]],
+                             [sum(row[2] for row in f["histogram"]) for f in functions])
+            for key in ("entered", "returned", "unwound", "open", "lost", "dropped", "probe_ns"):
+                self.assertEqual(data["accounting"][key], document["accounting"][key])
+
+    def test_size(self):
+        path, _, _ = self.made("large", "10000", "0")
+        print(f"     10,000 paths: {os.path.getsize(path):,} bytes")
+        self.assertLessEqual(os.path.getsize(path), SIZE_MAX)
+
+    def test_of_very_many_calls_the_longest(self):
+        _, data, _ = self.made("large", "1000", "600000")
+        lengths = [length for flat in data["timeline"]["threads"] for length in flat[1::4]]
+        self.assertEqual(data["timeline"]["calls"], 600000)
+        self.assertLessEqual(len(lengths), CALLS_MAX)
+        # Of the shortest that are kept, one in so many is missing: at worst every other one.
+        self.assertGreater(len(lengths), CALLS_MAX // 2)
+        self.assertGreaterEqual(min(lengths), data["timeline"]["least"])
+
+
+class Tables(Case):
+    def open_all(self):
+        """The whole tree."""
+        self.browser.run("document.querySelector('#tree-grid').focus()")
+        for _ in range(self.browser.run("return document.querySelectorAll('.thread').length")):
+            self.browser.press("*")
+        self.browser.press("HOME")
+
+    def test_tree(self):
+        document = self.open("small", view="tree")
+        self.browser.click("#scope option[value=apart]")
+        self.open_all()
+        whole = sum(root["total_ns"] for t in document["threads"] for root in t["calls"])
+        expected = []
+        for thread in sorted(document["threads"], reverse=True,
+                             key=lambda t: sum(root["total_ns"] for root in t["calls"])):
+            expected.append(f"{thread['comm']}-{thread['pid']}/{thread['tid']}")
+            for node, _, depth in harness.walk(thread["calls"]):
+                expected.append([
+                    document["functions"][node["function"]]["name"], depth + 1,
+                    percent(node["total_ns"], whole), f"{node['calls']:,}",
+                    *(exact(node[key]) for key in ("total_ns", "self_ns", "cpu_ns", "cpu_self_ns",
+                                                   "off_ns"))])
+        rows = [row["name"] if row["level"] == 1 else
+                [row["name"], row["level"], row["cells"][0][0], row["cells"][1][0],
+                 *(cell[1] for cell in row["cells"][2:7])] for row in self.rows("tree-grid")]
+        self.assertEqual(rows, expected)
+
+    def test_threads_of_a_name_are_one(self):
+        document = self.open("small", view="tree")
+        sums = {}
+        for thread in document["threads"]:
+            names = []
+            for node, _, depth in harness.walk(thread["calls"]):
+                names[depth - 1:] = [document["functions"][node["function"]]["name"]]
+                figures = sums.setdefault((depth + 1, *names), [0] * 6)
+                for i, key in enumerate(("calls", "total_ns", "self_ns", "cpu_ns", "cpu_self_ns",
+                                         "off_ns")):
+                    figures[i] += node[key]
+        self.open_all()
+        rows, names = {}, []
+        for row in self.rows("tree-grid"):
+            names[row["level"] - 1:] = [row["name"]]
+            rows[(row["level"], *names[1:])] = [number(row["cells"][1][0] or "0"),
+                                                *(number(cell[1]) for cell in row["cells"][2:7])]
+        self.assertEqual(names[0], "prog (2 threads)")
+        del rows[(1,)]
+        self.assertEqual(rows, sums)
+        self.browser.click("#scope option[value='1']")
+        self.assertEqual(self.names("tree-grid"), ["prog-100/101", "main", "work", "leaf(int)"])
+
+    def test_functions(self):
+        document = self.open("small", view="functions")
+        whole = sum(f["self_ns"] for f in document["functions"])
+        expected = {f["name"]: [percent(f["self_ns"], whole), f"{f['calls']:,}",
+                                *(exact(f[key]) for key in ("total_ns", "self_ns", "cpu_self_ns")),
+                                *(exact(f[key]) if f["histogram"] else ""
+                                  for key in ("p50_ns", "p90_ns", "p99_ns")), exact(f["max_ns"])]
+                    for f in document["functions"]}
+        rows = {row["name"]: [row["cells"][1][0], row["cells"][2][0],
+                              *(cell[1] for cell in row["cells"][3:10])]
+                for row in self.rows("function-grid")}
+        self.assertEqual(rows, expected)
+
+    def test_sorting(self):
+        document = self.open("small", view="functions")
+
+        def by(key, reverse):
+            return [f["name"] for f in sorted(document["functions"], reverse=reverse,
+                                              key=lambda f: f[key])]
+
+        header = "#function-grid .head .cell:nth-child(3)"
+        self.assertEqual(self.names("function-grid"), by("self_ns", True))
+        for order, reverse in (("descending", True), ("ascending", False)):
+            self.browser.click(f"{header} button")
+            self.assertEqual(self.names("function-grid"), by("calls", reverse))
+            self.assertEqual(self.browser.one(header).get_attribute("aria-sort"), order)
+        self.browser.click("#function-grid .head .cell:nth-child(1) button")
+        self.assertEqual(self.names("function-grid"), sorted(self.names("function-grid")))
+        self.show("tree")
+        self.browser.click("#scope option[value='0']")
+        self.open_all()
+        self.assertEqual(self.names("tree-grid")[1:], ["main", "work", "leaf(int)", "idle"])
+        self.browser.click("#tree-grid .head .cell:nth-child(2) button")
+        self.browser.click("#tree-grid .head .cell:nth-child(2) button")
+        self.assertEqual(self.names("tree-grid")[1:], ["main", "idle", "work", "leaf(int)"])
+
+    def test_keys(self):
+        self.open("small", view="tree")
+        self.browser.click("#scope option[value='0']")
+        self.browser.run("document.querySelector('#tree-grid').focus()")
+        self.browser.press("HOME", "ARROW_LEFT")
+        self.assertEqual(self.names("tree-grid"), ["prog-100/100"])
+        self.browser.press("ARROW_RIGHT", "ARROW_RIGHT")
+        self.assertEqual(self.status()["name"], "main")
+        self.browser.press("ARROW_LEFT", "ARROW_LEFT")
+        self.assertEqual(self.status()["name"], "prog-100/100")
+        self.browser.press("END")
+        active = self.browser.one("#tree-grid").get_attribute("aria-activedescendant")
+        self.assertEqual(self.text(f"#{active} .name"), "main")
+        self.browser.press("ENTER", "ENTER")
+        self.assertEqual(self.browser.one(f"#{active}").get_attribute("aria-expanded"), "false")
+
+    def test_detail(self):
+        self.open("small", view="functions")
+        self.browser.click("#function-grid .head .cell:nth-child(3) button")
+        self.assertEqual(self.text("aside h2"), "leaf(int)")
+        self.assertIn("_Z4leafi", self.browser.texts("aside p"))
+        self.assertGreater(len(self.browser.texts("aside svg rect")), 4)
+        callers = dict(zip(self.browser.texts(".neighbours .name"),
+                           self.browser.texts(".neighbours li > :last-child")))
+        self.assertEqual(callers, {"work": "60,000"})
+        self.browser.click(".neighbours button")
+        self.assertEqual(self.text("aside h2"), "work")
+
+
+class Picture(Case):
+    CANVAS = "#view-flame canvas"
+
+    def test_zoom(self):
+        document = self.open("small")
+        self.browser.click("#scope option[value='0']")
+        zoomed = lambda: self.text("#view-flame .zoomed")
+        root = document["threads"][0]["calls"][0]
+        # The heaviest callee is the leftmost: work, in the third row.
+        work = max(root["children"], key=lambda node: node["total_ns"])
+        self.browser.hover_at(self.CANVAS, 0.3, 2 + 2.5 * 19)
+        self.wait_for("work", lambda: self.status().get("name"))
+        self.assertEqual(self.status()["Wall"][1], exact(work["total_ns"]))
+        self.assertFalse(self.browser.one("#view-flame .viewbar button").is_enabled())
+        self.browser.click_at(self.CANVAS, 0.3, 2 + 2.5 * 19)
+        self.wait_for(f"Zoomed to {percent(work['total_ns'], root['total_ns'])}", zoomed)
+        # All of the row is work now.
+        self.browser.hover_at(self.CANVAS, 0.95, 2 + 2.5 * 19)
+        self.wait_for("work", lambda: self.status().get("name"))
+        self.browser.click("#view-flame .viewbar button")
+        self.wait_for("", zoomed)
+        self.browser.press("+")
+        self.wait_for("Zoomed to 66.7%", zoomed)
+        self.browser.press("ESCAPE")
+        self.wait_for("", zoomed)
+
+    def test_keys(self):
+        document = self.open("small")
+        root = document["threads"][0]["calls"][0]
+        self.browser.click("#scope option[value='0']")
+        self.browser.run("document.querySelector(arguments[0]).focus()", self.CANVAS)
+        seen = []
+        for key in ("ARROW_DOWN", "ARROW_DOWN", "ARROW_DOWN", "ARROW_RIGHT", "ARROW_LEFT",
+                    "ARROW_DOWN", "ARROW_UP", "ARROW_UP"):
+            self.browser.press(key)
+            seen.append(self.status()["name"])
+        self.assertEqual(seen, ["prog-100/100", "main", "work", "idle", "work", "leaf(int)", "work",
+                                "main"])
+        self.assertEqual(self.status()["Calls"][0], "1")
+        self.assertIn("main", self.text("#spoken"))
+        self.browser.press("ARROW_DOWN", "ARROW_RIGHT", "ENTER")
+        idle = min(root["children"], key=lambda node: node["total_ns"])
+        self.wait_for(f"Zoomed to {percent(idle['total_ns'], root['total_ns'])}",
+                      lambda: self.text("#view-flame .zoomed"))
+
+    def test_weights(self):
+        document = self.open("small", view="tree")
+        self.browser.click("#scope option[value='0']")
+        root = document["threads"][0]["calls"][0]
+        for weight in ("cpu", "off", "calls", "wall"):
+            self.browser.click(f"#weights label:has([value={weight}])")
+            work = next(child for child in root["children"]
+                        if document["functions"][child["function"]]["name"] == "work")
+            row = next(row for row in self.rows("tree-grid") if row["name"] == "work")
+            self.assertEqual(row["cells"][0][0],
+                             percent(weights(work)[weight], weights(root)[weight]), weight)
+        # In the picture idle, which waits, is the widest off the CPU and has no width by calls.
+        self.show("flame")
+        for weight, name in (("off", "idle"), ("cpu", "work"), ("calls", "work")):
+            self.browser.click(f"#weights label:has([value={weight}])")
+            self.browser.hover_at(self.CANVAS, 0.02, 2 + 2.5 * 19)
+            self.wait_for(name, lambda: self.status().get("name"))
+
+    def test_search(self):
+        document = self.open("small")
+        self.browser.click("#scope option[value=apart]")
+        whole = sum(root["total_ns"] for t in document["threads"] for root in t["calls"])
+        leaf = sum(node["total_ns"] for node, _, _ in harness.nodes_of(document)
+                   if document["functions"][node["function"]]["name"] == "leaf(int)")
+        before = self.pixels()
+        self.browser.press("/", *"LEAF", "ENTER")
+        self.assertEqual(self.text("#found"), f"1 found, {percent(leaf, whole)}")
+        self.browser.wait(lambda: self.pixels() != before)
+        self.assertNotEqual(self.pixels(), before, "what was not found is not dimmed")
+        self.show("functions")
+        self.assertEqual(self.names("function-grid"), ["leaf(int)"])
+        self.show("tree")
+        self.assertEqual(self.names("tree-grid"), ["prog-100/100", "main", "work", "leaf(int)",
+                                                   "prog-100/101", "main", "work", "leaf(int)"])
+        self.browser.press("/", "ESCAPE")
+        self.assertEqual(self.text("#found"), "")
+        self.assertIn("idle", self.names("tree-grid"))
+
+    def pixels(self):
+        """What is drawn, as a text."""
+        return self.browser.run("return document.querySelector(arguments[0]).toDataURL()",
+                                self.CANVAS)
+
+    def test_dark(self):
+        dark = lambda: self.browser.run("return document.documentElement.dataset.theme")
+        ground = lambda: self.browser.run("return getComputedStyle(document.body).backgroundColor")
+        self.open("small")
+        self.assertEqual((dark(), ground()), ("light", "rgb(255, 255, 255)"))
+        before = self.pixels()
+        self.browser.click("#theme")
+        self.assertEqual(dark(), "dark")
+        self.assertNotEqual(ground(), "rgb(255, 255, 255)")
+        self.browser.wait(lambda: self.pixels() != before)
+        self.assertNotEqual(self.pixels(), before)
+        self.browser.click("#theme")
+        self.assertEqual(dark(), "light")
+        self.open("small", dark=True)
+        self.assertEqual(dark(), "dark")
+
+    def test_tab_order(self):
+        self.open("small")
+        seen = []
+        self.browser.run("document.activeElement.blur()")
+        focus = ("const e = document.activeElement;"
+                 "return e.id || e.value || e.getAttribute('aria-label') || e.tagName")
+        self.browser.run("document.body.tabIndex = -1; document.body.focus()")
+        for _ in range(6):
+            self.browser.press("TAB")
+            seen.append(self.browser.run(focus))
+        self.assertEqual(seen[:5], ["theme", "tab-flame", "wall", "scope", "query"])
+        self.assertTrue(seen[5].startswith("Flame graph"), seen)
+        # What has the focus shows it.
+        outline = self.browser.run("return getComputedStyle(document.activeElement).outlineStyle")
+        self.assertEqual(outline, "solid")
+        self.browser.run("document.querySelector('#tab-flame').focus()")
+        self.browser.press("ARROW_RIGHT")
+        self.assertEqual(self.browser.run(focus), "tab-tree")
+        self.assertTrue(self.browser.one("#view-tree").is_displayed())
+        self.assertFalse(self.browser.one("#view-flame").is_displayed())
+
+    def test_everything_has_a_name(self):
+        """Chromium's own tree for those who cannot see."""
+        for view in ("flame", "tree", "functions", "timeline", "about"):
+            self.open("small", view=view)
+            tree = self.browser.driver.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
+            roles = {"button", "tab", "radio", "combobox", "searchbox", "application", "grid",
+                     "treegrid", "columnheader", "tabpanel"}
+            for node in tree:
+                role = node.get("role", {}).get("value")
+                if role in roles and not node.get("ignored"):
+                    self.assertTrue(node.get("name", {}).get("value"), f"{view}: {node}")
+
+
+class Time(Case):
+    CANVAS = "#view-timeline canvas"
+
+    def test_calls(self):
+        self.open("small", view="timeline")
+        self.browser.run("document.querySelector(arguments[0]).focus()", self.CANVAS)
+        seen = []
+        for key in ("HOME", "ARROW_DOWN", "ARROW_DOWN", "ARROW_RIGHT", "ARROW_UP", "ARROW_RIGHT",
+                    "ARROW_UP", "ARROW_RIGHT"):
+            self.browser.press(key)
+            status = self.status()
+            seen.append((status["name"], number(status["At"][1]), number(status["Took"][1])))
+        main, works = ("main", 0, 14500000), [("work", 1000000, 4000000), ("work", 6000000, 4000000)]
+        leaves = [("leaf(int)", 2000000, 500000), ("leaf(int)", 3000000, 250000)]
+        self.assertEqual(seen, [main, works[0], leaves[0], leaves[1], works[0], works[1], main,
+                                main])
+        self.assertEqual(self.status()["In"][0], "prog-100/100")
+        self.browser.press("ARROW_DOWN", "ENTER")
+        self.wait_for("4.40 ms of 15.0 ms", lambda: self.text("#view-timeline .zoomed"))
+        # In the middle of the screen is what was zoomed into.
+        self.browser.hover_at(self.CANVAS, 0.5, 22 + 20 + 17 + 8)
+        self.wait_for("work", lambda: self.status().get("name"))
+        self.browser.press("ESCAPE")
+        self.wait_for("", lambda: self.text("#view-timeline .zoomed"))
+        self.browser.click("#scope option[value='1']")
+        self.browser.hover_at(self.CANVAS, 0.2, 22 + 20 + 8)
+        self.wait_for(["prog-100/101", ""], lambda: self.status().get("In"))
+
+    def test_without_calls(self):
+        self.open("deep", view="timeline")
+        self.assertIn("record with --calls", self.text("#view-timeline"))
+
+
+class Hostile(Case):
+    def test_names(self):
+        document = self.open("hostile", view="functions")
+        names = [row["name"] for row in self.rows("function-grid")]
+        unsafe = re.compile("[\0-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+        def visible(text):
+            return unsafe.sub(lambda c: f"\\x{ord(c[0]):02x}" if ord(c[0]) < 256
+                              else f"\\u{ord(c[0]):04x}", text) or "[unknown]"
+
+        self.assertEqual(sorted(names), sorted(visible(f["name"]) for f in document["functions"]))
+        for view in ("tree", "timeline", "about", "flame"):
+            self.show(view)
+            shown = self.browser.run("return document.body.innerText")
+            self.assertIsNone(unsafe.search(shown.replace("\n", "").replace("\t", "")), view)
+        for index in range(len(names)):
+            self.show("functions")
+            self.browser.run("document.querySelector('#function-grid').focus()")
+            self.browser.press("HOME", *["ARROW_DOWN"] * index)
+            self.assertEqual(self.text("aside h2"), names[index])
+        self.assertEqual(self.browser.driver.title, "</script><b> \\u202e \u2013 proftrace")
+        # Nothing of it has become an element.
+        self.assertEqual(self.browser.run("return document.scripts.length"), 2)
+        self.assertEqual(self.browser.run("return document.querySelectorAll('img, b i').length"), 0)
+
+    def test_script_is_refused(self):
+        """The policy holds: what was put into the page does not run."""
+        self.open("small")
+        ran = self.browser.run("""
+            const script = document.createElement("script");
+
+            script.textContent = "window.ran = true";
+            document.body.append(script);
+            return window.ran === true""")
+        self.assertFalse(ran)
+        self.assertIn("Content Security Policy", " ".join(self.browser.logs()))
+
+    def test_deep_and_empty(self):
+        self.open("deep")
+        self.browser.run("document.querySelector('#view-flame canvas').focus()")
+        self.browser.press("HOME", *["ARROW_DOWN"] * 50)
+        self.assertEqual(self.status()["Share"][0], percent(20000 - 49, 20000))
+        self.show("tree")
+        self.browser.run("document.querySelector('#tree-grid').focus()")
+        self.browser.press("HOME", "*", "END")
+        self.assertEqual(self.status()["Wall"][1], "100 ns")
+        self.open("empty")
+        for view in ("tree", "functions", "timeline", "about", "flame"):
+            self.show(view)
+
+
+class Large(Case):
+    # Long enough for the browser to have drawn.
+    FRAME = """
+        const done = arguments[arguments.length - 1], begin = performance.now();
+
+        %s;
+        requestAnimationFrame(() => setTimeout(() => done(performance.now() - begin)));"""
+
+    def measure(self, what, script):
+        print(f"     {what}: {self.browser.run_async(self.FRAME % script):.0f} ms")
+
+    def test_ten_thousand_paths_and_a_hundred_thousand_calls(self):
+        document = self.open("large", "10000", "100000")
+        loaded = self.browser.run("const [t] = performance.getEntriesByType('navigation');"
+                                  "return t.domContentLoadedEventEnd")
+        print(f"\n     loaded: {loaded:.0f} ms")
+        key = "dispatchEvent(new KeyboardEvent('keydown', { key: '%s', bubbles: true }))"
+        flame, time = "document.querySelector('#view-flame canvas')", \
+            "document.querySelector('#view-timeline canvas')"
+        self.measure("flame graph zoomed", f"{flame}.{key % '+'}")
+        self.measure("weight switched", "document.querySelector('[value=cpu]').click()")
+        self.measure("threads apart", "const s = document.querySelector('#scope'); s.value = "
+                     "'apart'; s.dispatchEvent(new Event('change'))")
+        self.measure("tree opened", "document.querySelector('#tab-tree').click()")
+        for _ in range(4):
+            self.measure("all below one thread shown",
+                         f"document.querySelector('#tree-grid').{key % '*'}")
+            self.browser.run(f"document.querySelector('#tree-grid').{key % 'ArrowLeft'}")
+            self.browser.run(f"document.querySelector('#tree-grid').{key % 'ArrowDown'}")
+        self.measure("tree sorted", "document.querySelector('#tree-grid .head button').click()")
+        self.measure("functions opened", "document.querySelector('#tab-functions').click()")
+        self.measure("functions sorted",
+                     "document.querySelector('#function-grid .head button').click()")
+        self.measure("timeline opened", "document.querySelector('#tab-timeline').click()")
+        self.measure("timeline zoomed", f"{time}.{key % '+'}")
+        self.browser.press("/", *"function_19", "ENTER")
+        found = [f for f in document["functions"] if "function_19" in f["name"]]
+        self.assertTrue(self.text("#found").startswith(f"{len(found)} found, "))
+        self.assertIn("100,000 calls", self.text("#view-timeline .note"))
+        self.show("functions")
+        self.assertEqual(self.browser.one("#function-grid").get_attribute("aria-rowcount"),
+                         str(len(found) + 1))
+        # However many rows a table has, few are elements.
+        self.assertLess(self.browser.run("return document.querySelectorAll('.row').length"), 200)
+
+
+class Real(Case):
+    def test_a_recording(self):
+        path = self.path("real.html")
+        done = self.run_proftrace("-f", "html", "-o", path, "--", program("recursion"), "5", "2")
+        self.assertEqual(done.status, 0, str(done))
+        self.browser.open(path)
+        self.show("about")
+        facts = dict(zip(self.browser.texts(".about dt"), self.browser.texts(".about dd")))
+        self.assertEqual(number(facts["Entered"]), sum(done.counts.values()) + 1)
+        self.assertIn("recursion 5 2", facts["Command"])
+        self.show("functions")
+        calls = {row["name"]: number(row["cells"][2][0]) for row in self.rows("function-grid")}
+        self.assertEqual({name: calls.get(name, 0) for name in done.counts}, done.counts)
+
+
+if __name__ == "__main__":
+    harness.main()

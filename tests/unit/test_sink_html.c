@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What the page is given; tests/e2e/test_page.py opens it. */
+#include "fixture.h"
+
+#include <errno.h>
+
+#include "calls/timeline.h"
+#include "sink/page.h"
+#include "util/json.h"
+
+static const struct sink_options plain;
+
+static void expect_part(const char *text, const char *part)
+{
+	if (!strstr(text, part))
+		fail_msg("no %s\nin %s", part, text);
+}
+
+/* The data, without the page around it. */
+static char *write_data(const struct profile *p)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	struct json j = {.out = out, .in_page = true};
+
+	assert_non_null(out);
+	assert_int_equal(page_data__write(&j, p, &plain), 0);
+	fclose(out);
+	return text;
+}
+
+static void test_columns(void **state)
+{
+	struct profile *p = fixture_small();
+	char *text;
+
+	p->functions[1].module = "/lib/other";
+	p->functions[2].module = "/lib/other";
+	p->functions[3].symbol = "_Z4leaf";
+	fixture_bucket(p, 3, 40, 1000);
+	fixture_bucket(p, 3, 42, 234);
+	text = write_data(p);
+	/* "never" was not called. */
+	expect_part(text, "\"name\":[\"main\",\"work\",\"idle\",\"leaf\"],"
+			  "\"symbol\":[null,null,null,\"_Z4leaf\"],"
+			  "\"module\":[\"/usr/bin/prog\",\"/lib/other\",0,\"/usr/bin/prog\"],"
+			  "\"file\":[\"\",0,0,0],");
+	expect_part(text, "\"histogram\":[[],[],[],[40,1000,42,234]],\"calls\":[1,3,1,1234],");
+	/* Callees stand behind their callers, the dearest first. */
+	expect_part(text, "\"threads\":[{\"pid\":100,\"tid\":101,\"comm\":\"prog\","
+			  "\"goroutine\":false,\"merged\":0}],"
+			  "\"paths\":{\"roots\":[1],\"depth\":[0,1,2,1],\"function\":[0,1,3,2],"
+			  "\"calls\":[1,3,1234,1],\"total\":[1000000,700000,6000,200000],"
+			  "\"self\":[100000,694000,6000,200000],");
+	expect_part(text, "\"timeline\":null}");
+	free(text);
+	profile__free(p);
+}
+
+static void test_page(void **state)
+{
+	struct profile *p = fixture_new();
+	size_t head = page_head_end - page_head;
+	char *text;
+
+	fixture_function(p, "</script><!--\xe2\x80\xae");
+	fixture_thread(p, 1, 1, "</script>");
+	fixture_node(p, 0, 0, 0, 1, 1, 1);
+	fixture_finish(p);
+	text = fixture_write(&sink_html, p, &plain);
+	assert_memory_equal(text, page_head, head);
+	expect_part(text, "\"\\u003c/script>\\u003c!--\\u202e\"");
+	expect_part(text, "\"comm\":\"\\u003c/script>\"");
+	/* The first to end the data is ours. */
+	assert_ptr_equal(strstr(text + head, "</script>"),
+			 text + strlen(text) - (page_tail_end - page_tail));
+	free(text);
+	profile__free(p);
+}
+
+static void test_calls(void **state)
+{
+	static const struct timeline_call calls[] = {
+		{1, 1000, 9000, 5},
+		{2, 2000, 4000, 3000}, /* cannot wait for longer than it lasts */
+		{77, 4500, 4600, 0},   /* no such path */
+		{3, 5000, 9500, 0},    /* is cut to its caller */
+		{1, 20000, 20007, 0},
+	};
+	static const uint32_t threads[5];
+	struct profile *p = fixture_small();
+	struct timeline_array timeline;
+	char *text;
+
+	timeline_array__init(&timeline, calls, threads, 5);
+	timeline.base.lost = 6;
+	p->timeline = &timeline.base;
+	text = write_data(p);
+	/* Paths by their place in the walk: idle, node 2, is the last. */
+	expect_part(text, "\"timeline\":{\"lost\":6,\"calls\":4,\"least\":0,\"threads\":[["
+			  "1000,8000,5,0,1000,2000,2000,3,3000,4000,0,1,15000,7,0,0]]}}");
+	free(text);
+	profile__free(p);
+}
+
+#define MANY   600000
+#define LONGER 1000 /* of these */
+
+/* Of very many calls those that last longer are all kept, of the others some. */
+static void test_many_calls(void **state)
+{
+	struct timeline_call *calls = calloc(MANY, sizeof(*calls));
+	uint32_t *threads = calloc(MANY, sizeof(*threads));
+	struct profile *p = fixture_small();
+	struct timeline_array timeline;
+	unsigned long kept = 0, longer = 0, wait, length, off, path;
+	const char *at;
+	char *text;
+	int used;
+
+	assert_non_null(calls);
+	assert_non_null(threads);
+	for (uint32_t i = 0; i < MANY; i++)
+		calls[i] = (struct timeline_call){
+			1, 1000ull * i, 1000ull * i + (i % (MANY / LONGER) ? 100 : 500), 0};
+	timeline_array__init(&timeline, calls, threads, MANY);
+	p->timeline = &timeline.base;
+	text = write_data(p);
+	expect_part(text, "\"calls\":600000,\"least\":96,\"threads\":[[0,500,0,0,");
+	at = strstr(text, "\"least\":96,\"threads\":[[") + strlen("\"least\":96,\"threads\":[[");
+	while (sscanf(at, "%lu,%lu,%lu,%lu%n", &wait, &length, &off, &path, &used) == 4) {
+		kept++;
+		longer += length == 500;
+		at += used;
+		if (*at != ',')
+			break;
+		at++;
+	}
+	assert_int_equal(longer, LONGER);
+	/* One in two of the others. */
+	assert_int_equal(kept, LONGER + (MANY - LONGER + 1) / 2);
+	free(text);
+	free(calls);
+	free(threads);
+	profile__free(p);
+}
+
+static int fail_next(struct timeline *t, uint32_t thread, struct timeline_call *call)
+{
+	return -EBADMSG;
+}
+
+static int rewind_nothing(struct timeline *t, uint32_t thread)
+{
+	return 0;
+}
+
+static void test_broken_timeline(void **state)
+{
+	struct timeline broken = {.next = fail_next, .rewind = rewind_nothing};
+	struct profile *p = fixture_small();
+	FILE *out = tmpfile();
+
+	assert_non_null(out);
+	p->timeline = &broken;
+	assert_int_equal(sink_html.write(p, &plain, out), -EBADMSG);
+	fclose(out);
+	profile__free(p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_columns),		cmocka_unit_test(test_page),
+		cmocka_unit_test(test_calls),		cmocka_unit_test(test_many_calls),
+		cmocka_unit_test(test_broken_timeline),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
