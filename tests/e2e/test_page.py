@@ -352,6 +352,34 @@ class Picture(Case):
         self.assertEqual(self.text("#found"), "")
         self.assertIn("idle", self.names("tree-grid"))
 
+    def test_views_that_were_not_on_the_screen(self):
+        """They have changed, too, once they are seen again."""
+        document = self.open("small", view="tree")
+        for view in ("functions", "flame"):
+            self.show(view)
+        self.browser.click("#scope option[value='1']")
+        self.browser.click("#weights label:has([value=calls])")
+        self.browser.press("/", *"work", "ENTER")
+        self.browser.click("#theme")
+        self.show("tree")
+        # What was found is open as it was, hence with its callee.
+        found = ["prog-100/101", "main", "work", "leaf(int)"]
+        self.assertEqual(self.names("tree-grid"), found)
+        self.assertEqual(self.rows("tree-grid")[2]["cells"][0][0], percent(20100, 20101))
+        swatch = "return document.querySelector('#tree-grid .match .swatch').style.background"
+        dark = self.browser.run(swatch)
+        self.browser.click("#theme")
+        self.assertNotEqual(self.browser.run(swatch), dark)
+        self.show("functions")
+        whole = sum(f["calls"] for f in document["functions"])
+        work, = self.rows("function-grid")
+        self.assertEqual([work["name"], work["cells"][1][0]], ["work", percent(400, whole)])
+        # Without another search the tree keeps what was found when only the weight changes.
+        self.show("flame")
+        self.browser.click("#weights label:has([value=off])")
+        self.show("tree")
+        self.assertEqual(self.names("tree-grid"), found)
+
     def pixels(self):
         """What is drawn, as a text."""
         return self.browser.run("return document.querySelector(arguments[0]).toDataURL()",

@@ -300,7 +300,7 @@ int main(int argc, char **argv)
 	const struct sink *sink = argc > 2 ? sink__find(argv[2]) : NULL;
 	const struct sink_options opts = {.color = false};
 	struct timeline_array timeline;
-	struct maker m;
+	static struct maker m; /* all is reached from it: nothing is freed */
 	int err;
 
 	if (!sink)

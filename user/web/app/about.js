@@ -3,6 +3,14 @@
 
 import { count, duration, percent } from "./format.js";
 
+function moment(seconds) {
+	const date = new Date(seconds * 1000);
+
+	// What a broken file says may be no date at all.
+	return Number.isNaN(date.getTime()) ? "unknown"
+		: `${date.toISOString().replace("T", " ").replace(/\..*/, "")} UTC`;
+}
+
 export class About {
 	help = "";
 
@@ -48,7 +56,7 @@ export class About {
 			command.length && ["Command", command.join(" ")],
 			exec && ["Executable", exec],
 			pids.length && ["Processes", pids.join(", ")],
-			["Begun", new Date(p.startTime * 1000).toISOString().replace("T", " ").slice(0, 19) + " UTC"],
+			["Begun", moment(p.startTime)],
 			["Lasted", duration(p.duration), `${count(p.duration)} ns`],
 			["Threads", count(p.threads.length)],
 			["Call paths", count(p.paths.depth.length)],
@@ -68,10 +76,11 @@ export class About {
 			["Open", `${count(a.open)} still running at the end`],
 			["Lost", `${count(a.lost)}${a.lost ? " not recorded, as a table was full: counts and " +
 				"times are too low" : ""}`],
-			["Dropped", `${count(a.dropped)}${a.dropped ? " seen and not recorded, for the budget" : ""}`],
+			["Dropped", `${count(a.dropped)}${a.dropped ? " seen, not recorded, for the budget" : ""}`],
 			a.deep && ["Too deep", `${count(a.deep)} whose return the kernel could not report`],
 			a.undistributed && ["Undistributed", `${count(a.undistributed)} not in the distributions`],
-			p.timeline && ["Single calls", `${count(p.timeline.calls)}, ${count(p.timeline.lost)} lost`],
+			p.timeline && ["Single calls",
+				`${count(p.timeline.calls)}, ${count(p.timeline.lost)} lost`],
 		];
 	}
 

@@ -9,7 +9,6 @@ const FIGURES = { calls: "calls", total: "total", self: "self", off: "off", off_
 	error: "error", self_error: "selfError" };
 // Controls, and characters that reorder or break lines: what names must not do to what is around
 // them.
-// eslint-disable-next-line no-control-regex
 const UNSAFE = /[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
 export function readEmbedded() {

@@ -25,7 +25,8 @@ export class Flame {
 		this.layout();
 	}
 
-	help = "arrows: select \u00b7 Enter: zoom in \u00b7 Esc: zoom out \u00b7 + \u2212 0: zoom \u00b7 Ctrl+wheel: zoom \u00b7 drag: move";
+	help = "arrows: select \u00b7 Enter: zoom in \u00b7 Esc: zoom out \u00b7 + \u2212 0: zoom \u00b7 " +
+		"Ctrl+wheel: zoom \u00b7 drag: move";
 
 	#buildBar(host) {
 		const bar = document.createElement("div"), legend = document.createElement("ul");
@@ -147,7 +148,7 @@ export class Flame {
 			const i = order[k], left = (x[i] - range.lo) * scale, wide = all[i] * scale;
 			const dim = store.matches && !(this.tree.fn[i] >= 0 && store.matches[this.tree.fn[i]]);
 
-			ctx.globalAlpha = dim ? 0.28 : 1;
+			ctx.globalAlpha = dim ? 0.35 : 1;
 			ctx.fillStyle = this.app.colors.function(this.tree.fn[i]);
 			if (wide >= 1) {
 				const begin = Math.max(0, left), stop = Math.min(width, left + wide);

@@ -11,15 +11,15 @@ const NEIGHBOURS_MAX = 8;
 
 const COLUMNS = [
 	{ id: "name", title: "Function", left: true, ascending: true, width: "minmax(220px, 1fr)" },
-	{ id: "share", title: "Share", hint: "Share of the chosen weight, without callees", width: "80px" },
-	{ id: "calls", title: "Calls", width: "88px" },
-	{ id: "total", title: "Wall", hint: "Wall time from entry to exit; recursion counted once", width: "74px" },
-	{ id: "self", title: "Wall self", hint: "Wall time without traced callees", width: "76px" },
-	{ id: "cpuSelf", title: "CPU self", hint: "Time on a CPU, without traced callees", width: "74px" },
-	{ id: "p50", title: "p50", hint: "Half of the calls took at most this", width: "68px" },
-	{ id: "p90", title: "p90", hint: "90% of the calls took at most this", width: "68px" },
-	{ id: "p99", title: "p99", hint: "99% of the calls took at most this", width: "68px" },
-	{ id: "max", title: "Max", hint: "The longest call", width: "68px" },
+	{ id: "share", title: "Share", hint: "Of the chosen weight, without callees", width: "80px" },
+	{ id: "calls", title: "Calls", width: "84px" },
+	{ id: "total", title: "Wall", hint: "From entry to exit; recursion counted once", width: "80px" },
+	{ id: "self", title: "Wall self", hint: "Wall time without traced callees", width: "80px" },
+	{ id: "cpuSelf", title: "CPU self", hint: "Time on a CPU, without traced callees", width: "80px" },
+	{ id: "p50", title: "p50", hint: "Half of the calls took at most this", width: "74px" },
+	{ id: "p90", title: "p90", hint: "90% of the calls took at most this", width: "74px" },
+	{ id: "p99", title: "p99", hint: "99% of the calls took at most this", width: "74px" },
+	{ id: "max", title: "Max", hint: "The longest call", width: "74px" },
 	{ id: "shape", title: "Durations", left: true, width: "116px" },
 ];
 
@@ -54,11 +54,9 @@ export class Functions {
 		this.#describe(this.rows[0]);
 	}
 
-	update(changes) {
+	update() {
 		const row = this.rows[this.grid.active];
 
-		if ("scope" in changes)
-			return;
 		this.#arrange();
 		this.grid.refresh(Math.max(0, this.rows.indexOf(row)));
 		this.#describe(this.rows[this.grid.active]);

@@ -25,6 +25,7 @@ export class Grid {
 		this.sorted = { id: sort, descending: true };
 		this.active = 0;
 		this.pool = [];
+		this.stale = false; // what rows show is no longer true
 		this.box = element("div", "grid", tree ? "treegrid" : "grid");
 		this.box.id = id;
 		this.box.tabIndex = 0;
@@ -108,8 +109,13 @@ export class Grid {
 		const first = Math.max(0, Math.floor(this.box.scrollTop / ROW) - SPARE);
 		const shown = Math.ceil(height / ROW) + 2 * SPARE;
 
+		// Off the screen nothing can be measured: it waits.
+		this.stale ||= all;
 		if (!height)
 			return;
+		const again = this.stale;
+
+		this.stale = false;
 		this.#room(shown);
 		const size = this.pool.length;
 
@@ -121,7 +127,7 @@ export class Grid {
 				slot.index = -1;
 				continue;
 			}
-			if (all || slot.index !== i) {
+			if (again || slot.index !== i) {
 				slot.index = i;
 				slot.row.style.transform = `translateY(${i * ROW}px)`;
 				slot.row.setAttribute("aria-rowindex", String(i + 2));

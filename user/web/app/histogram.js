@@ -61,7 +61,7 @@ function drawQuantiles(svg, f, x, width, height) {
 	let edge = -Infinity, level = 0;
 
 	for (const [name, ns] of [["p50", f.p50], ["p90", f.p90], ["p99", f.p99]]) {
-		const at = x(bucketAt(ns)), turned = at > width - 24;
+		const at = Math.max(0, Math.min(width, x(bucketAt(ns)))), turned = at > width - 24;
 
 		level = at < edge ? level + 1 : 0;
 		draw(svg, "line", { class: "mark", x1: at, x2: at, y1: 6 + 11 * level, y2: height });
@@ -88,11 +88,16 @@ function roundDurations(first, last) {
 	return [];
 }
 
+// "1.5 ms", "20 us": without the zeros that a duration is written with.
+function tickText(ns) {
+	return duration(ns).replace(/\.([0-9]*?)0+ /, (_, rest) => rest ? `.${rest} ` : " ");
+}
+
 function drawAxis(svg, first, last, x, width, height) {
 	let edge = -Infinity;
 
 	for (const ns of roundDurations(first, last)) {
-		const at = x(bucketAt(ns)), text = duration(ns).replace(/\.([0-9]*?)0+ /, (_, rest) => rest ? `.${rest} ` : " ");
+		const at = x(bucketAt(ns)), text = tickText(ns);
 		const half = 3 * text.length, begin = Math.max(0, Math.min(width - 2 * half, at - half));
 
 		draw(svg, "line", { class: "axis", x1: at, x2: at, y1: height, y2: height + 3 });

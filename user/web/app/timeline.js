@@ -13,7 +13,8 @@ const HEAD = 20; // of a track
 const GAP = 8;
 
 export class Timeline {
-	help = "arrows: select \u00b7 Enter: zoom in \u00b7 Esc: zoom out \u00b7 + \u2212 0: zoom \u00b7 Shift+arrows: move \u00b7 Ctrl+wheel: zoom";
+	help = "arrows: select \u00b7 Enter: zoom in \u00b7 Esc: zoom out \u00b7 + \u2212 0: zoom \u00b7 " +
+		"Shift+arrows: move \u00b7 Ctrl+wheel: zoom";
 
 	constructor(host, app) {
 		this.app = app;
@@ -26,7 +27,8 @@ export class Timeline {
 			const none = document.createElement("p");
 
 			none.className = "empty";
-			none.textContent = "This profile has no single calls: record with --calls to see them in time.";
+			none.textContent = "This profile has no single calls: record with --calls to see them " +
+				"in time.";
 			host.append(none);
 			return;
 		}
@@ -187,7 +189,7 @@ export class Timeline {
 			const i = row[k], f = fn[calls.path[i]];
 			const left = (calls.start[i] - range.lo) * scale, wide = calls.length[i] * scale;
 
-			ctx.globalAlpha = matches && !matches[f] ? 0.28 : 1;
+			ctx.globalAlpha = matches && !matches[f] ? 0.35 : 1;
 			ctx.fillStyle = this.app.colors.function(f);
 			if (wide >= 1) {
 				const begin = Math.max(0, left), stop = Math.min(width, left + wide);
@@ -239,7 +241,8 @@ export class Timeline {
 	// The call of a row that is open at a time, or null.
 	#find(track, row, time) {
 		const { calls } = track, list = track.rows[row];
-		const k = firstIndex(0, list.length, (i) => calls.start[list[i]] + calls.length[list[i]] > time);
+		const k = firstIndex(0, list.length,
+			(i) => calls.start[list[i]] + calls.length[list[i]] > time);
 
 		return k < list.length && calls.start[list[k]] <= time ? { track, row, k } : null;
 	}

@@ -11,7 +11,7 @@ const OPEN_AT_FIRST = 60; // rows
 const OPEN_MAX = 200000; // rows that one key opens
 
 const COLUMNS = [
-	{ id: "share", title: "Share", hint: "Share of the chosen weight, with all callees", width: "92px" },
+	{ id: "share", title: "Share", hint: "Of the chosen weight, with all callees", width: "92px" },
 	{ id: "calls", title: "Calls", width: "96px" },
 	{ id: "total", title: "Wall", hint: "Wall time from entry to exit", width: "84px" },
 	{ id: "self", title: "Wall self", hint: "Wall time without traced callees", width: "84px" },
@@ -30,7 +30,8 @@ export function setTime(cell, ns, error, raw) {
 }
 
 export class TreeTable {
-	help = "\u2191 \u2193: move \u00b7 \u2192 \u2190: open, close \u00b7 *: open all below \u00b7 headers sort";
+	help = "\u2191 \u2193: move \u00b7 \u2192 \u2190: open, close \u00b7 *: open all below \u00b7 " +
+		"headers sort";
 
 	constructor(host, app) {
 		this.app = app;
@@ -46,12 +47,14 @@ export class TreeTable {
 	update(changes) {
 		const row = this.rows[this.grid.active];
 
-		if ("scope" in changes)
+		if ("scope" in changes) {
 			this.#renew();
-		else if ("weight" in changes)
-			this.#arrange();
-		else if ("query" in changes)
-			this.#filter();
+		} else {
+			if ("weight" in changes)
+				this.#arrange();
+			if ("query" in changes)
+				this.#filter();
+		}
 		this.#list();
 		this.grid.refresh("scope" in changes ? 0 : Math.max(0, this.rows.indexOf(row)));
 	}
@@ -128,6 +131,7 @@ export class TreeTable {
 	#filter() {
 		const { tree, store: { matches } } = this;
 
+		this.shut = new Set(); // of these, what the user has closed
 		this.keep = matches && new Uint8Array(tree.n);
 		this.led = matches && new Uint8Array(tree.n); // to a match below
 		if (!matches)
@@ -141,7 +145,7 @@ export class TreeTable {
 
 	// While a search lasts, ways to what it found are open, and what was found opens as usual.
 	#isOpen(i) {
-		return this.keep && this.led[i] ? !this.shut?.has(i) : this.open[i];
+		return this.keep && this.led[i] ? !this.shut.has(i) : this.open[i];
 	}
 
 	#list() {
@@ -247,7 +251,6 @@ export class TreeTable {
 
 	#set(i, open) {
 		if (this.keep && this.led[i]) {
-			this.shut ??= new Set();
 			this.shut[open ? "delete" : "add"](i);
 		} else {
 			this.open[i] = open ? 1 : 0;
