@@ -24,8 +24,7 @@ OBJS     := $(SRCS:%.c=$(BUILD)/%.o) $(BUILD)/user/web/embed.o
 # Everything but main(): what unit tests and fuzzers link.
 LIB      := $(BUILD)/libproftrace.a
 SKEL     := $(BUILD)/proftrace.skel.h
-FORMATTED := $(wildcard user/*.[ch] user/*/*.[ch] bpf/*.[ch] tests/unit/*.[ch] tests/formats/*.[ch] tests/drop/*.[ch] tests/bench/*.[ch] tests/fuzz/*.[ch])
-FORMATTED := $(wildcard user/*.[ch] user/*/*.[ch] bpf/*.[ch] tests/unit/*.[ch] tests/drop/*.[ch] tests/page/*.[ch] tests/bench/*.[ch] tests/fuzz/*.[ch])
+FORMATTED := $(wildcard user/*.[ch] user/*/*.[ch] bpf/*.[ch] tests/unit/*.[ch] tests/formats/*.[ch] tests/drop/*.[ch] tests/page/*.[ch] tests/bench/*.[ch] tests/fuzz/*.[ch])
 
 all: proftrace ## build ./proftrace
 

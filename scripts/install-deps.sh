@@ -16,16 +16,12 @@ apt_packages()
 	case $1 in
 	build) echo gcc libc6-dev make clang llvm libbpf-dev bpftool libelf-dev zlib1g-dev \
 		liblzma-dev libzydis-dev libiberty-dev libsqlite3-dev binutils ;;
-	# nodejs runs speedscope's importer; a nodejs that did not come from Debian brings its own npm.
-	# golang-go builds targets and has pprof; libdevel-nytprof-perl ships flamegraph.pl; libllvm14 is a large library to plan on.
+	# nodejs runs speedscope's importer; a nodejs that did not come from Debian brings its own npm. golang-go builds targets
+	# and has pprof; libdevel-nytprof-perl ships flamegraph.pl; libllvm14 is a large library to plan on; chromium opens the
+	# page of -f html.
 	test) echo g++ libcmocka-dev python3 perl sqlite3 valgrind xz-utils procps util-linux mount \
 		libdevel-nytprof-perl libllvm14 libclang-rt-14-dev golang-go exiv2 qpdf \
-		protobuf-compiler nodejs $(command -v npm >/dev/null || echo npm) ;;
-		liblzma-dev libzydis-dev libiberty-dev binutils ;;
-	# golang-go builds targets; libdevel-nytprof-perl ships flamegraph.pl; libllvm14 is a large library to plan on;
-	# chromium opens the page of -f html.
-	test) echo g++ libcmocka-dev python3 perl sqlite3 valgrind xz-utils procps util-linux mount \
-		libdevel-nytprof-perl libllvm14 libclang-rt-14-dev golang-go exiv2 qpdf \
+		protobuf-compiler nodejs $(command -v npm >/dev/null || echo npm) \
 		chromium chromium-driver python3-selenium fonts-dejavu-core ;;
 	fuzz) echo libclang-rt-14-dev ;;
 	demo) echo python3 perl libdevel-nytprof-perl ;;
@@ -43,8 +39,7 @@ dnf_packages()
 		zlib-devel xz-devel zydis-devel sqlite-devel binutils binutils-devel ;;
 	fuzz) echo compiler-rt ;;
 	test) echo gcc-c++ libcmocka-devel python3 perl sqlite valgrind xz procps-ng util-linux \
-		golang exiv2 qpdf protobuf-compiler nodejs npm ;;
-		golang exiv2 qpdf chromium chromedriver python3-selenium ;;
+		golang exiv2 qpdf protobuf-compiler nodejs npm chromium chromedriver python3-selenium ;;
 	demo) echo python3 perl ;;
 	bench) echo gcc-c++ python3 perl valgrind bpftrace sqlite redis ;;
 	survive) echo bash bpftrace boost-devel cppcheck gdb git golang llvm-libs nginx perl python3 \
@@ -58,9 +53,8 @@ pacman_packages()
 	case $1 in
 	build) echo gcc make clang llvm libbpf bpf libelf zlib xz zydis sqlite binutils ;;
 	fuzz) echo compiler-rt ;;
-	test) echo cmocka python perl sqlite valgrind procps-ng util-linux go exiv2 qpdf protobuf nodejs npm ;;
-	test) echo cmocka python perl sqlite valgrind procps-ng util-linux go exiv2 qpdf \
-		chromium python-selenium ;;
+	test) echo cmocka python perl sqlite valgrind procps-ng util-linux go exiv2 qpdf protobuf \
+		nodejs npm chromium python-selenium ;;
 	demo) echo python perl ;;
 	bench) echo python perl valgrind bpftrace sqlite redis ;;
 	survive) echo bash boost bpftrace cppcheck gdb git go llvm-libs nginx perl python redis rust \

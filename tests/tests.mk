@@ -141,8 +141,7 @@ fuzz: ## install what is missing, build, fuzz with RUNS=20000 inputs a fuzzer
 unit: $(UNIT_BINS) ## build and run the unit tests alone (no root)
 	$(Q)tests/run --unit --build $(BUILD)
 
-tests: all $(UNIT_BINS) $(PROGRAM_BINS) $(DROPPER) $(SAMPLE) $(CONSUMERS) $(FUZZ_BINS) ## build the program, the tests and their targets
-tests: all $(UNIT_BINS) $(PROGRAM_BINS) $(DROPPER) $(PROFILES) $(FUZZ_BINS) ## build the program, the tests and their targets
+tests: all $(UNIT_BINS) $(PROGRAM_BINS) $(DROPPER) $(SAMPLE) $(CONSUMERS) $(PROFILES) $(FUZZ_BINS) ## build the program, the tests and their targets
 
 # The second make finds the tools that the first has installed.
 check: ## install what is missing, build, run every test (root)
