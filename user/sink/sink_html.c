@@ -25,5 +25,7 @@ static int write_html(const struct profile *p, const struct sink_options *opts, 
 const struct sink sink_html = {
 	.name = "html",
 	.help = "a page for any browser: flame graph, tree, functions, timeline",
+	.suffixes = (const char *const[]){".html", ".htm", NULL},
+	.whole = true,
 	.write = write_html,
 };
