@@ -94,7 +94,7 @@ $(SAMPLE): tests/formats/sample.c tests/unit/fixture.h $(LIB)
 CONSUMERS := $(BUILD)/consumers/node_modules/.package-lock.json
 $(CONSUMERS): tests/formats/package.json tests/formats/package-lock.json
 	@mkdir -p $(BUILD)/consumers && cp $^ $(BUILD)/consumers
-	$(call say,NPM,$@)cd $(BUILD)/consumers && npm ci --ignore-scripts --no-audit --no-fund --silent && touch node_modules/.package-lock.json
+	$(call say,NPM,$@)cd $(BUILD)/consumers && NODE_EXTRA_CA_CERTS=$${NODE_EXTRA_CA_CERTS:-/etc/ssl/certs/ca-certificates.crt} npm ci --ignore-scripts --no-audit --no-fund --loglevel=error && touch node_modules/.package-lock.json
 # Profiles made up for tests of formats, linked to the sinks.
 PROFILES := $(BUILD)/profiles
 $(PROFILES): tests/page/profiles.c $(LIB)
