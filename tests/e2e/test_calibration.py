@@ -30,8 +30,9 @@ class Cache(harness.TestCase):
 
     def calibrates(self, *options):
         """Runs it; returns whether it has measured."""
-        done = self.process("nsenter", f"--mount=/proc/{self.holder.pid}/ns/mnt", harness.PROFTRACE,
-                            "-v", "-f", "json", *options, "--", program("recursion"), 5, 2).finish()
+        held = f"/proc/{self.holder.pid}"
+        done = self.process("nsenter", f"--mount={held}/ns/mnt", f"--root={held}/root",
+                            harness.PROFTRACE, "-v", "-f", "json", *options, "--", program("recursion"), 5, 2).finish()
         self.assertEqual(done.status, 0, str(done))
         measured = "proftrace: calibration: " in done.stderr
         # Either way they are known.
