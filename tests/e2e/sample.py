@@ -2,6 +2,7 @@
 """The made-up profile of tests/formats/sample.c, and what its JSON says of it, to compare with what
 the consumers of a format make of it."""
 
+import contextlib
 import json
 import os
 import re
@@ -124,13 +125,29 @@ class TestCase(unittest.TestCase):
     def profiler_cli(self, path, *commands):
         """What the Firefox Profiler, without its window, says of a file to each of the commands."""
         cli = ["node", os.path.join(CONSUMERS, "node_modules/.bin/profiler-cli")]
-        environment = os.environ | {"HOME": self.directory}  # its sessions are kept there
-        self.run_tool(*cli, "load", path, env=environment)
-        try:
-            return [self.run_tool(*cli, *command.split(), env=environment).decode()
-                    for command in commands]
-        finally:
-            self.run_tool(*cli, "stop", "--all", env=environment)
+        environment = os.environ | {"PROFILER_CLI_SESSION_DIR": self.directory}
+        # Its own `load` gives the daemon half a second to start, however busy the machine is.
+        with subprocess.Popen([*cli, "--daemon", path, "--session", "x"], env=environment,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as daemon:
+            try:
+                self.wait_loaded(daemon)
+                return [self.run_tool(*cli, *command.split(), "--session", "x",
+                                      env=environment).decode() for command in commands]
+            finally:
+                daemon.kill()
+
+    def wait_loaded(self, daemon):
+        """By its log: a client that comes too early takes the session for a dead one's, and removes
+        it."""
+        def log():
+            with contextlib.suppress(FileNotFoundError), \
+                    open(self.path("x.log"), encoding="utf-8") as file:
+                return file.read()
+            return ""
+
+        harness.poll(lambda: "Profile loaded" in log() or "rror" in log() or
+                     daemon.poll() is not None, harness.TIMEOUT)
+        self.assertIn("Profile loaded successfully", log())
 
     def speedscope_weights(self, saved):
         """The same as weights(), of what speedscope saved."""

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
+#include <signal.h>
 #include <sqlite3.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -202,6 +204,31 @@ static void test_error_leaves_nothing(void **state)
 	profile__free(p);
 }
 
+/* A disk that is full, or nearly. */
+static void test_no_room(void **state)
+{
+	struct profile *p = fixture_small();
+	struct rlimit limit, small;
+	struct stat st;
+	rlim_t room;
+
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	for (room = 0; room < 65536; room += 16384) {
+		int err;
+
+		small = (struct rlimit){room, limit.rlim_max};
+		assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+		err = sink_sqlite.write_file(p, &plain, path);
+		assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+		assert_true(err < 0);
+		assert_int_equal(stat(path, &st), 0);
+		assert_int_equal(st.st_size, 0);
+	}
+	signal(SIGXFSZ, SIG_DFL);
+	profile__free(p);
+}
+
 static void test_other_files(void **state)
 {
 	struct profile *p = fixture_small();
@@ -222,6 +249,7 @@ int main(void)
 		WITH_FILE(test_large_numbers),
 		WITH_FILE(test_replaces_what_was_there),
 		WITH_FILE(test_error_leaves_nothing),
+		WITH_FILE(test_no_room),
 		cmocka_unit_test(test_other_files),
 	};
 
