@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import re
+import socket
 import shutil
 import subprocess
 import tempfile
@@ -145,9 +146,16 @@ class TestCase(unittest.TestCase):
                 return file.read()
             return ""
 
+        def listens():
+            with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as client:
+                client.connect(self.path("x.sock"))
+                return True
+            return False
+
         harness.poll(lambda: "Profile loaded" in log() or "rror" in log() or
                      daemon.poll() is not None, harness.TIMEOUT)
         self.assertIn("Profile loaded successfully", log())
+        self.assertTrue(harness.poll(listens, harness.TIMEOUT), log())
 
     def speedscope_weights(self, saved):
         """The same as weights(), of what speedscope saved."""
