@@ -67,6 +67,7 @@ enum wire_exit {
 enum wire_cost_class {
 	WIRE_COST_NONE,	 /* a leave that no probe saw */
 	WIRE_COST_ENTRY, /* + site class, in the order of the plan's */
+	WIRE_COST_ENTRY_PUSH = WIRE_COST_ENTRY + 2,
 	WIRE_COST_ENTRY_LAST = WIRE_COST_ENTRY + 6,
 	WIRE_COST_RETURN,    /* a return probe: armed, and hit */
 	WIRE_COST_TAIL,	     /* the same, of a function that leaves by a tail call */

@@ -14,6 +14,7 @@
 #include "wire.h"
 
 _Static_assert(WIRE_COST_ENTRY + SITE_CLASSES - 1 == WIRE_COST_ENTRY_LAST, "site classes");
+_Static_assert(WIRE_COST_ENTRY + SITE_PUSH == WIRE_COST_ENTRY_PUSH, "site classes");
 
 #define MAX_PER_LINK  (1u << 20) /* the kernel's limit */
 #define MAX_REFUSED   64	 /* give up on more: then it is no matter of single functions */

@@ -6,12 +6,12 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "attach/group.h"
 #include "attach/groups.h"
 #include "plan/plan.h"
 #include "target/target.h"
+#include "util/clock.h"
 #include "util/log.h"
 #include "wire.h"
 
@@ -40,14 +40,6 @@ struct regroup {
 	struct group *made[CLASSES];
 	bool postponed;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
-}
 
 static bool has_dropped(const struct group *grp, const struct plan *p)
 {

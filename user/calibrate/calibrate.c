@@ -19,7 +19,6 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "attach/costs.h"
@@ -29,6 +28,7 @@
 #include "calibrate/sites.h"
 #include "collect/collector.h"
 #include "plan/code.h"
+#include "util/clock.h"
 #include "util/log.h"
 
 /* It is root's, and empty after a boot. */
@@ -119,14 +119,6 @@ static bool rides_along(int function)
 static int calls_of(int function)
 {
 	return is_slow(function) ? SLOW_CALLS : CALLS;
-}
-
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
 }
 
 /* Does something else in between, as programs do: with more bytes, until the caches hold nothing of
@@ -449,7 +441,7 @@ static int measure(struct calibration *cal)
 
 int calibrate__run(struct tracer *tr, struct collector *c, struct probe_costs *out)
 {
-	uint64_t began = clock_ns(CLOCK_MONOTONIC);
+	uint64_t began = now_ns();
 	struct calibration *cal;
 	int err;
 
@@ -468,6 +460,6 @@ int calibrate__run(struct tracer *tr, struct collector *c, struct probe_costs *o
 	}
 	collector__reset(c);
 	free(cal);
-	log_debug("calibration: took %.0f ms", (clock_ns(CLOCK_MONOTONIC) - began) / 1e6);
+	log_debug("calibration: took %.0f ms", (now_ns() - began) / 1e6);
 	return err;
 }

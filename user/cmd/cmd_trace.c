@@ -31,16 +31,9 @@
 #include "collect/collector.h"
 #include "target/launch.h"
 #include "target/target.h"
+#include "util/clock.h"
 #include "util/log.h"
 #include "util/privilege.h"
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
-}
 
 /* What probes cost here. Without that, times are as measured. */
 static int learn_costs(struct run *r)

@@ -150,8 +150,7 @@ static double burdened_cost(const struct run *r, const struct plan_function *f,
 			    const struct function_usage *u)
 {
 	double times = u->factor > r->costs.burden ? u->factor : r->costs.burden;
-	double emulated =
-		probe_costs__call(&r->costs, WIRE_COST_ENTRY + SITE_PUSH, WIRE_COST_RETURN);
+	double emulated = probe_costs__call(&r->costs, WIRE_COST_ENTRY_PUSH, WIRE_COST_RETURN);
 
 	return call_cost(r, f) + (times - 1) * emulated;
 }
@@ -246,9 +245,7 @@ static int look_closely(struct steer *s, struct run *r, uint64_t now_ns, double 
 	size_t chosen;
 	int err;
 
-	err = grow(s, r);
-	if (!err)
-		err = collector__usage(r->collector, s->now, s->functions_cnt);
+	err = collector__usage(r->collector, s->now, s->functions_cnt);
 	if (err)
 		return err;
 	*done = false;

@@ -38,7 +38,7 @@ uint64_t correct__added(uint64_t ns, double more)
 void correct__part(struct part *part, const struct probe_costs *costs)
 {
 	/* What single-stepping costs is the processor's doing, and the hypervisor's. */
-	const struct wire_cost *in = &costs->classes[WIRE_COST_ENTRY + 2 /* push */];
+	const struct wire_cost *in = &costs->classes[WIRE_COST_ENTRY_PUSH];
 	const struct wire_cost *out = &costs->classes[WIRE_COST_RETURN];
 
 	for (uint32_t i = 0; i < part->nodes_cnt; i++) {

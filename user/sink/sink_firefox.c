@@ -19,6 +19,7 @@
 #include "sink/names.h"
 #include "sink/sink.h"
 #include "sink/stream.h"
+#include "sink/weigh.h"
 #include "sink/tracks.h"
 #include "util/array.h"
 #include "util/json.h"
@@ -314,20 +315,6 @@ static void write_stacks(struct writer *w)
 	json_close(j, ']');
 	json_member_u64(j, "length", cnt);
 	json_close(j, '}');
-}
-
-static uint64_t weigh(const struct call_stats *s, enum weight weight)
-{
-	switch (weight) {
-	case WEIGHT_CPU:
-		return stats__cpu_self_ns(s);
-	case WEIGHT_OFF:
-		return s->off_self_ns;
-	case WEIGHT_CALLS:
-		return s->calls;
-	default:
-		return s->self_ns;
-	}
 }
 
 /* What a column's walk carries along. */
