@@ -15,7 +15,7 @@ apt_packages()
 {
 	case $1 in
 	build) echo gcc libc6-dev make clang llvm libbpf-dev bpftool libelf-dev zlib1g-dev \
-		liblzma-dev libzydis-dev libiberty-dev libsqlite3-dev binutils ;;
+		liblzma-dev libzstd-dev libzydis-dev libiberty-dev libsqlite3-dev binutils ;;
 	# nodejs runs speedscope's importer; a nodejs that did not come from Debian brings its own npm. golang-go builds targets
 	# and has pprof; libdevel-nytprof-perl ships flamegraph.pl; libllvm14 is a large library to plan on; chromium opens the
 	# page of -f html.
@@ -36,7 +36,7 @@ dnf_packages()
 {
 	case $1 in
 	build) echo gcc glibc-devel make clang llvm libbpf-devel bpftool elfutils-libelf-devel \
-		zlib-devel xz-devel zydis-devel sqlite-devel binutils binutils-devel ;;
+		zlib-devel xz-devel libzstd-devel zydis-devel sqlite-devel binutils binutils-devel ;;
 	fuzz) echo compiler-rt ;;
 	test) echo gcc-c++ libcmocka-devel python3 perl sqlite valgrind xz procps-ng util-linux \
 		golang exiv2 qpdf protobuf-compiler nodejs npm chromium chromedriver python3-selenium ;;
@@ -51,7 +51,7 @@ dnf_packages()
 pacman_packages()
 {
 	case $1 in
-	build) echo gcc make clang llvm libbpf bpf libelf zlib xz zydis sqlite binutils ;;
+	build) echo gcc make clang llvm libbpf bpf libelf zlib xz zstd zydis sqlite binutils ;;
 	fuzz) echo compiler-rt ;;
 	test) echo cmocka python perl sqlite valgrind procps-ng util-linux go exiv2 qpdf protobuf \
 		nodejs npm chromium python-selenium ;;

@@ -12,6 +12,8 @@
 
 #include "calls/profile.h"
 
+#define BUCKETS 496 /* of any duration below 2^64 ns */
+
 /* The bucket's bounds, [low, high) in ns. */
 uint64_t bucket__low(uint32_t bucket);
 uint64_t bucket__high(uint32_t bucket);

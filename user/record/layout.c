@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "record/layout.h"
+
+#include "calls/profile.h"
+#include "record/facts.h"
+
+#define PLAIN(column, kind, type, member)                           \
+	{                                                           \
+		column, FIELD_##kind, false, offsetof(type, member) \
+	}
+#define CHANGE(column, kind, type, member)                         \
+	{                                                          \
+		column, FIELD_##kind, true, offsetof(type, member) \
+	}
+#define LAYOUT(tag, type, fields)                                               \
+	{                                                                       \
+		tag, sizeof(type), sizeof(fields) / sizeof((fields)[0]), fields \
+	}
+
+static const struct field facts[] = {
+	PLAIN(1, DOUBLE, struct run_facts, start_time), PLAIN(2, STRING, struct run_facts, version),
+	PLAIN(3, STRING, struct run_facts, host),	PLAIN(4, STRING, struct run_facts, kernel),
+	PLAIN(5, STRING, struct run_facts, machine),	PLAIN(6, U32, struct run_facts, raw),
+};
+const struct layout layout_facts = LAYOUT(TABLE_FACTS, struct run_facts, facts);
+
+static const struct field strings[] = {PLAIN(1, STRING, struct string_row, string)};
+const struct layout layout_args = LAYOUT(TABLE_ARGS, struct string_row, strings);
+const struct layout layout_command = LAYOUT(TABLE_COMMAND, struct string_row, strings);
+
+static const struct field ends[] = {PLAIN(1, STRING, struct run_end, reason)};
+const struct layout layout_end = LAYOUT(TABLE_END, struct run_end, ends);
+
+static const struct field summary[] = {
+	PLAIN(1, DOUBLE, struct profile, start_time),
+	PLAIN(2, U64, struct profile, duration_ns),
+	PLAIN(3, DOUBLE, struct profile, max_overhead),
+	PLAIN(4, STRING, struct profile, target.exec),
+	PLAIN(5, U64, struct profile, accounting.entered),
+	PLAIN(6, U64, struct profile, accounting.returned),
+	PLAIN(7, U64, struct profile, accounting.unwound),
+	PLAIN(8, I64, struct profile, accounting.open),
+	PLAIN(9, U64, struct profile, accounting.lost),
+	PLAIN(10, U64, struct profile, accounting.deep),
+	PLAIN(11, U64, struct profile, accounting.dropped),
+	PLAIN(12, U64, struct profile, accounting.probe_ns),
+	PLAIN(13, U64, struct profile, accounting.cpu_ns),
+	PLAIN(14, U64, struct profile, accounting.undistributed),
+	PLAIN(15, U64, struct profile, probes.functions),
+	PLAIN(16, U64, struct profile, probes.exits_return),
+	PLAIN(17, U64, struct profile, probes.exits_sites),
+	PLAIN(18, U64, struct profile, probes.exits_none),
+};
+const struct layout layout_summary = LAYOUT(TABLE_SUMMARY, struct profile, summary);
+
+static const struct field pids[] = {CHANGE(1, I32, struct pid_row, pid)};
+const struct layout layout_pids = LAYOUT(TABLE_PIDS, struct pid_row, pids);
+
+static const struct field sites[] = {
+	PLAIN(1, STRING, struct site_row, class_name),
+	PLAIN(2, U64, struct site_row, count),
+};
+const struct layout layout_sites = LAYOUT(TABLE_SITES, struct site_row, sites);
+
+static const struct field skipped[] = {
+	PLAIN(1, STRING, struct profile_skip, name),
+	PLAIN(2, STRING, struct profile_skip, module),
+	PLAIN(3, STRING, struct profile_skip, reason),
+};
+const struct layout layout_skipped = LAYOUT(TABLE_SKIPPED, struct profile_skip, skipped);
+
+static const struct field functions[] = {
+	PLAIN(1, STRING, struct profile_function, name),
+	PLAIN(2, STRING, struct profile_function, symbol),
+	PLAIN(3, STRING, struct profile_function, module),
+	CHANGE(4, U64, struct profile_function, offset),
+	PLAIN(5, STRING, struct profile_function, file),
+	PLAIN(6, U32, struct profile_function, line),
+	PLAIN(7, U32, struct profile_function, sampled),
+};
+const struct layout layout_functions = LAYOUT(TABLE_FUNCTIONS, struct profile_function, functions);
+
+static const struct field aliases[] = {
+	CHANGE(1, U32, struct alias_row, function),
+	PLAIN(2, STRING, struct alias_row, symbol),
+};
+const struct layout layout_aliases = LAYOUT(TABLE_ALIASES, struct alias_row, aliases);
+
+static const struct field threads[] = {
+	CHANGE(1, I32, struct profile_thread, pid),
+	CHANGE(2, I32, struct profile_thread, tid),
+	CHANGE(3, U64, struct profile_thread, start_ns),
+	CHANGE(4, U64, struct profile_thread, goroutine),
+	PLAIN(5, U64, struct profile_thread, lane_ns),
+	PLAIN(6, COMM, struct profile_thread, comm),
+	PLAIN(7, U32, struct profile_thread, merged_cnt),
+};
+const struct layout layout_threads = LAYOUT(TABLE_THREADS, struct profile_thread, threads);
+
+/* Inclusive figures are a node's own and its callees', always: they are not stored. */
+static const struct field nodes[] = {
+	CHANGE(1, U32, struct profile_node, parent),
+	CHANGE(2, U32, struct profile_node, function),
+	CHANGE(3, U32, struct profile_node, thread),
+	PLAIN(4, U64, struct profile_node, stats.calls),
+	PLAIN(5, U64, struct profile_node, stats.self_ns),
+	PLAIN(6, U64, struct profile_node, stats.off_self_ns),
+	PLAIN(7, U64, struct profile_node, stats.raw_self_ns),
+	PLAIN(8, U64, struct profile_node, stats.self_error_ns),
+	PLAIN(9, U64, struct profile_node, stats.min_ns),
+	PLAIN(10, U64, struct profile_node, stats.max_ns),
+};
+const struct layout layout_nodes = LAYOUT(TABLE_NODES, struct profile_node, nodes);
+
+static const struct field buckets[] = {
+	CHANGE(1, U32, struct profile_bucket, function),
+	CHANGE(2, U32, struct profile_bucket, bucket),
+	PLAIN(3, U64, struct profile_bucket, calls),
+};
+const struct layout layout_buckets = LAYOUT(TABLE_BUCKETS, struct profile_bucket, buckets);
+
+static const struct field drops[] = {
+	PLAIN(1, U32, struct profile_drop, function),
+	CHANGE(2, U64, struct profile_drop, at_ns),
+	PLAIN(3, DOUBLE, struct profile_drop, calls_per_second),
+	PLAIN(4, DOUBLE, struct profile_drop, cost_percent),
+	PLAIN(5, U32, struct profile_drop, sampled),
+	PLAIN(6, STRING, struct profile_drop, reason),
+};
+const struct layout layout_drops = LAYOUT(TABLE_DROPS, struct profile_drop, drops);

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Which field of which struct is which column of which table. Writer and reader both go by these
+ * rows, so that they cannot differ. A column's number is in files: it is never used again for
+ * something else. Readers skip columns that they do not know, and fields without a column are 0.
+ */
+#ifndef PROFTRACE_RECORD_LAYOUT_H
+#define PROFTRACE_RECORD_LAYOUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "record/format.h"
+
+enum field_kind {
+	FIELD_U32,
+	FIELD_U64,
+	FIELD_I32, /* signed ones as 0, -1, 1, -2, ... */
+	FIELD_I64,
+	FIELD_DOUBLE, /* its 64 bits; finite */
+	FIELD_STRING, /* const char *: its number in the table of strings; 0: NULL */
+	FIELD_COMM,   /* char[16]: the same */
+};
+
+struct field {
+	uint8_t column;
+	uint8_t kind;
+	bool delta; /* stored is the signed difference to the row before */
+	uint16_t offset;
+};
+
+struct layout {
+	enum table_tag tag;
+	uint16_t size; /* of a row's struct */
+	uint16_t fields_cnt;
+	const struct field *fields;
+};
+
+/* What is no array of struct profile as it stands. */
+struct pid_row {
+	int32_t pid;
+};
+
+struct string_row {
+	const char *string;
+};
+
+struct alias_row {
+	uint32_t function;
+	const char *symbol;
+};
+
+struct site_row {
+	const char *class_name;
+	uint64_t count;
+};
+
+extern const struct layout layout_facts, layout_args, layout_end; /* record/facts.h */
+extern const struct layout layout_summary;			  /* one row: struct profile */
+extern const struct layout layout_pids, layout_command, layout_sites, layout_skipped;
+extern const struct layout layout_functions, layout_aliases, layout_threads, layout_nodes;
+extern const struct layout layout_buckets, layout_drops;
+
+#endif
