@@ -17,6 +17,16 @@ static void occupy_streams(void)
 	}
 }
 
+static int run(const struct options *o)
+{
+	switch (o->verb) {
+	case VERB_REPORT:
+		return cmd_report(o);
+	default:
+		return o->list ? cmd_list(o) : cmd_trace(o);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	struct options o;
@@ -30,7 +40,7 @@ int main(int argc, char **argv)
 		return status - 1;
 	}
 	log_set_level(o.quiet ? LOG_ERROR : o.verbose ? LOG_DEBUG : LOG_INFO);
-	status = o.list ? cmd_list(&o) : cmd_trace(&o);
+	status = run(&o);
 	options__clear(&o);
 	return status;
 }

@@ -8,6 +8,7 @@
 #include "calls/copy.h"
 #include "calls/path_map.h"
 #include "calls/profile.h"
+#include "calls/stats.h"
 #include "calls/walk.h"
 
 struct merge {
@@ -71,23 +72,6 @@ static void sort_threads(struct merge *m)
 		qsort_r(m->order, m->order_cnt, sizeof(*m->order), compare_threads, m);
 }
 
-static void add_stats(struct call_stats *sum, const struct call_stats *s)
-{
-	sum->calls += s->calls;
-	sum->total_ns += s->total_ns;
-	sum->self_ns += s->self_ns;
-	sum->off_ns += s->off_ns;
-	sum->off_self_ns += s->off_self_ns;
-	sum->raw_total_ns += s->raw_total_ns;
-	sum->raw_self_ns += s->raw_self_ns;
-	sum->error_ns += s->error_ns;
-	sum->self_error_ns += s->self_error_ns;
-	if (s->min_ns < sum->min_ns)
-		sum->min_ns = s->min_ns;
-	if (s->max_ns > sum->max_ns)
-		sum->max_ns = s->max_ns;
-}
-
 /* Adds a node of `from` to thread `group` of `to`; its parent has been added before. */
 static void merge_node(struct merge *m, uint32_t node, uint32_t group)
 {
@@ -96,7 +80,7 @@ static void merge_node(struct merge *m, uint32_t node, uint32_t group)
 	uint32_t *into = path_map__at(&m->map, path_step(parent, group, n->function));
 
 	if (*into) {
-		add_stats(&m->to->nodes[*into].stats, &n->stats);
+		stats__add(&m->to->nodes[*into].stats, &n->stats);
 	} else {
 		*into = m->to->nodes_cnt++;
 		m->to->nodes[*into] = (struct profile_node){

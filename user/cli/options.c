@@ -19,6 +19,8 @@
  * who names functions wants them. */
 #define DEFAULT_MAX_OVERHEAD 5.0
 #define OVERHEAD_NOT_GIVEN   -1.0
+#define RECORDING	     "proftrace.data" /* unless another one is named */
+#define MAX_RUN		     1000000
 
 enum {
 	OPT_COLOR = 256,
@@ -33,6 +35,9 @@ enum {
 	OPT_MIN_TIME,
 	OPT_HIST,
 	OPT_REVERSE,
+	OPT_APPEND,
+	OPT_THREAD,
+	OPT_RUN,
 };
 
 static const char doc[] =
@@ -43,9 +48,13 @@ static const char doc[] =
 	"A GLOB is FUNC (of the main program, with -x of PATH) or OBJECT:FUNC (of the files with "
 	"that "
 	"name). Without -F every function of the main program is traced.\n"
-	"SIGINT (Ctrl-C) stops tracing and writes the result.";
+	"SIGINT (Ctrl-C) stops tracing and writes the result.\n"
+	"record keeps all that was found in a file, " RECORDING " or that of -o; report shows what "
+	"such a file holds, in any format and on any machine. "
+	"A command of one of these names goes behind --.";
 
-static const char args_doc[] = "-p PID[,PID...]\n-x PATH\n[--] CMD [ARGS...]";
+static const char args_doc[] = "-p PID[,PID...]\n-x PATH\n[--] CMD [ARGS...]\n"
+			       "record ...\nreport [FILE]";
 
 static const struct argp_option argp_options[] = {
 	{0, 0, 0, 0, "Target:", 1},
@@ -82,7 +91,12 @@ static const struct argp_option argp_options[] = {
 	 "attach by session links (Linux 6.13) or uprobe_multi links (6.6); default: the best that "
 	 "works",
 	 0},
-	{0, 0, 0, 0, "Result:", 4},
+	{"append", OPT_APPEND, 0, 0, "record: add a run to the file", 0},
+	{0, 0, 0, 0, "report (as well as -F, -N, -D and what follows):", 4},
+	{"thread", OPT_THREAD, "GLOB|TID", 0,
+	 "only threads with such a name or number; may be repeated", 0},
+	{"run", OPT_RUN, "N", 0, "the run to look at, 1 being the oldest (default: the last)", 0},
+	{0, 0, 0, 0, "Result:", 5},
 	{"format", 'f', "FMT", 0,
 	 "the form of the result; default: what the name of -o's FILE ends in, else tree on a "
 	 "terminal and folded otherwise. FMT is one of ",
@@ -319,6 +333,9 @@ static error_t parse_run(struct options *o, int key, char *arg)
 		if (!parse_number(arg, MAX_SAMPLE_HOT, &o->sample_hot) || o->sample_hot < 2)
 			return bad_value(o, "--sample-hot", arg, "not a number from 2 to 1000000");
 		return 0;
+	case OPT_APPEND:
+		o->append = true;
+		return 0;
 	case OPT_TIER:
 		if (strcmp(arg, "session") && strcmp(arg, "uprobe_multi"))
 			return bad_value(o, "--tier", arg, "not one of session, uprobe_multi");
@@ -378,7 +395,81 @@ static error_t parse_result(struct options *o, int key, char *arg)
 	}
 }
 
-static error_t check(struct options *o)
+static error_t parse_view(struct options *o, int key, char *arg)
+{
+	switch (key) {
+	case OPT_THREAD:
+		return append(&o->threads, &o->threads_cnt, arg) ? 0 : ENOMEM;
+	case OPT_RUN:
+		if (!parse_number(arg, MAX_RUN, &o->run))
+			return bad_value(o, "--run", arg, "not a number from 1 on");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const char *const verb_names[] = {"", "record", "report"};
+
+/* Whether the option says something about what the verb does. */
+static bool suits(enum verb verb, int key)
+{
+	bool reads = verb == VERB_REPORT;
+
+	switch (key) {
+	case 'F':
+	case 'N':
+	case 'D':
+	case 'o':
+	case 'q':
+	case 'v':
+		return true;
+	case OPT_THREAD:
+	case OPT_RUN:
+		return reads;
+	case OPT_APPEND:
+		return verb == VERB_RECORD;
+	case 'i':
+	case 'l':
+		return verb == VERB_TRACE;
+	case 'f':
+	case OPT_MIN_TIME:
+	case OPT_COLOR:
+		return verb != VERB_RECORD;
+	case 'w':
+	case OPT_REVERSE:
+	case OPT_HIST:
+	case OPT_THREAD_FRAMES:
+		return verb == VERB_TRACE || verb == VERB_REPORT;
+	default:
+		return !reads;
+	}
+}
+
+static const char *option_name(int key)
+{
+	for (const struct argp_option *a = argp_options; a->name || a->doc; a++) {
+		if (a->name && a->key == key)
+			return a->name;
+	}
+	return "?";
+}
+
+/* A word that is no option: a recording, or the command, with all that follows. */
+static error_t parse_word(struct options *o, char *arg, struct argp_state *state)
+{
+	if (o->verb == VERB_TRACE || o->verb == VERB_RECORD) {
+		o->command = state->argv + state->next - 1;
+		state->next = state->argc;
+		return 0;
+	}
+	if (o->input)
+		return complain(o, "%s: report reads no more than one recording", arg);
+	o->input = arg;
+	return 0;
+}
+
+static error_t check_target(struct options *o)
 {
 	if (o->command && (o->pids_cnt || o->exec))
 		return complain(o,
@@ -387,17 +478,42 @@ static error_t check(struct options *o)
 	if (!o->command && !o->pids_cnt && !o->exec)
 		return complain(
 			o, "whom to trace? -p PID, -x PATH or a command; see proftrace --help");
+	if (o->verb == VERB_RECORD && !o->output)
+		o->output = RECORDING;
+	return 0;
+}
+
+/* What the format asks of the other options. A recording is in no format. */
+static error_t check_format(struct options *o)
+{
+	if (o->verb == VERB_RECORD || o->list)
+		return 0;
 	if (!o->sink && o->output)
 		o->sink = sink__for_file(o->output);
-	if (o->sink && o->sink->needs_calls && !o->list)
+	if (!o->sink)
+		return 0;
+	if (o->sink->needs_calls && o->verb != VERB_REPORT)
 		return complain(o, "%s needs single calls: record with --calls", o->sink->name);
-	if (o->sink && o->sink->write_file && !o->output && !o->list)
+	if (o->sink->write_file && !o->output)
 		return complain(o, "%s is no format for a stream: name a file with -o",
 				o->sink->name);
-	if (o->sink && o->sink->whole && o->interval_ns)
+	if (o->sink->whole && o->interval_ns)
 		return complain(
 			o, "-i: a file holds a single profile in the format %s; choose another",
 			o->sink->name);
+	return 0;
+}
+
+static error_t check(struct options *o)
+{
+	error_t err = o->verb == VERB_REPORT ? 0 : check_target(o);
+
+	if (!err)
+		err = check_format(o);
+	if (err)
+		return err;
+	if (o->verb == VERB_REPORT && !o->input)
+		o->input = RECORDING;
 	if (o->quiet && o->verbose)
 		return complain(o, "-q and -v exclude each other");
 	if (o->max_overhead == OVERHEAD_NOT_GIVEN)
@@ -421,10 +537,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->help = true;
 		return ECANCELED;
 	case ARGP_KEY_ARG:
-		/* The first word that is no option: the command, with all that follows. */
-		o->command = state->argv + state->next - 1;
-		state->next = state->argc;
-		return 0;
+		return parse_word(o, arg, state);
 	case ARGP_KEY_END:
 		return check(o);
 	case ARGP_KEY_ERROR:
@@ -435,7 +548,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		if (err == ARGP_ERR_UNKNOWN)
 			err = parse_run(o, key, arg);
 		if (err == ARGP_ERR_UNKNOWN)
+			err = parse_view(o, key, arg);
+		if (err == ARGP_ERR_UNKNOWN)
 			err = parse_result(o, key, arg);
+		if (!err && !suits(o->verb, key))
+			return complain(o, "--%s does not go with %s; see proftrace --help",
+					option_name(key),
+					*verb_names[o->verb] ? verb_names[o->verb] : "live output");
 		return err;
 	}
 }
@@ -450,13 +569,28 @@ static char *name_formats(int key, const char *text, void *input)
 	return help;
 }
 
+/* Takes the verb for the program's name. */
+static enum verb parse_verb(int *argc, char ***argv)
+{
+	for (int v = VERB_RECORD; v <= VERB_REPORT && *argc > 1; v++) {
+		if (strcmp((*argv)[1], verb_names[v]))
+			continue;
+		++*argv;
+		--*argc;
+		return v;
+	}
+	return VERB_TRACE;
+}
+
 int options__parse(struct options *o, int argc, char **argv)
 {
 	const struct argp argp = {argp_options, parse_option, args_doc, doc,
 				  NULL,		name_formats, NULL};
 	error_t err;
 
-	*o = (struct options){.max_paths = DEFAULT_MAX_PATHS, .max_overhead = OVERHEAD_NOT_GIVEN};
+	*o = (struct options){
+		.argv = argv, .max_paths = DEFAULT_MAX_PATHS, .max_overhead = OVERHEAD_NOT_GIVEN};
+	o->verb = parse_verb(&argc, &argv);
 	err = argp_parse(&argp, argc, argv, ARGP_IN_ORDER | ARGP_NO_HELP | ARGP_NO_ERRS, NULL, o);
 	if (o->help)
 		return fflush(stdout) ? 2 : 1;
@@ -478,5 +612,6 @@ void options__clear(struct options *o)
 	free(o->filters);
 	free(o->notraces);
 	free(o->hists);
+	free(o->threads);
 	*o = (struct options){0};
 }

@@ -10,7 +10,15 @@
 
 #include "sink/sink.h"
 
+enum verb {
+	VERB_TRACE, /* none was given */
+	VERB_RECORD,
+	VERB_REPORT,
+};
+
 struct options {
+	enum verb verb;
+	char *const *argv; /* all of the command line, NULL-terminated */
 	/* target */
 	pid_t *pids;
 	size_t pids_cnt;
@@ -29,6 +37,12 @@ struct options {
 	bool follow;	     /* children as well */
 	double max_overhead; /* percent of the target's own CPU time; 0: no budget */
 	uint32_t sample_hot; /* keep one call in so many of a dropped function; 0: none */
+	bool append;	     /* record: to what the file holds */
+	/* recordings */
+	const char *input; /* report: the recording */
+	char **threads;	   /* globs on comm, or numbers; none: all */
+	size_t threads_cnt;
+	uint32_t run; /* of the recording, from 1 on; 0: the last one */
 	/* result */
 	const struct sink *sink; /* NULL: by what stdout is */
 	bool raw;		 /* leave the probes' cost in */
@@ -36,7 +50,7 @@ struct options {
 	char **hists;		 /* globs: functions whose distribution is drawn */
 	size_t hists_cnt;
 	struct sink_options sink_opts;
-	const char *output; /* NULL: stdout */
+	const char *output; /* NULL: stdout; record: the recording */
 	enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } color;
 	bool quiet, verbose;
 	bool help;	 /* help or version was asked for, and printed */

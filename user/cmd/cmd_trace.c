@@ -18,14 +18,14 @@
 #include "attach/life.h"
 #include "attach/tracer.h"
 #include "calibrate/calibrate.h"
-#include "calls/merge.h"
 #include "calls/profile.h"
-#include "calls/prune.h"
 #include "cli/options.h"
 #include "cmd/charge.h"
 #include "cmd/describe.h"
+#include "cmd/recorder.h"
 #include "cmd/replan.h"
 #include "cmd/run.h"
+#include "cmd/show.h"
 #include "cmd/steer.h"
 #include "cmd/watch.h"
 #include "collect/collector.h"
@@ -48,6 +48,15 @@ static int learn_costs(struct run *r)
 	tracer__set_costs(r->tracer, &r->costs);
 	collector__set_costs(r->collector, &r->costs, r->o->raw);
 	return 0;
+}
+
+/* A recording, or the output. */
+static int open_result(struct run *r)
+{
+	if (r->o->verb != VERB_RECORD)
+		return output__open(&r->out, r->o);
+	r->out.opts = r->o->sink_opts;
+	return recorder__open(r->o, &r->recorder);
 }
 
 /* From the options to probes in place, the gate still closed. */
@@ -79,7 +88,7 @@ static int run_prepare(struct run *r)
 	if (!err)
 		err = keeper__new(&r->keeper);
 	if (!err)
-		err = output__open(&r->out, o);
+		err = open_result(r);
 	if (!err)
 		err = target__open(&spec, &r->target);
 	if (!err)
@@ -119,7 +128,7 @@ static int run_prepare(struct run *r)
 		return err;
 	err = describe__new(r->plan, r->target, o, &r->description);
 	if (!err)
-		err = output__begin(&r->out);
+		err = r->recorder ? recorder__begin(r->recorder) : output__begin(&r->out);
 	return err;
 }
 
@@ -160,8 +169,9 @@ static int run_start(struct run *r)
 	steer__start(r->steer, r, r->start_ns);
 	announce(r);
 	progress__init(&r->progress, r->o->quiet);
-	err = watch__start(r->watch, r->target, fileno(r->out.file), life__fd(life),
-			   keeper__fd(r->keeper), r->o->duration_ns, r->o->interval_ns);
+	err = watch__start(r->watch, r->target, r->out.file ? fileno(r->out.file) : -1,
+			   life__fd(life), keeper__fd(r->keeper), r->o->duration_ns,
+			   r->o->interval_ns);
 	if (!err && r->target->launch)
 		err = launch__release(r->target->launch);
 	privilege__drop_for_run(r->target->processes_cnt != 0);
@@ -195,13 +205,12 @@ static void run_stop(struct run *r)
 			 counts.unheld);
 }
 
-/* Writes what is known up to `until_ns`: everything, or with -i what is new. */
-static int run_emit(struct run *r, uint64_t until_ns)
+/* *out = all that is known up to `until_ns`, linked. */
+static int run_snapshot(struct run *r, uint64_t until_ns, struct profile **out)
 {
-	struct profile *now = NULL, *delta = NULL, **shown;
-	int err;
+	struct profile *now;
+	int err = collector__snapshot(r->collector, until_ns, &now);
 
-	err = collector__snapshot(r->collector, until_ns, &now);
 	if (err)
 		return err;
 	now->start_time = r->start_time;
@@ -211,34 +220,63 @@ static int run_emit(struct run *r, uint64_t until_ns)
 		err = steer__apply(r->steer, r, now);
 	if (!err)
 		err = profile__link(now);
-	if (!err && r->o->interval_ns)
-		err = profile__delta(now, r->before, &delta);
-	shown = delta ? &delta : &now;
-	if (!err)
-		err = profile__join_lanes(shown);
-	if (!err)
-		err = profile__summarize(*shown);
-	if (!err)
-		err = profile__prune(*shown, r->o->min_time_ns);
-	if (!err && until_ns == r->stop_ns && now->accounting.deep)
-		log_info(
-			"%llu calls were nested deeper than the kernel reports returns (64): their "
-			"times last until what came next",
-			(unsigned long long)now->accounting.deep);
-	if (!err)
-		err = output__write(&r->out, *shown);
-	else
+	if (err) {
 		log_error("cannot put the profile together: %s", strerror(-err));
-	if (!err && until_ns == r->stop_ns)
-		output__account(&r->out, now);
-	profile__free(delta);
+		profile__free(now);
+		return err;
+	}
+	*out = now;
+	return 0;
+}
+
+/* Writes all of `now`, or with -i what is new in it. It is kept or freed. */
+static int run_show(struct run *r, struct profile *now)
+{
+	struct profile *delta = NULL;
+	int err = 0;
+
 	if (r->o->interval_ns) {
+		err = profile__delta(now, r->before, &delta);
+		if (err)
+			log_error("cannot put the profile together: %s", strerror(-err));
 		profile__free(r->before);
 		r->before = now;
 		collector__forget_retired(r->collector);
-	} else {
-		profile__free(now);
 	}
+	if (!err)
+		err = show__write(&r->out, r->o, delta ? &delta : &now);
+	profile__free(r->o->interval_ns ? delta : now);
+	return err;
+}
+
+/* The run's last words on stderr. */
+static void run_account(const struct run *r, const struct profile *p)
+{
+	if (p->accounting.deep)
+		log_info(
+			"%llu calls were nested deeper than the kernel reports returns (64): their "
+			"times last until what came next",
+			(unsigned long long)p->accounting.deep);
+	output__account(&r->out, p);
+}
+
+/* Writes what is known up to `until_ns`. */
+static int run_emit(struct run *r, uint64_t until_ns)
+{
+	struct profile *now = NULL, account;
+	int err = run_snapshot(r, until_ns, &now);
+
+	if (err)
+		return err;
+	account = *now; /* for its plain figures */
+	if (r->recorder) {
+		err = recorder__write(r->recorder, now);
+		profile__free(now);
+	} else {
+		err = run_show(r, now);
+	}
+	if (!err && until_ns == r->stop_ns)
+		run_account(r, &account);
 	return err;
 }
 
@@ -264,6 +302,9 @@ static int run_loop(struct run *r, enum watch_event *end)
 			err = collector__poll(r->collector);
 			if (!err)
 				err = steer__tick(r->steer, r, now_ns());
+			if (!err && r->recorder &&
+			    recorder__due(r->recorder, now_ns() - r->start_ns))
+				err = run_emit(r, now_ns());
 			progress__show(&r->progress, now_ns() - r->start_ns, r->collector);
 			break;
 		case WATCH_LIFE:
@@ -298,8 +339,23 @@ static int run_loop(struct run *r, enum watch_event *end)
 	return err;
 }
 
+static const char *end_reason(enum watch_event end)
+{
+	switch (end) {
+	case WATCH_SIGNAL:
+		return "it was interrupted";
+	case WATCH_DURATION:
+		return "its time was up";
+	case WATCH_LOST:
+		return "the probes were lost";
+	default:
+		return "the target ended";
+	}
+}
+
 static void run_free(struct run *r)
 {
+	recorder__free(r->recorder);
 	profile__free(r->before);
 	describe__free(r->description);
 	steer__free(r->steer);
@@ -346,6 +402,8 @@ int cmd_trace(const struct options *o)
 	run_stop(&r);
 	if (!err)
 		err = run_emit(&r, r.stop_ns);
+	if (!err && r.recorder)
+		err = recorder__end(r.recorder, end_reason(end));
 	close_err = output__close(&r.out);
 	if (!err)
 		err = close_err;

@@ -77,7 +77,7 @@ void output__account(const struct output *out, const struct profile *p)
 {
 	char line[ACCOUNTS_LINE];
 
-	if (out->sink->accounts)
+	if (out->sink && out->sink->accounts)
 		return;
 	log_info("%s", accounts__calls(p, line, sizeof(line)));
 	if (*accounts__cost(p, out->opts.raw, line, sizeof(line)))

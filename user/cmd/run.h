@@ -17,6 +17,7 @@ struct collector;
 struct description;
 struct keeper;
 struct options;
+struct recorder;
 struct steer;
 struct profile;
 struct target;
@@ -27,6 +28,7 @@ struct run {
 	const struct options *o;
 	struct watch *watch;
 	struct output out;
+	struct recorder *recorder; /* in place of `out`; NULL: live output */
 	struct target *target;
 	struct filter filter;
 	struct plan_options plan_opts;

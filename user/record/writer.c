@@ -20,7 +20,7 @@
 struct writer {
 	const char *path;
 	int fd;
-	bool append;
+	uint64_t end; /* of what is kept; 0: nothing is */
 	ZSTD_CCtx *zstd;
 	uint8_t *block; /* the header, and room for a frame behind it */
 };
@@ -31,25 +31,45 @@ static int failed(const struct writer *w, int err)
 	return err;
 }
 
+/* Where a further run goes. */
+static int find_end(struct writer *w)
+{
+	struct reader *r;
+	struct stat st;
+	int err;
+
+	if (fstat(w->fd, &st))
+		return failed(w, -errno);
+	if (!st.st_size)
+		return 0;
+	err = reader__open(w->path, &r);
+	if (err)
+		return err;
+	w->end = reader__whole(r);
+	reader__free(r);
+	return 0;
+}
+
 int writer__open(const char *path, bool append, struct writer **out)
 {
 	struct writer *w = calloc(1, sizeof(*w));
+	int err = 0;
 
 	if (!w)
 		return -ENOMEM;
 	w->path = path;
-	w->append = append;
 	w->zstd = ZSTD_createCCtx();
 	w->block = malloc(sizeof(struct block_header) + ZSTD_compressBound(BLOCK_RAW_MAX));
 	w->fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-	if (w->fd < 0 || !w->zstd || !w->block) {
-		int err = failed(w, w->fd < 0 ? -errno : -ENOMEM);
-
+	if (w->fd < 0 || !w->zstd || !w->block)
+		err = failed(w, w->fd < 0 ? -errno : -ENOMEM);
+	if (!err && append)
+		err = find_end(w);
+	if (err)
 		writer__free(w);
-		return err;
-	}
-	*out = w;
-	return 0;
+	else
+		*out = w;
+	return err;
 }
 
 void writer__free(struct writer *w)
@@ -119,39 +139,16 @@ static int write_content(struct writer *w, enum block_type type, struct bytes *c
 	return err;
 }
 
-/* Where a further run goes. 0: the file is empty. */
-static int find_end(const struct writer *w, uint64_t *end)
-{
-	struct reader *r;
-	struct stat st;
-	int err;
-
-	*end = 0;
-	if (fstat(w->fd, &st))
-		return failed(w, -errno);
-	if (!st.st_size)
-		return 0;
-	err = reader__open(w->path, &r);
-	if (err)
-		return err;
-	*end = reader__whole(r);
-	reader__free(r);
-	return 0;
-}
-
 int writer__begin(struct writer *w, const struct run_facts *f)
 {
 	struct bytes content = {0};
-	uint64_t end = 0;
 	struct stat st;
-	int err = w->append ? find_end(w, &end) : 0;
+	int err = 0;
 
-	if (err)
-		return err;
 	if (!fstat(w->fd, &st) && S_ISREG(st.st_mode) &&
-	    (ftruncate(w->fd, end) || lseek(w->fd, end, SEEK_SET) < 0))
+	    (ftruncate(w->fd, w->end) || lseek(w->fd, w->end, SEEK_SET) < 0))
 		return failed(w, -errno);
-	if (!end)
+	if (!w->end)
 		err = write_all(w, RECORD_MAGIC, RECORD_MAGIC_LEN);
 	if (err)
 		return err;

@@ -7,19 +7,17 @@
 #include "sink/histogram.h"
 
 #include <errno.h>
-#include <fnmatch.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "calls/distribution.h"
+#include "calls/function_glob.h"
 #include "calls/profile.h"
 #include "calls/ranking.h"
 #include "sink/printer.h"
 #include "sink/sink.h"
-#include "util/glob.h"
-#include "util/path.h"
 #include "util/text.h"
 
 #define OCTAVE_BUCKETS 8
@@ -35,54 +33,6 @@ struct rows {
 	uint64_t below, above;
 	uint64_t most; /* of a row */
 };
-
-/* `glob` as it is, or as the whole of a name that has brackets or stars itself, with or without
- * parameters. */
-static bool name_matches(const char *glob, const char *name)
-{
-	size_t len = strlen(glob);
-	char with_params[512];
-
-	if (!name)
-		return false;
-	if (!strncmp(glob, name, len) && (!name[len] || name[len] == '('))
-		return true;
-	if (!fnmatch(glob, name, 0))
-		return true;
-	if (len + sizeof("(*") > sizeof(with_params))
-		return false;
-	memcpy(with_params, glob, len);
-	memcpy(with_params + len, "(*", sizeof("(*"));
-	return !fnmatch(with_params, name, 0);
-}
-
-static bool object_matches(const char *glob, size_t len, const char *path)
-{
-	char object[512];
-
-	if (!path || len >= sizeof(object))
-		return false;
-	memcpy(object, glob, len);
-	object[len] = '\0';
-	return !strcmp(object, path) || !fnmatch(object, path_base(path), 0);
-}
-
-static bool function_matches(const char *glob, const struct profile_function *f)
-{
-	const char *colon = glob_object_end(glob);
-
-	if (colon) {
-		if (!object_matches(glob, colon - glob, f->module))
-			return false;
-		glob = colon[1] ? colon + 1 : "*";
-	}
-	if (name_matches(glob, f->name) || name_matches(glob, f->symbol))
-		return true;
-	for (size_t i = 0; i < f->aliases_cnt; i++)
-		if (name_matches(glob, f->aliases[i]))
-			return true;
-	return false;
-}
 
 /* The ROWS_MAX - 2 octaves that have most calls, within those that have any. */
 static void cut(struct rows *r)
@@ -184,7 +134,7 @@ static bool chosen(const struct sink_options *opts, const struct profile_functio
 
 	/* All globs are tried: each shall know whether it matches anything. */
 	for (size_t i = 0; i < opts->hists_cnt; i++) {
-		if (function_matches(opts->hists[i], f))
+		if (function_glob__matches(opts->hists[i], f))
 			any = found[i] = true;
 	}
 	return any;

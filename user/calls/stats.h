@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef PROFTRACE_CALLS_STATS_H
+#define PROFTRACE_CALLS_STATS_H
+
+#include "calls/profile.h"
+
+/* Adds what one path has cost to another, of the same function. */
+static inline void stats__add(struct call_stats *sum, const struct call_stats *s)
+{
+	sum->calls += s->calls;
+	sum->total_ns += s->total_ns;
+	sum->self_ns += s->self_ns;
+	sum->off_ns += s->off_ns;
+	sum->off_self_ns += s->off_self_ns;
+	sum->raw_total_ns += s->raw_total_ns;
+	sum->raw_self_ns += s->raw_self_ns;
+	sum->error_ns += s->error_ns;
+	sum->self_error_ns += s->self_error_ns;
+	if (s->min_ns < sum->min_ns)
+		sum->min_ns = s->min_ns;
+	if (s->max_ns > sum->max_ns)
+		sum->max_ns = s->max_ns;
+}
+
+#endif

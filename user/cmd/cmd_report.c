@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* report: what a recording holds, in any format. Needs neither privileges nor what was traced. */
+#include "cmd/cmd.h"
+
+#include <errno.h>
+#include <signal.h>
+
+#include "calls/profile.h"
+#include "cli/options.h"
+#include "cmd/output.h"
+#include "cmd/recorded_run.h"
+#include "cmd/show.h"
+
+int cmd_report(const struct options *o)
+{
+	struct recorded run = {0};
+	struct output out = {0};
+	int err, close_err;
+
+	signal(SIGPIPE, SIG_IGN);
+	err = recorded_run__load(o->input, o, &run);
+	if (!err)
+		err = show__narrow(o, run.profile);
+	if (!err)
+		err = output__open(&out, o);
+	if (!err)
+		err = output__begin(&out);
+	if (!err) {
+		out.opts.raw = run.facts.raw;
+		err = show__write(&out, o, &run.profile);
+	}
+	if (!err)
+		output__account(&out, run.profile);
+	close_err = output__close(&out);
+	if (!err)
+		err = close_err;
+	recorded__free(&run);
+	return err && err != -EPIPE ? 1 : 0;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Getting at a recording's run, for the commands that read one. Inside cmd/ only. */
+#ifndef PROFTRACE_CMD_RECORDED_RUN_H
+#define PROFTRACE_CMD_RECORDED_RUN_H
+
+#include "record/reader.h"
+
+struct options;
+
+/* Loads the run that --run chooses, or the last one; says if there are others and if it was cut
+ * off. Returns 0, or -errno with one line logged. To be freed with recorded__free(). */
+int recorded_run__load(const char *path, const struct options *o, struct recorded *out);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* From a profile, live or out of a recording, to what the user wants to see of it. */
+#ifndef PROFTRACE_CMD_SHOW_H
+#define PROFTRACE_CMD_SHOW_H
+
+struct options;
+struct output;
+struct profile;
+
+/* Leaves what -F, -N, -D and --thread choose: for recordings; live, nothing else was traced. *p is
+ * linked and stays so. Returns 0, or -errno with one line logged. */
+int show__narrow(const struct options *o, struct profile *p);
+
+/* Makes one of a thread's lanes, sums up, leaves out what is cheap, and writes *p, which is linked
+ * and may be replaced. Returns 0, -EPIPE, or -errno with one line logged. */
+int show__write(struct output *out, const struct options *o, struct profile **p);
+
+#endif
