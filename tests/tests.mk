@@ -115,9 +115,10 @@ $(PROGRAMS)/gokinds-pie-stripped: GO_FLAGS := -buildmode=pie -ldflags "-s -w"
 
 # Fuzzers: clang's libFuzzer and sanitizers over all that reads a target's files. RUNS inputs each.
 FUZZ       := build-fuzz
-FUZZ_SRCS  := $(wildcard user/util/*.c user/symbol/*.c user/plan/*.c) user/target/maps.c
+FUZZ_SRCS  := $(wildcard user/util/*.c user/symbol/*.c user/plan/*.c user/calls/*.c user/record/*.c) \
+	user/target/maps.c
 FUZZ_OBJS  := $(FUZZ_SRCS:%.c=$(FUZZ)/%.o)
-FUZZ_BINS  := $(FUZZ)/elf $(FUZZ)/maps
+FUZZ_BINS  := $(FUZZ)/elf $(FUZZ)/maps $(FUZZ)/record
 FUZZ_FLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -g -O1
 RUNS       ?= 20000
 
@@ -125,7 +126,7 @@ $(FUZZ)/%.o: %.c
 	@mkdir -p $(@D)
 	$(call say,FUZZ,$<)$(CLANG) -std=gnu11 $(CPPFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link -MMD -MP -c -o $@ $<
 $(FUZZ)/elf: $(FUZZ)/tests/fuzz/elf_mutator.o
-$(FUZZ)/elf $(FUZZ)/maps: $(FUZZ)/%: $(FUZZ)/tests/fuzz/fuzz_%.o $(FUZZ_OBJS)
+$(FUZZ_BINS): $(FUZZ)/%: $(FUZZ)/tests/fuzz/fuzz_%.o $(FUZZ_OBJS)
 	$(call say,LINK,$@)$(CLANG) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ $(LIBS)
 -include $(FUZZ_OBJS:.o=.d) $(FUZZ)/tests/fuzz/*.d
 
