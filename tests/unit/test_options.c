@@ -481,12 +481,46 @@ static void help_on_a_full_disk(void **state)
 	assert_int_equal(status, 2);
 }
 
+static void recordings(void **state)
+{
+	ACCEPT("record", "-p", "12", "-F", "f", "--append");
+	assert_int_equal(o.verb, VERB_RECORD);
+	assert_true(o.append);
+	assert_string_equal(o.output, "proftrace.data");
+	assert_string_equal(o.argv[1], "record");
+	ACCEPT("record", "-o", "x", "--", "report", "-f");
+	assert_string_equal(o.output, "x");
+	assert_string_equal(o.command[0], "report");
+	ACCEPT("--", "record", "x");
+	assert_int_equal(o.verb, VERB_TRACE);
+	assert_string_equal(o.command[0], "record");
+	ACCEPT("report");
+	assert_int_equal(o.verb, VERB_REPORT);
+	assert_string_equal(o.input, "proftrace.data");
+	assert_null(o.output);
+	ACCEPT("report", "-f", "json", "x", "--thread", "w*", "--thread", "7", "--run", "3");
+	assert_string_equal(o.input, "x");
+	assert_ptr_equal(o.sink, &sink_json);
+	assert_int_equal(o.threads_cnt, 2);
+	assert_int_equal(o.run, 3);
+	REFUSE("whom", "record");
+	REFUSE("--format", "record", "-f", "json", "x");
+	REFUSE("--interval", "record", "-i", "1", "x");
+	REFUSE("--pid", "report", "-p", "1");
+	REFUSE("--raw", "report", "--raw");
+	REFUSE("--append", "--append", "x");
+	REFUSE("--thread", "--thread", "1", "x");
+	REFUSE("--run", "report", "--run", "0");
+	REFUSE("b: report", "report", "a", "b");
+}
+
 #define TEST(f) cmocka_unit_test_teardown(f, teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(defaults),
+		TEST(recordings),
 		TEST(short_options),
 		TEST(long_options),
 		TEST(exit_strategies),
