@@ -50,6 +50,8 @@ static const struct field summary[] = {
 	PLAIN(16, U64, struct profile, probes.exits_return),
 	PLAIN(17, U64, struct profile, probes.exits_sites),
 	PLAIN(18, U64, struct profile, probes.exits_none),
+	PLAIN(19, U64, struct profile, accounting.timeline_calls),
+	PLAIN(20, U64, struct profile, accounting.timeline_lost),
 };
 const struct layout layout_summary = LAYOUT(TABLE_SUMMARY, struct profile, summary);
 

@@ -4,8 +4,13 @@
 #define PROFTRACE_RECORD_WRITER_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "record/calls.h"
 
 struct profile;
+struct timeline_call;
 struct run_end;
 struct run_facts;
 struct writer;
@@ -24,6 +29,18 @@ int writer__begin(struct writer *w, const struct run_facts *f);
 /* All that is known so far; it replaces what was written of this run before. Needs nothing linked.
  */
 int writer__profile(struct writer *w, const struct profile *p);
+
+/* With --calls, what single calls refer to: each is written once, before the first call of it.
+ * Numbers go on from those written before in this run. */
+int writer__lanes(struct writer *w, const struct recorded_lane *lanes, size_t cnt);
+int writer__paths(struct writer *w, const struct recorded_path *paths, size_t cnt);
+
+/* Finished calls of one lane, in order of their ends, none before those written of it before;
+ * `node` is the path's number. They are gathered, until there is enough for a block. */
+int writer__calls(struct writer *w, uint32_t lane, const struct timeline_call *calls, size_t cnt);
+
+/* Writes what is gathered. A killed profiler has lost no more than what came after. */
+int writer__flush(struct writer *w);
 
 /* Nothing of this run follows. */
 int writer__end(struct writer *w, const struct run_end *e);
