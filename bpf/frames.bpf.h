@@ -3,6 +3,7 @@
 #ifndef PROFTRACE_FRAMES_BPF_H
 #define PROFTRACE_FRAMES_BPF_H
 
+#include "calls.bpf.h"
 #include "distributions.bpf.h"
 
 #define MAX_UNWIND (1 << 22) /* frames closed at one event */
@@ -47,6 +48,7 @@ static __always_inline u64 frame_close(struct wire_lane *lane, struct wire_frame
 	struct wire_frame *caller = frame_at(f->up);
 	struct wire_node *n = node_at(f->node);
 
+	call_ends(lane, lane->top, f, took);
 	lane->top = f->up;
 	if (exit == WIRE_COST_RETURN && caller &&
 	    (WIRE_FRAME_FLAGS(caller->entry) & WIRE_ENTRY_RETURN)) {

@@ -54,8 +54,10 @@ static __always_inline void home_resumes(struct wire_lane *home, u64 now)
 	u64 since = home->off_since;
 
 	home->off_since = 0;
-	if (since && n && now > since)
-		n->off_ns += (now - since) * top->weight;
+	if (!since || !n || now <= since)
+		return;
+	n->off_ns += (now - since) * top->weight;
+	lane->off_ns += now - since;
 }
 
 static __always_inline void cpu_changes_hands(const struct task_struct *prev,

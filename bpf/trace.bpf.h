@@ -132,6 +132,7 @@ static __always_inline bool frame_enter(const struct place *at, u32 function, u3
 	f->entry = entry;
 	f->weight = weight;
 	n->calls += weight;
+	call_begins(lane, frame);
 	lane->entered++;
 	lane->top = frame;
 	now = bpf_ktime_get_ns();

@@ -186,11 +186,37 @@ struct wire_lane {
 	u64 hit_slot;
 	u32 hit_function;
 	u32 hit_generation;
+	/* What single calls need: the chunks that its finished calls are in, the first one and the
+	 * one that is being filled; and all the time that it was off the CPU. */
+	u32 first_chunk, chunk;
+	u64 off_ns;
 	u64 busy; /* the lock of all but homes; stays as it is when the entry is used again */
 };
 
 #define WIRE_LANE_READY	  1
 #define WIRE_THREAD_CACHE 32768 /* places in the cache of lanes by tid */
+
+/*
+ * Finished calls, one by one, in order of their ends: each lane has a chain of chunks, of which it
+ * fills the last one. User space reads behind it, at any time, and hands back the chunks that have
+ * a next one. So a call is written without a lock, and what is in no full chunk yet is not lost.
+ */
+struct wire_call {
+	u64 entered_ns;
+	u64 took_ns; /* as measured */
+	u64 off_ns;  /* of these, off the CPU */
+	u32 node;
+	u32 pad;
+};
+
+#define WIRE_CHUNK_CALLS 31
+
+struct wire_chunk {
+	u32 next; /* 0: none yet. Set after all calls have been written */
+	u32 cnt;  /* of calls. Set after each */
+	u64 pad[3];
+	struct wire_call calls[WIRE_CHUNK_CALLS];
+};
 
 /* Why calls were lost. */
 enum wire_loss {
@@ -257,7 +283,8 @@ struct wire_event {
 
 _Static_assert(sizeof(struct wire_frame) == 64, "wire_frame");
 _Static_assert(sizeof(struct wire_node) == 80, "wire_node");
-_Static_assert(sizeof(struct wire_lane) == 240, "wire_lane");
+_Static_assert(sizeof(struct wire_lane) == 256, "wire_lane");
 _Static_assert(sizeof(struct wire_dist) == 72, "wire_dist");
+_Static_assert(sizeof(struct wire_chunk) == 1024, "wire_chunk");
 
 #endif

@@ -21,7 +21,7 @@
 #include "attach/tracer.h"
 #include "wire.h"
 
-enum { QUEUE_LANES = 1000, QUEUE_FRAMES, QUEUE_NODES, QUEUES = 3 };
+enum { QUEUE_LANES = 1000, QUEUE_FRAMES, QUEUE_NODES, QUEUE_CHUNKS, QUEUES = 4 };
 
 #define QUEUE_MAX 4096
 
@@ -38,8 +38,10 @@ static struct {
 	uint64_t *index;
 	struct wire_dist *dists;
 	struct wire_switch *switches;
-	uint32_t next_lane, next_frame, next_node;
-	uint64_t lost[WIRE_LOSSES], undistributed;
+	struct wire_chunk *chunks;
+	uint64_t *entered_off;
+	uint32_t next_lane, next_frame, next_node, next_chunk;
+	uint64_t lost[WIRE_LOSSES], undistributed, timeline_lost;
 	struct table_queue queues[QUEUES];
 } bpf;
 
@@ -49,7 +51,7 @@ int bpf_map_update_elem(int fd, const void *key, const void *value, uint64_t fla
 {
 	struct table_queue *q = &bpf.queues[fd - QUEUE_LANES];
 
-	assert_in_range(fd, QUEUE_LANES, QUEUE_NODES);
+	assert_in_range(fd, QUEUE_LANES, QUEUE_CHUNKS);
 	assert_null(key);
 	if (q->cnt < QUEUE_MAX)
 		q->items[q->cnt++] = *(const uint32_t *)value;
@@ -75,22 +77,25 @@ static inline void tables_make(uint32_t lanes_cap, uint32_t frames_cap, uint32_t
 	struct tracer_tables *i = &bpf.info;
 
 	memset(&bpf, 0, sizeof(bpf));
-	bpf.next_lane = bpf.next_frame = bpf.next_node = 1;
+	bpf.next_lane = bpf.next_frame = bpf.next_node = bpf.next_chunk = 1;
 	*i = (struct tracer_tables){
 		.free_lanes_fd = QUEUE_LANES,
 		.free_frames_fd = QUEUE_FRAMES,
 		.free_nodes_fd = QUEUE_NODES,
+		.free_chunks_fd = QUEUE_CHUNKS,
 		.lanes_cap = lanes_cap,
 		.frames_cap = frames_cap,
 		.nodes_cap = nodes_cap,
 		.index_cap = nodes_cap * 2,
 		.dists_cap = 64,
 		.switches_cap = 64,
+		.chunks_cap = 64,
 		.next_lane = &bpf.next_lane,
 		.next_frame = &bpf.next_frame,
 		.next_node = &bpf.next_node,
 		.lost = bpf.lost,
 		.undistributed = &bpf.undistributed,
+		.timeline_lost = &bpf.timeline_lost,
 	};
 	bpf.lanes = table_new(&i->lanes_fd, lanes_cap, sizeof(*bpf.lanes));
 	bpf.frames = table_new(&i->frames_fd, frames_cap, sizeof(*bpf.frames));
@@ -98,6 +103,8 @@ static inline void tables_make(uint32_t lanes_cap, uint32_t frames_cap, uint32_t
 	bpf.index = table_new(&i->index_fd, i->index_cap, sizeof(*bpf.index));
 	bpf.dists = table_new(&i->dists_fd, i->dists_cap, sizeof(*bpf.dists));
 	bpf.switches = table_new(&i->switches_fd, i->switches_cap, sizeof(*bpf.switches));
+	bpf.chunks = table_new(&i->chunks_fd, i->chunks_cap, sizeof(*bpf.chunks));
+	bpf.entered_off = table_new(&i->entered_off_fd, frames_cap, sizeof(*bpf.entered_off));
 }
 
 static inline void table_free(void *at, int fd, size_t cap, size_t size)
@@ -116,6 +123,8 @@ static inline void tables_free(void)
 	table_free(bpf.index, i->index_fd, i->index_cap, sizeof(*bpf.index));
 	table_free(bpf.dists, i->dists_fd, i->dists_cap, sizeof(*bpf.dists));
 	table_free(bpf.switches, i->switches_fd, i->switches_cap, sizeof(*bpf.switches));
+	table_free(bpf.chunks, i->chunks_fd, i->chunks_cap, sizeof(*bpf.chunks));
+	table_free(bpf.entered_off, i->entered_off_fd, i->frames_cap, sizeof(*bpf.entered_off));
 }
 
 static inline uint32_t table_take(int queue, uint32_t *next, uint32_t cap)
@@ -209,9 +218,40 @@ static inline void bpf_enter(uint32_t lane, uint32_t function, uint64_t now)
 	bpf.frames[place].child_ns = 0;
 	bpf.frames[place].node = node;
 	bpf.frames[place].function = function;
+	bpf.entered_off[place] = t->off_ns;
 	__atomic_fetch_add(&bpf.nodes[node].calls, 1, __ATOMIC_RELEASE);
 	t->entered++;
 	t->top = place;
+}
+
+static inline uint32_t bpf_chunk(struct wire_lane *t)
+{
+	struct table_queue *q = &bpf.queues[QUEUE_CHUNKS - QUEUE_LANES];
+	uint32_t i;
+
+	if (q->popped == q->cnt && bpf.next_chunk == bpf.info.chunks_cap)
+		return 0;
+	i = table_take(QUEUE_CHUNKS, &bpf.next_chunk, bpf.info.chunks_cap);
+	bpf.chunks[i].next = bpf.chunks[i].cnt = 0;
+	__atomic_store_n(t->chunk ? &bpf.chunks[t->chunk].next : &t->first_chunk, i,
+			 __ATOMIC_RELEASE);
+	t->chunk = i;
+	return i;
+}
+
+static inline void bpf_call(struct wire_lane *t, uint64_t took)
+{
+	const struct wire_frame *f = &bpf.frames[t->top];
+	struct wire_chunk *c = &bpf.chunks[t->chunk];
+
+	if ((!t->chunk || c->cnt == WIRE_CHUNK_CALLS) && !bpf_chunk(t)) {
+		bpf.timeline_lost++;
+		return;
+	}
+	c = &bpf.chunks[t->chunk];
+	c->calls[c->cnt] = (struct wire_call){f->entered_ns, took,
+					      t->off_ns - bpf.entered_off[t->top], f->node, 0};
+	__atomic_store_n(&c->cnt, c->cnt + 1, __ATOMIC_RELEASE);
 }
 
 static inline uint64_t bpf_close(uint32_t lane, uint64_t now)
@@ -220,6 +260,7 @@ static inline uint64_t bpf_close(uint32_t lane, uint64_t now)
 	struct wire_frame *f = &bpf.frames[t->top];
 	uint64_t took = now - f->entered_ns;
 
+	bpf_call(t, took);
 	t->top = f->up;
 	bpf.frames[f->up].child_ns += took;
 	bpf.nodes[f->node].self_ns += took - f->child_ns;

@@ -514,6 +514,42 @@ static void recordings(void **state)
 	REFUSE("b: report", "report", "a", "b");
 }
 
+static void single_calls(void **state)
+{
+	ACCEPT("record", "x");
+	assert_false(o.calls);
+	ACCEPT("record", "--calls", "x");
+	assert_true(o.calls);
+	assert_int_equal(o.buffer_size, 64 << 20);
+	assert_int_equal(o.max_size, 0);
+	ACCEPT("record", "--calls", "--buffer-size", "2.5M", "--max-size=1g", "x");
+	assert_int_equal(o.buffer_size, 5 << 19);
+	assert_int_equal(o.max_size, 1 << 30);
+	ACCEPT("record", "--calls", "--buffer-size=2048K", "--max-size=1048576", "x");
+	assert_int_equal(o.buffer_size, 2 << 20);
+	assert_int_equal(o.max_size, 1 << 20);
+	/* Formats that show nothing else have them without being told. */
+	ACCEPT("-f", "chrome", "x");
+	assert_true(o.calls);
+	ACCEPT("-o", "x.pftrace", "x");
+	assert_true(o.calls);
+	ACCEPT("-f", "html", "x");
+	assert_false(o.calls);
+	ACCEPT("-f", "html", "--calls", "x");
+	assert_true(o.calls);
+	ACCEPT("report", "-f", "chrome");
+	assert_false(o.calls);
+	REFUSE("--calls and -i", "--calls", "-i", "1", "x");
+	REFUSE("-i", "-f", "chrome", "-i", "1", "x");
+	REFUSE("--max-size", "record", "--max-size", "1G", "x");
+	REFUSE("--max-size", "--calls", "--max-size", "1G", "x");
+	REFUSE("--buffer-size", "--calls", "--buffer-size", "1", "x");
+	REFUSE("--buffer-size", "--calls", "--buffer-size", "12X", "x");
+	REFUSE("--buffer-size", "--calls", "--buffer-size", "12MB", "x");
+	REFUSE("--max-size", "record", "--calls", "--max-size", "-3M", "x");
+	REFUSE("--calls", "report", "--calls");
+}
+
 #define TEST(f) cmocka_unit_test_teardown(f, teardown)
 
 int main(void)
@@ -521,6 +557,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(defaults),
 		TEST(recordings),
+		TEST(single_calls),
 		TEST(short_options),
 		TEST(long_options),
 		TEST(exit_strategies),

@@ -23,6 +23,7 @@
 #define MAX_LANES      (1u << 15)
 #define FEW_GOROUTINES 4096 /* at a time, where they come unexpected */
 #define MAX_FRAMES     (1u << 19)
+#define MAX_CHUNKS     (1u << 22) /* 4 GB */
 #define MAX_FOLLOWED   (1u << 16) /* processes at a time */
 
 struct tracer {
@@ -30,7 +31,7 @@ struct tracer {
 	const struct tier *tier;
 	struct groups groups;
 	struct life *life;
-	uint32_t lanes_cap, frames_cap, nodes_cap, index_cap, dists_cap, switches_cap;
+	uint32_t lanes_cap, frames_cap, nodes_cap, index_cap, dists_cap, switches_cap, chunks_cap;
 };
 
 /* libbpf's messages are for the verbose; the first one of a load says best why it failed. */
@@ -90,6 +91,22 @@ static uint32_t dists_wanted(size_t functions)
 				    : power_of_two(wanted);
 }
 
+/* Without --calls these stay as small as maps can be. */
+static void size_calls(struct tracer *tr, size_t bytes)
+{
+	struct proftrace_bpf *skel = tr->skel;
+	size_t chunks = bytes / sizeof(struct wire_chunk);
+
+	tr->chunks_cap = chunks < MAX_CHUNKS ? chunks : MAX_CHUNKS;
+	skel->rodata->keep_calls = tr->chunks_cap > 0;
+	skel->rodata->chunks_cap = tr->chunks_cap;
+	if (!tr->chunks_cap)
+		return;
+	bpf_map__set_max_entries(skel->maps.chunks, tr->chunks_cap);
+	bpf_map__set_max_entries(skel->maps.free_chunks, tr->chunks_cap);
+	bpf_map__set_max_entries(skel->maps.entered_off, tr->frames_cap);
+}
+
 static void size_tables(struct tracer *tr, const struct tracer_options *opts)
 {
 	struct proftrace_bpf *skel = tr->skel;
@@ -119,6 +136,7 @@ static void size_tables(struct tracer *tr, const struct tracer_options *opts)
 	skel->rodata->index_mask = tr->index_cap - 1;
 	skel->rodata->dists_mask = tr->dists_cap - 1;
 	skel->rodata->keep_cost = opts->keep_cost;
+	size_calls(tr, opts->calls_bytes);
 	if (opts->max_depth)
 		skel->rodata->max_level = opts->max_depth;
 }
@@ -338,6 +356,11 @@ const char *tracer__tier(const struct tracer *tr)
 	return tr->tier->name;
 }
 
+bool tracer__keeps_calls(const struct tracer *tr)
+{
+	return tr->chunks_cap > 0;
+}
+
 int tracer__drop(struct tracer *tr, struct plan *p, const struct target *t, const uint64_t *calls)
 {
 	return groups__drop(&tr->groups, tr->tier, tr->skel, p, t, calls);
@@ -394,17 +417,22 @@ void tracer__tables(const struct tracer *tr, struct tracer_tables *out)
 		.free_lanes_fd = bpf_map__fd(skel->maps.free_lanes),
 		.free_frames_fd = bpf_map__fd(skel->maps.free_frames),
 		.free_nodes_fd = bpf_map__fd(skel->maps.free_nodes),
+		.chunks_fd = bpf_map__fd(skel->maps.chunks),
+		.entered_off_fd = bpf_map__fd(skel->maps.entered_off),
+		.free_chunks_fd = bpf_map__fd(skel->maps.free_chunks),
 		.lanes_cap = tr->lanes_cap,
 		.frames_cap = tr->frames_cap,
 		.nodes_cap = tr->nodes_cap,
 		.index_cap = tr->index_cap,
 		.dists_cap = tr->dists_cap,
 		.switches_cap = tr->switches_cap,
+		.chunks_cap = tr->chunks_cap,
 		.next_lane = &skel->data->next_lane,
 		.next_frame = &skel->data->next_frame,
 		.next_node = &skel->data->next_node,
 		.lost = (volatile uint64_t *)skel->bss->lost,
 		.undistributed = (volatile uint64_t *)&skel->bss->undistributed,
+		.timeline_lost = (volatile uint64_t *)&skel->bss->timeline_lost,
 	};
 }
 

@@ -26,6 +26,7 @@ struct tracer_options {
 	bool expects_go;       /* many goroutines */
 	size_t functions_cnt;  /* that will be probed, as far as is known */
 	bool keep_cost;	       /* leave the probes' cost in distributions, minima and maxima */
+	size_t calls_bytes;    /* memory for single calls until they are fetched; 0: not kept */
 };
 
 struct own_probe;
@@ -34,12 +35,14 @@ struct probe_costs;
 /* The shared tables, for collect/. */
 struct tracer_tables {
 	int lanes_fd, frames_fd, nodes_fd, index_fd, dists_fd, switches_fd;
-	int free_lanes_fd, free_frames_fd, free_nodes_fd;
-	uint32_t lanes_cap, frames_cap, nodes_cap, index_cap, dists_cap, switches_cap;
+	int chunks_fd, entered_off_fd; /* single calls; chunks_cap 0: not kept */
+	int free_lanes_fd, free_frames_fd, free_nodes_fd, free_chunks_fd;
+	uint32_t lanes_cap, frames_cap, nodes_cap, index_cap, dists_cap, switches_cap, chunks_cap;
 	/* Live counters, written by BPF. */
 	const volatile uint32_t *next_lane, *next_frame, *next_node;
 	volatile uint64_t *lost; /* [WIRE_LOSSES] */
 	volatile uint64_t *undistributed;
+	volatile uint64_t *timeline_lost; /* single calls, for want of a chunk */
 };
 
 /* Whether the kernel emulates 5-byte nops (6.18). */
@@ -83,6 +86,9 @@ void tracer__set_costs(struct tracer *tr, const struct probe_costs *costs);
 
 /* The tier's name. */
 const char *tracer__tier(const struct tracer *tr);
+
+/* Whether single calls are kept, so that calls cost more. */
+bool tracer__keeps_calls(const struct tracer *tr);
 
 /*
  * Takes out the probes of all functions that are marked `dropped` in the plan and have some; the

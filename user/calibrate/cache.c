@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A file for each tier; its first line says what it is about. */
+/* A file for each kind of programs that BPF may have loaded; its first line says what it is about.
+ */
 #include "calibrate/cache.h"
 
 #include <errno.h>
@@ -18,7 +19,7 @@
 #define MAX_SPREAD 0.1	   /* worse measurements are not kept */
 
 /* What the figures hold for: this boot, this program, this way to attach. */
-static bool make_key(const char *tier, char *key, size_t size)
+static bool make_key(const char *programs, char *key, size_t size)
 {
 	char boot[40] = "";
 	struct stat st;
@@ -31,16 +32,16 @@ static bool make_key(const char *tier, char *key, size_t size)
 	fclose(f);
 	boot[strcspn(boot, "\n")] = '\0';
 	if (ok)
-		snprintf(key, size, "%s %s %llx.%llx.%lld.%ld", tier, boot,
+		snprintf(key, size, "%s %s %llx.%llx.%lld.%ld", programs, boot,
 			 (unsigned long long)st.st_dev, (unsigned long long)st.st_ino,
 			 (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
 	return ok;
 }
 
 /* Returns false if the name is too long. */
-static bool make_path(const char *directory, const char *tier, char path[PATH_MAX])
+static bool make_path(const char *directory, const char *programs, char path[PATH_MAX])
 {
-	return snprintf(path, PATH_MAX, "%s/costs-%s", directory, tier) < PATH_MAX;
+	return snprintf(path, PATH_MAX, "%s/costs-%s", directory, programs) < PATH_MAX;
 }
 
 /* Nobody else may have put it there. */
@@ -77,7 +78,7 @@ static bool read_costs(FILE *f, const char *key, struct probe_costs *out)
 	return fgetc(f) == '\n' && fgetc(f) == EOF;
 }
 
-bool cache__read(const char *directory, const char *tier, struct probe_costs *out)
+bool cache__read(const char *directory, const char *programs, struct probe_costs *out)
 {
 	char key[160], path[PATH_MAX];
 	bool ok = false;
@@ -85,7 +86,7 @@ bool cache__read(const char *directory, const char *tier, struct probe_costs *ou
 	int fd;
 
 	memset(out, 0, sizeof(*out));
-	if (!make_key(tier, key, sizeof(key)) || !make_path(directory, tier, path))
+	if (!make_key(programs, key, sizeof(key)) || !make_path(directory, programs, path))
 		return false;
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	f = fd >= 0 && is_ours(fd) ? fdopen(fd, "r") : NULL;
@@ -109,15 +110,15 @@ static bool write_costs(FILE *f, const char *key, const struct probe_costs *cost
 	return !fflush(f) && !ferror(f);
 }
 
-void cache__write(const char *directory, const char *tier, const struct probe_costs *costs)
+void cache__write(const char *directory, const char *programs, const struct probe_costs *costs)
 {
 	char key[160], path[PATH_MAX], new[PATH_MAX + 8];
 	bool ok = false;
 	FILE *f;
 	int fd;
 
-	if (costs->spread > MAX_SPREAD || !make_key(tier, key, sizeof(key)) ||
-	    !make_path(directory, tier, path) || (mkdir(directory, 0755) && errno != EEXIST))
+	if (costs->spread > MAX_SPREAD || !make_key(programs, key, sizeof(key)) ||
+	    !make_path(directory, programs, path) || (mkdir(directory, 0755) && errno != EEXIST))
 		return;
 	snprintf(new, sizeof(new), "%s.XXXXXX", path);
 	fd = mkostemp(new, O_CLOEXEC);

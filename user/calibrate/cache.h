@@ -7,12 +7,13 @@
 
 struct probe_costs;
 
-/* False, with *out all zero: nothing is known, or not of this kernel and program. Only a file that
- * root alone can have written is believed. */
-bool cache__read(const char *directory, const char *tier, struct probe_costs *out);
+/* `programs` names what was measured: a tier, and what its programs do at calls. False, with *out
+ * all zero: nothing is known, or not of this kernel and program. Only a file that root alone can
+ * have written is believed. */
+bool cache__read(const char *directory, const char *programs, struct probe_costs *out);
 
 /* Makes the directory if need be, but not its parents. Where that cannot be, or the figures are too
  * uncertain, it is measured again the next time. */
-void cache__write(const char *directory, const char *tier, const struct probe_costs *costs);
+void cache__write(const char *directory, const char *programs, const struct probe_costs *costs);
 
 #endif

@@ -14,6 +14,7 @@
 #include <math.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -443,10 +444,13 @@ int calibrate__run(struct tracer *tr, struct collector *c, struct probe_costs *o
 {
 	uint64_t began = now_ns();
 	struct calibration *cal;
+	char programs[64];
 	int err;
 
 	memset(out, 0, sizeof(*out));
-	if (cache__read(CACHE, tracer__tier(tr), out))
+	snprintf(programs, sizeof(programs), "%s%s", tracer__tier(tr),
+		 tracer__keeps_calls(tr) ? "-calls" : "");
+	if (cache__read(CACHE, programs, out))
 		return 0;
 	cal = calloc(1, sizeof(*cal));
 	if (!cal)
@@ -456,7 +460,7 @@ int calibrate__run(struct tracer *tr, struct collector *c, struct probe_costs *o
 	err = measure(cal);
 	if (!err) {
 		evaluate(cal, out);
-		cache__write(CACHE, tracer__tier(tr), out);
+		cache__write(CACHE, programs, out);
 	}
 	collector__reset(c);
 	free(cal);

@@ -21,6 +21,9 @@
 #define OVERHEAD_NOT_GIVEN   -1.0
 #define RECORDING	     "proftrace.data" /* unless another one is named */
 #define MAX_RUN		     1000000
+#define DEFAULT_BUFFER	     (64ull << 20)
+#define MIN_BUFFER	     (1ull << 20)
+#define MIN_MAX_SIZE	     (1ull << 20)
 
 enum {
 	OPT_COLOR = 256,
@@ -38,6 +41,9 @@ enum {
 	OPT_APPEND,
 	OPT_THREAD,
 	OPT_RUN,
+	OPT_CALLS,
+	OPT_MAX_SIZE,
+	OPT_BUFFER_SIZE,
 };
 
 static const char doc[] =
@@ -91,7 +97,13 @@ static const struct argp_option argp_options[] = {
 	 "attach by session links (Linux 6.13) or uprobe_multi links (6.6); default: the best that "
 	 "works",
 	 0},
+	{"calls", OPT_CALLS, 0, 0,
+	 "keep each single call, for timelines: with record, or in formats that show them", 0},
+	{"buffer-size", OPT_BUFFER_SIZE, "SIZE", 0,
+	 "memory for single calls until they are written (default 64M)", 0},
 	{"append", OPT_APPEND, 0, 0, "record: add a run to the file", 0},
+	{"max-size", OPT_MAX_SIZE, "SIZE", 0,
+	 "record --calls: the file grows no larger; the oldest calls go", 0},
 	{0, 0, 0, 0, "report (as well as -F, -N, -D and what follows):", 4},
 	{"thread", OPT_THREAD, "GLOB|TID", 0,
 	 "only threads with such a name or number; may be repeated", 0},
@@ -158,6 +170,29 @@ static bool parse_duration(const char *text, uint64_t *ns)
 		return *ns > 0;
 	}
 	return false;
+}
+
+/* Bytes, or K, M, G of them; false if it is none, or below `min`. */
+static bool parse_size(const char *text, uint64_t min, uint64_t *bytes)
+{
+	static const char units[] = "KMG";
+	const char *unit;
+	char *end;
+	double n;
+
+	errno = 0;
+	n = strtod(text, &end);
+	if (errno || end == text || !(n > 0))
+		return false;
+	unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
+	for (const char *u = units; unit && u <= unit; u++)
+		n *= 1024;
+	if (*end && (!unit || end[1]))
+		return false;
+	if (n < (double)min || n >= 1e15)
+		return false;
+	*bytes = n;
+	return true;
 }
 
 /* "none" is 0. */
@@ -336,6 +371,17 @@ static error_t parse_run(struct options *o, int key, char *arg)
 	case OPT_APPEND:
 		o->append = true;
 		return 0;
+	case OPT_CALLS:
+		o->calls = true;
+		return 0;
+	case OPT_BUFFER_SIZE:
+		if (!parse_size(arg, MIN_BUFFER, &o->buffer_size))
+			return bad_value(o, "--buffer-size", arg, "not a size of at least 1M");
+		return 0;
+	case OPT_MAX_SIZE:
+		if (!parse_size(arg, MIN_MAX_SIZE, &o->max_size))
+			return bad_value(o, "--max-size", arg, "not a size of at least 1M");
+		return 0;
 	case OPT_TIER:
 		if (strcmp(arg, "session") && strcmp(arg, "uprobe_multi"))
 			return bad_value(o, "--tier", arg, "not one of session, uprobe_multi");
@@ -428,6 +474,7 @@ static bool suits(enum verb verb, int key)
 	case OPT_RUN:
 		return reads;
 	case OPT_APPEND:
+	case OPT_MAX_SIZE:
 		return verb == VERB_RECORD;
 	case 'i':
 	case 'l':
@@ -492,8 +539,7 @@ static error_t check_format(struct options *o)
 		o->sink = sink__for_file(o->output);
 	if (!o->sink)
 		return 0;
-	if (o->sink->needs_calls && o->verb != VERB_REPORT)
-		return complain(o, "%s needs single calls: record with --calls", o->sink->name);
+	o->calls |= o->sink->needs_calls && o->verb == VERB_TRACE;
 	if (o->sink->write_file && !o->output)
 		return complain(o, "%s is no format for a stream: name a file with -o",
 				o->sink->name);
@@ -514,6 +560,11 @@ static error_t check(struct options *o)
 		return err;
 	if (o->verb == VERB_REPORT && !o->input)
 		o->input = RECORDING;
+	if (o->calls && o->interval_ns)
+		return complain(
+			o, "--calls and -i exclude each other: a timeline is shown as a whole");
+	if (o->max_size && !o->calls)
+		return complain(o, "--max-size is for single calls: add --calls");
 	if (o->quiet && o->verbose)
 		return complain(o, "-q and -v exclude each other");
 	if (o->max_overhead == OVERHEAD_NOT_GIVEN)
@@ -588,8 +639,10 @@ int options__parse(struct options *o, int argc, char **argv)
 				  NULL,		name_formats, NULL};
 	error_t err;
 
-	*o = (struct options){
-		.argv = argv, .max_paths = DEFAULT_MAX_PATHS, .max_overhead = OVERHEAD_NOT_GIVEN};
+	*o = (struct options){.argv = argv,
+			      .max_paths = DEFAULT_MAX_PATHS,
+			      .max_overhead = OVERHEAD_NOT_GIVEN,
+			      .buffer_size = DEFAULT_BUFFER};
 	o->verb = parse_verb(&argc, &argv);
 	err = argp_parse(&argp, argc, argv, ARGP_IN_ORDER | ARGP_NO_HELP | ARGP_NO_ERRS, NULL, o);
 	if (o->help)

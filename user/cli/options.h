@@ -34,10 +34,13 @@ struct options {
 	const char *tier;
 	const char *exits; /* the strategy for all functions; NULL: chosen for each */
 	bool list;
-	bool follow;	     /* children as well */
-	double max_overhead; /* percent of the target's own CPU time; 0: no budget */
-	uint32_t sample_hot; /* keep one call in so many of a dropped function; 0: none */
-	bool append;	     /* record: to what the file holds */
+	bool follow;	      /* children as well */
+	double max_overhead;  /* percent of the target's own CPU time; 0: no budget */
+	uint32_t sample_hot;  /* keep one call in so many of a dropped function; 0: none */
+	bool append;	      /* record: to what the file holds */
+	bool calls;	      /* single calls as well */
+	uint64_t buffer_size; /* bytes for those until they are fetched */
+	uint64_t max_size;    /* of the recording, in bytes: the newest calls are kept; 0: any */
 	/* recordings */
 	const char *input; /* report: the recording */
 	char **threads;	   /* globs on comm, or numbers; none: all */

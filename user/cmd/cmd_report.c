@@ -20,6 +20,8 @@ int cmd_report(const struct options *o)
 	signal(SIGPIPE, SIG_IGN);
 	err = recorded_run__load(o->input, o, &run);
 	if (!err)
+		err = show__possible(o, run.profile);
+	if (!err)
 		err = show__narrow(o, run.profile);
 	if (!err)
 		err = output__open(&out, o);

@@ -22,6 +22,7 @@
 #include "cli/options.h"
 #include "cmd/charge.h"
 #include "cmd/describe.h"
+#include "cmd/recorded_run.h"
 #include "cmd/recorder.h"
 #include "cmd/replan.h"
 #include "cmd/run.h"
@@ -50,13 +51,31 @@ static int learn_costs(struct run *r)
 	return 0;
 }
 
-/* A recording, or the output. */
+/* A recording, or the output; what shows single calls is a recording first. */
 static int open_result(struct run *r)
 {
-	if (r->o->verb != VERB_RECORD)
-		return output__open(&r->out, r->o);
-	r->out.opts = r->o->sink_opts;
-	return recorder__open(r->o, &r->recorder);
+	const struct options *o = r->o;
+	int err;
+
+	if (o->verb == VERB_RECORD) {
+		r->out.opts = o->sink_opts;
+		return recorder__open(o, o->output, &r->recorder);
+	}
+	err = output__open(&r->out, o);
+	if (!err && o->calls)
+		err = spool__open(&r->spool);
+	if (!err && o->calls)
+		err = recorder__open(o, r->spool.path, &r->recorder);
+	return err;
+}
+
+static int begin_result(struct run *r)
+{
+	int err = r->recorder ? recorder__begin(r->recorder) : 0;
+
+	if (!err && r->out.file)
+		err = output__begin(&r->out);
+	return err;
 }
 
 /* From the options to probes in place, the gate still closed. */
@@ -100,7 +119,8 @@ static int run_prepare(struct run *r)
 		return err;
 	tracer_opts.keeper = r->keeper;
 	tracer_opts.functions_cnt = r->plan->functions_cnt;
-	tracer_opts.keep_cost = r->o->raw;
+	tracer_opts.keep_cost = o->raw;
+	tracer_opts.calls_bytes = o->calls ? o->buffer_size : 0;
 	tracer_opts.expects_go = r->plan->go || o->follow;
 	err = tracer__load(&tracer_opts, r->target, &r->tracer);
 	if (err)
@@ -127,9 +147,7 @@ static int run_prepare(struct run *r)
 	if (err)
 		return err;
 	err = describe__new(r->plan, r->target, o, &r->description);
-	if (!err)
-		err = r->recorder ? recorder__begin(r->recorder) : output__begin(&r->out);
-	return err;
+	return err ? err : begin_result(r);
 }
 
 static void announce(const struct run *r)
@@ -165,6 +183,11 @@ static int run_start(struct run *r)
 	clock_gettime(CLOCK_REALTIME, &ts);
 	r->start_time = ts.tv_sec + ts.tv_nsec / 1e9;
 	r->start_ns = now_ns();
+	if (r->o->calls) {
+		struct call_stream stream = recorder__stream(r->recorder);
+
+		collector__stream(r->collector, &stream, r->start_ns);
+	}
 	tracer__open_gate(r->tracer);
 	steer__start(r->steer, r, r->start_ns);
 	announce(r);
@@ -280,6 +303,32 @@ static int run_emit(struct run *r, uint64_t until_ns)
 	return err;
 }
 
+/* What the run's own recording holds, as `report` would show it. */
+static int show_recorded(struct run *r)
+{
+	struct recorded run = {0};
+	int err = recorded_run__load(r->spool.path, r->o, &run);
+
+	if (!err)
+		err = show__write(&r->out, r->o, &run.profile);
+	recorded__free(&run);
+	return err;
+}
+
+/* Once nothing is traced any more. */
+static int run_finish(struct run *r, const char *reason)
+{
+	int err = collector__last_calls(r->collector, r->stop_ns);
+
+	if (!err)
+		err = run_emit(r, r->stop_ns);
+	if (!err && r->recorder)
+		err = recorder__end(r->recorder, reason);
+	if (!err && r->recorder && r->out.file)
+		err = show_recorded(r);
+	return err;
+}
+
 /* Whether nobody is left to trace, followed children included. */
 static bool all_ended(const struct run *r)
 {
@@ -300,6 +349,8 @@ static int run_loop(struct run *r, enum watch_event *end)
 		switch (event) {
 		case WATCH_TICK:
 			err = collector__poll(r->collector);
+			if (!err && r->recorder)
+				err = recorder__tick(r->recorder, now_ns() - r->start_ns);
 			if (!err)
 				err = steer__tick(r->steer, r, now_ns());
 			if (!err && r->recorder &&
@@ -356,6 +407,7 @@ static const char *end_reason(enum watch_event end)
 static void run_free(struct run *r)
 {
 	recorder__free(r->recorder);
+	spool__close(&r->spool);
 	profile__free(r->before);
 	describe__free(r->description);
 	steer__free(r->steer);
@@ -401,9 +453,7 @@ int cmd_trace(const struct options *o)
 	err = run_loop(&r, &end);
 	run_stop(&r);
 	if (!err)
-		err = run_emit(&r, r.stop_ns);
-	if (!err && r.recorder)
-		err = recorder__end(r.recorder, end_reason(end));
+		err = run_finish(&r, end_reason(end));
 	close_err = output__close(&r.out);
 	if (!err)
 		err = close_err;

@@ -12,14 +12,15 @@
 
 #define FIRST_NS    1000000000ull
 #define DISTANCE_NS 30000000000ull /* at most */
+#define FLUSH_NS    1000000000ull
 
 struct recorder {
 	const struct options *o;
 	struct writer *writer;
-	uint64_t due_ns;
+	uint64_t due_ns, flush_ns;
 };
 
-int recorder__open(const struct options *o, struct recorder **out)
+int recorder__open(const struct options *o, const char *path, struct recorder **out)
 {
 	struct recorder *r = calloc(1, sizeof(*r));
 	int err;
@@ -28,7 +29,8 @@ int recorder__open(const struct options *o, struct recorder **out)
 		return -ENOMEM;
 	r->o = o;
 	r->due_ns = FIRST_NS;
-	err = writer__open(o->output, o->append, &r->writer);
+	r->flush_ns = FLUSH_NS;
+	err = writer__open(path, o->append, &r->writer);
 	if (err)
 		free(r);
 	else
@@ -64,6 +66,34 @@ int recorder__begin(struct recorder *r)
 	return writer__begin(r->writer, &facts);
 }
 
+static int take_lanes(void *ctx, const struct recorded_lane *lanes, size_t cnt)
+{
+	return writer__lanes(ctx, lanes, cnt);
+}
+
+static int take_paths(void *ctx, const struct recorded_path *paths, size_t cnt)
+{
+	return writer__paths(ctx, paths, cnt);
+}
+
+static int take_calls(void *ctx, uint32_t lane, const struct timeline_call *calls, size_t cnt)
+{
+	return writer__calls(ctx, lane, calls, cnt);
+}
+
+struct call_stream recorder__stream(struct recorder *r)
+{
+	return (struct call_stream){take_lanes, take_paths, take_calls, r->writer};
+}
+
+int recorder__tick(struct recorder *r, uint64_t elapsed_ns)
+{
+	if (elapsed_ns < r->flush_ns)
+		return 0;
+	r->flush_ns = elapsed_ns + FLUSH_NS;
+	return writer__flush(r->writer);
+}
+
 bool recorder__due(struct recorder *r, uint64_t elapsed_ns)
 {
 	if (elapsed_ns < r->due_ns)
@@ -80,5 +110,7 @@ int recorder__write(struct recorder *r, const struct profile *p)
 
 int recorder__end(struct recorder *r, const char *reason)
 {
-	return writer__end(r->writer, &(struct run_end){reason});
+	int err = writer__flush(r->writer);
+
+	return err ? err : writer__end(r->writer, &(struct run_end){reason});
 }

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* `record`: the run goes into a file, as it is so far, again and again. Inside cmd/ only. */
+/*
+ * The run goes into a recording: what it has found so far, again and again, and single calls as
+ * they end. Inside cmd/ only.
+ */
 #ifndef PROFTRACE_CMD_RECORDER_H
 #define PROFTRACE_CMD_RECORDER_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "calls/stream.h"
 
 struct options;
 struct profile;
@@ -12,15 +17,22 @@ struct recorder;
 
 /* All return 0, or -errno with one line logged. */
 
-int recorder__open(const struct options *o, struct recorder **out);
+/* `path` is borrowed. */
+int recorder__open(const struct options *o, const char *path, struct recorder **out);
 void recorder__free(struct recorder *r); /* accepts NULL */
 
 /* The file begins. Once all is attached. */
 int recorder__begin(struct recorder *r);
 
+/* Where single calls go. */
+struct call_stream recorder__stream(struct recorder *r);
+
 /* Whether it is time to write what is known, `elapsed_ns` after the start: after 1, 2, 4, 8, 16,
  * then every 30 seconds. A killed profiler has lost no more than that. */
 bool recorder__due(struct recorder *r, uint64_t elapsed_ns);
+
+/* A few times a second: single calls of the last second are written. */
+int recorder__tick(struct recorder *r, uint64_t elapsed_ns);
 
 int recorder__write(struct recorder *r, const struct profile *p);
 

@@ -10,6 +10,7 @@
 #include "attach/costs.h"
 #include "cmd/output.h"
 #include "cmd/progress.h"
+#include "cmd/spool.h"
 #include "plan/filter.h"
 #include "plan/plan.h"
 
@@ -28,7 +29,8 @@ struct run {
 	const struct options *o;
 	struct watch *watch;
 	struct output out;
-	struct recorder *recorder; /* in place of `out`; NULL: live output */
+	struct recorder *recorder; /* in place of `out`, or, with single calls, before it */
+	struct spool spool;	   /* where it writes to then */
 	struct target *target;
 	struct filter filter;
 	struct plan_options plan_opts;

@@ -98,10 +98,24 @@ int show__narrow(const struct options *o, struct profile *p)
 	return err;
 }
 
+int show__possible(const struct options *o, const struct profile *p)
+{
+	if (!o->sink || !o->sink->needs_calls || p->timeline)
+		return 0;
+	log_error("%s needs single calls, of which the recording has none: record with --calls",
+		  o->sink->name);
+	return -ENODATA;
+}
+
 int show__write(struct output *out, const struct options *o, struct profile **p)
 {
-	int err = profile__join_lanes(p);
+	int err = 0;
 
+	/* On one track calls nest; those of different lanes do not. */
+	if (!out->sink->shows_calls)
+		(*p)->timeline = NULL;
+	if (!(*p)->timeline)
+		err = profile__join_lanes(p);
 	if (!err)
 		err = profile__summarize(*p);
 	if (!err)

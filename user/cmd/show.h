@@ -7,6 +7,9 @@ struct options;
 struct output;
 struct profile;
 
+/* Whether the profile has what the format shows. Returns 0, or -errno with one line logged. */
+int show__possible(const struct options *o, const struct profile *p);
+
 /* Leaves what -F, -N, -D and --thread choose: for recordings; live, nothing else was traced. *p is
  * linked and stays so. Returns 0, or -errno with one line logged. */
 int show__narrow(const struct options *o, struct profile *p);

@@ -15,6 +15,7 @@
 #include "calls/profile.h"
 #include "collect/correct.h"
 #include "collect/distributions.h"
+#include "collect/drain.h"
 #include "collect/part.h"
 #include "collect/tables.h"
 #include "collect/yardsticks.h"
@@ -42,6 +43,8 @@ struct collector {
 	struct function_usage *retired_usage; /* by function */
 	bool *seen;			      /* functions that have a path */
 	uint32_t seen_cnt, seen_nodes, seen_again;
+	struct drain drain;
+	bool streams; /* single calls go somewhere */
 };
 
 int collector__new(const struct tracer_tables *info, uint32_t functions_cnt, struct collector **out)
@@ -60,6 +63,8 @@ int collector__new(const struct tracer_tables *info, uint32_t functions_cnt, str
 		err = c->seen && c->retired_usage && c->entered
 			      ? part__scratch(&c->tables, &c->scratch)
 			      : -ENOMEM;
+		if (!err)
+			err = drain__init(&c->drain, &c->tables);
 	}
 	if (err) {
 		collector__free(c);
@@ -82,6 +87,7 @@ void collector__free(struct collector *c)
 	free(c->entered);
 	free(c->inclusive);
 	free(c->scratch);
+	drain__fini(&c->drain);
 	tables__unmap(&c->tables);
 	free(c);
 }
@@ -114,19 +120,28 @@ void collector__set_costs(struct collector *c, const struct probe_costs *costs, 
 	c->raw = raw;
 }
 
+/* Its entry, and those of its paths, are free for others. */
+static void release(struct collector *c, uint32_t lane)
+{
+	if (c->drain.tables)
+		drain__forget(&c->drain, lane);
+	tables__release_lane(&c->tables, lane);
+}
+
 void collector__reset(struct collector *c)
 {
 	uint32_t lanes = tables__lanes(&c->tables);
 
 	for (uint32_t i = 1; i < lanes; i++) {
 		if (c->tables.lanes[i].state == WIRE_LANE_READY)
-			tables__release_lane(&c->tables, i);
+			release(c, i);
 	}
 	memset(c->tables.dists, 0, c->tables.info.dists_cap * sizeof(*c->tables.dists));
 	memset(c->tables.switches, 0, c->tables.info.switches_cap * sizeof(*c->tables.switches));
 	for (int i = 0; i < WIRE_LOSSES; i++)
 		c->tables.info.lost[i] = 0;
 	*c->tables.info.undistributed = 0;
+	*c->tables.info.timeline_lost = 0;
 	collector__forget_retired(c);
 	c->forgotten = (struct profile_accounting){0};
 	c->retired_calls = 0;
@@ -256,7 +271,9 @@ static int retire(struct collector *c, uint32_t number)
 
 	if (ARRAY_RESERVE(&c->retired, c->retired_cnt, &c->retired_cap))
 		return -ENOMEM;
-	err = part__read(&c->tables, lane, 0, c->scratch, &part);
+	err = c->streams ? drain__last(&c->drain, number, lane->exit_ns) : 0;
+	if (!err)
+		err = part__read(&c->tables, lane, 0, c->scratch, &part);
 	if (err)
 		return err;
 	if (part) {
@@ -269,7 +286,7 @@ static int retire(struct collector *c, uint32_t number)
 		c->retired[c->retired_cnt++] = part;
 	}
 	c->retired_calls += lane->entered;
-	tables__release_lane(&c->tables, number);
+	release(c, number);
 	return 0;
 }
 
@@ -324,12 +341,47 @@ static void end_idle(struct collector *c)
 	}
 }
 
+void collector__stream(struct collector *c, const struct call_stream *stream, uint64_t start_ns)
+{
+	c->drain.stream = *stream;
+	c->drain.start_ns = start_ns;
+	c->streams = c->drain.tables;
+}
+
+static int drain_all(struct collector *c)
+{
+	uint32_t lanes = tables__lanes(&c->tables);
+	int err = 0;
+
+	for (uint32_t i = 1; !err && c->streams && i < lanes; i++) {
+		if (c->tables.lanes[i].state == WIRE_LANE_READY)
+			err = drain__lane(&c->drain, i);
+	}
+	return err;
+}
+
+int collector__last_calls(struct collector *c, uint64_t end_ns)
+{
+	uint32_t lanes = tables__lanes(&c->tables);
+	int err = 0;
+
+	for (uint32_t i = 1; !err && c->streams && i < lanes; i++) {
+		const struct wire_lane *lane = &c->tables.lanes[i];
+
+		if (lane->state == WIRE_LANE_READY)
+			err = drain__last(&c->drain, i, lane->exit_ns ? lane->exit_ns : end_ns);
+	}
+	return err;
+}
+
 int collector__poll(struct collector *c)
 {
 	const struct tables *t = &c->tables;
 	uint32_t lanes = tables__lanes(t);
-	int err = 0;
+	int err = drain_all(c);
 
+	if (err)
+		return err;
 	note_functions(c);
 	if (!half_used(lanes, t->info.lanes_cap) &&
 	    !half_used(tables__nodes(t), t->info.nodes_cap) &&
@@ -575,6 +627,8 @@ int collector__snapshot(struct collector *c, uint64_t now_ns, struct profile **o
 	for (int i = 0; i < WIRE_LOSSES; i++)
 		a.p->accounting.lost += c->tables.info.lost[i];
 	a.p->accounting.undistributed = *c->tables.info.undistributed;
+	a.p->accounting.timeline_calls = c->drain.sent;
+	a.p->accounting.timeline_lost = *c->tables.info.timeline_lost;
 	for (uint32_t f = 0; f < c->functions_cnt && f < c->tables.info.switches_cap; f++)
 		a.p->accounting.dropped += passed(&c->tables.switches[f]);
 	if (err) {

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct call_stream;
 struct collector;
 struct probe_costs;
 struct profile;
@@ -61,8 +62,17 @@ bool collector__drop(struct collector *c, uint32_t function, uint32_t every);
 /* Calls of a dropped function that were seen and not recorded. */
 uint64_t collector__passed(const struct collector *c, uint32_t function);
 
-/* Makes room in the tables if they run short; call it a few times a second. */
+/* From now on single calls go to `stream`, with times from `start_ns` (CLOCK_MONOTONIC) on. For
+ * tracers that keep them (tracer_options::calls_bytes). */
+void collector__stream(struct collector *c, const struct call_stream *stream, uint64_t start_ns);
+
+/* Sends single calls that have ended, and makes room in the tables if they run short; call it a few
+ * times a second. Returns 0, or -errno with one line logged. */
 int collector__poll(struct collector *c);
+
+/* Sends what is left of single calls when nothing is traced any more; those that are open end at
+ * `end_ns`, or with their thread. Returns 0, or -errno with one line logged. */
+int collector__last_calls(struct collector *c, uint64_t end_ns);
 
 /* For a progress line: calls recorded so far, and functions seen up to the last poll. */
 uint64_t collector__calls(const struct collector *c);

@@ -32,7 +32,13 @@ int tables__map(struct tables *t, const struct tracer_tables *info)
 	t->index = table_map(info->index_fd, info->index_cap * sizeof(*t->index));
 	t->dists = table_map(info->dists_fd, info->dists_cap * sizeof(*t->dists));
 	t->switches = table_map(info->switches_fd, info->switches_cap * sizeof(*t->switches));
-	if (!t->lanes || !t->frames || !t->nodes || !t->index || !t->dists || !t->switches) {
+	if (info->chunks_cap) {
+		t->chunks = table_map(info->chunks_fd, info->chunks_cap * sizeof(*t->chunks));
+		t->entered_off =
+			table_map(info->entered_off_fd, info->frames_cap * sizeof(*t->entered_off));
+	}
+	if ((info->chunks_cap && (!t->chunks || !t->entered_off)) || !t->lanes || !t->frames ||
+	    !t->nodes || !t->index || !t->dists || !t->switches) {
 		int err = -errno;
 
 		log_error("cannot map the BPF tables: %s", strerror(-err));
@@ -56,6 +62,8 @@ void tables__unmap(struct tables *t)
 	table_unmap(t->index, t->info.index_cap * sizeof(*t->index));
 	table_unmap(t->dists, t->info.dists_cap * sizeof(*t->dists));
 	table_unmap(t->switches, t->info.switches_cap * sizeof(*t->switches));
+	table_unmap(t->chunks, t->info.chunks_cap * sizeof(*t->chunks));
+	table_unmap(t->entered_off, t->info.frames_cap * sizeof(*t->entered_off));
 	*t = (struct tables){0};
 }
 
@@ -96,6 +104,11 @@ struct wire_node *tables__node(const struct tables *t, uint32_t i)
 	return i && i < t->info.nodes_cap ? &t->nodes[i] : NULL;
 }
 
+struct wire_chunk *tables__chunk(const struct tables *t, uint32_t i)
+{
+	return i && i < t->info.chunks_cap ? &t->chunks[i] : NULL;
+}
+
 /* Takes a node out of the index. */
 static void index_remove(struct tables *t, uint32_t node)
 {
@@ -116,6 +129,11 @@ static void give_back(int queue_fd, uint32_t entry)
 {
 	/* A full queue cannot be: it has room for every entry of its table. */
 	bpf_map_update_elem(queue_fd, NULL, &entry, BPF_ANY);
+}
+
+void tables__release_chunk(struct tables *t, uint32_t number)
+{
+	give_back(t->info.free_chunks_fd, number);
 }
 
 bool tables__end_idle(struct tables *t, uint32_t number)

@@ -18,6 +18,8 @@ struct tables {
 	uint64_t *index;
 	struct wire_dist *dists;
 	struct wire_switch *switches;
+	struct wire_chunk *chunks; /* these two: NULL without --calls */
+	uint64_t *entered_off;
 };
 
 int tables__map(struct tables *t, const struct tracer_tables *info); /* 0 or -errno, logged */
@@ -32,12 +34,16 @@ uint32_t tables__frames(const struct tables *t);
 struct wire_lane *tables__lane(const struct tables *t, uint32_t i);
 struct wire_frame *tables__frame(const struct tables *t, uint32_t i);
 struct wire_node *tables__node(const struct tables *t, uint32_t i);
+struct wire_chunk *tables__chunk(const struct tables *t, uint32_t i);
+
+/* Gives back a chunk whose calls have been read. */
+void tables__release_chunk(struct tables *t, uint32_t number);
 
 /* Ends a lane that is no home, unless a call is open on it. Whoever comes back to it gets another
  * one. Returns whether it has ended. */
 bool tables__end_idle(struct tables *t, uint32_t number);
 
-/* Gives back everything that an ended lane holds. */
+/* Gives back everything that an ended lane holds, but for its chunks: see collect/drain.h. */
 void tables__release_lane(struct tables *t, uint32_t number);
 
 #endif

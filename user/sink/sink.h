@@ -32,6 +32,7 @@ struct sink {
 	const char *const *suffixes;
 	bool accounts;	  /* ends with the accounts, for people */
 	bool whole;	  /* a file holds one profile: intervals cannot follow each other in it */
+	bool shows_calls; /* single ones, if the profile has a timeline */
 	bool needs_calls; /* shows single calls, and a profile without a timeline not at all */
 	/* One of the two: a stream is written to, or, by a format that is none, the file at `path`,
 	 * which must be a regular one and is replaced. Return 0 or -errno. */

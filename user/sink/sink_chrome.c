@@ -111,6 +111,7 @@ const struct sink sink_chrome = {
 	.help = "single calls for chrome://tracing, Perfetto and others",
 	.suffixes = (const char *const[]){".trace.json", NULL},
 	.whole = true,
+	.shows_calls = true,
 	.needs_calls = true,
 	.write = write_chrome,
 };

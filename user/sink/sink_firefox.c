@@ -510,5 +510,6 @@ const struct sink sink_firefox = {
 	.help = "for profiler.firefox.com",
 	.suffixes = (const char *const[]){".firefox.json", NULL},
 	.whole = true,
+	.shows_calls = true,
 	.write = write_firefox,
 };

@@ -27,5 +27,6 @@ const struct sink sink_html = {
 	.help = "a page for any browser: flame graph, tree, functions, timeline",
 	.suffixes = (const char *const[]){".html", ".htm", NULL},
 	.whole = true,
+	.shows_calls = true,
 	.write = write_html,
 };

@@ -257,6 +257,7 @@ const struct sink sink_perfetto = {
 	.help = "single calls for ui.perfetto.dev",
 	.suffixes = (const char *const[]){".perfetto-trace", ".pftrace", NULL},
 	.whole = true,
+	.shows_calls = true,
 	.needs_calls = true,
 	.write = write_perfetto,
 };

@@ -286,5 +286,6 @@ const struct sink sink_speedscope = {
 	.help = "for speedscope: a flame graph a thread, with single calls in order of time",
 	.suffixes = (const char *const[]){".speedscope.json", NULL},
 	.whole = true,
+	.shows_calls = true,
 	.write = write_speedscope,
 };

@@ -365,5 +365,6 @@ const struct sink sink_sqlite = {
 	.help = "a database with tables, for questions of one's own",
 	.suffixes = (const char *const[]){".sqlite", ".db", NULL},
 	.whole = true,
+	.shows_calls = true,
 	.write_file = write_sqlite,
 };

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Single calls (--calls): each finished one goes into a chunk of its lane. Else none of this is in
+ * the loaded programs. */
+#ifndef PROFTRACE_CALLS_BPF_H
+#define PROFTRACE_CALLS_BPF_H
+
+#include "tables.bpf.h"
+
+TABLE(chunks, struct wire_chunk);
+TABLE(entered_off, u64); /* by frame: its lane's off_ns at the entry */
+FREE_QUEUE(free_chunks);
+
+const volatile bool keep_calls;
+const volatile u32 chunks_cap;
+u32 next_chunk = 1;
+u64 timeline_lost; /* calls, for want of a chunk */
+
+static __always_inline struct wire_chunk *chunk_at(u32 i)
+{
+	return bpf_map_lookup_elem(&chunks, &i);
+}
+
+/* Gives the lane a chunk to fill behind the one that it has. NULL: there is none. */
+static __noinline struct wire_chunk *chunk_append(struct wire_lane *lane)
+{
+	u32 i = table_take(&free_chunks, &next_chunk, chunks_cap);
+	struct wire_chunk *c = chunk_at(i), *last = chunk_at(lane->chunk);
+
+	if (!i || !c)
+		return 0;
+	c->next = c->cnt = 0;
+	barrier();
+	if (lane->chunk && last)
+		*(volatile u32 *)&last->next = i;
+	else
+		*(volatile u32 *)&lane->first_chunk = i;
+	lane->chunk = i;
+	return c;
+}
+
+static __always_inline void call_begins(const struct wire_lane *lane, u32 frame)
+{
+	u64 *off = keep_calls ? bpf_map_lookup_elem(&entered_off, &frame) : 0;
+
+	if (off)
+		*off = lane->off_ns;
+}
+
+static __always_inline void call_ends(struct wire_lane *lane, u32 frame, const struct wire_frame *f,
+				      u64 took)
+{
+	struct wire_chunk *c;
+	u64 *off;
+	u32 cnt;
+
+	if (!keep_calls)
+		return;
+	c = chunk_at(lane->chunk);
+	if (!c || !lane->chunk || c->cnt >= WIRE_CHUNK_CALLS)
+		c = chunk_append(lane);
+	off = bpf_map_lookup_elem(&entered_off, &frame);
+	cnt = c ? c->cnt : WIRE_CHUNK_CALLS;
+	if (!c || !off || cnt >= WIRE_CHUNK_CALLS) {
+		__sync_fetch_and_add(&timeline_lost, 1);
+		return;
+	}
+	c->calls[cnt].entered_ns = f->entered_ns;
+	c->calls[cnt].took_ns = took;
+	c->calls[cnt].off_ns = lane->off_ns - *off;
+	c->calls[cnt].node = f->node;
+	barrier();
+	*(volatile u32 *)&c->cnt = cnt + 1;
+}
+
+#endif

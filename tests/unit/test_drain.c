@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Single calls out of tables that were filled by hand. */
+#include "tables_fixture.h"
+
+#include <errno.h>
+
+#include "calls/profile.h"
+#include "calls/stream.h"
+#include "calls/timeline.h"
+#include "collect/collector.h"
+
+enum { MAIN, WORK, LEAF, FUNCTIONS };
+
+#define START 1000
+#define MOST  8192
+
+static struct collector *collector;
+
+/* What has come, in order. */
+static struct {
+	struct recorded_lane lanes[64];
+	struct recorded_path paths[256];
+	struct timeline_call calls[MOST];
+	uint32_t calls_lanes[MOST];
+	size_t lanes_cnt, paths_cnt, calls_cnt;
+	int err; /* to be returned */
+} got;
+
+static int take_lanes(void *ctx, const struct recorded_lane *lanes, size_t cnt)
+{
+	assert_ptr_equal(ctx, &got);
+	for (size_t i = 0; i < cnt; i++)
+		got.lanes[got.lanes_cnt++] = lanes[i];
+	return got.err;
+}
+
+static int take_paths(void *ctx, const struct recorded_path *paths, size_t cnt)
+{
+	for (size_t i = 0; i < cnt; i++) {
+		assert_in_range(paths[i].parent, 0, got.paths_cnt);
+		assert_in_range(paths[i].lane, 1, got.lanes_cnt);
+		if (paths[i].parent)
+			assert_int_equal(got.paths[paths[i].parent - 1].lane, paths[i].lane);
+		got.paths[got.paths_cnt++] = paths[i];
+	}
+	return got.err;
+}
+
+static int take_calls(void *ctx, uint32_t lane, const struct timeline_call *calls, size_t cnt)
+{
+	assert_in_range(lane, 1, got.lanes_cnt);
+	for (size_t i = 0; i < cnt; i++) {
+		assert_in_range(calls[i].node, 1, got.paths_cnt);
+		assert_int_equal(got.paths[calls[i].node - 1].lane, lane);
+		got.calls_lanes[got.calls_cnt] = lane;
+		got.calls[got.calls_cnt++] = calls[i];
+	}
+	return got.err;
+}
+
+static int setup(void **state)
+{
+	const struct call_stream stream = {take_lanes, take_paths, take_calls, &got};
+
+	memset(&got, 0, sizeof(got));
+	tables_make(16, 128, 256);
+	assert_int_equal(collector__new(&bpf.info, FUNCTIONS, &collector), 0);
+	collector__stream(collector, &stream, START);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	collector__free(collector);
+	tables_free();
+	return 0;
+}
+
+static void assert_call(size_t i, uint32_t function, uint64_t enter, uint64_t leave, uint64_t off)
+{
+	assert_in_range(i, 0, got.calls_cnt - 1);
+	assert_int_equal(got.paths[got.calls[i].node - 1].function, function);
+	assert_int_equal(got.calls[i].enter_ns, enter);
+	assert_int_equal(got.calls[i].leave_ns, leave);
+	assert_int_equal(got.calls[i].off_ns, off);
+}
+
+static void calls_come_as_they_end(void **state)
+{
+	uint32_t lane = bpf_lane(100, 101, "x");
+
+	bpf_enter(lane, MAIN, START + 5);
+	bpf_enter(lane, WORK, START + 10);
+	assert_int_equal(collector__poll(collector), 0);
+	assert_int_equal(got.calls_cnt, 0);
+	bpf_enter(lane, LEAF, START + 20);
+	bpf.lanes[lane].off_ns += 3;
+	bpf_leave(lane, START + 30);
+	assert_int_equal(collector__poll(collector), 0);
+	assert_call(0, LEAF, 20, 30, 3);
+	assert_int_equal(got.lanes[0].pid, 100);
+	assert_int_equal(got.lanes[0].tid, 101);
+	assert_int_equal(got.lanes[0].start_ns, 1010);
+	/* Callers come before callees though they end behind them. */
+	assert_int_equal(got.paths_cnt, 3);
+	assert_int_equal(got.paths[0].parent, 0);
+	assert_int_equal(got.paths[0].function, MAIN);
+	assert_int_equal(got.paths[2].parent, 2);
+	bpf_unwind(lane, START + 40);
+	bpf_enter(lane, WORK, START + 50);
+	bpf.lanes[lane].off_ns += 6;
+	assert_int_equal(collector__last_calls(collector, START + 60), 0);
+	assert_call(1, WORK, 10, 40, 3);
+	assert_call(2, WORK, 50, 60, 6);
+	assert_call(3, MAIN, 5, 60, 9);
+	assert_int_equal(got.calls_cnt, 4);
+	assert_int_equal(got.paths_cnt, 3);
+	assert_int_equal(got.lanes_cnt, 1);
+}
+
+/* Chunks go round: there are far fewer than the calls need. */
+static void chunks_are_used_again(void **state)
+{
+	uint32_t lane = bpf_lane(1, 2, "x");
+	uint64_t now = START;
+	struct profile *p;
+
+	for (int i = 0; i < 5000; i++) {
+		bpf_enter(lane, i % FUNCTIONS, now++);
+		bpf_leave(lane, now++);
+		if (i % 100 == 0)
+			assert_int_equal(collector__poll(collector), 0);
+	}
+	assert_int_equal(collector__last_calls(collector, now), 0);
+	assert_int_equal(got.calls_cnt, 5000);
+	for (uint64_t i = 0; i < 5000; i++)
+		assert_call(i, i % FUNCTIONS, 2 * i, 2 * i + 1, 0);
+	assert_int_equal(collector__snapshot(collector, now, &p), 0);
+	assert_int_equal(p->accounting.timeline_calls, 5000);
+	assert_int_equal(p->accounting.timeline_lost, 0);
+	profile__free(p);
+}
+
+static void what_finds_no_room_is_counted(void **state)
+{
+	uint32_t lane = bpf_lane(1, 2, "x");
+	struct profile *p;
+
+	for (uint64_t i = 0; i < 4000; i++) {
+		bpf_enter(lane, MAIN, START + i);
+		bpf_leave(lane, START + i);
+	}
+	assert_int_equal(collector__poll(collector), 0);
+	bpf_enter(lane, MAIN, START + 5000);
+	bpf_leave(lane, START + 5001);
+	assert_int_equal(collector__last_calls(collector, START + 6000), 0);
+	assert_int_equal(collector__snapshot(collector, START + 6000, &p), 0);
+	assert_true(p->accounting.timeline_lost > 0);
+	assert_int_equal(p->accounting.timeline_calls, got.calls_cnt);
+	assert_int_equal(got.calls_cnt + p->accounting.timeline_lost, 4001);
+	assert_call(got.calls_cnt - 1, MAIN, 5000, 5001, 0);
+	profile__free(p);
+}
+
+/* When tables run short, ended lanes go. Their entries then mean something else. */
+static void entries_of_ended_lanes_are_used_again(void **state)
+{
+	for (uint32_t round = 0; round < 40; round++) {
+		uint32_t lane = bpf_lane(1, 10 + round, "x");
+
+		bpf_enter(lane, round % FUNCTIONS, START + round * 100);
+		bpf_enter(lane, LEAF, START + round * 100 + 1);
+		bpf_leave(lane, START + round * 100 + 2);
+		bpf_exit(lane, START + round * 100 + 10);
+		assert_int_equal(collector__poll(collector), 0);
+	}
+	assert_int_equal(collector__last_calls(collector, START + 10000), 0);
+	assert_int_equal(got.lanes_cnt, 40);
+	assert_int_equal(got.calls_cnt, 80);
+	for (size_t i = 0; i < got.calls_cnt; i++) {
+		uint32_t round = got.lanes[got.calls_lanes[i] - 1].tid - 10;
+		const struct recorded_path *path = &got.paths[got.calls[i].node - 1];
+		bool inner = path->parent;
+
+		assert_int_equal(path->function, inner ? (uint32_t)LEAF : round % FUNCTIONS);
+		assert_int_equal(got.calls[i].enter_ns, round * 100 + inner);
+		assert_int_equal(got.calls[i].leave_ns, round * 100 + (inner ? 2 : 10));
+	}
+}
+
+static void calls_before_the_start_are_forgotten(void **state)
+{
+	uint32_t lane = bpf_lane(1, 2, "x");
+
+	for (uint64_t i = 0; i < 100; i++) {
+		bpf_enter(lane, MAIN, i);
+		bpf_leave(lane, i);
+	}
+	collector__reset(collector);
+	lane = bpf_lane(1, 3, "x");
+	bpf_enter(lane, LEAF, START + 1);
+	bpf_leave(lane, START + 2);
+	assert_int_equal(collector__last_calls(collector, START + 3), 0);
+	assert_int_equal(got.calls_cnt, 1);
+	assert_call(0, LEAF, 1, 2, 0);
+	assert_int_equal(bpf.queues[QUEUE_CHUNKS - QUEUE_LANES].cnt, 4);
+}
+
+static void errors_of_the_receiver_end_it(void **state)
+{
+	uint32_t lane = bpf_lane(1, 2, "x");
+
+	bpf_enter(lane, MAIN, START);
+	bpf_leave(lane, START + 1);
+	got.err = -ENOSPC;
+	assert_int_equal(collector__poll(collector), -ENOSPC);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(calls_come_as_they_end),
+		TEST(chunks_are_used_again),
+		TEST(what_finds_no_room_is_counted),
+		TEST(entries_of_ended_lanes_are_used_again),
+		TEST(calls_before_the_start_are_forgotten),
+		TEST(errors_of_the_receiver_end_it),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

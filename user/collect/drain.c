@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "collect/drain.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collect/tables.h"
+#include "util/array.h"
+#include "util/log.h"
+
+#define BATCH 4096 /* calls that are sent at once */
+
+int drain__init(struct drain *d, struct tables *t)
+{
+	*d = (struct drain){0};
+	if (!t->chunks)
+		return 0;
+	d->places = calloc(t->info.lanes_cap, sizeof(*d->places));
+	d->paths = calloc(t->info.nodes_cap, sizeof(*d->paths));
+	if (!d->places || !d->paths ||
+	    ARRAY_RESERVE_MORE(&d->calls, 0, BATCH + WIRE_CHUNK_CALLS, &d->calls_cap))
+		return -ENOMEM;
+	d->tables = t;
+	return 0;
+}
+
+void drain__fini(struct drain *d)
+{
+	free(d->places);
+	free(d->paths);
+	free(d->new_paths);
+	free(d->calls);
+	*d = (struct drain){0};
+}
+
+static int no_memory(void)
+{
+	log_error("cannot keep single calls: %s", strerror(ENOMEM));
+	return -ENOMEM;
+}
+
+/* The number of a node's path; 0: it is a lane's root, or no node. New ones are noted innermost
+ * first, then turned round: callers come before callees. Their callers' numbers are filled in then.
+ */
+static int path_of(struct drain *d, uint32_t node, uint32_t lane, uint32_t *out)
+{
+	const struct tables *t = d->tables;
+	size_t first = d->new_paths_cnt, cnt = 0, deepest = t->info.nodes_cap;
+	uint32_t i = node, parent, number;
+
+	for (; tables__node(t, i) && t->nodes[i].parent && !d->paths[i]; i = t->nodes[i].parent) {
+		if (!deepest--)
+			return -EINVAL;
+		if (ARRAY_RESERVE(&d->new_paths, d->new_paths_cnt, &d->new_paths_cap))
+			return no_memory();
+		d->new_paths[d->new_paths_cnt++] = (struct recorded_path){
+			.parent = i, /* its own node, for now */
+			.function = t->nodes[i].function,
+			.lane = lane,
+		};
+		cnt++;
+	}
+	parent = tables__node(t, i) && t->nodes[i].parent ? d->paths[i] : 0;
+	number = parent;
+	for (size_t a = first, b = first + cnt; a + 1 < b; a++) {
+		struct recorded_path last = d->new_paths[--b];
+
+		d->new_paths[b] = d->new_paths[a];
+		d->new_paths[a] = last;
+	}
+	for (size_t a = first; a < first + cnt; a++) {
+		number = ++d->paths_cnt;
+		d->paths[d->new_paths[a].parent] = number;
+		d->new_paths[a].parent = parent;
+		parent = number;
+	}
+	*out = number;
+	return 0;
+}
+
+/* The lane's number; a new one is sent at once. */
+static int lane_of(struct drain *d, uint32_t number, uint32_t *out)
+{
+	const struct wire_lane *lane = tables__lane(d->tables, number);
+	struct drain_place *place = &d->places[number];
+	struct recorded_lane new = {
+		.pid = lane->owner >> 32,
+		.tid = lane->goid ? 0 : (uint32_t)lane->owner,
+		.start_ns = lane->start_ns,
+		.goroutine = lane->goid,
+		.lane_ns = lane->made_ns,
+	};
+	int err = 0;
+
+	if (!place->lane) {
+		place->lane = ++d->lanes_cnt;
+		err = d->stream.lanes(d->stream.ctx, &new, 1);
+	}
+	*out = place->lane;
+	return err;
+}
+
+static int send(struct drain *d, uint32_t lane)
+{
+	int err = 0;
+
+	if (d->new_paths_cnt)
+		err = d->stream.paths(d->stream.ctx, d->new_paths, d->new_paths_cnt);
+	if (!err && d->calls_cnt)
+		err = d->stream.calls(d->stream.ctx, lane, d->calls, d->calls_cnt);
+	d->sent += d->calls_cnt;
+	d->new_paths_cnt = d->calls_cnt = 0;
+	return err;
+}
+
+/* Notes a call to be sent. There is room for a chunk's. */
+static int take(struct drain *d, const struct wire_call *call, uint32_t lane)
+{
+	uint64_t enter_ns = call->entered_ns > d->start_ns ? call->entered_ns - d->start_ns : 0;
+	uint32_t path = tables__node(d->tables, call->node) ? d->paths[call->node] : 0;
+	int err = path ? 0 : path_of(d, call->node, lane, &path);
+
+	if (err || !path)
+		return err;
+	d->calls[d->calls_cnt++] = (struct timeline_call){
+		.node = path,
+		.enter_ns = enter_ns,
+		.leave_ns = enter_ns + call->took_ns,
+		.off_ns = call->off_ns < call->took_ns ? call->off_ns : call->took_ns,
+	};
+	return d->calls_cnt < BATCH ? 0 : send(d, lane);
+}
+
+/* Takes a chunk's calls from the place on. Sets *next to the chunk behind it. */
+static int take_chunk(struct drain *d, struct drain_place *place, uint32_t lane, uint32_t *next)
+{
+	const struct wire_chunk *c = tables__chunk(d->tables, place->chunk);
+	uint32_t cnt;
+	int err = 0;
+
+	*next = 0;
+	if (!c)
+		return 0;
+	/* Once there is a next one, this one's count does not change. */
+	*next = __atomic_load_n(&c->next, __ATOMIC_ACQUIRE);
+	cnt = __atomic_load_n(&c->cnt, __ATOMIC_ACQUIRE);
+	for (; !err && place->taken < cnt && place->taken < WIRE_CHUNK_CALLS; place->taken++)
+		err = take(d, &c->calls[place->taken], lane);
+	return err;
+}
+
+int drain__lane(struct drain *d, uint32_t number)
+{
+	struct drain_place *place = &d->places[number];
+	const struct wire_lane *wire = tables__lane(d->tables, number);
+	uint32_t lane, next;
+	int err;
+
+	if (!place->chunk)
+		place->chunk = __atomic_load_n(&wire->first_chunk, __ATOMIC_ACQUIRE);
+	if (!place->chunk)
+		return 0;
+	err = lane_of(d, number, &lane);
+	while (!err) {
+		err = take_chunk(d, place, lane, &next);
+		if (err || !next)
+			break;
+		tables__release_chunk(d->tables, place->chunk);
+		*place = (struct drain_place){.chunk = next, .lane = place->lane};
+	}
+	return err ? err : send(d, lane);
+}
+
+int drain__last(struct drain *d, uint32_t number, uint64_t end_ns)
+{
+	const struct tables *t = d->tables;
+	const struct wire_lane *wire = tables__lane(t, number);
+	uint32_t guard = t->info.frames_cap, lane = 0;
+	int err = drain__lane(d, number);
+
+	if (wire->top != wire->bottom && !err)
+		err = lane_of(d, number, &lane);
+	for (uint32_t i = wire->top; !err && i != wire->bottom && guard; guard--) {
+		const struct wire_frame *f = tables__frame(t, i);
+		struct wire_call call;
+
+		if (!f)
+			break;
+		call = (struct wire_call){
+			.entered_ns = f->entered_ns,
+			.took_ns = end_ns > f->entered_ns ? end_ns - f->entered_ns : 0,
+			.off_ns = wire->off_ns - t->entered_off[i],
+			.node = f->node,
+		};
+		err = take(d, &call, lane);
+		i = f->up;
+	}
+	return err ? err : send(d, lane);
+}
+
+void drain__forget(struct drain *d, uint32_t number)
+{
+	const struct tables *t = d->tables;
+	const struct wire_lane *lane = tables__lane(t, number);
+	uint32_t chunk = d->places[number].chunk, guard = t->info.chunks_cap;
+
+	if (!chunk)
+		chunk = lane->first_chunk;
+	while (tables__chunk(t, chunk) && guard--) {
+		uint32_t next = t->chunks[chunk].next;
+
+		tables__release_chunk(d->tables, chunk);
+		chunk = next;
+	}
+	guard = t->info.nodes_cap;
+	for (uint32_t i = lane->newest; tables__node(t, i) && guard--; i = t->nodes[i].older)
+		d->paths[i] = 0;
+	d->places[number] = (struct drain_place){0};
+}
