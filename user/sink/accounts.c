@@ -64,6 +64,10 @@ static void write_accounting(struct json *j, const struct profile_accounting *a)
 	json_member_u64(j, "cpu_ns", a->cpu_ns);
 	json_member_double(j, "overhead_percent", overhead);
 	json_member_u64(j, "undistributed", a->undistributed);
+	if (a->timeline_calls || a->timeline_lost) {
+		json_member_u64(j, "timeline_calls", a->timeline_calls);
+		json_member_u64(j, "timeline_lost", a->timeline_lost);
+	}
 	json_close(j, '}');
 }
 
