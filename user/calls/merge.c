@@ -104,6 +104,7 @@ static void merge_all(struct merge *m)
 
 		if (!i || compare_groups(m, m->order[i - 1], m->order[i])) {
 			to->threads[to->threads_cnt] = *t;
+			to->threads[to->threads_cnt].lane_ns = 0;
 			to->threads[to->threads_cnt++].merged_cnt = 0;
 		}
 		if (m->by != MERGE_LANES)

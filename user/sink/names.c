@@ -12,7 +12,8 @@ char *thread__name(const struct profile_thread *t, char buf[THREAD_NAME_LEN])
 		snprintf(buf, THREAD_NAME_LEN, "%s-%d/goroutine_%" PRIu64, t->comm, t->pid,
 			 t->goroutine);
 	else
-		snprintf(buf, THREAD_NAME_LEN, "%s-%d/%d", t->comm, t->pid, t->tid);
+		snprintf(buf, THREAD_NAME_LEN, "%s-%d/%d%s", t->comm, t->pid, t->tid,
+			 t->lane_ns ? "+stack" : "");
 	return buf;
 }
 

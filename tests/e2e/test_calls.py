@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Single calls (--calls): each is there once, on its path, with its time."""
+
+import collections
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+
+import harness
+from harness import PROFTRACE, UNLIMITED, program
+
+ALL_CALLS = """
+    SELECT t.pid, t.tid, t.goroutine, c.id, c.parent, c.path, p.parent AS path_above, p.function, c.enter_ns,
+           c.leave_ns, c.off_ns
+    FROM calls c JOIN paths p ON p.id = c.path JOIN threads t ON t.id = p.thread ORDER BY c.id"""
+
+
+class SingleCalls(harness.TestCase):
+    def verb(self, *args, **popen):
+        return self.process(PROFTRACE, *args, stdin=subprocess.DEVNULL, **popen).finish()
+
+    def record(self, name, *args, options=()):
+        """Records a command; (recording, the command's Result)."""
+        path = self.path("rec")
+        done = self.verb("record", "--calls", *UNLIMITED, *options, "-o", path, "--",
+                         name if "/" in name else program(name), *args)
+        self.assertEqual(done.status, 0, str(done))
+        return path, done
+
+    def report(self, recording, *options):
+        done = self.verb("report", *options, recording)
+        self.assertEqual(done.status, 0, str(done))
+        return done.stdout
+
+    def database(self, recording, *options):
+        path = self.path("db")
+        if os.path.exists(path):
+            os.remove(path)
+        self.report(recording, "-f", "sqlite", "-o", path, *options)
+        database = sqlite3.connect(path)
+        self.addCleanup(database.close)
+        database.row_factory = sqlite3.Row
+        return database
+
+    def check_calls(self, recording):
+        """That the timeline and the tree of a recording, of which nothing was lost, say the same of
+        each path; returns the accounts."""
+        accounts = json.loads(self.report(recording, "-f", "json"))["accounting"]
+        self.assertEqual(accounts["timeline_lost"], 0)
+        self.assertEqual(accounts["timeline_calls"], accounts["entered"])
+        database = self.database(recording)
+        calls, total, off = collections.Counter(), collections.Counter(), collections.Counter()
+        open_calls = {}
+        for c in database.execute(ALL_CALLS):
+            self.assertLessEqual(c["enter_ns"], c["leave_ns"])
+            self.assertLessEqual(c["off_ns"], c["leave_ns"] - c["enter_ns"])
+            calls[c["path"]] += 1
+            total[c["path"]] += c["leave_ns"] - c["enter_ns"]
+            off[c["path"]] += c["off_ns"]
+            open_calls[c["id"]] = c
+            # Whoever is around it on the timeline is its caller in the tree.
+            above = open_calls.get(c["parent"])
+            self.assertEqual(above["path"] if above else None, c["path_above"], dict(c))
+            if above:
+                self.assertLessEqual(above["enter_ns"], c["enter_ns"])
+                self.assertGreaterEqual(above["leave_ns"], c["leave_ns"])
+        for p in database.execute("SELECT id, calls, raw_total_ns, off_ns FROM paths"):
+            self.assertEqual(calls[p["id"]], p["calls"], dict(p))
+            self.assertEqual(total[p["id"]], p["raw_total_ns"], dict(p))
+        self.assertEqual(sum(calls.values()), accounts["entered"])
+        return accounts
+
+    def test_timeline_and_tree_agree(self):
+        for name, *args in (("recursion", 9, 3), ("threads", 4, 2000), ("longjmp",),
+                            ("tailcall",)):
+            with self.subTest(name):
+                recording, done = self.record(name, *args)
+                self.assertGreater(self.check_calls(recording)["entered"], 0)
+                document = json.loads(self.report(recording, "-f", "json"))
+                self.assert_counts(self.check(document), done.counts)
+
+    def test_stacks_and_signals_have_tracks_of_their_own(self):
+        for name in "coroutine", "altstack", "signals":
+            with self.subTest(name):
+                recording, _ = self.record(name)
+                self.check_calls(recording)
+
+    def test_open_calls_end_at_the_end(self):
+        target = self.target("steps")
+        recording = self.path("rec")
+        tracer = self.process(PROFTRACE, "record", "--calls", *UNLIMITED, "-o", recording, "-p",
+                              target.pid)
+        self.assertTrue(tracer.stderr.wait_lines(harness.TRACING))
+        target.go()
+        target.step("3")
+        tracer.signal(signal.SIGINT)
+        self.assertEqual(tracer.finish().status, 0)
+        self.check_calls(recording)
+
+    def test_chrome_live_and_from_a_recording(self):
+        recording, _ = self.record("recursion", 5, 2)
+        live = self.path("live.json")
+        done = self.run_proftrace("-f", "chrome", "-o", live, "--", program("recursion"), 5, 2)
+        self.assertEqual(done.status, 0, str(done))
+        with open(live, encoding="utf-8") as file:
+            documents = json.load(file), json.loads(self.report(recording, "-f", "chrome"))
+        shown = [collections.Counter((e["name"], e["ph"]) for e in document["traceEvents"]
+                                     if e["ph"] in "BE") for document in documents]
+        self.assertEqual(*shown)
+        self.assertEqual(sum(n for (_, phase), n in shown[0].items() if phase == "B"),
+                         json.loads(self.report(recording, "-f", "json"))["accounting"]["entered"])
+
+    def test_what_finds_no_room_is_counted(self):
+        target = self.target("threads", "--wait", 2, 50000)
+        recording = self.path("rec")
+        tracer = self.process(PROFTRACE, "record", "--calls", "--buffer-size=1M", *UNLIMITED, "-o",
+                              recording, "-p", target.pid)
+        self.assertTrue(tracer.stderr.wait_lines(harness.TRACING))
+        tracer.signal(signal.SIGSTOP)
+        target.go()
+        # All is called while nobody fetches anything.
+        self.assertTrue(target.stdout.wait_lines("COUNT d"))
+        tracer.signal(signal.SIGCONT)
+        done = target.finish()
+        finished = tracer.finish()
+        self.assertEqual(finished.status, 0, str(finished))
+        accounts = json.loads(self.report(recording, "-f", "json"))["accounting"]
+        self.assertEqual(accounts["entered"], sum(done.counts.values()))
+        self.assertGreater(accounts["timeline_lost"], 0)
+        self.assertEqual(accounts["timeline_calls"] + accounts["timeline_lost"],
+                         accounts["entered"])
+        self.assertIn(f"{accounts['timeline_lost']} lost", finished.stderr)
+        kept = self.database(recording).execute("SELECT count(*) FROM calls").fetchone()[0]
+        self.assertEqual(kept, accounts["timeline_calls"])
+
+    def test_killed_profiler(self):
+        target = self.target("steps")
+        recording = self.path("rec")
+        tracer = self.process(PROFTRACE, "record", "--calls", *UNLIMITED, "-o", recording, "-p",
+                              target.pid)
+        self.assertTrue(tracer.stderr.wait_lines(harness.TRACING))
+        target.go()
+        target.step("3")
+
+        def shown():
+            done = self.verb("report", "-f", "chrome", recording)
+            self.assertIn("incomplete", done.stderr)
+            return done.status == 0 and '"ph":"B"' in done.stdout
+
+        # It goes on; what it has written is there.
+        self.assertTrue(harness.poll(shown, 60, 0.2))
+        tracer.signal(signal.SIGKILL)
+        tracer.finish()
+        self.assertTrue(shown())
+
+    def test_formats_without_calls(self):
+        path = self.path("rec")
+        done = self.verb("record", *UNLIMITED, "-o", path, "--", program("recursion"), 5, 2)
+        self.assertEqual(done.status, 0, str(done))
+        out = self.path("out")
+        self.assert_one_line(self.verb("report", "-f", "chrome", "-o", out, path), 1, "--calls")
+        self.assertFalse(os.path.exists(out))
+
+
+if __name__ == "__main__":
+    harness.main()
