@@ -15,7 +15,8 @@
 #include "record/layout.h"
 #include "util/array.h"
 
-#define VARINT_MAX 10 /* bytes */
+#define VARINT_MAX  10	/* bytes */
+#define COLUMN_PART 256 /* rows that are put at once */
 
 /* The strings so far, numbered from 1 on, and a hash of them by open addressing. */
 struct strings {
@@ -43,16 +44,21 @@ static void put(struct encoder *e, struct bytes *b, const void *data, size_t len
 	b->len += len;
 }
 
-/* Seven bits a byte, the lowest first; the high bit says that more follow (LEB128). */
+/* Seven bits a byte, the lowest first; the high bit says that more follow (LEB128). Returns what is
+ * behind it. */
+static uint8_t *varint(uint8_t *at, uint64_t v)
+{
+	for (; v >= 0x80; v >>= 7)
+		*at++ = v | 0x80;
+	*at++ = v;
+	return at;
+}
+
 static void put_varint(struct encoder *e, struct bytes *b, uint64_t v)
 {
 	uint8_t buf[VARINT_MAX];
-	size_t len = 0;
 
-	for (; v >= 0x80; v >>= 7)
-		buf[len++] = v | 0x80;
-	buf[len++] = v;
-	put(e, b, buf, len);
+	put(e, b, buf, varint(buf, v) - buf);
 }
 
 static uint64_t zigzag(uint64_t v)
@@ -148,15 +154,20 @@ static void put_column(struct encoder *e, const struct layout *l, const struct f
 		       const uint8_t *rows, size_t cnt)
 {
 	bool is_signed = f->delta || f->kind == FIELD_I32 || f->kind == FIELD_I64;
+	uint8_t buf[COLUMN_PART * VARINT_MAX], *at = buf;
 	uint64_t before = 0;
 
 	e->column.len = 0;
-	for (size_t i = 0; i < cnt && !e->failed; i++) {
+	for (size_t i = 0; i < cnt; i++) {
 		uint64_t v = field_value(e, f, rows + i * l->size);
 		uint64_t stored = f->delta ? v - before : v;
 
-		put_varint(e, &e->column, is_signed ? zigzag(stored) : stored);
+		at = varint(at, is_signed ? zigzag(stored) : stored);
 		before = v;
+		if (i % COLUMN_PART == COLUMN_PART - 1 || i == cnt - 1) {
+			put(e, &e->column, buf, at - buf);
+			at = buf;
+		}
 	}
 	put_varint(e, &e->tables, f->column);
 	put_varint(e, &e->tables, e->column.len);
@@ -289,5 +300,14 @@ int encode__profile(const struct profile *p, struct bytes *out)
 		put_table(&e, &layout_nodes, p->nodes + 1, p->nodes_cnt - 1);
 	put_table(&e, &layout_buckets, p->buckets, p->buckets_cnt);
 	put_table(&e, &layout_drops, p->drops, p->drops_cnt);
+	return encoder_finish(&e, out);
+}
+
+int encode__tables(const struct table_rows *tables, size_t cnt, struct bytes *out)
+{
+	struct encoder e = {0};
+
+	for (size_t i = 0; i < cnt; i++)
+		put_table(&e, tables[i].layout, tables[i].rows, tables[i].cnt);
 	return encoder_finish(&e, out);
 }

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct layout;
 struct profile;
 struct run_end;
 struct run_facts;
@@ -20,5 +21,13 @@ struct bytes {
 int encode__facts(const struct run_facts *f, struct bytes *out);
 int encode__end(const struct run_end *e, struct bytes *out);
 int encode__profile(const struct profile *p, struct bytes *out);
+
+/* The same of any tables. */
+struct table_rows {
+	const struct layout *layout;
+	const void *rows;
+	size_t cnt;
+};
+int encode__tables(const struct table_rows *tables, size_t cnt, struct bytes *out);
 
 #endif

@@ -20,4 +20,10 @@ struct run_end {
 	const char *reason; /* a few words */
 };
 
+/* With a limit to the file's size, the oldest calls that went for it. */
+struct recorded_gap {
+	uint64_t calls;
+	uint64_t until_ns; /* since the start: all that ended later are there */
+};
+
 #endif

@@ -20,7 +20,10 @@ enum block_type {
 	BLOCK_RUN = 1,	   /* a run begins: on what, by whom */
 	BLOCK_PROFILE = 2, /* all that the run has found so far; the last whole one counts */
 	BLOCK_END = 3,	   /* the run has ended in order; nothing of it follows */
-			   /* 4 to 7: single calls of a run, between its profiles. */
+	/* Single calls, between the profiles of their run. 7 is kept for more of the kind. */
+	BLOCK_PATHS = 4,     /* lanes and paths, which go on from those before */
+	BLOCK_CALLS = 5,     /* calls; never of several blocks */
+	BLOCK_FORGOTTEN = 6, /* how many calls went to make room; the last whole one counts */
 };
 
 #define BLOCK_MORE 0x01 /* the next block goes on with the same content */
@@ -55,6 +58,11 @@ enum table_tag {
 	TABLE_NODES = 13,
 	TABLE_BUCKETS = 14,
 	TABLE_DROPS = 15,
+	TABLE_LANES = 16,
+	TABLE_PATHS = 17,
+	TABLE_SEGMENTS = 18,
+	TABLE_CALLS = 19,
+	TABLE_FORGOTTEN = 20,
 };
 
 #endif

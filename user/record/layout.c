@@ -2,6 +2,7 @@
 #include "record/layout.h"
 
 #include "calls/profile.h"
+#include "calls/stream.h"
 #include "record/facts.h"
 
 #define PLAIN(column, kind, type, member)                           \
@@ -130,3 +131,43 @@ static const struct field drops[] = {
 	PLAIN(6, STRING, struct profile_drop, reason),
 };
 const struct layout layout_drops = LAYOUT(TABLE_DROPS, struct profile_drop, drops);
+
+static const struct field lanes[] = {
+	CHANGE(1, I32, struct recorded_lane, pid),
+	CHANGE(2, I32, struct recorded_lane, tid),
+	CHANGE(3, U64, struct recorded_lane, start_ns),
+	CHANGE(4, U64, struct recorded_lane, goroutine),
+	PLAIN(5, U64, struct recorded_lane, lane_ns),
+};
+const struct layout layout_lanes = LAYOUT(TABLE_LANES, struct recorded_lane, lanes);
+
+static const struct field paths[] = {
+	CHANGE(1, U32, struct recorded_path, parent),
+	CHANGE(2, U32, struct recorded_path, function),
+	CHANGE(3, U32, struct recorded_path, lane),
+};
+const struct layout layout_paths = LAYOUT(TABLE_PATHS, struct recorded_path, paths);
+
+static const struct field segments[] = {
+	CHANGE(1, U32, struct segment_row, lane),
+	PLAIN(2, U32, struct segment_row, cnt),
+};
+const struct layout layout_segments = LAYOUT(TABLE_SEGMENTS, struct segment_row, segments);
+
+/* Paths repeat in patterns, which compression finds, and more of them in their changes. */
+static const struct field calls[] = {
+	PLAIN(1, U64, struct call_row, gap_ns),
+	PLAIN(2, U64, struct call_row, duration_ns),
+	CHANGE(3, U32, struct call_row, path),
+	PLAIN(4, U64, struct call_row, off_ns),
+};
+const struct layout layout_calls = LAYOUT(TABLE_CALLS, struct call_row, calls);
+
+static const struct field call_paths[] = {{3, FIELD_U32, true, 0}};
+const struct layout layout_call_paths = LAYOUT(TABLE_CALLS, uint32_t, call_paths);
+
+static const struct field forgotten[] = {
+	PLAIN(1, U64, struct recorded_gap, calls),
+	PLAIN(2, U64, struct recorded_gap, until_ns),
+};
+const struct layout layout_forgotten = LAYOUT(TABLE_FORGOTTEN, struct recorded_gap, forgotten);

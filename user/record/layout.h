@@ -56,10 +56,26 @@ struct site_row {
 	uint64_t count;
 };
 
+/* Calls of one lane that follow each other in a block. */
+struct segment_row {
+	uint32_t lane, cnt;
+};
+
+/* A call of a segment. */
+struct call_row {
+	uint64_t gap_ns; /* its end less that of the call before; of the first, less the start */
+	uint64_t duration_ns, off_ns;
+	uint32_t path;
+};
+
 extern const struct layout layout_facts, layout_args, layout_end; /* record/facts.h */
 extern const struct layout layout_summary;			  /* one row: struct profile */
 extern const struct layout layout_pids, layout_command, layout_sites, layout_skipped;
 extern const struct layout layout_functions, layout_aliases, layout_threads, layout_nodes;
 extern const struct layout layout_buckets, layout_drops;
+extern const struct layout layout_lanes, layout_paths; /* record/calls.h */
+extern const struct layout layout_segments, layout_calls;
+extern const struct layout layout_call_paths; /* of layout_calls just the path: uint32_t */
+extern const struct layout layout_forgotten;  /* record/calls.h */
 
 #endif

@@ -30,7 +30,7 @@ void memory__free(struct memory *m)
 	*m = (struct memory){0};
 }
 
-static bool get_varint(const uint8_t **at, const uint8_t *end, uint64_t *out)
+static inline bool get_varint(const uint8_t **at, const uint8_t *end, uint64_t *out)
 {
 	uint64_t v = 0;
 

@@ -7,29 +7,27 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
-#include <zstd.h>
 
+#include "calls/timeline.h"
+#include "record/block_writer.h"
+#include "record/call_block.h"
 #include "record/encode.h"
 #include "record/format.h"
+#include "record/gather.h"
 #include "record/reader.h"
-#include "util/log.h"
+#include "util/array.h"
 
-#define LEVEL 3 /* of compression: zstd's own choice */
+#define NAMES_MAX 65536 /* lanes and paths that may wait */
 
 struct writer {
-	const char *path;
-	int fd;
-	uint64_t end; /* of what is kept; 0: nothing is */
-	ZSTD_CCtx *zstd;
-	uint8_t *block; /* the header, and room for a frame behind it */
+	struct block_writer out;
+	uint64_t keep; /* what the run is to be behind; 0: nothing */
+	struct gather calls;
+	/* What calls refer to goes before them. */
+	struct recorded_lane *lanes;
+	struct recorded_path *paths;
+	size_t lanes_cnt, lanes_cap, paths_cnt, paths_cap;
 };
-
-static int failed(const struct writer *w, int err)
-{
-	log_error("cannot write %s: %s", w->path, strerror(-err));
-	return err;
-}
 
 /* Where a further run goes. */
 static int find_end(struct writer *w)
@@ -38,14 +36,14 @@ static int find_end(struct writer *w)
 	struct stat st;
 	int err;
 
-	if (fstat(w->fd, &st))
-		return failed(w, -errno);
+	if (fstat(w->out.fd, &st))
+		return block_writer__failed(&w->out, -errno);
 	if (!st.st_size)
 		return 0;
-	err = reader__open(w->path, &r);
+	err = reader__open(w->out.path, &r);
 	if (err)
 		return err;
-	w->end = reader__whole(r);
+	w->keep = reader__whole(r);
 	reader__free(r);
 	return 0;
 }
@@ -53,16 +51,16 @@ static int find_end(struct writer *w)
 int writer__open(const char *path, bool append, struct writer **out)
 {
 	struct writer *w = calloc(1, sizeof(*w));
-	int err = 0;
+	int err, fd;
 
 	if (!w)
 		return -ENOMEM;
-	w->path = path;
-	w->zstd = ZSTD_createCCtx();
-	w->block = malloc(sizeof(struct block_header) + ZSTD_compressBound(BLOCK_RAW_MAX));
-	w->fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-	if (w->fd < 0 || !w->zstd || !w->block)
-		err = failed(w, w->fd < 0 ? -errno : -ENOMEM);
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	err = fd < 0 ? -errno : 0;
+	if (block_writer__init(&w->out, path, fd))
+		err = -ENOMEM;
+	else if (err)
+		block_writer__failed(&w->out, err);
 	if (!err && append)
 		err = find_end(w);
 	if (err)
@@ -76,67 +74,18 @@ void writer__free(struct writer *w)
 {
 	if (!w)
 		return;
-	if (w->fd >= 0)
-		close(w->fd);
-	ZSTD_freeCCtx(w->zstd);
-	free(w->block);
+	block_writer__fini(&w->out);
+	gather__fini(&w->calls);
+	free(w->lanes);
+	free(w->paths);
 	free(w);
-}
-
-static int write_all(const struct writer *w, const void *data, size_t len)
-{
-	const uint8_t *at = data;
-
-	while (len) {
-		ssize_t done = write(w->fd, at, len);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done <= 0)
-			return failed(w, done ? -errno : -EIO);
-		at += done;
-		len -= done;
-	}
-	return 0;
-}
-
-/* One block with a single write(), so that a killed profiler hardly ever leaves half of one. */
-static int write_block(struct writer *w, enum block_type type, uint8_t flags, const uint8_t *raw,
-		       size_t len)
-{
-	uint8_t *stored = w->block + sizeof(struct block_header);
-	size_t stored_len = ZSTD_compressCCtx(w->zstd, stored, ZSTD_compressBound(BLOCK_RAW_MAX),
-					      raw, len, LEVEL);
-	struct block_header h = {
-		.magic = BLOCK_MAGIC,
-		.type = type,
-		.flags = flags,
-		.raw_len = len,
-	};
-
-	if (ZSTD_isError(stored_len))
-		return failed(w, -EIO);
-	h.stored_len = stored_len;
-	h.stored_crc = crc32(0, stored, stored_len);
-	h.header_crc = crc32(0, (const uint8_t *)&h, offsetof(struct block_header, header_crc));
-	memcpy(w->block, &h, sizeof(h));
-	return write_all(w, w->block, sizeof(h) + stored_len);
 }
 
 /* Takes over `content`, and what became of encoding it. */
 static int write_content(struct writer *w, enum block_type type, struct bytes *content, int err)
 {
-	size_t at = 0, len;
-
-	if (err)
-		err = failed(w, err);
-	for (bool more = true; more && !err; at += len) {
-		more = content->len - at > BLOCK_RAW_MAX;
-		len = more ? BLOCK_RAW_MAX : content->len - at;
-		err = write_block(w, type, more ? BLOCK_MORE : 0, content->data + at, len);
-	}
-	free(content->data);
-	return err;
+	err = block_writer__pack(&w->out, type, content, err);
+	return err ? err : block_writer__put(&w->out);
 }
 
 int writer__begin(struct writer *w, const struct run_facts *f)
@@ -145,11 +94,12 @@ int writer__begin(struct writer *w, const struct run_facts *f)
 	struct stat st;
 	int err = 0;
 
-	if (!fstat(w->fd, &st) && S_ISREG(st.st_mode) &&
-	    (ftruncate(w->fd, w->end) || lseek(w->fd, w->end, SEEK_SET) < 0))
-		return failed(w, -errno);
-	if (!w->end)
-		err = write_all(w, RECORD_MAGIC, RECORD_MAGIC_LEN);
+	if (!fstat(w->out.fd, &st) && S_ISREG(st.st_mode) &&
+	    (ftruncate(w->out.fd, w->keep) || lseek(w->out.fd, w->keep, SEEK_SET) < 0))
+		return block_writer__failed(&w->out, -errno);
+	w->out.end = w->keep;
+	if (!w->keep)
+		err = block_writer__write(&w->out, RECORD_MAGIC, RECORD_MAGIC_LEN);
 	if (err)
 		return err;
 	return write_content(w, BLOCK_RUN, &content, encode__facts(f, &content));
@@ -162,9 +112,79 @@ int writer__profile(struct writer *w, const struct profile *p)
 	return write_content(w, BLOCK_PROFILE, &content, encode__profile(p, &content));
 }
 
+static int write_names(struct writer *w)
+{
+	struct bytes content = {0};
+	int err;
+
+	if (!w->lanes_cnt && !w->paths_cnt)
+		return 0;
+	err = encode__paths(w->lanes, w->lanes_cnt, w->paths, w->paths_cnt, &content);
+	w->lanes_cnt = w->paths_cnt = 0;
+	return write_content(w, BLOCK_PATHS, &content, err);
+}
+
+int writer__lanes(struct writer *w, const struct recorded_lane *lanes, size_t cnt)
+{
+	if (ARRAY_RESERVE_MORE(&w->lanes, w->lanes_cnt, cnt, &w->lanes_cap))
+		return block_writer__failed(&w->out, -ENOMEM);
+	memcpy(w->lanes + w->lanes_cnt, lanes, cnt * sizeof(*lanes));
+	w->lanes_cnt += cnt;
+	return w->lanes_cnt < NAMES_MAX ? 0 : write_names(w);
+}
+
+int writer__paths(struct writer *w, const struct recorded_path *paths, size_t cnt)
+{
+	if (ARRAY_RESERVE_MORE(&w->paths, w->paths_cnt, cnt, &w->paths_cap))
+		return block_writer__failed(&w->out, -ENOMEM);
+	memcpy(w->paths + w->paths_cnt, paths, cnt * sizeof(*paths));
+	w->paths_cnt += cnt;
+	return w->paths_cnt < NAMES_MAX ? 0 : write_names(w);
+}
+
+static int write_segments(void *writer, const struct call_segment *segments, size_t cnt)
+{
+	struct writer *w = writer;
+	struct bytes content = {0};
+	int err = write_names(w);
+
+	if (err)
+		return err;
+	return write_content(w, BLOCK_CALLS, &content, encode__calls(segments, cnt, &content));
+}
+
+int writer__calls(struct writer *w, uint32_t lane, const struct timeline_call *calls, size_t cnt)
+{
+	int err = 0;
+
+	while (cnt && !err) {
+		ssize_t taken = gather__add(&w->calls, lane, calls, cnt);
+
+		if (taken < 0)
+			return block_writer__failed(&w->out, taken);
+		calls += taken;
+		cnt -= taken;
+		if (gather__full(&w->calls, lane))
+			err = gather__write_lane(&w->calls, lane, write_segments, w);
+		else if (gather__too_many(&w->calls))
+			err = gather__write_most(&w->calls, write_segments, w);
+	}
+	return err;
+}
+
+int writer__flush(struct writer *w)
+{
+	int err = gather__write_all(&w->calls, write_segments, w);
+
+	return err ? err : write_names(w);
+}
+
 int writer__end(struct writer *w, const struct run_end *e)
 {
 	struct bytes content = {0};
+	int err = writer__flush(w);
 
+	if (err)
+		return err;
 	return write_content(w, BLOCK_END, &content, encode__end(e, &content));
 }
