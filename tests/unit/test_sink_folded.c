@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
+#include <unistd.h>
 
 #include "fixture.h"
+#include "calls/timeline.h"
 
 static const struct sink_options plain;
 
@@ -193,6 +195,42 @@ static void test_write_errors(void **state)
 	profile__free(p);
 }
 
+static int looks;
+
+static int no_calls(struct timeline *t, uint32_t thread, struct timeline_call *call)
+{
+	return 0;
+}
+
+static int count_look(struct timeline *t, uint32_t thread)
+{
+	looks++;
+	return 0;
+}
+
+/* Which formats show single calls is what is done with profiles that have some. */
+static void test_who_looks_at_single_calls(void **state)
+{
+	static struct timeline timeline = {.next = no_calls, .rewind = count_look};
+	struct profile *p = fixture_small();
+	char path[] = "/tmp/proftrace-test-sinks-XXXXXX";
+	const struct sink *sink;
+
+	close(mkstemp(path));
+	p->timeline = &timeline;
+	for (size_t i = 0; (sink = sink__at(i)); i++) {
+		looks = 0;
+		if (sink->write)
+			free(fixture_write(sink, p, &plain));
+		else
+			assert_int_equal(sink->write_file(p, &plain, path), 0);
+		assert_int_equal(looks > 0, sink->shows_calls);
+		assert_true(sink->shows_calls || !sink->needs_calls);
+	}
+	unlink(path);
+	profile__free(p);
+}
+
 static void test_table(void **state)
 {
 	assert_ptr_equal(sink__find("tree"), &sink_tree);
@@ -217,6 +255,7 @@ int main(void)
 		cmocka_unit_test(test_nothing),
 		cmocka_unit_test(test_depth),
 		cmocka_unit_test(test_write_errors),
+		cmocka_unit_test(test_who_looks_at_single_calls),
 		cmocka_unit_test(test_table),
 	};
 
