@@ -22,6 +22,8 @@ static void test_bounds(void **state)
 	for (bucket = 0; bucket__high(bucket) != UINT64_MAX; bucket++) {
 		uint64_t low = bucket__low(bucket), width = bucket__high(bucket) - low;
 
+		assert_int_equal(bucket__of(low), bucket);
+		assert_int_equal(bucket__of(low + width - 1), bucket);
 		assert_true(width > 0);
 		assert_true(width == 1 || width <= low / 8);
 	}

@@ -5,6 +5,16 @@
 
 #define LINEAR 8 /* buckets of a power of two */
 
+uint32_t bucket__of(uint64_t ns)
+{
+	uint32_t shift;
+
+	if (ns < LINEAR)
+		return ns;
+	shift = 60 - __builtin_clzll(ns);
+	return (shift + 1) * LINEAR + (ns >> shift) % LINEAR;
+}
+
 uint64_t bucket__low(uint32_t bucket)
 {
 	uint32_t octave = bucket / LINEAR;

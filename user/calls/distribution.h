@@ -14,6 +14,9 @@
 
 #define BUCKETS 496 /* of any duration below 2^64 ns */
 
+/* The bucket that `ns` lies in. */
+uint32_t bucket__of(uint64_t ns);
+
 /* The bucket's bounds, [low, high) in ns. */
 uint64_t bucket__low(uint32_t bucket);
 uint64_t bucket__high(uint32_t bucket);

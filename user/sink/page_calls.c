@@ -14,32 +14,19 @@
 #include "util/json.h"
 
 #define CALLS_MAX     500000 /* some 8 MB of page */
-#define LINEAR	      8 /* durations below have a class of their own, as has an 8th of an octave */
-#define CLASSES	      (62 * LINEAR)
-#define STREAM_FAILED 1 /* ends a walk; the stream knows why */
+#define STREAM_FAILED 1	     /* ends a walk; the stream knows why */
 
 struct thinning {
 	struct json *j;
 	const struct profile *p;
 	const uint32_t *paths;
-	uint64_t by_class[CLASSES];
+	uint64_t by_bucket[BUCKETS];
 	uint64_t calls;	    /* all that have a path in the document */
-	uint32_t least;	    /* class of the shortest calls that are kept */
+	uint32_t least;	    /* bucket of the shortest calls that are kept */
 	uint64_t one_in;    /* of that class; 0: none */
 	uint64_t at_least;  /* calls of it seen so far */
 	uint64_t thread_ns; /* where the thread's last written call began */
 };
-
-/* The buckets of calls/distribution.h. */
-static uint32_t class_of(uint64_t ns)
-{
-	uint32_t shift;
-
-	if (ns < LINEAR)
-		return ns;
-	shift = 60 - __builtin_clzll(ns);
-	return (shift + 1) * LINEAR + (ns >> shift) % LINEAR;
-}
 
 /* The number of a call's path, plus one; 0 if it is not in the document. */
 static uint32_t path_of(const struct thinning *t, const struct timeline_event *event)
@@ -61,7 +48,7 @@ static int count_call(const struct timeline_event *event, void *ctx)
 	struct thinning *t = ctx;
 
 	if (path_of(t, event)) {
-		t->by_class[class_of(duration_of(event))]++;
+		t->by_bucket[bucket__of(duration_of(event))]++;
 		t->calls++;
 	}
 	return 0;
@@ -74,17 +61,17 @@ static void choose_least(struct thinning *t)
 	t->one_in = 1;
 	if (t->calls <= room)
 		return;
-	for (t->least = CLASSES - 1; t->by_class[t->least] <= room; t->least--)
-		room -= t->by_class[t->least];
-	t->one_in = room ? (t->by_class[t->least] + room - 1) / room : 0;
+	for (t->least = BUCKETS - 1; t->by_bucket[t->least] <= room; t->least--)
+		room -= t->by_bucket[t->least];
+	t->one_in = room ? (t->by_bucket[t->least] + room - 1) / room : 0;
 }
 
 static bool is_kept(struct thinning *t, uint64_t duration_ns)
 {
-	uint32_t class = class_of(duration_ns);
+	uint32_t bucket = bucket__of(duration_ns);
 
-	if (class != t->least)
-		return class > t->least;
+	if (bucket != t->least)
+		return bucket > t->least;
 	return t->one_in && t->at_least++ % t->one_in == 0;
 }
 
