@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "fixture.h"
+#include "timeline_fixture.h"
 #include "calls/narrow.h"
 
 static const struct sink_options calls = {.weight = WEIGHT_CALLS};
@@ -72,12 +73,48 @@ static void test_thread(void **state)
 	       0);
 }
 
+static void expect_calls(const struct narrowing *what, const char *one, const char *two)
+{
+	/* As in fixture(): main, leaf below it, a, leaf below that, and leaf alone. */
+	static const struct timeline_call calls[] = {
+		{1, 0, 900, 4}, {2, 5, 15, 0}, {3, 20, 90, 1}, {4, 30, 40, 0}, {5, 8, 9, 0},
+	};
+	static const uint32_t threads[] = {0, 0, 0, 0, 1};
+	struct timeline_array timeline;
+	struct profile *p = fixture();
+
+	timeline_array__init(&timeline, calls, threads, 5);
+	p->timeline = &timeline.base;
+	assert_int_equal(profile__narrow(p, what), 0);
+	assert_string_equal(timeline_text(p->timeline, 0), one);
+	assert_string_equal(timeline_text(p->timeline, 1), two);
+	profile__free(p);
+}
+
+static void test_single_calls(void **state)
+{
+	static const bool without_a[] = {true, false, true}, without_main[] = {false, true, true};
+	static const bool second[] = {false, true}, leaf_alone[] = {false, false, true};
+
+	/* Calls of paths that have become one are calls of that. New numbers are in the order in
+	 * which the tree is walked, the dearest first: main, then a's leaf. */
+	expect_calls(&(struct narrowing){.functions = without_a}, "1:0-900/4 2:5-15/0 2:30-40/0 ",
+		     "3:8-9/0 ");
+	expect_calls(&(struct narrowing){.functions = without_main},
+		     "3:5-15/0 1:20-90/1 2:30-40/0 ", "4:8-9/0 ");
+	expect_calls(&(struct narrowing){.functions = leaf_alone}, "1:5-15/0 1:30-40/0 ",
+		     "2:8-9/0 ");
+	expect_calls(&(struct narrowing){.depth = 2}, "1:0-900/4 3:5-15/0 2:20-90/1 ", "4:8-9/0 ");
+	expect_calls(&(struct narrowing){.threads = second}, "", "1:8-9/0 ");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_function),
 		cmocka_unit_test(test_depth),
 		cmocka_unit_test(test_thread),
+		cmocka_unit_test(test_single_calls),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
 #include "fixture.h"
 #include "calls/merge.h"
 #include "calls/prune.h"
+#include "timeline_fixture.h"
 
 static void expect_children(const struct profile *p, uint32_t first, const uint32_t *expected,
 			    size_t cnt)
@@ -172,6 +173,29 @@ static void test_prune_all_paths_of_a_function(void **state)
 	assert_int_equal(profile__prune(p, 701), 0);
 	assert_int_equal(p->nodes_cnt, 1);
 	assert_true(p->functions[0].hidden);
+	profile__free(p);
+}
+
+/* Nodes get other numbers, and calls have to be as long themselves. */
+static void test_prune_single_calls(void **state)
+{
+	static const struct timeline_call calls[] = {
+		{3, 0, 700, 0},	  {1, 10, 310, 7},  {2, 20, 320, 0},
+		{4, 330, 380, 0}, {1, 400, 699, 0}, {5, 0, 350, 0},
+	};
+	static const uint32_t threads[] = {0, 0, 0, 0, 0, 1};
+	struct profile *p = make_prunable();
+	struct timeline_array timeline;
+
+	timeline_array__init(&timeline, calls, threads, 6);
+	p->timeline = &timeline.base;
+	assert_int_equal(profile__prune(p, 300), 0);
+	assert_int_equal(p->nodes[2].function, 0);
+	assert_string_equal(timeline_text(p->timeline, 0), "2:0-700/0 1:10-310/7 ");
+	assert_string_equal(timeline_text(p->timeline, 1), "3:0-350/0 ");
+	assert_int_equal(profile__prune(p, 400), 0);
+	assert_string_equal(timeline_text(p->timeline, 0), "1:0-700/0 ");
+	assert_string_equal(timeline_text(p->timeline, 1), "");
 	profile__free(p);
 }
 
@@ -346,6 +370,7 @@ int main(void)
 		cmocka_unit_test(test_depth),
 		cmocka_unit_test(test_prune),
 		cmocka_unit_test(test_prune_all_paths_of_a_function),
+		cmocka_unit_test(test_prune_single_calls),
 		cmocka_unit_test(test_merge_within_processes),
 		cmocka_unit_test(test_merge_adds_all_figures),
 		cmocka_unit_test(test_merge_across_processes),

@@ -128,6 +128,7 @@ static int merge_alloc(struct merge *m)
 	to->functions = NULL;
 	to->buckets = NULL;
 	to->drops = NULL;
+	to->timeline = NULL;
 	to->threads = calloc(from->threads_cnt + 1, sizeof(*to->threads));
 	to->threads_cnt = 0;
 	to->nodes = calloc(from->nodes_cnt + 1, sizeof(*to->nodes));

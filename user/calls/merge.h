@@ -12,10 +12,10 @@ enum merge_by {
 	MERGE_LANES,   /* the lanes of one thread, or of one goroutine */
 };
 
-/* Makes one thread of all that are alike: costs of equal paths are summed. Threads without calls
- * are left out; merged threads are in the order of what they were merged by. Needs profile__link();
- * *out is linked, and its functions keep the stats they have in `p`. Returns 0 or -errno. The
- * caller frees *out. */
+/* Makes one thread of all that are alike: costs of equal paths are summed; single calls do not
+ * go along, as what has run side by side does not nest. Threads without calls are left out; merged
+ * threads are in the order of what they were merged by. Needs profile__link(); *out is linked, and
+ * its functions keep the stats they have in `p`. Returns 0 or -errno. The caller frees *out. */
 int profile__merge_threads(const struct profile *p, enum merge_by by, struct profile **out);
 
 /* A thread with several stacks is recorded as several, its lanes. Makes one thread of them, paths

@@ -7,6 +7,7 @@
 #include "calls/path_map.h"
 #include "calls/profile.h"
 #include "calls/stats.h"
+#include "calls/timeline_view.h"
 #include "calls/walk.h"
 
 struct narrow {
@@ -16,6 +17,7 @@ struct narrow {
 	size_t nodes_cnt;
 	uint32_t *levels; /* by node of what is left: how many calls deep; 1: outermost */
 	uint32_t *into;	  /* by node: what is left of it, or of its nearest caller; 0: nothing */
+	uint32_t *shown;  /* by node: what is left of it; 0: it has become part of its caller */
 	uint64_t *gone;	  /* by function: calls */
 	struct path_map map;
 };
@@ -62,7 +64,7 @@ static void take_node(struct narrow *n, uint32_t number)
 		};
 		n->levels[*into] = n->levels[caller] + 1;
 	}
-	n->into[number] = *into;
+	n->into[number] = n->shown[number] = *into;
 }
 
 static void take_thread(struct narrow *n, size_t thread)
@@ -99,8 +101,9 @@ static int narrow_alloc(struct narrow *n)
 	n->nodes_cnt = 1;
 	n->levels = calloc(p->nodes_cnt + 1, sizeof(*n->levels));
 	n->into = calloc(p->nodes_cnt + 1, sizeof(*n->into));
+	n->shown = calloc(p->nodes_cnt + 1, sizeof(*n->shown));
 	n->gone = calloc(p->functions_cnt + 1, sizeof(*n->gone));
-	if (!n->nodes || !n->levels || !n->into || !n->gone)
+	if (!n->nodes || !n->levels || !n->into || !n->shown || !n->gone)
 		return -ENOMEM;
 	return path_map__init(&n->map, p->nodes_cnt);
 }
@@ -114,11 +117,17 @@ int profile__narrow(struct profile *p, const struct narrowing *what)
 		goto out;
 	for (size_t i = 0; i < p->threads_cnt; i++)
 		take_thread(&n, i);
+	/* Single calls nest by their times, with or without those that have become their caller's.
+	 */
+	err = timeline__view(&p->timeline,
+			     &(struct timeline_view){.into = n.shown, .into_cnt = p->nodes_cnt});
+	n.shown = NULL;
+	if (err)
+		goto out;
 	free(p->nodes);
 	p->nodes = n.nodes;
 	p->nodes_cnt = n.nodes_cnt;
 	n.nodes = NULL;
-	p->timeline = NULL;
 	cut_distributions(p, n.gone);
 	for (size_t i = 0; what->functions && i < p->functions_cnt; i++)
 		p->functions[i].hidden = !what->functions[i];
@@ -128,6 +137,7 @@ out:
 	free(n.nodes);
 	free(n.levels);
 	free(n.into);
+	free(n.shown);
 	free(n.gone);
 	return err;
 }

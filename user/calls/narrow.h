@@ -18,10 +18,9 @@ struct narrowing {
  * Makes of a profile what it were if only this had been traced: calls of other functions become
  * part of their callers, to whom their own time goes, and what they have called hangs below these.
  * Time that has no caller goes. Functions of which some calls stay and others do not lose their
- * distributions, which are not known by path. Accounts stay those of the run; single calls go
- * (p->timeline), as their paths have other numbers then. Needs profile__link() and leaves *p
- * linked; stats of functions are to be summed up anew. Returns 0 or -ENOMEM, the profile then as
- * it was.
+ * distributions, which are not known by path. Accounts stay those of the run. The timeline shows
+ * the calls of what stays. Needs profile__link() and leaves *p linked; stats of functions are to be
+ * summed up anew. Returns 0, or -ENOMEM: then *p is good for nothing but profile__free().
  */
 int profile__narrow(struct profile *p, const struct narrowing *n);
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "calls/timeline.h"
 #include "calls/walk.h"
 
 /* What decides most comparisons, side by side in memory: a million nodes are sorted in one go. */
@@ -144,5 +145,6 @@ void profile__free(struct profile *p)
 	free(p->nodes);
 	free(p->buckets);
 	free(p->drops);
+	timeline__free(p->timeline);
 	free(p);
 }

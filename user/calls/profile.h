@@ -173,7 +173,7 @@ struct profile {
 	size_t buckets_cnt;
 	struct profile_drop *drops; /* in order of time */
 	size_t drops_cnt;
-	struct timeline *timeline; /* single calls; borrowed; NULL: not recorded */
+	struct timeline *timeline; /* single calls; owned; NULL: not recorded */
 	double max_overhead; /* the budget, in percent of the target's own CPU time; 0: none */
 	struct profile_accounting accounting;
 	struct profile_probes probes;
@@ -189,14 +189,14 @@ int profile__summarize(struct profile *p);
 
 /* *out = now - before: the calls and times that are new in `now`, paths without news left out, for
  * interval output. Lanes are matched by all that identifies them, paths within them; function
- * indexes must mean the same in both. `before` may be NULL: then a copy of `now`. min_ns and max_ns
- * are those of `now` (an interval's own are not known). Drops are those that `before` has not.
- * open is by how much
- * the number of open calls has changed, so that the accounts of a delta balance too. start_time
- * moves to where `before` ended. *out is linked and summarized; the caller frees it. */
+ * indexes must mean the same in both. Single calls do not go along. `before` may be NULL: then a
+ * copy of `now`. min_ns and max_ns are those of `now` (an interval's own are not known). Drops are
+ * those that `before` has not. open is by how much the number of open calls has changed, so that
+ * the accounts of a delta balance too. start_time moves to where `before` ended. *out is linked and
+ * summarized; the caller frees it. */
 int profile__delta(const struct profile *now, const struct profile *before, struct profile **out);
 
-/* Frees the arrays and p itself; borrowed strings stay. Accepts NULL. */
+/* Frees the arrays, the timeline and p itself; borrowed strings stay. Accepts NULL. */
 void profile__free(struct profile *p);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "calls/profile.h"
 #include "calls/squeeze.h"
+#include "calls/timeline_view.h"
 #include "calls/walk.h"
 
 /* A callee has never more time than its caller: but if it had, it could not stay alone. */
@@ -26,22 +27,24 @@ static void mark_paths(const struct profile *p, uint64_t min_total_ns, bool *kee
 
 int profile__prune(struct profile *p, uint64_t min_total_ns)
 {
+	struct timeline_view view = {.min_ns = min_total_ns, .into_cnt = p->nodes_cnt};
 	bool *keep;
-	uint32_t *numbers;
-	int err = -ENOMEM;
+	int err;
 
 	if (!min_total_ns)
 		return 0;
 	keep = calloc(p->nodes_cnt + 1, sizeof(*keep));
-	numbers = calloc(p->nodes_cnt + 1, sizeof(*numbers));
-	if (keep && numbers) {
-		mark_paths(p, min_total_ns, keep);
-		squeeze_nodes(p, keep, numbers);
-		for (size_t i = 0; i < p->functions_cnt; i++)
-			p->functions[i].hidden = p->functions[i].stats.total_ns < min_total_ns;
-		err = profile__link(p);
+	view.into = calloc(p->nodes_cnt + 1, sizeof(*view.into));
+	if (!keep || !view.into) {
+		free(keep);
+		free(view.into);
+		return -ENOMEM;
 	}
+	mark_paths(p, min_total_ns, keep);
+	squeeze_nodes(p, keep, view.into);
 	free(keep);
-	free(numbers);
-	return err;
+	for (size_t i = 0; i < p->functions_cnt; i++)
+		p->functions[i].hidden = p->functions[i].stats.total_ns < min_total_ns;
+	err = timeline__view(&p->timeline, &view);
+	return err ? err : profile__link(p);
 }

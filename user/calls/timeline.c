@@ -56,6 +56,12 @@ static int begin(struct walk_state *w, struct timeline_call call)
 	return err;
 }
 
+void timeline__free(struct timeline *t)
+{
+	if (t && t->free)
+		t->free(t);
+}
+
 int timeline__walk(struct timeline *t, uint32_t thread, timeline_visitor visit, void *ctx)
 {
 	struct walk_state w = {.visit = visit, .ctx = ctx};

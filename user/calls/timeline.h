@@ -36,8 +36,12 @@ struct timeline {
 	 */
 	int (*next)(struct timeline *t, uint32_t thread, struct timeline_call *call);
 	int (*rewind)(struct timeline *t, uint32_t thread);
-	uint64_t lost; /* calls that are missing: there was no room for them */
+	void (*free)(struct timeline *t); /* NULL: somebody else does */
+	uint64_t lost;			  /* calls that are missing: there was no room for them */
 };
+
+/* Accepts NULL. */
+void timeline__free(struct timeline *t);
 
 /* Walks a thread's events. Calls that overlap where they should nest (losses, clocks) are cut to
  * fit. Memory: as deep as calls nest. Returns 0, what the visitor returned, or -errno. */
