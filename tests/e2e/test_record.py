@@ -164,6 +164,10 @@ class Record(harness.TestCase):
         self.assertEqual(len(chosen["threads"]), 1)
         self.assert_one_line(self.verb("report", "--thread", "nobody", recording), 1, "--thread")
 
+    def test_a_range_needs_single_calls(self):
+        recording, _ = self.record("recursion", 5, 2)
+        self.assert_one_line(self.verb("report", "--range", "..1s", recording), 1, "--range", "--calls")
+
     def test_what_is_no_recording(self):
         path = self.path("file")
         self.assert_one_line(self.verb("report", path), 1, "no such file", path)

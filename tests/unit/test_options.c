@@ -481,6 +481,46 @@ static void help_on_a_full_disk(void **state)
 	assert_int_equal(status, 2);
 }
 
+static void ranges(void **state)
+{
+	ACCEPT("report");
+	assert_false(o.ranged);
+	ACCEPT("report", "--range", "1.5s..2s");
+	assert_true(o.ranged);
+	assert_int_equal(o.from_ns, 1500000000);
+	assert_int_equal(o.to_ns, 2000000000);
+	ACCEPT("report", "--range", "..500ms");
+	assert_int_equal(o.from_ns, 0);
+	assert_int_equal(o.to_ns, 500000000);
+	/* Seconds, unless it says what; the dots are no part of a number. */
+	ACCEPT("report", "--range", "3..");
+	assert_int_equal(o.from_ns, 3000000000);
+	assert_true(o.to_ns == UINT64_MAX);
+	ACCEPT("report", "--range=0..1e3us");
+	assert_int_equal(o.from_ns, 0);
+	assert_int_equal(o.to_ns, 1000000);
+	ACCEPT("report", "--range", "0.25..1");
+	assert_int_equal(o.from_ns, 250000000);
+	assert_int_equal(o.to_ns, 1000000000);
+	ACCEPT("report", "--range", "..");
+	assert_int_equal(o.from_ns, 0);
+	assert_true(o.to_ns == UINT64_MAX);
+	REFUSE("--range", "report", "--range", "1s");
+	REFUSE("--range", "report", "--range", "2s..1s");
+	REFUSE("--range", "report", "--range", "1s..1s");
+	REFUSE("--range", "report", "--range", "..0");
+	REFUSE("--range", "report", "--range", "-1s..2s");
+	REFUSE("--range", "report", "--range", "1m..2h");
+	REFUSE("--range", "report", "--range", "1s..2s..");
+	REFUSE("--range", "report", "--range", "nan..");
+	REFUSE("--range", "report", "--range", "..inf");
+	REFUSE("--range", "report", "--range", "..1e18");
+	REFUSE("--range", "--range", "1..2", "x");
+	REFUSE("--range", "record", "--range", "1..2", "x");
+	/* That nothing takes less than no time is no filter. */
+	REFUSE("--min-time", "--min-time", "0s", "x");
+}
+
 static void recordings(void **state)
 {
 	ACCEPT("record", "-p", "12", "-F", "f", "--append");
@@ -558,6 +598,7 @@ int main(void)
 		TEST(defaults),
 		TEST(recordings),
 		TEST(single_calls),
+		TEST(ranges),
 		TEST(short_options),
 		TEST(long_options),
 		TEST(exit_strategies),

@@ -44,6 +44,7 @@ enum {
 	OPT_CALLS,
 	OPT_MAX_SIZE,
 	OPT_BUFFER_SIZE,
+	OPT_RANGE,
 };
 
 static const char doc[] =
@@ -107,6 +108,8 @@ static const struct argp_option argp_options[] = {
 	{0, 0, 0, 0, "report (as well as -F, -N, -D and what follows):", 4},
 	{"thread", OPT_THREAD, "GLOB|TID", 0,
 	 "only threads with such a name or number; may be repeated", 0},
+	{"range", OPT_RANGE, "FROM..TO", 0,
+	 "only this part of the run, of a recording with single calls: 1.5s..2s, ..500ms, 3..", 0},
 	{"run", OPT_RUN, "N", 0, "the run to look at, 1 being the oldest (default: the last)", 0},
 	{0, 0, 0, 0, "Result:", 5},
 	{"format", 'f', "FMT", 0,
@@ -149,8 +152,8 @@ static bool parse_seconds(const char *text, uint64_t *ns)
 	return *ns > 0;
 }
 
-/* A duration with its unit as nanoseconds; false if it is none, or not above 0. */
-static bool parse_duration(const char *text, uint64_t *ns)
+/* A time with its unit as nanoseconds; false if it is none. */
+static bool parse_time(const char *text, uint64_t *ns)
 {
 	static const struct {
 		const char *name;
@@ -161,13 +164,13 @@ static bool parse_duration(const char *text, uint64_t *ns)
 
 	errno = 0;
 	n = strtod(text, &end);
-	if (errno || end == text || !(n > 0))
+	if (errno || end == text || !(n >= 0))
 		return false;
 	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
 		if (strcmp(end, units[i].name) || n * units[i].ns >= 1e18)
 			continue;
 		*ns = n * units[i].ns;
-		return *ns > 0;
+		return true;
 	}
 	return false;
 }
@@ -193,6 +196,35 @@ static bool parse_size(const char *text, uint64_t min, uint64_t *bytes)
 		return false;
 	*bytes = n;
 	return true;
+}
+
+static bool parse_duration(const char *text, uint64_t *ns)
+{
+	return parse_time(text, ns) && *ns > 0;
+}
+
+/* An end of a range: seconds, if there is no unit; and if there is nothing, *ns stays. */
+static bool parse_moment(const char *text, size_t len, uint64_t *ns)
+{
+	char word[64];
+
+	if (!len)
+		return true;
+	if (snprintf(word, sizeof(word), "%.*s%s", (int)len, text,
+		     isalpha((unsigned char)text[len - 1]) ? "" : "s") >= (int)sizeof(word))
+		return false;
+	return parse_time(word, ns);
+}
+
+static bool parse_range(struct options *o, const char *text)
+{
+	const char *dots = strstr(text, "..");
+
+	o->ranged = true;
+	o->from_ns = 0;
+	o->to_ns = UINT64_MAX;
+	return dots && parse_moment(text, dots - text, &o->from_ns) &&
+	       parse_moment(dots + 2, strlen(dots + 2), &o->to_ns) && o->from_ns < o->to_ns;
 }
 
 /* "none" is 0. */
@@ -446,6 +478,11 @@ static error_t parse_view(struct options *o, int key, char *arg)
 	switch (key) {
 	case OPT_THREAD:
 		return append(&o->threads, &o->threads_cnt, arg) ? 0 : ENOMEM;
+	case OPT_RANGE:
+		if (!parse_range(o, arg))
+			return bad_value(o, "--range", arg,
+					 "not a range of time, as 1.5s..2s, ..500ms, 3..");
+		return 0;
 	case OPT_RUN:
 		if (!parse_number(arg, MAX_RUN, &o->run))
 			return bad_value(o, "--run", arg, "not a number from 1 on");
@@ -472,6 +509,7 @@ static bool suits(enum verb verb, int key)
 		return true;
 	case OPT_THREAD:
 	case OPT_RUN:
+	case OPT_RANGE:
 		return reads;
 	case OPT_APPEND:
 	case OPT_MAX_SIZE:

@@ -45,7 +45,9 @@ struct options {
 	const char *input; /* report: the recording */
 	char **threads;	   /* globs on comm, or numbers; none: all */
 	size_t threads_cnt;
-	uint32_t run; /* of the recording, from 1 on; 0: the last one */
+	bool ranged;		 /* report: only what lies in [from_ns, to_ns) of the run */
+	uint64_t from_ns, to_ns; /* 0 and UINT64_MAX if not given */
+	uint32_t run;		 /* of the recording, from 1 on; 0: the last one */
 	/* result */
 	const struct sink *sink; /* NULL: by what stdout is */
 	bool raw;		 /* leave the probes' cost in */

@@ -11,6 +11,9 @@
 #include "calls/narrow.h"
 #include "calls/profile.h"
 #include "calls/prune.h"
+#include "calls/timeline.h"
+#include "calls/range.h"
+#include "calls/timeline_view.h"
 #include "cli/options.h"
 #include "cmd/output.h"
 #include "util/log.h"
@@ -66,7 +69,24 @@ static int choose_threads(const struct profile *p, const struct options *o, bool
 	return 0;
 }
 
-int show__narrow(const struct options *o, struct profile *p)
+static int cut_range(const struct options *o, struct profile *p)
+{
+	int err;
+
+	if (!p->timeline) {
+		log_error("--range: the recording has no single calls: record with --calls");
+		return -ENODATA;
+	}
+	err = profile__cut(p, &(struct time_range){o->from_ns, o->to_ns});
+	if (err == -ERANGE)
+		log_error("--range: the run took no more than %.6f s",
+			  (double)p->duration_ns / 1e9);
+	else if (err)
+		log_error("--range: cannot look at single calls: %s", strerror(-err));
+	return err;
+}
+
+static int narrow_paths(const struct options *o, struct profile *p)
 {
 	bool *functions = NULL, *threads = NULL;
 	struct narrowing what = {.depth = o->depth};
@@ -107,13 +127,22 @@ int show__possible(const struct options *o, const struct profile *p)
 	return -ENODATA;
 }
 
+int show__narrow(const struct options *o, struct profile *p)
+{
+	int err = o->ranged ? cut_range(o, p) : 0;
+
+	return err ? err : narrow_paths(o, p);
+}
+
 int show__write(struct output *out, const struct options *o, struct profile **p)
 {
 	int err = 0;
 
 	/* On one track calls nest; those of different lanes do not. */
-	if (!out->sink->shows_calls)
+	if (!out->sink->shows_calls) {
+		timeline__free((*p)->timeline);
 		(*p)->timeline = NULL;
+	}
 	if (!(*p)->timeline)
 		err = profile__join_lanes(p);
 	if (!err)

@@ -10,8 +10,8 @@ struct profile;
 /* Whether the profile has what the format shows. Returns 0, or -errno with one line logged. */
 int show__possible(const struct options *o, const struct profile *p);
 
-/* Leaves what -F, -N, -D and --thread choose: for recordings; live, nothing else was traced. *p is
- * linked and stays so. Returns 0, or -errno with one line logged. */
+/* Leaves what --range, -F, -N, -D and --thread choose: for recordings; live, nothing else was
+ * traced. *p is linked and stays so. Returns 0, or -errno with one line logged. */
 int show__narrow(const struct options *o, struct profile *p);
 
 /* Makes one of a thread's lanes, sums up, leaves out what is cheap, and writes *p, which is linked
