@@ -6,6 +6,7 @@
  * at the end.
  */
 #include "calls/copy.h"
+#include "calls/identity.h"
 #include "calls/path_map.h"
 #include "calls/profile.h"
 #include "calls/squeeze.h"
@@ -22,25 +23,10 @@ struct delta {
 	bool *news;	       /* by node of `to` */
 };
 
-static int compare_threads(const struct profile_thread *x, const struct profile_thread *y)
-{
-	if (x->pid != y->pid)
-		return x->pid < y->pid ? -1 : 1;
-	if (x->tid != y->tid)
-		return x->tid < y->tid ? -1 : 1;
-	if (x->start_ns != y->start_ns)
-		return x->start_ns < y->start_ns ? -1 : 1;
-	if (x->goroutine != y->goroutine)
-		return x->goroutine < y->goroutine ? -1 : 1;
-	if (x->lane_ns != y->lane_ns)
-		return x->lane_ns < y->lane_ns ? -1 : 1;
-	return 0;
-}
-
 static int compare_refs(const void *a, const void *b)
 {
-	return compare_threads(*(const struct profile_thread *const *)a,
-			       *(const struct profile_thread *const *)b);
+	return identity__compare(*(const struct profile_thread *const *)a,
+				 *(const struct profile_thread *const *)b);
 }
 
 static int match_threads(struct delta *d)

@@ -12,90 +12,36 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
-#include <zstd.h>
 
 #include "calls/profile.h"
+#include "calls/timeline.h"
+#include "record/block_reader.h"
+#include "record/call_block.h"
+#include "record/call_index.h"
+#include "record/file_timeline.h"
 #include "record/format.h"
+#include "record/match.h"
 #include "util/array.h"
 #include "util/log.h"
 
-/* Blocks that belong together. */
-struct content {
-	uint64_t at;	  /* of the first one's header; 0: there is none */
-	uint64_t raw_len; /* of all */
-};
-
 struct run {
 	struct content facts, profile, end;
+	struct call_index calls;
+	int calls_err; /* they make no sense, or memory was short */
 };
 
 struct reader {
-	const char *path;
-	int fd;
+	struct block_reader in;
 	uint64_t size, whole;
-	ZSTD_DCtx *zstd;
-	uint8_t *stored, *raw;
 	struct run *runs;
 	size_t runs_cnt, runs_cap;
 };
 
-static int cannot_read(const char *path, int err)
+/* A bound to what is noted of small things in the file, each of which takes memory: compressed,
+ * they can be next to nothing. */
+static uint64_t indexed_max(const struct reader *r)
 {
-	log_error("cannot read %s: %s", path, strerror(-err));
-	return err;
-}
-
-/* Reads `len` bytes. Returns 0, -ENODATA if the file ends before, or -errno. */
-static int read_at(const struct reader *r, void *data, size_t len, uint64_t at)
-{
-	uint8_t *to = data;
-
-	while (len) {
-		ssize_t done = pread(r->fd, to, len, at);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done <= 0)
-			return done ? -errno : -ENODATA;
-		to += done;
-		at += done;
-		len -= done;
-	}
-	return 0;
-}
-
-static bool header_valid(const struct block_header *h)
-{
-	return h->magic == BLOCK_MAGIC && h->raw_len <= BLOCK_RAW_MAX &&
-	       h->stored_len <= ZSTD_compressBound(BLOCK_RAW_MAX) &&
-	       h->header_crc ==
-		       crc32(0, (const uint8_t *)h, offsetof(struct block_header, header_crc));
-}
-
-/* Reads the block at `at` into r->raw. Returns 0, -ENODATA or -EINVAL if it is not whole, or
- * -errno. */
-static int read_block(struct reader *r, uint64_t at, struct block_header *h)
-{
-	int err = read_at(r, h, sizeof(*h), at);
-
-	if (err)
-		return err;
-	if (!header_valid(h))
-		return -EINVAL;
-	err = read_at(r, r->stored, h->stored_len, at + sizeof(*h));
-	if (err)
-		return err;
-	if (crc32(0, r->stored, h->stored_len) != h->stored_crc ||
-	    ZSTD_decompressDCtx(r->zstd, r->raw, BLOCK_RAW_MAX, r->stored, h->stored_len) !=
-		    h->raw_len)
-		return -EINVAL;
-	return 0;
-}
-
-static uint64_t block_end(uint64_t at, const struct block_header *h)
-{
-	return at + sizeof(*h) + h->stored_len;
+	return r->size + (1u << 20);
 }
 
 /* Where content of this type is noted; NULL: it is not known, or belongs to no run. */
@@ -114,9 +60,25 @@ static struct content *place_of(struct reader *r, uint16_t type)
 		return run ? &run->profile : NULL;
 	case BLOCK_END:
 		return run ? &run->end : NULL;
+	case BLOCK_PATHS:
+		return run ? call_index__add_names(&run->calls) : NULL;
+	case BLOCK_FORGOTTEN:
+		return run ? &run->calls.forgotten : NULL;
 	default:
 		return NULL;
 	}
+}
+
+/* Of the block that was read last. What is indexed takes memory, so there may not be much more of
+ * it than there is file. */
+static void index_calls(struct reader *r, uint64_t at, const struct block_header *h, bool single)
+{
+	struct run *run = r->runs_cnt ? &r->runs[r->runs_cnt - 1] : NULL;
+
+	if (run && !run->calls_err)
+		run->calls_err = single ? call_index__add(&run->calls, at, r->in.raw, h->raw_len,
+							  indexed_max(r))
+					: -EINVAL;
 }
 
 /* Goes through all whole blocks. Returns 0, or why there are no more. */
@@ -127,22 +89,25 @@ static int scan(struct reader *r)
 	int err = 0;
 
 	while (r->whole < r->size) {
+		uint64_t at = r->whole;
 		struct block_header h;
 		struct content *place;
 
-		err = read_block(r, r->whole, &h);
+		err = block_reader__read(&r->in, at, &h);
 		if (err)
 			return err;
 		if (!open.at || open_type != h.type)
-			open = (struct content){.at = r->whole};
+			open = (struct content){.at = at};
 		open.raw_len += h.raw_len;
 		open_type = h.type;
-		r->whole = block_end(r->whole, &h);
+		r->whole = block_end(at, &h);
 		if (h.flags & BLOCK_MORE)
 			continue;
 		place = place_of(r, h.type);
 		if (place)
 			*place = open;
+		if (h.type == BLOCK_CALLS)
+			index_calls(r, at, &h, open.at == at);
 		open = (struct content){0};
 	}
 	return 0;
@@ -151,17 +116,17 @@ static int scan(struct reader *r)
 static int check_magic(struct reader *r)
 {
 	char magic[RECORD_MAGIC_LEN] = "";
-	int err = read_at(r, magic, sizeof(magic), 0);
+	int err = block_reader__bytes(&r->in, magic, sizeof(magic), 0);
 
 	if (err && err != -ENODATA)
-		return cannot_read(r->path, err);
+		return block_reader__failed(&r->in, err);
 	if (err || memcmp(magic, RECORD_MAGIC, RECORD_MAGIC_LEN - 1)) {
-		log_error("%s is no recording of proftrace", r->path);
+		log_error("%s is no recording of proftrace", r->in.path);
 		return -EINVAL;
 	}
 	if (magic[RECORD_MAGIC_LEN - 1] == RECORD_MAGIC[RECORD_MAGIC_LEN - 1])
 		return 0;
-	log_error("%s is of another format (%d) than this proftrace reads (%d)", r->path,
+	log_error("%s is of another format (%d) than this proftrace reads (%d)", r->in.path,
 		  magic[RECORD_MAGIC_LEN - 1], RECORD_MAGIC[RECORD_MAGIC_LEN - 1]);
 	return -EINVAL;
 }
@@ -175,10 +140,10 @@ static int read_index(struct reader *r)
 	r->whole = RECORD_MAGIC_LEN;
 	err = scan(r);
 	if (err && err != -ENODATA && err != -EINVAL)
-		return cannot_read(r->path, err);
+		return block_reader__failed(&r->in, err);
 	if (err)
 		log_warn("%s is incomplete: %s after %llu of %llu bytes; what is before is used",
-			 r->path, err == -ENODATA ? "it was cut" : "it is damaged",
+			 r->in.path, err == -ENODATA ? "it was cut" : "it is damaged",
 			 (unsigned long long)r->whole, (unsigned long long)r->size);
 	return 0;
 }
@@ -187,22 +152,20 @@ int reader__open(const char *path, struct reader **out)
 {
 	struct reader *r = calloc(1, sizeof(*r));
 	struct stat st;
-	int err;
+	int err, open_err, fd;
 
 	if (!r)
 		return -ENOMEM;
-	r->path = path;
-	r->zstd = ZSTD_createDCtx();
-	r->stored = malloc(ZSTD_compressBound(BLOCK_RAW_MAX));
-	r->raw = malloc(BLOCK_RAW_MAX);
 	/* Nothing waits for the other end of a named pipe. */
-	r->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (r->fd < 0 || fstat(r->fd, &st))
-		err = cannot_read(path, -errno);
-	else if (!r->zstd || !r->stored || !r->raw)
-		err = cannot_read(path, -ENOMEM);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	open_err = fd < 0 ? -errno : 0;
+	err = block_reader__init(&r->in, path, fd);
+	if (open_err || err)
+		err = block_reader__failed(&r->in, open_err ? open_err : err);
+	else if (fstat(fd, &st))
+		err = block_reader__failed(&r->in, -errno);
 	else if (!S_ISREG(st.st_mode))
-		err = cannot_read(path, S_ISDIR(st.st_mode) ? -EISDIR : -ESPIPE);
+		err = block_reader__failed(&r->in, S_ISDIR(st.st_mode) ? -EISDIR : -ESPIPE);
 	else {
 		r->size = st.st_size;
 		err = read_index(r);
@@ -218,11 +181,9 @@ void reader__free(struct reader *r)
 {
 	if (!r)
 		return;
-	if (r->fd >= 0)
-		close(r->fd);
-	ZSTD_freeDCtx(r->zstd);
-	free(r->stored);
-	free(r->raw);
+	block_reader__fini(&r->in);
+	for (size_t i = 0; i < r->runs_cnt; i++)
+		call_index__fini(&r->runs[i].calls);
 	free(r->runs);
 	free(r);
 }
@@ -237,38 +198,10 @@ size_t reader__runs(const struct reader *r)
 	return r->runs_cnt;
 }
 
-/* *out = the content, for the caller to free. The file may have changed since it was gone through.
- */
-static int read_content(struct reader *r, const struct content *c, uint8_t **out)
-{
-	uint8_t *data = malloc(c->raw_len + 1);
-	uint64_t at = c->at;
-	size_t len = 0;
-
-	if (!data)
-		return -ENOMEM;
-	while (len < c->raw_len) {
-		struct block_header h;
-		int err = read_block(r, at, &h);
-
-		if (!err && (!h.raw_len || h.raw_len > c->raw_len - len))
-			err = -EINVAL;
-		if (err) {
-			free(data);
-			return err;
-		}
-		memcpy(data + len, r->raw, h.raw_len);
-		len += h.raw_len;
-		at = block_end(at, &h);
-	}
-	*out = data;
-	return 0;
-}
-
 static int load_facts(struct reader *r, const struct run *run, struct recorded *out)
 {
 	uint8_t *data = NULL;
-	int err = read_content(r, &run->facts, &data);
+	int err = block_reader__content(&r->in, &run->facts, &data);
 
 	if (!err)
 		err = decode__facts(data, run->facts.raw_len, &out->memory, &out->facts);
@@ -283,7 +216,7 @@ static int load_end(struct reader *r, const struct run *run, struct recorded *ou
 
 	if (!run->end.at)
 		return 0;
-	err = read_content(r, &run->end, &data);
+	err = block_reader__content(&r->in, &run->end, &data);
 	if (!err)
 		err = decode__end(data, run->end.raw_len, &out->memory, &out->end);
 	if (!err && !out->end.reason)
@@ -295,12 +228,98 @@ static int load_end(struct reader *r, const struct run *run, struct recorded *ou
 static int load_profile(struct reader *r, const struct run *run, struct recorded *out)
 {
 	uint8_t *data = NULL;
-	int err = read_content(r, &run->profile, &data);
+	int err = block_reader__content(&r->in, &run->profile, &data);
 
 	if (!err)
 		err = decode__profile(data, run->profile.raw_len, &out->memory, &out->profile);
 	free(data);
 	return err;
+}
+
+static int append_names(struct names *n, const uint8_t *data, size_t len, uint64_t max)
+{
+	struct recorded_lane *lanes;
+	struct recorded_path *paths;
+	size_t lanes_cnt, paths_cnt;
+	int err = decode__paths(data, len, &lanes, &lanes_cnt, &paths, &paths_cnt);
+
+	if (err)
+		return err;
+	if (n->lanes_cnt + lanes_cnt > max || n->paths_cnt + paths_cnt > max) {
+		err = -EINVAL;
+	} else if (ARRAY_RESERVE_MORE(&n->lanes, n->lanes_cnt, lanes_cnt, &n->lanes_cap) ||
+		   ARRAY_RESERVE_MORE(&n->paths, n->paths_cnt, paths_cnt, &n->paths_cap)) {
+		err = -ENOMEM;
+	} else {
+		for (size_t i = 0; i < lanes_cnt; i++)
+			n->lanes[n->lanes_cnt++] = lanes[i];
+		for (size_t i = 0; i < paths_cnt; i++)
+			n->paths[n->paths_cnt++] = paths[i];
+	}
+	free(lanes);
+	free(paths);
+	return err;
+}
+
+static int load_names(struct reader *r, const struct call_index *x, struct names *n)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < x->names_cnt && !err; i++) {
+		uint8_t *data = NULL;
+
+		err = block_reader__content(&r->in, &x->names[i], &data);
+		if (!err)
+			err = append_names(n, data, x->names[i].raw_len, indexed_max(r));
+		free(data);
+	}
+	return err;
+}
+
+static int load_gap(struct reader *r, const struct content *c, struct recorded_gap *gap)
+{
+	uint8_t *data = NULL;
+	int err;
+
+	if (!c->at)
+		return 0;
+	err = block_reader__content(&r->in, c, &data);
+	if (!err)
+		err = decode__forgotten(data, c->raw_len, gap);
+	free(data);
+	return err;
+}
+
+static int load_timeline(struct reader *r, const struct run *run, struct recorded *out)
+{
+	const struct call_index *x = &run->calls;
+	struct profile *p = out->profile;
+	struct names names = {0};
+	struct match match;
+	int err = run->calls_err;
+
+	if (!err && !x->names_cnt && !x->blocks_cnt && !x->forgotten.at &&
+	    !p->accounting.timeline_calls && !p->accounting.timeline_lost)
+		return 0;
+	if (!err)
+		err = load_gap(r, &x->forgotten, &out->forgotten);
+	if (!err)
+		err = load_names(r, x, &names);
+	if (!err)
+		err = match__names(&names, p, &match);
+	if (!err) {
+		err = file_timeline__open(&r->in, x, &match, p->threads_cnt, &out->timeline);
+		if (err)
+			match__fini(&match);
+	}
+	free(names.lanes);
+	free(names.paths);
+	if (err)
+		return err;
+	out->timeline->lost += p->accounting.timeline_lost;
+	out->calls = x->calls;
+	p->timeline = out->timeline;
+	return 0;
 }
 
 int reader__load(struct reader *r, size_t run, struct recorded *out)
@@ -309,7 +328,7 @@ int reader__load(struct reader *r, size_t run, struct recorded *out)
 
 	*out = (struct recorded){0};
 	if (!r->runs[run].profile.at) {
-		log_error("%s: nothing had been written of run %zu when it was cut off", r->path,
+		log_error("%s: nothing had been written of run %zu when it was cut off", r->in.path,
 			  run + 1);
 		return -ENODATA;
 	}
@@ -319,8 +338,10 @@ int reader__load(struct reader *r, size_t run, struct recorded *out)
 	if (!err)
 		err = load_profile(r, &r->runs[run], out);
 	if (!err)
+		err = load_timeline(r, &r->runs[run], out);
+	if (!err)
 		return 0;
-	log_error("%s: run %zu makes no sense: %s", r->path, run + 1, strerror(-err));
+	log_error("%s: run %zu makes no sense: %s", r->in.path, run + 1, strerror(-err));
 	recorded__free(out);
 	return err;
 }
@@ -328,6 +349,7 @@ int reader__load(struct reader *r, size_t run, struct recorded *out)
 void recorded__free(struct recorded *r)
 {
 	profile__free(r->profile);
+	file_timeline__free(r->timeline);
 	memory__free(&r->memory);
 	*r = (struct recorded){0};
 }

@@ -10,10 +10,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "record/calls.h"
 #include "record/decode.h"
 #include "record/facts.h"
 
 struct reader;
+struct timeline;
 
 /* One run. Strings are the memory's. */
 struct recorded {
@@ -21,6 +23,10 @@ struct recorded {
 	struct run_end end; /* .reason is NULL if the run has not ended in order */
 	struct profile *profile;
 	struct memory memory;
+	/* With single calls: the profile's timeline, which needs no reader any more. NULL: none. */
+	struct timeline *timeline;
+	uint64_t calls;		       /* that it holds */
+	struct recorded_gap forgotten; /* those before them */
 };
 
 /* Checks every block. Returns 0, or -errno with one line logged: it is no recording, cannot be

@@ -128,8 +128,8 @@ int writer__lanes(struct writer *w, const struct recorded_lane *lanes, size_t cn
 {
 	if (ARRAY_RESERVE_MORE(&w->lanes, w->lanes_cnt, cnt, &w->lanes_cap))
 		return block_writer__failed(&w->out, -ENOMEM);
-	memcpy(w->lanes + w->lanes_cnt, lanes, cnt * sizeof(*lanes));
-	w->lanes_cnt += cnt;
+	for (size_t i = 0; i < cnt; i++)
+		w->lanes[w->lanes_cnt++] = lanes[i];
 	return w->lanes_cnt < NAMES_MAX ? 0 : write_names(w);
 }
 
@@ -137,8 +137,8 @@ int writer__paths(struct writer *w, const struct recorded_path *paths, size_t cn
 {
 	if (ARRAY_RESERVE_MORE(&w->paths, w->paths_cnt, cnt, &w->paths_cap))
 		return block_writer__failed(&w->out, -ENOMEM);
-	memcpy(w->paths + w->paths_cnt, paths, cnt * sizeof(*paths));
-	w->paths_cnt += cnt;
+	for (size_t i = 0; i < cnt; i++)
+		w->paths[w->paths_cnt++] = paths[i];
 	return w->paths_cnt < NAMES_MAX ? 0 : write_names(w);
 }
 

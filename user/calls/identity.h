@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What tells threads, and lanes of one, apart. */
+#ifndef PROFTRACE_CALLS_IDENTITY_H
+#define PROFTRACE_CALLS_IDENTITY_H
+
+#include "calls/profile.h"
+
+/* An order of them, for sorting; 0: they are the same. */
+static inline int identity__compare(const struct profile_thread *x, const struct profile_thread *y)
+{
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? -1 : 1;
+	if (x->goroutine != y->goroutine)
+		return x->goroutine < y->goroutine ? -1 : 1;
+	if (x->lane_ns != y->lane_ns)
+		return x->lane_ns < y->lane_ns ? -1 : 1;
+	return 0;
+}
+
+#endif

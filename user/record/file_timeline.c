@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The file has a thread's calls in order of their ends; wanted they are in order of their
+ * beginnings. They are read window by window: so many of the thread's segments, one after the
+ * other, that it is worth the while. Calls of a window that began before the window before it was
+ * over have to come out earlier. They are those that were open between two windows, so there are
+ * few; a first pass collects them, and where their time has come they are merged in.
+ *
+ * What is promised holds for nonsense too: each call comes once, none before one that begins
+ * earlier.
+ */
+#include "record/file_timeline.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calls/timeline.h"
+#include "record/block_reader.h"
+#include "record/call_block.h"
+#include "record/call_index.h"
+#include "record/match.h"
+#include "record/preorder.h"
+#include "util/array.h"
+
+#define WINDOW_CALLS (32u << 10) /* at least, if there are so many */
+#define EARLY_MAX    (4u << 20)	 /* calls: 128 MiB; a thread's stack is not so deep */
+
+/* Calls `first` to `first` + `cnt` of the block at `at`. */
+struct file_segment {
+	uint64_t at;
+	uint32_t first, cnt;
+};
+
+/* Calls in the order in which they come out. */
+struct sorted_calls {
+	struct timeline_call *calls;
+	uint32_t *order, *scratch;
+	size_t cnt, cap, order_cap, scratch_cap;
+	size_t at; /* the next one's place in `order` */
+};
+
+struct file_timeline {
+	struct timeline base;
+	struct block_reader in;
+	struct match match;
+	struct file_segment *segments; /* by thread, in the order of the file */
+	size_t *firsts;		       /* by thread, and one more */
+	uint32_t threads_cnt;
+	/* The block that was read last. */
+	struct timeline_call *block;
+	size_t block_cnt;
+	uint64_t block_at; /* 0: none */
+	/* The walk. */
+	size_t segment, segments_end; /* of the thread: the next one that is to be read */
+	uint64_t over_ns;	      /* when the windows before were over */
+	struct sorted_calls window, early;
+};
+
+static int cannot_read(const struct file_timeline *t, int err)
+{
+	return block_reader__failed(&t->in, err == -ENODATA ? -EIO : err);
+}
+
+static int read_block(struct file_timeline *t, uint64_t at)
+{
+	struct block_header h;
+	int err;
+
+	if (t->block_at == at)
+		return 0;
+	free(t->block);
+	t->block = NULL;
+	t->block_at = 0;
+	err = block_reader__read(&t->in, at, &h);
+	if (!err)
+		err = decode__calls(t->in.raw, h.raw_len, &t->block, &t->block_cnt);
+	if (err) {
+		t->block = NULL;
+		return err;
+	}
+	t->block_at = at;
+	return 0;
+}
+
+static uint32_t node_of(const struct file_timeline *t, uint32_t path)
+{
+	return path <= t->match.paths_cnt ? t->match.nodes[path] : 0;
+}
+
+/* What takes a segment's calls out of t->block: into the window, or those that are early. */
+typedef int (*segment_taker)(struct file_timeline *t, const struct timeline_call *calls,
+			     uint32_t cnt);
+
+static int take_into_window(struct file_timeline *t, const struct timeline_call *calls,
+			    uint32_t cnt)
+{
+	struct sorted_calls *w = &t->window;
+
+	if (ARRAY_RESERVE_MORE(&w->calls, w->cnt, cnt, &w->cap))
+		return -ENOMEM;
+	for (uint32_t i = 0; i < cnt; i++) {
+		uint32_t node = node_of(t, calls[i].node);
+
+		if (!node || calls[i].enter_ns < t->over_ns)
+			continue;
+		w->calls[w->cnt] = calls[i];
+		w->calls[w->cnt++].node = node;
+	}
+	return 0;
+}
+
+static int take_early(struct file_timeline *t, const struct timeline_call *calls, uint32_t cnt)
+{
+	struct sorted_calls *e = &t->early;
+
+	for (uint32_t i = 0; i < cnt; i++) {
+		uint32_t node = node_of(t, calls[i].node);
+
+		if (!node || calls[i].enter_ns >= t->over_ns)
+			continue;
+		if (e->cnt == EARLY_MAX)
+			return -E2BIG;
+		if (ARRAY_RESERVE(&e->calls, e->cnt, &e->cap))
+			return -ENOMEM;
+		e->calls[e->cnt] = calls[i];
+		e->calls[e->cnt++].node = node;
+	}
+	return 0;
+}
+
+/* The thread's next window. Both passes have to see the same ones. */
+static int read_window(struct file_timeline *t, segment_taker take)
+{
+	uint64_t over_ns = t->over_ns;
+	size_t cnt = 0;
+
+	while (t->segment < t->segments_end && cnt < WINDOW_CALLS) {
+		const struct file_segment *s = &t->segments[t->segment++];
+		int err = read_block(t, s->at);
+
+		/* The file may have changed since it was indexed. */
+		if (!err && (s->first > t->block_cnt || s->cnt > t->block_cnt - s->first))
+			err = -EINVAL;
+		if (!err)
+			err = take(t, t->block + s->first, s->cnt);
+		if (err)
+			return err;
+		if (t->block[s->first + s->cnt - 1].leave_ns > over_ns)
+			over_ns = t->block[s->first + s->cnt - 1].leave_ns;
+		cnt += s->cnt;
+	}
+	t->over_ns = over_ns;
+	return 0;
+}
+
+static int sort(struct sorted_calls *s)
+{
+	s->at = 0;
+	if (ARRAY_RESERVE_MORE(&s->order, 0, s->cnt, &s->order_cap) ||
+	    ARRAY_RESERVE_MORE(&s->scratch, 0, 2 * s->cnt, &s->scratch_cap))
+		return -ENOMEM;
+	preorder__of(s->calls, s->cnt, s->order, s->scratch);
+	return 0;
+}
+
+static void begin_pass(struct file_timeline *t, uint32_t thread)
+{
+	t->segment = t->firsts[thread];
+	t->segments_end = t->firsts[thread + 1];
+	t->over_ns = 0;
+}
+
+static int file_timeline_rewind(struct timeline *base, uint32_t thread)
+{
+	struct file_timeline *t = (struct file_timeline *)base;
+	uint64_t calls = 0;
+	int err = 0;
+
+	if (thread >= t->threads_cnt)
+		return -EINVAL;
+	t->window.cnt = t->window.at = t->early.cnt = 0;
+	begin_pass(t, thread);
+	for (size_t i = t->segment; i < t->segments_end && calls <= WINDOW_CALLS; i++)
+		calls += t->segments[i].cnt;
+	while (calls > WINDOW_CALLS && t->segment < t->segments_end && !err)
+		err = read_window(t, take_early);
+	if (!err)
+		err = sort(&t->early);
+	begin_pass(t, thread);
+	return err ? cannot_read(t, err) : 0;
+}
+
+static const struct timeline_call *peek(const struct sorted_calls *s)
+{
+	return s->at < s->cnt ? &s->calls[s->order[s->at]] : NULL;
+}
+
+static int file_timeline_next(struct timeline *base, uint32_t thread, struct timeline_call *call)
+{
+	struct file_timeline *t = (struct file_timeline *)base;
+	const struct timeline_call *early = peek(&t->early), *next;
+
+	while (t->window.at == t->window.cnt && t->segment < t->segments_end) {
+		int err;
+
+		t->window.cnt = 0;
+		err = read_window(t, take_into_window);
+		if (!err)
+			err = sort(&t->window);
+		if (err)
+			return cannot_read(t, err);
+	}
+	next = peek(&t->window);
+	if (!next && !early)
+		return 0;
+	/* Of two that begin at once the early one is the caller: it ends later. */
+	if (!next || (early && early->enter_ns <= next->enter_ns)) {
+		next = early;
+		t->early.at++;
+	} else {
+		t->window.at++;
+	}
+	*call = *next;
+	return 1;
+}
+
+/* Sorts segments by thread, those of a thread staying in order. Of lanes that nobody knows the
+ * calls are lost. */
+static int sort_segments(struct file_timeline *t, const struct call_index *x)
+{
+	size_t *ends;
+
+	t->firsts = calloc(t->threads_cnt + 2, sizeof(*t->firsts));
+	t->segments = calloc(x->segments_cnt + 1, sizeof(*t->segments));
+	if (!t->firsts || !t->segments)
+		return -ENOMEM;
+	/* Counted two places on, summed up one place on: there they run up to the places before. */
+	ends = t->firsts + 1;
+	for (size_t i = 0; i < x->segments_cnt; i++) {
+		if (x->segments[i].lane <= t->match.lanes_cnt)
+			ends[t->match.threads[x->segments[i].lane] + 1]++;
+	}
+	for (uint32_t i = 0; i < t->threads_cnt; i++)
+		ends[i + 1] += ends[i];
+	for (size_t i = 0; i < x->segments_cnt; i++) {
+		const struct indexed_segment *s = &x->segments[i];
+
+		if (s->lane > t->match.lanes_cnt)
+			t->base.lost += s->cnt;
+		else
+			t->segments[ends[t->match.threads[s->lane]]++] = (struct file_segment){
+				.at = x->blocks[s->block],
+				.first = s->first,
+				.cnt = s->cnt,
+			};
+	}
+	return 0;
+}
+
+/* Takes a look at all calls, if there can be any whose path is not known. */
+static int count_lost(struct file_timeline *t, const struct call_index *x)
+{
+	bool sure = x->last_path <= t->match.paths_cnt;
+
+	for (size_t i = 1; i <= t->match.paths_cnt && sure; i++)
+		sure = t->match.nodes[i] != 0;
+	for (size_t i = 0; i < x->segments_cnt && !sure; i++) {
+		const struct indexed_segment *s = &x->segments[i];
+		int err = read_block(t, x->blocks[s->block]);
+
+		if (err)
+			return err;
+		for (size_t c = s->first; c < (size_t)s->first + s->cnt && c < t->block_cnt &&
+					  s->lane <= t->match.lanes_cnt;
+		     c++)
+			t->base.lost += !node_of(t, t->block[c].node);
+	}
+	return 0;
+}
+
+int file_timeline__open(const struct block_reader *r, const struct call_index *x, struct match *m,
+			uint32_t threads_cnt, struct timeline **out)
+{
+	struct file_timeline *t = calloc(1, sizeof(*t));
+	int err;
+
+	if (!t)
+		return -ENOMEM;
+	t->base = (struct timeline){.next = file_timeline_next, .rewind = file_timeline_rewind};
+	t->match = *m;
+	t->threads_cnt = threads_cnt;
+	err = block_reader__init(&t->in, r->path, fcntl(r->fd, F_DUPFD_CLOEXEC, 0));
+	if (!err && t->in.fd < 0)
+		err = -errno;
+	if (!err)
+		err = sort_segments(t, x);
+	if (!err)
+		err = count_lost(t, x);
+	if (err) {
+		t->match = (struct match){0}; /* is still the caller's */
+		file_timeline__free(&t->base);
+	} else {
+		*out = &t->base;
+	}
+	return err;
+}
+
+static void sorted_calls_free(struct sorted_calls *s)
+{
+	free(s->calls);
+	free(s->order);
+	free(s->scratch);
+}
+
+void file_timeline__free(struct timeline *base)
+{
+	struct file_timeline *t = (struct file_timeline *)base;
+
+	if (!t)
+		return;
+	block_reader__fini(&t->in);
+	match__fini(&t->match);
+	sorted_calls_free(&t->window);
+	sorted_calls_free(&t->early);
+	free(t->segments);
+	free(t->firsts);
+	free(t->block);
+	free(t);
+}
