@@ -12,6 +12,7 @@
 #include "record/block_writer.h"
 #include "record/call_block.h"
 #include "record/encode.h"
+#include "record/flight.h"
 #include "record/format.h"
 #include "record/gather.h"
 #include "record/reader.h"
@@ -23,6 +24,7 @@ struct writer {
 	struct block_writer out;
 	uint64_t keep; /* what the run is to be behind; 0: nothing */
 	struct gather calls;
+	struct flight *flight; /* NULL: the file may become as large as it will */
 	/* What calls refer to goes before them. */
 	struct recorded_lane *lanes;
 	struct recorded_path *paths;
@@ -76,16 +78,42 @@ void writer__free(struct writer *w)
 		return;
 	block_writer__fini(&w->out);
 	gather__fini(&w->calls);
+	flight__free(w->flight);
 	free(w->lanes);
 	free(w->paths);
 	free(w);
 }
 
+int writer__limit(struct writer *w, uint64_t max_bytes)
+{
+	return flight__open(&w->out, max_bytes, &w->flight);
+}
+
 /* Takes over `content`, and what became of encoding it. */
+static int write_entry(struct writer *w, const struct flight_entry *e, struct bytes *content,
+		       int err)
+{
+	err = block_writer__pack(&w->out, e->type, content, err);
+	if (err)
+		return err;
+	return w->flight ? flight__put(w->flight, &w->out, e) : block_writer__put(&w->out);
+}
+
 static int write_content(struct writer *w, enum block_type type, struct bytes *content, int err)
 {
-	err = block_writer__pack(&w->out, type, content, err);
-	return err ? err : block_writer__put(&w->out);
+	return write_entry(w, &(struct flight_entry){.type = type}, content, err);
+}
+
+/* Without it the file would say that it has all calls. */
+static int write_gap(struct writer *w)
+{
+	struct bytes content = {0};
+	int err;
+
+	if (!w->flight || !flight__unsaid(w->flight))
+		return 0;
+	err = encode__forgotten(flight__gap(w->flight), &content);
+	return write_content(w, BLOCK_FORGOTTEN, &content, err);
 }
 
 int writer__begin(struct writer *w, const struct run_facts *f)
@@ -100,15 +128,22 @@ int writer__begin(struct writer *w, const struct run_facts *f)
 	w->out.end = w->keep;
 	if (!w->keep)
 		err = block_writer__write(&w->out, RECORD_MAGIC, RECORD_MAGIC_LEN);
-	if (err)
-		return err;
-	return write_content(w, BLOCK_RUN, &content, encode__facts(f, &content));
+	if (!err)
+		err = block_writer__pack(&w->out, BLOCK_RUN, &content, encode__facts(f, &content));
+	if (!err)
+		err = block_writer__put(&w->out);
+	if (w->flight)
+		flight__fix(w->flight, &w->out);
+	return err;
 }
 
 int writer__profile(struct writer *w, const struct profile *p)
 {
 	struct bytes content = {0};
+	int err = write_gap(w);
 
+	if (err)
+		return err;
 	return write_content(w, BLOCK_PROFILE, &content, encode__profile(p, &content));
 }
 
@@ -117,8 +152,10 @@ static int write_names(struct writer *w)
 	struct bytes content = {0};
 	int err;
 
-	if (!w->lanes_cnt && !w->paths_cnt)
+	if ((w->flight && flight__full(w->flight)) || (!w->lanes_cnt && !w->paths_cnt)) {
+		w->lanes_cnt = w->paths_cnt = 0;
 		return 0;
+	}
 	err = encode__paths(w->lanes, w->lanes_cnt, w->paths, w->paths_cnt, &content);
 	w->lanes_cnt = w->paths_cnt = 0;
 	return write_content(w, BLOCK_PATHS, &content, err);
@@ -145,12 +182,23 @@ int writer__paths(struct writer *w, const struct recorded_path *paths, size_t cn
 static int write_segments(void *writer, const struct call_segment *segments, size_t cnt)
 {
 	struct writer *w = writer;
+	struct flight_entry e = {.type = BLOCK_CALLS};
 	struct bytes content = {0};
 	int err = write_names(w);
 
+	for (size_t i = 0; i < cnt; i++) {
+		uint64_t end_ns = segments[i].calls[segments[i].cnt - 1].leave_ns;
+
+		e.calls += segments[i].cnt;
+		e.until_ns = end_ns > e.until_ns ? end_ns : e.until_ns;
+	}
 	if (err)
 		return err;
-	return write_content(w, BLOCK_CALLS, &content, encode__calls(segments, cnt, &content));
+	if (w->flight && flight__full(w->flight)) {
+		flight__forget(w->flight, e.calls, e.until_ns);
+		return 0;
+	}
+	return write_entry(w, &e, &content, encode__calls(segments, cnt, &content));
 }
 
 int writer__calls(struct writer *w, uint32_t lane, const struct timeline_call *calls, size_t cnt)
@@ -184,6 +232,8 @@ int writer__end(struct writer *w, const struct run_end *e)
 	struct bytes content = {0};
 	int err = writer__flush(w);
 
+	if (!err)
+		err = write_gap(w);
 	if (err)
 		return err;
 	return write_content(w, BLOCK_END, &content, encode__end(e, &content));
