@@ -155,7 +155,8 @@ static int take_event(const struct timeline_event *event, void *ctx)
 	return 0;
 }
 
-/* What the whole run tells of a path. */
+/* What the whole run tells of a path: nothing of one that a cut file's last profile did not have.
+ */
 static double kept_of(const struct call_stats *s)
 {
 	double raw = (double)s->raw_self_ns - (double)s->off_self_ns;

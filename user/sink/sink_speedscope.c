@@ -229,6 +229,8 @@ static int write_profiles(struct writer *s, uint64_t *dearest)
 		struct extent e = measure(s, t);
 		bool written = timed || e.weight;
 
+		if (!t->first_root) /* its calls, if there are any, are not shown */
+			continue;
 		if (timed)
 			err = write_calls(s, i, &written);
 		else if (!written)
