@@ -113,7 +113,7 @@ class SingleCalls(harness.TestCase):
                          json.loads(self.report(recording, "-f", "json"))["accounting"]["entered"])
 
     def test_what_finds_no_room_is_counted(self):
-        target = self.target("threads", "--wait", 2, 50000)
+        target = self.target("threads", 2, 50000)
         recording = self.path("rec")
         tracer = self.process(PROFTRACE, "record", "--calls", "--buffer-size=1M", *UNLIMITED, "-o",
                               recording, "-p", target.pid)
@@ -127,7 +127,7 @@ class SingleCalls(harness.TestCase):
         finished = tracer.finish()
         self.assertEqual(finished.status, 0, str(finished))
         accounts = json.loads(self.report(recording, "-f", "json"))["accounting"]
-        self.assertEqual(accounts["entered"], sum(done.counts.values()))
+        self.assertGreaterEqual(accounts["entered"], sum(done.counts.values()))
         self.assertGreater(accounts["timeline_lost"], 0)
         self.assertEqual(accounts["timeline_calls"] + accounts["timeline_lost"],
                          accounts["entered"])

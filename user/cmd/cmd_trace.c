@@ -345,7 +345,8 @@ static bool all_ended(const struct run *r)
 /* Traces until something ends it. Returns 0, -EPIPE, or -errno. */
 static int run_loop(struct run *r, enum watch_event *end)
 {
-	int err = 0;
+	/* A recording has all functions from the start, in case that we do not come to more. */
+	int err = r->recorder ? run_emit(r, now_ns()) : 0;
 
 	while (!err) {
 		enum watch_event event = watch__next(r->watch);

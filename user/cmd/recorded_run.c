@@ -36,6 +36,11 @@ int recorded_run__load(const char *path, const struct options *o, struct recorde
 		err = reader__load(r, run, out);
 	if (!err && !out->end.reason)
 		log_warn("%s: the run is incomplete: it was cut off while it was recorded", path);
+	if (!err && out->forgotten.calls)
+		log_info("%s: the timeline holds the newest %llu of %llu calls, from %.6f s on",
+			 path, (unsigned long long)out->calls,
+			 (unsigned long long)(out->calls + out->forgotten.calls),
+			 out->forgotten.until_ns / 1e9);
 	reader__free(r);
 	return err;
 }

@@ -31,8 +31,10 @@ int recorder__open(const struct options *o, const char *path, struct recorder **
 	r->due_ns = FIRST_NS;
 	r->flush_ns = FLUSH_NS;
 	err = writer__open(path, o->append, &r->writer);
+	if (!err && o->max_size)
+		err = writer__limit(r->writer, o->max_size);
 	if (err)
-		free(r);
+		recorder__free(r);
 	else
 		*out = r;
 	return err;

@@ -226,6 +226,27 @@ static int file_timeline_next(struct timeline *base, uint32_t thread, struct tim
 	return 1;
 }
 
+static void sorted_calls_free(struct sorted_calls *s)
+{
+	free(s->calls);
+	free(s->order);
+	free(s->scratch);
+}
+
+static void file_timeline_free(struct timeline *base)
+{
+	struct file_timeline *t = (struct file_timeline *)base;
+
+	block_reader__fini(&t->in);
+	match__fini(&t->match);
+	sorted_calls_free(&t->window);
+	sorted_calls_free(&t->early);
+	free(t->segments);
+	free(t->firsts);
+	free(t->block);
+	free(t);
+}
+
 /* Sorts segments by thread, those of a thread staying in order. Of lanes that nobody knows the
  * calls are lost. */
 static int sort_segments(struct file_timeline *t, const struct call_index *x)
@@ -288,7 +309,9 @@ int file_timeline__open(const struct block_reader *r, const struct call_index *x
 
 	if (!t)
 		return -ENOMEM;
-	t->base = (struct timeline){.next = file_timeline_next, .rewind = file_timeline_rewind};
+	t->base = (struct timeline){.next = file_timeline_next,
+				    .rewind = file_timeline_rewind,
+				    .free = file_timeline_free};
 	t->match = *m;
 	t->threads_cnt = threads_cnt;
 	err = block_reader__init(&t->in, r->path, fcntl(r->fd, F_DUPFD_CLOEXEC, 0));
@@ -300,32 +323,9 @@ int file_timeline__open(const struct block_reader *r, const struct call_index *x
 		err = count_lost(t, x);
 	if (err) {
 		t->match = (struct match){0}; /* is still the caller's */
-		file_timeline__free(&t->base);
+		file_timeline_free(&t->base);
 	} else {
 		*out = &t->base;
 	}
 	return err;
-}
-
-static void sorted_calls_free(struct sorted_calls *s)
-{
-	free(s->calls);
-	free(s->order);
-	free(s->scratch);
-}
-
-void file_timeline__free(struct timeline *base)
-{
-	struct file_timeline *t = (struct file_timeline *)base;
-
-	if (!t)
-		return;
-	block_reader__fini(&t->in);
-	match__fini(&t->match);
-	sorted_calls_free(&t->window);
-	sorted_calls_free(&t->early);
-	free(t->segments);
-	free(t->firsts);
-	free(t->block);
-	free(t);
 }

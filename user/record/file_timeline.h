@@ -14,6 +14,5 @@ struct timeline;
  * returns 0. ->lost is how many calls have no node. Returns 0 or -errno. */
 int file_timeline__open(const struct block_reader *r, const struct call_index *x, struct match *m,
 			uint32_t threads_cnt, struct timeline **out);
-void file_timeline__free(struct timeline *t); /* accepts NULL */
 
 #endif

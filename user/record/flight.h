@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "record/calls.h"
+#include "calls/stream.h"
 #include "record/format.h"
 
 struct block_writer;

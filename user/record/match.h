@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "record/calls.h"
+#include "calls/stream.h"
 
 struct profile;
 

@@ -308,7 +308,7 @@ static int load_timeline(struct reader *r, const struct run *run, struct recorde
 	if (!err)
 		err = match__names(&names, p, &match);
 	if (!err) {
-		err = file_timeline__open(&r->in, x, &match, p->threads_cnt, &out->timeline);
+		err = file_timeline__open(&r->in, x, &match, p->threads_cnt, &p->timeline);
 		if (err)
 			match__fini(&match);
 	}
@@ -316,9 +316,8 @@ static int load_timeline(struct reader *r, const struct run *run, struct recorde
 	free(names.paths);
 	if (err)
 		return err;
-	out->timeline->lost += p->accounting.timeline_lost;
+	p->timeline->lost += p->accounting.timeline_lost;
 	out->calls = x->calls;
-	p->timeline = out->timeline;
 	return 0;
 }
 
@@ -349,7 +348,6 @@ int reader__load(struct reader *r, size_t run, struct recorded *out)
 void recorded__free(struct recorded *r)
 {
 	profile__free(r->profile);
-	file_timeline__free(r->timeline);
 	memory__free(&r->memory);
 	*r = (struct recorded){0};
 }

@@ -10,22 +10,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "record/calls.h"
+#include "calls/stream.h"
 #include "record/decode.h"
 #include "record/facts.h"
 
 struct reader;
-struct timeline;
 
 /* One run. Strings are the memory's. */
 struct recorded {
 	struct run_facts facts;
-	struct run_end end; /* .reason is NULL if the run has not ended in order */
-	struct profile *profile;
+	struct run_end end;	 /* .reason is NULL if the run has not ended in order */
+	struct profile *profile; /* its timeline needs no reader any more */
 	struct memory memory;
-	/* With single calls: the profile's timeline, which needs no reader any more. NULL: none. */
-	struct timeline *timeline;
-	uint64_t calls;		       /* that it holds */
+	uint64_t calls;		       /* in the timeline */
 	struct recorded_gap forgotten; /* those before them */
 };
 
