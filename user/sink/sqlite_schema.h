@@ -55,7 +55,6 @@ static const char sqlite_views[] =
 	"CREATE INDEX paths_parent ON paths(parent);"
 	"CREATE INDEX paths_function ON paths(function);"
 	"CREATE INDEX buckets_function ON buckets(function);"
-	"CREATE INDEX calls_path ON calls(path);"
 	/* Where the time went. */
 	"CREATE VIEW hot AS SELECT name, module, calls, total_ns / 1e6 AS total_ms, "
 	"self_ns / 1e6 AS self_ms, off_self_ns / 1e6 AS off_self_ms, "

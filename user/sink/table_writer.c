@@ -20,10 +20,11 @@
 
 static void check(struct table_writer *w, int result)
 {
-	int saved = w->db ? sqlite3_system_errno(w->db) : 0;
+	int saved;
 
 	if (w->err || result == SQLITE_OK || result == SQLITE_DONE || result == SQLITE_ROW)
 		return;
+	saved = w->db ? sqlite3_system_errno(w->db) : 0;
 	if (result == SQLITE_NOMEM)
 		w->err = -ENOMEM;
 	else if (result == SQLITE_FULL)
@@ -63,8 +64,9 @@ void table_writer__open(struct table_writer *w, const char *path)
 		w->err = -ENAMETOOLONG;
 	if (w->err)
 		return;
-	check(w, sqlite3_open_v2(name, &w->db, SQLITE_OPEN_READWRITE, NULL));
-	table_writer__run(w, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
+	check(w, sqlite3_open_v2(name, &w->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL));
+	table_writer__run(w, "PRAGMA page_size = 16384; PRAGMA cache_size = -16384;"
+			     "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
 			     "PRAGMA locking_mode = EXCLUSIVE; BEGIN");
 }
 
