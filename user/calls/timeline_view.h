@@ -35,8 +35,8 @@ int timeline__next_in(struct timeline *t, uint32_t thread, const struct time_ran
 uint64_t timeline__share(uint64_t off_ns, uint64_t inside_ns, uint64_t took_ns);
 
 struct timeline_view {
-	struct time_range
-		range;	 /* zero: all. Else what lies outside is cut off, times count from it */
+	/* Zero: all. Else what lies outside is cut off, and times count from its beginning. */
+	struct time_range range;
 	uint64_t min_ns; /* calls that take less in it are not shown */
 	uint32_t *into;	 /* by node: its number in the view, 0: not shown; NULL: as it is */
 	size_t into_cnt;
