@@ -4,7 +4,8 @@
  * beginnings. They are read window by window: so many of the thread's segments, one after the
  * other, that it is worth the while. Calls of a window that began before the window before it was
  * over have to come out earlier. They are those that were open between two windows, so there are
- * few; a first pass collects them, and where their time has come they are merged in.
+ * few; a first pass collects them, and where their time has come they are merged in. If there are
+ * too many nevertheless (of a deep recursion, again and again), they are collected piece by piece.
  *
  * What is promised holds for nonsense too: each call comes once, none before one that begins
  * earlier.
@@ -13,6 +14,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,8 +55,10 @@ struct file_timeline {
 	size_t block_cnt;
 	uint64_t block_at; /* 0: none */
 	/* The walk. */
-	size_t segment, segments_end; /* of the thread: the next one that is to be read */
-	uint64_t over_ns;	      /* when the windows before were over */
+	uint32_t thread;
+	size_t segment, segments_end;	     /* of the thread: the next one that is to be read */
+	uint64_t over_ns;		     /* when the windows before were over */
+	uint64_t early_from_ns, early_to_ns; /* `early` has those that begin in this time */
 	struct sorted_calls window, early;
 };
 
@@ -84,50 +88,88 @@ static int read_block(struct file_timeline *t, uint64_t at)
 	return 0;
 }
 
-static uint32_t node_of(const struct file_timeline *t, uint32_t path)
-{
-	return path <= t->match.paths_cnt ? t->match.nodes[path] : 0;
-}
-
 /* What takes a segment's calls out of t->block: into the window, or those that are early. */
 typedef int (*segment_taker)(struct file_timeline *t, const struct timeline_call *calls,
 			     uint32_t cnt);
 
+/* What is known of a call's path; NULL: nothing, so that it is lost. */
+static const struct matched_path *path_of(const struct file_timeline *t,
+					  const struct timeline_call *call)
+{
+	if (call->node > t->match.paths_cnt || !t->match.paths[call->node].node)
+		return NULL;
+	return &t->match.paths[call->node];
+}
+
+/* Returns -EINVAL if the path is another thread's: no run of ours writes that. */
+static int add(struct file_timeline *t, struct sorted_calls *to, const struct timeline_call *call)
+{
+	const struct matched_path *path = path_of(t, call);
+
+	if (!path)
+		return 0;
+	if (path->thread != t->thread)
+		return -EINVAL;
+	if (ARRAY_RESERVE(&to->calls, to->cnt, &to->cap))
+		return -ENOMEM;
+	to->calls[to->cnt] = *call;
+	to->calls[to->cnt++].node = path->node;
+	return 0;
+}
+
 static int take_into_window(struct file_timeline *t, const struct timeline_call *calls,
 			    uint32_t cnt)
 {
-	struct sorted_calls *w = &t->window;
+	int err = 0;
 
-	if (ARRAY_RESERVE_MORE(&w->calls, w->cnt, cnt, &w->cap))
-		return -ENOMEM;
-	for (uint32_t i = 0; i < cnt; i++) {
-		uint32_t node = node_of(t, calls[i].node);
-
-		if (!node || calls[i].enter_ns < t->over_ns)
-			continue;
-		w->calls[w->cnt] = calls[i];
-		w->calls[w->cnt++].node = node;
+	for (uint32_t i = 0; i < cnt && !err; i++) {
+		if (calls[i].enter_ns >= t->over_ns)
+			err = add(t, &t->window, &calls[i]);
 	}
+	return err;
+}
+
+static int sort(struct sorted_calls *s)
+{
+	s->at = 0;
+	if (ARRAY_RESERVE_MORE(&s->order, 0, s->cnt, &s->order_cap) ||
+	    ARRAY_RESERVE_MORE(&s->scratch, 0, 2 * s->cnt, &s->scratch_cap))
+		return -ENOMEM;
+	preorder__of(s->calls, s->cnt, s->order, s->scratch);
 	return 0;
+}
+
+/* Leaves the first half of the early calls; the others are for another pass. */
+static int halve_early(struct file_timeline *t)
+{
+	struct sorted_calls *e = &t->early;
+	int err = sort(e);
+	size_t kept = 0;
+
+	if (err)
+		return err;
+	t->early_to_ns = e->calls[e->order[e->cnt / 2]].enter_ns;
+	for (size_t i = 0; i < e->cnt; i++) {
+		if (e->calls[i].enter_ns < t->early_to_ns)
+			e->calls[kept++] = e->calls[i];
+	}
+	e->cnt = kept;
+	return kept ? 0 : -EINVAL; /* a million that begin at once */
 }
 
 static int take_early(struct file_timeline *t, const struct timeline_call *calls, uint32_t cnt)
 {
-	struct sorted_calls *e = &t->early;
+	int err = 0;
 
-	for (uint32_t i = 0; i < cnt; i++) {
-		uint32_t node = node_of(t, calls[i].node);
-
-		if (!node || calls[i].enter_ns >= t->over_ns)
+	for (uint32_t i = 0; i < cnt && !err; i++) {
+		if (calls[i].enter_ns >= t->over_ns || calls[i].enter_ns < t->early_from_ns ||
+		    calls[i].enter_ns >= t->early_to_ns)
 			continue;
-		if (e->cnt == EARLY_MAX)
-			return -E2BIG;
-		if (ARRAY_RESERVE(&e->calls, e->cnt, &e->cap))
-			return -ENOMEM;
-		e->calls[e->cnt] = calls[i];
-		e->calls[e->cnt++].node = node;
+		err = add(t, &t->early, &calls[i]);
+		if (!err && t->early.cnt == EARLY_MAX)
+			err = halve_early(t);
 	}
-	return 0;
+	return err;
 }
 
 /* The thread's next window. Both passes have to see the same ones. */
@@ -155,21 +197,22 @@ static int read_window(struct file_timeline *t, segment_taker take)
 	return 0;
 }
 
-static int sort(struct sorted_calls *s)
+/* Collects calls that begin before a window before theirs is over: of the windows from the next one
+ * on, and not those that have been collected before. */
+static int collect_early(struct file_timeline *t)
 {
-	s->at = 0;
-	if (ARRAY_RESERVE_MORE(&s->order, 0, s->cnt, &s->order_cap) ||
-	    ARRAY_RESERVE_MORE(&s->scratch, 0, 2 * s->cnt, &s->scratch_cap))
-		return -ENOMEM;
-	preorder__of(s->calls, s->cnt, s->order, s->scratch);
-	return 0;
-}
+	size_t segment = t->segment;
+	uint64_t over_ns = t->over_ns;
+	int err = 0;
 
-static void begin_pass(struct file_timeline *t, uint32_t thread)
-{
-	t->segment = t->firsts[thread];
-	t->segments_end = t->firsts[thread + 1];
-	t->over_ns = 0;
+	t->early.cnt = 0;
+	t->early_from_ns = t->early_to_ns;
+	t->early_to_ns = UINT64_MAX;
+	while (t->segment < t->segments_end && !err)
+		err = read_window(t, take_early);
+	t->segment = segment;
+	t->over_ns = over_ns;
+	return err ? err : sort(&t->early);
 }
 
 static int file_timeline_rewind(struct timeline *base, uint32_t thread)
@@ -180,15 +223,18 @@ static int file_timeline_rewind(struct timeline *base, uint32_t thread)
 
 	if (thread >= t->threads_cnt)
 		return -EINVAL;
-	t->window.cnt = t->window.at = t->early.cnt = 0;
-	begin_pass(t, thread);
+	t->thread = thread;
+	t->segment = t->firsts[thread];
+	t->segments_end = t->firsts[thread + 1];
+	t->over_ns = 0;
+	t->window.cnt = t->window.at = t->early.cnt = t->early.at = 0;
+	t->early_to_ns = 0;
 	for (size_t i = t->segment; i < t->segments_end && calls <= WINDOW_CALLS; i++)
 		calls += t->segments[i].cnt;
-	while (calls > WINDOW_CALLS && t->segment < t->segments_end && !err)
-		err = read_window(t, take_early);
-	if (!err)
-		err = sort(&t->early);
-	begin_pass(t, thread);
+	if (calls > WINDOW_CALLS)
+		err = collect_early(t);
+	else
+		t->early_to_ns = UINT64_MAX; /* there is one window */
 	return err ? cannot_read(t, err) : 0;
 }
 
@@ -197,22 +243,41 @@ static const struct timeline_call *peek(const struct sorted_calls *s)
 	return s->at < s->cnt ? &s->calls[s->order[s->at]] : NULL;
 }
 
+static int next_window(struct file_timeline *t)
+{
+	int err;
+
+	t->window.cnt = 0;
+	err = read_window(t, take_into_window);
+	return err ? err : sort(&t->window);
+}
+
+/* Whether early calls that have not been collected yet may be the next, of the window that comes
+ * next too. */
+static bool needs_early(const struct file_timeline *t, const struct timeline_call *next)
+{
+	return t->early_to_ns <= (next ? next->enter_ns : t->over_ns);
+}
+
 static int file_timeline_next(struct timeline *base, uint32_t thread, struct timeline_call *call)
 {
 	struct file_timeline *t = (struct file_timeline *)base;
-	const struct timeline_call *early = peek(&t->early), *next;
+	const struct timeline_call *early, *next;
 
-	while (t->window.at == t->window.cnt && t->segment < t->segments_end) {
-		int err;
+	for (;;) {
+		int err = 0;
 
-		t->window.cnt = 0;
-		err = read_window(t, take_into_window);
-		if (!err)
-			err = sort(&t->window);
+		early = peek(&t->early);
+		next = peek(&t->window);
+		if (!early && needs_early(t, next))
+			err = collect_early(t);
+		else if (!next && t->segment < t->segments_end && !needs_early(t, NULL))
+			err = next_window(t);
+		else
+			break;
 		if (err)
 			return cannot_read(t, err);
 	}
-	next = peek(&t->window);
 	if (!next && !early)
 		return 0;
 	/* Of two that begin at once the early one is the caller: it ends later. */
@@ -286,7 +351,7 @@ static int count_lost(struct file_timeline *t, const struct call_index *x)
 	bool sure = x->last_path <= t->match.paths_cnt;
 
 	for (size_t i = 1; i <= t->match.paths_cnt && sure; i++)
-		sure = t->match.nodes[i] != 0;
+		sure = t->match.paths[i].node != 0;
 	for (size_t i = 0; i < x->segments_cnt && !sure; i++) {
 		const struct indexed_segment *s = &x->segments[i];
 		int err = read_block(t, x->blocks[s->block]);
@@ -296,7 +361,7 @@ static int count_lost(struct file_timeline *t, const struct call_index *x)
 		for (size_t c = s->first; c < (size_t)s->first + s->cnt && c < t->block_cnt &&
 					  s->lane <= t->match.lanes_cnt;
 		     c++)
-			t->base.lost += !node_of(t, t->block[c].node);
+			t->base.lost += !path_of(t, &t->block[c]);
 	}
 	return 0;
 }

@@ -117,17 +117,18 @@ static int match_path(const struct names *n, uint32_t number, struct profile *p,
 	if (path->parent >= number || !path->lane || path->lane > n->lanes_cnt ||
 	    (path->parent && n->paths[path->parent - 1].lane != path->lane))
 		return -EINVAL;
-	parent = m->nodes[path->parent];
+	parent = m->paths[path->parent].node;
+	thread = m->threads[path->lane];
+	m->paths[number].thread = thread;
 	if (path->function >= p->functions_cnt || (path->parent && !parent))
 		return 0;
-	thread = m->threads[path->lane];
 	node = path_map__at(map, path_step(parent, thread, path->function));
 	if (!*node) {
 		if (add_node(p, cap, thread, parent, path->function))
 			return -ENOMEM;
 		*node = p->nodes_cnt - 1;
 	}
-	m->nodes[number] = *node;
+	m->paths[number].node = *node;
 	return 0;
 }
 
@@ -159,8 +160,8 @@ int match__names(const struct names *n, struct profile *p, struct match *m)
 
 	*m = (struct match){.lanes_cnt = n->lanes_cnt, .paths_cnt = n->paths_cnt};
 	m->threads = calloc(n->lanes_cnt + 1, sizeof(*m->threads));
-	m->nodes = calloc(n->paths_cnt + 1, sizeof(*m->nodes));
-	err = m->threads && m->nodes ? match_lanes(n, p, m) : -ENOMEM;
+	m->paths = calloc(n->paths_cnt + 1, sizeof(*m->paths));
+	err = m->threads && m->paths ? match_lanes(n, p, m) : -ENOMEM;
 	if (!err)
 		err = match_paths(n, p, m);
 	if (!err && p->nodes_cnt > known)
@@ -173,6 +174,6 @@ int match__names(const struct names *n, struct profile *p, struct match *m)
 void match__fini(struct match *m)
 {
 	free(m->threads);
-	free(m->nodes);
+	free(m->paths);
 	*m = (struct match){0};
 }

@@ -16,12 +16,16 @@ struct names {
 	size_t lanes_cnt, lanes_cap, paths_cnt, paths_cap;
 };
 
+struct matched_path {
+	uint32_t node; /* 0: of a function that the profile does not have */
+	uint32_t thread;
+};
+
 /* Both by the numbers that the recording gives them: [0] is not used. */
 struct match {
-	uint32_t *threads;
-	uint32_t *nodes;  /* 0: of a function that the profile does not have */
-	size_t lanes_cnt; /* the highest number */
-	size_t paths_cnt;
+	uint32_t *threads; /* of lanes */
+	struct matched_path *paths;
+	size_t lanes_cnt, paths_cnt; /* the highest numbers */
 };
 
 /* Adds threads and nodes, without any figures, to the profile that it does not have yet, and links

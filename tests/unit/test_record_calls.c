@@ -1,0 +1,469 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Single calls in recordings: what comes back, out of files that were cut, changed, or made up. */
+#include "calls_fixture.h"
+
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "record/block_writer.h"
+#include "record/call_block.h"
+#include "record/preorder.h"
+
+#define MUTATIONS 20000
+
+static char path[64]; /* of a file in memory: it is written very often */
+static int file;
+
+static int make_file(void **state)
+{
+	file = memfd_create("recording", MFD_CLOEXEC);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
+	/* What is said of damaged files, 20,000 times. */
+	return file < 0 || !freopen("/dev/null", "w", stderr);
+}
+
+static int remove_file(void **state)
+{
+	return close(file);
+}
+
+static off_t file_size(void)
+{
+	struct stat st;
+
+	assert_int_equal(fstat(file, &st), 0);
+	return st.st_size;
+}
+
+static void end(struct writer *w)
+{
+	assert_int_equal(writer__end(w, &(struct run_end){"done"}), 0);
+	writer__free(w);
+}
+
+static void record_lanes(struct lane_calls *lanes, uint32_t cnt, size_t part)
+{
+	struct writer *w = begin_calls(path, false, 0, cnt);
+	bool more = true;
+
+	for (int round = 0; more; round++) {
+		more = false;
+		for (uint32_t i = 0; i < cnt; i++) {
+			write_some(w, i + 1, &lanes[i], part + i);
+			more |= lanes[i].written < lanes[i].cnt;
+		}
+		if (round % 3 == 2)
+			assert_int_equal(writer__flush(w), 0);
+	}
+	end(w);
+}
+
+static void expect_lanes(struct lane_calls *lanes, uint32_t cnt)
+{
+	struct recorded r;
+	uint64_t sum = 0;
+
+	assert_true(load_calls(path, 0, &r));
+	assert_int_equal(r.profile->threads_cnt, cnt);
+	for (uint32_t i = 0; i < cnt; i++) {
+		expect_calls(r.profile, thread_of(r.profile, i + 1), lanes[i].calls, lanes[i].cnt);
+		sum += lanes[i].cnt;
+		free(lanes[i].calls);
+	}
+	assert_int_equal(r.calls, sum);
+	assert_int_equal(r.timeline->lost, 0);
+	assert_int_equal(r.forgotten.calls, 0);
+	recorded__free(&r);
+}
+
+/* So many that calls are open from one part of the file to others. */
+static void test_one_large_lane(void **state)
+{
+	struct lane_calls lane = make_calls(1, 200000, 1);
+
+	record_lanes(&lane, 1, 5000);
+	expect_lanes(&lane, 1);
+}
+
+static void test_many_lanes(void **state)
+{
+	struct lane_calls lanes[300];
+
+	for (uint32_t i = 0; i < 300; i++)
+		lanes[i] = make_calls(i + 1, i % 50 ? 1 + i : 40000 + i, i);
+	record_lanes(lanes, 300, 20);
+	expect_lanes(lanes, 300);
+}
+
+/* Many more lanes than share a block, written before they have gathered much. */
+static void test_more_than_is_gathered(void **state)
+{
+	enum { LANES = 3000 };
+	struct lane_calls *lanes = calloc(LANES, sizeof(*lanes));
+	struct writer *w;
+
+	for (uint32_t i = 0; i < LANES; i++)
+		lanes[i] = make_calls(i + 1, 100 + i % 200, i);
+	w = begin_calls(path, false, 0, LANES);
+	for (int round = 0; round < 3; round++) {
+		for (uint32_t i = 0; i < LANES; i++)
+			write_some(w, i + 1, &lanes[i], 100);
+	}
+	end(w);
+	expect_lanes(lanes, LANES);
+	free(lanes);
+}
+
+/* A thread that the profile knows, with one path of it. */
+static void test_profile_knows_some(void **state)
+{
+	struct lane_calls lanes[2] = {make_calls(1, 100, 1), make_calls(2, 100, 2)};
+	struct profile *p = calls_profile();
+	struct writer *w = begin_calls(path, false, 0, 1);
+	struct recorded_lane other = {.pid = 7, .tid = 101, .start_ns = 1000, .lane_ns = 5};
+	struct recorded_path unknown = {0, LEVELS, 1};
+	struct timeline_call call = {2 * LEVELS + 1, 1, 2, 0};
+	struct recorded r;
+	uint32_t t;
+
+	write_some(w, 1, &lanes[0], 100);
+	t = fixture_thread(p, 7, 101, "name");
+	fixture_node(p, t, fixture_node(p, t, 0, 0, 1, 30, 10), 1, 2, 20, 20);
+	p->accounting.timeline_lost = 5;
+	assert_int_equal(writer__profile(w, p), 0);
+	/* Another stack of the same thread; its function is not in the profile that follows. */
+	assert_int_equal(writer__lanes(w, &other, 1), 0);
+	for (uint32_t d = 0; d < LEVELS; d++) {
+		struct recorded_path at = {d ? path_number(2, d - 1) : 0, d, 2};
+
+		assert_int_equal(writer__paths(w, &at, 1), 0);
+	}
+	write_some(w, 2, &lanes[1], 100);
+	assert_int_equal(writer__paths(w, &unknown, 1), 0);
+	assert_int_equal(writer__calls(w, 1, &call, 1), 0);
+	assert_int_equal(writer__flush(w), 0);
+	writer__free(w);
+
+	assert_true(load_calls(path, 0, &r));
+	assert_null(r.end.reason);
+	assert_int_equal(r.profile->threads_cnt, 2);
+	assert_string_equal(r.profile->threads[1].comm, "name");
+	assert_int_equal(r.profile->threads[1].lane_ns, 5);
+	assert_int_equal(r.profile->nodes_cnt, 1 + 2 * LEVELS);
+	assert_int_equal(r.profile->nodes[1].stats.calls, 1);
+	assert_int_equal(r.profile->nodes[2].stats.calls, 2);
+	assert_int_equal(r.profile->nodes[3].stats.calls, 0);
+	assert_int_equal(r.profile->nodes[3].stats.min_ns, UINT64_MAX);
+	assert_int_equal(r.timeline->lost, 5 + 1);
+	expect_calls(r.profile, 0, lanes[0].calls, 100);
+	expect_calls(r.profile, 1, lanes[1].calls, 100);
+	recorded__free(&r);
+	free(lanes[0].calls);
+	free(lanes[1].calls);
+	profile__free(p);
+}
+
+/* A lane that comes back under another number is one thread. */
+static void test_lane_twice(void **state)
+{
+	struct lane_calls lane = make_calls(1, 1000, 1);
+	struct writer *w = begin_calls(path, false, 0, 1);
+	struct recorded_lane again = lane_identity(1);
+	struct recorded r;
+
+	write_some(w, 1, &lane, 500);
+	assert_int_equal(writer__lanes(w, &again, 1), 0);
+	for (uint32_t d = 0; d < LEVELS; d++) {
+		struct recorded_path at = {d ? path_number(2, d - 1) : 0, d, 2};
+
+		assert_int_equal(writer__paths(w, &at, 1), 0);
+	}
+	for (size_t i = 500; i < 1000; i++)
+		lane.calls[i].node += LEVELS;
+	write_some(w, 2, &lane, 500);
+	end(w);
+	assert_true(load_calls(path, 0, &r));
+	assert_int_equal(r.profile->threads_cnt, 1);
+	expect_calls(r.profile, 0, lane.calls, 1000);
+	recorded__free(&r);
+	free(lane.calls);
+}
+
+static void test_without_calls(void **state)
+{
+	struct recorded r;
+
+	end(begin_calls(path, false, 0, 0));
+	assert_true(load_calls(path, 0, &r));
+	assert_null(r.profile->timeline);
+	recorded__free(&r);
+}
+
+/* Of a later version. */
+static void test_unknown_block(void **state)
+{
+	struct lane_calls lane = make_calls(1, 10, 1);
+	struct writer *w = begin_calls(path, false, 0, 1);
+	struct block_writer later;
+	struct bytes content = {malloc(3), 3, 3};
+	struct recorded r;
+
+	write_some(w, 1, &lane, 5);
+	assert_int_equal(writer__flush(w), 0);
+	assert_int_equal(block_writer__init(&later, path, dup(file)), 0);
+	assert_int_equal(lseek(file, 0, SEEK_END), file_size());
+	memcpy(content.data, "abc", 3);
+	assert_int_equal(block_writer__pack(&later, 7, &content, 0), 0);
+	assert_int_equal(block_writer__put(&later), 0);
+	block_writer__fini(&later);
+	writer__free(w);
+	assert_true(load_calls(path, 0, &r));
+	expect_calls(r.profile, 0, lane.calls, 5);
+	recorded__free(&r);
+	free(lane.calls);
+}
+
+/* A small file, and what it held when. */
+#define LANES  3
+#define STAGES 6
+struct film {
+	uint8_t data[16384];
+	size_t len;
+	struct lane_calls lanes[LANES];
+	size_t ends[STAGES]; /* of the file */
+	size_t written[STAGES][LANES];
+};
+
+static void shoot(struct film *f)
+{
+	struct writer *w = begin_calls(path, false, 0, 1);
+
+	for (uint32_t i = 0; i < LANES; i++)
+		f->lanes[i] = make_calls(i + 1, 60, i);
+	for (int s = 0; s < STAGES; s++) {
+		if (s && s < LANES)
+			write_lane_names(w, s + 1);
+		for (int i = 0; i < LANES && i <= s; i++)
+			write_some(w, i + 1, &f->lanes[i], 10);
+		assert_int_equal(writer__flush(w), 0);
+		f->ends[s] = file_size();
+		for (int i = 0; i < LANES; i++)
+			f->written[s][i] = f->lanes[i].written;
+	}
+	end(w);
+	f->len = pread(file, f->data, sizeof(f->data), 0);
+	assert_true(f->len > f->ends[STAGES - 1] && f->len < sizeof(f->data));
+}
+
+static void film_free(struct film *f)
+{
+	for (int i = 0; i < LANES; i++)
+		free(f->lanes[i].calls);
+}
+
+/* Loads a file of which the first `whole` bytes are as they were. */
+static void expect_whole(const struct film *f, size_t whole)
+{
+	struct recorded r;
+	int stage = -1;
+
+	while (stage + 1 < STAGES && f->ends[stage + 1] <= whole)
+		stage++;
+	if (!load_calls(path, 0, &r)) {
+		assert_true(stage < 0);
+		return;
+	}
+	assert_int_equal(stage < 0, count_calls(r.profile) == 0);
+	for (int i = 0; i < LANES && stage >= i; i++)
+		expect_calls(r.profile, thread_of(r.profile, i + 1), f->lanes[i].calls,
+			     f->written[stage][i]);
+	recorded__free(&r);
+}
+
+static void write_file(const uint8_t *data, size_t len)
+{
+	assert_int_equal(ftruncate(file, 0), 0);
+	assert_int_equal(pwrite(file, data, len, 0), len);
+}
+
+static void test_cut_at_every_byte(void **state)
+{
+	struct film f;
+
+	shoot(&f);
+	for (size_t len = 0; len <= f.len; len++) {
+		write_file(f.data, len);
+		expect_whole(&f, len);
+	}
+	film_free(&f);
+}
+
+static void test_mutations(void **state)
+{
+	unsigned int seed = 1;
+	struct film f;
+
+	shoot(&f);
+	for (int i = 0; i < MUTATIONS; i++) {
+		size_t at = rand_r(&seed) % f.len;
+		uint8_t was = f.data[at];
+
+		f.data[at] ^= 1 + rand_r(&seed) % 255;
+		write_file(f.data, f.len);
+		f.data[at] = was;
+		if (at >= RECORD_MAGIC_LEN)
+			expect_whole(&f, at);
+	}
+	film_free(&f);
+}
+
+/* A file with one block more, which the checksums speak for. */
+static void append_content(off_t at, enum block_type type, const struct bytes *content)
+{
+	struct block_writer w;
+	struct bytes copy = {malloc(content->len + 1), content->len, content->len + 1};
+
+	memcpy(copy.data, content->data, content->len);
+	assert_int_equal(ftruncate(file, at), 0);
+	assert_int_equal(lseek(file, at, SEEK_SET), at);
+	assert_int_equal(block_writer__init(&w, path, dup(file)), 0);
+	assert_int_equal(block_writer__pack(&w, type, &copy, 0), 0);
+	assert_int_equal(block_writer__put(&w), 0);
+	block_writer__fini(&w);
+}
+
+static void mutate(struct bytes *content, off_t at, enum block_type type)
+{
+	unsigned int seed = 1;
+	int accepted = 0;
+
+	for (int i = 0; i < MUTATIONS / 4; i++) {
+		size_t place = rand_r(&seed) % content->len;
+		uint8_t was = content->data[place];
+		uint64_t cnt = 0;
+		struct recorded r;
+		int err = 0;
+
+		content->data[place] = rand_r(&seed);
+		append_content(at, type, content);
+		content->data[place] = was;
+		if (!load_calls(path, 0, &r))
+			continue;
+		for (uint32_t t = 0; t < r.profile->threads_cnt && !err; t++)
+			err = walk_calls(r.profile, t, &cnt);
+		assert_true(cnt + r.timeline->lost <= r.calls);
+		recorded__free(&r);
+		accepted += !err;
+	}
+	assert_true(accepted > MUTATIONS / 100 && accepted < MUTATIONS);
+}
+
+static void test_mutated_content(void **state)
+{
+	struct lane_calls lanes[2] = {make_calls(1, 30, 1), make_calls(2, 30, 2)};
+	const struct call_segment segments[] = {
+		{1, 20, lanes[0].calls},
+		{2, 30, lanes[1].calls},
+		{1, 10, lanes[0].calls + 20},
+	};
+	const struct recorded_lane more = lane_identity(9);
+	const struct recorded_path paths[] = {{0, 1, 1}, {0, 1, 3}, {2 * LEVELS + 2, 3, 3}};
+	struct bytes content = {0};
+	struct writer *w = begin_calls(path, false, 0, 2);
+	off_t at;
+
+	assert_int_equal(writer__flush(w), 0);
+	at = file_size();
+	assert_int_equal(encode__calls(segments, 3, &content), 0);
+	mutate(&content, at, BLOCK_CALLS);
+	free(content.data);
+
+	assert_int_equal(ftruncate(file, at), 0);
+	assert_int_equal(lseek(file, at, SEEK_SET), at);
+	content = (struct bytes){0};
+	assert_int_equal(encode__calls(segments, 3, &content), 0);
+	append_content(at, BLOCK_CALLS, &content);
+	free(content.data);
+	content = (struct bytes){0};
+	assert_int_equal(encode__paths(&more, 1, paths, 3, &content), 0);
+	mutate(&content, file_size(), BLOCK_PATHS);
+	free(content.data);
+	writer__free(w);
+	free(lanes[0].calls);
+	free(lanes[1].calls);
+}
+
+/* Ends go up, and that is all that can be said of these calls. */
+static void test_calls_that_do_not_nest(void **state)
+{
+	enum { CALLS = 2500000 }; /* more than are held at once */
+	struct timeline_call *calls = calloc(CALLS, sizeof(*calls)), call;
+	struct writer *w = begin_calls(path, false, 0, 1);
+	unsigned int seed = 1;
+	uint64_t sum = 0, found = 0, now = 0;
+	struct recorded r;
+
+	for (int i = 0; i < CALLS; i++) {
+		now += rand_r(&seed) % 3;
+		calls[i] = (struct timeline_call){1, now - rand_r(&seed) % (now + 1), now, 0};
+		sum += calls[i].enter_ns;
+	}
+	assert_int_equal(writer__calls(w, 1, calls, CALLS), 0);
+	end(w);
+	assert_true(load_calls(path, 0, &r));
+	assert_int_equal(count_calls(r.profile), CALLS);
+	assert_int_equal(r.timeline->rewind(r.timeline, 0), 0);
+	while (r.timeline->next(r.timeline, 0, &call) > 0)
+		found += call.enter_ns;
+	assert_int_equal(found, sum);
+	recorded__free(&r);
+	free(calls);
+}
+
+static void expect_order(const uint64_t times[][2], uint32_t cnt, const uint32_t *expected)
+{
+	struct timeline_call calls[8] = {0};
+	uint32_t order[8], scratch[16];
+
+	for (uint32_t i = 0; i < cnt; i++) {
+		calls[i].enter_ns = times[i][0];
+		calls[i].leave_ns = times[i][1];
+	}
+	preorder__of(calls, cnt, order, scratch);
+	assert_memory_equal(order, expected, cnt * sizeof(*order));
+}
+
+static void test_preorder(void **state)
+{
+	expect_order(NULL, 0, NULL);
+	expect_order((const uint64_t[][2]){{1, 2}}, 1, (const uint32_t[]){0});
+	expect_order((const uint64_t[][2]){{2, 3}, {4, 5}, {1, 6}, {8, 9}, {7, 9}}, 5,
+		     (const uint32_t[]){2, 0, 1, 4, 3});
+	/* All at once: callers end later. */
+	expect_order((const uint64_t[][2]){{1, 2}, {1, 3}, {1, 3}, {1, 4}}, 4,
+		     (const uint32_t[]){3, 2, 1, 0});
+	/* They overlap. */
+	expect_order((const uint64_t[][2]){{5, 10}, {3, 12}, {4, 13}}, 3,
+		     (const uint32_t[]){1, 2, 0});
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_preorder),
+		cmocka_unit_test(test_one_large_lane),
+		cmocka_unit_test(test_many_lanes),
+		cmocka_unit_test(test_more_than_is_gathered),
+		cmocka_unit_test(test_profile_knows_some),
+		cmocka_unit_test(test_lane_twice),
+		cmocka_unit_test(test_without_calls),
+		cmocka_unit_test(test_unknown_block),
+		cmocka_unit_test(test_cut_at_every_byte),
+		cmocka_unit_test(test_mutations),
+		cmocka_unit_test(test_mutated_content),
+		cmocka_unit_test(test_calls_that_do_not_nest),
+	};
+
+	return cmocka_run_group_tests(tests, make_file, remove_file);
+}
