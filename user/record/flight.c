@@ -311,10 +311,10 @@ static int rewrite(struct flight *f, struct block_writer *w)
 	return err;
 }
 
-/* Makes room for `len` bytes. */
-static int make_room(struct flight *f, struct block_writer *w, uint64_t len)
+/* Makes room for what is packed. */
+static int make_room(struct flight *f, struct block_writer *w, bool calls)
 {
-	uint64_t least = least_size(f) + len;
+	uint64_t len = w->packed.len, least = least_size(f) + (calls ? 0 : len), room;
 	int err = 0;
 
 	if (!f->full && least > f->limit - f->limit / 4) {
@@ -323,8 +323,11 @@ static int make_room(struct flight *f, struct block_writer *w, uint64_t len)
 			 "else is in it",
 			 w->path, (unsigned long long)least, (unsigned long long)f->limit);
 	}
+	room = f->full ? 0 : f->limit - least;
+	if (calls)
+		room -= len < room ? len : room;
 	if (least < w->end + len) {
-		choose(f, f->full ? 0 : (f->limit - least) / 2);
+		choose(f, room / 2);
 		err = rewrite(f, w);
 	}
 	if (f->full)
@@ -334,12 +337,13 @@ static int make_room(struct flight *f, struct block_writer *w, uint64_t len)
 
 int flight__put(struct flight *f, struct block_writer *w, const struct flight_entry *e)
 {
+	bool calls = e->type == BLOCK_CALLS;
 	uint64_t at;
 	int err = 0;
 
 	if (w->end + w->packed.len > f->threshold)
-		err = make_room(f, w, w->packed.len);
-	if (!err && f->full && e->type == BLOCK_CALLS) {
+		err = make_room(f, w, calls);
+	if (!err && calls && (f->full || w->end + w->packed.len > f->limit)) {
 		flight__forget(f, e->calls, e->until_ns);
 		return 0;
 	}

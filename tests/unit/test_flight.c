@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Recordings that are kept below a size. */
+#include "calls_fixture.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LIMIT 100000
+#define CALLS 100000 /* some four times of what fits */
+#define LANES 5
+
+static char folder[] = "/tmp/flight.XXXXXX";
+static char path[64], other[64];
+
+static int make_folder(void **state)
+{
+	if (!mkdtemp(folder))
+		return -1;
+	snprintf(path, sizeof(path), "%s/file", folder);
+	snprintf(other, sizeof(other), "%s/other", folder);
+	/* What is said of files that are refused, and of full ones. */
+	return !freopen("/dev/null", "w", stderr);
+}
+
+static int remove_folder(void **state)
+{
+	unlink(path);
+	unlink(other);
+	return rmdir(folder);
+}
+
+static off_t size_of(const char *name)
+{
+	struct stat st;
+
+	assert_int_equal(stat(name, &st), 0);
+	return st.st_size;
+}
+
+static size_t files(void)
+{
+	DIR *dir = opendir(folder);
+	size_t cnt = 0;
+
+	assert_non_null(dir);
+	while (readdir(dir))
+		cnt++;
+	closedir(dir);
+	return cnt - 2;
+}
+
+static void end(struct writer *w)
+{
+	assert_int_equal(writer__end(w, &(struct run_end){"done"}), 0);
+	writer__free(w);
+}
+
+/* Writes all, the file being below the limit all the time. */
+static void record(struct lane_calls *lanes, bool append, bool profiles)
+{
+	struct writer *w = begin_calls(path, append, LIMIT, LANES);
+	struct profile *p = calls_profile();
+
+	for (int round = 0; lanes[0].written < lanes[0].cnt; round++) {
+		for (uint32_t i = 0; i < LANES; i++)
+			write_some(w, i + 1, &lanes[i], 200 + 100 * i);
+		if (round % 10 == 0) {
+			assert_int_equal(writer__flush(w), 0);
+			if (profiles)
+				assert_int_equal(writer__profile(w, p), 0);
+		}
+		assert_true(size_of(path) <= LIMIT);
+	}
+	end(w);
+	assert_true(size_of(path) <= LIMIT);
+	assert_int_equal(files(), 1);
+	profile__free(p);
+}
+
+static void make_lanes(struct lane_calls *lanes)
+{
+	for (uint32_t i = 0; i < LANES; i++)
+		lanes[i] = make_calls(i + 1, CALLS / 5 * (i + 1) / 3, i);
+}
+
+/* All that ended later than what was forgotten is there, and nothing has got lost without being
+ * counted. */
+static void expect_newest(const struct lane_calls *lanes, size_t run)
+{
+	uint64_t written = 0, newer = 0, held;
+	struct recorded r;
+
+	assert_true(load_calls(path, run, &r));
+	assert_non_null(r.profile->timeline);
+	held = count_calls(r.profile);
+	assert_int_equal(r.calls, held);
+	for (uint32_t i = 0; i < LANES; i++) {
+		uint32_t thread = thread_of(r.profile, i + 1);
+		struct timeline_call call;
+
+		written += lanes[i].written;
+		for (size_t c = 0; c < lanes[i].written; c++)
+			newer += lanes[i].calls[c].leave_ns > r.forgotten.until_ns;
+		assert_int_equal(r.timeline->rewind(r.timeline, thread), 0);
+		while (r.timeline->next(r.timeline, thread, &call) > 0)
+			newer -= call.leave_ns > r.forgotten.until_ns;
+	}
+	assert_int_equal(newer, 0);
+	assert_int_equal(held + r.forgotten.calls, written);
+	assert_int_equal(r.timeline->lost, 0);
+	recorded__free(&r);
+}
+
+static void free_lanes(struct lane_calls *lanes)
+{
+	for (uint32_t i = 0; i < LANES; i++)
+		free(lanes[i].calls);
+}
+
+static void test_newest_are_kept(void **state)
+{
+	struct lane_calls lanes[LANES];
+	struct recorded r;
+
+	make_lanes(lanes);
+	record(lanes, false, true);
+	expect_newest(lanes, 0);
+	assert_true(load_calls(path, 0, &r));
+	assert_string_equal(r.end.reason, "done");
+	assert_true(r.forgotten.calls > CALLS / 2 && r.calls > CALLS / 20);
+	recorded__free(&r);
+	free_lanes(lanes);
+}
+
+/* A run is kept that was in the file before, with its calls. */
+static void test_behind_another_run(void **state)
+{
+	struct lane_calls lanes[LANES], before = make_calls(1, 5000, 9);
+	struct writer *w = begin_calls(path, false, 0, 1);
+	struct recorded r;
+
+	write_some(w, 1, &before, 5000);
+	end(w);
+	make_lanes(lanes);
+	record(lanes, true, false);
+	expect_newest(lanes, 1);
+	assert_true(load_calls(path, 0, &r));
+	expect_calls(r.profile, 0, before.calls, 5000);
+	assert_int_equal(r.forgotten.calls, 0);
+	recorded__free(&r);
+	free(before.calls);
+	free_lanes(lanes);
+}
+
+/* What there is when the profiler is killed, at any time. */
+static void test_never_ends(void **state)
+{
+	struct lane_calls lanes[LANES];
+	struct writer *w;
+
+	make_lanes(lanes);
+	w = begin_calls(path, false, LIMIT, LANES);
+	for (int round = 0; round < 40; round++) {
+		for (uint32_t i = 0; i < LANES; i++)
+			write_some(w, i + 1, &lanes[i], 300);
+		assert_int_equal(writer__flush(w), 0);
+		expect_newest(lanes, 0);
+	}
+	writer__free(w);
+	free_lanes(lanes);
+}
+
+static void test_no_room_for_calls(void **state)
+{
+	struct lane_calls lane = make_calls(1, CALLS, 1);
+	struct writer *w = begin_calls(path, false, 1000, 1);
+	struct profile *p = calls_profile();
+	struct recorded r;
+	off_t one;
+
+	one = size_of(path);
+	for (int i = 0; i < 50; i++) {
+		write_some(w, 1, &lane, CALLS / 50);
+		assert_int_equal(writer__flush(w), 0);
+		assert_int_equal(writer__profile(w, p), 0);
+		assert_true(size_of(path) <= 2000 + 2 * one);
+	}
+	end(w);
+	assert_true(load_calls(path, 0, &r));
+	assert_int_equal(r.calls, 0);
+	assert_int_equal(r.forgotten.calls, CALLS);
+	assert_int_equal(r.forgotten.until_ns, lane.calls[CALLS - 1].leave_ns);
+	assert_non_null(r.profile->timeline);
+	recorded__free(&r);
+	profile__free(p);
+	free(lane.calls);
+}
+
+static void test_mode_stays_and_links_are_followed_once(void **state)
+{
+	struct lane_calls lane = make_calls(1, CALLS, 1);
+	struct stat before, after, link;
+	struct writer *w;
+
+	unlink(path);
+	assert_int_equal(close(open(other, O_CREAT | O_WRONLY, 0600)), 0);
+	assert_int_equal(chmod(other, 0624), 0);
+	assert_int_equal(symlink("other", path), 0);
+	assert_int_equal(stat(other, &before), 0);
+	w = begin_calls(path, false, LIMIT, 1);
+	write_some(w, 1, &lane, CALLS);
+	end(w);
+	assert_int_equal(stat(other, &after), 0);
+	assert_int_equal(lstat(path, &link), 0);
+	assert_true(S_ISLNK(link.st_mode));
+	assert_true(before.st_ino != after.st_ino);
+	assert_int_equal(after.st_mode & 07777, 0624);
+	assert_true(after.st_size <= LIMIT);
+	assert_int_equal(unlink(path), 0);
+	free(lane.calls);
+}
+
+/* Somebody has put another file in its place. */
+static void test_strangers_file_stays(void **state)
+{
+	struct lane_calls lane = make_calls(1, CALLS, 1);
+	struct writer *w = begin_calls(path, false, LIMIT, 1);
+
+	assert_int_equal(rename(path, other), 0);
+	assert_int_equal(symlink("elsewhere", path), 0);
+	assert_int_equal(writer__calls(w, 1, lane.calls, CALLS), -ESTALE);
+	writer__free(w);
+	assert_int_equal(files(), 2);
+	assert_int_equal(unlink(path), 0);
+	free(lane.calls);
+}
+
+static void refuse(const char *name)
+{
+	struct writer *w;
+
+	assert_int_equal(writer__open(name, false, &w), 0);
+	assert_true(writer__limit(w, LIMIT) < 0);
+	writer__free(w);
+}
+
+static void test_what_cannot_be_replaced(void **state)
+{
+	int memory = memfd_create("recording", MFD_CLOEXEC), pipes[2];
+	char name[64];
+
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", memory);
+	refuse(name);
+	assert_int_equal(pipe(pipes), 0);
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", pipes[1]);
+	refuse(name);
+	refuse("/dev/null");
+	close(memory);
+	close(pipes[0]);
+	close(pipes[1]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_newest_are_kept),
+		cmocka_unit_test(test_behind_another_run),
+		cmocka_unit_test(test_never_ends),
+		cmocka_unit_test(test_no_room_for_calls),
+		cmocka_unit_test(test_mode_stays_and_links_are_followed_once),
+		cmocka_unit_test(test_strangers_file_stays),
+		cmocka_unit_test(test_what_cannot_be_replaced),
+	};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
