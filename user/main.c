@@ -22,6 +22,8 @@ static int run(const struct options *o)
 	switch (o->verb) {
 	case VERB_REPORT:
 		return cmd_report(o);
+	case VERB_DIFF:
+		return cmd_diff(o);
 	default:
 		return o->list ? cmd_list(o) : cmd_trace(o);
 	}

@@ -536,10 +536,10 @@ static void recordings(void **state)
 	assert_string_equal(o.command[0], "record");
 	ACCEPT("report");
 	assert_int_equal(o.verb, VERB_REPORT);
-	assert_string_equal(o.input, "proftrace.data");
+	assert_string_equal(o.inputs[0], "proftrace.data");
 	assert_null(o.output);
 	ACCEPT("report", "-f", "json", "x", "--thread", "w*", "--thread", "7", "--run", "3");
-	assert_string_equal(o.input, "x");
+	assert_string_equal(o.inputs[0], "x");
 	assert_ptr_equal(o.sink, &sink_json);
 	assert_int_equal(o.threads_cnt, 2);
 	assert_int_equal(o.run, 3);
@@ -552,6 +552,22 @@ static void recordings(void **state)
 	REFUSE("--thread", "--thread", "1", "x");
 	REFUSE("--run", "report", "--run", "0");
 	REFUSE("b: report", "report", "a", "b");
+	ACCEPT("diff");
+	assert_int_equal(o.verb, VERB_DIFF);
+	assert_int_equal(o.inputs_cnt, 1);
+	assert_string_equal(o.inputs[0], "proftrace.data");
+	assert_ptr_equal(o.sink, &sink_tree);
+	ACCEPT("diff", "a", "b", "--per-call", "-w", "cpu", "-o", "x.folded");
+	assert_string_equal(o.inputs[0], "a");
+	assert_string_equal(o.inputs[1], "b");
+	assert_true(o.per_call);
+	assert_int_equal(o.sink_opts.weight, WEIGHT_CPU);
+	assert_ptr_equal(o.sink, &sink_folded);
+	REFUSE("c: diff", "diff", "a", "b", "c");
+	REFUSE("html", "diff", "-f", "html", "a", "b");
+	REFUSE("folded", "diff", "-f", "perfetto", "a", "b");
+	REFUSE("--per-call", "report", "--per-call");
+	REFUSE("--reverse", "diff", "--reverse");
 }
 
 static void single_calls(void **state)

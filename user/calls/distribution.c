@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "calls/distribution.h"
 
+#include <math.h>
+
 #include "util/search.h"
 
 #define LINEAR 8 /* buckets of a power of two */
@@ -63,4 +65,24 @@ uint64_t distribution__quantile(const struct distribution *d, double q, uint64_t
 	if (ns > max_ns)
 		ns = max_ns;
 	return ns < min_ns && min_ns <= max_ns ? min_ns : ns;
+}
+
+double distribution__variation(const struct distribution *d)
+{
+	double calls = 0, mean = 0, squares = 0;
+
+	/* West's way of adding weighted values (CACM 22:9, 1979): no small difference of large
+	 * sums. */
+	for (size_t i = 0; i < d->cnt; i++) {
+		const struct profile_bucket *b = &d->buckets[i];
+		double low = (double)bucket__low(b->bucket), high = (double)bucket__high(b->bucket);
+		double distance = (low + high) / 2 - mean, weight = (double)b->calls;
+
+		if (!b->calls)
+			continue;
+		calls += weight;
+		mean += distance * weight / calls;
+		squares += weight * distance * ((low + high) / 2 - mean);
+	}
+	return calls < 2 || !(mean > 0) ? 0 : sqrt(squares / (calls - 1)) / mean;
 }

@@ -35,4 +35,8 @@ struct distribution distribution__of(const struct profile *p, uint32_t function)
 uint64_t distribution__quantile(const struct distribution *d, double q, uint64_t min_ns,
 				uint64_t max_ns);
 
+/* How much single calls vary: their standard deviation divided by their mean, each call counted in
+ * the middle of its bucket. 0 if there are fewer than two. */
+double distribution__variation(const struct distribution *d);
+
 #endif

@@ -45,6 +45,7 @@ enum {
 	OPT_MAX_SIZE,
 	OPT_BUFFER_SIZE,
 	OPT_RANGE,
+	OPT_PER_CALL,
 };
 
 static const char doc[] =
@@ -57,11 +58,13 @@ static const char doc[] =
 	"name). Without -F every function of the main program is traced.\n"
 	"SIGINT (Ctrl-C) stops tracing and writes the result.\n"
 	"record keeps all that was found in a file, " RECORDING " or that of -o; report shows what "
-	"such a file holds, in any format and on any machine. "
+	"such a file holds, in any format and on any machine, and diff what has changed from one "
+	"to "
+	"another. "
 	"A command of one of these names goes behind --.";
 
 static const char args_doc[] = "-p PID[,PID...]\n-x PATH\n[--] CMD [ARGS...]\n"
-			       "record ...\nreport [FILE]";
+			       "record ...\nreport [FILE]\ndiff [OLD [NEW]]";
 
 static const struct argp_option argp_options[] = {
 	{0, 0, 0, 0, "Target:", 1},
@@ -105,12 +108,18 @@ static const struct argp_option argp_options[] = {
 	{"append", OPT_APPEND, 0, 0, "record: add a run to the file", 0},
 	{"max-size", OPT_MAX_SIZE, "SIZE", 0,
 	 "record --calls: the file grows no larger; the oldest calls go", 0},
-	{0, 0, 0, 0, "report (as well as -F, -N, -D and what follows):", 4},
+	{0, 0, 0, 0, "report and diff (as well as -F, -N, -D and what follows):", 4},
 	{"thread", OPT_THREAD, "GLOB|TID", 0,
 	 "only threads with such a name or number; may be repeated", 0},
 	{"range", OPT_RANGE, "FROM..TO", 0,
 	 "only this part of the run, of a recording with single calls: 1.5s..2s, ..500ms, 3..", 0},
-	{"run", OPT_RUN, "N", 0, "the run to look at, 1 being the oldest (default: the last)", 0},
+	{"run", OPT_RUN, "N", 0,
+	 "the run to look at, 1 being the oldest (default: the last); diff with a single file "
+	 "compares "
+	 "it with the one before",
+	 0},
+	{"per-call", OPT_PER_CALL, 0, 0,
+	 "diff: compare what calls take, for runs of different length", 0},
 	{0, 0, 0, 0, "Result:", 5},
 	{"format", 'f', "FMT", 0,
 	 "the form of the result; default: what the name of -o's FILE ends in, else tree on a "
@@ -487,17 +496,20 @@ static error_t parse_view(struct options *o, int key, char *arg)
 		if (!parse_number(arg, MAX_RUN, &o->run))
 			return bad_value(o, "--run", arg, "not a number from 1 on");
 		return 0;
+	case OPT_PER_CALL:
+		o->per_call = true;
+		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
 }
 
-static const char *const verb_names[] = {"", "record", "report"};
+static const char *const verb_names[] = {"", "record", "report", "diff"};
 
 /* Whether the option says something about what the verb does. */
 static bool suits(enum verb verb, int key)
 {
-	bool reads = verb == VERB_REPORT;
+	bool reads = verb == VERB_REPORT || verb == VERB_DIFF;
 
 	switch (key) {
 	case 'F':
@@ -511,6 +523,8 @@ static bool suits(enum verb verb, int key)
 	case OPT_RUN:
 	case OPT_RANGE:
 		return reads;
+	case OPT_PER_CALL:
+		return verb == VERB_DIFF;
 	case OPT_APPEND:
 	case OPT_MAX_SIZE:
 		return verb == VERB_RECORD;
@@ -518,10 +532,10 @@ static bool suits(enum verb verb, int key)
 	case 'l':
 		return verb == VERB_TRACE;
 	case 'f':
+	case 'w':
 	case OPT_MIN_TIME:
 	case OPT_COLOR:
 		return verb != VERB_RECORD;
-	case 'w':
 	case OPT_REVERSE:
 	case OPT_HIST:
 	case OPT_THREAD_FRAMES:
@@ -548,9 +562,10 @@ static error_t parse_word(struct options *o, char *arg, struct argp_state *state
 		state->next = state->argc;
 		return 0;
 	}
-	if (o->input)
-		return complain(o, "%s: report reads no more than one recording", arg);
-	o->input = arg;
+	if (o->inputs_cnt == (o->verb == VERB_DIFF ? 2 : 1))
+		return complain(o, "%s: %s reads no more than %zu recording%s", arg,
+				verb_names[o->verb], o->inputs_cnt, o->inputs_cnt == 1 ? "" : "s");
+	o->inputs[o->inputs_cnt++] = arg;
 	return 0;
 }
 
@@ -571,12 +586,19 @@ static error_t check_target(struct options *o)
 /* What the format asks of the other options. A recording is in no format. */
 static error_t check_format(struct options *o)
 {
+	char names[FORMAT_NAMES];
+
 	if (o->verb == VERB_RECORD || o->list)
 		return 0;
 	if (!o->sink && o->output)
 		o->sink = sink__for_file(o->output);
+	if (!o->sink && o->verb == VERB_DIFF)
+		o->sink = &sink_tree;
 	if (!o->sink)
 		return 0;
+	if (o->verb == VERB_DIFF && !o->sink->write_diff)
+		return complain(o, "%s shows one run; of two show something: %s", o->sink->name,
+				sink__diff_names(names, sizeof(names)));
 	o->calls |= o->sink->needs_calls && o->verb == VERB_TRACE;
 	if (o->sink->write_file && !o->output)
 		return complain(o, "%s is no format for a stream: name a file with -o",
@@ -590,14 +612,15 @@ static error_t check_format(struct options *o)
 
 static error_t check(struct options *o)
 {
-	error_t err = o->verb == VERB_REPORT ? 0 : check_target(o);
+	bool reads = o->verb == VERB_REPORT || o->verb == VERB_DIFF;
+	error_t err = reads ? 0 : check_target(o);
 
 	if (!err)
 		err = check_format(o);
 	if (err)
 		return err;
-	if (o->verb == VERB_REPORT && !o->input)
-		o->input = RECORDING;
+	if (reads && !o->inputs_cnt)
+		o->inputs[o->inputs_cnt++] = RECORDING;
 	if (o->calls && o->interval_ns)
 		return complain(
 			o, "--calls and -i exclude each other: a timeline is shown as a whole");
@@ -661,7 +684,7 @@ static char *name_formats(int key, const char *text, void *input)
 /* Takes the verb for the program's name. */
 static enum verb parse_verb(int *argc, char ***argv)
 {
-	for (int v = VERB_RECORD; v <= VERB_REPORT && *argc > 1; v++) {
+	for (int v = VERB_RECORD; v <= VERB_DIFF && *argc > 1; v++) {
 		if (strcmp((*argv)[1], verb_names[v]))
 			continue;
 		++*argv;

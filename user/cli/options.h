@@ -14,7 +14,10 @@ enum verb {
 	VERB_TRACE, /* none was given */
 	VERB_RECORD,
 	VERB_REPORT,
+	VERB_DIFF,
 };
+
+#define OPTIONS_INPUTS_MAX 2
 
 struct options {
 	enum verb verb;
@@ -42,14 +45,16 @@ struct options {
 	uint64_t buffer_size; /* bytes for those until they are fetched */
 	uint64_t max_size;    /* of the recording, in bytes: the newest calls are kept; 0: any */
 	/* recordings */
-	const char *input; /* report: the recording */
-	char **threads;	   /* globs on comm, or numbers; none: all */
+	const char *inputs[OPTIONS_INPUTS_MAX]; /* report: one; diff: two, or one with two runs */
+	size_t inputs_cnt;
+	char **threads; /* globs on comm, or numbers; none: all */
 	size_t threads_cnt;
 	bool ranged;		 /* report: only what lies in [from_ns, to_ns) of the run */
 	uint64_t from_ns, to_ns; /* 0 and UINT64_MAX if not given */
 	uint32_t run;		 /* of the recording, from 1 on; 0: the last one */
 	/* result */
 	const struct sink *sink; /* NULL: by what stdout is */
+	bool per_call;		 /* diff: what calls take, however many they are */
 	bool raw;		 /* leave the probes' cost in */
 	uint64_t min_time_ns;	 /* what took less in total is not listed */
 	char **hists;		 /* globs: functions whose distribution is drawn */

@@ -18,7 +18,7 @@ int cmd_report(const struct options *o)
 	int err, close_err;
 
 	signal(SIGPIPE, SIG_IGN);
-	err = recorded_run__load(o->input, o, &run);
+	err = recorded_run__load(o->inputs[0], o, &run);
 	if (!err)
 		err = show__possible(o, run.profile);
 	if (!err)

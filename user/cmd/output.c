@@ -73,6 +73,15 @@ int output__write(struct output *out, const struct profile *p)
 	return err ? failed(out, err) : 0;
 }
 
+int output__write_diff(struct output *out, const struct diff *d)
+{
+	int err = out->sink->write_diff(d, &out->opts, out->file);
+
+	if (!err && fflush(out->file))
+		err = -errno;
+	return err ? failed(out, err) : 0;
+}
+
 void output__account(const struct output *out, const struct profile *p)
 {
 	char line[ACCOUNTS_LINE];

@@ -5,6 +5,7 @@
 
 #include "sink/sink.h"
 
+struct diff;
 struct options;
 struct profile;
 
@@ -25,6 +26,9 @@ int output__begin(struct output *out);
 
 /* Writes one profile. Returns 0; -EPIPE, silently, if nobody reads; -errno with one line logged. */
 int output__write(struct output *out, const struct profile *p);
+
+/* Writes what two profiles differ by, in a format that has a write_diff. Returns as above. */
+int output__write_diff(struct output *out, const struct diff *d);
 
 /* At the end of a run, for formats that do not end with them: the accounts of all of it, as
  * messages.

@@ -24,16 +24,10 @@ static int choose(const struct reader *r, const char *path, uint32_t wanted, siz
 	return 0;
 }
 
-int recorded_run__load(const char *path, const struct options *o, struct recorded *out)
+static int load(struct reader *r, const char *path, size_t run, struct recorded *out)
 {
-	struct reader *r = NULL;
-	size_t run;
-	int err = reader__open(path, &r);
+	int err = reader__load(r, run, out);
 
-	if (!err)
-		err = choose(r, path, o->run, &run);
-	if (!err)
-		err = reader__load(r, run, out);
 	if (!err && !out->end.reason)
 		log_warn("%s: the run is incomplete: it was cut off while it was recorded", path);
 	if (!err && out->forgotten.calls)
@@ -41,6 +35,62 @@ int recorded_run__load(const char *path, const struct options *o, struct recorde
 			 path, (unsigned long long)out->calls,
 			 (unsigned long long)(out->calls + out->forgotten.calls),
 			 out->forgotten.until_ns / 1e9);
+	return err;
+}
+
+/* *number, if not NULL, is that of the run, from 1 on. */
+static int load_chosen(const char *path, uint32_t wanted, struct recorded *out, size_t *number)
+{
+	struct reader *r = NULL;
+	size_t run = 0;
+	int err = reader__open(path, &r);
+
+	if (!err)
+		err = choose(r, path, wanted, &run);
+	if (!err)
+		err = load(r, path, run, out);
 	reader__free(r);
+	if (number)
+		*number = run + 1;
+	return err;
+}
+
+int recorded_run__load(const char *path, const struct options *o, struct recorded *out)
+{
+	return load_chosen(path, o->run, out, NULL);
+}
+
+static int load_last_two(const char *path, uint32_t wanted, struct recorded out[2],
+			 size_t numbers[2])
+{
+	struct reader *r = NULL;
+	size_t cnt, newer;
+	int err = reader__open(path, &r);
+
+	if (err)
+		return err;
+	cnt = reader__runs(r);
+	newer = wanted ? wanted : cnt;
+	if (newer < 2 || newer > cnt) {
+		log_error("%s has %zu run%s, and no two to compare%s; record --append adds one",
+			  path, cnt, cnt == 1 ? "" : "s", wanted ? " with --run" : "");
+		err = -ENOENT;
+	}
+	for (size_t i = 0; i < 2 && !err; i++) {
+		numbers[i] = newer - 1 + i;
+		err = load(r, path, numbers[i] - 1, &out[i]);
+	}
+	reader__free(r);
+	return err;
+}
+
+int recorded_run__load_two(const struct options *o, struct recorded out[2], size_t numbers[2])
+{
+	int err = 0;
+
+	if (o->inputs_cnt == 1)
+		return load_last_two(o->inputs[0], o->run, out, numbers);
+	for (size_t i = 0; i < 2 && !err; i++)
+		err = load_chosen(o->inputs[i], o->run, &out[i], &numbers[i]);
 	return err;
 }

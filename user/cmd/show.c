@@ -18,29 +18,32 @@
 #include "cmd/output.h"
 #include "util/log.h"
 
-static int matches_nothing(const char *option, const char *glob, const char *what)
-{
-	log_error("%s %s: the recording has no such %s", option, glob, what);
-	return -ENOENT;
-}
-
-/* Sets keep[] of the functions that match; all of `globs` must match some. */
-static int choose_functions(const struct profile *p, char *const *globs, size_t cnt,
-			    const char *option, bool chosen, bool *keep)
+/* Logs the first glob that nothing was found for. */
+static int check_found(const char *option, char *const *globs, size_t cnt, const bool *found,
+		       const char *what, size_t profiles)
 {
 	for (size_t g = 0; g < cnt; g++) {
-		bool found = false;
+		if (found[g])
+			continue;
+		log_error("%s %s: the recording%s such %s", option, globs[g],
+			  profiles == 1 ? " has no" : "s have no", what);
+		return -ENOENT;
+	}
+	return 0;
+}
 
+/* Sets keep[] of the functions that match, and found[] of the globs that match some. */
+static void choose_functions(const struct profile *p, char *const *globs, size_t cnt, bool chosen,
+			     bool *keep, bool *found)
+{
+	for (size_t g = 0; g < cnt; g++) {
 		for (size_t i = 0; i < p->functions_cnt; i++) {
 			if (!function_glob__matches(globs[g], &p->functions[i]))
 				continue;
 			keep[i] = chosen;
-			found = true;
+			found[g] = true;
 		}
-		if (!found)
-			return matches_nothing(option, globs[g], "function");
 	}
-	return 0;
 }
 
 /* By its name, or its number: of a goroutine that of its own. */
@@ -54,19 +57,15 @@ static bool thread_matches(const char *glob, const struct profile_thread *t)
 	return *glob >= '0' && *glob <= '9' && strtoull(glob, &end, 10) == number && !*end;
 }
 
-static int choose_threads(const struct profile *p, const struct options *o, bool *keep)
+static void choose_threads(const struct profile *p, const struct options *o, bool *keep,
+			   bool *found)
 {
 	for (size_t g = 0; g < o->threads_cnt; g++) {
-		bool found = false;
-
 		for (size_t i = 0; i < p->threads_cnt; i++) {
 			if (thread_matches(o->threads[g], &p->threads[i]))
-				found = keep[i] = true;
+				found[g] = keep[i] = true;
 		}
-		if (!found)
-			return matches_nothing("--thread", o->threads[g], "thread");
 	}
-	return 0;
 }
 
 static int cut_range(const struct options *o, struct profile *p)
@@ -86,33 +85,29 @@ static int cut_range(const struct options *o, struct profile *p)
 	return err;
 }
 
-static int narrow_paths(const struct options *o, struct profile *p)
-{
-	bool *functions = NULL, *threads = NULL;
-	struct narrowing what = {.depth = o->depth};
-	int err = 0;
+/* For each glob of these options, whether it has matched anything yet. */
+struct matches {
+	bool *filters, *notraces, *threads;
+};
 
-	if (!o->filters_cnt && !o->notraces_cnt && !o->threads_cnt && !o->depth)
-		return 0;
-	functions = calloc(p->functions_cnt + 1, sizeof(*functions));
-	threads = calloc(p->threads_cnt + 1, sizeof(*threads));
-	if (!functions || !threads)
-		err = -ENOMEM;
-	if (!err && !o->filters_cnt)
-		memset(functions, true, p->functions_cnt);
-	if (!err)
-		err = choose_functions(p, o->filters, o->filters_cnt, "-F", true, functions);
-	if (!err)
-		err = choose_functions(p, o->notraces, o->notraces_cnt, "-N", false, functions);
-	if (!err)
-		err = choose_threads(p, o, threads);
-	if (!err) {
+static int narrow(const struct options *o, struct profile *p, struct matches *found)
+{
+	bool *functions = calloc(p->functions_cnt + 1, sizeof(*functions));
+	bool *threads = calloc(p->threads_cnt + 1, sizeof(*threads));
+	struct narrowing what = {.depth = o->depth};
+	int err = -ENOMEM;
+
+	if (functions && threads) {
+		if (!o->filters_cnt)
+			memset(functions, true, p->functions_cnt);
+		choose_functions(p, o->filters, o->filters_cnt, true, functions, found->filters);
+		choose_functions(p, o->notraces, o->notraces_cnt, false, functions,
+				 found->notraces);
+		choose_threads(p, o, threads, found->threads);
 		what.functions = o->filters_cnt || o->notraces_cnt ? functions : NULL;
 		what.threads = o->threads_cnt ? threads : NULL;
 		err = profile__narrow(p, &what);
 	}
-	if (err == -ENOMEM)
-		log_error("cannot put the profile together: %s", strerror(ENOMEM));
 	free(functions);
 	free(threads);
 	return err;
@@ -127,11 +122,43 @@ int show__possible(const struct options *o, const struct profile *p)
 	return -ENODATA;
 }
 
+int show__narrow_all(const struct options *o, struct profile *const *p, size_t cnt)
+{
+	struct matches found;
+	int err = 0;
+
+	for (size_t i = 0; o->ranged && i < cnt && !err; i++)
+		err = cut_range(o, p[i]);
+	if (err)
+		return err;
+	if (!o->filters_cnt && !o->notraces_cnt && !o->threads_cnt && !o->depth)
+		return 0;
+	found.filters = calloc(o->filters_cnt + 1, sizeof(bool));
+	found.notraces = calloc(o->notraces_cnt + 1, sizeof(bool));
+	found.threads = calloc(o->threads_cnt + 1, sizeof(bool));
+	if (!found.filters || !found.notraces || !found.threads)
+		err = -ENOMEM;
+	for (size_t i = 0; i < cnt && !err; i++)
+		err = narrow(o, p[i], &found);
+	if (err)
+		log_error("cannot put the profile together: %s", strerror(-err));
+	if (!err)
+		err = check_found("-F", o->filters, o->filters_cnt, found.filters, "function", cnt);
+	if (!err)
+		err = check_found("-N", o->notraces, o->notraces_cnt, found.notraces, "function",
+				  cnt);
+	if (!err)
+		err = check_found("--thread", o->threads, o->threads_cnt, found.threads, "thread",
+				  cnt);
+	free(found.filters);
+	free(found.notraces);
+	free(found.threads);
+	return err;
+}
+
 int show__narrow(const struct options *o, struct profile *p)
 {
-	int err = o->ranged ? cut_range(o, p) : 0;
-
-	return err ? err : narrow_paths(o, p);
+	return show__narrow_all(o, &p, 1);
 }
 
 int show__write(struct output *out, const struct options *o, struct profile **p)

@@ -3,6 +3,8 @@
 #ifndef PROFTRACE_CMD_SHOW_H
 #define PROFTRACE_CMD_SHOW_H
 
+#include <stddef.h>
+
 struct options;
 struct output;
 struct profile;
@@ -13,6 +15,9 @@ int show__possible(const struct options *o, const struct profile *p);
 /* Leaves what --range, -F, -N, -D and --thread choose: for recordings; live, nothing else was
  * traced. *p is linked and stays so. Returns 0, or -errno with one line logged. */
 int show__narrow(const struct options *o, struct profile *p);
+
+/* The same for several profiles: what is chosen must be in one of them. */
+int show__narrow_all(const struct options *o, struct profile *const *p, size_t cnt);
 
 /* Makes one of a thread's lanes, sums up, leaves out what is cheap, and writes *p, which is linked
  * and may be replaced. Returns 0, -EPIPE, or -errno with one line logged. */

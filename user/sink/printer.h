@@ -19,10 +19,12 @@ struct printer {
 	size_t name_cap;
 };
 
-#define STYLE_PLAIN "\033[0m"
-#define STYLE_BOLD  "\033[1m"
-#define STYLE_DIM   "\033[2m"
-#define STYLE_WARN  "\033[33m"
+#define STYLE_PLAIN  "\033[0m"
+#define STYLE_BOLD   "\033[1m"
+#define STYLE_DIM    "\033[2m"
+#define STYLE_WARN   "\033[33m"
+#define STYLE_WORSE  "\033[31m"
+#define STYLE_BETTER "\033[32m"
 
 /* The escape sequence, or "" without colours. */
 const char *printer__style(const struct printer *pr, const char *style);

@@ -68,13 +68,25 @@ const struct sink *sink__for_file(const char *path)
 	return best;
 }
 
-char *sink__names(char *buf, size_t size)
+static char *list_names(char *buf, size_t size, bool diffs)
 {
 	const struct sink *s;
 	size_t len = 0, i;
 
 	*buf = '\0';
-	for (i = 0; (s = sink__at(i)) && len < size; i++)
-		len += snprintf(buf + len, size - len, "%s%s", i ? ", " : "", s->name);
+	for (i = 0; (s = sink__at(i)) && len < size; i++) {
+		if (s->write_diff || !diffs)
+			len += snprintf(buf + len, size - len, "%s%s", len ? ", " : "", s->name);
+	}
 	return buf;
+}
+
+char *sink__names(char *buf, size_t size)
+{
+	return list_names(buf, size, false);
+}
+
+char *sink__diff_names(char *buf, size_t size)
+{
+	return list_names(buf, size, true);
 }

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+struct diff;
 struct profile;
 
 enum weight { WEIGHT_WALL, WEIGHT_CPU, WEIGHT_OFF, WEIGHT_CALLS };
@@ -39,6 +40,8 @@ struct sink {
 	int (*write)(const struct profile *p, const struct sink_options *opts, FILE *out);
 	int (*write_file)(const struct profile *p, const struct sink_options *opts,
 			  const char *path);
+	/* What two profiles differ by. NULL: the format cannot show that. */
+	int (*write_diff)(const struct diff *d, const struct sink_options *opts, FILE *out);
 };
 
 /* The sink called `name`, or NULL. */
@@ -49,6 +52,9 @@ const struct sink *sink__for_file(const char *path);
 
 /* The names of all formats, "tree, flat, ...", in `buf`, which it returns. */
 char *sink__names(char *buf, size_t size);
+
+/* Of those that show differences. */
+char *sink__diff_names(char *buf, size_t size);
 
 /* The table of all sinks, for help texts: NULL once `index` is past its end. */
 const struct sink *sink__at(size_t index);

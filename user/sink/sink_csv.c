@@ -9,89 +9,50 @@
 
 #include "calls/profile.h"
 #include "calls/walk.h"
+#include "sink/csv_fields.h"
+#include "sink/diffs.h"
 #include "sink/sink.h"
 #include "sink/stream.h"
-#include "util/utf8.h"
 
 static const char head[] =
 	"path,caller,depth,pid,tid,goroutine,comm,function,symbol,module,offset,file,line,"
 	"calls,total_ns,self_ns,off_ns,off_self_ns,cpu_ns,cpu_self_ns,raw_total_ns,raw_self_ns,"
 	"error_ns,self_error_ns,min_ns,max_ns\r\n";
 
-static void end_field(FILE *out)
-{
-	putc_unlocked(',', out);
-}
-
-/* 0 is written, what is not known is empty. */
-static void put_number(FILE *out, uint64_t value)
-{
-	fprintf(out, "%" PRIu64, value);
-	end_field(out);
-}
-
-static void put_known(FILE *out, bool known, uint64_t value)
-{
-	if (known)
-		put_number(out, value);
-	else
-		end_field(out);
-}
-
-/* Always in quotes. Spreadsheets calculate what begins like a formula: a stranger's names are not
- * to do that, so an apostrophe makes them text. */
-static void put_text(FILE *out, const char *text)
-{
-	const char *s = text ? text : "";
-	char c[UTF8_MAX];
-	size_t len;
-
-	putc_unlocked('"', out);
-	if (*s == '=' || *s == '+' || *s == '-' || *s == '@')
-		putc_unlocked('\'', out);
-	while ((len = utf8_next_plain(&s, c))) {
-		if (*c == '"')
-			putc_unlocked('"', out);
-		fwrite_unlocked(c, 1, len, out);
-	}
-	putc_unlocked('"', out);
-	end_field(out);
-}
-
 static void put_thread(FILE *out, const struct profile_thread *t)
 {
-	put_number(out, t->pid);
-	put_known(out, !t->goroutine, t->tid);
-	put_known(out, t->goroutine, t->goroutine);
-	put_text(out, t->comm);
+	csv__number(out, t->pid);
+	csv__known(out, !t->goroutine, t->tid);
+	csv__known(out, t->goroutine, t->goroutine);
+	csv__text(out, t->comm);
 }
 
 static void put_function(FILE *out, const struct profile_function *f)
 {
-	put_text(out, f->name);
-	put_text(out, f->symbol);
-	put_text(out, f->module);
-	put_number(out, f->offset);
-	put_text(out, f->file);
-	put_known(out, f->line, f->line);
+	csv__text(out, f->name);
+	csv__text(out, f->symbol);
+	csv__text(out, f->module);
+	csv__number(out, f->offset);
+	csv__text(out, f->file);
+	csv__known(out, f->line, f->line);
 }
 
 static void put_stats(FILE *out, const struct call_stats *s)
 {
 	bool finished = s->min_ns != UINT64_MAX;
 
-	put_number(out, s->calls);
-	put_number(out, s->total_ns);
-	put_number(out, s->self_ns);
-	put_number(out, s->off_ns);
-	put_number(out, s->off_self_ns);
-	put_number(out, stats__cpu_ns(s));
-	put_number(out, stats__cpu_self_ns(s));
-	put_number(out, s->raw_total_ns);
-	put_number(out, s->raw_self_ns);
-	put_number(out, s->error_ns);
-	put_number(out, s->self_error_ns);
-	put_known(out, finished, s->min_ns);
+	csv__number(out, s->calls);
+	csv__number(out, s->total_ns);
+	csv__number(out, s->self_ns);
+	csv__number(out, s->off_ns);
+	csv__number(out, s->off_self_ns);
+	csv__number(out, stats__cpu_ns(s));
+	csv__number(out, stats__cpu_self_ns(s));
+	csv__number(out, s->raw_total_ns);
+	csv__number(out, s->raw_self_ns);
+	csv__number(out, s->error_ns);
+	csv__number(out, s->self_error_ns);
+	csv__known(out, finished, s->min_ns);
 	if (finished)
 		fprintf(out, "%" PRIu64, s->max_ns);
 	fputs("\r\n", out);
@@ -106,9 +67,9 @@ static void write_thread(FILE *out, const struct profile *p, const struct profil
 
 		if (!w.entering)
 			continue;
-		put_number(out, w.node);
-		put_known(out, n->parent, n->parent);
-		put_number(out, w.depth);
+		csv__number(out, w.node);
+		csv__known(out, n->parent, n->parent);
+		csv__number(out, w.depth);
 		put_thread(out, t);
 		put_function(out, &p->functions[n->function]);
 		put_stats(out, &n->stats);
@@ -132,4 +93,5 @@ const struct sink sink_csv = {
 	.suffixes = (const char *const[]){".csv", NULL},
 	.whole = true,
 	.write = write_csv,
+	.write_diff = diff_csv__write,
 };

@@ -11,6 +11,7 @@
 #include "calls/distribution.h"
 #include "calls/profile.h"
 #include "calls/ranking.h"
+#include "sink/diffs.h"
 #include "sink/footer.h"
 #include "sink/histogram.h"
 #include "sink/printer.h"
@@ -158,4 +159,5 @@ const struct sink sink_flat = {
 	.help = "one line a function",
 	.accounts = true,
 	.write = write_flat,
+	.write_diff = diff_text__write_functions,
 };

@@ -10,6 +10,7 @@
 #include "calls/profile.h"
 #include "calls/walk.h"
 #include "sink/accounts.h"
+#include "sink/diffs.h"
 #include "sink/listing.h"
 #include "sink/sink.h"
 #include "sink/stream.h"
@@ -251,4 +252,5 @@ const struct sink sink_json = {
 	.help = "everything, for programs",
 	.suffixes = (const char *const[]){".json", NULL},
 	.write = write_json,
+	.write_diff = diff_json__write,
 };

@@ -10,6 +10,7 @@
 
 #include "calls/merge.h"
 #include "calls/profile.h"
+#include "sink/diffs.h"
 #include "sink/footer.h"
 #include "sink/histogram.h"
 #include "sink/printer.h"
@@ -255,4 +256,5 @@ const struct sink sink_tree = {
 	.suffixes = (const char *const[]){".txt", NULL},
 	.accounts = true,
 	.write = write_tree,
+	.write_diff = diff_text__write,
 };

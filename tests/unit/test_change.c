@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "calls/change.h"
+
+#define MS 1000000ull
+
+static void expect(const struct measured *old, const struct measured *now, int64_t ns, bool noise)
+{
+	struct change c = change__of(old, now);
+
+	assert_int_equal(c.ns, ns);
+	assert_int_equal(c.noise, noise);
+	/* It is the same the other way round. */
+	c = change__of(now, old);
+	assert_int_equal(c.ns, -ns);
+	assert_int_equal(c.noise, noise);
+}
+
+static struct measured plain(uint64_t ns, uint64_t calls)
+{
+	return (struct measured){.ns = ns, .calls = calls, .longest_ns = ns};
+}
+
+static void test_share(void **state)
+{
+	struct measured old = plain(1000 * MS, 1000), now = old;
+
+	expect(&old, &now, 0, true);
+	now.ns = 1052 * MS;
+	expect(&old, &now, 52 * MS, true);
+	now.ns = 1054 * MS;
+	expect(&old, &now, 54 * MS, false);
+}
+
+static void test_least(void **state)
+{
+	struct measured none = {0}, now = plain(10000, 1000);
+
+	expect(&none, &now, 10000, true);
+	now.ns++;
+	expect(&none, &now, 10001, false);
+}
+
+static void test_part_of_the_whole(void **state)
+{
+	struct measured old = plain(1 * MS, 1000), now = plain(2 * MS, 1000);
+
+	expect(&old, &now, MS, false);
+	old.whole_ns = 1000 * MS;
+	expect(&old, &now, MS, true);
+	now.ns++;
+	expect(&old, &now, MS + 1, false);
+	/* Of so few calls little is known. */
+	now.calls = old.calls = CHANGE_FEW - 1;
+	expect(&old, &now, MS + 1, true);
+	now.ns = 6 * MS + 1;
+	expect(&old, &now, 5 * MS + 1, false);
+}
+
+static void test_probes(void **state)
+{
+	struct measured old = plain(1 * MS, 1000), now = plain(2 * MS, 1000);
+
+	/* 3 * sqrt(200^2 + 300^2) us = 1081.7 us */
+	old.error_ns = 200000;
+	now.error_ns = 300000;
+	expect(&old, &now, MS, true);
+	now.ns = 2081000;
+	expect(&old, &now, 1081000, true);
+	now.ns = 2083000;
+	expect(&old, &now, 1083000, false);
+}
+
+/* Both have a spread of 100 %: 3 * sqrt((10 ms)^2 / 100 + (20 ms)^2 / 400) = 4.2 ms. */
+static void test_scatter(void **state)
+{
+	struct measured old = plain(10 * MS, 100), now = plain(20 * MS, 400);
+
+	old.variation = now.variation = 1;
+	expect(&old, &now, 10 * MS, false);
+	now.ns = 14 * MS;
+	now.calls = 196;
+	expect(&old, &now, 4 * MS, true);
+	/* The same calls again: 3 * 0.3 * sqrt((10 ms)^2 / 100 + (14 ms)^2 / 100) = 1.5 ms. */
+	now.calls = 100;
+	expect(&old, &now, 4 * MS, false);
+	now.ns = 11 * MS;
+	expect(&old, &now, MS, true);
+}
+
+static void test_stalls(void **state)
+{
+	struct measured old = plain(10 * MS, 1000), now = old;
+
+	/* Preempted twice: 3 * sqrt(8 ms * 4 ms) = 17 ms. */
+	now.ns = 18 * MS;
+	now.off_ns = 8 * MS;
+	now.longest_ns = 4 * MS;
+	expect(&old, &now, 8 * MS, true);
+	/* The same on a CPU. */
+	now.off_ns = 0;
+	expect(&old, &now, 8 * MS, false);
+	/* Stalls don't hide what has changed besides. */
+	now.ns = 26 * MS;
+	now.off_ns = 8 * MS;
+	expect(&old, &now, 16 * MS, false);
+	/* But what became faster does not become slower by a stall. */
+	old.ns = 15 * MS;
+	now.ns = 20 * MS;
+	now.off_ns = 12 * MS;
+	expect(&old, &now, 5 * MS, true);
+	/* Each call waits. */
+	now.ns = 18 * MS;
+	now.off_ns = 10 * MS;
+	now.longest_ns = 20000;
+	expect(&old, &now, 3 * MS, false);
+}
+
+static void test_single_call_waits(void **state)
+{
+	struct measured old = plain(2 * MS, 1), now = plain(8 * MS, 1);
+
+	now.off_ns = 6 * MS;
+	expect(&old, &now, 6 * MS, true);
+	/* 3 * sqrt(100 ms * 10 ms) = 95 ms */
+	now.ns = 102 * MS;
+	now.off_ns = 100 * MS;
+	expect(&old, &now, 100 * MS, false);
+}
+
+static void test_per_call(void **state)
+{
+	struct measured old = plain(100 * MS, 1000), now = plain(50 * MS, 500);
+	struct change c = change__per_call(&old, &now);
+
+	assert_int_equal(c.old_ns, 50 * MS);
+	assert_int_equal(c.ns, 0);
+	assert_true(c.noise);
+	now.ns = 60 * MS;
+	c = change__per_call(&old, &now);
+	assert_int_equal(c.ns, 10 * MS);
+	assert_false(c.noise);
+	now.calls = 0;
+	c = change__per_call(&old, &now);
+	assert_int_equal(c.ns, 0);
+	assert_true(c.noise);
+}
+
+static void test_calls(void **state)
+{
+	struct measured old = plain(MS, 1000), now = plain(MS, 1000);
+
+	assert_true(change__calls_are_noise(&old, &now));
+	now.calls++;
+	assert_false(change__calls_are_noise(&old, &now));
+	/* 3 * sqrt(1000 * 10) = 300 */
+	old.sampled = 10;
+	assert_true(change__calls_are_noise(&old, &now));
+	now.calls = 1290;
+	assert_true(change__calls_are_noise(&old, &now));
+	now.calls = 1310;
+	assert_false(change__calls_are_noise(&old, &now));
+}
+
+static void test_extremes(void **state)
+{
+	struct measured none = {0}, most = {.ns = UINT64_MAX, .calls = UINT64_MAX};
+	struct change c = change__of(&none, &most);
+
+	assert_int_equal(c.ns, INT64_MAX);
+	assert_false(c.noise);
+	c = change__of(&most, &none);
+	assert_int_equal(c.ns, -INT64_MAX);
+	most.off_ns = most.error_ns = most.longest_ns = most.whole_ns = UINT64_MAX;
+	most.variation = 1e308;
+	c = change__of(&none, &most);
+	assert_int_equal(c.noise_ns, UINT64_MAX);
+	none.calls = 1;
+	none.ns = UINT64_MAX;
+	c = change__per_call(&none, &most);
+	assert_int_equal(c.old_ns, UINT64_MAX);
+}
+
+static void test_percent(void **state)
+{
+	struct change c = {.old_ns = 200, .new_ns = 100};
+	double percent;
+
+	assert_true(change__percent(&c, &percent));
+	assert_true(percent == -50);
+	c.old_ns = 0;
+	assert_false(change__percent(&c, &percent));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_share),
+		cmocka_unit_test(test_least),
+		cmocka_unit_test(test_part_of_the_whole),
+		cmocka_unit_test(test_probes),
+		cmocka_unit_test(test_scatter),
+		cmocka_unit_test(test_stalls),
+		cmocka_unit_test(test_single_call_waits),
+		cmocka_unit_test(test_per_call),
+		cmocka_unit_test(test_calls),
+		cmocka_unit_test(test_extremes),
+		cmocka_unit_test(test_percent),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What changed between two runs, and whether that means anything. */
+#ifndef PROFTRACE_CALLS_CHANGE_H
+#define PROFTRACE_CALLS_CHANGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A time in two runs. */
+struct change {
+	uint64_t old_ns, new_ns;
+	int64_t ns;	   /* the new less the old one, saturated */
+	uint64_t noise_ns; /* chance can make it change by this much */
+	bool noise;	   /* it has not changed by more */
+};
+
+/* What one run knows of a time that is the sum over so many calls. */
+struct measured {
+	uint64_t ns, off_ns; /* off_ns of ns were spent off the CPU */
+	uint64_t error_ns;   /* what the probes' cost leaves uncertain */
+	uint64_t calls;
+	double variation;    /* of single calls: standard deviation by mean; 0: unknown */
+	uint64_t longest_ns; /* call */
+	uint32_t sampled;    /* one call in so many was measured; 0 or 1: each */
+	uint64_t whole_ns;   /* what the run took in all, waiting apart; 0: unknown */
+};
+
+/*
+ * Compares the time in two runs. A change is noise up to the largest of
+ *
+ * - three standard deviations of the difference; beyond lies one in 370 by chance. Variances of
+ *   independent parts add (Bienaymé):
+ *   - what the probes' cost leaves uncertain in each run;
+ *   - a sum of n calls that vary by s varies by s sqrt(n). But that calls differ is chance only as
+ *     far as they might have been others. If both runs have as many, they are taken for the same
+ *     ones, doing the same; then no more than CHANGE_SAME_VARIATION of a call's time is. (An
+ *     interpreter's calls differ ten thousandfold, the same way each time: if that were chance, no
+ *     change of it could be told);
+ *   - time off the CPU, unless it is much in each call, comes in stalls that have nothing to do
+ * with the function, preemption above all. The variance of a sum of N stalls of length L, N Poisson
+ *     distributed, is N L^2; L is taken for CHANGE_STALL_NS, or the longest call if that is
+ *     shorter. Where the time on the CPU has changed beyond all this, stalls are no excuse;
+ * - CHANGE_SHARE of the larger time. No two runs have the same clock rate, addresses, caches and
+ *   neighbours, which change all calls alike and show in no variance within a run: Mytkowicz et
+ *   al., "Producing wrong data without doing anything obviously wrong!" (ASPLOS 2009) found more;
+ * - CHANGE_WHOLE of all that the larger run did, or CHANGE_WHOLE_FEW where one of them has fewer
+ *   than CHANGE_FEW calls, whose spread is not known well: so far runs of the same thing differ in
+ *   any of their parts (seen with 500 functions of an interpreter);
+ * - CHANGE_LEAST_NS: an interrupt, or some page faults.
+ */
+#define CHANGE_SAME_VARIATION 0.3
+#define CHANGE_STALL_NS	      10000000
+#define CHANGE_SHARE	      0.05
+#define CHANGE_WHOLE	      0.001
+#define CHANGE_WHOLE_FEW      0.005
+#define CHANGE_FEW	      100
+#define CHANGE_LEAST_NS	      10000
+
+struct change change__of(const struct measured *old, const struct measured *now);
+
+/* The same per call: the old time is what it would have been with the new run's number of calls. If
+ * one of them has no calls nothing can be said: then it counts as unchanged. */
+struct change change__per_call(const struct measured *old, const struct measured *now);
+
+/* Whether a change in the number of calls is noise: these are exact, and any change is a real one,
+ * unless they were scaled from samples, by three standard deviations as above. */
+bool change__calls_are_noise(const struct measured *old, const struct measured *now);
+
+/* In percent of the old time. Returns false if that is 0. */
+bool change__percent(const struct change *c, double *percent);
+
+/* now - old, saturated. */
+int64_t change__difference(uint64_t old, uint64_t now);
+
+#endif
