@@ -1,0 +1,307 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Two recorded runs compared. What is slower is so by CPU time that the target has measured itself;
+what is noise is judged by what the document says of it, never by what a machine may do."""
+
+import csv
+import io
+import json
+import re
+import subprocess
+
+import harness
+from harness import NOBODY, PROFTRACE, UNLIMITED, program
+
+FLAMEGRAPH = "/usr/share/perl5/Devel/NYTProf/flamegraph.pl"
+
+
+class Diff(harness.TestCase):
+    def verb(self, *args, **popen):
+        """Without options of the harness."""
+        return self.process(PROFTRACE, *args, stdin=subprocess.DEVNULL, **popen).finish()
+
+    def record(self, name, *command, options=()):
+        """Records a command as the file `name`; returns its path."""
+        out = self.path(name)
+        done = self.verb("record", *UNLIMITED, *options, "-o", out, "--", *command)
+        self.assertEqual(done.status, 0, str(done))
+        return out
+
+    def diff(self, *args, **popen):
+        done = self.verb("diff", *args, **popen)
+        self.assertEqual(done.status, 0, str(done))
+        return done.stdout
+
+    def json(self, *args):
+        document = json.loads(self.diff("-f", "json", *args))
+        self.assertEqual(document["schema"], 1)
+        for row in document["functions"] + document["paths"]:
+            for change in (row, row["total"]):
+                self.assertEqual(change["noise"], abs(change["change_ns"]) <= change["noise_ns"], row)
+                self.assertGreater(change["noise_ns"], 0, row)
+        return document
+
+    def report(self, path, *options):
+        done = self.verb("report", "-f", "json", *options, path)
+        self.assertEqual(done.status, 0, str(done))
+        return self.check(json.loads(done.stdout))
+
+    @staticmethod
+    def rows(document):
+        return {row["name"]: row for row in document["functions"]}
+
+    def paces(self, *more):
+        """A fast run and a slow one of the same program; `rare` is replaced by `other`."""
+        old = self.record("old", program("pace"), 0, 200, 3)
+        new = self.record("new", program("pace"), 2, 200, 0)
+        return (old, new, *more)
+
+    def test_what_got_slower_comes_first(self):
+        old, new = self.paces()
+        # Others' load cannot make CPU time of it.
+        document = self.json("-w", "cpu", old, new)
+        first = document["functions"][0]
+        self.assertEqual(first["name"], "uneven")
+        self.assertFalse(first["noise"])
+        self.assertGreaterEqual(first["change_ns"], 0.9 * 200 * 2_000_000)
+        self.assertGreater(first["change_percent"], 100)
+        self.assertEqual((first["calls_change"], first["calls_noise"]), (0, True))
+        path = max(document["paths"], key=lambda row: row["change_ns"])
+        self.assertEqual(path["path"], ["main", "run", "uneven"])
+        # Its callers themselves are as fast as they were; with their callees they are not.
+        for name in ("main", "run"):
+            row = self.rows(document)[name]
+            self.assertLess(row["change_ns"], first["change_ns"])
+            self.assertFalse(row["total"]["noise"])
+        # For people the same, by both kinds of time.
+        for weight in ("wall", "cpu"):
+            for format_ in ("tree", "flat"):
+                text = self.diff("-w", weight, "-f", format_, old, new)
+                rows = re.findall(r"^ *([+-])[0-9.]+ \w+ .*?(\w+) +pace$", text, re.M)
+                self.assertIn(("+", "uneven"), rows if weight == "wall" else rows[:1], text)
+
+    def test_calls_are_exact_and_apart(self):
+        old, new = self.paces()
+        rows = self.rows(self.json(old, new))
+        for name, calls in (("even", (403, 401)), ("uneven", (200, 200)), ("rare", (3, 0)), ("other", (0, 1))):
+            row = rows[name]
+            self.assertEqual((row["old"]["calls"], row["new"]["calls"]), calls, name)
+            self.assertEqual(row["calls_change"], calls[1] - calls[0])
+            self.assertEqual(row["calls_noise"], calls[0] == calls[1])
+        text = self.diff("-w", "calls", old, new)
+        table = text[text.index("Functions by the change of their calls:"):]
+        self.assertEqual(re.findall(r"^ +([+-]\d+) .*?(\w+) +pace$", table, re.M),
+                         [("-3", "rare"), ("-2", "even"), ("+1", "other")])
+        self.assertIn("= ", table)
+        self.assertNotIn("own time", text)
+
+    def test_the_same_run_is_noise(self):
+        old, _ = self.paces()
+        document = self.json(old, old)
+        for row in document["functions"] + document["paths"]:
+            self.assertEqual((row["change_ns"], row["noise"], row["calls_noise"]), (0, True, True))
+        self.assertIn("5 functions changed within noise", self.diff(old, old))
+        self.assertIn("none has changed by more than noise", self.diff(old, old))
+
+    def test_another_run_of_the_same_is_noise(self):
+        """A call of `uneven` takes as much CPU time as it is told to, on any machine."""
+        runs = [self.record(name, program("pace"), 2, 200, 3) for name in ("old", "new")]
+        document = self.json("-w", "cpu", *runs)
+        self.assertTrue(self.rows(document)["uneven"]["noise"])
+        self.assertTrue(all(row["calls_noise"] for row in document["functions"] + document["paths"]))
+
+    def test_figures_are_those_of_the_reports(self):
+        old, new = self.paces()
+        document = self.json(old, new)
+        keys = ("calls", "total_ns", "self_ns", "off_ns", "off_self_ns", "cpu_ns", "cpu_self_ns",
+                "error_ns", "self_error_ns")
+        rows = self.rows(document)
+        for run, path in (("old", old), ("new", new)):
+            report = self.report(path)
+            self.assertEqual(document[run]["accounting"], report["accounting"])
+            self.assertEqual(document[run]["duration_ns"], report["duration_ns"])
+            for function in report["functions"]:
+                self.assertEqual(rows[function["name"]][run], {key: function[key] for key in keys})
+            # The program has one thread, and each path comes once.
+            names = {f["id"]: f["name"] for f in report["functions"]}
+            above, paths = {}, {}
+            for node, parent, _ in harness.nodes_of(report):
+                path = (above[parent["id"]] if parent else ()) + (names[node["function"]],)
+                above[node["id"]] = path
+                paths[path] = {key: node[key] for key in keys}
+            self.assertEqual({tuple(row["path"]): row[run] for row in document["paths"] if row[run]}, paths)
+        for row in document["functions"]:
+            self.assertEqual(row["change_ns"], row["new"]["self_ns"] - row["old"]["self_ns"])
+            self.assertEqual(row["total"]["change_ns"], row["new"]["total_ns"] - row["old"]["total_ns"])
+        # The table of paths is the same.
+        table = list(csv.DictReader(io.StringIO(self.diff("-f", "csv", old, new))))
+        self.assertEqual(len(table), len(document["paths"]))
+        for row, path in zip(table, document["paths"]):
+            self.assertEqual(int(row["path"]), path["id"])
+            self.assertEqual(row["function"], path["path"][-1])
+            for run in ("old", "new"):
+                for key in ("calls", "total_ns", "self_ns"):
+                    value = path[run][key] if path[run] else ""
+                    self.assertEqual(row[f"{run}_{key}"], str(value))
+            self.assertEqual(int(row["change_ns"]), path["change_ns"])
+
+    def test_flamegraph_of_the_difference(self):
+        old, new = self.paces()
+        folded = self.diff("-f", "folded", old, new)
+        document = self.json(old, new)
+        lines = {}
+        for line in folded.splitlines():
+            stack, before, after = line.rsplit(" ", 2)
+            lines[tuple(stack.split(";"))[1:]] = (int(before), int(after))
+        self.assertEqual(lines, {
+            tuple(row["path"]): tuple(row[run]["self_ns"] if row[run] else 0 for run in ("old", "new"))
+            for row in document["paths"]
+            if any(row[run] and row[run]["self_ns"] for run in ("old", "new"))})
+        done = subprocess.run(["perl", FLAMEGRAPH, "--minwidth", "0"], input=folded.encode(),
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        frames = dict(re.findall(r"<title>(\w+) \([0-9,]+ samples, [0-9.]+%; ([+-][0-9.]+)%\)</title>",
+                                 done.stdout.decode()))
+        # What has changed is told in percent of the whole: nearly all of it is uneven's.
+        self.assertGreater(float(frames["uneven"]), 0)
+        self.assertIn("rgb(255,", done.stdout.decode())
+        calls = self.diff("-f", "folded", "-w", "calls", old, new).splitlines()
+        self.assertIn("pace;main;run;uneven;even 200 200", calls)
+        self.assertIn("pace;main;run;rare;even 3 0", calls)
+        self.assertIn("pace;main;run;other;even 0 1", calls)
+
+    def test_per_call(self):
+        old = self.record("old", program("pace"), 2, 100, 1)
+        new = self.record("new", program("pace"), 2, 300, 1)
+        plain, per_call = self.json("-w", "cpu", old, new), self.json("-w", "cpu", "--per-call", old, new)
+        row = self.rows(plain)["uneven"]
+        self.assertGreater(row["change_ns"], 0.9 * 200 * 2_000_000)
+        same = self.rows(per_call)["uneven"]
+        self.assertEqual((same["old"], same["new"]), (row["old"], row["new"]))
+        self.assertAlmostEqual(same["change_ns"], row["new"]["cpu_self_ns"] - 3 * row["old"]["cpu_self_ns"],
+                               delta=3)
+        # Who compares sums is told of the other way.
+        done = self.verb("diff", old, new)
+        self.assertIn("--per-call", done.stderr)
+
+    def test_filters(self):
+        old, new = self.paces()
+        rows = self.rows(self.json("-F", "even", "-F", "uneven", old, new))
+        self.assertEqual(set(rows), {"even", "uneven"})
+        # Either run may lack what is named, not both.
+        rare = self.record("rare", program("pace"), 0, 2, 1, options=("-F", "rare"))
+        rest = self.record("rest", program("pace"), 0, 2, 1, options=("-N", "rare"))
+        rows = self.rows(self.json("-F", "rare", rare, rest))
+        self.assertEqual(set(rows), {"rare"})
+        self.assertIsNone(rows["rare"]["new"])
+        self.assert_one_line(self.verb("diff", "-F", "nothing", old, new), 1, "-F nothing", "recordings")
+        document = self.json("-D", "2", old, new)
+        self.assertEqual({tuple(row["path"]) for row in document["paths"]}, {("main",), ("main", "run")})
+        document = self.json("--min-time", "100ms", old, new)
+        self.assertIn("uneven", self.rows(document))
+        for row in document["functions"]:
+            self.assertGreaterEqual(max(row["old"]["total_ns"], row["new"]["total_ns"]), 100_000_000)
+        chosen = self.json("--thread", "pace", old, new)
+        self.assertEqual(self.rows(chosen), self.rows(self.json(old, new)))
+        self.assert_one_line(self.verb("diff", "--thread", "nobody", old, new), 1, "--thread nobody")
+
+    def test_threads_are_one_by_their_name(self):
+        old = self.record("old", program("threads"), 3, 10)
+        new = self.record("new", program("threads"), 5, 10)
+        rows = {tuple(row["path"]): row for row in self.json(old, new)["paths"]}
+        for run, path in (("old", old), ("new", new)):
+            report = self.report(path)
+            names = {f["id"]: f["name"] for f in report["functions"]}
+            roots = {}
+            for thread in report["threads"]:
+                for node in thread["calls"]:
+                    name = (names[node["function"]],)
+                    roots[name] = roots.get(name, 0) + node["calls"]
+            for name, calls in roots.items():
+                self.assertEqual(rows[name][run]["calls"], calls)
+
+    def test_rebuilt_and_moved(self):
+        """Another build of the same source, under another name: all is found again."""
+        old = self.record("old", program("calc-nopie"))
+        new = self.record("new", program("calc-pie"))
+        document = self.json(old, new)
+        for row in document["functions"]:
+            if row["old"] and row["new"]:
+                self.assertEqual(row["calls_change"], row["new"]["calls"] - row["old"]["calls"])
+        counted = self.process(program("calc-pie")).finish().counts
+        rows = self.rows(document)
+        for name, calls in counted.items():
+            row = next(rows[n] for n in name.split("|") if n in rows)
+            self.assertEqual((row["old"]["calls"], row["new"]["calls"]), (calls, calls), name)
+
+    def test_runs_of_one_file(self):
+        path = self.path("runs")
+        for times in (2, 3, 5):
+            self.record("runs", program("pace"), 0, times, options=("--append",))
+        for options, counts, numbers in (((), (3, 5), (2, 3)), (("--run", "2"), (2, 3), (1, 2))):
+            document = self.json(*options, path)
+            row = self.rows(document)["uneven"]
+            self.assertEqual((row["old"]["calls"], row["new"]["calls"]), counts)
+            self.assertEqual((document["old"]["run"], document["new"]["run"]), numbers)
+        # Of two files --run is that of both.
+        row = self.rows(self.json("--run", "1", path, path))["uneven"]
+        self.assertEqual((row["old"]["calls"], row["new"]["calls"]), (2, 2))
+        self.assert_one_line(self.verb("diff", "--run", "1", path), 1, "no two", path)
+        self.assert_one_line(self.verb("diff", "--run", "4", path), 1, path)
+        single = self.record("single", program("pace"), 0, 1)
+        self.assert_one_line(self.verb("diff", single), 1, "has 1 run", "--append")
+
+    def test_output_and_strangers(self):
+        old, new = self.paces()
+        out = self.path("out.json")
+        self.assertEqual(self.diff("-o", out, old, new), "")
+        with open(out, encoding="utf-8") as file:
+            self.assertEqual(json.load(file), self.json(old, new))
+        # Neither root nor the program is needed.
+        self.diff(old, new, user=NOBODY, group=NOBODY, extra_groups=[])
+        coloured = self.diff("--color=always", old, new)
+        self.assertIn("\033[31m", coloured)
+        self.assertNotIn("\033", self.diff(old, new))
+        junk = self.path("junk")
+        with open(junk, "w", encoding="utf-8") as file:
+            file.write("junk")
+        self.assert_one_line(self.verb("diff", old, junk), 1, "no recording", junk)
+        self.assert_one_line(self.verb("diff", "-f", "html", old, new), 2, "html", "tree")
+
+    def record_hot(self, name, *options):
+        """Records `hot` from before it heats up until it has been dropped, if there are options that
+        make it so; `rare` is called after that."""
+        out = self.path(name)
+        target = self.target("hot", 1)
+        tracer = self.process(PROFTRACE, "record", "-v", *options, "-F", "hot", "-F", "rare", "-F", "heat", "-o",
+                              out, "-p", target.pid)
+        self.assertTrue(tracer.stderr.wait_lines(harness.TRACING))
+        target.go()
+        if options:
+            self.assertTrue(harness.poll(
+                lambda: "functions are dropped" in tracer.stderr.text() or target.ended(), harness.TIMEOUT))
+        target.step("20")
+        self.assertEqual(target.finish().status, 0)
+        self.assertEqual(tracer.finish().status, 0)
+        return out
+
+    def test_dropped_for_the_budget(self):
+        """What one run has not traced to its end is its callers' in both, and named."""
+        whole, part = self.record_hot("whole"), self.record_hot("part", "--max-overhead", "2")
+        self.assertIn("hot", {d["name"] for d in self.report(part)["dropped"]})
+        for old, new, knows in ((whole, part, "new"), (part, whole, "old")):
+            document = self.json(old, new)
+            row = next(row for row in document["left_out"] if row["name"] == "hot")
+            self.assertIn("budget", row[knows])
+            self.assertIsNone(row["old" if knows == "new" else "new"])
+            rows = self.rows(document)
+            self.assertNotIn("hot", rows)
+            self.assertEqual(rows["rare"]["calls_change"], 0)
+            # Its time is heat's, which calls nothing else.
+            if row := rows.get("heat"):
+                self.assertEqual(row["old"]["self_ns"], row["old"]["total_ns"])
+            text = self.diff(old, new)
+            self.assertRegex(text, "not traced all of the time in both runs.*: .*hot")
+
+
+if __name__ == "__main__":
+    harness.main()
