@@ -412,7 +412,8 @@ static void test_text(void **state)
 {
 	static const char *const expected[] = {
 		"old  old.data (run 1, ",
-		"\nin all traced calls 70.0 ms -> 110 ms: +40.0 ms, +57.1%\n",
+		"\nin all traced calls 70.0 ms -> 110 ms: +40.0 ms, +57.1%\n"
+		"of it on a CPU 70.0 ms -> 110 ms: +40.0 ms, +57.1%\n\n",
 		"Functions by the change of their own time:\n",
 		" +40.0 ms  +100.0%   40.0 ms  80.0 ms   +40.0 ms          200           =   "
 		"200 us  400 us  work                                      prog\n",
@@ -422,15 +423,23 @@ static void test_text(void **state)
 		"     0 ns  2 paths changed within noise (-v lists them)\n",
 		"Functions by the change of their calls: all have been called as often\n",
 		NULL};
+	static const char *const waiting[] = {"of it on a CPU 70.0 ms -> 70.0 ms: 0 ns, 0.0%\n"
+					      "more than half of the change is waiting",
+					      NULL};
 	static const char *const verbose[] = {"within noise:", "leaf", NULL};
 	static const char *const coloured[] = {"\033[31m", "+40.0 ms", "\033[1mwork", NULL};
 	struct diff *d =
 		compare(program("prog", "/bin/prog", false, 40 * MS),
 			program("prog", "/bin/prog", false, 80 * MS), (struct diff_options){0});
+	struct diff *other;
 
 	expect_lines(d, &sink_tree, &(struct sink_options){0}, expected);
 	expect_lines(d, &sink_flat, &(struct sink_options){.verbose = true}, verbose);
 	expect_lines(d, &sink_tree, &(struct sink_options){.color = true}, coloured);
+	d->runs[DIFF_NEW].profile->nodes[1].stats.off_ns = 40 * MS;
+	assert_int_equal(diff__new(d->runs, &d->opts, &other), 0);
+	expect_lines(other, &sink_tree, &(struct sink_options){0}, waiting);
+	diff__free(other);
 	release(d);
 }
 

@@ -132,6 +132,22 @@ static void test_count(void **state)
 	assert_string_equal(text_count(1234567, small, sizeof(small)), "1,2");
 }
 
+static void test_signed(void **state)
+{
+	char buf[32];
+
+	assert_string_equal(text_signed_duration(1500000, buf, sizeof(buf)), "+1.50 ms");
+	assert_string_equal(text_signed_duration(-20, buf, sizeof(buf)), "-20 ns");
+	assert_string_equal(text_signed_duration(0, buf, sizeof(buf)), "0 ns");
+	assert_string_equal(text_signed_duration(INT64_MIN, buf, sizeof(buf)), "-9223372037 s");
+	assert_string_equal(text_signed_percent(12, buf, sizeof(buf)), "+12.0%");
+	assert_string_equal(text_signed_percent(-0.06, buf, sizeof(buf)), "-0.1%");
+	assert_string_equal(text_signed_percent(-0.01, buf, sizeof(buf)), "0.0%");
+	assert_string_equal(text_signed_count(1234, buf, sizeof(buf)), "+1,234");
+	assert_string_equal(text_signed_count(-1, buf, sizeof(buf)), "-1");
+	assert_string_equal(text_signed_count(0, buf, sizeof(buf)), "0");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -141,6 +157,7 @@ int main(void)
 		cmocka_unit_test(test_below),
 		cmocka_unit_test(test_percent),
 		cmocka_unit_test(test_count),
+		cmocka_unit_test(test_signed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -249,17 +249,19 @@ static int add_paths(struct builder *b)
 	return profile__link(both);
 }
 
-static void add_whole(struct diff *d)
+static struct change whole(const struct diff *d, enum diff_time time)
 {
 	uint64_t ns[DIFF_RUNS] = {0, 0};
 
 	for (size_t i = 1; i < d->both->nodes_cnt; i++) {
 		for (uint32_t run = 0; run < DIFF_RUNS && !d->both->nodes[i].parent; run++)
-			ns[run] += time_of(&d->paths[i].stats[run], d->opts.time, false);
+			ns[run] += time_of(&d->paths[i].stats[run], time, false);
 	}
-	d->whole.old_ns = ns[DIFF_OLD];
-	d->whole.new_ns = ns[DIFF_NEW];
-	d->whole.ns = change__difference(ns[DIFF_OLD], ns[DIFF_NEW]);
+	return (struct change){
+		.old_ns = ns[DIFF_OLD],
+		.new_ns = ns[DIFF_NEW],
+		.ns = change__difference(ns[DIFF_OLD], ns[DIFF_NEW]),
+	};
 }
 
 static int merge(struct builder *b)
@@ -290,9 +292,11 @@ static int build(struct builder *b)
 		err = add_functions(b);
 	if (!err)
 		err = add_paths(b);
-	if (!err)
-		add_whole(d);
-	return err;
+	if (err)
+		return err;
+	d->whole = whole(d, d->opts.time);
+	d->whole_cpu = whole(d, DIFF_CPU);
+	return 0;
 }
 
 int diff__new(const struct diff_run runs[DIFF_RUNS], const struct diff_options *opts,

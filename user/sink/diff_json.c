@@ -83,6 +83,15 @@ static void write_change(struct json *j, const struct change *c)
 	member_bool(j, "noise", c->noise);
 }
 
+static void write_whole(struct json *j, const char *key, const struct change *c)
+{
+	json_member_open(j, key, '{');
+	json_member_u64(j, "old_ns", c->old_ns);
+	json_member_u64(j, "new_ns", c->new_ns);
+	member_i64(j, "change_ns", c->ns);
+	json_close(j, '}');
+}
+
 static void write_figures(struct json *j, const struct diff_figures *f)
 {
 	write_stats(j, "old", f, DIFF_OLD);
@@ -223,11 +232,8 @@ int diff_json__write(const struct diff *d, const struct sink_options *opts, FILE
 	member_bool(&j, "per_call", d->opts.per_call);
 	write_run(&j, "old", &d->runs[DIFF_OLD]);
 	write_run(&j, "new", &d->runs[DIFF_NEW]);
-	json_member_open(&j, "traced", '{');
-	json_member_u64(&j, "old_ns", d->whole.old_ns);
-	json_member_u64(&j, "new_ns", d->whole.new_ns);
-	member_i64(&j, "change_ns", d->whole.ns);
-	json_close(&j, '}');
+	write_whole(&j, "traced", &d->whole);
+	write_whole(&j, "traced_cpu", &d->whole_cpu);
 	err = write_functions(&j, d, ids);
 	if (!err)
 		err = write_paths(&j, d, ids);

@@ -5,37 +5,26 @@
  * stand apart: they are exact, and tell of behaviour, not of speed. Noise is counted, and listed
  * with -v.
  */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
+#include <math.h>
+#include <stdio.h>
 #include <time.h>
 
 #include "calls/diff.h"
+#include "sink/diff_table.h"
 #include "sink/diffs.h"
 #include "sink/names.h"
 #include "sink/printer.h"
 #include "sink/sink.h"
 #include "sink/stream.h"
-#include "util/path.h"
 #include "util/text.h"
 
-#define ROWS_MAX       20 /* of a table; -v has no limit */
+#define ROWS_MAX       20 /* -v has no limit */
 #define CALLS_ROWS_MAX 10
 #define NAME_COLUMNS   40
-#define PATH_COLUMNS   80
-#define STEP_COLUMNS   24 /* of a caller in a path */
-#define STEPS_MAX      32
 #define NAMED_MAX      5 /* functions left out that are named */
 #define TARGET_COLUMNS 60
 
-struct text {
-	struct printer pr;
-	const struct diff *d;
-	const struct diff_figures *figures; /* of the table's rows */
-	bool paths;			    /* rows are paths, otherwise functions */
-};
-
-static const char *style(const struct text *t, const char *s)
+static const char *style(const struct diff_table *t, const char *s)
 {
 	return printer__style(&t->pr, s);
 }
@@ -45,346 +34,18 @@ static const char *plural(uint64_t cnt)
 	return cnt == 1 ? "" : "s";
 }
 
-/* "+1.50 ms", "-20 ns", "0 ns". */
-static char *signed_time(int64_t ns, char *buf, size_t size)
-{
-	uint64_t amount = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
-
-	if (ns && size)
-		*buf = ns < 0 ? '-' : '+';
-	text_duration(amount, buf + !!ns, size - !!ns);
-	return buf;
-}
-
-static char *signed_count(int64_t cnt, char *buf, size_t size)
-{
-	*buf = cnt < 0 ? '-' : '+';
-	text_count(cnt < 0 ? -(uint64_t)cnt : (uint64_t)cnt, buf + 1, size - 1);
-	return buf;
-}
-
-static char *signed_percent(double percent, char *buf, size_t size)
-{
-	double amount = percent < 0 ? -percent : percent;
-
-	if (amount < 0.05)
-		return text_percent(0, buf, size);
-	*buf = percent < 0 ? '-' : '+';
-	text_percent(amount, buf + 1, size - 1);
-	return buf;
-}
-
-/* "new" and "gone" where only one run knows it. */
-static char *share_of(const struct diff_figures *f, bool known, double percent, char *buf,
-		      size_t size)
-{
-	if (!f->there[DIFF_OLD] || !f->there[DIFF_NEW])
-		snprintf(buf, size, "%s", f->there[DIFF_NEW] ? "new" : "gone");
-	else if (known)
-		signed_percent(percent, buf, size);
-	else
-		snprintf(buf, size, "-");
-	return buf;
-}
-
-static const char *direction(const struct text *t, int64_t change)
-{
-	return style(t, change > 0 ? STYLE_WORSE : change < 0 ? STYLE_BETTER : "");
-}
-
-/* A count, "=" if it is that of the old run. */
-static void print_calls(const struct text *t, const struct diff_figures *f)
-{
-	char old[32], now[32] = "=";
-
-	printer__calls(f->stats[DIFF_OLD].calls, f->sampled, old, sizeof(old));
-	if (f->calls)
-		printer__calls(f->stats[DIFF_NEW].calls, f->sampled, now, sizeof(now));
-	fprintf(t->pr.out, "  %11s %11s", old, now);
-}
-
-/* What one call took itself. */
-static void print_a_call(const struct text *t, const struct diff_figures *f)
-{
-	char text[32];
-
-	for (int run = 0; run < DIFF_RUNS; run++) {
-		uint64_t calls = f->stats[run].calls;
-		uint64_t ns = run == DIFF_NEW ? f->self.new_ns : f->self.old_ns;
-
-		/* With per_call the old time stands for as many calls as the new run had. */
-		if (run == DIFF_OLD && t->d->opts.per_call)
-			calls = f->stats[DIFF_NEW].calls;
-		if (!f->stats[run].calls || !calls)
-			snprintf(text, sizeof(text), "-");
-		else
-			printer__time(&t->pr, ns / calls,
-				      f->stats[run].self_error_ns / f->stats[run].calls, text,
-				      sizeof(text));
-		fprintf(t->pr.out, "%*s", run ? 8 : 9, text);
-	}
-}
-
-static void print_numbers(const struct text *t, const struct diff_figures *f)
-{
-	FILE *out = t->pr.out;
-	const struct change *c = &f->self;
-	char text[32];
-	double percent = 0;
-	bool known = change__percent(c, &percent);
-
-	fprintf(out, "%s%9s", c->noise ? style(t, STYLE_DIM) : direction(t, c->ns),
-		signed_time(c->ns, text, sizeof(text)));
-	if (t->pr.opts->verbose)
-		fprintf(out, "  %8s", text_duration(c->noise_ns, text, sizeof(text)));
-	fprintf(out, "  %7s", share_of(f, known, percent, text, sizeof(text)));
-	if (!c->noise)
-		fputs(style(t, STYLE_PLAIN), out);
-	fprintf(out, "  %8s",
-		printer__time(&t->pr, c->old_ns, f->stats[DIFF_OLD].self_error_ns, text,
-			      sizeof(text)));
-	fprintf(out, " %8s",
-		printer__time(&t->pr, c->new_ns, f->stats[DIFF_NEW].self_error_ns, text,
-			      sizeof(text)));
-	fprintf(out, "  %9s", f->total.noise ? "~" : signed_time(f->total.ns, text, sizeof(text)));
-	print_calls(t, f);
-	print_a_call(t, f);
-	fputs("  ", out);
-}
-
-static void print_heading(const struct text *t)
-{
-	fprintf(t->pr.out, "%s%9s%s  %7s  %8s %8s  %9s  %11s %11s%9s%8s  ", style(t, STYLE_DIM),
-		"CHANGE", t->pr.opts->verbose ? "       +/-" : "", "", "OLD", "NEW", "IN TOTAL",
-		"CALLS OLD", "NEW", "CALL OLD", "NEW");
-	if (t->paths)
-		fputs("PATH", t->pr.out);
-	else
-		fprintf(t->pr.out, "%-*s  MODULE", NAME_COLUMNS, "FUNCTION");
-	fprintf(t->pr.out, "%s\n", style(t, STYLE_PLAIN));
-}
-
-static int print_function(struct text *t, uint32_t row, bool noise)
-{
-	const struct profile_function *f = &t->d->both->functions[row];
-	int name;
-
-	fputs(noise ? "" : style(t, STYLE_BOLD), t->pr.out);
-	name = printer__name(&t->pr, f->name, NAME_COLUMNS);
-	if (name < 0)
-		return name;
-	fprintf(t->pr.out, "%s%*s%s", noise ? "" : style(t, STYLE_PLAIN),
-		name < NAME_COLUMNS ? NAME_COLUMNS - name + 2 : 2, "", style(t, STYLE_DIM));
-	name = printer__name(&t->pr, path_base(f->module ? f->module : ""), NAME_COLUMNS);
-	fprintf(t->pr.out, "%s\n", style(t, STYLE_PLAIN));
-	return name < 0 ? name : 0;
-}
-
-/* Calls of a function by itself, one in the other, are one step. */
-struct step {
-	uint32_t function, cnt;
-};
-
-/* The innermost steps that fit, innermost first. Returns how many; *more is set if there are
- * others. */
-static size_t collect_steps(const struct text *t, uint32_t node, struct step *steps, bool *more)
-{
-	const struct profile_node *nodes = t->d->both->nodes;
-	size_t cnt = 0, columns = 0;
-
-	for (; node; node = nodes[node].parent) {
-		uint32_t function = nodes[node].function;
-		size_t len;
-
-		if (cnt && steps[cnt - 1].function == function) {
-			steps[cnt - 1].cnt++;
-			continue;
-		}
-		len = strlen(function__name(&t->d->both->functions[function]));
-		len = len > STEP_COLUMNS ? STEP_COLUMNS : len;
-		if (cnt == STEPS_MAX ||
-		    (cnt && !t->pr.opts->verbose && columns + len + 3 > PATH_COLUMNS))
-			break;
-		columns += len + 3;
-		steps[cnt++] = (struct step){function, 1};
-	}
-	*more = node;
-	return cnt;
-}
-
-static int print_path(struct text *t, uint32_t node, bool noise)
-{
-	const struct profile *both = t->d->both;
-	struct step steps[STEPS_MAX];
-	bool more;
-	size_t cnt = collect_steps(t, node, steps, &more);
-	int err;
-
-	fputs(style(t, STYLE_DIM), t->pr.out);
-	if (both->threads_cnt > 1) {
-		fputc('[', t->pr.out);
-		err = printer__name(&t->pr, both->threads[both->nodes[node].thread].comm,
-				    STEP_COLUMNS);
-		if (err < 0)
-			return err;
-		fputs("] ", t->pr.out);
-	}
-	fputs(more ? "… > " : "", t->pr.out);
-	while (cnt--) {
-		const struct profile_function *f = &both->functions[steps[cnt].function];
-
-		if (!cnt)
-			fprintf(t->pr.out, "%s%s", style(t, STYLE_PLAIN),
-				style(t, noise ? STYLE_DIM : STYLE_BOLD));
-		err = printer__name(&t->pr, f->name, cnt ? STEP_COLUMNS : NAME_COLUMNS);
-		if (err < 0)
-			return err;
-		if (steps[cnt].cnt > 1)
-			fprintf(t->pr.out, " ×%u", steps[cnt].cnt);
-		fputs(cnt ? " > " : "", t->pr.out);
-	}
-	fprintf(t->pr.out, "%s\n", style(t, STYLE_PLAIN));
-	return 0;
-}
-
-static int print_place(struct text *t, uint32_t row, bool noise)
-{
-	return t->paths ? print_path(t, row, noise) : print_function(t, row, noise);
-}
-
-static const char *rows_name(const struct text *t, uint64_t cnt)
-{
-	static const char *const names[2][2] = {{"function", "functions"}, {"path", "paths"}};
-
-	return names[t->paths][cnt != 1];
-}
-
-/* What the rows from `first` to `end` have changed together. */
-static void print_rest(const struct text *t, const struct diff_ranking *r, size_t first, size_t end,
-		       const char *what)
-{
-	int64_t sum = 0;
-	char cnt[32], text[32];
-
-	if (first >= end)
-		return;
-	for (size_t i = first; i < end; i++) {
-		if (__builtin_add_overflow(sum, t->figures[r->rows[i]].self.ns, &sum))
-			sum = sum < 0 ? INT64_MAX : INT64_MIN;
-	}
-	fprintf(t->pr.out, "%s%9s  %s %s %s (-v lists them)%s\n", style(t, STYLE_DIM),
-		signed_time(sum, text, sizeof(text)), text_count(end - first, cnt, sizeof(cnt)),
-		rows_name(t, end - first), what, style(t, STYLE_PLAIN));
-}
-
-static int print_rows(struct text *t, const struct diff_ranking *r)
-{
-	bool verbose = t->pr.opts->verbose;
-	size_t end = verbose || r->changed <= ROWS_MAX ? r->changed : ROWS_MAX;
-	int err = 0;
-
-	if (verbose)
-		end = r->cnt;
-	if (end)
-		print_heading(t);
-	for (size_t i = 0; i < end && !err && !ferror(t->pr.out); i++) {
-		bool noise = t->figures[r->rows[i]].self.noise;
-
-		if (i && i == r->changed)
-			fprintf(t->pr.out, "%swithin noise:%s\n", style(t, STYLE_DIM),
-				style(t, STYLE_PLAIN));
-		print_numbers(t, &t->figures[r->rows[i]]);
-		err = print_place(t, r->rows[i], noise);
-	}
-	if (!verbose) {
-		print_rest(t, r, end, r->changed, "more");
-		print_rest(t, r, r->changed, r->cnt, "changed within noise");
-	}
-	fputc('\n', t->pr.out);
-	return err;
-}
-
-static int choose_rows(struct text *t, bool paths, enum diff_order order, struct diff_ranking *r)
-{
-	const struct diff *d = t->d;
-
-	t->paths = paths;
-	t->figures = paths ? d->paths : d->functions;
-	return diff__rank(t->figures, paths, paths ? d->both->nodes_cnt : d->both->functions_cnt,
-			  order, r);
-}
-
-static int print_times(struct text *t, bool paths)
-{
-	static const char *const times[] = {
-		[DIFF_WALL] = "time", [DIFF_CPU] = "CPU time", [DIFF_OFF] = "time off the CPU"};
-	struct diff_ranking r;
-	int err = choose_rows(t, paths, DIFF_BY_SELF, &r);
-
-	if (err)
-		return err;
-	fprintf(t->pr.out, "%s%s%s by the change of their own %s%s", style(t, STYLE_BOLD),
-		paths ? "Paths" : "Functions", style(t, STYLE_PLAIN), times[t->d->opts.time],
-		t->d->opts.per_call ? ", for as many calls as in the new run" : "");
-	fprintf(t->pr.out, ":%s\n", r.changed ? "" : " none has changed by more than noise");
-	err = print_rows(t, &r);
-	free(r.rows);
-	return err;
-}
-
-static int print_counted(struct text *t, const struct diff_figures *f, uint32_t row)
-{
-	char change[32], share[32], old[32], now[32];
-	uint64_t before = f->stats[DIFF_OLD].calls;
-	double percent = before ? 100 * ((double)f->stats[DIFF_NEW].calls / (double)before - 1) : 0;
-
-	fprintf(t->pr.out, "%13s  %7s  %13s %13s  ", signed_count(f->calls, change, sizeof(change)),
-		share_of(f, before, percent, share, sizeof(share)),
-		printer__calls(before, f->sampled, old, sizeof(old)),
-		printer__calls(f->stats[DIFF_NEW].calls, f->sampled, now, sizeof(now)));
-	return print_place(t, row, false);
-}
-
-/* Whose calls are more or fewer. What has as many is no noise, and no news: only counted. */
-static int print_calls_changed(struct text *t, bool paths, size_t max)
-{
-	struct diff_ranking r;
-	int err = choose_rows(t, paths, DIFF_BY_CALLS, &r);
-	size_t end;
-	char cnt[32];
-
-	if (err)
-		return err;
-	end = t->pr.opts->verbose || r.changed <= max ? r.changed : max;
-	fprintf(t->pr.out, "%s%s%s by the change of their calls:%s\n", style(t, STYLE_BOLD),
-		paths ? "Paths" : "Functions", style(t, STYLE_PLAIN),
-		r.changed ? "" : " all have been called as often");
-	if (end)
-		fprintf(t->pr.out, "%s%13s  %7s  %13s %13s  %s%s\n", style(t, STYLE_DIM), "CHANGE",
-			"", "CALLS OLD", "NEW", paths ? "PATH" : "FUNCTION", style(t, STYLE_PLAIN));
-	for (size_t i = 0; i < end && !err && !ferror(t->pr.out); i++)
-		err = print_counted(t, &t->figures[r.rows[i]], r.rows[i]);
-	if (end < r.changed)
-		fprintf(t->pr.out, "%s%13s  %s more (-v lists them)%s\n", style(t, STYLE_DIM), "…",
-			text_count(r.changed - end, cnt, sizeof(cnt)), style(t, STYLE_PLAIN));
-	if (r.changed && r.changed < r.cnt)
-		fprintf(t->pr.out, "%s%13s  %s called as often%s\n", style(t, STYLE_DIM), "=",
-			text_count(r.cnt - r.changed, cnt, sizeof(cnt)), style(t, STYLE_PLAIN));
-	fputc('\n', t->pr.out);
-	free(r.rows);
-	return err;
-}
-
-static int print_run(struct text *t, const char *name, const struct diff_run *run)
+static int print_run(struct diff_table *t, const char *name, const struct diff_run *run)
 {
 	const struct profile *p = run->profile;
 	const struct profile_accounting *a = &p->accounting;
-	time_t start = (time_t)p->start_time;
 	char clock[32] = "?", text[32], target[256];
+	time_t start = 0;
 	struct tm tm;
 	int err;
 
-	if (localtime_r(&start, &tm))
+	if (p->start_time > 0 && p->start_time < 1e11)
+		start = (time_t)p->start_time;
+	if (start && localtime_r(&start, &tm))
 		strftime(clock, sizeof(clock), "%F %T", &tm);
 	fprintf(t->pr.out, "%s%s%s  ", style(t, STYLE_BOLD), name, style(t, STYLE_PLAIN));
 	err = printer__name(&t->pr, run->file, TARGET_COLUMNS);
@@ -410,7 +71,7 @@ static int print_run(struct text *t, const char *name, const struct diff_run *ru
 	return 0;
 }
 
-static int print_left_out(struct text *t)
+static int print_left_out(struct diff_table *t)
 {
 	const struct diff *d = t->d;
 	size_t end = d->left_out_cnt;
@@ -442,23 +103,46 @@ static int print_left_out(struct text *t)
 	return err < 0 ? err : 0;
 }
 
-static int print_head(struct text *t)
+static void print_whole(const struct diff_table *t, const char *what, const struct change *c)
 {
-	const struct change *c = &t->d->whole;
 	char old[32], now[32], change[32], share[32] = "-";
 	double percent;
-	int err = print_run(t, "old", &t->d->runs[DIFF_OLD]);
+
+	if (change__percent(c, &percent))
+		text_signed_percent(percent, share, sizeof(share));
+	fprintf(t->pr.out, "%s %s -> %s: %s%s, %s%s\n", what,
+		text_duration(c->old_ns, old, sizeof(old)),
+		text_duration(c->new_ns, now, sizeof(now)), diff_table__direction(t, c->ns),
+		text_signed_duration(c->ns, change, sizeof(change)), share, style(t, STYLE_PLAIN));
+}
+
+/* Whether the time on a CPU is less than half of the change. */
+static bool mostly_off(const struct diff *d)
+{
+	double all = (double)d->whole.ns, cpu = (double)d->whole_cpu.ns;
+	double share = fabs(all) / ((double)d->whole.old_ns + 1);
+
+	return d->opts.time == DIFF_WALL && share > CHANGE_SHARE &&
+	       (all < 0 ? cpu > all / 2 : cpu < all / 2);
+}
+
+static int print_head(struct diff_table *t)
+{
+	const struct diff *d = t->d;
+	int err = print_run(t, "old", &d->runs[DIFF_OLD]);
 
 	if (!err)
-		err = print_run(t, "new", &t->d->runs[DIFF_NEW]);
+		err = print_run(t, "new", &d->runs[DIFF_NEW]);
 	if (err)
 		return err;
-	if (change__percent(c, &percent))
-		signed_percent(percent, share, sizeof(share));
-	fprintf(t->pr.out, "in all traced calls %s -> %s: %s%s, %s%s\n",
-		text_duration(c->old_ns, old, sizeof(old)),
-		text_duration(c->new_ns, now, sizeof(now)), direction(t, c->ns),
-		signed_time(c->ns, change, sizeof(change)), share, style(t, STYLE_PLAIN));
+	print_whole(t, "in all traced calls", &d->whole);
+	if (d->opts.time == DIFF_WALL)
+		print_whole(t, "of it on a CPU", &d->whole_cpu);
+	if (mostly_off(d))
+		fprintf(t->pr.out,
+			"%smore than half of the change is waiting, or a busy machine: -w cpu "
+			"leaves it out%s\n",
+			style(t, STYLE_WARN), style(t, STYLE_PLAIN));
 	err = print_left_out(t);
 	fputc('\n', t->pr.out);
 	return err;
@@ -468,19 +152,19 @@ static int write_tables(const struct diff *d, const struct sink_options *opts, F
 			bool paths)
 {
 	bool calls = opts->weight == WEIGHT_CALLS;
-	struct text t = {.d = d, .pr = {.profile = d->both, .opts = opts, .out = out}};
+	struct diff_table t = {.d = d, .pr = {.profile = d->both, .opts = opts, .out = out}};
 	int err;
 
 	stream__begin();
 	err = print_head(&t);
 	if (!err && !calls)
-		err = print_times(&t, false);
+		err = diff_table__times(&t, false);
 	if (!err && !calls && paths)
-		err = print_times(&t, true);
+		err = diff_table__times(&t, true);
 	if (!err)
-		err = print_calls_changed(&t, false, calls ? ROWS_MAX : CALLS_ROWS_MAX);
+		err = diff_table__calls(&t, false, calls ? ROWS_MAX : CALLS_ROWS_MAX);
 	if (!err && calls && paths)
-		err = print_calls_changed(&t, true, ROWS_MAX);
+		err = diff_table__calls(&t, true, ROWS_MAX);
 	printer__fini(&t.pr);
 	return err ? err : stream__end(out);
 }

@@ -122,3 +122,43 @@ char *text_count(uint64_t count, char *buf, size_t size)
 	*out = '\0';
 	return buf;
 }
+
+static uint64_t amount(int64_t n)
+{
+	return n < 0 ? -(uint64_t)n : (uint64_t)n;
+}
+
+/* Writes the sign if there is one, and room for it. Returns what is left. */
+static char *put_sign(bool negative, bool zero, char *buf, size_t *size)
+{
+	if (zero || *size < 2)
+		return buf;
+	*buf = negative ? '-' : '+';
+	--*size;
+	return buf + 1;
+}
+
+char *text_signed_duration(int64_t ns, char *buf, size_t size)
+{
+	char *rest = put_sign(ns < 0, !ns, buf, &size);
+
+	text_duration(amount(ns), rest, size);
+	return buf;
+}
+
+char *text_signed_count(int64_t count, char *buf, size_t size)
+{
+	char *rest = put_sign(count < 0, !count, buf, &size);
+
+	text_count(amount(count), rest, size);
+	return buf;
+}
+
+char *text_signed_percent(double percent, char *buf, size_t size)
+{
+	bool zero = percent > -0.05 && percent < 0.05;
+	char *rest = put_sign(percent < 0, zero, buf, &size);
+
+	text_percent(zero ? 0 : percent < 0 ? -percent : percent, rest, size);
+	return buf;
+}

@@ -22,6 +22,12 @@ char *text_below(uint64_t ns, char *buf, size_t size);
 /* "12.3%", "1234%", "<0.1%"; "0.0%" if it is not above 0. */
 char *text_percent(double percent, char *buf, size_t size);
 
+/* Changes: as above with a sign, "+1.50 ms", "-20 ns", "0 ns"; "-12.0%", "0.0%" if it is that
+ * rounded; "+1,234". */
+char *text_signed_duration(int64_t ns, char *buf, size_t size);
+char *text_signed_percent(double percent, char *buf, size_t size);
+char *text_signed_count(int64_t count, char *buf, size_t size);
+
 /* A count with thousands separators: "1,234,567". */
 char *text_count(uint64_t count, char *buf, size_t size);
 
