@@ -37,6 +37,8 @@ struct distribution distribution__of(const struct profile *p, uint32_t function)
 	struct distribution d = {0};
 	size_t first = LOWER_BOUND(p->buckets_cnt, i, p->buckets[i].function < function);
 
+	if (!p->buckets_cnt)
+		return d;
 	d.buckets = p->buckets + first;
 	while (first + d.cnt < p->buckets_cnt && d.buckets[d.cnt].function == function)
 		d.calls += d.buckets[d.cnt++].calls;
