@@ -13,6 +13,17 @@
 #include "cmd/show.h"
 #include "util/log.h"
 
+/* A stranger's recording may leave anything unsaid. */
+static const char *known(const char *text)
+{
+	return text ? text : "unknown";
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return !strcmp(known(a), known(b));
+}
+
 /* Runs need not be alike to be compared, but who reads the result has to know. */
 static void say_what_differs(const struct recorded runs[DIFF_RUNS], const struct options *o)
 {
@@ -23,9 +34,10 @@ static void say_what_differs(const struct recorded runs[DIFF_RUNS], const struct
 	if (old->raw != now->raw)
 		log_warn("what the probes cost was left in the times of the %s run only (--raw)",
 			 old->raw ? "old" : "new");
-	if (strcmp(old->host, now->host) || strcmp(old->kernel, now->kernel))
+	if (!same_text(old->host, now->host) || !same_text(old->kernel, now->kernel))
 		log_warn("the runs are of different machines: %s, Linux %s, and %s, Linux %s",
-			 old->host, old->kernel, now->host, now->kernel);
+			 known(old->host), known(old->kernel), known(now->host),
+			 known(now->kernel));
 	if (!o->per_call && (old_calls / 2 > new_calls || new_calls / 2 > old_calls))
 		log_info("one run has more than twice as many calls as the other; --per-call "
 			 "compares what they took");
