@@ -28,6 +28,10 @@ class Browser:
         self.driver = webdriver.Chrome(service=Service(shutil.which("chromedriver")),
                                        options=options)
 
+    def make_high(self):
+        """So that all of a long table is seen with little scrolling."""
+        self.driver.set_window_size(1440, 6000)
+
     def quit(self):
         self.driver.quit()
 

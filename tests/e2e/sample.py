@@ -29,6 +29,11 @@ def plain(name):
     return re.sub("[\0-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]", " ", name)
 
 
+def frame_name(function):
+    """What most formats call a function, which must have a name in them."""
+    return function["name"] or "[unknown]"
+
+
 class Paths(dict):
     """Numbers for paths, which may be thousands of names long: a path is its caller's and a name."""
 

@@ -8,12 +8,10 @@ import os
 import harness
 import sample
 from harness import program
+from sample import frame_name
 
 
 class Chrome(sample.TestCase):
-    def frame_name(self, function):
-        return function["name"] or "[unknown]"
-
     def tracks(self, document, trace):
         """{(pid, tid): thread of the JSON document}, by the names that the trace gives them."""
         names = {sample.thread_name(thread): thread for thread in document["threads"]}
@@ -25,7 +23,7 @@ class Chrome(sample.TestCase):
         path, document = self.write("chrome", "x.trace.json", "-c")
         with open(path, encoding="utf-8") as file:
             trace = json.load(file, parse_float=decimal.Decimal)
-        names = {node["id"]: self.frame_name(document["functions"][node["function"]])
+        names = {node["id"]: frame_name(document["functions"][node["function"]])
                  for node, _, _ in harness.nodes_of(document)}
         expected = {id(thread): [] for thread in document["threads"]}
         for event in self.events():
@@ -48,7 +46,7 @@ class Chrome(sample.TestCase):
         path, document = self.write("chrome", "x.trace.json", "-C")
         with open(path, encoding="utf-8") as file:
             tracks = self.tracks(document, json.load(file))
-        expected = self.times_of_events(document, self.events("-C"), self.frame_name)
+        expected = self.times_of_events(document, self.events("-C"), frame_name)
         seen = {}
         weights = self.speedscope_weights(self.open_in_speedscope(path))
         for name, sums in weights.items():

@@ -12,13 +12,13 @@ FIGURES = ("calls", "total_ns", "self_ns", "off_ns", "off_self_ns", "cpu_ns", "c
            "raw_total_ns", "raw_self_ns", "error_ns", "self_error_ns")
 
 
-class Csv(sample.TestCase):
+class Reader:
     @staticmethod
-    def text(name):
+    def csv_text(name):
         name = name or ""
         return ("'" if name[:1] in tuple("=+-@") else "") + plain(name)
 
-    def test_paths(self):
+    def check_csv(self):
         """Every path with all that JSON says of it, in its order."""
         path, document = self.write("csv", "x.csv")
         with open(path, encoding="utf-8", newline="") as file:
@@ -31,18 +31,36 @@ class Csv(sample.TestCase):
                 row = {"path": node["id"], "caller": parent["id"] if parent else "",
                        "depth": depth - 1, "pid": thread["pid"],
                        "tid": "" if goroutine else thread["tid"], "goroutine": goroutine,
-                       "comm": self.text(thread["comm"]), "function": self.text(function["name"]),
+                       "comm": self.csv_text(thread["comm"]), "function": self.csv_text(function["name"]),
                        "offset": function["offset"], "line": function["line"] or ""}
-                row |= {key: self.text(function[key]) for key in ("symbol", "module", "file")}
+                row |= {key: self.csv_text(function[key]) for key in ("symbol", "module", "file")}
                 row |= {figure: node[figure] for figure in FIGURES}
                 expected.append({key: str(value) for key, value in row.items()})
         self.assertEqual(len(rows), len(expected))
         for row, wanted in zip(rows, expected):
             self.assertEqual({key: row[key] for key in wanted}, wanted)
-            # JSON has these of functions only.
+            # JSON has these of functions only; there are none of paths whose calls have not ended.
             self.assertEqual(set(row) - set(wanted), {"min_ns", "max_ns"})
-            self.assertEqual(bool(row["min_ns"]), row["calls"] != "0")
-            self.assertEqual(bool(row["max_ns"]), row["calls"] != "0")
+            self.assertEqual(bool(row["min_ns"]), bool(row["max_ns"]))
+            self.assertLessEqual(bool(row["min_ns"]), row["calls"] != "0")
+        self.check_extremes(rows, document)
+
+    def check_extremes(self, rows, document):
+        """A function's is that of one of its paths."""
+        for key, choose in (("min_ns", min), ("max_ns", max)):
+            found = {}
+            for row in rows:
+                if row[key]:
+                    found.setdefault((row["module"], row["offset"]), []).append(int(row[key]))
+            self.assertTrue(found)
+            for function in document["functions"]:
+                values = found.get((self.csv_text(function["module"]), str(function["offset"])), [0])
+                self.assertEqual(choose(values), function[key], function)
+
+
+class Csv(Reader, sample.TestCase):
+    def test_paths(self):
+        self.check_csv()
 
     def test_sums(self):
         """What functions have cost can be summed up from paths."""

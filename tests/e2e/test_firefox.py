@@ -6,16 +6,13 @@ import json
 import harness
 import sample
 from harness import program
+from sample import frame_name
 
 FIGURES = {"wall": "self_ns", "cpu": "cpu_self_ns", "off": "off_self_ns", "calls": "calls"}
 
 
-def frame_name(function):
-    return function["name"] or "[unknown]"
-
-
-class Firefox(sample.TestCase):
-    def load(self, *options):
+class Reader:
+    def load_firefox(self, *options):
         path, document = self.write("firefox", "x.firefox.json", *options)
         with open(path, encoding="utf-8") as file:
             return path, json.load(file, parse_float=str, parse_constant=self.fail), document
@@ -36,48 +33,29 @@ class Firefox(sample.TestCase):
         names = {sample.thread_name(thread): thread for thread in document["threads"]}
         return names[told["friendlyThreadName"]]
 
-    def test_functions(self):
-        """Each has the figures of the JSON document, in every thread, of every kind."""
-        for weight, figure in FIGURES.items():
-            path, _, document = self.load("-w", weight)
-            count = len(document["threads"])
-            answers = self.profiler_cli(
-                path, *(f"thread functions --json --include-idle --limit 0 --thread t-{i}"
-                        for i in range(count)))
-            threads = []
-            for told in map(json.loads, answers):
-                thread = self.thread_of(document, told)
-                threads.append(id(thread))
-                scale = 1 if weight == "calls" else 1e6
-                seen = {row["functionIndex"]: (round(row["selfSamples"] * scale),
-                                               round(row["totalSamples"] * scale))
-                        for row in told["functions"]}
-                seen = {function: sums for function, sums in seen.items() if sums[1]}
-                self.assertEqual(seen, self.expected_functions(document, thread, figure),
-                                 f"{weight} of {told['friendlyThreadName']}")
-                for row in told["functions"]:
-                    function = document["functions"][row["functionIndex"]]
-                    self.assertEqual(row["name"], frame_name(function))
-                    self.assertEqual(row["library"], function["module"].rpartition("/")[2])
-            self.assertEqual(sorted(threads), sorted(map(id, document["threads"])))
-
-    def test_tree(self):
-        """Paths are whole, not only functions: of the small threads, as long ones are cut."""
-        path, _, document = self.load()
-        answers = self.profiler_cli(path, *(f"thread samples-top-down --json --thread t-{i}"
-                                            for i in range(2, len(document["threads"]))))
-        expected, seen = self.weights(document, "self_ns", frame_name), {}
+    def check_firefox_functions(self, weight, figure):
+        """Each has the figures of the JSON document, in every thread."""
+        path, _, document = self.load_firefox("-w", weight)
+        count = len(document["threads"])
+        answers = self.profiler_cli(
+            path, *(f"thread functions --json --include-idle --limit 0 --thread t-{i}"
+                    for i in range(count)))
+        threads = []
         for told in map(json.loads, answers):
-            sums = seen.setdefault(told["friendlyThreadName"], {})
-            rest = [(0, node) for node in told["regularCallTree"]["children"]]
-            while rest:
-                caller, node = rest.pop()
-                number = self.paths.number(caller, node["name"])
-                if ns := round(node["selfSamples"] * 1e6):
-                    sums[number] = sums.get(number, 0) + ns
-                rest += [(number, child) for child in node["children"]]
-        self.assertGreater(len(seen), 1)
-        self.assert_same(seen, {name: expected[name] for name in seen})
+            thread = self.thread_of(document, told)
+            threads.append(id(thread))
+            scale = 1 if weight == "calls" else 1e6
+            seen = {row["functionIndex"]: (round(row["selfSamples"] * scale),
+                                           round(row["totalSamples"] * scale))
+                    for row in told["functions"]}
+            seen = {function: sums for function, sums in seen.items() if sums[1]}
+            self.assertEqual(seen, self.expected_functions(document, thread, figure),
+                             f"{weight} of {told['friendlyThreadName']}")
+            for row in told["functions"]:
+                function = document["functions"][row["functionIndex"]]
+                self.assertEqual(row["name"], frame_name(function))
+                self.assertEqual(row["library"], function["module"].rpartition("/")[2])
+        self.assertEqual(sorted(threads), sorted(map(id, document["threads"])))
 
     def samples(self, written, thread):
         """(path, nanoseconds since the start, nanoseconds or calls) of each sample."""
@@ -94,23 +72,50 @@ class Firefox(sample.TestCase):
         return [(numbers[stack], nanoseconds(time), scale(weight))
                 for stack, time, weight in zip(rows["stack"], rows["time"], rows["weight"])]
 
-    def test_paths(self):
+    def check_firefox_paths(self, weight, figure):
         """To the nanosecond, as it is written; times never go back."""
-        for options, figure in ((("-w", weight), figure) for weight, figure in FIGURES.items()):
-            _, written, document = self.load(*options)
-            seen = {}
-            for thread in written["threads"]:
-                sums, last = seen.setdefault(thread["name"], {}), 0
-                for path, at_ns, weight in self.samples(written, thread):
-                    self.assertGreaterEqual(at_ns, last)
-                    last = at_ns
-                    sums[path] = sums.get(path, 0) + weight
-            seen = {name: sums for name, sums in seen.items() if sums}
-            self.assert_same(seen, self.weights(document, figure, frame_name))
+        _, written, document = self.load_firefox("-w", weight)
+        seen = {}
+        for thread in written["threads"]:
+            sums, last = seen.setdefault(thread["name"], {}), 0
+            for path, at_ns, value in self.samples(written, thread):
+                self.assertGreaterEqual(at_ns, last)
+                last = at_ns
+                sums[path] = sums.get(path, 0) + value
+        seen = {name: sums for name, sums in seen.items() if sums}
+        self.assert_same(seen, self.weights(document, figure, frame_name))
+
+
+class Firefox(Reader, sample.TestCase):
+    def test_functions(self):
+        for weight, figure in FIGURES.items():
+            self.check_firefox_functions(weight, figure)
+
+    def test_tree(self):
+        """Paths are whole, not only functions: of the small threads, as long ones are cut."""
+        path, _, document = self.load_firefox()
+        answers = self.profiler_cli(path, *(f"thread samples-top-down --json --thread t-{i}"
+                                            for i in range(2, len(document["threads"]))))
+        expected, seen = self.weights(document, "self_ns", frame_name), {}
+        for told in map(json.loads, answers):
+            sums = seen.setdefault(told["friendlyThreadName"], {})
+            rest = [(0, node) for node in told["regularCallTree"]["children"]]
+            while rest:
+                caller, node = rest.pop()
+                number = self.paths.number(caller, node["name"])
+                if ns := round(node["selfSamples"] * 1e6):
+                    sums[number] = sums.get(number, 0) + ns
+                rest += [(number, child) for child in node["children"]]
+        self.assertGreater(len(seen), 1)
+        self.assert_same(seen, {name: expected[name] for name in seen})
+
+    def test_paths(self):
+        for weight, figure in FIGURES.items():
+            self.check_firefox_paths(weight, figure)
 
     def test_single_calls(self):
         """Samples are the time between events, without gaps; each begins when its call does."""
-        _, written, document = self.load("-c")
+        _, written, document = self.load_firefox("-c")
         numbers, expected = {}, {}
         for thread in document["threads"]:
             for number, node in self.nodes(document, thread, frame_name):
@@ -136,7 +141,7 @@ class Firefox(sample.TestCase):
         self.assertEqual(len(written["threads"]), len(expected))
 
     def test_single_calls_are_read(self):
-        path, _, document = self.load("-c")
+        path, _, document = self.load_firefox("-c")
         expected = self.times_of_functions(document)
         answers = self.profiler_cli(
             path, *(f"thread functions --json --include-idle --limit 0 --thread t-{i}"
@@ -163,7 +168,7 @@ class Firefox(sample.TestCase):
         return threads
 
     def test_notes(self):
-        _, written, document = self.load("-c")
+        _, written, document = self.load_firefox("-c")
         notes = {note["label"]: note["value"] for note in written["meta"]["extra"][0]["entries"]}
         accounting = document["accounting"]
         self.assertEqual(notes, {

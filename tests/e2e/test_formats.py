@@ -16,7 +16,26 @@ FLAMEGRAPH = "/usr/share/perl5/Devel/NYTProf/flamegraph.pl"
 ESCAPE = "\x1b["
 
 
-class Formats(harness.TestCase):
+class Flamegraph:
+    def flamegraph(self, text, *options):
+        """{name: [samples of each frame]} of the picture."""
+        done = subprocess.run(["perl", FLAMEGRAPH, "--minwidth", "0", *options],
+                              input=text.encode(), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              timeout=60, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        frames = {}
+        for name, samples in re.findall(r"<title>(.*) \(([0-9,]+) samples, [0-9.]+%\)</title>",
+                                        done.stdout.decode()):
+            for entity, char in (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&amp;", "&")):
+                name = name.replace(entity, char)
+            frames.setdefault(name, []).append(int(samples.replace(",", "")))
+        return frames
+
+    # This flamegraph.pl writes parentheses instead.
+    NO_ANGLES = str.maketrans("<>", "()")
+
+
+class Formats(Flamegraph, harness.TestCase):
     def output(self, name, *args, options=()):
         out = self.path("out")
         done = self.run_proftrace(*options, "-o", out, "--", program(name), *args)
@@ -76,23 +95,6 @@ class Formats(harness.TestCase):
         text, _ = self.output("calc-pie")
         for line in text.splitlines():
             self.assertRegex(line, r" [0-9]+$")
-
-    def flamegraph(self, text, *options):
-        """{name: [samples of each frame]} of the picture."""
-        done = subprocess.run(["perl", FLAMEGRAPH, "--minwidth", "0", *options],
-                              input=text.encode(), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              timeout=60, check=False)
-        self.assertEqual((done.returncode, done.stderr), (0, b""))
-        frames = {}
-        for name, samples in re.findall(r"<title>(.*) \(([0-9,]+) samples, [0-9.]+%\)</title>",
-                                        done.stdout.decode()):
-            for entity, char in (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&amp;", "&")):
-                name = name.replace(entity, char)
-            frames.setdefault(name, []).append(int(samples.replace(",", "")))
-        return frames
-
-    # This flamegraph.pl writes parentheses instead.
-    NO_ANGLES = str.maketrans("<>", "()")
 
     def check_flamegraph(self, name, *args):
         """The picture's frames are the tree's nodes, each as wide as the calls below it."""

@@ -37,32 +37,26 @@ def weights(node):
             "calls": node["calls"] + sum(weights(child)["calls"] for child in node["children"])}
 
 
-class Case(harness.TestCase):
+class Reader:
+    """Opens pages, and says what they show."""
+
     @classmethod
     def setUpClass(cls):
+        super().setUpClass()
         cls.browser = Browser()
 
     @classmethod
     def tearDownClass(cls):
         cls.browser.quit()
+        super().tearDownClass()
 
-    def made(self, *kind):
-        """The page of a made-up profile, as a file and its data, and its JSON."""
-        path = self.path(f"{kind[0]}.html")
-        with open(path, "wb") as file:
-            subprocess.run([PROFILES, kind[0], "html", *kind[1:]], stdout=file, check=True)
-        done = subprocess.run([PROFILES, kind[0], "json", *kind[1:]], stdout=subprocess.PIPE,
-                              check=True)
+    @staticmethod
+    def data_of(path):
+        """What a page is given."""
         with open(path, encoding="utf-8") as file:
-            data = re.search(r'<script type="application/json" id="profile">\n(.*?)\n?</script>',
-                             file.read(), re.S)[1]
-        return path, json.loads(data), json.loads(done.stdout)
-
-    def open(self, *kind, view="flame", dark=False):
-        path, _, document = self.made(*kind)
-        self.browser.open(path, dark)
-        self.show(view)
-        return document
+            return json.loads(re.search(
+                r'<script type="application/json" id="profile">\n(.*?)\n?</script>',
+                file.read(), re.S)[1])
 
     def show(self, view):
         self.browser.click(f"#tab-{view}")
@@ -104,9 +98,15 @@ class Case(harness.TestCase):
     def text(self, selector):
         return self.browser.run("return document.querySelector(arguments[0]).textContent", selector)
 
-
-class Data(Case):
-    """What the page is given."""
+    def open_all_rows(self):
+        """The whole tree."""
+        self.browser.run("document.querySelector('#tree-grid').focus()")
+        self.browser.press("HOME")
+        threads = self.browser.run("return document.querySelector('#scope').value === 'apart' ? "
+                                   "document.querySelectorAll('#scope option').length - 2 : 1")
+        # All below each, which is shut before going on to the next.
+        self.browser.press(*("*", "ARROW_LEFT", "ARROW_DOWN") * threads)
+        self.browser.press("END", *("ARROW_RIGHT", "ARROW_UP") * threads, "HOME")
 
     def check_paths(self, data, document):
         paths, functions = data["paths"], document["functions"]
@@ -118,25 +118,50 @@ class Data(Case):
             self.assertEqual(data["functions"][theirs], [f.get(ours, 0) for f in functions], theirs)
         self.assertEqual(paths["roots"], [len(t["calls"]) for t in document["threads"]])
 
+    def check_data(self, data, document):
+        """The columns are the JSON."""
+        functions, theirs = document["functions"], data["functions"]
+        self.check_paths(data, document)
+        for key in ("p50", "p90", "p99", "min", "max"):
+            self.assertEqual(theirs[key], [f[f"{key}_ns"] for f in functions])
+        self.assertEqual(theirs["name"], [f["name"] for f in functions])
+        self.assertEqual([f or name for f, name in zip(theirs["symbol"], theirs["name"])],
+                         [f["symbol"] or f["name"] for f in functions])
+        before, modules = None, []
+        for module in theirs["module"]:
+            before = before if module == 0 else module
+            modules.append(before)
+        self.assertEqual(modules, [f["module"] for f in functions])
+        self.assertEqual([sum(h[1::2]) for h in theirs["histogram"]],
+                         [sum(row[2] for row in f["histogram"]) for f in functions])
+        for key in ("entered", "returned", "unwound", "open", "lost", "dropped", "probe_ns"):
+            self.assertEqual(data["accounting"][key], document["accounting"][key])
+
+
+class Case(Reader, harness.TestCase):
+    def made(self, *kind):
+        """The page of a made-up profile, as a file and its data, and its JSON."""
+        path = self.path(f"{kind[0]}.html")
+        with open(path, "wb") as file:
+            subprocess.run([PROFILES, kind[0], "html", *kind[1:]], stdout=file, check=True)
+        done = subprocess.run([PROFILES, kind[0], "json", *kind[1:]], stdout=subprocess.PIPE,
+                              check=True)
+        return path, self.data_of(path), json.loads(done.stdout)
+
+    def open(self, *kind, view="flame", dark=False):
+        path, _, document = self.made(*kind)
+        self.browser.open(path, dark)
+        self.show(view)
+        return document
+
+
+class Data(Case):
+    """What the page is given."""
+
     def test_columns_are_the_json(self):
         for kind in (("small",), ("hostile",), ("deep",), ("empty",), ("large", "10000", "0")):
             _, data, document = self.made(*kind)
-            functions, theirs = document["functions"], data["functions"]
-            self.check_paths(data, document)
-            for key in ("p50", "p90", "p99", "min", "max"):
-                self.assertEqual(theirs[key], [f[f"{key}_ns"] for f in functions])
-            self.assertEqual(theirs["name"], [f["name"] for f in functions])
-            self.assertEqual([f or name for f, name in zip(theirs["symbol"], theirs["name"])],
-                             [f["symbol"] or f["name"] for f in functions])
-            before, modules = None, []
-            for module in theirs["module"]:
-                before = before if module == 0 else module
-                modules.append(before)
-            self.assertEqual(modules, [f["module"] for f in functions])
-            self.assertEqual([sum(h[1::2]) for h in theirs["histogram"]],
-                             [sum(row[2] for row in f["histogram"]) for f in functions])
-            for key in ("entered", "returned", "unwound", "open", "lost", "dropped", "probe_ns"):
-                self.assertEqual(data["accounting"][key], document["accounting"][key])
+            self.check_data(data, document)
 
     def test_size(self):
         path, _, _ = self.made("large", "10000", "0")
@@ -154,17 +179,10 @@ class Data(Case):
 
 
 class Tables(Case):
-    def open_all(self):
-        """The whole tree."""
-        self.browser.run("document.querySelector('#tree-grid').focus()")
-        for _ in range(self.browser.run("return document.querySelectorAll('.thread').length")):
-            self.browser.press("*")
-        self.browser.press("HOME")
-
     def test_tree(self):
         document = self.open("small", view="tree")
         self.browser.click("#scope option[value=apart]")
-        self.open_all()
+        self.open_all_rows()
         whole = sum(root["total_ns"] for t in document["threads"] for root in t["calls"])
         expected = []
         for thread in sorted(document["threads"], reverse=True,
@@ -192,7 +210,7 @@ class Tables(Case):
                 for i, key in enumerate(("calls", "total_ns", "self_ns", "cpu_ns", "cpu_self_ns",
                                          "off_ns")):
                     figures[i] += node[key]
-        self.open_all()
+        self.open_all_rows()
         rows, names = {}, []
         for row in self.rows("tree-grid"):
             names[row["level"] - 1:] = [row["name"]]
@@ -234,7 +252,7 @@ class Tables(Case):
         self.assertEqual(self.names("function-grid"), sorted(self.names("function-grid")))
         self.show("tree")
         self.browser.click("#scope option[value='0']")
-        self.open_all()
+        self.open_all_rows()
         self.assertEqual(self.names("tree-grid")[1:], ["main", "work", "leaf(int)", "idle"])
         self.browser.click("#tree-grid .head .cell:nth-child(2) button")
         self.browser.click("#tree-grid .head .cell:nth-child(2) button")
