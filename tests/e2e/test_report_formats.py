@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Recordings of real programs: each format of a report, read by its consumer, says what the JSON of
+the same recording says."""
+
+import re
+
+import harness
+import recordings
+import test_callgrind
+import test_csv
+import test_firefox
+import test_formats
+import test_page
+import test_pprof
+import test_speedscope
+import test_sqlite
+from sample import frame_name
+from test_page import exact, number, percent
+from test_speedscope import WEIGHTS
+
+
+def folded_name(function):
+    """As folded stacks have it, which know no escapes."""
+    name = re.sub(r" (\d[\d.]*)$", r"_\1", frame_name(function).replace(";", ":"))
+    return name.lstrip("# ").rstrip(" ")
+
+
+class Formats(test_speedscope.Reader, test_pprof.Reader, test_callgrind.Reader,
+              test_firefox.Reader, test_csv.Reader, test_sqlite.Reader, test_formats.Flamegraph,
+              test_page.Reader):
+    WEIGHTS = WEIGHTS[:1]
+
+    def test_json(self):
+        """Compared with which all this is worth something."""
+        harness.TestCase.check(harness.TestCase(), self.recording.document)
+        self.assertGreater(self.recording.document["accounting"]["entered"], 100)
+
+    def test_speedscope(self):
+        for weight, figure, unit in self.WEIGHTS:
+            self.check_speedscope(weight, figure, unit)
+
+    def test_folded_in_speedscope(self):
+        """Integers, whatever the weight; with a root frame for each thread."""
+        for weight, figure, _ in self.WEIGHTS:
+            path, document = self.write("folded", "x.folded", "-w", weight, "--thread-frames")
+            saved, = self.speedscope_weights(self.open_in_speedscope(path)).values()
+            expected = {}
+            for thread, sums in self.weights(document, figure, folded_name).items():
+                for path, value in sums.items():
+                    number_ = 0
+                    for name in (thread, *self.paths.names(path)):
+                        number_ = self.paths.number(number_, name)
+                    expected[number_] = value
+            self.assert_same({"": saved}, {"": expected})
+
+    def test_folded_in_flamegraph(self):
+        """Frames are as wide as what is below them. They are compared by name: as lines are sorted
+        as texts, a longer name's frame may stand between the halves of another."""
+        for weight, figure, _ in self.WEIGHTS:
+            path, document = self.write("folded", "x.folded", "-w", weight)
+            with open(path, encoding="utf-8") as file:
+                frames = self.flamegraph(file.read())
+            widths, names = {}, {}
+            for thread in document["threads"]:
+                for node, parent, _ in harness.walk(thread["calls"]):
+                    function = folded_name(document["functions"][node["function"]])
+                    names[node["id"]] = (*names[parent["id"]], function) if parent else \
+                        (thread["comm"], function)
+                    for depth in range(len(names[node["id"]]) + 1):
+                        path = names[node["id"]][:depth]
+                        widths[path] = widths.get(path, 0) + node[figure]
+            expected = {}
+            for path, width in widths.items():
+                if width:
+                    name = path[-1].translate(self.NO_ANGLES) if path else "all"
+                    expected[name] = expected.get(name, 0) + width
+            self.assertEqual({name: sum(samples) for name, samples in frames.items()}, expected)
+
+    def test_pprof(self):
+        self.check_pprof()
+
+    def test_callgrind_functions(self):
+        self.check_callgrind_functions()
+
+    def test_callgrind_calls(self):
+        self.check_callgrind_calls()
+
+    def test_firefox(self):
+        """Its own sums of functions; and of paths, to the nanosecond."""
+        self.check_firefox_functions("wall", "self_ns")
+        for weight, figure, _ in self.WEIGHTS:
+            self.check_firefox_paths(weight, figure)
+
+    def test_csv(self):
+        self.check_csv()
+
+    def test_sqlite(self):
+        self.check_sqlite()
+
+    def page_rows(self, grid):
+        """All rows of a table, which has those on the screen only: it is scrolled to its end."""
+        return self.browser.run_async("""
+            const [id, done] = arguments, grid = document.getElementById(id), seen = new Map();
+            const look = () => {
+                for (const row of grid.querySelectorAll(".rows .row:not([hidden])"))
+                    seen.set(Number(row.ariaRowIndex), {
+                        level: Number(row.getAttribute("aria-level")),
+                        name: row.querySelector(".name").textContent,
+                        cells: [...row.children].map((cell) => [cell.textContent, cell.title]),
+                    });
+                if (grid.scrollTop + grid.clientHeight >= grid.scrollHeight)
+                    return done([...seen.keys()].sort((a, b) => a - b).map((k) => seen.get(k)));
+                grid.scrollTop += grid.clientHeight - 48;
+                // The page hears of it with the next picture.
+                requestAnimationFrame(() => requestAnimationFrame(look));
+            };
+
+            grid.scrollTop = 0;
+            requestAnimationFrame(look)""", grid)
+
+    def test_page(self):
+        """What its tables show."""
+        path, document = self.write("html", "x.html")
+        self.check_data(self.data_of(path), document)
+        self.browser.make_high()
+        self.browser.open(path)
+        self.check_function_table(document)
+        self.check_tree_table(document)
+        self.assertEqual(self.browser.logs(), [], "the page has complained")
+
+    def check_function_table(self, document):
+        self.show("functions")
+        whole = sum(f["self_ns"] for f in document["functions"])
+        rows = [[row["name"], row["cells"][1][0], row["cells"][2][0],
+                 *(cell[1] for cell in row["cells"][3:10])]
+                for row in self.page_rows("function-grid")]
+        expected = [[frame_name(f), percent(f["self_ns"], whole), f"{f['calls']:,}",
+                     *(exact(f[key]) for key in ("total_ns", "self_ns", "cpu_self_ns")),
+                     *(exact(f[key]) if f["histogram"] else ""
+                       for key in ("p50_ns", "p90_ns", "p99_ns")),
+                     exact(f["max_ns"]) if f["max_ns"] else ""]
+                    for f in document["functions"]]
+        self.assertEqual(sorted(rows), sorted(expected))
+
+    def check_tree_table(self, document):
+        """Each path, below its callers."""
+        self.show("tree")
+        if len(document["threads"]) > 1:
+            self.browser.click("#scope option[value=apart]")
+        self.open_all_rows()
+        seen, names = [], []
+        for row in self.page_rows("tree-grid"):
+            names[row["level"] - 1:] = [row["name"]]
+            if row["level"] > 1:
+                seen.append((*names, number(row["cells"][1][0]),
+                             *(number(cell[1]) for cell in row["cells"][2:7])))
+        expected = []
+        for thread in document["threads"]:
+            names = [f"{thread['comm']}-{thread['pid']}/{thread['tid']}"]
+            for node, _, depth in harness.walk(thread["calls"]):
+                names[depth:] = [frame_name(document["functions"][node["function"]])]
+                expected.append((*names, *(node[key] for key in (
+                    "calls", "total_ns", "self_ns", "cpu_ns", "cpu_self_ns", "off_ns"))))
+        key = lambda row: tuple(map(str, row))
+        self.assertEqual(sorted(seen, key=key), sorted(expected, key=key))
+
+
+class Python(Formats, recordings.TestCase):
+    NAME = "python3"
+
+
+class Sqlite(Formats, recordings.TestCase):
+    NAME = "sqlite3"
+
+
+class Threads(Formats, recordings.TestCase):
+    NAME = "xz"
+    WEIGHTS = WEIGHTS  # all of them: this is the smallest, and its threads wait for one another
+
+    def test_there_are_threads(self):
+        self.assertGreater(len(self.recording.document["threads"]), 2)
+
+
+class Cxx(Formats, recordings.TestCase):
+    NAME = "qpdf"
+
+    def test_there_was_an_exception(self):
+        self.assertGreater(self.recording.document["accounting"]["unwound"], 0)
+
+
+if __name__ == "__main__":
+    harness.main()
