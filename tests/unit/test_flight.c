@@ -105,13 +105,13 @@ static void expect_newest(const struct lane_calls *lanes, size_t run)
 		written += lanes[i].written;
 		for (size_t c = 0; c < lanes[i].written; c++)
 			newer += lanes[i].calls[c].leave_ns > r.forgotten.until_ns;
-		assert_int_equal(r.timeline->rewind(r.timeline, thread), 0);
-		while (r.timeline->next(r.timeline, thread, &call) > 0)
+		assert_int_equal(r.profile->timeline->rewind(r.profile->timeline, thread), 0);
+		while (r.profile->timeline->next(r.profile->timeline, thread, &call) > 0)
 			newer -= call.leave_ns > r.forgotten.until_ns;
 	}
 	assert_int_equal(newer, 0);
 	assert_int_equal(held + r.forgotten.calls, written);
-	assert_int_equal(r.timeline->lost, 0);
+	assert_int_equal(r.profile->timeline->lost, 0);
 	recorded__free(&r);
 }
 

@@ -72,7 +72,7 @@ static void expect_lanes(struct lane_calls *lanes, uint32_t cnt)
 		free(lanes[i].calls);
 	}
 	assert_int_equal(r.calls, sum);
-	assert_int_equal(r.timeline->lost, 0);
+	assert_int_equal(r.profile->timeline->lost, 0);
 	assert_int_equal(r.forgotten.calls, 0);
 	recorded__free(&r);
 }
@@ -155,7 +155,7 @@ static void test_profile_knows_some(void **state)
 	assert_int_equal(r.profile->nodes[2].stats.calls, 2);
 	assert_int_equal(r.profile->nodes[3].stats.calls, 0);
 	assert_int_equal(r.profile->nodes[3].stats.min_ns, UINT64_MAX);
-	assert_int_equal(r.timeline->lost, 5 + 1);
+	assert_int_equal(r.profile->timeline->lost, 5 + 1);
 	expect_calls(r.profile, 0, lanes[0].calls, 100);
 	expect_calls(r.profile, 1, lanes[1].calls, 100);
 	recorded__free(&r);
@@ -352,7 +352,7 @@ static void mutate(struct bytes *content, off_t at, enum block_type type)
 			continue;
 		for (uint32_t t = 0; t < r.profile->threads_cnt && !err; t++)
 			err = walk_calls(r.profile, t, &cnt);
-		assert_true(cnt + r.timeline->lost <= r.calls);
+		assert_true(cnt + r.profile->timeline->lost <= r.calls);
 		recorded__free(&r);
 		accepted += !err;
 	}
@@ -413,8 +413,8 @@ static void test_calls_that_do_not_nest(void **state)
 	end(w);
 	assert_true(load_calls(path, 0, &r));
 	assert_int_equal(count_calls(r.profile), CALLS);
-	assert_int_equal(r.timeline->rewind(r.timeline, 0), 0);
-	while (r.timeline->next(r.timeline, 0, &call) > 0)
+	assert_int_equal(r.profile->timeline->rewind(r.profile->timeline, 0), 0);
+	while (r.profile->timeline->next(r.profile->timeline, 0, &call) > 0)
 		found += call.enter_ns;
 	assert_int_equal(found, sum);
 	recorded__free(&r);
