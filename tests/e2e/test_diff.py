@@ -245,8 +245,8 @@ class Diff(harness.TestCase):
         # Of two files --run is that of both.
         row = self.rows(self.json("--run", "1", path, path))["uneven"]
         self.assertEqual((row["old"]["calls"], row["new"]["calls"]), (2, 2))
-        self.assert_one_line(self.verb("diff", "--run", "1", path), 1, "no two", path)
-        self.assert_one_line(self.verb("diff", "--run", "4", path), 1, path)
+        self.assert_one_line(self.verb("diff", "--run", "1", path), 1, "none before", path)
+        self.assert_one_line(self.verb("diff", "--run", "4", path), 1, "--run 4", "no more than 3")
         single = self.record("single", program("pace"), 0, 1)
         self.assert_one_line(self.verb("diff", single), 1, "has 1 run", "--append")
 

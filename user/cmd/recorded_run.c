@@ -71,11 +71,15 @@ static int load_last_two(const char *path, uint32_t wanted, struct recorded out[
 		return err;
 	cnt = reader__runs(r);
 	newer = wanted ? wanted : cnt;
-	if (newer < 2 || newer > cnt) {
-		log_error("%s has %zu run%s, and no two to compare%s; record --append adds one",
-			  path, cnt, cnt == 1 ? "" : "s", wanted ? " with --run" : "");
+	if (cnt < 2)
+		log_error("%s has %zu run%s, and diff compares two; record --append adds one", path,
+			  cnt, cnt == 1 ? "" : "s");
+	else if (newer > cnt)
+		log_error("--run %zu: %s has no more than %zu", newer, path, cnt);
+	else if (newer < 2)
+		log_error("--run 1: %s has none before it to compare it with", path);
+	if (cnt < 2 || newer < 2 || newer > cnt)
 		err = -ENOENT;
-	}
 	for (size_t i = 0; i < 2 && !err; i++) {
 		numbers[i] = newer - 1 + i;
 		err = load(r, path, numbers[i] - 1, &out[i]);
