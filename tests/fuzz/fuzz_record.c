@@ -1,16 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* libFuzzer: the content of a recording's profile, which checksums would keep mutations from, and
- * what computes with it. */
+ * what computes with it; and that of blocks behind a small profile. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "calls/diff.h"
 #include "calls/merge.h"
 #include "calls/narrow.h"
 #include "calls/profile.h"
+#include "calls/range.h"
+#include "calls/timeline.h"
+#include "record/block_writer.h"
 #include "record/decode.h"
 #include "record/encode.h"
+#include "record/facts.h"
+#include "record/reader.h"
+#include "record/writer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
@@ -56,6 +65,90 @@ static void compare(struct profile *p, const uint8_t *data, size_t len)
 	memory__free(&memory);
 }
 
+static void check(bool holds)
+{
+	if (!holds)
+		abort();
+}
+
+/* A run of two functions, in a file of our own. */
+static void begin_file(const char *path)
+{
+	struct profile_function functions[2] = {{.name = "f"}, {.name = "g"}};
+	struct profile p = {.functions = functions, .functions_cnt = 2};
+	struct writer *w;
+
+	check(!writer__open(path, false, &w));
+	check(!writer__begin(w, &(struct run_facts){.host = "h"}) && !writer__profile(w, &p));
+	writer__free(w);
+}
+
+/* The input is blocks: type, a byte of nothing, two of length, content. */
+static void append_blocks(const char *path, int file, const uint8_t *data, size_t len)
+{
+	struct block_writer w;
+
+	check(!block_writer__init(&w, path, dup(file)) && lseek(file, 0, SEEK_END) > 0);
+	while (len >= 4) {
+		size_t part = data[2] | data[3] << 8;
+		struct bytes content = {0};
+
+		part = part < len - 4 ? part : len - 4;
+		content.data = malloc(part + 1);
+		content.len = content.cap = part;
+		memcpy(content.data, data + 4, part);
+		check(!block_writer__pack(&w, data[0], &content, 0));
+		check(!block_writer__put(&w));
+		data += 4 + part;
+		len -= 4 + part;
+	}
+	block_writer__fini(&w);
+}
+
+/* Each call comes at most once, in order, and is of a node of its thread. */
+static void walk(struct recorded *r)
+{
+	struct timeline *t = r->profile->timeline;
+	uint64_t cnt = 0;
+
+	for (uint32_t i = 0; t && i < r->profile->threads_cnt && !t->rewind(t, i); i++) {
+		struct timeline_call call;
+		uint64_t before_ns = 0;
+
+		for (; t->next(t, i, &call) > 0; cnt++) {
+			check(call.enter_ns >= before_ns && call.leave_ns >= call.enter_ns);
+			check(call.node && call.node < r->profile->nodes_cnt);
+			check(r->profile->nodes[call.node].thread == i);
+			before_ns = call.enter_ns;
+		}
+	}
+	check(cnt <= r->calls);
+}
+
+static void read_file(const uint8_t *data, size_t len)
+{
+	static int file = -1;
+	struct recorded r = {0};
+	struct reader *reader;
+	char path[64];
+
+	if (file < 0)
+		file = memfd_create("recording", MFD_CLOEXEC);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
+	begin_file(path);
+	append_blocks(path, file, data, len);
+	if (reader__open(path, &reader))
+		return;
+	for (size_t i = 0; i < reader__runs(reader); i++) {
+		if (!reader__load(reader, i, &r)) {
+			walk(&r);
+			profile__cut(r.profile, &(struct time_range){100, 1000});
+		}
+		recorded__free(&r);
+	}
+	reader__free(reader);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	static const struct narrowing shallow = {.depth = 2};
@@ -70,5 +163,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		profile__free(p);
 	}
 	memory__free(&memory);
+	read_file(data, len);
 	return 0;
 }

@@ -132,6 +132,8 @@ static int take_into_window(struct file_timeline *t, const struct timeline_call 
 static int sort(struct sorted_calls *s)
 {
 	s->at = 0;
+	if (!s->cnt)
+		return 0;
 	if (ARRAY_RESERVE_MORE(&s->order, 0, s->cnt, &s->order_cap) ||
 	    ARRAY_RESERVE_MORE(&s->scratch, 0, 2 * s->cnt, &s->scratch_cap))
 		return -ENOMEM;
