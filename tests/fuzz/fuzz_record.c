@@ -15,7 +15,6 @@
 #include "calls/range.h"
 #include "calls/timeline.h"
 #include "calls/timeline_view.h"
-#include "calls/timeline.h"
 #include "record/block_writer.h"
 #include "record/decode.h"
 #include "record/encode.h"

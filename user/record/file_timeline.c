@@ -20,7 +20,7 @@
 
 #include "calls/timeline.h"
 #include "record/block_reader.h"
-#include "record/call_block.h"
+#include "record/call_cache.h"
 #include "record/call_index.h"
 #include "record/match.h"
 #include "record/preorder.h"
@@ -50,10 +50,7 @@ struct file_timeline {
 	struct file_segment *segments; /* by thread, in the order of the file */
 	size_t *firsts;		       /* by thread, and one more */
 	uint32_t threads_cnt;
-	/* The block that was read last. */
-	struct timeline_call *block;
-	size_t block_cnt;
-	uint64_t block_at; /* 0: none */
+	struct call_cache blocks;
 	/* The walk. */
 	uint32_t thread;
 	size_t segment, segments_end;	     /* of the thread: the next one that is to be read */
@@ -67,28 +64,20 @@ static int cannot_read(const struct file_timeline *t, int err)
 	return block_reader__failed(&t->in, err == -ENODATA ? -EIO : err);
 }
 
-static int read_block(struct file_timeline *t, uint64_t at)
+/* Calls of a block. The file may have changed since it was indexed. */
+static int find_calls(struct file_timeline *t, uint64_t at, uint32_t first, uint32_t cnt,
+		      const struct timeline_call **calls)
 {
-	struct block_header h;
-	int err;
+	const struct cached_block *block;
+	int err = call_cache__get(&t->blocks, &t->in, at, &block);
 
-	if (t->block_at == at)
-		return 0;
-	free(t->block);
-	t->block = NULL;
-	t->block_at = 0;
-	err = block_reader__read(&t->in, at, &h);
-	if (!err)
-		err = decode__calls(t->in.raw, h.raw_len, &t->block, &t->block_cnt);
-	if (err) {
-		t->block = NULL;
+	if (err)
 		return err;
-	}
-	t->block_at = at;
-	return 0;
+	*calls = block->calls + first;
+	return first <= block->cnt && cnt <= block->cnt - first ? 0 : -EINVAL;
 }
 
-/* What takes a segment's calls out of t->block: into the window, or those that are early. */
+/* What takes a segment's calls out of their block: into the window, or those that are early. */
 typedef int (*segment_taker)(struct file_timeline *t, const struct timeline_call *calls,
 			     uint32_t cnt);
 
@@ -182,17 +171,15 @@ static int read_window(struct file_timeline *t, segment_taker take)
 
 	while (t->segment < t->segments_end && cnt < WINDOW_CALLS) {
 		const struct file_segment *s = &t->segments[t->segment++];
-		int err = read_block(t, s->at);
+		const struct timeline_call *calls;
+		int err = find_calls(t, s->at, s->first, s->cnt, &calls);
 
-		/* The file may have changed since it was indexed. */
-		if (!err && (s->first > t->block_cnt || s->cnt > t->block_cnt - s->first))
-			err = -EINVAL;
 		if (!err)
-			err = take(t, t->block + s->first, s->cnt);
+			err = take(t, calls, s->cnt);
 		if (err)
 			return err;
-		if (t->block[s->first + s->cnt - 1].leave_ns > over_ns)
-			over_ns = t->block[s->first + s->cnt - 1].leave_ns;
+		if (calls[s->cnt - 1].leave_ns > over_ns)
+			over_ns = calls[s->cnt - 1].leave_ns;
 		cnt += s->cnt;
 	}
 	t->over_ns = over_ns;
@@ -310,7 +297,7 @@ static void file_timeline_free(struct timeline *base)
 	sorted_calls_free(&t->early);
 	free(t->segments);
 	free(t->firsts);
-	free(t->block);
+	call_cache__fini(&t->blocks);
 	free(t);
 }
 
@@ -356,14 +343,13 @@ static int count_lost(struct file_timeline *t, const struct call_index *x)
 		sure = t->match.paths[i].node != 0;
 	for (size_t i = 0; i < x->segments_cnt && !sure; i++) {
 		const struct indexed_segment *s = &x->segments[i];
-		int err = read_block(t, x->blocks[s->block]);
+		const struct timeline_call *calls;
+		int err = find_calls(t, x->blocks[s->block], s->first, s->cnt, &calls);
 
 		if (err)
 			return err;
-		for (size_t c = s->first; c < (size_t)s->first + s->cnt && c < t->block_cnt &&
-					  s->lane <= t->match.lanes_cnt;
-		     c++)
-			t->base.lost += !path_of(t, &t->block[c]);
+		for (size_t c = 0; c < s->cnt && s->lane <= t->match.lanes_cnt; c++)
+			t->base.lost += !path_of(t, &calls[c]);
 	}
 	return 0;
 }

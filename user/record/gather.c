@@ -101,13 +101,23 @@ static void forget(struct gather *g, struct gather_lane *l)
 	*l = (struct gather_lane){0};
 }
 
-/* Those of lanes that have room for so many at least. */
+static int compare_lanes(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Those of lanes that have room for so many at least. In the order of lanes, so that it is the same
+ * ones that share blocks each time. */
 static int write_from(struct gather *g, size_t least, gather_writer write, void *ctx)
 {
 	struct batch b = {.write = write, .ctx = ctx};
 	size_t kept = 0;
 	int err = 0;
 
+	if (g->filled_cnt)
+		qsort(g->filled, g->filled_cnt, sizeof(*g->filled), compare_lanes);
 	for (size_t i = 0; i < g->filled_cnt && !err; i++) {
 		const struct gather_lane *l = &g->lanes[g->filled[i]];
 
