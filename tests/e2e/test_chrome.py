@@ -11,51 +11,63 @@ from harness import program
 from sample import frame_name
 
 
-class Chrome(sample.TestCase):
+class Reader:
     def tracks(self, document, trace):
         """{(pid, tid): thread of the JSON document}, by the names that the trace gives them."""
         names = {sample.thread_name(thread): thread for thread in document["threads"]}
         return {(event["pid"], event["tid"]): names[event["args"]["name"]]
                 for event in trace["traceEvents"] if event["name"] == "thread_name"}
 
-    def test_events(self):
-        """They are the calls as they nest, to the nanosecond."""
-        path, document = self.write("chrome", "x.trace.json", "-c")
+    def load_chrome(self, *options):
+        path, document = self.write("chrome", "x.trace.json", *options)
         with open(path, encoding="utf-8") as file:
-            trace = json.load(file, parse_float=decimal.Decimal)
-        names = {node["id"]: frame_name(document["functions"][node["function"]])
-                 for node, _, _ in harness.nodes_of(document)}
-        expected = {id(thread): [] for thread in document["threads"]}
-        for event in self.events():
-            expected[id(document["threads"][event["thread"]])].append(
-                ("B" if event["begins"] else "E", event["at_ns"], names[event["node"]]))
-        seen = {id(thread): [] for thread in document["threads"]}
-        tracks = self.tracks(document, trace)
-        self.assertEqual(len(tracks), len(document["threads"]))
+            return path, json.load(file, parse_float=decimal.Decimal), document
+
+    def chrome_events(self, document, trace):
+        """{thread: [(begins, nanoseconds, name)]}, exactly."""
+        tracks = {key: sample.thread_name(thread)
+                  for key, thread in self.tracks(document, trace).items()}
+        events = {name: [] for name in tracks.values()}
         for event in trace["traceEvents"]:
             if event["ph"] != "M":
-                seen[id(tracks[event["pid"], event["tid"]])].append(
-                    (event["ph"], event["ts"] * 1000, event["name"]))
-        self.assertEqual(seen, expected)
+                self.assertIn(event["ph"], "BE")
+                events[tracks[event["pid"], event["tid"]]].append(
+                    (event["ph"] == "B", event["ts"] * 1000, event["name"]))
+        return events
+
+    def chrome_in_speedscope(self, path, document, trace):
+        """{thread: {path: nanoseconds}}"""
+        tracks, threads = self.tracks(document, trace), {}
+        for name, sums in self.speedscope_weights(self.open_in_speedscope(path)).items():
+            thread, = (thread for (pid, tid), thread in tracks.items()
+                       if f"(pid {pid}), " in name and name.endswith(f" (tid {tid})")
+                       or name.endswith(f"(pid {pid}, tid {tid})"))
+            threads[sample.thread_name(thread)] = {path: round(us * 1000)
+                                                   for path, us in sums.items() if round(us * 1000)}
+        return threads
+
+
+class Chrome(Reader, sample.TestCase):
+    def test_events(self):
+        """They are the calls as they nest, to the nanosecond."""
+        _, trace, document = self.load_chrome("-c")
+        names = {node["id"]: frame_name(document["functions"][node["function"]])
+                 for node, _, _ in harness.nodes_of(document)}
+        expected = {sample.thread_name(thread): [] for thread in document["threads"]}
+        for event in self.events():
+            expected[sample.thread_name(document["threads"][event["thread"]])].append(
+                (event["begins"], event["at_ns"], names[event["node"]]))
+        self.assertEqual(len(self.tracks(document, trace)), len(document["threads"]))
+        self.assertEqual(self.chrome_events(document, trace), expected)
         self.assertEqual(trace["otherData"]["accounting"],
                          json.loads(json.dumps(document["accounting"]), parse_float=decimal.Decimal))
 
     def test_speedscope(self):
         """It nests calls as we do, and each path has its time, within what a double can hold.
         Begins and ends of one time may be in another order to it."""
-        path, document = self.write("chrome", "x.trace.json", "-C")
-        with open(path, encoding="utf-8") as file:
-            tracks = self.tracks(document, json.load(file))
-        expected = self.times_of_events(document, self.events("-C"), frame_name)
-        seen = {}
-        weights = self.speedscope_weights(self.open_in_speedscope(path))
-        for name, sums in weights.items():
-            thread, = (thread for (pid, tid), thread in tracks.items()
-                       if f"(pid {pid}), " in name and name.endswith(f" (tid {tid})")
-                       or name.endswith(f"(pid {pid}, tid {tid})"))
-            seen[sample.thread_name(thread)] = {path: round(us * 1000) for path, us in sums.items()
-                                               if round(us * 1000)}
-        self.assert_same(seen, expected)
+        path, trace, document = self.load_chrome("-C")
+        self.assert_same(self.chrome_in_speedscope(path, document, trace),
+                         self.times_of_events(document, self.events("-C"), frame_name))
 
     def test_firefox(self):
         path, document = self.write("chrome", "x.trace.json", "-c")

@@ -33,9 +33,8 @@ class Reader:
         names = {sample.thread_name(thread): thread for thread in document["threads"]}
         return names[told["friendlyThreadName"]]
 
-    def check_firefox_functions(self, weight, figure):
-        """Each has the figures of the JSON document, in every thread."""
-        path, _, document = self.load_firefox("-w", weight)
+    def check_firefox_functions(self, path, document, figure, scale):
+        """Each has the figures of the JSON document, in every thread; of `scale` to a unit."""
         count = len(document["threads"])
         answers = self.profiler_cli(
             path, *(f"thread functions --json --include-idle --limit 0 --thread t-{i}"
@@ -44,13 +43,12 @@ class Reader:
         for told in map(json.loads, answers):
             thread = self.thread_of(document, told)
             threads.append(id(thread))
-            scale = 1 if weight == "calls" else 1e6
             seen = {row["functionIndex"]: (round(row["selfSamples"] * scale),
                                            round(row["totalSamples"] * scale))
                     for row in told["functions"]}
             seen = {function: sums for function, sums in seen.items() if sums[1]}
             self.assertEqual(seen, self.expected_functions(document, thread, figure),
-                             f"{weight} of {told['friendlyThreadName']}")
+                             f"{figure} of {told['friendlyThreadName']}")
             for row in told["functions"]:
                 function = document["functions"][row["functionIndex"]]
                 self.assertEqual(row["name"], frame_name(function))
@@ -89,7 +87,8 @@ class Reader:
 class Firefox(Reader, sample.TestCase):
     def test_functions(self):
         for weight, figure in FIGURES.items():
-            self.check_firefox_functions(weight, figure)
+            path, _, document = self.load_firefox("-w", weight)
+            self.check_firefox_functions(path, document, figure, 1 if weight == "calls" else 1e6)
 
     def test_tree(self):
         """Paths are whole, not only functions: of the small threads, as long ones are cut."""

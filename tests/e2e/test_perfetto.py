@@ -29,8 +29,8 @@ def parse(lines):
     return message
 
 
-class Perfetto(sample.TestCase):
-    def decode(self, *options):
+class Reader:
+    def decode_perfetto(self, *options):
         path, document = self.write("perfetto", "x.perfetto-trace", *options)
         with open(path, "rb") as file:
             text = self.run_tool("protoc", "-I", os.path.dirname(PROTO), "--decode=Trace", PROTO,
@@ -41,9 +41,8 @@ class Perfetto(sample.TestCase):
         self.assertNotRegex(text, r"(?m)^ *[0-9]+[: ]")
         return trace["packet"], document
 
-    def test_calls(self):
-        """Each begins and ends where it did, by its name, on the track of its thread."""
-        packets, document = self.decode("-c")
+    def perfetto_events(self, packets):
+        """{thread: [(begins, nanoseconds, name, nanoseconds off the CPU)]}"""
         tracks, names, seen = {}, {}, {}
         for packet in packets:
             self.assertEqual(packet["trusted_packet_sequence_id"], [1])
@@ -64,6 +63,14 @@ class Perfetto(sample.TestCase):
                 seen.setdefault(tracks[event["track_uuid"][0]], []).append(
                     (begins, packet["timestamp"][0],
                      names[event["name_iid"][0]] if begins else None, off["uint_value"][0]))
+        return seen
+
+
+class Perfetto(Reader, sample.TestCase):
+    def test_calls(self):
+        """Each begins and ends where it did, by its name, on the track of its thread."""
+        packets, document = self.decode_perfetto("-c")
+        seen = self.perfetto_events(packets)
         functions = {node["id"]: plain(document["functions"][node["function"]]["name"])
                      for node, _, _ in harness.nodes_of(document)}
         expected = {}
@@ -78,7 +85,7 @@ class Perfetto(sample.TestCase):
             self.assertEqual(seen[thread], events, thread)
 
     def test_accounts(self):
-        packets, document = self.decode("-c")
+        packets, document = self.decode_perfetto("-c")
         event, = (event for packet in packets for event in packet.get("track_event", [])
                   if event["type"] == ["TYPE_INSTANT"])
         notes = {note["name"][0]: note["int_value"][0] for note in event["debug_annotations"]}
@@ -88,7 +95,7 @@ class Perfetto(sample.TestCase):
         self.assertRegex(event["name"][0], "^entered .* = returned ")
 
     def test_processes(self):
-        packets, document = self.decode("-c")
+        packets, document = self.decode_perfetto("-c")
         descriptors = [packet["track_descriptor"][0] for packet in packets
                        if "track_descriptor" in packet]
         pids = [track["process"][0]["pid"][0] for track in descriptors if "process" in track]

@@ -87,7 +87,8 @@ class Formats(test_speedscope.Reader, test_pprof.Reader, test_callgrind.Reader,
 
     def test_firefox(self):
         """Its own sums of functions; and of paths, to the nanosecond."""
-        self.check_firefox_functions("wall", "self_ns")
+        path, _, document = self.load_firefox()
+        self.check_firefox_functions(path, document, "self_ns", 1e6)
         for weight, figure, _ in self.WEIGHTS:
             self.check_firefox_paths(weight, figure)
 
