@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Chromium without a screen, for pages in files. What a page logs and requests is kept."""
 
+import atexit
+import functools
 import json
 import shutil
 
@@ -12,10 +14,19 @@ from selenium.webdriver.common.keys import Keys
 
 from harness import poll
 
+WIDTH, HEIGHT = 1440, 900
 # As root it has no sandbox of its own; what moves would have to be waited for.
 ARGUMENTS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-             "--window-size=1440,900", "--force-prefers-reduced-motion", "--no-first-run",
+             f"--window-size={WIDTH},{HEIGHT}", "--force-prefers-reduced-motion", "--no-first-run",
              "--disable-background-networking", "--force-device-scale-factor=1")
+
+
+@functools.cache
+def shared():
+    """The one that all tests use: it takes as long to start as most of them last."""
+    browser = Browser()
+    atexit.register(browser.quit)
+    return browser
 
 
 class Browser:
@@ -28,19 +39,16 @@ class Browser:
         self.driver = webdriver.Chrome(service=Service(shutil.which("chromedriver")),
                                        options=options)
 
-    def make_high(self):
-        """So that all of a long table is seen with little scrolling."""
-        self.driver.set_window_size(1440, 6000)
-
     def quit(self):
         self.driver.quit()
 
-    def open(self, path, dark=False):
+    def open(self, path, dark=False, height=HEIGHT):
         """With `dark` the system asks for dark pages."""
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         motion = {"name": "prefers-reduced-motion", "value": "reduce"}
         self.logs(), self.requests()
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme, motion]})
+        self.driver.set_window_size(WIDTH, height)
         self.driver.get(f"file://{path}")
 
     def logs(self):

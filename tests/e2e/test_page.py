@@ -7,8 +7,8 @@ import os
 import re
 import subprocess
 
+import browser
 import harness
-from browser import Browser
 from harness import BUILD, program
 
 PROFILES = os.path.join(BUILD, "profiles")
@@ -43,12 +43,7 @@ class Reader:
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.browser = Browser()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.browser.quit()
-        super().tearDownClass()
+        cls.browser = browser.shared()
 
     @staticmethod
     def data_of(path):
