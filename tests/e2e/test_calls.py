@@ -4,6 +4,7 @@
 import collections
 import json
 import os
+import re
 import signal
 import sqlite3
 import subprocess
@@ -155,6 +156,49 @@ class SingleCalls(harness.TestCase):
         tracer.finish()
         self.assertTrue(shown())
 
+    def test_range(self):
+        recording, _ = self.record("recursion", 9, 3)
+        whole = json.loads(self.report(recording, "-f", "json"))
+        shown = json.loads(self.report(recording, "-f", "json", "--range", ".."))
+        figures = "name", "calls", "raw_total_ns", "raw_self_ns", "off_ns"
+        self.assertEqual([{key: f[key] for key in figures} for f in shown["functions"]],
+                         [{key: f[key] for key in figures} for f in whole["functions"]])
+        # What lies before a moment, and what behind it, is all.
+        middle = f"{whole['duration_ns'] // 2}ns"
+        parts = [self.check(json.loads(self.report(recording, "-f", "json", "--range", part)))
+                 for part in (f"..{middle}", f"{middle}..")]
+        spent = [sum(f["raw_self_ns"] for f in document["functions"])
+                 for document in (whole, *parts)]
+        self.assertEqual(spent[0], spent[1] + spent[2])
+        self.assertGreater(spent[1], 0)
+        self.assertEqual(sum(document["duration_ns"] for document in parts), whole["duration_ns"])
+        # Timelines are cut as well, and their times begin with the range.
+        database = self.database(recording, "--range", f"{middle}..")
+        first, last = database.execute("SELECT min(enter_ns), max(leave_ns) FROM calls").fetchone()
+        self.assertGreaterEqual(first, 0)
+        self.assertLessEqual(last, parts[1]["duration_ns"])
+        self.assert_one_line(self.verb("report", "--range", "1000s..", recording), 1, "--range")
+
+    def test_flight_recorder(self):
+        recording, done = self.record("threads", 2, 65000, options=("--max-size", "1M"))
+        self.assertLessEqual(os.path.getsize(recording), 1 << 20)
+        report = self.verb("report", "-f", "json", recording)
+        document = self.check(json.loads(report.stdout))
+        self.assert_counts(document, done.counts)
+        said = re.search(r"newest (\d+) of (\d+) calls, from ([0-9.]+) s on", report.stderr)
+        self.assertTrue(said, report.stderr)
+        self.assertEqual(int(said[2]), document["accounting"]["timeline_calls"])
+        database = self.database(recording)
+        kept, last = database.execute("SELECT count(*), max(leave_ns) FROM calls").fetchone()
+        self.assertEqual(kept, int(said[1]))
+        self.assertLess(kept, int(said[2]))
+        # The newest are there: main's last functions, and main itself.
+        self.assertLessEqual(last, document["duration_ns"])
+        self.assertEqual(database.execute(
+            "SELECT count(*) FROM call_list WHERE name = 'main'").fetchone()[0], 1)
+        self.assert_one_line(self.verb("record", "--calls", "--max-size=1M", "-o", "/dev/stdout",
+                                       "--", "true"), 1, "/dev/stdout")
+
     def test_formats_without_calls(self):
         path = self.path("rec")
         done = self.verb("record", *UNLIMITED, "-o", path, "--", program("recursion"), 5, 2)
@@ -162,6 +206,7 @@ class SingleCalls(harness.TestCase):
         out = self.path("out")
         self.assert_one_line(self.verb("report", "-f", "chrome", "-o", out, path), 1, "--calls")
         self.assertFalse(os.path.exists(out))
+        self.assert_one_line(self.verb("report", "--range", "..1ms", path), 1, "--range", "--calls")
 
 
 if __name__ == "__main__":
