@@ -69,10 +69,10 @@ static int open_beside(const struct flight *f, const struct block_writer *w)
 		return -errno;
 	if (fstat(w->fd, &st) || fstat(fd, &made))
 		err = -errno;
+	else if (fchmod(fd, st.st_mode & 0777)) /* as long as it is our own */
+		err = -errno;
 	else if ((st.st_uid != made.st_uid || st.st_gid != made.st_gid) &&
 		 fchown(fd, st.st_uid, st.st_gid))
-		err = -errno;
-	else if (fchmod(fd, st.st_mode & 07777))
 		err = -errno;
 	if (!err)
 		return fd;

@@ -22,11 +22,14 @@ struct writer;
 int writer__open(const char *path, bool append, struct writer **out);
 void writer__free(struct writer *w); /* accepts NULL */
 
-/* Keeps the file below so many bytes, by forgetting the oldest single calls of the run: it is
+/*
+ * Keeps the file below so many bytes, by forgetting the oldest single calls of the run: it is
  * written anew then, beside itself, and renamed. Other things are not forgotten; if they take more
  * than three quarters, no calls are kept, and the file is as large as it has to be, or twice that.
  * To be called before writer__begin(). The file must be one that can be replaced: -EINVAL or -errno
- * if not. */
+ * if not. What that takes is needed later too: where directory or file are another user's,
+ * CAP_DAC_OVERRIDE and CAP_CHOWN, and CAP_FOWNER if the directory is sticky.
+ */
 int writer__limit(struct writer *w, uint64_t max_bytes);
 
 /* Begins a run: in place of what the file held, or behind it. What a cut has left at its end goes.
