@@ -3,11 +3,9 @@
 
 import decimal
 import json
-import os
 
 import harness
 import sample
-from harness import program
 from sample import frame_name
 
 
@@ -73,16 +71,6 @@ class Chrome(Reader, sample.TestCase):
         path, document = self.write("chrome", "x.trace.json", "-c")
         told, = self.profiler_cli(path, "profile info")
         self.assertIn(f"contains {len(document['threads'])} threads", told)
-
-
-class Runs(harness.TestCase):
-    def test_needs_calls(self):
-        """Refused before anything runs, and nothing is written."""
-        out = self.path("x.trace.json")
-        done = self.run_proftrace("-o", out, "--", program("recursion"), 5, 2)
-        self.assertEqual((done.status, done.stdout), (2, ""))
-        self.assertIn("chrome needs single calls: record with --calls", done.stderr)
-        self.assertFalse(os.path.exists(out))
 
 
 if __name__ == "__main__":

@@ -6,11 +6,13 @@ import shutil
 import subprocess
 
 import harness
-from harness import NOBODY, PROFTRACE, PYTHON, program
+from harness import NOBODY, PROFTRACE, PYTHON, UNLIMITED, program
 
+CHOWN, DAC_OVERRIDE, FOWNER = 0, 1, 3
 KILL, DAC_READ_SEARCH, SYS_PTRACE, PERFMON, BPF, CHECKPOINT_RESTORE = 5, 2, 19, 38, 39, 40
 READING = sum(1 << cap for cap in (DAC_READ_SEARCH, SYS_PTRACE, CHECKPOINT_RESTORE))
 ATTACHING = sum(1 << cap for cap in (PERFMON, BPF))
+REPLACING = sum(1 << cap for cap in (CHOWN, DAC_OVERRIDE, FOWNER))
 SETS = ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb", "NoNewPrivs")
 SHOW = ("import resource\n"
         "for line in open('/proc/self/status'):\n"
@@ -53,6 +55,22 @@ class Profiler(harness.TestCase):
         self.assertTrue(is_down_to(tracer.pid, 0), sets_of(tracer.pid))
         done = self.process(program("calc-pie")).finish()
         self.assert_counts(self.document(tracer.interrupt()), done.counts)
+
+    def test_that_replaces_its_file_keeps_what_that_takes(self):
+        directory = self.path("theirs")
+        os.mkdir(directory, 0o700)
+        os.chown(directory, NOBODY, NOBODY)
+        path = os.path.join(directory, "data")
+        target = self.target("threads", 1, 130000)
+        tracer = self.process(PROFTRACE, "record", "--calls", "--max-size", "1M", "-o", path,
+                              *UNLIMITED, "-p", target.pid)
+        self.assertTrue(tracer.stderr.wait_lines(harness.TRACING))
+        self.assertTrue(is_down_to(tracer.pid, READING | REPLACING), sets_of(tracer.pid))
+        before = os.stat(path).st_ino
+        target.go()
+        self.assertEqual(target.finish().status, 0)
+        self.assertEqual(tracer.finish().status, 0)
+        self.assertNotEqual(os.stat(path).st_ino, before)
 
     def test_works_with_nothing_else(self):
         """Whoever grants single capabilities: these, or SYS_ADMIN for CHECKPOINT_RESTORE."""

@@ -59,6 +59,8 @@ static int open_result(struct run *r)
 
 	if (o->verb == VERB_RECORD) {
 		r->out.opts = o->sink_opts;
+		if (o->max_size)
+			privilege__keep_replacing();
 		return recorder__open(o, o->output, &r->recorder);
 	}
 	err = output__open(&r->out, o);

@@ -53,6 +53,8 @@ int block_reader__bytes(const struct block_reader *r, void *data, size_t len, ui
 	return 0;
 }
 
+#define CONTENT_MAX (1ull << 30) /* bytes: of ten million paths; a small file may claim more */
+
 static bool header_valid(const struct block_header *h)
 {
 	return h->magic == BLOCK_MAGIC && h->raw_len <= BLOCK_RAW_MAX &&
@@ -81,12 +83,12 @@ int block_reader__read(struct block_reader *r, uint64_t at, struct block_header 
 
 int block_reader__content(struct block_reader *r, const struct content *c, uint8_t **out)
 {
-	uint8_t *data = malloc(c->raw_len + 1);
+	uint8_t *data = c->raw_len <= CONTENT_MAX ? malloc(c->raw_len + 1) : NULL;
 	uint64_t at = c->at;
 	size_t len = 0;
 
 	if (!data)
-		return -ENOMEM;
+		return c->raw_len <= CONTENT_MAX ? -ENOMEM : -EFBIG;
 	while (len < c->raw_len) {
 		struct block_header h;
 		int err = block_reader__read(r, at, &h);

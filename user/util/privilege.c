@@ -21,6 +21,10 @@
 	(BIT(CAP_SYS_PTRACE) |	       /* /proc/PID/maps of other users */     \
 	 BIT(CAP_CHECKPOINT_RESTORE) | /* what /proc/PID/map_files leads to */ \
 	 BIT(CAP_DAC_READ_SEARCH))     /* files that only others may read */
+#define REPLACING                                                            \
+	(BIT(CAP_DAC_OVERRIDE) | /* in folders that only others may write */ \
+	 BIT(CAP_FOWNER) |	 /* and where a folder is sticky */          \
+	 BIT(CAP_CHOWN))	 /* a file that stays its owner's */
 /* Stands in for CHECKPOINT_RESTORE, so whoever was given only that keeps it. */
 #define INSTEAD BIT(CAP_SYS_ADMIN)
 
@@ -33,6 +37,8 @@ static const struct {
 	{"CAP_SYS_PTRACE", BIT(CAP_SYS_PTRACE)},
 	{"CAP_CHECKPOINT_RESTORE", BIT(CAP_CHECKPOINT_RESTORE) | INSTEAD},
 };
+
+static uint64_t asked; /* to be kept */
 
 /* The kernel's form of sets: 32 bits each. */
 struct sets {
@@ -95,6 +101,11 @@ static void keep_only(uint64_t keep)
 		log_warn("cannot give up privileges: %s", strerror(-err));
 }
 
+void privilege__keep_replacing(void)
+{
+	asked = REPLACING;
+}
+
 static uint64_t reading(void)
 {
 	return READING | (permitted() & BIT(CAP_CHECKPOINT_RESTORE) ? 0 : INSTEAD);
@@ -105,7 +116,7 @@ void privilege__drop_for_start(void)
 	const struct rlimit none = {0, 0};
 
 	setrlimit(RLIMIT_CORE, &none);
-	keep_only(ATTACHING | reading() | BIT(CAP_KILL));
+	keep_only(asked | ATTACHING | reading() | BIT(CAP_KILL));
 }
 
 void privilege__drop_for_links(void)
@@ -115,5 +126,5 @@ void privilege__drop_for_links(void)
 
 void privilege__drop_for_run(bool will_read)
 {
-	keep_only(will_read ? reading() : 0);
+	keep_only(asked | (will_read ? reading() : 0));
 }

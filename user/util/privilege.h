@@ -9,6 +9,10 @@
 
 #include <stdbool.h>
 
+/* What follows keeps what it takes to replace a file in another user's folder, too: for whoever
+ * will do that while the run goes on. */
+void privilege__keep_replacing(void);
+
 /* Whether we may load programs and look into other users' processes. Returns 0, or -EPERM with one
  * line logged that names the missing capabilities. */
 int privilege__check(void);
