@@ -230,6 +230,29 @@ class Tables(Case):
                 for row in self.rows("function-grid")}
         self.assertEqual(rows, expected)
 
+    def test_nothing_is_cut(self):
+        """Figures are whole, and marks in the picture of durations do not cover each other."""
+        for kind in ("small",), ("unsure",), ("large", "1000", "0"):
+            document = self.open(*kind, view="functions")
+            for view, grid in ("tree", "tree-grid"), ("functions", "function-grid"):
+                self.show(view)
+                cut = self.browser.run("""
+                    return [...document.querySelectorAll(`#${arguments[0]} .cell:not(.left)`)]
+                        .filter((cell) => cell.scrollWidth > cell.clientWidth)
+                        .map((cell) => cell.textContent)""", grid)
+                self.assertEqual(cut, [])
+            self.browser.run("document.querySelector('#function-grid').focus()")
+            self.browser.press("HOME")
+            for _ in document["functions"][:30]:
+                covered = self.browser.run("""
+                    const marks = [...document.querySelectorAll("aside text.mark")];
+                    const boxes = marks.map((mark) => mark.getBoundingClientRect());
+
+                    return boxes.some((a, i) => boxes.slice(i + 1).some((b) => a.left < b.right &&
+                        b.left < a.right && a.top + 2 < b.bottom && b.top + 2 < a.bottom))""")
+                self.assertFalse(covered, self.text("aside h2"))
+                self.browser.press("ARROW_DOWN")
+
     def test_sorting(self):
         document = self.open("small", view="functions")
 

@@ -3,7 +3,7 @@
  * Made-up profiles for the tests of -f html, in any format, so that what a page shows can be
  *compared with the JSON of the same profile.
  *
- *	profiles small|hostile|empty|deep FORMAT
+ *	profiles small|hostile|empty|deep|unsure FORMAT
  *	profiles large FORMAT PATHS CALLS
  */
 #include <errno.h>
@@ -229,6 +229,28 @@ static char *numbered(const char *format, size_t number)
 	return name;
 }
 
+/* Times of all sizes that the probes' cost hides, and calls that took next to nothing or, most of
+ * them, about the same. */
+static void make_unsure(struct maker *m)
+{
+	enum { FUNCTIONS = 22 };
+	uint64_t ns = 4;
+	uint32_t t;
+
+	maker_init(m, 3 * FUNCTIONS, 1, FUNCTIONS, 0);
+	t = add_thread(m, "prog", 100);
+	for (size_t i = 0; i < FUNCTIONS; i++, ns *= 3) {
+		uint32_t f = add_function(m, numbered("function_%zu", i), "/usr/bin/prog"), node;
+
+		m->p.buckets[m->p.buckets_cnt++] = (struct profile_bucket){f, 0, 100};
+		add_buckets(m, f, 70 + i);
+		add_buckets(m, f, 80 + i);
+		node = add_node(m, t, 0, f, 542, ns, 0);
+		m->p.nodes[node].stats.error_ns = 2 * ns;
+		m->p.nodes[node].stats.self_error_ns = 2 * ns;
+	}
+}
+
 #define LEVELS 8 /* that calls are nested */
 
 /* A random path of a thread that is just so deep, with its callers, outermost first. */
@@ -311,6 +333,8 @@ int main(int argc, char **argv)
 		make_hostile(&m);
 	else if (!strcmp(argv[1], "deep"))
 		make_deep(&m);
+	else if (!strcmp(argv[1], "unsure"))
+		make_unsure(&m);
 	else if (!strcmp(argv[1], "empty"))
 		maker_init(&m, 0, 0, 0, 0);
 	else if (!strcmp(argv[1], "large") && argc == 5)
@@ -328,6 +352,6 @@ int main(int argc, char **argv)
 		fprintf(stderr, "profiles: %s\n", strerror(-err));
 	return err ? 1 : 0;
 usage:
-	fprintf(stderr, "profiles: small|hostile|empty|deep|large FORMAT [PATHS CALLS]\n");
+	fprintf(stderr, "profiles: small|hostile|empty|deep|unsure|large FORMAT [PATHS CALLS]\n");
 	return 2;
 }

@@ -56,18 +56,21 @@ function draw(parent, tag, attributes, text) {
 	return el;
 }
 
-// Marks go from left to right; one that would cover another's text stands lower.
+// Marks go from left to right, their texts stand right of them while there is room; one that would
+// cover another's stands lower.
 function drawQuantiles(svg, f, x, width, height) {
+	const room = 26;
 	let edge = -Infinity, level = 0;
 
 	for (const [name, ns] of [["p50", f.p50], ["p90", f.p90], ["p99", f.p99]]) {
-		const at = Math.max(0, Math.min(width, x(bucketAt(ns)))), turned = at > width - 24;
+		const at = Math.max(0, Math.min(width, x(bucketAt(ns)))), turned = at > width - room;
+		const begin = turned ? at - room : at;
 
-		level = at < edge ? level + 1 : 0;
+		level = begin < edge ? level + 1 : 0;
 		draw(svg, "line", { class: "mark", x1: at, x2: at, y1: 6 + 11 * level, y2: height });
 		draw(svg, "text", { class: "mark", x: turned ? at - 3 : at + 3, y: 12 + 11 * level,
 			"text-anchor": turned ? "end" : "start" }, name);
-		edge = at + 26;
+		edge = Math.max(edge, begin + room);
 	}
 }
 

@@ -177,7 +177,13 @@ export class Timeline {
 		ctx.fillRect(0, AXIS - 2, width, 1);
 		ctx.font = `11px ${SANS}`;
 		ctx.fillStyle = colors.dim;
-		this.#ticks((ns, x, step) => ctx.fillText(atTime(ns, step), x + 4, AXIS / 2 - 1));
+		this.#ticks((ns, x, step) => {
+			const text = atTime(ns, step);
+
+			// None is cut off at the right.
+			if (x + 4 + ctx.measureText(text).width <= width)
+				ctx.fillText(text, x + 4, AXIS / 2 - 1);
+		});
 	}
 
 	#drawRow(ctx, track, level, y, width) {
