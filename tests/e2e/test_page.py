@@ -499,6 +499,26 @@ class Time(Case):
         self.browser.hover_at(self.CANVAS, 0.2, 22 + 20 + 8)
         self.wait_for(["prog-100/101", ""], lambda: self.status().get("In"))
 
+    def test_what_was_found_is_seen(self):
+        """However many others are at the same place of the screen."""
+        def bright(query):
+            """How many columns of the first row are not dim."""
+            self.browser.press("/", *query, "ENTER")
+            self.browser.run_async("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
+            return self.browser.run("""
+                const canvas = document.querySelector(arguments[0]);
+                const copy = new OffscreenCanvas(canvas.width, 1).getContext("2d");
+
+                copy.drawImage(canvas, 0, -(22 + 20 + 8));
+                const { data } = copy.getImageData(0, 0, canvas.width, 1);
+
+                return data.filter((value, i) => i % 4 === 3 && value > 100).length""", self.CANVAS)
+
+        self.open("unsure", view="timeline")
+        first, second, none = map(bright, ("function_0", "function_1", "function_9"))
+        self.assertEqual(first, second)
+        self.assertGreater(first, none + 20)
+
     def test_without_calls(self):
         self.open("deep", view="timeline")
         self.assertIn("record with --calls", self.text("#view-timeline"))

@@ -233,11 +233,11 @@ static char *numbered(const char *format, size_t number)
  * them, about the same. */
 static void make_unsure(struct maker *m)
 {
-	enum { FUNCTIONS = 22 };
+	enum { FUNCTIONS = 22, PAIRS = 50 };
 	uint64_t ns = 4;
 	uint32_t t;
 
-	maker_init(m, 3 * FUNCTIONS, 1, FUNCTIONS, 0);
+	maker_init(m, 3 * FUNCTIONS, 1, FUNCTIONS, 2 * PAIRS);
 	t = add_thread(m, "prog", 100);
 	for (size_t i = 0; i < FUNCTIONS; i++, ns *= 3) {
 		uint32_t f = add_function(m, numbered("function_%zu", i), "/usr/bin/prog"), node;
@@ -248,6 +248,12 @@ static void make_unsure(struct maker *m)
 		node = add_node(m, t, 0, f, 542, ns, 0);
 		m->p.nodes[node].stats.error_ns = 2 * ns;
 		m->p.nodes[node].stats.self_error_ns = 2 * ns;
+	}
+	/* The first two nodes' calls, in pairs far too close to be told apart. */
+	for (size_t i = 0; i < 2 * PAIRS; i++) {
+		uint64_t at = m->p.duration_ns / PAIRS * (i / 2) + i % 2 * 20;
+
+		add_call(m, 1 + i % 2, at, at + 10);
 	}
 }
 

@@ -188,18 +188,17 @@ export class Timeline {
 
 	#drawRow(ctx, track, level, y, width) {
 		const { calls } = track, row = track.rows[level], { range, scale } = this;
-		const { matches } = this.store, { fn } = this.profile.paths;
+		const { fn } = this.profile.paths;
 		let k = firstIndex(0, row.length, (i) => calls.start[row[i]] + calls.length[row[i]] > range.lo);
 
 		while (k < row.length && calls.start[row[k]] < range.hi) {
 			const i = row[k], f = fn[calls.path[i]];
 			const left = (calls.start[i] - range.lo) * scale, wide = calls.length[i] * scale;
 
-			ctx.globalAlpha = matches && !matches[f] ? 0.35 : 1;
-			ctx.fillStyle = this.app.colors.function(f);
 			if (wide >= 1) {
 				const begin = Math.max(0, left), stop = Math.min(width, left + wide);
 
+				this.#setColor(ctx, f);
 				ctx.fillRect(begin, y, Math.max(0.75, stop - begin - 0.5), ROW - 1);
 				const text = stop - begin > 24 && fitText(ctx, this.profile.functions[f].name,
 					stop - begin - 8, this.cell);
@@ -211,13 +210,33 @@ export class Timeline {
 				k++;
 				continue;
 			}
-			ctx.fillRect(left, y, 0.75, ROW - 1);
 			const next = range.lo + (left + 1) / scale;
-
-			k = Math.max(k + 1, firstIndex(k + 1, row.length,
+			const end = Math.max(k + 1, firstIndex(k + 1, row.length,
 				(m) => calls.start[row[m]] + calls.length[row[m]] >= next));
+
+			this.#setColor(ctx, fn[calls.path[this.#foundOf(track, row, k, end)]]);
+			ctx.fillRect(left, y, 0.75, ROW - 1);
+			k = end;
 		}
 		ctx.globalAlpha = 1;
+	}
+
+	#setColor(ctx, f) {
+		const { matches } = this.store;
+
+		ctx.globalAlpha = matches && !matches[f] ? 0.35 : 1;
+		ctx.fillStyle = this.app.colors.function(f);
+	}
+
+	// Of the calls [from, to) of a row, which share a pixel, the one to be seen: the first that was
+	// searched for, or the first.
+	#foundOf({ calls }, row, from, to) {
+		const { matches } = this.store, { fn } = this.profile.paths;
+
+		for (let k = from; matches && k < to; k++)
+			if (matches[fn[calls.path[row[k]]]])
+				return row[k];
+		return row[from];
 	}
 
 	#outline(ctx, at, top, thick) {
