@@ -9,6 +9,7 @@
 #include "calls/identity.h"
 #include "calls/path_map.h"
 #include "calls/profile.h"
+#include "calls/stats.h"
 #include "calls/squeeze.h"
 #include "calls/walk.h"
 
@@ -105,14 +106,10 @@ static void subtract_node(struct delta *d, uint32_t node)
 static void sum_node(struct delta *d, uint32_t node)
 {
 	const struct profile_node *n = &d->to->nodes[node];
-	struct call_stats *caller = &d->to->nodes[n->parent].stats;
 
 	if (!n->parent)
 		return;
-	caller->total_ns += n->stats.total_ns;
-	caller->off_ns += n->stats.off_ns;
-	caller->raw_total_ns += n->stats.raw_total_ns;
-	caller->error_ns += n->stats.error_ns;
+	stats__add_callee(&d->to->nodes[n->parent].stats, &n->stats);
 	if (d->news[node])
 		d->news[n->parent] = true;
 }

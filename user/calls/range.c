@@ -13,6 +13,7 @@
 
 #include "calls/distribution.h"
 #include "calls/profile.h"
+#include "calls/stats.h"
 #include "calls/spread.h"
 #include "calls/squeeze.h"
 #include "calls/timeline_view.h"
@@ -218,7 +219,6 @@ static void sum_thread(struct profile *p, const struct profile_thread *t, bool *
 
 	while (walk__next(&w)) {
 		const struct profile_node *n = &p->nodes[w.node];
-		struct call_stats *caller = &p->nodes[n->parent].stats;
 
 		if (w.entering)
 			continue;
@@ -226,10 +226,7 @@ static void sum_thread(struct profile *p, const struct profile_thread *t, bool *
 		if (!n->parent)
 			continue;
 		keep[n->parent] |= keep[w.node];
-		caller->total_ns += n->stats.total_ns;
-		caller->off_ns += n->stats.off_ns;
-		caller->raw_total_ns += n->stats.raw_total_ns;
-		caller->error_ns += n->stats.error_ns;
+		stats__add_callee(&p->nodes[n->parent].stats, &n->stats);
 	}
 }
 

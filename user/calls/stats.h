@@ -22,4 +22,13 @@ static inline void stats__add(struct call_stats *sum, const struct call_stats *s
 		sum->max_ns = s->max_ns;
 }
 
+/* Inclusive figures are a path's own and those of its callees. */
+static inline void stats__add_callee(struct call_stats *caller, const struct call_stats *s)
+{
+	caller->total_ns += s->total_ns;
+	caller->off_ns += s->off_ns;
+	caller->raw_total_ns += s->raw_total_ns;
+	caller->error_ns += s->error_ns;
+}
+
 #endif

@@ -13,6 +13,7 @@
 
 #include "attach/costs.h"
 #include "calls/profile.h"
+#include "calls/stats.h"
 #include "collect/correct.h"
 #include "collect/distributions.h"
 #include "collect/drain.h"
@@ -534,14 +535,10 @@ static int assemble(struct assembly *a, const struct part *part, double *more)
 	/* Children come behind their parents. */
 	for (uint32_t i = part->nodes_cnt; i-- > 0;) {
 		const struct profile_node *n = &p->nodes[base + i];
-		struct call_stats *caller = &p->nodes[n->parent].stats;
 
 		if (!n->parent)
 			continue;
-		caller->total_ns += n->stats.total_ns;
-		caller->off_ns += n->stats.off_ns;
-		caller->raw_total_ns += n->stats.raw_total_ns;
-		caller->error_ns += n->stats.error_ns;
+		stats__add_callee(&p->nodes[n->parent].stats, &n->stats);
 	}
 	p->nodes_cnt += part->nodes_cnt;
 	/* What was entered since its paths were read is left out; but scaled calls are estimates.

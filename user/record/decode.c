@@ -13,6 +13,7 @@
 
 #include "calls/distribution.h"
 #include "calls/profile.h"
+#include "calls/stats.h"
 #include "calls/walk.h"
 #include "record/facts.h"
 #include "record/tables.h"
@@ -222,15 +223,11 @@ static size_t sum_nodes(struct profile *p)
 
 		while (walk__next(&w)) {
 			const struct profile_node *n = &p->nodes[w.node];
-			struct call_stats *caller = &p->nodes[n->parent].stats;
 
 			seen += w.entering;
 			if (w.entering || !n->parent)
 				continue;
-			caller->total_ns += n->stats.total_ns;
-			caller->off_ns += n->stats.off_ns;
-			caller->raw_total_ns += n->stats.raw_total_ns;
-			caller->error_ns += n->stats.error_ns;
+			stats__add_callee(&p->nodes[n->parent].stats, &n->stats);
 		}
 	}
 	return seen;
