@@ -78,7 +78,8 @@ static void write_target(struct json *j, const struct profile_target *t)
 	json_close(j, ']');
 }
 
-/* tid as the JSON format has it: of a goroutine, its number. */
+/* tid as the JSON format has it: of a goroutine, its number. "stack": one that is not the thread's
+ * own, as in thread__name(). */
 static void write_threads(struct json *j, const struct profile *p, const struct numbering *n)
 {
 	json_member_open(j, "threads", '[');
@@ -93,6 +94,8 @@ static void write_threads(struct json *j, const struct profile *p, const struct 
 		json_member_string(j, "comm", t->comm);
 		json_key(j, "goroutine");
 		json_bool(j, t->goroutine != 0);
+		json_key(j, "stack");
+		json_bool(j, t->lane_ns && !t->goroutine);
 		json_member_u64(j, "merged", t->merged_cnt);
 		json_close(j, '}');
 	}

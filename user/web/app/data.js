@@ -71,7 +71,7 @@ function threadName(t) {
 
 	if (t.merged > 1)
 		return `${comm} (${t.merged} threads)`;
-	return t.goroutine ? `${comm}-${t.pid}/goroutine_${t.tid}` : `${comm}-${t.pid}/${t.tid}`;
+	return `${comm}-${t.pid}/${t.goroutine ? "goroutine_" : ""}${t.tid}${t.stack ? "+stack" : ""}`;
 }
 
 // Paths are in the order of a walk, thread after thread: [first, end) are a thread's.
