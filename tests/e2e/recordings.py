@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Recordings of programs of the distribution, and their reports, which are made by one who is not
+"""Recordings of programs, most of them of the distribution, and their reports, which are made by one who is not
 root, of a copy of the file. They take the place of the sample's profile (sample.py)."""
 
 import functools
@@ -42,6 +42,8 @@ PROGRAMS = {
     # Threads, which share a name and most of their paths.
     "xz": (("liblzma.so*:*",), ("/usr/bin/xz", "-0", "-T2", "--block-size=4096", "-k", "{file}"),
            "".join(f"line {i * i}\n" for i in range(5000)), 0),
+    # Calls on stacks that are no thread's own.
+    "coroutine": ((), (harness.program("coroutine"),), "", 0),
     # C++: names with types, and an exception that goes through traced functions to the program.
     "qpdf": (("libqpdf.so*:*",), ("/usr/bin/qpdf", "--check", "{file}"), "no PDF\n", 2),
 }

@@ -10,10 +10,9 @@ from sample import frame_name
 
 
 class Reader:
-    def tracks(self, document, trace):
-        """{(pid, tid): thread of the JSON document}, by the names that the trace gives them."""
-        names = {sample.thread_name(thread): thread for thread in document["threads"]}
-        return {(event["pid"], event["tid"]): names[event["args"]["name"]]
+    def tracks(self, trace):
+        """{(pid, tid): the name that the trace gives it}"""
+        return {(event["pid"], event["tid"]): event["args"]["name"]
                 for event in trace["traceEvents"] if event["name"] == "thread_name"}
 
     def load_chrome(self, *options):
@@ -21,27 +20,26 @@ class Reader:
         with open(path, encoding="utf-8") as file:
             return path, json.load(file, parse_float=decimal.Decimal), document
 
-    def chrome_events(self, document, trace):
-        """{thread: [(begins, nanoseconds, name)]}, exactly."""
-        tracks = {key: sample.thread_name(thread)
-                  for key, thread in self.tracks(document, trace).items()}
-        events = {name: [] for name in tracks.values()}
+    def chrome_events(self, trace):
+        """[(thread, [(begins, nanoseconds, name)])], exactly; a thread may have several tracks."""
+        tracks = self.tracks(trace)
+        events = {track: [] for track in tracks}
         for event in trace["traceEvents"]:
             if event["ph"] != "M":
                 self.assertIn(event["ph"], "BE")
-                events[tracks[event["pid"], event["tid"]]].append(
+                events[event["pid"], event["tid"]].append(
                     (event["ph"] == "B", event["ts"] * 1000, event["name"]))
-        return events
+        return [(tracks[track], rows) for track, rows in events.items()]
 
-    def chrome_in_speedscope(self, path, document, trace):
-        """{thread: {path: nanoseconds}}"""
-        tracks, threads = self.tracks(document, trace), {}
+    def chrome_in_speedscope(self, path, trace):
+        """[(thread, {path: nanoseconds})] of each track"""
+        tracks, threads = self.tracks(trace), []
         for name, sums in self.speedscope_weights(self.open_in_speedscope(path)).items():
-            thread, = (thread for (pid, tid), thread in tracks.items()
-                       if f"(pid {pid}), " in name and name.endswith(f" (tid {tid})")
-                       or name.endswith(f"(pid {pid}, tid {tid})"))
-            threads[sample.thread_name(thread)] = {path: round(us * 1000)
-                                                   for path, us in sums.items() if round(us * 1000)}
+            track, = (track for (pid, tid), track in tracks.items()
+                      if f"(pid {pid}), " in name and name.endswith(f" (tid {tid})")
+                      or name.endswith(f"(pid {pid}, tid {tid})"))
+            threads.append((track, {path: round(us * 1000)
+                                    for path, us in sums.items() if round(us * 1000)}))
         return threads
 
 
@@ -55,8 +53,9 @@ class Chrome(Reader, sample.TestCase):
         for event in self.events():
             expected[sample.thread_name(document["threads"][event["thread"]])].append(
                 (event["begins"], event["at_ns"], names[event["node"]]))
-        self.assertEqual(len(self.tracks(document, trace)), len(document["threads"]))
-        self.assertEqual(self.chrome_events(document, trace), expected)
+        seen = self.chrome_events(trace)
+        self.assertEqual(dict(seen), expected)
+        self.assertEqual(len(seen), len(expected))
         self.assertEqual(trace["otherData"]["accounting"],
                          json.loads(json.dumps(document["accounting"]), parse_float=decimal.Decimal))
 
@@ -64,7 +63,7 @@ class Chrome(Reader, sample.TestCase):
         """It nests calls as we do, and each path has its time, within what a double can hold.
         Begins and ends of one time may be in another order to it."""
         path, trace, document = self.load_chrome("-C")
-        self.assert_same(self.chrome_in_speedscope(path, document, trace),
+        self.assert_same(dict(self.chrome_in_speedscope(path, trace)),
                          self.times_of_events(document, self.events("-C"), frame_name))
 
     def test_firefox(self):

@@ -42,7 +42,8 @@ class Reader:
         return trace["packet"], document
 
     def perfetto_events(self, packets):
-        """{thread: [(begins, nanoseconds, name, nanoseconds off the CPU)]}"""
+        """[(thread, [(begins, nanoseconds, name, nanoseconds off the CPU)])]; a thread may have
+        several tracks."""
         tracks, names, seen = {}, {}, {}
         for packet in packets:
             self.assertEqual(packet["trusted_packet_sequence_id"], [1])
@@ -60,17 +61,17 @@ class Reader:
                     continue
                 begins = event["type"] == ["TYPE_SLICE_BEGIN"]
                 off, = event.get("debug_annotations", [{"uint_value": [0]}])
-                seen.setdefault(tracks[event["track_uuid"][0]], []).append(
+                seen.setdefault(event["track_uuid"][0], []).append(
                     (begins, packet["timestamp"][0],
                      names[event["name_iid"][0]] if begins else None, off["uint_value"][0]))
-        return seen
+        return [(tracks[uuid], events) for uuid, events in seen.items()]
 
 
 class Perfetto(Reader, sample.TestCase):
     def test_calls(self):
         """Each begins and ends where it did, by its name, on the track of its thread."""
         packets, document = self.decode_perfetto("-c")
-        seen = self.perfetto_events(packets)
+        seen = dict(self.perfetto_events(packets))
         functions = {node["id"]: plain(document["functions"][node["function"]]["name"])
                      for node, _, _ in harness.nodes_of(document)}
         expected = {}
