@@ -282,8 +282,11 @@ static void run_account(const struct run *r, const struct profile *p)
 			"%llu calls were nested deeper than the kernel reports returns (64): their "
 			"times last until what came next",
 			(unsigned long long)p->accounting.deep);
-	if (r->o->calls)
-		log_info("%llu single calls kept; %llu lost, for want of room (--buffer-size)",
+	if (r->o->calls && !p->accounting.timeline_lost)
+		log_info("%llu single calls kept",
+			 (unsigned long long)p->accounting.timeline_calls);
+	else if (r->o->calls)
+		log_warn("%llu single calls kept, %llu lost: their buffer was full (--buffer-size)",
 			 (unsigned long long)p->accounting.timeline_calls,
 			 (unsigned long long)p->accounting.timeline_lost);
 	output__account(&r->out, p);
