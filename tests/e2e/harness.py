@@ -2,9 +2,11 @@
 """Runs proftrace and its targets, waits for events (never for time), and checks what every run must
 hold: the invariants of the JSON document, nothing left in the kernel, no process left behind."""
 
+import atexit
 import contextlib
 import ctypes
 import errno
+import functools
 import glob
 import itertools
 import json
@@ -36,6 +38,15 @@ NOBODY = 65534
 
 def program(name):
     return os.path.join(PROGRAMS, name)
+
+
+@functools.cache
+def for_anybody(path):
+    """A copy of a program for other users, who may not get into the folder that it lies in."""
+    directory = tempfile.mkdtemp(prefix="proftrace-test-")
+    atexit.register(shutil.rmtree, directory, ignore_errors=True)
+    os.chmod(directory, 0o755)
+    return shutil.copy(path, directory)
 
 
 def poll(condition, timeout=5, interval=0.01):
@@ -378,6 +389,8 @@ class TestCase(unittest.TestCase):
         return self._keep(Target, name, *args, **popen)
 
     def process(self, *argv, **popen):
+        if "user" in popen:
+            argv = (for_anybody(argv[0]), *argv[1:])
         return self._keep(Process, list(map(str, argv)), **popen)
 
     def proftrace(self, *args, **popen):

@@ -54,7 +54,8 @@ class Recording:
         self.name, self.path = name, path
 
     def report(self, out, *options):
-        done = subprocess.run([PROFTRACE, "report", "-q", "-o", out, *options, self.path],
+        done = subprocess.run([harness.for_anybody(PROFTRACE), "report", "-q", "-o", out, *options,
+                               self.path],
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, timeout=harness.TIMEOUT, check=False,
                               cwd=os.path.dirname(self.path),
