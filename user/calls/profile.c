@@ -145,6 +145,7 @@ void profile__free(struct profile *p)
 	free(p->nodes);
 	free(p->buckets);
 	free(p->drops);
+	free(p->arguments);
 	timeline__free(p->timeline);
 	free(p);
 }

@@ -121,6 +121,12 @@ static inline bool accounting__overhead(const struct profile_accounting *a, doub
 	return true;
 }
 
+/* A value that was asked for of a function's calls (-A). */
+struct profile_argument {
+	uint32_t function;
+	const char *name; /* as it was asked for; borrowed */
+};
+
 /* A function that was given up for the sake of the budget. */
 struct profile_drop {
 	uint32_t function;
@@ -173,6 +179,9 @@ struct profile {
 	size_t buckets_cnt;
 	struct profile_drop *drops; /* in order of time */
 	size_t drops_cnt;
+	/* Sorted by function; a call's values are in the order of its function's. */
+	struct profile_argument *arguments;
+	size_t arguments_cnt;
 	struct timeline *timeline; /* single calls; owned; NULL: not recorded */
 	double max_overhead; /* the budget, in percent of the target's own CPU time; 0: none */
 	struct profile_accounting accounting;

@@ -10,11 +10,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct call_value;
+
 /* One finished call. Times are ns since the profile's start, as measured: with what probes cost. */
 struct timeline_call {
 	uint32_t node; /* path, in profile::nodes; its thread is the node's */
 	uint64_t enter_ns, leave_ns;
 	uint64_t off_ns; /* of these, not on a CPU */
+	/* Values of its function's arguments (profile::arguments), in that order; borrowed until
+	 * the next next(). */
+	uint32_t values_cnt;
+	const struct call_value *values;
 };
 
 /* What a walk sees: the beginning or the end of a call. Each begun call is ended, the innermost
