@@ -214,12 +214,14 @@ static int copy_profile(const struct profile *p, struct profile **out)
 	to->nodes = NULL;
 	to->buckets = NULL;
 	to->drops = NULL;
+	to->arguments = NULL;
 	to->timeline = NULL;
 	if (copy_array(p->functions, p->functions_cnt, sizeof(*p->functions), &to->functions) ||
 	    copy_array(p->threads, p->threads_cnt, sizeof(*p->threads), &to->threads) ||
 	    copy_array(p->nodes, p->nodes_cnt, sizeof(*p->nodes), &to->nodes) ||
 	    copy_array(p->buckets, p->buckets_cnt, sizeof(*p->buckets), &to->buckets) ||
-	    copy_array(p->drops, p->drops_cnt, sizeof(*p->drops), &to->drops))
+	    copy_array(p->drops, p->drops_cnt, sizeof(*p->drops), &to->drops) ||
+	    copy_array(p->arguments, p->arguments_cnt, sizeof(*p->arguments), &to->arguments))
 		return -ENOMEM;
 	/* The walk needs links, whether or not the original has them. */
 	return profile__link(to);

@@ -128,6 +128,7 @@ static int merge_alloc(struct merge *m)
 	to->functions = NULL;
 	to->buckets = NULL;
 	to->drops = NULL;
+	to->arguments = NULL;
 	to->timeline = NULL;
 	to->threads = calloc(from->threads_cnt + 1, sizeof(*to->threads));
 	to->threads_cnt = 0;
@@ -140,7 +141,9 @@ static int merge_alloc(struct merge *m)
 	if (copy_array(from->functions, from->functions_cnt, sizeof(*to->functions),
 		       &to->functions) ||
 	    copy_array(from->buckets, from->buckets_cnt, sizeof(*to->buckets), &to->buckets) ||
-	    copy_array(from->drops, from->drops_cnt, sizeof(*to->drops), &to->drops))
+	    copy_array(from->drops, from->drops_cnt, sizeof(*to->drops), &to->drops) ||
+	    copy_array(from->arguments, from->arguments_cnt, sizeof(*to->arguments),
+		       &to->arguments))
 		return -ENOMEM;
 	return path_map__init(&m->map, from->nodes_cnt);
 }

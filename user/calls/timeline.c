@@ -52,6 +52,8 @@ static int begin(struct walk_state *w, struct timeline_call call)
 	if (around && call.leave_ns > around->leave_ns)
 		call.leave_ns = around->leave_ns;
 	err = emit(w, &call, true, call.enter_ns);
+	call.values = NULL; /* are gone when it ends */
+	call.values_cnt = 0;
 	w->open[w->open_cnt++] = call;
 	return err;
 }

@@ -27,7 +27,7 @@ struct timeline_call {
  * first, in order of time. */
 struct timeline_event {
 	bool begins;
-	const struct timeline_call *call;
+	const struct timeline_call *call; /* has its values where it begins only */
 	uint64_t at_ns;
 	uint32_t depth; /* calls that are open around it */
 };

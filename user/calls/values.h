@@ -3,7 +3,12 @@
 #ifndef PROFTRACE_CALLS_VALUES_H
 #define PROFTRACE_CALLS_VALUES_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+struct profile;
+struct profile_argument;
 
 struct call_value {
 	enum {
@@ -20,5 +25,21 @@ struct call_value {
 		const char *text;
 	};
 };
+
+/* A copy in one piece of memory, texts included, which the caller frees; NULL: no memory, or no
+ * values. */
+struct call_value *call_values__copy(const struct call_value *values, uint32_t cnt);
+
+/* What is known of the values of a function's calls; *cnt: of how many. */
+const struct profile_argument *profile__arguments(const struct profile *p, uint32_t function,
+						  uint32_t *cnt);
+
+/* Whether its values were asked for as hexadecimal (":x"). */
+bool argument__is_hex(const struct profile_argument *a);
+
+/* A value as text for people, in `buf` of at least VALUE_TEXT_LEN bytes, or its own. "?": it is not
+ * known. */
+#define VALUE_TEXT_LEN 32
+const char *call_value__text(const struct call_value *v, bool hex, char *buf);
 
 #endif
