@@ -9,8 +9,10 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "calls/timeline.h"
+#include "calls/values.h"
 #include "record/decode.h"
 #include "record/encode.h"
 #include "record/layout.h"
@@ -18,9 +20,19 @@
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-_Static_assert(CALL_BLOCK_CALLS *(10 + 10 + 5 + 10) + CALL_BLOCK_SEGMENTS * (5 + 5) + 256 <=
+#define VALUE_SIZE (5 + 5 + 10 + 5) /* without its text */
+
+_Static_assert(CALL_BLOCK_CALLS *(10 + 10 + 5 + 10) + CALL_BLOCK_SEGMENTS * (5 + 5) +
+			       CALL_BLOCK_VALUES + 256 <=
 		       BLOCK_RAW_MAX,
 	       "whatever the calls are, one block holds them");
+
+uint32_t call_block__value_size(const struct call_value *v)
+{
+	size_t len = v->kind == VALUE_TEXT ? strlen(v->text) : 0;
+
+	return VALUE_SIZE + (len < CALL_VALUES_SIZE ? len + 5 : CALL_VALUES_SIZE + 1);
+}
 
 static void make_rows(const struct call_segment *s, struct call_row *rows)
 {
@@ -41,32 +53,66 @@ static void make_rows(const struct call_segment *s, struct call_row *rows)
 	}
 }
 
+static size_t count_values(const struct call_segment *segments, size_t cnt)
+{
+	size_t sum = 0;
+
+	for (size_t i = 0; i < cnt; i++) {
+		for (uint32_t c = 0; c < segments[i].cnt; c++)
+			sum += segments[i].calls[c].values_cnt;
+	}
+	return sum;
+}
+
+/* Appends those of a call, which is number `number` of its block. Returns how many. */
+static size_t make_values(const struct timeline_call *call, uint32_t number, struct value_row *rows)
+{
+	for (uint32_t i = 0; i < call->values_cnt; i++) {
+		const struct call_value *v = &call->values[i];
+
+		rows[i] = (struct value_row){.call = number, .kind = v->kind};
+		if (v->kind == VALUE_TEXT)
+			rows[i].text = v->text;
+		else if (v->kind != VALUE_NONE)
+			rows[i].bits = v->u;
+	}
+	return call->values_cnt;
+}
+
 int encode__calls(const struct call_segment *segments, size_t cnt, struct bytes *out)
 {
 	struct segment_row *segment_rows = calloc(cnt + 1, sizeof(*segment_rows));
+	struct value_row *values = calloc(count_values(segments, cnt) + 1, sizeof(*values));
 	struct call_row *rows;
-	size_t calls = 0;
+	size_t calls = 0, values_cnt = 0;
 	int err = -ENOMEM;
 
 	for (size_t i = 0; i < cnt; i++)
 		calls += segments[i].cnt;
 	rows = calloc(calls + 1, sizeof(*rows));
-	if (rows && segment_rows) {
-		const struct table_rows tables[] = {
-			{&layout_segments, segment_rows, cnt},
-			{&layout_calls, rows, calls},
-		};
-
+	if (rows && segment_rows && values) {
 		calls = 0;
 		for (size_t i = 0; i < cnt; i++) {
-			segment_rows[i] = (struct segment_row){segments[i].lane, segments[i].cnt};
-			make_rows(&segments[i], rows + calls);
-			calls += segments[i].cnt;
+			const struct call_segment *s = &segments[i];
+
+			segment_rows[i] = (struct segment_row){s->lane, s->cnt};
+			make_rows(s, rows + calls);
+			for (uint32_t c = 0; c < s->cnt; c++)
+				values_cnt +=
+					make_values(&s->calls[c], calls + c, values + values_cnt);
+			calls += s->cnt;
 		}
-		err = encode__tables(tables, COUNT(tables), out);
+		err = encode__tables(
+			(const struct table_rows[]){
+				{&layout_segments, segment_rows, cnt},
+				{&layout_calls, rows, calls},
+				{&layout_values, values, values_cnt},
+			},
+			3, out);
 	}
 	free(segment_rows);
 	free(rows);
+	free(values);
 	return err;
 }
 
@@ -168,21 +214,61 @@ static int take_segments(const struct segment_row *segments, size_t cnt,
 	return 0;
 }
 
-int decode__calls(const uint8_t *data, size_t len, struct timeline_call **calls, size_t *cnt)
+static bool take_value(const struct value_row *row, struct call_value *v)
 {
+	v->kind = row->kind;
+	if (v->kind == VALUE_TEXT)
+		v->text = row->text;
+	else
+		v->u = row->bits;
+	return row->kind <= VALUE_TEXT && (row->kind != VALUE_TEXT || row->text);
+}
+
+/* Gives calls their values, which are in the order of calls. What they take is bounded, for a text
+ * is stored once, however many have it. */
+static int take_values(const struct value_row *rows, size_t rows_cnt, struct memory *m,
+		       struct timeline_call *calls, size_t cnt)
+{
+	struct call_value *values = calloc(rows_cnt + 1, sizeof(*values));
+	size_t size = 0;
+
+	if (memory__keep(m, values))
+		return -ENOMEM;
+	for (size_t i = 0; i < rows_cnt; i++) {
+		struct timeline_call *call;
+
+		if (rows[i].call >= cnt || (i && rows[i].call < rows[i - 1].call) ||
+		    !take_value(&rows[i], &values[i]))
+			return -EINVAL;
+		size += call_block__value_size(&values[i]);
+		if (size > CALL_BLOCK_VALUES)
+			return -EINVAL;
+		call = &calls[rows[i].call];
+		if (!call->values_cnt++)
+			call->values = &values[i];
+	}
+	return 0;
+}
+
+int decode__calls(const uint8_t *data, size_t len, struct memory *m, struct timeline_call **calls,
+		  size_t *cnt)
+{
+	struct tables t = {.at = data, .end = data + len, .memory = m};
 	struct segment_row *segments = NULL;
 	struct call_row *rows = NULL;
-	size_t segments_cnt = 0;
+	struct value_row *values = NULL;
+	size_t segments_cnt = 0, values_cnt = 0;
 	int err;
 
 	*calls = NULL;
 	*cnt = 0;
-	err = read_tables(data, len,
-			  (const struct table_place[]){
-				  {&layout_segments, 0, (void **)&segments, &segments_cnt},
-				  {&layout_calls, 0, (void **)&rows, cnt},
-			  },
-			  2);
+	err = tables__read(&t,
+			   (const struct table_place[]){
+				   {&layout_segments, 0, (void **)&segments, &segments_cnt},
+				   {&layout_calls, 0, (void **)&rows, cnt},
+				   {&layout_values, 0, (void **)&values, &values_cnt},
+			   },
+			   3);
 	if (!err && !segments_valid(segments, segments_cnt, *cnt))
 		err = -EINVAL;
 	if (!err)
@@ -191,8 +277,11 @@ int decode__calls(const uint8_t *data, size_t len, struct timeline_call **calls,
 		err = -ENOMEM;
 	if (!err)
 		err = take_segments(segments, segments_cnt, rows, *calls);
+	if (!err && values_cnt)
+		err = take_values(values, values_cnt, m, *calls, *cnt);
 	free(segments);
 	free(rows);
+	free(values);
 	if (err)
 		free(*calls);
 	return err;

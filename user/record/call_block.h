@@ -7,15 +7,23 @@
 #include <stdint.h>
 
 #include "calls/stream.h"
+#include "record/decode.h"
 #include "record/facts.h"
 
 struct bytes;
+struct call_value;
 struct segment_row;
 struct timeline_call;
 
 /* A block has room for so many calls in so few segments, whatever they are. */
 #define CALL_BLOCK_CALLS    16384
 #define CALL_BLOCK_SEGMENTS 64
+
+/* And for values of so many bytes, of which those of one call are no more than that, or are not
+ * kept. */
+#define CALL_BLOCK_VALUES (384u << 10)
+#define CALL_VALUES_SIZE  4096u
+uint32_t call_block__value_size(const struct call_value *v);
 
 /* Calls of one lane, in order of their ends; `node` is the path's number. */
 struct call_segment {
@@ -37,8 +45,10 @@ int decode__segments(const uint8_t *data, size_t len, struct segment_row **segme
 		     uint32_t *last_path);
 
 /* The calls, segment by segment. No call ends before its segment's one before, or begins before 0
- * or behind its end; `node` may be anything. */
-int decode__calls(const uint8_t *data, size_t len, struct timeline_call **calls, size_t *cnt);
+ * or behind its end; `node` may be anything. Their values lie in `m`, zeroed before, which the
+ * caller frees in any case. */
+int decode__calls(const uint8_t *data, size_t len, struct memory *m, struct timeline_call **calls,
+		  size_t *cnt);
 
 /* Nothing is checked but that the tables are tables. */
 int decode__paths(const uint8_t *data, size_t len, struct recorded_lane **lanes, size_t *lanes_cnt,

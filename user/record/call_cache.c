@@ -6,12 +6,19 @@
 #include "record/block_reader.h"
 #include "record/call_block.h"
 
-#define SMALL_CALLS 1024 /* that a small block has at most */
+#define SMALL_CALLS 1024	/* that a small block has at most */
+#define SMALL_SIZE  (64u << 10) /* bytes: those calls, and some values */
 
 /* By the golden ratio (Knuth's multiplicative hash): neighbours are far apart. */
 static struct cached_block *slot_of(struct call_cache *c, uint64_t at)
 {
 	return &c->small[(at * 0x9e3779b97f4a7c15ull >> 32) % CALL_CACHE_SLOTS];
+}
+
+static void forget(struct cached_block *b)
+{
+	free(b->calls);
+	memory__free(&b->values);
 }
 
 int call_cache__get(struct call_cache *c, struct block_reader *r, uint64_t at,
@@ -26,12 +33,14 @@ int call_cache__get(struct call_cache *c, struct block_reader *r, uint64_t at,
 		return 0;
 	err = block_reader__read(r, at, &h);
 	if (!err)
-		err = decode__calls(r->raw, h.raw_len, &read.calls, &read.cnt);
-	if (err)
+		err = decode__calls(r->raw, h.raw_len, &read.values, &read.calls, &read.cnt);
+	if (err) {
+		memory__free(&read.values);
 		return err;
-	if (read.cnt > SMALL_CALLS)
+	}
+	if (read.cnt > SMALL_CALLS || h.raw_len > SMALL_SIZE)
 		slot = &c->large;
-	free(slot->calls);
+	forget(slot);
 	*slot = read;
 	*out = slot;
 	return 0;
@@ -39,7 +48,7 @@ int call_cache__get(struct call_cache *c, struct block_reader *r, uint64_t at,
 
 void call_cache__fini(struct call_cache *c)
 {
-	free(c->large.calls);
+	forget(&c->large);
 	for (size_t i = 0; i < CALL_CACHE_SLOTS; i++)
-		free(c->small[i].calls);
+		forget(&c->small[i]);
 }

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "record/decode.h"
+
 #define CALL_CACHE_SLOTS 1024
 
 struct block_reader;
@@ -15,6 +17,7 @@ struct cached_block {
 	uint64_t at; /* of its header; 0: none */
 	struct timeline_call *calls;
 	size_t cnt;
+	struct memory values; /* of the calls */
 };
 
 /*

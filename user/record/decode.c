@@ -18,6 +18,8 @@
 #include "record/facts.h"
 #include "record/tables.h"
 
+#define ARGUMENT_NAME_MAX 256 /* bytes */
+
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
 /* What is read apart from the profile's own arrays. */
@@ -48,6 +50,7 @@ static int read_parts(const uint8_t *data, size_t len, struct memory *m, struct 
 		{&layout_nodes, 1, (void **)&p->nodes, &nodes_cnt},
 		{&layout_buckets, 0, (void **)&p->buckets, &p->buckets_cnt},
 		{&layout_drops, 0, (void **)&p->drops, &p->drops_cnt},
+		{&layout_arguments, 0, (void **)&p->arguments, &p->arguments_cnt},
 	};
 	int err = tables__read(&t, places, COUNT(places));
 
@@ -107,6 +110,13 @@ static bool take_summary(struct profile *p, const struct parts *s)
 static bool is_word(const char *s)
 {
 	return s && *s && !s[strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789_")];
+}
+
+static bool is_argument(const char *s)
+{
+	return s && *s && strlen(s) < ARGUMENT_NAME_MAX &&
+	       !s[strspn(s,
+			 "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+-:>.")];
 }
 
 static bool take_target(struct profile *p, const struct parts *s)
@@ -199,6 +209,13 @@ static bool rest_valid(const struct profile *p)
 	}
 	for (size_t i = 0; i < p->drops_cnt; i++) {
 		if (p->drops[i].function >= p->functions_cnt)
+			return false;
+	}
+	for (size_t i = 0; i < p->arguments_cnt; i++) {
+		const struct profile_argument *a = &p->arguments[i];
+
+		if (a->function >= p->functions_cnt || !is_argument(a->name) ||
+		    (i && a->function < a[-1].function))
 			return false;
 	}
 	return true;

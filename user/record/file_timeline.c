@@ -19,15 +19,18 @@
 #include <string.h>
 
 #include "calls/timeline.h"
+#include "calls/values.h"
 #include "record/block_reader.h"
+#include "record/call_block.h"
 #include "record/call_cache.h"
 #include "record/call_index.h"
 #include "record/match.h"
 #include "record/preorder.h"
 #include "util/array.h"
 
-#define WINDOW_CALLS (32u << 10) /* at least, if there are so many */
-#define EARLY_MAX    (4u << 20)	 /* calls: 128 MiB; a thread's stack is not so deep */
+#define WINDOW_CALLS (32u << 10)  /* at least, if there are so many */
+#define EARLY_MAX    (4u << 20)	  /* calls: 192 MiB; a thread's stack is not so deep */
+#define EARLY_VALUES (128u << 20) /* bytes: of the values of those */
 
 /* Calls `first` to `first` + `cnt` of the block at `at`. */
 struct file_segment {
@@ -37,10 +40,11 @@ struct file_segment {
 
 /* Calls in the order in which they come out. */
 struct sorted_calls {
-	struct timeline_call *calls;
+	struct timeline_call *calls; /* each owns its values */
 	uint32_t *order, *scratch;
 	size_t cnt, cap, order_cap, scratch_cap;
-	size_t at; /* the next one's place in `order` */
+	size_t values_size; /* of all, in bytes, as in a block */
+	size_t at;	    /* the next one's place in `order` */
 };
 
 struct file_timeline {
@@ -90,10 +94,20 @@ static const struct matched_path *path_of(const struct file_timeline *t,
 	return &t->match.paths[call->node];
 }
 
+static size_t size_of_values(const struct timeline_call *call)
+{
+	size_t size = 0;
+
+	for (uint32_t i = 0; i < call->values_cnt; i++)
+		size += call_block__value_size(&call->values[i]);
+	return size;
+}
+
 /* Returns -EINVAL if the path is another thread's: no run of ours writes that. */
 static int add(struct file_timeline *t, struct sorted_calls *to, const struct timeline_call *call)
 {
 	const struct matched_path *path = path_of(t, call);
+	struct call_value *copy;
 
 	if (!path)
 		return 0;
@@ -101,9 +115,27 @@ static int add(struct file_timeline *t, struct sorted_calls *to, const struct ti
 		return -EINVAL;
 	if (ARRAY_RESERVE(&to->calls, to->cnt, &to->cap))
 		return -ENOMEM;
+	copy = call_values__copy(call->values, call->values_cnt);
+	if (!copy && call->values_cnt)
+		return -ENOMEM;
 	to->calls[to->cnt] = *call;
+	to->calls[to->cnt].values = copy;
 	to->calls[to->cnt++].node = path->node;
+	to->values_size += size_of_values(call);
 	return 0;
+}
+
+static void drop_values(struct sorted_calls *s, struct timeline_call *call)
+{
+	s->values_size -= size_of_values(call);
+	free((void *)call->values);
+}
+
+static void clear(struct sorted_calls *s)
+{
+	for (size_t i = 0; i < s->cnt && s->values_size; i++)
+		drop_values(s, &s->calls[i]);
+	s->cnt = s->at = 0;
 }
 
 static int take_into_window(struct file_timeline *t, const struct timeline_call *calls,
@@ -143,6 +175,8 @@ static int halve_early(struct file_timeline *t)
 	for (size_t i = 0; i < e->cnt; i++) {
 		if (e->calls[i].enter_ns < t->early_to_ns)
 			e->calls[kept++] = e->calls[i];
+		else
+			drop_values(e, &e->calls[i]);
 	}
 	e->cnt = kept;
 	return kept ? 0 : -EINVAL; /* a million that begin at once */
@@ -157,7 +191,7 @@ static int take_early(struct file_timeline *t, const struct timeline_call *calls
 		    calls[i].enter_ns >= t->early_to_ns)
 			continue;
 		err = add(t, &t->early, &calls[i]);
-		if (!err && t->early.cnt == EARLY_MAX)
+		if (!err && (t->early.cnt == EARLY_MAX || t->early.values_size > EARLY_VALUES))
 			err = halve_early(t);
 	}
 	return err;
@@ -194,7 +228,7 @@ static int collect_early(struct file_timeline *t)
 	uint64_t over_ns = t->over_ns;
 	int err = 0;
 
-	t->early.cnt = 0;
+	clear(&t->early);
 	t->early_from_ns = t->early_to_ns;
 	t->early_to_ns = UINT64_MAX;
 	while (t->segment < t->segments_end && !err)
@@ -216,7 +250,8 @@ static int file_timeline_rewind(struct timeline *base, uint32_t thread)
 	t->segment = t->firsts[thread];
 	t->segments_end = t->firsts[thread + 1];
 	t->over_ns = 0;
-	t->window.cnt = t->window.at = t->early.cnt = t->early.at = 0;
+	clear(&t->window);
+	clear(&t->early);
 	t->early_to_ns = 0;
 	for (size_t i = t->segment; i < t->segments_end && calls <= WINDOW_CALLS; i++)
 		calls += t->segments[i].cnt;
@@ -236,7 +271,7 @@ static int next_window(struct file_timeline *t)
 {
 	int err;
 
-	t->window.cnt = 0;
+	clear(&t->window);
 	err = read_window(t, take_into_window);
 	return err ? err : sort(&t->window);
 }
@@ -282,6 +317,7 @@ static int file_timeline_next(struct timeline *base, uint32_t thread, struct tim
 
 static void sorted_calls_free(struct sorted_calls *s)
 {
+	clear(s);
 	free(s->calls);
 	free(s->order);
 	free(s->scratch);

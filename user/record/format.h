@@ -63,6 +63,8 @@ enum table_tag {
 	TABLE_SEGMENTS = 18,
 	TABLE_CALLS = 19,
 	TABLE_FORGOTTEN = 20,
+	TABLE_ARGUMENTS = 21,
+	TABLE_VALUES = 22,
 };
 
 #endif

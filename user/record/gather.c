@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "calls/timeline.h"
+#include "calls/values.h"
 #include "record/call_block.h"
 #include "util/array.h"
 
@@ -28,6 +29,49 @@ static int make_room(struct gather *g, struct gather_lane *l, size_t cnt)
 	g->room += cap - l->cap;
 	l->cap = cap;
 	return 0;
+}
+
+/* What the call's values take in a block, at most. What is longer than any value that is read has
+ * none. */
+static uint32_t size_of_values(const struct timeline_call *call)
+{
+	size_t size = 0;
+
+	for (uint32_t i = 0; i < call->values_cnt && size <= CALL_VALUES_SIZE; i++)
+		size += call_block__value_size(&call->values[i]);
+	return size <= CALL_VALUES_SIZE ? size : 0;
+}
+
+/* Takes one call, and a copy of its values. */
+static int take(struct gather_lane *l, const struct timeline_call *call)
+{
+	struct timeline_call *kept = &l->calls[l->cnt];
+	uint32_t size = size_of_values(call);
+
+	*kept = *call;
+	kept->values = NULL;
+	kept->values_cnt = 0;
+	if (size) {
+		kept->values = call_values__copy(call->values, call->values_cnt);
+		if (!kept->values)
+			return -ENOMEM;
+		kept->values_cnt = call->values_cnt;
+		l->values_size += size;
+	}
+	l->cnt++;
+	return 0;
+}
+
+static void drop_calls(struct gather_lane *l)
+{
+	for (uint32_t i = 0; i < l->cnt && l->values_size; i++)
+		free((void *)l->calls[i].values);
+	l->cnt = l->values_size = 0;
+}
+
+static bool is_full(const struct gather_lane *l)
+{
+	return l->cnt == CALL_BLOCK_CALLS || l->values_size > CALL_BLOCK_VALUES - CALL_VALUES_SIZE;
 }
 
 ssize_t gather__add(struct gather *g, uint32_t lane, const struct timeline_call *calls, size_t cnt)
@@ -49,8 +93,12 @@ ssize_t gather__add(struct gather *g, uint32_t lane, const struct timeline_call 
 		g->filled_cnt -= !l->cap;
 		return -ENOMEM;
 	}
-	memcpy(l->calls + l->cnt, calls, cnt * sizeof(*calls));
-	l->cnt += cnt;
+	for (size_t i = 0; i < cnt; i++) {
+		if (is_full(l))
+			return i;
+		if (take(l, &calls[i]))
+			return -ENOMEM;
+	}
 	return cnt;
 }
 
@@ -61,13 +109,13 @@ bool gather__too_many(const struct gather *g)
 
 bool gather__full(const struct gather *g, uint32_t lane)
 {
-	return g->lanes[lane].cnt == CALL_BLOCK_CALLS;
+	return is_full(&g->lanes[lane]);
 }
 
 /* What goes into one block. */
 struct batch {
 	struct call_segment segments[CALL_BLOCK_SEGMENTS];
-	size_t cnt, calls;
+	size_t cnt, calls, values_size;
 	gather_writer write;
 	void *ctx;
 };
@@ -76,7 +124,7 @@ static int batch_write(struct batch *b)
 {
 	int err = b->cnt ? b->write(b->ctx, b->segments, b->cnt) : 0;
 
-	b->cnt = b->calls = 0;
+	b->cnt = b->calls = b->values_size = 0;
 	return err;
 }
 
@@ -87,16 +135,19 @@ static int batch_add(struct batch *b, uint32_t lane, const struct gather_lane *l
 
 	if (l->cnt >= FEW)
 		return b->write(b->ctx, &segment, 1);
-	if (b->cnt == CALL_BLOCK_SEGMENTS || b->calls + l->cnt > SHARED_CALLS)
+	if (b->cnt == CALL_BLOCK_SEGMENTS || b->calls + l->cnt > SHARED_CALLS ||
+	    b->values_size + l->values_size > CALL_BLOCK_VALUES)
 		err = batch_write(b);
 	b->segments[b->cnt++] = segment;
 	b->calls += l->cnt;
+	b->values_size += l->values_size;
 	return err;
 }
 
 static void forget(struct gather *g, struct gather_lane *l)
 {
 	g->room -= l->cap;
+	drop_calls(l);
 	free(l->calls);
 	*l = (struct gather_lane){0};
 }
@@ -143,9 +194,10 @@ int gather__write_lane(struct gather *g, uint32_t lane, gather_writer write, voi
 {
 	struct gather_lane *l = &g->lanes[lane];
 	const struct call_segment segment = {lane, l->cnt, l->calls};
+	int err = write(ctx, &segment, 1);
 
-	l->cnt = 0;
-	return write(ctx, &segment, 1);
+	drop_calls(l);
+	return err;
 }
 
 /* What is below half of the mean is less than half of all. */
@@ -162,7 +214,7 @@ int gather__write_all(struct gather *g, gather_writer write, void *ctx)
 void gather__fini(struct gather *g)
 {
 	for (size_t i = 0; i < g->filled_cnt; i++)
-		free(g->lanes[g->filled[i]].calls);
+		forget(g, &g->lanes[g->filled[i]]);
 	free(g->lanes);
 	free(g->filled);
 	*g = (struct gather){0};

@@ -12,8 +12,9 @@ struct call_segment;
 struct timeline_call;
 
 struct gather_lane {
-	struct timeline_call *calls;
+	struct timeline_call *calls; /* each owns its values */
 	uint32_t cnt, cap;
+	uint32_t values_size; /* what their values take in a block, at most */
 };
 
 /* All zero: nothing. */
@@ -25,7 +26,8 @@ struct gather {
 	size_t room; /* calls that memory is held for */
 };
 
-/* Takes as many calls as make the lane's enough for a block. Returns how many, or -ENOMEM. */
+/* Takes as many calls as make the lane's enough for a block, with copies of their values. Returns
+ * how many, or -ENOMEM. */
 ssize_t gather__add(struct gather *g, uint32_t lane, const struct timeline_call *calls, size_t cnt);
 
 /* Returns 0 or -errno. The segments are valid until it returns. */

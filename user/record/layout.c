@@ -132,6 +132,12 @@ static const struct field drops[] = {
 };
 const struct layout layout_drops = LAYOUT(TABLE_DROPS, struct profile_drop, drops);
 
+static const struct field arguments[] = {
+	CHANGE(1, U32, struct profile_argument, function),
+	PLAIN(2, STRING, struct profile_argument, name),
+};
+const struct layout layout_arguments = LAYOUT(TABLE_ARGUMENTS, struct profile_argument, arguments);
+
 static const struct field lanes[] = {
 	CHANGE(1, I32, struct recorded_lane, pid),
 	CHANGE(2, I32, struct recorded_lane, tid),
@@ -162,6 +168,14 @@ static const struct field calls[] = {
 	PLAIN(4, U64, struct call_row, off_ns),
 };
 const struct layout layout_calls = LAYOUT(TABLE_CALLS, struct call_row, calls);
+
+static const struct field values[] = {
+	CHANGE(1, U32, struct value_row, call),
+	PLAIN(2, U32, struct value_row, kind),
+	PLAIN(3, U64, struct value_row, bits),
+	PLAIN(4, STRING, struct value_row, text),
+};
+const struct layout layout_values = LAYOUT(TABLE_VALUES, struct value_row, values);
 
 static const struct field call_paths[] = {{3, FIELD_U32, true, 0}};
 const struct layout layout_call_paths = LAYOUT(TABLE_CALLS, uint32_t, call_paths);

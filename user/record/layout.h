@@ -68,13 +68,23 @@ struct call_row {
 	uint32_t path;
 };
 
+/* A value of a call: those of a call follow each other, in the order of its function's arguments.
+ */
+struct value_row {
+	uint32_t call; /* of the block, from 0 on */
+	uint32_t kind; /* of struct call_value */
+	uint64_t bits;
+	const char *text;
+};
+
 extern const struct layout layout_facts, layout_args, layout_end; /* record/facts.h */
 extern const struct layout layout_summary;			  /* one row: struct profile */
 extern const struct layout layout_pids, layout_command, layout_sites, layout_skipped;
 extern const struct layout layout_functions, layout_aliases, layout_threads, layout_nodes;
 extern const struct layout layout_buckets, layout_drops;
 extern const struct layout layout_lanes, layout_paths; /* calls/stream.h */
-extern const struct layout layout_segments, layout_calls;
+extern const struct layout layout_arguments;
+extern const struct layout layout_segments, layout_calls, layout_values;
 extern const struct layout layout_call_paths; /* of layout_calls just the path: uint32_t */
 extern const struct layout layout_forgotten;  /* record/facts.h */
 
