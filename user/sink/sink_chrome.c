@@ -2,14 +2,16 @@
 /*
  * Single calls in Chrome's Trace Event Format, as JSON: for chrome://tracing and all that has
  * learnt to read it since. A call is a pair of events; its end repeats its name, without which some
- * readers leave it open; it has no arguments (the time off the CPU would be one), as speedscope
- * takes events with different ones for different functions. Times are microseconds, with fractions.
+ * readers leave it open; it has arguments only if values were asked for (-A), as speedscope takes
+ * events with different ones for different functions. Times are microseconds, with fractions.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "calls/profile.h"
 #include "calls/timeline.h"
+#include "calls/values.h"
 #include "sink/accounts.h"
 #include "sink/sink.h"
 #include "sink/stream.h"
@@ -35,6 +37,33 @@ static void open_event(struct writer *w, const char *phase, uint64_t at_ns, cons
 	json_member_string(&w->j, "name", name);
 }
 
+#define SAFE_MAX (1ll << 53) /* greater integers lose digits in JavaScript: they become text */
+
+static void write_values(struct writer *w, uint32_t function, const struct timeline_call *call)
+{
+	uint32_t cnt;
+	const struct profile_argument *args = profile__arguments(w->p, function, &cnt);
+	char buf[VALUE_TEXT_LEN];
+
+	json_member_open(&w->j, "args", '{');
+	for (uint32_t i = 0; i < cnt && i < call->values_cnt; i++) {
+		const struct call_value *v = &call->values[i];
+		bool hex = argument__is_hex(&args[i]);
+
+		if (v->kind == VALUE_INT && v->i < SAFE_MAX && v->i > -SAFE_MAX) {
+			json_key(&w->j, args[i].name);
+			json_i64(&w->j, v->i);
+		} else if (v->kind == VALUE_UINT && v->u < SAFE_MAX && !hex) {
+			json_member_u64(&w->j, args[i].name, v->u);
+		} else if (v->kind == VALUE_FLOAT && isfinite(v->f)) {
+			json_member_double(&w->j, args[i].name, v->f);
+		} else {
+			json_member_string(&w->j, args[i].name, call_value__text(v, hex, buf));
+		}
+	}
+	json_close(&w->j, '}');
+}
+
 static int write_event(const struct timeline_event *e, void *ctx)
 {
 	struct writer *w = ctx;
@@ -42,6 +71,8 @@ static int write_event(const struct timeline_event *e, void *ctx)
 
 	open_event(w, e->begins ? "B" : "E", e->at_ns,
 		   function__name(&w->p->functions[n->function]));
+	if (e->begins && e->call->values_cnt)
+		write_values(w, n->function, e->call);
 	json_close(&w->j, '}');
 	return ferror_unlocked(w->j.out) ? -EIO : 0;
 }

@@ -10,6 +10,7 @@
 
 #include "calls/profile.h"
 #include "calls/timeline.h"
+#include "calls/values.h"
 #include "sink/accounts.h"
 #include "sink/names.h"
 #include "sink/sink.h"
@@ -40,7 +41,15 @@ enum {
 	EVENT_NAME = 23
 };
 enum { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3 };
-enum { ANNOTATION_NAME_ID = 1, ANNOTATION_U64 = 3, ANNOTATION_I64 = 4, ANNOTATION_NAME = 10 };
+enum {
+	ANNOTATION_NAME_ID = 1,
+	ANNOTATION_U64 = 3,
+	ANNOTATION_I64 = 4,
+	ANNOTATION_DOUBLE = 5,
+	ANNOTATION_TEXT = 6,
+	ANNOTATION_POINTER = 7,
+	ANNOTATION_NAME = 10
+};
 enum { INTERNED_EVENT = 2, INTERNED_ANNOTATION = 3, INTERNED_ID = 1, INTERNED_NAME = 2 };
 
 #define SEQUENCE    1
@@ -100,6 +109,31 @@ static void add_name(struct writer *w, uint32_t function)
 	proto_message(&w->packet, PACKET_INTERNED, &w->part);
 }
 
+/* Annotates the event with the call's values. */
+static void add_values(struct writer *w, uint32_t function, const struct timeline_call *call)
+{
+	uint32_t cnt;
+	const struct profile_argument *args = profile__arguments(w->p, function, &cnt);
+
+	for (uint32_t i = 0; i < cnt && i < call->values_cnt; i++) {
+		const struct call_value *v = &call->values[i];
+		char buf[VALUE_TEXT_LEN];
+
+		proto_text(&w->inner, ANNOTATION_NAME, args[i].name);
+		if (v->kind == VALUE_INT)
+			proto_u64(&w->inner, ANNOTATION_I64, v->i);
+		else if (v->kind == VALUE_UINT)
+			proto_u64(&w->inner,
+				  argument__is_hex(&args[i]) ? ANNOTATION_POINTER : ANNOTATION_U64,
+				  v->u);
+		else if (v->kind == VALUE_FLOAT)
+			proto_double(&w->inner, ANNOTATION_DOUBLE, v->f);
+		else
+			proto_text(&w->inner, ANNOTATION_TEXT, call_value__text(v, false, buf));
+		proto_message(&w->part, EVENT_ANNOTATION, &w->inner);
+	}
+}
+
 static int write_event(const struct timeline_event *e, void *ctx)
 {
 	struct writer *w = ctx;
@@ -119,6 +153,8 @@ static int write_event(const struct timeline_event *e, void *ctx)
 		proto_u64(&w->inner, ANNOTATION_U64, e->call->off_ns);
 		proto_message(&w->part, EVENT_ANNOTATION, &w->inner);
 	}
+	if (e->begins && e->call->values_cnt)
+		add_values(w, function, e->call);
 	proto_message(&w->packet, PACKET_EVENT, &w->part);
 	return end_packet(w);
 }

@@ -9,6 +9,7 @@
 #include "calls/distribution.h"
 #include "calls/profile.h"
 #include "calls/timeline.h"
+#include "calls/values.h"
 #include "calls/walk.h"
 #include "sink/listing.h"
 #include "sink/sink.h"
@@ -259,6 +260,60 @@ static void write_calls(struct table_writer *w, const struct profile *p)
 	free(stack.ids);
 }
 
+struct value_rows {
+	struct table_writer *w;
+	const struct profile *p;
+	uint64_t calls; /* so far, counted as in write_call() */
+};
+
+static void write_value(struct table_writer *w, const struct call_value *v, bool hex)
+{
+	char buf[VALUE_TEXT_LEN];
+
+	if (v->kind == VALUE_INT)
+		table_writer__i64(w, v->i);
+	else if (v->kind == VALUE_UINT && v->u <= INT64_MAX && !hex)
+		table_writer__u64(w, v->u);
+	else if (v->kind == VALUE_FLOAT)
+		table_writer__double(w, v->f);
+	else if (v->kind == VALUE_NONE)
+		table_writer__null(w);
+	else
+		table_writer__text(w, call_value__text(v, hex, buf));
+}
+
+static int write_values_of(const struct timeline_event *e, void *ctx)
+{
+	struct value_rows *r = ctx;
+	const struct profile_argument *args;
+	uint32_t cnt;
+
+	if (!e->begins)
+		return 0;
+	r->calls++;
+	if (!e->call->values_cnt)
+		return 0;
+	args = profile__arguments(r->p, r->p->nodes[e->call->node].function, &cnt);
+	for (uint32_t i = 0; i < cnt && i < e->call->values_cnt; i++) {
+		table_writer__u64(r->w, r->calls);
+		table_writer__text(r->w, args[i].name);
+		write_value(r->w, &e->call->values[i], argument__is_hex(&args[i]));
+		table_writer__row(r->w);
+	}
+	return r->w->err;
+}
+
+/* Another walk, as rows are written table by table. */
+static void write_values(struct table_writer *w, const struct profile *p)
+{
+	struct value_rows rows = {.w = w, .p = p};
+
+	table_writer__table(w, "call_values", 3);
+	for (size_t i = 0; p->timeline && p->arguments_cnt && i < p->threads_cnt && !w->err; i++)
+		if (p->threads[i].first_root)
+			w->err = timeline__walk(p->timeline, i, write_values_of, &rows);
+}
+
 static void write_accounting(struct table_writer *w, const struct profile_accounting *a)
 {
 	double overhead;
@@ -351,6 +406,7 @@ static int write_sqlite(const struct profile *p, const struct sink_options *opts
 	write_functions(&w, p, functions);
 	write_threads(&w, p, functions);
 	write_calls(&w, p);
+	write_values(&w, p);
 	write_accounting(&w, &p->accounting);
 	write_drops(&w, p, functions);
 	write_probes(&w, &p->probes);

@@ -47,7 +47,10 @@ static const char sqlite_tables[] =
 	"cpu_ns INTEGER NOT NULL, overhead_percent REAL, undistributed INTEGER NOT NULL);"
 	"CREATE TABLE calls (id INTEGER PRIMARY KEY, parent INTEGER REFERENCES calls, "
 	"path INTEGER NOT NULL REFERENCES paths, depth INTEGER NOT NULL, "
-	"enter_ns INTEGER NOT NULL, leave_ns INTEGER NOT NULL, off_ns INTEGER NOT NULL);";
+	"enter_ns INTEGER NOT NULL, leave_ns INTEGER NOT NULL, off_ns INTEGER NOT NULL);"
+	/* NULL: it could not be read. */
+	"CREATE TABLE call_values (call INTEGER NOT NULL REFERENCES calls, name TEXT NOT NULL, "
+	"value);";
 
 /* Made when the tables are full: that is faster. */
 static const char sqlite_views[] =
@@ -55,6 +58,7 @@ static const char sqlite_views[] =
 	"CREATE INDEX paths_parent ON paths(parent);"
 	"CREATE INDEX paths_function ON paths(function);"
 	"CREATE INDEX buckets_function ON buckets(function);"
+	"CREATE INDEX call_values_call ON call_values(call);"
 	/* Where the time went. */
 	"CREATE VIEW hot AS SELECT name, module, calls, total_ns / 1e6 AS total_ms, "
 	"self_ns / 1e6 AS self_ms, off_self_ns / 1e6 AS off_self_ms, "

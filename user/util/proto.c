@@ -9,7 +9,7 @@
 
 #define VARINT_MAX 10 /* bytes */
 
-enum wire_type { WIRE_VARINT = 0, WIRE_LEN = 2 };
+enum wire_type { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_LEN = 2 };
 
 static void append(struct proto *m, const void *data, size_t len)
 {
@@ -42,6 +42,13 @@ void proto_u64(struct proto *m, uint32_t field, uint64_t value)
 {
 	put_tag(m, field, WIRE_VARINT);
 	proto_number(m, value);
+}
+
+/* Little-endian, as our machines are. */
+void proto_double(struct proto *m, uint32_t field, double value)
+{
+	put_tag(m, field, WIRE_FIXED64);
+	append(m, &value, sizeof(value));
 }
 
 void proto_bytes(struct proto *m, uint32_t field, const void *data, size_t len)

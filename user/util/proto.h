@@ -20,6 +20,9 @@ struct proto {
 /* A field of any integer type but sint and fixed; 0 is written, too. */
 void proto_u64(struct proto *m, uint32_t field, uint64_t value);
 
+/* A field of type double. */
+void proto_double(struct proto *m, uint32_t field, double value);
+
 /* Numbers without their fields, one behind the other: the content of a packed field. */
 void proto_number(struct proto *m, uint64_t value);
 
