@@ -11,7 +11,7 @@
 #include "util/glob.h"
 #include "util/path.h"
 
-static int pattern_parse(struct filter_pattern *p, const char *text)
+int filter_pattern__parse(struct filter_pattern *p, const char *text)
 {
 	const char *colon = glob_object_end(text);
 
@@ -39,18 +39,23 @@ static int patterns_parse(struct filter_pattern **list, size_t *len, char *const
 		return -ENOMEM;
 	for (size_t i = 0; i < cnt; i++) {
 		(*len)++;
-		if (pattern_parse(&(*list)[i], texts[i]))
+		if (filter_pattern__parse(&(*list)[i], texts[i]))
 			return -ENOMEM;
 	}
 	return 0;
 }
 
+void filter_pattern__clear(struct filter_pattern *p)
+{
+	free(p->object);
+	free(p->func);
+	*p = (struct filter_pattern){0};
+}
+
 static void patterns_free(struct filter_pattern *list, size_t cnt)
 {
-	for (size_t i = 0; i < cnt; i++) {
-		free(list[i].object);
-		free(list[i].func);
-	}
+	for (size_t i = 0; i < cnt; i++)
+		filter_pattern__clear(&list[i]);
 	free(list);
 }
 
@@ -157,6 +162,12 @@ bool filter_pattern__names(const struct filter_pattern *p, const struct filter_o
 	       (obj->soname[0] && fnmatch(p->object, obj->soname, 0) == 0);
 }
 
+bool filter_pattern__matches(const struct filter_pattern *p, const struct filter_object *obj,
+			     const struct symbol *sym)
+{
+	return (p->object ? filter_pattern__names(p, obj) : obj->is_main) && symbol_matches(p, sym);
+}
+
 bool filter__wants_libraries(const struct filter *f)
 {
 	for (size_t i = 0; i < f->in_cnt; i++) {
@@ -187,8 +198,7 @@ bool filter__wants(struct filter *f, const struct filter_object *obj, const stru
 	for (size_t i = 0; i < f->in_cnt; i++) {
 		struct filter_pattern *p = &f->in[i];
 
-		if ((p->object ? filter_pattern__names(p, obj) : obj->is_main) &&
-		    symbol_matches(p, sym))
+		if (filter_pattern__matches(p, obj, sym))
 			wanted = p->matched = true;
 	}
 	for (size_t i = 0; wanted && i < f->out_cnt; i++) {

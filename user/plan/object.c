@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "plan/arguments.h"
+#include "plan/changes.h"
 #include "plan/code.h"
 #include "plan/deny.h"
 #include "plan/exits.h"
@@ -46,6 +48,8 @@ struct share {
 	const struct proofs *proofs; /* NULL: nothing can be proven here */
 	uint32_t object;
 	const uint32_t *wanted; /* symbol indexes */
+	/* By place in `wanted`: numbers of argument lists; NULL: no values are read */
+	const uint8_t *lists;
 	size_t wanted_cnt;
 	const uint32_t *pieces; /* cold pieces: symbol indexes, ordered by what they belong to */
 	size_t pieces_cnt;
@@ -65,6 +69,7 @@ struct share {
 	struct code code;
 	struct code_decoder *decoder;
 	struct insn_decoder *insn;
+	uint32_t needs; /* of the symbol that is planned: see argument_list__needs() */
 	pthread_t thread;
 	int err;
 };
@@ -135,13 +140,18 @@ static int function_read(struct share *sh, uint32_t index, struct code_piece *pi
 	return err;
 }
 
-/* The best site that suits the exit strategy; NULL: there is none. */
-static const struct code_site *site_choose(const struct code *code, enum exit_strategy exit)
+/* The best site that suits the exit strategy, and where arguments that are wanted still are; NULL:
+ * there is none. */
+static const struct code_site *site_choose(const struct share *sh, enum exit_strategy exit)
 {
 	const struct code_site *fallback = NULL;
+	const struct code *code = &sh->code;
 
 	for (uint32_t i = 0; i < code->sites_cnt; i++) {
 		const struct code_site *site = &code->sites[i];
+
+		if (sh->needs & changes__before(sh->bytes[0], sh->bytes_cap[0], site->offset))
+			break;
 
 		/* The kernel takes the word at the stack pointer for the return address. */
 		if (exit == EXIT_RETURN && site->delta)
@@ -154,8 +164,23 @@ static const struct code_site *site_choose(const struct code *code, enum exit_st
 	return fallback;
 }
 
+/* How the function's leave is seen, and the site that goes with it. */
+static const struct code_site *choose(const struct share *sh, enum deny_verdict deny,
+				      struct exit_choice *exit)
+{
+	const struct code_site *site;
+
+	*exit = exits__choose(sh->exit_ctx, &sh->code, deny);
+	site = site_choose(sh, exit->strategy);
+	if (site || exit->strategy != EXIT_RETURN)
+		return site;
+	*exit = exits__without_return(&sh->code, "not return: the stack pointer has moved where it "
+						 "can be probed");
+	return site_choose(sh, exit->strategy);
+}
+
 static int add_function(struct share *sh, uint32_t index, const struct code_site *site,
-			const struct exit_choice *exit)
+			const struct exit_choice *exit, uint8_t arguments)
 {
 	const struct symbol *sym = symtab__at(sh->obj->tab, index);
 	const struct code *code = &sh->code;
@@ -181,6 +206,7 @@ static int add_function(struct share *sh, uint32_t index, const struct code_site
 		.tail_jumps = code->tail_jumps,
 		.loops_to_entry = code->loops_to_entry,
 		.leaf_insns = tiny__insns(code),
+		.arguments = arguments,
 		.exits = sh->exits_cnt,
 		.symbol_index = index,
 	};
@@ -203,7 +229,7 @@ static int add_function(struct share *sh, uint32_t index, const struct code_site
 /* Notes what would have to be proven for a return probe at the function just added. */
 static int note_function(struct share *sh, const struct symbol *sym, enum deny_verdict deny)
 {
-	const struct code_site *site = site_choose(&sh->code, EXIT_RETURN);
+	const struct code_site *site = site_choose(sh, EXIT_RETURN);
 	struct proof_note *note;
 
 	if (!sh->proofs)
@@ -224,7 +250,7 @@ static uint64_t label_after(const struct symtab *tab, uint32_t index)
 	return index + 1 < symtab__count(tab) ? symtab__at(tab, index + 1)->vaddr : UINT64_MAX;
 }
 
-static int plan_symbol(struct share *sh, uint32_t index)
+static int plan_symbol(struct share *sh, uint32_t index, uint8_t arguments)
 {
 	const struct symbol *sym = symtab__at(sh->obj->tab, index);
 	struct code_piece pieces[CODE_MAX_PIECES];
@@ -232,6 +258,7 @@ static int plan_symbol(struct share *sh, uint32_t index)
 	struct exit_choice exit;
 	const char *reason;
 	enum deny_verdict deny;
+	bool changed = false;
 	size_t cnt;
 	int err;
 
@@ -257,17 +284,19 @@ static int plan_symbol(struct share *sh, uint32_t index)
 	err = code_decode(sh->decoder, pieces, cnt, label_after(sh->obj->tab, index), &sh->code);
 	if (err)
 		return err;
-	reason = sh->opts->skip_tiny ? tiny__reason(&sh->code) : NULL;
+	reason = sh->opts->skip_tiny && !arguments ? tiny__reason(&sh->code) : NULL;
 	if (reason)
 		return skip(sh, sym, reason);
 	if (sym->is_go)
 		go_prologue__apply(sh->insn, &pieces[0], &sh->code);
-	exit = exits__choose(sh->exit_ctx, &sh->code, deny);
-	site = site_choose(&sh->code, exit.strategy);
-	if (!site && exit.strategy == EXIT_RETURN) {
-		exit = exits__without_return(&sh->code, "not return: the stack pointer has moved "
-							"where it can be probed");
-		site = site_choose(&sh->code, exit.strategy);
+	sh->needs =
+		arguments ? argument_list__needs(&sh->opts->arguments->lists[arguments - 1]) : 0;
+	site = choose(sh, deny, &exit);
+	if (!site && sh->needs) {
+		/* Better no values than wrong ones. */
+		sh->needs = arguments = 0;
+		changed = true;
+		site = choose(sh, deny, &exit);
 	}
 	if (exit.strategy == EXIT_SITES && sh->exits_cnt + sh->code.exits_cnt > MAX_EXITS)
 		exit = (struct exit_choice){EXIT_NONE, "the object has too many exits"};
@@ -275,8 +304,11 @@ static int plan_symbol(struct share *sh, uint32_t index)
 		return skip(sh, sym,
 			    sh->code.bad ? sh->code.bad
 					 : "no instruction in its entry block can be probed");
-	err = add_function(sh, index, site, &exit);
-	return err ? err : note_function(sh, sym, deny);
+	err = add_function(sh, index, site, &exit, arguments);
+	if (err)
+		return err;
+	sh->functions[sh->functions_cnt - 1].arguments_changed = changed;
+	return note_function(sh, sym, deny);
 }
 
 /* A code_reader: jump tables lie elsewhere in the object. */
@@ -295,7 +327,7 @@ static void *share_run(void *arg)
 	if (!sh->err)
 		sh->err = insn_decoder__new(sh->opts->nop5_emulated, &sh->insn);
 	for (size_t i = 0; !sh->err && i < sh->wanted_cnt; i++)
-		sh->err = plan_symbol(sh, sh->wanted[i]);
+		sh->err = plan_symbol(sh, sh->wanted[i], sh->lists ? sh->lists[i] : 0);
 	return NULL;
 }
 
@@ -372,6 +404,7 @@ static int plan_shares(struct plan *p, const struct share *model, struct proofs 
 
 		shares[i] = *model;
 		shares[i].wanted = model->wanted + done;
+		shares[i].lists = model->lists ? model->lists + done : NULL;
 		shares[i].wanted_cnt = end - done;
 		shares[i].budget = share_budget(&shares[i], &left);
 		done = end;
@@ -442,10 +475,11 @@ struct filter_object plan_object__names(const struct plan *p, const struct targe
 				      t->objects[index].is_main};
 }
 
-/* Plans symbols [0, cnt) of `wanted`, into `p`. */
+/* Plans symbols [0, cnt) of `wanted`, into `p`; `lists` as in struct share. */
 static int plan_wanted(struct plan *p, const struct plan_object *obj, uint32_t index,
-		       const uint32_t *wanted, size_t cnt, const struct plan_options *opts,
-		       const struct exit_context *exit_ctx, struct proofs *proofs)
+		       const uint32_t *wanted, const uint8_t *lists, size_t cnt,
+		       const struct plan_options *opts, const struct exit_context *exit_ctx,
+		       struct proofs *proofs)
 {
 	size_t symbols = symtab__count(obj->tab);
 	uint32_t *pieces = calloc(symbols + 1, sizeof(*pieces));
@@ -456,6 +490,7 @@ static int plan_wanted(struct plan *p, const struct plan_object *obj, uint32_t i
 		.proofs = proofs,
 		.object = index,
 		.wanted = wanted,
+		.lists = lists,
 		.wanted_cnt = cnt,
 		.pieces = pieces,
 		.budget = decode_budget(obj->img),
@@ -482,19 +517,23 @@ int plan_object__plan(struct plan *p, const struct filter_object *fobj, uint32_t
 	const struct plan_object *obj = &p->objects[index];
 	size_t cnt = symtab__count(obj->tab), wanted_cnt = 0;
 	uint32_t *wanted = calloc(cnt + 1, sizeof(*wanted));
-	int err;
+	uint8_t *lists = calloc(cnt + 1, sizeof(*lists));
+	int err = wanted && lists ? 0 : -ENOMEM;
 
-	if (!wanted)
-		return -ENOMEM;
-	for (size_t i = 0; i < cnt; i++) {
+	for (size_t i = 0; i < cnt && !err; i++) {
 		const struct symbol *sym = symtab__at(obj->tab, i);
 
-		if (sym->piece_of == SYMTAB_NONE && sym->kind != SYMBOL_NOTYPE &&
-		    filter__wants(filter, fobj, sym))
-			wanted[wanted_cnt++] = i;
+		if (sym->piece_of != SYMTAB_NONE || sym->kind == SYMBOL_NOTYPE ||
+		    !filter__wants(filter, fobj, sym))
+			continue;
+		if (opts->arguments)
+			lists[wanted_cnt] = arguments__of(opts->arguments, fobj, sym);
+		wanted[wanted_cnt++] = i;
 	}
-	err = plan_wanted(p, obj, index, wanted, wanted_cnt, opts, exit_ctx, proofs);
+	if (!err)
+		err = plan_wanted(p, obj, index, wanted, lists, wanted_cnt, opts, exit_ctx, proofs);
 	free(wanted);
+	free(lists);
 	return err;
 }
 
@@ -528,7 +567,8 @@ int plan_object__replace_returns(struct plan *p, uint32_t index, const struct pl
 		if (p->functions[i].object == index && p->functions[i].exit == EXIT_RETURN)
 			wanted[cnt++] = p->functions[i].symbol_index;
 	}
-	err = cnt ? plan_wanted(&anew, &p->objects[index], index, wanted, cnt, opts, exit_ctx, NULL)
+	err = cnt ? plan_wanted(&anew, &p->objects[index], index, wanted, NULL, cnt, opts, exit_ctx,
+				NULL)
 		  : 0;
 	grown = err ? NULL
 		    : reallocarray(p->exits, p->exits_cnt + anew.exits_cnt + 1, sizeof(*grown));

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plan/arguments.h"
 #include "plan/exits.h"
 #include "plan/filter.h"
 #include "plan/object.h"
@@ -353,10 +354,28 @@ static bool returns_became_unsafe(const struct plan *p, const struct exit_contex
 	       (p->proven && has_program(p, first));
 }
 
+/* Of functions from `first` on. */
+static void report_changed(struct plan *p, size_t first)
+{
+	struct plan_function *changed = NULL;
+	size_t cnt = 0;
+
+	for (size_t i = first; i < p->functions_cnt; i++) {
+		if (!p->functions[i].arguments_changed)
+			continue;
+		changed = changed ?: &p->functions[i];
+		cnt++;
+	}
+	if (cnt)
+		log_warn("-A: no values of %zu function%s (%s): where %s can be probed, the "
+			 "arguments are not what they were",
+			 cnt, cnt == 1 ? "" : "s", plan__name(changed), cnt == 1 ? "it" : "they");
+}
+
 int plan__extend(struct plan *p, const struct target *t, struct filter *filter,
 		 const struct plan_options *opts)
 {
-	size_t known = p->objects_cnt;
+	size_t known = p->objects_cnt, functions = p->functions_cnt;
 	struct exit_context all;
 	int err;
 
@@ -377,6 +396,8 @@ int plan__extend(struct plan *p, const struct target *t, struct filter *filter,
 		log_error("%zu functions are too many; narrow the filter (-F)", p->functions_cnt);
 		err = -E2BIG;
 	}
+	if (!err)
+		report_changed(p, functions);
 	return err;
 }
 
@@ -403,6 +424,8 @@ int plan__new(const struct target *t, struct filter *filter, const struct plan_o
 		};
 
 		err = unmatched__report(p, t, filter, &hopes) ? 0 : -ENOENT;
+		if (!err && opts->arguments && !unmatched__arguments(p, opts->arguments, &hopes))
+			err = -ENOENT;
 	}
 	if (err) {
 		plan__free(p);

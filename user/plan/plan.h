@@ -14,6 +14,7 @@
 #include "plan/marks.h"
 #include "symbol/go.h"
 
+struct arguments;
 struct filter;
 struct target;
 
@@ -41,7 +42,10 @@ struct plan_function {
 	bool begins_anew;     /* the site is a branch that counts if not taken; see code_site */
 	uint8_t cond;	      /* begins_anew: its condition, as in the opcode */
 	bool tail_jumps, loops_to_entry;
-	uint8_t leaf_insns; /* it is a tiny leaf of so many instructions; 0: it is none */
+	uint8_t arguments; /* number of the list of values that are read of its calls; 0: none */
+	bool arguments_changed; /* some are wanted, but are not where they were where it is probed
+				 */
+	uint8_t leaf_insns;	/* it is a tiny leaf of so many instructions; 0: it is none */
 	/* Was attached with a return probe; its exit sites, planned later, are still to be. */
 	bool exits_pending;
 	bool refused;	    /* set by attach: the kernel takes no probe there, so it has none */
@@ -102,11 +106,13 @@ struct plan_options {
 	bool new_programs;  /* other programs than today's are expected */
 	bool skip_tiny;	    /* leave out functions that are cheaper than their probe */
 	const char *exits;  /* name of the exit strategy for all functions; NULL: automatic */
+	struct arguments *arguments; /* values to read (-A); borrowed; NULL: none */
 };
 
 /*
  * Plans every wanted function of the target's objects. Returns 0, or -errno with a line logged;
- * -ENOENT if the filter matches no function: then the nearest names have been listed.
+ * -ENOENT if the filter, or an argument list, matches no function: then the nearest names have been
+ * listed.
  * The target must outlive the plan. With opts->grows a plan without functions is one to wait with,
  * if the filter names files that are not mapped yet, or new programs are expected.
  */

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "plan/arguments.h"
 #include "plan/filter.h"
 #include "plan/nearest.h"
 #include "plan/object.h"
@@ -104,4 +105,28 @@ bool unmatched__report(const struct plan *p, const struct target *t, const struc
 	if (all && !p->functions_cnt && !waits)
 		report_nothing(p, t);
 	return p->functions_cnt || waits;
+}
+
+bool unmatched__arguments(const struct plan *p, const struct arguments *a,
+			  const struct unmatched_hopes *hopes)
+{
+	const struct argument_list *l = arguments__unmatched(a);
+	bool waits = l && (hopes->programs || (hopes->files && l->pattern.object));
+	enum log_level level = waits ? LOG_WARN : LOG_ERROR;
+	char names[NEAREST_MAX * (NEAREST_NAME + 2)];
+
+	if (!l)
+		return true;
+	if (l->refused)
+		log_at(level,
+		       "-A '%s': matches functions in Go only, which pass arguments in another "
+		       "way",
+		       l->text);
+	else if (nearest_names(p, l->pattern.func, names, sizeof(names))[0])
+		log_at(level, "-A '%s': no function that is traced matches; the nearest: %s",
+		       l->text, names);
+	else
+		log_at(level, "-A '%s': no function that is traced matches; see -F, and -l",
+		       l->text);
+	return waits;
 }

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+struct arguments;
 struct filter;
 struct plan;
 struct target;
@@ -22,5 +23,10 @@ struct unmatched_hopes {
  */
 bool unmatched__report(const struct plan *p, const struct target *t, const struct filter *filter,
 		       const struct unmatched_hopes *hopes);
+
+/* The same of -A: names the first list that no function matches. Returns whether the run can go on.
+ */
+bool unmatched__arguments(const struct plan *p, const struct arguments *a,
+			  const struct unmatched_hopes *hopes);
 
 #endif

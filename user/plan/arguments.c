@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "plan/arguments.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbol/symtab.h"
+#include "util/log.h"
+
+#define NUMBER_MAX  64 /* argN */
+#define TEXTS_MAX   3  /* strings of a call: see struct wire_values */
+#define LETTERS_MAX 8  /* of a format */
+
+/* "+16", "-0x8"; the text may go on with a format. */
+static bool parse_offset(const char **at, struct argument *arg)
+{
+	char *end;
+	long offset;
+
+	if (**at != '+' && **at != '-')
+		return true;
+	errno = 0;
+	offset = strtol(*at, &end, 0);
+	if (errno || !isdigit((unsigned char)(*at)[1]) || offset < INT_MIN || offset > INT_MAX)
+		return false;
+	arg->behind = true;
+	arg->offset = offset;
+	*at = end;
+	return true;
+}
+
+/* The number of bits behind a format's letter. */
+static bool parse_bits(const char *text, struct argument *arg)
+{
+	static const char *const bits[] = {"8", "16", "32", "64"};
+
+	for (size_t i = 0; i < sizeof(bits) / sizeof(*bits); i++) {
+		if (!strcmp(text, bits[i])) {
+			arg->bytes = 1 << i;
+			return true;
+		}
+	}
+	return !*text;
+}
+
+/* ":d", ":x32", ":s", ... */
+static bool parse_form(const char *at, struct argument *arg)
+{
+	static const char letters[] = {
+		[ARGUMENT_SIGNED] = 'd', [ARGUMENT_UNSIGNED] = 'u', [ARGUMENT_HEX] = 'x',
+		[ARGUMENT_FLOAT] = 'f',	 [ARGUMENT_TEXT] = 's',
+	};
+	const char *letter;
+
+	arg->bytes = 8;
+	if (!*at)
+		return true;
+	if (at[0] != ':' || !at[1])
+		return false;
+	letter = memchr(letters, at[1], sizeof(letters));
+	if (!letter || !parse_bits(at + 2, arg))
+		return false;
+	arg->form = letter - letters;
+	return arg->form == ARGUMENT_TEXT    ? !at[2]
+	       : arg->form == ARGUMENT_FLOAT ? arg->bytes >= 4
+					     : true;
+}
+
+/* Returns NULL, or what is wrong with it. */
+static const char *parse_argument(const char *name, struct argument *arg)
+{
+	const char *at = name;
+	char *end;
+
+	if (!strncmp(at, "ret", 3) && !isalnum((unsigned char)at[3]) && at[3] != '_') {
+		at += 3;
+	} else if (!strncmp(at, "arg", 3) && isdigit((unsigned char)at[3])) {
+		unsigned long number = strtoul(at + 3, &end, 10);
+
+		if (!number || number > NUMBER_MAX)
+			return "arguments are numbered from 1 to 64";
+		arg->number = number;
+		at = end;
+	} else if (at[0] == 'f' && isdigit((unsigned char)at[1])) {
+		return "the kernel shows no floating-point registers to probes; of floats only "
+		       "what lies behind a pointer can be read, as arg1+8:f";
+	} else {
+		return "neither argN nor ret; parameters are not known by name";
+	}
+	if (!parse_offset(&at, arg))
+		return "not a number of bytes behind the pointer";
+	if (!parse_form(at, arg))
+		return "the format is none of :d :u :x (with 8, 16, 32 or 64 bits), :s, :f, :f32";
+	if (arg->form == ARGUMENT_FLOAT && !arg->behind)
+		return "floats are passed in registers that the kernel does not show to probes; "
+		       "behind a pointer (arg1+8:f) they can be read";
+	return NULL;
+}
+
+static int complain(const struct argument_list *l, const char *word, const char *why)
+{
+	if (word)
+		log_error("-A '%s': %s: %s", l->text, word, why);
+	else
+		log_error("-A '%s': %s", l->text, why);
+	return -EINVAL;
+}
+
+static int add_argument(struct argument_list *l, const char *text, size_t len)
+{
+	struct argument *arg = &l->items[l->cnt];
+	size_t texts = 0;
+	const char *why;
+
+	while (len && isspace((unsigned char)*text))
+		text++, len--;
+	while (len && isspace((unsigned char)text[len - 1]))
+		len--;
+	if (!len)
+		return complain(l, NULL, "a value is missing between ( , and )");
+	if (l->cnt == ARGUMENTS_MAX)
+		return complain(l, NULL, "more than 8 values of a function");
+	*arg = (struct argument){.name = strndup(text, len)};
+	if (!arg->name)
+		return -ENOMEM;
+	l->cnt++;
+	why = parse_argument(arg->name, arg);
+	if (why)
+		return complain(l, arg->name, why);
+	for (size_t i = 0; i < l->cnt; i++)
+		texts += l->items[i].form == ARGUMENT_TEXT;
+	return texts > TEXTS_MAX ? complain(l, arg->name, "more than 3 strings of a function") : 0;
+}
+
+/* A C++ name may have brackets of its own: the last ones count. */
+static int parse_list(struct argument_list *l, const char *text)
+{
+	const char *open = strrchr(text, '('), *at;
+	size_t len = strlen(text);
+	char *glob;
+	int err;
+
+	l->text = text;
+	if (!open || open == text || text[len - 1] != ')')
+		return complain(l, NULL, "not of the form 'FUNC(arg1, arg2:s, ret)'");
+	glob = strndup(text, open - text);
+	err = glob ? filter_pattern__parse(&l->pattern, glob) : -ENOMEM;
+	free(glob);
+	for (at = open + 1; !err; at++) {
+		size_t word = strcspn(at, ",)");
+
+		err = add_argument(l, at, word);
+		at += word;
+		if (*at == ')')
+			break;
+	}
+	return err;
+}
+
+int arguments__parse(struct arguments *a, char *const *texts, size_t cnt)
+{
+	int err = 0;
+
+	*a = (struct arguments){0};
+	if (cnt > ARGUMENT_LISTS) {
+		log_error("more than %d times -A", ARGUMENT_LISTS);
+		return -EINVAL;
+	}
+	a->lists = calloc(cnt + 1, sizeof(*a->lists));
+	if (!a->lists)
+		return -ENOMEM;
+	while (!err && a->cnt < cnt) {
+		struct argument_list *l = &a->lists[a->cnt];
+
+		err = parse_list(l, texts[a->cnt++]);
+	}
+	if (err)
+		arguments__clear(a);
+	return err;
+}
+
+void arguments__clear(struct arguments *a)
+{
+	for (size_t i = 0; i < a->cnt; i++) {
+		filter_pattern__clear(&a->lists[i].pattern);
+		for (size_t k = 0; k < a->lists[i].cnt; k++)
+			free(a->lists[i].items[k].name);
+	}
+	free(a->lists);
+	*a = (struct arguments){0};
+}
+
+uint32_t arguments__of(struct arguments *a, const struct filter_object *obj,
+		       const struct symbol *sym)
+{
+	uint32_t found = 0;
+
+	/* All are tried: each shall know whether it matches anything. */
+	for (size_t i = 0; i < a->cnt; i++) {
+		struct argument_list *l = &a->lists[i];
+
+		if (!filter_pattern__matches(&l->pattern, obj, sym))
+			continue;
+		if (sym->is_go) {
+			l->refused = true;
+			continue;
+		}
+		l->pattern.matched = true;
+		if (!found)
+			found = i + 1;
+	}
+	return found;
+}
+
+const struct argument_list *arguments__unmatched(const struct arguments *a)
+{
+	for (size_t i = 0; i < a->cnt; i++) {
+		if (!a->lists[i].pattern.matched)
+			return &a->lists[i];
+	}
+	return NULL;
+}
+
+uint32_t argument_list__needs(const struct argument_list *l)
+{
+	uint32_t needs = 0;
+
+	for (size_t i = 0; i < l->cnt; i++) {
+		const struct argument *arg = &l->items[i];
+
+		if (!arg->number)
+			continue;
+		if (arg->number <= ARGUMENT_REGISTERS)
+			needs |= 1u << (arg->number - 1);
+		if (arg->number > ARGUMENT_REGISTERS || arg->behind || arg->form == ARGUMENT_TEXT)
+			needs |= ARGUMENTS_NEED_MEMORY;
+	}
+	return needs;
+}

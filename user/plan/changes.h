@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the first instructions of a function change of its arguments. */
+#ifndef PROFTRACE_PLAN_CHANGES_H
+#define PROFTRACE_PLAN_CHANGES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * What instructions before `offset` change, straight from the start: a bit for each register of an
+ * argument, and ARGUMENTS_NEED_MEMORY, as in argument_list__needs(). Memory: anything but what is
+ * pushed, or called. All bits if they cannot be decoded. By Zydis, implied operands included.
+ */
+uint32_t changes__before(const uint8_t *code, size_t size, uint32_t offset);
+
+#endif
