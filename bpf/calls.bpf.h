@@ -4,7 +4,7 @@
 #ifndef PROFTRACE_CALLS_BPF_H
 #define PROFTRACE_CALLS_BPF_H
 
-#include "tables.bpf.h"
+#include "values.bpf.h"
 
 TABLE(chunks, struct wire_chunk);
 TABLE(entered_off, u64); /* by frame: its lane's off_ns at the entry */
@@ -50,13 +50,14 @@ static __always_inline void call_ends(struct wire_lane *lane, u32 frame, const s
 				      u64 took)
 {
 	struct wire_chunk *c;
+	u32 cnt, records;
 	u64 *off;
-	u32 cnt;
 
 	if (!keep_calls)
 		return;
+	records = values_records(frame, f->entry);
 	c = chunk_at(lane->chunk);
-	if (!c || !lane->chunk || c->cnt >= WIRE_CHUNK_CALLS)
+	if (!c || !lane->chunk || c->cnt + records >= WIRE_CHUNK_CALLS)
 		c = chunk_append(lane);
 	off = bpf_map_lookup_elem(&entered_off, &frame);
 	cnt = c ? c->cnt : WIRE_CHUNK_CALLS;
@@ -68,8 +69,11 @@ static __always_inline void call_ends(struct wire_lane *lane, u32 frame, const s
 	c->calls[cnt].took_ns = took;
 	c->calls[cnt].off_ns = lane->off_ns - *off;
 	c->calls[cnt].node = f->node;
+	c->calls[cnt].records = records;
+	if (records)
+		values_write(c, cnt + 1, frame, records);
 	barrier();
-	*(volatile u32 *)&c->cnt = cnt + 1;
+	*(volatile u32 *)&c->cnt = cnt + 1 + records;
 }
 
 #endif

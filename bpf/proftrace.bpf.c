@@ -79,11 +79,11 @@ int session(struct pt_regs *ctx)
 	u32 lane;
 
 	if (*call) {
-		leave_lane(*call >> 32, return_slot(ctx), *call, bpf_ktime_get_ns());
+		leave_lane(ctx, *call >> 32, return_slot(ctx), *call, bpf_ktime_get_ns());
 		return 0;
 	}
 	cookie = bpf_get_attach_cookie(ctx);
-	lane = enter(entry_slot(ctx, cookie), cookie);
+	lane = enter(ctx, entry_slot(ctx, cookie), cookie);
 	*call = (u64)lane << 32 | (cookie & WIRE_COOKIE_FUNCTION);
 	return !lane || !returns_are_safe() || !returns_in_order(lane);
 }
@@ -95,7 +95,7 @@ int function_entry(struct pt_regs *ctx)
 
 	if ((cookie >> WIRE_COOKIE_FLAGS) & WIRE_ENTRY_UNLESS && branch_taken(ctx, cookie))
 		return 0;
-	enter(entry_slot(ctx, cookie), cookie);
+	enter(ctx, entry_slot(ctx, cookie), cookie);
 	return 0;
 }
 
@@ -104,7 +104,7 @@ int function_return(struct pt_regs *ctx)
 {
 	u64 now = bpf_ktime_get_ns();
 
-	leave(return_slot(ctx), bpf_get_attach_cookie(ctx) & WIRE_COOKIE_FUNCTION, now,
+	leave(ctx, return_slot(ctx), bpf_get_attach_cookie(ctx) & WIRE_COOKIE_FUNCTION, now,
 	      WIRE_COST_RETURN);
 	return 0;
 }
@@ -115,11 +115,12 @@ int exit_site(struct pt_regs *ctx)
 {
 	u64 now = bpf_ktime_get_ns(), cookie = bpf_get_attach_cookie(ctx);
 	u32 function = cookie & WIRE_COOKIE_FUNCTION, class = cookie >> WIRE_COOKIE_COST;
+	u32 kind = (cookie >> WIRE_COOKIE_EXIT) & 0xf;
 
-	if (((cookie >> WIRE_COOKIE_EXIT) & 0xf) == WIRE_EXIT_JCC && !branch_taken(ctx, cookie))
+	if (kind == WIRE_EXIT_JCC && !branch_taken(ctx, cookie))
 		hit_in_vain(ctx->sp, function, class);
 	else
-		leave(ctx->sp, function, now, class);
+		leave(kind == WIRE_EXIT_RET ? ctx : NULL, ctx->sp, function, now, class);
 	return 0;
 }
 

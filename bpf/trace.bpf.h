@@ -89,9 +89,17 @@ static __always_inline void node_timed(struct wire_node *n, u64 ns, bool looked_
 	n->expected_ns += looked_up ? expected->outside_ns : expected->inside_ns;
 }
 
+/* The hit of a probe: registers, and the address of the return address, even where slots are
+ * something else. */
+struct hit {
+	struct pt_regs *ctx;
+	u64 slot;
+};
+
 /* A call of `function`, one of `weight`, from whatever is open at `slot`'s lane; `entry` as in the
  * frame. False: it was not recorded. */
-static __always_inline bool frame_enter(const struct place *at, u32 function, u32 entry, u32 weight)
+static __always_inline bool frame_enter(const struct place *at, const struct hit *hit, u32 function,
+					u32 entry, u32 weight)
 {
 	struct wire_lane *lane = at->lane;
 	bool timed = WIRE_TIMED(lane->entered) < timed_limit, looked_up = false;
@@ -133,6 +141,10 @@ static __always_inline bool frame_enter(const struct place *at, u32 function, u3
 	f->weight = weight;
 	n->calls += weight;
 	call_begins(lane, frame);
+	if (keep_values && WIRE_FRAME_VALUES(entry)) {
+		values_enter(hit->ctx, WIRE_FRAME_VALUES(entry), frame, hit->slot);
+		timed = false;
+	}
 	lane->entered++;
 	lane->top = frame;
 	now = bpf_ktime_get_ns();
@@ -229,10 +241,11 @@ static __always_inline bool hit_is_claimed(struct wire_lane *home, u64 slot, u64
  * A function is entered; its return address lies at `slot`. Returns the lane's number if a call
  * was recorded, else 0 (then its leave is of no use).
  */
-static __always_inline u32 enter(u64 slot, u64 cookie)
+static __always_inline u32 enter(struct pt_regs *ctx, u64 slot, u64 cookie)
 {
 	u32 function = cookie & WIRE_COOKIE_FUNCTION, entry = cookie >> WIRE_COOKIE_FLAGS, weight;
 	const struct task_struct *task = bpf_get_current_task_btf();
+	const struct hit hit = {.ctx = ctx, .slot = slot};
 	struct wire_lane *home;
 	struct place at;
 	bool entered;
@@ -248,33 +261,40 @@ static __always_inline u32 enter(u64 slot, u64 cookie)
 		place_charge_passed(&at, entry);
 		return 0;
 	}
-	entered = frame_enter(&at, function, entry, weight);
+	if (keep_values && !(WIRE_FRAME_FLAGS(entry) & WIRE_ENTRY_UNLESS))
+		entry |= ((cookie >> WIRE_COOKIE_VALUES) & 0xff) << WIRE_FRAME_LIST;
+	entered = frame_enter(&at, &hit, function, entry, weight);
 	if (entered && (WIRE_FRAME_FLAGS(entry) & WIRE_ENTRY_RETURN) && returns_exhausted())
 		at.lane->deep++;
 	lane_unlock(at.lane);
 	return entered ? at.number : 0;
 }
 
-/* `function` is left, as a probe of cost class `exit` sees. A leave whose enter was not recorded,
- * or that has been closed already, has no frame and is ignored. */
-static __always_inline void frame_leave(const struct place *at, u32 function, u64 now, u32 exit)
+/* `function` is left, as a probe of cost class `exit` sees, in registers `ctx` (NULL: they do not
+ * hold its result). A leave whose enter was not recorded, or that has been closed already, has no
+ * frame and is ignored. */
+static __always_inline void frame_leave(const struct place *at, struct pt_regs *ctx, u32 function,
+					u64 now, u32 exit)
 {
 	struct wire_frame *top = frame_at(at->lane->top);
 
 	if (top)
 		top = unwind_below(at->lane, top, at->slot, now);
-	if (top && top->slot == at->slot && top->function == function)
-		frame_returned(at->lane, top, now, exit);
+	if (!top || top->slot != at->slot || top->function != function)
+		return;
+	if (keep_values && ctx && WIRE_FRAME_VALUES(top->entry))
+		values_leave(ctx, WIRE_FRAME_VALUES(top->entry), at->lane->top);
+	frame_returned(at->lane, top, now, exit);
 }
 
 /* `function` is left; its return address lay at `slot`. */
-static __always_inline void leave(u64 slot, u32 function, u64 now, u32 exit)
+static __always_inline void leave(struct pt_regs *ctx, u64 slot, u32 function, u64 now, u32 exit)
 {
 	struct place at;
 
 	if (!gate_open || !place_find(&at, slot, false))
 		return;
-	frame_leave(&at, function, now, exit);
+	frame_leave(&at, ctx, function, now, exit);
 	lane_unlock(at.lane);
 }
 
@@ -294,7 +314,8 @@ static __always_inline void hit_in_vain(u64 slot, u32 function, u32 class)
 }
 
 /* The same as leave(), by a return probe, on the lane where the call was entered. */
-static __always_inline void leave_lane(u32 number, u64 slot, u32 function, u64 now)
+static __always_inline void leave_lane(struct pt_regs *ctx, u32 number, u64 slot, u32 function,
+				       u64 now)
 {
 	struct place at = {.lane = lane_at(number), .number = number, .slot = slot};
 
@@ -306,7 +327,7 @@ static __always_inline void leave_lane(u32 number, u64 slot, u32 function, u64 n
 		return;
 	if (at.lane->kind != WIRE_LANE_HOME && !lane_lock(at.lane))
 		return;
-	frame_leave(&at, function, now, WIRE_COST_RETURN);
+	frame_leave(&at, ctx, function, now, WIRE_COST_RETURN);
 	lane_unlock(at.lane);
 }
 

@@ -9,12 +9,16 @@
 #define PROFTRACE_WIRE_H
 
 #ifdef __bpf__
+typedef __u8 u8;
+typedef __u16 u16;
 typedef __u32 u32;
 typedef __s32 s32;
 typedef __s64 s64;
 typedef __u64 u64;
 #else
 #include <stdint.h>
+typedef uint8_t u8;
+typedef uint16_t u16;
 typedef uint32_t u32;
 typedef int32_t s32;
 typedef int64_t s64;
@@ -26,6 +30,8 @@ typedef uint64_t u64;
  *   bits  0..23  index of the function in the plan
  *   bits 24..39  entry sites: bytes the stack pointer has moved down since the function's entry;
  *                the return address is at sp + that
+ *   bits 40..47  entry sites without WIRE_ENTRY_UNLESS: the number of the list of values that are
+ *                read of its calls; 0: none
  *   bits 40..43  exit sites: enum wire_exit
  *   bits 44..47  exit sites of kind WIRE_EXIT_JCC, entry sites with WIRE_ENTRY_UNLESS: the
  *                condition, as in the opcode's low four bits
@@ -36,6 +42,7 @@ typedef uint64_t u64;
 #define WIRE_MAX_FUNCTIONS   (1u << 24)
 #define WIRE_COOKIE_FUNCTION 0xffffffull
 #define WIRE_COOKIE_DELTA    24
+#define WIRE_COOKIE_VALUES   40
 #define WIRE_COOKIE_EXIT     40
 #define WIRE_COOKIE_COND     44
 #define WIRE_COOKIE_FLAGS    48
@@ -47,6 +54,7 @@ typedef uint64_t u64;
 enum wire_exit {
 	WIRE_EXIT_RET = 1, /* leaves the function whenever it runs */
 	WIRE_EXIT_JCC = 2, /* leaves if the condition holds */
+	WIRE_EXIT_JMP = 3, /* leaves for another function, so there is no result yet */
 };
 
 /* The function may be left by a jump to another one, which then owns its stack slot. */
@@ -99,16 +107,20 @@ struct wire_frame {
 	u64 probe_ns; /* of the time since the entry: what the callees' probes have cost */
 	u32 node;
 	u32 function;
-	u32 up;		  /* the caller's frame */
-	u32 down;	  /* the frame for the next callee, 0: not allocated yet */
-	u32 level;	  /* sentinel 0, outermost call 1 */
-	u32 entry;	  /* the entry's cookie from bit WIRE_COOKIE_FLAGS on */
-	u32 weight;	  /* it stands for so many calls */
+	u32 up;	    /* the caller's frame */
+	u32 down;   /* the frame for the next callee, 0: not allocated yet */
+	u32 level;  /* sentinel 0, outermost call 1 */
+	u32 entry;  /* the entry's cookie from bit WIRE_COOKIE_FLAGS on; and WIRE_FRAME_LIST */
+	u32 weight; /* it stands for so many calls */
 	u32 own_probe_ns; /* of probe_ns, what lies in its own time; no more than fits */
 };
 
 #define WIRE_FRAME_FLAGS(entry) ((entry)&0xf)
 #define WIRE_FRAME_COST(entry)	((entry) >> (WIRE_COOKIE_COST - WIRE_COOKIE_FLAGS) & WIRE_COST_MASK)
+
+/* The number of the list of values that its wire_values has; 0: none. */
+#define WIRE_FRAME_LIST		 16
+#define WIRE_FRAME_VALUES(entry) ((entry) >> WIRE_FRAME_LIST)
 
 /*
  * One call path of one lane, written only by that lane's thread. Inclusive time is not kept: it is
@@ -206,7 +218,7 @@ struct wire_call {
 	u64 took_ns; /* as measured */
 	u64 off_ns;  /* of these, off the CPU */
 	u32 node;
-	u32 pad;
+	u32 records; /* so many places behind this one hold the beginning of its wire_values */
 };
 
 #define WIRE_CHUNK_CALLS 31
@@ -216,6 +228,41 @@ struct wire_chunk {
 	u32 cnt;  /* of calls. Set after each */
 	u64 pad[3];
 	struct wire_call calls[WIRE_CHUNK_CALLS];
+};
+
+/*
+ * Values of arguments and results: which ones of a function's calls, by its list; and what they
+ * are, by call.
+ */
+#define WIRE_LISTS	  256 /* with [0], which is not used */
+#define WIRE_VALUES	  8
+#define WIRE_TEXT	  64 /* bytes of a string, with its NUL */
+#define WIRE_VALUE_WORDS  31
+#define WIRE_VALUE_BEHIND 1u /* in memory, `offset` bytes behind the pointer */
+#define WIRE_VALUE_TEXT	  2u /* it is a pointer to a string */
+/* What to make of it later. */
+#define WIRE_VALUE_SIGNED 4u
+#define WIRE_VALUE_FLOAT  8u
+
+struct wire_wanted {
+	u8 number; /* of the argument: 1 to 6 in registers, then on the stack; 0: the result */
+	u8 flags;  /* WIRE_VALUE_* */
+	u8 bytes;  /* 1, 2, 4 or 8 of them count */
+	u8 word;   /* where it goes in wire_values::words */
+	s32 offset;
+};
+
+struct wire_list {
+	u32 cnt;
+	u32 records; /* of 32 bytes, that its wire_values fill */
+	struct wire_wanted wanted[WIRE_VALUES];
+};
+
+struct wire_values {
+	u32 known; /* a bit for each value: it could be read */
+	u16 list;
+	u16 records;
+	u64 words[WIRE_VALUE_WORDS];
 };
 
 /* Why calls were lost. */
@@ -286,5 +333,7 @@ _Static_assert(sizeof(struct wire_node) == 80, "wire_node");
 _Static_assert(sizeof(struct wire_lane) == 256, "wire_lane");
 _Static_assert(sizeof(struct wire_dist) == 72, "wire_dist");
 _Static_assert(sizeof(struct wire_chunk) == 1024, "wire_chunk");
+_Static_assert(sizeof(struct wire_list) == 72, "wire_list");
+_Static_assert(sizeof(struct wire_values) == 8 * sizeof(struct wire_call), "wire_values");
 
 #endif

@@ -125,7 +125,8 @@ static uint64_t entry_cookie(const struct plan_function *f, const struct group_m
 			 (f->exit == EXIT_RETURN ? WIRE_ENTRY_RETURN : 0);
 
 	return m->function | (uint64_t)f->site_delta << WIRE_COOKIE_DELTA |
-	       (uint64_t)f->cond << WIRE_COOKIE_COND | flags << WIRE_COOKIE_FLAGS |
+	       (uint64_t)f->cond << WIRE_COOKIE_COND |
+	       (uint64_t)f->arguments << WIRE_COOKIE_VALUES | flags << WIRE_COOKIE_FLAGS |
 	       (uint64_t)(WIRE_COST_ENTRY + f->site) << WIRE_COOKIE_COST |
 	       (uint64_t)m->generation << WIRE_COOKIE_GENERATION;
 }
@@ -139,7 +140,9 @@ static uint64_t exit_cost(const struct plan_exit *e)
 
 static uint64_t exit_cookie(const struct plan_exit *e, uint32_t index)
 {
-	uint64_t kind = e->kind == CODE_EXIT_JCC ? WIRE_EXIT_JCC : WIRE_EXIT_RET;
+	uint64_t kind = e->kind == CODE_EXIT_JCC   ? WIRE_EXIT_JCC
+			: e->kind == CODE_EXIT_JMP ? WIRE_EXIT_JMP
+						   : WIRE_EXIT_RET;
 
 	return index | kind << WIRE_COOKIE_EXIT | (uint64_t)e->cond << WIRE_COOKIE_COND |
 	       exit_cost(e) << WIRE_COOKIE_COST;

@@ -12,9 +12,10 @@
 #include "attach/costs.h"
 #include "attach/groups.h"
 #include "attach/life.h"
+#include "attach/lists.h"
 #include "attach/skeleton.h"
 #include "attach/tier.h"
-#include "plan/plan.h"
+#include "plan/arguments.h"
 #include "plan/exits.h"
 #include "plan/plan.h"
 #include "target/target.h"
@@ -32,6 +33,7 @@ struct tracer {
 	struct groups groups;
 	struct life *life;
 	uint32_t lanes_cap, frames_cap, nodes_cap, index_cap, dists_cap, switches_cap, chunks_cap;
+	uint32_t lists_cap;
 };
 
 /* libbpf's messages are for the verbose; the first one of a load says best why it failed. */
@@ -107,6 +109,20 @@ static void size_calls(struct tracer *tr, size_t bytes)
 	bpf_map__set_max_entries(skel->maps.entered_off, tr->frames_cap);
 }
 
+/* The same of values. */
+static void size_values(struct tracer *tr, const struct tracer_options *opts)
+{
+	struct proftrace_bpf *skel = tr->skel;
+
+	tr->lists_cap = 0;
+	if (!tr->chunks_cap || !opts->arguments || !opts->arguments->cnt)
+		return;
+	tr->lists_cap = opts->arguments->cnt + 1;
+	skel->rodata->keep_values = true;
+	bpf_map__set_max_entries(skel->maps.lists, tr->lists_cap);
+	bpf_map__set_max_entries(skel->maps.values, tr->frames_cap);
+}
+
 static void size_tables(struct tracer *tr, const struct tracer_options *opts)
 {
 	struct proftrace_bpf *skel = tr->skel;
@@ -137,6 +153,7 @@ static void size_tables(struct tracer *tr, const struct tracer_options *opts)
 	skel->rodata->dists_mask = tr->dists_cap - 1;
 	skel->rodata->keep_cost = opts->keep_cost;
 	size_calls(tr, opts->calls_bytes);
+	size_values(tr, opts);
 	if (opts->max_depth)
 		skel->rodata->max_level = opts->max_depth;
 }
@@ -273,6 +290,8 @@ int tracer__load(const struct tracer_options *opts, const struct target *t, stru
 		return load_failed(tried, err);
 	}
 	err = allow_processes(tr, t);
+	if (!err && tr->lists_cap)
+		err = lists__fill(bpf_map__fd(tr->skel->maps.lists), opts->arguments);
 	if (!err)
 		err = life__new(tr->skel, &tr->life);
 	/* Ends of threads and programs, for accounts and for using tables again. */
@@ -420,6 +439,8 @@ void tracer__tables(const struct tracer *tr, struct tracer_tables *out)
 		.chunks_fd = bpf_map__fd(skel->maps.chunks),
 		.entered_off_fd = bpf_map__fd(skel->maps.entered_off),
 		.free_chunks_fd = bpf_map__fd(skel->maps.free_chunks),
+		.lists_fd = bpf_map__fd(skel->maps.lists),
+		.values_fd = bpf_map__fd(skel->maps.values),
 		.lanes_cap = tr->lanes_cap,
 		.frames_cap = tr->frames_cap,
 		.nodes_cap = tr->nodes_cap,
@@ -427,6 +448,7 @@ void tracer__tables(const struct tracer *tr, struct tracer_tables *out)
 		.dists_cap = tr->dists_cap,
 		.switches_cap = tr->switches_cap,
 		.chunks_cap = tr->chunks_cap,
+		.lists_cap = tr->lists_cap,
 		.next_lane = &skel->data->next_lane,
 		.next_frame = &skel->data->next_frame,
 		.next_node = &skel->data->next_node,

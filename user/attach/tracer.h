@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct arguments;
 struct plan;
 struct keeper;
 struct life;
@@ -27,6 +28,8 @@ struct tracer_options {
 	size_t functions_cnt;  /* that will be probed, as far as is known */
 	bool keep_cost;	       /* leave the probes' cost in distributions, minima and maxima */
 	size_t calls_bytes;    /* memory for single calls until they are fetched; 0: not kept */
+	/* Values to read with those; borrowed while loading; NULL or empty: none. */
+	const struct arguments *arguments;
 };
 
 struct own_probe;
@@ -36,8 +39,10 @@ struct probe_costs;
 struct tracer_tables {
 	int lanes_fd, frames_fd, nodes_fd, index_fd, dists_fd, switches_fd;
 	int chunks_fd, entered_off_fd; /* single calls; chunks_cap 0: not kept */
+	int lists_fd, values_fd;       /* values of arguments; lists_cap 0: none are */
 	int free_lanes_fd, free_frames_fd, free_nodes_fd, free_chunks_fd;
 	uint32_t lanes_cap, frames_cap, nodes_cap, index_cap, dists_cap, switches_cap, chunks_cap;
+	uint32_t lists_cap;
 	/* Live counters, written by BPF. */
 	const volatile uint32_t *next_lane, *next_frame, *next_node;
 	volatile uint64_t *lost; /* [WIRE_LOSSES] */

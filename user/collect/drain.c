@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "collect/tables.h"
+#include "collect/value_store.h"
 #include "util/array.h"
 #include "util/log.h"
 
@@ -18,9 +19,13 @@ int drain__init(struct drain *d, struct tables *t)
 		return 0;
 	d->places = calloc(t->info.lanes_cap, sizeof(*d->places));
 	d->paths = calloc(t->info.nodes_cap, sizeof(*d->paths));
-	if (!d->places || !d->paths ||
-	    ARRAY_RESERVE_MORE(&d->calls, 0, BATCH + WIRE_CHUNK_CALLS, &d->calls_cap))
+	if (!d->places || !d->paths || ARRAY_RESERVE_MORE(&d->calls, 0, BATCH, &d->calls_cap))
 		return -ENOMEM;
+	if (t->lists) {
+		d->values = value_store__new(t, BATCH + 1);
+		if (!d->values)
+			return -ENOMEM;
+	}
 	d->tables = t;
 	return 0;
 }
@@ -31,6 +36,7 @@ void drain__fini(struct drain *d)
 	free(d->paths);
 	free(d->new_paths);
 	free(d->calls);
+	free(d->values);
 	*d = (struct drain){0};
 }
 
@@ -111,11 +117,14 @@ static int send(struct drain *d, uint32_t lane)
 		err = d->stream.calls(d->stream.ctx, lane, d->calls, d->calls_cnt);
 	d->sent += d->calls_cnt;
 	d->new_paths_cnt = d->calls_cnt = 0;
+	if (d->values)
+		value_store__clear(d->values);
 	return err;
 }
 
-/* Notes a call to be sent. There is room for a chunk's. */
-static int take(struct drain *d, const struct wire_call *call, uint32_t lane)
+/* Notes a call to be sent, with its values, if there are any. */
+static int take(struct drain *d, const struct wire_call *call, const struct wire_values *values,
+		uint32_t lane)
 {
 	uint64_t enter_ns = call->entered_ns > d->start_ns ? call->entered_ns - d->start_ns : 0;
 	uint32_t path = tables__node(d->tables, call->node) ? d->paths[call->node] : 0;
@@ -123,12 +132,15 @@ static int take(struct drain *d, const struct wire_call *call, uint32_t lane)
 
 	if (err || !path)
 		return err;
-	d->calls[d->calls_cnt++] = (struct timeline_call){
+	d->calls[d->calls_cnt] = (struct timeline_call){
 		.node = path,
 		.enter_ns = enter_ns,
 		.leave_ns = enter_ns + call->took_ns,
 		.off_ns = call->off_ns < call->took_ns ? call->off_ns : call->took_ns,
 	};
+	if (d->values && values)
+		value_store__take(d->values, values, &d->calls[d->calls_cnt]);
+	d->calls_cnt++;
 	return d->calls_cnt < BATCH ? 0 : send(d, lane);
 }
 
@@ -145,8 +157,17 @@ static int take_chunk(struct drain *d, struct drain_place *place, uint32_t lane,
 	/* Once there is a next one, this one's count does not change. */
 	*next = __atomic_load_n(&c->next, __ATOMIC_ACQUIRE);
 	cnt = __atomic_load_n(&c->cnt, __ATOMIC_ACQUIRE);
-	for (; !err && place->taken < cnt && place->taken < WIRE_CHUNK_CALLS; place->taken++)
-		err = take(d, &c->calls[place->taken], lane);
+	cnt = cnt < WIRE_CHUNK_CALLS ? cnt : WIRE_CHUNK_CALLS;
+	while (!err && place->taken < cnt) {
+		const struct wire_call *call = &c->calls[place->taken++];
+		const struct wire_values *values = NULL;
+
+		if (call->records && call->records <= cnt - place->taken) {
+			values = (const struct wire_values *)(call + 1);
+			place->taken += call->records;
+		}
+		err = take(d, call, values, lane);
+	}
 	return err;
 }
 
@@ -193,7 +214,8 @@ int drain__last(struct drain *d, uint32_t number, uint64_t end_ns)
 			.off_ns = wire->off_ns - t->entered_off[i],
 			.node = f->node,
 		};
-		err = take(d, &call, lane);
+		err = take(d, &call,
+			   WIRE_FRAME_VALUES(f->entry) && t->values ? &t->values[i] : NULL, lane);
 		i = f->up;
 	}
 	return err ? err : send(d, lane);

@@ -10,6 +10,7 @@
 #include "calls/timeline.h"
 
 struct tables;
+struct value_store;
 
 struct drain {
 	struct tables *tables; /* borrowed, as are its maps; NULL: there are no single calls */
@@ -27,7 +28,8 @@ struct drain {
 	size_t new_paths_cnt, new_paths_cap;
 	struct timeline_call *calls;
 	size_t calls_cnt, calls_cap;
-	uint64_t sent; /* calls */
+	struct value_store *values; /* of those calls; NULL: none are read */
+	uint64_t sent;		    /* calls */
 };
 
 /* Where the tables keep single calls. Returns 0 or -ENOMEM. */

@@ -37,7 +37,12 @@ int tables__map(struct tables *t, const struct tracer_tables *info)
 		t->entered_off =
 			table_map(info->entered_off_fd, info->frames_cap * sizeof(*t->entered_off));
 	}
-	if ((info->chunks_cap && (!t->chunks || !t->entered_off)) || !t->lanes || !t->frames ||
+	if (info->lists_cap) {
+		t->lists = table_map(info->lists_fd, info->lists_cap * sizeof(*t->lists));
+		t->values = table_map(info->values_fd, info->frames_cap * sizeof(*t->values));
+	}
+	if ((info->chunks_cap && (!t->chunks || !t->entered_off)) ||
+	    (info->lists_cap && (!t->lists || !t->values)) || !t->lanes || !t->frames ||
 	    !t->nodes || !t->index || !t->dists || !t->switches) {
 		int err = -errno;
 
@@ -64,6 +69,8 @@ void tables__unmap(struct tables *t)
 	table_unmap(t->switches, t->info.switches_cap * sizeof(*t->switches));
 	table_unmap(t->chunks, t->info.chunks_cap * sizeof(*t->chunks));
 	table_unmap(t->entered_off, t->info.frames_cap * sizeof(*t->entered_off));
+	table_unmap(t->lists, t->info.lists_cap * sizeof(*t->lists));
+	table_unmap(t->values, t->info.frames_cap * sizeof(*t->values));
 	*t = (struct tables){0};
 }
 

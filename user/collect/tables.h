@@ -20,6 +20,8 @@ struct tables {
 	struct wire_switch *switches;
 	struct wire_chunk *chunks; /* these two: NULL without --calls */
 	uint64_t *entered_off;
+	struct wire_list *lists; /* these two: NULL if no values are read */
+	struct wire_values *values;
 };
 
 int tables__map(struct tables *t, const struct tracer_tables *info); /* 0 or -errno, logged */

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Values of arguments and results (-A). They are read as the call is entered and left, and wait
+ * beside its frame for its end. What cannot be read stays unknown: memory that is not there, or not
+ * at the moment, as programs like ours cannot wait for it. Without -A none of this is in the loaded
+ * programs.
+ */
+#ifndef PROFTRACE_VALUES_BPF_H
+#define PROFTRACE_VALUES_BPF_H
+
+#include "tables.bpf.h"
+
+TABLE(lists, struct wire_list);
+TABLE(values, struct wire_values); /* by frame */
+
+const volatile bool keep_values;
+
+#define TEXT_WORDS (WIRE_TEXT / 8)
+#define REGISTERS  6
+
+/* What is known at the hit of a probe. */
+struct value_search {
+	const struct wire_list *list;
+	struct wire_values *values;
+	u64 slot; /* address of the return address */
+	u64 result;
+	u64 registers[REGISTERS];
+	bool leaves;
+	u8 pad[7];
+};
+
+/* Returns 0 if it could be read. */
+static __always_inline long read_behind(u64 at, u32 bytes, u64 *out)
+{
+	*out = 0;
+	switch (bytes) {
+	case 1:
+		return bpf_probe_read_user(out, 1, (void *)at);
+	case 2:
+		return bpf_probe_read_user(out, 2, (void *)at);
+	case 4:
+		return bpf_probe_read_user(out, 4, (void *)at);
+	default:
+		return bpf_probe_read_user(out, 8, (void *)at);
+	}
+}
+
+static __always_inline long read_argument(const struct value_search *s, u32 number, u64 *out)
+{
+	u32 i = number - 1;
+
+	if (i < REGISTERS) {
+		*out = s->registers[i];
+		return 0;
+	}
+	return bpf_probe_read_user(out, sizeof(*out), (void *)(s->slot + 8 * (number - REGISTERS)));
+}
+
+static long value_read(u32 i, struct value_search *s)
+{
+	const struct wire_wanted *w;
+	u64 value = s->result;
+	u32 word;
+
+	if (i >= WIRE_VALUES || i >= s->list->cnt)
+		return 1;
+	w = &s->list->wanted[i];
+	word = w->word;
+	if (!w->number != s->leaves || (w->number && read_argument(s, w->number, &value)) ||
+	    ((w->flags & WIRE_VALUE_BEHIND) && read_behind(value + w->offset, w->bytes, &value)))
+		return 0;
+	if (w->flags & WIRE_VALUE_TEXT) {
+		if (word > WIRE_VALUE_WORDS - TEXT_WORDS ||
+		    bpf_probe_read_user_str(&s->values->words[word], WIRE_TEXT, (void *)value) < 0)
+			return 0;
+	} else if (word < WIRE_VALUE_WORDS) {
+		s->values->words[word] = value;
+	}
+	s->values->known |= 1u << i;
+	return 0;
+}
+
+/* Reads the values that the entry shows, of the call that `frame` is for. */
+static __noinline u32 values_enter(struct pt_regs *ctx, u32 number, u32 frame, u64 slot)
+{
+	struct value_search s = {
+		.list = bpf_map_lookup_elem(&lists, &number),
+		.values = bpf_map_lookup_elem(&values, &frame),
+		.slot = slot,
+		.registers = {ctx->di, ctx->si, ctx->dx, ctx->cx, ctx->r8, ctx->r9},
+	};
+
+	if (!s.list || !s.values)
+		return 0;
+	s.values->known = 0;
+	s.values->list = number;
+	s.values->records = s.list->records;
+	bpf_loop(WIRE_VALUES, value_read, &s, 0);
+	return number;
+}
+
+/* The same at its return. */
+static __noinline u32 values_leave(struct pt_regs *ctx, u32 number, u32 frame)
+{
+	struct value_search s = {
+		.list = bpf_map_lookup_elem(&lists, &number),
+		.values = bpf_map_lookup_elem(&values, &frame),
+		.result = ctx->ax,
+		.leaves = true,
+	};
+
+	if (s.list && s.values)
+		bpf_loop(WIRE_VALUES, value_read, &s, 0);
+	return number;
+}
+
+/* How many places of a chunk the values of a frame's call take. */
+static __always_inline u32 values_records(u32 frame, u32 entry)
+{
+	const struct wire_values *v;
+
+	if (!keep_values || !WIRE_FRAME_VALUES(entry))
+		return 0;
+	v = bpf_map_lookup_elem(&values, &frame);
+	return v && v->records <= sizeof(*v) / sizeof(struct wire_call) ? v->records : 0;
+}
+
+/* Puts them into a chunk's places from `at` on. */
+static __noinline u32 values_write(struct wire_chunk *c, u32 at, u32 frame, u32 cnt)
+{
+	const struct wire_values *v = bpf_map_lookup_elem(&values, &frame);
+	const struct wire_call *from = (const void *)v;
+
+	if (!v || !c)
+		return 0;
+	for (u32 i = 0; i < sizeof(*v) / sizeof(*from); i++, at++) {
+		if (i >= cnt || at >= WIRE_CHUNK_CALLS)
+			break;
+		c->calls[at] = from[i];
+	}
+	return cnt;
+}
+
+#endif
