@@ -79,6 +79,11 @@ static const struct argp_option argp_options[] = {
 	{0, 0, 0, 0, "Functions:", 2},
 	{"filter", 'F', "GLOB", 0, "trace only functions that match; may be repeated", 0},
 	{"notrace", 'N', "GLOB", 0, "leave out functions that match; may be repeated", 0},
+	{"args", 'A', "FUNC(arg1,...,ret)", 0,
+	 "keep values of single calls (implies --calls): arguments, the result, or what lies "
+	 "behind "
+	 "them, as arg2, arg3:s, arg1+16:u32, ret; may be repeated",
+	 0},
 	{"depth", 'D', "N", 0, "trace N levels: 1 is only the outermost calls", 0},
 	{"exits", OPT_EXITS, "auto|return|sites|none", 0,
 	 "how the ends of calls are seen: by return probes, by probes on each exit, or by what "
@@ -369,6 +374,9 @@ static error_t parse_target(struct options *o, int key, char *arg)
 		return append(&o->filters, &o->filters_cnt, arg) ? 0 : ENOMEM;
 	case 'N':
 		return append(&o->notraces, &o->notraces_cnt, arg) ? 0 : ENOMEM;
+	case 'A':
+		o->calls = true;
+		return append(&o->arguments, &o->arguments_cnt, arg) ? 0 : ENOMEM;
 	case 'D':
 		if (!parse_number(arg, 1u << 30, &o->depth))
 			return bad_value(o, "-D", arg, "not a number of levels from 1 on");
@@ -725,6 +733,7 @@ void options__clear(struct options *o)
 	free(o->pids);
 	free(o->filters);
 	free(o->notraces);
+	free(o->arguments);
 	free(o->hists);
 	free(o->threads);
 	*o = (struct options){0};

@@ -30,6 +30,8 @@ struct options {
 	/* functions */
 	char **filters, **notraces;
 	size_t filters_cnt, notraces_cnt;
+	char **arguments; /* values to read: -A */
+	size_t arguments_cnt;
 	uint32_t depth; /* 0: no limit */
 	/* run */
 	uint64_t duration_ns, interval_ns; /* 0: none */

@@ -102,6 +102,7 @@ static int run_prepare(struct run *r)
 		.new_programs = o->follow,
 		.skip_tiny = !o->filters_cnt && o->max_overhead > 0,
 		.exits = o->exits,
+		.arguments = o->arguments_cnt ? &r->arguments : NULL,
 	};
 	err = watch__new(&r->watch);
 	if (!err)
@@ -123,6 +124,7 @@ static int run_prepare(struct run *r)
 	tracer_opts.functions_cnt = r->plan->functions_cnt;
 	tracer_opts.keep_cost = o->raw;
 	tracer_opts.calls_bytes = o->calls ? o->buffer_size : 0;
+	tracer_opts.arguments = &r->arguments;
 	tracer_opts.expects_go = r->plan->go || o->follow;
 	err = tracer__load(&tracer_opts, r->target, &r->tracer);
 	if (err)
@@ -148,7 +150,7 @@ static int run_prepare(struct run *r)
 	err = charge__tell(r);
 	if (err)
 		return err;
-	err = describe__new(r->plan, r->target, o, &r->description);
+	err = describe__new(r->plan, r->target, o, &r->arguments, &r->description);
 	return err ? err : begin_result(r);
 }
 
@@ -426,6 +428,7 @@ static void run_free(struct run *r)
 	keeper__free(r->keeper);
 	plan__free(r->plan);
 	filter__clear(&r->filter);
+	arguments__clear(&r->arguments);
 	target__free(r->target);
 	watch__free(r->watch);
 }
@@ -451,6 +454,8 @@ int cmd_trace(const struct options *o)
 	enum watch_event end = WATCH_CLOSED;
 	int err, close_err, status;
 
+	if (arguments__parse(&r.arguments, o->arguments, o->arguments_cnt))
+		return OPTIONS_USAGE_STATUS;
 	signal(SIGPIPE, SIG_IGN);
 	err = run_prepare(&r);
 	if (!err)

@@ -6,6 +6,7 @@
 
 #include "calls/profile.h"
 #include "cli/options.h"
+#include "plan/arguments.h"
 #include "plan/plan.h"
 #include "target/target.h"
 
@@ -14,6 +15,7 @@
 struct description {
 	struct plan *plan;
 	const struct target *target;
+	const struct arguments *arguments;
 	struct profile_target profile_target;
 	struct profile_probes probes;
 	struct profile_skip *skipped;
@@ -68,7 +70,7 @@ static int list_skipped(struct description *d)
 }
 
 int describe__new(struct plan *p, const struct target *t, const struct options *o,
-		  struct description **out)
+		  const struct arguments *a, struct description **out)
 {
 	struct description *d = calloc(1, sizeof(*d));
 
@@ -76,6 +78,7 @@ int describe__new(struct plan *p, const struct target *t, const struct options *
 		return -ENOMEM;
 	d->plan = p;
 	d->target = t;
+	d->arguments = a;
 	if (list_skipped(d)) {
 		free(d);
 		return -ENOMEM;
@@ -94,6 +97,32 @@ void describe__free(struct description *d)
 	if (d)
 		free(d->skipped);
 	free(d);
+}
+
+/* Names the values that are read of functions' calls, function by function. */
+static int describe_arguments(const struct description *d, struct profile *p)
+{
+	const struct plan *plan = d->plan;
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < plan->functions_cnt; i++) {
+		if (plan->functions[i].arguments)
+			cnt += d->arguments->lists[plan->functions[i].arguments - 1].cnt;
+	}
+	p->arguments = cnt ? calloc(cnt, sizeof(*p->arguments)) : NULL;
+	if (cnt && !p->arguments)
+		return -ENOMEM;
+	for (size_t i = 0; i < plan->functions_cnt && cnt; i++) {
+		const struct argument_list *l;
+
+		if (!plan->functions[i].arguments)
+			continue;
+		l = &d->arguments->lists[plan->functions[i].arguments - 1];
+		for (size_t k = 0; k < l->cnt; k++)
+			p->arguments[p->arguments_cnt++] =
+				(struct profile_argument){i, l->items[k].name};
+	}
+	return 0;
 }
 
 int describe__apply(struct description *d, struct profile *p)
@@ -126,5 +155,5 @@ int describe__apply(struct description *d, struct profile *p)
 
 		p->functions[f].name = plan__name(&plan->functions[f]);
 	}
-	return 0;
+	return describe_arguments(d, p);
 }

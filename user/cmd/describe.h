@@ -3,6 +3,7 @@
 #ifndef PROFTRACE_CMD_DESCRIBE_H
 #define PROFTRACE_CMD_DESCRIBE_H
 
+struct arguments;
 struct options;
 struct plan;
 struct profile;
@@ -10,13 +11,14 @@ struct target;
 
 struct description;
 
-/* For a plan that has been attached. */
+/* For a plan that has been attached; `a`: the lists that it was made with. All are borrowed.
+ * Returns 0 or -ENOMEM. */
 int describe__new(struct plan *p, const struct target *t, const struct options *o,
-		  struct description **out); /* 0 or -ENOMEM */
-void describe__free(struct description *d);  /* accepts NULL */
+		  const struct arguments *a, struct description **out);
+void describe__free(struct description *d); /* accepts NULL */
 
-/* Fills p->functions, p->target and p->probes, and demangles the names that the profile shows. The
- * description must outlive the profile. Returns 0 or -ENOMEM. */
+/* Fills p->functions, p->arguments, p->target and p->probes, and demangles the names that the
+ * profile shows. The description must outlive the profile. Returns 0 or -ENOMEM. */
 int describe__apply(struct description *d, struct profile *p);
 
 #endif

@@ -85,7 +85,7 @@ static int extend(struct run *r)
 	err = charge__tell(r);
 	if (err)
 		return err;
-	err = describe__new(r->plan, r->target, r->o, &description);
+	err = describe__new(r->plan, r->target, r->o, &r->arguments, &description);
 	if (err)
 		return err;
 	describe__free(r->description);

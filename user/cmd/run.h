@@ -11,6 +11,7 @@
 #include "cmd/output.h"
 #include "cmd/progress.h"
 #include "cmd/spool.h"
+#include "plan/arguments.h"
 #include "plan/filter.h"
 #include "plan/plan.h"
 
@@ -33,6 +34,7 @@ struct run {
 	struct spool spool;	   /* where it writes to then */
 	struct target *target;
 	struct filter filter;
+	struct arguments arguments;
 	struct plan_options plan_opts;
 	struct plan *plan;
 	struct keeper *keeper;
