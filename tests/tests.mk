@@ -20,7 +20,7 @@ PLAIN        := recursion threads longjmp exits exec forks signals cold aliases 
 THROWING     := names proofs throws throwing thread_ends rethrow
 GO           := stack many panic kinds kinds-stripped kinds-pie kinds-pie-stripped
 CALCS        := pie nopie static static-pie dynsym stripped debuglink
-PROGRAM_BINS := $(addprefix $(PROGRAMS)/,$(PLAIN) $(CALCS:%=calc-%) $(THROWING) tailcall busy entries \
+PROGRAM_BINS := $(addprefix $(PROGRAMS)/,$(PLAIN) $(CALCS:%=calc-%) $(THROWING) tailcall busy entries arguments \
 		crowd-nameless inline_data signal_throws exchange generators redzone-nops redzone-nop5 libplugin.so \
 		libshapes.so shapes-linked shapes-dlopen $(GO:%=go%))
 
@@ -41,6 +41,8 @@ $(PROGRAMS)/tailcall: tests/programs/tailcall.c
 # The caller calls from inline assembly, which knows nothing of the red zone.
 $(PROGRAMS)/entries: tests/programs/entries_main.c tests/programs/entries.S
 	$(call say,TARGET,$@)$(PROGRAM_C) -mno-red-zone -o $@ $^
+$(PROGRAMS)/arguments: tests/programs/arguments_main.c tests/programs/arguments.S
+	$(call say,TARGET,$@)$(PROGRAM_C) -o $@ $^
 $(THROWING:%=$(PROGRAMS)/%): $(PROGRAMS)/%: tests/programs/%.cpp
 	$(call say,TARGET,$@)$(PROGRAM_CXX) -o $@ $< -lpthread
 $(PROGRAMS)/cleanup: PLAIN_FLAGS := -fexceptions -Wno-infinite-recursion

@@ -10,6 +10,7 @@
 #include "attach/tracer.h"
 #include "cli/options.h"
 #include "cmd/output.h"
+#include "plan/arguments.h"
 #include "plan/filter.h"
 #include "plan/plan.h"
 #include "target/target.h"
@@ -100,16 +101,20 @@ static void list_json(FILE *out, struct plan *p, const struct target *t)
 int cmd_list(const struct options *o)
 {
 	const struct target_spec spec = {o->pids, o->pids_cnt, o->exec, o->command};
+	struct arguments arguments;
 	const struct plan_options plan_opts = {.nop5_emulated = tracer__nop5_emulated(),
 					       .returns_stop = tracer__returns_stop(o->tier),
 					       .skip_tiny = !o->filters_cnt && o->max_overhead > 0,
-					       .exits = o->exits};
+					       .exits = o->exits,
+					       .arguments = o->arguments_cnt ? &arguments : NULL};
 	struct target *target = NULL;
 	struct filter filter = {0};
 	struct plan *plan = NULL;
 	struct output out = {0};
 	int err, close_err;
 
+	if (arguments__parse(&arguments, o->arguments, o->arguments_cnt))
+		return OPTIONS_USAGE_STATUS;
 	err = output__open(&out, o);
 	if (!err)
 		err = target__open(&spec, &target);
@@ -131,6 +136,7 @@ int cmd_list(const struct options *o)
 		err = close_err;
 	plan__free(plan);
 	filter__clear(&filter);
+	arguments__clear(&arguments);
 	target__free(target);
 	return err ? 1 : 0;
 }

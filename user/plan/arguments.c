@@ -130,8 +130,11 @@ static int add_argument(struct argument_list *l, const char *text, size_t len)
 	why = parse_argument(arg->name, arg);
 	if (why)
 		return complain(l, arg->name, why);
-	for (size_t i = 0; i < l->cnt; i++)
+	for (size_t i = 0; i < l->cnt; i++) {
 		texts += l->items[i].form == ARGUMENT_TEXT;
+		if (&l->items[i] != arg && !strcmp(l->items[i].name, arg->name))
+			return complain(l, arg->name, "is there twice");
+	}
 	return texts > TEXTS_MAX ? complain(l, arg->name, "more than 3 strings of a function") : 0;
 }
 

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Values of arguments and results (-A): those that the program prints itself, whatever stands
+before the instruction that is probed."""
+
+import collections
+import json
+import math
+import os
+import sqlite3
+import subprocess
+
+import harness
+from harness import PROFTRACE, UNLIMITED, program
+
+TARGET = program("arguments")
+TIMES = 12
+PLACES = "arg1,arg2:s,arg3:d32,arg4+8,arg5:x,arg6:u8,arg7,arg8"
+FORMS = "ret,arg1:d32,arg1:u16,arg4+16:f,arg4+24:f32,arg4+8:u8,arg8:u,arg4-0:x"
+VALUES = """
+    SELECT f.name AS function, c.id, v.name, v.value
+    FROM calls c JOIN paths p ON p.id = c.path JOIN functions f ON f.id = p.function
+    LEFT JOIN call_values v ON v.call = c.id ORDER BY c.id, v.rowid"""
+
+
+def text_of(number):
+    """As SQLite has it: what is above its range is text."""
+    return number if number < 2 ** 63 else str(number)
+
+
+def places(call):
+    text = call["text"]
+    return {"arg1": call["a"], "arg2:s": text if text is None else text[:63], "arg3:d32": call["c"],
+            "arg4+8": call["second"], "arg5:x": hex(call["e"]), "arg6:u8": call["f"] % 256,
+            "arg7": call["g"], "arg8": call["h"]}
+
+
+def forms(call):
+    low = call["a"] % 2 ** 32
+    return {"ret": call["result"], "arg1:d32": low - (low >> 31 << 32),
+            "arg1:u16": call["a"] % 2 ** 16, "arg4+16:f": call["real"],
+            "arg4+24:f32": call["single"], "arg4+8:u8": call["second"] % 256,
+            "arg8:u": text_of(call["h"] % 2 ** 64), "arg4-0:x": hex(call["first"])}
+
+
+class Arguments(harness.TestCase):
+    def record(self, *options, target=(TARGET, TIMES), status=0):
+        path = self.path("rec")
+        done = self.process(PROFTRACE, "record", *UNLIMITED, *options, "-o", path, "--", *target,
+                            stdin=subprocess.DEVNULL).finish()
+        self.assertEqual(done.status, status, str(done))
+        return path, done
+
+    def report(self, recording, *options):
+        done = self.process(PROFTRACE, "report", *options, recording,
+                            stdin=subprocess.DEVNULL).finish()
+        self.assertEqual(done.status, 0, str(done))
+        return done.stdout
+
+    def values(self, recording, *options):
+        """{function: [{name: value} of each call]}"""
+        path = self.path("db")
+        if os.path.exists(path):
+            os.remove(path)
+        self.report(recording, "-f", "sqlite", "-o", path, *options)
+        database = sqlite3.connect(path)
+        self.addCleanup(database.close)
+        calls = {}
+        for function, call, name, value in database.execute(VALUES):
+            values = calls.setdefault(function, {}).setdefault(call, {})
+            if name:
+                values[name] = value
+        return {function: list(rows.values()) for function, rows in calls.items()}
+
+    def printed(self, done):
+        """The same by the program: {function: [call]}, without tail calls' results."""
+        calls = collections.defaultdict(list)
+        for line in done.stdout.splitlines():
+            if line.startswith("CALL "):
+                call = json.loads(line[5:])
+                calls[call["name"]].append(call)
+        return calls
+
+    def assert_values(self, seen, printed, expected):
+        for function, calls in printed.items():
+            if not function.startswith("site_"):
+                continue
+            self.assertEqual(len(seen[function]), len(calls), function)
+            for values, call in zip(seen[function], calls):
+                for name, value in expected(call).items():
+                    self.assertEqual(values[name], value, f"{function} {name}: {call}")
+
+    def check_kind(self, *options):
+        recording, done = self.record("-F", "site_*", "-A", f"site_*({PLACES})", *options)
+        printed = self.printed(done)
+        self.assertEqual(len(printed), 18)
+        self.assert_values(self.values(recording), printed, places)
+
+        recording, done = self.record("-F", "site_*", "-A", f"site_*({FORMS})", *options)
+        printed = self.printed(done)
+        self.assert_values(self.values(recording), printed, forms)
+
+    def test_each_site_session(self):
+        self.check_kind("--tier=session")
+
+    def test_each_site_multi(self):
+        self.check_kind("--tier=uprobe_multi")
+
+    def test_each_site_exits(self):
+        self.check_kind("--exits=sites")
+
+    def test_results_need_exits(self):
+        recording, done = self.record("-F", "site_push", "-A", "site_push(arg1, ret)",
+                                      "--exits=none")
+        calls = self.printed(done)["site_push"]
+        self.assertEqual(self.values(recording)["site_push"],
+                         [{"arg1": call["a"], "ret": None} for call in calls])
+
+    def test_sites(self):
+        """Where arguments are changed before the push, the push is no site for them."""
+        def offsets(*arguments):
+            options = [word for argument in arguments for word in ("-A", argument)]
+            done = self.run_proftrace("-l", "-f", "json", *options, "--", TARGET)
+            self.assertEqual(done.status, 0, str(done))
+            return {f["name"]: f["site_offset"] for f in json.loads(done.stdout)["functions"]
+                    if f["name"].startswith("site_")}
+        free = offsets()
+        changed = {"site_changed": "arg1", "site_part": "arg1", "site_implied": "arg3",
+                   "site_stack": "arg7", "site_memory": "arg4+8"}
+        for function, argument in changed.items():
+            self.assertGreater(free[function], 0)
+            self.assertEqual(offsets(f"{function}({argument})"), {**free, function: 0})
+        # Others may be: and for results it does not matter.
+        self.assertEqual(offsets("site_*(arg2, ret)"), free)
+        self.assertEqual(offsets("site_changed(arg3)", "site_memory(arg4)"), free)
+
+    def test_changed_before_any_site(self):
+        recording, done = self.record("-F", "locked", "-A", "locked(arg1, arg4+8)")
+        self.assertIn("-A: no values of 1 function (locked)", done.stderr)
+        self.assertEqual(self.values(recording)["locked"], [{}] * TIMES)
+        recording, done = self.record("-F", "locked", "-A", "locked(arg1)")
+        self.assertEqual(self.values(recording)["locked"],
+                         [{"arg1": call["a"]} for call in self.printed(done)["locked"]])
+
+    def test_first_list_counts(self):
+        recording, done = self.record("-F", "site_*", "-A", "site_push(arg3:d32)",
+                                      "-A", "site_p*(arg1)")
+        values, printed = self.values(recording), self.printed(done)
+        self.assertEqual(values["site_push"], [{"arg3:d32": call["c"]} for call in printed["site_push"]])
+        self.assertEqual(values["site_part"], [{"arg1": call["a"]} for call in printed["site_part"]])
+        self.assertEqual(values["site_step"], [{}] * TIMES)
+
+    def test_views_keep_values(self):
+        """Reports of a part of a recording have the values of what they show."""
+        recording, done = self.record("-F", "site_*", "-A", "site_*(arg1, arg2:s)")
+        printed = self.printed(done)
+        whole = self.values(recording)
+        for options in (("-F", "site_push"), ("--thread", "arguments"), ("--range", "0s..1000s")):
+            for function, calls in self.values(recording, *options).items():
+                self.assertEqual(calls, whole[function], (function, options))
+        self.assertEqual(len(whole["site_push"]), len(printed["site_push"]))
+
+    def test_chrome(self):
+        recording, done = self.record("-F", "site_push", "-A", "site_push(arg1,arg2:s,arg5:x,ret)")
+        events = json.loads(self.report(recording, "-f", "chrome"))["traceEvents"]
+        safe = 2 ** 53
+        self.assertEqual([e["args"] for e in events if e["ph"] == "B"], [
+            {"arg1": call["a"] if abs(call["a"]) < safe else str(call["a"]),
+             "arg2:s": "?" if call["text"] is None else call["text"][:63],
+             "arg5:x": hex(call["e"]), "ret": call["result"]}
+            for call in self.printed(done)["site_push"]])
+        self.assertFalse([e for e in events if e["ph"] == "E" and "args" in e])
+
+    def test_many(self):
+        """More than fit into a chunk, a batch, or a block."""
+        times = 5000
+        recording, done = self.record("-F", "site_push", "-A",
+                                      f"site_push({PLACES})",
+                                      target=(TARGET, times))
+        self.assertIn(f"{times} single calls kept; 0 lost", done.stderr)
+        self.assert_values(self.values(recording), {
+            "site_push": self.printed(done)["site_push"]}, places)
+
+    def test_bad_lists(self):
+        for text, *words in (("site_push", "not of the form"), ("site_push(arg1", "not of the form"),
+                             ("(arg1)", "not of the form"), ("site_push()", "missing"),
+                             ("site_push(arg1,,arg2)", "missing"), ("site_push(arg0)", "numbered"),
+                             ("site_push(arg65)", "numbered"), ("site_push(req)", "by name"),
+                             ("site_push(return)", "by name"), ("site_push(f0)", "floating-point"),
+                             ("site_push(arg1:f)", "floats"), ("site_push(arg1:z)", "format"),
+                             ("site_push(arg1:d7)", "format"), ("site_push(arg1+8:f16)", "format"),
+                             ("site_push(arg1:s8)", "format"), ("site_push(arg1+)", "bytes"),
+                             ("site_push(arg1+99999999999)", "bytes"),
+                             ("site_push(arg1,arg1)", "twice"),
+                             (f"site_push({PLACES},ret)", "more than 8"),
+                             ("site_push(arg1:s,arg2:s,arg3:s,arg4:s)", "more than 3")):
+            with self.subTest(text):
+                done = self.run_proftrace("-A", text, "-f", "chrome", "--", TARGET)
+                self.assert_one_line(done, 2, "-A", text, *words)
+                self.assertEqual(done.stdout, "")
+
+    def test_unmatched(self):
+        done = self.run_proftrace("-A", "site_psuh(arg1)", "-f", "chrome", "--", TARGET)
+        self.assert_one_line(done, 1, "-A 'site_psuh(arg1)'", "site_push")
+        done = self.run_proftrace("-F", "site_nop", "-A", "site_push(arg1)", "-f", "chrome", "--",
+                                  TARGET)
+        self.assert_one_line(done, 1, "-A 'site_push(arg1)'", "no function that is traced")
+        self.assertEqual(done.stdout, "")
+
+    def test_go(self):
+        done = self.run_proftrace("-F", "main.*", "-A", "main.*(arg1)", "-f", "chrome", "--",
+                                  program("gokinds"))
+        self.assert_one_line(done, 1, "-A 'main.*(arg1)'", "in Go")
+
+
+if __name__ == "__main__":
+    harness.main()
