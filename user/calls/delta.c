@@ -216,6 +216,7 @@ static int copy_profile(const struct profile *p, struct profile **out)
 	to->drops = NULL;
 	to->arguments = NULL;
 	to->timeline = NULL;
+	to->sessions = NULL;
 	if (copy_array(p->functions, p->functions_cnt, sizeof(*p->functions), &to->functions) ||
 	    copy_array(p->threads, p->threads_cnt, sizeof(*p->threads), &to->threads) ||
 	    copy_array(p->nodes, p->nodes_cnt, sizeof(*p->nodes), &to->nodes) ||

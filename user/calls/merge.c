@@ -130,6 +130,7 @@ static int merge_alloc(struct merge *m)
 	to->drops = NULL;
 	to->arguments = NULL;
 	to->timeline = NULL;
+	to->sessions = NULL;
 	to->threads = calloc(from->threads_cnt + 1, sizeof(*to->threads));
 	to->threads_cnt = 0;
 	to->nodes = calloc(from->nodes_cnt + 1, sizeof(*to->nodes));

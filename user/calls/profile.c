@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "calls/sessions.h"
 #include "calls/timeline.h"
 #include "calls/walk.h"
 
@@ -147,5 +148,6 @@ void profile__free(struct profile *p)
 	free(p->drops);
 	free(p->arguments);
 	timeline__free(p->timeline);
+	sessions__free(p->sessions);
 	free(p);
 }

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct sessions;
 struct timeline;
 
 /*
@@ -78,6 +79,7 @@ struct profile_thread {
 	uint64_t goroutine; /* its number in its process; 0: a thread */
 	uint64_t lane_ns; /* tells lanes of one thread apart, see calls/merge.h; 0: its own stack */
 	char comm[16];	  /* NUL-terminated */
+	char title[64];	  /* what it is called instead; empty: by its comm and numbers */
 	uint32_t first_root; /* first outermost node */
 	/* How many threads profile__merge_threads() made one: pid and tid are those of the first.
 	 * 0 or 1: this is a single thread. */
@@ -183,6 +185,7 @@ struct profile {
 	struct profile_argument *arguments;
 	size_t arguments_cnt;
 	struct timeline *timeline; /* single calls; owned; NULL: not recorded */
+	struct sessions *sessions; /* owned; NULL: not asked for, or not to be shown as such */
 	double max_overhead; /* the budget, in percent of the target's own CPU time; 0: none */
 	struct profile_accounting accounting;
 	struct profile_probes probes;
@@ -205,7 +208,8 @@ int profile__summarize(struct profile *p);
  * summarized; the caller frees it. */
 int profile__delta(const struct profile *now, const struct profile *before, struct profile **out);
 
-/* Frees the arrays, the timeline and p itself; borrowed strings stay. Accepts NULL. */
+/* Frees the arrays, the timeline, the sessions and p itself; borrowed strings stay. Accepts NULL.
+ */
 void profile__free(struct profile *p);
 
 #endif
