@@ -606,6 +606,51 @@ static void single_calls(void **state)
 	REFUSE("--calls", "report", "--calls");
 }
 
+static void sessions(void **state)
+{
+	ACCEPT("--session", "handle*", "--session", "libx.so:run", "--slowest", "5", "--over",
+	       "1.5ms", "--link", " submit(req->id)->run( arg1 ) ", "--link",
+	       "add(int)(ret) -> take(arg2)", "/bin/true");
+	assert_int_equal(o.sessions_cnt, 2);
+	assert_string_equal(o.sessions[1], "libx.so:run");
+	assert_int_equal(o.slowest, 5);
+	assert_int_equal(o.over_ns, 1500000);
+	assert_true(o.calls);
+	assert_int_equal(o.links_cnt, 2);
+	assert_string_equal(o.links[0].submit, "submit");
+	assert_string_equal(o.links[0].submit_value, "req->id");
+	assert_string_equal(o.links[0].run, "run");
+	assert_string_equal(o.links[0].run_value, "arg1");
+	assert_string_equal(o.links[1].submit, "add(int)");
+	assert_string_equal(o.links[1].submit_value, "ret");
+	ACCEPT("report", "--session", "handle");
+	assert_int_equal(o.slowest, 10);
+	assert_false(o.calls);
+}
+
+static void bad_sessions(void **state)
+{
+	static const char *const links[] = {"",
+					    "submit",
+					    "submit(a)",
+					    "submit -> run",
+					    "submit(a) -> run",
+					    "(a) -> run(b)",
+					    "submit() -> run(b)",
+					    "submit(a) > run(b)"};
+
+	for (size_t i = 0; i < sizeof(links) / sizeof(*links); i++) {
+		REFUSE("submit(arg1) -> run(arg1)", "--session", "f", "--link", links[i],
+		       "/bin/true");
+	}
+	REFUSE("add --session", "--slowest", "3", "/bin/true");
+	REFUSE("1 to 10000", "--session", "f", "--slowest", "0", "/bin/true");
+	REFUSE("10ms", "--session", "f", "--over", "3", "/bin/true");
+	REFUSE("-i exclude", "--session", "f", "-i", "1", "/bin/true");
+	REFUSE("does not go with", "record", "--session", "f", "/bin/true");
+	REFUSE("does not go with", "diff", "--session", "f", "a", "b");
+}
+
 #define TEST(f) cmocka_unit_test_teardown(f, teardown)
 
 int main(void)
@@ -615,6 +660,8 @@ int main(void)
 		TEST(recordings),
 		TEST(single_calls),
 		TEST(ranges),
+		TEST(sessions),
+		TEST(bad_sessions),
 		TEST(short_options),
 		TEST(long_options),
 		TEST(exit_strategies),

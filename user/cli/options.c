@@ -24,6 +24,8 @@
 #define DEFAULT_BUFFER	     (64ull << 20)
 #define MIN_BUFFER	     (1ull << 20)
 #define MIN_MAX_SIZE	     (1ull << 20)
+#define DEFAULT_SLOWEST	     10
+#define MAX_SLOWEST	     10000
 
 enum {
 	OPT_COLOR = 256,
@@ -46,6 +48,10 @@ enum {
 	OPT_BUFFER_SIZE,
 	OPT_RANGE,
 	OPT_PER_CALL,
+	OPT_SESSION,
+	OPT_SLOWEST,
+	OPT_OVER,
+	OPT_LINK,
 };
 
 static const char doc[] =
@@ -125,7 +131,16 @@ static const struct argp_option argp_options[] = {
 	 0},
 	{"per-call", OPT_PER_CALL, 0, 0,
 	 "diff: compare what calls take, for runs of different length", 0},
-	{0, 0, 0, 0, "Result:", 5},
+	{0, 0, 0, 0, "Sessions, live (with --calls) or of a recording with single calls:", 5},
+	{"session", OPT_SESSION, "GLOB", 0,
+	 "each outermost call of a matching function is a session; may be repeated", 0},
+	{"slowest", OPT_SLOWEST, "N", 0, "keep the N slowest as a whole (default 10)", 0},
+	{"over", OPT_OVER, "T", 0, "keep those that took longer than T as well: 500us, 10ms", 0},
+	{"link", OPT_LINK, "'SUBMIT(VALUE) -> RUN(VALUE)'", 0,
+	 "a call of RUN continues the session of the call of SUBMIT with the same value; may be "
+	 "repeated",
+	 0},
+	{0, 0, 0, 0, "Result:", 6},
 	{"format", 'f', "FMT", 0,
 	 "the form of the result; default: what the name of -o's FILE ends in, else tree on a "
 	 "terminal and folded otherwise. FMT is one of ",
@@ -441,6 +456,42 @@ static error_t parse_run(struct options *o, int key, char *arg)
 	}
 }
 
+static bool add_link(struct options *o, const char *text)
+{
+	struct link_option *grown = reallocarray(o->links, o->links_cnt + 1, sizeof(*grown));
+
+	if (!grown)
+		return false;
+	o->links = grown;
+	if (!link_option__parse(&o->links[o->links_cnt], text))
+		return false;
+	o->links_cnt++;
+	return true;
+}
+
+static error_t parse_session(struct options *o, int key, char *arg)
+{
+	switch (key) {
+	case OPT_SESSION:
+		return append(&o->sessions, &o->sessions_cnt, arg) ? 0 : ENOMEM;
+	case OPT_SLOWEST:
+		if (!parse_number(arg, MAX_SLOWEST, &o->slowest))
+			return bad_value(o, "--slowest", arg, "not a number from 1 to 10000");
+		return 0;
+	case OPT_OVER:
+		if (!parse_duration(arg, &o->over_ns))
+			return bad_value(o, "--over", arg,
+					 "not a time with its unit, as 500us, 10ms, 2s");
+		return 0;
+	case OPT_LINK:
+		if (!add_link(o, arg))
+			return bad_value(o, "--link", arg, "not as 'submit(arg1) -> run(arg1)'");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
 static error_t parse_result(struct options *o, int key, char *arg)
 {
 	char names[FORMAT_NAMES];
@@ -547,6 +598,10 @@ static bool suits(enum verb verb, int key)
 	case OPT_REVERSE:
 	case OPT_HIST:
 	case OPT_THREAD_FRAMES:
+	case OPT_SESSION:
+	case OPT_SLOWEST:
+	case OPT_OVER:
+	case OPT_LINK:
 		return verb == VERB_TRACE || verb == VERB_REPORT;
 	default:
 		return !reads;
@@ -618,6 +673,21 @@ static error_t check_format(struct options *o)
 	return 0;
 }
 
+static error_t check_sessions(struct options *o)
+{
+	if (!o->sessions_cnt && (o->slowest || o->over_ns || o->links_cnt))
+		return complain(o,
+				"--slowest, --over and --link are about sessions: add --session");
+	if (!o->slowest)
+		o->slowest = DEFAULT_SLOWEST;
+	if (o->sessions_cnt && o->interval_ns)
+		return complain(o,
+				"--session and -i exclude each other: sessions are looked at once "
+				"all have been seen");
+	o->calls |= o->sessions_cnt && o->verb == VERB_TRACE;
+	return 0;
+}
+
 static error_t check(struct options *o)
 {
 	bool reads = o->verb == VERB_REPORT || o->verb == VERB_DIFF;
@@ -625,6 +695,8 @@ static error_t check(struct options *o)
 
 	if (!err)
 		err = check_format(o);
+	if (!err)
+		err = check_sessions(o);
 	if (err)
 		return err;
 	if (reads && !o->inputs_cnt)
@@ -669,6 +741,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			err = parse_run(o, key, arg);
 		if (err == ARGP_ERR_UNKNOWN)
 			err = parse_view(o, key, arg);
+		if (err == ARGP_ERR_UNKNOWN)
+			err = parse_session(o, key, arg);
 		if (err == ARGP_ERR_UNKNOWN)
 			err = parse_result(o, key, arg);
 		if (!err && !suits(o->verb, key))
@@ -736,5 +810,9 @@ void options__clear(struct options *o)
 	free(o->arguments);
 	free(o->hists);
 	free(o->threads);
+	free(o->sessions);
+	for (size_t i = 0; i < o->links_cnt; i++)
+		free(o->links[i].submit);
+	free(o->links);
 	*o = (struct options){0};
 }

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "cli/link.h"
 #include "sink/sink.h"
 
 enum verb {
@@ -53,7 +54,14 @@ struct options {
 	size_t threads_cnt;
 	bool ranged;		 /* report: only what lies in [from_ns, to_ns) of the run */
 	uint64_t from_ns, to_ns; /* 0 and UINT64_MAX if not given */
-	uint32_t run;		 /* of the recording, from 1 on; 0: the last one */
+	/* sessions, live and of recordings */
+	char **sessions; /* globs: each outermost call of such a function is one */
+	size_t sessions_cnt;
+	uint32_t slowest;	   /* so many are kept as a whole */
+	uint64_t over_ns;	   /* and those that took longer; 0: not given */
+	struct link_option *links; /* how they go on in other threads */
+	size_t links_cnt;
+	uint32_t run; /* of the recording, from 1 on; 0: the last one */
 	/* result */
 	const struct sink *sink; /* NULL: by what stdout is */
 	bool per_call;		 /* diff: what calls take, however many they are */

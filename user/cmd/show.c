@@ -13,8 +13,11 @@
 #include "calls/prune.h"
 #include "calls/timeline.h"
 #include "calls/range.h"
+#include "calls/session_profile.h"
+#include "calls/sessions.h"
 #include "calls/timeline_view.h"
 #include "cli/options.h"
+#include "cmd/find_sessions.h"
 #include "cmd/output.h"
 #include "util/log.h"
 
@@ -115,7 +118,14 @@ static int narrow(const struct options *o, struct profile *p, struct matches *fo
 
 int show__possible(const struct options *o, const struct profile *p)
 {
-	if (!o->sink || !o->sink->needs_calls || p->timeline)
+	if (p->timeline)
+		return 0;
+	if (o->sessions_cnt) {
+		log_error("--session needs single calls, of which the recording has none: record "
+			  "with --calls");
+		return -ENODATA;
+	}
+	if (!o->sink || !o->sink->needs_calls)
 		return 0;
 	log_error("%s needs single calls, of which the recording has none: record with --calls",
 		  o->sink->name);
@@ -161,9 +171,29 @@ int show__narrow(const struct options *o, struct profile *p)
 	return show__narrow_all(o, &p, 1);
 }
 
+/* Formats that have no other way to show sessions show a profile of those that are kept. *s are
+ * those that the others show. */
+static int look_for_sessions(const struct output *out, const struct options *o, struct profile *p,
+			     struct sessions **s)
+{
+	int err = find_sessions(o, p, s);
+
+	if (err || out->sink->shows_sessions)
+		return err;
+	err = profile__of_sessions(p, *s, out->sink->shows_calls);
+	*s = NULL;
+	if (err)
+		log_error("cannot put the sessions together: %s", strerror(-err));
+	return err;
+}
+
 int show__write(struct output *out, const struct options *o, struct profile **p)
 {
-	int err = 0;
+	struct sessions *sessions = NULL;
+	int err = o->sessions_cnt ? look_for_sessions(out, o, *p, &sessions) : 0;
+
+	if (err)
+		return err;
 
 	/* On one track calls nest; those of different lanes do not. */
 	if (!out->sink->shows_calls) {
@@ -176,6 +206,7 @@ int show__write(struct output *out, const struct options *o, struct profile **p)
 		err = profile__summarize(*p);
 	if (!err)
 		err = profile__prune(*p, o->min_time_ns);
+	(*p)->sessions = sessions;
 	if (!err)
 		return output__write(out, *p);
 	log_error("cannot put the profile together: %s", strerror(-err));

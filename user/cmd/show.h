@@ -19,8 +19,8 @@ int show__narrow(const struct options *o, struct profile *p);
 /* The same for several profiles: what is chosen must be in one of them. */
 int show__narrow_all(const struct options *o, struct profile *const *p, size_t cnt);
 
-/* Makes one of a thread's lanes, sums up, leaves out what is cheap, and writes *p, which is linked
- * and may be replaced. Returns 0, -EPIPE, or -errno with one line logged. */
+/* Looks for sessions, makes one of a thread's lanes, sums up, leaves out what is cheap, and writes
+ * *p, which is linked and may be replaced. Returns 0, -EPIPE, or -errno with one line logged. */
 int show__write(struct output *out, const struct options *o, struct profile **p);
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "calls/profile.h"
+#include "calls/sessions.h"
 
 struct listing *listing__new(const struct profile *p)
 {
@@ -21,8 +22,13 @@ struct listing *listing__new(const struct profile *p)
 		struct listing *l = &functions[i];
 
 		l->listed = (l->listed || p->functions[i].stats.calls) && !p->functions[i].hidden;
-		if (l->listed)
-			l->id = id++;
+	}
+	/* What sessions are made of is listed, however cheap. */
+	for (i = 1; p->sessions && i < p->sessions->paths_cnt; i++)
+		functions[p->sessions->paths[i].function].listed = true;
+	for (i = 0; i < p->functions_cnt; i++) {
+		if (functions[i].listed)
+			functions[i].id = id++;
 	}
 	return functions;
 }

@@ -8,7 +8,9 @@
 
 char *thread__name(const struct profile_thread *t, char buf[THREAD_NAME_LEN])
 {
-	if (t->goroutine)
+	if (*t->title)
+		snprintf(buf, THREAD_NAME_LEN, "%s", t->title);
+	else if (t->goroutine)
 		snprintf(buf, THREAD_NAME_LEN, "%s-%d/goroutine_%" PRIu64, t->comm, t->pid,
 			 t->goroutine);
 	else

@@ -13,7 +13,7 @@ struct profile_thread;
 #define THREAD_NAME_LEN 64 /* room for any thread's */
 
 /* "comm-pid/tid", or "comm-pid/goroutine_N", in `buf`, which it returns; "+stack" behind it:
- * another stack than the thread's own. */
+ * another stack than the thread's own. Or its title, if it has one. */
 char *thread__name(const struct profile_thread *t, char buf[THREAD_NAME_LEN]);
 
 /* The number by which a process knows it: a goroutine is on no thread for long. */

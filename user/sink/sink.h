@@ -34,7 +34,9 @@ struct sink {
 	bool accounts;	  /* ends with the accounts, for people */
 	bool whole;	  /* a file holds one profile: intervals cannot follow each other in it */
 	bool shows_calls; /* shows single calls, where there are any */
-	bool needs_calls; /* implies it; a profile without a timeline is not shown at all */
+	bool shows_sessions; /* shows profile::sessions; others are given the kept ones as threads
+			      */
+	bool needs_calls;    /* implies it; a profile without a timeline is not shown at all */
 	/* One of the two: a stream is written to, or, by a format that is none, the file at `path`,
 	 * which must be a regular one and is replaced. Return 0 or -errno. */
 	int (*write)(const struct profile *p, const struct sink_options *opts, FILE *out);

@@ -15,6 +15,7 @@
 #include "sink/footer.h"
 #include "sink/histogram.h"
 #include "sink/printer.h"
+#include "sink/sessions.h"
 #include "sink/sink.h"
 #include "sink/stream.h"
 #include "util/path.h"
@@ -148,6 +149,8 @@ static int write_flat(const struct profile *p, const struct sink_options *opts, 
 	if (!err && cnt)
 		err = histogram__print(&pr);
 	if (!err)
+		err = sessions_text__print(&pr, p);
+	if (!err)
 		err = footer__print(&pr, !cnt);
 	printer__fini(&pr);
 	free(rows);
@@ -158,6 +161,7 @@ const struct sink sink_flat = {
 	.name = "flat",
 	.help = "one line a function",
 	.accounts = true,
+	.shows_sessions = true,
 	.write = write_flat,
 	.write_diff = diff_text__write_functions,
 };

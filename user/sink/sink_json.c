@@ -12,6 +12,7 @@
 #include "sink/accounts.h"
 #include "sink/diffs.h"
 #include "sink/listing.h"
+#include "sink/sessions.h"
 #include "sink/sink.h"
 #include "sink/stream.h"
 #include "util/json.h"
@@ -241,6 +242,7 @@ static int write_json(const struct profile *p, const struct sink_options *opts, 
 		write_drop(&j, p, &p->drops[i], &functions[p->drops[i].function]);
 	json_close(&j, ']');
 	write_probes(&j, &p->probes);
+	sessions_json__write(&j, p, functions);
 	json_close(&j, '}');
 	fputc('\n', out);
 	free(functions);
@@ -251,6 +253,7 @@ const struct sink sink_json = {
 	.name = "json",
 	.help = "everything, for programs",
 	.suffixes = (const char *const[]){".json", NULL},
+	.shows_sessions = true,
 	.write = write_json,
 	.write_diff = diff_json__write,
 };

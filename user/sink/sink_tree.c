@@ -14,6 +14,7 @@
 #include "sink/footer.h"
 #include "sink/histogram.h"
 #include "sink/printer.h"
+#include "sink/sessions.h"
 #include "sink/sink.h"
 #include "sink/stream.h"
 #include "sink/tree_rows.h"
@@ -204,7 +205,8 @@ static size_t sort_trees(const struct profile *p, struct tree_order *trees)
 	return cnt;
 }
 
-static int print_trees(struct printer *pr)
+/* What is shown may be one that was merged of `whole`. */
+static int print_trees(struct printer *pr, const struct profile *whole)
 {
 	const struct profile *p = pr->profile;
 	struct tree_rows rows = {0};
@@ -223,6 +225,8 @@ static int print_trees(struct printer *pr)
 	}
 	if (!err && cnt)
 		err = histogram__print(pr);
+	if (!err)
+		err = sessions_text__print(pr, whole);
 	if (!err)
 		err = footer__print(pr, cnt == 0);
 	tree_rows__fini(&rows);
@@ -244,7 +248,7 @@ static int write_tree(const struct profile *p, const struct sink_options *opts, 
 	}
 	stream__begin();
 	printer__interval(&pr);
-	err = print_trees(&pr);
+	err = print_trees(&pr, p);
 	printer__fini(&pr);
 	profile__free(merged);
 	return err ? err : stream__end(out);
@@ -255,6 +259,7 @@ const struct sink sink_tree = {
 	.help = "call trees for reading",
 	.suffixes = (const char *const[]){".txt", NULL},
 	.accounts = true,
+	.shows_sessions = true,
 	.write = write_tree,
 	.write_diff = diff_text__write,
 };

@@ -18,6 +18,25 @@ static int compare(const void *left, const void *right)
 	return a->thread < b->thread ? -1 : 1;
 }
 
+static int compare_threads(const void *left, const void *right)
+{
+	const struct track *a = left, *b = right;
+
+	if (a->pid != b->pid)
+		return a->pid < b->pid ? -1 : 1;
+	return a->thread < b->thread ? -1 : 1;
+}
+
+/* Threads that have titles are in an order that means something. */
+static void keep_order(const struct profile *p, struct track *tracks, size_t cnt)
+{
+	if (!cnt || !*p->threads[tracks[0].thread].title)
+		return;
+	qsort(tracks, cnt, sizeof(*tracks), compare_threads);
+	for (size_t i = 0; i < cnt; i++)
+		tracks[i].first = !i || tracks[i - 1].pid != tracks[i].pid;
+}
+
 ssize_t tracks__new(const struct profile *p, struct track **out)
 {
 	struct track *tracks = calloc(p->threads_cnt + 1, sizeof(*tracks));
@@ -47,6 +66,7 @@ ssize_t tracks__new(const struct profile *p, struct track **out)
 		if (tracks[i].renumbered)
 			tracks[i].number = unused++;
 	}
+	keep_order(p, tracks, cnt);
 	*out = tracks;
 	return cnt;
 }

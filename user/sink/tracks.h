@@ -20,7 +20,8 @@ struct track {
 	bool renumbered; /* the number is not the thread's own */
 };
 
-/* A track for each thread that has calls, sorted by process and number. The caller frees *out.
+/* A track for each thread that has calls, sorted by process and number, or, with titles,
+ * by process alone. The caller frees *out.
  * Returns their number, or -ENOMEM. */
 ssize_t tracks__new(const struct profile *p, struct track **out);
 

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/link.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char *skip_space(char *text)
+{
+	while (isspace((unsigned char)*text))
+		text++;
+	return text;
+}
+
+/* Ends the text behind its last character that is no space. */
+static void cut_space(char *text)
+{
+	size_t len = strlen(text);
+
+	while (len && isspace((unsigned char)text[len - 1]))
+		text[--len] = '\0';
+}
+
+/* "GLOB(VALUE)": names of functions may have brackets, too, so the last pair counts. */
+static bool parse_side(char *text, char **glob, char **value)
+{
+	char *open;
+
+	text = skip_space(text);
+	cut_space(text);
+	open = strrchr(text, '(');
+	if (!open || open == text || text[strlen(text) - 1] != ')')
+		return false;
+	text[strlen(text) - 1] = '\0';
+	*open = '\0';
+	*glob = text;
+	*value = skip_space(open + 1);
+	cut_space(text);
+	cut_space(*value);
+	return **glob && **value;
+}
+
+/* The arrow between both sides: there may be others in values, as in req->id. */
+static char *find_arrow(char *text)
+{
+	for (char *arrow = strstr(text, "->"); arrow; arrow = strstr(arrow + 2, "->")) {
+		char *end = arrow;
+
+		while (end > text && isspace((unsigned char)end[-1]))
+			end--;
+		if (end > text && end[-1] == ')')
+			return arrow;
+	}
+	return NULL;
+}
+
+bool link_option__parse(struct link_option *link, const char *text)
+{
+	char *copy = strdup(text), *arrow = copy ? find_arrow(copy) : NULL;
+	char *words = copy;
+
+	*link = (struct link_option){.text = text};
+	if (!arrow)
+		goto fail;
+	*arrow = '\0';
+	/* What is freed begins where the copy does. */
+	words = skip_space(copy);
+	memmove(copy, words, strlen(words) + 1);
+	if (!parse_side(copy, &link->submit, &link->submit_value) ||
+	    !parse_side(arrow + 2, &link->run, &link->run_value))
+		goto fail;
+	return true;
+fail:
+	free(copy);
+	link->submit = NULL;
+	return false;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What formats say of profile::sessions. All do nothing if there are none. */
+#ifndef PROFTRACE_SINK_SESSIONS_H
+#define PROFTRACE_SINK_SESSIONS_H
+
+struct json;
+struct listing;
+struct printer;
+struct profile;
+
+/* For people: how long sessions took, the slowest with their dearest paths, and which paths make
+ * slow sessions slow. `p` is the profile that has them. Returns 0 or -ENOMEM. */
+int sessions_text__print(struct printer *pr, const struct profile *p);
+
+/* Members of the document: "sessions", "session_paths", "session_links". */
+void sessions_json__write(struct json *j, const struct profile *p, const struct listing *functions);
+
+#endif
