@@ -628,6 +628,20 @@ static void sessions(void **state)
 	assert_false(o.calls);
 }
 
+/* What links look at is read, in addition to what is. */
+static void links_want_values(void **state)
+{
+	ACCEPT("--session", "f", "-A", "submit(arg2:s)", "-A", "x(arg1, arg3:x)", "--link",
+	       "submit(arg1) -> run(arg1)", "--link", "submit(arg2)->x(arg3)", "--link",
+	       "run(arg1) -> x(arg10)", "/bin/true");
+	assert_int_equal(o.arguments_cnt, 3);
+	assert_string_equal(o.arguments[0], "submit(arg2:s, arg1)");
+	assert_string_equal(o.arguments[1], "x(arg1, arg3:x, arg10)");
+	assert_string_equal(o.arguments[2], "run(arg1)");
+	ACCEPT("report", "--session", "f", "--link", "submit(arg1) -> run(arg1)");
+	assert_int_equal(o.arguments_cnt, 0);
+}
+
 static void bad_sessions(void **state)
 {
 	static const char *const links[] = {"",
@@ -661,6 +675,7 @@ int main(void)
 		TEST(single_calls),
 		TEST(ranges),
 		TEST(sessions),
+		TEST(links_want_values),
 		TEST(bad_sessions),
 		TEST(short_options),
 		TEST(long_options),

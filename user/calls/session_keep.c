@@ -18,10 +18,8 @@
 #include "util/array.h"
 #include "util/search.h"
 
-#define CALLS_MAX  2000000 /* of all kept sessions */
-#define PATHS_MAX  4000000
-#define VALUES_MAX 64 /* of a call */
-#define TEXT_MAX   4096
+#define CALLS_MAX 2000000 /* of all kept sessions */
+#define PATHS_MAX 4000000
 
 /* Of a call in a session. */
 struct place {
@@ -136,44 +134,6 @@ static int find_path(struct keeper *k, uint32_t parent, uint32_t function, uint3
 	return 0;
 }
 
-/* A copy that is one piece of memory; sets *out to NULL if there are none. */
-static int copy_values(const struct timeline_call *call, uint32_t *cnt,
-		       const struct call_value **out)
-{
-	uint32_t values_cnt = call->values_cnt < VALUES_MAX ? call->values_cnt : VALUES_MAX;
-	size_t size = values_cnt * sizeof(struct call_value);
-	struct call_value *values;
-	char *text;
-
-	*cnt = 0;
-	*out = NULL;
-	if (!values_cnt)
-		return 0;
-	for (uint32_t i = 0; i < values_cnt; i++) {
-		if (call->values[i].kind == VALUE_TEXT)
-			size += strnlen(call->values[i].text, TEXT_MAX) + 1;
-	}
-	values = malloc(size);
-	if (!values)
-		return -ENOMEM;
-	text = (char *)&values[values_cnt];
-	for (uint32_t i = 0; i < values_cnt; i++) {
-		size_t len;
-
-		values[i] = call->values[i];
-		if (values[i].kind != VALUE_TEXT)
-			continue;
-		len = strnlen(values[i].text, TEXT_MAX);
-		memcpy(text, values[i].text, len);
-		text[len] = '\0';
-		values[i].text = text;
-		text += len + 1;
-	}
-	*cnt = values_cnt;
-	*out = values;
-	return 0;
-}
-
 /* Appends the call to a kept session. */
 static int keep_call(struct keeper *k, const struct session_step *step, struct place *at,
 		     uint32_t caller)
@@ -198,8 +158,12 @@ static int keep_call(struct keeper *k, const struct session_step *step, struct p
 		.leave_ns = step->call->leave_ns,
 		.off_ns = at->off_ns,
 	};
-	if (copy_values(step->call, &c->values_cnt, &c->values))
+	c->values_cnt = step->call->values_cnt;
+	c->values = call_values__copy(step->call->values, c->values_cnt);
+	if (c->values_cnt && !c->values) {
+		c->values_cnt = 0;
 		return -ENOMEM;
+	}
 	if (caller) {
 		session->calls[caller - 1].inside_ns += took_ns;
 		session->calls[caller - 1].inside_off_ns += at->off_ns;

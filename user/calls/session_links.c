@@ -59,14 +59,23 @@ struct link_queue {
 	bool used;
 };
 
+/* Whether it is the value that is meant: how it is to be shown (":x") need not be said. */
+static bool is_named(const char *value, const char *name)
+{
+	size_t len = strlen(name);
+
+	return !strncmp(value, name, len) && (!value[len] || value[len] == ':');
+}
+
 /* The number of a function's value, from 1 on; 0: it has none of that name. */
 static uint32_t value_number(const struct profile *p, uint32_t function, const char *name)
 {
-	size_t first = LOWER_BOUND(p->arguments_cnt, i, p->arguments[i].function < function);
+	uint32_t cnt;
+	const struct profile_argument *a = profile__arguments(p, function, &cnt);
 
-	for (size_t i = first; i < p->arguments_cnt && p->arguments[i].function == function; i++) {
-		if (!strcmp(p->arguments[i].name, name))
-			return i - first + 1;
+	for (uint32_t i = 0; i < cnt; i++) {
+		if (is_named(a[i].name, name))
+			return i + 1;
 	}
 	return 0;
 }

@@ -2,6 +2,7 @@
 #include "cli/link.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,4 +75,62 @@ fail:
 	free(copy);
 	link->submit = NULL;
 	return false;
+}
+
+/* Whether "GLOB(VALUE, ...)" has this glob. */
+static bool has_glob(const char *argument, const char *glob)
+{
+	const char *open = strrchr(argument, '(');
+	size_t len = strlen(glob);
+
+	return open && argument[strlen(argument) - 1] == ')' && (size_t)(open - argument) == len &&
+	       !memcmp(argument, glob, len);
+}
+
+static bool has_value(const char *argument, const char *value)
+{
+	const char *at = strrchr(argument, '(') + 1;
+	size_t len = strlen(value);
+
+	for (;; at++) {
+		at += strspn(at, " \t");
+		if (!strncmp(at, value, len) && strchr(":,) \t", at[len]))
+			return true;
+		at = strpbrk(at, ",");
+		if (!at)
+			return false;
+	}
+}
+
+static bool want(const char *glob, const char *value, char ***arguments, size_t *cnt)
+{
+	char **grown, *text;
+
+	for (size_t i = 0; i < *cnt; i++) {
+		char *old = (*arguments)[i];
+
+		if (!has_glob(old, glob))
+			continue;
+		if (has_value(old, value))
+			return true;
+		if (asprintf(&text, "%.*s, %s)", (int)(strlen(old) - 1), old, value) < 0)
+			return false;
+		free(old);
+		(*arguments)[i] = text;
+		return true;
+	}
+	grown = reallocarray(*arguments, *cnt + 1, sizeof(*grown));
+	if (!grown)
+		return false;
+	*arguments = grown;
+	if (asprintf(&text, "%s(%s)", glob, value) < 0)
+		return false;
+	grown[(*cnt)++] = text;
+	return true;
+}
+
+bool link_option__want(const struct link_option *link, char ***arguments, size_t *cnt)
+{
+	return want(link->submit, link->submit_value, arguments, cnt) &&
+	       want(link->run, link->run_value, arguments, cnt);
 }

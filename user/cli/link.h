@@ -4,6 +4,7 @@
 #define PROFTRACE_CLI_LINK_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct link_option {
 	const char *text; /* as given; borrowed */
@@ -14,5 +15,10 @@ struct link_option {
 
 /* Returns false if it is none, or if there is no memory. Free link->submit. */
 bool link_option__parse(struct link_option *link, const char *text);
+
+/* Adds the link's values to those that are to be read (-A), which are texts of their own, each
+ * freed by the caller. Of each function the first text counts that matches it: so one of the same
+ * glob is added to. Returns false if there is no memory. */
+bool link_option__want(const struct link_option *link, char ***arguments, size_t *cnt);
 
 #endif

@@ -391,7 +391,8 @@ static error_t parse_target(struct options *o, int key, char *arg)
 		return append(&o->notraces, &o->notraces_cnt, arg) ? 0 : ENOMEM;
 	case 'A':
 		o->calls = true;
-		return append(&o->arguments, &o->arguments_cnt, arg) ? 0 : ENOMEM;
+		arg = strdup(arg);
+		return arg && append(&o->arguments, &o->arguments_cnt, arg) ? 0 : ENOMEM;
 	case 'D':
 		if (!parse_number(arg, 1u << 30, &o->depth))
 			return bad_value(o, "-D", arg, "not a number of levels from 1 on");
@@ -685,6 +686,10 @@ static error_t check_sessions(struct options *o)
 				"--session and -i exclude each other: sessions are looked at once "
 				"all have been seen");
 	o->calls |= o->sessions_cnt && o->verb == VERB_TRACE;
+	for (size_t i = 0; i < o->links_cnt && o->verb == VERB_TRACE; i++) {
+		if (!link_option__want(&o->links[i], &o->arguments, &o->arguments_cnt))
+			return ENOMEM;
+	}
 	return 0;
 }
 
@@ -807,6 +812,8 @@ void options__clear(struct options *o)
 	free(o->pids);
 	free(o->filters);
 	free(o->notraces);
+	for (size_t i = 0; i < o->arguments_cnt; i++)
+		free(o->arguments[i]);
 	free(o->arguments);
 	free(o->hists);
 	free(o->threads);

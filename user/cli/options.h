@@ -31,7 +31,7 @@ struct options {
 	/* functions */
 	char **filters, **notraces;
 	size_t filters_cnt, notraces_cnt;
-	char **arguments; /* values to read: -A */
+	char **arguments; /* values to read: -A, and what --link needs; owned */
 	size_t arguments_cnt;
 	uint32_t depth; /* 0: no limit */
 	/* run */

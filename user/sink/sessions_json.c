@@ -5,7 +5,6 @@
 #include "sink/listing.h"
 #include "sink/sessions.h"
 #include "util/json.h"
-#include "util/search.h"
 
 struct sessions_writer {
 	struct json *j;
@@ -37,17 +36,13 @@ static void write_value(struct json *j, const struct call_value *v)
 
 static void write_values(const struct sessions_writer *w, const struct session_call *c)
 {
-	const struct profile *p = w->p;
-	uint32_t function = w->s->paths[c->path].function;
-	size_t first = LOWER_BOUND(p->arguments_cnt, i, p->arguments[i].function < function);
+	uint32_t function = w->s->paths[c->path].function, cnt;
+	const struct profile_argument *a = profile__arguments(w->p, function, &cnt);
 
 	json_member_open(w->j, "arguments", '[');
 	for (uint32_t i = 0; i < c->values_cnt; i++) {
-		const struct profile_argument *a = &p->arguments[first + i];
-		bool named = first + i < p->arguments_cnt && a->function == function;
-
 		json_open(w->j, '{');
-		json_member_string(w->j, "name", named ? a->name : NULL);
+		json_member_string(w->j, "name", i < cnt ? a[i].name : NULL);
 		write_value(w->j, &c->values[i]);
 		json_close(w->j, '}');
 	}
