@@ -126,6 +126,10 @@ static __always_inline struct wire_frame *unwind_below(struct wire_lane *lane,
 	return frame_at(lane->top);
 }
 
+/* Events count only while it is open: set by user space once every probe is in place. Who switches
+ * tracing off closes the frames that are open then: see switch.bpf.h. */
+bool gate_open;
+
 /* Closes all frames of a lane that nobody runs on: they are gone without a trace. */
 __noinline u32 unwind_all(u32 number, u64 now)
 {

@@ -162,7 +162,7 @@ static long sweep_lane(u32 i, struct sweep *s)
 		return 1;
 	if (lane->owner >> 32 != s->tgid || lane->kind == WIRE_LANE_HOME || lane->exit_ns)
 		return 0;
-	if (s->unwind)
+	if (s->unwind && gate_open)
 		unwind_all(number, s->now);
 	__sync_fetch_and_add(&lane->exit_ns, s->now);
 	return 0;

@@ -16,9 +16,6 @@
 /* Calls deeper than this are left out. */
 const volatile u32 max_level = ~0u;
 
-/* Events count only while it is open: set by user space once every probe is in place. */
-bool gate_open;
-
 /* The innermost frame's slot is used by a new call: it left by a tail call, or unseen. */
 static __always_inline struct wire_frame *frame_replaced(struct wire_lane *lane,
 							 struct wire_frame *top, u64 now)
@@ -341,7 +338,8 @@ static __always_inline void thread_becomes_leader(u64 old_pid_tgid)
 
 	if (!number || !home)
 		return;
-	unwind_all(*number, now);
+	if (gate_open)
+		unwind_all(*number, now);
 	bpf_map_delete_elem(&home_of_tid, &old_pid_tgid);
 	__sync_fetch_and_add(&home->exit_ns, now);
 }
@@ -356,7 +354,8 @@ static __always_inline void thread_exec(void)
 	home = home_current(bpf_get_current_task_btf(), false, &number);
 	if (!home)
 		return;
-	unwind_all(number, bpf_ktime_get_ns());
+	if (gate_open)
+		unwind_all(number, bpf_ktime_get_ns());
 	home->current = number;
 	home->lo = home->hi = home->anchor = 0;
 	bpf_get_current_comm(home->comm, sizeof(home->comm));

@@ -78,6 +78,7 @@ static void test_subtracts_by_path(void **state)
 	n = fixture_node(before, 0, 0, 0, 1, 100, 60);
 	fixture_node(before, 0, n, 1, 4, 40, 40);
 	before->duration_ns = 1000000000;
+	before->paused_ns = 400000000;
 
 	now = make();
 	fixture_thread(now, 9, 9, "new");
@@ -89,6 +90,7 @@ static void test_subtracts_by_path(void **state)
 	now->accounting.open = 1;
 	now->accounting.lost = 2;
 	now->duration_ns = 1500000000;
+	now->paused_ns = 500000000;
 	now->start_time = 100;
 	/* find() looks at thread 0. */
 	subtract();
@@ -102,6 +104,7 @@ static void test_subtracts_by_path(void **state)
 	assert_int_equal(delta->accounting.open, 1);
 	assert_int_equal(delta->accounting.lost, 2);
 	assert_int_equal(delta->duration_ns, 500000000);
+	assert_int_equal(delta->paused_ns, 100000000);
 	assert_true(delta->start_time == 101);
 }
 

@@ -665,6 +665,24 @@ static void bad_sessions(void **state)
 	REFUSE("does not go with", "diff", "--session", "f", "a", "b");
 }
 
+static void switched_off_at_first(void **state)
+{
+	ACCEPT("x");
+	assert_false(o.paused);
+	assert_int_equal(o.skip_ns, 0);
+	ACCEPT("--paused", "x");
+	assert_true(o.paused);
+	ACCEPT("record", "--skip", "1.5s", "-d", "2", "x");
+	assert_int_equal(o.skip_ns, 1500000000);
+	REFUSE("--skip", "--skip", "5", "x");
+	REFUSE("--skip", "--skip", "0s", "x");
+	REFUSE("--skip", "--skip=-1s", "x");
+	REFUSE("--paused and --skip", "--paused", "--skip", "1s", "x");
+	REFUSE("--skip", "--skip", "2s", "-d", "2", "x");
+	REFUSE("--paused", "report", "--paused");
+	REFUSE("--skip", "diff", "--skip", "1s");
+}
+
 #define TEST(f) cmocka_unit_test_teardown(f, teardown)
 
 int main(void)
@@ -673,6 +691,7 @@ int main(void)
 		TEST(defaults),
 		TEST(recordings),
 		TEST(single_calls),
+		TEST(switched_off_at_first),
 		TEST(ranges),
 		TEST(sessions),
 		TEST(links_want_values),

@@ -102,6 +102,7 @@ static struct profile *nasty(void)
 	p->target = (struct profile_target){pids, 2, "/usr/bin/prog", command};
 	p->start_time = 1700000000.25;
 	p->duration_ns = 123456789;
+	p->paused_ns = 12;
 	p->max_overhead = 5;
 	p->accounting.open = -3;
 	p->accounting.cpu_ns = 1ull << 50;

@@ -65,13 +65,13 @@ static void test_document(void **state)
 	p->probes.skipped_cnt = 2;
 	fixture_expect(
 		&sink_json, p, &plain,
-		HEAD "{\"pids\":[100,200],\"exec\":\"/usr/bin/prog\","
-		     "\"command\":[\"prog\",\"a \\\"b\\\"\"]},"
-		     "\"start_time\":1700000000.25,\"duration_ns\":5,\"functions\":["
-		     "{\"id\":0,\"name\":\"main\",\"symbol\":\"main\"," FUNCTION_TAIL
-		     "\"file\":\"main.c\",\"line\":12,\"calls\":1,\"total_ns\":50,"
-		     "\"self_ns\":45,\"min_ns\":5,\"max_ns\":5,\"aliases\":[]," TIMES(50, 45)
-			     UNKNOWN
+		HEAD
+		"{\"pids\":[100,200],\"exec\":\"/usr/bin/prog\","
+		"\"command\":[\"prog\",\"a \\\"b\\\"\"]},"
+		"\"start_time\":1700000000.25,\"duration_ns\":5,\"paused_ns\":0,\"functions\":["
+		"{\"id\":0,\"name\":\"main\",\"symbol\":\"main\"," FUNCTION_TAIL
+		"\"file\":\"main.c\",\"line\":12,\"calls\":1,\"total_ns\":50,"
+		"\"self_ns\":45,\"min_ns\":5,\"max_ns\":5,\"aliases\":[]," TIMES(50, 45) UNKNOWN
 		",{\"id\":1,\"name\":\"leaf\\n\",\"symbol\":\"_Z4leaf\"," FUNCTION_TAIL
 		"\"file\":null,\"line\":null,\"calls\":2,\"total_ns\":10,"
 		"\"self_ns\":10,\"min_ns\":5,\"max_ns\":5,\"aliases\":[\"twin\"]," TIMES(10, 10)
@@ -108,7 +108,8 @@ static void test_empty(void **state)
 	fixture_finish(p);
 	fixture_expect(&sink_json, p, &plain,
 		       HEAD "{\"pids\":[],\"exec\":null,\"command\":null},"
-			    "\"start_time\":0,\"duration_ns\":0,\"functions\":[],\"threads\":[],"
+			    "\"start_time\":0,\"duration_ns\":0,\"paused_ns\":0,\"functions\":[],"
+			    "\"threads\":[],"
 			    "\"accounting\":{\"entered\":0,\"returned\":0,\"unwound\":0,\"open\":0,"
 			    "\"lost\":0,\"deep\":0," NO_COST
 			    "\"probes\":{\"functions\":1,\"sites\":{},"

@@ -210,8 +210,11 @@ int group__link(struct attach_ctx *ctx, struct group *grp)
 	struct tier_probe returns[TIER_MAX_PROBES];
 	size_t cnt = ctx->tier->returns(ctx->skel, returns);
 	struct group_probes probes;
-	int err = probes_gather(ctx->plan, grp, &probes);
+	int err;
 
+	if (ctx->g->suspended)
+		return 0;
+	err = probes_gather(ctx->plan, grp, &probes);
 	for (size_t i = 0; !err && i < cnt; i++)
 		err = link_batch(ctx, grp, returns[i], &probes.returns);
 	/* An instruction can be entry and exit (a lone jmp): the last attached is called first. */
@@ -269,6 +272,13 @@ bool group__is_live(const struct group *grp, const struct attach_ctx *ctx, bool 
 	       grp->exits_only == exits_only && !grp->retired_ns;
 }
 
+void group__unlink(struct groups *g, struct group *grp)
+{
+	for (size_t i = 0; i < grp->links_cnt; i++)
+		keeper__close(g->keeper, grp->links[i]);
+	grp->links_cnt = 0;
+}
+
 void group__close(struct groups *g, struct group *grp)
 {
 	for (size_t i = 0; i < g->groups_cnt; i++) {
@@ -277,8 +287,7 @@ void group__close(struct groups *g, struct group *grp)
 		g->groups[i] = g->groups[--g->groups_cnt];
 		break;
 	}
-	for (size_t i = 0; i < grp->links_cnt; i++)
-		keeper__close(g->keeper, grp->links[i]);
+	group__unlink(g, grp);
 	group__free(grp);
 }
 

@@ -58,8 +58,9 @@ int group__add(struct group *grp, uint32_t function, uint8_t generation); /* 0 o
 /* Whether it is of the object and process, and nothing has taken its place. */
 bool group__is_live(const struct group *grp, const struct attach_ctx *ctx, bool exits_only);
 
-/* Puts all probes of its members in. Functions that the kernel refuses are marked so and left out.
- * Returns 0 or -errno; see group__failed(). Then some may be in. */
+/* Puts all probes of its members in; does nothing while groups are suspended. Functions that the
+ * kernel refuses are marked so and left out. Returns 0 or -errno; see group__failed(). Then some
+ * may be in. */
 int group__link(struct attach_ctx *ctx, struct group *grp);
 
 /* Says why, unless that has been done already. Returns `err`. */
@@ -67,6 +68,9 @@ int group__failed(const struct attach_ctx *ctx, int err);
 
 /* Whether the error can be one function's fault. */
 bool group__may_be_one(int err);
+
+/* Has its links closed. */
+void group__unlink(struct groups *g, struct group *grp);
 
 /* Has its links closed and frees it. */
 void group__close(struct groups *g, struct group *grp);

@@ -14,6 +14,7 @@
 #include "plan/plan.h"
 #include "target/target.h"
 #include "util/log.h"
+#include "wire.h"
 
 /* Marks are single probes on functions of libraries. One that is refused is missed, no more. */
 static int link_marks(struct attach_ctx *ctx)
@@ -183,6 +184,60 @@ void groups__detach(struct groups *g)
 	free(g->groups);
 	free(g->attached);
 	*g = (struct groups){.keeper = g->keeper, .unbound = g->unbound};
+}
+
+int groups__suspend(struct groups *g)
+{
+	g->suspended = true;
+	for (size_t i = g->groups_cnt; i-- > 0;) {
+		if (g->groups[i]->retired_ns)
+			group__close(g, g->groups[i]);
+		else
+			group__unlink(g, g->groups[i]);
+	}
+	return 0;
+}
+
+/* Links that were closed a moment ago may still be there: as when groups are replaced, the
+ * generation tells a hit's probes apart. */
+static void renew(struct group *grp, const struct plan *p)
+{
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < grp->members_cnt; i++) {
+		struct group_member m = grp->members[i];
+
+		if (p->functions[m.function].dropped)
+			continue;
+		m.generation = (m.generation + 1 + grp->attempts) % WIRE_GENERATIONS;
+		grp->members[cnt++] = m;
+	}
+	grp->members_cnt = cnt;
+	grp->attempts = 0;
+}
+
+int groups__resume(struct groups *g, const struct tier *tier, const struct proftrace_bpf *skel,
+		   struct plan *p, const struct target *t)
+{
+	struct attach_ctx ctx = {.g = g, .tier = tier, .skel = skel, .plan = p};
+	int err = 0;
+
+	g->suspended = false;
+	for (size_t i = 0; !err && i < g->groups_cnt; i++) {
+		struct group *grp = g->groups[i];
+
+		ctx.object = grp->object;
+		ctx.obj = &t->objects[grp->object];
+		ctx.process = grp->process;
+		ctx.pid = g->unbound ? 0 : t->processes[grp->process].pid;
+		renew(grp, p);
+		err = group__link(&ctx, grp);
+		if (err == -ESRCH) /* that needs no probes any more */
+			err = 0;
+		if (err)
+			return group__failed(&ctx, err);
+	}
+	return 0;
 }
 
 /* What a trial probes. */

@@ -27,7 +27,8 @@ struct groups {
 	size_t attached_cnt;
 	struct group **groups;
 	size_t groups_cnt, groups_cap;
-	bool unbound; /* links are for every process, not for the target's */
+	bool unbound;	/* links are for every process, not for the target's */
+	bool suspended; /* groups have no links for now */
 };
 
 /* Puts in what is planned and not in yet. See tracer__attach(). */
@@ -51,6 +52,12 @@ int groups__drop(struct groups *g, const struct tier *tier, const struct proftra
 bool groups__poll(struct groups *g);
 
 void groups__detach(struct groups *g);
+
+/* Closes the links of all groups, which stay, and puts them in anew; what is attached meanwhile
+ * waits for that. See tracer__suspend(). */
+int groups__suspend(struct groups *g);
+int groups__resume(struct groups *g, const struct tier *tier, const struct proftrace_bpf *skel,
+		   struct plan *p, const struct target *t);
 
 /* Links a probe to a function of our own, to learn whether the kernel has this kind. 0 or -errno;
  * silent. */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "attach/costs.h"
+#include "attach/gate.h"
 #include "attach/groups.h"
 #include "attach/life.h"
 #include "attach/lists.h"
@@ -19,6 +20,7 @@
 #include "plan/exits.h"
 #include "plan/plan.h"
 #include "target/target.h"
+#include "util/clock.h"
 #include "util/log.h"
 
 #define MAX_LANES      (1u << 15)
@@ -31,6 +33,7 @@ struct tracer {
 	struct proftrace_bpf *skel;
 	const struct tier *tier;
 	struct groups groups;
+	struct gate gate;
 	struct life *life;
 	uint32_t lanes_cap, frames_cap, nodes_cap, index_cap, dists_cap, switches_cap, chunks_cap;
 	uint32_t lists_cap;
@@ -196,10 +199,13 @@ static int load_tier(struct tracer *tr, const struct tier *tier, const struct tr
 	if (!err && (!tr->skel->bss || !tr->skel->data))
 		err = -ENOMEM;
 	if (!err)
+		err = gate__init(&tr->gate, tr->skel);
+	if (!err)
 		err = tier_try(tr, tier);
 	if (err) {
 		log_debug("tier %s (Linux %s): %s", tier->name, tier->needs, strerror(-err));
 		groups__detach(&tr->groups);
+		gate__fini(&tr->gate);
 		proftrace_bpf__destroy(tr->skel);
 		tr->skel = NULL;
 		return err;
@@ -392,12 +398,44 @@ bool tracer__drop_poll(struct tracer *tr)
 
 void tracer__open_gate(struct tracer *tr)
 {
-	__atomic_store_n(&tr->skel->bss->gate_open, true, __ATOMIC_SEQ_CST);
+	gate__open(&tr->gate);
 }
 
 void tracer__close_gate(struct tracer *tr)
 {
-	__atomic_store_n(&tr->skel->bss->gate_open, false, __ATOMIC_SEQ_CST);
+	gate__close(&tr->gate);
+}
+
+int tracer__switch_off(struct tracer *tr, uint64_t *at_ns)
+{
+	int err;
+
+	gate__close(&tr->gate);
+	*at_ns = now_ns();
+	err = gate__settle(&tr->gate);
+	if (!err)
+		err = gate__close_frames(&tr->gate, *at_ns);
+	if (err)
+		log_error("cannot switch tracing off: %s", strerror(-err));
+	return err;
+}
+
+int tracer__suspend(struct tracer *tr)
+{
+	bpf_link__destroy(tr->skel->links.on_switch);
+	tr->skel->links.on_switch = NULL;
+	return groups__suspend(&tr->groups);
+}
+
+int tracer__resume(struct tracer *tr, struct plan *p, const struct target *t)
+{
+	if (!tr->skel->links.on_switch)
+		tr->skel->links.on_switch = bpf_program__attach(tr->skel->progs.on_switch);
+	if (!tr->skel->links.on_switch) {
+		log_error("cannot attach to the scheduler's tracepoints: %s", strerror(errno));
+		return -errno;
+	}
+	return groups__resume(&tr->groups, tr->tier, tr->skel, p, t);
 }
 
 bool tracer__cpu_of_ended(const struct tracer *tr, pid_t pid, uint64_t *ns)
@@ -464,6 +502,7 @@ void tracer__free(struct tracer *tr)
 		return;
 	groups__detach(&tr->groups);
 	life__free(tr->life);
+	gate__fini(&tr->gate);
 	proftrace_bpf__destroy(tr->skel);
 	free(tr);
 }

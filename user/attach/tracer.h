@@ -113,6 +113,22 @@ bool tracer__drop_poll(struct tracer *tr);
 void tracer__open_gate(struct tracer *tr);
 void tracer__close_gate(struct tracer *tr);
 
+/*
+ * Closes the gate while the target runs, to be opened again: calls that are open are closed as
+ * unwound, at *at_ns (CLOCK_MONOTONIC, set here), so that the time until then is theirs and none
+ * after. Returns 0 or -errno with one line logged.
+ */
+int tracer__switch_off(struct tracer *tr, uint64_t *at_ns);
+
+/*
+ * With the gate closed: takes the probes out for a while, and puts them in again, with those that
+ * tracer__attach() was asked for meanwhile. Marks, and what tells of processes, stay. Probes go
+ * soon, not at once, and functions that the kernel refuses now are left out from now on. Returns 0
+ * or -errno with one line logged.
+ */
+int tracer__suspend(struct tracer *tr);
+int tracer__resume(struct tracer *tr, struct plan *p, const struct target *t);
+
 /* The CPU time that an ended process has had, in ns; false: not known. */
 bool tracer__cpu_of_ended(const struct tracer *tr, pid_t pid, uint64_t *ns);
 

@@ -173,6 +173,7 @@ static void subtract_summary(struct profile *now, const struct profile *before)
 	/* The interval begins where the earlier profile ended. */
 	now->start_time += (double)before->duration_ns / 1e9;
 	subtract(&now->duration_ns, before->duration_ns);
+	subtract(&now->paused_ns, before->paused_ns);
 }
 
 static int subtract_profile(struct delta *d)

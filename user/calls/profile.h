@@ -169,6 +169,7 @@ struct profile {
 	struct profile_target target;
 	double start_time; /* seconds since 1970 */
 	uint64_t duration_ns;
+	uint64_t paused_ns; /* of that, while tracing was switched off */
 	struct profile_function
 		*functions; /* all that were probed, called or not; strings borrowed */
 	size_t functions_cnt;

@@ -283,6 +283,7 @@ static void cut_summary(struct cut *c)
 	if (end_ns > c->range->to_ns)
 		end_ns = c->range->to_ns;
 	p->duration_ns = end_ns - c->range->from_ns;
+	p->paused_ns = 0; /* when that was is not known */
 	p->start_time += (double)c->range->from_ns / 1e9;
 }
 

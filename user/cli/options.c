@@ -52,6 +52,8 @@ enum {
 	OPT_SLOWEST,
 	OPT_OVER,
 	OPT_LINK,
+	OPT_PAUSED,
+	OPT_SKIP,
 };
 
 static const char doc[] =
@@ -62,7 +64,8 @@ static const char doc[] =
 	"A GLOB is FUNC (of the main program, with -x of PATH) or OBJECT:FUNC (of the files with "
 	"that "
 	"name). Without -F every function of the main program is traced.\n"
-	"SIGINT (Ctrl-C) stops tracing and writes the result.\n"
+	"SIGINT (Ctrl-C) stops tracing and writes the result; SIGUSR1 switches it off and on, and "
+	"SIGUSR2 writes what there is so far.\n"
 	"record keeps all that was found in a file, " RECORDING " or that of -o; report shows what "
 	"such a file holds, in any format and on any machine, and diff what has changed from one "
 	"to "
@@ -99,6 +102,9 @@ static const struct argp_option argp_options[] = {
 	{0, 0, 0, 0, "Run:", 3},
 	{"duration", 'd', "SEC", 0, "stop after SEC seconds", 0},
 	{"interval", 'i', "SEC", 0, "write what is new every SEC seconds", 0},
+	{"paused", OPT_PAUSED, 0, 0,
+	 "begin with tracing switched off: SIGUSR1 switches it on, and off again", 0},
+	{"skip", OPT_SKIP, "T", 0, "begin with tracing switched off, for T: 500ms, 10s", 0},
 	{"max-overhead", OPT_MAX_OVERHEAD, "PCT|none", 0,
 	 "budget: probes may cost PCT percent of the target's CPU time; functions that cost most "
 	 "and "
@@ -420,6 +426,14 @@ static error_t parse_run(struct options *o, int key, char *arg)
 		if (!parse_seconds(arg, &o->interval_ns))
 			return bad_value(o, "-i", arg, "not a number of seconds above 0");
 		return 0;
+	case OPT_PAUSED:
+		o->paused = true;
+		return 0;
+	case OPT_SKIP:
+		if (!parse_duration(arg, &o->skip_ns))
+			return bad_value(o, "--skip", arg,
+					 "not a time with its unit, as 500ms, 10s");
+		return 0;
 	case OPT_MAX_PATHS:
 		if (!parse_number(arg, MAX_MAX_PATHS, &o->max_paths))
 			return bad_value(o, "--max-paths", arg, "not a number from 1 to 67108864");
@@ -711,6 +725,11 @@ static error_t check(struct options *o)
 			o, "--calls and -i exclude each other: a timeline is shown as a whole");
 	if (o->max_size && !o->calls)
 		return complain(o, "--max-size is for single calls: add --calls");
+	if (o->paused && o->skip_ns)
+		return complain(o, "--paused and --skip exclude each other: either a signal "
+				   "switches tracing on, or the time");
+	if (o->duration_ns && o->skip_ns >= o->duration_ns)
+		return complain(o, "--skip: nothing is left of -d, which counts from the start");
 	if (o->quiet && o->verbose)
 		return complain(o, "-q and -v exclude each other");
 	if (o->max_overhead == OVERHEAD_NOT_GIVEN)

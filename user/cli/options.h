@@ -36,6 +36,8 @@ struct options {
 	uint32_t depth; /* 0: no limit */
 	/* run */
 	uint64_t duration_ns, interval_ns; /* 0: none */
+	bool paused;			   /* tracing is switched off at the start */
+	uint64_t skip_ns;		   /* and on after so long; 0: by hand only */
 	uint32_t max_paths;
 	const char *tier;
 	const char *exits; /* the strategy for all functions; NULL: chosen for each */

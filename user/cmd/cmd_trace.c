@@ -6,6 +6,7 @@
 #include "cmd/cmd.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -174,6 +175,7 @@ static void announce(const struct run *r)
 
 static int run_start(struct run *r)
 {
+	const struct watch_times times = {r->o->duration_ns, r->o->interval_ns, r->o->skip_ns};
 	struct life *life = tracer__life(r->tracer);
 	struct timespec ts;
 	int err;
@@ -192,13 +194,11 @@ static int run_start(struct run *r)
 
 		collector__stream(r->collector, &stream, r->start_ns);
 	}
-	tracer__open_gate(r->tracer);
-	steer__start(r->steer, r, r->start_ns);
+	switches__start(r);
 	announce(r);
 	progress__init(&r->progress, r->o->quiet);
 	err = watch__start(r->watch, r->target, r->out.file ? fileno(r->out.file) : -1,
-			   life__fd(life), keeper__fd(r->keeper), r->o->duration_ns,
-			   r->o->interval_ns);
+			   life__fd(life), keeper__fd(r->keeper), &times);
 	if (!err && r->target->launch)
 		err = launch__release(r->target->launch);
 	privilege__drop_for_run(r->target->processes_cnt != 0);
@@ -242,6 +242,7 @@ static int run_snapshot(struct run *r, uint64_t until_ns, struct profile **out)
 		return err;
 	now->start_time = r->start_time;
 	now->duration_ns = until_ns - r->start_ns;
+	now->paused_ns = switches__paused_ns(&r->switches, until_ns);
 	err = describe__apply(r->description, now);
 	if (!err)
 		err = steer__apply(r->steer, r, now);
@@ -315,15 +316,71 @@ static int run_emit(struct run *r, uint64_t until_ns)
 }
 
 /* What the run's own recording holds, as `report` would show it. */
-static int show_recorded(struct run *r)
+static int show_recorded(struct run *r, struct output *out)
 {
 	struct recorded run = {0};
 	int err = recorded_run__load(r->spool.path, r->o, &run);
 
 	if (!err)
-		err = show__write(&r->out, r->o, &run.profile);
+		err = show__write(out, r->o, &run.profile);
 	recorded__free(&run);
 	return err;
+}
+
+/* All of the result so far, to `out`. */
+static int show_so_far(struct run *r, struct output *out)
+{
+	struct profile *now = NULL;
+	int err;
+
+	if (r->recorder) {
+		err = run_emit(r, now_ns());
+		if (!err)
+			err = recorder__flush(r->recorder);
+		return err ? err : show_recorded(r, out);
+	}
+	err = run_snapshot(r, now_ns(), &now);
+	if (!err)
+		err = show__write(out, r->o, &now);
+	profile__free(now);
+	return err;
+}
+
+/* The result so far to where snapshots go; *name, of a file of its own, else as it was. What cannot
+ * be written to such a file is told and no reason to end the run: -EAGAIN. */
+static int show_shot(struct run *r, char *name, size_t size)
+{
+	struct output shot;
+	int err;
+
+	if (output__shot(&r->out, r->snapshots + 1, name, size, &shot))
+		return -EAGAIN;
+	err = show_so_far(r, &shot);
+	if (output__shot_done(&r->out, &shot) || (err && *name))
+		return -EAGAIN;
+	return err;
+}
+
+/* The result so far, because somebody wants it: one more profile in the recording; with -i the
+ * interval ends early; else all of it. */
+static int run_on_demand(struct run *r)
+{
+	char name[PATH_MAX] = "";
+	int err = collector__poll(r->collector);
+
+	if (err)
+		return err;
+	progress__clear(&r->progress);
+	if (r->out.file && !r->o->interval_ns)
+		err = show_shot(r, name, sizeof(name));
+	else
+		err = run_emit(r, now_ns());
+	if (!err && r->recorder)
+		err = recorder__flush(r->recorder);
+	if (err)
+		return err == -EAGAIN ? 0 : err;
+	log_info("snapshot %u written%s%s", ++r->snapshots, *name ? " to " : "", name);
+	return 0;
 }
 
 /* Once nothing is traced any more. */
@@ -336,7 +393,7 @@ static int run_finish(struct run *r, const char *reason)
 	if (!err && r->recorder)
 		err = recorder__end(r->recorder, reason);
 	if (!err && r->recorder && r->out.file)
-		err = show_recorded(r);
+		err = show_recorded(r, &r->out);
 	return err;
 }
 
@@ -368,7 +425,19 @@ static int run_loop(struct run *r, enum watch_event *end)
 			if (!err && r->recorder &&
 			    recorder__due(r->recorder, now_ns() - r->start_ns))
 				err = run_emit(r, now_ns());
-			progress__show(&r->progress, now_ns() - r->start_ns, r->collector);
+			if (!err)
+				err = switches__tick(r, now_ns());
+			progress__show(&r->progress, now_ns() - r->start_ns, r->switches.off,
+				       r->collector);
+			break;
+		case WATCH_SWITCH:
+			err = switches__toggle(r);
+			break;
+		case WATCH_SKIPPED:
+			err = switches__on(r);
+			break;
+		case WATCH_SNAPSHOT:
+			err = run_on_demand(r);
 			break;
 		case WATCH_LIFE:
 			err = replan__events(r);

@@ -73,6 +73,33 @@ int output__write(struct output *out, const struct profile *p)
 	return err ? failed(out, err) : 0;
 }
 
+int output__shot(struct output *out, uint32_t number, char *buf, size_t size, struct output *shot)
+{
+	int err;
+
+	if (!out->sink->whole && (!out->sink->sums || out->opts.interval)) {
+		out->opts.interval = true; /* from now on it is one of several */
+		*shot = *out;
+		return 0;
+	}
+	if (out->file == stdout) {
+		log_warn("a snapshot in the format %s needs a file of its own: name one with -o",
+			 out->sink->name);
+		return -EINVAL;
+	}
+	*shot = *out;
+	shot->name = buf;
+	if (snprintf(buf, size, "%s.%u", out->name, number) >= (int)size)
+		return -ENAMETOOLONG;
+	err = open_file(shot, buf);
+	return err ? err : output__begin(shot);
+}
+
+int output__shot_done(const struct output *out, struct output *shot)
+{
+	return shot->file == out->file ? 0 : output__close(shot);
+}
+
 int output__write_diff(struct output *out, const struct diff *d)
 {
 	int err = out->sink->write_diff(d, &out->opts, out->file);

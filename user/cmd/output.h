@@ -3,6 +3,9 @@
 #ifndef PROFTRACE_CMD_OUTPUT_H
 #define PROFTRACE_CMD_OUTPUT_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include "sink/sink.h"
 
 struct diff;
@@ -26,6 +29,13 @@ int output__begin(struct output *out);
 
 /* Writes one profile. Returns 0; -EPIPE, silently, if nobody reads; -errno with one line logged. */
 int output__write(struct output *out, const struct profile *p);
+
+/* Where a profile of a run that goes on is to be written, the `number`-th: behind what is there
+ * already, or, in a format where that cannot be, to a file of its own, named after the output's.
+ * *name = what to call it, in `buf`. To be closed by output__shot_done(). Returns 0, or -errno with
+ * one line logged. */
+int output__shot(struct output *out, uint32_t number, char *buf, size_t size, struct output *shot);
+int output__shot_done(const struct output *out, struct output *shot);
 
 /* Writes what two profiles differ by, in a format that has a write_diff. Returns as above. */
 int output__write_diff(struct output *out, const struct diff *d);

@@ -13,14 +13,14 @@ void progress__init(struct progress *p, bool quiet)
 	*p = (struct progress){.enabled = !quiet && isatty(STDERR_FILENO)};
 }
 
-void progress__show(struct progress *p, uint64_t elapsed_ns, const struct collector *c)
+void progress__show(struct progress *p, uint64_t elapsed_ns, bool off, const struct collector *c)
 {
 	char calls[32], functions[32];
 
 	if (!p->enabled)
 		return;
-	fprintf(stderr, "\r\033[K%" PRIu64 ".%" PRIu64 " s  %s calls  %s functions seen",
-		elapsed_ns / 1000000000, elapsed_ns / 100000000 % 10,
+	fprintf(stderr, "\r\033[K%" PRIu64 ".%" PRIu64 " s%s  %s calls  %s functions seen",
+		elapsed_ns / 1000000000, elapsed_ns / 100000000 % 10, off ? "  OFF" : "",
 		text_count(collector__calls(c), calls, sizeof(calls)),
 		text_count(collector__functions(c), functions, sizeof(functions)));
 	fflush(stderr);

@@ -13,7 +13,8 @@ struct progress {
 };
 
 void progress__init(struct progress *p, bool quiet);
-void progress__show(struct progress *p, uint64_t elapsed_ns, const struct collector *c);
+/* `off`: tracing is switched off. */
+void progress__show(struct progress *p, uint64_t elapsed_ns, bool off, const struct collector *c);
 void progress__clear(struct progress *p); /* leaves the line empty for others */
 
 #endif

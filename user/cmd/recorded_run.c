@@ -24,11 +24,12 @@ static int choose(const struct reader *r, const char *path, uint32_t wanted, siz
 	return 0;
 }
 
-static int load(struct reader *r, const char *path, size_t run, struct recorded *out)
+/* `live`: it is being written. */
+static int load(struct reader *r, const char *path, size_t run, bool live, struct recorded *out)
 {
 	int err = reader__load(r, run, out);
 
-	if (!err && !out->end.reason)
+	if (!err && !out->end.reason && !live)
 		log_warn("%s: the run is incomplete: it was cut off while it was recorded", path);
 	if (!err && out->forgotten.calls)
 		log_info("%s: the timeline holds the newest %llu of %llu calls, from %.6f s on",
@@ -39,7 +40,8 @@ static int load(struct reader *r, const char *path, size_t run, struct recorded 
 }
 
 /* *number, if not NULL, is that of the run, from 1 on. */
-static int load_chosen(const char *path, uint32_t wanted, struct recorded *out, size_t *number)
+static int load_chosen(const char *path, uint32_t wanted, bool live, struct recorded *out,
+		       size_t *number)
 {
 	struct reader *r = NULL;
 	size_t run = 0;
@@ -48,7 +50,7 @@ static int load_chosen(const char *path, uint32_t wanted, struct recorded *out, 
 	if (!err)
 		err = choose(r, path, wanted, &run);
 	if (!err)
-		err = load(r, path, run, out);
+		err = load(r, path, run, live, out);
 	reader__free(r);
 	if (number)
 		*number = run + 1;
@@ -57,7 +59,7 @@ static int load_chosen(const char *path, uint32_t wanted, struct recorded *out, 
 
 int recorded_run__load(const char *path, const struct options *o, struct recorded *out)
 {
-	return load_chosen(path, o->run, out, NULL);
+	return load_chosen(path, o->run, o->verb == VERB_TRACE, out, NULL);
 }
 
 static int load_last_two(const char *path, uint32_t wanted, struct recorded out[2],
@@ -82,7 +84,7 @@ static int load_last_two(const char *path, uint32_t wanted, struct recorded out[
 		err = -ENOENT;
 	for (size_t i = 0; i < 2 && !err; i++) {
 		numbers[i] = newer - 1 + i;
-		err = load(r, path, numbers[i] - 1, &out[i]);
+		err = load(r, path, numbers[i] - 1, false, &out[i]);
 	}
 	reader__free(r);
 	return err;
@@ -95,6 +97,6 @@ int recorded_run__load_two(const struct options *o, struct recorded out[2], size
 	if (o->inputs_cnt == 1)
 		return load_last_two(o->inputs[0], o->run, out, numbers);
 	for (size_t i = 0; i < 2 && !err; i++)
-		err = load_chosen(o->inputs[i], o->run, &out[i], &numbers[i]);
+		err = load_chosen(o->inputs[i], o->run, false, &out[i], &numbers[i]);
 	return err;
 }

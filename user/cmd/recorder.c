@@ -110,6 +110,11 @@ int recorder__write(struct recorder *r, const struct profile *p)
 	return writer__profile(r->writer, p);
 }
 
+int recorder__flush(struct recorder *r)
+{
+	return writer__flush(r->writer);
+}
+
 int recorder__end(struct recorder *r, const char *reason)
 {
 	int err = writer__flush(r->writer);

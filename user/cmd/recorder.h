@@ -36,6 +36,9 @@ int recorder__tick(struct recorder *r, uint64_t elapsed_ns);
 
 int recorder__write(struct recorder *r, const struct profile *p);
 
+/* All that was passed on is in the file when it returns. */
+int recorder__flush(struct recorder *r);
+
 /* Nothing follows; `reason` is said by reports. */
 int recorder__end(struct recorder *r, const char *reason);
 

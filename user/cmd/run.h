@@ -12,6 +12,7 @@
 #include "cmd/progress.h"
 #include "cmd/spool.h"
 #include "plan/arguments.h"
+#include "cmd/switches.h"
 #include "plan/filter.h"
 #include "plan/plan.h"
 
@@ -44,6 +45,8 @@ struct run {
 	struct steer *steer;
 	struct description *description;
 	struct progress progress;
+	struct switches switches;
+	uint32_t snapshots;	/* written on demand */
 	size_t attached;	/* functions */
 	bool named_ended;	/* all processes but followed children have */
 	bool lost_track;	/* of what the processes have loaded */

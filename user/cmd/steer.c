@@ -48,8 +48,12 @@ struct steer {
 	bool *gone; /* dropped, or kept in part */
 	uint64_t *calls;
 	uint32_t functions_cnt;
-	bool undone;	   /* probes of dropped functions are still to be taken out */
-	double dearest_ns; /* a call at most */
+	bool undone;		/* probes of dropped functions are still to be taken out */
+	double dearest_ns;	/* a call at most */
+	uint64_t paused_cpu_ns; /* CPU time of pauses that have ended */
+	uint64_t off_cpu_ns;	/* the clock when tracing was switched off, */
+	uint64_t off_ns;	/* and the time */
+	bool off;
 	struct drop *drops;
 	size_t drops_cnt, drops_cap;
 };
@@ -142,6 +146,33 @@ void steer__start(struct steer *s, const struct run *r, uint64_t now_ns)
 {
 	s->start_ns = now_ns;
 	begin_look(s, now_ns, cpu_clock__read(&s->clock, r, true), 0);
+}
+
+/* The target's CPU time while it was traced. */
+static uint64_t traced_cpu(struct steer *s, const struct run *r)
+{
+	uint64_t cpu_ns = s->off ? s->off_cpu_ns : cpu_clock__read(&s->clock, r, false);
+
+	return cpu_ns > s->paused_cpu_ns ? cpu_ns - s->paused_cpu_ns : 0;
+}
+
+void steer__off(struct steer *s, const struct run *r, uint64_t now_ns)
+{
+	s->off_ns = now_ns;
+	s->off_cpu_ns = cpu_clock__read(&s->clock, r, false);
+	s->off = true;
+}
+
+void steer__on(struct steer *s, const struct run *r, uint64_t now_ns)
+{
+	uint64_t cpu_ns = cpu_clock__read(&s->clock, r, false);
+
+	if (!s->off)
+		return;
+	s->off = false;
+	s->paused_cpu_ns += cpu_ns > s->off_cpu_ns ? cpu_ns - s->off_cpu_ns : 0;
+	/* The look under way goes on where it was. */
+	s->began_ns += now_ns - s->off_ns;
 }
 
 /* What a call of a function costs the target in all: probes, colder than in calibration, and what
@@ -275,12 +306,12 @@ static int look_closely(struct steer *s, struct run *r, uint64_t now_ns, double 
 
 int steer__tick(struct steer *s, struct run *r, uint64_t now_ns)
 {
-	uint64_t cpu_ns = cpu_clock__read(&s->clock, r, false), calls;
+	uint64_t cpu_ns = traced_cpu(s, r), calls;
 	double most_ns, spent_ns = (double)(cpu_ns - s->began_cpu_ns);
 	bool done = now_ns - s->began_ns >= LONG_LOOK_NS;
 	int err = 0;
 
-	if (!s->limit)
+	if (!s->limit || s->off)
 		return 0;
 	err = grow(s, r);
 	tracer__drop_poll(r->tracer);
@@ -304,7 +335,7 @@ int steer__tick(struct steer *s, struct run *r, uint64_t now_ns)
 
 int steer__apply(struct steer *s, const struct run *r, struct profile *p)
 {
-	p->accounting.cpu_ns = cpu_clock__read(&s->clock, r, false);
+	p->accounting.cpu_ns = traced_cpu(s, r);
 	p->max_overhead = 100 * s->limit;
 	if (!s->drops_cnt)
 		return 0;

@@ -19,6 +19,11 @@ void steer__free(struct steer *s); /* accepts NULL */
 /* From here on time counts: when the gate is open and before the target runs. */
 void steer__start(struct steer *s, const struct run *r, uint64_t now_ns);
 
+/* Tracing is switched off, and on: what the target does in between is none of the budget's
+ * business, and its CPU time then not counted. */
+void steer__off(struct steer *s, const struct run *r, uint64_t now_ns);
+void steer__on(struct steer *s, const struct run *r, uint64_t now_ns);
+
 /* Has a look. Returns 0, or -errno with one line logged if functions could not be dropped. */
 int steer__tick(struct steer *s, struct run *r, uint64_t now_ns);
 

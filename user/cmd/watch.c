@@ -2,6 +2,7 @@
 #include "cmd/watch.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -17,16 +18,29 @@
 #define TICK_NS 100000000ull
 
 /* The fixed places in the poll set; the targets' pidfds follow. */
-enum { AT_SIGNAL, AT_LIFE, AT_DURATION, AT_INTERVAL, AT_TICK, AT_OUTPUT, AT_KEEPER, AT_TARGETS };
+enum {
+	AT_SIGNAL,
+	AT_WISH,
+	AT_LIFE,
+	AT_DURATION,
+	AT_INTERVAL,
+	AT_SKIP,
+	AT_TICK,
+	AT_OUTPUT,
+	AT_KEEPER,
+	AT_TARGETS
+};
 
 struct watch {
 	struct pollfd *fds;
 	size_t fds_cnt;
 	size_t alive; /* targets */
+	int wishes;   /* the writing end of AT_WISH */
 };
 
 /* Written to by the handler; -1: none. */
 static volatile sig_atomic_t stop_fd = -1;
+static volatile sig_atomic_t wish_fd = -1;
 
 /* The first signal asks for the end; the second one has its usual effect. */
 static void on_signal(int signal_number)
@@ -41,10 +55,38 @@ static void on_signal(int signal_number)
 	errno = saved;
 }
 
+/* A byte for each, so that they are done one by one and in their order. */
+static void on_wish(int signal_number)
+{
+	const char wish = signal_number == SIGUSR1 ? 't' : 's';
+	int saved = errno;
+
+	if (write(wish_fd, &wish, 1) < 0)
+		errno = saved; /* 65536 wait already */
+	errno = saved;
+}
+
+/* The places that signals write to. */
+static int open_signals(struct watch *w)
+{
+	int pair[2];
+
+	w->fds[AT_SIGNAL].fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (w->fds[AT_SIGNAL].fd < 0 || pipe2(pair, O_CLOEXEC | O_NONBLOCK))
+		return -errno;
+	w->fds[AT_WISH].fd = pair[0];
+	w->wishes = pair[1];
+	stop_fd = w->fds[AT_SIGNAL].fd;
+	wish_fd = w->wishes;
+	return 0;
+}
+
 int watch__new(struct watch **out)
 {
 	const struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+	const struct sigaction wish = {.sa_handler = on_wish, .sa_flags = SA_RESTART};
 	struct watch *w = calloc(1, sizeof(*w));
+	int err;
 
 	if (!w)
 		return -ENOMEM;
@@ -56,17 +98,17 @@ int watch__new(struct watch **out)
 	w->fds_cnt = AT_TARGETS;
 	for (size_t i = 0; i < AT_TARGETS; i++)
 		w->fds[i] = (struct pollfd){.fd = -1, .events = POLLIN};
-	w->fds[AT_SIGNAL].fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (w->fds[AT_SIGNAL].fd < 0) {
-		int err = -errno;
-
+	w->wishes = -1;
+	err = open_signals(w);
+	if (err) {
 		log_error("cannot catch signals: %s", strerror(-err));
 		watch__free(w);
 		return err;
 	}
-	stop_fd = w->fds[AT_SIGNAL].fd;
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGUSR1, &wish, NULL);
+	sigaction(SIGUSR2, &wish, NULL);
 	*out = w;
 	return 0;
 }
@@ -77,6 +119,11 @@ void watch__free(struct watch *w)
 		return;
 	signal(SIGINT, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);
+	/* They may still come, when the result has just been written. */
+	signal(SIGUSR1, SIG_IGN);
+	signal(SIGUSR2, SIG_IGN);
+	if (w->wishes >= 0)
+		close(w->wishes);
 	for (size_t i = 0; i < AT_TARGETS; i++) {
 		if (w->fds[i].fd >= 0 && i != AT_OUTPUT && i != AT_LIFE && i != AT_KEEPER)
 			close(w->fds[i].fd);
@@ -101,7 +148,7 @@ static int timer_start(uint64_t ns, bool repeat)
 }
 
 int watch__start(struct watch *w, const struct target *t, int out_fd, int life_fd, int keeper_fd,
-		 uint64_t duration_ns, uint64_t interval_ns)
+		 const struct watch_times *times)
 {
 	struct pollfd *grown = reallocarray(w->fds, AT_TARGETS + t->processes_cnt, sizeof(*grown));
 	struct stat st;
@@ -115,8 +162,9 @@ int watch__start(struct watch *w, const struct target *t, int out_fd, int life_f
 	w->alive = t->processes_cnt;
 	grown[AT_LIFE].fd = life_fd;
 	grown[AT_KEEPER].fd = keeper_fd;
-	grown[AT_DURATION].fd = timer_start(duration_ns, false);
-	grown[AT_INTERVAL].fd = timer_start(interval_ns, true);
+	grown[AT_DURATION].fd = timer_start(times->duration_ns, false);
+	grown[AT_INTERVAL].fd = timer_start(times->interval_ns, true);
+	grown[AT_SKIP].fd = timer_start(times->skip_ns, false);
 	grown[AT_TICK].fd = timer_start(TICK_NS, true);
 	/* The writing end of a pipe reports an error once the reader has gone. */
 	if (!fstat(out_fd, &st) && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)))
@@ -146,8 +194,21 @@ static bool all_ended(struct watch *w)
 	return !w->alive;
 }
 
+/* What was wished for first; false: nothing. */
+static bool wished(struct watch *w, enum watch_event *event)
+{
+	char wish;
+
+	if (!w->fds[AT_WISH].revents || read(w->fds[AT_WISH].fd, &wish, 1) != 1)
+		return false;
+	*event = wish == 't' ? WATCH_SWITCH : WATCH_SNAPSHOT;
+	return true;
+}
+
 enum watch_event watch__next(struct watch *w)
 {
+	enum watch_event event;
+
 	for (;;) {
 		if (poll(w->fds, w->fds_cnt, -1) < 0) {
 			if (errno == EINTR)
@@ -159,12 +220,16 @@ enum watch_event watch__next(struct watch *w)
 			return WATCH_SIGNAL;
 		if (w->fds[AT_KEEPER].revents)
 			return WATCH_LOST;
+		if (wished(w, &event))
+			return event;
 		if (all_ended(w))
 			return WATCH_ENDED;
 		if (expired(&w->fds[AT_DURATION]))
 			return WATCH_DURATION;
 		if (w->fds[AT_OUTPUT].revents)
 			return WATCH_CLOSED;
+		if (expired(&w->fds[AT_SKIP]))
+			return WATCH_SKIPPED;
 		if (expired(&w->fds[AT_INTERVAL]))
 			return WATCH_INTERVAL;
 		if (expired(&w->fds[AT_TICK]))

@@ -17,19 +17,28 @@ enum watch_event {
 	WATCH_LIFE,	/* something has happened to a process: life__events() */
 	WATCH_CLOSED,	/* nobody reads the output any more */
 	WATCH_LOST,	/* the probes have gone: keeper__fd() */
+	WATCH_SWITCH,	/* tracing is to be switched: SIGUSR1 */
+	WATCH_SNAPSHOT, /* the result so far is wanted: SIGUSR2 */
+	WATCH_SKIPPED,	/* the time at the start that was to be left out is over */
 };
 
 /*
  * Starts to catch SIGINT and SIGTERM, so that from here on a run ends in order; a second signal
- * ends us at once, at any time. Returns 0 or -errno with one line logged.
+ * ends us at once, at any time. And SIGUSR1 and SIGUSR2, which each ask for something: none is
+ * forgotten, whenever it comes. Returns 0 or -errno with one line logged.
  */
 int watch__new(struct watch **out);
 void watch__free(struct watch *w); /* accepts NULL */
 
+/* From the start of watching; 0: none. */
+struct watch_times {
+	uint64_t duration_ns, interval_ns, skip_ns;
+};
+
 /* Begins to watch the targets and the clock. `out_fd` is watched for a closed pipe, `life_fd` for
- * events, `keeper_fd` for its end. 0 ns: none. */
+ * events, `keeper_fd` for its end. */
 int watch__start(struct watch *w, const struct target *t, int out_fd, int life_fd, int keeper_fd,
-		 uint64_t duration_ns, uint64_t interval_ns);
+		 const struct watch_times *times);
 
 /* Waits for the next event. */
 enum watch_event watch__next(struct watch *w);

@@ -95,15 +95,17 @@ static bool take_summary(struct profile *p, const struct parts *s)
 		return false;
 	p->start_time = s->summary->start_time;
 	p->duration_ns = s->summary->duration_ns;
+	p->paused_ns = s->summary->paused_ns;
 	p->max_overhead = s->summary->max_overhead;
 	p->accounting = *a;
 	p->target.exec = s->summary->target.exec;
 	p->probes = s->summary->probes;
-	return p->duration_ns <= INT64_MAX && add(&sum, a->entered) && add(&sum, a->returned) &&
-	       add(&sum, a->unwound) && a->open > -INT64_MAX && add(&sum, a->lost) &&
-	       add(&sum, a->deep) && add(&sum, a->dropped) && add(&sum, a->probe_ns) &&
-	       add(&sum, a->cpu_ns) && add(&sum, a->undistributed) &&
-	       add(&sum, a->timeline_calls) && add(&sum, a->timeline_lost);
+	return p->duration_ns <= INT64_MAX && p->paused_ns <= p->duration_ns &&
+	       add(&sum, a->entered) && add(&sum, a->returned) && add(&sum, a->unwound) &&
+	       a->open > -INT64_MAX && add(&sum, a->lost) && add(&sum, a->deep) &&
+	       add(&sum, a->dropped) && add(&sum, a->probe_ns) && add(&sum, a->cpu_ns) &&
+	       add(&sum, a->undistributed) && add(&sum, a->timeline_calls) &&
+	       add(&sum, a->timeline_lost);
 }
 
 /* Sinks use such names as they are. */

@@ -53,6 +53,7 @@ static const struct field summary[] = {
 	PLAIN(18, U64, struct profile, probes.exits_none),
 	PLAIN(19, U64, struct profile, accounting.timeline_calls),
 	PLAIN(20, U64, struct profile, accounting.timeline_lost),
+	PLAIN(21, U64, struct profile, paused_ns),
 };
 const struct layout layout_summary = LAYOUT(TABLE_SUMMARY, struct profile, summary);
 

@@ -68,13 +68,16 @@ static int print_empty(struct printer *pr)
 static void print_probes(struct printer *pr)
 {
 	const struct profile *p = pr->profile;
-	char duration[32], called[32], probed[32], skipped[32];
+	char duration[32], called[32], probed[32], skipped[32], paused[32];
 	size_t i, called_cnt = 0;
 
 	for (i = 0; i < p->functions_cnt; i++)
 		called_cnt += p->functions[i].stats.calls || p->functions[i].stats.total_ns;
-	fprintf(pr->out, "%s, %s of %s probed functions called",
-		text_duration(p->duration_ns, duration, sizeof(duration)),
+	fputs(text_duration(p->duration_ns, duration, sizeof(duration)), pr->out);
+	if (p->paused_ns)
+		fprintf(pr->out, " (%s of it switched off)",
+			text_duration(p->paused_ns, paused, sizeof(paused)));
+	fprintf(pr->out, ", %s of %s probed functions called",
 		text_count(called_cnt, called, sizeof(called)),
 		text_count(p->probes.functions, probed, sizeof(probed)));
 	if (p->probes.skipped_cnt)

@@ -31,9 +31,10 @@ struct sink {
 	const char *help; /* one line for --help */
 	/* How names of such files end, "*" within them for anything; NULL-terminated, or NULL. */
 	const char *const *suffixes;
-	bool accounts;	  /* ends with the accounts, for people */
-	bool whole;	  /* a file holds one profile: intervals cannot follow each other in it */
-	bool shows_calls; /* shows single calls, where there are any */
+	bool accounts; /* ends with the accounts, for people */
+	bool whole;    /* a file holds one profile: intervals cannot follow each other in it */
+	bool sums; /* profiles that follow each other add up: a whole one and its parts do not */
+	bool shows_calls;    /* shows single calls, where there are any */
 	bool shows_sessions; /* shows profile::sessions; others are given the kept ones as threads
 			      */
 	bool needs_calls;    /* implies it; a profile without a timeline is not shown at all */

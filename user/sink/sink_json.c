@@ -230,6 +230,7 @@ static int write_json(const struct profile *p, const struct sink_options *opts, 
 	write_target(&j, &p->target);
 	json_member_double(&j, "start_time", p->start_time);
 	json_member_u64(&j, "duration_ns", p->duration_ns);
+	json_member_u64(&j, "paused_ns", p->paused_ns);
 	write_functions(&j, p, functions);
 	json_member_open(&j, "threads", '[');
 	for (i = 0; i < p->threads_cnt; i++)

@@ -9,7 +9,8 @@
 static struct {
 	int number;
 	bool ignored;
-} ours[] = {{SIGINT, false}, {SIGTERM, false}, {SIGPIPE, false}};
+} ours[] = {
+	{SIGINT, false}, {SIGTERM, false}, {SIGPIPE, false}, {SIGUSR1, false}, {SIGUSR2, false}};
 
 #define COUNT (sizeof(ours) / sizeof(*ours))
 

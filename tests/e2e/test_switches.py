@@ -1,0 +1,393 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Tracing switched off and on while the target runs, and results in between. Each switch is
+acknowledged by a line on stderr, so what lies between two of them is counted exactly."""
+
+import json
+import os
+import signal
+import subprocess
+
+import harness
+from harness import program
+
+OFF, ON = "proftrace: switched off", "proftrace: switched on"
+OUT = "proftrace: the probes are taken out"
+SHOT = "proftrace: snapshot"
+
+
+def keeper_of(tracer):
+    """The process that holds the tracer's links."""
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        fields = harness.stat_fields(pid)
+        if fields and int(fields[1]) == tracer.pid:
+            with open(f"/proc/{pid}/comm", encoding="utf-8") as file:
+                if file.read() == "proftrace-links\n":
+                    return pid
+    raise AssertionError("nobody holds the links")
+
+
+class Switched(harness.TestCase):
+    def steps(self, *options, name="steps", **popen):
+        target = self.target(name)
+        tracer = self.proftrace("-f", "json", *options, "-p", target.pid, **popen).wait_tracing()
+        target.go()
+        return target, tracer
+
+    def says(self, tracer, prefix):
+        """Sends nothing: waits for one more line of that kind."""
+        tracer.seen = getattr(tracer, "seen", {})
+        tracer.seen[prefix] = tracer.seen.get(prefix, 0) + 1
+        lines = tracer.stderr.wait_lines(prefix, tracer.seen[prefix])
+        self.assertEqual(len(lines), tracer.seen[prefix], tracer.stderr.text())
+        return lines[-1]
+
+    def record(self, path, *options):
+        """steps, recorded."""
+        target = self.target("steps")
+        tracer = self.process(harness.PROFTRACE, "record", *options, "-o", path, "-p", target.pid)
+        tracer.stderr.wait_lines(harness.TRACING)
+        target.go()
+        return target, tracer
+
+    def interrupt(self, tracer):
+        tracer.signal(signal.SIGINT)
+        self.assertEqual(tracer.finish().status, 0, str(tracer.result))
+
+    def switch(self, tracer, prefix):
+        tracer.signal(signal.SIGUSR1)
+        return self.says(tracer, prefix)
+
+    def shot(self, tracer):
+        tracer.signal(signal.SIGUSR2)
+        return self.says(tracer, SHOT)
+
+    def returned(self, tracer):
+        """Calls so far, by a snapshot; all documents are in self.shots."""
+        self.shot(tracer)
+        lines = tracer.stdout.wait_lines("{", tracer.seen[SHOT])
+        self.shots = [json.loads(line) for line in lines]
+        return self.shots[-1]["accounting"]["returned"]
+
+    def documents(self, result):
+        self.assertEqual(result.status, 0, str(result))
+        return [self.check(json.loads(line), result) for line in result.stdout.splitlines()]
+
+    def outer_inner(self, document):
+        calls = self.calls(document)
+        return calls.get("outer", 0), calls.get("inner", 0)
+
+    def own_text(self, target, name="steps"):
+        return [line for line in harness.dirty_text(target.pid) if line.endswith("/" + name)]
+
+
+class Gate(Switched):
+    def test_counts_between_switches(self):
+        target, tracer = self.steps()
+        target.step("3")
+        for calls in (5, 7, 11):
+            self.switch(tracer, OFF)
+            target.step("1000")
+            self.switch(tracer, ON)
+            target.step(str(calls))
+        document = self.document(tracer.interrupt())
+        self.assertEqual(self.outer_inner(document), (26, 26))
+        self.assertEqual(document["accounting"]["returned"], 52)
+        self.assertLess(0, document["paused_ns"])
+        self.assertLess(document["paused_ns"], document["duration_ns"])
+
+    def test_in_each_tier_and_exit(self):
+        for options in (("--tier", "uprobe_multi"), ("--exits", "sites"), ("--exits", "none")):
+            target, tracer = self.steps(*options)
+            target.step("3")
+            self.switch(tracer, OFF)
+            target.step("9")
+            self.says(tracer, OUT)
+            target.step("10")
+            self.switch(tracer, ON)
+            target.step("4")
+            document = self.document(tracer.interrupt())
+            self.assertEqual(self.outer_inner(document), (7, 7), options)
+            target.finish()
+
+    def test_calls_open_at_the_switch(self):
+        """They end with the switch, whenever they return, and are not charged for the pause."""
+        for release_on in (False, True):
+            target, tracer = self.steps()
+            target.step("hold")
+            self.switch(tracer, OFF)
+            self.says(tracer, OUT)  # a second at least
+            if not release_on:
+                target.step("0")
+            self.switch(tracer, ON)
+            if release_on:
+                target.step("0")
+            target.step("2")
+            document = self.document(tracer.interrupt())
+            self.assertEqual(self.outer_inner(document), (3, 3))
+            accounting = document["accounting"]
+            self.assertEqual((accounting["returned"], accounting["unwound"], accounting["open"]),
+                             (4, 2, 0))
+            outer = self.function(document, "outer")
+            self.assertLess(outer["total_ns"], document["duration_ns"] - document["paused_ns"])
+            self.assertLess(outer["raw_total_ns"], 1_000_000_000)
+            target.finish()
+
+    def test_a_wait_ends_with_the_switch(self):
+        """The time off the CPU, too, is that until the switch."""
+        target, tracer = self.steps()
+        target.step("hold")
+        self.switch(tracer, OFF)
+        self.says(tracer, OUT)
+        self.switch(tracer, ON)
+        target.step("0")
+        document = self.document(tracer.interrupt())
+        for node, _, _ in harness.nodes_of(document):
+            self.assertLessEqual(node["off_ns"], node["total_ns"])
+
+    def test_open_again_after_the_switch(self):
+        """A call that is open when tracing ends counts as open, as ever."""
+        target, tracer = self.steps()
+        self.switch(tracer, OFF)
+        target.step("2")
+        self.switch(tracer, ON)
+        target.step("hold")
+        document = self.document(tracer.interrupt())
+        self.assertEqual(self.outer_inner(document), (1, 1))
+        self.assertEqual(document["accounting"]["open"], 2)
+
+    def test_threads_that_never_rest(self):
+        """Whatever runs at the switches: once it is off nothing is open, and nothing happens."""
+        target, tracer = self.steps(name="busy")
+        target.stdout.wait_lines("working")
+        for i in range(10):
+            seen = self.returned(tracer)
+            self.assertTrue(harness.poll(lambda: self.returned(tracer) > seen + 100))
+            self.switch(tracer, OFF)
+            if i == 5:
+                self.says(tracer, OUT)
+            seen = self.returned(tracer)
+            self.assertEqual(self.shots[-1]["accounting"]["open"], 0)
+            self.assertEqual(self.returned(tracer), seen)
+            self.switch(tracer, ON)
+        self.documents(tracer.interrupt())
+        self.assertFalse(target.ended())
+        target.send("stop")
+        self.assertEqual(target.finish().status, 0)
+
+    def test_paused_command(self):
+        out = self.path("out")
+        tracer = self.proftrace("-f", "json", "--paused", "-o", out, "--", program("steps"))
+        tracer.wait_tracing()
+        self.says(tracer, OFF)
+        tracer.send("5")
+        tracer.stdout.wait_lines("done")
+        self.switch(tracer, ON)
+        tracer.send("7")
+        tracer.stdout.wait_lines("done", 2)
+        done = tracer.finish()
+        self.assertEqual(done.counts, {"outer": 12, "inner": 12})
+        with open(out, encoding="utf-8") as file:
+            document = self.check(json.load(file))
+        self.assertEqual(self.outer_inner(document), (7, 7))
+
+    def test_paused_to_the_end(self):
+        target, tracer = self.steps("--paused")
+        target.step("5")
+        target.finish()
+        document = self.document(tracer.finish())
+        self.assertEqual(self.outer_inner(document), (0, 0))
+        self.assertEqual(document["paused_ns"], document["duration_ns"])
+
+    def test_skip(self):
+        target, tracer = self.steps("--skip", "300ms")
+        self.says(tracer, ON)
+        target.step("5")
+        document = self.document(tracer.interrupt())
+        self.assertEqual(self.outer_inner(document), (5, 5))
+        self.assertGreaterEqual(document["paused_ns"], 300_000_000)
+
+    def test_threads_that_end_while_it_is_off(self):
+        target, tracer = self.steps()
+        target.step("threads 3")
+        self.switch(tracer, OFF)
+        target.step("threads 5")
+        self.switch(tracer, ON)
+        target.step("threads 2")
+        document = self.document(tracer.interrupt())
+        self.assertEqual(self.outer_inner(document), (5, 5))
+
+
+class Detached(Switched):
+    def links(self, keeper):
+        return {key for key in harness.Bpf.held_by(keeper) if key[0] == "link"}
+
+    def test_probes_are_out_and_in_again(self):
+        target, tracer = self.steps()
+        target.step("3")
+        keeper = keeper_of(tracer)
+        linked = self.links(keeper)
+        self.assertTrue(self.own_text(target))
+        self.switch(tracer, OFF)
+        self.says(tracer, OUT)
+        self.assertTrue(harness.poll(lambda: len(self.links(keeper)) < len(linked)), linked)
+        self.assertTrue(harness.poll(lambda: not self.own_text(target)))
+        target.step("5")
+        self.switch(tracer, ON)
+        self.assertTrue(self.own_text(target))
+        self.assertEqual(len(self.links(keeper)), len(linked))
+        target.step("7")
+        document = self.document(tracer.interrupt())
+        self.assertEqual(self.outer_inner(document), (10, 10))
+        self.assertEqual(self.own_text(target), [])
+
+    def test_every_process_of_a_file(self):
+        """With -x all privileges are gone once it runs; a process may begin while tracing is off."""
+        path = program("steps")
+        tracer = self.proftrace("-f", "json", "-x", path).wait_tracing()
+        self.switch(tracer, OFF)
+        self.says(tracer, OUT)
+        target = self.target("steps")
+        target.go()
+        target.step("5")
+        self.switch(tracer, ON)
+        target.step("7")
+        document = self.document(tracer.interrupt())
+        self.assertEqual(self.outer_inner(document), (7, 7))
+
+    def test_files_loaded_while_it_is_off(self):
+        """They are planned meanwhile, and traced when tracing is switched on."""
+        target, tracer = self.steps("-F", "draw", "-F", "libshapes.so:shape_*", name="late")
+        self.switch(tracer, OFF)
+        self.says(tracer, OUT)
+        target.step("load")
+        target.step("5")
+        self.assertEqual(self.own_text(target, "libshapes.so"), [])
+        self.switch(tracer, ON)
+        target.step("7")
+        document = self.document(tracer.interrupt())
+        self.assertEqual(self.count(document, "draw"), 7)
+        self.assertEqual(self.count(document, "shape_area"), 7)
+
+
+class Snapshots(Switched):
+    def test_documents_follow_each_other(self):
+        target, tracer = self.steps()
+        target.step("3")
+        self.shot(tracer)
+        target.step("4")
+        self.shot(tracer)
+        documents = self.documents(tracer.interrupt())
+        self.assertEqual([self.outer_inner(d)[0] for d in documents], [3, 7, 7])
+
+    def test_with_intervals_one_ends_early(self):
+        target, tracer = self.steps("-i", "1000")
+        target.step("3")
+        self.shot(tracer)
+        target.step("4")
+        documents = self.documents(tracer.interrupt())
+        self.assertEqual([self.outer_inner(d)[0] for d in documents], [3, 4])
+
+    def test_files_of_their_own(self):
+        out = self.path("out.csv")
+        target = self.target("steps")
+        tracer = self.proftrace("-o", out, "-p", target.pid).wait_tracing()
+        target.go()
+        for number in (1, 2):
+            target.step("3")
+            self.assertTrue(self.shot(tracer).endswith(f"{out}.{number}"))
+        self.assertEqual(tracer.interrupt().status, 0)
+        texts = []
+        for path in (out, f"{out}.1", f"{out}.2"):
+            with open(path, encoding="utf-8") as file:
+                texts.append(file.read().splitlines())
+        self.assertEqual(len({lines[0] for lines in texts}), 1)
+        self.assertEqual(len(texts[0]), len(texts[2]))
+
+    def test_a_format_that_has_no_room_for_another(self):
+        """A line says so, and the run goes on."""
+        target = self.target("steps")
+        tracer = self.proftrace("-f", "folded", "-w", "calls", "-p", target.pid).wait_tracing()
+        target.go()
+        target.step("3")
+        tracer.signal(signal.SIGUSR2)
+        self.says(tracer, "proftrace: a snapshot in the format folded")
+        target.step("4")
+        done = tracer.interrupt()
+        self.assertEqual(done.status, 0)
+        self.assertIn("outer 7\n", done.stdout)
+
+    def report(self, path, *options):
+        done = subprocess.run([harness.PROFTRACE, "report", *options, path], check=False,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def test_recordings(self):
+        path = self.path("run")
+        target, tracer = self.record(path, "--calls", *harness.UNLIMITED)
+        target.step("3")
+        self.shot(tracer)
+        document = self.report(path, "-f", "json")
+        self.assertEqual(self.outer_inner(document), (3, 3))
+        self.assertEqual(document["accounting"]["timeline_calls"], 6)
+        target.step("4")
+        self.interrupt(tracer)
+        self.assertEqual(self.outer_inner(self.report(path, "-f", "json")), (7, 7))
+
+    def events(self, path):
+        with open(path, encoding="utf-8") as file:
+            return [e for e in json.load(file)["traceEvents"] if e["ph"] in "BX"]
+
+    def test_single_calls_live(self):
+        out = self.path("out.json")
+        target = self.target("steps")
+        tracer = self.proftrace("-f", "chrome", "-o", out, "-p", target.pid).wait_tracing()
+        target.go()
+        target.step("3")
+        self.shot(tracer)
+        target.step("4")
+        done = tracer.interrupt()
+        self.assertEqual(done.status, 0)
+        self.assertEqual(len(self.events(f"{out}.1")), 6)
+        self.assertEqual(len(self.events(out)), 14)
+        self.assertNotIn("incomplete", done.stderr)
+
+
+class Timelines(Switched):
+    def single_calls(self, path):
+        """(name, enter, leave) of all single calls, in ns."""
+        database = self.path("calls.db")
+        done = subprocess.run([harness.PROFTRACE, "report", "-f", "sqlite", "-o", database, path],
+                              check=False, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = subprocess.run(["sqlite3", database,
+                               "SELECT enter_ns, leave_ns FROM calls ORDER BY enter_ns"],
+                              check=True, stdout=subprocess.PIPE, encoding="utf-8").stdout
+        return [tuple(map(int, row.split("|"))) for row in rows.splitlines()]
+
+    def test_nothing_in_the_pause(self):
+        path = self.path("run")
+        target, tracer = self.record(path, "--calls", *harness.UNLIMITED)
+        target.step("3")
+        target.step("hold")
+        off = self.switch(tracer, OFF)
+        self.says(tracer, OUT)
+        target.step("5")
+        on = self.switch(tracer, ON)
+        target.step("2")
+        self.interrupt(tracer)
+        # The lines have milliseconds.
+        begin, end = (round(float(line.split()[-2]) * 1e9) for line in (off, on))
+        calls = self.single_calls(path)
+        self.assertEqual(len(calls), 12)
+        before = [c for c in calls if c[0] < begin + 1_000_000]
+        self.assertEqual(len(before), 8)
+        for enter, leave in before:
+            self.assertLessEqual(enter, leave)
+            self.assertLessEqual(leave, begin + 1_000_000)
+        for enter, _ in calls[8:]:
+            self.assertGreaterEqual(enter, end - 1_000_000)
+
+
+if __name__ == "__main__":
+    harness.main()
