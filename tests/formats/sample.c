@@ -206,7 +206,10 @@ static void make_timeline(struct profile *p, struct timeline_array *timeline, ui
 				continue;
 			now_ns += tick_ns;
 			threads[cnt] = i;
-			calls[cnt++] = (struct timeline_call){w.node, now_ns, now_ns + 7, 3};
+			calls[cnt++] = (struct timeline_call){.node = w.node,
+							      .enter_ns = now_ns,
+							      .leave_ns = now_ns + 7,
+							      .off_ns = 3};
 			now_ns += 7;
 		}
 	}

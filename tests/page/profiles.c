@@ -113,8 +113,10 @@ static uint32_t add_node(struct maker *m, uint32_t thread, uint32_t parent, uint
 static void add_call(struct maker *m, uint32_t node, uint64_t enter_ns, uint64_t leave_ns)
 {
 	m->call_threads[m->calls_cnt] = m->p.nodes[node].thread;
-	m->calls[m->calls_cnt++] =
-		(struct timeline_call){node, enter_ns, leave_ns, (leave_ns - enter_ns) / 4};
+	m->calls[m->calls_cnt++] = (struct timeline_call){.node = node,
+							  .enter_ns = enter_ns,
+							  .leave_ns = leave_ns,
+							  .off_ns = (leave_ns - enter_ns) / 4};
 }
 
 /* Callees follow their callers in the array. */
