@@ -165,7 +165,7 @@ bool filter_pattern__names(const struct filter_pattern *p, const struct filter_o
 bool filter_pattern__matches(const struct filter_pattern *p, const struct filter_object *obj,
 			     const struct symbol *sym)
 {
-	return (p->object ? filter_pattern__names(p, obj) : obj->is_main) && symbol_matches(p, sym);
+	return (!p->object || filter_pattern__names(p, obj)) && symbol_matches(p, sym);
 }
 
 bool filter__wants_libraries(const struct filter *f)
@@ -198,13 +198,13 @@ bool filter__wants(struct filter *f, const struct filter_object *obj, const stru
 	for (size_t i = 0; i < f->in_cnt; i++) {
 		struct filter_pattern *p = &f->in[i];
 
-		if (filter_pattern__matches(p, obj, sym))
+		if ((p->object || obj->is_main) && filter_pattern__matches(p, obj, sym))
 			wanted = p->matched = true;
 	}
 	for (size_t i = 0; wanted && i < f->out_cnt; i++) {
 		struct filter_pattern *p = &f->out[i];
 
-		if ((!p->object || filter_pattern__names(p, obj)) && symbol_matches(p, sym)) {
+		if (filter_pattern__matches(p, obj, sym)) {
 			p->matched = true;
 			wanted = false;
 		}

@@ -38,11 +38,11 @@ int filter__init(struct filter *f, char *const *in, size_t in_cnt, char *const *
 		 size_t out_cnt);
 void filter__clear(struct filter *f);
 
-/* Of one GLOB, as of -F. Returns 0 or -ENOMEM. */
+/* Of one GLOB. Returns 0 or -ENOMEM. */
 int filter_pattern__parse(struct filter_pattern *p, const char *text);
 void filter_pattern__clear(struct filter_pattern *p);
 
-/* Whether it matches the function, as filter__wants() says. */
+/* Whether it matches the function, of any object if it names none. */
 bool filter_pattern__matches(const struct filter_pattern *p, const struct filter_object *obj,
 			     const struct symbol *sym);
 
