@@ -15,7 +15,9 @@
 #include "calls/range.h"
 #include "calls/timeline.h"
 #include "calls/timeline_view.h"
+#include "calls/values.h"
 #include "record/block_writer.h"
+#include "record/call_block.h"
 #include "record/decode.h"
 #include "record/encode.h"
 #include "record/facts.h"
@@ -120,6 +122,9 @@ static void walk(struct recorded *r)
 			check(call.enter_ns >= before_ns && call.leave_ns >= call.enter_ns);
 			check(call.node && call.node < r->profile->nodes_cnt);
 			check(r->profile->nodes[call.node].thread == i);
+			for (uint32_t v = 0; v < call.values_cnt; v++)
+				check(call.values[v].kind != VALUE_TEXT ||
+				      strlen(call.values[v].text) < CALL_VALUES_SIZE);
 			before_ns = call.enter_ns;
 		}
 	}

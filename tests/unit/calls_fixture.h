@@ -6,6 +6,8 @@
 #include "fixture.h"
 
 #include "calls/timeline.h"
+#include "calls/values.h"
+#include "record/call_block.h"
 #include "record/facts.h"
 #include "record/reader.h"
 #include "record/writer.h"
@@ -24,6 +26,45 @@ struct lane_calls {
 static inline uint32_t path_number(uint32_t lane, uint32_t level)
 {
 	return (lane - 1) * LEVELS + level + 1;
+}
+
+#define VALUES 4 /* of a call that has some */
+
+/* One call in five has none. */
+static inline void give_values(struct timeline_call *call)
+{
+	static const char text[] =
+		"as much text as is ever read of a program's memory: 63 letters!";
+	static const struct call_value rows[][VALUES] = {
+		{{VALUE_INT, {.i = INT64_MIN}},
+		 {VALUE_TEXT, {.text = ""}},
+		 {VALUE_NONE},
+		 {VALUE_INT}},
+		{{VALUE_INT, {.i = -1}},
+		 {VALUE_TEXT, {.text = text}},
+		 {VALUE_UINT, {.u = ~0ull}},
+		 {0}},
+		{{VALUE_FLOAT, {.f = -0.1}}, {VALUE_TEXT, {.text = text}}, {0}, {0}},
+		{{VALUE_NONE}, {VALUE_TEXT, {.text = "\xff"}}, {VALUE_TEXT, {.text = text}}, {0}},
+	};
+	size_t row = call->enter_ns % 5;
+
+	if (row == 4)
+		return;
+	call->values = rows[row];
+	call->values_cnt = VALUES - (row == 2);
+}
+
+static inline void expect_values(const struct timeline_call *got, const struct timeline_call *want)
+{
+	assert_int_equal(got->values_cnt, want->values_cnt);
+	for (uint32_t i = 0; i < got->values_cnt; i++) {
+		assert_int_equal(got->values[i].kind, want->values[i].kind);
+		if (got->values[i].kind == VALUE_TEXT)
+			assert_string_equal(got->values[i].text, want->values[i].text);
+		else if (got->values[i].kind != VALUE_NONE)
+			assert_int_equal(got->values[i].u, want->values[i].u);
+	}
 }
 
 /* The outermost call lasts as long as all others, and some last long. */
@@ -48,12 +89,13 @@ static inline struct lane_calls make_calls(uint32_t lane, size_t cnt, unsigned i
 		if (begun < cnt && depth <= (rand_r(&seed) % 3000 ? 3 : 1))
 			continue;
 		depth--;
-		l.calls[l.cnt++] = (struct timeline_call){
+		l.calls[l.cnt] = (struct timeline_call){
 			.node = path_number(lane, depth),
 			.enter_ns = enters[depth],
 			.leave_ns = now,
 			.off_ns = rand_r(&seed) % 50 ? 0 : (now - enters[depth]) / 2,
 		};
+		give_values(&l.calls[l.cnt++]);
 	}
 	return l;
 }
@@ -149,6 +191,7 @@ static inline void expect_calls(const struct profile *p, uint32_t thread,
 		assert_int_equal(call.enter_ns, sorted[i].enter_ns);
 		assert_int_equal(call.leave_ns, sorted[i].leave_ns);
 		assert_int_equal(call.off_ns, sorted[i].off_ns);
+		expect_values(&call, &sorted[i]);
 		expect_path(p, call.node, thread, (sorted[i].node - 1) % LEVELS);
 	}
 	assert_int_equal(p->timeline->next(p->timeline, thread, &call), 0);
@@ -194,6 +237,11 @@ static inline int walk_calls(const struct profile *p, uint32_t thread, uint64_t 
 		assert_true(call.enter_ns >= before_ns && call.leave_ns >= call.enter_ns);
 		assert_true(call.node && call.node < p->nodes_cnt);
 		assert_int_equal(p->nodes[call.node].thread, thread);
+		for (uint32_t i = 0; i < call.values_cnt; i++) {
+			assert_in_range(call.values[i].kind, VALUE_NONE, VALUE_TEXT);
+			if (call.values[i].kind == VALUE_TEXT)
+				assert_in_range(strlen(call.values[i].text), 0, CALL_VALUES_SIZE);
+		}
 		before_ns = call.enter_ns;
 		++*cnt;
 	}

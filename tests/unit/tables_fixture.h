@@ -40,6 +40,8 @@ static struct {
 	struct wire_switch *switches;
 	struct wire_chunk *chunks;
 	uint64_t *entered_off;
+	struct wire_list *lists;
+	struct wire_values *values;
 	uint32_t next_lane, next_frame, next_node, next_chunk;
 	uint64_t lost[WIRE_LOSSES], undistributed, timeline_lost;
 	struct table_queue queues[QUEUES];
@@ -90,6 +92,7 @@ static inline void tables_make(uint32_t lanes_cap, uint32_t frames_cap, uint32_t
 		.dists_cap = 64,
 		.switches_cap = 64,
 		.chunks_cap = 64,
+		.lists_cap = 2,
 		.next_lane = &bpf.next_lane,
 		.next_frame = &bpf.next_frame,
 		.next_node = &bpf.next_node,
@@ -105,6 +108,8 @@ static inline void tables_make(uint32_t lanes_cap, uint32_t frames_cap, uint32_t
 	bpf.switches = table_new(&i->switches_fd, i->switches_cap, sizeof(*bpf.switches));
 	bpf.chunks = table_new(&i->chunks_fd, i->chunks_cap, sizeof(*bpf.chunks));
 	bpf.entered_off = table_new(&i->entered_off_fd, frames_cap, sizeof(*bpf.entered_off));
+	bpf.lists = table_new(&i->lists_fd, i->lists_cap, sizeof(*bpf.lists));
+	bpf.values = table_new(&i->values_fd, frames_cap, sizeof(*bpf.values));
 }
 
 static inline void table_free(void *at, int fd, size_t cap, size_t size)
@@ -125,6 +130,8 @@ static inline void tables_free(void)
 	table_free(bpf.switches, i->switches_fd, i->switches_cap, sizeof(*bpf.switches));
 	table_free(bpf.chunks, i->chunks_fd, i->chunks_cap, sizeof(*bpf.chunks));
 	table_free(bpf.entered_off, i->entered_off_fd, i->frames_cap, sizeof(*bpf.entered_off));
+	table_free(bpf.lists, i->lists_fd, i->lists_cap, sizeof(*bpf.lists));
+	table_free(bpf.values, i->values_fd, i->frames_cap, sizeof(*bpf.values));
 }
 
 static inline uint32_t table_take(int queue, uint32_t *next, uint32_t cap)
@@ -218,6 +225,7 @@ static inline void bpf_enter(uint32_t lane, uint32_t function, uint64_t now)
 	bpf.frames[place].child_ns = 0;
 	bpf.frames[place].node = node;
 	bpf.frames[place].function = function;
+	bpf.frames[place].entry = 0;
 	bpf.entered_off[place] = t->off_ns;
 	__atomic_fetch_add(&bpf.nodes[node].calls, 1, __ATOMIC_RELEASE);
 	t->entered++;
@@ -239,19 +247,31 @@ static inline uint32_t bpf_chunk(struct wire_lane *t)
 	return i;
 }
 
+/* The innermost call has values. */
+static inline void bpf_values(uint32_t lane, const struct wire_values *v)
+{
+	uint32_t frame = bpf.lanes[lane].top;
+
+	bpf.frames[frame].entry = (uint32_t)v->list << WIRE_FRAME_LIST;
+	bpf.values[frame] = *v;
+}
+
 static inline void bpf_call(struct wire_lane *t, uint64_t took)
 {
 	const struct wire_frame *f = &bpf.frames[t->top];
+	const struct wire_values *v = &bpf.values[t->top];
 	struct wire_chunk *c = &bpf.chunks[t->chunk];
+	uint32_t records = WIRE_FRAME_VALUES(f->entry) ? v->records : 0;
 
-	if ((!t->chunk || c->cnt == WIRE_CHUNK_CALLS) && !bpf_chunk(t)) {
+	if ((!t->chunk || c->cnt + records >= WIRE_CHUNK_CALLS) && !bpf_chunk(t)) {
 		bpf.timeline_lost++;
 		return;
 	}
 	c = &bpf.chunks[t->chunk];
-	c->calls[c->cnt] = (struct wire_call){f->entered_ns, took,
-					      t->off_ns - bpf.entered_off[t->top], f->node, 0};
-	__atomic_store_n(&c->cnt, c->cnt + 1, __ATOMIC_RELEASE);
+	c->calls[c->cnt] = (struct wire_call){
+		f->entered_ns, took, t->off_ns - bpf.entered_off[t->top], f->node, records};
+	memcpy(&c->calls[c->cnt + 1], v, records * sizeof(struct wire_call));
+	__atomic_store_n(&c->cnt, c->cnt + 1 + records, __ATOMIC_RELEASE);
 }
 
 static inline uint64_t bpf_close(uint32_t lane, uint64_t now)

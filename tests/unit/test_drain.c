@@ -7,6 +7,7 @@
 #include "calls/profile.h"
 #include "calls/stream.h"
 #include "calls/timeline.h"
+#include "calls/values.h"
 #include "collect/collector.h"
 
 enum { MAIN, WORK, LEAF, FUNCTIONS };
@@ -20,7 +21,7 @@ static struct collector *collector;
 static struct {
 	struct recorded_lane lanes[64];
 	struct recorded_path paths[256];
-	struct timeline_call calls[MOST];
+	struct timeline_call calls[MOST]; /* with copies of their values */
 	uint32_t calls_lanes[MOST];
 	size_t lanes_cnt, paths_cnt, calls_cnt;
 	int err; /* to be returned */
@@ -53,7 +54,9 @@ static int take_calls(void *ctx, uint32_t lane, const struct timeline_call *call
 		assert_in_range(calls[i].node, 1, got.paths_cnt);
 		assert_int_equal(got.paths[calls[i].node - 1].lane, lane);
 		got.calls_lanes[got.calls_cnt] = lane;
-		got.calls[got.calls_cnt++] = calls[i];
+		got.calls[got.calls_cnt] = calls[i];
+		got.calls[got.calls_cnt++].values =
+			call_values__copy(calls[i].values, calls[i].values_cnt);
 	}
 	return got.err;
 }
@@ -73,6 +76,8 @@ static int teardown(void **state)
 {
 	collector__free(collector);
 	tables_free();
+	for (size_t i = 0; i < got.calls_cnt; i++)
+		free((void *)got.calls[i].values);
 	return 0;
 }
 
@@ -216,6 +221,107 @@ static void errors_of_the_receiver_end_it(void **state)
 	assert_int_equal(collector__poll(collector), -ENOSPC);
 }
 
+/* Six values: of each form, and of each width. */
+static void list_values(void)
+{
+	bpf.lists[1] = (struct wire_list){
+		.cnt = 6,
+		.records = 4,
+		.wanted =
+			{
+				{1, WIRE_VALUE_SIGNED, 4, 0, 0},
+				{2, WIRE_VALUE_TEXT, 8, 1, 0},
+				{3, 0, 1, 9, 0},
+				{1, WIRE_VALUE_FLOAT | WIRE_VALUE_BEHIND, 8, 10, 8},
+				{1, WIRE_VALUE_FLOAT | WIRE_VALUE_BEHIND, 4, 11, 8},
+				{0, WIRE_VALUE_SIGNED, 8, 12, 0},
+			},
+	};
+}
+
+static struct wire_values some_values(uint32_t n)
+{
+	struct wire_values v = {.known = n % 2 ? 0x1f : 0x3f, .list = 1, .records = 4};
+	float single = n / 4.0f;
+	double d = n / 3.0;
+
+	v.words[0] = 0x1234567800000000 | (uint32_t) - (int)n;
+	snprintf((char *)&v.words[1], WIRE_TEXT, "text %u", n);
+	v.words[9] = 0x4400 | (n & 0xff);
+	memcpy(&v.words[10], &d, sizeof(d));
+	memcpy(&v.words[11], &single, sizeof(single));
+	v.words[12] = -1000ll - n;
+	return v;
+}
+
+static void assert_values(const struct timeline_call *call, uint32_t n)
+{
+	const struct call_value *v = call->values;
+	char text[WIRE_TEXT];
+
+	snprintf(text, sizeof(text), "text %u", n);
+	assert_int_equal(call->values_cnt, 6);
+	assert_int_equal(v[0].kind, VALUE_INT);
+	assert_int_equal(v[0].i, -(int64_t)n);
+	assert_int_equal(v[1].kind, VALUE_TEXT);
+	assert_string_equal(v[1].text, text);
+	assert_int_equal(v[2].kind, VALUE_UINT);
+	assert_int_equal(v[2].u, n & 0xff);
+	assert_int_equal(v[3].kind, VALUE_FLOAT);
+	assert_true(v[3].f == n / 3.0);
+	assert_int_equal(v[4].kind, VALUE_FLOAT);
+	assert_true(v[4].f == n / 4.0f);
+	assert_int_equal(v[5].kind, n % 2 ? VALUE_NONE : VALUE_INT);
+	if (!(n % 2))
+		assert_int_equal(v[5].i, -1000ll - n);
+}
+
+/* Calls with values and without share chunks; values of one call are in one. Some are read while
+ * the chunk is filled, and the last call is still open. */
+static void values_come_with_their_calls(void **state)
+{
+	enum { CALLS = 5000 };
+	uint32_t lane = bpf_lane(1, 2, "x");
+	uint64_t now = START;
+
+	list_values();
+	for (uint32_t n = 0; n <= CALLS; n++) {
+		struct wire_values v = some_values(n);
+
+		bpf_enter(lane, LEAF, now++);
+		if (n % 3)
+			bpf_values(lane, &v);
+		if (n < CALLS)
+			bpf_leave(lane, now++);
+		if (n % 7 == 0)
+			assert_int_equal(collector__poll(collector), 0);
+	}
+	assert_int_equal(collector__last_calls(collector, now), 0);
+	assert_int_equal(got.calls_cnt, CALLS + 1);
+	for (uint32_t n = 0; n <= CALLS; n++) {
+		assert_call(n, LEAF, 2 * n, 2 * n + 1, 0);
+		if (n % 3)
+			assert_values(&got.calls[n], n);
+		else
+			assert_int_equal(got.calls[n].values_cnt, 0);
+	}
+}
+
+static void values_of_no_list_are_none(void **state)
+{
+	uint32_t lane = bpf_lane(1, 2, "x");
+	struct wire_values v = some_values(1);
+
+	list_values();
+	v.list = 7;
+	bpf_enter(lane, LEAF, START);
+	bpf_values(lane, &v);
+	bpf_leave(lane, START + 1);
+	assert_int_equal(collector__last_calls(collector, START + 2), 0);
+	assert_int_equal(got.calls_cnt, 1);
+	assert_int_equal(got.calls[0].values_cnt, 0);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -227,6 +333,8 @@ int main(void)
 		TEST(entries_of_ended_lanes_are_used_again),
 		TEST(calls_before_the_start_are_forgotten),
 		TEST(errors_of_the_receiver_end_it),
+		TEST(values_come_with_their_calls),
+		TEST(values_of_no_list_are_none),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

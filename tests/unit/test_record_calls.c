@@ -2,12 +2,16 @@
 /* Single calls in recordings: what comes back, out of files that were cut, changed, or made up. */
 #include "calls_fixture.h"
 
+#include <errno.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "record/block_writer.h"
 #include "record/call_block.h"
+#include "record/decode.h"
+#include "record/encode.h"
+#include "record/layout.h"
 #include "record/preorder.h"
 
 #define MUTATIONS 20000
@@ -394,6 +398,77 @@ static void test_mutated_content(void **state)
 	free(lanes[1].calls);
 }
 
+/* Blocks that no writer of ours makes. */
+static void test_values_that_make_no_sense(void **state)
+{
+	enum { CALLS = 2, MANY = 100 };
+	static char text[CALL_VALUES_SIZE];
+	const struct segment_row segment = {1, CALLS};
+	const struct call_row calls[CALLS] = {{1, 1, 0, 1}, {1, 1, 0, 1}};
+	struct value_row many[MANY];
+	const struct {
+		struct value_row rows[3];
+		int err;
+	} cases[] = {
+		{{{0, VALUE_INT, 5}, {0, VALUE_NONE}, {1, VALUE_TEXT, 0, "x"}}, 0},
+		{{{1, VALUE_INT, 5}, {1, VALUE_NONE}, {0, VALUE_INT}}, -EINVAL}, /* out of order */
+		{{{0, VALUE_INT, 5}, {1, VALUE_NONE}, {CALLS, VALUE_INT}}, -EINVAL},
+		{{{0, VALUE_INT, 5}, {1, VALUE_NONE}, {1, VALUE_TEXT}}, -EINVAL}, /* no text */
+		{{{0, VALUE_INT, 5}, {1, VALUE_NONE}, {1, VALUE_TEXT + 1}}, -EINVAL},
+		{{{0, VALUE_INT, 5}, {1, VALUE_NONE}, {1, UINT32_MAX}}, -EINVAL},
+	};
+
+	memset(text, 'x', sizeof(text) - 1);
+	for (size_t i = 0; i <= sizeof(cases) / sizeof(cases[0]); i++) {
+		/* At last: one text that would be copied again and again. */
+		bool last = i == sizeof(cases) / sizeof(cases[0]);
+		const struct table_rows tables[] = {
+			{&layout_segments, &segment, 1},
+			{&layout_calls, calls, CALLS},
+			{&layout_values, last ? many : cases[i].rows, last ? MANY : 3},
+		};
+		struct timeline_call *got = NULL;
+		struct memory memory = {0};
+		struct bytes content = {0};
+		size_t cnt;
+
+		for (int k = 0; k < MANY; k++)
+			many[k] = (struct value_row){0, VALUE_TEXT, 0, text};
+		assert_int_equal(encode__tables(tables, 3, &content), 0);
+		assert_int_equal(decode__calls(content.data, content.len, &memory, &got, &cnt),
+				 last ? -EINVAL : cases[i].err);
+		if (!i) {
+			assert_int_equal(got[0].values_cnt, 2);
+			assert_int_equal(got[0].values[0].i, 5);
+			assert_int_equal(got[1].values_cnt, 1);
+			assert_string_equal(got[1].values[0].text, "x");
+			free(got);
+		}
+		memory__free(&memory);
+		free(content.data);
+	}
+}
+
+/* No value is as long; and its call is kept without. */
+static void test_values_too_long(void **state)
+{
+	static char text[2 * CALL_VALUES_SIZE];
+	const struct call_value value = {VALUE_TEXT, {.text = text}};
+	struct timeline_call call = {.node = 1, .enter_ns = 1, .leave_ns = 2};
+	struct writer *w = begin_calls(path, false, 0, 1);
+	struct recorded r;
+
+	memset(text, 'x', sizeof(text) - 1);
+	call.values = &value;
+	call.values_cnt = 1;
+	assert_int_equal(writer__calls(w, 1, &call, 1), 0);
+	end(w);
+	assert_true(load_calls(path, 0, &r));
+	call.values_cnt = 0;
+	expect_calls(r.profile, thread_of(r.profile, 1), &call, 1);
+	recorded__free(&r);
+}
+
 /* Ends go up, and that is all that can be said of these calls. */
 static void test_calls_that_do_not_nest(void **state)
 {
@@ -462,6 +537,8 @@ int main(void)
 		cmocka_unit_test(test_cut_at_every_byte),
 		cmocka_unit_test(test_mutations),
 		cmocka_unit_test(test_mutated_content),
+		cmocka_unit_test(test_values_that_make_no_sense),
+		cmocka_unit_test(test_values_too_long),
 		cmocka_unit_test(test_calls_that_do_not_nest),
 	};
 
