@@ -168,6 +168,36 @@ static void test_profile_knows_some(void **state)
 	profile__free(p);
 }
 
+/* Threads are in any order in the profile: here the last is the first by number. */
+static void test_threads_in_any_order(void **state)
+{
+	struct lane_calls lanes[3];
+	struct profile *p = calls_profile();
+	struct writer *w = begin_calls(path, false, 0, 3);
+	struct recorded r;
+
+	for (uint32_t lane = 3; lane; lane--) {
+		uint32_t t = fixture_thread(p, 7, 100 + lane, "name");
+
+		fixture_node(p, t, 0, 0, 1, 30, 30);
+		lanes[lane - 1] = make_calls(lane, 100, lane);
+		write_some(w, lane, &lanes[lane - 1], 100);
+	}
+	assert_int_equal(writer__profile(w, p), 0);
+	assert_int_equal(writer__flush(w), 0);
+	writer__free(w);
+
+	assert_true(load_calls(path, 0, &r));
+	assert_int_equal(r.profile->threads_cnt, 3);
+	for (uint32_t lane = 1; lane <= 3; lane++) {
+		assert_int_equal(thread_of(r.profile, lane), 3 - lane);
+		expect_calls(r.profile, 3 - lane, lanes[lane - 1].calls, 100);
+		free(lanes[lane - 1].calls);
+	}
+	recorded__free(&r);
+	profile__free(p);
+}
+
 /* A lane that comes back under another number is one thread. */
 static void test_lane_twice(void **state)
 {
@@ -531,6 +561,7 @@ int main(void)
 		cmocka_unit_test(test_many_lanes),
 		cmocka_unit_test(test_more_than_is_gathered),
 		cmocka_unit_test(test_profile_knows_some),
+		cmocka_unit_test(test_threads_in_any_order),
 		cmocka_unit_test(test_lane_twice),
 		cmocka_unit_test(test_without_calls),
 		cmocka_unit_test(test_unknown_block),

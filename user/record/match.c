@@ -60,8 +60,9 @@ static int find_firsts(struct profile_thread *all, size_t cnt, uint32_t *firsts)
 	qsort(sorted, cnt, sizeof(*sorted), compare_refs);
 	for (size_t i = 0; i < cnt; i++) {
 		struct profile_thread *t = sorted[i], *before = i ? sorted[i - 1] : t;
+		bool same = i && !identity__compare(t, before);
 
-		firsts[t - all] = identity__compare(t, before) ? t - all : firsts[before - all];
+		firsts[t - all] = same ? firsts[before - all] : t - all;
 		if (!*t->comm && t->pid == before->pid && t->tid == before->tid)
 			memmove(t->comm, before->comm, sizeof(t->comm));
 	}
