@@ -49,6 +49,13 @@ static void write_values(const struct sessions_writer *w, const struct session_c
 	json_close(w->j, ']');
 }
 
+/* As the JSON format has it: of a goroutine, its number. */
+static void write_tid(struct json *j, const struct profile_thread *t)
+{
+	json_key(j, "tid");
+	json_i64(j, t->goroutine ? (int64_t)t->goroutine : t->tid);
+}
+
 static void open_call(const struct sessions_writer *w, const struct session *session, size_t number)
 {
 	const struct session_call *c = &session->calls[number];
@@ -63,10 +70,8 @@ static void open_call(const struct sessions_writer *w, const struct session *ses
 	json_member_u64(j, "self_ns", session_call__self_ns(c));
 	json_member_u64(j, "off_ns", c->off_ns);
 	json_member_u64(j, "off_self_ns", session_call__off_self_ns(c));
-	if (!c->caller) {
-		json_key(j, "tid");
-		json_i64(j, w->s->threads[c->thread].tid);
-	}
+	if (!c->caller)
+		write_tid(j, &w->s->threads[c->thread]);
 	if (c->values_cnt)
 		write_values(w, c);
 	json_member_open(j, "children", '[');
@@ -110,8 +115,7 @@ static void write_sessions(const struct sessions_writer *w, const char *key,
 		json_open(j, '{');
 		json_key(j, "pid");
 		json_i64(j, t->pid);
-		json_key(j, "tid");
-		json_i64(j, t->goroutine ? (int64_t)t->goroutine : t->tid);
+		write_tid(j, t);
 		json_member_u64(j, "start_ns", session->start_ns);
 		json_member_u64(j, "duration_ns", session->duration_ns);
 		json_member_u64(j, "queue_ns", session->queue_ns);

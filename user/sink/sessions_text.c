@@ -206,6 +206,12 @@ static double mean(uint64_t sum, uint64_t cnt)
 	return cnt ? (double)sum / (double)cnt : 0;
 }
 
+/* A file may claim that calls took centuries. */
+static int64_t whole_ns_of(double ns)
+{
+	return (int64_t)(ns < -9e18 ? -9e18 : ns > 9e18 ? 9e18 : ns);
+}
+
 static void print_reason(const struct sessions_view *v, double slow_ns, double usual_ns,
 			 double off_ns, double whole_ns)
 {
@@ -214,8 +220,8 @@ static void print_reason(const struct sessions_view *v, double slow_ns, double u
 	fprintf(v->pr->out, "%7s  %7s  %8s  %8s  %6s  ",
 		text_duration((uint64_t)slow_ns, slow, sizeof(slow)),
 		text_duration((uint64_t)usual_ns, usual, sizeof(usual)),
-		text_signed_duration((int64_t)(slow_ns - usual_ns), more, sizeof(more)),
-		text_signed_duration((int64_t)off_ns, off, sizeof(off)),
+		text_signed_duration(whole_ns_of(slow_ns - usual_ns), more, sizeof(more)),
+		text_signed_duration(whole_ns_of(off_ns), off, sizeof(off)),
 		text_percent(100 * (slow_ns - usual_ns) / whole_ns, share, sizeof(share)));
 }
 

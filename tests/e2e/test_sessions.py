@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Sessions: requests of a server that logs how long each took, by its own clock, from inside of its
+functions and from outside. What is measured lies between both, however busy the machine is."""
+
+import json
+import re
+import subprocess
+
+import harness
+from harness import PROFTRACE, UNLIMITED, program
+from test_real_programs import SQL_SCRIPT, SQLITE
+
+LINK = "submit(arg1) -> run(arg2)"
+FUNCTIONS = ("-F", "handle", "-F", "submit", "-F", "run", "-F", "look_up")
+
+
+def requests_of(done):
+    """{thread: [(least, most, tasks)]} of the server's log, in order."""
+    log = {}
+    for line in done.stdout.splitlines():
+        if line.startswith("REQUEST "):
+            tid, *row = map(int, line.split()[1:])
+            log.setdefault(tid, []).append(tuple(row))
+    return log
+
+
+def calls_of(nodes):
+    """Of a forest of single calls: (the call, its caller), callers first."""
+    stack = [(node, None) for node in nodes]
+    while stack:
+        node, caller = stack.pop()
+        yield node, caller
+        stack += [(child, node) for child in node["children"]]
+
+
+class Sessions(harness.TestCase):
+    def live(self, *args, command, name="out.json"):
+        path = self.path(name)
+        done = self.process(PROFTRACE, *UNLIMITED, "-o", path, *args, "--", *command,
+                            stdin=subprocess.DEVNULL).finish()
+        self.assertEqual(done.status, 0, str(done))
+        return path, done
+
+    def verb(self, *args, status=0):
+        done = self.process(PROFTRACE, *args, stdin=subprocess.DEVNULL).finish()
+        self.assertEqual(done.status, status, str(done))
+        return done
+
+    def load(self, path):
+        with open(path, encoding="utf-8") as file:
+            return json.load(file)
+
+    def recording(self, *args, options=()):
+        path = self.path("rec")
+        done = self.verb("record", "--calls", *UNLIMITED, *FUNCTIONS, *options, "-o", path, "--",
+                         program("requests"), *map(str, args))
+        return path, done
+
+    def check_requests(self, document, log):
+        """All were kept: each lasted as long as the server says, and its calls lie in it."""
+        group, = document["sessions"]
+        names = {f["id"]: f["name"] for f in document["functions"]}
+        self.assertEqual(names[group["function"]], "handle")
+        expected = sum(map(len, log.values()))
+        self.assertEqual((group["count"], group["open"]), (expected, 0))
+        self.assertEqual(len(group["slowest"]), expected)
+        seen = {}
+        for session in group["slowest"]:
+            seen.setdefault(session["tid"], []).append(session)
+        self.assertEqual({tid: len(rows) for tid, rows in seen.items()},
+                         {tid: len(rows) for tid, rows in log.items()})
+        for tid, rows in log.items():
+            sessions = sorted(seen[tid], key=lambda session: session["start_ns"])
+            for (least, most, tasks), session in zip(rows, sessions):
+                self.assertTrue(least <= session["duration_ns"] <= most, (least, most, session))
+                self.check_calls(session, names, tasks)
+        durations = sorted(session["duration_ns"] for session in group["slowest"])
+        self.assertEqual([s["duration_ns"] for s in group["slowest"]], durations[::-1])
+        for percent in 50, 90, 99:
+            self.assertEqual(group[f"p{percent}_ns"],
+                             durations[-(-len(durations) * percent // 100) - 1])
+        self.assertEqual((group["min_ns"], group["max_ns"]), (durations[0], durations[-1]))
+
+    def check_calls(self, session, names, tasks):
+        begin, end = session["start_ns"], session["start_ns"] + session["duration_ns"]
+        counts = {}
+        for node, caller in calls_of(session["calls"]):
+            name = names[node["function"]]
+            counts[name] = counts.get(name, 0) + 1
+            ends = node["start_ns"] + node["total_ns"]
+            self.assertTrue(begin <= node["start_ns"] and ends <= end, (node, session))
+            inside = sum(child["total_ns"] for child in node["children"])
+            self.assertEqual(node["self_ns"], node["total_ns"] - inside)
+            if caller:
+                self.assertTrue(caller["start_ns"] <= node["start_ns"] and
+                                ends <= caller["start_ns"] + caller["total_ns"])
+        self.assertEqual((counts["handle"], counts["look_up"]), (1, 1))
+        self.assertEqual(counts.get("run", 0), tasks)
+
+    def test_requests_of_eight_threads(self):
+        path, done = self.live("--session", "handle", "--slowest", "10000", *FUNCTIONS,
+                               command=(program("requests"), "8", "250"))
+        document = self.load(path)
+        self.check(document)
+        self.assertEqual(document["accounting"]["timeline_lost"], 0)
+        log = requests_of(done)
+        self.assertEqual(sum(map(len, log.values())), 8 * 250)
+        self.check_requests(document, log)
+
+    def test_tasks_in_other_threads(self):
+        path, done = self.live("--session", "handle", "--slowest", "10000", "--link", LINK,
+                               *FUNCTIONS, command=(program("requests"), "4", "50", "20"))
+        document = self.load(path)
+        self.check(document)
+        self.check_requests(document, requests_of(done))
+        link, = document["session_links"]
+        tasks = done.counts["run"]
+        self.assertGreater(tasks, 4 * 50 * 20)
+        self.assertEqual((link["submits"], link["runs"], link["matched"], link["joined"]),
+                         (tasks,) * 4)
+        self.assertIn(f"{tasks} of {tasks} calls of run matched", done.stderr)
+
+    def test_recordings_show_the_same(self):
+        """In any format, as often as one likes."""
+        recording, done = self.recording(4, 50, 5, options=("-A", "submit(arg1)", "-A", "run(arg2)"))
+        options = ("--session", "handle", "--link", LINK, "--slowest")
+        document = json.loads(self.verb("report", *options, "1000", "-f", "json", recording).stdout)
+        self.check_requests(document, requests_of(done))
+        slowest = document["sessions"][0]["slowest"]
+        again = json.loads(self.verb("report", *options, "3", "-f", "json", recording).stdout)
+        self.assertEqual(again["sessions"][0]["slowest"], slowest[:3])
+        over = slowest[20]["duration_ns"]
+        longer = json.loads(self.verb("report", *options, "3", "--over", f"{over}ns", "-f", "json",
+                                      recording).stdout)["sessions"][0]
+        self.assertEqual(longer["slowest"],
+                         [session for session in slowest if session["duration_ns"] > over])
+        self.assertEqual(longer["over"], len(longer["slowest"]))
+        self.check_tracks(recording, options, slowest[:3])
+
+    def check_tracks(self, recording, options, slowest):
+        """On a timeline each session is a track on each of its threads, and there is nothing else
+        but usual ones."""
+        trace = json.loads(self.verb("report", *options, "3", "-f", "chrome", recording).stdout)
+        names, begun = {}, {}
+        for event in trace["traceEvents"]:
+            track = event["pid"], event["tid"]
+            if event["name"] == "thread_name":
+                names[track] = event["args"]["name"]
+            elif event["ph"] == "B":
+                begun[track] = begun.get(track, 0) + 1
+        self.assertEqual(set(begun), set(names))
+        for i, session in enumerate(slowest):
+            tracks = [track for track, name in names.items()
+                      if re.match(rf"session {i + 1}: [0-9.]+ [a-z]+(, in thread \d+)?$", name)]
+            threads = {node["tid"] for node in session["calls"]}
+            self.assertEqual(len(tracks), len(threads))
+            self.assertEqual(sum(begun[track] for track in tracks),
+                             sum(1 for _ in calls_of(session["calls"])))
+        rest = [name for name in names.values() if not re.match("session [123]:", name)]
+        self.assertTrue(rest and all(name.startswith("usual ") for name in rest), rest)
+        # A format without time has the sum of the slowest.
+        folded = self.verb("report", *options, "3", "-w", "calls", "-f", "folded", recording).stdout
+        self.assertEqual(sum(int(line.rsplit(" ", 1)[1]) for line in folded.splitlines()),
+                         sum(1 for session in slowest for _ in calls_of(session["calls"])))
+
+    def test_tables(self):
+        recording, _ = self.recording(4, 50, 2, options=("-A", "submit(arg1)", "-A", "run(arg2)"))
+        for name in "tree", "flat":
+            with self.subTest(name):
+                text = self.verb("report", "--session", "handle", "--link", LINK, "--slowest", "2",
+                                 "-f", name, recording).stdout
+                self.assertRegex(text, r"(?m)^ +200 +0 .* handle$")
+                self.assertIn("the slowest of handle", text)
+                # One in ten sleeps there, which is why it is slow.
+                self.assertIn("what makes sessions slow", text)
+                self.assertRegex(text, r"(?m)\+.*%  handle > look_up$")
+
+    def test_links_in_vain(self):
+        """They are said, and nothing else is lost."""
+        path, done = self.live("--session", "handle", "--link", "submit(arg1) -> run(arg1)",
+                               *FUNCTIONS, command=(program("requests"), "2", "20", "2"))
+        self.assertIn(f"never matched: {done.counts['submit']} calls of submit, "
+                      f"{done.counts['run']} of run", done.stderr)
+        document = self.load(path)
+        self.assertEqual(document["sessions"][0]["count"], 40)
+        self.assert_counts(self.check(document), done.counts)
+        recording, _ = self.recording(2, 20, 2)
+        done = self.verb("report", "--session", "handle", "--link", LINK, "-f", "json", recording)
+        self.assertIn("-A 'submit(arg1)' when it is traced", done.stderr)
+        self.assertEqual(json.loads(done.stdout)["sessions"][0]["count"], 40)
+
+    def test_sessions_in_vain(self):
+        recording, _ = self.recording(1, 5)
+        self.assert_one_line(self.verb("report", "--session", "nowhere", recording, status=1), 1,
+                             "--session nowhere", "no such function")
+        plain = self.path("plain")
+        self.verb("record", "-o", plain, "--", program("requests"), "1", "5")
+        self.assert_one_line(self.verb("report", "--session", "handle", plain, status=1), 1,
+                             "--session needs single calls")
+        path, done = self.live("--session", "nowhere", *FUNCTIONS,
+                               command=(program("requests"), "1", "5"))
+        self.assertIn("--session nowhere: no such function was traced", done.stderr)
+        document = self.load(path)
+        self.assertEqual(document["sessions"], [])
+        self.assert_counts(self.check(document), done.counts)
+
+    def test_statements_of_sqlite(self):
+        """A real program: sessions are what the tree has as outermost calls."""
+        script = self.path("script.sql")
+        with open(script, "w", encoding="utf-8") as file:
+            file.write(SQL_SCRIPT)
+        path, _ = self.live("--session", "*:sqlite3_step", "-F", "*:sqlite3_*",
+                            command=(SQLITE, ":memory:", f".read {script}"))
+        document = self.load(path)
+        self.check(document)
+        step, = (f for f in document["functions"] if f["name"] == "sqlite3_step")
+        outermost, stack = 0, [node for t in document["threads"] for node in t["calls"]]
+        while stack:
+            node = stack.pop()
+            if node["function"] == step["id"]:
+                outermost += node["calls"]
+            else:
+                stack += node["children"]
+        group, = document["sessions"]
+        self.assertGreater(outermost, 20)
+        self.assertEqual(group["count"] + group["open"], outermost)
+        self.assertEqual(len(group["slowest"]), 10)
+        self.assertEqual(group["slowest"][0]["duration_ns"], group["max_ns"])
+
+
+if __name__ == "__main__":
+    harness.main()
