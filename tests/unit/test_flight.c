@@ -9,6 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "record/block_writer.h"
+#include "record/flight.h"
+#include "util/array.h"
+
 #define LIMIT 100000
 #define CALLS 100000 /* some four times of what fits */
 #define LANES 5
@@ -200,6 +204,47 @@ static void test_no_room_for_calls(void **state)
 	free(lane.calls);
 }
 
+static void put_packed(struct flight *f, struct block_writer *w, enum block_type type, size_t len,
+		       uint64_t calls)
+{
+	const struct flight_entry e = {.type = type, .calls = calls, .until_ns = 1000 * calls};
+
+	assert_int_equal(ARRAY_RESERVE_MORE(&w->packed.data, 0, len, &w->packed.cap), 0);
+	memset(w->packed.data, type, len);
+	w->packed.len = len;
+	assert_int_equal(flight__put(f, w, &e), 0);
+}
+
+/* What is said of forgotten calls makes the file too large itself, so that more are forgotten: the
+ * rewritten file says so, and nothing that is older comes behind it. */
+static void test_gap_that_makes_room(void **state)
+{
+	struct block_writer w;
+	struct flight *f;
+	off_t before;
+
+	assert_int_equal(block_writer__init(&w, path, open(path, O_CREAT | O_RDWR | O_TRUNC, 0600)),
+			 0);
+	assert_int_equal(flight__open(&w, LIMIT, &f), 0);
+	flight__fix(f, &w);
+	for (int i = 0; i < 10; i++)
+		put_packed(f, &w, BLOCK_CALLS, LIMIT / 10 - 10, 1);
+	flight__forget(f, 1, 1);
+	assert_true(flight__unsaid(f));
+	before = size_of(path);
+	put_packed(f, &w, BLOCK_FORGOTTEN, 200, 0);
+	assert_true(flight__gap(f)->calls > 1);
+	assert_false(flight__unsaid(f));
+	assert_true(size_of(path) < before);
+	/* Calls only, and what the rewritten file begins with. */
+	assert_true(size_of(path) % (LIMIT / 10 - 10) < 150);
+	flight__forget(f, 1, 1);
+	put_packed(f, &w, BLOCK_FORGOTTEN, 200, 0);
+	assert_false(flight__unsaid(f));
+	flight__free(f);
+	block_writer__fini(&w);
+}
+
 static void test_mode_stays_and_links_are_followed_once(void **state)
 {
 	struct lane_calls lane = make_calls(1, CALLS, 1);
@@ -274,6 +319,7 @@ int main(void)
 		cmocka_unit_test(test_behind_another_run),
 		cmocka_unit_test(test_never_ends),
 		cmocka_unit_test(test_no_room_for_calls),
+		cmocka_unit_test(test_gap_that_makes_room),
 		cmocka_unit_test(test_mode_stays_and_links_are_followed_once),
 		cmocka_unit_test(test_strangers_file_stays),
 		cmocka_unit_test(test_what_cannot_be_replaced),

@@ -347,12 +347,17 @@ int flight__put(struct flight *f, struct block_writer *w, const struct flight_en
 		flight__forget(f, e->calls, e->until_ns);
 		return 0;
 	}
+	/* What is packed is older than what the rewritten file says. */
+	if (!err && e->type == BLOCK_FORGOTTEN && !f->unsaid)
+		return 0;
 	at = w->end;
 	if (!err && ARRAY_RESERVE(&f->entries, f->entries_cnt, &f->entries_cap))
 		err = block_writer__failed(w, -ENOMEM);
 	if (!err)
 		err = block_writer__put(w);
-	if (!err)
-		f->entries[f->entries_cnt++] = (struct entry){*e, at, w->packed.len};
-	return err;
+	if (err)
+		return err;
+	f->entries[f->entries_cnt++] = (struct entry){*e, at, w->packed.len};
+	f->unsaid &= e->type != BLOCK_FORGOTTEN;
+	return 0;
 }

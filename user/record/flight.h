@@ -40,7 +40,8 @@ int flight__put(struct flight *f, struct block_writer *w, const struct flight_en
 bool flight__full(const struct flight *f);
 void flight__forget(struct flight *f, uint64_t calls, uint64_t until_ns);
 
-/* Whether the file does not say yet what has been forgotten; it will once this is written. */
+/* Whether the file does not say yet what has been forgotten; it will once this is put, as
+ * BLOCK_FORGOTTEN. */
 bool flight__unsaid(const struct flight *f);
 const struct recorded_gap *flight__gap(const struct flight *f);
 
