@@ -287,6 +287,22 @@ static void test_strangers_file_stays(void **state)
 	free(lane.calls);
 }
 
+/* Of a file that is being written, also once it is another one. */
+static void test_two_writers(void **state)
+{
+	struct lane_calls lane = make_calls(1, CALLS, 1);
+	struct writer *w = begin_calls(path, false, LIMIT, 1), *second;
+
+	for (int round = 0; round < 2; round++) {
+		assert_int_equal(writer__open(path, round, &second), -EBUSY);
+		write_some(w, 1, &lane, CALLS);
+	}
+	end(w);
+	assert_int_equal(writer__open(path, true, &second), 0);
+	writer__free(second);
+	free(lane.calls);
+}
+
 static void refuse(const char *name)
 {
 	struct writer *w;
@@ -322,6 +338,7 @@ int main(void)
 		cmocka_unit_test(test_gap_that_makes_room),
 		cmocka_unit_test(test_mode_stays_and_links_are_followed_once),
 		cmocka_unit_test(test_strangers_file_stays),
+		cmocka_unit_test(test_two_writers),
 		cmocka_unit_test(test_what_cannot_be_replaced),
 	};
 

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -33,6 +35,17 @@ void block_writer__fini(struct block_writer *w)
 		close(w->fd);
 	ZSTD_freeCCtx(w->zstd);
 	free(w->packed.data);
+}
+
+int block_writer__lock(const struct block_writer *w)
+{
+	struct stat st;
+
+	if (fstat(w->fd, &st) || !S_ISREG(st.st_mode) || !flock(w->fd, LOCK_EX | LOCK_NB) ||
+	    errno != EWOULDBLOCK)
+		return 0;
+	log_error("cannot write %s: another proftrace is recording to it", w->path);
+	return -EBUSY;
 }
 
 int block_writer__write(struct block_writer *w, const void *data, size_t len)

@@ -23,6 +23,10 @@ struct block_writer {
 int block_writer__init(struct block_writer *w, const char *path, int fd);
 void block_writer__fini(struct block_writer *w);
 
+/* Keeps other writers from the file for as long as it is open: -EBUSY if there is one. What is no
+ * file, or on a file system without locks, is anybody's. */
+int block_writer__lock(const struct block_writer *w);
+
 /* Makes w->packed the blocks that content takes. Takes over `content`, and what became of encoding
  * it. */
 int block_writer__pack(struct block_writer *w, enum block_type type, struct bytes *content,

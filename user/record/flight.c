@@ -103,7 +103,7 @@ static int find_names(struct flight *f, const struct block_writer *w)
 static int reopen(struct flight *f, struct block_writer *w)
 {
 	struct stat old, new;
-	int beside, fd;
+	int beside, fd, err;
 
 	fd = openat(f->dir, f->name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
@@ -113,8 +113,11 @@ static int reopen(struct flight *f, struct block_writer *w)
 		close(fd);
 		return cannot_limit(w, "it is no file that another can take the place of", 0);
 	}
-	close(w->fd);
+	close(w->fd); /* with its lock */
 	w->fd = fd;
+	err = block_writer__lock(w);
+	if (err)
+		return err;
 	beside = open_beside(f, w);
 	if (beside < 0)
 		return cannot_limit(w, "no other can be made beside it", beside);
@@ -295,6 +298,8 @@ static int rewrite(struct flight *f, struct block_writer *w)
 	if (fd < 0)
 		return block_writer__failed(w, fd);
 	err = block_writer__init(&to, w->path, fd);
+	if (!err)
+		err = block_writer__lock(&to);
 	if (!err)
 		err = copy_entries(f, w, &to);
 	if (!err)

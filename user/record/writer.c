@@ -63,6 +63,8 @@ int writer__open(const char *path, bool append, struct writer **out)
 		err = -ENOMEM;
 	else if (err)
 		block_writer__failed(&w->out, err);
+	if (!err)
+		err = block_writer__lock(&w->out);
 	if (!err && append)
 		err = find_end(w);
 	if (err)

@@ -17,8 +17,9 @@ struct writer;
 
 /* All return 0, or -errno with one line logged. */
 
-/* Opens the file, which stays as it is until writer__begin(). With `append` it must be a recording
- * already, or empty, or not be there yet. `path` is borrowed. */
+/* Opens the file, which stays as it is until writer__begin(), for nobody else to write: -EBUSY if
+ * somebody does. With `append` it must be a recording already, or empty, or not be there yet.
+ * `path` is borrowed. */
 int writer__open(const char *path, bool append, struct writer **out);
 void writer__free(struct writer *w); /* accepts NULL */
 
