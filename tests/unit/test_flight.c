@@ -287,6 +287,30 @@ static void test_strangers_file_stays(void **state)
 	free(lane.calls);
 }
 
+/* Whether there is to be a limit or not. */
+static void test_removed_file(void **state)
+{
+	struct lane_calls lane = make_calls(1, CALLS, 1);
+	struct writer *w = begin_calls(path, false, LIMIT, 1);
+
+	unlink(other);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(writer__calls(w, 1, lane.calls, CALLS), -ENOENT);
+	writer__free(w);
+	w = begin_calls(path, false, 0, 1);
+	assert_int_equal(unlink(path), 0);
+	write_some(w, 1, &lane, CALLS);
+	assert_int_equal(writer__end(w, &(struct run_end){"done"}), -ESTALE);
+	writer__free(w);
+	assert_int_equal(files(), 0);
+	/* Another name is as good. */
+	w = begin_calls(path, false, 0, 1);
+	assert_int_equal(rename(path, other), 0);
+	end(w);
+	assert_int_equal(files(), 1);
+	free(lane.calls);
+}
+
 /* Of a file that is being written, also once it is another one. */
 static void test_two_writers(void **state)
 {
@@ -339,6 +363,7 @@ int main(void)
 		cmocka_unit_test(test_mode_stays_and_links_are_followed_once),
 		cmocka_unit_test(test_strangers_file_stays),
 		cmocka_unit_test(test_two_writers),
+		cmocka_unit_test(test_removed_file),
 		cmocka_unit_test(test_what_cannot_be_replaced),
 	};
 

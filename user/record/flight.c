@@ -282,8 +282,14 @@ static int take_place(const struct flight *f, const struct block_writer *w)
 {
 	struct stat ours, there;
 
-	if (fstat(w->fd, &ours) || fstatat(f->dir, f->name, &there, AT_SYMLINK_NOFOLLOW) ||
-	    !same_file(&ours, &there)) {
+	if (fstatat(f->dir, f->name, &there, AT_SYMLINK_NOFOLLOW)) {
+		int err = -errno;
+
+		log_error("%s, which was recorded to, is not there any more: %s", w->path,
+			  strerror(-err));
+		return err;
+	}
+	if (fstat(w->fd, &ours) || !same_file(&ours, &there)) {
 		log_error("%s is not the file that was recorded to: it stays as it is", w->path);
 		return -ESTALE;
 	}

@@ -17,12 +17,14 @@
 #include "record/gather.h"
 #include "record/reader.h"
 #include "util/array.h"
+#include "util/log.h"
 
 #define NAMES_MAX 65536 /* lanes and paths that may wait */
 
 struct writer {
 	struct block_writer out;
 	uint64_t keep; /* what the run is to be behind; 0: nothing */
+	bool named;    /* the file had a name when the run began */
 	struct gather calls;
 	struct flight *flight; /* NULL: the file may become as large as it will */
 	/* What calls refer to goes before them. */
@@ -124,9 +126,11 @@ int writer__begin(struct writer *w, const struct run_facts *f)
 	struct stat st;
 	int err = 0;
 
-	if (!fstat(w->out.fd, &st) && S_ISREG(st.st_mode) &&
-	    (ftruncate(w->out.fd, w->keep) || lseek(w->out.fd, w->keep, SEEK_SET) < 0))
-		return block_writer__failed(&w->out, -errno);
+	if (!fstat(w->out.fd, &st) && S_ISREG(st.st_mode)) {
+		w->named = st.st_nlink;
+		if (ftruncate(w->out.fd, w->keep) || lseek(w->out.fd, w->keep, SEEK_SET) < 0)
+			return block_writer__failed(&w->out, -errno);
+	}
 	w->out.end = w->keep;
 	if (!w->keep)
 		err = block_writer__write(&w->out, RECORD_MAGIC, RECORD_MAGIC_LEN);
@@ -229,6 +233,17 @@ int writer__flush(struct writer *w)
 	return err ? err : write_names(w);
 }
 
+/* Somebody may have removed it meanwhile, which no write() tells. */
+static int check_there(const struct writer *w)
+{
+	struct stat st;
+
+	if (!w->named || fstat(w->out.fd, &st) || st.st_nlink)
+		return 0;
+	log_error("%s was removed while it was recorded to: the recording is lost", w->out.path);
+	return -ESTALE;
+}
+
 int writer__end(struct writer *w, const struct run_end *e)
 {
 	struct bytes content = {0};
@@ -238,5 +253,6 @@ int writer__end(struct writer *w, const struct run_end *e)
 		err = write_gap(w);
 	if (err)
 		return err;
-	return write_content(w, BLOCK_END, &content, encode__end(e, &content));
+	err = write_content(w, BLOCK_END, &content, encode__end(e, &content));
+	return err ? err : check_there(w);
 }
