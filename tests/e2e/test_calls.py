@@ -182,6 +182,8 @@ class SingleCalls(harness.TestCase):
     def test_flight_recorder(self):
         recording, done = self.record("threads", 2, 65000, options=("--max-size", "1M"))
         self.assertLessEqual(os.path.getsize(recording), 1 << 20)
+        counted = re.search(r"(\d+) single calls kept, the oldest (\d+) forgotten", done.stderr)
+        self.assertTrue(counted, done.stderr)
         report = self.verb("report", "-f", "json", recording)
         document = self.check(json.loads(report.stdout))
         self.assert_counts(document, done.counts)
@@ -191,6 +193,7 @@ class SingleCalls(harness.TestCase):
         database = self.database(recording)
         kept, last = database.execute("SELECT count(*), max(leave_ns) FROM calls").fetchone()
         self.assertEqual(kept, int(said[1]))
+        self.assertEqual((kept, int(said[2]) - kept), tuple(map(int, counted.groups())))
         self.assertLess(kept, int(said[2]))
         # The newest are there: main's last functions, and main itself.
         self.assertLessEqual(last, document["duration_ns"])

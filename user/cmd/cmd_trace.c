@@ -277,6 +277,25 @@ static int run_show(struct run *r, struct profile *now)
 	return err;
 }
 
+/* Calls that were sent, and are not there any more if the file has a limit. */
+static void account_calls(const struct run *r, const struct profile_accounting *a)
+{
+	uint64_t forgotten = recorder__forgotten(r->recorder);
+	char oldest[64] = "";
+
+	if (forgotten)
+		snprintf(oldest, sizeof(oldest), ", the oldest %llu forgotten (--max-size)",
+			 (unsigned long long)forgotten);
+	if (!a->timeline_lost)
+		log_info("%llu single calls kept%s",
+			 (unsigned long long)(a->timeline_calls - forgotten), oldest);
+	else
+		log_warn("%llu single calls kept%s, %llu lost: their buffer was full "
+			 "(--buffer-size)",
+			 (unsigned long long)(a->timeline_calls - forgotten), oldest,
+			 (unsigned long long)a->timeline_lost);
+}
+
 /* The run's last words on stderr. */
 static void run_account(const struct run *r, const struct profile *p)
 {
@@ -285,33 +304,25 @@ static void run_account(const struct run *r, const struct profile *p)
 			"%llu calls were nested deeper than the kernel reports returns (64): their "
 			"times last until what came next",
 			(unsigned long long)p->accounting.deep);
-	if (r->o->calls && !p->accounting.timeline_lost)
-		log_info("%llu single calls kept",
-			 (unsigned long long)p->accounting.timeline_calls);
-	else if (r->o->calls)
-		log_warn("%llu single calls kept, %llu lost: their buffer was full (--buffer-size)",
-			 (unsigned long long)p->accounting.timeline_calls,
-			 (unsigned long long)p->accounting.timeline_lost);
+	if (r->o->calls)
+		account_calls(r, &p->accounting);
 	output__account(&r->out, p);
 }
 
-/* Writes what is known up to `until_ns`. */
-static int run_emit(struct run *r, uint64_t until_ns)
+/* Writes what is known up to `until_ns`. `figures`, if not NULL, gets what is plain of it. */
+static int run_emit(struct run *r, uint64_t until_ns, struct profile *figures)
 {
-	struct profile *now = NULL, account;
+	struct profile *now = NULL;
 	int err = run_snapshot(r, until_ns, &now);
 
 	if (err)
 		return err;
-	account = *now; /* for its plain figures */
-	if (r->recorder) {
-		err = recorder__write(r->recorder, now);
-		profile__free(now);
-	} else {
-		err = run_show(r, now);
-	}
-	if (!err && until_ns == r->stop_ns)
-		run_account(r, &account);
+	if (figures)
+		*figures = *now;
+	if (!r->recorder)
+		return run_show(r, now);
+	err = recorder__write(r->recorder, now);
+	profile__free(now);
 	return err;
 }
 
@@ -334,7 +345,7 @@ static int show_so_far(struct run *r, struct output *out)
 	int err;
 
 	if (r->recorder) {
-		err = run_emit(r, now_ns());
+		err = run_emit(r, now_ns(), NULL);
 		if (!err)
 			err = recorder__flush(r->recorder);
 		return err ? err : show_recorded(r, out);
@@ -374,7 +385,7 @@ static int run_on_demand(struct run *r)
 	if (r->out.file && !r->o->interval_ns)
 		err = show_shot(r, name, sizeof(name));
 	else
-		err = run_emit(r, now_ns());
+		err = run_emit(r, now_ns(), NULL);
 	if (!err && r->recorder)
 		err = recorder__flush(r->recorder);
 	if (err)
@@ -386,12 +397,15 @@ static int run_on_demand(struct run *r)
 /* Once nothing is traced any more. */
 static int run_finish(struct run *r, const char *reason)
 {
+	struct profile figures;
 	int err = collector__last_calls(r->collector, r->stop_ns);
 
 	if (!err)
-		err = run_emit(r, r->stop_ns);
+		err = run_emit(r, r->stop_ns, &figures);
 	if (!err && r->recorder)
 		err = recorder__end(r->recorder, reason);
+	if (!err)
+		run_account(r, &figures);
 	if (!err && r->recorder && r->out.file)
 		err = show_recorded(r, &r->out);
 	return err;
@@ -410,7 +424,7 @@ static bool all_ended(const struct run *r)
 static int run_loop(struct run *r, enum watch_event *end)
 {
 	/* A recording has all functions from the start, in case that we do not come to more. */
-	int err = r->recorder ? run_emit(r, now_ns()) : 0;
+	int err = r->recorder ? run_emit(r, now_ns(), NULL) : 0;
 
 	while (!err) {
 		enum watch_event event = watch__next(r->watch);
@@ -424,7 +438,7 @@ static int run_loop(struct run *r, enum watch_event *end)
 				err = steer__tick(r->steer, r, now_ns());
 			if (!err && r->recorder &&
 			    recorder__due(r->recorder, now_ns() - r->start_ns))
-				err = run_emit(r, now_ns());
+				err = run_emit(r, now_ns(), NULL);
 			if (!err)
 				err = switches__tick(r, now_ns());
 			progress__show(&r->progress, now_ns() - r->start_ns, r->switches.off,
@@ -449,7 +463,7 @@ static int run_loop(struct run *r, enum watch_event *end)
 			progress__clear(&r->progress);
 			err = collector__poll(r->collector);
 			if (!err)
-				err = run_emit(r, now_ns());
+				err = run_emit(r, now_ns(), NULL);
 			break;
 		case WATCH_CLOSED:
 			return -EPIPE;

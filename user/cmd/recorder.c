@@ -115,6 +115,11 @@ int recorder__flush(struct recorder *r)
 	return writer__flush(r->writer);
 }
 
+uint64_t recorder__forgotten(const struct recorder *r)
+{
+	return writer__forgotten(r->writer);
+}
+
 int recorder__end(struct recorder *r, const char *reason)
 {
 	int err = writer__flush(r->writer);

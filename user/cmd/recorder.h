@@ -39,6 +39,9 @@ int recorder__write(struct recorder *r, const struct profile *p);
 /* All that was passed on is in the file when it returns. */
 int recorder__flush(struct recorder *r);
 
+/* Single calls that went to keep the file below its limit. */
+uint64_t recorder__forgotten(const struct recorder *r);
+
 /* Nothing follows; `reason` is said by reports. */
 int recorder__end(struct recorder *r, const char *reason);
 

@@ -233,6 +233,11 @@ int writer__flush(struct writer *w)
 	return err ? err : write_names(w);
 }
 
+uint64_t writer__forgotten(const struct writer *w)
+{
+	return w->flight ? flight__gap(w->flight)->calls : 0;
+}
+
 /* Somebody may have removed it meanwhile, which no write() tells. */
 static int check_there(const struct writer *w)
 {

@@ -53,6 +53,9 @@ int writer__calls(struct writer *w, uint32_t lane, const struct timeline_call *c
 /* Writes what is gathered. A killed profiler has lost no more than what came after. */
 int writer__flush(struct writer *w);
 
+/* Calls of this run that went to keep the file below its limit. */
+uint64_t writer__forgotten(const struct writer *w);
+
 /* Nothing of this run follows. -ESTALE: the file has been removed. */
 int writer__end(struct writer *w, const struct run_end *e);
 
