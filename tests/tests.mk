@@ -166,7 +166,7 @@ BENCH      := $(BUILD)/bench
 BENCH_C    := $(CC) -std=gnu11 -O2 -Wall -Wextra
 BENCH_PLAIN := known waits durations rates thousands
 BENCH_BINS := $(BENCH)/calls $(BENCH)/clock2 $(BENCH)/clock2.bpf.o $(BENCH)/empty.bpf.o \
-	$(PROGRAMS)/threads $(PROGRAMS)/proofs $(BENCH_PLAIN:%=$(BENCH)/%)
+	$(PROGRAMS)/threads $(PROGRAMS)/proofs $(PROGRAMS)/requests $(BENCH_PLAIN:%=$(BENCH)/%)
 
 $(BENCH):
 	@mkdir -p $@
