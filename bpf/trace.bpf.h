@@ -123,11 +123,16 @@ static __always_inline bool frame_enter(const struct place *at, const struct hit
 	}
 	if (!top || top->level >= max_level)
 		return false;
-	n = path_step(at->number, top, function, &node, &looked_up);
-	if (!n)
-		return false;
 	f = frame_above(lane, top, &frame);
 	if (!f)
+		return false;
+	if (keep_values && WIRE_FRAME_VALUES(entry)) {
+		if (!values_enter(hit->ctx, WIRE_FRAME_VALUES(entry), frame, hit->slot))
+			return false;
+		timed = false;
+	}
+	n = path_step(at->number, top, function, &node, &looked_up);
+	if (!n)
 		return false;
 	f->slot = at->slot;
 	f->child_ns = f->probe_ns = 0;
@@ -138,10 +143,6 @@ static __always_inline bool frame_enter(const struct place *at, const struct hit
 	f->weight = weight;
 	n->calls += weight;
 	call_begins(lane, frame);
-	if (keep_values && WIRE_FRAME_VALUES(entry)) {
-		values_enter(hit->ctx, WIRE_FRAME_VALUES(entry), frame, hit->slot);
-		timed = false;
-	}
 	lane->entered++;
 	lane->top = frame;
 	now = bpf_ktime_get_ns();

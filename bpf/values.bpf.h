@@ -14,6 +14,7 @@ TABLE(lists, struct wire_list);
 TABLE(values, struct wire_values); /* by frame */
 
 const volatile bool keep_values;
+u64 calls_refused; /* by conditions */
 
 #define TEXT_WORDS (WIRE_TEXT / 8)
 #define REGISTERS  6
@@ -26,7 +27,8 @@ struct value_search {
 	u64 result;
 	u64 registers[REGISTERS];
 	bool leaves;
-	u8 pad[7];
+	bool fails; /* a condition does not hold */
+	u8 pad[6];
 };
 
 /* Returns 0 if it could be read. */
@@ -80,7 +82,58 @@ static long value_read(u32 i, struct value_search *s)
 	return 0;
 }
 
-/* Reads the values that the entry shows, of the call that `frame` is for. */
+static __always_inline bool holds(u64 value, u32 relation, u64 than, bool is_signed)
+{
+	bool below = is_signed ? (s64)value < (s64)than : value < than;
+
+	switch (relation) {
+	case WIRE_EQUAL:
+		return value == than;
+	case WIRE_UNEQUAL:
+		return value != than;
+	case WIRE_BELOW:
+		return below;
+	case WIRE_AT_MOST:
+		return below || value == than;
+	case WIRE_ABOVE:
+		return !below && value != than;
+	default:
+		return !below;
+	}
+}
+
+/* Looks at one condition; nonzero: it does not hold, as its value is another one, or not known. */
+static __always_inline bool condition_fails(const struct value_search *s,
+					    const struct wire_condition *c)
+{
+	u32 i = c->value, word, unused;
+	const struct wire_wanted *w;
+	bool is_signed;
+	u64 value;
+
+	if (i >= WIRE_VALUES || !(s->values->known >> i & 1))
+		return true;
+	w = &s->list->wanted[i];
+	word = w->word;
+	if (word >= WIRE_VALUE_WORDS)
+		return true;
+	is_signed = w->flags & WIRE_VALUE_SIGNED;
+	unused = (64 - 8 * w->bytes) & 63;
+	value = s->values->words[word] << unused;
+	value = is_signed ? (u64)((s64)value >> unused) : value >> unused;
+	return !holds(value, c->relation, c->than, is_signed);
+}
+
+static long condition_check(u32 i, struct value_search *s)
+{
+	if (i >= WIRE_CONDITIONS || i >= s->list->conditions_cnt)
+		return 1;
+	s->fails = condition_fails(s, &s->list->conditions[i]);
+	return s->fails;
+}
+
+/* Reads the values that the entry shows, of the call that `frame` is for. 0: by them the call is
+ * not to be recorded. */
 static __noinline u32 values_enter(struct pt_regs *ctx, u32 number, u32 frame, u64 slot)
 {
 	struct value_search s = {
@@ -91,12 +144,17 @@ static __noinline u32 values_enter(struct pt_regs *ctx, u32 number, u32 frame, u
 	};
 
 	if (!s.list || !s.values)
-		return 0;
+		return 1;
 	s.values->known = 0;
 	s.values->list = number;
 	s.values->records = s.list->records;
 	bpf_loop(WIRE_VALUES, value_read, &s, 0);
-	return number;
+	if (!s.list->conditions_cnt)
+		return 1;
+	bpf_loop(WIRE_CONDITIONS, condition_check, &s, 0);
+	if (s.fails)
+		__sync_fetch_and_add(&calls_refused, 1);
+	return !s.fails;
 }
 
 /* The same at its return. */

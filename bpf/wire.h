@@ -252,10 +252,31 @@ struct wire_wanted {
 	s32 offset;
 };
 
+enum wire_relation {
+	WIRE_EQUAL,
+	WIRE_UNEQUAL,
+	WIRE_BELOW,
+	WIRE_AT_MOST,
+	WIRE_ABOVE,
+	WIRE_AT_LEAST,
+};
+
+/* Of a value that the entry shows, and that is a number. */
+struct wire_condition {
+	u32 value; /* its place in the list */
+	u32 relation;
+	u64 than;
+};
+
+#define WIRE_CONDITIONS 4
+
 struct wire_list {
 	u32 cnt;
 	u32 records; /* of 32 bytes, that its wire_values fill */
+	u32 conditions_cnt;
+	u32 pad;
 	struct wire_wanted wanted[WIRE_VALUES];
+	struct wire_condition conditions[WIRE_CONDITIONS]; /* or else a call is not recorded */
 };
 
 struct wire_values {
@@ -333,7 +354,7 @@ _Static_assert(sizeof(struct wire_node) == 80, "wire_node");
 _Static_assert(sizeof(struct wire_lane) == 256, "wire_lane");
 _Static_assert(sizeof(struct wire_dist) == 72, "wire_dist");
 _Static_assert(sizeof(struct wire_chunk) == 1024, "wire_chunk");
-_Static_assert(sizeof(struct wire_list) == 72, "wire_list");
+_Static_assert(sizeof(struct wire_list) == 144, "wire_list");
 _Static_assert(sizeof(struct wire_values) == 8 * sizeof(struct wire_call), "wire_values");
 
 #endif

@@ -4,8 +4,8 @@ before the instruction that is probed."""
 
 import collections
 import json
-import math
 import os
+import re
 import sqlite3
 import subprocess
 
@@ -179,6 +179,78 @@ class Arguments(harness.TestCase):
         self.assertIn(f"{times} single calls kept\n", done.stderr)
         self.assert_values(self.values(recording), {
             "site_push": self.printed(done)["site_push"]}, places)
+
+    def check_condition(self, *options, holds, function="site_push", names=("arg1",)):
+        """That just those calls are recorded for which it holds."""
+        recording, done = self.record("-F", "site_p*", *options)
+        printed = self.printed(done)
+        wanted = [call for call in printed[function] if holds(call)]
+        self.assertNotIn(len(wanted), (0, TIMES))
+        values = self.values(recording)
+        self.assertEqual(values.get(function, []),
+                         [{name: places(call)[name] for name in names} for call in wanted])
+        refused = re.search(r"(\d+) calls were not recorded, as --if says", done.stderr)
+        document = json.loads(self.report(recording, "-f", "json"))
+        self.check(document)
+        self.assertEqual(self.count(document, function), len(wanted))
+        self.assertEqual(document["accounting"]["entered"] + int(refused[1]), 2 * TIMES)
+        return values
+
+    def test_conditions(self):
+        seven = 7 * 0x123456789 - 5
+        for text, holds in (("==", lambda a: a == seven), ("!=", lambda a: a != seven),
+                            ("<", lambda a: a < seven), ("<=", lambda a: a <= seven),
+                            (">", lambda a: a > seven), (">=", lambda a: a >= seven)):
+            with self.subTest(text):
+                self.check_condition("-A", "site_push(arg1)", "--if", f"arg1 {text} {seven}",
+                                     holds=lambda call: holds(call["a"]))
+
+    def test_conditions_by_form(self):
+        for name, text, holds in (
+                ("arg3:d32", "< -5", lambda call: call["c"] < -5),
+                ("arg3:u32", "< 4294967290", lambda call: call["c"] % 2 ** 32 < 4294967290),
+                ("arg6:u8", ">= 0xfc", lambda call: call["f"] >= 0xfc),
+                ("arg5:x", "> 0x8000000000000000", lambda call: call["e"] > 1 << 63),
+                ("arg7", "<= -5000000000000", lambda call: call["g"] <= -5000000000000),
+                ("arg4+8", ">= 0", lambda call: call["second"] >= 0)):
+            with self.subTest(f"{name} {text}"):
+                # The list is made by the condition, of that value alone.
+                recording, done = self.record("-F", "site_push", "--if",
+                                              f"site_push: {name} {text}")
+                calls = self.printed(done)["site_push"]
+                wanted = [call for call in calls if holds(call)]
+                self.assertNotIn(len(wanted), (0, TIMES))
+                self.assertEqual(len(self.values(recording)["site_push"]), len(wanted))
+
+    def test_conditions_together(self):
+        values = self.check_condition(
+            "-A", "site_push(arg1)", "--if", "arg3:d32 < -2", "--if", "site_push: arg3:d32>-9",
+            names=("arg1", "arg3:d32"), holds=lambda call: -9 < call["c"] < -2)
+        # Others are not held back.
+        self.assertEqual(len(values["site_part"]), TIMES)
+
+    def test_what_is_not_known_meets_no_condition(self):
+        recording, done = self.record("-F", "site_push", "-A", "site_push(arg1)", "--if",
+                                      "arg2+0:u8 >= 0")
+        self.assertEqual([values["arg1"] for values in self.values(recording)["site_push"]],
+                         [call["a"] for call in self.printed(done)["site_push"]
+                          if call["text"] is not None])
+
+    def test_bad_conditions(self):
+        for text, *words in (("arg1", "not of the form"), ("arg1 >", "not of the form"),
+                             ("> 5", "not of the form"), ("arg1 5", "not of the form"),
+                             ("arg1 = 5", "not of the form"), ("site_push arg1 > 5", "not of the form"),
+                             ("req > 5", "by name"), ("arg1 > x", "not an integer"),
+                             ("arg1 > 99999999999999999999", "not an integer"),
+                             ("arg1:u > -1", "not an integer"), ("ret > 5", "result"),
+                             ("arg2:s > 5", "integers"), ("arg1+8:f > 5", "integers"),
+                             ("site_pusch: arg1 > 5", "no function", "site_push")):
+            with self.subTest(text):
+                done = self.run_proftrace("-A", "site_push(arg1)", "--if", text, "-f", "chrome",
+                                          "--", TARGET)
+                self.assert_one_line(done, 1 if "pusch" in text else 2, "--if", *words)
+        done = self.run_proftrace("--if", "arg1 > 5", "-f", "chrome", "--", TARGET)
+        self.assert_one_line(done, 2, "--if 'arg1 > 5'", "of which function")
 
     def test_bad_lists(self):
         for text, *words in (("site_push", "not of the form"), ("site_push(arg1", "not of the form"),

@@ -12,6 +12,9 @@
 
 _Static_assert(ARGUMENTS_MAX == WIRE_VALUES && ARGUMENT_LISTS < WIRE_LISTS, "they have room");
 
+_Static_assert((int)ARGUMENT_AT_LEAST == WIRE_AT_LEAST && ARGUMENT_CONDITIONS == WIRE_CONDITIONS,
+	       "they are the same");
+
 static uint8_t flags_of(const struct argument *arg)
 {
 	static const uint8_t forms[] = {
@@ -41,6 +44,12 @@ static struct wire_list list_of(const struct argument_list *l)
 			.offset = arg->offset,
 		};
 		words += arg->form == ARGUMENT_TEXT ? WIRE_TEXT / sizeof(u64) : 1;
+	}
+	for (; list.conditions_cnt < l->conditions_cnt; list.conditions_cnt++) {
+		const struct argument_condition *c = &l->conditions[list.conditions_cnt];
+
+		list.conditions[list.conditions_cnt] =
+			(struct wire_condition){c->item, c->relation, c->than};
 	}
 	bytes = offsetof(struct wire_values, words) + words * sizeof(u64);
 	list.records = (bytes + sizeof(struct wire_call) - 1) / sizeof(struct wire_call);

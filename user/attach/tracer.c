@@ -446,6 +446,11 @@ bool tracer__cpu_of_ended(const struct tracer *tr, pid_t pid, uint64_t *ns)
 				     sizeof(*ns), 0);
 }
 
+uint64_t tracer__refused_calls(const struct tracer *tr)
+{
+	return tr->skel->bss->calls_refused;
+}
+
 void tracer__detach(struct tracer *tr)
 {
 	groups__detach(&tr->groups);

@@ -132,6 +132,9 @@ int tracer__resume(struct tracer *tr, struct plan *p, const struct target *t);
 /* The CPU time that an ended process has had, in ns; false: not known. */
 bool tracer__cpu_of_ended(const struct tracer *tr, pid_t pid, uint64_t *ns);
 
+/* Calls that were not recorded, by conditions on their values. */
+uint64_t tracer__refused_calls(const struct tracer *tr);
+
 /* Takes all probes out and waits for programs still running: the tables are at rest afterwards. */
 void tracer__detach(struct tracer *tr);
 

@@ -54,6 +54,7 @@ enum {
 	OPT_LINK,
 	OPT_PAUSED,
 	OPT_SKIP,
+	OPT_IF,
 };
 
 static const char doc[] =
@@ -93,6 +94,8 @@ static const struct argp_option argp_options[] = {
 	 "behind "
 	 "them, as arg2, arg3:s, arg1+16:u32, ret; may be repeated",
 	 0},
+	{"if", OPT_IF, "[FUNC:] VALUE > N", 0,
+	 "record only calls with such values, as 'arg2 > 4096'; may be repeated", 0},
 	{"depth", 'D', "N", 0, "trace N levels: 1 is only the outermost calls", 0},
 	{"exits", OPT_EXITS, "auto|return|sites|none", 0,
 	 "how the ends of calls are seen: by return probes, by probes on each exit, or by what "
@@ -399,6 +402,9 @@ static error_t parse_target(struct options *o, int key, char *arg)
 		o->calls = true;
 		arg = strdup(arg);
 		return arg && append(&o->arguments, &o->arguments_cnt, arg) ? 0 : ENOMEM;
+	case OPT_IF:
+		o->calls = true;
+		return append(&o->conditions, &o->conditions_cnt, arg) ? 0 : ENOMEM;
 	case 'D':
 		if (!parse_number(arg, 1u << 30, &o->depth))
 			return bad_value(o, "-D", arg, "not a number of levels from 1 on");
@@ -834,6 +840,7 @@ void options__clear(struct options *o)
 	for (size_t i = 0; i < o->arguments_cnt; i++)
 		free(o->arguments[i]);
 	free(o->arguments);
+	free(o->conditions);
 	free(o->hists);
 	free(o->threads);
 	free(o->sessions);

@@ -31,8 +31,9 @@ struct options {
 	/* functions */
 	char **filters, **notraces;
 	size_t filters_cnt, notraces_cnt;
-	char **arguments; /* values to read: -A, and what --link needs; owned */
-	size_t arguments_cnt;
+	char **arguments;  /* values to read: -A, and what --link needs; owned */
+	char **conditions; /* on those: --if */
+	size_t arguments_cnt, conditions_cnt;
 	uint32_t depth; /* 0: no limit */
 	/* run */
 	uint64_t duration_ns, interval_ns; /* 0: none */

@@ -106,14 +106,15 @@ int cmd_list(const struct options *o)
 					       .returns_stop = tracer__returns_stop(o->tier),
 					       .skip_tiny = !o->filters_cnt && o->max_overhead > 0,
 					       .exits = o->exits,
-					       .arguments = o->arguments_cnt ? &arguments : NULL};
+					       .arguments = &arguments};
 	struct target *target = NULL;
 	struct filter filter = {0};
 	struct plan *plan = NULL;
 	struct output out = {0};
 	int err, close_err;
 
-	if (arguments__parse(&arguments, o->arguments, o->arguments_cnt))
+	if (arguments__parse(&arguments, o->arguments, o->arguments_cnt) ||
+	    arguments__restrict(&arguments, o->conditions, o->conditions_cnt))
 		return OPTIONS_USAGE_STATUS;
 	err = output__open(&out, o);
 	if (!err)

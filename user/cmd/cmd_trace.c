@@ -103,7 +103,7 @@ static int run_prepare(struct run *r)
 		.new_programs = o->follow,
 		.skip_tiny = !o->filters_cnt && o->max_overhead > 0,
 		.exits = o->exits,
-		.arguments = o->arguments_cnt ? &r->arguments : NULL,
+		.arguments = r->arguments.cnt ? &r->arguments : NULL,
 	};
 	err = watch__new(&r->watch);
 	if (!err)
@@ -306,6 +306,9 @@ static void run_account(const struct run *r, const struct profile *p)
 			(unsigned long long)p->accounting.deep);
 	if (r->o->calls)
 		account_calls(r, &p->accounting);
+	if (tracer__refused_calls(r->tracer))
+		log_info("%llu calls were not recorded, as --if says",
+			 (unsigned long long)tracer__refused_calls(r->tracer));
 	output__account(&r->out, p);
 }
 
@@ -537,7 +540,8 @@ int cmd_trace(const struct options *o)
 	enum watch_event end = WATCH_CLOSED;
 	int err, close_err, status;
 
-	if (arguments__parse(&r.arguments, o->arguments, o->arguments_cnt))
+	if (arguments__parse(&r.arguments, o->arguments, o->arguments_cnt) ||
+	    arguments__restrict(&r.arguments, o->conditions, o->conditions_cnt))
 		return OPTIONS_USAGE_STATUS;
 	signal(SIGPIPE, SIG_IGN);
 	err = run_prepare(&r);

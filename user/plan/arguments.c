@@ -103,13 +103,13 @@ static const char *parse_argument(const char *name, struct argument *arg)
 static int complain(const struct argument_list *l, const char *word, const char *why)
 {
 	if (word)
-		log_error("-A '%s': %s: %s", l->text, word, why);
+		log_error("%s '%s': %s: %s", l->option, l->text, word, why);
 	else
-		log_error("-A '%s': %s", l->text, why);
+		log_error("%s '%s': %s", l->option, l->text, why);
 	return -EINVAL;
 }
 
-static int add_argument(struct argument_list *l, const char *text, size_t len)
+int argument_list__add(struct argument_list *l, const char *text, size_t len)
 {
 	struct argument *arg = &l->items[l->cnt];
 	size_t texts = 0;
@@ -135,7 +135,9 @@ static int add_argument(struct argument_list *l, const char *text, size_t len)
 		if (&l->items[i] != arg && !strcmp(l->items[i].name, arg->name))
 			return complain(l, arg->name, "is there twice");
 	}
-	return texts > TEXTS_MAX ? complain(l, arg->name, "more than 3 strings of a function") : 0;
+	if (texts > TEXTS_MAX)
+		return complain(l, arg->name, "more than 3 strings of a function");
+	return l->cnt - 1;
 }
 
 /* A C++ name may have brackets of its own: the last ones count. */
@@ -143,19 +145,19 @@ static int parse_list(struct argument_list *l, const char *text)
 {
 	const char *open = strrchr(text, '('), *at;
 	size_t len = strlen(text);
-	char *glob;
 	int err;
 
+	l->option = "-A";
 	l->text = text;
 	if (!open || open == text || text[len - 1] != ')')
 		return complain(l, NULL, "not of the form 'FUNC(arg1, arg2:s, ret)'");
-	glob = strndup(text, open - text);
-	err = glob ? filter_pattern__parse(&l->pattern, glob) : -ENOMEM;
-	free(glob);
+	l->glob = strndup(text, open - text);
+	err = l->glob ? filter_pattern__parse(&l->pattern, l->glob) : -ENOMEM;
 	for (at = open + 1; !err; at++) {
 		size_t word = strcspn(at, ",)");
 
-		err = add_argument(l, at, word);
+		err = argument_list__add(l, at, word);
+		err = err < 0 ? err : 0;
 		at += word;
 		if (*at == ')')
 			break;
@@ -188,6 +190,7 @@ int arguments__parse(struct arguments *a, char *const *texts, size_t cnt)
 void arguments__clear(struct arguments *a)
 {
 	for (size_t i = 0; i < a->cnt; i++) {
+		free(a->lists[i].glob);
 		filter_pattern__clear(&a->lists[i].pattern);
 		for (size_t k = 0; k < a->lists[i].cnt; k++)
 			free(a->lists[i].items[k].name);

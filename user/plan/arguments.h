@@ -34,10 +34,31 @@ struct argument {
 	int32_t offset;
 };
 
-/* One -A. */
+enum argument_relation { /* in the order of enum wire_relation */
+			 ARGUMENT_EQUAL,
+			 ARGUMENT_UNEQUAL,
+			 ARGUMENT_BELOW,
+			 ARGUMENT_AT_MOST,
+			 ARGUMENT_ABOVE,
+			 ARGUMENT_AT_LEAST,
+};
+
+/* What a call's value must be for the call to be recorded. */
+struct argument_condition {
+	uint8_t item;	  /* of the list */
+	uint8_t relation; /* enum argument_relation */
+	uint64_t than;
+};
+
+#define ARGUMENT_CONDITIONS 4 /* of a function */
+
+/* One -A, or an --if of functions without one. */
 struct argument_list {
-	const char *text; /* borrowed */
+	const char *option, *text; /* borrowed */
+	char *glob;
 	struct filter_pattern pattern;
+	struct argument_condition conditions[ARGUMENT_CONDITIONS]; /* all must hold */
+	size_t conditions_cnt;
 	struct argument items[ARGUMENTS_MAX];
 	size_t cnt;
 	bool refused; /* it matches functions that pass arguments in another way */
@@ -54,6 +75,14 @@ struct symbol;
 /* Returns 0, or -errno with one line logged that says what is wrong; texts are borrowed. */
 int arguments__parse(struct arguments *a, char *const *texts, size_t cnt);
 void arguments__clear(struct arguments *a);
+
+/* The same of --if: 'arg2 > 4096' of the only list, or 'GLOB: arg2 > 4096'. */
+int arguments__restrict(struct arguments *a, char *const *texts, size_t cnt);
+
+/* For that: has the list have a value of that name. Returns its place, or -errno with one line
+ * logged.
+ */
+int argument_list__add(struct argument_list *l, const char *name, size_t len);
 
 /* The number of the first list that matches the function; 0: none does. Notes which have matched,
  * or would have. */

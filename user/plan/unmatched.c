@@ -119,14 +119,14 @@ bool unmatched__arguments(const struct plan *p, const struct arguments *a,
 		return true;
 	if (l->refused)
 		log_at(level,
-		       "-A '%s': matches functions in Go only, which pass arguments in another "
+		       "%s '%s': matches functions in Go only, which pass arguments in another "
 		       "way",
-		       l->text);
+		       l->option, l->text);
 	else if (nearest_names(p, l->pattern.func, names, sizeof(names))[0])
-		log_at(level, "-A '%s': no function that is traced matches; the nearest: %s",
-		       l->text, names);
+		log_at(level, "%s '%s': no function that is traced matches; the nearest: %s",
+		       l->option, l->text, names);
 	else
-		log_at(level, "-A '%s': no function that is traced matches; see -F, and -l",
-		       l->text);
+		log_at(level, "%s '%s': no function that is traced matches; see -F, and -l",
+		       l->option, l->text);
 	return waits;
 }
