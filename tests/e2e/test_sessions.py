@@ -2,8 +2,12 @@
 """Sessions: requests of a server that logs how long each took, by its own clock, from inside of its
 functions and from outside. What is measured lies between both, however busy the machine is."""
 
+import collections
+import http.client
 import json
+import os
 import re
+import socket
 import subprocess
 
 import harness
@@ -11,6 +15,20 @@ from harness import PROFTRACE, UNLIMITED, program
 from test_real_programs import SQL_SCRIPT, SQLITE
 
 LINK = "submit(arg1) -> run(arg2)"
+NGINX = "/usr/sbin/nginx"
+NGINX_CONF = """
+daemon off; master_process off; pid {0}/pid; error_log stderr crit; user root;
+events {{ worker_connections 64; }}
+http {{
+	access_log off; client_body_temp_path {0}/t1; proxy_temp_path {0}/t2; fastcgi_temp_path {0}/t3;
+	uwsgi_temp_path {0}/t4; scgi_temp_path {0}/t5;
+	server {{
+		listen unix:{0}/socket;
+		location /quick {{ return 200 "quick"; }}
+		location / {{ root {0}; gzip on; gzip_types text/plain; default_type text/plain; }}
+	}}
+}}
+"""
 FUNCTIONS = ("-F", "handle", "-F", "submit", "-F", "run", "-F", "look_up")
 
 
@@ -226,6 +244,57 @@ class Sessions(harness.TestCase):
         self.assertEqual(group["count"] + group["open"], outermost)
         self.assertEqual(len(group["slowest"]), 10)
         self.assertEqual(group["slowest"][0]["duration_ns"], group["max_ns"])
+
+    def ask(self, path, name, cnt):
+        client = http.client.HTTPConnection("localhost", timeout=harness.TIMEOUT)
+        client.sock = socket.socket(socket.AF_UNIX)
+        client.sock.connect(path)
+        for _ in range(cnt):
+            client.request("GET", name, headers={"Accept-Encoding": "gzip"})
+            answer = client.getresponse()
+            self.assertEqual((answer.status, bool(answer.read())), (200, True))
+        client.close()
+
+    def test_requests_of_nginx(self):
+        """A real server: a session a request, with what that kind of request calls. (What its
+        handlers are called from ends in a tail call.)"""
+        directory = self.path("nginx")
+        os.mkdir(directory)
+        with open(self.path("nginx/large.txt"), "w", encoding="utf-8") as file:
+            file.writelines(f"{i * 7919 % 10007} the quick brown fox\n" for i in range(20000))
+        with open(self.path("nginx/conf"), "w", encoding="utf-8") as file:
+            file.write(NGINX_CONF.format(directory))
+        server = self.process(NGINX, "-p", directory, "-c", self.path("nginx/conf"), "-e", "stderr")
+        sock = self.path("nginx/socket")
+        self.assertTrue(harness.poll(lambda: os.path.exists(sock), harness.TIMEOUT))
+        self.ask(sock, "/quick", 1)  # it listens, and works
+        out = self.path("nginx.json")
+        tracing = self.proftrace(*UNLIMITED, "--session", "ngx_http_core_run_phases", "--slowest",
+                                 "300", "-o", out, "-p",
+                                 str(server.pid))
+        tracing.wait_tracing()
+        self.ask(sock, "/quick", 180)
+        self.ask(sock, "/large.txt", 20)
+        tracing.interrupt()
+        done = tracing.finish()
+        self.assertEqual(done.status, 0, str(done))
+        document = self.load(out)
+        self.check(document)
+        names = {f["id"]: f["name"] for f in document["functions"]}
+        group, = document["sessions"]
+        # The last answer may be here before its request has ended there.
+        self.assertEqual(group["count"] + group["open"], 200)
+        self.assertLessEqual(group["open"], 1)
+        self.assertEqual(len(group["slowest"]), group["count"])
+        called = collections.Counter()
+        for session in group["slowest"]:
+            self.assertEqual(session["pid"], server.pid)
+            called.update({names[node["function"]] for node, _ in calls_of(session["calls"])})
+        self.assertEqual(called["ngx_http_send_response"], 180)
+        self.assertEqual(called["ngx_http_output_filter"], group["count"])
+        self.assertEqual(called["ngx_read_file"], 20 - group["open"])
+        server.signal(harness.signal.SIGQUIT)
+        self.assertEqual(server.finish().status, 0)
 
 
 if __name__ == "__main__":

@@ -228,6 +228,12 @@ static int enter_place(struct keeper *k, const struct session_step *step, struct
 	return at->kept ? keep_call(k, step, at, caller) : 0;
 }
 
+/* Where not even the longest took longer than nine in ten, as of few, that one is slow. */
+static bool is_slow(const struct session_group *g, uint64_t duration_ns)
+{
+	return duration_ns > g->p90_ns || duration_ns == g->max_ns;
+}
+
 /* Of a session that took so long. */
 static struct place begin_place(const struct keeper *k, uint64_t number, uint32_t function,
 				uint64_t duration_ns)
@@ -236,7 +242,7 @@ static struct place begin_place(const struct keeper *k, uint64_t number, uint32_
 
 	return (struct place){
 		.in = true,
-		.slow = duration_ns >= g->p90_ns,
+		.slow = is_slow(g, duration_ns),
 		.usual = duration_ns <= g->p50_ns,
 		.kept = find_kept(k, number),
 	};
@@ -248,7 +254,7 @@ static void count_session(const struct keeper *k, const struct session_step *ste
 {
 	struct session_group *g = sessions__group(k->s, step->function);
 
-	if (duration_ns >= g->p90_ns) {
+	if (is_slow(g, duration_ns)) {
 		g->slow_cnt++;
 		g->slow_total_ns += duration_ns;
 		g->slow_queue_ns += queue_ns;

@@ -78,8 +78,8 @@ struct session_group {
 	/* To compare with: as many of the usual ones, at random, that are not among the slowest. */
 	struct session *sample;
 	size_t sample_cnt;
-	/* Slow sessions took p90_ns or more, usual ones p50_ns or less; what they waited in queues.
-	 */
+	/* Slow sessions took more than p90_ns, or max_ns, usual ones p50_ns or less; what they
+	 * waited in queues. */
 	uint64_t slow_cnt, slow_total_ns, slow_queue_ns;
 	uint64_t usual_cnt, usual_total_ns, usual_queue_ns;
 	uint32_t path; /* of its own calls, in sessions::paths */

@@ -228,16 +228,14 @@ static void print_reason(const struct sessions_view *v, double slow_ns, double u
 static void print_reasons_heading(const struct sessions_view *v, const struct session_group *g)
 {
 	struct printer *pr = v->pr;
-	char p50[32], p90[32], slow[32], usual[32];
+	char slow[32], usual[32];
 
 	fprintf(pr->out,
-		"%swhat makes sessions slow%s: own time of paths, in the mean of %s that took %s "
-		"or more, and of %s that took %s or less\n",
+		"%swhat makes sessions slow%s: own time of paths, in the mean of the slowest tenth "
+		"(%s) and of the faster half (%s)\n",
 		printer__style(pr, STYLE_BOLD), printer__style(pr, STYLE_PLAIN),
 		text_count(g->slow_cnt, slow, sizeof(slow)),
-		text_duration(g->p90_ns, p90, sizeof(p90)),
-		text_count(g->usual_cnt, usual, sizeof(usual)),
-		text_duration(g->p50_ns, p50, sizeof(p50)));
+		text_count(g->usual_cnt, usual, sizeof(usual)));
 	fprintf(pr->out, "%s%7s  %7s  %8s  %8s  %6s  PATH%s\n", printer__style(pr, STYLE_DIM),
 		"SLOW", "USUAL", "MORE", "WAITING", "SHARE", printer__style(pr, STYLE_PLAIN));
 }
