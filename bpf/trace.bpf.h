@@ -12,6 +12,7 @@
 #define PROFTRACE_TRACE_BPF_H
 
 #include "places.bpf.h"
+#include "triggers.bpf.h"
 
 /* Calls deeper than this are left out. */
 const volatile u32 max_level = ~0u;
@@ -94,9 +95,9 @@ struct hit {
 };
 
 /* A call of `function`, one of `weight`, from whatever is open at `slot`'s lane; `entry` as in the
- * frame. False: it was not recorded. */
+ * frame, `role` WIRE_ROLE_*. False: it was not recorded. */
 static __always_inline bool frame_enter(const struct place *at, const struct hit *hit, u32 function,
-					u32 entry, u32 weight)
+					u32 entry, u32 weight, u32 role)
 {
 	struct wire_lane *lane = at->lane;
 	bool timed = WIRE_TIMED(lane->entered) < timed_limit, looked_up = false;
@@ -123,6 +124,10 @@ static __always_inline bool frame_enter(const struct place *at, const struct hit
 	}
 	if (!top || top->level >= max_level)
 		return false;
+	if (!top->level && !may_begin(role)) {
+		count_untriggered();
+		return false;
+	}
 	f = frame_above(lane, top, &frame);
 	if (!f)
 		return false;
@@ -188,10 +193,10 @@ static __always_inline bool returns_in_order(u32 number)
 	return top && top->slot >= lane->hi;
 }
 
-/* How many calls the current one of `function` stands for; 0: it is passed over. */
-static __always_inline u32 switch_weight(u32 function)
+/* How many calls the current one stands for, of a function with this switch; 0: it is passed over.
+ */
+static __always_inline u32 switch_weight(struct wire_switch *s)
 {
-	struct wire_switch *s = bpf_map_lookup_elem(&switches, &function);
 	u64 seen;
 
 	if (!s || !s->every)
@@ -235,6 +240,20 @@ static __always_inline bool hit_is_claimed(struct wire_lane *home, u64 slot, u64
 	return claimed;
 }
 
+/* A call of an until begins. */
+static __always_inline void until_reached(const struct task_struct *task, struct wire_lane *home,
+					  u32 number, u64 slot)
+{
+	struct place at;
+
+	if (!has_triggers) {
+		stop_everywhere();
+	} else if (place_of(&at, task, home, number, slot, false)) {
+		unwind_all(at.number, bpf_ktime_get_ns());
+		lane_unlock(at.lane);
+	}
+}
+
 /*
  * A function is entered; its return address lies at `slot`. Returns the lane's number if a call
  * was recorded, else 0 (then its leave is of no use).
@@ -244,24 +263,35 @@ static __always_inline u32 enter(struct pt_regs *ctx, u64 slot, u64 cookie)
 	u32 function = cookie & WIRE_COOKIE_FUNCTION, entry = cookie >> WIRE_COOKIE_FLAGS, weight;
 	const struct task_struct *task = bpf_get_current_task_btf();
 	const struct hit hit = {.ctx = ctx, .slot = slot};
+	struct wire_switch *s;
 	struct wire_lane *home;
 	struct place at;
 	bool entered;
-	u32 number;
+	u32 number, role;
 
 	home = gate_open ? home_current(task, true, &number) : 0;
 	if (!home || hit_is_claimed(home, slot, cookie))
 		return 0;
-	weight = switch_weight(function);
-	if (!place_of(&at, task, home, number, slot, weight))
+	s = bpf_map_lookup_elem(&switches, &function);
+	role = role_of(s);
+	if (has_untils && (role & WIRE_ROLE_UNTIL)) {
+		until_reached(task, home, number, slot);
+		if (!has_triggers || !(role & WIRE_ROLE_TRIGGER))
+			return 0;
+	}
+	weight = switch_weight(s);
+	if (!place_of(&at, task, home, number, slot, weight && may_begin(role))) {
+		if (!may_begin(role))
+			count_untriggered();
 		return 0;
+	}
 	if (!weight) {
 		place_charge_passed(&at, entry);
 		return 0;
 	}
 	if (keep_values && !(WIRE_FRAME_FLAGS(entry) & WIRE_ENTRY_UNLESS))
 		entry |= ((cookie >> WIRE_COOKIE_VALUES) & 0xff) << WIRE_FRAME_LIST;
-	entered = frame_enter(&at, &hit, function, entry, weight);
+	entered = frame_enter(&at, &hit, function, entry, weight, role);
 	if (entered && (WIRE_FRAME_FLAGS(entry) & WIRE_ENTRY_RETURN) && returns_exhausted())
 		at.lane->deep++;
 	lane_unlock(at.lane);

@@ -322,11 +322,23 @@ struct wire_dist {
  * of a function that is called too often. */
 #define WIRE_SCALED_MAX_NS 1000000
 
-/* A function that is dropped: its calls are passed over, or one in `every` is kept. */
+/* A function that is dropped: its calls are passed over, or one in `every` is kept. Or one whose
+ * calls begin and end the recording. */
 struct wire_switch {
 	u32 every; /* 0: all calls are recorded; 1: none */
-	u32 pad;
-	u64 seen; /* calls since the drop */
+	u32 role;  /* WIRE_ROLE_* */
+	u64 seen;  /* calls since the drop */
+};
+
+/* A lane without an open call records none but those of triggers. */
+#define WIRE_ROLE_TRIGGER 1u
+/* It ends the recording: with triggers, on its lane; else everywhere. */
+#define WIRE_ROLE_UNTIL 2u
+
+#define WIRE_SHARDS 8 /* of a counter, by CPU */
+struct wire_shard {
+	u64 cnt;
+	u64 pad[7];
 };
 
 /* What happened to a process. */

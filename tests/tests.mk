@@ -15,7 +15,7 @@ PROGRAMS     := $(BUILD)/programs
 PROGRAM_C    := $(CC) -std=gnu11 -O2 -fno-optimize-sibling-calls -Wall -Wextra -Wno-unused-parameter
 PROGRAM_CXX  := g++ -std=gnu++17 -O2 -fno-optimize-sibling-calls -Wall -Wextra
 PLAIN        := recursion threads longjmp exits exec forks signals cold aliases coroutine timing steps stacks crowd disarm \
-		preempt cleanup altstack fibers nested_handlers seccomp forkstorm pidreuse dlloop late plugin_host pace \
+		preempt cleanup altstack fibers nested_handlers seccomp forkstorm pidreuse dlloop late jobs plugin_host pace \
 		spawns redzone many backtraces asan sandbox hot requests
 THROWING     := names proofs throws throwing thread_ends rethrow
 GO           := stack many panic kinds kinds-stripped kinds-pie kinds-pie-stripped

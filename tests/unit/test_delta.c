@@ -89,6 +89,8 @@ static void test_subtracts_by_path(void **state)
 	fixture_node(now, 1, 0, 1, 3, 30, 30);	/* 4: g at the root is another path */
 	now->accounting.open = 1;
 	now->accounting.lost = 2;
+	now->accounting.untriggered = 9;
+	before->accounting.untriggered = 5;
 	now->duration_ns = 1500000000;
 	now->paused_ns = 500000000;
 	now->start_time = 100;
@@ -103,6 +105,7 @@ static void test_subtracts_by_path(void **state)
 	assert_int_equal(delta->accounting.entered, 6);
 	assert_int_equal(delta->accounting.open, 1);
 	assert_int_equal(delta->accounting.lost, 2);
+	assert_int_equal(delta->accounting.untriggered, 4);
 	assert_int_equal(delta->duration_ns, 500000000);
 	assert_int_equal(delta->paused_ns, 100000000);
 	assert_true(delta->start_time == 101);

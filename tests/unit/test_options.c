@@ -683,6 +683,32 @@ static void switched_off_at_first(void **state)
 	REFUSE("--skip", "diff", "--skip", "1s");
 }
 
+/* Triggers are traced beside what -F chooses. */
+static void triggers(void **state)
+{
+	ACCEPT("x");
+	assert_false(o.filtered);
+	assert_int_equal(o.filters_cnt, 0);
+	ACCEPT("--trigger", "handle_*", "--trigger=run", "--until", "libc.so.6:abort", "x");
+	assert_false(o.filtered);
+	assert_true(o.max_overhead > 0);
+	assert_int_equal(o.triggers_cnt, 2);
+	assert_int_equal(o.untils_cnt, 1);
+	assert_int_equal(o.filters_cnt, 4);
+	assert_string_equal(o.filters[0], "*");
+	assert_string_equal(o.filters[1], "handle_*");
+	assert_string_equal(o.filters[3], "libc.so.6:abort");
+	ACCEPT("record", "--until", "stop", "-F", "f", "x");
+	assert_true(o.filtered);
+	assert_true(o.max_overhead == 0);
+	assert_int_equal(o.filters_cnt, 2);
+	assert_string_equal(o.filters[0], "f");
+	assert_string_equal(o.filters[1], "stop");
+	REFUSE("--trigger", "report", "--trigger", "f");
+	REFUSE("--until", "diff", "--until", "f");
+	REFUSE("--trigger", "--trigger");
+}
+
 #define TEST(f) cmocka_unit_test_teardown(f, teardown)
 
 int main(void)
@@ -692,6 +718,7 @@ int main(void)
 		TEST(recordings),
 		TEST(single_calls),
 		TEST(switched_off_at_first),
+		TEST(triggers),
 		TEST(ranges),
 		TEST(sessions),
 		TEST(links_want_values),

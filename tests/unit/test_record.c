@@ -103,6 +103,7 @@ static struct profile *nasty(void)
 	p->start_time = 1700000000.25;
 	p->duration_ns = 123456789;
 	p->paused_ns = 12;
+	p->accounting.untriggered = 21;
 	p->max_overhead = 5;
 	p->accounting.open = -3;
 	p->accounting.cpu_ns = 1ull << 50;

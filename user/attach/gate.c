@@ -34,6 +34,7 @@ void gate__fini(struct gate *g)
 
 void gate__open(struct gate *g)
 {
+	__atomic_store_n(&g->skel->bss->stopped_ns, 0, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&g->skel->bss->gate_open, true, __ATOMIC_SEQ_CST);
 }
 

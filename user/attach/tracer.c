@@ -155,6 +155,8 @@ static void size_tables(struct tracer *tr, const struct tracer_options *opts)
 	skel->rodata->index_mask = tr->index_cap - 1;
 	skel->rodata->dists_mask = tr->dists_cap - 1;
 	skel->rodata->keep_cost = opts->keep_cost;
+	skel->rodata->has_triggers = opts->triggers;
+	skel->rodata->has_untils = opts->untils;
 	size_calls(tr, opts->calls_bytes);
 	size_values(tr, opts);
 	if (opts->max_depth)
@@ -327,6 +329,7 @@ static void tell_goroutines(struct tracer *tr, const struct go_layout *layout)
 
 int64_t tracer__attach(struct tracer *tr, struct plan *p, const struct target *t)
 {
+	tr->skel->bss->triggers_armed = true;
 	tr->skel->bss->returns_proven = p->traits & EXIT_UNSAFE_TRAITS;
 	if (p->go)
 		tell_goroutines(tr, &p->go_layout);
@@ -406,12 +409,19 @@ void tracer__close_gate(struct tracer *tr)
 	gate__close(&tr->gate);
 }
 
+uint64_t tracer__stopped_ns(const struct tracer *tr)
+{
+	return __atomic_load_n(&tr->skel->bss->stopped_ns, __ATOMIC_SEQ_CST);
+}
+
 int tracer__switch_off(struct tracer *tr, uint64_t *at_ns)
 {
 	int err;
 
 	gate__close(&tr->gate);
-	*at_ns = now_ns();
+	*at_ns = tracer__stopped_ns(tr);
+	if (!*at_ns)
+		*at_ns = now_ns();
 	err = gate__settle(&tr->gate);
 	if (!err)
 		err = gate__close_frames(&tr->gate, *at_ns);
@@ -497,6 +507,7 @@ void tracer__tables(const struct tracer *tr, struct tracer_tables *out)
 		.next_node = &skel->data->next_node,
 		.lost = (volatile uint64_t *)skel->bss->lost,
 		.undistributed = (volatile uint64_t *)&skel->bss->undistributed,
+		.untriggered = skel->bss->untriggered,
 		.timeline_lost = (volatile uint64_t *)&skel->bss->timeline_lost,
 	};
 }

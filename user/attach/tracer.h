@@ -27,6 +27,7 @@ struct tracer_options {
 	bool expects_go;       /* many goroutines */
 	size_t functions_cnt;  /* that will be probed, as far as is known */
 	bool keep_cost;	       /* leave the probes' cost in distributions, minima and maxima */
+	bool triggers, untils; /* some functions have such a role */
 	size_t calls_bytes;    /* memory for single calls until they are fetched; 0: not kept */
 	/* Values to read with those; borrowed while loading; NULL or empty: none. */
 	const struct arguments *arguments;
@@ -47,7 +48,8 @@ struct tracer_tables {
 	const volatile uint32_t *next_lane, *next_frame, *next_node;
 	volatile uint64_t *lost; /* [WIRE_LOSSES] */
 	volatile uint64_t *undistributed;
-	volatile uint64_t *timeline_lost; /* single calls, for want of a chunk */
+	const struct wire_shard *untriggered; /* [WIRE_SHARDS] */
+	volatile uint64_t *timeline_lost;     /* single calls, for want of a chunk */
 };
 
 /* Whether the kernel emulates 5-byte nops (6.18). */
@@ -113,10 +115,14 @@ bool tracer__drop_poll(struct tracer *tr);
 void tracer__open_gate(struct tracer *tr);
 void tracer__close_gate(struct tracer *tr);
 
+/* When a call of a function that ends the recording has closed the gate (CLOCK_MONOTONIC); 0: none
+ * has since it was opened. */
+uint64_t tracer__stopped_ns(const struct tracer *tr);
+
 /*
  * Closes the gate while the target runs, to be opened again: calls that are open are closed as
- * unwound, at *at_ns (CLOCK_MONOTONIC, set here), so that the time until then is theirs and none
- * after. Returns 0 or -errno with one line logged.
+ * unwound, at *at_ns (CLOCK_MONOTONIC, set here; if it is closed, when that was), so that the time
+ * until then is theirs and none after. Returns 0 or -errno with one line logged.
  */
 int tracer__switch_off(struct tracer *tr, uint64_t *at_ns);
 

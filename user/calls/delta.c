@@ -167,6 +167,7 @@ static void subtract_summary(struct profile *now, const struct profile *before)
 	subtract(&a->lost, before->accounting.lost);
 	subtract(&a->deep, before->accounting.deep);
 	subtract(&a->dropped, before->accounting.dropped);
+	subtract(&a->untriggered, before->accounting.untriggered);
 	subtract(&a->probe_ns, before->accounting.probe_ns);
 	subtract(&a->cpu_ns, before->accounting.cpu_ns);
 	subtract(&a->undistributed, before->accounting.undistributed);

@@ -90,13 +90,14 @@ struct profile_thread {
 struct profile_accounting {
 	uint64_t entered;
 	uint64_t returned;
-	uint64_t unwound;  /* left without a seen return: longjmp, exception, lost return */
-	int64_t open;	   /* still running when the profile was taken; in a delta, how many more */
-	uint64_t lost;	   /* calls seen but not recorded, because a table was full */
-	uint64_t deep;	   /* of entered: nested too deeply for the kernel to report their return */
-	uint64_t dropped;  /* calls of dropped functions, seen and not recorded */
-	uint64_t probe_ns; /* what the probes have cost the target, CPU time */
-	uint64_t cpu_ns;   /* CPU time of the target, probes included; 0: unknown */
+	uint64_t unwound; /* left without a seen return: longjmp, exception, lost return */
+	int64_t open;	  /* still running when the profile was taken; in a delta, how many more */
+	uint64_t lost;	  /* calls seen but not recorded, because a table was full */
+	uint64_t deep;	  /* of entered: nested too deeply for the kernel to report their return */
+	uint64_t dropped; /* calls of dropped functions, seen and not recorded */
+	uint64_t untriggered;	/* calls seen and not recorded: no call of a trigger was open */
+	uint64_t probe_ns;	/* what the probes have cost the target, CPU time */
+	uint64_t cpu_ns;	/* CPU time of the target, probes included; 0: unknown */
 	uint64_t undistributed; /* finished calls that the distributions had no room for */
 	/* With --calls: single calls that were kept, and those for which there was no room. */
 	uint64_t timeline_calls, timeline_lost;

@@ -55,6 +55,8 @@ enum {
 	OPT_PAUSED,
 	OPT_SKIP,
 	OPT_IF,
+	OPT_TRIGGER,
+	OPT_UNTIL,
 };
 
 static const char doc[] =
@@ -97,6 +99,12 @@ static const struct argp_option argp_options[] = {
 	{"if", OPT_IF, "[FUNC:] VALUE > N", 0,
 	 "record only calls with such values, as 'arg2 > 4096'; may be repeated", 0},
 	{"depth", 'D', "N", 0, "trace N levels: 1 is only the outermost calls", 0},
+	{"trigger", OPT_TRIGGER, "GLOB", 0,
+	 "record only calls of functions that match, and what they call; may be repeated", 0},
+	{"until", OPT_UNTIL, "GLOB", 0,
+	 "stop when a function that matches is called: with --trigger, on its thread until the "
+	 "next one; else switch tracing off; may be repeated",
+	 0},
 	{"exits", OPT_EXITS, "auto|return|sites|none", 0,
 	 "how the ends of calls are seen: by return probes, by probes on each exit, or by what "
 	 "happens next; default: the cheapest that is safe for each function",
@@ -409,6 +417,10 @@ static error_t parse_target(struct options *o, int key, char *arg)
 		if (!parse_number(arg, 1u << 30, &o->depth))
 			return bad_value(o, "-D", arg, "not a number of levels from 1 on");
 		return 0;
+	case OPT_TRIGGER:
+		return append(&o->triggers, &o->triggers_cnt, arg) ? 0 : ENOMEM;
+	case OPT_UNTIL:
+		return append(&o->untils, &o->untils_cnt, arg) ? 0 : ENOMEM;
 	case OPT_EXITS:
 		if (!parse_exits(o, arg))
 			return bad_value(o, "--exits", arg, "not one of auto, return, sites, none");
@@ -713,6 +725,22 @@ static error_t check_sessions(struct options *o)
 	return 0;
 }
 
+/* Triggers are traced, whatever else is. */
+static error_t add_triggers(struct options *o)
+{
+	bool ok = true;
+
+	if (!o->triggers_cnt && !o->untils_cnt)
+		return 0;
+	if (!o->filters_cnt)
+		ok = append(&o->filters, &o->filters_cnt, (char *)"*");
+	for (size_t i = 0; ok && i < o->triggers_cnt; i++)
+		ok = append(&o->filters, &o->filters_cnt, o->triggers[i]);
+	for (size_t i = 0; ok && i < o->untils_cnt; i++)
+		ok = append(&o->filters, &o->filters_cnt, o->untils[i]);
+	return ok ? 0 : ENOMEM;
+}
+
 static error_t check(struct options *o)
 {
 	bool reads = o->verb == VERB_REPORT || o->verb == VERB_DIFF;
@@ -738,9 +766,10 @@ static error_t check(struct options *o)
 		return complain(o, "--skip: nothing is left of -d, which counts from the start");
 	if (o->quiet && o->verbose)
 		return complain(o, "-q and -v exclude each other");
+	o->filtered = o->filters_cnt;
 	if (o->max_overhead == OVERHEAD_NOT_GIVEN)
-		o->max_overhead = o->filters_cnt ? 0 : DEFAULT_MAX_OVERHEAD;
-	return 0;
+		o->max_overhead = o->filtered ? 0 : DEFAULT_MAX_OVERHEAD;
+	return add_triggers(o);
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -841,6 +870,8 @@ void options__clear(struct options *o)
 		free(o->arguments[i]);
 	free(o->arguments);
 	free(o->conditions);
+	free(o->triggers);
+	free(o->untils);
 	free(o->hists);
 	free(o->threads);
 	free(o->sessions);

@@ -34,6 +34,11 @@ struct options {
 	char **arguments;  /* values to read: -A, and what --link needs; owned */
 	char **conditions; /* on those: --if */
 	size_t arguments_cnt, conditions_cnt;
+	bool filtered; /* functions were chosen: by -F */
+	/* Globs: calls of these begin the recording, or end it. They are among `filters`, at its
+	 * end and in this order. */
+	char **triggers, **untils;
+	size_t triggers_cnt, untils_cnt;
 	uint32_t depth; /* 0: no limit */
 	/* run */
 	uint64_t duration_ns, interval_ns; /* 0: none */

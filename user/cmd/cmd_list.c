@@ -104,7 +104,8 @@ int cmd_list(const struct options *o)
 	struct arguments arguments;
 	const struct plan_options plan_opts = {.nop5_emulated = tracer__nop5_emulated(),
 					       .returns_stop = tracer__returns_stop(o->tier),
-					       .skip_tiny = !o->filters_cnt && o->max_overhead > 0,
+					       .skip_tiny = !o->filtered && !o->triggers_cnt &&
+							    !o->untils_cnt && o->max_overhead > 0,
 					       .exits = o->exits,
 					       .arguments = &arguments};
 	struct target *target = NULL;

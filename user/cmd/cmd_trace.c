@@ -26,6 +26,7 @@
 #include "cmd/recorded_run.h"
 #include "cmd/recorder.h"
 #include "cmd/replan.h"
+#include "cmd/roles.h"
 #include "cmd/run.h"
 #include "cmd/show.h"
 #include "cmd/steer.h"
@@ -101,7 +102,8 @@ static int run_prepare(struct run *r)
 		.returns_stop = tracer__returns_stop(o->tier),
 		.grows = true,
 		.new_programs = o->follow,
-		.skip_tiny = !o->filters_cnt && o->max_overhead > 0,
+		.skip_tiny =
+			!o->filtered && !o->triggers_cnt && !o->untils_cnt && o->max_overhead > 0,
 		.exits = o->exits,
 		.arguments = r->arguments.cnt ? &r->arguments : NULL,
 	};
@@ -126,6 +128,8 @@ static int run_prepare(struct run *r)
 	tracer_opts.keep_cost = o->raw;
 	tracer_opts.calls_bytes = o->calls ? o->buffer_size : 0;
 	tracer_opts.arguments = &r->arguments;
+	tracer_opts.triggers = o->triggers_cnt;
+	tracer_opts.untils = o->untils_cnt;
 	tracer_opts.expects_go = r->plan->go || o->follow;
 	err = tracer__load(&tracer_opts, r->target, &r->tracer);
 	if (err)
@@ -137,9 +141,10 @@ static int run_prepare(struct run *r)
 			     &r->collector);
 	if (!err)
 		err = learn_costs(r);
-	if (err)
-		return err;
-	err = steer__new(r, &r->steer);
+	if (!err)
+		err = roles__apply(r);
+	if (!err)
+		err = steer__new(r, &r->steer);
 	if (err)
 		return err;
 	attached = tracer__attach(r->tracer, r->plan, r->target);
@@ -209,6 +214,7 @@ static void run_stop(struct run *r)
 {
 	struct life_counts counts;
 
+	switches__notice(r);
 	tracer__close_gate(r->tracer);
 	r->stop_ns = now_ns();
 	life__ignore(tracer__life(r->tracer));
@@ -432,6 +438,9 @@ static int run_loop(struct run *r, enum watch_event *end)
 	while (!err) {
 		enum watch_event event = watch__next(r->watch);
 
+		err = switches__notice(r);
+		if (err)
+			return err;
 		switch (event) {
 		case WATCH_TICK:
 			err = collector__poll(r->collector);

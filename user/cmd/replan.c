@@ -9,6 +9,7 @@
 #include "cli/options.h"
 #include "cmd/charge.h"
 #include "cmd/describe.h"
+#include "cmd/roles.h"
 #include "cmd/run.h"
 #include "collect/collector.h"
 #include "target/target.h"
@@ -75,6 +76,8 @@ static int extend(struct run *r)
 	if (err)
 		return err;
 	err = collector__grow(r->collector, r->plan->functions_cnt);
+	if (!err)
+		err = roles__apply(r);
 	if (err)
 		return err;
 	attached = tracer__attach(r->tracer, r->plan, r->target);

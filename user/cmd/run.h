@@ -47,6 +47,7 @@ struct run {
 	struct progress progress;
 	struct switches switches;
 	uint32_t snapshots;	/* written on demand */
+	size_t roles_cnt;	/* functions that have been given theirs */
 	size_t attached;	/* functions */
 	bool named_ended;	/* all processes but followed children have */
 	bool lost_track;	/* of what the processes have loaded */

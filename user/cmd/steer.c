@@ -200,7 +200,8 @@ static double judge(struct steer *s, const struct run *r)
 		*f = (struct budget_function){
 			.calls = u->calls - before->calls,
 			.call_cost_ns = burdened_cost(r, pf, u),
-			.gone = s->gone[i],
+			/* Without triggers there is nothing to see. */
+			.gone = s->gone[i] || collector__has_role(r->collector, i),
 		};
 		if (u->total_ns > u->probe_ns && u->calls)
 			f->call_ns = (double)(u->total_ns - u->probe_ns) / calls;

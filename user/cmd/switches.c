@@ -53,6 +53,11 @@ int switches__off(struct run *r)
 	return 0;
 }
 
+int switches__notice(struct run *r)
+{
+	return !r->switches.off && tracer__stopped_ns(r->tracer) ? switches__off(r) : 0;
+}
+
 int switches__on(struct run *r)
 {
 	struct switches *s = &r->switches;

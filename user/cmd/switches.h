@@ -27,6 +27,10 @@ int switches__off(struct run *r);
 int switches__on(struct run *r);
 int switches__toggle(struct run *r);
 
+/* If a call of a function that ends the recording (--until) has closed the gate since it was
+ * opened: off it is, since then. To be asked before anything is read. */
+int switches__notice(struct run *r);
+
 /* A few times a second: takes the probes out if it has been off for long. */
 int switches__tick(struct run *r, uint64_t now_ns);
 

@@ -174,6 +174,19 @@ bool collector__drop(struct collector *c, uint32_t function, uint32_t every)
 	return true;
 }
 
+bool collector__add_role(struct collector *c, uint32_t function, uint32_t role)
+{
+	if (function >= c->tables.info.switches_cap)
+		return false;
+	__atomic_or_fetch(&c->tables.switches[function].role, role, __ATOMIC_RELEASE);
+	return true;
+}
+
+bool collector__has_role(const struct collector *c, uint32_t function)
+{
+	return function < c->tables.info.switches_cap && c->tables.switches[function].role;
+}
+
 /* Calls that were seen and not recorded. */
 static uint64_t passed(const struct wire_switch *s)
 {
@@ -626,6 +639,9 @@ int collector__snapshot(struct collector *c, uint64_t now_ns, struct profile **o
 	a.p->accounting.undistributed = *c->tables.info.undistributed;
 	a.p->accounting.timeline_calls = c->drain.sent;
 	a.p->accounting.timeline_lost = *c->tables.info.timeline_lost;
+	for (int i = 0; c->tables.info.untriggered && i < WIRE_SHARDS; i++)
+		a.p->accounting.untriggered +=
+			__atomic_load_n(&c->tables.info.untriggered[i].cnt, __ATOMIC_RELAXED);
 	for (uint32_t f = 0; f < c->functions_cnt && f < c->tables.info.switches_cap; f++)
 		a.p->accounting.dropped += passed(&c->tables.switches[f]);
 	if (err) {

@@ -59,6 +59,10 @@ int collector__usage(struct collector *c, struct function_usage *usage, uint32_t
  * false if that cannot be. */
 bool collector__drop(struct collector *c, uint32_t function, uint32_t every);
 
+/* Gives a function WIRE_ROLE_*, before it is attached. Returns false if that cannot be. */
+bool collector__add_role(struct collector *c, uint32_t function, uint32_t role);
+bool collector__has_role(const struct collector *c, uint32_t function);
+
 /* Calls of a dropped function that were seen and not recorded. */
 uint64_t collector__passed(const struct collector *c, uint32_t function);
 

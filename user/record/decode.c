@@ -103,9 +103,9 @@ static bool take_summary(struct profile *p, const struct parts *s)
 	return p->duration_ns <= INT64_MAX && p->paused_ns <= p->duration_ns &&
 	       add(&sum, a->entered) && add(&sum, a->returned) && add(&sum, a->unwound) &&
 	       a->open > -INT64_MAX && add(&sum, a->lost) && add(&sum, a->deep) &&
-	       add(&sum, a->dropped) && add(&sum, a->probe_ns) && add(&sum, a->cpu_ns) &&
-	       add(&sum, a->undistributed) && add(&sum, a->timeline_calls) &&
-	       add(&sum, a->timeline_lost);
+	       add(&sum, a->dropped) && add(&sum, a->untriggered) && add(&sum, a->probe_ns) &&
+	       add(&sum, a->cpu_ns) && add(&sum, a->undistributed) &&
+	       add(&sum, a->timeline_calls) && add(&sum, a->timeline_lost);
 }
 
 /* Sinks use such names as they are. */

@@ -54,6 +54,7 @@ static const struct field summary[] = {
 	PLAIN(19, U64, struct profile, accounting.timeline_calls),
 	PLAIN(20, U64, struct profile, accounting.timeline_lost),
 	PLAIN(21, U64, struct profile, paused_ns),
+	PLAIN(22, U64, struct profile, accounting.untriggered),
 };
 const struct layout layout_summary = LAYOUT(TABLE_SUMMARY, struct profile, summary);
 

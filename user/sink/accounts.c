@@ -12,15 +12,20 @@ char *accounts__calls(const struct profile *p, char *buf, size_t size)
 {
 	const struct profile_accounting *a = &p->accounting;
 	uint64_t open = a->open < 0 ? -(uint64_t)a->open : (uint64_t)a->open;
-	char n[6][32];
+	char n[7][32];
+	int len;
 
 	/* An interval may end with fewer open calls than it began with. */
-	snprintf(buf, size, "entered %s = returned %s + unwound %s %c open %s; lost %s, dropped %s",
-		 text_count(a->entered, n[0], sizeof(n[0])),
-		 text_count(a->returned, n[1], sizeof(n[1])),
-		 text_count(a->unwound, n[2], sizeof(n[2])), a->open < 0 ? '-' : '+',
-		 text_count(open, n[3], sizeof(n[3])), text_count(a->lost, n[4], sizeof(n[4])),
-		 text_count(a->dropped, n[5], sizeof(n[5])));
+	len = snprintf(
+		buf, size, "entered %s = returned %s + unwound %s %c open %s; lost %s, dropped %s",
+		text_count(a->entered, n[0], sizeof(n[0])),
+		text_count(a->returned, n[1], sizeof(n[1])),
+		text_count(a->unwound, n[2], sizeof(n[2])), a->open < 0 ? '-' : '+',
+		text_count(open, n[3], sizeof(n[3])), text_count(a->lost, n[4], sizeof(n[4])),
+		text_count(a->dropped, n[5], sizeof(n[5])));
+	if (a->untriggered && len > 0 && (size_t)len < size)
+		snprintf(buf + len, size - len, ", not below a trigger %s",
+			 text_count(a->untriggered, n[6], sizeof(n[6])));
 	return buf;
 }
 
@@ -60,6 +65,8 @@ static void write_accounting(struct json *j, const struct profile_accounting *a)
 	json_member_u64(j, "lost", a->lost);
 	json_member_u64(j, "deep", a->deep);
 	json_member_u64(j, "dropped", a->dropped);
+	if (a->untriggered)
+		json_member_u64(j, "untriggered", a->untriggered);
 	json_member_u64(j, "probe_ns", a->probe_ns);
 	json_member_u64(j, "cpu_ns", a->cpu_ns);
 	json_member_double(j, "overhead_percent", overhead);

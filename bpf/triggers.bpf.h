@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * --trigger and --until; without them none of this is in the loaded programs. With triggers a lane
+ * records calls while one of a trigger is open: that is, while any is open, if outermost ones are
+ * triggers' alone. So it takes no state. A call of an until closes what is open on its lane;
+ * without triggers it closes the gate, for all.
+ */
+#ifndef PROFTRACE_TRIGGERS_BPF_H
+#define PROFTRACE_TRIGGERS_BPF_H
+
+#include "stacks.bpf.h"
+
+const volatile bool has_triggers, has_untils;
+bool triggers_armed; /* not while probes are calibrated */
+
+struct wire_shard untriggered[WIRE_SHARDS]; /* calls that were passed over for want of a trigger */
+u64 stopped_ns;				    /* when an until has closed the gate; 0: none has */
+
+static __always_inline u32 role_of(const struct wire_switch *s)
+{
+	return (has_triggers || has_untils) && s && triggers_armed ? s->role : 0;
+}
+
+/* Whether a call with that role can be the outermost one of its lane. */
+static __always_inline bool may_begin(u32 role)
+{
+	return !has_triggers || !triggers_armed || (role & WIRE_ROLE_TRIGGER);
+}
+
+static __always_inline void count_untriggered(void)
+{
+	u32 shard = bpf_get_smp_processor_id() % WIRE_SHARDS;
+
+	__sync_fetch_and_add(&untriggered[shard].cnt, 1);
+}
+
+/* The first one decides when it was. */
+static __always_inline void stop_everywhere(void)
+{
+	__sync_val_compare_and_swap(&stopped_ns, 0, bpf_ktime_get_ns());
+	gate_open = false;
+}
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which functions begin the recording, and which end it: --trigger and --until. Inside cmd/ only.
+ */
+#ifndef PROFTRACE_CMD_ROLES_H
+#define PROFTRACE_CMD_ROLES_H
+
+struct run;
+
+/* Gives their roles to functions that were planned since the last time, before they are attached.
+ * At the first time it says which globs have found nothing that can be probed. Returns 0 or -errno
+ * with one line logged. */
+int roles__apply(struct run *r);
+
+#endif
