@@ -2,10 +2,12 @@
 """Tracing switched off and on while the target runs, and results in between. Each switch is
 acknowledged by a line on stderr, so what lies between two of them is counted exactly."""
 
+import fcntl
 import json
 import os
 import signal
 import subprocess
+import termios
 
 import harness
 from harness import program
@@ -387,6 +389,63 @@ class Timelines(Switched):
             self.assertLessEqual(leave, begin + 1_000_000)
         for enter, _ in calls[8:]:
             self.assertGreaterEqual(enter, end - 1_000_000)
+
+
+class Keys(Switched):
+    def setUp(self):
+        super().setUp()
+        self.terminal, self.inside = os.openpty()
+        self.before = termios.tcgetattr(self.terminal)
+
+    def tearDown(self):
+        os.close(self.terminal)
+        os.close(self.inside)
+        super().tearDown()
+
+    def on_terminal(self, *args):
+        """proftrace with a controlling terminal of its own."""
+        return self.proftrace(*args, stdin=self.inside,
+                              preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
+
+    def press(self, tracer, keys, prefix):
+        os.write(self.terminal, keys)
+        return self.says(tracer, prefix)
+
+    def test_keys(self):
+        target = self.target("steps")
+        tracer = self.on_terminal("-f", "json", "-p", target.pid)
+        self.says(tracer, "proftrace: keys: ")
+        self.assertNotEqual(termios.tcgetattr(self.terminal)[3], self.before[3])
+        target.go()
+        target.step("3")
+        self.press(tracer, b"p", OFF)
+        target.step("10")
+        self.press(tracer, b"x ", ON)
+        target.step("4")
+        self.press(tracer, b"s", SHOT)
+        os.write(self.terminal, b"q")
+        documents = self.documents(tracer.finish())
+        self.assertEqual([self.outer_inner(d)[0] for d in documents], [7, 7])
+        self.assertEqual(termios.tcgetattr(self.terminal), self.before)
+
+    def test_an_interrupt_leaves_the_terminal_as_it_was(self):
+        target = self.target("steps")
+        tracer = self.on_terminal("-f", "json", "-p", target.pid)
+        self.says(tracer, "proftrace: keys: ")
+        os.write(self.terminal, b"\x03")
+        self.document(tracer.finish())
+        self.assertEqual(termios.tcgetattr(self.terminal), self.before)
+
+    def test_a_command_has_its_keys_itself(self):
+        tracer = self.on_terminal("-f", "json", "-o", self.path("out"), "--", program("steps"))
+        tracer.wait_tracing()
+        os.write(self.terminal, b"3\n")
+        tracer.stdout.wait_lines("done")
+        self.assertEqual(termios.tcgetattr(self.terminal), self.before)
+        os.write(self.terminal, b"\x04")
+        done = tracer.finish()
+        self.assertEqual(done.counts, {"outer": 3, "inner": 3})
+        self.assertNotIn("keys", done.stderr)
 
 
 if __name__ == "__main__":

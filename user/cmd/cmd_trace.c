@@ -23,6 +23,7 @@
 #include "cli/options.h"
 #include "cmd/charge.h"
 #include "cmd/describe.h"
+#include "cmd/keys.h"
 #include "cmd/recorded_run.h"
 #include "cmd/recorder.h"
 #include "cmd/replan.h"
@@ -182,6 +183,11 @@ static int run_start(struct run *r)
 {
 	const struct watch_times times = {r->o->duration_ns, r->o->interval_ns, r->o->skip_ns};
 	struct life *life = tracer__life(r->tracer);
+	struct watch_fds fds = {
+		.out = r->out.file ? fileno(r->out.file) : -1,
+		.life = life__fd(life),
+		.keeper = keeper__fd(r->keeper),
+	};
 	struct timespec ts;
 	int err;
 
@@ -202,8 +208,10 @@ static int run_start(struct run *r)
 	switches__start(r);
 	announce(r);
 	progress__init(&r->progress, r->o->quiet);
-	err = watch__start(r->watch, r->target, r->out.file ? fileno(r->out.file) : -1,
-			   life__fd(life), keeper__fd(r->keeper), &times);
+	fds.keys = r->o->command ? -1 : keys__start(); /* a command reads its input itself */
+	if (fds.keys >= 0)
+		log_info("keys: space switches tracing off and on, s writes a snapshot, q ends it");
+	err = watch__start(r->watch, r->target, &fds, &times);
 	if (!err && r->target->launch)
 		err = launch__release(r->target->launch);
 	privilege__drop_for_run(r->target->processes_cnt != 0);
@@ -214,6 +222,7 @@ static void run_stop(struct run *r)
 {
 	struct life_counts counts;
 
+	keys__stop();
 	switches__notice(r);
 	tracer__close_gate(r->tracer);
 	r->stop_ns = now_ns();
@@ -513,6 +522,7 @@ static const char *end_reason(enum watch_event end)
 
 static void run_free(struct run *r)
 {
+	keys__stop();
 	recorder__free(r->recorder);
 	spool__close(&r->spool);
 	profile__free(r->before);

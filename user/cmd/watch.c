@@ -12,6 +12,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "cmd/keys.h"
 #include "target/target.h"
 #include "util/log.h"
 
@@ -21,6 +22,7 @@
 enum {
 	AT_SIGNAL,
 	AT_WISH,
+	AT_KEYS,
 	AT_LIFE,
 	AT_DURATION,
 	AT_INTERVAL,
@@ -50,15 +52,16 @@ static void on_signal(int signal_number)
 
 	signal(SIGINT, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);
+	keys__stop(); /* before the next one */
 	if (write(stop_fd, &one, sizeof(one)) < 0)
 		raise(signal_number);
 	errno = saved;
 }
 
-/* A byte for each, so that they are done one by one and in their order. */
+/* A byte for each, that of its key, so that they are done one by one and in their order. */
 static void on_wish(int signal_number)
 {
-	const char wish = signal_number == SIGUSR1 ? 't' : 's';
+	const char wish = signal_number == SIGUSR1 ? 'p' : 's';
 	int saved = errno;
 
 	if (write(wish_fd, &wish, 1) < 0)
@@ -125,7 +128,8 @@ void watch__free(struct watch *w)
 	if (w->wishes >= 0)
 		close(w->wishes);
 	for (size_t i = 0; i < AT_TARGETS; i++) {
-		if (w->fds[i].fd >= 0 && i != AT_OUTPUT && i != AT_LIFE && i != AT_KEEPER)
+		if (w->fds[i].fd >= 0 && i != AT_OUTPUT && i != AT_LIFE && i != AT_KEEPER &&
+		    i != AT_KEYS)
 			close(w->fds[i].fd);
 	}
 	free(w->fds);
@@ -147,7 +151,7 @@ static int timer_start(uint64_t ns, bool repeat)
 	return fd;
 }
 
-int watch__start(struct watch *w, const struct target *t, int out_fd, int life_fd, int keeper_fd,
+int watch__start(struct watch *w, const struct target *t, const struct watch_fds *fds,
 		 const struct watch_times *times)
 {
 	struct pollfd *grown = reallocarray(w->fds, AT_TARGETS + t->processes_cnt, sizeof(*grown));
@@ -160,15 +164,16 @@ int watch__start(struct watch *w, const struct target *t, int out_fd, int life_f
 		grown[AT_TARGETS + i] = (struct pollfd){t->processes[i].pidfd, POLLIN, 0};
 	w->fds_cnt = AT_TARGETS + t->processes_cnt;
 	w->alive = t->processes_cnt;
-	grown[AT_LIFE].fd = life_fd;
-	grown[AT_KEEPER].fd = keeper_fd;
+	grown[AT_LIFE].fd = fds->life;
+	grown[AT_KEEPER].fd = fds->keeper;
+	grown[AT_KEYS].fd = fds->keys;
 	grown[AT_DURATION].fd = timer_start(times->duration_ns, false);
 	grown[AT_INTERVAL].fd = timer_start(times->interval_ns, true);
 	grown[AT_SKIP].fd = timer_start(times->skip_ns, false);
 	grown[AT_TICK].fd = timer_start(TICK_NS, true);
 	/* The writing end of a pipe reports an error once the reader has gone. */
-	if (!fstat(out_fd, &st) && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)))
-		grown[AT_OUTPUT] = (struct pollfd){out_fd, 0, 0};
+	if (!fstat(fds->out, &st) && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)))
+		grown[AT_OUTPUT] = (struct pollfd){fds->out, 0, 0};
 	return 0;
 }
 
@@ -194,15 +199,37 @@ static bool all_ended(struct watch *w)
 	return !w->alive;
 }
 
-/* What was wished for first; false: nothing. */
+static bool event_of(char wish, enum watch_event *event)
+{
+	switch (wish) {
+	case ' ':
+	case 'p':
+		*event = WATCH_SWITCH;
+		return true;
+	case 's':
+		*event = WATCH_SNAPSHOT;
+		return true;
+	case 'q':
+		*event = WATCH_SIGNAL;
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* What was wished for first, by a signal or a key; false: nothing. */
 static bool wished(struct watch *w, enum watch_event *event)
 {
 	char wish;
 
-	if (!w->fds[AT_WISH].revents || read(w->fds[AT_WISH].fd, &wish, 1) != 1)
+	if (w->fds[AT_WISH].revents && read(w->fds[AT_WISH].fd, &wish, 1) == 1)
+		return event_of(wish, event);
+	if (!w->fds[AT_KEYS].revents)
 		return false;
-	*event = wish == 't' ? WATCH_SWITCH : WATCH_SNAPSHOT;
-	return true;
+	if (read(w->fds[AT_KEYS].fd, &wish, 1) == 1)
+		return event_of(wish, event);
+	w->fds[AT_KEYS].fd = -1; /* the terminal has gone */
+	return false;
 }
 
 enum watch_event watch__next(struct watch *w)

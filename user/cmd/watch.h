@@ -11,14 +11,14 @@ struct watch;
 enum watch_event {
 	WATCH_TICK,	/* a few times a second */
 	WATCH_INTERVAL, /* another interval has passed */
-	WATCH_SIGNAL,	/* SIGINT or SIGTERM; the next one ends us at once */
+	WATCH_SIGNAL,	/* SIGINT or SIGTERM, of which the next one ends us at once; or key q */
 	WATCH_DURATION, /* the time is up */
 	WATCH_ENDED,	/* all targets have ended; told once */
 	WATCH_LIFE,	/* something has happened to a process: life__events() */
 	WATCH_CLOSED,	/* nobody reads the output any more */
 	WATCH_LOST,	/* the probes have gone: keeper__fd() */
-	WATCH_SWITCH,	/* tracing is to be switched: SIGUSR1 */
-	WATCH_SNAPSHOT, /* the result so far is wanted: SIGUSR2 */
+	WATCH_SWITCH,	/* tracing is to be switched: SIGUSR1, or space or p */
+	WATCH_SNAPSHOT, /* the result so far is wanted: SIGUSR2, or s */
 	WATCH_SKIPPED,	/* the time at the start that was to be left out is over */
 };
 
@@ -35,9 +35,16 @@ struct watch_times {
 	uint64_t duration_ns, interval_ns, skip_ns;
 };
 
-/* Begins to watch the targets and the clock. `out_fd` is watched for a closed pipe, `life_fd` for
- * events, `keeper_fd` for its end. */
-int watch__start(struct watch *w, const struct target *t, int out_fd, int life_fd, int keeper_fd,
+/* What to watch beside the targets; -1: not there. Borrowed. */
+struct watch_fds {
+	int out;    /* for a closed pipe */
+	int life;   /* for events */
+	int keeper; /* for its end */
+	int keys;   /* for what is pressed */
+};
+
+/* Begins to watch. Returns 0 or -ENOMEM. */
+int watch__start(struct watch *w, const struct target *t, const struct watch_fds *fds,
 		 const struct watch_times *times);
 
 /* Waits for the next event. */
