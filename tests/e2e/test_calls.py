@@ -204,6 +204,22 @@ class SingleCalls(harness.TestCase):
         self.assert_one_line(self.verb("record", "--calls", "--max-size=1M", "-o", "/dev/stdout",
                                        "--", "true"), 1, "/dev/stdout")
 
+    def test_no_room_for_what_is_not_shown_yet(self):
+        """The file that ran out of room is none that the user knows."""
+        folder = self.path("full")
+        os.mkdir(folder)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k", "none", folder], check=True)
+        self.addCleanup(subprocess.run, ["umount", folder], check=True)
+        for filled in False, True:
+            if filled:
+                with open(os.path.join(folder, "rest"), "wb") as file:
+                    file.write(bytes(16 << 10))
+            done = self.verb("-f", "chrome", *UNLIMITED, "-o", self.path("json"), "--",
+                             program("threads"), "2", "65000",
+                             env={**os.environ, "TMPDIR": folder})
+            self.assertEqual(done.status, 1, str(done))
+            self.assertIn(f"in {folder} until the end (TMPDIR", done.stderr)
+
     def test_formats_without_calls(self):
         path = self.path("rec")
         done = self.verb("record", *UNLIMITED, "-o", path, "--", program("recursion"), 5, 2)

@@ -78,6 +78,7 @@ static int begin_result(struct run *r)
 {
 	int err = r->recorder ? recorder__begin(r->recorder) : 0;
 
+	spool__explain(&r->spool, err);
 	if (!err && r->out.file)
 		err = output__begin(&r->out);
 	return err;
@@ -424,8 +425,6 @@ static int run_finish(struct run *r, const char *reason)
 		err = recorder__end(r->recorder, reason);
 	if (!err)
 		run_account(r, &figures);
-	if (!err && r->recorder && r->out.file)
-		err = show_recorded(r, &r->out);
 	return err;
 }
 
@@ -575,6 +574,9 @@ int cmd_trace(const struct options *o)
 	run_stop(&r);
 	if (!err)
 		err = run_finish(&r, end_reason(end));
+	spool__explain(&r.spool, err);
+	if (!err && r.recorder && r.out.file)
+		err = show_recorded(&r, &r.out);
 	close_err = output__close(&r.out);
 	if (!err)
 		err = close_err;

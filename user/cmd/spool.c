@@ -10,12 +10,17 @@
 
 #include "util/log.h"
 
-int spool__open(struct spool *s)
+static const char *chosen_directory(void)
 {
 	const char *directory = getenv("TMPDIR");
 
-	if (!directory || !*directory)
-		directory = "/tmp";
+	return directory && *directory ? directory : "/tmp";
+}
+
+int spool__open(struct spool *s)
+{
+	const char *directory = chosen_directory();
+
 	s->fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	if (s->fd < 0) {
 		int err = -errno;
@@ -27,6 +32,14 @@ int spool__open(struct spool *s)
 	}
 	snprintf(s->path, sizeof(s->path), "/proc/self/fd/%d", s->fd);
 	return 0;
+}
+
+void spool__explain(const struct spool *s, int err)
+{
+	if (s->fd > 0 && (err == -ENOSPC || err == -EDQUOT || err == -EFBIG))
+		log_error("single calls are kept in a temporary file in %s until the end (TMPDIR "
+			  "chooses the folder)",
+			  chosen_directory());
 }
 
 void spool__close(struct spool *s)

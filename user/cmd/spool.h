@@ -11,6 +11,8 @@ struct spool {
 
 /* A file without a name in $TMPDIR, else /tmp. Returns 0, or -errno with one line logged. */
 int spool__open(struct spool *s);
+/* If it was there that there was no room, says where that is. */
+void spool__explain(const struct spool *s, int err);
 void spool__close(struct spool *s); /* of a zeroed one, too */
 
 #endif
