@@ -499,6 +499,29 @@ static void test_values_too_long(void **state)
 	recorded__free(&r);
 }
 
+/* From before the start on, which is cut off, and waiting all the time. */
+static void test_call_longer_than_the_run(void **state)
+{
+	struct segment_row segment = {.lane = 1, .cnt = 1};
+	struct call_row row = {.gap_ns = 50, .duration_ns = 1000, .off_ns = 900, .path = 1};
+	const struct table_rows tables[] = {{&layout_segments, &segment, 1},
+					    {&layout_calls, &row, 1}};
+	struct timeline_call *calls;
+	struct bytes content = {0};
+	struct memory memory = {0};
+	size_t cnt;
+
+	assert_int_equal(encode__tables(tables, 2, &content), 0);
+	assert_int_equal(decode__calls(content.data, content.len, &memory, &calls, &cnt), 0);
+	assert_int_equal(cnt, 1);
+	assert_int_equal(calls[0].enter_ns, 0);
+	assert_int_equal(calls[0].leave_ns, 50);
+	assert_int_equal(calls[0].off_ns, 50);
+	free(calls);
+	memory__free(&memory);
+	free(content.data);
+}
+
 /* Ends go up, and that is all that can be said of these calls. */
 static void test_calls_that_do_not_nest(void **state)
 {
@@ -570,6 +593,7 @@ int main(void)
 		cmocka_unit_test(test_mutated_content),
 		cmocka_unit_test(test_values_that_make_no_sense),
 		cmocka_unit_test(test_values_too_long),
+		cmocka_unit_test(test_call_longer_than_the_run),
 		cmocka_unit_test(test_calls_that_do_not_nest),
 	};
 

@@ -173,6 +173,26 @@ static void test_copies_of_a_profile_have_none(void **state)
 	assert_int_equal(freed, 1);
 }
 
+static int check_off(const struct timeline_event *e, void *cnt)
+{
+	assert_true(e->call->off_ns <= e->call->leave_ns - e->call->enter_ns);
+	++*(int *)cnt;
+	return 0;
+}
+
+/* Of calls that are cut to fit, so is the time off the CPU. */
+static void test_walk_cuts_waiting(void **state)
+{
+	static const struct timeline_call calls[] = {{1, 0, 10, 0}, {2, 4, 30, 20}, {2, 9, 10, 1}};
+	static const uint32_t threads[3];
+	struct timeline_array a;
+	int cnt = 0;
+
+	timeline_array__init(&a, calls, threads, 3);
+	assert_int_equal(timeline__walk(&a.base, 0, check_off, &cnt), 0);
+	assert_int_equal(cnt, 6);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -185,6 +205,7 @@ int main(void)
 		cmocka_unit_test_setup(test_odd_times, setup),
 		cmocka_unit_test_setup(test_errors, setup),
 		cmocka_unit_test_setup(test_copies_of_a_profile_have_none, setup),
+		cmocka_unit_test(test_walk_cuts_waiting),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

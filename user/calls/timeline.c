@@ -51,6 +51,8 @@ static int begin(struct walk_state *w, struct timeline_call call)
 		call.leave_ns = call.enter_ns;
 	if (around && call.leave_ns > around->leave_ns)
 		call.leave_ns = around->leave_ns;
+	if (call.off_ns > call.leave_ns - call.enter_ns)
+		call.off_ns = call.leave_ns - call.enter_ns;
 	err = emit(w, &call, true, call.enter_ns);
 	call.values = NULL; /* are gone when it ends */
 	call.values_cnt = 0;

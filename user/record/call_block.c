@@ -187,14 +187,15 @@ int decode__segments(const uint8_t *data, size_t len, struct segment_row **segme
 static bool take_row(const struct call_row *row, uint64_t before_ns, struct timeline_call *call)
 {
 	uint64_t end_ns = before_ns + row->gap_ns;
+	uint64_t took_ns = row->duration_ns < end_ns ? row->duration_ns : end_ns;
 
 	if (row->gap_ns > INT64_MAX || end_ns > INT64_MAX)
 		return false;
 	*call = (struct timeline_call){
 		.node = row->path,
-		.enter_ns = row->duration_ns < end_ns ? end_ns - row->duration_ns : 0,
+		.enter_ns = end_ns - took_ns,
 		.leave_ns = end_ns,
-		.off_ns = row->off_ns < row->duration_ns ? row->off_ns : row->duration_ns,
+		.off_ns = row->off_ns < took_ns ? row->off_ns : took_ns,
 	};
 	return true;
 }

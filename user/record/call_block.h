@@ -45,8 +45,8 @@ int decode__segments(const uint8_t *data, size_t len, struct segment_row **segme
 		     uint32_t *last_path);
 
 /* The calls, segment by segment. No call ends before its segment's one before, or begins before 0
- * or behind its end; `node` may be anything. Their values lie in `m`, zeroed before, which the
- * caller frees in any case. */
+ * or behind its end, or was off the CPU for longer than it took; `node` may be anything. Their
+ * values lie in `m`, zeroed before, which the caller frees in any case. */
 int decode__calls(const uint8_t *data, size_t len, struct memory *m, struct timeline_call **calls,
 		  size_t *cnt);
 
