@@ -327,6 +327,16 @@ static void test_two_writers(void **state)
 	free(lane.calls);
 }
 
+static void test_nobody_waits_for_a_reader(void **state)
+{
+	struct writer *w;
+
+	unlink(path);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_int_equal(writer__open(path, false, &w), -ENXIO);
+	assert_int_equal(unlink(path), 0);
+}
+
 static void refuse(const char *name)
 {
 	struct writer *w;
@@ -364,6 +374,7 @@ int main(void)
 		cmocka_unit_test(test_strangers_file_stays),
 		cmocka_unit_test(test_two_writers),
 		cmocka_unit_test(test_removed_file),
+		cmocka_unit_test(test_nobody_waits_for_a_reader),
 		cmocka_unit_test(test_what_cannot_be_replaced),
 	};
 

@@ -59,8 +59,9 @@ int writer__open(const char *path, bool append, struct writer **out)
 
 	if (!w)
 		return -ENOMEM;
-	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-	err = fd < 0 ? -errno : 0;
+	/* Nothing waits for the other end of a named pipe to be opened: signals would have to. */
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
+	err = fd < 0 || fcntl(fd, F_SETFL, 0) ? -errno : 0;
 	if (block_writer__init(&w->out, path, fd))
 		err = -ENOMEM;
 	else if (err)
