@@ -724,6 +724,63 @@ static void drops_and_what_is_new(void **state)
 	assert_int_equal(count(PROG_EXIT, 1000, 0x4030), 2);
 }
 
+static int resume(void)
+{
+	int saved = hush();
+	int err = groups__resume(&groups, &session, NULL, &plan, &target);
+
+	unhush(saved);
+	return err;
+}
+
+/* All links go and come again, told apart by their generation, without what was dropped and with
+ * what has come meanwhile. */
+static void suspended_and_resumed(void **state)
+{
+	int links;
+
+	set_processes(2);
+	objects[0].processes_cnt = 1;
+	assert_int_equal(attach(&session), FUNCTIONS);
+	functions[4].dropped = true;
+	assert_int_equal(drop(&session, NULL), 0);
+	assert_int_equal(groups__suspend(&groups), 0);
+	assert_all_closed();
+	assert_false(groups__poll(&groups));
+	links = kernel.links;
+	objects[0].processes_cnt = 2;
+	assert_int_equal(attach(&session), FUNCTIONS);
+	assert_int_equal(kernel.links, links);
+	functions[33].dropped = true;
+	assert_int_equal(resume(), 0);
+	assert_rest_attached(1000, 2);
+	assert_rest_attached(1001, 1);
+	assert_int_equal(groups__suspend(&groups), 0);
+	assert_all_closed();
+	assert_int_equal(resume(), 0);
+	assert_rest_attached(1000, 3);
+}
+
+static void a_resume_that_fails(void **state)
+{
+	set_processes(1);
+	assert_int_equal(attach(&session), FUNCTIONS);
+	assert_int_equal(groups__suspend(&groups), 0);
+	kernel.fail_from = kernel.calls + 2;
+	kernel.fail_err = -ENOMEM;
+	assert_int_equal(resume(), -ENOMEM);
+}
+
+static void a_process_that_ended_while_suspended(void **state)
+{
+	set_processes(2);
+	assert_int_equal(attach(&session), FUNCTIONS);
+	assert_int_equal(groups__suspend(&groups), 0);
+	kernel.ended = 1000;
+	assert_int_equal(resume(), 0);
+	assert_rest_attached(1001, 1);
+}
+
 static void trials(void **state)
 {
 	const struct tier_probe probe = {PROG_SESSION, LINK_UPROBE_SESSION, 0};
@@ -768,6 +825,9 @@ int main(void)
 		TEST(a_drop_that_fails),
 		TEST(a_process_that_ended_before_a_drop),
 		TEST(drops_and_what_is_new),
+		TEST(suspended_and_resumed),
+		TEST(a_resume_that_fails),
+		TEST(a_process_that_ended_while_suspended),
 		TEST(trials),
 	};
 

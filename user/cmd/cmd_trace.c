@@ -468,7 +468,7 @@ static int run_loop(struct run *r, enum watch_event *end)
 			err = switches__toggle(r);
 			break;
 		case WATCH_SKIPPED:
-			err = switches__on(r);
+			err = switches__skipped(r);
 			break;
 		case WATCH_SNAPSHOT:
 			err = run_on_demand(r);

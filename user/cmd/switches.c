@@ -82,7 +82,13 @@ int switches__on(struct run *r)
 
 int switches__toggle(struct run *r)
 {
+	r->switches.by_hand = true;
 	return r->switches.off ? switches__on(r) : switches__off(r);
+}
+
+int switches__skipped(struct run *r)
+{
+	return r->switches.by_hand ? 0 : switches__on(r);
 }
 
 int switches__tick(struct run *r, uint64_t now_ns)

@@ -14,6 +14,7 @@ struct run;
 
 struct switches {
 	bool off;
+	bool by_hand;	    /* somebody has switched it */
 	bool suspended;	    /* the probes are out */
 	uint64_t since_ns;  /* when it was switched off */
 	uint64_t paused_ns; /* of pauses that have ended */
@@ -26,6 +27,8 @@ void switches__start(struct run *r);
 int switches__off(struct run *r);
 int switches__on(struct run *r);
 int switches__toggle(struct run *r);
+/* What was to be left out at the start is over: on, unless somebody has switched it before. */
+int switches__skipped(struct run *r);
 
 /* If a call of a function that ends the recording (--until) has closed the gate since it was
  * opened: off it is, since then. To be asked before anything is read. */
