@@ -42,7 +42,7 @@ def forms(call):
             "arg8:u": text_of(call["h"] % 2 ** 64), "arg4-0:x": hex(call["first"])}
 
 
-class Arguments(harness.TestCase):
+class Recordings(harness.TestCase):
     def record(self, *options, target=(TARGET, TIMES), status=0):
         path = self.path("rec")
         done = self.process(PROFTRACE, "record", *UNLIMITED, *options, "-o", path, "--", *target,
@@ -80,6 +80,8 @@ class Arguments(harness.TestCase):
                 calls[call["name"]].append(call)
         return calls
 
+
+class Arguments(Recordings):
     def assert_values(self, seen, printed, expected):
         for function, calls in printed.items():
             if not function.startswith("site_"):
@@ -282,6 +284,102 @@ class Arguments(harness.TestCase):
         done = self.run_proftrace("-F", "main.*", "-A", "main.*(arg1)", "-f", "chrome", "--",
                                   program("gokinds"))
         self.assert_one_line(done, 1, "-A 'main.*(arg1)'", "in Go")
+
+
+class ByValue(Recordings):
+    """Calls told apart by a value (--by)."""
+
+    def tree(self, recording, *options):
+        """{path of names: (calls, raw self time)}, of all threads."""
+        document = json.loads(self.report(recording, "-f", "json", *options))
+        self.check(document)
+        names = [function["name"] for function in document["functions"]]
+        paths = collections.Counter()
+
+        def walk(node, above):
+            path = (*above, names[node["function"]])
+            paths[path] += node["calls"]
+            for child in node["children"]:
+                walk(child, path)
+        for thread in document["threads"]:
+            for node in thread["calls"]:
+                walk(node, ())
+        return document, paths
+
+    def test_recursion(self):
+        """Each level of a recursion has its own value, so has each path."""
+        recording, done = self.record("-F", "fib", "-F", "direct", "-A", "fib(arg1)", "-A",
+                                      "direct(arg1:u32)", target=(program("recursion"), 12, 3))
+        document, paths = self.tree(recording, "--by", "arg1")
+        expected = collections.Counter()
+
+        def fib(n, above):
+            path = (*above, f"fib(arg1={n})")
+            expected[path] += 3
+            if n > 1:
+                fib(n - 1, path)
+                fib(n - 2, path)
+        fib(10, ())
+        for depth in range(12):
+            expected[tuple(f"direct(arg1={12 - i})" for i in range(depth + 1))] += 3
+        self.assertEqual(paths, expected)
+        whole = json.loads(self.report(recording, "-f", "json"))
+        self.assertEqual(document["accounting"]["entered"], whole["accounting"]["entered"])
+        raw = [sum(node["raw_self_ns"] for node, *_ in harness.nodes_of(d)) for d in (document, whole)]
+        self.assertEqual(*raw)
+
+    def test_timeline(self):
+        """Single calls are of the function that has their value in its name."""
+        recording, done = self.record("-F", "fib", "-A", "fib(arg1, ret)",
+                                      target=(program("recursion"), 5, 2))
+        values = self.values(recording, "--by", "arg1")
+        self.assertEqual(sum(map(len, values.values())), 2 * 177)
+        for function, calls in values.items():
+            for call in calls:
+                self.assertEqual(function, f"fib(arg1={call['arg1']})")
+        # A range and filters of that.
+        for options in (("--range", "..1000s"), ("-D", "3"), ("-F", "fib(arg1=3)")):
+            part = self.values(recording, "--by", "arg1", *options)
+            for function, calls in part.items():
+                self.assertEqual({call["arg1"] for call in calls},
+                                 {call["arg1"] for call in values[function]}, options)
+        self.assertEqual(self.values(recording, "--by", "arg1", "--range", "..1000s"), values)
+
+    def test_more_values_than_are_told_apart(self):
+        times = 1203
+        recording, done = self.record("-F", "site_push", "-A", "site_push(arg1,arg3:d32)",
+                                      target=(TARGET, times))
+        calls = self.printed(done)["site_push"]
+        _, paths = self.tree(recording, "--by", "arg3")
+        expected = {(f"site_push(arg3={call['c']})",): 1 for call in calls[:1000]}
+        expected[("site_push(arg3=other)",)] = times - 1000
+        self.assertEqual(paths, expected)
+
+    def test_live(self):
+        done = self.run_proftrace("-F", "site_push", "-A", "site_push(arg6:u8)", "--by", "arg6:u8",
+                                  "-f", "folded", "-w", "calls", "-o", self.path("out"), "--",
+                                  TARGET, 12)
+        self.assertEqual(done.status, 0, str(done))
+        with open(self.path("out"), encoding="utf-8") as file:
+            lines = sorted(file.read().splitlines())
+        self.assertEqual(lines, sorted(f"arguments;site_push(arg6={(i + 250) % 256}) 1"
+                                       for i in range(12)))
+
+    def test_bad(self):
+        recording, _ = self.record("-F", "site_push", "-A", "site_push(arg1)")
+        for value in ("arg2", "", "ret", "arg", "arg1:x"):
+            done = self.process(PROFTRACE, "report", "--by", value, recording,
+                                stdin=subprocess.DEVNULL).finish()
+            self.assert_one_line(done, 1, f"--by {value}:", "no function has such a value")
+        recording, _ = self.record("-F", "site_push")
+        done = self.process(PROFTRACE, "report", "--by", "arg1", recording,
+                            stdin=subprocess.DEVNULL).finish()
+        self.assert_one_line(done, 1, "--by arg1:", "no single calls")
+        done = self.run_proftrace("--by", "arg1", "--", TARGET)
+        self.assert_one_line(done, 2, "--by arg1:", "add -A")
+        done = self.process(PROFTRACE, "record", "--by", "arg1", "-A", "f(arg1)", "--", TARGET,
+                            stdin=subprocess.DEVNULL).finish()
+        self.assert_one_line(done, 2, "--by", "record")
 
 
 if __name__ == "__main__":

@@ -57,6 +57,7 @@ enum {
 	OPT_IF,
 	OPT_TRIGGER,
 	OPT_UNTIL,
+	OPT_BY,
 };
 
 static const char doc[] =
@@ -158,6 +159,8 @@ static const struct argp_option argp_options[] = {
 	 "repeated",
 	 0},
 	{0, 0, 0, 0, "Result:", 6},
+	{"by", OPT_BY, "VALUE", 0,
+	 "tell calls apart by this value of -A, as functions of their own: f(arg1=5)", 0},
 	{"format", 'f', "FMT", 0,
 	 "the form of the result; default: what the name of -o's FILE ends in, else tree on a "
 	 "terminal and folded otherwise. FMT is one of ",
@@ -591,6 +594,9 @@ static error_t parse_view(struct options *o, int key, char *arg)
 	case OPT_PER_CALL:
 		o->per_call = true;
 		return 0;
+	case OPT_BY:
+		o->by = arg;
+		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -628,6 +634,7 @@ static bool suits(enum verb verb, int key)
 	case OPT_MIN_TIME:
 	case OPT_COLOR:
 		return verb != VERB_RECORD;
+	case OPT_BY:
 	case OPT_REVERSE:
 	case OPT_HIST:
 	case OPT_THREAD_FRAMES:
@@ -757,6 +764,8 @@ static error_t check(struct options *o)
 	if (o->calls && o->interval_ns)
 		return complain(
 			o, "--calls and -i exclude each other: a timeline is shown as a whole");
+	if (o->by && !reads && !o->arguments_cnt && !o->conditions_cnt)
+		return complain(o, "--by %s: no values are read: add -A", o->by);
 	if (o->max_size && !o->calls)
 		return complain(o, "--max-size is for single calls: add --calls");
 	if (o->paused && o->skip_ns)

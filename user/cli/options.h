@@ -39,6 +39,7 @@ struct options {
 	 * end and in this order. */
 	char **triggers, **untils;
 	size_t triggers_cnt, untils_cnt;
+	const char *by; /* the value by which calls are told apart; NULL: none */
 	uint32_t depth; /* 0: no limit */
 	/* run */
 	uint64_t duration_ns, interval_ns; /* 0: none */

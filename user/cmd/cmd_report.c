@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <signal.h>
 
+#include "calls/by_value.h"
 #include "calls/profile.h"
 #include "cli/options.h"
 #include "cmd/output.h"
@@ -13,6 +14,7 @@
 
 int cmd_report(const struct options *o)
 {
+	struct value_names names = {0};
 	struct recorded run = {0};
 	struct output out = {0};
 	int err, close_err;
@@ -21,6 +23,8 @@ int cmd_report(const struct options *o)
 	err = recorded_run__load(o->inputs[0], o, &run);
 	if (!err)
 		err = show__possible(o, run.profile);
+	if (!err)
+		err = show__split(o, run.profile, &names);
 	if (!err)
 		err = show__narrow(o, run.profile);
 	if (!err)
@@ -37,5 +41,6 @@ int cmd_report(const struct options *o)
 	if (!err)
 		err = close_err;
 	recorded__free(&run);
+	value_names__free(&names);
 	return err && err != -EPIPE ? 1 : 0;
 }

@@ -19,6 +19,7 @@
 #include "attach/life.h"
 #include "attach/tracer.h"
 #include "calibrate/calibrate.h"
+#include "calls/by_value.h"
 #include "calls/profile.h"
 #include "cli/options.h"
 #include "cmd/charge.h"
@@ -348,12 +349,16 @@ static int run_emit(struct run *r, uint64_t until_ns, struct profile *figures)
 /* What the run's own recording holds, as `report` would show it. */
 static int show_recorded(struct run *r, struct output *out)
 {
+	struct value_names names = {0};
 	struct recorded run = {0};
 	int err = recorded_run__load(r->spool.path, r->o, &run);
 
 	if (!err)
+		err = show__split(r->o, run.profile, &names);
+	if (!err)
 		err = show__write(out, r->o, &run.profile);
 	recorded__free(&run);
+	value_names__free(&names);
 	return err;
 }
 

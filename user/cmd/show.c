@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "calls/by_value.h"
 #include "calls/function_glob.h"
 #include "calls/merge.h"
 #include "calls/narrow.h"
@@ -163,6 +164,26 @@ int show__narrow_all(const struct options *o, struct profile *const *p, size_t c
 	free(found.filters);
 	free(found.notraces);
 	free(found.threads);
+	return err;
+}
+
+int show__split(const struct options *o, struct profile *p, struct value_names *names)
+{
+	int err;
+
+	if (!o->by)
+		return 0;
+	if (!p->timeline) {
+		log_error("--by %s: the recording has no single calls: record with -A", o->by);
+		return -ENODATA;
+	}
+	err = profile__split(p, o->by, names);
+	if (!err && !o->ranged)
+		err = profile__cut(p, &(struct time_range){0, UINT64_MAX});
+	if (err == -ENOENT)
+		log_error("--by %s: no function has such a value (-A)", o->by);
+	else if (err)
+		log_error("--by %s: cannot look at single calls: %s", o->by, strerror(-err));
 	return err;
 }
 

@@ -8,9 +8,14 @@
 struct options;
 struct output;
 struct profile;
+struct value_names;
 
 /* Whether the profile has what the format shows. Returns 0, or -errno with one line logged. */
 int show__possible(const struct options *o, const struct profile *p);
+
+/* Tells apart what --by does; for profiles with single calls, before what follows. `names` is to be
+ * freed behind the profile. Returns 0, or -errno with one line logged. */
+int show__split(const struct options *o, struct profile *p, struct value_names *names);
 
 /* Leaves what --range, -F, -N, -D and --thread choose: for recordings; live, nothing else was
  * traced. *p is linked and stays so. Returns 0, or -errno with one line logged. */

@@ -73,6 +73,8 @@ static void print_probes(struct printer *pr)
 
 	for (i = 0; i < p->functions_cnt; i++)
 		called_cnt += p->functions[i].stats.calls || p->functions[i].stats.total_ns;
+	/* With --by a function may be many. */
+	called_cnt = called_cnt < p->probes.functions ? called_cnt : p->probes.functions;
 	fputs(text_duration(p->duration_ns, duration, sizeof(duration)), pr->out);
 	if (p->paused_ns)
 		fprintf(pr->out, " (%s of it switched off)",
