@@ -10,6 +10,7 @@ import sqlite3
 import subprocess
 
 import harness
+import test_perfetto
 from harness import PROFTRACE, UNLIMITED, program
 
 TARGET = program("arguments")
@@ -171,6 +172,30 @@ class Arguments(Recordings):
              "arg5:x": hex(call["e"]), "ret": call["result"]}
             for call in self.printed(done)["site_push"]])
         self.assertFalse([e for e in events if e["ph"] == "E" and "args" in e])
+
+    def test_perfetto(self):
+        recording, done = self.record("-F", "site_push", "-A",
+                                      "site_push(arg1,arg2:s,arg5:x,arg6:u8,arg4+16:f)")
+        path = self.path("x.pftrace")
+        self.report(recording, "-o", path)
+        with open(path, "rb") as file:
+            text = subprocess.run(
+                ["protoc", "-I", os.path.dirname(test_perfetto.PROTO), "--decode=Trace",
+                 test_perfetto.PROTO], stdin=file, stdout=subprocess.PIPE, check=True).stdout
+        self.assertNotRegex(text.decode(), r"(?m)^ *[0-9]+[: ]")
+        events = [event for packet in test_perfetto.parse(iter(text.decode().splitlines()))["packet"]
+                  for event in packet.get("track_event", [])
+                  if event["type"] == ["TYPE_SLICE_BEGIN"]]
+        calls = self.printed(done)["site_push"]
+        self.assertEqual(len(events), len(calls))
+        for event, call in zip(events, calls):
+            seen = {note["name"][0]: (key, value) for note in event["debug_annotations"]
+                    if "name" in note for key, (value,) in note.items() if key != "name"}
+            self.assertEqual(seen.pop("arg4+16:f")[0], "double_value")
+            self.assertEqual(seen, {
+                "arg1": ("int_value", call["a"]), "arg5:x": ("pointer_value", call["e"]),
+                "arg6:u8": ("uint_value", call["f"] % 256),
+                "arg2:s": ("string_value", "?" if call["text"] is None else call["text"][:63])})
 
     def test_many(self):
         """More than fit into a chunk, a batch, or a block."""

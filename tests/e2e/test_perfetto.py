@@ -60,7 +60,8 @@ class Reader:
                 if event["type"] == ["TYPE_INSTANT"]:
                     continue
                 begins = event["type"] == ["TYPE_SLICE_BEGIN"]
-                off, = event.get("debug_annotations", [{"uint_value": [0]}])
+                off, = [note for note in event.get("debug_annotations", ())
+                        if "name_iid" in note] or [{"uint_value": [0]}]
                 seen.setdefault(event["track_uuid"][0], []).append(
                     (begins, packet["timestamp"][0],
                      names[event["name_iid"][0]] if begins else None, off["uint_value"][0]))
