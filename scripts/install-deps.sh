@@ -21,7 +21,7 @@ apt_packages()
 	# page of -f html.
 	test) echo g++ libcmocka-dev python3 perl sqlite3 valgrind xz-utils procps util-linux mount \
 		libdevel-nytprof-perl libllvm14 libclang-rt-14-dev golang-go exiv2 qpdf \
-		nginx protobuf-compiler nodejs $(command -v npm >/dev/null || echo npm) \
+		nginx redis-server protobuf-compiler nodejs $(command -v npm >/dev/null || echo npm) \
 		chromium chromium-driver python3-selenium fonts-dejavu-core ;;
 	fuzz) echo libclang-rt-14-dev ;;
 	demo) echo python3 perl libdevel-nytprof-perl ;;
@@ -39,7 +39,7 @@ dnf_packages()
 		zlib-devel xz-devel libzstd-devel zydis-devel sqlite-devel binutils binutils-devel ;;
 	fuzz) echo compiler-rt ;;
 	test) echo gcc-c++ libcmocka-devel python3 perl sqlite valgrind xz procps-ng util-linux \
-		golang exiv2 qpdf nginx protobuf-compiler nodejs npm chromium chromedriver python3-selenium ;;
+		golang exiv2 qpdf nginx redis protobuf-compiler nodejs npm chromium chromedriver python3-selenium ;;
 	demo) echo python3 perl ;;
 	bench) echo gcc-c++ python3 perl valgrind bpftrace sqlite redis ;;
 	survive) echo bash bpftrace boost-devel cppcheck gdb git golang llvm-libs nginx perl python3 \
@@ -53,7 +53,7 @@ pacman_packages()
 	case $1 in
 	build) echo gcc make clang llvm libbpf bpf libelf zlib xz zstd zydis sqlite binutils ;;
 	fuzz) echo compiler-rt ;;
-	test) echo cmocka nginx python perl sqlite valgrind procps-ng util-linux go exiv2 qpdf protobuf \
+	test) echo cmocka nginx python perl redis sqlite valgrind procps-ng util-linux go exiv2 qpdf protobuf \
 		nodejs npm chromium python-selenium ;;
 	demo) echo python perl ;;
 	bench) echo python perl valgrind bpftrace sqlite redis ;;

@@ -11,6 +11,7 @@ import socket
 import subprocess
 
 import harness
+import test_page
 from harness import PROFTRACE, UNLIMITED, program
 from test_real_programs import SQL_SCRIPT, SQLITE
 
@@ -29,6 +30,9 @@ http {{
 	}}
 }}
 """
+REDIS = "/usr/bin/redis-server"
+# The set to be freed: what the command hands over, and what the thread that frees it is given.
+REDIS_LINK = "bioCreateLazyFreeJob(arg3) -> lazyfreeFreeObject(arg1+0)"
 FUNCTIONS = ("-F", "handle", "-F", "submit", "-F", "run", "-F", "look_up")
 
 
@@ -295,6 +299,86 @@ class Sessions(harness.TestCase):
         self.assertEqual(called["ngx_read_file"], 20 - group["open"])
         server.signal(harness.signal.SIGQUIT)
         self.assertEqual(server.finish().status, 0)
+
+    def test_tasks_of_redis(self):
+        """A real server with threads in the background: UNLINK has large sets freed there."""
+        sock, out = self.path("redis"), self.path("redis.json")
+        server = self.process(REDIS, "--port", "0", "--unixsocket", sock, "--save", "", "--dir",
+                              self.directory, "--appendonly", "no", "--loglevel", "warning")
+        self.assertTrue(harness.poll(lambda: os.path.exists(sock), harness.TIMEOUT))
+        client = socket.socket(socket.AF_UNIX)
+        self.addCleanup(client.close)
+        client.connect(sock)
+        answers = client.makefile("rb")
+
+        def ask(command):
+            """The answer's first line, or what it announces."""
+            client.sendall(command.encode() + b"\r\n")
+            line = answers.readline()
+            return answers.read(int(line[1:]) + 2) if line.startswith(b"$") else line
+
+        def nothing_pends():
+            return b"lazyfree_pending_objects:0\r" in ask("INFO memory")
+
+        for i in range(52):
+            members = " ".join(f"member{n}" for n in range(1000))
+            self.assertEqual(ask(f"SADD set{i} {members}"), b":1000\r\n")
+        tracing = self.proftrace("--session", "call", "--slowest", "10000", "--link", REDIS_LINK,
+                                 "-F", "call", "-F", "bioCreateLazyFreeJob", "-F",
+                                 "lazyfreeFreeObject", "-o", out, "-p", str(server.pid))
+        tracing.wait_tracing()
+        for i in range(50):
+            self.assertEqual(ask(f"UNLINK set{i}"), b":1\r\n")
+        # One behind the other: once the next one has been freed, all before have ended.
+        for i in range(50, 52):
+            self.assertTrue(harness.poll(nothing_pends, harness.TIMEOUT))
+            self.assertEqual(ask(f"UNLINK set{i}"), b":1\r\n")
+        self.assertTrue(harness.poll(nothing_pends, harness.TIMEOUT))
+        done = tracing.interrupt()
+        self.assertEqual(done.status, 0, str(done))
+        document = self.load(out)
+        self.check(document)
+        link, = document["session_links"]
+        self.assertEqual((link["submits"], link["matched"], link["joined"]),
+                         (52, link["runs"], link["runs"]))
+        self.assertGreaterEqual(link["runs"], 51)
+        names = {f["id"]: f["name"] for f in document["functions"]}
+        joined = [session for session in document["sessions"][0]["slowest"]
+                  if len({node["tid"] for node in session["calls"]}) == 2]
+        self.assertGreaterEqual(len(joined), 51)
+        for session in joined:
+            call, task = sorted(session["calls"], key=lambda node: node["start_ns"])
+            submit, = call["children"]
+            self.assertEqual([names[node["function"]] for node in (call, submit, task)],
+                             ["call", "bioCreateLazyFreeJob", "lazyfreeFreeObject"])
+            submitted = submit["start_ns"] + submit["total_ns"]
+            self.assertEqual(session["queue_ns"], task["start_ns"] - (
+                submitted if task["start_ns"] >= submitted else submit["start_ns"]))
+            ends = max(node["start_ns"] + node["total_ns"] for node in (call, task))
+            self.assertEqual(session["duration_ns"], ends - session["start_ns"])
+        server.signal(harness.signal.SIGTERM)
+        self.assertEqual(server.finish().status, 0)
+
+
+class Page(test_page.Reader, harness.TestCase):
+    def test_sessions_have_names(self):
+        """The timeline's first call is that of the slowest session, under its name."""
+        recording, path = self.path("rec"), self.path("page.html")
+        for args in (("record", "--calls", *UNLIMITED, *FUNCTIONS, "-o", recording, "--",
+                      program("requests"), "2", "50"),
+                     ("report", "--session", "handle", "--slowest", "3", "-o", path, recording)):
+            done = self.process(PROFTRACE, *args, stdin=subprocess.DEVNULL).finish()
+            self.assertEqual(done.status, 0, str(done))
+        data = self.data_of(path)
+        titles = [thread["title"] for thread in data["threads"]]
+        self.assertEqual([title.split(":")[0] for title in titles],
+                         [f"{what} {i}" for what in ("session", "usual") for i in (1, 2, 3)])
+        self.browser.open(path)
+        self.show("timeline")
+        self.browser.run("document.querySelector('#view-timeline canvas').focus()")
+        self.browser.press("HOME")
+        status = self.status()
+        self.assertEqual((status["name"], status["In"][0]), ("handle", titles[0]))
 
 
 if __name__ == "__main__":

@@ -91,7 +91,9 @@ static void write_threads(struct json *j, const struct profile *p, const struct 
 		json_i64(j, t->pid);
 		json_key(j, "tid");
 		json_i64(j, t->goroutine ? (int64_t)t->goroutine : t->tid);
-		json_member_string(j, "comm", *t->title ? t->title : t->comm);
+		json_member_string(j, "comm", t->comm);
+		if (*t->title)
+			json_member_string(j, "title", t->title);
 		json_key(j, "goroutine");
 		json_bool(j, t->goroutine != 0);
 		json_key(j, "stack");

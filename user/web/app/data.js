@@ -69,6 +69,8 @@ function decodeFunctions(doc) {
 function threadName(t) {
 	const comm = visible(t.comm) || "[unknown]";
 
+	if (t.title)
+		return visible(t.title);
 	if (t.merged > 1)
 		return `${comm} (${t.merged} threads)`;
 	return `${comm}-${t.pid}/${t.goroutine ? "goroutine_" : ""}${t.tid}${t.stack ? "+stack" : ""}`;
