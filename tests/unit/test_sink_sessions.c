@@ -169,12 +169,30 @@ static void test_threads(void **state)
 	profile__free(p);
 }
 
+static void test_folded(void **state)
+{
+	struct profile *p = make();
+
+	assert_int_equal(profile__of_sessions(p, find(p, 2), false), 0);
+	assert_int_equal(profile__summarize(p), 0);
+	fixture_expect(&sink_folded, p, &(struct sink_options){.thread_frames = true},
+		       "session 1: 9.00 us;handle 1000\n"
+		       "session 1: 9.00 us;handle;work 8000\n"
+		       "session 2: 1.00 us;handle 500\n"
+		       "session 2: 1.00 us;handle;work 500\n");
+	fixture_expect(&sink_folded, p, &(struct sink_options){0},
+		       "srv;handle 1500\n"
+		       "srv;handle;work 8500\n");
+	profile__free(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_tables, range_teardown),
 		cmocka_unit_test_teardown(test_json, range_teardown),
 		cmocka_unit_test_teardown(test_threads, range_teardown),
+		cmocka_unit_test_teardown(test_folded, range_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -75,19 +75,21 @@ static int reserve(struct folded_stack *s, const char *name)
 
 int folded_stack__begin(struct folded_stack *s, const struct profile_thread *t, bool thread_frames)
 {
+	const char *name = thread_frames && *t->title ? t->title : t->comm;
+	bool numbered = thread_frames && !*t->title;
 	int err;
 
 	s->len = 0;
 	s->ends_len = 0;
-	err = reserve(s, t->comm);
+	err = reserve(s, name);
 	if (!err)
 		err = ARRAY_RESERVE(&s->ends, s->ends_len, &s->ends_cap);
 	if (err)
 		return err;
-	s->len = sanitize(t->comm, s->path);
-	if (thread_frames && t->goroutine)
+	s->len = sanitize(name, s->path);
+	if (numbered && t->goroutine)
 		s->len += sprintf(s->path + s->len, "-%d/goroutine_%" PRIu64, t->pid, t->goroutine);
-	else if (thread_frames)
+	else if (numbered)
 		s->len += sprintf(s->path + s->len, "-%d/%d", t->pid, t->tid);
 	s->ends[s->ends_len++] = s->len;
 	return 0;

@@ -16,7 +16,8 @@ enum weight { WEIGHT_WALL, WEIGHT_CPU, WEIGHT_OFF, WEIGHT_CALLS };
 
 struct sink_options {
 	enum weight weight;
-	bool thread_frames; /* folded: begin with comm-pid/tid; tree: one tree a thread */
+	bool thread_frames; /* folded: begin with comm-pid/tid, or the title; tree: one tree a
+			       thread */
 	bool color;	    /* ANSI colours */
 	bool verbose;	    /* tree, flat: leave nothing out */
 	bool interval;	    /* one of several profiles on one stream (-i) */
