@@ -11,6 +11,7 @@ import subprocess
 
 import harness
 import test_perfetto
+import test_sqlite
 from harness import PROFTRACE, UNLIMITED, program
 
 TARGET = program("arguments")
@@ -172,6 +173,17 @@ class Arguments(Recordings):
              "arg5:x": hex(call["e"]), "ret": call["result"]}
             for call in self.printed(done)["site_push"]])
         self.assertFalse([e for e in events if e["ph"] == "E" and "args" in e])
+
+    def test_example_of_the_documentation(self):
+        recording, done = self.record("-F", "site_push", "-A", "site_push(arg1, arg2:s, ret)")
+        calls = self.printed(done)["site_push"]
+        path = self.path("db")
+        self.report(recording, "-f", "sqlite", "-o", path)
+        database = sqlite3.connect(path)
+        self.addCleanup(database.close)
+        sql, = [sql for sql in test_sqlite.examples() if "call_values" in sql]
+        self.assertEqual({value: count for value, count, _ in database.execute(sql)},
+                         collections.Counter(call["text"] and call["text"][:63] for call in calls))
 
     def test_perfetto(self):
         recording, done = self.record("-F", "site_push", "-A",

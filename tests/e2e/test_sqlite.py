@@ -26,6 +26,12 @@ def open_database(test, path):
     return db
 
 
+def examples():
+    """Those of the documentation."""
+    with open(DOCS, encoding="utf-8") as file:
+        return re.findall(r"```sql\n(.*?)```", file.read(), re.S)
+
+
 class Reader:
     def rows(self, db, query):
         return [dict(row) for row in db.execute(query)]
@@ -107,10 +113,11 @@ class Sqlite(Reader, sample.TestCase):
     def test_examples_of_the_documentation(self):
         path, _ = self.write("sqlite", "x.sqlite", "-c")
         old, _ = self.write("sqlite", "old.sqlite")
-        with open(DOCS, encoding="utf-8") as file:
-            examples = re.findall(r"```sql\n(.*?)```", file.read(), re.S)
-        self.assertGreater(len(examples), 10)
-        for sql in examples:
+        found = examples()
+        self.assertGreater(len(found), 10)
+        for sql in found:
+            if "call_values" in sql:
+                continue  # the sample has none: see test_arguments.py
             if "old." in sql:
                 sql = f"ATTACH '{old}' AS old;" + sql
             self.assertTrue(json.loads(self.run_tool("sqlite3", "-bail", "-json", path, sql)), sql)
