@@ -14,7 +14,8 @@
 #include "record/call_block.h"
 #include "util/array.h"
 
-#define ROOM_MAX     (512u << 10) /* calls: 16 MiB */
+#define ROOM_MAX     (512u << 10) /* calls: 24 MiB */
+#define VALUES_MAX   (32u << 20)  /* bytes of values */
 #define FEW	     128	  /* calls, which do not get a block of their own */
 #define SHARED_CALLS 1024	  /* in a block of several lanes */
 
@@ -43,7 +44,7 @@ static uint32_t size_of_values(const struct timeline_call *call)
 }
 
 /* Takes one call, and a copy of its values. */
-static int take(struct gather_lane *l, const struct timeline_call *call)
+static int take(struct gather *g, struct gather_lane *l, const struct timeline_call *call)
 {
 	struct timeline_call *kept = &l->calls[l->cnt];
 	uint32_t size = size_of_values(call);
@@ -57,13 +58,15 @@ static int take(struct gather_lane *l, const struct timeline_call *call)
 			return -ENOMEM;
 		kept->values_cnt = call->values_cnt;
 		l->values_size += size;
+		g->values_size += size;
 	}
 	l->cnt++;
 	return 0;
 }
 
-static void drop_calls(struct gather_lane *l)
+static void drop_calls(struct gather *g, struct gather_lane *l)
 {
+	g->values_size -= l->values_size;
 	for (uint32_t i = 0; i < l->cnt && l->values_size; i++)
 		free((void *)l->calls[i].values);
 	l->cnt = l->values_size = 0;
@@ -96,7 +99,7 @@ ssize_t gather__add(struct gather *g, uint32_t lane, const struct timeline_call 
 	for (size_t i = 0; i < cnt; i++) {
 		if (is_full(l))
 			return i;
-		if (take(l, &calls[i]))
+		if (take(g, l, &calls[i]))
 			return -ENOMEM;
 	}
 	return cnt;
@@ -104,7 +107,7 @@ ssize_t gather__add(struct gather *g, uint32_t lane, const struct timeline_call 
 
 bool gather__too_many(const struct gather *g)
 {
-	return g->room > ROOM_MAX;
+	return g->room > ROOM_MAX || g->values_size > VALUES_MAX;
 }
 
 bool gather__full(const struct gather *g, uint32_t lane)
@@ -147,7 +150,7 @@ static int batch_add(struct batch *b, uint32_t lane, const struct gather_lane *l
 static void forget(struct gather *g, struct gather_lane *l)
 {
 	g->room -= l->cap;
-	drop_calls(l);
+	drop_calls(g, l);
 	free(l->calls);
 	*l = (struct gather_lane){0};
 }
@@ -196,7 +199,7 @@ int gather__write_lane(struct gather *g, uint32_t lane, gather_writer write, voi
 	const struct call_segment segment = {lane, l->cnt, l->calls};
 	int err = write(ctx, &segment, 1);
 
-	drop_calls(l);
+	drop_calls(g, l);
 	return err;
 }
 

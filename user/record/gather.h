@@ -23,7 +23,8 @@ struct gather {
 	size_t lanes_cap;
 	uint32_t *filled; /* lanes that have memory for calls */
 	size_t filled_cnt, filled_cap;
-	size_t room; /* calls that memory is held for */
+	size_t room;	    /* calls that memory is held for */
+	size_t values_size; /* of all, as in gather_lane */
 };
 
 /* Takes as many calls as make the lane's enough for a block, with copies of their values. Returns
