@@ -309,6 +309,15 @@ class Arguments(Recordings):
                 self.assert_one_line(done, 2, "-A", text, *words)
                 self.assertEqual(done.stdout, "")
 
+    def test_formats_without_values(self):
+        for options, warned in ((("-f", "flat"), True), (("-f", "flat", "--by", "arg1"), False),
+                                (("-f", "chrome"), False),
+                                (("-f", "flat", "--if", "arg1 > 0"), False)):
+            done = self.run_proftrace("-F", "site_push", "-A", "site_push(arg1)", *options, "-o",
+                                      self.path("out"), "--", TARGET)
+            self.assertEqual(done.status, 0, str(done))
+            self.assertEqual("shows no values" in done.stderr, warned, str(done))
+
     def test_unmatched(self):
         done = self.run_proftrace("-A", "site_psuh(arg1)", "-f", "chrome", "--", TARGET)
         self.assert_one_line(done, 1, "-A 'site_psuh(arg1)'", "site_push")

@@ -68,6 +68,11 @@ static int open_result(struct run *r)
 		return recorder__open(o, o->output, &r->recorder);
 	}
 	err = output__open(&r->out, o);
+	if (!err && o->arguments_cnt && !o->conditions_cnt && !o->by && !r->out.sink->shows_values)
+		log_warn("-A: %s shows no values; chrome, perfetto and sqlite do, and --by tells "
+			 "calls "
+			 "apart by them",
+			 r->out.sink->name);
 	if (!err && o->calls)
 		err = spool__open(&r->spool);
 	if (!err && o->calls)

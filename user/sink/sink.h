@@ -36,6 +36,7 @@ struct sink {
 	bool whole;    /* a file holds one profile: intervals cannot follow each other in it */
 	bool sums; /* profiles that follow each other add up: a whole one and its parts do not */
 	bool shows_calls;    /* shows single calls, where there are any */
+	bool shows_values;   /* and their values */
 	bool shows_sessions; /* shows profile::sessions; others are given the kept ones as threads
 			      */
 	bool needs_calls;    /* implies it; a profile without a timeline is not shown at all */

@@ -143,6 +143,7 @@ const struct sink sink_chrome = {
 	.suffixes = (const char *const[]){".trace.json", NULL},
 	.whole = true,
 	.shows_calls = true,
+	.shows_values = true,
 	.needs_calls = true,
 	.write = write_chrome,
 };

@@ -294,6 +294,7 @@ const struct sink sink_perfetto = {
 	.suffixes = (const char *const[]){".perfetto-trace", ".pftrace", NULL},
 	.whole = true,
 	.shows_calls = true,
+	.shows_values = true,
 	.needs_calls = true,
 	.write = write_perfetto,
 };

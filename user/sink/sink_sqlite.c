@@ -422,5 +422,6 @@ const struct sink sink_sqlite = {
 	.suffixes = (const char *const[]){".sqlite", ".db", NULL},
 	.whole = true,
 	.shows_calls = true,
+	.shows_values = true,
 	.write_file = write_sqlite,
 };
