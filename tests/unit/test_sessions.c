@@ -349,6 +349,34 @@ static void test_cut_off(void **state)
 	profile__free(p);
 }
 
+/* A file may say that calls took centuries: sums stay what they are. */
+static void test_centuries(void **state)
+{
+	const bool functions[1] = {true};
+	const struct session_spec spec = {.functions = functions, .slowest = 9};
+	struct profile *p = fixture_new();
+	struct sessions *s;
+
+	fixture_function(p, "a");
+	for (uint32_t i = 0; i < 4; i++) {
+		uint32_t t = fixture_thread(p, 1, i + 1, "t");
+
+		add_call(t, (struct timeline_call){.node = fixture_node(p, t, 0, 0, 1, 0, 0),
+						   .enter_ns = 1,
+						   .leave_ns = 1 + (1ull << 61)});
+	}
+	p->duration_ns = INT64_MAX;
+	set_timeline(p);
+	assert_int_equal(profile__link(p), 0);
+	assert_int_equal(sessions__find(p, &spec, &s), 0);
+	assert_int_equal(s->groups[0].slowest_cnt, 4);
+	assert_int_equal(profile__of_sessions(p, s, true), 0);
+	assert_int_equal(profile__summarize(p), 0);
+	assert_int_equal(p->threads_cnt, 1);
+	assert_int_equal(p->functions[0].stats.total_ns, 1ull << 61);
+	profile__free(p);
+}
+
 /* Without calls there are no sessions, and no profile of them either. */
 static void test_none(void **state)
 {
@@ -373,6 +401,7 @@ int main(void)
 		cmocka_unit_test_teardown(test_random, range_teardown),
 		cmocka_unit_test_teardown(test_profile, range_teardown),
 		cmocka_unit_test_teardown(test_cut_off, range_teardown),
+		cmocka_unit_test_teardown(test_centuries, range_teardown),
 		cmocka_unit_test_teardown(test_none, range_teardown),
 	};
 

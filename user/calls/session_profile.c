@@ -14,6 +14,9 @@
 #include "util/array.h"
 #include "util/text.h"
 
+/* Of all sessions together, that no sum of times wraps around, whatever a file says. */
+#define TOTAL_MAX_NS (INT64_MAX / 2)
+
 /* The calls of each thread of the new profile, one after the other. */
 struct kept_timeline {
 	struct timeline base;
@@ -34,6 +37,7 @@ struct maker {
 	struct path_map map;
 	struct spread *spreads; /* by function */
 	uint32_t *node_of;	/* by call of the session: its path */
+	uint64_t total_ns;	/* of outermost calls so far */
 };
 
 static int kept_next(struct timeline *base, uint32_t thread, struct timeline_call *call)
@@ -158,6 +162,22 @@ static int begin_thread(struct maker *m, const char *what, size_t rank,
 	return 0;
 }
 
+/* Adds the session's outermost calls to the total. Returns false if that is too much. */
+static bool fits(struct maker *m, const struct session *session)
+{
+	uint64_t total_ns = m->total_ns;
+
+	for (size_t i = 0; i < session->calls_cnt && total_ns <= TOTAL_MAX_NS; i++) {
+		const struct session_call *c = &session->calls[i];
+
+		total_ns += c->caller ? 0 : c->leave_ns - c->enter_ns;
+	}
+	if (total_ns > TOTAL_MAX_NS)
+		return false;
+	m->total_ns = total_ns;
+	return true;
+}
+
 /* A thread for each that the session was on, the one where it began first. Calls are thread by
  * thread. */
 static int add_session(struct maker *m, const char *what, size_t rank,
@@ -165,6 +185,8 @@ static int add_session(struct maker *m, const char *what, size_t rank,
 {
 	int err = 0;
 
+	if (!fits(m, session))
+		return 0;
 	for (int other = 0; other < 2 && !err; other++) {
 		uint32_t thread = UINT32_MAX;
 
