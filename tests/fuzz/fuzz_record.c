@@ -81,7 +81,8 @@ static void begin_file(const char *path)
 {
 	struct profile_function functions[2] = {{.name = "f"}, {.name = "g"}};
 	struct profile_argument values[2] = {{0, "v"}, {1, "v"}};
-	struct profile p = {.functions = functions,
+	struct profile p = {.duration_ns = 1ull << 40,
+			    .functions = functions,
 			    .functions_cnt = 2,
 			    .arguments = values,
 			    .arguments_cnt = 2};
@@ -190,7 +191,7 @@ static void read_file(const uint8_t *data, size_t len)
 	for (size_t i = 0; i < reader__runs(reader); i++) {
 		if (!reader__load(reader, i, &r)) {
 			walk(&r);
-			if (i & 1 || !profile__cut(r.profile, &(struct time_range){100, 1000}))
+			if (len & 1 || !profile__cut(r.profile, &(struct time_range){100, 1000}))
 				find(r.profile);
 		}
 		recorded__free(&r);
