@@ -69,7 +69,7 @@ __noinline u32 lane_switch(u32 home_number, u64 address, u32 create)
 	if (within(address, home->signal_lo, home->signal_hi)) {
 		number = signal_lane(home, create);
 		if (!number)
-			number = home_instead(home_number, home, create);
+			number = home_instead(home_number, home, address, create);
 	} else {
 		number = lane_remembered(home_number, home, address);
 		if (!number)
@@ -129,7 +129,7 @@ static __always_inline bool place_of(struct place *at, const struct task_struct 
 			return true;
 		lane_unlock(at->lane);
 	}
-	home->current = at->number = home_instead(home_number, home, true);
+	home->current = at->number = home_instead(home_number, home, slot, true);
 	at->lane = home;
 	return true;
 }

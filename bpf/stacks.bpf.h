@@ -17,15 +17,16 @@
 
 #include "lanes.bpf.h"
 
-#define MAX_STACKS    16384
-#define STACK_PAGES   65536 /* places in the cache of stacks by page */
-#define PAGE_SHIFT    12
-#define EAGER_PAGES   4 /* of a new stack put into the cache: where most calls are */
-#define ADDRESS_MAX   (1ull << 56)
-#define VMA_TRIES     256
-#define VM_GROWSDOWN  0x100
-#define SS_AUTODISARM (1u << 31)
-#define ALWAYS	      ~0ull /* lane->checked: no other stack lies within */
+#define MAX_STACKS	   16384
+#define STACK_PAGES	   65536 /* places in the cache of stacks by page */
+#define PAGE_SHIFT	   12
+#define EAGER_PAGES	   4 /* of a new stack put into the cache: where most calls are */
+#define ADDRESS_MAX	   (1ull << 56)
+#define VMA_TRIES	   256
+#define NEAR_CONTROL_BLOCK 16384
+#define VM_GROWSDOWN	   0x100
+#define SS_AUTODISARM	   (1u << 31)
+#define ALWAYS		   ~0ull /* lane->checked: no other stack lies within */
 
 enum stack_kind {
 	STACK_MADE = 1, /* its maker told its bounds */
@@ -171,6 +172,14 @@ static __always_inline bool thread_is_bare(const struct task_struct *task)
 	return !own || (task->pid != task->tgid && own == task->group_leader->thread.fsbase);
 }
 
+/* Close below its control block a thread is on its own stack, whatever else it has: that is where
+ * it begins. For when the kernel cannot say what the mapping is. */
+static __always_inline bool near_control_block(const struct task_struct *task, u64 address)
+{
+	return task->pid != task->tgid && !thread_is_bare(task) &&
+	       task->thread.fsbase - address < NEAR_CONTROL_BLOCK;
+}
+
 /* A free place in the table. 0: it is full. */
 static __always_inline u32 stack_take(u32 free)
 {
@@ -240,12 +249,15 @@ static __always_inline void search_spare(struct stack_search *s, u64 lo, u64 hi)
 		s->hi = smaller(s->hi, lo);
 }
 
-/* The thread's home stands in for a lane that cannot be told, or made: only if a call is to be
- * recorded. The stack may be any. */
-static __always_inline u32 home_instead(u32 number, struct wire_lane *home, bool create)
+/* The thread's home stands in for a lane that cannot be told, or made: if a call is to be recorded,
+ * or if it is left that the home stood in for. The stack may be any. */
+static __always_inline u32 home_instead(u32 number, struct wire_lane *home, u64 slot, bool create)
 {
-	if (!create)
-		return 0;
+	if (!create) {
+		const struct wire_frame *top = frame_at(home->top);
+
+		return top && top->slot == slot ? number : 0;
+	}
 	home->lo = home->hi = 0;
 	home->astray = true;
 	return number;
@@ -300,8 +312,13 @@ __noinline u32 lane_search(u32 home_number, u64 address, u32 create)
 		goto found;
 	}
 	if (s.vma_lo == s.vma_hi) {
+		if (near_control_block(task, address)) {
+			home->lo = home->hi = 0;
+			home->astray = false;
+			return home_number;
+		}
 		__sync_fetch_and_add(&stacks_unknown, 1);
-		return home_instead(home_number, home, create);
+		return home_instead(home_number, home, address, create);
 	}
 	lane = home_number;
 	home->astray = false;
@@ -317,14 +334,14 @@ __noinline u32 lane_search(u32 home_number, u64 address, u32 create)
 		number = stack_mapped(address);
 	stack = stack_at(number);
 	if (!number || !stack)
-		return home_instead(home_number, home, create);
+		return home_instead(home_number, home, address, create);
 	if (!stack->shared) {
 		stack_cache(s.tgid, address, number, BPF_ANY);
 		lane = stack_lane(number, stack, home->owner, create);
 	}
 found:
 	if (!lane)
-		return home_instead(home_number, home, create);
+		return home_instead(home_number, home, address, create);
 	lane_bounds(lane, larger(s.lo, s.vma_lo), smaller(s.hi, s.vma_hi), known);
 	return lane;
 }

@@ -171,5 +171,15 @@ class Goroutines(harness.TestCase):
         self.assertRegex(done.stdout, r"(?m)^gostack-\d+/goroutine_1;main\.main \d+$")
 
 
+class Beginnings(harness.TestCase):
+    def test_threads_that_begin_while_mappings_change(self):
+        """The kernel may not say then what a thread's stack is; its calls return all the same."""
+        for options in (), ("--exits", "sites"):
+            for _ in range(4):
+                document, done = self.profile_command("requests", 8, 100, 5, options=options)
+                self.assert_counts(document, done.counts)
+                self.assertEqual(document["accounting"]["unwound"], 0, document["accounting"])
+
+
 if __name__ == "__main__":
     harness.main()
