@@ -19,8 +19,10 @@ PLAIN        := recursion threads longjmp exits exec forks signals cold aliases 
 		spawns redzone many backtraces asan sandbox hot requests
 THROWING     := names proofs throws throwing thread_ends rethrow
 GO           := stack many panic kinds kinds-stripped kinds-pie kinds-pie-stripped
+PARAMETERS   := debug debug5-packed nodebug debuglink
 CALCS        := pie nopie static static-pie dynsym stripped debuglink
 PROGRAM_BINS := $(addprefix $(PROGRAMS)/,$(PLAIN) $(CALCS:%=calc-%) $(THROWING) tailcall busy entries arguments \
+		$(PARAMETERS:%=parameters-%) methods \
 		crowd-nameless inline_data signal_throws exchange generators redzone-nops redzone-nop5 libplugin.so \
 		libshapes.so shapes-linked shapes-dlopen $(GO:%=go%))
 
@@ -65,11 +67,21 @@ $(PROGRAMS)/redzone-nop5: tests/programs/redzone.c
 $(PROGRAMS)/libplugin.so: tests/programs/plugin.cpp
 	$(call say,TARGET,$@)$(PROGRAM_CXX) -fPIC -shared -o $@ $<
 $(PROGRAMS)/libshapes.so: tests/programs/shapes.c tests/programs/shapes.h
-	$(call say,TARGET,$@)$(PROGRAM_C) -fPIC -shared -Wl,-soname,libshapes.so -o $@ $<
+	$(call say,TARGET,$@)$(PROGRAM_C) -g -fPIC -shared -Wl,-soname,libshapes.so -o $@ $<
 $(PROGRAMS)/shapes-linked: tests/programs/shapes_user.c $(PROGRAMS)/libshapes.so
 	$(call say,TARGET,$@)$(PROGRAM_C) -o $@ $< -L$(@D) -lshapes -Wl,-rpath,'$$ORIGIN'
 $(PROGRAMS)/shapes-dlopen: tests/programs/shapes_user.c $(PROGRAMS)/libshapes.so
 	$(call say,TARGET,$@)$(PROGRAM_C) -DBY_DLOPEN -o $@ $<
+
+$(PROGRAMS)/parameters-%: PARAMETER_FLAGS := -g
+$(PROGRAMS)/parameters-debug5-packed: PARAMETER_FLAGS := -gdwarf-5 -gz=zlib
+$(PROGRAMS)/parameters-nodebug: PARAMETER_FLAGS := -g0
+$(PROGRAMS)/parameters-%: tests/programs/parameters.c
+	$(call say,TARGET,$@)$(PROGRAM_C) $(PARAMETER_FLAGS) -o $@ $<
+	$(Q)[ $* != debuglink ] || { cd $(@D) && objcopy --only-keep-debug $(@F) $(@F).debug && \
+		strip $(@F) && objcopy --add-gnu-debuglink=$(@F).debug $(@F); }
+$(PROGRAMS)/methods: tests/programs/methods.cpp
+	$(call say,TARGET,$@)$(PROGRAM_CXX) -g -o $@ $<
 
 $(PROGRAMS)/calc-pie: CALC_FLAGS := -pie -fPIE
 $(PROGRAMS)/calc-nopie: CALC_FLAGS := -no-pie -fno-pie

@@ -37,6 +37,8 @@ struct tracer {
 	struct life *life;
 	uint32_t lanes_cap, frames_cap, nodes_cap, index_cap, dists_cap, switches_cap, chunks_cap;
 	uint32_t lists_cap;
+	const struct arguments *arguments;
+	size_t lists_told; /* of them, BPF has */
 };
 
 /* libbpf's messages are for the verbose; the first one of a load says best why it failed. */
@@ -120,10 +122,26 @@ static void size_values(struct tracer *tr, const struct tracer_options *opts)
 	tr->lists_cap = 0;
 	if (!tr->chunks_cap || !opts->arguments || !opts->arguments->cnt)
 		return;
-	tr->lists_cap = opts->arguments->cnt + 1;
+	/* Files that are loaded later may bring more. */
+	tr->lists_cap =
+		arguments__named(opts->arguments) ? ARGUMENT_LISTS + 1 : opts->arguments->cnt + 1;
+	tr->arguments = opts->arguments;
 	skel->rodata->keep_values = true;
 	bpf_map__set_max_entries(skel->maps.lists, tr->lists_cap);
 	bpf_map__set_max_entries(skel->maps.values, tr->frames_cap);
+}
+
+/* Those that BPF has not got yet. */
+static int tell_lists(struct tracer *tr)
+{
+	int err;
+
+	if (!tr->lists_cap || tr->lists_told == tr->arguments->cnt)
+		return 0;
+	err = lists__fill(bpf_map__fd(tr->skel->maps.lists), tr->arguments);
+	if (!err)
+		tr->lists_told = tr->arguments->cnt;
+	return err;
 }
 
 static void size_tables(struct tracer *tr, const struct tracer_options *opts)
@@ -299,7 +317,7 @@ int tracer__load(const struct tracer_options *opts, const struct target *t, stru
 	}
 	err = allow_processes(tr, t);
 	if (!err && tr->lists_cap)
-		err = lists__fill(bpf_map__fd(tr->skel->maps.lists), opts->arguments);
+		err = tell_lists(tr);
 	if (!err)
 		err = life__new(tr->skel, &tr->life);
 	/* Ends of threads and programs, for accounts and for using tables again. */
@@ -329,6 +347,10 @@ static void tell_goroutines(struct tracer *tr, const struct go_layout *layout)
 
 int64_t tracer__attach(struct tracer *tr, struct plan *p, const struct target *t)
 {
+	int err = tell_lists(tr);
+
+	if (err)
+		return err;
 	tr->skel->bss->triggers_armed = true;
 	tr->skel->bss->returns_proven = p->traits & EXIT_UNSAFE_TRAITS;
 	if (p->go)

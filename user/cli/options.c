@@ -95,7 +95,7 @@ static const struct argp_option argp_options[] = {
 	{"args", 'A', "FUNC(arg1,...,ret)", 0,
 	 "keep values of single calls (implies --calls): arguments, the result, or what lies "
 	 "behind "
-	 "them, as arg2, arg3:s, arg1+16:u32, ret; may be repeated",
+	 "them, as arg2, arg3:s, arg1+16:u32, ret, or by name (req, req->id); may be repeated",
 	 0},
 	{"if", OPT_IF, "[FUNC:] VALUE > N", 0,
 	 "record only calls with such values, as 'arg2 > 4096'; may be repeated", 0},

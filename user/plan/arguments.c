@@ -10,9 +10,8 @@
 #include "symbol/symtab.h"
 #include "util/log.h"
 
-#define NUMBER_MAX  64 /* argN */
-#define TEXTS_MAX   3  /* strings of a call: see struct wire_values */
-#define LETTERS_MAX 8  /* of a format */
+#define NUMBER_MAX 64 /* argN */
+#define BAD_FORM   "the format is none of :d :u :x (with 8, 16, 32 or 64 bits), :s, :f, :f32"
 
 /* "+16", "-0x8"; the text may go on with a format. */
 static bool parse_offset(const char **at, struct argument *arg)
@@ -61,6 +60,8 @@ static bool parse_form(const char *at, struct argument *arg)
 	if (at[0] != ':' || !at[1])
 		return false;
 	letter = memchr(letters, at[1], sizeof(letters));
+	arg->has_form = true;
+	arg->has_bits = at[2];
 	if (!letter || !parse_bits(at + 2, arg))
 		return false;
 	arg->form = letter - letters;
@@ -69,31 +70,72 @@ static bool parse_form(const char *at, struct argument *arg)
 					     : true;
 }
 
+/* The length of the identifier there; 0: there is none. */
+static size_t word_length(const char *at)
+{
+	size_t len = 0;
+
+	if (isdigit((unsigned char)*at))
+		return 0;
+	while (isalnum((unsigned char)at[len]) || at[len] == '_')
+		len++;
+	return len;
+}
+
+/* "req", "req->id:x". Returns NULL, or what is wrong with it. */
+static const char *parse_named(const char *at, struct argument *arg)
+{
+	size_t len = word_length(at);
+
+	if (!len)
+		return "neither argN, nor ret, nor a parameter's name";
+	arg->parameter = strndup(at, len);
+	at += len;
+	if (!strncmp(at, "->", 2)) {
+		at += 2;
+		len = word_length(at);
+		if (!len)
+			return "not the name of a member behind ->";
+		arg->member = strndup(at, len);
+		at += len;
+	}
+	if (!strncmp(at, "->", 2))
+		return "one pointer is followed, not two";
+	if (*at && *at != ':')
+		return "not of the form NAME or NAME->MEMBER, and a format";
+	return parse_form(at, arg) ? NULL : BAD_FORM;
+}
+
+static bool is_number(const char *at, size_t len, const char *before)
+{
+	size_t prefix = strlen(before);
+
+	return len > prefix && !strncmp(at, before, prefix) &&
+	       strspn(at + prefix, "0123456789") == len - prefix;
+}
+
 /* Returns NULL, or what is wrong with it. */
 static const char *parse_argument(const char *name, struct argument *arg)
 {
-	const char *at = name;
-	char *end;
+	size_t len = word_length(name);
+	const char *at = name + len;
 
-	if (!strncmp(at, "ret", 3) && !isalnum((unsigned char)at[3]) && at[3] != '_') {
-		at += 3;
-	} else if (!strncmp(at, "arg", 3) && isdigit((unsigned char)at[3])) {
-		unsigned long number = strtoul(at + 3, &end, 10);
+	if (is_number(name, len, "arg")) {
+		unsigned long number = strtoul(name + 3, NULL, 10);
 
 		if (!number || number > NUMBER_MAX)
 			return "arguments are numbered from 1 to 64";
 		arg->number = number;
-		at = end;
-	} else if (at[0] == 'f' && isdigit((unsigned char)at[1])) {
+	} else if (is_number(name, len, "f")) {
 		return "the kernel shows no floating-point registers to probes; of floats only "
 		       "what lies behind a pointer can be read, as arg1+8:f";
-	} else {
-		return "neither argN nor ret; parameters are not known by name";
+	} else if (len != 3 || strncmp(name, "ret", 3)) {
+		return parse_named(name, arg);
 	}
 	if (!parse_offset(&at, arg))
 		return "not a number of bytes behind the pointer";
 	if (!parse_form(at, arg))
-		return "the format is none of :d :u :x (with 8, 16, 32 or 64 bits), :s, :f, :f32";
+		return BAD_FORM;
 	if (arg->form == ARGUMENT_FLOAT && !arg->behind)
 		return "floats are passed in registers that the kernel does not show to probes; "
 		       "behind a pointer (arg1+8:f) they can be read";
@@ -130,12 +172,13 @@ int argument_list__add(struct argument_list *l, const char *text, size_t len)
 	why = parse_argument(arg->name, arg);
 	if (why)
 		return complain(l, arg->name, why);
+	l->named |= arg->parameter != NULL;
 	for (size_t i = 0; i < l->cnt; i++) {
 		texts += l->items[i].form == ARGUMENT_TEXT;
 		if (&l->items[i] != arg && !strcmp(l->items[i].name, arg->name))
 			return complain(l, arg->name, "is there twice");
 	}
-	if (texts > TEXTS_MAX)
+	if (texts > ARGUMENT_TEXTS)
 		return complain(l, arg->name, "more than 3 strings of a function");
 	return l->cnt - 1;
 }
@@ -187,13 +230,22 @@ int arguments__parse(struct arguments *a, char *const *texts, size_t cnt)
 	return err;
 }
 
+static void clear_list(struct argument_list *l)
+{
+	free(l->glob);
+	filter_pattern__clear(&l->pattern);
+	for (size_t i = 0; i < l->cnt; i++) {
+		free(l->items[i].name);
+		free(l->items[i].parameter);
+		free(l->items[i].member);
+	}
+}
+
 void arguments__clear(struct arguments *a)
 {
 	for (size_t i = 0; i < a->cnt; i++) {
-		free(a->lists[i].glob);
-		filter_pattern__clear(&a->lists[i].pattern);
-		for (size_t k = 0; k < a->lists[i].cnt; k++)
-			free(a->lists[i].items[k].name);
+		if (!a->lists[i].given)
+			clear_list(&a->lists[i]);
 	}
 	free(a->lists);
 	*a = (struct arguments){0};
@@ -208,13 +260,15 @@ uint32_t arguments__of(struct arguments *a, const struct filter_object *obj,
 	for (size_t i = 0; i < a->cnt; i++) {
 		struct argument_list *l = &a->lists[i];
 
-		if (!filter_pattern__matches(&l->pattern, obj, sym))
+		if (l->given || !filter_pattern__matches(&l->pattern, obj, sym))
 			continue;
 		if (sym->is_go) {
 			l->refused = true;
 			continue;
 		}
-		l->pattern.matched = true;
+		/* Of names it is to be seen whether the function has such parameters. */
+		if (!l->named || found)
+			l->pattern.matched = true;
 		if (!found)
 			found = i + 1;
 	}
@@ -224,10 +278,19 @@ uint32_t arguments__of(struct arguments *a, const struct filter_object *obj,
 const struct argument_list *arguments__unmatched(const struct arguments *a)
 {
 	for (size_t i = 0; i < a->cnt; i++) {
-		if (!a->lists[i].pattern.matched)
+		if (!a->lists[i].given && !a->lists[i].pattern.matched)
 			return &a->lists[i];
 	}
 	return NULL;
+}
+
+bool arguments__named(const struct arguments *a)
+{
+	for (size_t i = 0; i < a->cnt; i++) {
+		if (a->lists[i].named)
+			return true;
+	}
+	return false;
 }
 
 uint32_t argument_list__needs(const struct argument_list *l)

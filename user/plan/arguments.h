@@ -2,7 +2,8 @@
 /*
  * Values that are wanted of functions' calls: -A 'GLOB(arg1, arg2:s, arg1+16, ret)'. By the rules
  * of the System V ABI: arguments 1 to 6 that are integers or pointers lie in registers, further
- * ones on the stack.
+ * ones on the stack. Instead of by number they may be
+ * named, 'GLOB(req, req->id)', and are then found by each function's debug information (named.h).
  */
 #ifndef PROFTRACE_PLAN_ARGUMENTS_H
 #define PROFTRACE_PLAN_ARGUMENTS_H
@@ -16,6 +17,8 @@
 #define ARGUMENTS_MAX	   8 /* of a function */
 #define ARGUMENT_LISTS	   255
 #define ARGUMENT_REGISTERS 6
+#define ARGUMENT_TEXTS	   3   /* strings of a call: see struct wire_values */
+#define ARGUMENT_WHY	   256 /* bytes of a reason */
 
 enum argument_form {
 	ARGUMENT_SIGNED,
@@ -26,11 +29,14 @@ enum argument_form {
 };
 
 struct argument {
-	char *name;	/* as it was asked for */
-	uint8_t number; /* from 1 on; 0: the result */
-	uint8_t form;	/* enum argument_form */
-	uint8_t bytes;	/* of the value: 1, 2, 4 or 8 */
-	bool behind;	/* it is what lies `offset` bytes behind the pointer there */
+	char *name; /* as it was asked for */
+	/* Found by name: all else is known of single functions only. NULL: by number. */
+	char *parameter, *member; /* NULL: the parameter itself */
+	bool has_form, has_bits;  /* they were asked for */
+	uint8_t number;		  /* from 1 on; 0: the result */
+	uint8_t form;		  /* enum argument_form */
+	uint8_t bytes;		  /* of the value: 1, 2, 4 or 8 */
+	bool behind;		  /* it is what lies `offset` bytes behind the pointer there */
 	int32_t offset;
 };
 
@@ -48,6 +54,7 @@ struct argument_condition {
 	uint8_t item;	  /* of the list */
 	uint8_t relation; /* enum argument_relation */
 	uint64_t than;
+	const char *number; /* as it was given; borrowed */
 };
 
 #define ARGUMENT_CONDITIONS 4 /* of a function */
@@ -61,7 +68,11 @@ struct argument_list {
 	size_t conditions_cnt;
 	struct argument items[ARGUMENTS_MAX];
 	size_t cnt;
-	bool refused; /* it matches functions that pass arguments in another way */
+	bool refused;	 /* it matches functions that pass arguments in another way */
+	bool named;	 /* some value is, so no function has this list itself */
+	uint32_t given;	 /* it was made of that list, whose texts it borrows; 0: it was asked for */
+	size_t failures; /* functions whose parameters were not found, not reported yet */
+	char why[ARGUMENT_WHY]; /* of the first one */
 };
 
 /* Lists are known by number, from 1 on. */
@@ -84,6 +95,10 @@ int arguments__restrict(struct arguments *a, char *const *texts, size_t cnt);
  */
 int argument_list__add(struct argument_list *l, const char *name, size_t len);
 
+/* Once forms are known: reads the conditions' numbers. Returns whether they are such as the values
+ * can be; else `why` tells why not. */
+bool argument_list__settle(struct argument_list *l, char *why, size_t size);
+
 /* The number of the first list that matches the function; 0: none does. Notes which have matched,
  * or would have. */
 uint32_t arguments__of(struct arguments *a, const struct filter_object *obj,
@@ -91,6 +106,9 @@ uint32_t arguments__of(struct arguments *a, const struct filter_object *obj,
 
 /* The first list that has matched nothing; NULL: there is none. */
 const struct argument_list *arguments__unmatched(const struct arguments *a);
+
+/* Whether values are named, so that more lists may come with each file. */
+bool arguments__named(const struct arguments *a);
 
 /* What must be as it was at the entry for a list's values to be right: registers, a bit for each
  * argument from bit 0 on, and memory. */

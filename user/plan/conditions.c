@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -139,11 +140,28 @@ static bool parse_number(const char *text, enum argument_form form, uint64_t *ou
 	       (form == ARGUMENT_SIGNED || *text != '-');
 }
 
+/* Reads the number. Returns NULL, or what is wrong. */
+static const char *settle(struct argument_condition *c, const struct argument *arg)
+{
+	if (arg->form == ARGUMENT_TEXT || arg->form == ARGUMENT_FLOAT)
+		return "only integers can be compared";
+	return parse_number(c->number, arg->form, &c->than)
+		       ? NULL
+		       : "not an integer that the value can be";
+}
+
+/* Whether the functions' debug information is to tell its form. */
+static bool is_unknown(const struct argument *arg)
+{
+	return arg->parameter && !arg->has_form;
+}
+
 static int add_condition(struct arguments *a, const char *text)
 {
 	struct argument_condition *c;
 	const struct argument *arg;
 	struct argument_list *l;
+	const char *problem;
 	struct parts p;
 	int err, item;
 
@@ -154,17 +172,28 @@ static int add_condition(struct arguments *a, const char *text)
 	if (item < 0)
 		return item;
 	arg = &l->items[item];
-	if (!arg->number)
+	if (!arg->number && !arg->parameter)
 		return complain(text, "the result is not known when a call begins");
-	if (arg->form == ARGUMENT_TEXT || arg->form == ARGUMENT_FLOAT)
-		return complain(text, "only integers can be compared");
 	if (l->conditions_cnt == ARGUMENT_CONDITIONS)
 		return complain(text, "more than 4 conditions of a function");
 	c = &l->conditions[l->conditions_cnt++];
-	*c = (struct argument_condition){.item = item, .relation = p.relation};
-	return parse_number(p.number, arg->form, &c->than)
-		       ? 0
-		       : complain(text, "not an integer that the value can be");
+	*c = (struct argument_condition){.item = item, .relation = p.relation, .number = p.number};
+	problem = is_unknown(arg) ? NULL : settle(c, arg);
+	return problem ? complain(text, problem) : 0;
+}
+
+bool argument_list__settle(struct argument_list *l, char *why, size_t size)
+{
+	for (size_t i = 0; i < l->conditions_cnt; i++) {
+		const struct argument *arg = &l->items[l->conditions[i].item];
+		const char *problem = settle(&l->conditions[i], arg);
+
+		if (problem) {
+			snprintf(why, size, "%s: %s", arg->name, problem);
+			return false;
+		}
+	}
+	return true;
 }
 
 int arguments__restrict(struct arguments *a, char *const *texts, size_t cnt)

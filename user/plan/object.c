@@ -19,6 +19,7 @@
 #include "plan/filter.h"
 #include "plan/go_prologue.h"
 #include "plan/insn.h"
+#include "plan/named.h"
 #include "plan/pads.h"
 #include "plan/plan.h"
 #include "plan/proof.h"
@@ -518,18 +519,26 @@ int plan_object__plan(struct plan *p, const struct filter_object *fobj, uint32_t
 	size_t cnt = symtab__count(obj->tab), wanted_cnt = 0;
 	uint32_t *wanted = calloc(cnt + 1, sizeof(*wanted));
 	uint8_t *lists = calloc(cnt + 1, sizeof(*lists));
+	struct named named = {opts->arguments, .img = obj->img, .root = obj->root};
 	int err = wanted && lists ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < cnt && !err; i++) {
 		const struct symbol *sym = symtab__at(obj->tab, i);
+		bool refused = false;
+		uint32_t list = 0;
 
 		if (sym->piece_of != SYMTAB_NONE || sym->kind == SYMBOL_NOTYPE ||
 		    !filter__wants(filter, fobj, sym))
 			continue;
-		if (opts->arguments)
-			lists[wanted_cnt] = arguments__of(opts->arguments, fobj, sym);
-		wanted[wanted_cnt++] = i;
+		if (opts->arguments) {
+			list = arguments__of(opts->arguments, fobj, sym);
+			err = named__resolve(&named, sym, &list, &refused);
+		}
+		lists[wanted_cnt] = list;
+		wanted[wanted_cnt] = i;
+		wanted_cnt += !refused;
 	}
+	named__clear(&named);
 	if (!err)
 		err = plan_wanted(p, obj, index, wanted, lists, wanted_cnt, opts, exit_ctx, proofs);
 	free(wanted);

@@ -21,6 +21,7 @@ struct target;
 struct plan_object {
 	struct elf_image *img; /* NULL: not ELF */
 	struct symtab *tab;    /* NULL: not wanted, so far */
+	const char *root;      /* as in symtab__load(); only while it is planned */
 	char soname[128];
 	unsigned traits;      /* TRAIT_* */
 	const char *evidence; /* for them */

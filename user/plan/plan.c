@@ -13,6 +13,7 @@
 #include "plan/arguments.h"
 #include "plan/exits.h"
 #include "plan/filter.h"
+#include "plan/named.h"
 #include "plan/object.h"
 #include "plan/proof.h"
 #include "plan/unmatched.h"
@@ -238,7 +239,8 @@ static int plan_one(struct plan *p, const struct target *t, uint32_t index, stru
 	int err;
 
 	force_exits(p, opts->exits, &ctx);
-	err = symtab__load(obj->img, t->objects[index].root, &obj->tab);
+	obj->root = t->objects[index].root;
+	err = symtab__load(obj->img, obj->root, &obj->tab);
 	/* Only where exceptions may land, landing pads are of interest. */
 	if (!err && exits__return_unsafe(&ctx))
 		err = plan_object__load_eh_frame(obj);
@@ -396,8 +398,10 @@ int plan__extend(struct plan *p, const struct target *t, struct filter *filter,
 		log_error("%zu functions are too many; narrow the filter (-F)", p->functions_cnt);
 		err = -E2BIG;
 	}
-	if (!err)
+	if (!err) {
 		report_changed(p, functions);
+		named__report(opts->arguments);
+	}
 	return err;
 }
 

@@ -117,7 +117,9 @@ bool unmatched__arguments(const struct plan *p, const struct arguments *a,
 
 	if (!l)
 		return true;
-	if (l->refused)
+	if (l->failures)
+		log_at(level, "%s '%s': %s", l->option, l->text, l->why);
+	else if (l->refused)
 		log_at(level,
 		       "%s '%s': matches functions in Go only, which pass arguments in another "
 		       "way",
