@@ -158,6 +158,7 @@ class Parameters(Recordings):
                 ("debug", "handle(req->flags)", "does not lie at bytes of its own"),
                 ("debug", "handle(req->raw)", "no number"),
                 ("debug", "handle(req->load:d)", "is a floating-point number"),
+                ("debug", "handle(req->load:f32)", "another number of bits"),
                 ("debug", "handle(name, req->path, name:s, req->path:s)", "fourth string"),
                 ("debug", "by_value(pair)", "pair is no integer"),
                 ("debug", "by_value(before, behind)", "behind comes behind one"),

@@ -11,6 +11,7 @@
 #include "util/log.h"
 
 #define NUMBER_MAX 64 /* argN */
+#define NO_MEMORY  "out of memory"
 #define BAD_FORM   "the format is none of :d :u :x (with 8, 16, 32 or 64 bits), :s, :f, :f32"
 
 /* "+16", "-0x8"; the text may go on with a format. */
@@ -90,6 +91,8 @@ static const char *parse_named(const char *at, struct argument *arg)
 	if (!len)
 		return "neither argN, nor ret, nor a parameter's name";
 	arg->parameter = strndup(at, len);
+	if (!arg->parameter)
+		return NO_MEMORY;
 	at += len;
 	if (!strncmp(at, "->", 2)) {
 		at += 2;
@@ -97,6 +100,8 @@ static const char *parse_named(const char *at, struct argument *arg)
 		if (!len)
 			return "not the name of a member behind ->";
 		arg->member = strndup(at, len);
+		if (!arg->member)
+			return NO_MEMORY;
 		at += len;
 	}
 	if (!strncmp(at, "->", 2))

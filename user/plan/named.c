@@ -66,6 +66,8 @@ static const char *apply(struct argument *arg, const struct parameter *at)
 	if ((arg->form == ARGUMENT_FLOAT) != (at->class == PARAMETER_FLOAT))
 		return arg->form == ARGUMENT_FLOAT ? "is no floating-point number"
 						   : "is a floating-point number: :f";
+	if (arg->form == ARGUMENT_FLOAT && arg->bytes != at->bytes)
+		return "has another number of bits";
 	return arg->bytes <= at->bytes ? NULL : "has fewer bits";
 }
 
