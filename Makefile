@@ -17,7 +17,7 @@ WARN     := -Wall -Wextra -Wno-unused-parameter -Wmissing-prototypes -Wstrict-pr
 CPPFLAGS += -D_GNU_SOURCE -DPROFTRACE_VERSION='"$(VERSION)"' -Iuser -Ibpf -I$(BUILD)
 ,        := ,
 SAN      := $(if $(ASAN),-fsanitize=address$(,)undefined -fno-sanitize-recover=undefined)
-LIBS     := -lsqlite3 -lbpf -lelf -lz -lzstd -llzma -lZydis -lZycore -liberty -lpthread -lm
+LIBS     := -lsqlite3 -lbpf -ldw -lelf -lz -lzstd -llzma -lZydis -lZycore -liberty -lpthread -lm
 
 SRCS     := $(sort $(wildcard user/*.c user/*/*.c))
 OBJS     := $(SRCS:%.c=$(BUILD)/%.o) $(BUILD)/user/web/embed.o

@@ -14,7 +14,7 @@ die() { say "$*"; exit 1; }
 apt_packages()
 {
 	case $1 in
-	build) echo gcc libc6-dev make clang llvm libbpf-dev bpftool libelf-dev zlib1g-dev \
+	build) echo gcc libc6-dev make clang llvm libbpf-dev bpftool libelf-dev libdw-dev zlib1g-dev \
 		liblzma-dev libzstd-dev libzydis-dev libiberty-dev libsqlite3-dev binutils ;;
 	# nodejs runs speedscope's importer; a nodejs that did not come from Debian brings its own npm. golang-go builds targets
 	# and has pprof; libdevel-nytprof-perl ships flamegraph.pl; libllvm14 is a large library to plan on; chromium opens the
@@ -35,7 +35,7 @@ apt_packages()
 dnf_packages()
 {
 	case $1 in
-	build) echo gcc glibc-devel make clang llvm libbpf-devel bpftool elfutils-libelf-devel \
+	build) echo gcc glibc-devel make clang llvm libbpf-devel bpftool elfutils-libelf-devel elfutils-devel \
 		zlib-devel xz-devel libzstd-devel zydis-devel sqlite-devel binutils binutils-devel ;;
 	fuzz) echo compiler-rt ;;
 	test) echo gcc-c++ libcmocka-devel python3 perl sqlite valgrind xz procps-ng util-linux \

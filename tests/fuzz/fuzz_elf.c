@@ -18,6 +18,7 @@
 #include "symbol/elf_image.h"
 #include "symbol/elf_inside.h"
 #include "symbol/lookup.h"
+#include "symbol/parameters.h"
 #include "symbol/symtab.h"
 #include "target/target.h"
 #include "util/log.h"
@@ -71,6 +72,31 @@ static void check_symbols(const struct elf_image *img, const struct symtab *tab)
 	}
 }
 
+/* What parameters.h promises. */
+static void check_parameters(const struct elf_image *img, const struct symtab *tab)
+{
+	static const char *const names[][2] = {
+		{"this", NULL}, {"i", NULL}, {"argc", NULL}, {"req", "id"}, {"this", "count"}};
+	struct parameters *p = NULL;
+	char why[64];
+
+	if (parameters__open(img, "", &p))
+		return;
+	for (size_t i = 0; i < symtab__count(tab); i++) {
+		for (size_t n = 0; n < sizeof(names) / sizeof(names[0]); n++) {
+			struct parameter at;
+
+			if (!parameters__find(p, symtab__at(tab, i)->vaddr, names[n][0],
+					      names[n][1], &at, why, sizeof(why)))
+				continue;
+			if (at.class >= PARAMETER_OTHER || !at.number || at.offset < 0 ||
+			    (at.bytes != 1 && at.bytes != 2 && at.bytes != 4 && at.bytes != 8))
+				abort();
+		}
+	}
+	parameters__free(p);
+}
+
 static void read_symbols(const struct elf_image *img)
 {
 	static const char *const names[] = {"choose", "none"};
@@ -82,6 +108,8 @@ static void read_symbols(const struct elf_image *img)
 	elf_image__build_id(img, id);
 	if (!symtab__load(img, "", &tab))
 		check_symbols(img, tab);
+	if (tab)
+		check_parameters(img, tab);
 	symtab__free(tab);
 }
 
