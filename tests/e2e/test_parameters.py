@@ -145,6 +145,25 @@ class Parameters(Recordings):
             statuses.add(done.status)
         self.assertEqual(statuses, {0, 1})
 
+    def test_other_languages(self):
+        """Who knows how they pass parameters? DW_LANG_Rust, in a C program."""
+        with open(PARAMETERS, "rb") as file:
+            sound = file.read()
+        # readelf names the offset of each attribute in its section.
+        listed = subprocess.run(["readelf", "-W", "--debug-dump=info", PARAMETERS], check=True,
+                                text=True, stdout=subprocess.PIPE).stdout
+        at = int(re.search(r"<([0-9a-f]+)> +DW_AT_language", listed)[1], 16)
+        sections = subprocess.run(["readelf", "-SW", PARAMETERS], check=True, text=True,
+                                  stdout=subprocess.PIPE).stdout
+        at += int(re.search(r"\] \.debug_info +\S+ +\S+ +(\S+)", sections)[1], 16)
+        self.assertIn(sound[at], (0x0c, 0x1d))
+        path = self.path("rust")
+        with open(path, "wb") as file:
+            file.write(sound[:at] + b"\x1c" + sound[at + 1:])
+        os.chmod(path, 0o755)
+        done = self.run_proftrace("-A", "handle(req)", "-f", "chrome", "--", path)
+        self.assert_one_line(done, 1, "only of C and C++")
+
     def test_bad(self):
         for target, text, *words in (
                 ("nodebug", "handle(req)", "handle: its parameters have no names without debug "

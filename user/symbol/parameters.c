@@ -17,6 +17,11 @@
 #define REGISTERS	6     /* for integers */
 #define FLOAT_REGISTERS 8
 
+/* Codes that came after DWARF 5, which headers of libdw may lack. */
+#define LANG_C_plus_plus_17 0x2b
+#define LANG_C17	    0x2c
+#define LANG_C_plus_plus_20 0x2e
+
 struct parameters {
 	struct dwarf_functions *functions;
 };
@@ -171,6 +176,31 @@ static void classify(Dwarf_Die *type, struct parameter *out)
 	out->bytes = out->class == PARAMETER_OTHER ? 0 : bytes;
 }
 
+/* Other languages may pass parameters in another way (Rust's and D's compilers do). */
+static bool is_known_language(const Dwarf_Die *function)
+{
+	Dwarf_Die unit;
+
+	if (!dwarf_diecu((Dwarf_Die *)function, &unit, NULL, NULL))
+		return false;
+	switch (number_of(&unit, DW_AT_language, 0)) {
+	case DW_LANG_C89:
+	case DW_LANG_C:
+	case DW_LANG_C99:
+	case DW_LANG_C11:
+	case DW_LANG_C_plus_plus:
+	case DW_LANG_C_plus_plus_03:
+	case DW_LANG_C_plus_plus_11:
+	case DW_LANG_C_plus_plus_14:
+	case LANG_C17:
+	case LANG_C_plus_plus_17:
+	case LANG_C_plus_plus_20:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* Whether the function takes its parameters as it is written: what it returns may need a place that
  * is passed as a first one, and a compiler that knows all callers may leave some out. */
 static bool is_plain(const Dwarf_Die *function, char *why, size_t size)
@@ -179,7 +209,11 @@ static bool is_plain(const Dwarf_Die *function, char *why, size_t size)
 	Dwarf_Attribute attr;
 	Dwarf_Die type;
 
-	if (number_of(function, DW_AT_calling_convention, DW_CC_normal) == DW_CC_nocall)
+	if (!is_known_language(function))
+		return refuse(why, size,
+			      "only of C and C++ it is known how parameters are passed; "
+			      "use arg1, arg2");
+	if (number_of(function, DW_AT_calling_convention, DW_CC_normal) != DW_CC_normal)
 		return refuse(why, size, "the compiler has changed how its parameters are passed");
 	if (!dwarf_functions__attribute(function, DW_AT_type, &attr))
 		return true;
