@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/values.h"
 #include "util/array.h"
 #include "util/log.h"
 
@@ -187,120 +188,10 @@ static const struct argp_option argp_options[] = {
 	{0},
 };
 
-/* Seconds with a fraction as nanoseconds; false if it is no positive number below 10^9. */
-static bool parse_seconds(const char *text, uint64_t *ns)
-{
-	char *end;
-	double sec;
-
-	errno = 0;
-	sec = strtod(text, &end);
-	if (errno || end == text || *end || !(sec > 0) || sec >= 1e9)
-		return false;
-	*ns = sec * 1e9;
-	return *ns > 0;
-}
-
-/* A time with its unit as nanoseconds; false if it is none. */
-static bool parse_time(const char *text, uint64_t *ns)
-{
-	static const struct {
-		const char *name;
-		double ns;
-	} units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
-	char *end;
-	double n;
-
-	errno = 0;
-	n = strtod(text, &end);
-	if (errno || end == text || !(n >= 0))
-		return false;
-	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
-		if (strcmp(end, units[i].name) || n * units[i].ns >= 1e18)
-			continue;
-		*ns = n * units[i].ns;
-		return true;
-	}
-	return false;
-}
-
-/* Bytes, or K, M, G of them; false if it is none, or below `min`. */
-static bool parse_size(const char *text, uint64_t min, uint64_t *bytes)
-{
-	static const char units[] = "KMG";
-	const char *unit;
-	char *end;
-	double n;
-
-	errno = 0;
-	n = strtod(text, &end);
-	if (errno || end == text || !(n > 0))
-		return false;
-	unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
-	for (const char *u = units; unit && u <= unit; u++)
-		n *= 1024;
-	if (*end && (!unit || end[1]))
-		return false;
-	if (n < (double)min || n >= 1e15)
-		return false;
-	*bytes = n;
-	return true;
-}
-
-static bool parse_duration(const char *text, uint64_t *ns)
-{
-	return parse_time(text, ns) && *ns > 0;
-}
-
-/* An end of a range: seconds, if there is no unit; and if there is nothing, *ns stays. */
-static bool parse_moment(const char *text, size_t len, uint64_t *ns)
-{
-	char word[64];
-
-	if (!len)
-		return true;
-	if (snprintf(word, sizeof(word), "%.*s%s", (int)len, text,
-		     isalpha((unsigned char)text[len - 1]) ? "" : "s") >= (int)sizeof(word))
-		return false;
-	return parse_time(word, ns);
-}
-
 static bool parse_range(struct options *o, const char *text)
 {
-	const char *dots = strstr(text, "..");
-
 	o->ranged = true;
-	o->from_ns = 0;
-	o->to_ns = UINT64_MAX;
-	return dots && parse_moment(text, dots - text, &o->from_ns) &&
-	       parse_moment(dots + 2, strlen(dots + 2), &o->to_ns) && o->from_ns < o->to_ns;
-}
-
-/* "none" is 0. */
-static bool parse_percent(const char *text, double *percent)
-{
-	char *end;
-
-	if (!strcmp(text, "none")) {
-		*percent = 0;
-		return true;
-	}
-	errno = 0;
-	*percent = strtod(text, &end);
-	return !errno && end != text && !*end && *percent > 0 && *percent <= 1e6;
-}
-
-static bool parse_number(const char *text, unsigned long max, uint32_t *out)
-{
-	unsigned long n;
-	char *end;
-
-	errno = 0;
-	n = strtoul(text, &end, 10);
-	if (errno || !isdigit((unsigned char)*text) || *end || !n || n > max)
-		return false;
-	*out = n;
-	return true;
+	return value__range(text, &o->from_ns, &o->to_ns);
 }
 
 /* Appends "1,2,3" to the PID list. Values that no process can have are refused here. */
@@ -417,7 +308,7 @@ static error_t parse_target(struct options *o, int key, char *arg)
 		o->calls = true;
 		return append(&o->conditions, &o->conditions_cnt, arg) ? 0 : ENOMEM;
 	case 'D':
-		if (!parse_number(arg, 1u << 30, &o->depth))
+		if (!value__number(arg, 1u << 30, &o->depth))
 			return bad_value(o, "-D", arg, "not a number of levels from 1 on");
 		return 0;
 	case OPT_TRIGGER:
@@ -440,32 +331,32 @@ static error_t parse_run(struct options *o, int key, char *arg)
 {
 	switch (key) {
 	case 'd':
-		if (!parse_seconds(arg, &o->duration_ns))
+		if (!value__seconds(arg, &o->duration_ns))
 			return bad_value(o, "-d", arg, "not a number of seconds above 0");
 		return 0;
 	case 'i':
-		if (!parse_seconds(arg, &o->interval_ns))
+		if (!value__seconds(arg, &o->interval_ns))
 			return bad_value(o, "-i", arg, "not a number of seconds above 0");
 		return 0;
 	case OPT_PAUSED:
 		o->paused = true;
 		return 0;
 	case OPT_SKIP:
-		if (!parse_duration(arg, &o->skip_ns))
+		if (!value__duration(arg, &o->skip_ns))
 			return bad_value(o, "--skip", arg,
 					 "not a time with its unit, as 500ms, 10s");
 		return 0;
 	case OPT_MAX_PATHS:
-		if (!parse_number(arg, MAX_MAX_PATHS, &o->max_paths))
+		if (!value__number(arg, MAX_MAX_PATHS, &o->max_paths))
 			return bad_value(o, "--max-paths", arg, "not a number from 1 to 67108864");
 		return 0;
 	case OPT_MAX_OVERHEAD:
-		if (!parse_percent(arg, &o->max_overhead))
+		if (!value__percent(arg, &o->max_overhead))
 			return bad_value(o, "--max-overhead", arg,
 					 "neither a percentage above 0 nor none");
 		return 0;
 	case OPT_SAMPLE_HOT:
-		if (!parse_number(arg, MAX_SAMPLE_HOT, &o->sample_hot) || o->sample_hot < 2)
+		if (!value__number(arg, MAX_SAMPLE_HOT, &o->sample_hot) || o->sample_hot < 2)
 			return bad_value(o, "--sample-hot", arg, "not a number from 2 to 1000000");
 		return 0;
 	case OPT_APPEND:
@@ -475,11 +366,11 @@ static error_t parse_run(struct options *o, int key, char *arg)
 		o->calls = true;
 		return 0;
 	case OPT_BUFFER_SIZE:
-		if (!parse_size(arg, MIN_BUFFER, &o->buffer_size))
+		if (!value__size(arg, MIN_BUFFER, &o->buffer_size))
 			return bad_value(o, "--buffer-size", arg, "not a size of at least 1M");
 		return 0;
 	case OPT_MAX_SIZE:
-		if (!parse_size(arg, MIN_MAX_SIZE, &o->max_size))
+		if (!value__size(arg, MIN_MAX_SIZE, &o->max_size))
 			return bad_value(o, "--max-size", arg, "not a size of at least 1M");
 		return 0;
 	case OPT_TIER:
@@ -511,11 +402,11 @@ static error_t parse_session(struct options *o, int key, char *arg)
 	case OPT_SESSION:
 		return append(&o->sessions, &o->sessions_cnt, arg) ? 0 : ENOMEM;
 	case OPT_SLOWEST:
-		if (!parse_number(arg, MAX_SLOWEST, &o->slowest))
+		if (!value__number(arg, MAX_SLOWEST, &o->slowest))
 			return bad_value(o, "--slowest", arg, "not a number from 1 to 10000");
 		return 0;
 	case OPT_OVER:
-		if (!parse_duration(arg, &o->over_ns))
+		if (!value__duration(arg, &o->over_ns))
 			return bad_value(o, "--over", arg,
 					 "not a time with its unit, as 500us, 10ms, 2s");
 		return 0;
@@ -550,7 +441,7 @@ static error_t parse_result(struct options *o, int key, char *arg)
 		o->sink_opts.reverse = true;
 		return 0;
 	case OPT_MIN_TIME:
-		if (!parse_duration(arg, &o->min_time_ns))
+		if (!value__duration(arg, &o->min_time_ns))
 			return bad_value(o, "--min-time", arg,
 					 "not a time with its unit, as 500ns, 10us, 1.5ms, 2s");
 		return 0;
@@ -588,7 +479,7 @@ static error_t parse_view(struct options *o, int key, char *arg)
 					 "not a range of time, as 1.5s..2s, ..500ms, 3..");
 		return 0;
 	case OPT_RUN:
-		if (!parse_number(arg, MAX_RUN, &o->run))
+		if (!value__number(arg, MAX_RUN, &o->run))
 			return bad_value(o, "--run", arg, "not a number from 1 on");
 		return 0;
 	case OPT_PER_CALL:
