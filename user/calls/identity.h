@@ -5,8 +5,10 @@
 
 #include "calls/profile.h"
 
-/* An order of them, for sorting; 0: they are the same. */
-static inline int identity__compare(const struct profile_thread *x, const struct profile_thread *y)
+/* An order of threads and goroutines, for sorting, whichever lanes of theirs these are; 0: they are
+ * the same. */
+static inline int identity__compare_threads(const struct profile_thread *x,
+					    const struct profile_thread *y)
 {
 	if (x->pid != y->pid)
 		return x->pid < y->pid ? -1 : 1;
@@ -16,6 +18,16 @@ static inline int identity__compare(const struct profile_thread *x, const struct
 		return x->start_ns < y->start_ns ? -1 : 1;
 	if (x->goroutine != y->goroutine)
 		return x->goroutine < y->goroutine ? -1 : 1;
+	return 0;
+}
+
+/* The same of their lanes. */
+static inline int identity__compare(const struct profile_thread *x, const struct profile_thread *y)
+{
+	int order = identity__compare_threads(x, y);
+
+	if (order)
+		return order;
 	if (x->lane_ns != y->lane_ns)
 		return x->lane_ns < y->lane_ns ? -1 : 1;
 	return 0;

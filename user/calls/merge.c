@@ -6,6 +6,7 @@
 #include "calls/merge.h"
 
 #include "calls/copy.h"
+#include "calls/identity.h"
 #include "calls/path_map.h"
 #include "calls/profile.h"
 #include "calls/stats.h"
@@ -23,24 +24,13 @@ struct merge {
 
 #define COMPARE(a, b) ((a) > (b) ? 1 : -((a) < (b)))
 
-static int compare_identities(const struct profile_thread *x, const struct profile_thread *y)
-{
-	int order = COMPARE(x->pid, y->pid);
-
-	if (!order)
-		order = COMPARE(x->tid, y->tid);
-	if (!order)
-		order = COMPARE(x->start_ns, y->start_ns);
-	return order ? order : COMPARE(x->goroutine, y->goroutine);
-}
-
 static int compare_groups(const struct merge *m, uint32_t a, uint32_t b)
 {
 	const struct profile_thread *x = &m->from->threads[a], *y = &m->from->threads[b];
 	int order;
 
 	if (m->by == MERGE_LANES)
-		return compare_identities(x, y);
+		return identity__compare_threads(x, y);
 	order = strncmp(x->comm, y->comm, sizeof(x->comm));
 	if (!order && m->by == MERGE_PROCESS)
 		order = COMPARE(x->pid, y->pid);

@@ -318,9 +318,7 @@ int profile__cut(struct profile *p, const struct time_range *range)
 		cut_summary(&c);
 		err = profile__link(p);
 	}
-	for (size_t i = 0; c.spreads && i < p->functions_cnt; i++)
-		free(c.spreads[i].calls);
-	free(c.spreads);
+	spread__free(c.spreads, p->functions_cnt);
 	free(c.parts);
 	free(c.weights);
 	free(c.frames);

@@ -287,9 +287,7 @@ int profile__of_sessions(struct profile *p, struct sessions *s, bool usual)
 		err = replace(&m);
 	if (m.t)
 		kept_free(&m.t->base);
-	for (size_t i = 0; m.spreads && i < p->functions_cnt; i++)
-		free(m.spreads[i].calls);
-	free(m.spreads);
+	spread__free(m.spreads, p->functions_cnt);
 	free(m.threads);
 	free(m.nodes);
 	free(m.node_of);

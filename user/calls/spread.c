@@ -20,6 +20,13 @@ static int grow(struct spread *s, uint32_t first, uint32_t cnt)
 	return 0;
 }
 
+void spread__free(struct spread *spreads, size_t cnt)
+{
+	for (size_t i = 0; spreads && i < cnt; i++)
+		free(spreads[i].calls);
+	free(spreads);
+}
+
 int spread__add(struct spread *s, uint32_t bucket, uint64_t calls)
 {
 	int err = 0;

@@ -9,11 +9,14 @@
 
 struct profile_bucket;
 
-/* Zero it; free `calls`. */
+/* Zero it. */
 struct spread {
 	uint64_t *calls; /* by bucket, from `first` on */
 	uint32_t first, cnt;
 };
+
+/* Frees an array of them, which may be NULL. */
+void spread__free(struct spread *spreads, size_t cnt);
 
 /* Adds so many calls. Returns 0 or -ENOMEM. */
 int spread__add(struct spread *s, uint32_t bucket, uint64_t calls);
