@@ -59,7 +59,8 @@ class Reader:
             sums = {name: sums for name, sums in threads.items() if any(sums.values())}
             expected = {plain(thread): weights for thread, weights in
                         self.weights(document, figure, self.place).items()}
-            self.assert_same(sums, expected)
+            # A real program need not have waited.
+            self.assert_same(sums, expected, may_be_empty=figure == "off_self_ns")
 
 
 class Pprof(Reader, sample.TestCase):
