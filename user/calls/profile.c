@@ -147,7 +147,19 @@ void profile__free(struct profile *p)
 	free(p->buckets);
 	free(p->drops);
 	free(p->arguments);
+	free(p->lines);
+	free(p->inlines);
 	timeline__free(p->timeline);
 	sessions__free(p->sessions);
 	free(p);
+}
+
+const char *function_kind__name(enum function_kind kind)
+{
+	static const char *const names[FUNCTION_KINDS] = {
+		[FUNCTION_PLAIN] = "function",
+		[FUNCTION_REGION] = "region",
+	};
+
+	return names[kind];
 }

@@ -49,6 +49,16 @@ struct profile_bucket {
 	uint64_t calls;
 };
 
+/* What a function of the profile, and so a node of its tree, stands for. */
+enum function_kind {
+	FUNCTION_PLAIN,
+	FUNCTION_REGION, /* a stretch of code that its author has named, or a mark in it */
+	FUNCTION_KINDS,
+};
+
+/* As the JSON contract has it: "function", "region". */
+const char *function_kind__name(enum function_kind kind);
+
 struct profile_function {
 	const char *name;   /* demangled; UTF-8 not guaranteed: it comes from the target's file */
 	const char *symbol; /* as in the symbol table */
@@ -61,7 +71,29 @@ struct profile_function {
 	struct call_stats stats; /* set by profile__summarize(); recursive time counted once */
 	uint64_t spent_ns; /* also set by it: as stats.total_ns, but with that of each recursion */
 	uint32_t sampled;  /* from its drop on one call in so many was kept, and scaled; 0: exact */
+	uint8_t kind;	   /* enum function_kind */
 	bool hidden;	   /* is not to be listed: see calls/prune.h */
+};
+
+/* A call that the compiler has replaced by the callee's code. */
+struct profile_inline {
+	const char *name; /* of the callee; demangled */
+	const char *file; /* where the call stands; NULL: unknown */
+	uint32_t line;
+	uint32_t
+		parent; /* the inlined call that this one is part of, as in profile_line; 0: none */
+};
+
+/* How often a line of source ran (--lines), and for how long: from its begin to that of the next
+ * line of the same call, with all that it called; without what probes have added. */
+struct profile_line {
+	const char *file;
+	uint32_t line;
+	uint32_t function; /* whose code it is in */
+	uint32_t inlined;  /* the inlined call that it is part of: index in inlines + 1; 0: none */
+	uint64_t hits;
+	uint64_t ns;
+	const char *reason; /* why it was not probed; NULL: it was. Borrowed */
 };
 
 struct profile_node {
@@ -186,6 +218,11 @@ struct profile {
 	/* Sorted by function; a call's values are in the order of its function's. */
 	struct profile_argument *arguments;
 	size_t arguments_cnt;
+	/* Sorted by file, line, function and inlined call. Their strings are borrowed. */
+	struct profile_line *lines;
+	size_t lines_cnt;
+	struct profile_inline *inlines;
+	size_t inlines_cnt;
 	struct timeline *timeline; /* single calls; owned; NULL: not recorded */
 	struct sessions *sessions; /* owned; NULL: not asked for, or not to be shown as such */
 	double max_overhead; /* the budget, in percent of the target's own CPU time; 0: none */
