@@ -16,8 +16,9 @@ PREFIXES = re.compile(r"^((?:bnd|notrack|rex\S*|cs|ds|data16|repz|repnz) )*")
 DIRECT = r" +[0-9a-f]+\b"
 
 CLASSES = {
-    "nop5": lambda code, text: code == b"\x0f\x1f\x44\x00\x00",
-    "nop": lambda code, text: re.match(r"nop|xchg +%ax,%ax", text),
+    "nop5": lambda code, text: len(code) == 5 and text.startswith("nop"),
+    # Of more than eight bytes they have prefixes that the kernel does not know of a nop.
+    "nop": lambda code, text: len(code) <= 8 and re.match(r"nop|xchg +%ax,%ax", text),
     "push": lambda code, text: re.match(r"push +%r", text),
     "jmp": lambda code, text: re.match("jmp" + DIRECT, text),
     "jcc": lambda code, text: re.match("j[a-z]+" + DIRECT, text) and not text.startswith("jmp"),

@@ -26,7 +26,24 @@ static const struct row table[] = {
 	{"pause", FLOW_NEXT, STACK_MOVES, 0, SITE_NOP},
 	{"nopl 0(%rax,%rax,1)", FLOW_NEXT, STACK_MOVES, 0, SITE_STEP},
 	{".byte 0x0f, 0x1f, 0x44, 0x00, 0x00", FLOW_NEXT, STACK_MOVES, 0, SITE_NOP5},
-	{"nopl (%rax)", FLOW_NEXT, STACK_MOVES, 0, SITE_STEP},
+	/* of the longer ones those that the kernel uses itself, and all of five bytes: measured */
+	{".byte 0x0f, 0x1f, 0x44, 0x00, 0x08", FLOW_NEXT, STACK_MOVES, 0, SITE_NOP5},
+	{".byte 0x0f, 0x1f, 0x44, 0x20, 0x00", FLOW_NEXT, STACK_MOVES, 0, SITE_NOP5},
+	{".byte 0x66, 0x0f, 0x1f, 0x40, 0x00", FLOW_NEXT, STACK_MOVES, 0, SITE_NOP5},
+	{".byte 0x48, 0x0f, 0x1f, 0x40, 0x00", FLOW_NEXT, STACK_MOVES, 0, SITE_NOP5},
+	{".byte 0x66, 0x66, 0x66, 0x66, 0x90", FLOW_NEXT, STACK_MOVES, 0, SITE_NOP5},
+	{".byte 0x0f, 0x1f, 0x4c, 0x00, 0x00", FLOW_NEXT, STACK_MOVES, 0, SITE_STEP},
+	{".byte 0x44, 0x0f, 0x1f, 0x40, 0x00", FLOW_NEXT, STACK_MOVES, 0, SITE_STEP},
+	{"nopl (%rax)", FLOW_NEXT, STACK_MOVES, 0, SITE_NOP},
+	{".byte 0x0f, 0x1f, 0x40, 0x00", FLOW_NEXT, STACK_MOVES, 0, SITE_NOP},
+	{".byte 0x48, 0x0f, 0x1f, 0x00", FLOW_NEXT, STACK_MOVES, 0, SITE_STEP},
+	{".byte 0x66, 0x0f, 0x1f, 0x44, 0x00, 0x00", FLOW_NEXT, STACK_MOVES, 0, SITE_NOP},
+	{".byte 0x48, 0x0f, 0x1f, 0x44, 0x00, 0x00", FLOW_NEXT, STACK_MOVES, 0, SITE_STEP},
+	{".byte 0x0f, 0x1f, 0x80, 0, 0, 0, 0", FLOW_NEXT, STACK_MOVES, 0, SITE_NOP},
+	{".byte 0x0f, 0x1f, 0x80, 0, 2, 0, 0", FLOW_NEXT, STACK_MOVES, 0, SITE_STEP},
+	{".byte 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0", FLOW_NEXT, STACK_MOVES, 0, SITE_NOP},
+	{".byte 0x66, 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0", FLOW_NEXT, STACK_MOVES, 0, SITE_STEP},
+	{".byte 0x0f, 0x1f, 0xc0", FLOW_NEXT, STACK_MOVES, 0, SITE_STEP},
 	{"nopw %cs:0x200(%rax,%rax,1)", FLOW_NEXT, STACK_MOVES, 0, REFUSED},
 	{"endbr64", FLOW_NEXT, STACK_MOVES, 0, SITE_STEP},
 	/* pushes and pops */
@@ -317,6 +334,26 @@ static void facts(void **state)
 	assert_false(DECODE(0x48, 0x8b, 0x04, 0x3a).table_load);
 }
 
+/* This kernel does so with nops, later ones with whatever does nothing. */
+static void what_may_become_a_call(void **state)
+{
+	assert_true(DECODE(0x0f, 0x1f, 0x44, 0x00, 0x08).may_become_call);
+	assert_true(DECODE(0x0f, 0x1f, 0x4c, 0x00, 0x00).may_become_call);
+	assert_true(DECODE(0x66, 0x66, 0x66, 0x66, 0x90).may_become_call);
+	assert_true(DECODE(0xf3, 0x66, 0x66, 0x66, 0x90).may_become_call);
+	assert_true(DECODE(0xe9, 0x00, 0x00, 0x00, 0x00).may_become_call);
+	assert_true(DECODE(0x48, 0x8d, 0x64, 0x24, 0x00).may_become_call);
+	assert_true(DECODE(0x66, 0x66, 0x48, 0x89, 0xc0).may_become_call);
+	assert_false(DECODE(0xe9, 0x01, 0x00, 0x00, 0x00).may_become_call);
+	assert_false(DECODE(0x66, 0x0f, 0x1f, 0x44, 0x00, 0x00).may_become_call);
+	assert_false(DECODE(0xb8, 0x00, 0x00, 0x00, 0x00).may_become_call);
+	/* no call fits across two pages */
+	assert_int_equal(DECODE(0x0f, 0x1f, 0x44, 0x00, 0x00).site_across, SITE_NOP);
+	assert_int_equal(DECODE(0x0f, 0x1f, 0x44, 0x00, 0x08).site_across, SITE_STEP);
+	assert_int_equal(DECODE(0x66, 0x66, 0x66, 0x66, 0x90).site_across, SITE_NOP);
+	assert_int_equal(DECODE(0x55).site_across, SITE_PUSH);
+}
+
 static void nop5_needs_a_new_kernel(void **state)
 {
 	static const uint8_t nop5[] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
@@ -357,6 +394,7 @@ int main(void)
 		cmocka_unit_test(branch_distances),
 		cmocka_unit_test(conditions),
 		cmocka_unit_test(facts),
+		cmocka_unit_test(what_may_become_a_call),
 		cmocka_unit_test(nop5_needs_a_new_kernel),
 		cmocka_unit_test(invalid_bytes),
 	};

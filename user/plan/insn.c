@@ -8,6 +8,7 @@
 #include <Zydis/Zydis.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct insn_decoder {
 	ZydisDecoder zydis;
@@ -320,9 +321,46 @@ static void classify_twobyte(const struct fields *f, struct insn *out, const uin
 	}
 }
 
-static bool is_nop5(const uint8_t *b, size_t length)
+/* The nops of these lengths that the kernel itself would use; other forms of 0f 1f are
+ * single-stepped. Longer ones have a segment prefix. */
+static bool is_kernel_nop(const uint8_t *bytes, size_t length)
 {
-	return length == 5 && b[0] == 0x0f && b[1] == 0x1f && b[2] == 0x44 && !b[3] && !b[4];
+	static const uint8_t nops[][8] = {
+		[3] = {0x0f, 0x1f, 0x00},	[4] = {0x0f, 0x1f, 0x40}, [5] = {0x0f, 0x1f, 0x44},
+		[6] = {0x66, 0x0f, 0x1f, 0x44}, [7] = {0x0f, 0x1f, 0x80}, [8] = {0x0f, 0x1f, 0x84},
+	};
+
+	return length >= 3 && length <= 8 && !memcmp(bytes, nops[length], length);
+}
+
+/*
+ * Nops of more than one byte, on kernels that know them. 6.18 makes calls of all forms of nop and
+ * nopl that take five bytes, whatever their prefixes and operands; across two pages it cannot patch
+ * them. Of other nopl it emulates its own. (can_optimize(), branch_setup_xol_ops())
+ */
+static void classify_long_nop(const struct fields *f, const uint8_t *bytes, struct insn *out)
+{
+	bool nopl = f->map_0f && f->op == 0x1f && !f->reg && !(f->rex & 4);
+	/* 6.18 takes `pause` for a nop, its successors do not. */
+	bool nop = !f->map_0f && f->op == 0x90 && !(f->rex & 1) && !f->repeats;
+
+	if (is_kernel_nop(bytes, out->length))
+		out->site = SITE_NOP;
+	out->site_across = out->site;
+	if (out->length == 5 && (nop || nopl))
+		out->site = SITE_NOP5;
+}
+
+/* What 6.18 makes a call of, and what later kernels are to take for nops as well: jumps to the next
+ * instruction, moves of a register to itself. */
+static bool may_become_call(const struct fields *f, const struct insn *in)
+{
+	if (in->length != 5)
+		return false;
+	if (f->map_0f)
+		return f->op == 0x1f;
+	return f->op == 0x90 || (f->op == 0xe9 && !in->rel) || (f->op == 0x8d && !f->disp) ||
+	       (f->op == 0x89 && f->mod == 3);
 }
 
 /* One-byte opcodes that uprobes refuse in 64-bit programs. */
@@ -500,7 +538,12 @@ bool insn_decode(struct insn_decoder *d, const uint8_t *bytes, size_t len, struc
 		out->rel = f.imm;
 	out->probeable = accepted(&in, &f, out);
 	out->dear = is_dear(&in, &f);
-	if (d->nop5_emulated && is_nop5(bytes, in.length))
-		out->site = SITE_NOP5;
+	out->site_across = out->site;
+	if (in.encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY &&
+	    (f.map_0f || in.opcode_map == ZYDIS_OPCODE_MAP_DEFAULT)) {
+		out->may_become_call = may_become_call(&f, out);
+		if (d->nop5_emulated)
+			classify_long_nop(&f, bytes, out);
+	}
 	return true;
 }

@@ -32,14 +32,15 @@ enum insn_stack {
 
 struct insn {
 	uint8_t length;
-	uint8_t flow;	    /* enum insn_flow */
-	uint8_t stack;	    /* enum insn_stack */
-	uint8_t site;	    /* enum site_class, if probeable */
-	uint8_t cond;	    /* JCC: low four bits of the opcode */
-	int32_t down;	    /* STACK_MOVES: bytes the stack pointer moves down */
-	int64_t rel;	    /* direct branches: distance from the instruction's end */
-	bool probeable;	    /* the kernel accepts a probe here */
-	bool is_jcc_opcode; /* JCC: a true jcc, not loop or jrcxz */
+	uint8_t flow;	     /* enum insn_flow */
+	uint8_t stack;	     /* enum insn_stack */
+	uint8_t site;	     /* enum site_class, if probeable and not across two pages */
+	uint8_t site_across; /* the same across two pages: no call can be patched in there */
+	uint8_t cond;	     /* JCC: low four bits of the opcode */
+	int32_t down;	     /* STACK_MOVES: bytes the stack pointer moves down */
+	int64_t rel;	     /* direct branches: distance from the instruction's end */
+	bool probeable;	     /* the kernel accepts a probe here */
+	bool is_jcc_opcode;  /* JCC: a true jcc, not loop or jrcxz */
 	/* table_load, FLOW_JMP_TABLE: entries of table_scale bytes at [table_base] + table_disp */
 	uint8_t table_scale, table_base; /* register number, INSN_NO_REG: none */
 	int32_t table_disp;
@@ -54,7 +55,9 @@ struct insn {
 	bool far_return; /* takes more than an address from the stack */
 	bool endbr;
 	bool is_nop; /* a nop of any length: padding */
-	bool dear;   /* may take more than a few dozen cycles, or is not known to take less */
+	/* This kernel, or a later one, may make a call of it once it is probed. */
+	bool may_become_call;
+	bool dear; /* may take more than a few dozen cycles, or is not known to take less */
 };
 
 struct insn_decoder;
