@@ -20,9 +20,13 @@ PLAIN        := recursion threads longjmp exits exec forks signals cold aliases 
 THROWING     := names proofs throws throwing thread_ends rethrow
 GO           := stack many panic kinds kinds-stripped kinds-pie kinds-pie-stripped
 PARAMETERS   := debug debug5-packed nodebug debuglink
+# Each kind of entry that compilers can be told to leave to be patched: see test_instrumented.py.
+INSTRUMENTED := plain patchable5 patchable5-endbr patchable7-2 nop-mcount nop-mcount-endbr fentry fentry-noted \
+		clang-patchable5 clang-patchable5-endbr clang-patchable9 clang-patchable16-5 clang-fentry \
+		clang-xray clang-xray-endbr
 CALCS        := pie nopie static static-pie dynsym stripped debuglink
 PROGRAM_BINS := $(addprefix $(PROGRAMS)/,$(PLAIN) $(CALCS:%=calc-%) $(THROWING) tailcall busy entries arguments \
-		$(PARAMETERS:%=parameters-%) methods \
+		$(PARAMETERS:%=parameters-%) methods $(INSTRUMENTED:%=instrumented-%) \
 		crowd-nameless inline_data signal_throws exchange generators redzone-nops redzone-nop5 libplugin.so \
 		libshapes.so shapes-linked shapes-dlopen $(GO:%=go%))
 
@@ -72,6 +76,25 @@ $(PROGRAMS)/shapes-linked: tests/programs/shapes_user.c $(PROGRAMS)/libshapes.so
 	$(call say,TARGET,$@)$(PROGRAM_C) -o $@ $< -L$(@D) -lshapes -Wl,-rpath,'$$ORIGIN'
 $(PROGRAMS)/shapes-dlopen: tests/programs/shapes_user.c $(PROGRAMS)/libshapes.so
 	$(call say,TARGET,$@)$(PROGRAM_C) -DBY_DLOPEN -o $@ $<
+
+$(PROGRAMS)/instrumented-%: INSTRUMENTED_CC = $(PROGRAM_C) -fcf-protection=none
+$(PROGRAMS)/instrumented-clang-%: INSTRUMENTED_CC = $(CLANG) -std=gnu11 -O2 -Wall -Wextra -Wno-unused-parameter
+$(PROGRAMS)/instrumented-patchable5: INSTRUMENTED_FLAGS := -fpatchable-function-entry=5
+$(PROGRAMS)/instrumented-patchable5-endbr: INSTRUMENTED_FLAGS := -fpatchable-function-entry=5 -fcf-protection
+$(PROGRAMS)/instrumented-patchable7-2: INSTRUMENTED_FLAGS := -fpatchable-function-entry=7,2
+$(PROGRAMS)/instrumented-nop-mcount: INSTRUMENTED_FLAGS := -fno-pie -no-pie -pg -mfentry -mnop-mcount -mrecord-mcount
+$(PROGRAMS)/instrumented-nop-mcount-endbr: INSTRUMENTED_FLAGS := -fno-pie -no-pie -pg -mfentry -mnop-mcount -mrecord-mcount -fcf-protection
+$(PROGRAMS)/instrumented-fentry: INSTRUMENTED_FLAGS := -pg -mfentry
+$(PROGRAMS)/instrumented-fentry-noted: INSTRUMENTED_FLAGS := -fno-pie -no-pie -pg -mfentry -mrecord-mcount
+$(PROGRAMS)/instrumented-clang-patchable5: INSTRUMENTED_FLAGS := -fpatchable-function-entry=5
+$(PROGRAMS)/instrumented-clang-patchable5-endbr: INSTRUMENTED_FLAGS := -fpatchable-function-entry=5 -fcf-protection
+$(PROGRAMS)/instrumented-clang-patchable9: INSTRUMENTED_FLAGS := -fpatchable-function-entry=9
+$(PROGRAMS)/instrumented-clang-patchable16-5: INSTRUMENTED_FLAGS := -fpatchable-function-entry=16,5
+$(PROGRAMS)/instrumented-clang-fentry: INSTRUMENTED_FLAGS := -pg -mfentry
+$(PROGRAMS)/instrumented-clang-xray: INSTRUMENTED_FLAGS := -fxray-instrument -fxray-instruction-threshold=1
+$(PROGRAMS)/instrumented-clang-xray-endbr: INSTRUMENTED_FLAGS := -fxray-instrument -fxray-instruction-threshold=1 -fcf-protection
+$(PROGRAMS)/instrumented-%: tests/programs/instrumented.c
+	$(call say,TARGET,$@)$(INSTRUMENTED_CC) $(INSTRUMENTED_FLAGS) -o $@ $<
 
 $(PROGRAMS)/parameters-%: PARAMETER_FLAGS := -g
 $(PROGRAMS)/parameters-debug5-packed: PARAMETER_FLAGS := -gdwarf-5 -gz=zlib

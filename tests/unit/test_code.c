@@ -130,6 +130,87 @@ static void nop5_only_at_the_entry(void **state)
 	assert_null(emulated(DECODE(0x89, 0xf8, 0x0f, 0x1f, 0x44, 0x00, 0x00, 0xc3)));
 }
 
+static const struct code *decode_at(void **state, uint64_t vaddr, uint64_t passed,
+				    const void *bytes, size_t size)
+{
+	struct fixture *f = *state;
+	struct code_piece piece = {.vaddr = vaddr, .bytes = bytes, .size = size, .passed = passed};
+
+	assert_int_equal(code_decode(f->decoder, &piece, 1, UINT64_MAX, &f->code), 0);
+	return &f->code;
+}
+
+static void nop5_across_pages_stays_a_nop(void **state)
+{
+	static const uint8_t gnu[] = {0x0f, 0x1f, 0x44, 0x00, 0x00, 0xc3};
+	static const uint8_t llvm[] = {0x0f, 0x1f, 0x44, 0x00, 0x08, 0xc3};
+
+	for (uint64_t left = 1; left <= 5; left++) {
+		uint64_t vaddr = 0x5000 - left;
+
+		assert_site(decode_at(state, vaddr, 0, gnu, sizeof(gnu)), 0, 0,
+			    left < 5 ? SITE_NOP : SITE_NOP5, 0);
+		assert_site(decode_at(state, vaddr, 0, llvm, sizeof(llvm)), 0, 0,
+			    left < 5 ? SITE_STEP : SITE_NOP5, 0);
+	}
+}
+
+/* Whatever its form, and whatever its class. */
+static void what_becomes_a_call_only_at_the_entry(void **state)
+{
+	const struct code *c;
+
+	/* mov %edi,%eax; nopl 8(%rax,%rax,1); ret */
+	c = DECODE(0x89, 0xf8, 0x0f, 0x1f, 0x44, 0x00, 0x08, 0xc3);
+	assert_int_equal(c->sites_cnt, 2);
+	assert_site(c, 1, 7, SITE_STEP, 0);
+	/* mov %edi,%eax; jmp to the next instruction; ret */
+	c = DECODE(0x89, 0xf8, 0xe9, 0x00, 0x00, 0x00, 0x00, 0xc3);
+	assert_int_equal(c->sites_cnt, 1);
+	/* nop; nopw; nop5; ret: nothing has run yet */
+	c = DECODE(0x90, 0x66, 0x90, 0x0f, 0x1f, 0x44, 0x00, 0x00, 0xc3);
+	assert_site(c, 2, 3, SITE_NOP5, 0);
+}
+
+static void nop5_not_where_the_code_comes_back_to(void **state)
+{
+	/* nop5; mov %rdi,-8(%rsp); dec %edi; jne to the nop5; ret */
+	const struct code *c = DECODE(0x0f, 0x1f, 0x44, 0x00, 0x00, 0x48, 0x89, 0x7c, 0x24, 0xf8,
+				      0xff, 0xcf, 0x75, 0xf2, 0xc3);
+
+	assert_int_equal(c->loops_to_entry, 1);
+	for (uint32_t i = 0; i < c->sites_cnt; i++)
+		assert_int_not_equal(c->sites[i].site, SITE_NOP5);
+}
+
+static void call_of_instrumentation_is_passed(void **state)
+{
+	/* call elsewhere; push %rbx; pop %rbx; ret */
+	static const uint8_t bytes[] = {0xe8, 0x00, 0x10, 0x00, 0x00, 0x53, 0x5b, 0xc3};
+	const struct code *c = decode_at(state, BASE, BASE, bytes, sizeof(bytes));
+
+	assert_site(c, 0, 0, SITE_CALL, 0);
+	assert_site(c, 1, 5, SITE_PUSH, 0);
+	assert_false(c->leaf);
+	assert_int_equal(decode_at(state, BASE, 0, bytes, sizeof(bytes))->sites_cnt, 1);
+}
+
+static void sled_is_passed_and_never_a_site(void **state)
+{
+	/* jmp over a nop of nine bytes; push %rbx; pop %rbx; ret */
+	static const uint8_t bytes[] = {0xeb, 0x09, 0x66, 0x0f, 0x1f, 0x84, 0x00,
+					0x00, 0x02, 0x00, 0x00, 0x53, 0x5b, 0xc3};
+	const struct code *c = decode_at(state, BASE, BASE, bytes, sizeof(bytes));
+
+	assert_site(c, 0, 11, SITE_PUSH, 0);
+	assert_site(c, 1, 12, SITE_STEP, 8);
+	assert_int_equal(c->exits_cnt, 1);
+	assert_true(c->leaf);
+	c = decode_at(state, BASE, 0, bytes, sizeof(bytes));
+	assert_site(c, 0, 0, SITE_JMP, 0);
+	assert_int_equal(c->sites_cnt, 1);
+}
+
 static void nop5_needs_a_new_kernel(void **state)
 {
 	static const uint8_t bytes[] = {0x0f, 0x1f, 0x44, 0x00, 0x00, 0xc3};
@@ -643,6 +724,11 @@ int main(void)
 		TEST(sub_then_push),
 		TEST(large_frame_by_lea),
 		TEST(nop5_only_at_the_entry),
+		TEST(nop5_across_pages_stays_a_nop),
+		TEST(what_becomes_a_call_only_at_the_entry),
+		TEST(nop5_not_where_the_code_comes_back_to),
+		TEST(call_of_instrumentation_is_passed),
+		TEST(sled_is_passed_and_never_a_site),
 		TEST(nop5_needs_a_new_kernel),
 		TEST(nops),
 		TEST(branches_end_the_entry_block),

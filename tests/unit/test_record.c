@@ -108,6 +108,7 @@ static struct profile *nasty(void)
 	p->accounting.open = -3;
 	p->accounting.cpu_ns = 1ull << 50;
 	p->accounting.probe_ns = 12;
+	p->probes.instrumented = UINT64_MAX;
 	p->probes.sites[0].class_name = "nop5";
 	p->probes.sites[0].count = 4;
 	p->probes.sites_cnt = 1;

@@ -58,6 +58,7 @@ static void test_document(void **state)
 	p->probes.sites[1].class_name = "step";
 	p->probes.sites[1].count = 4;
 	p->probes.sites_cnt = 2;
+	p->probes.instrumented = 2;
 	p->probes.exits_return = 1;
 	p->probes.exits_sites = 2;
 	p->probes.exits_none = 3;
@@ -89,7 +90,8 @@ static void test_document(void **state)
 							  "\"accounting\":{\"entered\":3,"
 							  "\"returned\":3,\"unwound\":8,\"open\":7,"
 							  "\"lost\":9,\"deep\":0," NO_COST
-							  "\"probes\":{\"functions\":4,\"sites\":{"
+							  "\"probes\":{\"functions\":4,"
+							  "\"instrumented\":2,\"sites\":{"
 							  "\"nop5\":0,\"step\":4},"
 							  "\"exits\":{\"return\":1,\"sites\":2,"
 							  "\"none\":3},\"skipped\":["
@@ -112,7 +114,7 @@ static void test_empty(void **state)
 			    "\"threads\":[],"
 			    "\"accounting\":{\"entered\":0,\"returned\":0,\"unwound\":0,\"open\":0,"
 			    "\"lost\":0,\"deep\":0," NO_COST
-			    "\"probes\":{\"functions\":1,\"sites\":{},"
+			    "\"probes\":{\"functions\":1,\"instrumented\":0,\"sites\":{},"
 			    "\"exits\":{\"return\":0,\"sites\":0,\"none\":0},\"skipped\":[]}}\n");
 	profile__free(p);
 }

@@ -105,7 +105,8 @@ static void test_tables(void **state)
 	expect("SELECT * FROM buckets", "1|134217728|150994944|3\n");
 	expect("SELECT * FROM drops", "2|idle|/usr/bin/prog|7|1234.5|12.25|100|dear\n"
 				      "NULL|never|/usr/bin/prog|8|1.0|2.0|0|dear\n");
-	expect("SELECT * FROM probes", "functions||5\nexit|return|4\nexit|sites|0\nexit|none|0\n");
+	expect("SELECT * FROM probes",
+	       "functions||5\ninstrumented||0\nexit|return|4\nexit|sites|0\nexit|none|0\n");
 	expect("SELECT * FROM skipped", "x\uFFFD|m|too small\n");
 	expect("SELECT * FROM accounting", "1239|1239|0|0|0|0|0|100|2100|5.0|0\n");
 	expect("SELECT count(*) FROM calls", "0\n");

@@ -181,6 +181,7 @@ struct profile_skip {
 /* What was probed: copied from the plan, in the words of the JSON contract. */
 struct profile_probes {
 	uint64_t functions;
+	uint64_t instrumented; /* of them, with entries that were compiled to be patched */
 	struct {
 		const char *class_name;
 		uint64_t count;

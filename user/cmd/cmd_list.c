@@ -21,14 +21,15 @@
 
 /* Everything in a row that a stranger has named is escaped. */
 static void list_row(FILE *out, const char *columns, const char *object, const char *name,
-		     const char *reason)
+		     const char *reason, const char *instrumented)
 {
 	char safe_object[256], safe_name[1024], safe_reason[1024];
 
-	fprintf(out, "%s %-24s %s  (%s)\n", columns,
+	fprintf(out, "%s %-24s %s  (%s)%s%s\n", columns,
 		text_escape(path_base(object), safe_object, sizeof(safe_object)),
 		text_escape(name, safe_name, sizeof(safe_name)),
-		text_escape(reason, safe_reason, sizeof(safe_reason)));
+		text_escape(reason, safe_reason, sizeof(safe_reason)), instrumented ? "  " : "",
+		instrumented ? instrumented : "");
 }
 
 static void list_text(FILE *out, struct plan *p, const struct target *t)
@@ -43,13 +44,15 @@ static void list_text(FILE *out, struct plan *p, const struct target *t)
 		snprintf(columns, sizeof(columns), "%#-10" PRIx64 " %+5d %-4s %-6s", f->offset,
 			 (int)f->site_offset, site_class__name(f->site),
 			 exit_strategy__name(f->exit));
-		list_row(out, columns, t->objects[f->object].path, plan__name(f), f->reason);
+		list_row(out, columns, t->objects[f->object].path, plan__name(f), f->reason,
+			 instrumented_by__name(f->instrumented));
 	}
 	snprintf(columns, sizeof(columns), "%-10s %5s %-4s %-6s", "skipped", "", "", "");
 	for (size_t i = 0; i < p->skipped_cnt; i++) {
 		struct plan_skip *s = &p->skipped[i];
 
-		list_row(out, columns, t->objects[s->object].path, plan__skip_name(s), s->reason);
+		list_row(out, columns, t->objects[s->object].path, plan__skip_name(s), s->reason,
+			 NULL);
 	}
 }
 
@@ -67,6 +70,7 @@ static void list_function(struct json *j, struct plan_function *f, const struct 
 	json_member_u64(j, "size", f->size);
 	json_member_u64(j, "site_offset", f->site_offset);
 	json_member_string(j, "site", site_class__name(f->site));
+	json_member_string(j, "instrumented", instrumented_by__name(f->instrumented));
 	json_member_string(j, "exit", exit_strategy__name(f->exit));
 	json_member_u64(j, "exit_sites", f->exits_cnt);
 	json_member_string(j, "reason", f->reason);

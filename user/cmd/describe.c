@@ -9,6 +9,7 @@
 #include "plan/arguments.h"
 #include "plan/plan.h"
 #include "target/target.h"
+#include "util/log.h"
 
 #define NAMES_OF_EMPTY 16 /* functions that a sink may name though none was called */
 
@@ -32,9 +33,14 @@ static void count_probes(const struct plan *p, struct profile_probes *probes)
 		if (p->functions[i].refused)
 			continue;
 		probes->functions++;
+		probes->instrumented += p->functions[i].instrumented != INSTRUMENTED_NOT;
 		probes->sites[p->functions[i].site].count++;
 		exits[p->functions[i].exit]++;
 	}
+	if (probes->instrumented)
+		log_debug("%llu of %llu functions have been compiled with room for instrumentation",
+			  (unsigned long long)probes->instrumented,
+			  (unsigned long long)probes->functions);
 	probes->exits_return = exits[EXIT_RETURN];
 	probes->exits_sites = exits[EXIT_SITES];
 	probes->exits_none = exits[EXIT_NONE];

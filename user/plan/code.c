@@ -27,6 +27,8 @@
 
 #define INSIDE_INSN 0xff /* in reached[] */
 
+#define PAGE_SIZE 4096
+
 /* Code that something jumps to. */
 struct work {
 	uint64_t vaddr;
@@ -52,6 +54,17 @@ const char *site_class__name(enum site_class c)
 	};
 
 	return names[c];
+}
+
+unsigned code_site__rank(const struct code_site *site)
+{
+	enum { CALLS, CHEAP, STORES, STEPS };
+	static const uint8_t ranks[SITE_CLASSES] = {
+		[SITE_NOP5] = CALLS, [SITE_NOP] = CHEAP,   [SITE_PUSH] = STORES, [SITE_JMP] = CHEAP,
+		[SITE_JCC] = CHEAP,  [SITE_CALL] = STORES, [SITE_STEP] = STEPS,
+	};
+
+	return ranks[site->site];
 }
 
 int code_decoder__new(bool nop5_emulated, code_reader read, void *read_ctx,
@@ -104,7 +117,8 @@ struct scan {
 	struct code *code;
 	uint64_t first_target; /* lowest vaddr behind the entry that is jumped to */
 	bool in_entry;	       /* still in the straight line from the entry */
-	bool only_endbr;       /* nothing but endbr64 so far */
+	bool only_nops;	       /* nothing but endbr64 and nops so far */
+	uint8_t work;	       /* as in struct code_site */
 	bool unread_table;     /* an indirect jump whose targets are not known */
 	bool in_pad;	       /* what is followed is a landing pad's */
 	bool pushed;	       /* the last instruction pushed something */
@@ -192,19 +206,40 @@ static int follow_later(struct scan *s, uint64_t vaddr, uint32_t limit)
 	return 0;
 }
 
+/* Whether an instruction of five bytes at `vaddr` lies across two pages, in memory as in the file.
+ */
+static bool across_pages(uint64_t vaddr)
+{
+	return vaddr % PAGE_SIZE > PAGE_SIZE - 5;
+}
+
 static void note_site(struct scan *s, const struct insn *in, uint64_t vaddr)
 {
+	bool across = across_pages(vaddr);
 	struct code *code = s->code;
 
 	if (!in->probeable || s->delta < 0 || s->delta > UINT16_MAX)
 		return;
-	/* A 5-byte nop becomes a call, which writes below the stack pointer: harmless only where
-	 * nothing can live there yet. */
-	if (in->site == SITE_NOP5 && !s->only_endbr)
+	/* A call writes below the stack pointer: harmless only where nothing can live there yet. */
+	if (in->may_become_call && !across && !s->only_nops)
 		return;
 	if (code->sites_cnt < CODE_MAX_SITES)
 		code->sites[code->sites_cnt++] = (struct code_site){
-			.offset = vaddr - s->pieces[0].vaddr, .delta = s->delta, .site = in->site};
+			.offset = vaddr - s->pieces[0].vaddr,
+			.delta = s->delta,
+			.site = across ? in->site_across : in->site,
+			.work = s->work,
+		};
+}
+
+/* Takes note of what runs before the sites to come. */
+static void follow_work(struct scan *s, const struct insn *in)
+{
+	bool nop = in->endbr || in->is_nop || in->site == SITE_NOP || in->site == SITE_NOP5;
+
+	s->only_nops = s->only_nops && nop;
+	if (!nop && in->site != SITE_PUSH && s->work < UINT8_MAX)
+		s->work++;
 }
 
 /* Follows the stack pointer through the entry block; ends the block where it is lost. */
@@ -436,6 +471,14 @@ static bool mark_reached(uint8_t *reached, const uint8_t *bytes, uint32_t offset
 	return true;
 }
 
+/* Whether it is the jump that instrumentation has put there; what it leads to is the entry block
+ * still, where the red zone is as free as before. */
+static bool is_passed_jump(const struct scan *s, const struct insn *in, uint64_t vaddr)
+{
+	return vaddr == s->pieces[0].passed && in->flow == FLOW_JMP && in->rel > 0 && s->in_entry &&
+	       inside(s, vaddr + in->length + in->rel);
+}
+
 /* Follows the code at `vaddr` until it does not run on, or to where it was followed before. */
 static int scan_block(struct scan *s, struct work work)
 {
@@ -467,9 +510,13 @@ static int scan_block(struct scan *s, struct work work)
 		}
 		s->code->insns++;
 		s->code->dear |= in.dear;
+		if (is_passed_jump(s, &in, vaddr)) {
+			vaddr += in.length + in.rel;
+			continue;
+		}
 		if (s->in_entry)
 			note_site(s, &in, vaddr);
-		s->only_endbr = s->only_endbr && in.endbr;
+		follow_work(s, &in);
 		if (in.stack == STACK_UNKNOWN || in.system_call)
 			lose_track(s);
 		follow_tables(s, &in, vaddr);
@@ -479,7 +526,7 @@ static int scan_block(struct scan *s, struct work work)
 			return err;
 		follow_epilogue(s, &in);
 		s->pushed = in.down > 0;
-		if (in.flow != FLOW_NEXT)
+		if (in.flow != FLOW_NEXT && !(in.flow == FLOW_CALL && vaddr == s->pieces[0].passed))
 			s->in_entry = false;
 		else if (s->in_entry)
 			follow_stack(s, &in);
@@ -565,6 +612,9 @@ static void cut_sites(struct scan *s, uint64_t next_label)
 
 		if (site->offset && start + site->offset >= code->block_end)
 			break;
+		/* The red zone may be in use when the function's code jumps back there. */
+		if (site->site == SITE_NOP5 && code->loops_to_entry)
+			continue;
 		/* An unread table may lead anywhere, but not into a prologue that saves registers.
 		 */
 		if (s->unread_table && site->offset && site->site != SITE_PUSH &&
@@ -604,7 +654,7 @@ int code_decode(struct code_decoder *d, const struct code_piece *pieces, size_t 
 		.code = code,
 		.first_target = UINT64_MAX,
 		.in_entry = true,
-		.only_endbr = true,
+		.only_nops = true,
 	};
 	const uint8_t *reached;
 	int err;

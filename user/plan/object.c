@@ -19,6 +19,7 @@
 #include "plan/filter.h"
 #include "plan/go_prologue.h"
 #include "plan/insn.h"
+#include "plan/instrumentation.h"
 #include "plan/named.h"
 #include "plan/pads.h"
 #include "plan/plan.h"
@@ -70,7 +71,9 @@ struct share {
 	struct code code;
 	struct code_decoder *decoder;
 	struct insn_decoder *insn;
-	uint32_t needs; /* of the symbol that is planned: see argument_list__needs() */
+	struct instrumentation instrumentation;
+	uint8_t instrumented; /* of the symbol that is planned: enum instrumented_by */
+	uint32_t needs;	      /* of the symbol that is planned: see argument_list__needs() */
 	pthread_t thread;
 	int err;
 };
@@ -141,11 +144,14 @@ static int function_read(struct share *sh, uint32_t index, struct code_piece *pi
 	return err;
 }
 
-/* The best site that suits the exit strategy, and where arguments that are wanted still are; NULL:
- * there is none. */
+/*
+ * The cheapest site that suits the exit strategy, where arguments that are wanted still are; NULL:
+ * there is none. Behind instructions that do some work it would have to save a single step: what
+ * runs before a site is not measured.
+ */
 static const struct code_site *site_choose(const struct share *sh, enum exit_strategy exit)
 {
-	const struct code_site *fallback = NULL;
+	const struct code_site *best = NULL;
 	const struct code *code = &sh->code;
 
 	for (uint32_t i = 0; i < code->sites_cnt; i++) {
@@ -157,12 +163,11 @@ static const struct code_site *site_choose(const struct share *sh, enum exit_str
 		/* The kernel takes the word at the stack pointer for the return address. */
 		if (exit == EXIT_RETURN && site->delta)
 			continue;
-		if (site->site != SITE_STEP)
-			return site;
-		if (!fallback)
-			fallback = site;
+		if (!best || (code_site__rank(site) < code_site__rank(best) &&
+			      (best->site == SITE_STEP || best->work == site->work)))
+			best = site;
 	}
-	return fallback;
+	return best;
 }
 
 /* How the function's leave is seen, and the site that goes with it. */
@@ -200,6 +205,7 @@ static int add_function(struct share *sh, uint32_t index, const struct code_site
 		.site_offset = site->offset,
 		.site_delta = site->delta,
 		.site = site->site,
+		.instrumented = sh->instrumented,
 		.begins_anew = site->begins_anew,
 		.cond = site->cond,
 		.exit = exit->strategy,
@@ -282,6 +288,10 @@ static int plan_symbol(struct share *sh, uint32_t index, uint8_t arguments)
 			 pieces, cnt);
 	if (err)
 		return err;
+	err = instrumentation__of(&sh->instrumentation, &pieces[0]);
+	if (err < 0)
+		return err;
+	sh->instrumented = err;
 	err = code_decode(sh->decoder, pieces, cnt, label_after(sh->obj->tab, index), &sh->code);
 	if (err)
 		return err;
@@ -327,6 +337,8 @@ static void *share_run(void *arg)
 	sh->err = code_decoder__new(sh->opts->nop5_emulated, read_object, sh, &sh->decoder);
 	if (!sh->err)
 		sh->err = insn_decoder__new(sh->opts->nop5_emulated, &sh->insn);
+	sh->instrumentation = (struct instrumentation){
+		.img = sh->obj->img, .noted = sh->obj->instrumented, .insn = sh->insn};
 	for (size_t i = 0; !sh->err && i < sh->wanted_cnt; i++)
 		sh->err = plan_symbol(sh, sh->wanted[i], sh->lists ? sh->lists[i] : 0);
 	return NULL;
@@ -342,6 +354,7 @@ static void share_clear(struct share *sh)
 	free(sh->functions);
 	free(sh->exits);
 	free(sh->skipped);
+	instrumentation__clear(&sh->instrumentation);
 	code_decoder__free(sh->decoder);
 	insn_decoder__free(sh->insn);
 }
@@ -457,6 +470,7 @@ void plan_object__clear(struct plan_object *obj)
 {
 	eh_frame__free(obj->eh);
 	linkage__free(obj->linkage);
+	instrumented__free(obj->instrumented);
 	symtab__free(obj->tab);
 	elf_image__free(obj->img);
 }

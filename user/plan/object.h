@@ -11,6 +11,7 @@ struct elf_image;
 struct exit_context;
 struct filter;
 struct filter_object;
+struct instrumented;
 struct linkage;
 struct plan;
 struct plan_options;
@@ -23,8 +24,10 @@ struct plan_object {
 	struct symtab *tab;    /* NULL: not wanted, so far */
 	const char *root;      /* as in symtab__load(); only while it is planned */
 	char soname[128];
-	unsigned traits;      /* TRAIT_* */
-	const char *evidence; /* for them */
+	struct instrumented
+		*instrumented; /* what its compiler has noted of entries; NULL: nothing */
+	unsigned traits;       /* TRAIT_* */
+	const char *evidence;  /* for them */
 	/* Loaded when they are needed. */
 	struct eh_frame *eh;	 /* NULL: none */
 	struct linkage *linkage; /* NULL: no proofs */

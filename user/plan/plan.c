@@ -241,6 +241,8 @@ static int plan_one(struct plan *p, const struct target *t, uint32_t index, stru
 	force_exits(p, opts->exits, &ctx);
 	obj->root = t->objects[index].root;
 	err = symtab__load(obj->img, obj->root, &obj->tab);
+	if (!err && !obj->instrumented)
+		err = instrumented__load(obj->img, &obj->instrumented);
 	/* Only where exceptions may land, landing pads are of interest. */
 	if (!err && exits__return_unsafe(&ctx))
 		err = plan_object__load_eh_frame(obj);

@@ -13,6 +13,7 @@
 #include "plan/code.h"
 #include "plan/marks.h"
 #include "symbol/go.h"
+#include "symbol/instrumented.h"
 
 struct arguments;
 struct filter;
@@ -38,6 +39,7 @@ struct plan_function {
 	uint32_t site_offset; /* of the entry probe, from `offset` */
 	uint16_t site_delta;  /* bytes the stack pointer has moved at the site */
 	uint8_t site;	      /* enum site_class */
+	uint8_t instrumented; /* enum instrumented_by */
 	uint8_t exit;	      /* enum exit_strategy */
 	bool begins_anew;     /* the site is a branch that counts if not taken; see code_site */
 	uint8_t cond;	      /* begins_anew: its condition, as in the opcode */

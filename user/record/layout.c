@@ -55,6 +55,7 @@ static const struct field summary[] = {
 	PLAIN(20, U64, struct profile, accounting.timeline_lost),
 	PLAIN(21, U64, struct profile, paused_ns),
 	PLAIN(22, U64, struct profile, accounting.untriggered),
+	PLAIN(23, U64, struct profile, probes.instrumented),
 };
 const struct layout layout_summary = LAYOUT(TABLE_SUMMARY, struct profile, summary);
 

@@ -194,6 +194,7 @@ static void write_probes(struct json *j, const struct profile_probes *probes)
 
 	json_member_open(j, "probes", '{');
 	json_member_u64(j, "functions", probes->functions);
+	json_member_u64(j, "instrumented", probes->instrumented);
 	json_member_open(j, "sites", '{');
 	for (i = 0; i < probes->sites_cnt; i++)
 		json_member_u64(j, probes->sites[i].class_name, probes->sites[i].count);

@@ -375,6 +375,7 @@ static void write_probes(struct table_writer *w, const struct profile_probes *pr
 
 	table_writer__table(w, "probes", 3);
 	write_probe(w, "functions", "", probes->functions);
+	write_probe(w, "instrumented", "", probes->instrumented);
 	for (i = 0; i < probes->sites_cnt; i++)
 		write_probe(w, "site", probes->sites[i].class_name, probes->sites[i].count);
 	write_probe(w, "exit", "return", probes->exits_return);
