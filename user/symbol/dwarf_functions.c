@@ -1,26 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * libdw parses, and checks what it parses against the sections. Left to us: how much there may be
- * of it, references in circles, and that it opens no file that a stranger names (DWZ's common file,
- * which it would look for by path; split units are never asked for).
- */
 #include "symbol/dwarf_functions.h"
 
 #include <dwarf.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "symbol/debug_file.h"
-#include "symbol/elf_image.h"
-#include "symbol/elf_inside.h"
+#include "symbol/dwarf_file.h"
 #include "util/array.h"
 #include "util/search.h"
 
-#define MAX_SECTIONS (2ull << 30) /* bytes of debug information, unpacked */
-#define MAX_DIES     (1u << 25)
-#define MAX_DEPTH    16 /* of namespaces and classes */
-#define MAX_RANGES   16 /* of a function */
+#define MAX_DIES   (1u << 25)
+#define MAX_DEPTH  16 /* of namespaces and classes */
+#define MAX_RANGES 16 /* of a function */
 
 struct dwarf_function {
 	uint64_t vaddr;
@@ -28,52 +19,11 @@ struct dwarf_function {
 };
 
 struct dwarf_functions {
-	struct elf_image *debug; /* NULL: the image's own sections are read */
-	Dwarf *dwarf;
+	struct dwarf_file file;
 	struct dwarf_function *items; /* by address, then by place */
 	size_t cnt, cap;
 	uint32_t dies; /* looked at */
 };
-
-static bool is_debug(const struct elf_section *sec)
-{
-	return !strncmp(sec->name, ".debug_", strlen(".debug_"));
-}
-
-/* Bytes that the section takes once it is unpacked. */
-static uint64_t unpacked_size(const struct elf_image *img, const struct elf_section *sec)
-{
-	Elf64_Chdr header;
-
-	if (!(sec->flags & SHF_COMPRESSED))
-		return sec->size;
-	if (elf_image__read(img, sec->offset, &header, sizeof(header)) != sizeof(header))
-		return UINT64_MAX;
-	return header.ch_size;
-}
-
-/* Returns 0, -ENOENT or -ENOTSUP. */
-static int check_sections(const struct elf_image *img)
-{
-	const struct elf_section *info = elf_section__by_name(img, ".debug_info"), *sec;
-	uint64_t left = MAX_SECTIONS;
-	size_t cnt;
-
-	/* Debug files have the names of all sections, of code too, without their bytes. */
-	if (!info || info->type == SHT_NOBITS)
-		return -ENOENT;
-	if (elf_section__by_name(img, ".gnu_debugaltlink"))
-		return -ENOTSUP;
-	sec = elf_image__sections(img, &cnt);
-	for (size_t i = 0; i < cnt; i++) {
-		uint64_t size = is_debug(&sec[i]) ? unpacked_size(img, &sec[i]) : 0;
-
-		if (size > left || !strncmp(sec[i].name, ".zdebug_", strlen(".zdebug_")))
-			return -ENOTSUP;
-		left -= size;
-	}
-	return 0;
-}
 
 bool dwarf_functions__attribute(const Dwarf_Die *die, unsigned int name, Dwarf_Attribute *out)
 {
@@ -161,10 +111,10 @@ static int load(struct dwarf_functions *f)
 	size_t header;
 	int err = 0;
 
-	while (!err && !dwarf_nextcu(f->dwarf, at, &next, &header, NULL, NULL, NULL)) {
+	while (!err && !dwarf_nextcu(f->file.dwarf, at, &next, &header, NULL, NULL, NULL)) {
 		Dwarf_Die unit;
 
-		if (dwarf_offdie(f->dwarf, at + header, &unit))
+		if (dwarf_offdie(f->file.dwarf, at + header, &unit))
 			err = walk(f, &unit, 0);
 		if (next <= at || f->dies > MAX_DIES)
 			break;
@@ -179,19 +129,10 @@ int dwarf_functions__open(const struct elf_image *img, const char *root,
 			  struct dwarf_functions **out)
 {
 	struct dwarf_functions *f = calloc(1, sizeof(*f));
-	const struct elf_image *from = img;
-	int err = f ? check_sections(img) : -ENOMEM;
+	int err = f ? dwarf_file__open(&f->file, img, root) : -ENOMEM;
 
-	if (err == -ENOENT) {
-		err = debug_file__open(img, root, &f->debug);
-		from = f->debug;
-		if (!err)
-			err = check_sections(from);
-	}
-	if (!err) {
-		f->dwarf = dwarf_begin_elf(elf_image__elf(from), DWARF_C_READ, NULL);
-		err = f->dwarf ? load(f) : -ENOENT;
-	}
+	if (!err)
+		err = load(f);
 	if (!err && !f->cnt)
 		err = -ENOENT;
 	if (err) {
@@ -206,8 +147,7 @@ void dwarf_functions__free(struct dwarf_functions *f)
 {
 	if (!f)
 		return;
-	dwarf_end(f->dwarf);
-	elf_image__free(f->debug);
+	dwarf_file__close(&f->file);
 	free(f->items);
 	free(f);
 }
@@ -217,5 +157,5 @@ bool dwarf_functions__at(const struct dwarf_functions *f, uint64_t vaddr, Dwarf_
 	size_t at = LOWER_BOUND(f->cnt, i, f->items[i].vaddr < vaddr);
 
 	return at < f->cnt && f->items[at].vaddr == vaddr &&
-	       dwarf_offdie(f->dwarf, f->items[at].die, die);
+	       dwarf_offdie(f->file.dwarf, f->items[at].die, die);
 }
