@@ -7,6 +7,7 @@
 #include "calls/profile.h"
 #include "cli/options.h"
 #include "plan/arguments.h"
+#include "plan/locate.h"
 #include "plan/plan.h"
 #include "target/target.h"
 #include "util/log.h"
@@ -131,15 +132,33 @@ static int describe_arguments(const struct description *d, struct profile *p)
 	return 0;
 }
 
+/* Finds the source of functions that have been called; `called` by number. */
+static int describe_places(const struct description *d, const struct profile *p, const bool *called)
+{
+	const struct plan *plan = d->plan;
+	int err = plan__locate(d->plan, d->target, called);
+
+	for (size_t i = 0; i < plan->functions_cnt && !err; i++) {
+		p->functions[i].file = plan->functions[i].file;
+		p->functions[i].line = plan->functions[i].line;
+	}
+	return err;
+}
+
 int describe__apply(struct description *d, struct profile *p)
 {
 	struct plan *plan = d->plan;
+	bool *called;
+	int err;
 
 	p->target = d->profile_target;
 	p->probes = d->probes;
 	p->functions = calloc(plan->functions_cnt, sizeof(*p->functions));
-	if (!p->functions)
+	called = calloc(plan->functions_cnt + 1, sizeof(*called));
+	if (!p->functions || !called) {
+		free(called);
 		return -ENOMEM;
+	}
 	p->functions_cnt = plan->functions_cnt;
 	for (size_t i = 0; i < plan->functions_cnt; i++) {
 		const struct plan_function *f = &plan->functions[i];
@@ -160,6 +179,9 @@ int describe__apply(struct description *d, struct profile *p)
 		uint32_t f = p->nodes[i].function;
 
 		p->functions[f].name = plan__name(&plan->functions[f]);
+		called[f] = true;
 	}
-	return describe_arguments(d, p);
+	err = describe_places(d, p, called);
+	free(called);
+	return err ? err : describe_arguments(d, p);
 }

@@ -17,8 +17,9 @@ int describe__new(struct plan *p, const struct target *t, const struct options *
 		  const struct arguments *a, struct description **out);
 void describe__free(struct description *d); /* accepts NULL */
 
-/* Fills p->functions, p->arguments, p->target and p->probes, and demangles the names that the
- * profile shows. The description must outlive the profile. Returns 0 or -ENOMEM. */
+/* Fills p->functions, p->arguments, p->target and p->probes, demangles the names that the profile
+ * shows, and finds out where functions that were called are in their source. The description must
+ * outlive the profile. Returns 0 or -ENOMEM. */
 int describe__apply(struct description *d, struct profile *p);
 
 #endif

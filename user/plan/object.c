@@ -28,6 +28,7 @@
 #include "symbol/eh_frame.h"
 #include "symbol/elf_image.h"
 #include "symbol/linkage.h"
+#include "symbol/source.h"
 #include "symbol/symtab.h"
 #include "target/target.h"
 #include "util/array.h"
@@ -468,6 +469,7 @@ int plan_object__load_eh_frame(struct plan_object *obj)
 
 void plan_object__clear(struct plan_object *obj)
 {
+	source__free(obj->source);
 	eh_frame__free(obj->eh);
 	linkage__free(obj->linkage);
 	instrumented__free(obj->instrumented);

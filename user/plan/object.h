@@ -16,6 +16,7 @@ struct linkage;
 struct plan;
 struct plan_options;
 struct proofs;
+struct source;
 struct symtab;
 struct target;
 
@@ -32,6 +33,8 @@ struct plan_object {
 	struct eh_frame *eh;	 /* NULL: none */
 	struct linkage *linkage; /* NULL: no proofs */
 	bool eh_loaded;
+	struct source *source; /* NULL: none */
+	bool source_opened;
 };
 
 int plan_object__load_eh_frame(struct plan_object *obj); /* 0 or -ENOMEM */

@@ -56,6 +56,10 @@ struct plan_function {
 	size_t exits;	    /* EXIT_SITES: first exit site in plan.exits */
 	uint32_t exits_cnt;
 	uint32_t symbol_index; /* in its object's table */
+	/* Where it is in its source, once plan__locate() has looked; the object's. */
+	const char *file; /* NULL: unknown */
+	uint32_t line;
+	bool located;
 };
 
 struct plan_exit {
