@@ -59,6 +59,22 @@ class Chrome(Reader, sample.TestCase):
         self.assertEqual(trace["otherData"]["accounting"],
                          json.loads(json.dumps(document["accounting"]), parse_float=decimal.Decimal))
 
+    def test_sources(self):
+        """Calls of functions whose source is known refer to it."""
+        _, trace, document = self.load_chrome("-c")
+        expected = {(frame_name(f), f["file"], f["line"]) for f in document["functions"]
+                    if "file" in f}
+        frames, seen = trace["stackFrames"], set()
+        for event in trace["traceEvents"]:
+            if "sf" in event:
+                frame = frames[str(event["sf"])]
+                self.assertEqual((event["ph"], event["name"]), ("B", frame["name"]))
+                seen.add((frame["name"], frame["category"], frame["line"]))
+        self.assertEqual(seen, expected)
+        known = {name for name, _, _ in expected}
+        self.assertFalse([event for event in trace["traceEvents"] if event["ph"] == "B" and
+                          event["name"] in known and "sf" not in event])
+
     def test_speedscope(self):
         """It nests calls as we do, and each path has its time, within what a double can hold.
         Begins and ends of one time may be in another order to it."""

@@ -86,6 +86,29 @@ class Perfetto(Reader, sample.TestCase):
         for thread, events in expected.items():
             self.assertEqual(seen[thread], events, thread)
 
+    def test_sources(self):
+        """Each event of a function whose source is known refers to it."""
+        packets, document = self.decode_perfetto("-c")
+        expected = {plain(f["name"]): [(f["file"], f["line"])]
+                    for f in document["functions"] if "file" in f}
+        names, sources, seen = {}, {}, {}
+        for packet in packets:
+            for interned in packet.get("interned_data", []):
+                names.update((name["iid"][0], name["name"][0])
+                             for name in interned.get("event_names", []))
+                for place in interned.get("source_locations", []):
+                    self.assertNotIn(place["iid"][0], sources)
+                    sources[place["iid"][0]] = (place["file_name"][0], place["line_number"][0])
+            for event in packet.get("track_event", []):
+                if event["type"] == ["TYPE_SLICE_BEGIN"]:
+                    place = event.get("source_location_iid")
+                    seen.setdefault(names[event["name_iid"][0]], set()).add(
+                        sources[place[0]] if place else None)
+        self.assertTrue(expected)
+        for name, places in seen.items():
+            self.assertEqual(places, set(expected.get(name, [None])), name)
+        self.assertLessEqual(set(expected), set(seen))
+
     def test_accounts(self):
         packets, document = self.decode_perfetto("-c")
         event, = (event for packet in packets for event in packet.get("track_event", [])

@@ -74,6 +74,8 @@ static void test_interval(void **state)
 	struct profile *p = make_recursive();
 
 	p->start_time = 1700000000.75; /* 22:13:20 UTC */
+	p->functions[1].file = "/src/o\npen.c";
+	p->functions[1].line = 42;
 	p->duration_ns = 1000000000;
 	p->accounting.open = -1;
 	p->accounting.unwound = 1;
@@ -88,7 +90,7 @@ static void test_interval(void **state)
 		       "a_name_that_is_much_longer_than_the_columns_it_can_get(int)  prog\n"
 		       "        0     7 ns     0 ns     7 ns     0 ns     7 ns        -        -"
 		       "        -        -        -        -    6.5%  "
-		       "open\\x1b[2J                               prog\n"
+		       "open\\x1b[2J                               prog  /src/o\\x0apen.c:42\n"
 		       "\n"
 		       "entered 2 = returned 2 + unwound 1 - open 1; lost 1, dropped 0\n"
 		       "1.00 s, 2 of 2 probed functions called\n"

@@ -78,6 +78,20 @@ int printer__name(struct printer *pr, const char *name, size_t columns)
 	return columns;
 }
 
+int printer__place(struct printer *pr, const struct profile_function *f)
+{
+	int columns;
+
+	if (!pr->opts->verbose || !f->file)
+		return 0;
+	fprintf(pr->out, "  %s", printer__style(pr, STYLE_DIM));
+	columns = printer__name(pr, f->file, 0);
+	if (f->line)
+		fprintf(pr->out, ":%u", f->line);
+	fputs(printer__style(pr, STYLE_PLAIN), pr->out);
+	return columns < 0 ? columns : 0;
+}
+
 char *printer__share(uint64_t part, uint64_t whole, char *buf, size_t size)
 {
 	if (!whole)

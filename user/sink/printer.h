@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 struct profile;
+struct profile_function;
 struct sink_options;
 
 struct printer {
@@ -32,6 +33,10 @@ const char *printer__style(const struct printer *pr, const char *style);
 /* Prints a name escaped and, unless opts->verbose, shortened in its middle to `columns`. Returns
  * the columns it took or -ENOMEM. */
 int printer__name(struct printer *pr, const char *name, size_t columns);
+
+/* With opts->verbose, where the function is in its source, if that is known: "  FILE:LINE", dim.
+ * Returns 0 or -ENOMEM. */
+int printer__place(struct printer *pr, const struct profile_function *f);
 
 /* Worth bold type: a tenth of the whole. */
 static inline bool printer__hot(uint64_t part, uint64_t whole)

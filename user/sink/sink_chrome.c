@@ -3,7 +3,9 @@
  * Single calls in Chrome's Trace Event Format, as JSON: for chrome://tracing and all that has
  * learnt to read it since. A call is a pair of events; its end repeats its name, without which some
  * readers leave it open; it has arguments only if values were asked for (-A), as speedscope takes
- * events with different ones for different functions. Times are microseconds, with fractions.
+ * events with different ones for different functions. Where a function is in its source is thus no
+ * argument, but the category of a stack frame that its events refer to. Times are microseconds,
+ * with fractions.
  */
 #include <errno.h>
 #include <math.h>
@@ -71,10 +73,39 @@ static int write_event(const struct timeline_event *e, void *ctx)
 
 	open_event(w, e->begins ? "B" : "E", e->at_ns,
 		   function__name(&w->p->functions[n->function]));
+	if (e->begins && w->p->functions[n->function].file)
+		json_member_u64(&w->j, "sf", n->function);
 	if (e->begins && e->call->values_cnt)
 		write_values(w, n->function, e->call);
 	json_close(&w->j, '}');
 	return ferror_unlocked(w->j.out) ? -EIO : 0;
+}
+
+/* The frames that events refer to: functions by their numbers. */
+static void write_frames(struct writer *w)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < w->p->functions_cnt && !any; i++)
+		any = w->p->functions[i].file;
+	if (!any)
+		return;
+	json_member_open(&w->j, "stackFrames", '{');
+	for (size_t i = 0; i < w->p->functions_cnt; i++) {
+		const struct profile_function *f = &w->p->functions[i];
+		char number[24];
+
+		if (!f->file)
+			continue;
+		snprintf(number, sizeof(number), "%zu", i);
+		json_member_open(&w->j, number, '{');
+		json_member_string(&w->j, "category", f->file);
+		json_member_string(&w->j, "name", function__name(f));
+		if (f->line)
+			json_member_u64(&w->j, "line", f->line);
+		json_close(&w->j, '}');
+	}
+	json_close(&w->j, '}');
 }
 
 /* An event that names a process or a thread. */
@@ -129,6 +160,7 @@ static int write_chrome(const struct profile *p, const struct sink_options *opts
 	accounts__json(&w.j, p);
 	json_member_u64(&w.j, "calls_missing", p->timeline->lost);
 	json_close(&w.j, '}');
+	write_frames(&w);
 	err = write_tracks(&w, tracks, cnt);
 	json_close(&w.j, '}');
 	fputc('\n', out);

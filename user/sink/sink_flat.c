@@ -93,7 +93,10 @@ static int print_row(struct printer *pr, const struct profile_function *f, uint6
 	fprintf(pr->out, "%*s%s", name < NAME_MAX ? NAME_MAX - name + 2 : 2, "",
 		printer__style(pr, STYLE_DIM));
 	name = printer__name(pr, path_base(f->module ? f->module : ""), NAME_MAX);
-	fprintf(pr->out, "%s\n", printer__style(pr, STYLE_PLAIN));
+	fputs(printer__style(pr, STYLE_PLAIN), pr->out);
+	if (name >= 0)
+		name = printer__place(pr, f);
+	fputc('\n', pr->out);
 	return name < 0 ? name : 0;
 }
 

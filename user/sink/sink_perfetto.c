@@ -38,7 +38,8 @@ enum {
 	EVENT_TYPE = 9,
 	EVENT_NAME_ID = 10,
 	EVENT_TRACK = 11,
-	EVENT_NAME = 23
+	EVENT_NAME = 23,
+	EVENT_SOURCE_ID = 34
 };
 enum { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3 };
 enum {
@@ -50,7 +51,9 @@ enum {
 	ANNOTATION_POINTER = 7,
 	ANNOTATION_NAME = 10
 };
-enum { INTERNED_EVENT = 2, INTERNED_ANNOTATION = 3, INTERNED_ID = 1, INTERNED_NAME = 2 };
+enum { INTERNED_EVENT = 2, INTERNED_ANNOTATION = 3, INTERNED_SOURCE = 4 };
+enum { INTERNED_ID = 1, INTERNED_NAME = 2 };
+enum { SOURCE_ID = 1, SOURCE_FILE = 2, SOURCE_FUNCTION = 3, SOURCE_LINE = 4 };
 
 #define SEQUENCE    1
 #define OFF_NS_NAME 1 /* of the annotation */
@@ -97,15 +100,24 @@ static int write_start(struct writer *w)
 	return end_packet(w);
 }
 
-/* Names the packet's event, the first time in words. */
+/* Names the packet's event, the first time in words, and says where its function is. */
 static void add_name(struct writer *w, uint32_t function)
 {
+	const struct profile_function *f = &w->p->functions[function];
+
 	if (w->named[function])
 		return;
 	w->named[function] = true;
 	proto_u64(&w->inner, INTERNED_ID, function + 1ull);
-	proto_text(&w->inner, INTERNED_NAME, function__name(&w->p->functions[function]));
+	proto_text(&w->inner, INTERNED_NAME, function__name(f));
 	proto_message(&w->part, INTERNED_EVENT, &w->inner);
+	if (f->file) {
+		proto_u64(&w->inner, SOURCE_ID, function + 1ull);
+		proto_text(&w->inner, SOURCE_FILE, f->file);
+		proto_text(&w->inner, SOURCE_FUNCTION, function__name(f));
+		proto_u64(&w->inner, SOURCE_LINE, f->line);
+		proto_message(&w->part, INTERNED_SOURCE, &w->inner);
+	}
 	proto_message(&w->packet, PACKET_INTERNED, &w->part);
 }
 
@@ -148,6 +160,8 @@ static int write_event(const struct timeline_event *e, void *ctx)
 	proto_u64(&w->part, EVENT_TRACK, w->track);
 	if (e->begins)
 		proto_u64(&w->part, EVENT_NAME_ID, function + 1ull);
+	if (e->begins && w->p->functions[function].file)
+		proto_u64(&w->part, EVENT_SOURCE_ID, function + 1ull);
 	if (e->begins && e->call->off_ns) {
 		proto_u64(&w->inner, ANNOTATION_NAME_ID, OFF_NS_NAME);
 		proto_u64(&w->inner, ANNOTATION_U64, e->call->off_ns);

@@ -117,6 +117,12 @@ static size_t print_branch(struct drawing *d, const struct tree_row *row)
 	return 2 * row->depth;
 }
 
+static const struct profile_function *row_function(const struct profile *p,
+						   const struct tree_row *row)
+{
+	return &p->functions[p->nodes[row->node].function];
+}
+
 static int print_function(const struct drawing *d, const struct tree_row *row, size_t columns)
 {
 	const struct profile *p = d->pr->profile;
@@ -128,7 +134,7 @@ static int print_function(const struct drawing *d, const struct tree_row *row, s
 		fprintf(d->pr->out, "… %s more path%s", cnt, row->cnt == 1 ? "" : "s");
 		return 0;
 	}
-	width = printer__name(d->pr, p->functions[p->nodes[row->node].function].name, columns);
+	width = printer__name(d->pr, row_function(p, row)->name, columns);
 	if (width < 0)
 		return width;
 	if (row->kind == ROW_RECURSION)
@@ -152,6 +158,8 @@ static int print_row(struct drawing *d, const struct tree_row *row)
 	fputs(hot ? printer__style(pr, STYLE_BOLD) : "", pr->out);
 	err = print_function(d, row, used + NAME_MIN < LINE_WIDTH ? LINE_WIDTH - used : NAME_MIN);
 	fputs(hot ? printer__style(pr, STYLE_PLAIN) : "", pr->out);
+	if (!err && row->kind != ROW_MORE)
+		err = printer__place(pr, row_function(pr->profile, row));
 	fputc('\n', pr->out);
 	return err;
 }
