@@ -3,6 +3,7 @@
 
 import json
 import os
+import resource
 import signal
 import subprocess
 
@@ -239,6 +240,25 @@ class Outputs(harness.TestCase):
             done = tracer.interrupt()
             self.assertEqual(done.status, 1, str(done))
             self.assertIn("no space left", done.stderr.lower(), str(done))
+
+    def test_file_size_limit(self):
+        """The signal of it ends nobody; the command gets it as it would without us."""
+        limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (512, resource.RLIM_INFINITY))
+        recording = self.path("rec")
+        for options in (("-f", "json", "-o", self.path("out")), ("record", "-o", recording)):
+            verb = options[:1] if options[0] == "record" else ()
+            done = self.process(harness.PROFTRACE, *verb, *harness.UNLIMITED,
+                                *options[len(verb):], "--", program("calc-pie"), 5,
+                                preexec_fn=limit).finish()
+            self.assertEqual(done.status, 1, str(done))
+            self.assertEqual(done.stderr.lower().count("file too large"), 1, str(done))
+            self.assertIn("COUNT apply 5", done.stdout)
+
+    def test_command_keeps_the_default_of_a_file_size_limit(self):
+        done = self.run_proftrace("-q", "-o", "/dev/null", "-F", "main", "--", "/usr/bin/perl",
+                                  "-ne", "print if /SigIgn/", "/proc/self/status")
+        ignored = int(done.stdout.split()[1], 16)
+        self.assertFalse(ignored & 1 << (signal.SIGXFSZ - 1), str(done))
 
     def test_full_disk_as_stdout(self):
         with open("/dev/full", "wb") as full:

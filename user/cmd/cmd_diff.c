@@ -3,7 +3,6 @@
 #include "cmd/cmd.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
 
 #include "calls/diff.h"
@@ -12,6 +11,7 @@
 #include "cmd/recorded_run.h"
 #include "cmd/show.h"
 #include "util/log.h"
+#include "util/signals.h"
 
 /* A stranger's recording may leave anything unsaid. */
 static const char *known(const char *text)
@@ -80,7 +80,7 @@ int cmd_diff(const struct options *o)
 	struct diff *d = NULL;
 	int err, close_err;
 
-	signal(SIGPIPE, SIG_IGN);
+	signals__ignore();
 	err = recorded_run__load_two(o, runs, numbers);
 	if (!err)
 		err = show__narrow_all(

@@ -3,7 +3,6 @@
 #include "cmd/cmd.h"
 
 #include <errno.h>
-#include <signal.h>
 
 #include "calls/by_value.h"
 #include "calls/profile.h"
@@ -11,6 +10,7 @@
 #include "cmd/output.h"
 #include "cmd/recorded_run.h"
 #include "cmd/show.h"
+#include "util/signals.h"
 
 int cmd_report(const struct options *o)
 {
@@ -19,7 +19,7 @@ int cmd_report(const struct options *o)
 	struct output out = {0};
 	int err, close_err;
 
-	signal(SIGPIPE, SIG_IGN);
+	signals__ignore();
 	err = recorded_run__load(o->inputs[0], o, &run);
 	if (!err)
 		err = show__possible(o, run.profile);

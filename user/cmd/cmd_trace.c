@@ -39,6 +39,7 @@
 #include "util/clock.h"
 #include "util/log.h"
 #include "util/privilege.h"
+#include "util/signals.h"
 
 /* What probes cost here. Without that, times are as measured. */
 static int learn_costs(struct run *r)
@@ -571,7 +572,7 @@ int cmd_trace(const struct options *o)
 	if (arguments__parse(&r.arguments, o->arguments, o->arguments_cnt) ||
 	    arguments__restrict(&r.arguments, o->conditions, o->conditions_cnt))
 		return OPTIONS_USAGE_STATUS;
-	signal(SIGPIPE, SIG_IGN);
+	signals__ignore();
 	err = run_prepare(&r);
 	if (!err)
 		err = run_start(&r);

@@ -9,8 +9,8 @@
 static struct {
 	int number;
 	bool ignored;
-} ours[] = {
-	{SIGINT, false}, {SIGTERM, false}, {SIGPIPE, false}, {SIGUSR1, false}, {SIGUSR2, false}};
+} ours[] = {{SIGINT, false},  {SIGTERM, false}, {SIGPIPE, false},
+	    {SIGUSR1, false}, {SIGUSR2, false}, {SIGXFSZ, false}};
 
 #define COUNT (sizeof(ours) / sizeof(*ours))
 
@@ -22,6 +22,12 @@ void signals__note(void)
 		ours[i].ignored =
 			!sigaction(ours[i].number, NULL, &action) && action.sa_handler == SIG_IGN;
 	}
+}
+
+void signals__ignore(void)
+{
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 }
 
 void signals__restore(void)
