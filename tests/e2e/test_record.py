@@ -142,6 +142,30 @@ class Record(harness.TestCase):
         self.assert_counts(self.json(recording), first.counts)
         self.assert_one_line(self.verb("report", "--run", "2", recording), 1, "--run 2", "1")
 
+    def test_append_drops_no_run_behind_damage(self):
+        recording, first = self.record("recursion", 5, 2)
+        size = os.path.getsize(recording)
+        self.record("recursion", 7, 1, options=("--append",))
+        with open(recording, "r+b") as file:
+            file.seek(size - 10)
+            byte = file.read(1)[0]
+            file.seek(size - 10)
+            file.write(bytes([byte ^ 0xff]))
+            file.seek(0)
+            whole = file.read()
+        done = self.verb("record", "--append", "-o", recording, "--", program("recursion"), 5, 2)
+        self.assertEqual(done.status, 1, str(done))
+        self.assertIn(f"{recording} is damaged in its middle", done.stderr)
+        self.assertNotIn("COUNT", done.stdout)
+        with open(recording, "rb") as file:
+            self.assertEqual(file.read(), whole)
+        # Of what was cut nothing can be had: that is written over.
+        with open(recording, "wb") as file:
+            file.write(whole[:size - 10])
+        _, second = self.record("recursion", 6, 1, options=("--append",))
+        self.assert_counts(self.json(recording), second.counts)
+        self.assert_counts(self.json(recording, "--run", "1"), first.counts)
+
     def test_filters_are_those_of_live_output(self):
         recording, _ = self.record("recursion", 5, 2)
         weights = ("-f", "folded", "-w", "calls")

@@ -81,6 +81,25 @@ int block_reader__read(struct block_reader *r, uint64_t at, struct block_header 
 	return 0;
 }
 
+int block_reader__find(const struct block_reader *r, uint64_t at)
+{
+	uint8_t window[1 << 16];
+	struct block_header h;
+	ssize_t got;
+
+	while ((got = pread(r->fd, window, sizeof(window), at)) >= (ssize_t)sizeof(h)) {
+		size_t i;
+
+		for (i = 0; i + sizeof(h) <= (size_t)got; i++) {
+			memcpy(&h, window + i, sizeof(h));
+			if (header_valid(&h))
+				return 1;
+		}
+		at += i;
+	}
+	return got < 0 ? -errno : 0;
+}
+
 int block_reader__content(struct block_reader *r, const struct content *c, uint8_t **out)
 {
 	uint8_t *data = c->raw_len <= CONTENT_MAX ? malloc(c->raw_len + 1) : NULL;

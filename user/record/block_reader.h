@@ -36,6 +36,10 @@ int block_reader__bytes(const struct block_reader *r, void *data, size_t len, ui
  * -errno. */
 int block_reader__read(struct block_reader *r, uint64_t at, struct block_header *h);
 
+/* Looks for the header of a block at `at` or behind. Returns 1 if there is one, 0, or -errno. Time:
+ * linear in what is behind. */
+int block_reader__find(const struct block_reader *r, uint64_t at);
+
 /* *out = the content, for the caller to free. The file may have changed since it was gone through.
  * Returns 0 or -errno. */
 int block_reader__content(struct block_reader *r, const struct content *c, uint8_t **out);

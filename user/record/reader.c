@@ -33,6 +33,7 @@ struct run {
 struct reader {
 	struct block_reader in;
 	uint64_t size, whole;
+	bool damaged; /* behind `whole`, and not cut there */
 	struct run *runs;
 	size_t runs_cnt, runs_cap;
 };
@@ -139,6 +140,7 @@ static int read_index(struct reader *r)
 		return err;
 	r->whole = RECORD_MAGIC_LEN;
 	err = scan(r);
+	r->damaged = err == -EINVAL;
 	if (err && err != -ENODATA && err != -EINVAL)
 		return block_reader__failed(&r->in, err);
 	if (err)
@@ -146,6 +148,13 @@ static int read_index(struct reader *r)
 			 r->in.path, err == -ENODATA ? "it was cut" : "it is damaged",
 			 (unsigned long long)r->whole, (unsigned long long)r->size);
 	return 0;
+}
+
+int reader__goes_on(const struct reader *r)
+{
+	int found = r->damaged ? block_reader__find(&r->in, r->whole + 1) : 0;
+
+	return found < 0 ? block_reader__failed(&r->in, found) : found;
 }
 
 int reader__open(const char *path, struct reader **out)

@@ -34,6 +34,10 @@ void reader__free(struct reader *r); /* accepts NULL */
 /* Bytes up to the end of the last whole block. */
 uint64_t reader__whole(const struct reader *r);
 
+/* Whether there are blocks behind that end: the file is damaged in its middle. Returns 1, 0, or
+ * -errno with one line logged. */
+int reader__goes_on(const struct reader *r);
+
 size_t reader__runs(const struct reader *r);
 
 /* Loads a run, 0 being the oldest: the last whole profile of it, linked, not summarized. Returns 0,

@@ -48,8 +48,14 @@ static int find_end(struct writer *w)
 	if (err)
 		return err;
 	w->keep = reader__whole(r);
+	err = reader__goes_on(r);
 	reader__free(r);
-	return 0;
+	if (err <= 0)
+		return err;
+	log_error("%s is damaged in its middle, and --append would drop what is behind: record to "
+		  "another file",
+		  w->out.path);
+	return -EINVAL;
 }
 
 int writer__open(const char *path, bool append, struct writer **out)

@@ -18,7 +18,8 @@ struct writer;
 /* All return 0, or -errno with one line logged. */
 
 /* Opens the file, which stays as it is until writer__begin(), for nobody else to write: -EBUSY if
- * somebody does. With `append` it must be a recording already, or empty, or not be there yet.
+ * somebody does. With `append` it must be a recording already, or empty, or not be there yet; one
+ * that is damaged in its middle is refused (-EINVAL), of one that was cut the last part goes.
  * `path` is borrowed. */
 int writer__open(const char *path, bool append, struct writer **out);
 void writer__free(struct writer *w); /* accepts NULL */
