@@ -131,6 +131,10 @@ class Reader:
                          [sum(row[2] for row in f["histogram"]) for f in functions])
         for key in ("entered", "returned", "unwound", "open", "lost", "dropped", "probe_ns"):
             self.assertEqual(data["accounting"][key], document["accounting"][key])
+        self.assertEqual(data["accounting"]["untriggered"],
+                         document["accounting"].get("untriggered", 0))
+        self.assertEqual((data["duration"], data["paused"]),
+                         (document["duration_ns"], document["paused_ns"]))
 
 
 class Case(Reader, harness.TestCase):
@@ -619,6 +623,21 @@ class Large(Case):
                          str(len(found) + 1))
         # However many rows a table has, few are elements.
         self.assertLess(self.browser.run("return document.querySelectorAll('.row').length"), 200)
+
+
+class About(Case):
+    def facts(self, kind):
+        document = self.open(kind, view="about")
+        return document, dict(zip(self.browser.texts(".about dt"), self.browser.texts(".about dd")))
+
+    def test_what_was_not_recorded(self):
+        document, facts = self.facts("small")
+        self.assertEqual(number(facts["Untriggered"]), document["accounting"]["untriggered"])
+        self.assertEqual(document["paused_ns"], 2500000)
+        self.assertTrue(facts["Switched off"].startswith("2.5"), facts["Switched off"])
+        _, facts = self.facts("deep")
+        self.assertLessEqual({"Lasted", "Entered", "Dropped"}, set(facts))
+        self.assertEqual({"Untriggered", "Switched off"} & set(facts), set())
 
 
 class Real(Case):

@@ -169,6 +169,8 @@ static void make_small(struct maker *m)
 	add_call(m, b, 6000000, 10000000);
 	add_call(m, d, 500000, 4700000);
 	m->p.duration_ns = 15000000;
+	m->p.paused_ns = 2500000;
+	m->p.accounting.untriggered = 1234;
 	m->p.accounting.probe_ns = 1000000;
 	m->p.accounting.cpu_ns = 11000000;
 	m->p.max_overhead = 5;

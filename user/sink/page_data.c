@@ -169,6 +169,7 @@ static void write_accounts(struct json *j, const struct profile *p)
 	json_member_u64(j, "lost", a->lost);
 	json_member_u64(j, "deep", a->deep);
 	json_member_u64(j, "dropped", a->dropped);
+	json_member_u64(j, "untriggered", a->untriggered);
 	json_member_u64(j, "undistributed", a->undistributed);
 	json_member_u64(j, "probe_ns", a->probe_ns);
 	json_member_u64(j, "cpu_ns", a->cpu_ns);
@@ -223,6 +224,7 @@ int page_data__write(struct json *j, const struct profile *p, const struct sink_
 	write_target(j, &p->target);
 	json_member_double(j, "start_time", p->start_time);
 	json_member_u64(j, "duration", p->duration_ns);
+	json_member_u64(j, "paused", p->paused_ns);
 	json_member_string(j, "weight", weight_name(opts->weight));
 	json_key(j, "raw");
 	json_bool(j, opts->raw);

@@ -58,6 +58,8 @@ export class About {
 			pids.length && ["Processes", pids.join(", ")],
 			["Begun", moment(p.startTime)],
 			["Lasted", duration(p.duration), `${count(p.duration)} ns`],
+			p.paused > 0 && ["Switched off", `${duration(p.paused)} of that time`,
+				`${count(p.paused)} ns`],
 			["Threads", count(p.threads.length)],
 			["Call paths", count(p.paths.depth.length)],
 			["Functions", `${count(p.functions.length)} called of ${count(p.probed)} probed` +
@@ -77,6 +79,8 @@ export class About {
 			["Lost", `${count(a.lost)}${a.lost ? " not recorded, as a table was full: counts and " +
 				"times are too low" : ""}`],
 			["Dropped", `${count(a.dropped)}${a.dropped ? " seen, not recorded, for the budget" : ""}`],
+			a.untriggered && ["Untriggered", `${count(a.untriggered)} seen, not recorded: not below a ` +
+				"trigger"],
 			a.deep && ["Too deep", `${count(a.deep)} whose return the kernel could not report`],
 			a.undistributed && ["Undistributed", `${count(a.undistributed)} not in the distributions`],
 			p.timeline && ["Single calls",

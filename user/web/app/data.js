@@ -135,6 +135,7 @@ export function decode(doc) {
 			command: doc.command.map(visible) },
 		startTime: doc.start_time,
 		duration: doc.duration,
+		paused: doc.paused,
 		weight: doc.weight,
 		raw: doc.raw,
 		accounting: doc.accounting,
