@@ -25,7 +25,8 @@ apt_packages()
 		chromium chromium-driver python3-selenium fonts-dejavu-core ;;
 	fuzz) echo libclang-rt-14-dev ;;
 	demo) echo python3 perl libdevel-nytprof-perl ;;
-	bench) echo g++ python3 perl valgrind bpftrace libllvm14 jsonnet sqlite3 redis-server redis-tools ;;
+	bench) echo g++ python3 perl valgrind bpftrace libllvm14 jsonnet sqlite3 redis-server redis-tools \
+		libstb-dev ;;
 	survive) echo bash bpftrace cppcheck gdb git golang-go libboost-context-dev libllvm14 nginx perl \
 		python3 redis-tools rustc sqlite3 strace ;;
 	*) return 1 ;;
@@ -41,7 +42,7 @@ dnf_packages()
 	test) echo gcc-c++ libcmocka-devel python3 perl sqlite valgrind xz procps-ng util-linux \
 		golang exiv2 qpdf nginx redis protobuf-compiler nodejs npm chromium chromedriver python3-selenium ;;
 	demo) echo python3 perl ;;
-	bench) echo gcc-c++ python3 perl valgrind bpftrace sqlite redis ;;
+	bench) echo gcc-c++ python3 perl valgrind bpftrace sqlite redis stb-devel ;;
 	survive) echo bash bpftrace boost-devel cppcheck gdb git golang llvm-libs nginx perl python3 \
 		redis rust sqlite strace ;;
 	*) return 1 ;;
@@ -56,7 +57,7 @@ pacman_packages()
 	test) echo cmocka nginx python perl redis sqlite valgrind procps-ng util-linux go exiv2 qpdf protobuf \
 		nodejs npm chromium python-selenium ;;
 	demo) echo python perl ;;
-	bench) echo python perl valgrind bpftrace sqlite redis ;;
+	bench) echo python perl valgrind bpftrace sqlite redis stb ;;
 	survive) echo bash boost bpftrace cppcheck gdb git go llvm-libs nginx perl python redis rust \
 		sqlite strace ;;
 	*) return 1 ;;

@@ -200,7 +200,8 @@ demo: ## install what is missing, build, profile python3 (root)
 BENCH      := $(BUILD)/bench
 BENCH_C    := $(CC) -std=gnu11 -O2 -Wall -Wextra
 BENCH_PLAIN := known waits durations rates thousands
-BENCH_BINS := $(BENCH)/calls $(BENCH)/clock2 $(BENCH)/clock2.bpf.o $(BENCH)/empty.bpf.o \
+PICTURES    := gcc gcc-nop5 gcc-nops clang clang-nop5
+BENCH_BINS := $(PICTURES:%=$(BENCH)/picture-%) $(BENCH)/calls $(BENCH)/clock2 $(BENCH)/clock2.bpf.o $(BENCH)/empty.bpf.o \
 	$(PROGRAMS)/threads $(PROGRAMS)/proofs $(PROGRAMS)/requests $(BENCH_PLAIN:%=$(BENCH)/%)
 
 $(BENCH):
@@ -215,6 +216,15 @@ $(BENCH)/clock2: tests/bench/clock2.c user/attach/link.c user/attach/link.h | $(
 # Functions that begin with a push, which the kernel emulates.
 $(BENCH_PLAIN:%=$(BENCH)/%): $(BENCH)/%: tests/bench/%.c | $(BENCH)
 	$(call say,TARGET,$@)$(BENCH_C) -Wno-unused-parameter -fno-omit-frame-pointer -o $@ $^ -lpthread -lm
+# Somebody else's code with nops at its entries and without. Of gcc's two ways to have some of five
+# bytes, one makes five nops, and the other is not made for code at any address.
+$(BENCH)/picture-gcc-nop5: PICTURE_FLAGS := -pg -mfentry -mnop-mcount
+$(BENCH)/picture-gcc-nops: PICTURE_FLAGS := -fpatchable-function-entry=5
+$(BENCH)/picture-clang-nop5: PICTURE_FLAGS := -fpatchable-function-entry=5
+$(BENCH)/picture-clang $(BENCH)/picture-clang-nop5: PICTURE_CC := $(CLANG)
+$(BENCH)/picture-gcc $(BENCH)/picture-gcc-nop5 $(BENCH)/picture-gcc-nops: PICTURE_CC := $(CC)
+$(BENCH)/picture-%: tests/bench/picture.c | $(BENCH)
+	$(call say,TARGET,$@)$(PICTURE_CC) -std=gnu11 -O2 -fcf-protection=none -fno-pie $(PICTURE_FLAGS) -c -o $@.o $< && $(PICTURE_CC) -no-pie -o $@ $@.o -lm
 $(BENCH)/thousands: tests/bench/thousands.S
 $(BENCH)/%.bpf.o: tests/bench/%.bpf.c vmlinux/vmlinux.h | $(BENCH)
 	$(call say,BPF,$@)$(CLANG) -target bpf -mcpu=v3 -g -O2 -Wall -Wextra -Ivmlinux -c -o $@ $<

@@ -25,7 +25,9 @@ CLASSES = {
 def fits(function, code, text):
     """Whether the instruction is of the class that the plan says."""
     if function["site"] == "nop5":
-        return code == "0f1f440000"
+        return len(code) == 10 and bool(re.match(CLASSES["nop"], text))
+    if function["site"] == "step" and len(code) > 16 and re.match(CLASSES["nop"], text):
+        return True # the kernel emulates none that long
     if function["site"] == "step":
         return "bad" not in text and not any(re.match(c, text) for c in CLASSES.values())
     return bool(re.match(CLASSES[function["site"]], text))
