@@ -24,7 +24,7 @@ OBJS     := $(SRCS:%.c=$(BUILD)/%.o) $(BUILD)/user/web/embed.o
 # Everything but main(): what unit tests and fuzzers link.
 LIB      := $(BUILD)/libproftrace.a
 SKEL     := $(BUILD)/proftrace.skel.h
-FORMATTED := $(wildcard user/*.[ch] user/*/*.[ch] bpf/*.[ch] tests/unit/*.[ch] tests/formats/*.[ch] tests/drop/*.[ch] tests/page/*.[ch] tests/bench/*.[ch] tests/fuzz/*.[ch])
+FORMATTED := $(wildcard user/*.[ch] user/*/*.[ch] bpf/*.[ch] tests/unit/*.[ch] tests/formats/*.[ch] tests/drop/*.[ch] tests/page/*.[ch] tests/bench/*.[ch] tests/fuzz/*.[ch] include/*.h)
 
 all: proftrace ## build ./proftrace
 
@@ -62,9 +62,10 @@ deps: ## install what building and testing need
 
 include tests/tests.mk
 
-install: proftrace ## install the program and its man page (PREFIX, DESTDIR)
+install: proftrace ## install the program, its man page and proftrace.h (PREFIX, DESTDIR)
 	install -D -m 755 proftrace $(DESTDIR)$(PREFIX)/bin/proftrace
 	install -D -m 644 docs/proftrace.1 $(DESTDIR)$(PREFIX)/share/man/man1/proftrace.1
+	install -D -m 644 include/proftrace.h $(DESTDIR)$(PREFIX)/include/proftrace.h
 
 format: ## format the sources
 	$(Q)clang-format -i $(FORMATTED)
