@@ -201,7 +201,7 @@ BENCH      := $(BUILD)/bench
 BENCH_C    := $(CC) -std=gnu11 -O2 -Wall -Wextra
 BENCH_PLAIN := known waits durations rates thousands
 PICTURES    := gcc gcc-nop5 gcc-nops clang clang-nop5
-BENCH_BINS := $(PICTURES:%=$(BENCH)/picture-%) $(BENCH)/calls $(BENCH)/clock2 $(BENCH)/clock2.bpf.o $(BENCH)/empty.bpf.o \
+BENCH_BINS := $(PICTURES:%=$(BENCH)/picture-%) $(BENCH)/regions $(BENCH)/calls $(BENCH)/clock2 $(BENCH)/clock2.bpf.o $(BENCH)/empty.bpf.o \
 	$(PROGRAMS)/threads $(PROGRAMS)/proofs $(PROGRAMS)/requests $(BENCH_PLAIN:%=$(BENCH)/%)
 
 $(BENCH):
@@ -216,6 +216,8 @@ $(BENCH)/clock2: tests/bench/clock2.c user/attach/link.c user/attach/link.h | $(
 # Functions that begin with a push, which the kernel emulates.
 $(BENCH_PLAIN:%=$(BENCH)/%): $(BENCH)/%: tests/bench/%.c | $(BENCH)
 	$(call say,TARGET,$@)$(BENCH_C) -Wno-unused-parameter -fno-omit-frame-pointer -o $@ $^ -lpthread -lm
+$(BENCH)/regions: tests/bench/regions.c include/proftrace.h | $(BENCH)
+	$(call say,TARGET,$@)$(BENCH_C) -Iinclude -fcf-protection=none -fno-omit-frame-pointer -fno-optimize-sibling-calls -o $@ $<
 # Somebody else's code with nops at its entries and without. Of gcc's two ways to have some of five
 # bytes, one makes five nops, and the other is not made for code at any address.
 $(BENCH)/picture-gcc-nop5: PICTURE_FLAGS := -pg -mfentry -mnop-mcount

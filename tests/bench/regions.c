@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * regions WHAT CALLS BATCHES: what a region costs, and what a function that does the same work
+ * does: WHAT is "region" or "function". Speaks as tests/bench/calls.c does.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "proftrace.h"
+
+static volatile long done;
+
+__attribute__((noipa)) void work(void)
+{
+	done++;
+}
+
+/* Begins with a push (-fno-omit-frame-pointer), as most functions do. */
+__attribute__((noipa)) void in_function(void)
+{
+	work();
+	work();
+}
+
+__attribute__((noipa)) void in_region(void)
+{
+	PROFTRACE_BEGIN("work");
+	work();
+	work();
+	PROFTRACE_END("work");
+}
+
+static double own_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return ts.tv_sec * 1e9 + ts.tv_nsec;
+}
+
+static double run_batch(void (*volatile function)(void), unsigned long calls)
+{
+	double start = own_ns();
+
+	for (unsigned long i = 0; i < calls; i++)
+		function();
+	return (own_ns() - start) / calls;
+}
+
+static int wait_line(void)
+{
+	char c = 0;
+
+	while (c != '\n') {
+		if (read(STDIN_FILENO, &c, 1) != 1)
+			return 0;
+	}
+	return 1;
+}
+
+int main(int argc, char **argv)
+{
+	unsigned long calls, batches, warm_up;
+	void (*function)(void);
+
+	if (argc != 4 || (strcmp(argv[1], "region") && strcmp(argv[1], "function"))) {
+		fprintf(stderr, "usage: regions region|function CALLS BATCHES\n");
+		return 2;
+	}
+	function = strcmp(argv[1], "region") ? in_function : in_region;
+	calls = strtoul(argv[2], NULL, 10);
+	batches = strtoul(argv[3], NULL, 10);
+	warm_up = calls / 10;
+	setlinebuf(stdout);
+	printf("ready\n");
+	if (!wait_line())
+		return 0;
+	run_batch(function, warm_up);
+	for (unsigned long i = 0; i < batches; i++)
+		printf("ns %.2f\n", run_batch(function, calls));
+	printf("calls %lu\n", warm_up + calls * batches);
+	while (wait_line())
+		;
+	return 0;
+}
