@@ -164,6 +164,8 @@ static void what_becomes_a_call_only_at_the_entry(void **state)
 	c = DECODE(0x89, 0xf8, 0x0f, 0x1f, 0x44, 0x00, 0x08, 0xc3);
 	assert_int_equal(c->sites_cnt, 2);
 	assert_site(c, 1, 7, SITE_STEP, 0);
+	/* mov %edi,%eax; jmp to the function that follows */
+	assert_site(DECODE(0x89, 0xf8, 0xe9, 0x00, 0x00, 0x00, 0x00), 1, 2, SITE_JMP, 0);
 	/* mov %edi,%eax; jmp to the next instruction; ret */
 	c = DECODE(0x89, 0xf8, 0xe9, 0x00, 0x00, 0x00, 0x00, 0xc3);
 	assert_int_equal(c->sites_cnt, 1);

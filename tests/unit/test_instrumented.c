@@ -166,7 +166,11 @@ static void damaged(void **state)
 		headers = eh->e_shoff;
 		for (int k = 0; k < 8 && headers < len; k++)
 			copy[headers + next_random(&seed) % (len - headers)] = next_random(&seed);
-		memfd = memfd_with(copy, i % 4 ? len : headers + next_random(&seed) % 2048);
+		for (int k = 0; k < 64; k++)
+			copy[sizeof(*eh) + next_random(&seed) % (len - sizeof(*eh))] =
+				next_random(&seed);
+		memfd = memfd_with(copy,
+				   i % 4 ? len : headers + next_random(&seed) % (len - headers));
 		if (!elf_image__try(memfd, "damaged", &img)) {
 			assert_int_equal(instrumented__load(img, &in), 0);
 			assert_true(instrumented__within(in, 5, 5, &at) == INSTRUMENTED_NOT);

@@ -215,13 +215,15 @@ static bool across_pages(uint64_t vaddr)
 
 static void note_site(struct scan *s, const struct insn *in, uint64_t vaddr)
 {
+	bool leaves = in->flow == FLOW_JMP && !inside(s, vaddr + in->length + in->rel);
 	bool across = across_pages(vaddr);
 	struct code *code = s->code;
 
 	if (!in->probeable || s->delta < 0 || s->delta > UINT16_MAX)
 		return;
-	/* A call writes below the stack pointer: harmless only where nothing can live there yet. */
-	if (in->may_become_call && !across && !s->only_nops)
+	/* A call writes below the stack pointer: harmless only where nothing can live there, yet or
+	 * any more. */
+	if (in->may_become_call && !across && !s->only_nops && !leaves)
 		return;
 	if (code->sites_cnt < CODE_MAX_SITES)
 		code->sites[code->sites_cnt++] = (struct code_site){
