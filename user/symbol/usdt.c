@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A note's owner is "stapsdt", its type 3. Its content: three addresses (of the nop, of the section
+ * .stapsdt.base as it was when the file was linked, of the semaphore or 0) and three strings.
+ * prelink moves code but leaves notes alone, as they are not loaded; how far it has moved it the
+ * section's present address tells.
+ * (https://sourceware.org/systemtap/wiki/UserSpaceProbeImplementation)
+ */
+#include "symbol/usdt.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbol/elf_image.h"
+#include "symbol/elf_inside.h"
+#include "util/array.h"
+#include "util/log.h"
+
+#define NOTES	  ".note.stapsdt"
+#define BASE	  ".stapsdt.base"
+#define OWNER	  "stapsdt"
+#define TYPE	  3
+#define MAX_SIZE  (16u << 20) /* of all notes; those of postgres take 10 KiB */
+#define SEMAPHORE 2	      /* bytes */
+
+struct usdt {
+	struct usdt_probe *probes;
+	size_t cnt, cap;
+	char **texts; /* the sections, which hold the strings */
+	size_t texts_cnt, texts_cap;
+};
+
+struct reading {
+	const struct elf_image *img;
+	struct usdt *usdt;
+	uint64_t base; /* where .stapsdt.base is; 0: the file has none */
+	uint64_t left; /* bytes that may still be read */
+	size_t damaged;
+};
+
+/* What remains of a section. */
+struct rest {
+	const char *at;
+	size_t len;
+};
+
+/* The next `len` bytes, with what aligns what follows; NULL if they are not there. */
+static const char *take(struct rest *r, size_t len)
+{
+	const char *at = r->at;
+	size_t padded = (len + 3) & ~(size_t)3;
+
+	if (len > r->len)
+		return NULL;
+	/* Behind the last one there may be no padding. */
+	padded = padded < r->len ? padded : r->len;
+	r->at += padded;
+	r->len -= padded;
+	return at;
+}
+
+static const char *take_string(struct rest *r)
+{
+	const char *at = r->at, *end = memchr(at, '\0', r->len);
+
+	if (!end)
+		return NULL;
+	r->len -= end + 1 - at;
+	r->at = end + 1;
+	return at;
+}
+
+/* Where it is in the file: within a segment that is loaded to be written, as the kernel wants it.
+ */
+static bool find_semaphore(const struct elf_image *img, uint64_t vaddr, uint64_t *offset)
+{
+	size_t cnt;
+	const Elf64_Phdr *phdrs = elf_image__phdrs(img, &cnt);
+
+	for (size_t i = 0; i < cnt; i++) {
+		const Elf64_Phdr *ph = &phdrs[i];
+		uint64_t in = vaddr - ph->p_vaddr;
+
+		if (ph->p_type != PT_LOAD || !(ph->p_flags & PF_W) || vaddr < ph->p_vaddr ||
+		    in >= ph->p_filesz || ph->p_filesz - in < SEMAPHORE)
+			continue;
+		return !__builtin_add_overflow(ph->p_offset, in, offset) &&
+		       *offset < elf_image__size(img) &&
+		       elf_image__size(img) - *offset >= SEMAPHORE;
+	}
+	return false;
+}
+
+/* The probe of a note's content. Returns whether it is one. */
+static bool read_content(const struct reading *r, struct rest content, struct usdt_probe *out)
+{
+	uint64_t addresses[3], moved = 0;
+	const char *fixed = take(&content, sizeof(addresses));
+
+	if (!fixed)
+		return false;
+	memcpy(addresses, fixed, sizeof(addresses));
+	if (r->base && addresses[1])
+		moved = r->base - addresses[1];
+	*out = (struct usdt_probe){.vaddr = addresses[0] + moved};
+	out->provider = take_string(&content);
+	out->name = out->provider ? take_string(&content) : NULL;
+	out->arguments = out->name ? take_string(&content) : NULL;
+	return out->arguments && *out->provider && *out->name &&
+	       elf_image__exec_offset(r->img, out->vaddr, 1, &out->offset) &&
+	       (!addresses[2] || find_semaphore(r->img, addresses[2] + moved, &out->semaphore));
+}
+
+/* What some linkers leave of a note whose function they have dropped. */
+static bool is_dangling(const Elf64_Nhdr *head, const char *content)
+{
+	uint64_t pc;
+
+	if (head->n_descsz < sizeof(pc))
+		return false;
+	memcpy(&pc, content, sizeof(pc));
+	return !pc;
+}
+
+static int add_note(struct reading *r, const Elf64_Nhdr *head, const char *content)
+{
+	struct usdt *u = r->usdt;
+	struct usdt_probe probe;
+
+	if (is_dangling(head, content))
+		return 0;
+	if (!read_content(r, (struct rest){content, head->n_descsz}, &probe)) {
+		r->damaged++;
+		return 0;
+	}
+	if (ARRAY_RESERVE(&u->probes, u->cnt, &u->cap))
+		return -ENOMEM;
+	u->probes[u->cnt++] = probe;
+	return 0;
+}
+
+static int read_notes(struct reading *r, struct rest rest)
+{
+	int err = 0;
+
+	while (!err && rest.len) {
+		const char *start = take(&rest, sizeof(Elf64_Nhdr)), *owner, *content;
+		Elf64_Nhdr head = {0};
+
+		if (start)
+			memcpy(&head, start, sizeof(head));
+		owner = start ? take(&rest, head.n_namesz) : NULL;
+		content = owner ? take(&rest, head.n_descsz) : NULL;
+		if (!content) {
+			r->damaged++; /* where the next one begins is not known */
+			break;
+		}
+		if (head.n_type == TYPE && head.n_namesz == sizeof(OWNER) &&
+		    !memcmp(owner, OWNER, sizeof(OWNER)))
+			err = add_note(r, &head, content);
+	}
+	return err;
+}
+
+static int read_section(struct reading *r, const struct elf_section *sec)
+{
+	struct usdt *u = r->usdt;
+	void *block;
+	int err;
+
+	if (ARRAY_RESERVE(&u->texts, u->texts_cnt, &u->texts_cap))
+		return -ENOMEM;
+	err = elf_section__read(r->img, sec, r->left, &block);
+	if (err == -ENOEXEC) {
+		r->damaged++;
+		return 0;
+	}
+	if (err)
+		return err;
+	u->texts[u->texts_cnt++] = block;
+	r->left -= sec->size;
+	return read_notes(r, (struct rest){block, sec->size});
+}
+
+static int read_all(struct reading *r)
+{
+	size_t cnt;
+	const struct elf_section *sections = elf_image__sections(r->img, &cnt);
+	const struct elf_section *base = elf_section__by_name(r->img, BASE);
+	int err = 0;
+
+	r->base = base ? base->addr : 0;
+	for (size_t i = 0; i < cnt && !err; i++) {
+		/* Files with symbols only have the section without its bytes. */
+		if (sections[i].type == SHT_NOTE && sections[i].size &&
+		    !strcmp(sections[i].name, NOTES))
+			err = read_section(r, &sections[i]);
+	}
+	return err;
+}
+
+int usdt__load(const struct elf_image *img, struct usdt **out)
+{
+	struct reading r = {.img = img, .left = MAX_SIZE, .usdt = calloc(1, sizeof(*r.usdt))};
+	int err = r.usdt ? read_all(&r) : -ENOMEM;
+
+	if (err) {
+		usdt__free(r.usdt);
+		return err;
+	}
+	if (r.damaged)
+		log_warn("elf: '%s': damaged notes of static probes left out: %zu",
+			 elf_image__label(img), r.damaged);
+	*out = r.usdt;
+	return 0;
+}
+
+void usdt__free(struct usdt *u)
+{
+	if (!u)
+		return;
+	for (size_t i = 0; i < u->texts_cnt; i++)
+		free(u->texts[i]);
+	free(u->texts);
+	free(u->probes);
+	free(u);
+}
+
+const struct usdt_probe *usdt__probes(const struct usdt *u, size_t *cnt)
+{
+	*cnt = u->cnt;
+	return u->probes;
+}
