@@ -98,6 +98,20 @@ static __always_inline void frame_returned(struct wire_lane *lane, struct wire_f
 		n->max_ns = took;
 }
 
+/* There are regions, or may be (regions.bpf.h). */
+const volatile bool has_regions;
+
+/* The innermost frame is gone, and nobody has seen it leave. */
+static __always_inline void frame_gone(struct wire_lane *lane, struct wire_frame *f, u64 now)
+{
+	if (has_regions && (f->entry & WIRE_FRAME_ENDED)) {
+		frame_returned(lane, f, now, WIRE_COST_NONE);
+		return;
+	}
+	frame_close(lane, f, now, WIRE_COST_NONE);
+	lane->unwound++;
+}
+
 struct unwind_ctx {
 	struct wire_lane *lane;
 	u64 slot, now;
@@ -109,8 +123,7 @@ static long unwind_one(__attribute__((unused)) u32 i, struct unwind_ctx *ctx)
 
 	if (!f || f->slot >= ctx->slot)
 		return 1;
-	frame_close(ctx->lane, f, ctx->now, WIRE_COST_NONE);
-	ctx->lane->unwound++;
+	frame_gone(ctx->lane, f, ctx->now);
 	return 0;
 }
 

@@ -4,6 +4,7 @@
  * the cookie and calls enter() or leave(). Which stubs are loaded is user/attach's choice.
  */
 #include "life.bpf.h"
+#include "regions.bpf.h"
 #include "sched.bpf.h"
 #include "switch.bpf.h"
 
@@ -122,6 +123,25 @@ int exit_site(struct pt_regs *ctx)
 		hit_in_vain(ctx->sp, function, class);
 	else
 		leave(kind == WIRE_EXIT_RET ? ctx : NULL, ctx->sp, function, now, class);
+	return 0;
+}
+
+/* A region begins, or a mark is passed. */
+SEC("uprobe")
+int region_begin(struct pt_regs *ctx)
+{
+	u64 cookie = bpf_get_attach_cookie(ctx);
+
+	region_enter(ctx, region_slot(ctx, cookie), cookie);
+	return 0;
+}
+
+SEC("uprobe")
+int region_end(struct pt_regs *ctx)
+{
+	u64 now = bpf_ktime_get_ns(), cookie = bpf_get_attach_cookie(ctx);
+
+	region_leave(region_slot(ctx, cookie), cookie, now);
 	return 0;
 }
 

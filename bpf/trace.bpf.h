@@ -17,6 +17,29 @@
 /* Calls deeper than this are left out. */
 const volatile u32 max_level = ~0u;
 
+static long region_settle_one(__attribute__((unused)) u32 i, struct unwind_ctx *ctx)
+{
+	struct wire_frame *f = frame_at(ctx->lane->top);
+
+	if (!f || !(f->entry & WIRE_FRAME_ENDED))
+		return 1;
+	frame_returned(ctx->lane, f, ctx->now, WIRE_COST_NONE);
+	return 0;
+}
+
+/* Closes regions whose end was reached in callees, of which none is left; returns the innermost
+ * frame. */
+static __always_inline struct wire_frame *regions_settle(struct wire_lane *lane,
+							 struct wire_frame *top, u64 now)
+{
+	struct unwind_ctx ctx = {.lane = lane, .now = now};
+
+	if (!has_regions || !top || !(top->entry & WIRE_FRAME_ENDED))
+		return top;
+	bpf_loop(MAX_UNWIND, region_settle_one, &ctx, 0);
+	return frame_at(lane->top);
+}
+
 /* The innermost frame's slot is used by a new call: it left by a tail call, or unseen. */
 static __always_inline struct wire_frame *frame_replaced(struct wire_lane *lane,
 							 struct wire_frame *top, u64 now)
@@ -94,67 +117,88 @@ struct hit {
 	u64 slot;
 };
 
-/* A call of `function`, one of `weight`, from whatever is open at `slot`'s lane; `entry` as in the
- * frame, `role` WIRE_ROLE_*. False: it was not recorded. */
-static __always_inline bool frame_enter(const struct place *at, const struct hit *hit, u32 function,
-					u32 entry, u32 weight, u32 role)
+/* A new call, as far as its probe has told. */
+struct entering {
+	struct place at;
+	const struct hit *hit;
+	u32 function;
+	u32 entry; /* as in the frame */
+	u32 weight;
+	u32 role;  /* WIRE_ROLE_* */
+	u64 began; /* 0: this entry is not timed */
+};
+
+/* Puts a frame on top of the innermost one. False: the call is not recorded. */
+static __always_inline bool frame_push(const struct entering *e, struct wire_frame *top)
 {
-	struct wire_lane *lane = at->lane;
-	bool timed = WIRE_TIMED(lane->entered) < timed_limit, looked_up = false;
-	u64 began = timed ? bpf_ktime_get_ns() : 0, now;
-	struct wire_frame *top, *f;
+	struct wire_lane *lane = e->at.lane;
+	bool timed = e->began, looked_up = false;
+	struct wire_frame *f;
 	struct wire_node *n;
 	u32 node, frame;
+	u64 now;
 
-	top = frame_at(lane->top);
-	if (top && top->slot <= at->slot) {
-		now = bpf_ktime_get_ns();
-		timed = false;
-		top = unwind_below(lane, top, at->slot, now);
-		if (top && top->slot == at->slot) {
-			if ((WIRE_FRAME_FLAGS(entry) & WIRE_ENTRY_LOOP) &&
-			    top->function == function) {
-				const struct wire_cost *cost = cost_of(WIRE_FRAME_COST(entry));
-
-				frame_charge(top, cost->inside_ns + cost->outside_ns);
-				return false; /* one return probe is enough */
-			}
-			top = frame_replaced(lane, top, now);
-		}
-	}
 	if (!top || top->level >= max_level)
 		return false;
-	if (!top->level && !may_begin(role)) {
+	if (!top->level && !may_begin(e->role)) {
 		count_untriggered();
 		return false;
 	}
 	f = frame_above(lane, top, &frame);
 	if (!f)
 		return false;
-	if (keep_values && WIRE_FRAME_VALUES(entry)) {
-		if (!values_enter(hit->ctx, WIRE_FRAME_VALUES(entry), frame, hit->slot))
+	if (keep_values && WIRE_FRAME_VALUES(e->entry)) {
+		if (!values_enter(e->hit->ctx, WIRE_FRAME_VALUES(e->entry), frame, e->hit->slot))
 			return false;
 		timed = false;
 	}
-	n = path_step(at->number, top, function, &node, &looked_up);
+	n = path_step(e->at.number, top, e->function, &node, &looked_up);
 	if (!n)
 		return false;
-	f->slot = at->slot;
+	f->slot = e->at.slot;
 	f->child_ns = f->probe_ns = 0;
 	f->own_probe_ns = 0;
 	f->node = node;
-	f->function = function;
-	f->entry = entry;
-	f->weight = weight;
-	n->calls += weight;
+	f->function = e->function;
+	f->entry = e->entry;
+	f->weight = e->weight;
+	n->calls += e->weight;
 	call_begins(lane, frame);
 	lane->entered++;
 	lane->top = frame;
 	now = bpf_ktime_get_ns();
 	f->entered_ns = now;
 	if (timed)
-		node_timed(n, now - began, looked_up);
+		node_timed(n, now - e->began, looked_up);
 	return true;
+}
+
+/* A function is called from whatever is open at the slot's lane. False: it was not recorded. */
+static __always_inline bool frame_enter(struct entering *e)
+{
+	struct wire_lane *lane = e->at.lane;
+	struct wire_frame *top;
+	u64 now;
+
+	e->began = WIRE_TIMED(lane->entered) < timed_limit ? bpf_ktime_get_ns() : 0;
+	top = frame_at(lane->top);
+	if (top && top->slot <= e->at.slot) {
+		now = bpf_ktime_get_ns();
+		e->began = 0;
+		top = unwind_below(lane, top, e->at.slot, now);
+		if (top && top->slot == e->at.slot) {
+			if ((WIRE_FRAME_FLAGS(e->entry) & WIRE_ENTRY_LOOP) &&
+			    top->function == e->function) {
+				const struct wire_cost *cost = cost_of(WIRE_FRAME_COST(e->entry));
+
+				frame_charge(top, cost->inside_ns + cost->outside_ns);
+				return false; /* one return probe is enough */
+			}
+			top = frame_replaced(lane, top, now);
+		}
+		top = regions_settle(lane, top, now);
+	}
+	return frame_push(e, top);
 }
 
 /* Whether the kernel has as many return probes armed on the thread as it will: it leaves out that
@@ -225,17 +269,17 @@ static __always_inline void place_charge_passed(const struct place *at, u32 entr
  * call and leaves a note of its generation; those behind it find a newer one than their own.
  * Whether the call was recorded, or has been left already (an entry may be an exit, too), makes no
  * difference. A thread without a home leaves no note: what is lost for want of one may be counted
- * twice.
+ * twice. `what` is the function, or what else tells apart what can happen at one place.
  */
-static __always_inline bool hit_is_claimed(struct wire_lane *home, u64 slot, u64 cookie)
+static __always_inline bool hit_is_claimed(struct wire_lane *home, u64 slot, u32 what, u64 cookie)
 {
-	u32 function = cookie & WIRE_COOKIE_FUNCTION, generation = cookie >> WIRE_COOKIE_GENERATION;
+	u32 generation = cookie >> WIRE_COOKIE_GENERATION;
 	u32 ahead = (home->hit_generation - generation) % WIRE_GENERATIONS;
-	bool claimed = home->hit_slot == slot && home->hit_function == function && ahead &&
+	bool claimed = home->hit_slot == slot && home->hit_function == what && ahead &&
 		       ahead < WIRE_GENERATIONS / 2;
 
 	home->hit_slot = slot;
-	home->hit_function = function;
+	home->hit_function = what;
 	home->hit_generation = generation;
 	return claimed;
 }
@@ -254,48 +298,58 @@ static __always_inline void until_reached(const struct task_struct *task, struct
 	}
 }
 
+/* Whether what begins at the hit's slot is to be recorded: then it is found out where, and the lane
+ * is locked. */
+static __always_inline bool entry_admit(struct entering *e, u64 cookie)
+{
+	const struct task_struct *task = bpf_get_current_task_btf();
+	struct wire_switch *s;
+	struct wire_lane *home;
+	u64 slot = e->hit->slot;
+	u32 number;
+
+	e->function = cookie & WIRE_COOKIE_FUNCTION;
+	home = gate_open ? home_current(task, true, &number) : 0;
+	if (!home || hit_is_claimed(home, slot, e->function, cookie))
+		return false;
+	s = bpf_map_lookup_elem(&switches, &e->function);
+	e->role = role_of(s);
+	if (has_untils && (e->role & WIRE_ROLE_UNTIL)) {
+		until_reached(task, home, number, slot);
+		if (!has_triggers || !(e->role & WIRE_ROLE_TRIGGER))
+			return false;
+	}
+	e->weight = switch_weight(s);
+	if (!place_of(&e->at, task, home, number, slot, e->weight && may_begin(e->role))) {
+		if (!may_begin(e->role))
+			count_untriggered();
+		return false;
+	}
+	if (e->weight)
+		return true;
+	place_charge_passed(&e->at, cookie >> WIRE_COOKIE_FLAGS);
+	return false;
+}
+
 /*
  * A function is entered; its return address lies at `slot`. Returns the lane's number if a call
  * was recorded, else 0 (then its leave is of no use).
  */
 static __always_inline u32 enter(struct pt_regs *ctx, u64 slot, u64 cookie)
 {
-	u32 function = cookie & WIRE_COOKIE_FUNCTION, entry = cookie >> WIRE_COOKIE_FLAGS, weight;
-	const struct task_struct *task = bpf_get_current_task_btf();
 	const struct hit hit = {.ctx = ctx, .slot = slot};
-	struct wire_switch *s;
-	struct wire_lane *home;
-	struct place at;
+	struct entering e = {.hit = &hit, .entry = cookie >> WIRE_COOKIE_FLAGS};
 	bool entered;
-	u32 number, role;
 
-	home = gate_open ? home_current(task, true, &number) : 0;
-	if (!home || hit_is_claimed(home, slot, cookie))
+	if (!entry_admit(&e, cookie))
 		return 0;
-	s = bpf_map_lookup_elem(&switches, &function);
-	role = role_of(s);
-	if (has_untils && (role & WIRE_ROLE_UNTIL)) {
-		until_reached(task, home, number, slot);
-		if (!has_triggers || !(role & WIRE_ROLE_TRIGGER))
-			return 0;
-	}
-	weight = switch_weight(s);
-	if (!place_of(&at, task, home, number, slot, weight && may_begin(role))) {
-		if (!may_begin(role))
-			count_untriggered();
-		return 0;
-	}
-	if (!weight) {
-		place_charge_passed(&at, entry);
-		return 0;
-	}
-	if (keep_values && !(WIRE_FRAME_FLAGS(entry) & WIRE_ENTRY_UNLESS))
-		entry |= ((cookie >> WIRE_COOKIE_VALUES) & 0xff) << WIRE_FRAME_LIST;
-	entered = frame_enter(&at, &hit, function, entry, weight, role);
-	if (entered && (WIRE_FRAME_FLAGS(entry) & WIRE_ENTRY_RETURN) && returns_exhausted())
-		at.lane->deep++;
-	lane_unlock(at.lane);
-	return entered ? at.number : 0;
+	if (keep_values && !(WIRE_FRAME_FLAGS(e.entry) & WIRE_ENTRY_UNLESS))
+		e.entry |= ((cookie >> WIRE_COOKIE_VALUES) & 0xff) << WIRE_FRAME_LIST;
+	entered = frame_enter(&e);
+	if (entered && (WIRE_FRAME_FLAGS(e.entry) & WIRE_ENTRY_RETURN) && returns_exhausted())
+		e.at.lane->deep++;
+	lane_unlock(e.at.lane);
+	return entered ? e.at.number : 0;
 }
 
 /* `function` is left, as a probe of cost class `exit` sees, in registers `ctx` (NULL: they do not
@@ -313,6 +367,8 @@ static __always_inline void frame_leave(const struct place *at, struct pt_regs *
 	if (keep_values && ctx && WIRE_FRAME_VALUES(top->entry))
 		values_leave(ctx, WIRE_FRAME_VALUES(top->entry), at->lane->top);
 	frame_returned(at->lane, top, now, exit);
+	if (has_regions)
+		regions_settle(at->lane, frame_at(at->lane->top), now);
 }
 
 /* `function` is left; its return address lay at `slot`. */

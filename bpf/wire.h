@@ -38,6 +38,14 @@ typedef uint64_t u64;
  *   bits 48..51  entry sites: WIRE_ENTRY_* flags
  *   bits 52..56  what the probe costs: enum wire_cost_class
  *   bits 57..63  entry sites: generation of the function's probe, see hit_is_claimed()
+ *
+ * Of a region's begin and end sites (see regions.bpf.h):
+ *   bits  0..23  as above
+ *   bits 24..31  bytes from the stack pointer up to that of the code that the region is in
+ *   bits 32..39  begin sites: the low bits of the site's number in its region
+ *   bits 40..47  begin sites: the number of the list of values
+ *   bits 48..51  WIRE_REGION_* flags
+ *   bits 52..63  as above, of both
  */
 #define WIRE_MAX_FUNCTIONS   (1u << 24)
 #define WIRE_COOKIE_FUNCTION 0xffffffull
@@ -48,6 +56,8 @@ typedef uint64_t u64;
 #define WIRE_COOKIE_FLAGS    48
 #define WIRE_COOKIE_COST     52
 
+#define WIRE_COOKIE_SITE       32
+#define WIRE_MAX_SITES	       128 /* that are told apart */
 #define WIRE_COOKIE_GENERATION 57
 #define WIRE_GENERATIONS       128 /* after the last one comes 0 again */
 
@@ -67,6 +77,9 @@ enum wire_exit {
 #define WIRE_ENTRY_RETURN 8u
 #define WIRE_MAX_RETURNS  64 /* MAX_URETPROBE_DEPTH */
 
+/* A begin site that nothing ends: its call has returned at once. */
+#define WIRE_REGION_MARK 1u
+
 /*
  * What a traced call costs the target, by the kind of probes that see it: the part that lies in the
  * function's own measured interval, and the part outside, which only its caller sees. A call's cost
@@ -80,12 +93,13 @@ enum wire_cost_class {
 	WIRE_COST_RETURN,    /* a return probe: armed, and hit */
 	WIRE_COST_TAIL,	     /* the same, of a function that leaves by a tail call */
 	WIRE_COST_EXIT_STEP, /* exit sites: a single-stepped one, as every `ret` is */
-	WIRE_COST_EXIT_JMP,  /* an emulated jump */
+	WIRE_COST_EXIT_JMP,  /* an emulated jump; or the nop where a region ends */
 	WIRE_COST_EXIT_JCC,
 	WIRE_COST_NEW_CALLEE, /* another callee than the one before: a look-up (outside) */
 	WIRE_COST_NESTED,     /* more, if both caller and callee have return probes pending */
 	WIRE_COST_SPARED,     /* by an entry that is passed over, of its cost (outside) */
 	WIRE_COST_TIMED,      /* no cost: what a timed part takes; outside: with a look-up */
+	WIRE_COST_EXIT_NOP5,  /* a region's end at a 5-byte nop */
 	WIRE_COST_CLASSES,
 	WIRE_COST_MASK = 31,
 };
@@ -107,11 +121,11 @@ struct wire_frame {
 	u64 probe_ns; /* of the time since the entry: what the callees' probes have cost */
 	u32 node;
 	u32 function;
-	u32 up;	    /* the caller's frame */
-	u32 down;   /* the frame for the next callee, 0: not allocated yet */
-	u32 level;  /* sentinel 0, outermost call 1 */
-	u32 entry;  /* the entry's cookie from bit WIRE_COOKIE_FLAGS on; and WIRE_FRAME_LIST */
-	u32 weight; /* it stands for so many calls */
+	u32 up;		  /* the caller's frame */
+	u32 down;	  /* the frame for the next callee, 0: not allocated yet */
+	u32 level;	  /* sentinel 0, outermost call 1 */
+	u32 entry;	  /* the entry's cookie from bit WIRE_COOKIE_FLAGS on; and WIRE_FRAME_* */
+	u32 weight;	  /* it stands for so many calls */
 	u32 own_probe_ns; /* of probe_ns, what lies in its own time; no more than fits */
 };
 
@@ -120,7 +134,13 @@ struct wire_frame {
 
 /* The number of the list of values that its wire_values has; 0: none. */
 #define WIRE_FRAME_LIST		 16
-#define WIRE_FRAME_VALUES(entry) ((entry) >> WIRE_FRAME_LIST)
+#define WIRE_FRAME_VALUES(entry) ((entry) >> WIRE_FRAME_LIST & 0xff)
+
+/* Of a region's frame; it has the number of its begin site where others have the generation. */
+#define WIRE_FRAME_REGION (1u << 24)
+#define WIRE_FRAME_ENDED  (1u << 25) /* in a callee that has not returned yet */
+#define WIRE_FRAME_SITE(entry) \
+	((entry) >> (WIRE_COOKIE_GENERATION - WIRE_COOKIE_FLAGS) & (WIRE_MAX_SITES - 1))
 
 /*
  * One call path of one lane, written only by that lane's thread. Inclusive time is not kept: it is

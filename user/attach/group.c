@@ -23,24 +23,30 @@ _Static_assert(WIRE_COST_ENTRY + SITE_PUSH == WIRE_COST_ENTRY_PUSH, "site classe
 /* Probes that are to share a link. */
 struct batch {
 	uint64_t *offsets, *cookies;
+	uint64_t *semaphores; /* as in struct link_spec */
 	size_t cnt;
+	bool guarded; /* there are semaphores */
 };
 
 static int batch_alloc(struct batch *b, size_t cap)
 {
 	*b = (struct batch){.offsets = calloc(cap + 1, sizeof(uint64_t)),
-			    .cookies = calloc(cap + 1, sizeof(uint64_t))};
-	return b->offsets && b->cookies ? 0 : -ENOMEM;
+			    .cookies = calloc(cap + 1, sizeof(uint64_t)),
+			    .semaphores = calloc(cap + 1, sizeof(uint64_t))};
+	return b->offsets && b->cookies && b->semaphores ? 0 : -ENOMEM;
 }
 
 static void batch_free(struct batch *b)
 {
 	free(b->offsets);
 	free(b->cookies);
+	free(b->semaphores);
 }
 
-static void batch_add(struct batch *b, uint64_t offset, uint64_t cookie)
+static void batch_add(struct batch *b, uint64_t offset, uint64_t cookie, uint64_t semaphore)
 {
+	b->guarded |= semaphore != 0;
+	b->semaphores[b->cnt] = semaphore;
 	b->offsets[b->cnt] = offset;
 	b->cookies[b->cnt++] = cookie;
 }
@@ -96,6 +102,7 @@ static int link_range(struct attach_ctx *ctx, struct group *grp, const struct ti
 		.pid = ctx->pid,
 		.offsets = b->offsets + from,
 		.cookies = b->cookies + from,
+		.semaphores = b->guarded ? b->semaphores + from : NULL,
 		.cnt = to - from,
 	};
 	int err;
@@ -131,6 +138,23 @@ static uint64_t entry_cookie(const struct plan_function *f, const struct group_m
 	       (uint64_t)m->generation << WIRE_COOKIE_GENERATION;
 }
 
+/* Of site `number` of a region. */
+static uint64_t site_cookie(const struct plan_function *f, const struct plan_site *s,
+			    uint32_t number, const struct group_member *m)
+{
+	bool ends = number >= f->begins_cnt;
+	uint64_t class = !ends			? WIRE_COST_ENTRY + s->site
+			 : s->site == SITE_NOP5 ? WIRE_COST_EXIT_NOP5
+			 : s->site == SITE_STEP ? WIRE_COST_EXIT_STEP
+						: WIRE_COST_EXIT_JMP;
+	uint64_t flags = f->kind == PLAN_MARK ? WIRE_REGION_MARK : 0;
+
+	return m->function | (uint64_t)s->delta << WIRE_COOKIE_DELTA |
+	       (uint64_t)(number % WIRE_MAX_SITES) << WIRE_COOKIE_SITE |
+	       (uint64_t)(ends ? 0 : s->list) << WIRE_COOKIE_VALUES | flags << WIRE_COOKIE_FLAGS |
+	       class << WIRE_COOKIE_COST | (uint64_t)m->generation << WIRE_COOKIE_GENERATION;
+}
+
 static uint64_t exit_cost(const struct plan_exit *e)
 {
 	if (e->steps)
@@ -150,30 +174,54 @@ static uint64_t exit_cookie(const struct plan_exit *e, uint32_t index)
 
 /* A group's probes by kind. */
 struct group_probes {
-	struct batch returns, entries, exits;
+	struct batch returns, entries, exits, begins, ends;
 };
+
+static void region_gather(const struct plan *p, const struct group_member *m,
+			  struct group_probes *out)
+{
+	const struct plan_function *f = &p->functions[m->function];
+
+	for (uint32_t i = 0; i < f->begins_cnt + f->ends_cnt; i++) {
+		const struct plan_site *s = &p->sites[f->sites + i];
+
+		batch_add(i < f->begins_cnt ? &out->begins : &out->ends, s->offset,
+			  site_cookie(f, s, i, m), s->semaphore);
+	}
+}
 
 static int probes_gather(const struct plan *p, const struct group *grp, struct group_probes *out)
 {
-	size_t exits = 0;
+	size_t exits = 0, begins = 0, ends = 0;
 
 	memset(out, 0, sizeof(*out));
-	for (size_t i = 0; i < grp->members_cnt; i++)
-		exits += p->functions[grp->members[i].function].exits_cnt;
+	for (size_t i = 0; i < grp->members_cnt; i++) {
+		const struct plan_function *f = &p->functions[grp->members[i].function];
+
+		exits += f->exits_cnt;
+		begins += f->begins_cnt;
+		ends += f->ends_cnt;
+	}
 	if (batch_alloc(&out->returns, grp->members_cnt) ||
-	    batch_alloc(&out->entries, grp->members_cnt) || batch_alloc(&out->exits, exits))
+	    batch_alloc(&out->entries, grp->members_cnt) || batch_alloc(&out->exits, exits) ||
+	    batch_alloc(&out->begins, begins) || batch_alloc(&out->ends, ends))
 		return -ENOMEM;
 	for (size_t i = 0; i < grp->members_cnt; i++) {
 		const struct group_member *m = &grp->members[i];
 		const struct plan_function *f = &p->functions[m->function];
 
+		if (f->kind != PLAN_FUNCTION) {
+			if (!grp->exits_only)
+				region_gather(p, m, out);
+			continue;
+		}
 		if (!grp->exits_only)
 			batch_add(f->exit == EXIT_RETURN ? &out->returns : &out->entries,
-				  f->offset + f->site_offset, entry_cookie(f, m));
+				  f->offset + f->site_offset, entry_cookie(f, m), 0);
 		for (uint32_t e = 0; e < f->exits_cnt && !m->exits_apart; e++) {
 			const struct plan_exit *exit = &p->exits[f->exits + e];
 
-			batch_add(&out->exits, exit->offset, exit_cookie(exit, m->function));
+			batch_add(&out->exits, exit->offset, exit_cookie(exit, m->function), 0);
 		}
 	}
 	return 0;
@@ -184,6 +232,8 @@ static void probes_free(struct group_probes *probes)
 	batch_free(&probes->returns);
 	batch_free(&probes->entries);
 	batch_free(&probes->exits);
+	batch_free(&probes->begins);
+	batch_free(&probes->ends);
 }
 
 /* Takes out the probes of functions that were refused before: half a function is none. */
@@ -194,7 +244,7 @@ static void batch_drop_refused(const struct attach_ctx *ctx, struct batch *b)
 	b->cnt = 0;
 	for (size_t i = 0; i < cnt; i++) {
 		if (!ctx->plan->functions[b->cookies[i] & WIRE_COOKIE_FUNCTION].refused)
-			batch_add(b, b->offsets[i], b->cookies[i]);
+			batch_add(b, b->offsets[i], b->cookies[i], b->semaphores[i]);
 	}
 }
 
@@ -217,9 +267,14 @@ int group__link(struct attach_ctx *ctx, struct group *grp)
 	err = probes_gather(ctx->plan, grp, &probes);
 	for (size_t i = 0; !err && i < cnt; i++)
 		err = link_batch(ctx, grp, returns[i], &probes.returns);
-	/* An instruction can be entry and exit (a lone jmp): the last attached is called first. */
+	/* An instruction can be entry and exit (a lone jmp): the last attached is called first. It
+	 * can also be a region's begin, which is inside of the function. */
 	if (!err)
 		err = link_batch(ctx, grp, ctx->tier->exit_site(ctx->skel), &probes.exits);
+	if (!err)
+		err = link_batch(ctx, grp, ctx->tier->region(ctx->skel, true), &probes.ends);
+	if (!err)
+		err = link_batch(ctx, grp, ctx->tier->region(ctx->skel, false), &probes.begins);
 	if (!err)
 		err = link_batch(ctx, grp, ctx->tier->entry(ctx->skel), &probes.entries);
 	probes_free(&probes);

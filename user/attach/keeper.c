@@ -25,14 +25,16 @@ struct keeper {
 
 enum request_kind { LINK = 1, CLOSE, DETACH };
 
-/* What is asked for. LINK: offsets and cookies follow; the program's and the file's descriptors go
- * along. The answer is an int: -errno or 0, and to LINK the link's number. */
+/* What is asked for. LINK: offsets and cookies follow, and semaphores if it has some; the program's
+ * and the file's descriptors go along. The answer is an int: -errno or 0, and to LINK the link's
+ * number. */
 struct request {
 	int kind; /* enum request_kind */
 	int link; /* CLOSE: its number */
 	int attach_type, return_probes;
 	pid_t pid;
 	uint32_t cnt;
+	uint32_t semaphores; /* whether there are some */
 };
 
 enum { FD_PROGRAM, FD_OBJECT, FDS };
@@ -161,7 +163,8 @@ static int links_number(struct links *l)
 static int link_one(int socket, struct links *links, const struct request *req, const int fds[FDS],
 		    bool *alive)
 {
-	uint64_t *values = malloc(2 * req->cnt * sizeof(*values));
+	size_t cnt = (req->semaphores ? 3 : 2) * (size_t)req->cnt;
+	uint64_t *values = malloc(cnt * sizeof(*values));
 	const struct link_spec spec = {
 		.prog_fd = fds[FD_PROGRAM],
 		.attach_type = req->attach_type,
@@ -170,11 +173,12 @@ static int link_one(int socket, struct links *links, const struct request *req, 
 		.pid = req->pid,
 		.offsets = values,
 		.cookies = values + req->cnt,
+		.semaphores = req->semaphores ? values + 2 * (size_t)req->cnt : NULL,
 		.cnt = req->cnt,
 	};
 	int number = -EOWNERDEAD, fd;
 
-	*alive = values && receive_all(socket, values, 2 * req->cnt * sizeof(*values));
+	*alive = values && receive_all(socket, values, cnt * sizeof(*values));
 	if (*alive)
 		number = links_number(links);
 	if (number >= 0) {
@@ -290,6 +294,7 @@ int keeper__link(struct keeper *k, const struct link_spec *spec)
 		.return_probes = spec->return_probes,
 		.pid = spec->pid,
 		.cnt = spec->cnt,
+		.semaphores = spec->semaphores != NULL,
 	};
 	const int fds[FDS] = {spec->prog_fd, spec->object_fd};
 	size_t len = spec->cnt * sizeof(uint64_t);
@@ -297,7 +302,8 @@ int keeper__link(struct keeper *k, const struct link_spec *spec)
 	if (!spec->cnt || spec->cnt > MAX_COUNT)
 		return spec->cnt ? -E2BIG : -EINVAL;
 	if (!send_request(k->socket, &req, fds) || !send_all(k->socket, spec->offsets, len) ||
-	    !send_all(k->socket, spec->cookies, len))
+	    !send_all(k->socket, spec->cookies, len) ||
+	    (spec->semaphores && !send_all(k->socket, spec->semaphores, len)))
 		return -EOWNERDEAD;
 	return answer(k);
 }

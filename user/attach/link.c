@@ -35,6 +35,7 @@ int link__create(const struct link_spec *spec)
 		.attach_type = spec->attach_type,
 		.path = (uintptr_t)path,
 		.offsets = (uintptr_t)spec->offsets,
+		.ref_ctr_offsets = (uintptr_t)spec->semaphores,
 		.cookies = (uintptr_t)spec->cookies,
 		.cnt = spec->cnt,
 		.multi_flags = spec->return_probes ? UPROBE_MULTI_RETURN : 0,

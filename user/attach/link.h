@@ -20,6 +20,9 @@ struct link_spec {
 	pid_t pid;	   /* 0: every process */
 	const uint64_t *offsets;
 	const uint64_t *cookies;
+	/* File offsets of counts that are above 0 while there is a probe, 0: none; NULL: none at
+	 * all. */
+	const uint64_t *semaphores;
 	size_t cnt;
 };
 

@@ -27,6 +27,11 @@ static struct tier_probe multi_exit_site(const struct proftrace_bpf *skel)
 	return multi_probe(skel->progs.exit_site, 0);
 }
 
+static struct tier_probe multi_region(const struct proftrace_bpf *skel, bool ends)
+{
+	return multi_probe(ends ? skel->progs.region_end : skel->progs.region_begin, 0);
+}
+
 static struct bpf_program *mark_program(const struct proftrace_bpf *skel, int kind)
 {
 	switch (kind) {
@@ -58,6 +63,8 @@ static void session_prepare(struct proftrace_bpf *skel)
 	bpf_program__set_autoload(skel->progs.function_return, false);
 	prepare_multi(skel->progs.function_entry);
 	prepare_multi(skel->progs.exit_site);
+	prepare_multi(skel->progs.region_begin);
+	prepare_multi(skel->progs.region_end);
 	prepare_marks(skel);
 }
 
@@ -76,6 +83,8 @@ static void multi_prepare(struct proftrace_bpf *skel)
 	prepare_multi(skel->progs.function_entry);
 	prepare_multi(skel->progs.function_return);
 	prepare_multi(skel->progs.exit_site);
+	prepare_multi(skel->progs.region_begin);
+	prepare_multi(skel->progs.region_end);
 	prepare_marks(skel);
 }
 
@@ -90,9 +99,9 @@ static size_t multi_returns(const struct proftrace_bpf *skel,
 
 static const struct tier tiers[] = {
 	{"session", "6.13", "BPF_TRACE_UPROBE_SESSION", session_prepare, session_returns,
-	 multi_entry, multi_exit_site, multi_mark},
+	 multi_entry, multi_exit_site, multi_region, multi_mark},
 	{"uprobe_multi", "6.6", "BPF_TRACE_UPROBE_MULTI", multi_prepare, multi_returns, multi_entry,
-	 multi_exit_site, multi_mark},
+	 multi_exit_site, multi_region, multi_mark},
 	/* perf-event uprobes with cookies (5.15) come here */
 };
 

@@ -175,6 +175,7 @@ static void size_tables(struct tracer *tr, const struct tracer_options *opts)
 	skel->rodata->keep_cost = opts->keep_cost;
 	skel->rodata->has_triggers = opts->triggers;
 	skel->rodata->has_untils = opts->untils;
+	skel->rodata->has_regions = opts->regions;
 	size_calls(tr, opts->calls_bytes);
 	size_values(tr, opts);
 	if (opts->max_depth)

@@ -28,6 +28,7 @@ struct tracer_options {
 	size_t functions_cnt;  /* that will be probed, as far as is known */
 	bool keep_cost;	       /* leave the probes' cost in distributions, minima and maxima */
 	bool triggers, untils; /* some functions have such a role */
+	bool regions;	       /* there are some, or may be */
 	size_t calls_bytes;    /* memory for single calls until they are fetched; 0: not kept */
 	/* Values to read with those; borrowed while loading; NULL or empty: none. */
 	const struct arguments *arguments;

@@ -401,6 +401,15 @@ static void evaluate(const struct calibration *cal, struct probe_costs *out)
 	for (int i = 0; i < 3; i++)
 		out->classes[exit_class[i]] = cost(m[BY_RET + i].whole_ns - entry.whole_ns,
 						   m[BY_RET + i].inside_ns - entry.inside_ns);
+	/* As an emulated jump's, but for what the kernel takes less to get there and back: an entry
+	 * reads the clock behind the one, an exit before the other. */
+	out->classes[WIRE_COST_EXIT_NOP5] =
+		(struct wire_cost){at_least_0(out->classes[WIRE_COST_EXIT_JMP].inside_ns +
+					      out->classes[WIRE_COST_ENTRY + SITE_NOP5].outside_ns -
+					      out->classes[WIRE_COST_ENTRY + SITE_NOP].outside_ns),
+				   at_least_0(out->classes[WIRE_COST_EXIT_JMP].outside_ns +
+					      out->classes[WIRE_COST_ENTRY + SITE_NOP5].inside_ns -
+					      out->classes[WIRE_COST_ENTRY + SITE_NOP].inside_ns)};
 	out->classes[WIRE_COST_NEW_CALLEE] =
 		cost(m[TURN_A].whole_ns - m[RETURNS + SITE_PUSH].whole_ns, 0);
 	/* A call of it is two. Its interval ends in the other one's entry, whose cost up to there

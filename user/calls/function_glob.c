@@ -42,8 +42,13 @@ static bool object_matches(const char *glob, size_t len, const char *path)
 bool function_glob__matches(const char *glob, const struct profile_function *f)
 {
 	const char *colon = glob_object_end(glob);
+	bool region = glob_is_region(glob);
 
-	if (colon) {
+	if (region != (f->kind == FUNCTION_REGION))
+		return false;
+	if (region) {
+		glob = colon[1] ? colon + 1 : "*";
+	} else if (colon) {
 		if (!object_matches(glob, colon - glob, f->module))
 			return false;
 		glob = colon[1] ? colon + 1 : "*";

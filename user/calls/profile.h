@@ -71,7 +71,7 @@ struct profile_function {
 	struct call_stats stats; /* set by profile__summarize(); recursive time counted once */
 	uint64_t spent_ns; /* also set by it: as stats.total_ns, but with that of each recursion */
 	uint32_t sampled;  /* from its drop on one call in so many was kept, and scaled; 0: exact */
-	uint8_t kind;	   /* enum function_kind */
+	uint32_t kind;	   /* enum function_kind */
 	bool hidden;	   /* is not to be listed: see calls/prune.h */
 };
 

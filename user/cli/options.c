@@ -59,6 +59,7 @@ enum {
 	OPT_TRIGGER,
 	OPT_UNTIL,
 	OPT_BY,
+	OPT_USDT,
 };
 
 static const char doc[] =
@@ -93,6 +94,10 @@ static const struct argp_option argp_options[] = {
 	{0, 0, 0, 0, "Functions:", 2},
 	{"filter", 'F', "GLOB", 0, "trace only functions that match; may be repeated", 0},
 	{"notrace", 'N', "GLOB", 0, "leave out functions that match; may be repeated", 0},
+	{"usdt", OPT_USDT, "[OBJECT:]PROVIDER:NAME", 0,
+	 "trace static probes of others (globs) as well: those that are named as a pair, or given "
+	 "as 'BEGIN -> END', as regions, the rest as marks; may be repeated",
+	 0},
 	{"args", 'A', "FUNC(arg1,...,ret)", 0,
 	 "keep values of single calls (implies --calls): arguments, the result, or what lies "
 	 "behind "
@@ -300,6 +305,8 @@ static error_t parse_target(struct options *o, int key, char *arg)
 		return append(&o->filters, &o->filters_cnt, arg) ? 0 : ENOMEM;
 	case 'N':
 		return append(&o->notraces, &o->notraces_cnt, arg) ? 0 : ENOMEM;
+	case OPT_USDT:
+		return append(&o->usdts, &o->usdts_cnt, arg) ? 0 : ENOMEM;
 	case 'A':
 		o->calls = true;
 		arg = strdup(arg);
@@ -630,8 +637,6 @@ static error_t add_triggers(struct options *o)
 
 	if (!o->triggers_cnt && !o->untils_cnt)
 		return 0;
-	if (!o->filters_cnt)
-		ok = append(&o->filters, &o->filters_cnt, (char *)"*");
 	for (size_t i = 0; ok && i < o->triggers_cnt; i++)
 		ok = append(&o->filters, &o->filters_cnt, o->triggers[i]);
 	for (size_t i = 0; ok && i < o->untils_cnt; i++)
@@ -766,6 +771,7 @@ void options__clear(struct options *o)
 	free(o->pids);
 	free(o->filters);
 	free(o->notraces);
+	free(o->usdts);
 	for (size_t i = 0; i < o->arguments_cnt; i++)
 		free(o->arguments[i]);
 	free(o->arguments);

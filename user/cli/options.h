@@ -31,6 +31,8 @@ struct options {
 	/* functions */
 	char **filters, **notraces;
 	size_t filters_cnt, notraces_cnt;
+	char **usdts; /* other programs' probes: [OBJECT:]PROVIDER:NAME */
+	size_t usdts_cnt;
 	char **arguments;  /* values to read: -A, and what --link needs; owned */
 	char **conditions; /* on those: --if */
 	size_t arguments_cnt, conditions_cnt;

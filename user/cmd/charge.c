@@ -8,10 +8,27 @@
 #include "plan/plan.h"
 #include "wire.h"
 
+/* Of a region: what its first end costs. */
+static uint8_t end_class(const struct plan *p, const struct plan_function *f)
+{
+	if (!f->ends_cnt)
+		return WIRE_COST_NONE;
+	switch (p->sites[f->sites + f->begins_cnt].site) {
+	case SITE_NOP5:
+		return WIRE_COST_EXIT_NOP5;
+	case SITE_STEP:
+		return WIRE_COST_EXIT_STEP;
+	default:
+		return WIRE_COST_EXIT_JMP;
+	}
+}
+
 static uint8_t exit_class(const struct plan *p, const struct plan_function *f)
 {
 	uint8_t class = WIRE_COST_NONE;
 
+	if (f->kind != PLAN_FUNCTION)
+		return end_class(p, f);
 	if (f->exit == EXIT_RETURN)
 		return WIRE_COST_RETURN;
 	for (uint32_t i = 0; i < f->exits_cnt; i++) {

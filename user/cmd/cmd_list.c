@@ -13,6 +13,7 @@
 #include "plan/arguments.h"
 #include "plan/filter.h"
 #include "plan/plan.h"
+#include "plan/usdt_pattern.h"
 #include "target/target.h"
 #include "util/json.h"
 #include "util/log.h"
@@ -32,6 +33,22 @@ static void list_row(FILE *out, const char *columns, const char *object, const c
 		instrumented ? instrumented : "");
 }
 
+/* A row for each site. */
+static void list_region(FILE *out, const struct plan *p, const struct plan_function *f,
+			const struct target *t)
+{
+	for (uint32_t i = 0; i < f->begins_cnt + f->ends_cnt; i++) {
+		const struct plan_site *s = &p->sites[f->sites + i];
+		char columns[64], name[1024];
+
+		snprintf(columns, sizeof(columns), "%#-10" PRIx64 " %5s %-4s %-6s", s->offset,
+			 i < f->begins_cnt ? "" : "end", site_class__name(s->site),
+			 f->kind == PLAN_MARK ? "mark" : "region");
+		snprintf(name, sizeof(name), "[%s]", f->symbol);
+		list_row(out, columns, t->objects[f->object].path, name, s->reason);
+	}
+}
+
 static void list_text(FILE *out, struct plan *p, const struct target *t)
 {
 	char columns[64];
@@ -40,6 +57,11 @@ static void list_text(FILE *out, struct plan *p, const struct target *t)
 		"FUNCTION  (REASON)");
 	for (size_t i = 0; i < p->functions_cnt; i++) {
 		struct plan_function *f = &p->functions[i];
+
+		if (f->kind != PLAN_FUNCTION) {
+			list_region(out, p, f, t);
+			continue;
+		}
 
 		snprintf(columns, sizeof(columns), "%#-10" PRIx64 " %+5d %-4s %-6s", f->offset,
 			 (int)f->site_offset, site_class__name(f->site),
@@ -56,9 +78,32 @@ static void list_text(FILE *out, struct plan *p, const struct target *t)
 	}
 }
 
-static void list_function(struct json *j, struct plan_function *f, const struct target *t)
+static void list_sites(struct json *j, const struct plan *p, const struct plan_function *f)
+{
+	json_member_open(j, "sites", '[');
+	for (uint32_t i = 0; i < f->begins_cnt + f->ends_cnt; i++) {
+		const struct plan_site *s = &p->sites[f->sites + i];
+
+		json_open(j, '{');
+		json_member_string(j, "kind",
+				   f->kind == PLAN_MARK ? "mark"
+				   : i < f->begins_cnt	? "begin"
+							: "end");
+		json_member_u64(j, "offset", s->offset);
+		json_member_string(j, "site", site_class__name(s->site));
+		json_member_string(j, "reason", s->reason);
+		json_member_string(j, "arguments", s->arguments);
+		json_member_u64(j, "semaphore", s->semaphore);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
+static void list_function(struct json *j, const struct plan *p, struct plan_function *f,
+			  const struct target *t)
 {
 	json_open(j, '{');
+	json_member_string(j, "kind", f->kind == PLAN_FUNCTION ? "function" : "region");
 	json_member_string(j, "name", plan__name(f));
 	json_member_string(j, "symbol", f->symbol);
 	json_member_open(j, "aliases", '[');
@@ -74,6 +119,8 @@ static void list_function(struct json *j, struct plan_function *f, const struct 
 	json_member_string(j, "exit", exit_strategy__name(f->exit));
 	json_member_u64(j, "exit_sites", f->exits_cnt);
 	json_member_string(j, "reason", f->reason);
+	if (f->kind != PLAN_FUNCTION)
+		list_sites(j, p, f);
 	json_close(j, '}');
 }
 
@@ -85,7 +132,7 @@ static void list_json(FILE *out, struct plan *p, const struct target *t)
 	json_member_u64(&j, "schema", 1);
 	json_member_open(&j, "functions", '[');
 	for (size_t i = 0; i < p->functions_cnt; i++)
-		list_function(&j, &p->functions[i], t);
+		list_function(&j, p, &p->functions[i], t);
 	json_close(&j, ']');
 	json_member_open(&j, "skipped", '[');
 	for (size_t i = 0; i < p->skipped_cnt; i++) {
@@ -106,12 +153,14 @@ int cmd_list(const struct options *o)
 {
 	const struct target_spec spec = {o->pids, o->pids_cnt, o->exec, o->command};
 	struct arguments arguments;
+	struct usdt_patterns usdt;
 	const struct plan_options plan_opts = {.nop5_emulated = tracer__nop5_emulated(),
 					       .returns_stop = tracer__returns_stop(o->tier),
 					       .skip_tiny = !o->filtered && !o->triggers_cnt &&
 							    !o->untils_cnt && o->max_overhead > 0,
 					       .exits = o->exits,
-					       .arguments = &arguments};
+					       .arguments = &arguments,
+					       .usdt = o->usdts_cnt ? &usdt : NULL};
 	struct target *target = NULL;
 	struct filter filter = {0};
 	struct plan *plan = NULL;
@@ -119,7 +168,8 @@ int cmd_list(const struct options *o)
 	int err, close_err;
 
 	if (arguments__parse(&arguments, o->arguments, o->arguments_cnt) ||
-	    arguments__restrict(&arguments, o->conditions, o->conditions_cnt))
+	    arguments__restrict(&arguments, o->conditions, o->conditions_cnt) ||
+	    usdt_patterns__parse(&usdt, o->usdts, o->usdts_cnt))
 		return OPTIONS_USAGE_STATUS;
 	err = output__open(&out, o);
 	if (!err)
@@ -127,6 +177,7 @@ int cmd_list(const struct options *o)
 	if (!err)
 		err = filter__init(&filter, o->filters, o->filters_cnt, o->notraces,
 				   o->notraces_cnt);
+	filter.defaults |= !o->filtered;
 	if (!err)
 		err = plan__new(target, &filter, &plan_opts, &plan);
 	if (!err)
@@ -143,6 +194,7 @@ int cmd_list(const struct options *o)
 	plan__free(plan);
 	filter__clear(&filter);
 	arguments__clear(&arguments);
+	usdt_patterns__clear(&usdt);
 	target__free(target);
 	return err ? 1 : 0;
 }

@@ -115,6 +115,7 @@ static int run_prepare(struct run *r)
 			!o->filtered && !o->triggers_cnt && !o->untils_cnt && o->max_overhead > 0,
 		.exits = o->exits,
 		.arguments = r->arguments.cnt ? &r->arguments : NULL,
+		.usdt = r->usdt.cnt ? &r->usdt : NULL,
 	};
 	err = watch__new(&r->watch);
 	if (!err)
@@ -128,6 +129,7 @@ static int run_prepare(struct run *r)
 	if (!err)
 		err = filter__init(&r->filter, o->filters, o->filters_cnt, o->notraces,
 				   o->notraces_cnt);
+	r->filter.defaults |= !o->filtered; /* triggers alone choose nothing */
 	if (!err)
 		err = plan__new(r->target, &r->filter, &r->plan_opts, &r->plan);
 	if (err)
@@ -139,6 +141,7 @@ static int run_prepare(struct run *r)
 	tracer_opts.arguments = &r->arguments;
 	tracer_opts.triggers = o->triggers_cnt;
 	tracer_opts.untils = o->untils_cnt;
+	tracer_opts.regions = filter__wants_regions(&r->filter) || r->usdt.cnt;
 	tracer_opts.expects_go = r->plan->go || o->follow;
 	err = tracer__load(&tracer_opts, r->target, &r->tracer);
 	if (err)
@@ -544,6 +547,7 @@ static void run_free(struct run *r)
 	plan__free(r->plan);
 	filter__clear(&r->filter);
 	arguments__clear(&r->arguments);
+	usdt_patterns__clear(&r->usdt);
 	target__free(r->target);
 	watch__free(r->watch);
 }
@@ -570,7 +574,8 @@ int cmd_trace(const struct options *o)
 	int err, close_err, status;
 
 	if (arguments__parse(&r.arguments, o->arguments, o->arguments_cnt) ||
-	    arguments__restrict(&r.arguments, o->conditions, o->conditions_cnt))
+	    arguments__restrict(&r.arguments, o->conditions, o->conditions_cnt) ||
+	    usdt_patterns__parse(&r.usdt, o->usdts, o->usdts_cnt))
 		return OPTIONS_USAGE_STATUS;
 	signals__ignore();
 	err = run_prepare(&r);

@@ -170,6 +170,7 @@ int describe__apply(struct description *d, struct profile *p)
 			.aliases_cnt = f->aliases_cnt,
 			.module = d->target->objects[f->object].path,
 			.offset = f->offset,
+			.kind = f->kind == PLAN_FUNCTION ? FUNCTION_PLAIN : FUNCTION_REGION,
 		};
 	}
 	/* An empty profile names some that were probed. */

@@ -106,6 +106,13 @@ static bool uses_returns(const struct plan *p)
 	return false;
 }
 
+/* Whether first calls of what is loaded later may be asked for. */
+static bool wants_what_is_loaded(const struct run *r)
+{
+	return filter__wants_libraries(&r->filter) || filter__wants_regions(&r->filter) ||
+	       r->usdt.cnt;
+}
+
 /* Brings the plan up to date with what was seen of the processes: all that they map if `complete`.
  */
 static int catch_up(struct run *r, bool complete)
@@ -119,8 +126,7 @@ static int catch_up(struct run *r, bool complete)
 	if (err || !complete || r->plan->returns_replaced)
 		life__stop_returns(life);
 	if (!r->lost_track)
-		life__hold(life, !r->o->exec && filter__wants_libraries(&r->filter),
-			   uses_returns(r->plan));
+		life__hold(life, !r->o->exec && wants_what_is_loaded(r), uses_returns(r->plan));
 	return err == -ENOMEM ? err : 0;
 }
 

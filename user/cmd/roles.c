@@ -27,6 +27,7 @@ static int give(struct run *r, const char *option, char *const *globs, size_t cn
 				.aliases = f->aliases,
 				.aliases_cnt = f->aliases_cnt,
 				.module = r->target->objects[f->object].path,
+				.kind = f->kind == PLAN_FUNCTION ? FUNCTION_PLAIN : FUNCTION_REGION,
 			};
 
 			if (!function_glob__matches(globs[g], &named))

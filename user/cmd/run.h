@@ -15,6 +15,7 @@
 #include "cmd/switches.h"
 #include "plan/filter.h"
 #include "plan/plan.h"
+#include "plan/usdt_pattern.h"
 
 struct collector;
 struct description;
@@ -36,6 +37,7 @@ struct run {
 	struct target *target;
 	struct filter filter;
 	struct arguments arguments;
+	struct usdt_patterns usdt;
 	struct plan_options plan_opts;
 	struct plan *plan;
 	struct keeper *keeper;

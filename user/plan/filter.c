@@ -16,7 +16,10 @@ int filter_pattern__parse(struct filter_pattern *p, const char *text)
 	const char *colon = glob_object_end(text);
 
 	*p = (struct filter_pattern){0};
-	if (colon) {
+	p->region = glob_is_region(text);
+	if (p->region) {
+		text = colon + 1;
+	} else if (colon) {
 		p->object = strndup(text, colon - text);
 		if (!p->object)
 			return -ENOMEM;
@@ -67,6 +70,7 @@ int filter__init(struct filter *f, char *const *in, size_t in_cnt, char *const *
 	err = patterns_parse(&f->in, &f->in_cnt, in, in_cnt);
 	if (!err)
 		err = patterns_parse(&f->out, &f->out_cnt, out, out_cnt);
+	f->defaults = !in_cnt;
 	if (err)
 		filter__clear(f);
 	return err;
@@ -165,7 +169,13 @@ bool filter_pattern__names(const struct filter_pattern *p, const struct filter_o
 bool filter_pattern__matches(const struct filter_pattern *p, const struct filter_object *obj,
 			     const struct symbol *sym)
 {
-	return (!p->object || filter_pattern__names(p, obj)) && symbol_matches(p, sym);
+	return !p->region && (!p->object || filter_pattern__names(p, obj)) &&
+	       symbol_matches(p, sym);
+}
+
+bool filter_pattern__matches_region(const struct filter_pattern *p, const char *name)
+{
+	return p->region && name_matches(p, name);
 }
 
 bool filter__wants_libraries(const struct filter *f)
@@ -179,20 +189,51 @@ bool filter__wants_libraries(const struct filter *f)
 
 bool filter__wants_object(const struct filter *f, const struct filter_object *obj)
 {
-	if (!f->in_cnt)
-		return obj->is_main;
+	if (f->defaults && obj->is_main)
+		return true;
 	for (size_t i = 0; i < f->in_cnt; i++) {
 		const struct filter_pattern *p = &f->in[i];
 
+		if (p->region)
+			continue;
 		if (p->object ? filter_pattern__names(p, obj) : obj->is_main)
 			return true;
 	}
 	return false;
 }
 
+bool filter__wants_regions(const struct filter *f)
+{
+	for (size_t i = 0; i < f->in_cnt; i++) {
+		if (f->in[i].region)
+			return true;
+	}
+	return f->defaults;
+}
+
+bool filter__leaves_region(struct filter *f, const char *name)
+{
+	for (size_t i = 0; i < f->out_cnt; i++) {
+		if (filter_pattern__matches_region(&f->out[i], name))
+			return f->out[i].matched = true;
+	}
+	return false;
+}
+
+bool filter__wants_region(struct filter *f, const char *name)
+{
+	bool wanted = f->defaults;
+
+	for (size_t i = 0; i < f->in_cnt; i++) {
+		if (filter_pattern__matches_region(&f->in[i], name))
+			wanted = f->in[i].matched = true;
+	}
+	return wanted && !filter__leaves_region(f, name);
+}
+
 bool filter__wants(struct filter *f, const struct filter_object *obj, const struct symbol *sym)
 {
-	bool wanted = !f->in_cnt && obj->is_main;
+	bool wanted = f->defaults && obj->is_main;
 
 	/* All patterns are tried: each shall know whether it matches anything. */
 	for (size_t i = 0; i < f->in_cnt; i++) {

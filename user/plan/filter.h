@@ -2,8 +2,7 @@
 /*
  * Which functions the user wants: -F and -N globs. "FUNC" speaks of the main program (with -x: of
  * PATH); "OBJECT:FUNC" of every object whose file name or soname matches
- * OBJECT. A C++ "::" separates
- * nothing.
+ * OBJECT. A C++ "::" separates nothing. "region:NAME" speaks of regions, in whatever object.
  */
 #ifndef PROFTRACE_PLAN_FILTER_H
 #define PROFTRACE_PLAN_FILTER_H
@@ -18,7 +17,8 @@ struct filter_pattern {
 	char *func;	/* glob on function names */
 	bool plain;	/* func has no glob characters */
 	bool demangled; /* func cannot be meant for raw names alone: compare demangled names too */
-	bool matched;	/* set once a function has */
+	bool region;	/* func is a glob on names of regions */
+	bool matched;	/* set once a function, or a region, has */
 };
 
 /* The object a function is in, as patterns see it. */
@@ -31,6 +31,8 @@ struct filter_object {
 struct filter {
 	struct filter_pattern *in, *out;
 	size_t in_cnt, out_cnt;
+	/* What is wanted without -F is: every function of the main program, and every region. */
+	bool defaults;
 };
 
 /* Parses the patterns of -F (`in`) and -N (`out`). Returns 0 or -ENOMEM. */
@@ -46,6 +48,9 @@ void filter_pattern__clear(struct filter_pattern *p);
 bool filter_pattern__matches(const struct filter_pattern *p, const struct filter_object *obj,
 			     const struct symbol *sym);
 
+/* The same of a region. */
+bool filter_pattern__matches_region(const struct filter_pattern *p, const char *name);
+
 /* Whether the pattern names the object: its OBJECT part, if it has one. */
 bool filter_pattern__names(const struct filter_pattern *p, const struct filter_object *obj);
 
@@ -54,6 +59,14 @@ bool filter__wants_libraries(const struct filter *f);
 
 /* Whether any function of the object can be wanted. */
 bool filter__wants_object(const struct filter *f, const struct filter_object *obj);
+
+/* Whether any region can be wanted. */
+bool filter__wants_regions(const struct filter *f);
+
+/* Whether the region is wanted. Notes which patterns have matched. */
+bool filter__wants_region(struct filter *f, const char *name);
+/* Whether -N takes it out. The same. */
+bool filter__leaves_region(struct filter *f, const char *name);
 
 /*
  * Whether the function is wanted. A pattern matches any of a symbol's names: raw, demangled with or

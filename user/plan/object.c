@@ -24,12 +24,14 @@
 #include "plan/pads.h"
 #include "plan/plan.h"
 #include "plan/proof.h"
+#include "plan/regions.h"
 #include "plan/tiny.h"
 #include "symbol/eh_frame.h"
 #include "symbol/elf_image.h"
 #include "symbol/linkage.h"
 #include "symbol/source.h"
 #include "symbol/symtab.h"
+#include "symbol/usdt.h"
 #include "target/target.h"
 #include "util/array.h"
 #include "util/search.h"
@@ -474,6 +476,7 @@ void plan_object__clear(struct plan_object *obj)
 	linkage__free(obj->linkage);
 	instrumented__free(obj->instrumented);
 	symtab__free(obj->tab);
+	usdt__free(obj->usdt);
 	elf_image__free(obj->img);
 }
 
@@ -544,7 +547,7 @@ int plan_object__plan(struct plan *p, const struct filter_object *fobj, uint32_t
 		uint32_t list = 0;
 
 		if (sym->piece_of != SYMTAB_NONE || sym->kind == SYMBOL_NOTYPE ||
-		    !filter__wants(filter, fobj, sym))
+		    regions__is_site(sym) || !filter__wants(filter, fobj, sym))
 			continue;
 		if (opts->arguments) {
 			list = arguments__of(opts->arguments, fobj, sym);

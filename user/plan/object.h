@@ -19,6 +19,7 @@ struct proofs;
 struct source;
 struct symtab;
 struct target;
+struct usdt;
 
 struct plan_object {
 	struct elf_image *img; /* NULL: not ELF */
@@ -35,6 +36,7 @@ struct plan_object {
 	bool eh_loaded;
 	struct source *source; /* NULL: none */
 	bool source_opened;
+	struct usdt *usdt; /* static probes; NULL: not read, so far */
 };
 
 int plan_object__load_eh_frame(struct plan_object *obj); /* 0 or -ENOMEM */

@@ -16,6 +16,7 @@
 #include "plan/named.h"
 #include "plan/object.h"
 #include "plan/proof.h"
+#include "plan/regions.h"
 #include "plan/unmatched.h"
 #include "symbol/demangle.h"
 #include "symbol/elf_image.h"
@@ -396,6 +397,8 @@ int plan__extend(struct plan *p, const struct target *t, struct filter *filter,
 	all.no_returns = p->returns_replaced;
 	if (!err)
 		err = plan_rest(p, t, filter, opts, &all);
+	if (!err)
+		err = regions__plan(p, t, known, filter, opts);
 	if (!err && p->functions_cnt >= PLAN_MAX_FUNCTIONS) {
 		log_error("%zu functions are too many; narrow the filter (-F)", p->functions_cnt);
 		err = -E2BIG;
@@ -429,7 +432,7 @@ int plan__new(const struct target *t, struct filter *filter, const struct plan_o
 			.programs = opts->grows && opts->new_programs,
 		};
 
-		err = unmatched__report(p, t, filter, &hopes) ? 0 : -ENOENT;
+		err = unmatched__report(p, t, filter, opts->usdt, &hopes) ? 0 : -ENOENT;
 		if (!err && opts->arguments && !unmatched__arguments(p, opts->arguments, &hopes))
 			err = -ENOENT;
 	}
@@ -453,6 +456,7 @@ void plan__free(struct plan *p)
 		plan_object__clear(&p->objects[i]);
 	free(p->functions);
 	free(p->exits);
+	free(p->sites);
 	free(p->skipped);
 	free(p->marks);
 	free(p->objects);

@@ -18,6 +18,7 @@
 struct arguments;
 struct filter;
 struct target;
+struct usdt_patterns;
 
 enum exit_strategy {
 	EXIT_RETURN, /* the kernel's return probe: cheap, changes the return address */
@@ -28,8 +29,15 @@ enum exit_strategy {
 
 const char *exit_strategy__name(enum exit_strategy s);
 
+enum plan_kind {
+	PLAN_FUNCTION,
+	PLAN_REGION, /* a stretch of code between two kinds of sites: see regions.h */
+	PLAN_MARK,   /* a place in code that is passed */
+};
+
 struct plan_function {
-	const char *symbol;	    /* raw */
+	uint8_t kind;		    /* enum plan_kind */
+	const char *symbol;	    /* raw; of a region its name */
 	const char *const *aliases; /* other symbols at the same address */
 	size_t aliases_cnt;
 	char *name;	 /* demangled, or equal to `symbol`; see plan__name() */
@@ -60,6 +68,21 @@ struct plan_function {
 	const char *file; /* NULL: unknown */
 	uint32_t line;
 	bool located;
+	/* Regions and marks: their sites in plan.sites, those that begin it first. What is said of
+	 * sites above is then said of the first one. */
+	size_t sites;
+	uint32_t begins_cnt, ends_cnt;
+};
+
+/* Where a region begins or ends, or a mark is. */
+struct plan_site {
+	uint64_t offset;       /* in the file */
+	uint64_t semaphore;    /* file offset of the count of those who look; 0: none */
+	const char *arguments; /* what the probe's note says of its values; "": nothing */
+	const char *reason;    /* why this instruction */
+	uint8_t site;	       /* enum site_class */
+	uint8_t delta;	       /* bytes from the stack pointer up to that of the region's code */
+	uint8_t list;	       /* number of the list of values that are read there; 0: none */
 };
 
 struct plan_exit {
@@ -83,6 +106,8 @@ struct plan {
 	size_t functions_cnt;
 	struct plan_exit *exits;
 	size_t exits_cnt;
+	struct plan_site *sites;
+	size_t sites_cnt, sites_cap;
 	struct plan_skip *skipped;
 	size_t skipped_cnt;
 	struct plan_object *objects;
@@ -113,6 +138,7 @@ struct plan_options {
 	bool skip_tiny;	    /* leave out functions that are cheaper than their probe */
 	const char *exits;  /* name of the exit strategy for all functions; NULL: automatic */
 	struct arguments *arguments; /* values to read (-A); borrowed; NULL: none */
+	struct usdt_patterns *usdt;  /* other programs' probes (--usdt); borrowed; NULL: none */
 };
 
 /*

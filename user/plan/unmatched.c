@@ -2,25 +2,59 @@
 #include "plan/unmatched.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "plan/arguments.h"
 #include "plan/filter.h"
 #include "plan/nearest.h"
 #include "plan/object.h"
 #include "plan/plan.h"
+#include "plan/probe_name.h"
+#include "plan/regions.h"
+#include "plan/usdt_pattern.h"
 #include "symbol/demangle.h"
 #include "symbol/symtab.h"
+#include "symbol/usdt.h"
 #include "target/target.h"
 #include "util/log.h"
+#include "util/path.h"
 
-/* The names most like the pattern's among all functions of the loaded objects. */
-static char *nearest_names(const struct plan *p, const char *pattern, char *buf, size_t size)
+#define MAX_LISTED 200 /* probes */
+
+/* Whether it was asked for or not. */
+static void offer_regions(struct nearest *nearest, const struct plan_object *obj)
+{
+	const struct usdt_probe *probes;
+	size_t cnt = 0;
+
+	probes = obj->usdt ? usdt__probes(obj->usdt, &cnt) : NULL;
+	for (size_t i = 0; i < cnt; i++) {
+		struct probe_name name = probe_name__own(probes[i].name);
+		char text[NEAREST_NAME];
+
+		if (strcmp(probes[i].provider, REGIONS_PROVIDER) != 0)
+			continue;
+		snprintf(text, sizeof(text), "%.*s", (int)name.len, probes[i].name);
+		nearest__offer(nearest, text);
+	}
+}
+
+/* The names most like the pattern's among all functions, or regions, of the loaded objects. */
+static char *nearest_names(const struct plan *p, const char *pattern, bool region, char *buf,
+			   size_t size)
 {
 	struct nearest nearest;
 
 	nearest__init(&nearest, pattern);
-	for (size_t i = 0; i < p->objects_cnt; i++) {
+	for (size_t i = 0; region && i < p->functions_cnt; i++) {
+		if (p->functions[i].kind != PLAN_FUNCTION)
+			nearest__offer(&nearest, p->functions[i].symbol);
+	}
+	for (size_t i = 0; region && i < p->objects_cnt; i++)
+		offer_regions(&nearest, &p->objects[i]);
+	for (size_t i = 0; !region && i < p->objects_cnt; i++) {
 		for (size_t k = 0; p->objects[i].tab && k < symtab__count(p->objects[i].tab); k++) {
 			const struct symbol *sym = symtab__at(p->objects[i].tab, k);
 			char *demangled = demangle(sym->name);
@@ -52,20 +86,66 @@ static bool report_pattern(const struct plan *p, const struct filter_pattern *pa
 			   const struct unmatched_hopes *hopes)
 {
 	enum log_level level = p->functions_cnt ? LOG_WARN : LOG_ERROR;
+	const char *what = pat->region ? "region" : "function";
 	char names[NEAREST_MAX * (NEAREST_NAME + 2)];
 
+	/* A name much like others is misspelt, rather than one that comes later. */
+	if (pat->region && hopes->files)
+		mapped = nearest_names(p, pat->func, true, names, sizeof(names))[0];
 	if (hopes->programs || (!mapped && hopes->files)) {
 		log_warn("nothing matches '%s%s%s' yet; it is traced once it is loaded",
-			 pat->object ? pat->object : "", pat->object ? ":" : "", pat->func);
+			 pat->region   ? "region"
+			 : pat->object ? pat->object
+				       : "",
+			 pat->region || pat->object ? ":" : "", pat->func);
 		return true;
 	}
-	if (!mapped)
+	if (!mapped && !pat->region)
 		log_at(level, "no mapped file matches '%s'; /proc/PID/maps lists them",
 		       pat->object);
-	else if (nearest_names(p, pat->func, names, sizeof(names))[0])
-		log_at(level, "no function matches '%s'; the nearest: %s", pat->func, names);
+	else if (nearest_names(p, pat->func, pat->region, names, sizeof(names))[0])
+		log_at(level, "no %s matches '%s'; the nearest: %s", what, pat->func, names);
+	else if (pat->region)
+		log_at(level, "no region matches '%s'", pat->func);
 	else
 		log_at(level, "no function matches '%s'; -l lists what there is", pat->func);
+	return false;
+}
+
+/* Says which probes there are. Names are strangers'. */
+static void list_probes(const struct plan *p, const struct target *t)
+{
+	size_t listed = 0;
+
+	for (size_t i = 0; i < p->objects_cnt; i++) {
+		const struct usdt_probe *probes;
+		size_t cnt = 0;
+
+		probes = p->objects[i].usdt ? usdt__probes(p->objects[i].usdt, &cnt) : NULL;
+		for (size_t k = 0; k < cnt && listed < MAX_LISTED; k++, listed++)
+			log_info("there is: %s:%s:%s", path_base(t->objects[i].path),
+				 probes[k].provider, probes[k].name);
+	}
+	if (!listed)
+		log_info("no mapped file has static probes");
+	else if (listed == MAX_LISTED)
+		log_info("and perhaps more: readelf -n lists a file's");
+}
+
+/* The same of --usdt. */
+static bool report_probe(const struct plan *p, const struct target *t,
+			 const struct usdt_pattern *pat, const struct unmatched_hopes *hopes)
+{
+	enum log_level level = p->functions_cnt ? LOG_WARN : LOG_ERROR;
+
+	if (hopes->programs || (hopes->files && pat->object)) {
+		log_warn("--usdt '%s': nothing matches yet; it is traced once it is loaded",
+			 pat->text);
+		list_probes(p, t);
+		return true;
+	}
+	log_at(level, "--usdt '%s': no probe matches%s", pat->text, pat->matched ? " the end" : "");
+	list_probes(p, t);
 	return false;
 }
 
@@ -90,7 +170,7 @@ static void report_nothing(const struct plan *p, const struct target *t)
 }
 
 bool unmatched__report(const struct plan *p, const struct target *t, const struct filter *filter,
-		       const struct unmatched_hopes *hopes)
+		       const struct usdt_patterns *usdt, const struct unmatched_hopes *hopes)
 {
 	bool all = true, waits = hopes->programs;
 
@@ -100,7 +180,15 @@ bool unmatched__report(const struct plan *p, const struct target *t, const struc
 		if (pat->matched)
 			continue;
 		all = false;
-		waits |= report_pattern(p, pat, !pat->object || names_mapped(pat, p, t), hopes);
+		waits |= report_pattern(
+			p, pat, !pat->region && (!pat->object || names_mapped(pat, p, t)), hopes);
+	}
+	for (size_t i = 0; usdt && i < usdt->cnt; i++) {
+		if (usdt->items[i].matched &&
+		    (!usdt->items[i].end_name || usdt->items[i].end_matched))
+			continue;
+		all = false;
+		waits |= report_probe(p, t, &usdt->items[i], hopes);
 	}
 	if (all && !p->functions_cnt && !waits)
 		report_nothing(p, t);
@@ -124,7 +212,7 @@ bool unmatched__arguments(const struct plan *p, const struct arguments *a,
 		       "%s '%s': matches functions in Go only, which pass arguments in another "
 		       "way",
 		       l->option, l->text);
-	else if (nearest_names(p, l->pattern.func, names, sizeof(names))[0])
+	else if (nearest_names(p, l->pattern.func, l->pattern.region, names, sizeof(names))[0])
 		log_at(level, "%s '%s': no function that is traced matches; the nearest: %s",
 		       l->option, l->text, names);
 	else

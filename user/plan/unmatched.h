@@ -9,6 +9,7 @@ struct arguments;
 struct filter;
 struct plan;
 struct target;
+struct usdt_patterns;
 
 /* What may still come. */
 struct unmatched_hopes {
@@ -22,7 +23,7 @@ struct unmatched_hopes {
  * whether there is something to trace or to wait for.
  */
 bool unmatched__report(const struct plan *p, const struct target *t, const struct filter *filter,
-		       const struct unmatched_hopes *hopes);
+		       const struct usdt_patterns *usdt, const struct unmatched_hopes *hopes);
 
 /* The same of -A: names the first list that no function matches. Returns whether the run can go on.
  */

@@ -164,15 +164,18 @@ static int take_aliases(struct profile *p, const struct parts *s, struct memory 
 	return 0;
 }
 
-static void name_functions(struct profile *p)
+static bool name_functions(struct profile *p)
 {
 	for (size_t i = 0; i < p->functions_cnt; i++) {
 		struct profile_function *f = &p->functions[i];
 
+		if (f->kind >= FUNCTION_KINDS)
+			return false;
 		f->symbol = f->symbol ?: "";
 		f->name = f->name ?: f->symbol;
 		f->module = f->module ?: "";
 	}
+	return true;
 }
 
 /* Index bounds within nodes are checked by profile__link(). */
@@ -261,8 +264,7 @@ static int build(struct profile *p, const struct parts *s, struct memory *m)
 	err = take_aliases(p, s, m);
 	if (err)
 		return err;
-	name_functions(p);
-	if (!nodes_valid(p) || !rest_valid(p))
+	if (!name_functions(p) || !nodes_valid(p) || !rest_valid(p))
 		return -EINVAL;
 	/* Once for the walk that sums, once for the order of what it has summed. */
 	err = profile__link(p);

@@ -83,6 +83,7 @@ static const struct field functions[] = {
 	PLAIN(5, STRING, struct profile_function, file),
 	PLAIN(6, U32, struct profile_function, line),
 	PLAIN(7, U32, struct profile_function, sampled),
+	PLAIN(8, U32, struct profile_function, kind),
 };
 const struct layout layout_functions = LAYOUT(TABLE_FUNCTIONS, struct profile_function, functions);
 

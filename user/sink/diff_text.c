@@ -91,7 +91,7 @@ static int print_left_out(struct diff_table *t)
 		const struct diff_left_out *l = &d->left_out[i];
 
 		fputs(i ? ", " : "", t->pr.out);
-		err = printer__name(&t->pr, d->both->functions[l->function].name, NAME_COLUMNS);
+		err = printer__function(&t->pr, &d->both->functions[l->function], NAME_COLUMNS);
 		for (int run = 0; run < DIFF_RUNS && t->pr.opts->verbose; run++) {
 			if (l->reason[run])
 				fprintf(t->pr.out, " (%s in the %s run)", l->reason[run],

@@ -31,7 +31,7 @@ static int print_probed_names(struct printer *pr)
 		int width;
 
 		fputs(i ? ", " : "", pr->out);
-		width = printer__name(pr, p->functions[i].name, 40);
+		width = printer__function(pr, &p->functions[i], 40);
 		if (width < 0)
 			return width;
 	}
@@ -131,7 +131,7 @@ static int print_drop(struct printer *pr, const struct profile_drop *d)
 		text_count(per_second > 0 && per_second < 1e18 ? (uint64_t)per_second : 0, rate,
 			   sizeof(rate)),
 		text_percent(d->cost_percent, cost, sizeof(cost)), kept);
-	name = printer__name(pr, pr->profile->functions[d->function].name, DROP_NAME_MAX);
+	name = printer__function(pr, &pr->profile->functions[d->function], DROP_NAME_MAX);
 	if (name < 0)
 		return name;
 	if (pr->opts->verbose && d->reason) {

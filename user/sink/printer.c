@@ -92,6 +92,20 @@ int printer__place(struct printer *pr, const struct profile_function *f)
 	return columns < 0 ? columns : 0;
 }
 
+int printer__function(struct printer *pr, const struct profile_function *f, size_t columns)
+{
+	int width;
+
+	if (f->kind != FUNCTION_REGION)
+		return printer__name(pr, f->name, columns);
+	fputc('[', pr->out);
+	width = printer__name(pr, f->name, columns > 2 ? columns - 2 : columns);
+	if (width < 0)
+		return width;
+	fputc(']', pr->out);
+	return width + 2;
+}
+
 char *printer__share(uint64_t part, uint64_t whole, char *buf, size_t size)
 {
 	if (!whole)

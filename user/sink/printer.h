@@ -38,6 +38,9 @@ int printer__name(struct printer *pr, const char *name, size_t columns);
  * Returns 0 or -ENOMEM. */
 int printer__place(struct printer *pr, const struct profile_function *f);
 
+/* The same of a function's name; a region's stands in brackets. */
+int printer__function(struct printer *pr, const struct profile_function *f, size_t columns);
+
 /* Worth bold type: a tenth of the whole. */
 static inline bool printer__hot(uint64_t part, uint64_t whole)
 {

@@ -86,7 +86,7 @@ static int print_row(struct printer *pr, const struct profile_function *f, uint6
 	fputs(hot ? "" : printer__style(pr, STYLE_DIM), pr->out);
 	print_numbers(pr, f, whole, width);
 	fputs(hot ? printer__style(pr, STYLE_BOLD) : printer__style(pr, STYLE_PLAIN), pr->out);
-	name = printer__name(pr, f->name, NAME_MAX);
+	name = printer__function(pr, f, NAME_MAX);
 	if (name < 0)
 		return name;
 	fputs(hot ? printer__style(pr, STYLE_PLAIN) : "", pr->out);

@@ -134,7 +134,7 @@ static int print_function(const struct drawing *d, const struct tree_row *row, s
 		fprintf(d->pr->out, "… %s more path%s", cnt, row->cnt == 1 ? "" : "s");
 		return 0;
 	}
-	width = printer__name(d->pr, row_function(p, row)->name, columns);
+	width = printer__function(d->pr, row_function(p, row), columns);
 	if (width < 0)
 		return width;
 	if (row->kind == ROW_RECURSION)

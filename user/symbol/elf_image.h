@@ -50,6 +50,9 @@ int64_t elf_image__read(const struct elf_image *img, uint64_t off, void *buf, si
 /* Reads `len` bytes at `vaddr`, from whatever PT_LOAD holds them all. Returns whether one does. */
 bool elf_image__read_vaddr(const struct elf_image *img, uint64_t vaddr, void *buf, size_t len);
 
+/* Whether the text occurs in a table of symbols' names. */
+bool elf_image__mentions(const struct elf_image *img, const char *text);
+
 /* DT_SONAME, cut to `size`; "" if there is none. Returns buf. */
 char *elf_image__soname(const struct elf_image *img, char *buf, size_t size);
 

@@ -10,6 +10,7 @@
 #include "symbol/elf_image.h"
 
 #define MAX_NAMES_SIZE (16u << 20)
+#define MAX_STRINGS    (256u << 20)
 
 /*
  * Names are looked up here and not by elf_strptr(), which searches the whole table for a NUL on
@@ -99,4 +100,23 @@ int elf_section__read(const struct elf_image *img, const struct elf_section *sec
 	if (sec->type == SHT_NOBITS || (sec->flags & SHF_COMPRESSED))
 		return -ENOEXEC;
 	return elf_image__read_block(img, sec->offset, sec->size, max, out);
+}
+
+bool elf_image__mentions(const struct elf_image *img, const char *text)
+{
+	const struct elf_section *sections;
+	bool found = false;
+	size_t cnt;
+
+	sections = elf_image__sections(img, &cnt);
+	for (size_t i = 0; i < cnt && !found; i++) {
+		void *names;
+
+		if (sections[i].type != SHT_STRTAB ||
+		    elf_section__read(img, &sections[i], MAX_STRINGS, &names))
+			continue;
+		found = memmem(names, sections[i].size, text, strlen(text)) != NULL;
+		free(names);
+	}
+	return found;
 }

@@ -2,7 +2,9 @@
 #ifndef PROFTRACE_UTIL_GLOB_H
 #define PROFTRACE_UTIL_GLOB_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 /* Where the OBJECT part of a GLOB that has one (OBJECT:FUNC) ends: the first colon that is not half
  * of a "::", or NULL. */
@@ -16,6 +18,12 @@ static inline const char *glob_object_end(const char *glob)
 		c++;
 	}
 	return NULL;
+}
+
+/* Whether a GLOB speaks of regions: region:NAME. */
+static inline bool glob_is_region(const char *glob)
+{
+	return !strncmp(glob, "region:", 7);
 }
 
 #endif

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Regions: stretches of code between probes of their own, and marks, which are calls that have
+ * returned at once.
+ *
+ * A region's slot is one below the stack pointer where it begins. So its frame lies below that of
+ * its function, whose return address is further up, and above those of all that is called in it;
+ * and it is gone, as any frame is, once the stack pointer has moved above. Regions that are nested
+ * in one function may have one slot.
+ */
+#ifndef PROFTRACE_REGIONS_BPF_H
+#define PROFTRACE_REGIONS_BPF_H
+
+#include "trace.bpf.h"
+
+#define REGION_REACH 128 /* frames that lie between a region and its end in a callee, at most */
+#define REGION_END   (1u << 31) /* tells an end's hit from a begin's: see hit_is_claimed() */
+
+static __always_inline u64 region_slot(const struct pt_regs *ctx, u64 cookie)
+{
+	return ctx->sp + ((cookie >> WIRE_COOKIE_DELTA) & 0xff) - 1;
+}
+
+/* A search for a region's frame, from the innermost frame on. */
+struct region_search {
+	u64 slot;
+	u32 function;
+	u32 site;
+	u32 frame; /* where it is */
+	u32 found; /* the results; 0: none */
+	u32 below; /* the first one of the region whose stack is gone */
+	bool live; /* functions that have not been left lie above what was found */
+	u8 pad[3];
+};
+
+static __always_inline bool is_region(const struct wire_frame *f, u32 function)
+{
+	return f->function == function &&
+	       (f->entry & (WIRE_FRAME_REGION | WIRE_FRAME_ENDED)) == WIRE_FRAME_REGION;
+}
+
+/* Among those with the same slot: one that was begun at the same site, and never ended. */
+static long region_seek_same(__attribute__((unused)) u32 i, struct region_search *s)
+{
+	const struct wire_frame *f = frame_at(s->frame);
+
+	if (!f || f->slot != s->slot)
+		return 1;
+	if (is_region(f, s->function) && WIRE_FRAME_SITE(f->entry) == s->site) {
+		s->found = s->frame;
+		return 1;
+	}
+	s->frame = f->up;
+	return 0;
+}
+
+/* The innermost one that an end can be meant for. */
+static long region_seek_open(__attribute__((unused)) u32 i, struct region_search *s)
+{
+	const struct wire_frame *f = frame_at(s->frame);
+
+	if (!f || !f->level)
+		return 1;
+	if (is_region(f, s->function)) {
+		if (f->slot >= s->slot) {
+			s->found = s->frame;
+			return 1;
+		}
+		if (!s->below)
+			s->below = s->frame;
+	}
+	s->live |= f->slot >= s->slot && !(f->entry & WIRE_FRAME_REGION);
+	s->frame = f->up;
+	return 0;
+}
+
+struct unwind_to {
+	struct wire_lane *lane;
+	u64 now;
+	u32 frame;
+	u32 pad;
+};
+
+static long unwind_to_one(__attribute__((unused)) u32 i, struct unwind_to *ctx)
+{
+	struct wire_frame *f = frame_at(ctx->lane->top);
+
+	if (!f || !f->level || ctx->lane->top == ctx->frame)
+		return 1;
+	frame_gone(ctx->lane, f, ctx->now);
+	return 0;
+}
+
+/* Closes all that is above an open frame. */
+static __always_inline struct wire_frame *unwind_to(struct wire_lane *lane, u32 frame, u64 now)
+{
+	struct unwind_to ctx = {.lane = lane, .now = now, .frame = frame};
+
+	if (lane->top != frame)
+		bpf_loop(MAX_UNWIND, unwind_to_one, &ctx, 0);
+	return frame_at(lane->top);
+}
+
+/* The innermost frame below which the region begins, at `slot`. */
+static __always_inline struct wire_frame *region_below(const struct entering *e,
+						       struct wire_frame *top, u64 now)
+{
+	struct wire_lane *lane = e->at.lane;
+	struct region_search s = {
+		.slot = e->at.slot, .function = e->function, .site = WIRE_FRAME_SITE(e->entry)};
+	const struct wire_frame *f;
+
+	top = regions_settle(lane, unwind_below(lane, top, s.slot, now), now);
+	if (!top || top->slot != s.slot)
+		return top;
+	s.frame = lane->top;
+	bpf_loop(REGION_REACH, region_seek_same, &s, 0);
+	f = frame_at(s.found);
+	if (!s.found || !f)
+		return top;
+	return unwind_to(lane, f->up, now);
+}
+
+/* All that a mark's hit takes lies in what is open around it. */
+static __always_inline void mark_pass(const struct entering *e, u32 class, u32 caller)
+{
+	const struct wire_cost *cost = cost_of(class);
+	struct wire_lane *lane = e->at.lane;
+	struct wire_frame *f = frame_at(lane->top), *around = frame_at(caller);
+
+	if (!f || !around)
+		return;
+	frame_returned(lane, f, f->entered_ns, WIRE_COST_NONE);
+	frame_charge(around, cost->inside_ns + cost->outside_ns);
+}
+
+static __always_inline void region_enter(struct pt_regs *ctx, u64 slot, u64 cookie)
+{
+	const struct hit hit = {.ctx = ctx, .slot = slot};
+	struct entering e = {.hit = &hit};
+	u32 class = (cookie >> WIRE_COOKIE_COST) & WIRE_COST_MASK, around;
+	bool mark = (cookie >> WIRE_COOKIE_FLAGS) & WIRE_REGION_MARK;
+	struct wire_frame *top;
+
+	if (!entry_admit(&e, cookie))
+		return;
+	e.entry = WIRE_FRAME_REGION | ((cookie >> WIRE_COOKIE_SITE) & (WIRE_MAX_SITES - 1))
+					      << (WIRE_COOKIE_GENERATION - WIRE_COOKIE_FLAGS);
+	if (!mark)
+		e.entry |= class << (WIRE_COOKIE_COST - WIRE_COOKIE_FLAGS);
+	if (keep_values)
+		e.entry |= ((cookie >> WIRE_COOKIE_VALUES) & 0xff) << WIRE_FRAME_LIST;
+	e.began = WIRE_TIMED(e.at.lane->entered) < timed_limit ? bpf_ktime_get_ns() : 0;
+	top = frame_at(e.at.lane->top);
+	if (top && top->slot <= e.at.slot) {
+		e.began = 0;
+		top = region_below(&e, top, bpf_ktime_get_ns());
+	}
+	around = e.at.lane->top;
+	if (frame_push(&e, top) && mark)
+		mark_pass(&e, class, around);
+	lane_unlock(e.at.lane);
+}
+
+/* An end that nothing is closed by costs whatever is open. */
+static __always_inline void end_charge(struct wire_lane *lane, u32 class)
+{
+	const struct wire_cost *cost = cost_of(class);
+	struct wire_frame *top = frame_at(lane->top);
+
+	if (top)
+		frame_charge(top, cost->inside_ns + cost->outside_ns);
+}
+
+/* Whether begins of the region may have been passed over, so that an end without one may be met
+ * while another is open: then it is known only by its place. */
+static __always_inline bool region_has_gaps(u32 function, const struct wire_frame *top)
+{
+	const struct wire_switch *s = bpf_map_lookup_elem(&switches, &function);
+
+	return (s && s->every) || (top && top->level >= max_level) ||
+	       (keep_values && top && WIRE_FRAME_VALUES(top->entry));
+}
+
+/* An end that is not at the innermost frame's slot. */
+static __noinline u32 region_end_apart(u32 number, u64 slot, u32 function, u64 now, u32 class)
+{
+	struct wire_lane *lane = lane_at(number);
+	struct region_search s = {.slot = slot, .function = function};
+	struct wire_frame *f, *top;
+	u32 frame;
+
+	if (!lane)
+		return 0;
+	s.frame = lane->top;
+	bpf_loop(REGION_REACH, region_seek_open, &s, 0);
+	frame = s.found ? s.found : s.below;
+	f = frame_at(frame);
+	top = frame_at(lane->top);
+	if (!frame || !f || !top || (f->slot != slot && region_has_gaps(function, f))) {
+		end_charge(lane, class);
+		return 0;
+	}
+	if (!s.found) {
+		unwind_to(lane, frame, now);
+	} else {
+		unwind_below(lane, top, slot, now);
+		if (s.live) {
+			f->entry |= WIRE_FRAME_ENDED;
+			end_charge(lane, class);
+			return 0;
+		}
+		unwind_to(lane, frame, now);
+	}
+	frame_returned(lane, f, now, class);
+	top = frame_at(lane->top);
+	if (top)
+		top = unwind_below(lane, top, slot, now);
+	regions_settle(lane, top, now);
+	return 1;
+}
+
+/* A region ends, unless its begin was not recorded or something has ended it already. */
+static __always_inline void region_leave(u64 slot, u64 cookie, u64 now)
+{
+	const struct task_struct *task = bpf_get_current_task_btf();
+	u32 function = cookie & WIRE_COOKIE_FUNCTION, number;
+	u32 class = (cookie >> WIRE_COOKIE_COST) & WIRE_COST_MASK;
+	struct wire_lane *home;
+	struct wire_frame *top;
+	struct place at;
+
+	home = gate_open ? home_current(task, false, &number) : 0;
+	if (!home || hit_is_claimed(home, slot, function | REGION_END, cookie) ||
+	    !place_of(&at, task, home, number, slot, false))
+		return;
+	top = frame_at(at.lane->top);
+	if (top && top->slot == at.slot && is_region(top, function)) {
+		frame_returned(at.lane, top, now, class);
+		regions_settle(at.lane, frame_at(at.lane->top), now);
+	} else {
+		region_end_apart(at.number, at.slot, function, now, class);
+	}
+	lane_unlock(at.lane);
+}
+
+#endif

@@ -1,0 +1,481 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What can be a site of a region is gathered from an object's notes and symbols, named, and sorted
+ * by name; what has one name is one region.
+ */
+#include "plan/regions.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan/filter.h"
+#include "plan/insn.h"
+#include "plan/object.h"
+#include "plan/plan.h"
+#include "plan/probe_name.h"
+#include "plan/red_zone.h"
+#include "plan/usdt_pattern.h"
+#include "symbol/elf_image.h"
+#include "symbol/symtab.h"
+#include "symbol/usdt.h"
+#include "target/target.h"
+#include "util/array.h"
+#include "util/log.h"
+#include "util/search.h"
+
+#define MAX_PROVEN   (4u << 20)	 /* bytes of a function that is looked at */
+#define MAX_LOOKED   (64u << 20) /* of all of an object's */
+#define MAX_INSN     15
+#define CALL_ADDRESS 8 /* bytes that a call pushes */
+
+/* What may be a site of a region or a mark. */
+struct candidate {
+	char *name; /* of the region */
+	char *own;  /* its own, if it finds no partner: then it is a mark; NULL: a region anyway */
+	uint64_t vaddr, offset, semaphore;
+	const char *arguments;
+	enum probe_role role;
+	bool function; /* it is the first instruction of one */
+	bool forced;   /* --usdt asks for it */
+};
+
+struct regions {
+	struct plan *plan;
+	const struct plan_options *opts;
+	struct filter *filter;
+	struct filter_object names;
+	struct plan_object *obj;
+	uint32_t object;
+	struct candidate *candidates;
+	size_t cnt, cap;
+	struct insn_decoder *insn;
+	struct symtab *tab; /* NULL: there is none */
+	bool tab_is_ours, tab_tried;
+	uint64_t looked;
+	/* The last function that was looked at. */
+	uint32_t proven;
+	struct red_zone_proof proof;
+};
+
+bool regions__is_site(const struct symbol *sym)
+{
+	enum probe_role role;
+
+	return probe_name__of_function(sym->name, &role) != NULL;
+}
+
+static int need_symbols(struct regions *r, const char *root)
+{
+	int err = 0;
+
+	if (r->tab_tried)
+		return 0;
+	r->tab_tried = true;
+	r->tab = r->obj->tab;
+	if (!r->tab) {
+		err = symtab__load(r->obj->img, root, &r->tab);
+		r->tab_is_ours = !err;
+	}
+	return err == -ENOMEM ? err : 0;
+}
+
+/* Takes over both names, which may be NULL for want of memory. */
+static int add(struct regions *r, char *name, char *own, const struct candidate *what)
+{
+	int err = name ? ARRAY_RESERVE(&r->candidates, r->cnt, &r->cap) : -ENOMEM;
+
+	if (err) {
+		free(name);
+		free(own);
+		return err;
+	}
+	r->candidates[r->cnt] = *what;
+	r->candidates[r->cnt].name = name;
+	r->candidates[r->cnt++].own = own;
+	return 0;
+}
+
+static char *joined(const char *provider, const char *name, size_t len)
+{
+	char *text;
+
+	return asprintf(&text, "%s:%.*s", provider, (int)len, name) < 0 ? NULL : text;
+}
+
+/* A probe of proftrace.h. */
+static int add_own(struct regions *r, const struct usdt_probe *probe, struct candidate *what)
+{
+	struct probe_name name = probe_name__own(probe->name);
+
+	what->role = name.role;
+	return add(r, strndup(probe->name, name.len), NULL, what);
+}
+
+/* Another program's, which is wanted. */
+static int add_foreign(struct regions *r, const struct usdt_probe *probe,
+		       const struct usdt_pattern *pattern, enum probe_role half,
+		       struct candidate *what)
+{
+	struct probe_name name = probe_name__foreign(probe->name);
+	char *own;
+
+	if (half != PROBE_MARK) {
+		what->role = half;
+		return add(r, joined(pattern->provider, pattern->name, strlen(pattern->name)), NULL,
+			   what);
+	}
+	own = joined(probe->provider, probe->name, strlen(probe->name));
+	if (!own)
+		return -ENOMEM;
+	what->role = name.role;
+	return add(r, joined(probe->provider, probe->name, name.len), own, what);
+}
+
+static int gather_probes(struct regions *r)
+{
+	const struct usdt_probe *probes;
+	int err = r->obj->usdt ? 0 : usdt__load(r->obj->img, &r->obj->usdt);
+	size_t cnt;
+
+	if (err)
+		return err == -ENOMEM ? err : 0;
+	probes = usdt__probes(r->obj->usdt, &cnt);
+	for (size_t i = 0; !err && i < cnt; i++) {
+		const struct usdt_probe *probe = &probes[i];
+		enum probe_role half = PROBE_MARK;
+		const struct usdt_pattern *pattern =
+			usdt_patterns__match(r->opts->usdt, &r->names, probe, &half);
+		struct candidate what = {.vaddr = probe->vaddr,
+					 .offset = probe->offset,
+					 .semaphore = probe->semaphore,
+					 .arguments = probe->arguments,
+					 .forced = pattern != NULL};
+
+		if (!strcmp(probe->provider, REGIONS_PROVIDER) && half == PROBE_MARK)
+			err = add_own(r, probe, &what);
+		else if (pattern)
+			err = add_foreign(r, probe, pattern, half, &what);
+	}
+	return err;
+}
+
+static int gather_functions(struct regions *r, const char *root)
+{
+	int err = 0;
+
+	if (!elf_image__mentions(r->obj->img, "proftrace_begin_"))
+		return 0;
+	err = need_symbols(r, root);
+	for (size_t i = 0; !err && r->tab && i < symtab__count(r->tab); i++) {
+		const struct symbol *sym = symtab__at(r->tab, i);
+		struct candidate what = {.vaddr = sym->vaddr,
+					 .offset = sym->offset,
+					 .arguments = "",
+					 .function = true};
+		const char *name = probe_name__of_function(sym->name, &what.role);
+
+		if (name && sym->kind == SYMBOL_FUNC && sym->piece_of == SYMTAB_NONE)
+			err = add(r, strdup(name), NULL, &what);
+	}
+	return err;
+}
+
+/* The function around an address; SYMTAB_NONE: not known. */
+static uint32_t function_around(const struct regions *r, uint64_t vaddr)
+{
+	size_t cnt = r->tab ? symtab__count(r->tab) : 0;
+	size_t at = LOWER_BOUND(cnt, i, symtab__at(r->tab, i)->vaddr <= vaddr);
+
+	while (at-- > 0) {
+		const struct symbol *sym = symtab__at(r->tab, at);
+
+		if (sym->kind == SYMBOL_NOTYPE)
+			continue; /* a label inside of it */
+		return vaddr - sym->vaddr < sym->size ? at : SYMTAB_NONE;
+	}
+	return SYMTAB_NONE;
+}
+
+static bool is_split(const struct regions *r, uint32_t index)
+{
+	if (symtab__at(r->tab, index)->piece_of != SYMTAB_NONE)
+		return true;
+	for (size_t i = 0; i < symtab__count(r->tab); i++) {
+		if (symtab__at(r->tab, i)->piece_of == index)
+			return true;
+	}
+	return false;
+}
+
+/* Whether a call may push something at `vaddr`. */
+static struct red_zone_proof prove(struct regions *r, uint64_t vaddr)
+{
+	uint32_t index = function_around(r, vaddr);
+	const struct symbol *sym;
+	uint8_t *code;
+
+	if (index == SYMTAB_NONE)
+		return (struct red_zone_proof){false, "no symbol tells which function it is in"};
+	if (index == r->proven)
+		return r->proof;
+	sym = symtab__at(r->tab, index);
+	r->proven = index;
+	r->proof = (struct red_zone_proof){false, "its function is too large to be looked at"};
+	if (sym->size > MAX_PROVEN || r->looked + sym->size > MAX_LOOKED)
+		return r->proof;
+	r->looked += sym->size;
+	code = malloc(sym->size + 1);
+	if (code &&
+	    elf_image__read(r->obj->img, sym->offset, code, sym->size) == (int64_t)sym->size)
+		r->proof = red_zone__prove(code, sym->size, is_split(r, index));
+	free(code);
+	return r->proof;
+}
+
+static const uint8_t nop5[5] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
+
+/* Chooses the instruction to probe. Returns NULL, or the reason why there is none. */
+static const char *site_choose(struct regions *r, const char *root, const struct candidate *c,
+			       struct plan_site *out)
+{
+	uint8_t bytes[2 * MAX_INSN + 2] = {0};
+	int64_t len = elf_image__read(r->obj->img, c->offset, bytes, sizeof(bytes));
+	struct red_zone_proof proof = {false, "it is no 5-byte nop"};
+	size_t at = 0;
+	struct insn in;
+
+	*out = (struct plan_site){.semaphore = c->semaphore,
+				  .arguments = c->arguments,
+				  .delta = c->function ? CALL_ADDRESS : 0,
+				  .reason = "the probe's nop"};
+	if (len <= 0)
+		return "its code cannot be read";
+	if (r->opts->nop5_emulated && !c->function) {
+		bool follows = len > 5 && bytes[0] == 0x90 && !memcmp(bytes + 1, nop5, 5);
+
+		if (follows || (len >= 5 && !memcmp(bytes, nop5, 5))) {
+			if (need_symbols(r, root))
+				return "there is no memory to look at its code";
+			proof = prove(r, c->vaddr);
+			out->reason = proof.reason;
+		}
+		if (follows && proof.unused)
+			at = 1;
+	}
+	if (!insn_decode(r->insn, bytes + at, len - at, &in))
+		return "there is no instruction";
+	if (c->function && in.endbr) {
+		at = in.length;
+		if (!insn_decode(r->insn, bytes + at, len - at, &in))
+			return "there is no instruction";
+	}
+	if (!in.probeable)
+		return "its instruction cannot be probed";
+	if (in.site == SITE_NOP5 && !c->function && !proof.unused)
+		return proof.reason;
+	out->offset = c->offset + at;
+	out->site = in.site;
+	if (c->function)
+		out->reason = "a function that marks the place";
+	return NULL;
+}
+
+/* In the order in which they make up regions. */
+static int order(const void *a, const void *b)
+{
+	const struct candidate *x = a, *y = b;
+	int by_name = strcmp(x->name, y->name);
+	int mark = (x->role == PROBE_MARK) - (y->role == PROBE_MARK);
+
+	if (by_name || mark)
+		return by_name ? by_name : mark;
+	if (x->role != y->role)
+		return x->role < y->role ? -1 : 1;
+	return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+static bool is_same_region(const struct candidate *a, const struct candidate *b)
+{
+	return !strcmp(a->name, b->name) && (a->role == PROBE_MARK) == (b->role == PROBE_MARK);
+}
+
+/* Where the region of the candidate ends in the order. */
+static size_t region_end(const struct regions *r, size_t from)
+{
+	size_t to = from;
+
+	while (to < r->cnt && is_same_region(&r->candidates[from], &r->candidates[to]))
+		to++;
+	return to;
+}
+
+/* Other programs' probes that have found no partner are marks. */
+static void part(struct regions *r)
+{
+	for (size_t i = 0, end; i < r->cnt; i = end) {
+		struct candidate *c = r->candidates;
+		bool paired;
+
+		end = region_end(r, i);
+		paired = c[i].role == PROBE_BEGIN && c[end - 1].role == PROBE_END;
+		for (size_t k = i; k < end && !paired; k++) {
+			if (!c[k].own)
+				continue;
+			free(c[k].name);
+			c[k].name = c[k].own;
+			c[k].own = NULL;
+			c[k].role = PROBE_MARK;
+		}
+	}
+}
+
+/* Leaves a region, or one of its sites, out. Takes over the name. */
+static int skip(struct regions *r, char *name, const char *reason)
+{
+	struct plan *p = r->plan;
+	struct plan_skip *grown =
+		name ? reallocarray(p->skipped, p->skipped_cnt + 1, sizeof(*grown)) : NULL;
+
+	if (!grown) {
+		free(name);
+		return -ENOMEM;
+	}
+	p->skipped = grown;
+	p->skipped[p->skipped_cnt++] = (struct plan_skip){
+		.symbol = name, .name = name, .object = r->object, .reason = reason};
+	return 0;
+}
+
+/* The sites of candidates [from, to). */
+static int add_sites(struct regions *r, const char *root, struct plan_function *f, size_t from,
+		     size_t to)
+{
+	struct plan *p = r->plan;
+	const char *reason;
+	int err = 0;
+
+	for (size_t i = from; !err && i < to; i++) {
+		const struct candidate *c = &r->candidates[i];
+
+		if (i > from && c->offset == c[-1].offset && c->role == c[-1].role)
+			continue; /* two notes say the same */
+		err = ARRAY_RESERVE(&p->sites, p->sites_cnt, &p->sites_cap);
+		if (err)
+			return err;
+		reason = site_choose(r, root, c, &p->sites[p->sites_cnt]);
+		if (reason) {
+			err = skip(r, strdup(c->name), reason);
+			continue;
+		}
+		p->sites_cnt++;
+		if (c->role == PROBE_END)
+			f->ends_cnt++;
+		else
+			f->begins_cnt++;
+	}
+	return err;
+}
+
+/* The region or mark of candidates [from, to), whose name it takes over. */
+static int add_region(struct regions *r, const char *root, size_t from, size_t to)
+{
+	struct plan *p = r->plan;
+	struct candidate *c = &r->candidates[from];
+	struct plan_function f = {
+		.kind = c->role == PROBE_MARK ? PLAN_MARK : PLAN_REGION,
+		.symbol = c->name,
+		.name = c->name,
+		.object = r->object,
+		.exit = EXIT_NONE,
+		.sites = p->sites_cnt,
+		.symbol_index = SYMTAB_NONE,
+	};
+	struct plan_function *grown;
+	const struct plan_site *first;
+	int err = add_sites(r, root, &f, from, to);
+
+	if (err)
+		return err;
+	if (!f.begins_cnt) {
+		p->sites_cnt = f.sites;
+		return c->role == PROBE_END ? skip(r, strdup(c->name), "nothing begins it") : 0;
+	}
+	grown = reallocarray(p->functions, p->functions_cnt + 1, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	p->functions = grown;
+	first = &p->sites[f.sites];
+	f.offset = first->offset;
+	f.site = first->site;
+	f.reason = first->reason;
+	if (f.ends_cnt)
+		f.exit = EXIT_SITES;
+	p->functions[p->functions_cnt++] = f;
+	c->name = NULL;
+	return 0;
+}
+
+static bool is_wanted(struct regions *r, const struct candidate *c)
+{
+	/* What was asked for as a probe is wanted unless it is to be left out. */
+	return c->forced ? !filter__leaves_region(r->filter, c->name)
+			 : filter__wants_region(r->filter, c->name);
+}
+
+static int plan_gathered(struct regions *r, const char *root)
+{
+	int err = insn_decoder__new(r->opts->nop5_emulated, &r->insn);
+
+	qsort(r->candidates, r->cnt, sizeof(*r->candidates), order);
+	part(r);
+	qsort(r->candidates, r->cnt, sizeof(*r->candidates), order);
+	for (size_t i = 0, end; !err && i < r->cnt; i = end) {
+		end = region_end(r, i);
+		if (is_wanted(r, &r->candidates[i]))
+			err = add_region(r, root, i, end);
+	}
+	insn_decoder__free(r->insn);
+	return err;
+}
+
+static int plan_object(struct regions *r, const char *root)
+{
+	int err = gather_probes(r);
+
+	if (!err && filter__wants_regions(r->filter))
+		err = gather_functions(r, root);
+	if (!err && r->cnt)
+		err = plan_gathered(r, root);
+	for (size_t i = 0; i < r->cnt; i++) {
+		free(r->candidates[i].name);
+		free(r->candidates[i].own);
+	}
+	free(r->candidates);
+	if (r->tab_is_ours)
+		symtab__free(r->tab);
+	return err;
+}
+
+int regions__plan(struct plan *p, const struct target *t, size_t first, struct filter *filter,
+		  const struct plan_options *opts)
+{
+	int err = 0;
+
+	if (!filter__wants_regions(filter) && !opts->usdt)
+		return 0;
+	for (size_t i = first; !err && i < p->objects_cnt; i++) {
+		struct regions r = {.plan = p,
+				    .opts = opts,
+				    .filter = filter,
+				    .names = plan_object__names(p, t, i),
+				    .obj = &p->objects[i],
+				    .object = i,
+				    .proven = SYMTAB_NONE};
+
+		if (r.obj->img && !t->objects[i].barred)
+			err = plan_object(&r, t->objects[i].root);
+	}
+	return err;
+}
