@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -20,6 +21,7 @@
 #include "symbol/lookup.h"
 #include "symbol/parameters.h"
 #include "symbol/symtab.h"
+#include "symbol/usdt.h"
 #include "target/target.h"
 #include "util/log.h"
 
@@ -97,6 +99,28 @@ static void check_parameters(const struct elf_image *img, const struct symtab *t
 	parameters__free(p);
 }
 
+/* What usdt.h promises. */
+static void check_usdt(const struct elf_image *img)
+{
+	const struct usdt_probe *probes;
+	struct usdt *usdt;
+	size_t cnt;
+
+	if (usdt__load(img, &usdt))
+		abort();
+	probes = usdt__probes(usdt, &cnt);
+	for (size_t i = 0; i < cnt; i++) {
+		uint64_t off;
+
+		if (!*probes[i].provider || !*probes[i].name ||
+		    strlen(probes[i].arguments) > elf_image__size(img) ||
+		    !elf_image__exec_offset(img, probes[i].vaddr, 1, &off) ||
+		    off != probes[i].offset || probes[i].semaphore >= elf_image__size(img))
+			abort();
+	}
+	usdt__free(usdt);
+}
+
 static void read_symbols(const struct elf_image *img)
 {
 	static const char *const names[] = {"choose", "none"};
@@ -106,6 +130,7 @@ static void read_symbols(const struct elf_image *img)
 
 	symbol_lookup(img, names, 2, vaddrs);
 	elf_image__build_id(img, id);
+	check_usdt(img);
 	if (!symtab__load(img, "", &tab))
 		check_symbols(img, tab);
 	if (tab)

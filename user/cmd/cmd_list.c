@@ -45,7 +45,7 @@ static void list_region(FILE *out, const struct plan *p, const struct plan_funct
 			 i < f->begins_cnt ? "" : "end", site_class__name(s->site),
 			 f->kind == PLAN_MARK ? "mark" : "region");
 		snprintf(name, sizeof(name), "[%s]", f->symbol);
-		list_row(out, columns, t->objects[f->object].path, name, s->reason);
+		list_row(out, columns, t->objects[f->object].path, name, s->reason, NULL);
 	}
 }
 

@@ -194,7 +194,6 @@ static int read_all(struct reading *r)
 
 	r->base = base ? base->addr : 0;
 	for (size_t i = 0; i < cnt && !err; i++) {
-		/* Files with symbols only have the section without its bytes. */
 		if (sections[i].type == SHT_NOTE && sections[i].size &&
 		    !strcmp(sections[i].name, NOTES))
 			err = read_section(r, &sections[i]);
