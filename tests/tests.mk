@@ -16,8 +16,8 @@ PROGRAM_C    := $(CC) -std=gnu11 -O2 -fno-optimize-sibling-calls -Wall -Wextra -
 PROGRAM_CXX  := g++ -std=gnu++17 -O2 -fno-optimize-sibling-calls -Wall -Wextra
 PLAIN        := recursion threads longjmp exits exec forks signals cold aliases coroutine timing steps stacks crowd disarm \
 		preempt cleanup altstack fibers nested_handlers seccomp forkstorm pidreuse dlloop late jobs plugin_host pace \
-		spawns redzone many backtraces asan sandbox hot requests
-THROWING     := names proofs throws throwing thread_ends rethrow
+		spawns redzone many backtraces asan sandbox hot requests regions probes region_host
+THROWING     := names proofs throws throwing thread_ends rethrow region_throws
 GO           := stack many panic kinds kinds-stripped kinds-pie kinds-pie-stripped
 PARAMETERS   := debug debug5-packed nodebug debuglink
 # Each kind of entry that compilers can be told to leave to be patched: see test_instrumented.py.
@@ -28,7 +28,7 @@ CALCS        := pie nopie static static-pie dynsym stripped debuglink
 PROGRAM_BINS := $(addprefix $(PROGRAMS)/,$(PLAIN) $(CALCS:%=calc-%) $(THROWING) tailcall busy entries arguments \
 		$(PARAMETERS:%=parameters-%) methods $(INSTRUMENTED:%=instrumented-%) \
 		crowd-nameless inline_data signal_throws exchange generators redzone-nops redzone-nop5 libplugin.so \
-		libshapes.so shapes-linked shapes-dlopen $(GO:%=go%))
+		libshapes.so libregions.so regions-plain shapes-linked shapes-dlopen $(GO:%=go%))
 
 $(PROGRAM_BINS): tests/programs/target.h | $(PROGRAMS)
 $(PROGRAMS):
@@ -49,7 +49,7 @@ $(PROGRAMS)/entries: tests/programs/entries_main.c tests/programs/entries.S
 	$(call say,TARGET,$@)$(PROGRAM_C) -mno-red-zone -o $@ $^
 $(PROGRAMS)/arguments: tests/programs/arguments_main.c tests/programs/arguments.S
 	$(call say,TARGET,$@)$(PROGRAM_C) -o $@ $^
-$(THROWING:%=$(PROGRAMS)/%): $(PROGRAMS)/%: tests/programs/%.cpp
+$(filter-out %/region_throws,$(THROWING:%=$(PROGRAMS)/%)): $(PROGRAMS)/%: tests/programs/%.cpp
 	$(call say,TARGET,$@)$(PROGRAM_CXX) -o $@ $< -lpthread
 $(PROGRAMS)/cleanup: PLAIN_FLAGS := -fexceptions -Wno-infinite-recursion
 $(PROGRAMS)/inline_data: tests/programs/inline_data_main.cpp tests/programs/inline_data.S
@@ -68,6 +68,15 @@ $(PROGRAMS)/redzone-nops: tests/programs/redzone.c
 # does not do this for code at any address.
 $(PROGRAMS)/redzone-nop5: tests/programs/redzone.c
 	$(call say,TARGET,$@)$(PROGRAM_C) -fno-pie -pg -mfentry -mnop-mcount -c -o $@.o $< && $(CC) -no-pie -o $@ $@.o
+$(addprefix $(PROGRAMS)/,regions regions-plain region_throws libregions.so): include/proftrace.h
+$(PROGRAMS)/regions: PLAIN_FLAGS := -Iinclude
+$(PROGRAMS)/region_throws: tests/programs/region_throws.cpp
+	$(call say,TARGET,$@)$(PROGRAM_CXX) -Iinclude -o $@ $<
+# Where nothing is optimized each function has a frame, and uses the red zone if it is a leaf.
+$(PROGRAMS)/regions-plain: tests/programs/regions.c
+	$(call say,TARGET,$@)$(PROGRAM_C) -O0 -Iinclude -o $@ $< -lpthread
+$(PROGRAMS)/libregions.so: tests/programs/region_plugin.c
+	$(call say,TARGET,$@)$(PROGRAM_C) -Iinclude -fPIC -shared -o $@ $<
 $(PROGRAMS)/libplugin.so: tests/programs/plugin.cpp
 	$(call say,TARGET,$@)$(PROGRAM_CXX) -fPIC -shared -o $@ $<
 $(PROGRAMS)/libshapes.so: tests/programs/shapes.c tests/programs/shapes.h

@@ -11,7 +11,7 @@
 #include "target/target.h"
 #include "wire.h"
 
-enum { PROG_SESSION = 100, PROG_ENTRY, PROG_EXIT, PROG_RETURN, PROG_MARK };
+enum { PROG_SESSION = 100, PROG_ENTRY, PROG_EXIT, PROG_RETURN, PROG_MARK, PROG_BEGIN, PROG_END };
 
 #define MAX_LINKS  4096
 #define MAX_PROBES 65536
@@ -33,6 +33,7 @@ static struct {
 		pid_t pid;
 		uint64_t offset, cookie;
 		int link;
+		uint64_t semaphore;
 	} probes[MAX_PROBES];
 	size_t probes_cnt;
 } kernel;
@@ -66,9 +67,16 @@ int keeper__link(struct keeper *k, const struct link_spec *spec)
 	assert_true(kernel.probes_cnt + spec->cnt <= MAX_PROBES);
 	kernel.fds[kernel.links] = fd;
 	for (size_t i = 0; i < spec->cnt; i++)
-		kernel.probes[kernel.probes_cnt++] = (struct probe){
-			spec->prog_fd, spec->attach_type, spec->return_probes, spec->object_fd,
-			spec->pid,     spec->offsets[i],  spec->cookies[i],    kernel.links};
+		kernel.probes[kernel.probes_cnt++] =
+			(struct probe){spec->prog_fd,
+				       spec->attach_type,
+				       spec->return_probes,
+				       spec->object_fd,
+				       spec->pid,
+				       spec->offsets[i],
+				       spec->cookies[i],
+				       kernel.links,
+				       spec->semaphores ? spec->semaphores[i] : 0};
 	return kernel.links++;
 }
 
@@ -112,14 +120,20 @@ static struct tier_probe exit_site(const struct proftrace_bpf *skel)
 	return (struct tier_probe){PROG_EXIT, LINK_UPROBE_MULTI, 0};
 }
 
+static struct tier_probe region(const struct proftrace_bpf *skel, bool ends)
+{
+	return (struct tier_probe){ends ? PROG_END : PROG_BEGIN, LINK_UPROBE_MULTI, 0};
+}
+
 static struct tier_probe mark(const struct proftrace_bpf *skel, int kind)
 {
 	return (struct tier_probe){PROG_MARK, LINK_UPROBE_MULTI, 0};
 }
 
-static const struct tier session = {"session",	     "",    "",	       NULL,
-				    session_returns, entry, exit_site, mark};
-static const struct tier multi = {"multi", "", "", NULL, multi_returns, entry, exit_site, mark};
+static const struct tier session = {"session", "",	  "",	  NULL, session_returns,
+				    entry,     exit_site, region, mark};
+static const struct tier multi = {"multi", "",	      "",     NULL, multi_returns,
+				  entry,   exit_site, region, mark};
 
 /* Function i: at 0x1000 * (i + 1), of strategy i % 3; those of EXIT_SITES have two exits. */
 static struct plan_function functions[FUNCTIONS];
@@ -292,6 +306,54 @@ static void cookies(void **state)
 			expected |= 0x0010000000000000ull * (1 + functions[f].site);
 		assert_int_equal(p->cookie, expected);
 	}
+}
+
+/* All sites of a region have its number, and come before the entries of functions: who is linked
+ * last is called first. */
+static void sites_of_regions(void **state)
+{
+	struct plan_site sites[] = {
+		{.offset = 0xa0, .site = SITE_NOP5, .semaphore = 0x7000},
+		{.offset = 0xa1, .site = SITE_NOP, .delta = 8, .list = 3},
+		{.offset = 0xa2, .site = SITE_NOP5},
+		{.offset = 0xa3, .site = SITE_NOP},
+		{.offset = 0xa4, .site = SITE_STEP},
+		{.offset = 0xa5, .site = SITE_STEP},
+	};
+	const uint64_t expected[] = {
+		0x0010000000000000 | 5,
+		0x0020030108000000 | 5,
+		(uint64_t)WIRE_COST_EXIT_NOP5 << WIRE_COOKIE_COST | 2ull << WIRE_COOKIE_SITE | 5,
+		(uint64_t)WIRE_COST_EXIT_JMP << WIRE_COOKIE_COST | 3ull << WIRE_COOKIE_SITE | 5,
+		(uint64_t)WIRE_COST_EXIT_STEP << WIRE_COOKIE_COST | 4ull << WIRE_COOKIE_SITE | 5,
+		0x0071000000000000 | 6,
+	};
+	size_t seen = 0, functions_seen = 0;
+
+	plan.sites = sites;
+	functions[5] = (struct plan_function){.kind = PLAN_REGION,
+					      .symbol = "region",
+					      .exit = EXIT_SITES,
+					      .begins_cnt = 2,
+					      .ends_cnt = 3};
+	functions[6] = (struct plan_function){
+		.kind = PLAN_MARK, .symbol = "mark", .sites = 5, .begins_cnt = 1};
+	assert_int_equal(attach(&session), FUNCTIONS);
+	for (size_t i = 0; i < kernel.probes_cnt; i++) {
+		const struct probe *p = &kernel.probes[i];
+
+		functions_seen += p->prog_fd == PROG_ENTRY || p->prog_fd == PROG_SESSION;
+		if (p->offset < 0xa0 || p->offset > 0xa5)
+			continue;
+		assert_int_equal(functions_seen, 0);
+		assert_int_equal(p->cookie, expected[p->offset - 0xa0]);
+		assert_int_equal(p->semaphore, p->offset == 0xa0 ? 0x7000 : 0);
+		assert_int_equal(p->prog_fd,
+				 p->offset >= 0xa2 && p->offset <= 0xa4 ? PROG_END : PROG_BEGIN);
+		seen++;
+	}
+	assert_int_equal(seen, 6);
+	assert_int_equal(functions_seen, FUNCTIONS - 2);
 }
 
 static void entry_and_return_apart(void **state)
@@ -803,6 +865,7 @@ int main(void)
 		TEST(every_process_of_a_file),
 		TEST(exits_come_before_entries),
 		TEST(cookies),
+		TEST(sites_of_regions),
 		TEST(entry_and_return_apart),
 		TEST(each_process_by_itself),
 		TEST(objects_without_functions_are_left_alone),

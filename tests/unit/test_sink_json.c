@@ -70,11 +70,12 @@ static void test_document(void **state)
 		"{\"pids\":[100,200],\"exec\":\"/usr/bin/prog\","
 		"\"command\":[\"prog\",\"a \\\"b\\\"\"]},"
 		"\"start_time\":1700000000.25,\"duration_ns\":5,\"paused_ns\":0,\"functions\":["
-		"{\"id\":0,\"name\":\"main\",\"symbol\":\"main\"," FUNCTION_TAIL
+		"{\"id\":0,\"kind\":\"function\",\"name\":\"main\",\"symbol\":"
+		"\"main\"," FUNCTION_TAIL
 		"\"file\":\"main.c\",\"line\":12,\"calls\":1,\"total_ns\":50,"
 		"\"self_ns\":45,\"min_ns\":5,\"max_ns\":5,\"aliases\":[]," TIMES(50, 45) UNKNOWN
-		",{\"id\":1,\"name\":\"leaf\\n\",\"symbol\":\"_Z4leaf\"," FUNCTION_TAIL
-		"\"file\":null,\"line\":null,\"calls\":2,\"total_ns\":10,"
+		",{\"id\":1,\"kind\":\"function\",\"name\":\"leaf\\n\",\"symbol\":\"_"
+		"Z4leaf\"," FUNCTION_TAIL "\"file\":null,\"line\":null,\"calls\":2,\"total_ns\":10,"
 		"\"self_ns\":10,\"min_ns\":5,\"max_ns\":5,\"aliases\":[\"twin\"]," TIMES(10, 10)
 			UNKNOWN
 		"],\"threads\":[{\"pid\":100,\"tid\":101,\"comm\":\"work;er\",\"calls\":["
@@ -194,7 +195,7 @@ static void test_hidden_functions(void **state)
 
 	assert_int_equal(profile__prune(p, 7000), 0); /* leaf has less */
 	text = fixture_write(&sink_json, p, &plain);
-	assert_non_null(strstr(text, "{\"id\":2,\"name\":\"idle\""));
+	assert_non_null(strstr(text, "{\"id\":2,\"kind\":\"function\",\"name\":\"idle\""));
 	assert_null(strstr(text, "leaf"));
 	assert_null(strstr(text, "\"function\":3"));
 	assert_non_null(strstr(text, "\"entered\":1239"));

@@ -69,6 +69,7 @@ static void test_tables(void **state)
 	p->functions[1].aliases = aliases;
 	p->functions[1].aliases_cnt = 1;
 	p->functions[2].sampled = 100;
+	p->functions[2].kind = FUNCTION_REGION;
 	p->nodes[2].stats.min_ns = UINT64_MAX;
 	p->nodes[4].stats.off_ns = p->nodes[4].stats.off_self_ns = 1000;
 	p->functions[3].name = "le'af\xff";
@@ -91,7 +92,8 @@ static void test_tables(void **state)
 	       "pid|100\nexec|/usr/bin/prog\nargument|prog\nargument|a 'b'\uFFFD\n");
 	expect("SELECT * FROM functions WHERE id = 1",
 	       "1|work|work|/usr/bin/prog|4096|work.c|12|3|700000|694000|0|0|700000|694000|700000|"
-	       "694000|0|0|233333|233333|233333|233333|233333|0|0\n");
+	       "694000|0|0|233333|233333|233333|233333|233333|0|0|function\n");
+	expect("SELECT name, kind FROM functions WHERE kind <> 'function'", "idle|region\n");
 	expect("SELECT id, name, file, line, p50_ns, sampled, dropped FROM functions",
 	       "0|main|NULL|NULL|NULL|0|0\n1|work|work.c|12|233333|0|0\n"
 	       "2|idle|NULL|NULL|NULL|100|1\n3|le'af\uFFFD|NULL|NULL|NULL|0|0\n");

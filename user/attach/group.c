@@ -265,16 +265,16 @@ int group__link(struct attach_ctx *ctx, struct group *grp)
 	if (ctx->g->suspended)
 		return 0;
 	err = probes_gather(ctx->plan, grp, &probes);
-	for (size_t i = 0; !err && i < cnt; i++)
-		err = link_batch(ctx, grp, returns[i], &probes.returns);
-	/* An instruction can be entry and exit (a lone jmp): the last attached is called first. It
-	 * can also be a region's begin, which is inside of the function. */
-	if (!err)
-		err = link_batch(ctx, grp, ctx->tier->exit_site(ctx->skel), &probes.exits);
+	/* An instruction can be entry and exit (a lone jmp), or a region may begin at its
+	 * function's entry: the last attached is called first. */
 	if (!err)
 		err = link_batch(ctx, grp, ctx->tier->region(ctx->skel, true), &probes.ends);
 	if (!err)
 		err = link_batch(ctx, grp, ctx->tier->region(ctx->skel, false), &probes.begins);
+	for (size_t i = 0; !err && i < cnt; i++)
+		err = link_batch(ctx, grp, returns[i], &probes.returns);
+	if (!err)
+		err = link_batch(ctx, grp, ctx->tier->exit_site(ctx->skel), &probes.exits);
 	if (!err)
 		err = link_batch(ctx, grp, ctx->tier->entry(ctx->skel), &probes.entries);
 	probes_free(&probes);

@@ -35,6 +35,12 @@ static void write_name(struct cell *c)
 	json_string(c->j, c->f->name ? c->f->name : "");
 }
 
+/* enum function_kind */
+static void write_kind(struct cell *c)
+{
+	json_u64(c->j, c->f->kind);
+}
+
 /* The name again is no news. */
 static void write_symbol(struct cell *c)
 {
@@ -122,10 +128,19 @@ static const struct {
 	const char *name;
 	void (*write)(struct cell *c);
 } columns[] = {
-	{"name", write_name}, {"symbol", write_symbol}, {"module", write_module},
-	{"file", write_file}, {"line", write_line},	{"sampled", write_sampled},
-	{"min", write_min},   {"max", write_max},	{"p50", write_p50},
-	{"p90", write_p90},   {"p99", write_p99},	{"histogram", write_histogram},
+	{"name", write_name},
+	{"symbol", write_symbol},
+	{"module", write_module},
+	{"file", write_file},
+	{"line", write_line},
+	{"sampled", write_sampled},
+	{"min", write_min},
+	{"max", write_max},
+	{"p50", write_p50},
+	{"p90", write_p90},
+	{"p99", write_p99},
+	{"kind", write_kind},
+	{"histogram", write_histogram},
 };
 
 void page_functions__write(struct json *j, const struct profile *p, const uint32_t *numbers)

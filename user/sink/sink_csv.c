@@ -17,7 +17,7 @@
 static const char head[] =
 	"path,caller,depth,pid,tid,goroutine,comm,function,symbol,module,offset,file,line,"
 	"calls,total_ns,self_ns,off_ns,off_self_ns,cpu_ns,cpu_self_ns,raw_total_ns,raw_self_ns,"
-	"error_ns,self_error_ns,min_ns,max_ns\r\n";
+	"error_ns,self_error_ns,min_ns,max_ns,kind\r\n";
 
 static void put_thread(FILE *out, const struct profile_thread *t)
 {
@@ -53,9 +53,7 @@ static void put_stats(FILE *out, const struct call_stats *s)
 	csv__number(out, s->error_ns);
 	csv__number(out, s->self_error_ns);
 	csv__known(out, finished, s->min_ns);
-	if (finished)
-		fprintf(out, "%" PRIu64, s->max_ns);
-	fputs("\r\n", out);
+	csv__known(out, finished, s->max_ns);
 }
 
 static void write_thread(FILE *out, const struct profile *p, const struct profile_thread *t)
@@ -73,6 +71,7 @@ static void write_thread(FILE *out, const struct profile *p, const struct profil
 		put_thread(out, t);
 		put_function(out, &p->functions[n->function]);
 		put_stats(out, &n->stats);
+		fprintf(out, "%s\r\n", function_kind__name(p->functions[n->function].kind));
 	}
 }
 

@@ -125,6 +125,7 @@ static void write_function(struct table_writer *w, const struct profile *p, uint
 	write_quantile(w, &d, &f->stats, 0.99);
 	table_writer__u64(w, f->sampled);
 	table_writer__u64(w, l->dropped);
+	table_writer__text(w, function_kind__name(f->kind));
 	table_writer__row(w);
 }
 
@@ -133,7 +134,7 @@ static void write_functions(struct table_writer *w, const struct profile *p,
 {
 	size_t i, k;
 
-	table_writer__table(w, "functions", 12 + STATS);
+	table_writer__table(w, "functions", 13 + STATS);
 	for (i = 0; i < p->functions_cnt; i++)
 		if (functions[i].listed)
 			write_function(w, p, i, &functions[i]);

@@ -25,7 +25,7 @@ static const char sqlite_tables[] =
 	"module TEXT NOT NULL, offset INTEGER NOT NULL, file TEXT, line INTEGER, " STATS_COLUMNS
 	", "
 	"p50_ns INTEGER, p90_ns INTEGER, p99_ns INTEGER, sampled INTEGER NOT NULL, "
-	"dropped INTEGER NOT NULL);"
+	"dropped INTEGER NOT NULL, kind TEXT NOT NULL);"
 	"CREATE TABLE aliases (function INTEGER NOT NULL REFERENCES functions, "
 	"symbol TEXT NOT NULL);"
 	"CREATE TABLE threads (id INTEGER PRIMARY KEY, pid INTEGER NOT NULL, tid INTEGER NOT NULL, "

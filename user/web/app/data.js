@@ -31,6 +31,8 @@ function repeated(column) {
 	return column.map((value) => (before = value === 0 ? before : visible(value)));
 }
 
+const REGION = 1; /* of the kinds of functions, a stretch of code that has a name */
+
 function decodeFunctions(doc) {
 	const modules = repeated(doc.module), files = repeated(doc.file);
 	const objects = [], numbers = new Map();
@@ -43,7 +45,7 @@ function decodeFunctions(doc) {
 	}
 	const functions = doc.name.map((name, i) => ({
 		id: i,
-		name: visible(name) || "[unknown]",
+		name: doc.kind[i] === REGION ? `[${visible(name)}]` : visible(name) || "[unknown]",
 		symbol: doc.symbol[i] === null ? null : visible(doc.symbol[i]),
 		object: numbers.get(modules[i]),
 		file: files[i],

@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Regions and marks: proftrace.h, functions that mark places, other programs' probes. Counts are
+held against the program's own."""
+
+import json
+import re
+import subprocess
+
+import harness
+from harness import UNLIMITED, program
+
+REGIONS = ("-F", "region:*")
+EVERYTHING = ("-F", "region:*", "-F", "*")
+
+
+class Cases(harness.TestCase):
+    def regions(self, document):
+        return {f["name"]: f["calls"] for f in document["functions"] if f["kind"] == "region"}
+
+    def verb(self, *words):
+        return self.process(harness.PROFTRACE, *words, stdin=subprocess.DEVNULL).finish()
+
+    def assert_exact(self, document, done):
+        self.assert_counts(document, done.counts, done)
+        accounting = document["accounting"]
+        self.assertEqual(accounting["unwound"], done.numbers("UNWOUND")["in all"], done)
+        self.assertEqual(accounting["open"], 0)
+
+
+class Counts(Cases):
+    def test_of_all_kinds(self):
+        for name in ("regions", "regions-plain"):
+            for options in (REGIONS, (*REGIONS, "--tier", "uprobe_multi")):
+                with self.subTest(name, options=options):
+                    document, done = self.profile_command(name, 50, options=options)
+                    self.assert_exact(document, done)
+                    self.assertEqual({f["kind"] for f in document["functions"]}, {"region"})
+
+    def test_among_functions(self):
+        """Whose leaves are seen in each way. Functions that are left by longjmp end unwound, too."""
+        for tier in ("session", "uprobe_multi"):
+            for exits in ("auto", "sites"):
+                with self.subTest(tier, exits=exits):
+                    document, done = self.profile_command(
+                        "regions", 20, options=(*UNLIMITED, "--tier", tier, "--exits", exits))
+                    self.assert_counts(document, done.counts, done)
+                    unwound = done.numbers("UNWOUND")["in all"] + done.counts["jumped"]
+                    # main ends by exit, and what a thread's end leaves open is closed with it
+                    self.assertEqual(document["accounting"]["unwound"], unwound)
+
+    def test_of_a_live_process(self):
+        document, done = self.profile_pid("regions", 20, options=REGIONS)
+        self.assert_exact(document, done)
+
+    def test_wherever_a_file_is_mapped(self):
+        """Stacks of unknown make may pass for one there, so some regions on them end unwound."""
+        document, done = self.profile_exec("regions", 20, options=REGIONS)
+        self.assert_counts(document, done.counts, done)
+
+    def test_followed_children(self):
+        document, done = self.profile_command("regions", 5, "fork", options=(*REGIONS, "--follow"))
+        self.assert_exact(document, done)
+
+    def test_children_that_are_not_followed(self):
+        document, done = self.profile_command("regions", 5, "fork", options=REGIONS)
+        self.assertEqual(self.regions(document),
+                         {name: count // 2 for name, count in done.counts.items()})
+
+    def test_exceptions(self):
+        for options in (REGIONS, EVERYTHING):
+            with self.subTest(options=options):
+                document, done = self.profile_command("region_throws", 20, options=options)
+                self.assert_counts(document, done.counts, done)
+                if options == REGIONS:
+                    self.assert_exact(document, done)
+
+    def test_functions_that_mark_places_and_a_library_opened_later(self):
+        for options in (REGIONS, UNLIMITED, ("-F", "region:plugged", "-F", "region:marked")):
+            with self.subTest(options=options):
+                document, done = self.profile_command("region_host", 30, options=options)
+                self.assert_counts(document, done.counts, done)
+                names = {f["symbol"] for f in document["functions"]}
+                self.assertFalse(any(name.startswith("proftrace_") for name in names), names)
+
+
+class Tree(Cases):
+    def paths(self, document):
+        """{path: calls}"""
+        paths, names = {}, {}
+        for thread in document["threads"]:
+            for node, parent, _ in harness.walk(thread["calls"]):
+                name = document["functions"][node["function"]]["name"]
+                path = f"{names[id(parent)]}/{name}" if parent else name
+                names[id(node)] = path
+                paths[path] = paths.get(path, 0) + node["calls"]
+        return paths
+
+    def test_regions_lie_between_their_function_and_what_is_called_in_them(self):
+        document, _ = self.profile_command("regions", 10, options=UNLIMITED)
+        paths = self.paths(document)
+        for path, calls in (("main/run/nested/outer/inner/work", 20),
+                            ("main/run/recursive/level/recursive/level", 10),
+                            ("main/run/overlapping/before/after/work", 10),
+                            ("main/run/overlapping/work", 10),
+                            ("main/run/handing/handed/finish/work", 20),
+                            ("main/run/handing/work", 10),
+                            ("main/run/losing/lost/work", 40),
+                            ("main/run/marked", 10),
+                            ("main/run/leaf/passed", 10)):
+            with self.subTest(path):
+                self.assertEqual(paths.get(path, paths.get(path.replace("main/run", "main"))),
+                                 calls, paths)
+
+    def test_marks_take_no_time(self):
+        document, _ = self.profile_command("regions", 10, options=REGIONS)
+        marked = self.function(document, "marked")
+        self.assertEqual((marked["calls"], marked["total_ns"]), (10, 0))
+
+    def test_formats_tell_them_from_functions(self):
+        done = self.run_proftrace("-f", "tree", *UNLIMITED, "--", program("regions"), 10)
+        self.assertRegex(done.stdout, r"nested\n.*└─\[outer\]\n.*└─\[inner\]\n.*└─work\n")
+        done = self.run_proftrace("-f", "flat", *UNLIMITED, "--", program("regions"), 10)
+        self.assertRegex(done.stdout, r"\[outer\] ")
+
+    def test_recordings_keep_what_they_are(self):
+        path = self.path("recording")
+        done = self.verb("record", "-o", path, *UNLIMITED, "--", program("regions"), 10)
+        document = self.document(self.verb("report", "-f", "json", path))
+        self.assert_counts(document, done.counts)
+        self.assertEqual({f["name"] for f in document["functions"] if f["kind"] == "region"},
+                         done.counts.keys())
+        done = self.verb("report", "-f", "json", "-F", "region:inner", path)
+        self.assertEqual([f["name"] for f in json.loads(done.stdout)["functions"]], ["inner"])
+
+
+class Choosing(Cases):
+    def chosen(self, *options):
+        document, _ = self.profile_command("regions", 3, options=options)
+        return {f["name"] for f in document["functions"]}
+
+    def test_patterns(self):
+        self.assertEqual(self.chosen("-F", "region:inner"), {"inner"})
+        self.assertEqual(self.chosen("-F", "region:*", "-N", "region:*e*"),
+                         {"lost", "late", "turn"} - {"late"})
+        self.assertEqual(self.chosen("-F", "work"), {"work"})
+        self.assertEqual(self.chosen("-F", "region:l?st", "-F", "work"), {"lost", "work"})
+        self.assertLess({"main", "nested", "outer"}, self.chosen(*UNLIMITED))
+
+    def test_triggers(self):
+        document, done = self.profile_command("regions", 10, options=(
+            "--trigger", "region:outer", *UNLIMITED))
+        self.assertEqual(self.calls(document), {"outer": 10, "inner": 20, "work": 20})
+        self.assertEqual(done.counts["outer"], 10)
+
+    def test_depth(self):
+        document, done = self.profile_command("regions", 10, options=(*REGIONS, "-D", "2"))
+        calls = self.calls(document)
+        self.assertEqual(calls["inner"], done.counts["inner"])
+        self.assertEqual(calls["level"], 20)
+
+    def test_nothing_matches(self):
+        done = self.run_proftrace("-F", "region:iner", "--", program("regions"))
+        self.assert_one_line(done, 1, "no region matches", "iner", "nearest: inner")
+        done = self.run_proftrace("--usdt", "nonsense", "--", program("regions"))
+        self.assert_one_line(done, 2, "PROVIDER:NAME")
+
+    def test_list(self):
+        done = self.run_proftrace("-l", "-f", "json", *REGIONS, program("regions"))
+        functions = {f["name"]: f for f in json.loads(done.stdout)["functions"]}
+        self.assertEqual({f["kind"] for f in functions.values()}, {"region"})
+        self.assertEqual([s["kind"] for s in functions["inner"]["sites"]].count("begin"), 2)
+        self.assertEqual([s["kind"] for s in functions["marked"]["sites"]], ["mark"])
+        # What a call would overwrite is left alone.
+        self.assertEqual({s["site"] for s in functions["late"]["sites"]}, {"nop"})
+        text = self.run_proftrace("-l", *REGIONS, program("regions")).stdout
+        self.assertRegex(text, r"nop5? +region regions +\[inner\]  \(")
+        self.assertRegex(text, r"end nop +region regions +\[late\]  \(.*below its stack pointer")
+
+
+class Probes(Cases):
+    """--usdt"""
+
+    def start(self, *options):
+        target = self.target("probes")
+        tracer = self.proftrace("-f", "json", *options, "-p", target.pid).wait_tracing()
+        target.go()
+        return target, tracer
+
+    def lookers(self, target):
+        text = target.stdout.text()
+        return [int(n) for n in re.findall(r"^LOOKERS \S+ (\d+)", text, re.M)]
+
+    def test_pairs_marks_and_semaphores(self):
+        target, tracer = self.start("--usdt", "shop:*", "-F", "region:none")
+        target.step("look")
+        self.assertEqual(self.lookers(target), [1, 1, 1, 1])
+        target.step("9")
+        document = self.document(tracer.interrupt())
+        target.step("look")
+        self.assertEqual(self.lookers(target)[4:], [0, 0, 0, 0])
+        target.step("9")
+        done = target.finish()
+        self.assert_counts(document, done.counts, done)
+        self.assertEqual(self.regions(document) | {"shop:counted": 9}, done.counts | {
+            "shop:counted": 9})
+        self.assertEqual(document["accounting"]["unwound"], 0)
+        self.assertEqual(self.function(document, "shop:door_entry")["total_ns"], 0)
+        self.assertGreater(self.function(document, "shop:order")["total_ns"], 0)
+
+    def test_a_pair_by_hand(self):
+        target, tracer = self.start("--usdt", "shop:count -> shop:counted", "-F", "region:none")
+        target.step("look")
+        self.assertEqual(self.lookers(target), [0, 0, 0, 1])
+        target.step("7")
+        document = self.document(tracer.interrupt())
+        target.finish()
+        self.assertEqual(self.regions(document), {"shop:count": 7})
+        self.assertEqual(document["accounting"]["returned"], 7)
+
+    def test_nothing_matches(self):
+        done = self.run_proftrace("--usdt", "shop:ordr*", "-F", "region:none", "-l",
+                                  program("probes"))
+        self.assertEqual(done.status, 1)
+        self.assertIn("no probe matches", done.stderr)
+        self.assertIn("probes:shop:order__start", done.stderr)
+
+    def test_of_a_packaged_program(self):
+        """CPython's own, which it meets only while somebody looks."""
+        script = ("import gc, os\n"
+                  "def count(): return sum(s['collections'] for s in gc.get_stats())\n"
+                  "input()\n"
+                  "before = count()\n"
+                  "for i in range(25): gc.collect()\n"
+                  "print('COUNT python:gc', count() - before, flush=True)\n"
+                  "os._exit(0)\n")
+        target = self.process(harness.PYTHON, "-c", script)
+        tracer = self.proftrace("-f", "json", "--usdt", "python:gc__*", "-F", "region:none", "-p",
+                                target.pid).wait_tracing()
+        target.go()
+        done = target.finish()
+        document = self.document(tracer.finish())
+        self.assertGreaterEqual(done.counts["python:gc"], 25)
+        self.assert_counts(document, done.counts, done)
+        self.assertEqual(document["accounting"]["returned"], document["accounting"]["entered"])
