@@ -55,6 +55,7 @@ struct plan_function {
 	uint8_t arguments; /* number of the list of values that are read of its calls; 0: none */
 	bool arguments_changed; /* some are wanted, but are not where they were where it is probed
 				 */
+	bool has_lines;		/* some of its lines are wanted: it is never dropped */
 	uint8_t leaf_insns;	/* it is a tiny leaf of so many instructions; 0: it is none */
 	/* Was attached with a return probe; its exit sites, planned later, are still to be. */
 	bool exits_pending;
@@ -99,6 +100,7 @@ struct plan_skip {
 	const char *reason;
 };
 
+struct plan_lines;
 struct plan_object; /* keeps symbols alive */
 
 struct plan {
@@ -117,6 +119,7 @@ struct plan {
 	unsigned traits; /* of everything mapped: TRAIT_* */
 	bool go;	 /* there is a Go program, and its goroutines can be told apart */
 	struct go_layout go_layout; /* how; of the first, if there are more */
+	struct plan_lines *lines;   /* NULL: none were asked for (--lines) */
 	/* Set by the caller: a context was made (makecontext), or that would go unnoticed. */
 	bool contexts_made;
 	bool contexts_guarded; /* return probes rely on none being made */

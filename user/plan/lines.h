@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Where lines of source are probed (--lines). A function's code is cut into segments, runs of
+ * instructions of one line and one inlined call in one basic block; each segment of a wanted line
+ * has a site. Segments of other lines that may come directly behind one are probed as well, so
+ * that it is known when a line ends: they are fences.
+ */
+#ifndef PROFTRACE_PLAN_LINES_H
+#define PROFTRACE_PLAN_LINES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct line_specs;
+struct plan;
+struct plan_options;
+struct target;
+
+/* One line of one function and inlined call: becomes a profile_line. */
+struct plan_line {
+	const char *file;
+	uint32_t line;
+	uint32_t function; /* in plan.functions */
+	uint32_t inlined;  /* index in inlines + 1; 0: none */
+	/* Why it is not counted: some of its code cannot be probed. It has no sites then, or only
+	 * fences. NULL: it is counted. Static. */
+	const char *reason;
+};
+
+struct plan_line_site {
+	uint64_t offset;   /* in the file, of the probed instruction */
+	uint32_t function; /* in plan.functions */
+	uint32_t line;	   /* index in lines + 1; 0: a fence */
+	uint8_t site;	   /* enum site_class, never SITE_NOP5 */
+	/* Its basic block has a segment of the same line before this one: never a new run. */
+	bool repeats;
+	/* It lies at the function's entry probe or before it: it has no probe, its function's entry
+	 * stands for it. At most one of a function. */
+	bool at_entry;
+	/* The function can be left by this very instruction (ret, jump out), which may thus have an
+	 * exit probe too: that may be called first. */
+	bool on_exit;
+};
+
+/* A call that the compiler has replaced by the callee's code; see struct profile_inline. */
+struct plan_inline {
+	const char *name; /* of the callee, demangled */
+	const char *file; /* where the call stands; NULL: unknown */
+	uint32_t line;
+	uint32_t parent; /* index in inlines + 1; 0: none */
+};
+
+struct plan_lines {
+	struct plan_line *lines; /* by function; those of one have no other order */
+	size_t lines_cnt, lines_cap;
+	/* By function, then by address; what has been put in stays where it is. */
+	struct plan_line_site *sites;
+	size_t sites_cnt, sites_cap;
+	struct plan_inline *inlines;
+	size_t inlines_cnt, inlines_cap;
+	char **strings; /* owned: all files and names */
+	size_t strings_cnt, strings_cap;
+};
+
+void plan_lines__free(struct plan_lines *l); /* accepts NULL */
+
+#endif
