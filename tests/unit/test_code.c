@@ -433,6 +433,82 @@ static void jump_tables_need_a_bound(void **state)
 	code_clear(&code);
 }
 
+/* A table of two offsets at BASE + 40, to BASE + 37 and BASE + 38. */
+static bool read_far_table(void *ctx, uint64_t vaddr, void *buf, size_t len)
+{
+	static const int32_t offsets[] = {37 - 40, 38 - 40};
+
+	if (vaddr != BASE + 40 || len != sizeof(offsets))
+		return false;
+	memcpy(buf, offsets, sizeof(offsets));
+	return true;
+}
+
+/* What gcc makes of a switch at -O0: the register with the table still has another address, of a
+ * table before. */
+static void tables_of_unoptimised_code(void **state)
+{
+	/* cmp $1,%edi (clang: sub); ja R; lea 0(,%rdi,4),%rdx; lea table(%rip),%rax;
+	 * mov (%rdx,%rax),%eax; cltq; lea table(%rip),%rdx; add %rdx,%rax; jmp *%rax; R: ret; ret
+	 */
+	uint8_t bytes[] = {0x83, 0xff, 0x01, 0x77, 0x20, 0x48, 0x8d, 0x14, 0xbd, 0x00,
+			   0x00, 0x00, 0x00, 0x48, 0x8d, 0x05, 0x14, 0x00, 0x00, 0x00,
+			   0x8b, 0x04, 0x02, 0x48, 0x98, 0x48, 0x8d, 0x15, 0x08, 0x00,
+			   0x00, 0x00, 0x48, 0x01, 0xd0, 0xff, 0xe0, 0xc3, 0xc3};
+	struct code_piece piece = {.vaddr = BASE, .bytes = bytes, .size = sizeof(bytes)};
+	struct code code = {0};
+	struct code_decoder *d;
+	struct code_flow flow;
+
+	assert_int_equal(code_decoder__new(true, read_far_table, NULL, &d), 0);
+	code_decoder__note_edges(d);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(code_decode(d, &piece, 1, UINT64_MAX, &code), 0);
+		/* the default is a case, too */
+		assert_int_equal(code.exits_cnt, 2);
+		assert_false(code.exits_missing);
+		flow = code_decoder__flow(d);
+		assert_true(flow.certain);
+		assert_int_equal(flow.edges_cnt, 3);
+		assert_int_equal(flow.edges[0].from, BASE + 3);
+		assert_int_equal(flow.edges[0].to, BASE + 37);
+		assert_int_equal(flow.edges[2].from, BASE + 35);
+		assert_int_equal(flow.edges[2].to, BASE + 38);
+		assert_int_equal(flow.reached[5], 8);
+		assert_int_equal(flow.reached[6], CODE_INSIDE);
+		bytes[1] = 0xef; /* sub */
+	}
+	bytes[8] = 0x7d; /* lea 0(,%rdi,2): no place in such a table */
+	assert_int_equal(code_decode(d, &piece, 1, UINT64_MAX, &code), 0);
+	assert_false(code_decoder__flow(d).certain);
+	code_decoder__free(d);
+	code_clear(&code);
+}
+
+/* Whether all jumps' targets are known. */
+static bool is_certain(void **state)
+{
+	return code_decoder__flow(((struct fixture *)*state)->decoder).certain;
+}
+
+static void flow_may_be_uncertain(void **state)
+{
+	DECODE(0xeb, 0x00, 0xc3); /* jmp; ret */
+	assert_true(is_certain(state));
+	DECODE(0xff, 0xe0); /* jmp *%rax: a tail call */
+	assert_true(is_certain(state));
+	DECODE(0xff, 0xe0, 0x89, 0xc0, 0xc3); /* jmp *%rax; mov; ret: it may be to there */
+	assert_false(is_certain(state));
+	DECODE(0x55, 0x74, 0x03, 0x5d, 0xff, 0xe0, 0x5d, 0xc3); /* push; je; pop; jmp *%rax */
+	assert_true(is_certain(state));
+	DECODE(0x55, 0x74, 0x02, 0xff, 0xe0, 0x5d, 0xc3); /* the same with the frame still there */
+	assert_false(is_certain(state));
+	DECODE(0x74, 0x01, 0xff); /* je into bytes that are no instruction */
+	assert_false(is_certain(state));
+	DECODE(0x3e, 0xff, 0xe0, 0xc3); /* notrack jmp *%rax; ret */
+	assert_false(is_certain(state));
+}
+
 static void bounds_hold_where_a_branch_leads(void **state)
 {
 	/* cmp $1,%edi; jbe T; ret; (nops); T: lea table(%rip),%rdx; movslq; add; jmp *%rax; ret;
@@ -748,6 +824,8 @@ int main(void)
 		TEST(unread_jump_tables_stay_inside),
 		TEST(jump_tables_are_followed),
 		TEST(jump_tables_need_a_bound),
+		TEST(tables_of_unoptimised_code),
+		TEST(flow_may_be_uncertain),
 		TEST(bounds_hold_where_a_branch_leads),
 		TEST(tail_calls_through_an_array),
 		TEST(landing_pads_are_followed),

@@ -25,8 +25,6 @@
 #define TABLE_ENTRIES (1 << 14) /* of one jump table, at most */
 #define TABLE_CHUNK   64	/* entries read at once */
 
-#define INSIDE_INSN 0xff /* in reached[] */
-
 #define PAGE_SIZE 4096
 
 /* Code that something jumps to. */
@@ -43,6 +41,10 @@ struct code_decoder {
 	size_t reached_cap;
 	struct work *work; /* still to follow */
 	size_t work_cnt, work_cap;
+	bool notes_edges;
+	struct code_edge *edges;
+	size_t edges_cnt, edges_cap;
+	bool certain; /* as in struct code_flow */
 };
 
 const char *site_class__name(enum site_class c)
@@ -89,6 +91,7 @@ void code_decoder__free(struct code_decoder *d)
 	insn_decoder__free(d->insn);
 	free(d->reached);
 	free(d->work);
+	free(d->edges);
 	free(d);
 }
 
@@ -123,10 +126,16 @@ struct scan {
 	bool in_pad;	       /* what is followed is a landing pad's */
 	bool pushed;	       /* the last instruction pushed something */
 	bool torn_down;	       /* the stack frame has been given back on the way here */
+	bool framed;	       /* some instruction takes stack */
+	bool left_indirectly;  /* by a jump that may lead anywhere, unless that is a callee's */
+	bool left_framed;      /* the same, and nothing says that the frame is gone */
+	bool has_rest;	       /* there are bytes that may be code which nothing leads to */
 	int64_t delta;	       /* bytes the stack pointer lies below its place at the entry */
+	uint64_t vaddr;	       /* of the instruction that is looked at */
 	struct table table;
 	struct bound bound;
 	uint64_t lea[16]; /* last address loaded into each register; 0: none */
+	bool scaled[16];  /* it was loaded with another one times 4, since */
 };
 
 /* The piece that holds `vaddr`, or NULL; *at is the place of its byte in d->reached. */
@@ -192,13 +201,27 @@ static void note_target(struct scan *s, uint64_t vaddr)
 		s->first_target = vaddr;
 }
 
+/* Notes that the present instruction may jump to `vaddr`, inside the function. */
+static int note_edge(struct scan *s, uint64_t vaddr)
+{
+	struct code_decoder *d = s->d;
+
+	note_target(s, vaddr);
+	if (!d->notes_edges)
+		return 0;
+	if (ARRAY_RESERVE(&d->edges, d->edges_cnt, &d->edges_cap))
+		return -ENOMEM;
+	d->edges[d->edges_cnt++] = (struct code_edge){s->vaddr, vaddr};
+	return 0;
+}
+
 /* Has the code at `vaddr` followed later. */
 static int follow_later(struct scan *s, uint64_t vaddr, uint32_t limit)
 {
 	struct code_decoder *d = s->d;
 	size_t at;
 
-	if (!piece_of(s, vaddr, &at) || (d->reached[at] && d->reached[at] != INSIDE_INSN))
+	if (!piece_of(s, vaddr, &at) || (d->reached[at] && d->reached[at] != CODE_INSIDE))
 		return 0;
 	if (ARRAY_RESERVE(&d->work, d->work_cnt, &d->work_cap))
 		return -ENOMEM;
@@ -274,10 +297,14 @@ static uint64_t table_vaddr(const struct scan *s, const struct insn *in)
 static void follow_tables(struct scan *s, const struct insn *in, uint64_t vaddr)
 {
 	s->table.age++;
-	if (in->lea_rip)
-		s->lea[in->lea_reg] = vaddr + in->length + in->rel;
+	if (in->lea_rip || in->lea_scaled) {
+		s->lea[in->lea_reg] = in->lea_rip ? vaddr + in->length + in->rel : 0;
+		s->scaled[in->lea_reg] = in->lea_scaled;
+	}
 	if (in->table_load)
 		s->table = (struct table){table_vaddr(s, in), in->table_scale, 0};
+	if (in->sum_load && s->scaled[in->sum_regs[0]] != s->scaled[in->sum_regs[1]])
+		s->table = (struct table){s->lea[in->sum_regs[s->scaled[in->sum_regs[0]]]], 4, 0};
 }
 
 /* Takes note of the range checks before switches: cmp $N; ja (or jae) default; or the other way
@@ -335,8 +362,9 @@ static int follow_table(struct scan *s, const struct table *table)
 		}
 		if (!inside(s, target))
 			return 0;
-		note_target(s, target);
-		err = follow_later(s, target, 0);
+		err = note_edge(s, target);
+		if (!err)
+			err = follow_later(s, target, 0);
 		if (err)
 			return err;
 	}
@@ -356,8 +384,8 @@ static int scan_branch(struct scan *s, const struct insn *in, uint64_t vaddr)
 			code->tail_jumps = true;
 		else if (target == s->pieces[0].vaddr)
 			code->loops_to_entry++;
-		note_target(s, target);
-		return follow_later(s, target, s->bound.limit_taken);
+		err = note_edge(s, target);
+		return err ? err : follow_later(s, target, s->bound.limit_taken);
 	}
 	code->leaf = false;
 	code->tail_jumps = true;
@@ -392,6 +420,8 @@ static int scan_indirect(struct scan *s, const struct insn *in, uint64_t vaddr)
 		}
 	}
 	s->code->tail_jumps = true;
+	s->left_indirectly = true;
+	s->left_framed |= !s->torn_down && !(s->in_entry && !s->delta);
 	err = add_call(s, 0, vaddr + in->length + in->slot,
 		       in->by_slot ? CODE_CALL_SLOT : CODE_CALL_UNKNOWN);
 	if (err)
@@ -467,7 +497,7 @@ static bool mark_reached(uint8_t *reached, const uint8_t *bytes, uint32_t offset
 		}
 		/* The byte behind a lock prefix stays free to be followed. */
 		for (uint8_t i = 1 + locked; i < length; i++)
-			reached[i] = INSIDE_INSN;
+			reached[i] = CODE_INSIDE;
 	}
 	reached[0] = length;
 	return true;
@@ -510,6 +540,8 @@ static int scan_block(struct scan *s, struct work work)
 			s->code->bad = "has instructions that overlap";
 			return 0;
 		}
+		s->vaddr = vaddr;
+		s->framed |= in.down > 0;
 		s->code->insns++;
 		s->code->dear |= in.dear;
 		if (is_passed_jump(s, &in, vaddr)) {
@@ -537,7 +569,7 @@ static int scan_block(struct scan *s, struct work work)
 		called = in.flow == FLOW_CALL || (called && (in.is_nop || in.site == SITE_NOP));
 		vaddr += in.length;
 	}
-	if (piece && s->d->reached[at] == INSIDE_INSN)
+	if (piece && s->d->reached[at] == CODE_INSIDE)
 		s->code->bad = "runs into the middle of an instruction";
 	/* A call at the very end is one that never returns; Go puts a nop behind it. */
 	if (!piece && !called) {
@@ -589,12 +621,15 @@ static void scan_rest(struct scan *s, const struct code_piece *piece, const uint
 		}
 		if (!insn_decode(s->d->insn, piece->bytes + at, piece->size - at, &in)) {
 			s->code->leaf = false;
+			s->has_rest = true;
 			at++;
 			continue;
 		}
 		if (in.site != SITE_NOP && in.site != SITE_NOP5 && in.flow != FLOW_STOP &&
-		    !in.is_nop)
+		    !in.is_nop) {
 			s->code->leaf = false;
+			s->has_rest = true;
+		}
 		if (in.flow == FLOW_JMP || in.flow == FLOW_JCC)
 			note_target(s, piece->vaddr + at + in.length + in.rel);
 		at += in.length;
@@ -642,8 +677,17 @@ static int reached_clear(struct code_decoder *d, const struct code_piece *pieces
 		d->reached_cap = size * 2;
 	}
 	memset(d->reached, 0, size);
-	d->work_cnt = 0;
+	d->work_cnt = d->edges_cnt = 0;
 	return 0;
+}
+
+/* A jump through a register or memory is a callee's call, or leads to a label whose address was
+ * taken: that is a frame's work, or such labels would be what nothing else leads to. */
+static bool flow_is_certain(const struct scan *s)
+{
+	if (s->code->bad || s->unread_table)
+		return false;
+	return !(s->left_framed && s->framed) && !(s->left_indirectly && s->has_rest);
 }
 
 int code_decode(struct code_decoder *d, const struct code_piece *pieces, size_t pieces_cnt,
@@ -693,7 +737,18 @@ int code_decode(struct code_decoder *d, const struct code_piece *pieces, size_t 
 		code->no_exits = s.unread_table ? "leaves behind a jump table that cannot be read"
 						: "never leaves by a return or a jump";
 	cut_sites(&s, next_label);
+	d->certain = flow_is_certain(&s);
 	return 0;
+}
+
+void code_decoder__note_edges(struct code_decoder *d)
+{
+	d->notes_edges = true;
+}
+
+struct code_flow code_decoder__flow(const struct code_decoder *d)
+{
+	return (struct code_flow){d->reached, d->edges, d->edges_cnt, d->certain};
 }
 
 void code_clear(struct code *code)

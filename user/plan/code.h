@@ -110,6 +110,23 @@ struct code {
 	const char *bad;      /* why it cannot be decoded to its end; NULL: it can */
 };
 
+#define CODE_INSIDE 0xff
+
+/* A jump from one instruction of the function to another. */
+struct code_edge {
+	uint64_t from, to;
+};
+
+/* The flow of control in the function that was decoded last. */
+struct code_flow {
+	/* By byte of the pieces, one behind the other: the length of the instruction that begins
+	 * there; 0: nothing leads there; CODE_INSIDE: it is in the midst of one. */
+	const uint8_t *reached;
+	const struct code_edge *edges; /* all, if `certain`; in no order */
+	size_t edges_cnt;
+	bool certain; /* of no jump it is unknown where it leads */
+};
+
 struct code_decoder;
 
 /* Reads `len` bytes of the object at `vaddr`, which may lie outside the function (jump tables).
@@ -131,5 +148,12 @@ void code_decoder__free(struct code_decoder *d); /* accepts NULL */
 int code_decode(struct code_decoder *d, const struct code_piece *pieces, size_t pieces_cnt,
 		uint64_t next_label, struct code *code);
 void code_clear(struct code *code);
+
+/* Has the decoder note edges: they take memory, and few want them. */
+void code_decoder__note_edges(struct code_decoder *d);
+
+/* What code_decode() has followed, with edges if they were to be noted; until it is called again.
+ */
+struct code_flow code_decoder__flow(const struct code_decoder *d);
 
 #endif

@@ -149,6 +149,19 @@ static bool table_operand(const struct fields *f, struct insn *out)
 	return true;
 }
 
+/* The same for [a + b], of which one may be the table and one the place in it. */
+static void sum_operand(const struct fields *f, struct insn *out)
+{
+	bool wide = f->op == 0x8b && (f->rex & 8);
+
+	if (f->mod || !f->has_sib || f->scale || (f->index == 4 && !(f->rex & 2)) ||
+	    f->base == RBP || f->operand16 || wide)
+		return;
+	out->sum_load = true;
+	out->sum_regs[0] = f->base | (f->rex & 1) << 3;
+	out->sum_regs[1] = f->index | (f->rex & 2) << 2;
+}
+
 static void jump_indirect(const struct fields *f, struct insn *out)
 {
 	bool table = table_operand(f, out);
@@ -259,11 +272,14 @@ static void classify_onebyte(const struct fields *f, struct insn *out)
 		out->lea_reg = f->reg | (f->rex & 4) << 1;
 		if (out->lea_rip)
 			out->rel = f->disp;
+		out->lea_scaled =
+			f->mod == 0 && f->has_sib && f->scale == 2 && f->base == RBP && !f->disp;
 		break;
 	case 0x63:
 	case 0x8b:
 		stack_write(f, out);
 		out->table_load = table_operand(f, out);
+		sum_operand(f, out);
 		break;
 	case 0x3c ... 0x3d:
 		out->compares = true;
@@ -272,7 +288,8 @@ static void classify_onebyte(const struct fields *f, struct insn *out)
 	case 0x80 ... 0x81:
 	case 0x83:
 		stack_write(f, out);
-		out->compares = f->reg == 7;
+		/* A subtraction sets the flags as well: clang's unoptimised switches */
+		out->compares = f->reg == 7 || f->reg == 5;
 		out->constant = f->imm;
 		break;
 	default:

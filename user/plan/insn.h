@@ -50,6 +50,9 @@ struct insn {
 	int64_t constant;
 	bool lea_rip; /* loads the address `rel` behind its end into lea_reg */
 	uint8_t lea_reg;
+	bool lea_scaled; /* loads a register times 4 into lea_reg */
+	bool sum_load;	 /* reads 4 bytes at the sum of sum_regs: unoptimised code's table load */
+	uint8_t sum_regs[2];
 	bool table_load; /* reads from an array of offsets or addresses, as before a table jump */
 	bool system_call;
 	bool far_return; /* takes more than an address from the stack */
