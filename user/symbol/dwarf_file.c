@@ -77,3 +77,12 @@ void dwarf_file__close(struct dwarf_file *f)
 	dwarf_end(f->dwarf);
 	elf_image__free(f->debug);
 }
+
+uint64_t dwarf_file__size(const struct dwarf_file *f, const struct elf_image *img,
+			  const char *section)
+{
+	const struct elf_image *from = f->debug ? f->debug : img;
+	const struct elf_section *sec = elf_section__by_name(from, section);
+
+	return sec && sec->type != SHT_NOBITS ? unpacked_size(from, sec) : 0;
+}

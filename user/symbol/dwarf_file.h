@@ -20,4 +20,8 @@ struct dwarf_file {
 int dwarf_file__open(struct dwarf_file *f, const struct elf_image *img, const char *root);
 void dwarf_file__close(struct dwarf_file *f); /* accepts one that is all 0 */
 
+/* Bytes of a section once it is unpacked; 0: it has none. `img` as it was opened with. */
+uint64_t dwarf_file__size(const struct dwarf_file *f, const struct elf_image *img,
+			  const char *section);
+
 #endif
