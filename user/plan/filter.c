@@ -158,6 +158,11 @@ static bool symbol_matches(const struct filter_pattern *p, const struct symbol *
 	return false;
 }
 
+bool filter_pattern__matches_name(const struct filter_pattern *p, const char *name)
+{
+	return raw_matches(p, name) || (p->demangled && demangled_matches(p, name));
+}
+
 bool filter_pattern__names(const struct filter_pattern *p, const struct filter_object *obj)
 {
 	if (!p->object)

@@ -51,6 +51,9 @@ bool filter_pattern__matches(const struct filter_pattern *p, const struct filter
 /* The same of a region. */
 bool filter_pattern__matches_region(const struct filter_pattern *p, const char *name);
 
+/* Whether it matches a single raw name, or its demangled form. */
+bool filter_pattern__matches_name(const struct filter_pattern *p, const char *name);
+
 /* Whether the pattern names the object: its OBJECT part, if it has one. */
 bool filter_pattern__names(const struct filter_pattern *p, const struct filter_object *obj);
 

@@ -12,10 +12,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct line_specs;
+struct filter_object;
 struct plan;
 struct plan_options;
-struct target;
 
 /* One line of one function and inlined call: becomes a profile_line. */
 struct plan_line {
@@ -32,7 +31,7 @@ struct plan_line_site {
 	uint64_t offset;   /* in the file, of the probed instruction */
 	uint32_t function; /* in plan.functions */
 	uint32_t line;	   /* index in lines + 1; 0: a fence */
-	uint8_t site;	   /* enum site_class, never SITE_NOP5 */
+	uint8_t site;	   /* enum site_class; SITE_NOP5 only if at_entry */
 	/* Its basic block has a segment of the same line before this one: never a new run. */
 	bool repeats;
 	/* It lies at the function's entry probe or before it: it has no probe, its function's entry
@@ -54,15 +53,22 @@ struct plan_inline {
 struct plan_lines {
 	struct plan_line *lines; /* by function; those of one have no other order */
 	size_t lines_cnt, lines_cap;
-	/* By function, then by address; what has been put in stays where it is. */
+	/* By function; in it by address, but its cold pieces come last. What has been put in stays
+	 * where it is. */
 	struct plan_line_site *sites;
 	size_t sites_cnt, sites_cap;
 	struct plan_inline *inlines;
 	size_t inlines_cnt, inlines_cap;
-	char **strings; /* owned: all files and names */
-	size_t strings_cnt, strings_cap;
+	void *strings; /* all files and names: a tree, see tsearch(3) */
 };
 
 void plan_lines__free(struct plan_lines *l); /* accepts NULL */
+
+/*
+ * Plans the lines of those of object `index`'s functions that have some, from function `first` on,
+ * and appends them to p->lines. Returns 0, or -errno with a line logged. Inside plan/ only.
+ */
+int plan_lines__plan(struct plan *p, uint32_t index, const struct filter_object *fobj, size_t first,
+		     const struct plan_options *opts);
 
 #endif

@@ -22,6 +22,7 @@
 #include "plan/instrumentation.h"
 #include "plan/named.h"
 #include "plan/pads.h"
+#include "plan/pieces.h"
 #include "plan/plan.h"
 #include "plan/proof.h"
 #include "plan/regions.h"
@@ -36,14 +37,12 @@
 #include "util/array.h"
 #include "util/search.h"
 
-#define MAX_FUNCTION_SIZE (16u << 20)  /* larger "functions" are a damaged file's */
-#define MAX_OVERLAP	  2	       /* functions that the average byte of code may belong to */
-#define MIN_BUDGET	  (4u << 20)   /* bytes to decode, granted to every file */
-#define MAX_BUDGET	  (512u << 20) /* bytes to decode, whatever the file's size */
-#define HOLE_SIZE	  4096u	       /* so many zeros in a row are no code, but a hole */
-#define MAX_EXITS	  (1u << 22)   /* of one worker's functions */
-#define MAX_WORKERS	  8
-#define MIN_SHARE	  256 /* functions that are worth a thread */
+#define MAX_OVERLAP 2		 /* functions that the average byte of code may belong to */
+#define MIN_BUDGET  (4u << 20)	 /* bytes to decode, granted to every file */
+#define MAX_BUDGET  (512u << 20) /* bytes to decode, whatever the file's size */
+#define MAX_EXITS   (1u << 22)	 /* of one worker's functions */
+#define MAX_WORKERS 8
+#define MIN_SHARE   256 /* functions that are worth a thread */
 
 /* One worker's share of an object's symbols, and what it makes of them. */
 struct share {
@@ -55,9 +54,10 @@ struct share {
 	const uint32_t *wanted; /* symbol indexes */
 	/* By place in `wanted`: numbers of argument lists; NULL: no values are read */
 	const uint8_t *lists;
+	/* The same: where their second lines are, as in line_wants__mark(); NULL: no lines */
+	const uint32_t *firsts;
 	size_t wanted_cnt;
-	const uint32_t *pieces; /* cold pieces: symbol indexes, ordered by what they belong to */
-	size_t pieces_cnt;
+	const struct cold_pieces *cold;
 	uint64_t budget; /* bytes that may still be decoded */
 	uint64_t tables; /* bytes of exception tables that may still be read */
 
@@ -67,8 +67,7 @@ struct share {
 	size_t exits_cnt, exits_cap;
 	struct plan_skip *skipped;
 	size_t skipped_cnt, skipped_cap;
-	uint8_t *bytes[CODE_MAX_PIECES];
-	size_t bytes_cap[CODE_MAX_PIECES];
+	struct piece_bytes bytes;
 	struct proof_notes notes;
 	struct pads pads;
 	struct code code;
@@ -76,7 +75,8 @@ struct share {
 	struct insn_decoder *insn;
 	struct instrumentation instrumentation;
 	uint8_t instrumented; /* of the symbol that is planned: enum instrumented_by */
-	uint32_t needs;	      /* of the symbol that is planned: see argument_list__needs() */
+	uint32_t first;	      /* the same: as `firsts` */
+	uint32_t needs;	      /* the same: see argument_list__needs() */
 	pthread_t thread;
 	int err;
 };
@@ -90,67 +90,11 @@ static int skip(struct share *sh, const struct symbol *sym, const char *reason)
 	return 0;
 }
 
-/* Whether the bytes have an aligned block of zeros: a sparse file may claim gigabytes of code. */
-static bool has_hole(const uint8_t *bytes, uint64_t size)
-{
-	for (uint64_t at = 0; at + HOLE_SIZE <= size; at += HOLE_SIZE) {
-		if (!bytes[at] && !memcmp(bytes + at, bytes + at + 1, HOLE_SIZE - 1))
-			return true;
-	}
-	return false;
-}
-
-/* Reads the symbol's bytes into buffer `n`. Returns 0, -ENOMEM, or -ENODATA. */
-static int piece_read(struct share *sh, const struct symbol *sym, size_t n,
-		      struct code_piece *piece)
-{
-	if (sym->size > sh->bytes_cap[n]) {
-		uint8_t *grown = realloc(sh->bytes[n], sym->size * 2);
-
-		if (!grown)
-			return -ENOMEM;
-		sh->bytes[n] = grown;
-		sh->bytes_cap[n] = sym->size * 2;
-	}
-	if (elf_image__read(sh->obj->img, sym->offset, sh->bytes[n], sym->size) !=
-		    (int64_t)sym->size ||
-	    has_hole(sh->bytes[n], sym->size))
-		return -ENODATA;
-	*piece = (struct code_piece){.vaddr = sym->vaddr, .bytes = sh->bytes[n], .size = sym->size};
-	return 0;
-}
-
-/* The first entry in `pieces` that belongs to symbol `index` or a later one. */
-static size_t pieces_from(const struct share *sh, uint32_t index)
-{
-	return LOWER_BOUND(sh->pieces_cnt, i,
-			   symtab__at(sh->obj->tab, sh->pieces[i])->piece_of < index);
-}
-
-/* Reads a function with all its cold pieces. */
-static int function_read(struct share *sh, uint32_t index, struct code_piece *pieces, size_t *cnt)
-{
-	int err = piece_read(sh, symtab__at(sh->obj->tab, index), 0, &pieces[0]);
-
-	*cnt = 1;
-	for (size_t i = pieces_from(sh, index);
-	     !err && i < sh->pieces_cnt && *cnt < CODE_MAX_PIECES; i++) {
-		const struct symbol *cold = symtab__at(sh->obj->tab, sh->pieces[i]);
-
-		if (cold->piece_of != index)
-			break;
-		if (!cold->size || cold->size > MAX_FUNCTION_SIZE)
-			continue;
-		err = piece_read(sh, cold, *cnt, &pieces[*cnt]);
-		++*cnt;
-	}
-	return err;
-}
-
 /*
  * The cheapest site that suits the exit strategy, where arguments that are wanted still are; NULL:
  * there is none. Behind instructions that do some work it would have to save a single step: what
- * runs before a site is not measured.
+ * runs before a site is not measured. Nor are lines that lie before it: of a function whose lines
+ * are wanted, its first line is better than any class.
  */
 static const struct code_site *site_choose(const struct share *sh, enum exit_strategy exit)
 {
@@ -160,12 +104,14 @@ static const struct code_site *site_choose(const struct share *sh, enum exit_str
 	for (uint32_t i = 0; i < code->sites_cnt; i++) {
 		const struct code_site *site = &code->sites[i];
 
-		if (sh->needs & changes__before(sh->bytes[0], sh->bytes_cap[0], site->offset))
+		if (sh->needs & changes__before(sh->bytes.at[0], sh->bytes.cap[0], site->offset))
 			break;
 
 		/* The kernel takes the word at the stack pointer for the return address. */
 		if (exit == EXIT_RETURN && site->delta)
 			continue;
+		if (sh->first && site->offset >= sh->first && best)
+			break;
 		if (!best || (code_site__rank(site) < code_site__rank(best) &&
 			      (best->site == SITE_STEP || best->work == site->work)))
 			best = site;
@@ -215,6 +161,7 @@ static int add_function(struct share *sh, uint32_t index, const struct code_site
 		.reason = exit->reason,
 		.tail_jumps = code->tail_jumps,
 		.loops_to_entry = code->loops_to_entry,
+		.has_lines = sh->first != 0,
 		.leaf_insns = tiny__insns(code),
 		.arguments = arguments,
 		.exits = sh->exits_cnt,
@@ -260,7 +207,7 @@ static uint64_t label_after(const struct symtab *tab, uint32_t index)
 	return index + 1 < symtab__count(tab) ? symtab__at(tab, index + 1)->vaddr : UINT64_MAX;
 }
 
-static int plan_symbol(struct share *sh, uint32_t index, uint8_t arguments)
+static int plan_symbol(struct share *sh, uint32_t index, uint8_t arguments, uint32_t first)
 {
 	const struct symbol *sym = symtab__at(sh->obj->tab, index);
 	struct code_piece pieces[CODE_MAX_PIECES];
@@ -284,7 +231,7 @@ static int plan_symbol(struct share *sh, uint32_t index, uint8_t arguments)
 	deny = deny__verdict(sym, &reason);
 	if (deny == DENY_PROBE)
 		return skip(sh, sym, reason);
-	err = function_read(sh, index, pieces, &cnt);
+	err = pieces__read(sh->obj, sh->cold, index, &sh->bytes, pieces, &cnt);
 	if (err)
 		return err == -ENODATA ? skip(sh, sym, "has no code in the file") : err;
 	err = pads__read(&sh->pads, sh->obj->img, sh->obj->eh, sh->obj->linkage, &sh->tables,
@@ -298,7 +245,8 @@ static int plan_symbol(struct share *sh, uint32_t index, uint8_t arguments)
 	err = code_decode(sh->decoder, pieces, cnt, label_after(sh->obj->tab, index), &sh->code);
 	if (err)
 		return err;
-	reason = sh->opts->skip_tiny && !arguments ? tiny__reason(&sh->code) : NULL;
+	sh->first = first;
+	reason = sh->opts->skip_tiny && !arguments && !first ? tiny__reason(&sh->code) : NULL;
 	if (reason)
 		return skip(sh, sym, reason);
 	if (sym->is_go)
@@ -343,14 +291,14 @@ static void *share_run(void *arg)
 	sh->instrumentation = (struct instrumentation){
 		.img = sh->obj->img, .noted = sh->obj->instrumented, .insn = sh->insn};
 	for (size_t i = 0; !sh->err && i < sh->wanted_cnt; i++)
-		sh->err = plan_symbol(sh, sh->wanted[i], sh->lists ? sh->lists[i] : 0);
+		sh->err = plan_symbol(sh, sh->wanted[i], sh->lists ? sh->lists[i] : 0,
+				      sh->firsts ? sh->firsts[i] : 0);
 	return NULL;
 }
 
 static void share_clear(struct share *sh)
 {
-	for (size_t i = 0; i < CODE_MAX_PIECES; i++)
-		free(sh->bytes[i]);
+	piece_bytes__clear(&sh->bytes);
 	code_clear(&sh->code);
 	pads__clear(&sh->pads);
 	proof_notes__clear(&sh->notes);
@@ -422,6 +370,7 @@ static int plan_shares(struct plan *p, const struct share *model, struct proofs 
 		shares[i] = *model;
 		shares[i].wanted = model->wanted + done;
 		shares[i].lists = model->lists ? model->lists + done : NULL;
+		shares[i].firsts = model->firsts ? model->firsts + done : NULL;
 		shares[i].wanted_cnt = end - done;
 		shares[i].budget = share_budget(&shares[i], &left);
 		done = end;
@@ -472,20 +421,13 @@ int plan_object__load_eh_frame(struct plan_object *obj)
 void plan_object__clear(struct plan_object *obj)
 {
 	source__free(obj->source);
+	line_wants__clear(&obj->lines);
 	eh_frame__free(obj->eh);
 	linkage__free(obj->linkage);
 	instrumented__free(obj->instrumented);
 	symtab__free(obj->tab);
 	usdt__free(obj->usdt);
 	elf_image__free(obj->img);
-}
-
-static int piece_order(const void *a, const void *b, void *tab)
-{
-	uint32_t x = symtab__at(tab, *(const uint32_t *)a)->piece_of;
-	uint32_t y = symtab__at(tab, *(const uint32_t *)b)->piece_of;
-
-	return x < y ? -1 : x > y;
 }
 
 struct filter_object plan_object__names(const struct plan *p, const struct target *t,
@@ -495,14 +437,13 @@ struct filter_object plan_object__names(const struct plan *p, const struct targe
 				      t->objects[index].is_main};
 }
 
-/* Plans symbols [0, cnt) of `wanted`, into `p`; `lists` as in struct share. */
+/* Plans symbols [0, cnt) of `wanted`, into `p`; `lists` and `firsts` as in struct share. */
 static int plan_wanted(struct plan *p, const struct plan_object *obj, uint32_t index,
-		       const uint32_t *wanted, const uint8_t *lists, size_t cnt,
-		       const struct plan_options *opts, const struct exit_context *exit_ctx,
-		       struct proofs *proofs)
+		       const uint32_t *wanted, const uint8_t *lists, const uint32_t *firsts,
+		       size_t cnt, const struct plan_options *opts,
+		       const struct exit_context *exit_ctx, struct proofs *proofs)
 {
-	size_t symbols = symtab__count(obj->tab);
-	uint32_t *pieces = calloc(symbols + 1, sizeof(*pieces));
+	struct cold_pieces cold;
 	struct share model = {
 		.obj = obj,
 		.opts = opts,
@@ -511,22 +452,17 @@ static int plan_wanted(struct plan *p, const struct plan_object *obj, uint32_t i
 		.object = index,
 		.wanted = wanted,
 		.lists = lists,
+		.firsts = firsts,
 		.wanted_cnt = cnt,
-		.pieces = pieces,
+		.cold = &cold,
 		.budget = decode_budget(obj->img),
 		.tables = decode_budget(obj->img) / MAX_WORKERS,
 	};
-	int err;
+	int err = cold_pieces__init(&cold, obj->tab);
 
-	if (!pieces)
-		return -ENOMEM;
-	for (size_t i = 0; i < symbols; i++) {
-		if (symtab__at(obj->tab, i)->piece_of != SYMTAB_NONE)
-			pieces[model.pieces_cnt++] = i;
-	}
-	qsort_r(pieces, model.pieces_cnt, sizeof(*pieces), piece_order, obj->tab);
-	err = plan_shares(p, &model, proofs);
-	free(pieces);
+	if (!err)
+		err = plan_shares(p, &model, proofs);
+	cold_pieces__clear(&cold);
 	return err;
 }
 
@@ -538,8 +474,15 @@ int plan_object__plan(struct plan *p, const struct filter_object *fobj, uint32_t
 	size_t cnt = symtab__count(obj->tab), wanted_cnt = 0;
 	uint32_t *wanted = calloc(cnt + 1, sizeof(*wanted));
 	uint8_t *lists = calloc(cnt + 1, sizeof(*lists));
+	uint32_t *firsts = calloc(cnt + 1, sizeof(*firsts));
+	/* Lines alone were asked for. */
+	bool lines_only = opts->lines && !filter->in_cnt;
 	struct named named = {opts->arguments, .img = obj->img, .root = obj->root};
-	int err = wanted && lists ? 0 : -ENOMEM;
+	int err = wanted && lists && firsts ? 0 : -ENOMEM;
+
+	if (!err && opts->lines)
+		err = line_wants__mark(&p->objects[index].lines, opts->lines, fobj, obj->tab,
+				       firsts);
 
 	for (size_t i = 0; i < cnt && !err; i++) {
 		const struct symbol *sym = symtab__at(obj->tab, i);
@@ -547,21 +490,27 @@ int plan_object__plan(struct plan *p, const struct filter_object *fobj, uint32_t
 		uint32_t list = 0;
 
 		if (sym->piece_of != SYMTAB_NONE || sym->kind == SYMBOL_NOTYPE ||
-		    regions__is_site(sym) || !filter__wants(filter, fobj, sym))
+		    regions__is_site(sym))
+			continue;
+		if ((lines_only || !filter__wants(filter, fobj, sym)) && !firsts[i])
 			continue;
 		if (opts->arguments) {
 			list = arguments__of(opts->arguments, fobj, sym);
 			err = named__resolve(&named, sym, &list, &refused);
 		}
+		/* What is wanted is part of what there is. */
+		firsts[wanted_cnt] = firsts[i];
 		lists[wanted_cnt] = list;
 		wanted[wanted_cnt] = i;
 		wanted_cnt += !refused;
 	}
 	named__clear(&named);
 	if (!err)
-		err = plan_wanted(p, obj, index, wanted, lists, wanted_cnt, opts, exit_ctx, proofs);
+		err = plan_wanted(p, obj, index, wanted, lists, firsts, wanted_cnt, opts, exit_ctx,
+				  proofs);
 	free(wanted);
 	free(lists);
+	free(firsts);
 	return err;
 }
 
@@ -595,8 +544,8 @@ int plan_object__replace_returns(struct plan *p, uint32_t index, const struct pl
 		if (p->functions[i].object == index && p->functions[i].exit == EXIT_RETURN)
 			wanted[cnt++] = p->functions[i].symbol_index;
 	}
-	err = cnt ? plan_wanted(&anew, &p->objects[index], index, wanted, NULL, cnt, opts, exit_ctx,
-				NULL)
+	err = cnt ? plan_wanted(&anew, &p->objects[index], index, wanted, NULL, NULL, cnt, opts,
+				exit_ctx, NULL)
 		  : 0;
 	grown = err ? NULL
 		    : reallocarray(p->exits, p->exits_cnt + anew.exits_cnt + 1, sizeof(*grown));

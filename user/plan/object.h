@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "plan/line_wants.h"
+
 struct eh_frame;
 struct elf_image;
 struct exit_context;
@@ -37,6 +39,7 @@ struct plan_object {
 	struct source *source; /* NULL: none */
 	bool source_opened;
 	struct usdt *usdt; /* static probes; NULL: not read, so far */
+	struct line_wants lines;
 };
 
 int plan_object__load_eh_frame(struct plan_object *obj); /* 0 or -ENOMEM */

@@ -13,6 +13,9 @@
 #include "plan/arguments.h"
 #include "plan/exits.h"
 #include "plan/filter.h"
+#include "plan/line_report.h"
+#include "plan/line_spec.h"
+#include "plan/lines.h"
 #include "plan/named.h"
 #include "plan/object.h"
 #include "plan/proof.h"
@@ -220,13 +223,16 @@ static void force_exits(struct plan *p, const char *name, struct exit_context *c
 
 /* Whether the object is wanted and has not been planned yet. */
 static bool is_due(const struct plan *p, const struct target *t, uint32_t index,
-		   const struct filter *filter)
+		   const struct filter *filter, const struct plan_options *opts)
 {
 	const struct plan_object *obj = &p->objects[index];
 	const struct filter_object fobj = plan_object__names(p, t, index);
 
-	return obj->img && !obj->tab && !t->objects[index].barred &&
-	       filter__wants_object(filter, &fobj);
+	if (!obj->img || obj->tab || t->objects[index].barred)
+		return false;
+	if (line_wants__any(&obj->lines))
+		return true;
+	return (!opts->lines || filter->in_cnt) && filter__wants_object(filter, &fobj);
 }
 
 /* Plans one object that is due. */
@@ -250,6 +256,45 @@ static int plan_one(struct plan *p, const struct target *t, uint32_t index, stru
 	if (!err)
 		err = plan_object__plan(p, &fobj, index, filter, opts, &ctx,
 					exits__provable(&ctx) ? proofs : NULL);
+	return err;
+}
+
+/* Looks where there is code of lines that are wanted. */
+static int look_for_lines(struct plan *p, const struct target *t, struct line_specs *specs)
+{
+	int err = 0;
+
+	if (!p->lines)
+		p->lines = calloc(1, sizeof(*p->lines));
+	if (!p->lines)
+		return -ENOMEM;
+	for (size_t i = 0; !err && i < p->objects_cnt; i++) {
+		const struct filter_object fobj = plan_object__names(p, t, i);
+
+		if (p->objects[i].img && !t->objects[i].barred)
+			err = line_wants__look(&p->objects[i].lines, specs, p->objects[i].img,
+					       t->objects[i].root, &fobj);
+	}
+	return err;
+}
+
+/* Plans the lines of functions from `first` on, which keep their sites from now on, and says what
+ * was not found. */
+static int plan_lines(struct plan *p, const struct target *t, size_t first,
+		      const struct plan_options *opts)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < p->objects_cnt; i++) {
+		const struct filter_object fobj = plan_object__names(p, t, i);
+
+		if (p->objects[i].tab && p->objects[i].lines.table)
+			err = plan_lines__plan(p, i, &fobj, first, opts);
+	}
+	if (!err)
+		err = line_report__unfound(p, t, opts->lines);
+	for (size_t i = 0; i < p->objects_cnt; i++)
+		line_wants__clear(&p->objects[i].lines);
 	return err;
 }
 
@@ -301,13 +346,13 @@ static int plan_rest(struct plan *p, const struct target *t, struct filter *filt
 	int err = 0;
 
 	for (size_t i = 0; i < t->objects_cnt; i++)
-		due |= is_due(p, t, i, filter);
+		due |= is_due(p, t, i, filter, opts);
 	if (!due)
 		return 0;
 	if (exits__provable(all))
 		err = proofs__new(t, p->objects, p->objects_cnt, all->traits, &proofs);
 	for (size_t i = 0; !err && i < t->objects_cnt; i++) {
-		if (is_due(p, t, i, filter))
+		if (is_due(p, t, i, filter, opts))
 			err = plan_one(p, t, i, filter, opts, all, proofs);
 	}
 	if (!err && proofs)
@@ -395,10 +440,14 @@ int plan__extend(struct plan *p, const struct target *t, struct filter *filter,
 	}
 	p->traits = all.traits;
 	all.no_returns = p->returns_replaced;
+	if (!err && opts->lines)
+		err = look_for_lines(p, t, opts->lines);
 	if (!err)
 		err = plan_rest(p, t, filter, opts, &all);
 	if (!err)
 		err = regions__plan(p, t, known, filter, opts);
+	if (!err && opts->lines)
+		err = plan_lines(p, t, functions, opts);
 	if (!err && p->functions_cnt >= PLAN_MAX_FUNCTIONS) {
 		log_error("%zu functions are too many; narrow the filter (-F)", p->functions_cnt);
 		err = -E2BIG;
@@ -414,6 +463,17 @@ bool plan__is_static(const struct plan *p, uint32_t index)
 {
 	return index < p->objects_cnt && p->objects[index].img &&
 	       elf_image__is_static(p->objects[index].img);
+}
+
+/* Whether there is something to trace, or to wait for. */
+static bool found_any(const struct plan *p, const struct target *t, const struct filter *filter,
+		      const struct plan_options *opts, const struct unmatched_hopes *hopes)
+{
+	if (!opts->lines || filter->in_cnt)
+		return unmatched__report(p, t, filter, opts->usdt, hopes);
+	/* Lines alone: what is missing of them has been said. */
+	return p->functions_cnt || hopes->programs ||
+	       (hopes->files && line_specs__name_libraries(opts->lines));
 }
 
 int plan__new(const struct target *t, struct filter *filter, const struct plan_options *opts,
@@ -432,7 +492,7 @@ int plan__new(const struct target *t, struct filter *filter, const struct plan_o
 			.programs = opts->grows && opts->new_programs,
 		};
 
-		err = unmatched__report(p, t, filter, opts->usdt, &hopes) ? 0 : -ENOENT;
+		err = found_any(p, t, filter, opts, &hopes) ? 0 : -ENOENT;
 		if (!err && opts->arguments && !unmatched__arguments(p, opts->arguments, &hopes))
 			err = -ENOENT;
 	}
@@ -454,6 +514,7 @@ void plan__free(struct plan *p)
 		free(p->skipped[i].name);
 	for (size_t i = 0; i < p->objects_cnt; i++)
 		plan_object__clear(&p->objects[i]);
+	plan_lines__free(p->lines);
 	free(p->functions);
 	free(p->exits);
 	free(p->sites);

@@ -17,6 +17,7 @@
 
 struct arguments;
 struct filter;
+struct line_specs;
 struct target;
 struct usdt_patterns;
 
@@ -142,12 +143,15 @@ struct plan_options {
 	const char *exits;  /* name of the exit strategy for all functions; NULL: automatic */
 	struct arguments *arguments; /* values to read (-A); borrowed; NULL: none */
 	struct usdt_patterns *usdt;  /* other programs' probes (--usdt); borrowed; NULL: none */
+	/* Lines of source that are probed (--lines); borrowed; NULL: none. Functions with such
+	 * lines are planned whatever the filter says, and no others if the filter is empty. */
+	struct line_specs *lines;
 };
 
 /*
  * Plans every wanted function of the target's objects. Returns 0, or -errno with a line logged;
  * -ENOENT if the filter, or an argument list, matches no function: then the nearest names have been
- * listed.
+ * listed, or, of lines, what can be said about them.
  * The target must outlive the plan. With opts->grows a plan without functions is one to wait with,
  * if the filter names files that are not mapped yet, or new programs are expected.
  */

@@ -8,6 +8,7 @@
 
 #include "plan/arguments.h"
 #include "plan/filter.h"
+#include "plan/line_spec.h"
 #include "plan/nearest.h"
 #include "plan/object.h"
 #include "plan/plan.h"
@@ -219,4 +220,16 @@ bool unmatched__arguments(const struct plan *p, const struct arguments *a,
 		log_at(level, "%s '%s': no function that is traced matches; see -F, and -l",
 		       l->option, l->text);
 	return waits;
+}
+
+void unmatched__lines(const struct plan *p, const struct line_spec *spec, enum log_level level)
+{
+	char names[NEAREST_MAX * (NEAREST_NAME + 2)];
+
+	if (nearest_names(p, spec->pattern.func, names, sizeof(names))[0])
+		log_at(level, "--lines '%s': no function matches; the nearest: %s", spec->text,
+		       names);
+	else
+		log_at(level, "--lines '%s': no function matches; -l lists what there is",
+		       spec->text);
 }

@@ -5,8 +5,11 @@
 
 #include <stdbool.h>
 
+#include "util/log.h"
+
 struct arguments;
 struct filter;
+struct line_spec;
 struct plan;
 struct target;
 struct usdt_patterns;
@@ -29,5 +32,8 @@ bool unmatched__report(const struct plan *p, const struct target *t, const struc
  */
 bool unmatched__arguments(const struct plan *p, const struct arguments *a,
 			  const struct unmatched_hopes *hopes);
+
+/* The same of --lines: names functions like the one that was asked for. */
+void unmatched__lines(const struct plan *p, const struct line_spec *spec, enum log_level level);
 
 #endif

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A segment's site is the first instruction in it that the kernel emulates, if that comes before
+ * anything that takes long: what runs before the site counts for the line before. Behind a call is
+ * no site, because it may not come back (exceptions, longjmp). Nor are 5-byte nops, which the
+ * kernel would turn into calls: in the midst of a function that may write on what lies below the
+ * stack pointer.
+ *
+ * gcov cuts basic blocks at calls as well, and counts a line that appears in a block twice once. So
+ * that counts agree, a call begins a new block here, too, as far as `repeats` goes.
+ */
+#include "plan/segments.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan/insn.h"
+#include "util/array.h"
+#include "util/search.h"
+
+/* How good a site is; the lowest is best. */
+enum rank {
+	RANK_EMULATED,
+	RANK_STEP,
+	RANK_EXIT, /* also left by it: the exit's probe may be called first */
+	RANK_EXIT_STEP,
+	RANK_NONE,
+};
+
+struct build {
+	const struct segments_input *in;
+	struct segments *s;
+	uint8_t *is_target; /* by byte of the pieces */
+	uint32_t *seen;	    /* by key: number of the block that had it last */
+	uint32_t block;
+	uint64_t end; /* behind the last instruction looked at */
+	bool runs_on; /* from there, into what lies behind */
+	/* The segment under way. */
+	struct segment *seg;
+	enum rank rank;
+	bool closed; /* its site cannot lie further on */
+	bool slow;   /* something in it has taken long already */
+};
+
+/* The place of `vaddr` among the bytes of all pieces. */
+static bool place_of(const struct code_piece *pieces, size_t cnt, uint64_t vaddr, size_t *at)
+{
+	size_t before = 0;
+
+	for (size_t i = 0; i < cnt; i++) {
+		if (vaddr - pieces[i].vaddr < pieces[i].size) {
+			*at = before + (vaddr - pieces[i].vaddr);
+			return true;
+		}
+		before += pieces[i].size;
+	}
+	return false;
+}
+
+static void mark_target(struct build *b, uint64_t vaddr)
+{
+	size_t at;
+
+	if (place_of(b->in->pieces, b->in->pieces_cnt, vaddr, &at))
+		b->is_target[at] = 1;
+}
+
+static void mark_targets(struct build *b)
+{
+	const struct segments_input *in = b->in;
+
+	for (size_t i = 0; i < in->flow.edges_cnt; i++)
+		mark_target(b, in->flow.edges[i].to);
+	for (size_t i = 0; i < in->labels_cnt; i++)
+		mark_target(b, in->labels[i]);
+	for (size_t i = 0; i < in->pieces_cnt; i++) {
+		mark_target(b, in->pieces[i].vaddr);
+		for (size_t k = 0; k < in->pieces[i].pads_cnt; k++)
+			mark_target(b, in->pieces[i].pads[k]);
+	}
+}
+
+static bool is_branch(const struct insn *in)
+{
+	return in->flow != FLOW_NEXT && in->flow != FLOW_CALL;
+}
+
+/* Whether the function may be left by it. */
+static bool is_exit(const struct build *b, const struct insn *in, uint64_t vaddr)
+{
+	size_t at;
+
+	switch (in->flow) {
+	case FLOW_RET:
+	case FLOW_JMP_TAIL:
+	case FLOW_JMP_REG:
+	case FLOW_JMP_TABLE:
+		return true;
+	case FLOW_JMP:
+	case FLOW_JCC:
+		return !place_of(b->in->pieces, b->in->pieces_cnt, vaddr + in->length + in->rel,
+				 &at);
+	default:
+		return false;
+	}
+}
+
+static enum rank rank_of(const struct build *b, const struct insn *in, uint64_t vaddr,
+			 bool overlaps)
+{
+	bool exits = is_exit(b, in, vaddr);
+
+	if (!in->probeable || in->site == SITE_NOP5 || overlaps)
+		return RANK_NONE;
+	if (in->site == SITE_STEP)
+		return exits ? RANK_EXIT_STEP : RANK_STEP;
+	return exits ? RANK_EXIT : RANK_EMULATED;
+}
+
+static void offer_site(struct build *b, const struct insn *in, uint64_t vaddr, bool overlaps)
+{
+	enum rank rank = rank_of(b, in, vaddr, overlaps);
+
+	if (!b->closed && rank < b->rank && (!b->slow || b->rank == RANK_NONE)) {
+		b->rank = rank;
+		b->seg->site = vaddr;
+		b->seg->class = in->site;
+		b->seg->on_exit = rank >= RANK_EXIT;
+	}
+	b->slow |= in->dear;
+	b->closed |= in->flow == FLOW_CALL;
+}
+
+static int begin_segment(struct build *b, uint64_t vaddr, size_t at, uint32_t key, bool new_block)
+{
+	struct segments *s = b->s;
+
+	if (ARRAY_RESERVE(&s->items, s->cnt, &s->cap))
+		return -ENOMEM;
+	b->seg = &s->items[s->cnt++];
+	*b->seg = (struct segment){
+		.vaddr = vaddr,
+		.key = key,
+		.repeats = key && b->seen[key] == b->block,
+		.begins_block = new_block,
+	};
+	b->rank = RANK_NONE;
+	b->closed = b->slow = false;
+	s->starts[at] = s->cnt;
+	return 0;
+}
+
+/* Adds one instruction; `at` is its place among the bytes of all pieces. */
+static int add_insn(struct build *b, const struct insn *in, uint64_t vaddr, size_t at)
+{
+	bool overlaps = b->end > vaddr;
+	bool new_block = !b->seg || !b->runs_on || b->end != vaddr || b->is_target[at];
+	uint32_t key = b->in->keys[at];
+	int err = 0;
+
+	b->block += new_block;
+	/* What is of no line belongs to what ran before it. */
+	if (new_block || (key && key != b->seg->key))
+		err = begin_segment(b, vaddr, at, key, new_block);
+	if (err)
+		return err;
+	if (key)
+		b->seen[key] = b->block;
+	offer_site(b, in, vaddr, overlaps);
+	b->seg->calls |= in->flow == FLOW_CALL;
+	b->seg->last = vaddr;
+	b->end = vaddr + in->length;
+	b->runs_on = !is_branch(in);
+	b->seg->next = b->runs_on || in->flow == FLOW_JCC ? b->end : 0;
+	b->block += in->flow == FLOW_CALL;
+	return 0;
+}
+
+/* An instruction may lie in another, without the lock prefix: behind both, ways meet. */
+static void mark_overlaps(struct build *b, const uint8_t *reached, const struct code_piece *piece,
+			  size_t before)
+{
+	for (uint32_t i = 0; i < piece->size; i++) {
+		uint8_t length = reached[i];
+
+		if (!length || length == CODE_INSIDE || length < 2 || i + 1 >= piece->size ||
+		    !reached[i + 1] || reached[i + 1] == CODE_INSIDE || i + length >= piece->size)
+			continue;
+		b->is_target[before + i + 1] = 1;
+		b->is_target[before + i + length] = 1;
+	}
+}
+
+static int cut(struct build *b)
+{
+	const struct segments_input *in = b->in;
+	size_t before = 0;
+	int err = 0;
+
+	for (size_t p = 0; !err && p < in->pieces_cnt; p++) {
+		const struct code_piece *piece = &in->pieces[p];
+		const uint8_t *reached = in->flow.reached + before;
+
+		mark_overlaps(b, reached, piece, before);
+		b->end = 0;
+		b->runs_on = false;
+		for (uint32_t i = 0; !err && i < piece->size; i++) {
+			struct insn insn;
+
+			if (!reached[i] || reached[i] == CODE_INSIDE ||
+			    !insn_decode(in->insn, piece->bytes + i, piece->size - i, &insn))
+				continue;
+			err = add_insn(b, &insn, piece->vaddr + i, before + i);
+		}
+		before += piece->size;
+	}
+	return err;
+}
+
+static int edge_order(const void *a, const void *b)
+{
+	const struct code_edge *x = a, *y = b;
+
+	if (x->from != y->from)
+		return x->from < y->from ? -1 : 1;
+	return x->to < y->to ? -1 : x->to > y->to;
+}
+
+static int keep_edges(const struct segments_input *in, struct segments *s)
+{
+	s->edges = calloc(in->flow.edges_cnt + 1, sizeof(*s->edges));
+	if (!s->edges)
+		return -ENOMEM;
+	s->edges_cnt = in->flow.edges_cnt;
+	if (s->edges_cnt) {
+		memcpy(s->edges, in->flow.edges, s->edges_cnt * sizeof(*s->edges));
+		qsort(s->edges, s->edges_cnt, sizeof(*s->edges), edge_order);
+	}
+	return 0;
+}
+
+/* The segment that begins at `vaddr` + 1, or 0. */
+static uint32_t segment_at(const struct segments *s, uint64_t vaddr)
+{
+	size_t at;
+
+	return place_of(s->pieces, s->pieces_cnt, vaddr, &at) ? s->starts[at] : 0;
+}
+
+static int find_pads(struct segments *s)
+{
+	for (size_t i = 0; i < s->pieces_cnt; i++) {
+		for (size_t k = 0; k < s->pieces[i].pads_cnt; k++) {
+			uint32_t seg = segment_at(s, s->pieces[i].pads[k]);
+
+			if (!seg)
+				continue;
+			if (ARRAY_RESERVE(&s->pads, s->pads_cnt, &s->pads_cap))
+				return -ENOMEM;
+			s->pads[s->pads_cnt++] = seg - 1;
+		}
+	}
+	return 0;
+}
+
+int segments__build(const struct segments_input *in, struct segments *s)
+{
+	struct build b = {.in = in, .s = s, .block = 1};
+	size_t size = 0;
+	int err;
+
+	for (size_t i = 0; i < in->pieces_cnt; i++)
+		size += in->pieces[i].size;
+	*s = (struct segments){.pieces = in->pieces, .pieces_cnt = in->pieces_cnt};
+	s->starts = calloc(size + 1, sizeof(*s->starts));
+	b.is_target = calloc(size + 1, 1);
+	b.seen = calloc((size_t)in->keys_cnt + 1, sizeof(*b.seen));
+	err = s->starts && b.is_target && b.seen ? keep_edges(in, s) : -ENOMEM;
+	if (!err) {
+		mark_targets(&b);
+		err = cut(&b);
+	}
+	if (!err)
+		err = find_pads(s);
+	free(b.is_target);
+	free(b.seen);
+	return err;
+}
+
+void segments__clear(struct segments *s)
+{
+	free(s->items);
+	free(s->edges);
+	free(s->pads);
+	free(s->starts);
+	*s = (struct segments){0};
+}
+
+void segments__successors(const struct segments *s, uint32_t i, void (*fn)(void *ctx, uint32_t to),
+			  void *ctx)
+{
+	const struct segment *seg = &s->items[i];
+	uint32_t to = seg->next ? segment_at(s, seg->next) : 0;
+
+	if (to)
+		fn(ctx, to - 1);
+	for (size_t k = LOWER_BOUND(s->edges_cnt, e, s->edges[e].from < seg->last);
+	     k < s->edges_cnt && s->edges[k].from == seg->last; k++) {
+		to = segment_at(s, s->edges[k].to);
+		if (to)
+			fn(ctx, to - 1);
+	}
+	for (size_t k = 0; seg->calls && k < s->pads_cnt; k++)
+		fn(ctx, s->pads[k]);
+}
