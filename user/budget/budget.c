@@ -82,7 +82,7 @@ size_t budget__choose(struct budget_function *functions, size_t cnt, double own_
 	if (!candidates)
 		return 0; /* the next look may have more luck */
 	for (size_t i = 0; i < cnt; i++) {
-		if (counts(&functions[i]))
+		if (counts(&functions[i]) && !functions[i].kept)
 			candidates[candidates_cnt++] = candidate_of(&functions[i]);
 	}
 	qsort(candidates, candidates_cnt, sizeof(*candidates), compare_scores);

@@ -12,6 +12,7 @@ struct budget_function {
 	uint64_t calls;
 	double call_cost_ns; /* what the probes of a call cost */
 	double call_ns;	     /* what a call takes without them, callees included; 0: unknown */
+	bool kept;	     /* not to be dropped, whatever it costs */
 	bool gone;	     /* dropped already: what it still costs is not the others' fault */
 	bool drop;	     /* the answer */
 };

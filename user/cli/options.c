@@ -60,6 +60,7 @@ enum {
 	OPT_UNTIL,
 	OPT_BY,
 	OPT_USDT,
+	OPT_LINES,
 };
 
 static const char doc[] =
@@ -105,6 +106,11 @@ static const struct argp_option argp_options[] = {
 	 0},
 	{"if", OPT_IF, "[FUNC:] VALUE > N", 0,
 	 "record only calls with such values, as 'arg2 > 4096'; may be repeated", 0},
+	{"lines", OPT_LINES, "FUNC|FILE:FROM-TO", 0,
+	 "count how often lines of source run, and how long: those of functions that match, or of "
+	 "a "
+	 "file; traces only the functions that they are in, without -F; may be repeated",
+	 0},
 	{"depth", 'D', "N", 0, "trace N levels: 1 is only the outermost calls", 0},
 	{"trigger", OPT_TRIGGER, "GLOB", 0,
 	 "record only calls of functions that match, and what they call; may be repeated", 0},
@@ -314,6 +320,8 @@ static error_t parse_target(struct options *o, int key, char *arg)
 	case OPT_IF:
 		o->calls = true;
 		return append(&o->conditions, &o->conditions_cnt, arg) ? 0 : ENOMEM;
+	case OPT_LINES:
+		return append(&o->lines, &o->lines_cnt, arg) ? 0 : ENOMEM;
 	case 'D':
 		if (!value__number(arg, 1u << 30, &o->depth))
 			return bad_value(o, "-D", arg, "not a number of levels from 1 on");
@@ -671,7 +679,7 @@ static error_t check(struct options *o)
 		return complain(o, "--skip: nothing is left of -d, which counts from the start");
 	if (o->quiet && o->verbose)
 		return complain(o, "-q and -v exclude each other");
-	o->filtered = o->filters_cnt;
+	o->filtered = o->filters_cnt || o->lines_cnt;
 	if (o->max_overhead == OVERHEAD_NOT_GIVEN)
 		o->max_overhead = o->filtered ? 0 : DEFAULT_MAX_OVERHEAD;
 	return add_triggers(o);
@@ -778,6 +786,7 @@ void options__clear(struct options *o)
 	free(o->conditions);
 	free(o->triggers);
 	free(o->untils);
+	free(o->lines);
 	free(o->hists);
 	free(o->threads);
 	free(o->sessions);

@@ -36,13 +36,15 @@ struct options {
 	char **arguments;  /* values to read: -A, and what --link needs; owned */
 	char **conditions; /* on those: --if */
 	size_t arguments_cnt, conditions_cnt;
-	bool filtered; /* functions were chosen: by -F */
+	bool filtered; /* functions were chosen: by -F, or by --lines */
 	/* Globs: calls of these begin the recording, or end it. They are among `filters`, at its
 	 * end and in this order. */
 	char **triggers, **untils;
 	size_t triggers_cnt, untils_cnt;
 	const char *by; /* the value by which calls are told apart; NULL: none */
 	uint32_t depth; /* 0: no limit */
+	char **lines;	/* of source, to be counted: --lines */
+	size_t lines_cnt;
 	/* run */
 	uint64_t duration_ns, interval_ns; /* 0: none */
 	bool paused;			   /* tracing is switched off at the start */

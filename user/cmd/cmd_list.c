@@ -9,9 +9,11 @@
 
 #include "attach/tracer.h"
 #include "cli/options.h"
+#include "cmd/list_lines.h"
 #include "cmd/output.h"
 #include "plan/arguments.h"
 #include "plan/filter.h"
+#include "plan/line_spec.h"
 #include "plan/plan.h"
 #include "plan/usdt_pattern.h"
 #include "target/target.h"
@@ -76,6 +78,7 @@ static void list_text(FILE *out, struct plan *p, const struct target *t)
 		list_row(out, columns, t->objects[s->object].path, plan__skip_name(s), s->reason,
 			 NULL);
 	}
+	list_lines__text(out, p);
 }
 
 static void list_sites(struct json *j, const struct plan *p, const struct plan_function *f)
@@ -145,6 +148,7 @@ static void list_json(FILE *out, struct plan *p, const struct target *t)
 		json_close(&j, '}');
 	}
 	json_close(&j, ']');
+	list_lines__json(&j, p);
 	json_close(&j, '}');
 	fputc('\n', out);
 }
@@ -154,13 +158,15 @@ int cmd_list(const struct options *o)
 	const struct target_spec spec = {o->pids, o->pids_cnt, o->exec, o->command};
 	struct arguments arguments;
 	struct usdt_patterns usdt;
+	struct line_specs lines;
 	const struct plan_options plan_opts = {.nop5_emulated = tracer__nop5_emulated(),
 					       .returns_stop = tracer__returns_stop(o->tier),
 					       .skip_tiny = !o->filtered && !o->triggers_cnt &&
 							    !o->untils_cnt && o->max_overhead > 0,
 					       .exits = o->exits,
 					       .arguments = &arguments,
-					       .usdt = o->usdts_cnt ? &usdt : NULL};
+					       .usdt = o->usdts_cnt ? &usdt : NULL,
+					       .lines = o->lines_cnt ? &lines : NULL};
 	struct target *target = NULL;
 	struct filter filter = {0};
 	struct plan *plan = NULL;
@@ -169,7 +175,8 @@ int cmd_list(const struct options *o)
 
 	if (arguments__parse(&arguments, o->arguments, o->arguments_cnt) ||
 	    arguments__restrict(&arguments, o->conditions, o->conditions_cnt) ||
-	    usdt_patterns__parse(&usdt, o->usdts, o->usdts_cnt))
+	    usdt_patterns__parse(&usdt, o->usdts, o->usdts_cnt) ||
+	    line_specs__parse(&lines, o->lines, o->lines_cnt))
 		return OPTIONS_USAGE_STATUS;
 	err = output__open(&out, o);
 	if (!err)
@@ -177,7 +184,7 @@ int cmd_list(const struct options *o)
 	if (!err)
 		err = filter__init(&filter, o->filters, o->filters_cnt, o->notraces,
 				   o->notraces_cnt);
-	filter.defaults |= !o->filtered;
+	filter.defaults = !o->filtered && !o->lines_cnt;
 	if (!err)
 		err = plan__new(target, &filter, &plan_opts, &plan);
 	if (!err)
@@ -195,6 +202,7 @@ int cmd_list(const struct options *o)
 	filter__clear(&filter);
 	arguments__clear(&arguments);
 	usdt_patterns__clear(&usdt);
+	line_specs__clear(&lines);
 	target__free(target);
 	return err ? 1 : 0;
 }

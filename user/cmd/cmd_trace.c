@@ -116,6 +116,7 @@ static int run_prepare(struct run *r)
 		.exits = o->exits,
 		.arguments = r->arguments.cnt ? &r->arguments : NULL,
 		.usdt = r->usdt.cnt ? &r->usdt : NULL,
+		.lines = r->lines.cnt ? &r->lines : NULL,
 	};
 	err = watch__new(&r->watch);
 	if (!err)
@@ -129,7 +130,8 @@ static int run_prepare(struct run *r)
 	if (!err)
 		err = filter__init(&r->filter, o->filters, o->filters_cnt, o->notraces,
 				   o->notraces_cnt);
-	r->filter.defaults |= !o->filtered; /* triggers alone choose nothing */
+	/* Triggers alone choose nothing, and lines are all that is traced. */
+	r->filter.defaults = !o->filtered && !o->lines_cnt;
 	if (!err)
 		err = plan__new(r->target, &r->filter, &r->plan_opts, &r->plan);
 	if (err)
@@ -548,6 +550,7 @@ static void run_free(struct run *r)
 	filter__clear(&r->filter);
 	arguments__clear(&r->arguments);
 	usdt_patterns__clear(&r->usdt);
+	line_specs__clear(&r->lines);
 	target__free(r->target);
 	watch__free(r->watch);
 }
@@ -575,7 +578,8 @@ int cmd_trace(const struct options *o)
 
 	if (arguments__parse(&r.arguments, o->arguments, o->arguments_cnt) ||
 	    arguments__restrict(&r.arguments, o->conditions, o->conditions_cnt) ||
-	    usdt_patterns__parse(&r.usdt, o->usdts, o->usdts_cnt))
+	    usdt_patterns__parse(&r.usdt, o->usdts, o->usdts_cnt) ||
+	    line_specs__parse(&r.lines, o->lines, o->lines_cnt))
 		return OPTIONS_USAGE_STATUS;
 	signals__ignore();
 	err = run_prepare(&r);

@@ -110,7 +110,7 @@ static bool uses_returns(const struct plan *p)
 static bool wants_what_is_loaded(const struct run *r)
 {
 	return filter__wants_libraries(&r->filter) || filter__wants_regions(&r->filter) ||
-	       r->usdt.cnt;
+	       r->usdt.cnt || line_specs__name_libraries(&r->lines);
 }
 
 /* Brings the plan up to date with what was seen of the processes: all that they map if `complete`.

@@ -14,6 +14,7 @@
 #include "plan/arguments.h"
 #include "cmd/switches.h"
 #include "plan/filter.h"
+#include "plan/line_spec.h"
 #include "plan/plan.h"
 #include "plan/usdt_pattern.h"
 
@@ -38,6 +39,7 @@ struct run {
 	struct filter filter;
 	struct arguments arguments;
 	struct usdt_patterns usdt;
+	struct line_specs lines;
 	struct plan_options plan_opts;
 	struct plan *plan;
 	struct keeper *keeper;

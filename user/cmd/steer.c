@@ -200,6 +200,7 @@ static double judge(struct steer *s, const struct run *r)
 		*f = (struct budget_function){
 			.calls = u->calls - before->calls,
 			.call_cost_ns = burdened_cost(r, pf, u),
+			.kept = pf->has_lines,
 			/* Without triggers there is nothing to see. */
 			.gone = s->gone[i] || collector__has_role(r->collector, i),
 		};

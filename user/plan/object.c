@@ -475,8 +475,6 @@ int plan_object__plan(struct plan *p, const struct filter_object *fobj, uint32_t
 	uint32_t *wanted = calloc(cnt + 1, sizeof(*wanted));
 	uint8_t *lists = calloc(cnt + 1, sizeof(*lists));
 	uint32_t *firsts = calloc(cnt + 1, sizeof(*firsts));
-	/* Lines alone were asked for. */
-	bool lines_only = opts->lines && !filter->in_cnt;
 	struct named named = {opts->arguments, .img = obj->img, .root = obj->root};
 	int err = wanted && lists && firsts ? 0 : -ENOMEM;
 
@@ -492,7 +490,7 @@ int plan_object__plan(struct plan *p, const struct filter_object *fobj, uint32_t
 		if (sym->piece_of != SYMTAB_NONE || sym->kind == SYMBOL_NOTYPE ||
 		    regions__is_site(sym))
 			continue;
-		if ((lines_only || !filter__wants(filter, fobj, sym)) && !firsts[i])
+		if (!filter__wants(filter, fobj, sym) && !firsts[i])
 			continue;
 		if (opts->arguments) {
 			list = arguments__of(opts->arguments, fobj, sym);

@@ -144,7 +144,7 @@ struct plan_options {
 	struct arguments *arguments; /* values to read (-A); borrowed; NULL: none */
 	struct usdt_patterns *usdt;  /* other programs' probes (--usdt); borrowed; NULL: none */
 	/* Lines of source that are probed (--lines); borrowed; NULL: none. Functions with such
-	 * lines are planned whatever the filter says, and no others if the filter is empty. */
+	 * lines are planned whatever the filter says. */
 	struct line_specs *lines;
 };
 

@@ -226,7 +226,7 @@ void unmatched__lines(const struct plan *p, const struct line_spec *spec, enum l
 {
 	char names[NEAREST_MAX * (NEAREST_NAME + 2)];
 
-	if (nearest_names(p, spec->pattern.func, names, sizeof(names))[0])
+	if (nearest_names(p, spec->pattern.func, false, names, sizeof(names))[0])
 		log_at(level, "--lines '%s': no function matches; the nearest: %s", spec->text,
 		       names);
 	else
