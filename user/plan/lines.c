@@ -207,6 +207,30 @@ static bool counts(const struct planner *pl, uint32_t seg)
 	return c->wanted && !c->reason;
 }
 
+/* A Go function whose stack is too small begins anew, and is not counted as called before: what
+ * runs then is none of its lines'. */
+static void hide_beginnings(struct planner *pl)
+{
+	struct segment *segs = pl->segs.items;
+	uint64_t from = 0;
+	size_t begin = 0;
+
+	if (!pl->p->functions[pl->function].begins_anew)
+		return;
+	/* It is in one place only, or it would not be known as such. */
+	for (size_t k = 0; k < pl->segs.edges_cnt; k++) {
+		if (pl->segs.edges[k].to == pl->pieces[0].vaddr)
+			from = pl->segs.edges[k].from;
+	}
+	for (size_t i = 0; from && i < pl->segs.cnt; i++) {
+		begin = segs[i].begins_block ? i : begin;
+		if (segs[i].last != from)
+			continue;
+		for (size_t n = begin; n <= i; n++)
+			segs[n].key = 0;
+	}
+}
+
 /* Lets the function's entry stand for the line that it lies in. */
 static void choose_entry(struct planner *pl)
 {
@@ -236,8 +260,11 @@ static void choose_entry(struct planner *pl)
 	pl->segs.items[last - 1].class = f->site;
 	/* Each call passes a branch that counts when it is not taken, and only once; but if control
 	 * comes back to where the function begins, its entry is no entry any more. */
-	if (pl->code.loops_to_entry && !f->begins_anew)
-		pl->segs.items[last - 1].site = 0;
+	if (!pl->code.loops_to_entry || f->begins_anew)
+		return;
+	pl->segs.items[last - 1].site = 0;
+	for (size_t i = 0; i < pl->segs.cnt; i++)
+		pl->segs.items[i].needless = false;
 }
 
 /* Whether what counts knows nothing of the segment, so that the line before goes on in it. */
@@ -327,6 +354,7 @@ static void judge(struct planner *pl)
 		if (!pl->keys.items[i - 1].reached)
 			pl->choices[i].reason = not_reached;
 	}
+	hide_beginnings(pl);
 	choose_entry(pl);
 	for (uint32_t i = 0; i < pl->segs.cnt; i++) {
 		const struct segment *s = &pl->segs.items[i];
@@ -357,7 +385,8 @@ static int put_site(struct planner *pl, uint32_t seg)
 	};
 
 	/* A call that begins in a line that is not wanted is in no line yet. */
-	if (is_passed(pl, seg) || (!wanted && (at_entry || !pl->fences[seg])) ||
+	if (is_passed(pl, seg) || (s->needless && !at_entry) ||
+	    (!wanted && (at_entry || !pl->fences[seg])) ||
 	    !elf_image__exec_offset(pl->obj->img, s->site, 1, &site.offset))
 		return 0;
 	if (pl->out->sites_cnt == MAX_SITES) {

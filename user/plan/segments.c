@@ -264,6 +264,48 @@ static int find_pads(struct segments *s)
 	return 0;
 }
 
+struct arc {
+	struct segments *s;
+	uint8_t *entered; /* by segment: something leads there */
+	uint32_t from;
+};
+
+static void note_arc(void *ctx, uint32_t to)
+{
+	struct arc *arc = ctx;
+	struct segment *items = arc->s->items;
+	bool same = items[to].key == items[arc->from].key;
+
+	arc->entered[to] = 1;
+	if (!same || to <= arc->from || !items[arc->from].site)
+		items[to].needless = false;
+	if (same && to <= arc->from)
+		items[arc->from].needless = false;
+}
+
+static int find_needless(const struct build *b, struct segments *s)
+{
+	struct arc arc = {.s = s, .entered = calloc(s->cnt + 1, 1)};
+
+	if (!arc.entered)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < s->cnt; i++)
+		s->items[i].needless = s->items[i].key && !s->items[i].calls;
+	for (arc.from = 0; arc.from < s->cnt; arc.from++)
+		segments__successors(s, arc.from, note_arc, &arc);
+	for (size_t i = 0; i < s->cnt; i++)
+		s->items[i].needless &= arc.entered[i];
+	/* Who knows what comes there. */
+	for (size_t i = 0; i < b->in->labels_cnt; i++) {
+		uint32_t seg = segment_at(s, b->in->labels[i]);
+
+		if (seg)
+			s->items[seg - 1].needless = false;
+	}
+	free(arc.entered);
+	return 0;
+}
+
 int segments__build(const struct segments_input *in, struct segments *s)
 {
 	struct build b = {.in = in, .s = s, .block = 1};
@@ -283,6 +325,8 @@ int segments__build(const struct segments_input *in, struct segments *s)
 	}
 	if (!err)
 		err = find_pads(s);
+	if (!err)
+		err = find_needless(&b, s);
 	free(b.is_target);
 	free(b.seen);
 	return err;

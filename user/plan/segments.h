@@ -19,6 +19,9 @@ struct segment {
 	uint64_t vaddr;
 	uint32_t key;  /* as in segments__build(); 0: what runs before it goes on */
 	uint64_t site; /* of the probed instruction; 0: none can be */
+	/* Control comes to it only from segments of its line further up, and goes from it to none
+	 * of them: whoever counts learns nothing there. */
+	bool needless;
 	uint8_t class; /* enum site_class */
 	bool on_exit;  /* see struct plan_line_site */
 	bool repeats;  /* the same */
