@@ -151,7 +151,7 @@ static const char program[] =
 	"int more(int x) { OWN(\"both__begin\"); x += other(x); OWN(\"both__end\"); return x + "
 	"other(3); }\n"
 	"int leaf(int x) { volatile int a[4]; a[x & 3] = x; OWN(\"spot\"); return a[0]; }\n"
-	"int lone(int x) { OWN(\"lone__begin\"); OWN(\"lost__end\"); return other(x); }\n"
+	"int lone(int x) { OWN(\"alone__begin\"); OWN(\"lost__end\"); return other(x); }\n"
 	"int foreign(int x) { DTRACE_PROBE(shop, order__start); x += other(x);\n"
 	"	DTRACE_PROBE(shop, order__done); DTRACE_PROBE(shop, order__abort);\n"
 	"	DTRACE_PROBE(shop, door__entry); return x; }\n"
@@ -212,7 +212,7 @@ static void test_plan(void **state)
 
 	expect_sites(p, "both", PLAN_REGION, 2, 2, SITE_NOP5);
 	expect_sites(p, "spot", PLAN_MARK, 1, 0, SITE_NOP);
-	expect_sites(p, "lone", PLAN_REGION, 1, 0, SITE_NOP); /* its function jumps elsewhere */
+	expect_sites(p, "alone", PLAN_REGION, 1, 0, SITE_NOP); /* its function jumps elsewhere */
 	expect_sites(p, "by_symbol", PLAN_REGION, 1, 1, SITE_STEP);
 	assert_int_equal(p->sites[find(p, "by_symbol")->sites].delta, 8);
 	assert_int_equal(p->sites[find(p, "both")->sites].delta, 0);

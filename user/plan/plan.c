@@ -232,7 +232,7 @@ static bool is_due(const struct plan *p, const struct target *t, uint32_t index,
 		return false;
 	if (line_wants__any(&obj->lines))
 		return true;
-	return (!opts->lines || filter->in_cnt) && filter__wants_object(filter, &fobj);
+	return filter__wants_object(filter, &fobj);
 }
 
 /* Plans one object that is due. */
