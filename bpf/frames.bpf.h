@@ -5,6 +5,7 @@
 
 #include "calls.bpf.h"
 #include "distributions.bpf.h"
+#include "lines.bpf.h"
 
 #define MAX_UNWIND (1 << 22) /* frames closed at one event */
 
@@ -47,8 +48,9 @@ static __always_inline u64 frame_close(struct wire_lane *lane, struct wire_frame
 	u64 others = f->weight - 1, child = took, cost;
 	struct wire_frame *caller = frame_at(f->up);
 	struct wire_node *n = node_at(f->node);
+	u32 frame = lane->top;
 
-	call_ends(lane, lane->top, f, took);
+	call_ends(lane, frame, f, took);
 	lane->top = f->up;
 	if (exit == WIRE_COST_RETURN && caller &&
 	    (WIRE_FRAME_FLAGS(caller->entry) & WIRE_ENTRY_RETURN)) {
@@ -56,6 +58,8 @@ static __always_inline u64 frame_close(struct wire_lane *lane, struct wire_frame
 		outside += cost_of(WIRE_COST_NESTED)->outside_ns;
 	}
 	cost = f->probe_ns + inside;
+	if (keep_lines)
+		line_ends(frame, now, cost - in->inside_ns, exit);
 	if (n) {
 		n->self_ns += self;
 		n->probe_ns += inside;

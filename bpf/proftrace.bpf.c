@@ -145,6 +145,14 @@ int region_end(struct pt_regs *ctx)
 	return 0;
 }
 
+/* A line of source begins, or goes on behind another one's code. */
+SEC("uprobe")
+int line_site(struct pt_regs *ctx)
+{
+	line_hit(ctx->sp, bpf_get_attach_cookie(ctx));
+	return 0;
+}
+
 /* The dynamic linker's notification function; the cookie is its distance to its `_r_debug`. */
 SEC("uprobe.s")
 int link_map(struct pt_regs *ctx)

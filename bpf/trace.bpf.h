@@ -11,6 +11,7 @@
 #ifndef PROFTRACE_TRACE_BPF_H
 #define PROFTRACE_TRACE_BPF_H
 
+#include "line_hits.bpf.h"
 #include "places.bpf.h"
 #include "triggers.bpf.h"
 
@@ -168,6 +169,8 @@ static __always_inline bool frame_push(const struct entering *e, struct wire_fra
 	lane->top = frame;
 	now = bpf_ktime_get_ns();
 	f->entered_ns = now;
+	if (keep_lines)
+		line_begins(frame, e->function, now, cost_of(WIRE_FRAME_COST(e->entry))->inside_ns);
 	if (timed)
 		node_timed(n, now - e->began, looked_up);
 	return true;
@@ -190,8 +193,12 @@ static __always_inline bool frame_enter(struct entering *e)
 			if ((WIRE_FRAME_FLAGS(e->entry) & WIRE_ENTRY_LOOP) &&
 			    top->function == e->function) {
 				const struct wire_cost *cost = cost_of(WIRE_FRAME_COST(e->entry));
+				u32 line = keep_lines ? line_entry(e->function) : 0;
 
-				frame_charge(top, cost->inside_ns + cost->outside_ns);
+				if (line)
+					line_arrives(top, lane->top, line, cost);
+				else
+					frame_charge(top, cost->inside_ns + cost->outside_ns);
 				return false; /* one return probe is enough */
 			}
 			top = frame_replaced(lane, top, now);

@@ -46,6 +46,9 @@ typedef uint64_t u64;
  *   bits 40..47  begin sites: the number of the list of values
  *   bits 48..51  WIRE_REGION_* flags
  *   bits 52..63  as above, of both
+ *
+ * Line sites have others: bits 0..23 the number of the site, 52..56 what the probe costs, and
+ * 57..63 the generation of all line probes: those of another one are on their way out.
  */
 #define WIRE_MAX_FUNCTIONS   (1u << 24)
 #define WIRE_COOKIE_FUNCTION 0xffffffull
@@ -306,6 +309,39 @@ struct wire_values {
 	u64 words[WIRE_VALUE_WORDS];
 };
 
+/*
+ * Lines (--lines): sites are numbered from 1 on, by function, then by address. An open call is on
+ * the line of the last site that it came to; which of a function's sites its entry stands for is in
+ * a table by function.
+ */
+struct wire_line_site {
+	u32 function;
+	u32 line; /* its number, the same for all sites of one line of one function; 0: none that is
+		     wanted */
+	u32 repeats; /* it goes on with a line that its basic block has begun */
+	u32 loop;    /* the same for all sites of a loop that lies in its line alone; 0: in none */
+};
+
+/* Of one site, on some CPUs. Times are as measured; probe_ns is what of them the probes cost. */
+struct wire_line_count {
+	u64 hits; /* runs of the line that began here */
+	u64 ns;
+	u64 probe_ns;
+	u64 pad;
+};
+
+#define WIRE_LINE_SHARDS 4
+
+/* Beside a frame: where its call is. */
+struct wire_line_state {
+	u64 since_ns;
+	u64 probe_ns; /* of the frame, then; with what the arrival's probe cost since */
+	u32 site;     /* 0: at none yet */
+	u32 line;     /* the site's */
+	u32 loop;     /* the same */
+	u32 left;     /* the call was left by an exit site */
+};
+
 /* Why calls were lost. */
 enum wire_loss {
 	WIRE_LOST_LANES, /* no room in the table of lanes */
@@ -387,6 +423,9 @@ _Static_assert(sizeof(struct wire_lane) == 256, "wire_lane");
 _Static_assert(sizeof(struct wire_dist) == 72, "wire_dist");
 _Static_assert(sizeof(struct wire_chunk) == 1024, "wire_chunk");
 _Static_assert(sizeof(struct wire_list) == 144, "wire_list");
+_Static_assert(sizeof(struct wire_line_site) == 16, "wire_line_site");
+_Static_assert(sizeof(struct wire_line_count) == 32, "wire_line_count");
+_Static_assert(sizeof(struct wire_line_state) == 32, "wire_line_state");
 _Static_assert(sizeof(struct wire_values) == 8 * sizeof(struct wire_call), "wire_values");
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "attach/groups.h"
 #include "attach/keeper.h"
+#include "plan/lines.h"
 #include "plan/plan.h"
 #include "target/target.h"
 #include "util/array.h"
@@ -90,6 +91,24 @@ static int note_refused(struct attach_ctx *ctx, uint64_t cookie, int err)
 	return 0;
 }
 
+/* The line is counted in part at most, so it does not count. */
+static int note_line_refused(struct attach_ctx *ctx, uint64_t cookie, int err)
+{
+	struct plan_lines *lines = ctx->plan->lines;
+	const struct plan_line_site *site = &lines->sites[(cookie & WIRE_COOKIE_FUNCTION) - 1];
+	struct plan_line *line = site->line ? &lines->lines[site->line - 1] : NULL;
+
+	if (!line || line->reason)
+		return 0;
+	if (++ctx->refused_cnt > MAX_REFUSED) {
+		log_error("the kernel refuses probes in %s: %s", ctx->obj->path,
+			  strerror(err == -524 ? EOPNOTSUPP : -err));
+		return err;
+	}
+	line->reason = "the kernel refuses the probe";
+	return 0;
+}
+
 /* Links probes [from, to) of the batch, in as few links as the kernel accepts. */
 static int link_range(struct attach_ctx *ctx, struct group *grp, const struct tier_probe *probe,
 		      const struct batch *b, size_t from, size_t to)
@@ -119,7 +138,8 @@ static int link_range(struct attach_ctx *ctx, struct group *grp, const struct ti
 	if (!group__may_be_one(err))
 		return err;
 	if (to - from == 1)
-		return note_refused(ctx, b->cookies[from], err);
+		return grp->lines ? note_line_refused(ctx, b->cookies[from], err)
+				  : note_refused(ctx, b->cookies[from], err);
 	err = link_range(ctx, grp, probe, b, from, from + (to - from) / 2);
 	return err ? err : link_range(ctx, grp, probe, b, from + (to - from) / 2, to);
 }
@@ -255,6 +275,33 @@ static int link_batch(struct attach_ctx *ctx, struct group *grp, struct tier_pro
 	return link_range(ctx, grp, &probe, b, 0, b->cnt);
 }
 
+static uint64_t line_cookie(const struct groups *g, const struct plan_line_site *site, size_t index)
+{
+	return (index + 1) | (uint64_t)(WIRE_COST_ENTRY + site->site) << WIRE_COOKIE_COST |
+	       (uint64_t)g->lines_generation << WIRE_COOKIE_GENERATION;
+}
+
+static int link_lines(struct attach_ctx *ctx, struct group *grp)
+{
+	const struct tier_probe probe = ctx->tier->line(ctx->skel);
+	const struct plan_lines *lines = ctx->plan->lines;
+	struct batch b;
+	int err = batch_alloc(&b, lines->sites_cnt);
+
+	for (size_t i = 0; !err && i < lines->sites_cnt; i++) {
+		const struct plan_line_site *site = &lines->sites[i];
+		const struct plan_function *f = &ctx->plan->functions[site->function];
+
+		if (!site->at_entry && !f->refused && f->object == grp->object &&
+		    !(site->line && lines->lines[site->line - 1].reason))
+			batch_add(&b, site->offset, line_cookie(ctx->g, site, i));
+	}
+	if (!err)
+		err = link_range(ctx, grp, &probe, &b, 0, b.cnt);
+	batch_free(&b);
+	return err;
+}
+
 int group__link(struct attach_ctx *ctx, struct group *grp)
 {
 	struct tier_probe returns[TIER_MAX_PROBES];
@@ -264,6 +311,8 @@ int group__link(struct attach_ctx *ctx, struct group *grp)
 
 	if (ctx->g->suspended)
 		return 0;
+	if (grp->lines)
+		return link_lines(ctx, grp);
 	err = probes_gather(ctx->plan, grp, &probes);
 	/* An instruction can be entry and exit (a lone jmp), or a region may begin at its
 	 * function's entry: the last attached is called first. */

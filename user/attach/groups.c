@@ -11,6 +11,7 @@
 
 #include "attach/group.h"
 #include "attach/keeper.h"
+#include "plan/lines.h"
 #include "plan/plan.h"
 #include "target/target.h"
 #include "util/log.h"
@@ -48,6 +49,24 @@ static int link_marks(struct attach_ctx *ctx)
 	return 0;
 }
 
+/* Sites of lines stay with the object for good: what has lines is never dropped. */
+static int attach_lines(struct attach_ctx *ctx)
+{
+	const struct plan *p = ctx->plan;
+	struct group *grp;
+
+	for (size_t i = 0; p->lines && i < p->lines->sites_cnt; i++) {
+		if (p->functions[p->lines->sites[i].function].object != ctx->object)
+			continue;
+		grp = group__new(ctx, false);
+		if (!grp)
+			return -ENOMEM;
+		grp->lines = true;
+		return group__link(ctx, grp);
+	}
+	return 0;
+}
+
 /* All probes of the object that are wanted by now, in one process (or in all, ctx->pid 0). */
 static int attach_object(struct attach_ctx *ctx)
 {
@@ -62,7 +81,9 @@ static int attach_object(struct attach_ctx *ctx)
 			grp = group__new(ctx, false);
 		err = grp ? group__add(grp, i, 0) : -ENOMEM;
 	}
-	return err || !grp ? err : group__link(ctx, grp);
+	if (!err && grp)
+		err = group__link(ctx, grp);
+	return err ? err : attach_lines(ctx);
 }
 
 /* Exit sites alone, for functions whose entries are in already. */
@@ -183,7 +204,9 @@ void groups__detach(struct groups *g)
 		group__free(g->groups[i]);
 	free(g->groups);
 	free(g->attached);
-	*g = (struct groups){.keeper = g->keeper, .unbound = g->unbound};
+	*g = (struct groups){.keeper = g->keeper,
+			     .unbound = g->unbound,
+			     .lines_generation = g->lines_generation};
 }
 
 int groups__suspend(struct groups *g)
@@ -223,6 +246,7 @@ int groups__resume(struct groups *g, const struct tier *tier, const struct proft
 	int err = 0;
 
 	g->suspended = false;
+	g->lines_generation = (g->lines_generation + 1) % WIRE_GENERATIONS;
 	for (size_t i = 0; !err && i < g->groups_cnt; i++) {
 		struct group *grp = g->groups[i];
 

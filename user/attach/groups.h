@@ -29,6 +29,8 @@ struct groups {
 	size_t groups_cnt, groups_cap;
 	bool unbound;	/* links are for every process, not for the target's */
 	bool suspended; /* groups have no links for now */
+	/* Of all line probes: hits of others do not count. */
+	uint8_t lines_generation;
 };
 
 /* Puts in what is planned and not in yet. See tracer__attach(). */

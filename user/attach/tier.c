@@ -32,6 +32,11 @@ static struct tier_probe multi_region(const struct proftrace_bpf *skel, bool end
 	return multi_probe(ends ? skel->progs.region_end : skel->progs.region_begin, 0);
 }
 
+static struct tier_probe multi_line(const struct proftrace_bpf *skel)
+{
+	return multi_probe(skel->progs.line_site, 0);
+}
+
 static struct bpf_program *mark_program(const struct proftrace_bpf *skel, int kind)
 {
 	switch (kind) {
@@ -65,6 +70,7 @@ static void session_prepare(struct proftrace_bpf *skel)
 	prepare_multi(skel->progs.exit_site);
 	prepare_multi(skel->progs.region_begin);
 	prepare_multi(skel->progs.region_end);
+	prepare_multi(skel->progs.line_site);
 	prepare_marks(skel);
 }
 
@@ -85,6 +91,7 @@ static void multi_prepare(struct proftrace_bpf *skel)
 	prepare_multi(skel->progs.exit_site);
 	prepare_multi(skel->progs.region_begin);
 	prepare_multi(skel->progs.region_end);
+	prepare_multi(skel->progs.line_site);
 	prepare_marks(skel);
 }
 
@@ -99,9 +106,9 @@ static size_t multi_returns(const struct proftrace_bpf *skel,
 
 static const struct tier tiers[] = {
 	{"session", "6.13", "BPF_TRACE_UPROBE_SESSION", session_prepare, session_returns,
-	 multi_entry, multi_exit_site, multi_region, multi_mark},
+	 multi_entry, multi_exit_site, multi_region, multi_line, multi_mark},
 	{"uprobe_multi", "6.6", "BPF_TRACE_UPROBE_MULTI", multi_prepare, multi_returns, multi_entry,
-	 multi_exit_site, multi_region, multi_mark},
+	 multi_exit_site, multi_region, multi_line, multi_mark},
 	/* perf-event uprobes with cookies (5.15) come here */
 };
 

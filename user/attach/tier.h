@@ -38,6 +38,8 @@ struct tier {
 	struct tier_probe (*exit_site)(const struct proftrace_bpf *skel);
 	/* The probes for sites where regions begin, or end. */
 	struct tier_probe (*region)(const struct proftrace_bpf *skel, bool ends);
+	/* The probe for sites of lines. */
+	struct tier_probe (*line)(const struct proftrace_bpf *skel);
 	/* The probe for a mark (enum mark_kind). */
 	struct tier_probe (*mark)(const struct proftrace_bpf *skel, int kind);
 };

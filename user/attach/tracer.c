@@ -13,6 +13,7 @@
 #include "attach/gate.h"
 #include "attach/groups.h"
 #include "attach/life.h"
+#include "attach/line_sites.h"
 #include "attach/lists.h"
 #include "attach/skeleton.h"
 #include "attach/tier.h"
@@ -39,6 +40,8 @@ struct tracer {
 	uint32_t lists_cap;
 	const struct arguments *arguments;
 	size_t lists_told; /* of them, BPF has */
+	uint32_t lines_cap;
+	size_t lines_told; /* sites */
 };
 
 /* libbpf's messages are for the verbose; the first one of a load says best why it failed. */
@@ -131,6 +134,34 @@ static void size_values(struct tracer *tr, const struct tracer_options *opts)
 	bpf_map__set_max_entries(skel->maps.values, tr->frames_cap);
 }
 
+#define MORE_LINES (1u << 15) /* sites, that may come with files that are loaded later */
+
+/* The same of lines. */
+static void size_lines(struct tracer *tr, const struct tracer_options *opts)
+{
+	struct proftrace_bpf *skel = tr->skel;
+
+	bpf_program__set_autoload(skel->progs.line_site, opts->lines);
+	tr->lines_cap = opts->lines ? opts->line_sites_cnt + 1 + MORE_LINES : 0;
+	if (!tr->lines_cap)
+		return;
+	skel->rodata->keep_lines = true;
+	bpf_map__set_max_entries(skel->maps.line_sites, tr->lines_cap);
+	bpf_map__set_max_entries(skel->maps.line_counts, tr->lines_cap * WIRE_LINE_SHARDS);
+	bpf_map__set_max_entries(skel->maps.line_entries, tr->switches_cap);
+	bpf_map__set_max_entries(skel->maps.line_states, tr->frames_cap);
+}
+
+static int tell_lines(struct tracer *tr, const struct plan *p)
+{
+	const struct proftrace_bpf *skel = tr->skel;
+
+	if (!tr->lines_cap || !p->lines)
+		return 0;
+	return line_sites__fill(bpf_map__fd(skel->maps.line_sites),
+				bpf_map__fd(skel->maps.line_entries), p->lines, &tr->lines_told);
+}
+
 /* Those that BPF has not got yet. */
 static int tell_lists(struct tracer *tr)
 {
@@ -178,6 +209,7 @@ static void size_tables(struct tracer *tr, const struct tracer_options *opts)
 	skel->rodata->has_regions = opts->regions;
 	size_calls(tr, opts->calls_bytes);
 	size_values(tr, opts);
+	size_lines(tr, opts);
 	if (opts->max_depth)
 		skel->rodata->max_level = opts->max_depth;
 }
@@ -350,6 +382,8 @@ int64_t tracer__attach(struct tracer *tr, struct plan *p, const struct target *t
 {
 	int err = tell_lists(tr);
 
+	if (!err)
+		err = tell_lines(tr, p);
 	if (err)
 		return err;
 	tr->skel->bss->triggers_armed = true;
@@ -462,13 +496,17 @@ int tracer__suspend(struct tracer *tr)
 
 int tracer__resume(struct tracer *tr, struct plan *p, const struct target *t)
 {
+	int err;
+
 	if (!tr->skel->links.on_switch)
 		tr->skel->links.on_switch = bpf_program__attach(tr->skel->progs.on_switch);
 	if (!tr->skel->links.on_switch) {
 		log_error("cannot attach to the scheduler's tracepoints: %s", strerror(errno));
 		return -errno;
 	}
-	return groups__resume(&tr->groups, tr->tier, tr->skel, p, t);
+	err = groups__resume(&tr->groups, tr->tier, tr->skel, p, t);
+	tr->skel->bss->lines_generation = tr->groups.lines_generation;
+	return err;
 }
 
 bool tracer__cpu_of_ended(const struct tracer *tr, pid_t pid, uint64_t *ns)
@@ -517,6 +555,9 @@ void tracer__tables(const struct tracer *tr, struct tracer_tables *out)
 		.free_chunks_fd = bpf_map__fd(skel->maps.free_chunks),
 		.lists_fd = bpf_map__fd(skel->maps.lists),
 		.values_fd = bpf_map__fd(skel->maps.values),
+		.line_sites_fd = bpf_map__fd(skel->maps.line_sites),
+		.line_counts_fd = bpf_map__fd(skel->maps.line_counts),
+		.line_states_fd = bpf_map__fd(skel->maps.line_states),
 		.lanes_cap = tr->lanes_cap,
 		.frames_cap = tr->frames_cap,
 		.nodes_cap = tr->nodes_cap,
@@ -525,6 +566,7 @@ void tracer__tables(const struct tracer *tr, struct tracer_tables *out)
 		.switches_cap = tr->switches_cap,
 		.chunks_cap = tr->chunks_cap,
 		.lists_cap = tr->lists_cap,
+		.lines_cap = tr->lines_cap,
 		.next_lane = &skel->data->next_lane,
 		.next_frame = &skel->data->next_frame,
 		.next_node = &skel->data->next_node,
@@ -532,6 +574,7 @@ void tracer__tables(const struct tracer *tr, struct tracer_tables *out)
 		.undistributed = (volatile uint64_t *)&skel->bss->undistributed,
 		.untriggered = skel->bss->untriggered,
 		.timeline_lost = (volatile uint64_t *)&skel->bss->timeline_lost,
+		.line_misses = (volatile uint64_t *)&skel->bss->line_misses,
 	};
 }
 

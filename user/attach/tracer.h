@@ -30,6 +30,8 @@ struct tracer_options {
 	bool triggers, untils; /* some functions have such a role */
 	bool regions;	       /* there are some, or may be */
 	size_t calls_bytes;    /* memory for single calls until they are fetched; 0: not kept */
+	bool lines;	       /* lines are counted: */
+	size_t line_sites_cnt; /* at so many sites, as far as is known */
 	/* Values to read with those; borrowed while loading; NULL or empty: none. */
 	const struct arguments *arguments;
 };
@@ -42,15 +44,18 @@ struct tracer_tables {
 	int lanes_fd, frames_fd, nodes_fd, index_fd, dists_fd, switches_fd;
 	int chunks_fd, entered_off_fd; /* single calls; chunks_cap 0: not kept */
 	int lists_fd, values_fd;       /* values of arguments; lists_cap 0: none are */
+	int line_sites_fd, line_counts_fd, line_states_fd; /* lines_cap 0: none are counted */
 	int free_lanes_fd, free_frames_fd, free_nodes_fd, free_chunks_fd;
 	uint32_t lanes_cap, frames_cap, nodes_cap, index_cap, dists_cap, switches_cap, chunks_cap;
 	uint32_t lists_cap;
+	uint32_t lines_cap; /* sites, with number 0 */
 	/* Live counters, written by BPF. */
 	const volatile uint32_t *next_lane, *next_frame, *next_node;
 	volatile uint64_t *lost; /* [WIRE_LOSSES] */
 	volatile uint64_t *undistributed;
 	const struct wire_shard *untriggered; /* [WIRE_SHARDS] */
 	volatile uint64_t *timeline_lost;     /* single calls, for want of a chunk */
+	const volatile uint64_t *line_misses; /* hits of lines in calls that were not recorded */
 };
 
 /* Whether the kernel emulates 5-byte nops (6.18). */

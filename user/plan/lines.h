@@ -34,6 +34,8 @@ struct plan_line_site {
 	uint8_t site;	   /* enum site_class; SITE_NOP5 only if at_entry */
 	/* Its basic block has a segment of the same line before this one: never a new run. */
 	bool repeats;
+	/* Sites that lie on a cycle which stays in their line have the same number; 0: on none. */
+	uint32_t loop;
 	/* It lies at the function's entry probe or before it: it has no probe, its function's entry
 	 * stands for it. At most one of a function. */
 	bool at_entry;

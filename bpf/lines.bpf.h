@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How often lines ran, and for how long (--lines); without it none of this is in the loaded
+ * programs. A line runs when its call comes to it from another line, or jumps back in it: what gcov
+ * counts. Which line a call is on is the call's own affair, whatever it calls meanwhile, so it is
+ * kept beside its frame.
+ */
+#ifndef PROFTRACE_LINES_BPF_H
+#define PROFTRACE_LINES_BPF_H
+
+#include "tables.bpf.h"
+
+TABLE(line_sites, struct wire_line_site);
+TABLE(line_counts, struct wire_line_count); /* WIRE_LINE_SHARDS for each site */
+TABLE(line_entries, u64); /* by function: the site that its entry stands for; 0: none */
+TABLE(line_states, struct wire_line_state); /* by frame */
+
+const volatile bool keep_lines;
+u32 lines_generation; /* probes of others are on their way out */
+u64 line_misses;      /* hits in calls that were not recorded */
+
+static __always_inline struct wire_line_state *line_state(u32 frame)
+{
+	return bpf_map_lookup_elem(&line_states, &frame);
+}
+
+/* Other threads count there too, hence the atomic additions to it; but seldom at a time. */
+static __always_inline struct wire_line_count *line_count(u32 site)
+{
+	u32 at = site * WIRE_LINE_SHARDS + bpf_get_smp_processor_id() % WIRE_LINE_SHARDS;
+
+	return bpf_map_lookup_elem(&line_counts, &at);
+}
+
+/* What the call was on has lasted until now; its frame has that probe_ns by then. */
+static __always_inline void line_lasted(const struct wire_line_state *s, u64 now, u64 probe_ns)
+{
+	struct wire_line_count *c = s->line ? line_count(s->site) : 0;
+
+	if (!c)
+		return;
+	if (now > s->since_ns)
+		__sync_fetch_and_add(&c->ns, now - s->since_ns);
+	__sync_fetch_and_add(&c->probe_ns, probe_ns - s->probe_ns);
+}
+
+/* Whether the line of a site runs anew: the call comes from another line, or goes round in a loop
+ * that lies in this line. A jump back that is part of no such loop is none: that from the end of a
+ * `for` with a body of other lines. */
+static __always_inline bool line_runs(const struct wire_line_state *s,
+				      const struct wire_line_site *site, u32 number)
+{
+	if (!site->line)
+		return false;
+	if (s->line != site->line)
+		return !site->repeats;
+	return site->loop && site->loop == s->loop && number <= s->site;
+}
+
+/* The call comes to a site. */
+static __always_inline void line_moves(struct wire_line_state *s, u32 number)
+{
+	const struct wire_line_site *site = bpf_map_lookup_elem(&line_sites, &number);
+	struct wire_line_count *c;
+
+	if (!site)
+		return;
+	if (line_runs(s, site, number)) {
+		c = line_count(number);
+		if (c)
+			__sync_fetch_and_add(&c->hits, 1);
+	}
+	s->site = number;
+	s->line = site->line;
+	s->loop = site->loop;
+}
+
+static __always_inline u32 line_entry(u32 function)
+{
+	const u64 *entry = bpf_map_lookup_elem(&line_entries, &function);
+
+	return entry ? *entry : 0;
+}
+
+/* A call of `function` begins; `inside_ns` of what comes now is its entry's probe. */
+static __always_inline void line_begins(u32 frame, u32 function, u64 now, s32 inside_ns)
+{
+	struct wire_line_state *s = line_state(frame);
+	u32 entry = line_entry(function);
+
+	if (!s)
+		return;
+	s->site = s->line = s->loop = s->left = 0;
+	s->since_ns = now;
+	s->probe_ns = -(s64)inside_ns;
+	if (entry)
+		line_moves(s, entry);
+}
+
+/* It ends, as a probe of class `exit` has seen. */
+static __always_inline void line_ends(u32 frame, u64 now, u64 probe_ns, u32 exit)
+{
+	struct wire_line_state *s = line_state(frame);
+
+	if (!s)
+		return;
+	line_lasted(s, now, probe_ns);
+	s->left = exit >= WIRE_COST_EXIT_STEP && exit <= WIRE_COST_EXIT_JCC;
+}
+
+#endif
