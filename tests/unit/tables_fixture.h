@@ -42,8 +42,11 @@ static struct {
 	uint64_t *entered_off;
 	struct wire_list *lists;
 	struct wire_values *values;
+	struct wire_line_site *line_sites;
+	struct wire_line_count *line_counts;
+	struct wire_line_state *line_states;
 	uint32_t next_lane, next_frame, next_node, next_chunk;
-	uint64_t lost[WIRE_LOSSES], undistributed, timeline_lost;
+	uint64_t lost[WIRE_LOSSES], undistributed, timeline_lost, line_misses;
 	struct table_queue queues[QUEUES];
 } bpf;
 
@@ -93,12 +96,14 @@ static inline void tables_make(uint32_t lanes_cap, uint32_t frames_cap, uint32_t
 		.switches_cap = 64,
 		.chunks_cap = 64,
 		.lists_cap = 2,
+		.lines_cap = 8,
 		.next_lane = &bpf.next_lane,
 		.next_frame = &bpf.next_frame,
 		.next_node = &bpf.next_node,
 		.lost = bpf.lost,
 		.undistributed = &bpf.undistributed,
 		.timeline_lost = &bpf.timeline_lost,
+		.line_misses = &bpf.line_misses,
 	};
 	bpf.lanes = table_new(&i->lanes_fd, lanes_cap, sizeof(*bpf.lanes));
 	bpf.frames = table_new(&i->frames_fd, frames_cap, sizeof(*bpf.frames));
@@ -110,6 +115,10 @@ static inline void tables_make(uint32_t lanes_cap, uint32_t frames_cap, uint32_t
 	bpf.entered_off = table_new(&i->entered_off_fd, frames_cap, sizeof(*bpf.entered_off));
 	bpf.lists = table_new(&i->lists_fd, i->lists_cap, sizeof(*bpf.lists));
 	bpf.values = table_new(&i->values_fd, frames_cap, sizeof(*bpf.values));
+	bpf.line_sites = table_new(&i->line_sites_fd, i->lines_cap, sizeof(*bpf.line_sites));
+	bpf.line_counts = table_new(&i->line_counts_fd, i->lines_cap * WIRE_LINE_SHARDS,
+				    sizeof(*bpf.line_counts));
+	bpf.line_states = table_new(&i->line_states_fd, frames_cap, sizeof(*bpf.line_states));
 }
 
 static inline void table_free(void *at, int fd, size_t cap, size_t size)
@@ -132,6 +141,10 @@ static inline void tables_free(void)
 	table_free(bpf.entered_off, i->entered_off_fd, i->frames_cap, sizeof(*bpf.entered_off));
 	table_free(bpf.lists, i->lists_fd, i->lists_cap, sizeof(*bpf.lists));
 	table_free(bpf.values, i->values_fd, i->frames_cap, sizeof(*bpf.values));
+	table_free(bpf.line_sites, i->line_sites_fd, i->lines_cap, sizeof(*bpf.line_sites));
+	table_free(bpf.line_counts, i->line_counts_fd, i->lines_cap * WIRE_LINE_SHARDS,
+		   sizeof(*bpf.line_counts));
+	table_free(bpf.line_states, i->line_states_fd, i->frames_cap, sizeof(*bpf.line_states));
 }
 
 static inline uint32_t table_take(int queue, uint32_t *next, uint32_t cap)

@@ -988,6 +988,74 @@ static void functions_seen_after_a_reset(void **state)
 #define TEST(f)	    cmocka_unit_test_setup_teardown(f, setup, teardown)
 #define TEST_FEW(f) cmocka_unit_test_setup_teardown(f, setup_few_threads, teardown)
 
+/* The innermost call comes to a site. */
+static void at_site(uint32_t lane, uint32_t site, uint64_t now)
+{
+	uint32_t frame = bpf.lanes[lane].top;
+
+	bpf.line_states[frame] = (struct wire_line_state){
+		.site = site,
+		.line = bpf.line_sites[site].line,
+		.since_ns = now,
+		.probe_ns = bpf.frames[frame].probe_ns,
+	};
+}
+
+static void lines_add_up(void **state)
+{
+	struct line_usage usage[3];
+	uint32_t t = bpf_lane(NOBODY, NOBODY, "x");
+
+	bpf.line_sites[1] = (struct wire_line_site){.function = MAIN, .line = 1};
+	bpf.line_sites[2] = (struct wire_line_site){.function = MAIN, .line = 2};
+	bpf.line_sites[3] = (struct wire_line_site){.function = MAIN, .line = 1};
+	bpf.line_sites[4] = (struct wire_line_site){.function = MAIN, .line = 9}; /* of no plan */
+	bpf.line_counts[1 * WIRE_LINE_SHARDS] = (struct wire_line_count){1, 100, 10, 0};
+	bpf.line_counts[1 * WIRE_LINE_SHARDS + 3] = (struct wire_line_count){2, 200, 20, 0};
+	bpf.line_counts[3 * WIRE_LINE_SHARDS + 1] = (struct wire_line_count){4, 50, 60, 0};
+	bpf.line_counts[4 * WIRE_LINE_SHARDS] = (struct wire_line_count){8, 8, 0, 0};
+	/* main is on line 2 for 30 ns, 5 of which were probes; what it calls is on none. */
+	bpf_enter(t, MAIN, 1000);
+	at_site(t, 2, 1070);
+	bpf.frames[bpf.lanes[t].top].probe_ns += 5;
+	bpf_enter(t, LEAF, 1080);
+	assert_int_equal(collector__lines(collector, 1100, usage, 3), 0);
+	assert_int_equal(usage[0].hits, 7);
+	assert_int_equal(usage[0].ns, 300 - 30); /* the other site's is less than its probes */
+	assert_int_equal(usage[1].hits, 0);
+	assert_int_equal(usage[1].ns, 25);
+	assert_int_equal(usage[2].hits, 0);
+	/* As measured. */
+	collector__set_costs(collector, &(struct probe_costs){.spread = 0}, true);
+	assert_int_equal(collector__lines(collector, 1100, usage, 3), 0);
+	assert_int_equal(usage[0].ns, 350);
+	assert_int_equal(usage[1].ns, 30);
+}
+
+static void lines_of_open_calls_outlive_threads(void **state)
+{
+	struct line_usage usage;
+	uint32_t t;
+
+	bpf.line_sites[1] = (struct wire_line_site){.function = MAIN, .line = 1};
+	for (uint32_t i = 0; i < 12; i++) {
+		t = bpf_lane(NOBODY, NOBODY + i, "x");
+		bpf_enter(t, MAIN, 100);
+		at_site(t, 1, 110);
+		bpf_exit(t, 150);
+		assert_int_equal(collector__lines(collector, 1000, &usage, 1), 0);
+		assert_int_equal(usage.ns, (i + 1) * 40);
+		assert_int_equal(collector__poll(collector), 0);
+		assert_int_equal(collector__lines(collector, 1000, &usage, 1), 0);
+		assert_int_equal(usage.ns, (i + 1) * 40);
+	}
+	assert_true(bpf.queues[0].cnt > 0);
+	/* What was shown is forgotten by threads, which lines are not told apart by. */
+	collector__forget_retired(collector);
+	assert_int_equal(collector__lines(collector, 1000, &usage, 1), 0);
+	assert_int_equal(usage.ns, 12 * 40);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -1024,6 +1092,8 @@ int main(void)
 		TEST(functions_seen_after_a_reset),
 		cmocka_unit_test_setup_teardown(accounts_hold_while_paths_are_made, setup_race,
 						teardown),
+		TEST(lines_add_up),
+		TEST_FEW(lines_of_open_calls_outlive_threads),
 		TEST_FEW(garbage_in_threads),
 		TEST_FEW(garbage_in_frames),
 		TEST_FEW(garbage_in_nodes),

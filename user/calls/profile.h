@@ -131,6 +131,7 @@ struct profile_accounting {
 	uint64_t probe_ns;	/* what the probes have cost the target, CPU time */
 	uint64_t cpu_ns;	/* CPU time of the target, probes included; 0: unknown */
 	uint64_t undistributed; /* finished calls that the distributions had no room for */
+	uint64_t line_misses;	/* with --lines: probes hit in calls that were not recorded */
 	/* With --calls: single calls that were kept, and those for which there was no room. */
 	uint64_t timeline_calls, timeline_lost;
 };

@@ -17,6 +17,7 @@
 #include "collect/correct.h"
 #include "collect/distributions.h"
 #include "collect/drain.h"
+#include "collect/lines.h"
 #include "collect/part.h"
 #include "collect/tables.h"
 #include "collect/yardsticks.h"
@@ -46,6 +47,9 @@ struct collector {
 	uint32_t seen_cnt, seen_nodes, seen_again;
 	struct drain drain;
 	bool streams; /* single calls go somewhere */
+	/* By site of lines: the time of calls that were open when their threads ended. NULL: no
+	 * lines are counted. */
+	struct line_sum *retired_lines;
 };
 
 int collector__new(const struct tracer_tables *info, uint32_t functions_cnt, struct collector **out)
@@ -64,6 +68,10 @@ int collector__new(const struct tracer_tables *info, uint32_t functions_cnt, str
 		err = c->seen && c->retired_usage && c->entered
 			      ? part__scratch(&c->tables, &c->scratch)
 			      : -ENOMEM;
+		if (!err && info->lines_cap) {
+			c->retired_lines = calloc(info->lines_cap, sizeof(*c->retired_lines));
+			err = c->retired_lines ? 0 : -ENOMEM;
+		}
 		if (!err)
 			err = drain__init(&c->drain, &c->tables);
 	}
@@ -87,6 +95,7 @@ void collector__free(struct collector *c)
 	free(c->retired_usage);
 	free(c->entered);
 	free(c->inclusive);
+	free(c->retired_lines);
 	free(c->scratch);
 	drain__fini(&c->drain);
 	tables__unmap(&c->tables);
@@ -299,8 +308,49 @@ static int retire(struct collector *c, uint32_t number)
 		correct__part(part, &c->costs);
 		c->retired[c->retired_cnt++] = part;
 	}
+	if (c->retired_lines)
+		lines__add_open(&c->tables, lane, 0, c->retired_lines);
 	c->retired_calls += lane->entered;
 	release(c, number);
+	return 0;
+}
+
+/* Time that is less than its probes are thought to have cost is none. */
+static void add_line(const struct collector *c, const struct line_sum *s, struct line_usage *u)
+{
+	uint64_t probe_ns = c->raw || (int64_t)s->probe_ns < 0 ? 0 : s->probe_ns;
+
+	u->hits += s->hits;
+	u->ns += s->ns > probe_ns ? s->ns - probe_ns : 0;
+}
+
+int collector__lines(struct collector *c, uint64_t now_ns, struct line_usage *usage, uint32_t cnt)
+{
+	const struct tables *t = &c->tables;
+	uint32_t lanes = tables__lanes(t);
+	struct line_sum *sums;
+
+	memset(usage, 0, cnt * sizeof(*usage));
+	if (!c->retired_lines)
+		return 0;
+	sums = calloc(t->info.lines_cap, sizeof(*sums));
+	if (!sums)
+		return -ENOMEM;
+	lines__read(t, sums);
+	for (uint32_t i = 1; i < lanes; i++) {
+		if (t->lanes[i].state == WIRE_LANE_READY)
+			lines__add_open(t, &t->lanes[i], now_ns, sums);
+	}
+	for (uint32_t i = 0; i < t->info.lines_cap; i++) {
+		uint32_t line = t->line_sites[i].line;
+
+		if (!line || line > cnt)
+			continue;
+		sums[i].ns += c->retired_lines[i].ns;
+		sums[i].probe_ns += c->retired_lines[i].probe_ns;
+		add_line(c, &sums[i], &usage[line - 1]);
+	}
+	free(sums);
 	return 0;
 }
 
@@ -637,6 +687,8 @@ int collector__snapshot(struct collector *c, uint64_t now_ns, struct profile **o
 	for (int i = 0; i < WIRE_LOSSES; i++)
 		a.p->accounting.lost += c->tables.info.lost[i];
 	a.p->accounting.undistributed = *c->tables.info.undistributed;
+	if (c->retired_lines)
+		a.p->accounting.line_misses = *c->tables.info.line_misses;
 	a.p->accounting.timeline_calls = c->drain.sent;
 	a.p->accounting.timeline_lost = *c->tables.info.timeline_lost;
 	for (int i = 0; c->tables.info.untriggered && i < WIRE_SHARDS; i++)

@@ -63,6 +63,16 @@ bool collector__drop(struct collector *c, uint32_t function, uint32_t every);
 bool collector__add_role(struct collector *c, uint32_t function, uint32_t role);
 bool collector__has_role(const struct collector *c, uint32_t function);
 
+/* What a line has done so far; without the probes' cost, unless times are raw. */
+struct line_usage {
+	uint64_t hits, ns;
+};
+
+/* Sets usage[0 .. cnt - 1] by a look at all sites; lines are numbered as BPF was told, less 1. Open
+ * calls have been on their lines until `now_ns` (CLOCK_MONOTONIC). Without lines all are 0. Returns
+ * 0 or -ENOMEM. */
+int collector__lines(struct collector *c, uint64_t now_ns, struct line_usage *usage, uint32_t cnt);
+
 /* Calls of a dropped function that were seen and not recorded. */
 uint64_t collector__passed(const struct collector *c, uint32_t function);
 

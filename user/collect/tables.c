@@ -41,7 +41,17 @@ int tables__map(struct tables *t, const struct tracer_tables *info)
 		t->lists = table_map(info->lists_fd, info->lists_cap * sizeof(*t->lists));
 		t->values = table_map(info->values_fd, info->frames_cap * sizeof(*t->values));
 	}
-	if ((info->chunks_cap && (!t->chunks || !t->entered_off)) ||
+	if (info->lines_cap) {
+		t->line_sites =
+			table_map(info->line_sites_fd, info->lines_cap * sizeof(*t->line_sites));
+		t->line_counts =
+			table_map(info->line_counts_fd,
+				  info->lines_cap * WIRE_LINE_SHARDS * sizeof(*t->line_counts));
+		t->line_states =
+			table_map(info->line_states_fd, info->frames_cap * sizeof(*t->line_states));
+	}
+	if ((info->lines_cap && (!t->line_sites || !t->line_counts || !t->line_states)) ||
+	    (info->chunks_cap && (!t->chunks || !t->entered_off)) ||
 	    (info->lists_cap && (!t->lists || !t->values)) || !t->lanes || !t->frames ||
 	    !t->nodes || !t->index || !t->dists || !t->switches) {
 		int err = -errno;
@@ -71,6 +81,9 @@ void tables__unmap(struct tables *t)
 	table_unmap(t->entered_off, t->info.frames_cap * sizeof(*t->entered_off));
 	table_unmap(t->lists, t->info.lists_cap * sizeof(*t->lists));
 	table_unmap(t->values, t->info.frames_cap * sizeof(*t->values));
+	table_unmap(t->line_sites, t->info.lines_cap * sizeof(*t->line_sites));
+	table_unmap(t->line_counts, t->info.lines_cap * WIRE_LINE_SHARDS * sizeof(*t->line_counts));
+	table_unmap(t->line_states, t->info.frames_cap * sizeof(*t->line_states));
 	*t = (struct tables){0};
 }
 

@@ -22,6 +22,9 @@ struct tables {
 	uint64_t *entered_off;
 	struct wire_list *lists; /* these two: NULL if no values are read */
 	struct wire_values *values;
+	struct wire_line_site *line_sites; /* these three: NULL if no lines are counted */
+	struct wire_line_count *line_counts;
+	struct wire_line_state *line_states;
 };
 
 int tables__map(struct tables *t, const struct tracer_tables *info); /* 0 or -errno, logged */

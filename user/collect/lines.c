@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "collect/lines.h"
+
+#include <string.h>
+
+#include "collect/tables.h"
+
+void lines__read(const struct tables *t, struct line_sum *sums)
+{
+	for (uint32_t i = 0; i < t->info.lines_cap; i++) {
+		const struct wire_line_count *c = &t->line_counts[(size_t)i * WIRE_LINE_SHARDS];
+
+		sums[i] = (struct line_sum){0};
+		for (int k = 0; k < WIRE_LINE_SHARDS; k++) {
+			sums[i].hits += c[k].hits;
+			sums[i].ns += c[k].ns;
+			sums[i].probe_ns += c[k].probe_ns;
+		}
+	}
+}
+
+void lines__add_open(const struct tables *t, const struct wire_lane *lane, uint64_t now_ns,
+		     struct line_sum *sums)
+{
+	uint64_t exit_ns = lane->exit_ns, until_ns = exit_ns ? exit_ns : now_ns;
+	uint32_t i = lane->top, guard = t->info.frames_cap;
+
+	for (; i != lane->bottom && guard; guard--) {
+		const struct wire_frame *f = tables__frame(t, i);
+		struct wire_line_state s;
+
+		if (!f)
+			return;
+		s = t->line_states[i];
+		if (s.line && s.site < t->info.lines_cap && s.since_ns < until_ns) {
+			sums[s.site].ns += until_ns - s.since_ns;
+			sums[s.site].probe_ns += f->probe_ns - s.probe_ns;
+		}
+		i = f->up;
+	}
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* How often lines ran, and for how long, out of the tables. Inside collect/ only. */
+#ifndef PROFTRACE_COLLECT_LINES_H
+#define PROFTRACE_COLLECT_LINES_H
+
+#include <stdint.h>
+
+struct tables;
+struct wire_lane;
+
+/* What has been measured at one site, or is still to be added there. */
+struct line_sum {
+	uint64_t hits;
+	uint64_t ns, probe_ns; /* as measured; what of that is the probes' cost */
+};
+
+/* Sets sums[0 .. lines_cap - 1], by number of the site, to what BPF has counted so far. */
+void lines__read(const struct tables *t, struct line_sum *sums);
+
+/* Adds the time that the lane's open calls have been on their lines, until `now_ns` or until it
+ * ended. */
+void lines__add_open(const struct tables *t, const struct wire_lane *lane, uint64_t now_ns,
+		     struct line_sum *sums);
+
+#endif
