@@ -76,6 +76,20 @@ static inline uint32_t fixture_node(struct profile *p, uint32_t thread, uint32_t
 	return p->nodes_cnt++;
 }
 
+/* Lines come in their order, inlined calls behind those that they are part of. */
+static inline void fixture_line(struct profile *p, struct profile_line line)
+{
+	p->lines = fixture_grow(p->lines, p->lines_cnt, sizeof(*p->lines));
+	p->lines[p->lines_cnt++] = line;
+}
+
+static inline uint32_t fixture_inline(struct profile *p, struct profile_inline call)
+{
+	p->inlines = fixture_grow(p->inlines, p->inlines_cnt, sizeof(*p->inlines));
+	p->inlines[p->inlines_cnt++] = call;
+	return p->inlines_cnt;
+}
+
 /* Buckets and drops come in their order. */
 static inline void fixture_bucket(struct profile *p, uint32_t function, uint32_t bucket,
 				  uint64_t calls)

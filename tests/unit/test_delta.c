@@ -339,6 +339,46 @@ static struct profile *make_big(uint64_t calls)
 	return p;
 }
 
+static struct profile *with_lines(void)
+{
+	struct profile *p = make();
+
+	fixture_inline(p, (struct profile_inline){"g", "a.c", 3, 0});
+	fixture_line(p, (struct profile_line){"a.c", 1, 0, 0, 10, 100, NULL});
+	fixture_line(p, (struct profile_line){"a.c", 1, 0, 1, 20, 200, NULL});
+	fixture_line(p, (struct profile_line){"a.c", 2, 1, 0, 30, 300, NULL});
+	p->accounting.line_misses = 7;
+	return p;
+}
+
+static void test_lines(void **state)
+{
+	static const struct profile_line more = {"a.c", 1, 1, 0, 4, 40, NULL};
+
+	before = with_lines();
+	before->lines[0].hits = 9;
+	before->lines[1].ns = 150;
+	before->lines[2].ns = 301; /* an open call's, a moment apart */
+	before->accounting.line_misses = 5;
+	now = with_lines();
+	/* A function of a file that was loaded meanwhile. */
+	fixture_line(now, now->lines[2]);
+	now->lines[2] = more;
+	subtract();
+	assert_int_equal(delta->lines_cnt, 4);
+	assert_int_equal(delta->lines[0].hits, 1);
+	assert_int_equal(delta->lines[0].ns, 0);
+	assert_int_equal(delta->lines[1].hits, 0);
+	assert_int_equal(delta->lines[1].ns, 50);
+	assert_int_equal(delta->lines[2].hits, 4);
+	assert_int_equal(delta->lines[2].ns, 40);
+	assert_int_equal(delta->lines[3].hits, 0);
+	assert_int_equal(delta->lines[3].ns, 0);
+	assert_int_equal(delta->inlines_cnt, 1);
+	assert_int_equal(delta->accounting.line_misses, 2);
+	assert_int_equal(now->lines[0].hits, 10);
+}
+
 static void test_big(void **state)
 {
 	before = make_big(1);
@@ -364,6 +404,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_buckets, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_drops, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_copies_share_nothing, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_lines, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_big, setup, teardown),
 	};
 

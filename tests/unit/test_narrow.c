@@ -108,13 +108,29 @@ static void test_single_calls(void **state)
 	expect_calls(&(struct narrowing){.threads = second}, "", "1:8-9/0 ");
 }
 
+/* Lines are not known by thread or path. */
+static void test_lines(void **state)
+{
+	static const bool without_a[] = {true, false, true}, second[] = {false, true};
+	struct profile *p = fixture();
+
+	fixture_line(p, (struct profile_line){"a.c", 1, 0, 0, 1, 1, NULL});
+	fixture_line(p, (struct profile_line){"a.c", 2, 1, 0, 1, 1, NULL});
+	fixture_line(p, (struct profile_line){"a.c", 3, 2, 0, 1, 1, NULL});
+	assert_int_equal(profile__narrow(p, &(struct narrowing){.functions = without_a}), 0);
+	assert_int_equal(p->lines_cnt, 2);
+	assert_int_equal(p->lines[1].line, 3);
+	assert_int_equal(profile__narrow(p, &(struct narrowing){.threads = second}), 0);
+	assert_int_equal(p->lines_cnt, 0);
+	profile__free(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_function),
-		cmocka_unit_test(test_depth),
-		cmocka_unit_test(test_thread),
-		cmocka_unit_test(test_single_calls),
+		cmocka_unit_test(test_function), cmocka_unit_test(test_depth),
+		cmocka_unit_test(test_thread),	 cmocka_unit_test(test_single_calls),
+		cmocka_unit_test(test_lines),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

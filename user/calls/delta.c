@@ -7,6 +7,7 @@
  */
 #include "calls/copy.h"
 #include "calls/identity.h"
+#include "calls/line_order.h"
 #include "calls/path_map.h"
 #include "calls/profile.h"
 #include "calls/stats.h"
@@ -146,6 +147,24 @@ static void subtract_buckets(struct profile *now, const struct profile *before)
 	now->buckets_cnt = cnt;
 }
 
+/* Both are sorted; lines without news stay, for a line that has not run says something, too. */
+static void subtract_lines(struct profile *now, const struct profile *before)
+{
+	const struct profile_line *old = before->lines, *end = old + before->lines_cnt;
+
+	for (size_t i = 0; i < now->lines_cnt; i++) {
+		struct profile_line *l = &now->lines[i];
+
+		while (old < end && line_order__compare(old, l) < 0)
+			old++;
+		if (old == end || line_order__compare(old, l))
+			continue;
+		subtract(&l->hits, old->hits);
+		subtract(&l->ns, old->ns);
+		old++;
+	}
+}
+
 /* Drops are only ever added. */
 static void subtract_drops(struct profile *now, const struct profile *before)
 {
@@ -171,6 +190,7 @@ static void subtract_summary(struct profile *now, const struct profile *before)
 	subtract(&a->probe_ns, before->accounting.probe_ns);
 	subtract(&a->cpu_ns, before->accounting.cpu_ns);
 	subtract(&a->undistributed, before->accounting.undistributed);
+	subtract(&a->line_misses, before->accounting.line_misses);
 	/* The interval begins where the earlier profile ended. */
 	now->start_time += (double)before->duration_ns / 1e9;
 	subtract(&now->duration_ns, before->duration_ns);
@@ -199,6 +219,7 @@ static int subtract_profile(struct delta *d)
 	/* The old paths' numbers have served: their room is used again. */
 	squeeze_nodes(d->to, d->news, d->old_nodes);
 	subtract_buckets(d->to, d->before);
+	subtract_lines(d->to, d->before);
 	subtract_drops(d->to, d->before);
 	subtract_summary(d->to, d->before);
 	return profile__link(d->to);
@@ -217,6 +238,8 @@ static int copy_profile(const struct profile *p, struct profile **out)
 	to->buckets = NULL;
 	to->drops = NULL;
 	to->arguments = NULL;
+	to->lines = NULL;
+	to->inlines = NULL;
 	to->timeline = NULL;
 	to->sessions = NULL;
 	if (copy_array(p->functions, p->functions_cnt, sizeof(*p->functions), &to->functions) ||
@@ -224,6 +247,8 @@ static int copy_profile(const struct profile *p, struct profile **out)
 	    copy_array(p->nodes, p->nodes_cnt, sizeof(*p->nodes), &to->nodes) ||
 	    copy_array(p->buckets, p->buckets_cnt, sizeof(*p->buckets), &to->buckets) ||
 	    copy_array(p->drops, p->drops_cnt, sizeof(*p->drops), &to->drops) ||
+	    copy_array(p->lines, p->lines_cnt, sizeof(*p->lines), &to->lines) ||
+	    copy_array(p->inlines, p->inlines_cnt, sizeof(*p->inlines), &to->inlines) ||
 	    copy_array(p->arguments, p->arguments_cnt, sizeof(*p->arguments), &to->arguments))
 		return -ENOMEM;
 	/* The walk needs links, whether or not the original has them. */

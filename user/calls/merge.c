@@ -119,6 +119,8 @@ static int merge_alloc(struct merge *m)
 	to->buckets = NULL;
 	to->drops = NULL;
 	to->arguments = NULL;
+	to->lines = NULL;
+	to->inlines = NULL;
 	to->timeline = NULL;
 	to->sessions = NULL;
 	to->threads = calloc(from->threads_cnt + 1, sizeof(*to->threads));
@@ -133,6 +135,8 @@ static int merge_alloc(struct merge *m)
 		       &to->functions) ||
 	    copy_array(from->buckets, from->buckets_cnt, sizeof(*to->buckets), &to->buckets) ||
 	    copy_array(from->drops, from->drops_cnt, sizeof(*to->drops), &to->drops) ||
+	    copy_array(from->lines, from->lines_cnt, sizeof(*to->lines), &to->lines) ||
+	    copy_array(from->inlines, from->inlines_cnt, sizeof(*to->inlines), &to->inlines) ||
 	    copy_array(from->arguments, from->arguments_cnt, sizeof(*to->arguments),
 		       &to->arguments))
 		return -ENOMEM;

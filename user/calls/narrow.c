@@ -93,6 +93,20 @@ static void cut_distributions(struct profile *p, const uint64_t *gone)
 	p->buckets_cnt = cnt;
 }
 
+/* Lines are of all calls of their function together. */
+static void cut_lines(struct profile *p, const struct narrowing *what, const uint64_t *gone)
+{
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < p->lines_cnt; i++) {
+		uint32_t f = p->lines[i].function;
+
+		if (!gone[f] && (!what->functions || what->functions[f]))
+			p->lines[cnt++] = p->lines[i];
+	}
+	p->lines_cnt = cnt;
+}
+
 static int narrow_alloc(struct narrow *n)
 {
 	const struct profile *p = n->from;
@@ -129,6 +143,7 @@ int profile__narrow(struct profile *p, const struct narrowing *what)
 	p->nodes_cnt = n.nodes_cnt;
 	n.nodes = NULL;
 	cut_distributions(p, n.gone);
+	cut_lines(p, what, n.gone);
 	for (size_t i = 0; what->functions && i < p->functions_cnt; i++)
 		p->functions[i].hidden = !what->functions[i];
 	err = profile__link(p);

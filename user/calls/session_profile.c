@@ -255,6 +255,7 @@ static int replace(struct maker *m)
 	p->threads_cnt = m->threads_cnt;
 	p->nodes = m->nodes;
 	p->nodes_cnt = m->nodes_cnt;
+	p->lines_cnt = 0; /* in which session they ran is not known */
 	m->threads = NULL;
 	m->nodes = NULL;
 	if (p->timeline)
