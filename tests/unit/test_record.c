@@ -99,6 +99,13 @@ static struct profile *nasty(void)
 	fixture_bucket(p, same, 495, 2);
 	fixture_bucket(p, leaf, 3, 1ull << 40);
 	fixture_drop(p, (struct profile_drop){leaf, 17, 0.5, 1e300, 100, "too dear"});
+	n = fixture_inline(p, (struct profile_inline){"outer", "a.c", 7, 0});
+	fixture_inline(p, (struct profile_inline){"inner", NULL, 0, n});
+	fixture_line(p, (struct profile_line){"a.c", 9, same, 0, 5, 0, NULL});
+	fixture_line(p, (struct profile_line){"a.c", 9, leaf, 2, 1ull << 61, 1ull << 60, NULL});
+	fixture_line(p, (struct profile_line){"a.c", 10, leaf, 0, 0, 0, "has no code"});
+	fixture_line(p, (struct profile_line){"b.c", 1, main_, 1, 1, 1, NULL});
+	p->accounting.line_misses = 3;
 	p->target = (struct profile_target){pids, 2, "/usr/bin/prog", command};
 	p->start_time = 1700000000.25;
 	p->duration_ns = 123456789;
@@ -452,6 +459,41 @@ static void test_nonsense(void **state)
 	refuse(p);
 }
 
+static void test_nonsense_of_lines(void **state)
+{
+	struct profile *p = nasty();
+
+	p->lines[0].file = NULL;
+	refuse(p);
+	p = nasty();
+	p->lines[3].file = "a"; /* out of order */
+	refuse(p);
+	p = nasty();
+	p->lines[0].line = 0;
+	refuse(p);
+	p = nasty();
+	p->lines[1].function = 4;
+	refuse(p);
+	p = nasty();
+	p->lines[1].inlined = 3;
+	refuse(p);
+	p = nasty();
+	p->lines[2].hits = 1; /* and it was not probed */
+	refuse(p);
+	p = nasty();
+	p->lines[3].ns = INT64_MAX; /* with the others' it is too much */
+	refuse(p);
+	p = nasty();
+	p->inlines[0].name = NULL;
+	refuse(p);
+	p = nasty();
+	p->inlines[0].parent = 2; /* a circle */
+	refuse(p);
+	p = nasty();
+	p->inlines[1].parent = 2;
+	refuse(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -464,6 +506,7 @@ int main(void)
 		cmocka_unit_test(test_mutations),
 		cmocka_unit_test(test_mutated_content),
 		cmocka_unit_test(test_nonsense),
+		cmocka_unit_test(test_nonsense_of_lines),
 	};
 
 	return cmocka_run_group_tests(tests, make_file, remove_file);

@@ -294,7 +294,7 @@ static int link_lines(struct attach_ctx *ctx, struct group *grp)
 
 		if (!site->at_entry && !f->refused && f->object == grp->object &&
 		    !(site->line && lines->lines[site->line - 1].reason))
-			batch_add(&b, site->offset, line_cookie(ctx->g, site, i));
+			batch_add(&b, site->offset, line_cookie(ctx->g, site, i), 0);
 	}
 	if (!err)
 		err = link_range(ctx, grp, &probe, &b, 0, b.cnt);

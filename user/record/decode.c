@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "calls/distribution.h"
+#include "calls/line_order.h"
 #include "calls/profile.h"
 #include "calls/stats.h"
 #include "calls/walk.h"
@@ -51,6 +52,8 @@ static int read_parts(const uint8_t *data, size_t len, struct memory *m, struct 
 		{&layout_buckets, 0, (void **)&p->buckets, &p->buckets_cnt},
 		{&layout_drops, 0, (void **)&p->drops, &p->drops_cnt},
 		{&layout_arguments, 0, (void **)&p->arguments, &p->arguments_cnt},
+		{&layout_lines, 0, (void **)&p->lines, &p->lines_cnt},
+		{&layout_inlines, 0, (void **)&p->inlines, &p->inlines_cnt},
 	};
 	int err = tables__read(&t, places, COUNT(places));
 
@@ -104,7 +107,7 @@ static bool take_summary(struct profile *p, const struct parts *s)
 	       add(&sum, a->entered) && add(&sum, a->returned) && add(&sum, a->unwound) &&
 	       a->open > -INT64_MAX && add(&sum, a->lost) && add(&sum, a->deep) &&
 	       add(&sum, a->dropped) && add(&sum, a->untriggered) && add(&sum, a->probe_ns) &&
-	       add(&sum, a->cpu_ns) && add(&sum, a->undistributed) &&
+	       add(&sum, a->cpu_ns) && add(&sum, a->undistributed) && add(&sum, a->line_misses) &&
 	       add(&sum, a->timeline_calls) && add(&sum, a->timeline_lost);
 }
 
@@ -198,6 +201,26 @@ static bool nodes_valid(const struct profile *p)
 	return true;
 }
 
+/* Inlined calls come behind those that they are part of, so chains of them have an end. */
+static bool lines_valid(const struct profile *p)
+{
+	uint64_t hits = 0, ns = 0;
+
+	for (size_t i = 0; i < p->inlines_cnt; i++) {
+		if (!p->inlines[i].name || p->inlines[i].parent > i)
+			return false;
+	}
+	for (size_t i = 0; i < p->lines_cnt; i++) {
+		const struct profile_line *l = &p->lines[i];
+
+		if (!l->file || !l->line || l->function >= p->functions_cnt ||
+		    l->inlined > p->inlines_cnt || !add(&hits, l->hits) || !add(&ns, l->ns) ||
+		    (l->reason && (l->hits || l->ns)) || (i && line_order__compare(l - 1, l) > 0))
+			return false;
+	}
+	return true;
+}
+
 static bool rest_valid(const struct profile *p)
 {
 	uint64_t calls = 0;
@@ -264,7 +287,7 @@ static int build(struct profile *p, const struct parts *s, struct memory *m)
 	err = take_aliases(p, s, m);
 	if (err)
 		return err;
-	if (!name_functions(p) || !nodes_valid(p) || !rest_valid(p))
+	if (!name_functions(p) || !nodes_valid(p) || !rest_valid(p) || !lines_valid(p))
 		return -EINVAL;
 	/* Once for the walk that sums, once for the order of what it has summed. */
 	err = profile__link(p);

@@ -65,6 +65,8 @@ enum table_tag {
 	TABLE_FORGOTTEN = 20,
 	TABLE_ARGUMENTS = 21,
 	TABLE_VALUES = 22,
+	TABLE_LINES = 23,
+	TABLE_INLINES = 24,
 };
 
 #endif

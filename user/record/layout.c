@@ -56,6 +56,7 @@ static const struct field summary[] = {
 	PLAIN(21, U64, struct profile, paused_ns),
 	PLAIN(22, U64, struct profile, accounting.untriggered),
 	PLAIN(23, U64, struct profile, probes.instrumented),
+	PLAIN(24, U64, struct profile, accounting.line_misses),
 };
 const struct layout layout_summary = LAYOUT(TABLE_SUMMARY, struct profile, summary);
 
@@ -141,6 +142,22 @@ static const struct field arguments[] = {
 	PLAIN(2, STRING, struct profile_argument, name),
 };
 const struct layout layout_arguments = LAYOUT(TABLE_ARGUMENTS, struct profile_argument, arguments);
+
+static const struct field lines[] = {
+	PLAIN(1, STRING, struct profile_line, file),   CHANGE(2, U32, struct profile_line, line),
+	CHANGE(3, U32, struct profile_line, function), PLAIN(4, U32, struct profile_line, inlined),
+	PLAIN(5, U64, struct profile_line, hits),      PLAIN(6, U64, struct profile_line, ns),
+	PLAIN(7, STRING, struct profile_line, reason),
+};
+const struct layout layout_lines = LAYOUT(TABLE_LINES, struct profile_line, lines);
+
+static const struct field inlines[] = {
+	PLAIN(1, STRING, struct profile_inline, name),
+	PLAIN(2, STRING, struct profile_inline, file),
+	PLAIN(3, U32, struct profile_inline, line),
+	PLAIN(4, U32, struct profile_inline, parent),
+};
+const struct layout layout_inlines = LAYOUT(TABLE_INLINES, struct profile_inline, inlines);
 
 static const struct field lanes[] = {
 	CHANGE(1, I32, struct recorded_lane, pid),

@@ -83,7 +83,7 @@ extern const struct layout layout_pids, layout_command, layout_sites, layout_ski
 extern const struct layout layout_functions, layout_aliases, layout_threads, layout_nodes;
 extern const struct layout layout_buckets, layout_drops;
 extern const struct layout layout_lanes, layout_paths; /* calls/stream.h */
-extern const struct layout layout_arguments;
+extern const struct layout layout_arguments, layout_lines, layout_inlines;
 extern const struct layout layout_segments, layout_calls, layout_values;
 extern const struct layout layout_call_paths; /* of layout_calls just the path: uint32_t */
 extern const struct layout layout_forgotten;  /* record/facts.h */
