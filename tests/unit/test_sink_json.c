@@ -129,6 +129,40 @@ static void expect_part(const struct profile *p, const char *part)
 	free(text);
 }
 
+static void test_lines(void **state)
+{
+	struct profile *p = fixture_new();
+	uint32_t outer;
+
+	fixture_function(p, "never");
+	fixture_function(p, "f");
+	fixture_thread(p, 1, 1, "x");
+	fixture_node(p, 0, 0, 1, 1, 5, 5);
+	outer = fixture_inline(p, (struct profile_inline){"outer", "a.c", 7, 0});
+	fixture_inline(p, (struct profile_inline){"in\"ner", NULL, 0, outer});
+	fixture_line(p, (struct profile_line){"a.c", 3, 0, 0, 0, 0, "no"});
+	fixture_line(p, (struct profile_line){"a.c", 3, 1, 0, 2, 10, NULL});
+	fixture_line(p, (struct profile_line){"a.c", 3, 1, 2, 3, 20, NULL});
+	fixture_line(p, (struct profile_line){"a.c", 4, 0, 0, 0, 0, "has no code"});
+	fixture_line(p, (struct profile_line){"b.c", 4, 1, 0, 0, 0, NULL});
+	p->accounting.line_misses = 6;
+	fixture_finish(p);
+	expect_part(p, "\"lines\":["
+		       "{\"file\":\"a.c\",\"line\":3,\"hits\":5,\"ns\":30,\"functions\":["
+		       "{\"function\":null,\"hits\":0,\"ns\":0,\"inlined\":[],"
+		       "\"reason\":\"no\"},"
+		       "{\"function\":0,\"hits\":2,\"ns\":10,\"inlined\":[]},"
+		       "{\"function\":0,\"hits\":3,\"ns\":20,\"inlined\":["
+		       "{\"name\":\"in\\\"ner\",\"file\":null,\"line\":null},"
+		       "{\"name\":\"outer\",\"file\":\"a.c\",\"line\":7}]}]},"
+		       "{\"file\":\"b.c\",\"line\":4,\"hits\":0,\"ns\":0,\"functions\":["
+		       "{\"function\":0,\"hits\":0,\"ns\":0,\"inlined\":[]}]}],"
+		       "\"lines_skipped\":["
+		       "{\"file\":\"a.c\",\"line\":4,\"reason\":\"has no code\"}]");
+	expect_part(p, "\"line_misses\":6");
+	profile__free(p);
+}
+
 static void test_times(void **state)
 {
 	struct profile *p = fixture_new();
@@ -247,6 +281,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_document),
 		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_lines),
 		cmocka_unit_test(test_times),
 		cmocka_unit_test(test_budget),
 		cmocka_unit_test(test_hidden_functions),

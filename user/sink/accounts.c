@@ -51,8 +51,9 @@ char *accounts__cost(const struct profile *p, bool raw, char *buf, size_t size)
 	return buf;
 }
 
-static void write_accounting(struct json *j, const struct profile_accounting *a)
+static void write_accounting(struct json *j, const struct profile *p)
 {
+	const struct profile_accounting *a = &p->accounting;
 	double overhead = 0;
 
 	accounting__overhead(a, &overhead);
@@ -71,6 +72,8 @@ static void write_accounting(struct json *j, const struct profile_accounting *a)
 	json_member_u64(j, "cpu_ns", a->cpu_ns);
 	json_member_double(j, "overhead_percent", overhead);
 	json_member_u64(j, "undistributed", a->undistributed);
+	if (p->lines_cnt)
+		json_member_u64(j, "line_misses", a->line_misses);
 	if (a->timeline_calls || a->timeline_lost) {
 		json_member_u64(j, "timeline_calls", a->timeline_calls);
 		json_member_u64(j, "timeline_lost", a->timeline_lost);
@@ -98,6 +101,6 @@ static void write_budget(struct json *j, const struct profile *p)
 
 void accounts__json(struct json *j, const struct profile *p)
 {
-	write_accounting(j, &p->accounting);
+	write_accounting(j, p);
 	write_budget(j, p);
 }

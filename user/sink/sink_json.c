@@ -11,6 +11,7 @@
 #include "calls/walk.h"
 #include "sink/accounts.h"
 #include "sink/diffs.h"
+#include "sink/lines_json.h"
 #include "sink/listing.h"
 #include "sink/sessions.h"
 #include "sink/sink.h"
@@ -245,6 +246,7 @@ static int write_json(const struct profile *p, const struct sink_options *opts, 
 		write_drop(&j, p, &p->drops[i], &functions[p->drops[i].function]);
 	json_close(&j, ']');
 	write_probes(&j, &p->probes);
+	lines_json__write(&j, p, functions);
 	sessions_json__write(&j, p, functions);
 	json_close(&j, '}');
 	fputc('\n', out);

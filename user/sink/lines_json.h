@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef PROFTRACE_SINK_LINES_JSON_H
+#define PROFTRACE_SINK_LINES_JSON_H
+
+struct json;
+struct listing;
+struct profile;
+
+/* Members "lines" and "lines_skipped" of an object, if lines were asked for. `functions` has the
+ * functions' ids. */
+void lines_json__write(struct json *j, const struct profile *p, const struct listing *functions);
+
+#endif
