@@ -24,6 +24,7 @@
 #include "cli/options.h"
 #include "cmd/charge.h"
 #include "cmd/describe.h"
+#include "cmd/describe_lines.h"
 #include "cmd/keys.h"
 #include "cmd/recorded_run.h"
 #include "cmd/recorder.h"
@@ -34,6 +35,7 @@
 #include "cmd/steer.h"
 #include "cmd/watch.h"
 #include "collect/collector.h"
+#include "plan/lines.h"
 #include "target/launch.h"
 #include "target/target.h"
 #include "util/clock.h"
@@ -141,6 +143,8 @@ static int run_prepare(struct run *r)
 	tracer_opts.keep_cost = o->raw;
 	tracer_opts.calls_bytes = o->calls ? o->buffer_size : 0;
 	tracer_opts.arguments = &r->arguments;
+	tracer_opts.lines = r->plan->lines != NULL;
+	tracer_opts.line_sites_cnt = r->plan->lines ? r->plan->lines->sites_cnt : 0;
 	tracer_opts.triggers = o->triggers_cnt;
 	tracer_opts.untils = o->untils_cnt;
 	tracer_opts.regions = filter__wants_regions(&r->filter) || r->usdt.cnt;
@@ -272,6 +276,8 @@ static int run_snapshot(struct run *r, uint64_t until_ns, struct profile **out)
 	now->duration_ns = until_ns - r->start_ns;
 	now->paused_ns = switches__paused_ns(&r->switches, until_ns);
 	err = describe__apply(r->description, now);
+	if (!err)
+		err = describe_lines__apply(r->plan, r->collector, until_ns, now);
 	if (!err)
 		err = steer__apply(r->steer, r, now);
 	if (!err)
