@@ -14,6 +14,8 @@
 #include <unistd.h>
 
 #include "plan/filter.h"
+#include "plan/line_spec.h"
+#include "plan/lines.h"
 #include "plan/plan.h"
 #include "symbol/demangle.h"
 #include "symbol/elf_image.h"
@@ -162,8 +164,43 @@ static void check_plan(struct plan *p, size_t len)
 	}
 }
 
+/* The same of lines.h. */
+static void check_lines(const struct plan *p, size_t len)
+{
+	const struct plan_lines *l = p->lines;
+
+	for (size_t i = 0; i < l->inlines_cnt; i++) {
+		const struct plan_inline *in = &l->inlines[i];
+
+		if (!in->name || in->parent > i || !in->file != !in->line)
+			abort();
+	}
+	for (size_t i = 0; i < l->lines_cnt; i++) {
+		const struct plan_line *line = &l->lines[i];
+
+		if (!*line->file || !line->line || line->function >= p->functions_cnt ||
+		    line->inlined > l->inlines_cnt || !p->functions[line->function].has_lines ||
+		    (i && line->function < line[-1].function))
+			abort();
+	}
+	for (size_t i = 0; i < l->sites_cnt; i++) {
+		const struct plan_line_site *s = &l->sites[i];
+		const struct plan_function *f = &p->functions[s->function];
+
+		if (s->offset >= len || s->function >= p->functions_cnt || s->line > l->lines_cnt ||
+		    s->site >= SITE_CLASSES || (i && s->function < s[-1].function))
+			abort();
+		if (s->line &&
+		    (l->lines[s->line - 1].reason || l->lines[s->line - 1].function != s->function))
+			abort();
+		if (s->at_entry ? s->offset != f->offset + f->site_offset
+				: s->site == SITE_NOP5 || s->offset == f->offset + f->site_offset)
+			abort();
+	}
+}
+
 /* `known`: as if a process that is known maps nothing else; otherwise any process may map it. */
-static void make_plan(int fd, size_t len, bool known, char *pattern)
+static void make_plan(int fd, size_t len, bool known, char *pattern, struct line_specs *lines)
 {
 	struct target_process process = {.pid = getpid(), .pidfd = -1};
 	struct target_object object = {.path = path, .root = "", .fd = fd, .is_main = true};
@@ -171,7 +208,7 @@ static void make_plan(int fd, size_t len, bool known, char *pattern)
 				 .processes_cnt = known,
 				 .objects = &object,
 				 .objects_cnt = 1};
-	const struct plan_options opts = {.nop5_emulated = true};
+	const struct plan_options opts = {.nop5_emulated = true, .lines = lines};
 	struct filter filter = {0};
 	struct plan *p = NULL;
 
@@ -179,12 +216,17 @@ static void make_plan(int fd, size_t len, bool known, char *pattern)
 		abort();
 	if (!plan__new(&t, &filter, &opts, &p))
 		check_plan(p, len);
+	if (p && lines)
+		check_lines(p, len);
 	plan__free(p);
 	filter__clear(&filter);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
+	/* All, some, and none: then it says where functions of that name were inlined. */
+	static char *const lines[] = {"*", "*:1-20", "o[!n]*e"};
+	struct line_specs specs;
 	int fd = memfd_create("fuzz", MFD_CLOEXEC), debug_fd;
 	struct elf_image *img = NULL;
 
@@ -202,9 +244,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		read_symbols(img);
 	elf_image__free(img);
 
-	make_plan(fd, len, false, NULL);
-	make_plan(fd, len, true, NULL);
-	make_plan(fd, len, true, "nothing like it"); /* looks for the nearest names */
+	make_plan(fd, len, false, NULL, NULL);
+	make_plan(fd, len, true, NULL, NULL);
+	make_plan(fd, len, true, "nothing like it", NULL); /* looks for the nearest names */
+	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
+		if (line_specs__parse(&specs, &lines[i], 1))
+			abort();
+		make_plan(fd, len, true, NULL, &specs);
+		line_specs__clear(&specs);
+	}
 	close(fd);
 	return 0;
 }

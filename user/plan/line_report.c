@@ -189,9 +189,19 @@ static int report_function(const struct plan *p, const struct target *t, enum lo
 	return err;
 }
 
+/* Whether there is something to trace without what is missing. */
+static bool is_rest(const struct plan *p)
+{
+	for (size_t i = 0; i < p->functions_cnt; i++) {
+		if (!p->functions[i].has_lines)
+			return true;
+	}
+	return p->lines->lines_cnt > 0;
+}
+
 int line_report__unfound(const struct plan *p, const struct target *t, struct line_specs *specs)
 {
-	enum log_level level = p->functions_cnt ? LOG_WARN : LOG_ERROR;
+	enum log_level level = is_rest(p) ? LOG_WARN : LOG_ERROR;
 	int err = 0;
 
 	for (size_t i = 0; !err && i < specs->cnt; i++) {

@@ -472,7 +472,7 @@ static bool found_any(const struct plan *p, const struct target *t, const struct
 	if (!opts->lines || filter->in_cnt)
 		return unmatched__report(p, t, filter, opts->usdt, hopes);
 	/* Lines alone: what is missing of them has been said. */
-	return p->functions_cnt || hopes->programs ||
+	return p->lines->lines_cnt || hopes->programs ||
 	       (hopes->files && line_specs__name_libraries(opts->lines));
 }
 

@@ -13,10 +13,15 @@
 #include "symbol/dwarf_file.h"
 #include "symbol/dwarf_functions.h"
 #include "symbol/elf_image.h"
+#include "symbol/elf_inside.h"
 #include "util/array.h"
 #include "util/search.h"
 
-#define MAX_TABLES  (256u << 20) /* bytes of line tables: each may be a row of forty */
+/* Bytes of line tables, each of which may become a row of seventy: compilers make about one for
+ * each byte of code. */
+#define MAX_TABLES  (256u << 20)
+#define MIN_TABLES  (1u << 20) /* granted to every file */
+#define TABLE_SHARE 8	       /* ... and for each byte that the file may have of code */
 #define MAX_UNITS   (1u << 20)
 #define MAX_RANGES  (1u << 22) /* of units, of functions */
 #define MAX_OF_DIE  4096       /* ranges of one function or call */
@@ -136,12 +141,19 @@ static int load_units(struct line_table *t)
 	return err;
 }
 
+static uint64_t table_limit(const struct elf_image *img)
+{
+	uint64_t limit = MIN_TABLES + TABLE_SHARE * elf_image__size(img);
+
+	return limit < MAX_TABLES ? limit : MAX_TABLES;
+}
+
 int line_table__open(const struct elf_image *img, const char *root, struct line_table **out)
 {
 	struct line_table *t = calloc(1, sizeof(*t));
 	int err = t ? dwarf_file__open(&t->file, img, root) : -ENOMEM;
 
-	if (!err && dwarf_file__size(&t->file, img, ".debug_line") > MAX_TABLES)
+	if (!err && dwarf_file__size(&t->file, img, ".debug_line") > table_limit(img))
 		err = -ENOTSUP;
 	if (!err)
 		err = load_units(t);
