@@ -119,6 +119,12 @@ static int narrow(const struct options *o, struct profile *p, struct matches *fo
 
 int show__possible(const struct options *o, const struct profile *p)
 {
+	if (o->sink && o->sink->needs_lines && !p->lines_cnt) {
+		log_error("%s needs lines of source, of which the recording has none: record with "
+			  "--lines FUNC, or --lines FILE:FROM-TO",
+			  o->sink->name);
+		return -ENODATA;
+	}
 	if (p->timeline)
 		return 0;
 	if (o->sessions_cnt) {

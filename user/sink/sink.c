@@ -13,6 +13,7 @@ static const struct sink *const sinks[] = {
 	/* clang-format off */
 	&sink_tree,
 	&sink_flat,
+	&sink_lines,
 	&sink_folded,
 	&sink_json,
 	&sink_speedscope,

@@ -40,6 +40,7 @@ struct sink {
 	bool shows_sessions; /* shows profile::sessions; others are given the kept ones as threads
 			      */
 	bool needs_calls;    /* implies it; a profile without a timeline is not shown at all */
+	bool needs_lines;    /* shows lines of source, which are to be asked for (--lines) */
 	/* One of the two: a stream is written to, or, by a format that is none, the file at `path`,
 	 * which must be a regular one and is replaced. Return 0 or -errno. */
 	int (*write)(const struct profile *p, const struct sink_options *opts, FILE *out);
@@ -65,6 +66,7 @@ char *sink__diff_names(char *buf, size_t size);
 const struct sink *sink__at(size_t index);
 
 extern const struct sink sink_tree, sink_flat, sink_folded, sink_json, sink_speedscope, sink_pprof,
-	sink_callgrind, sink_csv, sink_sqlite, sink_chrome, sink_perfetto, sink_firefox, sink_html;
+	sink_callgrind, sink_csv, sink_sqlite, sink_chrome, sink_perfetto, sink_firefox, sink_html,
+	sink_lines;
 
 #endif

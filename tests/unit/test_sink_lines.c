@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "fixture.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "calls/lines.h"
+#include "util/source_text.h"
+
+static const struct sink_options plain;
+
+static char dir[] = "/tmp/proftrace-test-XXXXXX";
+static char file[64], header[64];
+
+static void write_file(const char *path, const char *text, mode_t mode)
+{
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+	assert_int_equal(chmod(path, mode), 0);
+}
+
+static int set_up(void **state)
+{
+	assert_non_null(mkdtemp(dir));
+	assert_int_equal(chmod(dir, 0755), 0);
+	snprintf(file, sizeof(file), "%s/a.c", dir);
+	snprintf(header, sizeof(header), "%s/b.h", dir);
+	write_file(file,
+		   "#include \"b.h\"\n"	    /* 1 */
+		   "\n"			    /* 2 */
+		   "int work(int n)\n"	    /* 3 */
+		   "{\n"		    /* 4 */
+		   "\tint s = n;\r\n"	    /* 5 */
+		   "\n"			    /* 6 */
+		   "\ts += clamp(s);\n"	    /* 7 */
+		   "\tif (s > 9)\x1b[31m\n" /* 8 */
+		   "\t\ts = 9;\n"	    /* 9 */
+		   "\n\n\n\n\n"		    /* 10 to 14 */
+		   "\treturn s;\n"	    /* 15 */
+		   "}",			    /* 16 */
+		   0644);
+	write_file(header, "x\nreturn 1;\n", 0644);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	unlink(file);
+	unlink(header);
+	rmdir(dir);
+	return 0;
+}
+
+/* work() at file:3 with clamp() inlined at line 7, main() without a source. */
+static struct profile *make(void)
+{
+	struct profile *p = fixture_small();
+	uint32_t inlined = fixture_inline(p, "clamp", file, 7, 0);
+
+	inlined = fixture_inline(p, "min(int)", header, 1, inlined);
+	p->functions[1].file = file;
+	p->functions[1].line = 3;
+	fixture_line(p, "/nowhere/main.c", 5, 0, 0, 1, 0);
+	fixture_line(p, file, 5, 1, 0, 3, 1000);
+	fixture_line(p, file, 7, 1, 0, 1234567, 8000);
+	fixture_line(p, file, 8, 1, 0, 3, 0);
+	fixture_line(p, file, 9, 1, 0, 0, 0)->reason = "none of its code can be probed";
+	fixture_line(p, file, 15, 1, 0, 3, 500);
+	fixture_line(p, header, 2, 1, inlined, 3, 500);
+	return p;
+}
+
+#define COLUMNS "       HITS     TIME   SHARE   LINE"
+
+static void test_report(void **state)
+{
+	struct profile *p = make();
+	char want[4096];
+
+	snprintf(want, sizeof(want),
+		 "work  %s  3 calls\n" COLUMNS "  SOURCE\n"
+		 "                                  3  int work(int n)\n"
+		 "                                  4  {\n"
+		 "          3  1.00 us   10.0%%      5          int s = n;\n"
+		 "                                  6\n"
+		 "  1,234,567  8.00 us   80.0%%      7          s += clamp(s);\n"
+		 "          3     0 ns    0.0%%      8          if (s > 9)\\x1b[31m\n"
+		 "        [1]                       9                  s = 9;\n"
+		 "                                  …\n"
+		 "          3   500 ns    5.0%%     15          return s;\n"
+		 "\n"
+		 "min(int)  %s, inlined from clamp at %s:1, in work at %s:7\n" COLUMNS "  SOURCE\n"
+		 "          3   500 ns    5.0%%      2  return 1;\n"
+		 "\n"
+		 "main  /nowhere/main.c  1 call (no source: not found)\n" COLUMNS "\n"
+		 "          1     0 ns       -      5\n"
+		 "\n"
+		 "[1] not counted: none of its code can be probed\n"
+		 "\n"
+		 "entered 1,239 = returned 1,239 + unwound 0 + open 0; lost 0, dropped 0\n"
+		 "10.0 s, 4 of 5 probed functions called\n",
+		 file, header, header, file);
+	fixture_expect(&sink_lines, p, &plain, want);
+	profile__free(p);
+}
+
+/* A line of a header, in two functions and twice in one of them. */
+static void test_sums(void **state)
+{
+	struct profile *p = fixture_small();
+	uint32_t first = fixture_inline(p, "f", "a.c", 9, 0);
+	uint32_t second = fixture_inline(p, "f", "a.c", 3, 0);
+	struct line_blocks blocks;
+	struct line_sums sums;
+
+	fixture_line(p, "b.h", 2, 0, first, 1, 10);
+	fixture_line(p, "b.h", 2, 0, second, 2, 20);
+	fixture_line(p, "b.h", 2, 1, 0, 0, 0)->reason = "why";
+	fixture_line(p, "b.h", 3, 1, 0, 0, 0)->reason = "why";
+	assert_int_equal(line_sums__make(p, &sums), 0);
+	assert_int_equal(sums.cnt, 2);
+	assert_int_equal(sums.items[0].hits, 3);
+	assert_int_equal(sums.items[0].ns, 30);
+	assert_int_equal(sums.items[0].cnt, 3);
+	assert_null(sums.items[0].reason);
+	assert_int_equal(sums.items[1].first, 3);
+	assert_string_equal(sums.items[1].reason, "why");
+	line_sums__clear(&sums);
+
+	/* Blocks of one function are in the order of its source. */
+	assert_int_equal(line_blocks__make(p, &blocks), 0);
+	assert_int_equal(blocks.cnt, 3);
+	assert_int_equal(blocks.items[0].inlined, second);
+	assert_int_equal(blocks.items[1].inlined, first);
+	assert_int_equal(blocks.items[1].whole_ns, 30);
+	assert_int_equal(blocks.items[2].cnt, 2);
+	line_blocks__clear(&blocks);
+	p->functions[0].hidden = true;
+	assert_int_equal(line_blocks__make(p, &blocks), 0);
+	assert_int_equal(blocks.cnt, 1);
+	line_blocks__clear(&blocks);
+	profile__free(p);
+}
+
+/* As root only what everyone may read, or who has called sudo. */
+static void test_who_may_read(void **state)
+{
+	struct source_text *t = NULL;
+	char link[64], fifo[64];
+
+	snprintf(link, sizeof(link), "%s/link", dir);
+	snprintf(fifo, sizeof(fifo), "%s/fifo", dir);
+	assert_int_equal(symlink(header, link), 0);
+	assert_int_equal(mkfifo(fifo, 0644), 0);
+	unsetenv("SUDO_UID");
+	assert_int_equal(source_text__open(link, &t), 0);
+	assert_int_equal(source_text__lines(t), 2);
+	source_text__free(t);
+	assert_int_equal(source_text__open(fifo, &t), -EINVAL);
+	assert_int_equal(source_text__open(dir, &t), -EINVAL);
+	assert_int_equal(source_text__open("/dev/zero", &t), -EINVAL);
+	assert_int_equal(source_text__open("b.h", &t), -EINVAL);
+	assert_int_equal(source_text__open("/nowhere", &t), -ENOENT);
+	assert_int_equal(truncate(header, 17 << 20), 0);
+	assert_int_equal(source_text__open(header, &t), -EFBIG);
+	write_file(header, "x\nreturn 1;\n", 0600);
+	if (!geteuid()) {
+		assert_int_equal(source_text__open(link, &t), -EACCES);
+		assert_int_equal(chown(header, 1234, 1234), 0);
+		setenv("SUDO_UID", "1234", 1);
+		setenv("SUDO_GID", "1234", 1);
+		assert_int_equal(source_text__open(header, &t), 0);
+		source_text__free(t);
+		setenv("SUDO_UID", "1234x", 1);
+		assert_int_equal(source_text__open(header, &t), -EACCES);
+		unsetenv("SUDO_UID");
+		/* Nobody comes to it. */
+		assert_int_equal(chmod(header, 0644), 0);
+		assert_int_equal(source_text__open(header, &t), 0);
+		source_text__free(t);
+		assert_int_equal(chmod(dir, 0700), 0);
+		assert_int_equal(source_text__open(header, &t), -EACCES);
+		assert_int_equal(chmod(dir, 0755), 0);
+	}
+	assert_int_equal(chmod(header, 0644), 0);
+	unlink(link);
+	unlink(fifo);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_report),
+		cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_who_may_read),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}

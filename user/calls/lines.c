@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "calls/lines.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calls/profile.h"
+
+struct order {
+	const struct profile *p;
+	uint64_t *function_ns;
+};
+
+static bool is_of_block(const struct profile_line *a, const struct profile_line *b)
+{
+	return a->function == b->function && a->inlined == b->inlined && !strcmp(a->file, b->file);
+}
+
+/* Inlined calls come as they stand in their function: by the place of the outermost. */
+static const struct profile_inline *outermost(const struct profile *p, uint32_t inlined)
+{
+	const struct profile_inline *call = &p->inlines[inlined - 1];
+
+	while (call->parent)
+		call = &p->inlines[call->parent - 1];
+	return call;
+}
+
+static int inlined_order(const struct profile *p, uint32_t x, uint32_t y)
+{
+	if (x && y && x != y) {
+		uint32_t a = outermost(p, x)->line, b = outermost(p, y)->line;
+
+		if (a != b)
+			return a < b ? -1 : 1;
+	}
+	return x < y ? -1 : x > y;
+}
+
+static int block_order(const void *a, const void *b, void *ctx)
+{
+	const struct profile_line *x = *(const struct profile_line *const *)a;
+	const struct profile_line *y = *(const struct profile_line *const *)b;
+	const struct order *o = ctx;
+	int order;
+
+	if (x->function != y->function) {
+		uint64_t of_x = o->function_ns[x->function], of_y = o->function_ns[y->function];
+
+		if (of_x != of_y)
+			return of_x > of_y ? -1 : 1;
+		return x->function < y->function ? -1 : 1;
+	}
+	order = inlined_order(o->p, x->inlined, y->inlined);
+	if (!order)
+		order = strcmp(x->file, y->file);
+	return order ? order : x->line < y->line ? -1 : x->line > y->line;
+}
+
+static void make_blocks(struct line_blocks *b, size_t lines_cnt, const uint64_t *function_ns)
+{
+	for (size_t i = 0; i < lines_cnt; i++) {
+		const struct profile_line *l = b->lines[i];
+		struct line_block *last = b->cnt ? &b->items[b->cnt - 1] : NULL;
+
+		if (last && is_of_block(last->lines[0], l)) {
+			last->cnt++;
+			continue;
+		}
+		b->items[b->cnt++] = (struct line_block){
+			.function = l->function,
+			.inlined = l->inlined,
+			.file = l->file,
+			.lines = &b->lines[i],
+			.cnt = 1,
+			.whole_ns = function_ns[l->function],
+		};
+	}
+}
+
+int line_blocks__make(const struct profile *p, struct line_blocks *out)
+{
+	struct order order = {p, calloc(p->functions_cnt + 1, sizeof(uint64_t))};
+	size_t cnt = 0;
+
+	*out = (struct line_blocks){
+		.items = calloc(p->lines_cnt + 1, sizeof(*out->items)),
+		.lines = calloc(p->lines_cnt + 1, sizeof(*out->lines)),
+	};
+	if (!order.function_ns || !out->items || !out->lines) {
+		free(order.function_ns);
+		line_blocks__clear(out);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < p->lines_cnt; i++) {
+		if (p->functions[p->lines[i].function].hidden)
+			continue;
+		out->lines[cnt++] = &p->lines[i];
+		order.function_ns[p->lines[i].function] += p->lines[i].ns;
+	}
+	qsort_r(out->lines, cnt, sizeof(*out->lines), block_order, &order);
+	make_blocks(out, cnt, order.function_ns);
+	free(order.function_ns);
+	return 0;
+}
+
+void line_blocks__clear(struct line_blocks *b)
+{
+	free(b->items);
+	free(b->lines);
+	*b = (struct line_blocks){0};
+}
+
+int line_sums__make(const struct profile *p, struct line_sums *out)
+{
+	*out = (struct line_sums){.items = calloc(p->lines_cnt + 1, sizeof(*out->items))};
+	if (!out->items)
+		return -ENOMEM;
+	for (size_t i = 0; i < p->lines_cnt; i++) {
+		const struct profile_line *l = &p->lines[i];
+		struct line_sum *last = out->cnt ? &out->items[out->cnt - 1] : NULL;
+
+		if (!last || last->line != l->line || strcmp(last->file, l->file)) {
+			last = &out->items[out->cnt++];
+			*last = (struct line_sum){l->file, l->line, 0, 0, l->reason, i, 0};
+		}
+		last->hits += l->hits;
+		last->ns += l->ns;
+		last->cnt++;
+		if (!l->reason)
+			last->reason = NULL;
+	}
+	return 0;
+}
+
+void line_sums__clear(struct line_sums *s)
+{
+	free(s->items);
+	*s = (struct line_sums){0};
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Source files, by lines. Their names come from debug information, thus from a stranger: as root
+ * only what everyone may read is read, or what the user may who has called sudo (SUDO_UID), by the
+ * modes of the file and of all folders above it; and only regular files of a size that source has.
+ */
+#ifndef PROFTRACE_UTIL_SOURCE_TEXT_H
+#define PROFTRACE_UTIL_SOURCE_TEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct source_text;
+
+/* Reads the file at `path`, which must be absolute. Returns 0, -EACCES (not for us to show),
+ * -EFBIG, -EINVAL (no regular file, or no absolute path), -errno; logs nothing. */
+int source_text__open(const char *path, struct source_text **out);
+void source_text__free(struct source_text *t); /* accepts NULL */
+
+uint32_t source_text__lines(const struct source_text *t);
+
+/* Line `number`, from 1 on, without its end, cut to `size`, with blanks for tabs; "" if there is
+ * none. Returns buf. */
+char *source_text__line(const struct source_text *t, uint32_t number, char *buf, size_t size);
+
+#endif
