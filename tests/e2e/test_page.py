@@ -257,6 +257,89 @@ class Tables(Case):
                 self.assertFalse(covered, self.text("aside h2"))
                 self.browser.press("ARROW_DOWN")
 
+    def lines(self):
+        """A page with lines of source, whose header nobody else may read; and the rows it shows,
+        each as [heading or source, what stands behind it, hits, time, share, line]."""
+        self.source, self.header = self.path("a.c"), self.path("b.h")
+        with open(self.source, "w", encoding="utf-8") as file:
+            file.writelines(f"\tline(<b>{i}</b>);\n" for i in range(1, 50))
+        with open(self.header, "w", encoding="utf-8") as file:
+            file.write("secret\n" * 9)
+        os.chmod(self.source, 0o644)
+        os.chmod(self.header, 0o600)
+        return self.open("lines", self.source, self.header, view="lines")
+
+    def shown_lines(self):
+        return [[row["name"], *(re.sub(r"\s+", " ", cell[0]) for cell in row["cells"][:4])]
+                for row in self.rows("lines-grid")]
+
+    def test_lines(self):
+        self.lines()
+        rows = self.shown_lines()
+        source = [f"{'':8}line(<b>{i}</b>);" for i in range(50)]
+        nothing = ["", "", ""]
+        expected = [["work", *nothing, ""], *([source[i], *nothing, str(i)] for i in (3, 4)),
+                    [source[5], "400", "100 us", "1.2%", "5"], [source[6], *nothing, "6"],
+                    [source[7], "400", "8.00 ms", "96.4%", "7"],
+                    [source[8], "400", "50.0 us", "0.6%", "8"],
+                    [source[9], "0", "0 ns", "0.0%", "9"], ["\u2026", *nothing, ""],
+                    [source[20], "-", "", "", "20"], [source[21], *nothing, "21"],
+                    [source[22], "400", "20.0 us", "0.2%", "22"],
+                    ["clamp<int>", *nothing, ""], ["", "400", "70.0 us", "0.8%", "2"],
+                    ["<b>min", *nothing, ""], ["", "400", "60.0 us", "0.7%", "5"],
+                    ["leaf(int)", *nothing, ""], ["", "40,000", "2.50 ms", "100.0%", "9"],
+                    ["main", *nothing, ""], *([source[i], *nothing, str(i)] for i in (40, 41)),
+                    [source[42], "1", "900 us", "100.0%", "42"],
+                    [source[43], "2", "200 ns", "<0.1%", "43"]]
+        self.assertEqual(rows, expected)
+        behind = self.browser.texts("#lines-grid .row .object")
+        self.assertIn(f"{self.header} (no source: not readable for everyone), inlined from "
+                      f"clamp<int> at {self.header}:2, in work at {self.source}:7", behind)
+        self.assertIn("not counted: none of its code can be probed", behind)
+        self.assertNotIn("secret", self.browser.run("return document.documentElement.innerHTML"))
+
+    def test_lines_by_keys(self):
+        self.lines()
+        self.browser.run("document.querySelector('#lines-grid').focus()")
+
+        def active():
+            return self.browser.run("return document.querySelector("
+                                    "'#lines-grid [aria-selected=true] .name').textContent")
+        self.browser.press("n")
+        self.assertEqual(active(), "leaf(int)")
+        self.browser.press("n", "n")
+        self.assertEqual(active(), "main")
+        self.browser.press("p", "p", "p")
+        self.assertEqual(active(), "work")
+        self.browser.press(*("ARROW_DOWN",) * 5)
+        self.assertEqual(self.status(), {"name": "work", "Hits": ["400", ""],
+                                         "Time": ["8.00 ms", "8,000,000 ns"],
+                                         "Share": ["96.4%", ""]})
+
+    def test_lines_sorted_and_searched(self):
+        self.lines()
+        self.browser.click("#lines-grid .head .cell:nth-child(2) button")
+        self.assertEqual([row[2] for row in self.shown_lines()][:3],
+                         ["8.00 ms", "2.50 ms", "900 us"])
+        self.browser.run("document.querySelector('#query').focus()")
+        self.browser.press(*"main", "ENTER")
+        self.assertEqual([row[4] for row in self.shown_lines()], ["42", "43"])
+        self.browser.run("document.querySelector('#query').focus()")
+        self.browser.press("ESCAPE")
+        # From a function to its lines.
+        self.show("functions")
+        self.browser.run("""[...document.querySelectorAll("#function-grid .row")]
+            .find((row) => row.querySelector(".name")?.textContent === "main").click()""")
+        self.browser.run("""[...document.querySelectorAll("aside button")]
+            .find((button) => button.textContent === "Show its lines").click()""")
+        self.assertEqual(self.browser.run("return document.querySelector("
+                                          "'#lines-grid [aria-selected=true] .name').textContent"),
+                         "main")
+
+    def test_no_lines(self):
+        self.open("small")
+        self.assertNotIn("Lines", self.browser.texts("#tabs button"))
+
     def test_sorting(self):
         document = self.open("small", view="functions")
 

@@ -5,6 +5,7 @@
  *
  *	profiles small|hostile|empty|deep|unsure FORMAT
  *	profiles large FORMAT PATHS CALLS
+ *	profiles lines FORMAT SOURCE HEADER
  */
 #include <errno.h>
 #include <stdint.h>
@@ -179,6 +180,39 @@ static void make_small(struct maker *m)
 		(struct profile_drop){leaf, 7000000, 123456.5, 7.25, 100, "over the budget"};
 }
 
+static void add_line(struct maker *m, const char *file, uint32_t line, uint32_t function,
+		     uint32_t inlined, uint64_t hits, uint64_t ns, const char *reason)
+{
+	m->p.lines[m->p.lines_cnt++] =
+		(struct profile_line){file, line, function, inlined, hits, ns, reason};
+}
+
+/* Two functions in `source`, into which is inlined what is in `header`; its name comes behind. */
+static void make_lines(struct maker *m, const char *source, const char *header)
+{
+	make_small(m);
+	m->p.functions[1].file = source;
+	m->p.functions[1].line = 3;
+	m->p.functions[0].file = source;
+	m->p.functions[0].line = 40;
+	m->p.inlines = array(2, sizeof(*m->p.inlines));
+	m->p.inlines[0] = (struct profile_inline){"clamp<int>", source, 7, 0};
+	m->p.inlines[1] = (struct profile_inline){"<b>min", header, 2, 1};
+	m->p.inlines_cnt = 2;
+	m->p.lines = array(16, sizeof(*m->p.lines));
+	add_line(m, "/nowhere/x.c", 9, 3, 0, 40000, 2500000, NULL);
+	add_line(m, source, 5, 1, 0, 400, 100000, NULL);
+	add_line(m, source, 7, 1, 0, 400, 8000000, NULL);
+	add_line(m, source, 8, 1, 0, 400, 50000, NULL);
+	add_line(m, source, 9, 1, 0, 0, 0, NULL);
+	add_line(m, source, 20, 1, 0, 0, 0, "none of its code can be probed");
+	add_line(m, source, 22, 1, 0, 400, 20000, NULL);
+	add_line(m, source, 42, 0, 0, 1, 900000, NULL);
+	add_line(m, source, 43, 0, 0, 2, 200, NULL);
+	add_line(m, header, 2, 1, 1, 400, 70000, NULL);
+	add_line(m, header, 5, 1, 2, 400, 60000, NULL);
+}
+
 /* Names made to become markup, to end the data, to reorder what is around them, or to disappear. */
 static void make_hostile(struct maker *m)
 {
@@ -347,6 +381,8 @@ int main(int argc, char **argv)
 		make_unsure(&m);
 	else if (!strcmp(argv[1], "empty"))
 		maker_init(&m, 0, 0, 0, 0);
+	else if (!strcmp(argv[1], "lines") && argc == 5)
+		make_lines(&m, argv[3], argv[4]);
 	else if (!strcmp(argv[1], "large") && argc == 5)
 		make_large(&m, strtoull(argv[3], NULL, 10), strtoull(argv[4], NULL, 10));
 	else
@@ -362,6 +398,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "profiles: %s\n", strerror(-err));
 	return err ? 1 : 0;
 usage:
-	fprintf(stderr, "profiles: small|hostile|empty|deep|unsure|large FORMAT [PATHS CALLS]\n");
+	fprintf(stderr,
+		"profiles: small|hostile|empty|deep|unsure|large|lines FORMAT [PATHS CALLS | "
+		"SOURCE HEADER]\n");
 	return 2;
 }

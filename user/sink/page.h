@@ -32,6 +32,10 @@ void page_functions__write(struct json *j, const struct profile *p, const uint32
 int page_calls__write(struct json *j, const struct profile *p, const uint32_t *threads, size_t cnt,
 		      const uint32_t *paths);
 
+/* Writes lines of source and their figures as one JSON object, null if there are none; functions by
+ * the same numbers. Returns 0 or -ENOMEM. */
+int page_lines__write(struct json *j, const struct profile *p, const uint32_t *numbers);
+
 /* Figures that functions and paths have alike, each a column. */
 struct page_figure {
 	const char *name;

@@ -235,6 +235,11 @@ int page_data__write(struct json *j, const struct profile *p, const struct sink_
 	write_paths(j, p, &n);
 	json_key(j, "timeline");
 	err = page_calls__write(j, p, n.threads, n.threads_cnt, n.paths);
+	json_key(j, "lines");
+	if (!err)
+		err = page_lines__write(j, p, n.functions);
+	else
+		json_null(j);
 	json_close(j, '}');
 out:
 	numbering__fini(&n);

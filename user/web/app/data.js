@@ -120,6 +120,24 @@ function decodeCalls(flat) {
 	return calls;
 }
 
+// Lines of source, with the text of each that a page was given.
+function decodeLines(doc) {
+	const files = doc.files.map(({ path, why, segments }) => {
+		const text = new Map();
+
+		for (const [first, lines] of segments)
+			lines.forEach((line, i) => text.set(first + i, visible(line)));
+		return { path: visible(path), why: text.size ? null : why ?? "too much for this page", text };
+	});
+	const blocks = doc.blocks.map((b) => ({ ...b, name: visible(b.name) || "[unknown]",
+		file: files[b.file],
+		reason: b.reason.map((reason) => reason && visible(reason)),
+		inlined: b.inlined.map((call) => ({ name: visible(call.name ?? "") || "[unknown]",
+			file: visible(call.file ?? "?"), line: call.line })) }));
+
+	return { blocks, missing: doc.missing };
+}
+
 export function decode(doc) {
 	if (doc.schema !== SCHEMA)
 		throw new Error(`the data has schema ${doc.schema}, this page reads ${SCHEMA}`);
@@ -132,6 +150,7 @@ export function decode(doc) {
 		paths,
 		threads: decodeThreads(doc.threads, doc.paths),
 		timeline,
+		lines: doc.lines && decodeLines(doc.lines),
 		version: doc.proftrace,
 		target: { pids: doc.pids, exec: doc.exec && visible(doc.exec),
 			command: doc.command.map(visible) },

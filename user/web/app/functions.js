@@ -134,7 +134,8 @@ export class Functions {
 		swatch.style.background = this.app.colors.mark(f.id);
 		name.textContent = f.name;
 		object.textContent = this.objects[f.object].name;
-		cell.title = `${f.name}\n${this.objects[f.object].path}`;
+		cell.title = `${f.name}\n${this.objects[f.object].path}` +
+			(f.file ? `\n${f.file}${f.line ? `:${f.line}` : ""}` : "");
 	}
 
 	select(index) {
@@ -180,6 +181,8 @@ export class Functions {
 		add("p", this.objects[f.object].path, "dim mono");
 		if (f.file)
 			add("p", f.line ? `${f.file}:${f.line}` : f.file, "dim mono");
+		if (this.store.profile.lines?.blocks.some((b) => b.function === f.id))
+			add("button", "Show its lines").addEventListener("click", () => this.app.openLines(f));
 		if (f.sampled)
 			add("p", `Was dropped for the budget: from then on one call in ${count(f.sampled)} was ` +
 				"kept, and scaled.", "dim");

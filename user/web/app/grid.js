@@ -164,6 +164,12 @@ export class Grid {
 		this.source.select?.(this.active);
 	}
 
+	// The active row is to be the first on the screen, if there are enough behind it.
+	toTop() {
+		this.box.scrollTop = this.active * ROW;
+		this.draw();
+	}
+
 	#click(e) {
 		const slot = this.pool.find(({ row }) => row.contains(e.target));
 

@@ -7,12 +7,14 @@ import { readEmbedded } from "./data.js";
 import { Flame } from "./flame.js";
 import { count, duration, percent, WEIGHTS } from "./format.js";
 import { Functions } from "./functions.js";
+import { Lines } from "./lines.js";
 import { Store } from "./store.js";
 import { Theme } from "./theme.js";
 import { Timeline } from "./timeline.js";
 import { TreeTable } from "./tree_table.js";
 
-const VIEWS = { flame: Flame, tree: TreeTable, functions: Functions, timeline: Timeline, about: About };
+const VIEWS = { flame: Flame, tree: TreeTable, functions: Functions, timeline: Timeline, lines: Lines,
+	about: About };
 const SCOPED = ["flame", "tree", "timeline"]; // views that show threads apart
 const SEARCH_DELAY_MS = 80;
 const byId = (id) => document.getElementById(id);
@@ -25,6 +27,7 @@ class App {
 		this.store = new Store(profile);
 		this.views = {};
 		this.stale = {}; // by view: what has changed since it was seen
+		byId("tab-lines").hidden = !profile.lines;
 		this.#describeTarget();
 		this.#listThreads();
 		this.#listen();
@@ -107,7 +110,8 @@ class App {
 	}
 
 	#tabKey(e) {
-		const ids = Object.keys(VIEWS), at = ids.indexOf(this.current);
+		const ids = Object.keys(VIEWS).filter((id) => !byId(`tab-${id}`).hidden);
+		const at = ids.indexOf(this.current);
 		const next = { ArrowRight: (at + 1) % ids.length, ArrowLeft: (at + ids.length - 1) % ids.length,
 			Home: 0, End: ids.length - 1 }[e.key];
 
@@ -140,6 +144,12 @@ class App {
 			this.views[id].update(this.stale[id]);
 		delete this.stale[id];
 		byId("keys").textContent = this.views[id].help;
+	}
+
+	// The lines of a function, where there are any.
+	openLines(f) {
+		this.open("lines");
+		this.views.lines.go(f);
 	}
 
 	#changed(changes) {
