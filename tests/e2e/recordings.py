@@ -44,6 +44,8 @@ PROGRAMS = {
            "".join(f"line {i * i}\n" for i in range(5000)), 0),
     # Calls on stacks that are no thread's own.
     "coroutine": ((), (harness.program("coroutine"),), "", 0),
+    # Functions whose source is known.
+    "methods": ((), (harness.program("methods"), "100"), "", 0),
     # C++: names with types, and an exception that goes through traced functions to the program.
     "qpdf": (("libqpdf.so*:*",), ("/usr/bin/qpdf", "--check", "{file}"), "no PDF\n", 2),
 }

@@ -20,9 +20,9 @@ def add(sums, numbers):
 class Reader:
     def annotate(self, path, *options):
         """{what is said of a row: its four costs}."""
-        # Source files of the sample do not exist.
+        # Source files of the sample do not exist. It leaves the folder that it runs in out of names.
         text = self.run_tool("callgrind_annotate", "--threshold=100", "--auto=no", *options,
-                             path).decode()
+                             path, cwd=self.directory).decode()
         rows = {}
         for line in text.splitlines():
             if fields := ROW.match(line):

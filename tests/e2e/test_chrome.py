@@ -63,7 +63,7 @@ class Chrome(Reader, sample.TestCase):
         """Calls of functions whose source is known refer to it."""
         _, trace, document = self.load_chrome("-c")
         expected = {(frame_name(f), f["file"], f["line"]) for f in document["functions"]
-                    if "file" in f}
+                    if f["file"]}
         frames, seen = trace["stackFrames"], set()
         for event in trace["traceEvents"]:
             if "sf" in event:

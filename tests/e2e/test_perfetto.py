@@ -90,7 +90,7 @@ class Perfetto(Reader, sample.TestCase):
         """Each event of a function whose source is known refers to it."""
         packets, document = self.decode_perfetto("-c")
         expected = {plain(f["name"]): [(f["file"], f["line"])]
-                    for f in document["functions"] if "file" in f}
+                    for f in document["functions"] if f["file"]}
         names, sources, seen = {}, {}, {}
         for packet in packets:
             for interned in packet.get("interned_data", []):

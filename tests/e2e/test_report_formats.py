@@ -2,7 +2,9 @@
 """Recordings of real programs: each format of a report, read by its consumer, says what the JSON of
 the same recording says."""
 
+import json
 import re
+import subprocess
 
 import harness
 import recordings
@@ -187,6 +189,66 @@ class Cxx(Formats, recordings.TestCase):
 
     def test_there_was_an_exception(self):
         self.assertGreater(self.recording.document["accounting"]["unwound"], 0)
+
+
+class Sources(Formats, recordings.TestCase):
+    """A program with debug information, and libraries without."""
+    NAME = "methods"
+
+    def places(self):
+        """{name: (file, line)} of the functions that have them."""
+        return {f["name"]: (f["file"], f["line"]) for f in self.recording.document["functions"]
+                if f["file"]}
+
+    def test_places(self):
+        """There the source has the function's name."""
+        places = self.places()
+        self.assertLessEqual({"main", "session", "Queue::submit"},
+                             {re.sub(r"\(.*| .*", "", name) for name in places})
+        for name, (path, line) in places.items():
+            with open(path, encoding="utf-8") as file:
+                text = file.read().splitlines()[line - 1]
+            short = re.sub(r"\(anonymous namespace\)::", "", name).partition("(")[0]
+            self.assertIn(short, text, f"{path}:{line}")
+
+    def test_places_in_speedscope(self):
+        path, _ = self.write("speedscope", "x.speedscope.json")
+        with open(path, encoding="utf-8") as file:
+            frames = json.load(file)["shared"]["frames"]
+        self.assertEqual({f["name"]: (f["file"], f["line"]) for f in frames if "line" in f},
+                         self.places())
+
+    def test_places_in_firefox(self):
+        path, _ = self.write("firefox", "x.firefox.json")
+        with open(path, encoding="utf-8") as file:
+            shared = json.load(file)["shared"]
+        texts, functions, files = shared["stringArray"], shared["funcTable"], shared["sources"]
+        self.assertEqual({texts[name]: (texts[files["filename"][source]], line)
+                          for name, source, line in zip(functions["name"], functions["source"],
+                                                        functions["lineNumber"])
+                          if source is not None}, self.places())
+
+    def test_places_in_text(self):
+        """In trees and tables, if all is to be shown."""
+        for format_ in "tree", "flat":
+            done = subprocess.run([harness.PROFTRACE, "report", "-v", "-f", format_,
+                                   self.recording.path], stdout=subprocess.PIPE,
+                                  stderr=subprocess.DEVNULL, check=True)
+            for name, (file, line) in self.places().items():
+                self.assertRegex(done.stdout.decode(),
+                                 rf"(?m){re.escape(name)}(  .*)?  {re.escape(file)}:{line}$")
+            path, _ = self.write(format_, "x.txt")
+            with open(path, encoding="utf-8") as file:
+                self.assertNotIn("methods.cpp", file.read())
+
+    def test_places_in_the_page(self):
+        path, _ = self.write("html", "x.html")
+        self.browser.open(path)
+        self.show("functions")
+        shown = {row["name"]: row["cells"][0][1].split("\n")[-1]
+                 for row in test_page.Reader.rows(self, "function-grid")}
+        for name, (file, line) in self.places().items():
+            self.assertEqual(shown[name], f"{file}:{line}")
 
 
 if __name__ == "__main__":
