@@ -98,30 +98,6 @@ static inline void fixture_bucket(struct profile *p, uint32_t function, uint32_t
 	p->buckets[p->buckets_cnt++] = (struct profile_bucket){function, bucket, calls};
 }
 
-/* Lines come by file, number, function and inlined call. */
-static inline struct profile_line *fixture_line(struct profile *p, const char *file, uint32_t line,
-						uint32_t function, uint32_t inlined, uint64_t hits,
-						uint64_t ns)
-{
-	p->lines = fixture_grow(p->lines, p->lines_cnt, sizeof(*p->lines));
-	p->lines[p->lines_cnt] = (struct profile_line){.file = file,
-						       .line = line,
-						       .function = function,
-						       .inlined = inlined,
-						       .hits = hits,
-						       .ns = ns};
-	return &p->lines[p->lines_cnt++];
-}
-
-/* The number of an inlined call, as lines have it. */
-static inline uint32_t fixture_inline(struct profile *p, const char *name, const char *file,
-				      uint32_t line, uint32_t parent)
-{
-	p->inlines = fixture_grow(p->inlines, p->inlines_cnt, sizeof(*p->inlines));
-	p->inlines[p->inlines_cnt] = (struct profile_inline){name, file, line, parent};
-	return ++p->inlines_cnt;
-}
-
 static inline void fixture_drop(struct profile *p, struct profile_drop drop)
 {
 	p->drops = fixture_grow(p->drops, p->drops_cnt, sizeof(*p->drops));

@@ -13,6 +13,30 @@ static const struct sink_options plain;
 static char dir[] = "/tmp/proftrace-test-XXXXXX";
 static char file[64], header[64];
 
+/* Lines come by file, number, function and inlined call. */
+static struct profile_line *add_line(struct profile *p, const char *file, uint32_t line,
+				     uint32_t function, uint32_t inlined, uint64_t hits,
+				     uint64_t ns)
+{
+	p->lines = fixture_grow(p->lines, p->lines_cnt, sizeof(*p->lines));
+	p->lines[p->lines_cnt] = (struct profile_line){.file = file,
+						       .line = line,
+						       .function = function,
+						       .inlined = inlined,
+						       .hits = hits,
+						       .ns = ns};
+	return &p->lines[p->lines_cnt++];
+}
+
+/* The number of an inlined call, as lines have it. */
+static uint32_t add_inline(struct profile *p, const char *name, const char *file, uint32_t line,
+			   uint32_t parent)
+{
+	p->inlines = fixture_grow(p->inlines, p->inlines_cnt, sizeof(*p->inlines));
+	p->inlines[p->inlines_cnt] = (struct profile_inline){name, file, line, parent};
+	return ++p->inlines_cnt;
+}
+
 static void write_file(const char *path, const char *text, mode_t mode)
 {
 	FILE *f = fopen(path, "w");
@@ -59,18 +83,18 @@ static int tear_down(void **state)
 static struct profile *make(void)
 {
 	struct profile *p = fixture_small();
-	uint32_t inlined = fixture_inline(p, "clamp", file, 7, 0);
+	uint32_t inlined = add_inline(p, "clamp", file, 7, 0);
 
-	inlined = fixture_inline(p, "min(int)", header, 1, inlined);
+	inlined = add_inline(p, "min(int)", header, 1, inlined);
 	p->functions[1].file = file;
 	p->functions[1].line = 3;
-	fixture_line(p, "/nowhere/main.c", 5, 0, 0, 1, 0);
-	fixture_line(p, file, 5, 1, 0, 3, 1000);
-	fixture_line(p, file, 7, 1, 0, 1234567, 8000);
-	fixture_line(p, file, 8, 1, 0, 3, 0);
-	fixture_line(p, file, 9, 1, 0, 0, 0)->reason = "none of its code can be probed";
-	fixture_line(p, file, 15, 1, 0, 3, 500);
-	fixture_line(p, header, 2, 1, inlined, 3, 500);
+	add_line(p, "/nowhere/main.c", 5, 0, 0, 1, 0);
+	add_line(p, file, 5, 1, 0, 3, 1000);
+	add_line(p, file, 7, 1, 0, 1234567, 8000);
+	add_line(p, file, 8, 1, 0, 3, 0);
+	add_line(p, file, 9, 1, 0, 0, 0)->reason = "none of its code can be probed";
+	add_line(p, file, 15, 1, 0, 3, 500);
+	add_line(p, header, 2, 1, inlined, 3, 500);
 	return p;
 }
 
@@ -112,15 +136,15 @@ static void test_report(void **state)
 static void test_sums(void **state)
 {
 	struct profile *p = fixture_small();
-	uint32_t first = fixture_inline(p, "f", "a.c", 9, 0);
-	uint32_t second = fixture_inline(p, "f", "a.c", 3, 0);
+	uint32_t first = add_inline(p, "f", "a.c", 9, 0);
+	uint32_t second = add_inline(p, "f", "a.c", 3, 0);
 	struct line_blocks blocks;
 	struct line_sums sums;
 
-	fixture_line(p, "b.h", 2, 0, first, 1, 10);
-	fixture_line(p, "b.h", 2, 0, second, 2, 20);
-	fixture_line(p, "b.h", 2, 1, 0, 0, 0)->reason = "why";
-	fixture_line(p, "b.h", 3, 1, 0, 0, 0)->reason = "why";
+	add_line(p, "b.h", 2, 0, first, 1, 10);
+	add_line(p, "b.h", 2, 0, second, 2, 20);
+	add_line(p, "b.h", 2, 1, 0, 0, 0)->reason = "why";
+	add_line(p, "b.h", 3, 1, 0, 0, 0)->reason = "why";
 	assert_int_equal(line_sums__make(p, &sums), 0);
 	assert_int_equal(sums.cnt, 2);
 	assert_int_equal(sums.items[0].hits, 3);
