@@ -22,6 +22,7 @@
 #include "symbol/elf_inside.h"
 #include "symbol/lookup.h"
 #include "symbol/parameters.h"
+#include "symbol/source.h"
 #include "symbol/symtab.h"
 #include "symbol/usdt.h"
 #include "target/target.h"
@@ -123,6 +124,27 @@ static void check_usdt(const struct elf_image *img)
 	usdt__free(usdt);
 }
 
+/* What source.h promises. */
+static void check_source(const struct elf_image *img, const struct symtab *tab)
+{
+	size_t cnt = symtab__count(tab);
+	struct source_place *places = calloc(cnt + 1, sizeof(*places));
+	struct source *source = NULL;
+
+	if (!places)
+		abort();
+	for (size_t i = 0; i < cnt; i++)
+		places[i].vaddr = symtab__at(tab, i)->vaddr;
+	if (!source__open(img, "", &source) && source__find(source, places, cnt))
+		abort();
+	for (size_t i = 0; i < cnt; i++) {
+		if (!places[i].file != !places[i].line || (places[i].file && !*places[i].file))
+			abort();
+	}
+	source__free(source);
+	free(places);
+}
+
 static void read_symbols(const struct elf_image *img)
 {
 	static const char *const names[] = {"choose", "none"};
@@ -135,8 +157,10 @@ static void read_symbols(const struct elf_image *img)
 	check_usdt(img);
 	if (!symtab__load(img, "", &tab))
 		check_symbols(img, tab);
-	if (tab)
+	if (tab) {
 		check_parameters(img, tab);
+		check_source(img, tab);
+	}
 	symtab__free(tab);
 }
 

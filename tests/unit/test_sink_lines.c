@@ -132,6 +132,19 @@ static void test_report(void **state)
 	profile__free(p);
 }
 
+static void test_none(void **state)
+{
+	struct profile *p = fixture_small();
+
+	fixture_expect(&sink_lines, p, &plain,
+		       "no lines were counted: say which, with --lines FUNC or --lines "
+		       "FILE:FROM-TO\n"
+		       "\n"
+		       "entered 1,239 = returned 1,239 + unwound 0 + open 0; lost 0, dropped 0\n"
+		       "10.0 s, 4 of 5 probed functions called\n");
+	profile__free(p);
+}
+
 /* A line of a header, in two functions and twice in one of them. */
 static void test_sums(void **state)
 {
@@ -219,6 +232,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_report),
+		cmocka_unit_test(test_none),
 		cmocka_unit_test(test_sums),
 		cmocka_unit_test(test_who_may_read),
 	};

@@ -228,9 +228,12 @@ static int write_lines(const struct profile *p, const struct sink_options *opts,
 	printer__interval(&pr);
 	for (size_t i = 0; i < blocks.cnt && !err && !ferror(out); i++)
 		err = print_block(&page, &blocks.items[i]);
+	if (!p->lines_cnt)
+		fprintf(out, "no lines were counted: say which, with --lines FUNC or --lines "
+			     "FILE:FROM-TO\n\n");
 	if (!err) {
 		print_reasons(&page);
-		err = footer__print(&pr, !blocks.cnt);
+		err = footer__print(&pr, p->nodes_cnt <= 1);
 	}
 	sources__clear(&page.sources);
 	line_blocks__clear(&blocks);
