@@ -236,7 +236,7 @@ static void test_table(void **state)
 	assert_ptr_equal(sink__find("tree"), &sink_tree);
 	assert_ptr_equal(sink__find("json"), &sink_json);
 	assert_null(sink__find("xml"));
-	assert_ptr_equal(sink__at(2), &sink_folded);
+	assert_ptr_equal(sink__at(3), &sink_folded);
 	for (size_t i = 0; sink__at(i); i++)
 		assert_ptr_equal(sink__find(sink__at(i)->name), sink__at(i));
 	assert_null(sink__at(1000));

@@ -53,7 +53,7 @@ static void test_columns(void **state)
 			  "\"paths\":{\"roots\":[1],\"depth\":[0,1,2,1],\"function\":[0,1,3,2],"
 			  "\"calls\":[1,3,1234,1],\"total\":[1000000,700000,6000,200000],"
 			  "\"self\":[100000,694000,6000,200000],");
-	expect_part(text, "\"timeline\":null}");
+	expect_part(text, "\"timeline\":null,\"lines\":null}");
 	free(text);
 	profile__free(p);
 }
@@ -99,7 +99,7 @@ static void test_calls(void **state)
 	text = write_data(p);
 	/* Paths by their place in the walk: idle, node 2, is the last. */
 	expect_part(text, "\"timeline\":{\"lost\":6,\"calls\":4,\"least\":0,\"threads\":[["
-			  "1000,8000,5,0,1000,2000,2000,3,3000,4000,0,1,15000,7,0,0]]}}");
+			  "1000,8000,5,0,1000,2000,2000,3,3000,4000,0,1,15000,7,0,0]]},");
 	free(text);
 	profile__free(p);
 }

@@ -8,15 +8,14 @@
 
 #include <dwarf.h>
 #include <errno.h>
-#include <limits.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "symbol/dwarf_file.h"
 #include "symbol/dwarf_functions.h"
 #include "symbol/line_files.h"
+#include "symbol/source_paths.h"
 #include "util/array.h"
 #include "util/search.h"
 
@@ -25,8 +24,6 @@
 #define MAX_PARTS  64	      /* ranges of a function, of which one begins with its entry */
 #define MAX_DEPTH  16	      /* of namespaces and classes */
 #define MAX_NAMES  (1u << 24) /* in headers of line tables */
-#define MAX_FILES  (1u << 20) /* paths that are kept */
-#define NAMES	   4096	      /* a power of two */
 
 /* What libdw makes of one byte of a line table is up to 90 bytes. */
 #define MAX_LINES (64ull << 20)
@@ -34,12 +31,6 @@
 struct unit_range {
 	uint64_t low, high;
 	Dwarf_Off unit;
-};
-
-/* What a path was made of, which is in the sections, and the path. */
-struct name {
-	const char *name, *dir, *unit_dir;
-	char *path;
 };
 
 struct source {
@@ -56,9 +47,7 @@ struct source {
 	uint64_t lines_at;   /* the table that libdw has read last */
 	bool lines_seen;
 	uint64_t lines_left; /* bytes of tables that it may still read */
-	struct name names[NAMES];
-	char **paths; /* owned */
-	size_t paths_cnt, paths_cap;
+	struct source_paths paths;
 	uint32_t dies; /* looked at */
 };
 
@@ -154,57 +143,6 @@ static bool load_files(struct source *s, Dwarf_Die *unit)
 	return !s->files_err;
 }
 
-/* Without "/./". */
-static char *make_path(const struct name *n)
-{
-	const char *dir = n->dir ? n->dir : "", *unit_dir = n->unit_dir ? n->unit_dir : "";
-	char path[PATH_MAX], *out = path;
-	const char *in = path;
-
-	if (*n->name == '/')
-		dir = "";
-	/* Relative to some other directory, what is joined would look whole and not be. */
-	if (*n->name == '/' || *dir == '/' || *unit_dir != '/')
-		unit_dir = "";
-	if (snprintf(path, sizeof(path), "%s%s%s%s%s", unit_dir, *unit_dir ? "/" : "", dir,
-		     *dir ? "/" : "", n->name) >= PATH_MAX)
-		return NULL;
-	while (*in) {
-		if (!strncmp(in, "/./", 3))
-			in += 2;
-		else if (!strncmp(in, "//", 2))
-			in++;
-		else
-			*out++ = *in++;
-	}
-	*out = '\0';
-	return strdup(path);
-}
-
-/* The path of a file that `unit` names; NULL: there is none, or no room. */
-static const char *path_of(struct source *s, Dwarf_Die *unit, const char *dir, const char *name)
-{
-	struct name made = {.name = name, .dir = dir};
-	Dwarf_Attribute attr;
-	struct name *n;
-
-	if (!name || !*name)
-		return NULL;
-	if (dwarf_attr(unit, DW_AT_comp_dir, &attr))
-		made.unit_dir = dwarf_formstring(&attr);
-	n = &s->names[((uintptr_t)name ^ (uintptr_t)name >> 12) % NAMES];
-	if (n->name == name && n->dir == dir && n->unit_dir == made.unit_dir)
-		return n->path;
-	if (s->paths_cnt == MAX_FILES || ARRAY_RESERVE(&s->paths, s->paths_cnt, &s->paths_cap))
-		return NULL;
-	made.path = make_path(&made);
-	if (!made.path)
-		return NULL;
-	*n = made;
-	s->paths[s->paths_cnt++] = made.path;
-	return made.path;
-}
-
 /* An instance of a function stands in one unit, and what it is an instance of may in another: the
  * file's number counts there. */
 static void find_declared(struct search *s, Dwarf_Die *die, struct source_place *place)
@@ -222,7 +160,7 @@ static void find_declared(struct search *s, Dwarf_Die *die, struct source_place 
 	    !load_files(s->source, &unit) || number >= s->source->files.cnt)
 		return;
 	f = &s->source->files.items[number];
-	place->file = path_of(s->source, &unit, f->dir, f->name);
+	place->file = source_paths__get(&s->source->paths, &unit, f->dir, f->name);
 	place->line = place->file ? at : 0;
 }
 
@@ -236,7 +174,8 @@ static void find_in_lines(struct search *s, struct source_place *place)
 	line = dwarf_getsrc_die(&s->unit, place->vaddr);
 	if (!line || dwarf_lineno(line, &number) || number <= 0)
 		return;
-	place->file = path_of(s->source, &s->unit, NULL, dwarf_linesrc(line, NULL, NULL));
+	place->file = source_paths__get(&s->source->paths, &s->unit, NULL,
+					dwarf_linesrc(line, NULL, NULL));
 	place->line = place->file ? number : 0;
 }
 
@@ -451,9 +390,7 @@ void source__free(struct source *s)
 	if (!s)
 		return;
 	dwarf_file__close(&s->file);
-	for (size_t i = 0; i < s->paths_cnt; i++)
-		free(s->paths[i]);
-	free(s->paths);
+	source_paths__clear(&s->paths);
 	free(s->ranges);
 	line_files__clear(&s->files);
 	free(s);
