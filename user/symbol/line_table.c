@@ -14,6 +14,7 @@
 #include "symbol/dwarf_functions.h"
 #include "symbol/elf_image.h"
 #include "symbol/elf_inside.h"
+#include "symbol/source_paths.h"
 #include "util/array.h"
 #include "util/search.h"
 
@@ -52,7 +53,8 @@ struct line_table {
 	struct unit *units;
 	size_t units_cnt, units_cap;
 	struct ranges ranges; /* of the units */
-	uint32_t dies;	      /* looked at so far */
+	struct source_paths paths;
+	uint32_t dies; /* looked at so far */
 	bool split;
 };
 
@@ -172,6 +174,7 @@ void line_table__free(struct line_table *t)
 	if (!t)
 		return;
 	dwarf_file__close(&t->file);
+	source_paths__clear(&t->paths);
 	for (size_t i = 0; i < t->units_cnt; i++)
 		free(t->units[i].functions.items);
 	free(t->units);
@@ -184,13 +187,13 @@ bool line_table__is_split(const struct line_table *t)
 	return t->split;
 }
 
-static Dwarf_Lines *unit_lines(struct line_table *t, const struct unit *u, size_t *cnt)
+static Dwarf_Lines *unit_lines(struct line_table *t, const struct unit *u, Dwarf_Die *die,
+			       size_t *cnt)
 {
 	Dwarf_Lines *lines;
-	Dwarf_Die die;
 
 	*cnt = 0;
-	if (!dwarf_offdie(t->file.dwarf, u->die, &die) || dwarf_getsrclines(&die, &lines, cnt))
+	if (!dwarf_offdie(t->file.dwarf, u->die, die) || dwarf_getsrclines(die, &lines, cnt))
 		return NULL;
 	return lines;
 }
@@ -202,7 +205,7 @@ static uint64_t row_vaddr(Dwarf_Lines *lines, size_t i)
 	return dwarf_lineaddr(dwarf_onesrcline(lines, i), &addr) ? UINT64_MAX : addr;
 }
 
-static struct line_row row_at(Dwarf_Lines *lines, size_t i)
+static struct line_row row_at(struct line_table *t, Dwarf_Die *unit, Dwarf_Lines *lines, size_t i)
 {
 	struct line_row row = {.vaddr = row_vaddr(lines, i)};
 	Dwarf_Line *line = dwarf_onesrcline(lines, i);
@@ -212,7 +215,7 @@ static struct line_row row_at(Dwarf_Lines *lines, size_t i)
 	if (dwarf_lineendsequence(line, &ends) || ends || dwarf_lineno(line, &number) ||
 	    number <= 0)
 		return row;
-	row.file = dwarf_linesrc(line, NULL, NULL);
+	row.file = source_paths__get(&t->paths, unit, NULL, dwarf_linesrc(line, NULL, NULL));
 	row.line = row.file ? number : 0;
 	return row;
 }
@@ -241,11 +244,12 @@ int line_table__rows(struct line_table *t, uint64_t begin, uint64_t end, struct 
 	/* A function is in one unit, unless the file is damaged. */
 	const struct range *range = range_at(&t->ranges, begin);
 	size_t lines_cnt = 0;
-	Dwarf_Lines *lines = range ? unit_lines(t, &t->units[range->unit], &lines_cnt) : NULL;
+	Dwarf_Die die;
+	Dwarf_Lines *lines = range ? unit_lines(t, &t->units[range->unit], &die, &lines_cnt) : NULL;
 	size_t i = LOWER_BOUND(lines_cnt, k, row_vaddr(lines, k) <= begin);
 
 	for (i = i ? i - 1 : 0; !err && i < lines_cnt; i++) {
-		struct line_row row = row_at(lines, i);
+		struct line_row row = row_at(t, &die, lines, i);
 
 		if (row.vaddr >= end)
 			break;
@@ -262,7 +266,8 @@ int line_table__each(struct line_table *t, line_visitor fn, void *ctx)
 
 	for (size_t u = 0; !err && u < t->units_cnt; u++) {
 		size_t cnt;
-		Dwarf_Lines *lines = unit_lines(t, &t->units[u], &cnt);
+		Dwarf_Die die;
+		Dwarf_Lines *lines = unit_lines(t, &t->units[u], &die, &cnt);
 
 		for (size_t i = 0; !err && i + 1 < cnt; i++) {
 			uint64_t end = row_vaddr(lines, i + 1);
@@ -270,7 +275,7 @@ int line_table__each(struct line_table *t, line_visitor fn, void *ctx)
 
 			if (end <= row_vaddr(lines, i))
 				continue;
-			row = row_at(lines, i);
+			row = row_at(t, &die, lines, i);
 			if (row.file)
 				err = fn(ctx, &row, end);
 		}
@@ -353,13 +358,17 @@ static uint64_t number_of(Dwarf_Die *die, unsigned int name)
 	return dwarf_attr(die, name, &attr) && !dwarf_formudata(&attr, &value) ? value : 0;
 }
 
-static struct line_inline call_of(Dwarf_Die *die, Dwarf_Files *files, size_t files_cnt)
+static struct line_inline call_of(struct line_table *t, Dwarf_Die *die, Dwarf_Files *files,
+				  size_t files_cnt)
 {
 	uint64_t file = number_of(die, DW_AT_call_file), line = number_of(die, DW_AT_call_line);
 	struct line_inline call = {.name = name_of(die)};
+	Dwarf_Die unit;
 
-	if (files && file < files_cnt && line && line <= INT32_MAX) {
-		call.file = dwarf_filesrc(files, file, NULL, NULL);
+	if (files && dwarf_diecu(die, &unit, NULL, NULL) && file < files_cnt && line &&
+	    line <= INT32_MAX) {
+		call.file = source_paths__get(&t->paths, &unit, NULL,
+					      dwarf_filesrc(files, file, NULL, NULL));
 		call.line = line;
 	}
 	return call;
@@ -414,7 +423,7 @@ static int paint(struct painting *p, Dwarf_Die *parent, uint32_t inside, int dep
 			if (ARRAY_RESERVE(&p->out->items, p->out->cnt, &p->out->cap))
 				return -ENOMEM;
 			value = p->out->cnt + 1;
-			p->out->items[p->out->cnt] = call_of(&die, p->files, p->files_cnt);
+			p->out->items[p->out->cnt] = call_of(p->t, &die, p->files, p->files_cnt);
 			p->out->items[p->out->cnt++].parent = inside;
 			paint_ranges(p, &die, value);
 		}
@@ -479,7 +488,7 @@ static int search_calls(struct search *s, Dwarf_Die *parent, const char *functio
 		if (tag == DW_TAG_subprogram)
 			inside = name_of(&die);
 		if (tag == DW_TAG_inlined_subroutine && function) {
-			struct line_inline call = call_of(&die, s->files, s->files_cnt);
+			struct line_inline call = call_of(s->t, &die, s->files, s->files_cnt);
 
 			if (s->matches(s->ctx, call.name) &&
 			    dwarf_ranges(&die, 0, &base, &begin, &end) > 0)
