@@ -609,6 +609,9 @@ static error_t check_format(struct options *o)
 		return complain(o, "%s shows one run; of two show something: %s", o->sink->name,
 				sink__diff_names(names, sizeof(names)));
 	o->calls |= o->sink->needs_calls && o->verb == VERB_TRACE;
+	if (o->sink->needs_lines && o->verb == VERB_TRACE && !o->lines_cnt)
+		return complain(o, "-f %s: which lines? --lines FUNC, or --lines FILE:FROM-TO",
+				o->sink->name);
 	if (o->sink->write_file && !o->output)
 		return complain(o, "%s is no format for a stream: name a file with -o",
 				o->sink->name);

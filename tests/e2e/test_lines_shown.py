@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Lines of source as people see them: what -f lines and the page say is what the JSON says."""
+
+import json
+import os
+import re
+import subprocess
+
+import harness
+import test_page
+from harness import program
+
+METHODS = program("methods")
+LINE = re.compile(r"^ *([\d,]+)  +[\d.]+ [num]?s  +\S+  +(\d+)(?:  (.*))?$")
+
+
+class Lines(harness.TestCase):
+    def verb(self, *args):
+        return self.process(harness.PROFTRACE, *args, stdin=subprocess.DEVNULL).finish()
+
+    def record(self, *options):
+        recording = self.path("rec")
+        done = self.verb("record", *harness.UNLIMITED, *options, "-o", recording, "--",
+                                  METHODS, "20")
+        self.assertEqual(done.status, 0, str(done))
+        return recording
+
+    def report(self, recording, *options):
+        done = self.verb("report", *options, recording)
+        self.assertEqual(done.status, 0, str(done))
+        return done.stdout
+
+    @staticmethod
+    def parse(text):
+        """{line: [hits, source]}, summed"""
+        seen = {}
+        for row in filter(None, map(LINE.match, text.splitlines())):
+            sums = seen.setdefault(int(row[2]), [0, row[3] or ""])
+            sums[0] += int(row[1].replace(",", ""))
+        return seen
+
+    def test_report(self):
+        recording = self.record("--lines", "session", "--lines", "Queue::submit")
+        document = json.loads(self.report(recording, "-f", "json"))
+        path, = {line["file"] for line in document["lines"]}
+        with open(path, encoding="utf-8") as file:
+            source = [line.rstrip("\n").expandtabs(8) for line in file]
+        expected = {line["line"]: [line["hits"], source[line["line"] - 1]]
+                    for line in document["lines"]}
+        self.assertIn(20, [hits for hits, _ in expected.values()])
+        self.assertEqual(self.parse(self.report(recording, "-f", "lines", "-v")), expected)
+
+    def test_live(self):
+        done = self.run_proftrace(*harness.UNLIMITED, "--lines", "main", "-f", "lines", "--",
+                                  METHODS, "20")
+        self.assertEqual(done.status, 0, str(done))
+        seen = self.parse(done.stdout)
+        hits, = (hits for hits, source in seen.values() if "session(&queue" in source)
+        self.assertEqual(hits, 20)
+
+    def test_page(self):
+        recording, page = self.record("--lines", "session"), self.path("x.html")
+        document = json.loads(self.report(recording, "-f", "json"))
+        self.report(recording, "-o", page)
+        lines = test_page.Reader.data_of(page)["lines"]
+        sums = {}
+        for block in lines["blocks"]:
+            for number, hits, ns in zip(block["line"], block["hits"], block["ns"]):
+                figures = sums.setdefault(number, [0, 0])
+                figures[0] += hits
+                figures[1] += ns
+        self.assertEqual(sums, {line["line"]: [line["hits"], line["ns"]]
+                                for line in document["lines"]})
+        self.assertIn("queue->submit", json.dumps(lines["files"]))
+
+    def test_nobody_asked_for_lines(self):
+        self.assert_one_line(self.run_proftrace("-f", "lines", "--", METHODS), 2, "--lines")
+        self.assert_one_line(self.verb("report", "-f", "lines", self.record()), 1,
+                             "--lines")
+
+    def test_source_that_others_may_not_read(self):
+        """Only the numbers are shown."""
+        source, binary = self.path("secret.c"), self.path("secret")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write("int main(void)\n{\n\treturn 0; // password\n}\n")
+        self.assertEqual(os.system(f"gcc -g -o {binary} {source}"), 0)
+        os.chmod(source, 0o600)
+        done = self.run_proftrace(*harness.UNLIMITED, "--lines", "main", "-f", "lines", "--", binary)
+        self.assertEqual(done.status, 0, str(done))
+        self.assertNotIn("password", done.stdout)
+        self.assertIn("(no source: not readable for everyone)", done.stdout)
+        self.assertTrue(self.parse(done.stdout))
+
+
+if __name__ == "__main__":
+    harness.main()
