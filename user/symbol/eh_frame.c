@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Call frame information: only ranges and augmentations are of interest, never the unwind rules. */
+/* Call frame information: ranges, augmentations, and the unwind rules that a range begins with. */
 #include "symbol/eh_frame.h"
 
 #include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
 
+#include "symbol/cfi.h"
 #include "symbol/dwarf_cursor.h"
 #include "symbol/elf_image.h"
 #include "symbol/elf_inside.h"
@@ -25,7 +26,9 @@ struct cie {
 	uint8_t fde_encoding, lsda_encoding;
 	uint64_t personality;
 	bool augmented; /* FDEs carry augmentation data */
+	bool signal;	/* of code that signals interrupted: entered by no call */
 	bool usable;
+	struct dwarf_cursor rules; /* its instructions */
 };
 
 /* One record: its content, without length. Returns false at the end or if it is damaged. */
@@ -44,11 +47,12 @@ static bool next_record(struct dwarf_cursor *c, struct dwarf_cursor *record)
 
 static void read_augmentation(struct dwarf_cursor *c, const char *letters, struct cie *cie)
 {
-	uint64_t pointer;
+	uint64_t pointer, len = dwarf_uleb128(c);
 	uint8_t encoding;
 
 	cie->augmented = true;
-	dwarf_uleb128(c);
+	cie->rules = *c;
+	c->bad |= !dwarf_take(&cie->rules, len);
 	for (const char *l = letters + 1; *l && !c->bad; l++) {
 		switch (*l) {
 		case 'L':
@@ -63,6 +67,8 @@ static void read_augmentation(struct dwarf_cursor *c, const char *letters, struc
 			cie->personality = encoding & EH_PE_INDIRECT ? pointer : 0;
 			break;
 		case 'S':
+			cie->signal = true;
+			break;
 		case 'B':
 			break;
 		default:
@@ -88,6 +94,7 @@ static void read_cie(struct dwarf_cursor c, const uint8_t *at, struct cie *cie)
 		dwarf_fixed(&c, 1);
 	else
 		dwarf_uleb128(&c);
+	cie->rules = c;
 	if (!c.bad && *letters == 'z')
 		read_augmentation(&c, letters, cie);
 	else
@@ -99,12 +106,17 @@ static void read_cie(struct dwarf_cursor c, const uint8_t *at, struct cie *cie)
 static int read_fde(struct eh_frame *eh, struct dwarf_cursor *c, const struct cie *cie)
 {
 	struct eh_range range = {.personality = cie->personality};
+	struct dwarf_cursor rules;
 	uint64_t size;
 
 	range.start = dwarf_pointer(c, cie->fde_encoding);
 	size = dwarf_encoded_raw(c, cie->fde_encoding);
+	rules = *c;
 	if (cie->augmented) {
-		dwarf_uleb128(c);
+		uint64_t len = dwarf_uleb128(c);
+
+		rules = *c;
+		dwarf_take(&rules, len);
 		if (cie->lsda_encoding != EH_PE_OMIT)
 			range.lsda = dwarf_pointer(c, cie->lsda_encoding);
 	}
@@ -112,6 +124,7 @@ static int read_fde(struct eh_frame *eh, struct dwarf_cursor *c, const struct ci
 	if (c->bad || !range.start || !size ||
 	    __builtin_add_overflow(range.start, size, &range.end))
 		return 0;
+	range.as_called = !cie->signal && cfi_begins_as_called(cie->rules, rules);
 	if (ARRAY_RESERVE(&eh->ranges, eh->cnt, &eh->cap))
 		return -ENOMEM;
 	eh->ranges[eh->cnt++] = range;
@@ -219,7 +232,19 @@ static int find_records(const struct elf_image *img, bool absolute, uint64_t *va
 	return c.bad || (encoding & EH_PE_INDIRECT) ? -ENOEXEC : 0;
 }
 
-int eh_frame__load(const struct elf_image *img, struct eh_frame **out)
+/* The same by the section table, which says nothing of their number. */
+static int find_section(const struct elf_image *img, uint64_t *vaddr, uint64_t *fdes)
+{
+	const struct elf_section *sec = elf_section__by_name(img, ".eh_frame");
+
+	if (!sec || !(sec->flags & SHF_ALLOC))
+		return -ENOENT;
+	*vaddr = sec->addr;
+	*fdes = sec->size; /* more than there can be: the end mark is a record of length 0 */
+	return 0;
+}
+
+static int load(const struct elf_image *img, bool any, struct eh_frame **out)
 {
 	struct eh_frame *eh = calloc(1, sizeof(*eh));
 	struct dwarf_cursor c = {.absolute = elf_image__is_fixed(img)};
@@ -229,6 +254,8 @@ int eh_frame__load(const struct elf_image *img, struct eh_frame **out)
 
 	if (!err)
 		err = find_records(img, c.absolute, &c.vaddr, &fdes);
+	if (err == -ENOENT && any)
+		err = find_section(img, &c.vaddr, &fdes);
 	if (!err)
 		err = read_from(img, c.vaddr, &block, &size);
 	if (!err) {
@@ -244,6 +271,22 @@ int eh_frame__load(const struct elf_image *img, struct eh_frame **out)
 	drop_overlaps(eh);
 	*out = eh;
 	return 0;
+}
+
+int eh_frame__load(const struct elf_image *img, struct eh_frame **out)
+{
+	return load(img, false, out);
+}
+
+int eh_frame__load_any(const struct elf_image *img, struct eh_frame **out)
+{
+	return load(img, true, out);
+}
+
+const struct eh_range *eh_frame__ranges(const struct eh_frame *eh, size_t *cnt)
+{
+	*cnt = eh->cnt;
+	return eh->ranges;
 }
 
 void eh_frame__free(struct eh_frame *eh)

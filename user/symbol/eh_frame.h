@@ -18,6 +18,7 @@ struct eh_range {
 	uint64_t start, end;
 	uint64_t lsda;	      /* 0: none */
 	uint64_t personality; /* where the pointer to the personality routine lies; 0: unknown */
+	bool as_called; /* at its start the stack is as a call leaves it: it may be a function's */
 };
 
 /*
@@ -26,7 +27,12 @@ struct eh_range {
  * nothing.
  */
 int eh_frame__load(const struct elf_image *img, struct eh_frame **out);
+/* The same, by its section if there is no PT_GNU_EH_FRAME, as in static programs. */
+int eh_frame__load_any(const struct elf_image *img, struct eh_frame **out);
 void eh_frame__free(struct eh_frame *eh); /* accepts NULL */
+
+/* All ranges, by address. */
+const struct eh_range *eh_frame__ranges(const struct eh_frame *eh, size_t *cnt);
 
 /* The range that holds `vaddr`, or NULL. */
 const struct eh_range *eh_frame__at(const struct eh_frame *eh, uint64_t vaddr);

@@ -23,6 +23,7 @@ struct sym_entry {
 	uint8_t bind;	 /* 0 global, 1 weak, 2 local */
 	uint8_t is_cold;
 	uint8_t underscores;
+	bool nameless;
 };
 
 /* Length of NAME if `name` is "NAME.cold" or "NAME.cold.N", else 0. */

@@ -7,11 +7,13 @@
 #include "symbol/symtab.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "symbol/debug_file.h"
+#include "symbol/eh_functions.h"
 #include "symbol/elf_image.h"
 #include "symbol/elf_inside.h"
 #include "symbol/go.h"
@@ -21,10 +23,13 @@
 #include "symbol/sym_table.h"
 #include "util/array.h"
 #include "util/log.h"
+#include "util/search.h"
 
 /* Far more than identical code folding produces. */
-#define MAX_ALIASES 4096
-#define MAX_SOURCES 4
+#define MAX_ALIASES   4096
+#define MAX_SOURCES   4
+#define MAX_NAMELESS  (1u << 22)
+#define NAMELESS_SIZE sizeof("func_0x0123456789abcdef.cold")
 
 struct symtab {
 	struct symbol *symbols;
@@ -43,6 +48,8 @@ struct builder {
 	const struct elf_segment *segment; /* the last symbol's */
 	uint64_t go_start, go_end;	   /* where Go's code lies */
 	bool go_known;			   /* exactly */
+	struct eh_function *nameless;
+	size_t nameless_cnt;
 };
 
 static const struct elf_segment *find_segment(struct builder *b, uint64_t vaddr)
@@ -197,6 +204,13 @@ static int add_stripped(struct builder *b, const char *root)
 	return err == -ENOENT ? 0 : err;
 }
 
+static int cmp_vaddrs(const void *pa, const void *pb)
+{
+	uint64_t a = *(const uint64_t *)pa, b = *(const uint64_t *)pb;
+
+	return (a > b) - (a < b);
+}
+
 static int add_go_func(struct builder *b, const struct go_func *func)
 {
 	const struct elf_segment *segment = find_segment(b, func->vaddr);
@@ -250,6 +264,107 @@ static int find_go(struct builder *b, struct go_pclntab **pclntab)
 	return err == -ENOENT ? 0 : err;
 }
 
+/* The addresses that have a name, ordered. Returns NULL without memory. */
+static uint64_t *named_vaddrs(const struct builder *b, size_t *cnt)
+{
+	uint64_t *vaddrs = calloc(b->len + 1, sizeof(*vaddrs));
+
+	*cnt = 0;
+	for (size_t i = 0; vaddrs && i < b->len; i++) {
+		if (b->entries[i].kind != SYMBOL_NOTYPE)
+			vaddrs[(*cnt)++] = b->entries[i].vaddr;
+	}
+	if (*cnt)
+		qsort(vaddrs, *cnt, sizeof(*vaddrs), cmp_vaddrs);
+	return vaddrs;
+}
+
+/* Names one by its address, as only the file tells it from others. */
+static int add_nameless(struct builder *b, const struct eh_function *func, bool is_piece,
+			bool is_lost, char *name)
+{
+	const struct elf_segment *segment = find_segment(b, func->vaddr);
+	uint64_t room;
+
+	if (!segment)
+		return 0;
+	if (ARRAY_RESERVE(&b->entries, b->len, &b->cap))
+		return -ENOMEM;
+	room = segment->filesz - (func->vaddr - segment->vaddr);
+	b->entries[b->len++] = (struct sym_entry){
+		.vaddr = func->vaddr,
+		.size = func->size < room ? func->size : room,
+		.name = name,
+		.len = snprintf(name, NAMELESS_SIZE, "func_0x%" PRIx64 "%s", func->vaddr,
+				is_piece ? ".cold" : ""),
+		.file = NO_FILE,
+		.kind = is_lost ? SYMBOL_NOTYPE : SYMBOL_FUNC,
+		.nameless = true,
+	};
+	return 0;
+}
+
+/* What has no symbol at all. */
+static int add_all_nameless(struct builder *b)
+{
+	size_t known_cnt, before = b->len;
+	uint64_t *known = named_vaddrs(b, &known_cnt);
+	char *names = NULL;
+	int err =
+		known ? eh_functions__find(b->img, known, known_cnt, &b->nameless, &b->nameless_cnt)
+		      : -ENOMEM;
+
+	if (!err && b->nameless_cnt > MAX_NAMELESS)
+		b->nameless_cnt = MAX_NAMELESS;
+	if (!err)
+		names = calloc(b->nameless_cnt + 1, NAMELESS_SIZE);
+	if (!err && !names)
+		err = -ENOMEM;
+	for (size_t i = 0; !err && i < b->nameless_cnt; i++) {
+		const struct eh_function *func = &b->nameless[i];
+		size_t at = LOWER_BOUND(known_cnt, k, known[k] < func->vaddr);
+
+		if (at == known_cnt || known[at] != func->vaddr)
+			err = add_nameless(b, func, func->piece_of != EH_FUNCTION_NONE,
+					   func->piece_of == i, names + i * NAMELESS_SIZE);
+	}
+	free(known);
+	if (names)
+		b->tab->strings[b->tab->strings_cnt++] = names;
+	if (!err && b->len > before)
+		err = note_source(b->tab, ".eh_frame");
+	return err;
+}
+
+static struct symbol *symbol_at(const struct symtab *tab, uint64_t vaddr)
+{
+	size_t at = LOWER_BOUND(tab->cnt, i, tab->symbols[i].vaddr < vaddr);
+
+	return at < tab->cnt && tab->symbols[at].vaddr == vaddr ? &tab->symbols[at] : NULL;
+}
+
+/* Links pieces without names, which the others are linked by. */
+static void link_nameless(struct builder *b)
+{
+	for (size_t i = 0; i < b->nameless_cnt; i++) {
+		const struct eh_function *func = &b->nameless[i];
+		struct symbol *piece, *whole;
+
+		if (func->piece_of == EH_FUNCTION_NONE || func->piece_of >= b->nameless_cnt ||
+		    func->piece_of == i)
+			continue;
+		piece = symbol_at(b->tab, func->vaddr);
+		whole = symbol_at(b->tab, b->nameless[func->piece_of].vaddr);
+		if (!piece || !piece->nameless)
+			continue;
+		if (whole && whole != piece && whole->kind != SYMBOL_NOTYPE &&
+		    whole->piece_of == SYMTAB_NONE)
+			piece->piece_of = whole - b->tab->symbols;
+		else
+			piece->kind = SYMBOL_NOTYPE;
+	}
+}
+
 /* A FUNC's name beats an IFUNC's beats a NOTYPE's. A .cold piece without a byte is at the address
  * of whatever follows, so pieces come last. */
 static int rank(const struct sym_entry *e)
@@ -291,6 +406,7 @@ static size_t merge(const struct builder *b, struct sym_entry *entries, size_t c
 		.name = entries->name,
 		.aliases = aliases,
 		.piece_of = SYMTAB_NONE,
+		.nameless = entries->nameless,
 		.is_go = is_go(b, entries->vaddr),
 	};
 	for (i = 0; i < cnt; i++) {
@@ -348,6 +464,7 @@ int symtab__load(const struct elf_image *img, const char *root, struct symtab **
 {
 	struct builder b = {.img = img};
 	struct go_pclntab *pclntab = NULL;
+	bool nameless;
 	int err;
 
 	b.tab = calloc(1, sizeof(*b.tab));
@@ -363,16 +480,22 @@ int symtab__load(const struct elf_image *img, const char *root, struct symtab **
 		err = add_stripped(&b, root);
 	if (!err && !b.len && pclntab)
 		err = add_go_funcs(&b, pclntab);
+	nameless = !b.len;
 	if (!err)
 		err = add_table(&b, img, SHT_DYNSYM, ".dynsym");
 	if (err && err != -ENOENT)
 		goto out;
-	err = build(&b);
-	if (err)
+	err = nameless ? add_all_nameless(&b) : 0;
+	if (!err)
+		err = build(&b);
+	if (!err)
+		link_nameless(&b);
+	else
 		log_error("elf: cannot read symbols of '%s': out of memory", elf_image__label(img));
 out:
 	go_pclntab__free(pclntab);
 	free(b.entries);
+	free(b.nameless);
 	if (err)
 		symtab__free(b.tab);
 	else

@@ -2,7 +2,8 @@
 /*
  * The functions of one ELF file: .symtab and .dynsym, its separate debug file (build id,
  * .gnu_debuglink), mini debug info (.gnu_debugdata), and Go's function table (.gopclntab), merged
- * by address.
+ * by address. Where none of them but .dynsym names anything, functions are found by .eh_frame and
+ * by calls, and called func_0xVADDR.
  */
 #ifndef PROFTRACE_SYMBOL_SYMTAB_H
 #define PROFTRACE_SYMBOL_SYMTAB_H
@@ -35,7 +36,8 @@ struct symbol {
 	 * everything else. A piece whose function has no symbol is SYMBOL_NOTYPE.
 	 */
 	uint32_t piece_of;
-	bool is_go; /* lies in what the Go toolchain has compiled or linked in */
+	bool nameless; /* found without a symbol: its name says nothing of what it does */
+	bool is_go;    /* lies in what the Go toolchain has compiled or linked in */
 };
 
 #define SYMTAB_NONE UINT32_MAX
