@@ -21,6 +21,7 @@
 #include "plan/proof.h"
 #include "plan/regions.h"
 #include "plan/unmatched.h"
+#include "symbol/debug_fetch.h"
 #include "symbol/demangle.h"
 #include "symbol/elf_image.h"
 #include "symbol/symtab.h"
@@ -485,6 +486,8 @@ int plan__new(const struct target *t, struct filter *filter, const struct plan_o
 	if (!p)
 		return -ENOMEM;
 	err = plan__extend(p, t, filter, opts);
+	/* What is loaded later must not wait for a server. */
+	debug_fetch__stop();
 	if (!err) {
 		const struct unmatched_hopes hopes = {
 			/* the dynamic linker tells */

@@ -18,6 +18,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "symbol/debug_fetch.h"
 #include "symbol/elf_image.h"
 #include "symbol/elf_inside.h"
 #include "util/log.h"
@@ -92,19 +93,12 @@ static bool belongs(const struct search *s, const struct elf_image *dbg)
 	return elf_image__build_id(dbg, id) == s->id_len && !memcmp(id, s->id, s->id_len);
 }
 
-static int try_path(const struct search *s, const char *root, const char *path,
-		    struct elf_image **out)
+/* Opens the candidate behind `fd`, which it takes over. */
+static int try_fd(const struct search *s, int fd, const char *label, struct elf_image **out)
 {
 	struct elf_image *dbg;
-	char label[PATH_MAX];
 	struct stat st;
-	int fd;
 
-	if (snprintf(label, sizeof(label), "%s%s", root, path) >= (int)sizeof(label))
-		return -ENOENT;
-	fd = open_below(root, path);
-	if (fd < 0)
-		return -ENOENT;
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || elf_image__open_debug(fd, label, &dbg)) {
 		close(fd);
 		return -ENOENT;
@@ -116,6 +110,18 @@ static int try_path(const struct search *s, const char *root, const char *path,
 	}
 	*out = dbg;
 	return 0;
+}
+
+static int try_path(const struct search *s, const char *root, const char *path,
+		    struct elf_image **out)
+{
+	char label[PATH_MAX];
+	int fd;
+
+	if (snprintf(label, sizeof(label), "%s%s", root, path) >= (int)sizeof(label))
+		return -ENOENT;
+	fd = open_below(root, path);
+	return fd < 0 ? -ENOENT : try_fd(s, fd, label, out);
 }
 
 /* In the container, then on this machine. */
@@ -199,11 +205,29 @@ static void read_link(struct search *s)
 	free(block);
 }
 
-int debug_file__open(const struct elf_image *img, const char *root, struct elf_image **out)
+int debug_file__find(const struct elf_image *img, const char *root, struct elf_image **out)
 {
 	struct search s = {.img = img, .root = root};
 
 	s.id_len = elf_image__build_id(img, s.id);
 	read_link(&s);
 	return by_build_id(&s, out) ? by_link(&s, out) : 0;
+}
+
+int debug_file__open(const struct elf_image *img, const char *root, struct elf_image **out)
+{
+	struct search s = {.img = img, .root = root};
+	int err = debug_file__find(img, root, out), fd;
+
+	if (!err)
+		return 0;
+	s.id_len = elf_image__build_id(img, s.id);
+	fd = s.id_len ? debug_fetch__get(s.id, s.id_len, elf_image__label(img)) : -ENOENT;
+	if (fd < 0)
+		return err;
+	err = try_fd(&s, fd, "debuginfod", out);
+	if (err == -ENOENT)
+		log_warn("debuginfod: what was fetched for '%s' does not belong to it",
+			 elf_image__label(img));
+	return err;
 }

@@ -184,23 +184,35 @@ static int add_table(struct builder *b, const struct elf_image *src, uint32_t ty
 	return err;
 }
 
+/* Adds the .symtab of what `open` finds for the image. Returns -ENOENT if there is none. */
+static int add_other(struct builder *b, const char *root, const char *what,
+		     int (*open)(const struct elf_image *img, const char *root,
+				 struct elf_image **out))
+{
+	struct elf_image *src = NULL;
+	int err = open(b->img, root, &src);
+
+	if (!err)
+		err = add_table(b, src, SHT_SYMTAB, what ?: elf_image__label(src));
+	elf_image__free(src);
+	return err;
+}
+
+static int open_mini_debug(const struct elf_image *img, const char *root, struct elf_image **out)
+{
+	return mini_debug__open(img, out);
+}
+
 /* What `strip` took away, from where distributions put it. */
 static int add_stripped(struct builder *b, const char *root)
 {
-	struct elf_image *src = NULL;
-	int err;
+	int err = add_other(b, root, NULL, debug_file__find);
 
-	err = debug_file__open(b->img, root, &src);
-	if (!err)
-		err = add_table(b, src, SHT_SYMTAB, elf_image__label(src));
-	if (err == -ENOENT) {
-		elf_image__free(src);
-		src = NULL;
-		err = mini_debug__open(b->img, &src);
-		if (!err)
-			err = add_table(b, src, SHT_SYMTAB, ".gnu_debugdata");
-	}
-	elf_image__free(src);
+	if (err == -ENOENT)
+		err = add_other(b, root, ".gnu_debugdata", open_mini_debug);
+	/* Go's own table is as good, and nearer. */
+	if (err == -ENOENT && !b->go_known)
+		err = add_other(b, root, NULL, debug_file__open);
 	return err == -ENOENT ? 0 : err;
 }
 

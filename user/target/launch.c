@@ -12,9 +12,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <inttypes.h>
-#include <pwd.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -39,38 +37,6 @@ struct launch {
 	int status; /* as a shell tells it, once reaped */
 };
 
-/* An unsigned decimal environment variable; -1 if it is absent or malformed. */
-static long env_id(const char *name)
-{
-	const char *text = getenv(name);
-	char *end;
-	long id;
-
-	if (!text || !*text)
-		return -1;
-	errno = 0;
-	id = strtol(text, &end, 10);
-	return errno || *end || id < 0 || id > 0x7fffffff ? -1 : id;
-}
-
-/* Becomes the user who called sudo, for good. Only root can and need do that. */
-static int become_caller(void)
-{
-	long uid = env_id("SUDO_UID"), gid = env_id("SUDO_GID");
-	struct passwd *pw;
-
-	if (geteuid() != 0 || uid <= 0)
-		return 0;
-	pw = getpwuid(uid);
-	if (gid < 0)
-		gid = pw ? (long)pw->pw_gid : uid;
-	if (pw ? initgroups(pw->pw_name, gid) : setgroups(0, NULL))
-		return -errno;
-	if (setresgid(gid, gid, gid) || setresuid(uid, uid, uid))
-		return -errno;
-	return 0;
-}
-
 /*
  * The child. Reports a failure's errno through `report`, which exec closes. Traced while it still
  * has our privileges, because the kernel takes those it has then for the tracer's: without them it
@@ -81,7 +47,7 @@ static void child_exec(char *const argv[], int report)
 	int err = ptrace(PTRACE_TRACEME, 0, NULL, NULL) ? -errno : 0;
 
 	if (!err)
-		err = become_caller();
+		err = privilege__become_caller();
 	if (!err) {
 		signals__restore();
 		execvp(argv[0], argv);

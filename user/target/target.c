@@ -10,6 +10,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "symbol/debug_fetch.h"
 #include "target/hazard.h"
 #include "target/launch.h"
 #include "target/maps.h"
@@ -289,6 +290,7 @@ int target__open(const struct target_spec *spec, struct target **out)
 
 	if (!t)
 		return -ENOMEM;
+	debug_fetch__start();
 	if (!spec->command)
 		privilege__drop_for_start();
 	if (spec->command) {

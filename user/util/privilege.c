@@ -2,9 +2,12 @@
 #include "util/privilege.h"
 
 #include <errno.h>
+#include <grp.h>
 #include <linux/capability.h>
+#include <pwd.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -127,4 +130,47 @@ void privilege__drop_for_links(void)
 void privilege__drop_for_run(bool will_read)
 {
 	keep_only(asked | (will_read ? reading() : 0));
+}
+
+void privilege__drop_all(void)
+{
+	keep_only(0);
+}
+
+/* An unsigned decimal environment variable; -1 if it is absent or malformed. */
+static long env_id(const char *name)
+{
+	const char *text = getenv(name);
+	char *end;
+	long id;
+
+	if (!text || !*text)
+		return -1;
+	errno = 0;
+	id = strtol(text, &end, 10);
+	return errno || *end || id < 0 || id > 0x7fffffff ? -1 : id;
+}
+
+int privilege__become_caller(void)
+{
+	long uid = env_id("SUDO_UID"), gid = env_id("SUDO_GID");
+	struct passwd *pw;
+
+	if (geteuid() != 0 || uid <= 0)
+		return 0;
+	pw = getpwuid(uid);
+	if (gid < 0)
+		gid = pw ? (long)pw->pw_gid : uid;
+	if (pw ? initgroups(pw->pw_name, gid) : setgroups(0, NULL))
+		return -errno;
+	if (setresgid(gid, gid, gid) || setresuid(uid, uid, uid))
+		return -errno;
+	return 0;
+}
+
+int privilege__become(unsigned int uid, unsigned int gid)
+{
+	if (setgroups(0, NULL) || setresgid(gid, gid, gid) || setresuid(uid, uid, uid))
+		return -errno;
+	return 0;
 }

@@ -31,4 +31,14 @@ void privilege__drop_for_links(void);
  * nothing. Once everything is attached and a command runs. */
 void privilege__drop_for_run(bool will_read);
 
+/* Keeps none: for a process that deals with strangers. */
+void privilege__drop_all(void);
+
+/* Becomes the user who called sudo, for good. Only root can and need do that; without sudo nothing
+ * changes. Returns 0 or -errno. */
+int privilege__become_caller(void);
+
+/* Becomes that user, in no other group. Returns 0 or -errno. */
+int privilege__become(unsigned int uid, unsigned int gid);
+
 #endif
