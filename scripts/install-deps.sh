@@ -21,11 +21,11 @@ apt_packages()
 	# page of -f html.
 	test) echo g++ libcmocka-dev python3 perl sqlite3 valgrind xz-utils procps util-linux mount \
 		libdevel-nytprof-perl libllvm14 libclang-rt-14-dev golang-go exiv2 qpdf \
-		nginx redis-server protobuf-compiler nodejs $(command -v npm >/dev/null || echo npm) \
+		nginx redis-server liblua5.4-dev debuginfod libdebuginfod1 protobuf-compiler nodejs $(command -v npm >/dev/null || echo npm) \
 		chromium chromium-driver python3-selenium fonts-dejavu-core ;;
 	fuzz) echo libclang-rt-14-dev ;;
 	demo) echo python3 perl libdevel-nytprof-perl ;;
-	bench) echo g++ python3 perl valgrind bpftrace libllvm14 jsonnet sqlite3 redis-server redis-tools \
+	bench) echo g++ python3 python3.11-dbg perl valgrind bpftrace libllvm14 jsonnet sqlite3 redis-server redis-tools \
 		libstb-dev ;;
 	survive) echo bash bpftrace cppcheck gdb git golang-go libboost-context-dev libllvm14 nginx perl \
 		python3 redis-tools rustc sqlite3 strace ;;
@@ -40,7 +40,7 @@ dnf_packages()
 		zlib-devel xz-devel libzstd-devel zydis-devel sqlite-devel binutils binutils-devel ;;
 	fuzz) echo compiler-rt ;;
 	test) echo gcc-c++ libcmocka-devel python3 perl sqlite valgrind xz procps-ng util-linux \
-		golang exiv2 qpdf nginx redis protobuf-compiler nodejs npm chromium chromedriver python3-selenium ;;
+		golang exiv2 qpdf nginx redis lua-static elfutils-debuginfod protobuf-compiler nodejs npm chromium chromedriver python3-selenium ;;
 	demo) echo python3 perl ;;
 	bench) echo gcc-c++ python3 perl valgrind bpftrace sqlite redis stb-devel ;;
 	survive) echo bash bpftrace boost-devel cppcheck gdb git golang llvm-libs nginx perl python3 \
@@ -54,7 +54,7 @@ pacman_packages()
 	case $1 in
 	build) echo gcc make clang llvm libbpf bpf libelf zlib xz zstd zydis sqlite binutils ;;
 	fuzz) echo compiler-rt ;;
-	test) echo cmocka nginx python perl redis sqlite valgrind procps-ng util-linux go exiv2 qpdf protobuf \
+	test) echo cmocka debuginfod lua nginx python perl redis sqlite valgrind procps-ng util-linux go exiv2 qpdf protobuf \
 		nodejs npm chromium python-selenium ;;
 	demo) echo python perl ;;
 	bench) echo python perl valgrind bpftrace sqlite redis stb ;;

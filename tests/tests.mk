@@ -28,7 +28,8 @@ CALCS        := pie nopie static static-pie dynsym stripped debuglink
 PROGRAM_BINS := $(addprefix $(PROGRAMS)/,$(PLAIN) $(CALCS:%=calc-%) $(THROWING) tailcall busy entries arguments \
 		$(PARAMETERS:%=parameters-%) methods $(INSTRUMENTED:%=instrumented-%) \
 		crowd-nameless inline_data signal_throws exchange generators redzone-nops redzone-nop5 libplugin.so \
-		libshapes.so libregions.so regions-plain shapes-linked shapes-dlopen $(GO:%=go%))
+		nameless nameless-static libshapes.so libregions.so regions-plain shapes-linked shapes-dlopen \
+		$(GO:%=go%))
 
 $(PROGRAM_BINS): tests/programs/target.h | $(PROGRAMS)
 $(PROGRAMS):
@@ -77,6 +78,9 @@ $(PROGRAMS)/regions-plain: tests/programs/regions.c
 	$(call say,TARGET,$@)$(PROGRAM_C) -O0 -Iinclude -o $@ $< -lpthread
 $(PROGRAMS)/libregions.so: tests/programs/region_plugin.c
 	$(call say,TARGET,$@)$(PROGRAM_C) -Iinclude -fPIC -shared -o $@ $<
+$(PROGRAMS)/nameless-static: NAMELESS_FLAGS := -static
+$(PROGRAMS)/nameless $(PROGRAMS)/nameless-static: tests/programs/nameless.c
+	$(call say,TARGET,$@)$(PROGRAM_C) $(NAMELESS_FLAGS) -o $@ $< -Wl,-Bstatic -llua5.4 $(if $(NAMELESS_FLAGS),,-Wl$(,)-Bdynamic) -lm
 $(PROGRAMS)/libplugin.so: tests/programs/plugin.cpp
 	$(call say,TARGET,$@)$(PROGRAM_CXX) -fPIC -shared -o $@ $<
 $(PROGRAMS)/libshapes.so: tests/programs/shapes.c tests/programs/shapes.h

@@ -70,6 +70,9 @@ static void check_symbols(const struct elf_image *img, const struct symtab *tab)
 		    off != sym->offset || (i && symtab__at(tab, i - 1)->vaddr >= sym->vaddr) ||
 		    (sym->piece_of != SYMTAB_NONE && sym->piece_of >= symtab__count(tab)))
 			abort();
+		if (sym->piece_of != SYMTAB_NONE &&
+		    symtab__at(tab, sym->piece_of)->piece_of != SYMTAB_NONE)
+			abort();
 		name = demangle(sym->name);
 		if (name)
 			demangle_cut_params(name);

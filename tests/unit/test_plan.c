@@ -335,8 +335,22 @@ static void stripped_programs(void **state)
 	char text[1024];
 
 	target_open("stripped", NULL);
+	assert_int_equal(plan_logged(NULL, text, sizeof(text)), 0);
+	assert_true(plan->functions_cnt > 0);
+	for (size_t i = 0; i < plan->functions_cnt; i++) {
+		assert_ptr_equal(strstr(plan->functions[i].symbol, "func_0x"),
+				 plan->functions[i].symbol);
+		assert_int_not_equal(plan->functions[i].exit, EXIT_RETURN);
+	}
+}
+
+static void programs_without_functions(void **state)
+{
+	char text[1024];
+
+	target_open("data-alone", NULL);
 	assert_int_equal(plan_logged(NULL, text, sizeof(text)), -ENOENT);
-	assert_non_null(strstr(text, "stripped has no function symbols"));
+	assert_non_null(strstr(text, "data-alone has no function symbols"));
 }
 
 static void main_programs_must_be_elf(void **state)
@@ -480,6 +494,8 @@ static int make_programs(void **state)
 	write_text("not-elf", "#!/bin/sh\n");
 	compile("plain", "program.c", program, "-O2 -fcf-protection=none");
 	compile("stripped", "bare.c", "int main(void) { return 0; }\n", "-s");
+	compile("data-alone", "data.c", "__asm__(\".globl _start\\n_start: hlt\");\n",
+		"-nostdlib -static -s");
 	sh("gcc -o throws program.c -O2 -fcf-protection=none -DTHROWS");
 	sh("gcc -o endbr program.c -O2 -fcf-protection=branch");
 	write_text("lib.cpp", "namespace ns { int twice(int x) { if (x) throw x; return x; } }\n");
@@ -511,6 +527,7 @@ int main(void)
 		TEST(entries_skip_endbr64),
 		TEST(nothing_matches),
 		TEST(stripped_programs),
+		TEST(programs_without_functions),
 		TEST(main_programs_must_be_elf),
 		TEST(forced_exits),
 		TEST(kernels_that_kill),

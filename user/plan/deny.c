@@ -20,7 +20,7 @@ static const char inspects_caller[] = "looks at its return address";
 
 static const char switches_stacks[] = "switches stacks under its caller";
 static const char own_convention[] = "is called in a way of its own";
-static const char unknown[] = "has no name, and may look at its return address";
+static const char unknown[] = "has no name: it may look at its return address";
 static const char checksummed[] = "the program may verify a checksum of it";
 
 /*
@@ -176,7 +176,7 @@ enum deny_verdict deny__verdict(const struct symbol *sym, const char **reason)
 	/* It may be setjmp(), or what switches stacks. */
 	if (sym->nameless) {
 		*reason = unknown;
-		return DENY_RETURN;
+		return DENY_UNKNOWN;
 	}
 	for (size_t i = 0; i < sym->aliases_cnt; i++) {
 		const struct rule *r = rule_for(sym->aliases[i], sym->is_go);

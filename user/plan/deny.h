@@ -7,6 +7,7 @@ struct symbol;
 
 enum deny_verdict {
 	DENY_NOTHING,
+	DENY_UNKNOWN, /* the same as DENY_RETURN, as nobody knows: it has no name */
 	DENY_RETURN, /* may be probed, but its return address must stay untouched */
 	DENY_PROBE,  /* must not be probed at all */
 };

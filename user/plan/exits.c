@@ -4,6 +4,7 @@
 #include "plan/code.h"
 
 static const char inspects[] = "looks at its return address";
+static const char unknown[] = "has no name: it may look at its return address";
 
 struct exit_choice exits__without_return(const struct code *code, const char *reason)
 {
@@ -23,7 +24,9 @@ static struct exit_choice choose_forced(enum exit_strategy strategy, const struc
 	case EXIT_RETURN:
 		if (deny != DENY_NOTHING)
 			return exits__without_return(
-				code, "not --exits=return: looks at its return address");
+				code, deny == DENY_UNKNOWN
+					      ? "not --exits=return: has no name"
+					      : "not --exits=return: looks at its return address");
 		return (struct exit_choice){EXIT_RETURN, "--exits=return"};
 	case EXIT_SITES:
 		return exits__without_return(code, "--exits=sites");
@@ -50,7 +53,7 @@ struct exit_choice exits__choose(const struct exit_context *ctx, const struct co
 	if (ctx->forced)
 		return choose_forced(ctx->strategy, code, deny);
 	if (deny != DENY_NOTHING)
-		return exits__without_return(code, inspects);
+		return exits__without_return(code, deny == DENY_UNKNOWN ? unknown : inspects);
 	if (ctx->hazard)
 		return exits__without_return(code, ctx->hazard);
 	if (ctx->no_returns)

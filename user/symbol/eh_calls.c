@@ -74,10 +74,10 @@ static int visit_function(void *ctx, const struct code_ref *ref)
 	return err;
 }
 
-/* A code_ref_visitor: of the program's entry, which hands main() over as an address. */
+/* A code_ref_visitor: of the program's entry, which hands main() over as an address, or calls. */
 static int visit_entry(void *ctx, const struct code_ref *ref)
 {
-	if (ref->kind == REF_ADDRESS)
+	if (ref->kind == REF_ADDRESS || ref->kind == REF_CALL)
 		return note(ctx, ref->to);
 	return ref->kind == REF_END || ref->kind == REF_JUMP ? STOP : 0;
 }

@@ -196,9 +196,16 @@ static uint32_t middle_beside(const struct eh_evidence *ev, const uint64_t *word
 /* Pointers to starts. One among pointers into a function is a switch's. */
 static void read_words(struct eh_evidence *ev, const uint64_t *words, size_t cnt)
 {
-	for (size_t i = 0; i < cnt; i++) {
-		uint32_t at = eh_evidence__at(ev, words[i]), before, behind;
+	uint64_t first = ev->cnt ? ev->ranges[0].start : 0;
+	uint64_t size = ev->cnt ? ev->ranges[ev->cnt - 1].end - first : 0;
 
+	for (size_t i = 0; i < cnt; i++) {
+		uint32_t at, before, behind;
+
+		/* Most words are no addresses. */
+		if (words[i] - first >= size)
+			continue;
+		at = eh_evidence__at(ev, words[i]);
 		if (at == EH_NOBODY || words[i] != ev->ranges[at].start)
 			continue;
 		before = middle_beside(ev, words, cnt, i, -1);
@@ -225,7 +232,8 @@ static int read_data(struct eh_evidence *ev)
 		void *bytes;
 		int err;
 
-		if (seg[i].exec || size <= skip || size > left)
+		/* Constants may lie beside code. */
+		if (size <= skip || size > left)
 			continue;
 		left -= size;
 		err = elf_image__read_block(ev->img, seg[i].offset + skip, size - skip, MAX_DATA,

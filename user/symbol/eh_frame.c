@@ -138,7 +138,7 @@ static int read_records(struct eh_frame *eh, struct dwarf_cursor c, uint64_t lim
 	struct cie cie = {0};
 	struct dwarf_cursor record, before, cie_record;
 
-	while (limit && next_record(&c, &record)) {
+	while (limit && c.at < c.end && next_record(&c, &record)) {
 		const uint8_t *id_at = record.at;
 		uint64_t back = dwarf_fixed(&record, 4);
 		int err;
@@ -232,15 +232,15 @@ static int find_records(const struct elf_image *img, bool absolute, uint64_t *va
 	return c.bad || (encoding & EH_PE_INDIRECT) ? -ENOEXEC : 0;
 }
 
-/* The same by the section table, which says nothing of their number. */
-static int find_section(const struct elf_image *img, uint64_t *vaddr, uint64_t *fdes)
+/* The same by the section table, which knows their size: not all have an end mark. */
+static int find_section(const struct elf_image *img, uint64_t *vaddr, uint64_t *size)
 {
 	const struct elf_section *sec = elf_section__by_name(img, ".eh_frame");
 
 	if (!sec || !(sec->flags & SHF_ALLOC))
 		return -ENOENT;
 	*vaddr = sec->addr;
-	*fdes = sec->size; /* more than there can be: the end mark is a record of length 0 */
+	*size = sec->size;
 	return 0;
 }
 
@@ -248,19 +248,19 @@ static int load(const struct elf_image *img, bool any, struct eh_frame **out)
 {
 	struct eh_frame *eh = calloc(1, sizeof(*eh));
 	struct dwarf_cursor c = {.absolute = elf_image__is_fixed(img)};
-	uint64_t size, fdes;
+	uint64_t size, fdes = UINT64_MAX, max = UINT64_MAX;
 	void *block = NULL;
 	int err = eh ? 0 : -ENOMEM;
 
 	if (!err)
 		err = find_records(img, c.absolute, &c.vaddr, &fdes);
 	if (err == -ENOENT && any)
-		err = find_section(img, &c.vaddr, &fdes);
+		err = find_section(img, &c.vaddr, &max);
 	if (!err)
 		err = read_from(img, c.vaddr, &block, &size);
 	if (!err) {
 		c.at = block;
-		c.end = c.at + size;
+		c.end = c.at + (size < max ? size : max);
 		err = read_records(eh, c, fdes);
 	}
 	free(block);
