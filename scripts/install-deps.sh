@@ -25,7 +25,7 @@ apt_packages()
 		chromium chromium-driver python3-selenium fonts-dejavu-core ;;
 	fuzz) echo libclang-rt-14-dev ;;
 	demo) echo python3 perl libdevel-nytprof-perl ;;
-	bench) echo g++ python3 python3.11-dbg perl valgrind bpftrace libllvm14 jsonnet sqlite3 redis-server redis-tools \
+	bench) echo g++ python3 python3-dbg liblua5.4-dev perl valgrind bpftrace libllvm14 jsonnet sqlite3 redis-server redis-tools \
 		libstb-dev ;;
 	survive) echo bash bpftrace cppcheck gdb git golang-go libboost-context-dev libllvm14 nginx perl \
 		python3 redis-tools rustc sqlite3 strace ;;

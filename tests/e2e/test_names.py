@@ -15,6 +15,7 @@ import urllib.request
 import harness
 from harness import poll, program
 
+SOURCES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "programs")
 UNLIMITED = ("--max-overhead", "none")
 
 
@@ -94,6 +95,41 @@ class Names(harness.TestCase):
 
     def test_static_survives(self):
         self.check_same("nameless-static")
+
+
+# What programs do to their stacks, by what nobody can tell by its name any more: setjmp, makecontext,
+# the unwinder.
+DEEDS = {
+    "throws": (10, 100), "rethrow": (20,), "longjmp": (5, 100, "signal"), "coroutine": (50,),
+    "fibers": (4, 4), "altstack": ("above", 50, "jump"), "signals": (50,), "generators": (20,),
+    "thread_ends": ("cancel", 10, 20),
+}
+
+
+class Deeds(harness.TestCase):
+    def check_same(self, name, flags, strategies):
+        path = self.path(name)
+        source = next(s for s in (f"{SOURCES}/{name}.cpp", f"{SOURCES}/{name}.c")
+                      if os.path.exists(s))
+        compiler = ["g++", "-std=gnu++20"] if source.endswith("pp") else ["gcc", "-std=gnu11"]
+        subprocess.run([*compiler, "-O2", "-w", "-s", *flags, "-D_GNU_SOURCE", source, "-o", path,
+                        "-lpthread"], check=True)
+        alone = self.process(path, *DEEDS[name], stdin=subprocess.DEVNULL).finish()
+        for exits in strategies:
+            document, done = self.profile_command(path, *DEEDS[name],
+                                                  options=(*UNLIMITED, *exits))
+            self.assertEqual((done.status, done.stdout), (alone.status, alone.stdout), exits)
+            self.assertTrue(any(f["name"].startswith("func_0x") for f in document["functions"]))
+
+    def test_dynamic(self):
+        for name in DEEDS:
+            with self.subTest(name):
+                self.check_same(name, (), ((), ("--exits", "return")))
+
+    def test_static(self):
+        for name in ("longjmp", "coroutine", "fibers", "altstack", "thread_ends"):
+            with self.subTest(name):
+                self.check_same(name, ("-static",), ((),))
 
 
 class Answers(http.server.BaseHTTPRequestHandler):
