@@ -8,8 +8,8 @@ struct symbol;
 enum deny_verdict {
 	DENY_NOTHING,
 	DENY_UNKNOWN, /* the same as DENY_RETURN, as nobody knows: it has no name */
-	DENY_RETURN, /* may be probed, but its return address must stay untouched */
-	DENY_PROBE,  /* must not be probed at all */
+	DENY_RETURN,  /* may be probed, but its return address must stay untouched */
+	DENY_PROBE,   /* must not be probed at all */
 };
 
 /* Looks at all names of the symbol. *reason is set for every verdict but DENY_NOTHING. */
