@@ -85,7 +85,9 @@ int plan__locate(struct plan *p, const struct target *t, const bool *wanted)
 		for (cnt = 0; at < p->functions_cnt && p->functions[at].object == object; at++) {
 			struct plan_function *f = &p->functions[at];
 
-			if (!wanted[at] || f->located || !obj->img || !obj->tab)
+			/* Regions have no declaration. */
+			if (!wanted[at] || f->located || f->kind != PLAN_FUNCTION || !obj->img ||
+			    !obj->tab)
 				continue;
 			f->located = true;
 			items[cnt++] = (struct located){
