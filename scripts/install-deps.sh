@@ -20,7 +20,7 @@ apt_packages()
 	# and has pprof; libdevel-nytprof-perl ships flamegraph.pl; libllvm14 is a large library to plan on; chromium opens the
 	# page of -f html.
 	test) echo g++ libcmocka-dev python3 perl sqlite3 valgrind xz-utils procps util-linux mount \
-		libdevel-nytprof-perl libllvm14 libclang-rt-14-dev golang-go exiv2 qpdf \
+		libdevel-nytprof-perl libllvm14 libclang-rt-14-dev golang-go exiv2 qpdf systemtap-sdt-dev \
 		nginx redis-server liblua5.4-dev debuginfod libdebuginfod1 protobuf-compiler nodejs $(command -v npm >/dev/null || echo npm) \
 		chromium chromium-driver python3-selenium fonts-dejavu-core ;;
 	fuzz) echo libclang-rt-14-dev ;;
@@ -28,7 +28,7 @@ apt_packages()
 	bench) echo g++ python3 python3-dbg liblua5.4-dev perl valgrind bpftrace libllvm14 jsonnet sqlite3 redis-server redis-tools \
 		libstb-dev ;;
 	survive) echo bash bpftrace cppcheck gdb git golang-go libboost-context-dev libllvm14 nginx perl \
-		python3 redis-tools rustc sqlite3 strace ;;
+		python3 redis-tools rustc sqlite3 strace systemtap-sdt-dev ;;
 	*) return 1 ;;
 	esac
 }
@@ -40,11 +40,12 @@ dnf_packages()
 		zlib-devel xz-devel libzstd-devel zydis-devel sqlite-devel binutils binutils-devel ;;
 	fuzz) echo compiler-rt ;;
 	test) echo gcc-c++ libcmocka-devel python3 perl sqlite valgrind xz procps-ng util-linux \
-		golang exiv2 qpdf nginx redis lua-static elfutils-debuginfod protobuf-compiler nodejs npm chromium chromedriver python3-selenium ;;
+		golang exiv2 qpdf systemtap-sdt-devel nginx redis lua-static elfutils-debuginfod protobuf-compiler nodejs npm \
+		chromium chromedriver python3-selenium ;;
 	demo) echo python3 perl ;;
 	bench) echo gcc-c++ python3 perl valgrind bpftrace sqlite redis stb-devel ;;
 	survive) echo bash bpftrace boost-devel cppcheck gdb git golang llvm-libs nginx perl python3 \
-		redis rust sqlite strace ;;
+		redis rust sqlite strace systemtap-sdt-devel ;;
 	*) return 1 ;;
 	esac
 }

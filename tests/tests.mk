@@ -28,7 +28,7 @@ CALCS        := pie nopie static static-pie dynsym stripped debuglink
 PROGRAM_BINS := $(addprefix $(PROGRAMS)/,$(PLAIN) $(CALCS:%=calc-%) $(THROWING) tailcall busy entries arguments \
 		$(PARAMETERS:%=parameters-%) methods $(INSTRUMENTED:%=instrumented-%) \
 		crowd-nameless inline_data signal_throws exchange generators redzone-nops redzone-nop5 libplugin.so \
-		nameless nameless-static libshapes.so libregions.so regions-plain shapes-linked shapes-dlopen \
+		nameless nameless-static libshapes.so libregions.so regions-plain hot-regions shapes-linked shapes-dlopen \
 		$(GO:%=go%))
 
 $(PROGRAM_BINS): tests/programs/target.h | $(PROGRAMS)
@@ -69,7 +69,9 @@ $(PROGRAMS)/redzone-nops: tests/programs/redzone.c
 # does not do this for code at any address.
 $(PROGRAMS)/redzone-nop5: tests/programs/redzone.c
 	$(call say,TARGET,$@)$(PROGRAM_C) -fno-pie -pg -mfentry -mnop-mcount -c -o $@.o $< && $(CC) -no-pie -o $@ $@.o
-$(addprefix $(PROGRAMS)/,regions regions-plain region_throws libregions.so): include/proftrace.h
+$(PROGRAMS)/hot-regions: tests/programs/hot.c
+	$(call say,TARGET,$@)$(PROGRAM_C) -DREGIONS -Iinclude -o $@ $< -lpthread
+$(addprefix $(PROGRAMS)/,hot-regions regions regions-plain region_throws libregions.so): include/proftrace.h
 $(PROGRAMS)/regions: PLAIN_FLAGS := -Iinclude
 $(PROGRAMS)/region_throws: tests/programs/region_throws.cpp
 	$(call say,TARGET,$@)$(PROGRAM_CXX) -Iinclude -o $@ $<

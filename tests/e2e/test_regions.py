@@ -177,6 +177,38 @@ class Choosing(Cases):
         self.assertRegex(text, r"end nop +region regions +\[late\]  \(.*below its stack pointer")
 
 
+class Budget(Cases):
+    def run_hot(self, *options):
+        """Runs until something is dropped, with calls of `rare` before and after."""
+        target = self.target("hot-regions", 2)
+        tracer = self.proftrace("-v", "-f", "json", *REGIONS, "--max-overhead", "5", *options,
+                                "-p", target.pid).wait_tracing()
+        target.go()
+        target.step("3")
+        self.assertTrue(harness.poll(lambda: "functions are dropped" in tracer.stderr.text() or
+                                     target.ended(), harness.TIMEOUT))
+        target.step("10")
+        done = target.finish()
+        document = self.document(tracer.finish())
+        kept = {f["name"]: f["calls"] for f in document["functions"] if not f["dropped"]}
+        self.assertNotIn("hot", kept)
+        self.assertEqual(kept, {name: done.counts[name] for name in kept})
+        self.assertEqual(document["accounting"]["lost"], 0)
+        return document, done.counts
+
+    def test_a_drop_takes_all_sites(self):
+        document, true = self.run_hot()
+        calls, dropped = self.count(document, "hot"), document["accounting"]["dropped"]
+        self.assertTrue(0 < calls < true["hot"], (calls, true))
+        self.assertLessEqual(calls + dropped, true["hot"])
+
+    def test_one_in_some_is_kept(self):
+        document, true = self.run_hot("--sample-hot", "10")
+        calls = self.count(document, "hot")
+        self.assertTrue(self.function(document, "hot")["estimate"])
+        self.assertLess(abs(calls - true["hot"]), 1000, (calls, true))
+
+
 class Probes(Cases):
     """--usdt"""
 

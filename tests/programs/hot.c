@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * hot [THREADS]: threads that call `hot` without a pause, from `heat`, until the input ends. For
- * each line meanwhile main calls `rare` as often as it says, and answers "done".
+ * each line meanwhile main calls `rare` as often as it says, and answers "done". With REGIONS all of
+ * these have regions of their names.
  */
 #include <pthread.h>
 #include "target.h"
+
+#ifdef REGIONS
+#include "proftrace.h"
+#else
+#define PROFTRACE_REGION(name)
+#define PROFTRACE_MARK(name)
+#endif
 
 enum { MAX_THREADS = 16 };
 
@@ -19,8 +27,22 @@ TRACED void hot(unsigned long *count)
 	++*count;
 }
 
+#ifdef REGIONS
+#define hot(count)                            \
+	do {                                  \
+		if (*(count) % 2) {           \
+			PROFTRACE_REGION("hot"); \
+			hot(count);           \
+		} else {                      \
+			PROFTRACE_REGION("hot"); \
+			hot(count);           \
+		}                             \
+	} while (0)
+#endif
+
 TRACED void rare(void)
 {
+	PROFTRACE_MARK("rare");
 	rare_cnt++;
 	target_say("rare");
 }
@@ -28,6 +50,7 @@ TRACED void rare(void)
 TRACED void *heat(void *arg)
 {
 	unsigned long count = 0;
+	PROFTRACE_REGION("heat");
 
 	while (!__atomic_load_n(&stop, __ATOMIC_RELAXED))
 		hot(&count);

@@ -62,6 +62,11 @@ case("red-zone leaf functions, five nops at the entry", "redzone-nops", 500, hol
      returns=True)
 case("red-zone leaf functions, nop5 at the entry", "redzone-nop5", 500, hold=True, returns=True,
      short=True)
+for how, options in (("", ()), (", no functions", ("-F", "region:*"))):
+    case("regions of all kinds" + how, "regions", 50, options=options, hold=True, short=not how)
+case("regions in red-zone leaf functions", "regions-plain", 50,
+     options=("-F", "region:*"), hold=True)
+case("regions that exceptions leave", "region_throws", 50, options=("-F", "region:*"), hold=True)
 case("C++ names and constructors", "names", 100, hold=True)
 case("a C++ plug-in that throws through a C program", "plugin_host", 100, hold=True, short=True)
 for ending in ("exit", "_exit", "signal", "abort"):

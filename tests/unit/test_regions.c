@@ -151,13 +151,13 @@ static const char program[] =
 	"int more(int x) { OWN(\"both__begin\"); x += other(x); OWN(\"both__end\"); return x + "
 	"other(3); }\n"
 	"int leaf(int x) { volatile int a[4]; a[x & 3] = x; OWN(\"spot\"); return a[0]; }\n"
-	"int lone(int x) { OWN(\"alone__begin\"); OWN(\"lost__end\"); return other(x); }\n"
+	"int single(int x) { OWN(\"lone__begin\"); OWN(\"lost__end\"); return other(x); }\n"
 	"int foreign(int x) { DTRACE_PROBE(shop, order__start); x += other(x);\n"
 	"	DTRACE_PROBE(shop, order__done); DTRACE_PROBE(shop, order__abort);\n"
 	"	DTRACE_PROBE(shop, door__entry); return x; }\n"
 	"int main(int argc, char **argv)\n"
 	"{ proftrace_begin_by_symbol(); proftrace_end_by_symbol();\n"
-	"  return calls(argc) + more(argc) + leaf(argc) + lone(argc) + foreign(argc); }\n";
+	"  return calls(argc) + more(argc) + leaf(argc) + single(argc) + foreign(argc); }\n";
 
 static struct target_object object;
 static struct target_process process = {.pid = 1, .pidfd = -1};
@@ -212,7 +212,7 @@ static void test_plan(void **state)
 
 	expect_sites(p, "both", PLAN_REGION, 2, 2, SITE_NOP5);
 	expect_sites(p, "spot", PLAN_MARK, 1, 0, SITE_NOP);
-	expect_sites(p, "alone", PLAN_REGION, 1, 0, SITE_NOP); /* its function jumps elsewhere */
+	expect_sites(p, "lone", PLAN_REGION, 1, 0, SITE_NOP); /* its function jumps elsewhere */
 	expect_sites(p, "by_symbol", PLAN_REGION, 1, 1, SITE_STEP);
 	assert_int_equal(p->sites[find(p, "by_symbol")->sites].delta, 8);
 	assert_int_equal(p->sites[find(p, "both")->sites].delta, 0);
