@@ -101,31 +101,28 @@ static __always_inline struct wire_frame *unwind_to(struct wire_lane *lane, u32 
 	return frame_at(lane->top);
 }
 
-/* The innermost frame below which the region begins, at `slot`. */
-static __always_inline struct wire_frame *region_below(const struct entering *e,
-						       struct wire_frame *top, u64 now)
+/* What the frame of a region that begins at `site` is to lie on: the innermost one. */
+static __always_inline struct wire_frame *
+region_below(const struct place *at, struct wire_frame *top, u32 function, u32 site, u64 now)
 {
-	struct wire_lane *lane = e->at.lane;
-	struct region_search s = {
-		.slot = e->at.slot, .function = e->function, .site = WIRE_FRAME_SITE(e->entry)};
+	struct region_search s = {.slot = at->slot, .function = function, .site = site};
 	const struct wire_frame *f;
 
-	top = regions_settle(lane, unwind_below(lane, top, s.slot, now), now);
+	top = regions_settle(at->lane, unwind_below(at->lane, top, s.slot, now), now);
 	if (!top || top->slot != s.slot)
 		return top;
-	s.frame = lane->top;
+	s.frame = at->lane->top;
 	bpf_loop(REGION_REACH, region_seek_same, &s, 0);
 	f = frame_at(s.found);
 	if (!s.found || !f)
 		return top;
-	return unwind_to(lane, f->up, now);
+	return unwind_to(at->lane, f->up, now);
 }
 
 /* All that a mark's hit takes lies in what is open around it. */
-static __always_inline void mark_pass(const struct entering *e, u32 class, u32 caller)
+static __always_inline void mark_pass(struct wire_lane *lane, u32 class, u32 caller)
 {
 	const struct wire_cost *cost = cost_of(class);
-	struct wire_lane *lane = e->at.lane;
 	struct wire_frame *f = frame_at(lane->top), *around = frame_at(caller);
 
 	if (!f || !around)
@@ -136,30 +133,32 @@ static __always_inline void mark_pass(const struct entering *e, u32 class, u32 c
 
 static __always_inline void region_enter(struct pt_regs *ctx, u64 slot, u64 cookie)
 {
-	const struct hit hit = {.ctx = ctx, .slot = slot};
-	struct entering e = {.hit = &hit};
-	u32 class = (cookie >> WIRE_COOKIE_COST) & WIRE_COST_MASK, around;
+	u32 function = cookie & WIRE_COOKIE_FUNCTION, weight, role, around;
+	u32 class = (cookie >> WIRE_COOKIE_COST) & WIRE_COST_MASK;
+	u32 site = (cookie >> WIRE_COOKIE_SITE) & (WIRE_MAX_SITES - 1);
+	u32 entry = WIRE_FRAME_REGION | site << (WIRE_COOKIE_GENERATION - WIRE_COOKIE_FLAGS);
 	bool mark = (cookie >> WIRE_COOKIE_FLAGS) & WIRE_REGION_MARK;
+	const struct hit hit = {.ctx = ctx, .slot = slot};
 	struct wire_frame *top;
+	struct place at;
+	u64 began;
 
-	if (!entry_admit(&e, cookie))
+	if (!entry_admit(&at, slot, cookie, &weight, &role))
 		return;
-	e.entry = WIRE_FRAME_REGION | ((cookie >> WIRE_COOKIE_SITE) & (WIRE_MAX_SITES - 1))
-					      << (WIRE_COOKIE_GENERATION - WIRE_COOKIE_FLAGS);
 	if (!mark)
-		e.entry |= class << (WIRE_COOKIE_COST - WIRE_COOKIE_FLAGS);
+		entry |= class << (WIRE_COOKIE_COST - WIRE_COOKIE_FLAGS);
 	if (keep_values)
-		e.entry |= ((cookie >> WIRE_COOKIE_VALUES) & 0xff) << WIRE_FRAME_LIST;
-	e.began = WIRE_TIMED(e.at.lane->entered) < timed_limit ? bpf_ktime_get_ns() : 0;
-	top = frame_at(e.at.lane->top);
-	if (top && top->slot <= e.at.slot) {
-		e.began = 0;
-		top = region_below(&e, top, bpf_ktime_get_ns());
+		entry |= ((cookie >> WIRE_COOKIE_VALUES) & 0xff) << WIRE_FRAME_LIST;
+	began = WIRE_TIMED(at.lane->entered) < timed_limit ? bpf_ktime_get_ns() : 0;
+	top = frame_at(at.lane->top);
+	if (top && top->slot <= at.slot) {
+		began = 0;
+		top = region_below(&at, top, function, site, bpf_ktime_get_ns());
 	}
-	around = e.at.lane->top;
-	if (frame_push(&e, top) && mark)
-		mark_pass(&e, class, around);
-	lane_unlock(e.at.lane);
+	around = at.lane->top;
+	if (frame_push(&at, &hit, top, function, entry, weight, role, began) && mark)
+		mark_pass(at.lane, class, around);
+	lane_unlock(at.lane);
 }
 
 /* An end that nothing is closed by costs whatever is open. */

@@ -118,22 +118,15 @@ struct hit {
 	u64 slot;
 };
 
-/* A new call, as far as its probe has told. */
-struct entering {
-	struct place at;
-	const struct hit *hit;
-	u32 function;
-	u32 entry; /* as in the frame */
-	u32 weight;
-	u32 role;  /* WIRE_ROLE_* */
-	u64 began; /* 0: this entry is not timed */
-};
-
-/* Puts a frame on top of the innermost one. False: the call is not recorded. */
-static __always_inline bool frame_push(const struct entering *e, struct wire_frame *top)
+/* Puts a frame on top of the innermost one, for one of `weight` calls of `function`; `entry` as in
+ * the frame, `role` WIRE_ROLE_*, `began` when what is timed of it has begun; 0: it is not timed.
+ * False: the call is not recorded. */
+static __always_inline bool frame_push(const struct place *at, const struct hit *hit,
+				       struct wire_frame *top, u32 function, u32 entry, u32 weight,
+				       u32 role, u64 began)
 {
-	struct wire_lane *lane = e->at.lane;
-	bool timed = e->began, looked_up = false;
+	struct wire_lane *lane = at->lane;
+	bool looked_up = false;
 	struct wire_frame *f;
 	struct wire_node *n;
 	u32 node, frame;
@@ -141,59 +134,58 @@ static __always_inline bool frame_push(const struct entering *e, struct wire_fra
 
 	if (!top || top->level >= max_level)
 		return false;
-	if (!top->level && !may_begin(e->role)) {
+	if (!top->level && !may_begin(role)) {
 		count_untriggered();
 		return false;
 	}
 	f = frame_above(lane, top, &frame);
 	if (!f)
 		return false;
-	if (keep_values && WIRE_FRAME_VALUES(e->entry)) {
-		if (!values_enter(e->hit->ctx, WIRE_FRAME_VALUES(e->entry), frame, e->hit->slot))
+	if (keep_values && WIRE_FRAME_VALUES(entry)) {
+		if (!values_enter(hit->ctx, WIRE_FRAME_VALUES(entry), frame, hit->slot))
 			return false;
-		timed = false;
+		began = 0;
 	}
-	n = path_step(e->at.number, top, e->function, &node, &looked_up);
+	n = path_step(at->number, top, function, &node, &looked_up);
 	if (!n)
 		return false;
-	f->slot = e->at.slot;
+	f->slot = at->slot;
 	f->child_ns = f->probe_ns = 0;
 	f->own_probe_ns = 0;
 	f->node = node;
-	f->function = e->function;
-	f->entry = e->entry;
-	f->weight = e->weight;
-	n->calls += e->weight;
+	f->function = function;
+	f->entry = entry;
+	f->weight = weight;
+	n->calls += weight;
 	call_begins(lane, frame);
 	lane->entered++;
 	lane->top = frame;
 	now = bpf_ktime_get_ns();
 	f->entered_ns = now;
 	if (keep_lines)
-		line_begins(frame, e->function, now, cost_of(WIRE_FRAME_COST(e->entry))->inside_ns);
-	if (timed)
-		node_timed(n, now - e->began, looked_up);
+		line_begins(frame, function, now, cost_of(WIRE_FRAME_COST(entry))->inside_ns);
+	if (began)
+		node_timed(n, now - began, looked_up);
 	return true;
 }
 
-/* A function is called from whatever is open at the slot's lane. False: it was not recorded. */
-static __always_inline bool frame_enter(struct entering *e)
+/* A call of a function, from whatever is open at `slot`'s lane; as frame_push(). */
+static __always_inline bool frame_enter(const struct place *at, const struct hit *hit, u32 function,
+					u32 entry, u32 weight, u32 role)
 {
-	struct wire_lane *lane = e->at.lane;
-	struct wire_frame *top;
-	u64 now;
+	struct wire_lane *lane = at->lane;
+	u64 began = WIRE_TIMED(lane->entered) < timed_limit ? bpf_ktime_get_ns() : 0, now;
+	struct wire_frame *top = frame_at(lane->top);
 
-	e->began = WIRE_TIMED(lane->entered) < timed_limit ? bpf_ktime_get_ns() : 0;
-	top = frame_at(lane->top);
-	if (top && top->slot <= e->at.slot) {
+	if (top && top->slot <= at->slot) {
 		now = bpf_ktime_get_ns();
-		e->began = 0;
-		top = unwind_below(lane, top, e->at.slot, now);
-		if (top && top->slot == e->at.slot) {
-			if ((WIRE_FRAME_FLAGS(e->entry) & WIRE_ENTRY_LOOP) &&
-			    top->function == e->function) {
-				const struct wire_cost *cost = cost_of(WIRE_FRAME_COST(e->entry));
-				u32 line = keep_lines ? line_entry(e->function) : 0;
+		began = 0;
+		top = unwind_below(lane, top, at->slot, now);
+		if (top && top->slot == at->slot) {
+			if ((WIRE_FRAME_FLAGS(entry) & WIRE_ENTRY_LOOP) &&
+			    top->function == function) {
+				const struct wire_cost *cost = cost_of(WIRE_FRAME_COST(entry));
+				u32 line = keep_lines ? line_entry(function) : 0;
 
 				if (line)
 					line_arrives(top, lane->top, line, cost);
@@ -205,7 +197,7 @@ static __always_inline bool frame_enter(struct entering *e)
 		}
 		top = regions_settle(lane, top, now);
 	}
-	return frame_push(e, top);
+	return frame_push(at, hit, top, function, entry, weight, role, began);
 }
 
 /* Whether the kernel has as many return probes armed on the thread as it will: it leaves out that
@@ -305,36 +297,35 @@ static __always_inline void until_reached(const struct task_struct *task, struct
 	}
 }
 
-/* Whether what begins at the hit's slot is to be recorded: then it is found out where, and the lane
- * is locked. */
-static __always_inline bool entry_admit(struct entering *e, u64 cookie)
+/* Whether a call of `function` that begins at `slot` is to be recorded, with what weight and role:
+ * then it is found out where, and the lane is locked. */
+static __always_inline bool entry_admit(struct place *at, u64 slot, u64 cookie, u32 *weight,
+					u32 *role)
 {
 	const struct task_struct *task = bpf_get_current_task_btf();
+	u32 function = cookie & WIRE_COOKIE_FUNCTION, number;
 	struct wire_switch *s;
 	struct wire_lane *home;
-	u64 slot = e->hit->slot;
-	u32 number;
 
-	e->function = cookie & WIRE_COOKIE_FUNCTION;
 	home = gate_open ? home_current(task, true, &number) : 0;
-	if (!home || hit_is_claimed(home, slot, e->function, cookie))
+	if (!home || hit_is_claimed(home, slot, function, cookie))
 		return false;
-	s = bpf_map_lookup_elem(&switches, &e->function);
-	e->role = role_of(s);
-	if (has_untils && (e->role & WIRE_ROLE_UNTIL)) {
+	s = bpf_map_lookup_elem(&switches, &function);
+	*role = role_of(s);
+	if (has_untils && (*role & WIRE_ROLE_UNTIL)) {
 		until_reached(task, home, number, slot);
-		if (!has_triggers || !(e->role & WIRE_ROLE_TRIGGER))
+		if (!has_triggers || !(*role & WIRE_ROLE_TRIGGER))
 			return false;
 	}
-	e->weight = switch_weight(s);
-	if (!place_of(&e->at, task, home, number, slot, e->weight && may_begin(e->role))) {
-		if (!may_begin(e->role))
+	*weight = switch_weight(s);
+	if (!place_of(at, task, home, number, slot, *weight && may_begin(*role))) {
+		if (!may_begin(*role))
 			count_untriggered();
 		return false;
 	}
-	if (e->weight)
+	if (*weight)
 		return true;
-	place_charge_passed(&e->at, cookie >> WIRE_COOKIE_FLAGS);
+	place_charge_passed(at, cookie >> WIRE_COOKIE_FLAGS);
 	return false;
 }
 
@@ -344,19 +335,21 @@ static __always_inline bool entry_admit(struct entering *e, u64 cookie)
  */
 static __always_inline u32 enter(struct pt_regs *ctx, u64 slot, u64 cookie)
 {
+	u32 function = cookie & WIRE_COOKIE_FUNCTION, entry = cookie >> WIRE_COOKIE_FLAGS;
 	const struct hit hit = {.ctx = ctx, .slot = slot};
-	struct entering e = {.hit = &hit, .entry = cookie >> WIRE_COOKIE_FLAGS};
+	u32 weight, role;
+	struct place at;
 	bool entered;
 
-	if (!entry_admit(&e, cookie))
+	if (!entry_admit(&at, slot, cookie, &weight, &role))
 		return 0;
-	if (keep_values && !(WIRE_FRAME_FLAGS(e.entry) & WIRE_ENTRY_UNLESS))
-		e.entry |= ((cookie >> WIRE_COOKIE_VALUES) & 0xff) << WIRE_FRAME_LIST;
-	entered = frame_enter(&e);
-	if (entered && (WIRE_FRAME_FLAGS(e.entry) & WIRE_ENTRY_RETURN) && returns_exhausted())
-		e.at.lane->deep++;
-	lane_unlock(e.at.lane);
-	return entered ? e.at.number : 0;
+	if (keep_values && !(WIRE_FRAME_FLAGS(entry) & WIRE_ENTRY_UNLESS))
+		entry |= ((cookie >> WIRE_COOKIE_VALUES) & 0xff) << WIRE_FRAME_LIST;
+	entered = frame_enter(&at, &hit, function, entry, weight, role);
+	if (entered && (WIRE_FRAME_FLAGS(entry) & WIRE_ENTRY_RETURN) && returns_exhausted())
+		at.lane->deep++;
+	lane_unlock(at.lane);
+	return entered ? at.number : 0;
 }
 
 /* `function` is left, as a probe of cost class `exit` sees, in registers `ctx` (NULL: they do not
