@@ -17,6 +17,7 @@
 #include "plan/line_spec.h"
 #include "plan/lines.h"
 #include "plan/plan.h"
+#include "plan/usdt_pattern.h"
 #include "symbol/demangle.h"
 #include "symbol/elf_image.h"
 #include "symbol/elf_inside.h"
@@ -184,6 +185,15 @@ static void check_plan(struct plan *p, size_t len)
 			if (p->exits[f->exits + e].offset >= len)
 				abort();
 		}
+		for (size_t s = 0; s < (size_t)f->begins_cnt + f->ends_cnt; s++) {
+			const struct plan_site *site = &p->sites[f->sites + s];
+
+			if (f->sites + s >= p->sites_cnt || site->offset >= len ||
+			    site->semaphore >= len || site->site >= SITE_CLASSES || !site->reason)
+				abort();
+		}
+		if ((f->kind == PLAN_FUNCTION) == (f->begins_cnt != 0))
+			abort();
 	}
 	for (size_t i = 0; i < p->skipped_cnt; i++) {
 		if (!p->skipped[i].reason || !*plan__skip_name(&p->skipped[i]))
@@ -235,10 +245,15 @@ static void make_plan(int fd, size_t len, bool known, char *pattern, struct line
 				 .processes_cnt = known,
 				 .objects = &object,
 				 .objects_cnt = 1};
-	const struct plan_options opts = {.nop5_emulated = true, .lines = lines};
+	char *all = "*:*";
+	struct usdt_patterns usdt;
+	const struct plan_options opts = {
+		.nop5_emulated = true, .lines = lines, .usdt = known ? &usdt : NULL};
 	struct filter filter = {0};
 	struct plan *p = NULL;
 
+	if (usdt_patterns__parse(&usdt, &all, 1))
+		abort();
 	if (filter__init(&filter, &pattern, pattern ? 1 : 0, NULL, 0))
 		abort();
 	if (!plan__new(&t, &filter, &opts, &p))
@@ -247,6 +262,7 @@ static void make_plan(int fd, size_t len, bool known, char *pattern, struct line
 		check_lines(p, len);
 	plan__free(p);
 	filter__clear(&filter);
+	usdt_patterns__clear(&usdt);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)

@@ -27,6 +27,7 @@
 
 #define MAX_PROVEN   (4u << 20)	 /* bytes of a function that is looked at */
 #define MAX_LOOKED   (64u << 20) /* of all of an object's */
+#define MAX_LABELS   64		 /* in a function, before a place in it */
 #define MAX_INSN     15
 #define CALL_ADDRESS 8 /* bytes that a call pushes */
 
@@ -52,6 +53,7 @@ struct regions {
 	size_t cnt, cap;
 	struct insn_decoder *insn;
 	struct symtab *tab; /* NULL: there is none */
+	bool *split;	    /* by symbol: it is in pieces, or one */
 	bool tab_is_ours, tab_tried;
 	uint64_t looked;
 	/* The last function that was looked at. */
@@ -66,6 +68,7 @@ bool regions__is_site(const struct symbol *sym)
 	return probe_name__of_function(sym->name, &role) != NULL;
 }
 
+/* Loads them, if that has not been done. What cannot be loaded counts as not there. */
 static int need_symbols(struct regions *r, const char *root)
 {
 	int err = 0;
@@ -78,7 +81,18 @@ static int need_symbols(struct regions *r, const char *root)
 		err = symtab__load(r->obj->img, root, &r->tab);
 		r->tab_is_ours = !err;
 	}
-	return err == -ENOMEM ? err : 0;
+	if (err)
+		return err == -ENOMEM ? err : 0;
+	r->split = calloc(symtab__count(r->tab) + 1, sizeof(*r->split));
+	if (!r->split)
+		return -ENOMEM;
+	for (size_t i = 0; i < symtab__count(r->tab); i++) {
+		uint32_t of = symtab__at(r->tab, i)->piece_of;
+
+		if (of != SYMTAB_NONE)
+			r->split[i] = r->split[of] = true;
+	}
+	return 0;
 }
 
 /* Takes over both names, which may be NULL for want of memory. */
@@ -188,7 +202,7 @@ static uint32_t function_around(const struct regions *r, uint64_t vaddr)
 	size_t cnt = r->tab ? symtab__count(r->tab) : 0;
 	size_t at = LOWER_BOUND(cnt, i, symtab__at(r->tab, i)->vaddr <= vaddr);
 
-	while (at-- > 0) {
+	for (int labels = 0; at-- > 0 && labels < MAX_LABELS; labels++) {
 		const struct symbol *sym = symtab__at(r->tab, at);
 
 		if (sym->kind == SYMBOL_NOTYPE)
@@ -196,17 +210,6 @@ static uint32_t function_around(const struct regions *r, uint64_t vaddr)
 		return vaddr - sym->vaddr < sym->size ? at : SYMTAB_NONE;
 	}
 	return SYMTAB_NONE;
-}
-
-static bool is_split(const struct regions *r, uint32_t index)
-{
-	if (symtab__at(r->tab, index)->piece_of != SYMTAB_NONE)
-		return true;
-	for (size_t i = 0; i < symtab__count(r->tab); i++) {
-		if (symtab__at(r->tab, i)->piece_of == index)
-			return true;
-	}
-	return false;
 }
 
 /* Whether a call may push something at `vaddr`. */
@@ -229,7 +232,7 @@ static struct red_zone_proof prove(struct regions *r, uint64_t vaddr)
 	code = malloc(sym->size + 1);
 	if (code &&
 	    elf_image__read(r->obj->img, sym->offset, code, sym->size) == (int64_t)sym->size)
-		r->proof = red_zone__prove(code, sym->size, is_split(r, index));
+		r->proof = red_zone__prove(code, sym->size, r->split[index]);
 	free(code);
 	return r->proof;
 }
@@ -453,6 +456,7 @@ static int plan_object(struct regions *r, const char *root)
 		free(r->candidates[i].own);
 	}
 	free(r->candidates);
+	free(r->split);
 	if (r->tab_is_ours)
 		symtab__free(r->tab);
 	return err;
