@@ -25,6 +25,9 @@
 #define TYPE	  3
 #define MAX_SIZE  (16u << 20) /* of all notes; those of postgres take 10 KiB */
 #define SEMAPHORE 2	      /* bytes */
+/* Linkers that drop a function and not its notes leave of an address what is counted from the
+ * function's start. */
+#define MAX_DANGLING 0x10000
 
 struct usdt {
 	struct usdt_probe *probes;
@@ -94,47 +97,65 @@ static bool find_semaphore(const struct elf_image *img, uint64_t vaddr, uint64_t
 	return false;
 }
 
-/* The probe of a note's content. Returns whether it is one. */
-static bool read_content(const struct reading *r, struct rest content, struct usdt_probe *out)
+/* Whether a probe can be there: a nop of one byte, two or five, as assemblers make them. Anything
+ * else is a note of code that has changed or gone since, and a breakpoint there would break it. */
+static bool is_nop(const struct elf_image *img, uint64_t offset)
+{
+	static const uint8_t nop5[] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
+	uint8_t code[sizeof(nop5)] = {0};
+
+	return elf_image__read(img, offset, code, sizeof(code)) > 0 &&
+	       (code[0] == 0x90 || (code[0] == 0x66 && code[1] == 0x90) ||
+		!memcmp(code, nop5, sizeof(nop5)));
+}
+
+static bool find_place(const struct elf_image *img, struct usdt_probe *probe)
+{
+	return elf_image__exec_offset(img, probe->vaddr, 1, &probe->offset) &&
+	       is_nop(img, probe->offset);
+}
+
+enum note {
+	NOTE_PROBE,
+	NOTE_DANGLING, /* its function was dropped by the linker */
+	NOTE_DAMAGED,
+};
+
+static enum note read_content(const struct reading *r, struct rest content, struct usdt_probe *out)
 {
 	uint64_t addresses[3], moved = 0;
 	const char *fixed = take(&content, sizeof(addresses));
 
 	if (!fixed)
-		return false;
+		return NOTE_DAMAGED;
 	memcpy(addresses, fixed, sizeof(addresses));
 	if (r->base && addresses[1])
 		moved = r->base - addresses[1];
 	*out = (struct usdt_probe){.vaddr = addresses[0] + moved};
+	if (!find_place(r->img, out))
+		return addresses[0] < MAX_DANGLING ? NOTE_DANGLING : NOTE_DAMAGED;
 	out->provider = take_string(&content);
 	out->name = out->provider ? take_string(&content) : NULL;
 	out->arguments = out->name ? take_string(&content) : NULL;
-	return out->arguments && *out->provider && *out->name &&
-	       elf_image__exec_offset(r->img, out->vaddr, 1, &out->offset) &&
-	       (!addresses[2] || find_semaphore(r->img, addresses[2] + moved, &out->semaphore));
+	if (!out->arguments || !*out->provider || !*out->name ||
+	    (addresses[2] && !find_semaphore(r->img, addresses[2] + moved, &out->semaphore)))
+		return NOTE_DAMAGED;
+	return NOTE_PROBE;
 }
 
-/* What some linkers leave of a note whose function they have dropped. */
-static bool is_dangling(const Elf64_Nhdr *head, const char *content)
-{
-	uint64_t pc;
-
-	if (head->n_descsz < sizeof(pc))
-		return false;
-	memcpy(&pc, content, sizeof(pc));
-	return !pc;
-}
-
-static int add_note(struct reading *r, const Elf64_Nhdr *head, const char *content)
+static int add_note(struct reading *r, const char *content, size_t len)
 {
 	struct usdt *u = r->usdt;
 	struct usdt_probe probe;
 
-	if (is_dangling(head, content))
+	switch (read_content(r, (struct rest){content, len}, &probe)) {
+	case NOTE_DANGLING:
 		return 0;
-	if (!read_content(r, (struct rest){content, head->n_descsz}, &probe)) {
+	case NOTE_DAMAGED:
 		r->damaged++;
 		return 0;
+	case NOTE_PROBE:
+		break;
 	}
 	if (ARRAY_RESERVE(&u->probes, u->cnt, &u->cap))
 		return -ENOMEM;
@@ -160,7 +181,7 @@ static int read_notes(struct reading *r, struct rest rest)
 		}
 		if (head.n_type == TYPE && head.n_namesz == sizeof(OWNER) &&
 		    !memcmp(owner, OWNER, sizeof(OWNER)))
-			err = add_note(r, &head, content);
+			err = add_note(r, content, head.n_descsz);
 	}
 	return err;
 }

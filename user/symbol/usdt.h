@@ -21,9 +21,10 @@ struct usdt_probe {
 };
 
 /*
- * Reads an image's probes. Notes that are damaged, or that stand for code which is not in the file,
- * are left out, with one warning that counts them. Returns 0 (also if there are none: then the
- * count is 0), or -ENOMEM, -EIO, not logged. The result does not need the image.
+ * Reads an image's probes. Notes that are damaged, or at whose place there is no nop, are left out,
+ * with one warning that counts them; those of functions that the linker has dropped, without.
+ * Returns 0 (also if there are none: then the count is 0), or -ENOMEM, -EIO, not logged. The result
+ * does not need the image.
  */
 int usdt__load(const struct elf_image *img, struct usdt **out);
 void usdt__free(struct usdt *u); /* accepts NULL */
