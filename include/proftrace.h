@@ -231,27 +231,27 @@ long value(long double) = delete;
 #else
 /*
  * In C clang has no such functions. So the probe stands behind the function, in code of its own,
- * whose address is kept until it is called; that is done below what the function may have in its
- * red zone, and changes no register.
+ * whose address is kept until it is called; that code changes no register.
  */
+typedef void (*proftrace_end)(void) __attribute__((__preserve_all__));
+
 static __inline__ __attribute__((__always_inline__, __unused__)) void
-proftrace_call_end(const void *const *end)
+proftrace_call_end(const proftrace_end *end)
 {
-	PROFTRACE__ASM("\tleaq -128(%%rsp), %%rsp\n\tcall *%0\n\tleaq 128(%%rsp), %%rsp"
-		       :
-		       : "r"(*end));
+	(*end)();
+	__asm__ __volatile__(""); /* no tail call: the scope's stack is still there */
 }
 #define PROFTRACE__AT_EXIT(name, number)                                                       \
-	const void *const PROFTRACE__PASTE(proftrace_at_exit_, number)                         \
+	const proftrace_end PROFTRACE__PASTE(proftrace_at_exit_, number)                       \
 		__attribute__((__unused__, __cleanup__(proftrace_call_end))) = __extension__({ \
-			const void *proftrace_end;                                             \
-			PROFTRACE__ASM("\tleaq 997f(%%rip), %[proftrace_end]\n"                \
+			proftrace_end proftrace_address;                                       \
+			PROFTRACE__ASM("\tlea{q 997f(%%rip), %0| %0, [rip + 997f]}\n"          \
 				       "\t.subsection 1\n997:\tendbr64\n" PROFTRACE__NOPS      \
 				       "\tret\n" PROFTRACE__NOTE(PROFTRACE__LITERAL(name),     \
 								 "__end", "") "\t.previous\n"  \
-				       : [proftrace_end] "=r"(proftrace_end)                   \
+				       : [proftrace_address] "=r"(proftrace_address)           \
 				       : PROFTRACE__SIZE(name));                               \
-			proftrace_end;                                                         \
+			proftrace_address;                                                     \
 		})
 #endif
 
