@@ -17,7 +17,8 @@ const volatile bool keep_values;
 u64 calls_refused; /* by conditions */
 
 #define TEXT_WORDS (WIRE_TEXT / 8)
-#define REGISTERS  6
+#define ARGUMENTS  6 /* in registers */
+#define REGISTERS  WIRE_NO_REGISTER
 
 /* What is known at the hit of a probe. */
 struct value_search {
@@ -25,7 +26,7 @@ struct value_search {
 	struct wire_values *values;
 	u64 slot; /* address of the return address */
 	u64 result;
-	u64 registers[REGISTERS];
+	u64 registers[REGISTERS]; /* as instructions number them */
 	bool leaves;
 	bool fails; /* a condition does not hold */
 	u8 pad[6];
@@ -47,15 +48,45 @@ static __always_inline long read_behind(u64 at, u32 bytes, u64 *out)
 	}
 }
 
+static __always_inline u64 read_register(const struct value_search *s, u32 number)
+{
+	return number < REGISTERS ? s->registers[number] : 0;
+}
+
+/* The value of a static probe. */
+static __always_inline long read_place(const struct value_search *s, const struct wire_wanted *w,
+				       u64 *out)
+{
+	u32 unused = (64 - 8 * w->size) & 63;
+	u64 value = w->at;
+
+	if (w->place == WIRE_PLACE_REGISTER) {
+		value = read_register(s, w->base) >> (w->shift & 63);
+	} else if (w->place == WIRE_PLACE_MEMORY) {
+		value += read_register(s, w->base);
+		value += read_register(s, w->index) << (w->shift & 63);
+		if (read_behind(value, w->size, &value))
+			return -1;
+	}
+	value <<= unused;
+	*out = w->sign ? (u64)((s64)value >> unused) : value >> unused;
+	return 0;
+}
+
+/* The value of a function's argument: rdi, rsi, rdx, rcx, r8, r9, and then the stack. */
 static __always_inline long read_argument(const struct value_search *s, u32 number, u64 *out)
 {
-	u32 i = number - 1;
-
-	if (i < REGISTERS) {
-		*out = s->registers[i];
+	if (number <= ARGUMENTS) {
+		*out = read_register(s, 0x981267 >> 4 * (number - 1) & 15);
 		return 0;
 	}
-	return bpf_probe_read_user(out, sizeof(*out), (void *)(s->slot + 8 * (number - REGISTERS)));
+	return bpf_probe_read_user(out, sizeof(*out), (void *)(s->slot + 8 * (number - ARGUMENTS)));
+}
+
+static __always_inline long value_fetch(const struct value_search *s, const struct wire_wanted *w,
+					u64 *out)
+{
+	return w->place ? read_place(s, w, out) : read_argument(s, w->number, out);
 }
 
 static long value_read(u32 i, struct value_search *s)
@@ -68,7 +99,7 @@ static long value_read(u32 i, struct value_search *s)
 		return 1;
 	w = &s->list->wanted[i];
 	word = w->word;
-	if (!w->number != s->leaves || (w->number && read_argument(s, w->number, &value)) ||
+	if (!w->number != s->leaves || (w->number && value_fetch(s, w, &value)) ||
 	    ((w->flags & WIRE_VALUE_BEHIND) && read_behind(value + w->offset, w->bytes, &value)))
 		return 0;
 	if (w->flags & WIRE_VALUE_TEXT) {
@@ -140,7 +171,9 @@ static __noinline u32 values_enter(struct pt_regs *ctx, u32 number, u32 frame, u
 		.list = bpf_map_lookup_elem(&lists, &number),
 		.values = bpf_map_lookup_elem(&values, &frame),
 		.slot = slot,
-		.registers = {ctx->di, ctx->si, ctx->dx, ctx->cx, ctx->r8, ctx->r9},
+		.registers = {ctx->ax, ctx->cx, ctx->dx, ctx->bx, ctx->sp, ctx->bp, ctx->si,
+			      ctx->di, ctx->r8, ctx->r9, ctx->r10, ctx->r11, ctx->r12, ctx->r13,
+			      ctx->r14, ctx->r15},
 	};
 
 	if (!s.list || !s.values)

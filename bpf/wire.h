@@ -267,12 +267,29 @@ struct wire_chunk {
 #define WIRE_VALUE_SIGNED 4u
 #define WIRE_VALUE_FLOAT  8u
 
+/* Where a static probe's value lies: a constant `at`; register `base` >> shift; memory at base +
+ * (index << shift) + at. Registers as instructions number them. */
+enum wire_place {
+	WIRE_PLACE_ARGUMENT, /* it is a function's */
+	WIRE_PLACE_CONSTANT,
+	WIRE_PLACE_REGISTER,
+	WIRE_PLACE_MEMORY,
+};
+#define WIRE_NO_REGISTER 16
+
 struct wire_wanted {
 	u8 number; /* of the argument: 1 to 6 in registers, then on the stack; 0: the result */
 	u8 flags;  /* WIRE_VALUE_* */
 	u8 bytes;  /* 1, 2, 4 or 8 of them count */
 	u8 word;   /* where it goes in wire_values::words */
 	s32 offset;
+	/* Of a static probe's value: enum wire_place. Else as above. */
+	u8 place;
+	u8 size; /* bytes of it, extended by `sign` */
+	u8 base, index, shift;
+	u8 sign;
+	u8 pad[2];
+	s64 at;
 };
 
 enum wire_relation {
@@ -422,7 +439,7 @@ _Static_assert(sizeof(struct wire_node) == 80, "wire_node");
 _Static_assert(sizeof(struct wire_lane) == 256, "wire_lane");
 _Static_assert(sizeof(struct wire_dist) == 72, "wire_dist");
 _Static_assert(sizeof(struct wire_chunk) == 1024, "wire_chunk");
-_Static_assert(sizeof(struct wire_list) == 144, "wire_list");
+_Static_assert(sizeof(struct wire_list) == 272, "wire_list");
 _Static_assert(sizeof(struct wire_line_site) == 16, "wire_line_site");
 _Static_assert(sizeof(struct wire_line_count) == 32, "wire_line_count");
 _Static_assert(sizeof(struct wire_line_state) == 32, "wire_line_state");

@@ -130,6 +130,46 @@ class HeaderTest(harness.TestCase):
             for level in "-O0", "-O2":
                 self.check_values(compiler, level)
 
+    def test_values_of_other_probes(self):
+        """Constants, memory and parts of registers, as sys/sdt.h leaves them at -O0 and -O2."""
+        text = """
+            #include <sys/sdt.h>
+            struct point { short x; unsigned char y; int z[4]; };
+            __attribute__((noinline)) static void work(struct point *p, int i, char c, long *far)
+            {
+                DTRACE_PROBE6(other, theirs, p->z[i], 5, c, *far, p->y, &p->z[1]);
+            }
+            int main(void)
+            {
+                struct point p = {-3, 200, {1, -2, 3, 4}};
+                long far = -1234567890123;
+                for (int i = 0; i < 4; i++)
+                    work(&p, i, 'a' - 100, &far);
+                return 0;
+            }\n"""
+        for compiler in C:
+            for level in "-O0", "-O2":
+                path, recording, database = (self.path(n) for n in ("other", "rec", "db"))
+                self.compile(compiler, level, "-o", path, self.source(text))
+                done = self.process(harness.PROFTRACE, "record", "--usdt", "other:*", *REGIONS[:1],
+                                    "region:other:*", "--max-overhead", "none", "-A",
+                                    "region:other:theirs(arg1, arg2, arg3, arg4, arg5, arg6:d32, "
+                                    "arg6+4:d32)", "-o", recording, "--", path,
+                                    stdin=subprocess.DEVNULL).finish()
+                self.assertEqual(done.status, 0, str(done))
+                if os.path.exists(database):
+                    os.remove(database)
+                self.process(harness.PROFTRACE, "report", "-f", "sqlite", "-o", database, recording,
+                             stdin=subprocess.DEVNULL).finish()
+                calls = {}
+                connection = sqlite3.connect(database)
+                for _, call, value in connection.execute(VALUES):
+                    calls.setdefault(call, []).append(value)
+                connection.close()
+                rest = [5, ord("a") - 100, -1234567890123, 200]
+                self.assertEqual([v[:5] + v[6:] for v in calls.values()],
+                                 [[z, *rest, 3] for z in (1, -2, 3, 4)], (compiler, level))
+
     # How it is built.
 
     def test_ways_to_build(self):

@@ -15,6 +15,9 @@ _Static_assert(ARGUMENTS_MAX == WIRE_VALUES && ARGUMENT_LISTS < WIRE_LISTS, "the
 _Static_assert((int)ARGUMENT_AT_LEAST == WIRE_AT_LEAST && ARGUMENT_CONDITIONS == WIRE_CONDITIONS,
 	       "they are the same");
 
+_Static_assert((int)USDT_MEMORY == WIRE_PLACE_MEMORY && USDT_NO_REGISTER == WIRE_NO_REGISTER,
+	       "they are the same, too");
+
 static uint8_t flags_of(const struct argument *arg)
 {
 	static const uint8_t forms[] = {
@@ -42,6 +45,13 @@ static struct wire_list list_of(const struct argument_list *l)
 			.bytes = arg->bytes,
 			.word = words,
 			.offset = arg->offset,
+			.place = arg->place.place,
+			.size = arg->place.bytes,
+			.base = arg->place.base,
+			.index = arg->place.index,
+			.shift = arg->place.shift,
+			.sign = arg->place.is_signed,
+			.at = arg->place.offset,
 		};
 		words += arg->form == ARGUMENT_TEXT ? WIRE_TEXT / sizeof(u64) : 1;
 	}

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "plan/filter.h"
+#include "symbol/usdt_argument.h"
 
 #define ARGUMENTS_MAX	   8 /* of a function */
 #define ARGUMENT_LISTS	   255
@@ -38,6 +39,7 @@ struct argument {
 	uint8_t bytes;		  /* of the value: 1, 2, 4 or 8 */
 	bool behind;		  /* it is what lies `offset` bytes behind the pointer there */
 	int32_t offset;
+	struct usdt_argument place; /* of a probe's value; USDT_NOWHERE: of a function's */
 };
 
 enum argument_relation { /* in the order of enum wire_relation */

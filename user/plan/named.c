@@ -97,6 +97,13 @@ static bool resolve(struct named *n, const struct symbol *sym, struct argument_l
 	return argument_list__settle(l, why, size);
 }
 
+static bool is_same_place(const struct usdt_argument *a, const struct usdt_argument *b)
+{
+	return a->place == b->place && a->offset == b->offset && a->bytes == b->bytes &&
+	       a->base == b->base && a->index == b->index && a->shift == b->shift &&
+	       a->is_signed == b->is_signed;
+}
+
 /* Whether two lists read the same; both are of one that was given. */
 static bool is_same(const struct argument_list *a, const struct argument_list *b)
 {
@@ -106,14 +113,14 @@ static bool is_same(const struct argument_list *a, const struct argument_list *b
 		const struct argument *x = &a->items[i], *y = &b->items[i];
 
 		if (x->number != y->number || x->form != y->form || x->bytes != y->bytes ||
-		    x->behind != y->behind || x->offset != y->offset)
+		    x->behind != y->behind || x->offset != y->offset ||
+		    !is_same_place(&x->place, &y->place))
 			return false;
 	}
 	return true;
 }
 
-/* The number of such a list; 0: there is no room for it. */
-static int add(struct arguments *a, const struct argument_list *l, uint32_t *number)
+int named__keep(struct arguments *a, const struct argument_list *l, uint32_t *number)
 {
 	struct argument_list *grown;
 
@@ -135,15 +142,17 @@ static int add(struct arguments *a, const struct argument_list *l, uint32_t *num
 	return 0;
 }
 
+void named__note_failure(struct argument_list *given, const char *name, const char *why)
+{
+	if (!given->failures++)
+		snprintf(given->why, sizeof(given->why), "%.*s: %s", NAME_SHOWN, name, why);
+}
+
 static void note_failure(struct argument_list *given, const struct symbol *sym, const char *why)
 {
-	char *name;
+	char *name = given->failures ? NULL : demangle(sym->name);
 
-	if (given->failures++)
-		return;
-	name = demangle(sym->name);
-	snprintf(given->why, sizeof(given->why), "%.*s: %s", NAME_SHOWN, name ? name : sym->name,
-		 why);
+	named__note_failure(given, name ? name : sym->name, why);
 	free(name);
 }
 
@@ -162,7 +171,7 @@ int named__resolve(struct named *n, const struct symbol *sym, uint32_t *list, bo
 	found = resolve(n, sym, &l, why, sizeof(why));
 	*list = 0;
 	if (found) {
-		err = add(n->arguments, &l, list);
+		err = named__keep(n->arguments, &l, list);
 		snprintf(why, sizeof(why), "too many functions have values of their own");
 	}
 	given = &n->arguments->lists[l.given - 1]; /* the lists may have moved */

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct argument_list;
 struct arguments;
 struct elf_image;
 struct parameters;
@@ -26,6 +27,13 @@ void named__clear(struct named *n);
  * the list keeps the reason for named__report(), *list becomes 0, and *refused tells whether the
  * function's calls could not be held against the list's conditions. Returns 0 or -ENOMEM. */
 int named__resolve(struct named *n, const struct symbol *sym, uint32_t *list, bool *refused);
+
+/* Keeps a list that was made of a given one, once for all that read the same: *number, or 0 if
+ * there is no room. Returns 0 or -ENOMEM. */
+int named__keep(struct arguments *a, const struct argument_list *l, uint32_t *number);
+
+/* Keeps, of the first function or region `name` whose values could not be found, the reason. */
+void named__note_failure(struct argument_list *given, const char *name, const char *why);
 
 /* Warns of functions whose values could not be found, of lists for which others' could. */
 void named__report(struct arguments *a);

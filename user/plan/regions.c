@@ -15,6 +15,7 @@
 #include "plan/object.h"
 #include "plan/plan.h"
 #include "plan/probe_name.h"
+#include "plan/probe_values.h"
 #include "plan/red_zone.h"
 #include "plan/usdt_pattern.h"
 #include "symbol/elf_image.h"
@@ -239,6 +240,19 @@ static struct red_zone_proof prove(struct regions *r, uint64_t vaddr)
 
 static const uint8_t nop5[5] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
 
+/* Where clang compiles C, a scope of proftrace.h ends in code of its own, which is called: endbr64,
+ * the probe, ret. */
+static bool is_called_end(const struct regions *r, const struct candidate *c)
+{
+	static const uint8_t expected[] = {0xf3, 0x0f, 0x1e, 0xfa, 0x90, 0x0f,
+					   0x1f, 0x44, 0x00, 0x00, 0xc3};
+	uint8_t code[sizeof(expected)];
+
+	return c->role == PROBE_END && !c->forced && !c->function && c->offset >= 4 &&
+	       elf_image__read(r->obj->img, c->offset - 4, code, sizeof(code)) == sizeof(code) &&
+	       !memcmp(code, expected, sizeof(code));
+}
+
 /* Chooses the instruction to probe. Returns NULL, or the reason why there is none. */
 static const char *site_choose(struct regions *r, const char *root, const struct candidate *c,
 			       struct plan_site *out)
@@ -255,7 +269,12 @@ static const char *site_choose(struct regions *r, const char *root, const struct
 				  .reason = "the probe's nop"};
 	if (len <= 0)
 		return "its code cannot be read";
-	if (r->opts->nop5_emulated && !c->function) {
+	if (is_called_end(r, c)) {
+		proof = (struct red_zone_proof){true, "an end that is called"};
+		out->delta = CALL_ADDRESS;
+		out->reason = proof.reason;
+		at = r->opts->nop5_emulated;
+	} else if (r->opts->nop5_emulated && !c->function) {
 		bool follows = len > 5 && bytes[0] == 0x90 && !memcmp(bytes + 1, nop5, 5);
 
 		if (follows || (len >= 5 && !memcmp(bytes, nop5, 5))) {
@@ -351,12 +370,29 @@ static int skip(struct regions *r, char *name, const char *reason)
 	return 0;
 }
 
+/* What is to be read at a begin. *refused: it cannot be, and whether the region is wanted depends
+ * on it. */
+static int find_values(struct regions *r, const struct candidate *c, struct plan_site *site,
+		       bool *refused)
+{
+	uint32_t list = 0;
+	int err = 0;
+
+	*refused = false;
+	if (r->opts->arguments && c->role != PROBE_END)
+		err = probe_values__find(r->opts->arguments, c->name,
+					 c->function ? NULL : c->arguments, &list, refused);
+	site->list = list;
+	return err;
+}
+
 /* The sites of candidates [from, to). */
 static int add_sites(struct regions *r, const char *root, struct plan_function *f, size_t from,
 		     size_t to)
 {
 	struct plan *p = r->plan;
 	const char *reason;
+	bool refused;
 	int err = 0;
 
 	for (size_t i = from; !err && i < to; i++) {
@@ -368,6 +404,10 @@ static int add_sites(struct regions *r, const char *root, struct plan_function *
 		if (err)
 			return err;
 		reason = site_choose(r, root, c, &p->sites[p->sites_cnt]);
+		if (!reason) {
+			err = find_values(r, c, &p->sites[p->sites_cnt], &refused);
+			reason = refused ? "the values that decide about it cannot be read" : NULL;
+		}
 		if (reason) {
 			err = skip(r, strdup(c->name), reason);
 			continue;
@@ -413,6 +453,9 @@ static int add_region(struct regions *r, const char *root, size_t from, size_t t
 	f.offset = first->offset;
 	f.site = first->site;
 	f.reason = first->reason;
+	/* Sites may have lists of their own, but these show the same. */
+	for (size_t i = 0; i < f.begins_cnt && !f.arguments; i++)
+		f.arguments = first[i].list;
 	if (f.ends_cnt)
 		f.exit = EXIT_SITES;
 	p->functions[p->functions_cnt++] = f;
