@@ -11,7 +11,16 @@
 #include "target/target.h"
 #include "wire.h"
 
-enum { PROG_SESSION = 100, PROG_ENTRY, PROG_EXIT, PROG_RETURN, PROG_MARK, PROG_BEGIN, PROG_END };
+enum {
+	PROG_SESSION = 100,
+	PROG_ENTRY,
+	PROG_EXIT,
+	PROG_RETURN,
+	PROG_LINE,
+	PROG_MARK,
+	PROG_BEGIN,
+	PROG_END
+};
 
 #define MAX_LINKS  4096
 #define MAX_PROBES 65536
@@ -125,15 +134,20 @@ static struct tier_probe region(const struct proftrace_bpf *skel, bool ends)
 	return (struct tier_probe){ends ? PROG_END : PROG_BEGIN, LINK_UPROBE_MULTI, 0};
 }
 
+static struct tier_probe line(const struct proftrace_bpf *skel)
+{
+	return (struct tier_probe){PROG_LINE, LINK_UPROBE_MULTI, 0};
+}
+
 static struct tier_probe mark(const struct proftrace_bpf *skel, int kind)
 {
 	return (struct tier_probe){PROG_MARK, LINK_UPROBE_MULTI, 0};
 }
 
 static const struct tier session = {"session", "",	  "",	  NULL, session_returns,
-				    entry,     exit_site, region, mark};
+				    entry,     exit_site, region, line, mark};
 static const struct tier multi = {"multi", "",	      "",     NULL, multi_returns,
-				  entry,   exit_site, region, mark};
+				  entry,   exit_site, region, line, mark};
 
 /* Function i: at 0x1000 * (i + 1), of strategy i % 3; those of EXIT_SITES have two exits. */
 static struct plan_function functions[FUNCTIONS];

@@ -88,6 +88,7 @@ static int plan_filtered(const char *path, char *spec, char *in)
 	assert_true(object.fd >= 0);
 	assert_int_equal(line_specs__parse(&specs, &spec, 1), 0);
 	assert_int_equal(filter__init(&f, &in, in ? 1 : 0, NULL, 0), 0);
+	f.defaults = false;
 	opts.lines = &specs;
 	fflush(stderr);
 	dup2(fd, STDERR_FILENO);
