@@ -683,6 +683,20 @@ static void switched_off_at_first(void **state)
 	REFUSE("--skip", "diff", "--skip", "1s");
 }
 
+/* Who names lines has chosen: there is no budget, and triggers do not add all functions. */
+static void lines(void **state)
+{
+	ACCEPT("--lines", "parse", "--lines=a.c:1-9", "x");
+	assert_int_equal(o.lines_cnt, 2);
+	assert_string_equal(o.lines[1], "a.c:1-9");
+	assert_true(o.filtered);
+	assert_true(o.max_overhead == 0);
+	assert_int_equal(o.filters_cnt, 0);
+	ACCEPT("--lines", "parse", "--trigger", "run", "x");
+	assert_int_equal(o.filters_cnt, 1);
+	assert_string_equal(o.filters[0], "run");
+}
+
 /* Triggers are traced beside what -F chooses. */
 static void triggers(void **state)
 {
@@ -717,6 +731,7 @@ int main(void)
 		TEST(recordings),
 		TEST(single_calls),
 		TEST(switched_off_at_first),
+		TEST(lines),
 		TEST(triggers),
 		TEST(ranges),
 		TEST(sessions),
