@@ -152,7 +152,7 @@ int line_keys__find(struct line_keys *k, struct line_table *t, const struct code
 	err = line_table__inlined(t, parts, pieces_cnt, &k->inlines);
 	size = 0;
 	for (size_t i = 0; !err && i < pieces_cnt; i++) {
-		err = add_piece(k, t, &pieces[i], reached + size, size);
+		err = add_piece(k, t, &pieces[i], reached, size);
 		size += pieces[i].size;
 	}
 	return err;
