@@ -50,10 +50,10 @@ static __always_inline void line_lasted(const struct wire_line_state *s, u64 now
 static __always_inline bool line_runs(const struct wire_line_state *s,
 				      const struct wire_line_site *site, u32 number)
 {
-	if (!site->line)
+	if (!site->line || site->repeats)
 		return false;
-	if (s->line != site->line)
-		return !site->repeats;
+	if (s->goes_on_as != site->line)
+		return true;
 	return site->loop && site->loop == s->loop && number <= s->site;
 }
 
@@ -72,6 +72,7 @@ static __always_inline void line_moves(struct wire_line_state *s, u32 number)
 	}
 	s->site = number;
 	s->line = site->line;
+	s->goes_on_as = site->goes_on_as;
 	s->loop = site->loop;
 }
 
@@ -90,7 +91,7 @@ static __always_inline void line_begins(u32 frame, u32 function, u64 now, s32 in
 
 	if (!s)
 		return;
-	s->site = s->line = s->loop = s->left = 0;
+	s->site = s->line = s->goes_on_as = s->loop = s->left = 0;
 	s->since_ns = now;
 	s->probe_ns = -(s64)inside_ns;
 	if (entry)

@@ -15,6 +15,7 @@ static int fill_one(int sites_fd, int entries_fd, const struct plan_line_site *s
 	const struct wire_line_site wire = {
 		.function = site->function,
 		.line = site->line,
+		.goes_on_as = site->goes_on_as,
 		.repeats = site->repeats,
 		.loop = site->loop,
 	};

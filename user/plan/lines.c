@@ -14,6 +14,7 @@
 
 #include "plan/insn.h"
 #include "plan/line_keys.h"
+#include "plan/line_runs.h"
 #include "plan/line_spec.h"
 #include "plan/object.h"
 #include "plan/pads.h"
@@ -371,6 +372,14 @@ static void judge(struct planner *pl)
 		refuse_all(pl, too_large);
 }
 
+/* The number of a key's line, if that counts; else 0. */
+static uint32_t line_of(const struct planner *pl, uint32_t key)
+{
+	const struct choice *c = &pl->choices[key];
+
+	return key && c->wanted && !c->reason ? c->line : 0;
+}
+
 static int put_site(struct planner *pl, uint32_t seg)
 {
 	const struct segment *s = &pl->segs.items[seg];
@@ -380,6 +389,8 @@ static int put_site(struct planner *pl, uint32_t seg)
 		.line = wanted ? pl->choices[s->key].line : 0,
 		.site = s->class,
 		.repeats = s->repeats && !at_entry,
+		.loop = s->loop,
+		.goes_on_as = line_of(pl, s->goes_on_as),
 		.at_entry = at_entry,
 		.on_exit = s->on_exit && !at_entry,
 	};
@@ -456,6 +467,8 @@ static int make_segments(struct planner *pl)
 		refuse_all(pl, uncertain);
 	} else {
 		err = segments__build(&in, &pl->segs);
+		if (!err)
+			err = line_runs__mark(&pl->segs, pl->keys.items, pl->keys.cnt);
 		if (!err)
 			err = reserve_segments(pl);
 		if (!err)

@@ -36,6 +36,9 @@ struct plan_line_site {
 	bool repeats;
 	/* Sites that lie on a cycle which stays in their line have the same number; 0: on none. */
 	uint32_t loop;
+	/* The line that has been run, as far as further runs go, when control leaves it: index in
+	 * lines + 1; 0: none that is wanted. Mostly its own. */
+	uint32_t goes_on_as;
 	/* It lies at the function's entry probe or before it: it has no probe, its function's entry
 	 * stands for it. At most one of a function. */
 	bool at_entry;

@@ -144,6 +144,7 @@ static int begin_segment(struct build *b, uint64_t vaddr, size_t at, uint32_t ke
 		.key = key,
 		.repeats = key && b->seen[key] == b->block,
 		.begins_block = new_block,
+		.idle = true,
 	};
 	b->rank = RANK_NONE;
 	b->closed = b->slow = false;
@@ -168,7 +169,10 @@ static int add_insn(struct build *b, const struct insn *in, uint64_t vaddr, size
 	if (key)
 		b->seen[key] = b->block;
 	offer_site(b, in, vaddr, overlaps);
+	b->seg->idle &= in->site == SITE_NOP || in->site == SITE_NOP5 || in->flow == FLOW_JMP;
+	b->seg->calls_again |= b->seg->calls && in->flow == FLOW_CALL;
 	b->seg->calls |= in->flow == FLOW_CALL;
+	b->seg->ends_in_call = in->flow == FLOW_CALL;
 	b->seg->last = vaddr;
 	b->end = vaddr + in->length;
 	b->runs_on = !is_branch(in);

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What gcov takes for a run of a line (accumulate_line_info() and add_line_counts() in GCC's
+ * gcov.c). It gives each basic block to the highest line in it. The runs of a line that has blocks
+ * are the arrivals at these from others, and the rounds of cycles that consist of them alone. So
+ *
+ * - a way back in a line counts if it is part of a cycle in that line, and not if it leads through
+ *   other lines, as from the end of a `for` to its body;
+ * - in a block that is a higher line's a line does not run anew, if it has blocks elsewhere: an
+ *   expression that goes on behind calls in its arguments. A line that has none
+ *   counts in each block that it appears in.
+ *
+ * Blocks end at calls, for these may not return. Two things that are code are none to gcov: a jump
+ * alone, which is an edge there, and what follows the last statement to leave the function.
+ */
+#include "plan/line_runs.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan/line_keys.h"
+#include "plan/segments.h"
+#include "util/array.h"
+
+/* Ways from segment to segment within lines, and the search of cycles in them: Tarjan's, without
+ * recursion. */
+struct cycles {
+	struct segments *s;
+	uint32_t from; /* whose successors are gathered */
+	uint32_t *to;
+	size_t to_cnt, to_cap;
+	uint32_t *first;  /* by segment, and one more: in `to` */
+	uint32_t *next;	  /* by segment: the way to look at next */
+	uint32_t *number; /* in order of discovery; 0: not yet */
+	uint32_t *lowest; /* the lowest number that it leads to and that is in no cycle yet */
+	uint32_t *path;	  /* segments under way, outermost first */
+	uint32_t *open;	  /* those discovered and in no cycle yet */
+	size_t path_cnt, open_cnt;
+	uint32_t discovered;
+	bool failed;
+};
+
+static void note_way(void *ctx, uint32_t to)
+{
+	struct cycles *c = ctx;
+
+	if (!c->s->items[c->from].key || c->s->items[to].key != c->s->items[c->from].key)
+		return;
+	if (ARRAY_RESERVE(&c->to, c->to_cnt, &c->to_cap))
+		c->failed = true;
+	else
+		c->to[c->to_cnt++] = to;
+}
+
+static int gather_ways(struct cycles *c)
+{
+	/* An exception is no way round. */
+	struct segments plain = *c->s;
+
+	plain.pads_cnt = 0;
+	for (c->from = 0; c->from < plain.cnt && !c->failed; c->from++) {
+		c->first[c->from] = c->to_cnt;
+		segments__successors(&plain, c->from, note_way, c);
+	}
+	c->first[plain.cnt] = c->to_cnt;
+	return c->failed ? -ENOMEM : 0;
+}
+
+static void discover(struct cycles *c, uint32_t seg)
+{
+	c->number[seg] = c->lowest[seg] = ++c->discovered;
+	c->next[seg] = c->first[seg];
+	c->path[c->path_cnt++] = seg;
+	c->open[c->open_cnt++] = seg;
+}
+
+static bool leads_to_itself(const struct cycles *c, uint32_t seg)
+{
+	for (uint32_t i = c->first[seg]; i < c->first[seg + 1]; i++) {
+		if (c->to[i] == seg)
+			return true;
+	}
+	return false;
+}
+
+/* All that was discovered from `seg` on, and is in no cycle yet, is one with it. */
+static void close_cycle(struct cycles *c, uint32_t seg)
+{
+	bool round = c->open[c->open_cnt - 1] != seg || leads_to_itself(c, seg);
+	uint32_t member;
+
+	do {
+		member = c->open[--c->open_cnt];
+		c->lowest[member] = UINT32_MAX;
+		c->s->items[member].loop = round ? c->number[seg] : 0;
+	} while (member != seg);
+}
+
+static void lower(uint32_t *lowest, uint32_t to)
+{
+	if (to < *lowest)
+		*lowest = to;
+}
+
+static void search_from(struct cycles *c, uint32_t seg)
+{
+	discover(c, seg);
+	while (c->path_cnt) {
+		uint32_t at = c->path[c->path_cnt - 1], to;
+
+		if (c->next[at] < c->first[at + 1]) {
+			to = c->to[c->next[at]++];
+			if (!c->number[to])
+				discover(c, to);
+			else if (c->lowest[to] != UINT32_MAX)
+				lower(&c->lowest[at], c->number[to]);
+			continue;
+		}
+		c->path_cnt--;
+		if (c->path_cnt)
+			lower(&c->lowest[c->path[c->path_cnt - 1]], c->lowest[at]);
+		if (c->lowest[at] == c->number[at])
+			close_cycle(c, at);
+	}
+}
+
+static int mark_cycles(struct segments *s)
+{
+	struct cycles c = {.s = s};
+	size_t cnt = s->cnt + 1;
+	uint32_t *memory = calloc(6 * cnt, sizeof(*memory));
+	int err;
+
+	if (!memory)
+		return -ENOMEM;
+	c.first = memory;
+	c.next = memory + cnt;
+	c.number = memory + 2 * cnt;
+	c.lowest = memory + 3 * cnt;
+	c.path = memory + 4 * cnt;
+	c.open = memory + 5 * cnt;
+	err = gather_ways(&c);
+	for (uint32_t i = 0; !err && i < s->cnt; i++) {
+		if (!c.number[i])
+			search_from(&c, i);
+	}
+	free(memory);
+	free(c.to);
+	return err;
+}
+
+static void note_successor(void *ctx, uint32_t to)
+{
+	(void)to;
+	*(bool *)ctx = true;
+}
+
+static bool goes_on(const struct segments *s, uint32_t seg)
+{
+	bool found = false;
+
+	segments__successors(s, seg, note_successor, &found);
+	return found;
+}
+
+static bool is_lone_jump(const struct segments *s, uint32_t seg)
+{
+	return s->items[seg].idle && !s->items[seg].next && goes_on(s, seg);
+}
+
+/* Basic blocks as gcov has them. */
+struct blocks {
+	struct segments *s;
+	const struct line_key *keys;
+	uint32_t *owners; /* by segment: key that has the block in which it begins */
+	bool *has_blocks; /* by key */
+};
+
+/* The key that has the block of segments [tail, to), the first of which may lie in it with its end
+ * alone: the highest line, of those of the file that comes last. */
+static uint32_t owner_of(const struct blocks *b, uint32_t tail, uint32_t to)
+{
+	const struct line_key *best = NULL;
+
+	for (uint32_t i = to; i-- > tail;) {
+		uint32_t key = b->s->items[i].key;
+		const struct line_key *k = key ? &b->keys[key - 1] : NULL;
+
+		if (!k)
+			continue;
+		if (best && strcmp(k->file, best->file))
+			break;
+		if (!best || k->line > best->line)
+			best = k;
+	}
+	return best ? best - b->keys + 1 : 0;
+}
+
+/* From the owner's first segment on, control is in the owner's line, as far as runs go. */
+static void own(struct blocks *b, uint32_t tail, uint32_t from, uint32_t to)
+{
+	struct segment *segs = b->s->items;
+	uint32_t owner = owner_of(b, tail, to);
+	bool begun = tail < from && segs[tail].key == owner;
+
+	/* Its own block begins behind the call. */
+	if (begun)
+		b->owners[tail] = owner;
+	for (uint32_t i = from; i < to; i++) {
+		begun |= segs[i].key == owner;
+		b->owners[i] = segs[i].calls_again ? segs[i].key : owner;
+		segs[i].goes_on_as =
+			begun && (!segs[i].calls || segs[i].ends_in_call) ? owner : segs[i].key;
+	}
+	b->has_blocks[owner] = true;
+}
+
+/* Segments [from, to) are a basic block; calls cut it. */
+static void own_block(struct blocks *b, uint32_t from, uint32_t to)
+{
+	struct segment *segs = b->s->items;
+	uint32_t tail = from, first = from;
+	bool lone = is_lone_jump(b->s, to - 1);
+	bool leaves = !segs[to - 1].next && !goes_on(b->s, to - 1);
+
+	/* What is no statement has a block of its own here. */
+	if ((lone || leaves) && to - from > 1) {
+		to--;
+		b->owners[to] = segs[to].goes_on_as = segs[to].key;
+		b->has_blocks[segs[to].key] |= leaves;
+	}
+	for (uint32_t i = from; i < to; i++) {
+		if (!segs[i].calls)
+			continue;
+		own(b, tail, first, i + 1);
+		first = i + 1;
+		tail = segs[i].ends_in_call ? first : i;
+	}
+	if (tail < to)
+		own(b, tail, first, to);
+}
+
+static int mark_beginnings(struct segments *s, const struct line_key *keys, uint32_t keys_cnt)
+{
+	struct blocks b = {.s = s, .keys = keys};
+	int err;
+
+	b.owners = calloc(s->cnt + 1, sizeof(*b.owners));
+	b.has_blocks = calloc((size_t)keys_cnt + 1, sizeof(*b.has_blocks));
+	err = b.owners && b.has_blocks ? 0 : -ENOMEM;
+	for (uint32_t from = 0, to; !err && from < s->cnt; from = to) {
+		for (to = from + 1; to < s->cnt && !s->items[to].begins_block;)
+			to++;
+		own_block(&b, from, to);
+	}
+	for (uint32_t i = 0; !err && i < s->cnt; i++) {
+		struct segment *g = &s->items[i];
+
+		if (g->key && b.owners[i] != g->key && b.has_blocks[g->key])
+			g->repeats = true;
+	}
+	free(b.owners);
+	free(b.has_blocks);
+	return err;
+}
+
+struct arrival {
+	struct segments *s;
+	uint32_t from;
+};
+
+struct way {
+	const struct segments *s;
+	uint32_t from;
+	bool leaves; /* the line */
+};
+
+static void note_end(void *ctx, uint32_t to)
+{
+	struct way *w = ctx;
+
+	w->leaves |= w->s->items[to].key != w->s->items[w->from].key;
+}
+
+/* What begins behind a lone jump to the same line is one run, not two. */
+static void mark_jumps(struct segments *s)
+{
+	for (uint32_t i = 0; i < s->cnt; i++) {
+		struct way w = {.s = s, .from = i};
+
+		if (!is_lone_jump(s, i))
+			continue;
+		segments__successors(s, i, note_end, &w);
+		if (w.leaves || s->items[i].loop)
+			continue;
+		s->items[i].repeats = true;
+		s->items[i].goes_on_as = 0;
+	}
+}
+
+static void note_arrival(void *ctx, uint32_t to)
+{
+	const struct arrival *a = ctx;
+
+	if (a->s->items[a->from].goes_on_as != a->s->items[to].key)
+		a->s->items[to].needless = false;
+}
+
+/* A segment that its own line leads to tells something if that had not run, as far as runs go. */
+static void mark_needed(struct segments *s)
+{
+	struct arrival a = {.s = s};
+
+	for (; a.from < s->cnt; a.from++) {
+		if (s->items[a.from].goes_on_as != s->items[a.from].key)
+			s->items[a.from].needless = false;
+		segments__successors(s, a.from, note_arrival, &a);
+	}
+}
+
+int line_runs__mark(struct segments *s, const struct line_key *keys, uint32_t keys_cnt)
+{
+	int err = mark_cycles(s);
+
+	if (!err)
+		err = mark_beginnings(s, keys, keys_cnt);
+	if (!err) {
+		mark_jumps(s);
+		mark_needed(s);
+	}
+	return err;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef PROFTRACE_PLAN_LINE_RUNS_H
+#define PROFTRACE_PLAN_LINE_RUNS_H
+
+#include <stdint.h>
+
+struct line_key;
+struct segments;
+
+/*
+ * Says which arrivals at segments are runs of their line, as gcov counts them: sets their `loop`
+ * and `goes_on_as`, and `repeats` of more of them. keys[] are those that segments have, less 1.
+ * Returns 0 or -ENOMEM. Inside plan/ only.
+ */
+int line_runs__mark(struct segments *s, const struct line_key *keys, uint32_t keys_cnt);
+
+#endif
