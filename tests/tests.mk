@@ -26,7 +26,7 @@ INSTRUMENTED := plain patchable5 patchable5-endbr patchable7-2 nop-mcount nop-mc
 		clang-xray clang-xray-endbr
 CALCS        := pie nopie static static-pie dynsym stripped debuglink
 PROGRAM_BINS := $(addprefix $(PROGRAMS)/,$(PLAIN) $(CALCS:%=calc-%) $(THROWING) tailcall busy entries arguments \
-		$(PARAMETERS:%=parameters-%) methods $(INSTRUMENTED:%=instrumented-%) \
+		$(PARAMETERS:%=parameters-%) methods $(INSTRUMENTED:%=instrumented-%) lines_own-O0 lines_own-O2 lines_time \
 		crowd-nameless inline_data signal_throws exchange generators redzone-nops redzone-nop5 libplugin.so \
 		nameless nameless-static libshapes.so libregions.so regions-plain hot-regions shapes-linked shapes-dlopen \
 		$(GO:%=go%))
@@ -120,6 +120,13 @@ $(PROGRAMS)/parameters-%: tests/programs/parameters.c
 		strip $(@F) && objcopy --add-gnu-debuglink=$(@F).debug $(@F); }
 $(PROGRAMS)/methods: tests/programs/methods.cpp
 	$(call say,TARGET,$@)$(PROGRAM_CXX) -g -o $@ $<
+
+# Lines that count and time themselves. What gcov counts is built by the test.
+$(PROGRAMS)/lines_own-%: tests/programs/lines_own.cpp
+	$(call say,TARGET,$@)g++ -std=gnu++20 -g -$* -Wall -Wextra -Wno-infinite-recursion -Wno-volatile -o $@ $< -lpthread
+$(PROGRAMS)/lines_time: tests/programs/lines_time.c
+	$(call say,TARGET,$@)$(PROGRAM_C) -g -O0 -o $@ $<
+$(PROGRAMS)/steps $(PROGRAMS)/forks: PLAIN_FLAGS := -g
 
 $(PROGRAMS)/calc-pie: CALC_FLAGS := -pie -fPIE
 $(PROGRAMS)/calc-nopie: CALC_FLAGS := -no-pie -fno-pie

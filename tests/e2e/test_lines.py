@@ -1,0 +1,329 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How often lines ran (--lines): what gcov counts, and what programs count themselves; under each
+way to choose a target, in files that come later, over pauses, in intervals and recordings."""
+
+import collections
+import json
+import os
+import re
+import signal
+import subprocess
+
+import harness
+from harness import program
+
+SOURCES = os.path.join(harness.ROOT, "tests", "programs")
+# Ends of scopes bring no clobbers, which gcov counts and which are no code; and functions that the
+# compiler knows are calls like others: it lets blocks end at these alone.
+GCOV_FLAGS = ("-g", "-w", "-fstack-reuse=none", "-fno-builtin")
+
+# What gcov counts is not what there is code of: by the line, and the one before it.
+UNLIKE = [
+    # Jumps to it lead to what comes behind it; and the end of the loop is a jump at most.
+    (r"^\s*\w+:\s*;?\s*$", "a label without a statement"),
+    (r"^\s*for\s*\(\s*;\s*;\s*\)\s*{?\s*$", "a loop without a condition"),
+]
+UNLIKE_IN_CXX = UNLIKE + [
+    # Statements there are destructors; what leaves the function is code there, too.
+    (r"^\s*}", "the end of a scope"),
+    # Between where an exception lands and here gcov has blocks without a line.
+    (r"\bcatch\b", "a handler"),
+    # Another function begins in the line, with code that is none of its statements.
+    (r"\[[&=]?\]\s*\(", "a lambda"),
+    # Temporaries and conditions of an expression over several lines have code of either line.
+    (r"[^;{}:>\s]\s*$", "an expression that goes on"),
+    (r"[-+*&|?,(=]\s*\n", "an expression that began before"),
+]
+
+
+def lines_of(document, name):
+    """{line: hits} of the files of that name."""
+    hits = collections.Counter()
+    for line in document["lines"]:
+        if os.path.basename(line["file"]) == name:
+            hits[line["line"]] += line["hits"]
+    return hits
+
+
+class Lines(harness.TestCase):
+    def lines(self, document, whole=True):
+        """The document's lines by name of the file and number, after some checks."""
+        names = {function["id"] for function in document["functions"]}
+        found = {}
+        for line in document["lines"]:
+            key = (line["file"], line["line"])
+            self.assertNotIn(key, found, "a line is there twice")
+            found[key] = line["hits"]
+            for figure in ("hits", "ns"):
+                self.assertEqual(line[figure], sum(f[figure] for f in line["functions"]), line)
+            for function in line["functions"]:
+                # An interval may have a call's line without the call, which came a moment later.
+                if whole and function["hits"]:
+                    self.assertIn(function["function"], names)
+        return found
+
+    def straight_hits(self, document, name):
+        """The hits of those lines of a function that run in each call; it has no loops."""
+        function = self.function(document, name)
+        hits = {line["line"]: part["hits"] for line in document["lines"]
+                for part in line["functions"]
+                if part["function"] == function["id"] and not part["inlined"]}
+        return max(hits.values())
+
+
+class Gcov(Lines):
+    def build(self, compiler, optimize, source):
+        """The program, and what gcov says of the same one: {(file, line): (count, text)}."""
+        path, plain = os.path.join(SOURCES, source), self.path("plain")
+        covered = self.path("covered")
+        os.mkdir(covered)
+        for output, flags in ((plain, ()), (os.path.join(covered, "prog"),
+                                            ("--coverage", "-fprofile-abs-path"))):
+            subprocess.run([compiler, optimize, *GCOV_FLAGS, *flags, "-o", output, path, "-lm"],
+                           cwd=covered, check=True, timeout=harness.TIMEOUT)
+        return plain, covered
+
+    def gcov(self, covered, args):
+        subprocess.run([os.path.join(covered, "prog"), *args], cwd=covered, check=True,
+                       stdout=subprocess.DEVNULL, timeout=harness.TIMEOUT)
+        [data] = [name for name in os.listdir(covered) if name.endswith(".gcda")]
+        done = subprocess.run(["gcov", "--json-format", "--stdout", data], cwd=covered, check=True,
+                              stdout=subprocess.PIPE, timeout=harness.TIMEOUT)
+        counts = collections.Counter()
+        for file in json.loads(done.stdout)["files"]:
+            for line in file["lines"]:
+                counts[os.path.realpath(os.path.join(covered, file["file"])),
+                       line["line_number"]] += line["count"]
+        return counts
+
+    def compare(self, compiler, optimize, source, args, unlike):
+        """(lines that both count and are alike, {line: (ours, gcov's, text)} of the others, and how
+        many gcov counts)."""
+        plain, covered = self.build(compiler, optimize, source)
+        expected, texts, ours = self.gcov(covered, args), {}, collections.Counter()
+        document, _ = self.profile_command(plain, *args, options=("--lines", "plain:*"))
+        for (file, line), hits in self.lines(document).items():
+            ours[os.path.realpath(file), line] += hits
+        equal, different = 0, {}
+        for key in ours.keys() & expected.keys():
+            if key[0] not in texts:
+                with open(key[0], encoding="utf-8", errors="replace") as file:
+                    texts[key[0]] = file.read().splitlines()
+            text = texts[key[0]][key[1] - 1]
+            before = texts[key[0]][key[1] - 2] if key[1] > 1 else ""
+            if any(re.search(pattern, text if "\\n" not in pattern else f"{before}\n{text}")
+                   for pattern, _ in unlike):
+                continue
+            if ours[key] == expected[key]:
+                equal += 1
+            else:
+                different[key] = (ours[key], expected[key], text)
+        self.assertEqual(document["accounting"]["line_misses"], 0)
+        return equal, different, len(expected)
+
+    def check_equal(self, *args, at_least=0.6):
+        equal, different, counted = self.compare(*args)
+        self.assertEqual(different, {})
+        self.assertGreater(equal, at_least * counted)
+
+    def test_flow(self):
+        self.check_equal("gcc", "-O0", "lines_flow.c", ("3",), UNLIKE)
+
+    def test_flow_often(self):
+        self.check_equal("gcc", "-O0", "lines_flow.c", ("40",), UNLIKE)
+
+    def test_third_party(self):
+        self.check_equal("gcc", "-O0", "lines_stb.c", ("8",), UNLIKE)
+
+    def test_cxx(self):
+        """gcov has declarations that begin in the lines before, too."""
+        self.check_equal("g++", "-O0", "lines_words.cpp", ("10",), UNLIKE_IN_CXX, at_least=0.4)
+
+    def test_optimized(self):
+        """Optimized code does not do line by line what gcov's does, which counts what the source
+        says: loops are turned, statements moved, merged and left out. Most are where they were."""
+        equal, different, _ = self.compare("gcc", "-O2", "lines_stb.c", ("8",), UNLIKE)
+        self.assertGreater(equal, 1000)
+        self.assertGreater(equal, 4 * len(different))
+
+
+class Own(Lines):
+    """lines_own counts its lines itself."""
+
+    OPTIONS = ("--lines", "lines_own.cpp:1-999")
+
+    def expected(self, done):
+        found = re.findall(r"^LINE (\d+) (\d+)$", done.stdout, re.M)
+        self.assertGreater(len(found), 30, str(done))
+        return {int(line): int(hits) for line, hits in found}
+
+    def check_own(self, documents, done, whole=True):
+        ours, expected = collections.Counter(), self.expected(done)
+        for document in documents:
+            self.lines(document, whole)
+            ours += lines_of(document, "lines_own.cpp")
+        self.assertEqual({line: ours[line] for line in expected}, expected)
+        with open(os.path.join(SOURCES, "lines_own.cpp"), encoding="utf-8") as file:
+            for number, text in enumerate(file, 1):
+                if "never */" in text:
+                    self.assertEqual(ours[number], 0, text)
+    def test_command(self):
+        for name in ("lines_own-O0", "lines_own-O2"):
+            document, done = self.profile_command(name, "9", options=self.OPTIONS)
+            self.check_own([document], done)
+            self.assertEqual(document["accounting"]["line_misses"], 0)
+
+    def test_pid(self):
+        document, done = self.profile_pid("lines_own-O2", "7", options=self.OPTIONS)
+        self.check_own([document], done)
+
+    def test_exec(self):
+        document, done = self.profile_exec("lines_own-O2", "7", options=self.OPTIONS)
+        self.check_own([document], done)
+
+    def test_tiers_and_exits(self):
+        for options in (("--tier", "uprobe_multi"), ("--exits", "sites"), ("--exits", "none")):
+            document, done = self.profile_command("lines_own-O2", "5",
+                                                  options=(*options, *self.OPTIONS))
+            self.check_own([document], done)
+
+    def test_callees_that_are_not_traced(self):
+        """The lines of one function only."""
+        for name in ("recurse", "interrupted", "resuming", "catching"):
+            document, done = self.profile_command("lines_own-O0", "5", options=("--lines", name))
+            ours, expected = lines_of(document, "lines_own.cpp"), self.expected(done)
+            compared = ours.keys() & expected.keys()
+            self.assertGreater(len(compared), 1)
+            self.assertEqual({line: ours[line] for line in compared},
+                             {line: expected[line] for line in compared}, name)
+
+    def test_intervals(self):
+        target = self.target("lines_own-O2", "200")
+        tracer = self.proftrace("-f", "json", "-i", "0.02", *self.OPTIONS, "-p",
+                                target.pid).wait_tracing()
+        target.go()
+        done, result = target.finish(), tracer.finish()
+        documents = [json.loads(line) for line in result.stdout.splitlines()]
+        self.assertGreater(len(documents), 1)
+        self.check_own(documents, done, whole=False)
+
+    def test_recording(self):
+        path = self.path("r")
+        done = self.process(harness.PROFTRACE, "record", *harness.UNLIMITED, *self.OPTIONS, "-o",
+                            path, "--", program("lines_own-O2"), "6").finish()
+        self.assertEqual(done.status, 0, str(done))
+        report = self.process(harness.PROFTRACE, "report", "-f", "json", path).finish()
+        document = self.document(report)
+        self.check_own([document], done)
+        # Where calls of a function are left out, its lines are not known.
+        report = self.process(harness.PROFTRACE, "report", "-f", "json", "-N", "recurse",
+                              path).finish()
+        fewer = lines_of(json.loads(report.stdout), "lines_own.cpp")
+        self.assertLess(len(fewer), len(lines_of(document, "lines_own.cpp")))
+
+    def test_appended(self):
+        """Each run has its own lines; one without any may come first."""
+        path = self.path("r")
+        for options, append in ((("-F", "recurse"), ()), (self.OPTIONS, ("--append",))):
+            done = self.process(harness.PROFTRACE, "record", *harness.UNLIMITED, *options, *append,
+                                "-o", path, "--", program("lines_own-O2"), "4").finish()
+            self.assertEqual(done.status, 0, str(done))
+        report = self.process(harness.PROFTRACE, "report", "-f", "json", path).finish()
+        self.check_own([self.document(report)], done)
+
+
+class Around(Lines):
+    def test_file_that_is_loaded_later(self):
+        document, done = self.profile_command("shapes-dlopen", "50",
+                                              options=("--lines", "libshapes.so:*"))
+        functions = [name for name in done.counts if name.startswith("shape_")]
+        self.assertTrue(functions)
+        for name in functions:
+            self.assertEqual(self.straight_hits(document, name), done.counts[name], name)
+        self.assertEqual(document["accounting"]["line_misses"], 0)
+
+    def test_followed_children(self):
+        document, done = self.profile_command("forks", "3", "10",
+                                              options=("--follow", "--lines", "work"))
+        calls = done.counts["work"] + done.numbers("CHILDREN")["work"]
+        self.assertEqual(self.straight_hits(document, "work"), calls)
+
+    def test_children_that_are_not_followed(self):
+        document, done = self.profile_command("forks", "3", "10", options=("--lines", "work"))
+        self.assertEqual(self.straight_hits(document, "work"), done.counts["work"])
+        self.assertEqual(document["accounting"]["line_misses"], 0)
+
+    def test_pauses(self):
+        """Probes are taken out and put in again: none is hit twice, or by calls of the pause."""
+        target = self.target("steps")
+        tracer = self.proftrace("-f", "json", "--lines", "outer", "--lines", "inner", "-p",
+                                target.pid).wait_tracing()
+        target.go()
+        target.step("3")
+        for turn in range(1, 4):
+            tracer.signal(signal.SIGUSR1)
+            tracer.stderr.wait_lines("proftrace: switched off", turn)
+            target.step("100")
+            if turn > 1:
+                tracer.stderr.wait_lines("proftrace: the probes are taken out", turn - 1)
+            tracer.signal(signal.SIGUSR1)
+            tracer.stderr.wait_lines("proftrace: switched on", turn)
+            target.step("5")
+        document = self.document(tracer.interrupt())
+        for name in ("outer", "inner"):
+            self.assertEqual(self.count(document, name), 18)
+            self.assertEqual(self.straight_hits(document, name), 18)
+        hits = [line["hits"] for line in document["lines"] if line["hits"]]
+        self.assertEqual(set(hits), {18}, document["lines"])
+
+    def test_paused_from_the_start(self):
+        target = self.target("steps")
+        tracer = self.proftrace("-f", "json", "--paused", "--lines", "outer", "-p",
+                                target.pid).wait_tracing()
+        target.go()
+        target.step("7")
+        tracer.signal(signal.SIGUSR1)
+        tracer.stderr.wait_lines("proftrace: switched on")
+        target.step("4")
+        document = self.document(tracer.interrupt())
+        self.assertEqual(self.straight_hits(document, "outer"), 4)
+
+    def test_calls_that_had_begun(self):
+        """Their lines have no call to belong to; those that begin later do."""
+        target = self.target("steps")
+        target.go()
+        target.step("hold")
+        tracer = self.proftrace("-f", "json", "--lines", "inner", "-p", target.pid).wait_tracing()
+        target.step("0")
+        target.step("6")
+        document = self.document(tracer.interrupt())
+        self.assertEqual(self.straight_hits(document, "inner"), 6)
+        self.assertGreater(document["accounting"]["line_misses"], 0)
+
+    def test_without_lines_there_are_none(self):
+        document, _ = self.profile_command("lines_own-O2", "2", options=("-F", "recurse"))
+        self.assertNotIn("lines", document)
+        self.assertNotIn("line_misses", document["accounting"])
+
+
+class Time(Lines):
+    """Bounds are wide: the machine may have other things to do."""
+
+    def test_time_from_line_to_line(self):
+        document, done = self.profile_command("lines_time", "20", options=("--lines", "timed"))
+        took = {name: int(ns) for name, ns in re.findall(r"^TIME (\w+) (\d+)$", done.stdout, re.M)}
+        with open(os.path.join(SOURCES, "lines_time.c"), encoding="utf-8") as file:
+            texts = file.read().splitlines()
+        lines = {texts[line["line"] - 1].strip(): line for line in document["lines"]}
+        for text, name in (("doze(5);", "doze"), ("slow();", "slow")):
+            self.assertEqual(lines[text]["hits"], 20)
+            self.assertGreater(lines[text]["ns"], took[name] / 2)
+            self.assertLess(lines[text]["ns"], took[name] * 2)
+        self.assertGreater(lines["doze(5);"]["ns"], 20 * 5_000_000)
+        total = self.function(document, "timed")["total_ns"]
+        self.assertGreater(sum(line["ns"] for line in document["lines"]), total * 0.9)
+        self.assertLess(sum(line["ns"] for line in document["lines"]), total * 1.1)
+
+
+if __name__ == "__main__":
+    harness.main()
