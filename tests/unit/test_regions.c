@@ -36,7 +36,10 @@ static void test_own_names(void **state)
 	assert_int_equal(role, PROBE_END);
 	assert_null(probe_name__of_function("proftrace_begin_", &role));
 	assert_null(probe_name__of_function("my_proftrace_begin_x", &role));
-	assert_null(probe_name__of_function("main.proftrace_begin_x.abi0", &role));
+	assert_string_equal(probe_name__of_function("main.proftrace_begin_x.abi0", &role),
+			    "x.abi0");
+	assert_true(probe_name__is_assembly("main.proftrace_begin_x.abi0"));
+	assert_false(probe_name__is_assembly("main.proftrace_begin_x"));
 }
 
 static void test_foreign_names(void **state)

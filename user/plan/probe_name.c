@@ -54,10 +54,18 @@ struct probe_name probe_name__foreign(const char *name)
 	return classify(name, stem_of(name, begins), stem_of(name, ends));
 }
 
+bool probe_name__is_assembly(const char *symbol)
+{
+	return without(symbol, ".abi0");
+}
+
 const char *probe_name__of_function(const char *symbol, enum probe_role *role)
 {
 	static const char begin[] = "proftrace_begin_", end[] = "proftrace_end_";
-	const char *dot = strrchr(symbol, '.'), *name = dot ? dot + 1 : symbol;
+	const char *name = symbol + strlen(symbol) - (probe_name__is_assembly(symbol) ? 5 : 0);
+
+	while (name > symbol && name[-1] != '.')
+		name--;
 
 	if (!strncmp(name, begin, sizeof(begin) - 1) && name[sizeof(begin) - 1]) {
 		*role = PROBE_BEGIN;

@@ -29,4 +29,8 @@ struct probe_name probe_name__foreign(const char *name);
  * which it is; NULL: it is none. */
 const char *probe_name__of_function(const char *symbol, enum probe_role *role);
 
+/* Whether it is a Go function in assembly: its symbol ends in ".abi0", and so does its name. Go has
+ * another function that calls it, without that, where its value is taken (by `defer`). */
+bool probe_name__is_assembly(const char *symbol);
+
 #endif

@@ -40,6 +40,7 @@ struct candidate {
 	const char *arguments;
 	enum probe_role role;
 	bool function; /* it is the first instruction of one */
+	bool assembly; /* ... and that one is Go's, in assembly */
 	bool forced;   /* --usdt asks for it */
 };
 
@@ -188,11 +189,15 @@ static int gather_functions(struct regions *r, const char *root)
 		struct candidate what = {.vaddr = sym->vaddr,
 					 .offset = sym->offset,
 					 .arguments = "",
-					 .function = true};
+					 .function = true,
+					 .assembly = probe_name__is_assembly(sym->name)};
 		const char *name = probe_name__of_function(sym->name, &what.role);
 
 		if (name && sym->kind == SYMBOL_FUNC && sym->piece_of == SYMTAB_NONE)
-			err = add(r, strdup(name), NULL, &what);
+			err = add(
+				r,
+				strndup(name, strlen(name) - (what.assembly ? strlen(".abi0") : 0)),
+				NULL, &what);
 	}
 	return err;
 }
@@ -392,14 +397,18 @@ static int add_sites(struct regions *r, const char *root, struct plan_function *
 {
 	struct plan *p = r->plan;
 	const char *reason;
-	bool refused;
+	bool refused, assembly = false;
 	int err = 0;
 
+	for (size_t i = from; i < to; i++)
+		assembly |= r->candidates[i].assembly;
 	for (size_t i = from; !err && i < to; i++) {
 		const struct candidate *c = &r->candidates[i];
 
 		if (i > from && c->offset == c[-1].offset && c->role == c[-1].role)
 			continue; /* two notes say the same */
+		if (assembly && c->function && !c->assembly)
+			continue; /* it calls the one in assembly */
 		err = ARRAY_RESERVE(&p->sites, p->sites_cnt, &p->sites_cap);
 		if (err)
 			return err;
