@@ -225,7 +225,7 @@ BENCH_PLAIN := known waits durations rates thousands
 PICTURES    := gcc gcc-nop5 gcc-nops clang clang-nop5
 BENCH_BINS := $(PICTURES:%=$(BENCH)/picture-%) $(BENCH)/regions $(BENCH)/calls $(BENCH)/clock2 $(BENCH)/clock2.bpf.o $(BENCH)/empty.bpf.o \
 	$(PROGRAMS)/threads $(PROGRAMS)/proofs $(PROGRAMS)/nameless $(PROGRAMS)/nameless-static $(PROGRAMS)/requests \
-	$(BENCH_PLAIN:%=$(BENCH)/%)
+	$(BENCH_PLAIN:%=$(BENCH)/%) $(addprefix $(BENCH)/macro-,gcc g++ clang clang++)
 
 $(BENCH):
 	@mkdir -p $@
@@ -236,6 +236,9 @@ $(BENCH)/calls: tests/bench/calls.c tests/bench/functions.c tests/bench/first.S 
 	$(call say,TARGET,$@)$(BENCH_C) -fcf-protection=none -o $@ $(filter-out %.h,$^)
 $(BENCH)/clock2: tests/bench/clock2.c user/attach/link.c user/attach/link.h | $(BENCH)
 	$(call say,CC,$@)$(BENCH_C) -D_GNU_SOURCE -Iuser -o $@ $(filter %.c,$^) -lbpf
+# proftrace.h as each compiler makes it.
+$(BENCH)/macro-%: tests/bench/macro.c include/proftrace.h | $(BENCH)
+	$(call say,TARGET,$@)$* -x $(if $(findstring ++,$*),c++,c) -O2 -Wall -Wextra -Iinclude -o $@ $<
 # Functions that begin with a push, which the kernel emulates.
 $(BENCH_PLAIN:%=$(BENCH)/%): $(BENCH)/%: tests/bench/%.c | $(BENCH)
 	$(call say,TARGET,$@)$(BENCH_C) -Wno-unused-parameter -fno-omit-frame-pointer -o $@ $^ -lpthread -lm
