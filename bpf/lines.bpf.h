@@ -54,7 +54,7 @@ static __always_inline bool line_runs(const struct wire_line_state *s,
 		return false;
 	if (s->goes_on_as != site->line)
 		return true;
-	return site->loop && site->loop == s->loop && number <= s->site;
+	return site->cycles && number <= s->site;
 }
 
 /* The call comes to a site. */
@@ -73,7 +73,6 @@ static __always_inline void line_moves(struct wire_line_state *s, u32 number)
 	s->site = number;
 	s->line = site->line;
 	s->goes_on_as = site->goes_on_as;
-	s->loop = site->loop;
 }
 
 static __always_inline u32 line_entry(u32 function)
@@ -91,7 +90,7 @@ static __always_inline void line_begins(u32 frame, u32 function, u64 now, s32 in
 
 	if (!s)
 		return;
-	s->site = s->line = s->goes_on_as = s->loop = s->left = 0;
+	s->site = s->line = s->goes_on_as = s->left = 0;
 	s->since_ns = now;
 	s->probe_ns = -(s64)inside_ns;
 	if (entry)

@@ -335,10 +335,9 @@ struct wire_line_site {
 	u32 function;
 	u32 line; /* its number, the same for all sites of one line of one function; 0: none that is
 		     wanted */
-	u32 goes_on_as;	 /* what line the call is on behind it, as far as further runs go */
-	u32 repeats : 1; /* it goes on with a line that its basic block has begun */
-	u32 loop : 31;	 /* the same for all sites of a loop that lies in its line alone; 0: in none
-			  */
+	u32 goes_on_as; /* what line the call is on behind it, as far as further runs go */
+	u16 repeats;	/* it goes on with a line that its basic block has begun */
+	u16 cycles;	/* there is a way back to it within its line */
 };
 
 /* Of one site, on some CPUs. Times are as measured; probe_ns is what of them the probes cost. */
@@ -356,11 +355,9 @@ struct wire_line_state {
 	u64 since_ns;
 	u64 probe_ns; /* of the frame, then; with what the arrival's probe cost since */
 	u32 site;     /* 0: at none yet */
-	u32 line;     /* these three: the site's */
+	u32 line;     /* these two: the site's */
 	u32 goes_on_as;
-	u32 loop;
 	u32 left; /* the call was left by an exit site */
-	u32 pad;
 };
 
 /* Why calls were lost. */
@@ -446,7 +443,7 @@ _Static_assert(sizeof(struct wire_chunk) == 1024, "wire_chunk");
 _Static_assert(sizeof(struct wire_list) == 272, "wire_list");
 _Static_assert(sizeof(struct wire_line_site) == 16, "wire_line_site");
 _Static_assert(sizeof(struct wire_line_count) == 32, "wire_line_count");
-_Static_assert(sizeof(struct wire_line_state) == 40, "wire_line_state");
+_Static_assert(sizeof(struct wire_line_state) == 32, "wire_line_state");
 _Static_assert(sizeof(struct wire_values) == 8 * sizeof(struct wire_call), "wire_values");
 
 #endif

@@ -145,6 +145,14 @@ static void loops(void **state)
 	CUT("111113", 0x89, 0xc0, 0x74, 0x01, 0x90, 0xc3);
 	assert_false(segs.items[1].needless);
 	label = 0;
+	/* T: mov (1); jne T (2): its line is left between; with one line it is not */
+	CUT("11223", 0x89, 0xc0, 0x75, 0xfc, 0xc3);
+	assert_false(segs.items[0].cycles || segs.items[1].cycles);
+	CUT("11113", 0x89, 0xc0, 0x75, 0xfc, 0xc3);
+	assert_true(segs.items[0].cycles);
+	/* T: mov (1); mov (2); jne T (1): one block, which is both lines' */
+	CUT("1122113", 0x89, 0xc0, 0x89, 0xc0, 0x75, 0xfa, 0xc3);
+	assert_true(segs.items[0].cycles && segs.items[2].cycles);
 	/* back to its own line: the jump is seen by the numbers of both */
 	CUT("1111111", 0x89, 0xc0, 0x74, 0x02, 0x75, 0xfa, 0xc3);
 	assert_segment(1, 4, 1, 4);

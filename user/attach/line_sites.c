@@ -17,7 +17,7 @@ static int fill_one(int sites_fd, int entries_fd, const struct plan_line_site *s
 		.line = site->line,
 		.goes_on_as = site->goes_on_as,
 		.repeats = site->repeats,
-		.loop = site->loop,
+		.cycles = site->cycles,
 	};
 	uint64_t entry = number;
 	int err = bpf_map_update_elem(sites_fd, &number, &wire, BPF_ANY);

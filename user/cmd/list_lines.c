@@ -134,6 +134,8 @@ static void json_site(struct json *j, const struct plan_line_site *site)
 	json_bool(j, site->at_entry);
 	json_key(j, "repeats");
 	json_bool(j, site->repeats);
+	json_key(j, "cycles");
+	json_bool(j, site->cycles);
 	json_close(j, '}');
 }
 

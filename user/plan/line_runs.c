@@ -22,134 +22,6 @@
 
 #include "plan/line_keys.h"
 #include "plan/segments.h"
-#include "util/array.h"
-
-/* Ways from segment to segment within lines, and the search of cycles in them: Tarjan's, without
- * recursion. */
-struct cycles {
-	struct segments *s;
-	uint32_t from; /* whose successors are gathered */
-	uint32_t *to;
-	size_t to_cnt, to_cap;
-	uint32_t *first;  /* by segment, and one more: in `to` */
-	uint32_t *next;	  /* by segment: the way to look at next */
-	uint32_t *number; /* in order of discovery; 0: not yet */
-	uint32_t *lowest; /* the lowest number that it leads to and that is in no cycle yet */
-	uint32_t *path;	  /* segments under way, outermost first */
-	uint32_t *open;	  /* those discovered and in no cycle yet */
-	size_t path_cnt, open_cnt;
-	uint32_t discovered;
-	bool failed;
-};
-
-static void note_way(void *ctx, uint32_t to)
-{
-	struct cycles *c = ctx;
-
-	if (!c->s->items[c->from].key || c->s->items[to].key != c->s->items[c->from].key)
-		return;
-	if (ARRAY_RESERVE(&c->to, c->to_cnt, &c->to_cap))
-		c->failed = true;
-	else
-		c->to[c->to_cnt++] = to;
-}
-
-static int gather_ways(struct cycles *c)
-{
-	/* An exception is no way round. */
-	struct segments plain = *c->s;
-
-	plain.pads_cnt = 0;
-	for (c->from = 0; c->from < plain.cnt && !c->failed; c->from++) {
-		c->first[c->from] = c->to_cnt;
-		segments__successors(&plain, c->from, note_way, c);
-	}
-	c->first[plain.cnt] = c->to_cnt;
-	return c->failed ? -ENOMEM : 0;
-}
-
-static void discover(struct cycles *c, uint32_t seg)
-{
-	c->number[seg] = c->lowest[seg] = ++c->discovered;
-	c->next[seg] = c->first[seg];
-	c->path[c->path_cnt++] = seg;
-	c->open[c->open_cnt++] = seg;
-}
-
-static bool leads_to_itself(const struct cycles *c, uint32_t seg)
-{
-	for (uint32_t i = c->first[seg]; i < c->first[seg + 1]; i++) {
-		if (c->to[i] == seg)
-			return true;
-	}
-	return false;
-}
-
-/* All that was discovered from `seg` on, and is in no cycle yet, is one with it. */
-static void close_cycle(struct cycles *c, uint32_t seg)
-{
-	bool round = c->open[c->open_cnt - 1] != seg || leads_to_itself(c, seg);
-	uint32_t member;
-
-	do {
-		member = c->open[--c->open_cnt];
-		c->lowest[member] = UINT32_MAX;
-		c->s->items[member].loop = round ? c->number[seg] : 0;
-	} while (member != seg);
-}
-
-static void lower(uint32_t *lowest, uint32_t to)
-{
-	if (to < *lowest)
-		*lowest = to;
-}
-
-static void search_from(struct cycles *c, uint32_t seg)
-{
-	discover(c, seg);
-	while (c->path_cnt) {
-		uint32_t at = c->path[c->path_cnt - 1], to;
-
-		if (c->next[at] < c->first[at + 1]) {
-			to = c->to[c->next[at]++];
-			if (!c->number[to])
-				discover(c, to);
-			else if (c->lowest[to] != UINT32_MAX)
-				lower(&c->lowest[at], c->number[to]);
-			continue;
-		}
-		c->path_cnt--;
-		if (c->path_cnt)
-			lower(&c->lowest[c->path[c->path_cnt - 1]], c->lowest[at]);
-		if (c->lowest[at] == c->number[at])
-			close_cycle(c, at);
-	}
-}
-
-static int mark_cycles(struct segments *s)
-{
-	struct cycles c = {.s = s};
-	size_t cnt = s->cnt + 1;
-	uint32_t *memory = calloc(6 * cnt, sizeof(*memory));
-	int err;
-
-	if (!memory)
-		return -ENOMEM;
-	c.first = memory;
-	c.next = memory + cnt;
-	c.number = memory + 2 * cnt;
-	c.lowest = memory + 3 * cnt;
-	c.path = memory + 4 * cnt;
-	c.open = memory + 5 * cnt;
-	err = gather_ways(&c);
-	for (uint32_t i = 0; !err && i < s->cnt; i++) {
-		if (!c.number[i])
-			search_from(&c, i);
-	}
-	free(memory);
-	free(c.to);
-	return err;
-}
 
 static void note_successor(void *ctx, uint32_t to)
 {
@@ -293,7 +165,7 @@ static void mark_jumps(struct segments *s)
 		if (!is_lone_jump(s, i))
 			continue;
 		segments__successors(s, i, note_end, &w);
-		if (w.leaves || s->items[i].loop)
+		if (w.leaves || s->items[i].cycles)
 			continue;
 		s->items[i].repeats = true;
 		s->items[i].goes_on_as = 0;
@@ -322,10 +194,8 @@ static void mark_needed(struct segments *s)
 
 int line_runs__mark(struct segments *s, const struct line_key *keys, uint32_t keys_cnt)
 {
-	int err = mark_cycles(s);
+	int err = mark_beginnings(s, keys, keys_cnt);
 
-	if (!err)
-		err = mark_beginnings(s, keys, keys_cnt);
 	if (!err) {
 		mark_jumps(s);
 		mark_needed(s);

@@ -8,8 +8,8 @@ struct line_key;
 struct segments;
 
 /*
- * Says which arrivals at segments are runs of their line, as gcov counts them: sets their `loop`
- * and `goes_on_as`, and `repeats` of more of them. keys[] are those that segments have, less 1.
+ * Says which arrivals at segments are runs of their line, as gcov counts them: sets their
+ * `goes_on_as`, and `repeats` of more of them. keys[] are those that segments have, less 1.
  * Returns 0 or -ENOMEM. Inside plan/ only.
  */
 int line_runs__mark(struct segments *s, const struct line_key *keys, uint32_t keys_cnt);

@@ -389,7 +389,7 @@ static int put_site(struct planner *pl, uint32_t seg)
 		.line = wanted ? pl->choices[s->key].line : 0,
 		.site = s->class,
 		.repeats = s->repeats && !at_entry,
-		.loop = s->loop,
+		.cycles = s->cycles,
 		.goes_on_as = line_of(pl, s->goes_on_as),
 		.at_entry = at_entry,
 		.on_exit = s->on_exit && !at_entry,

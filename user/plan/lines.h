@@ -34,8 +34,9 @@ struct plan_line_site {
 	uint8_t site;	   /* enum site_class; SITE_NOP5 only if at_entry */
 	/* Its basic block has a segment of the same line before this one: never a new run. */
 	bool repeats;
-	/* Sites that lie on a cycle which stays in their line have the same number; 0: on none. */
-	uint32_t loop;
+	/* Control may come back to it without leaving its line. Only there a jump upwards, from the
+	 * same line, is a new run: else, as from the end of a loop to its head, the run goes on. */
+	bool cycles;
 	/* The line that has been run, as far as further runs go, when control leaves it: index in
 	 * lines + 1; 0: none that is wanted. Mostly its own. */
 	uint32_t goes_on_as;

@@ -19,6 +19,8 @@
 #include "util/array.h"
 #include "util/search.h"
 
+#define MAX_CYCLE_STEPS (1u << 22) /* in one function */
+
 /* How good a site is; the lowest is best. */
 enum rank {
 	RANK_EMULATED,
@@ -310,6 +312,69 @@ static int find_needless(const struct build *b, struct segments *s)
 	return 0;
 }
 
+/* A search for ways back to a segment, within its line. */
+struct cycle {
+	struct segments *s;
+	uint32_t from;
+	uint32_t *seen; /* by segment: the search that has been there, + 1 */
+	uint32_t *stack;
+	size_t stack_cnt;
+	uint32_t steps;
+};
+
+/* Whether the line goes on behind other ones in the same block, which then counts as its own. */
+static bool goes_on(struct cycle *c, uint32_t at)
+{
+	const struct segment *items = c->s->items;
+
+	for (; at < c->s->cnt && !items[at].begins_block; at++) {
+		c->steps++;
+		if (items[at].key == items[c->from].key)
+			return items[at].repeats;
+		if (items[at].calls)
+			break;
+	}
+	return false;
+}
+
+static void follow_cycle(void *ctx, uint32_t to)
+{
+	struct cycle *c = ctx;
+	const struct segment *items = c->s->items;
+
+	c->steps++;
+	if (to == c->from)
+		c->s->items[to].cycles = true;
+	if (c->seen[to] == c->from + 1 ||
+	    (items[to].key && items[to].key != items[c->from].key && !goes_on(c, to)))
+		return;
+	c->seen[to] = c->from + 1;
+	c->stack[c->stack_cnt++] = to;
+}
+
+static int find_cycles(struct segments *s)
+{
+	struct cycle c = {.s = s,
+			  .seen = calloc(s->cnt + 1, sizeof(*c.seen)),
+			  .stack = calloc(s->cnt + 1, sizeof(*c.stack))};
+	int err = c.seen && c.stack ? 0 : -ENOMEM;
+
+	for (c.from = 0; !err && c.from < s->cnt; c.from++) {
+		if (!s->items[c.from].key)
+			continue;
+		/* Too intricate to tell. */
+		if (c.steps > MAX_CYCLE_STEPS)
+			s->items[c.from].cycles = true;
+		c.stack_cnt = 0;
+		segments__successors(s, c.from, follow_cycle, &c);
+		while (c.stack_cnt && !s->items[c.from].cycles)
+			segments__successors(s, c.stack[--c.stack_cnt], follow_cycle, &c);
+	}
+	free(c.seen);
+	free(c.stack);
+	return err;
+}
+
 int segments__build(const struct segments_input *in, struct segments *s)
 {
 	struct build b = {.in = in, .s = s, .block = 1};
@@ -331,6 +396,8 @@ int segments__build(const struct segments_input *in, struct segments *s)
 		err = find_pads(s);
 	if (!err)
 		err = find_needless(&b, s);
+	if (!err)
+		err = find_cycles(s);
 	free(b.is_target);
 	free(b.seen);
 	return err;

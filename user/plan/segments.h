@@ -25,13 +25,13 @@ struct segment {
 	uint8_t class;	  /* enum site_class */
 	bool on_exit;	  /* see struct plan_line_site */
 	bool repeats;	  /* the same */
+	bool cycles;	  /* control may come back to it without leaving its line */
 	bool calls;	  /* exceptions may come out of it */
 	bool idle;	  /* it consists of nops and a jump */
 	bool calls_again; /* there is more than one call in it */
 	bool ends_in_call;
 	bool begins_block;
-	uint32_t loop;	     /* see struct plan_line_site */
-	uint32_t goes_on_as; /* the same, a key */
+	uint32_t goes_on_as; /* see struct plan_line_site; a key */
 	uint64_t last;	     /* its last instruction */
 	uint64_t next;	     /* where control goes on behind it without a jump; 0: nowhere */
 };
