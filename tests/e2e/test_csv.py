@@ -35,6 +35,7 @@ class Reader:
                        "offset": function["offset"], "line": function["line"] or ""}
                 row |= {key: self.csv_text(function[key]) for key in ("symbol", "module", "file")}
                 row |= {figure: node[figure] for figure in FIGURES}
+                row["kind"] = function["kind"]
                 expected.append({key: str(value) for key, value in row.items()})
         self.assertEqual(len(rows), len(expected))
         for row, wanted in zip(rows, expected):

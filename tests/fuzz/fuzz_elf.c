@@ -174,7 +174,8 @@ static void check_plan(struct plan *p, size_t len)
 	for (size_t i = 0; i < p->functions_cnt; i++) {
 		struct plan_function *f = &p->functions[i];
 
-		if (f->offset >= len || f->size > len - f->offset || f->site_offset >= f->size ||
+		if (f->offset >= len || f->size > len - f->offset ||
+		    (f->kind == PLAN_FUNCTION && f->site_offset >= f->size) ||
 		    f->exit >= EXIT_STRATEGIES || f->site >= SITE_CLASSES || !f->reason ||
 		    f->exits > p->exits_cnt || f->exits_cnt > p->exits_cnt - f->exits ||
 		    !*plan__name(f))

@@ -41,10 +41,10 @@ struct plan_function {
 	const char *symbol;	    /* raw; of a region its name */
 	const char *const *aliases; /* other symbols at the same address */
 	size_t aliases_cnt;
-	char *name;	 /* demangled, or equal to `symbol`; see plan__name() */
-	uint32_t object; /* index in the target's objects */
-	uint64_t offset; /* of the function in the file */
-	uint64_t size;
+	char *name;	      /* demangled, or equal to `symbol`; see plan__name() */
+	uint32_t object;      /* index in the target's objects */
+	uint64_t offset;      /* of the function in the file */
+	uint64_t size;	      /* of regions 0 */
 	uint32_t site_offset; /* of the entry probe, from `offset` */
 	uint16_t site_delta;  /* bytes the stack pointer has moved at the site */
 	uint8_t site;	      /* enum site_class */
