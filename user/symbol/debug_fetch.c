@@ -177,3 +177,13 @@ int debug_fetch__get(const uint8_t *id, size_t len, const char *label)
 	fd = fcntl(known->fd, F_DUPFD_CLOEXEC, 3);
 	return fd < 0 ? -ENOENT : fd;
 }
+
+void debug_fetch__reject(const uint8_t *id, size_t len)
+{
+	struct known *known = find(id, len);
+
+	if (!known || known->fd < 0)
+		return;
+	close(known->fd);
+	known->fd = -1;
+}

@@ -226,8 +226,10 @@ int debug_file__open(const struct elf_image *img, const char *root, struct elf_i
 	if (fd < 0)
 		return err;
 	err = try_fd(&s, fd, "debuginfod", out);
-	if (err == -ENOENT)
+	if (err == -ENOENT) {
 		log_warn("debuginfod: what was fetched for '%s' does not belong to it",
 			 elf_image__label(img));
+		debug_fetch__reject(s.id, s.id_len);
+	}
 	return err;
 }
