@@ -11,7 +11,7 @@ import test_page
 from harness import program
 
 METHODS = program("methods")
-LINE = re.compile(r"^ *([\d,]+)  +[\d.]+ [num]?s  +\S+  +(\d+)(?:  (.*))?$")
+LINE = re.compile(r"^ *([\d,]+)  +<?[\d.]+ [num]?s  +\S+  +(\d+)(?:  (.*))?$")
 
 
 class Lines(harness.TestCase):
@@ -65,11 +65,9 @@ class Lines(harness.TestCase):
         lines = test_page.Reader.data_of(page)["lines"]
         sums = {}
         for block in lines["blocks"]:
-            for number, hits, ns in zip(block["line"], block["hits"], block["ns"]):
-                figures = sums.setdefault(number, [0, 0])
-                figures[0] += hits
-                figures[1] += ns
-        self.assertEqual(sums, {line["line"]: [line["hits"], line["ns"]]
+            for number, *figures in zip(*(block[key] for key in ("line", "hits", "ns", "error"))):
+                sums[number] = [a + b for a, b in zip(figures, sums.get(number, [0] * 3))]
+        self.assertEqual(sums, {line["line"]: [line["hits"], line["ns"], line["error_ns"]]
                                 for line in document["lines"]})
         self.assertIn("queue->submit", json.dumps(lines["files"]))
 

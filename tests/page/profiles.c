@@ -184,7 +184,7 @@ static void add_line(struct maker *m, const char *file, uint32_t line, uint32_t 
 		     uint32_t inlined, uint64_t hits, uint64_t ns, const char *reason)
 {
 	m->p.lines[m->p.lines_cnt++] =
-		(struct profile_line){file, line, function, inlined, hits, ns, reason};
+		(struct profile_line){file, line, function, inlined, hits, ns, ns / 20, reason};
 }
 
 /* Two functions in `source`, into which is inlined what is in `header`; its name comes behind. */

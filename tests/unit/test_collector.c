@@ -1021,10 +1021,16 @@ static void lines_add_up(void **state)
 	bpf_enter(t, LEAF, 1080);
 	assert_int_equal(collector__lines(collector, 1100, usage, 3), 0);
 	assert_int_equal(usage[0].hits, 7);
-	assert_int_equal(usage[0].ns, 300 - 30); /* the other site's is less than its probes */
+	/* One of its sites has less than its probes are thought to have cost. */
+	assert_int_equal(usage[0].ns, 350 - 90);
+	assert_int_equal(usage[0].error_ns, 0);
 	assert_int_equal(usage[1].hits, 0);
 	assert_int_equal(usage[1].ns, 25);
 	assert_int_equal(usage[2].hits, 0);
+	collector__set_costs(collector, &(struct probe_costs){.spread = 0.1}, false);
+	assert_int_equal(collector__lines(collector, 1100, usage, 3), 0);
+	assert_int_equal(usage[0].error_ns, 9);
+	assert_int_equal(usage[2].error_ns, 0);
 	/* As measured. */
 	collector__set_costs(collector, &(struct probe_costs){.spread = 0}, true);
 	assert_int_equal(collector__lines(collector, 1100, usage, 3), 0);

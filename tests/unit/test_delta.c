@@ -344,16 +344,16 @@ static struct profile *with_lines(void)
 	struct profile *p = make();
 
 	fixture_inline(p, (struct profile_inline){"g", "a.c", 3, 0});
-	fixture_line(p, (struct profile_line){"a.c", 1, 0, 0, 10, 100, NULL});
-	fixture_line(p, (struct profile_line){"a.c", 1, 0, 1, 20, 200, NULL});
-	fixture_line(p, (struct profile_line){"a.c", 2, 1, 0, 30, 300, NULL});
+	fixture_line(p, (struct profile_line){"a.c", 1, 0, 0, 10, 100, 10, NULL});
+	fixture_line(p, (struct profile_line){"a.c", 1, 0, 1, 20, 200, 20, NULL});
+	fixture_line(p, (struct profile_line){"a.c", 2, 1, 0, 30, 300, 30, NULL});
 	p->accounting.line_misses = 7;
 	return p;
 }
 
 static void test_lines(void **state)
 {
-	static const struct profile_line more = {"a.c", 1, 1, 0, 4, 40, NULL};
+	static const struct profile_line more = {"a.c", 1, 1, 0, 4, 40, 4, NULL};
 
 	before = with_lines();
 	before->lines[0].hits = 9;

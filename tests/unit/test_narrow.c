@@ -114,9 +114,9 @@ static void test_lines(void **state)
 	static const bool without_a[] = {true, false, true}, second[] = {false, true};
 	struct profile *p = fixture();
 
-	fixture_line(p, (struct profile_line){"a.c", 1, 0, 0, 1, 1, NULL});
-	fixture_line(p, (struct profile_line){"a.c", 2, 1, 0, 1, 1, NULL});
-	fixture_line(p, (struct profile_line){"a.c", 3, 2, 0, 1, 1, NULL});
+	fixture_line(p, (struct profile_line){"a.c", 1, 0, 0, 1, 1, 0, NULL});
+	fixture_line(p, (struct profile_line){"a.c", 2, 1, 0, 1, 1, 0, NULL});
+	fixture_line(p, (struct profile_line){"a.c", 3, 2, 0, 1, 1, 0, NULL});
 	assert_int_equal(profile__narrow(p, &(struct narrowing){.functions = without_a}), 0);
 	assert_int_equal(p->lines_cnt, 2);
 	assert_int_equal(p->lines[1].line, 3);

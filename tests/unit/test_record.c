@@ -101,10 +101,11 @@ static struct profile *nasty(void)
 	fixture_drop(p, (struct profile_drop){leaf, 17, 0.5, 1e300, 100, "too dear"});
 	n = fixture_inline(p, (struct profile_inline){"outer", "a.c", 7, 0});
 	fixture_inline(p, (struct profile_inline){"inner", NULL, 0, n});
-	fixture_line(p, (struct profile_line){"a.c", 9, same, 0, 5, 0, NULL});
-	fixture_line(p, (struct profile_line){"a.c", 9, leaf, 2, 1ull << 61, 1ull << 60, NULL});
-	fixture_line(p, (struct profile_line){"a.c", 10, leaf, 0, 0, 0, "has no code"});
-	fixture_line(p, (struct profile_line){"b.c", 1, main_, 1, 1, 1, NULL});
+	fixture_line(p, (struct profile_line){"a.c", 9, same, 0, 5, 0, 0, NULL});
+	fixture_line(p, (struct profile_line){"a.c", 9, leaf, 2, 1ull << 61, 1ull << 60, 1ull << 50,
+					      NULL});
+	fixture_line(p, (struct profile_line){"a.c", 10, leaf, 0, 0, 0, 0, "has no code"});
+	fixture_line(p, (struct profile_line){"b.c", 1, main_, 1, 1, 1, 0, NULL});
 	p->accounting.line_misses = 3;
 	p->target = (struct profile_target){pids, 2, "/usr/bin/prog", command};
 	p->start_time = 1700000000.25;

@@ -140,25 +140,27 @@ static void test_lines(void **state)
 	fixture_node(p, 0, 0, 1, 1, 5, 5);
 	outer = fixture_inline(p, (struct profile_inline){"outer", "a.c", 7, 0});
 	fixture_inline(p, (struct profile_inline){"in\"ner", NULL, 0, outer});
-	fixture_line(p, (struct profile_line){"a.c", 3, 0, 0, 0, 0, "no"});
-	fixture_line(p, (struct profile_line){"a.c", 3, 1, 0, 2, 10, NULL});
-	fixture_line(p, (struct profile_line){"a.c", 3, 1, 2, 3, 20, NULL});
-	fixture_line(p, (struct profile_line){"a.c", 4, 0, 0, 0, 0, "has no code"});
-	fixture_line(p, (struct profile_line){"b.c", 4, 1, 0, 0, 0, NULL});
+	fixture_line(p, (struct profile_line){"a.c", 3, 0, 0, 0, 0, 0, "no"});
+	fixture_line(p, (struct profile_line){"a.c", 3, 1, 0, 2, 10, 1, NULL});
+	fixture_line(p, (struct profile_line){"a.c", 3, 1, 2, 3, 20, 2, NULL});
+	fixture_line(p, (struct profile_line){"a.c", 4, 0, 0, 0, 0, 0, "has no code"});
+	fixture_line(p, (struct profile_line){"b.c", 4, 1, 0, 0, 0, 0, NULL});
 	p->accounting.line_misses = 6;
 	fixture_finish(p);
-	expect_part(p, "\"lines\":["
-		       "{\"file\":\"a.c\",\"line\":3,\"hits\":5,\"ns\":30,\"functions\":["
-		       "{\"function\":null,\"hits\":0,\"ns\":0,\"inlined\":[],"
-		       "\"reason\":\"no\"},"
-		       "{\"function\":0,\"hits\":2,\"ns\":10,\"inlined\":[]},"
-		       "{\"function\":0,\"hits\":3,\"ns\":20,\"inlined\":["
-		       "{\"name\":\"in\\\"ner\",\"file\":null,\"line\":null},"
-		       "{\"name\":\"outer\",\"file\":\"a.c\",\"line\":7}]}]},"
-		       "{\"file\":\"b.c\",\"line\":4,\"hits\":0,\"ns\":0,\"functions\":["
-		       "{\"function\":0,\"hits\":0,\"ns\":0,\"inlined\":[]}]}],"
-		       "\"lines_skipped\":["
-		       "{\"file\":\"a.c\",\"line\":4,\"reason\":\"has no code\"}]");
+	expect_part(
+		p,
+		"\"lines\":["
+		"{\"file\":\"a.c\",\"line\":3,\"hits\":5,\"ns\":30,\"error_ns\":3,\"functions\":["
+		"{\"function\":null,\"hits\":0,\"ns\":0,\"error_ns\":0,\"inlined\":[],"
+		"\"reason\":\"no\"},"
+		"{\"function\":0,\"hits\":2,\"ns\":10,\"error_ns\":1,\"inlined\":[]},"
+		"{\"function\":0,\"hits\":3,\"ns\":20,\"error_ns\":2,\"inlined\":["
+		"{\"name\":\"in\\\"ner\",\"file\":null,\"line\":null},"
+		"{\"name\":\"outer\",\"file\":\"a.c\",\"line\":7}]}]},"
+		"{\"file\":\"b.c\",\"line\":4,\"hits\":0,\"ns\":0,\"error_ns\":0,\"functions\":["
+		"{\"function\":0,\"hits\":0,\"ns\":0,\"error_ns\":0,\"inlined\":[]}]}],"
+		"\"lines_skipped\":["
+		"{\"file\":\"a.c\",\"line\":4,\"reason\":\"has no code\"}]");
 	expect_part(p, "\"line_misses\":6");
 	profile__free(p);
 }

@@ -161,6 +161,7 @@ static void subtract_lines(struct profile *now, const struct profile *before)
 			continue;
 		subtract(&l->hits, old->hits);
 		subtract(&l->ns, old->ns);
+		subtract(&l->error_ns, old->error_ns);
 		old++;
 	}
 }

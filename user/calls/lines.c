@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "calls/line_order.h"
 #include "calls/profile.h"
 
 struct order {
@@ -122,12 +123,14 @@ int line_sums__make(const struct profile *p, struct line_sums *out)
 		const struct profile_line *l = &p->lines[i];
 		struct line_sum *last = out->cnt ? &out->items[out->cnt - 1] : NULL;
 
-		if (!last || last->line != l->line || strcmp(last->file, l->file)) {
+		if (!last || !line_order__is_same(&p->lines[last->first], l)) {
 			last = &out->items[out->cnt++];
-			*last = (struct line_sum){l->file, l->line, 0, 0, l->reason, i, 0};
+			*last = (struct line_sum){
+				.file = l->file, .line = l->line, .reason = l->reason, .first = i};
 		}
 		last->hits += l->hits;
 		last->ns += l->ns;
+		last->error_ns += l->error_ns;
 		last->cnt++;
 		if (!l->reason)
 			last->reason = NULL;

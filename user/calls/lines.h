@@ -33,7 +33,7 @@ void line_blocks__clear(struct line_blocks *b);
 struct line_sum {
 	const char *file;
 	uint32_t line;
-	uint64_t hits, ns;
+	uint64_t hits, ns, error_ns;
 	const char *reason; /* why nothing of it is counted; NULL: something is */
 	size_t first, cnt;  /* in profile::lines */
 };

@@ -93,6 +93,7 @@ struct profile_line {
 	uint32_t inlined;  /* the inlined call that it is part of: index in inlines + 1; 0: none */
 	uint64_t hits;
 	uint64_t ns;
+	uint64_t error_ns;  /* ns is uncertain by this */
 	const char *reason; /* why it was not probed; NULL: it was. Borrowed */
 };
 

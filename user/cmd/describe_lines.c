@@ -59,6 +59,7 @@ int describe_lines__apply(struct plan *plan, struct collector *c, uint64_t until
 			.inlined = l->inlined,
 			.hits = counts ? usage[i].hits : 0,
 			.ns = counts ? usage[i].ns : 0,
+			.error_ns = counts ? usage[i].error_ns : 0,
 			.reason = l->reason,
 		};
 	}

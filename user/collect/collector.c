@@ -315,27 +315,30 @@ static int retire(struct collector *c, uint32_t number)
 	return 0;
 }
 
-/* Time that is less than its probes are thought to have cost is none. */
-static void add_line(const struct collector *c, const struct line_sum *s, struct line_usage *u)
+/* What all sites of a line have seen. Time that is less than its probes are thought to have cost is
+ * none. */
+static void set_line(const struct collector *c, const struct line_sum *s, struct line_usage *u)
 {
 	uint64_t probe_ns = c->raw || (int64_t)s->probe_ns < 0 ? 0 : s->probe_ns;
 
-	u->hits += s->hits;
-	u->ns += s->ns > probe_ns ? s->ns - probe_ns : 0;
+	u->hits = s->hits;
+	u->ns = s->ns > probe_ns ? s->ns - probe_ns : 0;
+	u->error_ns = (uint64_t)((double)probe_ns * c->costs.spread);
 }
 
 int collector__lines(struct collector *c, uint64_t now_ns, struct line_usage *usage, uint32_t cnt)
 {
 	const struct tables *t = &c->tables;
 	uint32_t lanes = tables__lanes(t);
-	struct line_sum *sums;
+	struct line_sum *sums, *lines;
 
 	memset(usage, 0, cnt * sizeof(*usage));
 	if (!c->retired_lines)
 		return 0;
-	sums = calloc(t->info.lines_cap, sizeof(*sums));
+	sums = calloc((size_t)t->info.lines_cap + cnt, sizeof(*sums));
 	if (!sums)
 		return -ENOMEM;
+	lines = sums + t->info.lines_cap;
 	lines__read(t, sums);
 	for (uint32_t i = 1; i < lanes; i++) {
 		if (t->lanes[i].state == WIRE_LANE_READY)
@@ -346,10 +349,12 @@ int collector__lines(struct collector *c, uint64_t now_ns, struct line_usage *us
 
 		if (!line || line > cnt)
 			continue;
-		sums[i].ns += c->retired_lines[i].ns;
-		sums[i].probe_ns += c->retired_lines[i].probe_ns;
-		add_line(c, &sums[i], &usage[line - 1]);
+		lines[line - 1].hits += sums[i].hits;
+		lines[line - 1].ns += sums[i].ns + c->retired_lines[i].ns;
+		lines[line - 1].probe_ns += sums[i].probe_ns + c->retired_lines[i].probe_ns;
 	}
+	for (uint32_t i = 0; i < cnt; i++)
+		set_line(c, &lines[i], &usage[i]);
 	free(sums);
 	return 0;
 }

@@ -66,6 +66,7 @@ bool collector__has_role(const struct collector *c, uint32_t function);
 /* What a line has done so far; without the probes' cost, unless times are raw. */
 struct line_usage {
 	uint64_t hits, ns;
+	uint64_t error_ns; /* ns is uncertain by this */
 };
 
 /* Sets usage[0 .. cnt - 1] by a look at all sites; lines are numbered as BPF was told, less 1. Open

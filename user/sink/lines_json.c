@@ -1,24 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A line's code may be in several functions, and in several inlined calls in one: each line of
- * source is one element, with the sums. */
 #include "sink/lines_json.h"
 
 #include <stddef.h>
 
-#include "calls/line_order.h"
+#include "calls/lines.h"
 #include "calls/profile.h"
 #include "sink/listing.h"
 #include "util/json.h"
-
-/* The end of the row of profile lines, from `first` on, that are the same line of source. */
-static size_t source_line_end(const struct profile *p, size_t first)
-{
-	size_t end = first + 1;
-
-	while (end < p->lines_cnt && line_order__is_same(&p->lines[first], &p->lines[end]))
-		end++;
-	return end;
-}
 
 static void write_place(struct json *j, const char *file, uint32_t line)
 {
@@ -57,63 +45,59 @@ static void write_part(struct json *j, const struct profile *p, const struct pro
 		json_null(j);
 	json_member_u64(j, "hits", l->hits);
 	json_member_u64(j, "ns", l->ns);
+	json_member_u64(j, "error_ns", l->error_ns);
 	write_inlined(j, p, l->inlined);
 	if (l->reason)
 		json_member_string(j, "reason", l->reason);
 	json_close(j, '}');
 }
 
-/* A line none of whose code could be probed is listed apart. */
-static void write_line(struct json *j, const struct profile *p, size_t first, size_t end,
-		       const struct listing *functions)
+static void write_sum(struct json *j, const struct profile *p, const struct line_sum *sum,
+		      const struct listing *functions)
 {
-	uint64_t hits = 0, ns = 0;
-	bool probed = false;
-
-	for (size_t i = first; i < end; i++) {
-		probed |= !p->lines[i].reason;
-		hits += p->lines[i].hits;
-		ns += p->lines[i].ns;
-	}
-	if (!probed)
-		return;
 	json_open(j, '{');
-	write_place(j, p->lines[first].file, p->lines[first].line);
-	json_member_u64(j, "hits", hits);
-	json_member_u64(j, "ns", ns);
+	write_place(j, sum->file, sum->line);
+	json_member_u64(j, "hits", sum->hits);
+	json_member_u64(j, "ns", sum->ns);
+	json_member_u64(j, "error_ns", sum->error_ns);
 	json_member_open(j, "functions", '[');
-	for (size_t i = first; i < end; i++)
+	for (size_t i = sum->first; i < sum->first + sum->cnt; i++)
 		write_part(j, p, &p->lines[i], &functions[p->lines[i].function]);
 	json_close(j, ']');
 	json_close(j, '}');
 }
 
-static void write_skipped(struct json *j, const struct profile *p, size_t first, size_t end)
+/* None of its code could be probed. */
+static void write_skipped(struct json *j, const struct line_sum *sum)
 {
-	for (size_t i = first; i < end; i++) {
-		if (!p->lines[i].reason)
-			return;
-	}
 	json_open(j, '{');
-	write_place(j, p->lines[first].file, p->lines[first].line);
-	json_member_string(j, "reason", p->lines[first].reason);
+	write_place(j, sum->file, sum->line);
+	json_member_string(j, "reason", sum->reason);
 	json_close(j, '}');
 }
 
-void lines_json__write(struct json *j, const struct profile *p, const struct listing *functions)
+int lines_json__write(struct json *j, const struct profile *p, const struct listing *functions)
 {
+	struct line_sums sums;
+	int err;
+
 	if (!p->lines_cnt)
-		return;
+		return 0;
+	err = line_sums__make(p, &sums);
+	if (err)
+		return err;
 	json_member_open(j, "lines", '[');
-	for (size_t i = 0, end; i < p->lines_cnt; i = end) {
-		end = source_line_end(p, i);
-		write_line(j, p, i, end, functions);
+	for (size_t i = 0; i < sums.cnt; i++) {
+		if (!sums.items[i].reason)
+			write_sum(j, p, &sums.items[i], functions);
 	}
 	json_close(j, ']');
 	json_member_open(j, "lines_skipped", '[');
-	for (size_t i = 0, end; i < p->lines_cnt; i = end) {
-		end = source_line_end(p, i);
-		write_skipped(j, p, i, end);
+	for (size_t i = 0; i < sums.cnt; i++) {
+		if (sums.items[i].reason)
+			write_skipped(j, &sums.items[i]);
 	}
 	json_close(j, ']');
+	line_sums__clear(&sums);
+	return 0;
 }

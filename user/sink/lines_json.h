@@ -6,8 +6,9 @@ struct json;
 struct listing;
 struct profile;
 
-/* Members "lines" and "lines_skipped" of an object, if lines were asked for. `functions` has the
- * functions' ids. */
-void lines_json__write(struct json *j, const struct profile *p, const struct listing *functions);
+/* Members "lines" and "lines_skipped" of an object, if lines were asked for: each line of source is
+ * one element, with the sums of all code it has. `functions` has the functions' ids. Returns 0 or
+ * -ENOMEM. */
+int lines_json__write(struct json *j, const struct profile *p, const struct listing *functions);
 
 #endif

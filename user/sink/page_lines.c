@@ -120,11 +120,11 @@ static void write_inlined(struct writer *w, uint32_t inlined)
 	json_close(w->j, ']');
 }
 
-enum column { COLUMN_LINE, COLUMN_HITS, COLUMN_NS, COLUMN_REASON, COLUMNS };
+enum column { COLUMN_LINE, COLUMN_HITS, COLUMN_NS, COLUMN_ERROR, COLUMN_REASON, COLUMNS };
 
 static void write_column(struct writer *w, const struct line_block *b, enum column column)
 {
-	static const char *const names[] = {"line", "hits", "ns", "reason"};
+	static const char *const names[] = {"line", "hits", "ns", "error", "reason"};
 
 	json_member_open(w->j, names[column], '[');
 	for (size_t i = 0; i < b->cnt; i++) {
@@ -136,6 +136,8 @@ static void write_column(struct writer *w, const struct line_block *b, enum colu
 			json_u64(w->j, l->hits);
 		else if (column == COLUMN_NS)
 			json_u64(w->j, l->ns);
+		else if (column == COLUMN_ERROR)
+			json_u64(w->j, l->error_ns);
 		else if (l->reason)
 			json_string(w->j, l->reason);
 		else

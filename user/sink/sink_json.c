@@ -222,6 +222,7 @@ static int write_json(const struct profile *p, const struct sink_options *opts, 
 	struct json j = JSON_INIT(out);
 	struct listing *functions;
 	size_t i;
+	int err;
 
 	functions = listing__new(p);
 	if (!functions)
@@ -246,12 +247,12 @@ static int write_json(const struct profile *p, const struct sink_options *opts, 
 		write_drop(&j, p, &p->drops[i], &functions[p->drops[i].function]);
 	json_close(&j, ']');
 	write_probes(&j, &p->probes);
-	lines_json__write(&j, p, functions);
+	err = lines_json__write(&j, p, functions);
 	sessions_json__write(&j, p, functions);
 	json_close(&j, '}');
 	fputc('\n', out);
 	free(functions);
-	return stream__end(out);
+	return err ? err : stream__end(out);
 }
 
 const struct sink sink_json = {

@@ -81,7 +81,7 @@ static void print_figures(struct page *page, const struct profile_line *l, uint6
 		return;
 	}
 	fprintf(pr->out, "%*s  %7s  %6s", HITS_WIDTH, text_count(l->hits, hits, sizeof(hits)),
-		printer__time(pr, l->ns, 0, time, sizeof(time)),
+		printer__time(pr, l->ns, l->error_ns, time, sizeof(time)),
 		printer__share(l->ns, whole_ns, share, sizeof(share)));
 }
 
@@ -89,7 +89,7 @@ static void print_line(struct page *page, const struct source_text *text, uint32
 		       const struct profile_line *l, uint64_t whole_ns)
 {
 	struct printer *pr = page->pr;
-	bool hot = l && printer__hot(l->ns, whole_ns);
+	bool hot = l && l->ns > l->error_ns && printer__hot(l->ns, whole_ns);
 
 	fputs(printer__style(pr, hot ? STYLE_BOLD : l && l->hits ? "" : STYLE_DIM), pr->out);
 	if (l)

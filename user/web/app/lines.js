@@ -4,6 +4,7 @@
 
 import { base, count, duration, percent } from "./format.js";
 import { Grid, setFigure, setShare } from "./grid.js";
+import { setTime } from "./tree_table.js";
 
 const CONTEXT = 4; // lines without figures that are shown between others; as in page_lines.c
 
@@ -142,7 +143,7 @@ export class Lines {
 			setShare(share, "", 0);
 		} else {
 			setFigure(hits, count(block.hits[i]));
-			setFigure(time, duration(block.ns[i]), `${count(block.ns[i])} ns`);
+			setTime(time, block.ns[i], block.error[i]);
 			setShare(share, percent(block.ns[i], block.whole), block.whole ? block.ns[i] / block.whole : 0);
 		}
 		line.textContent = row.line ?? "";
@@ -195,6 +196,7 @@ export class Lines {
 		const { block, i } = row, reason = block.reason[i];
 		const facts = reason ? [["Not counted", reason]] : [["Hits", count(block.hits[i])],
 			["Time", duration(block.ns[i]), `${count(block.ns[i])} ns`],
+			["Uncertain by", duration(block.error[i]), `${count(block.error[i])} ns`],
 			["Share", percent(block.ns[i], block.whole)]];
 
 		this.app.say({ name: block.inlined[0]?.name ?? block.name,
