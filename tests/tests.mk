@@ -72,7 +72,7 @@ $(PROGRAMS)/redzone-nop5: tests/programs/redzone.c
 $(PROGRAMS)/hot-regions: tests/programs/hot.c
 	$(call say,TARGET,$@)$(PROGRAM_C) -DREGIONS -Iinclude -o $@ $< -lpthread
 $(addprefix $(PROGRAMS)/,hot-regions regions regions-plain region_throws libregions.so): include/proftrace.h
-$(PROGRAMS)/regions: PLAIN_FLAGS := -Iinclude
+$(PROGRAMS)/regions: PLAIN_FLAGS := -g -Iinclude
 $(PROGRAMS)/region_throws: tests/programs/region_throws.cpp
 	$(call say,TARGET,$@)$(PROGRAM_CXX) -Iinclude -o $@ $<
 # Where nothing is optimized each function has a frame, and uses the red zone if it is a leaf.

@@ -48,6 +48,15 @@ class Counts(Cases):
                     # main ends by exit, and what a thread's end leaves open is closed with it
                     self.assertEqual(document["accounting"]["unwound"], unwound)
 
+    def test_places_in_the_source(self):
+        """The line of the macro that names it."""
+        document, _ = self.profile_command("regions", 2, options=REGIONS)
+        self.assertGreater(len(document["functions"]), 3)
+        for region in document["functions"]:
+            with open(region["file"], encoding="utf-8") as file:
+                line = file.readlines()[region["line"] - 1]
+            self.assertIn(f'"{region["name"]}"', line)
+
     def test_of_a_live_process(self):
         document, done = self.profile_pid("regions", 20, options=REGIONS)
         self.assert_exact(document, done)

@@ -7,6 +7,7 @@
 
 #include "plan/object.h"
 #include "plan/plan.h"
+#include "symbol/elf_image.h"
 #include "symbol/source.h"
 #include "symbol/symtab.h"
 #include "target/target.h"
@@ -72,6 +73,20 @@ static int find(struct plan *p, struct plan_object *obj, const struct target_obj
 	return err;
 }
 
+/* The address whose place in the source is the function's, or the region's. */
+static bool address_of(const struct plan_object *obj, const struct plan_function *f,
+		       uint64_t *vaddr)
+{
+	if (!obj->img)
+		return false;
+	if (f->kind != PLAN_FUNCTION)
+		return elf_image__exec_vaddr(obj->img, f->offset, vaddr);
+	if (!obj->tab)
+		return false;
+	*vaddr = symtab__at(obj->tab, f->symbol_index)->vaddr;
+	return true;
+}
+
 int plan__locate(struct plan *p, const struct target *t, const bool *wanted)
 {
 	struct located *items = calloc(p->functions_cnt + 1, sizeof(*items));
@@ -84,14 +99,12 @@ int plan__locate(struct plan *p, const struct target *t, const bool *wanted)
 
 		for (cnt = 0; at < p->functions_cnt && p->functions[at].object == object; at++) {
 			struct plan_function *f = &p->functions[at];
+			uint64_t vaddr;
 
-			/* Regions have no declaration. */
-			if (!wanted[at] || f->located || f->kind != PLAN_FUNCTION || !obj->img ||
-			    !obj->tab)
+			if (!wanted[at] || f->located || !address_of(obj, f, &vaddr))
 				continue;
 			f->located = true;
-			items[cnt++] = (struct located){
-				{.vaddr = symtab__at(obj->tab, f->symbol_index)->vaddr}, at};
+			items[cnt++] = (struct located){{.vaddr = vaddr}, at};
 		}
 		if (cnt)
 			err = find(p, obj, &t->objects[object], items, cnt);

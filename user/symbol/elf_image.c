@@ -397,6 +397,23 @@ bool elf_image__offset(const struct elf_image *img, uint64_t vaddr, uint64_t *of
 	return find_offset(img, vaddr, 1, false, offset);
 }
 
+bool elf_image__exec_vaddr(const struct elf_image *img, uint64_t offset, uint64_t *vaddr)
+{
+	const struct elf_segment *segments;
+	size_t cnt;
+
+	segments = elf_image__segments(img, &cnt);
+	for (size_t i = 0; i < cnt; i++) {
+		const struct elf_segment *s = &segments[i];
+
+		if (s->exec && offset >= s->offset && offset - s->offset < s->filesz) {
+			*vaddr = s->vaddr + (offset - s->offset);
+			return true;
+		}
+	}
+	return false;
+}
+
 int64_t elf_image__read(const struct elf_image *img, uint64_t off, void *buf, size_t len)
 {
 	size_t done = 0;

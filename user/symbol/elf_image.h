@@ -43,6 +43,10 @@ bool elf_image__is_static(const struct elf_image *img);	 /* no PT_INTERP and no 
 bool elf_image__exec_offset(const struct elf_image *img, uint64_t vaddr, uint64_t size,
 			    uint64_t *offset);
 
+/* The other way: the vaddr of the byte at a file offset, in the first executable PT_LOAD that has
+ * it. */
+bool elf_image__exec_vaddr(const struct elf_image *img, uint64_t offset, uint64_t *vaddr);
+
 /* Reads up to `len` bytes at file offset `off`. Returns the bytes read (short at the end of the
  * file), or -errno. */
 int64_t elf_image__read(const struct elf_image *img, uint64_t off, void *buf, size_t len);
