@@ -119,3 +119,10 @@ def compare(document, counts, path):
         elif expected:
             equal += 1
     return equal, different
+
+
+def dynamic_symbols(path):
+    """The names in .dynsym, without their versions."""
+    table = subprocess.run(["readelf", "-W", "--dyn-syms", path], stdout=subprocess.PIPE, text=True,
+                           check=True).stdout
+    return {row.split()[-1].split("@")[0] for row in table.splitlines() if "FUNC" in row}

@@ -174,7 +174,10 @@ class BadCommands(harness.TestCase):
         with open(path, "wb") as file:
             file.write(b"\x00\x01\x02\x03" * 100)
         os.chmod(path, 0o755)
-        self.refuse(path)
+        untraced = self.process("/bin/sh", path, stdin=subprocess.DEVNULL).finish()
+        self.assertNotEqual(untraced.status, 0)
+        done = self.run_proftrace("-o", self.path("out"), "--", path)
+        self.assertEqual((done.status, done.stdout), (untraced.status, ""), str(done))
 
     def test_truncated_program(self):
         path = self.copy(program("calc-pie"))
