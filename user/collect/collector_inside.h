@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the collector holds, for the files that it is made of. Inside collect/ only. */
+#ifndef PROFTRACE_COLLECT_COLLECTOR_INSIDE_H
+#define PROFTRACE_COLLECT_COLLECTOR_INSIDE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "attach/costs.h"
+#include "calls/profile.h"
+#include "collect/collector.h"
+#include "collect/drain.h"
+#include "collect/tables.h"
+
+struct line_sum;
+struct part;
+
+struct collector {
+	struct tables tables;
+	uint32_t *scratch;   /* for part__read() */
+	uint64_t *entered;   /* by lane: calls up to the last time that tables were short */
+	uint64_t *inclusive; /* by node, for collector__usage() */
+	size_t inclusive_cap;
+	struct part **retired;
+	size_t retired_cnt, retired_cap;
+	uint64_t retired_calls;
+	struct profile_accounting forgotten; /* of retired threads that were dropped */
+	struct probe_costs costs;
+	struct function_probes *probes; /* by function; NULL: not known */
+	uint32_t probes_cnt;
+	bool raw;
+	bool scaled; /* some calls stand for others: paths may have more than were entered */
+	uint32_t functions_cnt;
+	struct function_usage *retired_usage; /* by function */
+	bool *seen;			      /* functions that have a path */
+	uint32_t seen_cnt, seen_nodes, seen_again;
+	struct drain drain;
+	bool streams; /* single calls go somewhere */
+	/* By site of lines: the time of calls that were open when their threads ended. NULL: no
+	 * lines are counted. */
+	struct line_sum *retired_lines;
+};
+
+#endif

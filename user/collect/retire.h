@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Lanes whose threads have ended: what they hold moves from the tables to the collector's own
+ * memory, and their entries are free for others. Inside collect/ only. */
+#ifndef PROFTRACE_COLLECT_RETIRE_H
+#define PROFTRACE_COLLECT_RETIRE_H
+
+#include <stdint.h>
+
+struct collector;
+
+/* Makes room if one of the tables is half used. Returns 0, or -errno with one line logged. */
+int retire__when_short(struct collector *c);
+
+/* The lane's entry, and those of its paths, are free for others. */
+void retire__release(struct collector *c, uint32_t lane);
+
+#endif

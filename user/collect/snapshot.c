@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A profile is put together from parts: one for each lane, read from the tables or, for lanes
+ * whose entries have been given back, from the retired list.
+ */
+#include "collect/collector.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attach/costs.h"
+#include "calls/profile.h"
+#include "calls/stats.h"
+#include "collect/collector_inside.h"
+#include "collect/correct.h"
+#include "collect/distributions.h"
+#include "collect/part.h"
+#include "collect/usage.h"
+#include "collect/yardsticks.h"
+#include "util/array.h"
+#include "util/log.h"
+
+/* A profile on its way: the parts it is made of, and its arrays while they grow. */
+struct assembly {
+	const struct part **parts; /* first those that are retired, which the collector keeps */
+	size_t parts_cnt, parts_cap;
+	struct yardsticks yardsticks;
+	struct profile *p;
+	size_t threads_cap, nodes_cap;
+	const struct collector *c;
+};
+
+/* *more: what each of the part's nodes has to be charged in addition, by yardsticks; may be less
+ * than 0. Returns what that is for outermost calls' callers. */
+static double charge_more(const struct assembly *a, const struct part *part, double *more)
+{
+	const struct collector *c = a->c;
+	double outermost = 0;
+
+	for (uint32_t i = 0; i < part->nodes_cnt; i++) {
+		const struct part_node *n = &part->nodes[i];
+		const struct function_probes *probes;
+		const struct wire_cost *in, *out;
+		double by;
+
+		if (n->function >= c->probes_cnt)
+			continue;
+		probes = &c->probes[n->function];
+		in = &c->costs.classes[probes->entry];
+		out = &c->costs.classes[probes->exit];
+		by = (a->yardsticks.ratio[probes->entry][probes->exit] - 1) * (double)n->calls;
+		more[i] += by * (in->inside_ns + out->inside_ns);
+		*(n->parent < part->nodes_cnt ? &more[n->parent] : &outermost) +=
+			by * (in->outside_ns + out->outside_ns);
+	}
+	return outermost;
+}
+
+/* Appends a lane's record to the profile, as a thread of its own. */
+static int assemble(struct assembly *a, const struct part *part, double *more)
+{
+	struct profile *p = a->p;
+	uint32_t thread = p->threads_cnt, base = p->nodes_cnt;
+	uint64_t calls = 0;
+	double probe_ns;
+
+	if (ARRAY_RESERVE(&p->threads, p->threads_cnt, &a->threads_cap) ||
+	    ARRAY_RESERVE_MORE(&p->nodes, base, part->nodes_cnt, &a->nodes_cap))
+		return -ENOMEM;
+	p->threads[thread] = (struct profile_thread){
+		.pid = part->pid,
+		.tid = part->tid,
+		.start_ns = part->start_ns,
+		.goroutine = part->goroutine,
+		.lane_ns = part->lane_ns,
+	};
+	memcpy(p->threads[thread].comm, part->comm, sizeof(part->comm));
+	p->threads_cnt++;
+	probe_ns = (double)part->outside_ns + charge_more(a, part, more);
+	for (uint32_t i = 0; i < part->nodes_cnt; i++) {
+		struct part_node corrected = part->nodes[i], *n = &corrected;
+
+		if (n->function >= a->c->functions_cnt ||
+		    (n->parent != PART_ROOT && n->parent >= i))
+			return -EINVAL;
+		p->nodes[base + i] = (struct profile_node){
+			.parent = n->parent == PART_ROOT ? 0 : base + n->parent,
+			.function = n->function,
+			.thread = thread,
+		};
+		n->probe_ns = correct__added(n->probe_ns, more[i]);
+		correct__node(n, &a->c->costs, a->c->raw, &p->nodes[base + i].stats);
+		calls += n->calls;
+		probe_ns += (double)n->probe_ns;
+	}
+	/* Children come behind their parents. */
+	for (uint32_t i = part->nodes_cnt; i-- > 0;) {
+		const struct profile_node *n = &p->nodes[base + i];
+
+		if (!n->parent)
+			continue;
+		stats__add_callee(&p->nodes[n->parent].stats, &n->stats);
+	}
+	p->nodes_cnt += part->nodes_cnt;
+	/* What was entered since its paths were read is left out; but scaled calls are estimates.
+	 */
+	p->accounting.entered += a->c->scaled ? part->entered : calls;
+	p->accounting.returned += part->returned;
+	p->accounting.unwound += part->unwound;
+	p->accounting.deep += part->deep;
+	p->accounting.probe_ns += (uint64_t)probe_ns;
+	return 0;
+}
+
+static int add_live(struct collector *c, struct assembly *a, uint64_t now_ns)
+{
+	uint32_t lanes = tables__lanes(&c->tables);
+	struct part *part;
+	int err = 0;
+
+	for (uint32_t i = 1; !err && i < lanes; i++) {
+		const struct wire_lane *lane = &c->tables.lanes[i];
+
+		if (lane->state != WIRE_LANE_READY)
+			continue;
+		if (ARRAY_RESERVE(&a->parts, a->parts_cnt, &a->parts_cap))
+			return -ENOMEM;
+		err = part__read(&c->tables, lane, now_ns, c->scratch, &part);
+		if (!err && part) {
+			correct__part(part, &c->costs);
+			a->parts[a->parts_cnt++] = part;
+		}
+	}
+	return err;
+}
+
+/* All parts, one after the other. */
+static int assemble_all(struct assembly *a)
+{
+	size_t cap = 0;
+	double *more = NULL;
+	int err = yardsticks__measure(a->parts, a->parts_cnt, a->c->probes, a->c->probes_cnt,
+				      &a->yardsticks);
+
+	for (size_t i = 0; !err && i < a->parts_cnt; i++) {
+		uint32_t cnt = a->parts[i]->nodes_cnt;
+
+		if (ARRAY_RESERVE_MORE(&more, 0, cnt, &cap)) {
+			err = -ENOMEM;
+			break;
+		}
+		memset(more, 0, cnt * sizeof(*more));
+		err = assemble(a, a->parts[i], more);
+	}
+	free(more);
+	return err;
+}
+
+int collector__snapshot(struct collector *c, uint64_t now_ns, struct profile **out)
+{
+	struct assembly a = {.p = calloc(1, sizeof(struct profile)), .c = c};
+	int err;
+
+	if (!a.p)
+		return -ENOMEM;
+	err = ARRAY_RESERVE(&a.p->nodes, 0, &a.nodes_cap);
+	if (!err) {
+		memset(&a.p->nodes[0], 0, sizeof(a.p->nodes[0]));
+		a.p->nodes_cnt = 1;
+	}
+	a.p->accounting = c->forgotten;
+	if (!err && ARRAY_RESERVE_MORE(&a.parts, 0, c->retired_cnt, &a.parts_cap))
+		err = -ENOMEM;
+	for (; !err && a.parts_cnt < c->retired_cnt; a.parts_cnt++)
+		a.parts[a.parts_cnt] = c->retired[a.parts_cnt];
+	if (!err)
+		err = add_live(c, &a, now_ns);
+	if (!err)
+		err = assemble_all(&a);
+	for (size_t i = c->retired_cnt; i < a.parts_cnt; i++)
+		free((void *)a.parts[i]);
+	free(a.parts);
+	if (!err)
+		err = distributions__read(&c->tables, c->functions_cnt, a.p);
+	for (int i = 0; i < WIRE_LOSSES; i++)
+		a.p->accounting.lost += c->tables.info.lost[i];
+	a.p->accounting.undistributed = *c->tables.info.undistributed;
+	if (c->retired_lines)
+		a.p->accounting.line_misses = *c->tables.info.line_misses;
+	a.p->accounting.timeline_calls = c->drain.sent;
+	a.p->accounting.timeline_lost = *c->tables.info.timeline_lost;
+	for (int i = 0; c->tables.info.untriggered && i < WIRE_SHARDS; i++)
+		a.p->accounting.untriggered +=
+			__atomic_load_n(&c->tables.info.untriggered[i].cnt, __ATOMIC_RELAXED);
+	for (uint32_t f = 0; f < c->functions_cnt && f < c->tables.info.switches_cap; f++)
+		a.p->accounting.dropped += usage__passed(&c->tables.switches[f]);
+	if (err) {
+		log_error("cannot put the profile together: %s", strerror(-err));
+		profile__free(a.p);
+		return err;
+	}
+	a.p->accounting.open =
+		a.p->accounting.entered - a.p->accounting.returned - a.p->accounting.unwound;
+	*out = a.p;
+	return 0;
+}

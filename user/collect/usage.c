@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "collect/usage.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collect/collector_inside.h"
+#include "collect/correct.h"
+#include "collect/lines.h"
+#include "collect/part.h"
+#include "util/array.h"
+
+uint64_t usage__passed(const struct wire_switch *s)
+{
+	uint64_t seen = s->seen;
+
+	return s->every > 1 ? seen - (seen + s->every - 1) / s->every : seen;
+}
+
+/* Adds what the paths of all lanes that are in the tables have done. Paths are numbered in the
+ * order of their making, but for those that were used before; so, from the last to the first,
+ * callees mostly come before their callers. It takes no more for a guess at inclusive times. */
+static void add_usage(const struct collector *c, struct function_usage *usage, uint32_t cnt)
+{
+	uint64_t *inclusive = c->inclusive;
+
+	for (uint32_t i = tables__nodes(&c->tables); i-- > 1;) {
+		const struct wire_node *n = &c->tables.nodes[i];
+		struct function_usage *u = &usage[n->function];
+		uint64_t total;
+
+		if (!n->lane || !n->parent || n->function >= cnt)
+			continue;
+		total = n->self_ns + inclusive[i];
+		inclusive[i] = 0;
+		if (n->parent < c->tables.info.nodes_cap)
+			inclusive[n->parent] += total;
+		u->calls += n->calls;
+		u->self_ns += n->self_ns;
+		u->off_ns += n->off_ns;
+		u->probe_ns += n->probe_ns;
+		u->total_ns += total;
+		u->timed_ns += n->timed_ns;
+		u->expected_ns += n->expected_ns;
+	}
+}
+
+uint64_t collector__passed(const struct collector *c, uint32_t function)
+{
+	return function < c->tables.info.switches_cap ? usage__passed(&c->tables.switches[function])
+						      : 0;
+}
+
+int collector__usage(struct collector *c, struct function_usage *usage, uint32_t cnt)
+{
+	uint32_t nodes = tables__nodes(&c->tables);
+
+	if (ARRAY_RESERVE_MORE(&c->inclusive, 0, nodes, &c->inclusive_cap))
+		return -ENOMEM;
+	memset(c->inclusive, 0, nodes * sizeof(*c->inclusive));
+	if (cnt > c->functions_cnt) {
+		memset(usage + c->functions_cnt, 0, (cnt - c->functions_cnt) * sizeof(*usage));
+		cnt = c->functions_cnt;
+	}
+	memcpy(usage, c->retired_usage, cnt * sizeof(*usage));
+	add_usage(c, usage, cnt);
+	for (uint32_t f = 0; f < cnt; f++) {
+		struct function_usage *u = &usage[f];
+
+		u->passed = collector__passed(c, f);
+		u->factor = correct__factor(&c->costs, u->timed_ns, u->expected_ns);
+	}
+	return 0;
+}
+
+/* Callees come behind their callers. */
+int usage__add_retired(struct collector *c, const struct part *part)
+{
+	if (ARRAY_RESERVE_MORE(&c->inclusive, 0, part->nodes_cnt, &c->inclusive_cap))
+		return -ENOMEM;
+	memset(c->inclusive, 0, part->nodes_cnt * sizeof(*c->inclusive));
+	for (uint32_t i = part->nodes_cnt; i-- > 0;) {
+		const struct part_node *n = &part->nodes[i];
+		uint64_t total = n->self_ns + c->inclusive[i];
+		struct function_usage *u;
+
+		if (n->parent < i)
+			c->inclusive[n->parent] += total;
+		if (n->function >= c->functions_cnt)
+			continue;
+		u = &c->retired_usage[n->function];
+		u->calls += n->calls;
+		u->self_ns += n->self_ns;
+		u->off_ns += n->off_ns;
+		u->probe_ns += n->probe_ns;
+		u->total_ns += total;
+		u->timed_ns += n->timed_ns;
+		u->expected_ns += n->expected_ns;
+	}
+	return 0;
+}
+
+/* What all sites of a line have seen. Time that is less than its probes are thought to have cost is
+ * none. */
+static void set_line(const struct collector *c, const struct line_sum *s, struct line_usage *u)
+{
+	uint64_t probe_ns = c->raw || (int64_t)s->probe_ns < 0 ? 0 : s->probe_ns;
+
+	u->hits = s->hits;
+	u->ns = s->ns > probe_ns ? s->ns - probe_ns : 0;
+	u->error_ns = (uint64_t)((double)probe_ns * c->costs.spread);
+}
+
+int collector__lines(struct collector *c, uint64_t now_ns, struct line_usage *usage, uint32_t cnt)
+{
+	const struct tables *t = &c->tables;
+	uint32_t lanes = tables__lanes(t);
+	struct line_sum *sums, *lines;
+
+	memset(usage, 0, cnt * sizeof(*usage));
+	if (!c->retired_lines)
+		return 0;
+	sums = calloc((size_t)t->info.lines_cap + cnt, sizeof(*sums));
+	if (!sums)
+		return -ENOMEM;
+	lines = sums + t->info.lines_cap;
+	lines__read(t, sums);
+	for (uint32_t i = 1; i < lanes; i++) {
+		if (t->lanes[i].state == WIRE_LANE_READY)
+			lines__add_open(t, &t->lanes[i], now_ns, sums);
+	}
+	for (uint32_t i = 0; i < t->info.lines_cap; i++) {
+		uint32_t line = t->line_sites[i].line;
+
+		if (!line || line > cnt)
+			continue;
+		lines[line - 1].hits += sums[i].hits;
+		lines[line - 1].ns += sums[i].ns + c->retired_lines[i].ns;
+		lines[line - 1].probe_ns += sums[i].probe_ns + c->retired_lines[i].probe_ns;
+	}
+	for (uint32_t i = 0; i < cnt; i++)
+		set_line(c, &lines[i], &usage[i]);
+	free(sums);
+	return 0;
+}
