@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/option_check.h"
+#include "cli/option_table.h"
 #include "cli/values.h"
 #include "util/array.h"
 #include "util/log.h"
@@ -15,189 +17,13 @@
 #define MAX_MAX_PATHS	  (1u << 26)
 #define MAX_PIDS	  4096
 #define MAX_SAMPLE_HOT	  1000000
-#define FORMAT_NAMES	  256
-/* In percent of the target's own CPU time. All functions of a program may be more than it bears;
- * who names functions wants them. */
-#define DEFAULT_MAX_OVERHEAD 5.0
-#define OVERHEAD_NOT_GIVEN   -1.0
-#define RECORDING	     "proftrace.data" /* unless another one is named */
-#define MAX_RUN		     1000000
-#define DEFAULT_BUFFER	     (64ull << 20)
-#define MIN_BUFFER	     (1ull << 20)
-#define MIN_MAX_SIZE	     (1ull << 20)
-#define DEFAULT_SLOWEST	     10
-#define MAX_SLOWEST	     10000
+#define MAX_RUN		  1000000
+#define DEFAULT_BUFFER	  (64ull << 20)
+#define MIN_BUFFER	  (1ull << 20)
+#define MIN_MAX_SIZE	  (1ull << 20)
+#define MAX_SLOWEST	  10000
 
-enum {
-	OPT_COLOR = 256,
-	OPT_THREAD_FRAMES,
-	OPT_MAX_PATHS,
-	OPT_TIER,
-	OPT_FOLLOW,
-	OPT_EXITS,
-	OPT_MAX_OVERHEAD,
-	OPT_SAMPLE_HOT,
-	OPT_RAW,
-	OPT_MIN_TIME,
-	OPT_HIST,
-	OPT_REVERSE,
-	OPT_APPEND,
-	OPT_THREAD,
-	OPT_RUN,
-	OPT_CALLS,
-	OPT_MAX_SIZE,
-	OPT_BUFFER_SIZE,
-	OPT_RANGE,
-	OPT_PER_CALL,
-	OPT_SESSION,
-	OPT_SLOWEST,
-	OPT_OVER,
-	OPT_LINK,
-	OPT_PAUSED,
-	OPT_SKIP,
-	OPT_IF,
-	OPT_TRIGGER,
-	OPT_UNTIL,
-	OPT_BY,
-	OPT_USDT,
-	OPT_LINES,
-};
-
-static const char doc[] =
-	"Trace the functions of a native program: exact call counts and times for each call path "
-	"and "
-	"thread.\v"
-	"Whom to trace: live processes (-p), every process that maps a file (-x), or a command.\n"
-	"A GLOB is FUNC (of the main program, with -x of PATH) or OBJECT:FUNC (of the files with "
-	"that "
-	"name). Without -F every function of the main program is traced.\n"
-	"SIGINT (Ctrl-C) stops tracing and writes the result; SIGUSR1 switches it off and on, and "
-	"SIGUSR2 writes what there is so far.\n"
-	"record keeps all that was found in a file, " RECORDING " or that of -o; report shows what "
-	"such a file holds, in any format and on any machine, and diff what has changed from one "
-	"to "
-	"another. "
-	"A command of one of these names goes behind --.";
-
-static const char args_doc[] = "-p PID[,PID...]\n-x PATH\n[--] CMD [ARGS...]\n"
-			       "record ...\nreport [FILE]\ndiff [OLD [NEW]]";
-
-static const struct argp_option argp_options[] = {
-	{0, 0, 0, 0, "Target:", 1},
-	{"pid", 'p', "PID[,PID...]", 0, "trace these live processes, with all their threads", 0},
-	{"exec", 'x', "PATH", 0,
-	 "trace every process that maps PATH (a program or a shared library) now or later; with "
-	 "-p: "
-	 "only PATH's functions in those processes",
-	 0},
-	{"follow", OPT_FOLLOW, 0, 0, "trace child processes as well, and the programs they start",
-	 0},
-	{0, 0, 0, 0, "Functions:", 2},
-	{"filter", 'F', "GLOB", 0, "trace only functions that match; may be repeated", 0},
-	{"notrace", 'N', "GLOB", 0, "leave out functions that match; may be repeated", 0},
-	{"usdt", OPT_USDT, "[OBJECT:]PROVIDER:NAME", 0,
-	 "trace static probes of others (globs) as well: those that are named as a pair, or given "
-	 "as 'BEGIN -> END', as regions, the rest as marks; may be repeated",
-	 0},
-	{"args", 'A', "FUNC(arg1,...,ret)", 0,
-	 "keep values of single calls (implies --calls): arguments, the result, or what lies "
-	 "behind "
-	 "them, as arg2, arg3:s, arg1+16:u32, ret, or by name (req, req->id); may be repeated",
-	 0},
-	{"if", OPT_IF, "[FUNC:] VALUE > N", 0,
-	 "record only calls with such values, as 'arg2 > 4096'; may be repeated", 0},
-	{"lines", OPT_LINES, "FUNC|FILE:FROM-TO", 0,
-	 "count how often lines of source run, and how long: those of functions that match, or of "
-	 "a "
-	 "file; traces only the functions that they are in, without -F; may be repeated",
-	 0},
-	{"depth", 'D', "N", 0, "trace N levels: 1 is only the outermost calls", 0},
-	{"trigger", OPT_TRIGGER, "GLOB", 0,
-	 "record only calls of functions that match, and what they call; may be repeated", 0},
-	{"until", OPT_UNTIL, "GLOB", 0,
-	 "stop when a function that matches is called: with --trigger, on its thread until the "
-	 "next one; else switch tracing off; may be repeated",
-	 0},
-	{"exits", OPT_EXITS, "auto|return|sites|none", 0,
-	 "how the ends of calls are seen: by return probes, by probes on each exit, or by what "
-	 "happens next; default: the cheapest that is safe for each function",
-	 0},
-	{"list", 'l', 0, 0, "print what would be probed, and how; attach nothing", 0},
-	{0, 0, 0, 0, "Run:", 3},
-	{"duration", 'd', "SEC", 0, "stop after SEC seconds", 0},
-	{"interval", 'i', "SEC", 0, "write what is new every SEC seconds", 0},
-	{"paused", OPT_PAUSED, 0, 0,
-	 "begin with tracing switched off: SIGUSR1 switches it on, and off again", 0},
-	{"skip", OPT_SKIP, "T", 0, "begin with tracing switched off, for T: 500ms, 10s", 0},
-	{"max-overhead", OPT_MAX_OVERHEAD, "PCT|none", 0,
-	 "budget: probes may cost PCT percent of the target's CPU time; functions that cost most "
-	 "and "
-	 "tell least are dropped for it (default: 5 without -F, else none)",
-	 0},
-	{"sample-hot", OPT_SAMPLE_HOT, "N", 0,
-	 "keep one call in N of a function that was dropped, scaled and marked as an estimate", 0},
-	{"max-paths", OPT_MAX_PATHS, "N", 0,
-	 "room for N call paths (default 1048576; 64 bytes each)", 0},
-	{"tier", OPT_TIER, "NAME", 0,
-	 "attach by session links (Linux 6.13) or uprobe_multi links (6.6); default: the best that "
-	 "works",
-	 0},
-	{"calls", OPT_CALLS, 0, 0,
-	 "keep each single call, for timelines: with record, or in formats that show them", 0},
-	{"buffer-size", OPT_BUFFER_SIZE, "SIZE", 0,
-	 "memory for single calls until they are written (default 64M)", 0},
-	{"append", OPT_APPEND, 0, 0, "record: add a run to the file", 0},
-	{"max-size", OPT_MAX_SIZE, "SIZE", 0,
-	 "record --calls: the file grows no larger; the oldest calls go", 0},
-	{0, 0, 0, 0, "report and diff (as well as -F, -N, -D and what follows):", 4},
-	{"thread", OPT_THREAD, "GLOB|TID", 0,
-	 "only threads with such a name or number; may be repeated", 0},
-	{"range", OPT_RANGE, "FROM..TO", 0,
-	 "only this part of the run, of a recording with single calls: 1.5s..2s, ..500ms, 3..", 0},
-	{"run", OPT_RUN, "N", 0,
-	 "the run to look at, 1 being the oldest (default: the last); diff with a single file "
-	 "compares "
-	 "it with the one before",
-	 0},
-	{"per-call", OPT_PER_CALL, 0, 0,
-	 "diff: compare what calls take, for runs of different length", 0},
-	{0, 0, 0, 0, "Sessions, live (with --calls) or of a recording with single calls:", 5},
-	{"session", OPT_SESSION, "GLOB", 0,
-	 "each outermost call of a matching function is a session; may be repeated", 0},
-	{"slowest", OPT_SLOWEST, "N", 0, "keep the N slowest as a whole (default 10)", 0},
-	{"over", OPT_OVER, "T", 0, "keep those that took longer than T as well: 500us, 10ms", 0},
-	{"link", OPT_LINK, "'SUBMIT(VALUE) -> RUN(VALUE)'", 0,
-	 "a call of RUN continues the session of the call of SUBMIT with the same value; may be "
-	 "repeated",
-	 0},
-	{0, 0, 0, 0, "Result:", 6},
-	{"by", OPT_BY, "VALUE", 0,
-	 "tell calls apart by this value of -A, as functions of their own: f(arg1=5)", 0},
-	{"format", 'f', "FMT", 0,
-	 "the form of the result; default: what the name of -o's FILE ends in, else tree on a "
-	 "terminal and folded otherwise. FMT is one of ",
-	 0},
-	{"output", 'o', "FILE", 0, "write the result to FILE instead of stdout", 0},
-	{"weight", 'w', "wall|cpu|off|calls", 0,
-	 "what folded stacks weigh: nanoseconds (default), those on a CPU, those off it, or calls",
-	 0},
-	{"reverse", OPT_REVERSE, 0, 0,
-	 "folded stacks begin with the innermost function; with -w off: with what has waited", 0},
-	{"min-time", OPT_MIN_TIME, "T", 0,
-	 "leave out what took less than T in total: 500ns, 10us, 1.5ms, 2s", 0},
-	{"hist", OPT_HIST, "GLOB", 0,
-	 "tree, flat: draw how long the calls of matching functions took; may be repeated", 0},
-	{"raw", OPT_RAW, 0, 0, "leave what the probes cost in all times", 0},
-	{"thread-frames", OPT_THREAD_FRAMES, 0, 0,
-	 "keep threads apart: folded stacks begin with comm-pid/tid, trees are per thread", 0},
-	{"color", OPT_COLOR, "auto|always|never", 0,
-	 "colours (default: on a terminal, unless NO_COLOR is set)", 0},
-	{"quiet", 'q', 0, 0, "print errors only", 0},
-	{"verbose", 'v', 0, 0, "say more; leave nothing out of trees and tables", 0},
-	{"version", 'V', 0, 0, "print the version", -1},
-	{"help", 'h', 0, 0, "print this help", -1},
-	{0},
-};
+static const char *const verb_names[] = {"", "record", "report", "diff"};
 
 static bool parse_range(struct options *o, const char *text)
 {
@@ -283,9 +109,6 @@ static bool parse_exits(struct options *o, const char *name)
 	}
 	return o->exits || !strcmp(name, "auto");
 }
-
-/* Reports a usage error. */
-#define complain(o, ...) (log_error(__VA_ARGS__), (o)->complained = true, EINVAL)
 
 static error_t bad_value(struct options *o, const char *option, const char *value, const char *want)
 {
@@ -508,61 +331,6 @@ static error_t parse_view(struct options *o, int key, char *arg)
 	}
 }
 
-static const char *const verb_names[] = {"", "record", "report", "diff"};
-
-/* Whether the option says something about what the verb does. */
-static bool suits(enum verb verb, int key)
-{
-	bool reads = verb == VERB_REPORT || verb == VERB_DIFF;
-
-	switch (key) {
-	case 'F':
-	case 'N':
-	case 'D':
-	case 'o':
-	case 'q':
-	case 'v':
-		return true;
-	case OPT_THREAD:
-	case OPT_RUN:
-	case OPT_RANGE:
-		return reads;
-	case OPT_PER_CALL:
-		return verb == VERB_DIFF;
-	case OPT_APPEND:
-	case OPT_MAX_SIZE:
-		return verb == VERB_RECORD;
-	case 'i':
-	case 'l':
-		return verb == VERB_TRACE;
-	case 'f':
-	case 'w':
-	case OPT_MIN_TIME:
-	case OPT_COLOR:
-		return verb != VERB_RECORD;
-	case OPT_BY:
-	case OPT_REVERSE:
-	case OPT_HIST:
-	case OPT_THREAD_FRAMES:
-	case OPT_SESSION:
-	case OPT_SLOWEST:
-	case OPT_OVER:
-	case OPT_LINK:
-		return verb == VERB_TRACE || verb == VERB_REPORT;
-	default:
-		return !reads;
-	}
-}
-
-static const char *option_name(int key)
-{
-	for (const struct argp_option *a = argp_options; a->name || a->doc; a++) {
-		if (a->name && a->key == key)
-			return a->name;
-	}
-	return "?";
-}
-
 /* A word that is no option: a recording, or the command, with all that follows. */
 static error_t parse_word(struct options *o, char *arg, struct argp_state *state)
 {
@@ -578,69 +346,6 @@ static error_t parse_word(struct options *o, char *arg, struct argp_state *state
 	return 0;
 }
 
-static error_t check_target(struct options *o)
-{
-	if (o->command && (o->pids_cnt || o->exec))
-		return complain(o,
-				"a command (%s) goes with neither -p nor -x; see proftrace --help",
-				o->command[0]);
-	if (!o->command && !o->pids_cnt && !o->exec)
-		return complain(
-			o, "whom to trace? -p PID, -x PATH or a command; see proftrace --help");
-	if (o->verb == VERB_RECORD && !o->output)
-		o->output = RECORDING;
-	return 0;
-}
-
-/* What the format asks of the other options. A recording is in no format. */
-static error_t check_format(struct options *o)
-{
-	char names[FORMAT_NAMES];
-
-	if (o->verb == VERB_RECORD || o->list)
-		return 0;
-	if (!o->sink && o->output)
-		o->sink = sink__for_file(o->output);
-	if (!o->sink && o->verb == VERB_DIFF)
-		o->sink = &sink_tree;
-	if (!o->sink)
-		return 0;
-	if (o->verb == VERB_DIFF && !o->sink->write_diff)
-		return complain(o, "%s shows one run; of two show something: %s", o->sink->name,
-				sink__diff_names(names, sizeof(names)));
-	o->calls |= o->sink->needs_calls && o->verb == VERB_TRACE;
-	if (o->sink->needs_lines && o->verb == VERB_TRACE && !o->lines_cnt)
-		return complain(o, "-f %s: which lines? --lines FUNC, or --lines FILE:FROM-TO",
-				o->sink->name);
-	if (o->sink->write_file && !o->output)
-		return complain(o, "%s is no format for a stream: name a file with -o",
-				o->sink->name);
-	if (o->sink->whole && o->interval_ns)
-		return complain(
-			o, "-i: a file holds a single profile in the format %s; choose another",
-			o->sink->name);
-	return 0;
-}
-
-static error_t check_sessions(struct options *o)
-{
-	if (!o->sessions_cnt && (o->slowest || o->over_ns || o->links_cnt))
-		return complain(o,
-				"--slowest, --over and --link are about sessions: add --session");
-	if (!o->slowest)
-		o->slowest = DEFAULT_SLOWEST;
-	if (o->sessions_cnt && o->interval_ns)
-		return complain(o,
-				"--session and -i exclude each other: sessions are looked at once "
-				"all have been seen");
-	o->calls |= o->sessions_cnt && o->verb == VERB_TRACE;
-	for (size_t i = 0; i < o->links_cnt && o->verb == VERB_TRACE; i++) {
-		if (!link_option__want(&o->links[i], &o->arguments, &o->arguments_cnt))
-			return ENOMEM;
-	}
-	return 0;
-}
-
 /* Triggers are traced, whatever else is. */
 static error_t add_triggers(struct options *o)
 {
@@ -653,39 +358,6 @@ static error_t add_triggers(struct options *o)
 	for (size_t i = 0; ok && i < o->untils_cnt; i++)
 		ok = append(&o->filters, &o->filters_cnt, o->untils[i]);
 	return ok ? 0 : ENOMEM;
-}
-
-static error_t check(struct options *o)
-{
-	bool reads = o->verb == VERB_REPORT || o->verb == VERB_DIFF;
-	error_t err = reads ? 0 : check_target(o);
-
-	if (!err)
-		err = check_format(o);
-	if (!err)
-		err = check_sessions(o);
-	if (err)
-		return err;
-	if (reads && !o->inputs_cnt)
-		o->inputs[o->inputs_cnt++] = RECORDING;
-	if (o->calls && o->interval_ns)
-		return complain(
-			o, "--calls and -i exclude each other: a timeline is shown as a whole");
-	if (o->by && !reads && !o->arguments_cnt && !o->conditions_cnt)
-		return complain(o, "--by %s: no values are read: add -A", o->by);
-	if (o->max_size && !o->calls)
-		return complain(o, "--max-size is for single calls: add --calls");
-	if (o->paused && o->skip_ns)
-		return complain(o, "--paused and --skip exclude each other: either a signal "
-				   "switches tracing on, or the time");
-	if (o->duration_ns && o->skip_ns >= o->duration_ns)
-		return complain(o, "--skip: nothing is left of -d, which counts from the start");
-	if (o->quiet && o->verbose)
-		return complain(o, "-q and -v exclude each other");
-	o->filtered = o->filters_cnt || o->lines_cnt;
-	if (o->max_overhead == OVERHEAD_NOT_GIVEN)
-		o->max_overhead = o->filtered ? 0 : DEFAULT_MAX_OVERHEAD;
-	return add_triggers(o);
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -706,7 +378,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_ARG:
 		return parse_word(o, arg, state);
 	case ARGP_KEY_END:
-		return check(o);
+		err = option_check__all(o);
+		return err ? err : add_triggers(o);
 	case ARGP_KEY_ERROR:
 		o->failed_at = state->next;
 		return 0;
@@ -720,22 +393,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			err = parse_session(o, key, arg);
 		if (err == ARGP_ERR_UNKNOWN)
 			err = parse_result(o, key, arg);
-		if (!err && !suits(o->verb, key))
+		if (!err && !option_check__suits(o->verb, key))
 			return complain(o, "--%s does not go with %s; see proftrace --help",
-					option_name(key),
+					option_table__name(key),
 					*verb_names[o->verb] ? verb_names[o->verb] : "live output");
 		return err;
 	}
-}
-
-/* Completes the help for -f. argp frees what is not `text`. */
-static char *name_formats(int key, const char *text, void *input)
-{
-	char names[FORMAT_NAMES], *help;
-
-	if (key != 'f' || asprintf(&help, "%s%s", text, sink__names(names, sizeof(names))) < 0)
-		return (char *)text;
-	return help;
 }
 
 /* Takes the verb for the program's name. */
@@ -753,8 +416,13 @@ static enum verb parse_verb(int *argc, char ***argv)
 
 int options__parse(struct options *o, int argc, char **argv)
 {
-	const struct argp argp = {argp_options, parse_option, args_doc, doc,
-				  NULL,		name_formats, NULL};
+	const struct argp argp = {
+		.options = option_table,
+		.parser = parse_option,
+		.args_doc = option_table_args,
+		.doc = option_table_doc,
+		.help_filter = option_table__help,
+	};
 	error_t err;
 
 	*o = (struct options){.argv = argv,

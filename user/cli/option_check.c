@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/option_check.h"
+
+#include "cli/option_table.h"
+#include "sink/sink.h"
+
+/* In percent of the target's own CPU time. All functions of a program may be more than it bears;
+ * who names functions wants them. */
+#define DEFAULT_MAX_OVERHEAD 5.0
+#define DEFAULT_SLOWEST	     10
+
+bool option_check__suits(enum verb verb, int key)
+{
+	bool reads = verb == VERB_REPORT || verb == VERB_DIFF;
+
+	switch (key) {
+	case 'F':
+	case 'N':
+	case 'D':
+	case 'o':
+	case 'q':
+	case 'v':
+		return true;
+	case OPT_THREAD:
+	case OPT_RUN:
+	case OPT_RANGE:
+		return reads;
+	case OPT_PER_CALL:
+		return verb == VERB_DIFF;
+	case OPT_APPEND:
+	case OPT_MAX_SIZE:
+		return verb == VERB_RECORD;
+	case 'i':
+	case 'l':
+		return verb == VERB_TRACE;
+	case 'f':
+	case 'w':
+	case OPT_MIN_TIME:
+	case OPT_COLOR:
+		return verb != VERB_RECORD;
+	case OPT_BY:
+	case OPT_REVERSE:
+	case OPT_HIST:
+	case OPT_THREAD_FRAMES:
+	case OPT_SESSION:
+	case OPT_SLOWEST:
+	case OPT_OVER:
+	case OPT_LINK:
+		return verb == VERB_TRACE || verb == VERB_REPORT;
+	default:
+		return !reads;
+	}
+}
+
+static error_t check_target(struct options *o)
+{
+	if (o->command && (o->pids_cnt || o->exec))
+		return complain(o,
+				"a command (%s) goes with neither -p nor -x; see proftrace --help",
+				o->command[0]);
+	if (!o->command && !o->pids_cnt && !o->exec)
+		return complain(
+			o, "whom to trace? -p PID, -x PATH or a command; see proftrace --help");
+	if (o->verb == VERB_RECORD && !o->output)
+		o->output = RECORDING;
+	return 0;
+}
+
+/* What the format asks of the other options. A recording is in no format. */
+static error_t check_format(struct options *o)
+{
+	char names[FORMAT_NAMES];
+
+	if (o->verb == VERB_RECORD || o->list)
+		return 0;
+	if (!o->sink && o->output)
+		o->sink = sink__for_file(o->output);
+	if (!o->sink && o->verb == VERB_DIFF)
+		o->sink = &sink_tree;
+	if (!o->sink)
+		return 0;
+	if (o->verb == VERB_DIFF && !o->sink->write_diff)
+		return complain(o, "%s shows one run; of two show something: %s", o->sink->name,
+				sink__diff_names(names, sizeof(names)));
+	o->calls |= o->sink->needs_calls && o->verb == VERB_TRACE;
+	if (o->sink->needs_lines && o->verb == VERB_TRACE && !o->lines_cnt)
+		return complain(o, "-f %s: which lines? --lines FUNC, or --lines FILE:FROM-TO",
+				o->sink->name);
+	if (o->sink->write_file && !o->output)
+		return complain(o, "%s is no format for a stream: name a file with -o",
+				o->sink->name);
+	if (o->sink->whole && o->interval_ns)
+		return complain(
+			o, "-i: a file holds a single profile in the format %s; choose another",
+			o->sink->name);
+	return 0;
+}
+
+static error_t check_sessions(struct options *o)
+{
+	if (!o->sessions_cnt && (o->slowest || o->over_ns || o->links_cnt))
+		return complain(o,
+				"--slowest, --over and --link are about sessions: add --session");
+	if (!o->slowest)
+		o->slowest = DEFAULT_SLOWEST;
+	if (o->sessions_cnt && o->interval_ns)
+		return complain(o,
+				"--session and -i exclude each other: sessions are looked at once "
+				"all have been seen");
+	o->calls |= o->sessions_cnt && o->verb == VERB_TRACE;
+	for (size_t i = 0; i < o->links_cnt && o->verb == VERB_TRACE; i++) {
+		if (!link_option__want(&o->links[i], &o->arguments, &o->arguments_cnt))
+			return ENOMEM;
+	}
+	return 0;
+}
+
+error_t option_check__all(struct options *o)
+{
+	bool reads = o->verb == VERB_REPORT || o->verb == VERB_DIFF;
+	error_t err = reads ? 0 : check_target(o);
+
+	if (!err)
+		err = check_format(o);
+	if (!err)
+		err = check_sessions(o);
+	if (err)
+		return err;
+	if (reads && !o->inputs_cnt)
+		o->inputs[o->inputs_cnt++] = RECORDING;
+	if (o->calls && o->interval_ns)
+		return complain(
+			o, "--calls and -i exclude each other: a timeline is shown as a whole");
+	if (o->by && !reads && !o->arguments_cnt && !o->conditions_cnt)
+		return complain(o, "--by %s: no values are read: add -A", o->by);
+	if (o->max_size && !o->calls)
+		return complain(o, "--max-size is for single calls: add --calls");
+	if (o->paused && o->skip_ns)
+		return complain(o, "--paused and --skip exclude each other: either a signal "
+				   "switches tracing on, or the time");
+	if (o->duration_ns && o->skip_ns >= o->duration_ns)
+		return complain(o, "--skip: nothing is left of -d, which counts from the start");
+	if (o->quiet && o->verbose)
+		return complain(o, "-q and -v exclude each other");
+	o->filtered = o->filters_cnt || o->lines_cnt;
+	if (o->max_overhead == OVERHEAD_NOT_GIVEN)
+		o->max_overhead = o->filtered ? 0 : DEFAULT_MAX_OVERHEAD;
+	return 0;
+}

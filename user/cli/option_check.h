@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which options go together. Inside cli/ only. */
+#ifndef PROFTRACE_CLI_OPTION_CHECK_H
+#define PROFTRACE_CLI_OPTION_CHECK_H
+
+#include <argp.h>
+#include <errno.h>
+#include <stdbool.h>
+
+#include "cli/options.h"
+#include "util/log.h"
+
+/* options.max_overhead, before it has been settled. */
+#define OVERHEAD_NOT_GIVEN -1.0
+
+/* Reports a usage error. */
+#define complain(o, ...) (log_error(__VA_ARGS__), (o)->complained = true, EINVAL)
+
+/* Whether the option says something about what the verb does. */
+bool option_check__suits(enum verb verb, int key);
+
+/* Looks at what was given as a whole, and settles what was not and depends on the rest. Returns 0,
+ * EINVAL with one line logged, or ENOMEM. */
+error_t option_check__all(struct options *o);
+
+#endif

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/option_table.h"
+
+#include <stdio.h>
+
+#include "sink/sink.h"
+
+const char option_table_doc[] =
+	"Trace the functions of a native program: exact call counts and times for each call path "
+	"and "
+	"thread.\v"
+	"Whom to trace: live processes (-p), every process that maps a file (-x), or a command.\n"
+	"A GLOB is FUNC (of the main program, with -x of PATH) or OBJECT:FUNC (of the files with "
+	"that "
+	"name). Without -F every function of the main program is traced.\n"
+	"SIGINT (Ctrl-C) stops tracing and writes the result; SIGUSR1 switches it off and on, and "
+	"SIGUSR2 writes what there is so far.\n"
+	"record keeps all that was found in a file, " RECORDING " or that of -o; report shows what "
+	"such a file holds, in any format and on any machine, and diff what has changed from one "
+	"to "
+	"another. "
+	"A command of one of these names goes behind --.";
+
+const char option_table_args[] = "-p PID[,PID...]\n-x PATH\n[--] CMD [ARGS...]\n"
+				 "record ...\nreport [FILE]\ndiff [OLD [NEW]]";
+
+const struct argp_option option_table[] = {
+	{0, 0, 0, 0, "Target:", 1},
+	{"pid", 'p', "PID[,PID...]", 0, "trace these live processes, with all their threads", 0},
+	{"exec", 'x', "PATH", 0,
+	 "trace every process that maps PATH (a program or a shared library) now or later; with "
+	 "-p: "
+	 "only PATH's functions in those processes",
+	 0},
+	{"follow", OPT_FOLLOW, 0, 0, "trace child processes as well, and the programs they start",
+	 0},
+	{0, 0, 0, 0, "Functions:", 2},
+	{"filter", 'F', "GLOB", 0, "trace only functions that match; may be repeated", 0},
+	{"notrace", 'N', "GLOB", 0, "leave out functions that match; may be repeated", 0},
+	{"usdt", OPT_USDT, "[OBJECT:]PROVIDER:NAME", 0,
+	 "trace static probes of others (globs) as well: those that are named as a pair, or given "
+	 "as 'BEGIN -> END', as regions, the rest as marks; may be repeated",
+	 0},
+	{"args", 'A', "FUNC(arg1,...,ret)", 0,
+	 "keep values of single calls (implies --calls): arguments, the result, or what lies "
+	 "behind "
+	 "them, as arg2, arg3:s, arg1+16:u32, ret, or by name (req, req->id); may be repeated",
+	 0},
+	{"if", OPT_IF, "[FUNC:] VALUE > N", 0,
+	 "record only calls with such values, as 'arg2 > 4096'; may be repeated", 0},
+	{"lines", OPT_LINES, "FUNC|FILE:FROM-TO", 0,
+	 "count how often lines of source run, and how long: those of functions that match, or of "
+	 "a "
+	 "file; traces only the functions that they are in, without -F; may be repeated",
+	 0},
+	{"depth", 'D', "N", 0, "trace N levels: 1 is only the outermost calls", 0},
+	{"trigger", OPT_TRIGGER, "GLOB", 0,
+	 "record only calls of functions that match, and what they call; may be repeated", 0},
+	{"until", OPT_UNTIL, "GLOB", 0,
+	 "stop when a function that matches is called: with --trigger, on its thread until the "
+	 "next one; else switch tracing off; may be repeated",
+	 0},
+	{"exits", OPT_EXITS, "auto|return|sites|none", 0,
+	 "how the ends of calls are seen: by return probes, by probes on each exit, or by what "
+	 "happens next; default: the cheapest that is safe for each function",
+	 0},
+	{"list", 'l', 0, 0, "print what would be probed, and how; attach nothing", 0},
+	{0, 0, 0, 0, "Run:", 3},
+	{"duration", 'd', "SEC", 0, "stop after SEC seconds", 0},
+	{"interval", 'i', "SEC", 0, "write what is new every SEC seconds", 0},
+	{"paused", OPT_PAUSED, 0, 0,
+	 "begin with tracing switched off: SIGUSR1 switches it on, and off again", 0},
+	{"skip", OPT_SKIP, "T", 0, "begin with tracing switched off, for T: 500ms, 10s", 0},
+	{"max-overhead", OPT_MAX_OVERHEAD, "PCT|none", 0,
+	 "budget: probes may cost PCT percent of the target's CPU time; functions that cost most "
+	 "and "
+	 "tell least are dropped for it (default: 5 without -F, else none)",
+	 0},
+	{"sample-hot", OPT_SAMPLE_HOT, "N", 0,
+	 "keep one call in N of a function that was dropped, scaled and marked as an estimate", 0},
+	{"max-paths", OPT_MAX_PATHS, "N", 0,
+	 "room for N call paths (default 1048576; 64 bytes each)", 0},
+	{"tier", OPT_TIER, "NAME", 0,
+	 "attach by session links (Linux 6.13) or uprobe_multi links (6.6); default: the best that "
+	 "works",
+	 0},
+	{"calls", OPT_CALLS, 0, 0,
+	 "keep each single call, for timelines: with record, or in formats that show them", 0},
+	{"buffer-size", OPT_BUFFER_SIZE, "SIZE", 0,
+	 "memory for single calls until they are written (default 64M)", 0},
+	{"append", OPT_APPEND, 0, 0, "record: add a run to the file", 0},
+	{"max-size", OPT_MAX_SIZE, "SIZE", 0,
+	 "record --calls: the file grows no larger; the oldest calls go", 0},
+	{0, 0, 0, 0, "report and diff (as well as -F, -N, -D and what follows):", 4},
+	{"thread", OPT_THREAD, "GLOB|TID", 0,
+	 "only threads with such a name or number; may be repeated", 0},
+	{"range", OPT_RANGE, "FROM..TO", 0,
+	 "only this part of the run, of a recording with single calls: 1.5s..2s, ..500ms, 3..", 0},
+	{"run", OPT_RUN, "N", 0,
+	 "the run to look at, 1 being the oldest (default: the last); diff with a single file "
+	 "compares "
+	 "it with the one before",
+	 0},
+	{"per-call", OPT_PER_CALL, 0, 0,
+	 "diff: compare what calls take, for runs of different length", 0},
+	{0, 0, 0, 0, "Sessions, live (with --calls) or of a recording with single calls:", 5},
+	{"session", OPT_SESSION, "GLOB", 0,
+	 "each outermost call of a matching function is a session; may be repeated", 0},
+	{"slowest", OPT_SLOWEST, "N", 0, "keep the N slowest as a whole (default 10)", 0},
+	{"over", OPT_OVER, "T", 0, "keep those that took longer than T as well: 500us, 10ms", 0},
+	{"link", OPT_LINK, "'SUBMIT(VALUE) -> RUN(VALUE)'", 0,
+	 "a call of RUN continues the session of the call of SUBMIT with the same value; may be "
+	 "repeated",
+	 0},
+	{0, 0, 0, 0, "Result:", 6},
+	{"by", OPT_BY, "VALUE", 0,
+	 "tell calls apart by this value of -A, as functions of their own: f(arg1=5)", 0},
+	{"format", 'f', "FMT", 0,
+	 "the form of the result; default: what the name of -o's FILE ends in, else tree on a "
+	 "terminal and folded otherwise. FMT is one of ",
+	 0},
+	{"output", 'o', "FILE", 0, "write the result to FILE instead of stdout", 0},
+	{"weight", 'w', "wall|cpu|off|calls", 0,
+	 "what folded stacks weigh: nanoseconds (default), those on a CPU, those off it, or calls",
+	 0},
+	{"reverse", OPT_REVERSE, 0, 0,
+	 "folded stacks begin with the innermost function; with -w off: with what has waited", 0},
+	{"min-time", OPT_MIN_TIME, "T", 0,
+	 "leave out what took less than T in total: 500ns, 10us, 1.5ms, 2s", 0},
+	{"hist", OPT_HIST, "GLOB", 0,
+	 "tree, flat: draw how long the calls of matching functions took; may be repeated", 0},
+	{"raw", OPT_RAW, 0, 0, "leave what the probes cost in all times", 0},
+	{"thread-frames", OPT_THREAD_FRAMES, 0, 0,
+	 "keep threads apart: folded stacks begin with comm-pid/tid, trees are per thread", 0},
+	{"color", OPT_COLOR, "auto|always|never", 0,
+	 "colours (default: on a terminal, unless NO_COLOR is set)", 0},
+	{"quiet", 'q', 0, 0, "print errors only", 0},
+	{"verbose", 'v', 0, 0, "say more; leave nothing out of trees and tables", 0},
+	{"version", 'V', 0, 0, "print the version", -1},
+	{"help", 'h', 0, 0, "print this help", -1},
+	{0},
+};
+
+const char *option_table__name(int key)
+{
+	for (const struct argp_option *a = option_table; a->name || a->doc; a++) {
+		if (a->name && a->key == key)
+			return a->name;
+	}
+	return "?";
+}
+
+char *option_table__help(int key, const char *text, void *input)
+{
+	char names[FORMAT_NAMES], *help;
+
+	if (key != 'f' || asprintf(&help, "%s%s", text, sink__names(names, sizeof(names))) < 0)
+		return (char *)text;
+	return help;
+}

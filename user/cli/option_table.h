@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What options there are, and what --help says of them. Inside cli/ only. */
+#ifndef PROFTRACE_CLI_OPTION_TABLE_H
+#define PROFTRACE_CLI_OPTION_TABLE_H
+
+#include <argp.h>
+
+#define RECORDING    "proftrace.data" /* unless another one is named */
+#define FORMAT_NAMES 256	      /* room for the names of all formats */
+
+/* Those without a letter. */
+enum option_key {
+	OPT_COLOR = 256,
+	OPT_THREAD_FRAMES,
+	OPT_MAX_PATHS,
+	OPT_TIER,
+	OPT_FOLLOW,
+	OPT_EXITS,
+	OPT_MAX_OVERHEAD,
+	OPT_SAMPLE_HOT,
+	OPT_RAW,
+	OPT_MIN_TIME,
+	OPT_HIST,
+	OPT_REVERSE,
+	OPT_APPEND,
+	OPT_THREAD,
+	OPT_RUN,
+	OPT_CALLS,
+	OPT_MAX_SIZE,
+	OPT_BUFFER_SIZE,
+	OPT_RANGE,
+	OPT_PER_CALL,
+	OPT_SESSION,
+	OPT_SLOWEST,
+	OPT_OVER,
+	OPT_LINK,
+	OPT_PAUSED,
+	OPT_SKIP,
+	OPT_IF,
+	OPT_TRIGGER,
+	OPT_UNTIL,
+	OPT_BY,
+	OPT_USDT,
+	OPT_LINES,
+};
+
+extern const struct argp_option option_table[];
+extern const char option_table_doc[], option_table_args[];
+
+/* The long name of an option. */
+const char *option_table__name(int key);
+
+/* An argp help filter: completes what is said of -f. argp frees what is not `text`. */
+char *option_table__help(int key, const char *text, void *input);
+
+#endif
