@@ -12,303 +12,27 @@
 #include <unistd.h>
 
 #include "plan/arguments.h"
-#include "plan/changes.h"
-#include "plan/code.h"
-#include "plan/deny.h"
-#include "plan/exits.h"
 #include "plan/filter.h"
-#include "plan/go_prologue.h"
-#include "plan/insn.h"
-#include "plan/instrumentation.h"
 #include "plan/named.h"
-#include "plan/pads.h"
 #include "plan/pieces.h"
 #include "plan/plan.h"
 #include "plan/proof.h"
 #include "plan/regions.h"
-#include "plan/tiny.h"
+#include "plan/share.h"
 #include "symbol/eh_frame.h"
 #include "symbol/elf_image.h"
+#include "symbol/instrumented.h"
 #include "symbol/linkage.h"
 #include "symbol/source.h"
 #include "symbol/symtab.h"
 #include "symbol/usdt.h"
 #include "target/target.h"
-#include "util/array.h"
-#include "util/search.h"
 
 #define MAX_OVERLAP 2		 /* functions that the average byte of code may belong to */
 #define MIN_BUDGET  (4u << 20)	 /* bytes to decode, granted to every file */
 #define MAX_BUDGET  (512u << 20) /* bytes to decode, whatever the file's size */
-#define MAX_EXITS   (1u << 22)	 /* of one worker's functions */
 #define MAX_WORKERS 8
 #define MIN_SHARE   256 /* functions that are worth a thread */
-
-/* One worker's share of an object's symbols, and what it makes of them. */
-struct share {
-	const struct plan_object *obj;
-	const struct plan_options *opts;
-	const struct exit_context *exit_ctx;
-	const struct proofs *proofs; /* NULL: nothing can be proven here */
-	uint32_t object;
-	const uint32_t *wanted; /* symbol indexes */
-	/* By place in `wanted`: numbers of argument lists; NULL: no values are read */
-	const uint8_t *lists;
-	/* The same: where their second lines are, as in line_wants__mark(); NULL: no lines */
-	const uint32_t *firsts;
-	size_t wanted_cnt;
-	const struct cold_pieces *cold;
-	uint64_t budget; /* bytes that may still be decoded */
-	uint64_t tables; /* bytes of exception tables that may still be read */
-
-	struct plan_function *functions;
-	size_t functions_cnt, functions_cap;
-	struct plan_exit *exits;
-	size_t exits_cnt, exits_cap;
-	struct plan_skip *skipped;
-	size_t skipped_cnt, skipped_cap;
-	struct piece_bytes bytes;
-	struct proof_notes notes;
-	struct pads pads;
-	struct code code;
-	struct code_decoder *decoder;
-	struct insn_decoder *insn;
-	struct instrumentation instrumentation;
-	uint8_t instrumented; /* of the symbol that is planned: enum instrumented_by */
-	uint32_t first;	      /* the same: as `firsts` */
-	uint32_t needs;	      /* the same: see argument_list__needs() */
-	pthread_t thread;
-	int err;
-};
-
-static int skip(struct share *sh, const struct symbol *sym, const char *reason)
-{
-	if (ARRAY_RESERVE(&sh->skipped, sh->skipped_cnt, &sh->skipped_cap))
-		return -ENOMEM;
-	sh->skipped[sh->skipped_cnt++] =
-		(struct plan_skip){.symbol = sym->name, .object = sh->object, .reason = reason};
-	return 0;
-}
-
-/*
- * The cheapest site that suits the exit strategy, where arguments that are wanted still are; NULL:
- * there is none. Behind instructions that do some work it would have to save a single step: what
- * runs before a site is not measured. Nor are lines that lie before it: of a function whose lines
- * are wanted, its first line is better than any class.
- */
-static const struct code_site *site_choose(const struct share *sh, enum exit_strategy exit)
-{
-	const struct code_site *best = NULL;
-	const struct code *code = &sh->code;
-
-	for (uint32_t i = 0; i < code->sites_cnt; i++) {
-		const struct code_site *site = &code->sites[i];
-
-		if (sh->needs & changes__before(sh->bytes.at[0], sh->bytes.cap[0], site->offset))
-			break;
-
-		/* The kernel takes the word at the stack pointer for the return address. */
-		if (exit == EXIT_RETURN && site->delta)
-			continue;
-		if (sh->first && site->offset >= sh->first && best)
-			break;
-		if (!best || (code_site__rank(site) < code_site__rank(best) &&
-			      (best->site == SITE_STEP || best->work == site->work)))
-			best = site;
-	}
-	return best;
-}
-
-/* How the function's leave is seen, and the site that goes with it. */
-static const struct code_site *choose(const struct share *sh, enum deny_verdict deny,
-				      struct exit_choice *exit)
-{
-	const struct code_site *site;
-
-	*exit = exits__choose(sh->exit_ctx, &sh->code, deny);
-	site = site_choose(sh, exit->strategy);
-	if (site || exit->strategy != EXIT_RETURN)
-		return site;
-	*exit = exits__without_return(&sh->code, "not return: the stack pointer has moved where it "
-						 "can be probed");
-	return site_choose(sh, exit->strategy);
-}
-
-static int add_function(struct share *sh, uint32_t index, const struct code_site *site,
-			const struct exit_choice *exit, uint8_t arguments)
-{
-	const struct symbol *sym = symtab__at(sh->obj->tab, index);
-	const struct code *code = &sh->code;
-	struct plan_function *f;
-
-	if (ARRAY_RESERVE(&sh->functions, sh->functions_cnt, &sh->functions_cap))
-		return -ENOMEM;
-	f = &sh->functions[sh->functions_cnt++];
-	*f = (struct plan_function){
-		.symbol = sym->name,
-		.aliases = sym->aliases,
-		.aliases_cnt = sym->aliases_cnt,
-		.object = sh->object,
-		.offset = sym->offset,
-		.size = sym->size,
-		.site_offset = site->offset,
-		.site_delta = site->delta,
-		.site = site->site,
-		.instrumented = sh->instrumented,
-		.begins_anew = site->begins_anew,
-		.cond = site->cond,
-		.exit = exit->strategy,
-		.reason = exit->reason,
-		.tail_jumps = code->tail_jumps,
-		.loops_to_entry = code->loops_to_entry,
-		.has_lines = sh->first != 0,
-		.leaf_insns = tiny__insns(code),
-		.arguments = arguments,
-		.exits = sh->exits_cnt,
-		.symbol_index = index,
-	};
-	if (exit->strategy != EXIT_SITES)
-		return 0;
-	for (size_t i = 0; i < code->exits_cnt; i++) {
-		const struct code_exit *e = &code->exits[i];
-		uint64_t offset;
-
-		if (!elf_image__exec_offset(sh->obj->img, e->vaddr, 1, &offset))
-			continue;
-		if (ARRAY_RESERVE(&sh->exits, sh->exits_cnt, &sh->exits_cap))
-			return -ENOMEM;
-		sh->exits[sh->exits_cnt++] = (struct plan_exit){offset, e->kind, e->cond, e->steps};
-		f->exits_cnt++;
-	}
-	return 0;
-}
-
-/* Notes what would have to be proven for a return probe at the function just added. */
-static int note_function(struct share *sh, const struct symbol *sym, enum deny_verdict deny)
-{
-	const struct code_site *site = site_choose(sh, EXIT_RETURN);
-	struct proof_note *note;
-
-	if (!sh->proofs)
-		return 0;
-	note = proofs__note(sh->proofs, sym->vaddr, &sh->code, &sh->pads, &sh->notes);
-	if (!note)
-		return -ENOMEM;
-	if (!site || deny != DENY_NOTHING)
-		return 0;
-	note->planned = sh->functions[sh->functions_cnt - 1].exit != EXIT_RETURN;
-	note->function = sh->functions_cnt - 1;
-	note->site = *site;
-	return 0;
-}
-
-static uint64_t label_after(const struct symtab *tab, uint32_t index)
-{
-	return index + 1 < symtab__count(tab) ? symtab__at(tab, index + 1)->vaddr : UINT64_MAX;
-}
-
-static int plan_symbol(struct share *sh, uint32_t index, uint8_t arguments, uint32_t first)
-{
-	const struct symbol *sym = symtab__at(sh->obj->tab, index);
-	struct code_piece pieces[CODE_MAX_PIECES];
-	const struct code_site *site;
-	struct exit_choice exit;
-	const char *reason;
-	enum deny_verdict deny;
-	bool changed = false;
-	size_t cnt;
-	int err;
-
-	if (sym->kind == SYMBOL_IFUNC)
-		return skip(sh, sym, "is an IFUNC resolver");
-	if (!sym->size)
-		return skip(sh, sym, "its size is unknown");
-	if (sym->size > MAX_FUNCTION_SIZE)
-		return skip(sh, sym, "is too large to be a function");
-	if (sym->size > sh->budget)
-		return skip(sh, sym, "overlaps too many others");
-	sh->budget -= sym->size;
-	deny = deny__verdict(sym, &reason);
-	if (deny == DENY_PROBE)
-		return skip(sh, sym, reason);
-	err = pieces__read(sh->obj, sh->cold, index, &sh->bytes, pieces, &cnt);
-	if (err)
-		return err == -ENODATA ? skip(sh, sym, "has no code in the file") : err;
-	err = pads__read(&sh->pads, sh->obj->img, sh->obj->eh, sh->obj->linkage, &sh->tables,
-			 pieces, cnt);
-	if (err)
-		return err;
-	err = instrumentation__of(&sh->instrumentation, &pieces[0]);
-	if (err < 0)
-		return err;
-	sh->instrumented = err;
-	err = code_decode(sh->decoder, pieces, cnt, label_after(sh->obj->tab, index), &sh->code);
-	if (err)
-		return err;
-	sh->first = first;
-	reason = sh->opts->skip_tiny && !arguments && !first ? tiny__reason(&sh->code) : NULL;
-	if (reason)
-		return skip(sh, sym, reason);
-	if (sym->is_go)
-		go_prologue__apply(sh->insn, &pieces[0], &sh->code);
-	sh->needs =
-		arguments ? argument_list__needs(&sh->opts->arguments->lists[arguments - 1]) : 0;
-	site = choose(sh, deny, &exit);
-	if (!site && sh->needs) {
-		/* Better no values than wrong ones. */
-		sh->needs = arguments = 0;
-		changed = true;
-		site = choose(sh, deny, &exit);
-	}
-	if (exit.strategy == EXIT_SITES && sh->exits_cnt + sh->code.exits_cnt > MAX_EXITS)
-		exit = (struct exit_choice){EXIT_NONE, "the object has too many exits"};
-	if (!site)
-		return skip(sh, sym,
-			    sh->code.bad ? sh->code.bad
-					 : "no instruction in its entry block can be probed");
-	err = add_function(sh, index, site, &exit, arguments);
-	if (err)
-		return err;
-	sh->functions[sh->functions_cnt - 1].arguments_changed = changed;
-	return note_function(sh, sym, deny);
-}
-
-/* A code_reader: jump tables lie elsewhere in the object. */
-static bool read_object(void *ctx, uint64_t vaddr, void *buf, size_t len)
-{
-	const struct share *sh = ctx;
-
-	return elf_image__read_vaddr(sh->obj->img, vaddr, buf, len);
-}
-
-static void *share_run(void *arg)
-{
-	struct share *sh = arg;
-
-	sh->err = code_decoder__new(sh->opts->nop5_emulated, read_object, sh, &sh->decoder);
-	if (!sh->err)
-		sh->err = insn_decoder__new(sh->opts->nop5_emulated, &sh->insn);
-	sh->instrumentation = (struct instrumentation){
-		.img = sh->obj->img, .noted = sh->obj->instrumented, .insn = sh->insn};
-	for (size_t i = 0; !sh->err && i < sh->wanted_cnt; i++)
-		sh->err = plan_symbol(sh, sh->wanted[i], sh->lists ? sh->lists[i] : 0,
-				      sh->firsts ? sh->firsts[i] : 0);
-	return NULL;
-}
-
-static void share_clear(struct share *sh)
-{
-	piece_bytes__clear(&sh->bytes);
-	code_clear(&sh->code);
-	pads__clear(&sh->pads);
-	proof_notes__clear(&sh->notes);
-	free(sh->functions);
-	free(sh->exits);
-	free(sh->skipped);
-	instrumentation__clear(&sh->instrumentation);
-	code_decoder__free(sh->decoder);
-	insn_decoder__free(sh->insn);
-}
 
 #define APPEND(plan, sh, list)                                                                \
 	({                                                                                    \
@@ -376,11 +100,11 @@ static int plan_shares(struct plan *p, const struct share *model, struct proofs 
 		done = end;
 	}
 	for (; started + 1 < workers; started++) {
-		if (pthread_create(&shares[started].thread, NULL, share_run, &shares[started]))
+		if (pthread_create(&shares[started].thread, NULL, share__run, &shares[started]))
 			break;
 	}
 	for (size_t i = started; i < workers; i++)
-		share_run(&shares[i]);
+		share__run(&shares[i]);
 	for (size_t i = 0; i < workers; i++) {
 		if (i < started)
 			pthread_join(shares[i].thread, NULL);
@@ -391,7 +115,7 @@ static int plan_shares(struct plan *p, const struct share *model, struct proofs 
 					  p->functions_cnt);
 		if (!err)
 			err = plan_append(p, &shares[i]);
-		share_clear(&shares[i]);
+		share__clear(&shares[i]);
 	}
 	return err;
 }
