@@ -42,3 +42,12 @@ size_t marks__find(const struct elf_image *img, uint32_t object, struct plan_mar
 	}
 	return cnt;
 }
+
+bool marks__have(const struct plan_mark *marks, size_t cnt, enum mark_kind kind)
+{
+	for (size_t i = 0; i < cnt; i++) {
+		if (marks[i].kind == kind)
+			return true;
+	}
+	return false;
+}

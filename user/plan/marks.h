@@ -6,6 +6,7 @@
 #ifndef PROFTRACE_PLAN_MARKS_H
 #define PROFTRACE_PLAN_MARKS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,5 +30,8 @@ struct plan_mark {
 
 /* The marks of one object, `object` being its index. Returns how many it has. */
 size_t marks__find(const struct elf_image *img, uint32_t object, struct plan_mark out[MARKS_MAX]);
+
+/* Whether there is such a mark. */
+bool marks__have(const struct plan_mark *marks, size_t cnt, enum mark_kind kind);
 
 #endif

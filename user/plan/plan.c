@@ -6,11 +6,11 @@
 #include "plan/plan.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "plan/arguments.h"
+#include "plan/exit_context.h"
 #include "plan/exits.h"
 #include "plan/filter.h"
 #include "plan/line_report.h"
@@ -28,7 +28,6 @@
 #include "symbol/traits.h"
 #include "target/target.h"
 #include "util/log.h"
-#include "util/path.h"
 
 const char *exit_strategy__name(enum exit_strategy s)
 {
@@ -114,114 +113,6 @@ static int objects_open(struct plan *p, const struct target *t)
 	return err;
 }
 
-/* Says why return probes are dangerous here. */
-static void blame(struct plan *p, struct exit_context *ctx, const char *path, const char *what,
-		  const char *evidence)
-{
-	if (ctx->reason == p->why)
-		return;
-	snprintf(p->why, sizeof(p->why), "%s %s (%s)", path_base(path), what,
-		 evidence ? evidence : "?");
-	ctx->reason = p->why;
-}
-
-/* Whether there is such a mark. */
-static bool hears_of(const struct plan *p, enum mark_kind kind)
-{
-	for (size_t i = 0; i < p->marks_cnt; i++) {
-		if (p->marks[i].kind == kind)
-			return true;
-	}
-	return false;
-}
-
-/* What everything the target maps can do to return addresses; so can a process not known yet. */
-static void exit_context_make(struct plan *p, const struct target *t,
-			      const struct plan_options *opts, struct exit_context *ctx)
-{
-	/* The first context that is made puts an end to return probes. */
-	const bool guarded =
-		opts->returns_stop && hears_of(p, MARK_MAKECONTEXT) && !p->contexts_made;
-
-	*ctx = (struct exit_context){.reason = "nothing mapped unwinds or switches stacks",
-				     .hazard = t->hazard};
-	p->contexts_guarded = false;
-	for (size_t i = 0; i < p->objects_cnt; i++) {
-		const struct plan_object *obj = &p->objects[i];
-		const char *path = t->objects[i].path;
-		unsigned traits = obj->traits;
-
-		if (traits & TRAIT_LIBC)
-			continue;
-		if ((traits & TRAIT_UCONTEXT) && guarded && t->objects[i].watched)
-			p->contexts_guarded = true;
-		else if (traits & TRAIT_UCONTEXT)
-			traits |= TRAIT_SWITCHES;
-		ctx->traits |= traits;
-		if (traits & EXIT_UNSAFE_TRAITS)
-			blame(p, ctx, path,
-			      obj->img ? "can unwind or switch stacks"
-				       : "may unwind or switch stacks",
-			      obj->evidence);
-		if (opts->returns_stop)
-			continue;
-		if (obj->traits & TRAIT_LOADS) {
-			ctx->traits |= TRAIT_UNWINDS | TRAIT_SIGNALS;
-			blame(p, ctx, path, "may load code that unwinds", "dlopen");
-		}
-		/* The kernel takes returns pending on a lower stack for dead, and forgets them. */
-		if (obj->traits & TRAIT_ALTSTACK) {
-			ctx->traits |= TRAIT_SWITCHES;
-			blame(p, ctx, path, "handles signals on another stack", "sigaltstack");
-		}
-	}
-	/* Cancelling a thread unwinds it, for the sake of cleanups. */
-	for (size_t i = 0; i < p->objects_cnt && (ctx->traits & TRAIT_CANCELS); i++) {
-		if (p->objects[i].traits & TRAIT_LIBC || !(p->objects[i].traits & TRAIT_CLEANS))
-			continue;
-		ctx->traits |= TRAIT_UNWINDS;
-		blame(p, ctx, t->objects[i].path, "cleans up when a thread is cancelled",
-		      "__gcc_personality_v0");
-	}
-	if (p->contexts_guarded && !(ctx->traits & EXIT_UNSAFE_TRAITS))
-		ctx->reason = "nothing mapped unwinds, nor switches stacks before makecontext()";
-	if (!t->processes_cnt) {
-		if (!(ctx->traits & EXIT_UNSAFE_TRAITS))
-			ctx->reason = "any process may map it, also one that unwinds";
-		ctx->traits |= TRAIT_UNWINDS | TRAIT_SIGNALS;
-	}
-}
-
-/* The same for one object: libc has cleanups of its own. */
-static struct exit_context exit_context_of(const struct exit_context *all,
-					   const struct plan_object *obj)
-{
-	struct exit_context ctx = *all;
-
-	if ((obj->traits & TRAIT_LIBC) && (all->traits & TRAIT_CANCELS) &&
-	    !(all->traits & EXIT_UNSAFE_TRAITS)) {
-		ctx.traits |= TRAIT_UNWINDS;
-		ctx.reason = "libc cleans up when a thread is cancelled";
-	}
-	return ctx;
-}
-
-/* --exits, with a warning where that is dangerous. */
-static void force_exits(struct plan *p, const char *name, struct exit_context *ctx)
-{
-	for (int s = 0; name && s < EXIT_STRATEGIES; s++) {
-		if (!strcmp(name, exit_strategy__name(s))) {
-			ctx->forced = true;
-			ctx->strategy = s;
-		}
-	}
-	if (!ctx->forced || ctx->strategy != EXIT_RETURN || !exits__return_unsafe(ctx) ||
-	    p->force_warned)
-		return;
-	log_warn("--exits=return may kill the target: %s", ctx->hazard ? ctx->hazard : ctx->reason);
-	p->force_warned = true;
-}
-
 /* Whether the object is wanted and has not been planned yet. */
 static bool is_due(const struct plan *p, const struct target *t, uint32_t index,
 		   const struct filter *filter, const struct plan_options *opts)
@@ -243,10 +134,10 @@ static int plan_one(struct plan *p, const struct target *t, uint32_t index, stru
 {
 	struct plan_object *obj = &p->objects[index];
 	const struct filter_object fobj = plan_object__names(p, t, index);
-	struct exit_context ctx = exit_context_of(all, obj);
+	struct exit_context ctx = exit_context__of(all, obj);
 	int err;
 
-	force_exits(p, opts->exits, &ctx);
+	exit_context__force(p, opts->exits, &ctx);
 	obj->root = t->objects[index].root;
 	err = symtab__load(obj->img, obj->root, &obj->tab);
 	if (!err && !obj->instrumented)
@@ -396,7 +287,7 @@ static bool returns_became_unsafe(const struct plan *p, const struct exit_contex
 {
 	const unsigned matter = EXIT_UNSAFE_TRAITS | TRAIT_SIGNALS | TRAIT_CANCELS;
 
-	/* libc's own cleanups; see exit_context_of() */
+	/* libc's own cleanups; see exit_context__of() */
 	for (size_t i = 0; all->traits & ~p->traits & TRAIT_CANCELS && i < p->objects_cnt; i++) {
 		if (p->objects[i].tab && p->objects[i].traits & TRAIT_LIBC)
 			return true;
@@ -433,7 +324,7 @@ int plan__extend(struct plan *p, const struct target *t, struct filter *filter,
 	err = objects_open(p, t);
 	if (err)
 		return err;
-	exit_context_make(p, t, opts, &all);
+	exit_context__make(p, t, opts, &all);
 	if (p->functions_cnt && !p->returns_replaced && !opts->exits &&
 	    returns_became_unsafe(p, &all, known)) {
 		p->returns_replaced = true;
@@ -491,7 +382,7 @@ int plan__new(const struct target *t, struct filter *filter, const struct plan_o
 	if (!err) {
 		const struct unmatched_hopes hopes = {
 			/* the dynamic linker tells */
-			.files = opts->grows && hears_of(p, MARK_LINK_MAP),
+			.files = opts->grows && marks__have(p->marks, p->marks_cnt, MARK_LINK_MAP),
 			.programs = opts->grows && opts->new_programs,
 		};
 
