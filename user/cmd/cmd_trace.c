@@ -126,6 +126,23 @@ static bool all_ended(const struct run *r)
 	return r->named_ended && !counts.followed_alive;
 }
 
+/* A few times a second. */
+static int tick(struct run *r)
+{
+	int err = collector__poll(r->collector);
+
+	if (!err && r->recorder)
+		err = recorder__tick(r->recorder, now_ns() - r->start_ns);
+	if (!err)
+		err = steer__tick(r->steer, r, now_ns());
+	if (!err && r->recorder && recorder__due(r->recorder, now_ns() - r->start_ns))
+		err = result__emit(r, now_ns(), NULL);
+	if (!err)
+		err = switches__tick(r, now_ns());
+	progress__show(&r->progress, now_ns() - r->start_ns, r->switches.off, r->collector);
+	return err;
+}
+
 /* Traces until something ends it. Returns 0, -EPIPE, or -errno. */
 static int run_loop(struct run *r, enum watch_event *end)
 {
@@ -140,18 +157,7 @@ static int run_loop(struct run *r, enum watch_event *end)
 			return err;
 		switch (event) {
 		case WATCH_TICK:
-			err = collector__poll(r->collector);
-			if (!err && r->recorder)
-				err = recorder__tick(r->recorder, now_ns() - r->start_ns);
-			if (!err)
-				err = steer__tick(r->steer, r, now_ns());
-			if (!err && r->recorder &&
-			    recorder__due(r->recorder, now_ns() - r->start_ns))
-				err = result__emit(r, now_ns(), NULL);
-			if (!err)
-				err = switches__tick(r, now_ns());
-			progress__show(&r->progress, now_ns() - r->start_ns, r->switches.off,
-				       r->collector);
+			err = tick(r);
 			break;
 		case WATCH_SWITCH:
 			err = switches__toggle(r);

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "attach/costs.h"
 #include "attach/keeper.h"
 #include "attach/tracer.h"
 #include "calibrate/calibrate.h"
@@ -37,21 +36,11 @@ static int learn_costs(struct run *r)
 	return 0;
 }
 
-int prepare__run(struct run *r)
+static struct plan_options plan_options_of(struct run *r)
 {
 	const struct options *o = r->o;
-	const struct target_spec spec = {o->pids, o->pids_cnt, o->exec, o->command};
-	struct tracer_options tracer_opts = {
-		.max_paths = o->max_paths,
-		.max_depth = o->depth,
-		.tier = o->tier,
-		.follow = o->follow,
-	};
-	struct tracer_tables tables;
-	int64_t attached;
-	int err;
 
-	r->plan_opts = (struct plan_options){
+	return (struct plan_options){
 		.nop5_emulated = tracer__nop5_emulated(),
 		.returns_stop = tracer__returns_stop(o->tier),
 		.grows = true,
@@ -63,6 +52,17 @@ int prepare__run(struct run *r)
 		.usdt = r->usdt.cnt ? &r->usdt : NULL,
 		.lines = r->lines.cnt ? &r->lines : NULL,
 	};
+}
+
+/* From the options to the plan. What may fail for reasons of ours is done before the target is
+ * looked at. */
+static int make_plan(struct run *r)
+{
+	const struct options *o = r->o;
+	const struct target_spec spec = {o->pids, o->pids_cnt, o->exec, o->command};
+	int err;
+
+	r->plan_opts = plan_options_of(r);
 	err = watch__new(&r->watch);
 	if (!err)
 		err = privilege__check();
@@ -77,46 +77,75 @@ int prepare__run(struct run *r)
 				   o->notraces_cnt);
 	/* Triggers alone choose nothing, and lines are all that is traced. */
 	r->filter.defaults = !o->filtered && !o->lines_cnt;
-	if (!err)
-		err = plan__new(r->target, &r->filter, &r->plan_opts, &r->plan);
-	if (err)
-		return err;
-	tracer_opts.keeper = r->keeper;
-	tracer_opts.functions_cnt = r->plan->functions_cnt;
-	tracer_opts.keep_cost = o->raw;
-	tracer_opts.calls_bytes = o->calls ? o->buffer_size : 0;
-	tracer_opts.arguments = &r->arguments;
-	tracer_opts.lines = r->plan->lines != NULL;
-	tracer_opts.line_sites_cnt = r->plan->lines ? r->plan->lines->sites_cnt : 0;
-	tracer_opts.triggers = o->triggers_cnt;
-	tracer_opts.untils = o->untils_cnt;
-	tracer_opts.regions = filter__wants_regions(&r->filter) || r->usdt.cnt;
-	tracer_opts.expects_go = r->plan->go || o->follow;
-	err = tracer__load(&tracer_opts, r->target, &r->tracer);
+	return err ? err : plan__new(r->target, &r->filter, &r->plan_opts, &r->plan);
+}
+
+static struct tracer_options tracer_options_of(const struct run *r)
+{
+	const struct options *o = r->o;
+	const struct plan *p = r->plan;
+
+	return (struct tracer_options){
+		.max_paths = o->max_paths,
+		.max_depth = o->depth,
+		.tier = o->tier,
+		.follow = o->follow,
+		.keeper = r->keeper,
+		.functions_cnt = p->functions_cnt,
+		.keep_cost = o->raw,
+		.calls_bytes = o->calls ? o->buffer_size : 0,
+		.arguments = &r->arguments,
+		.lines = p->lines != NULL,
+		.line_sites_cnt = p->lines ? p->lines->sites_cnt : 0,
+		.triggers = o->triggers_cnt,
+		.untils = o->untils_cnt,
+		.regions = filter__wants_regions(&r->filter) || r->usdt.cnt,
+		.expects_go = p->go || o->follow,
+	};
+}
+
+/* Has the programs in the kernel, and all that is to know before functions are attached. */
+static int load(struct run *r)
+{
+	const struct tracer_options opts = tracer_options_of(r);
+	size_t functions_cnt = r->plan->functions_cnt;
+	struct tracer_tables tables;
+	int err = tracer__load(&opts, r->target, &r->tracer);
+
 	if (err)
 		return err;
 	tracer__tables(r->tracer, &tables);
-	err = collector__new(&tables,
-			     r->plan->functions_cnt > CALIBRATE_FUNCTIONS ? r->plan->functions_cnt
-									  : CALIBRATE_FUNCTIONS,
-			     &r->collector);
+	if (functions_cnt < CALIBRATE_FUNCTIONS)
+		functions_cnt = CALIBRATE_FUNCTIONS;
+	err = collector__new(&tables, functions_cnt, &r->collector);
 	if (!err)
 		err = learn_costs(r);
 	if (!err)
 		err = roles__apply(r);
-	if (!err)
-		err = steer__new(r, &r->steer);
-	if (err)
-		return err;
-	attached = tracer__attach(r->tracer, r->plan, r->target);
+	return err ? err : steer__new(r, &r->steer);
+}
+
+static int attach(struct run *r)
+{
+	int64_t attached = tracer__attach(r->tracer, r->plan, r->target);
+
 	if (attached == -ESRCH)
 		log_error("the target ended while probes were being attached");
 	if (attached < 0)
 		return attached;
 	r->attached = attached;
-	err = charge__tell(r);
-	if (err)
-		return err;
-	err = describe__new(r->plan, r->target, o, &r->arguments, &r->description);
+	return charge__tell(r);
+}
+
+int prepare__run(struct run *r)
+{
+	int err = make_plan(r);
+
+	if (!err)
+		err = load(r);
+	if (!err)
+		err = attach(r);
+	if (!err)
+		err = describe__new(r->plan, r->target, r->o, &r->arguments, &r->description);
 	return err ? err : result__begin(r);
 }
