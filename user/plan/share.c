@@ -145,6 +145,21 @@ static uint64_t label_after(const struct symtab *tab, uint32_t index)
 	return index + 1 < symtab__count(tab) ? symtab__at(tab, index + 1)->vaddr : UINT64_MAX;
 }
 
+/* Decodes the function that consists of these pieces, landing pads and all. */
+static int decode(struct share *sh, uint32_t index, struct code_piece *pieces, size_t cnt)
+{
+	int err = pads__read(&sh->pads, sh->obj->img, sh->obj->eh, sh->obj->linkage, &sh->tables,
+			     pieces, cnt);
+
+	if (err)
+		return err;
+	err = instrumentation__of(&sh->instrumentation, &pieces[0]);
+	if (err < 0)
+		return err;
+	sh->instrumented = err;
+	return code_decode(sh->decoder, pieces, cnt, label_after(sh->obj->tab, index), &sh->code);
+}
+
 static int plan_symbol(struct share *sh, uint32_t index, uint8_t arguments, uint32_t first)
 {
 	const struct symbol *sym = symtab__at(sh->obj->tab, index);
@@ -172,15 +187,7 @@ static int plan_symbol(struct share *sh, uint32_t index, uint8_t arguments, uint
 	err = pieces__read(sh->obj, sh->cold, index, &sh->bytes, pieces, &cnt);
 	if (err)
 		return err == -ENODATA ? skip(sh, sym, "has no code in the file") : err;
-	err = pads__read(&sh->pads, sh->obj->img, sh->obj->eh, sh->obj->linkage, &sh->tables,
-			 pieces, cnt);
-	if (err)
-		return err;
-	err = instrumentation__of(&sh->instrumentation, &pieces[0]);
-	if (err < 0)
-		return err;
-	sh->instrumented = err;
-	err = code_decode(sh->decoder, pieces, cnt, label_after(sh->obj->tab, index), &sh->code);
+	err = decode(sh, index, pieces, cnt);
 	if (err)
 		return err;
 	sh->first = first;
