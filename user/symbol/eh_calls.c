@@ -33,20 +33,6 @@ struct follower {
 	uint64_t start, reach, size;
 };
 
-static int note(struct follower *f, uint64_t vaddr)
-{
-	struct eh_evidence *ev = f->ev;
-	uint64_t offset;
-
-	if (eh_evidence__at(ev, vaddr) != EH_NOBODY ||
-	    !elf_image__exec_offset(ev->img, vaddr, 1, &offset))
-		return 0;
-	if (ARRAY_RESERVE(&ev->outside, ev->outside_cnt, &ev->outside_cap))
-		return -ENOMEM;
-	ev->outside[ev->outside_cnt++] = vaddr;
-	return 0;
-}
-
 #define STOP 1
 
 /* A code_ref_visitor: of one function. */
@@ -57,7 +43,7 @@ static int visit_function(void *ctx, const struct code_ref *ref)
 
 	switch (ref->kind) {
 	case REF_CALL:
-		err = note(f, ref->to);
+		err = eh_evidence__add_outside(f->ev, ref->to);
 		break;
 	case REF_BRANCH:
 	case REF_JUMP:
@@ -77,8 +63,10 @@ static int visit_function(void *ctx, const struct code_ref *ref)
 /* A code_ref_visitor: of the program's entry, which hands main() over as an address, or calls. */
 static int visit_entry(void *ctx, const struct code_ref *ref)
 {
+	struct follower *f = ctx;
+
 	if (ref->kind == REF_ADDRESS || ref->kind == REF_CALL)
-		return note(ctx, ref->to);
+		return eh_evidence__add_outside(f->ev, ref->to);
 	return ref->kind == REF_END || ref->kind == REF_JUMP ? STOP : 0;
 }
 

@@ -107,11 +107,11 @@ static bool is_beside(const struct eh_evidence *ev, uint64_t vaddr)
 	return behind == ev->current || behind == ev->current + 1;
 }
 
-static int note_outside(struct eh_evidence *ev, uint64_t vaddr)
+int eh_evidence__add_outside(struct eh_evidence *ev, uint64_t vaddr)
 {
 	uint64_t offset;
 
-	if (ev->outside_cnt >= MAX_OUTSIDE || is_beside(ev, vaddr) ||
+	if (ev->outside_cnt >= MAX_OUTSIDE || eh_evidence__at(ev, vaddr) != EH_NOBODY ||
 	    !elf_image__exec_offset(ev->img, vaddr, 1, &offset))
 		return 0;
 	if (ARRAY_RESERVE(&ev->outside, ev->outside_cnt, &ev->outside_cap))
@@ -131,7 +131,9 @@ static int visit(void *ctx, const struct code_ref *ref)
 	case REF_CALL:
 		if (is_start)
 			ev->starts[at].called = true;
-		return at == EH_NOBODY ? note_outside(ev, ref->to) : 0;
+		return at == EH_NOBODY && !is_beside(ev, ref->to)
+			       ? eh_evidence__add_outside(ev, ref->to)
+			       : 0;
 	case REF_JUMP:
 	case REF_BRANCH:
 		if (is_start) {

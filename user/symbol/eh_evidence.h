@@ -45,6 +45,10 @@ int eh_evidence__gather(struct eh_evidence *ev, const struct elf_image *img,
 			const struct eh_range *ranges, size_t cnt);
 void eh_evidence__clear(struct eh_evidence *ev);
 
+/* Takes `vaddr` for the target of a call, if it is code in no range; a few million are enough.
+ * Returns 0 or -ENOMEM. */
+int eh_evidence__add_outside(struct eh_evidence *ev, uint64_t vaddr);
+
 /* Which range holds `vaddr`, or EH_NOBODY. */
 uint32_t eh_evidence__at(const struct eh_evidence *ev, uint64_t vaddr);
 

@@ -223,24 +223,20 @@ static int cmp_vaddrs(const void *pa, const void *pb)
 	return (a > b) - (a < b);
 }
 
-static int add_go_func(struct builder *b, const struct go_func *func)
+/* Adds what no symbol names, if it is code. */
+static int add_unlisted(struct builder *b, struct sym_entry e)
 {
-	const struct elf_segment *segment = find_segment(b, func->vaddr);
+	const struct elf_segment *segment = find_segment(b, e.vaddr);
 	uint64_t room;
 
 	if (!segment)
 		return 0;
 	if (ARRAY_RESERVE(&b->entries, b->len, &b->cap))
 		return -ENOMEM;
-	room = segment->filesz - (func->vaddr - segment->vaddr);
-	b->entries[b->len++] = (struct sym_entry){
-		.vaddr = func->vaddr,
-		.size = func->size < room ? func->size : room,
-		.name = func->name,
-		.len = func->len,
-		.file = NO_FILE,
-		.kind = SYMBOL_FUNC,
-	};
+	room = segment->filesz - (e.vaddr - segment->vaddr);
+	if (e.size > room)
+		e.size = room;
+	b->entries[b->len++] = e;
 	return 0;
 }
 
@@ -252,7 +248,12 @@ static int add_go_funcs(struct builder *b, struct go_pclntab *pclntab)
 	int err = 0;
 
 	while (!err && go_pclntab__next(pclntab, &func))
-		err = add_go_func(b, &func);
+		err = add_unlisted(b, (struct sym_entry){.vaddr = func.vaddr,
+							 .size = func.size,
+							 .name = func.name,
+							 .len = func.len,
+							 .file = NO_FILE,
+							 .kind = SYMBOL_FUNC});
 	if (!err && b->len > before) {
 		b->tab->strings[b->tab->strings_cnt++] = go_pclntab__take_names(pclntab);
 		err = note_source(b->tab, ".gopclntab");
@@ -295,25 +296,16 @@ static uint64_t *named_vaddrs(const struct builder *b, size_t *cnt)
 static int add_nameless(struct builder *b, const struct eh_function *func, bool is_piece,
 			bool is_lost, char *name)
 {
-	const struct elf_segment *segment = find_segment(b, func->vaddr);
-	uint64_t room;
+	int len = snprintf(name, NAMELESS_SIZE, "func_0x%" PRIx64 "%s", func->vaddr,
+			   is_piece ? ".cold" : "");
 
-	if (!segment)
-		return 0;
-	if (ARRAY_RESERVE(&b->entries, b->len, &b->cap))
-		return -ENOMEM;
-	room = segment->filesz - (func->vaddr - segment->vaddr);
-	b->entries[b->len++] = (struct sym_entry){
-		.vaddr = func->vaddr,
-		.size = func->size < room ? func->size : room,
-		.name = name,
-		.len = snprintf(name, NAMELESS_SIZE, "func_0x%" PRIx64 "%s", func->vaddr,
-				is_piece ? ".cold" : ""),
-		.file = NO_FILE,
-		.kind = is_lost ? SYMBOL_NOTYPE : SYMBOL_FUNC,
-		.nameless = true,
-	};
-	return 0;
+	return add_unlisted(b, (struct sym_entry){.vaddr = func->vaddr,
+						  .size = func->size,
+						  .name = name,
+						  .len = len,
+						  .file = NO_FILE,
+						  .kind = is_lost ? SYMBOL_NOTYPE : SYMBOL_FUNC,
+						  .nameless = true});
 }
 
 /* What has no symbol at all. */
