@@ -232,7 +232,7 @@ $(BENCH):
 $(BENCH)/endbr64.o: tests/bench/functions.c tests/bench/calls.h | $(BENCH)
 	$(call say,CC,$@)$(BENCH_C) -fcf-protection=branch -DENDBR64 -c -o $@ $<
 $(BENCH)/calls: tests/bench/calls.c tests/bench/functions.c tests/bench/first.S $(BENCH)/endbr64.o \
-		tests/bench/calls.h
+		tests/bench/calls.h tests/bench/batches.h
 	$(call say,TARGET,$@)$(BENCH_C) -fcf-protection=none -o $@ $(filter-out %.h,$^)
 $(BENCH)/clock2: tests/bench/clock2.c user/attach/link.c user/attach/link.h | $(BENCH)
 	$(call say,CC,$@)$(BENCH_C) -D_GNU_SOURCE -Iuser -o $@ $(filter %.c,$^) -lbpf
@@ -242,7 +242,7 @@ $(BENCH)/macro-%: tests/bench/macro.c include/proftrace.h | $(BENCH)
 # Functions that begin with a push, which the kernel emulates.
 $(BENCH_PLAIN:%=$(BENCH)/%): $(BENCH)/%: tests/bench/%.c | $(BENCH)
 	$(call say,TARGET,$@)$(BENCH_C) -Wno-unused-parameter -fno-omit-frame-pointer -o $@ $^ -lpthread -lm
-$(BENCH)/regions: tests/bench/regions.c include/proftrace.h | $(BENCH)
+$(BENCH)/regions: tests/bench/regions.c include/proftrace.h tests/bench/batches.h | $(BENCH)
 	$(call say,TARGET,$@)$(BENCH_C) -Iinclude -fcf-protection=none -fno-omit-frame-pointer -fno-optimize-sibling-calls -o $@ $<
 # Somebody else's code with nops at its entries and without. Of gcc's two ways to have some of five
 # bytes, one makes five nops, and the other is not made for code at any address.
@@ -251,7 +251,7 @@ $(BENCH)/picture-gcc-nops: PICTURE_FLAGS := -fpatchable-function-entry=5
 $(BENCH)/picture-clang-nop5: PICTURE_FLAGS := -fpatchable-function-entry=5
 $(BENCH)/picture-clang $(BENCH)/picture-clang-nop5: PICTURE_CC := $(CLANG)
 $(BENCH)/picture-gcc $(BENCH)/picture-gcc-nop5 $(BENCH)/picture-gcc-nops: PICTURE_CC := $(CC)
-$(BENCH)/picture-%: tests/bench/picture.c | $(BENCH)
+$(BENCH)/picture-%: tests/bench/picture.c tests/bench/batches.h | $(BENCH)
 	$(call say,TARGET,$@)$(PICTURE_CC) -std=gnu11 -O2 -fcf-protection=none -fno-pie $(PICTURE_FLAGS) -c -o $@.o $< && $(PICTURE_CC) -no-pie -o $@ $@.o -lm
 $(BENCH)/thousands: tests/bench/thousands.S
 $(BENCH)/%.bpf.o: tests/bench/%.bpf.c vmlinux/vmlinux.h | $(BENCH)

@@ -7,9 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
+#include "batches.h"
 #include "calls.h"
 
 static const struct {
@@ -25,16 +24,6 @@ __attribute__((noipa)) void untraced(struct list *l)
 	l->count++;
 }
 
-/* Time of our own: what else runs on this machine is left out, what the kernel does for us is in.
- */
-static double own_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-	return ts.tv_sec * 1e9 + ts.tv_nsec;
-}
-
 static double run_batch(long (*volatile function)(struct list *l), unsigned long calls)
 {
 	struct list second = {0}, first = {.next = &second};
@@ -43,17 +32,6 @@ static double run_batch(long (*volatile function)(struct list *l), unsigned long
 	for (unsigned long i = 0; i < calls; i++)
 		function(&first);
 	return (own_ns() - start) / calls;
-}
-
-static int wait_line(void)
-{
-	char c = 0;
-
-	while (c != '\n') {
-		if (read(STDIN_FILENO, &c, 1) != 1)
-			return 0;
-	}
-	return 1;
 }
 
 int main(int argc, char **argv)

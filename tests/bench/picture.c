@@ -9,13 +9,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #define STB_IMAGE_IMPLEMENTATION
 #include <stb/stb_image.h>
 #define STB_IMAGE_WRITE_IMPLEMENTATION
 #include <stb/stb_image_write.h>
+
+#include "batches.h"
 
 enum { SIDE = 48, COLOURS = 3 };
 
@@ -61,14 +61,6 @@ static unsigned long piece(void)
 	return sum + read_back();
 }
 
-static double own_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-	return ts.tv_sec * 1e9 + ts.tv_nsec;
-}
-
 static double batch(unsigned long pieces)
 {
 	double start = own_ns();
@@ -77,17 +69,6 @@ static double batch(unsigned long pieces)
 	for (unsigned long i = 0; i < pieces; i++)
 		sum += piece();
 	return (own_ns() - start) / pieces;
-}
-
-static int wait_line(void)
-{
-	char c = 0;
-
-	while (c != '\n') {
-		if (read(STDIN_FILENO, &c, 1) != 1)
-			return 0;
-	}
-	return 1;
 }
 
 int main(int argc, char **argv)

@@ -6,9 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
+#include "batches.h"
 #include "proftrace.h"
 
 static volatile long done;
@@ -33,14 +32,6 @@ __attribute__((noipa)) void in_region(void)
 	PROFTRACE_END("work");
 }
 
-static double own_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-	return ts.tv_sec * 1e9 + ts.tv_nsec;
-}
-
 static double run_batch(void (*volatile function)(void), unsigned long calls)
 {
 	double start = own_ns();
@@ -48,17 +39,6 @@ static double run_batch(void (*volatile function)(void), unsigned long calls)
 	for (unsigned long i = 0; i < calls; i++)
 		function();
 	return (own_ns() - start) / calls;
-}
-
-static int wait_line(void)
-{
-	char c = 0;
-
-	while (c != '\n') {
-		if (read(STDIN_FILENO, &c, 1) != 1)
-			return 0;
-	}
-	return 1;
 }
 
 int main(int argc, char **argv)
