@@ -4,7 +4,6 @@
 #define PROFTRACE_ATTACH_LINE_SITES_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 struct plan_lines;
 

@@ -5,14 +5,12 @@
  * old links linger, so that calls return through the link that they were entered by.
  */
 #include <errno.h>
-#include <stdlib.h>
 
 #include "attach/group.h"
 #include "attach/groups.h"
 #include "plan/plan.h"
 #include "target/target.h"
 #include "util/clock.h"
-#include "util/log.h"
 #include "wire.h"
 
 #define LINGER_NS (200 * 1000000ull)

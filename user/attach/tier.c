@@ -4,6 +4,7 @@
 #include <bpf/btf.h>
 #include <string.h>
 
+#include "attach/link.h"
 #include "attach/skeleton.h"
 #include "plan/marks.h"
 

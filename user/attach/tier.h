@@ -9,8 +9,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "attach/link.h"
-
 struct proftrace_bpf;
 
 /* One probe kind that a group of functions needs, as link parameters. */

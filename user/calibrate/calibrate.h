@@ -6,8 +6,6 @@
 #ifndef PROFTRACE_CALIBRATE_CALIBRATE_H
 #define PROFTRACE_CALIBRATE_CALIBRATE_H
 
-#include <stdint.h>
-
 struct collector;
 struct probe_costs;
 struct tracer;

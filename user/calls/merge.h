@@ -2,8 +2,6 @@
 #ifndef PROFTRACE_CALLS_MERGE_H
 #define PROFTRACE_CALLS_MERGE_H
 
-#include <stdbool.h>
-
 struct profile;
 
 enum merge_by {

@@ -4,7 +4,6 @@
 #define PROFTRACE_CALLS_VALUES_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct profile;

@@ -20,7 +20,7 @@ bool value__seconds(const char *text, uint64_t *ns)
 	return *ns > 0;
 }
 
-bool value__time(const char *text, uint64_t *ns)
+static bool parse_time(const char *text, uint64_t *ns)
 {
 	static const struct {
 		const char *name;
@@ -66,7 +66,7 @@ bool value__size(const char *text, uint64_t min, uint64_t *bytes)
 
 bool value__duration(const char *text, uint64_t *ns)
 {
-	return value__time(text, ns) && *ns > 0;
+	return parse_time(text, ns) && *ns > 0;
 }
 
 /* An end of a range: seconds, if there is no unit; and if there is nothing, *ns stays. */
@@ -79,7 +79,7 @@ static bool parse_moment(const char *text, size_t len, uint64_t *ns)
 	if (snprintf(word, sizeof(word), "%.*s%s", (int)len, text,
 		     isalpha((unsigned char)text[len - 1]) ? "" : "s") >= (int)sizeof(word))
 		return false;
-	return value__time(word, ns);
+	return parse_time(word, ns);
 }
 
 bool value__percent(const char *text, double *percent)

@@ -4,14 +4,12 @@
 #define PROFTRACE_CLI_VALUES_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /* Seconds with a fraction: above 0 and below 10^9. */
 bool value__seconds(const char *text, uint64_t *ns);
 
-/* With a unit: ns, us, ms or s. A duration is above 0. */
-bool value__time(const char *text, uint64_t *ns);
+/* Above 0, with a unit: ns, us, ms or s. */
 bool value__duration(const char *text, uint64_t *ns);
 
 /* FROM..TO, seconds if there is no unit; without FROM from 0 on, without TO up to UINT64_MAX. */

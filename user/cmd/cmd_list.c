@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "attach/tracer.h"
 #include "cli/options.h"
@@ -18,7 +17,6 @@
 #include "plan/usdt_pattern.h"
 #include "target/target.h"
 #include "util/json.h"
-#include "util/log.h"
 #include "util/path.h"
 #include "util/text.h"
 

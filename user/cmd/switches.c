@@ -36,7 +36,7 @@ void switches__start(struct run *r)
 		log_info("switched off: SIGUSR1 to PID %d switches on", getpid());
 }
 
-int switches__off(struct run *r)
+static int switch_off(struct run *r)
 {
 	struct switches *s = &r->switches;
 	int err;
@@ -55,10 +55,10 @@ int switches__off(struct run *r)
 
 int switches__notice(struct run *r)
 {
-	return !r->switches.off && tracer__stopped_ns(r->tracer) ? switches__off(r) : 0;
+	return !r->switches.off && tracer__stopped_ns(r->tracer) ? switch_off(r) : 0;
 }
 
-int switches__on(struct run *r)
+static int switch_on(struct run *r)
 {
 	struct switches *s = &r->switches;
 	uint64_t now;
@@ -83,12 +83,12 @@ int switches__on(struct run *r)
 int switches__toggle(struct run *r)
 {
 	r->switches.by_hand = true;
-	return r->switches.off ? switches__on(r) : switches__off(r);
+	return r->switches.off ? switch_on(r) : switch_off(r);
 }
 
 int switches__skipped(struct run *r)
 {
-	return r->switches.by_hand ? 0 : switches__on(r);
+	return r->switches.by_hand ? 0 : switch_on(r);
 }
 
 int switches__tick(struct run *r, uint64_t now_ns)

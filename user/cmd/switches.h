@@ -24,8 +24,6 @@ struct switches {
 void switches__start(struct run *r);
 
 /* All return 0, or -errno with one line logged. */
-int switches__off(struct run *r);
-int switches__on(struct run *r);
 int switches__toggle(struct run *r);
 /* What was to be left out at the start is over: on, unless somebody has switched it before. */
 int switches__skipped(struct run *r);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "collect/lines.h"
 
-#include <string.h>
-
 #include "collect/tables.h"
 
 void lines__read(const struct tables *t, struct line_sum *sums)

@@ -4,7 +4,6 @@
 #define PROFTRACE_COLLECT_TABLES_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "attach/tracer.h"

@@ -2,7 +2,6 @@
 #include "collect/usage.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -8,7 +8,6 @@
  */
 #include "plan/quiet.h"
 
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 

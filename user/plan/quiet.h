@@ -3,8 +3,6 @@
 #ifndef PROFTRACE_PLAN_QUIET_H
 #define PROFTRACE_PLAN_QUIET_H
 
-#include <stdbool.h>
-
 enum quiet_kind {
 	QUIET_NOT, /* not known to be */
 	QUIET_ALWAYS,

@@ -2,7 +2,6 @@
 #include "plan/red_zone.h"
 
 #include <Zydis/Zydis.h>
-#include <errno.h>
 #include <stdlib.h>
 
 /* What has been seen of a function, from its start on. */

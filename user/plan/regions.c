@@ -23,7 +23,6 @@
 #include "symbol/usdt.h"
 #include "target/target.h"
 #include "util/array.h"
-#include "util/log.h"
 #include "util/search.h"
 
 #define MAX_PROVEN   (4u << 20)	 /* bytes of a function that is looked at */

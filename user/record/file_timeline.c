@@ -16,7 +16,6 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "calls/timeline.h"
 #include "calls/values.h"

@@ -7,7 +7,6 @@
 #define PROFTRACE_RECORD_FLIGHT_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "calls/stream.h"

@@ -8,7 +8,6 @@
 #define PROFTRACE_RECORD_LAYOUT_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "record/format.h"

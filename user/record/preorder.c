@@ -8,7 +8,6 @@
 #include "record/preorder.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdlib.h>
 
 #include "calls/timeline.h"

@@ -6,7 +6,6 @@
 #ifndef PROFTRACE_RECORD_READER_H
 #define PROFTRACE_RECORD_READER_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

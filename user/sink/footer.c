@@ -2,7 +2,6 @@
 #include "sink/footer.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 

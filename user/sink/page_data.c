@@ -6,7 +6,6 @@
  * Paths have their depth instead of their caller's number, which their order makes enough.
  */
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 #include "calls/profile.h"

@@ -4,8 +4,6 @@
  * caller's: everything else can be summed up from it by what shows tables, and a second table has
  * no place in CSV. The names of functions are repeated instead.
  */
-#include <errno.h>
-#include <inttypes.h>
 
 #include "calls/profile.h"
 #include "calls/walk.h"

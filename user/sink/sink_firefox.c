@@ -13,7 +13,6 @@
 #include "calls/profile.h"
 #include "calls/timeline.h"
 #include "calls/walk.h"
-#include "sink/accounts.h"
 #include "sink/listing.h"
 #include "sink/modules.h"
 #include "sink/names.h"

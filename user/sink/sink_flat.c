@@ -4,7 +4,6 @@
  * time first. AVG, the quantiles, MIN and MAX are of single calls, from entry to exit: in recursion
  * each level is a call, so AVG is not TOTAL / CALLS there, as TOTAL counts the outermost alone.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +18,6 @@
 #include "sink/sink.h"
 #include "sink/stream.h"
 #include "util/path.h"
-#include "util/text.h"
 
 #define CALLS_MIN 9  /* columns of CALLS: "1,234,567" */
 #define NAME_MAX  40 /* columns of FUNCTION */

@@ -5,7 +5,6 @@
  * and sums equal lines (so threads with one root are merged).
  * Stacks that differ do so in reverse, too: --reverse prints the same lines from their other end.
  */
-#include <errno.h>
 #include <inttypes.h>
 
 #include "calls/merge.h"

@@ -4,9 +4,7 @@
  * header may be in many; what is inlined into a function follows it, with where it was called. The
  * shares of a function's lines add up to all of its time.
  */
-#include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "calls/lines.h"

@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "symbol/code_refs.h"
 #include "symbol/eh_frame.h"

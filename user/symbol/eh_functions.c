@@ -19,7 +19,6 @@
 #include "symbol/eh_evidence.h"
 #include "symbol/eh_frame.h"
 #include "symbol/elf_image.h"
-#include "symbol/elf_inside.h"
 #include "util/array.h"
 #include "util/search.h"
 

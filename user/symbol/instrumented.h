@@ -4,7 +4,6 @@
 #ifndef PROFTRACE_SYMBOL_INSTRUMENTED_H
 #define PROFTRACE_SYMBOL_INSTRUMENTED_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 enum instrumented_by {

@@ -10,15 +10,6 @@
 
 #define BAD_OPERAND "it lies in a way that is not known"
 
-size_t usdt_argument__count(const char *text)
-{
-	size_t cnt = 0;
-
-	for (const char *at = text; *at; at++)
-		cnt += *at != ' ' && (at == text || at[-1] == ' ');
-	return cnt;
-}
-
 /* Copies word `number`, from 1 on. Returns its length; 0: it is not there, or too long. */
 static size_t copy_word(const char *text, size_t number, char word[MAX_SPEC])
 {

@@ -29,9 +29,6 @@ struct usdt_argument {
 	bool is_signed;
 };
 
-/* How many values a note's text tells of. */
-size_t usdt_argument__count(const char *text);
-
 /* Reads what the text says of value `number`, from 1 on. Returns NULL, or why it cannot be read. */
 const char *usdt_argument__parse(const char *text, size_t number, struct usdt_argument *out);
 

@@ -4,7 +4,6 @@
 #define PROFTRACE_UTIL_ARRAY_H
 
 #include <errno.h>
-#include <stdint.h>
 #include <stdlib.h>
 
 /* Makes room for `need` elements of `elem_size` bytes. Returns 0 or -ENOMEM (the array stays as it

@@ -51,7 +51,7 @@ void proto_double(struct proto *m, uint32_t field, double value)
 	append(m, &value, sizeof(value));
 }
 
-void proto_bytes(struct proto *m, uint32_t field, const void *data, size_t len)
+static void put_bytes(struct proto *m, uint32_t field, const void *data, size_t len)
 {
 	put_tag(m, field, WIRE_LEN);
 	proto_number(m, len);
@@ -60,7 +60,7 @@ void proto_bytes(struct proto *m, uint32_t field, const void *data, size_t len)
 
 void proto_message(struct proto *m, uint32_t field, struct proto *inner)
 {
-	proto_bytes(m, field, inner->data, inner->len);
+	put_bytes(m, field, inner->data, inner->len);
 	m->failed |= inner->failed;
 	inner->len = 0;
 }
