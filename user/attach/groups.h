@@ -56,7 +56,7 @@ bool groups__poll(struct groups *g);
 void groups__detach(struct groups *g);
 
 /* Closes the links of all groups, which stay, and puts them in anew; what is attached meanwhile
- * waits for that. See tracer__suspend(). */
+ * waits for that. See tracer__suspend(). Both return 0 or -errno, with one line logged. */
 int groups__suspend(struct groups *g);
 int groups__resume(struct groups *g, const struct tier *tier, const struct proftrace_bpf *skel,
 		   struct plan *p, const struct target *t);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which lines of a profile are the same, and their order. */
 #ifndef PROFTRACE_CALLS_LINE_ORDER_H
 #define PROFTRACE_CALLS_LINE_ORDER_H
 

@@ -43,6 +43,7 @@ struct line_sums {
 	size_t cnt;
 };
 
+/* Returns 0 or -ENOMEM. */
 int line_sums__make(const struct profile *p, struct line_sums *out);
 void line_sums__clear(struct line_sums *s);
 

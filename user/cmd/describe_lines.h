@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* From counted lines to the profile's. Inside cmd/ only. */
 #ifndef PROFTRACE_CMD_DESCRIBE_LINES_H
 #define PROFTRACE_CMD_DESCRIBE_LINES_H
 

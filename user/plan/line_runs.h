@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a run of a line is. */
 #ifndef PROFTRACE_PLAN_LINE_RUNS_H
 #define PROFTRACE_PLAN_LINE_RUNS_H
 

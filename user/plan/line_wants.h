@@ -39,6 +39,7 @@ static inline bool line_wants__any(const struct line_wants *w)
 /*
  * firsts[i], all 0 before, becomes for each function that is concerned the distance from its begin
  * to the code of its second line: where it is probed best. UINT32_MAX: there is none.
+ * Returns 0 or -ENOMEM.
  */
 int line_wants__mark(struct line_wants *w, struct line_specs *specs,
 		     const struct filter_object *obj, const struct symtab *tab, uint32_t *firsts);

@@ -38,7 +38,7 @@ int printer__name(struct printer *pr, const char *name, size_t columns);
  * Returns 0 or -ENOMEM. */
 int printer__place(struct printer *pr, const struct profile_function *f);
 
-/* The same of a function's name; a region's stands in brackets. */
+/* As printer__name(), of a function's name; a region's stands in brackets. */
 int printer__function(struct printer *pr, const struct profile_function *f, size_t columns);
 
 /* Worth bold type: a tenth of the whole. */

@@ -221,8 +221,8 @@ static int write_json(const struct profile *p, const struct sink_options *opts, 
 {
 	struct json j = JSON_INIT(out);
 	struct listing *functions;
+	int err, written;
 	size_t i;
-	int err;
 
 	functions = listing__new(p);
 	if (!functions)
@@ -252,7 +252,8 @@ static int write_json(const struct profile *p, const struct sink_options *opts, 
 	json_close(&j, '}');
 	fputc('\n', out);
 	free(functions);
-	return err ? err : stream__end(out);
+	written = stream__end(out);
+	return err ? err : written;
 }
 
 const struct sink sink_json = {

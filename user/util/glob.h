@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The parts of a GLOB for functions. */
 #ifndef PROFTRACE_UTIL_GLOB_H
 #define PROFTRACE_UTIL_GLOB_H
 
