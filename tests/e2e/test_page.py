@@ -314,6 +314,7 @@ class Tables(Case):
         self.browser.press(*("ARROW_DOWN",) * 5)
         self.assertEqual(self.status(), {"name": "work", "Hits": ["400", ""],
                                          "Time": ["8.00 ms", "8,000,000 ns"],
+                                         "Uncertain by": ["400 us", "400,000 ns"],
                                          "Share": ["96.4%", ""]})
 
     def test_lines_sorted_and_searched(self):
