@@ -17,6 +17,7 @@
 #include "calls/spread.h"
 #include "calls/timeline.h"
 #include "util/array.h"
+#include "util/search.h"
 
 #define LINK_EVENTS_MAX 4000000
 #define EXACT_MAX	1000000 /* durations; quantiles of more sessions are by buckets */
@@ -196,13 +197,6 @@ static int take_usual(struct finder *f, struct session_group *g, struct choice *
 	return 0;
 }
 
-static int compare_durations(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* The duration that so many percent do not exceed. */
 static uint64_t exact_quantile(const struct choice *c, unsigned int percent)
 {
@@ -216,7 +210,7 @@ static int set_quantiles(struct session_group *g, struct choice *c)
 	int err;
 
 	if (g->count && c->durations_cnt == g->count) {
-		qsort(c->durations, c->durations_cnt, sizeof(*c->durations), compare_durations);
+		qsort(c->durations, c->durations_cnt, sizeof(*c->durations), u64_order);
 		g->p50_ns = exact_quantile(c, 50);
 		g->p90_ns = exact_quantile(c, 90);
 		g->p99_ns = exact_quantile(c, 99);

@@ -139,13 +139,6 @@ static int read_function(struct follower *f, uint64_t vaddr, code_ref_visitor vi
 	return err == STOP ? 0 : err;
 }
 
-static int by_number(const void *pa, const void *pb)
-{
-	uint64_t a = *(const uint64_t *)pa, b = *(const uint64_t *)pb;
-
-	return (a > b) - (a < b);
-}
-
 /* Moves what is new in ev->outside to f->done, and to *fresh, which the caller frees. */
 static int take_new(struct follower *f, uint64_t **fresh, size_t *fresh_cnt)
 {
@@ -160,7 +153,7 @@ static int take_new(struct follower *f, uint64_t **fresh, size_t *fresh_cnt)
 		return -ENOMEM;
 	}
 	if (ev->outside_cnt)
-		qsort(ev->outside, ev->outside_cnt, sizeof(*ev->outside), by_number);
+		qsort(ev->outside, ev->outside_cnt, sizeof(*ev->outside), u64_order);
 	for (size_t i = 0; i < ev->outside_cnt; i++) {
 		uint64_t vaddr = ev->outside[i];
 		size_t at = LOWER_BOUND(f->done_cnt, k, f->done[k] < vaddr);
@@ -174,7 +167,7 @@ static int take_new(struct follower *f, uint64_t **fresh, size_t *fresh_cnt)
 		all[cnt++] = f->done[i];
 	for (size_t i = 0; i < *fresh_cnt; i++)
 		all[cnt++] = (*fresh)[i];
-	qsort(all, cnt, sizeof(*all), by_number);
+	qsort(all, cnt, sizeof(*all), u64_order);
 	free(f->done);
 	f->done = all;
 	f->done_cnt = cnt;

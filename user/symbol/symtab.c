@@ -216,13 +216,6 @@ static int add_stripped(struct builder *b, const char *root)
 	return err == -ENOENT ? 0 : err;
 }
 
-static int cmp_vaddrs(const void *pa, const void *pb)
-{
-	uint64_t a = *(const uint64_t *)pa, b = *(const uint64_t *)pb;
-
-	return (a > b) - (a < b);
-}
-
 /* Adds what no symbol names, if it is code. */
 static int add_unlisted(struct builder *b, struct sym_entry e)
 {
@@ -288,7 +281,7 @@ static uint64_t *named_vaddrs(const struct builder *b, size_t *cnt)
 			vaddrs[(*cnt)++] = b->entries[i].vaddr;
 	}
 	if (*cnt)
-		qsort(vaddrs, *cnt, sizeof(*vaddrs), cmp_vaddrs);
+		qsort(vaddrs, *cnt, sizeof(*vaddrs), u64_order);
 	return vaddrs;
 }
 

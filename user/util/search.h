@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Arrays in order. */
 #ifndef PROFTRACE_UTIL_SEARCH_H
 #define PROFTRACE_UTIL_SEARCH_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /*
  * The first of elements [0, cnt) for which `before` does not hold, `cnt` if it holds for all.
@@ -20,5 +22,13 @@
 		}                                         \
 		lo_;                                      \
 	})
+
+/* For qsort() and its kind: numbers of 64 bits, the smallest first. */
+static inline int u64_order(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
 
 #endif
