@@ -261,6 +261,29 @@ static bool is_passed_jump(const struct code_scan *s, const struct insn *in, uin
 	       code_scan__has(s, vaddr + in->length + in->rel);
 }
 
+/* Takes note of what an instruction does. */
+static int pass(struct code_scan *s, const struct insn *in, uint64_t vaddr)
+{
+	int err;
+
+	if (s->in_entry)
+		entry_sites__note(s, in, vaddr);
+	entry_sites__pass(s, in);
+	if (in->stack == STACK_UNKNOWN || in->system_call)
+		code_scan__lose_track(s);
+	jump_tables__pass(&s->tables, in, vaddr);
+	err = scan_flow(s, in, vaddr);
+	if (err)
+		return err;
+	follow_epilogue(s, in);
+	s->pushed = in->down > 0;
+	if (in->flow != FLOW_NEXT && !(in->flow == FLOW_CALL && vaddr == s->pieces[0].passed))
+		s->in_entry = false;
+	else if (s->in_entry)
+		entry_sites__follow_stack(s, in);
+	return 0;
+}
+
 int code_scan__follow(struct code_scan *s, struct code_work work)
 {
 	uint64_t vaddr = work.vaddr;
@@ -294,21 +317,9 @@ int code_scan__follow(struct code_scan *s, struct code_work work)
 			vaddr += in.length + in.rel;
 			continue;
 		}
-		if (s->in_entry)
-			entry_sites__note(s, &in, vaddr);
-		entry_sites__pass(s, &in);
-		if (in.stack == STACK_UNKNOWN || in.system_call)
-			code_scan__lose_track(s);
-		jump_tables__pass(&s->tables, &in, vaddr);
-		err = scan_flow(s, &in, vaddr);
+		err = pass(s, &in, vaddr);
 		if (err)
 			return err;
-		follow_epilogue(s, &in);
-		s->pushed = in.down > 0;
-		if (in.flow != FLOW_NEXT && !(in.flow == FLOW_CALL && vaddr == s->pieces[0].passed))
-			s->in_entry = false;
-		else if (s->in_entry)
-			entry_sites__follow_stack(s, &in);
 		if (!runs_on(&in))
 			return 0;
 		called = in.flow == FLOW_CALL || (called && (in.is_nop || in.site == SITE_NOP));
