@@ -6,15 +6,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "attach/tracer.h"
 #include "cli/options.h"
 #include "cmd/list_lines.h"
 #include "cmd/output.h"
-#include "plan/arguments.h"
-#include "plan/filter.h"
-#include "plan/line_spec.h"
+#include "cmd/wanted.h"
 #include "plan/plan.h"
-#include "plan/usdt_pattern.h"
 #include "target/target.h"
 #include "util/json.h"
 #include "util/path.h"
@@ -154,37 +150,23 @@ static void list_json(FILE *out, struct plan *p, const struct target *t)
 int cmd_list(const struct options *o)
 {
 	const struct target_spec spec = {o->pids, o->pids_cnt, o->exec, o->command};
-	struct arguments arguments;
-	struct usdt_patterns usdt;
-	struct line_specs lines;
-	const struct plan_options plan_opts = {.nop5_emulated = tracer__nop5_emulated(),
-					       .returns_stop = tracer__returns_stop(o->tier),
-					       .skip_tiny = !o->filtered && !o->triggers_cnt &&
-							    !o->untils_cnt && o->max_overhead > 0,
-					       .exits = o->exits,
-					       .arguments = &arguments,
-					       .usdt = o->usdts_cnt ? &usdt : NULL,
-					       .lines = o->lines_cnt ? &lines : NULL};
+	struct plan_options plan_opts;
+	struct wanted wanted = {0};
 	struct target *target = NULL;
-	struct filter filter = {0};
 	struct plan *plan = NULL;
 	struct output out = {0};
 	int err, close_err;
 
-	if (arguments__parse(&arguments, o->arguments, o->arguments_cnt) ||
-	    arguments__restrict(&arguments, o->conditions, o->conditions_cnt) ||
-	    usdt_patterns__parse(&usdt, o->usdts, o->usdts_cnt) ||
-	    line_specs__parse(&lines, o->lines, o->lines_cnt))
+	if (wanted__parse(&wanted, o)) {
+		wanted__clear(&wanted);
 		return OPTIONS_USAGE_STATUS;
+	}
+	plan_opts = wanted__plan_options(&wanted, o);
 	err = output__open(&out, o);
 	if (!err)
 		err = target__open(&spec, &target);
 	if (!err)
-		err = filter__init(&filter, o->filters, o->filters_cnt, o->notraces,
-				   o->notraces_cnt);
-	filter.defaults = !o->filtered && !o->lines_cnt;
-	if (!err)
-		err = plan__new(target, &filter, &plan_opts, &plan);
+		err = plan__new(target, &wanted.filter, &plan_opts, &plan);
 	if (!err)
 		err = output__begin(&out);
 	if (!err) {
@@ -197,10 +179,7 @@ int cmd_list(const struct options *o)
 	if (!err && close_err != -EPIPE)
 		err = close_err;
 	plan__free(plan);
-	filter__clear(&filter);
-	arguments__clear(&arguments);
-	usdt_patterns__clear(&usdt);
-	line_specs__clear(&lines);
+	wanted__clear(&wanted);
 	target__free(target);
 	return err ? 1 : 0;
 }

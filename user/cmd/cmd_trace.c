@@ -226,10 +226,7 @@ static void run_free(struct run *r)
 	tracer__free(r->tracer);
 	keeper__free(r->keeper);
 	plan__free(r->plan);
-	filter__clear(&r->filter);
-	arguments__clear(&r->arguments);
-	usdt_patterns__clear(&r->usdt);
-	line_specs__clear(&r->lines);
+	wanted__clear(&r->wanted);
 	target__free(r->target);
 	watch__free(r->watch);
 }
@@ -255,11 +252,10 @@ int cmd_trace(const struct options *o)
 	enum watch_event end = WATCH_CLOSED;
 	int err, close_err, status;
 
-	if (arguments__parse(&r.arguments, o->arguments, o->arguments_cnt) ||
-	    arguments__restrict(&r.arguments, o->conditions, o->conditions_cnt) ||
-	    usdt_patterns__parse(&r.usdt, o->usdts, o->usdts_cnt) ||
-	    line_specs__parse(&r.lines, o->lines, o->lines_cnt))
+	if (wanted__parse(&r.wanted, o)) {
+		wanted__clear(&r.wanted);
 		return OPTIONS_USAGE_STATUS;
+	}
 	signals__ignore();
 	err = prepare__run(&r);
 	if (!err)

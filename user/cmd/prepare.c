@@ -36,24 +36,6 @@ static int learn_costs(struct run *r)
 	return 0;
 }
 
-static struct plan_options plan_options_of(struct run *r)
-{
-	const struct options *o = r->o;
-
-	return (struct plan_options){
-		.nop5_emulated = tracer__nop5_emulated(),
-		.returns_stop = tracer__returns_stop(o->tier),
-		.grows = true,
-		.new_programs = o->follow,
-		.skip_tiny =
-			!o->filtered && !o->triggers_cnt && !o->untils_cnt && o->max_overhead > 0,
-		.exits = o->exits,
-		.arguments = r->arguments.cnt ? &r->arguments : NULL,
-		.usdt = r->usdt.cnt ? &r->usdt : NULL,
-		.lines = r->lines.cnt ? &r->lines : NULL,
-	};
-}
-
 /* From the options to the plan. What may fail for reasons of ours is done before the target is
  * looked at. */
 static int make_plan(struct run *r)
@@ -62,7 +44,9 @@ static int make_plan(struct run *r)
 	const struct target_spec spec = {o->pids, o->pids_cnt, o->exec, o->command};
 	int err;
 
-	r->plan_opts = plan_options_of(r);
+	r->plan_opts = wanted__plan_options(&r->wanted, o);
+	r->plan_opts.grows = true;
+	r->plan_opts.new_programs = o->follow;
 	err = watch__new(&r->watch);
 	if (!err)
 		err = privilege__check();
@@ -72,12 +56,7 @@ static int make_plan(struct run *r)
 		err = result__open(r);
 	if (!err)
 		err = target__open(&spec, &r->target);
-	if (!err)
-		err = filter__init(&r->filter, o->filters, o->filters_cnt, o->notraces,
-				   o->notraces_cnt);
-	/* Triggers alone choose nothing, and lines are all that is traced. */
-	r->filter.defaults = !o->filtered && !o->lines_cnt;
-	return err ? err : plan__new(r->target, &r->filter, &r->plan_opts, &r->plan);
+	return err ? err : plan__new(r->target, &r->wanted.filter, &r->plan_opts, &r->plan);
 }
 
 static struct tracer_options tracer_options_of(const struct run *r)
@@ -94,12 +73,12 @@ static struct tracer_options tracer_options_of(const struct run *r)
 		.functions_cnt = p->functions_cnt,
 		.keep_cost = o->raw,
 		.calls_bytes = o->calls ? o->buffer_size : 0,
-		.arguments = &r->arguments,
+		.arguments = &r->wanted.arguments,
 		.lines = p->lines != NULL,
 		.line_sites_cnt = p->lines ? p->lines->sites_cnt : 0,
 		.triggers = o->triggers_cnt,
 		.untils = o->untils_cnt,
-		.regions = filter__wants_regions(&r->filter) || r->usdt.cnt,
+		.regions = filter__wants_regions(&r->wanted.filter) || r->wanted.usdt.cnt,
 		.expects_go = p->go || o->follow,
 	};
 }
@@ -146,6 +125,7 @@ int prepare__run(struct run *r)
 	if (!err)
 		err = attach(r);
 	if (!err)
-		err = describe__new(r->plan, r->target, r->o, &r->arguments, &r->description);
+		err = describe__new(r->plan, r->target, r->o, &r->wanted.arguments,
+				    &r->description);
 	return err ? err : result__begin(r);
 }

@@ -58,7 +58,7 @@ static int plan_anew(struct run *r)
 	do {
 		made = life__contexts_made(life);
 		r->plan->contexts_made |= made;
-		err = plan__extend(r->plan, r->target, &r->filter, &r->plan_opts);
+		err = plan__extend(r->plan, r->target, &r->wanted.filter, &r->plan_opts);
 		life__guard_contexts(life, r->plan->contexts_guarded);
 	} while (!err && made != life__contexts_made(life));
 	return err;
@@ -88,7 +88,7 @@ static int extend(struct run *r)
 	err = charge__tell(r);
 	if (err)
 		return err;
-	err = describe__new(r->plan, r->target, r->o, &r->arguments, &description);
+	err = describe__new(r->plan, r->target, r->o, &r->wanted.arguments, &description);
 	if (err)
 		return err;
 	describe__free(r->description);
@@ -109,8 +109,9 @@ static bool uses_returns(const struct plan *p)
 /* Whether first calls of what is loaded later may be asked for. */
 static bool wants_what_is_loaded(const struct run *r)
 {
-	return filter__wants_libraries(&r->filter) || filter__wants_regions(&r->filter) ||
-	       r->usdt.cnt || line_specs__name_libraries(&r->lines);
+	return filter__wants_libraries(&r->wanted.filter) ||
+	       filter__wants_regions(&r->wanted.filter) || r->wanted.usdt.cnt ||
+	       line_specs__name_libraries(&r->wanted.lines);
 }
 
 /* Brings the plan up to date with what was seen of the processes: all that they map if `complete`.

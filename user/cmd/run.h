@@ -11,12 +11,9 @@
 #include "cmd/output.h"
 #include "cmd/progress.h"
 #include "cmd/spool.h"
-#include "plan/arguments.h"
 #include "cmd/switches.h"
-#include "plan/filter.h"
-#include "plan/line_spec.h"
+#include "cmd/wanted.h"
 #include "plan/plan.h"
-#include "plan/usdt_pattern.h"
 
 struct collector;
 struct description;
@@ -36,10 +33,7 @@ struct run {
 	struct recorder *recorder; /* in place of `out`, or, with single calls, before it */
 	struct spool spool;	   /* where it writes to then */
 	struct target *target;
-	struct filter filter;
-	struct arguments arguments;
-	struct usdt_patterns usdt;
-	struct line_specs lines;
+	struct wanted wanted;
 	struct plan_options plan_opts;
 	struct plan *plan;
 	struct keeper *keeper;

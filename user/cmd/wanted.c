@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cmd/wanted.h"
+
+#include "attach/tracer.h"
+#include "cli/options.h"
+
+int wanted__parse(struct wanted *w, const struct options *o)
+{
+	int err = arguments__parse(&w->arguments, o->arguments, o->arguments_cnt);
+
+	if (!err)
+		err = arguments__restrict(&w->arguments, o->conditions, o->conditions_cnt);
+	if (!err)
+		err = usdt_patterns__parse(&w->usdt, o->usdts, o->usdts_cnt);
+	if (!err)
+		err = line_specs__parse(&w->lines, o->lines, o->lines_cnt);
+	if (!err)
+		err = filter__init(&w->filter, o->filters, o->filters_cnt, o->notraces,
+				   o->notraces_cnt);
+	/* Triggers alone choose nothing, and lines are all that is traced. */
+	w->filter.defaults = !o->filtered && !o->lines_cnt;
+	return err;
+}
+
+void wanted__clear(struct wanted *w)
+{
+	filter__clear(&w->filter);
+	arguments__clear(&w->arguments);
+	usdt_patterns__clear(&w->usdt);
+	line_specs__clear(&w->lines);
+}
+
+struct plan_options wanted__plan_options(struct wanted *w, const struct options *o)
+{
+	return (struct plan_options){
+		.nop5_emulated = tracer__nop5_emulated(),
+		.returns_stop = tracer__returns_stop(o->tier),
+		.skip_tiny =
+			!o->filtered && !o->triggers_cnt && !o->untils_cnt && o->max_overhead > 0,
+		.exits = o->exits,
+		.arguments = w->arguments.cnt ? &w->arguments : NULL,
+		.usdt = w->usdt.cnt ? &w->usdt : NULL,
+		.lines = w->lines.cnt ? &w->lines : NULL,
+	};
+}
