@@ -97,6 +97,80 @@ class Names(harness.TestCase):
         self.check_same("nameless-static")
 
 
+class Plain(harness.TestCase):
+    """Functions whose code shows that they are ordinary ones get the cheaper exits."""
+
+    def stripped(self, name, source, *flags):
+        whole, bare = self.path(name), self.path(name + "-bare")
+        subprocess.run(["gcc", "-O2", "-fno-optimize-sibling-calls", *flags, "-x", "c", "-", "-o",
+                        whole], input=source.encode(), check=True)
+        subprocess.run(["strip", "-o", bare, whole], check=True)
+        return bare, {called: f"func_0x{vaddr:x}" for vaddr, (_, called) in symbols(whole).items()}
+
+    def exits(self, path):
+        done = self.run_proftrace(*UNLIMITED, "-l", "-f", "json", path)
+        self.assertEqual(done.status, 0, str(done))
+        return {f["name"]: f["exit"] for f in json.loads(done.stdout)["functions"]}
+
+    LOOKS = """
+        #include <stdio.h>
+        #define TRACED __attribute__((noipa))
+        unsigned long calls;
+        TRACED int plain(int i) { calls++; return i + 1; }
+        TRACED int calling(int i) { return plain(i) + plain(i); }
+        TRACED long looking(void)
+        {
+            calls++;
+            return (char *)__builtin_return_address(0) - (char *)plain;
+        }
+        int main(void)
+        {
+            int sum = 0;
+            for (int i = 0; i < 100; i++)
+                sum += calling(i);
+            puts(sum == 10100 ? "right" : "wrong");
+            printf("%ld", looking());
+            return 5;
+        }
+    """
+
+    def test_who_looks_at_its_return_address(self):
+        path, names = self.stripped("looks", self.LOOKS)
+        exits = self.exits(path)
+        self.assertEqual({name: exits[names[name]] for name in ("plain", "calling", "looking")},
+                         {"plain": "return", "calling": "return", "looking": "sites"})
+        alone = self.process(path).finish()
+        document, done = self.profile_command(path, options=UNLIMITED)
+        self.assertEqual((done.status, done.stdout), (alone.status, alone.stdout))
+        self.assertEqual(self.count(document, names["plain"]), 200)
+        self.assertEqual(document["accounting"]["returned"], document["accounting"]["entered"])
+
+    def test_static_programs_show_nothing(self):
+        path, _ = self.stripped("static", self.LOOKS, "-static")
+        self.assertNotIn("return", self.exits(path).values())
+
+    def test_third_party_code(self):
+        exits = self.exits(self.stripped_program("nameless"))
+        nameless = [how for name, how in exits.items() if name.startswith("func_0x")]
+        self.assertGreater(nameless.count("return") / len(nameless), 0.9)
+
+    def stripped_program(self, name):
+        path = self.path(name)
+        subprocess.run(["strip", "-o", path, program(name)], check=True)
+        return path
+
+    def test_switches_of_its_own(self):
+        """Then nobody's return address can be exchanged."""
+        path = self.stripped_program("own_switch")
+        self.assertNotIn("return", self.exits(path).values())
+        alone = self.process(path).finish()
+        for options in ((), ("--exits", "return")):
+            document, done = self.profile_command(path, options=(*UNLIMITED, *options))
+            self.assertEqual((done.status, done.stdout), (alone.status, alone.stdout))
+            leaf = f"func_0x{address(program('own_switch'), 'leaf'):x}"
+            self.assertEqual(self.count(document, leaf), alone.counts["leaf"])
+
+
 # What programs do to their stacks, by what nobody can tell by its name any more: setjmp, makecontext,
 # the unwinder.
 DEEDS = {

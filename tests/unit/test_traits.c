@@ -57,14 +57,15 @@ static void test_references(void **state)
 		{"pthread_cancel", TRAIT_CANCELS},
 		{"pthread_exit", TRAIT_CANCELS},
 		{"sigaction", TRAIT_SIGNALS},
-		{"dl_iterate_phdr", 0},
+		{"dl_iterate_phdr", TRAIT_TABLES},
 		{"sigaltstack", TRAIT_ALTSTACK},
 		{"getcontext", 0},
 		{"__morestack", 0},
 		{"__cxa_thrown", 0},
 	};
 	/* No reason by themselves, so never named as one. */
-	const unsigned minor = TRAIT_SIGNALS | TRAIT_CANCELS | TRAIT_CLEANS | TRAIT_ALTSTACK;
+	const unsigned minor =
+		TRAIT_SIGNALS | TRAIT_CANCELS | TRAIT_CLEANS | TRAIT_ALTSTACK | TRAIT_TABLES;
 	char text[256];
 	size_t i;
 
@@ -107,7 +108,7 @@ static void test_hidden_unwinder(void **state)
 
 	snprintf(text, sizeof(text), "%svoid dl_iterate_phdr(void); void f(void) { %s }", tables,
 		 "dl_iterate_phdr(); dl_iterate_phdr();");
-	expect(text, LIBRARY, TRAIT_UNWINDS, ".gcc_except_table");
+	expect(text, LIBRARY, TRAIT_UNWINDS | TRAIT_TABLES, ".gcc_except_table");
 	snprintf(text, sizeof(text), "%svoid _start(void) {}", tables);
 	expect(text, "-static -nostdlib", TRAIT_UNWINDS, ".gcc_except_table");
 }

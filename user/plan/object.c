@@ -19,12 +19,14 @@
 #include "plan/proof.h"
 #include "plan/regions.h"
 #include "plan/share.h"
+#include "plan/stack_loads.h"
 #include "symbol/eh_frame.h"
 #include "symbol/elf_image.h"
 #include "symbol/instrumented.h"
 #include "symbol/linkage.h"
 #include "symbol/source.h"
 #include "symbol/symtab.h"
+#include "symbol/traits.h"
 #include "symbol/usdt.h"
 #include "target/target.h"
 
@@ -140,6 +142,24 @@ int plan_object__load_eh_frame(struct plan_object *obj)
 		return 0;
 	obj->eh_loaded = true;
 	return eh_frame__load(obj->img, &obj->eh) == -ENOMEM ? -ENOMEM : 0;
+}
+
+int plan_object__look_at_nameless(struct plan_object *obj)
+{
+	size_t cnt = symtab__count(obj->tab), i = 0;
+	int err;
+
+	/* What is linked into a static program has a C library's machinery among it, and what looks
+	 * for unwind tables an unwinder. */
+	if (elf_image__is_static(obj->img) || obj->traits & (TRAIT_LIBC | TRAIT_GO | TRAIT_TABLES))
+		return 0;
+	while (i < cnt && !symtab__at(obj->tab, i)->nameless)
+		i++;
+	if (i == cnt)
+		return 0;
+	err = plan_object__load_eh_frame(obj);
+	obj->tells = !err && !stack_loads__any(obj->img, obj->eh);
+	return err;
 }
 
 void plan_object__clear(struct plan_object *obj)

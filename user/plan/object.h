@@ -36,6 +36,7 @@ struct plan_object {
 	struct eh_frame *eh;	 /* NULL: none */
 	struct linkage *linkage; /* NULL: no proofs */
 	bool eh_loaded;
+	bool tells; /* of functions without names, their code does: nothing there switches stacks */
 	struct source *source; /* NULL: none */
 	bool source_opened;
 	struct usdt *usdt; /* static probes; NULL: not read, so far */
@@ -43,6 +44,8 @@ struct plan_object {
 };
 
 int plan_object__load_eh_frame(struct plan_object *obj); /* 0 or -ENOMEM */
+/* Sets `tells` of an object whose symbols are loaded. Returns 0 or -ENOMEM. */
+int plan_object__look_at_nameless(struct plan_object *obj);
 void plan_object__clear(struct plan_object *obj);
 
 /* Object `index` as patterns see it; borrows from both. */

@@ -140,6 +140,8 @@ static int plan_one(struct plan *p, const struct target *t, uint32_t index, stru
 	exit_context__force(p, opts->exits, &ctx);
 	obj->root = t->objects[index].root;
 	err = symtab__load(obj->img, obj->root, &obj->tab);
+	if (!err)
+		err = plan_object__look_at_nameless(obj);
 	if (!err && !obj->instrumented)
 		err = instrumented__load(obj->img, &obj->instrumented);
 	/* Only where exceptions may land, landing pads are of interest. */

@@ -11,6 +11,7 @@
 #include "plan/go_prologue.h"
 #include "plan/insn.h"
 #include "plan/object.h"
+#include "plan/plain.h"
 #include "plan/plan.h"
 #include "plan/tiny.h"
 #include "symbol/elf_image.h"
@@ -140,6 +141,18 @@ static int note_function(struct share *sh, const struct symbol *sym, enum deny_v
 	return 0;
 }
 
+/* Whether the function, just decoded, shows by its code that it may have the return probe that it
+ * would get if it had a name. Forcing does not go that far. */
+static bool is_plain(const struct share *sh, const struct code_piece *pieces, size_t cnt)
+{
+	const struct code_flow flow = code_decoder__flow(sh->decoder);
+	const struct exit_context *ctx = sh->exit_ctx;
+
+	return sh->obj->tells && !ctx->forced &&
+	       exits__choose(ctx, &sh->code, DENY_NOTHING).strategy == EXIT_RETURN &&
+	       plain__function(pieces, cnt, &sh->code, &flow);
+}
+
 static uint64_t label_after(const struct symtab *tab, uint32_t index)
 {
 	return index + 1 < symtab__count(tab) ? symtab__at(tab, index + 1)->vaddr : UINT64_MAX;
@@ -190,6 +203,8 @@ static int plan_symbol(struct share *sh, uint32_t index, uint8_t arguments, uint
 	err = decode(sh, index, pieces, cnt);
 	if (err)
 		return err;
+	if (deny == DENY_UNKNOWN && is_plain(sh, pieces, cnt))
+		deny = DENY_NOTHING;
 	sh->first = first;
 	reason = sh->opts->skip_tiny && !arguments && !first ? tiny__reason(&sh->code) : NULL;
 	if (reason)
@@ -233,6 +248,8 @@ void *share__run(void *arg)
 	sh->err = code_decoder__new(sh->opts->nop5_emulated, read_object, sh, &sh->decoder);
 	if (!sh->err)
 		sh->err = insn_decoder__new(sh->opts->nop5_emulated, &sh->insn);
+	if (!sh->err && sh->obj->tells)
+		code_decoder__note_edges(sh->decoder);
 	sh->instrumentation = (struct instrumentation){
 		.img = sh->obj->img, .noted = sh->obj->instrumented, .insn = sh->insn};
 	for (size_t i = 0; !sh->err && i < sh->wanted_cnt; i++)

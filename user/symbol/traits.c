@@ -16,8 +16,6 @@
 #include "symbol/elf_inside.h"
 #include "symbol/sym_table.h"
 
-/* Not a trait by itself: the object looks up unwind tables, as an unwinder linked into it does. */
-#define FINDS_TABLES (1 << 16)
 /* A mere reference proves nothing: LLVM has a weak one in case that its JIT emits such code. */
 #define IF_DEFINED (1 << 17)
 
@@ -123,8 +121,8 @@ static const struct evidence symbols[] = {
 	WORD("sigaltstack", TRAIT_ALTSTACK),
 	WORD("dlopen", TRAIT_LOADS),
 	WORD("dlmopen", TRAIT_LOADS),
-	WORD("dl_iterate_phdr", FINDS_TABLES),
-	WORD("_dl_find_object", FINDS_TABLES),
+	WORD("dl_iterate_phdr", TRAIT_TABLES),
+	WORD("_dl_find_object", TRAIT_TABLES),
 };
 
 static const struct evidence symbol_prefixes[] = {
@@ -177,7 +175,7 @@ static const char *const pinned_sonames[] = {
 
 /* Evidence that is no reason by itself. */
 #define MINOR \
-	(FINDS_TABLES | TRAIT_SIGNALS | TRAIT_CANCELS | TRAIT_CLEANS | TRAIT_LOADS | TRAIT_ALTSTACK)
+	(TRAIT_TABLES | TRAIT_SIGNALS | TRAIT_CANCELS | TRAIT_CLEANS | TRAIT_LOADS | TRAIT_ALTSTACK)
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -247,7 +245,7 @@ static void look_at_sections(struct finding *f, const struct elf_image *img)
 	}
 	/* Whom it could throw by is known from its symbols, unless that is linked in and stripped.
 	 */
-	if (((f->traits & FINDS_TABLES) || elf_image__is_static(img)) &&
+	if (((f->traits & TRAIT_TABLES) || elf_image__is_static(img)) &&
 	    elf_section__by_name(img, tables.word))
 		add(f, &tables);
 }
@@ -312,5 +310,5 @@ unsigned traits__of(const struct elf_image *img, const char **why)
 		f.traits = (f.traits & ~TRAIT_UCONTEXT) | TRAIT_SWITCHES;
 	if (why)
 		*why = f.why ? f.why->word : libc;
-	return (f.traits & ~(FINDS_TABLES | IF_DEFINED)) | (libc ? TRAIT_LIBC : 0);
+	return (f.traits & ~IF_DEFINED) | (libc ? TRAIT_LIBC : 0);
 }

@@ -22,6 +22,8 @@ enum object_trait {
 	TRAIT_UCONTEXT = 1 << 10,
 	TRAIT_LOADS = 1 << 8,	 /* loads code at run time (dlopen) */
 	TRAIT_ALTSTACK = 1 << 9, /* handles signals on a stack of their own */
+	/* Looks up unwind tables, as an unwinder linked into it does: no reason by itself. */
+	TRAIT_TABLES = 1 << 11,
 };
 
 /*

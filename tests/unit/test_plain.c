@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Functions as compilers make them, and as people do who handle their stacks themselves. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "plan/code.h"
+#include "plan/plain.h"
+#include "plan/stack_loads.h"
+
+/* Code that is looked at and never runs. `call .+4096` is any function. */
+#define CODE(name, ...)                                                                        \
+	asm(".section .rodata\n" #name "_begin:\n" __VA_ARGS__ "\n" #name "_end:\n.previous"); \
+	extern const uint8_t name##_begin[], name##_end[]
+
+static bool is_plain(const uint8_t *begin, const uint8_t *end)
+{
+	struct code_piece piece = {.vaddr = 0x1000, .bytes = begin, .size = end - begin};
+	struct code_decoder *decoder;
+	struct code code = {0};
+	struct code_flow flow;
+	bool plain;
+
+	assert_int_equal(code_decoder__new(true, NULL, NULL, &decoder), 0);
+	code_decoder__note_edges(decoder);
+	assert_int_equal(code_decode(decoder, &piece, 1, UINT64_MAX, &code), 0);
+	flow = code_decoder__flow(decoder);
+	plain = plain__function(&piece, 1, &code, &flow);
+	code_clear(&code);
+	code_decoder__free(decoder);
+	return plain;
+}
+
+#define IS_PLAIN(name) is_plain(name##_begin, name##_end)
+#define SWITCHES(name) stack_loads__in(name##_begin, name##_end - name##_begin)
+
+CODE(leaf, "lea 1(%rdi),%eax; ret");
+CODE(saves,
+     "push %rbx; sub $0x20,%rsp; mov %rdi,0x18(%rsp); call .+4096; add $0x20,%rsp; pop %rbx; ret");
+CODE(framed, "push %rbp; mov %rsp,%rbp; push %rbx; sub $8,%rsp; call .+4096; mov -8(%rbp),%rbx; "
+	     "leave; ret");
+CODE(branches,
+     "push %rbx; test %edi,%edi; je 1f; call .+4096; pop %rbx; ret; 1: pop %rbx; jmp .+4096");
+CODE(shrink_wrapped,
+     "test %edi,%edi; jne 1f; ret; 1: push %rbx; 2: call .+4096; dec %ebx; jne 2b; pop %rbx; ret");
+CODE(array_of_any_size, "push %rbp; mov %rsp,%rbp; mov %rdi,%rax; sub %rax,%rsp; mov %rsp,%rdi; "
+			"call .+4096; leave; ret");
+CODE(aligned,
+     "push %rbp; mov %rsp,%rbp; and $-32,%rsp; sub $64,%rsp; vmovaps %ymm0,(%rsp); leave; ret");
+CODE(reads_arguments,
+     "sub $8,%rsp; mov 0x10(%rsp),%rax; lea 0x10(%rsp),%rdi; call .+4096; add $8,%rsp; ret");
+CODE(never_returns, "push %rbx; test %edi,%edi; je 1f; pop %rbx; ret; 1: call .+4096; nop; ud2");
+/* What follows the call belongs to another way, with another stack. */
+CODE(call_ends, "test %edi,%edi; je 1f; push %rbx; call .+4096; 1: lea 1(%rdi),%eax; ret");
+CODE(keeps_flags, "lea -8(%rsp),%rsp; call .+4096; lea 8(%rsp),%rsp; ret");
+
+static void ordinary_functions(void **state)
+{
+	assert_true(IS_PLAIN(leaf));
+	assert_true(IS_PLAIN(saves));
+	assert_true(IS_PLAIN(framed));
+	assert_true(IS_PLAIN(branches));
+	assert_true(IS_PLAIN(shrink_wrapped));
+	assert_true(IS_PLAIN(array_of_any_size));
+	assert_true(IS_PLAIN(aligned));
+	assert_true(IS_PLAIN(reads_arguments));
+	assert_true(IS_PLAIN(never_returns));
+	assert_true(IS_PLAIN(call_ends));
+	assert_true(IS_PLAIN(keeps_flags));
+}
+
+CODE(reads_it, "mov (%rsp),%rax; ret");
+CODE(reads_it_deeper,
+     "push %rbx; sub $0x10,%rsp; mov 0x18(%rsp),%rdi; call .+4096; add $0x10,%rsp; pop %rbx; ret");
+CODE(reads_it_by_frame, "push %rbp; mov %rsp,%rbp; mov 8(%rbp),%rdi; call .+4096; pop %rbp; ret");
+CODE(reads_part_of_it, "mov 4(%rsp),%eax; ret");
+CODE(overlaps_it, "sub $8,%rsp; movups %xmm0,(%rsp); movups 1(%rsp),%xmm1; add $8,%rsp; ret");
+CODE(points_at_it, "push %rbx; lea 8(%rsp),%rdi; call .+4096; pop %rbx; ret");
+CODE(points_at_it_plainly, "mov %rsp,%rax; ret");
+CODE(pops_it, "pop %rdi; call .+4096; push %rdi; ret");
+CODE(writes_it, "mov %rdi,(%rsp); ret");
+CODE(pushes_target, "push %rdi; ret");
+CODE(aligned_reads_it,
+     "push %rbp; mov %rsp,%rbp; and $-32,%rsp; mov 16(%rsp),%rdi; call .+4096; leave; ret");
+CODE(setjmps, "mov %rbx,(%rdi); lea 8(%rsp),%rdx; mov %rdx,8(%rdi); mov (%rsp),%rax; mov "
+	      "%rax,16(%rdi); xor %eax,%eax; ret");
+
+static void functions_that_look_at_it(void **state)
+{
+	assert_false(IS_PLAIN(reads_it));
+	assert_false(IS_PLAIN(reads_it_deeper));
+	assert_false(IS_PLAIN(reads_it_by_frame));
+	assert_false(IS_PLAIN(reads_part_of_it));
+	assert_false(IS_PLAIN(overlaps_it));
+	assert_false(IS_PLAIN(points_at_it));
+	assert_false(IS_PLAIN(points_at_it_plainly));
+	assert_false(IS_PLAIN(pops_it));
+	assert_false(IS_PLAIN(writes_it));
+	assert_false(IS_PLAIN(pushes_target));
+	assert_false(IS_PLAIN(aligned_reads_it));
+	assert_false(IS_PLAIN(setjmps));
+}
+
+CODE(leaves_deep, "push %rbx; test %edi,%edi; je 1f; pop %rbx; ret; 1: jmp .+4096");
+CODE(resolves, "push %rbx; mov %rsp,%rbx; and $-64,%rsp; call .+4096; mov %rbx,%rsp; mov "
+	       "(%rsp),%rbx; add $0x18,%rsp; jmp *%r11");
+CODE(takes_arguments, "ret $8");
+CODE(disagrees, "test %edi,%edi; je 1f; push %rbx; 1: lea 1(%rdi),%eax; ret");
+CODE(calls_system, "mov $56,%eax; syscall; ret");
+CODE(unreached, "lea 1(%rdi),%eax; ret; mov (%rsp),%rax; ret");
+CODE(switches, "push %rbp; mov %rsp,(%rdi); mov (%rsi),%rsp; pop %rbp; ret");
+CODE(switches_by_register, "push %rbp; mov %rsp,%rax; mov %rdi,%rsp; pop %rbp; ret");
+CODE(switches_by_pop, "push %rbp; mov %rsp,(%rdi); pop %rsp; ret");
+CODE(switches_by_exchange, "push %rbp; xchg %rsp,%rdi; pop %rbp; ret");
+CODE(calls_elsewhere, "push %rbp; mov %rsp,%rbp; mov %rdi,%rsp; call *%rsi; leave; ret");
+CODE(nests_arrays, "push %rbp; mov %rsp,%rbp; mov %rsp,%rbx; sub %rdi,%rsp; call .+4096; mov "
+		   "%rbx,%rsp; leave; ret");
+CODE(aligns_main, "lea 8(%rsp),%r10; and $-32,%rsp; push -8(%r10); push %rbp; mov %rsp,%rbp; push "
+		  "%r10; call .+4096; pop %r10; pop %rbp; lea -8(%r10),%rsp; ret");
+
+static void functions_that_leave_otherwise(void **state)
+{
+	assert_false(IS_PLAIN(leaves_deep));
+	assert_false(IS_PLAIN(resolves));
+	assert_false(IS_PLAIN(takes_arguments));
+	assert_false(IS_PLAIN(disagrees));
+	assert_false(IS_PLAIN(calls_system));
+	assert_false(IS_PLAIN(unreached));
+	assert_false(IS_PLAIN(switches));
+	assert_false(IS_PLAIN(switches_by_register));
+	assert_false(IS_PLAIN(switches_by_pop));
+	assert_false(IS_PLAIN(calls_elsewhere));
+}
+
+static void switches_of_stacks(void **state)
+{
+	assert_true(SWITCHES(switches));
+	assert_true(SWITCHES(switches_by_register));
+	assert_true(SWITCHES(switches_by_pop));
+	assert_true(SWITCHES(switches_by_exchange));
+	assert_true(SWITCHES(calls_elsewhere));
+	assert_false(SWITCHES(nests_arrays));
+	assert_false(SWITCHES(aligns_main));
+	assert_false(SWITCHES(array_of_any_size));
+	assert_false(SWITCHES(framed));
+	assert_false(SWITCHES(setjmps));
+	assert_false(SWITCHES(resolves));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(ordinary_functions),
+		cmocka_unit_test(functions_that_look_at_it),
+		cmocka_unit_test(functions_that_leave_otherwise),
+		cmocka_unit_test(switches_of_stacks),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
