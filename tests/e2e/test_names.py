@@ -261,12 +261,14 @@ class Debuginfod(harness.TestCase):
 
     def refuse(self, url, *words, **env):
         document, done = self.run_with(url, **env)
-        lines = [line for line in done.stderr.splitlines() if "debuginfod" in line]
+        lines = [line for line in done.stderr.splitlines()
+                 if "debuginfod" in line and "waiting" not in line]
         self.assertEqual(len(lines), 1, str(done))
         for word in (self.bare, *words):
             self.assertIn(word, lines[0])
         names = [function["name"] for function in document["functions"]]
         self.assertTrue(names and all(name.startswith("func_0x") for name in names), names)
+        return done
 
     def serve(self, answer):
         server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answers)
@@ -319,6 +321,13 @@ class Debuginfod(harness.TestCase):
 
     def test_endless(self):
         self.refuse(self.serve("endless"), DEBUGINFOD_MAXTIME="2")
+
+    def test_nobody_answers(self):
+        """As on a machine without a network whose distribution has set servers for all."""
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+            done = self.refuse(url, "takes too long", DEBUGINFOD_TIMEOUT="3")
+            self.assertIn("debuginfod: waiting", done.stderr)
 
     def test_without_urls_nothing_is_asked(self):
         _, done = self.run_with("")

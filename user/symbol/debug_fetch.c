@@ -18,6 +18,7 @@
 
 #define MAX_KNOWN     256
 #define GRACE_SECONDS 5 /* for the process to see that it takes too long */
+#define QUIET_SECONDS 2 /* until it is said what is waited for */
 
 /* An id that was asked for. */
 struct known {
@@ -72,7 +73,7 @@ void debug_fetch__stop(void)
 }
 
 /* Waits for the answer. Returns a descriptor or -errno; *reply says more. */
-static int receive(struct fetch_reply *reply)
+static int receive(struct fetch_reply *reply, const char *label)
 {
 	struct pollfd pollfd = {.fd = fetcher.socket, .events = POLLIN};
 	struct iovec iov = {reply, sizeof(*reply)};
@@ -90,7 +91,13 @@ static int receive(struct fetch_reply *reply)
 	int ready, fd = -1;
 
 	/* A signal ends the waiting: it may be the user, who has had enough. */
-	ready = poll(&pollfd, 1, (debug_fetcher__seconds() + GRACE_SECONDS) * 1000);
+	ready = poll(&pollfd, 1, QUIET_SECONDS * 1000);
+	if (!ready) {
+		log_info("debuginfod: waiting for the debug information of '%s' (with "
+			 "DEBUGINFOD_URLS= nothing is asked for)",
+			 label);
+		ready = poll(&pollfd, 1, (debug_fetcher__seconds() + GRACE_SECONDS) * 1000);
+	}
 	if (ready <= 0)
 		return ready < 0 ? -errno : -ETIMEDOUT;
 	if (recvmsg(fetcher.socket, &message, MSG_CMSG_CLOEXEC) != sizeof(*reply))
@@ -143,7 +150,7 @@ static int ask(const uint8_t *id, size_t len, const char *label)
 	if (send(fetcher.socket, &request, sizeof(request), MSG_NOSIGNAL) != sizeof(request))
 		fd = -EPIPE;
 	else
-		fd = receive(&reply);
+		fd = receive(&reply, label);
 	if (fd < 0)
 		report(fd, &reply, label);
 	return fd;

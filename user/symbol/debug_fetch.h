@@ -19,7 +19,8 @@ void debug_fetch__start(void);
 
 /*
  * Asks for the debug file of the object with this build id, which messages call `label`. Waits for
- * two minutes at most (DEBUGINFOD_MAXTIME seconds, if that is set). Returns a descriptor, which the
+ * two minutes at most (DEBUGINFOD_MAXTIME seconds, if that is set), ten seconds for the first byte
+ * (DEBUGINFOD_TIMEOUT), and says so if it takes long. Returns a descriptor, which the
  * caller closes; -ENOENT if there is none, said once for each id as a warning.
  */
 int debug_fetch__get(const uint8_t *id, size_t len, const char *label);

@@ -28,6 +28,8 @@
 #define LIBRARY		"libdebuginfod.so.1"
 #define DEFAULT_SECONDS 120
 #define DEFAULT_STALL	"30"	   /* seconds for the first 100 KB; the library's own are 90 */
+#define ANSWER_SECONDS	10	   /* ... for the first byte, unless DEBUGINFOD_TIMEOUT is set */
+#define MIN_SIZE	1000	   /* bytes of a file; fewer may be a count of something else */
 #define MAX_SIZE	(2l << 30) /* bytes of a file */
 #define NOBODYS_CACHE	"/var/cache/proftrace"
 
@@ -47,6 +49,9 @@ struct library {
 /* Of the file that is fetched, for the library's callback, which has no argument for it. */
 static uint64_t began_ns, told_ns;
 static bool took_too_long;
+/* For a server to answer at all: the library's own time-out counts once there is a connection, and
+ * many a machine that has servers set by default is offline. */
+static uint64_t answer_seconds = ANSWER_SECONDS;
 
 unsigned int debug_fetcher__seconds(void)
 {
@@ -61,7 +66,9 @@ static int progress(struct debuginfod_client *client, long a, long b)
 {
 	uint64_t now = now_ns();
 
-	if (now - began_ns > debug_fetcher__seconds() * 1000000000ull) {
+	/* Before anything has come, `a` counts how often we were called. */
+	if (now - began_ns > debug_fetcher__seconds() * 1000000000ull ||
+	    (a < MIN_SIZE && now - began_ns > answer_seconds * 1000000000ull)) {
 		took_too_long = true;
 		return 1;
 	}
@@ -151,10 +158,13 @@ static void close_others(int socket)
 static void set_bounds(void)
 {
 	const struct rlimit size = {MAX_SIZE, MAX_SIZE};
+	const char *timeout = getenv("DEBUGINFOD_TIMEOUT");
 
 	/* A file that grows beyond it is an error, no reason to die. */
 	signal(SIGXFSZ, SIG_IGN);
 	setrlimit(RLIMIT_FSIZE, &size);
+	if (timeout && atol(timeout) > 0)
+		answer_seconds = atol(timeout);
 	setenv("DEBUGINFOD_TIMEOUT", DEFAULT_STALL, 0);
 }
 
