@@ -153,6 +153,24 @@ static void exported_names_stay(void **state)
 	unload();
 }
 
+/* Functions that nobody calls, and that jump to the same range: that of the linker's stubs. */
+static void tail_calls_of_imports_join_nothing(void **state)
+{
+	write_text("imports.c", "#include <stdlib.h>\n"
+				"void give(void *p) { free(p); }\n"
+				"void give_back(char *p) { free(p - 8); }\n"
+				"void *take(void *p) { return realloc(p, 8); }\n"
+				"int main(void) { return 0; }\n");
+	for (int i = 0; i < 2; i++) {
+		sh("%s -O2 -o imports imports.c", i ? "clang" : "gcc");
+		load("imports");
+		assert_true(is_function(found("give")));
+		assert_true(is_function(found("give_back")));
+		assert_true(is_function(found("take")));
+		unload();
+	}
+}
+
 /* Pieces, tables and tail calls as compilers make them: how many functions are found; none may be
  * found that is none. */
 static void check_compiler(const char *command)
@@ -239,6 +257,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rules_decide),
 		cmocka_unit_test(exported_names_stay),
+		cmocka_unit_test(tail_calls_of_imports_join_nothing),
 		cmocka_unit_test(compilers_are_understood),
 		cmocka_unit_test(damaged_files),
 	};

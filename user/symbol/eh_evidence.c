@@ -138,7 +138,9 @@ static int visit(void *ctx, const struct code_ref *ref)
 		if (is_start) {
 			note_jump(ev, ev->current, at);
 			ev->starts[at].jumped_always |= ref->kind == REF_JUMP;
-		} else if (at != EH_NOBODY && at != ev->current) {
+		} else if (at != EH_NOBODY && at != ev->current && !ev->starts[at].stubs) {
+			/* A tail call of an import leads into the midst of the stubs; linkers that
+			 * describe these put them before the code. */
 			join(ev, at, ev->current);
 		}
 		return 0;
