@@ -130,18 +130,16 @@ int exit_site(struct pt_regs *ctx)
 SEC("uprobe")
 int region_begin(struct pt_regs *ctx)
 {
-	u64 cookie = bpf_get_attach_cookie(ctx);
-
-	region_enter(ctx, region_slot(ctx, cookie), cookie);
+	region_enter(ctx, bpf_get_attach_cookie(ctx));
 	return 0;
 }
 
 SEC("uprobe")
 int region_end(struct pt_regs *ctx)
 {
-	u64 now = bpf_ktime_get_ns(), cookie = bpf_get_attach_cookie(ctx);
+	u64 now = bpf_ktime_get_ns();
 
-	region_leave(region_slot(ctx, cookie), cookie, now);
+	region_leave(ctx, bpf_get_attach_cookie(ctx), now);
 	return 0;
 }
 

@@ -3,10 +3,11 @@
  * Regions: stretches of code between probes of their own, and marks, which are calls that have
  * returned at once.
  *
- * A region's slot is one below the stack pointer where it begins. So its frame lies below that of
- * its function, whose return address is further up, and above those of all that is called in it;
- * and it is gone, as any frame is, once the stack pointer has moved above. Regions that are nested
- * in one function may have one slot.
+ * A region's slot is that of its function less one, by the unwind tables; where these tell nothing,
+ * it is one below the stack pointer where it begins. So its frame lies below that of its function
+ * and above those of all that is called in it; and it is gone, as any frame is, once the function
+ * is. Regions that are nested in one function may have one slot. Only where the tables tell nothing
+ * does it matter how much a function keeps on its stack from moment to moment.
  */
 #ifndef PROFTRACE_REGIONS_BPF_H
 #define PROFTRACE_REGIONS_BPF_H
@@ -16,9 +17,27 @@
 #define REGION_REACH 128 /* frames that lie between a region and its end in a callee, at most */
 #define REGION_END   (1u << 31) /* tells an end's hit from a begin's: see hit_is_claimed() */
 
-static __always_inline u64 region_slot(const struct pt_regs *ctx, u64 cookie)
+#define REGION_FAR   (64u << 20) /* a function's frame is smaller */
+
+/* Where a region begins or ends: the slot of its frame, and that below which nothing is open. */
+struct region_place {
+	u64 slot, live;
+};
+
+static __always_inline struct region_place region_place(const struct pt_regs *ctx, u64 cookie)
 {
-	return ctx->sp + ((cookie >> WIRE_COOKIE_DELTA) & 0xff) - 1;
+	u64 up = ((cookie >> WIRE_COOKIE_DELTA) & WIRE_REGION_MAX_UP) * 8;
+	u32 flags = cookie >> WIRE_COOKIE_FLAGS;
+	struct region_place p = {.slot = ctx->sp + up - 1, .live = ctx->sp - 1};
+
+	if (flags & WIRE_REGION_CALLED)
+		p.live = p.slot;
+	if (flags & WIRE_REGION_BY_FP) {
+		p.slot = ctx->bp + up - 1;
+		if (p.slot - p.live >= REGION_FAR)
+			p.slot = p.live; /* that is no frame pointer */
+	}
+	return p;
 }
 
 /* A search for a region's frame, from the innermost frame on. */
@@ -44,9 +63,10 @@ static long region_seek_same(__attribute__((unused)) u32 i, struct region_search
 {
 	const struct wire_frame *f = frame_at(s->frame);
 
-	if (!f || f->slot != s->slot)
+	if (!f || f->slot > s->slot)
 		return 1;
-	if (is_region(f, s->function) && WIRE_FRAME_SITE(f->entry) == s->site) {
+	if (f->slot == s->slot && is_region(f, s->function) &&
+	    WIRE_FRAME_SITE(f->entry) == s->site) {
 		s->found = s->frame;
 		return 1;
 	}
@@ -101,15 +121,17 @@ static __always_inline struct wire_frame *unwind_to(struct wire_lane *lane, u32 
 	return frame_at(lane->top);
 }
 
-/* What the frame of a region that begins at `site` is to lie on: the innermost one. */
-static __always_inline struct wire_frame *
-region_below(const struct place *at, struct wire_frame *top, u32 function, u32 site, u64 now)
+/* What the frame of a region that begins at `site` is to lie on: the innermost one. All below
+ * `live` is gone. */
+static __always_inline struct wire_frame *region_below(const struct place *at,
+						       struct wire_frame *top, u64 live,
+						       u32 function, u32 site, u64 now)
 {
 	struct region_search s = {.slot = at->slot, .function = function, .site = site};
 	const struct wire_frame *f;
 
-	top = regions_settle(at->lane, unwind_below(at->lane, top, s.slot, now), now);
-	if (!top || top->slot != s.slot)
+	top = regions_settle(at->lane, unwind_below(at->lane, top, live, now), now);
+	if (!top || top->slot > s.slot)
 		return top;
 	s.frame = at->lane->top;
 	bpf_loop(REGION_REACH, region_seek_same, &s, 0);
@@ -131,19 +153,20 @@ static __always_inline void mark_pass(struct wire_lane *lane, u32 class, u32 cal
 	frame_charge(around, cost->inside_ns + cost->outside_ns);
 }
 
-static __always_inline void region_enter(struct pt_regs *ctx, u64 slot, u64 cookie)
+static __always_inline void region_enter(struct pt_regs *ctx, u64 cookie)
 {
+	const struct region_place p = region_place(ctx, cookie);
 	u32 function = cookie & WIRE_COOKIE_FUNCTION, weight, role, around;
 	u32 class = (cookie >> WIRE_COOKIE_COST) & WIRE_COST_MASK;
 	u32 site = (cookie >> WIRE_COOKIE_SITE) & (WIRE_MAX_SITES - 1);
 	u32 entry = WIRE_FRAME_REGION | site << (WIRE_COOKIE_GENERATION - WIRE_COOKIE_FLAGS);
 	bool mark = (cookie >> WIRE_COOKIE_FLAGS) & WIRE_REGION_MARK;
-	const struct hit hit = {.ctx = ctx, .slot = slot};
+	const struct hit hit = {.ctx = ctx, .slot = p.slot};
 	struct wire_frame *top;
 	struct place at;
 	u64 began;
 
-	if (!entry_admit(&at, slot, cookie, &weight, &role))
+	if (!entry_admit(&at, p.slot, cookie, &weight, &role))
 		return;
 	if (!mark)
 		entry |= class << (WIRE_COOKIE_COST - WIRE_COOKIE_FLAGS);
@@ -153,7 +176,8 @@ static __always_inline void region_enter(struct pt_regs *ctx, u64 slot, u64 cook
 	top = frame_at(at.lane->top);
 	if (top && top->slot <= at.slot) {
 		began = 0;
-		top = region_below(&at, top, function, site, bpf_ktime_get_ns());
+		top = region_below(&at, top, at.slot - (p.slot - p.live), function, site,
+				   bpf_ktime_get_ns());
 	}
 	around = at.lane->top;
 	if (frame_push(&at, &hit, top, function, entry, weight, role, began) && mark)
@@ -181,11 +205,18 @@ static __always_inline bool region_has_gaps(u32 function, const struct wire_fram
 	       (keep_values && top && WIRE_FRAME_VALUES(top->entry));
 }
 
+struct region_end {
+	u64 slot, live; /* on the lane */
+	u64 now;
+	u32 lane, function, class;
+	u32 pad;
+};
+
 /* An end that is not at the innermost frame's slot. */
-static __noinline u32 region_end_apart(u32 number, u64 slot, u32 function, u64 now, u32 class)
+static __noinline u32 region_end_apart(const struct region_end *end)
 {
-	struct wire_lane *lane = lane_at(number);
-	struct region_search s = {.slot = slot, .function = function};
+	struct region_search s = {.slot = end->slot, .function = end->function};
+	struct wire_lane *lane = lane_at(end->lane);
 	struct wire_frame *f, *top;
 	u32 frame;
 
@@ -196,32 +227,34 @@ static __noinline u32 region_end_apart(u32 number, u64 slot, u32 function, u64 n
 	frame = s.found ? s.found : s.below;
 	f = frame_at(frame);
 	top = frame_at(lane->top);
-	if (!frame || !f || !top || (f->slot != slot && region_has_gaps(function, f))) {
-		end_charge(lane, class);
+	if (!frame || !f || !top ||
+	    (f->slot != end->slot && region_has_gaps(end->function, f))) {
+		end_charge(lane, end->class);
 		return 0;
 	}
 	if (!s.found) {
-		unwind_to(lane, frame, now);
+		unwind_to(lane, frame, end->now);
 	} else {
-		unwind_below(lane, top, slot, now);
+		unwind_below(lane, top, end->live, end->now);
 		if (s.live) {
 			f->entry |= WIRE_FRAME_ENDED;
-			end_charge(lane, class);
+			end_charge(lane, end->class);
 			return 0;
 		}
-		unwind_to(lane, frame, now);
+		unwind_to(lane, frame, end->now);
 	}
-	frame_returned(lane, f, now, class);
+	frame_returned(lane, f, end->now, end->class);
 	top = frame_at(lane->top);
 	if (top)
-		top = unwind_below(lane, top, slot, now);
-	regions_settle(lane, top, now);
+		top = unwind_below(lane, top, end->live, end->now);
+	regions_settle(lane, top, end->now);
 	return 1;
 }
 
 /* A region ends, unless its begin was not recorded or something has ended it already. */
-static __always_inline void region_leave(u64 slot, u64 cookie, u64 now)
+static __always_inline void region_leave(const struct pt_regs *ctx, u64 cookie, u64 now)
 {
+	const struct region_place p = region_place(ctx, cookie);
 	const struct task_struct *task = bpf_get_current_task_btf();
 	u32 function = cookie & WIRE_COOKIE_FUNCTION, number;
 	u32 class = (cookie >> WIRE_COOKIE_COST) & WIRE_COST_MASK;
@@ -230,15 +263,22 @@ static __always_inline void region_leave(u64 slot, u64 cookie, u64 now)
 	struct place at;
 
 	home = gate_open ? home_current(task, false, &number) : 0;
-	if (!home || hit_is_claimed(home, slot, function | REGION_END, cookie) ||
-	    !place_of(&at, task, home, number, slot, false))
+	if (!home || hit_is_claimed(home, p.slot, function | REGION_END, cookie) ||
+	    !place_of(&at, task, home, number, p.slot, false))
 		return;
 	top = frame_at(at.lane->top);
 	if (top && top->slot == at.slot && is_region(top, function)) {
 		frame_returned(at.lane, top, now, class);
 		regions_settle(at.lane, frame_at(at.lane->top), now);
 	} else {
-		region_end_apart(at.number, at.slot, function, now, class);
+		const struct region_end end = {.slot = at.slot,
+					       .live = at.slot - (p.slot - p.live),
+					       .now = now,
+					       .lane = at.number,
+					       .function = function,
+					       .class = class};
+
+		region_end_apart(&end);
 	}
 	lane_unlock(at.lane);
 }

@@ -41,8 +41,8 @@ typedef uint64_t u64;
  *
  * Of a region's begin and end sites (see regions.bpf.h):
  *   bits  0..23  as above
- *   bits 24..31  bytes from the stack pointer up to that of the code that the region is in
- *   bits 32..39  begin sites: the low bits of the site's number in its region
+ *   bits 24..33  from the stack or frame pointer up to where the region's frame is, in words
+ *   bits 34..39  begin sites: the low bits of the site's number in its region
  *   bits 40..47  begin sites: the number of the list of values
  *   bits 48..51  WIRE_REGION_* flags
  *   bits 52..63  as above, of both
@@ -59,8 +59,9 @@ typedef uint64_t u64;
 #define WIRE_COOKIE_FLAGS    48
 #define WIRE_COOKIE_COST     52
 
-#define WIRE_COOKIE_SITE       32
-#define WIRE_MAX_SITES	       128 /* that are told apart */
+#define WIRE_COOKIE_SITE       34
+#define WIRE_MAX_SITES	       64    /* that are told apart */
+#define WIRE_REGION_MAX_UP     0x3ffu /* in words */
 #define WIRE_COOKIE_GENERATION 57
 #define WIRE_GENERATIONS       128 /* after the last one comes 0 again */
 
@@ -80,8 +81,10 @@ enum wire_exit {
 #define WIRE_ENTRY_RETURN 8u
 #define WIRE_MAX_RETURNS  64 /* MAX_URETPROBE_DEPTH */
 
-/* A begin site that nothing ends: its call has returned at once. */
-#define WIRE_REGION_MARK 1u
+/* Of sites of regions. */
+#define WIRE_REGION_MARK   1u /* nothing ends it: its call has returned at once */
+#define WIRE_REGION_BY_FP  2u /* its frame's place is told from the frame pointer */
+#define WIRE_REGION_CALLED 4u /* it is in code of its own, which the region's code calls */
 
 /*
  * What a traced call costs the target, by the kind of probes that see it: the part that lies in the

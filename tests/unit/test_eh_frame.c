@@ -37,6 +37,26 @@ static const char tables[] =
 	"DW.ref.__gxx_personality_v0: .quad __gxx_personality_v0\nDW.ref._ZTIi: .quad _ZTIi\n"
 	".section .note.GNU-stack,\"\"\n";
 
+/* Functions whose frames move: labels stand where they are asked for. */
+static const char frames[] =
+	".text\n"
+	".globl moves, fixed, computed\n"
+	".type moves,@function\nmoves: .cfi_startproc\nm0: push %rbx\n.cfi_adjust_cfa_offset 8\n"
+	".cfi_offset rbx, -16\nm1: sub $0x1000,%rsp\n.cfi_adjust_cfa_offset 0x1000\n"
+	"m2: .fill 300, 1, 0x90\n.cfi_remember_state\nadd $0x1000,%rsp\n"
+	".cfi_adjust_cfa_offset -0x1000\n.cfi_restore rbx\nm3: pop %rbx\n.cfi_def_cfa_offset 8\n"
+	"ret\n.cfi_restore_state\nm4: .fill 70000, 1, 0x90\n.cfi_escape 0x2e, 0x10\n"
+	".cfi_undefined r12\n.cfi_register r13, r14\n.cfi_escape 0x10, 3, 2, 0x91, 0\n"
+	"m5: ud2\n.cfi_endproc\n.size moves,.-moves\n"
+	".type fixed,@function\nfixed: .cfi_startproc\npush %rbp\n.cfi_def_cfa_offset 16\n"
+	"mov %rsp,%rbp\n.cfi_def_cfa_register rbp\nf0: leave\n.cfi_def_cfa rsp, 8\nf1: ret\n"
+	".cfi_endproc\n.size fixed,.-fixed\n"
+	".type computed,@function\ncomputed: .cfi_startproc\nnop\n"
+	".cfi_escape 0x0f, 3, 0x76, 0x78, 6\nc0: nop\n.cfi_def_cfa rsp, 8\nc1: ret\n"
+	".cfi_endproc\n.size computed,.-computed\n"
+	".type bare,@function\nbare: ret\n.size bare,.-bare\n"
+	".section .note.GNU-stack,\"\"\n";
+
 static const struct symbol *symbol(const struct symtab *tab, const char *name)
 {
 	for (size_t i = 0; i < symtab__count(tab); i++) {
@@ -102,12 +122,16 @@ static void tables_are_read(void **state)
 static void read_all(struct elf_image *img)
 {
 	uint64_t budget = 1 << 20;
+	struct eh_cfa cfas[64];
 	const struct linkage_definition *defs;
 	struct linkage *linkage;
 	struct lsda lsda = {0};
 	struct eh_frame *eh;
 	size_t cnt;
 
+	for (size_t i = 0; i < 64; i++)
+		cfas[i] = (struct eh_cfa){.vaddr = 0x1000 + i};
+	eh_frame__find_cfas(img, cfas, 64);
 	assert_int_equal(linkage__load(img, &linkage), 0);
 	defs = linkage__definitions(linkage, &cnt);
 	if (eh_frame__load(img, &eh)) {
@@ -176,11 +200,61 @@ static void damaged_tables(void **state)
 	assert_int_equal(hits, 5000);
 }
 
+/* Where a label of libframes.so is. */
+static uint64_t label(const char *name)
+{
+	unsigned long long vaddr = 0;
+	FILE *f;
+
+	sh("nm libframes.so | grep ' %s$' >label", name);
+	f = fopen("label", "r");
+	assert_non_null(f);
+	assert_int_equal(fscanf(f, "%llx", &vaddr), 1);
+	fclose(f);
+	return vaddr;
+}
+
+/* Each is known at the instruction it is asked for, whatever is asked beside it. */
+static void frames_are_found(void **state)
+{
+	static const struct {
+		const char *at;
+		enum eh_cfa_base base;
+		uint64_t offset;
+	} expected[] = {
+		{"m0", EH_CFA_RSP, 8},	    {"m1", EH_CFA_RSP, 16}, {"m2", EH_CFA_RSP, 0x1010},
+		{"m3", EH_CFA_RSP, 16},	    {"m4", EH_CFA_RSP, 0x1010},
+		{"m5", EH_CFA_RSP, 0x1010}, {"f0", EH_CFA_RBP, 16}, {"f1", EH_CFA_RSP, 8},
+		{"c0", EH_CFA_UNKNOWN, 0},  {"c1", EH_CFA_RSP, 8},  {"bare", EH_CFA_UNKNOWN, 0},
+	};
+	enum { CNT = sizeof(expected) / sizeof(*expected) };
+	struct eh_cfa all[CNT] = {0};
+	struct elf_image *img;
+	int fd;
+
+	img = open_path("libframes.so", &fd);
+	for (size_t i = 0; i < CNT; i++) {
+		struct eh_cfa one = {.vaddr = label(expected[i].at)};
+
+		all[i] = one;
+		assert_int_equal(eh_frame__find_cfas(img, &one, 1), 0);
+		assert_int_equal(one.base, expected[i].base);
+		if (one.base)
+			assert_int_equal(one.offset, expected[i].offset);
+	}
+	assert_int_equal(eh_frame__find_cfas(img, all, CNT), 0);
+	for (size_t i = 0; i < CNT; i++)
+		assert_int_equal(all[i].base, expected[i].base);
+	assert_int_equal(eh_frame__find_cfas(img, NULL, 0), 0);
+	close_image(img, fd);
+}
+
 static int make_files(void **state)
 {
 	if (fixture_make(state))
 		return -1;
 	compile("libtables.so", "tables.s", tables, "-shared -nostdlib");
+	compile("libframes.so", "frames.s", frames, "-shared -nostdlib");
 	return 0;
 }
 
@@ -188,6 +262,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tables_are_read),
+		cmocka_unit_test(frames_are_found),
 		cmocka_unit_test(damaged_files),
 		cmocka_unit_test(damaged_tables),
 	};

@@ -328,17 +328,21 @@ static void sites_of_regions(void **state)
 {
 	struct plan_site sites[] = {
 		{.offset = 0xa0, .site = SITE_NOP5, .semaphore = 0x7000},
-		{.offset = 0xa1, .site = SITE_NOP, .delta = 8, .list = 3},
-		{.offset = 0xa2, .site = SITE_NOP5},
-		{.offset = 0xa3, .site = SITE_NOP},
+		{.offset = 0xa1, .site = SITE_NOP, .up = 8, .list = 3},
+		{.offset = 0xa2, .site = SITE_NOP5, .up = 0x1ff8, .by_frame_pointer = true},
+		{.offset = 0xa3, .site = SITE_NOP, .called = true},
 		{.offset = 0xa4, .site = SITE_STEP},
 		{.offset = 0xa5, .site = SITE_STEP},
 	};
 	const uint64_t expected[] = {
 		0x0010000000000000 | 5,
-		0x0020030108000000 | 5,
-		(uint64_t)WIRE_COST_EXIT_NOP5 << WIRE_COOKIE_COST | 2ull << WIRE_COOKIE_SITE | 5,
-		(uint64_t)WIRE_COST_EXIT_JMP << WIRE_COOKIE_COST | 3ull << WIRE_COOKIE_SITE | 5,
+		0x0020030401000000 | 5,
+		(uint64_t)WIRE_COST_EXIT_NOP5 << WIRE_COOKIE_COST |
+			(uint64_t)WIRE_REGION_BY_FP << WIRE_COOKIE_FLAGS |
+			2ull << WIRE_COOKIE_SITE | 0x3ff000005,
+		(uint64_t)WIRE_COST_EXIT_JMP << WIRE_COOKIE_COST |
+			(uint64_t)WIRE_REGION_CALLED << WIRE_COOKIE_FLAGS |
+			3ull << WIRE_COOKIE_SITE | 5,
 		(uint64_t)WIRE_COST_EXIT_STEP << WIRE_COOKIE_COST | 4ull << WIRE_COOKIE_SITE | 5,
 		0x0071000000000000 | 6,
 	};

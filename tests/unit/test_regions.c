@@ -217,8 +217,15 @@ static void test_plan(void **state)
 	expect_sites(p, "spot", PLAN_MARK, 1, 0, SITE_NOP);
 	expect_sites(p, "lone", PLAN_REGION, 1, 0, SITE_NOP); /* its function jumps elsewhere */
 	expect_sites(p, "by_symbol", PLAN_REGION, 1, 1, SITE_STEP);
-	assert_int_equal(p->sites[find(p, "by_symbol")->sites].delta, 8);
-	assert_int_equal(p->sites[find(p, "both")->sites].delta, 0);
+	assert_int_equal(p->sites[find(p, "by_symbol")->sites].up, 8);
+	assert_true(p->sites[find(p, "by_symbol")->sites].called);
+	/* By the unwind tables: a return address is behind it, and it was aligned for calls. */
+	for (size_t i = 0; i < 4; i++) {
+		const struct plan_site *site = &p->sites[find(p, "both")->sites + i];
+
+		assert_false(site->called || site->by_frame_pointer);
+		assert_int_equal(site->up % 16, 8);
+	}
 	assert_null(find(p, "lost"));
 	assert_null(find(p, "proftrace_begin_by_symbol"));
 	assert_null(find(p, "shop:order"));

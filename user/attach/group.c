@@ -167,9 +167,11 @@ static uint64_t site_cookie(const struct plan_function *f, const struct plan_sit
 			 : s->site == SITE_NOP5 ? WIRE_COST_EXIT_NOP5
 			 : s->site == SITE_STEP ? WIRE_COST_EXIT_STEP
 						: WIRE_COST_EXIT_JMP;
-	uint64_t flags = f->kind == PLAN_MARK ? WIRE_REGION_MARK : 0;
+	uint64_t flags = (f->kind == PLAN_MARK ? WIRE_REGION_MARK : 0) |
+			 (s->by_frame_pointer ? WIRE_REGION_BY_FP : 0) |
+			 (s->called ? WIRE_REGION_CALLED : 0);
 
-	return m->function | (uint64_t)s->delta << WIRE_COOKIE_DELTA |
+	return m->function | (uint64_t)(s->up / 8) << WIRE_COOKIE_DELTA |
 	       (uint64_t)(number % WIRE_MAX_SITES) << WIRE_COOKIE_SITE |
 	       (uint64_t)(ends ? 0 : s->list) << WIRE_COOKIE_VALUES | flags << WIRE_COOKIE_FLAGS |
 	       class << WIRE_COOKIE_COST | (uint64_t)m->generation << WIRE_COOKIE_GENERATION;

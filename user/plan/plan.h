@@ -83,7 +83,11 @@ struct plan_site {
 	const char *arguments; /* what the probe's note says of its values; "": nothing */
 	const char *reason;    /* why this instruction */
 	uint8_t site;	       /* enum site_class */
-	uint8_t delta;	       /* bytes from the stack pointer up to that of the region's code */
+	/* Where the region's frame is: bytes above the stack or frame pointer. */
+	uint16_t up;
+	bool by_frame_pointer;
+	bool called;  /* it is in code of its own, which is called where the region begins or ends
+		       */
 	uint8_t list;	       /* number of the list of values that are read there; 0: none */
 };
 

@@ -18,6 +18,7 @@
 #include "plan/probe_values.h"
 #include "plan/red_zone.h"
 #include "plan/usdt_pattern.h"
+#include "symbol/eh_frame.h"
 #include "symbol/elf_image.h"
 #include "symbol/symtab.h"
 #include "symbol/usdt.h"
@@ -29,7 +30,8 @@
 #define MAX_LOOKED   (64u << 20) /* of all of an object's */
 #define MAX_LABELS   64		 /* in a function, before a place in it */
 #define MAX_INSN     15
-#define CALL_ADDRESS 8 /* bytes that a call pushes */
+#define WORD	     8
+#define MAX_UP	     (0x3ff * WORD) /* what a cookie holds */
 
 /* What may be a site of a region or a mark. */
 struct candidate {
@@ -52,6 +54,7 @@ struct regions {
 	uint32_t object;
 	struct candidate *candidates;
 	size_t cnt, cap;
+	struct eh_cfa *frames; /* where those of the candidates are, by address */
 	struct insn_decoder *insn;
 	struct symtab *tab; /* NULL: there is none */
 	bool *split;	    /* by symbol: it is in pieces, or one */
@@ -269,13 +272,15 @@ static const char *site_choose(struct regions *r, const char *root, const struct
 
 	*out = (struct plan_site){.semaphore = c->semaphore,
 				  .arguments = c->arguments,
-				  .delta = c->function ? CALL_ADDRESS : 0,
+				  .up = c->function ? WORD : 0,
+				  .called = c->function,
 				  .reason = "the probe's nop"};
 	if (len <= 0)
 		return "its code cannot be read";
 	if (is_called_end(r, c)) {
 		proof = (struct red_zone_proof){true, "an end that is called"};
-		out->delta = CALL_ADDRESS;
+		out->up = WORD;
+		out->called = true;
 		out->reason = proof.reason;
 		at = r->opts->nop5_emulated;
 	} else if (r->opts->nop5_emulated && !c->function) {
@@ -306,6 +311,43 @@ static const char *site_choose(struct regions *r, const char *root, const struct
 	if (c->function)
 		out->reason = "a function that marks the place";
 	return NULL;
+}
+
+static int by_vaddr(const void *a, const void *b)
+{
+	const struct eh_cfa *x = a, *y = b;
+
+	return (x->vaddr > y->vaddr) - (x->vaddr < y->vaddr);
+}
+
+/* Looks up the frames of all candidates. What the object does not tell stays unknown. */
+static int find_frames(struct regions *r)
+{
+	int err;
+
+	r->frames = calloc(r->cnt, sizeof(*r->frames));
+	if (!r->frames)
+		return -ENOMEM;
+	for (size_t i = 0; i < r->cnt; i++)
+		r->frames[i].vaddr = r->candidates[i].vaddr;
+	qsort(r->frames, r->cnt, sizeof(*r->frames), by_vaddr);
+	err = eh_frame__find_cfas(r->obj->img, r->frames, r->cnt);
+	return err == -ENOMEM ? err : 0;
+}
+
+/* The region's frame begins where that of its function does, however much that keeps on the stack
+ * at the moment; if that is not known, at the stack pointer. */
+static void frame_place(const struct regions *r, const struct candidate *c, struct plan_site *site)
+{
+	size_t at = LOWER_BOUND(r->cnt, i, r->frames[i].vaddr < c->vaddr);
+	const struct eh_cfa *cfa = &r->frames[at];
+
+	/* Behind the return address, which is the function's own. */
+	if (cfa->base == EH_CFA_UNKNOWN || cfa->offset < WORD || cfa->offset % WORD ||
+	    cfa->offset - WORD > MAX_UP)
+		return;
+	site->by_frame_pointer = cfa->base == EH_CFA_RBP;
+	site->up = cfa->offset - WORD;
 }
 
 /* In the order in which they make up regions. */
@@ -396,11 +438,14 @@ static int add_sites(struct regions *r, const char *root, struct plan_function *
 {
 	struct plan *p = r->plan;
 	const char *reason;
-	bool refused, assembly = false;
+	bool refused, assembly = false, called = false;
 	int err = 0;
 
-	for (size_t i = from; i < to; i++)
+	for (size_t i = from; i < to; i++) {
 		assembly |= r->candidates[i].assembly;
+		/* There it is the stack pointer alone that tells whose frame it is. */
+		called |= r->candidates[i].function || is_called_end(r, &r->candidates[i]);
+	}
 	for (size_t i = from; !err && i < to; i++) {
 		const struct candidate *c = &r->candidates[i];
 
@@ -420,6 +465,8 @@ static int add_sites(struct regions *r, const char *root, struct plan_function *
 			err = skip(r, strdup(c->name), reason);
 			continue;
 		}
+		if (!called)
+			frame_place(r, c, &p->sites[p->sites_cnt]);
 		p->sites_cnt++;
 		if (c->role == PROBE_END)
 			f->ends_cnt++;
@@ -482,6 +529,8 @@ static int plan_gathered(struct regions *r, const char *root)
 {
 	int err = insn_decoder__new(r->opts->nop5_emulated, &r->insn);
 
+	if (!err)
+		err = find_frames(r);
 	qsort(r->candidates, r->cnt, sizeof(*r->candidates), order);
 	part(r);
 	qsort(r->candidates, r->cnt, sizeof(*r->candidates), order);
@@ -507,6 +556,7 @@ static int plan_object(struct regions *r, const char *root)
 		free(r->candidates[i].own);
 	}
 	free(r->candidates);
+	free(r->frames);
 	free(r->split);
 	if (r->tab_is_ours)
 		symtab__free(r->tab);

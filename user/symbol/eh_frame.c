@@ -13,11 +13,15 @@
 #include "util/array.h"
 #include "util/search.h"
 
-#define MAX_SIZE (256u << 20)
+#define MAX_SIZE     (256u << 20)
+#define MAX_FOLLOWED (256u << 20)
 
 struct eh_frame {
 	struct eh_range *ranges; /* by start, without overlaps */
 	size_t cnt, cap;
+	struct eh_cfa *wanted; /* by vaddr; NULL: ranges are */
+	size_t wanted_cnt;
+	uint64_t budget; /* bytes of rules that may still be followed for them */
 };
 
 /* What an FDE needs from its CIE. */
@@ -28,6 +32,7 @@ struct cie {
 	bool augmented; /* FDEs carry augmentation data */
 	bool signal;	/* of code that signals interrupted: entered by no call */
 	bool usable;
+	uint64_t code_factor;
 	struct dwarf_cursor rules; /* its instructions */
 };
 
@@ -88,8 +93,8 @@ static void read_cie(struct dwarf_cursor c, const uint8_t *at, struct cie *cie)
 	letters = (const char *)c.at;
 	while (dwarf_fixed(&c, 1))
 		;
-	dwarf_uleb128(&c); /* code and data alignment, return address register */
-	dwarf_sleb128(&c);
+	cie->code_factor = dwarf_uleb128(&c);
+	dwarf_sleb128(&c); /* data alignment, return address register */
 	if (version == 1)
 		dwarf_fixed(&c, 1);
 	else
@@ -100,6 +105,20 @@ static void read_cie(struct dwarf_cursor c, const uint8_t *at, struct cie *cie)
 	else
 		c.bad |= *letters != '\0';
 	cie->usable = !c.bad && (version == 1 || version == 3);
+}
+
+static void find_cfas(struct eh_frame *eh, const struct eh_range *range, const struct cie *cie,
+		      struct dwarf_cursor rules)
+{
+	size_t i = LOWER_BOUND(eh->wanted_cnt, k, eh->wanted[k].vaddr < range->start);
+	uint64_t len = 1 + (cie->rules.end - cie->rules.at) + (rules.end - rules.at);
+
+	for (; i < eh->wanted_cnt && eh->wanted[i].vaddr < range->end; i++) {
+		if (len > eh->budget)
+			return;
+		eh->budget -= len;
+		cfi_find_cfa(cie->rules, rules, cie->code_factor, range->start, &eh->wanted[i]);
+	}
 }
 
 /* `c` is behind the FDE's CIE pointer. */
@@ -124,6 +143,10 @@ static int read_fde(struct eh_frame *eh, struct dwarf_cursor *c, const struct ci
 	if (c->bad || !range.start || !size ||
 	    __builtin_add_overflow(range.start, size, &range.end))
 		return 0;
+	if (eh->wanted) {
+		find_cfas(eh, &range, cie, rules);
+		return 0;
+	}
 	range.as_called = !cie->signal && cfi_begins_as_called(cie->rules, rules);
 	if (ARRAY_RESERVE(&eh->ranges, eh->cnt, &eh->cap))
 		return -ENOMEM;
@@ -244,16 +267,15 @@ static int find_section(const struct elf_image *img, uint64_t *vaddr, uint64_t *
 	return 0;
 }
 
-static int load(const struct elf_image *img, bool any, struct eh_frame **out)
+/* Reads all records, for what is wanted of them. */
+static int read_all(const struct elf_image *img, bool any, struct eh_frame *eh)
 {
-	struct eh_frame *eh = calloc(1, sizeof(*eh));
 	struct dwarf_cursor c = {.absolute = elf_image__is_fixed(img)};
 	uint64_t size, fdes = UINT64_MAX, max = UINT64_MAX;
 	void *block = NULL;
-	int err = eh ? 0 : -ENOMEM;
+	int err;
 
-	if (!err)
-		err = find_records(img, c.absolute, &c.vaddr, &fdes);
+	err = find_records(img, c.absolute, &c.vaddr, &fdes);
 	if (err == -ENOENT && any)
 		err = find_section(img, &c.vaddr, &max);
 	if (!err)
@@ -264,6 +286,14 @@ static int load(const struct elf_image *img, bool any, struct eh_frame **out)
 		err = read_records(eh, c, fdes);
 	}
 	free(block);
+	return err;
+}
+
+static int load(const struct elf_image *img, bool any, struct eh_frame **out)
+{
+	struct eh_frame *eh = calloc(1, sizeof(*eh));
+	int err = eh ? read_all(img, any, eh) : -ENOMEM;
+
 	if (err) {
 		eh_frame__free(eh);
 		return err;
@@ -271,6 +301,13 @@ static int load(const struct elf_image *img, bool any, struct eh_frame **out)
 	drop_overlaps(eh);
 	*out = eh;
 	return 0;
+}
+
+int eh_frame__find_cfas(const struct elf_image *img, struct eh_cfa *cfas, size_t cnt)
+{
+	struct eh_frame eh = {.wanted = cfas, .wanted_cnt = cnt, .budget = MAX_FOLLOWED};
+
+	return cnt ? read_all(img, true, &eh) : 0;
 }
 
 int eh_frame__load(const struct elf_image *img, struct eh_frame **out)

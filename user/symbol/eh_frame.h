@@ -37,6 +37,25 @@ const struct eh_range *eh_frame__ranges(const struct eh_frame *eh, size_t *cnt);
 /* The range that holds `vaddr`, or NULL. */
 const struct eh_range *eh_frame__at(const struct eh_frame *eh, uint64_t vaddr);
 
+/* Where the frame of the call is that runs the instruction at `vaddr`: its upper end, behind the
+ * return address, in bytes above a register (the CFA, DWARF 5, 6.4). */
+enum eh_cfa_base {
+	EH_CFA_UNKNOWN,
+	EH_CFA_RSP,
+	EH_CFA_RBP,
+};
+
+struct eh_cfa {
+	uint64_t vaddr, offset;
+	enum eh_cfa_base base;
+};
+
+/*
+ * Fills in what the object's unwind tables know of these, which are sorted by address; what they
+ * do not know stays as it is. Returns 0 or the errors of eh_frame__load().
+ */
+int eh_frame__find_cfas(const struct elf_image *img, struct eh_cfa *cfas, size_t cnt);
+
 /* What becomes of an exception that comes out of a call. */
 enum lsda_fate {
 	LSDA_PASSES, /* may go on to the caller */
