@@ -17,7 +17,7 @@
 #define REGION_REACH 128 /* frames that lie between a region and its end in a callee, at most */
 #define REGION_END   (1u << 31) /* tells an end's hit from a begin's: see hit_is_claimed() */
 
-#define REGION_FAR   (64u << 20) /* a function's frame is smaller */
+#define REGION_FAR (64u << 20) /* a function's frame is smaller */
 
 /* Where a region begins or ends: the slot of its frame, and that below which nothing is open. */
 struct region_place {
@@ -227,8 +227,7 @@ static __noinline u32 region_end_apart(const struct region_end *end)
 	frame = s.found ? s.found : s.below;
 	f = frame_at(frame);
 	top = frame_at(lane->top);
-	if (!frame || !f || !top ||
-	    (f->slot != end->slot && region_has_gaps(end->function, f))) {
+	if (!frame || !f || !top || (f->slot != end->slot && region_has_gaps(end->function, f))) {
 		end_charge(lane, end->class);
 		return 0;
 	}

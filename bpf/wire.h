@@ -60,7 +60,7 @@ typedef uint64_t u64;
 #define WIRE_COOKIE_COST     52
 
 #define WIRE_COOKIE_SITE       34
-#define WIRE_MAX_SITES	       64    /* that are told apart */
+#define WIRE_MAX_SITES	       64     /* that are told apart */
 #define WIRE_REGION_MAX_UP     0x3ffu /* in words */
 #define WIRE_COOKIE_GENERATION 57
 #define WIRE_GENERATIONS       128 /* after the last one comes 0 again */

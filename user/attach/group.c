@@ -239,7 +239,7 @@ static int probes_gather(const struct plan *p, const struct group *grp, struct g
 		}
 		if (!grp->exits_only)
 			batch_add(f->exit == EXIT_RETURN ? &out->returns : &out->entries,
-				  f->offset + f->site_offset, entry_cookie(f, m), 0);
+				  f->offset + f->site_offset, entry_cookie(f, m), f->semaphore);
 		for (uint32_t e = 0; e < f->exits_cnt && !m->exits_apart; e++) {
 			const struct plan_exit *exit = &p->exits[f->exits + e];
 
@@ -296,7 +296,7 @@ static int link_lines(struct attach_ctx *ctx, struct group *grp)
 
 		if (!site->at_entry && !f->refused && f->object == grp->object &&
 		    !(site->line && lines->lines[site->line - 1].reason))
-			batch_add(&b, site->offset, line_cookie(ctx->g, site, i), 0);
+			batch_add(&b, site->offset, line_cookie(ctx->g, site, i), site->semaphore);
 	}
 	if (!err)
 		err = link_range(ctx, grp, &probe, &b, 0, b.cnt);

@@ -28,10 +28,11 @@ struct plan_line {
 };
 
 struct plan_line_site {
-	uint64_t offset;   /* in the file, of the probed instruction */
-	uint32_t function; /* in plan.functions */
-	uint32_t line;	   /* index in lines + 1; 0: a fence */
-	uint8_t site;	   /* enum site_class; SITE_NOP5 only if at_entry */
+	uint64_t offset;    /* in the file, of the probed instruction */
+	uint64_t semaphore; /* that of a static probe at its site, as in plan_site */
+	uint32_t function;  /* in plan.functions */
+	uint32_t line;	    /* index in lines + 1; 0: a fence */
+	uint8_t site;	    /* enum site_class; SITE_NOP5 only if at_entry */
 	/* Its basic block has a segment of the same line before this one: never a new run. */
 	bool repeats;
 	/* Control may come back to it without leaving its line. Only there a jump upwards, from the

@@ -40,6 +40,9 @@ struct plan_object {
 	struct source *source; /* NULL: none */
 	bool source_opened;
 	struct usdt *usdt; /* static probes; NULL: not read, so far */
+	/* Their vaddrs, by address: functions begin before what is in them. */
+	uint64_t *probes;
+	size_t probes_cnt;
 	struct line_wants lines;
 };
 

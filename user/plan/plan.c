@@ -15,6 +15,7 @@
 #include "plan/filter.h"
 #include "plan/line_report.h"
 #include "plan/line_spec.h"
+#include "plan/guards.h"
 #include "plan/lines.h"
 #include "plan/named.h"
 #include "plan/object.h"
@@ -337,11 +338,15 @@ int plan__extend(struct plan *p, const struct target *t, struct filter *filter,
 	if (!err && opts->lines)
 		err = look_for_lines(p, t, opts->lines);
 	if (!err)
+		err = regions__look_for_probes(p, t, known, filter, opts);
+	if (!err)
 		err = plan_rest(p, t, filter, opts, &all);
 	if (!err)
 		err = regions__plan(p, t, known, filter, opts);
 	if (!err && opts->lines)
 		err = plan_lines(p, t, functions, opts);
+	if (!err)
+		err = guards__share(p, known);
 	if (!err && p->functions_cnt >= PLAN_MAX_FUNCTIONS) {
 		log_error("%zu functions are too many; narrow the filter (-F)", p->functions_cnt);
 		err = -E2BIG;

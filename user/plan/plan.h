@@ -52,6 +52,7 @@ struct plan_function {
 	uint8_t exit;	      /* enum exit_strategy */
 	bool begins_anew;     /* the site is a branch that counts if not taken; see code_site */
 	uint8_t cond;	      /* begins_anew: its condition, as in the opcode */
+	uint64_t semaphore;   /* that of a static probe at its site, as in plan_site */
 	bool tail_jumps, loops_to_entry;
 	uint8_t arguments; /* number of the list of values that are read of its calls; 0: none */
 	bool arguments_changed; /* some are wanted, but are not where they were where it is probed
@@ -88,7 +89,7 @@ struct plan_site {
 	bool by_frame_pointer;
 	bool called;  /* it is in code of its own, which is called where the region begins or ends
 		       */
-	uint8_t list;	       /* number of the list of values that are read there; 0: none */
+	uint8_t list; /* number of the list of values that are read there; 0: none */
 };
 
 struct plan_exit {

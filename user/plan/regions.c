@@ -26,12 +26,12 @@
 #include "util/array.h"
 #include "util/search.h"
 
-#define MAX_PROVEN   (4u << 20)	 /* bytes of a function that is looked at */
-#define MAX_LOOKED   (64u << 20) /* of all of an object's */
-#define MAX_LABELS   64		 /* in a function, before a place in it */
-#define MAX_INSN     15
-#define WORD	     8
-#define MAX_UP	     (0x3ff * WORD) /* what a cookie holds */
+#define MAX_PROVEN (4u << 20)  /* bytes of a function that is looked at */
+#define MAX_LOOKED (64u << 20) /* of all of an object's */
+#define MAX_LABELS 64	       /* in a function, before a place in it */
+#define MAX_INSN   15
+#define WORD	   8
+#define MAX_UP	   (0x3ff * WORD) /* what a cookie holds */
 
 /* What may be a site of a region or a mark. */
 struct candidate {
@@ -60,6 +60,8 @@ struct regions {
 	bool *split;	    /* by symbol: it is in pieces, or one */
 	bool tab_is_ours, tab_tried;
 	uint64_t looked;
+	uint64_t *entered; /* 5-byte nops where functions are entered: in the file, in order */
+	size_t entered_cnt;
 	/* The last function that was looked at. */
 	uint32_t proven;
 	struct red_zone_proof proof;
@@ -151,14 +153,22 @@ static int add_foreign(struct regions *r, const struct usdt_probe *probe,
 	return add(r, joined(probe->provider, probe->name, name.len), own, what);
 }
 
+/* The object's static probes. What cannot be read counts as not there: then there are none. */
+static int need_probes(struct plan_object *obj)
+{
+	int err = obj->usdt ? 0 : usdt__load(obj->img, &obj->usdt);
+
+	return err == -ENOMEM ? err : 0;
+}
+
 static int gather_probes(struct regions *r)
 {
 	const struct usdt_probe *probes;
-	int err = r->obj->usdt ? 0 : usdt__load(r->obj->img, &r->obj->usdt);
+	int err = need_probes(r->obj);
 	size_t cnt;
 
-	if (err)
-		return err == -ENOMEM ? err : 0;
+	if (err || !r->obj->usdt)
+		return err;
 	probes = usdt__probes(r->obj->usdt, &cnt);
 	for (size_t i = 0; !err && i < cnt; i++) {
 		const struct usdt_probe *probe = &probes[i];
@@ -245,6 +255,38 @@ static struct red_zone_proof prove(struct regions *r, uint64_t vaddr)
 	return r->proof;
 }
 
+static int by_number(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static int find_entered(struct regions *r)
+{
+	const struct plan *p = r->plan;
+
+	r->entered = calloc(p->functions_cnt + 1, sizeof(*r->entered));
+	if (!r->entered)
+		return -ENOMEM;
+	for (size_t i = 0; i < p->functions_cnt; i++) {
+		const struct plan_function *f = &p->functions[i];
+
+		if (f->kind == PLAN_FUNCTION && f->object == r->object && f->site == SITE_NOP5)
+			r->entered[r->entered_cnt++] = f->offset + f->site_offset;
+	}
+	qsort(r->entered, r->entered_cnt, sizeof(*r->entered), by_number);
+	return 0;
+}
+
+/* Whether a function's entry has its probe on the 5-byte nop there. */
+static bool is_entered_at(const struct regions *r, uint64_t offset)
+{
+	size_t at = LOWER_BOUND(r->entered_cnt, i, r->entered[i] < offset);
+
+	return at < r->entered_cnt && r->entered[at] == offset;
+}
+
 static const uint8_t nop5[5] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
 
 /* Where clang compiles C, a scope of proftrace.h ends in code of its own, which is called: endbr64,
@@ -290,6 +332,9 @@ static const char *site_choose(struct regions *r, const char *root, const struct
 			if (need_symbols(r, root))
 				return "there is no memory to look at its code";
 			proof = prove(r, c->vaddr);
+			if (follows && !proof.unused && is_entered_at(r, c->offset + 1))
+				proof = (struct red_zone_proof){true, "its function is entered "
+								      "there"};
 			out->reason = proof.reason;
 		}
 		if (follows && proof.unused)
@@ -531,6 +576,8 @@ static int plan_gathered(struct regions *r, const char *root)
 
 	if (!err)
 		err = find_frames(r);
+	if (!err)
+		err = find_entered(r);
 	qsort(r->candidates, r->cnt, sizeof(*r->candidates), order);
 	part(r);
 	qsort(r->candidates, r->cnt, sizeof(*r->candidates), order);
@@ -557,6 +604,7 @@ static int plan_object(struct regions *r, const char *root)
 	}
 	free(r->candidates);
 	free(r->frames);
+	free(r->entered);
 	free(r->split);
 	if (r->tab_is_ours)
 		symtab__free(r->tab);
@@ -581,6 +629,42 @@ int regions__plan(struct plan *p, const struct target *t, size_t first, struct f
 
 		if (r.obj->img && !t->objects[i].barred)
 			err = plan_object(&r, t->objects[i].root);
+	}
+	return err;
+}
+
+static int look_for_probes(struct plan_object *obj, bool foreign)
+{
+	const struct usdt_probe *probes;
+	int err = need_probes(obj);
+	size_t cnt;
+
+	if (err || !obj->usdt)
+		return err;
+	probes = usdt__probes(obj->usdt, &cnt);
+	if (!cnt)
+		return 0;
+	obj->probes = calloc(cnt, sizeof(*obj->probes));
+	if (!obj->probes)
+		return -ENOMEM;
+	for (size_t i = 0; i < cnt; i++) {
+		if (foreign || !strcmp(probes[i].provider, REGIONS_PROVIDER))
+			obj->probes[obj->probes_cnt++] = probes[i].vaddr;
+	}
+	qsort(obj->probes, obj->probes_cnt, sizeof(*obj->probes), by_number);
+	return 0;
+}
+
+int regions__look_for_probes(struct plan *p, const struct target *t, size_t first,
+			     struct filter *filter, const struct plan_options *opts)
+{
+	int err = 0;
+
+	if (!filter__wants_regions(filter) && !opts->usdt)
+		return 0;
+	for (size_t i = first; !err && i < p->objects_cnt; i++) {
+		if (p->objects[i].img && !t->objects[i].barred)
+			err = look_for_probes(&p->objects[i], opts->usdt != NULL);
 	}
 	return err;
 }

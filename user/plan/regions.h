@@ -19,6 +19,11 @@ struct target;
 /* The provider whose probes are regions without being asked for. */
 #define REGIONS_PROVIDER "proftrace"
 
+/* Notes where the static probes of the target's objects are that may be regions, from the first
+ * object on, for their functions to be planned. Returns 0 or -ENOMEM. */
+int regions__look_for_probes(struct plan *p, const struct target *t, size_t first,
+			     struct filter *filter, const struct plan_options *opts);
+
 /* Plans the wanted regions of the target's objects from the first one on, and appends them to the
  * plan's functions. Returns 0 or -errno. */
 int regions__plan(struct plan *p, const struct target *t, size_t first, struct filter *filter,

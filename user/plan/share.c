@@ -17,6 +17,7 @@
 #include "symbol/elf_image.h"
 #include "symbol/symtab.h"
 #include "util/array.h"
+#include "util/search.h"
 
 #define MAX_EXITS (1u << 22) /* of one share's functions */
 
@@ -29,11 +30,20 @@ static int skip(struct share *sh, const struct symbol *sym, const char *reason)
 	return 0;
 }
 
+/* Whether a region in the function begins before the site. A probe of proftrace.h is on the 5-byte
+ * nop behind its first one, if that is the function's site. */
+static bool lies_behind_region(const struct share *sh, const struct code_site *site)
+{
+	return site->offset > sh->named &&
+	       !(site->site == SITE_NOP5 && site->offset == sh->named + 1);
+}
+
 /*
  * The cheapest site that suits the exit strategy, where arguments that are wanted still are; NULL:
  * there is none. Behind instructions that do some work it would have to save a single step: what
  * runs before a site is not measured. Nor are lines that lie before it: of a function whose lines
- * are wanted, its first line is better than any class.
+ * are wanted, its first line is better than any class. And a region that begins before its function
+ * would not be in it.
  */
 static const struct code_site *site_choose(const struct share *sh, enum exit_strategy exit)
 {
@@ -50,6 +60,8 @@ static const struct code_site *site_choose(const struct share *sh, enum exit_str
 		if (exit == EXIT_RETURN && site->delta)
 			continue;
 		if (sh->first && site->offset >= sh->first && best)
+			break;
+		if (lies_behind_region(sh, site) && best)
 			break;
 		if (!best || (code_site__rank(site) < code_site__rank(best) &&
 			      (best->site == SITE_STEP || best->work == site->work)))
@@ -158,6 +170,16 @@ static uint64_t label_after(const struct symtab *tab, uint32_t index)
 	return index + 1 < symtab__count(tab) ? symtab__at(tab, index + 1)->vaddr : UINT64_MAX;
 }
 
+/* Where the function's first static probe is, from its start; UINT32_MAX: it has none. */
+static uint32_t first_probe(const struct plan_object *obj, const struct symbol *sym)
+{
+	size_t at = LOWER_BOUND(obj->probes_cnt, i, obj->probes[i] < sym->vaddr);
+
+	return at < obj->probes_cnt && obj->probes[at] - sym->vaddr < sym->size
+		       ? obj->probes[at] - sym->vaddr
+		       : UINT32_MAX;
+}
+
 /* Decodes the function that consists of these pieces, landing pads and all. */
 static int decode(struct share *sh, uint32_t index, struct code_piece *pieces, size_t cnt)
 {
@@ -206,6 +228,7 @@ static int plan_symbol(struct share *sh, uint32_t index, uint8_t arguments, uint
 	if (deny == DENY_UNKNOWN && is_plain(sh, pieces, cnt))
 		deny = DENY_NOTHING;
 	sh->first = first;
+	sh->named = first_probe(sh->obj, sym);
 	reason = sh->opts->skip_tiny && !arguments && !first ? tiny__reason(&sh->code) : NULL;
 	if (reason)
 		return skip(sh, sym, reason);

@@ -55,6 +55,7 @@ struct share {
 	struct instrumentation instrumentation;
 	uint8_t instrumented; /* of the symbol that is planned: enum instrumented_by */
 	uint32_t first;	      /* the same: as `firsts` */
+	uint32_t named;	      /* the same: where its first static probe is; UINT32_MAX: none */
 	uint32_t needs;	      /* the same: see argument_list__needs() */
 	pthread_t thread;
 	int err;
