@@ -53,6 +53,8 @@ class HeaderTest(harness.TestCase):
         document, done = self.profile_command(path, options=(*REGIONS, *options))
         for function in document["functions"]:
             self.assertEqual(function["kind"], "region")
+        accounting = document["accounting"]
+        self.assertEqual(accounting["returned"], accounting["entered"], (path, accounting))
         return {f["name"]: f["calls"] for f in document["functions"]}, done.counts
 
     def check_counts(self, path, *options, times=16):
@@ -98,6 +100,91 @@ class HeaderTest(harness.TestCase):
     def test_uprobe_multi(self):
         for compiler in C:
             self.check_counts(self.build(compiler, "-O2"), "--tier=uprobe_multi")
+
+    # Where they lie.
+
+    def paths(self, path, *options):
+        """{path of names: calls} of all that is traced, and the accounts."""
+        document, _ = self.profile_command(path, options=options)
+        names, found = {}, {}
+        for thread in document["threads"]:
+            for node, parent, _ in harness.walk(thread["calls"]):
+                name = document["functions"][node["function"]]["name"]
+                names[id(node)] = f"{names[id(parent)]}/{name}" if parent else name
+                found[names[id(node)]] = node["calls"]
+        return found, document["accounting"]
+
+    def test_in_their_functions(self):
+        """Also in leaves that begin with one, and keep variables below their stack pointer."""
+        text = PRELUDE + """
+            struct five { long a[5]; };
+            __attribute__((noinline)) long leaf(struct five five, long x)
+            {
+                PROFTRACE_REGION("region");
+                volatile long kept[4] = {x, five.a[0], five.a[1], five.a[2]};
+                return kept[x & 3];
+            }
+            int main(void)
+            {
+                struct five five = {{1, 2, 3, 4, 5}};
+                long sum = 0;
+                for (int i = 0; i < 10; i++)
+                    sum += leaf(five, sum);
+                return sum == 1;
+            }"""
+        for compiler in C:
+            for level in LEVELS:
+                path = self.path("leaf")
+                self.compile(compiler, level, "-o", path, self.source(text))
+                found, accounting = self.paths(path, "--max-overhead", "none")
+                self.assertEqual(found, {"main": 1, "main/leaf": 10, "main/leaf/region": 10})
+                self.assertEqual(accounting["returned"], accounting["entered"])
+
+    def test_while_the_stack_pointer_moves(self):
+        """As compilers leave arguments on the stack until it suits them."""
+        text = PRELUDE + """
+            #define MOVE(bytes) __asm__ volatile( \\
+                "sub $" #bytes ", %rsp\\n.cfi_adjust_cfa_offset " #bytes)
+            __attribute__((noinline)) void inner(void)
+            {
+                PROFTRACE_REGION("callee");
+            }
+            __attribute__((noinline)) void work(void)
+            {
+                MOVE(64);
+                PROFTRACE_BEGIN("outer");
+                MOVE(-48);
+                PROFTRACE_BEGIN("middle");
+                inner();
+                PROFTRACE_MARK("mark");
+                MOVE(80);
+                PROFTRACE_BEGIN("inner");
+                MOVE(-96);
+                inner();
+                PROFTRACE_END("inner");
+                PROFTRACE_END("middle");
+                MOVE(32);
+                PROFTRACE_END("outer");
+                MOVE(-32);
+            }
+            int main(void)
+            {
+                for (int i = 0; i < 10; i++)
+                    work();
+                return 0;
+            }"""
+        calls = {"outer": 10, "outer/middle": 10, "outer/middle/callee": 10,
+                 "outer/middle/mark": 10, "outer/middle/inner": 10,
+                 "outer/middle/inner/callee": 10}
+        for compiler in C:
+            path = self.path("moves")
+            self.compile(compiler, "-std=gnu99", "-O2", "-fomit-frame-pointer", "-o", path,
+                         self.source(text))
+            found, accounting = self.paths(path, *REGIONS)
+            self.assertEqual(found, calls)
+            self.assertEqual(accounting["returned"], accounting["entered"])
+            self.compile(compiler, "-O0", "-o", path, self.source(text))
+            self.assertEqual(self.paths(path, *REGIONS)[0], calls)
 
     # Values.
 

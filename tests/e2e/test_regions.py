@@ -155,6 +155,24 @@ class Choosing(Cases):
         self.assertEqual(self.chosen("-F", "region:l?st", "-F", "work"), {"lost", "work"})
         self.assertLess({"main", "nested", "outer"}, self.chosen(*UNLIMITED))
 
+    def test_reports(self):
+        """The filters of reports tell them from functions, too."""
+        path = self.path("recording")
+        done = self.verb("record", "--calls", "-o", path, *UNLIMITED, "--", program("regions"), 10)
+        true = done.counts
+
+        def names(*options):
+            done = self.verb("report", "-f", "json", *options, path)
+            self.assertEqual(done.status, 0, done)
+            return {f["name"]: f["calls"] for f in json.loads(done.stdout)["functions"]}
+        self.assertEqual(names("-F", "region:i*", "-F", "region:outer"),
+                         {"inner": true["inner"], "outer": true["outer"]})
+        self.assertEqual(set(names("-F", "region:*")), {n for n in true if true[n]})
+        left = names("-N", "region:*")
+        self.assertFalse(set(left) & set(true), left)
+        self.assertIn("nested", left)
+        self.assertEqual(names("--session", "region:outer"), names())
+
     def test_triggers(self):
         document, done = self.profile_command("regions", 10, options=(
             "--trigger", "region:outer", *UNLIMITED))
@@ -184,6 +202,60 @@ class Choosing(Cases):
         text = self.run_proftrace("-l", *REGIONS, program("regions")).stdout
         self.assertRegex(text, r"nop5? +region regions +\[inner\]  \(")
         self.assertRegex(text, r"end nop +region regions +\[late\]  \(.*below its stack pointer")
+
+
+class Values(Cases):
+    """-A, --by, --if and sessions, of regions."""
+
+    def run_requests(self, *options):
+        document, done = self.profile_command("region_values", options=(*REGIONS, *options))
+        return document, done.counts, done.numbers("STEPS")
+
+    def test_by_value(self):
+        document, requests, steps = self.run_requests("-A", "region:request(arg1, arg2)", "--by",
+                                                      "arg2")
+        names = [f["name"] for f in document["functions"]]
+        seen = dict.fromkeys(steps, 0)
+        for thread in document["threads"]:
+            for node, parent, _ in harness.walk(thread["calls"]):
+                if parent:
+                    seen[names[parent["function"]][-2]] += node["calls"]
+        self.assertEqual({name: calls for name, calls in self.regions(document).items()
+                          if name != "step"}, requests)
+        self.assertEqual(seen, steps)
+
+    def test_conditions(self):
+        """What meets none is not recorded, nor does its end end anything; its steps are."""
+        for condition in "arg2 == 1", "region:request: arg2 == 1":
+            with self.subTest(condition):
+                document, requests, steps = self.run_requests("-A", "region:request(arg2)",
+                                                              "--if", condition)
+                self.assertEqual(self.regions(document), {
+                    "request": requests["request(arg2=1)"], "step": sum(steps.values())})
+                accounting = document["accounting"]
+                self.assertEqual(accounting["returned"], accounting["entered"])
+                inside = sum(node["calls"] for thread in document["threads"]
+                             for node, parent, _ in harness.walk(thread["calls"]) if parent)
+                self.assertEqual(inside, steps["1"])
+
+    def test_sessions(self):
+        document, requests, steps = self.run_requests("--session", "region:request", "--slowest",
+                                                      "1000")
+        group, = document["sessions"]
+        self.assertEqual((group["count"], group["open"]), (sum(requests.values()), 0))
+        kinds = {}
+        for session in group["slowest"]:
+            call, = session["calls"]
+            kinds[len(call["children"])] = kinds.get(len(call["children"]), 0) + 1
+        self.assertEqual(kinds, {kind + 1: requests[f"request(arg2={kind})"] for kind in range(3)})
+
+    def test_links(self):
+        """A region of one thread goes on in what is called with the same value."""
+        document, requests, _ = self.run_requests("--session", "region:request", "--link",
+                                                  "region:request(arg1) -> request(arg1)", "-F",
+                                                  "request")
+        link, = document["session_links"]
+        self.assertEqual((link["submits"], link["runs"]), (sum(requests.values()),) * 2)
 
 
 class Budget(Cases):
@@ -264,6 +336,37 @@ class Probes(Cases):
         self.assertEqual(done.status, 1)
         self.assertIn("no probe matches", done.stderr)
         self.assertIn("probes:shop:order__start", done.stderr)
+
+    def test_where_a_function_begins(self):
+        """The kernel takes one semaphore for an instruction: functions and lines share it."""
+        text = """
+            #define _SDT_HAS_SEMAPHORES 1
+            #include <sys/sdt.h>
+            #include <stdio.h>
+            __extension__ unsigned short shop_hit_semaphore __attribute__((section(".probes")));
+            static unsigned long seen;
+            __attribute__((noinline)) long work(long x)
+            {
+                DTRACE_PROBE1(shop, hit, x);
+                return x * 3 + shop_hit_semaphore;
+            }
+            int main(void)
+            {
+                for (long i = 0; i < 100; i++)
+                    seen += work(i) - i * 3;
+                printf("COUNT work 100\\nCOUNT shop:hit %lu\\n", seen);
+                return 0;
+            }"""
+        source, path = self.path("shop.c"), self.path("shop")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write(text)
+        subprocess.run(["gcc", "-g", "-O2", "-o", path, source], check=True)
+        for options in ("-F", "work"), ("--lines", "work"):
+            with self.subTest(options):
+                document, done = self.profile_command(path, options=("--usdt", "shop:*", *options))
+                self.assert_counts(document, done.counts, done)
+        document, done = self.profile_command(path, options=("-F", "work"))
+        self.assertEqual((self.count(document, "work"), done.counts["shop:hit"]), (100, 0))
 
     def test_of_a_packaged_program(self):
         """CPython's own, which it meets only while somebody looks."""
