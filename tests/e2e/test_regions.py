@@ -365,6 +365,10 @@ class Probes(Cases):
             with self.subTest(options):
                 document, done = self.profile_command(path, options=("--usdt", "shop:*", *options))
                 self.assert_counts(document, done.counts, done)
+        # They are regions, so that no pattern for those is without any.
+        document, done = self.profile_command(path, options=("--usdt", "shop:*", *REGIONS))
+        self.assertEqual(self.calls(document), {"shop:hit": 100})
+        self.assertNotIn("matches", done.stderr)
         document, done = self.profile_command(path, options=("-F", "work"))
         self.assertEqual((self.count(document, "work"), done.counts["shop:hit"]), (100, 0))
 

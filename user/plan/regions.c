@@ -565,9 +565,11 @@ static int add_region(struct regions *r, const char *root, size_t from, size_t t
 
 static bool is_wanted(struct regions *r, const struct candidate *c)
 {
-	/* What was asked for as a probe is wanted unless it is to be left out. */
-	return c->forced ? !filter__leaves_region(r->filter, c->name)
-			 : filter__wants_region(r->filter, c->name);
+	/* What was asked for as a probe is wanted unless it is to be left out; patterns that match
+	 * it have found something anyway. */
+	bool named = filter__wants_region(r->filter, c->name);
+
+	return c->forced ? !filter__leaves_region(r->filter, c->name) : named;
 }
 
 static int plan_gathered(struct regions *r, const char *root)
