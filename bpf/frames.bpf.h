@@ -131,15 +131,25 @@ static long unwind_one(__attribute__((unused)) u32 i, struct unwind_ctx *ctx)
 	return 0;
 }
 
-/* Closes all frames below `slot`; returns the innermost one left. */
-static __always_inline struct wire_frame *unwind_below(struct wire_lane *lane,
+/* Closes all frames of a lane below `slot`. What closes frames in a loop is a global function,
+ * which the verifier looks at once, and not in each place that calls it. */
+__noinline u32 frames_unwind(u32 number, u64 slot, u64 now)
+{
+	struct unwind_ctx ctx = {.lane = lane_at(number), .slot = slot, .now = now};
+
+	if (!ctx.lane)
+		return 0;
+	bpf_loop(MAX_UNWIND, unwind_one, &ctx, 0);
+	return number;
+}
+
+/* The same; returns the innermost one left. */
+static __always_inline struct wire_frame *unwind_below(u32 number, const struct wire_lane *lane,
 						       struct wire_frame *top, u64 slot, u64 now)
 {
-	struct unwind_ctx ctx = {.lane = lane, .slot = slot, .now = now};
-
 	if (top->slot >= slot)
 		return top;
-	bpf_loop(MAX_UNWIND, unwind_one, &ctx, 0);
+	frames_unwind(number, slot, now);
 	return frame_at(lane->top);
 }
 
@@ -148,15 +158,9 @@ static __always_inline struct wire_frame *unwind_below(struct wire_lane *lane,
 bool gate_open;
 
 /* Closes all frames of a lane that nobody runs on: they are gone without a trace. */
-__noinline u32 unwind_all(u32 number, u64 now)
+static __always_inline void unwind_all(u32 number, u64 now)
 {
-	struct wire_lane *lane = lane_at(number);
-	struct wire_frame *top = lane ? frame_at(lane->top) : 0;
-
-	if (!lane || !top)
-		return 0;
-	unwind_below(lane, top, ~0ull, now);
-	return number;
+	frames_unwind(number, ~0ull, now);
 }
 
 #endif

@@ -54,7 +54,7 @@ static __always_inline void line_at(const struct place *at, u32 function, u32 si
 	u32 number;
 
 	if (top && top->slot < at->slot - 1)
-		top = unwind_below(lane, top, at->slot - 1, bpf_ktime_get_ns());
+		top = unwind_below(at->number, lane, top, at->slot - 1, bpf_ktime_get_ns());
 	if (!top)
 		return;
 	number = lane->top;

@@ -111,13 +111,22 @@ static long unwind_to_one(__attribute__((unused)) u32 i, struct unwind_to *ctx)
 	return 0;
 }
 
-/* Closes all that is above an open frame. */
-static __always_inline struct wire_frame *unwind_to(struct wire_lane *lane, u32 frame, u64 now)
+__noinline u32 frames_unwind_to(u32 number, u32 frame, u64 now)
 {
-	struct unwind_to ctx = {.lane = lane, .now = now, .frame = frame};
+	struct unwind_to ctx = {.lane = lane_at(number), .now = now, .frame = frame};
 
+	if (!ctx.lane)
+		return 0;
+	bpf_loop(MAX_UNWIND, unwind_to_one, &ctx, 0);
+	return number;
+}
+
+/* Closes all that is above an open frame. */
+static __always_inline struct wire_frame *unwind_to(u32 number, const struct wire_lane *lane,
+						    u32 frame, u64 now)
+{
 	if (lane->top != frame)
-		bpf_loop(MAX_UNWIND, unwind_to_one, &ctx, 0);
+		frames_unwind_to(number, frame, now);
 	return frame_at(lane->top);
 }
 
@@ -130,7 +139,8 @@ static __always_inline struct wire_frame *region_below(const struct place *at,
 	struct region_search s = {.slot = at->slot, .function = function, .site = site};
 	const struct wire_frame *f;
 
-	top = regions_settle(at->lane, unwind_below(at->lane, top, live, now), now);
+	top = regions_settle(at->number, at->lane,
+			     unwind_below(at->number, at->lane, top, live, now), now);
 	if (!top || top->slot > s.slot)
 		return top;
 	s.frame = at->lane->top;
@@ -138,7 +148,7 @@ static __always_inline struct wire_frame *region_below(const struct place *at,
 	f = frame_at(s.found);
 	if (!s.found || !f)
 		return top;
-	return unwind_to(at->lane, f->up, now);
+	return unwind_to(at->number, at->lane, f->up, now);
 }
 
 /* All that a mark's hit takes lies in what is open around it. */
@@ -232,21 +242,21 @@ static __noinline u32 region_end_apart(const struct region_end *end)
 		return 0;
 	}
 	if (!s.found) {
-		unwind_to(lane, frame, end->now);
+		unwind_to(end->lane, lane, frame, end->now);
 	} else {
-		unwind_below(lane, top, end->live, end->now);
+		unwind_below(end->lane, lane, top, end->live, end->now);
 		if (s.live) {
 			f->entry |= WIRE_FRAME_ENDED;
 			end_charge(lane, end->class);
 			return 0;
 		}
-		unwind_to(lane, frame, end->now);
+		unwind_to(end->lane, lane, frame, end->now);
 	}
 	frame_returned(lane, f, end->now, end->class);
 	top = frame_at(lane->top);
 	if (top)
-		top = unwind_below(lane, top, end->live, end->now);
-	regions_settle(lane, top, end->now);
+		top = unwind_below(end->lane, lane, top, end->live, end->now);
+	regions_settle(end->lane, lane, top, end->now);
 	return 1;
 }
 
@@ -268,7 +278,7 @@ static __always_inline void region_leave(const struct pt_regs *ctx, u64 cookie, 
 	top = frame_at(at.lane->top);
 	if (top && top->slot == at.slot && is_region(top, function)) {
 		frame_returned(at.lane, top, now, class);
-		regions_settle(at.lane, frame_at(at.lane->top), now);
+		regions_settle(at.number, at.lane, frame_at(at.lane->top), now);
 	} else {
 		const struct region_end end = {.slot = at.slot,
 					       .live = at.slot - (p.slot - p.live),

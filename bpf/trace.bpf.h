@@ -28,16 +28,24 @@ static long region_settle_one(__attribute__((unused)) u32 i, struct unwind_ctx *
 	return 0;
 }
 
+__noinline u32 frames_settle(u32 number, u64 now)
+{
+	struct unwind_ctx ctx = {.lane = lane_at(number), .now = now};
+
+	if (!ctx.lane)
+		return 0;
+	bpf_loop(MAX_UNWIND, region_settle_one, &ctx, 0);
+	return number;
+}
+
 /* Closes regions whose end was reached in callees, of which none is left; returns the innermost
  * frame. */
-static __always_inline struct wire_frame *regions_settle(struct wire_lane *lane,
+static __always_inline struct wire_frame *regions_settle(u32 number, const struct wire_lane *lane,
 							 struct wire_frame *top, u64 now)
 {
-	struct unwind_ctx ctx = {.lane = lane, .now = now};
-
 	if (!has_regions || !top || !(top->entry & WIRE_FRAME_ENDED))
 		return top;
-	bpf_loop(MAX_UNWIND, region_settle_one, &ctx, 0);
+	frames_settle(number, now);
 	return frame_at(lane->top);
 }
 
@@ -180,7 +188,7 @@ static __always_inline bool frame_enter(const struct place *at, const struct hit
 	if (top && top->slot <= at->slot) {
 		now = bpf_ktime_get_ns();
 		began = 0;
-		top = unwind_below(lane, top, at->slot, now);
+		top = unwind_below(at->number, lane, top, at->slot, now);
 		if (top && top->slot == at->slot) {
 			if ((WIRE_FRAME_FLAGS(entry) & WIRE_ENTRY_LOOP) &&
 			    top->function == function) {
@@ -195,7 +203,7 @@ static __always_inline bool frame_enter(const struct place *at, const struct hit
 			}
 			top = frame_replaced(lane, top, now);
 		}
-		top = regions_settle(lane, top, now);
+		top = regions_settle(at->number, lane, top, now);
 	}
 	return frame_push(at, hit, top, function, entry, weight, role, began);
 }
@@ -361,14 +369,14 @@ static __always_inline void frame_leave(const struct place *at, struct pt_regs *
 	struct wire_frame *top = frame_at(at->lane->top);
 
 	if (top)
-		top = unwind_below(at->lane, top, at->slot, now);
+		top = unwind_below(at->number, at->lane, top, at->slot, now);
 	if (!top || top->slot != at->slot || top->function != function)
 		return;
 	if (keep_values && ctx && WIRE_FRAME_VALUES(top->entry))
 		values_leave(ctx, WIRE_FRAME_VALUES(top->entry), at->lane->top);
 	frame_returned(at->lane, top, now, exit);
 	if (has_regions)
-		regions_settle(at->lane, frame_at(at->lane->top), now);
+		regions_settle(at->number, at->lane, frame_at(at->lane->top), now);
 }
 
 /* `function` is left; its return address lay at `slot`. */
