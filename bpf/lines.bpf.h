@@ -68,7 +68,7 @@ static __always_inline void line_moves(struct wire_line_state *s, u32 number)
 	if (line_runs(s, site, number)) {
 		c = line_count(number);
 		if (c)
-			__sync_fetch_and_add(&c->hits, 1);
+			__sync_fetch_and_add(&c->hits, site->runs);
 	}
 	s->site = number;
 	s->line = site->line;

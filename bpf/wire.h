@@ -339,8 +339,9 @@ struct wire_line_site {
 	u32 line; /* its number, the same for all sites of one line of one function; 0: none that is
 		     wanted */
 	u32 goes_on_as; /* what line the call is on behind it, as far as further runs go */
-	u16 repeats;	/* it goes on with a line that its basic block has begun */
-	u16 cycles;	/* there is a way back to it within its line */
+	u8 repeats;	/* it goes on with a line that its basic block has begun */
+	u8 cycles;	/* there is a way back to it within its line */
+	u16 runs;	/* what one of its line counts for, if it begins here */
 };
 
 /* Of one site, on some CPUs. Times are as measured; probe_ns is what of them the probes cost. */

@@ -13,17 +13,10 @@ import harness
 from harness import program
 
 SOURCES = os.path.join(harness.ROOT, "tests", "programs")
-# Ends of scopes bring no clobbers, which gcov counts and which are no code; and functions that the
-# compiler knows are calls like others: it lets blocks end at these alone.
-GCOV_FLAGS = ("-g", "-w", "-fstack-reuse=none", "-fno-builtin")
+GCOV_FLAGS = ("-g", "-w")
 
 # What gcov counts is not what there is code of: by the line, and the one before it.
-UNLIKE = [
-    # Jumps to it lead to what comes behind it; and the end of the loop is a jump at most.
-    (r"^\s*\w+:\s*;?\s*$", "a label without a statement"),
-    (r"^\s*for\s*\(\s*;\s*;\s*\)\s*{?\s*$", "a loop without a condition"),
-]
-UNLIKE_IN_CXX = UNLIKE + [
+UNLIKE_IN_CXX = [
     # Statements there are destructors; what leaves the function is code there, too.
     (r"^\s*}", "the end of a scope"),
     # Between where an exception lands and here gcov has blocks without a line.
@@ -73,7 +66,7 @@ class Lines(harness.TestCase):
 
 class Gcov(Lines):
     def build(self, compiler, optimize, source):
-        """The program, and what gcov says of the same one: {(file, line): (count, text)}."""
+        """The program without counters, and where the same one is with them."""
         path, plain = os.path.join(SOURCES, source), self.path("plain")
         covered = self.path("covered")
         os.mkdir(covered)
@@ -83,9 +76,10 @@ class Gcov(Lines):
                            cwd=covered, check=True, timeout=harness.TIMEOUT)
         return plain, covered
 
-    def gcov(self, covered, args):
-        subprocess.run([os.path.join(covered, "prog"), *args], cwd=covered, check=True,
-                       stdout=subprocess.DEVNULL, timeout=harness.TIMEOUT)
+    def gcov(self, covered, args, runs=1):
+        for _ in range(runs):
+            subprocess.run([os.path.join(covered, "prog"), *args], cwd=covered, check=True,
+                           stdout=subprocess.DEVNULL, timeout=harness.TIMEOUT)
         [data] = [name for name in os.listdir(covered) if name.endswith(".gcda")]
         done = subprocess.run(["gcov", "--json-format", "--stdout", data], cwd=covered, check=True,
                               stdout=subprocess.PIPE, timeout=harness.TIMEOUT)
@@ -96,12 +90,18 @@ class Gcov(Lines):
                        line["line_number"]] += line["count"]
         return counts
 
-    def compare(self, compiler, optimize, source, args, unlike):
-        """(lines that both count and are alike, {line: (ours, gcov's, text)} of the others, and how
+    def compare(self, compiler, optimize, source, args, unlike=(), itself=False):
+        """Of two builds, or of the one with counters itself: (lines that both count and are alike, {line: (ours, gcov's, text)} of the others, and how
         many gcov counts)."""
         plain, covered = self.build(compiler, optimize, source)
-        expected, texts, ours = self.gcov(covered, args), {}, collections.Counter()
-        document, _ = self.profile_command(plain, *args, options=("--lines", "plain:*"))
+        traced = os.path.join(covered, "prog") if itself else plain
+        texts, ours = {}, collections.Counter()
+        if itself:
+            document, _ = self.profile_command(traced, *args, options=("--lines", "prog:*"))
+            expected = self.gcov(covered, args, runs=0)
+        else:
+            document, _ = self.profile_command(traced, *args, options=("--lines", "plain:*"))
+            expected = self.gcov(covered, args)
         for (file, line), hits in self.lines(document).items():
             ours[os.path.realpath(file), line] += hits
         equal, different = 0, {}
@@ -121,19 +121,28 @@ class Gcov(Lines):
         self.assertEqual(document["accounting"]["line_misses"], 0)
         return equal, different, len(expected)
 
-    def check_equal(self, *args, at_least=0.6):
-        equal, different, counted = self.compare(*args)
-        self.assertEqual(different, {})
+    def check_equal(self, *args, at_least=0.6, at_most=0, **how):
+        equal, different, counted = self.compare(*args, **how)
+        self.assertLessEqual(len(different), at_most, different)
         self.assertGreater(equal, at_least * counted)
 
     def test_flow(self):
-        self.check_equal("gcc", "-O0", "lines_flow.c", ("3",), UNLIKE)
+        self.check_equal("gcc", "-O0", "lines_flow.c", ("3",), at_least=0.8)
 
     def test_flow_often(self):
-        self.check_equal("gcc", "-O0", "lines_flow.c", ("40",), UNLIKE)
+        self.check_equal("gcc", "-O0", "lines_flow.c", ("40",), at_least=0.8)
 
     def test_third_party(self):
-        self.check_equal("gcc", "-O0", "lines_stb.c", ("8",), UNLIKE)
+        """One line may differ: gcov gives a block to a `return` that is not in it."""
+        self.check_equal("gcc", "-O0", "lines_stb.c", ("8",), at_least=0.9, at_most=1)
+
+    def test_itself(self):
+        """Counters are code, too, and of no line."""
+        self.check_equal("gcc", "-O0", "lines_flow.c", ("5",), itself=True, at_least=0.8)
+
+    def test_third_party_itself(self):
+        self.check_equal("gcc", "-O0", "lines_stb.c", ("8",), itself=True, at_least=0.9,
+                         at_most=1)
 
     def test_cxx(self):
         """gcov has declarations that begin in the lines before, too."""
@@ -142,7 +151,7 @@ class Gcov(Lines):
     def test_optimized(self):
         """Optimized code does not do line by line what gcov's does, which counts what the source
         says: loops are turned, statements moved, merged and left out. Most are where they were."""
-        equal, different, _ = self.compare("gcc", "-O2", "lines_stb.c", ("8",), UNLIKE)
+        equal, different, _ = self.compare("gcc", "-O2", "lines_stb.c", ("8",))
         self.assertGreater(equal, 1000)
         self.assertGreater(equal, 4 * len(different))
 

@@ -19,14 +19,14 @@ static struct code_decoder *decoder;
 static struct insn_decoder *insn;
 static struct code code;
 static struct segments segs;
-static struct code_piece piece; /* as long as the segments */
-static uint64_t label, pads[2];
+static struct code_piece piece;		   /* as long as the segments */
+static uint64_t label, pads[2], returning; /* 0: none */
 static size_t pads_cnt;
 
 static int setup(void **state)
 {
 	pads_cnt = 0;
-	label = 0;
+	label = returning = 0;
 	if (code_decoder__new(true, NULL, NULL, &decoder))
 		return -1;
 	code_decoder__note_edges(decoder);
@@ -60,6 +60,8 @@ static void cut(const uint8_t *bytes, size_t size, const char *lines)
 	in.keys = keys;
 	in.keys_cnt = 9;
 	in.insn = insn;
+	in.returning = &returning;
+	in.returning_cnt = returning != 0;
 	segments__clear(&segs);
 	assert_int_equal(segments__build(&in, &segs), 0);
 }
@@ -162,14 +164,14 @@ static void loops(void **state)
 static void calls_begin_blocks(void **state)
 {
 	/* call; mov; mov; mov; ret: 1, 2 and 1 again */
-	CUT("111111122113", 0xe8, 0, 0, 0x10, 0, 0x89, 0xc0, 0x89, 0xc0, 0x89, 0xc0, 0xc3);
+	CUT("111111122113", 0xe8, 0, 0, 0x10, 0, 0x89, 0xd2, 0x89, 0xc0, 0x89, 0xc0, 0xc3);
 	/* a site lies before the call, as that may not come back */
 	assert_segment(0, 0, 1, 0);
 	assert_true(segs.items[0].calls);
 	/* the block behind the call has begun with 1 */
 	assert_true(segs.items[2].repeats);
 	/* call; mov; mov; ret: 1 2 1: gcov counts 1 twice */
-	CUT("1111122113", 0xe8, 0, 0, 0x10, 0, 0x89, 0xc0, 0x89, 0xc0, 0xc3);
+	CUT("1111122113", 0xe8, 0, 0, 0x10, 0, 0x89, 0xd2, 0x89, 0xc0, 0xc3);
 	assert_segment(2, 7, 1, 7);
 	assert_false(segs.items[2].repeats);
 }
@@ -211,13 +213,50 @@ static void exceptions_land(void **state)
 	assert_next(1, "");
 }
 
+static void calls_end_blocks(void **state)
+{
+	/* nop; call; mov %eax, -4(%rbp); nop; ret */
+#define LINES "11111111123"
+#define CODE_ 0x90, 0xe8, 0, 1, 0, 0, 0x89, 0x45, 0xfc, 0x90, 0xc3
+	CUT(LINES, CODE_);
+	assert_true(segs.items[0].cuts);
+	assert_true(segs.items[0].ends_in_cut); /* to keep the result is part of it */
+	assert_false(segs.items[0].cuts_again);
+	returning = BASE + 6;
+	CUT(LINES, CODE_);
+	assert_false(segs.items[0].cuts);
+	assert_true(segs.items[0].calls);
+	/* nop; call; mov %eax, (%rdx); ret */
+	returning = 0;
+	CUT("111111112", 0x90, 0xe8, 0, 1, 0, 0, 0x89, 0x02, 0xc3);
+	assert_true(segs.items[0].cuts);
+	assert_false(segs.items[0].ends_in_cut);
+}
+
+static void ways_back_through_code_of_no_line(void **state)
+{
+	/* jmp to the condition; mov; mov; cmp; jl to the first mov; ret */
+	CUT("11001111112", 0xeb, 4, 0x89, 0xc0, 0x89, 0xc0, 0x39, 0xc0, 0x7c, 0xf8, 0xc3);
+	assert_int_equal(segs.cnt, 5);
+	assert_segment(3, 6, 1, 8);
+	/* The body is above it: who did not know that it was here would miss a round. */
+	assert_false(segs.items[3].needless);
+	assert_true(segs.items[2].cycles);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(straight_lines),	  TEST(code_of_no_line_goes_on), TEST(loops),
-		TEST(calls_begin_blocks), TEST(sites_that_are_none),	 TEST(locked_instructions),
+		TEST(calls_end_blocks),
+		TEST(ways_back_through_code_of_no_line),
+		TEST(straight_lines),
+		TEST(code_of_no_line_goes_on),
+		TEST(loops),
+		TEST(calls_begin_blocks),
+		TEST(sites_that_are_none),
+		TEST(locked_instructions),
 		TEST(exceptions_land),
 	};
 

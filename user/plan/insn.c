@@ -535,6 +535,24 @@ static bool is_dear(const ZydisDecodedInstruction *in, const struct fields *f)
 	}
 }
 
+/* As unoptimised code does it, from rax or xmm0. */
+static bool takes_result(const ZydisDecodedInstruction *in, const struct fields *f,
+			 const struct insn *out)
+{
+	bool of_first = f->reg == 0 && !(f->rex & 4);
+	bool to_variable = (f->mod == 1 || f->mod == 2) && f->rm == RBP && !(f->rex & 1);
+
+	if (in->encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY)
+		return false;
+	if (in->opcode_map == ZYDIS_OPCODE_MAP_DEFAULT && (f->op == 0x88 || f->op == 0x89))
+		return of_first && (to_variable || f->mod == 3);
+	if (in->opcode_map == ZYDIS_OPCODE_MAP_DEFAULT && (f->op == 0x81 || f->op == 0x83))
+		return rm_is_rsp(f) && out->stack == STACK_MOVES && out->down < 0;
+	if (in->opcode_map == ZYDIS_OPCODE_MAP_0F && (f->op == 0x11 || f->op == 0x29))
+		return of_first && to_variable;
+	return in->opcode_map == ZYDIS_OPCODE_MAP_0F && f->op == 0x7e && of_first && f->mod == 3;
+}
+
 bool insn_decode(struct insn_decoder *d, const uint8_t *bytes, size_t len, struct insn *out)
 {
 	ZydisDecodedInstruction in;
@@ -553,8 +571,11 @@ bool insn_decode(struct insn_decoder *d, const uint8_t *bytes, size_t len, struc
 	}
 	if (out->flow == FLOW_JMP || out->flow == FLOW_JCC || out->flow == FLOW_CALL)
 		out->rel = f.imm;
+	out->near = (in.attributes & ZYDIS_ATTRIB_HAS_MODRM) && f.mod == 0 && f.rm == RBP;
+	out->distance = out->near ? f.disp : 0;
 	out->probeable = accepted(&in, &f, out);
 	out->dear = is_dear(&in, &f);
+	out->takes_result = takes_result(&in, &f, out);
 	out->site_across = out->site;
 	if (in.encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY &&
 	    (f.map_0f || in.opcode_map == ZYDIS_OPCODE_MAP_DEFAULT)) {

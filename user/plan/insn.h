@@ -46,6 +46,8 @@ struct insn {
 	int32_t table_disp;
 	bool by_slot; /* calls or jumps through the pointer `slot` bytes behind its end */
 	int32_t slot;
+	bool near; /* has an operand in memory, `distance` bytes behind its end */
+	int32_t distance;
 	bool compares; /* with the constant `constant` */
 	int64_t constant;
 	bool lea_rip; /* loads the address `rel` behind its end into lea_reg */
@@ -60,6 +62,9 @@ struct insn {
 	bool is_nop; /* a nop of any length: padding */
 	/* This kernel, or a later one, may make a call of it once it is probed. */
 	bool may_become_call;
+	/* Behind a call: puts what it has returned into a register or a variable on the stack, or
+	 * takes its arguments from the stack. */
+	bool takes_result;
 	bool dear; /* may take more than a few dozen cycles, or is not known to take less */
 };
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plan/counting.h"
 #include "util/array.h"
 
 /* Tables have the same file under several numbers. */
@@ -74,13 +75,15 @@ static int number_of(struct line_keys *k, const struct line_key *key, uint32_t *
 	return 0;
 }
 
-/* All bytes of one row. */
+/* All bytes of one row, of which the first is `at` among those of all pieces. */
 static int add_row(struct line_keys *k, const struct line_row *row, const uint8_t *reached,
-		   const uint32_t *inlined, uint32_t *by_byte, size_t size)
+		   size_t at, size_t size)
 {
+	const uint32_t *inlined = k->inlined + at;
+	const uint8_t *marks = k->marks + at;
 	struct line_key key = {.line = row->line};
+	bool any = false, counts = false;
 	uint32_t number;
-	bool any = false;
 
 	if (!row->file)
 		return 0;
@@ -90,14 +93,18 @@ static int add_row(struct line_keys *k, const struct line_row *row, const uint8_
 	for (size_t i = 0; i < size; i++) {
 		if (!reached[i] || reached[i] == CODE_INSIDE)
 			continue;
+		if (marks[i] == COUNTING || (marks[i] == COUNTING_JUMP && i)) {
+			counts = true;
+			continue;
+		}
 		key.inlined = inlined[i];
 		if (number_of(k, &key, &number))
 			return -ENOMEM;
-		by_byte[i] = number;
+		k->by_byte[at + i] = number;
 		k->items[number - 1].reached = any = true;
 	}
 	key.inlined = inlined[0];
-	return any ? 0 : number_of(k, &key, &number);
+	return any || counts ? 0 : number_of(k, &key, &number);
 }
 
 static int add_piece(struct line_keys *k, struct line_table *t, const struct code_piece *piece,
@@ -106,6 +113,7 @@ static int add_piece(struct line_keys *k, struct line_table *t, const struct cod
 	uint64_t end = piece->vaddr + piece->size;
 	int err;
 
+	counting__mark(k->counters, piece, reached + before, k->insn, k->marks + before);
 	k->rows_cnt = 0;
 	err = line_table__rows(t, piece->vaddr, end, &k->rows, &k->rows_cnt, &k->rows_cap);
 	for (size_t i = 0; !err && i < k->rows_cnt; i++) {
@@ -113,8 +121,7 @@ static int add_piece(struct line_keys *k, struct line_table *t, const struct cod
 		size_t at = before + (k->rows[i].vaddr - piece->vaddr);
 
 		if (next > k->rows[i].vaddr && next <= end)
-			err = add_row(k, &k->rows[i], reached + at, k->inlined + at,
-				      k->by_byte + at, next - k->rows[i].vaddr);
+			err = add_row(k, &k->rows[i], reached + at, at, next - k->rows[i].vaddr);
 	}
 	return err;
 }
@@ -122,13 +129,15 @@ static int add_piece(struct line_keys *k, struct line_table *t, const struct cod
 static int clear_arrays(struct line_keys *k, size_t size)
 {
 	if (ARRAY_RESERVE_MORE(&k->by_byte, 0, size, &k->by_byte_cap) ||
-	    ARRAY_RESERVE_MORE(&k->inlined, 0, size, &k->inlined_cap))
+	    ARRAY_RESERVE_MORE(&k->inlined, 0, size, &k->inlined_cap) ||
+	    ARRAY_RESERVE_MORE(&k->marks, 0, size, &k->marks_cap))
 		return -ENOMEM;
 	memset(k->by_byte, 0, size * sizeof(*k->by_byte));
 	memset(k->inlined, 0, size * sizeof(*k->inlined));
+	memset(k->marks, 0, size);
 	if (k->hash)
 		memset(k->hash, 0, k->hash_size * sizeof(*k->hash));
-	k->cnt = k->inlines.cnt = k->files_cnt = 0;
+	k->cnt = k->inlines.cnt = k->inlines.labels_cnt = k->files_cnt = 0;
 	return 0;
 }
 
@@ -163,7 +172,9 @@ void line_keys__clear(struct line_keys *k)
 	free(k->items);
 	free(k->by_byte);
 	free(k->inlines.items);
+	free(k->inlines.labels);
 	free(k->inlined);
+	free(k->marks);
 	free(k->hash);
 	free(k->rows);
 	free(k->files);

@@ -8,10 +8,11 @@
  *   other lines, as from the end of a `for` to its body;
  * - in a block that is a higher line's a line does not run anew, if it has blocks elsewhere: an
  *   expression that goes on behind calls in its arguments. A line that has none
- *   counts in each block that it appears in.
+ *   counts in each block that it appears in: twice, if it goes on behind a call.
  *
- * Blocks end at calls, for these may not return. Two things that are code are none to gcov: a jump
- * alone, which is an edge there, and what follows the last statement to leave the function.
+ * Blocks end at calls, for these may not return, but for functions that gcc knows (returning.c).
+ * Two things that are code are none to gcov: a jump alone, which is an edge there, and what follows
+ * the last statement to leave the function.
  */
 #include "plan/line_runs.h"
 
@@ -42,12 +43,29 @@ static bool is_lone_jump(const struct segments *s, uint32_t seg)
 	return s->items[seg].idle && !s->items[seg].next && goes_on(s, seg);
 }
 
+static void note_way_back(void *ctx, uint32_t to)
+{
+	uint32_t *from = ctx;
+
+	if (to <= *from)
+		*from = UINT32_MAX;
+}
+
+static bool goes_back(const struct segments *s, uint32_t seg)
+{
+	uint32_t from = seg;
+
+	segments__successors(s, seg, note_way_back, &from);
+	return from == UINT32_MAX;
+}
+
 /* Basic blocks as gcov has them. */
 struct blocks {
 	struct segments *s;
 	const struct line_key *keys;
 	uint32_t *owners; /* by segment: key that has the block in which it begins */
 	bool *has_blocks; /* by key */
+	bool *has_code;	  /* by key: more than jumps */
 };
 
 /* The key that has the block of segments [tail, to), the first of which may lie in it with its end
@@ -78,37 +96,55 @@ static void own(struct blocks *b, uint32_t tail, uint32_t from, uint32_t to)
 	bool begun = tail < from && segs[tail].key == owner;
 
 	/* Its own block begins behind the call. */
-	if (begun)
+	if (begun) {
 		b->owners[tail] = owner;
+		segs[tail].repeats = false;
+	}
 	for (uint32_t i = from; i < to; i++) {
 		begun |= segs[i].key == owner;
-		b->owners[i] = segs[i].calls_again ? segs[i].key : owner;
+		b->owners[i] = segs[i].cuts_again ? segs[i].key : owner;
+		b->has_blocks[segs[i].key] |= segs[i].cuts_again;
 		segs[i].goes_on_as =
-			begun && (!segs[i].calls || segs[i].ends_in_call) ? owner : segs[i].key;
+			begun && (!segs[i].cuts || segs[i].ends_in_cut) ? owner : segs[i].key;
 	}
 	b->has_blocks[owner] = true;
 }
 
-/* Segments [from, to) are a basic block; calls cut it. */
+/* Whether the segment is of another inlined call than the one before it. */
+static bool crosses_inlining(const struct blocks *b, uint32_t i)
+{
+	uint32_t key = b->s->items[i].key, before = b->s->items[i - 1].key;
+
+	return key && before && b->keys[key - 1].inlined != b->keys[before - 1].inlined;
+}
+
+/* Segments [from, to) are a basic block; calls cut it, and so do the ends of inlined calls. */
 static void own_block(struct blocks *b, uint32_t from, uint32_t to)
 {
 	struct segment *segs = b->s->items;
 	uint32_t tail = from, first = from;
 	bool lone = is_lone_jump(b->s, to - 1);
 	bool leaves = !segs[to - 1].next && !goes_on(b->s, to - 1);
+	/* Where a line has statements, a jump is what remains of these: the end of a loop without a
+	 * condition is where its first statement is. */
+	bool edge = lone && b->has_code[segs[to - 1].key];
 
-	/* What is no statement has a block of its own here. */
-	if ((lone || leaves) && to - from > 1) {
+	/* What is no statement has a block of its own here, unless it ends a loop. */
+	if (edge || ((leaves || (lone && !goes_back(b->s, to - 1))) && to - from > 1)) {
 		to--;
 		b->owners[to] = segs[to].goes_on_as = segs[to].key;
 		b->has_blocks[segs[to].key] |= leaves;
 	}
 	for (uint32_t i = from; i < to; i++) {
-		if (!segs[i].calls)
+		if (i > first && crosses_inlining(b, i)) {
+			own(b, tail, first, i);
+			tail = first = i;
+		}
+		if (!segs[i].cuts)
 			continue;
 		own(b, tail, first, i + 1);
 		first = i + 1;
-		tail = segs[i].ends_in_call ? first : i;
+		tail = segs[i].ends_in_cut ? first : i;
 	}
 	if (tail < to)
 		own(b, tail, first, to);
@@ -121,7 +157,10 @@ static int mark_beginnings(struct segments *s, const struct line_key *keys, uint
 
 	b.owners = calloc(s->cnt + 1, sizeof(*b.owners));
 	b.has_blocks = calloc((size_t)keys_cnt + 1, sizeof(*b.has_blocks));
-	err = b.owners && b.has_blocks ? 0 : -ENOMEM;
+	b.has_code = calloc((size_t)keys_cnt + 1, sizeof(*b.has_code));
+	err = b.owners && b.has_blocks && b.has_code ? 0 : -ENOMEM;
+	for (uint32_t i = 0; !err && i < s->cnt; i++)
+		b.has_code[s->items[i].key] |= !s->items[i].idle;
 	for (uint32_t from = 0, to; !err && from < s->cnt; from = to) {
 		for (to = from + 1; to < s->cnt && !s->items[to].begins_block;)
 			to++;
@@ -132,9 +171,15 @@ static int mark_beginnings(struct segments *s, const struct line_key *keys, uint
 
 		if (g->key && b.owners[i] != g->key && b.has_blocks[g->key])
 			g->repeats = true;
+		if (b.has_blocks[g->key] || !g->cuts || g->cuts_again || g->ends_in_cut)
+			continue;
+		/* Before its call and behind it. */
+		g->twice = !g->repeats;
+		g->repeats = false;
 	}
 	free(b.owners);
 	free(b.has_blocks);
+	free(b.has_code);
 	return err;
 }
 

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "plan/insn.h"
+#include "plan/line_doubts.h"
 #include "plan/line_keys.h"
 #include "plan/line_runs.h"
 #include "plan/line_spec.h"
@@ -20,10 +21,13 @@
 #include "plan/pads.h"
 #include "plan/pieces.h"
 #include "plan/plan.h"
+#include "plan/returning.h"
 #include "plan/segments.h"
+#include "symbol/counters.h"
 #include "symbol/demangle.h"
 #include "symbol/elf_image.h"
 #include "symbol/line_table.h"
+#include "symbol/linkage.h"
 #include "symbol/symtab.h"
 #include "util/array.h"
 #include "util/log.h"
@@ -55,6 +59,8 @@ struct planner {
 	const struct filter_object *fobj;
 	struct line_specs *specs;
 	struct line_table *table;
+	struct counters *counters; /* NULL: none */
+	struct linkage *linkage;
 	struct cold_pieces cold;
 	struct piece_bytes bytes;
 	struct pads pads;
@@ -75,6 +81,10 @@ struct planner {
 	uint32_t *stamps; /* by segment: the walk that it was seen by */
 	uint8_t *behind;  /* by segment: there is a way to it through what cannot be probed */
 	uint32_t *stack;
+	const char **doubts; /* by key */
+	size_t doubts_cap;
+	uint64_t *returning; /* where calls end that do not end a basic block */
+	size_t returning_cnt, returning_cap;
 	size_t segs_cap[4], stack_cnt;
 	uint32_t steps;
 	uint32_t *inlines; /* by inlined call of the function: in plan.inlines + 1 */
@@ -352,8 +362,7 @@ static int reserve_segments(struct planner *pl)
 static void judge(struct planner *pl)
 {
 	for (size_t i = 1; i <= pl->keys.cnt; i++) {
-		if (!pl->keys.items[i - 1].reached)
-			pl->choices[i].reason = not_reached;
+		pl->choices[i].reason = pl->keys.items[i - 1].reached ? pl->doubts[i] : not_reached;
 	}
 	hide_beginnings(pl);
 	choose_entry(pl);
@@ -389,6 +398,7 @@ static int put_site(struct planner *pl, uint32_t seg)
 		.line = wanted ? pl->choices[s->key].line : 0,
 		.site = s->class,
 		.repeats = s->repeats && !at_entry,
+		.twice = s->twice,
 		.cycles = s->cycles,
 		.goes_on_as = line_of(pl, s->goes_on_as),
 		.at_entry = at_entry,
@@ -445,6 +455,69 @@ static int choose_lines(struct planner *pl, const struct symbol *sym)
 	return 0;
 }
 
+/* The pointer that the code at `vaddr` jumps through, as an import's stub does; 0: it is no stub.
+ */
+static uint64_t stub_slot(const struct planner *pl, uint64_t vaddr)
+{
+	uint8_t bytes[16];
+	struct insn in;
+	size_t at = 0;
+
+	if (!elf_image__read_vaddr(pl->obj->img, vaddr, bytes, sizeof(bytes)) ||
+	    !insn_decode(pl->insn, bytes, sizeof(bytes), &in))
+		return 0;
+	if (in.endbr) {
+		at = in.length;
+		if (!insn_decode(pl->insn, bytes + at, sizeof(bytes) - at, &in))
+			return 0;
+	}
+	return in.flow == FLOW_JMP_TAIL && in.by_slot ? vaddr + at + in.length + in.slot : 0;
+}
+
+/* The name of what is called, if it is another object's. */
+static const char *callee_of(const struct planner *pl, const struct code_call *call)
+{
+	uint64_t slot = call->target;
+
+	if (call->kind == CODE_CALL_UNKNOWN)
+		return NULL;
+	if (call->kind == CODE_CALL_DIRECT)
+		slot = stub_slot(pl, call->target);
+	return slot ? linkage__import(pl->linkage, slot) : NULL;
+}
+
+static int address_order(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static int find_returning(struct planner *pl)
+{
+	pl->returning_cnt = 0;
+	for (size_t i = 0; i < pl->code.calls_cnt; i++) {
+		const char *name = callee_of(pl, &pl->code.calls[i]);
+
+		if (!name || !returning__knows(name))
+			continue;
+		if (ARRAY_RESERVE(&pl->returning, pl->returning_cnt, &pl->returning_cap))
+			return -ENOMEM;
+		pl->returning[pl->returning_cnt++] = pl->code.calls[i].end;
+	}
+	if (pl->returning_cnt)
+		qsort(pl->returning, pl->returning_cnt, sizeof(*pl->returning), address_order);
+	return 0;
+}
+
+static int find_doubts(struct planner *pl)
+{
+	if (ARRAY_RESERVE_MORE(&pl->doubts, 1, pl->keys.cnt, &pl->doubts_cap))
+		return -ENOMEM;
+	memset(pl->doubts, 0, (pl->keys.cnt + 1) * sizeof(*pl->doubts));
+	return line_doubts__find(&pl->segs, &pl->keys, pl->doubts);
+}
+
 /* Cuts the function into segments; without any if that cannot be done for sure. */
 static int make_segments(struct planner *pl)
 {
@@ -456,6 +529,8 @@ static int make_segments(struct planner *pl)
 		.labels = labels,
 		.keys = pl->keys.by_byte,
 		.keys_cnt = pl->keys.cnt,
+		.returning = pl->returning,
+		.returning_cnt = pl->returning_cnt,
 		.insn = pl->insn,
 	};
 	int err = 0;
@@ -469,6 +544,8 @@ static int make_segments(struct planner *pl)
 		err = segments__build(&in, &pl->segs);
 		if (!err)
 			err = line_runs__mark(&pl->segs, pl->keys.items, pl->keys.cnt);
+		if (!err)
+			err = find_doubts(pl);
 		if (!err)
 			err = reserve_segments(pl);
 		if (!err)
@@ -487,12 +564,22 @@ static size_t size_of_pieces(const struct planner *pl)
 	return size;
 }
 
+/* What gcc adds to have gcov's counters registered and written; it is on the line that ends the
+ * file's last function. */
+static bool is_for_counters(const struct planner *pl, const struct symbol *sym)
+{
+	return pl->counters &&
+	       (!strncmp(sym->name, "_sub_I_", 7) || !strncmp(sym->name, "_sub_D_", 7));
+}
+
 static int plan_function(struct planner *pl, uint32_t index)
 {
 	const struct plan_function *f = &pl->p->functions[index];
 	const struct symbol *sym = symtab__at(pl->obj->tab, f->symbol_index);
 	int err;
 
+	if (is_for_counters(pl, sym))
+		return 0;
 	pl->function = index;
 	err = pieces__read(pl->obj, &pl->cold, f->symbol_index, &pl->bytes, pl->pieces,
 			   &pl->pieces_cnt);
@@ -512,6 +599,8 @@ static int plan_function(struct planner *pl, uint32_t index)
 	if (!err)
 		err = choose_lines(pl, sym);
 	if (!err)
+		err = find_returning(pl);
+	if (!err)
 		err = make_segments(pl);
 	if (!err)
 		err = put_all(pl);
@@ -528,12 +617,16 @@ static void planner_clear(struct planner *pl)
 	code_decoder__free(pl->decoder);
 	insn_decoder__free(pl->insn);
 	line_keys__clear(&pl->keys);
+	counters__free(pl->counters);
 	free(pl->choices);
 	free(pl->inlines);
 	free(pl->fences);
 	free(pl->stamps);
 	free(pl->behind);
 	free(pl->stack);
+	free(pl->doubts);
+	free(pl->returning);
+	linkage__free(pl->linkage);
 }
 
 int plan_lines__plan(struct plan *p, uint32_t index, const struct filter_object *fobj, size_t first,
@@ -560,6 +653,12 @@ int plan_lines__plan(struct plan *p, uint32_t index, const struct filter_object 
 		err = code_decoder__new(opts->nop5_emulated, read_object, &pl, &pl.decoder);
 	if (!err)
 		err = insn_decoder__new(opts->nop5_emulated, &pl.insn);
+	if (!err)
+		err = counters__load(obj->img, &pl.counters);
+	if (!err)
+		err = linkage__load(obj->img, &pl.linkage);
+	pl.keys.counters = pl.counters;
+	pl.keys.insn = pl.insn;
 	if (!err)
 		code_decoder__note_edges(pl.decoder);
 	for (size_t i = first; !err && i < p->functions_cnt; i++) {

@@ -35,6 +35,9 @@ struct plan_line_site {
 	uint8_t site;	    /* enum site_class; SITE_NOP5 only if at_entry */
 	/* Its basic block has a segment of the same line before this one: never a new run. */
 	bool repeats;
+	/* A run of it counts as two: gcov takes what comes before and behind a call in it for two
+	 * blocks of other lines. */
+	bool twice;
 	/* Control may come back to it without leaving its line. Only there a jump upwards, from the
 	 * same line, is a new run: else, as from the end of a loop to its head, the run goes on. */
 	bool cycles;

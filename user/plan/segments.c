@@ -6,8 +6,8 @@
  * kernel would turn into calls: in the midst of a function that may write on what lies below the
  * stack pointer.
  *
- * gcov cuts basic blocks at calls as well, and counts a line that appears in a block twice once. So
- * that counts agree, a call begins a new block here, too, as far as `repeats` goes.
+ * gcov cuts basic blocks at most calls as well, and counts a line that appears in a block twice
+ * once. So that counts agree, a call begins a new block here, too, as far as `repeats` goes.
  */
 #include "plan/segments.h"
 
@@ -154,10 +154,22 @@ static int begin_segment(struct build *b, uint64_t vaddr, size_t at, uint32_t ke
 	return 0;
 }
 
+/* Whether the instruction, which ends at `end`, is a call that ends a basic block. */
+static bool cuts(const struct segments_input *in, const struct insn *insn, uint64_t end)
+{
+	size_t at;
+
+	if (insn->flow != FLOW_CALL)
+		return false;
+	at = LOWER_BOUND(in->returning_cnt, i, in->returning[i] < end);
+	return at == in->returning_cnt || in->returning[at] != end;
+}
+
 /* Adds one instruction; `at` is its place among the bytes of all pieces. */
 static int add_insn(struct build *b, const struct insn *in, uint64_t vaddr, size_t at)
 {
 	bool overlaps = b->end > vaddr;
+	bool cut = cuts(b->in, in, vaddr + in->length), passes;
 	bool new_block = !b->seg || !b->runs_on || b->end != vaddr || b->is_target[at];
 	uint32_t key = b->in->keys[at];
 	int err = 0;
@@ -168,18 +180,21 @@ static int add_insn(struct build *b, const struct insn *in, uint64_t vaddr, size
 		err = begin_segment(b, vaddr, at, key, new_block);
 	if (err)
 		return err;
-	if (key)
-		b->seen[key] = b->block;
+	passes = in->site == SITE_NOP || in->site == SITE_NOP5 || in->flow == FLOW_JMP;
 	offer_site(b, in, vaddr, overlaps);
-	b->seg->idle &= in->site == SITE_NOP || in->site == SITE_NOP5 || in->flow == FLOW_JMP;
-	b->seg->calls_again |= b->seg->calls && in->flow == FLOW_CALL;
+	b->seg->idle &= passes || !key;
 	b->seg->calls |= in->flow == FLOW_CALL;
-	b->seg->ends_in_call = in->flow == FLOW_CALL;
+	b->seg->cuts_again |= b->seg->cuts && cut;
+	b->seg->cuts |= cut;
+	/* To keep its result is part of a call. */
+	b->seg->ends_in_cut = cut || (b->seg->ends_in_cut && (passes || !key || in->takes_result));
+	if (key && (cut || !b->seg->ends_in_cut))
+		b->seen[key] = b->block;
 	b->seg->last = vaddr;
 	b->end = vaddr + in->length;
 	b->runs_on = !is_branch(in);
 	b->seg->next = b->runs_on || in->flow == FLOW_JCC ? b->end : 0;
-	b->block += in->flow == FLOW_CALL;
+	b->block += cut;
 	return 0;
 }
 
@@ -285,7 +300,8 @@ static void note_arc(void *ctx, uint32_t to)
 	arc->entered[to] = 1;
 	if (!same || to <= arc->from || !items[arc->from].site)
 		items[to].needless = false;
-	if (same && to <= arc->from)
+	/* Behind what is of no line its own may come. */
+	if ((same || !items[to].key) && to <= arc->from)
 		items[arc->from].needless = false;
 }
 
@@ -331,7 +347,7 @@ static bool goes_on(struct cycle *c, uint32_t at)
 		c->steps++;
 		if (items[at].key == items[c->from].key)
 			return items[at].repeats;
-		if (items[at].calls)
+		if (items[at].cuts)
 			break;
 	}
 	return false;

@@ -22,14 +22,17 @@ struct segment {
 	/* Control comes to it only from segments of its line further up, and goes from it to none
 	 * of them: whoever counts learns nothing there. */
 	bool needless;
-	uint8_t class;	  /* enum site_class */
-	bool on_exit;	  /* see struct plan_line_site */
-	bool repeats;	  /* the same */
-	bool cycles;	  /* control may come back to it without leaving its line */
-	bool calls;	  /* exceptions may come out of it */
-	bool idle;	  /* it consists of nops and a jump */
-	bool calls_again; /* there is more than one call in it */
-	bool ends_in_call;
+	uint8_t class; /* enum site_class */
+	bool on_exit;  /* see struct plan_line_site */
+	bool repeats;  /* the same */
+	bool twice;    /* the same */
+	bool cycles;   /* control may come back to it without leaving its line */
+	bool calls;    /* exceptions may come out of it */
+	bool idle;     /* it consists of nops and a jump */
+	/* Of calls that end basic blocks: */
+	bool cuts;	  /* there is one in it */
+	bool cuts_again;  /* and another one */
+	bool ends_in_cut; /* the last one ends it, but for what is done with its result */
 	bool begins_block;
 	uint32_t goes_on_as; /* see struct plan_line_site; a key */
 	uint64_t last;	     /* its last instruction */
@@ -59,6 +62,9 @@ struct segments_input {
 	const uint32_t
 		*keys; /* by byte of the pieces: number of its line, 0 for none; < keys_cnt */
 	uint32_t keys_cnt;
+	/* vaddrs behind calls that do not end a basic block, in order */
+	const uint64_t *returning;
+	size_t returning_cnt;
 	struct insn_decoder *insn;
 };
 

@@ -28,6 +28,7 @@
 #define MAX_OF_DIE  4096       /* ranges of one function or call */
 #define MAX_DIES    (1u << 25) /* looked at */
 #define MAX_NESTING 64	       /* of scopes and inlined calls, of namespaces and classes */
+#define MAX_LABELS  4096       /* in one function */
 #define MAX_INLINES (1u << 20) /* of a function */
 #define MAX_COVER   64	       /* inlined calls that the average byte of a function may be in */
 
@@ -405,6 +406,18 @@ static void paint_ranges(struct painting *p, Dwarf_Die *die, uint32_t value)
 	}
 }
 
+static int add_label(struct painting *p, Dwarf_Die *die)
+{
+	int line;
+
+	if (dwarf_decl_line(die, &line) || line <= 0 || p->out->labels_cnt == MAX_LABELS)
+		return 0;
+	if (ARRAY_RESERVE(&p->out->labels, p->out->labels_cnt, &p->out->labels_cap))
+		return -ENOMEM;
+	p->out->labels[p->out->labels_cnt++] = line;
+	return 0;
+}
+
 /* Inner calls come later, so theirs is what remains of the bytes of both. */
 static int paint(struct painting *p, Dwarf_Die *parent, uint32_t inside, int depth)
 {
@@ -427,6 +440,8 @@ static int paint(struct painting *p, Dwarf_Die *parent, uint32_t inside, int dep
 			p->out->items[p->out->cnt++].parent = inside;
 			paint_ranges(p, &die, value);
 		}
+		if (tag == DW_TAG_label)
+			err = add_label(p, &die);
 		if (tag == DW_TAG_inlined_subroutine || tag == DW_TAG_lexical_block ||
 		    tag == DW_TAG_try_block || tag == DW_TAG_catch_block)
 			err = paint(p, &die, value, depth + 1);

@@ -31,6 +31,9 @@ struct line_inline {
 struct line_inlines {
 	struct line_inline *items;
 	size_t cnt, cap;
+	uint32_t *
+		labels; /* lines on which the function has labels, of its own and of inlined code */
+	size_t labels_cnt, labels_cap;
 };
 
 /* A stretch of a function's code, and to which inlined call each byte of it belongs. */
@@ -64,8 +67,8 @@ int line_table__rows(struct line_table *t, uint64_t begin, uint64_t end, struct 
 typedef int (*line_visitor)(void *ctx, const struct line_row *row, uint64_t end);
 int line_table__each(struct line_table *t, line_visitor fn, void *ctx);
 
-/* Fills in `inlined` of a function's pieces, which are all 0, and appends the calls. What is
- * damaged counts as not there. Returns 0 or -ENOMEM. */
+/* Fills in `inlined` of a function's pieces, which are all 0, and appends the calls and labels.
+ * What is damaged counts as not there. Returns 0 or -ENOMEM. */
 int line_table__inlined(struct line_table *t, const struct line_piece *pieces, size_t cnt,
 			struct line_inlines *out);
 
