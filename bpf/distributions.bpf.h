@@ -46,7 +46,7 @@ static long dist_probe(u32 i, struct dist_search *s)
 }
 
 /* The entry for a key whose first place is taken by another. 0: no room; else its number plus 1. */
-static __noinline u32 dist_search(u64 key, u32 first)
+__noinline u32 dist_search(u64 key, u32 first)
 {
 	struct dist_search s = {.key = key, .first = first};
 

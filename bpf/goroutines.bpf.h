@@ -37,7 +37,7 @@ static __always_inline bool goroutine_is(const struct wire_lane *lane, u64 owner
 }
 
 /* The lane of a descriptor; one that is of its last user ends. 0: none, or no room. */
-static __noinline u32 goroutine_lane(u64 owner, u64 g, u64 goid, bool create)
+__noinline u32 goroutine_lane(u64 owner, u64 g, u64 goid, bool create)
 {
 	struct goroutine_key key = {.g = g, .tgid = owner >> 32};
 	u32 *known = bpf_map_lookup_elem(&goroutines, &key), number = known ? *known : 0;

@@ -34,7 +34,7 @@ static __always_inline void lane_unlock(struct wire_lane *lane)
 	*(volatile u64 *)&lane->busy = 0;
 }
 
-static __noinline u32 lane_new(u64 owner, u32 kind)
+__noinline u32 lane_new(u64 owner, u32 kind)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	u32 i = table_take(&free_lanes, &next_lane, lanes_cap);
@@ -70,7 +70,7 @@ full:
 }
 
 /* A lane of the current thread beside its home. 0: no room; nothing is lost, the home will do. */
-static __noinline u32 lane_new_beside(u64 owner, u32 kind)
+__noinline u32 lane_new_beside(u64 owner, u32 kind)
 {
 	u32 tgid = owner >> 32, one = 1, number = lane_new(owner, kind);
 	struct wire_lane *lane = lane_at(number);
@@ -85,7 +85,7 @@ static __noinline u32 lane_new_beside(u64 owner, u32 kind)
 
 /* The number of the current thread's home by the slow way; made if need be. `create`: for a call to
  * be recorded, which is counted as lost if there is no room. 0: none. */
-static __noinline u32 home_find(bool create)
+__noinline u32 home_find(bool create)
 {
 	u64 pid_tgid = bpf_get_current_pid_tgid();
 	u32 tgid = pid_tgid >> 32, made, *known;

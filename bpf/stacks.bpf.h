@@ -264,7 +264,7 @@ static __always_inline u32 home_instead(u32 number, struct wire_lane *home, u64 
 }
 
 /* A stack of unknown make. 0: the table is full. */
-static __noinline u32 stack_mapped(u64 address)
+__noinline u32 stack_mapped(u64 address)
 {
 	u32 number = stack_take(0);
 	struct stack *stack = stack_at(number);

@@ -108,7 +108,7 @@ static __always_inline u32 table_take(void *queue, u32 *next, u32 cap)
 	return i < cap ? i : 0;
 }
 
-static __noinline u32 node_new(u32 lane, u32 parent, u32 function)
+__noinline u32 node_new(u32 lane, u32 parent, u32 function)
 {
 	struct wire_lane *l = lane_at(lane);
 	struct wire_node *n;
@@ -183,7 +183,7 @@ static long child_probe(u32 i, struct child_search *s)
  * children, so two CPUs never insert the same key; they may compete for a place in the index, hence
  * the compare-and-swap. Places of dead nodes are used again. 0: a table is full.
  */
-static __noinline u32 node_child(u32 lane, u32 parent, u32 function)
+__noinline u32 node_child(u32 lane, u32 parent, u32 function)
 {
 	struct child_search search = {
 		.lane = lane,
@@ -204,7 +204,7 @@ static __noinline u32 node_child(u32 lane, u32 parent, u32 function)
 }
 
 /* The frame above `f`, made if the lane was never that deep. 0: the table is full. */
-static __noinline u32 frame_new(u32 below)
+__noinline u32 frame_new(u32 below)
 {
 	struct wire_frame *f, *b = frame_at(below);
 	u32 i;
