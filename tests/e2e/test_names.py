@@ -170,6 +170,13 @@ class Plain(harness.TestCase):
             leaf = f"func_0x{address(program('own_switch'), 'leaf'):x}"
             self.assertEqual(self.count(document, leaf), alone.counts["leaf"])
 
+    def test_switches_by_unknown_names(self):
+        """The same with symbols: no list of names has that of the switch."""
+        alone = self.process(program("own_switch")).finish()
+        document, done = self.profile_command("own_switch", options=UNLIMITED)
+        self.assertEqual((done.status, done.stdout), (alone.status, alone.stdout))
+        self.assertEqual(self.count(document, "leaf"), alone.counts["leaf"])
+
 
 # What programs do to their stacks, by what nobody can tell by its name any more: setjmp, makecontext,
 # the unwinder.
