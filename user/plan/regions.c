@@ -25,6 +25,7 @@
 #include "symbol/usdt.h"
 #include "target/target.h"
 #include "util/array.h"
+#include "util/log.h"
 #include "util/search.h"
 
 bool regions__is_site(const struct symbol *sym)
@@ -229,6 +230,37 @@ static int find_values(struct regions *r, const struct candidate *c, struct plan
 	return err;
 }
 
+#define MAX_PAIRS (1u << 16) /* of begins and ends that are compared */
+
+/* Whether candidates [from, to) begin and end, and never in one function. */
+static bool spans_functions(const struct regions *r, size_t from, size_t to)
+{
+	const struct eh_frame *eh;
+	bool ends = false;
+
+	if ((to - from) * (to - from) > MAX_PAIRS || plan_object__load_eh_frame(r->obj))
+		return false;
+	eh = r->obj->eh;
+	if (!eh)
+		return false;
+	for (size_t i = from; i < to; i++) {
+		const struct eh_range *begun = eh_frame__at(eh, r->candidates[i].vaddr);
+
+		if (r->candidates[i].role != PROBE_BEGIN)
+			continue;
+		for (size_t k = from; k < to; k++) {
+			const struct eh_range *ended = eh_frame__at(eh, r->candidates[k].vaddr);
+
+			if (r->candidates[k].role != PROBE_END)
+				continue;
+			if (!begun || !ended || begun == ended)
+				return false;
+			ends = true;
+		}
+	}
+	return ends;
+}
+
 /* The sites of candidates [from, to). */
 static int add_sites(struct regions *r, const char *root, struct plan_function *f, size_t from,
 		     size_t to)
@@ -271,6 +303,10 @@ static int add_sites(struct regions *r, const char *root, struct plan_function *
 		else
 			f->begins_cnt++;
 	}
+	if (!called && spans_functions(r, from, to))
+		log_warn("%s begins in one function and ends in another: it is counted, but its "
+			 "time is right only where the first calls the second",
+			 r->candidates[from].name);
 	return err;
 }
 
