@@ -13,10 +13,9 @@
  *		PROFTRACE_END("parse: names");
  *		PROFTRACE_MARK_VALUES("parsed", bytes, text);
  *
- * While nobody traces each of these is two nops. Nothing needs to be linked, nothing is
- *initialised, no other header is included. C99 and C++11 and later, GCC and clang, x86-64 Linux;
- *anywhere else, or with PROFTRACE_DISABLE defined, it all compiles to nothing and no value is
- *evaluated.
+ * While nobody traces each of these is two nops. Nothing needs to be linked, nothing to be set up,
+ * no other header is included. C99 and C++11 and later, GCC and clang, x86-64 Linux; anywhere else,
+ * or with PROFTRACE_DISABLE defined, it all compiles to nothing and no value is evaluated.
  *
  * Names are string literals, without % { | and }, which mean something to the compiler's assembler.
  * Values are integers or pointers, at most six. They are computed even if nobody traces, and what a
