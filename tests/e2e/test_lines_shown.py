@@ -77,12 +77,20 @@ class Lines(harness.TestCase):
                              "--lines")
 
     def test_source_that_others_may_not_read(self):
-        """Only the numbers are shown."""
+        """Only the numbers are shown, unless it is root itself that names it to root."""
         source, binary = self.path("secret.c"), self.path("secret")
         with open(source, "w", encoding="utf-8") as file:
             file.write("int main(void)\n{\n\treturn 0; // password\n}\n")
         self.assertEqual(os.system(f"gcc -g -o {binary} {source}"), 0)
         os.chmod(source, 0o600)
+        recording = self.path("recording")
+        done = self.process(harness.PROFTRACE, "record", "-q", "-o", recording, "--lines", "main",
+                            "--", binary).finish()
+        self.assertEqual(done.status, 0, str(done))
+        self.assertIn("password", self.report(recording, "-f", "lines"))
+        os.chown(recording, 1234, 1234)
+        self.assertNotIn("password", self.report(recording, "-f", "lines"))
+        os.chown(binary, 1234, 1234)
         done = self.run_proftrace(*harness.UNLIMITED, "--lines", "main", "-f", "lines", "--", binary)
         self.assertEqual(done.status, 0, str(done))
         self.assertNotIn("password", done.stdout)

@@ -226,6 +226,8 @@ struct profile {
 	size_t lines_cnt;
 	struct profile_inline *inlines;
 	size_t inlines_cnt;
+	/* Nobody but root can have chosen the names of their files: 1, else 0. */
+	uint32_t files_by_root;
 	struct timeline *timeline; /* single calls; owned; NULL: not recorded */
 	struct sessions *sessions; /* owned; NULL: not asked for, or not to be shown as such */
 	double max_overhead; /* the budget, in percent of the target's own CPU time; 0: none */

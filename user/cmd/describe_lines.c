@@ -3,12 +3,14 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "calls/line_order.h"
 #include "calls/profile.h"
 #include "collect/collector.h"
 #include "plan/lines.h"
 #include "plan/plan.h"
+#include "target/target.h"
 
 static int compare(const void *a, const void *b)
 {
@@ -33,8 +35,30 @@ static int copy_inlines(const struct plan_lines *from, struct profile *p)
 	return 0;
 }
 
-int describe_lines__apply(struct plan *plan, struct collector *c, uint64_t until_ns,
-			  struct profile *p)
+/* Whether only root can have written the files that the lines are of. What debuginfod servers say
+ * of them is somebody else's word. */
+static bool are_roots(const struct plan *plan, const struct target *t)
+{
+	const char *urls = getenv("DEBUGINFOD_URLS");
+	const struct plan_lines *lines = plan->lines;
+	uint32_t last = UINT32_MAX;
+
+	for (size_t i = 0; i < lines->lines_cnt; i++) {
+		uint32_t object = plan->functions[lines->lines[i].function].object;
+		struct stat st;
+
+		if (object == last)
+			continue;
+		if (fstat(t->objects[object].fd, &st) || st.st_uid ||
+		    st.st_mode & (S_IWGRP | S_IWOTH))
+			return false;
+		last = object;
+	}
+	return !urls || !*urls;
+}
+
+int describe_lines__apply(struct plan *plan, const struct target *t, struct collector *c,
+			  uint64_t until_ns, struct profile *p)
 {
 	const struct plan_lines *from = plan->lines;
 	struct line_usage *usage;
@@ -64,6 +88,7 @@ int describe_lines__apply(struct plan *plan, struct collector *c, uint64_t until
 		};
 	}
 	free(usage);
+	p->files_by_root = are_roots(plan, t);
 	if (!err)
 		qsort(p->lines, p->lines_cnt, sizeof(*p->lines), compare);
 	return err;

@@ -99,6 +99,7 @@ static bool take_summary(struct profile *p, const struct parts *s)
 	p->start_time = s->summary->start_time;
 	p->duration_ns = s->summary->duration_ns;
 	p->paused_ns = s->summary->paused_ns;
+	p->files_by_root = s->summary->files_by_root;
 	p->max_overhead = s->summary->max_overhead;
 	p->accounting = *a;
 	p->target.exec = s->summary->target.exec;

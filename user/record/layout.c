@@ -57,6 +57,7 @@ static const struct field summary[] = {
 	PLAIN(22, U64, struct profile, accounting.untriggered),
 	PLAIN(23, U64, struct profile, probes.instrumented),
 	PLAIN(24, U64, struct profile, accounting.line_misses),
+	PLAIN(25, U32, struct profile, files_by_root),
 };
 const struct layout layout_summary = LAYOUT(TABLE_SUMMARY, struct profile, summary);
 

@@ -191,7 +191,11 @@ static void write_blocks(struct writer *w)
 
 int page_lines__write(struct json *j, const struct profile *p, const uint32_t *numbers)
 {
-	struct writer w = {.j = j, .p = p, .functions = numbers, .source_left = SOURCE_MAX};
+	struct writer w = {.j = j,
+			   .p = p,
+			   .functions = numbers,
+			   .sources.by_root = p->files_by_root,
+			   .source_left = SOURCE_MAX};
 	int err = 0;
 
 	if (!p->lines_cnt) {

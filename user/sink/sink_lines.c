@@ -216,7 +216,7 @@ static void print_reasons(const struct page *page)
 static int write_lines(const struct profile *p, const struct sink_options *opts, FILE *out)
 {
 	struct printer pr = {.profile = p, .opts = opts, .out = out};
-	struct page page = {.pr = &pr};
+	struct page page = {.pr = &pr, .sources.by_root = p->files_by_root};
 	struct line_blocks blocks;
 	int err = line_blocks__make(p, &blocks);
 

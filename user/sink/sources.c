@@ -39,7 +39,7 @@ const struct source_text *sources__get(struct sources *s, const char *path, cons
 		source_text__free(s->items[i].text);
 		s->items[i].text = NULL;
 		s->items[i].path = path;
-		s->items[i].err = source_text__open(path, &s->items[i].text);
+		s->items[i].err = source_text__open(path, s->by_root, &s->items[i].text);
 	}
 	*why = reason(s->items[i].err);
 	return s->items[i].text;

@@ -3,6 +3,7 @@
 #ifndef PROFTRACE_SINK_SOURCES_H
 #define PROFTRACE_SINK_SOURCES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct source_text;
@@ -10,6 +11,7 @@ struct source_text;
 #define SOURCES_KEPT 4
 
 struct sources {
+	bool by_root; /* as in source_text__open(), of all of them */
 	struct {
 		const char *path; /* borrowed */
 		struct source_text *text;
