@@ -144,6 +144,17 @@ int plan_object__load_eh_frame(struct plan_object *obj)
 	return eh_frame__load(obj->img, &obj->eh) == -ENOMEM ? -ENOMEM : 0;
 }
 
+int plan_object__look_for_loads(struct plan_object *obj)
+{
+	int err = obj->loads_looked_for ? 0 : plan_object__load_eh_frame(obj);
+
+	if (err || obj->loads_looked_for)
+		return err;
+	obj->loads_looked_for = true;
+	obj->loads_stack = stack_loads__any(obj->img, obj->eh);
+	return 0;
+}
+
 int plan_object__look_at_nameless(struct plan_object *obj)
 {
 	size_t cnt = symtab__count(obj->tab), i = 0;
@@ -157,8 +168,8 @@ int plan_object__look_at_nameless(struct plan_object *obj)
 		i++;
 	if (i == cnt)
 		return 0;
-	err = plan_object__load_eh_frame(obj);
-	obj->tells = !err && !stack_loads__any(obj->img, obj->eh);
+	err = plan_object__look_for_loads(obj);
+	obj->tells = !err && !obj->loads_stack;
 	return err;
 }
 

@@ -36,6 +36,8 @@ struct plan_object {
 	struct eh_frame *eh;	 /* NULL: none */
 	struct linkage *linkage; /* NULL: no proofs */
 	bool eh_loaded;
+	bool loads_looked_for;
+	bool loads_stack; /* its code loads the stack pointer with something new */
 	bool tells; /* of functions without names, their code does: nothing there switches stacks */
 	struct source *source; /* NULL: none */
 	bool source_opened;
@@ -47,6 +49,8 @@ struct plan_object {
 };
 
 int plan_object__load_eh_frame(struct plan_object *obj); /* 0 or -ENOMEM */
+/* Sets `loads_stack`, which takes a look at all of its code, once. Returns 0 or -ENOMEM. */
+int plan_object__look_for_loads(struct plan_object *obj);
 /* Sets `tells` of an object whose symbols are loaded. Returns 0 or -ENOMEM. */
 int plan_object__look_at_nameless(struct plan_object *obj);
 void plan_object__clear(struct plan_object *obj);

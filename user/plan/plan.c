@@ -21,7 +21,6 @@
 #include "plan/object.h"
 #include "plan/proof.h"
 #include "plan/regions.h"
-#include "plan/stack_loads.h"
 #include "plan/unmatched.h"
 #include "symbol/debug_fetch.h"
 #include "symbol/demangle.h"
@@ -71,8 +70,8 @@ static int look_for_switches(struct plan_object *obj)
 	if (!elf_image__is_program(obj->img) || elf_image__is_static(obj->img) ||
 	    obj->traits & (EXIT_UNSAFE_TRAITS | TRAIT_LIBC))
 		return 0;
-	err = plan_object__load_eh_frame(obj);
-	if (!err && stack_loads__any(obj->img, obj->eh)) {
+	err = plan_object__look_for_loads(obj);
+	if (!err && obj->loads_stack) {
 		obj->traits |= TRAIT_SWITCHES;
 		obj->evidence = "a load of the stack pointer";
 	}
