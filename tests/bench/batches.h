@@ -3,6 +3,8 @@
 #ifndef BATCHES_H
 #define BATCHES_H
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -26,6 +28,29 @@ static int wait_line(void)
 			return 0;
 	}
 	return 1;
+}
+
+/*
+ * Says "ready" and waits for a line on stdin; then has `batches` batches of `calls` calls made,
+ * after a tenth of a batch to warm up, and prints "ns N" a call for each, then "calls N", the
+ * number of all calls. Ends with stdin. `run` returns what a call of a batch has taken, in ns.
+ */
+__attribute__((unused)) static void time_batches(double (*run)(unsigned long calls),
+						 const char *calls_text, const char *batches_text)
+{
+	unsigned long calls = strtoul(calls_text, NULL, 10);
+	unsigned long batches = strtoul(batches_text, NULL, 10), warm_up = calls / 10;
+
+	setlinebuf(stdout);
+	printf("ready\n");
+	if (!wait_line())
+		return;
+	run(warm_up);
+	for (unsigned long i = 0; i < batches; i++)
+		printf("ns %.2f\n", run(calls));
+	printf("calls %lu\n", warm_up + calls * batches);
+	while (wait_line())
+		;
 }
 
 #endif

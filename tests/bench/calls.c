@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * calls FUNCTION CALLS BATCHES: what a call of FUNCTION costs. Says "ready" and waits for a line on
- * stdin; then makes BATCHES batches of CALLS calls, after a tenth of a batch to warm up, and prints
- * "ns N" a call for each, then "calls N", the number of all calls. Ends with its stdin.
+ * calls FUNCTION CALLS BATCHES: what a call of FUNCTION costs, as time_batches() says it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +22,9 @@ __attribute__((noipa)) void untraced(struct list *l)
 	l->count++;
 }
 
-static double run_batch(long (*volatile function)(struct list *l), unsigned long calls)
+static long (*volatile function)(struct list *l);
+
+static double run_batch(unsigned long calls)
 {
 	struct list second = {0}, first = {.next = &second};
 	double start = own_ns();
@@ -36,8 +36,6 @@ static double run_batch(long (*volatile function)(struct list *l), unsigned long
 
 int main(int argc, char **argv)
 {
-	long (*function)(struct list * l) = NULL;
-	unsigned long calls, batches, warm_up;
 
 	for (size_t i = 0; argc == 4 && i < sizeof(functions) / sizeof(*functions); i++) {
 		if (!strcmp(argv[1], functions[i].name))
@@ -47,18 +45,6 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: calls FUNCTION CALLS BATCHES\n");
 		return 2;
 	}
-	calls = strtoul(argv[2], NULL, 10);
-	batches = strtoul(argv[3], NULL, 10);
-	warm_up = calls / 10;
-	setlinebuf(stdout);
-	printf("ready\n");
-	if (!wait_line())
-		return 0;
-	run_batch(function, warm_up);
-	for (unsigned long i = 0; i < batches; i++)
-		printf("ns %.2f\n", run_batch(function, calls));
-	printf("calls %lu\n", warm_up + calls * batches);
-	while (wait_line())
-		;
+	time_batches(run_batch, argv[2], argv[3]);
 	return 0;
 }

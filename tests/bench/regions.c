@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * regions WHAT CALLS BATCHES: what a region costs, and what a function that does the same work
- * does: WHAT is "region" or "function". Speaks as tests/bench/calls.c does.
+ * does: WHAT is "region" or "function". Speaks as time_batches() does.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +32,9 @@ __attribute__((noipa)) void in_region(void)
 	PROFTRACE_END("work");
 }
 
-static double run_batch(void (*volatile function)(void), unsigned long calls)
+static void (*volatile function)(void);
+
+static double run_batch(unsigned long calls)
 {
 	double start = own_ns();
 
@@ -43,26 +45,12 @@ static double run_batch(void (*volatile function)(void), unsigned long calls)
 
 int main(int argc, char **argv)
 {
-	unsigned long calls, batches, warm_up;
-	void (*function)(void);
 
 	if (argc != 4 || (strcmp(argv[1], "region") && strcmp(argv[1], "function"))) {
 		fprintf(stderr, "usage: regions region|function CALLS BATCHES\n");
 		return 2;
 	}
 	function = strcmp(argv[1], "region") ? in_function : in_region;
-	calls = strtoul(argv[2], NULL, 10);
-	batches = strtoul(argv[3], NULL, 10);
-	warm_up = calls / 10;
-	setlinebuf(stdout);
-	printf("ready\n");
-	if (!wait_line())
-		return 0;
-	run_batch(function, warm_up);
-	for (unsigned long i = 0; i < batches; i++)
-		printf("ns %.2f\n", run_batch(function, calls));
-	printf("calls %lu\n", warm_up + calls * batches);
-	while (wait_line())
-		;
+	time_batches(run_batch, argv[2], argv[3]);
 	return 0;
 }
