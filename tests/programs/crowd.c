@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * crowd [YIELDS]: four threads, each with a coroutine of its own make that it resumes YIELDS times. The
- * coroutines run at the same time, on stacks side by side in one mapping, and nobody is told. With
- * NAMELESS not even the function's name gives away that it switches stacks.
+ * coroutines run at the same time, on stacks side by side in one mapping, and nobody is told. What
+ * switches stacks is SWITCH, of the program or of a library.
  */
 #include <pthread.h>
 #include <sys/mman.h>
 #include "target.h"
 
-#ifdef NAMELESS
-#define SWITCH "step_aside"
-#else
-#define SWITCH "coro_transfer"
-#endif
+#define TEXT(x)	   #x
+#define NAME(x)	   TEXT(x)
 #define THREADS	   4
 #define STACK_SIZE (64 * 1024)
 
@@ -25,16 +22,8 @@ static struct member members[THREADS];
 static __thread struct member *self;
 static unsigned long yields;
 
-void switch_to(void **from, void *to) __asm__(SWITCH);
-__asm__(".text\n"
-	".type " SWITCH ", @function\n"
-	SWITCH ":\n"
-	"	push %rbp\n	push %rbx\n	push %r12\n	push %r13\n	push %r14\n	push %r15\n"
-	"	mov %rsp, (%rdi)\n"
-	"	mov %rsi, %rsp\n"
-	"	pop %r15\n	pop %r14\n	pop %r13\n	pop %r12\n	pop %rbx\n	pop %rbp\n"
-	"	ret\n"
-	".size " SWITCH ", .-" SWITCH "\n");
+/* Saves where it is called in *FROM, and goes on at TO: step_aside.S. */
+void switch_to(void **from, void *to) __asm__(NAME(SWITCH));
 
 TRACED void leaf(void)
 {
