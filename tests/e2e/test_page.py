@@ -549,7 +549,7 @@ class Picture(Case):
     def test_everything_has_a_name(self):
         """Chromium's own tree for those who cannot see."""
         for view in ("flame", "tree", "functions", "timeline", "about"):
-            self.open("small", view=view)
+            self.open("values", view=view)
             tree = self.browser.driver.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
             roles = {"button", "tab", "radio", "combobox", "searchbox", "application", "grid",
                      "treegrid", "columnheader", "tabpanel"}
@@ -610,6 +610,81 @@ class Time(Case):
     def test_without_calls(self):
         self.open("deep", view="timeline")
         self.assertIn("record with --calls", self.text("#view-timeline"))
+
+
+class Values(Case):
+    """Single calls with what they were called with (-A)."""
+
+    CANVAS = "#view-timeline canvas"
+    FIRST = [["arg1", "-7"], ["req->path:s", '"GET /index?<b>"'], ["arg3:x", "0x1000"],
+             ["real", "0.1"]]
+    SECOND = [["arg1", str(2 ** 60)],
+              ["req->path:s", '"\\x1b[2J\\u202e</script>\ufffd as long as text can be: 63 bytes"'],
+              ["arg3:x", "?"], ["real", "inf"]]
+
+    def go(self, *keys):
+        self.browser.run("document.querySelector(arguments[0]).focus()", self.CANVAS)
+        self.browser.press("HOME", *keys)
+
+    def values(self):
+        return self.browser.run("""
+            return [...document.querySelectorAll("aside.call .values dt")].map(
+                (dt) => [dt.textContent, dt.nextSibling.textContent])""")
+
+    def test_of_the_chosen_call(self):
+        self.open("values", view="timeline")
+        self.assertIn("Point at a call", self.text("aside.call"))
+        self.go()
+        self.assertEqual((self.text("aside.call h2"), self.values()), ("main", []))
+        self.go("ARROW_DOWN")
+        self.assertEqual((self.text("aside.call h2"), self.values()), ("work", self.FIRST))
+        self.assertIn("arg1 -7, ", self.text("#spoken"))
+        self.go("ARROW_DOWN", "ARROW_RIGHT")
+        self.assertEqual(self.values(), self.SECOND)
+        # What is pointed at goes before what is chosen.
+        self.browser.hover_at(self.CANVAS, 0.2, 22 + 20 + 17 + 8)
+        self.wait_for(self.FIRST, self.values)
+        self.browser.hover_at(self.CANVAS, 0.99, 22 + 20 + 17 + 8)
+        self.wait_for(self.SECOND, self.values)
+        self.browser.click("#scope option[value='1']")
+        self.assertIn("Point at a call", self.text("aside.call"))
+
+    def test_are_searched(self):
+        self.open("values", view="timeline")
+        found = lambda: self.text("#view-timeline .found")
+        for query, calls in (("/INDEX", "1 call has such a value"), ("arg1=", "2 calls have such a value"),
+                             ("0x1000", "1 call has such a value"), ("nothing", "")):
+            self.browser.press("/", *query, "ENTER")
+            self.assertEqual((query, found()), (query, calls))
+        self.assertIn("values", self.browser.one("#query").get_attribute("placeholder"))
+        # Where the view is made later, too.
+        self.open("values", view="tree")
+        self.browser.press("/", *"/index", "ENTER")
+        self.show("timeline")
+        self.assertEqual(found(), "1 call has such a value")
+
+    def test_only_where_there_are_any(self):
+        self.open("small", view="timeline")
+        self.assertEqual(self.browser.texts("aside.call"), [])
+        self.assertNotIn("values", self.browser.one("#query").get_attribute("placeholder"))
+
+    def test_narrow(self):
+        """The picture and the values have room, one above the other."""
+        self.open("values", view="timeline")
+        self.go("ARROW_DOWN")
+        self.browser.driver.set_window_size(700, 600)
+        boxes = lambda: self.browser.run("""
+            return ["#view-timeline .surface", "aside.call"].map((selector) => {
+                const { top, bottom, width } = document.querySelector(selector).getBoundingClientRect();
+
+                return [top, bottom, width];
+            })""")
+        self.browser.wait(lambda: boxes()[0][2] < 750)
+        picture, values = boxes()
+        self.assertLessEqual(picture[1], values[0] + 1)
+        self.assertGreater(picture[1] - picture[0], 150)
+        self.assertGreater(values[1] - values[0], 100)
+        self.assertGreater(values[2], 600)
 
 
 class Hostile(Case):

@@ -3,7 +3,7 @@
  * Made-up profiles for the tests of -f html, in any format, so that what a page shows can be
  *compared with the JSON of the same profile.
  *
- *	profiles small|hostile|empty|deep|unsure FORMAT
+ *	profiles small|values|hostile|empty|deep|unsure FORMAT
  *	profiles large FORMAT PATHS CALLS
  *	profiles lines FORMAT SOURCE HEADER
  */
@@ -15,6 +15,7 @@
 
 #include "calls/profile.h"
 #include "calls/timeline.h"
+#include "calls/values.h"
 #include "sink/sink.h"
 
 #define DEEP 20000 /* levels */
@@ -178,6 +179,36 @@ static void make_small(struct maker *m)
 	m->p.drops = array(1, sizeof(*m->p.drops));
 	m->p.drops[m->p.drops_cnt++] =
 		(struct profile_drop){leaf, 7000000, 123456.5, 7.25, 100, "over the budget"};
+}
+
+/* The same, but the calls of work have values. */
+static void make_values(struct maker *m)
+{
+	static const struct call_value values[][4] = {
+		{{VALUE_INT, {.i = -7}},
+		 {VALUE_TEXT, {.text = "GET /index?<b>"}},
+		 {VALUE_UINT, {.u = 4096}},
+		 {VALUE_FLOAT, {.f = 0.1}}},
+		{{VALUE_INT, {.i = 1ll << 60}},
+		 {VALUE_TEXT,
+		  {.text = "\x1b[2J\u202e</script>\xff as long as text can be: 63 bytes"}},
+		 {VALUE_NONE},
+		 {VALUE_FLOAT, {.f = 1.0 / 0.0}}},
+	};
+	static const struct profile_argument arguments[] = {
+		{1, "arg1"}, {1, "req->path:s"}, {1, "arg3:x"}, {1, "real"}};
+	size_t valued = 0;
+
+	make_small(m);
+	m->p.arguments = array(4, sizeof(*arguments));
+	memcpy(m->p.arguments, arguments, sizeof(arguments));
+	m->p.arguments_cnt = 4;
+	for (size_t i = 0; i < m->calls_cnt; i++) {
+		if (m->p.nodes[m->calls[i].node].function != 1)
+			continue;
+		m->calls[i].values = values[valued++];
+		m->calls[i].values_cnt = 4;
+	}
 }
 
 static void add_line(struct maker *m, const char *file, uint32_t line, uint32_t function,
@@ -373,6 +404,8 @@ int main(int argc, char **argv)
 		goto usage;
 	if (!strcmp(argv[1], "small"))
 		make_small(&m);
+	else if (!strcmp(argv[1], "values"))
+		make_values(&m);
 	else if (!strcmp(argv[1], "hostile"))
 		make_hostile(&m);
 	else if (!strcmp(argv[1], "deep"))
@@ -398,8 +431,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "profiles: %s\n", strerror(-err));
 	return err ? 1 : 0;
 usage:
-	fprintf(stderr,
-		"profiles: small|hostile|empty|deep|unsure|large|lines FORMAT [PATHS CALLS | "
-		"SOURCE HEADER]\n");
+	fprintf(stderr, "profiles: small|values|hostile|empty|deep|unsure|large|lines FORMAT "
+			"[PATHS CALLS | "
+			"SOURCE HEADER]\n");
 	return 2;
 }

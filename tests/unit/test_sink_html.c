@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "calls/timeline.h"
+#include "calls/values.h"
 #include "sink/page.h"
 #include "util/json.h"
 
@@ -146,6 +147,88 @@ static void test_many_calls(void **state)
 	profile__free(p);
 }
 
+/* The arguments of "work" and, before it, of a function that was not called. */
+static void add_arguments(struct profile *p)
+{
+	static const struct profile_argument arguments[] = {
+		{1, "arg1"}, {1, "req->name:s"}, {1, "ret:x"}, {1, "real"}, {4, "arg1"},
+	};
+
+	p->arguments = calloc(1, sizeof(arguments));
+	assert_non_null(p->arguments);
+	memcpy(p->arguments, arguments, sizeof(arguments));
+	p->arguments_cnt = 5;
+}
+
+/* Numbers are numbers where JavaScript holds them. More values than names, and none: a file's. */
+static void test_values(void **state)
+{
+	static const struct call_value whole[] = {
+		{VALUE_INT, {.i = -7}},	   {VALUE_TEXT, {.text = "</script>\"\x01\xff"}},
+		{VALUE_UINT, {.u = 4096}}, {VALUE_FLOAT, {.f = -0.5}},
+		{VALUE_INT, {.i = 1}},
+	};
+	static const struct call_value odd[] = {
+		{VALUE_INT, {.i = (1ll << 53) - 1}},
+		{VALUE_TEXT, {.text = ""}},
+		{VALUE_NONE},
+		{VALUE_FLOAT, {.f = -1.0 / 0.0}},
+	};
+	static const struct call_value large[] = {{VALUE_UINT, {.u = UINT64_MAX}}};
+	static const struct timeline_call calls[] = {
+		{1, 0, 100, 0, 1, whole}, {3, 10, 20, 0, 5, whole}, {3, 20, 30, 0, 4, odd},
+		{4, 22, 25, 0},		  {3, 30, 40, 0, 1, large},
+	};
+	static const uint32_t threads[5];
+	struct profile *p = fixture_small();
+	struct timeline_array timeline;
+	char *text;
+
+	add_arguments(p);
+	timeline_array__init(&timeline, calls, threads, 5);
+	p->timeline = &timeline.base;
+	text = write_data(p);
+	expect_part(text, "\"timeline\":{\"lost\":0,\"calls\":5,\"least\":0,\"arguments\":[["
+			  "1,\"arg1\",\"req->name:s\",\"ret:x\",\"real\"]],\"threads\":[["
+			  "0,100,0,0,[],"
+			  "10,10,0,1,[-7,\"\\u003c/script>\\\"\\u0001\uFFFD\",[\"0x1000\"],-0.5],"
+			  "10,10,0,1,[9007199254740991,\"\",null,[\"-inf\"]],"
+			  "2,3,0,2,8,10,0,1,[[\"18446744073709551615\"]]]]},");
+	free(text);
+	profile__free(p);
+}
+
+/* However much text there is, the page stays as large as calls without any would make it. */
+static void test_many_values(void **state)
+{
+	static const struct call_value values[] = {
+		{VALUE_INT},
+		{VALUE_TEXT,
+		 {.text = "as much text as is ever read of memory: it has 63 letters here!"}},
+	};
+	struct timeline_call *calls = calloc(MANY, sizeof(*calls));
+	uint32_t *threads = calloc(MANY, sizeof(*threads));
+	struct profile *p = fixture_small();
+	struct timeline_array timeline;
+	char *text;
+
+	assert_non_null(calls);
+	assert_non_null(threads);
+	add_arguments(p);
+	for (uint32_t i = 0; i < MANY; i++)
+		calls[i] = (struct timeline_call){
+			3, 1000ull * i, 1000ull * i + (i % 50 ? 100 : 500), 0, 2, values};
+	timeline_array__init(&timeline, calls, threads, MANY);
+	p->timeline = &timeline.base;
+	text = write_data(p);
+	expect_part(text, "\"calls\":600000,\"least\":96,");
+	assert_in_range(strlen(text), 5000000, 8500000);
+	free(text);
+	free(calls);
+	free(threads);
+	profile__free(p);
+}
+
 static int fail_next(struct timeline *t, uint32_t thread, struct timeline_call *call)
 {
 	return -EBADMSG;
@@ -174,6 +257,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_columns),		cmocka_unit_test(test_page),
 		cmocka_unit_test(test_calls),		cmocka_unit_test(test_many_calls),
+		cmocka_unit_test(test_values),		cmocka_unit_test(test_many_values),
 		cmocka_unit_test(test_broken_timeline),
 	};
 

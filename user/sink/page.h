@@ -23,14 +23,20 @@ extern const char page_head[], page_head_end[], page_tail[], page_tail_end[];
  * ferror(). */
 int page_data__write(struct json *j, const struct profile *p, const struct sink_options *opts);
 
+/* What the document's numbers stand for: these have no gaps. */
+struct page_numbers {
+	uint32_t *functions; /* of each function, its number + 1; 0: not in the document */
+	uint32_t *paths;     /* of each node likewise */
+	uint32_t *threads;   /* those in the document */
+	size_t threads_cnt;
+};
+
 /* Writes the functions that have a number (plus one) in `numbers`; 0: not in the document. */
 void page_functions__write(struct json *j, const struct profile *p, const uint32_t *numbers);
 
-/* Writes the single calls of `threads` (cnt of them) as one JSON object, null if none were
- * recorded; of very many the longest. `paths` has the number of each node's path in the document,
- * plus one; 0 for those that are not in it. Returns as page_data__write(). */
-int page_calls__write(struct json *j, const struct profile *p, const uint32_t *threads, size_t cnt,
-		      const uint32_t *paths);
+/* Writes the single calls and their values as one JSON object, null if none were recorded; of very
+ * many the longest. Returns as page_data__write(). */
+int page_calls__write(struct json *j, const struct profile *p, const struct page_numbers *n);
 
 /* Writes lines of source and their figures as one JSON object, null if there are none; functions by
  * the same numbers. Returns 0 or -ENOMEM. */

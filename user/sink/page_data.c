@@ -16,27 +16,19 @@
 
 #define PAGE_SCHEMA 1 /* data.js reads this one */
 
-/* What the document's numbers stand for: these have no gaps. */
-struct numbering {
-	uint32_t *functions; /* of each function, its number + 1; 0: not listed */
-	uint32_t *paths;     /* of each node likewise */
-	uint32_t *threads;   /* those listed */
-	size_t threads_cnt;
-};
-
-static void numbering__fini(struct numbering *n)
+static void numbers_fini(struct page_numbers *n)
 {
 	free(n->functions);
 	free(n->paths);
 	free(n->threads);
 }
 
-static int numbering__init(struct numbering *n, const struct profile *p)
+static int numbers_init(struct page_numbers *n, const struct profile *p)
 {
 	uint32_t paths = 0, functions = 0;
 	size_t i;
 
-	*n = (struct numbering){
+	*n = (struct page_numbers){
 		.functions = calloc(p->functions_cnt + 1, sizeof(*n->functions)),
 		.paths = calloc(p->nodes_cnt + 1, sizeof(*n->paths)),
 		.threads = calloc(p->threads_cnt + 1, sizeof(*n->threads)),
@@ -79,7 +71,7 @@ static void write_target(struct json *j, const struct profile_target *t)
 
 /* tid as the JSON format has it: of a goroutine, its number. "stack": one that is not the thread's
  * own, as in thread__name(). */
-static void write_threads(struct json *j, const struct profile *p, const struct numbering *n)
+static void write_threads(struct json *j, const struct profile *p, const struct page_numbers *n)
 {
 	json_member_open(j, "threads", '[');
 	for (size_t i = 0; i < n->threads_cnt; i++) {
@@ -105,8 +97,8 @@ static void write_threads(struct json *j, const struct profile *p, const struct 
 
 enum path_column { PATH_DEPTH, PATH_FUNCTION, PATH_FIGURES };
 
-static uint64_t path_value(const struct profile *p, const struct numbering *n, const struct walk *w,
-			   size_t column)
+static uint64_t path_value(const struct profile *p, const struct page_numbers *n,
+			   const struct walk *w, size_t column)
 {
 	const struct profile_node *node = &p->nodes[w->node];
 
@@ -122,7 +114,7 @@ static uint64_t path_value(const struct profile *p, const struct numbering *n, c
 
 /* All threads' paths, one thread after the other: depth 0 begins at a thread's first, and `roots`
  * says how many of depth 0 each thread has. */
-static void write_paths(struct json *j, const struct profile *p, const struct numbering *n)
+static void write_paths(struct json *j, const struct profile *p, const struct page_numbers *n)
 {
 	size_t column, i;
 
@@ -212,8 +204,8 @@ static const char *weight_name(enum weight weight)
 
 int page_data__write(struct json *j, const struct profile *p, const struct sink_options *opts)
 {
-	struct numbering n;
-	int err = numbering__init(&n, p);
+	struct page_numbers n;
+	int err = numbers_init(&n, p);
 
 	if (err)
 		goto out;
@@ -233,7 +225,7 @@ int page_data__write(struct json *j, const struct profile *p, const struct sink_
 	write_threads(j, p, &n);
 	write_paths(j, p, &n);
 	json_key(j, "timeline");
-	err = page_calls__write(j, p, n.threads, n.threads_cnt, n.paths);
+	err = page_calls__write(j, p, &n);
 	json_key(j, "lines");
 	if (!err)
 		err = page_lines__write(j, p, n.functions);
@@ -241,6 +233,6 @@ int page_data__write(struct json *j, const struct profile *p, const struct sink_
 		json_null(j);
 	json_close(j, '}');
 out:
-	numbering__fini(&n);
+	numbers_fini(&n);
 	return err;
 }

@@ -8,7 +8,6 @@
  * with fractions.
  */
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 
 #include "calls/profile.h"
@@ -19,6 +18,7 @@
 #include "sink/stream.h"
 #include "sink/names.h"
 #include "sink/tracks.h"
+#include "sink/value_json.h"
 #include "util/json.h"
 
 struct writer {
@@ -39,8 +39,6 @@ static void open_event(struct writer *w, const char *phase, uint64_t at_ns, cons
 	json_member_string(&w->j, "name", name);
 }
 
-#define SAFE_MAX (1ll << 53) /* greater integers lose digits in JavaScript: they become text */
-
 static void write_values(struct writer *w, uint32_t function, const struct timeline_call *call)
 {
 	uint32_t cnt;
@@ -52,16 +50,9 @@ static void write_values(struct writer *w, uint32_t function, const struct timel
 		const struct call_value *v = &call->values[i];
 		bool hex = argument__is_hex(&args[i]);
 
-		if (v->kind == VALUE_INT && v->i < SAFE_MAX && v->i > -SAFE_MAX) {
-			json_key(&w->j, args[i].name);
-			json_i64(&w->j, v->i);
-		} else if (v->kind == VALUE_UINT && v->u < SAFE_MAX && !hex) {
-			json_member_u64(&w->j, args[i].name, v->u);
-		} else if (v->kind == VALUE_FLOAT && isfinite(v->f)) {
-			json_member_double(&w->j, args[i].name, v->f);
-		} else {
-			json_member_string(&w->j, args[i].name, call_value__text(v, hex, buf));
-		}
+		json_key(&w->j, args[i].name);
+		if (!value_json__number(&w->j, v, hex))
+			json_string(&w->j, call_value__text(v, hex, buf));
 	}
 	json_close(&w->j, '}');
 }

@@ -28,5 +28,6 @@ const struct sink sink_html = {
 	.suffixes = (const char *const[]){".html", ".htm", NULL},
 	.whole = true,
 	.shows_calls = true,
+	.shows_values = true,
 	.write = write_html,
 };

@@ -103,21 +103,37 @@ function decodePaths(doc) {
 	return paths;
 }
 
-// A thread's calls: four numbers each, the first counted from the call before.
+// As it is to be shown: texts in quotes, numbers that JavaScript cannot hold as they came.
+function decodeValue(value) {
+	return value === null ? "?" : typeof value === "string" ? `"${visible(value)}"`
+		: String(Array.isArray(value) ? visible(value[0]) : value);
+}
+
+// A thread's calls: four numbers each, the first counted from the call before. An array behind them
+// has the call's values.
 function decodeCalls(flat) {
-	const n = flat.length / 4;
+	const n = flat.reduce((numbers, item) => numbers + !Array.isArray(item), 0) / 4;
 	const calls = { n, start: new Float64Array(n), length: new Float64Array(n),
-		off: new Float64Array(n), path: new Int32Array(n) };
+		off: new Float64Array(n), path: new Int32Array(n), values: new Map() };
 	let at = 0;
 
-	for (let i = 0; i < n; i++) {
-		at += flat[4 * i];
+	for (let i = 0, k = 0; i < n; i++, k += 4) {
+		at += flat[k];
 		calls.start[i] = at;
-		calls.length[i] = flat[4 * i + 1];
-		calls.off[i] = flat[4 * i + 2];
-		calls.path[i] = flat[4 * i + 3];
+		calls.length[i] = flat[k + 1];
+		calls.off[i] = flat[k + 2];
+		calls.path[i] = flat[k + 3];
+		if (Array.isArray(flat[k + 4]))
+			calls.values.set(i, flat[k++ + 4].map(decodeValue));
 	}
 	return calls;
+}
+
+function decodeTimeline(doc) {
+	return { lost: doc.lost, calls: doc.calls, least: doc.least,
+		threads: doc.threads.map(decodeCalls),
+		// By function: what the values of its calls are called.
+		names: new Map((doc.arguments ?? []).map(([fn, ...names]) => [fn, names.map(visible)])) };
 }
 
 // Lines of source, with the text of each that a page was given.
@@ -142,14 +158,12 @@ export function decode(doc) {
 	if (doc.schema !== SCHEMA)
 		throw new Error(`the data has schema ${doc.schema}, this page reads ${SCHEMA}`);
 	const paths = decodePaths(doc.paths);
-	const timeline = doc.timeline && { lost: doc.timeline.lost, calls: doc.timeline.calls,
-		least: doc.timeline.least, threads: doc.timeline.threads.map(decodeCalls) };
 
 	return {
 		...decodeFunctions(doc.functions),
 		paths,
 		threads: decodeThreads(doc.threads, doc.paths),
-		timeline,
+		timeline: doc.timeline && decodeTimeline(doc.timeline),
 		lines: doc.lines && decodeLines(doc.lines),
 		version: doc.proftrace,
 		target: { pids: doc.pids, exec: doc.exec && visible(doc.exec),

@@ -28,6 +28,8 @@ class App {
 		this.views = {};
 		this.stale = {}; // by view: what has changed since it was seen
 		byId("tab-lines").hidden = !profile.lines;
+		if (profile.timeline?.names.size)
+			byId("query").placeholder = "Search functions and values";
 		this.#describeTarget();
 		this.#listThreads();
 		this.#listen();
@@ -202,7 +204,7 @@ class App {
 	}
 
 	// The line below: { name, where, facts: [[what, text, exact]] }. What the keyboard has chosen is
-	// spoken, too.
+	// spoken, too, and `values` of it.
 	say(what, speak = false) {
 		const parts = [];
 		const add = (tag, text, title) => {
@@ -224,7 +226,8 @@ class App {
 		byId("status").replaceChildren(...parts);
 		if (speak)
 			byId("spoken").textContent = `${what.name}: ` +
-				what.facts.map(([name, text]) => `${name} ${text}`).join(", ");
+				[...what.facts, ...what.values ?? []].map(([name, text]) => `${name} ${text}`)
+					.join(", ");
 	}
 }
 

@@ -22,9 +22,13 @@ export class Store {
 	set(changes) {
 		Object.assign(this, changes);
 		if ("query" in changes)
-			this.matches = this.#search(changes.query.trim().toLowerCase());
+			this.matches = this.#search(this.words);
 		for (const listener of this.listeners)
 			listener(changes);
+	}
+
+	get words() {
+		return this.query.trim().toLowerCase();
 	}
 
 	#search(words) {

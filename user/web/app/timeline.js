@@ -2,6 +2,7 @@
 // Single calls in time, a track a thread, a row a level of its tree. Calls of a row follow one
 // another, so what is on the screen is found by bisection, as in the flame graph.
 
+import { CallPanel } from "./call_panel.js";
 import { count, duration, percent } from "./format.js";
 import { Range } from "./range.js";
 import { firstIndex, fitText, Surface } from "./surface.js";
@@ -35,10 +36,22 @@ export class Timeline {
 		this.#buildBar(host);
 		this.all = this.profile.threads.map((thread, i) => this.#track(thread, i));
 		this.range = new Range(10, () => this.#moved());
-		this.surface = new Surface(host, "Timeline. Arrow keys go from call to call, Enter zooms in, " +
+		const split = this.timeline.names.size ? this.#split(host) : host;
+
+		this.surface = new Surface(split, "Timeline. Arrow keys go from call to call, Enter zooms in, " +
 			"Escape zooms out.", this);
+		this.panel = split === host ? null : new CallPanel(split);
 		this.range.reset(Math.max(this.profile.duration, ...this.all.map((track) => track.end)));
 		this.#choose();
+		this.#search();
+	}
+
+	#split(host) {
+		const split = document.createElement("div");
+
+		split.className = "split call-split";
+		host.append(split);
+		return split;
 	}
 
 	#buildBar(host) {
@@ -53,6 +66,8 @@ export class Timeline {
 		notes.push("times as measured, with what the probes cost");
 		note.textContent = notes.join(" \u00b7 ");
 		note.className = "note";
+		this.found = document.createElement("span");
+		this.found.className = "found";
 		this.zoomed = document.createElement("span");
 		this.zoomed.className = "zoomed";
 		this.reset = document.createElement("button");
@@ -63,7 +78,7 @@ export class Timeline {
 			this.surface.canvas.focus();
 		});
 		bar.className = "viewbar";
-		bar.append(note, this.zoomed, this.reset);
+		bar.append(note, this.found, this.zoomed, this.reset);
 		host.append(bar);
 	}
 
@@ -81,7 +96,7 @@ export class Timeline {
 			rows[level].push(i);
 			end = Math.max(end, calls.start[i] + calls.length[i]);
 		}
-		return { name: thread.name, number, calls, end, y: 0,
+		return { name: thread.name, number, calls, end, y: 0, found: new Set(),
 			rows: rows.map((row) => Int32Array.from(row)) };
 	}
 
@@ -102,9 +117,43 @@ export class Timeline {
 	update(changes) {
 		if (!this.timeline)
 			return;
-		if ("scope" in changes)
+		if ("scope" in changes) {
 			this.#choose();
+			this.#tell(null);
+		}
+		if ("query" in changes)
+			this.#search();
 		this.surface.invalidate();
+	}
+
+	// Of each track the calls of which a value matches, as it is shown: "arg1=5".
+	#search() {
+		const { words } = this.store;
+		let sum = 0;
+
+		for (const track of this.all) {
+			track.found.clear();
+			for (const i of words ? track.calls.values.keys() : [])
+				if (this.#values(track, i).some((pair) => pair.join("=").toLowerCase().includes(words)))
+					track.found.add(i);
+			sum += track.found.size;
+		}
+		this.found.textContent = sum ? `${count(sum)} call${sum === 1 ? " has" : "s have"} such a value`
+			: "";
+	}
+
+	#matches(track, i) {
+		const { matches } = this.store;
+
+		return !matches || matches[this.profile.paths.fn[track.calls.path[i]]] ||
+			track.found.has(i);
+	}
+
+	// What its values are called, and they, in pairs.
+	#values({ calls }, i) {
+		const names = this.timeline.names.get(this.profile.paths.fn[calls.path[i]]) ?? [];
+
+		return (calls.values.get(i) ?? []).map((value, k) => [names[k] ?? "?", value]);
 	}
 
 	recolor() {
@@ -188,25 +237,18 @@ export class Timeline {
 
 	#drawRow(ctx, track, level, y, width) {
 		const { calls } = track, row = track.rows[level], { range, scale } = this;
-		const { fn } = this.profile.paths;
 		let k = firstIndex(0, row.length, (i) => calls.start[row[i]] + calls.length[row[i]] > range.lo);
 
 		while (k < row.length && calls.start[row[k]] < range.hi) {
-			const i = row[k], f = fn[calls.path[i]];
+			const i = row[k];
 			const left = (calls.start[i] - range.lo) * scale, wide = calls.length[i] * scale;
 
 			if (wide >= 1) {
 				const begin = Math.max(0, left), stop = Math.min(width, left + wide);
 
-				this.#setColor(ctx, f);
+				this.#setColor(ctx, track, i);
 				ctx.fillRect(begin, y, Math.max(0.75, stop - begin - 0.5), ROW - 1);
-				const text = stop - begin > 24 && fitText(ctx, this.profile.functions[f].name,
-					stop - begin - 8, this.cell);
-
-				if (text) {
-					ctx.fillStyle = this.app.theme.colors.text;
-					ctx.fillText(text, begin + 4, y + ROW / 2);
-				}
+				this.#label(ctx, track, i, begin, stop, y);
 				k++;
 				continue;
 			}
@@ -214,27 +256,37 @@ export class Timeline {
 			const end = Math.max(k + 1, firstIndex(k + 1, row.length,
 				(m) => calls.start[row[m]] + calls.length[row[m]] >= next));
 
-			this.#setColor(ctx, fn[calls.path[this.#foundOf(track, row, k, end)]]);
+			this.#setColor(ctx, track, this.#foundOf(track, row, k, end));
 			ctx.fillRect(left, y, 0.75, ROW - 1);
 			k = end;
 		}
 		ctx.globalAlpha = 1;
 	}
 
-	#setColor(ctx, f) {
-		const { matches } = this.store;
+	#setColor(ctx, track, i) {
+		ctx.globalAlpha = this.#matches(track, i) ? 1 : 0.35;
+		ctx.fillStyle = this.app.colors.function(this.profile.paths.fn[track.calls.path[i]]);
+	}
 
-		ctx.globalAlpha = matches && !matches[f] ? 0.35 : 1;
-		ctx.fillStyle = this.app.colors.function(f);
+	// The function's name, then the call's values.
+	#label(ctx, track, i, begin, stop, y) {
+		if (stop - begin <= 24)
+			return;
+		const { name } = this.profile.functions[this.profile.paths.fn[track.calls.path[i]]];
+		const values = this.#values(track, i).map(([what, value]) => `  ${what}=${value}`);
+		const text = fitText(ctx, name + values.join(""), stop - begin - 8, this.cell);
+
+		if (!text)
+			return;
+		ctx.fillStyle = this.app.theme.colors.text;
+		ctx.fillText(text, begin + 4, y + ROW / 2);
 	}
 
 	// Of the calls [from, to) of a row, which share a pixel, the one to be seen: the first that was
 	// searched for, or the first.
-	#foundOf({ calls }, row, from, to) {
-		const { matches } = this.store, { fn } = this.profile.paths;
-
-		for (let k = from; matches && k < to; k++)
-			if (matches[fn[calls.path[row[k]]]])
+	#foundOf(track, row, from, to) {
+		for (let k = from; this.store.matches && k < to; k++)
+			if (this.#matches(track, row[k]))
 				return row[k];
 		return row[from];
 	}
@@ -284,19 +336,26 @@ export class Timeline {
 				`${count(calls.off[i])} ns`],
 			["At", duration(calls.start[i]), `${count(calls.start[i])} ns`],
 			["In", at.track.name],
-		] };
+		], values: this.#values(at.track, i) };
+	}
+
+	#tell(at, speak = false) {
+		const what = this.#describe(at);
+
+		this.app.say(what, speak);
+		this.panel?.show(what);
 	}
 
 	hover(px, py) {
 		this.pointed = this.#hit(px, py);
 		this.surface.canvas.style.cursor = this.pointed ? "pointer" : "";
-		this.app.say(this.#describe(this.pointed ?? this.selected));
+		this.#tell(this.pointed ?? this.selected);
 		this.surface.invalidate();
 	}
 
 	leave() {
 		this.pointed = null;
-		this.app.say(this.#describe(this.selected));
+		this.#tell(this.selected);
 		this.surface.invalidate();
 	}
 
@@ -305,7 +364,7 @@ export class Timeline {
 			at.row === this.selected.row && at.k === this.selected.k;
 
 		this.selected = at;
-		this.app.say(this.#describe(at));
+		this.#tell(at);
 		if (again)
 			this.#zoomInto(at);
 		this.surface.invalidate();
@@ -326,7 +385,7 @@ export class Timeline {
 		this.selected = at;
 		this.range.show(calls.start[i], calls.start[i] + calls.length[i]);
 		this.surface.reveal(this.#yOf(at), ROW, AXIS);
-		this.app.say(this.#describe(at), true);
+		this.#tell(at, true);
 		this.surface.invalidate();
 	}
 
