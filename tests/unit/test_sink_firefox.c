@@ -3,6 +3,7 @@
 
 #include "fixture.h"
 #include "calls/timeline.h"
+#include "calls/values.h"
 
 static const struct sink_options plain;
 
@@ -144,6 +145,57 @@ static void test_single_calls(void **state)
 	profile__free(p);
 }
 
+static void expect_part(const char *text, const char *part)
+{
+	if (!strstr(text, part))
+		fail_msg("no %s\nin %s", part, text);
+}
+
+/* A marker a call that has values, all of them text. */
+static void test_values(void **state)
+{
+	static const struct call_value values[] = {
+		{VALUE_UINT, {.u = UINT64_MAX}},
+		{VALUE_TEXT, {.text = "{marker.name} \"\xff"}},
+		{VALUE_NONE},
+	};
+	static const struct timeline_call calls[] = {
+		{1, 5, 100, 0},
+		{2, 20, 30, 0, 3, values},
+		{2, 40, 70, 0, 1, values},
+	};
+	static const uint32_t threads[3];
+	struct timeline_array timeline;
+	struct profile *p = make();
+	char *text;
+
+	p->arguments = calloc(4, sizeof(*p->arguments));
+	assert_non_null(p->arguments);
+	p->arguments[p->arguments_cnt++] = (struct profile_argument){0, "arg1"};
+	p->arguments[p->arguments_cnt++] = (struct profile_argument){2, "arg1:x"};
+	p->arguments[p->arguments_cnt++] = (struct profile_argument){2, "arg2:s"};
+	p->arguments[p->arguments_cnt++] = (struct profile_argument){2, "ret"};
+	timeline_array__init(&timeline, calls, threads, 3);
+	p->timeline = &timeline.base;
+	text = fixture_write(&sink_firefox, p, &plain);
+	expect_part(text, "\"markerSchema\":[{\"name\":\"call-1\",\"display\":[\"marker-chart\","
+			  "\"marker-table\"],\"tooltipLabel\":\"{marker.name}\",\"chartLabel\":"
+			  "\"{marker.data.v0}, {marker.data.v1}, {marker.data.v2}\",\"tableLabel\":"
+			  "\"{marker.data.v0}, {marker.data.v1}, {marker.data.v2}\",\"fields\":["
+			  "{\"key\":\"v0\",\"label\":\"arg1:x\",\"format\":\"string\"},"
+			  "{\"key\":\"v1\",\"label\":\"arg2:s\",\"format\":\"string\"},"
+			  "{\"key\":\"v2\",\"label\":\"ret\",\"format\":\"string\"}],"
+			  "\"isStackBased\":true}],");
+	expect_part(text,
+		    "\"markers\":{\"data\":[{\"type\":\"call-1\",\"v0\":\"0xffffffffffffffff\","
+		    "\"v1\":\"{marker.name} \\\"\uFFFD\",\"v2\":\"?\"},{\"type\":\"call-1\","
+		    "\"v0\":\"0xffffffffffffffff\",\"v1\":\"?\",\"v2\":\"?\"}],\"name\":[1,1],"
+		    "\"startTime\":[0.00002,0.00004],\"endTime\":[0.00003,0.00007],"
+		    "\"phase\":[1,1],\"category\":[1,1],\"length\":2}");
+	free(text);
+	profile__free(p);
+}
+
 static int broken_next(struct timeline *t, uint32_t thread, struct timeline_call *call)
 {
 	*call = (struct timeline_call){1, 1, 2, 0};
@@ -181,8 +233,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_document),     cmocka_unit_test(test_weights),
-		cmocka_unit_test(test_single_calls), cmocka_unit_test(test_error),
-		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_single_calls), cmocka_unit_test(test_values),
+		cmocka_unit_test(test_error),	     cmocka_unit_test(test_empty),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -29,6 +29,12 @@ struct firefox {
 /* The members "libs" and "shared": the tables that all threads share. Numbers the paths. */
 void firefox_shared__write(struct firefox *w);
 
+/* The member "markerSchema": what fields the markers of each function have. */
+void firefox_markers__write_types(struct firefox *w);
+
+/* The member "markers" of a thread: its calls that have values. Returns as the next. */
+int firefox_markers__write(struct firefox *w, uint32_t thread);
+
 /* The member "samples" of a thread. Returns 0, -ENOMEM, or what reading the timeline returned. */
 int firefox_samples__write(struct firefox *w, uint32_t thread);
 

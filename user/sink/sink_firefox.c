@@ -12,7 +12,6 @@
 #include "calls/profile.h"
 #include "calls/timeline.h"
 #include "sink/firefox.h"
-#include "sink/firefox_columns.h"
 #include "sink/listing.h"
 #include "sink/names.h"
 #include "sink/sink.h"
@@ -66,8 +65,10 @@ static void write_category(struct json *j, const char *name, const char *color)
 	json_close(j, '}');
 }
 
-static void write_meta(struct json *j, const struct profile *p)
+static void write_meta(struct firefox *w)
 {
+	const struct profile *p = w->p;
+	struct json *j = &w->j;
 	char target[1024];
 
 	json_member_open(j, "meta", '{');
@@ -85,26 +86,12 @@ static void write_meta(struct json *j, const struct profile *p)
 	json_bool(j, true);
 	json_key(j, "sourceCodeIsNotOnSearchfox");
 	json_bool(j, true);
-	json_member_open(j, "markerSchema", '[');
-	json_close(j, ']');
+	firefox_markers__write_types(w);
 	json_member_open(j, "categories", '[');
 	write_category(j, "Other", "grey"); /* there has to be one */
 	write_category(j, "Traced", "blue");
 	json_close(j, ']');
 	write_notes(j, p);
-	json_close(j, '}');
-}
-
-static void write_markers(struct json *j)
-{
-	json_member_open(j, "markers", '{');
-	column__empty(j, "data", 0, false);
-	column__empty(j, "name", 0, false);
-	column__empty(j, "startTime", 0, false);
-	column__empty(j, "endTime", 0, false);
-	column__empty(j, "phase", 0, false);
-	column__empty(j, "category", 0, false);
-	json_member_u64(j, "length", 0);
 	json_close(j, '}');
 }
 
@@ -130,8 +117,9 @@ static int write_thread(struct firefox *w, const struct track *track)
 	json_member_string(j, "unregisterTime", NULL);
 	json_member_open(j, "pausedRanges", '[');
 	json_close(j, ']');
-	write_markers(j);
-	err = firefox_samples__write(w, track->thread);
+	err = firefox_markers__write(w, track->thread);
+	if (!err)
+		err = firefox_samples__write(w, track->thread);
 	json_close(j, '}');
 	return err;
 }
@@ -142,7 +130,7 @@ static int write_document(struct firefox *w)
 	size_t i;
 
 	json_open(&w->j, '{');
-	write_meta(&w->j, w->p);
+	write_meta(w);
 	firefox_shared__write(w);
 	json_member_open(&w->j, "threads", '[');
 	for (i = 0; i < w->tracks_cnt && !err; i++)
@@ -190,5 +178,6 @@ const struct sink sink_firefox = {
 	.suffixes = (const char *const[]){".firefox.json", NULL},
 	.whole = true,
 	.shows_calls = true,
+	.shows_values = true,
 	.write = write_firefox,
 };
