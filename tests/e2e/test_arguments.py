@@ -10,6 +10,8 @@ import sqlite3
 import subprocess
 
 import harness
+import sample
+import test_page
 import test_perfetto
 import test_sqlite
 from harness import PROFTRACE, UNLIMITED, program
@@ -312,8 +314,9 @@ class Arguments(Recordings):
 
     def test_formats_without_values(self):
         for options, warned in ((("-f", "flat"), True), (("-f", "flat", "--by", "arg1"), False),
-                                (("-f", "chrome"), False),
-                                (("-f", "flat", "--if", "arg1 > 0"), False)):
+                                (("-f", "html"), False),
+                                (("-f", "flat", "--if", "arg1 > 0"), False),
+                                (("-f", "flat", "--session", "site_push"), False)):
             done = self.run_proftrace("-F", "site_push", "-A", "site_push(arg1)", *options, "-o",
                                       self.path("out"), "--", TARGET)
             self.assertEqual(done.status, 0, str(done))
@@ -331,6 +334,64 @@ class Arguments(Recordings):
         done = self.run_proftrace("-F", "main.*", "-A", "main.*(arg1)", "-f", "chrome", "--",
                                   program("gokinds"))
         self.assert_one_line(done, 1, "-A 'main.*(arg1)'", "in Go")
+
+
+class Firefox(Recordings, sample.TestCase):
+    def test_markers(self):
+        """A marker a call, read by the Firefox Profiler's own code."""
+        recording, done = self.record("-F", "site_*", "-A", "site_push(arg1,arg2:s,arg5:x,ret)")
+        path = self.path("x.firefox.json")
+        self.report(recording, "-o", path)
+        answer, = self.profiler_cli(path, "thread markers --list --limit 0 --json --thread t-0")
+        markers = json.loads(answer)["flatMarkers"]
+        expected = [{"arg1": str(call["a"]),
+                     "arg2:s": "?" if call["text"] is None else call["text"][:63],
+                     "arg5:x": hex(call["e"]), "ret": str(call["result"])}
+                    for call in self.printed(done)["site_push"]]
+        self.assertEqual([{field["label"]: field["value"] for field in marker["fields"]}
+                          for marker in markers], expected)
+        self.assertEqual([marker["label"] for marker in markers],
+                         [", ".join(values.values()) for values in expected])
+        self.assertEqual({marker["name"] for marker in markers}, {"site_push"})
+
+
+class Page(test_page.Reader, Recordings):
+    def shown(self, recording, *options):
+        """What the page is given: [values of each call that has some], thread by thread."""
+        path = self.path("x.html")
+        self.report(recording, *options, "-o", path)
+        timeline = self.data_of(path)["timeline"]
+        return path, timeline, [[item for item in flat if isinstance(item, list)]
+                                for flat in timeline["threads"]]
+
+    def test_values(self):
+        recording, done = self.record("-F", "site_*", "-A",
+                                      "site_push(arg1,arg2:s,arg5:x,arg6:u8,arg4+16:f)")
+        path, timeline, (seen,) = self.shown(recording)
+        self.assertEqual([names[1:] for names in timeline["arguments"]],
+                         [["arg1", "arg2:s", "arg5:x", "arg6:u8", "arg4+16:f"]])
+        self.assertEqual(seen, [
+            [call["a"] if abs(call["a"]) < 2 ** 53 else [str(call["a"])],
+             call["text"] and call["text"][:63], [hex(call["e"])], call["f"] % 256, call["real"]]
+            for call in self.printed(done)["site_push"]])
+        self.browser.open(path)
+        self.show("timeline")
+        self.browser.press("/", *"plain", "ENTER")
+        self.assertIn("such a value", self.text("#view-timeline .found"))
+
+    def test_sessions(self):
+        """Those that are kept, each a thread, have their calls' values."""
+        recording, done = self.record("-F", "site_*", "-A", "site_push(arg1)")
+        _, _, threads = self.shown(recording, "--session", "site_push", "--slowest", "3")
+        printed = [call["a"] for call in self.printed(done)["site_push"]]
+        self.assertGreaterEqual(len(threads), 3)
+        for values in threads:
+            self.assertEqual(len(values), 1)
+            self.assertIn(values[0][0], [v if abs(v) < 2 ** 53 else [str(v)] for v in printed])
+        text = self.report(recording, "--session", "site_push", "--slowest", "3", "-f", "flat")
+        shown = re.findall(r"  arg1=(-?[0-9]+)\n", text)
+        self.assertEqual(len(shown), 3)
+        self.assertLessEqual(set(map(int, shown)), set(printed))
 
 
 class ByValue(Recordings):

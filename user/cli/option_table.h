@@ -5,8 +5,7 @@
 
 #include <argp.h>
 
-#define RECORDING    "proftrace.data" /* unless another one is named */
-#define FORMAT_NAMES 256	      /* room for the names of all formats */
+#define RECORDING "proftrace.data" /* unless another one is named */
 
 /* Those without a letter. */
 enum option_key {

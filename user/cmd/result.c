@@ -26,6 +26,19 @@
 #include "util/log.h"
 #include "util/privilege.h"
 
+/* Values that nobody will see. Those that links are found by need not be seen, and formats with a
+ * section for sessions show those of sessions. */
+static void warn_of_values(const struct options *o, const struct sink *sink)
+{
+	char names[FORMAT_NAMES];
+
+	if (!o->arguments_cnt || o->conditions_cnt || o->by || o->links_cnt || sink->shows_values ||
+	    (o->sessions_cnt && sink->shows_sessions))
+		return;
+	log_warn("-A: %s shows no values; %s do, and --by tells calls apart by them", sink->name,
+		 sink__value_names(names, sizeof(names)));
+}
+
 int result__open(struct run *r)
 {
 	const struct options *o = r->o;
@@ -38,11 +51,8 @@ int result__open(struct run *r)
 		return recorder__open(o, o->output, &r->recorder);
 	}
 	err = output__open(&r->out, o);
-	if (!err && o->arguments_cnt && !o->conditions_cnt && !o->by && !r->out.sink->shows_values)
-		log_warn("-A: %s shows no values; chrome, perfetto and sqlite do, and --by tells "
-			 "calls "
-			 "apart by them",
-			 r->out.sink->name);
+	if (!err)
+		warn_of_values(o, r->out.sink);
 	if (!err && o->calls)
 		err = spool__open(&r->spool);
 	if (!err && o->calls)

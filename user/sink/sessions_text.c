@@ -4,6 +4,7 @@
 
 #include "calls/profile.h"
 #include "calls/sessions.h"
+#include "calls/values.h"
 #include "sink/names.h"
 #include "sink/printer.h"
 #include "sink/sessions.h"
@@ -17,6 +18,7 @@
 #define STEP_NAME   48 /* columns of each */
 #define NAME_MAX    60
 #define PATH_MAX    100
+#define VALUE_MAX   48
 
 struct sessions_view {
 	struct printer *pr;
@@ -140,6 +142,41 @@ static size_t rank_paths(struct sessions_view *v, const struct session *session,
 	return cnt;
 }
 
+/* The call that the session is; NULL: it was not kept. */
+static const struct session_call *own_call(const struct session *session)
+{
+	for (size_t i = 0; i < session->calls_cnt; i++) {
+		const struct session_call *c = &session->calls[i];
+
+		if (c->thread == session->thread && !c->caller)
+			return c;
+	}
+	return NULL;
+}
+
+/* "  arg1=7  arg2:s="GET /"" */
+static int print_values(struct sessions_view *v, const struct session_call *c)
+{
+	const struct profile_argument *args;
+	uint32_t cnt;
+	int err = 0;
+
+	if (!c || !c->values_cnt)
+		return 0;
+	args = profile__arguments(v->pr->profile, v->s->paths[c->path].function, &cnt);
+	for (uint32_t i = 0; i < cnt && i < c->values_cnt && err >= 0; i++) {
+		const struct call_value *value = &c->values[i];
+		const char *quote = value->kind == VALUE_TEXT ? "\"" : "";
+		char buf[VALUE_TEXT_LEN];
+
+		fprintf(v->pr->out, "  %s=%s", args[i].name, quote);
+		err = printer__name(v->pr, call_value__text(value, argument__is_hex(&args[i]), buf),
+				    VALUE_MAX);
+		fputs(quote, v->pr->out);
+	}
+	return err;
+}
+
 static int print_session(struct sessions_view *v, const struct session *session)
 {
 	const struct profile_thread *t = &v->s->threads[session->thread];
@@ -155,6 +192,8 @@ static int print_session(struct sessions_view *v, const struct session *session)
 		text_duration(session->queue_ns, queue, sizeof(queue)),
 		text_duration(session->start_ns, after, sizeof(after)));
 	err = printer__name(v->pr, thread__name(t, name), NAME_MAX);
+	if (err >= 0)
+		err = print_values(v, own_call(session));
 	fputs(session->calls_missing ? "  (not with all its calls)\n" : "\n", out);
 	cnt = rank_paths(v, session, ranked);
 	for (size_t i = 0; i < cnt && i < DEAREST_MAX && err >= 0; i++) {

@@ -69,14 +69,29 @@ const struct sink *sink__for_file(const char *path)
 	return best;
 }
 
-static char *list_names(char *buf, size_t size, bool diffs)
+static bool is_any(const struct sink *s)
+{
+	return true;
+}
+
+static bool shows_diffs(const struct sink *s)
+{
+	return s->write_diff;
+}
+
+static bool shows_values(const struct sink *s)
+{
+	return s->shows_values;
+}
+
+static char *list_names(char *buf, size_t size, bool (*listed)(const struct sink *))
 {
 	const struct sink *s;
 	size_t len = 0, i;
 
 	*buf = '\0';
 	for (i = 0; (s = sink__at(i)) && len < size; i++) {
-		if (s->write_diff || !diffs)
+		if (listed(s))
 			len += snprintf(buf + len, size - len, "%s%s", len ? ", " : "", s->name);
 	}
 	return buf;
@@ -84,10 +99,15 @@ static char *list_names(char *buf, size_t size, bool diffs)
 
 char *sink__names(char *buf, size_t size)
 {
-	return list_names(buf, size, false);
+	return list_names(buf, size, is_any);
 }
 
 char *sink__diff_names(char *buf, size_t size)
 {
-	return list_names(buf, size, true);
+	return list_names(buf, size, shows_diffs);
+}
+
+char *sink__value_names(char *buf, size_t size)
+{
+	return list_names(buf, size, shows_values);
 }

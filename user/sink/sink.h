@@ -56,11 +56,16 @@ const struct sink *sink__find(const char *name);
 /* The sink for a file of that name, by its longest matching suffix, or NULL. */
 const struct sink *sink__for_file(const char *path);
 
+#define FORMAT_NAMES 256 /* room for those of all */
+
 /* The names of all formats, "tree, flat, ...", in `buf`, which it returns. */
 char *sink__names(char *buf, size_t size);
 
 /* Of those that show differences. */
 char *sink__diff_names(char *buf, size_t size);
+
+/* Of those that show the values of single calls. */
+char *sink__value_names(char *buf, size_t size);
 
 /* The table of all sinks, for help texts: NULL once `index` is past its end. */
 const struct sink *sink__at(size_t index);
