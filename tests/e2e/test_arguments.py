@@ -382,13 +382,15 @@ class Page(test_page.Reader, Recordings):
     def test_sessions(self):
         """Those that are kept, each a thread, have their calls' values."""
         recording, done = self.record("-F", "site_*", "-A", "site_push(arg1)")
-        _, _, threads = self.shown(recording, "--session", "site_push", "--slowest", "3")
+        path, _, threads = self.shown(recording, "--session", "site_push", "--slowest", "3")
         printed = [call["a"] for call in self.printed(done)["site_push"]]
         self.assertGreaterEqual(len(threads), 3)
         for values in threads:
             self.assertEqual(len(values), 1)
             self.assertIn(values[0][0], [v if abs(v) < 2 ** 53 else [str(v)] for v in printed])
         text = self.report(recording, "--session", "site_push", "--slowest", "3", "-f", "flat")
+        self.browser.open(path)
+        self.assertIn(f"{len(threads)} session parts", self.text("#facts"))
         shown = re.findall(r"  arg1=(-?[0-9]+)\n", text)
         self.assertEqual(len(shown), 3)
         self.assertLessEqual(set(map(int, shown)), set(printed))

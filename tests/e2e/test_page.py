@@ -612,6 +612,34 @@ class Time(Case):
         self.assertIn("record with --calls", self.text("#view-timeline"))
 
 
+    def test_weights_where_something_is_weighed(self):
+        self.open("small")
+        for view, weighed in (("timeline", False), ("about", False), ("tree", True)):
+            self.show(view)
+            self.assertEqual(self.browser.run("return document.querySelector('#weights').disabled"),
+                             not weighed, view)
+
+    def test_names_of_tracks_stay(self):
+        """Scrolled down, a track still says whose it is."""
+        self.open("large", "1000", "2000", view="timeline")
+        self.browser.driver.set_window_size(1440, 500)
+        ink = """
+            const canvas = document.querySelector(arguments[0]);
+            const copy = new OffscreenCanvas(60, 12), ctx = copy.getContext("2d");
+
+            ctx.fillStyle = "white";
+            ctx.fillRect(0, 0, 60, 12);
+            ctx.drawImage(canvas, -4, -27);
+            return [...ctx.getImageData(0, 0, 60, 12).data].join();"""
+        scroll = "document.querySelector('#view-timeline .surface').scrollTop = arguments[0]"
+        self.browser.run_async("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
+        name = self.browser.run(ink, self.CANVAS)
+        self.browser.run(scroll, 40)
+        self.browser.run_async("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
+        self.assertTrue(self.browser.run(ink, self.CANVAS) == name)
+        self.assertGreater(len(set(name.split(","))), 10, "no name is there")
+
+
 class Values(Case):
     """Single calls with what they were called with (-A)."""
 

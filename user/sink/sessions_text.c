@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "calls/profile.h"
 #include "calls/sessions.h"
@@ -154,7 +155,7 @@ static const struct session_call *own_call(const struct session *session)
 	return NULL;
 }
 
-/* "  arg1=7  arg2:s="GET /"" */
+/* "  arg1=7  arg2="GET /"": without what they were asked for as. */
 static int print_values(struct sessions_view *v, const struct session_call *c)
 {
 	const struct profile_argument *args;
@@ -169,7 +170,8 @@ static int print_values(struct sessions_view *v, const struct session_call *c)
 		const char *quote = value->kind == VALUE_TEXT ? "\"" : "";
 		char buf[VALUE_TEXT_LEN];
 
-		fprintf(v->pr->out, "  %s=%s", args[i].name, quote);
+		fprintf(v->pr->out, "  %.*s=%s", (int)strcspn(args[i].name, ":"), args[i].name,
+			quote);
 		err = printer__name(v->pr, call_value__text(value, argument__is_hex(&args[i]), buf),
 				    VALUE_MAX);
 		fputs(quote, v->pr->out);

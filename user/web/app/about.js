@@ -60,7 +60,7 @@ export class About {
 			["Lasted", duration(p.duration), `${count(p.duration)} ns`],
 			p.paused > 0 && ["Switched off", `${duration(p.paused)} of that time`,
 				`${count(p.paused)} ns`],
-			["Threads", count(p.threads.length)],
+			[`${p.thread[0].toUpperCase()}${p.thread.slice(1)}s`, count(p.threads.length)],
 			["Call paths", count(p.paths.depth.length)],
 			["Functions", `${count(p.functions.length)} called of ${count(p.probed)} probed` +
 				(p.skipped ? `, ${count(p.skipped)} not probed (proftrace -l tells why)` : "")],

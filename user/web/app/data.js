@@ -163,6 +163,8 @@ export function decode(doc) {
 		...decodeFunctions(doc.functions),
 		paths,
 		threads: decodeThreads(doc.threads, doc.paths),
+		// What threads are: where sessions are shown, each is what one of them did on a thread.
+		thread: doc.threads.some((t) => t.title) ? "session part" : "thread",
 		timeline: doc.timeline && decodeTimeline(doc.timeline),
 		lines: doc.lines && decodeLines(doc.lines),
 		version: doc.proftrace,

@@ -16,6 +16,7 @@ import { TreeTable } from "./tree_table.js";
 const VIEWS = { flame: Flame, tree: TreeTable, functions: Functions, timeline: Timeline, lines: Lines,
 	about: About };
 const SCOPED = ["flame", "tree", "timeline"]; // views that show threads apart
+const WEIGHED = ["flame", "tree", "functions"]; // ... that show what was chosen to be weighed
 const SEARCH_DELAY_MS = 80;
 const byId = (id) => document.getElementById(id);
 
@@ -51,17 +52,17 @@ class App {
 		byId("target").title = name;
 		byId("facts").textContent = [duration(p.duration), plural(p.accounting.entered, "call"),
 			plural(p.functions.length, "function"), plural(p.paths.depth.length, "path"),
-			plural(p.threads.length, "thread"), ...warnings].join(" \u00b7 ");
+			plural(p.threads.length, p.thread), ...warnings].join(" \u00b7 ");
 	}
 
 	#listThreads() {
-		const { threads } = this.profile, select = byId("scope");
+		const { thread, threads } = this.profile, select = byId("scope");
 		const add = (value, text) => select.add(new Option(text, value));
 
 		if (threads.length > 1)
-			add("together", `All ${threads.length} threads, by name`);
+			add("together", `All ${threads.length} ${thread}s, by name`);
 		if (threads.length !== 1)
-			add("apart", "All threads, apart");
+			add("apart", `All ${thread}s, apart`);
 		threads.forEach((t, i) => add(String(i), t.name));
 		select.addEventListener("change", () => this.store.set({
 			scope: /^[0-9]+$/.test(select.value) ? Number(select.value) : select.value }));
@@ -139,6 +140,7 @@ class App {
 			byId(`view-${other}`).hidden = other !== id;
 		}
 		byId("scope").disabled = !SCOPED.includes(id);
+		byId("weights").disabled = !WEIGHED.includes(id);
 		this.say(null);
 		if (!this.views[id])
 			this.views[id] = new VIEWS[id](byId(`view-${id}`), this);

@@ -61,6 +61,8 @@ export class Timeline {
 
 		notes.push(shown < calls ? `${count(shown)} of ${count(calls)} calls: the longest, from ` +
 			`${duration(least)}` : `${count(calls)} call${calls === 1 ? "" : "s"}`);
+		if (this.profile.thread !== "thread")
+			notes.push("of sessions that were kept: the slowest, and some usual ones to compare with");
 		if (lost)
 			notes.push(`${count(lost)} lost`);
 		notes.push("times as measured, with what the probes cost");
@@ -126,7 +128,7 @@ export class Timeline {
 		this.surface.invalidate();
 	}
 
-	// Of each track the calls of which a value matches, as it is shown: "arg1=5".
+	// Of each track the calls of which a value matches, as it is shown.
 	#search() {
 		const { words } = this.store;
 		let sum = 0;
@@ -134,7 +136,7 @@ export class Timeline {
 		for (const track of this.all) {
 			track.found.clear();
 			for (const i of words ? track.calls.values.keys() : [])
-				if (this.#values(track, i).some((pair) => pair.join("=").toLowerCase().includes(words)))
+				if (this.#valueTexts(track, i).some((text) => text.toLowerCase().includes(words)))
 					track.found.add(i);
 			sum += track.found.size;
 		}
@@ -154,6 +156,11 @@ export class Timeline {
 		const names = this.timeline.names.get(this.profile.paths.fn[calls.path[i]]) ?? [];
 
 		return (calls.values.get(i) ?? []).map((value, k) => [names[k] ?? "?", value]);
+	}
+
+	// As on the timeline: "arg1=5", without what it was asked for as ("arg1:x").
+	#valueTexts(track, i) {
+		return this.#values(track, i).map(([name, value]) => `${name.replace(/:.*/, "")}=${value}`);
 	}
 
 	recolor() {
@@ -183,19 +190,31 @@ export class Timeline {
 
 			if (y > height || y + HEAD + track.rows.length * ROW < 0)
 				continue;
-			ctx.font = `12px ${SANS}`;
-			ctx.fillStyle = colors.dim;
-			ctx.fillText(track.name, 6, y + HEAD / 2 + 1);
 			ctx.font = `11.5px ${MONO}`;
 			const from = Math.max(0, Math.floor((AXIS - y - HEAD) / ROW));
 			const to = Math.min(track.rows.length, Math.ceil((height - y - HEAD) / ROW));
 
 			for (let level = from; level < to; level++)
 				this.#drawRow(ctx, track, level, y + HEAD + level * ROW, width);
+			this.#drawName(ctx, track, y);
 		}
 		this.#outline(ctx, this.pointed, top, 1);
 		this.#outline(ctx, this.selected, top, 2);
 		this.#drawAxis(ctx, width);
+	}
+
+	// A track's name stays on the screen as long as any of its rows does.
+	#drawName(ctx, track, y) {
+		const { colors } = this.app.theme;
+		const at = Math.min(Math.max(y, AXIS), y + track.rows.length * ROW);
+
+		ctx.font = `12px ${SANS}`;
+		if (at > y) {
+			ctx.fillStyle = colors.page;
+			ctx.fillRect(0, at - 1, ctx.measureText(track.name).width + 12, HEAD);
+		}
+		ctx.fillStyle = colors.dim;
+		ctx.fillText(track.name, 6, at + HEAD / 2 + 1);
 	}
 
 	// Steps of 1, 2 or 5 times a power of ten, at least 90 pixels wide.
@@ -273,8 +292,8 @@ export class Timeline {
 		if (stop - begin <= 24)
 			return;
 		const { name } = this.profile.functions[this.profile.paths.fn[track.calls.path[i]]];
-		const values = this.#values(track, i).map(([what, value]) => `  ${what}=${value}`);
-		const text = fitText(ctx, name + values.join(""), stop - begin - 8, this.cell);
+		const text = fitText(ctx, [name, ...this.#valueTexts(track, i)].join("  "),
+			stop - begin - 8, this.cell);
 
 		if (!text)
 			return;

@@ -200,7 +200,7 @@ function treeOf(profile, nodes, comms) {
 			at++;
 		}
 		addThread(tree, row, threads.length === 1 ? threads[0].name
-			: `${comm} (${threads.length} threads)`, roots);
+			: `${comm} (${threads.length} ${profile.thread}s)`, roots);
 	}
 	link(tree);
 	return tree;
