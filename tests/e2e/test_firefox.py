@@ -173,7 +173,9 @@ class Firefox(Reader, sample.TestCase):
         self.assertEqual(notes, {
             "calls entered": accounting["entered"], "returned": accounting["returned"],
             "unwound": accounting["unwound"], "open": accounting["open"],
-            "lost": accounting["lost"], "dropped": accounting["dropped"],
+            "lost": accounting["lost"], "nested too deeply": accounting["deep"],
+            "dropped": accounting["dropped"],
+            "not in the distributions": accounting["undistributed"],
             "probes' cost": accounting["probe_ns"], "CPU time": accounting["cpu_ns"],
             "single calls missing": 0})
 

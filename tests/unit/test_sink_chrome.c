@@ -10,7 +10,7 @@ static const struct sink_options plain;
 	"{\"displayTimeUnit\":\"ns\",\"otherData\":{\"proftrace\":\"" PROFTRACE_VERSION "\","     \
 	"\"start_time\":0,\"accounting\":{\"entered\":5,\"returned\":5,\"unwound\":0,\"open\":0," \
 	"\"lost\":0,\"deep\":0,\"dropped\":0,\"probe_ns\":0,\"cpu_ns\":0,"                        \
-	"\"overhead_percent\":0,\"undistributed\":0},"                                            \
+	"\"undistributed\":0,\"overhead_percent\":0},"                                            \
 	"\"budget\":{\"max_percent\":null,\"used_percent\":null},\"calls_missing\":3},"           \
 	"\"traceEvents\":["
 

@@ -59,37 +59,41 @@ static void test_document(void **state)
 		"\"markerSchema\":[],\"categories\":["
 		"{\"name\":\"Other\",\"color\":\"grey\",\"subcategories\":[\"Other\"]},"
 		"{\"name\":\"Traced\",\"color\":\"blue\",\"subcategories\":[\"Other\"]}],"
-		"\"extra\":[{\"label\":\"proftrace\",\"entries\":[" NOTE(
-			"calls entered", "integer", 4) "," NOTE("returned", "integer",
-								4) "," NOTE("unwound", "integer",
-									    0) "," NOTE("open",
-											"integer",
-											0) "," NOTE("lost",
-												    "integer",
-												    0) "," NOTE("dropped",
-														"integer",
-														0) "," NOTE("probes' cost", "nanoseconds", 0) "," NOTE("CPU time", "nanoseconds", 7) "]}]},\"libs\":[" LIB("prog", "/usr/bin/") "," LIB("libb.so", "/usr/lib/") "],"
-																																		"\"shared\":{\"stringArray\":[\"main\",\"a \\\"b\\\"\\n\uFFFD\",\"prog\","
-																																		"\"libb.so\",\"b.c\"],"
-																																		"\"funcTable\":{\"name\":[0,1],\"isJS\":[false,false],"
-																																		"\"relevantForJS\":[false,false],\"resource\":[0,1],\"source\":[null,0],"
-																																		"\"lineNumber\":[null,12],\"columnNumber\":[null,null],\"length\":2},"
-																																		"\"sources\":{\"uuid\":[null],\"filename\":[4],\"length\":1},"
-																																		"\"frameTable\":{\"address\":[-1,-1],\"inlineDepth\":[0,0],\"category\":[1,1],"
-																																		"\"subcategory\":[0,0],\"func\":[0,1],\"nativeSymbol\":[null,null],"
-																																		"\"innerWindowID\":[null,null],\"line\":[null,null],\"column\":[null,null],"
-																																		"\"length\":2},\"resourceTable\":{\"lib\":[0,1],\"name\":[2,3],"
-																																		"\"host\":[null,null],\"type\":[1,1],\"length\":2},"
-																																		"\"nativeSymbols\":{\"libIndex\":[],\"address\":[],\"name\":[],"
-																																		"\"functionSize\":[],\"length\":0},"
-																																		"\"stackTable\":{\"frame\":[0,1,1,0],\"prefix\":[null,0,0,null],\"length\":4}},"
-																																		"\"threads\":[" THREAD("p\\\"g-100/100", "p\\\"g", 100,
-																																				       true,
-																																				       "\"stack\":[0,1],\"time\":[0,0.0002],\"weight\":[0.0002,1.0005],"
-																																				       "\"weightType\":\"tracing-ms\",\"length\":2") "," THREAD("go-100/goroutine_100",
-																																												"go", 101, false,
-																																												"\"stack\":[3],\"time\":[0],\"weight\":[0.00001],"
-																																												"\"weightType\":\"tracing-ms\",\"length\":1") "]}\n");
+		"\"extra\":[{\"label\":\"proftrace\",\"entries\":[" NOTE("calls entered", "integer", 4) "," NOTE(
+			"returned",
+			"integer", 4) "," NOTE("unwound", "integer",
+					       0) "," NOTE("open", "integer",
+							   0) "," NOTE("lost", "integer",
+								       0) "," NOTE("nested too "
+										   "deeply",
+										   "integer", 0) "," NOTE("dropped",
+													  "integer", 0) "," NOTE("probes' cost",
+																 "nanoseconds",
+																 0) "," NOTE("CPU time",
+																	     "nanoseconds", 7) "," NOTE("not in the distributions", "integer", 0) "]}]},\"libs\":[" LIB("prog", "/usr/bin/") "," LIB("libb.so", "/usr/lib/") "],"
+																																			     "\"shared\":{\"stringArray\":[\"main\",\"a \\\"b\\\"\\n\uFFFD\",\"prog\","
+																																			     "\"libb.so\",\"b.c\"],"
+																																			     "\"funcTable\":{\"name\":[0,1],\"isJS\":[false,false],"
+																																			     "\"relevantForJS\":[false,false],\"resource\":[0,1],\"source\":[null,0],"
+																																			     "\"lineNumber\":[null,12],\"columnNumber\":[null,null],\"length\":2},"
+																																			     "\"sources\":{\"uuid\":[null],\"filename\":[4],\"length\":1},"
+																																			     "\"frameTable\":{\"address\":[-1,-1],\"inlineDepth\":[0,0],\"category\":[1,1],"
+																																			     "\"subcategory\":[0,0],\"func\":[0,1],\"nativeSymbol\":[null,null],"
+																																			     "\"innerWindowID\":[null,null],\"line\":[null,null],\"column\":[null,null],"
+																																			     "\"length\":2},\"resourceTable\":{\"lib\":[0,1],\"name\":[2,3],"
+																																			     "\"host\":[null,null],\"type\":[1,1],\"length\":2},"
+																																			     "\"nativeSymbols\":{\"libIndex\":[],\"address\":[],\"name\":[],"
+																																			     "\"functionSize\":[],\"length\":0},"
+																																			     "\"stackTable\":{\"frame\":[0,1,1,0],\"prefix\":[null,0,0,null],\"length\":4}},"
+																																			     "\"threads\":[" THREAD("p\\\"g-100/100",
+																																						    "p\\\"g",
+																																						    100,
+																																						    true,
+																																						    "\"stack\":[0,1],\"time\":[0,0.0002],\"weight\":[0.0002,1.0005],"
+																																						    "\"weightType\":\"tracing-ms\",\"length\":2") "," THREAD("go-100/goroutine_100", "go", 101,
+																																													     false,
+																																													     "\"stack\":[3],\"time\":[0],\"weight\":[0.00001],"
+																																													     "\"weightType\":\"tracing-ms\",\"length\":1") "]}\n");
 	profile__free(p);
 }
 

@@ -16,7 +16,7 @@ static const struct sink_options plain;
 	"\"p50_ns\":0,\"p90_ns\":0,\"p99_ns\":0,\"histogram\":[]," \
 	"\"sampled\":0,\"estimate\":false,\"dropped\":false}"
 #define NO_COST                                                                                  \
-	"\"dropped\":0,\"probe_ns\":0,\"cpu_ns\":0,\"overhead_percent\":0,\"undistributed\":0}," \
+	"\"dropped\":0,\"probe_ns\":0,\"cpu_ns\":0,\"undistributed\":0,\"overhead_percent\":0}," \
 	"\"budget\":{\"max_percent\":null,\"used_percent\":null},\"dropped\":[],"
 
 static void test_document(void **state)
@@ -212,8 +212,8 @@ static void test_budget(void **state)
 	p->accounting.cpu_ns = 2100;
 	p->accounting.undistributed = 3;
 	expect_part(p, "\"sampled\":100,\"estimate\":true,\"dropped\":true}");
-	expect_part(p, "\"dropped\":7,\"probe_ns\":100,\"cpu_ns\":2100,\"overhead_percent\":5,"
-		       "\"undistributed\":3},"
+	expect_part(p, "\"dropped\":7,\"probe_ns\":100,\"cpu_ns\":2100,\"undistributed\":3,"
+		       "\"overhead_percent\":5},"
 		       "\"budget\":{\"max_percent\":2.5,\"used_percent\":5},\"dropped\":["
 		       "{\"function\":null,\"name\":\"never\",\"module\":\"/usr/bin/prog\","
 		       "\"at_ns\":500000000,\"calls_per_second\":1234.5,\"cost_percent\":12.25,"

@@ -114,6 +114,7 @@ static void test_packets(void **state)
 		      "4{10='entered' 4=5} 4{10='returned' 4=5} 4{10='unwound' 4=0} "
 		      "4{10='open' 4=18446744073709551615} 4{10='lost' 4=0} 4{10='deep' 4=0} "
 		      "4{10='dropped' 4=0} 4{10='probe_ns' 4=0} 4{10='cpu_ns' 4=0} "
+		      "4{10='undistributed' 4=0} "
 		      "4{10='calls_missing' 4=3}}\n"
 		      "60{1=2 3{1=100 6='prog'}} 10=1\n"
 		      "60{1=3 5=2 4{1=100 2=100 5='prog-100/100'}} 10=1\n"

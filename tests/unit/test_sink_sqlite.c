@@ -80,6 +80,7 @@ static void test_tables(void **state)
 	p->max_overhead = 2.5;
 	p->accounting.probe_ns = 100;
 	p->accounting.cpu_ns = 2100;
+	p->accounting.untriggered = 7;
 	fixture_bucket(p, 1, 200, 3);
 	fixture_drop(p, (struct profile_drop){2, 7, 1234.5, 12.25, 100, "dear"});
 	fixture_drop(p, (struct profile_drop){4, 8, 1, 2, 0, "dear"});
@@ -110,7 +111,7 @@ static void test_tables(void **state)
 	expect("SELECT * FROM probes",
 	       "functions||5\ninstrumented||0\nexit|return|4\nexit|sites|0\nexit|none|0\n");
 	expect("SELECT * FROM skipped", "x\uFFFD|m|too small\n");
-	expect("SELECT * FROM accounting", "1239|1239|0|0|0|0|0|100|2100|5.0|0\n");
+	expect("SELECT * FROM accounting", "1239|1239|0|0|0|0|0|100|2100|5.0|0|7|0|0|0\n");
 	expect("SELECT count(*) FROM calls", "0\n");
 	expect("SELECT name, calls, total_ms, self_ms, self_percent FROM hot LIMIT 2",
 	       "work|3|0.7|0.694|69.4\nidle|1|0.2|0.2|20.0\n");

@@ -7,6 +7,7 @@
  */
 #include "calls/copy.h"
 #include "calls/identity.h"
+#include "calls/accounting.h"
 #include "calls/line_order.h"
 #include "calls/path_map.h"
 #include "calls/profile.h"
@@ -178,20 +179,7 @@ static void subtract_drops(struct profile *now, const struct profile *before)
 
 static void subtract_summary(struct profile *now, const struct profile *before)
 {
-	struct profile_accounting *a = &now->accounting;
-
-	subtract(&a->entered, before->accounting.entered);
-	subtract(&a->returned, before->accounting.returned);
-	subtract(&a->unwound, before->accounting.unwound);
-	a->open -= before->accounting.open;
-	subtract(&a->lost, before->accounting.lost);
-	subtract(&a->deep, before->accounting.deep);
-	subtract(&a->dropped, before->accounting.dropped);
-	subtract(&a->untriggered, before->accounting.untriggered);
-	subtract(&a->probe_ns, before->accounting.probe_ns);
-	subtract(&a->cpu_ns, before->accounting.cpu_ns);
-	subtract(&a->undistributed, before->accounting.undistributed);
-	subtract(&a->line_misses, before->accounting.line_misses);
+	accounting__subtract(&now->accounting, &before->accounting);
 	/* The interval begins where the earlier profile ended. */
 	now->start_time += (double)before->duration_ns / 1e9;
 	subtract(&now->duration_ns, before->duration_ns);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "calls/accounting.h"
 #include "calls/distribution.h"
 #include "calls/line_order.h"
 #include "calls/profile.h"
@@ -104,12 +105,13 @@ static bool take_summary(struct profile *p, const struct parts *s)
 	p->accounting = *a;
 	p->target.exec = s->summary->target.exec;
 	p->probes = s->summary->probes;
+	for (size_t i = 0; i < ACCOUNTS; i++) {
+		if (!account__is_signed(&accounts[i]) &&
+		    !add(&sum, (uint64_t)account__of(&accounts[i], a)))
+			return false;
+	}
 	return p->duration_ns <= INT64_MAX && p->paused_ns <= p->duration_ns &&
-	       add(&sum, a->entered) && add(&sum, a->returned) && add(&sum, a->unwound) &&
-	       a->open > -INT64_MAX && add(&sum, a->lost) && add(&sum, a->deep) &&
-	       add(&sum, a->dropped) && add(&sum, a->untriggered) && add(&sum, a->probe_ns) &&
-	       add(&sum, a->cpu_ns) && add(&sum, a->undistributed) && add(&sum, a->line_misses) &&
-	       add(&sum, a->timeline_calls) && add(&sum, a->timeline_lost);
+	       a->open > -INT64_MAX;
 }
 
 /* Sinks use such names as they are. */

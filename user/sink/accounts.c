@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "calls/accounting.h"
 #include "calls/profile.h"
 #include "util/json.h"
 #include "util/text.h"
@@ -53,31 +54,22 @@ char *accounts__cost(const struct profile *p, bool raw, char *buf, size_t size)
 
 static void write_accounting(struct json *j, const struct profile *p)
 {
-	const struct profile_accounting *a = &p->accounting;
 	double overhead = 0;
 
-	accounting__overhead(a, &overhead);
+	accounting__overhead(&p->accounting, &overhead);
 	json_member_open(j, "accounting", '{');
-	json_member_u64(j, "entered", a->entered);
-	json_member_u64(j, "returned", a->returned);
-	json_member_u64(j, "unwound", a->unwound);
-	json_key(j, "open");
-	json_i64(j, a->open);
-	json_member_u64(j, "lost", a->lost);
-	json_member_u64(j, "deep", a->deep);
-	json_member_u64(j, "dropped", a->dropped);
-	if (a->untriggered)
-		json_member_u64(j, "untriggered", a->untriggered);
-	json_member_u64(j, "probe_ns", a->probe_ns);
-	json_member_u64(j, "cpu_ns", a->cpu_ns);
-	json_member_double(j, "overhead_percent", overhead);
-	json_member_u64(j, "undistributed", a->undistributed);
-	if (p->lines_cnt)
-		json_member_u64(j, "line_misses", a->line_misses);
-	if (a->timeline_calls || a->timeline_lost) {
-		json_member_u64(j, "timeline_calls", a->timeline_calls);
-		json_member_u64(j, "timeline_lost", a->timeline_lost);
+	for (size_t i = 0; i < ACCOUNTS; i++) {
+		int64_t v = account__of(&accounts[i], &p->accounting);
+
+		if (!account__matters(&accounts[i], p))
+			continue;
+		json_key(j, accounts[i].name);
+		if (account__is_signed(&accounts[i]))
+			json_i64(j, v);
+		else
+			json_u64(j, (uint64_t)v);
 	}
+	json_member_double(j, "overhead_percent", overhead);
 	json_close(j, '}');
 }
 

@@ -10,6 +10,7 @@
 
 #include "calls/profile.h"
 #include "calls/walk.h"
+#include "sink/accounts.h"
 #include "sink/page.h"
 #include "sink/sink.h"
 #include "util/json.h"
@@ -149,24 +150,8 @@ static void write_paths(struct json *j, const struct profile *p, const struct pa
 
 static void write_accounts(struct json *j, const struct profile *p)
 {
-	const struct profile_accounting *a = &p->accounting;
-
-	json_member_open(j, "accounting", '{');
-	json_member_u64(j, "entered", a->entered);
-	json_member_u64(j, "returned", a->returned);
-	json_member_u64(j, "unwound", a->unwound);
-	json_key(j, "open");
-	json_i64(j, a->open);
-	json_member_u64(j, "lost", a->lost);
-	json_member_u64(j, "deep", a->deep);
-	json_member_u64(j, "dropped", a->dropped);
-	json_member_u64(j, "untriggered", a->untriggered);
-	json_member_u64(j, "undistributed", a->undistributed);
-	json_member_u64(j, "probe_ns", a->probe_ns);
-	json_member_u64(j, "cpu_ns", a->cpu_ns);
-	json_member_u64(j, "own_ns", accounting__own_ns(a));
-	json_close(j, '}');
-	json_member_double(j, "max_overhead", p->max_overhead > 0 ? p->max_overhead : 0);
+	accounts__json(j, p);
+	json_member_u64(j, "own_ns", accounting__own_ns(&p->accounting));
 	json_member_u64(j, "probed", p->probes.functions);
 	json_member_u64(j, "skipped", p->probes.skipped_cnt);
 }

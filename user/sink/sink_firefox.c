@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "calls/accounting.h"
 #include "calls/profile.h"
 #include "calls/timeline.h"
 #include "sink/firefox.h"
@@ -33,20 +34,15 @@ static void write_note(struct json *j, const char *label, const char *format, in
 
 static void write_notes(struct json *j, const struct profile *p)
 {
-	const struct profile_accounting *a = &p->accounting;
-
 	json_member_open(j, "extra", '[');
 	json_open(j, '{');
 	json_member_string(j, "label", "proftrace");
 	json_member_open(j, "entries", '[');
-	write_note(j, "calls entered", "integer", a->entered);
-	write_note(j, "returned", "integer", a->returned);
-	write_note(j, "unwound", "integer", a->unwound);
-	write_note(j, "open", "integer", a->open);
-	write_note(j, "lost", "integer", a->lost);
-	write_note(j, "dropped", "integer", a->dropped);
-	write_note(j, "probes' cost", "nanoseconds", a->probe_ns);
-	write_note(j, "CPU time", "nanoseconds", a->cpu_ns);
+	for (size_t i = 0; i < ACCOUNTS; i++)
+		if (account__matters(&accounts[i], p))
+			write_note(j, accounts[i].label,
+				   accounts[i].unit == ACCOUNT_NS ? "nanoseconds" : "integer",
+				   account__of(&accounts[i], &p->accounting));
 	if (p->timeline)
 		write_note(j, "single calls missing", "integer", p->timeline->lost);
 	json_close(j, ']');

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "calls/accounting.h"
 #include "calls/profile.h"
 #include "calls/timeline.h"
 #include "calls/values.h"
@@ -183,7 +184,6 @@ static void annotate(struct writer *w, const char *name, int64_t value)
 /* An instant at the very beginning, on a track of its own. */
 static int write_accounts(struct writer *w)
 {
-	const struct profile_accounting *a = &w->p->accounting;
 	char line[ACCOUNTS_LINE];
 	int err;
 
@@ -205,15 +205,9 @@ static int write_accounts(struct writer *w)
 	proto_u64(&w->part, EVENT_TYPE, TYPE_INSTANT);
 	proto_u64(&w->part, EVENT_TRACK, w->uuid);
 	proto_text(&w->part, EVENT_NAME, accounts__calls(w->p, line, sizeof(line)));
-	annotate(w, "entered", a->entered);
-	annotate(w, "returned", a->returned);
-	annotate(w, "unwound", a->unwound);
-	annotate(w, "open", a->open);
-	annotate(w, "lost", a->lost);
-	annotate(w, "deep", a->deep);
-	annotate(w, "dropped", a->dropped);
-	annotate(w, "probe_ns", a->probe_ns);
-	annotate(w, "cpu_ns", a->cpu_ns);
+	for (size_t i = 0; i < ACCOUNTS; i++)
+		if (account__matters(&accounts[i], w->p))
+			annotate(w, accounts[i].name, account__of(&accounts[i], &w->p->accounting));
 	annotate(w, "calls_missing", w->p->timeline->lost);
 	proto_message(&w->packet, PACKET_EVENT, &w->part);
 	return end_packet(w);

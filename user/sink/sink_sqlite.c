@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "calls/accounting.h"
 #include "calls/distribution.h"
 #include "calls/profile.h"
 #include "calls/timeline.h"
@@ -315,25 +316,23 @@ static void write_values(struct table_writer *w, const struct profile *p)
 			w->err = timeline__walk(p->timeline, i, write_values_of, &rows);
 }
 
+#define OVERHEAD_COLUMN 9 /* of accounting: the only one that is no account */
+
 static void write_accounting(struct table_writer *w, const struct profile_accounting *a)
 {
 	double overhead;
 
-	table_writer__table(w, "accounting", 11);
-	table_writer__u64(w, a->entered);
-	table_writer__u64(w, a->returned);
-	table_writer__u64(w, a->unwound);
-	table_writer__i64(w, a->open);
-	table_writer__u64(w, a->lost);
-	table_writer__u64(w, a->deep);
-	table_writer__u64(w, a->dropped);
-	table_writer__u64(w, a->probe_ns);
-	table_writer__u64(w, a->cpu_ns);
-	if (accounting__overhead(a, &overhead))
-		table_writer__double(w, overhead);
-	else
-		table_writer__null(w);
-	table_writer__u64(w, a->undistributed);
+	table_writer__table(w, "accounting", ACCOUNTS + 1);
+	for (size_t i = 0; i < ACCOUNTS; i++) {
+		if (i == OVERHEAD_COLUMN && accounting__overhead(a, &overhead))
+			table_writer__double(w, overhead);
+		else if (i == OVERHEAD_COLUMN)
+			table_writer__null(w);
+		if (account__is_signed(&accounts[i]))
+			table_writer__i64(w, account__of(&accounts[i], a));
+		else
+			table_writer__u64(w, (uint64_t)account__of(&accounts[i], a));
+	}
 	table_writer__row(w);
 }
 

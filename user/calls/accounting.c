@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "calls/accounting.h"
+
+#include <string.h>
+
+#include "calls/profile.h"
+
+/* The member `name` of struct profile_accounting, called the same. */
+#define ACCOUNT(name, label, unit, when)                                            \
+	{                                                                           \
+#name, label, offsetof(struct profile_accounting, name), unit, when \
+	}
+
+/* A new one goes to the end, as it does in the columns of sink/sqlite_schema.h. */
+const struct account accounts[ACCOUNTS] = {
+	ACCOUNT(entered, "calls entered", ACCOUNT_CALLS, ACCOUNT_ALWAYS),
+	ACCOUNT(returned, "returned", ACCOUNT_CALLS, ACCOUNT_ALWAYS),
+	ACCOUNT(unwound, "unwound", ACCOUNT_CALLS, ACCOUNT_ALWAYS),
+	ACCOUNT(open, "open", ACCOUNT_CALLS, ACCOUNT_ALWAYS),
+	ACCOUNT(lost, "lost", ACCOUNT_CALLS, ACCOUNT_ALWAYS),
+	ACCOUNT(deep, "nested too deeply", ACCOUNT_CALLS, ACCOUNT_ALWAYS),
+	ACCOUNT(dropped, "dropped", ACCOUNT_CALLS, ACCOUNT_ALWAYS),
+	ACCOUNT(probe_ns, "probes' cost", ACCOUNT_NS, ACCOUNT_ALWAYS),
+	ACCOUNT(cpu_ns, "CPU time", ACCOUNT_NS, ACCOUNT_ALWAYS),
+	ACCOUNT(undistributed, "not in the distributions", ACCOUNT_CALLS, ACCOUNT_ALWAYS),
+	ACCOUNT(untriggered, "not below a trigger", ACCOUNT_CALLS, ACCOUNT_IF_ANY),
+	ACCOUNT(line_misses, "lines hit in no call", ACCOUNT_CALLS, ACCOUNT_WITH_LINES),
+	ACCOUNT(timeline_calls, "single calls kept", ACCOUNT_CALLS, ACCOUNT_WITH_CALLS),
+	ACCOUNT(timeline_lost, "single calls lost", ACCOUNT_CALLS, ACCOUNT_WITH_CALLS),
+};
+
+_Static_assert(sizeof(struct profile_accounting) == ACCOUNTS * sizeof(int64_t),
+	       "an account has no row");
+
+int64_t account__of(const struct account *account, const struct profile_accounting *a)
+{
+	int64_t v;
+
+	memcpy(&v, (const char *)a + account->offset, sizeof(v));
+	return v;
+}
+
+bool account__is_signed(const struct account *account)
+{
+	return account->offset == offsetof(struct profile_accounting, open);
+}
+
+void accounting__subtract(struct profile_accounting *a, const struct profile_accounting *before)
+{
+	for (size_t i = 0; i < ACCOUNTS; i++) {
+		int64_t v = account__of(&accounts[i], a) - account__of(&accounts[i], before);
+
+		if (v < 0 && !account__is_signed(&accounts[i]))
+			v = 0;
+		memcpy((char *)a + accounts[i].offset, &v, sizeof(v));
+	}
+}
+
+bool account__matters(const struct account *account, const struct profile *p)
+{
+	switch (account->when) {
+	case ACCOUNT_IF_ANY:
+		return account__of(account, &p->accounting);
+	case ACCOUNT_WITH_LINES:
+		return p->lines_cnt;
+	case ACCOUNT_WITH_CALLS:
+		return p->accounting.timeline_calls || p->accounting.timeline_lost;
+	default:
+		return true;
+	}
+}
