@@ -18,6 +18,19 @@ uint64_t usage__passed(const struct wire_switch *s)
 	return s->every > 1 ? seen - (seen + s->every - 1) / s->every : seen;
 }
 
+/* Adds a path's figures to its function's. `n` points to BPF's node or to one of a part: they have
+ * nothing but these members' names in common. */
+#define USAGE_ADD(u, n, inclusive_ns)                 \
+	({                                            \
+		(u)->calls += (n)->calls;             \
+		(u)->self_ns += (n)->self_ns;         \
+		(u)->off_ns += (n)->off_ns;           \
+		(u)->probe_ns += (n)->probe_ns;       \
+		(u)->total_ns += (inclusive_ns);      \
+		(u)->timed_ns += (n)->timed_ns;       \
+		(u)->expected_ns += (n)->expected_ns; \
+	})
+
 /* Adds what the paths of all lanes that are in the tables have done. Paths are numbered in the
  * order of their making, but for those that were used before; so, from the last to the first,
  * callees mostly come before their callers. It takes no more for a guess at inclusive times. */
@@ -36,13 +49,7 @@ static void add_usage(const struct collector *c, struct function_usage *usage, u
 		inclusive[i] = 0;
 		if (n->parent < c->tables.info.nodes_cap)
 			inclusive[n->parent] += total;
-		u->calls += n->calls;
-		u->self_ns += n->self_ns;
-		u->off_ns += n->off_ns;
-		u->probe_ns += n->probe_ns;
-		u->total_ns += total;
-		u->timed_ns += n->timed_ns;
-		u->expected_ns += n->expected_ns;
+		USAGE_ADD(u, n, total);
 	}
 }
 
@@ -90,13 +97,7 @@ int usage__add_retired(struct collector *c, const struct part *part)
 		if (n->function >= c->functions_cnt)
 			continue;
 		u = &c->retired_usage[n->function];
-		u->calls += n->calls;
-		u->self_ns += n->self_ns;
-		u->off_ns += n->off_ns;
-		u->probe_ns += n->probe_ns;
-		u->total_ns += total;
-		u->timed_ns += n->timed_ns;
-		u->expected_ns += n->expected_ns;
+		USAGE_ADD(u, n, total);
 	}
 	return 0;
 }
