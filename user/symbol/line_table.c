@@ -301,7 +301,20 @@ static bool holds_functions(int tag)
 	}
 }
 
-static int walk_functions(struct line_table *t, uint32_t unit, Dwarf_Die *parent, int depth)
+/* What is known of where a walk has come to, for what is in a DIE. */
+struct scope {
+	bool enter;	      /* whether that is visited at all */
+	uint32_t inlined;     /* the innermost inlined call: its number, 0: none */
+	const char *function; /* NULL: none */
+};
+
+/* Looks at a DIE; *inside begins as what was said of that around it, without `enter`. */
+typedef int (*die_visitor)(void *ctx, Dwarf_Die *die, int tag, struct scope *inside);
+
+/* Visits what is in `parent`, up to MAX_DIES in all. Ends when a visitor returns other than 0, with
+ * that. */
+static int walk_dies(struct line_table *t, Dwarf_Die *parent, struct scope scope, int depth,
+		     die_visitor visit, void *ctx)
 {
 	Dwarf_Die die;
 	int err = 0;
@@ -309,20 +322,37 @@ static int walk_functions(struct line_table *t, uint32_t unit, Dwarf_Die *parent
 	if (depth == MAX_NESTING || dwarf_child(parent, &die))
 		return 0;
 	do {
-		int tag = dwarf_tag(&die);
+		struct scope inside = scope;
 
+		inside.enter = false;
 		if (++t->dies > MAX_DIES)
 			return 0;
-		if (tag == DW_TAG_subprogram)
-			err = ranges_add(&t->units[unit].functions, &die, unit);
-		if (!err && holds_functions(tag))
-			err = walk_functions(t, unit, &die, depth + 1);
+		err = visit(ctx, &die, dwarf_tag(&die), &inside);
+		if (!err && inside.enter)
+			err = walk_dies(t, &die, inside, depth + 1, visit, ctx);
 	} while (!err && !dwarf_siblingof(&die, &die));
 	return err;
 }
 
+/* The functions of a unit. */
+struct gathering {
+	struct line_table *t;
+	uint32_t unit;
+};
+
+static int gather_function(void *ctx, Dwarf_Die *die, int tag, struct scope *inside)
+{
+	struct gathering *g = ctx;
+
+	inside->enter = holds_functions(tag);
+	if (tag != DW_TAG_subprogram)
+		return 0;
+	return ranges_add(&g->t->units[g->unit].functions, die, g->unit);
+}
+
 static int load_functions(struct line_table *t, uint32_t unit)
 {
+	struct gathering g = {t, unit};
 	struct unit *u = &t->units[unit];
 	Dwarf_Die die;
 	int err = 0;
@@ -331,7 +361,7 @@ static int load_functions(struct line_table *t, uint32_t unit)
 		return 0;
 	u->functions_read = true;
 	if (dwarf_offdie(t->file.dwarf, u->die, &die))
-		err = walk_functions(t, unit, &die, 0);
+		err = walk_dies(t, &die, (struct scope){0}, 0, gather_function, &g);
 	ranges_sort(&u->functions);
 	return err;
 }
@@ -418,35 +448,27 @@ static int add_label(struct painting *p, Dwarf_Die *die)
 	return 0;
 }
 
-/* Inner calls come later, so theirs is what remains of the bytes of both. */
-static int paint(struct painting *p, Dwarf_Die *parent, uint32_t inside, int depth)
+static bool holds_inlined(int tag)
 {
-	Dwarf_Die die;
-	int err = 0;
+	return tag == DW_TAG_inlined_subroutine || tag == DW_TAG_try_block ||
+	       tag == DW_TAG_catch_block;
+}
 
-	if (depth == MAX_NESTING || dwarf_child(parent, &die))
-		return 0;
-	do {
-		int tag = dwarf_tag(&die);
-		uint32_t value = inside;
+/* Inner calls come later, so theirs is what remains of the bytes of both. */
+static int paint_die(void *ctx, Dwarf_Die *die, int tag, struct scope *inside)
+{
+	struct painting *p = ctx;
 
-		if (++p->t->dies > MAX_DIES)
-			return 0;
-		if (tag == DW_TAG_inlined_subroutine && p->out->cnt - p->base < MAX_INLINES) {
-			if (ARRAY_RESERVE(&p->out->items, p->out->cnt, &p->out->cap))
-				return -ENOMEM;
-			value = p->out->cnt + 1;
-			p->out->items[p->out->cnt] = call_of(p->t, &die, p->files, p->files_cnt);
-			p->out->items[p->out->cnt++].parent = inside;
-			paint_ranges(p, &die, value);
-		}
-		if (tag == DW_TAG_label)
-			err = add_label(p, &die);
-		if (tag == DW_TAG_inlined_subroutine || tag == DW_TAG_lexical_block ||
-		    tag == DW_TAG_try_block || tag == DW_TAG_catch_block)
-			err = paint(p, &die, value, depth + 1);
-	} while (!err && !dwarf_siblingof(&die, &die));
-	return err;
+	inside->enter = holds_inlined(tag) || tag == DW_TAG_lexical_block;
+	if (tag == DW_TAG_inlined_subroutine && p->out->cnt - p->base < MAX_INLINES) {
+		if (ARRAY_RESERVE(&p->out->items, p->out->cnt, &p->out->cap))
+			return -ENOMEM;
+		p->out->items[p->out->cnt] = call_of(p->t, die, p->files, p->files_cnt);
+		p->out->items[p->out->cnt++].parent = inside->inlined;
+		inside->inlined = p->out->cnt;
+		paint_ranges(p, die, inside->inlined);
+	}
+	return tag == DW_TAG_label ? add_label(p, die) : 0;
 }
 
 int line_table__inlined(struct line_table *t, const struct line_piece *pieces, size_t cnt,
@@ -473,7 +495,7 @@ int line_table__inlined(struct line_table *t, const struct line_piece *pieces, s
 		p.files = NULL;
 	if (!dwarf_offdie(t->file.dwarf, function->die, &die))
 		return 0;
-	return paint(&p, &die, 0, 0);
+	return walk_dies(t, &die, (struct scope){0}, 0, paint_die, &p);
 }
 
 /* A search for inlined calls by name. */
@@ -486,33 +508,21 @@ struct search {
 	size_t files_cnt;
 };
 
-static int search_calls(struct search *s, Dwarf_Die *parent, const char *function, int depth)
+static int search_die(void *ctx, Dwarf_Die *die, int tag, struct scope *inside)
 {
-	Dwarf_Die die;
+	struct search *s = ctx;
+	Dwarf_Addr base, begin, end;
 	int err = 0;
 
-	if (depth == MAX_NESTING || dwarf_child(parent, &die))
-		return 0;
-	do {
-		int tag = dwarf_tag(&die);
-		const char *inside = function;
-		Dwarf_Addr base, begin, end;
+	inside->enter = holds_functions(tag) || holds_inlined(tag);
+	if (tag == DW_TAG_inlined_subroutine && inside->function) {
+		struct line_inline call = call_of(s->t, die, s->files, s->files_cnt);
 
-		if (++s->t->dies > MAX_DIES)
-			return 0;
-		if (tag == DW_TAG_subprogram)
-			inside = name_of(&die);
-		if (tag == DW_TAG_inlined_subroutine && function) {
-			struct line_inline call = call_of(s->t, &die, s->files, s->files_cnt);
-
-			if (s->matches(s->ctx, call.name) &&
-			    dwarf_ranges(&die, 0, &base, &begin, &end) > 0)
-				err = s->fn(s->ctx, begin, end, function, &call);
-		}
-		if (!err && (holds_functions(tag) || tag == DW_TAG_inlined_subroutine ||
-			     tag == DW_TAG_try_block || tag == DW_TAG_catch_block))
-			err = search_calls(s, &die, inside, depth + 1);
-	} while (!err && !dwarf_siblingof(&die, &die));
+		if (s->matches(s->ctx, call.name) && dwarf_ranges(die, 0, &base, &begin, &end) > 0)
+			err = s->fn(s->ctx, begin, end, inside->function, &call);
+	}
+	if (tag == DW_TAG_subprogram)
+		inside->function = name_of(die);
 	return err;
 }
 
@@ -529,7 +539,7 @@ int line_table__find_inlined(struct line_table *t, line_name_matcher matches,
 			continue;
 		if (dwarf_getsrcfiles(&die, &s.files, &s.files_cnt))
 			s.files = NULL;
-		err = search_calls(&s, &die, NULL, 0);
+		err = walk_dies(t, &die, (struct scope){0}, 0, search_die, &s);
 	}
 	return err;
 }
