@@ -2,64 +2,23 @@
 #include "attach/tracer.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "attach/costs.h"
-#include "attach/gate.h"
-#include "attach/groups.h"
 #include "attach/life.h"
 #include "attach/line_sites.h"
 #include "attach/lists.h"
 #include "attach/skeleton.h"
 #include "attach/tier.h"
+#include "attach/tracer_inside.h"
 #include "plan/arguments.h"
 #include "plan/exits.h"
 #include "plan/plan.h"
-#include "target/target.h"
 #include "util/clock.h"
 #include "util/log.h"
-
-#define MAX_LANES      (1u << 15)
-#define FEW_GOROUTINES 4096 /* at a time, where they come unexpected */
-#define MAX_FRAMES     (1u << 19)
-#define MAX_CHUNKS     (1u << 22) /* 4 GB */
-#define MAX_FOLLOWED   (1u << 16) /* processes at a time */
-
-struct tracer {
-	struct proftrace_bpf *skel;
-	const struct tier *tier;
-	struct groups groups;
-	struct gate gate;
-	struct life *life;
-	uint32_t lanes_cap, frames_cap, nodes_cap, index_cap, dists_cap, switches_cap, chunks_cap;
-	uint32_t lists_cap;
-	const struct arguments *arguments;
-	size_t lists_told; /* of them, BPF has */
-	uint32_t lines_cap;
-	size_t lines_told; /* sites */
-};
-
-/* libbpf's messages are for the verbose; the first one of a load says best why it failed. */
-static char libbpf_said[512];
-
-static int libbpf_message(enum libbpf_print_level level, const char *fmt, va_list args)
-{
-	char line[512];
-
-	if (level == LIBBPF_DEBUG)
-		return 0;
-	vsnprintf(line, sizeof(line), fmt, args);
-	line[strcspn(line, "\n")] = '\0';
-	log_debug("%s", line);
-	if (!libbpf_said[0])
-		memcpy(libbpf_said, line, sizeof(line));
-	return 0;
-}
 
 bool tracer__nop5_emulated(void)
 {
@@ -76,82 +35,6 @@ bool tracer__returns_stop(const char *tier)
 	return (!tier || !strcmp(tier, best->name)) && tier__in_kernel(best);
 }
 
-static uint32_t power_of_two(uint32_t at_least)
-{
-	uint32_t n = 1;
-
-	while (n < at_least)
-		n <<= 1;
-	return n;
-}
-
-#define MIN_DISTS      (1u << 14)
-#define MAX_DISTS      (1u << 17)
-#define MORE_FUNCTIONS (1u << 16) /* that may come with files that are loaded later */
-
-/* Room for the distributions of all functions, each in a few powers of two on each CPU. */
-static uint32_t dists_wanted(size_t functions)
-{
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	size_t shards = cpus > 0 && cpus < WIRE_DIST_SHARDS ? cpus : WIRE_DIST_SHARDS;
-	size_t wanted = functions * shards * 4;
-
-	return wanted < MIN_DISTS   ? MIN_DISTS
-	       : wanted > MAX_DISTS ? MAX_DISTS
-				    : power_of_two(wanted);
-}
-
-/* Without --calls these stay as small as maps can be. */
-static void size_calls(struct tracer *tr, size_t bytes)
-{
-	struct proftrace_bpf *skel = tr->skel;
-	size_t chunks = bytes / sizeof(struct wire_chunk);
-
-	tr->chunks_cap = chunks < MAX_CHUNKS ? chunks : MAX_CHUNKS;
-	skel->rodata->keep_calls = tr->chunks_cap > 0;
-	skel->rodata->chunks_cap = tr->chunks_cap;
-	if (!tr->chunks_cap)
-		return;
-	bpf_map__set_max_entries(skel->maps.chunks, tr->chunks_cap);
-	bpf_map__set_max_entries(skel->maps.free_chunks, tr->chunks_cap);
-	bpf_map__set_max_entries(skel->maps.entered_off, tr->frames_cap);
-}
-
-/* The same of values. */
-static void size_values(struct tracer *tr, const struct tracer_options *opts)
-{
-	struct proftrace_bpf *skel = tr->skel;
-
-	tr->lists_cap = 0;
-	if (!tr->chunks_cap || !opts->arguments || !opts->arguments->cnt)
-		return;
-	/* Files that are loaded later may bring more. */
-	tr->lists_cap =
-		arguments__named(opts->arguments) ? ARGUMENT_LISTS + 1 : opts->arguments->cnt + 1;
-	tr->arguments = opts->arguments;
-	skel->rodata->keep_values = true;
-	bpf_map__set_max_entries(skel->maps.lists, tr->lists_cap);
-	bpf_map__set_max_entries(skel->maps.values, tr->frames_cap);
-}
-
-#define MORE_LINES (1u << 15) /* sites, that may come with files that are loaded later */
-
-/* The same of lines. */
-static void size_lines(struct tracer *tr, const struct tracer_options *opts)
-{
-	struct proftrace_bpf *skel = tr->skel;
-
-	bpf_program__set_autoload(skel->progs.line_site, opts->lines);
-	tr->lines_cap = opts->lines ? opts->line_sites_cnt + 1 + MORE_LINES : 0;
-	if (!tr->lines_cap)
-		return;
-	skel->rodata->keep_lines = true;
-	bpf_map__set_max_entries(skel->maps.line_sites, tr->lines_cap);
-	bpf_map__set_max_entries(skel->maps.line_counts, tr->lines_cap * WIRE_LINE_SHARDS);
-	bpf_map__set_max_entries(skel->maps.line_entries, tr->switches_cap);
-	bpf_map__set_max_entries(skel->maps.line_states, tr->frames_cap);
-}
-
 static int tell_lines(struct tracer *tr, const struct plan *p)
 {
 	const struct proftrace_bpf *skel = tr->skel;
@@ -162,8 +45,7 @@ static int tell_lines(struct tracer *tr, const struct plan *p)
 				bpf_map__fd(skel->maps.line_entries), p->lines, &tr->lines_told);
 }
 
-/* Those that BPF has not got yet. */
-static int tell_lists(struct tracer *tr)
+int tracer__tell_lists(struct tracer *tr)
 {
 	int err;
 
@@ -175,195 +57,12 @@ static int tell_lists(struct tracer *tr)
 	return err;
 }
 
-static void size_tables(struct tracer *tr, const struct tracer_options *opts)
-{
-	struct proftrace_bpf *skel = tr->skel;
-
-	/* Goroutines are many. */
-	tr->lanes_cap = opts->expects_go ? 2 * MAX_LANES : MAX_LANES;
-	tr->frames_cap = MAX_FRAMES;
-	tr->nodes_cap = opts->max_paths;
-	tr->index_cap = power_of_two(tr->nodes_cap) * 2;
-	tr->dists_cap = dists_wanted(opts->functions_cnt);
-	tr->switches_cap = opts->functions_cnt + MORE_FUNCTIONS;
-	bpf_map__set_max_entries(skel->maps.dists, tr->dists_cap);
-	bpf_map__set_max_entries(skel->maps.switches, tr->switches_cap);
-	bpf_map__set_max_entries(skel->maps.lanes, tr->lanes_cap);
-	bpf_map__set_max_entries(skel->maps.free_lanes, tr->lanes_cap);
-	bpf_map__set_max_entries(skel->maps.home_of_tid, tr->lanes_cap);
-	bpf_map__set_max_entries(skel->maps.goroutines,
-				 opts->expects_go ? 2 * tr->lanes_cap : FEW_GOROUTINES);
-	bpf_map__set_max_entries(skel->maps.frames, tr->frames_cap);
-	bpf_map__set_max_entries(skel->maps.free_frames, tr->frames_cap);
-	bpf_map__set_max_entries(skel->maps.nodes, tr->nodes_cap);
-	bpf_map__set_max_entries(skel->maps.free_nodes, tr->nodes_cap);
-	bpf_map__set_max_entries(skel->maps.node_index, tr->index_cap);
-	skel->rodata->lanes_cap = tr->lanes_cap;
-	skel->rodata->frames_cap = tr->frames_cap;
-	skel->rodata->nodes_cap = tr->nodes_cap;
-	skel->rodata->index_mask = tr->index_cap - 1;
-	skel->rodata->dists_mask = tr->dists_cap - 1;
-	skel->rodata->keep_cost = opts->keep_cost;
-	skel->rodata->has_triggers = opts->triggers;
-	skel->rodata->has_untils = opts->untils;
-	skel->rodata->has_regions = opts->regions;
-	size_calls(tr, opts->calls_bytes);
-	size_values(tr, opts);
-	size_lines(tr, opts);
-	if (opts->max_depth)
-		skel->rodata->max_level = opts->max_depth;
-}
-
-/* Links on a function of our own: does the kernel know this kind? They stay until the others go,
- * for closing a link takes long. */
-static int tier_try(struct tracer *tr, const struct tier *tier)
-{
-	struct tier_probe probes[TIER_MAX_PROBES];
-	size_t cnt = tier->returns(tr->skel, probes);
-	int err = 0;
-
-	for (size_t i = 0; !err && i < cnt; i++)
-		err = groups__trial(&tr->groups, &probes[i]);
-	return err;
-}
-
-/* Loads the programs for one tier. */
-static int load_tier(struct tracer *tr, const struct tier *tier, const struct tracer_options *opts,
-		     const struct target *t)
-{
-	int err;
-
-	libbpf_said[0] = '\0';
-	tr->skel = proftrace_bpf__open();
-	if (!tr->skel)
-		return -errno;
-	tier->prepare(tr->skel);
-	size_tables(tr, opts);
-	tr->groups.keeper = opts->keeper;
-	tr->groups.unbound = !t->processes_cnt || opts->follow;
-	tr->skel->rodata->filter_tgids = t->processes_cnt != 0;
-	tr->skel->rodata->links_unbound = tr->groups.unbound;
-	if (opts->follow)
-		bpf_map__set_max_entries(tr->skel->maps.tgids, MAX_FOLLOWED);
-	life__prepare(tr->skel, opts->follow);
-	err = proftrace_bpf__load(tr->skel);
-	/* Data sections stay unmapped if libbpf could not find out whether the kernel can map them.
-	 */
-	if (!err && (!tr->skel->bss || !tr->skel->data))
-		err = -ENOMEM;
-	if (!err)
-		err = gate__init(&tr->gate, tr->skel);
-	if (!err)
-		err = tier_try(tr, tier);
-	if (err) {
-		log_debug("tier %s (Linux %s): %s", tier->name, tier->needs, strerror(-err));
-		groups__detach(&tr->groups);
-		gate__fini(&tr->gate);
-		proftrace_bpf__destroy(tr->skel);
-		tr->skel = NULL;
-		return err;
-	}
-	tr->tier = tier;
-	return 0;
-}
-
-static int admit(struct tracer *tr, pid_t pid)
+int tracer__admit(struct tracer *tr, pid_t pid)
 {
 	uint32_t tgid = pid, named = WIRE_TGID_NAMED;
 
 	return bpf_map__update_elem(tr->skel->maps.tgids, &tgid, sizeof(tgid), &named,
 				    sizeof(named), BPF_ANY);
-}
-
-/* Before 6.10 a link's process filter let other threads through: BPF checks again. */
-static int allow_processes(struct tracer *tr, const struct target *t)
-{
-	for (size_t i = 0; i < t->processes_cnt; i++) {
-		int err = admit(tr, t->processes[i].pid);
-
-		if (err) {
-			log_error("too many processes: %s", strerror(-err));
-			return err;
-		}
-	}
-	return 0;
-}
-
-/* `tier` is the last that was tried. */
-static int load_failed(const struct tier *tier, int err)
-{
-	if (access("/sys/kernel/btf/vmlinux", R_OK))
-		log_error("this kernel has no BTF (/sys/kernel/btf/vmlinux); it needs "
-			  "CONFIG_DEBUG_INFO_BTF=y");
-	else if (!tier__in_kernel(tier))
-		log_error("this kernel has no %s links (Linux %s or later)", tier->name,
-			  tier->needs);
-	else if (err == -ENOMEM || err == -E2BIG)
-		log_error("not enough memory for the tables; try a smaller --max-paths");
-	else if (err == -EOWNERDEAD)
-		log_error("the process that holds the probes has been killed");
-	else
-		log_error("the kernel refuses our BPF programs: %s; kernel lockdown or a security "
-			  "module may forbid them",
-			  libbpf_said[0] ? libbpf_said : strerror(-err));
-	return err;
-}
-
-#define INIT_PID_NS_INO 0xeffffffcu /* PROC_PID_INIT_INO in the kernel's proc_ns.h */
-
-/* BPF knows processes by the numbers that they have in the initial namespace. With others nothing
- * would match, silently. Returns 0 or -errno with one line logged. */
-static int check_pid_namespace(void)
-{
-	struct stat st;
-
-	if (stat("/proc/self/ns/pid", &st) || st.st_ino == INIT_PID_NS_INO)
-		return 0;
-	log_error("this is a PID namespace of its own (a container?), in which only -x without -p "
-		  "works; run proftrace in the host's");
-	return -ENOTSUP;
-}
-
-int tracer__load(const struct tracer_options *opts, const struct target *t, struct tracer **out)
-{
-	const struct tier *tier, *tried = NULL;
-	struct tracer *tr;
-	int err;
-
-	err = t->processes_cnt ? check_pid_namespace() : 0;
-	if (err)
-		return err;
-	tr = calloc(1, sizeof(*tr));
-	if (!tr)
-		return -ENOMEM;
-	libbpf_set_print(libbpf_message);
-	err = -ENOTSUP;
-	for (size_t i = 0; err && (tier = tier__at(i)); i++) {
-		if (opts->tier && strcmp(opts->tier, tier->name))
-			continue;
-		tried = tier;
-		err = load_tier(tr, tier, opts, t);
-	}
-	if (err) {
-		tracer__free(tr);
-		return load_failed(tried, err);
-	}
-	err = allow_processes(tr, t);
-	if (!err && tr->lists_cap)
-		err = tell_lists(tr);
-	if (!err)
-		err = life__new(tr->skel, &tr->life);
-	/* Ends of threads and programs, for accounts and for using tables again. */
-	if (!err && proftrace_bpf__attach(tr->skel)) {
-		err = -errno;
-		log_error("cannot attach to the scheduler's tracepoints: %s", strerror(errno));
-	}
-	if (err) {
-		tracer__free(tr);
-		return err;
-	}
-	*out = tr;
-	return 0;
 }
 
 /* From here on a goroutine's calls are its own. Of several Go programs the first one tells how. */
@@ -380,7 +79,7 @@ static void tell_goroutines(struct tracer *tr, const struct go_layout *layout)
 
 int64_t tracer__attach(struct tracer *tr, struct plan *p, const struct target *t)
 {
-	int err = tell_lists(tr);
+	int err = tracer__tell_lists(tr);
 
 	if (!err)
 		err = tell_lines(tr, p);
@@ -414,7 +113,7 @@ int tracer__rehearse(struct tracer *tr, pid_t child)
 	/* It maps nothing, so return probes can do it no harm. */
 	tr->skel->bss->maps_planned = tr->skel->data->maps_generation;
 	tracer__open_gate(tr);
-	return admit(tr, child);
+	return tracer__admit(tr, child);
 }
 
 void tracer__time_all(struct tracer *tr, bool all)
