@@ -2,334 +2,19 @@
 #include "cli/options.h"
 
 #include <argp.h>
-#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/option_check.h"
 #include "cli/option_table.h"
-#include "cli/values.h"
-#include "util/array.h"
+#include "cli/option_take.h"
 #include "util/log.h"
 
 #define DEFAULT_MAX_PATHS (1u << 20)
-#define MAX_MAX_PATHS	  (1u << 26)
-#define MAX_PIDS	  4096
-#define MAX_SAMPLE_HOT	  1000000
-#define MAX_RUN		  1000000
 #define DEFAULT_BUFFER	  (64ull << 20)
-#define MIN_BUFFER	  (1ull << 20)
-#define MIN_MAX_SIZE	  (1ull << 20)
-#define MAX_SLOWEST	  10000
 
 static const char *const verb_names[] = {"", "record", "report", "diff"};
-
-static bool parse_range(struct options *o, const char *text)
-{
-	o->ranged = true;
-	return value__range(text, &o->from_ns, &o->to_ns);
-}
-
-/* Appends "1,2,3" to the PID list. Values that no process can have are refused here. */
-static bool parse_pids(struct options *o, const char *text)
-{
-	size_t cap = o->pids_cnt;
-
-	for (;;) {
-		char *end;
-		long pid;
-
-		errno = 0;
-		pid = strtol(text, &end, 10);
-		if (!isdigit((unsigned char)*text) || errno || pid <= 0 || pid > 0x7fffffff ||
-		    (*end && *end != ',') || o->pids_cnt >= MAX_PIDS)
-			return false;
-		for (size_t i = 0; i < o->pids_cnt; i++) {
-			if (o->pids[i] == pid)
-				goto next; /* named twice */
-		}
-		if (ARRAY_RESERVE(&o->pids, o->pids_cnt, &cap))
-			return false;
-		o->pids[o->pids_cnt++] = pid;
-	next:
-		if (!*end)
-			return true;
-		text = end + 1;
-	}
-}
-
-static bool append(char ***list, size_t *cnt, char *text)
-{
-	char **grown = reallocarray(*list, *cnt + 1, sizeof(*grown));
-
-	if (!grown)
-		return false;
-	*list = grown;
-	grown[(*cnt)++] = text;
-	return true;
-}
-
-static bool parse_color(struct options *o, const char *when)
-{
-	if (!strcmp(when, "auto"))
-		o->color = COLOR_AUTO;
-	else if (!strcmp(when, "always"))
-		o->color = COLOR_ALWAYS;
-	else if (!strcmp(when, "never"))
-		o->color = COLOR_NEVER;
-	else
-		return false;
-	return true;
-}
-
-static bool parse_weight(struct options *o, const char *name)
-{
-	if (!strcmp(name, "wall"))
-		o->sink_opts.weight = WEIGHT_WALL;
-	else if (!strcmp(name, "cpu"))
-		o->sink_opts.weight = WEIGHT_CPU;
-	else if (!strcmp(name, "off"))
-		o->sink_opts.weight = WEIGHT_OFF;
-	else if (!strcmp(name, "calls"))
-		o->sink_opts.weight = WEIGHT_CALLS;
-	else
-		return false;
-	return true;
-}
-
-static bool parse_exits(struct options *o, const char *name)
-{
-	static const char *const names[] = {"return", "sites", "none"};
-
-	o->exits = NULL;
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		if (!strcmp(name, names[i]))
-			o->exits = names[i];
-	}
-	return o->exits || !strcmp(name, "auto");
-}
-
-static error_t bad_value(struct options *o, const char *option, const char *value, const char *want)
-{
-	return complain(o, "%s %s: %s; see proftrace --help", option, value, want);
-}
-
-static error_t parse_target(struct options *o, int key, char *arg)
-{
-	switch (key) {
-	case 'p':
-		if (!parse_pids(o, arg))
-			return bad_value(o, "-p", arg, "not a list of process ids, as 12 or 12,34");
-		return 0;
-	case 'x':
-		if (o->exec)
-			return bad_value(o, "-x", arg, "only one -x can be given");
-		o->exec = arg;
-		return 0;
-	case OPT_FOLLOW:
-		o->follow = true;
-		return 0;
-	case 'F':
-		return append(&o->filters, &o->filters_cnt, arg) ? 0 : ENOMEM;
-	case 'N':
-		return append(&o->notraces, &o->notraces_cnt, arg) ? 0 : ENOMEM;
-	case OPT_USDT:
-		return append(&o->usdts, &o->usdts_cnt, arg) ? 0 : ENOMEM;
-	case 'A':
-		o->calls = true;
-		arg = strdup(arg);
-		return arg && append(&o->arguments, &o->arguments_cnt, arg) ? 0 : ENOMEM;
-	case OPT_IF:
-		o->calls = true;
-		return append(&o->conditions, &o->conditions_cnt, arg) ? 0 : ENOMEM;
-	case OPT_LINES:
-		return append(&o->lines, &o->lines_cnt, arg) ? 0 : ENOMEM;
-	case 'D':
-		if (!value__number(arg, 1u << 30, &o->depth))
-			return bad_value(o, "-D", arg, "not a number of levels from 1 on");
-		return 0;
-	case OPT_TRIGGER:
-		return append(&o->triggers, &o->triggers_cnt, arg) ? 0 : ENOMEM;
-	case OPT_UNTIL:
-		return append(&o->untils, &o->untils_cnt, arg) ? 0 : ENOMEM;
-	case OPT_EXITS:
-		if (!parse_exits(o, arg))
-			return bad_value(o, "--exits", arg, "not one of auto, return, sites, none");
-		return 0;
-	case 'l':
-		o->list = true;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static error_t parse_run(struct options *o, int key, char *arg)
-{
-	switch (key) {
-	case 'd':
-		if (!value__seconds(arg, &o->duration_ns))
-			return bad_value(o, "-d", arg, "not a number of seconds above 0");
-		return 0;
-	case 'i':
-		if (!value__seconds(arg, &o->interval_ns))
-			return bad_value(o, "-i", arg, "not a number of seconds above 0");
-		return 0;
-	case OPT_PAUSED:
-		o->paused = true;
-		return 0;
-	case OPT_SKIP:
-		if (!value__duration(arg, &o->skip_ns))
-			return bad_value(o, "--skip", arg,
-					 "not a time with its unit, as 500ms, 10s");
-		return 0;
-	case OPT_MAX_PATHS:
-		if (!value__number(arg, MAX_MAX_PATHS, &o->max_paths))
-			return bad_value(o, "--max-paths", arg, "not a number from 1 to 67108864");
-		return 0;
-	case OPT_MAX_OVERHEAD:
-		if (!value__percent(arg, &o->max_overhead))
-			return bad_value(o, "--max-overhead", arg,
-					 "neither a percentage above 0 nor none");
-		return 0;
-	case OPT_SAMPLE_HOT:
-		if (!value__number(arg, MAX_SAMPLE_HOT, &o->sample_hot) || o->sample_hot < 2)
-			return bad_value(o, "--sample-hot", arg, "not a number from 2 to 1000000");
-		return 0;
-	case OPT_APPEND:
-		o->append = true;
-		return 0;
-	case OPT_CALLS:
-		o->calls = true;
-		return 0;
-	case OPT_BUFFER_SIZE:
-		if (!value__size(arg, MIN_BUFFER, &o->buffer_size))
-			return bad_value(o, "--buffer-size", arg, "not a size of at least 1M");
-		return 0;
-	case OPT_MAX_SIZE:
-		if (!value__size(arg, MIN_MAX_SIZE, &o->max_size))
-			return bad_value(o, "--max-size", arg, "not a size of at least 1M");
-		return 0;
-	case OPT_TIER:
-		if (strcmp(arg, "session") && strcmp(arg, "uprobe_multi"))
-			return bad_value(o, "--tier", arg, "not one of session, uprobe_multi");
-		o->tier = arg;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static bool add_link(struct options *o, const char *text)
-{
-	struct link_option *grown = reallocarray(o->links, o->links_cnt + 1, sizeof(*grown));
-
-	if (!grown)
-		return false;
-	o->links = grown;
-	if (!link_option__parse(&o->links[o->links_cnt], text))
-		return false;
-	o->links_cnt++;
-	return true;
-}
-
-static error_t parse_session(struct options *o, int key, char *arg)
-{
-	switch (key) {
-	case OPT_SESSION:
-		return append(&o->sessions, &o->sessions_cnt, arg) ? 0 : ENOMEM;
-	case OPT_SLOWEST:
-		if (!value__number(arg, MAX_SLOWEST, &o->slowest))
-			return bad_value(o, "--slowest", arg, "not a number from 1 to 10000");
-		return 0;
-	case OPT_OVER:
-		if (!value__duration(arg, &o->over_ns))
-			return bad_value(o, "--over", arg,
-					 "not a time with its unit, as 500us, 10ms, 2s");
-		return 0;
-	case OPT_LINK:
-		if (!add_link(o, arg))
-			return bad_value(o, "--link", arg, "not as 'submit(arg1) -> run(arg1)'");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static error_t parse_result(struct options *o, int key, char *arg)
-{
-	char names[FORMAT_NAMES];
-
-	switch (key) {
-	case 'f':
-		o->sink = sink__find(arg);
-		if (!o->sink)
-			return complain(o, "-f %s: not one of %s; see proftrace --help", arg,
-					sink__names(names, sizeof(names)));
-		return 0;
-	case 'o':
-		o->output = arg;
-		return 0;
-	case 'w':
-		if (!parse_weight(o, arg))
-			return bad_value(o, "-w", arg, "not one of wall, cpu, off, calls");
-		return 0;
-	case OPT_REVERSE:
-		o->sink_opts.reverse = true;
-		return 0;
-	case OPT_MIN_TIME:
-		if (!value__duration(arg, &o->min_time_ns))
-			return bad_value(o, "--min-time", arg,
-					 "not a time with its unit, as 500ns, 10us, 1.5ms, 2s");
-		return 0;
-	case OPT_HIST:
-		return append(&o->hists, &o->hists_cnt, arg) ? 0 : ENOMEM;
-	case OPT_RAW:
-		o->raw = true;
-		return 0;
-	case OPT_THREAD_FRAMES:
-		o->sink_opts.thread_frames = true;
-		return 0;
-	case OPT_COLOR:
-		if (!parse_color(o, arg))
-			return bad_value(o, "--color", arg, "not one of auto, always, never");
-		return 0;
-	case 'q':
-		o->quiet = true;
-		return 0;
-	case 'v':
-		o->verbose = true;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static error_t parse_view(struct options *o, int key, char *arg)
-{
-	switch (key) {
-	case OPT_THREAD:
-		return append(&o->threads, &o->threads_cnt, arg) ? 0 : ENOMEM;
-	case OPT_RANGE:
-		if (!parse_range(o, arg))
-			return bad_value(o, "--range", arg,
-					 "not a range of time, as 1.5s..2s, ..500ms, 3..");
-		return 0;
-	case OPT_RUN:
-		if (!value__number(arg, MAX_RUN, &o->run))
-			return bad_value(o, "--run", arg, "not a number from 1 on");
-		return 0;
-	case OPT_PER_CALL:
-		o->per_call = true;
-		return 0;
-	case OPT_BY:
-		o->by = arg;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
 
 /* A word that is no option: a recording, or the command, with all that follows. */
 static error_t parse_word(struct options *o, char *arg, struct argp_state *state)
@@ -354,9 +39,9 @@ static error_t add_triggers(struct options *o)
 	if (!o->triggers_cnt && !o->untils_cnt)
 		return 0;
 	for (size_t i = 0; ok && i < o->triggers_cnt; i++)
-		ok = append(&o->filters, &o->filters_cnt, o->triggers[i]);
+		ok = option_append(&o->filters, &o->filters_cnt, o->triggers[i]);
 	for (size_t i = 0; ok && i < o->untils_cnt; i++)
-		ok = append(&o->filters, &o->filters_cnt, o->untils[i]);
+		ok = option_append(&o->filters, &o->filters_cnt, o->untils[i]);
 	return ok ? 0 : ENOMEM;
 }
 
@@ -384,15 +69,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->failed_at = state->next;
 		return 0;
 	default:
-		err = parse_target(o, key, arg);
-		if (err == ARGP_ERR_UNKNOWN)
-			err = parse_run(o, key, arg);
-		if (err == ARGP_ERR_UNKNOWN)
-			err = parse_view(o, key, arg);
-		if (err == ARGP_ERR_UNKNOWN)
-			err = parse_session(o, key, arg);
-		if (err == ARGP_ERR_UNKNOWN)
-			err = parse_result(o, key, arg);
+		err = option_take(o, key, arg);
 		if (!err && !option_check__suits(o->verb, key))
 			return complain(o, "--%s does not go with %s; see proftrace --help",
 					option_table__name(key),
