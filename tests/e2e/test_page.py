@@ -688,6 +688,24 @@ class Values(Case):
         self.show("timeline")
         self.assertEqual(found(), "1 call has such a value")
 
+    def test_from_one_that_was_found_to_the_next(self):
+        self.open("values", view="timeline")
+        self.browser.press("/", *"arg1=", "ENTER")
+        seen = []
+        for key in "nnnpp":
+            self.browser.press(key)
+            seen.append(self.values())
+        # Past the last and the first one nothing changes.
+        self.assertEqual(seen, [self.FIRST, self.SECOND, self.SECOND, self.FIRST, self.FIRST])
+        # Of functions, from track to track.
+        self.browser.press("/", *"main", "ENTER")
+        tracks = []
+        for key in "nnp":
+            self.browser.press(key)
+            tracks.append((self.status()["name"], self.status()["In"][0]))
+        self.assertEqual(tracks, [("main", "prog-100/101"), ("main", "prog-100/101"),
+                                  ("main", "prog-100/100")])
+
     def test_only_where_there_are_any(self):
         self.open("small", view="timeline")
         self.assertEqual(self.browser.texts("aside.call"), [])

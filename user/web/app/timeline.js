@@ -7,6 +7,7 @@ import { count, duration, percent } from "./format.js";
 import { Range } from "./range.js";
 import { firstIndex, fitText, Surface } from "./surface.js";
 import { MONO, SANS } from "./theme.js";
+import { Track } from "./track.js";
 
 const AXIS = 22;
 const ROW = 17;
@@ -14,8 +15,8 @@ const HEAD = 20; // of a track
 const GAP = 8;
 
 export class Timeline {
-	help = "arrows: select \u00b7 Enter: zoom in \u00b7 Esc: zoom out \u00b7 + \u2212 0: zoom \u00b7 " +
-		"Shift+arrows: move \u00b7 Ctrl+wheel: zoom";
+	help = "arrows: select \u00b7 n p: next, previous found \u00b7 Enter: zoom in \u00b7 " +
+		"Esc: zoom out \u00b7 + \u2212 0: zoom \u00b7 Shift+arrows: move \u00b7 Ctrl+wheel: zoom";
 
 	constructor(host, app) {
 		this.app = app;
@@ -34,7 +35,7 @@ export class Timeline {
 			return;
 		}
 		this.#buildBar(host);
-		this.all = this.profile.threads.map((thread, i) => this.#track(thread, i));
+		this.all = this.profile.threads.map((_, i) => new Track(this.profile, i));
 		this.range = new Range(10, () => this.#moved());
 		const split = this.timeline.names.size ? this.#split(host) : host;
 
@@ -84,24 +85,6 @@ export class Timeline {
 		host.append(bar);
 	}
 
-	// A track's rows: of each level the numbers of its calls, in order.
-	#track(thread, number) {
-		const calls = this.timeline.threads[number], { depth } = this.profile.paths;
-		const rows = [];
-		let end = 0;
-
-		for (let i = 0; i < calls.n; i++) {
-			const level = depth[calls.path[i]];
-
-			while (rows.length <= level)
-				rows.push([]);
-			rows[level].push(i);
-			end = Math.max(end, calls.start[i] + calls.length[i]);
-		}
-		return { name: thread.name, number, calls, end, y: 0, found: new Set(),
-			rows: rows.map((row) => Int32Array.from(row)) };
-	}
-
 	#choose() {
 		const { scope } = this.store;
 		let y = AXIS;
@@ -128,39 +111,15 @@ export class Timeline {
 		this.surface.invalidate();
 	}
 
-	// Of each track the calls of which a value matches, as it is shown.
 	#search() {
-		const { words } = this.store;
 		let sum = 0;
 
 		for (const track of this.all) {
-			track.found.clear();
-			for (const i of words ? track.calls.values.keys() : [])
-				if (this.#valueTexts(track, i).some((text) => text.toLowerCase().includes(words)))
-					track.found.add(i);
+			track.search(this.store.words);
 			sum += track.found.size;
 		}
 		this.found.textContent = sum ? `${count(sum)} call${sum === 1 ? " has" : "s have"} such a value`
 			: "";
-	}
-
-	#matches(track, i) {
-		const { matches } = this.store;
-
-		return !matches || matches[this.profile.paths.fn[track.calls.path[i]]] ||
-			track.found.has(i);
-	}
-
-	// What its values are called, and they, in pairs.
-	#values({ calls }, i) {
-		const names = this.timeline.names.get(this.profile.paths.fn[calls.path[i]]) ?? [];
-
-		return (calls.values.get(i) ?? []).map((value, k) => [names[k] ?? "?", value]);
-	}
-
-	// As on the timeline: "arg1=5", without what it was asked for as ("arg1:x").
-	#valueTexts(track, i) {
-		return this.#values(track, i).map(([name, value]) => `${name.replace(/:.*/, "")}=${value}`);
 	}
 
 	recolor() {
@@ -275,7 +234,7 @@ export class Timeline {
 			const end = Math.max(k + 1, firstIndex(k + 1, row.length,
 				(m) => calls.start[row[m]] + calls.length[row[m]] >= next));
 
-			this.#setColor(ctx, track, this.#foundOf(track, row, k, end));
+			this.#setColor(ctx, track, track.shownOf(row, k, end, this.store.matches));
 			ctx.fillRect(left, y, 0.75, ROW - 1);
 			k = end;
 		}
@@ -283,31 +242,21 @@ export class Timeline {
 	}
 
 	#setColor(ctx, track, i) {
-		ctx.globalAlpha = this.#matches(track, i) ? 1 : 0.35;
-		ctx.fillStyle = this.app.colors.function(this.profile.paths.fn[track.calls.path[i]]);
+		ctx.globalAlpha = track.matches(i, this.store.matches) ? 1 : 0.35;
+		ctx.fillStyle = this.app.colors.function(track.fn(i));
 	}
 
 	// The function's name, then the call's values.
 	#label(ctx, track, i, begin, stop, y) {
 		if (stop - begin <= 24)
 			return;
-		const { name } = this.profile.functions[this.profile.paths.fn[track.calls.path[i]]];
-		const text = fitText(ctx, [name, ...this.#valueTexts(track, i)].join("  "),
-			stop - begin - 8, this.cell);
+		const { name } = this.profile.functions[track.fn(i)];
+		const text = fitText(ctx, [name, ...track.texts(i)].join("  "), stop - begin - 8, this.cell);
 
 		if (!text)
 			return;
 		ctx.fillStyle = this.app.theme.colors.text;
 		ctx.fillText(text, begin + 4, y + ROW / 2);
-	}
-
-	// Of the calls [from, to) of a row, which share a pixel, the one to be seen: the first that was
-	// searched for, or the first.
-	#foundOf(track, row, from, to) {
-		for (let k = from; this.store.matches && k < to; k++)
-			if (this.#matches(track, row[k]))
-				return row[k];
-		return row[from];
 	}
 
 	#outline(ctx, at, top, thick) {
@@ -331,23 +280,14 @@ export class Timeline {
 
 		if (!track || py < AXIS)
 			return null;
-		return this.#find(track, Math.floor((y - track.y - HEAD) / ROW), time);
-	}
-
-	// The call of a row that is open at a time, or null.
-	#find(track, row, time) {
-		const { calls } = track, list = track.rows[row];
-		const k = firstIndex(0, list.length,
-			(i) => calls.start[list[i]] + calls.length[list[i]] > time);
-
-		return k < list.length && calls.start[list[k]] <= time ? { track, row, k } : null;
+		return track.find(Math.floor((y - track.y - HEAD) / ROW), time);
 	}
 
 	#describe(at) {
 		if (!at)
 			return null;
 		const { calls } = at.track, i = at.track.rows[at.row][at.k], length = calls.length[i];
-		const f = this.profile.functions[this.profile.paths.fn[calls.path[i]]];
+		const f = this.profile.functions[at.track.fn(i)];
 
 		return { name: f.name, where: this.app.placeOf(f), facts: [
 			["Took", duration(length), `${count(length)} ns`],
@@ -355,7 +295,7 @@ export class Timeline {
 				`${count(calls.off[i])} ns`],
 			["At", duration(calls.start[i]), `${count(calls.start[i])} ns`],
 			["In", at.track.name],
-		], values: this.#values(at.track, i) };
+		], values: at.track.values(i) };
 	}
 
 	#tell(at, speak = false) {
@@ -403,51 +343,46 @@ export class Timeline {
 
 		this.selected = at;
 		this.range.show(calls.start[i], calls.start[i] + calls.length[i]);
-		this.surface.reveal(this.#yOf(at), ROW, AXIS);
+		this.surface.reveal(this.#yOf(at), ROW, AXIS + HEAD);
 		this.#tell(at, true);
 		this.surface.invalidate();
 	}
 
-	// Of the row below the selected call's, the first call within it; else the next track's first.
-	#below({ track, row, k }) {
-		const { calls } = track, i = track.rows[row][k];
-		const list = track.rows[row + 1] ?? [];
-		const inner = firstIndex(0, list.length, (m) => calls.start[list[m]] >= calls.start[i]);
-
-		if (inner < list.length && calls.start[list[inner]] < calls.start[i] + calls.length[i])
-			return { track, row: row + 1, k: inner };
-		return this.#firstOf(this.tracks[this.tracks.indexOf(track) + 1]);
+	#trackBy(track, step) {
+		return this.tracks[this.tracks.indexOf(track) + step];
 	}
 
-	#above({ track, row, k }) {
-		const i = track.rows[row][k];
+	// The next call that was found, of this track or of another one.
+	#nextFound(step) {
+		const { matches } = this.store, { track, row, k } = this.selected ?? {};
+		let on = track ?? this.tracks[0], i = track ? track.rows[row][k] : -1, next = null;
 
-		return row ? this.#find(track, row - 1, track.calls.start[i])
-			: this.#firstOf(this.tracks[this.tracks.indexOf(track) - 1]);
-	}
-
-	// A track may have deep calls only, if the others are not shown.
-	#firstOf(track) {
-		const row = track ? track.rows.findIndex((list) => list.length) : -1;
-
-		return row < 0 ? null : { track, row, k: 0 };
+		while (matches && on && !(next = on.nextFound(i, step, matches))) {
+			on = this.#trackBy(on, step);
+			i = step > 0 ? -1 : on?.calls.n;
+		}
+		this.#select(next);
 	}
 
 	key(e) {
 		const at = this.selected;
 
 		if (e.key === "Home" || (!at && e.key.startsWith("Arrow"))) {
-			this.#select(this.#firstOf(this.tracks[0]));
+			this.#select(this.tracks[0]?.first());
+			return true;
+		}
+		if (e.key === "n" || e.key === "p") {
+			this.#nextFound(e.key === "n" ? 1 : -1);
 			return true;
 		}
 		if (!at)
 			return false;
 		switch (e.key) {
 		case "ArrowUp":
-			this.#select(this.#above(at));
+			this.#select(at.row ? at.track.above(at) : this.#trackBy(at.track, -1)?.first());
 			return true;
 		case "ArrowDown":
-			this.#select(this.#below(at));
+			this.#select(at.track.below(at) ?? this.#trackBy(at.track, 1)?.first());
 			return true;
 		case "ArrowLeft":
 			this.#select(at.k ? { ...at, k: at.k - 1 } : null);
