@@ -342,6 +342,8 @@ struct wire_line_site {
 	u8 repeats;	/* it goes on with a line that its basic block has begun */
 	u8 cycles;	/* there is a way back to it within its line */
 	u16 runs;	/* what one of its line counts for, if it begins here */
+	u32 declared;	/* a line that has run whenever this one begins here; 0: none */
+	u32 pad;
 };
 
 /* Of one site, on some CPUs. Times are as measured; probe_ns is what of them the probes cost. */
@@ -445,7 +447,7 @@ _Static_assert(sizeof(struct wire_lane) == 256, "wire_lane");
 _Static_assert(sizeof(struct wire_dist) == 72, "wire_dist");
 _Static_assert(sizeof(struct wire_chunk) == 1024, "wire_chunk");
 _Static_assert(sizeof(struct wire_list) == 272, "wire_list");
-_Static_assert(sizeof(struct wire_line_site) == 16, "wire_line_site");
+_Static_assert(sizeof(struct wire_line_site) == 24, "wire_line_site");
 _Static_assert(sizeof(struct wire_line_count) == 32, "wire_line_count");
 _Static_assert(sizeof(struct wire_line_state) == 32, "wire_line_state");
 _Static_assert(sizeof(struct wire_values) == 8 * sizeof(struct wire_call), "wire_values");

@@ -19,6 +19,7 @@ static int fill_one(int sites_fd, int entries_fd, const struct plan_line_site *s
 		.repeats = site->repeats,
 		.cycles = site->cycles,
 		.runs = site->twice ? 2 : 1,
+		.declared = site->declared,
 	};
 	uint64_t entry = number;
 	int err = bpf_map_update_elem(sites_fd, &number, &wire, BPF_ANY);

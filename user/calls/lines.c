@@ -114,27 +114,72 @@ void line_blocks__clear(struct line_blocks *b)
 	*b = (struct line_blocks){0};
 }
 
+/* By function: whether something of it has run. NULL: no memory. */
+static bool *find_running(const struct profile *p)
+{
+	bool *runs = calloc(p->functions_cnt + 1, sizeof(*runs));
+
+	for (size_t i = 0; runs && i < p->functions_cnt; i++)
+		runs[i] = p->functions[i].stats.calls;
+	for (size_t i = 0; runs && i < p->lines_cnt; i++)
+		runs[p->lines[i].function] |= p->lines[i].hits || p->lines[i].ns;
+	return runs;
+}
+
+/* Whether a part says how often the line ran, if there are others that do. */
+static bool is_run(const struct profile_line *l, bool alone)
+{
+	return alone || !l->aside;
+}
+
+/* Sums up lines [first, first + cnt), which are one of source. Where a part of it runs and is not
+ * counted, nothing is known of the whole. */
+static struct line_sum sum_of(const struct profile *p, size_t first, size_t cnt, const bool *runs)
+{
+	struct line_sum sum = {.file = p->lines[first].file,
+			       .line = p->lines[first].line,
+			       .first = first,
+			       .cnt = cnt};
+	const char *missed = NULL, *reason = NULL;
+	bool alone = true, counted = false;
+
+	for (size_t i = first; i < first + cnt; i++)
+		alone &= p->lines[i].aside;
+	for (size_t i = first; i < first + cnt; i++) {
+		const struct profile_line *l = &p->lines[i];
+
+		sum.ns += l->ns;
+		sum.error_ns += l->error_ns;
+		if (!is_run(l, alone))
+			continue;
+		sum.hits += l->hits;
+		sum.approximate |= l->approximate;
+		counted |= !l->reason;
+		reason = reason ? reason : l->reason;
+		if (l->reason && runs[l->function])
+			missed = l->reason;
+	}
+	sum.reason = missed ? missed : counted ? NULL : reason;
+	return sum;
+}
+
 int line_sums__make(const struct profile *p, struct line_sums *out)
 {
-	*out = (struct line_sums){.items = calloc(p->lines_cnt + 1, sizeof(*out->items))};
-	if (!out->items)
-		return -ENOMEM;
-	for (size_t i = 0; i < p->lines_cnt; i++) {
-		const struct profile_line *l = &p->lines[i];
-		struct line_sum *last = out->cnt ? &out->items[out->cnt - 1] : NULL;
+	bool *runs = find_running(p);
 
-		if (!last || !line_order__is_same(&p->lines[last->first], l)) {
-			last = &out->items[out->cnt++];
-			*last = (struct line_sum){
-				.file = l->file, .line = l->line, .reason = l->reason, .first = i};
-		}
-		last->hits += l->hits;
-		last->ns += l->ns;
-		last->error_ns += l->error_ns;
-		last->cnt++;
-		if (!l->reason)
-			last->reason = NULL;
+	*out = (struct line_sums){.items = calloc(p->lines_cnt + 1, sizeof(*out->items))};
+	if (!runs || !out->items) {
+		free(runs);
+		line_sums__clear(out);
+		return -ENOMEM;
 	}
+	for (size_t from = 0, to; from < p->lines_cnt; from = to) {
+		for (to = from + 1;
+		     to < p->lines_cnt && line_order__is_same(&p->lines[from], &p->lines[to]);)
+			to++;
+		out->items[out->cnt++] = sum_of(p, from, to - from, runs);
+	}
+	free(runs);
 	return 0;
 }
 

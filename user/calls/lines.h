@@ -3,6 +3,7 @@
 #ifndef PROFTRACE_CALLS_LINES_H
 #define PROFTRACE_CALLS_LINES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -34,7 +35,8 @@ struct line_sum {
 	const char *file;
 	uint32_t line;
 	uint64_t hits, ns, error_ns;
-	const char *reason; /* why nothing of it is counted; NULL: something is */
+	const char *reason; /* why it is not counted, or not all of it; NULL: it is */
+	bool approximate;   /* something of it is: see struct profile_line */
 	size_t first, cnt;  /* in profile::lines */
 };
 

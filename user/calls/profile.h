@@ -95,6 +95,12 @@ struct profile_line {
 	uint64_t ns;
 	uint64_t error_ns;  /* ns is uncertain by this */
 	const char *reason; /* why it was not probed; NULL: it was. Borrowed */
+	/* Its function is optimized, so hits are runs of the line's code, which the compiler may
+	 * have moved, merged or multiplied: 1, else 0. */
+	uint32_t approximate;
+	/* It is no run of the line of source, of which other code has the statements: the begin of
+	 * a lambda, or code that the compiler has made up. 1, else 0. */
+	uint32_t aside;
 };
 
 struct profile_node {

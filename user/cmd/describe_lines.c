@@ -85,6 +85,8 @@ int describe_lines__apply(struct plan *plan, const struct target *t, struct coll
 			.ns = counts ? usage[i].ns : 0,
 			.error_ns = counts ? usage[i].error_ns : 0,
 			.reason = l->reason,
+			.approximate = counts && l->approximate,
+			.aside = l->aside,
 		};
 	}
 	free(usage);

@@ -132,10 +132,12 @@ int collector__lines(struct collector *c, uint64_t now_ns, struct line_usage *us
 			lines__add_open(t, &t->lanes[i], now_ns, sums);
 	}
 	for (uint32_t i = 0; i < t->info.lines_cap; i++) {
-		uint32_t line = t->line_sites[i].line;
+		uint32_t line = t->line_sites[i].line, declared = t->line_sites[i].declared;
 
 		if (!line || line > cnt)
 			continue;
+		if (declared && declared <= cnt && t->line_sites[i].runs)
+			lines[declared - 1].hits += sums[i].hits / t->line_sites[i].runs;
 		lines[line - 1].hits += sums[i].hits;
 		lines[line - 1].ns += sums[i].ns + c->retired_lines[i].ns;
 		lines[line - 1].probe_ns += sums[i].probe_ns + c->retired_lines[i].probe_ns;

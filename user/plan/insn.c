@@ -553,6 +553,19 @@ static bool takes_result(const ZydisDecodedInstruction *in, const struct fields 
 	return in->opcode_map == ZYDIS_OPCODE_MAP_0F && f->op == 0x7e && of_first && f->mod == 3;
 }
 
+static bool fetches(const ZydisDecodedInstruction *in, const struct fields *f)
+{
+	bool of_frame = (f->mod == 1 || f->mod == 2) && f->rm == RBP && !(f->rex & 1);
+
+	if (in->encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY)
+		return false;
+	if (in->opcode_map == ZYDIS_OPCODE_MAP_DEFAULT)
+		return (f->op == 0x8b && (of_frame || f->mod == 3)) ||
+		       (f->op == 0x89 && f->mod == 3);
+	return in->opcode_map == ZYDIS_OPCODE_MAP_0F &&
+	       (f->op == 0x10 || f->op == 0x28 || f->op == 0x6e) && (of_frame || f->mod == 3);
+}
+
 bool insn_decode(struct insn_decoder *d, const uint8_t *bytes, size_t len, struct insn *out)
 {
 	ZydisDecodedInstruction in;
@@ -576,6 +589,7 @@ bool insn_decode(struct insn_decoder *d, const uint8_t *bytes, size_t len, struc
 	out->probeable = accepted(&in, &f, out);
 	out->dear = is_dear(&in, &f);
 	out->takes_result = takes_result(&in, &f, out);
+	out->fetches = fetches(&in, &f);
 	out->site_across = out->site;
 	if (in.encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY &&
 	    (f.map_0f || in.opcode_map == ZYDIS_OPCODE_MAP_DEFAULT)) {

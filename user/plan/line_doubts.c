@@ -19,6 +19,7 @@
 
 static const char label[] = "has no code but for those who come from the line above";
 static const char loop_end[] = "has no code but the jump at the end of its loop";
+static const char over_lines[] = "is part of a statement over several lines";
 static const char begins_loop[] = "the function's first line and its first loop are one";
 
 enum code_kind {
@@ -85,19 +86,153 @@ static bool is_loop(const struct segments *s, uint32_t seg)
 	return w.found;
 }
 
-static void look_at_beginning(const struct segments *s, const char **reasons)
+static void note_target(void *ctx, uint32_t to)
 {
-	uint32_t first = s->cnt ? s->items[0].key : 0, i = 0;
+	*(uint32_t *)ctx = to;
+}
+
+/* Where the function's first statement is, behind what its first line does: a jump may lead there.
+ */
+static uint32_t first_statement(const struct segments *s)
+{
+	uint32_t first = s->items[0].key, i = 0, to = 0;
 
 	while (i < s->cnt && (!s->items[i].key || s->items[i].key == first) &&
 	       (!i || !s->items[i].begins_block))
 		i++;
+	if (i == s->cnt || s->items[i].begins_block || !s->items[i].idle || s->items[i].next)
+		return i;
+	segments__successors(s, i, note_target, &to);
+	return to;
+}
+
+static void look_at_beginning(const struct segments *s, const char **reasons)
+{
+	uint32_t first = s->cnt ? s->items[0].key : 0, i = first ? first_statement(s) : 0;
+
 	if (first && i < s->cnt && s->items[i].begins_block && s->items[i].key &&
 	    s->items[i].key != first && is_loop(s, i))
 		reasons[first] = begins_loop;
 }
 
-int line_doubts__find(const struct segments *s, const struct line_keys *keys, const char **reasons)
+/* Segments that control comes to without an exception. */
+struct statements {
+	const struct segments *s;
+	const struct line_keys *keys;
+	const char **reasons;
+	uint8_t *seen;
+	uint32_t *stack;
+	size_t stack_cnt;
+	uint32_t from;
+	bool back;
+};
+
+static void note_seen(void *ctx, uint32_t to)
+{
+	struct statements *w = ctx;
+
+	if (!w->seen[to])
+		w->stack[w->stack_cnt++] = to;
+	w->seen[to] = 1;
+}
+
+static void note_back(void *ctx, uint32_t to)
+{
+	struct statements *w = ctx;
+
+	w->back |= to < w->from;
+}
+
+/* Whether the line that is at segment `at` ends a loop there. */
+static bool ends_loop(struct statements *w, uint32_t at)
+{
+	uint32_t key = w->s->items[at].key;
+
+	w->from = at;
+	w->back = false;
+	for (; at < w->s->cnt && !w->back; at++) {
+		if (w->s->items[at].key && w->s->items[at].key != key)
+			break;
+		segments__walk(w->s, at, note_back, w);
+		if (!w->s->items[at].next)
+			break;
+	}
+	return w->back;
+}
+
+struct ways {
+	uint32_t cnt, to;
+};
+
+static void note_way(void *ctx, uint32_t to)
+{
+	struct ways *w = ctx;
+
+	w->cnt++;
+	w->to = to;
+}
+
+static bool is_end(const struct segment *s)
+{
+	return s->returns && s->epilogue;
+}
+
+/* A statement goes on at segment `to`, which is further up in the source than `from`. Where there
+ * are conditions in it, either line's blocks are not those of the code. Where it ends the function,
+ * what is done with the result is of the lower line, if anything. */
+static void doubt(struct statements *w, uint32_t from, uint32_t to)
+{
+	const struct segment *items = w->s->items;
+	struct ways ways = {0};
+
+	segments__walk(w->s, to, note_way, &ways);
+	if (ways.cnt > 1 || items[to].begins_block)
+		w->reasons[items[to].key] = w->reasons[items[from].key] = over_lines;
+	else if (ways.cnt == 1 && is_end(&items[ways.to]))
+		w->reasons[items[from].key] = over_lines;
+}
+
+static void look_at_way(void *ctx, uint32_t to)
+{
+	struct statements *w = ctx;
+	const struct segment *a = &w->s->items[w->from], *b = &w->s->items[to];
+	const struct line_key *x, *y;
+	uint32_t from = w->from;
+
+	if (to <= from || !a->key || !b->key || b->idle || b->epilogue)
+		return;
+	x = &w->keys->items[a->key - 1];
+	y = &w->keys->items[b->key - 1];
+	if (x->file != y->file || x->inlined != y->inlined || y->line >= x->line)
+		return;
+	if (!ends_loop(w, to))
+		doubt(w, from, to);
+	w->from = from;
+}
+
+static int look_at_statements(const struct segments *s, const struct line_keys *keys,
+			      const char **reasons)
+{
+	struct statements w = {.s = s, .keys = keys, .reasons = reasons};
+
+	w.seen = calloc(s->cnt + 1, sizeof(*w.seen));
+	w.stack = calloc(s->cnt + 1, sizeof(*w.stack));
+	if (w.seen && w.stack && s->cnt)
+		note_seen(&w, 0);
+	while (w.stack_cnt)
+		segments__walk(s, w.stack[--w.stack_cnt], note_seen, &w);
+	for (uint32_t i = 0; w.seen && w.stack && i < s->cnt; i++) {
+		w.from = i;
+		if (w.seen[i])
+			segments__walk(s, i, look_at_way, &w);
+	}
+	free(w.seen);
+	free(w.stack);
+	return w.seen && w.stack ? 0 : -ENOMEM;
+}
+
+int line_doubts__find(const struct segments *s, const struct line_keys *keys, bool is_cxx,
+		      const char **reasons)
 {
 	uint8_t *codes = calloc(keys->cnt + 1, 1);
 
@@ -115,5 +250,5 @@ int line_doubts__find(const struct segments *s, const struct line_keys *keys, co
 	}
 	look_at_beginning(s, reasons);
 	free(codes);
-	return 0;
+	return is_cxx ? look_at_statements(s, keys, reasons) : 0;
 }

@@ -3,11 +3,14 @@
 #ifndef PROFTRACE_PLAN_LINE_DOUBTS_H
 #define PROFTRACE_PLAN_LINE_DOUBTS_H
 
+#include <stdbool.h>
+
 struct line_keys;
 struct segments;
 
 /* Sets reasons[key] of lines that are in doubt; leaves others alone.
  * Static strings. Returns 0 or -ENOMEM. */
-int line_doubts__find(const struct segments *s, const struct line_keys *keys, const char **reasons);
+int line_doubts__find(const struct segments *s, const struct line_keys *keys, bool is_cxx,
+		      const char **reasons);
 
 #endif

@@ -40,6 +40,7 @@ struct line_function {
 	const struct plan_function *f;
 	uint64_t vaddr;
 	bool loops_to_entry; /* code.loops_to_entry */
+	bool is_cxx;
 	struct segments *segs;
 };
 

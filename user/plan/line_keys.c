@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "plan/counting.h"
+#include "plan/segments.h"
 #include "util/array.h"
 
 /* Tables have the same file under several numbers. */
@@ -85,6 +86,7 @@ static int add_row(struct line_keys *k, const struct line_row *row, const uint8_
 	bool any = false, counts = false;
 	uint32_t number;
 
+	k->rows[at] = inlined[0] ? ROW_INLINED : ROW_BEGINS;
 	if (!row->file)
 		return 0;
 	key.file = same_file(k, row->file);
@@ -114,14 +116,14 @@ static int add_piece(struct line_keys *k, struct line_table *t, const struct cod
 	int err;
 
 	counting__mark(k->counters, piece, reached + before, k->insn, k->marks + before);
-	k->rows_cnt = 0;
-	err = line_table__rows(t, piece->vaddr, end, &k->rows, &k->rows_cnt, &k->rows_cap);
-	for (size_t i = 0; !err && i < k->rows_cnt; i++) {
-		uint64_t next = i + 1 < k->rows_cnt ? k->rows[i + 1].vaddr : end;
-		size_t at = before + (k->rows[i].vaddr - piece->vaddr);
+	k->table_cnt = 0;
+	err = line_table__rows(t, piece->vaddr, end, &k->table, &k->table_cnt, &k->table_cap);
+	for (size_t i = 0; !err && i < k->table_cnt; i++) {
+		uint64_t next = i + 1 < k->table_cnt ? k->table[i + 1].vaddr : end;
+		size_t at = before + (k->table[i].vaddr - piece->vaddr);
 
-		if (next > k->rows[i].vaddr && next <= end)
-			err = add_row(k, &k->rows[i], reached + at, at, next - k->rows[i].vaddr);
+		if (next > k->table[i].vaddr && next <= end)
+			err = add_row(k, &k->table[i], reached + at, at, next - k->table[i].vaddr);
 	}
 	return err;
 }
@@ -130,11 +132,13 @@ static int clear_arrays(struct line_keys *k, size_t size)
 {
 	if (ARRAY_RESERVE_MORE(&k->by_byte, 0, size, &k->by_byte_cap) ||
 	    ARRAY_RESERVE_MORE(&k->inlined, 0, size, &k->inlined_cap) ||
+	    ARRAY_RESERVE_MORE(&k->rows, 0, size, &k->rows_of_cap) ||
 	    ARRAY_RESERVE_MORE(&k->marks, 0, size, &k->marks_cap))
 		return -ENOMEM;
 	memset(k->by_byte, 0, size * sizeof(*k->by_byte));
 	memset(k->inlined, 0, size * sizeof(*k->inlined));
 	memset(k->marks, 0, size);
+	memset(k->rows, ROW_NONE, size);
 	if (k->hash)
 		memset(k->hash, 0, k->hash_size * sizeof(*k->hash));
 	k->cnt = k->inlines.cnt = k->inlines.labels_cnt = k->files_cnt = 0;
@@ -176,6 +180,7 @@ void line_keys__clear(struct line_keys *k)
 	free(k->inlined);
 	free(k->marks);
 	free(k->hash);
+	free(k->table);
 	free(k->rows);
 	free(k->files);
 	*k = (struct line_keys){0};

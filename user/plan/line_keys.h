@@ -29,6 +29,8 @@ struct line_keys {
 	size_t cnt, cap;
 	uint32_t *by_byte; /* of the pieces, one behind the other: a key; 0: of no line */
 	size_t by_byte_cap;
+	uint8_t *rows; /* by byte of the pieces: enum line_row_kind */
+	size_t rows_of_cap;
 	struct line_inlines inlines;
 	/* for the making */
 	uint32_t *inlined;
@@ -37,8 +39,8 @@ struct line_keys {
 	size_t marks_cap;
 	uint32_t *hash; /* numbers of keys; 0: free */
 	size_t hash_size;
-	struct line_row *rows;
-	size_t rows_cnt, rows_cap;
+	struct line_row *table;
+	size_t table_cnt, table_cap;
 	const char **files;
 	size_t files_cnt, files_cap;
 };

@@ -88,8 +88,45 @@ static int put_line(struct line_put *p, uint32_t key)
 		.function = p->function,
 		.inlined = inlined,
 		.reason = c->reason,
+		.approximate = p->approximate,
+		.aside = p->aside,
+		.owns = p->segs->owns && p->segs->owns[key],
 	};
 	c->line = p->out->lines_cnt;
+	return 0;
+}
+
+/* Whether the line that the function is declared on has code of its own. */
+static bool has_declaration(const struct line_put *p)
+{
+	for (size_t i = 0; i < p->keys->cnt; i++) {
+		const struct line_key *k = &p->keys->items[i];
+
+		if (k->line == p->declared_line && !k->inlined &&
+		    !strcmp(k->file, p->declared_file))
+			return true;
+	}
+	return false;
+}
+
+/* Puts that line, which has no code of its own: gcov takes it for part of the first statement. */
+static int put_declaration(struct line_put *p)
+{
+	const char *file;
+
+	p->declared = 0;
+	if (!p->declared_file || !p->judge->entry || !p->segs->cnt || has_declaration(p))
+		return 0;
+	file = intern(p->out, strdup(p->declared_file));
+	if (!file || ARRAY_RESERVE(&p->out->lines, p->out->lines_cnt, &p->out->lines_cap))
+		return -ENOMEM;
+	p->out->lines[p->out->lines_cnt++] = (struct plan_line){
+		.file = file,
+		.line = p->declared_line,
+		.function = p->function,
+		.approximate = p->approximate,
+	};
+	p->declared = p->out->lines_cnt;
 	return 0;
 }
 
@@ -105,9 +142,11 @@ static int put_site(struct line_put *p, uint32_t seg)
 {
 	const struct segment *s = &p->segs->items[seg];
 	bool wanted = line_judge__counts(p->judge, seg), at_entry = p->judge->entry == seg + 1;
+	uint32_t declared = at_entry ? p->declared : 0;
 	struct plan_line_site site = {
 		.function = p->function,
-		.line = wanted ? p->judge->choices[s->key].line : 0,
+		.line = wanted ? p->judge->choices[s->key].line : declared,
+		.declared = wanted ? declared : 0,
 		.site = s->class,
 		.repeats = s->repeats && !at_entry,
 		.twice = s->twice,
@@ -119,7 +158,7 @@ static int put_site(struct line_put *p, uint32_t seg)
 
 	/* A call that begins in a line that is not wanted is in no line yet. */
 	if (line_judge__passes(p->judge, seg) || (s->needless && !at_entry) ||
-	    (!wanted && (at_entry || !p->judge->fences[seg])) ||
+	    (!site.line && (at_entry || !p->judge->fences[seg])) ||
 	    !elf_image__exec_offset(p->img, s->site, 1, &site.offset))
 		return 0;
 	if (p->out->sites_cnt == MAX_SITES) {
@@ -133,6 +172,11 @@ static int put_site(struct line_put *p, uint32_t seg)
 	return 0;
 }
 
+const char *line_put__string(struct line_put *p, const char *text)
+{
+	return intern(p->out, strdup(text));
+}
+
 int line_put__all(struct line_put *p)
 {
 	int err = 0;
@@ -144,6 +188,8 @@ int line_put__all(struct line_put *p)
 		if (p->judge->choices[i].wanted)
 			err = put_line(p, i);
 	}
+	if (!err)
+		err = put_declaration(p);
 	for (uint32_t i = 0; !err && i < p->segs->cnt; i++)
 		err = put_site(p, i);
 	return err;

@@ -12,7 +12,8 @@
  *
  * Blocks end at calls, for these may not return, but for functions that gcc knows (returning.c).
  * Two things that are code are none to gcov: a jump alone, which is an edge there, and what follows
- * the last statement to leave the function.
+ * the last statement to leave the function. If that has a result, its end is no statement, so that
+ * the line there has none but those that end objects.
  */
 #include "plan/line_runs.h"
 
@@ -66,6 +67,8 @@ struct blocks {
 	uint32_t *owners; /* by segment: key that has the block in which it begins */
 	bool *has_blocks; /* by key */
 	bool *has_code;	  /* by key: more than jumps */
+	bool *has_body;	  /* by key: more than the function's end */
+	bool gives_result;
 };
 
 /* The key that has the block of segments [tail, to), the first of which may lie in it with its end
@@ -118,6 +121,11 @@ static bool crosses_inlining(const struct blocks *b, uint32_t i)
 	return key && before && b->keys[key - 1].inlined != b->keys[before - 1].inlined;
 }
 
+static bool is_bare_end(const struct blocks *b, uint32_t i)
+{
+	return b->gives_result && b->s->items[i].returns && b->s->items[i].epilogue;
+}
+
 /* Segments [from, to) are a basic block; calls cut it, and so do the ends of inlined calls. */
 static void own_block(struct blocks *b, uint32_t from, uint32_t to)
 {
@@ -129,6 +137,12 @@ static void own_block(struct blocks *b, uint32_t from, uint32_t to)
 	 * condition is where its first statement is. */
 	bool edge = lone && b->has_code[segs[to - 1].key];
 
+	if (is_bare_end(b, to - 1) && b->has_body[segs[to - 1].key]) {
+		to--;
+		segs[to].repeats = true;
+		segs[to].goes_on_as = segs[to].key;
+		edge = leaves = lone = false;
+	}
 	/* What is no statement has a block of its own here, unless it ends a loop. */
 	if (edge || ((leaves || (lone && !goes_back(b->s, to - 1))) && to - from > 1)) {
 		to--;
@@ -150,17 +164,21 @@ static void own_block(struct blocks *b, uint32_t from, uint32_t to)
 		own(b, tail, first, to);
 }
 
-static int mark_beginnings(struct segments *s, const struct line_key *keys, uint32_t keys_cnt)
+static int mark_beginnings(struct segments *s, const struct line_key *keys, uint32_t keys_cnt,
+			   bool gives_result)
 {
-	struct blocks b = {.s = s, .keys = keys};
+	struct blocks b = {.s = s, .keys = keys, .gives_result = gives_result};
 	int err;
 
 	b.owners = calloc(s->cnt + 1, sizeof(*b.owners));
 	b.has_blocks = calloc((size_t)keys_cnt + 1, sizeof(*b.has_blocks));
 	b.has_code = calloc((size_t)keys_cnt + 1, sizeof(*b.has_code));
-	err = b.owners && b.has_blocks && b.has_code ? 0 : -ENOMEM;
-	for (uint32_t i = 0; !err && i < s->cnt; i++)
+	b.has_body = calloc((size_t)keys_cnt + 1, sizeof(*b.has_body));
+	err = b.owners && b.has_blocks && b.has_code && b.has_body ? 0 : -ENOMEM;
+	for (uint32_t i = 0; !err && i < s->cnt; i++) {
 		b.has_code[s->items[i].key] |= !s->items[i].idle;
+		b.has_body[s->items[i].key] |= !s->items[i].idle && !is_bare_end(&b, i);
+	}
 	for (uint32_t from = 0, to; !err && from < s->cnt; from = to) {
 		for (to = from + 1; to < s->cnt && !s->items[to].begins_block;)
 			to++;
@@ -177,9 +195,10 @@ static int mark_beginnings(struct segments *s, const struct line_key *keys, uint
 		g->twice = !g->repeats;
 		g->repeats = false;
 	}
+	s->owns = b.has_blocks;
 	free(b.owners);
-	free(b.has_blocks);
 	free(b.has_code);
+	free(b.has_body);
 	return err;
 }
 
@@ -237,9 +256,10 @@ static void mark_needed(struct segments *s)
 	}
 }
 
-int line_runs__mark(struct segments *s, const struct line_key *keys, uint32_t keys_cnt)
+int line_runs__mark(struct segments *s, const struct line_key *keys, uint32_t keys_cnt,
+		    bool gives_result)
 {
-	int err = mark_beginnings(s, keys, keys_cnt);
+	int err = mark_beginnings(s, keys, keys_cnt, gives_result);
 
 	if (!err) {
 		mark_jumps(s);

@@ -3,6 +3,7 @@
 #ifndef PROFTRACE_PLAN_LINE_RUNS_H
 #define PROFTRACE_PLAN_LINE_RUNS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct line_key;
@@ -10,9 +11,11 @@ struct segments;
 
 /*
  * Says which arrivals at segments are runs of their line, as gcov counts them: sets their
- * `goes_on_as`, and `repeats` of more of them. keys[] are those that segments have, less 1.
+ * `goes_on_as`, and `repeats` of more of them; and which lines own basic blocks: s->owns.
+ * keys[] are those that segments have, less 1. `gives_result`: the function is not void.
  * Returns 0 or -ENOMEM. Inside plan/ only.
  */
-int line_runs__mark(struct segments *s, const struct line_key *keys, uint32_t keys_cnt);
+int line_runs__mark(struct segments *s, const struct line_key *keys, uint32_t keys_cnt,
+		    bool gives_result);
 
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "plan/insn.h"
+#include "plan/line_asides.h"
 #include "plan/line_calls.h"
 #include "plan/line_judge.h"
 #include "plan/line_keys.h"
@@ -20,9 +21,11 @@
 #include "plan/segments.h"
 #include "symbol/counters.h"
 #include "symbol/elf_image.h"
+#include "symbol/function_traits.h"
 #include "symbol/line_table.h"
 #include "symbol/linkage.h"
 #include "symbol/symtab.h"
+#include "util/array.h"
 #include "util/log.h"
 
 #define MAX_CODE   (4u << 20)  /* bytes of a function */
@@ -30,6 +33,7 @@
 #define MAX_TABLES (64u << 20) /* bytes of exception tables of an object */
 
 static const char uncertain[] = "its function has a jump that may lead anywhere in it";
+static const char made_up[] = "its function is the compiler's own";
 
 struct planner {
 	struct plan *p;
@@ -53,6 +57,9 @@ struct planner {
 	struct segments segs;
 	struct line_judge judge;
 	struct line_put put;
+	struct function_traits traits;
+	struct line_start *starts; /* of all functions so far */
+	size_t starts_cnt, starts_cap;
 };
 
 void plan_lines__free(struct plan_lines *l)
@@ -106,6 +113,13 @@ static int choose_lines(struct planner *pl, const struct symbol *sym)
 	return err;
 }
 
+static bool wants_declaration(struct planner *pl, const struct symbol *sym)
+{
+	return pl->traits.file && !pl->traits.made_up &&
+	       (line_specs__name_line(pl->specs, pl->traits.file, pl->traits.line) ||
+		line_specs__name_function(pl->specs, pl->fobj, sym));
+}
+
 /* Cuts the function into segments; without any if that cannot be done for sure. */
 static int make_segments(struct planner *pl, const struct plan_function *f)
 {
@@ -117,6 +131,7 @@ static int make_segments(struct planner *pl, const struct plan_function *f)
 		.labels = labels,
 		.keys = pl->keys.by_byte,
 		.keys_cnt = pl->keys.cnt,
+		.rows = pl->keys.rows,
 		.returning = pl->calls.returning,
 		.returning_cnt = pl->calls.cnt,
 		.insn = pl->insn,
@@ -125,6 +140,7 @@ static int make_segments(struct planner *pl, const struct plan_function *f)
 		.f = f,
 		.vaddr = pl->pieces[0].vaddr,
 		.loops_to_entry = pl->code.loops_to_entry,
+		.is_cxx = pl->traits.is_cxx,
 		.segs = &pl->segs,
 	};
 	int err = 0;
@@ -132,12 +148,15 @@ static int make_segments(struct planner *pl, const struct plan_function *f)
 	if (!labels)
 		return -ENOMEM;
 	in.labels_cnt = find_labels(pl, f, labels);
-	if (!in.flow.certain || pl->pads.outside || in.labels_cnt == MAX_LABELS) {
+	if (pl->traits.made_up) {
+		line_judge__refuse(&pl->judge, made_up);
+	} else if (!in.flow.certain || pl->pads.outside || in.labels_cnt == MAX_LABELS) {
 		line_judge__refuse(&pl->judge, uncertain);
 	} else {
 		err = segments__build(&in, &pl->segs);
 		if (!err)
-			err = line_runs__mark(&pl->segs, pl->keys.items, pl->keys.cnt);
+			err = line_runs__mark(&pl->segs, pl->keys.items, pl->keys.cnt,
+					      pl->traits.gives_result);
 		if (!err)
 			err = line_judge__decide(&pl->judge, &function);
 	}
@@ -160,6 +179,23 @@ static bool is_for_counters(const struct planner *pl, const struct symbol *sym)
 {
 	return pl->counters &&
 	       (!strncmp(sym->name, "_sub_I_", 7) || !strncmp(sym->name, "_sub_D_", 7));
+}
+
+/* Lambdas are not said to be declared anywhere: then it is where their code begins. */
+static int note_start(struct planner *pl, uint32_t function)
+{
+	uint32_t key = pl->keys.cnt ? pl->keys.by_byte[0] : 0;
+	struct line_start start = {.function = function};
+
+	if (pl->traits.made_up || (!pl->traits.file && !key))
+		return 0;
+	start.line = pl->traits.file ? pl->traits.line : pl->keys.items[key - 1].line;
+	start.file = line_put__string(&pl->put, pl->traits.file ? pl->traits.file
+								: pl->keys.items[key - 1].file);
+	if (!start.file || ARRAY_RESERVE(&pl->starts, pl->starts_cnt, &pl->starts_cap))
+		return -ENOMEM;
+	pl->starts[pl->starts_cnt++] = start;
+	return 0;
 }
 
 static int plan_function(struct planner *pl, uint32_t index)
@@ -186,12 +222,20 @@ static int plan_function(struct planner *pl, uint32_t index)
 		err = line_keys__find(&pl->keys, pl->obj->lines.table, pl->pieces, pl->pieces_cnt,
 				      code_decoder__flow(pl->decoder).reached);
 	if (!err)
+		err = line_table__traits(pl->obj->lines.table, pl->pieces[0].vaddr, &pl->traits);
+	if (!err)
+		err = note_start(pl, index);
+	if (!err)
 		err = choose_lines(pl, sym);
 	if (!err)
 		err = line_calls__find(&pl->calls, &pl->code, pl->obj->img, pl->linkage, pl->insn);
 	if (!err)
 		err = make_segments(pl, f);
 	pl->put.function = index;
+	pl->put.approximate = pl->traits.optimized;
+	pl->put.aside = pl->traits.made_up;
+	pl->put.declared_file = wants_declaration(pl, sym) ? pl->traits.file : NULL;
+	pl->put.declared_line = pl->traits.line;
 	if (!err)
 		err = line_put__all(&pl->put);
 	segments__clear(&pl->segs);
@@ -210,6 +254,7 @@ static void planner_clear(struct planner *pl)
 	line_calls__clear(&pl->calls);
 	line_judge__clear(&pl->judge);
 	line_put__clear(&pl->put);
+	free(pl->starts);
 	counters__free(pl->counters);
 	linkage__free(pl->linkage);
 }
@@ -226,6 +271,7 @@ int plan_lines__plan(struct plan *p, uint32_t index, const struct filter_object 
 		.tables = MAX_TABLES,
 		.put = {.out = p->lines, .img = obj->img},
 	};
+	size_t first_line = p->lines->lines_cnt;
 	int err;
 
 	if (!obj->lines.table)
@@ -252,6 +298,8 @@ int plan_lines__plan(struct plan *p, uint32_t index, const struct filter_object 
 		if (p->functions[i].object == index && p->functions[i].has_lines)
 			err = plan_function(&pl, i);
 	}
+	if (!err)
+		err = line_asides__find(p->lines, first_line, pl.starts, pl.starts_cnt);
 	planner_clear(&pl);
 	return err;
 }

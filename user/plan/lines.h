@@ -25,6 +25,9 @@ struct plan_line {
 	/* Why it is not counted: some of its code cannot be probed. It has no sites then, or only
 	 * fences. NULL: it is counted. Static. */
 	const char *reason;
+	bool approximate; /* its function is optimized, see profile_line */
+	bool owns;	  /* basic blocks, as gcov has them: see line_runs.c */
+	bool aside;	  /* see profile_line */
 };
 
 struct plan_line_site {
@@ -44,6 +47,9 @@ struct plan_line_site {
 	/* The line that has been run, as far as further runs go, when control leaves it: index in
 	 * lines + 1; 0: none that is wanted. Mostly its own. */
 	uint32_t goes_on_as;
+	/* at_entry: the line that the function is declared on, if that has no code; it runs with
+	 * each call. Index in lines + 1; 0: none that is wanted. */
+	uint32_t declared;
 	/* It lies at the function's entry probe or before it: it has no probe, its function's entry
 	 * stands for it. At most one of a function. */
 	bool at_entry;

@@ -41,8 +41,10 @@ struct build {
 	/* The segment under way. */
 	struct segment *seg;
 	enum rank rank;
-	bool closed; /* its site cannot lie further on */
-	bool slow;   /* something in it has taken long already */
+	bool closed;  /* its site cannot lie further on */
+	bool slow;    /* something in it has taken long already */
+	size_t bytes; /* of the pieces */
+	bool of_call; /* see in_block_of_call() */
 };
 
 /* The place of `vaddr` among the bytes of all pieces. */
@@ -147,6 +149,7 @@ static int begin_segment(struct build *b, uint64_t vaddr, size_t at, uint32_t ke
 		.repeats = key && b->seen[key] == b->block,
 		.begins_block = new_block,
 		.idle = true,
+		.epilogue = true,
 	};
 	b->rank = RANK_NONE;
 	b->closed = b->slow = false;
@@ -165,14 +168,43 @@ static bool cuts(const struct segments_input *in, const struct insn *insn, uint6
 	return at == in->returning_cnt || in->returning[at] != end;
 }
 
+/* Whether the row that begins behind `at`, in the same block, is an inlined call's. */
+static bool comes_to_inlined(const struct build *b, size_t at)
+{
+	const uint8_t *reached = b->in->flow.reached;
+
+	while (at < b->bytes && reached[at] && reached[at] != CODE_INSIDE) {
+		at += reached[at];
+		if (at >= b->bytes || b->is_target[at])
+			return false;
+		if (b->in->rows[at])
+			return b->in->rows[at] == ROW_INLINED;
+	}
+	return false;
+}
+
+/* Behind a jump the line table has no row for code that is of no line, so that this seems to be of
+ * the line above. What gcc puts there are the arguments of calls that it has inlined. */
+static bool in_block_of_call(struct build *b, size_t at, bool begins)
+{
+	if (begins)
+		b->of_call = b->in->rows && !b->in->rows[at] && comes_to_inlined(b, at);
+	else if (b->in->rows && b->in->rows[at])
+		b->of_call = false;
+	return b->of_call;
+}
+
 /* Adds one instruction; `at` is its place among the bytes of all pieces. */
 static int add_insn(struct build *b, const struct insn *in, uint64_t vaddr, size_t at)
 {
-	bool overlaps = b->end > vaddr;
+	bool overlaps = b->end > vaddr, falls = b->runs_on && b->end == vaddr;
 	bool cut = cuts(b->in, in, vaddr + in->length), passes;
-	bool new_block = !b->seg || !b->runs_on || b->end != vaddr || b->is_target[at];
+	bool new_block = !b->seg || !falls || b->is_target[at];
 	uint32_t key = b->in->keys[at];
 	int err = 0;
+
+	if (in_block_of_call(b, at, new_block && !falls))
+		key = 0;
 
 	b->block += new_block;
 	/* What is of no line belongs to what ran before it. */
@@ -183,6 +215,8 @@ static int add_insn(struct build *b, const struct insn *in, uint64_t vaddr, size
 	passes = in->site == SITE_NOP || in->site == SITE_NOP5 || in->flow == FLOW_JMP;
 	offer_site(b, in, vaddr, overlaps);
 	b->seg->idle &= passes || !key;
+	b->seg->epilogue &= in->is_nop || in->site == SITE_NOP || in->fetches ||
+			    in->flow == FLOW_RET || in->stack == STACK_FRAME || in->down < 0;
 	b->seg->calls |= in->flow == FLOW_CALL;
 	b->seg->cuts_again |= b->seg->cuts && cut;
 	b->seg->cuts |= cut;
@@ -194,6 +228,7 @@ static int add_insn(struct build *b, const struct insn *in, uint64_t vaddr, size
 	b->end = vaddr + in->length;
 	b->runs_on = !is_branch(in);
 	b->seg->next = b->runs_on || in->flow == FLOW_JCC ? b->end : 0;
+	b->seg->returns = in->flow == FLOW_RET;
 	b->block += cut;
 	return 0;
 }
@@ -399,6 +434,7 @@ int segments__build(const struct segments_input *in, struct segments *s)
 
 	for (size_t i = 0; i < in->pieces_cnt; i++)
 		size += in->pieces[i].size;
+	b.bytes = size;
 	*s = (struct segments){.pieces = in->pieces, .pieces_cnt = in->pieces_cnt};
 	s->starts = calloc(size + 1, sizeof(*s->starts));
 	b.is_target = calloc(size + 1, 1);
@@ -424,12 +460,13 @@ void segments__clear(struct segments *s)
 	free(s->items);
 	free(s->edges);
 	free(s->pads);
+	free(s->owns);
 	free(s->starts);
 	*s = (struct segments){0};
 }
 
-void segments__successors(const struct segments *s, uint32_t i, void (*fn)(void *ctx, uint32_t to),
-			  void *ctx)
+void segments__walk(const struct segments *s, uint32_t i, void (*fn)(void *ctx, uint32_t to),
+		    void *ctx)
 {
 	const struct segment *seg = &s->items[i];
 	uint32_t to = seg->next ? segment_at(s, seg->next) : 0;
@@ -442,6 +479,12 @@ void segments__successors(const struct segments *s, uint32_t i, void (*fn)(void 
 		if (to)
 			fn(ctx, to - 1);
 	}
-	for (size_t k = 0; seg->calls && k < s->pads_cnt; k++)
+}
+
+void segments__successors(const struct segments *s, uint32_t i, void (*fn)(void *ctx, uint32_t to),
+			  void *ctx)
+{
+	segments__walk(s, i, fn, ctx);
+	for (size_t k = 0; s->items[i].calls && k < s->pads_cnt; k++)
 		fn(ctx, s->pads[k]);
 }

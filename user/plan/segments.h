@@ -29,6 +29,8 @@ struct segment {
 	bool cycles;   /* control may come back to it without leaving its line */
 	bool calls;    /* exceptions may come out of it */
 	bool idle;     /* it consists of nops and a jump */
+	bool returns;  /* it ends in a return */
+	bool epilogue; /* it does nothing but return what is there already */
 	/* Of calls that end basic blocks: */
 	bool cuts;	  /* there is one in it */
 	bool cuts_again;  /* and another one */
@@ -46,10 +48,17 @@ struct segments {
 	size_t edges_cnt;
 	uint32_t *pads; /* segments at which exceptions land */
 	size_t pads_cnt, pads_cap;
+	bool *owns; /* by key: see line_runs.h; NULL: not known */
 	/* By byte of the pieces: segment that begins there + 1. */
 	uint32_t *starts;
 	const struct code_piece *pieces;
 	size_t pieces_cnt;
+};
+
+enum line_row_kind {
+	ROW_NONE,    /* the line table says nothing new there */
+	ROW_BEGINS,  /* a row begins there */
+	ROW_INLINED, /* the same, of an inlined call */
 };
 
 /* A function that code_decode() has followed. */
@@ -62,6 +71,7 @@ struct segments_input {
 	const uint32_t
 		*keys; /* by byte of the pieces: number of its line, 0 for none; < keys_cnt */
 	uint32_t keys_cnt;
+	const uint8_t *rows; /* by byte of the pieces: enum line_row_kind */
 	/* vaddrs behind calls that do not end a basic block, in order */
 	const uint64_t *returning;
 	size_t returning_cnt;
@@ -76,5 +86,9 @@ void segments__clear(struct segments *s);
  * exception counts as going. */
 void segments__successors(const struct segments *s, uint32_t i, void (*fn)(void *ctx, uint32_t to),
 			  void *ctx);
+
+/* The same without exceptions. */
+void segments__walk(const struct segments *s, uint32_t i, void (*fn)(void *ctx, uint32_t to),
+		    void *ctx);
 
 #endif

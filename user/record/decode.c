@@ -218,7 +218,8 @@ static bool lines_valid(const struct profile *p)
 
 		if (!l->file || !l->line || l->function >= p->functions_cnt ||
 		    l->inlined > p->inlines_cnt || !add(&hits, l->hits) || !add(&ns, l->ns) ||
-		    (l->reason && (l->hits || l->ns)) || (i && line_order__compare(l - 1, l) > 0))
+		    l->approximate > 1 || l->aside > 1 || (l->reason && (l->hits || l->ns)) ||
+		    (i && line_order__compare(l - 1, l) > 0))
 			return false;
 	}
 	return true;

@@ -145,10 +145,16 @@ static const struct field arguments[] = {
 const struct layout layout_arguments = LAYOUT(TABLE_ARGUMENTS, struct profile_argument, arguments);
 
 static const struct field lines[] = {
-	PLAIN(1, STRING, struct profile_line, file),   CHANGE(2, U32, struct profile_line, line),
-	CHANGE(3, U32, struct profile_line, function), PLAIN(4, U32, struct profile_line, inlined),
-	PLAIN(5, U64, struct profile_line, hits),      PLAIN(6, U64, struct profile_line, ns),
-	PLAIN(7, STRING, struct profile_line, reason), PLAIN(8, U64, struct profile_line, error_ns),
+	PLAIN(1, STRING, struct profile_line, file),
+	CHANGE(2, U32, struct profile_line, line),
+	CHANGE(3, U32, struct profile_line, function),
+	PLAIN(4, U32, struct profile_line, inlined),
+	PLAIN(5, U64, struct profile_line, hits),
+	PLAIN(6, U64, struct profile_line, ns),
+	PLAIN(7, STRING, struct profile_line, reason),
+	PLAIN(8, U64, struct profile_line, error_ns),
+	PLAIN(9, U32, struct profile_line, approximate),
+	PLAIN(10, U32, struct profile_line, aside),
 };
 const struct layout layout_lines = LAYOUT(TABLE_LINES, struct profile_line, lines);
 

@@ -34,6 +34,15 @@ static void write_inlined(struct json *j, const struct profile *p, uint32_t inli
 	json_close(j, ']');
 }
 
+/* Only where it is so. */
+static void write_flag(struct json *j, const char *name, bool set)
+{
+	if (!set)
+		return;
+	json_key(j, name);
+	json_bool(j, true);
+}
+
 static void write_part(struct json *j, const struct profile *p, const struct profile_line *l,
 		       const struct listing *function)
 {
@@ -47,6 +56,8 @@ static void write_part(struct json *j, const struct profile *p, const struct pro
 	json_member_u64(j, "ns", l->ns);
 	json_member_u64(j, "error_ns", l->error_ns);
 	write_inlined(j, p, l->inlined);
+	write_flag(j, "approximate", l->approximate);
+	write_flag(j, "aside", l->aside);
 	if (l->reason)
 		json_member_string(j, "reason", l->reason);
 	json_close(j, '}');
@@ -60,6 +71,7 @@ static void write_sum(struct json *j, const struct profile *p, const struct line
 	json_member_u64(j, "hits", sum->hits);
 	json_member_u64(j, "ns", sum->ns);
 	json_member_u64(j, "error_ns", sum->error_ns);
+	write_flag(j, "approximate", sum->approximate);
 	json_member_open(j, "functions", '[');
 	for (size_t i = sum->first; i < sum->first + sum->cnt; i++)
 		write_part(j, p, &p->lines[i], &functions[p->lines[i].function]);

@@ -120,11 +120,19 @@ static void write_inlined(struct writer *w, uint32_t inlined)
 	json_close(w->j, ']');
 }
 
-enum column { COLUMN_LINE, COLUMN_HITS, COLUMN_NS, COLUMN_ERROR, COLUMN_REASON, COLUMNS };
+enum column {
+	COLUMN_LINE,
+	COLUMN_HITS,
+	COLUMN_NS,
+	COLUMN_ERROR,
+	COLUMN_REASON,
+	COLUMN_APPROXIMATE,
+	COLUMNS
+};
 
 static void write_column(struct writer *w, const struct line_block *b, enum column column)
 {
-	static const char *const names[] = {"line", "hits", "ns", "error", "reason"};
+	static const char *const names[] = {"line", "hits", "ns", "error", "reason", "approximate"};
 
 	json_member_open(w->j, names[column], '[');
 	for (size_t i = 0; i < b->cnt; i++) {
@@ -138,6 +146,8 @@ static void write_column(struct writer *w, const struct line_block *b, enum colu
 			json_u64(w->j, l->ns);
 		else if (column == COLUMN_ERROR)
 			json_u64(w->j, l->error_ns);
+		else if (column == COLUMN_APPROXIMATE)
+			json_u64(w->j, l->approximate);
 		else if (l->reason)
 			json_string(w->j, l->reason);
 		else

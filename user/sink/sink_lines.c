@@ -31,6 +31,7 @@ struct page {
 	struct sources sources;
 	const char *reasons[REASONS];
 	size_t reasons_cnt;
+	bool approximate; /* some hits were */
 };
 
 /* The number by which the reason is listed below, from 1 on; 0: there is no room. */
@@ -68,7 +69,7 @@ static void print_source(const struct page *page, const struct source_text *text
 
 static void print_figures(struct page *page, const struct profile_line *l, uint64_t whole_ns)
 {
-	char hits[32], time[32], share[32];
+	char hits[32], time[32], share[32], count[32];
 	struct printer *pr = page->pr;
 
 	if (l->reason) {
@@ -78,7 +79,10 @@ static void print_figures(struct page *page, const struct profile_line *l, uint6
 		fprintf(pr->out, "%*s  %7s  %6s", HITS_WIDTH, hits, "", "");
 		return;
 	}
-	fprintf(pr->out, "%*s  %7s  %6s", HITS_WIDTH, text_count(l->hits, hits, sizeof(hits)),
+	snprintf(hits, sizeof(hits), "%s%s", l->approximate ? "~" : "",
+		 text_count(l->hits, count, sizeof(count)));
+	page->approximate |= l->approximate;
+	fprintf(pr->out, "%*s  %7s  %6s", HITS_WIDTH, hits,
 		printer__time(pr, l->ns, l->error_ns, time, sizeof(time)),
 		printer__share(l->ns, whole_ns, share, sizeof(share)));
 }
@@ -209,7 +213,9 @@ static void print_reasons(const struct page *page)
 	for (size_t i = 0; i < page->reasons_cnt; i++)
 		fprintf(pr->out, "[%zu] not counted: %s\n", i + 1,
 			text_escape(page->reasons[i], safe, sizeof(safe)));
-	if (page->reasons_cnt)
+	if (page->approximate)
+		fputs("~: of optimized code, runs of what is left of the line\n", pr->out);
+	if (page->reasons_cnt || page->approximate)
 		fputc('\n', pr->out);
 }
 

@@ -14,6 +14,7 @@
 #include "symbol/dwarf_functions.h"
 #include "symbol/elf_image.h"
 #include "symbol/elf_inside.h"
+#include "symbol/function_traits.h"
 #include "symbol/source_paths.h"
 #include "util/array.h"
 #include "util/search.h"
@@ -95,13 +96,13 @@ static const struct range *range_at(const struct ranges *r, uint64_t vaddr)
 	return at && vaddr < r->items[at - 1].end ? &r->items[at - 1] : NULL;
 }
 
-/* Adds all ranges of the code that `die` describes. */
-static int ranges_add(struct ranges *r, Dwarf_Die *die, uint32_t unit)
+/* Adds all ranges of the code that `die` describes, at most so many. */
+static int ranges_add(struct ranges *r, Dwarf_Die *die, uint32_t unit, uint32_t limit)
 {
 	Dwarf_Addr base, begin, end;
 	ptrdiff_t at = 0;
 
-	for (int i = 0; i < MAX_OF_DIE && r->cnt < MAX_RANGES; i++) {
+	for (uint32_t i = 0; i < limit && r->cnt < MAX_RANGES; i++) {
 		at = dwarf_ranges(die, at, &base, &begin, &end);
 		if (at <= 0)
 			break;
@@ -120,7 +121,8 @@ static int add_unit(struct line_table *t, Dwarf_Die *die)
 		return -ENOMEM;
 	t->units[t->units_cnt++] = (struct unit){.die = dwarf_dieoffset(die)};
 	t->split |= dwarf_hasattr(die, DW_AT_dwo_name) || dwarf_hasattr(die, DW_AT_GNU_dwo_name);
-	return ranges_add(&t->ranges, die, t->units_cnt - 1);
+	/* One for each inline function that the linker may have thrown away. */
+	return ranges_add(&t->ranges, die, t->units_cnt - 1, MAX_RANGES);
 }
 
 static int load_units(struct line_table *t)
@@ -347,7 +349,7 @@ static int gather_function(void *ctx, Dwarf_Die *die, int tag, struct scope *ins
 	inside->enter = holds_functions(tag);
 	if (tag != DW_TAG_subprogram)
 		return 0;
-	return ranges_add(&g->t->units[g->unit].functions, die, g->unit);
+	return ranges_add(&g->t->units[g->unit].functions, die, g->unit, MAX_OF_DIE);
 }
 
 static int load_functions(struct line_table *t, uint32_t unit)
@@ -496,6 +498,27 @@ int line_table__inlined(struct line_table *t, const struct line_piece *pieces, s
 	if (!dwarf_offdie(t->file.dwarf, function->die, &die))
 		return 0;
 	return walk_dies(t, &die, (struct scope){0}, 0, paint_die, &p);
+}
+
+int line_table__traits(struct line_table *t, uint64_t vaddr, struct function_traits *out)
+{
+	const struct range *unit = range_at(&t->ranges, vaddr), *function;
+	Dwarf_Die die, unit_die;
+	int err;
+
+	*out = (struct function_traits){0};
+	if (!unit)
+		return 0;
+	err = load_functions(t, unit->unit);
+	if (err)
+		return err;
+	function = range_at(&t->units[unit->unit].functions, vaddr);
+	if (function && dwarf_offdie(t->file.dwarf, function->die, &die) &&
+	    dwarf_offdie(t->file.dwarf, t->units[unit->unit].die, &unit_die))
+		*out = function_traits__of(&die, &unit_die);
+	if (out->file)
+		out->file = source_paths__get(&t->paths, &unit_die, NULL, out->file);
+	return 0;
 }
 
 /* A search for inlined calls by name. */

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 struct elf_image;
+struct function_traits;
 struct line_table;
 
 /* Code of one line: up to the next row. */
@@ -71,6 +72,11 @@ int line_table__each(struct line_table *t, line_visitor fn, void *ctx);
  * What is damaged counts as not there. Returns 0 or -ENOMEM. */
 int line_table__inlined(struct line_table *t, const struct line_piece *pieces, size_t cnt,
 			struct line_inlines *out);
+
+/* Of the function that has code at `vaddr`; of one that is not described, none. Returns 0 or
+ * -ENOMEM.
+ */
+int line_table__traits(struct line_table *t, uint64_t vaddr, struct function_traits *out);
 
 /* Where functions were inlined whose name `matches`: calls `fn` with the address of the code, the
  * enclosing function's name, and the call. Ends as line_table__each() does. */

@@ -17,6 +17,11 @@ const COLUMNS = [
 	{ id: "source", title: "Source", left: true, ascending: true, width: "minmax(260px, 1fr)" },
 ];
 
+// Of optimized code they are runs of what is left of the line.
+function hitsOf(block, i) {
+	return (block.approximate[i] ? "~" : "") + count(block.hits[i]);
+}
+
 export class Lines {
 	help = "\u2191 \u2193: move \u00b7 n p: next, previous function \u00b7 headers sort";
 
@@ -142,7 +147,7 @@ export class Lines {
 			setFigure(time, "");
 			setShare(share, "", 0);
 		} else {
-			setFigure(hits, count(block.hits[i]));
+			setFigure(hits, hitsOf(block, i));
 			setTime(time, block.ns[i], block.error[i]);
 			setShare(share, percent(block.ns[i], block.whole), block.whole ? block.ns[i] / block.whole : 0);
 		}
@@ -194,7 +199,7 @@ export class Lines {
 			return;
 		}
 		const { block, i } = row, reason = block.reason[i];
-		const facts = reason ? [["Not counted", reason]] : [["Hits", count(block.hits[i])],
+		const facts = reason ? [["Not counted", reason]] : [["Hits", hitsOf(block, i)],
 			["Time", duration(block.ns[i]), `${count(block.ns[i])} ns`],
 			["Uncertain by", duration(block.error[i]), `${count(block.error[i])} ns`],
 			["Share", percent(block.ns[i], block.whole)]];

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "symbol/function_traits.h"
+
+#include <dwarf.h>
+#include <string.h>
+
+#include "symbol/dwarf_functions.h"
+
+static const char *string_of(const Dwarf_Die *die, unsigned int name)
+{
+	Dwarf_Attribute attr;
+	const char *text = NULL;
+
+	if (dwarf_functions__attribute(die, name, &attr))
+		text = dwarf_formstring(&attr);
+	return text ? text : "";
+}
+
+static bool flag_of(const Dwarf_Die *die, unsigned int name)
+{
+	Dwarf_Attribute attr;
+	bool flag = false;
+
+	return dwarf_functions__attribute(die, name, &attr) && !dwarf_formflag(&attr, &flag) &&
+	       flag;
+}
+
+/* Whether a command line has it optimize: the last of -O0, -O, -O2, -Os, ... decides. */
+static bool options_optimize(const char *options)
+{
+	bool optimize = false;
+
+	for (const char *at = strstr(options, " -O"); at; at = strstr(at + 1, " -O"))
+		optimize = at[3] != '0' || (at[4] && at[4] != ' ');
+	return optimize;
+}
+
+/* gcc names its options there. clang does not, but it describes calls where it optimizes, and says
+ * so of each function; of gcc's that is said where there is none to describe, too. Go optimizes
+ * unless it is told not to. */
+static bool is_optimized(const Dwarf_Die *function, const char *producer)
+{
+	if (!strncmp(producer, "Go ", 3))
+		return !strstr(producer, " -N");
+	if (options_optimize(producer))
+		return true;
+	return strncmp(producer, "GNU ", 4) && (flag_of(function, DW_AT_call_all_calls) ||
+						flag_of(function, DW_AT_GNU_all_call_sites));
+}
+
+static bool is_cxx(Dwarf_Die *unit)
+{
+	switch (dwarf_srclang(unit)) {
+	case DW_LANG_C_plus_plus:
+	case DW_LANG_C_plus_plus_03:
+	case DW_LANG_C_plus_plus_11:
+	case DW_LANG_C_plus_plus_14:
+		return true;
+	default:
+		return false;
+	}
+}
+
+struct function_traits function_traits__of(const Dwarf_Die *function, Dwarf_Die *unit)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Word line;
+	struct function_traits t = {
+		.optimized = is_optimized(function, string_of(unit, DW_AT_producer)),
+		.is_cxx = is_cxx(unit),
+		.gives_result = dwarf_functions__attribute(function, DW_AT_type, &attr),
+	};
+
+	/* The body of a lambda is called artificial, too; but that has been written. */
+	t.made_up = flag_of(function, DW_AT_artificial) &&
+		    strcmp(string_of(function, DW_AT_name), "operator()");
+	if (dwarf_functions__attribute(function, DW_AT_decl_line, &attr) &&
+	    !dwarf_formudata(&attr, &line) && line && line <= INT32_MAX)
+		t.line = line;
+	t.file = t.line ? dwarf_decl_file((Dwarf_Die *)function) : NULL;
+	return t;
+}
