@@ -52,7 +52,7 @@ static __always_inline bool line_runs(const struct wire_line_state *s,
 {
 	if (!site->line || site->repeats)
 		return false;
-	if (s->goes_on_as != site->line)
+	if (s->goes_on_as != site->line || site->cycles == WIRE_LINE_LANDS)
 		return true;
 	return site->cycles && number <= s->site;
 }

@@ -334,13 +334,15 @@ struct wire_values {
  * the line of the last site that it came to; which of a function's sites its entry stands for is in
  * a table by function.
  */
+#define WIRE_LINE_LANDS 2 /* control has not come to it from its line, whatever was before */
+
 struct wire_line_site {
 	u32 function;
 	u32 line; /* its number, the same for all sites of one line of one function; 0: none that is
 		     wanted */
 	u32 goes_on_as; /* what line the call is on behind it, as far as further runs go */
 	u8 repeats;	/* it goes on with a line that its basic block has begun */
-	u8 cycles;	/* there is a way back to it within its line */
+	u8 cycles;	/* 1: there is a way back to it within its line; WIRE_LINE_LANDS */
 	u16 runs;	/* what one of its line counts for, if it begins here */
 	u32 declared;	/* a line that has run whenever this one begins here; 0: none */
 	u32 pad;

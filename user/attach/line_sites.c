@@ -17,7 +17,7 @@ static int fill_one(int sites_fd, int entries_fd, const struct plan_line_site *s
 		.line = site->line,
 		.goes_on_as = site->goes_on_as,
 		.repeats = site->repeats,
-		.cycles = site->cycles,
+		.cycles = site->lands ? WIRE_LINE_LANDS : site->cycles,
 		.runs = site->twice ? 2 : 1,
 		.declared = site->declared,
 	};

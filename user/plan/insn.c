@@ -553,6 +553,15 @@ static bool takes_result(const ZydisDecodedInstruction *in, const struct fields 
 	return in->opcode_map == ZYDIS_OPCODE_MAP_0F && f->op == 0x7e && of_first && f->mod == 3;
 }
 
+static bool selects(const ZydisDecodedInstruction *in, const struct fields *f)
+{
+	bool kept = f->rex & 1 ? f->rm >= 4 : f->rm == 3; /* r12 to r15, rbx */
+
+	return in->encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY &&
+	       in->opcode_map == ZYDIS_OPCODE_MAP_DEFAULT && f->op == 0x83 && f->reg == 7 &&
+	       f->mod == 3 && kept;
+}
+
 static bool fetches(const ZydisDecodedInstruction *in, const struct fields *f)
 {
 	bool of_frame = (f->mod == 1 || f->mod == 2) && f->rm == RBP && !(f->rex & 1);
@@ -590,6 +599,7 @@ bool insn_decode(struct insn_decoder *d, const uint8_t *bytes, size_t len, struc
 	out->dear = is_dear(&in, &f);
 	out->takes_result = takes_result(&in, &f, out);
 	out->fetches = fetches(&in, &f);
+	out->selects = selects(&in, &f);
 	out->site_across = out->site;
 	if (in.encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY &&
 	    (f.map_0f || in.opcode_map == ZYDIS_OPCODE_MAP_DEFAULT)) {

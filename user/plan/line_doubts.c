@@ -16,10 +16,14 @@
 
 #include "plan/line_keys.h"
 #include "plan/segments.h"
+#include "symbol/function_traits.h"
 
 static const char label[] = "has no code but for those who come from the line above";
 static const char loop_end[] = "has no code but the jump at the end of its loop";
 static const char over_lines[] = "is part of a statement over several lines";
+static const char ways_meet[] = "objects end in it on several ways out of their scope";
+static const char catches[] = "exceptions are told apart in it";
+static const char ends_objects[] = "objects may end in it, for which there is no code";
 static const char begins_loop[] = "the function's first line and its first loop are one";
 
 enum code_kind {
@@ -210,8 +214,38 @@ static void look_at_way(void *ctx, uint32_t to)
 	w->from = from;
 }
 
+/* Where a call's result is the function's, objects may end between that and the return, for which
+ * there is no code unless their class has a destructor: then gcov takes the return for one more run
+ * of the line. */
+static void look_at_result(struct statements *w, uint32_t i, bool has_objects)
+{
+	const struct segment *s = &w->s->items[i];
+	struct ways ways = {0};
+
+	if (!s->key || !s->ends_in_cut || !(has_objects || s->cuts_again))
+		return;
+	segments__walk(w->s, i, note_way, &ways);
+	if (ways.cnt == 1 && is_end(&w->s->items[ways.to]))
+		w->reasons[s->key] = ends_objects;
+}
+
+/* Where an exception is told from others, which is of the handler's line, there are blocks between
+ * that are of none. */
+static void look_at_landing(struct statements *w, uint32_t i)
+{
+	uint32_t key = w->s->items[i].key;
+
+	for (; key && i < w->s->cnt && w->s->items[i].key == key; i++) {
+		struct ways ways = {0};
+
+		segments__walk(w->s, i, note_way, &ways);
+		if (ways.cnt > 1)
+			w->reasons[key] = catches;
+	}
+}
+
 static int look_at_statements(const struct segments *s, const struct line_keys *keys,
-			      const char **reasons)
+			      const struct function_traits *traits, const char **reasons)
 {
 	struct statements w = {.s = s, .keys = keys, .reasons = reasons};
 
@@ -225,14 +259,20 @@ static int look_at_statements(const struct segments *s, const struct line_keys *
 		w.from = i;
 		if (w.seen[i])
 			segments__walk(s, i, look_at_way, &w);
+		if (s->items[i].selects && s->items[i].key)
+			reasons[s->items[i].key] = ways_meet;
+		if (s->items[i].lands)
+			look_at_landing(&w, i);
+		if (w.seen[i] && traits->gives_result)
+			look_at_result(&w, i, traits->has_objects);
 	}
 	free(w.seen);
 	free(w.stack);
 	return w.seen && w.stack ? 0 : -ENOMEM;
 }
 
-int line_doubts__find(const struct segments *s, const struct line_keys *keys, bool is_cxx,
-		      const char **reasons)
+int line_doubts__find(const struct segments *s, const struct line_keys *keys,
+		      const struct function_traits *traits, const char **reasons)
 {
 	uint8_t *codes = calloc(keys->cnt + 1, 1);
 
@@ -250,5 +290,5 @@ int line_doubts__find(const struct segments *s, const struct line_keys *keys, bo
 	}
 	look_at_beginning(s, reasons);
 	free(codes);
-	return is_cxx ? look_at_statements(s, keys, reasons) : 0;
+	return traits->is_cxx ? look_at_statements(s, keys, traits, reasons) : 0;
 }

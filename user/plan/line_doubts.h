@@ -3,14 +3,13 @@
 #ifndef PROFTRACE_PLAN_LINE_DOUBTS_H
 #define PROFTRACE_PLAN_LINE_DOUBTS_H
 
-#include <stdbool.h>
-
+struct function_traits;
 struct line_keys;
 struct segments;
 
 /* Sets reasons[key] of lines that are in doubt; leaves others alone.
  * Static strings. Returns 0 or -ENOMEM. */
-int line_doubts__find(const struct segments *s, const struct line_keys *keys, bool is_cxx,
+int line_doubts__find(const struct segments *s, const struct line_keys *keys, const struct function_traits *traits,
 		      const char **reasons);
 
 #endif

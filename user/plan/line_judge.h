@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct function_traits;
 struct line_keys;
 struct plan_function;
 struct segments;
@@ -40,7 +41,7 @@ struct line_function {
 	const struct plan_function *f;
 	uint64_t vaddr;
 	bool loops_to_entry; /* code.loops_to_entry */
-	bool is_cxx;
+	const struct function_traits *traits;
 	struct segments *segs;
 };
 

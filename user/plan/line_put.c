@@ -89,7 +89,7 @@ static int put_line(struct line_put *p, uint32_t key)
 		.inlined = inlined,
 		.reason = c->reason,
 		.approximate = p->approximate,
-		.aside = p->aside,
+		.aside = p->aside || (p->segs->ends && p->segs->ends[key]),
 		.owns = p->segs->owns && p->segs->owns[key],
 	};
 	c->line = p->out->lines_cnt;
@@ -151,6 +151,7 @@ static int put_site(struct line_put *p, uint32_t seg)
 		.repeats = s->repeats && !at_entry,
 		.twice = s->twice,
 		.cycles = s->cycles,
+		.lands = s->lands,
 		.goes_on_as = line_of(p, s->goes_on_as),
 		.at_entry = at_entry,
 		.on_exit = s->on_exit && !at_entry,

@@ -68,6 +68,7 @@ struct blocks {
 	bool *has_blocks; /* by key */
 	bool *has_code;	  /* by key: more than jumps */
 	bool *has_body;	  /* by key: more than the function's end */
+	bool *ends;	  /* by key: nothing but the function's end */
 	bool gives_result;
 };
 
@@ -174,11 +175,14 @@ static int mark_beginnings(struct segments *s, const struct line_key *keys, uint
 	b.has_blocks = calloc((size_t)keys_cnt + 1, sizeof(*b.has_blocks));
 	b.has_code = calloc((size_t)keys_cnt + 1, sizeof(*b.has_code));
 	b.has_body = calloc((size_t)keys_cnt + 1, sizeof(*b.has_body));
-	err = b.owners && b.has_blocks && b.has_code && b.has_body ? 0 : -ENOMEM;
+	b.ends = calloc((size_t)keys_cnt + 1, sizeof(*b.ends));
+	err = b.owners && b.has_blocks && b.has_code && b.has_body && b.ends ? 0 : -ENOMEM;
 	for (uint32_t i = 0; !err && i < s->cnt; i++) {
 		b.has_code[s->items[i].key] |= !s->items[i].idle;
 		b.has_body[s->items[i].key] |= !s->items[i].idle && !is_bare_end(&b, i);
 	}
+	for (uint32_t i = 0; !err && i < s->cnt; i++)
+		b.ends[s->items[i].key] |= is_bare_end(&b, i) && !b.has_body[s->items[i].key];
 	for (uint32_t from = 0, to; !err && from < s->cnt; from = to) {
 		for (to = from + 1; to < s->cnt && !s->items[to].begins_block;)
 			to++;
@@ -196,6 +200,7 @@ static int mark_beginnings(struct segments *s, const struct line_key *keys, uint
 		g->repeats = false;
 	}
 	s->owns = b.has_blocks;
+	s->ends = b.ends;
 	free(b.owners);
 	free(b.has_code);
 	free(b.has_body);

@@ -11,7 +11,8 @@ struct segments;
 
 /*
  * Says which arrivals at segments are runs of their line, as gcov counts them: sets their
- * `goes_on_as`, and `repeats` of more of them; and which lines own basic blocks: s->owns.
+ * `goes_on_as`, and `repeats` of more of them; which lines own basic blocks (s->owns), and
+ * which have nothing but the end of a function with a result (s->ends).
  * keys[] are those that segments have, less 1. `gives_result`: the function is not void.
  * Returns 0 or -ENOMEM. Inside plan/ only.
  */

@@ -140,7 +140,7 @@ static int make_segments(struct planner *pl, const struct plan_function *f)
 		.f = f,
 		.vaddr = pl->pieces[0].vaddr,
 		.loops_to_entry = pl->code.loops_to_entry,
-		.is_cxx = pl->traits.is_cxx,
+		.traits = &pl->traits,
 		.segs = &pl->segs,
 	};
 	int err = 0;

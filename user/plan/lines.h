@@ -44,6 +44,8 @@ struct plan_line_site {
 	/* Control may come back to it without leaving its line. Only there a jump upwards, from the
 	 * same line, is a new run: else, as from the end of a loop to its head, the run goes on. */
 	bool cycles;
+	/* Exceptions land there: always a new run. */
+	bool lands;
 	/* The line that has been run, as far as further runs go, when control leaves it: index in
 	 * lines + 1; 0: none that is wanted. Mostly its own. */
 	uint32_t goes_on_as;

@@ -217,6 +217,7 @@ static int add_insn(struct build *b, const struct insn *in, uint64_t vaddr, size
 	b->seg->idle &= passes || !key;
 	b->seg->epilogue &= in->is_nop || in->site == SITE_NOP || in->fetches ||
 			    in->flow == FLOW_RET || in->stack == STACK_FRAME || in->down < 0;
+	b->seg->selects |= in->selects;
 	b->seg->calls |= in->flow == FLOW_CALL;
 	b->seg->cuts_again |= b->seg->cuts && cut;
 	b->seg->cuts |= cut;
@@ -315,6 +316,7 @@ static int find_pads(struct segments *s)
 			if (ARRAY_RESERVE(&s->pads, s->pads_cnt, &s->pads_cap))
 				return -ENOMEM;
 			s->pads[s->pads_cnt++] = seg - 1;
+			s->items[seg - 1].lands = true;
 		}
 	}
 	return 0;
@@ -347,7 +349,8 @@ static int find_needless(const struct build *b, struct segments *s)
 	if (!arc.entered)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < s->cnt; i++)
-		s->items[i].needless = s->items[i].key && !s->items[i].calls;
+		s->items[i].needless =
+			s->items[i].key && !s->items[i].calls && !s->items[i].lands;
 	for (arc.from = 0; arc.from < s->cnt; arc.from++)
 		segments__successors(s, arc.from, note_arc, &arc);
 	for (size_t i = 0; i < s->cnt; i++)
@@ -461,6 +464,7 @@ void segments__clear(struct segments *s)
 	free(s->edges);
 	free(s->pads);
 	free(s->owns);
+	free(s->ends);
 	free(s->starts);
 	*s = (struct segments){0};
 }

@@ -28,6 +28,8 @@ struct segment {
 	bool twice;    /* the same */
 	bool cycles;   /* control may come back to it without leaving its line */
 	bool calls;    /* exceptions may come out of it */
+	bool selects;  /* it compares what calls have preserved with a constant */
+	bool lands;    /* they come to it */
 	bool idle;     /* it consists of nops and a jump */
 	bool returns;  /* it ends in a return */
 	bool epilogue; /* it does nothing but return what is there already */
@@ -49,6 +51,7 @@ struct segments {
 	uint32_t *pads; /* segments at which exceptions land */
 	size_t pads_cnt, pads_cap;
 	bool *owns; /* by key: see line_runs.h; NULL: not known */
+	bool *ends; /* the same */
 	/* By byte of the pieces: segment that begins there + 1. */
 	uint32_t *starts;
 	const struct code_piece *pieces;

@@ -6,6 +6,8 @@
 
 #include "symbol/dwarf_functions.h"
 
+#define MAX_NESTING 16 /* of scopes */
+
 static const char *string_of(const Dwarf_Die *die, unsigned int name)
 {
 	Dwarf_Attribute attr;
@@ -61,6 +63,49 @@ static bool is_cxx(Dwarf_Die *unit)
 	}
 }
 
+/* Whether it is a class, or another name of one. */
+static bool is_class(const Dwarf_Die *variable)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Die type;
+
+	if (!dwarf_functions__attribute(variable, DW_AT_type, &attr) ||
+	    !dwarf_formref_die(&attr, &type))
+		return false;
+	for (int i = 0; i < DWARF_CHAIN; i++) {
+		switch (dwarf_tag(&type)) {
+		case DW_TAG_class_type:
+		case DW_TAG_structure_type:
+			return true;
+		case DW_TAG_typedef:
+		case DW_TAG_const_type:
+		case DW_TAG_volatile_type:
+			break;
+		default:
+			return false;
+		}
+		if (!dwarf_attr(&type, DW_AT_type, &attr) || !dwarf_formref_die(&attr, &type))
+			return false;
+	}
+	return false;
+}
+
+static bool has_objects(const Dwarf_Die *scope, int depth)
+{
+	Dwarf_Die die;
+
+	if (depth == MAX_NESTING || dwarf_child((Dwarf_Die *)scope, &die))
+		return false;
+	do {
+		int tag = dwarf_tag(&die);
+
+		if ((tag == DW_TAG_variable && is_class(&die)) ||
+		    (tag == DW_TAG_lexical_block && has_objects(&die, depth + 1)))
+			return true;
+	} while (!dwarf_siblingof(&die, &die));
+	return false;
+}
+
 struct function_traits function_traits__of(const Dwarf_Die *function, Dwarf_Die *unit)
 {
 	Dwarf_Attribute attr;
@@ -71,6 +116,7 @@ struct function_traits function_traits__of(const Dwarf_Die *function, Dwarf_Die 
 		.gives_result = dwarf_functions__attribute(function, DW_AT_type, &attr),
 	};
 
+	t.has_objects = t.is_cxx && has_objects(function, 0);
 	/* The body of a lambda is called artificial, too; but that has been written. */
 	t.made_up = flag_of(function, DW_AT_artificial) &&
 		    strcmp(string_of(function, DW_AT_name), "operator()");

@@ -12,6 +12,7 @@ struct function_traits {
 	bool made_up;	   /* by the compiler: nobody has written it */
 	bool gives_result; /* not void */
 	bool is_cxx;
+	bool has_objects; /* variables of classes, which end with their scopes */
 	const char *file; /* where it is declared; NULL: unknown; see line_table.h */
 	uint32_t line;
 };
