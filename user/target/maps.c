@@ -54,65 +54,110 @@ static void unescape(char *path)
 	*to = '\0';
 }
 
-/* Parses one line of /proc/PID/maps. Returns whether it is an executable mapping of a file. */
-static bool line_parse(char *line, struct mapped_file *f)
+/* Parses one line of /proc/PID/maps, in place. Returns whether it is one. */
+static bool line_parse(char *line, struct mapping *m)
 {
 	static const char deleted[] = " (deleted)";
 	char perms[5];
-	int path_at = 0;
+	int name_at = 0;
 	size_t len;
 
-	*f = (struct mapped_file){0};
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %*x %x:%x %" SCNu64 " %n", &f->start, &f->end,
-		   perms, &f->dev_major, &f->dev_minor, &f->ino, &path_at) != 6 ||
-	    !path_at)
-		return false;
-	if (perms[2] != 'x' || !f->ino || line[path_at] != '/')
-		return false;
+	*m = (struct mapping){0};
 	line[strcspn(line, "\n")] = '\0';
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &m->start,
+		   &m->end, perms, &m->offset, &m->dev_major, &m->dev_minor, &m->ino,
+		   &name_at) != 7 ||
+	    !name_at || strlen(perms) != 4)
+		return false;
+	m->executable = perms[2] == 'x';
+	m->shared = perms[3] == 's';
 	len = strlen(line);
 	if (len > sizeof(deleted) && !strcmp(line + len - (sizeof(deleted) - 1), deleted)) {
-		f->deleted = true;
+		m->deleted = true;
 		line[len - (sizeof(deleted) - 1)] = '\0';
 	}
-	f->path = line + path_at;
-	unescape(line + path_at);
+	m->name = line + name_at;
+	unescape(line + name_at);
 	return true;
 }
 
-int maps__parse(FILE *f, int (*fn)(const struct mapped_file *file, void *ctx), void *ctx)
+static int parse(FILE *f, int (*fn)(const struct mapping *m, void *ctx), void *ctx)
 {
-	struct mapped_file file;
-	struct seen seen = {0};
+	struct mapping m;
 	size_t line_cap = 0;
 	char *line = NULL;
 	int err = 0;
 
 	while (!err && getline(&line, &line_cap, f) > 0) {
-		if (!line_parse(line, &file))
-			continue;
-		err = seen_before(&seen, &file);
-		if (err > 0)
-			err = 0;
-		else if (!err)
-			err = fn(&file, ctx);
+		if (line_parse(line, &m))
+			err = fn(&m, ctx);
 	}
 	free(line);
-	free(seen.items);
 	return err;
+}
+
+struct file_search {
+	struct seen seen;
+	int (*fn)(const struct mapped_file *file, void *ctx);
+	void *ctx;
+};
+
+/* Passes on what is the first executable mapping of a file. */
+static int look_for_file(const struct mapping *m, void *arg)
+{
+	struct file_search *s = arg;
+	const struct mapped_file file = {.path = m->name,
+					 .start = m->start,
+					 .end = m->end,
+					 .dev_major = m->dev_major,
+					 .dev_minor = m->dev_minor,
+					 .ino = m->ino,
+					 .deleted = m->deleted};
+	int seen;
+
+	if (!m->executable || !m->ino || m->name[0] != '/')
+		return 0;
+	seen = seen_before(&s->seen, &file);
+	return seen ? seen < 0 ? seen : 0 : s->fn(&file, s->ctx);
+}
+
+int maps__parse(FILE *f, int (*fn)(const struct mapped_file *file, void *ctx), void *ctx)
+{
+	struct file_search s = {.fn = fn, .ctx = ctx};
+	int err = parse(f, look_for_file, &s);
+
+	free(s.seen.items);
+	return err;
+}
+
+static FILE *maps_open(pid_t pid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	return fopen(path, "re");
 }
 
 int maps__for_each(pid_t pid, int (*fn)(const struct mapped_file *file, void *ctx), void *ctx)
 {
-	char path[64];
-	FILE *f;
+	FILE *f = maps_open(pid);
 	int err;
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
-	f = fopen(path, "re");
 	if (!f)
 		return -errno;
 	err = maps__parse(f, fn, ctx);
+	fclose(f);
+	return err;
+}
+
+int maps__for_each_mapping(pid_t pid, int (*fn)(const struct mapping *m, void *ctx), void *ctx)
+{
+	FILE *f = maps_open(pid);
+	int err;
+
+	if (!f)
+		return -errno;
+	err = parse(f, fn, ctx);
 	fclose(f);
 	return err;
 }

@@ -17,6 +17,18 @@ struct mapped_file {
 	bool deleted;
 };
 
+/* One mapping, of whatever. */
+struct mapping {
+	const char *name; /* of the file, as above, or what the kernel calls it; "": nothing */
+	uint64_t start, end, offset;
+	unsigned int dev_major, dev_minor;
+	uint64_t ino; /* 0: no file's */
+	bool executable, shared, deleted;
+};
+
+/* Calls `fn` for each mapping of the process until it returns nonzero; returns as the next. */
+int maps__for_each_mapping(pid_t pid, int (*fn)(const struct mapping *m, void *ctx), void *ctx);
+
 /* Calls `fn` for each file until it returns nonzero, and returns that; -errno if the list cannot be
  * read (silently: the caller knows whether the process had to exist). */
 int maps__for_each(pid_t pid, int (*fn)(const struct mapped_file *file, void *ctx), void *ctx);

@@ -15,7 +15,7 @@
 /* The fields of /proc/PID/status that decide. */
 struct status {
 	char state;
-	pid_t tgid;
+	pid_t tgid, tracer;
 	int has_mm; /* kernel threads have none; neither have zombies */
 };
 
@@ -34,6 +34,8 @@ static int status_read(pid_t pid, struct status *st)
 			st->state = line[6 + strspn(line + 6, " \t")];
 		else if (!strncmp(line, "Tgid:", 5))
 			st->tgid = atoi(line + 5);
+		else if (!strncmp(line, "TracerPid:", 10))
+			st->tracer = atoi(line + 10);
 		else if (!strncmp(line, "VmSize:", 7))
 			st->has_mm = 1;
 	}
@@ -77,6 +79,13 @@ int process__open(pid_t pid, int *pidfd)
 	}
 	*pidfd = fd;
 	return 0;
+}
+
+bool process__is_debugged(pid_t pid)
+{
+	struct status st;
+
+	return !status_read(pid, &st) && st.tracer;
 }
 
 void process__root(pid_t pid, char *buf, size_t size)

@@ -3,6 +3,7 @@
 #ifndef PROFTRACE_TARGET_PROCESS_H
 #define PROFTRACE_TARGET_PROCESS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -12,6 +13,9 @@
  * thread's id, a zombie), -EINVAL (kernel thread, ourselves), -errno, with one line logged.
  */
 int process__open(pid_t pid, int *pidfd);
+
+/* Whether a debugger, or whoever else uses ptrace(2), is at the process. */
+bool process__is_debugged(pid_t pid);
 
 /* The parent of /proc/PID/root-relative paths, into `buf`: "" if the process sees the same root
  * directory as we do. */

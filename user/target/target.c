@@ -280,6 +280,8 @@ static int open_exec(struct target *t, const char *exec)
 	obj->dev_major = major(st.st_dev);
 	obj->dev_minor = minor(st.st_dev);
 	obj->ino = st.st_ino;
+	obj->st_dev = st.st_dev;
+	obj->st_ino = st.st_ino;
 	return 0;
 }
 
