@@ -17,7 +17,7 @@ PROGRAM_CXX  := g++ -std=gnu++17 -O2 -fno-optimize-sibling-calls -Wall -Wextra
 PLAIN        := recursion threads longjmp exits exec forks signals cold aliases coroutine timing steps stacks disarm \
 		preempt cleanup altstack fibers nested_handlers seccomp forkstorm pidreuse dlloop late jobs plugin_host pace \
 		spawns own_switch redzone many backtraces asan sandbox hot requests regions probes region_host \
-		region_values
+		region_values patched
 THROWING     := names proofs throws throwing thread_ends rethrow region_throws
 GO           := stack many panic kinds kinds-stripped kinds-pie kinds-pie-stripped
 PARAMETERS   := debug debug5-packed nodebug debuglink
@@ -183,7 +183,7 @@ $(PROGRAMS)/gokinds-pie-stripped: GO_FLAGS := -buildmode=pie -ldflags "-s -w"
 # Fuzzers: clang's libFuzzer and sanitizers over all that reads a target's files. RUNS inputs each.
 FUZZ       := build-fuzz
 FUZZ_SRCS  := $(wildcard user/util/*.c user/symbol/*.c user/plan/*.c user/calls/*.c user/record/*.c) \
-	user/target/maps.c
+	user/target/maps.c user/target/patches.c user/target/process.c
 FUZZ_OBJS  := $(FUZZ_SRCS:%.c=$(FUZZ)/%.o)
 FUZZ_BINS  := $(FUZZ)/elf $(FUZZ)/maps $(FUZZ)/record
 FUZZ_FLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -g -O1

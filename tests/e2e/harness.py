@@ -187,9 +187,9 @@ class Process:
 class Target(Process):
     """A program of tests/programs that waits for us."""
 
-    def __init__(self, name, *args, **popen):
+    def __init__(self, name, *args, how="--wait", **popen):
         path = name if "/" in name else program(name)
-        super().__init__([path, "--wait", *map(str, args)], **popen)
+        super().__init__([path, how, *map(str, args)], **popen)
         self.wait_ready()
 
     def step(self, line):

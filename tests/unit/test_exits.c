@@ -15,12 +15,15 @@ static const char inspects_why[] = "looks at its return address";
 static const char bad_why[] = "has bytes that are no instruction";
 static const char no_exits_why[] = "never leaves by a return or a jump";
 
+static const char patched_why[] = "patched in memory: may change its return address";
+
 static const struct code plain = {0};
 static const struct code leaf = {.leaf = true};
 static const struct code missing = {.exits_missing = true};
 static const struct code bad = {.bad = bad_why};
 static const struct code endless = {.no_exits = no_exits_why};
 static const struct code endless_leaf = {.leaf = true, .no_exits = no_exits_why};
+static const struct code patched = {.patched = true};
 static const struct code bad_endless = {.bad = bad_why, .no_exits = no_exits_why};
 
 static const struct {
@@ -62,6 +65,9 @@ static const struct {
 	{TRAIT_GO, &leaf, DENY_RETURN, EXIT_SITES, inspects_why},
 	{0, &bad, DENY_RETURN, EXIT_NONE, bad_why},
 	{0, &endless, DENY_RETURN, EXIT_NONE, no_exits_why},
+	/* nobody knows what stands there */
+	{0, &patched, DENY_NOTHING, EXIT_SITES, patched_why},
+	{TRAIT_UNWINDS, &patched, DENY_RETURN, EXIT_SITES, patched_why},
 };
 
 static void choices(void **state)

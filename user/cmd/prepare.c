@@ -46,7 +46,6 @@ static int make_plan(struct run *r)
 
 	r->plan_opts = wanted__plan_options(&r->wanted, o);
 	r->plan_opts.grows = true;
-	r->plan_opts.new_programs = o->follow;
 	err = watch__new(&r->watch);
 	if (!err)
 		err = privilege__check();

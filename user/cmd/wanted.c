@@ -37,6 +37,7 @@ struct plan_options wanted__plan_options(struct wanted *w, const struct options 
 		.returns_stop = tracer__returns_stop(o->tier),
 		.skip_tiny =
 			!o->filtered && !o->triggers_cnt && !o->untils_cnt && o->max_overhead > 0,
+		.new_programs = o->follow,
 		.exits = o->exits,
 		.arguments = w->arguments.cnt ? &w->arguments : NULL,
 		.usdt = w->usdt.cnt ? &w->usdt : NULL,

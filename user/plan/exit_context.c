@@ -26,6 +26,7 @@ void exit_context__make(struct plan *p, const struct target *t, const struct pla
 			struct exit_context *ctx)
 {
 	/* The first context that is made puts an end to return probes. */
+	const bool stop = opts->returns_stop && !p->loads_unseen;
 	const bool guarded = opts->returns_stop &&
 			     marks__have(p->marks, p->marks_cnt, MARK_MAKECONTEXT) &&
 			     !p->contexts_made;
@@ -50,7 +51,7 @@ void exit_context__make(struct plan *p, const struct target *t, const struct pla
 			      obj->img ? "can unwind or switch stacks"
 				       : "may unwind or switch stacks",
 			      obj->evidence);
-		if (opts->returns_stop)
+		if (stop)
 			continue;
 		if (obj->traits & TRAIT_LOADS) {
 			ctx->traits |= TRAIT_UNWINDS | TRAIT_SIGNALS;

@@ -4,6 +4,7 @@
 #include "plan/code.h"
 
 static const char inspects[] = "looks at its return address";
+static const char patched[] = "patched in memory: may change its return address";
 static const char unknown[] = "has no name: it may look at its return address";
 
 struct exit_choice exits__without_return(const struct code *code, const char *reason)
@@ -12,6 +13,8 @@ struct exit_choice exits__without_return(const struct code *code, const char *re
 		return (struct exit_choice){EXIT_NONE, code->bad};
 	if (code->no_exits)
 		return (struct exit_choice){EXIT_NONE, code->no_exits};
+	if (code->patched)
+		reason = patched;
 	if (code->exits_missing)
 		reason = "some exits may lie behind a jump table that cannot be read";
 	return (struct exit_choice){EXIT_SITES, reason};
@@ -22,6 +25,8 @@ static struct exit_choice choose_forced(enum exit_strategy strategy, const struc
 {
 	switch (strategy) {
 	case EXIT_RETURN:
+		if (code->patched)
+			return exits__without_return(code, patched);
 		if (deny != DENY_NOTHING)
 			return exits__without_return(
 				code, deny == DENY_UNKNOWN
@@ -52,6 +57,8 @@ struct exit_choice exits__choose(const struct exit_context *ctx, const struct co
 {
 	if (ctx->forced)
 		return choose_forced(ctx->strategy, code, deny);
+	if (code->patched)
+		return exits__without_return(code, patched);
 	if (deny != DENY_NOTHING)
 		return exits__without_return(code, deny == DENY_UNKNOWN ? unknown : inspects);
 	if (ctx->hazard)

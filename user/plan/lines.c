@@ -16,6 +16,7 @@
 #include "plan/line_spec.h"
 #include "plan/object.h"
 #include "plan/pads.h"
+#include "plan/patched.h"
 #include "plan/pieces.h"
 #include "plan/plan.h"
 #include "plan/segments.h"
@@ -148,7 +149,9 @@ static int make_segments(struct planner *pl, const struct plan_function *f)
 	if (!labels)
 		return -ENOMEM;
 	in.labels_cnt = find_labels(pl, f, labels);
-	if (pl->traits.made_up) {
+	if (f->patched) {
+		line_judge__refuse(&pl->judge, patched__reason);
+	} else if (pl->traits.made_up) {
 		line_judge__refuse(&pl->judge, made_up);
 	} else if (!in.flow.certain || pl->pads.outside || in.labels_cnt == MAX_LABELS) {
 		line_judge__refuse(&pl->judge, uncertain);

@@ -182,6 +182,7 @@ void plan_object__clear(struct plan_object *obj)
 	instrumented__free(obj->instrumented);
 	symtab__free(obj->tab);
 	usdt__free(obj->usdt);
+	patches__clear(&obj->patches);
 	free(obj->probes);
 	elf_image__free(obj->img);
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "plan/line_wants.h"
+#include "target/patches.h"
 
 struct eh_frame;
 struct elf_image;
@@ -46,6 +47,8 @@ struct plan_object {
 	uint64_t *probes;
 	size_t probes_cnt;
 	struct line_wants lines;
+	struct patches patches; /* where its code is another in memory */
+	bool patches_known;	/* that has been looked at */
 };
 
 int plan_object__load_eh_frame(struct plan_object *obj); /* 0 or -ENOMEM */

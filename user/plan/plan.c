@@ -19,6 +19,7 @@
 #include "plan/lines.h"
 #include "plan/named.h"
 #include "plan/object.h"
+#include "plan/patched.h"
 #include "plan/proof.h"
 #include "plan/regions.h"
 #include "plan/unmatched.h"
@@ -341,14 +342,40 @@ static void report_changed(struct plan *p, size_t first)
 			 cnt, cnt == 1 ? "" : "s", plan__name(changed), cnt == 1 ? "it" : "they");
 }
 
+/* Looks for code that is patched in memory, in objects that will have probes. */
+static int look_for_patches(struct plan *p, const struct target *t, size_t first_mark,
+			    const struct filter *filter, const struct plan_options *opts)
+{
+	bool *asked = calloc(p->objects_cnt + 1, sizeof(*asked));
+	int err;
+
+	if (!asked)
+		return -ENOMEM;
+	for (size_t i = 0; i < p->objects_cnt; i++)
+		asked[i] = is_due(p, t, i, filter, opts) || p->objects[i].probes_cnt;
+	for (size_t i = first_mark; i < p->marks_cnt; i++)
+		asked[p->marks[i].object] = true;
+	err = patched__look(p, t, opts, asked);
+	patched__drop_marks(p, first_mark);
+	free(asked);
+	return err;
+}
+
 int plan__extend(struct plan *p, const struct target *t, struct filter *filter,
 		 const struct plan_options *opts)
 {
 	size_t known = p->objects_cnt, functions = p->functions_cnt;
+	size_t marks = p->marks_cnt, skipped = p->skipped_cnt;
 	struct exit_context all;
 	int err;
 
 	err = objects_open(p, t);
+	if (!err && opts->lines)
+		err = look_for_lines(p, t, opts->lines);
+	if (!err)
+		err = regions__look_for_probes(p, t, known, filter, opts);
+	if (!err)
+		err = look_for_patches(p, t, marks, filter, opts);
 	if (err)
 		return err;
 	exit_context__make(p, t, opts, &all);
@@ -359,10 +386,6 @@ int plan__extend(struct plan *p, const struct target *t, struct filter *filter,
 	}
 	p->traits = all.traits;
 	all.no_returns = p->returns_replaced;
-	if (!err && opts->lines)
-		err = look_for_lines(p, t, opts->lines);
-	if (!err)
-		err = regions__look_for_probes(p, t, known, filter, opts);
 	if (!err)
 		err = plan_rest(p, t, filter, opts, &all);
 	if (!err)
@@ -377,6 +400,7 @@ int plan__extend(struct plan *p, const struct target *t, struct filter *filter,
 	}
 	if (!err) {
 		report_changed(p, functions);
+		patched__report(p, functions, skipped);
 		named__report(opts->arguments);
 	}
 	return err;

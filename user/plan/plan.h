@@ -61,6 +61,7 @@ struct plan_function {
 	uint8_t leaf_insns;	/* it is a tiny leaf of so many instructions; 0: it is none */
 	/* Was attached with a return probe; its exit sites, planned later, are still to be. */
 	bool exits_pending;
+	bool patched;	    /* some of it is not in memory as it is in the file */
 	bool refused;	    /* set by attach: the kernel takes no probe there, so it has none */
 	bool dropped;	    /* set by the caller: given up, its probes are to be taken out */
 	const char *reason; /* why this exit strategy */
@@ -132,6 +133,7 @@ struct plan {
 	bool exits_pending;    /* of some function; see there */
 	bool returns_replaced; /* return probes have become dangerous: no function relies on them */
 	bool proven;	       /* some have them by proof */
+	bool loads_unseen;     /* no mark tells of files that are mapped later */
 	bool force_warned;     /* --exits=return was said to be dangerous */
 	char why[512];	       /* the reason for the exits of all that is not special */
 };
@@ -143,7 +145,8 @@ struct plan_options {
 	bool returns_stop;  /* return probes can be switched off at once (6.13): what is loaded
 			       later cannot make them dangerous */
 	bool grows;	    /* plan__extend() will follow: files may be mapped later */
-	bool new_programs;  /* other programs than today's are expected */
+	bool new_programs;  /* other programs than today's are expected: links are for every
+			       process */
 	bool skip_tiny;	    /* leave out functions that are cheaper than their probe */
 	const char *exits;  /* name of the exit strategy for all functions; NULL: automatic */
 	struct arguments *arguments; /* values to read (-A); borrowed; NULL: none */

@@ -7,6 +7,7 @@
 
 #include "plan/insn.h"
 #include "plan/object.h"
+#include "plan/patched.h"
 #include "plan/plan.h"
 #include "plan/regions_inside.h"
 #include "symbol/eh_frame.h"
@@ -174,6 +175,8 @@ const char *region_sites__choose(struct regions *r, const char *root, const stru
 		return "its instruction cannot be probed";
 	if (in.site == SITE_NOP5 && !c->function && !proof.unused)
 		return proof.reason;
+	if (patches__touch(&r->obj->patches, c->offset + at, in.length))
+		return patched__reason;
 	out->offset = c->offset + at;
 	out->site = in.site;
 	if (c->function)

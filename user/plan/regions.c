@@ -13,6 +13,7 @@
 #include "plan/filter.h"
 #include "plan/insn.h"
 #include "plan/object.h"
+#include "plan/patched.h"
 #include "plan/plan.h"
 #include "plan/probe_name.h"
 #include "plan/probe_values.h"
@@ -381,12 +382,15 @@ static int plan_gathered(struct regions *r, const char *root)
 	return err;
 }
 
-static int plan_object(struct regions *r, const char *root)
+static int plan_object(struct regions *r, const struct target *t)
 {
+	const char *root = t->objects[r->object].root;
 	int err = gather_probes(r);
 
 	if (!err && filter__wants_regions(r->filter))
 		err = gather_functions(r, root);
+	if (!err && r->cnt)
+		err = patched__look_at(r->plan, t, r->opts, r->object);
 	if (!err && r->cnt)
 		err = plan_gathered(r, root);
 	for (size_t i = 0; i < r->cnt; i++) {
@@ -419,7 +423,7 @@ int regions__plan(struct plan *p, const struct target *t, size_t first, struct f
 				    .proven = SYMTAB_NONE};
 
 		if (r.obj->img && !t->objects[i].barred)
-			err = plan_object(&r, t->objects[i].root);
+			err = plan_object(&r, t);
 	}
 	return err;
 }

@@ -11,6 +11,7 @@
 #include "plan/go_prologue.h"
 #include "plan/insn.h"
 #include "plan/object.h"
+#include "plan/patched.h"
 #include "plan/plain.h"
 #include "plan/plan.h"
 #include "plan/tiny.h"
@@ -113,6 +114,7 @@ static int add_function(struct share *sh, uint32_t index, const struct code_site
 		.tail_jumps = code->tail_jumps,
 		.loops_to_entry = code->loops_to_entry,
 		.has_lines = sh->first != 0,
+		.patched = code->patched,
 		.leaf_insns = tiny__insns(code),
 		.arguments = arguments,
 		.exits = sh->exits_cnt,
@@ -160,7 +162,7 @@ static bool is_plain(const struct share *sh, const struct code_piece *pieces, si
 	const struct code_flow flow = code_decoder__flow(sh->decoder);
 	const struct exit_context *ctx = sh->exit_ctx;
 
-	return sh->obj->tells && !ctx->forced &&
+	return sh->obj->tells && !ctx->forced && !sh->code.patched &&
 	       exits__choose(ctx, &sh->code, DENY_NOTHING).strategy == EXIT_RETURN &&
 	       plain__function(pieces, cnt, &sh->code, &flow);
 }
@@ -192,7 +194,10 @@ static int decode(struct share *sh, uint32_t index, struct code_piece *pieces, s
 	if (err < 0)
 		return err;
 	sh->instrumented = err;
-	return code_decode(sh->decoder, pieces, cnt, label_after(sh->obj->tab, index), &sh->code);
+	err = code_decode(sh->decoder, pieces, cnt, label_after(sh->obj->tab, index), &sh->code);
+	if (!err)
+		patched__drop_sites(sh->obj, sh->insn, pieces, cnt, &sh->code);
+	return err;
 }
 
 static int plan_symbol(struct share *sh, uint32_t index, uint8_t arguments, uint32_t first)
@@ -247,8 +252,9 @@ static int plan_symbol(struct share *sh, uint32_t index, uint8_t arguments, uint
 		exit = (struct exit_choice){EXIT_NONE, "the object has too many exits"};
 	if (!site)
 		return skip(sh, sym,
-			    sh->code.bad ? sh->code.bad
-					 : "no instruction in its entry block can be probed");
+			    sh->code.bad       ? sh->code.bad
+			    : sh->code.patched ? patched__reason
+					       : "no instruction in its entry block can be probed");
 	err = add_function(sh, index, site, &exit, arguments);
 	if (err)
 		return err;
