@@ -29,7 +29,7 @@ apt_packages()
 	bench) echo g++ python3 python3-dbg liblua5.4-dev perl valgrind bpftrace libllvm14 jsonnet sqlite3 redis-server redis-tools \
 		libstb-dev ;;
 	survive) echo bash bpftrace cppcheck gdb git golang-go libboost-context-dev libllvm14 nginx perl \
-		python3 redis-tools rustc sqlite3 strace systemtap-sdt-dev ;;
+		python3 redis-tools rustc sqlite3 strace systemtap-sdt-dev uftrace ;;
 	*) return 1 ;;
 	esac
 }

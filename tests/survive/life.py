@@ -212,3 +212,41 @@ def debugger(trial):
             trial.runs += 1
         trial.without("CLEAN", f"the text of {path} is the debugger's, too")
 
+@row(LIFE, "a program that uftrace has patched", needs=("uftrace",))
+def patched_by_uftrace(trial):
+    """uftrace has put calls over the nops at its entries. We come and leave, before it has made a
+    call and after; uftrace sees all of them."""
+    path = program("redzone-nops")
+    trial.without("CLEAN", f"the text of {path} is uftrace's, too")
+    with stage(trial) as it:
+        data = it.path("data")
+        alone = plain(it.process(path).finish())
+        for called in (False, True):
+            target = it.keep(engine.Waiting(["uftrace", "record", "-P", ".", "-d", data, path, "--hold"]))
+            target.wait_ready()
+            with open(f"/proc/{target.pid}/task/{target.pid}/children", encoding="ascii") as file:
+                pid = int(file.read())
+            tracer = it.proftrace("-f", "json", "-F", "*", "-p", pid).wait_tracing()
+            trial.judge("SAME", "patched in memory" in tracer.stderr.text(), tracer.stderr.text)
+            if called:
+                target.go()
+                target.stdout.wait_lines("held")
+            document = json.loads(tracer.interrupt().stdout)
+            target.go()
+            if not called:
+                target.stdout.wait_lines("held")
+                target.go()
+            done = target.finish()
+            done.stdout = re.sub("^(ready|held)\\n", "", done.stdout, flags=re.M)
+            judge_same(trial, alone, plain(done), "called" if called else "not called")
+            judge_identity(trial, document)
+            if called:
+                judge_counts(trial, document, done.counts)
+            report = it.process("uftrace", "report", "-d", data, "-f", "call").finish()
+            seen = {words[1]: int(words[0]) for words in map(str.split, report.stdout.splitlines())
+                    if len(words) == 2 and words[0].isdigit()}
+            missing = {name: count for name, count in done.counts.items()
+                       if name in seen and seen[name] != count}
+            trial.judge("SAME", "outer" in seen and not missing,
+                        lambda: f"uftrace misses calls of {missing}: {report.stdout}")
+            trial.runs += 1
