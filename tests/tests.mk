@@ -28,7 +28,7 @@ INSTRUMENTED := plain patchable5 patchable5-endbr patchable7-2 nop-mcount nop-mc
 CALCS        := pie nopie static static-pie dynsym stripped debuglink
 PROGRAM_BINS := $(addprefix $(PROGRAMS)/,$(PLAIN) $(CALCS:%=calc-%) $(THROWING) tailcall busy entries arguments \
 		$(PARAMETERS:%=parameters-%) methods $(INSTRUMENTED:%=instrumented-%) lines_own-O0 lines_own-O2 lines_time \
-		crowd crowd-nameless libaside.so inline_data signal_throws exchange generators redzone-nops redzone-nop5 libplugin.so \
+		crowd crowd-nameless inline_data signal_throws exchange generators redzone-nops redzone-nop5 libplugin.so \
 		nameless nameless-static libshapes.so libregions.so regions-plain hot-regions shapes-linked shapes-dlopen \
 		$(GO:%=go%))
 
@@ -40,11 +40,9 @@ $(PLAIN:%=$(PROGRAMS)/%): $(PROGRAMS)/%: tests/programs/%.c
 	$(call say,TARGET,$@)$(PROGRAM_C) $(PLAIN_FLAGS) -o $@ $< -lpthread
 $(PROGRAMS)/crowd: tests/programs/crowd.c tests/programs/step_aside.S
 	$(call say,TARGET,$@)$(PROGRAM_C) -DSWITCH=coro_transfer -o $@ $(filter %.c %.S,$^) -lpthread
-# A library's switch of stacks of a name that says nothing.
-$(PROGRAMS)/libaside.so: tests/programs/step_aside.S
-	$(call say,TARGET,$@)$(PROGRAM_C) -DSWITCH=step_aside -shared -o $@ $<
-$(PROGRAMS)/crowd-nameless: tests/programs/crowd.c $(PROGRAMS)/libaside.so
-	$(call say,TARGET,$@)$(PROGRAM_C) -DSWITCH=step_aside -o $@ $< -L$(@D) -laside -Wl,-rpath,'$$ORIGIN' -lpthread
+# Its switch of stacks is in no file.
+$(PROGRAMS)/crowd-nameless: tests/programs/crowd.c
+	$(call say,TARGET,$@)$(PROGRAM_C) -o $@ $< -lpthread
 # Four million calls: let them begin with a push, which the kernel emulates.
 $(PROGRAMS)/threads: PLAIN_FLAGS := -fno-omit-frame-pointer
 $(PROGRAMS)/busy: tests/programs/busy.c

@@ -106,7 +106,7 @@ class Lanes(harness.TestCase):
         self.run_traced("crowd", 1000)
 
     def test_return_probes_and_unknown_stacks_that_run_at_once(self):
-        """A library's switch of an unknown name is not known as one. The calls count for the threads'
+        """A switch that is made at run time is not known as one. The calls count for the threads'
         homes, but no return address is exchanged."""
         document, done = self.profile_pid("crowd-nameless", 1000)
         self.assertEqual(document["probes"]["exits"]["sites"], 0, "it is meant to look harmless")

@@ -2,9 +2,11 @@
 /*
  * crowd [YIELDS]: four threads, each with a coroutine of its own make that it resumes YIELDS times. The
  * coroutines run at the same time, on stacks side by side in one mapping, and nobody is told. What
- * switches stacks is SWITCH, of the program or of a library.
+ * switches stacks is the function SWITCH; without that, code made at run time, which no file has.
  */
+#include <err.h>
 #include <pthread.h>
+#include <stdint.h>
 #include <sys/mman.h>
 #include "target.h"
 
@@ -23,7 +25,33 @@ static __thread struct member *self;
 static unsigned long yields;
 
 /* Saves where it is called in *FROM, and goes on at TO: step_aside.S. */
+#ifdef SWITCH
 void switch_to(void **from, void *to) __asm__(NAME(SWITCH));
+static void make_switch(void)
+{
+}
+#else
+static void (*switch_to)(void **from, void *to);
+
+static void make_switch(void)
+{
+	static const uint8_t code[] = {
+		0x55, 0x53, 0x41, 0x54, 0x41, 0x55, 0x41, 0x56, 0x41, 0x57, /* push */
+		0x48, 0x89, 0x27, 0x48, 0x89, 0xf4,			    /* mov */
+		0x41, 0x5f, 0x41, 0x5e, 0x41, 0x5d, 0x41, 0x5c, 0x5b, 0x5d, /* pop */
+		0xc3,							    /* ret */
+	};
+	void *at = mmap(NULL, sizeof(code), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			0);
+
+	if (at == MAP_FAILED)
+		err(1, "mmap");
+	memcpy(at, code, sizeof(code));
+	if (mprotect(at, sizeof(code), PROT_READ | PROT_EXEC))
+		err(1, "mprotect");
+	switch_to = at;
+}
+#endif
 
 TRACED void leaf(void)
 {
@@ -59,6 +87,7 @@ int main(int argc, char **argv)
 	unsigned long outer_cnt = 0, leaf_cnt = 0;
 	pthread_t threads[THREADS];
 
+	make_switch();
 	target_begin(&argc, &argv);
 	yields = target_arg(argc, argv, 1, 1000);
 	for (int i = 0; i < THREADS; i++) {

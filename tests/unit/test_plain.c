@@ -36,7 +36,7 @@ static bool is_plain(const uint8_t *begin, const uint8_t *end)
 }
 
 #define IS_PLAIN(name) is_plain(name##_begin, name##_end)
-#define SWITCHES(name) stack_loads__in(name##_begin, name##_end - name##_begin)
+#define SWITCHES(name) stack_loads__in(name##_begin, name##_end - name##_begin, true)
 
 CODE(leaf, "lea 1(%rdi),%eax; ret");
 CODE(saves,
@@ -114,7 +114,7 @@ CODE(calls_system, "mov $56,%eax; syscall; ret");
 CODE(unreached, "lea 1(%rdi),%eax; ret; mov (%rsp),%rax; ret");
 CODE(switches, "push %rbp; mov %rsp,(%rdi); mov (%rsi),%rsp; pop %rbp; ret");
 CODE(switches_by_register, "push %rbp; mov %rsp,%rax; mov %rdi,%rsp; pop %rbp; ret");
-CODE(switches_by_pop, "push %rbp; mov %rsp,(%rdi); pop %rsp; ret");
+CODE(switches_by_pop, "push %rbp; mov %rsp,(%rdi); push %rsi; pop %rsp; ret");
 CODE(switches_by_exchange, "push %rbp; xchg %rsp,%rdi; pop %rbp; ret");
 CODE(calls_elsewhere, "push %rbp; mov %rsp,%rbp; mov %rdi,%rsp; call *%rsi; leave; ret");
 CODE(nests_arrays, "push %rbp; mov %rsp,%rbp; mov %rsp,%rbx; sub %rdi,%rsp; call .+4096; mov "
@@ -136,6 +136,30 @@ static void functions_that_leave_otherwise(void **state)
 	assert_false(IS_PLAIN(calls_elsewhere));
 }
 
+CODE(keeps_switching, "push %rbp; mov %rsp,%rbp; mov %rsp,(%rbx); mov %rax,%rsp; call .+4096; mov "
+		      "(%rbx),%rsp; leave; ret");
+CODE(switches_and_tells,
+     "lea -0x38(%rsp),%rsp; mov 0x38(%rsp),%r8; mov %rsp,%rax; mov %rdi,%rsp; mov %rsi,%rdx; mov "
+     "%rax,%rdi; jmp *%r8");
+CODE(switches_by_variable, "push %rbp; mov %rsp,%rbp; mov %rdi,-8(%rbp); mov -8(%rbp),%rax; mov "
+			   "%rax,%rsp; call .+4096; leave; ret");
+CODE(keeps_in_frame,
+     "mov %rsp,%rax; sub $0x80,%rsp; and $-64,%rsp; mov %rax,0x38(%rsp); call .+4096; lea "
+     "(%rsp),%rbp; mov 0x38(%rbp),%rsi; mov -8(%rsi),%rbx; lea (%rsi),%rsp; ret");
+CODE(keeps_in_frame_alone,
+     "push %rbp; mov %rsp,%rbp; mov %rsp,-0x18(%rbp); sub %rdi,%rsp; call .+4096; mov "
+     "-0x18(%rbp),%rax; mov %rax,%rsp; leave; ret");
+CODE(loads_by_frame,
+     "mov %rsp,%r9; sub $0x240,%rsp; mov %r9,0x200(%rsp); call .+4096; mov 0x200(%rsp),%rsp; ret");
+CODE(loads_another_place,
+     "mov %rsp,%r9; sub $0x240,%rsp; mov %r9,0x200(%rsp); call .+4096; mov 0x208(%rsp),%rsp; ret");
+CODE(copies_further_down,
+     "push %rbp; mov %rsp,%rbp; jmp 2f; 1: mov %rbx,%rsp; 2: mov %rsp,%rbx; sub %rdi,%rsp; call "
+     ".+4096; jne 1b; leave; ret");
+CODE(aligns_by_exchange, "lea -0x88(%rsp),%r15; and $-64,%r15; xchg %rsp,%r15; call .+4096; mov "
+			 "%r15,%rsp; ret");
+CODE(aligns_by_push, "mov %rsp,%rax; and $-32,%rsp; push %rax; call .+4096; pop %rsp; ret");
+
 static void switches_of_stacks(void **state)
 {
 	assert_true(SWITCHES(switches));
@@ -143,6 +167,16 @@ static void switches_of_stacks(void **state)
 	assert_true(SWITCHES(switches_by_pop));
 	assert_true(SWITCHES(switches_by_exchange));
 	assert_true(SWITCHES(calls_elsewhere));
+	assert_true(SWITCHES(keeps_switching));
+	assert_true(SWITCHES(switches_and_tells));
+	assert_true(SWITCHES(switches_by_variable));
+	assert_true(SWITCHES(loads_another_place));
+	assert_false(SWITCHES(keeps_in_frame));
+	assert_false(SWITCHES(keeps_in_frame_alone));
+	assert_false(SWITCHES(loads_by_frame));
+	assert_false(SWITCHES(copies_further_down));
+	assert_false(SWITCHES(aligns_by_exchange));
+	assert_false(SWITCHES(aligns_by_push));
 	assert_false(SWITCHES(nests_arrays));
 	assert_false(SWITCHES(aligns_main));
 	assert_false(SWITCHES(array_of_any_size));

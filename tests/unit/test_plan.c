@@ -231,6 +231,21 @@ static void libraries_that_throw_count_too(void **state)
 	assert_int_equal(function("hot")->object, 0);
 }
 
+/* Told by its code, as its name says nothing; but for libraries of which we know better. */
+static void libraries_that_switch_count_too(void **state)
+{
+	target_open("plain", "libaside.so");
+	assert_int_equal(plan_with("hot", NULL), 0);
+	assert_int_equal(function("hot")->exit, EXIT_SITES);
+	assert_string_equal(
+		function("hot")->reason,
+		"libaside.so can unwind or switch stacks (a load of the stack pointer)");
+	close_all(state);
+	target_open("plain", "libffi.so");
+	assert_int_equal(plan_with("hot", NULL), 0);
+	assert_int_equal(function("hot")->exit, EXIT_RETURN);
+}
+
 /* Whatever is mapped as code may be run. */
 static void what_cannot_be_read_may_unwind(void **state)
 {
@@ -501,6 +516,9 @@ static int make_programs(void **state)
 	sh("gcc -o endbr program.c -O2 -fcf-protection=branch");
 	write_text("lib.cpp", "namespace ns { int twice(int x) { if (x) throw x; return x; } }\n");
 	sh("g++ -shared -fPIC -O2 -o libthrows.so lib.cpp");
+	sh("printf 'aside: mov %%%%rsp, (%%%%rdi)\\nmov %%%%rsi, %%%%rsp\\nret\\n' > aside.s");
+	sh("gcc -shared -Wl,-z,noexecstack -o libaside.so aside.s");
+	sh("gcc -shared -Wl,-z,noexecstack,-soname,libffi.so.8 -o libffi.so aside.s");
 	make_many();
 	compile("moved", "moved.c",
 		"__asm__(\".globl moved\\n.type moved,@function\\nmoved: .byte 0x2e\\n push "
@@ -520,6 +538,7 @@ int main(void)
 		TEST(programs_that_throw_get_exit_sites),
 		TEST(cold_pieces_are_no_functions),
 		TEST(libraries_that_throw_count_too),
+		TEST(libraries_that_switch_count_too),
 		TEST(what_cannot_be_read_may_unwind),
 		TEST(unknown_processes_may_throw),
 		TEST(what_is_no_function_is_skipped),

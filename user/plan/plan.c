@@ -22,6 +22,7 @@
 #include "plan/patched.h"
 #include "plan/proof.h"
 #include "plan/regions.h"
+#include "plan/switches.h"
 #include "plan/unmatched.h"
 #include "symbol/debug_fetch.h"
 #include "symbol/demangle.h"
@@ -59,39 +60,15 @@ const char *plan__skip_name(struct plan_skip *s)
 	return s->name ? s->name : s->symbol;
 }
 
-/*
- * A program may have a switch of stacks of its own, whatever it is called: that is told by its
- * code. Libraries are not asked: where some load the stack pointer (libcrypto's assembly) it is
- * with what the same function has kept in memory.
- */
-static int look_for_switches(struct plan_object *obj)
-{
-	int err;
-
-	if (!elf_image__is_program(obj->img) || elf_image__is_static(obj->img) ||
-	    obj->traits & (EXIT_UNSAFE_TRAITS | TRAIT_LIBC))
-		return 0;
-	err = plan_object__look_for_loads(obj);
-	if (!err && obj->loads_stack) {
-		obj->traits |= TRAIT_SWITCHES;
-		obj->evidence = "a load of the stack pointer";
-	}
-	return err;
-}
-
 /* Notes what the object has that is of interest whether it is wanted or not. */
 static int object_look(struct plan *p, uint32_t index)
 {
 	struct plan_object *obj = &p->objects[index];
 	struct plan_mark marks[MARKS_MAX], *grown;
 	size_t cnt;
-	int err;
 
 	elf_image__soname(obj->img, obj->soname, sizeof(obj->soname));
 	obj->traits = traits__of(obj->img, &obj->evidence);
-	err = look_for_switches(obj);
-	if (err)
-		return err;
 	if ((obj->traits & TRAIT_GO) && !p->go)
 		p->go = !go_layout__of(obj->img, &p->go_layout);
 	cnt = marks__find(obj->img, index, marks);
@@ -370,6 +347,8 @@ int plan__extend(struct plan *p, const struct target *t, struct filter *filter,
 	int err;
 
 	err = objects_open(p, t);
+	if (!err)
+		err = switches__look(p, t, known);
 	if (!err && opts->lines)
 		err = look_for_lines(p, t, opts->lines);
 	if (!err)
