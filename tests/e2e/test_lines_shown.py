@@ -8,6 +8,7 @@ import subprocess
 
 import harness
 import test_page
+import test_sqlite
 from harness import program
 
 METHODS = program("methods")
@@ -49,6 +50,17 @@ class Lines(harness.TestCase):
                     for line in document["lines"]}
         self.assertIn(20, [hits for hits, _ in expected.values()])
         self.assertEqual(self.parse(self.report(recording, "-f", "lines", "-v")), expected)
+        self.check_database(recording, document)
+
+    def check_database(self, recording, document):
+        """By the query of the documentation."""
+        path = self.path("x.sqlite")
+        self.report(recording, "-o", path)
+        sql, = [sql for sql in test_sqlite.examples() if "FROM lines" in sql]
+        rows = test_sqlite.open_database(self, path).execute(sql.replace("LIMIT 20", ""))
+        self.assertEqual(sorted(map(tuple, rows)), sorted(
+            (line["file"], line["line"], line["hits"], line["ns"] / 1e6, line["error_ns"] / 1e6)
+            for line in document["lines"]))
 
     def test_live(self):
         done = self.run_proftrace(*harness.UNLIMITED, "--lines", "main", "-f", "lines", "--",

@@ -81,13 +81,15 @@ static void test_tables(void **state)
 	p->accounting.probe_ns = 100;
 	p->accounting.cpu_ns = 2100;
 	p->accounting.untriggered = 7;
+	p->paused_ns = 2500000;
 	fixture_bucket(p, 1, 200, 3);
 	fixture_drop(p, (struct profile_drop){2, 7, 1234.5, 12.25, 100, "dear"});
 	fixture_drop(p, (struct profile_drop){4, 8, 1, 2, 0, "dear"});
 	write_it(p);
-	expect("SELECT * FROM meta", "calls_missing|0\ncalls_recorded|0\nduration_ns|10000000000\n"
-				     "max_overhead_percent|2.5\nproftrace|" PROFTRACE_VERSION
-				     "\nraw|0\nstart_time|1700000000.25\n");
+	expect("SELECT * FROM meta",
+	       "calls_missing|0\ncalls_recorded|0\nduration_ns|10000000000\n"
+	       "max_overhead_percent|2.5\npaused_ns|2500000\nproftrace|" PROFTRACE_VERSION
+	       "\nraw|0\nstart_time|1700000000.25\n");
 	expect("PRAGMA user_version", "1\n");
 	expect("SELECT * FROM target",
 	       "pid|100\nexec|/usr/bin/prog\nargument|prog\nargument|a 'b'\uFFFD\n");
@@ -121,6 +123,29 @@ static void test_tables(void **state)
 	expect("SELECT * FROM stacks ORDER BY path",
 	       "1|main\n2|main;idle\n3|main;work\n4|main;work;le'af\uFFFD\n");
 	expect("SELECT * FROM thread_times", "0|prog-100/101|1239|1000000|999000|1000\n");
+	profile__free(p);
+}
+
+static void test_lines(void **state)
+{
+	struct profile_line lines[] = {
+		{"work.c", 12, 1, 0, 3, 500, 10, NULL},
+		{"work.c", 12, 3, 1, 40, 600, 20, NULL},
+		{"work.c", 13, 4, 0, 0, 0, 0, "inside a loop"},
+	};
+	struct profile_inline inlines[] = {{"twice", "leaf.c", 5, 0}};
+	struct profile *p = fixture_small();
+
+	p->lines = lines;
+	p->lines_cnt = 3;
+	p->inlines = inlines;
+	p->inlines_cnt = 1;
+	write_it(p);
+	expect("SELECT * FROM lines", "work.c|12|1|NULL|3|500|10|NULL\n"
+				      "work.c|12|3|twice|40|600|20|NULL\n"
+				      "work.c|13|NULL|NULL|0|0|0|inside a loop\n");
+	p->lines = NULL;
+	p->inlines = NULL;
 	profile__free(p);
 }
 
@@ -248,6 +273,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_FILE(test_tables),
+		WITH_FILE(test_lines),
 		WITH_FILE(test_calls),
 		WITH_FILE(test_threads),
 		WITH_FILE(test_large_numbers),

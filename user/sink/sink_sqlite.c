@@ -42,6 +42,7 @@ static void write_metas(struct table_writer *w, const struct profile *p,
 		table_writer__row(w);
 	}
 	write_meta(w, "duration_ns", p->duration_ns);
+	write_meta(w, "paused_ns", p->paused_ns);
 	write_meta(w, "raw", opts->raw);
 	write_meta(w, "calls_recorded", p->timeline != NULL);
 	write_meta(w, "calls_missing", p->timeline ? p->timeline->lost : 0);
@@ -336,6 +337,28 @@ static void write_accounting(struct table_writer *w, const struct profile_accoun
 	table_writer__row(w);
 }
 
+static void write_lines(struct table_writer *w, const struct profile *p,
+			const struct listing *functions)
+{
+	table_writer__table(w, "lines", 8);
+	for (size_t i = 0; i < p->lines_cnt; i++) {
+		const struct profile_line *l = &p->lines[i];
+
+		table_writer__text(w, l->file);
+		table_writer__u64(w, l->line);
+		if (functions[l->function].listed)
+			table_writer__u64(w, functions[l->function].id);
+		else
+			table_writer__null(w);
+		table_writer__text(w, l->inlined ? p->inlines[l->inlined - 1].name : NULL);
+		table_writer__u64(w, l->hits);
+		table_writer__u64(w, l->ns);
+		table_writer__u64(w, l->error_ns);
+		table_writer__text(w, l->reason);
+		table_writer__row(w);
+	}
+}
+
 static void write_drops(struct table_writer *w, const struct profile *p,
 			const struct listing *functions)
 {
@@ -409,6 +432,7 @@ static int write_sqlite(const struct profile *p, const struct sink_options *opts
 	write_calls(&w, p);
 	write_values(&w, p);
 	write_accounting(&w, &p->accounting);
+	write_lines(&w, p, functions);
 	write_drops(&w, p, functions);
 	write_probes(&w, &p->probes);
 	table_writer__run(&w, sqlite_views);
