@@ -2,6 +2,7 @@
 """What cannot be done: one clear line, the right exit status, nothing attached, nothing left."""
 
 import os
+import re
 import shutil
 import signal
 import struct
@@ -237,6 +238,17 @@ class Usage(harness.TestCase):
             done = self.run_proftrace(option)
             self.assertEqual((done.status, done.stderr), (0, ""))
             self.assertRegex(done.stdout, r"^proftrace [0-9]+\.[0-9]+")
+
+    def test_manual(self):
+        """Each option and each format has a paragraph of its own."""
+        with open(os.path.join(harness.ROOT, "docs", "proftrace.1"), encoding="utf-8") as file:
+            paragraphs = re.findall(r"^\.TP\n(.*)", file.read().replace("\\-", "-"), re.M)
+        words = {word for line in paragraphs for word in re.findall(r"[\w-]+", line)}
+        options = re.findall(r"^ +(?:-\w, )?(--[\w-]+)", self.run_proftrace("--help").stdout, re.M)
+        formats = re.search("one of (.*);", self.run_proftrace("-f", "none").stderr)[1].split(", ")
+        self.assertGreater(len(options), 40)
+        self.assertGreater(len(formats), 10)
+        self.assertEqual(set(options + formats) - words, set())
 
 
 class NotRoot(harness.TestCase):
