@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "cli/option_table.h"
 #include "cli/options.h"
 
 #define MAX_ARGS 32
@@ -453,6 +454,43 @@ static void help(void **state)
 	assert_int_equal(PARSE("-h", "-Z"), 1);
 }
 
+static void help_is_aligned(void **state)
+{
+	for (const struct argp_option *a = option_table; a->name || a->doc; a++) {
+		char shown[256];
+
+		if (!a->name)
+			continue;
+		snprintf(shown, sizeof(shown), "      --%s%s%s", a->name, a->arg ? "=" : "",
+			 a->arg ? a->arg : "");
+		if (strlen(shown) > HELP_COLUMNS)
+			fail_msg("too long: %s", shown);
+	}
+}
+
+/* argp knows no verbs, and would put them behind the options. */
+static void verbs_come_first(void **state)
+{
+	assert_int_equal(PARSE("-h"), 1);
+	assert_non_null(strstr(out, "  or:  proftrace report [OPTION...] [FILE]\n"));
+	REFUSE("report: a verb is the first word", "-v", "report", "x");
+	REFUSE("diff: a verb is the first word", "record", "diff");
+	ACCEPT("record", "--", "diff");
+	ACCEPT("report", "diff");
+	assert_string_equal(o.inputs[0], "diff");
+}
+
+static void dash_is_the_standard_output(void **state)
+{
+	ACCEPT("-o", "x", "-o-", "-p", "1");
+	assert_null(o.output);
+	ACCEPT("report", "-f", "csv", "-o", "-");
+	assert_null(o.output);
+	ACCEPT("record", "-o", "-", "-p", "1");
+	assert_string_equal(o.output, "/dev/stdout");
+	REFUSE("name a file with -o", "report", "-f", "sqlite", "-o", "-");
+}
+
 static void version(void **state)
 {
 	for (int i = 0; i < 2; i++) {
@@ -758,6 +796,9 @@ int main(void)
 		TEST(targets),
 		TEST(nothing_at_all),
 		TEST(help),
+		TEST(help_is_aligned),
+		TEST(verbs_come_first),
+		TEST(dash_is_the_standard_output),
 		TEST(version),
 		TEST(help_on_a_full_disk),
 	};

@@ -21,9 +21,16 @@ const char option_table_doc[] =
 	"another. "
 	"A command of one of these names goes behind --.";
 
-const char option_table_args[] = "-p PID[,PID...]\n-x PATH\n[--] CMD [ARGS...]\n"
-				 "record ...\nreport [FILE]\ndiff [OLD [NEW]]";
+/* argp would put the options before the verbs. */
+const char option_table_usage[] = "Usage: proftrace [OPTION...] -p PID[,PID...]\n"
+				  "  or:  proftrace [OPTION...] -x PATH\n"
+				  "  or:  proftrace [OPTION...] [--] CMD [ARGS...]\n"
+				  "  or:  proftrace record [OPTION...] ...\n"
+				  "  or:  proftrace report [OPTION...] [FILE]\n"
+				  "  or:  proftrace diff [OPTION...] [OLD [NEW]]\n";
 
+/* An option is shown in HELP_COLUMNS at most. Behind longer ones glibc begins a new line, and where
+ * its buffer of 200 bytes ends there, it indents the wrong one of the two. */
 const struct argp_option option_table[] = {
 	{0, 0, 0, 0, "Target:", 1},
 	{"pid", 'p', "PID[,PID...]", 0, "trace these live processes, with all their threads", 0},
@@ -37,9 +44,10 @@ const struct argp_option option_table[] = {
 	{0, 0, 0, 0, "Functions:", 2},
 	{"filter", 'F', "GLOB", 0, "trace only functions that match; may be repeated", 0},
 	{"notrace", 'N', "GLOB", 0, "leave out functions that match; may be repeated", 0},
-	{"usdt", OPT_USDT, "[OBJECT:]PROVIDER:NAME", 0,
-	 "trace static probes of others (globs) as well: those that are named as a pair, or given "
-	 "as 'BEGIN -> END', as regions, the rest as marks; may be repeated",
+	{"usdt", OPT_USDT, "PROVIDER:NAME", 0,
+	 "trace static probes of others (globs) as well, also of one file ([OBJECT:]): those that "
+	 "are named as a pair, or given as 'BEGIN -> END', as regions, the rest as marks; may be "
+	 "repeated",
 	 0},
 	{"args", 'A', "FUNC(arg1,...,ret)", 0,
 	 "keep values of single calls (implies --calls): arguments, the result, or what lies "
@@ -60,9 +68,10 @@ const struct argp_option option_table[] = {
 	 "stop when a function that matches is called: with --trigger, on its thread until the "
 	 "next one; else switch tracing off; may be repeated",
 	 0},
-	{"exits", OPT_EXITS, "auto|return|sites|none", 0,
-	 "how the ends of calls are seen: by return probes, by probes on each exit, or by what "
-	 "happens next; default: the cheapest that is safe for each function",
+	{"exits", OPT_EXITS, "HOW", 0,
+	 "how the ends of calls are seen: by return probes (return), by probes on each exit "
+	 "(sites), or by what happens next (none); default: the cheapest that is safe for each "
+	 "function (auto)",
 	 0},
 	{"list", 'l', 0, 0, "print what would be probed, and how; attach nothing", 0},
 	{0, 0, 0, 0, "Run:", 3},
@@ -108,9 +117,9 @@ const struct argp_option option_table[] = {
 	 "each outermost call of a matching function is a session; may be repeated", 0},
 	{"slowest", OPT_SLOWEST, "N", 0, "keep the N slowest as a whole (default 10)", 0},
 	{"over", OPT_OVER, "T", 0, "keep those that took longer than T as well: 500us, 10ms", 0},
-	{"link", OPT_LINK, "'SUBMIT(VALUE) -> RUN(VALUE)'", 0,
-	 "a call of RUN continues the session of the call of SUBMIT with the same value; may be "
-	 "repeated",
+	{"link", OPT_LINK, "'SUB(V) -> RUN(V)'", 0,
+	 "a call of RUN continues the session of the call of SUB with the same value, as "
+	 "'submit(arg1) -> run(arg1)'; may be repeated",
 	 0},
 	{0, 0, 0, 0, "Result:", 6},
 	{"by", OPT_BY, "VALUE", 0,
@@ -120,8 +129,9 @@ const struct argp_option option_table[] = {
 	 "terminal and folded otherwise. FMT is one of ",
 	 0},
 	{"output", 'o', "FILE", 0, "write the result to FILE instead of stdout", 0},
-	{"weight", 'w', "wall|cpu|off|calls", 0,
-	 "what folded stacks weigh: nanoseconds (default), those on a CPU, those off it, or calls",
+	{"weight", 'w', "WHAT", 0,
+	 "what folded stacks weigh: nanoseconds (wall, the default), those on a CPU (cpu), those "
+	 "off it (off), or calls",
 	 0},
 	{"reverse", OPT_REVERSE, 0, 0,
 	 "folded stacks begin with the innermost function; with -w off: with what has waited", 0},

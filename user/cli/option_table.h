@@ -5,7 +5,8 @@
 
 #include <argp.h>
 
-#define RECORDING "proftrace.data" /* unless another one is named */
+#define RECORDING    "proftrace.data" /* unless another one is named */
+#define HELP_COLUMNS 32		      /* of "      --name=ARG" */
 
 /* Those without a letter. */
 enum option_key {
@@ -44,7 +45,7 @@ enum option_key {
 };
 
 extern const struct argp_option option_table[];
-extern const char option_table_doc[], option_table_args[];
+extern const char option_table_doc[], option_table_usage[];
 
 /* The long name of an option. */
 const char *option_table__name(int key);

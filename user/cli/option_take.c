@@ -264,7 +264,10 @@ static error_t parse_result(struct options *o, int key, char *arg)
 					sink__names(names, sizeof(names)));
 		return 0;
 	case 'o':
-		o->output = arg;
+		if (strcmp(arg, "-"))
+			o->output = arg;
+		else /* by habit what is there without it */
+			o->output = o->verb == VERB_RECORD ? "/dev/stdout" : NULL;
 		return 0;
 	case 'w':
 		if (!parse_weight(o, arg))

@@ -16,10 +16,25 @@
 
 static const char *const verb_names[] = {"", "record", "report", "diff"};
 
+/* VERB_TRACE: it is none. */
+static enum verb find_verb(const char *word)
+{
+	for (int v = VERB_RECORD; v <= VERB_DIFF; v++) {
+		if (!strcmp(word, verb_names[v]))
+			return v;
+	}
+	return VERB_TRACE;
+}
+
 /* A word that is no option: a recording, or the command, with all that follows. */
 static error_t parse_word(struct options *o, char *arg, struct argp_state *state)
 {
 	if (o->verb == VERB_TRACE || o->verb == VERB_RECORD) {
+		if (!state->quoted && find_verb(arg) != VERB_TRACE)
+			return complain(o,
+					"%s: a verb is the first word, before all options; a "
+					"command of that name goes behind --",
+					arg);
 		o->command = state->argv + state->next - 1;
 		state->next = state->argc;
 		return 0;
@@ -52,8 +67,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case 'h':
-		argp_help(state->root_argp, stdout, ARGP_HELP_STD_HELP & ~ARGP_HELP_EXIT_OK,
-			  "proftrace");
+		fputs(option_table_usage, stdout);
+		argp_help(state->root_argp, stdout, ARGP_HELP_DOC | ARGP_HELP_LONG, "proftrace");
 		o->help = true;
 		return ECANCELED;
 	case 'V':
@@ -81,14 +96,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 /* Takes the verb for the program's name. */
 static enum verb parse_verb(int *argc, char ***argv)
 {
-	for (int v = VERB_RECORD; v <= VERB_DIFF && *argc > 1; v++) {
-		if (strcmp((*argv)[1], verb_names[v]))
-			continue;
+	enum verb v = *argc > 1 ? find_verb((*argv)[1]) : VERB_TRACE;
+
+	if (v != VERB_TRACE) {
 		++*argv;
 		--*argc;
-		return v;
 	}
-	return VERB_TRACE;
+	return v;
 }
 
 int options__parse(struct options *o, int argc, char **argv)
@@ -96,7 +110,6 @@ int options__parse(struct options *o, int argc, char **argv)
 	const struct argp argp = {
 		.options = option_table,
 		.parser = parse_option,
-		.args_doc = option_table_args,
 		.doc = option_table_doc,
 		.help_filter = option_table__help,
 	};
