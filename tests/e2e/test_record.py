@@ -205,6 +205,35 @@ class Record(harness.TestCase):
         os.remove(path)
         os.mkfifo(path)
         self.assert_one_line(self.verb("report", path), 1, path)
+        self.assert_one_line(self.verb("report", "-"), 1, "the standard input is no recording")
+        self.assert_one_line(self.verb("report", "/dev/zero"), 1, "no recording")
+        self.assert_one_line(self.verb("report", self.directory), 1, "is a directory")
+
+    def test_from_a_pipe(self):
+        """`ssh host cat proftrace.data | proftrace report -`, and what shells make of <(...)."""
+        recording, _ = self.record("recursion", 5, 2)
+        expected = self.report(recording, "-f", "json")
+        for command in ("cat $1 | $0 report -f json -", "$0 report -f json - < $1",
+                        "$0 report -f json <(cat $1)", "$0 report $1 -f json -o - | cat"):
+            done = self.process("bash", "-c", command, PROFTRACE, recording).finish()
+            self.assertEqual((done.status, done.stdout), (0, expected), str(done))
+        done = self.process("bash", "-c", "$0 diff <(cat $1) - -f csv < $1", PROFTRACE,
+                            recording).finish()
+        self.assertEqual(done.status, 0, str(done))
+        done = self.process("bash", "-c", "cat $1 | TMPDIR=/nowhere $0 report -", PROFTRACE,
+                            recording).finish()
+        self.assert_one_line(done, 1, "/nowhere", "TMPDIR")
+
+    def test_a_report_does_not_replace_its_recording(self):
+        recording, _ = self.record("recursion", 5, 2)
+        expected = self.report(recording, "-f", "json")
+        link = self.path("link")
+        os.symlink(recording, link)
+        self.assert_one_line(self.verb("report", "-f", "sqlite", "-o", link, recording), 1,
+                             "the recording itself")
+        self.assert_one_line(self.verb("diff", "-o", recording, link, link), 1,
+                             "the recording itself")
+        self.assertEqual(self.report(recording, "-f", "json"), expected)
 
 
 if __name__ == "__main__":

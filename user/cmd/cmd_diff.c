@@ -7,6 +7,7 @@
 
 #include "calls/diff.h"
 #include "cli/options.h"
+#include "cmd/input.h"
 #include "cmd/output.h"
 #include "cmd/recorded_run.h"
 #include "cmd/show.h"
@@ -81,7 +82,9 @@ int cmd_diff(const struct options *o)
 	int err, close_err;
 
 	signals__ignore();
-	err = recorded_run__load_two(o, runs, numbers);
+	err = input__spare(o);
+	if (!err)
+		err = recorded_run__load_two(o, runs, numbers);
 	if (!err)
 		err = show__narrow_all(
 			o, (struct profile *[]){runs[DIFF_OLD].profile, runs[DIFF_NEW].profile},

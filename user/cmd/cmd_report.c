@@ -7,6 +7,7 @@
 #include "calls/by_value.h"
 #include "calls/profile.h"
 #include "cli/options.h"
+#include "cmd/input.h"
 #include "cmd/output.h"
 #include "cmd/recorded_run.h"
 #include "cmd/show.h"
@@ -20,7 +21,9 @@ int cmd_report(const struct options *o)
 	int err, close_err;
 
 	signals__ignore();
-	err = recorded_run__load(o->inputs[0], o, &run);
+	err = input__spare(o);
+	if (!err)
+		err = recorded_run__load(o->inputs[0], o, &run);
 	if (!err)
 		err = show__possible(o, run.profile);
 	if (!err)

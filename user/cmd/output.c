@@ -15,7 +15,10 @@
 
 static int failed(const struct output *out, int err)
 {
-	if (err != -EPIPE)
+	if (err == -ESPIPE)
+		log_error("cannot write %s: %s needs a file, and this is none", out->name,
+			  out->sink->name);
+	else if (err != -EPIPE)
 		log_error("cannot write %s: %s", out->name, strerror(-err));
 	return err;
 }

@@ -2,50 +2,57 @@
 #include "cmd/recorded_run.h"
 
 #include <errno.h>
-#include <sys/stat.h>
 
 #include "calls/profile.h"
 #include "cli/options.h"
+#include "cmd/input.h"
 #include "util/log.h"
 
-static int choose(const struct reader *r, const char *path, uint32_t wanted, size_t *run)
+struct input {
+	const char *name; /* for messages */
+	bool roots;	  /* its word is root's */
+	struct reader *reader;
+};
+
+static int open_input(const char *path, struct input *in)
 {
-	size_t cnt = reader__runs(r);
+	int fd = input__open(path, &in->roots);
+
+	in->name = input__name(path);
+	return fd < 0 ? fd : reader__open_file(fd, in->name, &in->reader);
+}
+
+static int choose(const struct input *in, uint32_t wanted, size_t *run)
+{
+	size_t cnt = reader__runs(in->reader);
 
 	if (!cnt) {
-		log_error("%s holds no run: it was cut off before one began", path);
+		log_error("%s holds no run: it was cut off before one began", in->name);
 		return -ENOENT;
 	}
 	if (wanted > cnt) {
-		log_error("--run %u: %s has no more than %zu", wanted, path, cnt);
+		log_error("--run %u: %s has no more than %zu", wanted, in->name, cnt);
 		return -ENOENT;
 	}
 	*run = wanted ? wanted - 1 : cnt - 1;
 	if (cnt > 1 && !wanted)
-		log_info("%s has %zu runs: this is the last one (--run N chooses)", path, cnt);
+		log_info("%s has %zu runs: this is the last one (--run N chooses)", in->name, cnt);
 	return 0;
 }
 
-/* A recording's word is its writer's. */
-static bool is_roots(const char *path)
-{
-	struct stat st;
-
-	return !stat(path, &st) && !st.st_uid && !(st.st_mode & (S_IWGRP | S_IWOTH));
-}
-
 /* `live`: it is being written. */
-static int load(struct reader *r, const char *path, size_t run, bool live, struct recorded *out)
+static int load(const struct input *in, size_t run, bool live, struct recorded *out)
 {
-	int err = reader__load(r, run, out);
+	int err = reader__load(in->reader, run, out);
 
-	if (!err && !is_roots(path))
+	if (!err && !in->roots)
 		out->profile->files_by_root = 0;
 	if (!err && !out->end.reason && !live)
-		log_warn("%s: the run is incomplete: it was cut off while it was recorded", path);
+		log_warn("%s: the run is incomplete: it was cut off while it was recorded",
+			 in->name);
 	if (!err && out->forgotten.calls)
 		log_info("%s: the timeline holds the newest %llu of %llu calls, from %.6f s on",
-			 path, (unsigned long long)out->calls,
+			 in->name, (unsigned long long)out->calls,
 			 (unsigned long long)(out->calls + out->forgotten.calls),
 			 out->forgotten.until_ns / 1e9);
 	return err;
@@ -55,15 +62,15 @@ static int load(struct reader *r, const char *path, size_t run, bool live, struc
 static int load_chosen(const char *path, uint32_t wanted, bool live, struct recorded *out,
 		       size_t *number)
 {
-	struct reader *r = NULL;
+	struct input in = {0};
 	size_t run = 0;
-	int err = reader__open(path, &r);
+	int err = open_input(path, &in);
 
 	if (!err)
-		err = choose(r, path, wanted, &run);
+		err = choose(&in, wanted, &run);
 	if (!err)
-		err = load(r, path, run, live, out);
-	reader__free(r);
+		err = load(&in, run, live, out);
+	reader__free(in.reader);
 	if (number)
 		*number = run + 1;
 	return err;
@@ -77,28 +84,28 @@ int recorded_run__load(const char *path, const struct options *o, struct recorde
 static int load_last_two(const char *path, uint32_t wanted, struct recorded out[2],
 			 size_t numbers[2])
 {
-	struct reader *r = NULL;
+	struct input in = {0};
 	size_t cnt, newer;
-	int err = reader__open(path, &r);
+	int err = open_input(path, &in);
 
 	if (err)
 		return err;
-	cnt = reader__runs(r);
+	cnt = reader__runs(in.reader);
 	newer = wanted ? wanted : cnt;
 	if (cnt < 2)
-		log_error("%s has %zu run%s, and diff compares two; record --append adds one", path,
-			  cnt, cnt == 1 ? "" : "s");
+		log_error("%s has %zu run%s, and diff compares two; record --append adds one",
+			  in.name, cnt, cnt == 1 ? "" : "s");
 	else if (newer > cnt)
-		log_error("--run %zu: %s has no more than %zu", newer, path, cnt);
+		log_error("--run %zu: %s has no more than %zu", newer, in.name, cnt);
 	else if (newer < 2)
-		log_error("--run 1: %s has none before it to compare it with", path);
+		log_error("--run 1: %s has none before it to compare it with", in.name);
 	if (cnt < 2 || newer < 2 || newer > cnt)
 		err = -ENOENT;
 	for (size_t i = 0; i < 2 && !err; i++) {
 		numbers[i] = newer - 1 + i;
-		err = load(r, path, numbers[i] - 1, false, &out[i]);
+		err = load(&in, numbers[i] - 1, false, &out[i]);
 	}
-	reader__free(r);
+	reader__free(in.reader);
 	return err;
 }
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "calls/profile.h"
 #include "calls/timeline.h"
@@ -156,20 +157,19 @@ int reader__goes_on(const struct reader *r)
 	return found < 0 ? block_reader__failed(&r->in, found) : found;
 }
 
-int reader__open(const char *path, struct reader **out)
+int reader__open_file(int fd, const char *path, struct reader **out)
 {
 	struct reader *r = calloc(1, sizeof(*r));
 	struct stat st;
-	int err, open_err, fd;
+	int err;
 
-	if (!r)
+	if (!r) {
+		close(fd);
 		return -ENOMEM;
-	/* Nothing waits for the other end of a named pipe. */
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	open_err = fd < 0 ? -errno : 0;
+	}
 	err = block_reader__init(&r->in, path, fd);
-	if (open_err || err)
-		err = block_reader__failed(&r->in, open_err ? open_err : err);
+	if (err)
+		err = block_reader__failed(&r->in, err);
 	else if (fstat(fd, &st))
 		err = block_reader__failed(&r->in, -errno);
 	else if (!S_ISREG(st.st_mode))
@@ -182,6 +182,17 @@ int reader__open(const char *path, struct reader **out)
 		reader__free(r);
 	else
 		*out = r;
+	return err;
+}
+
+int reader__open(const char *path, struct reader **out)
+{
+	/* Nothing waits for the other end of a named pipe. */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), err = -errno;
+
+	if (fd >= 0)
+		return reader__open_file(fd, path, out);
+	log_error("cannot read %s: %s", path, strerror(-err));
 	return err;
 }
 

@@ -28,6 +28,10 @@ struct recorded {
 /* Checks every block. Returns 0, or -errno with one line logged: it is no recording, cannot be
  * read, or its first block is not whole. A file that is not whole is said to be so. */
 int reader__open(const char *path, struct reader **out);
+
+/* The same of an open file, which is taken over. `path`, for messages, has to outlive all that is
+ * read. */
+int reader__open_file(int fd, const char *path, struct reader **out);
 void reader__free(struct reader *r); /* accepts NULL */
 
 /* Bytes up to the end of the last whole block. */
