@@ -281,6 +281,19 @@ class Outputs(harness.TestCase):
         done = self.run_proftrace("-o", "/nonexistent/out", "--", program("calc-pie"))
         self.assert_one_line(done, 1, "/nonexistent/out")
 
+    def test_named_pipe(self):
+        """Waiting for a reader, nobody would hear the signal that ends the run."""
+        pipe = self.path("pipe")
+        os.mkfifo(pipe)
+        command = ("--", program("calc-pie"), 5)
+        for verb in ((), ("record",)):
+            done = self.process(harness.PROFTRACE, *verb, "-o", pipe, *map(str, command)).finish()
+            self.assert_one_line(done, 1, pipe, "nobody reads")
+        reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+        with open(reader, encoding="utf-8") as file:
+            self.assertEqual(self.run_proftrace("-f", "json", "-o", pipe, *command).status, 0)
+            self.check(json.load(file))
+
     def test_output_replaces_a_file(self):
         out = self.path("out")
         with open(out, "w", encoding="utf-8") as file:

@@ -15,7 +15,9 @@
 
 static int failed(const struct output *out, int err)
 {
-	if (err == -ESPIPE)
+	if (err == -ENXIO)
+		log_error("cannot write %s: nobody reads at its other end", out->name);
+	else if (err == -ESPIPE)
 		log_error("cannot write %s: %s needs a file, and this is none", out->name,
 			  out->sink->name);
 	else if (err != -EPIPE)
@@ -23,19 +25,20 @@ static int failed(const struct output *out, int err)
 	return err;
 }
 
-/* What the file holds stays until there is something to write. */
+/* What the file holds stays until there is something to write. Nothing waits for the other end of a
+ * named pipe: signals would have to. */
 static int open_file(struct output *out, const char *path)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666), err;
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666), err;
 
-	out->file = fd >= 0 ? fdopen(fd, "w") : NULL;
+	out->name = path;
+	out->file = fd >= 0 && !fcntl(fd, F_SETFL, 0) ? fdopen(fd, "w") : NULL;
 	if (out->file)
 		return 0;
 	err = -errno;
-	log_error("cannot write %s: %s", path, strerror(-err));
 	if (fd >= 0)
 		close(fd);
-	return err;
+	return failed(out, err);
 }
 
 int output__begin(struct output *out)

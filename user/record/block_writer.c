@@ -18,7 +18,8 @@
 
 int block_writer__failed(const struct block_writer *w, int err)
 {
-	log_error("cannot write %s: %s", w->path, strerror(-err));
+	log_error("cannot write %s: %s", w->path,
+		  err == -ENXIO ? "nobody reads at its other end" : strerror(-err));
 	return err;
 }
 
