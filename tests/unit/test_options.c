@@ -489,6 +489,7 @@ static void dash_is_the_standard_output(void **state)
 	ACCEPT("record", "-o", "-", "-p", "1");
 	assert_string_equal(o.output, "/dev/stdout");
 	REFUSE("name a file with -o", "report", "-f", "sqlite", "-o", "-");
+	REFUSE("ls writes to the standard output as well", "record", "-o", "-", "ls");
 }
 
 static void version(void **state)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cli/option_check.h"
 
+#include <string.h>
+
 #include "cli/option_table.h"
 #include "sink/sink.h"
 
@@ -63,6 +65,11 @@ static error_t check_target(struct options *o)
 			o, "whom to trace? -p PID, -x PATH or a command; see proftrace --help");
 	if (o->verb == VERB_RECORD && !o->output)
 		o->output = RECORDING;
+	if (o->verb == VERB_RECORD && o->command && !strcmp(o->output, STDOUT_PATH))
+		return complain(o,
+				"record -o -: %s writes to the standard output as well; name a "
+				"file, or a pipe as -o >(...)",
+				o->command[0]);
 	return 0;
 }
 

@@ -267,7 +267,7 @@ static error_t parse_result(struct options *o, int key, char *arg)
 		if (strcmp(arg, "-"))
 			o->output = arg;
 		else /* by habit what is there without it */
-			o->output = o->verb == VERB_RECORD ? "/dev/stdout" : NULL;
+			o->output = o->verb == VERB_RECORD ? STDOUT_PATH : NULL;
 		return 0;
 	case 'w':
 		if (!parse_weight(o, arg))

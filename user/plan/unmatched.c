@@ -88,6 +88,8 @@ static bool report_pattern(const struct plan *p, const struct filter_pattern *pa
 {
 	enum log_level level = p->functions_cnt ? LOG_WARN : LOG_ERROR;
 	const char *what = pat->region ? "region" : "function";
+	const char *object = !pat->region && pat->object ? pat->object : "";
+	const char *colon = *object ? ":" : "";
 	char names[NEAREST_MAX * (NEAREST_NAME + 2)];
 
 	/* A name much like others is misspelt, rather than one that comes later. */
@@ -105,11 +107,13 @@ static bool report_pattern(const struct plan *p, const struct filter_pattern *pa
 		log_at(level, "no mapped file matches '%s'; /proc/PID/maps lists them",
 		       pat->object);
 	else if (nearest_names(p, pat->func, pat->region, names, sizeof(names))[0])
-		log_at(level, "no %s matches '%s'; the nearest: %s", what, pat->func, names);
+		log_at(level, "no %s matches '%s%s%s'; the nearest: %s", what, object, colon,
+		       pat->func, names);
 	else if (pat->region)
 		log_at(level, "no region matches '%s'", pat->func);
 	else
-		log_at(level, "no function matches '%s'; -l lists what there is", pat->func);
+		log_at(level, "no function matches '%s%s%s'; -l lists what there is", object, colon,
+		       pat->func);
 	return false;
 }
 
