@@ -163,12 +163,11 @@ static void make_workers(struct profile *p, uint64_t keys, bool text)
 	}
 }
 
-static struct profile *make_tasks(uint64_t number, uint64_t keys, bool text)
+static struct profile *new_profile(void)
 {
 	static const char *const names[FUNCTIONS] = {"handle", "submit", "run", "loop", "other"};
 	struct profile *p = fixture_new();
 
-	seed = number;
 	calls_cnt = tasks_cnt = truths_cnt = 0;
 	for (int i = 0; i < FUNCTIONS; i++)
 		fixture_function(p, names[i]);
@@ -178,6 +177,14 @@ static struct profile *make_tasks(uint64_t number, uint64_t keys, bool text)
 	p->arguments[p->arguments_cnt++] = (struct profile_argument){RUN, "req->id"};
 	for (uint32_t i = 0; i < CLIENTS + WORKERS; i++)
 		fixture_thread(p, 1, i + 1, "t");
+	return p;
+}
+
+static struct profile *make_tasks(uint64_t number, uint64_t keys, bool text)
+{
+	struct profile *p = new_profile();
+
+	seed = number;
 	for (uint32_t i = 0; i < CLIENTS; i++)
 		make_client(p, i, keys, text);
 	make_workers(p, keys, text);
@@ -303,6 +310,50 @@ static void test_in_vain(void **state)
 	profile__free(p);
 }
 
+/* Tasks of two addresses, of which some never run: the others keep to their own submits. */
+static void test_cancelled(void **state)
+{
+	struct profile *p = new_profile();
+	uint32_t node = path(p, 0, 0, SESSION), submit = path(p, 0, node, SUBMIT);
+	uint32_t run = path(p, CLIENTS, 0, RUN);
+	size_t runs = 0;
+	struct sessions *s;
+
+	for (uint64_t i = 0; i < 60; i++) {
+		bool cancelled = i % 7 == 3 || i == 0, queued = i % 5 == 1;
+		uint64_t at = 1000 * (i + 1), key = i % 2;
+
+		add(0, node, at, at + 100, false, NULL);
+		add(0, submit, at + 10, at + 20, false, &key);
+		truths[truths_cnt] = (struct truth){0, at, at + (cancelled ? 100 : 800), 0, 0};
+		truths[truths_cnt].queue_ns = cancelled ? 0 : queued ? 480 : 180;
+		truths[truths_cnt++].parts = !cancelled;
+	}
+	for (uint64_t i = 0; i < truths_cnt; i++) {
+		uint64_t key = i % 2, at = 1000 * (i + 1);
+
+		if (!truths[i].parts)
+			continue;
+		add(CLIENTS, run, at + 20 + truths[i].queue_ns, at + 800, false, &key);
+		runs++;
+	}
+	p->duration_ns = 1u << 31;
+	set_timeline(p);
+	assert_int_equal(profile__link(p), 0);
+	s = find(p, &link_tasks);
+	assert_int_equal(s->links[0].joined, runs);
+	for (size_t i = 0; i < truths_cnt; i++) {
+		const struct session *session = s->groups[0].slowest;
+
+		while (session->start_ns != truths[i].start_ns)
+			session++;
+		assert_int_equal(session->duration_ns, truths[i].end_ns - truths[i].start_ns);
+		assert_int_equal(session->queue_ns, truths[i].queue_ns);
+	}
+	sessions__free(s);
+	profile__free(p);
+}
+
 /* Beyond what there is room for, submits and runs are counted and left. */
 static void test_room(void **state)
 {
@@ -342,6 +393,7 @@ int main(void)
 		cmocka_unit_test_teardown(test_joined, range_teardown),
 		cmocka_unit_test_teardown(test_tracks, range_teardown),
 		cmocka_unit_test_teardown(test_in_vain, range_teardown),
+		cmocka_unit_test_teardown(test_cancelled, range_teardown),
 		cmocka_unit_test_teardown(test_room, range_teardown),
 		cmocka_unit_test_teardown(test_open, range_teardown),
 	};

@@ -57,6 +57,8 @@ struct link_queue {
 	uint32_t link;
 	uint32_t first, last; /* events; NONE: nothing waits */
 	bool used;
+	bool waits;  /* the newest submit has found no run yet */
+	bool shared; /* several have waited at once */
 };
 
 /* Whether it is the value that is meant: how it is to be shown (":x") need not be said. */
@@ -250,7 +252,13 @@ static struct link_queue *queue_of(struct link_queue *queues, size_t mask,
 	for (h ^= h >> 33;; h++) {
 		q = &queues[h & mask];
 		if (!q->used)
-			*q = (struct link_queue){e->key, e->link, NONE, NONE, true};
+			*q = (struct link_queue){
+				.key = e->key,
+				.link = e->link,
+				.first = NONE,
+				.last = NONE,
+				.used = true,
+			};
 		if (q->key == e->key && q->link == e->link)
 			return q;
 	}
@@ -308,6 +316,30 @@ static int add_part(struct matcher *m, struct link_event *run, const struct link
 	return 0;
 }
 
+/*
+ * Keys that are addresses are used again, also of tasks that never ran as they were cancelled:
+ * whoever took those for waiting would give each later run the submit before its own. Only where
+ * runs follow each other with no submit between them have several tasks shared a key.
+ */
+static void find_shared_keys(struct matcher *m, const uint32_t *order, struct link_queue *queues,
+			     size_t mask)
+{
+	for (size_t i = 0; i < m->events_cnt; i++) {
+		const struct link_event *e = &m->events[order[i]];
+		struct link_queue *q = queue_of(queues, mask, e);
+
+		if (!e->runs) {
+			q->last = order[i];
+			q->waits = true;
+		} else if (q->waits && m->events[q->last].call != e->call) {
+			q->waits = false;
+		} else {
+			/* Runs before all submits are of tasks from before the start. */
+			q->shared |= q->last != NONE;
+		}
+	}
+}
+
 static int match_events(struct matcher *m)
 {
 	size_t size = 16;
@@ -320,11 +352,15 @@ static int match_events(struct matcher *m)
 	queues = calloc(size, sizeof(*queues));
 	if (!order || !queues)
 		err = -ENOMEM;
+	else
+		find_shared_keys(m, order, queues, size - 1);
 	for (size_t i = 0; i < m->events_cnt && !err; i++) {
 		struct link_event *e = &m->events[order[i]], *submit;
 		struct link_queue *q = queue_of(queues, size - 1, e);
 
 		if (!e->runs) {
+			if (!q->shared)
+				q->first = NONE;
 			push(m->events, q, order[i]);
 			continue;
 		}
