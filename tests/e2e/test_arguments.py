@@ -284,6 +284,8 @@ class Arguments(Recordings):
                              ("r-q > 5", "not of the form"), ("arg1 > x", "not an integer"),
                              ("arg1 > 99999999999999999999", "not an integer"),
                              ("arg1:u > -1", "not an integer"), ("ret > 5", "result"),
+                             ("arg1:u8 > 256", "can be"), ("arg1:d8 < -129", "can be"),
+                             (": arg1 > 5", "not of the form"), (":arg1 > 5", "not of the form"),
                              ("arg2:s > 5", "integers"), ("arg1+8:f > 5", "integers"),
                              ("site_pusch: arg1 > 5", "no function", "site_push")):
             with self.subTest(text):
@@ -303,6 +305,7 @@ class Arguments(Recordings):
                              ("site_push(arg1:f)", "floats"), ("site_push(arg1:z)", "format"),
                              ("site_push(arg1:d7)", "format"), ("site_push(arg1+8:f16)", "format"),
                              ("site_push(arg1:s8)", "format"), ("site_push(arg1+)", "bytes"),
+                             ("site_push(arg1 arg2)", "commas"), (" (arg1)", "not of the form"),
                              ("site_push(arg1+99999999999)", "bytes"),
                              ("site_push(arg1,arg1)", "twice"),
                              (f"site_push({PLACES},ret)", "more than 8"),
@@ -485,6 +488,8 @@ class ByValue(Recordings):
         done = self.process(PROFTRACE, "report", "--by", "arg1", recording,
                             stdin=subprocess.DEVNULL).finish()
         self.assert_one_line(done, 1, "--by arg1:", "no single calls")
+        done = self.run_proftrace("-A", "site_push(arg1)", "--by", "arg2", "--", TARGET)
+        self.assert_one_line(done, 2, "--by arg2:", "no -A")
         done = self.run_proftrace("--by", "arg1", "--", TARGET)
         self.assert_one_line(done, 2, "--by arg1:", "add -A")
         done = self.process(PROFTRACE, "record", "--by", "arg1", "-A", "f(arg1)", "--", TARGET,

@@ -211,6 +211,18 @@ class Sessions(harness.TestCase):
         self.assertIn("-A 'submit(arg1)' when it is traced", done.stderr)
         self.assertEqual(json.loads(done.stdout)["sessions"][0]["count"], 40)
 
+    def test_bad_links(self):
+        for link, status, *words in (
+                ("submit -> run", 2, "not as"), ("submit(arg1)", 2, "not as"),
+                ("submit(arg1, arg2) -> run(arg2)", 2, "not as"),
+                ("submit(arg1) -> run(arg0)", 2, "--link 'run(arg0)'", "numbered"),
+                ("submti(arg1) -> run(arg2)", 1, "--link 'submti(arg1)'", "submit"),
+                ("submit(id) -> run(arg2)", 1, "--link 'submit(id)'", "debug information")):
+            with self.subTest(link):
+                done = self.run_proftrace("--session", "handle", "--link", link, *FUNCTIONS, "--",
+                                          program("requests"), "1", "5")
+                self.assert_one_line(done, status, "--link", *words)
+
     def test_sessions_in_vain(self):
         recording, _ = self.recording(1, 5)
         self.assert_one_line(self.verb("report", "--session", "nowhere", recording, status=1), 1,

@@ -17,7 +17,7 @@ static const struct filter_object program = {"/usr/bin/prog", "", true};
 
 static int parse(struct arguments *a, const char *list)
 {
-	return arguments__parse(a, (char *const *)&list, 1);
+	return arguments__parse(a, (char *const *)&list, 1, 1);
 }
 
 static void expect(const struct argument *got, const char *name, uint8_t number,
@@ -98,6 +98,10 @@ static void conditions(void **state)
 		"f:arg1<=-1",
 		"ns::operator<: arg1:x != 0xffffffffffffffff",
 		"ns::operator<:   arg3:u8   ==   1  ",
+		"  ns::operator< : arg3:d8 >= -128",
+		"ns::operator<:arg3:d8<128",
+		"ns::g:arg3:d8<127",
+		"f:x<=1",
 	};
 	const struct argument_condition *c;
 	struct arguments a;
@@ -118,8 +122,22 @@ static void conditions(void **state)
 	assert_int_equal(c[0].than, UINT64_MAX);
 	assert_int_equal(c[1].relation, ARGUMENT_EQUAL);
 	assert_string_equal(a.lists[1].items[c[1].item].name, "arg3:u8");
-	/* Without a space the colon would be a format's. */
-	assert_int_equal(arguments__restrict(&a, (char *const *)&texts[1], 1), -EINVAL);
+	assert_int_equal(arguments__restrict(&a, (char *const *)&texts[1], 1), 0);
+	assert_int_equal(a.cnt, 2);
+	assert_int_equal(a.lists[0].conditions_cnt, 2);
+	assert_int_equal(arguments__restrict(&a, (char *const *)&texts[4], 1), 0);
+	assert_int_equal(a.cnt, 2);
+	assert_int_equal(arguments__restrict(&a, (char *const *)&texts[6], 1), 0);
+	assert_string_equal(a.lists[2].glob, "ns::g");
+	assert_string_equal(a.lists[2].items[0].name, "arg3:d8");
+	/* No number of eight bits. */
+	assert_int_equal(arguments__restrict(&a, (char *const *)&texts[5], 1), -EINVAL);
+	/* Without a space this colon is a format's. */
+	assert_int_equal(parse(&a, "f(ret)"), 0);
+	assert_int_equal(arguments__restrict(&a, (char *const *)&texts[7], 1), 0);
+	assert_int_equal(a.cnt, 1);
+	assert_string_equal(a.lists[0].items[1].parameter, "f");
+	arguments__clear(&a);
 }
 
 static void changes(void **state)

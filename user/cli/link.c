@@ -38,7 +38,7 @@ static bool parse_side(char *text, char **glob, char **value)
 	*value = skip_space(open + 1);
 	cut_space(text);
 	cut_space(*value);
-	return **glob && **value;
+	return **glob && **value && !strchr(*value, ',');
 }
 
 /* The arrow between both sides: there may be others in values, as in req->id. */

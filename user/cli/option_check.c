@@ -115,6 +115,7 @@ static error_t check_sessions(struct options *o)
 				"--session and -i exclude each other: sessions are looked at once "
 				"all have been seen");
 	o->calls |= o->sessions_cnt && o->verb == VERB_TRACE;
+	o->arguments_given = o->arguments_cnt;
 	for (size_t i = 0; i < o->links_cnt && o->verb == VERB_TRACE; i++) {
 		if (!link_option__want(&o->links[i], &o->arguments, &o->arguments_cnt))
 			return ENOMEM;

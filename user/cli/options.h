@@ -36,7 +36,8 @@ struct options {
 	char **arguments;  /* values to read: -A, and what --link needs; owned */
 	char **conditions; /* on those: --if */
 	size_t arguments_cnt, conditions_cnt;
-	bool filtered; /* functions were chosen: by -F, or by --lines */
+	size_t arguments_given; /* by -A; those behind them are what --link needs beside these */
+	bool filtered;		/* functions were chosen: by -F, or by --lines */
 	/* Globs: calls of these begin the recording, or end it. They are among `filters`, at its
 	 * end and in this order. */
 	char **triggers, **untils;

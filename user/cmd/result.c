@@ -26,13 +26,12 @@
 #include "util/log.h"
 #include "util/privilege.h"
 
-/* Values that nobody will see. Those that links are found by need not be seen, and formats with a
- * section for sessions show those of sessions. */
+/* Values that nobody will see. Formats with a section for sessions show those of sessions. */
 static void warn_of_values(const struct options *o, const struct sink *sink)
 {
 	char names[FORMAT_NAMES];
 
-	if (!o->arguments_cnt || o->conditions_cnt || o->by || o->links_cnt || sink->shows_values ||
+	if (!o->arguments_given || o->conditions_cnt || o->by || sink->shows_values ||
 	    (o->sessions_cnt && sink->shows_sessions))
 		return;
 	log_warn("-A: %s shows no values; %s do, and --by tells calls apart by them", sink->name,

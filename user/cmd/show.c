@@ -184,6 +184,11 @@ int show__split(const struct options *o, struct profile *p, struct value_names *
 		return -ENODATA;
 	}
 	err = profile__split(p, o->by, names);
+	/* Live, the run is over by now: then what it has found is shown in one. */
+	if (err == -ENOENT && o->verb == VERB_TRACE) {
+		log_warn("--by %s: no function that was traced has such a value", o->by);
+		return 0;
+	}
 	if (!err && !o->ranged)
 		err = profile__cut(p, &(struct time_range){0, UINT64_MAX});
 	if (err == -ENOENT)

@@ -1,15 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cmd/wanted.h"
 
+#include <errno.h>
+
 #include "attach/tracer.h"
 #include "cli/options.h"
+#include "util/log.h"
+
+static int check_by(const struct wanted *w, const struct options *o)
+{
+	if (!o->by || arguments__have(&w->arguments, o->by))
+		return 0;
+	log_error("--by %s: no -A and no --if reads a value of that name", o->by);
+	return -EINVAL;
+}
 
 int wanted__parse(struct wanted *w, const struct options *o)
 {
-	int err = arguments__parse(&w->arguments, o->arguments, o->arguments_cnt);
+	int err =
+		arguments__parse(&w->arguments, o->arguments, o->arguments_cnt, o->arguments_given);
 
 	if (!err)
 		err = arguments__restrict(&w->arguments, o->conditions, o->conditions_cnt);
+	if (!err)
+		err = check_by(w, o);
 	if (!err)
 		err = usdt_patterns__parse(&w->usdt, o->usdts, o->usdts_cnt);
 	if (!err)

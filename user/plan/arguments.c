@@ -24,7 +24,8 @@ static bool parse_offset(const char **at, struct argument *arg)
 		return true;
 	errno = 0;
 	offset = strtol(*at, &end, 0);
-	if (errno || !isdigit((unsigned char)(*at)[1]) || offset < INT_MIN || offset > INT_MAX)
+	if (errno || !isdigit((unsigned char)(*at)[1]) || offset < INT_MIN || offset > INT_MAX ||
+	    (*end && *end != ':'))
 		return false;
 	arg->behind = true;
 	arg->offset = offset;
@@ -139,6 +140,8 @@ static const char *parse_argument(const char *name, struct argument *arg)
 	}
 	if (!parse_offset(&at, arg))
 		return "not a number of bytes behind the pointer";
+	if (*at && *at != ':')
+		return "values are parted by commas";
 	if (!parse_form(at, arg))
 		return BAD_FORM;
 	if (arg->form == ARGUMENT_FLOAT && !arg->behind)
@@ -191,15 +194,16 @@ int argument_list__add(struct argument_list *l, const char *text, size_t len)
 /* A C++ name may have brackets of its own: the last ones count. */
 static int parse_list(struct argument_list *l, const char *text)
 {
-	const char *open = strrchr(text, '('), *at;
+	const char *open = strrchr(text, '('), *at = open;
 	size_t len = strlen(text);
 	int err;
 
-	l->option = "-A";
 	l->text = text;
-	if (!open || open == text || text[len - 1] != ')')
+	while (at && at > text && isspace((unsigned char)at[-1]))
+		at--;
+	if (!open || at == text || text[len - 1] != ')')
 		return complain(l, NULL, "not of the form 'FUNC(arg1, arg2:s, ret)'");
-	l->glob = strndup(text, open - text);
+	l->glob = strndup(text, at - text);
 	err = l->glob ? filter_pattern__parse(&l->pattern, l->glob) : -ENOMEM;
 	for (at = open + 1; !err; at++) {
 		size_t word = strcspn(at, ",)");
@@ -213,7 +217,7 @@ static int parse_list(struct argument_list *l, const char *text)
 	return err;
 }
 
-int arguments__parse(struct arguments *a, char *const *texts, size_t cnt)
+int arguments__parse(struct arguments *a, char *const *texts, size_t cnt, size_t given)
 {
 	int err = 0;
 
@@ -228,6 +232,7 @@ int arguments__parse(struct arguments *a, char *const *texts, size_t cnt)
 	while (!err && a->cnt < cnt) {
 		struct argument_list *l = &a->lists[a->cnt];
 
+		l->option = a->cnt < given ? "-A" : "--link";
 		err = parse_list(l, texts[a->cnt++]);
 	}
 	if (err)
@@ -294,6 +299,21 @@ bool arguments__named(const struct arguments *a)
 	for (size_t i = 0; i < a->cnt; i++) {
 		if (a->lists[i].named)
 			return true;
+	}
+	return false;
+}
+
+bool arguments__have(const struct arguments *a, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (size_t i = 0; i < a->cnt; i++) {
+		for (size_t k = 0; k < a->lists[i].cnt; k++) {
+			const char *known = a->lists[i].items[k].name;
+
+			if (!strncmp(known, name, len) && (!known[len] || known[len] == ':'))
+				return true;
+		}
 	}
 	return false;
 }

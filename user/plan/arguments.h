@@ -85,8 +85,9 @@ struct arguments {
 
 struct symbol;
 
-/* Returns 0, or -errno with one line logged that says what is wrong; texts are borrowed. */
-int arguments__parse(struct arguments *a, char *const *texts, size_t cnt);
+/* The first `given` are of -A, the others what --link needs. Returns 0, or -errno with one line
+ * logged that says what is wrong; texts are borrowed. */
+int arguments__parse(struct arguments *a, char *const *texts, size_t cnt, size_t given);
 void arguments__clear(struct arguments *a);
 
 /* The same of --if: 'arg2 > 4096' of the only list, or 'GLOB: arg2 > 4096'. */
@@ -96,6 +97,9 @@ int arguments__restrict(struct arguments *a, char *const *texts, size_t cnt);
  * logged.
  */
 int argument_list__add(struct argument_list *l, const char *name, size_t len);
+
+/* Whether a list has a value of that name ("arg1", also for "arg1:x"). */
+bool arguments__have(const struct arguments *a, const char *name);
 
 /* Once forms are known: reads the conditions' numbers. Returns whether they are such as the values
  * can be; else `why` tells why not. */

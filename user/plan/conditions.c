@@ -60,10 +60,25 @@ static bool take_relation(const char *text, const char *end, const char **begin,
 	return false;
 }
 
+/* In "FUNC:VALUE", without a space between them: the colon, which is not that of a format. */
+static const char *glued_colon(const char *text, const char *end)
+{
+	for (const char *at = end; at-- > text;) {
+		if (*at != ':')
+			continue;
+		if (end - at < 2 || !strchr("duxsf", at[1]) ||
+		    at + 2 + strspn(at + 2, "0123456789") < end)
+			return at;
+		end = at;
+	}
+	return NULL;
+}
+
 static bool split(const char *text, struct parts *p)
 {
-	const char *end = back(text, text + strlen(text), true), *at = end;
+	const char *end = back(text, text + strlen(text), true), *at = end, *colon;
 
+	text += strspn(text, " \t");
 	*p = (struct parts){.glob = text};
 	while (at > text && (isalnum((unsigned char)at[-1]) || at[-1] == '-' || at[-1] == '+'))
 		at--;
@@ -73,11 +88,18 @@ static bool split(const char *text, struct parts *p)
 	end = back(text, at, true);
 	p->value = back(text, end, false);
 	p->value_len = end - p->value;
-	end = back(text, p->value, true);
-	if (end == text)
-		return true;
-	p->glob_len = end - text - 1;
-	return end[-1] == ':' && p->glob_len;
+	colon = back(text, p->value, true);
+	if (colon == text) {
+		colon = glued_colon(text, end);
+		if (!colon)
+			return true;
+		p->value = colon + 1;
+		p->value_len = end - p->value;
+	} else if (*--colon != ':') {
+		return false;
+	}
+	p->glob_len = back(text, colon, true) - text;
+	return p->glob_len;
 }
 
 /* The list of the functions that are named, made if there is none. Returns 0 or -errno, logged. */
@@ -127,17 +149,29 @@ static int item_for(struct argument_list *l, const char *text, const struct part
 	return item;
 }
 
-static bool parse_number(const char *text, enum argument_form form, uint64_t *out)
+static bool fits(uint64_t number, bool is_signed, unsigned int bits)
 {
+	int64_t value = (int64_t)number;
+
+	if (bits >= 64)
+		return true;
+	return is_signed ? value >> (bits - 1) == 0 || value >> (bits - 1) == -1
+			 : number >> bits == 0;
+}
+
+static bool parse_number(const char *text, const struct argument *arg, uint64_t *out)
+{
+	bool is_signed = arg->form == ARGUMENT_SIGNED;
+
 	char *end;
 
 	errno = 0;
-	if (form == ARGUMENT_SIGNED)
+	if (is_signed)
 		*out = strtoll(text, &end, 0);
 	else
 		*out = strtoull(text, &end, 0);
-	return !errno && end > text && !end[strspn(end, " \t")] &&
-	       (form == ARGUMENT_SIGNED || *text != '-');
+	return !errno && end > text && !end[strspn(end, " \t")] && (is_signed || *text != '-') &&
+	       fits(*out, is_signed, arg->bytes * 8u);
 }
 
 /* Reads the number. Returns NULL, or what is wrong. */
@@ -145,9 +179,8 @@ static const char *settle(struct argument_condition *c, const struct argument *a
 {
 	if (arg->form == ARGUMENT_TEXT || arg->form == ARGUMENT_FLOAT)
 		return "only integers can be compared";
-	return parse_number(c->number, arg->form, &c->than)
-		       ? NULL
-		       : "not an integer that the value can be";
+	return parse_number(c->number, arg, &c->than) ? NULL
+						      : "not an integer that the value can be";
 }
 
 /* Whether the functions' debug information is to tell its form. */
