@@ -211,6 +211,18 @@ class Sessions(harness.TestCase):
         self.assertIn("-A 'submit(arg1)' when it is traced", done.stderr)
         self.assertEqual(json.loads(done.stdout)["sessions"][0]["count"], 40)
 
+    def test_sessions_that_a_jump_ends(self):
+        """Said of functions that leave by tail calls, and of no others."""
+        for name, told in ("first", True), ("third", False), ("around", False):
+            done = self.run_proftrace("--session", name, "-F", "*", "--", program("tailcall"))
+            self.assertEqual(f"--session {name}: {name} can go on in another" in done.stderr, told,
+                             str(done))
+
+    def test_links_outside_of_sessions(self):
+        _, done = self.live("--session", "look_up", "--link", LINK, *FUNCTIONS,
+                            command=(program("requests"), "1", "5", "1"))
+        self.assertIn("no such call of submit was made in a session", done.stderr)
+
     def test_bad_links(self):
         for link, status, *words in (
                 ("submit -> run", 2, "not as"), ("submit(arg1)", 2, "not as"),

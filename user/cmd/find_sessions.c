@@ -56,6 +56,9 @@ static void tell_link(const struct link_option *l, const struct session_link_sta
 			 " calls of %s matched one of %" PRIu64 " of %s; %" PRIu64
 			 " continue a session",
 			 l->text, s->matched, s->runs, l->run, s->submits, l->submit, s->joined);
+	if (s->matched && !s->joined)
+		log_warn("--link '%s': no such call of %s was made in a session", l->text,
+			 l->submit);
 	if (s->keyless)
 		log_warn("--link '%s': of %" PRIu64 " calls the value could not be read", l->text,
 			 s->keyless);

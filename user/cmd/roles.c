@@ -13,6 +13,20 @@
 #include "util/log.h"
 #include "wire.h"
 
+static bool is_named(const struct run *r, struct plan_function *f, const char *glob)
+{
+	const struct profile_function named = {
+		.name = plan__name(f),
+		.symbol = f->symbol,
+		.aliases = f->aliases,
+		.aliases_cnt = f->aliases_cnt,
+		.module = r->target->objects[f->object].path,
+		.kind = f->kind == PLAN_FUNCTION ? FUNCTION_PLAIN : FUNCTION_REGION,
+	};
+
+	return function_glob__matches(glob, &named);
+}
+
 /* Functions from the place on that one of these globs matches get the role. */
 static int give(struct run *r, const char *option, char *const *globs, size_t cnt, uint32_t role)
 {
@@ -20,17 +34,7 @@ static int give(struct run *r, const char *option, char *const *globs, size_t cn
 		bool found = r->roles_cnt > 0;
 
 		for (size_t i = r->roles_cnt; i < r->plan->functions_cnt; i++) {
-			struct plan_function *f = &r->plan->functions[i];
-			const struct profile_function named = {
-				.name = plan__name(f),
-				.symbol = f->symbol,
-				.aliases = f->aliases,
-				.aliases_cnt = f->aliases_cnt,
-				.module = r->target->objects[f->object].path,
-				.kind = f->kind == PLAN_FUNCTION ? FUNCTION_PLAIN : FUNCTION_REGION,
-			};
-
-			if (!function_glob__matches(globs[g], &named))
+			if (!is_named(r, &r->plan->functions[i], globs[g]))
 				continue;
 			found = true;
 			if (!collector__add_role(r->collector, i, role)) {
@@ -46,6 +50,24 @@ static int give(struct run *r, const char *option, char *const *globs, size_t cn
 	return 0;
 }
 
+/* A request's handler that goes on in another function by a jump is a session of next to nothing,
+ * which nobody expects who reads the source. */
+static void tell_tail_calls(const struct run *r, const char *glob)
+{
+	struct plan_function *first = NULL;
+
+	for (size_t i = r->roles_cnt; i < r->plan->functions_cnt && !first; i++) {
+		struct plan_function *f = &r->plan->functions[i];
+
+		if (f->kind == PLAN_FUNCTION && f->tail_jumps && is_named(r, f, glob))
+			first = f;
+	}
+	if (first)
+		log_warn("--session %s: %s can go on in another function by a jump (a tail call), "
+			 "and its session ends there: if it is too short, name that one",
+			 glob, plan__name(first));
+}
+
 int roles__apply(struct run *r)
 {
 	const struct options *o = r->o;
@@ -53,6 +75,8 @@ int roles__apply(struct run *r)
 
 	if (!err)
 		err = give(r, "--until", o->untils, o->untils_cnt, WIRE_ROLE_UNTIL);
+	for (size_t g = 0; g < o->sessions_cnt; g++)
+		tell_tail_calls(r, o->sessions[g]);
 	r->roles_cnt = r->plan->functions_cnt;
 	return err;
 }
