@@ -343,6 +343,15 @@ class Probes(Cases):
         self.assertIn("no probe matches", done.stderr)
         self.assertIn("probes:shop:order__start", done.stderr)
 
+    def test_nothing_matches_so_far(self):
+        """What no provider has that is there may come with a library; and what there is is listed
+        once."""
+        done = self.run_proftrace("--usdt", "hop:*", "--usdt", "shop:ordr*", "-F", "main", "--",
+                                  program("probes"), 1)
+        self.assertIn("'hop:*': nothing matches yet", done.stderr)
+        self.assertIn("'shop:ordr*': no probe matches", done.stderr)
+        self.assertEqual(done.stderr.count("probes:shop:order__start"), 1)
+
     def test_where_a_function_begins(self):
         """The kernel takes one semaphore for an instruction: functions and lines share it."""
         text = """

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "plan/unmatched.h"
 
+#include <fnmatch.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -137,20 +138,35 @@ static void list_probes(const struct plan *p, const struct target *t)
 		log_info("and perhaps more: readelf -n lists a file's");
 }
 
-/* The same of --usdt. */
-static bool report_probe(const struct plan *p, const struct target *t,
-			 const struct usdt_pattern *pat, const struct unmatched_hopes *hopes)
+/* Whether a mapped file has probes of that provider. */
+static bool knows_provider(const struct plan *p, const char *glob)
+{
+	for (size_t i = 0; i < p->objects_cnt; i++) {
+		const struct usdt_probe *probes;
+		size_t cnt = 0;
+
+		probes = p->objects[i].usdt ? usdt__probes(p->objects[i].usdt, &cnt) : NULL;
+		for (size_t k = 0; k < cnt; k++) {
+			if (!fnmatch(glob, probes[k].provider, 0))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* The same of --usdt. A name that a provider who is there has not is misspelt. */
+static bool report_probe(const struct plan *p, const struct usdt_pattern *pat,
+			 const struct unmatched_hopes *hopes)
 {
 	enum log_level level = p->functions_cnt ? LOG_WARN : LOG_ERROR;
 
-	if (hopes->programs || (hopes->files && pat->object)) {
+	if (hopes->programs ||
+	    (hopes->files && (pat->object || !knows_provider(p, pat->provider)))) {
 		log_warn("--usdt '%s': nothing matches yet; it is traced once it is loaded",
 			 pat->text);
-		list_probes(p, t);
 		return true;
 	}
 	log_at(level, "--usdt '%s': no probe matches%s", pat->text, pat->matched ? " the end" : "");
-	list_probes(p, t);
 	return false;
 }
 
@@ -177,7 +193,7 @@ static void report_nothing(const struct plan *p, const struct target *t)
 bool unmatched__report(const struct plan *p, const struct target *t, const struct filter *filter,
 		       const struct usdt_patterns *usdt, const struct unmatched_hopes *hopes)
 {
-	bool all = true, waits = hopes->programs;
+	bool all = true, waits = hopes->programs, probes = true;
 
 	for (size_t i = 0; i < filter->in_cnt; i++) {
 		const struct filter_pattern *pat = &filter->in[i];
@@ -192,9 +208,11 @@ bool unmatched__report(const struct plan *p, const struct target *t, const struc
 		if (usdt->items[i].matched &&
 		    (!usdt->items[i].end_name || usdt->items[i].end_matched))
 			continue;
-		all = false;
-		waits |= report_probe(p, t, &usdt->items[i], hopes);
+		all = probes = false;
+		waits |= report_probe(p, &usdt->items[i], hopes);
 	}
+	if (!probes)
+		list_probes(p, t);
 	if (all && !p->functions_cnt && !waits)
 		report_nothing(p, t);
 	return p->functions_cnt || waits;
