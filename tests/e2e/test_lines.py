@@ -309,6 +309,10 @@ class Around(Lines):
         self.assertEqual(self.straight_hits(document, "inner"), 6)
         self.assertGreater(document["accounting"]["line_misses"], 0)
 
+    def test_libraries_have_tables_and_the_program_has_none(self):
+        done = self.run_proftrace("--lines", "nowhere.c:1", "-l", "--", program("shapes-linked"))
+        self.assert_one_line(done, 1, "shapes-linked has no line tables")
+
     def test_without_lines_there_are_none(self):
         document, _ = self.profile_command("lines_own-O2", "2", options=("-F", "recurse"))
         self.assertNotIn("lines", document)

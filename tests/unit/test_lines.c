@@ -301,6 +301,7 @@ static void what_is_not_there(void **state)
 	said("plain", "program.c:20-20", "the nearest line that has some is 19\n");
 	said("plain", "program.c:45-99", "the nearest line that has some is 44\n");
 	said("plain", "rogram.c:12", "no code comes from a file of that name");
+	said("plain", "program.c", "which lines of a file is said as FILE:FROM-TO");
 	said("plain", "wrk", "no function matches; the nearest: work");
 	said("optimised", "twice",
 	     "is inlined wherever it is called: into work (program.c:12); --lines program.c:");

@@ -112,9 +112,9 @@ static const char *why_none(int err)
 	}
 }
 
-/* The object that is most likely meant, and why it has no table. */
-static void report_no_table(const struct plan *p, const struct target *t, enum log_level level,
-			    const struct line_spec *spec)
+/* The object that is most likely meant. */
+static uint32_t meant_object(const struct plan *p, const struct target *t,
+			     const struct line_spec *spec)
 {
 	uint32_t at = 0;
 
@@ -125,6 +125,14 @@ static void report_no_table(const struct plan *p, const struct target *t, enum l
 					 : t->objects[i].is_main)
 			at = i;
 	}
+	return at;
+}
+
+static void report_no_table(const struct plan *p, const struct target *t, enum log_level level,
+			    const struct line_spec *spec)
+{
+	uint32_t at = meant_object(p, t, spec);
+
 	log_at(level, "--lines '%s': %s %s", spec->text, path_base(t->objects[at].path),
 	       why_none(p->objects[at].lines.err));
 }
@@ -145,6 +153,8 @@ static int report_file(const struct plan *p, const struct target *t, enum log_le
 	}
 	nearest = s.above && (!s.below || s.above - spec->to <= spec->from - s.below) ? s.above
 										      : s.below;
+	/* That a library has some says nothing of the program. */
+	any &= s.exists || p->objects[meant_object(p, t, spec)].lines.table != NULL;
 	if (!any)
 		report_no_table(p, t, level, spec);
 	else if (!s.exists)

@@ -251,6 +251,11 @@ void unmatched__lines(const struct plan *p, const struct line_spec *spec, enum l
 	if (nearest_names(p, spec->pattern.func, false, names, sizeof(names))[0])
 		log_at(level, "--lines '%s': no function matches; the nearest: %s", spec->text,
 		       names);
+	else if (strpbrk(spec->pattern.func, "./"))
+		log_at(level,
+		       "--lines '%s': no function matches; which lines of a file is said as "
+		       "FILE:FROM-TO",
+		       spec->text);
 	else
 		log_at(level, "--lines '%s': no function matches; -l lists what there is",
 		       spec->text);
