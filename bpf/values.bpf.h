@@ -102,6 +102,8 @@ static long value_read(u32 i, struct value_search *s)
 	if (!w->number != s->leaves || (w->number && value_fetch(s, w, &value)) ||
 	    ((w->flags & WIRE_VALUE_BEHIND) && read_behind(value + w->offset, w->bytes, &value)))
 		return 0;
+	if (w->flags & WIRE_VALUE_INSIDE)
+		value += w->offset;
 	if (w->flags & WIRE_VALUE_TEXT) {
 		if (word > WIRE_VALUE_WORDS - TEXT_WORDS ||
 		    bpf_probe_read_user_str(&s->values->words[word], WIRE_TEXT, (void *)value) < 0)

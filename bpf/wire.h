@@ -269,6 +269,8 @@ struct wire_chunk {
 /* What to make of it later. */
 #define WIRE_VALUE_SIGNED 4u
 #define WIRE_VALUE_FLOAT  8u
+/* Of a string: it lies `offset` bytes behind the pointer itself. */
+#define WIRE_VALUE_INSIDE 16u
 
 /* Where a static probe's value lies: a constant `at`; register `base` >> shift; memory at base +
  * (index << shift) + at. Registers as instructions number them. */

@@ -25,13 +25,16 @@ class Parameters(Recordings):
         return {"req->status": call["status"], "req->path": call["path"],
                 "req->port": call["member"], "req->load": call["load"],
                 "req->id": call["id"] if call["id"] < 2 ** 63 else str(call["id"]),
-                "req->id:x16": hex(call["id"] & 0xffff), "req->weight": call["weight"],
-                "delta:u": call["delta"] % 2 ** 32}
+                "req->weight": call["weight"],
+                "req->tag.level": call["level"], "req->tag.label.text": call["label"]}
+
+    def views(self, call):
+        return {"delta:u": call["delta"] % 2 ** 32, "req->id:x16": hex(call["id"] & 0xffff)}
 
     def check_values(self, target, expected):
         names = ", ".join(expected(dict.fromkeys(
             ("delta", "last", "mode", "tiny", "port", "req", "status", "member", "load", "id",
-             "weight"), 0) | {"text": "", "path": ""}))
+             "weight", "level", "label"), 0) | {"text": "", "path": ""}))
         recording, done = self.record("-F", "handle", "-A", f"handle({names})", target=(target,))
         calls = self.printed(done)["handle"]
         self.assertEqual(len(calls), 8)
@@ -42,6 +45,7 @@ class Parameters(Recordings):
 
     def test_members(self):
         self.check_values(PARAMETERS, self.members)
+        self.check_values(PARAMETERS, self.views)
 
     def test_compressed(self):
         self.check_values(program("parameters-debug5-packed"), self.members)
@@ -175,7 +179,10 @@ class Parameters(Recordings):
                 ("debug", "handle(delta->x)", "delta points to no structure"),
                 ("debug", "handle(req->x)", "req has no member x"),
                 ("debug", "handle(req->flags)", "does not lie at bytes of its own"),
-                ("debug", "handle(req->raw)", "no number"),
+                ("debug", "handle(req->raw:d)", "an array of characters: :s"),
+                ("debug", "handle(req->tag)", "no number"),
+                ("debug", "handle(req->tag.x)", "req has no member tag.x"),
+                ("debug", "handle(req->path.x)", "req has no member path.x"),
                 ("debug", "handle(req->load:d)", "is a floating-point number"),
                 ("debug", "handle(req->load:f32)", "another number of bits"),
                 ("debug", "handle(name, req->path, name:s, req->path:s)", "fourth string"),

@@ -24,6 +24,12 @@ struct request {
 	};
 	uint64_t id;
 	float weight;
+	struct {
+		int16_t level;
+		struct {
+			char text[12];
+		} label;
+	} tag;
 };
 typedef const struct request *request_ref;
 
@@ -34,9 +40,10 @@ __attribute__((noipa)) void handle(request_ref req, float ratio, int32_t delta, 
 {
 	printf("CALL {\"name\": \"handle\", \"delta\": %d, \"text\": \"%s\", \"last\": %d, "
 	       "\"mode\": %u, \"tiny\": %d, \"port\": %u, \"status\": %d, \"path\": \"%s\", "
-	       "\"member\": %u, \"load\": %.17g, \"id\": %lu, \"weight\": %.17g, \"req\": %lu}\n",
+	       "\"member\": %u, \"load\": %.17g, \"id\": %lu, \"weight\": %.17g, \"req\": %lu, "
+	       "\"level\": %d, \"label\": \"%s\"}\n",
 	       delta, name, last, mode, tiny, port, req->status, req->path, req->port, req->load,
-	       req->id, (double)req->weight, (uintptr_t)req);
+	       req->id, (double)req->weight, (uintptr_t)req, req->tag.level, req->tag.label.text);
 }
 
 __attribute__((noipa)) void by_value(long before, struct pair pair, long behind)
@@ -69,8 +76,10 @@ int main(int argc, char **argv)
 			.load = i / 3.0,
 			.id = ~i,
 			.weight = i / 7.0f,
+			.tag.level = -(int)i,
 		};
 
+		snprintf(req.tag.label.text, sizeof(req.tag.label.text), i % 2 ? "odd" : "");
 		handle(&req, i, 2 - (int)i, i % 3 ? "some" : "third", i % 2, MODE_ONE + i % 3, -i,
 		       i, 65533 + i);
 		by_value(i, (struct pair){1, 2}, 7);

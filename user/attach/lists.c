@@ -28,7 +28,9 @@ static uint8_t flags_of(const struct argument *arg)
 		[ARGUMENT_TEXT] = WIRE_VALUE_TEXT,
 	};
 
-	return forms[arg->form] | (arg->behind ? WIRE_VALUE_BEHIND : 0);
+	return forms[arg->form] | (arg->inside	 ? WIRE_VALUE_INSIDE
+				   : arg->behind ? WIRE_VALUE_BEHIND
+						 : 0);
 }
 
 static struct wire_list list_of(const struct argument_list *l)

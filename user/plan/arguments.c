@@ -84,6 +84,20 @@ static size_t word_length(const char *at)
 	return len;
 }
 
+/* "id", "head.id": members of members. */
+static size_t members_length(const char *at)
+{
+	size_t len = word_length(at), more;
+
+	while (len && at[len] == '.') {
+		more = word_length(at + len + 1);
+		if (!more)
+			return 0;
+		len += 1 + more;
+	}
+	return len;
+}
+
 /* "req", "req->id:x". Returns NULL, or what is wrong with it. */
 static const char *parse_named(const char *at, struct argument *arg)
 {
@@ -97,7 +111,7 @@ static const char *parse_named(const char *at, struct argument *arg)
 	at += len;
 	if (!strncmp(at, "->", 2)) {
 		at += 2;
-		len = word_length(at);
+		len = members_length(at);
 		if (!len)
 			return "not the name of a member behind ->";
 		arg->member = strndup(at, len);

@@ -38,6 +38,7 @@ struct argument {
 	uint8_t form;		  /* enum argument_form */
 	uint8_t bytes;		  /* of the value: 1, 2, 4 or 8 */
 	bool behind;		  /* it is what lies `offset` bytes behind the pointer there */
+	bool inside;		  /* ... and that is the string itself, not a pointer to it */
 	int32_t offset;
 	struct usdt_argument place; /* of a probe's value; USDT_NOWHERE: of a function's */
 };

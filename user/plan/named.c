@@ -51,16 +51,19 @@ static const char *apply(struct argument *arg, const struct parameter *at)
 	static const uint8_t forms[] = {
 		[PARAMETER_SIGNED] = ARGUMENT_SIGNED,	 [PARAMETER_UNSIGNED] = ARGUMENT_UNSIGNED,
 		[PARAMETER_POINTER] = ARGUMENT_UNSIGNED, [PARAMETER_TEXT] = ARGUMENT_TEXT,
-		[PARAMETER_FLOAT] = ARGUMENT_FLOAT,
+		[PARAMETER_FLOAT] = ARGUMENT_FLOAT,	 [PARAMETER_CHARACTERS] = ARGUMENT_TEXT,
 	};
 
 	arg->number = at->number;
 	arg->behind = at->behind;
+	arg->inside = at->class == PARAMETER_CHARACTERS;
 	arg->offset = at->offset;
 	if (!arg->has_form)
 		arg->form = forms[at->class];
 	if (!arg->has_bits)
 		arg->bytes = at->bytes;
+	if (arg->inside && arg->form != ARGUMENT_TEXT)
+		return "is an array of characters: :s";
 	if (arg->form == ARGUMENT_TEXT && at->bytes != 8)
 		return "is no pointer to a string";
 	if ((arg->form == ARGUMENT_FLOAT) != (at->class == PARAMETER_FLOAT))
@@ -113,7 +116,7 @@ static bool is_same(const struct argument_list *a, const struct argument_list *b
 		const struct argument *x = &a->items[i], *y = &b->items[i];
 
 		if (x->number != y->number || x->form != y->form || x->bytes != y->bytes ||
-		    x->behind != y->behind || x->offset != y->offset ||
+		    x->behind != y->behind || x->inside != y->inside || x->offset != y->offset ||
 		    !is_same_place(&x->place, &y->place))
 			return false;
 	}

@@ -299,7 +299,8 @@ static bool find_parameter(Dwarf_Die *function, const char *name, struct paramet
 
 /* A search for a member; it goes on in structures without a name and in base classes. */
 struct member_search {
-	const char *name;
+	const char *name; /* the first `len` bytes */
+	size_t len;
 	unsigned int left; /* entries that may still be looked at */
 	int64_t offset;
 	Dwarf_Die die; /* what was found */
@@ -333,7 +334,7 @@ static bool search_member(struct member_search *s, Dwarf_Die *structure, int64_t
 			continue;
 		}
 		is = dwarf_tag(&die) == DW_TAG_member ? name_of(&die) : NULL;
-		if (!is || strcmp(is, s->name))
+		if (!is || strncmp(is, s->name, s->len) || is[s->len])
 			continue;
 		s->offset = offset + at;
 		s->die = die;
@@ -355,7 +356,15 @@ static bool is_whole(const Dwarf_Die *member)
 	       !dwarf_formudata(&attr, &at);
 }
 
-/* `type` is the parameter's; `out` is as of it. */
+static bool is_text(Dwarf_Die *type)
+{
+	Dwarf_Die element;
+
+	return dwarf_tag(type) == DW_TAG_array_type && type_of(type, &element) &&
+	       is_character(&element);
+}
+
+/* `type` is the parameter's; `out` is as of it. `member` may be one of a member: "head.id". */
 static bool find_member(Dwarf_Die *type, const char *name, const char *member,
 			struct parameter *out, char *why, size_t size)
 {
@@ -369,11 +378,24 @@ static bool find_member(Dwarf_Die *type, const char *name, const char *member,
 			      "where the function is compiled, what %s points to is only "
 			      "declared; use arg1+16",
 			      name);
-	if (!search_member(&s, &structure, 0, 0))
-		return refuse(why, size, "%s has no member %s", name, member);
-	if (!is_whole(&s.die) || s.offset > INT32_MAX || !type_of(&s.die, type))
-		return refuse(why, size, "%s->%s does not lie at bytes of its own", name, member);
+	for (*type = structure;; s.name += s.len + 1) {
+		int shown;
+
+		s.len = strcspn(s.name, ".");
+		shown = s.name + s.len - member;
+		structure = *type;
+		if (!search_member(&s, &structure, s.offset, 0))
+			return refuse(why, size, "%s has no member %.*s", name, shown, member);
+		if (!is_whole(&s.die) || s.offset > INT32_MAX || !type_of(&s.die, type))
+			return refuse(why, size, "%s->%.*s does not lie at bytes of its own", name,
+				      shown, member);
+		if (!s.name[s.len])
+			break;
+	}
 	classify(type, out);
+	if (is_text(type))
+		*out = (struct parameter){
+			.class = PARAMETER_CHARACTERS, .bytes = 8, .number = out->number};
 	if (out->class == PARAMETER_OTHER)
 		return refuse(why, size, "%s->%s is no number and no pointer", name, member);
 	out->behind = true;

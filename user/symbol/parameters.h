@@ -20,7 +20,8 @@ enum parameter_class {
 	PARAMETER_POINTER,
 	PARAMETER_TEXT, /* a pointer to characters */
 	PARAMETER_FLOAT,
-	PARAMETER_OTHER, /* cannot be read as one value */
+	PARAMETER_CHARACTERS, /* a member that is an array of them, counted as a pointer */
+	PARAMETER_OTHER,      /* cannot be read as one value */
 };
 
 struct parameter {
@@ -37,8 +38,9 @@ struct parameter {
 int parameters__open(const struct elf_image *img, const char *root, struct parameters **out);
 void parameters__free(struct parameters *p); /* accepts NULL */
 
-/* Finds parameter `name` of the function at `vaddr`, or, unless NULL, the member behind it. Returns
- * whether that can be read; else `why` tells why not, as part of a line. */
+/* Finds parameter `name` of the function at `vaddr`, or, unless NULL, the member behind it, also
+ * one of structures in that ("head.id"). Returns whether that can be read; else `why` tells why
+ * not, as part of a line. */
 bool parameters__find(const struct parameters *p, uint64_t vaddr, const char *name,
 		      const char *member, struct parameter *out, char *why, size_t size);
 
