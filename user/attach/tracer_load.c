@@ -150,6 +150,8 @@ static void size_tables(struct tracer *tr, const struct tracer_options *opts)
 	skel->rodata->has_triggers = opts->triggers;
 	skel->rodata->has_untils = opts->untils;
 	skel->rodata->has_regions = opts->regions;
+	bpf_program__set_autoload(skel->progs.region_begin, opts->regions);
+	bpf_program__set_autoload(skel->progs.region_end, opts->regions);
 	size_calls(tr, opts->calls_bytes);
 	size_values(tr, opts);
 	size_lines(tr, opts);
