@@ -82,6 +82,8 @@ static int run_start(struct run *r)
 	if (fds.keys >= 0)
 		log_info("keys: space switches tracing off and on, s writes a snapshot, q ends it");
 	err = watch__start(r->watch, r->target, &fds, &times);
+	if (!err)
+		watch__look_in(r->watch, steer__pace_ns(r->steer));
 	if (!err && r->target->launch)
 		err = launch__release(r->target->launch);
 	privilege__drop_for_run(r->target->processes_cnt != 0);
@@ -133,13 +135,20 @@ static int tick(struct run *r)
 
 	if (!err && r->recorder)
 		err = recorder__tick(r->recorder, now_ns() - r->start_ns);
-	if (!err)
-		err = steer__tick(r->steer, r, now_ns());
 	if (!err && r->recorder && recorder__due(r->recorder, now_ns() - r->start_ns))
 		err = result__emit(r, now_ns(), NULL);
 	if (!err)
 		err = switches__tick(r, now_ns());
 	progress__show(&r->progress, now_ns() - r->start_ns, r->switches.off, r->collector);
+	return err;
+}
+
+/* What the probes cost, and whether it is too much. */
+static int look(struct run *r)
+{
+	int err = steer__look(r->steer, r, now_ns());
+
+	watch__look_in(r->watch, steer__pace_ns(r->steer));
 	return err;
 }
 
@@ -158,6 +167,9 @@ static int run_loop(struct run *r, enum watch_event *end)
 		switch (event) {
 		case WATCH_TICK:
 			err = tick(r);
+			break;
+		case WATCH_LOOK:
+			err = look(r);
 			break;
 		case WATCH_SWITCH:
 			err = switches__toggle(r);

@@ -3,6 +3,9 @@
  * Cost is known by count: calls times what a call's probes cost. So a look is at counts, and mostly
  * at their sum alone; functions are told apart only where that might be too much. A look covers the
  * time since the last one that was certain enough to say something.
+ *
+ * Where far too much is spent, as at the start with all functions probed, looks follow each other
+ * quickly, for the target is slowed down while they last.
  */
 #include "cmd/steer.h"
 
@@ -29,6 +32,9 @@
 #define LONG_LOOK_NS 1000000000 /* a long look */
 #define HASTE	     2		/* times the limit: then there is no waiting for a longer look */
 #define CALM_LOOK_NS 400000000
+#define PACE_NS	     100000000
+#define HASTY_NS     20000000
+#define HASTY_CPU_NS 10000000 /* a process's clock goes in steps of up to 4 ms */
 #define CERTAIN_COST 0.96
 #define COLD_RESERVE 2 /* probes may be so much dearer than in calibration */
 
@@ -49,6 +55,7 @@ struct steer {
 	uint64_t *calls;
 	uint32_t functions_cnt;
 	bool undone;		/* probes of dropped functions are still to be taken out */
+	bool hasty;		/* far too much is spent, or may be */
 	double dearest_ns;	/* a call at most */
 	uint64_t paused_cpu_ns; /* CPU time of pauses that have ended */
 	uint64_t off_cpu_ns;	/* the clock when tracing was switched off, */
@@ -145,6 +152,7 @@ static void begin_look(struct steer *s, uint64_t now_ns, uint64_t cpu_ns, uint64
 void steer__start(struct steer *s, const struct run *r, uint64_t now_ns)
 {
 	s->start_ns = now_ns;
+	s->hasty = true;
 	begin_look(s, now_ns, cpu_clock__read(&s->clock, r, true), 0);
 }
 
@@ -245,21 +253,19 @@ static int note_drop(struct steer *s, const struct run *r, uint32_t function, do
  * dropped functions are passed over for the rest of the run, which is no reason to end it. */
 static int take_out(struct steer *s, struct run *r)
 {
-	int err;
+	int err = tracer__drop(r->tracer, r->plan, r->target, s->calls);
 
-	for (uint32_t i = 0; i < s->functions_cnt; i++)
-		s->calls[i] = s->now[i].calls;
-	err = tracer__drop(r->tracer, r->plan, r->target, s->calls);
 	s->undone = err == -EAGAIN;
 	return err == -ENOMEM ? err : 0;
 }
 
-/* Drops what was chosen: at once by a switch in the kernel, then for good. */
+/* Drops what was chosen, by a switch in the kernel. */
 static int drop_chosen(struct steer *s, struct run *r, double own_ns, uint64_t now_ns)
 {
 	int err = 0;
 
 	for (uint32_t i = 0; !err && i < s->functions_cnt; i++) {
+		s->calls[i] = s->now[i].calls;
 		if (!s->functions[i].drop)
 			continue;
 		collector__drop(r->collector, i, r->o->sample_hot ? r->o->sample_hot : 1);
@@ -267,13 +273,28 @@ static int drop_chosen(struct steer *s, struct run *r, double own_ns, uint64_t n
 		s->gone[i] = true;
 		r->plan->functions[i].dropped = !r->o->sample_hot;
 	}
-	return err ? err : take_out(s, r);
+	s->undone = true;
+	return err;
+}
+
+/* Whether a look that has found such a cost has seen enough. */
+static bool is_enough(const struct steer *s, double cost_ns, double own_ns, double cpu_ns,
+		      uint64_t took_ns)
+{
+	double limit_ns = s->limit * own_ns;
+
+	if (took_ns >= LONG_LOOK_NS)
+		return true;
+	if (cost_ns < MIN_COST_NS || cpu_ns < HASTY_CPU_NS)
+		return false;
+	if (cost_ns >= HASTE * limit_ns)
+		return true;
+	return took_ns >= (cost_ns > BUDGET_FULL * limit_ns ? CALM_LOOK_NS : PACE_NS);
 }
 
 /* Looks at each function. Sets *done if the look said what it could. */
 static int look_closely(struct steer *s, struct run *r, uint64_t now_ns, double cpu_ns, bool *done)
 {
-	uint64_t took_ns = now_ns - s->began_ns;
 	double cost_ns, own_ns;
 	size_t chosen;
 	int err;
@@ -292,33 +313,30 @@ static int look_closely(struct steer *s, struct run *r, uint64_t now_ns, double 
 	own_ns = cpu_ns - CERTAIN_COST * cost_ns;
 	if (own_ns < (1 - CERTAIN_COST) * cpu_ns)
 		own_ns = (1 - CERTAIN_COST) * cpu_ns;
-	*done = cost_ns >= MIN_COST_NS || took_ns >= LONG_LOOK_NS;
-	if (cost_ns > s->limit * own_ns && cost_ns < HASTE * s->limit * own_ns)
-		*done = took_ns >= CALM_LOOK_NS;
+	*done = is_enough(s, cost_ns, own_ns, cpu_ns, now_ns - s->began_ns);
 	if (!*done)
 		return 0;
 	chosen = budget__choose(s->functions, s->functions_cnt, own_ns, s->limit);
-	if (chosen) {
-		log_debug("%.1f s: probes cost %.1f %%: %zu functions are dropped",
-			  (now_ns - s->start_ns) / 1e9, 100 * cost_ns / own_ns, chosen);
-		err = drop_chosen(s, r, own_ns, now_ns);
-	}
+	s->hasty = chosen && cost_ns >= HASTE * s->limit * own_ns;
+	if (!chosen)
+		return 0;
+	err = drop_chosen(s, r, own_ns, now_ns);
+	log_debug("%.2f s: probes cost %.1f %%: %zu functions are dropped",
+		  (now_ns - s->start_ns) / 1e9, 100 * cost_ns / own_ns, chosen);
 	return err;
 }
 
-int steer__tick(struct steer *s, struct run *r, uint64_t now_ns)
+int steer__look(struct steer *s, struct run *r, uint64_t now_ns)
 {
-	uint64_t cpu_ns = traced_cpu(s, r), calls;
+	uint64_t cpu_ns = traced_cpu(s, r), calls, took_ns = now_ns - s->began_ns;
 	double most_ns, spent_ns = (double)(cpu_ns - s->began_cpu_ns);
-	bool done = now_ns - s->began_ns >= LONG_LOOK_NS;
+	bool done = took_ns >= LONG_LOOK_NS;
 	int err = 0;
 
 	if (!s->limit || s->off)
 		return 0;
 	err = grow(s, r);
 	tracer__drop_poll(r->tracer);
-	if (!err && s->undone)
-		err = take_out(s, r);
 	calls = count_calls(s, r);
 	most_ns = (double)(calls - s->began_calls) * s->dearest_ns * COLD_RESERVE;
 	if (!err && most_ns > s->limit * spent_ns / 2)
@@ -330,9 +348,19 @@ int steer__tick(struct steer *s, struct run *r, uint64_t now_ns)
 
 		s->before = s->now;
 		s->now = swap;
+		s->hasty &= took_ns < LONG_LOOK_NS;
 		begin_look(s, now_ns, cpu_ns, calls);
 	}
+	if (!err && s->undone)
+		err = take_out(s, r);
 	return err;
+}
+
+uint64_t steer__pace_ns(const struct steer *s)
+{
+	if (!s->limit)
+		return 0;
+	return s->hasty && !s->off ? HASTY_NS : PACE_NS;
 }
 
 int steer__apply(struct steer *s, const struct run *r, struct profile *p)

@@ -25,7 +25,10 @@ void steer__off(struct steer *s, const struct run *r, uint64_t now_ns);
 void steer__on(struct steer *s, const struct run *r, uint64_t now_ns);
 
 /* Has a look. Returns 0, or -errno with one line logged if functions could not be dropped. */
-int steer__tick(struct steer *s, struct run *r, uint64_t now_ns);
+int steer__look(struct steer *s, struct run *r, uint64_t now_ns);
+
+/* How long from a look to the next one, in ns; 0: none is needed. */
+uint64_t steer__pace_ns(const struct steer *s);
 
 /* What the result has of it: CPU time, budget, and the functions that were dropped. Returns 0 or
  * -ENOMEM. */

@@ -28,6 +28,7 @@ enum {
 	AT_INTERVAL,
 	AT_SKIP,
 	AT_TICK,
+	AT_LOOK,
 	AT_OUTPUT,
 	AT_KEEPER,
 	AT_TARGETS
@@ -177,6 +178,16 @@ int watch__start(struct watch *w, const struct target *t, const struct watch_fds
 	return 0;
 }
 
+void watch__look_in(struct watch *w, uint64_t ns)
+{
+	struct itimerspec when = {.it_value = {ns / 1000000000, ns % 1000000000}};
+
+	if (w->fds[AT_LOOK].fd >= 0)
+		timerfd_settime(w->fds[AT_LOOK].fd, 0, &when, NULL);
+	else
+		w->fds[AT_LOOK].fd = timer_start(ns, false);
+}
+
 /* Whether a timer has expired, or a signal come; takes note of it. */
 static bool expired(struct pollfd *pfd)
 {
@@ -259,6 +270,8 @@ enum watch_event watch__next(struct watch *w)
 			return WATCH_SKIPPED;
 		if (expired(&w->fds[AT_INTERVAL]))
 			return WATCH_INTERVAL;
+		if (expired(&w->fds[AT_LOOK]))
+			return WATCH_LOOK;
 		if (expired(&w->fds[AT_TICK]))
 			return WATCH_TICK;
 		/* The last one: a process that loads files all the time always has news. */

@@ -10,6 +10,7 @@ struct watch;
 
 enum watch_event {
 	WATCH_TICK,	/* a few times a second */
+	WATCH_LOOK,	/* watch__look_in() */
 	WATCH_INTERVAL, /* another interval has passed */
 	WATCH_SIGNAL,	/* SIGINT or SIGTERM, of which the next one ends us at once; or key q */
 	WATCH_DURATION, /* the time is up */
@@ -46,6 +47,9 @@ struct watch_fds {
 /* Begins to watch. Returns 0 or -ENOMEM. */
 int watch__start(struct watch *w, const struct target *t, const struct watch_fds *fds,
 		 const struct watch_times *times);
+
+/* WATCH_LOOK is to come once, so long from now; 0: not at all. */
+void watch__look_in(struct watch *w, uint64_t ns);
 
 /* Waits for the next event. */
 enum watch_event watch__next(struct watch *w);
