@@ -34,7 +34,7 @@ static double cost_of_kept(const struct budget_function *f, size_t cnt)
 
 static void nothing_to_do(void **state)
 {
-	struct budget_function f[] = {function(10000, 1000, 50), function(39000, 1000, 50),
+	struct budget_function f[] = {function(10000, 1000, 50), function(34000, 1000, 50),
 				      function(0, 1000, 0)};
 
 	assert_int_equal(CHOOSE(f), 0);
@@ -102,6 +102,18 @@ static void few_calls_never_decide(void **state)
 	assert_int_equal(CHOOSE(h), 1);
 }
 
+/* None of them can be judged by itself; together they are over the limit. */
+static void many_of_few_calls_count(void **state)
+{
+	struct budget_function f[1001];
+
+	for (int i = 0; i < 1000; i++)
+		f[i] = function(9, 10000, 1000);
+	f[1000] = function(20000, 1000, 100);
+	assert_int_equal(CHOOSE(f), 1);
+	assert_true(f[1000].drop);
+}
+
 /* Probes that are on their way out cost for a while yet: no reason to drop all others. */
 static void the_gone_are_no_burden(void **state)
 {
@@ -146,9 +158,9 @@ static void the_goal_is_below_the_limit(void **state)
 	struct budget_function f[100];
 	size_t dropped;
 
-	/* Within the limit, though above the goal. */
+	/* Not full, though above the goal. */
 	for (int i = 0; i < 100; i++)
-		f[i] = function(10000, 48, 10 + i);
+		f[i] = function(10000, 44, 10 + i);
 	assert_int_equal(CHOOSE(f), 0);
 	for (int i = 0; i < 100; i++)
 		f[i].call_cost_ns = 55;
@@ -217,6 +229,7 @@ int main(void)
 		cmocka_unit_test(the_dear_one_goes_first),
 		cmocka_unit_test(unknown_times),
 		cmocka_unit_test(few_calls_never_decide),
+		cmocka_unit_test(many_of_few_calls_count),
 		cmocka_unit_test(the_gone_are_no_burden),
 		cmocka_unit_test(what_fits_after_all_is_kept),
 		cmocka_unit_test(what_was_taken_back_counts),

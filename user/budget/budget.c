@@ -18,7 +18,7 @@
 /* Down to this share of the limit, so that the next small change does not cost a function. */
 #define MARGIN	  0.8
 #define MIN_CALLS 10
-/* The sum must be over the limit by so many standard deviations, if calls come at random. */
+/* The sum must be over BUDGET_FULL by so many standard deviations, if calls come at random. */
 #define DEVIATIONS 2
 
 struct candidate {
@@ -31,10 +31,11 @@ static double cost_of(const struct budget_function *f)
 	return (double)f->calls * f->call_cost_ns;
 }
 
-/* From a few calls nothing follows for the time to come. */
-static bool counts(const struct budget_function *f)
+/* From a few calls of one function nothing follows for the time to come; but many such functions
+ * together cost what they cost. */
+static bool may_go(const struct budget_function *f)
 {
-	return !f->gone && f->calls >= MIN_CALLS && f->call_cost_ns > 0;
+	return !f->gone && !f->kept && f->calls >= MIN_CALLS && f->call_cost_ns > 0;
 }
 
 static int compare_scores(const void *a, const void *b)
@@ -71,18 +72,18 @@ size_t budget__choose(struct budget_function *functions, size_t cnt, double own_
 	double cost_ns = 0, variance = 0, goal_ns = MARGIN * limit * own_ns;
 
 	for (size_t i = 0; i < cnt; i++) {
-		if (!counts(&functions[i]))
+		if (functions[i].gone)
 			continue;
 		cost_ns += cost_of(&functions[i]);
 		variance += cost_of(&functions[i]) * functions[i].call_cost_ns;
 	}
-	if (cost_ns - DEVIATIONS * sqrt(variance) <= limit * own_ns)
+	if (cost_ns - DEVIATIONS * sqrt(variance) <= BUDGET_FULL * limit * own_ns)
 		return 0;
 	candidates = calloc(cnt, sizeof(*candidates));
 	if (!candidates)
 		return 0; /* the next look may have more luck */
 	for (size_t i = 0; i < cnt; i++) {
-		if (counts(&functions[i]) && !functions[i].kept)
+		if (may_go(&functions[i]))
 			candidates[candidates_cnt++] = candidate_of(&functions[i]);
 	}
 	qsort(candidates, candidates_cnt, sizeof(*candidates), compare_scores);

@@ -7,6 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What a call costs in a program of which calibration knows nothing may be a quarter more than was
+ * measured. So functions are dropped before the limit: from this share of it on. */
+#define BUDGET_FULL 0.9
+
 /* A function in the time that is judged. */
 struct budget_function {
 	uint64_t calls;
@@ -21,9 +25,9 @@ struct budget_function {
 void budget__add_passed(struct budget_function *f, uint64_t passed, double cost_ns);
 
 /*
- * Sets `drop` of those to give up, if all that are left together cost more than `limit` (0.05: 5 %)
- * of `own_ns`, the CPU time that the target has had for itself: first those that cost most and tell
- * least. Returns how many there are.
+ * Sets `drop` of those to give up, if all that are left together cost more than BUDGET_FULL of
+ * `limit` (0.05: 5 %) of `own_ns`, the CPU time that the target has had for itself: first those
+ * that cost most and tell least. Returns how many there are.
  */
 size_t budget__choose(struct budget_function *functions, size_t cnt, double own_ns, double limit);
 
