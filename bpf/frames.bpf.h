@@ -18,9 +18,19 @@ static __always_inline const struct wire_cost *cost_of(u32 class)
 	return &costs[class & WIRE_COST_MASK];
 }
 
-/* The probes have taken time from an open call: `ns` of what is its own. Below 0: it was charged
- * too much before. */
-static __always_inline void frame_charge(struct wire_frame *f, s64 ns)
+/* There are regions, or may be (regions.bpf.h). */
+const volatile bool has_regions;
+
+/* Probes have taken time on the lane just now, from whatever is open on it or beside it. */
+static __always_inline void lane_charge(struct wire_lane *lane, s64 ns)
+{
+	if (has_regions)
+		lane->probe_ns += ns;
+}
+
+/* The probes have taken time from an open call, now or before: `ns` of what is its own. Below 0: it
+ * was charged too much before. */
+static __always_inline void frame_add_cost(struct wire_frame *f, s64 ns)
 {
 	u64 own_ns = f->own_probe_ns + ns;
 
@@ -30,6 +40,13 @@ static __always_inline void frame_charge(struct wire_frame *f, s64 ns)
 	f->own_probe_ns = own_ns < ~0u ? own_ns : ns < 0 ? 0 : ~0u;
 	if (n)
 		n->probe_ns += ns;
+}
+
+/* The same, now. */
+static __always_inline void frame_charge(struct wire_lane *lane, struct wire_frame *f, s64 ns)
+{
+	frame_add_cost(f, ns);
+	lane_charge(lane, ns);
 }
 
 /*
@@ -57,6 +74,7 @@ static __always_inline u64 frame_close(struct wire_lane *lane, struct wire_frame
 		inside += cost_of(WIRE_COST_NESTED)->inside_ns;
 		outside += cost_of(WIRE_COST_NESTED)->outside_ns;
 	}
+	lane_charge(lane, inside + outside - in->inside_ns - in->outside_ns);
 	cost = f->probe_ns + inside;
 	if (keep_lines)
 		line_ends(frame, now, cost - in->inside_ns, exit);
@@ -76,7 +94,7 @@ static __always_inline u64 frame_close(struct wire_lane *lane, struct wire_frame
 	if (caller) {
 		caller->child_ns += child;
 		caller->probe_ns += cost;
-		frame_charge(caller, outside);
+		frame_add_cost(caller, outside);
 	}
 	if (keep_cost)
 		return took;
@@ -101,9 +119,6 @@ static __always_inline void frame_returned(struct wire_lane *lane, struct wire_f
 	if (took > n->max_ns)
 		n->max_ns = took;
 }
-
-/* There are regions, or may be (regions.bpf.h). */
-const volatile bool has_regions;
 
 /* The innermost frame is gone, and nobody has seen it leave. */
 static __always_inline void frame_gone(struct wire_lane *lane, struct wire_frame *f, u64 now)
@@ -156,11 +171,5 @@ static __always_inline struct wire_frame *unwind_below(u32 number, const struct 
 /* Events count only while it is open: set by user space once every probe is in place. Who switches
  * tracing off closes the frames that are open then: see switch.bpf.h. */
 bool gate_open;
-
-/* Closes all frames of a lane that nobody runs on: they are gone without a trace. */
-static __always_inline void unwind_all(u32 number, u64 now)
-{
-	frames_unwind(number, ~0ull, now);
-}
 
 #endif

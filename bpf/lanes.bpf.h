@@ -9,7 +9,7 @@
 #ifndef PROFTRACE_LANES_BPF_H
 #define PROFTRACE_LANES_BPF_H
 
-#include "frames.bpf.h"
+#include "spans.bpf.h"
 
 #define LANED_PROCESSES 4096
 
@@ -160,7 +160,8 @@ static long sweep_lane(u32 i, struct sweep *s)
 
 	if (number >= next_lane || !lane)
 		return 1;
-	if (lane->owner >> 32 != s->tgid || lane->kind == WIRE_LANE_HOME || lane->exit_ns)
+	if (lane->owner >> 32 != s->tgid || lane->kind == WIRE_LANE_HOME ||
+	    lane->kind == WIRE_LANE_SPANS || lane->exit_ns)
 		return 0;
 	if (s->unwind && gate_open)
 		unwind_all(number, s->now);

@@ -9,13 +9,13 @@
 #define MAX_REGIONS 16 /* on top of one call */
 
 /* The call in the frame of that number comes to a site, by a probe that costs so much. */
-static __always_inline void line_arrives(struct wire_frame *f, u32 frame, u32 site,
-					 const struct wire_cost *cost)
+static __always_inline void line_arrives(struct wire_lane *lane, struct wire_frame *f, u32 frame,
+					 u32 site, const struct wire_cost *cost)
 {
 	struct wire_line_state *s = line_state(frame);
 	u64 now;
 
-	frame_charge(f, cost->outside_ns);
+	frame_charge(lane, f, cost->outside_ns);
 	if (s) {
 		now = bpf_ktime_get_ns();
 		line_lasted(s, now, f->probe_ns);
@@ -23,7 +23,7 @@ static __always_inline void line_arrives(struct wire_frame *f, u32 frame, u32 si
 		s->since_ns = now;
 		s->probe_ns = f->probe_ns;
 	}
-	frame_charge(f, cost->inside_ns);
+	frame_charge(lane, f, cost->inside_ns);
 }
 
 /*
@@ -64,12 +64,12 @@ static __always_inline void line_at(const struct place *at, u32 function, u32 si
 		f = frame_at(number);
 	}
 	if (f && f->level && f->function == function) {
-		line_arrives(f, number, site, cost);
+		line_arrives(lane, f, number, site, cost);
 		return;
 	}
 	if (!line_left(top, at, function, site))
 		__sync_fetch_and_add(&line_misses, 1);
-	frame_charge(top, cost->inside_ns + cost->outside_ns);
+	frame_charge(lane, top, cost->inside_ns + cost->outside_ns);
 }
 
 /* A line's probe was hit, with this stack pointer. */

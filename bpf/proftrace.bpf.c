@@ -6,6 +6,7 @@
 #include "life.bpf.h"
 #include "regions.bpf.h"
 #include "sched.bpf.h"
+#include "span_hits.bpf.h"
 #include "switch.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
@@ -130,16 +131,24 @@ int exit_site(struct pt_regs *ctx)
 SEC("uprobe")
 int region_begin(struct pt_regs *ctx)
 {
-	region_enter(ctx, bpf_get_attach_cookie(ctx));
+	u64 cookie = bpf_get_attach_cookie(ctx);
+
+	if ((cookie >> WIRE_COOKIE_FLAGS) & WIRE_REGION_ORDERED)
+		span_begin(ctx, cookie);
+	else
+		region_enter(ctx, cookie);
 	return 0;
 }
 
 SEC("uprobe")
 int region_end(struct pt_regs *ctx)
 {
-	u64 now = bpf_ktime_get_ns();
+	u64 now = bpf_ktime_get_ns(), cookie = bpf_get_attach_cookie(ctx);
 
-	region_leave(ctx, bpf_get_attach_cookie(ctx), now);
+	if ((cookie >> WIRE_COOKIE_FLAGS) & WIRE_REGION_ORDERED)
+		span_end(ctx, cookie, now);
+	else
+		region_leave(ctx, cookie, now);
 	return 0;
 }
 

@@ -160,23 +160,24 @@ static __always_inline void mark_pass(struct wire_lane *lane, u32 class, u32 cal
 	if (!f || !around)
 		return;
 	frame_returned(lane, f, f->entered_ns, WIRE_COST_NONE);
-	frame_charge(around, cost->inside_ns + cost->outside_ns);
+	frame_charge(lane, around, cost->inside_ns + cost->outside_ns);
 }
 
 static __always_inline void region_enter(struct pt_regs *ctx, u64 cookie)
 {
 	const struct region_place p = region_place(ctx, cookie);
-	u32 function = cookie & WIRE_COOKIE_FUNCTION, weight, role, around;
+	u32 function = cookie & WIRE_COOKIE_FUNCTION, around;
 	u32 class = (cookie >> WIRE_COOKIE_COST) & WIRE_COST_MASK;
 	u32 site = (cookie >> WIRE_COOKIE_SITE) & (WIRE_MAX_SITES - 1);
 	u32 entry = WIRE_FRAME_REGION | site << (WIRE_COOKIE_GENERATION - WIRE_COOKIE_FLAGS);
 	bool mark = (cookie >> WIRE_COOKIE_FLAGS) & WIRE_REGION_MARK;
 	const struct hit hit = {.ctx = ctx, .slot = p.slot};
 	struct wire_frame *top;
+	struct arrival a;
 	struct place at;
 	u64 began;
 
-	if (!entry_admit(&at, p.slot, cookie, &weight, &role))
+	if (!entry_admit(&at, p.slot, cookie, &a))
 		return;
 	if (!mark)
 		entry |= class << (WIRE_COOKIE_COST - WIRE_COOKIE_FLAGS);
@@ -190,7 +191,7 @@ static __always_inline void region_enter(struct pt_regs *ctx, u64 cookie)
 				   bpf_ktime_get_ns());
 	}
 	around = at.lane->top;
-	if (frame_push(&at, &hit, top, function, entry, weight, role, began) && mark)
+	if (frame_push(&at, &hit, top, function, entry, a.weight, a.role, began) && mark)
 		mark_pass(at.lane, class, around);
 	lane_unlock(at.lane);
 }
@@ -202,7 +203,7 @@ static __always_inline void end_charge(struct wire_lane *lane, u32 class)
 	struct wire_frame *top = frame_at(lane->top);
 
 	if (top)
-		frame_charge(top, cost->inside_ns + cost->outside_ns);
+		frame_charge(lane, top, cost->inside_ns + cost->outside_ns);
 }
 
 /* Whether begins of the region may have been passed over, so that an end without one may be met
@@ -212,7 +213,7 @@ static __always_inline bool region_has_gaps(u32 function, const struct wire_fram
 	const struct wire_switch *s = bpf_map_lookup_elem(&switches, &function);
 
 	return (s && s->every) || (top && top->level >= max_level) ||
-	       (keep_values && top && WIRE_FRAME_VALUES(top->entry));
+	       (keep_values && top && values_decide(WIRE_FRAME_VALUES(top->entry)));
 }
 
 struct region_end {

@@ -38,7 +38,8 @@ static long close_lane(u32 i, u64 *now)
 
 	if (i + 1 >= next_lane || !lane)
 		return 1;
-	if (lane_outlived(lane, *now))
+	/* Spans are closed with what they are beside. */
+	if (lane->kind != WIRE_LANE_SPANS && lane_outlived(lane, *now))
 		unwind_all(i + 1, *now);
 	return 0;
 }

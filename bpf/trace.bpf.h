@@ -67,8 +67,8 @@ static __always_inline struct wire_frame *frame_replaced(struct wire_lane *lane,
 
 /* The path of `function` called from the innermost frame; NULL, counted as lost: no room. Sets
  * *looked_up if it was not the one that was called from there last. */
-static __always_inline struct wire_node *path_step(u32 lane, struct wire_frame *top, u32 function,
-						   u32 *number, bool *looked_up)
+static __always_inline struct wire_node *path_step(const struct place *at, struct wire_frame *top,
+						   u32 function, u32 *number, bool *looked_up)
 {
 	struct wire_node *caller = node_at(top->node), *n;
 
@@ -78,10 +78,10 @@ static __always_inline struct wire_node *path_step(u32 lane, struct wire_frame *
 	n = node_at(*number);
 	if (n && n->function == function && n->parent == top->node)
 		return n;
-	*number = node_child(lane, top->node, function);
+	*number = node_child(at->number, top->node, function);
 	*looked_up = true;
 	caller->last_child = *number;
-	frame_charge(top, cost_of(WIRE_COST_NEW_CALLEE)->outside_ns);
+	frame_charge(at->lane, top, cost_of(WIRE_COST_NEW_CALLEE)->outside_ns);
 	n = node_at(*number);
 	if (*number && n)
 		return n;
@@ -133,6 +133,7 @@ static __always_inline bool frame_push(const struct place *at, const struct hit 
 				       struct wire_frame *top, u32 function, u32 entry, u32 weight,
 				       u32 role, u64 began)
 {
+	const struct wire_cost *cost = cost_of(WIRE_FRAME_COST(entry));
 	struct wire_lane *lane = at->lane;
 	bool looked_up = false;
 	struct wire_frame *f;
@@ -154,7 +155,7 @@ static __always_inline bool frame_push(const struct place *at, const struct hit 
 			return false;
 		began = 0;
 	}
-	n = path_step(at->number, top, function, &node, &looked_up);
+	n = path_step(at, top, function, &node, &looked_up);
 	if (!n)
 		return false;
 	f->slot = at->slot;
@@ -165,13 +166,14 @@ static __always_inline bool frame_push(const struct place *at, const struct hit 
 	f->entry = entry;
 	f->weight = weight;
 	n->calls += weight;
+	lane_charge(lane, cost->inside_ns + cost->outside_ns);
 	call_begins(lane, frame);
 	lane->entered++;
 	lane->top = frame;
 	now = bpf_ktime_get_ns();
 	f->entered_ns = now;
 	if (keep_lines)
-		line_begins(frame, function, now, cost_of(WIRE_FRAME_COST(entry))->inside_ns);
+		line_begins(frame, function, now, cost->inside_ns);
 	if (began)
 		node_timed(n, now - began, looked_up);
 	return true;
@@ -196,9 +198,9 @@ static __always_inline bool frame_enter(const struct place *at, const struct hit
 				u32 line = keep_lines ? line_entry(function) : 0;
 
 				if (line)
-					line_arrives(top, lane->top, line, cost);
+					line_arrives(lane, top, lane->top, line, cost);
 				else
-					frame_charge(top, cost->inside_ns + cost->outside_ns);
+					frame_charge(lane, top, cost->inside_ns + cost->outside_ns);
 				return false; /* one return probe is enough */
 			}
 			top = frame_replaced(lane, top, now);
@@ -263,8 +265,9 @@ static __always_inline void place_charge_passed(const struct place *at, u32 entr
 	struct wire_frame *top = frame_at(at->lane->top);
 
 	if (top)
-		frame_charge(top, cost->inside_ns + cost->outside_ns -
-					  cost_of(WIRE_COST_SPARED)->outside_ns);
+		frame_charge(at->lane, top,
+			     cost->inside_ns + cost->outside_ns -
+				     cost_of(WIRE_COST_SPARED)->outside_ns);
 	lane_unlock(at->lane);
 }
 
@@ -305,33 +308,49 @@ static __always_inline void until_reached(const struct task_struct *task, struct
 	}
 }
 
-/* Whether a call of `function` that begins at `slot` is to be recorded, with what weight and role:
- * then it is found out where, and the lane is locked. */
-static __always_inline bool entry_admit(struct place *at, u64 slot, u64 cookie, u32 *weight,
-					u32 *role)
-{
-	const struct task_struct *task = bpf_get_current_task_btf();
-	u32 function = cookie & WIRE_COOKIE_FUNCTION, number;
-	struct wire_switch *s;
+/* A begin that has been seen, and what is to be made of it. */
+struct arrival {
 	struct wire_lane *home;
+	u32 number; /* the home's */
+	u32 weight; /* 0: it is passed over */
+	u32 role;   /* WIRE_ROLE_* */
+};
 
-	home = gate_open ? home_current(task, true, &number) : 0;
-	if (!home || hit_is_claimed(home, slot, function, cookie))
+/* Whether a hit that begins something of `function` is this probe's business. */
+static __always_inline bool entry_arrives(struct arrival *a, const struct task_struct *task,
+					  u64 slot, u64 cookie)
+{
+	u32 function = cookie & WIRE_COOKIE_FUNCTION;
+	struct wire_switch *s;
+
+	a->home = gate_open ? home_current(task, true, &a->number) : 0;
+	if (!a->home || hit_is_claimed(a->home, slot, function, cookie))
 		return false;
 	s = bpf_map_lookup_elem(&switches, &function);
-	*role = role_of(s);
-	if (has_untils && (*role & WIRE_ROLE_UNTIL)) {
-		until_reached(task, home, number, slot);
-		if (!has_triggers || !(*role & WIRE_ROLE_TRIGGER))
+	a->role = role_of(s);
+	if (has_untils && (a->role & WIRE_ROLE_UNTIL)) {
+		until_reached(task, a->home, a->number, slot);
+		if (!has_triggers || !(a->role & WIRE_ROLE_TRIGGER))
 			return false;
 	}
-	*weight = switch_weight(s);
-	if (!place_of(at, task, home, number, slot, *weight && may_begin(*role))) {
-		if (!may_begin(*role))
+	a->weight = switch_weight(s);
+	return true;
+}
+
+/* Whether a call of `function` that begins at `slot` is to be recorded, with what weight and role:
+ * then it is found out where, and the lane is locked. */
+static __always_inline bool entry_admit(struct place *at, u64 slot, u64 cookie, struct arrival *a)
+{
+	const struct task_struct *task = bpf_get_current_task_btf();
+
+	if (!entry_arrives(a, task, slot, cookie))
+		return false;
+	if (!place_of(at, task, a->home, a->number, slot, a->weight && may_begin(a->role))) {
+		if (!may_begin(a->role))
 			count_untriggered();
 		return false;
 	}
-	if (*weight)
+	if (a->weight)
 		return true;
 	place_charge_passed(at, cookie >> WIRE_COOKIE_FLAGS);
 	return false;
@@ -345,15 +364,15 @@ static __always_inline u32 enter(struct pt_regs *ctx, u64 slot, u64 cookie)
 {
 	u32 function = cookie & WIRE_COOKIE_FUNCTION, entry = cookie >> WIRE_COOKIE_FLAGS;
 	const struct hit hit = {.ctx = ctx, .slot = slot};
-	u32 weight, role;
+	struct arrival a;
 	struct place at;
 	bool entered;
 
-	if (!entry_admit(&at, slot, cookie, &weight, &role))
+	if (!entry_admit(&at, slot, cookie, &a))
 		return 0;
 	if (keep_values && !(WIRE_FRAME_FLAGS(entry) & WIRE_ENTRY_UNLESS))
 		entry |= ((cookie >> WIRE_COOKIE_VALUES) & 0xff) << WIRE_FRAME_LIST;
-	entered = frame_enter(&at, &hit, function, entry, weight, role);
+	entered = frame_enter(&at, &hit, function, entry, a.weight, a.role);
 	if (entered && (WIRE_FRAME_FLAGS(entry) & WIRE_ENTRY_RETURN) && returns_exhausted())
 		at.lane->deep++;
 	lane_unlock(at.lane);
@@ -401,7 +420,7 @@ static __always_inline void hit_in_vain(u64 slot, u32 function, u32 class)
 		return;
 	top = frame_at(at.lane->top);
 	if (top && top->function == function)
-		frame_charge(top, cost->inside_ns + cost->outside_ns);
+		frame_charge(at.lane, top, cost->inside_ns + cost->outside_ns);
 	lane_unlock(at.lane);
 }
 

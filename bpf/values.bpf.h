@@ -165,6 +165,14 @@ static long condition_check(u32 i, struct value_search *s)
 	return s->fails;
 }
 
+/* Whether the values of such a list decide about what is recorded. */
+static __always_inline bool values_decide(u32 number)
+{
+	const struct wire_list *list = number ? bpf_map_lookup_elem(&lists, &number) : 0;
+
+	return list && list->conditions_cnt;
+}
+
 /* Reads the values that the entry shows, of the call that `frame` is for. 0: by them the call is
  * not to be recorded. */
 static __noinline u32 values_enter(struct pt_regs *ctx, u32 number, u32 frame, u64 slot)

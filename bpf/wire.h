@@ -85,6 +85,8 @@ enum wire_exit {
 #define WIRE_REGION_MARK   1u /* nothing ends it: its call has returned at once */
 #define WIRE_REGION_BY_FP  2u /* its frame's place is told from the frame pointer */
 #define WIRE_REGION_CALLED 4u /* it is in code of its own, which the region's code calls */
+/* It has no place on the stack: its begins and ends are told apart by their order. */
+#define WIRE_REGION_ORDERED 8u
 
 /*
  * What a traced call costs the target, by the kind of probes that see it: the part that lies in the
@@ -121,7 +123,9 @@ struct wire_cost {
  * = the lane's root) upwards; popped frames stay linked through `down` for the next call.
  */
 struct wire_frame {
-	u64 slot; /* address of the return address: identifies the call on its stack */
+	/* Address of the return address: identifies the call on its stack. Of a span: as
+	 * wire_lane::passed, below it. */
+	u64 slot;
 	u64 entered_ns;
 	u64 child_ns; /* time of finished traced callees */
 	u64 probe_ns; /* of the time since the entry: what the callees' probes have cost */
@@ -183,12 +187,16 @@ enum wire_lane_kind {
 	WIRE_LANE_SIGNAL,    /* a thread's alternate signal stack */
 	WIRE_LANE_GOROUTINE, /* its slots are distances from the upper end of its stack, as Go moves
 				it */
+	WIRE_LANE_SPANS,     /* of one region whose ends are told by their order, on one of those */
 };
 
 /*
  * A stack: the chain of calls that are open on it, and its call paths. It is written only by the
  * thread that runs on it. Homes belong to one thread for good; the others have a lock, for a guess
  * at whose stack it is may be wrong, and user space may end those that are idle.
+ *
+ * A lane of spans is beside another one, its base, and used under that one's lock. It ends with it,
+ * so it has no exit_ns; and its off_ns and probe_ns are the base's as of its last event.
  */
 struct wire_lane {
 	u64 pid_tgid; /* home: tgid << 32 | tid of its thread; else 0 */
@@ -228,6 +236,12 @@ struct wire_lane {
 	 * one that is being filled; and all the time that it was off the CPU. */
 	u32 first_chunk, chunk;
 	u64 off_ns;
+	u64 probe_ns; /* all that probes have cost on it so far; kept where there are regions */
+	u64 passed;   /* spans: open ones, above the innermost frame, that were not recorded */
+	u32 spans;    /* its first lane of spans; of such a lane, its base's next one */
+	u32 base;     /* spans: the lane that they are beside, set once all else is */
+	u32 function; /* spans: their region */
+	u32 pad[9];
 	u64 busy; /* the lock of all but homes; stays as it is when the entry is used again */
 };
 
@@ -447,7 +461,7 @@ struct wire_event {
 
 _Static_assert(sizeof(struct wire_frame) == 64, "wire_frame");
 _Static_assert(sizeof(struct wire_node) == 80, "wire_node");
-_Static_assert(sizeof(struct wire_lane) == 256, "wire_lane");
+_Static_assert(sizeof(struct wire_lane) == 320, "wire_lane");
 _Static_assert(sizeof(struct wire_dist) == 72, "wire_dist");
 _Static_assert(sizeof(struct wire_chunk) == 1024, "wire_chunk");
 _Static_assert(sizeof(struct wire_list) == 272, "wire_list");

@@ -17,7 +17,7 @@ PROGRAM_CXX  := g++ -std=gnu++17 -O2 -fno-optimize-sibling-calls -Wall -Wextra
 PLAIN        := recursion threads longjmp exits exec forks signals cold aliases coroutine timing steps stacks disarm \
 		preempt cleanup altstack fibers nested_handlers seccomp forkstorm pidreuse dlloop late jobs plugin_host pace \
 		spawns own_switch redzone many backtraces asan sandbox hot requests regions probes region_host \
-		region_values patched
+		region_values patched spans
 THROWING     := names proofs throws throwing thread_ends rethrow region_throws
 GO           := stack many panic kinds kinds-stripped kinds-pie kinds-pie-stripped
 PARAMETERS   := debug debug5-packed nodebug debuglink
@@ -75,9 +75,9 @@ $(PROGRAMS)/redzone-nop5: tests/programs/redzone.c
 	$(call say,TARGET,$@)$(PROGRAM_C) -fno-pie -pg -mfentry -mnop-mcount -c -o $@.o $< && $(CC) -no-pie -o $@ $@.o
 $(PROGRAMS)/hot-regions: tests/programs/hot.c
 	$(call say,TARGET,$@)$(PROGRAM_C) -DREGIONS -Iinclude -o $@ $< -lpthread
-$(addprefix $(PROGRAMS)/,hot-regions regions regions-plain region_values region_throws libregions.so): include/proftrace.h
+$(addprefix $(PROGRAMS)/,hot-regions regions regions-plain region_values region_throws spans libregions.so): include/proftrace.h
 $(PROGRAMS)/regions: PLAIN_FLAGS := -g -Iinclude
-$(PROGRAMS)/region_values: PLAIN_FLAGS := -Iinclude
+$(PROGRAMS)/region_values $(PROGRAMS)/spans: PLAIN_FLAGS := -Iinclude
 $(PROGRAMS)/region_throws: tests/programs/region_throws.cpp
 	$(call say,TARGET,$@)$(PROGRAM_CXX) -Iinclude -o $@ $<
 # Where nothing is optimized each function has a frame, and uses the red zone if it is a leaf.

@@ -48,12 +48,6 @@ class Counts(Cases):
                     # main ends by exit, and what a thread's end leaves open is closed with it
                     self.assertEqual(document["accounting"]["unwound"], unwound)
 
-    def test_an_end_elsewhere_is_said(self):
-        for name, expected in (("regions", ["handed"]), ("region_values", [])):
-            done = self.run_proftrace("-l", *REGIONS, "--", program(name))
-            self.assertEqual(re.findall(r"(\S+) begins in one function and ends in another",
-                                        done.stderr), expected)
-
     def test_places_in_the_source(self):
         """The line of the macro that names it."""
         document, _ = self.profile_command("regions", 2, options=REGIONS)

@@ -169,7 +169,8 @@ static uint64_t site_cookie(const struct plan_function *f, const struct plan_sit
 						: WIRE_COST_EXIT_JMP;
 	uint64_t flags = (f->kind == PLAN_MARK ? WIRE_REGION_MARK : 0) |
 			 (s->by_frame_pointer ? WIRE_REGION_BY_FP : 0) |
-			 (s->called ? WIRE_REGION_CALLED : 0);
+			 (s->called ? WIRE_REGION_CALLED : 0) |
+			 (f->ordered ? WIRE_REGION_ORDERED : 0);
 
 	return m->function | (uint64_t)(s->up / 8) << WIRE_COOKIE_DELTA |
 	       (uint64_t)(number % WIRE_MAX_SITES) << WIRE_COOKIE_SITE |

@@ -5,8 +5,8 @@
 
 #include "calls/profile.h"
 
-/* An order of threads and goroutines, for sorting, whichever lanes of theirs these are; 0: they are
- * the same. */
+/* An order of threads and goroutines, for sorting, whichever lanes of theirs these are, but spans
+ * behind calls; 0: they are the same. */
 static inline int identity__compare_threads(const struct profile_thread *x,
 					    const struct profile_thread *y)
 {
@@ -18,6 +18,8 @@ static inline int identity__compare_threads(const struct profile_thread *x,
 		return x->start_ns < y->start_ns ? -1 : 1;
 	if (x->goroutine != y->goroutine)
 		return x->goroutine < y->goroutine ? -1 : 1;
+	if (x->spans != y->spans)
+		return x->spans < y->spans ? -1 : 1;
 	return 0;
 }
 

@@ -36,6 +36,8 @@ static int compare_groups(const struct merge *m, uint32_t a, uint32_t b)
 		order = COMPARE(x->pid, y->pid);
 	if (!order && m->by == MERGE_PROCESS)
 		order = COMPARE(!!x->goroutine, !!y->goroutine);
+	if (!order)
+		order = COMPARE(x->spans, y->spans);
 	return order;
 }
 

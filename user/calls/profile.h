@@ -117,6 +117,7 @@ struct profile_thread {
 	uint64_t start_ns;  /* with tid, the thread's identity: tids are used again */
 	uint64_t goroutine; /* its number in its process; 0: a thread */
 	uint64_t lane_ns; /* tells lanes of one thread apart, see calls/merge.h; 0: its own stack */
+	uint32_t spans;	  /* 1: its calls are spans, which lie beside the thread's calls; else 0 */
 	char comm[16];	  /* NUL-terminated */
 	char title[64];	  /* what it is called instead; empty: by its comm and numbers */
 	uint32_t first_root; /* first outermost node */

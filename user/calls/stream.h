@@ -20,6 +20,7 @@ struct recorded_lane {
 	uint64_t start_ns;
 	uint64_t goroutine;
 	uint64_t lane_ns;
+	uint32_t spans;
 };
 
 /* A call path of a lane. Paths are numbered from 1 on, in the order in which they are sent: callers

@@ -39,7 +39,9 @@ static void list_region(FILE *out, const struct plan *p, const struct plan_funct
 
 		snprintf(columns, sizeof(columns), "%#-10" PRIx64 " %5s %-4s %-6s", s->offset,
 			 i < f->begins_cnt ? "" : "end", site_class__name(s->site),
-			 f->kind == PLAN_MARK ? "mark" : "region");
+			 f->kind == PLAN_MARK ? "mark"
+			 : f->ordered	      ? "span"
+					      : "region");
 		snprintf(name, sizeof(name), "[%s]", f->symbol);
 		list_row(out, columns, t->objects[f->object].path, name, s->reason, NULL);
 	}
@@ -116,8 +118,11 @@ static void list_function(struct json *j, const struct plan *p, struct plan_func
 	json_member_string(j, "exit", exit_strategy__name(f->exit));
 	json_member_u64(j, "exit_sites", f->exits_cnt);
 	json_member_string(j, "reason", f->reason);
-	if (f->kind != PLAN_FUNCTION)
+	if (f->kind != PLAN_FUNCTION) {
+		json_key(j, "span");
+		json_bool(j, f->ordered);
 		list_sites(j, p, f);
+	}
 	json_close(j, '}');
 }
 

@@ -34,9 +34,17 @@ static int give(struct run *r, const char *option, char *const *globs, size_t cn
 		bool found = r->roles_cnt > 0;
 
 		for (size_t i = r->roles_cnt; i < r->plan->functions_cnt; i++) {
-			if (!is_named(r, &r->plan->functions[i], globs[g]))
+			struct plan_function *f = &r->plan->functions[i];
+
+			if (!is_named(r, f, globs[g]))
 				continue;
 			found = true;
+			if (f->ordered && role == WIRE_ROLE_TRIGGER) {
+				log_error("%s %s: %s is a span, begun by one function and ended by "
+					  "another: nothing lies below it",
+					  option, globs[g], f->symbol);
+				return -EINVAL;
+			}
 			if (!collector__add_role(r->collector, i, role)) {
 				log_error("%s %s: too many functions were loaded before it", option,
 					  globs[g]);

@@ -205,7 +205,8 @@ int collector__last_calls(struct collector *c, uint64_t end_ns)
 		const struct wire_lane *lane = &c->tables.lanes[i];
 
 		if (lane->state == WIRE_LANE_READY)
-			err = drain__last(&c->drain, i, lane->exit_ns ? lane->exit_ns : end_ns);
+			err = drain__last(&c->drain, i,
+					  tables__ended_ns(&c->tables, lane) ?: end_ns);
 	}
 	return err;
 }

@@ -96,6 +96,7 @@ static int lane_of(struct drain *d, uint32_t number, uint32_t *out)
 		.start_ns = lane->start_ns,
 		.goroutine = lane->goid,
 		.lane_ns = lane->made_ns,
+		.spans = lane->kind == WIRE_LANE_SPANS,
 	};
 	int err = 0;
 
@@ -197,6 +198,8 @@ int drain__last(struct drain *d, uint32_t number, uint64_t end_ns)
 {
 	const struct tables *t = d->tables;
 	const struct wire_lane *wire = tables__lane(t, number);
+	const struct wire_lane *base =
+		wire->kind == WIRE_LANE_SPANS ? tables__lane(t, wire->base) : wire;
 	uint32_t guard = t->info.frames_cap, lane = 0;
 	int err = drain__lane(d, number);
 
@@ -211,7 +214,7 @@ int drain__last(struct drain *d, uint32_t number, uint64_t end_ns)
 		call = (struct wire_call){
 			.entered_ns = f->entered_ns,
 			.took_ns = end_ns > f->entered_ns ? end_ns - f->entered_ns : 0,
-			.off_ns = wire->off_ns - t->entered_off[i],
+			.off_ns = (base ? base : wire)->off_ns - t->entered_off[i],
 			.node = f->node,
 		};
 		err = take(d, &call,

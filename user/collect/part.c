@@ -52,18 +52,37 @@ static void add_open_time(const struct tables *t, const struct wire_lane *lane,
 	}
 }
 
-/* The thread is off the CPU right now: adds the time since it went. */
-static void add_wait(const struct tables *t, const struct wire_lane *lane, const uint32_t *scratch,
-		     struct part *part, uint64_t now_ns)
+/* The thread is off the CPU right now: adds the time since it went. `base` is the lane itself, or
+ * the one that its spans are beside. */
+static void add_wait(const struct tables *t, const struct wire_lane *lane,
+		     const struct wire_lane *base, const uint32_t *scratch, struct part *part,
+		     uint64_t now_ns)
 {
 	const struct wire_frame *top = tables__frame(t, lane->top);
-	uint64_t since = lane->off_since;
+	uint64_t since = base->off_since;
 
 	if (!since || since > now_ns || !top || !tables__node(t, top->node) ||
-	    tables__lane(t, lane->current) != lane)
+	    tables__lane(t, base->current) != base)
 		return;
 	if (scratch[top->node] < part->nodes_cnt)
 		part->nodes[scratch[top->node]].off_ns += now_ns - since;
+}
+
+/* What the lane that the spans are beside has waited, and paid for probes, since their last event.
+ */
+static void add_missed(const struct tables *t, const struct wire_lane *lane,
+		       const struct wire_lane *base, const uint32_t *scratch, struct part *part)
+{
+	const struct wire_frame *top = tables__frame(t, lane->top);
+	uint64_t off_ns = base->off_ns - lane->off_ns, probe_ns = base->probe_ns - lane->probe_ns;
+	struct part_node *n;
+
+	if (!top || !tables__node(t, top->node) || scratch[top->node] >= part->nodes_cnt)
+		return;
+	n = &part->nodes[scratch[top->node]];
+	/* The lane may have caught up meanwhile. */
+	n->off_ns += (int64_t)off_ns > 0 ? off_ns * top->weight : 0;
+	n->probe_ns += (int64_t)probe_ns > 0 ? probe_ns : 0;
 }
 
 static uint32_t count_nodes(const struct tables *t, uint32_t newest)
@@ -93,17 +112,23 @@ static void refresh_comm(struct part *part)
 int part__read(const struct tables *t, const struct wire_lane *lane, uint64_t now_ns,
 	       uint32_t *scratch, struct part **out)
 {
-	uint64_t returned = lane->returned, unwound = lane->unwound, exit_ns = lane->exit_ns;
+	uint64_t returned = lane->returned, unwound = lane->unwound;
+	uint64_t exit_ns = tables__ended_ns(t, lane), end_ns = exit_ns ? exit_ns : now_ns;
+	bool spans = lane->kind == WIRE_LANE_SPANS;
+	const struct wire_lane *base = spans ? tables__lane(t, lane->base) : lane;
 	uint32_t newest, cnt, at, i;
 	const struct wire_node *root;
 	struct part *part;
 
 	*out = NULL;
+	if (!base) /* it is being made */
+		return 0;
 	/* Ends first: a path that is made from here on has no part in them. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	newest = i = lane->newest;
 	cnt = at = count_nodes(t, newest);
-	if (cnt < 2) /* the root only */
+	root = tables__node(t, lane->root);
+	if (!cnt || (cnt < 2 && (spans || !root || !root->probe_ns))) /* the root only */
 		return 0;
 	part = calloc(1, sizeof(*part) + cnt * sizeof(part->nodes[0]));
 	if (!part)
@@ -114,12 +139,12 @@ int part__read(const struct tables *t, const struct wire_lane *lane, uint64_t no
 	part->goroutine = lane->goid;
 	part->lane_ns = lane->made_ns;
 	part->deep = lane->deep;
-	memcpy(part->comm, lane->comm, sizeof(part->comm));
+	part->spans = spans;
+	memcpy(part->comm, base->comm, sizeof(part->comm));
 	part->comm[sizeof(part->comm) - 1] = '\0';
 	part->returned = returned;
 	part->unwound = unwound;
 	part->entered = lane->entered;
-	root = tables__node(t, lane->root);
 	if (root)
 		part->outside_ns = root->probe_ns;
 	/* The list runs from the newest to the root; the root itself is no call. */
@@ -146,8 +171,10 @@ int part__read(const struct tables *t, const struct wire_lane *lane, uint64_t no
 
 		part->nodes[k].parent = tables__node(t, parent) ? scratch[parent] : PART_ROOT;
 	}
-	add_open_time(t, lane, scratch, part, exit_ns ? exit_ns : now_ns);
-	add_wait(t, lane, scratch, part, exit_ns ? exit_ns : now_ns);
+	add_open_time(t, lane, scratch, part, end_ns);
+	if (spans)
+		add_missed(t, lane, base, scratch, part);
+	add_wait(t, lane, base, scratch, part, end_ns);
 	for (uint32_t k = 0; k < part->nodes_cnt; k++) {
 		/* Scaled calls make this fall below 0 for moments. */
 		if ((int64_t)part->nodes[k].self_ns < 0)
@@ -155,7 +182,7 @@ int part__read(const struct tables *t, const struct wire_lane *lane, uint64_t no
 	}
 	for (i = newest, at = cnt; at > 1; at--, i = t->nodes[i].older)
 		scratch[i] = PART_ROOT;
-	if (!exit_ns && lane->kind == WIRE_LANE_HOME)
+	if (!exit_ns && base->kind == WIRE_LANE_HOME)
 		refresh_comm(part);
 	*out = part;
 	return 0;

@@ -3,6 +3,7 @@
 #ifndef PROFTRACE_COLLECT_PART_H
 #define PROFTRACE_COLLECT_PART_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -13,9 +14,12 @@ struct wire_lane;
 struct part {
 	pid_t pid, tid;
 	uint64_t start_ns, goroutine, lane_ns; /* as in struct profile_thread */
+	bool spans;			       /* likewise */
 	char comm[16];
 	uint64_t entered, returned, unwound, deep;
-	uint64_t outside_ns; /* what the probes of outermost calls cost outside of them */
+	/* What the probes of outermost calls cost outside of them. Of spans it says nothing: what
+	 * the probes cost is in the part of the lane that they are beside. */
+	uint64_t outside_ns;
 	uint32_t nodes_cnt;
 	struct part_node {
 		uint32_t parent; /* index in `nodes`, PART_ROOT: outermost */
@@ -33,8 +37,8 @@ int part__scratch(const struct tables *t, uint32_t **out); /* 0 or -ENOMEM; free
 
 /*
  * Reads a lane's record, open calls with the time they have had until `now_ns` or until the
- * lane ended. Returns 0, with *out NULL if it has called nothing, or -ENOMEM. The caller frees
- * *out.
+ * lane ended. Returns 0, with *out NULL if there is nothing to tell, or -ENOMEM; without nodes, if
+ * it has called nothing, but probes have cost it something. The caller frees *out.
  */
 int part__read(const struct tables *t, const struct wire_lane *lane, uint64_t now_ns,
 	       uint32_t *scratch, struct part **out);

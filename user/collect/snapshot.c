@@ -65,6 +65,10 @@ static int assemble(struct assembly *a, const struct part *part, double *more)
 	uint64_t calls = 0;
 	double probe_ns;
 
+	if (!part->nodes_cnt) {
+		p->accounting.probe_ns += part->outside_ns;
+		return 0;
+	}
 	if (ARRAY_RESERVE(&p->threads, p->threads_cnt, &a->threads_cap) ||
 	    ARRAY_RESERVE_MORE(&p->nodes, base, part->nodes_cnt, &a->nodes_cap))
 		return -ENOMEM;
@@ -74,6 +78,7 @@ static int assemble(struct assembly *a, const struct part *part, double *more)
 		.start_ns = part->start_ns,
 		.goroutine = part->goroutine,
 		.lane_ns = part->lane_ns,
+		.spans = part->spans,
 	};
 	memcpy(p->threads[thread].comm, part->comm, sizeof(part->comm));
 	p->threads_cnt++;
@@ -109,7 +114,8 @@ static int assemble(struct assembly *a, const struct part *part, double *more)
 	p->accounting.returned += part->returned;
 	p->accounting.unwound += part->unwound;
 	p->accounting.deep += part->deep;
-	p->accounting.probe_ns += (uint64_t)probe_ns;
+	if (!part->spans)
+		p->accounting.probe_ns += (uint64_t)probe_ns;
 	return 0;
 }
 

@@ -114,6 +114,14 @@ struct wire_lane *tables__lane(const struct tables *t, uint32_t i)
 	return i && i < t->info.lanes_cap ? &t->lanes[i] : NULL;
 }
 
+uint64_t tables__ended_ns(const struct tables *t, const struct wire_lane *lane)
+{
+	if (lane->kind != WIRE_LANE_SPANS)
+		return lane->exit_ns;
+	lane = tables__lane(t, lane->base);
+	return lane ? lane->exit_ns : 0;
+}
+
 struct wire_frame *tables__frame(const struct tables *t, uint32_t i)
 {
 	return i && i < t->info.frames_cap ? &t->frames[i] : NULL;

@@ -40,6 +40,9 @@ struct wire_frame *tables__frame(const struct tables *t, uint32_t i);
 struct wire_node *tables__node(const struct tables *t, uint32_t i);
 struct wire_chunk *tables__chunk(const struct tables *t, uint32_t i);
 
+/* When the lane ended; 0: it has not. */
+uint64_t tables__ended_ns(const struct tables *t, const struct wire_lane *lane);
+
 /* Gives back a chunk whose calls have been read. */
 void tables__release_chunk(struct tables *t, uint32_t number);
 

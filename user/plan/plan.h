@@ -76,6 +76,8 @@ struct plan_function {
 	 * sites above is then said of the first one. */
 	size_t sites;
 	uint32_t begins_cnt, ends_cnt;
+	bool ordered; /* region: its ends are told by their order, not by their place on the stack
+		       */
 };
 
 /* Where a region begins or ends, or a mark is. */

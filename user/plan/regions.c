@@ -17,10 +17,10 @@
 #include "plan/plan.h"
 #include "plan/probe_name.h"
 #include "plan/probe_values.h"
+#include "plan/region_flow.h"
 #include "plan/region_sites.h"
 #include "plan/regions_inside.h"
 #include "plan/usdt_pattern.h"
-#include "symbol/eh_frame.h"
 #include "symbol/elf_image.h"
 #include "symbol/symtab.h"
 #include "symbol/usdt.h"
@@ -231,35 +231,33 @@ static int find_values(struct regions *r, const struct candidate *c, struct plan
 	return err;
 }
 
-#define MAX_PAIRS (1u << 16) /* of begins and ends that are compared */
+#define MAX_EDGES 256 /* of a region of which it is asked: they are compared with each other */
 
-/* Whether candidates [from, to) begin and end, and never in one function. */
-static bool spans_functions(const struct regions *r, size_t from, size_t to)
+/* Whether candidates [from, to) begin something that outlives the function that begins it. */
+static int find_order(struct regions *r, size_t from, size_t to, bool *ordered)
 {
-	const struct eh_frame *eh;
-	bool ends = false;
+	struct region_edge *edges;
+	int err = 0;
 
-	if ((to - from) * (to - from) > MAX_PAIRS || plan_object__load_eh_frame(r->obj))
-		return false;
-	eh = r->obj->eh;
-	if (!eh)
-		return false;
-	for (size_t i = from; i < to; i++) {
-		const struct eh_range *begun = eh_frame__at(eh, r->candidates[i].vaddr);
-
-		if (r->candidates[i].role != PROBE_BEGIN)
-			continue;
-		for (size_t k = from; k < to; k++) {
-			const struct eh_range *ended = eh_frame__at(eh, r->candidates[k].vaddr);
-
-			if (r->candidates[k].role != PROBE_END)
-				continue;
-			if (!begun || !ended || begun == ended)
-				return false;
-			ends = true;
-		}
+	*ordered = false;
+	if (to - from > MAX_EDGES || r->candidates[from].role == PROBE_MARK)
+		return 0;
+	err = plan_object__load_eh_frame(r->obj);
+	if (!err && !r->flow)
+		err = region_flow__new(r->obj->img, r->insn, r->obj->eh, &r->flow);
+	edges = calloc(to - from, sizeof(*edges));
+	if (!err && !edges)
+		err = -ENOMEM;
+	for (size_t i = from; !err && i < to; i++) {
+		edges[i - from] = (struct region_edge){
+			.vaddr = r->candidates[i].vaddr,
+			.ends = r->candidates[i].role == PROBE_END,
+		};
 	}
-	return ends;
+	if (!err)
+		err = region_flow__outlives(r->flow, edges, to - from, ordered);
+	free(edges);
+	return err;
 }
 
 /* The sites of candidates [from, to). */
@@ -277,6 +275,8 @@ static int add_sites(struct regions *r, const char *root, struct plan_function *
 		called |= r->candidates[i].function ||
 			  region_sites__is_called_end(r, &r->candidates[i]);
 	}
+	if (!called)
+		err = find_order(r, from, to, &f->ordered);
 	for (size_t i = from; !err && i < to; i++) {
 		const struct candidate *c = &r->candidates[i];
 
@@ -296,7 +296,7 @@ static int add_sites(struct regions *r, const char *root, struct plan_function *
 			err = skip(r, strdup(c->name), reason);
 			continue;
 		}
-		if (!called)
+		if (!called && !f->ordered)
 			region_sites__place_frame(r, c, &p->sites[p->sites_cnt]);
 		p->sites_cnt++;
 		if (c->role == PROBE_END)
@@ -304,10 +304,6 @@ static int add_sites(struct regions *r, const char *root, struct plan_function *
 		else
 			f->begins_cnt++;
 	}
-	if (!called && spans_functions(r, from, to))
-		log_warn("%s begins in one function and ends in another: it is counted, but its "
-			 "time is right only where the first calls the second",
-			 r->candidates[from].name);
 	return err;
 }
 
@@ -378,6 +374,7 @@ static int plan_gathered(struct regions *r, const char *root)
 		if (is_wanted(r, &r->candidates[i]))
 			err = add_region(r, root, i, end);
 	}
+	region_flow__free(r->flow);
 	insn_decoder__free(r->insn);
 	return err;
 }

@@ -16,6 +16,7 @@ struct insn_decoder;
 struct plan;
 struct plan_object;
 struct plan_options;
+struct region_flow;
 struct symtab;
 
 /* What may be a site of a region or a mark. */
@@ -41,8 +42,9 @@ struct regions {
 	size_t cnt, cap;
 	struct eh_cfa *frames; /* where those of the candidates are, by address */
 	struct insn_decoder *insn;
-	struct symtab *tab; /* NULL: there is none */
-	bool *split;	    /* by symbol: it is in pieces, or one */
+	struct region_flow *flow; /* made when it is needed */
+	struct symtab *tab;	  /* NULL: there is none */
+	bool *split;		  /* by symbol: it is in pieces, or one */
 	bool tab_is_ours, tab_tried;
 	uint64_t looked;
 	uint64_t *entered; /* 5-byte nops where functions are entered: in the file, in order */

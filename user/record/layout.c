@@ -103,6 +103,7 @@ static const struct field threads[] = {
 	PLAIN(5, U64, struct profile_thread, lane_ns),
 	PLAIN(6, COMM, struct profile_thread, comm),
 	PLAIN(7, U32, struct profile_thread, merged_cnt),
+	PLAIN(8, U32, struct profile_thread, spans),
 };
 const struct layout layout_threads = LAYOUT(TABLE_THREADS, struct profile_thread, threads);
 
@@ -172,6 +173,7 @@ static const struct field lanes[] = {
 	CHANGE(3, U64, struct recorded_lane, start_ns),
 	CHANGE(4, U64, struct recorded_lane, goroutine),
 	PLAIN(5, U64, struct recorded_lane, lane_ns),
+	PLAIN(6, U32, struct recorded_lane, spans),
 };
 const struct layout layout_lanes = LAYOUT(TABLE_LANES, struct recorded_lane, lanes);
 

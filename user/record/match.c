@@ -33,6 +33,7 @@ static int append_lanes(const struct names *n, struct profile *p)
 			.start_ns = l->start_ns,
 			.goroutine = l->goroutine,
 			.lane_ns = l->lane_ns,
+			.spans = l->spans,
 		};
 	}
 	return 0;
