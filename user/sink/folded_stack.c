@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "calls/profile.h"
+#include "sink/names.h"
 #include "util/array.h"
 #include "util/utf8.h"
 
@@ -86,7 +87,9 @@ int folded_stack__begin(struct folded_stack *s, const struct profile_thread *t, 
 		err = ARRAY_RESERVE(&s->ends, s->ends_len, &s->ends_cap);
 	if (err)
 		return err;
-	s->len = sanitize(name, s->path);
+	if (t->spans && !(thread_frames && *t->title))
+		s->len = sprintf(s->path, "%s", SPANS_OF);
+	s->len += sanitize(name, s->path + s->len);
 	if (numbered && t->goroutine)
 		s->len += sprintf(s->path + s->len, "-%d/goroutine_%" PRIu64, t->pid, t->goroutine);
 	else if (numbered)

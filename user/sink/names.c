@@ -8,14 +8,16 @@
 
 char *thread__name(const struct profile_thread *t, char buf[THREAD_NAME_LEN])
 {
+	const char *of = t->spans ? SPANS_OF : "";
+
 	if (*t->title)
 		snprintf(buf, THREAD_NAME_LEN, "%s", t->title);
 	else if (t->goroutine)
-		snprintf(buf, THREAD_NAME_LEN, "%s-%d/goroutine_%" PRIu64, t->comm, t->pid,
+		snprintf(buf, THREAD_NAME_LEN, "%s%s-%d/goroutine_%" PRIu64, of, t->comm, t->pid,
 			 t->goroutine);
 	else
-		snprintf(buf, THREAD_NAME_LEN, "%s-%d/%d%s", t->comm, t->pid, t->tid,
-			 t->lane_ns ? "+stack" : "");
+		snprintf(buf, THREAD_NAME_LEN, "%s%s-%d/%d%s", of, t->comm, t->pid, t->tid,
+			 t->lane_ns && !t->spans ? "+stack" : "");
 	return buf;
 }
 

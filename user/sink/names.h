@@ -10,10 +10,12 @@ struct profile_function;
 struct profile_target;
 struct profile_thread;
 
-#define THREAD_NAME_LEN 64 /* room for any thread's */
+#define THREAD_NAME_LEN 96 /* room for any thread's */
+#define SPANS_OF	"spans of "
 
 /* "comm-pid/tid", or "comm-pid/goroutine_N", in `buf`, which it returns; "+stack" behind it:
- * another stack than the thread's own. Or its title, if it has one. */
+ * another stack than the thread's own; "spans of " before it: what lies beside its calls. Or its
+ * title, if it has one. */
 char *thread__name(const struct profile_thread *t, char buf[THREAD_NAME_LEN]);
 
 /* The number by which a process knows it: a goroutine is on no thread for long. */

@@ -154,6 +154,10 @@ static void write_thread(struct json *j, const struct profile *p, const struct p
 	json_member_string(j, "comm", t->comm);
 	if (t->goroutine)
 		json_member_u64(j, "goroutine", t->goroutine);
+	if (t->spans) {
+		json_key(j, "spans");
+		json_bool(j, true);
+	}
 	json_member_open(j, "calls", '[');
 	while (walk__next(&w) && !ferror_unlocked(j->out)) {
 		const struct profile_node *n = &p->nodes[w.node];

@@ -235,7 +235,7 @@ static int write_thread(struct writer *w, const struct track *track, uint64_t pr
 	w->track = ++w->uuid;
 	proto_u64(&w->part, TRACK_UUID, w->track);
 	proto_u64(&w->part, TRACK_PARENT, process);
-	if (t->goroutine || track->renumbered) {
+	if (t->goroutine || t->spans || track->renumbered) {
 		proto_text(&w->part, TRACK_NAME, name);
 	} else {
 		proto_u64(&w->inner, THREAD_PID, (int64_t)t->pid);

@@ -63,11 +63,12 @@ static void print_heading(const struct drawing *d, const struct profile_thread *
 		*comm ? comm : "[unknown]", printer__style(pr, STYLE_PLAIN), t->pid);
 	text_count(t->merged_cnt > 1 ? t->merged_cnt : t->goroutine, cnt, sizeof(cnt));
 	if (t->merged_cnt > 1)
-		fprintf(pr->out, "%s %s\n", cnt, t->goroutine ? "goroutines" : "threads");
+		fprintf(pr->out, "%s %s", cnt, t->goroutine ? "goroutines" : "threads");
 	else if (t->goroutine)
-		fprintf(pr->out, "goroutine %s\n", cnt);
+		fprintf(pr->out, "goroutine %s", cnt);
 	else
-		fprintf(pr->out, "tid %d\n", t->tid);
+		fprintf(pr->out, "tid %d", t->tid);
+	fputs(t->spans ? ", spans\n" : "\n", pr->out);
 	fprintf(pr->out, "%s%*s  %7s%s  %7s%s  %7s  %6s  FUNCTION%s\n",
 		printer__style(pr, STYLE_DIM), (int)d->calls_width, "CALLS", "TOTAL",
 		printer__errors(pr) ? "      +/-" : "", "SELF",

@@ -69,7 +69,7 @@ function decodeFunctions(doc) {
 }
 
 function threadName(t) {
-	const comm = visible(t.comm) || "[unknown]";
+	const comm = (t.spans ? "spans of " : "") + (visible(t.comm) || "[unknown]");
 
 	if (t.title)
 		return visible(t.title);
