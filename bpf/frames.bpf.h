@@ -120,41 +120,82 @@ static __always_inline void frame_returned(struct wire_lane *lane, struct wire_f
 		n->max_ns = took;
 }
 
-/* The innermost frame is gone, and nobody has seen it leave. */
-static __always_inline void frame_gone(struct wire_lane *lane, struct wire_frame *f, u64 now)
+/* A lane's innermost frame is gone, and nobody has seen it leave. What closes frames in a loop
+ * calls a global function, which the verifier looks at once, and not in each place that calls it.
+ */
+__noinline u32 frame_gone(u32 number, u64 now)
 {
+	struct wire_lane *lane = lane_at(number);
+	struct wire_frame *f = lane ? frame_at(lane->top) : 0;
+
+	if (!f)
+		return 0;
 	if (has_regions && (f->entry & WIRE_FRAME_ENDED)) {
 		frame_returned(lane, f, now, WIRE_COST_NONE);
-		return;
+	} else {
+		frame_close(lane, f, now, WIRE_COST_NONE);
+		lane->unwound++;
 	}
-	frame_close(lane, f, now, WIRE_COST_NONE);
-	lane->unwound++;
+	return number;
 }
 
-struct unwind_ctx {
-	struct wire_lane *lane;
+/* What a stack has waited, and what probes have cost on it, since the last event on a lane of spans
+ * beside it, was its innermost span's (spans.bpf.h). */
+__noinline u32 spans_catch_up(u32 base_number, u32 number)
+{
+	const struct wire_lane *base = lane_at(base_number);
+	struct wire_lane *lane = lane_at(number);
+	struct wire_frame *top = lane ? frame_at(lane->top) : 0;
+	struct wire_node *n = top ? node_at(top->node) : 0;
+
+	if (!base || !n)
+		return 0;
+	n->off_ns += (base->off_ns - lane->off_ns) * top->weight;
+	frame_add_cost(top, base->probe_ns - lane->probe_ns);
+	lane->off_ns = base->off_ns;
+	lane->probe_ns = base->probe_ns;
+	return number;
+}
+
+#define WHOLE_STACK (~0ull) /* a slot: that of the sentinel */
+
+struct unwind_walk {
 	u64 slot, now;
+	u32 base;   /* the lane where it has begun */
+	u32 number; /* that one, or one of spans beside it */
 };
 
-static long unwind_one(__attribute__((unused)) u32 i, struct unwind_ctx *ctx)
+/* What closes a stack closes the spans on it. */
+static __always_inline long unwind_next(struct unwind_walk *w, const struct wire_lane *lane)
 {
-	struct wire_frame *f = frame_at(ctx->lane->top);
-
-	if (!f || f->slot >= ctx->slot)
+	if (!has_regions || w->slot != WHOLE_STACK || !lane->spans)
 		return 1;
-	frame_gone(ctx->lane, f, ctx->now);
+	w->number = lane->spans;
+	spans_catch_up(w->base, w->number);
 	return 0;
 }
 
-/* Closes all frames of a lane below `slot`. What closes frames in a loop is a global function,
- * which the verifier looks at once, and not in each place that calls it. */
+static long unwind_one(__attribute__((unused)) u32 i, struct unwind_walk *w)
+{
+	struct wire_lane *lane = lane_at(w->number);
+	struct wire_frame *f = lane ? frame_at(lane->top) : 0;
+
+	if (!f)
+		return 1;
+	if (f->slot >= w->slot) {
+		lane->passed = 0;
+		return unwind_next(w, lane);
+	}
+	frame_gone(w->number, w->now);
+	return 0;
+}
+
+/* Closes all frames of a lane below `slot`. */
 __noinline u32 frames_unwind(u32 number, u64 slot, u64 now)
 {
-	struct unwind_ctx ctx = {.lane = lane_at(number), .slot = slot, .now = now};
+	struct unwind_walk w = {.slot = slot, .now = now, .base = number, .number = number};
 
-	if (!ctx.lane)
-		return 0;
-	bpf_loop(MAX_UNWIND, unwind_one, &ctx, 0);
+	bpf_loop(MAX_UNWIND, unwind_one, &w, 0);
 	return number;
 }
 
@@ -171,5 +212,11 @@ static __always_inline struct wire_frame *unwind_below(u32 number, const struct 
 /* Events count only while it is open: set by user space once every probe is in place. Who switches
  * tracing off closes the frames that are open then: see switch.bpf.h. */
 bool gate_open;
+
+/* Closes all that is open on a lane that nobody runs on: it is gone without a trace. */
+static __always_inline void unwind_all(u32 number, u64 now)
+{
+	frames_unwind(number, WHOLE_STACK, now);
+}
 
 #endif

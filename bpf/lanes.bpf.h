@@ -9,7 +9,7 @@
 #ifndef PROFTRACE_LANES_BPF_H
 #define PROFTRACE_LANES_BPF_H
 
-#include "spans.bpf.h"
+#include "frames.bpf.h"
 
 #define LANED_PROCESSES 4096
 

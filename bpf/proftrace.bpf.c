@@ -6,7 +6,7 @@
 #include "life.bpf.h"
 #include "regions.bpf.h"
 #include "sched.bpf.h"
-#include "span_hits.bpf.h"
+#include "spans.bpf.h"
 #include "switch.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";

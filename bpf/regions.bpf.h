@@ -95,28 +95,26 @@ static long region_seek_open(__attribute__((unused)) u32 i, struct region_search
 }
 
 struct unwind_to {
-	struct wire_lane *lane;
 	u64 now;
+	u32 number;
 	u32 frame;
-	u32 pad;
 };
 
 static long unwind_to_one(__attribute__((unused)) u32 i, struct unwind_to *ctx)
 {
-	struct wire_frame *f = frame_at(ctx->lane->top);
+	const struct wire_lane *lane = lane_at(ctx->number);
+	const struct wire_frame *f = lane ? frame_at(lane->top) : 0;
 
-	if (!f || !f->level || ctx->lane->top == ctx->frame)
+	if (!f || !f->level || lane->top == ctx->frame)
 		return 1;
-	frame_gone(ctx->lane, f, ctx->now);
+	frame_gone(ctx->number, ctx->now);
 	return 0;
 }
 
 __noinline u32 frames_unwind_to(u32 number, u32 frame, u64 now)
 {
-	struct unwind_to ctx = {.lane = lane_at(number), .now = now, .frame = frame};
+	struct unwind_to ctx = {.now = now, .number = number, .frame = frame};
 
-	if (!ctx.lane)
-		return 0;
 	bpf_loop(MAX_UNWIND, unwind_to_one, &ctx, 0);
 	return number;
 }

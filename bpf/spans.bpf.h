@@ -12,20 +12,9 @@
 #ifndef PROFTRACE_SPANS_BPF_H
 #define PROFTRACE_SPANS_BPF_H
 
-#include "frames.bpf.h"
+#include "regions.bpf.h"
 
-static __always_inline void spans_catch_up(const struct wire_lane *base, struct wire_lane *lane)
-{
-	struct wire_frame *top = frame_at(lane->top);
-	struct wire_node *n = top ? node_at(top->node) : 0;
-
-	if (n) {
-		n->off_ns += (base->off_ns - lane->off_ns) * top->weight;
-		frame_add_cost(top, base->probe_ns - lane->probe_ns);
-	}
-	lane->off_ns = base->off_ns;
-	lane->probe_ns = base->probe_ns;
-}
+#define MAX_SPAN_LANES 256 /* beside one stack */
 
 /* What an event of spans has cost is the same to their stack, and to other lanes beside that. */
 static __always_inline void spans_pay(struct wire_lane *base, const struct wire_lane *lane)
@@ -37,54 +26,178 @@ static __always_inline void spans_pay(struct wire_lane *base, const struct wire_
 	base->probe_ns = lane->probe_ns;
 }
 
-struct spans_walk {
-	u64 now;
-	u32 base;
-	u32 number; /* the next lane */
+struct span_search {
+	u32 function;
+	u32 number; /* the lane to look at */
+	u32 before; /* the one that leads to it; 0: the base */
+	u32 found;  /* the result */
 };
 
-/* Closes a frame, or goes on to the next lane. All in one loop: the verifier lets calls nest but so
- * deep. */
-static long spans_unwind_one(__attribute__((unused)) u32 i, struct spans_walk *w)
+static long span_seek(__attribute__((unused)) u32 i, struct span_search *s)
 {
-	struct wire_lane *base = lane_at(w->base), *lane = lane_at(w->number);
-	struct wire_frame *top = lane ? frame_at(lane->top) : 0;
+	const struct wire_lane *lane = lane_at(s->number);
 
-	if (!w->number || !base || !lane || !top)
+	if (!s->number || !lane)
 		return 1;
-	if (top->level) {
-		spans_catch_up(base, lane);
-		frame_gone(lane, top, w->now);
-		lane->probe_ns = base->probe_ns;
-		return 0;
+	if (lane->function == s->function) {
+		s->found = s->number;
+		return 1;
 	}
-	lane->passed = 0;
-	w->number = lane->spans;
+	s->before = s->number;
+	s->number = lane->spans;
 	return 0;
 }
 
-/* Closes all spans beside a lane. */
-__noinline u32 spans_unwind(u32 base, u64 now)
+static __always_inline u32 span_lane_new(struct wire_lane *base, u32 base_number, u32 function)
 {
-	const struct wire_lane *lane = lane_at(base);
-	struct spans_walk w = {.now = now, .base = base};
+	u32 number = lane_new(base->owner, WIRE_LANE_SPANS);
+	struct wire_lane *lane = lane_at(number);
 
-	if (!lane)
+	if (!number || !lane)
 		return 0;
-	w.number = lane->spans;
-	bpf_loop(MAX_UNWIND, spans_unwind_one, &w, 0);
-	return base;
+	lane->made_ns = bpf_ktime_get_ns();
+	lane->start_ns = base->start_ns;
+	lane->goid = base->goid;
+	lane->function = function;
+	lane->off_ns = base->off_ns;
+	lane->probe_ns = base->probe_ns;
+	lane->spans = base->spans;
+	barrier();
+	*(volatile u32 *)&lane->base = base_number;
+	base->spans = number;
+	return number;
 }
 
-/* Closes all that is open on a lane that nobody runs on, and beside it: it is gone without a trace.
- */
-static __always_inline void unwind_all(u32 number, u64 now)
+/* The lane of a region's spans beside another one, which is the thread's: made if `create`. Moves
+ * to the front of its kind. 0: none, or no room. */
+__noinline u32 span_lane_find(u32 base_number, u32 function, u32 create)
 {
-	const struct wire_lane *lane = has_regions ? lane_at(number) : 0;
+	struct wire_lane *base = lane_at(base_number), *lane, *before;
+	struct span_search s = {.function = function};
 
-	frames_unwind(number, ~0ull, now);
-	if (lane && lane->spans)
-		spans_unwind(number, now);
+	if (!base)
+		return 0;
+	s.number = base->spans;
+	bpf_loop(MAX_SPAN_LANES, span_seek, &s, 0);
+	if (!s.found)
+		return create && !s.number ? span_lane_new(base, base_number, function) : 0;
+	lane = lane_at(s.found);
+	before = lane_at(s.before);
+	if (s.before && before && lane) {
+		before->spans = lane->spans;
+		lane->spans = base->spans;
+		base->spans = s.found;
+	}
+	return s.found;
+}
+
+/* The same, mostly sooner. */
+static __always_inline struct wire_lane *span_lane(const struct place *base, u32 function,
+						   bool create, u32 *number)
+{
+	struct wire_lane *lane = lane_at(base->lane->spans);
+
+	*number = base->lane->spans;
+	if (!*number || !lane || lane->function != function) {
+		*number = span_lane_find(base->number, function, create);
+		lane = lane_at(*number);
+	}
+	return *number ? lane : 0;
+}
+
+/* With triggers: whether a span with that role may begin, beside its stack's calls and in the spans
+ * around it. */
+static __always_inline bool span_may_begin(const struct place *base, const struct wire_frame *top,
+					   u32 role)
+{
+	const struct wire_frame *call = frame_at(base->lane->top);
+
+	if (may_begin(role) || (top && top->level) || (call && call->level))
+		return true;
+	count_untriggered();
+	return false;
+}
+
+/* A begin that is not recorded has an end as well, which is not to be taken for another one's. */
+static __always_inline void span_pass(struct wire_lane *lane, u32 class, bool spared)
+{
+	const struct wire_cost *cost = cost_of(class);
+	struct wire_frame *top = frame_at(lane->top);
+	s64 ns = cost->inside_ns + cost->outside_ns;
+
+	lane->passed++;
+	if (top)
+		frame_charge(lane, top, spared ? ns - cost_of(WIRE_COST_SPARED)->outside_ns : ns);
+}
+
+static __always_inline void span_begin(struct pt_regs *ctx, u64 cookie)
+{
+	const struct task_struct *task = bpf_get_current_task_btf();
+	u32 function = cookie & WIRE_COOKIE_FUNCTION;
+	u32 class = (cookie >> WIRE_COOKIE_COST) & WIRE_COST_MASK;
+	u32 entry = WIRE_FRAME_REGION | class << (WIRE_COOKIE_COST - WIRE_COOKIE_FLAGS);
+	const struct hit hit = {.ctx = ctx, .slot = ctx->sp};
+	struct place base, at;
+	struct wire_frame *top;
+	struct arrival a;
+	u64 began;
+
+	if (!entry_arrives(&a, task, ctx->sp, cookie) ||
+	    !place_of(&base, task, a.home, a.number, ctx->sp, true))
+		return;
+	if (keep_values)
+		entry |= ((cookie >> WIRE_COOKIE_VALUES) & 0xff) << WIRE_FRAME_LIST;
+	at.lane = span_lane(&base, function, true, &at.number);
+	if (!at.lane) {
+		count_lost(WIRE_LOST_LANES);
+		goto unlock;
+	}
+	spans_catch_up(base.number, at.number);
+	at.slot = at.lane->passed;
+	top = frame_at(at.lane->top);
+	began = WIRE_TIMED(at.lane->entered) < timed_limit ? bpf_ktime_get_ns() : 0;
+	if (a.weight && span_may_begin(&base, top, a.role) &&
+	    frame_push(&at, &hit, top, function, entry, a.weight, WIRE_ROLE_TRIGGER, began))
+		at.lane->passed = 0;
+	else
+		span_pass(at.lane, class, !a.weight);
+	spans_pay(base.lane, at.lane);
+unlock:
+	lane_unlock(base.lane);
+}
+
+/* A span ends, unless its begin was not recorded. */
+static __always_inline void span_end(const struct pt_regs *ctx, u64 cookie, u64 now)
+{
+	const struct task_struct *task = bpf_get_current_task_btf();
+	u32 function = cookie & WIRE_COOKIE_FUNCTION, number;
+	u32 class = (cookie >> WIRE_COOKIE_COST) & WIRE_COST_MASK;
+	struct wire_lane *home, *lane;
+	struct wire_frame *top;
+	struct place base;
+
+	home = gate_open ? home_current(task, false, &number) : 0;
+	if (!home || hit_is_claimed(home, ctx->sp, function | REGION_END, cookie) ||
+	    !place_of(&base, task, home, number, ctx->sp, false))
+		return;
+	lane = span_lane(&base, function, false, &number);
+	if (!lane) {
+		end_charge(base.lane, class);
+		goto unlock;
+	}
+	spans_catch_up(base.number, number);
+	top = frame_at(lane->top);
+	if (top && top->level && !lane->passed) {
+		lane->passed = top->slot;
+		frame_returned(lane, top, now, class);
+	} else {
+		if (lane->passed)
+			lane->passed--;
+		end_charge(lane, class);
+	}
+	spans_pay(base.lane, lane);
+unlock:
+	lane_unlock(base.lane);
 }
 
 #endif

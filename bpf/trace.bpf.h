@@ -18,22 +18,27 @@
 /* Calls deeper than this are left out. */
 const volatile u32 max_level = ~0u;
 
-static long region_settle_one(__attribute__((unused)) u32 i, struct unwind_ctx *ctx)
+struct settle_ctx {
+	u64 now;
+	u32 number;
+	u32 pad;
+};
+
+static long region_settle_one(__attribute__((unused)) u32 i, struct settle_ctx *ctx)
 {
-	struct wire_frame *f = frame_at(ctx->lane->top);
+	const struct wire_lane *lane = lane_at(ctx->number);
+	const struct wire_frame *f = lane ? frame_at(lane->top) : 0;
 
 	if (!f || !(f->entry & WIRE_FRAME_ENDED))
 		return 1;
-	frame_returned(ctx->lane, f, ctx->now, WIRE_COST_NONE);
+	frame_gone(ctx->number, ctx->now);
 	return 0;
 }
 
 __noinline u32 frames_settle(u32 number, u64 now)
 {
-	struct unwind_ctx ctx = {.lane = lane_at(number), .now = now};
+	struct settle_ctx ctx = {.now = now, .number = number};
 
-	if (!ctx.lane)
-		return 0;
 	bpf_loop(MAX_UNWIND, region_settle_one, &ctx, 0);
 	return number;
 }
