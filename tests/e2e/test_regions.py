@@ -224,6 +224,12 @@ class Values(Cases):
                           if name != "step"}, requests)
         self.assertEqual(seen, steps)
 
+    def test_an_end_in_a_callee(self):
+        """What is read does not matter to it, unless it decides what is recorded."""
+        document, done = self.profile_command("regions", 20, options=(
+            *REGIONS, "-A", "region:handed(arg1)"))
+        self.assert_exact(document, done)
+
     def test_conditions(self):
         """What meets none is not recorded, nor does its end end anything; its steps are."""
         for condition in "arg2 == 1", "region:request: arg2 == 1":

@@ -129,3 +129,52 @@ class Choosing(Cases):
         self.assertFalse({"task", "nap"} & self.calls(document).keys())
         done = self.run_proftrace("--trigger", "region:task", "--", program("spans"))
         self.assert_one_line(done, 1, "--trigger region:task", "span")
+
+
+METHODS = """
+class Work
+  def fib(n) = n < 2 ? n : fib(n - 1) + fib(n - 2)
+  def fails(n) = n == 0 ? raise("x") : fails(n - 1)
+  def after() = fib(3)
+  def pauses() = (Fiber.yield; after)
+  def between() = nil
+  def turns
+    fiber = Fiber.new { pauses }
+    fiber.resume
+    between
+    fiber.resume
+  end
+end
+calls = Hash.new(0)
+trace = TracePoint.new(:call, :return) { |t| calls[t.method_id] += 1 if t.event == :call }
+trace.enable
+work = Work.new
+work.fib(10)
+3.times { begin; work.fails(5); rescue; end }
+2.times { work.turns }
+Thread.new { work.fib(8) }.join
+trace.disable
+calls.each { |name, count| puts "COUNT ruby:method(arg2=#{name}) #{count}" }
+"""
+
+
+class Real(Cases):
+    def test_methods_of_ruby(self):
+        """Recursive ones, such as are left by exceptions, in fibers and threads; counted by its
+        own TracePoint."""
+        document, done = self.profile_command(
+            "/usr/bin/ruby", "--disable-gems", "-e", METHODS, options=(
+                "--usdt", "ruby:method__*", "-F", "region:ruby:*", *UNLIMITED,
+                "-A", "region:ruby:method(arg2:s)", "--by", "arg2"))
+        self.assert_counts(document, done.counts, done)
+        self.assertEqual(document["accounting"]["unwound"], 0)
+        names = [re.sub(r".*=(.*)\)", r"\1", f["name"]) for f in document["functions"]]
+        above = {}
+        for thread in document["threads"]:
+            self.assertTrue(thread["spans"])
+            for node, parent, _ in harness.walk(thread["calls"]):
+                above.setdefault(names[node["function"]], set()).add(
+                    names[parent["function"]] if parent else None)
+        self.assertEqual(above, {"fib": {None, "fib", "after"}, "fails": {None, "fails"},
+                                 "turns": {None}, "between": {"turns"}, "pauses": {None},
+                                 "after": {"pauses"}, "disable": {None}})

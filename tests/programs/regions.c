@@ -105,7 +105,7 @@ TRACED void finish(void)
 /* Ends in a callee. */
 TRACED void handing(void)
 {
-	PROFTRACE_BEGIN("handed");
+	PROFTRACE_BEGIN_VALUES("handed", counts[HANDED]);
 	counts[HANDED]++;
 	finish();
 	work();
