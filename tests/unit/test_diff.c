@@ -242,6 +242,24 @@ static void test_threads_by_name(void **state)
 	release(d);
 }
 
+/* Those of a run without spans are none of the other's spans. */
+static void test_spans_are_apart(void **state)
+{
+	struct profile *old = program("prog", "/bin/prog", false, 40 * MS);
+	struct profile *now = program("prog", "/bin/prog", false, 40 * MS);
+	uint32_t spans = fixture_thread(now, 100, 101, "worker");
+	struct diff *d;
+
+	fixture_node(old, fixture_thread(old, 100, 102, "worker"), 0, 2, 3, MS, MS);
+	fixture_node(now, spans, 0, 2, 5, MS, MS);
+	now->threads[spans].spans = 1;
+	d = compare(old, now, (struct diff_options){0});
+	expect_folded(d, WEIGHT_CALLS,
+		      "prog;main 1 1\nprog;main;work 200 200\nprog;main;work;leaf 400 400\n"
+		      "worker;leaf 3 0\nspans of worker;leaf 0 5\n");
+	release(d);
+}
+
 static void test_what_one_run_did_not_trace(void **state)
 {
 	static const struct profile_skip skip = {"leaf", "/elsewhere/prog", "tiny"};
@@ -469,6 +487,7 @@ int main(void)
 		cmocka_unit_test(test_one_name),
 		cmocka_unit_test(test_names_of_optimizers),
 		cmocka_unit_test(test_threads_by_name),
+		cmocka_unit_test(test_spans_are_apart),
 		cmocka_unit_test(test_what_one_run_did_not_trace),
 		cmocka_unit_test(test_min_time),
 		cmocka_unit_test(test_cpu),

@@ -312,6 +312,30 @@ static struct profile *make_lanes(void)
 	return p;
 }
 
+/* Spans are no calls of their thread, whatever is joined; their own lanes are joined as well. */
+static void test_spans_stay_beside(void **state)
+{
+	for (int by = MERGE_COMM; by <= MERGE_LANES; by++) {
+		struct profile *p = make_lanes(), *m;
+		uint32_t spans = 0;
+
+		for (uint32_t i = 0; i < 4; i++) {
+			memcpy(p->threads[i].comm, "same", sizeof("same"));
+			p->threads[i].tid = 20;
+			p->threads[i].goroutine = 0;
+			p->threads[i].lane_ns = i;
+			p->threads[i].spans = i % 2;
+		}
+		assert_int_equal(profile__merge_threads(p, by, &m), 0);
+		assert_int_equal(m->threads_cnt, 2);
+		for (uint32_t i = 0; i < 2; i++)
+			spans += m->threads[i].spans;
+		assert_int_equal(spans, 1);
+		profile__free(m);
+		profile__free(p);
+	}
+}
+
 static void test_lanes_are_joined(void **state)
 {
 	struct profile *p = make_lanes();
@@ -375,6 +399,7 @@ int main(void)
 		cmocka_unit_test(test_merge_adds_all_figures),
 		cmocka_unit_test(test_merge_across_processes),
 		cmocka_unit_test(test_lanes_are_joined),
+		cmocka_unit_test(test_spans_stay_beside),
 		cmocka_unit_test(test_threads_without_lanes_stay),
 		cmocka_unit_test(test_goroutines_are_merged_apart),
 	};

@@ -50,7 +50,7 @@ static void test_columns(void **state)
 	expect_part(text, "\"histogram\":[[],[],[],[40,1000,42,234]],\"calls\":[1,3,1,1234],");
 	/* Callees stand behind their callers, the dearest first. */
 	expect_part(text, "\"threads\":[{\"pid\":100,\"tid\":101,\"comm\":\"prog\","
-			  "\"goroutine\":false,\"stack\":false,\"merged\":0}],"
+			  "\"goroutine\":false,\"stack\":false,\"spans\":false,\"merged\":0}],"
 			  "\"paths\":{\"roots\":[1],\"depth\":[0,1,2,1],\"function\":[0,1,3,2],"
 			  "\"calls\":[1,3,1234,1],\"total\":[1000000,700000,6000,200000],"
 			  "\"self\":[100000,694000,6000,200000],");

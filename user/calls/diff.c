@@ -152,25 +152,34 @@ static int add_functions(struct builder *b)
 	return 0;
 }
 
-/* Both runs' threads are in the order of their names. What is left over at last, one thread each,
- * is one: of a program that was renamed. */
+static int compare_threads(const struct profile_thread *x, const struct profile_thread *y)
+{
+	int order = strncmp(x->comm, y->comm, sizeof(x->comm));
+
+	return order ? order : (x->spans > y->spans) - (x->spans < y->spans);
+}
+
+/* Both runs' threads are in the order of their names, calls before spans. What is left over at
+ * last, one thread each, is one: of a program that was renamed. */
 static void add_threads(struct builder *b)
 {
 	const struct profile *const old = b->merged[DIFF_OLD], *const now = b->merged[DIFF_NEW];
 	struct profile *both = b->d->both;
-	size_t i = 0, j = 0, alone[DIFF_RUNS] = {0, 0};
-	uint32_t last[DIFF_RUNS] = {0, 0};
+	size_t i = 0, j = 0, alone[2][DIFF_RUNS] = {0}; /* of calls, and of spans */
+	uint32_t last[2][DIFF_RUNS] = {0};
 
 	while (i < old->threads_cnt || j < now->threads_cnt) {
 		int order = i == old->threads_cnt ? 1
 			    : j == now->threads_cnt
 				    ? -1
-				    : strncmp(old->threads[i].comm, now->threads[j].comm,
-					      sizeof(old->threads[i].comm));
-		uint32_t number = both->threads_cnt++;
+				    : compare_threads(&old->threads[i], &now->threads[j]);
+		uint32_t number = both->threads_cnt++, run = order < 0 ? DIFF_OLD : DIFF_NEW;
+		bool spans = (order < 0 ? &old->threads[i] : &now->threads[j])->spans;
 
-		if (order)
-			alone[order < 0 ? DIFF_OLD : DIFF_NEW]++;
+		if (order) {
+			alone[spans][run]++;
+			last[spans][run] = order < 0 ? i : j;
+		}
 		if (order <= 0) {
 			both->threads[number] = old->threads[i];
 			b->threads[DIFF_OLD][i++] = number;
@@ -179,11 +188,12 @@ static void add_threads(struct builder *b)
 			both->threads[number] = now->threads[j];
 			b->threads[DIFF_NEW][j++] = number;
 		}
-		if (order)
-			last[order < 0 ? DIFF_OLD : DIFF_NEW] = order < 0 ? i - 1 : j - 1;
 	}
-	if (alone[DIFF_OLD] == 1 && alone[DIFF_NEW] == 1)
-		b->threads[DIFF_OLD][last[DIFF_OLD]] = b->threads[DIFF_NEW][last[DIFF_NEW]];
+	for (int k = 0; k < 2; k++) {
+		if (alone[k][DIFF_OLD] == 1 && alone[k][DIFF_NEW] == 1)
+			b->threads[DIFF_OLD][last[k][DIFF_OLD]] =
+				b->threads[DIFF_NEW][last[k][DIFF_NEW]];
+	}
 }
 
 static void add_path(struct builder *b, uint32_t run, uint32_t node)
