@@ -3,10 +3,46 @@
 is left alone, and goes on working when we have left. What other profilers have put there is no
 obstacle."""
 
+import ctypes
 import json
+import os
+import re
 
 import harness
-from harness import program
+from harness import poll, program
+
+INT3 = b"\xcc"
+
+
+class Debugger:
+    """Does to a process what debuggers do: attaches, and keeps what its breakpoints are put over."""
+
+    SEIZE, INTERRUPT, DETACH = 0x4206, 0x4207, 17
+
+    def __init__(self, pid):
+        self.pid, self.covered = pid, {}
+        self.libc = ctypes.CDLL(None, use_errno=True)
+        self.ptrace(self.SEIZE)
+
+    def ptrace(self, request):
+        if self.libc.ptrace(request, self.pid, None, None):
+            raise OSError(ctypes.get_errno(), f"ptrace {request:#x}")
+
+    def put(self, address):
+        with open(f"/proc/{self.pid}/mem", "r+b", buffering=0) as memory:
+            memory.seek(address)
+            self.covered[address] = memory.read(1)
+            memory.seek(address)
+            memory.write(INT3)
+
+    def leave(self):
+        with open(f"/proc/{self.pid}/mem", "r+b", buffering=0) as memory:
+            for address, byte in self.covered.items():
+                memory.seek(address)
+                memory.write(byte)
+        self.ptrace(self.INTERRUPT)
+        os.waitpid(self.pid, 0)
+        self.ptrace(self.DETACH)
 
 
 class Patched(harness.TestCase):
@@ -47,6 +83,47 @@ class Patched(harness.TestCase):
         self.assertEqual(done.numbers("HOOKED"), {"hook": 9000})
         for name, count in done.counts.items():
             self.assertEqual(self.count(document, name), count // 2, name)
+
+    def site(self, target, name):
+        """The address of the probed instruction, and whether it is said to be patched."""
+        function = self.plan(target, "-F", name)[0][name]
+        with open(f"/proc/{target.pid}/maps", encoding="utf-8") as maps:
+            for line in maps:
+                begin, end, offset = re.match(r"(\w+)-(\w+) \S+ (\w+)", line).groups()
+                at = function["offset"] + function["site_offset"] - int(offset, 16)
+                if line.endswith("/steps\n") and 0 <= at < int(end, 16) - int(begin, 16):
+                    return int(begin, 16) + at
+        raise AssertionError(f"{name} is not mapped")
+
+    def test_debugger_first(self):
+        """Its breakpoint stays."""
+        target = self.target("steps")
+        target.go()
+        site = self.site(target, "inner")
+        debugger = Debugger(target.pid)
+        debugger.put(site)
+        functions, skipped, _ = self.plan(target, "-F", "inner")
+        self.assertNotEqual(self.site(target, "inner") if functions else None, site, skipped)
+        debugger.leave()
+        target.step("5")
+
+    def test_debugger_stays(self):
+        """It has put its breakpoint over ours, and puts that back when we have left."""
+        target = self.target("steps")
+        target.go()
+        site = self.site(target, "inner")
+        tracer = self.proftrace("-f", "json", "-F", "inner", "-p", target.pid).wait_tracing()
+        debugger = Debugger(target.pid)
+        debugger.put(site)
+        self.assertEqual(debugger.covered[site], INT3)
+        target.step("5")
+        done = tracer.interrupt()
+        self.assertEqual(self.count(self.document(done), "inner"), 5)
+        self.assertIn("a debugger is at the target", done.stderr)
+        debugger.leave()
+        self.assertTrue(poll(lambda: not harness.dirty_text(target.pid)))
+        target.step("5")
+        self.assertEqual(target.finish().status, 0)
 
     def test_other_profilers(self):
         """Their breakpoints, and the calls that the kernel makes of 5-byte nops, are not the

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "attach/closer.h"
+#include "target/process.h"
 #include "util/array.h"
 #include "util/log.h"
 #include "util/privilege.h"
@@ -21,13 +22,14 @@
 struct keeper {
 	pid_t pid;
 	int socket;
+	bool stays; /* when we are gone: see links_close() */
 };
 
 enum request_kind { LINK = 1, CLOSE, DETACH };
 
 /* What is asked for. LINK: offsets and cookies follow, and semaphores if it has some; the program's
  * and the file's descriptors go along. The answer is an int: -errno or 0, and to LINK the link's
- * number. */
+ * number, to DETACH how many links stay. */
 struct request {
 	int kind; /* enum request_kind */
 	int link; /* CLOSE: its number */
@@ -39,7 +41,8 @@ struct request {
 
 enum { FD_PROGRAM, FD_OBJECT, FDS };
 
-#define MAX_COUNT (1u << 20) /* of probes in a link: the kernel's limit */
+#define MAX_COUNT     (1u << 20) /* of probes in a link: the kernel's limit */
+#define LOOK_AGAIN_US 100000
 
 /* Sends or receives all of it. False: the other side has gone. */
 static bool move_all(int fd, void *data, size_t len, bool out)
@@ -117,43 +120,78 @@ static bool receive_request(int fd, struct request *req, int fds[FDS])
 	return true;
 }
 
-/* Links by their numbers; -1: free. */
+struct held {
+	int fd;	   /* -1: none */
+	pid_t pid; /* of the process that its probes are in; 0: all, or ours */
+};
+
+/*
+ * Links by their numbers. A debugger takes our breakpoints for the code that it puts its own over,
+ * and writes them back when it takes these out: then they must still be ours. So links to a
+ * process that is being debugged are put off.
+ */
 struct links {
-	int *fds;
+	struct held *held;
 	size_t cnt, cap;
 	size_t first_free; /* no number below is */
+	struct held *put_off;
+	size_t put_off_cnt, put_off_cap;
 	struct closer *closer;
 };
 
+/* Closes what has been put off where the debugger has left. */
+static void links_look_again(struct links *l)
+{
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < l->put_off_cnt; i++) {
+		if (process__is_debugged(l->put_off[i].pid))
+			l->put_off[cnt++] = l->put_off[i];
+		else
+			closer__close(l->closer, l->put_off[i].fd);
+	}
+	l->put_off_cnt = cnt;
+}
+
 static int link_close(struct links *l, int number)
 {
-	if (number < 0 || (size_t)number >= l->cnt || l->fds[number] < 0)
+	struct held link;
+
+	if (number < 0 || (size_t)number >= l->cnt || l->held[number].fd < 0)
 		return -ENOENT;
-	closer__close(l->closer, l->fds[number]);
-	l->fds[number] = -1;
+	link = l->held[number];
+	l->held[number].fd = -1;
 	if ((size_t)number < l->first_free)
 		l->first_free = number;
+	if (link.pid && process__is_debugged(link.pid) &&
+	    !ARRAY_RESERVE(&l->put_off, l->put_off_cnt, &l->put_off_cap))
+		l->put_off[l->put_off_cnt++] = link;
+	else
+		closer__close(l->closer, link.fd);
 	return 0;
 }
 
-/* All of them; they are gone when it returns, those that were being closed as well. */
-static void links_close(struct links *l)
+/* All of them; they are gone when it returns, those that were being closed as well, but for what is
+ * put off. Returns how many these are. */
+static int links_close(struct links *l)
 {
 	for (size_t i = 0; i < l->cnt; i++)
 		link_close(l, i);
 	l->cnt = l->first_free = 0;
+	links_look_again(l);
 	closer__drain(l->closer);
+	return l->put_off_cnt;
 }
 
 /* A number that is free, or -ENOMEM. */
 static int links_number(struct links *l)
 {
-	while (l->first_free < l->cnt && l->fds[l->first_free] >= 0)
+	while (l->first_free < l->cnt && l->held[l->first_free].fd >= 0)
 		l->first_free++;
 	if (l->first_free == l->cnt) {
-		if (ARRAY_RESERVE(&l->fds, l->cnt, &l->cap))
+		if (ARRAY_RESERVE(&l->held, l->cnt, &l->cap))
 			return -ENOMEM;
-		l->fds[l->cnt++] = -1;
+		l->held[l->cnt++].fd = -1;
 	}
 	return l->first_free;
 }
@@ -186,7 +224,8 @@ static int link_one(int socket, struct links *links, const struct request *req, 
 		if (fd < 0)
 			number = fd;
 		else
-			links->fds[number] = fd;
+			links->held[number] =
+				(struct held){fd, req->pid == getppid() ? 0 : req->pid};
 	}
 	free(values);
 	return number;
@@ -209,15 +248,17 @@ static void serve(int socket)
 		else if (req.kind == CLOSE)
 			answer = link_close(&links, req.link);
 		else
-			links_close(&links);
+			answer = links_close(&links);
 		for (int i = 0; i < FDS; i++) {
 			if (fds[i] >= 0)
 				close(fds[i]);
 		}
 		alive = alive && send_all(socket, &answer, sizeof(answer));
 	}
-	links_close(&links);
-	free(links.fds);
+	while (links_close(&links))
+		usleep(LOOK_AGAIN_US);
+	free(links.held);
+	free(links.put_off);
 }
 
 /* Leaves everything of the profiler's but its socket: its terminal, its files, its powers. */
@@ -319,8 +360,12 @@ void keeper__detach(struct keeper *k)
 {
 	const struct request req = {.kind = DETACH};
 
-	if (send_request(k->socket, &req, NULL))
-		answer(k);
+	if (k->stays || !send_request(k->socket, &req, NULL) || answer(k) <= 0)
+		return;
+	k->stays = true;
+	log_warn("a debugger is at the target: probes stay in until it has left, or it would leave "
+		 "breakpoints behind (process %d sees to that)",
+		 k->pid);
 }
 
 void keeper__free(struct keeper *k)
@@ -328,7 +373,7 @@ void keeper__free(struct keeper *k)
 	if (!k)
 		return;
 	close(k->socket);
-	while (waitpid(k->pid, NULL, 0) < 0 && errno == EINTR)
+	while (!k->stays && waitpid(k->pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	free(k);
 }

@@ -16,7 +16,7 @@ struct keeper;
 /* Starts it, before anything is opened that it should not hold on to and while we have the
  * privileges that it takes along. Returns 0 or -errno with one line logged. */
 int keeper__new(struct keeper **out);
-/* Takes all probes out and waits for its end. Accepts NULL. */
+/* Takes all probes out and waits for its end, but as keeper__detach(). Accepts NULL. */
 void keeper__free(struct keeper *k);
 
 /* Readable only when it has gone, and all probes with it: somebody has killed it. */
@@ -30,7 +30,8 @@ int keeper__link(struct keeper *k, const struct link_spec *spec);
  * link's from now on. Returns 0 or -errno. */
 int keeper__close(struct keeper *k, int link);
 
-/* Closes all links; they are gone when it returns. */
+/* Closes all links; they are gone when it returns. But those to a process that a debugger is at
+ * stay until it has left, and the keeper with them: then a line is logged. */
 void keeper__detach(struct keeper *k);
 
 #endif
