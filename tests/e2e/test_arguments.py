@@ -217,7 +217,7 @@ class Arguments(Recordings):
         recording, done = self.record("-F", "site_push", "-A",
                                       f"site_push({PLACES})",
                                       target=(TARGET, times))
-        self.assertIn(f"{times} single calls kept\n", done.stderr)
+        self.assertIn(f"{times:,} single calls kept\n", done.stderr)
         self.assert_values(self.values(recording), {
             "site_push": self.printed(done)["site_push"]}, places)
 
@@ -230,11 +230,12 @@ class Arguments(Recordings):
         values = self.values(recording)
         self.assertEqual(values.get(function, []),
                          [{name: places(call)[name] for name in names} for call in wanted])
-        refused = re.search(r"(\d+) calls were not recorded, as --if says", done.stderr)
+        refused = re.search(r"([\d,]+) calls were not recorded, as --if says", done.stderr)
         document = json.loads(self.report(recording, "-f", "json"))
         self.check(document)
         self.assertEqual(self.count(document, function), len(wanted))
-        self.assertEqual(document["accounting"]["entered"] + int(refused[1]), 2 * TIMES)
+        self.assertEqual(document["accounting"]["entered"] + int(refused[1].replace(",", "")),
+                         2 * TIMES)
         return values
 
     def test_conditions(self):

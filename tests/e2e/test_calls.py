@@ -18,6 +18,11 @@ ALL_CALLS = """
     FROM calls c JOIN paths p ON p.id = c.path JOIN threads t ON t.id = p.thread ORDER BY c.id"""
 
 
+def number(text):
+    """As messages have it."""
+    return int(text.replace(",", ""))
+
+
 class SingleCalls(harness.TestCase):
     def verb(self, *args, **popen):
         return self.process(PROFTRACE, *args, stdin=subprocess.DEVNULL, **popen).finish()
@@ -184,19 +189,20 @@ class SingleCalls(harness.TestCase):
     def test_flight_recorder(self):
         recording, done = self.record("threads", 2, 65000, options=("--max-size", "1M"))
         self.assertLessEqual(os.path.getsize(recording), 1 << 20)
-        counted = re.search(r"(\d+) single calls kept, the oldest (\d+) forgotten", done.stderr)
+        counted = re.search(r"([\d,]+) single calls kept, the oldest ([\d,]+) forgotten", done.stderr)
         self.assertTrue(counted, done.stderr)
         report = self.verb("report", "-f", "json", recording)
         document = self.check(json.loads(report.stdout))
         self.assert_counts(document, done.counts)
-        said = re.search(r"newest (\d+) of (\d+) calls, from ([0-9.]+) s on", report.stderr)
+        said = re.search(r"newest ([\d,]+) of ([\d,]+) calls, from ([0-9.]+) s on", report.stderr)
         self.assertTrue(said, report.stderr)
-        self.assertEqual(int(said[2]), document["accounting"]["timeline_calls"])
+        of_all = number(said[2])
+        self.assertEqual(of_all, document["accounting"]["timeline_calls"])
         database = self.database(recording)
         kept, last = database.execute("SELECT count(*), max(leave_ns) FROM calls").fetchone()
-        self.assertEqual(kept, int(said[1]))
-        self.assertEqual((kept, int(said[2]) - kept), tuple(map(int, counted.groups())))
-        self.assertLess(kept, int(said[2]))
+        self.assertEqual(kept, number(said[1]))
+        self.assertEqual((kept, of_all - kept), tuple(map(number, counted.groups())))
+        self.assertLess(kept, of_all)
         # The newest are there: main's last functions, and main itself.
         self.assertLessEqual(last, document["duration_ns"])
         self.assertEqual(database.execute(

@@ -487,7 +487,7 @@ static void dash_is_the_standard_output(void **state)
 	ACCEPT("report", "-f", "csv", "-o", "-");
 	assert_null(o.output);
 	ACCEPT("record", "-o", "-", "-p", "1");
-	assert_string_equal(o.output, "/dev/stdout");
+	assert_string_equal(o.output, "/dev/fd/1");
 	REFUSE("name a file with -o", "report", "-f", "sqlite", "-o", "-");
 	REFUSE("ls writes to the standard output as well", "record", "-o", "-", "ls");
 }

@@ -6,7 +6,7 @@
 #include <argp.h>
 
 #define RECORDING    "proftrace.data" /* unless another one is named */
-#define STDOUT_PATH  "/dev/stdout"
+#define STDOUT_PATH  "/dev/fd/1"
 #define HELP_COLUMNS 32		      /* of "      --name=ARG" */
 
 /* Those without a letter. */

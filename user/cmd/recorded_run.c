@@ -7,6 +7,7 @@
 #include "cli/options.h"
 #include "cmd/input.h"
 #include "util/log.h"
+#include "util/text.h"
 
 struct input {
 	const char *name; /* for messages */
@@ -44,6 +45,7 @@ static int choose(const struct input *in, uint32_t wanted, size_t *run)
 static int load(const struct input *in, size_t run, bool live, struct recorded *out)
 {
 	int err = reader__load(in->reader, run, out);
+	char kept[32], all[32];
 
 	if (!err && !in->roots)
 		out->profile->files_by_root = 0;
@@ -51,9 +53,9 @@ static int load(const struct input *in, size_t run, bool live, struct recorded *
 		log_warn("%s: the run is incomplete: it was cut off while it was recorded",
 			 in->name);
 	if (!err && out->forgotten.calls)
-		log_info("%s: the timeline holds the newest %llu of %llu calls, from %.6f s on",
-			 in->name, (unsigned long long)out->calls,
-			 (unsigned long long)(out->calls + out->forgotten.calls),
+		log_info("%s: the timeline holds the newest %s of %s calls, from %.6f s on",
+			 in->name, text_count(out->calls, kept, sizeof(kept)),
+			 text_count(out->calls + out->forgotten.calls, all, sizeof(all)),
 			 out->forgotten.until_ns / 1e9);
 	return err;
 }

@@ -25,6 +25,7 @@
 #include "util/clock.h"
 #include "util/log.h"
 #include "util/privilege.h"
+#include "util/text.h"
 
 /* Values that nobody will see. Formats with a section for sessions show those of sessions. */
 static void warn_of_values(const struct options *o, const struct sink *sink)
@@ -120,34 +121,34 @@ static int run_show(struct run *r, struct profile *now)
 static void account_calls(const struct run *r, const struct profile_accounting *a)
 {
 	uint64_t forgotten = recorder__forgotten(r->recorder);
-	char oldest[64] = "";
+	char oldest[80] = "", kept[32], lost[32], gone[32];
 
+	text_count(a->timeline_calls - forgotten, kept, sizeof(kept));
+	text_count(a->timeline_lost, lost, sizeof(lost));
 	if (forgotten)
-		snprintf(oldest, sizeof(oldest), ", the oldest %llu forgotten (--max-size)",
-			 (unsigned long long)forgotten);
+		snprintf(oldest, sizeof(oldest), ", the oldest %s forgotten (--max-size)",
+			 text_count(forgotten, gone, sizeof(gone)));
 	if (!a->timeline_lost)
-		log_info("%llu single calls kept%s",
-			 (unsigned long long)(a->timeline_calls - forgotten), oldest);
+		log_info("%s single calls kept%s", kept, oldest);
 	else
-		log_warn("%llu single calls kept%s, %llu lost: their buffer was full "
-			 "(--buffer-size)",
-			 (unsigned long long)(a->timeline_calls - forgotten), oldest,
-			 (unsigned long long)a->timeline_lost);
+		log_warn("%s single calls kept%s, %s lost: their buffer was full (--buffer-size)",
+			 kept, oldest, lost);
 }
 
 /* The run's last words on stderr. */
 static void run_account(const struct run *r, const struct profile *p)
 {
+	char cnt[32];
+
 	if (p->accounting.deep)
-		log_info(
-			"%llu calls were nested deeper than the kernel reports returns (64): their "
-			"times last until what came next",
-			(unsigned long long)p->accounting.deep);
+		log_info("%s calls were nested deeper than the kernel reports returns (64): their "
+			 "times last until what came next",
+			 text_count(p->accounting.deep, cnt, sizeof(cnt)));
 	if (r->o->calls)
 		account_calls(r, &p->accounting);
 	if (tracer__refused_calls(r->tracer))
-		log_info("%llu calls were not recorded, as --if says",
-			 (unsigned long long)tracer__refused_calls(r->tracer));
+		log_info("%s calls were not recorded, as --if says",
+			 text_count(tracer__refused_calls(r->tracer), cnt, sizeof(cnt)));
 	output__account(&r->out, p);
 }
 
