@@ -202,10 +202,16 @@ class Record(harness.TestCase):
                              "no recording", path)
         with open(path, encoding="utf-8") as file:
             self.assertEqual(file.read(), "precious")
+        for content, told in ((b"", "empty"), (b"PROFTRC", "no recording"),
+                              (b"PROFTRC\xff", "a newer format (255) than this proftrace reads (1)"),
+                              (b"PROFTRC\0", "another format (0)")):
+            with open(path, "wb") as file:
+                file.write(content)
+            self.assert_one_line(self.verb("report", path), 1, told, path)
         os.remove(path)
         os.mkfifo(path)
         self.assert_one_line(self.verb("report", path), 1, path)
-        self.assert_one_line(self.verb("report", "-"), 1, "the standard input is no recording")
+        self.assert_one_line(self.verb("report", "-"), 1, "the standard input is empty")
         self.assert_one_line(self.verb("report", "/dev/zero"), 1, "no recording")
         self.assert_one_line(self.verb("report", self.directory), 1, "is a directory")
 

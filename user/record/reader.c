@@ -116,19 +116,23 @@ static int scan(struct reader *r)
 
 static int check_magic(struct reader *r)
 {
+	const unsigned int ours = (uint8_t)RECORD_MAGIC[RECORD_MAGIC_LEN - 1];
 	char magic[RECORD_MAGIC_LEN] = "";
+	unsigned int theirs;
 	int err = block_reader__bytes(&r->in, magic, sizeof(magic), 0);
 
 	if (err && err != -ENODATA)
 		return block_reader__failed(&r->in, err);
 	if (err || memcmp(magic, RECORD_MAGIC, RECORD_MAGIC_LEN - 1)) {
-		log_error("%s is no recording of proftrace", r->in.path);
+		log_error("%s is %s", r->in.path,
+			  r->size ? "no recording of proftrace" : "empty: nothing was recorded");
 		return -EINVAL;
 	}
-	if (magic[RECORD_MAGIC_LEN - 1] == RECORD_MAGIC[RECORD_MAGIC_LEN - 1])
+	theirs = (uint8_t)magic[RECORD_MAGIC_LEN - 1];
+	if (theirs == ours)
 		return 0;
-	log_error("%s is of another format (%d) than this proftrace reads (%d)", r->in.path,
-		  magic[RECORD_MAGIC_LEN - 1], RECORD_MAGIC[RECORD_MAGIC_LEN - 1]);
+	log_error("%s is of %s format (%u) than this proftrace reads (%u)", r->in.path,
+		  theirs > ours ? "a newer" : "another", theirs, ours);
 	return -EINVAL;
 }
 
