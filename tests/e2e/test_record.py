@@ -230,6 +230,13 @@ class Record(harness.TestCase):
                             recording).finish()
         self.assert_one_line(done, 1, "/nowhere", "TMPDIR")
 
+    def test_a_name_that_tells_no_format(self):
+        recording, _ = self.record("recursion", 5, 2)
+        for name, told in (("x.svg", True), ("x", False), ("x.json", False), ("x.callgrind", False)):
+            done = self.verb("report", "-o", self.path(name), recording)
+            self.assertEqual(done.status, 0, str(done))
+            self.assertEqual(f"like {name}: these are folded stacks" in done.stderr, told, str(done))
+
     def test_a_report_does_not_replace_its_recording(self):
         recording, _ = self.record("recursion", 5, 2)
         expected = self.report(recording, "-f", "json")

@@ -12,6 +12,7 @@
 #include "cli/options.h"
 #include "sink/accounts.h"
 #include "util/log.h"
+#include "util/path.h"
 
 static int failed(const struct output *out, int err)
 {
@@ -63,6 +64,10 @@ int output__open(struct output *out, const struct options *o)
 				   : &sink_folded,
 		.opts = o->sink_opts,
 	};
+	/* Whoever writes to flame.svg may expect something else. */
+	if (o->output && !o->sink && strchr(path_base(o->output), '.'))
+		log_info("no format ends its files like %s: these are folded stacks (-f chooses)",
+			 path_base(o->output));
 	out->opts.interval = o->interval_ns != 0;
 	out->opts.color = o->color == COLOR_ALWAYS ||
 			  (o->color == COLOR_AUTO && terminal && !(no_color && *no_color));
