@@ -214,8 +214,14 @@ static void make_values(struct maker *m)
 static void add_line(struct maker *m, const char *file, uint32_t line, uint32_t function,
 		     uint32_t inlined, uint64_t hits, uint64_t ns, const char *reason)
 {
-	m->p.lines[m->p.lines_cnt++] =
-		(struct profile_line){file, line, function, inlined, hits, ns, ns / 20, reason};
+	m->p.lines[m->p.lines_cnt++] = (struct profile_line){.file = file,
+							     .line = line,
+							     .function = function,
+							     .inlined = inlined,
+							     .hits = hits,
+							     .ns = ns,
+							     .error_ns = ns / 20,
+							     .reason = reason};
 }
 
 /* Two functions in `source`, into which is inlined what is in `header`; its name comes behind. */

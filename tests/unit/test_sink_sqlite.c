@@ -129,21 +129,25 @@ static void test_tables(void **state)
 static void test_lines(void **state)
 {
 	struct profile_line lines[] = {
-		{"work.c", 12, 1, 0, 3, 500, 10, NULL},
-		{"work.c", 12, 3, 1, 40, 600, 20, NULL},
-		{"work.c", 13, 4, 0, 0, 0, 0, "inside a loop"},
+		{"work.c", 12, 1, 0, 3, 500, 10, NULL, 1, 0},
+		{"work.c", 12, 3, 1, 40, 600, 20, NULL, 0, 0},
+		{"work.c", 12, 2, 0, 7, 50, 5, NULL, 0, 1},
+		{"work.c", 13, 4, 0, 0, 0, 0, "inside a loop", 0, 0},
 	};
 	struct profile_inline inlines[] = {{"twice", "leaf.c", 5, 0}};
 	struct profile *p = fixture_small();
 
 	p->lines = lines;
-	p->lines_cnt = 3;
+	p->lines_cnt = 4;
 	p->inlines = inlines;
 	p->inlines_cnt = 1;
 	write_it(p);
-	expect("SELECT * FROM lines", "work.c|12|1|NULL|3|500|10|NULL\n"
-				      "work.c|12|3|twice|40|600|20|NULL\n"
-				      "work.c|13|NULL|NULL|0|0|0|inside a loop\n");
+	expect("SELECT * FROM lines", "0|work.c|12|43|1150|35|1|NULL\n"
+				      "1|work.c|13|0|0|0|0|inside a loop\n");
+	expect("SELECT * FROM line_parts", "0|1|NULL|3|500|10|1|0|NULL\n"
+					   "0|3|twice|40|600|20|0|0|NULL\n"
+					   "0|2|NULL|7|50|5|0|1|NULL\n"
+					   "1|NULL|NULL|0|0|0|0|0|inside a loop\n");
 	p->lines = NULL;
 	p->inlines = NULL;
 	profile__free(p);

@@ -7,7 +7,7 @@
 
 #define RECORDING    "proftrace.data" /* unless another one is named */
 #define STDOUT_PATH  "/dev/fd/1"
-#define HELP_COLUMNS 32		      /* of "      --name=ARG" */
+#define HELP_COLUMNS 32 /* of "      --name=ARG" */
 
 /* Those without a letter. */
 enum option_key {

@@ -9,6 +9,7 @@
 #include "calls/accounting.h"
 #include "calls/distribution.h"
 #include "calls/profile.h"
+#include "calls/lines.h"
 #include "calls/timeline.h"
 #include "calls/values.h"
 #include "calls/walk.h"
@@ -337,26 +338,55 @@ static void write_accounting(struct table_writer *w, const struct profile_accoun
 	table_writer__row(w);
 }
 
-static void write_lines(struct table_writer *w, const struct profile *p,
-			const struct listing *functions)
+static void write_line_part(struct table_writer *w, const struct profile *p,
+			    const struct profile_line *l, uint64_t id,
+			    const struct listing *function)
 {
-	table_writer__table(w, "lines", 8);
-	for (size_t i = 0; i < p->lines_cnt; i++) {
-		const struct profile_line *l = &p->lines[i];
+	table_writer__u64(w, id);
+	if (function->listed)
+		table_writer__u64(w, function->id);
+	else
+		table_writer__null(w);
+	table_writer__text(w, l->inlined ? p->inlines[l->inlined - 1].name : NULL);
+	table_writer__u64(w, l->hits);
+	table_writer__u64(w, l->ns);
+	table_writer__u64(w, l->error_ns);
+	table_writer__u64(w, l->approximate);
+	table_writer__u64(w, l->aside);
+	table_writer__text(w, l->reason);
+	table_writer__row(w);
+}
 
-		table_writer__text(w, l->file);
-		table_writer__u64(w, l->line);
-		if (functions[l->function].listed)
-			table_writer__u64(w, functions[l->function].id);
-		else
-			table_writer__null(w);
-		table_writer__text(w, l->inlined ? p->inlines[l->inlined - 1].name : NULL);
-		table_writer__u64(w, l->hits);
-		table_writer__u64(w, l->ns);
-		table_writer__u64(w, l->error_ns);
-		table_writer__text(w, l->reason);
+static int write_lines(struct table_writer *w, const struct profile *p,
+		       const struct listing *functions)
+{
+	struct line_sums sums;
+	int err = line_sums__make(p, &sums);
+
+	table_writer__table(w, "lines", 8);
+	for (size_t i = 0; !err && i < sums.cnt; i++) {
+		const struct line_sum *sum = &sums.items[i];
+
+		table_writer__u64(w, i);
+		table_writer__text(w, sum->file);
+		table_writer__u64(w, sum->line);
+		table_writer__u64(w, sum->hits);
+		table_writer__u64(w, sum->ns);
+		table_writer__u64(w, sum->error_ns);
+		table_writer__u64(w, sum->approximate);
+		table_writer__text(w, sum->reason);
 		table_writer__row(w);
 	}
+	table_writer__table(w, "line_parts", 9);
+	for (size_t i = 0; !err && i < sums.cnt; i++) {
+		for (size_t j = 0; j < sums.items[i].cnt; j++) {
+			const struct profile_line *l = &p->lines[sums.items[i].first + j];
+
+			write_line_part(w, p, l, i, &functions[l->function]);
+		}
+	}
+	line_sums__clear(&sums);
+	return err;
 }
 
 static void write_drops(struct table_writer *w, const struct profile *p,
@@ -419,7 +449,7 @@ static int write_sqlite(const struct profile *p, const struct sink_options *opts
 {
 	struct listing *functions = listing__new(p);
 	struct table_writer w;
-	int err;
+	int err, lines_err;
 
 	if (!functions)
 		return -ENOMEM;
@@ -432,13 +462,13 @@ static int write_sqlite(const struct profile *p, const struct sink_options *opts
 	write_calls(&w, p);
 	write_values(&w, p);
 	write_accounting(&w, &p->accounting);
-	write_lines(&w, p, functions);
+	lines_err = write_lines(&w, p, functions);
 	write_drops(&w, p, functions);
 	write_probes(&w, &p->probes);
 	table_writer__run(&w, sqlite_views);
 	err = table_writer__close(&w, path);
 	free(functions);
-	return err;
+	return err ? err : lines_err;
 }
 
 const struct sink sink_sqlite = {

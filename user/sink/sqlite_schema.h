@@ -47,10 +47,14 @@ static const char sqlite_tables[] =
 	"cpu_ns INTEGER NOT NULL, overhead_percent REAL, undistributed INTEGER NOT NULL, "
 	"untriggered INTEGER NOT NULL, line_misses INTEGER NOT NULL, "
 	"timeline_calls INTEGER NOT NULL, timeline_lost INTEGER NOT NULL);"
-	/* The code of a line in a function. `inlined`: the function whose code it is there. */
-	"CREATE TABLE lines (file TEXT, line INTEGER, function INTEGER REFERENCES functions, "
-	"inlined TEXT, hits INTEGER NOT NULL, ns INTEGER NOT NULL, error_ns INTEGER NOT NULL, "
-	"reason TEXT);" /* why it was not counted; NULL: it was */
+	"CREATE TABLE lines (id INTEGER PRIMARY KEY, file TEXT, line INTEGER, "
+	"hits INTEGER NOT NULL, ns INTEGER NOT NULL, error_ns INTEGER NOT NULL, "
+	"approximate INTEGER NOT NULL, reason TEXT);" /* why not counted; NULL: it is */
+	/* Its code in one function. `inlined`: the function whose code it is there. */
+	"CREATE TABLE line_parts (line INTEGER NOT NULL REFERENCES lines, "
+	"function INTEGER REFERENCES functions, inlined TEXT, hits INTEGER NOT NULL, "
+	"ns INTEGER NOT NULL, error_ns INTEGER NOT NULL, approximate INTEGER NOT NULL, "
+	"aside INTEGER NOT NULL, reason TEXT);"
 	"CREATE TABLE calls (id INTEGER PRIMARY KEY, parent INTEGER REFERENCES calls, "
 	"path INTEGER NOT NULL REFERENCES paths, depth INTEGER NOT NULL, "
 	"enter_ns INTEGER NOT NULL, leave_ns INTEGER NOT NULL, off_ns INTEGER NOT NULL);"
