@@ -156,6 +156,7 @@ def watch_memory(process):
 def measure_report(args):
     text = subprocess.run([args.proftrace, "--help"], check=True, stdout=subprocess.PIPE).stdout
     names = re.search(r"FMT is one of ((?:\w+,\s+)+\w+)", text.decode())[1].split()
+    names.remove("lines,")  # these are of source, which the recording knows nothing of
     with tempfile.TemporaryDirectory() as work:
         path = os.path.join(work, "data")
         program = bench.built(args, "programs", "threads")
