@@ -276,6 +276,39 @@ static void assert_values(const struct timeline_call *call, uint32_t n)
 		assert_int_equal(v[5].i, -1000ll - n);
 }
 
+/* What is cut in the midst of a character ends before it; what is whole stays. */
+static void texts_end_with_whole_characters(void **state)
+{
+	static const struct {
+		const char *end;
+		size_t kept;
+	} rows[] = {
+		{"abc", 3},	  {"a\xc3\xa4", 3},    {"ab\xc3", 2}, {"\xe6\x97\xa5", 3},
+		{"a\xe6\x97", 1}, {"\xf0\x9f\x99", 0}, {"ab\xff", 2}, {"\x80\x80\x80", 3},
+	};
+	uint32_t lane = bpf_lane(1, 2, "x");
+	uint64_t now = START;
+
+	list_values();
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct wire_values v = some_values(0);
+		char *text = (char *)&v.words[1];
+
+		memset(text, 'x', WIRE_TEXT - 4);
+		strcpy(text + WIRE_TEXT - 4, rows[i].end);
+		bpf_enter(lane, LEAF, now++);
+		bpf_values(lane, &v);
+		bpf_leave(lane, now++);
+	}
+	assert_int_equal(collector__last_calls(collector, now), 0);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const char *text = got.calls[i].values[1].text;
+
+		assert_int_equal(strlen(text), WIRE_TEXT - 4 + rows[i].kept);
+		assert_memory_equal(text + WIRE_TEXT - 4, rows[i].end, rows[i].kept);
+	}
+}
+
 /* Calls with values and without share chunks; values of one call are in one. Some are read while
  * the chunk is filled, and the last call is still open. */
 static void values_come_with_their_calls(void **state)
@@ -333,6 +366,7 @@ int main(void)
 		TEST(entries_of_ended_lanes_are_used_again),
 		TEST(calls_before_the_start_are_forgotten),
 		TEST(errors_of_the_receiver_end_it),
+		TEST(texts_end_with_whole_characters),
 		TEST(values_come_with_their_calls),
 		TEST(values_of_no_list_are_none),
 	};

@@ -7,6 +7,7 @@
 #include "calls/timeline.h"
 #include "calls/values.h"
 #include "collect/tables.h"
+#include "util/utf8.h"
 #include "wire.h"
 
 #define TEXTS (WIRE_VALUE_WORDS * sizeof(u64) / WIRE_TEXT) /* of a call, at most */
@@ -58,6 +59,23 @@ static struct call_value number_of(const struct wire_wanted *w, uint64_t word)
 	return (struct call_value){.kind = VALUE_UINT, .u = word << shift >> shift};
 }
 
+/* Of a text that was cut, the character in whose midst that was goes as a whole. */
+static void cut_at_character(char text[WIRE_TEXT])
+{
+	size_t len = strlen(text);
+	uint32_t code;
+
+	if (len < WIRE_TEXT - 1)
+		return;
+	for (char *last = text + len - 1; last > text + len - UTF8_MAX; last--) {
+		if ((*last & 0xc0) == 0x80)
+			continue;
+		if ((*last & 0xc0) == 0xc0 && !utf8_decode(last, &code))
+			*last = '\0';
+		return;
+	}
+}
+
 static struct call_value value_of(const struct wire_wanted *w, const struct wire_values *v,
 				  size_t words, char (**text)[WIRE_TEXT])
 {
@@ -69,6 +87,7 @@ static struct call_value value_of(const struct wire_wanted *w, const struct wire
 		return number_of(w, v->words[w->word]);
 	memcpy(**text, &v->words[w->word], WIRE_TEXT);
 	(**text)[WIRE_TEXT - 1] = '\0';
+	cut_at_character(**text);
 	return (struct call_value){.kind = VALUE_TEXT, .text = *(*text)++};
 }
 
