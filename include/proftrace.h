@@ -185,10 +185,14 @@ long value(long double) = delete;
 #define PROFTRACE__OPERANDS5 PROFTRACE__OPERANDS4, "r"(proftrace_register_5)
 #define PROFTRACE__OPERANDS6 PROFTRACE__OPERANDS5, "r"(proftrace_register_6)
 
-#define PROFTRACE__COUNT_(a, b, c, d, e, f, cnt, ...) cnt
-#define PROFTRACE__COUNT(...)			      PROFTRACE__COUNT_(__VA_ARGS__, 6, 5, 4, 3, 2, 1, 0)
-#define PROFTRACE__PASTE_(a, b)			      a##b
-#define PROFTRACE__PASTE(a, b)			      PROFTRACE__PASTE_(a, b)
+/* Up to six; of up to twelve the compiler then misses what says that they are too many. */
+#define PROFTRACE__COUNT_(a, b, c, d, e, f, g, h, i, j, k, l, cnt, ...) cnt
+#define PROFTRACE__COUNT(...)                                                            \
+	PROFTRACE__COUNT_(__VA_ARGS__, _AT_MOST_SIX_VALUES, _AT_MOST_SIX_VALUES,         \
+			  _AT_MOST_SIX_VALUES, _AT_MOST_SIX_VALUES, _AT_MOST_SIX_VALUES, \
+			  _AT_MOST_SIX_VALUES, 6, 5, 4, 3, 2, 1, 0)
+#define PROFTRACE__PASTE_(a, b) a##b
+#define PROFTRACE__PASTE(a, b)	PROFTRACE__PASTE_(a, b)
 
 #define PROFTRACE__PROBE_VALUES(name, suffix, cnt, ...)                                       \
 	do {                                                                                  \

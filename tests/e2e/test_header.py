@@ -372,6 +372,14 @@ class HeaderTest(harness.TestCase):
             self.assertEqual(seen, {'tab\tand "quotes" \\ in it': 1,
                                     "octal A and two literals": 1})
 
+    def test_more_values_do_not_build(self):
+        for compiler in C + CPP:
+            for values in "1, 2, 3, 4, 5, 6, 7", "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12":
+                text = PRELUDE + f'int main(void) {{ PROFTRACE_MARK_VALUES("m", {values}); }}'
+                said = self.compile(compiler, "-x", "c++" if "++" in compiler[0] else "c", "-o",
+                                    self.path("bad"), self.source(text), status=1)
+                self.assertIn("AT_MOST_SIX_VALUES", said)
+
     def test_floats_do_not_build(self):
         for compiler in C + CPP:
             text = PRELUDE + 'int main(void) { PROFTRACE_MARK_VALUES("f", 1.5); return 0; }'
