@@ -20,7 +20,7 @@ apt_packages()
 	# and has pprof; libdevel-nytprof-perl ships flamegraph.pl; libllvm14 is a large library to plan on; chromium opens the
 	# page of -f html. gdb and bpftrace read static probes, too; systemtap-sdt-dev has sys/sdt.h, ruby has probes of its own.
 	test) echo g++ libcmocka-dev python3 perl sqlite3 valgrind xz-utils procps util-linux mount \
-		libdevel-nytprof-perl libllvm14 libclang-rt-14-dev golang-go exiv2 qpdf systemtap-sdt-dev libstb-dev \
+		libdevel-nytprof-perl libllvm14 libclang-rt-14-dev golang-go exiv2 qpdf systemtap-sdt-dev libstb-dev rapidjson-dev \
 		bpftrace gdb lld rustc ruby \
 		nginx redis-server liblua5.4-dev debuginfod libdebuginfod1 protobuf-compiler nodejs $(command -v npm >/dev/null || echo npm) \
 		chromium chromium-driver python3-selenium fonts-dejavu-core ;;
@@ -41,7 +41,7 @@ dnf_packages()
 		zlib-devel xz-devel libzstd-devel zydis-devel sqlite-devel binutils binutils-devel ;;
 	fuzz) echo compiler-rt ;;
 	test) echo gcc-c++ libcmocka-devel python3 perl sqlite valgrind xz procps-ng util-linux \
-		golang exiv2 qpdf systemtap-sdt-devel stb-devel ruby nginx redis lua-static elfutils-debuginfod protobuf-compiler nodejs npm \
+		golang exiv2 qpdf systemtap-sdt-devel stb-devel rapidjson-devel ruby nginx redis lua-static elfutils-debuginfod protobuf-compiler nodejs npm \
 		chromium chromedriver python3-selenium ;;
 	demo) echo python3 perl ;;
 	bench) echo gcc-c++ python3 perl valgrind bpftrace sqlite redis stb-devel ;;
@@ -57,7 +57,7 @@ pacman_packages()
 	build) echo gcc make clang llvm libbpf bpf libelf zlib xz zstd zydis sqlite binutils ;;
 	fuzz) echo compiler-rt ;;
 	test) echo cmocka debuginfod lua nginx python perl redis sqlite valgrind procps-ng util-linux go exiv2 qpdf protobuf ruby \
-		nodejs npm chromium python-selenium stb ;;
+		nodejs npm chromium python-selenium stb rapidjson ;;
 	demo) echo python perl ;;
 	bench) echo python perl valgrind bpftrace sqlite redis stb ;;
 	survive) echo bash boost bpftrace cppcheck gdb git go llvm-libs nginx perl python redis rust \

@@ -58,6 +58,24 @@ static const char program[] =
 	"	return work(argc) + dispatch(argc) + refused(argc);\n"	  /* 43 */
 	"}\n";								  /* 44 */
 
+static const char cxx[] = "struct Plain { int n = 3; Plain *next = nullptr; };\n" /* 1 */
+			  "int apply(int (*f)(int), int n)\n"			  /* 2 */
+			  "{\n"							  /* 3 */
+			  "	return f(n) + f(n);\n"				  /* 4 */
+			  "}\n"							  /* 5 */
+			  "int work(int n)\n"					  /* 6 */
+			  "{\n"							  /* 7 */
+			  "	Plain p;\n"					  /* 8 */
+			  "	int s = apply([](int x) {\n"			  /* 9 */
+			  "		return x + 1;\n"			  /* 10 */
+			  "	}, n);\n"					  /* 11 */
+			  "	while (s > n && apply([](int x) { return x; },\n" /* 12 */
+			  "			      apply(nullptr, n)))\n"	  /* 13 */
+			  "		s--;\n"					  /* 14 */
+			  "	return s + p.n;\n"				  /* 15 */
+			  "}\n"							  /* 16 */
+			  "int main(int argc, char **argv) { return work(argc); }\n";
+
 static struct target_object object;
 static struct target_process process = {.pid = 1, .pidfd = -1};
 static struct target target = {
@@ -277,6 +295,79 @@ static void jumps_to_anywhere(void **state)
 		assert_non_null(strstr(reason_of(line), "may lead anywhere"));
 }
 
+/* What is counted of optimized code is runs of that; what says so differs between compilers. */
+static void optimized_code_is_approximate(void **state)
+{
+	static const struct {
+		const char *path;
+		bool is;
+	} programs[] = {
+		{"plain", false}, {"optimised", true}, {"clang-O0", false}, {"clang-O2", true}};
+
+	for (size_t i = 0; i < sizeof(programs) / sizeof(*programs); i++) {
+		assert_int_equal(plan_lines_of(programs[i].path, "work"), 0);
+		assert_true(plan->lines->lines_cnt > 5);
+		for (size_t k = 0; k < plan->lines->lines_cnt; k++)
+			assert_int_equal(plan->lines->lines[k].approximate, programs[i].is);
+	}
+}
+
+/* The line of a declaration has no code; it runs with each call, so the entry counts for it. */
+static void declarations(void **state)
+{
+	size_t cnt = 0;
+
+	assert_int_equal(plan_lines_of("plain", "program.c:1-8"), 0);
+	assert_null(reason_of(8));
+	assert_int_equal(sites_of(8), 1); /* the entry, whose own line nobody wants */
+	assert_int_equal(plan_lines_of("plain", "program.c:8-22"), 0);
+	for (size_t i = 0; i < plan->lines->sites_cnt; i++) {
+		const struct plan_line_site *site = &plan->lines->sites[i];
+
+		cnt += site->declared && plan->lines->lines[site->declared - 1].line == 8;
+		assert_true(!site->declared || site->at_entry);
+	}
+	assert_int_equal(cnt, 1);
+	assert_int_equal(sites_of(8), 0);
+}
+
+static const struct plan_line *line_in(uint32_t line, const char *symbol)
+{
+	for (size_t i = 0; i < plan->lines->lines_cnt; i++) {
+		const struct plan_line *l = &plan->lines->lines[i];
+
+		if (l->line == line && strstr(plan->functions[l->function].symbol, symbol))
+			return l;
+	}
+	fail_msg("%s has no line %u", symbol, line);
+	return NULL;
+}
+
+static void lines_of_several_functions(void **state)
+{
+	assert_int_equal(plan_lines_of("cxx", "cxx:*"), 0);
+	/* what makes a pointer of a lambda: nobody has written it */
+	assert_string_equal(line_in(9, "_FUN")->reason, "its function is the compiler's own");
+	/* where a lambda begins, the statement around it has the line */
+	assert_true(line_in(9, "clEi")->aside);
+	assert_null(line_in(9, "clEi")->reason);
+	assert_false(line_in(9, "_Z4worki")->aside);
+	assert_null(line_in(10, "clEi")->reason);
+	/* nothing but the end of a function with a result */
+	assert_true(line_in(16, "_Z4worki")->aside);
+	assert_non_null(strstr(line_in(12, "_Z4worki")->reason, "over several lines"));
+	assert_null(line_in(14, "_Z4worki")->reason);
+}
+
+/* As many as a unit of C++ has that uses many templates: each may have a range of its own. */
+static void units_of_many_functions(void **state)
+{
+	assert_int_equal(plan_lines_of("many", "f4999"), 0);
+	assert_int_equal(plan->functions_cnt, 1);
+	assert_null(reason_of(1));
+	assert_true(plan->lines->sites_cnt > 0);
+}
+
 static void what_takes_no_probe(void **state)
 {
 	assert_int_equal(plan_lines_of("plain", "refused"), 0);
@@ -371,6 +462,11 @@ static int make_programs(void **state)
 	sh("objcopy --only-keep-debug optimised linked.debug");
 	sh("cp optimised linked && strip linked && objcopy --add-gnu-debuglink=linked.debug "
 	   "linked");
+	sh("clang -O0 -g -o clang-O0 program.c && clang -O2 -g -o clang-O2 program.c");
+	compile("cxx", "cxx.cpp", cxx, "-O0 -g");
+	sh("{ for i in $(seq 5000); do echo \"void f$i(void) {}\"; done; echo 'int main() {}'; } |"
+	   " sed 's/f5000/f0/' > many.c && sed -i 's/^/#line 1\\n/' many.c && "
+	   "gcc -O0 -g -ffunction-sections -o many many.c");
 	/* as dwz makes them: what is said may lie in a third file */
 	sh("head -c 24 /dev/zero > link && objcopy --add-section .gnu_debugaltlink=link plain "
 	   "shared-debug");
@@ -388,6 +484,10 @@ int main(void)
 		TEST(other_lines_are_fences),
 		TEST(filters_add_to_lines),
 		TEST(jumps_to_anywhere),
+		TEST(optimized_code_is_approximate),
+		TEST(declarations),
+		TEST(lines_of_several_functions),
+		TEST(units_of_many_functions),
 		TEST(what_takes_no_probe),
 		TEST(what_is_not_there),
 		TEST(debug_files),

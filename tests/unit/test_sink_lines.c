@@ -93,7 +93,7 @@ static struct profile *make(void)
 	add_line(p, file, 7, 1, 0, 1234567, 8000);
 	add_line(p, file, 8, 1, 0, 3, 0);
 	add_line(p, file, 9, 1, 0, 0, 0)->reason = "none of its code can be probed";
-	add_line(p, file, 15, 1, 0, 3, 500);
+	add_line(p, file, 15, 1, 0, 3, 500)->approximate = 1;
 	add_line(p, header, 2, 1, inlined, 3, 500);
 	return p;
 }
@@ -115,7 +115,7 @@ static void test_report(void **state)
 		 "          3     0 ns    0.0%%      8          if (s > 9)\\x1b[31m\n"
 		 "        [1]                       9                  s = 9;\n"
 		 "                                  …\n"
-		 "          3   500 ns    5.0%%     15          return s;\n"
+		 "         ~3   500 ns    5.0%%     15          return s;\n"
 		 "\n"
 		 "min(int)  %s, inlined from clamp at %s:1, in work at %s:7\n" COLUMNS "  SOURCE\n"
 		 "          3   500 ns    5.0%%      2  return 1;\n"
@@ -124,6 +124,7 @@ static void test_report(void **state)
 		 "          1     0 ns       -      5\n"
 		 "\n"
 		 "[1] not counted: none of its code can be probed\n"
+		 "~: of optimized code, runs of what is left of the line\n"
 		 "\n"
 		 "entered 1,239 = returned 1,239 + unwound 0 + open 0; lost 0, dropped 0\n"
 		 "10.0 s, 4 of 5 probed functions called\n",
@@ -159,6 +160,7 @@ static void test_sums(void **state)
 	add_line(p, "b.h", 2, 0, second, 2, 20);
 	add_line(p, "b.h", 2, 1, 0, 0, 0)->reason = "why";
 	add_line(p, "b.h", 3, 1, 0, 0, 0)->reason = "why";
+	p->functions[1].stats.calls = 0;
 	assert_int_equal(line_sums__make(p, &sums), 0);
 	assert_int_equal(sums.cnt, 2);
 	assert_int_equal(sums.items[0].hits, 3);
@@ -181,6 +183,30 @@ static void test_sums(void **state)
 	assert_int_equal(line_blocks__make(p, &blocks), 0);
 	assert_int_equal(blocks.cnt, 1);
 	line_blocks__clear(&blocks);
+	profile__free(p);
+}
+
+/* What a part does to the whole that runs and is not counted, or that is no run of the line. */
+static void test_sums_of_parts(void **state)
+{
+	struct profile *p = fixture_small();
+	struct line_sums sums;
+
+	add_line(p, "b.h", 4, 0, 0, 1, 10)->approximate = 1;
+	add_line(p, "b.h", 4, 1, 0, 0, 0)->reason = "missed";
+	add_line(p, "b.h", 5, 0, 0, 7, 10)->aside = 1;
+	add_line(p, "b.h", 5, 1, 0, 3, 10);
+	add_line(p, "b.h", 6, 0, 0, 7, 10)->aside = 1;
+	assert_int_equal(line_sums__make(p, &sums), 0);
+	assert_int_equal(sums.cnt, 3);
+	assert_string_equal(sums.items[0].reason, "missed");
+	assert_true(sums.items[0].approximate);
+	assert_null(sums.items[1].reason);
+	assert_int_equal(sums.items[1].hits, 3);
+	assert_int_equal(sums.items[1].ns, 20);
+	assert_false(sums.items[1].approximate);
+	assert_int_equal(sums.items[2].hits, 7);
+	line_sums__clear(&sums);
 	profile__free(p);
 }
 
@@ -235,9 +261,8 @@ static void test_who_may_read(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_report),
-		cmocka_unit_test(test_none),
-		cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_report),	     cmocka_unit_test(test_none),
+		cmocka_unit_test(test_sums),	     cmocka_unit_test(test_sums_of_parts),
 		cmocka_unit_test(test_who_may_read),
 	};
 

@@ -147,19 +147,18 @@ static void note_back(void *ctx, uint32_t to)
 	w->back |= to < w->from;
 }
 
-/* Whether the line that is at segment `at` ends a loop there. */
-static bool ends_loop(struct statements *w, uint32_t at)
+/* Whether what is at segment `at`, of lines above `below`, ends a loop: its condition may go over
+ * several lines. */
+static bool ends_loop(struct statements *w, uint32_t at, uint32_t below)
 {
-	uint32_t key = w->s->items[at].key;
-
 	w->from = at;
 	w->back = false;
 	for (; at < w->s->cnt && !w->back; at++) {
-		if (w->s->items[at].key && w->s->items[at].key != key)
+		uint32_t key = w->s->items[at].key;
+
+		if (key && w->keys->items[key - 1].line >= below)
 			break;
 		segments__walk(w->s, at, note_back, w);
-		if (!w->s->items[at].next)
-			break;
 	}
 	return w->back;
 }
@@ -209,7 +208,7 @@ static void look_at_way(void *ctx, uint32_t to)
 	y = &w->keys->items[b->key - 1];
 	if (x->file != y->file || x->inlined != y->inlined || y->line >= x->line)
 		return;
-	if (!ends_loop(w, to))
+	if (!ends_loop(w, to, x->line))
 		doubt(w, from, to);
 	w->from = from;
 }

@@ -109,14 +109,16 @@ static bool has_declaration(const struct line_put *p)
 	return false;
 }
 
-/* Puts that line, which has no code of its own: gcov takes it for part of the first statement. */
+/* Puts that line, which has no code of its own: gcov takes it for part of the first statement, so
+ * that it is in doubt with that. */
 static int put_declaration(struct line_put *p)
 {
-	const char *file;
+	const char *file, *reason;
 
 	p->declared = 0;
 	if (!p->declared_file || !p->judge->entry || !p->segs->cnt || has_declaration(p))
 		return 0;
+	reason = p->judge->choices[p->segs->items[0].key].reason;
 	file = intern(p->out, strdup(p->declared_file));
 	if (!file || ARRAY_RESERVE(&p->out->lines, p->out->lines_cnt, &p->out->lines_cap))
 		return -ENOMEM;
@@ -124,9 +126,10 @@ static int put_declaration(struct line_put *p)
 		.file = file,
 		.line = p->declared_line,
 		.function = p->function,
+		.reason = reason,
 		.approximate = p->approximate,
 	};
-	p->declared = p->out->lines_cnt;
+	p->declared = reason ? 0 : p->out->lines_cnt;
 	return 0;
 }
 
