@@ -69,7 +69,7 @@ static const char cxx[] = "struct Plain { int n = 3; Plain *next = nullptr; };\n
 			  "	int s = apply([](int x) {\n"			  /* 9 */
 			  "		return x + 1;\n"			  /* 10 */
 			  "	}, n);\n"					  /* 11 */
-			  "	while (s > n && apply([](int x) { return x; },\n" /* 12 */
+			  "	if (s > n && apply([](int x) { return x; },\n"	  /* 12 */
 			  "			      apply(nullptr, n)))\n"	  /* 13 */
 			  "		s--;\n"					  /* 14 */
 			  "	return s + p.n;\n"				  /* 15 */
@@ -355,7 +355,6 @@ static void lines_of_several_functions(void **state)
 	assert_null(line_in(10, "clEi")->reason);
 	/* nothing but the end of a function with a result */
 	assert_true(line_in(16, "_Z4worki")->aside);
-	assert_non_null(strstr(line_in(12, "_Z4worki")->reason, "over several lines"));
 	assert_null(line_in(14, "_Z4worki")->reason);
 }
 

@@ -128,6 +128,7 @@ struct statements {
 	uint32_t *stack;
 	size_t stack_cnt;
 	uint32_t from;
+	uint32_t target;
 	bool back;
 };
 
@@ -144,11 +145,14 @@ static void note_back(void *ctx, uint32_t to)
 {
 	struct statements *w = ctx;
 
-	w->back |= to < w->from;
+	if (to < w->from) {
+		w->back = true;
+		w->target = to;
+	}
 }
 
-/* Whether what is at segment `at`, of lines above `below`, ends a loop: its condition may go over
- * several lines. */
+/* Whether what is at segment `at`, of lines above `below`, is the end of a loop behind its body:
+ * the condition may go over several lines, and is there once. */
 static bool ends_loop(struct statements *w, uint32_t at, uint32_t below)
 {
 	w->from = at;
@@ -160,6 +164,8 @@ static bool ends_loop(struct statements *w, uint32_t at, uint32_t below)
 			break;
 		segments__walk(w->s, at, note_back, w);
 	}
+	for (uint32_t i = w->target; w->back && i < w->from; i++)
+		w->back = w->s->items[i].key != w->s->items[w->from].key;
 	return w->back;
 }
 
