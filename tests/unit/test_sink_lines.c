@@ -146,8 +146,7 @@ static void test_none(void **state)
 	profile__free(p);
 }
 
-/* A line of a header, in two functions and twice in one of them. What is not counted of it may run.
- */
+/* A line of a header, in two functions and twice in one of them. */
 static void test_sums(void **state)
 {
 	struct profile *p = fixture_small();
@@ -166,9 +165,14 @@ static void test_sums(void **state)
 	assert_int_equal(sums.items[0].hits, 3);
 	assert_int_equal(sums.items[0].ns, 30);
 	assert_int_equal(sums.items[0].cnt, 3);
-	assert_string_equal(sums.items[0].reason, "why");
+	assert_null(sums.items[0].reason);
 	assert_int_equal(sums.items[1].first, 3);
 	assert_string_equal(sums.items[1].reason, "why");
+	line_sums__clear(&sums);
+	/* What is not counted may have run. */
+	p->functions[1].stats.calls = 1;
+	assert_int_equal(line_sums__make(p, &sums), 0);
+	assert_string_equal(sums.items[0].reason, "why");
 	line_sums__clear(&sums);
 
 	/* Blocks of one function are in the order of its source. */
