@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "plan/code.h"
-#include "plan/tiny.h"
+#include "code/code.h"
+#include "code/tiny.h"
 
 #define BASE 0x1000
 

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "plan/code.h"
+#include "code/code.h"
 #include "plan/exits.h"
 
 static const char why[] = "what the context says";

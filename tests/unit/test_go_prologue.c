@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
-#include "plan/code.h"
-#include "plan/go_prologue.h"
-#include "plan/insn.h"
+#include "code/code.h"
+#include "code/go_prologue.h"
+#include "code/insn.h"
 
 #define BASE 0x1000
 

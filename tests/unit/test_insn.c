@@ -9,7 +9,7 @@
 
 #include <errno.h>
 
-#include "plan/insn.h"
+#include "code/insn.h"
 
 #define REFUSED SITE_CLASSES /* the kernel accepts no probe there */
 

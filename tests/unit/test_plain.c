@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
-#include "plan/code.h"
-#include "plan/plain.h"
-#include "plan/stack_loads.h"
+#include "code/code.h"
+#include "code/plain.h"
+#include "code/stack_loads.h"
 
 /* Code that is looked at and never runs. `call .+4096` is any function. */
 #define CODE(name, ...)                                                                        \

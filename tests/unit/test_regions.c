@@ -7,7 +7,7 @@
 #include "plan/filter.h"
 #include "plan/plan.h"
 #include "plan/probe_name.h"
-#include "plan/red_zone.h"
+#include "code/red_zone.h"
 #include "plan/regions.h"
 #include "plan/usdt_pattern.h"
 #include "symbol/usdt.h"

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "plan/returning.h"
+#include "code/returning.h"
 
 static void known_by_name(void **state)
 {

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "plan/insn.h"
-#include "plan/segments.h"
+#include "code/insn.h"
+#include "code/segments.h"
 
 #define BASE 0x1000
 

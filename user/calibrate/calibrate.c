@@ -28,7 +28,7 @@
 #include "calibrate/cache.h"
 #include "calibrate/sites.h"
 #include "collect/collector.h"
-#include "plan/code.h"
+#include "code/code.h"
 #include "util/clock.h"
 #include "util/log.h"
 

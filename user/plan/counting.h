@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "plan/code.h"
+#include "code/code.h"
 
 struct counters;
 struct insn_decoder;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "plan/exits.h"
 
-#include "plan/code.h"
+#include "code/code.h"
 
 static const char inspects[] = "looks at its return address";
 static const char patched[] = "patched in memory: may change its return address";

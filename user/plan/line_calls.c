@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "plan/code.h"
-#include "plan/insn.h"
-#include "plan/returning.h"
+#include "code/code.h"
+#include "code/insn.h"
+#include "code/returning.h"
 #include "symbol/elf_image.h"
 #include "symbol/linkage.h"
 #include "util/array.h"

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 
 #include "plan/line_keys.h"
-#include "plan/segments.h"
+#include "code/segments.h"
 #include "symbol/function_traits.h"
 
 static const char label[] = "has no code but for those who come from the line above";

@@ -9,7 +9,7 @@ struct segments;
 
 /* Sets reasons[key] of lines that are in doubt; leaves others alone.
  * Static strings. Returns 0 or -ENOMEM. */
-int line_doubts__find(const struct segments *s, const struct line_keys *keys, const struct function_traits *traits,
-		      const char **reasons);
+int line_doubts__find(const struct segments *s, const struct line_keys *keys,
+		      const struct function_traits *traits, const char **reasons);
 
 #endif

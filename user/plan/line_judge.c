@@ -14,7 +14,7 @@
 #include "plan/line_doubts.h"
 #include "plan/line_keys.h"
 #include "plan/plan.h"
-#include "plan/segments.h"
+#include "code/segments.h"
 #include "util/array.h"
 
 #define MAX_STEPS (1u << 24) /* from segment to segment, in one function */

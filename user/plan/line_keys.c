@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "plan/counting.h"
-#include "plan/segments.h"
+#include "code/segments.h"
 #include "util/array.h"
 
 /* Tables have the same file under several numbers. */

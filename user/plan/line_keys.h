@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "plan/code.h"
+#include "code/code.h"
 #include "symbol/line_table.h"
 
 struct counters;

@@ -9,7 +9,7 @@
 #include "plan/line_judge.h"
 #include "plan/line_keys.h"
 #include "plan/lines.h"
-#include "plan/segments.h"
+#include "code/segments.h"
 #include "symbol/demangle.h"
 #include "symbol/elf_image.h"
 #include "symbol/line_table.h"

@@ -23,7 +23,7 @@
 #include <string.h>
 
 #include "plan/line_keys.h"
-#include "plan/segments.h"
+#include "code/segments.h"
 
 static void note_successor(void *ctx, uint32_t to)
 {

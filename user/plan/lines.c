@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan/insn.h"
+#include "code/insn.h"
 #include "plan/line_asides.h"
 #include "plan/line_calls.h"
 #include "plan/line_judge.h"
@@ -15,11 +15,11 @@
 #include "plan/line_runs.h"
 #include "plan/line_spec.h"
 #include "plan/object.h"
-#include "plan/pads.h"
+#include "code/pads.h"
 #include "plan/patched.h"
 #include "plan/pieces.h"
 #include "plan/plan.h"
-#include "plan/segments.h"
+#include "code/segments.h"
 #include "symbol/counters.h"
 #include "symbol/elf_image.h"
 #include "symbol/function_traits.h"

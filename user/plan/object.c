@@ -19,7 +19,7 @@
 #include "plan/proof.h"
 #include "plan/regions.h"
 #include "plan/share.h"
-#include "plan/stack_loads.h"
+#include "code/stack_loads.h"
 #include "symbol/eh_frame.h"
 #include "symbol/elf_image.h"
 #include "symbol/instrumented.h"

@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "plan/code.h"
-#include "plan/insn.h"
+#include "code/code.h"
+#include "code/insn.h"
 #include "plan/object.h"
 #include "plan/plan.h"
 #include "symbol/elf_image.h"

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "plan/code.h"
+#include "code/code.h"
 
 struct plan_object;
 struct symtab;

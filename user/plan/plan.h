@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "plan/code.h"
+#include "code/code.h"
 #include "plan/marks.h"
 #include "symbol/go.h"
 #include "symbol/instrumented.h"

@@ -18,10 +18,10 @@
 #include <stdlib.h>
 
 #include "plan/bindings.h"
-#include "plan/call_graph.h"
+#include "code/call_graph.h"
 #include "plan/object.h"
-#include "plan/pads.h"
-#include "plan/quiet.h"
+#include "code/pads.h"
+#include "code/quiet.h"
 #include "symbol/eh_frame.h"
 #include "symbol/elf_image.h"
 #include "symbol/linkage.h"

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "plan/code.h"
+#include "code/code.h"
 
 struct pads;
 struct plan_object;

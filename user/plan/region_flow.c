@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "plan/insn.h"
+#include "code/insn.h"
 #include "symbol/eh_frame.h"
 #include "symbol/elf_image.h"
 #include "util/array.h"

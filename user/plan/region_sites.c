@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan/insn.h"
+#include "code/insn.h"
 #include "plan/object.h"
 #include "plan/patched.h"
 #include "plan/plan.h"

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "plan/filter.h"
-#include "plan/insn.h"
+#include "code/insn.h"
 #include "plan/object.h"
 #include "plan/patched.h"
 #include "plan/plan.h"

@@ -9,7 +9,7 @@
 
 #include "plan/filter.h"
 #include "plan/probe_name.h"
-#include "plan/red_zone.h"
+#include "code/red_zone.h"
 
 struct eh_cfa;
 struct insn_decoder;

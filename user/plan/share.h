@@ -8,9 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "plan/code.h"
-#include "plan/instrumentation.h"
-#include "plan/pads.h"
+#include "code/code.h"
+#include "code/instrumentation.h"
+#include "code/pads.h"
 #include "plan/pieces.h"
 #include "plan/proof.h"
 

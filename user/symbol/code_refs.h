@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The addresses that x86-64 code mentions. No more than that: what an instruction does is for
- * plan/insn.h. Inside symbol/ only.
+ * code/insn.h. Inside symbol/ only.
  */
 #ifndef PROFTRACE_SYMBOL_CODE_REFS_H
 #define PROFTRACE_SYMBOL_CODE_REFS_H

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What one x86-64 instruction means to us: where control goes, what happens to the stack pointer,
+ * and what the kernel's uprobes make of it. */
+#ifndef PROFTRACE_CODE_INSN_H
+#define PROFTRACE_CODE_INSN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "code/code.h"
+
+enum insn_flow {
+	FLOW_NEXT,
+	FLOW_CALL,
+	FLOW_JMP,	/* direct, always taken */
+	FLOW_JCC,	/* direct, may be taken */
+	FLOW_JMP_TAIL,	/* indirect, through a pointer: leaves the function */
+	FLOW_JMP_TABLE, /* indirect, through a jump table: stays inside */
+	FLOW_JMP_REG,	/* indirect, through a register: either */
+	FLOW_RET,
+	FLOW_STOP, /* does not go on: ud2, hlt, int3 */
+};
+
+enum insn_stack {
+	STACK_MOVES,   /* by a known number of bytes, perhaps 0 */
+	STACK_FRAME,   /* restored from the frame pointer, or aligned */
+	STACK_UNKNOWN, /* loaded with something else: perhaps another stack */
+};
+
+#define INSN_NO_REG 0xff
+
+struct insn {
+	uint8_t length;
+	uint8_t flow;	     /* enum insn_flow */
+	uint8_t stack;	     /* enum insn_stack */
+	uint8_t site;	     /* enum site_class, if probeable and not across two pages */
+	uint8_t site_across; /* the same across two pages: no call can be patched in there */
+	uint8_t cond;	     /* JCC: low four bits of the opcode */
+	int32_t down;	     /* STACK_MOVES: bytes the stack pointer moves down */
+	int64_t rel;	     /* direct branches: distance from the instruction's end */
+	bool probeable;	     /* the kernel accepts a probe here */
+	bool is_jcc_opcode;  /* JCC: a true jcc, not loop or jrcxz */
+	/* table_load, FLOW_JMP_TABLE: entries of table_scale bytes at [table_base] + table_disp */
+	uint8_t table_scale, table_base; /* register number, INSN_NO_REG: none */
+	int32_t table_disp;
+	bool by_slot; /* calls or jumps through the pointer `slot` bytes behind its end */
+	int32_t slot;
+	bool near; /* has an operand in memory, `distance` bytes behind its end */
+	int32_t distance;
+	bool compares; /* with the constant `constant` */
+	int64_t constant;
+	bool lea_rip; /* loads the address `rel` behind its end into lea_reg */
+	uint8_t lea_reg;
+	bool lea_scaled; /* loads a register times 4 into lea_reg */
+	bool sum_load;	 /* reads 4 bytes at the sum of sum_regs: unoptimised code's table load */
+	uint8_t sum_regs[2];
+	bool table_load; /* reads from an array of offsets or addresses, as before a table jump */
+	bool system_call;
+	bool far_return; /* takes more than an address from the stack */
+	bool endbr;
+	bool is_nop; /* a nop of any length: padding */
+	/* This kernel, or a later one, may make a call of it once it is probed. */
+	bool may_become_call;
+	/* Behind a call: puts what it has returned into a register or a variable on the stack, or
+	 * takes its arguments from the stack. */
+	bool takes_result;
+	bool selects; /* compares a register that calls preserve with a constant */
+	bool fetches; /* loads a register from another or from the frame, as before a return */
+	bool dear;    /* may take more than a few dozen cycles, or is not known to take less */
+};
+
+struct insn_decoder;
+
+int insn_decoder__new(bool nop5_emulated, struct insn_decoder **out); /* 0 or -ENOMEM */
+void insn_decoder__free(struct insn_decoder *d);
+
+/* Decodes one instruction from at most `len` bytes. Returns whether there is a valid one. */
+bool insn_decode(struct insn_decoder *d, const uint8_t *bytes, size_t len, struct insn *out);
+
+#endif
