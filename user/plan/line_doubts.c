@@ -295,5 +295,7 @@ int line_doubts__find(const struct segments *s, const struct line_keys *keys,
 	}
 	look_at_beginning(s, reasons);
 	free(codes);
-	return traits->is_cxx ? look_at_statements(s, keys, traits, reasons) : 0;
+	/* Optimized code is not in the order of statements. */
+	return traits->is_cxx && !traits->optimized ? look_at_statements(s, keys, traits, reasons)
+						    : 0;
 }

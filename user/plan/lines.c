@@ -201,6 +201,12 @@ static int note_start(struct planner *pl, uint32_t function)
 	return 0;
 }
 
+/* The body of a coroutine, which gcc moves to a function of its own, has been written. */
+static bool is_body_of_coroutine(const struct symbol *sym)
+{
+	return strstr(sym->name, ".actor");
+}
+
 static int plan_function(struct planner *pl, uint32_t index)
 {
 	struct plan_function *f = &pl->p->functions[index];
@@ -226,6 +232,7 @@ static int plan_function(struct planner *pl, uint32_t index)
 				      code_decoder__flow(pl->decoder).reached);
 	if (!err)
 		err = line_table__traits(pl->obj->lines.table, pl->pieces[0].vaddr, &pl->traits);
+	pl->traits.made_up &= !is_body_of_coroutine(sym);
 	if (!err)
 		err = note_start(pl, index);
 	if (!err)
