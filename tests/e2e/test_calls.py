@@ -137,7 +137,7 @@ class SingleCalls(harness.TestCase):
         self.assertGreater(accounts["timeline_lost"], 0)
         self.assertEqual(accounts["timeline_calls"] + accounts["timeline_lost"],
                          accounts["entered"])
-        self.assertIn(f"{accounts['timeline_lost']} lost", finished.stderr)
+        self.assertIn(f"{accounts['timeline_lost']:,} lost", finished.stderr)
         kept = self.database(recording).execute("SELECT count(*) FROM calls").fetchone()[0]
         self.assertEqual(kept, accounts["timeline_calls"])
 

@@ -12,7 +12,7 @@ import test_sqlite
 from harness import program
 
 METHODS = program("methods")
-LINE = re.compile(r"^ *([\d,]+)  +<?[\d.]+ [num]?s  +\S+  +(\d+)(?:  (.*))?$")
+LINE = re.compile(r"^ *(~?)([\d,]+)  +<?[\d.]+ [num]?s  +\S+  +(\d+)(?:  (.*))?$")
 
 
 class Lines(harness.TestCase):
@@ -33,11 +33,12 @@ class Lines(harness.TestCase):
 
     @staticmethod
     def parse(text):
-        """{line: [hits, source]}, summed"""
+        """{line: [hits, source, whether the hits are approximate]}, summed"""
         seen = {}
         for row in filter(None, map(LINE.match, text.splitlines())):
-            sums = seen.setdefault(int(row[2]), [0, row[3] or ""])
-            sums[0] += int(row[1].replace(",", ""))
+            sums = seen.setdefault(int(row[3]), [0, row[4] or "", False])
+            sums[0] += int(row[2].replace(",", ""))
+            sums[2] |= bool(row[1])
         return seen
 
     def test_report(self):
@@ -46,9 +47,9 @@ class Lines(harness.TestCase):
         path, = {line["file"] for line in document["lines"]}
         with open(path, encoding="utf-8") as file:
             source = [line.rstrip("\n").expandtabs(8) for line in file]
-        expected = {line["line"]: [line["hits"], source[line["line"] - 1]]
-                    for line in document["lines"]}
-        self.assertIn(20, [hits for hits, _ in expected.values()])
+        expected = {line["line"]: [line["hits"], source[line["line"] - 1],
+                                   line.get("approximate", False)] for line in document["lines"]}
+        self.assertIn([20, True], [[hits, optimized] for hits, _, optimized in expected.values()])
         self.assertEqual(self.parse(self.report(recording, "-f", "lines", "-v")), expected)
         self.check_database(recording, document)
 
@@ -67,7 +68,7 @@ class Lines(harness.TestCase):
                                   METHODS, "20")
         self.assertEqual(done.status, 0, str(done))
         seen = self.parse(done.stdout)
-        hits, = (hits for hits, source in seen.values() if "session(&queue" in source)
+        hits, = (hits for hits, source, _ in seen.values() if "session(&queue" in source)
         self.assertEqual(hits, 20)
 
     def test_page(self):
