@@ -210,15 +210,18 @@ unit: $(UNIT_BINS) ## build and run the unit tests alone (no root)
 tests: all $(UNIT_BINS) $(PROGRAM_BINS) $(DROPPER) $(SAMPLE) $(CONSUMERS) $(PROFILES) $(FUZZ_BINS) ## build the program, the tests and their targets
 
 # The second make finds the tools that the first has installed.
+# As many jobs as there are processors, unless it was said how many.
+JOBS = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
+
 check: ## install what is missing, build, run every test (root)
 	$(Q)scripts/install-deps.sh build test
 	$(Q)scripts/check-layers
-	$(Q)$(MAKE) --no-print-directory tests
+	$(Q)$(MAKE) --no-print-directory $(JOBS) tests
 	$(Q)tests/run --build $(BUILD)
 
 demo: ## install what is missing, build, profile python3 (root)
 	$(Q)scripts/install-deps.sh build demo
-	$(Q)$(MAKE) --no-print-directory all
+	$(Q)$(MAKE) --no-print-directory $(JOBS) all
 	$(Q)scripts/demo.sh
 
 .PHONY: unit tests check demo
