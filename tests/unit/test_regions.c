@@ -4,10 +4,10 @@
 
 #include <errno.h>
 
+#include "code/red_zone.h"
 #include "plan/filter.h"
 #include "plan/plan.h"
 #include "plan/probe_name.h"
-#include "code/red_zone.h"
 #include "plan/regions.h"
 #include "plan/usdt_pattern.h"
 #include "symbol/usdt.h"

@@ -27,8 +27,8 @@
 #include "attach/tracer.h"
 #include "calibrate/cache.h"
 #include "calibrate/sites.h"
-#include "collect/collector.h"
 #include "code/code.h"
+#include "collect/collector.h"
 #include "util/clock.h"
 #include "util/log.h"
 

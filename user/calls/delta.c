@@ -5,9 +5,9 @@
  * learn their inclusive time, and whether anything below them is news. What is not is squeezed out
  * at the end.
  */
+#include "calls/accounting.h"
 #include "calls/copy.h"
 #include "calls/identity.h"
-#include "calls/accounting.h"
 #include "calls/line_order.h"
 #include "calls/path_map.h"
 #include "calls/profile.h"

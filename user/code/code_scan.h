@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A function while its flow of control is followed: see code.c. Inside plan/ only. */
+/* A function while its flow of control is followed: see code.c. Inside code/ only. */
 #ifndef PROFTRACE_CODE_CODE_SCAN_H
 #define PROFTRACE_CODE_CODE_SCAN_H
 

@@ -3,7 +3,7 @@
  * The entry block is the straight line from the first instruction to the first branch, or to the
  * first instruction that something else may jump to: what lies in it runs exactly once a call. As
  * targets are only known after the whole function has been read, candidates for probes are
- * collected first and cut afterwards. Inside plan/ only.
+ * collected first and cut afterwards. Inside code/ only.
  */
 #ifndef PROFTRACE_CODE_ENTRY_SITES_H
 #define PROFTRACE_CODE_ENTRY_SITES_H

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a compiler was told to put at the entry of a function, for others to patch. Inside plan/
- * only. */
+/* What a compiler was told to put at the entry of a function, for others to patch. */
 #ifndef PROFTRACE_CODE_INSTRUMENTATION_H
 #define PROFTRACE_CODE_INSTRUMENTATION_H
 

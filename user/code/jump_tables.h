@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Jump tables, as compilers make them of a switch: what the code on the way to a jump says of the
- * table's place and length. Inside plan/ only.
+ * table's place and length. Inside code/ only.
  */
 #ifndef PROFTRACE_CODE_JUMP_TABLES_H
 #define PROFTRACE_CODE_JUMP_TABLES_H

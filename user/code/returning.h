@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The C library's functions of which gcc knows that they return: to it, and so to gcov, no basic
- * block ends at their calls. Inside plan/ only. */
+ * block ends at their calls. */
 #ifndef PROFTRACE_CODE_RETURNING_H
 #define PROFTRACE_CODE_RETURNING_H
 

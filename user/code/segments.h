@@ -2,7 +2,8 @@
 /*
  * A function's code, cut into segments: instructions that follow one another, of one line and one
  * inlined call, which are entered at the first and not left before the last, unless by a call that
- * does not come back. Pure computation on bytes. Inside plan/ only.
+ * does not come back. Pure computation on bytes. Which arrivals at them are runs of their line,
+ * plan/line_runs.c decides.
  */
 #ifndef PROFTRACE_CODE_SEGMENTS_H
 #define PROFTRACE_CODE_SEGMENTS_H
@@ -50,7 +51,7 @@ struct segments {
 	size_t edges_cnt;
 	uint32_t *pads; /* segments at which exceptions land */
 	size_t pads_cnt, pads_cap;
-	bool *owns; /* by key: see line_runs.h; NULL: not known */
+	bool *owns; /* by key: see plan/line_runs.h; NULL: not known */
 	bool *ends; /* the same */
 	/* By byte of the pieces: segment that begins there + 1. */
 	uint32_t *starts;

@@ -14,8 +14,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "plan/line_keys.h"
 #include "code/segments.h"
+#include "plan/line_keys.h"
 #include "symbol/function_traits.h"
 
 static const char label[] = "has no code but for those who come from the line above";

@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "code/segments.h"
 #include "plan/line_doubts.h"
 #include "plan/line_keys.h"
 #include "plan/plan.h"
-#include "code/segments.h"
 #include "util/array.h"
 
 #define MAX_STEPS (1u << 24) /* from segment to segment, in one function */

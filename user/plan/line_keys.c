@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan/counting.h"
 #include "code/segments.h"
+#include "plan/counting.h"
 #include "util/array.h"
 
 /* Tables have the same file under several numbers. */
@@ -132,7 +132,7 @@ static int clear_arrays(struct line_keys *k, size_t size)
 {
 	if (ARRAY_RESERVE_MORE(&k->by_byte, 0, size, &k->by_byte_cap) ||
 	    ARRAY_RESERVE_MORE(&k->inlined, 0, size, &k->inlined_cap) ||
-	    ARRAY_RESERVE_MORE(&k->rows, 0, size, &k->rows_of_cap) ||
+	    ARRAY_RESERVE_MORE(&k->rows, 0, size, &k->rows_cap) ||
 	    ARRAY_RESERVE_MORE(&k->marks, 0, size, &k->marks_cap))
 		return -ENOMEM;
 	memset(k->by_byte, 0, size * sizeof(*k->by_byte));

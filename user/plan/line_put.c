@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "code/segments.h"
 #include "plan/line_judge.h"
 #include "plan/line_keys.h"
 #include "plan/lines.h"
-#include "code/segments.h"
 #include "symbol/demangle.h"
 #include "symbol/elf_image.h"
 #include "symbol/line_table.h"

@@ -22,8 +22,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan/line_keys.h"
 #include "code/segments.h"
+#include "plan/line_keys.h"
 
 static void note_successor(void *ctx, uint32_t to)
 {

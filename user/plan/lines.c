@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "code/insn.h"
+#include "code/pads.h"
+#include "code/segments.h"
 #include "plan/line_asides.h"
 #include "plan/line_calls.h"
 #include "plan/line_judge.h"
@@ -15,11 +17,9 @@
 #include "plan/line_runs.h"
 #include "plan/line_spec.h"
 #include "plan/object.h"
-#include "code/pads.h"
 #include "plan/patched.h"
 #include "plan/pieces.h"
 #include "plan/plan.h"
-#include "code/segments.h"
 #include "symbol/counters.h"
 #include "symbol/elf_image.h"
 #include "symbol/function_traits.h"

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "code/stack_loads.h"
 #include "plan/arguments.h"
 #include "plan/filter.h"
 #include "plan/named.h"
@@ -19,7 +20,6 @@
 #include "plan/proof.h"
 #include "plan/regions.h"
 #include "plan/share.h"
-#include "code/stack_loads.h"
 #include "symbol/eh_frame.h"
 #include "symbol/elf_image.h"
 #include "symbol/instrumented.h"

@@ -17,11 +17,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "plan/bindings.h"
 #include "code/call_graph.h"
-#include "plan/object.h"
 #include "code/pads.h"
 #include "code/quiet.h"
+#include "plan/bindings.h"
+#include "plan/object.h"
 #include "symbol/eh_frame.h"
 #include "symbol/elf_image.h"
 #include "symbol/linkage.h"

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan/filter.h"
 #include "code/insn.h"
+#include "plan/filter.h"
 #include "plan/object.h"
 #include "plan/patched.h"
 #include "plan/plan.h"

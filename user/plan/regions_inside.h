@@ -7,9 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "code/red_zone.h"
 #include "plan/filter.h"
 #include "plan/probe_name.h"
-#include "code/red_zone.h"
 
 struct eh_cfa;
 struct insn_decoder;

@@ -4,17 +4,17 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "code/go_prologue.h"
+#include "code/insn.h"
+#include "code/plain.h"
+#include "code/tiny.h"
 #include "plan/arguments.h"
 #include "plan/changes.h"
 #include "plan/deny.h"
 #include "plan/exits.h"
-#include "code/go_prologue.h"
-#include "code/insn.h"
 #include "plan/object.h"
 #include "plan/patched.h"
-#include "code/plain.h"
 #include "plan/plan.h"
-#include "code/tiny.h"
 #include "symbol/elf_image.h"
 #include "symbol/symtab.h"
 #include "util/array.h"

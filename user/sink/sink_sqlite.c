@@ -8,8 +8,8 @@
 
 #include "calls/accounting.h"
 #include "calls/distribution.h"
-#include "calls/profile.h"
 #include "calls/lines.h"
+#include "calls/profile.h"
 #include "calls/timeline.h"
 #include "calls/values.h"
 #include "calls/walk.h"
