@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <string.h>
-
 #include "calls/profile.h"
 #include "calls/walk.h"
 #include "sink/firefox.h"
@@ -8,15 +6,9 @@
 #include "sink/listing.h"
 #include "sink/names.h"
 #include "sink/tracks.h"
+#include "util/path.h"
 
 #define LIBRARY 1 /* kind of a resource */
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
 
 static void write_libs(struct firefox *w)
 {
@@ -29,9 +21,9 @@ static void write_libs(struct firefox *w)
 
 		json_open(j, '{');
 		json_member_string(j, "arch", NULL);
-		json_member_string(j, "name", base_name(path));
+		json_member_string(j, "name", path_base(path));
 		json_member_string(j, "path", path);
-		json_member_string(j, "debugName", base_name(path));
+		json_member_string(j, "debugName", path_base(path));
 		json_member_string(j, "debugPath", path);
 		json_member_string(j, "breakpadId", "");
 		json_member_string(j, "codeId", NULL);
@@ -52,7 +44,7 @@ static void write_strings(struct firefox *w)
 		if (w->functions[i].listed)
 			json_string(j, function__name(&p->functions[i]));
 	for (i = 0; i < w->modules.cnt; i++)
-		json_string(j, base_name(w->modules.list[i].path));
+		json_string(j, path_base(w->modules.list[i].path));
 	for (i = 0; i < p->functions_cnt; i++)
 		if (w->functions[i].listed && p->functions[i].file)
 			json_string(j, p->functions[i].file);
