@@ -608,7 +608,6 @@ class Time(Case):
         self.open("deep", view="timeline")
         self.assertIn("record with --calls", self.text("#view-timeline"))
 
-
     def test_weights_where_something_is_weighed(self):
         self.open("small")
         for view, weighed in (("timeline", False), ("about", False), ("tree", True)):

@@ -85,7 +85,7 @@ class Patched(harness.TestCase):
             self.assertEqual(self.count(document, name), count // 2, name)
 
     def site(self, target, name):
-        """The address of the probed instruction, and whether it is said to be patched."""
+        """The address of the probed instruction."""
         function = self.plan(target, "-F", name)[0][name]
         with open(f"/proc/{target.pid}/maps", encoding="utf-8") as maps:
             for line in maps:
@@ -129,7 +129,7 @@ class Patched(harness.TestCase):
         """Their breakpoints, and the calls that the kernel makes of 5-byte nops, are not the
         target's: two see the same."""
         target = self.target("redzone-nop5", how="--hold")
-        alone, _, said = self.plan(target, "-F", "*")
+        alone, _, _ = self.plan(target, "-F", "*")
         tracer = self.proftrace("-F", "*", "--exits=sites", "-p", target.pid).wait_tracing()
         self.assertEqual(self.plan(target, "-F", "*")[0], alone)
         target.go()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Made-up profiles for the tests of -f html, in any format, so that what a page shows can be
- *compared with the JSON of the same profile.
+ * compared with the JSON of the same profile.
  *
  *	profiles small|values|hostile|empty|deep|unsure FORMAT
  *	profiles large FORMAT PATHS CALLS
@@ -438,7 +438,6 @@ int main(int argc, char **argv)
 	return err ? 1 : 0;
 usage:
 	fprintf(stderr, "profiles: small|values|hostile|empty|deep|unsure|large|lines FORMAT "
-			"[PATHS CALLS | "
-			"SOURCE HEADER]\n");
+			"[PATHS CALLS | SOURCE HEADER]\n");
 	return 2;
 }

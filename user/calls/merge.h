@@ -4,8 +4,8 @@
 
 struct profile;
 
+/* Spans stay apart from calls in any case. */
 enum merge_by {
-	/* Spans apart from calls, whatever else. */
 	MERGE_COMM,    /* all that have the same comm */
 	MERGE_PROCESS, /* the same comm and pid; goroutines and threads apart */
 	MERGE_LANES,   /* the lanes of one thread, or of one goroutine */

@@ -8,8 +8,7 @@ struct run;
 
 /* Gives their roles to functions that were planned since the last time, before they are attached.
  * At the first time it says which globs have found nothing that can be probed. Says of --session
- * where sessions may end early. Returns 0 or -errno
- * with one line logged. */
+ * where sessions may end early. Returns 0 or -errno with one line logged. */
 int roles__apply(struct run *r);
 
 #endif

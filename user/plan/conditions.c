@@ -162,7 +162,6 @@ static bool fits(uint64_t number, bool is_signed, unsigned int bits)
 static bool parse_number(const char *text, const struct argument *arg, uint64_t *out)
 {
 	bool is_signed = arg->form == ARGUMENT_SIGNED;
-
 	char *end;
 
 	errno = 0;

@@ -25,8 +25,8 @@ static void blame(struct plan *p, struct exit_context *ctx, const char *path, co
 void exit_context__make(struct plan *p, const struct target *t, const struct plan_options *opts,
 			struct exit_context *ctx)
 {
-	/* The first context that is made puts an end to return probes. */
 	const bool stop = opts->returns_stop && !p->loads_unseen;
+	/* The first context that is made puts an end to return probes. */
 	const bool guarded = opts->returns_stop &&
 			     marks__have(p->marks, p->marks_cnt, MARK_MAKECONTEXT) &&
 			     !p->contexts_made;

@@ -11,10 +11,9 @@ struct segments;
 
 /*
  * Says which arrivals at segments are runs of their line, as gcov counts them: sets their
- * `goes_on_as`, and `repeats` of more of them; which lines own basic blocks (s->owns), and
- * which have nothing but the end of a function with a result (s->ends).
- * keys[] are those that segments have, less 1. `gives_result`: the function is not void.
- * Returns 0 or -ENOMEM. Inside plan/ only.
+ * `goes_on_as`, and `repeats` of more of them; which lines own basic blocks (s->owns), and which
+ * have nothing but the end of a function with a result (s->ends). keys[] are those that segments
+ * have, less 1. `gives_result`: the function is not void. Returns 0 or -ENOMEM. Inside plan/ only.
  */
 int line_runs__mark(struct segments *s, const struct line_key *keys, uint32_t keys_cnt,
 		    bool gives_result);

@@ -231,9 +231,9 @@ static int find_values(struct regions *r, const struct candidate *c, struct plan
 	return err;
 }
 
-#define MAX_EDGES 256 /* of a region of which it is asked: they are compared with each other */
+#define MAX_EDGES 256 /* of a region that may be a span: they are compared with each other */
 
-/* Whether candidates [from, to) begin something that outlives the function that begins it. */
+/* Sets *ordered if candidates [from, to) are a span's. Returns 0 or -ENOMEM. */
 static int find_order(struct regions *r, size_t from, size_t to, bool *ordered)
 {
 	struct region_edge *edges;
