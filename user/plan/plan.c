@@ -22,7 +22,7 @@
 #include "plan/patched.h"
 #include "plan/proof.h"
 #include "plan/regions.h"
-#include "plan/switches.h"
+#include "plan/stack_switches.h"
 #include "plan/unmatched.h"
 #include "symbol/debug_fetch.h"
 #include "symbol/demangle.h"
@@ -348,7 +348,7 @@ int plan__extend(struct plan *p, const struct target *t, struct filter *filter,
 
 	err = objects_open(p, t);
 	if (!err)
-		err = switches__look(p, t, known);
+		err = stack_switches__look(p, t, known);
 	if (!err && opts->lines)
 		err = look_for_lines(p, t, opts->lines);
 	if (!err)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which objects switch stacks, whatever they call that. Inside plan/ only. */
-#ifndef PROFTRACE_PLAN_SWITCHES_H
-#define PROFTRACE_PLAN_SWITCHES_H
+#ifndef PROFTRACE_PLAN_STACK_SWITCHES_H
+#define PROFTRACE_PLAN_STACK_SWITCHES_H
 
 #include <stddef.h>
 
@@ -13,6 +13,6 @@ struct target;
  * load the stack pointer as a switch does. Libraries are asked only while that may make a
  * difference: it takes 1 to 3 ms for a megabyte of code. Returns 0 or -ENOMEM.
  */
-int switches__look(struct plan *p, const struct target *t, size_t first);
+int stack_switches__look(struct plan *p, const struct target *t, size_t first);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "plan/switches.h"
+#include "plan/stack_switches.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -47,7 +47,7 @@ static bool makes_a_difference(unsigned traits, const struct target *t)
 	       !(traits & (TRAIT_SWITCHES | TRAIT_GO | TRAIT_SIGNALS));
 }
 
-int switches__look(struct plan *p, const struct target *t, size_t first)
+int stack_switches__look(struct plan *p, const struct target *t, size_t first)
 {
 	unsigned traits = 0;
 	int err = 0;
