@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "plan/exits.h"
 #include "plan/filter.h"
 #include "plan/line_spec.h"
 #include "plan/lines.h"

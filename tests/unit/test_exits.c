@@ -14,7 +14,6 @@ static const char leaf_why[] = "calls nothing: cannot be unwound through";
 static const char inspects_why[] = "looks at its return address";
 static const char bad_why[] = "has bytes that are no instruction";
 static const char no_exits_why[] = "never leaves by a return or a jump";
-
 static const char patched_why[] = "patched in memory: may change its return address";
 
 static const struct code plain = {0};

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "plan/exits.h"
 #include "plan/filter.h"
 #include "plan/plan.h"
 #include "target/target.h"

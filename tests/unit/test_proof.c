@@ -2,6 +2,7 @@
 /* Each proof with its counter-examples, on programs that are compiled here and what they load. */
 #include "elf_fixture.h"
 
+#include "plan/exits.h"
 #include "plan/filter.h"
 #include "plan/plan.h"
 #include "target/target.h"

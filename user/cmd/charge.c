@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "cmd/run.h"
+#include "plan/exits.h"
 #include "plan/plan.h"
 #include "wire.h"
 

@@ -10,6 +10,7 @@
 #include "cmd/list_lines.h"
 #include "cmd/output.h"
 #include "cmd/wanted.h"
+#include "plan/exits.h"
 #include "plan/plan.h"
 #include "target/target.h"
 #include "util/json.h"

@@ -7,6 +7,7 @@
 #include "calls/profile.h"
 #include "cli/options.h"
 #include "plan/arguments.h"
+#include "plan/exits.h"
 #include "plan/locate.h"
 #include "plan/plan.h"
 #include "target/target.h"

@@ -12,6 +12,7 @@
 #include "cmd/roles.h"
 #include "cmd/run.h"
 #include "collect/collector.h"
+#include "plan/exits.h"
 #include "target/target.h"
 #include "util/log.h"
 #include "util/path.h"

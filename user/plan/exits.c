@@ -7,6 +7,13 @@ static const char inspects[] = "looks at its return address";
 static const char patched[] = "patched in memory: may change its return address";
 static const char unknown[] = "has no name: it may look at its return address";
 
+const char *exit_strategy__name(enum exit_strategy s)
+{
+	static const char *const names[EXIT_STRATEGIES] = {"return", "sites", "none"};
+
+	return names[s];
+}
+
 struct exit_choice exits__without_return(const struct code *code, const char *reason)
 {
 	if (code->bad)

@@ -10,10 +10,18 @@
 #include <stdbool.h>
 
 #include "plan/deny.h"
-#include "plan/plan.h"
 #include "symbol/traits.h"
 
 struct code;
+
+enum exit_strategy {
+	EXIT_RETURN, /* the kernel's return probe: cheap, changes the return address */
+	EXIT_SITES,  /* a probe on every ret and jump out: changes nothing */
+	EXIT_NONE,   /* inferred from the stack pointer at the thread's next event */
+	EXIT_STRATEGIES,
+};
+
+const char *exit_strategy__name(enum exit_strategy s);
 
 /* Traits that make return probes dangerous for whatever runs in the same process. */
 #define EXIT_UNSAFE_TRAITS (TRAIT_UNWINDS | TRAIT_SWITCHES | TRAIT_GO | TRAIT_INSPECTS)

@@ -13,6 +13,7 @@
 
 #include "code/stack_loads.h"
 #include "plan/arguments.h"
+#include "plan/exits.h"
 #include "plan/filter.h"
 #include "plan/named.h"
 #include "plan/pieces.h"

@@ -32,13 +32,6 @@
 #include "target/target.h"
 #include "util/log.h"
 
-const char *exit_strategy__name(enum exit_strategy s)
-{
-	static const char *const names[EXIT_STRATEGIES] = {"return", "sites", "none"};
-
-	return names[s];
-}
-
 static char *display_name(const char *symbol)
 {
 	char *name = demangle(symbol);

@@ -21,15 +21,6 @@ struct line_specs;
 struct target;
 struct usdt_patterns;
 
-enum exit_strategy {
-	EXIT_RETURN, /* the kernel's return probe: cheap, changes the return address */
-	EXIT_SITES,  /* a probe on every ret and jump out: changes nothing */
-	EXIT_NONE,   /* inferred from the stack pointer at the thread's next event */
-	EXIT_STRATEGIES,
-};
-
-const char *exit_strategy__name(enum exit_strategy s);
-
 enum plan_kind {
 	PLAN_FUNCTION,
 	PLAN_REGION, /* a stretch of code between two kinds of sites: see regions.h */
@@ -49,7 +40,7 @@ struct plan_function {
 	uint16_t site_delta;  /* bytes the stack pointer has moved at the site */
 	uint8_t site;	      /* enum site_class */
 	uint8_t instrumented; /* enum instrumented_by */
-	uint8_t exit;	      /* enum exit_strategy */
+	uint8_t exit;	      /* enum exit_strategy, see exits.h */
 	bool begins_anew;     /* the site is a branch that counts if not taken; see code_site */
 	uint8_t cond;	      /* begins_anew: its condition, as in the opcode */
 	uint64_t semaphore;   /* that of a static probe at its site, as in plan_site */

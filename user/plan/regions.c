@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "code/insn.h"
+#include "plan/exits.h"
 #include "plan/filter.h"
 #include "plan/object.h"
 #include "plan/patched.h"
