@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Zydis (in its minimal mode) gives lengths and fields; the meaning is read off the opcode maps, as
- * the kernel does it. What the kernel accepts and emulates: arch/x86/kernel/uprobes.c.
+ * the kernel does it.
  */
 #include "code/insn.h"
 
 #include <Zydis/Zydis.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
+
+#include "code/insn_inside.h"
 
 struct insn_decoder {
 	ZydisDecoder zydis;
@@ -36,24 +37,10 @@ void insn_decoder__free(struct insn_decoder *d)
 #define RSP 4 /* register number, without a REX extension */
 #define RBP 5
 
-/* The fields that the classification looks at. */
-struct fields {
-	uint8_t op;
-	bool map_0f;	 /* two-byte opcode */
-	bool operand16;	 /* 66 prefix */
-	bool bad_prefix; /* segment override or lock: the kernel refuses a probe */
-	bool notrack;
-	bool locks, repeats;  /* f0, f3 prefix */
-	uint8_t rex;	      /* the whole byte, 0: none */
-	uint8_t mod, reg, rm; /* without REX extension */
-	bool has_sib;
-	uint8_t scale, index, base; /* of the SIB byte */
-	int64_t disp, imm;
-};
-
-static void fields_read(const ZydisDecodedInstruction *in, const uint8_t *bytes, struct fields *f)
+static void fields_read(const ZydisDecodedInstruction *in, const uint8_t *bytes,
+			struct insn_fields *f)
 {
-	*f = (struct fields){
+	*f = (struct insn_fields){
 		.op = in->opcode,
 		.map_0f = in->opcode_map == ZYDIS_OPCODE_MAP_0F,
 		.mod = in->raw.modrm.mod,
@@ -83,18 +70,18 @@ static void fields_read(const ZydisDecodedInstruction *in, const uint8_t *bytes,
 }
 
 /* Whether the ModRM r/m operand is the register rsp. */
-static bool rm_is_rsp(const struct fields *f)
+static bool rm_is_rsp(const struct insn_fields *f)
 {
 	return f->mod == 3 && f->rm == RSP && !(f->rex & 1);
 }
 
-static bool reg_is_rsp(const struct fields *f)
+static bool reg_is_rsp(const struct insn_fields *f)
 {
 	return f->reg == RSP && !(f->rex & 4);
 }
 
 /* add, sub, and, ... with an immediate on rsp. */
-static void stack_group1(const struct fields *f, struct insn *out)
+static void stack_group1(const struct insn_fields *f, struct insn *out)
 {
 	out->stack = STACK_UNKNOWN;
 	if (f->reg == 5 || f->reg == 0) {
@@ -108,7 +95,7 @@ static void stack_group1(const struct fields *f, struct insn *out)
 }
 
 /* Instructions of the one-byte map that write the register rsp, other than push and pop. */
-static void stack_write(const struct fields *f, struct insn *out)
+static void stack_write(const struct insn_fields *f, struct insn *out)
 {
 	uint8_t low = f->op & 7;
 	bool to_rm = rm_is_rsp(f), to_reg = reg_is_rsp(f);
@@ -139,7 +126,7 @@ static void stack_write(const struct fields *f, struct insn *out)
 }
 
 /* Whether the memory operand is [base + index * 4 or 8 + disp]; notes its parts. */
-static bool table_operand(const struct fields *f, struct insn *out)
+static bool table_operand(const struct insn_fields *f, struct insn *out)
 {
 	if (f->mod == 3 || !f->has_sib || (f->index == 4 && !(f->rex & 2)) || f->scale < 2)
 		return false;
@@ -150,7 +137,7 @@ static bool table_operand(const struct fields *f, struct insn *out)
 }
 
 /* The same for [a + b], of which one may be the table and one the place in it. */
-static void sum_operand(const struct fields *f, struct insn *out)
+static void sum_operand(const struct insn_fields *f, struct insn *out)
 {
 	bool wide = f->op == 0x8b && (f->rex & 8);
 
@@ -162,7 +149,7 @@ static void sum_operand(const struct fields *f, struct insn *out)
 	out->sum_regs[1] = f->index | (f->rex & 2) << 2;
 }
 
-static void jump_indirect(const struct fields *f, struct insn *out)
+static void jump_indirect(const struct insn_fields *f, struct insn *out)
 {
 	bool table = table_operand(f, out);
 
@@ -176,7 +163,7 @@ static void jump_indirect(const struct fields *f, struct insn *out)
 		out->flow = FLOW_JMP_TAIL;
 }
 
-static void classify_ff(const struct fields *f, struct insn *out)
+static void classify_ff(const struct insn_fields *f, struct insn *out)
 {
 	out->by_slot = f->mod == 0 && f->rm == RBP;
 	out->slot = f->disp;
@@ -197,7 +184,7 @@ static void classify_ff(const struct fields *f, struct insn *out)
 	}
 }
 
-static void classify_onebyte(const struct fields *f, struct insn *out)
+static void classify_onebyte(const struct insn_fields *f, struct insn *out)
 {
 	switch (f->op) {
 	case 0x50 ... 0x57:
@@ -297,7 +284,7 @@ static void classify_onebyte(const struct fields *f, struct insn *out)
 	}
 }
 
-static void classify_twobyte(const struct fields *f, struct insn *out, const uint8_t *bytes)
+static void classify_twobyte(const struct insn_fields *f, struct insn *out, const uint8_t *bytes)
 {
 	switch (f->op) {
 	case 0x80 ... 0x8f:
@@ -338,205 +325,8 @@ static void classify_twobyte(const struct fields *f, struct insn *out, const uin
 	}
 }
 
-/* The nops of these lengths that the kernel itself would use; other forms of 0f 1f are
- * single-stepped. Longer ones have a segment prefix. */
-static bool is_kernel_nop(const uint8_t *bytes, size_t length)
-{
-	static const uint8_t nops[][8] = {
-		[3] = {0x0f, 0x1f, 0x00},	[4] = {0x0f, 0x1f, 0x40}, [5] = {0x0f, 0x1f, 0x44},
-		[6] = {0x66, 0x0f, 0x1f, 0x44}, [7] = {0x0f, 0x1f, 0x80}, [8] = {0x0f, 0x1f, 0x84},
-	};
-
-	return length >= 3 && length <= 8 && !memcmp(bytes, nops[length], length);
-}
-
-/*
- * Nops of more than one byte, on kernels that know them. 6.18 makes calls of all forms of nop and
- * nopl that take five bytes, whatever their prefixes and operands; across two pages it cannot patch
- * them. Of other nopl it emulates its own. (can_optimize(), branch_setup_xol_ops())
- */
-static void classify_long_nop(const struct fields *f, const uint8_t *bytes, struct insn *out)
-{
-	bool nopl = f->map_0f && f->op == 0x1f && !f->reg && !(f->rex & 4);
-	/* 6.18 takes `pause` for a nop, its successors do not. */
-	bool nop = !f->map_0f && f->op == 0x90 && !(f->rex & 1) && !f->repeats;
-
-	if (is_kernel_nop(bytes, out->length))
-		out->site = SITE_NOP;
-	out->site_across = out->site;
-	if (out->length == 5 && (nop || nopl))
-		out->site = SITE_NOP5;
-}
-
-/* What 6.18 makes a call of, and what later kernels are to take for nops as well: jumps to the next
- * instruction, moves of a register to itself. */
-static bool may_become_call(const struct fields *f, const struct insn *in)
-{
-	if (in->length != 5)
-		return false;
-	if (f->map_0f)
-		return f->op == 0x1f;
-	return f->op == 0x90 || (f->op == 0xe9 && !in->rel) || (f->op == 0x8d && !f->disp) ||
-	       (f->op == 0x89 && f->mod == 3);
-}
-
-/* One-byte opcodes that uprobes refuse in 64-bit programs. */
-static bool onebyte_refused(uint8_t op)
-{
-	switch (op) {
-	case 0x06 ... 0x07:
-	case 0x0e:
-	case 0x16 ... 0x17:
-	case 0x1e ... 0x1f:
-	case 0x27:
-	case 0x2f:
-	case 0x37:
-	case 0x3f:
-	case 0x60 ... 0x62:
-	case 0x6c ... 0x6f:
-	case 0x82:
-	case 0x8e: /* mov to a segment register: may mask exceptions */
-	case 0x9a:
-	case 0xcc ... 0xcf:
-	case 0xd4 ... 0xd6:
-	case 0xe4 ... 0xe7:
-	case 0xea:
-	case 0xec ... 0xef:
-	case 0xf0 ... 0xf1:
-	case 0xf4:
-	case 0xfa ... 0xfb:
-		return true;
-	default:
-		return false;
-	}
-}
-
-/* The same for 0f opcodes: system instructions and those that do not go on. */
-static bool twobyte_refused(uint8_t op)
-{
-	switch (op) {
-	case 0x00 ... 0x01:
-	case 0x05 ... 0x09:
-	case 0x0b:
-	case 0x0c:
-	case 0x30:
-	case 0x34 ... 0x35:
-	case 0x37:
-	case 0x78 ... 0x79:
-	case 0xae:
-	case 0xb9:
-	case 0xff:
-		return true;
-	default:
-		return false;
-	}
-}
-
-/* AMD's four-operand multiply-adds, which the kernel's decoder does not know. */
-static bool is_fma4(const ZydisDecodedInstruction *in)
-{
-	uint8_t high = in->opcode >> 4, low = in->opcode & 15;
-
-	if (in->opcode_map != ZYDIS_OPCODE_MAP_0F3A)
-		return false;
-	return (high == 5 && low >= 12) || ((high == 6 || high == 7) && low >= 8);
-}
-
-static bool accepted(const ZydisDecodedInstruction *in, const struct fields *f,
-		     const struct insn *out)
-{
-	if (f->bad_prefix)
-		return false;
-	if (in->encoding == ZYDIS_INSTRUCTION_ENCODING_VEX)
-		return !is_fma4(in);
-	if (in->encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY)
-		return false;
-	if ((out->flow == FLOW_CALL || out->flow == FLOW_JMP || out->flow == FLOW_JCC) &&
-	    f->operand16)
-		return false;
-	/* xchg %r8,%rax: the kernel takes 90 with any prefix for a nop and emulates it as one. */
-	if (in->opcode_map == ZYDIS_OPCODE_MAP_DEFAULT && f->op == 0x90 && (f->rex & 1))
-		return false;
-	if (in->opcode_map == ZYDIS_OPCODE_MAP_DEFAULT)
-		return !onebyte_refused(f->op);
-	if (in->opcode_map == ZYDIS_OPCODE_MAP_0F)
-		return !twobyte_refused(f->op);
-	return true;
-}
-
-/* One-byte opcodes that are dear: x87 and division; strings, which may be repeated; what goes to
- * the kernel, to devices or to all other CPUs. */
-static bool onebyte_dear(const struct fields *f)
-{
-	switch (f->op) {
-	case 0x6c ... 0x6f:
-	case 0x9b:
-	case 0xa4 ... 0xa7:
-	case 0xaa ... 0xaf:
-	case 0xcc ... 0xcf:
-	case 0xd8 ... 0xdf:
-	case 0xe4 ... 0xe7:
-	case 0xec ... 0xf4:
-	case 0xfa ... 0xfb:
-		return true;
-	case 0x86 ... 0x87: /* xchg with memory locks it */
-		return f->mod != 3;
-	case 0xf6 ... 0xf7:
-		return f->reg >= 6;
-	default:
-		return false;
-	}
-}
-
-/* The same for 0f opcodes, also in VEX: system instructions, fences, counters and clocks, square
- * roots and division. */
-static bool twobyte_dear(uint8_t op)
-{
-	switch (op) {
-	case 0x00 ... 0x0d:
-	case 0x20 ... 0x27:
-	case 0x30 ... 0x37:
-	case 0x51:
-	case 0x5e:
-	case 0x78 ... 0x79:
-	case 0xa2:
-	case 0xaa:
-	case 0xae:
-	case 0xc7:
-		return true;
-	default:
-		return false;
-	}
-}
-
-/* Of the maps behind those what computes on registers is as fast as the rest; what gathers, or
- * speaks to the system, is not. */
-static bool map_0f38_dear(uint8_t op)
-{
-	return (op >= 0x80 && op <= 0x93) || op >= 0xf8;
-}
-
-static bool is_dear(const ZydisDecodedInstruction *in, const struct fields *f)
-{
-	if (f->locks || (in->encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY &&
-			 in->encoding != ZYDIS_INSTRUCTION_ENCODING_VEX))
-		return true;
-	switch (in->opcode_map) {
-	case ZYDIS_OPCODE_MAP_DEFAULT:
-		return onebyte_dear(f) || (f->op == 0x90 && f->repeats); /* pause */
-	case ZYDIS_OPCODE_MAP_0F:
-		return twobyte_dear(f->op);
-	case ZYDIS_OPCODE_MAP_0F38:
-		return map_0f38_dear(f->op);
-	case ZYDIS_OPCODE_MAP_0F3A:
-		return false;
-	default:
-		return true;
-	}
-}
-
 /* As unoptimised code does it, from rax or xmm0. */
-static bool takes_result(const ZydisDecodedInstruction *in, const struct fields *f,
+static bool takes_result(const ZydisDecodedInstruction *in, const struct insn_fields *f,
 			 const struct insn *out)
 {
 	bool of_first = f->reg == 0 && !(f->rex & 4);
@@ -553,7 +343,7 @@ static bool takes_result(const ZydisDecodedInstruction *in, const struct fields 
 	return in->opcode_map == ZYDIS_OPCODE_MAP_0F && f->op == 0x7e && of_first && f->mod == 3;
 }
 
-static bool selects(const ZydisDecodedInstruction *in, const struct fields *f)
+static bool selects(const ZydisDecodedInstruction *in, const struct insn_fields *f)
 {
 	bool kept = f->rex & 1 ? f->rm >= 4 : f->rm == 3; /* r12 to r15, rbx */
 
@@ -562,7 +352,7 @@ static bool selects(const ZydisDecodedInstruction *in, const struct fields *f)
 	       f->mod == 3 && kept;
 }
 
-static bool fetches(const ZydisDecodedInstruction *in, const struct fields *f)
+static bool fetches(const ZydisDecodedInstruction *in, const struct insn_fields *f)
 {
 	bool of_frame = (f->mod == 1 || f->mod == 2) && f->rm == RBP && !(f->rex & 1);
 
@@ -579,7 +369,7 @@ bool insn_decode(struct insn_decoder *d, const uint8_t *bytes, size_t len, struc
 {
 	ZydisDecodedInstruction in;
 	ZydisDecoderContext ctx;
-	struct fields f;
+	struct insn_fields f;
 
 	if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&d->zydis, &ctx, bytes, len, &in)))
 		return false;
@@ -595,17 +385,17 @@ bool insn_decode(struct insn_decoder *d, const uint8_t *bytes, size_t len, struc
 		out->rel = f.imm;
 	out->near = (in.attributes & ZYDIS_ATTRIB_HAS_MODRM) && f.mod == 0 && f.rm == RBP;
 	out->distance = out->near ? f.disp : 0;
-	out->probeable = accepted(&in, &f, out);
-	out->dear = is_dear(&in, &f);
+	out->probeable = insn_uprobe__accepts(&in, &f, out);
+	out->dear = insn_cost__is_dear(&in, &f);
 	out->takes_result = takes_result(&in, &f, out);
 	out->fetches = fetches(&in, &f);
 	out->selects = selects(&in, &f);
 	out->site_across = out->site;
 	if (in.encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY &&
 	    (f.map_0f || in.opcode_map == ZYDIS_OPCODE_MAP_DEFAULT)) {
-		out->may_become_call = may_become_call(&f, out);
+		out->may_become_call = insn_uprobe__may_become_call(&f, out);
 		if (d->nop5_emulated)
-			classify_long_nop(&f, bytes, out);
+			insn_uprobe__classify_nop(&f, bytes, out);
 	}
 	return true;
 }

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the files behind insn.h share: insn.c decodes; insn_uprobe.c says what the kernel's uprobes
+ * make of an instruction, insn_cost.c what it may take. */
+#ifndef PROFTRACE_CODE_INSN_INSIDE_H
+#define PROFTRACE_CODE_INSN_INSIDE_H
+
+#include <Zydis/Zydis.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "code/insn.h"
+
+/* The fields that they look at. */
+struct insn_fields {
+	uint8_t op;
+	bool map_0f;	 /* two-byte opcode */
+	bool operand16;	 /* 66 prefix */
+	bool bad_prefix; /* segment override or lock: the kernel refuses a probe */
+	bool notrack;
+	bool locks, repeats;  /* f0, f3 prefix */
+	uint8_t rex;	      /* the whole byte, 0: none */
+	uint8_t mod, reg, rm; /* without REX extension */
+	bool has_sib;
+	uint8_t scale, index, base; /* of the SIB byte */
+	int64_t disp, imm;
+};
+
+/* Whether the kernel takes a probe there. `out` has the flow of control. */
+bool insn_uprobe__accepts(const ZydisDecodedInstruction *in, const struct insn_fields *f,
+			  const struct insn *out);
+
+/* Sets the class of nops of more than one byte, on kernels that know them. */
+void insn_uprobe__classify_nop(const struct insn_fields *f, const uint8_t *bytes, struct insn *out);
+
+/* As insn.may_become_call. */
+bool insn_uprobe__may_become_call(const struct insn_fields *f, const struct insn *in);
+
+/* As insn.dear. */
+bool insn_cost__is_dear(const ZydisDecodedInstruction *in, const struct insn_fields *f);
+
+#endif
