@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "code/code_scan.h"
-#include "code/entry_sites.h"
 #include "code/insn.h"
 
 const char *site_class__name(enum site_class c)
@@ -156,8 +155,7 @@ int code_decode(struct code_decoder *d, const struct code_piece *pieces, size_t 
 		.pieces_cnt = pieces_cnt,
 		.code = code,
 		.first_target = UINT64_MAX,
-		.in_entry = true,
-		.only_nops = true,
+		.entry = {.code = code, .start = pieces[0].vaddr, .open = true, .only_nops = true},
 	};
 	const uint8_t *reached;
 	int err;
@@ -172,7 +170,7 @@ int code_decode(struct code_decoder *d, const struct code_piece *pieces, size_t 
 	err = reached_clear(d, pieces, pieces_cnt);
 	if (!err)
 		err = code_scan__follow(&s, (struct code_work){pieces[0].vaddr, 0});
-	s.in_entry = false;
+	s.entry.open = false;
 	if (!err)
 		err = scan_work(&s);
 	if (!err)
@@ -193,7 +191,8 @@ int code_decode(struct code_decoder *d, const struct code_piece *pieces, size_t 
 	if (!code->exits_cnt && !code->no_exits && !code->bad)
 		code->no_exits = s.unread_table ? "leaves behind a jump table that cannot be read"
 						: "never leaves by a return or a jump";
-	entry_sites__cut(&s, next_label);
+	entry_sites__cut(&s.entry, s.first_target < next_label ? s.first_target : next_label,
+			 s.unread_table);
 	d->certain = flow_is_certain(&s);
 	return 0;
 }

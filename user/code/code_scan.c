@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <stddef.h>
 
-#include "code/entry_sites.h"
 #include "code/insn.h"
 #include "util/array.h"
 
@@ -171,7 +170,7 @@ static int scan_indirect(struct code_scan *s, const struct insn *in, uint64_t va
 	}
 	s->code->tail_jumps = true;
 	s->left_indirectly = true;
-	s->left_framed |= !s->torn_down && !(s->in_entry && !s->delta);
+	s->left_framed |= !s->torn_down && !(s->entry.open && !s->entry.delta);
 	err = add_call(s, 0, vaddr + in->length + in->slot,
 		       in->by_slot ? CODE_CALL_SLOT : CODE_CALL_UNKNOWN);
 	if (err)
@@ -257,8 +256,13 @@ static bool mark_reached(uint8_t *reached, const uint8_t *bytes, uint32_t offset
  * still, where the red zone is as free as before. */
 static bool is_passed_jump(const struct code_scan *s, const struct insn *in, uint64_t vaddr)
 {
-	return vaddr == s->pieces[0].passed && in->flow == FLOW_JMP && in->rel > 0 && s->in_entry &&
-	       code_scan__has(s, vaddr + in->length + in->rel);
+	return vaddr == s->pieces[0].passed && in->flow == FLOW_JMP && in->rel > 0 &&
+	       s->entry.open && code_scan__has(s, vaddr + in->length + in->rel);
+}
+
+static bool is_jump_out(const struct code_scan *s, const struct insn *in, uint64_t vaddr)
+{
+	return in->flow == FLOW_JMP && !code_scan__has(s, vaddr + in->length + in->rel);
 }
 
 /* Takes note of what an instruction does. */
@@ -266,9 +270,9 @@ static int pass(struct code_scan *s, const struct insn *in, uint64_t vaddr)
 {
 	int err;
 
-	if (s->in_entry)
-		entry_sites__note(s, in, vaddr);
-	entry_sites__pass(s, in);
+	if (s->entry.open)
+		entry_sites__note(&s->entry, in, vaddr, is_jump_out(s, in, vaddr));
+	entry_sites__pass(&s->entry, in);
 	if (in->stack == STACK_UNKNOWN || in->system_call)
 		code_scan__lose_track(s);
 	jump_tables__pass(&s->tables, in, vaddr);
@@ -278,9 +282,9 @@ static int pass(struct code_scan *s, const struct insn *in, uint64_t vaddr)
 	follow_epilogue(s, in);
 	s->pushed = in->down > 0;
 	if (in->flow != FLOW_NEXT && !(in->flow == FLOW_CALL && vaddr == s->pieces[0].passed))
-		s->in_entry = false;
-	else if (s->in_entry)
-		entry_sites__follow_stack(s, in);
+		s->entry.open = false;
+	else if (s->entry.open)
+		entry_sites__follow_stack(&s->entry, in);
 	return 0;
 }
 
@@ -300,7 +304,7 @@ int code_scan__follow(struct code_scan *s, struct code_work work)
 
 		/* Running on into a cold piece that lies right behind: what jumps to places there
 		 * is not looked at. */
-		s->in_entry = s->in_entry && piece == s->pieces;
+		s->entry.open = s->entry.open && piece == s->pieces;
 		if (!insn_decode(s->d->insn, piece->bytes + offset, piece->size - offset, &in)) {
 			s->code->bad = "runs into bytes that are no instruction";
 			return 0;

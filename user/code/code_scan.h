@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "code/code.h"
+#include "code/entry_sites.h"
 #include "code/jump_tables.h"
 
 struct insn_decoder;
@@ -39,19 +40,16 @@ struct code_scan {
 	size_t pieces_cnt;
 	struct code *code;
 	uint64_t first_target; /* lowest vaddr behind the entry that is jumped to */
-	bool in_entry;	       /* still in the straight line from the entry */
-	bool only_nops;	       /* nothing but endbr64 and nops so far */
-	uint8_t work;	       /* as in struct code_site */
-	bool unread_table;     /* an indirect jump whose targets are not known */
-	bool in_pad;	       /* what is followed is a landing pad's */
-	bool pushed;	       /* the last instruction pushed something */
-	bool torn_down;	       /* the stack frame has been given back on the way here */
-	bool framed;	       /* some instruction takes stack */
-	bool left_indirectly;  /* by a jump that may lead anywhere, unless that is a callee's */
-	bool left_framed;      /* the same, and nothing says that the frame is gone */
-	bool has_rest;	       /* there are bytes that may be code which nothing leads to */
-	int64_t delta;	       /* bytes the stack pointer lies below its place at the entry */
-	uint64_t vaddr;	       /* of the instruction that is looked at */
+	struct entry_block entry;
+	bool unread_table;    /* an indirect jump whose targets are not known */
+	bool in_pad;	      /* what is followed is a landing pad's */
+	bool pushed;	      /* the last instruction pushed something */
+	bool torn_down;	      /* the stack frame has been given back on the way here */
+	bool framed;	      /* some instruction takes stack */
+	bool left_indirectly; /* by a jump that may lead anywhere, unless that is a callee's */
+	bool left_framed;     /* the same, and nothing says that the frame is gone */
+	bool has_rest;	      /* there are bytes that may be code which nothing leads to */
+	uint64_t vaddr;	      /* of the instruction that is looked at */
 	struct jump_tables tables;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "code/entry_sites.h"
 
-#include "code/code_scan.h"
+#include "code/code.h"
 #include "code/insn.h"
 
 #define PAGE_SIZE 4096
@@ -13,62 +13,60 @@ static bool across_pages(uint64_t vaddr)
 	return vaddr % PAGE_SIZE > PAGE_SIZE - 5;
 }
 
-void entry_sites__note(struct code_scan *s, const struct insn *in, uint64_t vaddr)
+void entry_sites__note(struct entry_block *b, const struct insn *in, uint64_t vaddr, bool leaves)
 {
-	bool leaves = in->flow == FLOW_JMP && !code_scan__has(s, vaddr + in->length + in->rel);
 	bool across = across_pages(vaddr);
-	struct code *code = s->code;
+	struct code *code = b->code;
 
-	if (!in->probeable || s->delta < 0 || s->delta > UINT16_MAX)
+	if (!in->probeable || b->delta < 0 || b->delta > UINT16_MAX)
 		return;
 	/* A call writes below the stack pointer: harmless only where nothing can live there, yet or
 	 * any more. */
-	if (in->may_become_call && !across && !s->only_nops && !leaves)
+	if (in->may_become_call && !across && !b->only_nops && !leaves)
 		return;
 	if (code->sites_cnt < CODE_MAX_SITES)
 		code->sites[code->sites_cnt++] = (struct code_site){
-			.offset = vaddr - s->pieces[0].vaddr,
-			.delta = s->delta,
+			.offset = vaddr - b->start,
+			.delta = b->delta,
 			.site = across ? in->site_across : in->site,
-			.work = s->work,
+			.work = b->work,
 		};
 }
 
-void entry_sites__pass(struct code_scan *s, const struct insn *in)
+void entry_sites__pass(struct entry_block *b, const struct insn *in)
 {
 	bool nop = in->endbr || in->is_nop || in->site == SITE_NOP || in->site == SITE_NOP5;
 
-	s->only_nops = s->only_nops && nop;
-	if (!nop && in->site != SITE_PUSH && s->work < UINT8_MAX)
-		s->work++;
+	b->only_nops = b->only_nops && nop;
+	if (!nop && in->site != SITE_PUSH && b->work < UINT8_MAX)
+		b->work++;
 }
 
-void entry_sites__follow_stack(struct code_scan *s, const struct insn *in)
+void entry_sites__follow_stack(struct entry_block *b, const struct insn *in)
 {
 	if (in->stack == STACK_MOVES)
-		s->delta += in->down;
+		b->delta += in->down;
 	else
-		s->in_entry = false;
+		b->open = false;
 }
 
-void entry_sites__cut(struct code_scan *s, uint64_t next_label)
+void entry_sites__cut(struct entry_block *b, uint64_t end, bool unread_table)
 {
-	uint64_t start = s->pieces[0].vaddr;
-	struct code *code = s->code;
+	struct code *code = b->code;
 	uint32_t kept = 0;
 
-	code->block_end = s->first_target < next_label ? s->first_target : next_label;
+	code->block_end = end;
 	for (uint32_t i = 0; i < code->sites_cnt; i++) {
 		const struct code_site *site = &code->sites[i];
 
-		if (site->offset && start + site->offset >= code->block_end)
+		if (site->offset && b->start + site->offset >= end)
 			break;
 		/* The red zone may be in use when the function's code jumps back there. */
 		if (site->site == SITE_NOP5 && code->loops_to_entry)
 			continue;
 		/* An unread table may lead anywhere, but not into a prologue that saves registers.
 		 */
-		if (s->unread_table && site->offset && site->site != SITE_PUSH &&
+		if (unread_table && site->offset && site->site != SITE_PUSH &&
 		    site->site != SITE_NOP5 && site->site != SITE_STEP)
 			continue;
 		code->sites[kept++] = *site;

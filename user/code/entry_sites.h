@@ -8,21 +8,33 @@
 #ifndef PROFTRACE_CODE_ENTRY_SITES_H
 #define PROFTRACE_CODE_ENTRY_SITES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-struct code_scan;
+struct code;
 struct insn;
 
-/* Takes an instruction of the entry block for a candidate, if it can be one. */
-void entry_sites__note(struct code_scan *s, const struct insn *in, uint64_t vaddr);
+struct entry_block {
+	struct code *code; /* that the candidates are put into */
+	uint64_t start;	   /* vaddr of the function */
+	bool open;	   /* still in the straight line from the entry */
+	bool only_nops;	   /* nothing but endbr64 and nops so far */
+	uint8_t work;	   /* as in struct code_site */
+	int64_t delta;	   /* bytes the stack pointer lies below its place at the entry */
+};
+
+/* Takes an instruction of the entry block for a candidate, if it can be one. `leaves`: it is a jump
+ * out of the function. */
+void entry_sites__note(struct entry_block *b, const struct insn *in, uint64_t vaddr, bool leaves);
 
 /* Takes note of what runs before the sites to come. */
-void entry_sites__pass(struct code_scan *s, const struct insn *in);
+void entry_sites__pass(struct entry_block *b, const struct insn *in);
 
 /* Follows the stack pointer through the entry block; ends the block where it is lost. */
-void entry_sites__follow_stack(struct code_scan *s, const struct insn *in);
+void entry_sites__follow_stack(struct entry_block *b, const struct insn *in);
 
-/* Drops the candidates that something may jump to or past, `next_label` (a vaddr) included. */
-void entry_sites__cut(struct code_scan *s, uint64_t next_label);
+/* Drops the candidates that something may jump to or past; `end` is the lowest vaddr behind the
+ * entry that something may jump to, `unread_table` says that a jump may lead anywhere. */
+void entry_sites__cut(struct entry_block *b, uint64_t end, bool unread_table);
 
 #endif
