@@ -10,6 +10,7 @@
 #include "cli/options.h"
 #include "cmd/spool.h"
 #include "record/format.h"
+#include "util/io.h"
 #include "util/log.h"
 
 static bool is_standard_input(const char *path)
@@ -28,40 +29,6 @@ static int failed(const char *path, int err)
 	return err;
 }
 
-static int write_all(int fd, const char *data, size_t len)
-{
-	while (len) {
-		ssize_t done = write(fd, data, len);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done < 0)
-			return -errno;
-		data += done;
-		len -= done;
-	}
-	return 0;
-}
-
-/* Until `size` bytes are there, or no more come. Returns how many, or -errno. */
-static ssize_t read_up_to(int fd, char *data, size_t size)
-{
-	size_t len = 0;
-
-	while (len < size) {
-		ssize_t done = read(fd, data + len, size - len);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done < 0)
-			return -errno;
-		if (!done)
-			break;
-		len += done;
-	}
-	return len;
-}
-
 /* What is no recording might never end, so that ends with its first bytes. */
 static int copy(const char *path, int from, const struct spool *to)
 {
@@ -70,10 +37,11 @@ static int copy(const char *path, int from, const struct spool *to)
 	ssize_t len;
 	int err = 0;
 
-	while (!err && (len = read_up_to(from, data, first ? RECORD_MAGIC_LEN : sizeof(data)))) {
+	while (!err &&
+	       (len = io__read_up_to(from, data, first ? RECORD_MAGIC_LEN : sizeof(data)))) {
 		if (len < 0)
 			return failed(path, len);
-		err = write_all(to->fd, data, len);
+		err = io__write_all(to->fd, data, len);
 		if (first && memcmp(data, RECORD_MAGIC, len))
 			break;
 		first = false;

@@ -11,26 +11,12 @@
 
 #include "symbol/elf_image.h"
 #include "symbol/elf_inside.h"
+#include "util/io.h"
 #include "util/log.h"
 
 #define MAX_SIZE    (64u << 20)	 /* of the section, and of what comes out of it */
 #define MAX_MEMORY  (128u << 20) /* xz -9 needs 65 MiB */
 #define OUTPUT_STEP (64u << 10)
-
-static int write_all(int fd, const uint8_t *buf, size_t len)
-{
-	while (len) {
-		ssize_t put = write(fd, buf, len);
-
-		if (put < 0 && errno == EINTR)
-			continue;
-		if (put < 0)
-			return -errno;
-		buf += put;
-		len -= put;
-	}
-	return 0;
-}
 
 /* Returns 0, -ENOEXEC for bad data, or what failed. */
 static int run_decoder(lzma_stream *xz, int fd)
@@ -47,7 +33,7 @@ static int run_decoder(lzma_stream *xz, int fd)
 			return -ENOMEM;
 		if ((ret != LZMA_OK && ret != LZMA_STREAM_END) || xz->total_out > MAX_SIZE)
 			return -ENOEXEC;
-		err = write_all(fd, buf, sizeof(buf) - xz->avail_out);
+		err = io__write_all(fd, buf, sizeof(buf) - xz->avail_out);
 		if (err)
 			return err;
 	} while (ret != LZMA_STREAM_END);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "util/array.h"
+#include "util/io.h"
 
 #define MAX_SIZE (16u << 20) /* bytes: generated parsers have a few million */
 #define TAB	 8
@@ -110,21 +111,16 @@ static int open_file(const char *path, bool by_root, struct stat *st)
 /* It may be cut under us. */
 static int read_file(struct source_text *t, int fd, size_t size)
 {
+	ssize_t got;
+
 	t->text = malloc(size + 1);
 	if (!t->text)
 		return -ENOMEM;
-	while (t->size < size) {
-		ssize_t got = read(fd, t->text + t->size, size - t->size);
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			return -errno;
-		if (!got)
-			break;
-		t->size += got;
-	}
-	t->text[t->size] = '\0';
+	got = io__read_up_to(fd, t->text, size);
+	if (got < 0)
+		return got;
+	t->size = got;
+	t->text[got] = '\0';
 	return 0;
 }
 
