@@ -468,8 +468,8 @@ void segments__clear(struct segments *s)
 	*s = (struct segments){0};
 }
 
-void segments__walk(const struct segments *s, uint32_t i, void (*fn)(void *ctx, uint32_t to),
-		    void *ctx)
+void segments__plain_successors(const struct segments *s, uint32_t i,
+				void (*fn)(void *ctx, uint32_t to), void *ctx)
 {
 	const struct segment *seg = &s->items[i];
 	uint32_t to = seg->next ? segment_at(s, seg->next) : 0;
@@ -487,7 +487,7 @@ void segments__walk(const struct segments *s, uint32_t i, void (*fn)(void *ctx, 
 void segments__successors(const struct segments *s, uint32_t i, void (*fn)(void *ctx, uint32_t to),
 			  void *ctx)
 {
-	segments__walk(s, i, fn, ctx);
+	segments__plain_successors(s, i, fn, ctx);
 	for (size_t k = 0; s->items[i].calls && k < s->pads_cnt; k++)
 		fn(ctx, s->pads[k]);
 }

@@ -92,7 +92,7 @@ void segments__successors(const struct segments *s, uint32_t i, void (*fn)(void 
 			  void *ctx);
 
 /* The same without exceptions. */
-void segments__walk(const struct segments *s, uint32_t i, void (*fn)(void *ctx, uint32_t to),
-		    void *ctx);
+void segments__plain_successors(const struct segments *s, uint32_t i,
+				void (*fn)(void *ctx, uint32_t to), void *ctx);
 
 #endif

@@ -162,7 +162,7 @@ static bool ends_loop(struct statements *w, uint32_t at, uint32_t below)
 
 		if (key && w->keys->items[key - 1].line >= below)
 			break;
-		segments__walk(w->s, at, note_back, w);
+		segments__plain_successors(w->s, at, note_back, w);
 	}
 	for (uint32_t i = w->target; w->back && i < w->from; i++)
 		w->back = w->s->items[i].key != w->s->items[w->from].key;
@@ -194,7 +194,7 @@ static void doubt(struct statements *w, uint32_t from, uint32_t to)
 	const struct segment *items = w->s->items;
 	struct ways ways = {0};
 
-	segments__walk(w->s, to, note_way, &ways);
+	segments__plain_successors(w->s, to, note_way, &ways);
 	if (ways.cnt > 1 || items[to].begins_block)
 		w->reasons[items[to].key] = w->reasons[items[from].key] = over_lines;
 	else if (ways.cnt == 1 && is_end(&items[ways.to]))
@@ -229,7 +229,7 @@ static void look_at_result(struct statements *w, uint32_t i, bool has_objects)
 
 	if (!s->key || !s->ends_in_cut || !(has_objects || s->cuts_again))
 		return;
-	segments__walk(w->s, i, note_way, &ways);
+	segments__plain_successors(w->s, i, note_way, &ways);
 	if (ways.cnt == 1 && is_end(&w->s->items[ways.to]))
 		w->reasons[s->key] = ends_objects;
 }
@@ -243,7 +243,7 @@ static void look_at_landing(struct statements *w, uint32_t i)
 	for (; key && i < w->s->cnt && w->s->items[i].key == key; i++) {
 		struct ways ways = {0};
 
-		segments__walk(w->s, i, note_way, &ways);
+		segments__plain_successors(w->s, i, note_way, &ways);
 		if (ways.cnt > 1)
 			w->reasons[key] = catches;
 	}
@@ -259,11 +259,11 @@ static int look_at_statements(const struct segments *s, const struct line_keys *
 	if (w.seen && w.stack && s->cnt)
 		note_seen(&w, 0);
 	while (w.stack_cnt)
-		segments__walk(s, w.stack[--w.stack_cnt], note_seen, &w);
+		segments__plain_successors(s, w.stack[--w.stack_cnt], note_seen, &w);
 	for (uint32_t i = 0; w.seen && w.stack && i < s->cnt; i++) {
 		w.from = i;
 		if (w.seen[i])
-			segments__walk(s, i, look_at_way, &w);
+			segments__plain_successors(s, i, look_at_way, &w);
 		if (s->items[i].selects && s->items[i].key)
 			reasons[s->items[i].key] = ways_meet;
 		if (s->items[i].lands)
