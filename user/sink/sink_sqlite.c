@@ -338,15 +338,20 @@ static void write_accounting(struct table_writer *w, const struct profile_accoun
 	table_writer__row(w);
 }
 
+static void write_function_id(struct table_writer *w, const struct listing *function)
+{
+	if (function->listed)
+		table_writer__u64(w, function->id);
+	else
+		table_writer__null(w);
+}
+
 static void write_line_part(struct table_writer *w, const struct profile *p,
 			    const struct profile_line *l, uint64_t id,
 			    const struct listing *function)
 {
 	table_writer__u64(w, id);
-	if (function->listed)
-		table_writer__u64(w, function->id);
-	else
-		table_writer__null(w);
+	write_function_id(w, function);
 	table_writer__text(w, l->inlined ? p->inlines[l->inlined - 1].name : NULL);
 	table_writer__u64(w, l->hits);
 	table_writer__u64(w, l->ns);
@@ -399,10 +404,7 @@ static void write_drops(struct table_writer *w, const struct profile *p,
 		const struct profile_drop *d = &p->drops[i];
 		const struct profile_function *f = &p->functions[d->function];
 
-		if (functions[d->function].listed)
-			table_writer__u64(w, functions[d->function].id);
-		else
-			table_writer__null(w);
+		write_function_id(w, &functions[d->function]);
 		table_writer__text(w, f->name ? f->name : "");
 		table_writer__text(w, f->module ? f->module : "");
 		table_writer__u64(w, d->at_ns);
