@@ -109,49 +109,37 @@ static void refresh_comm(struct part *part)
 	fclose(f);
 }
 
-int part__read(const struct tables *t, const struct wire_lane *lane, uint64_t now_ns,
-	       uint32_t *scratch, struct part **out)
+/* What the part says of the lane as a whole, but for what has ended on it. */
+static void copy_lane(const struct tables *t, const struct wire_lane *lane,
+		      const struct wire_lane *base, struct part *part)
 {
-	uint64_t returned = lane->returned, unwound = lane->unwound;
-	uint64_t exit_ns = tables__ended_ns(t, lane), end_ns = exit_ns ? exit_ns : now_ns;
-	bool spans = lane->kind == WIRE_LANE_SPANS;
-	const struct wire_lane *base = spans ? tables__lane(t, lane->base) : lane;
-	uint32_t newest, cnt, at, i;
-	const struct wire_node *root;
-	struct part *part;
+	const struct wire_node *root = tables__node(t, lane->root);
 
-	*out = NULL;
-	if (!base) /* it is being made */
-		return 0;
-	/* Ends first: a path that is made from here on has no part in them. */
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	newest = i = lane->newest;
-	cnt = at = count_nodes(t, newest);
-	root = tables__node(t, lane->root);
-	if (!cnt || (cnt < 2 && (spans || !root || !root->probe_ns))) /* the root only */
-		return 0;
-	part = calloc(1, sizeof(*part) + cnt * sizeof(part->nodes[0]));
-	if (!part)
-		return -ENOMEM;
 	part->pid = lane->owner >> 32;
 	part->tid = lane->goid ? 0 : (uint32_t)lane->owner;
 	part->start_ns = lane->start_ns;
 	part->goroutine = lane->goid;
 	part->lane_ns = lane->made_ns;
 	part->deep = lane->deep;
-	part->spans = spans;
+	part->spans = lane->kind == WIRE_LANE_SPANS;
 	memcpy(part->comm, base->comm, sizeof(part->comm));
 	part->comm[sizeof(part->comm) - 1] = '\0';
-	part->returned = returned;
-	part->unwound = unwound;
 	part->entered = lane->entered;
 	if (root)
 		part->outside_ns = root->probe_ns;
-	/* The list runs from the newest to the root; the root itself is no call. */
-	for (; at > 1; at--, i = t->nodes[i].older) {
+}
+
+/* Copies the paths, which run from the newest to the root; that itself is no call. Notes in
+ * `scratch` where each of them is in the part. */
+static void copy_nodes(const struct tables *t, uint32_t newest, uint32_t *scratch,
+		       struct part *part)
+{
+	uint32_t i = newest;
+
+	for (uint32_t at = part->nodes_cnt; at--; i = t->nodes[i].older) {
 		const struct wire_node *n = &t->nodes[i];
 
-		part->nodes[at - 2] = (struct part_node){
+		part->nodes[at] = (struct part_node){
 			.parent = n->parent,
 			.function = n->function,
 			.calls = n->calls,
@@ -163,14 +151,50 @@ int part__read(const struct tables *t, const struct wire_lane *lane, uint64_t no
 			.timed_ns = n->timed_ns,
 			.expected_ns = n->expected_ns,
 		};
-		scratch[i] = at - 2;
+		scratch[i] = at;
 	}
-	part->nodes_cnt = cnt - 1;
 	for (uint32_t k = 0; k < part->nodes_cnt; k++) {
 		uint32_t parent = part->nodes[k].parent;
 
 		part->nodes[k].parent = tables__node(t, parent) ? scratch[parent] : PART_ROOT;
 	}
+}
+
+/* Whether there is anything to tell of a lane with so many paths, the root among them. */
+static bool is_worth_it(const struct tables *t, const struct wire_lane *lane, uint32_t cnt)
+{
+	const struct wire_node *root = tables__node(t, lane->root);
+
+	return cnt > 1 || (cnt && lane->kind != WIRE_LANE_SPANS && root && root->probe_ns);
+}
+
+int part__read(const struct tables *t, const struct wire_lane *lane, uint64_t now_ns,
+	       uint32_t *scratch, struct part **out)
+{
+	uint64_t returned = lane->returned, unwound = lane->unwound;
+	uint64_t exit_ns = tables__ended_ns(t, lane), end_ns = exit_ns ? exit_ns : now_ns;
+	bool spans = lane->kind == WIRE_LANE_SPANS;
+	const struct wire_lane *base = spans ? tables__lane(t, lane->base) : lane;
+	uint32_t newest, cnt;
+	struct part *part;
+
+	*out = NULL;
+	if (!base) /* it is being made */
+		return 0;
+	/* Ends first: a path that is made from here on has no part in them. */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	newest = lane->newest;
+	cnt = count_nodes(t, newest);
+	if (!is_worth_it(t, lane, cnt))
+		return 0;
+	part = calloc(1, sizeof(*part) + cnt * sizeof(part->nodes[0]));
+	if (!part)
+		return -ENOMEM;
+	part->returned = returned;
+	part->unwound = unwound;
+	part->nodes_cnt = cnt - 1;
+	copy_lane(t, lane, base, part);
+	copy_nodes(t, newest, scratch, part);
 	add_open_time(t, lane, scratch, part, end_ns);
 	if (spans)
 		add_missed(t, lane, base, scratch, part);
@@ -180,7 +204,7 @@ int part__read(const struct tables *t, const struct wire_lane *lane, uint64_t no
 		if ((int64_t)part->nodes[k].self_ns < 0)
 			part->nodes[k].self_ns = 0;
 	}
-	for (i = newest, at = cnt; at > 1; at--, i = t->nodes[i].older)
+	for (uint32_t k = 0, i = newest; k < part->nodes_cnt; k++, i = t->nodes[i].older)
 		scratch[i] = PART_ROOT;
 	if (!exit_ns && base->kind == WIRE_LANE_HOME)
 		refresh_comm(part);
