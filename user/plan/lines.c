@@ -121,8 +121,9 @@ static bool wants_declaration(struct planner *pl, const struct symbol *sym)
 		line_specs__name_function(pl->specs, pl->fobj, sym));
 }
 
-/* Cuts the function into segments; without any if that cannot be done for sure. */
-static int make_segments(struct planner *pl, const struct plan_function *f)
+/* Cuts the function into segments, without any if that cannot be done for sure, and decides which
+ * of its lines can be counted. */
+static int judge_lines(struct planner *pl, const struct plan_function *f)
 {
 	uint64_t *labels = malloc(MAX_LABELS * sizeof(*labels));
 	struct segments_input in = {
@@ -240,7 +241,7 @@ static int plan_function(struct planner *pl, uint32_t index)
 	if (!err)
 		err = line_calls__find(&pl->calls, &pl->code, pl->obj->img, pl->linkage, pl->insn);
 	if (!err)
-		err = make_segments(pl, f);
+		err = judge_lines(pl, f);
 	pl->put.function = index;
 	pl->put.approximate = pl->traits.optimized;
 	pl->put.aside = pl->traits.made_up;
