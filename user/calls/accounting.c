@@ -5,10 +5,12 @@
 
 #include "calls/profile.h"
 
-/* The member `name` of struct profile_accounting, called the same. */
-#define ACCOUNT(name, label, unit, when)                                            \
-	{                                                                           \
-#name, label, offsetof(struct profile_accounting, name), unit, when \
+/* A member of struct profile_accounting, called the same. */
+#define ACCOUNT(member, text, what, shown)                                           \
+	{                                                                            \
+		.name = #member, .label = text,                                      \
+		.offset = offsetof(struct profile_accounting, member), .unit = what, \
+		.when = shown,                                                       \
 	}
 
 /* A new one goes to the end, as it does in the columns of sink/sqlite_schema.h. */

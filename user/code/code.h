@@ -108,7 +108,7 @@ struct code {
 	bool exits_missing; /* some may lie behind a jump table that cannot be read */
 	const char *no_exits; /* why its exits are not all known; NULL: they are */
 	const char *bad;      /* why it cannot be decoded to its end; NULL: it can */
-	bool patched;	      /* some of it is not what runs: set by patched__drop_sites() */
+	bool patched;	      /* some of it is not what runs: see plan/patched.h */
 };
 
 #define CODE_INSIDE 0xff
