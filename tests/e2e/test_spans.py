@@ -33,9 +33,9 @@ class Cases(harness.TestCase):
 class Plan(Cases):
     def test_which_they_are(self):
         """Others keep their place on the stack, also where a function ends them that is called by
-        the one that begins them."""
+        the one that begins them, or exceptions leave the scope."""
         for name, spans in (("spans", SPANS), ("regions", set()), ("regions-plain", set()),
-                            ("region_values", set())):
+                            ("region_values", set()), ("region_throws", set())):
             with self.subTest(name):
                 done = self.run_proftrace("-l", "-f", "json", *REGIONS, "--", program(name))
                 self.assertEqual({f["name"] for f in json.loads(done.stdout)["functions"]

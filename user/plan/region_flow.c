@@ -2,8 +2,9 @@
 /*
  * Code is followed from each begin on, along all branches and past calls, up to the ends: first in
  * the function alone, which mostly says it; if something was not met, in what it calls as well, for
- * an end may lie in a function of its own (a destructor that was not inlined). Interpreters have
- * begins and ends in one function that is called for both, so it is not enough that they share it.
+ * an end may lie in a function of its own (a destructor that was not inlined). Calls may also lead
+ * to where exceptions land: scopes that these leave have an end there. Interpreters have begins and
+ * ends in one function that is called for both, so it is not enough that they share it.
  */
 #include "plan/region_flow.h"
 
@@ -14,13 +15,15 @@
 #include "symbol/eh_frame.h"
 #include "symbol/elf_image.h"
 #include "util/array.h"
+#include "util/search.h"
 
-#define MAX_CALLS 2	     /* deep */
-#define MAX_PAIR  (1u << 16) /* instructions that are looked at for one region, */
-#define MAX_ALL	  (1u << 21) /* and for all of an object */
-#define MAX_INSN  15
-#define WINDOW	  1024
-#define SEEN	  (1u << 18) /* places: a power of two, four times those of MAX_PAIR */
+#define MAX_CALLS  2	       /* deep */
+#define MAX_PAIR   (1u << 16)  /* instructions that are looked at for one region, */
+#define MAX_ALL	   (1u << 21)  /* and for all of an object */
+#define MAX_TABLES (64u << 20) /* bytes of exception tables that are read for all of an object */
+#define MAX_INSN   15
+#define WINDOW	   1024
+#define SEEN	   (1u << 18) /* places: a power of two, four times those of MAX_PAIR */
 
 struct work {
 	uint64_t *vaddrs;
@@ -46,6 +49,11 @@ struct region_flow {
 	size_t window_len;
 	size_t looked; /* at instructions, for all regions */
 	bool lost;     /* not all code could be followed */
+	/* Where exceptions land in the function that was asked for last. */
+	struct lsda lsda;
+	const struct eh_range *lsda_of;
+	bool lsda_read;
+	uint64_t tables; /* bytes that may still be read */
 };
 
 int region_flow__new(const struct elf_image *img, struct insn_decoder *insn,
@@ -63,6 +71,7 @@ int region_flow__new(const struct elf_image *img, struct insn_decoder *insn,
 	f->img = img;
 	f->insn = insn;
 	f->eh = eh;
+	f->tables = MAX_TABLES;
 	*out = f;
 	return 0;
 }
@@ -74,6 +83,7 @@ void region_flow__free(struct region_flow *f)
 	free(f->now.vaddrs);
 	free(f->deeper.vaddrs);
 	free(f->seen);
+	free(f->lsda.sites);
 	free(f);
 }
 
@@ -166,6 +176,31 @@ static uint64_t end_of_function(const struct region_flow *f, uint64_t vaddr)
 	return here ? here->end : UINT64_MAX;
 }
 
+/* Has code followed from where exceptions land that come out of the call whose last byte is at
+ * `vaddr`. Returns 0 or -ENOMEM. */
+static int later_at_pad(struct region_flow *f, uint64_t vaddr)
+{
+	const struct eh_range *here = f->eh ? eh_frame__at(f->eh, vaddr) : NULL;
+	const struct lsda *lsda = &f->lsda;
+	size_t at;
+	int err;
+
+	if (!here || !here->lsda)
+		return 0;
+	if (f->lsda_of != here) {
+		err = lsda__read(f->img, here, &f->tables, &f->lsda);
+		if (err == -ENOMEM)
+			return err;
+		f->lsda_of = here;
+		f->lsda_read = !err;
+	}
+	f->lost |= !f->lsda_read;
+	at = LOWER_BOUND(lsda->cnt, i, lsda->sites[i].end <= vaddr);
+	if (at == lsda->cnt || vaddr < lsda->sites[at].start || !lsda->sites[at].pad)
+		return 0;
+	return later(&f->now, lsda->sites[at].pad);
+}
+
 /* Follows code until it does not run on, or to an end. Returns 0 or -ENOMEM. */
 static int follow(struct region_flow *f, struct region *r, uint64_t vaddr)
 {
@@ -191,7 +226,8 @@ static int follow(struct region_flow *f, struct region *r, uint64_t vaddr)
 			end = end_of_function(f, target);
 			break;
 		case FLOW_CALL:
-			if (in.rel)
+			err = later_at_pad(f, next - 1);
+			if (!err && in.rel)
 				err = later(&f->deeper, target);
 			break;
 		case FLOW_JMP_TABLE:
