@@ -193,7 +193,8 @@ static int compare(const struct look *l, struct patches *found, const uint8_t *m
 	return err;
 }
 
-/* Compares bytes [from, to) of the file, which have been written in memory. */
+/* Compares bytes [from, to) of the file, which have been written in memory. Returns 0, -ESRCH if
+ * the process has ended meanwhile, or -ENOMEM. */
 static int compare_range(const struct look *l, const struct area *a, uint64_t from, uint64_t to)
 {
 	uint8_t mem[CHUNK * PAGE], file[CHUNK * PAGE];
@@ -210,6 +211,8 @@ static int compare_range(const struct look *l, const struct area *a, uint64_t fr
 
 		if (n <= 0)
 			return 0; /* there is no more of it */
+		if (!m)
+			return -ESRCH; /* nor of its memory */
 		if (m > 0)
 			err = compare(l, found, mem, file, m, from, vaddr);
 		if (!err && m < n)
@@ -283,12 +286,14 @@ static int look_at_area(const struct look *l, const struct area *a)
 	return err;
 }
 
-static int proc_open(pid_t pid, const char *name)
+/* *fd becomes -1 if it may not be opened. Returns 0, or -ESRCH if the process has ended. */
+static int proc_open(pid_t pid, const char *name, int *fd)
 {
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
-	return open(path, O_RDONLY | O_CLOEXEC);
+	*fd = open(path, O_RDONLY | O_CLOEXEC);
+	return *fd < 0 && (errno == ENOENT || errno == ESRCH) ? -ESRCH : 0;
 }
 
 /* Returns 0, also for a process that has ended, or -errno. */
@@ -298,8 +303,9 @@ static int look_at_process(const struct target *t, const struct patch_search *se
 	int err = maps__for_each_mapping(pid, look_at_mapping, &l);
 
 	if (!err && l.areas_cnt) {
-		l.pagemap = proc_open(pid, "pagemap");
-		l.mem = proc_open(pid, "mem");
+		err = proc_open(pid, "pagemap", &l.pagemap);
+		if (!err)
+			err = proc_open(pid, "mem", &l.mem);
 		l.debugged = process__is_debugged(pid);
 	}
 	for (size_t i = 0; !err && i < l.areas_cnt; i++)
