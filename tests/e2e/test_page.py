@@ -90,6 +90,9 @@ class Reader:
                 facts[what.textContent] = [what.nextSibling.textContent, what.nextSibling.title];
             return facts""")
 
+    def about(self):
+        return dict(zip(self.browser.texts(".about dt"), self.browser.texts(".about dd")))
+
     def text(self, selector):
         return self.browser.run("return document.querySelector(arguments[0]).textContent", selector)
 
@@ -218,6 +221,19 @@ class Tables(Case):
         self.browser.click("#scope option[value='1']")
         self.assertEqual(self.names("tree-grid"), ["prog-100/101", "main", "work", "leaf(int)"])
 
+    def test_spans_are_beside_calls(self):
+        """None of the calls of threads that are called the same, and no thread more."""
+        self.open("spans", view="tree")
+        self.browser.run("document.querySelector('#tree-grid').focus()")
+        self.browser.press("END", "ARROW_RIGHT", "HOME", "*")
+        self.assertEqual(self.names("tree-grid"), [
+            "prog (2 threads)", "main", "work", "leaf(int)", "idle", "spans of prog-100/100",
+            "[request]"])
+        self.assertIn(" 2 threads", self.text("#facts"))
+        self.assertEqual(self.text("#scope option"), "All 2 threads, by name")
+        self.show("about")
+        self.assertEqual(self.about()["Threads"], "2")
+
     def test_functions(self):
         document = self.open("small", view="functions")
         whole = sum(f["self_ns"] for f in document["functions"])
@@ -294,6 +310,8 @@ class Tables(Case):
                       f"clamp<int> at {self.header}:2, in work at {self.source}:7", behind)
         self.assertIn("not counted: none of its code can be probed", behind)
         self.assertNotIn("secret", self.browser.run("return document.documentElement.innerHTML"))
+        self.show("about")
+        self.assertEqual(self.about()["Lines"], "3 hit in calls that were not recorded")
 
     def test_lines_by_keys(self):
         self.lines()
@@ -829,7 +847,7 @@ class Large(Case):
 class About(Case):
     def facts(self, kind):
         document = self.open(kind, view="about")
-        return document, dict(zip(self.browser.texts(".about dt"), self.browser.texts(".about dd")))
+        return document, self.about()
 
     def test_what_was_not_recorded(self):
         document, facts = self.facts("small")
@@ -848,7 +866,7 @@ class Real(Case):
         self.assertEqual(done.status, 0, str(done))
         self.browser.open(path)
         self.show("about")
-        facts = dict(zip(self.browser.texts(".about dt"), self.browser.texts(".about dd")))
+        facts = self.about()
         self.assertEqual(number(facts["Entered"]), sum(done.counts.values()) + 1)
         self.assertIn("recursion 5 2", facts["Command"])
         self.show("functions")

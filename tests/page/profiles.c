@@ -3,7 +3,7 @@
  * Made-up profiles for the tests of -f html, in any format, so that what a page shows can be
  * compared with the JSON of the same profile.
  *
- *	profiles small|values|hostile|empty|deep|unsure FORMAT
+ *	profiles small|values|spans|hostile|empty|deep|unsure FORMAT
  *	profiles large FORMAT PATHS CALLS
  *	profiles lines FORMAT SOURCE HEADER
  */
@@ -146,7 +146,7 @@ static void make_small(struct maker *m)
 {
 	uint32_t work, idle, leaf, main_, t, u, a, b, c, d;
 
-	maker_init(m, 8, 2, 16, 8);
+	maker_init(m, 8, 3, 16, 8);
 	main_ = add_function(m, "main", "/usr/bin/prog");
 	work = add_function(m, "work", "/usr/bin/prog");
 	idle = add_function(m, "idle", "/usr/lib/libidle.so.1");
@@ -181,7 +181,20 @@ static void make_small(struct maker *m)
 		(struct profile_drop){leaf, 7000000, 123456.5, 7.25, 100, "over the budget"};
 }
 
-/* The same, but the calls of work have values. */
+/* The small one, with spans beside the first thread's calls. */
+static void make_spans(struct maker *m)
+{
+	uint32_t t, f;
+
+	make_small(m);
+	f = add_function(m, "request", "/usr/bin/prog");
+	m->p.functions[f].kind = FUNCTION_REGION;
+	t = add_thread(m, "prog", 100);
+	m->p.threads[t].spans = 1;
+	add_node(m, t, 0, f, 7, 3000000, 1000000);
+}
+
+/* The small one, but the calls of work have values. */
 static void make_values(struct maker *m)
 {
 	static const struct call_value values[][4] = {
@@ -228,6 +241,7 @@ static void add_line(struct maker *m, const char *file, uint32_t line, uint32_t 
 static void make_lines(struct maker *m, const char *source, const char *header)
 {
 	make_small(m);
+	m->p.accounting.line_misses = 3;
 	m->p.functions[1].file = source;
 	m->p.functions[1].line = 3;
 	m->p.functions[0].file = source;
@@ -412,6 +426,8 @@ int main(int argc, char **argv)
 		make_small(&m);
 	else if (!strcmp(argv[1], "values"))
 		make_values(&m);
+	else if (!strcmp(argv[1], "spans"))
+		make_spans(&m);
 	else if (!strcmp(argv[1], "hostile"))
 		make_hostile(&m);
 	else if (!strcmp(argv[1], "deep"))
@@ -437,7 +453,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "profiles: %s\n", strerror(-err));
 	return err ? 1 : 0;
 usage:
-	fprintf(stderr, "profiles: small|values|hostile|empty|deep|unsure|large|lines FORMAT "
+	fprintf(stderr, "profiles: small|values|spans|hostile|empty|deep|unsure|large|lines FORMAT "
 			"[PATHS CALLS | SOURCE HEADER]\n");
 	return 2;
 }

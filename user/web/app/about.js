@@ -60,7 +60,7 @@ export class About {
 			["Lasted", duration(p.duration), `${count(p.duration)} ns`],
 			p.paused > 0 && ["Switched off", `${duration(p.paused)} of that time`,
 				`${count(p.paused)} ns`],
-			[`${p.thread[0].toUpperCase()}${p.thread.slice(1)}s`, count(p.threads.length)],
+			[`${p.thread[0].toUpperCase()}${p.thread.slice(1)}s`, count(p.threadCount)],
 			["Call paths", count(p.paths.depth.length)],
 			["Functions", `${count(p.functions.length)} called of ${count(p.probed)} probed` +
 				(p.skipped ? `, ${count(p.skipped)} not probed (proftrace -l tells why)` : "")],
@@ -82,6 +82,7 @@ export class About {
 			a.untriggered && ["Untriggered", `${count(a.untriggered)} seen, not recorded: not below a ` +
 				"trigger"],
 			a.deep && ["Too deep", `${count(a.deep)} whose return the kernel could not report`],
+			a.line_misses && ["Lines", `${count(a.line_misses)} hit in calls that were not recorded`],
 			a.undistributed && ["Undistributed", `${count(a.undistributed)} not in the distributions`],
 			p.timeline && ["Single calls",
 				`${count(p.timeline.calls)}, ${count(p.timeline.lost)} lost`],

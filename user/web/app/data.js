@@ -68,8 +68,13 @@ function decodeFunctions(doc) {
 	return { functions, objects };
 }
 
+// Threads of one are shown together. Spans lie beside their thread's calls, and are none of them.
+function threadComm(t) {
+	return (t.spans ? "spans of " : "") + (visible(t.comm) || "[unknown]");
+}
+
 function threadName(t) {
-	const comm = (t.spans ? "spans of " : "") + (visible(t.comm) || "[unknown]");
+	const comm = threadComm(t);
 
 	if (t.title)
 		return visible(t.title);
@@ -80,8 +85,8 @@ function threadName(t) {
 
 // Paths are in the order of a walk, thread after thread: [first, end) are a thread's.
 function decodeThreads(doc, paths) {
-	const threads = doc.map((t) => ({ name: threadName(t), comm: visible(t.comm) || "[unknown]",
-		pid: t.pid, tid: t.tid, first: 0, end: 0 }));
+	const threads = doc.map((t) => ({ name: threadName(t), comm: threadComm(t), pid: t.pid, tid: t.tid,
+		first: 0, end: 0 }));
 	let at = 0;
 
 	threads.forEach((t, i) => {
@@ -93,6 +98,14 @@ function decodeThreads(doc, paths) {
 		t.end = at;
 	});
 	return threads;
+}
+
+// Those that have spans as well are one.
+function countThreads(doc) {
+	const number = (t) => `${t.pid}/${t.tid}`;
+	const calling = new Set(doc.filter((t) => !t.spans).map(number));
+
+	return doc.filter((t) => !t.spans || !calling.has(number(t))).length;
 }
 
 function decodePaths(doc) {
@@ -163,6 +176,7 @@ export function decode(doc) {
 		...decodeFunctions(doc.functions),
 		paths,
 		threads: decodeThreads(doc.threads, doc.paths),
+		threadCount: countThreads(doc.threads),
 		// What threads are: where sessions are shown, each is what one of them did on a thread.
 		thread: doc.threads.some((t) => t.title) ? "session part" : "thread",
 		timeline: doc.timeline && decodeTimeline(doc.timeline),

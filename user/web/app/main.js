@@ -52,15 +52,16 @@ class App {
 		byId("target").title = name;
 		byId("facts").textContent = [duration(p.duration), plural(p.accounting.entered, "call"),
 			plural(p.functions.length, "function"), plural(p.paths.depth.length, "path"),
-			plural(p.threads.length, p.thread), ...warnings].join(" \u00b7 ");
+			plural(p.threadCount, p.thread), ...warnings].join(" \u00b7 ");
 	}
 
 	#listThreads() {
-		const { thread, threads } = this.profile, select = byId("scope");
+		const { thread, threads, threadCount } = this.profile, select = byId("scope");
 		const add = (value, text) => select.add(new Option(text, value));
 
 		if (threads.length > 1)
-			add("together", `All ${threads.length} ${thread}s, by name`);
+			add("together", threadCount > 1 ? `All ${threadCount} ${thread}s, by name`
+				: `The ${thread} and its spans`);
 		if (threads.length !== 1)
 			add("apart", `All ${thread}s, apart`);
 		threads.forEach((t, i) => add(String(i), t.name));
