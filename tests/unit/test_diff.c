@@ -44,20 +44,33 @@ static void expect_calls(const struct diff *d, const char *name, uint64_t old, u
 	assert_int_equal(f->stats[DIFF_NEW].calls, now);
 }
 
-static void expect_folded(const struct diff *d, enum weight weight, const char *expected)
+static char *written(const struct diff *d, const struct sink *sink, enum weight weight)
 {
 	const struct sink_options opts = {.weight = weight};
-	FILE *out = tmpfile();
-	char text[4096];
 	size_t len;
+	char *text;
+	FILE *out = open_memstream(&text, &len);
 
 	assert_non_null(out);
-	assert_int_equal(sink_folded.write_diff(d, &opts, out), 0);
-	rewind(out);
-	len = fread(text, 1, sizeof(text) - 1, out);
-	text[len] = '\0';
+	assert_int_equal(sink->write_diff(d, &opts, out), 0);
 	fclose(out);
+	return text;
+}
+
+static void expect_folded(const struct diff *d, enum weight weight, const char *expected)
+{
+	char *text = written(d, &sink_folded, weight);
+
 	assert_string_equal(text, expected);
+	free(text);
+}
+
+static void expect_in(const struct diff *d, const struct sink *sink, const char *expected)
+{
+	char *text = written(d, sink, WEIGHT_WALL);
+
+	assert_non_null(strstr(text, expected));
+	free(text);
 }
 
 /* main calls work, which calls leaf; the one `unlike` has another module, offsets, and order. */
@@ -257,6 +270,8 @@ static void test_spans_are_apart(void **state)
 	expect_folded(d, WEIGHT_CALLS,
 		      "prog;main 1 1\nprog;main;work 200 200\nprog;main;work;leaf 400 400\n"
 		      "worker;leaf 3 0\nspans of worker;leaf 0 5\n");
+	expect_in(d, &sink_tree, "[spans of worker] leaf\n");
+	expect_in(d, &sink_json, "\"comm\":\"worker\",\"spans\":true,\"path\":[\"leaf\"]");
 	release(d);
 }
 
@@ -461,13 +476,36 @@ static void test_text(void **state)
 	release(d);
 }
 
+/* A path of theirs looks like one of the thread's calls. */
+static void test_spans_by_format(void **state)
+{
+	static const char *const text[] = {"[spans of prog] leaf\n", NULL};
+	static const char *const json[] = {"\"comm\":\"prog\",\"spans\":true,\"path\":[\"leaf\"]",
+					   NULL};
+	static const char *const csv[] = {"\"prog\",\"leaf\",", ",region\r\n", NULL};
+	struct profile *old = program("prog", "/bin/prog", false, 40 * MS);
+	struct profile *now = program("prog", "/bin/prog", false, 40 * MS);
+	uint32_t spans = fixture_thread(now, 100, 101, "prog");
+	struct diff *d;
+
+	fixture_node(now, spans, 0, 2, 5, MS, MS);
+	now->threads[spans].spans = 1;
+	old->functions[2].kind = now->functions[2].kind = FUNCTION_REGION;
+	d = compare(old, now, (struct diff_options){0});
+	expect_lines(d, &sink_tree, &(struct sink_options){0}, text);
+	expect_lines(d, &sink_json, &(struct sink_options){0}, json);
+	expect_lines(d, &sink_csv, &(struct sink_options){0}, csv);
+	release(d);
+}
+
 static void test_csv(void **state)
 {
 	static const char *const expected[] = {
 		"path,caller,depth,comm,function,",
 		"\r\n1,,0,\"prog\",\"main\",\"main\",\"/bin/prog\",1,1,70000000,110000000,",
 		"\r\n2,1,1,\"prog\",\"work\",\"work\",\"/bin/prog\",200,200,60000000,100000000,"
-		"40000000,80000000,40000000,80000000,0,0,40000000,0,40000000,4000000,0\r\n",
+		"40000000,80000000,40000000,80000000,0,0,40000000,0,40000000,4000000,0,"
+		"function\r\n",
 		NULL};
 	struct diff *d =
 		compare(program("prog", "/bin/prog", false, 40 * MS),
@@ -495,6 +533,7 @@ int main(void)
 		cmocka_unit_test(test_nothing),
 		cmocka_unit_test(test_deep),
 		cmocka_unit_test(test_text),
+		cmocka_unit_test(test_spans_by_format),
 		cmocka_unit_test(test_csv),
 	};
 

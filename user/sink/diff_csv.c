@@ -12,7 +12,7 @@
 static const char head[] = "path,caller,depth,comm,function,symbol,module,old_calls,new_calls,"
 			   "old_total_ns,new_total_ns,old_self_ns,new_self_ns,old_cpu_self_ns,"
 			   "new_cpu_self_ns,old_self_error_ns,new_self_error_ns,total_change_ns,"
-			   "total_noise,change_ns,noise_ns,noise\r\n";
+			   "total_noise,change_ns,noise_ns,noise,kind\r\n";
 
 static void put_both(FILE *out, const struct diff_figures *f, uint64_t old, uint64_t now)
 {
@@ -29,7 +29,7 @@ static void put_figures(FILE *out, const struct diff_figures *f)
 	put_both(out, f, old->self_ns, now->self_ns);
 	put_both(out, f, stats__cpu_self_ns(old), stats__cpu_self_ns(now));
 	put_both(out, f, old->self_error_ns, now->self_error_ns);
-	fprintf(out, "%" PRId64 ",%d,%" PRId64 ",%" PRIu64 ",%d\r\n", f->total.ns, f->total.noise,
+	fprintf(out, "%" PRId64 ",%d,%" PRId64 ",%" PRIu64 ",%d,", f->total.ns, f->total.noise,
 		f->self.ns, f->self.noise_ns, f->self.noise);
 }
 
@@ -51,6 +51,7 @@ static void write_thread(FILE *out, const struct diff *d, const struct profile_t
 		csv__text(out, f->symbol);
 		csv__text(out, f->module);
 		put_figures(out, &d->paths[w.node]);
+		fprintf(out, "%s\r\n", function_kind__name(f->kind));
 	}
 }
 

@@ -141,6 +141,7 @@ static void write_path(struct json *j, const struct diff *d, const struct walk *
 		       const struct trail *trail, const uint32_t *ids)
 {
 	const struct profile_node *n = &d->both->nodes[w->node];
+	const struct profile_thread *thread = &d->both->threads[n->thread];
 
 	json_open(j, '{');
 	json_member_u64(j, "id", w->node);
@@ -150,7 +151,9 @@ static void write_path(struct json *j, const struct diff *d, const struct walk *
 	else
 		json_null(j);
 	json_member_u64(j, "function", ids[n->function]);
-	json_member_string(j, "comm", d->both->threads[n->thread].comm);
+	json_member_string(j, "comm", thread->comm);
+	if (thread->spans)
+		member_bool(j, "spans", true);
 	json_key(j, "path");
 	if (w->depth >= NAMED_DEPTH) {
 		json_null(j);

@@ -160,6 +160,7 @@ static size_t collect_steps(const struct diff_table *t, uint32_t node, struct st
 static int print_path(struct diff_table *t, uint32_t node, bool noise)
 {
 	const struct profile *both = t->d->both;
+	const struct profile_thread *thread = &both->threads[both->nodes[node].thread];
 	struct step steps[STEPS_MAX];
 	bool more;
 	size_t cnt = collect_steps(t, node, steps, &more);
@@ -167,9 +168,8 @@ static int print_path(struct diff_table *t, uint32_t node, bool noise)
 
 	fputs(style(t, STYLE_DIM), t->pr.out);
 	if (both->threads_cnt > 1) {
-		fputc('[', t->pr.out);
-		err = printer__name(&t->pr, both->threads[both->nodes[node].thread].comm,
-				    STEP_COLUMNS);
+		fprintf(t->pr.out, "[%s", thread->spans ? SPANS_OF : "");
+		err = printer__name(&t->pr, thread->comm, STEP_COLUMNS);
 		if (err < 0)
 			return err;
 		fputs("] ", t->pr.out);
