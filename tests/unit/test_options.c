@@ -420,6 +420,7 @@ static void targets(void **state)
 	REFUSE("whom to trace", "-F", "main");
 	REFUSE("only one -x", "-x", "/a", "-x", "/b");
 	REFUSE("ls", "-p1", "ls");
+	REFUSE("commas go between process ids", "-p", "12", "34", "-d", "5");
 	REFUSE("ls", "-x", "/a", "--", "ls");
 	REFUSE("-q and -v", "-p1", "-qv");
 }
@@ -466,6 +467,9 @@ static void help_is_aligned(void **state)
 		if (strlen(shown) > HELP_COLUMNS)
 			fail_msg("too long: %s", shown);
 	}
+	/* A text that ends at the margin is followed by an empty line. */
+	assert_int_equal(PARSE("-h"), 1);
+	assert_null(strstr(out, " \n"));
 }
 
 /* argp knows no verbs, and would put them behind the options. */

@@ -54,8 +54,17 @@ bool option_check__suits(enum verb verb, int key)
 	}
 }
 
+static bool is_number(const char *word)
+{
+	return *word && !word[strspn(word, "0123456789")];
+}
+
 static error_t check_target(struct options *o)
 {
+	/* What pidof prints, for one. */
+	if (o->command && o->pids_cnt && is_number(o->command[0]))
+		return complain(o, "-p ... %s: commas go between process ids, as 12,34",
+				o->command[0]);
 	if (o->command && (o->pids_cnt || o->exec))
 		return complain(o,
 				"a command (%s) goes with neither -p nor -x; see proftrace --help",

@@ -33,7 +33,7 @@ const char option_table_usage[] = "Usage: proftrace [OPTION...] -p PID[,PID...]\
  * its buffer of 200 bytes ends there, it indents the wrong one of the two. */
 const struct argp_option option_table[] = {
 	{0, 0, 0, 0, "Target:", 1},
-	{"pid", 'p', "PID[,PID...]", 0, "trace these live processes, with all their threads", 0},
+	{"pid", 'p', "PID[,PID...]", 0, "trace these live processes and all their threads", 0},
 	{"exec", 'x', "PATH", 0,
 	 "trace every process that maps PATH (a program or a shared library) now or later; with "
 	 "-p: "
