@@ -84,7 +84,9 @@ static void test_durations(void **state)
 	struct profile *p = make_small();
 
 	p->duration_ns = 20000;
+	p->paused_ns = 4000;
 	cut(p, 0, UINT64_MAX);
+	assert_int_equal(p->paused_ns, 4000);
 	assert_int_equal(p->nodes[1].stats.total_ns, 9650);
 	assert_int_equal(p->nodes[1].stats.min_ns, 9650);
 	assert_int_equal(p->nodes[1].stats.max_ns, 9650);
@@ -98,7 +100,9 @@ static void test_accounts(void **state)
 {
 	struct profile *p = make_small();
 
+	p->paused_ns = 4000;
 	cut(p, 2500, 5500);
+	assert_int_equal(p->paused_ns, 0);
 	assert_int_equal(p->accounting.entered, 3);
 	assert_int_equal(p->accounting.open, 2);
 	assert_int_equal(p->accounting.returned, 1);

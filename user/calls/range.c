@@ -282,8 +282,10 @@ static void cut_summary(struct cut *c)
 	a->undistributed = 0;
 	if (end_ns > c->range->to_ns)
 		end_ns = c->range->to_ns;
+	/* When it was switched off is not known. */
+	if (c->range->from_ns || c->range->to_ns < p->duration_ns)
+		p->paused_ns = 0;
 	p->duration_ns = end_ns - c->range->from_ns;
-	p->paused_ns = 0; /* when that was is not known */
 	p->start_time += (double)c->range->from_ns / 1e9;
 }
 
