@@ -15,7 +15,7 @@ static const char expected_tables[] =
 	"9.00 us     0 ns   40.0 us  srv-7/8  arg2=\"GET /\\x01\"  ret=?\n"
 	"         8.00 us   88.9%  7.50 us  handle > work\n"
 	"         1.00 us   11.1%     0 ns  handle\n"
-	"1.00 us     0 ns      0 ns  srv-7/8  arg2=\"GET /\\x01\"  ret=?\n"
+	"1.00 us     0 ns      0 ns  srv-7/8  arg2=\"\"  ret=?\n"
 	"          500 ns   50.0%     0 ns  handle\n"
 	"          500 ns   50.0%     0 ns  handle > work\n"
 	"\n"
@@ -77,6 +77,7 @@ static const char expected_threads[] =
 static const bool handle_only[2] = {true, false};
 static const struct call_value values[2] = {{.kind = VALUE_TEXT, .text = "GET /\x01"},
 					    {.kind = VALUE_NONE}};
+static const struct call_value empty[2] = {{.kind = VALUE_TEXT, .text = ""}, {.kind = VALUE_NONE}};
 
 /* Ten calls of handle of 1 us, half of it in work; the fifth takes 9 us, work's 8. */
 static struct profile *make(void)
@@ -99,7 +100,7 @@ static struct profile *make(void)
 						   .leave_ns = at + 1000 + more + (more ? 500 : 0),
 						   .off_ns = more,
 						   .values_cnt = 2,
-						   .values = values});
+						   .values = i ? values : empty});
 		add_call(t, (struct timeline_call){.node = inner,
 						   .enter_ns = at + 200,
 						   .leave_ns = at + 700 + more,

@@ -169,11 +169,13 @@ static int print_values(struct sessions_view *v, const struct session_call *c)
 		const struct call_value *value = &c->values[i];
 		const char *quote = value->kind == VALUE_TEXT ? "\"" : "";
 		char buf[VALUE_TEXT_LEN];
+		const char *text = call_value__text(value, argument__is_hex(&args[i]), buf);
 
 		fprintf(v->pr->out, "  %.*s=%s", (int)strcspn(args[i].name, ":"), args[i].name,
 			quote);
-		err = printer__name(v->pr, call_value__text(value, argument__is_hex(&args[i]), buf),
-				    VALUE_MAX);
+		/* Unlike a name it may be empty. */
+		if (*text)
+			err = printer__name(v->pr, text, VALUE_MAX);
 		fputs(quote, v->pr->out);
 	}
 	return err;
