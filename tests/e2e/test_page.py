@@ -233,6 +233,8 @@ class Tables(Case):
         self.assertEqual(self.text("#scope option"), "All 2 threads, by name")
         self.show("about")
         self.assertEqual(self.about()["Threads"], "2")
+        self.open("sessions", view="about")
+        self.assertEqual(self.about()["Session parts"], "3")
 
     def test_functions(self):
         document = self.open("small", view="functions")

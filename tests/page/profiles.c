@@ -3,7 +3,7 @@
  * Made-up profiles for the tests of -f html, in any format, so that what a page shows can be
  * compared with the JSON of the same profile.
  *
- *	profiles small|values|spans|hostile|empty|deep|unsure FORMAT
+ *	profiles small|values|spans|sessions|hostile|empty|deep|unsure FORMAT
  *	profiles large FORMAT PATHS CALLS
  *	profiles lines FORMAT SOURCE HEADER
  */
@@ -192,6 +192,14 @@ static void make_spans(struct maker *m)
 	t = add_thread(m, "prog", 100);
 	m->p.threads[t].spans = 1;
 	add_node(m, t, 0, f, 7, 3000000, 1000000);
+}
+
+/* As those of functions and of spans are shown: each is a thread. */
+static void make_sessions(struct maker *m)
+{
+	make_spans(m);
+	for (size_t i = 0; i < m->p.threads_cnt; i++)
+		snprintf(m->p.threads[i].title, sizeof(m->p.threads[i].title), "session %zu", i);
 }
 
 /* The small one, but the calls of work have values. */
@@ -428,6 +436,8 @@ int main(int argc, char **argv)
 		make_values(&m);
 	else if (!strcmp(argv[1], "spans"))
 		make_spans(&m);
+	else if (!strcmp(argv[1], "sessions"))
+		make_sessions(&m);
 	else if (!strcmp(argv[1], "hostile"))
 		make_hostile(&m);
 	else if (!strcmp(argv[1], "deep"))
@@ -453,7 +463,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "profiles: %s\n", strerror(-err));
 	return err ? 1 : 0;
 usage:
-	fprintf(stderr, "profiles: small|values|spans|hostile|empty|deep|unsure|large|lines FORMAT "
+	fprintf(stderr, "profiles: "
+			"small|values|spans|sessions|hostile|empty|deep|unsure|large|lines FORMAT "
 			"[PATHS CALLS | SOURCE HEADER]\n");
 	return 2;
 }

@@ -100,12 +100,12 @@ function decodeThreads(doc, paths) {
 	return threads;
 }
 
-// Those that have spans as well are one.
+// Those that have spans as well are one. Each part of a session counts.
 function countThreads(doc) {
 	const number = (t) => `${t.pid}/${t.tid}`;
 	const calling = new Set(doc.filter((t) => !t.spans).map(number));
 
-	return doc.filter((t) => !t.spans || !calling.has(number(t))).length;
+	return doc.filter((t) => !t.spans || t.title || !calling.has(number(t))).length;
 }
 
 function decodePaths(doc) {
