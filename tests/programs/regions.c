@@ -224,15 +224,20 @@ int main(int argc, char **argv)
 
 	target_begin(&argc, &argv);
 	rounds = target_arg(argc, argv, 1, 10);
+	run(rounds);
 	if (argc > 2 && !strcmp(argv[2], "fork")) {
+		int status = 0;
+
+		/* With what the probes have made of the code. */
 		times = 2;
 		if (!fork()) {
 			run(rounds);
 			_exit(0);
 		}
-		wait(NULL);
+		wait(&status);
+		if (status)
+			return 1;
 	}
-	run(rounds);
 	for (int i = 0; i < NAMES; i++)
 		target_count(names[i], times * counts[i]);
 	printf("UNWOUND in all %lu\n", times * unwound);

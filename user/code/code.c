@@ -36,6 +36,11 @@ unsigned code_site__rank(const struct code_site *site)
 	return ranks[site->site];
 }
 
+void code_decoder__spare_nop5(struct code_decoder *d)
+{
+	insn_decoder__spare_nop5(d->insn);
+}
+
 int code_decoder__new(bool nop5_emulated, code_reader read, void *read_ctx,
 		      struct code_decoder **out)
 {

@@ -137,6 +137,8 @@ typedef bool (*code_reader)(void *ctx, uint64_t vaddr, void *buf, size_t len);
 /* Returns 0 or -ENOMEM. `read` may be NULL: then jump tables stay unread. */
 int code_decoder__new(bool nop5_emulated, code_reader read, void *read_ctx,
 		      struct code_decoder **out);
+/* From now on what the kernel may make a call of is no site. */
+void code_decoder__spare_nop5(struct code_decoder *d);
 void code_decoder__free(struct code_decoder *d); /* accepts NULL */
 
 /*

@@ -13,7 +13,7 @@
 
 struct insn_decoder {
 	ZydisDecoder zydis;
-	bool nop5_emulated;
+	bool nop5_emulated, spares_nop5;
 };
 
 int insn_decoder__new(bool nop5_emulated, struct insn_decoder **out)
@@ -27,6 +27,11 @@ int insn_decoder__new(bool nop5_emulated, struct insn_decoder **out)
 	d->nop5_emulated = nop5_emulated;
 	*out = d;
 	return 0;
+}
+
+void insn_decoder__spare_nop5(struct insn_decoder *d)
+{
+	d->spares_nop5 = true;
 }
 
 void insn_decoder__free(struct insn_decoder *d)
@@ -396,6 +401,8 @@ bool insn_decode(struct insn_decoder *d, const uint8_t *bytes, size_t len, struc
 		out->may_become_call = insn_uprobe__may_become_call(&f, out);
 		if (d->nop5_emulated)
 			insn_uprobe__classify_nop(&f, bytes, out);
+		if (d->spares_nop5 && out->may_become_call)
+			out->probeable = false;
 	}
 	return true;
 }

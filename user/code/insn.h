@@ -73,6 +73,8 @@ struct insn {
 struct insn_decoder;
 
 int insn_decoder__new(bool nop5_emulated, struct insn_decoder **out); /* 0 or -ENOMEM */
+/* From now on what the kernel may make a call of counts as what cannot be probed. */
+void insn_decoder__spare_nop5(struct insn_decoder *d);
 void insn_decoder__free(struct insn_decoder *d);
 
 /* Decodes one instruction from at most `len` bytes. Returns whether there is a valid one. */

@@ -297,6 +297,8 @@ int plan_lines__plan(struct plan *p, uint32_t index, const struct filter_object 
 		err = code_decoder__new(opts->nop5_emulated, read_object, &pl, &pl.decoder);
 	if (!err)
 		err = insn_decoder__new(opts->nop5_emulated, &pl.insn);
+	if (!err && opts->nop5_spared)
+		code_decoder__spare_nop5(pl.decoder);
 	if (!err)
 		err = counters__load(obj->img, &pl.counters);
 	if (!err)

@@ -331,9 +331,43 @@ static int look_for_patches(struct plan *p, const struct target *t, size_t first
 	return err;
 }
 
-int plan__extend(struct plan *p, const struct target *t, struct filter *filter,
-		 const struct plan_options *opts)
+/*
+ * Whether processes that have the probes may be copied. Linux 6.18 makes calls of 5-byte nops;
+ * these lead to a page that it maps into the process, and that is not copied along with the code.
+ * So a forked child dies at the first one that it comes to. With links for every process a program
+ * is told by its own code, and a library may be anybody's.
+ */
+static bool may_fork(const struct plan *p, const struct target *t, const struct plan_options *opts)
 {
+	if (opts->new_programs || (!t->processes_cnt && !has_program(p, 0)))
+		return true;
+	for (size_t i = 0; i < p->objects_cnt; i++) {
+		const struct plan_object *obj = &p->objects[i];
+
+		if (!obj->img || ((obj->traits & TRAIT_FORKS) && !(obj->traits & TRAIT_LIBC)))
+			return true;
+	}
+	return false;
+}
+
+/* What has been planned before has its probes already. */
+static void report_forks(const struct plan *p)
+{
+	for (size_t i = 0; i < p->functions_cnt; i++) {
+		if (p->functions[i].site != SITE_NOP5)
+			continue;
+		log_warn("what was loaded may fork: by a fault of this kernel, children will die "
+			 "where they come to a 5-byte nop that is probed (%s)",
+			 plan__name(&p->functions[i]));
+		return;
+	}
+}
+
+int plan__extend(struct plan *p, const struct target *t, struct filter *filter,
+		 const struct plan_options *options)
+{
+	struct plan_options own = *options;
+	const struct plan_options *opts = &own;
 	size_t known = p->objects_cnt, functions = p->functions_cnt;
 	size_t marks = p->marks_cnt, skipped = p->skipped_cnt;
 	struct exit_context all;
@@ -342,6 +376,10 @@ int plan__extend(struct plan *p, const struct target *t, struct filter *filter,
 	err = objects_open(p, t);
 	if (!err)
 		err = stack_switches__look(p, t, known);
+	own.nop5_spared = own.nop5_emulated && may_fork(p, t, opts);
+	if (own.nop5_spared && !p->nop5_spared)
+		report_forks(p);
+	p->nop5_spared = own.nop5_spared;
 	if (!err && opts->lines)
 		err = look_for_lines(p, t, opts->lines);
 	if (!err)

@@ -127,6 +127,7 @@ struct plan {
 	bool returns_replaced; /* return probes have become dangerous: no function relies on them */
 	bool proven;	       /* some have them by proof */
 	bool loads_unseen;     /* no mark tells of files that are mapped later */
+	bool nop5_spared;      /* as plan_options has it */
 	bool force_warned;     /* --exits=return was said to be dangerous */
 	char why[512];	       /* the reason for the exits of all that is not special */
 };
@@ -135,6 +136,7 @@ struct plan {
 
 struct plan_options {
 	bool nop5_emulated; /* the kernel turns 5-byte nops into calls (6.18) */
+	bool nop5_spared;   /* set by the plan: as children that may be forked would die of them */
 	bool returns_stop;  /* return probes can be switched off at once (6.13): what is loaded
 			       later cannot make them dangerous */
 	bool grows;	    /* plan__extend() will follow: files may be mapped later */

@@ -148,8 +148,8 @@ const char *region_sites__choose(struct regions *r, const char *root, const stru
 		out->up = WORD;
 		out->called = true;
 		out->reason = proof.reason;
-		at = r->opts->nop5_emulated;
-	} else if (r->opts->nop5_emulated && !c->function) {
+		at = r->opts->nop5_emulated && !r->opts->nop5_spared;
+	} else if (r->opts->nop5_emulated && !r->opts->nop5_spared && !c->function) {
 		bool follows = len > 5 && bytes[0] == 0x90 && !memcmp(bytes + 1, nop5, 5);
 
 		if (follows || (len >= 5 && !memcmp(bytes, nop5, 5))) {
@@ -172,7 +172,9 @@ const char *region_sites__choose(struct regions *r, const char *root, const stru
 			return "there is no instruction";
 	}
 	if (!in.probeable)
-		return "its instruction cannot be probed";
+		return r->opts->nop5_spared && in.may_become_call
+			       ? "its nop would become a call, of which forked children die"
+			       : "its instruction cannot be probed";
 	if (in.site == SITE_NOP5 && !c->function && !proof.unused)
 		return proof.reason;
 	if (patches__touch(&r->obj->patches, c->offset + at, in.length))

@@ -363,6 +363,8 @@ static int plan_gathered(struct regions *r, const char *root)
 {
 	int err = insn_decoder__new(r->opts->nop5_emulated, &r->insn);
 
+	if (!err && r->opts->nop5_spared)
+		insn_decoder__spare_nop5(r->insn);
 	if (!err)
 		err = region_sites__find_frames(r);
 	if (!err)

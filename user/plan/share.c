@@ -277,6 +277,8 @@ void *share__run(void *arg)
 	sh->err = code_decoder__new(sh->opts->nop5_emulated, read_object, sh, &sh->decoder);
 	if (!sh->err)
 		sh->err = insn_decoder__new(sh->opts->nop5_emulated, &sh->insn);
+	if (!sh->err && sh->opts->nop5_spared)
+		code_decoder__spare_nop5(sh->decoder);
 	if (!sh->err && sh->obj->tells)
 		code_decoder__note_edges(sh->decoder);
 	sh->instrumentation = (struct instrumentation){

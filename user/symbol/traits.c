@@ -119,6 +119,14 @@ static const struct evidence symbols[] = {
 	WORD("thrd_exit", TRAIT_CANCELS),
 	WORD("__gcc_personality_v0", TRAIT_CLEANS),
 	WORD("sigaltstack", TRAIT_ALTSTACK),
+	/* vfork and posix_spawn share their memory with the child. */
+	WORD("fork", TRAIT_FORKS),
+	WORD("__fork", TRAIT_FORKS),
+	WORD("_Fork", TRAIT_FORKS),
+	WORD("__libc_fork", TRAIT_FORKS),
+	WORD("forkpty", TRAIT_FORKS),
+	WORD("daemon", TRAIT_FORKS),
+	WORD("clone", TRAIT_FORKS),
 	WORD("dlopen", TRAIT_LOADS),
 	WORD("dlmopen", TRAIT_LOADS),
 	WORD("dl_iterate_phdr", TRAIT_TABLES),
@@ -174,8 +182,9 @@ static const char *const pinned_sonames[] = {
 };
 
 /* Evidence that is no reason by itself. */
-#define MINOR \
-	(TRAIT_TABLES | TRAIT_SIGNALS | TRAIT_CANCELS | TRAIT_CLEANS | TRAIT_LOADS | TRAIT_ALTSTACK)
+#define MINOR                                                                        \
+	(TRAIT_TABLES | TRAIT_SIGNALS | TRAIT_CANCELS | TRAIT_CLEANS | TRAIT_LOADS | \
+	 TRAIT_ALTSTACK | TRAIT_FORKS)
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 

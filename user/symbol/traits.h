@@ -24,6 +24,7 @@ enum object_trait {
 	TRAIT_ALTSTACK = 1 << 9, /* handles signals on a stack of their own */
 	/* Looks up unwind tables, as an unwinder linked into it does: no reason by itself. */
 	TRAIT_TABLES = 1 << 11,
+	TRAIT_FORKS = 1 << 12, /* makes processes with a copy of its memory */
 };
 
 /*
