@@ -542,6 +542,71 @@ class Picture(Case):
         self.open("small", dark=True)
         self.assertEqual(dark(), "dark")
 
+    def test_inverted(self):
+        """On top each function by its own time, below it its callers, to the thread."""
+        document = self.open("small")
+        self.browser.click("#scope option[value='0']")
+        own = {}
+        for node, path, _ in harness.nodes_of({**document, "threads": document["threads"][:1]}):
+            name = document["functions"][node["function"]]["name"]
+            own[name] = own.get(name, 0) + node["self_ns"]
+        heaviest = max(own, key=own.get)
+        self.browser.run("document.querySelector(arguments[0]).focus()", self.CANVAS)
+        self.browser.press("i", "HOME")
+        self.assertEqual(self.status()["name"], heaviest)
+        self.assertEqual(self.status()["Wall"][1], exact(own[heaviest]))
+        self.assertEqual(self.status()["Share"][0], percent(own[heaviest], sum(own.values())))
+        seen = []
+        for _ in range(3):
+            self.browser.press("ARROW_DOWN")
+            seen.append(self.status()["name"])
+        self.assertEqual(seen[-1], "prog-100/100" if heaviest == "leaf(int)" else seen[-1])
+        self.assertEqual(seen[:2], ["work", "main"] if heaviest == "leaf(int)" else seen[:2])
+        self.browser.press("i", "HOME")
+        self.assertEqual(self.status()["name"], "prog-100/100")
+
+    def test_sandwich(self):
+        """Above a function who calls it, below it what it calls."""
+        document = self.open("small", view="functions")
+        self.browser.run("document.querySelector('#function-grid').focus()")
+        row = self.names("function-grid").index("work")
+        self.browser.press("HOME", *["ARROW_DOWN"] * row)
+        self.browser.run("[...document.querySelectorAll('#view-functions aside button')]"
+                         ".find((b) => b.textContent === 'Sandwich').click()")
+        self.assertEqual(self.text("#view-sandwich h2"), "work")
+        total = sum(node["total_ns"] for node, _, _ in harness.nodes_of(document)
+                    if document["functions"][node["function"]]["name"] == "work")
+        self.browser.press("HOME")
+        self.assertEqual((self.status()["name"], self.status()["Wall"][1]), ("work", exact(total)))
+        self.browser.press("ARROW_DOWN")
+        self.assertEqual(self.status()["name"], "leaf(int)")
+        callers = "document.querySelectorAll('#view-sandwich canvas')[0].focus()"
+        self.browser.run(callers)
+        self.browser.press("HOME")
+        self.assertEqual((self.status()["name"], self.status()["Wall"][1]), ("main", exact(total)))
+        self.browser.press("ARROW_UP")
+        self.assertIn("prog", self.status()["name"])
+        # The sandwich of a caller, from where it is.
+        self.browser.press("ARROW_DOWN", "s")
+        self.assertEqual(self.text("#view-sandwich h2"), "main")
+
+    def test_narrow(self):
+        """Nothing is beyond the right edge of a window of 500 pixels."""
+        self.open("values")
+        self.browser.driver.set_window_size(500, 700)
+        beyond = """
+            return [...document.querySelectorAll("button, select, input, h1, p, canvas, h2")]
+                .filter((e) => e.checkVisibility() && !e.closest(".grid, .hidden"))
+                .filter((e) => e.getBoundingClientRect().right > innerWidth + 0.5)
+                .map((e) => e.id || e.textContent)"""
+        for view in ("flame", "tree", "functions", "sandwich", "timeline", "about"):
+            self.browser.run("document.querySelector(`#tab-${arguments[0]}`).click()", view)
+            self.wait_for([], lambda: self.browser.run(beyond))
+            self.assertEqual(self.browser.run("return document.documentElement.scrollWidth"),
+                             self.browser.run("return innerWidth"))
+        self.browser.click("#theme")
+        self.assertEqual(self.text("#theme"), "Light")
+
     def test_tab_order(self):
         self.open("small")
         seen = []
@@ -549,11 +614,13 @@ class Picture(Case):
         focus = ("const e = document.activeElement;"
                  "return e.id || e.value || e.getAttribute('aria-label') || e.tagName")
         self.browser.run("document.body.tabIndex = -1; document.body.focus()")
-        for _ in range(6):
+        for _ in range(7):
             self.browser.press("TAB")
             seen.append(self.browser.run(focus))
         self.assertEqual(seen[:5], ["theme", "tab-flame", "wall", "scope", "query"])
-        self.assertTrue(seen[5].startswith("Flame graph"), seen)
+        # "Inverted": the other two buttons have nothing to do yet.
+        self.assertEqual(seen[5], "BUTTON")
+        self.assertTrue(seen[6].startswith("Flame graph"), seen)
         # What has the focus shows it.
         outline = self.browser.run("return getComputedStyle(document.activeElement).outlineStyle")
         self.assertEqual(outline, "solid")
@@ -565,7 +632,7 @@ class Picture(Case):
 
     def test_everything_has_a_name(self):
         """Chromium's own tree for those who cannot see."""
-        for view in ("flame", "tree", "functions", "timeline", "about"):
+        for view in ("flame", "tree", "functions", "sandwich", "timeline", "about"):
             self.open("values", view=view)
             tree = self.browser.driver.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
             roles = {"button", "tab", "radio", "combobox", "searchbox", "application", "grid",
@@ -791,12 +858,14 @@ class Hostile(Case):
         self.browser.run("document.querySelector('#view-flame canvas').focus()")
         self.browser.press("HOME", *["ARROW_DOWN"] * 50)
         self.assertEqual(self.status()["Share"][0], percent(20000 - 49, 20000))
+        self.browser.press("i", "HOME")
+        self.assertIn("200 levels", self.text("#view-flame .viewbar"))
         self.show("tree")
         self.browser.run("document.querySelector('#tree-grid').focus()")
         self.browser.press("HOME", "*", "END")
         self.assertEqual(self.status()["Wall"][1], "100 ns")
         self.open("empty")
-        for view in ("tree", "functions", "timeline", "about", "flame"):
+        for view in ("tree", "functions", "sandwich", "timeline", "about", "flame"):
             self.show(view)
 
 

@@ -1,77 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The flame graph, the outermost calls on top. Rows are kept sorted from left to right, so that what
-// is on the screen is found by bisection, and of what is narrower than a pixel only one a pixel is
-// drawn: the time to draw depends on the screen, not on the profile.
+// A picture of a tree: each row is a bar as wide as it weighs, above those that it calls, or below
+// them if it is `flipped`. Rows are kept sorted from left to right, so that what is on the screen is
+// found by bisection, and of what is narrower than a pixel only one a pixel is drawn: the time to
+// draw depends on the screen, not on the profile.
 
-import { percent, WEIGHTS } from "./format.js";
+import { WEIGHTS } from "./format.js";
 import { Range } from "./range.js";
 import { firstIndex, fitText, Surface } from "./surface.js";
 import { MONO } from "./theme.js";
 
 const ROW = 19;
 const TOP = 2;
-const LEGEND_MAX = 10;
 
 export class Flame {
-	constructor(host, app) {
+	// options: `label` for those who cannot see, `flipped`, `moved()` when another part of the
+	// picture is shown, `chosen(i)` when a row is selected (-1: none).
+	constructor(host, app, options) {
 		this.app = app;
 		this.store = app.store;
+		this.options = options;
+		this.endStays = Boolean(options.flipped);
 		this.selected = -1;
 		this.pointed = -1;
-		this.#buildBar(host);
 		this.range = new Range(1, () => this.#moved());
-		this.surface = new Surface(host, "Flame graph. Arrow keys go from call to call, Enter zooms " +
-			"in, Escape zooms out.", this);
-		this.layout();
-	}
-
-	help = "arrows: select \u00b7 Enter: zoom in \u00b7 Esc: zoom out \u00b7 + \u2212 0: zoom \u00b7 " +
-		"Ctrl+wheel: zoom \u00b7 drag: move";
-
-	#buildBar(host) {
-		const bar = document.createElement("div"), legend = document.createElement("ul");
-
-		bar.className = "viewbar";
-		legend.className = "legend";
-		legend.setAttribute("aria-label", "Colours of objects");
-		this.zoomed = document.createElement("span");
-		this.zoomed.className = "zoomed";
-		this.reset = document.createElement("button");
-		this.reset.type = "button";
-		this.reset.textContent = "Reset zoom";
-		this.reset.addEventListener("click", () => {
-			this.range.all();
-			this.surface.canvas.focus();
-		});
-		bar.append(legend, this.zoomed, this.reset);
-		host.append(bar);
-		this.legend = legend;
-		this.#fillLegend();
-	}
-
-	#fillLegend() {
-		const { ranked } = this.app.colors;
-		const items = ranked.slice(0, LEGEND_MAX).map((object) => {
-			const item = document.createElement("li"), swatch = document.createElement("i");
-
-			swatch.style.background = this.app.colors.object(object.id);
-			item.title = object.path;
-			item.append(swatch, object.name);
-			return item;
-		});
-
-		if (ranked.length > LEGEND_MAX) {
-			const item = document.createElement("li");
-
-			item.textContent = `and ${ranked.length - LEGEND_MAX} more`;
-			items.push(item);
-		}
-		this.legend.replaceChildren(...items);
+		this.surface = new Surface(host, options.label, this);
 	}
 
 	// Where each row of the tree begins, level by level.
-	layout() {
-		const { tree, weight } = this.store, { all } = tree.weight(weight);
+	show(tree) {
+		const { weight } = this.store, { all } = tree.weight(weight);
 		const { first, rows } = tree.children(all);
 		const x = new Float64Array(tree.n), order = new Int32Array(tree.n), levels = [0];
 		let filled = 0, sum = 0;
@@ -95,42 +52,56 @@ export class Flame {
 				place(order[k], x[order[k]]);
 		}
 		Object.assign(this, { tree, x, all, order, levels, sum });
-		this.selected = this.pointed = -1;
+		this.pointed = -1;
+		this.#choose(-1);
 		this.surface.setContent((levels.length - 1) * ROW + TOP);
 		this.range.least = weight === "calls" ? 1e-3 : 1;
 		this.range.reset(sum);
 	}
 
-	update(changes) {
-		if ("weight" in changes || "scope" in changes)
-			this.layout();
-		this.surface.invalidate();
-	}
-
-	recolor() {
-		this.#fillLegend();
+	invalidate() {
 		this.surface.invalidate();
 	}
 
 	#moved() {
-		const { range } = this;
+		this.options.moved?.();
+		this.surface?.invalidate();
+	}
 
-		if (!this.surface)
-			return;
-		this.zoomed.textContent = range.zoomed ? `Zoomed to ${percent(range.length, range.max)}` : "";
-		this.reset.disabled = !range.zoomed;
-		this.surface.invalidate();
+	#choose(i) {
+		this.selected = i;
+		this.options.chosen?.(i);
+	}
+
+	// Where a level's bars are in the whole picture, in pixels from its top. What is flipped stands
+	// on the bottom of the screen, or of the picture if that is higher.
+	#y(level) {
+		const high = Math.max(this.surface.height, this.surface.content);
+
+		return this.options.flipped ? high - TOP - (level + 1) * ROW : TOP + level * ROW;
+	}
+
+	#levelAt(y) {
+		const high = Math.max(this.surface.height, this.surface.content);
+
+		return Math.floor((this.options.flipped ? high - TOP - y : y - TOP) / ROW);
+	}
+
+	// The outermost calls, next to which the picture begins.
+	toBegin() {
+		this.surface.box.scrollTop = this.options.flipped ? this.surface.box.scrollHeight : 0;
 	}
 
 	draw(ctx, width, height, top) {
-		const from = Math.max(0, Math.floor((top - TOP) / ROW));
-		const to = Math.min(this.levels.length - 1, Math.ceil((top + height) / ROW));
+		const ends = [this.#levelAt(top), this.#levelAt(top + height)];
+		const from = Math.max(0, Math.min(...ends));
+		const to = Math.min(this.levels.length - 1, Math.max(...ends) + 1);
 
 		ctx.font = `11.5px ${MONO}`;
 		this.cell = ctx.measureText("0").width;
 		this.scale = width / this.range.length;
 		for (let level = from; level < to; level++)
-			this.#drawLevel(ctx, level, TOP + level * ROW - top, width);
+			this.#drawLevel(ctx, level, this.#y(level) - top, width);
 		this.#outline(ctx, this.pointed, top, 1);
 		this.#outline(ctx, this.selected, top, 2);
 		if (!this.sum) {
@@ -184,12 +155,12 @@ export class Flame {
 
 		ctx.strokeStyle = thick > 1 ? this.app.theme.colors.accent : this.app.theme.colors.text;
 		ctx.lineWidth = thick;
-		ctx.strokeRect(left, TOP + this.tree.depth[i] * ROW - top, Math.max(1, wide - 0.75), ROW - 1);
+		ctx.strokeRect(left, this.#y(this.tree.depth[i]) - top, Math.max(1, wide - 0.75), ROW - 1);
 	}
 
 	// The tree's row at a place of the screen, or -1.
 	#hit(px, py) {
-		const level = Math.floor((py + this.surface.top - TOP) / ROW), at = this.surface.at(px);
+		const level = this.#levelAt(py + this.surface.top), at = this.surface.at(px);
 
 		if (level < 0 || level >= this.levels.length - 1)
 			return -1;
@@ -228,9 +199,9 @@ export class Flame {
 	#select(i, speak = true) {
 		if (i < 0)
 			return;
-		this.selected = i;
+		this.#choose(i);
 		this.range.show(this.x[i], this.x[i] + this.all[i]);
-		this.surface.reveal(TOP + this.tree.depth[i] * ROW, ROW, TOP);
+		this.surface.reveal(this.#y(this.tree.depth[i]), ROW, TOP);
 		this.app.tell(this.tree, i, speak);
 		this.surface.invalidate();
 	}
@@ -273,10 +244,9 @@ export class Flame {
 			return false;
 		switch (e.key) {
 		case "ArrowUp":
-			this.#select(tree.parent[selected]);
-			return true;
 		case "ArrowDown":
-			this.#select(this.#below());
+			this.#select((e.key === "ArrowDown") === !this.options.flipped ? this.#below()
+				: tree.parent[selected]);
 			return true;
 		case "ArrowLeft":
 			this.#select(this.#beside(-1));

@@ -183,6 +183,7 @@ export class Functions {
 			add("p", f.line ? `${f.file}:${f.line}` : f.file, "dim mono");
 		if (this.store.profile.lines?.blocks.some((b) => b.function === f.id))
 			add("button", "Show its lines").addEventListener("click", () => this.app.openLines(f));
+		add("button", "Sandwich").addEventListener("click", () => this.app.openSandwich(f));
 		if (f.sampled)
 			add("p", `Was dropped for the budget: from then on one call in ${count(f.sampled)} was ` +
 				"kept, and scaled.", "dim");

@@ -4,19 +4,21 @@
 import { About } from "./about.js";
 import { Colors } from "./colors.js";
 import { readEmbedded } from "./data.js";
-import { Flame } from "./flame.js";
+import { FlameView } from "./flame_view.js";
 import { count, duration, percent, WEIGHTS } from "./format.js";
 import { Functions } from "./functions.js";
 import { Lines } from "./lines.js";
+import { Sandwich } from "./sandwich.js";
 import { Store } from "./store.js";
 import { Theme } from "./theme.js";
 import { Timeline } from "./timeline.js";
 import { TreeTable } from "./tree_table.js";
 
-const VIEWS = { flame: Flame, tree: TreeTable, functions: Functions, timeline: Timeline, lines: Lines,
-	about: About };
-const SCOPED = ["flame", "tree", "timeline"]; // views that show threads apart
-const WEIGHED = ["flame", "tree", "functions"]; // ... that show what was chosen to be weighed
+// A view may have a method shortcut(e) for keys that it takes wherever the focus is.
+const VIEWS = { flame: FlameView, tree: TreeTable, functions: Functions, sandwich: Sandwich,
+	timeline: Timeline, lines: Lines, about: About };
+const SCOPED = ["flame", "sandwich", "tree", "timeline"]; // views that show threads apart
+const WEIGHED = ["flame", "sandwich", "tree", "functions"]; // ... that show what was chosen to be weighed
 const SEARCH_DELAY_MS = 80;
 const byId = (id) => document.getElementById(id);
 
@@ -107,6 +109,8 @@ class App {
 			byId("query").focus();
 			byId("query").select();
 			e.preventDefault();
+		} else if (this.views[this.current].shortcut?.(e)) {
+			e.preventDefault();
 		} else if (e.key === "Escape" && !this.views[this.current].escape() && this.store.query) {
 			byId("query").value = "";
 			this.store.set({ query: "" });
@@ -155,6 +159,12 @@ class App {
 	openLines(f) {
 		this.open("lines");
 		this.views.lines.go(f);
+	}
+
+	// A function between its callers and its callees.
+	openSandwich(f) {
+		this.open("sandwich");
+		this.views.sandwich.go(f);
 	}
 
 	#changed(changes) {

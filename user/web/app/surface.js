@@ -3,7 +3,8 @@
 // while a spacer scrolls behind it. Its owner draws, and hears of pointers and keys.
 
 export class Surface {
-	// owner: draw(ctx, width, height, top), range, hover(x, y), leave(), click(x, y), key(event)
+	// owner: draw(ctx, width, height, top), range, hover(x, y), leave(), click(x, y), key(event);
+	// endStays: if the size changes, what is seen at the bottom is still seen there
 	constructor(host, label, owner) {
 		this.owner = owner;
 		this.box = document.createElement("div");
@@ -33,6 +34,7 @@ export class Surface {
 
 	#resize() {
 		const ratio = devicePixelRatio || 1;
+		const rest = Math.max(0, this.content - this.height) - this.top; // below the screen
 
 		this.width = this.box.clientWidth;
 		this.height = this.box.clientHeight;
@@ -41,6 +43,8 @@ export class Surface {
 		this.canvas.style.width = `${this.width}px`;
 		this.canvas.style.height = `${this.height}px`;
 		this.spacer.style.height = `${Math.max(0, this.content - this.height)}px`;
+		if (this.owner.endStays)
+			this.box.scrollTop = Math.max(0, this.content - this.height) - rest;
 		this.invalidate();
 	}
 

@@ -19,7 +19,8 @@ export class Theme {
 	#set(dark) {
 		this.dark = dark;
 		document.documentElement.dataset.theme = dark ? "dark" : "light";
-		this.button.setAttribute("aria-pressed", String(dark));
+		this.button.textContent = dark ? "Light" : "Dark";
+		this.button.title = `Switch to ${dark ? "light" : "dark"} colours`;
 		const style = getComputedStyle(document.documentElement);
 
 		this.colors = Object.fromEntries(["text", "dim", "faint", "line", "page", "panel", "accent"]

@@ -102,7 +102,7 @@ export class Tree {
 }
 
 // Sets parent and end from depth.
-function link(tree) {
+export function link(tree) {
 	const open = [];
 
 	for (let i = 0; i < tree.n; i++) {
