@@ -3,6 +3,7 @@
 
 #include <elf.h>
 #include <lzma.h>
+#include <sys/inotify.h>
 
 #include "symbol/symtab.h"
 
@@ -374,6 +375,23 @@ static void test_debug_link_is_a_file_name(void **state)
 	expect_symbols("linked", "", false, ".dynsym");
 }
 
+/* Opening a FIFO lets its writer go on; opening a device may do more than that. */
+static void test_debug_link_to_a_fifo(void **state)
+{
+	int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	struct inotify_event event;
+
+	make_stripped("-shared -nostdlib -Wl,--build-id=none");
+	sh("objcopy --add-gnu-debuglink=lib.debug bare && rm lib.debug && mkfifo lib.debug");
+	assert_true(watch >= 0 && inotify_add_watch(watch, "lib.debug", IN_OPEN) >= 0);
+	expect_symbols("./bare", "", false, ".dynsym");
+	assert_int_equal(read(watch, &event, sizeof(event)), -1);
+	sh(": <>lib.debug"); /* the watch sees what is opened */
+	assert_int_equal(read(watch, &event, sizeof(event)), sizeof(event));
+	close(watch);
+	sh("rm lib.debug");
+}
+
 static void add_mini_debug(const uint8_t *bytes, size_t len)
 {
 	size_t cap = lzma_stream_buffer_bound(len), packed_len = 0;
@@ -535,6 +553,7 @@ int main(void)
 		cmocka_unit_test(test_debug_file_by_build_id),
 		cmocka_unit_test(test_debug_file_by_link),
 		cmocka_unit_test(test_debug_link_is_a_file_name),
+		cmocka_unit_test(test_debug_link_to_a_fifo),
 		cmocka_unit_test(test_mini_debug),
 		cmocka_unit_test(test_without_sections),
 		cmocka_unit_test(test_damaged_symtab),

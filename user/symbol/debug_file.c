@@ -26,8 +26,6 @@
 #define DEBUG_DIR     "/usr/lib/debug"
 #define MAX_LINK_SIZE 4096
 #define MAX_CRC_SIZE  (2ull << 30)
-/* Whoever owns the directory may have put a FIFO or a terminal there. */
-#define OPEN_FLAGS (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
 
 struct search {
 	const struct elf_image *img;
@@ -38,22 +36,39 @@ struct search {
 	uint32_t link_crc;
 };
 
-/* A link in somebody's container must not lead out of it. */
-static int open_below(const char *root, const char *path)
+/* Finds the file, without opening it. A link in somebody's container must not lead out of it. */
+static int find_below(const char *root, const char *path)
 {
 	struct open_how how = {
-		.flags = OPEN_FLAGS,
+		.flags = O_PATH | O_CLOEXEC,
 		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
 	};
 	int dir, fd;
 
 	if (!*root)
-		return open(path, OPEN_FLAGS);
+		return open(path, O_PATH | O_CLOEXEC);
 	dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0)
 		return -1;
 	fd = syscall(SYS_openat2, dir, path, &how, sizeof(how));
 	close(dir);
+	return fd;
+}
+
+/* Whoever owns the directory may have put a FIFO, a terminal or another device there, some of which
+ * do something when they are opened. */
+static int open_below(const char *root, const char *path)
+{
+	int place = find_below(root, path), fd = -1;
+	struct stat st;
+	char link[64];
+
+	if (place < 0)
+		return -1;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", place);
+	if (!fstat(place, &st) && S_ISREG(st.st_mode))
+		fd = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	close(place);
 	return fd;
 }
 
@@ -97,9 +112,8 @@ static bool belongs(const struct search *s, const struct elf_image *dbg)
 static int try_fd(const struct search *s, int fd, const char *label, struct elf_image **out)
 {
 	struct elf_image *dbg;
-	struct stat st;
 
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || elf_image__open_debug(fd, label, &dbg)) {
+	if (elf_image__open_debug(fd, label, &dbg)) {
 		close(fd);
 		return -ENOENT;
 	}
