@@ -110,6 +110,70 @@ class Lines(harness.TestCase):
         self.assertIn("(no source: not readable for everyone)", done.stdout)
         self.assertTrue(self.parse(done.stdout))
 
+    def secret(self, mode, where):
+        """A source file with a secret, and a program whose debug information says that it lies at
+        `where`; the program waits for a line on stdin before main() has another one run."""
+        os.makedirs(self.path("folder"), exist_ok=True)
+        os.chmod(self.directory, 0o755)
+        source = self.path("folder/secret.c")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write("// password\n" * 4)
+        os.chmod(source, mode)
+        code = (f'#line 1 "{where or source}"\n'
+                "__attribute__((noipa)) int work(int c)\n{\n\treturn c + 1;\n}\n"
+                "#include <unistd.h>\n"
+                "int main(void)\n{\n\tchar c; write(1, \"ready\\n\", 6);"
+                "\n\tread(0, &c, 1);\n\treturn work(c) == 0;\n}\n")
+        with open(self.path("code.c"), "w", encoding="utf-8") as file:
+            file.write(code)
+        subprocess.run(["gcc", "-g", "-static", "-o", self.path("waits"), self.path("code.c")],
+                       check=True)
+
+    def lines_of(self, target):
+        """What is shown of the lines of a process that waits."""
+        target.wait_ready()
+        tracer = self.proftrace(*harness.UNLIMITED, "--lines", "work", "-f", "lines", "-p",
+                                target.pid).wait_tracing()
+        target.go()
+        self.assertEqual(target.finish().status, 0)
+        done = tracer.finish()
+        self.assertEqual(done.status, 0, str(done))
+        self.assertTrue(self.parse(done.stdout), str(done))
+        return done.stdout
+
+    def test_debug_file_of_somebody_else(self):
+        """root's program, as its hash says, with a debug file that another user has made."""
+        self.secret(0o600, None)
+        subprocess.run("objcopy --only-keep-debug waits waits.debug && strip waits && "
+                       "objcopy --add-gnu-debuglink=waits.debug waits", shell=True, check=True,
+                       cwd=self.directory)
+        self.assertIn("password", self.lines_of(self.target(self.path("waits"))))
+        for uid, mode, root in (1234, 0o644, None), (0, 0o666, None), (0, 0o644, self.directory):
+            os.chown(self.path("waits.debug"), uid, uid)
+            os.chmod(self.path("waits.debug"), mode)
+            command = ("chroot", root, "/waits") if root else (self.path("waits"),)
+            self.assertNotIn("password", self.lines_of(self.process(*command)), (uid, mode, root))
+
+    def test_source_in_a_folder_of_others_mounted_elsewhere(self):
+        """The file is everyone's, the folder is not; a mount of the target's leads around it."""
+        os.mkdir(self.path("open"))
+        script = 'mount --bind "$0/folder" "$0/open" && exec "$0/waits"'
+        os.mkdir(self.path("folder"))
+        holder = self.process("unshare", "-m", "sh", "-c",
+                              'mount --bind "$0/folder" "$0/open" && echo ready && read _',
+                              self.directory)
+        self.assertTrue(holder.stdout.wait_lines("ready"))
+        self.secret(0o644, f"/proc/{holder.pid}/root{self.directory}/open/secret.c")
+        os.chmod(self.path("folder"), 0o700)
+        os.chown(self.path("waits"), 1234, 1234)
+        with open(f"/proc/{holder.pid}/root{self.directory}/open/secret.c",
+                  encoding="utf-8") as file:
+            self.assertIn("password", file.read())
+        shown = self.lines_of(self.process("unshare", "-m", "sh", "-c", script, self.directory))
+        self.assertNotIn("password", shown)
+        holder.go()
+        self.assertEqual(holder.finish().status, 0)
+
 
 if __name__ == "__main__":
     harness.main()

@@ -3,14 +3,12 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #include "calls/line_order.h"
 #include "calls/profile.h"
 #include "collect/collector.h"
 #include "plan/lines.h"
 #include "plan/plan.h"
-#include "target/target.h"
 
 static int compare(const void *a, const void *b)
 {
@@ -35,30 +33,17 @@ static int copy_inlines(const struct plan_lines *from, struct profile *p)
 	return 0;
 }
 
-/* Whether only root can have written the files that the lines are of. What debuginfod servers say
- * of them is somebody else's word. */
-static bool are_roots(const struct plan *plan, const struct target *t)
+/* Whether only root can have written what the lines are known from. What debuginfod servers say of
+ * them is somebody else's word. */
+static bool are_roots(const struct plan *plan)
 {
 	const char *urls = getenv("DEBUGINFOD_URLS");
-	const struct plan_lines *lines = plan->lines;
-	uint32_t last = UINT32_MAX;
 
-	for (size_t i = 0; i < lines->lines_cnt; i++) {
-		uint32_t object = plan->functions[lines->lines[i].function].object;
-		struct stat st;
-
-		if (object == last)
-			continue;
-		if (fstat(t->objects[object].fd, &st) || st.st_uid ||
-		    st.st_mode & (S_IWGRP | S_IWOTH))
-			return false;
-		last = object;
-	}
-	return !urls || !*urls;
+	return !plan->lines->by_others && (!urls || !*urls);
 }
 
-int describe_lines__apply(struct plan *plan, const struct target *t, struct collector *c,
-			  uint64_t until_ns, struct profile *p)
+int describe_lines__apply(struct plan *plan, struct collector *c, uint64_t until_ns,
+			  struct profile *p)
 {
 	const struct plan_lines *from = plan->lines;
 	struct line_usage *usage;
@@ -90,7 +75,7 @@ int describe_lines__apply(struct plan *plan, const struct target *t, struct coll
 		};
 	}
 	free(usage);
-	p->files_by_root = are_roots(plan, t);
+	p->files_by_root = are_roots(plan);
 	if (!err)
 		qsort(p->lines, p->lines_cnt, sizeof(*p->lines), compare);
 	return err;

@@ -83,7 +83,7 @@ static int run_snapshot(struct run *r, uint64_t until_ns, struct profile **out)
 	now->paused_ns = switches__paused_ns(&r->switches, until_ns);
 	err = describe__apply(r->description, now);
 	if (!err)
-		err = describe_lines__apply(r->plan, r->target, r->collector, until_ns, now);
+		err = describe_lines__apply(r->plan, r->collector, until_ns, now);
 	if (!err)
 		err = steer__apply(r->steer, r, now);
 	if (!err)

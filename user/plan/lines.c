@@ -287,6 +287,7 @@ int plan_lines__plan(struct plan *p, uint32_t index, const struct filter_object 
 
 	if (!obj->lines.table)
 		return 0;
+	p->lines->by_others |= !line_table__is_roots(obj->lines.table);
 	pl.put.keys = &pl.keys;
 	pl.put.segs = &pl.segs;
 	pl.put.judge = &pl.judge;

@@ -77,7 +77,8 @@ struct plan_lines {
 	size_t sites_cnt, sites_cap;
 	struct plan_inline *inlines;
 	size_t inlines_cnt, inlines_cap;
-	void *strings; /* all files and names: a tree, see tsearch(3) */
+	bool by_others; /* somebody but root can have written what describes some of them */
+	void *strings;	/* all files and names: a tree, see tsearch(3) */
 };
 
 void plan_lines__free(struct plan_lines *l); /* accepts NULL */

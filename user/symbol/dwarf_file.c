@@ -67,6 +67,10 @@ int dwarf_file__open(struct dwarf_file *f, const struct elf_image *img, const ch
 		if (!err)
 			err = check_sections(from);
 	}
+	/* A container's own root folder says which debug file belongs to root's object. */
+	if (!err)
+		f->is_roots = elf_image__is_roots(img) &&
+			      (from == img || (!*root && elf_image__is_roots(from)));
 	if (!err)
 		f->dwarf = dwarf_begin_elf(elf_image__elf(from), DWARF_C_READ, NULL);
 	return err || f->dwarf ? err : -ENOENT;

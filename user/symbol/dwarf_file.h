@@ -4,6 +4,7 @@
 #define PROFTRACE_SYMBOL_DWARF_FILE_H
 
 #include <elfutils/libdw.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct elf_image;
@@ -11,6 +12,7 @@ struct elf_image;
 struct dwarf_file {
 	struct elf_image *debug; /* the separate file; NULL: the image's own sections are read */
 	Dwarf *dwarf;
+	bool is_roots; /* nobody but root can have written what is read, nor chosen it */
 };
 
 /* Reads the image's own sections, else those of its separate debug file (`root` as in

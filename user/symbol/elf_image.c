@@ -19,6 +19,7 @@
 #include "symbol/elf_dynamic.h"
 #include "symbol/elf_inside.h"
 #include "util/log.h"
+#include "util/trust.h"
 
 /* The kernel refuses program headers over 64 KiB. */
 #define MAX_PHDRS    (65536 / sizeof(Elf64_Phdr))
@@ -321,6 +322,11 @@ const char *elf_image__label(const struct elf_image *img)
 struct Elf *elf_image__elf(const struct elf_image *img)
 {
 	return img->elf;
+}
+
+bool elf_image__is_roots(const struct elf_image *img)
+{
+	return trust__is_roots(img->fd);
 }
 
 uint64_t elf_image__size(const struct elf_image *img)

@@ -29,6 +29,7 @@ int elf_image__open_debug(int fd, const char *label, struct elf_image **out);
 
 bool elf_image__is_fixed(
 	const struct elf_image *img); /* loaded where it says: nothing is relocated */
+bool elf_image__is_roots(const struct elf_image *img); /* as trust__is_roots() says */
 uint64_t elf_image__size(const struct elf_image *img); /* of the file, at open */
 const Elf64_Phdr *elf_image__phdrs(const struct elf_image *img, size_t *cnt);
 const struct elf_section *elf_image__sections(const struct elf_image *img, size_t *cnt);

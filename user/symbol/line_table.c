@@ -97,6 +97,11 @@ bool line_table__is_split(const struct line_table *t)
 	return t->split;
 }
 
+bool line_table__is_roots(const struct line_table *t)
+{
+	return t->file.is_roots;
+}
+
 static Dwarf_Lines *unit_lines(struct line_table *t, const struct line_unit *u, Dwarf_Die *die,
 			       size_t *cnt)
 {

@@ -56,6 +56,9 @@ void line_table__free(struct line_table *t); /* accepts NULL */
  * are not read: lines are known, inlined calls are not. */
 bool line_table__is_split(const struct line_table *t);
 
+/* Whether nobody but root can have written what is read, nor chosen the debug file. */
+bool line_table__is_roots(const struct line_table *t);
+
 /*
  * Appends the rows of [begin, end), by address, no two at the same one; the first is at `begin`.
  * Zero the array before the first use. Returns 0 or -ENOMEM.

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +12,7 @@
 
 #include "util/array.h"
 #include "util/io.h"
+#include "util/reach.h"
 
 #define MAX_SIZE (16u << 20) /* bytes: generated parsers have a few million */
 #define TAB	 8
@@ -22,14 +22,6 @@ struct source_text {
 	size_t size;
 	uint32_t *lines; /* where each begins */
 	size_t lines_cnt, lines_cap;
-};
-
-/* Whom we read for. */
-struct reader {
-	bool sudo;  /* a user has called sudo */
-	bool known; /* else it is everyone */
-	uid_t uid;
-	gid_t gid;
 };
 
 static bool number_of(const char *variable, uint32_t *out)
@@ -46,57 +38,41 @@ static bool number_of(const char *variable, uint32_t *out)
 	return !errno && !*end && value < UINT32_MAX;
 }
 
+/* A user has called sudo. */
+static bool has_caller(void)
+{
+	return getenv("SUDO_UID") || getenv("SUDO_GID");
+}
+
 static struct reader who_reads(void)
 {
 	struct reader r = {0};
 
-	r.sudo = getenv("SUDO_UID") || getenv("SUDO_GID");
 	r.known = number_of("SUDO_UID", &r.uid) && number_of("SUDO_GID", &r.gid);
 	return r;
 }
 
-/* `right`: S_IROTH or S_IXOTH. */
-static bool may(const struct reader *r, const struct stat *st, mode_t right)
-{
-	return st->st_mode & right ||
-	       (r->known && st->st_uid == r->uid && st->st_mode & right << 6) ||
-	       (r->known && st->st_gid == r->gid && st->st_mode & right << 3);
-}
-
-/* Whether the reader comes to the file behind `fd` by itself: links are followed already. */
-static bool may_reach(const struct reader *r, int fd, const struct stat *file)
-{
-	char link[64], path[PATH_MAX];
-	struct stat st;
-	ssize_t len;
-	char *slash;
-
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	len = readlink(link, path, sizeof(path) - 1);
-	if (len <= 0 || *path != '/' || !may(r, file, S_IROTH))
-		return false;
-	path[len] = '\0';
-	while ((slash = strrchr(path, '/'))) {
-		*slash = '\0';
-		if (lstat(*path ? path : "/", &st) || !S_ISDIR(st.st_mode) || !may(r, &st, S_IXOTH))
-			return false;
-	}
-	return true;
-}
-
 /* A place is opened before it is known what is there, so that it cannot be changed between. */
+static int open_place(const char *path, bool by_root)
+{
+	const struct reader reader = who_reads();
+	int place;
+
+	if (!geteuid() && !(by_root && !has_caller()))
+		return reach__open(&reader, path);
+	place = open(path, O_PATH | O_CLOEXEC);
+	return place < 0 ? -errno : place;
+}
+
 static int open_file(const char *path, bool by_root, struct stat *st)
 {
-	int place = open(path, O_PATH | O_CLOEXEC), fd = -1, err = 0;
-	struct reader reader = who_reads();
+	int place = open_place(path, by_root), fd = -1, err = 0;
 	char link[64];
 
 	if (place < 0)
-		return -errno;
+		return place;
 	if (fstat(place, st) || !S_ISREG(st->st_mode))
 		err = -EINVAL;
-	else if (!geteuid() && !(by_root && !reader.sudo) && !may_reach(&reader, place, st))
-		err = -EACCES;
 	else if (st->st_size > MAX_SIZE)
 		err = -EFBIG;
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", place);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Source files, by lines. Their names come from debug information, thus from a stranger: as root
- * only what everyone may read is read, or what the user may who has called sudo (SUDO_UID), by the
- * modes of the file and of all folders above it; and only regular files of a size that source has.
- * Without sudo root has called us for itself: then it may see all that root alone has named.
+ * only what everyone may read is read, or what the user may who has called sudo (SUDO_UID): see
+ * reach.h; and only regular files of a size that source has. Without sudo root has called us for
+ * itself: then it may see all that root alone has named.
  */
 #ifndef PROFTRACE_UTIL_SOURCE_TEXT_H
 #define PROFTRACE_UTIL_SOURCE_TEXT_H
