@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Installs what proftrace needs, by the distribution's package manager.
 #
-#   scripts/install-deps.sh [GROUP...]     GROUP: build (default), test, fuzz, demo, bench, survive
+#   scripts/install-deps.sh [GROUP...]     GROUP: build (default), test, fuzz, demo, bench, survive,
+#                                       kernels
 #
 # Does nothing, quickly, when everything is there. Debian 12 is what this is tested on; the dnf and
 # pacman lines are untested.
@@ -30,6 +31,9 @@ apt_packages()
 		libstb-dev ;;
 	survive) echo bash bpftrace cppcheck gdb git golang-go libboost-context-dev libllvm14 nginx perl \
 		python3 redis-tools rustc sqlite3 strace systemtap-sdt-dev uftrace ;;
+	# The machines that `make kernels` starts, and what goes into them; Debian's kernels come by apt-get download.
+	kernels) echo qemu-system-x86 busybox-static dpkg debian-archive-keyring libc-bin bpftool python3 redis-server \
+		redis-tools nginx util-linux ;;
 	*) return 1 ;;
 	esac
 }
@@ -103,7 +107,7 @@ fi
 packages=
 for group in "${@:-build}"; do
 	packages="$packages $("${manager}_packages" "$group")" ||
-		die "unknown group '$group': use build, test, fuzz, demo, bench or survive"
+		die "unknown group '$group': use build, test, fuzz, demo, bench, survive or kernels"
 done
 
 # shellcheck disable=SC2086 # lists of words

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A machine that runs one command under one of Debian's kernels: QEMU, which emulates the
+processors (no KVM, so that it works anywhere, at a tenth of the speed)."""
+
+import collections
+import ctypes
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import image
+
+FETCH = os.path.join(image.HERE, "fetch")
+QEMU = "qemu-system-x86_64"
+# What the kernel says when it has been harmed.
+BROKEN = re.compile(r"\bBUG:|\bOops\b|\bWARNING:|Kernel panic|general protection fault|"
+                    r"rcu:? .*(?:stall|detected)|soft lockup|hung_task|blocked for more than")
+# A kernel that was harmed ends at once. Watchdogs are off or patient: they measure time, which
+# means little where a processor is emulated by a thread that others keep from running.
+BOOT = ("console=ttyS0 panic=-1 oops=panic mitigations=off nowatchdog "
+        "rcupdate.rcu_cpu_stall_timeout=200 rdinit=/init")
+PR_SET_PDEATHSIG = 1
+LIBC = ctypes.CDLL(None)
+
+# status: the command's, None if the machine has ended without it; why: what was wrong with the
+# machine itself, "" if nothing; seconds: how long it ran.
+Ended = collections.namedtuple("Ended", "status stdout stderr log why seconds")
+
+
+class MachineError(Exception):
+    pass
+
+
+def fetched(kernel):
+    """The path of a kernel's image, which is downloaded if need be."""
+    done = subprocess.run([FETCH, kernel], stdout=subprocess.PIPE, check=False,
+                          stdin=subprocess.DEVNULL)
+    if done.returncode:
+        raise MachineError(f"there is no kernel {kernel}")
+    return done.stdout.decode().strip()
+
+
+def die_with_parent():
+    """In the child before exec: no machine outlives who has started it."""
+    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def command_line(folder, kernel, smp, memory, arguments):
+    argv = [QEMU, "-accel", "tcg,thread=multi", "-cpu", "max,la57=off,cx16=off",
+            "-smp", str(smp), "-m", str(memory), "-nodefaults", "-display", "none", "-no-reboot",
+            "-kernel", kernel, "-initrd", os.path.join(folder, "initrd"),
+            "-append", f"{BOOT} {arguments}".strip()]
+    for name in ("log", "stdout", "stderr", "status"):
+        argv += ["-serial", f"file:{os.path.join(folder, name)}"]
+    return argv
+
+
+def read(folder, name):
+    try:
+        with open(os.path.join(folder, name), "rb") as file:
+            return file.read().decode(errors="replace")
+    except FileNotFoundError:
+        return ""
+
+
+class Tail:
+    """Passes on what is added to a file."""
+
+    def __init__(self, path, out):
+        self.path, self.out, self.at = path, out, 0
+
+    def pass_on(self):
+        try:
+            with open(self.path, "rb") as file:
+                file.seek(self.at)
+                data = file.read()
+        except FileNotFoundError:
+            return
+        self.at += len(data)
+        if data:
+            self.out.buffer.write(data)
+            self.out.flush()
+
+
+def wait(process, limit, tails):
+    """Whether the process has ended within `limit` seconds; else it is killed."""
+    deadline = time.monotonic() + limit
+    while time.monotonic() < deadline:
+        for tail in tails:
+            tail.pass_on()
+        try:
+            process.wait(0.1)
+            break
+        except subprocess.TimeoutExpired:
+            continue
+    ended = process.poll() is not None
+    if not ended:
+        process.kill()
+        process.wait()
+    for tail in tails:
+        tail.pass_on()
+    return ended
+
+
+def telling(log, count=40):
+    """The lines of the kernel's messages to show: from the first bad one, else the last."""
+    lines = log.splitlines()
+    bad = next((at for at, line in enumerate(lines) if BROKEN.search(line)), len(lines) - count)
+    return lines[max(bad, 0):][:count]
+
+
+def judge(ended_in_time, limit, status, log):
+    """What is wrong with the machine itself, "" if nothing."""
+    bad = [line.strip() for line in log.splitlines() if BROKEN.search(line)]
+    if bad:
+        return "the kernel says: " + "; ".join(bad[:3])
+    if not ended_in_time:
+        return f"still running after {limit} s"
+    if status is None:
+        return "it has ended before the command"
+    return ""
+
+
+def boot(kernel, command, build, *, preempt=None, smp=2, memory="3G", limit=300, show=False,
+         environment=None, extra=(), arguments=""):
+    """Runs `command` (a list) in a machine with that kernel. `show`: its output is passed on while
+    it runs. `limit`: seconds until the machine is ended."""
+    kernel_image = fetched(kernel)
+    base = image.base(build)
+    if preempt:
+        arguments = f"preempt={preempt} {arguments}"
+    folder = tempfile.mkdtemp(prefix="machine-", dir=os.path.join(build, "kernels"))
+    try:
+        with open(os.path.join(folder, "initrd"), "wb") as initrd:
+            with open(base, "rb") as file:
+                shutil.copyfileobj(file, initrd)
+            image.job(command, environment or {}, extra).write(initrd)
+        tails = [Tail(os.path.join(folder, "stdout"), sys.stdout),
+                 Tail(os.path.join(folder, "stderr"), sys.stderr)] if show else []
+        began = time.monotonic()
+        argv = command_line(folder, kernel_image, smp, memory, arguments)
+        with subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, preexec_fn=die_with_parent) as process:
+            try:
+                in_time = wait(process, limit, tails)
+            finally:
+                if process.poll() is None:
+                    process.kill()
+            said = process.stdout.read().decode(errors="replace").strip()
+        seconds = time.monotonic() - began
+        log = read(folder, "log")
+        found = re.search(r"^exit (\d+)$", read(folder, "status"), re.M)
+        status = int(found[1]) if found else None
+        why = judge(in_time, limit, status, log)
+        if why and said:
+            why += f" ({said})"
+        return Ended(status, read(folder, "stdout"), read(folder, "stderr"), log, why, seconds)
+    except FileNotFoundError as error:
+        if error.filename == QEMU:
+            raise MachineError("there is no QEMU: run scripts/install-deps.sh kernels") from None
+        raise
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
