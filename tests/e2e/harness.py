@@ -123,8 +123,9 @@ class Process:
     def __init__(self, argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=None, cwd=None,
                  **popen):
         self.argv = argv
+        # Whoever runs the tests may have a terminal of any width.
         environment = {name: value for name, value in os.environ.items()
-                       if not name.startswith("SUDO_")}
+                       if not name.startswith("SUDO_") and name != "COLUMNS"}
         environment.update(env or {})
         self.popen = subprocess.Popen(argv, stdin=stdin, stdout=stdout, stderr=subprocess.PIPE,
                                       env=environment, cwd=cwd, start_new_session=True, **popen)

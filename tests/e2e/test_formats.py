@@ -3,11 +3,14 @@
 
 import collections
 import csv
+import fcntl
 import json
 import os
 import pty
 import re
+import struct
 import subprocess
+import termios
 
 import harness
 from harness import program
@@ -159,9 +162,10 @@ class Formats(Flamegraph, harness.TestCase):
         text, _ = self.output("recursion", 3, 2, options=("-f", "tree", "--color=never"))
         self.assertNotIn(ESCAPE, text)
 
-    def on_terminal(self, *options, **env):
-        """What a run writes to a terminal."""
+    def on_terminal(self, *options, columns=0, **env):
+        """What a run writes to a terminal; 0 columns are an unknown width."""
         master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         target = self.target("recursion", 3, 2)
         environment = {"TERM": "xterm"} | env
         tracer = self.proftrace(*options, "-p", target.pid, stdout=slave, env=environment)
@@ -182,6 +186,15 @@ class Formats(Flamegraph, harness.TestCase):
         text = self.on_terminal()
         self.assertRegex(text, r"─.*fib")
         self.assertIn(ESCAPE, text)
+
+    def test_lines_fit_the_terminal(self):
+        for columns in 60, 80, 132:
+            for form in "flat", "tree":
+                text = self.on_terminal("-f", form, "--hist", "fib", "--color=never", "-N", "main",
+                                        columns=columns)
+                lines = text.replace("\r", "").split("\n")
+                self.assertLessEqual(max(map(len, lines)), columns, text)
+                self.assertRegex(text, "(?m)fib\\b")
 
     def test_no_color(self):
         self.assertNotIn(ESCAPE, self.on_terminal(NO_COLOR="1"))

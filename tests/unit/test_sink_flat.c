@@ -207,6 +207,34 @@ static void test_drops(void **state)
 	profile__free(p);
 }
 
+/* On a terminal, with the columns that there is room for, and without a table behind the answer. */
+static void test_narrow(void **state)
+{
+	struct sink_options narrow = {.columns = 80}, wider = {.columns = 100};
+	struct profile *p = fixture_small();
+
+	p->functions[1].name = "a_name_of_35_columns_for_the_column";
+	for (uint32_t i = 0; i < 7; i++)
+		fixture_drop(p, (struct profile_drop){1, 2000000000, 1, 1, 0, "more"});
+	expect_part(
+		p, &narrow,
+		"    CALLS    TOTAL     SELF      AVG   SELF%  FUNCTION\n"
+		"        3   700 us   694 us   233 us   69.4%  a_name_of_35_colu…s_for_the_column\n");
+	expect_part(p, &narrow,
+		    "\nnot shown in 80 columns: P99, MAX, MODULE, CPU, P50, P90 (-v shows all)\n");
+	expect_part(p, &narrow,
+		    "7 functions were dropped to keep to the budget: "
+		    "a_name_of_35_co…for_the_column (after 2.00 s), "
+		    "a_name_of_35_co…for_the_column (after 2.00 s), "
+		    "a_name_of_35_co…for_the_column (after 2.00 s), "
+		    "a_name_of_35_co…for_the_column (after 2.00 s), "
+		    "a_name_of_35_co…for_the_column (after 2.00 s), … (-v lists them)\n");
+	expect_part(p, &wider,
+		    "    CALLS    TOTAL     SELF      AVG      P99      MAX   SELF%  FUNCTION\n");
+	expect_part(p, &wider, "a_name_of_35_columns_for_the_column\n");
+	profile__free(p);
+}
+
 /* Nothing was recorded, but not because nothing was called. */
 static void test_all_dropped(void **state)
 {
@@ -248,6 +276,7 @@ int main(void)
 		cmocka_unit_test(test_hidden_functions),
 		cmocka_unit_test(test_cost),
 		cmocka_unit_test(test_drops),
+		cmocka_unit_test(test_narrow),
 		cmocka_unit_test(test_all_dropped),
 		cmocka_unit_test(test_empty_interval),
 	};

@@ -8,30 +8,16 @@
 
 #include "cli/options.h"
 #include "cmd/list_lines.h"
+#include "cmd/list_rows.h"
 #include "cmd/output.h"
 #include "cmd/wanted.h"
 #include "plan/exits.h"
 #include "plan/plan.h"
 #include "target/target.h"
 #include "util/json.h"
-#include "util/path.h"
-#include "util/text.h"
-
-/* Everything in a row that a stranger has named is escaped. */
-static void list_row(FILE *out, const char *columns, const char *object, const char *name,
-		     const char *reason, const char *instrumented)
-{
-	char safe_object[256], safe_name[1024], safe_reason[1024];
-
-	fprintf(out, "%s %-24s %s  (%s)%s%s\n", columns,
-		text_escape(path_base(object), safe_object, sizeof(safe_object)),
-		text_escape(name, safe_name, sizeof(safe_name)),
-		text_escape(reason, safe_reason, sizeof(safe_reason)), instrumented ? "  " : "",
-		instrumented ? instrumented : "");
-}
 
 /* A row for each site. */
-static void list_region(FILE *out, const struct plan *p, const struct plan_function *f,
+static void list_region(struct list_rows *l, const struct plan *p, const struct plan_function *f,
 			const struct target *t)
 {
 	for (uint32_t i = 0; i < f->begins_cnt + f->ends_cnt; i++) {
@@ -44,37 +30,41 @@ static void list_region(FILE *out, const struct plan *p, const struct plan_funct
 			 : f->ordered	      ? "span"
 					      : "region");
 		snprintf(name, sizeof(name), "[%s]", f->symbol);
-		list_row(out, columns, t->objects[f->object].path, name, s->reason, NULL);
+		list_rows__put(l, &(struct list_row){columns, t->objects[f->object].path, name,
+						     s->reason, NULL});
 	}
 }
 
-static void list_text(FILE *out, struct plan *p, const struct target *t)
+static void list_text(const struct sink_options *opts, FILE *out, struct plan *p,
+		      const struct target *t)
 {
+	struct list_rows l = {.pr = {.opts = opts, .out = out}};
 	char columns[64];
 
-	fprintf(out, "%-10s %5s %-4s %-6s %-24s %s\n", "OFFSET", "SITE", "", "EXIT", "OBJECT",
-		"FUNCTION  (REASON)");
+	list_rows__begin(&l);
 	for (size_t i = 0; i < p->functions_cnt; i++) {
 		struct plan_function *f = &p->functions[i];
 
 		if (f->kind != PLAN_FUNCTION) {
-			list_region(out, p, f, t);
+			list_region(&l, p, f, t);
 			continue;
 		}
 
 		snprintf(columns, sizeof(columns), "%#-10" PRIx64 " %+5d %-4s %-6s", f->offset,
 			 (int)f->site_offset, site_class__name(f->site),
 			 exit_strategy__name(f->exit));
-		list_row(out, columns, t->objects[f->object].path, plan__name(f), f->reason,
-			 instrumented_by__name(f->instrumented));
+		list_rows__put(&l, &(struct list_row){columns, t->objects[f->object].path,
+						      plan__name(f), f->reason,
+						      instrumented_by__name(f->instrumented)});
 	}
 	snprintf(columns, sizeof(columns), "%-10s %5s %-4s %-6s", "skipped", "", "", "");
 	for (size_t i = 0; i < p->skipped_cnt; i++) {
 		struct plan_skip *s = &p->skipped[i];
 
-		list_row(out, columns, t->objects[s->object].path, plan__skip_name(s), s->reason,
-			 NULL);
+		list_rows__put(&l, &(struct list_row){columns, t->objects[s->object].path,
+						      plan__skip_name(s), s->reason, NULL});
 	}
+	list_rows__end(&l);
 	list_lines__text(out, p);
 }
 
@@ -153,6 +143,23 @@ static void list_json(FILE *out, struct plan *p, const struct target *t)
 	fputc('\n', out);
 }
 
+static int write_list(struct output *out, struct plan *p, const struct target *t)
+{
+	FILE *stream;
+	int err;
+
+	if (out->sink == &sink_json) {
+		list_json(out->file, p, t);
+		return 0;
+	}
+	out->sink = &sink_tree; /* whatever was chosen, this is for people */
+	err = output__fold(out, &stream);
+	if (err)
+		return err;
+	list_text(&out->opts, stream, p, t);
+	return output__unfold(out, stream, 0);
+}
+
 int cmd_list(const struct options *o)
 {
 	const struct target_spec spec = {o->pids, o->pids_cnt, o->exec, o->command};
@@ -175,12 +182,8 @@ int cmd_list(const struct options *o)
 		err = plan__new(target, &wanted.filter, &plan_opts, &plan);
 	if (!err)
 		err = output__begin(&out);
-	if (!err) {
-		if (out.sink == &sink_json)
-			list_json(out.file, plan, target);
-		else
-			list_text(out.file, plan, target);
-	}
+	if (!err)
+		err = write_list(&out, plan, target);
 	close_err = output__close(&out);
 	if (!err && close_err != -EPIPE)
 		err = close_err;

@@ -11,6 +11,7 @@
 #include "calls/profile.h"
 #include "cli/options.h"
 #include "sink/accounts.h"
+#include "util/fold.h"
 #include "util/log.h"
 #include "util/path.h"
 
@@ -69,19 +70,42 @@ int output__open(struct output *out, const struct options *o)
 		log_info("no format ends its files like %s: these are folded stacks (-f chooses)",
 			 path_base(o->output));
 	out->opts.interval = o->interval_ns != 0;
+	/* -v leaves out nothing, however long lines become. */
+	out->opts.columns = o->output || o->verbose ? 0 : fold__columns(STDOUT_FILENO);
 	out->opts.color = o->color == COLOR_ALWAYS ||
 			  (o->color == COLOR_AUTO && terminal && !(no_color && *no_color));
 	return o->output ? open_file(out, o->output) : 0;
 }
 
-int output__write(struct output *out, const struct profile *p)
+int output__fold(const struct output *out, FILE **stream)
 {
-	int err = out->sink->write_file ? out->sink->write_file(p, &out->opts, out->name)
-					: out->sink->write(p, &out->opts, out->file);
+	*stream = out->file;
+	/* What programs read keeps its lines. */
+	if (!out->opts.columns || !out->sink->accounts)
+		return 0;
+	return fold__open(out->file, out->opts.columns, stream);
+}
 
+int output__unfold(const struct output *out, FILE *stream, int err)
+{
+	errno = 0;
+	if (stream != out->file && fclose(stream) && !err)
+		err = errno ? -errno : -EIO;
 	if (!err && fflush(out->file))
 		err = -errno;
 	return err ? failed(out, err) : 0;
+}
+
+int output__write(struct output *out, const struct profile *p)
+{
+	FILE *stream;
+	int err = output__fold(out, &stream);
+
+	if (err)
+		return failed(out, err);
+	err = out->sink->write_file ? out->sink->write_file(p, &out->opts, out->name)
+				    : out->sink->write(p, &out->opts, stream);
+	return output__unfold(out, stream, err);
 }
 
 int output__shot(struct output *out, uint32_t number, char *buf, size_t size, struct output *shot)
@@ -113,11 +137,13 @@ int output__shot_done(const struct output *out, struct output *shot)
 
 int output__write_diff(struct output *out, const struct diff *d)
 {
-	int err = out->sink->write_diff(d, &out->opts, out->file);
+	FILE *stream;
+	int err = output__fold(out, &stream);
 
-	if (!err && fflush(out->file))
-		err = -errno;
-	return err ? failed(out, err) : 0;
+	if (err)
+		return failed(out, err);
+	err = out->sink->write_diff(d, &out->opts, stream);
+	return output__unfold(out, stream, err);
 }
 
 void output__account(const struct output *out, const struct profile *p)

@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "sink/sink.h"
 
@@ -44,6 +45,12 @@ int output__write_diff(struct output *out, const struct diff *d);
  * messages.
  */
 void output__account(const struct output *out, const struct profile *p);
+
+/* *stream = where lines for people go so that they fit the terminal: the output itself, where they
+ * need not. Returns 0 or -ENOMEM. output__unfold() ends its use, `err` being how that went, and
+ * returns as output__write(). */
+int output__fold(const struct output *out, FILE **stream);
+int output__unfold(const struct output *out, FILE *stream, int err);
 
 /* Closes it. Returns as output__write(): a full disk may show only here. */
 int output__close(struct output *out);

@@ -16,6 +16,44 @@
 #define PATH_COLUMNS 80
 #define STEP_COLUMNS 24 /* of a caller in a path */
 #define STEPS_MAX    32
+#define PATH_MIN     40
+#define NAME_MIN     30 /* where a terminal has less room, columns of figures are left out for it */
+#define MODULE_ROOM  18 /* columns of MODULE on a terminal, and the gap before it */
+
+/* Columns of figures that there may be no room for, those that are missed most first. */
+enum {
+	SHOW_TOTAL = 1 << 0,
+	SHOW_CALLS = 1 << 1,
+	SHOW_A_CALL = 1 << 2,
+	SHOW_MODULE = 1 << 3,
+};
+
+/* How wide those are in a table, and what is never left out of it. */
+struct columns {
+	size_t rooms[4]; /* 0: the table has no such column */
+	size_t always;
+};
+
+static const struct columns time_columns = {{11, 25, 17, MODULE_ROOM}, 39};
+static const struct columns count_columns = {{0, 14, 0, MODULE_ROOM}, 39};
+
+static void choose_columns(struct diff_table *t, const struct columns *c)
+{
+	size_t used = c->always, name = t->paths ? PATH_COLUMNS : NAME_COLUMNS;
+	size_t least = t->paths ? PATH_MIN : NAME_MIN;
+	const size_t *rooms = c->rooms;
+
+	t->shown = 0;
+	for (size_t i = 0; i < sizeof(c->rooms) / sizeof(*c->rooms); i++) {
+		if (!rooms[i] || (t->paths && 1U << i == SHOW_MODULE))
+			continue;
+		if (!printer__fits(used + rooms[i] + least, t->pr.opts->columns))
+			break;
+		used += rooms[i];
+		t->shown |= 1U << i;
+	}
+	t->name = printer__room(&t->pr, used, name, least);
+}
 
 static const char *style(const struct diff_table *t, const char *s)
 {
@@ -89,22 +127,34 @@ static void print_numbers(const struct diff_table *t, const struct diff_figures 
 	fprintf(out, " %8s",
 		printer__time(&t->pr, c->new_ns, f->stats[DIFF_NEW].self_error_ns, text,
 			      sizeof(text)));
-	fprintf(out, "  %9s",
-		f->total.noise ? "~" : text_signed_duration(f->total.ns, text, sizeof(text)));
-	print_calls(t, f);
-	print_a_call(t, f);
+	if (t->shown & SHOW_TOTAL)
+		fprintf(out, "  %9s",
+			f->total.noise ? "~"
+				       : text_signed_duration(f->total.ns, text, sizeof(text)));
+	if (t->shown & SHOW_CALLS)
+		print_calls(t, f);
+	if (t->shown & SHOW_A_CALL)
+		print_a_call(t, f);
 	fputs("  ", out);
 }
 
 static void print_heading(const struct diff_table *t)
 {
-	fprintf(t->pr.out, "%s%9s%s  %7s  %8s %8s  %9s  %11s %11s%9s%8s  ", style(t, STYLE_DIM),
-		"CHANGE", t->pr.opts->verbose ? "       +/-" : "", "", "OLD", "NEW", "IN TOTAL",
-		"CALLS OLD", "NEW", "CALL OLD", "NEW");
-	if (t->paths)
-		fputs("PATH", t->pr.out);
+	FILE *out = t->pr.out;
+
+	fprintf(out, "%s%9s%s  %7s  %8s %8s", style(t, STYLE_DIM), "CHANGE",
+		t->pr.opts->verbose ? "       +/-" : "", "", "OLD", "NEW");
+	if (t->shown & SHOW_TOTAL)
+		fprintf(out, "  %9s", "IN TOTAL");
+	if (t->shown & SHOW_CALLS)
+		fprintf(out, "  %11s %11s", "CALLS OLD", "NEW");
+	if (t->shown & SHOW_A_CALL)
+		fprintf(out, "%9s%8s", "CALL OLD", "NEW");
+	fputs("  ", out);
+	if (t->shown & SHOW_MODULE)
+		fprintf(out, "%-*s  MODULE", (int)t->name, "FUNCTION");
 	else
-		fprintf(t->pr.out, "%-*s  MODULE", NAME_COLUMNS, "FUNCTION");
+		fputs(t->paths ? "PATH" : "FUNCTION", out);
 	fprintf(t->pr.out, "%s\n", style(t, STYLE_PLAIN));
 }
 
@@ -114,12 +164,16 @@ static int print_function(struct diff_table *t, uint32_t row, bool noise)
 	int name;
 
 	fputs(noise ? "" : style(t, STYLE_BOLD), t->pr.out);
-	name = printer__name(&t->pr, f->name, NAME_COLUMNS);
+	name = printer__name(&t->pr, f->name, t->name);
 	if (name < 0)
 		return name;
-	fprintf(t->pr.out, "%s%*s%s", noise ? "" : style(t, STYLE_PLAIN),
-		name < NAME_COLUMNS ? NAME_COLUMNS - name + 2 : 2, "", style(t, STYLE_DIM));
-	name = printer__name(&t->pr, path_base(f->module ? f->module : ""), NAME_COLUMNS);
+	fputs(noise ? "" : style(t, STYLE_PLAIN), t->pr.out);
+	if (t->shown & SHOW_MODULE) {
+		fprintf(t->pr.out, "%*s%s", (size_t)name < t->name ? (int)t->name - name + 2 : 2,
+			"", style(t, STYLE_DIM));
+		name = printer__name(&t->pr, path_base(f->module ? f->module : ""),
+				     t->pr.opts->columns ? MODULE_ROOM - 2 : NAME_COLUMNS);
+	}
 	fprintf(t->pr.out, "%s\n", style(t, STYLE_PLAIN));
 	return name < 0 ? name : 0;
 }
@@ -135,6 +189,8 @@ static size_t collect_steps(const struct diff_table *t, uint32_t node, struct st
 			    bool *more)
 {
 	const struct profile_node *nodes = t->d->both->nodes;
+	/* That of the mark of what was left out as well. */
+	size_t room = t->pr.opts->columns && t->name > 4 ? t->name - 4 : t->name;
 	size_t cnt = 0, columns = 0;
 
 	for (; node; node = nodes[node].parent) {
@@ -146,9 +202,12 @@ static size_t collect_steps(const struct diff_table *t, uint32_t node, struct st
 			continue;
 		}
 		len = strlen(function__name(&t->d->both->functions[function]));
-		len = len > STEP_COLUMNS ? STEP_COLUMNS : len;
-		if (cnt == STEPS_MAX ||
-		    (cnt && !t->pr.opts->verbose && columns + len + 3 > PATH_COLUMNS))
+		/* The innermost is shown whole, if that can be. */
+		if (len > STEP_COLUMNS)
+			len = cnt || !t->pr.opts->columns ? STEP_COLUMNS
+			      : len > NAME_MIN		  ? NAME_MIN
+							  : len;
+		if (cnt == STEPS_MAX || (cnt && !t->pr.opts->verbose && columns + len + 3 > room))
 			break;
 		columns += len + 3;
 		steps[cnt++] = (struct step){function, 1};
@@ -181,7 +240,10 @@ static int print_path(struct diff_table *t, uint32_t node, bool noise)
 		if (!cnt)
 			fprintf(t->pr.out, "%s%s", style(t, STYLE_PLAIN),
 				style(t, noise ? STYLE_DIM : STYLE_BOLD));
-		err = printer__name(&t->pr, f->name, cnt ? STEP_COLUMNS : NAME_COLUMNS);
+		err = printer__name(&t->pr, f->name,
+				    cnt			  ? STEP_COLUMNS
+				    : t->pr.opts->columns ? NAME_MIN
+							  : NAME_COLUMNS);
 		if (err < 0)
 			return err;
 		if (steps[cnt].cnt > 1)
@@ -231,6 +293,7 @@ static int print_rows(struct diff_table *t, const struct diff_ranking *r)
 
 	if (verbose)
 		end = r->cnt;
+	choose_columns(t, &time_columns);
 	if (end)
 		print_heading(t);
 	for (size_t i = 0; i < end && !err && !ferror(t->pr.out); i++) {
@@ -285,10 +348,11 @@ static int print_counted(struct diff_table *t, const struct diff_figures *f, uin
 	uint64_t before = f->stats[DIFF_OLD].calls;
 	double percent = before ? 100 * ((double)f->stats[DIFF_NEW].calls / (double)before - 1) : 0;
 
-	fprintf(t->pr.out, "%13s  %7s  %13s %13s  ",
-		text_signed_count(f->calls, change, sizeof(change)),
-		share_of(f, before, percent, share, sizeof(share)),
-		printer__calls(before, f->sampled, old, sizeof(old)),
+	fprintf(t->pr.out, "%13s  %7s  ", text_signed_count(f->calls, change, sizeof(change)),
+		share_of(f, before, percent, share, sizeof(share)));
+	if (t->shown & SHOW_CALLS)
+		fprintf(t->pr.out, "%13s ", printer__calls(before, f->sampled, old, sizeof(old)));
+	fprintf(t->pr.out, "%13s  ",
 		printer__calls(f->stats[DIFF_NEW].calls, f->sampled, now, sizeof(now)));
 	return print_place(t, row, false);
 }
@@ -303,13 +367,16 @@ int diff_table__calls(struct diff_table *t, bool paths, size_t max)
 
 	if (err)
 		return err;
+	choose_columns(t, &count_columns);
 	end = t->pr.opts->verbose || r.changed <= max ? r.changed : max;
 	fprintf(t->pr.out, "%s%s%s by the change of their calls:%s\n", style(t, STYLE_BOLD),
 		paths ? "Paths" : "Functions", style(t, STYLE_PLAIN),
 		r.changed ? "" : " all have been called as often");
 	if (end)
-		fprintf(t->pr.out, "%s%13s  %7s  %13s %13s  %s%s\n", style(t, STYLE_DIM), "CHANGE",
-			"", "CALLS OLD", "NEW", paths ? "PATH" : "FUNCTION", style(t, STYLE_PLAIN));
+		fprintf(t->pr.out, "%s%13s  %7s  %s%13s  %s%s\n", style(t, STYLE_DIM), "CHANGE", "",
+			t->shown & SHOW_CALLS ? "    CALLS OLD " : "",
+			t->shown & SHOW_CALLS ? "NEW" : "CALLS NEW", paths ? "PATH" : "FUNCTION",
+			style(t, STYLE_PLAIN));
 	for (size_t i = 0; i < end && !err && !ferror(t->pr.out); i++)
 		err = print_counted(t, &t->figures[r.rows[i]], r.rows[i]);
 	if (end < r.changed)

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "sink/printer.h"
 
@@ -16,6 +17,8 @@ struct diff_table {
 	const struct diff *d;
 	const struct diff_figures *figures; /* of the rows; set by what prints */
 	bool paths;			    /* rows are paths, otherwise functions */
+	uint32_t shown;			    /* the columns that there is room for */
+	size_t name;			    /* columns of what a row is of */
 };
 
 /* By the change of their own time, what is noise behind it. Return 0 or -ENOMEM. */

@@ -14,6 +14,9 @@
 #define EMPTY_NAMES_MAX 5  /* probed functions an empty report names */
 #define DROPS_MAX	10 /* dropped functions a report names */
 #define DROP_NAME_MAX	40 /* columns of FUNCTION */
+#define DROP_NAME_MIN	30
+#define DROP_FIGURES	47 /* columns before it */
+#define NARROW_DROPS	5  /* dropped functions that a terminal names */
 
 static int print_probed_names(struct printer *pr)
 {
@@ -130,7 +133,8 @@ static int print_drop(struct printer *pr, const struct profile_drop *d)
 		text_count(per_second > 0 && per_second < 1e18 ? (uint64_t)per_second : 0, rate,
 			   sizeof(rate)),
 		text_percent(d->cost_percent, cost, sizeof(cost)), kept);
-	name = printer__function(pr, &pr->profile->functions[d->function], DROP_NAME_MAX);
+	name = printer__function(pr, &pr->profile->functions[d->function],
+				 printer__room(pr, DROP_FIGURES, DROP_NAME_MAX, DROP_NAME_MIN));
 	if (name < 0)
 		return name;
 	if (pr->opts->verbose && d->reason) {
@@ -141,23 +145,13 @@ static int print_drop(struct printer *pr, const struct profile_drop *d)
 	return name < 0 ? name : 0;
 }
 
-/* The dearest first. */
-static int print_drops(struct printer *pr)
+/* A table, as long as whoever reads it from a file may want. */
+static int list_drops(struct printer *pr, const struct profile_drop *const *sorted, size_t cnt)
 {
-	const struct profile *p = pr->profile;
-	const struct profile_drop **sorted;
-	size_t i, cnt = p->drops_cnt;
+	size_t i, all = cnt;
 	char text[32];
 	int err = 0;
 
-	if (!cnt)
-		return 0;
-	sorted = calloc(cnt, sizeof(*sorted));
-	if (!sorted)
-		return -ENOMEM;
-	for (i = 0; i < cnt; i++)
-		sorted[i] = &p->drops[i];
-	qsort(sorted, cnt, sizeof(*sorted), compare_drops);
 	fprintf(pr->out, "%s%s function%s dropped to keep to the budget; exact until then:\n",
 		printer__style(pr, STYLE_WARN), text_count(cnt, text, sizeof(text)),
 		cnt == 1 ? " was" : "s were");
@@ -168,9 +162,50 @@ static int print_drops(struct printer *pr)
 		cnt = DROPS_MAX;
 	for (i = 0; i < cnt && !err; i++)
 		err = print_drop(pr, sorted[i]);
-	if (cnt < p->drops_cnt)
+	if (cnt < all)
 		fprintf(pr->out, "  … and %s more (-f json lists them)\n",
-			text_count(p->drops_cnt - cnt, text, sizeof(text)));
+			text_count(all - cnt, text, sizeof(text)));
+	return err;
+}
+
+/* On a terminal what comes last is what is seen: a few names, not a table that pushes the answer
+ * off the screen. */
+static int name_drops(struct printer *pr, const struct profile_drop *const *sorted, size_t cnt)
+{
+	char text[32], at[32];
+	int err = 0;
+
+	fprintf(pr->out,
+		"%s%s function%s dropped to keep to the budget: ", printer__style(pr, STYLE_WARN),
+		text_count(cnt, text, sizeof(text)), cnt == 1 ? " was" : "s were");
+	for (size_t i = 0; i < cnt && i < NARROW_DROPS && err >= 0; i++) {
+		fputs(i ? ", " : "", pr->out);
+		err = printer__function(pr, &pr->profile->functions[sorted[i]->function],
+					DROP_NAME_MIN);
+		fprintf(pr->out, " (after %s)", text_duration(sorted[i]->at_ns, at, sizeof(at)));
+	}
+	fprintf(pr->out, "%s%s\n", cnt > NARROW_DROPS ? ", … (-v lists them)" : "",
+		printer__style(pr, STYLE_PLAIN));
+	return err < 0 ? err : 0;
+}
+
+/* The dearest first. */
+static int print_drops(struct printer *pr)
+{
+	const struct profile *p = pr->profile;
+	const struct profile_drop **sorted;
+	size_t i, cnt = p->drops_cnt;
+	int err;
+
+	if (!cnt)
+		return 0;
+	sorted = calloc(cnt, sizeof(*sorted));
+	if (!sorted)
+		return -ENOMEM;
+	for (i = 0; i < cnt; i++)
+		sorted[i] = &p->drops[i];
+	qsort(sorted, cnt, sizeof(*sorted), compare_drops);
+	err = pr->opts->columns ? name_drops(pr, sorted, cnt) : list_drops(pr, sorted, cnt);
 	free(sorted);
 	return err;
 }

@@ -23,7 +23,11 @@
 #define OCTAVES	       62
 #define ROWS_MAX       20 /* with those of what was cut */
 #define BAR_MAX	       40 /* columns */
+#define BAR_MIN	       10
+#define FIGURES	       42 /* columns before the bar */
+#define CALLS_ROOM     36 /* columns of "  1,234,567,890 finished calls", and some more */
 #define NAME_MAX       60
+#define NAME_MIN       30
 
 /* A histogram's rows. */
 struct rows {
@@ -83,7 +87,9 @@ static void fill(struct rows *r, const struct distribution *d)
 static void print_row(const struct printer *pr, const char *from, const char *word, const char *to,
 		      uint64_t calls, uint64_t most)
 {
-	unsigned int len = (unsigned int)((double)calls / (double)most * BAR_MAX + 0.5);
+	size_t room = printer__room(pr, FIGURES, BAR_MAX, BAR_MIN);
+	size_t bar = room < BAR_MAX ? room : BAR_MAX;
+	unsigned int len = (unsigned int)((double)calls / (double)most * (double)bar + 0.5);
 	char cnt[32];
 
 	fprintf(pr->out, "  %8s %s %8s  %13s  ", from, word, to,
@@ -107,7 +113,7 @@ static int print_function(struct printer *pr, const struct profile_function *f)
 	const struct distribution d = distribution__of(p, f - p->functions);
 	char from[32], to[32], cnt[32];
 	struct rows r;
-	int name = printer__name(pr, f->name, NAME_MAX);
+	int name = printer__name(pr, f->name, printer__room(pr, CALLS_ROOM, NAME_MAX, NAME_MIN));
 
 	if (name < 0)
 		return name;

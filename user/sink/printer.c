@@ -77,6 +77,15 @@ int printer__name(struct printer *pr, const char *name, size_t columns)
 	return columns;
 }
 
+size_t printer__room(const struct printer *pr, size_t used, size_t usual, size_t least)
+{
+	size_t columns = pr->opts->columns;
+
+	if (!columns)
+		return usual;
+	return columns > used + least ? columns - used : least;
+}
+
 int printer__place(struct printer *pr, const struct profile_function *f)
 {
 	int columns;

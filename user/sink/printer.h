@@ -41,6 +41,16 @@ int printer__place(struct printer *pr, const struct profile_function *f);
 /* As printer__name(), of a function's name; a region's stands in brackets. */
 int printer__function(struct printer *pr, const struct profile_function *f, size_t columns);
 
+/* The columns that a name may have behind `used` others of its line: what is left of opts->columns,
+ * but at least `least`; `usual` if lines may have any length. */
+size_t printer__room(const struct printer *pr, size_t used, size_t usual, size_t least);
+
+/* Whether lines may have so many columns. */
+static inline bool printer__fits(size_t columns, size_t limit)
+{
+	return !limit || columns <= limit;
+}
+
 /* Worth bold type: a tenth of the whole. */
 static inline bool printer__hot(uint64_t part, uint64_t whole)
 {

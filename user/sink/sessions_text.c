@@ -20,6 +20,9 @@
 #define NAME_MAX    60
 #define PATH_MAX    100
 #define VALUE_MAX   48
+#define NAME_MIN    20
+#define PATH_MIN    30
+#define WIDE	    110 /* columns of a terminal that has room for all figures */
 
 struct sessions_view {
 	struct printer *pr;
@@ -40,9 +43,27 @@ static const struct profile_function *function_of(const struct sessions_view *v,
 	return &v->pr->profile->functions[v->s->paths[path].function];
 }
 
-/* "handle > ... > parse > read": its first call and its last ones. */
-static int print_path(struct sessions_view *v, uint32_t path)
+static bool is_wide(const struct sessions_view *v)
 {
+	return printer__fits(WIDE, v->pr->opts->columns);
+}
+
+/* Columns of "handle > ... > parse > read": its first call and its last `cnt` ones. */
+static size_t path_columns(const struct sessions_view *v, uint32_t root, const uint32_t *steps,
+			   size_t cnt, bool more)
+{
+	size_t columns = strnlen(function__name(function_of(v, root)), STEP_NAME);
+
+	for (size_t i = 0; i < cnt; i++)
+		columns += 3 + strnlen(function__name(function_of(v, steps[i])), STEP_NAME);
+	return columns + (more ? strlen(" > ...") : 0);
+}
+
+/* "handle > ... > parse > read": its first call and its last ones, as many as there is room for
+ * behind `used` columns. */
+static int print_path(struct sessions_view *v, uint32_t path, size_t used)
+{
+	size_t columns = printer__room(v->pr, used, PATH_MAX, PATH_MIN);
 	char text[(STEPS_MAX + 1) * (4 * STEP_NAME + 8)];
 	uint32_t steps[STEPS_MAX];
 	size_t cnt = 0, len = 0;
@@ -51,12 +72,15 @@ static int print_path(struct sessions_view *v, uint32_t path)
 
 	for (; path != root && cnt < STEPS_MAX; path = v->s->paths[path].parent)
 		steps[cnt++] = path;
+	while (v->pr->opts->columns && cnt > 1 &&
+	       path_columns(v, root, steps, cnt, path != root) > columns)
+		path = steps[--cnt];
 	len += snprintf(text, sizeof(text), "%.*s%s", 4 * STEP_NAME,
 			function__name(function_of(v, root)), path != root ? " > ..." : "");
 	while (cnt--)
 		len += snprintf(text + len, sizeof(text) - len, " > %.*s", STEP_NAME,
 				function__name(function_of(v, steps[cnt])));
-	width = printer__name(v->pr, text, PATH_MAX);
+	width = printer__name(v->pr, text, columns);
 	return width < 0 ? width : 0;
 }
 
@@ -79,14 +103,17 @@ static int print_group(struct sessions_view *v, const struct session_group *g)
 		text_count((uint64_t)g->per_second, rate, sizeof(rate));
 	else
 		snprintf(rate, sizeof(rate), "%.2f", g->per_second);
-	fprintf(out, "%9s  %6s  %9s  %7s  %7s  %7s  %7s  ",
-		text_count(g->count, count, sizeof(count)), text_count(g->open, open, sizeof(open)),
-		rate, text_duration(g->p50_ns, p50, sizeof(p50)),
-		text_duration(g->p90_ns, p90, sizeof(p90)),
-		text_duration(g->p99_ns, p99, sizeof(p99)),
+	fprintf(out, "%9s  %6s  ", text_count(g->count, count, sizeof(count)),
+		text_count(g->open, open, sizeof(open)));
+	if (is_wide(v))
+		fprintf(out, "%9s  ", rate);
+	fprintf(out, "%7s  ", text_duration(g->p50_ns, p50, sizeof(p50)));
+	if (is_wide(v))
+		fprintf(out, "%7s  ", text_duration(g->p90_ns, p90, sizeof(p90)));
+	fprintf(out, "%7s  %7s  ", text_duration(g->p99_ns, p99, sizeof(p99)),
 		text_duration(g->max_ns, max, sizeof(max)));
 	width = printer__name(v->pr, function__name(&v->pr->profile->functions[g->function]),
-			      NAME_MAX);
+			      printer__room(v->pr, is_wide(v) ? 66 : 46, NAME_MAX, NAME_MIN));
 	fputc('\n', out);
 	return width < 0 ? width : 0;
 }
@@ -108,9 +135,10 @@ static int print_groups(struct sessions_view *v)
 		fputs("no session was seen: none of these functions has been called\n\n", pr->out);
 		return 0;
 	}
-	fprintf(pr->out, "%s%9s  %6s  %9s  %7s  %7s  %7s  %7s  FUNCTION%s\n",
-		printer__style(pr, STYLE_DIM), "SESSIONS", "OPEN", "PER S", "P50", "P90", "P99",
-		"MAX", printer__style(pr, STYLE_PLAIN));
+	fprintf(pr->out, "%s%9s  %6s  %s%7s  %s%7s  %7s  FUNCTION%s\n",
+		printer__style(pr, STYLE_DIM), "SESSIONS", "OPEN", is_wide(v) ? "    PER S  " : "",
+		"P50", is_wide(v) ? "    P90  " : "", "P99", "MAX",
+		printer__style(pr, STYLE_PLAIN));
 	for (size_t i = 0; i < v->s->groups_cnt && !err; i++) {
 		if (is_seen(&v->s->groups[i]))
 			err = print_group(v, &v->s->groups[i]);
@@ -206,7 +234,7 @@ static int print_session(struct sessions_view *v, const struct session *session)
 		fprintf(out, "%16s  %6s  %7s  ", text_duration(ns, took, sizeof(took)),
 			printer__share(ns, session->duration_ns, share, sizeof(share)),
 			text_duration(v->off_ns[ranked[i].path], off, sizeof(off)));
-		err = print_path(v, ranked[i].path);
+		err = print_path(v, ranked[i].path, 35);
 		fputc('\n', out);
 	}
 	for (size_t i = 0; i < session->calls_cnt; i++)
@@ -258,9 +286,11 @@ static void print_reason(const struct sessions_view *v, double slow_ns, double u
 {
 	char slow[32], usual[32], more[32], off[32], share[32];
 
-	fprintf(v->pr->out, "%7s  %7s  %8s  %8s  %6s  ",
-		text_duration((uint64_t)slow_ns, slow, sizeof(slow)),
-		text_duration((uint64_t)usual_ns, usual, sizeof(usual)),
+	fprintf(v->pr->out, "%7s  ", text_duration((uint64_t)slow_ns, slow, sizeof(slow)));
+	if (is_wide(v)) /* SLOW and MORE tell it as well */
+		fprintf(v->pr->out, "%7s  ",
+			text_duration((uint64_t)usual_ns, usual, sizeof(usual)));
+	fprintf(v->pr->out, "%8s  %8s  %6s  ",
 		text_signed_duration(whole_ns_of(slow_ns - usual_ns), more, sizeof(more)),
 		text_signed_duration(whole_ns_of(off_ns), off, sizeof(off)),
 		text_percent(100 * (slow_ns - usual_ns) / whole_ns, share, sizeof(share)));
@@ -277,8 +307,9 @@ static void print_reasons_heading(const struct sessions_view *v, const struct se
 		printer__style(pr, STYLE_BOLD), printer__style(pr, STYLE_PLAIN),
 		text_count(g->slow_cnt, slow, sizeof(slow)),
 		text_count(g->usual_cnt, usual, sizeof(usual)));
-	fprintf(pr->out, "%s%7s  %7s  %8s  %8s  %6s  PATH%s\n", printer__style(pr, STYLE_DIM),
-		"SLOW", "USUAL", "MORE", "WAITING", "SHARE", printer__style(pr, STYLE_PLAIN));
+	fprintf(pr->out, "%s%7s  %s%8s  %8s  %6s  PATH%s\n", printer__style(pr, STYLE_DIM), "SLOW",
+		is_wide(v) ? "  USUAL  " : "", "MORE", "WAITING", "SHARE",
+		printer__style(pr, STYLE_PLAIN));
 }
 
 /* The paths of the group that slow sessions spend more on, most first. */
@@ -329,7 +360,7 @@ static int print_reasons(struct sessions_view *v, const struct session_group *g)
 			     mean(path->slow_off_ns, g->slow_cnt) -
 				     mean(path->usual_off_ns, g->usual_cnt),
 			     whole_ns);
-		err = print_path(v, ranked[i].path);
+		err = print_path(v, ranked[i].path, is_wide(v) ? 46 : 37);
 		fputc('\n', v->pr->out);
 	}
 	fputc('\n', v->pr->out);

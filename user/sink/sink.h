@@ -20,6 +20,7 @@ struct sink_options {
 			       thread */
 	bool color;	    /* ANSI colours */
 	bool verbose;	    /* tree, flat: leave nothing out */
+	size_t columns;	    /* formats for people: lines may be so long; 0: any length */
 	bool interval;	    /* one of several profiles on one stream (-i) */
 	bool reverse;	    /* folded: stacks begin with the innermost function */
 	bool raw;	    /* the probes' cost was left in the times */

@@ -21,6 +21,52 @@
 
 #define CALLS_MIN 9  /* columns of CALLS: "1,234,567" */
 #define NAME_MAX  40 /* columns of FUNCTION */
+#define NAME_MIN  30 /* where a terminal has less room, columns of figures are left out for it */
+#define TIME_ROOM 9  /* columns of a time, and the gap before it */
+
+/* Columns that there may be no room for, those that are missed most first. */
+enum {
+	SHOW_AVG = 1 << 0,
+	SHOW_P99 = 1 << 1,
+	SHOW_MAX = 1 << 2,
+	SHOW_MODULE = 1 << 3,
+	SHOW_CPU = 1 << 4,
+	SHOW_P50 = 1 << 5,
+	SHOW_P90 = 1 << 6,
+	SHOW_ALL = 2 * SHOW_P90 - 1,
+};
+
+static const struct {
+	const char *name;
+	size_t room;
+} optional_columns[] = {
+	{"AVG", TIME_ROOM}, {"P99", TIME_ROOM}, {"MAX", TIME_ROOM}, {"MODULE", 18},
+	{"CPU", TIME_ROOM}, {"P50", TIME_ROOM}, {"P90", TIME_ROOM},
+};
+
+#define OPTIONAL_COLUMNS (sizeof(optional_columns) / sizeof(*optional_columns))
+
+/* What a table looks like. */
+struct layout {
+	uint32_t shown; /* SHOW_ ... */
+	size_t calls;	/* columns of CALLS */
+	size_t name;	/* of FUNCTION */
+};
+
+static struct layout layout_of(const struct printer *pr, size_t calls)
+{
+	size_t used = calls + 2 * TIME_ROOM + 10; /* TOTAL, SELF, SELF%, and a gap */
+	struct layout l = {.calls = calls};
+
+	for (size_t i = 0; i < OPTIONAL_COLUMNS; i++) {
+		if (!printer__fits(used + optional_columns[i].room + NAME_MIN, pr->opts->columns))
+			break;
+		used += optional_columns[i].room;
+		l.shown |= 1U << i;
+	}
+	l.name = printer__room(pr, used, NAME_MAX, NAME_MIN);
+	return l;
+}
 
 /* A duration in a column of its own; "-" if it is not known. */
 static void print_time(const struct printer *pr, bool known, uint64_t ns, uint64_t error_ns)
@@ -32,7 +78,7 @@ static void print_time(const struct printer *pr, bool known, uint64_t ns, uint64
 }
 
 /* What the function took, all calls together. */
-static void print_sums(const struct printer *pr, const struct call_stats *s)
+static void print_sums(const struct printer *pr, const struct call_stats *s, const struct layout *l)
 {
 	print_time(pr, true, s->total_ns, s->error_ns);
 	if (printer__errors(pr))
@@ -40,81 +86,126 @@ static void print_sums(const struct printer *pr, const struct call_stats *s)
 	print_time(pr, true, s->self_ns, s->self_error_ns);
 	if (printer__errors(pr))
 		print_time(pr, true, s->self_error_ns, 0);
-	print_time(pr, true, stats__cpu_ns(s), s->error_ns);
+	if (l->shown & SHOW_CPU)
+		print_time(pr, true, stats__cpu_ns(s), s->error_ns);
 }
 
 /* What single calls took: what a call's own time is uncertain by, each of these is. */
-static void print_single_calls(const struct printer *pr, const struct profile_function *f)
+static void print_single_calls(const struct printer *pr, const struct profile_function *f,
+			       const struct layout *l)
 {
-	static const double quantiles[] = {0.5, 0.9, 0.99};
+	static const struct {
+		uint32_t column;
+		double share;
+	} quantiles[] = {{SHOW_P50, 0.5}, {SHOW_P90, 0.9}, {SHOW_P99, 0.99}};
 	const struct profile *p = pr->profile;
 	const struct distribution d = distribution__of(p, f - p->functions);
 	const struct call_stats *s = &f->stats;
 	uint64_t error_ns = s->calls ? s->self_error_ns / s->calls : 0;
 	bool finished = s->min_ns != UINT64_MAX;
 
-	print_time(pr, s->calls, s->calls ? f->spent_ns / s->calls : 0, error_ns);
+	if (l->shown & SHOW_AVG)
+		print_time(pr, s->calls, s->calls ? f->spent_ns / s->calls : 0, error_ns);
 	if (pr->opts->verbose)
 		print_time(pr, finished, s->min_ns, error_ns);
-	for (size_t i = 0; i < sizeof(quantiles) / sizeof(*quantiles); i++)
-		print_time(pr, d.calls,
-			   distribution__quantile(&d, quantiles[i], s->min_ns, s->max_ns),
-			   error_ns);
-	print_time(pr, finished, s->max_ns, error_ns);
+	for (size_t i = 0; i < sizeof(quantiles) / sizeof(*quantiles); i++) {
+		if (l->shown & quantiles[i].column)
+			print_time(pr, d.calls,
+				   distribution__quantile(&d, quantiles[i].share, s->min_ns,
+							  s->max_ns),
+				   error_ns);
+	}
+	if (l->shown & SHOW_MAX)
+		print_time(pr, finished, s->max_ns, error_ns);
 }
 
 static void print_numbers(const struct printer *pr, const struct profile_function *f,
-			  uint64_t whole, size_t width)
+			  uint64_t whole, const struct layout *l)
 {
 	char calls[32], share[32];
 
-	fprintf(pr->out, "%*s", (int)width,
+	fprintf(pr->out, "%*s", (int)l->calls,
 		printer__calls(f->stats.calls, f->sampled, calls, sizeof(calls)));
-	print_sums(pr, &f->stats);
-	print_single_calls(pr, f);
+	print_sums(pr, &f->stats, l);
+	print_single_calls(pr, f, l);
 	fprintf(pr->out, "  %6s  ", printer__share(f->stats.self_ns, whole, share, sizeof(share)));
 }
 
+static int print_module(struct printer *pr, const struct profile_function *f, size_t gap)
+{
+	size_t columns = pr->opts->columns ? optional_columns[3].room - 2 : NAME_MAX;
+	int name;
+
+	fprintf(pr->out, "%*s%s", (int)gap, "", printer__style(pr, STYLE_DIM));
+	name = printer__name(pr, path_base(f->module ? f->module : ""), columns);
+	fputs(printer__style(pr, STYLE_PLAIN), pr->out);
+	return name;
+}
+
 static int print_row(struct printer *pr, const struct profile_function *f, uint64_t whole,
-		     size_t width)
+		     const struct layout *l)
 {
 	bool hot = printer__hot(f->stats.self_ns, whole);
 	int name;
 
 	fputs(hot ? "" : printer__style(pr, STYLE_DIM), pr->out);
-	print_numbers(pr, f, whole, width);
+	print_numbers(pr, f, whole, l);
 	fputs(hot ? printer__style(pr, STYLE_BOLD) : printer__style(pr, STYLE_PLAIN), pr->out);
-	name = printer__function(pr, f, NAME_MAX);
+	name = printer__function(pr, f, l->name);
 	if (name < 0)
 		return name;
 	fputs(hot ? printer__style(pr, STYLE_PLAIN) : "", pr->out);
-	fprintf(pr->out, "%*s%s", name < NAME_MAX ? NAME_MAX - name + 2 : 2, "",
-		printer__style(pr, STYLE_DIM));
-	name = printer__name(pr, path_base(f->module ? f->module : ""), NAME_MAX);
-	fputs(printer__style(pr, STYLE_PLAIN), pr->out);
+	if (l->shown & SHOW_MODULE)
+		name = print_module(pr, f, (size_t)name < l->name ? l->name - name + 2 : 2);
 	if (name >= 0)
 		name = printer__place(pr, f);
 	fputc('\n', pr->out);
 	return name < 0 ? name : 0;
 }
 
-static void print_heading(const struct printer *pr, size_t width)
+static void print_heading(const struct printer *pr, const struct layout *l)
 {
 	bool errors = printer__errors(pr);
 
-	fprintf(pr->out, "%s%*s  %7s", printer__style(pr, STYLE_DIM), (int)width, "CALLS", "TOTAL");
-	fprintf(pr->out, "%s  %7s%s  %7s", errors ? "      +/-" : "", "SELF",
-		errors ? "      +/-" : "", "CPU");
-	fprintf(pr->out, "  %7s%s  %7s  %7s  %7s  %7s", "AVG", pr->opts->verbose ? "      MIN" : "",
-		"P50", "P90", "P99", "MAX");
-	fprintf(pr->out, "  %6s  %-*s  MODULE%s\n", "SELF%", NAME_MAX, "FUNCTION",
-		printer__style(pr, STYLE_PLAIN));
+	fprintf(pr->out, "%s%*s  %7s", printer__style(pr, STYLE_DIM), (int)l->calls, "CALLS",
+		"TOTAL");
+	fprintf(pr->out, "%s  %7s%s%s", errors ? "      +/-" : "", "SELF",
+		errors ? "      +/-" : "", l->shown & SHOW_CPU ? "      CPU" : "");
+	fprintf(pr->out, "%s%s%s%s%s%s", l->shown & SHOW_AVG ? "      AVG" : "",
+		pr->opts->verbose ? "      MIN" : "", l->shown & SHOW_P50 ? "      P50" : "",
+		l->shown & SHOW_P90 ? "      P90" : "", l->shown & SHOW_P99 ? "      P99" : "",
+		l->shown & SHOW_MAX ? "      MAX" : "");
+	fprintf(pr->out, "  %6s  ", "SELF%");
+	if (l->shown & SHOW_MODULE)
+		fprintf(pr->out, "%-*s  MODULE", (int)l->name, "FUNCTION");
+	else
+		fputs("FUNCTION", pr->out);
+	fprintf(pr->out, "%s\n", printer__style(pr, STYLE_PLAIN));
+}
+
+/* Which columns there was no room for. */
+static void print_left_out(const struct printer *pr, const struct layout *l)
+{
+	const char *between = "";
+
+	if (l->shown == SHOW_ALL)
+		return;
+	fprintf(pr->out, "%snot shown in %zu columns: ", printer__style(pr, STYLE_DIM),
+		pr->opts->columns);
+	for (size_t i = 0; i < OPTIONAL_COLUMNS; i++) {
+		if (l->shown & 1U << i)
+			continue;
+		fprintf(pr->out, "%s%s", between, optional_columns[i].name);
+		between = ", ";
+	}
+	fprintf(pr->out, " (-v shows all)%s\n", printer__style(pr, STYLE_PLAIN));
 }
 
 static int print_rows(struct printer *pr, const struct profile_function *const *rows, size_t cnt)
 {
 	size_t i, len, width = CALLS_MIN;
 	uint64_t whole = 0;
+	struct layout l;
 	char calls[32];
 	int err = 0;
 
@@ -127,9 +218,11 @@ static int print_rows(struct printer *pr, const struct profile_function *const *
 	/* What --min-time hides is part of the whole. */
 	for (i = 0; i < pr->profile->functions_cnt; i++)
 		whole += pr->profile->functions[i].stats.self_ns;
-	print_heading(pr, width);
+	l = layout_of(pr, width);
+	print_heading(pr, &l);
 	for (i = 0; i < cnt && !err && !ferror(pr->out); i++)
-		err = print_row(pr, rows[i], whole, width);
+		err = print_row(pr, rows[i], whole, &l);
+	print_left_out(pr, &l);
 	fputc('\n', pr->out);
 	return err;
 }

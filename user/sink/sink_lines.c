@@ -20,8 +20,9 @@
 #define HITS_WIDTH   11	 /* "999,999,999" */
 #define OTHERS_WIDTH 35	 /* of HITS, TIME, SHARE, LINE and the gaps */
 #define LINE_WIDTH   110 /* source is cut to end here */
-#define CONTEXT	     4	 /* lines without figures that are shown between others */
-#define HEAD	     3	 /* lines before the first that may be the function's head */
+#define SOURCE_MIN   20
+#define CONTEXT	     4 /* lines without figures that are shown between others */
+#define HEAD	     3 /* lines before the first that may be the function's head */
 #define NAME_MAX     60
 #define REASONS	     32
 #define SOURCE_LINE  1024
@@ -52,8 +53,9 @@ static size_t number_of(struct page *page, const char *reason)
 static void print_source(const struct page *page, const struct source_text *text, uint32_t number)
 {
 	char line[SOURCE_LINE], safe[4 * SOURCE_LINE];
-	size_t columns = 0, len;
 	struct printer *pr = page->pr;
+	size_t room = printer__room(pr, OTHERS_WIDTH + 1, LINE_WIDTH - OTHERS_WIDTH, SOURCE_MIN);
+	size_t columns = 0, len;
 
 	if (!text)
 		return;
@@ -61,7 +63,7 @@ static void print_source(const struct page *page, const struct source_text *text
 	for (len = 0; safe[len]; len++) {
 		if ((safe[len] & 0xc0) == 0x80)
 			continue;
-		if (columns++ == LINE_WIDTH - OTHERS_WIDTH && !pr->opts->verbose)
+		if (columns++ == room && !pr->opts->verbose)
 			break;
 	}
 	fprintf(pr->out, "%s%.*s%s", len ? "  " : "", (int)len, safe, safe[len] ? "…" : "");

@@ -21,10 +21,13 @@
 #include "util/text.h"
 
 #define CALLS_MIN    9	 /* columns of CALLS: "1,234,567" */
-#define OTHERS_WIDTH 37	 /* of TOTAL, SELF, CPU, SHARE and the gaps */
+#define OTHERS_WIDTH 28	 /* of TOTAL, SELF, SHARE and the gaps */
+#define CPU_WIDTH    9	 /* of CPU, which a narrow terminal has no room for */
 #define ERRORS_WIDTH 18	 /* of two times +/- */
 #define LINE_WIDTH   110 /* names are shortened to end here */
-#define NAME_MIN     40	 /* but not below this */
+#define NAME_MIN     40	 /* but not below this, unless the terminal is narrow */
+#define NARROW	     100 /* columns of a terminal */
+#define NARROW_NAME  20	 /* columns that a name has there, however deep it is */
 
 struct tree_order {
 	uint64_t total_ns;
@@ -36,6 +39,8 @@ struct drawing {
 	struct printer *pr;
 	const struct tree_rows *rows;
 	size_t calls_width;
+	bool cpu;			/* CPU is shown */
+	uint32_t indent_max;		/* deepest level that is drawn by indentation */
 	bool more[TREE_INDENT_MAX + 1]; /* by depth: a sibling follows further down */
 };
 
@@ -69,10 +74,9 @@ static void print_heading(const struct drawing *d, const struct profile_thread *
 	else
 		fprintf(pr->out, "tid %d", t->tid);
 	fputs(t->spans ? ", spans\n" : "\n", pr->out);
-	fprintf(pr->out, "%s%*s  %7s%s  %7s%s  %7s  %6s  FUNCTION%s\n",
-		printer__style(pr, STYLE_DIM), (int)d->calls_width, "CALLS", "TOTAL",
-		printer__errors(pr) ? "      +/-" : "", "SELF",
-		printer__errors(pr) ? "      +/-" : "", "CPU", "SHARE",
+	fprintf(pr->out, "%s%*s  %7s%s  %7s%s%s  %6s  FUNCTION%s\n", printer__style(pr, STYLE_DIM),
+		(int)d->calls_width, "CALLS", "TOTAL", printer__errors(pr) ? "      +/-" : "",
+		"SELF", printer__errors(pr) ? "      +/-" : "", d->cpu ? "      CPU" : "", "SHARE",
 		printer__style(pr, STYLE_PLAIN));
 }
 
@@ -89,30 +93,32 @@ static void print_time(const struct printer *pr, uint64_t ns, uint64_t error_ns)
 static void print_numbers(const struct drawing *d, const struct tree_row *row)
 {
 	struct printer *pr = d->pr;
-	char calls[32], cpu[32], share[32];
+	char calls[32], text[32];
 
 	fprintf(pr->out, "%*s", (int)d->calls_width,
 		printer__calls(row->calls, row->sampled, calls, sizeof(calls)));
 	print_time(pr, row->total_ns, row->error_ns);
 	print_time(pr, row->self_ns, row->self_error_ns);
-	fprintf(pr->out, "  %7s  %6s  ",
-		printer__time(pr, row->cpu_ns, row->error_ns, cpu, sizeof(cpu)),
-		printer__share(row->total_ns, d->rows->total_ns, share, sizeof(share)));
+	if (d->cpu)
+		fprintf(pr->out, "  %7s",
+			printer__time(pr, row->cpu_ns, row->error_ns, text, sizeof(text)));
+	fprintf(pr->out, "  %6s  ",
+		printer__share(row->total_ns, d->rows->total_ns, text, sizeof(text)));
 }
 
 /* Returns the columns it took. */
 static size_t print_branch(struct drawing *d, const struct tree_row *row)
 {
 	FILE *out = d->pr->out;
-	bool drawn = row->depth <= TREE_INDENT_MAX;
-	size_t i, bars = drawn ? row->depth : TREE_INDENT_MAX + 1;
+	bool drawn = row->depth <= d->indent_max;
+	size_t i, bars = drawn ? row->depth : d->indent_max + 1;
 
 	if (drawn)
 		d->more[row->depth] = !row->last;
 	for (i = 1; i < bars; i++)
 		fputs(d->more[i] ? "│ " : "  ", out);
 	if (!drawn)
-		return 2 * TREE_INDENT_MAX + fprintf(out, "[%u] ", row->level);
+		return 2 * d->indent_max + fprintf(out, "[%u] ", row->level);
 	if (row->depth)
 		fputs(row->last ? "└─" : "├─", out);
 	return 2 * row->depth;
@@ -127,10 +133,16 @@ static const struct profile_function *row_function(const struct profile *p,
 static int print_function(const struct drawing *d, const struct tree_row *row, size_t columns)
 {
 	const struct profile *p = d->pr->profile;
-	char cnt[32];
+	char cnt[32], levels[64] = "";
 	int width;
 
 	text_count(row->cnt, cnt, sizeof(cnt));
+	if (row->kind == ROW_RECURSION) {
+		width = snprintf(levels, sizeof(levels), " (recursion, %s levels)", cnt);
+		if (d->pr->opts->columns)
+			columns = columns > (size_t)width + NARROW_NAME ? columns - width
+									: NARROW_NAME;
+	}
 	if (row->kind == ROW_MORE) {
 		fprintf(d->pr->out, "… %s more path%s", cnt, row->cnt == 1 ? "" : "s");
 		return 0;
@@ -138,9 +150,23 @@ static int print_function(const struct drawing *d, const struct tree_row *row, s
 	width = printer__function(d->pr, row_function(p, row), columns);
 	if (width < 0)
 		return width;
-	if (row->kind == ROW_RECURSION)
-		fprintf(d->pr->out, " (recursion, %s levels)", cnt);
+	fputs(levels, d->pr->out);
 	return 0;
+}
+
+/* Columns before the names' indentation. */
+static size_t figures_width(const struct drawing *d)
+{
+	return d->calls_width + OTHERS_WIDTH + (d->cpu ? CPU_WIDTH : 0) +
+	       (printer__errors(d->pr) ? ERRORS_WIDTH : 0);
+}
+
+/* Columns for a name behind `used` others. */
+static size_t name_width(const struct drawing *d, size_t used)
+{
+	size_t usual = used + NAME_MIN < LINE_WIDTH ? LINE_WIDTH - used : NAME_MIN;
+
+	return printer__room(d->pr, used, usual, NARROW_NAME);
 }
 
 static int print_row(struct drawing *d, const struct tree_row *row)
@@ -148,7 +174,7 @@ static int print_row(struct drawing *d, const struct tree_row *row)
 	struct printer *pr = d->pr;
 	uint64_t whole = d->rows->total_ns;
 	bool hot = printer__hot(row->total_ns, whole);
-	size_t used = d->calls_width + OTHERS_WIDTH + (printer__errors(pr) ? ERRORS_WIDTH : 0);
+	size_t used = figures_width(d);
 	int err;
 
 	fputs(hot ? "" : printer__style(pr, STYLE_DIM), pr->out);
@@ -157,12 +183,22 @@ static int print_row(struct drawing *d, const struct tree_row *row)
 	used += print_branch(d, row);
 	fputs(printer__style(pr, STYLE_PLAIN), pr->out);
 	fputs(hot ? printer__style(pr, STYLE_BOLD) : "", pr->out);
-	err = print_function(d, row, used + NAME_MIN < LINE_WIDTH ? LINE_WIDTH - used : NAME_MIN);
+	err = print_function(d, row, name_width(d, used));
 	fputs(hot ? printer__style(pr, STYLE_PLAIN) : "", pr->out);
 	if (!err && row->kind != ROW_MORE)
 		err = printer__place(pr, row_function(pr->profile, row));
 	fputc('\n', pr->out);
 	return err;
+}
+
+/* Names keep their room: deeper levels are numbered. */
+static uint32_t indent_max(const struct drawing *d)
+{
+	size_t used = figures_width(d) + strlen("[12345] ") + NARROW_NAME;
+	size_t columns = d->pr->opts->columns;
+	size_t levels = columns > used ? (columns - used) / 2 : 0;
+
+	return !columns || levels > TREE_INDENT_MAX ? TREE_INDENT_MAX : levels;
 }
 
 static int print_tree(struct printer *pr, const struct profile_thread *t,
@@ -173,9 +209,11 @@ static int print_tree(struct printer *pr, const struct profile_thread *t,
 	size_t i;
 	int err;
 
+	d.cpu = printer__fits(NARROW, pr->opts->columns);
+	d.indent_max = indent_max(&d);
 	print_heading(&d, t);
 	for (i = 0; i < rows->len && !ferror(pr->out); i++) {
-		deep |= rows->items[i].depth > TREE_INDENT_MAX;
+		deep |= rows->items[i].depth > d.indent_max;
 		err = print_row(&d, &rows->items[i]);
 		if (err)
 			return err;

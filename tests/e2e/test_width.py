@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Formats for people fit the terminal: no line is longer than COLUMNS, names can be read, and where
+there is no terminal nothing is left out."""
+
+import os
+import re
+import subprocess
+
+import harness
+from harness import PROFTRACE, UNLIMITED, program
+
+
+class Width(harness.TestCase):
+    def run_tool(self, *args, columns=None, status=0):
+        environment = {"LC_ALL": "C.UTF-8"} | ({"COLUMNS": str(columns)} if columns else {})
+        done = self.process(PROFTRACE, *args, stdin=subprocess.DEVNULL, env=environment).finish()
+        self.assertEqual(done.status, status, str(done))
+        return done.stdout
+
+    def recording(self, name, *options, command):
+        path = self.path(name)
+        done = self.process(PROFTRACE, "record", "-q", *UNLIMITED, *options, "-o", path, "--",
+                            *command, stdin=subprocess.DEVNULL).finish()
+        self.assertEqual(done.status, 0, str(done))
+        return path
+
+    def check(self, args, names):
+        """At each width: what is said fits, and these names are there as a whole."""
+        for columns in 80, 60, 100, 200:
+            text = self.run_tool(*args, columns=columns)
+            longest = max(text.splitlines(), key=len)
+            self.assertLessEqual(len(longest), columns, longest)
+            for name in names:
+                self.assertRegex(text, rf"(?<![\w…]){re.escape(name)}(?![\w…])", columns)
+        # No word of it is lost without a terminal, and with -v.
+        for options in (), ("-v",):
+            text = self.run_tool(*args, *options, columns=80 if options else None)
+            self.assertGreater(len(max(text.splitlines(), key=len)), 80)
+
+    def test_reports(self):
+        path = self.recording("rec", "--calls", command=(program("requests"), "2", "50"))
+        self.check(("report", "-f", "flat", path), ("handle", "look_up", "parse"))
+        self.check(("report", "-f", "flat", "--hist", "handle", path), ("handle", "finished"))
+        self.check(("report", "-f", "flat", "--session", "handle", path),
+                   ("SESSIONS", "handle > parse"))
+        self.check(("report", "-f", "tree", "--session", "handle", path),
+                   ("SESSIONS", "handle > parse"))
+
+    def test_deep_tree(self):
+        """Deep levels are numbered, before their names have no room."""
+        path = self.recording("rec", command=(program("recursion"), "14", "2"))
+        text = self.run_tool("report", "-f", "tree", path, columns=60)
+        self.assertLessEqual(max(map(len, text.splitlines())), 60)
+        self.assertRegex(text, r"\[\d+\] fib\b")
+
+    def test_diff(self):
+        old = self.recording("old", command=(program("names"), "10"))
+        new = self.recording("new", command=(program("names"), "500"))
+        self.check(("diff", "-f", "tree", old, new), ("FUNCTION", "CHANGE"))
+
+    def test_list(self):
+        text = self.run_tool("-l", "-F", "*", "--", program("names"), columns=80)
+        self.assertLessEqual(max(map(len, text.splitlines())), 80)
+        self.assertIn(f"{program('names')}:\n", text)
+        row, = (line for line in text.splitlines() if " main [" in line)
+        number = re.search(r"\[(\d+)\]$", row)[1]
+        self.assertRegex(text, rf"(?m)^\[{number}\] \w")
+        wide = self.run_tool("-l", "-F", "*", "--", program("names"))
+        self.assertRegex(wide, r"(?m) names +main +\(.+\)$")
+
+    def test_lines(self):
+        path = self.recording("rec", "--lines", "main", command=(program("lines_own-O0"),))
+        text = self.run_tool("report", "-f", "lines", path, columns=80)
+        self.assertLessEqual(max(map(len, text.splitlines())), 80)
+        self.assertIn("main", text)
+
+    def test_what_programs_read_keeps_its_lines(self):
+        path = self.recording("rec", command=(program("names"), "10"))
+        for form in "json", "csv", "folded":
+            self.assertEqual(self.run_tool("report", "-f", form, path, columns=40),
+                             self.run_tool("report", "-f", form, path))
+
+    def test_files_have_no_width(self):
+        path = self.recording("rec", command=(program("names"), "10"))
+        out = self.path("out")
+        self.run_tool("report", "-f", "flat", "-o", out, path, columns=40)
+        with open(out, encoding="utf-8") as file:
+            self.assertIn("MODULE", file.readline())
+        os.remove(out)
