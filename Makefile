@@ -52,9 +52,10 @@ $(filter $(BUILD)/user/attach/% $(BUILD)/user/collect/%,$(OBJS)): $(SKEL)
 $(SKEL): $(BUILD)/bpf/proftrace.bpf.o
 	$(call say,SKEL,$@)$(BPFTOOL) gen skeleton $< name proftrace_bpf > $@
 
-$(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h vmlinux/*.h)
+$(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h vmlinux/*.h) scripts/bpf-stack
 	@mkdir -p $(@D)
 	$(call say,BPF,$<)$(CLANG) -target bpf -mcpu=v3 -g -O2 -Wall -Wextra -D__TARGET_ARCH_x86 -Ibpf -Ivmlinux -c -o $@.tmp $<
+	$(Q)scripts/bpf-stack $(if $(V),-v) $@.tmp
 	$(Q)llvm-strip -g $@.tmp -o $@ && rm -f $@.tmp
 
 deps: ## install what building and testing need

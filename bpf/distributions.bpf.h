@@ -23,36 +23,20 @@ __noinline u32 highest_bit(u64 v)
 	return n;
 }
 
-struct dist_search {
-	u64 key;
-	u32 first; /* place where the search begins */
-	u32 found; /* the result, plus 1 */
-};
-
-static long dist_probe(u32 i, struct dist_search *s)
-{
-	u32 at = (s->first + i) & dists_mask;
-	struct wire_dist *d = bpf_map_lookup_elem(&dists, &at);
-	u64 old;
-
-	if (!d)
-		return 1;
-	old = d->key;
-	if (!old)
-		old = __sync_val_compare_and_swap(&d->key, 0, s->key);
-	if (old && old != s->key)
-		return 0;
-	s->found = at + 1;
-	return 1;
-}
-
 /* The entry for a key whose first place is taken by another. 0: no room; else its number plus 1. */
 __noinline u32 dist_search(u64 key, u32 first)
 {
-	struct dist_search s = {.key = key, .first = first};
+	for (u32 i = 0; i < WIRE_DIST_PROBES; i++) {
+		u32 at = (first + i) & dists_mask;
+		struct wire_dist *d = bpf_map_lookup_elem(&dists, &at);
+		u64 old = d ? d->key : ~0ull;
 
-	bpf_loop(WIRE_DIST_PROBES, dist_probe, &s, 0);
-	return s.found;
+		if (d && !old)
+			old = __sync_val_compare_and_swap(&d->key, 0, key);
+		if (d && (!old || old == key))
+			return at + 1;
+	}
+	return 0;
 }
 
 /* Counts calls of one duration. Other threads count in the same entry, hence the atomic addition;

@@ -101,15 +101,13 @@ static __always_inline u64 frame_close(struct wire_lane *lane, struct wire_frame
 	return took > cost ? took - cost : 0;
 }
 
-static __always_inline void frame_returned(struct wire_lane *lane, struct wire_frame *f, u64 now,
-					   u32 exit)
+/* The call of a frame that was closed has returned after `took` ns. */
+static __always_inline void frame_took(struct wire_lane *lane, const struct wire_frame *f, u64 took)
 {
 	struct wire_node *n = node_at(f->node);
-	u32 function = f->function, weight = f->weight;
-	u64 took = frame_close(lane, f, now, exit);
 
 	lane->returned++;
-	dist_add(function, took, took < WIRE_SCALED_MAX_NS ? weight : 1);
+	dist_add(f->function, took, took < WIRE_SCALED_MAX_NS ? f->weight : 1);
 	if (!n)
 		return;
 	if (!took)
@@ -120,23 +118,10 @@ static __always_inline void frame_returned(struct wire_lane *lane, struct wire_f
 		n->max_ns = took;
 }
 
-/* A lane's innermost frame is gone, and nobody has seen it leave. What closes frames in a loop
- * calls a global function, which the verifier looks at once, and not in each place that calls it.
- */
-__noinline u32 frame_gone(u32 number, u64 now)
+static __always_inline void frame_returned(struct wire_lane *lane, struct wire_frame *f, u64 now,
+					   u32 exit)
 {
-	struct wire_lane *lane = lane_at(number);
-	struct wire_frame *f = lane ? frame_at(lane->top) : 0;
-
-	if (!f)
-		return 0;
-	if (has_regions && (f->entry & WIRE_FRAME_ENDED)) {
-		frame_returned(lane, f, now, WIRE_COST_NONE);
-	} else {
-		frame_close(lane, f, now, WIRE_COST_NONE);
-		lane->unwound++;
-	}
-	return number;
+	frame_took(lane, f, frame_close(lane, f, now, exit));
 }
 
 /* What a stack has waited, and what probes have cost on it, since the last event on a lane of spans
@@ -159,53 +144,109 @@ __noinline u32 spans_catch_up(u32 base_number, u32 number)
 
 #define WHOLE_STACK (~0ull) /* a slot: that of the sentinel */
 
-struct unwind_walk {
-	u64 slot, now;
+/* Which frames of a lane frames_close() closes, from the innermost one on. */
+enum close_what {
+	CLOSE_BELOW, /* those whose slots lie below `limit` */
+	CLOSE_ABOVE, /* all above the frame of number `limit`, which is open */
+	CLOSE_ENDED, /* regions whose end was reached in callees, of which none is left */
+	CLOSE_TOP,   /* the innermost one: its slot is used by a new call */
+	CLOSE_LEFT,  /* the innermost one: a probe of cost class `limit` has seen it leave */
+};
+
+struct close_walk {
+	u64 limit, now;
+	u32 what;
 	u32 base;   /* the lane where it has begun */
 	u32 number; /* that one, or one of spans beside it */
+	u32 pad;
 };
 
 /* What closes a stack closes the spans on it. */
-static __always_inline long unwind_next(struct unwind_walk *w, const struct wire_lane *lane)
+static __always_inline long close_beside(struct close_walk *w, const struct wire_lane *lane)
 {
-	if (!has_regions || w->slot != WHOLE_STACK || !lane->spans)
+	if (!has_regions || w->limit != WHOLE_STACK || !lane->spans)
 		return 1;
 	w->number = lane->spans;
 	spans_catch_up(w->base, w->number);
 	return 0;
 }
 
-static long unwind_one(__attribute__((unused)) u32 i, struct unwind_walk *w)
+/* The function of the innermost frame has left by a tail call, or unseen. */
+static __always_inline bool close_tail_call(const struct wire_frame *f, u32 *exit)
+{
+	u32 flags = WIRE_FRAME_FLAGS(f->entry);
+
+	if (!(flags & WIRE_ENTRY_TAIL))
+		return false;
+	if (flags & WIRE_ENTRY_RETURN)
+		*exit = WIRE_COST_TAIL;
+	return true;
+}
+
+/* The frame is one that is to stay. */
+static __always_inline bool close_ends(const struct close_walk *w, const struct wire_lane *lane,
+				       const struct wire_frame *f)
+{
+	if (!f->level)
+		return true;
+	if (w->what == CLOSE_ENDED)
+		return !(f->entry & WIRE_FRAME_ENDED);
+	return w->what == CLOSE_ABOVE && lane->top == w->limit;
+}
+
+static long close_one(__attribute__((unused)) u32 i, struct close_walk *w)
 {
 	struct wire_lane *lane = lane_at(w->number);
 	struct wire_frame *f = lane ? frame_at(lane->top) : 0;
+	u32 exit = WIRE_COST_NONE;
+	bool returned;
+	u64 took;
 
 	if (!f)
 		return 1;
-	if (f->slot >= w->slot) {
-		lane->passed = 0;
-		return unwind_next(w, lane);
+	if (w->what == CLOSE_BELOW) {
+		if (f->slot >= w->limit) {
+			lane->passed = 0;
+			return close_beside(w, lane);
+		}
+	} else if (close_ends(w, lane, f)) {
+		return 1;
 	}
-	frame_gone(w->number, w->now);
-	return 0;
+	if (w->what == CLOSE_TOP) {
+		returned = close_tail_call(f, &exit);
+	} else if (w->what == CLOSE_LEFT) {
+		returned = true;
+		exit = w->limit;
+	} else {
+		returned = has_regions && (f->entry & WIRE_FRAME_ENDED);
+	}
+	took = frame_close(lane, f, w->now, exit);
+	if (returned)
+		frame_took(lane, f, took);
+	else
+		lane->unwound++;
+	return w->what == CLOSE_TOP || w->what == CLOSE_LEFT;
 }
 
-/* Closes all frames of a lane below `slot`. */
-__noinline u32 frames_unwind(u32 number, u64 slot, u64 now)
+/* Closes frames of a lane whose leave nobody has seen. The only loop that does: a global function,
+ * which the verifier looks at once, and not in each place that calls it; and no other that closes
+ * frames is open meanwhile, which would take too much stack. */
+__noinline u32 frames_close(u32 number, u64 limit, u64 now, u32 what)
 {
-	struct unwind_walk w = {.slot = slot, .now = now, .base = number, .number = number};
+	struct close_walk w = {
+		.limit = limit, .now = now, .what = what, .base = number, .number = number};
 
-	bpf_loop(MAX_UNWIND, unwind_one, &w, 0);
+	bpf_loop(MAX_UNWIND, close_one, &w, 0);
 	return number;
 }
 
-/* The same; returns the innermost one left. */
+/* Closes all frames below `slot`; returns the innermost one left. */
 static __always_inline struct wire_frame *unwind_below(u32 number, const struct wire_lane *lane,
 						       struct wire_frame *top, u64 slot, u64 now)
 {
 	if (top->slot >= slot)
 		return top;
-	frames_unwind(number, slot, now);
+	frames_close(number, slot, now, CLOSE_BELOW);
 	return frame_at(lane->top);
 }
 
@@ -216,7 +257,7 @@ bool gate_open;
 /* Closes all that is open on a lane that nobody runs on: it is gone without a trace. */
 static __always_inline void unwind_all(u32 number, u64 now)
 {
-	frames_unwind(number, WHOLE_STACK, now);
+	frames_close(number, WHOLE_STACK, now, CLOSE_BELOW);
 }
 
 #endif

@@ -4,6 +4,7 @@
  * the cookie and calls enter() or leave(). Which stubs are loaded is user/attach's choice.
  */
 #include "life.bpf.h"
+#include "own_stack.bpf.h"
 #include "regions.bpf.h"
 #include "sched.bpf.h"
 #include "spans.bpf.h"
@@ -11,7 +12,8 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
-extern u64 *bpf_session_cookie(void) __ksym __weak; /* 6.13 */
+/* Of the kernel, from 6.13 on; before 7.0 it looked at no argument. */
+static u64 *(*const session_cookie)(void *ctx) = (void *)WIRE_CALL_SESSION_COOKIE;
 
 static __always_inline u64 entry_slot(struct pt_regs *ctx, u64 cookie)
 {
@@ -75,12 +77,14 @@ static __always_inline bool branch_taken(struct pt_regs *ctx, u64 cookie)
  * call's session cookie, zero until then, its return finds again: lane and function, so that it
  * has nothing to look up. A nonzero result at the entry spares the target the return probe.
  */
+OWN_STACK(session);
 SEC("uprobe")
 int session(struct pt_regs *ctx)
 {
-	u64 *call = bpf_session_cookie(), cookie;
+	u64 *call = session_cookie(ctx), cookie;
 	u32 lane;
 
+	KEEP_OWN_STACK(session, ctx);
 	if (*call) {
 		leave_lane(ctx, *call >> 32, return_slot(ctx), *call, bpf_ktime_get_ns());
 		return 0;
@@ -91,28 +95,33 @@ int session(struct pt_regs *ctx)
 	return !lane || !returns_are_safe() || !returns_in_order(lane);
 }
 
+OWN_STACK(function_entry);
 SEC("uprobe")
 int function_entry(struct pt_regs *ctx)
 {
 	u64 cookie = bpf_get_attach_cookie(ctx);
 
+	KEEP_OWN_STACK(function_entry, ctx);
 	if ((cookie >> WIRE_COOKIE_FLAGS) & WIRE_ENTRY_UNLESS && branch_taken(ctx, cookie))
 		return 0;
 	enter(ctx, entry_slot(ctx, cookie), cookie);
 	return 0;
 }
 
+OWN_STACK(function_return);
 SEC("uprobe")
 int function_return(struct pt_regs *ctx)
 {
 	u64 now = bpf_ktime_get_ns();
 
+	KEEP_OWN_STACK(function_return, ctx);
 	leave(ctx, return_slot(ctx), bpf_get_attach_cookie(ctx) & WIRE_COOKIE_FUNCTION, now,
 	      WIRE_COST_RETURN);
 	return 0;
 }
 
 /* Exit site: a ret, or a jump out of the function, where the stack pointer is back at the slot. */
+OWN_STACK(exit_site);
 SEC("uprobe")
 int exit_site(struct pt_regs *ctx)
 {
@@ -120,6 +129,7 @@ int exit_site(struct pt_regs *ctx)
 	u32 function = cookie & WIRE_COOKIE_FUNCTION, class = cookie >> WIRE_COOKIE_COST;
 	u32 kind = (cookie >> WIRE_COOKIE_EXIT) & 0xf;
 
+	KEEP_OWN_STACK(exit_site, ctx);
 	if (kind == WIRE_EXIT_JCC && !branch_taken(ctx, cookie))
 		hit_in_vain(ctx->sp, function, class);
 	else
@@ -128,11 +138,13 @@ int exit_site(struct pt_regs *ctx)
 }
 
 /* A region begins, or a mark is passed. */
+OWN_STACK(region_begin);
 SEC("uprobe")
 int region_begin(struct pt_regs *ctx)
 {
 	u64 cookie = bpf_get_attach_cookie(ctx);
 
+	KEEP_OWN_STACK(region_begin, ctx);
 	if ((cookie >> WIRE_COOKIE_FLAGS) & WIRE_REGION_ORDERED)
 		span_begin(ctx, cookie);
 	else
@@ -140,11 +152,13 @@ int region_begin(struct pt_regs *ctx)
 	return 0;
 }
 
+OWN_STACK(region_end);
 SEC("uprobe")
 int region_end(struct pt_regs *ctx)
 {
 	u64 now = bpf_ktime_get_ns(), cookie = bpf_get_attach_cookie(ctx);
 
+	KEEP_OWN_STACK(region_end, ctx);
 	if ((cookie >> WIRE_COOKIE_FLAGS) & WIRE_REGION_ORDERED)
 		span_end(ctx, cookie, now);
 	else
@@ -153,9 +167,11 @@ int region_end(struct pt_regs *ctx)
 }
 
 /* A line of source begins, or goes on behind another one's code. */
+OWN_STACK(line_site);
 SEC("uprobe")
 int line_site(struct pt_regs *ctx)
 {
+	KEEP_OWN_STACK(line_site, ctx);
 	line_hit(ctx->sp, bpf_get_attach_cookie(ctx));
 	return 0;
 }
@@ -171,11 +187,13 @@ int link_map(struct pt_regs *ctx)
 }
 
 /* makecontext(ucp, ...): of a ucontext_t, the stack's address, flags and size lie at offset 16. */
+OWN_STACK(on_makecontext);
 SEC("uprobe")
 int on_makecontext(struct pt_regs *ctx)
 {
 	u64 stack[3];
 
+	KEEP_OWN_STACK(on_makecontext, ctx);
 	on_context_made();
 	if (!bpf_probe_read_user(stack, sizeof(stack), (void *)(ctx->di + 16)))
 		stack_made(stack[0], stack[0] + stack[2]);
@@ -183,35 +201,43 @@ int on_makecontext(struct pt_regs *ctx)
 }
 
 /* make_fcontext(top of the stack, size, function) of boost.context, and its likes */
+OWN_STACK(on_make_fcontext);
 SEC("uprobe")
 int on_make_fcontext(struct pt_regs *ctx)
 {
+	KEEP_OWN_STACK(on_make_fcontext, ctx);
 	stack_made(ctx->di - ctx->si, ctx->di);
 	return 0;
 }
 
+OWN_STACK(on_switch);
 SEC("tp_btf/sched_switch")
 int on_switch(u64 *ctx)
 {
+	KEEP_OWN_STACK(on_switch, ctx);
 	if (gate_open) /* (preempted, previous task, next task) */
 		cpu_changes_hands((void *)ctx[1], (void *)ctx[2]);
 	return 0;
 }
 
 /* Attached to nothing: user space runs it. */
+OWN_STACK(close_open);
 SEC("raw_tp")
-int close_open(void *ctx __attribute__((unused)))
+int close_open(void *ctx)
 {
+	KEEP_OWN_STACK(close_open, ctx);
 	close_all();
 	return 0;
 }
 
+OWN_STACK(on_thread_exit);
 SEC("raw_tp/sched_process_exit")
-int on_thread_exit(void *ctx __attribute__((unused)))
+int on_thread_exit(void *ctx)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	bool last = !task->signal->live.counter;
 
+	KEEP_OWN_STACK(on_thread_exit, ctx);
 	if (last && (home_of(task) || is_target(task->tgid)))
 		note_cpu_time();
 	thread_exit(last);
@@ -220,6 +246,7 @@ int on_thread_exit(void *ctx __attribute__((unused)))
 	return 0;
 }
 
+OWN_STACK(on_exec);
 SEC("raw_tp/sched_process_exec")
 int on_exec(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -227,6 +254,7 @@ int on_exec(struct bpf_raw_tracepoint_args *ctx)
 	u32 old_pid = ctx->args[1]; /* (task, old_pid, bprm) */
 	bool by_thread = old_pid != (u32)pid_tgid;
 
+	KEEP_OWN_STACK(on_exec, ctx);
 	if (by_thread)
 		thread_becomes_leader((pid_tgid >> 32 << 32) | old_pid);
 	thread_exec();
@@ -234,9 +262,11 @@ int on_exec(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
+OWN_STACK(on_fork);
 SEC("raw_tp/sched_process_fork")
 int on_fork(struct bpf_raw_tracepoint_args *ctx)
 {
+	KEEP_OWN_STACK(on_fork, ctx);
 	on_new_process((void *)ctx->args[0], (void *)ctx->args[1]); /* (parent, child) */
 	return 0;
 }

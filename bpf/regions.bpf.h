@@ -94,37 +94,12 @@ static long region_seek_open(__attribute__((unused)) u32 i, struct region_search
 	return 0;
 }
 
-struct unwind_to {
-	u64 now;
-	u32 number;
-	u32 frame;
-};
-
-static long unwind_to_one(__attribute__((unused)) u32 i, struct unwind_to *ctx)
-{
-	const struct wire_lane *lane = lane_at(ctx->number);
-	const struct wire_frame *f = lane ? frame_at(lane->top) : 0;
-
-	if (!f || !f->level || lane->top == ctx->frame)
-		return 1;
-	frame_gone(ctx->number, ctx->now);
-	return 0;
-}
-
-__noinline u32 frames_unwind_to(u32 number, u32 frame, u64 now)
-{
-	struct unwind_to ctx = {.now = now, .number = number, .frame = frame};
-
-	bpf_loop(MAX_UNWIND, unwind_to_one, &ctx, 0);
-	return number;
-}
-
 /* Closes all that is above an open frame. */
 static __always_inline struct wire_frame *unwind_to(u32 number, const struct wire_lane *lane,
 						    u32 frame, u64 now)
 {
 	if (lane->top != frame)
-		frames_unwind_to(number, frame, now);
+		frames_close(number, frame, now, CLOSE_ABOVE);
 	return frame_at(lane->top);
 }
 
@@ -251,7 +226,7 @@ static __noinline u32 region_end_apart(const struct region_end *end)
 		}
 		unwind_to(end->lane, lane, frame, end->now);
 	}
-	frame_returned(lane, f, end->now, end->class);
+	frames_close(end->lane, end->class, end->now, CLOSE_LEFT);
 	top = frame_at(lane->top);
 	if (top)
 		top = unwind_below(end->lane, lane, top, end->live, end->now);

@@ -18,31 +18,6 @@
 /* Calls deeper than this are left out. */
 const volatile u32 max_level = ~0u;
 
-struct settle_ctx {
-	u64 now;
-	u32 number;
-	u32 pad;
-};
-
-static long region_settle_one(__attribute__((unused)) u32 i, struct settle_ctx *ctx)
-{
-	const struct wire_lane *lane = lane_at(ctx->number);
-	const struct wire_frame *f = lane ? frame_at(lane->top) : 0;
-
-	if (!f || !(f->entry & WIRE_FRAME_ENDED))
-		return 1;
-	frame_gone(ctx->number, ctx->now);
-	return 0;
-}
-
-__noinline u32 frames_settle(u32 number, u64 now)
-{
-	struct settle_ctx ctx = {.now = now, .number = number};
-
-	bpf_loop(MAX_UNWIND, region_settle_one, &ctx, 0);
-	return number;
-}
-
 /* Closes regions whose end was reached in callees, of which none is left; returns the innermost
  * frame. */
 static __always_inline struct wire_frame *regions_settle(u32 number, const struct wire_lane *lane,
@@ -50,23 +25,15 @@ static __always_inline struct wire_frame *regions_settle(u32 number, const struc
 {
 	if (!has_regions || !top || !(top->entry & WIRE_FRAME_ENDED))
 		return top;
-	frames_settle(number, now);
+	frames_close(number, 0, now, CLOSE_ENDED);
 	return frame_at(lane->top);
 }
 
 /* The innermost frame's slot is used by a new call: it left by a tail call, or unseen. */
-static __always_inline struct wire_frame *frame_replaced(struct wire_lane *lane,
-							 struct wire_frame *top, u64 now)
+static __always_inline struct wire_frame *frame_replaced(u32 number, const struct wire_lane *lane,
+							 u64 now)
 {
-	u32 flags = WIRE_FRAME_FLAGS(top->entry);
-
-	if (flags & WIRE_ENTRY_TAIL) {
-		frame_returned(lane, top, now,
-			       flags & WIRE_ENTRY_RETURN ? WIRE_COST_TAIL : WIRE_COST_NONE);
-	} else {
-		frame_close(lane, top, now, WIRE_COST_NONE);
-		lane->unwound++;
-	}
+	frames_close(number, 0, now, CLOSE_TOP);
 	return frame_at(lane->top);
 }
 
@@ -208,7 +175,7 @@ static __always_inline bool frame_enter(const struct place *at, const struct hit
 					frame_charge(lane, top, cost->inside_ns + cost->outside_ns);
 				return false; /* one return probe is enough */
 			}
-			top = frame_replaced(lane, top, now);
+			top = frame_replaced(at->number, lane, now);
 		}
 		top = regions_settle(at->number, lane, top, now);
 	}

@@ -459,6 +459,10 @@ struct wire_event {
 #define WIRE_TGID_FOLLOWED 2u
 #define WIRE_TGID_STARTS   4u /* or'ed: a new program, which nothing has held yet */
 
+/* In place of a call of the kernel's bpf_session_cookie(), which user space puts there before load:
+ * the number of a helper that no kernel has. */
+#define WIRE_CALL_SESSION_COOKIE 0x70000001
+
 _Static_assert(sizeof(struct wire_frame) == 64, "wire_frame");
 _Static_assert(sizeof(struct wire_node) == 80, "wire_node");
 _Static_assert(sizeof(struct wire_lane) == 320, "wire_lane");

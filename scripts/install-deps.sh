@@ -15,7 +15,7 @@ die() { say "$*"; exit 1; }
 apt_packages()
 {
 	case $1 in
-	build) echo gcc libc6-dev make clang llvm libbpf-dev bpftool libelf-dev libdw-dev zlib1g-dev \
+	build) echo gcc libc6-dev make python3 clang llvm libbpf-dev bpftool libelf-dev libdw-dev zlib1g-dev \
 		liblzma-dev libzstd-dev libzydis-dev libiberty-dev libsqlite3-dev binutils ;;
 	# nodejs runs speedscope's importer; a nodejs that did not come from Debian brings its own npm. golang-go builds targets
 	# and has pprof; libdevel-nytprof-perl ships flamegraph.pl; libllvm14 is a large library to plan on; chromium opens the
@@ -41,7 +41,7 @@ apt_packages()
 dnf_packages()
 {
 	case $1 in
-	build) echo gcc glibc-devel make clang llvm libbpf-devel bpftool elfutils-libelf-devel elfutils-devel \
+	build) echo gcc glibc-devel make python3 clang llvm libbpf-devel bpftool elfutils-libelf-devel elfutils-devel \
 		zlib-devel xz-devel libzstd-devel zydis-devel sqlite-devel binutils binutils-devel ;;
 	fuzz) echo compiler-rt ;;
 	test) echo gcc-c++ libcmocka-devel python3 perl sqlite valgrind xz procps-ng util-linux \
@@ -58,7 +58,7 @@ dnf_packages()
 pacman_packages()
 {
 	case $1 in
-	build) echo gcc make clang llvm libbpf bpf libelf zlib xz zstd zydis sqlite binutils ;;
+	build) echo gcc make python clang llvm libbpf bpf libelf zlib xz zstd zydis sqlite binutils ;;
 	fuzz) echo compiler-rt ;;
 	test) echo cmocka debuginfod lua nginx python perl redis sqlite valgrind procps-ng util-linux go exiv2 qpdf protobuf ruby \
 		nodejs npm chromium python-selenium stb rapidjson ;;

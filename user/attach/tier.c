@@ -4,6 +4,7 @@
 #include <bpf/btf.h>
 #include <string.h>
 
+#include "attach/kfunc.h"
 #include "attach/link.h"
 #include "attach/skeleton.h"
 #include "plan/marks.h"
@@ -63,7 +64,7 @@ static void prepare_marks(struct proftrace_bpf *skel)
 }
 
 /* Session links: one program sees entry and return. */
-static void session_prepare(struct proftrace_bpf *skel)
+static int session_prepare(struct proftrace_bpf *skel)
 {
 	bpf_program__set_expected_attach_type(skel->progs.session, LINK_UPROBE_SESSION);
 	bpf_program__set_autoload(skel->progs.function_return, false);
@@ -73,6 +74,7 @@ static void session_prepare(struct proftrace_bpf *skel)
 	prepare_multi(skel->progs.region_end);
 	prepare_multi(skel->progs.line_site);
 	prepare_marks(skel);
+	return kfunc__call(skel->progs.session, WIRE_CALL_SESSION_COOKIE, "bpf_session_cookie");
 }
 
 static size_t session_returns(const struct proftrace_bpf *skel,
@@ -84,7 +86,7 @@ static size_t session_returns(const struct proftrace_bpf *skel,
 }
 
 /* uprobe_multi: a link for entries, another for returns. */
-static void multi_prepare(struct proftrace_bpf *skel)
+static int multi_prepare(struct proftrace_bpf *skel)
 {
 	bpf_program__set_autoload(skel->progs.session, false);
 	prepare_multi(skel->progs.function_entry);
@@ -94,6 +96,7 @@ static void multi_prepare(struct proftrace_bpf *skel)
 	prepare_multi(skel->progs.region_end);
 	prepare_multi(skel->progs.line_site);
 	prepare_marks(skel);
+	return 0;
 }
 
 static size_t multi_returns(const struct proftrace_bpf *skel,

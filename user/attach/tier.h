@@ -24,8 +24,9 @@ struct tier {
 	const char *name;
 	const char *needs; /* the kernel it came with, for messages */
 	const char *sign;  /* the member of enum bpf_attach_type that came with it */
-	/* Picks the programs to load, before load. */
-	void (*prepare)(struct proftrace_bpf *skel);
+	/* Picks the programs to load, before load. Returns 0, or -errno: the kernel lacks what
+	 * they need. */
+	int (*prepare)(struct proftrace_bpf *skel);
 	/* The probes that see entry and return of functions whose exit strategy is `return`;
 	 * returns how many. */
 	size_t (*returns)(const struct proftrace_bpf *skel,

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "attach/life.h"
+#include "attach/refusal.h"
 #include "attach/skeleton.h"
 #include "attach/tier.h"
 #include "attach/tracer.h"
@@ -24,23 +25,6 @@
 #define MAX_FRAMES     (1u << 19)
 #define MAX_CHUNKS     (1u << 22) /* 4 GB */
 #define MAX_FOLLOWED   (1u << 16) /* processes at a time */
-
-/* libbpf's messages are for the verbose; the first one of a load says best why it failed. */
-static char libbpf_said[512];
-
-static int libbpf_message(enum libbpf_print_level level, const char *fmt, va_list args)
-{
-	char line[512];
-
-	if (level == LIBBPF_DEBUG)
-		return 0;
-	vsnprintf(line, sizeof(line), fmt, args);
-	line[strcspn(line, "\n")] = '\0';
-	log_debug("%s", line);
-	if (!libbpf_said[0])
-		memcpy(libbpf_said, line, sizeof(line));
-	return 0;
-}
 
 static uint32_t power_of_two(uint32_t at_least)
 {
@@ -178,11 +162,17 @@ static int load_tier(struct tracer *tr, const struct tier *tier, const struct tr
 {
 	int err;
 
-	libbpf_said[0] = '\0';
+	refusal__forget();
+	if (!tier__in_kernel(tier)) {
+		log_debug("tier %s (Linux %s): not in this kernel", tier->name, tier->needs);
+		return -ENOTSUP;
+	}
 	tr->skel = proftrace_bpf__open();
 	if (!tr->skel)
 		return -errno;
-	tier->prepare(tr->skel);
+	err = tier->prepare(tr->skel);
+	if (err)
+		goto failed;
 	size_tables(tr, opts);
 	tr->groups.keeper = opts->keeper;
 	tr->groups.unbound = !t->processes_cnt || opts->follow;
@@ -200,16 +190,18 @@ static int load_tier(struct tracer *tr, const struct tier *tier, const struct tr
 		err = gate__init(&tr->gate, tr->skel);
 	if (!err)
 		err = tier_try(tr, tier);
-	if (err) {
-		log_debug("tier %s (Linux %s): %s", tier->name, tier->needs, strerror(-err));
-		groups__detach(&tr->groups);
-		gate__fini(&tr->gate);
-		proftrace_bpf__destroy(tr->skel);
-		tr->skel = NULL;
-		return err;
-	}
+	if (err)
+		goto failed;
 	tr->tier = tier;
 	return 0;
+failed:
+	log_debug("tier %s (Linux %s): %s", tier->name, tier->needs,
+		  refusal__reason() ? refusal__reason() : strerror(-err));
+	groups__detach(&tr->groups);
+	gate__fini(&tr->gate);
+	proftrace_bpf__destroy(tr->skel);
+	tr->skel = NULL;
+	return err;
 }
 
 /* Before 6.10 a link's process filter let other threads through: BPF checks again. */
@@ -239,10 +231,13 @@ static int load_failed(const struct tier *tier, int err)
 		log_error("not enough memory for the tables; try a smaller --max-paths");
 	else if (err == -EOWNERDEAD)
 		log_error("the process that holds the probes has been killed");
-	else
+	else if (err == -EPERM)
 		log_error("the kernel refuses our BPF programs: %s; kernel lockdown or a security "
 			  "module may forbid them",
-			  libbpf_said[0] ? libbpf_said : strerror(-err));
+			  refusal__reason() ? refusal__reason() : strerror(-err));
+	else
+		log_error("the kernel refuses our BPF programs: %s (-v shows more)",
+			  refusal__reason() ? refusal__reason() : strerror(-err));
 	return err;
 }
 
@@ -273,7 +268,7 @@ int tracer__load(const struct tracer_options *opts, const struct target *t, stru
 	tr = calloc(1, sizeof(*tr));
 	if (!tr)
 		return -ENOMEM;
-	libbpf_set_print(libbpf_message);
+	refusal__listen();
 	err = -ENOTSUP;
 	for (size_t i = 0; err && (tier = tier__at(i)); i++) {
 		if (opts->tier && strcmp(opts->tier, tier->name))
