@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -335,6 +336,25 @@ class Debuginfod(harness.TestCase):
             url = f"http://127.0.0.1:{silent.getsockname()[1]}"
             done = self.refuse(url, "takes too long", DEBUGINFOD_TIMEOUT="3")
             self.assertIn("debuginfod: waiting", done.stderr)
+
+    def test_interrupt_of_planning(self):
+        """Whatever the plan is waiting for or busy with, nothing of the target's has begun."""
+        out = self.path("out")
+        with open(out, "w", encoding="utf-8") as file:
+            file.write("kept")
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            env = {**os.environ, "DEBUGINFOD_TIMEOUT": "1000", "DEBUGINFOD_MAXTIME": "1000",
+                   "DEBUGINFOD_URLS": f"http://127.0.0.1:{silent.getsockname()[1]}",
+                   "DEBUGINFOD_CACHE_PATH": os.path.join(self.open, "cache")}
+            for signo in (signal.SIGINT, signal.SIGTERM):
+                tracer = self.proftrace("-o", out, "--", self.bare, env=env)
+                self.assertTrue(tracer.stderr.wait_lines("proftrace: debuginfod: waiting"))
+                tracer.signal(signo)
+                self.assertEqual(tracer.finish().status, -signo)
+                self.assertTrue(harness.poll(
+                    lambda tracer=tracer: not harness.session_members(tracer.pid)))
+        with open(out, encoding="utf-8") as file:
+            self.assertEqual(file.read(), "kept")
 
     def test_without_urls_nothing_is_asked(self):
         _, done = self.run_with("")

@@ -36,8 +36,12 @@ static int learn_costs(struct run *r)
 	return 0;
 }
 
-/* From the options to the plan. What may fail for reasons of ours is done before the target is
- * looked at. */
+/*
+ * From the options to the plan. What may fail for reasons of ours is done before the target is
+ * looked at. Reading strangers' files can take long, and a signal ends us at once meanwhile: nothing
+ * is attached, what the output held is still there, the keeper and the fetcher of debug information
+ * end with their sockets, and a command, which has not run, with its tracer.
+ */
 static int make_plan(struct run *r)
 {
 	const struct options *o = r->o;
@@ -55,7 +59,10 @@ static int make_plan(struct run *r)
 		err = result__open(r);
 	if (!err)
 		err = target__open(&spec, &r->target);
-	return err ? err : plan__new(r->target, &r->wanted.filter, &r->plan_opts, &r->plan);
+	if (!err)
+		err = plan__new(r->target, &r->wanted.filter, &r->plan_opts, &r->plan);
+	watch__end_in_order();
+	return err;
 }
 
 static struct tracer_options tracer_options_of(const struct run *r)

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -45,7 +46,11 @@ struct watch {
 static volatile sig_atomic_t stop_fd = -1;
 static volatile sig_atomic_t wish_fd = -1;
 
-/* The first signal asks for the end; the second one has its usual effect. */
+/* There is something to end in order. */
+static volatile sig_atomic_t in_order;
+
+/* The first signal asks for the end, if there is something to end; the second one has its usual
+ * effect. */
 static void on_signal(int signal_number)
 {
 	const uint64_t one = 1;
@@ -53,6 +58,10 @@ static void on_signal(int signal_number)
 
 	signal(SIGINT, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);
+	if (!in_order) {
+		raise(signal_number); /* comes as this returns */
+		return;
+	}
 	keys__stop(); /* before the next one */
 	if (write(stop_fd, &one, sizeof(one)) < 0)
 		raise(signal_number);
@@ -109,12 +118,18 @@ int watch__new(struct watch **out)
 		watch__free(w);
 		return err;
 	}
+	in_order = false;
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGUSR1, &wish, NULL);
 	sigaction(SIGUSR2, &wish, NULL);
 	*out = w;
 	return 0;
+}
+
+void watch__end_in_order(void)
+{
+	in_order = true;
 }
 
 void watch__free(struct watch *w)

@@ -24,11 +24,16 @@ enum watch_event {
 };
 
 /*
- * Starts to catch SIGINT and SIGTERM, so that from here on a run ends in order; a second signal
- * ends us at once, at any time. And SIGUSR1 and SIGUSR2, which each ask for something: none is
- * forgotten, whenever it comes. Returns 0 or -errno with one line logged.
+ * Starts to catch SIGUSR1 and SIGUSR2, which each ask for something: none is forgotten, whenever it
+ * comes. And SIGINT and SIGTERM, which have their usual effect at first, whatever we are busy with.
+ * Returns 0 or -errno with one line logged.
  */
 int watch__new(struct watch **out);
+
+/* From here on SIGINT and SIGTERM end a run in order (WATCH_SIGNAL); a second one ends us at once,
+ * at any time. Before, there is nothing that has to be undone: see prepare.c. */
+void watch__end_in_order(void);
+
 void watch__free(struct watch *w); /* accepts NULL */
 
 /* From the start of watching; 0: none. */
