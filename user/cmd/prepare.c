@@ -38,9 +38,9 @@ static int learn_costs(struct run *r)
 
 /*
  * From the options to the plan. What may fail for reasons of ours is done before the target is
- * looked at. Reading strangers' files can take long, and a signal ends us at once meanwhile: nothing
- * is attached, what the output held is still there, the keeper and the fetcher of debug information
- * end with their sockets, and a command, which has not run, with its tracer.
+ * looked at. Reading strangers' files can take long, and a signal ends us at once meanwhile:
+ * nothing is attached, what the output held is still there, the keeper and the fetcher of debug
+ * information end with their sockets, and a command, which has not run, with its tracer.
  */
 static int make_plan(struct run *r)
 {

@@ -6,6 +6,7 @@
 
 #include "plan/object.h"
 #include "plan/plan.h"
+#include "symbol/dwarf_budget.h"
 #include "symbol/elf_image.h"
 #include "symbol/source.h"
 #include "symbol/symtab.h"
@@ -92,6 +93,7 @@ int plan__locate(struct plan *p, const struct target *t, const bool *wanted)
 	size_t cnt, at = 0;
 	int err = items ? 0 : -ENOMEM;
 
+	dwarf_budget__renew();
 	while (at < p->functions_cnt && !err) {
 		uint32_t object = p->functions[at].object;
 		struct plan_object *obj = &p->objects[object];

@@ -25,6 +25,7 @@
 #include "plan/stack_switches.h"
 #include "plan/unmatched.h"
 #include "symbol/debug_fetch.h"
+#include "symbol/dwarf_budget.h"
 #include "symbol/demangle.h"
 #include "symbol/elf_image.h"
 #include "symbol/symtab.h"
@@ -373,6 +374,7 @@ int plan__extend(struct plan *p, const struct target *t, struct filter *filter,
 	struct exit_context all;
 	int err;
 
+	dwarf_budget__renew();
 	err = objects_open(p, t);
 	if (!err)
 		err = stack_switches__look(p, t, known);

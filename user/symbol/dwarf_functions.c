@@ -92,7 +92,7 @@ static int walk(struct dwarf_functions *f, Dwarf_Die *parent, int depth)
 		default:
 			break;
 		}
-	} while (!err && !dwarf_siblingof(&die, &die));
+	} while (!err && dwarf_file__sibling(&f->file, &die));
 	return err;
 }
 
@@ -107,19 +107,14 @@ static int function_order(const void *a, const void *b)
 
 static int load(struct dwarf_functions *f)
 {
-	Dwarf_Off at = 0, next;
-	size_t header;
+	Dwarf_Off at = 0;
+	Dwarf_Die unit;
 	int err = 0;
 
-	while (!err && !dwarf_nextcu(f->file.dwarf, at, &next, &header, NULL, NULL, NULL)) {
-		Dwarf_Die unit;
-
-		if (dwarf_offdie(f->file.dwarf, at + header, &unit))
-			err = walk(f, &unit, 0);
-		if (next <= at || f->dies > MAX_DIES)
-			break;
-		at = next;
-	}
+	dwarf_budget__enter(&f->file.budget);
+	while (!err && f->dies <= MAX_DIES && dwarf_file__unit(&f->file, &at, &unit))
+		err = walk(f, &unit, 0);
+	dwarf_budget__leave(&f->file.budget);
 	if (f->cnt)
 		qsort(f->items, f->cnt, sizeof(*f->items), function_order);
 	return err;
@@ -150,6 +145,11 @@ void dwarf_functions__free(struct dwarf_functions *f)
 	dwarf_file__close(&f->file);
 	free(f->items);
 	free(f);
+}
+
+struct dwarf_file *dwarf_functions__file(struct dwarf_functions *f)
+{
+	return &f->file;
 }
 
 bool dwarf_functions__at(const struct dwarf_functions *f, uint64_t vaddr, Dwarf_Die *die)

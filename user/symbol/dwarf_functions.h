@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct dwarf_file;
 struct dwarf_functions;
 struct elf_image;
 
@@ -16,6 +17,9 @@ struct elf_image;
 int dwarf_functions__open(const struct elf_image *img, const char *root,
 			  struct dwarf_functions **out);
 void dwarf_functions__free(struct dwarf_functions *f); /* accepts NULL */
+
+/* Where they are read from. */
+struct dwarf_file *dwarf_functions__file(struct dwarf_functions *f);
 
 /* The function that begins at `vaddr`. */
 bool dwarf_functions__at(const struct dwarf_functions *f, uint64_t vaddr, Dwarf_Die *die);

@@ -26,6 +26,7 @@
 #define MAX_SEGMENTS 256
 /* A linked file has tens of sections; this bounds what libelf allocates for them. */
 #define MAX_SECTIONS (256 * 1024)
+#define MAX_TEXTS    64
 
 struct elf_image {
 	char *label;
@@ -36,7 +37,7 @@ struct elf_image {
 	bool is_static;
 	bool is_fixed;
 	Elf *elf;
-	uint64_t size, entry;
+	uint64_t size, stored, entry;
 	Elf64_Phdr *phdrs;
 	size_t phdrs_cnt;
 	struct elf_segment *segments;
@@ -44,6 +45,13 @@ struct elf_image {
 	struct elf_section *sections;
 	size_t sections_cnt;
 	char *section_names;
+	struct texts *texts;
+};
+
+/* Contents of sections with NULs behind them, in place of libelf's. */
+struct texts {
+	void *items[MAX_TEXTS];
+	size_t cnt;
 };
 
 __attribute__((format(printf, 3, 4))) static int refuse(const struct elf_image *img, int err,
@@ -70,6 +78,9 @@ static int check_file(struct elf_image *img)
 	if (!st.st_size)
 		return refuse(img, -ENOEXEC, "the file is empty");
 	img->size = st.st_size;
+	/* Of 512 bytes. Small files may have none. */
+	img->stored =
+		(uint64_t)st.st_blocks * 512 < img->size ? (uint64_t)st.st_blocks * 512 : img->size;
 	return 0;
 }
 
@@ -228,9 +239,11 @@ static int open_image(int fd, const char *label, bool is_debug, enum log_level l
 	struct elf_image *img = calloc(1, sizeof(*img));
 	int err = -ENOMEM;
 
-	if (img)
+	if (img) {
 		img->label = strdup(label);
-	if (!img || !img->label) {
+		img->texts = calloc(1, sizeof(*img->texts));
+	}
+	if (!img || !img->label || !img->texts) {
 		log_error("elf: cannot read '%s': out of memory", label);
 		goto out;
 	}
@@ -279,6 +292,9 @@ void elf_image__free(struct elf_image *img)
 	if (!img)
 		return;
 	elf_end(img->elf);
+	for (size_t i = 0; img->texts && i < img->texts->cnt; i++)
+		free(img->texts->items[i]);
+	free(img->texts);
 	if (img->owns_fd)
 		close(img->fd);
 	free(img->phdrs);
@@ -332,6 +348,31 @@ bool elf_image__is_roots(const struct elf_image *img)
 uint64_t elf_image__size(const struct elf_image *img)
 {
 	return img->size;
+}
+
+uint64_t elf_image__stored(const struct elf_image *img)
+{
+	return img->stored;
+}
+
+int elf_image__end_text(const struct elf_image *img, Elf_Data *data)
+{
+	struct texts *t = img->texts;
+	char *text = data->d_buf;
+
+	if (!text[data->d_size - 1])
+		return 0;
+	for (size_t i = 0; i < t->cnt; i++) {
+		if (t->items[i] == text)
+			return 0;
+	}
+	text = t->cnt < MAX_TEXTS ? malloc(data->d_size + 1) : NULL;
+	if (!text)
+		return -ENOMEM;
+	memcpy(text, data->d_buf, data->d_size);
+	text[data->d_size] = '\0';
+	t->items[t->cnt++] = data->d_buf = text;
+	return 0;
 }
 
 const struct elf_segment *elf_image__segments(const struct elf_image *img, size_t *cnt)

@@ -7,6 +7,7 @@
 #define PROFTRACE_SYMBOL_ELF_INSIDE_H
 
 #include <elf.h>
+#include <libelf.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -31,6 +32,8 @@ bool elf_image__is_fixed(
 	const struct elf_image *img); /* loaded where it says: nothing is relocated */
 bool elf_image__is_roots(const struct elf_image *img); /* as trust__is_roots() says */
 uint64_t elf_image__size(const struct elf_image *img); /* of the file, at open */
+/* Bytes of the file that are not holes: a stranger can make a file as large as it likes. */
+uint64_t elf_image__stored(const struct elf_image *img);
 const Elf64_Phdr *elf_image__phdrs(const struct elf_image *img, size_t *cnt);
 const struct elf_section *elf_image__sections(const struct elf_image *img, size_t *cnt);
 
@@ -41,6 +44,12 @@ bool elf_image__offset(const struct elf_image *img, uint64_t vaddr, uint64_t *of
  * is not in the file or longer than `max`, -EIO, -ENOMEM; logs nothing. The caller frees *out. */
 int elf_image__read_block(const struct elf_image *img, uint64_t off, uint64_t size, uint64_t max,
 			  void **out);
+
+/* Has a NUL come behind what libelf has read of a section. Returns 0 or -ENOMEM. */
+int elf_image__end_text(const struct elf_image *img, Elf_Data *data);
+
+/* The section with that number; NULL: there is none, or no table. */
+const struct elf_section *elf_section__at(const struct elf_image *img, size_t number);
 
 /* The first such section, or NULL. */
 const struct elf_section *elf_section__by_name(const struct elf_image *img, const char *name);

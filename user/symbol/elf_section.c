@@ -70,6 +70,14 @@ int elf_section__load_all(const struct elf_image *img, struct elf_section **item
 	return 0;
 }
 
+const struct elf_section *elf_section__at(const struct elf_image *img, size_t number)
+{
+	size_t cnt;
+	const struct elf_section *sections = elf_image__sections(img, &cnt);
+
+	return number < cnt ? &sections[number] : NULL;
+}
+
 const struct elf_section *elf_section__by_name(const struct elf_image *img, const char *name)
 {
 	size_t cnt, i;

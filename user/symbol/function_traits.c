@@ -4,6 +4,7 @@
 #include <dwarf.h>
 #include <string.h>
 
+#include "symbol/dwarf_file.h"
 #include "symbol/dwarf_functions.h"
 
 #define MAX_NESTING 16 /* of scopes */
@@ -90,7 +91,7 @@ static bool is_class(const Dwarf_Die *variable)
 	return false;
 }
 
-static bool has_objects(const Dwarf_Die *scope, int depth)
+static bool has_objects(struct dwarf_file *f, const Dwarf_Die *scope, int depth)
 {
 	Dwarf_Die die;
 
@@ -100,13 +101,27 @@ static bool has_objects(const Dwarf_Die *scope, int depth)
 		int tag = dwarf_tag(&die);
 
 		if ((tag == DW_TAG_variable && is_class(&die)) ||
-		    (tag == DW_TAG_lexical_block && has_objects(&die, depth + 1)))
+		    (tag == DW_TAG_lexical_block && has_objects(f, &die, depth + 1)))
 			return true;
-	} while (!dwarf_siblingof(&die, &die));
+	} while (dwarf_file__sibling(f, &die));
 	return false;
 }
 
-struct function_traits function_traits__of(const Dwarf_Die *function, Dwarf_Die *unit)
+/* An instance of a function may stand in another unit than what it is an instance of. */
+static const char *file_of(struct dwarf_file *f, const Dwarf_Die *function)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Die unit;
+
+	if (!dwarf_functions__attribute(function, DW_AT_decl_file, &attr) ||
+	    !dwarf_cu_die(attr.cu, &unit, NULL, NULL, NULL, NULL, NULL, NULL) ||
+	    !dwarf_file__may_read_lines(f, &unit))
+		return NULL;
+	return dwarf_decl_file((Dwarf_Die *)function);
+}
+
+struct function_traits function_traits__of(struct dwarf_file *f, const Dwarf_Die *function,
+					   Dwarf_Die *unit)
 {
 	Dwarf_Attribute attr;
 	Dwarf_Word line;
@@ -116,13 +131,13 @@ struct function_traits function_traits__of(const Dwarf_Die *function, Dwarf_Die 
 		.gives_result = dwarf_functions__attribute(function, DW_AT_type, &attr),
 	};
 
-	t.has_objects = t.is_cxx && has_objects(function, 0);
+	t.has_objects = t.is_cxx && has_objects(f, function, 0);
 	/* The body of a lambda is called artificial, too; but that has been written. */
 	t.made_up = flag_of(function, DW_AT_artificial) &&
 		    strcmp(string_of(function, DW_AT_name), "operator()");
 	if (dwarf_functions__attribute(function, DW_AT_decl_line, &attr) &&
 	    !dwarf_formudata(&attr, &line) && line && line <= INT32_MAX)
 		t.line = line;
-	t.file = t.line ? dwarf_decl_file((Dwarf_Die *)function) : NULL;
+	t.file = t.line ? file_of(f, function) : NULL;
 	return t;
 }

@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct dwarf_file;
+
 struct function_traits {
 	bool optimized;	   /* its code need not do what its source says line by line */
 	bool made_up;	   /* by the compiler: nobody has written it */
@@ -19,6 +21,7 @@ struct function_traits {
 
 /* Of a DW_TAG_subprogram in that unit; `file` as it stands there. What is damaged counts as not
  * there. */
-struct function_traits function_traits__of(const Dwarf_Die *function, Dwarf_Die *unit);
+struct function_traits function_traits__of(struct dwarf_file *f, const Dwarf_Die *function,
+					   Dwarf_Die *unit);
 
 #endif

@@ -152,6 +152,7 @@ static int read_list(struct header *h, struct line_files *f, bool dirs)
 
 	read_format(h, &format);
 	cnt = dwarf_uleb128(&h->at);
+	h->at.bad |= cnt && !format.cnt; /* entries of no bytes */
 	for (uint64_t i = 0; i < cnt && !err && !h->at.bad; i++) {
 		const char *path = "", *other;
 		uint64_t dir = 0, skipped;

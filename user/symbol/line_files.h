@@ -16,6 +16,7 @@ struct line_section {
 
 /* Unpacked; borrowed. */
 struct line_sections {
+	struct line_section info;     /* .debug_info */
 	struct line_section lines;    /* .debug_line */
 	struct line_section strings;  /* .debug_str */
 	struct line_section line_str; /* .debug_line_str */

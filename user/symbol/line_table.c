@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * A unit's line table and the functions in it are read when the first address in the unit is asked
- * for. libdw does the reading, within the limits of dwarf_file.h; what remains to be bounded here
- * is what a few bytes can stand for: rows, and ranges that cover each other.
+ * for. libdw does the reading, within the limits of dwarf_file.h.
  */
 #include "symbol/line_table.h"
 
@@ -15,12 +14,7 @@
 #include "util/array.h"
 #include "util/search.h"
 
-/* Bytes of line tables, each of which may become a row of seventy: compilers make about one for
- * each byte of code. */
-#define MAX_TABLES  (256u << 20)
-#define MIN_TABLES  (1u << 20) /* granted to every file */
-#define TABLE_SHARE 8	       /* ... and for each byte that the file may have of code */
-#define MAX_UNITS   (1u << 20)
+#define MAX_UNITS (1u << 20)
 
 static int add_unit(struct line_table *t, Dwarf_Die *die)
 {
@@ -34,30 +28,18 @@ static int add_unit(struct line_table *t, Dwarf_Die *die)
 
 static int load_units(struct line_table *t)
 {
-	Dwarf_Off at = 0, next;
-	size_t header;
+	Dwarf_Off at = 0;
+	Dwarf_Die die;
 	int err = 0;
 
-	while (!err && t->units_cnt < MAX_UNITS &&
-	       !dwarf_nextcu(t->file.dwarf, at, &next, &header, NULL, NULL, NULL)) {
-		Dwarf_Die die;
-
-		if (dwarf_offdie(t->file.dwarf, at + header, &die) &&
-		    dwarf_hasattr(&die, DW_AT_stmt_list))
+	dwarf_budget__enter(&t->file.budget);
+	while (!err && t->units_cnt < MAX_UNITS && dwarf_file__unit(&t->file, &at, &die)) {
+		if (dwarf_hasattr(&die, DW_AT_stmt_list))
 			err = add_unit(t, &die);
-		if (next <= at)
-			break;
-		at = next;
 	}
+	dwarf_budget__leave(&t->file.budget);
 	die_ranges__sort(&t->ranges);
 	return err;
-}
-
-static uint64_t table_limit(const struct elf_image *img)
-{
-	uint64_t limit = MIN_TABLES + TABLE_SHARE * elf_image__size(img);
-
-	return limit < MAX_TABLES ? limit : MAX_TABLES;
 }
 
 int line_table__open(const struct elf_image *img, const char *root, struct line_table **out)
@@ -65,8 +47,6 @@ int line_table__open(const struct elf_image *img, const char *root, struct line_
 	struct line_table *t = calloc(1, sizeof(*t));
 	int err = t ? dwarf_file__open(&t->file, img, root) : -ENOMEM;
 
-	if (!err && dwarf_file__size(&t->file, img, ".debug_line") > table_limit(img))
-		err = -ENOTSUP;
 	if (!err)
 		err = load_units(t);
 	if (!err && !t->ranges.cnt)
@@ -102,14 +82,21 @@ bool line_table__is_roots(const struct line_table *t)
 	return t->file.is_roots;
 }
 
-static Dwarf_Lines *unit_lines(struct line_table *t, const struct line_unit *u, Dwarf_Die *die,
-			       size_t *cnt)
+bool line_table__may_read(struct line_table *t, uint32_t unit, Dwarf_Die *die)
 {
-	Dwarf_Lines *lines;
+	return dwarf_offdie(t->file.dwarf, t->units[unit].die, die) &&
+	       dwarf_file__may_read_lines(&t->file, die);
+}
+
+static Dwarf_Lines *unit_lines(struct line_table *t, uint32_t unit, Dwarf_Die *die, size_t *cnt)
+{
+	Dwarf_Lines *lines = NULL;
 
 	*cnt = 0;
-	if (!dwarf_offdie(t->file.dwarf, u->die, die) || dwarf_getsrclines(die, &lines, cnt))
-		return NULL;
+	dwarf_budget__enter(&t->file.budget);
+	if (!line_table__may_read(t, unit, die) || dwarf_getsrclines(die, &lines, cnt))
+		lines = NULL;
+	dwarf_budget__leave(&t->file.budget);
 	return lines;
 }
 
@@ -160,7 +147,7 @@ int line_table__rows(struct line_table *t, uint64_t begin, uint64_t end, struct 
 	const struct die_range *range = die_ranges__at(&t->ranges, begin);
 	size_t lines_cnt = 0;
 	Dwarf_Die die;
-	Dwarf_Lines *lines = range ? unit_lines(t, &t->units[range->unit], &die, &lines_cnt) : NULL;
+	Dwarf_Lines *lines = range ? unit_lines(t, range->unit, &die, &lines_cnt) : NULL;
 	size_t i = LOWER_BOUND(lines_cnt, k, row_vaddr(lines, k) <= begin);
 
 	for (i = i ? i - 1 : 0; !err && i < lines_cnt; i++) {
@@ -182,7 +169,7 @@ int line_table__each(struct line_table *t, line_visitor fn, void *ctx)
 	for (size_t u = 0; !err && u < t->units_cnt; u++) {
 		size_t cnt;
 		Dwarf_Die die;
-		Dwarf_Lines *lines = unit_lines(t, &t->units[u], &die, &cnt);
+		Dwarf_Lines *lines = unit_lines(t, u, &die, &cnt);
 
 		for (size_t i = 0; !err && i + 1 < cnt; i++) {
 			uint64_t end = row_vaddr(lines, i + 1);

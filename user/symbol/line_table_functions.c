@@ -61,7 +61,7 @@ static int walk_dies(struct line_table *t, Dwarf_Die *parent, struct scope scope
 		err = visit(ctx, &die, dwarf_tag(&die), &inside);
 		if (!err && inside.enter)
 			err = walk_dies(t, &die, inside, depth + 1, visit, ctx);
-	} while (!err && !dwarf_siblingof(&die, &die));
+	} while (!err && dwarf_file__sibling(&t->file, &die));
 	return err;
 }
 
@@ -91,8 +91,10 @@ static int load_functions(struct line_table *t, uint32_t unit)
 	if (u->functions_read)
 		return 0;
 	u->functions_read = true;
+	dwarf_budget__enter(&t->file.budget);
 	if (dwarf_offdie(t->file.dwarf, u->die, &die))
 		err = walk_dies(t, &die, (struct scope){0}, 0, gather_function, &g);
+	dwarf_budget__leave(&t->file.budget);
 	die_ranges__sort(&u->functions);
 	return err;
 }
@@ -237,12 +239,14 @@ int line_table__inlined(struct line_table *t, const struct line_piece *pieces, s
 		return err;
 	for (size_t i = 0; i < cnt; i++)
 		p.budget += (uint64_t)pieces[i].size * MAX_COVER;
-	if (!dwarf_offdie(t->file.dwarf, t->units[function->unit].die, &die) ||
+	dwarf_budget__enter(&t->file.budget);
+	if (!line_table__may_read(t, function->unit, &die) ||
 	    dwarf_getsrcfiles(&die, &p.files, &p.files_cnt))
 		p.files = NULL;
-	if (!dwarf_offdie(t->file.dwarf, function->die, &die))
-		return 0;
-	return walk_dies(t, &die, (struct scope){0}, 0, paint_die, &p);
+	if (dwarf_offdie(t->file.dwarf, function->die, &die))
+		err = walk_dies(t, &die, (struct scope){0}, 0, paint_die, &p);
+	dwarf_budget__leave(&t->file.budget);
+	return err;
 }
 
 int line_table__traits(struct line_table *t, uint64_t vaddr, struct function_traits *out)
@@ -252,11 +256,15 @@ int line_table__traits(struct line_table *t, uint64_t vaddr, struct function_tra
 	int err = function_at(t, vaddr, &function);
 
 	*out = (struct function_traits){0};
-	if (function && dwarf_offdie(t->file.dwarf, function->die, &die) &&
+	if (!function)
+		return err;
+	dwarf_budget__enter(&t->file.budget);
+	if (dwarf_offdie(t->file.dwarf, function->die, &die) &&
 	    dwarf_offdie(t->file.dwarf, t->units[function->unit].die, &unit))
-		*out = function_traits__of(&die, &unit);
+		*out = function_traits__of(&t->file, &die, &unit);
 	if (out->file)
 		out->file = source_paths__get(&t->paths, &unit, NULL, out->file);
+	dwarf_budget__leave(&t->file.budget);
 	return err;
 }
 
@@ -297,11 +305,13 @@ int line_table__find_inlined(struct line_table *t, line_name_matcher matches,
 	for (size_t u = 0; !err && u < t->units_cnt; u++) {
 		Dwarf_Die die;
 
-		if (!dwarf_offdie(t->file.dwarf, t->units[u].die, &die))
-			continue;
-		if (dwarf_getsrcfiles(&die, &s.files, &s.files_cnt))
+		dwarf_budget__enter(&t->file.budget);
+		if (!line_table__may_read(t, u, &die) ||
+		    dwarf_getsrcfiles(&die, &s.files, &s.files_cnt))
 			s.files = NULL;
-		err = walk_dies(t, &die, (struct scope){0}, 0, search_die, &s);
+		if (dwarf_offdie(t->file.dwarf, t->units[u].die, &die))
+			err = walk_dies(t, &die, (struct scope){0}, 0, search_die, &s);
+		dwarf_budget__leave(&t->file.budget);
 	}
 	return err;
 }

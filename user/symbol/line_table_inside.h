@@ -29,4 +29,7 @@ struct line_table {
 	bool split;
 };
 
+/* Whether libdw may read a unit's line table, its files' names included; *die = the unit. */
+bool line_table__may_read(struct line_table *t, uint32_t unit, Dwarf_Die *die);
+
 #endif

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbol/dwarf_file.h"
 #include "symbol/dwarf_functions.h"
 
 #define MAX_PARAMETERS	255
@@ -265,8 +266,8 @@ static const char *pass(struct passing *at, Dwarf_Die *die, Dwarf_Die *type, str
 	return NULL;
 }
 
-static bool find_parameter(Dwarf_Die *function, const char *name, struct parameter *out,
-			   Dwarf_Die *type, char *why, size_t size)
+static bool find_parameter(struct dwarf_file *f, Dwarf_Die *function, const char *name,
+			   struct parameter *out, Dwarf_Die *type, char *why, size_t size)
 {
 	struct passing passing = {0};
 	char names[160] = "";
@@ -275,7 +276,7 @@ static bool find_parameter(Dwarf_Die *function, const char *name, struct paramet
 	int left = MAX_PARAMETERS;
 	bool more = !dwarf_child(function, &die);
 
-	for (; more && left; more = !dwarf_siblingof(&die, &die)) {
+	for (; more && left; more = dwarf_file__sibling(f, &die)) {
 		const char *problem, *is;
 
 		if (dwarf_tag(&die) != DW_TAG_formal_parameter)
@@ -299,6 +300,7 @@ static bool find_parameter(Dwarf_Die *function, const char *name, struct paramet
 
 /* A search for a member; it goes on in structures without a name and in base classes. */
 struct member_search {
+	struct dwarf_file *file;
 	const char *name; /* the first `len` bytes */
 	size_t len;
 	unsigned int left; /* entries that may still be looked at */
@@ -317,7 +319,7 @@ static bool search_member(struct member_search *s, Dwarf_Die *structure, int64_t
 	Dwarf_Die die, inner;
 	bool more = depth < MAX_NESTED && !dwarf_child(structure, &die);
 
-	for (; more && s->left; more = !dwarf_siblingof(&die, &die)) {
+	for (; more && s->left; more = dwarf_file__sibling(s->file, &die)) {
 		uint64_t at = number_of(&die, DW_AT_data_member_location, 0);
 		Dwarf_Attribute attr;
 		const char *is;
@@ -365,10 +367,10 @@ static bool is_text(Dwarf_Die *type)
 }
 
 /* `type` is the parameter's; `out` is as of it. `member` may be one of a member: "head.id". */
-static bool find_member(Dwarf_Die *type, const char *name, const char *member,
+static bool find_member(struct dwarf_file *f, Dwarf_Die *type, const char *name, const char *member,
 			struct parameter *out, char *why, size_t size)
 {
-	struct member_search s = {.name = member, .left = MAX_MEMBERS};
+	struct member_search s = {.file = f, .name = member, .left = MAX_MEMBERS};
 	Dwarf_Die structure;
 
 	if (out->class != PARAMETER_POINTER || !type_of(type, &structure))
@@ -421,14 +423,19 @@ static bool find_function(const struct parameters *p, uint64_t vaddr, Dwarf_Die 
 bool parameters__find(const struct parameters *p, uint64_t vaddr, const char *name,
 		      const char *member, struct parameter *out, char *why, size_t size)
 {
+	struct dwarf_file *f = dwarf_functions__file(p->functions);
 	Dwarf_Die function, written, type;
+	bool found;
 
 	if (!dwarf_functions__at(p->functions, vaddr, &function) ||
 	    !find_function(p, vaddr, &written))
 		return refuse(why, size,
 			      "its parameters have no names without debug information; "
 			      "use arg1, arg2");
-	return is_plain(&function, why, size) &&
-	       find_parameter(&written, name, out, &type, why, size) &&
-	       (!member || find_member(&type, name, member, out, why, size));
+	dwarf_budget__enter(&f->budget);
+	found = is_plain(&function, why, size) &&
+		find_parameter(f, &written, name, out, &type, why, size) &&
+		(!member || find_member(f, &type, name, member, out, why, size));
+	dwarf_budget__leave(&f->budget);
+	return found;
 }

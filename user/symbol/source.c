@@ -25,9 +25,6 @@
 #define MAX_DEPTH  16	      /* of namespaces and classes */
 #define MAX_NAMES  (1u << 24) /* in headers of line tables */
 
-/* What libdw makes of one byte of a line table is up to 90 bytes. */
-#define MAX_LINES (64ull << 20)
-
 struct unit_range {
 	uint64_t low, high;
 	Dwarf_Off unit;
@@ -38,15 +35,11 @@ struct source {
 	struct unit_range *ranges; /* by address; made when .debug_aranges lacks one */
 	size_t ranges_cnt, ranges_cap;
 	bool ranges_made;
-	struct line_sections sections;
 	struct line_files files; /* of the table at files_at */
 	uint64_t files_at;
 	bool files_read;
 	int files_err;
 	uint32_t names_left; /* of files, that may still be read */
-	uint64_t lines_at;   /* the table that libdw has read last */
-	bool lines_seen;
-	uint64_t lines_left; /* bytes of tables that it may still read */
 	struct source_paths paths;
 	uint32_t dies; /* looked at */
 };
@@ -65,67 +58,11 @@ struct placed {
 	size_t place;
 };
 
-/* libdw has unpacked them in place. */
-static void find_sections(Dwarf *dwarf, struct line_sections *sections)
-{
-	const struct {
-		const char *name;
-		struct line_section *section;
-	} wanted[] = {
-		{".debug_line", &sections->lines},
-		{".debug_str", &sections->strings},
-		{".debug_line_str", &sections->line_str},
-	};
-	Elf *elf = dwarf_getelf(dwarf);
-	Elf_Scn *scn = NULL;
-	size_t names;
-
-	if (elf_getshdrstrndx(elf, &names))
-		return;
-	while ((scn = elf_nextscn(elf, scn))) {
-		GElf_Shdr header;
-		const char *name =
-			gelf_getshdr(scn, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
-		const Elf_Data *data;
-
-		for (size_t i = 0; name && i < sizeof(wanted) / sizeof(*wanted); i++) {
-			if (strcmp(name, wanted[i].name))
-				continue;
-			data = elf_rawdata(scn, NULL);
-			if (data && data->d_buf)
-				*wanted[i].section =
-					(struct line_section){data->d_buf, data->d_size};
-		}
-	}
-}
-
 static bool lines_of(Dwarf_Die *unit, Dwarf_Word *at)
 {
 	Dwarf_Attribute attr;
 
 	return dwarf_attr(unit, DW_AT_stmt_list, &attr) && !dwarf_formudata(&attr, at);
-}
-
-/* Whether libdw may read the unit's line table, which it does as a whole. */
-static bool may_read_lines(struct source *s, Dwarf_Die *unit)
-{
-	const struct line_section *lines = &s->sections.lines;
-	uint64_t size = 0;
-	Dwarf_Word at;
-
-	if (!lines_of(unit, &at) || lines->size < 12 || at > lines->size - 12)
-		return false;
-	if (s->lines_seen && s->lines_at == at)
-		return true;
-	memcpy(&size, lines->bytes + at, 4);
-	if (size == UINT32_MAX)
-		memcpy(&size, lines->bytes + at + 4, 8);
-	if (size > s->lines_left)
-		return false;
-	s->lines_left -= size;
-	s->lines_seen = true;
-	s->lines_at = at;
-	return true;
 }
 
 /* The unit's files, read if they are not the last ones. */
@@ -138,7 +75,7 @@ static bool load_files(struct source *s, Dwarf_Die *unit)
 	if (!s->files_read || s->files_at != at) {
 		s->files_read = true;
 		s->files_at = at;
-		s->files_err = line_files__read(&s->files, &s->sections, at, &s->names_left);
+		s->files_err = line_files__read(&s->files, &s->file.sections, at, &s->names_left);
 	}
 	return !s->files_err;
 }
@@ -169,7 +106,7 @@ static void find_in_lines(struct search *s, struct source_place *place)
 	Dwarf_Line *line;
 	int number;
 
-	if (!may_read_lines(s->source, &s->unit))
+	if (!dwarf_file__may_read_lines(&s->source->file, &s->unit))
 		return;
 	line = dwarf_getsrc_die(&s->unit, place->vaddr);
 	if (!line || dwarf_lineno(line, &number) || number <= 0)
@@ -232,7 +169,7 @@ static void walk(struct search *s, Dwarf_Die *parent, int depth)
 		default:
 			break;
 		}
-	} while (s->left && !dwarf_siblingof(&die, &die));
+	} while (s->left && dwarf_file__sibling(&s->source->file, &die));
 }
 
 static int range_order(const void *a, const void *b)
@@ -250,6 +187,8 @@ static int add_unit(struct source *s, Dwarf_Die *unit)
 	ptrdiff_t at = 0;
 
 	while ((at = dwarf_ranges(unit, at, &base, &low, &high)) > 0) {
+		if (!dwarf_budget__lasts(&s->file.budget))
+			return 0;
 		if (low >= high)
 			continue;
 		if (s->ranges_cnt == MAX_RANGES)
@@ -263,21 +202,13 @@ static int add_unit(struct source *s, Dwarf_Die *unit)
 
 static int make_ranges(struct source *s)
 {
-	Dwarf_Off at = 0, next;
-	size_t header;
+	Dwarf_Off at = 0;
+	Dwarf_Die unit;
 	int err = 0;
 
 	s->ranges_made = true;
-	while (!err && s->ranges_cnt < MAX_RANGES &&
-	       !dwarf_nextcu(s->file.dwarf, at, &next, &header, NULL, NULL, NULL)) {
-		Dwarf_Die unit;
-
-		if (dwarf_offdie(s->file.dwarf, at + header, &unit))
-			err = add_unit(s, &unit);
-		if (next <= at)
-			break;
-		at = next;
-	}
+	while (!err && s->ranges_cnt < MAX_RANGES && dwarf_file__unit(&s->file, &at, &unit))
+		err = add_unit(s, &unit);
 	if (s->ranges_cnt)
 		qsort(s->ranges, s->ranges_cnt, sizeof(*s->ranges), range_order);
 	return err;
@@ -334,7 +265,7 @@ static void find_all(struct source *s, const struct placed *placed, size_t cnt,
 
 	for (size_t i = 0; i < cnt; i++)
 		copy[i] = places[placed[i].place];
-	for (; begin < cnt; begin = end) {
+	for (; begin < cnt && dwarf_budget__lasts(&s->file.budget); begin = end) {
 		for (end = begin + 1; end < cnt && placed[end].unit == placed[begin].unit;)
 			end++;
 		find_in_unit(s, placed[begin].unit, copy + begin, end - begin);
@@ -350,6 +281,7 @@ int source__find(struct source *s, struct source_place *places, size_t cnt)
 	int err = placed && copy ? 0 : -ENOMEM;
 	size_t placed_cnt = 0;
 
+	dwarf_budget__enter(&s->file.budget);
 	for (size_t i = 0; i < cnt && !err; i++) {
 		struct placed *p = &placed[placed_cnt];
 		bool found;
@@ -364,6 +296,7 @@ int source__find(struct source *s, struct source_place *places, size_t cnt)
 		qsort(placed, placed_cnt, sizeof(*placed), placed_order);
 		find_all(s, placed, placed_cnt, copy, places);
 	}
+	dwarf_budget__leave(&s->file.budget);
 	free(placed);
 	free(copy);
 	return err;
@@ -378,8 +311,6 @@ int source__open(const struct elf_image *img, const char *root, struct source **
 		source__free(s);
 		return err;
 	}
-	find_sections(s->file.dwarf, &s->sections);
-	s->lines_left = MAX_LINES;
 	s->names_left = MAX_NAMES;
 	*out = s;
 	return 0;

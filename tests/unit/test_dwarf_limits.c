@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Debug information that is made to cost whoever reads it: limits that the kernel enforces would
+ * end the reader. */
+#include "elf_fixture.h"
+
+#include <errno.h>
+#include <libelf.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include "symbol/dwarf_budget.h"
+#include "symbol/dwarf_file.h"
+#include "symbol/elf_inside.h"
+#include "symbol/function_traits.h"
+#include "symbol/line_table.h"
+#include "symbol/parameters.h"
+#include "symbol/source.h"
+
+#define MEGABYTE 1048576ull
+
+/* A function, and a unit that describes it. What is put in: attributes of the function, what is in
+ * it, and the program of its line table. */
+#define DEBUG_INFO(forms, attributes, inside, lines)                                            \
+	".text\n.globl work\n.type work,@function\nwork: ret\n.size work,.-work\n"              \
+	".section .debug_abbrev,\"\",@progbits\n"                                               \
+	".byte 1,0x11,1, 0x10,0x17, 0x11,1, 0x12,7, 0x1b,8, 0x13,0x0b, 0,0\n" /* a unit */      \
+	".byte 2,0x2e,1, 0x11,1, 0x12,7" forms ", 0,0\n"		      /* a function */  \
+	".byte 3,0x0b,1, 0,0\n"						      /* a block */     \
+	".byte 4,0x39,1, 0,0, 0\n"					      /* a namespace */ \
+	".section .debug_info,\"\",@progbits\n"                                                 \
+	".long 8f - 7f\n7: .short 4\n.long 0\n.byte 8\n"                                        \
+	".byte 1\n.long 0\n.quad work\n.quad 1\n.asciz \"/\"\n.byte 4\n"                        \
+	".byte 2\n.quad work\n.quad 1\n" attributes inside "8:\n"                               \
+	".section .debug_line,\"\",@progbits\n"                                                 \
+	".long 6f - 1f\n1: .short 4\n.long 3f - 2f\n"                                           \
+	"2: .byte 1,1,1,-5,14,13, 0,1,1,1,1,0,0,0,1,0,0,1, 0\n.asciz \"a.c\"\n"                 \
+	".byte 0,0,0,0\n3: .byte 0,9,2\n.quad work\n" lines ".byte 0,1,1\n6:\n"
+
+#define END	   ".byte 0,0\n" /* of the function, of the unit */
+#define DECLARED   ", 0x3a,0x0b, 0x3b,0x0b"
+#define DECLARED_1 ".byte 1,1\n"
+
+static void assemble(const char *text, const char *flags)
+{
+	char options[256];
+
+	snprintf(options, sizeof(options), "-shared -nostdlib %s", flags);
+	compile("hostile", "hostile.s", text, options);
+}
+
+/* Runs use() in a child that may have so much: it must not come to an end by that. */
+static void within(unsigned int seconds, uint64_t bytes, void (*use)(struct elf_image *))
+{
+	int fd, status, saved = hush();
+	struct elf_image *img;
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (!pid) {
+		const struct rlimit cpu = {seconds, seconds}, space = {bytes, bytes};
+
+		setrlimit(RLIMIT_CPU, &cpu);
+		setrlimit(RLIMIT_AS, &space);
+		img = open_path("hostile", &fd);
+		use(img);
+		close_image(img, fd);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	unhush(saved);
+	if (!WIFEXITED(status) || WEXITSTATUS(status))
+		fail_msg("status %#x", status);
+}
+
+static uint64_t vaddr_of_work(const struct elf_image *img)
+{
+	size_t cnt;
+	const struct elf_segment *seg = elf_image__segments(img, &cnt);
+
+	for (size_t i = 0; i < cnt; i++) {
+		if (seg[i].exec)
+			return seg[i].vaddr;
+	}
+	fail_msg("no code");
+	return 0;
+}
+
+/* As the end of every run does, for functions that have been called. */
+static void find_source(struct elf_image *img)
+{
+	struct source_place place = {.vaddr = vaddr_of_work(img)};
+	struct source *source = NULL;
+
+	if (!source__open(img, "", &source))
+		assert_int_equal(source__find(source, &place, 1), 0);
+	source__free(source);
+}
+
+/* As --lines does, for many functions. */
+static void find_lines(struct elf_image *img)
+{
+	uint64_t vaddr = vaddr_of_work(img);
+	struct line_table *table = NULL;
+
+	if (!line_table__open(img, "", &table)) {
+		for (int i = 0; i < 1000; i++) {
+			struct line_row *rows = NULL;
+			struct line_inlines inlines = {0};
+			struct function_traits traits;
+			uint32_t inlined = 0;
+			struct line_piece piece = {vaddr, 1, &inlined};
+			size_t cnt = 0, cap = 0;
+
+			assert_int_equal(
+				line_table__rows(table, vaddr, vaddr + 1, &rows, &cnt, &cap), 0);
+			assert_int_equal(line_table__inlined(table, &piece, 1, &inlines), 0);
+			assert_int_equal(line_table__traits(table, vaddr, &traits), 0);
+			free(rows);
+			free(inlines.items);
+			free(inlines.labels);
+		}
+	}
+	line_table__free(table);
+}
+
+static void find_parameter(struct elf_image *img)
+{
+	struct parameters *p = NULL;
+	struct parameter at;
+	char why[128];
+
+	if (parameters__open(img, "", &p))
+		return;
+	for (int i = 0; i < 100; i++)
+		assert_false(parameters__find(p, vaddr_of_work(img), "none", NULL, &at, why,
+					      sizeof(why)));
+	parameters__free(p);
+}
+
+/* A bad one would show in all that follow. */
+static void test_of_good_will(void **state)
+{
+	struct source_place place;
+	struct source *source;
+	struct elf_image *img;
+	int fd;
+
+	assemble(DEBUG_INFO(DECLARED, DECLARED_1, END, ".byte 0x4b\n"), "");
+	img = open_path("hostile", &fd);
+	place.vaddr = vaddr_of_work(img);
+	assert_int_equal(source__open(img, "", &source), 0);
+	assert_int_equal(source__find(source, &place, 1), 0);
+	assert_string_equal(place.file, "/a.c");
+	assert_int_equal(place.line, 1);
+	source__free(source);
+	close_image(img, fd);
+}
+
+/* 64 MB of one opcode are 64 kB when they are compressed, and 6 GB as libdw's rows. */
+static void test_rows(void **state)
+{
+	assemble(DEBUG_INFO("", "", END, ".fill 64 << 20,1,0x4b\n"),
+		 "-Wl,--compress-debug-sections=zlib");
+	within(20, 600 * MEGABYTE, find_source);
+	within(20, 600 * MEGABYTE, find_lines);
+	assemble(DEBUG_INFO("", "", END, ".fill 24 << 20,1,0x4b\n"), "");
+	within(20, 3000 * MEGABYTE, find_lines);
+}
+
+/* Walks over walks: a step to the next sibling has to go through all that is below. */
+static void test_nested(void **state)
+{
+	assemble(DEBUG_INFO("", "", ".fill 6 << 20,1,3\n.fill 6 << 20,1,0\n" END, ".byte 0x4b\n"),
+		 "");
+	within(30, 600 * MEGABYTE, find_source);
+	within(30, 600 * MEGABYTE, find_lines);
+	within(30, 600 * MEGABYTE, find_parameter);
+}
+
+/* Eleven bytes are a unit, of which libdw makes 1.4 kB. */
+static void test_units(void **state)
+{
+	assemble(DEBUG_INFO("", "", END,
+			    ".byte 0x4b\n") ".section .debug_info\n.rept 1 << 20\n.long 8\n.short "
+					    "4\n.long 0\n.byte 8,0\n.endr\n",
+		 "");
+	within(20, 600 * MEGABYTE, find_source);
+	within(20, 600 * MEGABYTE, find_lines);
+}
+
+/* Whatever reads to the end of a text finds one, though the file ends before. */
+static void test_texts_end(void **state)
+{
+	static const char *const names[] = {".debug_info", ".debug_line"};
+	struct dwarf_file f;
+	struct elf_image *img;
+	size_t shown = 0, cnt;
+	int fd;
+
+	assemble(DEBUG_INFO(", 3,8", ".ascii \"name\"\n", "", ".byte 0x4b\n"), "");
+	img = open_path("hostile", &fd);
+	for (int i = 0; i < 2; i++) { /* once more, of the same image */
+		Elf_Scn *scn = NULL;
+
+		assert_int_equal(dwarf_file__open(&f, img, ""), 0);
+		while ((scn = elf_nextscn(elf_image__elf(img), scn))) {
+			const struct elf_section *sec =
+				elf_image__sections(img, &cnt) + elf_ndxscn(scn);
+			const Elf_Data *data = elf_rawdata(scn, NULL);
+
+			for (size_t k = 0; k < 2; k++) {
+				if (strcmp(sec->name, names[k]))
+					continue;
+				assert_int_equal(((char *)data->d_buf)[data->d_size], 0);
+				shown++;
+			}
+		}
+		dwarf_file__close(&f);
+	}
+	assert_int_equal(shown, 4);
+	find_lines(img);
+	find_parameter(img);
+	close_image(img, fd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_of_good_will), cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_nested),	     cmocka_unit_test(test_units),
+		cmocka_unit_test(test_texts_end),
+	};
+
+	return cmocka_run_group_tests(tests, fixture_make, fixture_clean);
+}
