@@ -100,9 +100,10 @@ SEC("uprobe")
 int function_entry(struct pt_regs *ctx)
 {
 	u64 cookie = bpf_get_attach_cookie(ctx);
+	u32 entry = cookie >> WIRE_COOKIE_FLAGS;
 
 	KEEP_OWN_STACK(function_entry, ctx);
-	if ((cookie >> WIRE_COOKIE_FLAGS) & WIRE_ENTRY_UNLESS && branch_taken(ctx, cookie))
+	if ((entry & WIRE_ENTRY_UNLESS) && !WIRE_CLOSES(entry) && branch_taken(ctx, cookie))
 		return 0;
 	enter(ctx, entry_slot(ctx, cookie), cookie);
 	return 0;

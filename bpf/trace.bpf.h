@@ -182,6 +182,52 @@ static __always_inline bool frame_enter(const struct place *at, const struct hit
 	return frame_push(at, hit, top, function, entry, weight, role, began);
 }
 
+/*
+ * A call of a leaf that only runs its instructions, `insns` of them at most, and returns: counted
+ * as entered and as returned. It never has a frame. Its time is what its instructions may take, so
+ * it is within 0 and that but for caches that miss, and for what interrupts it: this is its
+ * caller's, as are calls of signal handlers that run amid it.
+ */
+static __always_inline void frame_pass(const struct place *at, u32 function, u32 entry, u32 weight,
+				       u32 role, u32 insns)
+{
+	const struct wire_cost *cost = cost_of(WIRE_FRAME_COST(entry));
+	struct wire_lane *lane = at->lane;
+	struct wire_frame *top = frame_at(lane->top);
+	u64 ns = insns * WIRE_INSN_PS / 1000;
+	bool looked_up = false;
+	struct wire_node *n;
+	u32 node;
+
+	if (top && top->slot <= at->slot) {
+		u64 now = bpf_ktime_get_ns();
+
+		top = unwind_below(at->number, lane, top, at->slot, now);
+		if (top && top->slot == at->slot)
+			top = frame_replaced(at->number, lane, now);
+		top = regions_settle(at->number, lane, top, now);
+	}
+	if (!top || top->level >= max_level)
+		return;
+	if (!top->level && !may_begin(role)) {
+		count_untriggered();
+		return;
+	}
+	n = path_step(at, top, function, &node, &looked_up);
+	if (!n)
+		return;
+	ns += !ns;
+	n->calls += weight;
+	n->self_ns += ns * weight;
+	n->min_ns = n->max_ns = ns;
+	lane->entered++;
+	lane->returned++;
+	top->child_ns += ns * weight;
+	frame_charge(lane, top,
+		     cost->inside_ns + cost->outside_ns - cost_of(WIRE_COST_CLOSED)->outside_ns);
+	dist_add(function, ns, weight);
+}
+
 /* Whether the kernel has as many return probes armed on the thread as it will: it leaves out that
  * of the call that is being entered. */
 static __always_inline bool returns_exhausted(void)
@@ -342,6 +388,12 @@ static __always_inline u32 enter(struct pt_regs *ctx, u64 slot, u64 cookie)
 
 	if (!entry_admit(&at, slot, cookie, &a))
 		return 0;
+	if (WIRE_CLOSES(entry)) {
+		frame_pass(&at, function, entry, a.weight, a.role,
+			   (cookie >> WIRE_COOKIE_VALUES) & 0xff);
+		lane_unlock(at.lane);
+		return 0;
+	}
 	if (keep_values && !(WIRE_FRAME_FLAGS(entry) & WIRE_ENTRY_UNLESS))
 		entry |= ((cookie >> WIRE_COOKIE_VALUES) & 0xff) << WIRE_FRAME_LIST;
 	entered = frame_enter(&at, &hit, function, entry, a.weight, a.role);

@@ -31,7 +31,8 @@ typedef uint64_t u64;
  *   bits 24..39  entry sites: bytes the stack pointer has moved down since the function's entry;
  *                the return address is at sp + that
  *   bits 40..47  entry sites without WIRE_ENTRY_UNLESS: the number of the list of values that are
- *                read of its calls; 0: none
+ *                read of its calls; 0: none. With WIRE_ENTRY_CLOSES: how many instructions it
+ *                runs at most
  *   bits 40..43  exit sites: enum wire_exit
  *   bits 44..47  exit sites of kind WIRE_EXIT_JCC, entry sites with WIRE_ENTRY_UNLESS: the
  *                condition, as in the opcode's low four bits
@@ -80,6 +81,12 @@ enum wire_exit {
 /* The leave is seen by a return probe, of which the kernel arms WIRE_MAX_RETURNS a thread. */
 #define WIRE_ENTRY_RETURN 8u
 #define WIRE_MAX_RETURNS  64 /* MAX_URETPROBE_DEPTH */
+/* Both: the call is over as soon as its few instructions have run, so the entry ends it. What has
+ * one of the two has no other use for both: goroutines' functions have no return probes. */
+#define WIRE_ENTRY_CLOSES (WIRE_ENTRY_UNLESS | WIRE_ENTRY_RETURN)
+/* What an instruction of such a call is taken to last, in ps: an instruction in 1.2 cycles at 3
+ * GHz. A guess; caches that miss are not in it. */
+#define WIRE_INSN_PS 400
 
 /* Of sites of regions. */
 #define WIRE_REGION_MARK   1u /* nothing ends it: its call has returned at once */
@@ -108,6 +115,7 @@ enum wire_cost_class {
 	WIRE_COST_SPARED,     /* by an entry that is passed over, of its cost (outside) */
 	WIRE_COST_TIMED,      /* no cost: what a timed part takes; outside: with a look-up */
 	WIRE_COST_EXIT_NOP5,  /* a region's end at a 5-byte nop */
+	WIRE_COST_CLOSED,     /* spared by an entry that ends its call, of its cost (outside) */
 	WIRE_COST_CLASSES,
 	WIRE_COST_MASK = 31,
 };
@@ -140,6 +148,7 @@ struct wire_frame {
 };
 
 #define WIRE_FRAME_FLAGS(entry) ((entry)&0xf)
+#define WIRE_CLOSES(entry)	((WIRE_FRAME_FLAGS(entry) & WIRE_ENTRY_CLOSES) == WIRE_ENTRY_CLOSES)
 #define WIRE_FRAME_COST(entry)	((entry) >> (WIRE_COOKIE_COST - WIRE_COOKIE_FLAGS) & WIRE_COST_MASK)
 
 /* The number of the list of values that its wire_values has; 0: none. */

@@ -14,7 +14,7 @@ static const struct {
 	long (*function)(struct list *l);
 } functions[] = {
 	{"push_first", push_first}, {"endbr64_first", endbr64_first}, {"mov_first", mov_first},
-	{"nop5_first", nop5_first}, {"lea_only", lea_only},
+	{"nop5_first", nop5_first}, {"lea_only", lea_only},	      {"push_leaf", push_leaf},
 };
 
 __attribute__((noipa)) void untraced(struct list *l)

@@ -18,5 +18,6 @@ long mov_first(struct list *l);
 /* first.S */
 long nop5_first(struct list *l);
 long lea_only(struct list *l);
+long push_leaf(struct list *l);
 
 #endif

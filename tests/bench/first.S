@@ -27,4 +27,16 @@ lea_only:
 	ret
 	.size lea_only, . - lea_only
 
+/* A leaf whose entry can be emulated. */
+	.p2align 4
+	.globl push_leaf
+	.type push_leaf, @function
+push_leaf:
+	push	%rbx
+	mov	%rdi, %rbx
+	mov	8(%rbx), %rax
+	pop	%rbx
+	ret
+	.size push_leaf, . - push_leaf
+
 	.section .note.GNU-stack, "", @progbits

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """--exits: each strategy counts the same calls; what is dangerous is said; sandboxes stay alive."""
 
+import json
+
 import harness
 from harness import program
 
@@ -40,6 +42,63 @@ class Exits(harness.TestCase):
     def test_bad_value(self):
         done = self.run_proftrace("--exits=fast", "--", program("calc-pie"))
         self.assert_one_line(done, 2, "--exits fast", "auto, return, sites, none")
+
+
+class Leaves(harness.TestCase):
+    """Leaves without loops: their entry's probe counts a call and ends it."""
+    INSN_NS = 0.4
+
+    def plan(self, *args):
+        done = self.run_proftrace("-l", "-f", "json", "-F", "*", *args)
+        self.assertEqual(done.status, 0, str(done))
+        return {f["name"]: f for f in json.loads(done.stdout)["functions"]}
+
+    def check_leaves(self, mode, name, *args):
+        """Exact counts, no exit probe, and times that are no more than the code can take."""
+        path = program(name)
+        closed = {n: f for n, f in self.plan("-x", path).items() if f["closed_at_entry"]}
+        self.assertTrue(closed)
+        document, done = getattr(self, f"profile_{mode}")(name, *args, options=("-F", "*"))
+        self.assertEqual(done.status, 0, str(done))
+        self.assert_counts(document, done.counts, done)
+        self.assertEqual(document["accounting"]["open"], 0)
+        self.assertGreaterEqual(document["probes"]["exits"]["none"], len(closed))
+        for function in document["functions"]:
+            calls = function["calls"]
+            if function["name"] in closed and calls:
+                size = closed[function["name"]]["size"]
+                self.assertLessEqual(function["max_ns"], max(1, size * self.INSN_NS), function)
+                self.assertTrue(0 < function["self_ns"] <= calls * function["max_ns"], function)
+                self.assertEqual(function["self_ns"], function["raw_self_ns"])
+        return closed
+
+    def test_each_kind_of_entry(self):
+        for mode in "pid", "exec", "command":
+            with self.subTest(mode):
+                closed = self.check_leaves(mode, "entries", 200)
+                self.assertLessEqual({"entry_push", "entry_sub", "entry_nop5", "entry_ret"},
+                                     closed.keys())
+                self.assertTrue({"entry_loop", "entry_call", "entry_self_tail", "entry_lock",
+                                 "main", "call"}.isdisjoint(closed))
+
+    def test_called_by_a_tail_call(self):
+        """The caller's frame is replaced by one that is never there."""
+        closed = self.check_leaves("command", "tailcall", 50)
+        self.assertIn("third", closed)
+        self.assertNotIn("second", closed)
+
+    def test_below_what_is_never_seen_to_leave(self):
+        closed = self.check_leaves("pid", "longjmp", 10, 20)
+        self.assertTrue(closed)
+
+    def test_where_a_call_is_to_be_timed(self):
+        """Single calls, lines, and exits that were asked for."""
+        path = program("entries")
+        for options in (("--calls",), ("--exits=return",), ("--exits=sites",), ("--exits=none",)):
+            plan = self.plan(*options, "-x", path)
+            self.assertFalse([f for f in plan.values() if f["closed_at_entry"]], options)
+            if options != ("--exits=none",):
+                self.assertIn(plan["entry_push"]["exit"], ("return", "sites"), options)
 
 
 class Sandboxes(harness.TestCase):

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include "code/code.h"
@@ -139,6 +140,28 @@ static void forced(void **state)
 	}
 }
 
+/* Whatever the context, but not where another strategy is forced. */
+static void leaves_that_return(void **state)
+{
+	static const struct code returns = {.leaf = true, .insns = 7, .exits_cnt = 1};
+	const struct exit_context contexts[] = {
+		{.reason = why},
+		{.traits = TRAIT_UNWINDS | TRAIT_SIGNALS | TRAIT_GO, .reason = why},
+		{.reason = why, .hazard = hazard_why},
+		{.reason = why, .no_returns = true},
+	};
+	const struct exit_context sites = {.reason = why, .forced = true, .strategy = EXIT_SITES};
+	struct exit_choice choice;
+
+	for (size_t i = 0; i < sizeof(contexts) / sizeof(*contexts); i++) {
+		assert_int_equal(exits__close_at_entry(&contexts[i], &returns, &choice), 7);
+		assert_int_equal(choice.strategy, EXIT_NONE);
+		assert_non_null(strstr(choice.reason, "a leaf without loops"));
+		assert_int_equal(exits__close_at_entry(&contexts[i], &plain, &choice), 0);
+	}
+	assert_int_equal(exits__close_at_entry(&sites, &returns, &choice), 0);
+}
+
 static void names(void **state)
 {
 	assert_string_equal(exit_strategy__name(EXIT_RETURN), "return");
@@ -149,9 +172,8 @@ static void names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(choices),
-		cmocka_unit_test(hazards),
-		cmocka_unit_test(forced),
+		cmocka_unit_test(choices), cmocka_unit_test(hazards),
+		cmocka_unit_test(forced),  cmocka_unit_test(leaves_that_return),
 		cmocka_unit_test(names),
 	};
 

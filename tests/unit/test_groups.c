@@ -294,6 +294,7 @@ static void cookies(void **state)
 	functions[1].tail_jumps = functions[2].loops_to_entry = true;
 	functions[4].begins_anew = true;
 	functions[4].cond = 6;
+	functions[5].closed_at_entry = 0x21;
 	assert_int_equal(attach(&session), FUNCTIONS);
 	for (size_t i = 0; i < kernel.probes_cnt; i++) {
 		const struct probe *p = &kernel.probes[i];
@@ -311,6 +312,8 @@ static void cookies(void **state)
 			expected |= 0x0002000000000000ull;
 		else if (f == 4)
 			expected |= 0x0004600000000000ull;
+		else if (f == 5)
+			expected |= 0x000c210000000000ull;
 		if (p->prog_fd != PROG_EXIT && functions[f].exit == EXIT_RETURN)
 			expected |= 0x0008000000000000ull;
 		/* Bits 52 on: what the probe costs. */

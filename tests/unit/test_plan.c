@@ -61,10 +61,13 @@ static int close_all(void **state)
 	return 0;
 }
 
+static bool closes_leaves;
+
 /* Plans what `in` matches (NULL: everything), less what `out` does. */
 static int plan_with(char *in, char *out)
 {
-	const struct plan_options opts = {.nop5_emulated = true, .exits = exits};
+	const struct plan_options opts = {
+		.nop5_emulated = true, .exits = exits, .closes_leaves = closes_leaves};
 	struct filter f;
 	int err;
 
@@ -204,6 +207,35 @@ static void programs_that_throw_get_exit_sites(void **state)
 	assert_false(function("main")->tail_jumps);
 	/* nothing can be unwound through it */
 	assert_int_equal(function("leaf")->exit, EXIT_RETURN);
+}
+
+/* Leaves that return at once get no exit probe, and no proof gives them one. */
+static void leaves_are_closed_at_entry(void **state)
+{
+	static const char *const programs[] = {"plain", "throws"};
+
+	for (size_t i = 0; i < 2; i++) {
+		const struct plan_function *leaf;
+
+		target_open(programs[i], NULL);
+		closes_leaves = true;
+		assert_int_equal(plan_with(NULL, NULL), 0);
+		leaf = function("leaf");
+		assert_int_equal(leaf->exit, EXIT_NONE);
+		assert_true(leaf->closed_at_entry > 0);
+		assert_int_equal(leaf->leaf_insns, 0);
+		assert_int_equal(leaf->exits_cnt, 0);
+		assert_int_equal(function("main")->closed_at_entry, 0);
+		exits = "return";
+		assert_int_equal(plan_with(NULL, NULL), 0);
+		assert_int_equal(function("leaf")->closed_at_entry, 0);
+		assert_int_equal(function("leaf")->exit, EXIT_RETURN);
+		exits = NULL;
+		closes_leaves = false;
+		assert_int_equal(plan_with(NULL, NULL), 0);
+		assert_int_equal(function("leaf")->closed_at_entry, 0);
+		close_all(state);
+	}
 }
 
 static void cold_pieces_are_no_functions(void **state)
@@ -537,6 +569,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(plain_programs_get_return_probes),
 		TEST(programs_that_throw_get_exit_sites),
+		TEST(leaves_are_closed_at_entry),
 		TEST(cold_pieces_are_no_functions),
 		TEST(libraries_that_throw_count_too),
 		TEST(libraries_that_switch_count_too),

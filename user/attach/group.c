@@ -150,11 +150,14 @@ static uint64_t entry_cookie(const struct plan_function *f, const struct group_m
 	uint64_t flags = (f->tail_jumps ? WIRE_ENTRY_TAIL : 0) |
 			 (f->loops_to_entry ? WIRE_ENTRY_LOOP : 0) |
 			 (f->begins_anew ? WIRE_ENTRY_UNLESS : 0) |
-			 (f->exit == EXIT_RETURN ? WIRE_ENTRY_RETURN : 0);
+			 (f->exit == EXIT_RETURN ? WIRE_ENTRY_RETURN : 0) |
+			 (f->closed_at_entry ? WIRE_ENTRY_CLOSES : 0);
 
+	/* One of values and the number of instructions is 0. */
 	return m->function | (uint64_t)f->site_delta << WIRE_COOKIE_DELTA |
 	       (uint64_t)f->cond << WIRE_COOKIE_COND |
-	       (uint64_t)f->arguments << WIRE_COOKIE_VALUES | flags << WIRE_COOKIE_FLAGS |
+	       (uint64_t)(f->arguments | f->closed_at_entry) << WIRE_COOKIE_VALUES |
+	       flags << WIRE_COOKIE_FLAGS |
 	       (uint64_t)(WIRE_COST_ENTRY + f->site) << WIRE_COOKIE_COST |
 	       (uint64_t)m->generation << WIRE_COOKIE_GENERATION;
 }

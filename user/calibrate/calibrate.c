@@ -54,6 +54,7 @@ enum {
 	BY_RET,
 	BY_JMP,
 	BY_JCC,
+	CLOSED,
 	TURN_A,
 	TURN_B,
 	COLD,
@@ -80,6 +81,7 @@ static void (*const functions[FUNCTIONS])(void) = {
 	[BY_RET] = calibrate_leaves_by_ret,
 	[BY_JMP] = calibrate_leaves_by_jmp,
 	[BY_JCC] = calibrate_leaves_by_jcc,
+	[CLOSED] = calibrate_closed,
 	[TURN_A] = calibrate_turn_a,
 	[TURN_B] = calibrate_turn_b,
 	[COLD] = calibrate_cold,
@@ -288,7 +290,7 @@ static uint64_t exit_cookie_of(int function, uint64_t kind)
 
 static int attach(const struct calibration *cal)
 {
-	struct own_probe returns[SITE_CLASSES + 9], entries[4], exits[3];
+	struct own_probe returns[SITE_CLASSES + 9], entries[CLOSED - ENTERED + 1], exits[3];
 	int err, cnt = 0;
 
 	for (int site = 0; site < SITE_CLASSES; site++)
@@ -300,16 +302,19 @@ static int attach(const struct calibration *cal)
 	for (int i = 0; i < cnt; i++)
 		returns[i].cookie |= (uint64_t)(WIRE_ENTRY_RETURN | WIRE_ENTRY_TAIL)
 				     << WIRE_COOKIE_FLAGS;
-	for (int f = ENTERED; f <= BY_JCC; f++)
+	for (int f = ENTERED; f <= CLOSED; f++)
 		entries[f - ENTERED] =
 			(struct own_probe){(const void *)functions[f], cookie_of(f, SITE_PUSH)};
+	entries[CLOSED - ENTERED].cookie |=
+		3ull << WIRE_COOKIE_VALUES | (uint64_t)WIRE_ENTRY_CLOSES << WIRE_COOKIE_FLAGS;
 	exits[0] = (struct own_probe){calibrate_ret, exit_cookie_of(BY_RET, WIRE_EXIT_RET)};
 	exits[1] = (struct own_probe){calibrate_exit_jmp, exit_cookie_of(BY_JMP, WIRE_EXIT_RET)};
 	exits[2] = (struct own_probe){calibrate_exit_jcc, exit_cookie_of(BY_JCC, WIRE_EXIT_JCC) |
 								  4ull << WIRE_COOKIE_COND};
 	err = tracer__probe_own(cal->tr, cal->child, TRACER_RETURN, returns, cnt);
 	if (!err)
-		err = tracer__probe_own(cal->tr, cal->child, TRACER_ENTRY, entries, 4);
+		err = tracer__probe_own(cal->tr, cal->child, TRACER_ENTRY, entries,
+					CLOSED - ENTERED + 1);
 	if (!err)
 		err = tracer__probe_own(cal->tr, cal->child, TRACER_EXIT, exits, 3);
 	return err;
@@ -422,6 +427,7 @@ static void evaluate(const struct calibration *cal, struct probe_costs *out)
 	out->classes[WIRE_COST_NESTED] =
 		cost(m[NESTED].whole_ns - m[RETURNS + SITE_PUSH].whole_ns * (1 + 1. / CALLS),
 		     m[NESTED].inside_ns - m[RETURNS + SITE_PUSH].inside_ns);
+	out->classes[WIRE_COST_CLOSED] = cost(entry.whole_ns - m[CLOSED].whole_ns, 0);
 	out->classes[WIRE_COST_SPARED] = cost(entry.whole_ns - m[PASSED].whole_ns, 0);
 	out->burden = m[BURDENED].whole_ns / m[RETURNS + SITE_PUSH].whole_ns;
 	if (!(out->burden >= 1 && out->burden < MAX_BURDEN))

@@ -36,5 +36,6 @@ FUNCTION(calibrate_program, "xor %eax, %eax\n xor %ecx, %ecx\n"
 FUNCTION(calibrate_nested, "push %rbp\n pop %rbp\n ret");
 FUNCTION(calibrate_outer, "push %rbp\n call *%rdi\n pop %rbp\n ret");
 FUNCTION(calibrate_entered, "push %rbp\n pop %rbp\n ret");
+FUNCTION(calibrate_closed, "push %rbp\n pop %rbp\n ret");
 FUNCTION(calibrate_turn_a, "push %rbp\n pop %rbp\n ret");
 FUNCTION(calibrate_turn_b, "push %rbp\n pop %rbp\n ret");

@@ -20,12 +20,13 @@ void calibrate_leaves_by_jcc(void);
 extern const char calibrate_ret[], calibrate_exit_jmp[], calibrate_exit_jcc[];
 
 /* More that begin with a push: to be called with caches that hold other things, to be passed over,
- * to be nested, to be entered only, and to be called in turns. */
+ * to be nested, to be entered only, to be over at once, and to be called in turns. */
 void calibrate_cold(void);
 void calibrate_passed(void);
 void calibrate_nested(void);
 void calibrate_burdened(void);
 void calibrate_entered(void);
+void calibrate_closed(void);
 void calibrate_turn_a(void);
 void calibrate_turn_b(void);
 

@@ -108,6 +108,8 @@ static void list_function(struct json *j, const struct plan *p, struct plan_func
 	json_member_string(j, "instrumented", instrumented_by__name(f->instrumented));
 	json_member_string(j, "exit", exit_strategy__name(f->exit));
 	json_member_u64(j, "exit_sites", f->exits_cnt);
+	json_key(j, "closed_at_entry");
+	json_bool(j, f->closed_at_entry);
 	json_member_string(j, "reason", f->reason);
 	if (f->kind != PLAN_FUNCTION) {
 		json_key(j, "span");

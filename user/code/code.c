@@ -168,7 +168,7 @@ int code_decode(struct code_decoder *d, const struct code_piece *pieces, size_t 
 	code->sites_cnt = 0;
 	code->exits_cnt = code->calls_cnt = 0;
 	code->loops_to_entry = code->insns = 0;
-	code->tail_jumps = code->loops = code->dear = false;
+	code->tail_jumps = code->loops = code->dear = code->traps = false;
 	code->leaf = code->followed = true;
 	code->exits_missing = false;
 	code->no_exits = code->bad = NULL;

@@ -104,6 +104,7 @@ struct code {
 	uint32_t insns;	    /* instructions that can run in it: so many a call, unless it loops */
 	bool loops;	    /* branches backwards */
 	bool dear;	    /* has an instruction that is: see struct insn */
+	bool traps;	    /* has an instruction that does not go on: ud2, hlt, int3 */
 	bool leaf;	    /* calls nothing, jumps nowhere else, plain stack use, no system call */
 	bool exits_missing; /* some may lie behind a jump table that cannot be read */
 	const char *no_exits; /* why its exits are not all known; NULL: they are */

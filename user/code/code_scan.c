@@ -198,6 +198,9 @@ static int scan_call(struct code_scan *s, const struct insn *in, uint64_t vaddr)
 static int scan_flow(struct code_scan *s, const struct insn *in, uint64_t vaddr)
 {
 	switch (in->flow) {
+	case FLOW_STOP:
+		s->code->traps = true;
+		return 0;
 	case FLOW_CALL:
 		return scan_call(s, in, vaddr);
 	case FLOW_JMP:

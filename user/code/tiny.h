@@ -11,4 +11,11 @@ const char *tiny__reason(const struct code *code);
 /* How many instructions it has, if it is so tiny; else 0. */
 unsigned tiny__insns(const struct code *code);
 
+/*
+ * How many instructions a call of it runs at most, if it can do nothing but run them and return: no
+ * calls, no loops, no traps, nothing dear. Then its leave needs no probe: it comes right after its
+ * entry. 0: it may do something else, or takes long enough to be measured.
+ */
+unsigned tiny__returns_within(const struct code *code);
+
 #endif

@@ -2,6 +2,7 @@
 #include "plan/exits.h"
 
 #include "code/code.h"
+#include "code/tiny.h"
 
 static const char inspects[] = "looks at its return address";
 static const char patched[] = "patched in memory: may change its return address";
@@ -57,6 +58,17 @@ bool exits__provable(const struct exit_context *ctx)
 	return !ctx->forced && !ctx->hazard && !ctx->no_returns &&
 	       (ctx->traits & (EXIT_UNSAFE_TRAITS | TRAIT_CANCELS)) &&
 	       !(ctx->traits & (TRAIT_GO | TRAIT_SIGNALS));
+}
+
+unsigned exits__close_at_entry(const struct exit_context *ctx, const struct code *code,
+			       struct exit_choice *exit)
+{
+	unsigned insns = ctx->forced ? 0 : tiny__returns_within(code);
+
+	if (insns)
+		*exit = (struct exit_choice){EXIT_NONE, "a leaf without loops: returns at once, so "
+							"its entry ends the call"};
+	return insns;
 }
 
 struct exit_choice exits__choose(const struct exit_context *ctx, const struct code *code,

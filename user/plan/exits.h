@@ -46,6 +46,12 @@ struct exit_choice {
 struct exit_choice exits__choose(const struct exit_context *ctx, const struct code *code,
 				 enum deny_verdict deny);
 
+/* The exit of a leaf that runs its instructions and returns: none, as its entry's probe ends the
+ * call. Returns how many instructions it runs at most; 0: it is not such a one, or exits are
+ * forced. */
+unsigned exits__close_at_entry(const struct exit_context *ctx, const struct code *code,
+			       struct exit_choice *exit);
+
 /* What is left for a function without return probes: probes on its exits if all are known. */
 struct exit_choice exits__without_return(const struct code *code, const char *reason);
 

@@ -50,6 +50,9 @@ struct plan_function {
 				 */
 	bool has_lines;		/* some of its lines are wanted: it is never dropped */
 	uint8_t leaf_insns;	/* it is a tiny leaf of so many instructions; 0: it is none */
+	/* Its leave needs no probe, as it runs at most so many instructions and returns: the
+	 * entry's probe counts a call and ends it. 0: it may take longer. */
+	uint8_t closed_at_entry;
 	/* Was attached with a return probe; its exit sites, planned later, are still to be. */
 	bool exits_pending;
 	bool patched;	    /* some of it is not in memory as it is in the file */
@@ -143,7 +146,10 @@ struct plan_options {
 	bool new_programs;  /* other programs than today's are expected: links are for every
 			       process */
 	bool skip_tiny;	    /* leave out functions that are cheaper than their probe */
-	const char *exits;  /* name of the exit strategy for all functions; NULL: automatic */
+	/* Leaves without loops get no exit probe; see plan_function.closed_at_entry. Not where
+	 * single calls, values or lines of them are wanted. */
+	bool closes_leaves;
+	const char *exits; /* name of the exit strategy for all functions; NULL: automatic */
 	struct arguments *arguments; /* values to read (-A); borrowed; NULL: none */
 	struct usdt_patterns *usdt;  /* other programs' probes (--usdt); borrowed; NULL: none */
 	/* Lines of source that are probed (--lines); borrowed; NULL: none. Functions with such

@@ -72,12 +72,14 @@ static const struct code_site *site_choose(const struct share *sh, enum exit_str
 }
 
 /* How the function's leave is seen, and the site that goes with it. */
-static const struct code_site *choose(const struct share *sh, enum deny_verdict deny,
+static const struct code_site *choose(struct share *sh, enum deny_verdict deny,
 				      struct exit_choice *exit)
 {
 	const struct code_site *site;
 
-	*exit = exits__choose(sh->exit_ctx, &sh->code, deny);
+	sh->closed = sh->times_calls ? 0 : exits__close_at_entry(sh->exit_ctx, &sh->code, exit);
+	if (!sh->closed)
+		*exit = exits__choose(sh->exit_ctx, &sh->code, deny);
 	site = site_choose(sh, exit->strategy);
 	if (site || exit->strategy != EXIT_RETURN)
 		return site;
@@ -115,7 +117,9 @@ static int add_function(struct share *sh, uint32_t index, const struct code_site
 		.loops_to_entry = code->loops_to_entry,
 		.has_lines = sh->first != 0,
 		.patched = code->patched,
-		.leaf_insns = tiny__insns(code),
+		/* What is not measured is no yardstick. */
+		.leaf_insns = sh->closed ? 0 : tiny__insns(code),
+		.closed_at_entry = sh->closed,
 		.arguments = arguments,
 		.exits = sh->exits_cnt,
 		.symbol_index = index,
@@ -149,7 +153,7 @@ static int note_function(struct share *sh, const struct symbol *sym, enum deny_v
 		return -ENOMEM;
 	if (!site || deny != DENY_NOTHING)
 		return 0;
-	note->planned = sh->functions[sh->functions_cnt - 1].exit != EXIT_RETURN;
+	note->planned = sh->functions[sh->functions_cnt - 1].exit != EXIT_RETURN && !sh->closed;
 	note->function = sh->functions_cnt - 1;
 	note->site = *site;
 	return 0;
@@ -239,6 +243,8 @@ static int plan_symbol(struct share *sh, uint32_t index, uint8_t arguments, uint
 		return skip(sh, sym, reason);
 	if (sym->is_go)
 		go_prologue__apply(sh->insn, &pieces[0], &sh->code);
+	/* Its probes in a region, values and lines belong to a call that is open meanwhile. */
+	sh->times_calls = !sh->opts->closes_leaves || arguments || first || sh->named != UINT32_MAX;
 	sh->needs =
 		arguments ? argument_list__needs(&sh->opts->arguments->lists[arguments - 1]) : 0;
 	site = choose(sh, deny, &exit);

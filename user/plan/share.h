@@ -57,6 +57,8 @@ struct share {
 	uint32_t first;	      /* the same: as `firsts` */
 	uint32_t named;	      /* the same: where its first static probe is; UINT32_MAX: none */
 	uint32_t needs;	      /* the same: see argument_list__needs() */
+	bool times_calls;     /* the same: its entry must not end its calls */
+	uint8_t closed;	      /* the same: as in plan_function.closed_at_entry */
 	pthread_t thread;
 	int err;
 };

@@ -20,10 +20,12 @@ BEGINS = {
     "mov_first": "48(89|8b)",
     "nop5_first": "0f1f440000",
     "lea_only": "488d",
+    "push_leaf": "53",
 }
 REACH_CLOCK = 1.15
 REACH_BPFTRACE = {"push_first": 0.65, "endbr64_first": 0.15, "mov_first": 0.15}
 REACH_EXITS = 1.10
+REACH_LEAVES = 0.6
 
 RUNS = bench.option("--runs", 7, "runs of each tracer with each function", quick=3, type=int)
 CALLS = bench.option("--calls", 50000, "calls in a batch", quick=10000, type=int)
@@ -202,3 +204,21 @@ def measure_exits(args):
         row(f"a call with exits by sites / its bare traps, {name}", ours / bare,
             f"{ours / bare:.2f}", REACH_EXITS)
         detail(f"ns a call: bare {bare:.0f}, proftrace {' '.join(sites_options(args))} {ours:.0f}")
+
+
+@bench.measures("leaves", RUNS, CALLS, BATCHES)
+def measure_leaves(args):
+    """A leaf without loops has no exit probe; beside the same with a return probe."""
+    function = function_of(args, "push_leaf")
+    if not function.get("closed_at_entry"):
+        raise Broken(f"push_leaf has an exit probe: {function['reason']}")
+    costs = {(): [], ("--exits=return",): []}
+    for _ in range(args.runs):
+        for options, runs in costs.items():
+            with running(Calls(args, "push_leaf"), TARGET_CPU) as target, \
+                    proftrace(args, target, function, "-p", *options):
+                runs.append(target.run())
+    closed, returned = (statistics.median(runs) for runs in costs.values())
+    row("a call of a leaf without loops / with a return probe", closed / returned,
+        f"{closed / returned:.2f}", REACH_LEAVES)
+    detail(f"ns a call: ended by its entry's probe {closed:.0f}, by a return probe {returned:.0f}")
