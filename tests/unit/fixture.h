@@ -104,6 +104,13 @@ static inline void fixture_drop(struct profile *p, struct profile_drop drop)
 	p->drops[p->drops_cnt++] = drop;
 }
 
+static inline void fixture_cpu_share(struct profile *p, struct profile_cpu_share share)
+{
+	p->cpu_shares =
+		fixture_grow(p->cpu_shares, p->cpu_shares_cnt, sizeof(*p->cpu_shares));
+	p->cpu_shares[p->cpu_shares_cnt++] = share;
+}
+
 static inline void fixture_finish(struct profile *p)
 {
 	assert_int_equal(profile__link(p), 0);

@@ -311,6 +311,21 @@ static void test_drops(void **state)
 	assert_int_equal(now->drops[0].function, 2);
 }
 
+static void test_cpu_shares(void **state)
+{
+	before = make();
+	fixture_cpu_share(before, (struct profile_cpu_share){"[kernel]", 10, 0, 0});
+	now = make();
+	fixture_cpu_share(now, (struct profile_cpu_share){"[kernel]", 12, 0, 0});
+	fixture_cpu_share(now, (struct profile_cpu_share){"/lib/libz.so", 5, 3, 1});
+	subtract();
+	assert_int_equal(delta->cpu_shares_cnt, 2);
+	assert_int_equal(delta->cpu_shares[0].samples, 2);
+	assert_int_equal(delta->cpu_shares[1].samples, 5);
+	assert_int_equal(delta->cpu_shares[1].traced, 3);
+	assert_int_equal(now->cpu_shares[0].samples, 12);
+}
+
 static void test_copies_share_nothing(void **state)
 {
 	now = make();
@@ -403,6 +418,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_accounts, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_buckets, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_drops, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_cpu_shares, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_copies_share_nothing, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_lines, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_big, setup, teardown),

@@ -254,6 +254,7 @@ static void test_merge_adds_all_figures(void **state)
 	}
 	fixture_bucket(p, 0, 4, 3);
 	fixture_drop(p, (struct profile_drop){.at_ns = 7});
+	fixture_cpu_share(p, (struct profile_cpu_share){"[kernel]", 10, 0, 0});
 	fixture_finish(p);
 	assert_int_equal(profile__merge_threads(p, MERGE_PROCESS, &m), 0);
 	s = &m->nodes[1].stats;
@@ -272,6 +273,9 @@ static void test_merge_adds_all_figures(void **state)
 	assert_int_equal(m->drops_cnt, 1);
 	assert_int_equal(m->drops[0].at_ns, 7);
 	assert_ptr_not_equal(m->drops, p->drops);
+	assert_int_equal(m->cpu_shares_cnt, 1);
+	assert_int_equal(m->cpu_shares[0].samples, 10);
+	assert_ptr_not_equal(m->cpu_shares, p->cpu_shares);
 	profile__free(m);
 	profile__free(p);
 }

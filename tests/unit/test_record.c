@@ -99,6 +99,8 @@ static struct profile *nasty(void)
 	fixture_bucket(p, same, 495, 2);
 	fixture_bucket(p, leaf, 3, 1ull << 40);
 	fixture_drop(p, (struct profile_drop){leaf, 17, 0.5, 1e300, 100, "too dear"});
+	fixture_cpu_share(p, (struct profile_cpu_share){"[kernel]", 1ull << 61, 0, 0});
+	fixture_cpu_share(p, (struct profile_cpu_share){"/usr/bin/a\xff\"", 7, 5, 1});
 	n = fixture_inline(p, (struct profile_inline){"outer", "a.c", 7, 0});
 	fixture_inline(p, (struct profile_inline){"inner", NULL, 0, n});
 	fixture_line(p, (struct profile_line){"a.c", 9, same, 0, 5, 0, 0, NULL});
@@ -451,6 +453,15 @@ static void test_nonsense(void **state)
 	refuse(p);
 	p = nasty();
 	p->drops[0].function = 4;
+	refuse(p);
+	p = nasty();
+	p->cpu_shares[1].module = NULL;
+	refuse(p);
+	p = nasty();
+	p->cpu_shares[1].traced = 8; /* of 7 */
+	refuse(p);
+	p = nasty();
+	p->cpu_shares[1].samples = UINT64_MAX; /* with the kernel's it is too much */
 	refuse(p);
 	p = nasty();
 	p->start_time = 1.0 / 0.0;

@@ -390,6 +390,47 @@ static void test_everything_is_too_short(void **state)
 	profile__free(p);
 }
 
+/* Of 1,000 samples the probes account for 100, in the kernel: 900 are left. */
+static void test_where_cpu_time_went(void **state)
+{
+	struct profile *p = fixture_small();
+
+	p->accounting.cpu_ns = 10000000000;
+	p->accounting.probe_ns = 1000000000;
+	fixture_cpu_share(p, (struct profile_cpu_share){"[kernel]", 370, 0, 0});
+	fixture_cpu_share(p, (struct profile_cpu_share){"[unknown]", 0, 0, 0});
+	fixture_cpu_share(p, (struct profile_cpu_share){"/usr/sbin/nginx", 300, 90, 1});
+	fixture_cpu_share(p, (struct profile_cpu_share){"/lib/libz.so.1", 320, 0, 0});
+	fixture_cpu_share(p, (struct profile_cpu_share){"/lib/libc.so.6", 8, 0, 0});
+	fixture_cpu_share(p, (struct profile_cpu_share){"/lib/libdl.so.2", 2, 0, 0});
+	assert_int_equal(profile__prune(p, 1000001), 0);
+	fixture_expect(&sink_tree, p, &plain,
+		       "entered 1,239 = returned 1,239 + unwound 0 + open 0; lost 0, dropped 0\n"
+		       "probes cost 1.00 s on top of the target's 9.00 s CPU time (11.1%), taken "
+		       "out; no budget\n"
+		       "10.0 s, 4 of 5 probed functions called\n"
+		       "CPU time by 900 samples: 10.0% in traced functions; elsewhere:\n"
+		       "    35.6%  libz.so.1\n"
+		       "    30.0%  kernel\n"
+		       "    23.3%  nginx, not traced\n"
+		       "     1.1%  others\n"
+		       "  -F 'libz.so.1:*' traces the calls there\n");
+	profile__free(p);
+}
+
+/* 49 samples say nothing. */
+static void test_few_samples(void **state)
+{
+	struct profile *p = fixture_small();
+
+	fixture_cpu_share(p, (struct profile_cpu_share){"/lib/libz.so.1", 49, 0, 0});
+	assert_int_equal(profile__prune(p, 1000001), 0);
+	fixture_expect(&sink_tree, p, &plain,
+		       "entered 1,239 = returned 1,239 + unwound 0 + open 0; lost 0, dropped 0\n"
+		       "10.0 s, 4 of 5 probed functions called\n");
+	profile__free(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -407,6 +448,8 @@ int main(void)
 		cmocka_unit_test(test_uncertain_times),
 		cmocka_unit_test(test_histogram),
 		cmocka_unit_test(test_everything_is_too_short),
+		cmocka_unit_test(test_where_cpu_time_went),
+		cmocka_unit_test(test_few_samples),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

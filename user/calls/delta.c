@@ -177,6 +177,15 @@ static void subtract_drops(struct profile *now, const struct profile *before)
 		memmove(now->drops, now->drops + old, now->drops_cnt * sizeof(*now->drops));
 }
 
+/* Rows keep their numbers: new ones come behind. */
+static void subtract_cpu_shares(struct profile *now, const struct profile *before)
+{
+	for (size_t i = 0; i < now->cpu_shares_cnt && i < before->cpu_shares_cnt; i++) {
+		subtract(&now->cpu_shares[i].samples, before->cpu_shares[i].samples);
+		subtract(&now->cpu_shares[i].traced, before->cpu_shares[i].traced);
+	}
+}
+
 static void subtract_summary(struct profile *now, const struct profile *before)
 {
 	accounting__subtract(&now->accounting, &before->accounting);
@@ -210,6 +219,7 @@ static int subtract_profile(struct delta *d)
 	subtract_buckets(d->to, d->before);
 	subtract_lines(d->to, d->before);
 	subtract_drops(d->to, d->before);
+	subtract_cpu_shares(d->to, d->before);
 	subtract_summary(d->to, d->before);
 	return profile__link(d->to);
 }
@@ -226,6 +236,7 @@ static int copy_profile(const struct profile *p, struct profile **out)
 	to->nodes = NULL;
 	to->buckets = NULL;
 	to->drops = NULL;
+	to->cpu_shares = NULL;
 	to->arguments = NULL;
 	to->lines = NULL;
 	to->inlines = NULL;
@@ -236,6 +247,8 @@ static int copy_profile(const struct profile *p, struct profile **out)
 	    copy_array(p->nodes, p->nodes_cnt, sizeof(*p->nodes), &to->nodes) ||
 	    copy_array(p->buckets, p->buckets_cnt, sizeof(*p->buckets), &to->buckets) ||
 	    copy_array(p->drops, p->drops_cnt, sizeof(*p->drops), &to->drops) ||
+	    copy_array(p->cpu_shares, p->cpu_shares_cnt, sizeof(*to->cpu_shares),
+		       &to->cpu_shares) ||
 	    copy_array(p->lines, p->lines_cnt, sizeof(*p->lines), &to->lines) ||
 	    copy_array(p->inlines, p->inlines_cnt, sizeof(*p->inlines), &to->inlines) ||
 	    copy_array(p->arguments, p->arguments_cnt, sizeof(*p->arguments), &to->arguments))

@@ -120,6 +120,7 @@ static int merge_alloc(struct merge *m)
 	to->functions = NULL;
 	to->buckets = NULL;
 	to->drops = NULL;
+	to->cpu_shares = NULL;
 	to->arguments = NULL;
 	to->lines = NULL;
 	to->inlines = NULL;
@@ -137,6 +138,8 @@ static int merge_alloc(struct merge *m)
 		       &to->functions) ||
 	    copy_array(from->buckets, from->buckets_cnt, sizeof(*to->buckets), &to->buckets) ||
 	    copy_array(from->drops, from->drops_cnt, sizeof(*to->drops), &to->drops) ||
+	    copy_array(from->cpu_shares, from->cpu_shares_cnt, sizeof(*to->cpu_shares),
+		       &to->cpu_shares) ||
 	    copy_array(from->lines, from->lines_cnt, sizeof(*to->lines), &to->lines) ||
 	    copy_array(from->inlines, from->inlines_cnt, sizeof(*to->inlines), &to->inlines) ||
 	    copy_array(from->arguments, from->arguments_cnt, sizeof(*to->arguments),

@@ -146,6 +146,7 @@ void profile__free(struct profile *p)
 	free(p->nodes);
 	free(p->buckets);
 	free(p->drops);
+	free(p->cpu_shares);
 	free(p->arguments);
 	free(p->lines);
 	free(p->inlines);

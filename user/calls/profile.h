@@ -181,6 +181,14 @@ struct profile_drop {
 	const char *reason;	 /* borrowed */
 };
 
+/* Where the target's threads were when samples of their CPU time were taken: a file's share. */
+struct profile_cpu_share {
+	const char *module; /* path, or "[kernel]", "[unknown]", "[vdso]"; borrowed */
+	uint64_t samples;   /* in code of the file */
+	uint64_t traced;    /* of these, in functions that were traced at the time */
+	uint32_t probed;    /* some functions of the file were probed in the run: 1, else 0 */
+};
+
 struct profile_skip {
 	const char *name;
 	const char *module;
@@ -233,6 +241,8 @@ struct profile {
 	size_t lines_cnt;
 	struct profile_inline *inlines;
 	size_t inlines_cnt;
+	struct profile_cpu_share *cpu_shares; /* none: no samples were taken */
+	size_t cpu_shares_cnt;
 	/* Nobody but root can have chosen the names of their files: 1, else 0. */
 	uint32_t files_by_root;
 	struct timeline *timeline; /* single calls; owned; NULL: not recorded */

@@ -316,7 +316,8 @@ int profile__cut(struct profile *p, const struct time_range *range)
 	if (!err)
 		err = cut_nodes(&c);
 	if (!err) {
-		p->lines_cnt = 0; /* when they ran is not known */
+		p->lines_cnt = 0;      /* when they ran is not known */
+		p->cpu_shares_cnt = 0; /* nor when samples were taken */
 		cut_drops(p, range);
 		cut_summary(&c);
 		err = profile__link(p);

@@ -139,6 +139,8 @@ const struct argp_option option_table[] = {
 	 "leave out what took less than T in total: 500ns, 10us, 1.5ms, 2s", 0},
 	{"hist", OPT_HIST, "GLOB", 0,
 	 "tree, flat: draw how long the calls of matching functions took; may be repeated", 0},
+	{"no-samples", OPT_NO_SAMPLES, 0, 0,
+	 "do not look 97 times a second where CPU time goes outside traced functions", 0},
 	{"raw", OPT_RAW, 0, 0, "leave what the probes cost in all times", 0},
 	{"thread-frames", OPT_THREAD_FRAMES, 0, 0,
 	 "keep threads apart: folded stacks begin with comm-pid/tid, trees are per thread", 0},

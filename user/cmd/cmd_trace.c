@@ -21,6 +21,7 @@
 #include "cmd/replan.h"
 #include "cmd/result.h"
 #include "cmd/run.h"
+#include "cmd/samples.h"
 #include "cmd/steer.h"
 #include "cmd/watch.h"
 #include "collect/collector.h"
@@ -68,6 +69,7 @@ static int run_start(struct run *r)
 	if (err)
 		return err;
 	clock_gettime(CLOCK_REALTIME, &ts);
+	samples__start(r, &r->samples);
 	r->start_time = ts.tv_sec + ts.tv_nsec / 1e9;
 	r->start_ns = now_ns();
 	if (r->o->calls) {
@@ -97,6 +99,7 @@ static void run_stop(struct run *r)
 	keys__stop();
 	switches__notice(r);
 	tracer__close_gate(r->tracer);
+	samples__take(r->samples, r);
 	r->stop_ns = now_ns();
 	life__ignore(tracer__life(r->tracer));
 	progress__clear(&r->progress);
@@ -133,6 +136,7 @@ static int tick(struct run *r)
 {
 	int err = collector__poll(r->collector);
 
+	samples__take(r->samples, r);
 	if (!err && r->recorder)
 		err = recorder__tick(r->recorder, now_ns() - r->start_ns);
 	if (!err && r->recorder && recorder__due(r->recorder, now_ns() - r->start_ns))
@@ -233,6 +237,7 @@ static void run_free(struct run *r)
 	spool__close(&r->spool);
 	profile__free(r->before);
 	describe__free(r->description);
+	samples__free(r->samples);
 	steer__free(r->steer);
 	collector__free(r->collector);
 	tracer__free(r->tracer);

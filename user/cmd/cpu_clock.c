@@ -83,6 +83,15 @@ uint64_t cpu_clock__read(struct cpu_clock *c, const struct run *r, bool starting
 	return sum;
 }
 
+bool cpu_clock__has(const struct cpu_clock *c, pid_t pid)
+{
+	for (size_t i = c->cnt; i-- > 0;) {
+		if (c->processes[i].pid == pid)
+			return !c->processes[i].ended;
+	}
+	return false;
+}
+
 void cpu_clock__clear(struct cpu_clock *c)
 {
 	free(c->processes);

@@ -23,6 +23,8 @@ struct cpu_clock {
 /* Reads the clocks; processes that were not known yet begin at their own start, or, if `starting`,
  * now. Returns the sum in ns, of what is known: memory may have been short. */
 uint64_t cpu_clock__read(struct cpu_clock *c, const struct run *r, bool starting);
+/* Whether the process lives, and its time counts. */
+bool cpu_clock__has(const struct cpu_clock *c, pid_t pid);
 void cpu_clock__clear(struct cpu_clock *c);
 
 #endif

@@ -19,6 +19,7 @@
 #include "cmd/recorded_run.h"
 #include "cmd/recorder.h"
 #include "cmd/run.h"
+#include "cmd/samples.h"
 #include "cmd/show.h"
 #include "cmd/steer.h"
 #include "collect/collector.h"
@@ -86,6 +87,8 @@ static int run_snapshot(struct run *r, uint64_t until_ns, struct profile **out)
 		err = describe_lines__apply(r->plan, r->collector, until_ns, now);
 	if (!err)
 		err = steer__apply(r->steer, r, now);
+	if (!err)
+		err = samples__apply(r->samples, now);
 	if (!err)
 		err = profile__link(now);
 	if (err) {

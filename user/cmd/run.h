@@ -20,6 +20,7 @@ struct description;
 struct keeper;
 struct options;
 struct recorder;
+struct samples;
 struct steer;
 struct profile;
 struct target;
@@ -41,6 +42,7 @@ struct run {
 	struct collector *collector;
 	struct probe_costs costs;
 	struct steer *steer;
+	struct samples *samples; /* NULL: none are taken */
 	struct description *description;
 	struct progress progress;
 	struct switches switches;

@@ -363,6 +363,11 @@ uint64_t steer__pace_ns(const struct steer *s)
 	return s->hasty && !s->off ? HASTY_NS : PACE_NS;
 }
 
+bool steer__watches(const struct steer *s, pid_t pid)
+{
+	return cpu_clock__has(&s->clock, pid);
+}
+
 int steer__apply(struct steer *s, const struct run *r, struct profile *p)
 {
 	p->accounting.cpu_ns = traced_cpu(s, r);

@@ -6,7 +6,9 @@
 #ifndef PROFTRACE_CMD_STEER_H
 #define PROFTRACE_CMD_STEER_H
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct profile;
 struct run;
@@ -29,6 +31,9 @@ int steer__look(struct steer *s, struct run *r, uint64_t now_ns);
 
 /* How long from a look to the next one, in ns; 0: none is needed. */
 uint64_t steer__pace_ns(const struct steer *s);
+
+/* Whether a process's CPU time counts: it is one of the target's, or a followed child. */
+bool steer__watches(const struct steer *s, pid_t pid);
 
 /* What the result has of it: CPU time, budget, and the functions that were dropped. Returns 0 or
  * -ENOMEM. */

@@ -52,6 +52,7 @@ static int read_parts(const uint8_t *data, size_t len, struct memory *m, struct 
 		{&layout_nodes, 1, (void **)&p->nodes, &nodes_cnt},
 		{&layout_buckets, 0, (void **)&p->buckets, &p->buckets_cnt},
 		{&layout_drops, 0, (void **)&p->drops, &p->drops_cnt},
+		{&layout_cpu_shares, 0, (void **)&p->cpu_shares, &p->cpu_shares_cnt},
 		{&layout_arguments, 0, (void **)&p->arguments, &p->arguments_cnt},
 		{&layout_lines, 0, (void **)&p->lines, &p->lines_cnt},
 		{&layout_inlines, 0, (void **)&p->inlines, &p->inlines_cnt},
@@ -227,7 +228,7 @@ static bool lines_valid(const struct profile *p)
 
 static bool rest_valid(const struct profile *p)
 {
-	uint64_t calls = 0;
+	uint64_t calls = 0; /* then samples */
 
 	for (size_t i = 0; i < p->buckets_cnt; i++) {
 		const struct profile_bucket *b = &p->buckets[i];
@@ -241,6 +242,13 @@ static bool rest_valid(const struct profile *p)
 	}
 	for (size_t i = 0; i < p->drops_cnt; i++) {
 		if (p->drops[i].function >= p->functions_cnt)
+			return false;
+	}
+	calls = 0;
+	for (size_t i = 0; i < p->cpu_shares_cnt; i++) {
+		if (!p->cpu_shares[i].module ||
+		    p->cpu_shares[i].traced > p->cpu_shares[i].samples ||
+		    !add(&calls, p->cpu_shares[i].samples))
 			return false;
 	}
 	for (size_t i = 0; i < p->arguments_cnt; i++) {

@@ -67,6 +67,7 @@ enum table_tag {
 	TABLE_VALUES = 22,
 	TABLE_LINES = 23,
 	TABLE_INLINES = 24,
+	TABLE_CPU_SHARES = 25,
 };
 
 #endif

@@ -139,6 +139,15 @@ static const struct field drops[] = {
 };
 const struct layout layout_drops = LAYOUT(TABLE_DROPS, struct profile_drop, drops);
 
+static const struct field cpu_shares[] = {
+	PLAIN(1, STRING, struct profile_cpu_share, module),
+	PLAIN(2, U64, struct profile_cpu_share, samples),
+	PLAIN(3, U64, struct profile_cpu_share, traced),
+	PLAIN(4, U32, struct profile_cpu_share, probed),
+};
+const struct layout layout_cpu_shares =
+	LAYOUT(TABLE_CPU_SHARES, struct profile_cpu_share, cpu_shares);
+
 static const struct field arguments[] = {
 	CHANGE(1, U32, struct profile_argument, function),
 	PLAIN(2, STRING, struct profile_argument, name),

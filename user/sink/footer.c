@@ -7,6 +7,7 @@
 
 #include "calls/profile.h"
 #include "sink/accounts.h"
+#include "sink/cpu_shares.h"
 #include "sink/printer.h"
 #include "sink/sink.h"
 #include "util/text.h"
@@ -213,13 +214,17 @@ static int print_drops(struct printer *pr)
 static int print_summary(struct printer *pr)
 {
 	char line[ACCOUNTS_LINE];
+	int err;
 
 	fprintf(pr->out, "%s%s\n", printer__style(pr, STYLE_DIM),
 		accounts__calls(pr->profile, line, sizeof(line)));
 	if (*accounts__cost(pr->profile, pr->opts->raw, line, sizeof(line)))
 		fprintf(pr->out, "%s\n", line);
 	print_probes(pr);
+	err = cpu_shares__print(pr);
 	fputs(printer__style(pr, STYLE_PLAIN), pr->out);
+	if (err)
+		return err;
 	print_warnings(pr);
 	return print_drops(pr);
 }

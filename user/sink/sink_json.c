@@ -13,6 +13,7 @@
 #include "sink/diffs.h"
 #include "sink/lines_json.h"
 #include "sink/listing.h"
+#include "sink/cpu_shares.h"
 #include "sink/sessions.h"
 #include "sink/sink.h"
 #include "sink/stream.h"
@@ -246,6 +247,7 @@ static int write_json(const struct profile *p, const struct sink_options *opts, 
 			write_thread(&j, p, &p->threads[i], functions);
 	json_close(&j, ']');
 	accounts__json(&j, p);
+	cpu_shares__json(&j, p);
 	json_member_open(&j, "dropped", '[');
 	for (i = 0; i < p->drops_cnt; i++)
 		write_drop(&j, p, &p->drops[i], &functions[p->drops[i].function]);

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The event is the kernel's software clock of a CPU (PERF_COUNT_SW_CPU_CLOCK), which needs no
+ * hardware counter and so works in virtual machines, too. It is opened for a CPU, not for threads:
+ * one descriptor a CPU, however many threads there are, and threads that begin later are seen. The
+ * rings' layout is described in linux/perf_event.h, at struct perf_event_mmap_page.
+ */
+#include "sample/sampler.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define RING_PAGES 8	/* a power of two; a sample takes 24 bytes, so 1,300 fit into 32 KB */
+#define CPUS_MAX   8192 /* as many as Linux can be built for on x86-64 */
+
+struct ring {
+	int fd;
+	struct perf_event_mmap_page *page; /* the data begins a page behind it */
+};
+
+struct sampler {
+	struct ring *rings;
+	size_t rings_cnt;
+	size_t page_size;
+	uint64_t lost;
+};
+
+/* A PERF_RECORD_SAMPLE with PERF_SAMPLE_IP and PERF_SAMPLE_TID. */
+struct sample_record {
+	struct perf_event_header header;
+	uint64_t ip;
+	uint32_t pid, tid;
+};
+
+struct lost_record {
+	struct perf_event_header header;
+	uint64_t id, lost;
+};
+
+static int ring_open(struct ring *r, int cpu, unsigned int hz, size_t page_size)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.freq = 1,
+		.sample_freq = hz,
+		.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID,
+		.exclude_idle = 1,
+		.exclude_guest = 1,
+	};
+	void *page;
+
+	r->fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	if (r->fd < 0)
+		return -errno;
+	page = mmap(NULL, (1 + RING_PAGES) * page_size, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd,
+		    0);
+	if (page == MAP_FAILED) {
+		int err = -errno;
+
+		close(r->fd);
+		return err;
+	}
+	r->page = page;
+	return 0;
+}
+
+int sampler__new(unsigned int hz, struct sampler **out)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	struct sampler *s = calloc(1, sizeof(*s));
+	int err = 0;
+
+	if (!s)
+		return -ENOMEM;
+	s->page_size = sysconf(_SC_PAGESIZE);
+	if (cpus < 1 || cpus > CPUS_MAX)
+		cpus = cpus < 1 ? 1 : CPUS_MAX;
+	s->rings = calloc(cpus, sizeof(*s->rings));
+	if (!s->rings)
+		err = -ENOMEM;
+	for (int cpu = 0; !err && cpu < cpus; cpu++) {
+		err = ring_open(&s->rings[s->rings_cnt], cpu, hz, s->page_size);
+		if (!err)
+			s->rings_cnt++;
+		else if (err == -ENODEV)
+			err = 0; /* the CPU is offline */
+	}
+	if (!err && !s->rings_cnt)
+		err = -ENODEV;
+	if (err) {
+		sampler__free(s);
+		return err;
+	}
+	*out = s;
+	return 0;
+}
+
+void sampler__free(struct sampler *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->rings_cnt; i++) {
+		munmap(s->rings[i].page, (1 + RING_PAGES) * s->page_size);
+		close(s->rings[i].fd);
+	}
+	free(s->rings);
+	free(s);
+}
+
+/* Copies `size` bytes of the ring from `at` on; the data may go on at the ring's beginning. */
+static void ring_copy(const char *data, size_t ring_size, uint64_t at, void *to, size_t size)
+{
+	size_t offset = at & (ring_size - 1), first = ring_size - offset;
+
+	if (first > size)
+		first = size;
+	memcpy(to, data + offset, first);
+	memcpy((char *)to + first, data, size - first);
+}
+
+static void ring_read(struct sampler *s, struct ring *r,
+		      void (*fn)(const struct sample *sample, void *ctx), void *ctx)
+{
+	const char *data = (const char *)r->page + s->page_size;
+	const size_t ring_size = RING_PAGES * s->page_size;
+	uint64_t head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
+	uint64_t at = r->page->data_tail;
+
+	while (head - at >= sizeof(struct perf_event_header)) {
+		union {
+			struct perf_event_header header;
+			struct sample_record sample;
+			struct lost_record lost;
+		} record = {0};
+
+		ring_copy(data, ring_size, at, &record.header, sizeof(record.header));
+		if (record.header.size < sizeof(record.header) || record.header.size > head - at)
+			break; /* no kernel writes that: what follows cannot be told apart */
+		ring_copy(data, ring_size, at, &record,
+			  record.header.size < sizeof(record) ? record.header.size
+							      : sizeof(record));
+		at += record.header.size;
+		if (record.header.type == PERF_RECORD_SAMPLE) {
+			const struct sample sample = {
+				.pid = record.sample.pid,
+				.tid = record.sample.tid,
+				.ip = record.sample.ip,
+				.in_kernel = (record.header.misc & PERF_RECORD_MISC_CPUMODE_MASK) ==
+					     PERF_RECORD_MISC_KERNEL,
+			};
+
+			fn(&sample, ctx);
+		} else if (record.header.type == PERF_RECORD_LOST) {
+			s->lost += record.lost.lost;
+		}
+	}
+	__atomic_store_n(&r->page->data_tail, head, __ATOMIC_RELEASE);
+}
+
+void sampler__read(struct sampler *s, void (*fn)(const struct sample *sample, void *ctx), void *ctx)
+{
+	for (size_t i = 0; i < s->rings_cnt; i++)
+		ring_read(s, &s->rings[i], fn, ctx);
+}
+
+uint64_t sampler__lost(const struct sampler *s)
+{
+	return s->lost;
+}

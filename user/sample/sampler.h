@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Samples: a clock on each CPU looks some hundred times a second at which thread runs there, and at
+ * which instruction. The kernel writes what it saw into rings that it shares with us (perf events),
+ * so the threads pay nothing but the clock's interrupt.
+ */
+#ifndef PROFTRACE_SAMPLE_SAMPLER_H
+#define PROFTRACE_SAMPLE_SAMPLER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct sampler;
+
+struct sample {
+	pid_t pid, tid;
+	uint64_t ip;	/* address of the instruction that was running */
+	bool in_kernel; /* it is the kernel's, which worked for that thread */
+};
+
+/* Opens a clock of `hz` looks a second on each CPU that is online. Returns 0 or -errno, silently:
+ * -EACCES or -EPERM where the kernel forbids it. */
+int sampler__new(unsigned int hz, struct sampler **out);
+void sampler__free(struct sampler *s); /* accepts NULL */
+
+/* Calls `fn` for each sample since the last time, of whatever process. Call it a few times a
+ * second: a ring holds the samples of some seconds. */
+void sampler__read(struct sampler *s, void (*fn)(const struct sample *sample, void *ctx),
+		   void *ctx);
+
+/* Samples that found their ring full, of whatever process. */
+uint64_t sampler__lost(const struct sampler *s);
+
+#endif
