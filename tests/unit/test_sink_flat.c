@@ -216,10 +216,10 @@ static void test_narrow(void **state)
 	p->functions[1].name = "a_name_of_35_columns_for_the_column";
 	for (uint32_t i = 0; i < 7; i++)
 		fixture_drop(p, (struct profile_drop){1, 2000000000, 1, 1, 0, "more"});
-	expect_part(
-		p, &narrow,
-		"    CALLS    TOTAL     SELF      AVG   SELF%  FUNCTION\n"
-		"        3   700 us   694 us   233 us   69.4%  a_name_of_35_colu…s_for_the_column\n");
+	expect_part(p, &narrow,
+		    "    CALLS    TOTAL     SELF      AVG   SELF%  FUNCTION\n"
+		    "        3   700 us   694 us   233 us   69.4%  "
+		    "a_name_of_35_colu…s_for_the_column\n");
 	expect_part(p, &narrow,
 		    "\nnot shown in 80 columns: P99, MAX, MODULE, CPU, P50, P90 (-v shows all)\n");
 	expect_part(p, &narrow,

@@ -65,7 +65,7 @@ int output__open(struct output *out, const struct options *o)
 				   : &sink_folded,
 		.opts = o->sink_opts,
 	};
-	/* Whoever writes to flame.svg may expect something else. */
+	/* Whoever writes to flame.png may expect something else. */
 	if (o->output && !o->sink && strchr(path_base(o->output), '.'))
 		log_info("no format ends its files like %s: these are folded stacks (-f chooses)",
 			 path_base(o->output));

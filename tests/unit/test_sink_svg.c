@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "fixture.h"
+
+static const struct sink_options wall, calls = {.weight = WEIGHT_CALLS};
+
+static void expect_part(const char *text, const char *part)
+{
+	if (!strstr(text, part))
+		fail_msg("no %s\nin %s", part, text);
+}
+
+static size_t count(const char *text, const char *part)
+{
+	size_t cnt = 0;
+
+	for (; (text = strstr(text, part)); text += strlen(part))
+		cnt++;
+	return cnt;
+}
+
+static void test_boxes(void **state)
+{
+	struct profile *p = fixture_small();
+	char *text = fixture_write(&sink_svg, p, &wall);
+
+	expect_part(text, "<title>all (1.00 ms, 100.0%)</title><rect x=\"10.0000\" y=\"50\" "
+			  "width=\"1180.0000\"");
+	expect_part(text, "<title>prog (1.00 ms, 100.0%)</title>");
+	/* The dearest callee comes first: work, then idle, then what main does itself. */
+	expect_part(text, "<title>work (700 us, 70.0%)</title><rect x=\"10.0000\" y=\"101\" "
+			  "width=\"826.0000\"");
+	expect_part(text, "<title>idle (200 us, 20.0%)</title><rect x=\"836.0000\" y=\"101\" "
+			  "width=\"236.0000\"");
+	expect_part(text, "a box is a path, as wide as its time</text>");
+	assert_int_equal(count(text, "<g class=\"f\">"), 6);
+	free(text);
+	text = fixture_write(&sink_svg, p, &calls);
+	expect_part(text, "<title>all (1,239 calls, 100.0%)</title>");
+	free(text);
+	profile__free(p);
+}
+
+static void test_shares_are_escaped(void **state)
+{
+	struct profile *p = fixture_new();
+	char *text;
+
+	fixture_function(p, "often");
+	fixture_function(p, "once");
+	fixture_thread(p, 1, 1, "x");
+	fixture_node(p, 0, 0, 0, 9000, 100, 100);
+	fixture_node(p, 0, 0, 1, 1, 1, 1);
+	fixture_finish(p);
+	text = fixture_write(&sink_svg, p, &calls);
+	expect_part(text, "<title>once (1 call, &lt;0.1%)</title>");
+	free(text);
+	profile__free(p);
+}
+
+static void test_names_are_harmless(void **state)
+{
+	struct profile *p = fixture_new();
+	char *text;
+
+	fixture_function(p, "</title><script>alert(1)</script>");
+	fixture_function(p, "a&b\033]]>\"'");
+	fixture_function(p, "\xef\xbf\xbe\xff");
+	fixture_thread(p, 1, 1, "<x>");
+	for (uint32_t f = 0; f < 3; f++)
+		fixture_node(p, 0, 0, f, 1, 100, 100);
+	fixture_finish(p);
+	text = fixture_write(&sink_svg, p, &wall);
+	expect_part(text, "<title>&lt;/title&gt;&lt;script&gt;alert(1)&lt;/script&gt; (100 ns");
+	expect_part(text, "<title>a&amp;b\\x1b]]&gt;\"' (");
+	expect_part(text, "<title>?\\xff (");
+	expect_part(text, "<title>&lt;x&gt; (");
+	assert_int_equal(count(text, "<script>"), 1);
+	free(text);
+	profile__free(p);
+}
+
+/* However many paths there are, and however deep. */
+static void test_bounds(void **state)
+{
+	struct profile *p = fixture_new();
+	uint32_t n = 0;
+	char *text;
+
+	fixture_function(p, "f");
+	fixture_thread(p, 1, 1, "x");
+	for (int i = 0; i < 5000; i++)
+		n = fixture_node(p, 0, n, 0, 1, 1000000 - i, 1);
+	for (int i = 0; i < 100000; i++)
+		fixture_node(p, 0, 0, 0, 1, 1, 1);
+	fixture_finish(p);
+	text = fixture_write(&sink_svg, p, &wall);
+	assert_true(count(text, "<g class=\"f\">") <= 50000 + 2);
+	assert_true(count(text, "<g class=\"f\">") >= 1000);
+	expect_part(text, " paths are too narrow or too deep to be drawn</text>");
+	free(text);
+	profile__free(p);
+}
+
+static void test_nothing(void **state)
+{
+	struct profile *p = fixture_new();
+	char *text;
+
+	fixture_finish(p);
+	text = fixture_write(&sink_svg, p, &wall);
+	expect_part(text, ">nothing was recorded</text>");
+	assert_int_equal(count(text, "<g class=\"f\">"), 0);
+	free(text);
+	profile__free(p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_boxes),
+		cmocka_unit_test(test_shares_are_escaped),
+		cmocka_unit_test(test_names_are_harmless),
+		cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
