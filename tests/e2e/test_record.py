@@ -47,6 +47,26 @@ class Record(harness.TestCase):
             found[path] = found.get(path, 0) + node["calls"]
         return found
 
+    def test_the_last_one_is_kept(self):
+        path, first = self.record("recursion", 3, 2)
+        os.chmod(path, 0o640)
+        with open(path, "rb") as file:
+            old = file.read()
+        self.assertFalse(os.path.exists(path + ".old"))
+        path, second = self.record("recursion", 5, 2)
+        with open(path + ".old", "rb") as file:
+            self.assertEqual(file.read(), old)
+        self.assertEqual(os.stat(path).st_mode & 0o777, 0o640)
+        self.assert_counts(self.json(path + ".old"), first.counts)
+        self.assert_counts(self.json(path), second.counts)
+        # A run that is added replaces nothing, and a file of several names keeps them.
+        self.record("recursion", 3, 2, options=("--append",))
+        with open(path + ".old", "rb") as file:
+            self.assertEqual(file.read(), old)
+        os.link(path, path + ".link")
+        self.record("recursion", 4, 2)
+        self.assertTrue(os.path.samefile(path, path + ".link"))
+
     def live(self, *options):
         out = self.path("live")
         done = self.run_proftrace(*options, "-o", out, "--", program("recursion"), 5, 2)
@@ -232,7 +252,7 @@ class Record(harness.TestCase):
 
     def test_a_name_that_tells_no_format(self):
         recording, _ = self.record("recursion", 5, 2)
-        for name, told in (("x.svg", True), ("x", False), ("x.json", False), ("x.callgrind", False)):
+        for name, told in (("x.png", True), ("x", False), ("x.json", False), ("x.callgrind", False)):
             done = self.verb("report", "-o", self.path(name), recording)
             self.assertEqual(done.status, 0, str(done))
             self.assertEqual(f"like {name}: these are folded stacks" in done.stderr, told, str(done))

@@ -243,12 +243,17 @@ class Sessions(harness.TestCase):
         self.verb("record", "-o", plain, "--", program("requests"), "1", "5")
         self.assert_one_line(self.verb("report", "--session", "handle", plain, status=1), 1,
                              "--session needs single calls")
-        path, done = self.live("--session", "nowhere", *FUNCTIONS,
-                               command=(program("requests"), "1", "5"))
-        self.assertIn("--session nowhere: no such function was traced", done.stderr)
-        document = self.load(path)
-        self.assertEqual(document["sessions"], [])
-        self.assert_counts(self.check(document), done.counts)
+        # Live, before anything is run; the nearest names are there.
+        for name, nearest in ("nowhere", ""), ("hanlde", "the nearest: handle"):
+            done = self.run_proftrace("--session", name, *FUNCTIONS, "--", program("requests"),
+                                      "1", "5")
+            self.assert_one_line(done, 1, f"--session {name}", "no function that is traced",
+                                 nearest)
+            self.assertEqual(done.stdout, "")
+        # How record goes with sessions.
+        for option in (("--session", "handle"), ("--link", LINK)):
+            done = self.verb("record", *option, "--", program("requests"), "1", "5", status=2)
+            self.assert_one_line(done, 2, option[0], "report", "-A 'submit(arg1)'")
 
     def test_statements_of_sqlite(self):
         """A real program: sessions are what the tree has as outermost calls."""

@@ -704,7 +704,7 @@ static void bad_sessions(void **state)
 	REFUSE("1 to 10000", "--session", "f", "--slowest", "0", "/bin/true");
 	REFUSE("10ms", "--session", "f", "--over", "3", "/bin/true");
 	REFUSE("-i exclude", "--session", "f", "-i", "1", "/bin/true");
-	REFUSE("does not go with", "record", "--session", "f", "/bin/true");
+	REFUSE("is for report", "record", "--session", "f", "/bin/true");
 	REFUSE("does not go with", "diff", "--session", "f", "a", "b");
 }
 

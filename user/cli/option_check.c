@@ -54,6 +54,11 @@ bool option_check__suits(enum verb verb, int key)
 	}
 }
 
+bool option_check__is_of_sessions(int key)
+{
+	return key == OPT_SESSION || key == OPT_SLOWEST || key == OPT_OVER || key == OPT_LINK;
+}
+
 static bool is_number(const char *word)
 {
 	return *word && !word[strspn(word, "0123456789")];

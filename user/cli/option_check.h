@@ -16,6 +16,14 @@
 /* Reports a usage error. */
 #define complain(o, ...) (log_error(__VA_ARGS__), (o)->complained = true, EINVAL)
 
+/* Whether it is about sessions: they are looked for in what has been recorded, not as it is. */
+bool option_check__is_of_sessions(int key);
+
+/* With the option's name. */
+#define RECORD_SESSIONS                                                                         \
+	"--%s is for report: record --calls keeps the calls that sessions are made of, and -A " \
+	"'submit(arg1)' -A 'run(arg1)' the values that --link joins by"
+
 /* Whether the option says something about what the verb does. */
 bool option_check__suits(enum verb verb, int key);
 

@@ -85,6 +85,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	default:
 		err = option_take(o, key, arg);
+		if (!err && o->verb == VERB_RECORD && option_check__is_of_sessions(key))
+			return complain(o, RECORD_SESSIONS, option_table__name(key));
 		if (!err && !option_check__suits(o->verb, key))
 			return complain(o, "--%s does not go with %s; see proftrace --help",
 					option_table__name(key),

@@ -62,7 +62,7 @@ static int make_plan(struct run *r)
 	if (!err)
 		err = plan__new(r->target, &r->wanted.filter, &r->plan_opts, &r->plan);
 	watch__end_in_order();
-	return err;
+	return err ? err : roles__check(r);
 }
 
 static struct tracer_options tracer_options_of(const struct run *r)

@@ -2,6 +2,7 @@
 #include "cmd/roles.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "calls/function_glob.h"
 #include "calls/profile.h"
@@ -54,6 +55,40 @@ static int give(struct run *r, const char *option, char *const *globs, size_t cn
 		if (!found)
 			log_warn("%s %s: no such function is traced, so far (-l tells why)", option,
 				 globs[g]);
+	}
+	return 0;
+}
+
+/* Whether a function of that name may be loaded yet. */
+static bool may_come(const struct run *r, const char *glob)
+{
+	const char *colon = strchr(glob, ':');
+
+	return r->o->follow || (colon && colon != glob && colon[1] != ':');
+}
+
+int roles__check(struct run *r)
+{
+	char names[256];
+
+	for (size_t g = 0; g < r->o->sessions_cnt; g++) {
+		const char *glob = r->o->sessions[g];
+		bool found = false;
+
+		for (size_t i = 0; i < r->plan->functions_cnt && !found; i++)
+			found = is_named(r, &r->plan->functions[i], glob);
+		if (found)
+			continue;
+		if (may_come(r, glob)) {
+			log_warn("--session %s: no such function is traced, so far (-l tells why)",
+				 glob);
+			continue;
+		}
+		plan__nearest(r->plan, glob, names, sizeof(names));
+		log_error("--session %s: no function that is traced matches%s%s; -F chooses "
+			  "what is traced, -l lists it",
+			  glob, *names ? "; the nearest: " : "", names);
+		return -ENOENT;
 	}
 	return 0;
 }

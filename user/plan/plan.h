@@ -166,6 +166,9 @@ struct plan_options {
  */
 int plan__new(const struct target *t, struct filter *filter, const struct plan_options *opts,
 	      struct plan **out);
+/* The names most like a FUNC, OBJECT:FUNC or region:NAME that matches nothing, ", " between them,
+ * in `buf`, which it returns; empty if there are none. */
+char *plan__nearest(const struct plan *p, const char *glob, char *buf, size_t size);
 void plan__free(struct plan *p); /* accepts NULL */
 
 /*

@@ -70,6 +70,18 @@ static char *nearest_names(const struct plan *p, const char *pattern, bool regio
 	return nearest__text(&nearest, buf, size);
 }
 
+char *plan__nearest(const struct plan *p, const char *glob, char *buf, size_t size)
+{
+	struct filter_pattern pattern;
+
+	*buf = '\0';
+	if (filter_pattern__parse(&pattern, glob))
+		return buf;
+	nearest_names(p, pattern.func, pattern.region, buf, size);
+	filter_pattern__clear(&pattern);
+	return buf;
+}
+
 /* Whether a file that the pattern names is mapped. */
 static bool names_mapped(const struct filter_pattern *pat, const struct plan *p,
 			 const struct target *t)

@@ -14,6 +14,7 @@
 #include "record/flight.h"
 #include "record/format.h"
 #include "record/gather.h"
+#include "record/keep_old.h"
 #include "record/reader.h"
 #include "util/array.h"
 #include "util/log.h"
@@ -132,6 +133,9 @@ int writer__begin(struct writer *w, const struct run_facts *f)
 	struct stat st;
 	int err = 0;
 
+	/* A file with a limit is known by its number, and replaced by itself. */
+	if (!w->keep && !w->flight)
+		keep_old(&w->out);
 	if (!fstat(w->out.fd, &st) && S_ISREG(st.st_mode)) {
 		w->named = st.st_nlink;
 		if (ftruncate(w->out.fd, w->keep) || lseek(w->out.fd, w->keep, SEEK_SET) < 0)
