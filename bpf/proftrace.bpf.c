@@ -3,6 +3,7 @@
  * The programs: one stub for each kind of probe and attach tier. A stub finds the stack slot and
  * the cookie and calls enter() or leave(). Which stubs are loaded is user/attach's choice.
  */
+#include "cookie.bpf.h"
 #include "life.bpf.h"
 #include "own_stack.bpf.h"
 #include "regions.bpf.h"
@@ -89,7 +90,7 @@ int session(struct pt_regs *ctx)
 		leave_lane(ctx, *call >> 32, return_slot(ctx), *call, bpf_ktime_get_ns());
 		return 0;
 	}
-	cookie = bpf_get_attach_cookie(ctx);
+	cookie = probe_cookie(ctx);
 	lane = enter(ctx, entry_slot(ctx, cookie), cookie);
 	*call = (u64)lane << 32 | (cookie & WIRE_COOKIE_FUNCTION);
 	return !lane || !returns_are_safe() || !returns_in_order(lane);
@@ -99,7 +100,7 @@ OWN_STACK(function_entry);
 SEC("uprobe")
 int function_entry(struct pt_regs *ctx)
 {
-	u64 cookie = bpf_get_attach_cookie(ctx);
+	u64 cookie = probe_cookie(ctx);
 	u32 entry = cookie >> WIRE_COOKIE_FLAGS;
 
 	KEEP_OWN_STACK(function_entry, ctx);
@@ -116,7 +117,7 @@ int function_return(struct pt_regs *ctx)
 	u64 now = bpf_ktime_get_ns();
 
 	KEEP_OWN_STACK(function_return, ctx);
-	leave(ctx, return_slot(ctx), bpf_get_attach_cookie(ctx) & WIRE_COOKIE_FUNCTION, now,
+	leave(ctx, return_slot(ctx), probe_cookie(ctx) & WIRE_COOKIE_FUNCTION, now,
 	      WIRE_COST_RETURN);
 	return 0;
 }
@@ -126,7 +127,7 @@ OWN_STACK(exit_site);
 SEC("uprobe")
 int exit_site(struct pt_regs *ctx)
 {
-	u64 now = bpf_ktime_get_ns(), cookie = bpf_get_attach_cookie(ctx);
+	u64 now = bpf_ktime_get_ns(), cookie = probe_cookie(ctx);
 	u32 function = cookie & WIRE_COOKIE_FUNCTION, class = cookie >> WIRE_COOKIE_COST;
 	u32 kind = (cookie >> WIRE_COOKIE_EXIT) & 0xf;
 
@@ -143,7 +144,7 @@ OWN_STACK(region_begin);
 SEC("uprobe")
 int region_begin(struct pt_regs *ctx)
 {
-	u64 cookie = bpf_get_attach_cookie(ctx);
+	u64 cookie = probe_cookie(ctx);
 
 	KEEP_OWN_STACK(region_begin, ctx);
 	if ((cookie >> WIRE_COOKIE_FLAGS) & WIRE_REGION_ORDERED)
@@ -157,7 +158,7 @@ OWN_STACK(region_end);
 SEC("uprobe")
 int region_end(struct pt_regs *ctx)
 {
-	u64 now = bpf_ktime_get_ns(), cookie = bpf_get_attach_cookie(ctx);
+	u64 now = bpf_ktime_get_ns(), cookie = probe_cookie(ctx);
 
 	KEEP_OWN_STACK(region_end, ctx);
 	if ((cookie >> WIRE_COOKIE_FLAGS) & WIRE_REGION_ORDERED)
@@ -173,7 +174,19 @@ SEC("uprobe")
 int line_site(struct pt_regs *ctx)
 {
 	KEEP_OWN_STACK(line_site, ctx);
-	line_hit(ctx->sp, bpf_get_attach_cookie(ctx));
+	line_hit(ctx->sp, probe_cookie(ctx));
+	return 0;
+}
+
+/* Attached to a function of our own: whether the kernel's trace events are as we know them. */
+u64 trial_cookie;
+
+OWN_STACK(cookie_trial);
+SEC("?uprobe")
+int cookie_trial(struct pt_regs *ctx)
+{
+	KEEP_OWN_STACK(cookie_trial, ctx);
+	trial_cookie = probe_cookie(ctx);
 	return 0;
 }
 
@@ -181,7 +194,7 @@ int line_site(struct pt_regs *ctx)
 SEC("uprobe.s")
 int link_map(struct pt_regs *ctx)
 {
-	u64 distance = bpf_get_attach_cookie(ctx);
+	u64 distance = probe_cookie(ctx);
 
 	on_mapped(distance ? (void *)(ctx->ip + distance) : NULL, (void *)ctx->sp);
 	return 0;

@@ -48,6 +48,29 @@ struct pt_regs {
 
 struct uprobe_task {
 	unsigned int depth; /* return probes that are armed */
+	unsigned long vaddr; /* of a thread in a trace event's handler: its uprobe_dispatch_data */
+};
+
+/* A trace event's place that is hit, and the arguments with which the place was defined. */
+struct fetch_insn {
+	unsigned long immediate;
+};
+
+struct probe_arg {
+	struct fetch_insn *code;
+};
+
+struct trace_probe {
+	unsigned int nr_args;
+	struct probe_arg args[0];
+};
+
+struct trace_uprobe {
+	struct trace_probe tp;
+};
+
+struct uprobe_dispatch_data {
+	struct trace_uprobe *tu;
 };
 
 struct thread_struct {

@@ -56,7 +56,7 @@ static int prepare(struct dropper *d, pid_t pid, const char *tier, const char *e
 	int64_t attached;
 	int err;
 
-	err = keeper__new(&d->keeper);
+	err = keeper__new(tracer__needs_events(tier), &d->keeper);
 	tracer_opts.keeper = d->keeper;
 	if (!err)
 		err = target__open(&spec, &d->target);

@@ -869,12 +869,12 @@ static void trials(void **state)
 {
 	const struct tier_probe probe = {PROG_SESSION, LINK_UPROBE_SESSION, 0};
 
-	assert_int_equal(groups__trial(&groups, &probe), 0);
+	assert_int_equal(groups__trial(&groups, &probe, 0), 0);
 	assert_int_equal(kernel.links, 1);
 	assert_int_equal(kernel.probes[0].pid, getpid());
 	assert_int_equal(kernel.probes[0].attach_type, LINK_UPROBE_SESSION);
 	kernel.refuses = refuses_all;
-	assert_int_equal(groups__trial(&groups, &probe), -EINVAL);
+	assert_int_equal(groups__trial(&groups, &probe, 0), -EINVAL);
 	assert_int_equal(kernel.links, 1);
 	assert_int_equal(fcntl(kernel.probes[0].object_fd, F_GETFD), -1);
 }

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "attach/trace_event.h"
+
 #define MAX_THREADS 1024
 #define STACK_SIZE  (64 * 1024) /* for one system call */
 
@@ -20,14 +22,23 @@ struct closer {
 struct job {
 	struct closer *closer;
 	int fd;
+	const struct trace_events *events; /* NULL: it is no trace event's */
+	uint32_t event;
 };
+
+static void job_do(const struct job *job)
+{
+	close(job->fd);
+	if (job->events)
+		trace_event__remove(job->events, job->event);
+}
 
 static void *run(void *arg)
 {
 	struct job job = *(struct job *)arg;
 
 	free(arg);
-	close(job.fd);
+	job_do(&job);
 	pthread_mutex_lock(&job.closer->lock);
 	job.closer->busy--;
 	pthread_cond_signal(&job.closer->done);
@@ -54,15 +65,16 @@ int closer__new(struct closer **out)
 }
 
 /* Whether a thread does it. */
-static bool start(struct closer *c, int fd)
+static bool start(const struct job *what)
 {
 	struct job *job = malloc(sizeof(*job));
+	struct closer *c = what->closer;
 	pthread_t thread;
 	bool started;
 
 	if (!job)
 		return false;
-	*job = (struct job){c, fd};
+	*job = *what;
 	pthread_mutex_lock(&c->lock);
 	started = c->busy < MAX_THREADS && !pthread_create(&thread, &c->attr, run, job);
 	c->busy += started;
@@ -72,10 +84,21 @@ static bool start(struct closer *c, int fd)
 	return started;
 }
 
+static void close_soon(const struct job *job)
+{
+	if (!start(job))
+		job_do(job);
+}
+
 void closer__close(struct closer *c, int fd)
 {
-	if (!start(c, fd))
-		close(fd);
+	close_soon(&(struct job){.closer = c, .fd = fd});
+}
+
+void closer__close_event(struct closer *c, int fd, const struct trace_events *events,
+			 uint32_t number)
+{
+	close_soon(&(struct job){c, fd, events, number});
 }
 
 void closer__drain(struct closer *c)

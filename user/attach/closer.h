@@ -8,11 +8,17 @@
 #ifndef PROFTRACE_ATTACH_CLOSER_H
 #define PROFTRACE_ATTACH_CLOSER_H
 
+#include <stdint.h>
+
 struct closer;
+struct trace_events;
 
 int closer__new(struct closer **out); /* 0 or -ENOMEM */
 /* Takes the descriptor over. Closes it here and now if there can be no thread for it. */
 void closer__close(struct closer *c, int fd);
+/* The same of a trace event's, whose definition goes with it. */
+void closer__close_event(struct closer *c, int fd, const struct trace_events *events,
+			 uint32_t number);
 /* Waits until all have been closed. Only then may the process end: a task that is killed while it
  * takes probes out leaves some in. */
 void closer__drain(struct closer *c);

@@ -327,9 +327,14 @@ int groups__probe_own(struct groups *g, const struct tier_probe *probe, pid_t pi
 	return err < 0 ? err : 0;
 }
 
-int groups__trial(struct groups *g, const struct tier_probe *probe)
+int groups__trial(struct groups *g, const struct tier_probe *probe, uint64_t cookie)
 {
-	const struct own_probe own = {(const void *)trial_function, 0};
+	const struct own_probe own = {(const void *)trial_function, cookie};
 
 	return groups__probe_own(g, probe, getpid(), &own, 1);
+}
+
+void groups__hit_trial(void)
+{
+	trial_function(0);
 }

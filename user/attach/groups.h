@@ -63,6 +63,8 @@ int groups__resume(struct groups *g, const struct tier *tier, const struct proft
 
 /* Links a probe to a function of our own, to learn whether the kernel has this kind. 0 or -errno;
  * silent. */
-int groups__trial(struct groups *g, const struct tier_probe *probe);
+int groups__trial(struct groups *g, const struct tier_probe *probe, uint64_t cookie);
+/* Calls that function. */
+void groups__hit_trial(void);
 
 #endif

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "attach/closer.h"
+#include "attach/trace_event.h"
 #include "target/process.h"
 #include "util/array.h"
 #include "util/log.h"
@@ -123,6 +124,8 @@ static bool receive_request(int fd, struct request *req, int fds[FDS])
 struct held {
 	int fd;	   /* -1: none */
 	pid_t pid; /* of the process that its probes are in; 0: all, or ours */
+	bool is_event;
+	uint32_t event; /* its number */
 };
 
 /*
@@ -137,7 +140,16 @@ struct links {
 	struct held *put_off;
 	size_t put_off_cnt, put_off_cap;
 	struct closer *closer;
+	struct trace_events *events;
 };
+
+static void held_close(const struct links *l, const struct held *link)
+{
+	if (link->is_event)
+		closer__close_event(l->closer, link->fd, l->events, link->event);
+	else
+		closer__close(l->closer, link->fd);
+}
 
 /* Closes what has been put off where the debugger has left. */
 static void links_look_again(struct links *l)
@@ -148,7 +160,7 @@ static void links_look_again(struct links *l)
 		if (process__is_debugged(l->put_off[i].pid))
 			l->put_off[cnt++] = l->put_off[i];
 		else
-			closer__close(l->closer, l->put_off[i].fd);
+			held_close(l, &l->put_off[i]);
 	}
 	l->put_off_cnt = cnt;
 }
@@ -167,7 +179,7 @@ static int link_close(struct links *l, int number)
 	    !ARRAY_RESERVE(&l->put_off, l->put_off_cnt, &l->put_off_cap))
 		l->put_off[l->put_off_cnt++] = link;
 	else
-		closer__close(l->closer, link.fd);
+		held_close(l, &link);
 	return 0;
 }
 
@@ -214,27 +226,31 @@ static int link_one(int socket, struct links *links, const struct request *req, 
 		.semaphores = req->semaphores ? values + 2 * (size_t)req->cnt : NULL,
 		.cnt = req->cnt,
 	};
-	int number = -EOWNERDEAD, fd;
+	struct held made = {
+		.pid = req->pid == getppid() ? 0 : req->pid,
+		.is_event = req->attach_type == LINK_TRACE_EVENT,
+	};
+	int number = -EOWNERDEAD;
 
 	*alive = values && receive_all(socket, values, cnt * sizeof(*values));
 	if (*alive)
 		number = links_number(links);
 	if (number >= 0) {
-		fd = link__create(&spec);
-		if (fd < 0)
-			number = fd;
+		made.fd = made.is_event ? trace_event__open(links->events, &spec, &made.event)
+					: link__create(&spec);
+		if (made.fd < 0)
+			number = made.fd;
 		else
-			links->held[number] =
-				(struct held){fd, req->pid == getppid() ? 0 : req->pid};
+			links->held[number] = made;
 	}
 	free(values);
 	return number;
 }
 
 /* Serves until the other side has gone. */
-static void serve(int socket)
+static void serve(int socket, struct trace_events *events)
 {
-	struct links links = {0};
+	struct links links = {.events = events};
 	struct request req;
 	int fds[FDS], answer;
 	bool alive = !closer__new(&links.closer);
@@ -282,7 +298,37 @@ static void go_apart(int socket)
 		return; /* keeps a file system busy, no more */
 }
 
-int keeper__new(struct keeper **out)
+#define PARANOID "/proc/sys/kernel/perf_event_paranoid"
+
+/* Debian's and Ubuntu's kernels have levels above the kernel's own 2, on which perf events are
+ * CAP_SYS_ADMIN's alone. Debian's default is 3. */
+static bool perf_is_admins(void)
+{
+	char level[16] = "";
+	int fd = open(PARANOID, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : read(fd, level, sizeof(level) - 1);
+
+	if (fd >= 0)
+		close(fd);
+	return n > 0 && atoi(level) > 2;
+}
+
+/* The process itself, with its end of the socket. */
+static void keep(int socket, bool uses_events)
+{
+	struct trace_events *events;
+	int err;
+
+	go_apart(socket);
+	err = trace_events__new(&events);
+	privilege__drop_for_links(uses_events && perf_is_admins());
+	if (err)
+		return;
+	serve(3, events);
+	trace_events__free(events);
+}
+
+int keeper__new(bool events, struct keeper **out)
 {
 	struct keeper *k = calloc(1, sizeof(*k));
 	int pair[2] = {-1, -1}, err = 0;
@@ -303,9 +349,7 @@ int keeper__new(struct keeper **out)
 		return err;
 	}
 	if (!k->pid) {
-		go_apart(pair[1]);
-		privilege__drop_for_links();
-		serve(3);
+		keep(pair[1], events);
 		_exit(0);
 	}
 	close(pair[1]);

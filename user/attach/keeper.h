@@ -9,13 +9,16 @@
 #ifndef PROFTRACE_ATTACH_KEEPER_H
 #define PROFTRACE_ATTACH_KEEPER_H
 
+#include <stdbool.h>
+
 #include "attach/link.h"
 
 struct keeper;
 
 /* Starts it, before anything is opened that it should not hold on to and while we have the
- * privileges that it takes along. Returns 0 or -errno with one line logged. */
-int keeper__new(struct keeper **out);
+ * privileges that it takes along. `events`: it may have to open trace events, which takes more of
+ * them on some systems. Returns 0 or -errno with one line logged. */
+int keeper__new(bool events, struct keeper **out);
 /* Takes all probes out and waits for its end, but as keeper__detach(). Accepts NULL. */
 void keeper__free(struct keeper *k);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* BPF links on many uprobes at once, by the system call itself: Debian 12's libbpf (1.1) knows
- * neither uprobe_multi (kernel 6.6) nor session links (6.13). */
+ * neither uprobe_multi (kernel 6.6) nor session links (6.13). And what stands in for them on older
+ * kernels: trace_event.h. */
 #ifndef PROFTRACE_ATTACH_LINK_H
 #define PROFTRACE_ATTACH_LINK_H
 
@@ -8,6 +9,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* No link: a trace event with these places. */
+#define LINK_TRACE_EVENT 0
 /* enum bpf_attach_type of newer kernel headers. */
 #define LINK_UPROBE_MULTI   48
 #define LINK_UPROBE_SESSION 57
@@ -15,7 +18,7 @@
 struct link_spec {
 	int prog_fd;
 	int attach_type;   /* LINK_* */
-	int return_probes; /* LINK_UPROBE_MULTI: on returns instead of on the instructions */
+	int return_probes; /* on returns instead of on the instructions; not LINK_UPROBE_SESSION */
 	int object_fd;	   /* the file: probes go by its inode */
 	pid_t pid;	   /* 0: every process */
 	const uint64_t *offsets;
@@ -26,7 +29,8 @@ struct link_spec {
 	size_t cnt;
 };
 
-/* All or nothing. Returns the link's descriptor (closing it detaches) or -errno; silent. */
+/* Not for LINK_TRACE_EVENT. All or nothing. Returns the link's descriptor (closing it detaches) or
+ * -errno; silent. */
 int link__create(const struct link_spec *spec);
 
 #endif

@@ -108,12 +108,65 @@ static size_t multi_returns(const struct proftrace_bpf *skel,
 	return 2;
 }
 
+/* Trace events: as with uprobe_multi, an event for entries, another for returns. */
+static int event_prepare(struct proftrace_bpf *skel)
+{
+	skel->rodata->trace_events = true;
+	bpf_program__set_autoload(skel->progs.session, false);
+	bpf_program__set_autoload(skel->progs.cookie_trial, true);
+	return 0;
+}
+
+static struct tier_probe event_probe(const struct bpf_program *prog, int return_probes)
+{
+	return (struct tier_probe){bpf_program__fd(prog), LINK_TRACE_EVENT, return_probes};
+}
+
+static struct tier_probe event_entry(const struct proftrace_bpf *skel)
+{
+	return event_probe(skel->progs.function_entry, 0);
+}
+
+static struct tier_probe event_exit_site(const struct proftrace_bpf *skel)
+{
+	return event_probe(skel->progs.exit_site, 0);
+}
+
+static struct tier_probe event_region(const struct proftrace_bpf *skel, bool ends)
+{
+	return event_probe(ends ? skel->progs.region_end : skel->progs.region_begin, 0);
+}
+
+static struct tier_probe event_line(const struct proftrace_bpf *skel)
+{
+	return event_probe(skel->progs.line_site, 0);
+}
+
+static struct tier_probe event_mark(const struct proftrace_bpf *skel, int kind)
+{
+	return event_probe(mark_program(skel, kind), 0);
+}
+
+static struct tier_probe event_cookie(const struct proftrace_bpf *skel, bool returns)
+{
+	return event_probe(skel->progs.cookie_trial, returns);
+}
+
+static size_t event_returns(const struct proftrace_bpf *skel,
+			    struct tier_probe probes[TIER_MAX_PROBES])
+{
+	probes[0] = event_probe(skel->progs.function_return, 1);
+	probes[1] = event_entry(skel);
+	return 2;
+}
+
 static const struct tier tiers[] = {
 	{"session", "6.13", "BPF_TRACE_UPROBE_SESSION", session_prepare, session_returns,
-	 multi_entry, multi_exit_site, multi_region, multi_line, multi_mark},
+	 multi_entry, multi_exit_site, multi_region, multi_line, multi_mark, NULL},
 	{"uprobe_multi", "6.6", "BPF_TRACE_UPROBE_MULTI", multi_prepare, multi_returns, multi_entry,
-	 multi_exit_site, multi_region, multi_line, multi_mark},
-	/* perf-event uprobes with cookies (5.15) come here */
+	 multi_exit_site, multi_region, multi_line, multi_mark, NULL},
+	{"trace_event", "6.0", NULL, event_prepare, event_returns, event_entry, event_exit_site,
+	 event_region, event_line, event_mark, event_cookie},
 };
 
 const struct tier *tier__at(size_t index)
@@ -123,7 +176,7 @@ const struct tier *tier__at(size_t index)
 
 bool tier__in_kernel(const struct tier *tier)
 {
-	struct btf *btf = btf__load_vmlinux_btf();
+	struct btf *btf = tier->sign ? btf__load_vmlinux_btf() : NULL;
 	int id = btf ? btf__find_by_name_kind(btf, "bpf_attach_type", BTF_KIND_ENUM) : -1;
 	const struct btf_type *type = id > 0 ? btf__type_by_id(btf, id) : NULL;
 	bool known = !type;

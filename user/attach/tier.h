@@ -23,7 +23,7 @@ struct tier_probe {
 struct tier {
 	const char *name;
 	const char *needs; /* the kernel it came with, for messages */
-	const char *sign;  /* the member of enum bpf_attach_type that came with it */
+	const char *sign;  /* the member of enum bpf_attach_type that came with it; NULL: none */
 	/* Picks the programs to load, before load. Returns 0, or -errno: the kernel lacks what
 	 * they need. */
 	int (*prepare)(struct proftrace_bpf *skel);
@@ -41,6 +41,9 @@ struct tier {
 	struct tier_probe (*line)(const struct proftrace_bpf *skel);
 	/* The probe for a mark (enum mark_kind). */
 	struct tier_probe (*mark)(const struct proftrace_bpf *skel, int kind);
+	/* The probe that keeps the cookie of a hit of our own; NULL: there is no doubt of cookies.
+	 */
+	struct tier_probe (*cookie)(const struct proftrace_bpf *skel, bool returns);
 };
 
 /* The tiers, best first; NULL past the end. */

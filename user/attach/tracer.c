@@ -35,6 +35,17 @@ bool tracer__returns_stop(const char *tier)
 	return (!tier || !strcmp(tier, best->name)) && tier__in_kernel(best);
 }
 
+bool tracer__needs_events(const char *tier)
+{
+	const struct tier *t;
+
+	for (size_t i = 0; (t = tier__at(i)); i++) {
+		if (tier ? !strcmp(tier, t->name) : tier__in_kernel(t))
+			return !t->sign;
+	}
+	return false;
+}
+
 static int tell_lines(struct tracer *tr, const struct plan *p)
 {
 	const struct proftrace_bpf *skel = tr->skel;

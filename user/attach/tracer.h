@@ -18,6 +18,14 @@ struct life;
 struct target;
 struct tracer;
 
+/* What came of trying one tier. */
+struct tracer_trial {
+	const char *name;
+	const char *since; /* the kernel it came with */
+	bool works;
+	char why[256]; /* not: in a line */
+};
+
 struct tracer_options {
 	uint32_t max_paths;    /* call paths of all threads together */
 	uint32_t max_depth;    /* deepest recorded level; 0: no limit */
@@ -64,6 +72,18 @@ bool tracer__nop5_emulated(void);
 /* Whether return probes can be switched off at once: what session links can (6.13). `tier` as in
  * the options. */
 bool tracer__returns_stop(const char *tier);
+
+/* Whether the kernel has no links on many uprobes, so that trace events stand in (before 6.6), or
+ * the tier is that of trace events. `tier` as in the options. */
+bool tracer__needs_events(const char *tier);
+
+/* Tries tier number `index`, best first, with what the options ask for: loads the programs, and
+ * probes a function of our own. False: there is no such number. */
+bool tracer__try(const struct tracer_options *opts, size_t index, struct tracer_trial *out);
+
+/* Whether processes are known by the numbers that we have for them: not in a PID namespace of its
+ * own. */
+bool tracer__knows_processes(void);
 
 /* Loads the programs in the best tier that the kernel has. Returns 0, or
  * -errno with one line logged that says what is missing. */

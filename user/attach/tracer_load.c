@@ -143,6 +143,25 @@ static void size_tables(struct tracer *tr, const struct tracer_options *opts)
 		skel->rodata->max_level = opts->max_depth;
 }
 
+#define TRIAL_COOKIE 0x1234567812345678ull
+
+/* Whether cookies arrive, of entries and returns. The programs find them in structures of the
+ * kernel, which may be others some day. */
+static int cookie_try(struct tracer *tr, const struct tier *tier)
+{
+	int err = 0;
+
+	for (uint64_t returns = 0; !err && returns < 2; returns++) {
+		const struct tier_probe probe = tier->cookie(tr->skel, returns);
+
+		err = groups__trial(&tr->groups, &probe, TRIAL_COOKIE + returns);
+		groups__hit_trial();
+		if (!err && tr->skel->bss->trial_cookie != TRIAL_COOKIE + returns)
+			err = -EPROTO;
+	}
+	return err;
+}
+
 /* Links on a function of our own: does the kernel know this kind? They stay until the others go,
  * for closing a link takes long. */
 static int tier_try(struct tracer *tr, const struct tier *tier)
@@ -152,8 +171,16 @@ static int tier_try(struct tracer *tr, const struct tier *tier)
 	int err = 0;
 
 	for (size_t i = 0; !err && i < cnt; i++)
-		err = groups__trial(&tr->groups, &probes[i]);
-	return err;
+		err = groups__trial(&tr->groups, &probes[i], 0);
+	return err || !tier->cookie ? err : cookie_try(tr, tier);
+}
+
+static void unload_tier(struct tracer *tr)
+{
+	groups__detach(&tr->groups);
+	gate__fini(&tr->gate);
+	proftrace_bpf__destroy(tr->skel);
+	tr->skel = NULL;
 }
 
 /* Loads the programs for one tier. */
@@ -197,11 +224,33 @@ static int load_tier(struct tracer *tr, const struct tier *tier, const struct tr
 failed:
 	log_debug("tier %s (Linux %s): %s", tier->name, tier->needs,
 		  refusal__reason() ? refusal__reason() : strerror(-err));
-	groups__detach(&tr->groups);
-	gate__fini(&tr->gate);
-	proftrace_bpf__destroy(tr->skel);
-	tr->skel = NULL;
+	unload_tier(tr);
 	return err;
+}
+
+bool tracer__try(const struct tracer_options *opts, size_t index, struct tracer_trial *out)
+{
+	const struct tier *tier = tier__at(index);
+	const struct target nobody = {0};
+	struct tracer tr = {0};
+	const char *reason;
+	int err;
+
+	if (!tier)
+		return false;
+	refusal__listen();
+	err = load_tier(&tr, tier, opts, &nobody);
+	*out = (struct tracer_trial){.name = tier->name, .since = tier->needs, .works = !err};
+	if (!err) {
+		unload_tier(&tr);
+		return true;
+	}
+	reason = refusal__reason();
+	snprintf(out->why, sizeof(out->why), "%s",
+		 reason			  ? reason
+		 : !tier__in_kernel(tier) ? "not in this kernel"
+					  : strerror(-err));
+	return true;
 }
 
 /* Before 6.10 a link's process filter let other threads through: BPF checks again. */
@@ -231,6 +280,10 @@ static int load_failed(const struct tier *tier, int err)
 		log_error("not enough memory for the tables; try a smaller --max-paths");
 	else if (err == -EOWNERDEAD)
 		log_error("the process that holds the probes has been killed");
+	else if (!tier->sign && !refusal__reason())
+		log_error("cannot probe by trace events: %s; they take a kernel with "
+			  "CONFIG_UPROBE_EVENTS, and its tracefs",
+			  strerror(-err));
 	else if (err == -EPERM)
 		log_error("the kernel refuses our BPF programs: %s; kernel lockdown or a security "
 			  "module may forbid them",
@@ -244,12 +297,18 @@ static int load_failed(const struct tier *tier, int err)
 #define INIT_PID_NS_INO 0xeffffffcu /* PROC_PID_INIT_INO in the kernel's proc_ns.h */
 
 /* BPF knows processes by the numbers that they have in the initial namespace. With others nothing
- * would match, silently. Returns 0 or -errno with one line logged. */
-static int check_pid_namespace(void)
+ * would match, silently. */
+bool tracer__knows_processes(void)
 {
 	struct stat st;
 
-	if (stat("/proc/self/ns/pid", &st) || st.st_ino == INIT_PID_NS_INO)
+	return stat("/proc/self/ns/pid", &st) || st.st_ino == INIT_PID_NS_INO;
+}
+
+/* Returns 0 or -errno with one line logged. */
+static int check_pid_namespace(void)
+{
+	if (tracer__knows_processes())
 		return 0;
 	log_error("this is a PID namespace of its own (a container?), in which only -x without -p "
 		  "works; run proftrace in the host's");

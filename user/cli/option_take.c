@@ -207,8 +207,10 @@ static error_t parse_run(struct options *o, int key, char *arg)
 			return bad_value(o, "--max-size", arg, "not a size of at least 1M");
 		return 0;
 	case OPT_TIER:
-		if (strcmp(arg, "session") && strcmp(arg, "uprobe_multi"))
-			return bad_value(o, "--tier", arg, "not one of session, uprobe_multi");
+		if (strcmp(arg, "session") && strcmp(arg, "uprobe_multi") &&
+		    strcmp(arg, "trace_event"))
+			return bad_value(o, "--tier", arg,
+					 "not one of session, uprobe_multi, trace_event");
 		o->tier = arg;
 		return 0;
 	default:

@@ -54,7 +54,7 @@ static int make_plan(struct run *r)
 	if (!err)
 		err = privilege__check();
 	if (!err)
-		err = keeper__new(&r->keeper);
+		err = keeper__new(tracer__needs_events(o->tier), &r->keeper);
 	if (!err)
 		err = result__open(r);
 	if (!err)

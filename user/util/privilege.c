@@ -122,9 +122,9 @@ void privilege__drop_for_start(void)
 	keep_only(asked | ATTACHING | reading() | BIT(CAP_KILL));
 }
 
-void privilege__drop_for_links(void)
+void privilege__drop_for_links(bool perf_is_admins)
 {
-	keep_only(ATTACHING);
+	keep_only(ATTACHING | (perf_is_admins ? BIT(CAP_SYS_ADMIN) : 0));
 }
 
 void privilege__drop_for_run(bool will_read)

@@ -24,8 +24,9 @@ int privilege__check(void);
  */
 void privilege__drop_for_start(void);
 
-/* Keeps what it takes to attach, no more: for the process that holds the links. */
-void privilege__drop_for_links(void);
+/* Keeps what it takes to attach, no more: for the process that holds the links. `perf_is_admins`:
+ * that takes CAP_SYS_ADMIN. */
+void privilege__drop_for_links(bool perf_is_admins);
 
 /* Keeps what reading processes and files takes if more may be mapped that is to be probed, or
  * nothing. Once everything is attached and a command runs. */
