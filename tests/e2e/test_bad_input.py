@@ -196,6 +196,20 @@ class BadCommands(harness.TestCase):
         done = self.run_proftrace("--", without_functions(self))
         self.assert_one_line(done, ERROR, "symbol")
 
+    def test_no_output_of_what_was_refused(self):
+        """A file that was made for a result goes with it; one that was there stays as it was."""
+        for words in ((), ("record",)):
+            with self.subTest(words):
+                refused = ("-F", "no_such_function", "--", program("calc-pie"), "1")
+                new, old = self.path("new"), self.path("old")
+                with open(old, "w", encoding="ascii"):
+                    pass
+                for path in (new, old):
+                    done = self.process(harness.PROFTRACE, *words, "-o", path, *refused).finish()
+                    self.assertEqual(done.status, 1, str(done))
+                self.assertEqual(os.listdir(self.directory), ["old"])
+                os.remove(old)
+
     def test_filter_without_a_match_runs_nothing(self):
         done = self.run_proftrace("-F", "nothing_like_it", "--", program("calc-pie"))
         self.assert_one_line(done, ERROR, "nothing_like_it")

@@ -12,6 +12,7 @@
 #include "cli/options.h"
 #include "sink/accounts.h"
 #include "util/fold.h"
+#include "util/io.h"
 #include "util/log.h"
 #include "util/path.h"
 
@@ -31,13 +32,14 @@ static int failed(const struct output *out, int err)
  * named pipe: signals would have to. */
 static int open_file(struct output *out, const char *path)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666), err;
+	int fd = io__create(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK, &out->made), err = fd;
 
 	out->name = path;
 	out->file = fd >= 0 && !fcntl(fd, F_SETFL, 0) ? fdopen(fd, "w") : NULL;
 	if (out->file)
 		return 0;
-	err = -errno;
+	if (fd >= 0)
+		err = -errno;
 	if (fd >= 0)
 		close(fd);
 	return failed(out, err);
@@ -47,6 +49,7 @@ int output__begin(struct output *out)
 {
 	struct stat st;
 
+	out->made = false;
 	if (fstat(fileno(out->file), &st) || out->file == stdout || !S_ISREG(st.st_mode))
 		return 0;
 	return ftruncate(fileno(out->file), 0) ? failed(out, -errno) : 0;
@@ -167,6 +170,8 @@ int output__close(struct output *out)
 	FILE *f = out->file;
 
 	out->file = NULL;
+	if (f && out->made)
+		io__uncreate(fileno(f), out->name);
 	if (!f || (f == stdout ? fflush(f) : fclose(f)) == 0)
 		return 0;
 	return failed(out, -errno);

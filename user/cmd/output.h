@@ -3,6 +3,7 @@
 #ifndef PROFTRACE_CMD_OUTPUT_H
 #define PROFTRACE_CMD_OUTPUT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -18,6 +19,7 @@ struct output {
 	const char *name; /* for messages */
 	const struct sink *sink;
 	struct sink_options opts;
+	bool made; /* the file was not there, and nothing has been written yet */
 };
 
 /* Opens -o, or takes stdout; chooses format and colours. Returns 0, or -errno with one line logged.

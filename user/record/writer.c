@@ -17,6 +17,7 @@
 #include "record/keep_old.h"
 #include "record/reader.h"
 #include "util/array.h"
+#include "util/io.h"
 #include "util/log.h"
 
 #define NAMES_MAX 65536 /* lanes and paths that may wait */
@@ -25,6 +26,7 @@ struct writer {
 	struct block_writer out;
 	uint64_t keep; /* what the run is to be behind; 0: nothing */
 	bool named;    /* the file had a name when the run began */
+	bool made;     /* it was not there */
 	struct gather calls;
 	struct flight *flight; /* NULL: the file may become as large as it will */
 	/* What calls refer to goes before them. */
@@ -66,8 +68,8 @@ int writer__open(const char *path, bool append, struct writer **out)
 	if (!w)
 		return -ENOMEM;
 	/* Nothing waits for the other end of a named pipe to be opened: signals would have to. */
-	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
-	err = fd < 0 || fcntl(fd, F_SETFL, 0) ? -errno : 0;
+	fd = io__create(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK, &w->made);
+	err = fd < 0 ? fd : fcntl(fd, F_SETFL, 0) ? -errno : 0;
 	if (block_writer__init(&w->out, path, fd))
 		err = -ENOMEM;
 	else if (err)
@@ -87,6 +89,8 @@ void writer__free(struct writer *w)
 {
 	if (!w)
 		return;
+	if (w->made && w->out.fd >= 0)
+		io__uncreate(w->out.fd, w->out.path);
 	block_writer__fini(&w->out);
 	gather__fini(&w->calls);
 	flight__free(w->flight);

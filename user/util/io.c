@@ -2,6 +2,8 @@
 #include "util/io.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 int io__write_all(int fd, const void *data, size_t len)
@@ -37,4 +39,23 @@ ssize_t io__read_up_to(int fd, void *data, size_t size)
 		len += done;
 	}
 	return len;
+}
+
+int io__create(const char *path, int flags, bool *made)
+{
+	int fd = open(path, flags | O_CREAT | O_EXCL, 0666);
+
+	*made = fd >= 0;
+	if (fd < 0 && errno == EEXIST)
+		fd = open(path, flags | O_CREAT, 0666);
+	return fd < 0 ? -errno : fd;
+}
+
+void io__uncreate(int fd, const char *path)
+{
+	struct stat made, there;
+
+	if (!fstat(fd, &made) && S_ISREG(made.st_mode) && !made.st_size && !lstat(path, &there) &&
+	    made.st_dev == there.st_dev && made.st_ino == there.st_ino)
+		unlink(path);
 }

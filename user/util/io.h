@@ -3,6 +3,7 @@
 #ifndef PROFTRACE_UTIL_IO_H
 #define PROFTRACE_UTIL_IO_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -11,5 +12,12 @@ int io__write_all(int fd, const void *data, size_t len);
 
 /* Until `size` bytes are there, or no more come. Returns how many, or -errno. */
 ssize_t io__read_up_to(int fd, void *data, size_t size);
+
+/* Opens a file to be written, with the flags of open(2), made if it is missing: then *made is set.
+ * Returns the descriptor or -errno. */
+int io__create(const char *path, int flags, bool *made);
+/* Removes a file that was made, if nothing has been written to it and it is still what the path
+ * leads to. */
+void io__uncreate(int fd, const char *path);
 
 #endif
