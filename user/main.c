@@ -24,6 +24,8 @@ static int run(const struct options *o)
 		return cmd_report(o);
 	case VERB_DIFF:
 		return cmd_diff(o);
+	case VERB_DOCTOR:
+		return cmd_doctor(o);
 	default:
 		return o->list ? cmd_list(o) : cmd_trace(o);
 	}

@@ -15,6 +15,8 @@ bool option_check__suits(enum verb verb, int key)
 {
 	bool reads = verb == VERB_REPORT || verb == VERB_DIFF;
 
+	if (verb == VERB_DOCTOR)
+		return key == 'f' || key == 'q' || key == 'v';
 	switch (key) {
 	case 'F':
 	case 'N':
@@ -140,8 +142,11 @@ static error_t check_sessions(struct options *o)
 error_t option_check__all(struct options *o)
 {
 	bool reads = o->verb == VERB_REPORT || o->verb == VERB_DIFF;
-	error_t err = reads ? 0 : check_target(o);
+	error_t err;
 
+	if (o->verb == VERB_DOCTOR)
+		return 0;
+	err = reads ? 0 : check_target(o);
 	if (!err)
 		err = check_format(o);
 	if (!err)

@@ -18,7 +18,7 @@ const char option_table_doc[] =
 	"record keeps all that was found in a file, " RECORDING " or that of -o; report shows what "
 	"such a file holds, in any format and on any machine, and diff what has changed from one "
 	"to "
-	"another. "
+	"another. doctor tells what works on this machine. "
 	"A command of one of these names goes behind --.";
 
 /* argp would put the options before the verbs. */
@@ -27,7 +27,8 @@ const char option_table_usage[] = "Usage: proftrace [OPTION...] -p PID[,PID...]\
 				  "  or:  proftrace [OPTION...] [--] CMD [ARGS...]\n"
 				  "  or:  proftrace record [OPTION...] ...\n"
 				  "  or:  proftrace report [OPTION...] [FILE]\n"
-				  "  or:  proftrace diff [OPTION...] [OLD [NEW]]\n";
+				  "  or:  proftrace diff [OPTION...] [OLD [NEW]]\n"
+				  "  or:  proftrace doctor [-f json]\n";
 
 /* An option is shown in HELP_COLUMNS at most. Behind longer ones glibc begins a new line, and where
  * its buffer of 200 bytes ends there, it indents the wrong one of the two. */

@@ -260,6 +260,12 @@ static error_t parse_result(struct options *o, int key, char *arg)
 
 	switch (key) {
 	case 'f':
+		if (o->verb == VERB_DOCTOR && strcmp(arg, "text") && strcmp(arg, "json"))
+			return bad_value(o, "-f", arg, "not one of text, json");
+		if (o->verb == VERB_DOCTOR && !strcmp(arg, "text")) {
+			o->sink = NULL;
+			return 0;
+		}
 		o->sink = sink__find(arg);
 		if (!o->sink)
 			return complain(o, "-f %s: not one of %s; see proftrace --help", arg,

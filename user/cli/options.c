@@ -14,12 +14,12 @@
 #define DEFAULT_MAX_PATHS (1u << 20)
 #define DEFAULT_BUFFER	  (64ull << 20)
 
-static const char *const verb_names[] = {"", "record", "report", "diff"};
+static const char *const verb_names[] = {"", "record", "report", "diff", "doctor"};
 
 /* VERB_TRACE: it is none. */
 static enum verb find_verb(const char *word)
 {
-	for (int v = VERB_RECORD; v <= VERB_DIFF; v++) {
+	for (int v = VERB_RECORD; v <= VERB_DOCTOR; v++) {
 		if (!strcmp(word, verb_names[v]))
 			return v;
 	}
@@ -39,6 +39,8 @@ static error_t parse_word(struct options *o, char *arg, struct argp_state *state
 		state->next = state->argc;
 		return 0;
 	}
+	if (o->verb == VERB_DOCTOR)
+		return complain(o, "%s: doctor takes no words, it looks at this machine", arg);
 	if (o->inputs_cnt == (o->verb == VERB_DIFF ? 2 : 1))
 		return complain(o, "%s: %s reads no more than %zu recording%s", arg,
 				verb_names[o->verb], o->inputs_cnt, o->inputs_cnt == 1 ? "" : "s");

@@ -16,6 +16,7 @@ enum verb {
 	VERB_RECORD,
 	VERB_REPORT,
 	VERB_DIFF,
+	VERB_DOCTOR,
 };
 
 #define OPTIONS_INPUTS_MAX 2

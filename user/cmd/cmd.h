@@ -9,5 +9,6 @@ int cmd_trace(const struct options *o); /* live output, and record */
 int cmd_list(const struct options *o);	/* -l */
 int cmd_report(const struct options *o);
 int cmd_diff(const struct options *o);
+int cmd_doctor(const struct options *o);
 
 #endif

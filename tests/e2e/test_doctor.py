@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What `doctor` says of this machine, against what runs do."""
+
+import json
+
+import harness
+from harness import program
+
+
+class Doctor(harness.TestCase):
+    def doctor(self, *args, **popen):
+        return self.process(harness.PROFTRACE, "doctor", *args, **popen).finish()
+
+    def examined(self):
+        done = self.doctor("-f", "json")
+        self.assertEqual((done.status, done.stderr), (0, ""), str(done))
+        document = json.loads(done.stdout)
+        self.assertEqual(document["schema"], 1)
+        return document
+
+    def test_backends(self):
+        """Those that are said to work do, the others do not; the first one is taken."""
+        document = self.examined()
+        works = [backend["name"] for backend in document["backends"] if backend["works"]]
+        self.assertEqual(works[0], document["backend"])
+        for backend in document["backends"]:
+            name = backend["name"]
+            with self.subTest(name):
+                done = self.run_proftrace("--tier", name, "-f", "json", "--", program("calc-pie"), 3)
+                self.assertEqual(done.status == 0, name in works, str(done))
+                self.assertEqual(backend["why_not"] is None, name in works)
+
+    def test_features(self):
+        features = {feature["name"]: feature for feature in self.examined()["features"]}
+        for name in ("regions and marks", "lines of source", "single calls", "children"):
+            self.assertTrue(features[name]["works"], features[name])
+        for feature in features.values():
+            self.assertTrue(feature["without"])
+
+    def test_text(self):
+        document, done = self.examined(), self.doctor()
+        self.assertEqual((done.status, done.stderr), (0, ""), str(done))
+        self.assertEqual(self.doctor("-f", "text").stdout, done.stdout)
+        self.assertIn(document["kernel"], done.stdout)
+        for row in document["backends"] + document["features"]:
+            self.assertRegex(done.stdout,
+                             rf"(?m)^{'yes' if row['works'] else 'no'} +{row['name']}( |$)")
+
+    def test_not_permitted(self):
+        done = self.process(harness.PROFTRACE, "doctor", user=harness.NOBODY).finish()
+        self.assert_one_line(done, 1, "not permitted", "sudo")
+
+    def test_usage(self):
+        for words in (["x"], ["-f", "tree"], ["-p", "1"]):
+            self.assert_one_line(self.doctor(*words), 2)
+
+
+if __name__ == "__main__":
+    harness.main()
