@@ -406,10 +406,56 @@ static void invalid_bytes(void **state)
 	insn_decoder__free(d);
 }
 
+/* What was decoded before is remembered: that makes no difference. Real code, this program's. */
+int main(void);
+
+static void what_is_remembered(void **state)
+{
+	const uint8_t *code = (const uint8_t *)main, *page = code - (uintptr_t)code % 4096;
+	struct insn_decoder *seasoned, *fresh;
+	struct insn first, second, anew;
+	size_t length;
+
+	assert_int_equal(insn_decoder__new(false, &seasoned), 0);
+	for (const uint8_t *at = page; at < code; at += length) {
+		size_t room = code - at < 15 ? code - at : 15;
+		bool valid = insn_decode(seasoned, at, room, &first);
+
+		length = valid ? first.length : 1;
+		assert_int_equal(insn_decoder__new(false, &fresh), 0);
+		assert_int_equal(insn_decode(fresh, at, room, &anew), valid);
+		assert_int_equal(insn_decode(seasoned, at, room, &second), valid);
+		if (valid) {
+			assert_memory_equal(&first, &anew, sizeof(anew));
+			assert_memory_equal(&second, &anew, sizeof(anew));
+		}
+		/* Less than all of it is no instruction, known or not. */
+		if (valid && length > 1)
+			assert_false(insn_decode(seasoned, at, length - 1, &second));
+		insn_decoder__free(fresh);
+	}
+	insn_decoder__free(seasoned);
+}
+
+static void what_is_spared_is_not_remembered(void **state)
+{
+	static const uint8_t nop5[] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
+	struct insn_decoder *d;
+	struct insn in;
+
+	assert_int_equal(insn_decoder__new(true, &d), 0);
+	assert_true(insn_decode(d, nop5, sizeof(nop5), &in) && in.probeable);
+	insn_decoder__spare_nop5(d);
+	assert_true(insn_decode(d, nop5, sizeof(nop5), &in) && !in.probeable);
+	insn_decoder__free(d);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_row),
+		cmocka_unit_test(what_is_remembered),
+		cmocka_unit_test(what_is_spared_is_not_remembered),
 		cmocka_unit_test(xchg_r8_cannot_be_probed),
 		cmocka_unit_test(stack_loaded_from_a_symbol),
 		cmocka_unit_test(stack_loaded_conditionally),

@@ -8,12 +8,16 @@
 #include <Zydis/Zydis.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "code/insn_inside.h"
+#include "util/prefix_memo.h"
 
 struct insn_decoder {
 	ZydisDecoder zydis;
 	bool nop5_emulated, spares_nop5;
+	struct prefix_memo memo;
+	struct insn known[PREFIX_MEMO_SLOTS]; /* by slot of the memo */
 };
 
 int insn_decoder__new(bool nop5_emulated, struct insn_decoder **out)
@@ -32,6 +36,7 @@ int insn_decoder__new(bool nop5_emulated, struct insn_decoder **out)
 void insn_decoder__spare_nop5(struct insn_decoder *d)
 {
 	d->spares_nop5 = true;
+	memset(&d->memo, 0, sizeof(d->memo)); /* what is known was decoded without it */
 }
 
 void insn_decoder__free(struct insn_decoder *d)
@@ -370,7 +375,7 @@ static bool fetches(const ZydisDecodedInstruction *in, const struct insn_fields 
 	       (f->op == 0x10 || f->op == 0x28 || f->op == 0x6e) && (of_frame || f->mod == 3);
 }
 
-bool insn_decode(struct insn_decoder *d, const uint8_t *bytes, size_t len, struct insn *out)
+static bool decode(struct insn_decoder *d, const uint8_t *bytes, size_t len, struct insn *out)
 {
 	ZydisDecodedInstruction in;
 	ZydisDecoderContext ctx;
@@ -403,6 +408,32 @@ bool insn_decode(struct insn_decoder *d, const uint8_t *bytes, size_t len, struc
 			insn_uprobe__classify_nop(&f, bytes, out);
 		if (d->spares_nop5 && out->may_become_call)
 			out->probeable = false;
+	}
+	return true;
+}
+
+/* Distances of 4 bytes make nearly each instruction that has one a different one: none of these is
+ * remembered. */
+static bool recurs(const struct insn *in)
+{
+	return !in->near && !in->by_slot && !in->lea_rip &&
+	       (in->length <= 2 || in->flow == FLOW_NEXT || !in->rel);
+}
+
+bool insn_decode(struct insn_decoder *d, const uint8_t *bytes, size_t len, struct insn *out)
+{
+	int slot = prefix_memo__find(&d->memo, bytes, len);
+
+	if (slot >= 0) {
+		*out = d->known[slot];
+		return true;
+	}
+	if (!decode(d, bytes, len, out))
+		return false;
+	if (recurs(out)) {
+		slot = prefix_memo__add(&d->memo, bytes, len, out->length);
+		if (slot >= 0)
+			d->known[slot] = *out;
 	}
 	return true;
 }

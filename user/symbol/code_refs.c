@@ -5,6 +5,9 @@
 
 #include <Zydis/Zydis.h>
 #include <stdbool.h>
+#include <stdlib.h>
+
+#include "util/prefix_memo.h"
 
 #define CALL_NEAR   0xe8
 #define JMP_NEAR    0xe9
@@ -88,8 +91,13 @@ static void decoder_init(ZydisDecoder *decoder)
 	ZydisDecoderEnableMode(decoder, ZYDIS_DECODER_MODE_MINIMAL, ZYAN_TRUE);
 }
 
-int code_refs__scan(const uint8_t *bytes, size_t size, uint64_t vaddr, code_ref_visitor visit,
-		    void *ctx)
+/* Less code than this is read faster than memory for a memo is had. */
+#define WORTH_A_MEMO (1 << 16)
+
+/* `plain`: instructions that refer to nothing, of which most are like one before, byte by byte;
+ * NULL: none are remembered. */
+static int scan(const uint8_t *bytes, size_t size, uint64_t vaddr, struct prefix_memo *plain,
+		code_ref_visitor visit, void *ctx)
 {
 	ZydisDecodedInstruction in;
 	ZydisDecoderContext state;
@@ -99,6 +107,12 @@ int code_refs__scan(const uint8_t *bytes, size_t size, uint64_t vaddr, code_ref_
 
 	decoder_init(&decoder);
 	for (size_t at = 0; !err && at < size; at += in.length) {
+		int slot = plain ? prefix_memo__find(plain, bytes + at, size - at) : -1;
+
+		if (slot >= 0) {
+			in.length = plain->length[slot];
+			continue;
+		}
 		if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, &state, bytes + at,
 								size - at, &in))) {
 			in.length = 1;
@@ -108,7 +122,19 @@ int code_refs__scan(const uint8_t *bytes, size_t size, uint64_t vaddr, code_ref_
 		ref.end = ref.from + in.length;
 		if (read_ref(&in, &ref))
 			err = visit(ctx, &ref);
+		else if (plain && !is_rip_relative(&in))
+			prefix_memo__add(plain, bytes + at, size - at, in.length);
 	}
+	return err;
+}
+
+int code_refs__scan(const uint8_t *bytes, size_t size, uint64_t vaddr, code_ref_visitor visit,
+		    void *ctx)
+{
+	struct prefix_memo *plain = size >= WORTH_A_MEMO ? calloc(1, sizeof(*plain)) : NULL;
+	int err = scan(bytes, size, vaddr, plain, visit, ctx);
+
+	free(plain);
 	return err;
 }
 

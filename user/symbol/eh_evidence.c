@@ -26,8 +26,13 @@
 
 uint32_t eh_evidence__at(const struct eh_evidence *ev, uint64_t vaddr)
 {
-	size_t lo = LOWER_BOUND(ev->cnt, i, ev->ranges[i].end <= vaddr);
+	size_t lo;
 
+	/* Most branches stay in the range that is being read. */
+	if (ev->current < ev->cnt && vaddr >= ev->ranges[ev->current].start &&
+	    vaddr < ev->ranges[ev->current].end)
+		return ev->current;
+	lo = LOWER_BOUND(ev->cnt, i, ev->ranges[i].end <= vaddr);
 	return lo < ev->cnt && ev->ranges[lo].start <= vaddr ? lo : EH_NOBODY;
 }
 

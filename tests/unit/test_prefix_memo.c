@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "util/prefix_memo.h"
+
+static struct prefix_memo *memo;
+
+static int setup(void **state)
+{
+	memo = calloc(1, sizeof(*memo));
+	return memo ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	free(memo);
+	return 0;
+}
+
+/* What is behind a string makes no difference, and does not have to be there. */
+static void test_is_found_again(void **state)
+{
+	const uint8_t mov[] = {0x48, 0x89, 0xe5, 1, 2, 3, 4, 5, 6}, other[] = {0x48, 0x89, 0xe5};
+	const uint8_t like_it[] = {0x48, 0x89, 0xe6, 1, 2, 3, 4, 5, 6};
+	int slot;
+
+	assert_int_equal(prefix_memo__find(memo, mov, sizeof(mov)), -1);
+	slot = prefix_memo__add(memo, mov, sizeof(mov), 3);
+	assert_in_range(slot, 0, PREFIX_MEMO_SLOTS - 1);
+	assert_int_equal(memo->length[slot], 3);
+	assert_int_equal(prefix_memo__find(memo, mov, sizeof(mov)), slot);
+	assert_int_equal(prefix_memo__find(memo, other, sizeof(other)), slot);
+	assert_int_equal(prefix_memo__find(memo, like_it, sizeof(like_it)), -1);
+}
+
+static void test_is_not_found_where_it_is_cut(void **state)
+{
+	const uint8_t zeros[8] = {0};
+
+	for (size_t length = 2; length <= PREFIX_MEMO_LONGEST; length++) {
+		teardown(NULL);
+		setup(NULL);
+		assert_int_not_equal(prefix_memo__add(memo, zeros, 8, length), -1);
+		assert_int_equal(prefix_memo__find(memo, zeros, length - 1), -1);
+		assert_int_not_equal(prefix_memo__find(memo, zeros, length), -1);
+	}
+}
+
+static void test_of_one_byte(void **state)
+{
+	const uint8_t push[] = {0x55, 0x48}, alone[] = {0x55}, other[] = {0x55, 0x89};
+	int slot = prefix_memo__add(memo, push, 2, 1);
+
+	assert_int_equal(prefix_memo__find(memo, push, 2), slot);
+	/* It is looked for by what is behind it, too: seen with something else it is not known. */
+	assert_int_equal(prefix_memo__find(memo, other, 2), -1);
+	assert_int_equal(prefix_memo__add(memo, other, 2, 1), slot);
+	assert_int_equal(prefix_memo__find(memo, other, 2), slot);
+	assert_int_equal(prefix_memo__find(memo, alone, 1), -1);
+}
+
+static void test_too_long(void **state)
+{
+	const uint8_t bytes[16] = {1};
+
+	assert_int_equal(prefix_memo__add(memo, bytes, 16, 9), -1);
+	assert_int_equal(prefix_memo__add(memo, bytes, 16, 0), -1);
+	assert_int_equal(prefix_memo__add(memo, bytes, 3, 4), -1);
+	assert_int_not_equal(prefix_memo__add(memo, bytes, 8, 8), -1);
+}
+
+/* More strings than slots: each slot is that of the string that was added last. */
+static void test_slots_are_taken_over(void **state)
+{
+	static uint32_t owner[PREFIX_MEMO_SLOTS];
+	uint32_t found = 0;
+
+	for (uint32_t i = 1; i <= 4 * PREFIX_MEMO_SLOTS; i++) {
+		int slot = prefix_memo__add(memo, (const uint8_t *)&i, sizeof(i), sizeof(i));
+
+		assert_in_range(slot, 0, PREFIX_MEMO_SLOTS - 1);
+		owner[slot] = i;
+	}
+	for (uint32_t i = 1; i <= 4 * PREFIX_MEMO_SLOTS; i++) {
+		int slot = prefix_memo__find(memo, (const uint8_t *)&i, sizeof(i));
+
+		if (slot >= 0)
+			assert_int_equal(owner[slot], i);
+		found += slot >= 0;
+	}
+	assert_in_range(found, PREFIX_MEMO_SLOTS / 2, PREFIX_MEMO_SLOTS);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_is_found_again),	 TEST(test_is_not_found_where_it_is_cut),
+		TEST(test_of_one_byte),		 TEST(test_too_long),
+		TEST(test_slots_are_taken_over),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
