@@ -17,7 +17,7 @@ PROGRAM_CXX  := g++ -std=gnu++17 -O2 -fno-optimize-sibling-calls -Wall -Wextra
 PLAIN        := recursion threads longjmp exits exec forks signals cold aliases coroutine timing steps stacks disarm \
 		preempt cleanup altstack fibers nested_handlers seccomp forkstorm pidreuse dlloop late jobs plugin_host pace \
 		spawns own_switch redzone many backtraces asan sandbox hot requests regions probes region_host \
-		region_values patched spans
+		region_values patched spans own_jumps
 THROWING     := names proofs throws throwing thread_ends rethrow region_throws
 GO           := stack many panic kinds kinds-stripped kinds-pie kinds-pie-stripped
 PARAMETERS   := debug debug5-packed nodebug debuglink
@@ -30,7 +30,7 @@ PROGRAM_BINS := $(addprefix $(PROGRAMS)/,$(PLAIN) $(CALCS:%=calc-%) $(THROWING) 
 		$(PARAMETERS:%=parameters-%) methods $(INSTRUMENTED:%=instrumented-%) lines_own-O0 lines_own-O2 lines_time \
 		crowd crowd-nameless inline_data signal_throws exchange generators redzone-nops redzone-nop5 libplugin.so \
 		nameless nameless-static libshapes.so libregions.so regions-plain hot-regions shapes-linked shapes-dlopen \
-		$(GO:%=go%))
+		own_jumps-static $(GO:%=go%))
 
 $(PROGRAM_BINS): tests/programs/target.h | $(PROGRAMS)
 $(PROGRAMS):
@@ -56,6 +56,7 @@ $(PROGRAMS)/arguments: tests/programs/arguments_main.c tests/programs/arguments.
 	$(call say,TARGET,$@)$(PROGRAM_C) -o $@ $^
 $(filter-out %/region_throws,$(THROWING:%=$(PROGRAMS)/%)): $(PROGRAMS)/%: tests/programs/%.cpp
 	$(call say,TARGET,$@)$(PROGRAM_CXX) -o $@ $< -lpthread
+$(PROGRAMS)/own_jumps $(PROGRAMS)/own_jumps-static: PLAIN_FLAGS := -Wno-infinite-recursion
 $(PROGRAMS)/cleanup: PLAIN_FLAGS := -fexceptions -Wno-infinite-recursion
 $(PROGRAMS)/inline_data: tests/programs/inline_data_main.cpp tests/programs/inline_data.S
 	$(call say,TARGET,$@)$(PROGRAM_CXX) -o $@ $(filter %.cpp %.S,$^)
@@ -88,6 +89,8 @@ $(PROGRAMS)/libregions.so: tests/programs/region_plugin.c
 $(PROGRAMS)/nameless-static: NAMELESS_FLAGS := -static
 $(PROGRAMS)/nameless $(PROGRAMS)/nameless-static: tests/programs/nameless.c
 	$(call say,TARGET,$@)$(PROGRAM_C) $(NAMELESS_FLAGS) -o $@ $< -Wl,-Bstatic -llua5.4 $(if $(NAMELESS_FLAGS),,-Wl$(,)-Bdynamic) -lm
+$(PROGRAMS)/own_jumps-static: tests/programs/own_jumps.c
+	$(call say,TARGET,$@)$(PROGRAM_C) $(PLAIN_FLAGS) -static -o $@ $<
 $(PROGRAMS)/libplugin.so: tests/programs/plugin.cpp
 	$(call say,TARGET,$@)$(PROGRAM_CXX) -fPIC -shared -o $@ $<
 $(PROGRAMS)/libshapes.so: tests/programs/shapes.c tests/programs/shapes.h

@@ -2,6 +2,7 @@
 """--exits: each strategy counts the same calls; what is dangerous is said; sandboxes stay alive."""
 
 import json
+import subprocess
 
 import harness
 from harness import program
@@ -99,6 +100,49 @@ class Leaves(harness.TestCase):
             self.assertFalse([f for f in plan.values() if f["closed_at_entry"]], options)
             if options != ("--exits=none",):
                 self.assertIn(plan["entry_push"]["exit"], ("return", "sites"), options)
+
+
+class ReturnAddresses(harness.TestCase):
+    """Functions that save, read or take away their return address bear no return probe, whatever
+    they are called; what they show of it is what they show untraced."""
+
+    LOOKS = ("mark_small", "mark_large", "go_large", "note_state", "from_where", "from_there",
+             "from_frame", "from_compiler", "come_back", "pass_through", "return_for_two")
+    REASONS = ("looks at its return address", "takes its return address off the stack",
+               "looks at its caller's frame", "its stack pointer cannot be followed")
+    ALL = ("-q", "--max-overhead", "none", "-F", "*")
+
+    def test_nobody_gets_a_return_probe_who_looks(self):
+        for name in ("own_jumps", "own_jumps-static"):
+            for options in ((), ("--exits=return",)):
+                with self.subTest(name, options=options):
+                    done = self.run_proftrace("-l", *self.ALL, *options, "--", program(name))
+                    self.assertEqual(done.status, 0, str(done))
+                    lines = {line.split("  (")[0].split()[-1]: line
+                             for line in done.stdout.splitlines() if "  (" in line}
+                    for function in self.LOOKS:
+                        self.assertRegex(lines[function], r"\b(sites|none) +own_jumps")
+                        # Else the program as a whole is the reason: it switches stacks.
+                        if options:
+                            self.assertTrue(any(why in lines[function] for why in self.REASONS),
+                                            lines[function])
+                    if options:
+                        self.assertRegex(lines["plain"], r"\breturn +own_jumps")
+
+    def test_they_do_what_they_do_untraced(self):
+        for name in ("own_jumps", "own_jumps-static"):
+            stripped = self.path(name)
+            subprocess.run(["strip", "-o", stripped, program(name)], check=True)
+            alone = self.process(program(name)).finish()
+            self.assertEqual(alone.status, 4)
+            self.assertIn("seen 31", alone.stdout)
+            for options in ((), ("--exits=return",), ("--exits=sites",)):
+                for path in (program(name), stripped):
+                    with self.subTest(path, options=options):
+                        document, done = self.profile_command(path, options=(*self.ALL, *options))
+                        self.assertEqual((done.status, done.stdout), (alone.status, alone.stdout))
+                        if path != stripped:
+                            self.assert_counts(document, alone.counts, done)
 
 
 class Sandboxes(harness.TestCase):

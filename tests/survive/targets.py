@@ -28,6 +28,9 @@ case("Rust panics, catch_unwind, resume_unwind", "panics", 10, 20, needs=("progr
 case("longjmp over 3 frames", "longjmp", 3, 100, hold=True)
 case("longjmp over 100 frames", "longjmp", 100, 20, hold=True, short=True)
 case("siglongjmp out of a handler", "longjmp", 5, 100, "signal", hold=True)
+for kind in ("", "-static"):
+    case("jumps and looks at return addresses of its own" + kind.replace("-", ", "),
+         "own_jumps" + kind, 50, hold=True, short=not kind)
 case("sigaltstack below the stack", "altstack", "below", 200, hold=True, returns=True)
 # Return probes there would kill: where they are used, calls of handlers end when the handler has.
 case("sigaltstack above the stack", "altstack", "above", 200, hold=True, short=True)

@@ -17,24 +17,30 @@
 	asm(".section .rodata\n" #name "_begin:\n" __VA_ARGS__ "\n" #name "_end:\n.previous"); \
 	extern const uint8_t name##_begin[], name##_end[]
 
-static bool is_plain(const uint8_t *begin, const uint8_t *end)
+static struct plain look(const uint8_t *begin, const uint8_t *end)
 {
 	struct code_piece piece = {.vaddr = 0x1000, .bytes = begin, .size = end - begin};
 	struct code_decoder *decoder;
 	struct code code = {0};
 	struct code_flow flow;
-	bool plain;
+	struct plain plain;
 
 	assert_int_equal(code_decoder__new(true, NULL, NULL, &decoder), 0);
 	code_decoder__note_edges(decoder);
 	assert_int_equal(code_decode(decoder, &piece, 1, UINT64_MAX, &code), 0);
 	flow = code_decoder__flow(decoder);
-	plain = plain__function(&piece, 1, &code, &flow);
+	plain__look(&piece, 1, &code, &flow, NULL, &plain);
 	code_clear(&code);
 	code_decoder__free(decoder);
 	return plain;
 }
 
+static bool is_plain(const uint8_t *begin, const uint8_t *end)
+{
+	return !look(begin, end).doubt;
+}
+
+#define LOOK(name)     look(name##_begin, name##_end)
 #define IS_PLAIN(name) is_plain(name##_begin, name##_end)
 #define SWITCHES(name) stack_loads__in(name##_begin, name##_end - name##_begin, true)
 
@@ -122,13 +128,86 @@ CODE(nests_arrays, "push %rbp; mov %rsp,%rbp; mov %rsp,%rbx; sub %rdi,%rsp; call
 CODE(aligns_main, "lea 8(%rsp),%r10; and $-32,%rsp; push -8(%r10); push %rbp; mov %rsp,%rbp; push "
 		  "%r10; call .+4096; pop %r10; pop %rbp; lea -8(%r10),%rsp; ret");
 
+CODE(copies_it_around,
+     "push %rbx; mov %rsp,%rax; mov %rax,%rcx; add $4,%rcx; mov 4(%rcx),%rdx; pop "
+     "%rbx; ret");
+CODE(comes_to_point_at_it, "push %rbx; mov %rsp,%rax; add $8,%rax; call .+4096; pop %rbx; ret");
+CODE(from_above, "lea 16(%rsp),%rax; mov -16(%rax),%rdx; ret");
+CODE(behind_system_call, "mov $56,%eax; syscall; mov (%rsp),%rdi; ret");
+CODE(barrier, "lock orq $0,(%rsp); ret");
+/* Where a table leads, which is not there to be read. */
+CODE(in_a_case, "push %rbx; cmp $3,%edi; ja 1f; lea 9f(%rip),%rdx; movslq (%rdx,%rdi,4),%rax; add "
+		"%rdx,%rax; jmp *%rax; 1: pop %rbx; ret; 2: mov 8(%rsp),%rax; jmp 1b; 9:");
+CODE(in_no_case, "push %rbx; cmp $3,%edi; ja 1f; lea 9f(%rip),%rdx; movslq (%rdx,%rdi,4),%rax; add "
+		 "%rdx,%rax; jmp *%rax; 1: pop %rbx; ret; 2: mov (%rsp),%rax; jmp 1b; 9:");
+
+static void ways_to_look_at_it(void **state)
+{
+	assert_false(IS_PLAIN(copies_it_around));
+	assert_false(IS_PLAIN(comes_to_point_at_it));
+	assert_false(IS_PLAIN(from_above));
+	assert_false(IS_PLAIN(behind_system_call));
+	assert_true(IS_PLAIN(barrier));
+	assert_false(IS_PLAIN(in_a_case));
+	assert_true(IS_PLAIN(in_no_case));
+}
+
+CODE(walks_frames, "push %rbp; mov %rsp,%rbp; mov (%rbp),%rax; mov 8(%rax),%rax; pop %rbp; ret");
+CODE(hands_out_frame, "push %rbp; mov %rsp,%rbp; mov %rbp,%rdi; call .+4096; pop %rbp; ret");
+CODE(stores_frame, "push %rbp; mov %rsp,%rbp; mov %rbp,(%rdi); pop %rbp; ret");
+CODE(uses_callers_frame, "mov 8(%rbp),%rax; ret");
+CODE(stores_callers_frame, "mov %rbp,16(%rdi); xor %eax,%eax; ret");
+CODE(clears_register, "push %rbp; xor %ebp,%ebp; mov %rbp,(%rdi); pop %rbp; ret");
+CODE(puts_it_aside, "sub $24,%rsp; mov %rbp,8(%rsp); mov %rdi,%rbp; call .+4096; mov "
+		    "%rbp,%rax; mov 8(%rsp),%rbp; add $24,%rsp; ret");
+
+static void frames_of_callers(void **state)
+{
+	assert_false(IS_PLAIN(walks_frames));
+	assert_false(IS_PLAIN(hands_out_frame));
+	assert_false(IS_PLAIN(stores_frame));
+	assert_false(IS_PLAIN(uses_callers_frame));
+	assert_false(IS_PLAIN(stores_callers_frame));
+	assert_true(IS_PLAIN(clears_register));
+	assert_true(IS_PLAIN(puts_it_aside));
+	assert_true(LOOK(reads_arguments).reaches_up);
+	assert_false(LOOK(saves).reaches_up);
+}
+
+/* -fstack-clash-protection touches each page of a large frame. */
+CODE(touches_pages,
+     "lea -0x20000(%rsp),%r11; 1: sub $0x1000,%rsp; orq $0,(%rsp); cmp %r11,%rsp; jne "
+     "1b; sub $0x18,%rsp; call .+4096; add $0x20018,%rsp; ret");
+CODE(touches_pages_of_array,
+     "push %rbp; mov %rsp,%rbp; push %rbx; mov %rsp,%rcx; sub %rdi,%rcx; 1: cmp "
+     "%rcx,%rsp; je 2f; sub $0x1000,%rsp; orq $0,0xff8(%rsp); jmp 1b; 2: "
+     "push %rax; push %rcx; call .+4096; add $0x10,%rsp; leave; ret");
+CODE(forgets_a_page,
+     "lea -0x20000(%rsp),%r11; 1: sub $0x1000,%rsp; orq $0,(%rsp); cmp %r11,%rsp; jne "
+     "1b; call .+4096; add $0x1f000,%rsp; ret");
+CODE(pops_in_a_loop, "push %rbx; push %rbx; 1: pop %rax; dec %edi; jne 1b; ret");
+/* Two calls that never come back stand before code of other ways. */
+CODE(call_ends_first,
+     "push %rbx; test %edi,%edi; je 1f; test %esi,%esi; je 2f; pop %rbx; 3: ret; 1: "
+     "call .+4096; 4: pop %rbx; jmp 3b; 2: sub $8,%rsp; call .+4096; nop; jmp 4b");
+
+static void frames_of_any_size(void **state)
+{
+	assert_true(IS_PLAIN(touches_pages));
+	assert_true(IS_PLAIN(touches_pages_of_array));
+	assert_false(IS_PLAIN(forgets_a_page));
+	assert_false(IS_PLAIN(pops_in_a_loop));
+	assert_false(IS_PLAIN(call_ends_first));
+}
+
 static void functions_that_leave_otherwise(void **state)
 {
 	assert_false(IS_PLAIN(leaves_deep));
 	assert_false(IS_PLAIN(resolves));
 	assert_false(IS_PLAIN(takes_arguments));
 	assert_false(IS_PLAIN(disagrees));
-	assert_false(IS_PLAIN(calls_system));
+	assert_true(IS_PLAIN(calls_system));
+	assert_true(LOOK(calls_system).calls_system);
 	assert_false(IS_PLAIN(unreached));
 	assert_false(IS_PLAIN(switches));
 	assert_false(IS_PLAIN(switches_by_register));
@@ -190,6 +269,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ordinary_functions),
 		cmocka_unit_test(functions_that_look_at_it),
+		cmocka_unit_test(ways_to_look_at_it),
+		cmocka_unit_test(frames_of_callers),
+		cmocka_unit_test(frames_of_any_size),
 		cmocka_unit_test(functions_that_leave_otherwise),
 		cmocka_unit_test(switches_of_stacks),
 	};

@@ -199,6 +199,7 @@ int code_decode(struct code_decoder *d, const struct code_piece *pieces, size_t 
 	entry_sites__cut(&s.entry, s.first_target < next_label ? s.first_target : next_label,
 			 s.unread_table);
 	d->certain = flow_is_certain(&s);
+	d->has_rest = s.has_rest;
 	return 0;
 }
 
@@ -209,7 +210,7 @@ void code_decoder__note_edges(struct code_decoder *d)
 
 struct code_flow code_decoder__flow(const struct code_decoder *d)
 {
-	return (struct code_flow){d->reached, d->edges, d->edges_cnt, d->certain};
+	return (struct code_flow){d->reached, d->edges, d->edges_cnt, d->certain, d->has_rest};
 }
 
 void code_clear(struct code *code)

@@ -126,7 +126,8 @@ struct code_flow {
 	const uint8_t *reached;
 	const struct code_edge *edges; /* all, if `certain`; in no order */
 	size_t edges_cnt;
-	bool certain; /* of no jump it is unknown where it leads */
+	bool certain;  /* of no jump it is unknown where it leads */
+	bool has_rest; /* there are bytes that may be code which nothing is seen to lead to */
 };
 
 struct code_decoder;

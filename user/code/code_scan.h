@@ -30,7 +30,7 @@ struct code_decoder {
 	bool notes_edges;
 	struct code_edge *edges;
 	size_t edges_cnt, edges_cap;
-	bool certain; /* as in struct code_flow */
+	bool certain, has_rest; /* as in struct code_flow */
 };
 
 /* The state of one code_decode(). */

@@ -85,3 +85,14 @@ enum lsda_fate pads__fate(const struct pads *p, uint64_t end)
 	}
 	return LSDA_PASSES;
 }
+
+uint64_t pads__landing(const struct pads *p, uint64_t end)
+{
+	for (size_t i = 0; i < p->cnt; i++) {
+		const struct lsda_piece *piece = &p->pieces[i];
+
+		if (piece->range && end - 1 >= piece->range->start && end - 1 < piece->range->end)
+			return lsda__landing(&piece->lsda, end - 1);
+	}
+	return 0;
+}

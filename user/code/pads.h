@@ -39,4 +39,7 @@ void pads__clear(struct pads *p);
 /* What becomes of an exception out of the call that ends at `end`. */
 enum lsda_fate pads__fate(const struct pads *p, uint64_t end);
 
+/* Where an exception lands that comes out of the call that ends at `end`; 0: nowhere here. */
+uint64_t pads__landing(const struct pads *p, uint64_t end);
+
 #endif

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * An abstract interpretation of two registers: at each instruction the distance of the stack
- * pointer, and of the frame pointer if it is one, from the return address. Calls come back with
- * both unchanged, as the ABI has it; where what follows a call is reached by other ways with
- * another distance, the call never comes back.
+ * An abstract interpretation of the registers that point into the frame: at each instruction the
+ * distances of the stack pointer, and of what else is known to point there, from the return
+ * address. Calls come back with the stack pointer unchanged, as the ABI has it; where what follows
+ * a call is reached by other ways with another distance, the call never comes back.
  */
 #include "code/plain.h"
 
@@ -11,27 +11,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_SIZE (1u << 17) /* of a function that is worth the memory */
-#define WORD	 8
-#define NO_FRAME (-1) /* rbp is no frame pointer */
+#include "code/pads.h"
+#include "code/place.h"
+#include "util/array.h"
 
-/* Before an instruction. Distances are bytes below the return address. */
-struct place {
-	int32_t depth; /* of the stack pointer */
-	int32_t frame; /* of the frame pointer, or NO_FRAME */
-	bool known;    /* control comes here */
-	bool moved;    /* the stack pointer is lower than `depth`, nobody knows how much */
-};
+#define MAX_SIZE  (1u << 17) /* of a function that is worth the memory */
+#define MAX_TRIES 32	     /* to follow it */
 
-/* One that control comes to. */
+static const char leaves[] = "leaves with another stack than it was entered with";
+static const char astray[] = "jumps to where it cannot be followed";
+static const char unseen[] = "has code that nothing is seen to lead to";
+static const char too_large[] = "is too large to be followed";
+
+/* Where control comes to behind a call. */
 struct step {
 	size_t at;
 	struct place place;
-};
-
-struct steps {
-	struct step *items;
-	size_t cnt;
 };
 
 struct look {
@@ -39,27 +34,19 @@ struct look {
 	const struct code_piece *pieces;
 	size_t pieces_cnt, size;
 	const struct code_flow *flow;
+	const struct pads *pads;
 	struct code_edge *edges; /* ordered by where they begin */
 	struct place *places;	 /* by byte of the pieces, one behind the other */
-	struct steps sure;	 /* to be taken */
-	struct steps calls;	 /* ... if nothing else leads there: behind calls */
+	uint8_t *lengths;	 /* the same: of the instruction that has been followed there */
+	size_t *sure;		 /* places to be followed */
+	size_t sure_cnt;
+	struct step *calls; /* ... if nothing else leads there: behind calls */
+	size_t calls_cnt, calls_cap;
+	bool *ends;	   /* by byte of the pieces: the call before it never comes back */
+	bool again;	   /* that has been found out of one */
+	struct place jump; /* where jumps begin of which it is not known where they all lead */
+	struct plain *out;
 };
-
-static bool is(ZydisRegister reg, ZydisRegister wide)
-{
-	return ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg) == wide;
-}
-
-static bool is_register(const ZydisDecodedOperand *op, ZydisRegister wide)
-{
-	return op->type == ZYDIS_OPERAND_TYPE_REGISTER && is(op->reg.value, wide);
-}
-
-static bool is_constant(const ZydisDecodedOperand *op)
-{
-	return op->type == ZYDIS_OPERAND_TYPE_IMMEDIATE && op->imm.value.s > INT32_MIN &&
-	       op->imm.value.s < INT32_MAX;
-}
 
 static bool find(const struct look *l, uint64_t vaddr, size_t *at)
 {
@@ -85,154 +72,47 @@ static const struct code_piece *piece_at(const struct look *l, size_t *at)
 	return piece;
 }
 
-/* Whether [disp, disp + size) from the stack pointer (or frame pointer) at `depth` keeps clear of
- * the return address. */
-static bool is_clear(int64_t disp, int64_t size, int32_t depth, bool moved)
+/* Notes the first thing that speaks against the function. */
+static bool doubt(struct look *l, const char *why)
 {
-	int64_t from = disp - depth;
-
-	return from + size <= 0 || (from >= WORD && !moved);
-}
-
-/* Whether the memory that the instruction reads, writes or points at keeps clear of it. */
-static bool operand_is_clear(const ZydisDecodedOperand *op, const struct place *p)
-{
-	bool agen = op->type == ZYDIS_OPERAND_TYPE_MEMORY && op->mem.type == ZYDIS_MEMOP_TYPE_AGEN;
-	int64_t size = agen ? 1 : op->size / 8;
-
-	if (op->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN)
-		return true; /* pushes, pops: follow() looks at those */
-	if (is_register(op, ZYDIS_REGISTER_RSP) && !(op->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE))
-		return p->depth > 0;
-	if (op->type != ZYDIS_OPERAND_TYPE_MEMORY)
-		return true;
-	if (is(op->mem.base, ZYDIS_REGISTER_RSP))
-		return is_clear(op->mem.disp.value, size, p->depth, p->moved);
-	if (is(op->mem.base, ZYDIS_REGISTER_RBP) && p->frame != NO_FRAME)
-		return is_clear(op->mem.disp.value, size, p->frame, false);
-	return true;
-}
-
-static bool move(struct place *p, int64_t down)
-{
-	int64_t depth = p->depth + down;
-
-	if (depth < 0 || depth > INT32_MAX || (p->moved && down < 0))
-		return false;
-	p->depth = depth;
-	return true;
-}
-
-/* The stack pointer becomes the frame pointer plus `up`. */
-static bool restore(struct place *p, int64_t up)
-{
-	if (p->frame == NO_FRAME || up > p->frame || p->frame - up > INT32_MAX)
-		return false;
-	p->depth = p->frame - up;
-	p->moved = false;
-	return true;
-}
-
-/* Sums: `down` is the sign. */
-static bool add(struct place *p, const ZydisDecodedOperand *by, int down)
-{
-	if (is_constant(by))
-		return move(p, by->imm.value.s * down);
-	/* A variable's room; the frame pointer brings it back. */
-	p->moved = true;
-	return down > 0 && by->type == ZYDIS_OPERAND_TYPE_REGISTER && p->frame != NO_FRAME;
-}
-
-/* What an instruction that names the stack pointer as its target does to it. */
-static bool set_stack_pointer(const ZydisDecodedInstruction *in, const ZydisDecodedOperand *ops,
-			      struct place *p)
-{
-	switch (in->mnemonic) {
-	case ZYDIS_MNEMONIC_ADD:
-		return add(p, &ops[1], -1);
-	case ZYDIS_MNEMONIC_SUB:
-		return add(p, &ops[1], 1);
-	case ZYDIS_MNEMONIC_AND:
-		p->moved = true;
-		return is_constant(&ops[1]) && ops[1].imm.value.s < 0 && p->frame != NO_FRAME;
-	case ZYDIS_MNEMONIC_MOV:
-		return is_register(&ops[1], ZYDIS_REGISTER_RBP) && restore(p, 0);
-	case ZYDIS_MNEMONIC_LEA:
-		if (ops[1].mem.index != ZYDIS_REGISTER_NONE)
-			return false;
-		if (ops[1].mem.base == ZYDIS_REGISTER_RSP)
-			return move(p, -ops[1].mem.disp.value);
-		return ops[1].mem.base == ZYDIS_REGISTER_RBP && restore(p, ops[1].mem.disp.value);
-	default:
-		return false;
-	}
-}
-
-static bool writes(const ZydisDecodedInstruction *in, const ZydisDecodedOperand *ops,
-		   ZydisRegister wide)
-{
-	for (int i = 0; i < in->operand_count; i++) {
-		if (is_register(&ops[i], wide) &&
-		    (ops[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE))
-			return true;
-	}
+	l->out->doubt = l->out->doubt ?: why;
 	return false;
 }
 
-/* What the instruction does to both registers. Returns false if that cannot be said. */
-static bool follow_registers(const ZydisDecodedInstruction *in, const ZydisDecodedOperand *ops,
-			     struct place *p)
+/*
+ * Two ways come together with different stacks. If one of them comes from a call, that has not come
+ * back: what stands behind it belongs to others. Returns whether that is all there is to it.
+ */
+static bool blame_call(struct look *l, const struct place *there, const struct place *place)
 {
-	bool wide = in->operand_width == 64;
+	uint32_t call = there->call ?: place->call;
 
-	switch (in->mnemonic) {
-	case ZYDIS_MNEMONIC_CALL:
-	case ZYDIS_MNEMONIC_RET:
-		return true;
-	case ZYDIS_MNEMONIC_PUSH:
-	case ZYDIS_MNEMONIC_PUSHFQ:
-		return wide && move(p, WORD);
-	case ZYDIS_MNEMONIC_POP:
-	case ZYDIS_MNEMONIC_POPFQ:
-		if (is_register(&ops[0], ZYDIS_REGISTER_RBP))
-			p->frame = NO_FRAME;
-		return wide && !is_register(&ops[0], ZYDIS_REGISTER_RSP) && p->depth >= WORD &&
-		       move(p, -WORD);
-	case ZYDIS_MNEMONIC_LEAVE:
-		if (!wide || !restore(p, WORD))
-			return false;
-		p->frame = NO_FRAME;
-		return true;
-	default:
-		break;
-	}
-	if (writes(in, ops, ZYDIS_REGISTER_RBP)) {
-		bool framed = in->mnemonic == ZYDIS_MNEMONIC_MOV && wide &&
-			      is_register(&ops[1], ZYDIS_REGISTER_RSP) && !p->moved;
-
-		p->frame = framed ? p->depth : NO_FRAME;
-	}
-	return !writes(in, ops, ZYDIS_REGISTER_RSP) || (wide && set_stack_pointer(in, ops, p));
+	/* Room for a variable is made on one way and not on the other. */
+	if (there->call == place->call || there->moved || place->moved)
+		return false;
+	l->ends[call - 1] = l->again = true;
+	return true;
 }
 
-/* Control comes to `at`. Returns false if that contradicts how else it comes there. */
-static bool arrive(struct look *l, size_t at, struct place place)
+/* Control comes to `at`. */
+static bool arrive(struct look *l, size_t at, const struct place *place)
 {
 	struct place *there = &l->places[at];
 
-	if (!l->flow->reached[at] || l->flow->reached[at] == CODE_INSIDE)
-		return false;
-	if (there->known) {
-		if (there->depth != place.depth || there->moved != place.moved)
-			return false;
-		if (there->frame == place.frame || there->frame == NO_FRAME)
-			return true;
-		place.frame = NO_FRAME;
+	if (l->flow->reached[at] == CODE_INSIDE)
+		return doubt(l, astray);
+	if (!there->known) {
+		*there = *place;
+		there->known = true;
+		there->queued = false;
+	} else if (!place__agrees(there, place) && blame_call(l, there, place)) {
+		return false; /* all is followed anew */
+	} else if (!place__join(there, place)) {
+		return true;
 	}
-	*there = place;
-	there->known = true;
-	/* An instruction's place changes once or twice. */
-	l->sure.items[l->sure.cnt++] = (struct step){at, *there};
+	if (!there->queued)
+		l->sure[l->sure_cnt++] = at;
+	there->queued = true;
 	return true;
 }
 
@@ -240,7 +120,7 @@ static bool arrive_at(struct look *l, uint64_t vaddr, const struct place *place)
 {
 	size_t at;
 
-	return find(l, vaddr, &at) && arrive(l, at, *place);
+	return find(l, vaddr, &at) ? arrive(l, at, place) : doubt(l, astray);
 }
 
 static size_t first_edge(const struct look *l, uint64_t from)
@@ -258,18 +138,27 @@ static size_t first_edge(const struct look *l, uint64_t from)
 	return lo;
 }
 
-static bool is_way_out(const struct place *p)
-{
-	return !p->depth && !p->moved;
-}
-
 /* A jump or branch: to where it leads inside, or out. */
-static bool follow_jump(struct look *l, uint64_t vaddr, const struct place *p)
+static bool follow_jump(struct look *l, const ZydisDecodedInstruction *in, uint64_t next,
+			const struct place *p)
 {
-	size_t i = first_edge(l, vaddr);
+	uint64_t vaddr = next - in->length;
+	size_t at, i = first_edge(l, vaddr);
 
+	if (in->raw.imm[0].is_relative && find(l, next + in->raw.imm[0].value.s, &at))
+		return arrive(l, at, p);
+	if (!in->raw.imm[0].is_relative) {
+		if (l->jump.known)
+			place__join(&l->jump, p);
+		else
+			l->jump = *p;
+		l->jump.known = true;
+		/* Out, or through a table that cannot be read to what else is there. */
+		if (i >= l->flow->edges_cnt || l->edges[i].from != vaddr)
+			return place__is_way_out(p) || l->flow->has_rest || doubt(l, leaves);
+	}
 	if (i >= l->flow->edges_cnt || l->edges[i].from != vaddr)
-		return is_way_out(p);
+		return place__is_way_out(p) || doubt(l, leaves);
 	for (; i < l->flow->edges_cnt && l->edges[i].from == vaddr; i++) {
 		if (!arrive_at(l, l->edges[i].to, p))
 			return false;
@@ -277,95 +166,116 @@ static bool follow_jump(struct look *l, uint64_t vaddr, const struct place *p)
 	return true;
 }
 
+static bool follow_branch(struct look *l, const ZydisDecodedInstruction *in, uint64_t next,
+			  const struct place *p)
+{
+	struct place taken = *p, passed = *p;
+
+	place__leave_loop(&taken, in->mnemonic == ZYDIS_MNEMONIC_JZ);
+	place__leave_loop(&passed, in->mnemonic == ZYDIS_MNEMONIC_JNZ);
+	return follow_jump(l, in, next, &taken) && arrive_at(l, next, &passed);
+}
+
+/* A call comes back, or its exception lands. */
+static bool follow_call(struct look *l, uint64_t next, const struct place *p)
+{
+	uint64_t pad = l->pads ? pads__landing(l->pads, next) : 0;
+	struct place behind = *p;
+	size_t at;
+
+	place__pass_call(&behind);
+	if (find(l, next, &at) && !l->ends[at]) {
+		if (ARRAY_RESERVE(&l->calls, l->calls_cnt, &l->calls_cap))
+			return doubt(l, too_large);
+		l->calls[l->calls_cnt] = (struct step){at, behind};
+		l->calls[l->calls_cnt++].place.call = at + 1;
+	}
+	return !pad || !find(l, pad, &at) || arrive(l, at, &behind);
+}
+
 /* Where control goes from there. */
 static bool follow_flow(struct look *l, const ZydisDecodedInstruction *in, size_t at,
-			const struct place *p)
+			struct place *p)
 {
 	size_t offset = at;
 	const struct code_piece *piece = piece_at(l, &offset);
-	uint64_t vaddr = piece->vaddr + offset, next = vaddr + in->length;
-	size_t next_at;
+	uint64_t next = piece->vaddr + offset + in->length;
 
 	switch (in->meta.category) {
 	case ZYDIS_CATEGORY_RET:
-		return in->mnemonic == ZYDIS_MNEMONIC_RET && !in->operand_count_visible &&
-		       in->meta.branch_type == ZYDIS_BRANCH_TYPE_NEAR && is_way_out(p);
+		return (in->mnemonic == ZYDIS_MNEMONIC_RET && !in->operand_count_visible &&
+			in->meta.branch_type == ZYDIS_BRANCH_TYPE_NEAR && place__is_way_out(p)) ||
+		       doubt(l, leaves);
 	case ZYDIS_CATEGORY_UNCOND_BR:
-		return follow_jump(l, vaddr, p);
+		return follow_jump(l, in, next, p);
 	case ZYDIS_CATEGORY_COND_BR:
-		return follow_jump(l, vaddr, p) && arrive_at(l, next, p);
+		return follow_branch(l, in, next, p);
 	case ZYDIS_CATEGORY_CALL:
-		if (find(l, next, &next_at))
-			l->calls.items[l->calls.cnt++] = (struct step){next_at, *p};
-		return true;
+		return follow_call(l, next, p);
 	case ZYDIS_CATEGORY_SYSCALL:
-	case ZYDIS_CATEGORY_SYSTEM:
+		l->out->calls_system = true;
+		return in->mnemonic == ZYDIS_MNEMONIC_SYSCALL ? arrive_at(l, next, p)
+							      : doubt(l, astray);
 	case ZYDIS_CATEGORY_INTERRUPT:
-		return in->mnemonic == ZYDIS_MNEMONIC_INT3 || in->mnemonic == ZYDIS_MNEMONIC_HLT;
+		l->out->calls_system |= in->mnemonic == ZYDIS_MNEMONIC_INT;
+		return in->mnemonic != ZYDIS_MNEMONIC_INT || arrive_at(l, next, p);
 	default:
-		return in->mnemonic == ZYDIS_MNEMONIC_UD2 || arrive_at(l, next, p);
+		return in->mnemonic == ZYDIS_MNEMONIC_UD2 || in->mnemonic == ZYDIS_MNEMONIC_HLT ||
+		       arrive_at(l, next, p);
 	}
 }
 
-/* Room on the stack, in a way that leaves the flags alone. */
-static bool gives_back(const ZydisDecodedInstruction *in, const ZydisDecodedOperand *ops)
-{
-	return in->mnemonic == ZYDIS_MNEMONIC_LEA && is_register(&ops[0], ZYDIS_REGISTER_RSP);
-}
-
-/* One instruction, in the state that control comes to it with. */
-static bool follow(struct look *l, const struct step *step)
+/* One instruction, as control comes to it. */
+static bool follow(struct look *l, size_t at)
 {
 	ZydisDecodedOperand ops[ZYDIS_MAX_OPERAND_COUNT];
-	struct place p = step->place;
+	struct place p = l->places[at];
 	ZydisDecodedInstruction in;
-	size_t offset = step->at;
+	const char *why;
+	size_t offset = at;
 	const struct code_piece *piece = piece_at(l, &offset);
 
+	l->places[at].queued = false;
 	if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&l->decoder, piece->bytes + offset,
 						 piece->size - offset, &in, ops)) ||
-	    l->flow->reached[step->at] != in.length)
-		return false;
-	for (int i = 0; i < in.operand_count; i++) {
-		if (!operand_is_clear(&ops[i], &p) && !gives_back(&in, ops))
-			return false;
-	}
-	return follow_registers(&in, ops, &p) && follow_flow(l, &in, step->at, &p);
+	    (l->flow->reached[at] && l->flow->reached[at] != in.length))
+		return doubt(l, astray);
+	l->lengths[at] = in.length;
+	why = place__pass(&p, &in, ops, &l->out->reaches_up);
+	return why ? doubt(l, why) : follow_flow(l, &in, at, &p);
 }
 
-static bool follow_all(struct look *l)
+/* Follows what comes behind a call. It never comes back if the stack is another there. */
+static bool follow_return(struct look *l, const struct step *step)
 {
-	if (!arrive(l, 0, (struct place){.frame = NO_FRAME}))
-		return false;
-	while (l->sure.cnt || l->calls.cnt) {
-		if (l->sure.cnt) {
-			const struct step step = l->sure.items[--l->sure.cnt];
+	const struct place *there = &l->places[step->at];
 
-			if (!follow(l, &step))
-				return false;
-		} else {
-			const struct step step = l->calls.items[--l->calls.cnt];
+	if (there->known && !place__agrees(there, &step->place))
+		return true;
+	return arrive(l, step->at, &step->place);
+}
 
-			/* It never comes back if the place disagrees. */
-			if (!l->places[step.at].known && !arrive(l, step.at, step.place))
-				return false;
-		}
+static bool follow_rest(struct look *l)
+{
+	while (l->sure_cnt || l->calls_cnt) {
+		if (l->sure_cnt ? !follow(l, l->sure[--l->sure_cnt])
+				: !follow_return(l, &l->calls[--l->calls_cnt]))
+			return false;
 	}
 	return true;
 }
 
-/* Whether no byte is left that control might come to unseen. */
-static bool rest_is_padding(struct look *l)
+/* Whether nothing but padding has not been followed behind *at; else that is where *at goes. */
+static bool rest_is_padding(struct look *l, size_t *at)
 {
 	ZydisDecodedInstruction in;
-	size_t at = 0;
 
-	while (at < l->size) {
-		size_t offset = at;
+	while (*at < l->size) {
+		size_t offset = *at;
 		const struct code_piece *piece = piece_at(l, &offset);
 
-		if (l->places[at].known) {
-			at += l->flow->reached[at];
+		if (l->places[*at].known) {
+			*at += l->lengths[*at];
 			continue;
 		}
 		if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(
@@ -380,7 +290,24 @@ static bool rest_is_padding(struct look *l)
 		default:
 			return false;
 		}
-		at += in.length;
+		*at += in.length;
+	}
+	return true;
+}
+
+/* What no flow leads to must be what jumps lead to that cannot be followed. */
+static bool follow_all(struct look *l)
+{
+	struct place entry = place__at_entry();
+	size_t at = 0;
+
+	if (!arrive(l, 0, &entry) || !follow_rest(l))
+		return false;
+	while (!rest_is_padding(l, &at)) {
+		if (!l->jump.known || l->flow->reached[at])
+			return doubt(l, unseen);
+		if (!arrive(l, at, &l->jump) || !follow_rest(l))
+			return false;
 	}
 	return true;
 }
@@ -392,17 +319,31 @@ static int by_from(const void *pa, const void *pb)
 	return (a->from > b->from) - (a->from < b->from);
 }
 
-static bool look_new(struct look *l, size_t insns)
+/* Follows the function, anew as often as a call turns out never to come back. */
+static void follow_function(struct look *l)
+{
+	for (int i = 0; i < MAX_TRIES; i++) {
+		if (follow_all(l) || !l->again)
+			return;
+		memset(l->places, 0, l->size * sizeof(*l->places));
+		memset(l->lengths, 0, l->size);
+		l->sure_cnt = l->calls_cnt = 0;
+		l->jump.known = l->again = false;
+	}
+	doubt(l, too_large);
+}
+
+static bool look_new(struct look *l)
 {
 	size_t edges_cnt = l->flow->edges_cnt;
 
 	ZydisDecoderInit(&l->decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
 	l->places = calloc(l->size + 1, sizeof(*l->places));
 	l->edges = calloc(edges_cnt + 1, sizeof(*l->edges));
-	/* Each place is set twice at most, and each instruction followed as often. */
-	l->sure.items = malloc((2 * insns + 2) * sizeof(*l->sure.items));
-	l->calls.items = malloc((2 * insns + 2) * sizeof(*l->calls.items));
-	if (!l->places || !l->edges || !l->sure.items || !l->calls.items)
+	l->lengths = calloc(l->size + 1, sizeof(*l->lengths));
+	l->ends = calloc(l->size + 1, sizeof(*l->ends));
+	l->sure = calloc(l->size + 1, sizeof(*l->sure));
+	if (!l->places || !l->edges || !l->lengths || !l->ends || !l->sure)
 		return false;
 	if (edges_cnt)
 		memcpy(l->edges, l->flow->edges, edges_cnt * sizeof(*l->edges));
@@ -410,21 +351,27 @@ static bool look_new(struct look *l, size_t insns)
 	return true;
 }
 
-bool plain__function(const struct code_piece *pieces, size_t cnt, const struct code *code,
-		     const struct code_flow *flow)
+void plain__look(const struct code_piece *pieces, size_t cnt, const struct code *code,
+		 const struct code_flow *flow, const struct pads *pads, struct plain *out)
 {
-	struct look l = {.pieces = pieces, .pieces_cnt = cnt, .flow = flow};
-	bool plain;
+	struct look l = {
+		.pieces = pieces, .pieces_cnt = cnt, .flow = flow, .pads = pads, .out = out};
 
-	if (code->bad || code->no_exits || code->exits_missing || !flow->certain)
-		return false;
+	*out = (struct plain){0};
+	if (code->bad) {
+		out->doubt = astray;
+		return;
+	}
 	for (size_t i = 0; i < cnt; i++)
 		l.size += pieces[i].size;
-	plain = l.size <= MAX_SIZE && look_new(&l, code->insns) && follow_all(&l) &&
-		rest_is_padding(&l);
+	if (l.size > MAX_SIZE || !look_new(&l))
+		out->doubt = too_large;
+	else
+		follow_function(&l);
 	free(l.places);
 	free(l.edges);
-	free(l.sure.items);
-	free(l.calls.items);
-	return plain;
+	free(l.lengths);
+	free(l.ends);
+	free(l.sure);
+	free(l.calls);
 }

@@ -19,6 +19,7 @@
 
 #include "code/call_graph.h"
 #include "code/pads.h"
+#include "code/plain.h"
 #include "code/quiet.h"
 #include "plan/bindings.h"
 #include "plan/object.h"
@@ -63,6 +64,7 @@ struct proofs {
 	const struct elf_image *img;
 	struct code code;
 	struct pads pads;
+	struct plain plain;
 };
 
 void proof_notes__clear(struct proof_notes *n)
@@ -141,6 +143,8 @@ int proofs__new(const struct target *t, struct plan_object *objects, size_t cnt,
 	}
 	if (!err)
 		err = code_decoder__new(false, read_current, pr, &pr->decoder);
+	if (!err)
+		code_decoder__note_edges(pr->decoder);
 	if (err) {
 		proofs__free(pr);
 		return err;
@@ -218,6 +222,14 @@ struct proof_note *proofs__note(const struct proofs *pr, uint64_t vaddr, const s
 	note.calls_cnt = notes->calls_cnt - note.calls;
 	notes->notes[notes->cnt] = note;
 	return &notes->notes[notes->cnt++];
+}
+
+void proof_note__judge(struct proof_note *note, const struct proofs *pr, const struct plain *plain)
+{
+	if (!pr->strict || !(plain->doubt || plain->reaches_up))
+		return;
+	note->impossible = true;
+	note->calls_cnt = 0;
 }
 
 static bool is_quiet(const struct proofs *pr, enum quiet_kind kind)
@@ -380,6 +392,7 @@ static int decode_called(struct proofs *pr, const struct plan_object *obj, uint6
 
 	pr->img = obj->img;
 	pr->pads.cnt = 0;
+	pr->plain = (struct plain){0};
 	err = decode_stub(pr, obj, vaddr);
 	if (err)
 		return err < 0 ? err : 0;
@@ -390,6 +403,11 @@ static int decode_called(struct proofs *pr, const struct plan_object *obj, uint6
 				 cnt);
 	if (!err)
 		err = code_decode(pr->decoder, pieces, cnt, UINT64_MAX, &pr->code);
+	if (!err && pr->strict) {
+		const struct code_flow flow = code_decoder__flow(pr->decoder);
+
+		plain__look(pieces, cnt, &pr->code, &flow, &pr->pads, &pr->plain);
+	}
 	free(bytes);
 	return err;
 }
@@ -412,6 +430,8 @@ static int explore(struct proofs *pr, uint32_t node)
 	if (err)
 		return err;
 	note = proofs__note(pr, at.vaddr, &pr->code, &pr->pads, &notes);
+	if (note && !note->impossible)
+		proof_note__judge(note, pr, &pr->plain);
 	err = note ? add_note(pr, at.object, &notes, note, &same) : -ENOMEM;
 	proof_notes__clear(&notes);
 	return err;

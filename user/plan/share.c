@@ -6,7 +6,6 @@
 
 #include "code/go_prologue.h"
 #include "code/insn.h"
-#include "code/plain.h"
 #include "code/tiny.h"
 #include "plan/arguments.h"
 #include "plan/changes.h"
@@ -71,6 +70,17 @@ static const struct code_site *site_choose(const struct share *sh, enum exit_str
 	return best;
 }
 
+/* What speaks against a return probe in the function, just decoded. */
+static const struct plain *look(struct share *sh)
+{
+	const struct code_flow flow = code_decoder__flow(sh->decoder);
+
+	if (!sh->plain_known)
+		plain__look(sh->pieces, sh->pieces_cnt, &sh->code, &flow, &sh->pads, &sh->plain);
+	sh->plain_known = true;
+	return &sh->plain;
+}
+
 /* How the function's leave is seen, and the site that goes with it. */
 static const struct code_site *choose(struct share *sh, enum deny_verdict deny,
 				      struct exit_choice *exit)
@@ -80,6 +90,8 @@ static const struct code_site *choose(struct share *sh, enum deny_verdict deny,
 	sh->closed = sh->times_calls ? 0 : exits__close_at_entry(sh->exit_ctx, &sh->code, exit);
 	if (!sh->closed)
 		*exit = exits__choose(sh->exit_ctx, &sh->code, deny);
+	if (exit->strategy == EXIT_RETURN && look(sh)->doubt)
+		*exit = exits__without_return(&sh->code, look(sh)->doubt);
 	site = site_choose(sh, exit->strategy);
 	if (site || exit->strategy != EXIT_RETURN)
 		return site;
@@ -151,7 +163,9 @@ static int note_function(struct share *sh, const struct symbol *sym, enum deny_v
 	note = proofs__note(sh->proofs, sym->vaddr, &sh->code, &sh->pads, &sh->notes);
 	if (!note)
 		return -ENOMEM;
-	if (!site || deny != DENY_NOTHING)
+	if (!note->impossible)
+		proof_note__judge(note, sh->proofs, look(sh));
+	if (!site || deny != DENY_NOTHING || note->impossible || look(sh)->doubt)
 		return 0;
 	note->planned = sh->functions[sh->functions_cnt - 1].exit != EXIT_RETURN && !sh->closed;
 	note->function = sh->functions_cnt - 1;
@@ -161,14 +175,13 @@ static int note_function(struct share *sh, const struct symbol *sym, enum deny_v
 
 /* Whether the function, just decoded, shows by its code that it may have the return probe that it
  * would get if it had a name. Forcing does not go that far. */
-static bool is_plain(const struct share *sh, const struct code_piece *pieces, size_t cnt)
+static bool is_plain(struct share *sh)
 {
-	const struct code_flow flow = code_decoder__flow(sh->decoder);
 	const struct exit_context *ctx = sh->exit_ctx;
 
 	return sh->obj->tells && !ctx->forced && !sh->code.patched &&
 	       exits__choose(ctx, &sh->code, DENY_NOTHING).strategy == EXIT_RETURN &&
-	       plain__function(pieces, cnt, &sh->code, &flow);
+	       !look(sh)->doubt && !look(sh)->calls_system;
 }
 
 static uint64_t label_after(const struct symtab *tab, uint32_t index)
@@ -234,7 +247,10 @@ static int plan_symbol(struct share *sh, uint32_t index, uint8_t arguments, uint
 	err = decode(sh, index, pieces, cnt);
 	if (err)
 		return err;
-	if (deny == DENY_UNKNOWN && is_plain(sh, pieces, cnt))
+	sh->pieces = pieces;
+	sh->pieces_cnt = cnt;
+	sh->plain_known = false;
+	if (deny == DENY_UNKNOWN && is_plain(sh))
 		deny = DENY_NOTHING;
 	sh->first = first;
 	sh->named = first_probe(sh->obj, sym);
@@ -285,7 +301,7 @@ void *share__run(void *arg)
 		sh->err = insn_decoder__new(sh->opts->nop5_emulated, &sh->insn);
 	if (!sh->err && sh->opts->nop5_spared)
 		code_decoder__spare_nop5(sh->decoder);
-	if (!sh->err && sh->obj->tells)
+	if (!sh->err)
 		code_decoder__note_edges(sh->decoder);
 	sh->instrumentation = (struct instrumentation){
 		.img = sh->obj->img, .noted = sh->obj->instrumented, .insn = sh->insn};

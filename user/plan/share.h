@@ -11,6 +11,7 @@
 #include "code/code.h"
 #include "code/instrumentation.h"
 #include "code/pads.h"
+#include "code/plain.h"
 #include "plan/pieces.h"
 #include "plan/proof.h"
 
@@ -53,12 +54,16 @@ struct share {
 	struct code_decoder *decoder;
 	struct insn_decoder *insn;
 	struct instrumentation instrumentation;
-	uint8_t instrumented; /* of the symbol that is planned: enum instrumented_by */
-	uint32_t first;	      /* the same: as `firsts` */
-	uint32_t named;	      /* the same: where its first static probe is; UINT32_MAX: none */
-	uint32_t needs;	      /* the same: see argument_list__needs() */
-	bool times_calls;     /* the same: its entry must not end its calls */
-	uint8_t closed;	      /* the same: as in plan_function.closed_at_entry */
+	uint8_t instrumented;		 /* of the symbol that is planned: enum instrumented_by */
+	const struct code_piece *pieces; /* the same */
+	size_t pieces_cnt;
+	struct plain plain; /* the same, once it has been looked at */
+	bool plain_known;
+	uint32_t first;	  /* the same: as `firsts` */
+	uint32_t named;	  /* the same: where its first static probe is; UINT32_MAX: none */
+	uint32_t needs;	  /* the same: see argument_list__needs() */
+	bool times_calls; /* the same: its entry must not end its calls */
+	uint8_t closed;	  /* the same: as in plan_function.closed_at_entry */
 	pthread_t thread;
 	int err;
 };

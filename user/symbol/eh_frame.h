@@ -90,4 +90,7 @@ int lsda__read(const struct elf_image *img, const struct eh_range *range, uint64
  */
 enum lsda_fate lsda__fate(const struct lsda *lsda, uint64_t vaddr);
 
+/* The landing pad of that call; 0: it has none. */
+uint64_t lsda__landing(const struct lsda *lsda, uint64_t vaddr);
+
 #endif

@@ -164,3 +164,10 @@ enum lsda_fate lsda__fate(const struct lsda *lsda, uint64_t vaddr)
 		return LSDA_ENDS;
 	return lsda->sites[lo].catches ? LSDA_CAUGHT : LSDA_PASSES;
 }
+
+uint64_t lsda__landing(const struct lsda *lsda, uint64_t vaddr)
+{
+	size_t lo = LOWER_BOUND(lsda->cnt, i, lsda->sites[i].end <= vaddr);
+
+	return lo < lsda->cnt && vaddr >= lsda->sites[lo].start ? lsda->sites[lo].pad : 0;
+}
