@@ -23,7 +23,7 @@ SRCS     := $(sort $(wildcard user/*.c user/*/*.c))
 OBJS     := $(SRCS:%.c=$(BUILD)/%.o) $(BUILD)/user/web/embed.o
 # Everything but main(): what unit tests and fuzzers link.
 LIB      := $(BUILD)/libproftrace.a
-SKEL     := $(BUILD)/proftrace.skel.h
+SKEL     := $(BUILD)/proftrace.skel.h $(BUILD)/basic.skel.h
 FORMATTED := $(wildcard user/*.[ch] user/*/*.[ch] bpf/*.[ch] tests/unit/*.[ch] tests/formats/*.[ch] tests/drop/*.[ch] tests/page/*.[ch] tests/bench/*.[ch] tests/fuzz/*.[ch] include/*.h)
 
 all: proftrace ## build ./proftrace
@@ -49,10 +49,17 @@ $(PAGE) &: scripts/build-page $(wildcard user/web/page.* user/web/app/*.js)
 # Only attach/ and collect/ may include the skeleton.
 $(filter $(BUILD)/user/attach/% $(BUILD)/user/collect/%,$(OBJS)): $(SKEL)
 
-$(SKEL): $(BUILD)/bpf/proftrace.bpf.o
-	$(call say,SKEL,$@)$(BPFTOOL) gen skeleton $< name proftrace_bpf > $@
+$(BUILD)/%.skel.h: $(BUILD)/bpf/%.bpf.o
+	$(call say,SKEL,$@)$(BPFTOOL) gen skeleton $< name $*_bpf > $@
 
-$(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h vmlinux/*.h) scripts/bpf-stack
+# Their variables must lie alike: user space has one type for both. A variable that is given a value
+# where it is defined lies where it is defined, others where they are used first.
+$(BUILD)/user/attach/basic.o: $(BUILD)/variables-agree
+$(BUILD)/variables-agree: $(SKEL)
+	$(Q)for skel in $^; do sed -n '/__\(bss\|data\|rodata\) {/,/} \*/p' $$skel | sed 's/ [a-z]*_bpf__/ /' > $$skel.variables; done
+	$(Q)cmp $(SKEL:%=%.variables) && touch $@
+
+$(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c bpf/proftrace.bpf.c $(wildcard bpf/*.h vmlinux/*.h) scripts/bpf-stack
 	@mkdir -p $(@D)
 	$(call say,BPF,$<)$(CLANG) -target bpf -mcpu=v3 -g -O2 -Wall -Wextra -D__TARGET_ARCH_x86 -Ibpf -Ivmlinux -c -o $@.tmp $<
 	$(Q)scripts/bpf-stack $(if $(V),-v) $@.tmp

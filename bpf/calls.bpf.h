@@ -10,10 +10,10 @@ TABLE(chunks, struct wire_chunk);
 TABLE(entered_off, u64); /* by frame: its lane's off_ns at the entry */
 FREE_QUEUE(free_chunks);
 
-const volatile bool keep_calls;
-const volatile u32 chunks_cap;
+const volatile bool keep_calls = false;
+const volatile u32 chunks_cap = 0;
 u32 next_chunk = 1;
-u64 timeline_lost; /* calls, for want of a chunk */
+u64 timeline_lost = 0; /* calls, for want of a chunk */
 
 static __always_inline struct wire_chunk *chunk_at(u32 i)
 {

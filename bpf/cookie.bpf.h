@@ -11,13 +11,10 @@
 #ifndef PROFTRACE_COOKIE_BPF_H
 #define PROFTRACE_COOKIE_BPF_H
 
-#include "vmlinux.h"
-#include <bpf/bpf_helpers.h>
-#include <bpf/bpf_core_read.h>
-#include "wire.h"
+#include "kernel.bpf.h"
 
 /* Probes are places of trace events. */
-const volatile bool trace_events;
+const volatile bool trace_events = false;
 
 static __always_inline u64 place_cookie(void)
 {
@@ -32,7 +29,7 @@ static __always_inline u64 place_cookie(void)
 
 static __always_inline u64 probe_cookie(struct pt_regs *ctx)
 {
-	return trace_events ? place_cookie() : bpf_get_attach_cookie(ctx);
+	return trace_events || !HAS_COOKIES ? place_cookie() : bpf_get_attach_cookie(ctx);
 }
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "tables.bpf.h"
 
-u64 undistributed; /* calls for which there was no room */
+u64 undistributed = 0; /* calls for which there was no room */
 
 /* The number of the highest bit that is set; v is not 0. There are 64 ways through it, so it is a
  * global function: the verifier takes them once, and not wherever a call may end. */
@@ -32,8 +32,8 @@ __noinline u32 dist_search(u64 key, u32 first)
 		u64 old = d ? d->key : ~0ull;
 
 		if (d && !old)
-			old = __sync_val_compare_and_swap(&d->key, 0, key);
-		if (d && (!old || old == key))
+			old = SWAP_IF(&d->key, 0, key) ? key : d->key;
+		if (d && old == key)
 			return at + 1;
 	}
 	return 0;

@@ -7,11 +7,9 @@
 #include "distributions.bpf.h"
 #include "lines.bpf.h"
 
-#define MAX_UNWIND (1 << 22) /* frames closed at one event */
-
 struct wire_cost costs[WIRE_COST_MASK + 1] SEC(".data") = {};
 /* Distributions, minima and maxima keep the probes' cost in. */
-const volatile bool keep_cost;
+const volatile bool keep_cost = false;
 
 static __always_inline const struct wire_cost *cost_of(u32 class)
 {
@@ -19,7 +17,7 @@ static __always_inline const struct wire_cost *cost_of(u32 class)
 }
 
 /* There are regions, or may be (regions.bpf.h). */
-const volatile bool has_regions;
+const volatile bool has_regions = false;
 
 /* Probes have taken time on the lane just now, from whatever is open on it or beside it. */
 static __always_inline void lane_charge(struct wire_lane *lane, s64 ns)
@@ -153,22 +151,22 @@ enum close_what {
 	CLOSE_LEFT,  /* the innermost one: a probe of cost class `limit` has seen it leave */
 };
 
+/* A walk over a lane's open frames, from the innermost one on. */
 struct close_walk {
 	u64 limit, now;
 	u32 what;
 	u32 base;   /* the lane where it has begun */
-	u32 number; /* that one, or one of spans beside it */
+	u32 number; /* that one, or one of spans beside it; 0: the walk is over */
 	u32 pad;
 };
 
-/* What closes a stack closes the spans on it. */
-static __always_inline long close_beside(struct close_walk *w, const struct wire_lane *lane)
+/* What closes a stack closes the spans on it. Returns the lane to go on with; 0: none. */
+static __always_inline u32 close_beside(const struct close_walk *w, const struct wire_lane *lane)
 {
 	if (!has_regions || w->limit != WHOLE_STACK || !lane->spans)
-		return 1;
-	w->number = lane->spans;
-	spans_catch_up(w->base, w->number);
-	return 0;
+		return 0;
+	spans_catch_up(w->base, lane->spans);
+	return lane->spans;
 }
 
 /* The function of the innermost frame has left by a tail call, or unseen. */
@@ -194,7 +192,8 @@ static __always_inline bool close_ends(const struct close_walk *w, const struct 
 	return w->what == CLOSE_ABOVE && lane->top == w->limit;
 }
 
-static long close_one(__attribute__((unused)) u32 i, struct close_walk *w)
+/* Closes one frame. Returns the lane to go on with; 0: the walk is over. */
+static __always_inline u32 close_next(const struct close_walk *w)
 {
 	struct wire_lane *lane = lane_at(w->number);
 	struct wire_frame *f = lane ? frame_at(lane->top) : 0;
@@ -203,14 +202,14 @@ static long close_one(__attribute__((unused)) u32 i, struct close_walk *w)
 	u64 took;
 
 	if (!f)
-		return 1;
+		return 0;
 	if (w->what == CLOSE_BELOW) {
 		if (f->slot >= w->limit) {
 			lane->passed = 0;
 			return close_beside(w, lane);
 		}
 	} else if (close_ends(w, lane, f)) {
-		return 1;
+		return 0;
 	}
 	if (w->what == CLOSE_TOP) {
 		returned = close_tail_call(f, &exit);
@@ -225,8 +224,35 @@ static long close_one(__attribute__((unused)) u32 i, struct close_walk *w)
 		frame_took(lane, f, took);
 	else
 		lane->unwound++;
-	return w->what == CLOSE_TOP || w->what == CLOSE_LEFT;
+	return w->what == CLOSE_TOP || w->what == CLOSE_LEFT ? 0 : w->number;
 }
+
+/* Frames that are closed at one event, at most; if there are more, the next one goes on. */
+#ifndef PROFTRACE_BASIC
+#define MAX_UNWIND (1 << 22)
+
+static long close_one(__attribute__((unused)) u32 i, struct close_walk *w)
+{
+	w->number = close_next(w);
+	return !w->number;
+}
+#else
+#define MAX_UNWIND 4096 /* the verifier follows no more than 8,192 branches in a row */
+
+__noinline u32 close_frame(u32 number, u32 base, u64 limit, u64 now, u32 what)
+{
+	const struct close_walk w = {
+		.limit = limit, .now = now, .what = what, .base = base, .number = number};
+
+	return close_next(&w);
+}
+
+static __always_inline long close_one(__attribute__((unused)) u32 i, struct close_walk *w)
+{
+	w->number = close_frame(w->number, w->base, w->limit, w->now, w->what);
+	return !w->number;
+}
+#endif
 
 /* Closes frames of a lane whose leave nobody has seen. The only loop that does: a global function,
  * which the verifier looks at once, and not in each place that calls it; and no other that closes
@@ -236,7 +262,7 @@ __noinline u32 frames_close(u32 number, u64 limit, u64 now, u32 what)
 	struct close_walk w = {
 		.limit = limit, .now = now, .what = what, .base = number, .number = number};
 
-	bpf_loop(MAX_UNWIND, close_one, &w, 0);
+	LOOP(MAX_UNWIND, close_one, &w);
 	return number;
 }
 
@@ -252,7 +278,7 @@ static __always_inline struct wire_frame *unwind_below(u32 number, const struct 
 
 /* Events count only while it is open: set by user space once every probe is in place. Who switches
  * tracing off closes the frames that are open then: see switch.bpf.h. */
-bool gate_open;
+bool gate_open = false;
 
 /* Closes all that is open on a lane that nobody runs on: it is gone without a trace. */
 static __always_inline void unwind_all(u32 number, u64 now)

@@ -11,9 +11,9 @@
 #include "lanes.bpf.h"
 
 /* What is known of struct g; user space has it from the program's file, which may come late. */
-bool go_traced;	    /* the others hold */
-u64 go_tls_offset;  /* of the pointer to it, from the thread pointer */
-u32 go_goid_offset; /* of the goroutine's number in it */
+bool go_traced = false; /* the others hold */
+u64 go_tls_offset = 0;	/* of the pointer to it, from the thread pointer */
+u32 go_goid_offset = 0; /* of the goroutine's number in it */
 
 struct goroutine_key {
 	u64 g;
@@ -51,7 +51,7 @@ __noinline u32 goroutine_lane(u64 owner, u64 g, u64 goid, bool create)
 		    lane_lock(lane)) {
 			now = bpf_ktime_get_ns();
 			unwind_all(number, now);
-			__sync_fetch_and_add(&lane->exit_ns, now);
+			lane_ends(lane, now);
 			lane_unlock(lane);
 		}
 	}
@@ -61,7 +61,7 @@ __noinline u32 goroutine_lane(u64 owner, u64 g, u64 goid, bool create)
 	lane = lane_at(number);
 	if (!number || !lane)
 		return 0;
-	lane->start_ns = bpf_get_current_task_btf()->group_leader->start_boottime;
+	lane->start_ns = FIELD(FIELD(current_task(), group_leader), start_boottime);
 	lane->g = g;
 	lane->goid = goid;
 	if (bpf_map_update_elem(&goroutines, &key, &number, BPF_ANY)) {
@@ -78,7 +78,7 @@ static __always_inline bool goroutine_find(struct place *at, const struct task_s
 {
 	u64 g, goid, stack[2], owner = home->pid_tgid;
 
-	if (bpf_probe_read_user(&g, sizeof(g), (void *)(task->thread.fsbase + go_tls_offset)) ||
+	if (bpf_probe_read_user(&g, sizeof(g), (void *)(thread_pointer(task) + go_tls_offset)) ||
 	    !g || bpf_probe_read_user(stack, sizeof(stack), (void *)g) ||
 	    slot - stack[0] >= stack[1] - stack[0] ||
 	    bpf_probe_read_user(&goid, sizeof(goid), (void *)(g + go_goid_offset)))

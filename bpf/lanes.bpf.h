@@ -21,22 +21,29 @@ struct {
 	__type(value, u32);
 } laned SEC(".maps");
 
-bool laned_full; /* some are not in there */
+bool laned_full = false; /* some are not in there */
 
 static __always_inline bool lane_lock(struct wire_lane *lane)
 {
-	return !__sync_val_compare_and_swap(&lane->busy, 0, 1);
+	return lock_try(&lane->busy);
 }
 
 /* Of a home, too: it is never locked. */
 static __always_inline void lane_unlock(struct wire_lane *lane)
 {
-	*(volatile u64 *)&lane->busy = 0;
+	if (lane->kind != WIRE_LANE_HOME)
+		lock_release(&lane->busy);
+}
+
+/* Set after everything else. */
+static __always_inline void lane_ends(struct wire_lane *lane, u64 now)
+{
+	SET_ONCE(&lane->exit_ns, now);
 }
 
 __noinline u32 lane_new(u64 owner, u32 kind)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_struct *task = current_task();
 	u32 i = table_take(&free_lanes, &next_lane, lanes_cap);
 	u32 frame = table_take(&free_frames, &next_frame, frames_cap);
 	struct wire_frame *bottom = frame_at(frame);
@@ -48,7 +55,7 @@ __noinline u32 lane_new(u64 owner, u32 kind)
 	lane->owner = owner;
 	lane->current = i;
 	lane->kind = kind;
-	lane->start_ns = task->start_boottime;
+	lane->start_ns = FIELD(task, start_boottime);
 	bpf_get_current_comm(lane->comm, sizeof(lane->comm));
 	lane->root = node_new(i, 0, 0);
 	if (!lane->root)
@@ -116,7 +123,7 @@ __noinline u32 home_find(bool create)
 static __always_inline struct wire_lane *home_current(const struct task_struct *task, bool create,
 						      u32 *number)
 {
-	u64 pid_tgid = (u64)(u32)task->tgid << 32 | (u32)task->pid;
+	u64 pid_tgid = (u64)(u32)FIELD(task, tgid) << 32 | (u32)FIELD(task, pid);
 	u32 at = pid_tgid % WIRE_THREAD_CACHE, *cached = bpf_map_lookup_elem(&home_cache, &at);
 	struct wire_lane *home;
 
@@ -146,27 +153,65 @@ struct place {
 	u64 slot; /* as the lane's frames have it */
 };
 
-/* What ends with a process, or with its program. */
-struct sweep {
+/*
+ * Defines NAME(now, tgid, unwind), which calls VISIT(number, now, tgid, unwind) for each lane that
+ * was ever used, until it returns something else than 0.
+ */
+#ifndef PROFTRACE_BASIC
+struct lanes_walk {
 	u64 now;
-	u32 tgid;
-	bool unwind;
+	u32 tgid, unwind;
 };
 
-static long sweep_lane(u32 i, struct sweep *s)
+#define EACH_LANE(NAME, VISIT)                                                         \
+	static long NAME##_one(u32 i, struct lanes_walk *w)                            \
+	{                                                                              \
+		return i + 1 >= next_lane || VISIT(i + 1, w->now, w->tgid, w->unwind); \
+	}                                                                              \
+	static __always_inline void NAME(u64 now, u32 tgid, u32 unwind)                \
+	{                                                                              \
+		struct lanes_walk w = {.now = now, .tgid = tgid, .unwind = unwind};    \
+                                                                                       \
+		LOOP(lanes_cap, NAME##_one, &w);                                       \
+	}
+#else
+#define LANES_STEP 256 /* squared: as many lanes as there can be */
+
+#define EACH_LANE(NAME, VISIT)                                                             \
+	__noinline u32 NAME##_from(u32 first, u64 now, u32 tgid, u32 unwind)               \
+	{                                                                                  \
+		LOOK_AT(now);                                                              \
+		LOOK_AT(tgid);                                                             \
+		LOOK_AT(unwind);                                                           \
+		for (u32 i = 0; i < LANES_STEP; i++)                                       \
+			if (first + i >= next_lane || VISIT(first + i, now, tgid, unwind)) \
+				return 1;                                                  \
+		return 0;                                                                  \
+	}                                                                                  \
+	static __always_inline void NAME(u64 now, u32 tgid, u32 unwind)                    \
+	{                                                                                  \
+		for (u32 i = 0; i < LANES_STEP; i++)                                       \
+			if (NAME##_from(i * LANES_STEP + 1, now, tgid, unwind))            \
+				break;                                                     \
+	}
+#endif
+
+/* A lane beside homes ends with its process, or with that one's program. */
+__noinline u32 sweep_lane(u32 number, u64 now, u32 tgid, u32 unwind)
 {
-	u32 number = i + 1;
 	struct wire_lane *lane = lane_at(number);
 
-	if (number >= next_lane || !lane)
+	if (!lane)
 		return 1;
-	if (lane->owner >> 32 != s->tgid || lane->kind == WIRE_LANE_HOME ||
+	if (lane->owner >> 32 != tgid || lane->kind == WIRE_LANE_HOME ||
 	    lane->kind == WIRE_LANE_SPANS || lane->exit_ns)
 		return 0;
-	if (s->unwind && gate_open)
-		unwind_all(number, s->now);
-	__sync_fetch_and_add(&lane->exit_ns, s->now);
+	if (unwind && gate_open)
+		unwind_all(number, now);
+	lane_ends(lane, now);
 	return 0;
 }
+
+EACH_LANE(sweep_lanes, sweep_lane)
 
 #endif

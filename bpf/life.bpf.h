@@ -19,34 +19,34 @@ struct {
 } events SEC(".maps");
 
 /* Children of the processes are traced as well. */
-const volatile bool follow_forks;
+const volatile bool follow_forks = false;
 /* The tgid of user space: if it goes, nobody needs to wait for it. */
-const volatile u32 planner_tgid;
+const volatile u32 planner_tgid = 0;
 /* How long a thread may be kept waiting for functions of what it has mapped to be probed, and
  * otherwise, so that return probes are on again when it goes on. */
-const volatile u64 long_wait_ns, brief_wait_ns;
+const volatile u64 long_wait_ns = 0, brief_wait_ns = 0;
 
-u32 maps_generation = 1, maps_planned;
+u32 maps_generation = 1, maps_planned = 0;
 /* The last change by an exec: the new program's own functions may be wanted. */
-u32 exec_generation;
+u32 exec_generation = 0;
 /* The filter may want functions of files that are mapped later. */
-bool wants_later;
+bool wants_later = false;
 /* Some functions have return probes. */
-bool uses_returns;
-bool planner_gone;
+bool uses_returns = false;
+bool planner_gone = false;
 /* Somebody wants to know what happens. */
-bool listening;
-u32 events_lost;
-u32 waits_cut; /* threads that went on before user space was done */
-u32 forks;     /* children that are not followed */
-u32 followed_cnt, followed_alive;
+bool listening = false;
+u32 events_lost = 0;
+u32 waits_cut = 0; /* threads that went on before user space was done */
+u32 forks = 0;	   /* children that are not followed */
+u32 followed_cnt = 0, followed_alive = 0;
 /* Programs begun without a dynamic linker that we had probed: they did not wait for their plan. */
-u32 starts_unheld;
+u32 starts_unheld = 0;
 
 /* What was mapped since the start can unwind or switch stacks. */
-bool returns_off;
+bool returns_off = false;
 /* A process has made a context to switch to; return probes rely on none having done so. */
-bool contexts_made, contexts_guarded;
+bool contexts_made = false, contexts_guarded = false;
 
 /* Whether return addresses may be exchanged now. */
 static __always_inline bool returns_are_safe(void)
@@ -77,7 +77,7 @@ static __always_inline void event_send(u32 kind, u32 pid, u32 other, u32 generat
 /* Something has been mapped: from here on nothing is certain about unwinding. */
 static __always_inline u32 maps_changed(u32 kind, u32 pid, u32 other)
 {
-	u32 generation = __sync_fetch_and_add(&maps_generation, 1) + 1;
+	u32 generation = next_number(&maps_generation) + 1;
 
 	event_send(kind, pid, other, generation);
 	return generation;
@@ -104,7 +104,7 @@ static long wait_once(__attribute__((unused)) u32 i, struct wait *w)
 		return 1;
 	/* Lets others have the CPU (__get_user_pages() reschedules even where the kernel is not
 	 * preemptible), and fails once the thread is to be killed. */
-	if (!bpf_copy_from_user_task(&byte, sizeof(byte), w->stack, bpf_get_current_task_btf(), 0))
+	if (!bpf_copy_from_user_task(&byte, sizeof(byte), w->stack, current_task(), 0))
 		return 0;
 	w->done = true;
 	return 1;
@@ -112,7 +112,7 @@ static long wait_once(__attribute__((unused)) u32 i, struct wait *w)
 
 static long wait_on(__attribute__((unused)) u32 i, struct wait *w)
 {
-	bpf_loop(1 << 20, wait_once, w, 0);
+	LOOP(1 << 20, wait_once, w);
 	return w->done || bpf_ktime_get_ns() >= w->deadline_ns;
 }
 
@@ -125,7 +125,9 @@ static __always_inline bool wait_for_plan(u32 generation, const void *stack, u64
 		.generation = generation,
 	};
 
-	bpf_loop(1 << 10, wait_on, &w, 0);
+	if (!CAN_SLEEP)
+		return false;
+	LOOP(1 << 10, wait_on, &w);
 	return w.done;
 }
 
@@ -168,7 +170,7 @@ static __always_inline void on_mapped(const char *r_debug, const void *stack)
 		return;
 	program_is_held(tgid);
 	if (r_debug)
-		bpf_copy_from_user(&state, sizeof(state), r_debug + R_DEBUG_STATE);
+		COPY_FROM_USER(&state, sizeof(state), r_debug + R_DEBUG_STATE);
 	generation = maps_changed(WIRE_EVENT_MAPPED, tgid, 0);
 	if (state != R_DEBUG_CONSISTENT)
 		return;

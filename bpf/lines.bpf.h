@@ -15,9 +15,9 @@ TABLE(line_counts, struct wire_line_count); /* WIRE_LINE_SHARDS for each site */
 TABLE(line_entries, u64); /* by function: the site that its entry stands for; 0: none */
 TABLE(line_states, struct wire_line_state); /* by frame */
 
-const volatile bool keep_lines;
-u32 lines_generation; /* probes of others are on their way out */
-u64 line_misses;      /* hits in calls that were not recorded */
+const volatile bool keep_lines = false;
+u32 lines_generation = 0; /* probes of others are on their way out */
+u64 line_misses = 0;	  /* hits in calls that were not recorded */
 
 static __always_inline struct wire_line_state *line_state(u32 frame)
 {

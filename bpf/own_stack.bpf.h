@@ -20,7 +20,7 @@
 #include "vmlinux.h"
 #include <bpf/bpf_helpers.h>
 
-bool tail_calls_made; /* never */
+bool tail_calls_made = false; /* never */
 
 /* In front of a program, once for each. */
 #define OWN_STACK(PROGRAM)                             \

@@ -11,12 +11,12 @@
 static __always_inline void signal_stack_note(const struct task_struct *task,
 					      struct wire_lane *home)
 {
-	u64 lo = task->sas_ss_sp, hi = lo + task->sas_ss_size;
+	u64 lo = FIELD(task, sas_ss_sp), hi = lo + FIELD(task, sas_ss_size);
 
 	home->sigstack = lo;
 	if (!lo && home->signal_disarms)
 		return;
-	home->signal_disarms = !!(task->sas_ss_flags & SS_AUTODISARM);
+	home->signal_disarms = !!(FIELD(task, sas_ss_flags) & SS_AUTODISARM);
 	if (lo == home->signal_lo && hi == home->signal_hi)
 		return;
 	home->signal_lo = lo;
@@ -65,7 +65,7 @@ __noinline u32 lane_switch(u32 home_number, u64 address, u32 create)
 
 	if (!home)
 		return 0;
-	signal_stack_note(bpf_get_current_task_btf(), home);
+	signal_stack_note(current_task(), home);
 	if (within(address, home->signal_lo, home->signal_hi)) {
 		number = signal_lane(home, create);
 		if (!number)
@@ -106,11 +106,11 @@ static __always_inline bool place_of(struct place *at, const struct task_struct 
 	at->number = home->current;
 	at->lane = lane_at(at->number);
 	if (at->lane && within(slot, at->lane->lo, at->lane->hi) &&
-	    at->lane->checked >= stacks_known && home->sigstack == task->sas_ss_sp) {
+	    at->lane->checked >= stacks_known && home->sigstack == FIELD(task, sas_ss_sp)) {
 		if (at->number == home_number)
 			return true;
 		if (lane_lock(at->lane)) {
-			if (lane_is_beside(at->lane, task->tgid) &&
+			if (lane_is_beside(at->lane, FIELD(task, tgid)) &&
 			    within(slot, at->lane->lo, at->lane->hi))
 				return true;
 			lane_unlock(at->lane);
@@ -125,7 +125,7 @@ static __always_inline bool place_of(struct place *at, const struct task_struct 
 	if (!lane_lock(at->lane)) {
 		lane_conflict(at->lane);
 	} else {
-		if (lane_is_beside(at->lane, task->tgid))
+		if (lane_is_beside(at->lane, FIELD(task, tgid)))
 			return true;
 		lane_unlock(at->lane);
 	}
@@ -137,7 +137,7 @@ static __always_inline bool place_of(struct place *at, const struct task_struct 
 /* The same from the thread's beginning. */
 static __always_inline bool place_find(struct place *at, u64 slot, bool create)
 {
-	const struct task_struct *task = bpf_get_current_task_btf();
+	const struct task_struct *task = current_task();
 	struct wire_lane *home;
 	u32 number;
 

@@ -18,59 +18,19 @@ static u64 *(*const session_cookie)(void *ctx) = (void *)WIRE_CALL_SESSION_COOKI
 
 static __always_inline u64 entry_slot(struct pt_regs *ctx, u64 cookie)
 {
-	return ctx->sp + ((cookie >> WIRE_COOKIE_DELTA) & 0xffff);
+	return stack_pointer(ctx) + ((cookie >> WIRE_COOKIE_DELTA) & 0xffff);
 }
 
-/* After a return the stack pointer is one word above the slot. */
+/* Behind a return. */
 static __always_inline u64 return_slot(struct pt_regs *ctx)
 {
-	return ctx->sp - 8;
-}
-
-#define FLAG_CF 0x001
-#define FLAG_PF 0x004
-#define FLAG_ZF 0x040
-#define FLAG_SF 0x080
-#define FLAG_OF 0x800
-
-/* Whether condition `cond`, the low four bits of a jcc's opcode, holds. */
-static __always_inline bool condition_holds(u32 cond, u64 flags)
-{
-	bool holds, less = !(flags & FLAG_SF) != !(flags & FLAG_OF);
-
-	switch (cond >> 1) {
-	case 0:
-		holds = flags & FLAG_OF;
-		break;
-	case 1:
-		holds = flags & FLAG_CF;
-		break;
-	case 2:
-		holds = flags & FLAG_ZF;
-		break;
-	case 3:
-		holds = flags & (FLAG_CF | FLAG_ZF);
-		break;
-	case 4:
-		holds = flags & FLAG_SF;
-		break;
-	case 5:
-		holds = flags & FLAG_PF;
-		break;
-	case 6:
-		holds = less;
-		break;
-	default:
-		holds = less || (flags & FLAG_ZF);
-		break;
-	}
-	return holds != (cond & 1);
+	return stack_pointer(ctx) - RETURN_MOVES;
 }
 
 /* Whether the branch that the probe sits on is taken. */
 static __always_inline bool branch_taken(struct pt_regs *ctx, u64 cookie)
 {
-	return condition_holds((cookie >> WIRE_COOKIE_COND) & 0xf, ctx->flags);
+	return condition_holds(ctx, (cookie >> WIRE_COOKIE_COND) & 0xf);
 }
 
 /*
@@ -133,9 +93,9 @@ int exit_site(struct pt_regs *ctx)
 
 	KEEP_OWN_STACK(exit_site, ctx);
 	if (kind == WIRE_EXIT_JCC && !branch_taken(ctx, cookie))
-		hit_in_vain(ctx->sp, function, class);
+		hit_in_vain(stack_pointer(ctx), function, class);
 	else
-		leave(kind == WIRE_EXIT_RET ? ctx : NULL, ctx->sp, function, now, class);
+		leave(kind == WIRE_EXIT_RET ? ctx : NULL, stack_pointer(ctx), function, now, class);
 	return 0;
 }
 
@@ -174,12 +134,12 @@ SEC("uprobe")
 int line_site(struct pt_regs *ctx)
 {
 	KEEP_OWN_STACK(line_site, ctx);
-	line_hit(ctx->sp, probe_cookie(ctx));
+	line_hit(stack_pointer(ctx), probe_cookie(ctx));
 	return 0;
 }
 
 /* Attached to a function of our own: whether the kernel's trace events are as we know them. */
-u64 trial_cookie;
+u64 trial_cookie = 0;
 
 OWN_STACK(cookie_trial);
 SEC("?uprobe")
@@ -191,12 +151,16 @@ int cookie_trial(struct pt_regs *ctx)
 }
 
 /* The dynamic linker's notification function; the cookie is its distance to its `_r_debug`. */
-SEC("uprobe.s")
+OWN_STACK(link_map);
+SEC(SLEEPING_PROBE)
 int link_map(struct pt_regs *ctx)
 {
 	u64 distance = probe_cookie(ctx);
 
-	on_mapped(distance ? (void *)(ctx->ip + distance) : NULL, (void *)ctx->sp);
+	if (!CAN_SLEEP)
+		KEEP_OWN_STACK(link_map, ctx);
+	on_mapped(distance ? (void *)(instruction_pointer(ctx) + distance) : NULL,
+		  (void *)stack_pointer(ctx));
 	return 0;
 }
 
@@ -209,7 +173,7 @@ int on_makecontext(struct pt_regs *ctx)
 
 	KEEP_OWN_STACK(on_makecontext, ctx);
 	on_context_made();
-	if (!bpf_probe_read_user(stack, sizeof(stack), (void *)(ctx->di + 16)))
+	if (!bpf_probe_read_user(stack, sizeof(stack), (void *)(first_argument(ctx) + 16)))
 		stack_made(stack[0], stack[0] + stack[2]);
 	return 0;
 }
@@ -220,7 +184,7 @@ SEC("uprobe")
 int on_make_fcontext(struct pt_regs *ctx)
 {
 	KEEP_OWN_STACK(on_make_fcontext, ctx);
-	stack_made(ctx->di - ctx->si, ctx->di);
+	stack_made(first_argument(ctx) - second_argument(ctx), first_argument(ctx));
 	return 0;
 }
 
@@ -248,11 +212,11 @@ OWN_STACK(on_thread_exit);
 SEC("raw_tp/sched_process_exit")
 int on_thread_exit(void *ctx)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-	bool last = !task->signal->live.counter;
+	struct task_struct *task = current_task();
+	bool last = !FIELD(FIELD(task, signal), live.counter);
 
 	KEEP_OWN_STACK(on_thread_exit, ctx);
-	if (last && (home_of(task) || is_target(task->tgid)))
+	if (last && (home_of(task) || is_target(FIELD(task, tgid))))
 		note_cpu_time();
 	thread_exit(last);
 	if (last)

@@ -28,12 +28,13 @@ static __always_inline struct region_place region_place(const struct pt_regs *ct
 {
 	u64 up = ((cookie >> WIRE_COOKIE_DELTA) & WIRE_REGION_MAX_UP) * 8;
 	u32 flags = cookie >> WIRE_COOKIE_FLAGS;
-	struct region_place p = {.slot = ctx->sp + up - 1, .live = ctx->sp - 1};
+	struct region_place p = {.slot = stack_pointer(ctx) + up - 1,
+				 .live = stack_pointer(ctx) - 1};
 
 	if (flags & WIRE_REGION_CALLED)
 		p.live = p.slot;
 	if (flags & WIRE_REGION_BY_FP) {
-		p.slot = ctx->bp + up - 1;
+		p.slot = frame_pointer(ctx) + up - 1;
 		if (p.slot - p.live >= REGION_FAR)
 			p.slot = p.live; /* that is no frame pointer */
 	}
@@ -117,7 +118,7 @@ static __always_inline struct wire_frame *region_below(const struct place *at,
 	if (!top || top->slot > s.slot)
 		return top;
 	s.frame = at->lane->top;
-	bpf_loop(REGION_REACH, region_seek_same, &s, 0);
+	LOOP(REGION_REACH, region_seek_same, &s);
 	f = frame_at(s.found);
 	if (!s.found || !f)
 		return top;
@@ -207,7 +208,7 @@ static __noinline u32 region_end_apart(const struct region_end *end)
 	if (!lane)
 		return 0;
 	s.frame = lane->top;
-	bpf_loop(REGION_REACH, region_seek_open, &s, 0);
+	LOOP(REGION_REACH, region_seek_open, &s);
 	frame = s.found ? s.found : s.below;
 	f = frame_at(frame);
 	top = frame_at(lane->top);
@@ -238,7 +239,7 @@ static __noinline u32 region_end_apart(const struct region_end *end)
 static __always_inline void region_leave(const struct pt_regs *ctx, u64 cookie, u64 now)
 {
 	const struct region_place p = region_place(ctx, cookie);
-	const struct task_struct *task = bpf_get_current_task_btf();
+	const struct task_struct *task = current_task();
 	u32 function = cookie & WIRE_COOKIE_FUNCTION, number;
 	u32 class = (cookie >> WIRE_COOKIE_COST) & WIRE_COST_MASK;
 	struct wire_lane *home;

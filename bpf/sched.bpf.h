@@ -19,24 +19,24 @@ struct {
 /* The current thread is the last of its process. */
 static __always_inline void note_cpu_time(void)
 {
-	const struct task_struct *task = bpf_get_current_task_btf(), *leader = task->group_leader;
-	u64 ns = task->signal->sum_sched_runtime + task->se.sum_exec_runtime;
-	u32 tgid = task->tgid;
+	const struct task_struct *task = current_task(), *leader = FIELD(task, group_leader);
+	u64 ns = FIELD(FIELD(task, signal), sum_sched_runtime) + FIELD(task, se.sum_exec_runtime);
+	u32 tgid = FIELD(task, tgid);
 
-	if (task->pid != task->tgid)
-		ns += leader->se.sum_exec_runtime;
+	if (FIELD(task, pid) != FIELD(task, tgid))
+		ns += FIELD(leader, se.sum_exec_runtime);
 	bpf_map_update_elem(&cpu_of_ended, &tgid, &ns, BPF_ANY);
 }
 
 /* The home of a thread that need not be the current one, if it has one. */
 static __always_inline struct wire_lane *home_of(const struct task_struct *task)
 {
-	u64 pid_tgid = (u64)(u32)task->tgid << 32 | (u32)task->pid;
+	u64 pid_tgid = (u64)(u32)FIELD(task, tgid) << 32 | (u32)FIELD(task, pid);
 	u32 at = pid_tgid % WIRE_THREAD_CACHE, *number = bpf_map_lookup_elem(&home_cache, &at);
 	struct wire_lane *home;
 
 	/* A place that was never used: no thread with these low bits has been seen. */
-	if (!task->pid || !number || !*number)
+	if (!FIELD(task, pid) || !number || !*number)
 		return 0;
 	home = lane_at(*number);
 	if (!home || home->pid_tgid != pid_tgid) {

@@ -78,7 +78,7 @@ __noinline u32 span_lane_find(u32 base_number, u32 function, u32 create)
 	if (!base)
 		return 0;
 	s.number = base->spans;
-	bpf_loop(MAX_SPAN_LANES, span_seek, &s, 0);
+	LOOP(MAX_SPAN_LANES, span_seek, &s);
 	if (!s.found)
 		return create && !s.number ? span_lane_new(base, base_number, function) : 0;
 	lane = lane_at(s.found);
@@ -132,18 +132,18 @@ static __always_inline void span_pass(struct wire_lane *lane, u32 class, bool sp
 
 static __always_inline void span_begin(struct pt_regs *ctx, u64 cookie)
 {
-	const struct task_struct *task = bpf_get_current_task_btf();
+	const struct task_struct *task = current_task();
 	u32 function = cookie & WIRE_COOKIE_FUNCTION;
 	u32 class = (cookie >> WIRE_COOKIE_COST) & WIRE_COST_MASK;
 	u32 entry = WIRE_FRAME_REGION | class << (WIRE_COOKIE_COST - WIRE_COOKIE_FLAGS);
-	const struct hit hit = {.ctx = ctx, .slot = ctx->sp};
+	const struct hit hit = {.ctx = ctx, .slot = stack_pointer(ctx)};
 	struct place base, at;
 	struct wire_frame *top;
 	struct arrival a;
 	u64 began;
 
-	if (!entry_arrives(&a, task, ctx->sp, cookie) ||
-	    !place_of(&base, task, a.home, a.number, ctx->sp, true))
+	if (!entry_arrives(&a, task, stack_pointer(ctx), cookie) ||
+	    !place_of(&base, task, a.home, a.number, stack_pointer(ctx), true))
 		return;
 	if (keep_values)
 		entry |= ((cookie >> WIRE_COOKIE_VALUES) & 0xff) << WIRE_FRAME_LIST;
@@ -169,7 +169,7 @@ unlock:
 /* A span ends, unless its begin was not recorded. */
 static __always_inline void span_end(const struct pt_regs *ctx, u64 cookie, u64 now)
 {
-	const struct task_struct *task = bpf_get_current_task_btf();
+	const struct task_struct *task = current_task();
 	u32 function = cookie & WIRE_COOKIE_FUNCTION, number;
 	u32 class = (cookie >> WIRE_COOKIE_COST) & WIRE_COST_MASK;
 	struct wire_lane *home, *lane;
@@ -177,8 +177,8 @@ static __always_inline void span_end(const struct pt_regs *ctx, u64 cookie, u64 
 	struct place base;
 
 	home = gate_open ? home_current(task, false, &number) : 0;
-	if (!home || hit_is_claimed(home, ctx->sp, function | REGION_END, cookie) ||
-	    !place_of(&base, task, home, number, ctx->sp, false))
+	if (!home || hit_is_claimed(home, stack_pointer(ctx), function | REGION_END, cookie) ||
+	    !place_of(&base, task, home, number, stack_pointer(ctx), false))
 		return;
 	lane = span_lane(&base, function, false, &number);
 	if (!lane) {

@@ -71,7 +71,7 @@ u64 stacks_known = 1; /* raised with each stack that becomes known */
 
 /* Events whose stack could not be told, for the mapping was being changed or the table was full:
  * they count for the thread. */
-u64 stacks_unknown;
+u64 stacks_unknown = 0;
 
 static __always_inline struct stack *stack_at(u32 i)
 {
@@ -152,32 +152,33 @@ static long vma_try(__attribute__((unused)) u32 i, struct stack_search *s)
 {
 	const long busy = -16; /* EBUSY */
 
-	return bpf_find_vma(bpf_get_current_task_btf(), s->address, vma_note, s, 0) != busy;
+	return bpf_find_vma(current_task(), s->address, vma_note, s, 0) != busy;
 }
 
 /* Whether the mapping holds the thread's own stack: the kernel made it, or the thread's control
  * block lies above the stack, where C libraries put it for all but a process's first thread. */
 static __always_inline bool vma_is_own(const struct task_struct *task, const struct stack_search *s)
 {
-	if (task->pid == task->tgid)
+	if (FIELD(task, pid) == FIELD(task, tgid))
 		return s->vma_flags & VM_GROWSDOWN;
-	return within(task->thread.fsbase, s->vma_lo, s->vma_hi);
+	return within(thread_pointer(task), s->vma_lo, s->vma_hi);
 }
 
 /* A thread without a control block of its own: the mapping where it is seen first is its stack. */
 static __always_inline bool thread_is_bare(const struct task_struct *task)
 {
-	u64 own = task->thread.fsbase;
+	u64 own = thread_pointer(task);
 
-	return !own || (task->pid != task->tgid && own == task->group_leader->thread.fsbase);
+	return !own || (FIELD(task, pid) != FIELD(task, tgid) &&
+			own == thread_pointer(FIELD(task, group_leader)));
 }
 
 /* Close below its control block a thread is on its own stack, whatever else it has: that is where
  * it begins. For when the kernel cannot say what the mapping is. */
 static __always_inline bool near_control_block(const struct task_struct *task, u64 address)
 {
-	return task->pid != task->tgid && !thread_is_bare(task) &&
-	       task->thread.fsbase - address < NEAR_CONTROL_BLOCK;
+	return FIELD(task, pid) != FIELD(task, tgid) && !thread_is_bare(task) &&
+	       thread_pointer(task) - address < NEAR_CONTROL_BLOCK;
 }
 
 /* A free place in the table. 0: it is full. */
@@ -185,11 +186,11 @@ static __always_inline u32 stack_take(u32 free)
 {
 	struct stack *stack = stack_at(free);
 
-	if (free && stack && !__sync_val_compare_and_swap(&stack->tgid, 0, STACK_CLAIMED))
+	if (free && stack && SWAP_IF(&stack->tgid, 0, STACK_CLAIMED))
 		return free;
 	if (next_stack >= MAX_STACKS)
 		return 0;
-	free = __sync_fetch_and_add(&next_stack, 1);
+	free = next_number(&next_stack);
 	stack = stack_at(free);
 	if (free >= MAX_STACKS || !stack)
 		return 0;
@@ -288,20 +289,26 @@ __noinline u32 lane_search(u32 home_number, u64 address, u32 create)
 {
 	u64 known = *(volatile u64 *)&stacks_known;
 	u32 number, lane;
-	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_struct *task = current_task();
 	struct wire_lane *home = lane_at(home_number);
 	struct stack_search s = {
 		.address = address,
 		.hi = ADDRESS_MAX,
 		.size = ~0ull,
-		.tgid = task->tgid,
+		.tgid = FIELD(task, tgid),
 	};
 	struct stack *stack;
 
 	if (!home)
 		return 0;
-	bpf_loop(VMA_TRIES, vma_try, &s, 0);
-	bpf_loop(MAX_STACKS, stack_search_one, &s, 0);
+	if (!KNOWS_MAPPINGS) {
+		LOOK_AT(create);
+		search_spare(&s, home->signal_lo, home->signal_hi);
+		lane_bounds(home_number, s.lo, s.hi, ALWAYS);
+		return home_number;
+	}
+	LOOP(VMA_TRIES, vma_try, &s);
+	LOOP(MAX_STACKS, stack_search_one, &s);
 	search_spare(&s, home->signal_lo, home->signal_hi);
 	stack = stack_at(s.made);
 	if (s.made && stack) {
@@ -380,7 +387,7 @@ static __always_inline void stack_end(struct stack *stack, u64 now)
 
 	if (number && lane && lane_is(lane, WIRE_LANE_STACK, stack->tgid) && lane_lock(lane)) {
 		unwind_all(number, now);
-		__sync_fetch_and_add(&lane->exit_ns, now);
+		lane_ends(lane, now);
 		lane_unlock(lane);
 	}
 	stack->lane = 0;
@@ -440,7 +447,10 @@ __noinline u32 stack_made(u64 lo, u64 hi)
 	struct stack *stack;
 	u32 number, one = 1;
 
-	if (lo >= hi || hi > ADDRESS_MAX || (filter_tgids && !bpf_map_lookup_elem(&tgids, &m.tgid)))
+	LOOK_AT(lo);
+	LOOK_AT(hi);
+	if (!KNOWS_MAPPINGS || lo >= hi || hi > ADDRESS_MAX ||
+	    (filter_tgids && !bpf_map_lookup_elem(&tgids, &m.tgid)))
 		return 0;
 	m.now = bpf_ktime_get_ns();
 	number = stack_cached(m.tgid, hi - 1);
@@ -456,7 +466,7 @@ __noinline u32 stack_made(u64 lo, u64 hi)
 		}
 		return number;
 	}
-	bpf_loop(MAX_STACKS, stack_make_way, &m, 0);
+	LOOP(MAX_STACKS, stack_make_way, &m);
 	number = stack_take(m.free);
 	stack = stack_at(number);
 	if (!number || !stack) {
@@ -473,18 +483,18 @@ __noinline u32 stack_made(u64 lo, u64 hi)
 		laned_full = true;
 	__sync_fetch_and_add(&stacks_known, 1);
 	key.lane = number;
-	bpf_loop(EAGER_PAGES, stack_cache_page, &key, 0);
+	LOOP(EAGER_PAGES, stack_cache_page, &key);
 	return number;
 }
 
-static long sweep_stack(u32 i, const struct sweep *s)
+static long sweep_stack(u32 i, const u32 *tgid)
 {
 	u32 number = i + 1;
 	struct stack *stack = stack_at(number);
 
 	if (number >= next_stack || !stack)
 		return 1;
-	if (stack->tgid == s->tgid)
+	if (stack->tgid == *tgid)
 		stack->tgid = 0;
 	return 0;
 }
@@ -492,17 +502,14 @@ static long sweep_stack(u32 i, const struct sweep *s)
 /* All but the homes of the current process are gone; `unwind`: so are the calls that are open. */
 __noinline u32 process_sweep(u32 unwind)
 {
-	struct sweep s = {
-		.now = bpf_ktime_get_ns(),
-		.tgid = bpf_get_current_pid_tgid() >> 32,
-		.unwind = unwind,
-	};
+	u32 tgid = bpf_get_current_pid_tgid() >> 32;
 
-	if (!laned_full && !bpf_map_lookup_elem(&laned, &s.tgid))
+	if (!laned_full && !bpf_map_lookup_elem(&laned, &tgid))
 		return 0;
-	bpf_loop(lanes_cap, sweep_lane, &s, 0);
-	bpf_loop(MAX_STACKS, sweep_stack, &s, 0);
-	bpf_map_delete_elem(&laned, &s.tgid);
+	sweep_lanes(bpf_ktime_get_ns(), tgid, unwind);
+	if (KNOWS_MAPPINGS)
+		LOOP(MAX_STACKS, sweep_stack, &tgid);
+	bpf_map_delete_elem(&laned, &tgid);
 	return 0;
 }
 

@@ -11,7 +11,7 @@
 
 #include "sched.bpf.h"
 
-u64 closed_ns; /* when the gate was closed */
+u64 closed_ns = 0; /* when the gate was closed */
 
 /* Whether the lane had a thread, or a process, when the gate was closed. The open frames of others
  * stay: they are accounted for as open. */
@@ -21,35 +21,38 @@ static __always_inline bool lane_outlived(const struct wire_lane *lane, u64 now)
 }
 
 /* Who waits has waited in what is the innermost call up to now. */
-static long close_wait(u32 i, u64 *now)
+static __always_inline long close_wait(u32 number, u64 now, __attribute__((unused)) u32 tgid,
+				       __attribute__((unused)) u32 unwind)
 {
-	struct wire_lane *lane = lane_at(i + 1);
+	struct wire_lane *lane = lane_at(number);
 
-	if (i + 1 >= next_lane || !lane)
+	if (!lane)
 		return 1;
-	if (lane->kind == WIRE_LANE_HOME && lane_outlived(lane, *now))
-		home_resumes(lane, *now);
+	if (lane->kind == WIRE_LANE_HOME && lane_outlived(lane, now))
+		home_resumes(lane, now);
 	return 0;
 }
 
-static long close_lane(u32 i, u64 *now)
+static __always_inline long close_lane(u32 number, u64 now, __attribute__((unused)) u32 tgid,
+				       __attribute__((unused)) u32 unwind)
 {
-	struct wire_lane *lane = lane_at(i + 1);
+	struct wire_lane *lane = lane_at(number);
 
-	if (i + 1 >= next_lane || !lane)
+	if (!lane)
 		return 1;
 	/* Spans are closed with what they are beside. */
-	if (lane->kind != WIRE_LANE_SPANS && lane_outlived(lane, *now))
-		unwind_all(i + 1, *now);
+	if (lane->kind != WIRE_LANE_SPANS && lane_outlived(lane, now))
+		unwind_all(number, now);
 	return 0;
 }
+
+EACH_LANE(close_waits, close_wait)
+EACH_LANE(close_lanes, close_lane)
 
 static __always_inline void close_all(void)
 {
-	u64 now = closed_ns;
-
-	bpf_loop(lanes_cap, close_wait, &now, 0);
-	bpf_loop(lanes_cap, close_lane, &now, 0);
+	close_waits(closed_ns, 0, 0);
+	close_lanes(closed_ns, 0, 0);
 }
 
 #endif

@@ -8,10 +8,7 @@
 #ifndef PROFTRACE_TABLES_BPF_H
 #define PROFTRACE_TABLES_BPF_H
 
-#include "vmlinux.h"
-#include <bpf/bpf_helpers.h>
-#include <bpf/bpf_core_read.h>
-#include "wire.h"
+#include "arch.bpf.h"
 
 #define TABLE(NAME, VALUE)                         \
 	struct {                                   \
@@ -66,14 +63,14 @@ struct {
 	__type(value, u32);
 } tgids SEC(".maps");
 
-const volatile u32 lanes_cap, frames_cap, nodes_cap, index_mask, dists_mask;
-const volatile bool filter_tgids;
+const volatile u32 lanes_cap = 0, frames_cap = 0, nodes_cap = 0, index_mask = 0, dists_mask = 0;
+const volatile bool filter_tgids = false;
 /* Links are not bound to processes: the kernel passes on what strangers do. */
-const volatile bool links_unbound;
+const volatile bool links_unbound = false;
 
 /* Next entry that was never used, in each table. */
 u32 next_lane = 1, next_frame = 1, next_node = 1;
-u64 lost[WIRE_LOSSES];
+u64 lost[WIRE_LOSSES] = {};
 
 static __always_inline void count_lost(enum wire_loss why)
 {
@@ -104,7 +101,7 @@ static __always_inline u32 table_take(void *queue, u32 *next, u32 cap)
 		return i;
 	if (*next >= cap)
 		return 0;
-	i = __sync_fetch_and_add(next, 1);
+	i = next_number(next);
 	return i < cap ? i : 0;
 }
 
@@ -145,7 +142,7 @@ static __always_inline bool index_claim(u32 at, u64 expected, u64 node)
 {
 	u64 *place = bpf_map_lookup_elem(&node_index, &at);
 
-	return place && __sync_val_compare_and_swap(place, expected, node) == expected;
+	return place && SWAP_IF(place, expected, node);
 }
 
 /* Looks at one place of the index; nonzero ends the search. */
@@ -192,7 +189,7 @@ __noinline u32 node_child(u32 lane, u32 parent, u32 function)
 		.first = WIRE_INDEX_HASH(parent, function),
 	};
 
-	bpf_loop(WIRE_INDEX_PROBES, child_probe, &search, 0);
+	LOOP(WIRE_INDEX_PROBES, child_probe, &search);
 	if (search.found || !search.dead)
 		return search.found;
 	/* No empty place ended the search, but there was a dead one. */

@@ -232,14 +232,14 @@ static __always_inline void frame_pass(const struct place *at, u32 function, u32
  * of the call that is being entered. */
 static __always_inline bool returns_exhausted(void)
 {
-	const struct task_struct *task = bpf_get_current_task_btf();
-	const struct uprobe_task *utask = task->utask;
+	const struct task_struct *task = current_task();
+	const struct uprobe_task *utask = FIELD(task, utask);
 
-	return utask && utask->depth >= WIRE_MAX_RETURNS;
+	return utask && FIELD(utask, depth) >= WIRE_MAX_RETURNS;
 }
 
 /* Return probes are only on functions under which no stack can be switched. */
-bool returns_proven;
+bool returns_proven = false;
 
 /*
  * Whether a return address on the lane may be exchanged. The kernel keeps one list of those of a
@@ -272,7 +272,7 @@ static __always_inline u32 switch_weight(struct wire_switch *s)
 
 	if (!s || !s->every)
 		return 1;
-	seen = __sync_fetch_and_add(&s->seen, 1);
+	seen = count_up(&s->seen);
 	return s->every > 1 && !(seen % s->every) ? s->every : 0;
 }
 
@@ -359,7 +359,7 @@ static __always_inline bool entry_arrives(struct arrival *a, const struct task_s
  * then it is found out where, and the lane is locked. */
 static __always_inline bool entry_admit(struct place *at, u64 slot, u64 cookie, struct arrival *a)
 {
-	const struct task_struct *task = bpf_get_current_task_btf();
+	const struct task_struct *task = current_task();
 
 	if (!entry_arrives(a, task, slot, cookie))
 		return false;
@@ -479,7 +479,7 @@ static __always_inline void thread_becomes_leader(u64 old_pid_tgid)
 	if (gate_open)
 		unwind_all(*number, now);
 	bpf_map_delete_elem(&home_of_tid, &old_pid_tgid);
-	__sync_fetch_and_add(&home->exit_ns, now);
+	lane_ends(home, now);
 }
 
 /* The current thread replaces its program: its frames are gone. */
@@ -489,7 +489,7 @@ static __always_inline void thread_exec(void)
 	u32 number;
 
 	process_sweep(true);
-	home = home_current(bpf_get_current_task_btf(), false, &number);
+	home = home_current(current_task(), false, &number);
 	if (!home)
 		return;
 	if (gate_open)
@@ -503,7 +503,7 @@ static __always_inline void thread_exec(void)
  * to account for. */
 static __always_inline void thread_exit(bool last)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_struct *task = current_task();
 	u64 pid_tgid = bpf_get_current_pid_tgid(), now = bpf_ktime_get_ns();
 	struct wire_lane *home, *signal;
 	u32 number;
@@ -518,8 +518,8 @@ static __always_inline void thread_exit(bool last)
 	signal = lane_at(home->signal);
 	if (home->signal && signal && signal->owner == pid_tgid &&
 	    lane_is(signal, WIRE_LANE_SIGNAL, pid_tgid >> 32))
-		__sync_fetch_and_add(&signal->exit_ns, now);
-	__sync_fetch_and_add(&home->exit_ns, now);
+		lane_ends(signal, now);
+	lane_ends(home, now);
 }
 
 #endif

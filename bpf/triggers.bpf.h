@@ -10,11 +10,12 @@
 
 #include "stacks.bpf.h"
 
-const volatile bool has_triggers, has_untils;
-bool triggers_armed; /* not while probes are calibrated */
+const volatile bool has_triggers = false, has_untils = false;
+bool triggers_armed = false; /* not while probes are calibrated */
 
-struct wire_shard untriggered[WIRE_SHARDS]; /* calls that were passed over for want of a trigger */
-u64 stopped_ns;				    /* when an until has closed the gate; 0: none has */
+struct wire_shard untriggered[WIRE_SHARDS] =
+	{};	    /* calls that were passed over for want of a trigger */
+u64 stopped_ns = 0; /* when an until has closed the gate; 0: none has */
 
 static __always_inline u32 role_of(const struct wire_switch *s)
 {
@@ -37,7 +38,7 @@ static __always_inline void count_untriggered(void)
 /* The first one decides when it was. */
 static __always_inline void stop_everywhere(void)
 {
-	__sync_val_compare_and_swap(&stopped_ns, 0, bpf_ktime_get_ns());
+	SET_ONCE(&stopped_ns, bpf_ktime_get_ns());
 	gate_open = false;
 }
 

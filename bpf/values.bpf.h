@@ -13,12 +13,10 @@
 TABLE(lists, struct wire_list);
 TABLE(values, struct wire_values); /* by frame */
 
-const volatile bool keep_values;
-u64 calls_refused; /* by conditions */
+const volatile bool keep_values = false;
+u64 calls_refused = 0; /* by conditions */
 
 #define TEXT_WORDS (WIRE_TEXT / 8)
-#define ARGUMENTS  6 /* in registers */
-#define REGISTERS  WIRE_NO_REGISTER
 
 /* What is known at the hit of a probe. */
 struct value_search {
@@ -73,11 +71,11 @@ static __always_inline long read_place(const struct value_search *s, const struc
 	return 0;
 }
 
-/* The value of a function's argument: rdi, rsi, rdx, rcx, r8, r9, and then the stack. */
+/* The value of a function's argument: those in registers, and then the stack. */
 static __always_inline long read_argument(const struct value_search *s, u32 number, u64 *out)
 {
 	if (number <= ARGUMENTS) {
-		*out = read_register(s, 0x981267 >> 4 * (number - 1) & 15);
+		*out = read_register(s, argument_register(number));
 		return 0;
 	}
 	return bpf_probe_read_user(out, sizeof(*out), (void *)(s->slot + 8 * (number - ARGUMENTS)));
@@ -181,20 +179,18 @@ static __noinline u32 values_enter(struct pt_regs *ctx, u32 number, u32 frame, u
 		.list = bpf_map_lookup_elem(&lists, &number),
 		.values = bpf_map_lookup_elem(&values, &frame),
 		.slot = slot,
-		.registers = {ctx->ax, ctx->cx, ctx->dx, ctx->bx, ctx->sp, ctx->bp, ctx->si,
-			      ctx->di, ctx->r8, ctx->r9, ctx->r10, ctx->r11, ctx->r12, ctx->r13,
-			      ctx->r14, ctx->r15},
 	};
 
+	registers_read(ctx, s.registers);
 	if (!s.list || !s.values)
 		return 1;
 	s.values->known = 0;
 	s.values->list = number;
 	s.values->records = s.list->records;
-	bpf_loop(WIRE_VALUES, value_read, &s, 0);
+	LOOP(WIRE_VALUES, value_read, &s);
 	if (!s.list->conditions_cnt)
 		return 1;
-	bpf_loop(WIRE_CONDITIONS, condition_check, &s, 0);
+	LOOP(WIRE_CONDITIONS, condition_check, &s);
 	if (s.fails)
 		__sync_fetch_and_add(&calls_refused, 1);
 	return !s.fails;
@@ -206,12 +202,12 @@ static __noinline u32 values_leave(struct pt_regs *ctx, u32 number, u32 frame)
 	struct value_search s = {
 		.list = bpf_map_lookup_elem(&lists, &number),
 		.values = bpf_map_lookup_elem(&values, &frame),
-		.result = ctx->ax,
+		.result = result_register(ctx),
 		.leaves = true,
 	};
 
 	if (s.list && s.values)
-		bpf_loop(WIRE_VALUES, value_read, &s, 0);
+		LOOP(WIRE_VALUES, value_read, &s);
 	return number;
 }
 
@@ -234,10 +230,13 @@ static __noinline u32 values_write(struct wire_chunk *c, u32 at, u32 frame, u32 
 
 	if (!v || !c)
 		return 0;
-	for (u32 i = 0; i < sizeof(*v) / sizeof(*from); i++, at++) {
-		if (i >= cnt || at >= WIRE_CHUNK_CALLS)
+	for (u32 i = 0; i < sizeof(*v) / sizeof(*from); i++) {
+		u32 to = at + i;
+
+		barrier_var(to); /* or else the verifier does not see that it is the same */
+		if (i >= cnt || to >= WIRE_CHUNK_CALLS)
 			break;
-		c->calls[at] = from[i];
+		c->calls[to] = from[i];
 	}
 	return cnt;
 }

@@ -254,6 +254,9 @@ struct wire_lane {
 	u64 busy; /* the lock of all but homes; stays as it is when the entry is used again */
 };
 
+/* wire_lane::busy of a lane that user space looks at; BPF adds 1. */
+#define WIRE_LANE_COLLECTED (1ull << 32)
+
 #define WIRE_LANE_READY	  1
 #define WIRE_THREAD_CACHE 32768 /* places in the cache of lanes by tid */
 

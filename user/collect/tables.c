@@ -169,12 +169,12 @@ bool tables__end_idle(struct tables *t, uint32_t number)
 	struct wire_lane *lane = tables__lane(t, number);
 	uint64_t free = 0;
 
-	if (!__atomic_compare_exchange_n(&lane->busy, &free, 1, false, __ATOMIC_ACQ_REL,
-					 __ATOMIC_RELAXED))
+	if (!__atomic_compare_exchange_n(&lane->busy, &free, WIRE_LANE_COLLECTED, false,
+					 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 		return false;
 	if (lane->top == lane->bottom && !lane->exit_ns)
 		lane->exit_ns = lane->made_ns;
-	__atomic_store_n(&lane->busy, 0, __ATOMIC_RELEASE);
+	__atomic_fetch_sub(&lane->busy, WIRE_LANE_COLLECTED, __ATOMIC_ACQ_REL);
 	return lane->exit_ns;
 }
 

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the architecture decides. Each one has a header that defines, for the registers at a probe:
+ *
+ *   stack_pointer(), frame_pointer(), instruction_pointer()
+ *   result_register()             where a function's result is as it returns
+ *   first_argument() and so on    of a function, at its entry
+ *   RETURN_MOVES                  bytes that a return moves the stack pointer up from the slot
+ *   condition_holds()             whether a conditional branch is taken
+ *   registers_read()              all, in the order of their numbers in instructions
+ *   ARGUMENTS, argument_register  how many arguments are in registers, and which register it is
+ *
+ * and, of a task, thread_pointer(): where the C library has the thread's control block.
+ */
+#ifndef PROFTRACE_ARCH_BPF_H
+#define PROFTRACE_ARCH_BPF_H
+
+#if defined(__TARGET_ARCH_x86)
+#include "arch_x86.bpf.h"
+#else
+#error "no header for this architecture"
+#endif
+
+#endif
