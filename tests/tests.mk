@@ -217,7 +217,7 @@ tests: all $(UNIT_BINS) $(PROGRAM_BINS) $(DROPPER) $(SAMPLE) $(CONSUMERS) $(PROF
 JOBS = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 
 check: ## install what is missing, build, run every test (root)
-	$(Q)scripts/install-deps.sh build test
+	$(Q)scripts/install-deps.sh build test kernels
 	$(Q)scripts/check-layers
 	$(Q)$(MAKE) --no-print-directory $(JOBS) tests
 	$(Q)tests/run --build $(BUILD)
@@ -294,3 +294,11 @@ survive: ## install what is missing, show that targets survive what they do unde
 	$(Q)tests/survive/run --build $(BUILD) $(SURVIVE_ARGS)
 
 .PHONY: survivors survive
+
+# Debian's kernels. `make kernels KERNELS_ARGS="--help"` tells what can be chosen.
+kernels: ## install what is missing, run tests under Debian's kernels in QEMU (root)
+	$(Q)scripts/install-deps.sh build test kernels
+	$(Q)$(MAKE) --no-print-directory $(JOBS) all $(PROGRAM_BINS)
+	$(Q)tests/kernels/run --build $(BUILD) $(KERNELS_ARGS)
+
+.PHONY: kernels

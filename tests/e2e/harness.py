@@ -31,7 +31,9 @@ UNLIMITED = ("--max-overhead", "none")
 DROPPER = os.path.join(BUILD, "dropper")
 PYTHON = "/usr/bin/python3"
 
-TIMEOUT = 180  # a hang; nothing here takes as long
+# How much slower this machine may be than one that runs on its own processor: an emulated one is.
+PATIENCE = float(os.environ.get("PROFTRACE_PATIENCE", "1"))
+TIMEOUT = 180 * PATIENCE  # a hang; nothing here takes as long
 TRACING = "proftrace: tracing "
 NOBODY = 65534
 
@@ -51,7 +53,7 @@ def for_anybody(path):
 
 def poll(condition, timeout=5, interval=0.01):
     """For the few states that nothing announces. Returns the condition's last value."""
-    deadline = time.monotonic() + timeout
+    deadline = time.monotonic() + timeout * PATIENCE
     while not (value := condition()) and time.monotonic() < deadline:
         time.sleep(interval)
     return value

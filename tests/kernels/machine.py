@@ -3,7 +3,9 @@
 processors (no KVM, so that it works anywhere, at a tenth of the speed)."""
 
 import collections
+import contextlib
 import ctypes
+import glob
 import os
 import re
 import shutil
@@ -24,6 +26,13 @@ BROKEN = re.compile(r"\bBUG:|\bOops\b|\bWARNING:|Kernel panic|general protection
 # means little where a processor is emulated by a thread that others keep from running.
 BOOT = ("console=ttyS0 panic=-1 oops=panic mitigations=off nowatchdog "
         "rcupdate.rcu_cpu_stall_timeout=200 rdinit=/init")
+# Time by the count of instructions, one nanosecond each, and of waiting none: for the machine it is
+# the same whatever else runs here. Its processors take turns on one of ours.
+STEADY = ["-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off", "-rtc", "clock=vm"]
+# A kernel that measures its timers while its processors are kept from running may hang before it
+# runs anything. Then it is started anew.
+START_LIMIT = 180
+STARTS = 3
 PR_SET_PDEATHSIG = 1
 LIBC = ctypes.CDLL(None)
 
@@ -50,8 +59,9 @@ def die_with_parent():
     LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def command_line(folder, kernel, smp, memory, arguments):
-    argv = [QEMU, "-accel", "tcg,thread=multi", "-cpu", "max,la57=off,cx16=off",
+def command_line(folder, kernel, smp, memory, arguments, steady):
+    emulation = STEADY if steady else ["-accel", "tcg,thread=multi"]
+    argv = [QEMU, *emulation, "-cpu", "max,la57=off,cx16=off",
             "-smp", str(smp), "-m", str(memory), "-nodefaults", "-display", "none", "-no-reboot",
             "-kernel", kernel, "-initrd", os.path.join(folder, "initrd"),
             "-append", f"{BOOT} {arguments}".strip()]
@@ -87,24 +97,49 @@ class Tail:
             self.out.flush()
 
 
-def wait(process, limit, tails):
-    """Whether the process has ended within `limit` seconds; else it is killed."""
-    deadline = time.monotonic() + limit
-    while time.monotonic() < deadline:
+def wait(process, folder, start_limit, limit, tails):
+    """"" once the process has ended; else it is killed: "start" if the first program did not run by
+    `start_limit`, "limit" if it was not through after `limit` seconds."""
+    began = time.monotonic()
+    started = False
+    why = ""
+    while process.poll() is None and not why:
         for tail in tails:
             tail.pass_on()
-        try:
+        with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(0.1)
-            break
-        except subprocess.TimeoutExpired:
-            continue
-    ended = process.poll() is not None
-    if not ended:
+        started = started or read(folder, "status").startswith("started")
+        seconds = time.monotonic() - began
+        if seconds > limit:
+            why = "limit"
+        elif seconds > start_limit and not started:
+            why = "start"
+    if process.poll() is None:
         process.kill()
         process.wait()
     for tail in tails:
         tail.pass_on()
-    return ended
+    return why
+
+
+def run_qemu(argv, folder, start_limit, limit, tails):
+    """Runs a machine to its end: (wait()'s result, what QEMU itself has said)."""
+    for attempt in range(STARTS):
+        for name in ("log", "stdout", "stderr", "status"):
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(os.path.join(folder, name))
+        with subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, preexec_fn=die_with_parent) as process:
+            try:
+                why = wait(process, folder, start_limit, limit, tails)
+            finally:
+                if process.poll() is None:
+                    process.kill()
+            said = process.stdout.read().decode(errors="replace").strip()
+        if why != "start" or attempt + 1 == STARTS:
+            return why, said
+        print("machine: the kernel hangs at its start; once more", file=sys.stderr)
+    return None
 
 
 def telling(log, count=40):
@@ -114,27 +149,37 @@ def telling(log, count=40):
     return lines[max(bad, 0):][:count]
 
 
-def judge(ended_in_time, limit, status, log):
+def judge(ended_by, limit, status, log):
     """What is wrong with the machine itself, "" if nothing."""
     bad = [line.strip() for line in log.splitlines() if BROKEN.search(line)]
     if bad:
         return "the kernel says: " + "; ".join(bad[:3])
-    if not ended_in_time:
-        return f"still running after {limit} s"
+    if ended_by == "start":
+        return f"it has not started within {START_LIMIT} s, {STARTS} times"
+    if ended_by == "limit":
+        return f"still running after {limit:g} s"
     if status is None:
         return "it has ended before the command"
     return ""
 
 
+def forget_killed(build):
+    """Removes what those that were killed have left; the folders' names have process ids."""
+    for path in glob.glob(os.path.join(build, "kernels", "machine-*-*")):
+        if not os.path.exists(f"/proc/{os.path.basename(path).split('-')[1]}"):
+            shutil.rmtree(path, ignore_errors=True)
+
+
 def boot(kernel, command, build, *, preempt=None, smp=2, memory="3G", limit=300, show=False,
-         environment=None, extra=(), arguments=""):
+         steady=False, environment=None, extra=(), arguments=""):
     """Runs `command` (a list) in a machine with that kernel. `show`: its output is passed on while
-    it runs. `limit`: seconds until the machine is ended."""
+    it runs. `limit`: seconds until the machine is ended. `steady`: see STEADY."""
     kernel_image = fetched(kernel)
     base = image.base(build)
     if preempt:
         arguments = f"preempt={preempt} {arguments}"
-    folder = tempfile.mkdtemp(prefix="machine-", dir=os.path.join(build, "kernels"))
+    forget_killed(build)
+    folder = tempfile.mkdtemp(prefix=f"machine-{os.getpid()}-", dir=os.path.join(build, "kernels"))
     try:
         with open(os.path.join(folder, "initrd"), "wb") as initrd:
             with open(base, "rb") as file:
@@ -143,20 +188,14 @@ def boot(kernel, command, build, *, preempt=None, smp=2, memory="3G", limit=300,
         tails = [Tail(os.path.join(folder, "stdout"), sys.stdout),
                  Tail(os.path.join(folder, "stderr"), sys.stderr)] if show else []
         began = time.monotonic()
-        argv = command_line(folder, kernel_image, smp, memory, arguments)
-        with subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, preexec_fn=die_with_parent) as process:
-            try:
-                in_time = wait(process, limit, tails)
-            finally:
-                if process.poll() is None:
-                    process.kill()
-            said = process.stdout.read().decode(errors="replace").strip()
+        argv = command_line(folder, kernel_image, smp, memory, arguments, steady)
+        start_limit = limit if steady else START_LIMIT
+        ended_by, said = run_qemu(argv, folder, start_limit, limit, tails)
         seconds = time.monotonic() - began
         log = read(folder, "log")
         found = re.search(r"^exit (\d+)$", read(folder, "status"), re.M)
         status = int(found[1]) if found else None
-        why = judge(in_time, limit, status, log)
+        why = judge(ended_by, limit, status, log)
         if why and said:
             why += f" ({said})"
         return Ended(status, read(folder, "stdout"), read(folder, "stderr"), log, why, seconds)

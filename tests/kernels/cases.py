@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What `make kernels` runs, and where: the table's columns and rows, and the short form's part."""
+
+import collections
+
+# `kernel`: a name that fetch knows; `preempt`: its preempt=, None for Debian's default.
+Column = collections.namedtuple("Column", "name kernel preempt")
+# `tests`: patterns for inside.py; `limit`: seconds until the machine is ended; `steady`: see
+# machine.py; `lacks`: {column: why the row says nothing there}.
+Row = collections.namedtuple("Row", "name tests limit steady lacks", defaults=(1200, True, {}))
+
+COLUMNS = [
+    Column("5.10", "5.10", None),
+    Column("6.1", "6.1", None),
+    Column("6.12", "6.12", None),
+    Column("newest", "newest", None),
+    Column("newest-full", "newest", "full"),
+]
+
+ROWS = [
+    Row("short", ["on_kernels.Short.*"], 900),
+    Row("counts -p", ["test_counts.Counts.test_pid_*"], 1800),
+    Row("counts -x", ["test_counts.Counts.test_exec_*"], 1800),
+    Row("counts of commands", ["test_counts.Counts.test_command_*"], 1800),
+    Row("counts, special", ["test_counts.Special.*"]),
+    Row("exits", ["test_exits.Exits.*"]),
+    Row("sandboxes", ["test_exits.Sandboxes.*"]),
+    Row("whom to trace", ["test_targets.Pids.*", "test_targets.Files.*"]),
+    Row("life of processes", ["test_life.Programs.*", "test_life.Loading.test_a_late_plugin*",
+                              "test_life.Loading.test_dlopen*", "test_life.Loading.test_only*"]),
+    Row("survival", ["test_survival.*"]),
+    Row("regions", ["test_regions.Counts.test_of_*", "test_regions.Counts.test_followed*",
+                    "test_regions.Counts.test_wherever*", "test_regions.Counts.test_exceptions"]),
+    Row("recordings", ["test_record.Record.test_every*", "on_kernels.Recordings.*"]),
+    Row("values", ["test_regions.Values.test_by_value"]),
+    Row("lines", ["test_lines.Own.test_command", "test_lines.Own.test_pid",
+                  "test_lines.Own.test_recording"]),
+    Row("sessions", ["on_kernels.Sessions.*"]),
+    Row("triggers", ["test_triggers.*"]),
+    Row("python3 and redis", ["on_kernels.RealPrograms.*"]),
+    # Here processors are to run at the same time.
+    Row("profiler killed", ["on_kernels.Killed.*"], steady=False),
+    Row("more threads than CPUs", ["on_kernels.Hammer.*"], 1800, steady=False),
+]
+
+# What the short form, a part of `make check`, runs in one machine a kernel: only what cannot depend
+# on how fast that is, and what the kernel can do today.
+SHORT = {
+    "6.12": ["on_kernels.Short.*"],
+}

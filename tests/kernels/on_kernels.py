@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Cases made for the machines of `make kernels`, beside those of the end-to-end suite: few runs,
+with much in each, as the start of proftrace alone takes five seconds where processors are
+emulated."""
+
+import json
+import os
+import subprocess
+
+import harness
+from harness import PROFTRACE, PYTHON, UNLIMITED, program
+
+
+class Case(harness.TestCase):
+    def verb(self, *args):
+        """proftrace without options of the harness, to its end."""
+        return self.process(PROFTRACE, *args, stdin=subprocess.DEVNULL).finish()
+
+    def untraced(self, name, *args):
+        return subprocess.run([program(name), *map(str, args)], check=False,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              timeout=harness.TIMEOUT, text=True)
+
+    def assert_same(self, done, name, *args):
+        """Output and status are an untraced run's."""
+        alone = self.untraced(name, *args)
+        self.assertEqual((done.stdout.removeprefix("ready\n"), done.status),
+                         (alone.stdout, alone.returncode), str(done))
+
+    def assert_clean_text(self, pid):
+        """Its code is what its files say, once the kernel has taken the probes out."""
+        harness.poll(lambda: not harness.dirty_text(pid))
+        self.assertEqual(harness.dirty_text(pid), [])
+
+
+class Short(Case):
+    """The short form in `make check`: programs that end by themselves and count their own calls. No
+    result depends on how fast anything is."""
+
+    # By the names of their functions, which are in no other of them.
+    TOGETHER = [("recursion", 65, 2), ("threads", 8, 200, 4), ("calc-pie", 20), ("longjmp", 3, 20)]
+
+    def test_counts_of_live_processes(self):
+        targets = [self.target(*words) for words in self.TOGETHER]
+        pids = ",".join(str(target.pid) for target in targets)
+        tracer = self.proftrace("-f", "json", "-p", pids).wait_tracing()
+        for target in targets:
+            target.go()
+        counts = {}
+        for target, words in zip(targets, self.TOGETHER):
+            done = target.finish()
+            self.assert_same(done, *words)
+            counts |= done.counts
+        self.assert_counts(self.document(tracer.finish()), counts)
+
+    def test_counts_of_a_command_that_throws(self):
+        """C++: its exits are seen at each `ret`."""
+        document, done = self.profile_command("throws", 10, 10)
+        self.assert_same(done, "throws", 10, 10)
+        self.assert_counts(document, done.counts, done)
+
+    def test_counts_wherever_a_file_is_mapped(self):
+        document, done = self.profile_exec("calc-nopie", 30)
+        self.assert_same(done, "calc-nopie", 30)
+        self.assert_counts(document, done.counts, done)
+
+    def test_profiler_killed(self):
+        """The target goes on as if nothing had been, and nothing remains (tearDown looks)."""
+        target = self.target("steps")
+        tracer = self.proftrace("-f", "json", "-p", target.pid).wait_tracing()
+        target.go()
+        target.step("3")
+        self.assertTrue(harness.dirty_text(target.pid), "no probe to be seen while tracing")
+        tracer.popen.kill()
+        tracer.finish()
+        self.assert_clean_text(target.pid)
+        target.step("4")
+        done = target.finish()
+        self.assertEqual((done.status, done.counts), (0, {"outer": 7, "inner": 7}))
+
+
+class Killed(Case):
+    """SIGKILL for the profiler while its target calls."""
+
+    def test_among_threads_that_call(self):
+        for _ in range(5):
+            target = self.target("hot", 8)
+            target.go()
+            tracer = self.proftrace("-F", "*", "-f", "json", "-p", target.pid).wait_tracing()
+            tracer.popen.kill()
+            tracer.finish()
+            self.assert_clean_text(target.pid)
+            self.assertEqual(target.finish().status, 0)
+
+    def test_target_killed(self):
+        target = self.target("hot", 8)
+        target.go()
+        tracer = self.proftrace("-F", "*", "-f", "json", "-p", target.pid).wait_tracing()
+        target.popen.kill()
+        self.document(tracer.finish())
+
+
+class Recordings(Case):
+    def test_counts_of_a_recording(self):
+        path = self.path("rec")
+        done = self.verb("record", *UNLIMITED, "--calls", "-o", path, "--",
+                         program("threads"), 8, 100)
+        self.assertEqual(done.status, 0, str(done))
+        shown = self.verb("report", "-f", "json", path)
+        self.assertEqual(shown.status, 0, str(shown))
+        self.assert_counts(self.check(json.loads(shown.stdout)), done.counts)
+
+
+class Sessions(Case):
+    """What a request did, whichever thread did it: their number is the program's own."""
+
+    def test_sessions_with_links(self):
+        out = self.path("out.json")
+        options = ("-F", "handle", "-F", "submit", "-F", "run", "-F", "look_up", "--calls",
+                   "--session", "handle", "--link", "submit(arg1) -> run(arg2)", "--slowest", 1000)
+        done = self.run_proftrace("-f", "json", "-o", out, *options, "--",
+                                  program("requests"), 4, 20, 3)
+        self.assertEqual(done.status, 0, str(done))
+        with open(out, encoding="utf-8") as file:
+            document = self.check(json.load(file))
+        requests = [line for line in done.stdout.splitlines() if line.startswith("REQUEST ")]
+        self.assertEqual(self.count(document, "handle"), len(requests))
+        self.assertEqual(self.count(document, "submit"), self.count(document, "run"))
+
+
+class RealPrograms(Case):
+    PYTHON_SCRIPT = ("import sys, json\nprint('ready', flush=True)\nsys.stdin.readline()\n"
+                     "print(len(json.dumps([{'n': i} for i in range(200)])))\n")
+
+    def test_python_that_runs_already(self):
+        target = self.process(PYTHON, "-S", "-c", self.PYTHON_SCRIPT)
+        target.wait_ready()
+        tracer = self.proftrace("-f", "json", "-p", target.pid).wait_tracing()
+        target.go()
+        done = target.finish()
+        self.assertEqual((done.status, done.stdout), (0, "ready\n2290\n"), str(done))
+        document = self.document(tracer.finish())
+        self.assertGreater(document["accounting"]["entered"], 1000)
+
+    def test_redis_that_runs_already(self):
+        socket = self.path("socket")
+        server = self.process("redis-server", "--port", 0, "--unixsocket", socket, "--save", "",
+                              "--dir", self.directory)
+        self.assertTrue(harness.poll(lambda: os.path.exists(socket), 30), "redis does not start")
+        tracer = self.proftrace("-F", "setCommand", "-F", "call", "-f", "json", "-p", server.pid)
+        tracer.wait_tracing()
+        for number in range(50):
+            said = subprocess.run(["redis-cli", "-s", socket, "set", f"key{number}", "value"],
+                                  stdout=subprocess.PIPE, timeout=harness.TIMEOUT, check=True)
+            self.assertEqual(said.stdout, b"OK\n")
+        document = self.document(tracer.interrupt())
+        self.assertEqual(self.count(document, "setCommand"), 50)
+        self.assert_clean_text(server.pid)
+
+
+class Hammer(Case):
+    """Many threads, which are preempted wherever they are, in every kind of program of ours."""
+
+    THREADS = 64
+
+    def check_exact(self, name, *args, options=()):
+        document, done = self.profile_command(name, *args, options=options)
+        self.assert_same(done, name, *args)
+        self.assert_counts(document, done.counts, done)
+
+    def hammer(self):
+        self.check_exact("threads", self.THREADS, 300)
+        self.check_exact("threads", self.THREADS, 300, options=("--exits", "sites"))
+        self.check_exact("threads", self.THREADS, 300, options=("--calls",))
+        self.check_exact("threads", self.THREADS, 300, options=("-A", "a(arg1,ret)", "-F", "*"))
+
+    def test_functions(self):
+        self.hammer()
+
+    def test_regions(self):
+        self.check_exact("regions", 200, options=("-F", "region:*", "-F", "*"))
+        self.check_exact("spans", 100, options=("-F", "region:*",))
+
+    def test_processes(self):
+        self.check_exact("forkstorm", 200, options=("--follow",))
+
+
+class Soak(Hammer):
+    def test_soak(self):
+        deadline = harness.time.monotonic() + int(os.environ.get("PROFTRACE_SOAK_SECONDS", "60"))
+        while harness.time.monotonic() < deadline:
+            self.hammer()
+
+
+if __name__ == "__main__":
+    harness.main()
