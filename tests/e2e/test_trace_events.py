@@ -11,6 +11,7 @@ import subprocess
 
 import harness
 import test_counts
+from test_switches import keeper_of
 from harness import program
 
 OPTIONS = ("--tier", "trace_event")
@@ -23,8 +24,9 @@ CASES = {
 
 
 def in_trace_files(script, *words):
-    """Runs a shell script in the kernel's trace file system, mounted for it alone."""
-    script = f"mount -t tracefs none /sys/kernel/tracing && cd /sys/kernel/tracing && {script}"
+    """Runs a shell script in the kernel's trace file system, mounted for it alone if it is not."""
+    script = ("cd /sys/kernel/tracing && [ -e uprobe_events ] || "
+              f"mount -t tracefs none /sys/kernel/tracing && cd /sys/kernel/tracing && {script}")
     return subprocess.run(["unshare", "-m", "sh", "-c", script, "sh", *map(str, words)],
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=True,
                           timeout=harness.TIMEOUT).stdout.decode()
@@ -41,11 +43,6 @@ def dirty(target):
     return [line for line in harness.dirty_text(target.pid) if line.endswith(target.argv[0])]
 
 
-def children(pid):
-    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
-        return [int(child) for child in file.read().split()]
-
-
 class Cases(harness.TestCase):
     def profile_pid(self, name, *args, options=()):
         return super().profile_pid(name, *args, options=(*OPTIONS, *options))
@@ -55,14 +52,6 @@ class Cases(harness.TestCase):
 
     def profile_command(self, name, *args, options=(), **popen):
         return super().profile_command(name, *args, options=(*OPTIONS, *options), **popen)
-
-    def keeper(self, tracer):
-        """The process that holds the events' places."""
-        names = {}
-        for child in children(tracer.pid):
-            with open(f"/proc/{child}/comm", encoding="ascii") as file:
-                names[file.read().strip()] = child
-        return names["proftrace-links"]
 
 
 class Counts(Cases):
@@ -83,6 +72,38 @@ def add_case(mode, name, args):
 for how, cases in CASES.items():
     for case in cases:
         add_case(how, case[0], case[1:])
+
+
+class Basic(harness.TestCase):
+    """The programs for kernels before 6.0, which do without what those lack."""
+    OPTIONS = ("--tier", "trace_event_basic")
+
+    def test_counts(self):
+        for name, *args in (("recursion", 10, 3), ("recursion", 65, 2), ("longjmp", 10, 5),
+                            ("throws", 10, 10), ("signals", 20, "altstack"), ("entries", 100)):
+            with self.subTest(name, args=args):
+                document, done = self.profile_pid(name, *args, options=self.OPTIONS)
+                counts = {name: count for name, count in done.counts.items()
+                          if name not in test_counts.MAY_BE_SKIPPED}
+                self.assert_counts(document, counts, done)
+
+    def test_exits(self):
+        for exits in ("return", "sites", "none"):
+            with self.subTest(exits=exits):
+                document, done = self.profile_exec("calc-pie", 50,
+                                                   options=(*self.OPTIONS, "--exits", exits))
+                self.assert_counts(document, done.counts, done)
+
+    def test_says_what_is_missing(self):
+        document, done = self.profile_command("calc-pie", 50, options=self.OPTIONS)
+        self.assert_counts(document, done.counts, done)
+        self.assertIn("proftrace: on this kernel first calls of files that are loaded later",
+                      done.stderr)
+
+    def test_regions(self):
+        document, done = self.profile_command("regions", 20,
+                                              options=(*self.OPTIONS, "-F", "region:*"))
+        self.assert_counts(document, done.counts, done)
 
 
 class Events(Cases):
@@ -169,7 +190,7 @@ class Events(Cases):
     def test_nothing_remains(self):
         target = self.target("calc-pie", 5)
         tracer = self.proftrace("-f", "json", *OPTIONS, "-p", target.pid).wait_tracing()
-        keeper = self.keeper(tracer)
+        keeper = keeper_of(tracer)
         self.assertGreater(len(events_of(keeper)), 3)
         self.assertEqual(len(dirty(target)), 1)
         self.document(tracer.interrupt())
@@ -182,7 +203,7 @@ class Events(Cases):
         """The process that holds the places takes them out, and the definitions."""
         target = self.target("calc-pie", 5)
         tracer = self.proftrace(*OPTIONS, "-p", target.pid).wait_tracing()
-        keeper = self.keeper(tracer)
+        keeper = keeper_of(tracer)
         tracer.popen.kill()
         self.assertTrue(harness.poll(lambda: not os.path.exists(f"/proc/{keeper}"), 30))
         self.assertEqual(events_of(keeper), [])

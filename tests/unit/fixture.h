@@ -106,8 +106,7 @@ static inline void fixture_drop(struct profile *p, struct profile_drop drop)
 
 static inline void fixture_cpu_share(struct profile *p, struct profile_cpu_share share)
 {
-	p->cpu_shares =
-		fixture_grow(p->cpu_shares, p->cpu_shares_cnt, sizeof(*p->cpu_shares));
+	p->cpu_shares = fixture_grow(p->cpu_shares, p->cpu_shares_cnt, sizeof(*p->cpu_shares));
 	p->cpu_shares[p->cpu_shares_cnt++] = share;
 }
 

@@ -23,6 +23,7 @@ struct tracer_trial {
 	const char *name;
 	const char *since; /* the kernel it came with */
 	bool works;
+	bool basic;    /* its programs are those for kernels with fewer helpers (before 6.0) */
 	char why[256]; /* not: in a line */
 };
 

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "attach/basic.h"
 #include "attach/life.h"
 #include "attach/refusal.h"
 #include "attach/skeleton.h"
@@ -194,7 +195,7 @@ static int load_tier(struct tracer *tr, const struct tier *tier, const struct tr
 		log_debug("tier %s (Linux %s): not in this kernel", tier->name, tier->needs);
 		return -ENOTSUP;
 	}
-	tr->skel = proftrace_bpf__open();
+	tr->skel = tier->lacks ? basic__open() : proftrace_bpf__open();
 	if (!tr->skel)
 		return -errno;
 	err = tier->prepare(tr->skel);
@@ -240,7 +241,8 @@ bool tracer__try(const struct tracer_options *opts, size_t index, struct tracer_
 		return false;
 	refusal__listen();
 	err = load_tier(&tr, tier, opts, &nobody);
-	*out = (struct tracer_trial){.name = tier->name, .since = tier->needs, .works = !err};
+	*out = (struct tracer_trial){
+		.name = tier->name, .since = tier->needs, .works = !err, .basic = tier->lacks};
 	if (!err) {
 		unload_tier(&tr);
 		return true;
@@ -339,6 +341,8 @@ int tracer__load(const struct tracer_options *opts, const struct target *t, stru
 		tracer__free(tr);
 		return load_failed(tried, err);
 	}
+	if (tr->tier->lacks)
+		log_info("on this kernel %s (proftrace doctor tells more)", tr->tier->lacks);
 	err = allow_processes(tr, t);
 	if (!err && tr->lists_cap)
 		err = tracer__tell_lists(tr);

@@ -91,8 +91,8 @@ const struct argp_option option_table[] = {
 	{"max-paths", OPT_MAX_PATHS, "N", 0,
 	 "room for N call paths (default 1048576; 64 bytes each)", 0},
 	{"tier", OPT_TIER, "NAME", 0,
-	 "attach by session links (Linux 6.13), uprobe_multi links (6.6) or trace_event; default: "
-	 "the best that works",
+	 "attach by session (Linux 6.13), uprobe_multi (6.6), trace_event (6.0) or "
+	 "trace_event_basic (5.10); default: the best that works",
 	 0},
 	{"calls", OPT_CALLS, 0, 0,
 	 "keep each single call, for timelines: with record, or in formats that show them", 0},

@@ -208,9 +208,10 @@ static error_t parse_run(struct options *o, int key, char *arg)
 		return 0;
 	case OPT_TIER:
 		if (strcmp(arg, "session") && strcmp(arg, "uprobe_multi") &&
-		    strcmp(arg, "trace_event"))
-			return bad_value(o, "--tier", arg,
-					 "not one of session, uprobe_multi, trace_event");
+		    strcmp(arg, "trace_event") && strcmp(arg, "trace_event_basic"))
+			return bad_value(
+				o, "--tier", arg,
+				"not one of session, uprobe_multi, trace_event, trace_event_basic");
 		o->tier = arg;
 		return 0;
 	default:

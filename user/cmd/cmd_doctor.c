@@ -121,6 +121,17 @@ static void examine_loads(struct examination *e, struct keeper *keeper)
 	}
 }
 
+/* What the programs for kernels before 6.0 leave out. */
+static void examine_programs(struct examination *e)
+{
+	bool whole = !e->backends[e->best].basic;
+
+	add_feature(e, "waiting for the plan", whole,
+		    "first calls of files that are loaded later may be missing");
+	add_feature(e, "stacks told apart", whole,
+		    "coroutines share their thread's lane: counts hold, paths may be cut");
+}
+
 static void examine_kernel(struct examination *e)
 {
 	const struct target nobody = {0};
@@ -229,6 +240,7 @@ int cmd_doctor(const struct options *o)
 	examine_backends(&e, keeper);
 	if (best_name(&e)) {
 		examine_loads(&e, keeper);
+		examine_programs(&e);
 		examine_kernel(&e);
 	}
 	keeper__free(keeper);

@@ -53,7 +53,8 @@ static const struct code_site *site_choose(const struct share *sh, enum exit_str
 	for (uint32_t i = 0; i < code->sites_cnt; i++) {
 		const struct code_site *site = &code->sites[i];
 
-		if (sh->needs && sh->needs & changes__before(sh->bytes.at[0], sh->bytes.cap[0], site->offset))
+		if (sh->needs &&
+		    sh->needs & changes__before(sh->bytes.at[0], sh->bytes.cap[0], site->offset))
 			break;
 
 		/* The kernel takes the word at the stack pointer for the return address. */

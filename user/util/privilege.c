@@ -116,9 +116,11 @@ static uint64_t reading(void)
 
 void privilege__drop_for_start(void)
 {
-	const struct rlimit none = {0, 0};
+	const struct rlimit none = {0, 0}, any = {RLIM_INFINITY, RLIM_INFINITY};
 
 	setrlimit(RLIMIT_CORE, &none);
+	/* Before Linux 5.11 the memory of BPF's tables counts as locked. */
+	setrlimit(RLIMIT_MEMLOCK, &any);
 	keep_only(asked | ATTACHING | reading() | BIT(CAP_KILL));
 }
 
