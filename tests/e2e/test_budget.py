@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The budget: what is dropped for it, what is said of that, and that all else is exact."""
 
+import json
+
 import harness
-from harness import PROFTRACE
+from harness import PROFTRACE, UNLIMITED
 
 LIMITED = ("--max-overhead", "5")
 DROPPED = "functions are dropped"
@@ -41,6 +43,9 @@ class Budget(harness.TestCase):
         for function in document["functions"]:
             gone = function["id"] in dropped
             self.assertEqual(function["dropped"], gone)
+            self.assertEqual(function["whole"], not gone or bool(sampled))
+            if not function["whole"]:
+                self.assertEqual(function["whole_until_ns"], drop["at_ns"])
             self.assertEqual((function["sampled"], function["estimate"]),
                              (sampled, bool(sampled)) if gone else (0, False))
 
@@ -62,6 +67,45 @@ class Budget(harness.TestCase):
         self.assertEqual(document["budget"]["max_percent"], 5)
         self.assertGreater(document["accounting"]["probe_ns"], 0)
         self.assertGreater(document["accounting"]["cpu_ns"], 0)
+
+    def test_what_options_name_stays(self):
+        """However dear: sessions would be judged by what came before the drop."""
+        for options in (("--session", "hot"), ("-A", "hot(arg1)")):
+            target = self.target("hot", 1)
+            tracer = self.proftrace("-f", "json", *LIMITED, "-F", "hot", "-F", "rare", *options,
+                                    "--buffer-size", "16M", "-p", target.pid).wait_tracing()
+            target.go()
+            target.step("3")
+            line, = tracer.stderr.wait_lines("proftrace: what options name")
+            self.assertRegex(line, r"budget of 5\.0%, and is not dropped: hot \(.*%\); "
+                                   r"one call in \d+ would keep to it")
+            target.step("10")
+            true = target.finish().counts
+            document = json.loads(tracer.finish().stdout)
+            self.assertEqual(self.count(document, "hot"), true["hot"])
+            self.assertNotIn("hot", {drop["name"] for drop in document["dropped"]})
+
+    def test_no_budget_is_no_secret(self):
+        """What -F costs is said while it runs, and what would help; who asked for no budget, or
+        whose probes cost next to nothing, is told nothing."""
+        target = self.target("hot", 1)
+        tracer = self.process(PROFTRACE, "-f", "json", "-F", "hot", "-F", "rare", "-p", target.pid)
+        tracer.stderr.wait_lines(harness.TRACING)
+        target.go()
+        target.step("3")
+        line, = tracer.stderr.wait_lines("proftrace: the probes cost ")
+        self.assertRegex(line, r"cost \d+.*%.* most of it: hot \(.*; -N .*--max-overhead 5 ")
+        true = target.finish().counts
+        document = json.loads(tracer.finish().stdout)
+        self.assertEqual(self.count(document, "hot"), true["hot"])
+        for options in (("-F", "rare"), ("-F", "hot", *UNLIMITED)):
+            target = self.target("hot", 1)
+            tracer = self.process(PROFTRACE, "-f", "json", *options, "-p", target.pid)
+            tracer.stderr.wait_lines(harness.TRACING)
+            target.go()
+            target.step("3")
+            target.finish()
+            self.assertNotIn("the probes cost", tracer.finish().stderr)
 
     def test_no_budget(self):
         """Whatever it costs, nothing is dropped: every call is counted."""

@@ -129,6 +129,19 @@ static void test_single(void **state)
 
 	assert_int_equal(distribution__quantile(&d, 0.01, 1000, 1000), 1000);
 	assert_int_equal(distribution__quantile(&d, 0.99, 1000, 1000), 1000);
+	assert_int_equal(distribution__mean(&d, 1000, 1000), 1000);
+}
+
+/* Three calls of [8, 9) ns and one of [1024, 1152): the mean of the middles. */
+static void test_mean(void **state)
+{
+	const struct profile_bucket buckets[] = {{0, bucket_of(8), 3}, {0, bucket_of(1024), 1}};
+	const struct distribution d = {buckets, 2, 4}, none = {0};
+
+	assert_int_equal(distribution__mean(&d, 8, 1100), 278); /* (3 * 8.5 + 1088) / 4 */
+	assert_int_equal(distribution__mean(&d, 8, 200), 200);
+	assert_int_equal(distribution__mean(&d, 300, 1100), 300);
+	assert_int_equal(distribution__mean(&none, 0, 0), 0);
 }
 
 int main(void)
@@ -137,6 +150,7 @@ int main(void)
 		cmocka_unit_test(test_bounds),	cmocka_unit_test(test_runs),
 		cmocka_unit_test(test_nothing), cmocka_unit_test(test_quantiles),
 		cmocka_unit_test(test_single),	cmocka_unit_test(test_empty_buckets),
+		cmocka_unit_test(test_mean),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -109,6 +109,32 @@ static void expect_part(const struct profile *p, const struct sink_options *opts
 	free(text);
 }
 
+/* AVG is of what P50 and MAX are of: finished calls. One of two is open for 100 s. */
+static void test_one_basis(void **state)
+{
+	struct profile *p = fixture_new();
+	struct call_stats *s;
+
+	fixture_function(p, "loop");
+	fixture_function(p, "bare");
+	fixture_thread(p, 1, 1, "x");
+	fixture_node(p, 0, 0, 0, 2, 100000001000, 100000001000);
+	fixture_node(p, 0, 0, 1, 2, 50000001000, 50000001000);
+	s = &p->nodes[1].stats;
+	s->min_ns = s->max_ns = 1000;
+	p->nodes[2].stats.min_ns = p->nodes[2].stats.max_ns = 1000;
+	fixture_bucket(p, 0, 63, 1); /* [960, 1024) */
+	fixture_finish(p);
+	expect_part(p, &plain,
+		    "        2    100 s    100 s    100 s  1.00 us  1.00 us  1.00 us  1.00 us  "
+		    "1.00 us   66.7%  loop");
+	/* Without a distribution it is not known. */
+	expect_part(p, &plain,
+		    "        2   50.0 s   50.0 s   50.0 s        -        -        -        -  "
+		    "1.00 us   33.3%  bare");
+	profile__free(p);
+}
+
 /* 1,000 calls are uncertain by 20 us: one of them by 20 ns. */
 static void test_resolution(void **state)
 {
@@ -190,6 +216,8 @@ static void test_drops(void **state)
 	fixture_drop(p, (struct profile_drop){4, 1520000000, 99, 1500, 100, "dear"});
 #define DROPS                                                                 \
 	"10.0 s, 4 of 5 probed functions called\n"                            \
+	"*: dropped to keep to the budget: calls and times are those until "  \
+	"then; what followed is its callers'\n"                               \
 	"2 functions were dropped to keep to the budget; exact until then:\n" \
 	"     AFTER       CALLS/S     COST  KEPT        FUNCTION\n"
 	expect_part(p, &plain,
@@ -219,7 +247,7 @@ static void test_narrow(void **state)
 	expect_part(p, &narrow,
 		    "    CALLS    TOTAL     SELF      AVG   SELF%  FUNCTION\n"
 		    "        3   700 us   694 us   233 us   69.4%  "
-		    "a_name_of_35_colu…s_for_the_column\n");
+		    "a_name_of_35_col…s_for_the_column*\n");
 	expect_part(p, &narrow,
 		    "\nnot shown in 80 columns: P99, MAX, MODULE, CPU, P50, P90 (-v shows all)\n");
 	expect_part(p, &narrow,
@@ -231,7 +259,7 @@ static void test_narrow(void **state)
 		    "a_name_of_35_co…for_the_column (after 2.00 s), … (-v lists them)\n");
 	expect_part(p, &wider,
 		    "    CALLS    TOTAL     SELF      AVG      P99      MAX   SELF%  FUNCTION\n");
-	expect_part(p, &wider, "a_name_of_35_columns_for_the_column\n");
+	expect_part(p, &wider, "a_name_of_35_columns_for_the_column*\n");
 	profile__free(p);
 }
 
@@ -273,6 +301,7 @@ int main(void)
 		cmocka_unit_test(test_recursion_and_open_calls),
 		cmocka_unit_test(test_interval),
 		cmocka_unit_test(test_resolution),
+		cmocka_unit_test(test_one_basis),
 		cmocka_unit_test(test_hidden_functions),
 		cmocka_unit_test(test_cost),
 		cmocka_unit_test(test_drops),

@@ -14,7 +14,7 @@ static const struct sink_options plain;
 	",\"error_ns\":0,\"self_error_ns\":0,"
 #define UNKNOWN                                                    \
 	"\"p50_ns\":0,\"p90_ns\":0,\"p99_ns\":0,\"histogram\":[]," \
-	"\"sampled\":0,\"estimate\":false,\"dropped\":false}"
+	"\"sampled\":0,\"estimate\":false,\"dropped\":false,\"whole\":true}"
 #define NO_COST                                                                                  \
 	"\"dropped\":0,\"probe_ns\":0,\"cpu_ns\":0,\"undistributed\":0,\"overhead_percent\":0}," \
 	"\"budget\":{\"max_percent\":null,\"used_percent\":null},\"dropped\":[],"
@@ -211,7 +211,7 @@ static void test_budget(void **state)
 	p->accounting.probe_ns = 100;
 	p->accounting.cpu_ns = 2100;
 	p->accounting.undistributed = 3;
-	expect_part(p, "\"sampled\":100,\"estimate\":true,\"dropped\":true}");
+	expect_part(p, "\"sampled\":100,\"estimate\":true,\"dropped\":true,\"whole\":true}");
 	expect_part(p, "\"dropped\":7,\"probe_ns\":100,\"cpu_ns\":2100,\"undistributed\":3,"
 		       "\"overhead_percent\":5},"
 		       "\"budget\":{\"max_percent\":2.5,\"used_percent\":5},\"dropped\":["

@@ -95,7 +95,7 @@ static void test_tables(void **state)
 	       "pid|100\nexec|/usr/bin/prog\nargument|prog\nargument|a 'b'\uFFFD\n");
 	expect("SELECT * FROM functions WHERE id = 1",
 	       "1|work|work|/usr/bin/prog|4096|work.c|12|3|700000|694000|0|0|700000|694000|700000|"
-	       "694000|0|0|233333|233333|233333|233333|233333|0|0|function\n");
+	       "694000|0|0|233333|233333|233333|233333|233333|0|0|function|1|NULL\n");
 	expect("SELECT name, kind FROM functions WHERE kind <> 'function'", "idle|region\n");
 	expect("SELECT id, name, file, line, p50_ns, sampled, dropped FROM functions",
 	       "0|main|NULL|NULL|NULL|0|0\n1|work|work.c|12|233333|0|0\n"

@@ -69,6 +69,24 @@ uint64_t distribution__quantile(const struct distribution *d, double q, uint64_t
 	return ns < min_ns && min_ns <= max_ns ? min_ns : ns;
 }
 
+uint64_t distribution__mean(const struct distribution *d, uint64_t min_ns, uint64_t max_ns)
+{
+	double sum = 0, mean;
+
+	if (!d->calls)
+		return 0;
+	for (size_t i = 0; i < d->cnt; i++) {
+		const struct profile_bucket *b = &d->buckets[i];
+		double low = (double)bucket__low(b->bucket), high = (double)bucket__high(b->bucket);
+
+		sum += (double)b->calls * (low + (high - low) / 2);
+	}
+	mean = sum / (double)d->calls;
+	if (mean >= (double)max_ns)
+		return max_ns;
+	return mean < (double)min_ns && min_ns <= max_ns ? min_ns : (uint64_t)mean;
+}
+
 double distribution__variation(const struct distribution *d)
 {
 	double calls = 0, mean = 0, squares = 0;

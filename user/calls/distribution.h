@@ -35,6 +35,10 @@ struct distribution distribution__of(const struct profile *p, uint32_t function)
 uint64_t distribution__quantile(const struct distribution *d, double q, uint64_t min_ns,
 				uint64_t max_ns);
 
+/* Their mean, each call counted in the middle of its bucket, within [min_ns, max_ns]. 0 if there
+ * are no calls. */
+uint64_t distribution__mean(const struct distribution *d, uint64_t min_ns, uint64_t max_ns);
+
 /* How much single calls vary: their standard deviation divided by their mean, each call counted in
  * the middle of its bucket. 0 if there are fewer than two. */
 double distribution__variation(const struct distribution *d);

@@ -170,6 +170,7 @@ error_t option_check__all(struct options *o)
 	if (o->quiet && o->verbose)
 		return complain(o, "-q and -v exclude each other");
 	o->filtered = o->filters_cnt || o->lines_cnt;
+	o->tells_overhead = o->max_overhead == OVERHEAD_NOT_GIVEN && o->filtered;
 	if (o->max_overhead == OVERHEAD_NOT_GIVEN)
 		o->max_overhead = o->filtered ? 0 : DEFAULT_MAX_OVERHEAD;
 	return 0;

@@ -118,8 +118,14 @@ int roles__apply(struct run *r)
 
 	if (!err)
 		err = give(r, "--until", o->untils, o->untils_cnt, WIRE_ROLE_UNTIL);
-	for (size_t g = 0; g < o->sessions_cnt; g++)
+	for (size_t g = 0; g < o->sessions_cnt; g++) {
 		tell_tail_calls(r, o->sessions[g]);
+		for (size_t i = r->roles_cnt; i < r->plan->functions_cnt; i++) {
+			struct plan_function *f = &r->plan->functions[i];
+
+			f->asked |= is_named(r, f, o->sessions[g]);
+		}
+	}
 	r->roles_cnt = r->plan->functions_cnt;
 	return err;
 }

@@ -22,6 +22,7 @@
 #include "cmd/charge.h"
 #include "cmd/cpu_clock.h"
 #include "cmd/run.h"
+#include "cmd/steer_tell.h"
 #include "collect/collector.h"
 #include "plan/plan.h"
 #include "util/array.h"
@@ -36,7 +37,10 @@
 #define HASTY_NS     20000000
 #define HASTY_CPU_NS 10000000 /* a process's clock goes in steps of up to 4 ms */
 #define CERTAIN_COST 0.96
-#define COLD_RESERVE 2 /* probes may be so much dearer than in calibration */
+#define TOLD_COST    0.25      /* where there is no limit, more than this share is told, */
+#define TOLD_LOAD    0.05      /* if it is so much of a CPU, */
+#define TOLD_LOOK_NS 500000000 /* after so long */
+#define COLD_RESERVE 2	       /* probes may be so much dearer than in calibration */
 
 struct drop {
 	struct profile_drop shown;
@@ -44,7 +48,9 @@ struct drop {
 };
 
 struct steer {
-	double limit; /* 0: none */
+	double limit;	/* 0: none */
+	double watched; /* what is looked for: the limit, or what is told; 0: nothing */
+	bool told;	/* what is told once */
 	struct cpu_clock clock;
 	uint64_t start_ns;
 	/* The look under way. */
@@ -72,6 +78,7 @@ int steer__new(const struct run *r, struct steer **out)
 	if (!s)
 		return -ENOMEM;
 	s->limit = r->o->max_overhead / 100;
+	s->watched = s->limit ? s->limit : r->o->tells_overhead ? TOLD_COST : 0;
 	*out = s;
 	return 0;
 }
@@ -208,7 +215,7 @@ static double judge(struct steer *s, const struct run *r)
 		*f = (struct budget_function){
 			.calls = u->calls - before->calls,
 			.call_cost_ns = burdened_cost(r, pf, u),
-			.kept = pf->has_lines,
+			.kept = pf->has_lines || pf->arguments || pf->asked,
 			/* Without triggers there is nothing to see. */
 			.gone = s->gone[i] || collector__has_role(r->collector, i),
 		};
@@ -281,15 +288,28 @@ static int drop_chosen(struct steer *s, struct run *r, double own_ns, uint64_t n
 static bool is_enough(const struct steer *s, double cost_ns, double own_ns, double cpu_ns,
 		      uint64_t took_ns)
 {
-	double limit_ns = s->limit * own_ns;
+	double limit_ns = s->watched * own_ns;
 
 	if (took_ns >= LONG_LOOK_NS)
 		return true;
+	if (!s->limit) /* nothing is in a hurry */
+		return took_ns >= TOLD_LOOK_NS;
 	if (cost_ns < MIN_COST_NS || cpu_ns < HASTY_CPU_NS)
 		return false;
 	if (cost_ns >= HASTE * limit_ns)
 		return true;
 	return took_ns >= (cost_ns > BUDGET_FULL * limit_ns ? CALM_LOOK_NS : PACE_NS);
+}
+
+/* Without a limit: says what it costs, once it is known for sure and matters to anybody. */
+static int tell_cost(struct steer *s, struct run *r, double cost_ns, double own_ns,
+		     uint64_t took_ns)
+{
+	if (cost_ns < s->watched * own_ns || cost_ns < TOLD_LOAD * (double)took_ns)
+		return 0;
+	steer_tell__unlimited(r->plan, s->functions, s->functions_cnt, own_ns);
+	s->watched = 0;
+	return 0;
 }
 
 /* Looks at each function. Sets *done if the look said what it could. */
@@ -316,6 +336,11 @@ static int look_closely(struct steer *s, struct run *r, uint64_t now_ns, double 
 	*done = is_enough(s, cost_ns, own_ns, cpu_ns, now_ns - s->began_ns);
 	if (!*done)
 		return 0;
+	if (!s->limit)
+		return tell_cost(s, r, cost_ns, own_ns, now_ns - s->began_ns);
+	if (!s->told)
+		s->told =
+			steer_tell__kept(r->plan, s->functions, s->functions_cnt, own_ns, s->limit);
 	chosen = budget__choose(s->functions, s->functions_cnt, own_ns, s->limit);
 	s->hasty = chosen && cost_ns >= HASTE * s->limit * own_ns;
 	if (!chosen)
@@ -333,13 +358,13 @@ int steer__look(struct steer *s, struct run *r, uint64_t now_ns)
 	bool done = took_ns >= LONG_LOOK_NS;
 	int err = 0;
 
-	if (!s->limit || s->off)
+	if (!s->watched || s->off)
 		return 0;
 	err = grow(s, r);
 	tracer__drop_poll(r->tracer);
 	calls = count_calls(s, r);
 	most_ns = (double)(calls - s->began_calls) * s->dearest_ns * COLD_RESERVE;
-	if (!err && most_ns > s->limit * spent_ns / 2)
+	if (!err && most_ns > s->watched * spent_ns / 2)
 		err = look_closely(s, r, now_ns, spent_ns, &done);
 	else if (!err && done)
 		err = collector__usage(r->collector, s->now, s->functions_cnt);
@@ -358,9 +383,9 @@ int steer__look(struct steer *s, struct run *r, uint64_t now_ns)
 
 uint64_t steer__pace_ns(const struct steer *s)
 {
-	if (!s->limit)
+	if (!s->watched)
 		return 0;
-	return s->hasty && !s->off ? HASTY_NS : PACE_NS;
+	return s->limit && s->hasty && !s->off ? HASTY_NS : PACE_NS;
 }
 
 bool steer__watches(const struct steer *s, pid_t pid)

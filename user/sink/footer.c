@@ -200,6 +200,10 @@ static int print_drops(struct printer *pr)
 
 	if (!cnt)
 		return 0;
+	if (pr->marked)
+		fputs("*: dropped to keep to the budget: calls and times are those until then; "
+		      "what followed is its callers'\n",
+		      pr->out);
 	sorted = calloc(cnt, sizeof(*sorted));
 	if (!sorted)
 		return -ENOMEM;

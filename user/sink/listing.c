@@ -16,8 +16,17 @@ struct listing *listing__new(const struct profile *p)
 		return NULL;
 	for (i = 1; i < p->nodes_cnt; i++)
 		functions[p->nodes[i].function].listed = true;
-	for (i = 0; i < p->drops_cnt; i++)
-		functions[p->drops[i].function].dropped = true;
+	for (i = 0; i < p->functions_cnt; i++)
+		functions[i].whole = true;
+	for (i = 0; i < p->drops_cnt; i++) {
+		struct listing *l = &functions[p->drops[i].function];
+
+		l->dropped = true;
+		if (p->drops[i].sampled || !l->whole)
+			continue;
+		l->whole = false;
+		l->whole_until_ns = p->drops[i].at_ns;
+	}
 	for (i = 0; i < p->functions_cnt; i++) {
 		struct listing *l = &functions[i];
 

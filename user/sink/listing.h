@@ -12,6 +12,10 @@ struct listing {
 	uint32_t id; /* its number in the document: these have no gaps */
 	bool listed; /* was seen and is not hidden */
 	bool dropped;
+	/* Not dropped for the budget, or kept in part and scaled: its counts are of all of the
+	 * run. If not, they are of what came before whole_until_ns since the start. */
+	bool whole;
+	uint64_t whole_until_ns;
 };
 
 /* One for each function of the profile, by its index; the caller frees it. NULL: no memory. */

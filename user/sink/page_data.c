@@ -159,7 +159,7 @@ static void write_accounts(struct json *j, const struct profile *p)
 }
 
 /* By name: a dropped function may have no paths, and then it is not listed. */
-static void write_drops(struct json *j, const struct profile *p)
+static void write_drops(struct json *j, const struct profile *p, const uint32_t *numbers)
 {
 	json_member_open(j, "drops", '[');
 	for (size_t i = 0; i < p->drops_cnt; i++) {
@@ -167,6 +167,11 @@ static void write_drops(struct json *j, const struct profile *p)
 
 		json_open(j, '{');
 		json_member_string(j, "name", p->functions[d->function].name);
+		json_key(j, "function");
+		if (numbers[d->function])
+			json_u64(j, numbers[d->function] - 1);
+		else
+			json_null(j);
 		json_member_u64(j, "at", d->at_ns);
 		json_member_double(j, "rate", d->calls_per_second);
 		json_member_double(j, "cost", d->cost_percent);
@@ -207,7 +212,7 @@ int page_data__write(struct json *j, const struct profile *p, const struct sink_
 	json_key(j, "raw");
 	json_bool(j, opts->raw);
 	write_accounts(j, p);
-	write_drops(j, p);
+	write_drops(j, p, n.functions);
 	page_functions__write(j, p, n.functions);
 	write_threads(j, p, &n);
 	write_paths(j, p, &n);

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "calls/profile.h"
+#include "sink/listing.h"
 #include "sink/sink.h"
 #include "util/text.h"
 
@@ -114,6 +115,20 @@ int printer__function(struct printer *pr, const struct profile_function *f, size
 	return width + 2;
 }
 
+int printer__row_function(struct printer *pr, const struct profile_function *f, size_t columns)
+{
+	int width;
+
+	if (!pr->listing || pr->listing[f - pr->profile->functions].whole)
+		return printer__function(pr, f, columns);
+	width = printer__function(pr, f, columns > 1 ? columns - 1 : columns);
+	if (width < 0)
+		return width;
+	fputc('*', pr->out);
+	pr->marked = true;
+	return width + 1;
+}
+
 char *printer__share(uint64_t part, uint64_t whole, char *buf, size_t size)
 {
 	if (!whole)
@@ -163,4 +178,6 @@ void printer__fini(struct printer *pr)
 {
 	free(pr->name);
 	pr->name = NULL;
+	free(pr->listing);
+	pr->listing = NULL;
 }

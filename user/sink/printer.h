@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+struct listing;
 struct profile;
 struct profile_function;
 struct sink_options;
@@ -16,7 +17,9 @@ struct printer {
 	const struct profile *profile;
 	const struct sink_options *opts;
 	FILE *out;
-	char *name; /* scratch; freed by printer__fini() */
+	struct listing *listing; /* of rows' functions; NULL: none. Freed by printer__fini() */
+	bool marked;		 /* a row has the mark of printer__row_function() */
+	char *name;		 /* scratch; freed by it, too */
 	size_t name_cap;
 };
 
@@ -40,6 +43,9 @@ int printer__place(struct printer *pr, const struct profile_function *f);
 
 /* As printer__name(), of a function's name; a region's stands in brackets. */
 int printer__function(struct printer *pr, const struct profile_function *f, size_t columns);
+
+/* The same in a table: what the budget has dropped gets a mark, "*", behind its name. */
+int printer__row_function(struct printer *pr, const struct profile_function *f, size_t columns);
 
 /* The columns that a name may have behind `used` others of its line: what is left of opts->columns,
  * but at least `least`; `usual` if lines may have any length. */

@@ -4,18 +4,23 @@
  * caller's: everything else can be summed up from it by what shows tables, and a second table has
  * no place in CSV. The names of functions are repeated instead.
  */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
 
 #include "calls/profile.h"
 #include "calls/walk.h"
 #include "sink/csv_fields.h"
 #include "sink/diffs.h"
+#include "sink/listing.h"
 #include "sink/sink.h"
 #include "sink/stream.h"
 
 static const char head[] =
 	"path,caller,depth,pid,tid,goroutine,comm,function,symbol,module,offset,file,line,"
 	"calls,total_ns,self_ns,off_ns,off_self_ns,cpu_ns,cpu_self_ns,raw_total_ns,raw_self_ns,"
-	"error_ns,self_error_ns,min_ns,max_ns,kind\r\n";
+	"error_ns,self_error_ns,min_ns,max_ns,kind,whole,"
+	"whole_until_ns\r\n";
 
 static void put_thread(FILE *out, const struct profile_thread *t)
 {
@@ -54,7 +59,8 @@ static void put_stats(FILE *out, const struct call_stats *s)
 	csv__known(out, finished, s->max_ns);
 }
 
-static void write_thread(FILE *out, const struct profile *p, const struct profile_thread *t)
+static void write_thread(FILE *out, const struct profile *p, const struct profile_thread *t,
+			 const struct listing *functions)
 {
 	struct walk w = walk__from(p, t->first_root);
 
@@ -69,18 +75,26 @@ static void write_thread(FILE *out, const struct profile *p, const struct profil
 		put_thread(out, t);
 		put_function(out, &p->functions[n->function]);
 		put_stats(out, &n->stats);
-		fprintf(out, "%s\r\n", function_kind__name(p->functions[n->function].kind));
+		fprintf(out, "%s,", function_kind__name(p->functions[n->function].kind));
+		csv__number(out, functions[n->function].whole);
+		if (!functions[n->function].whole)
+			fprintf(out, "%" PRIu64, functions[n->function].whole_until_ns);
+		fputs("\r\n", out);
 	}
 }
 
 static int write_csv(const struct profile *p, const struct sink_options *opts, FILE *out)
 {
+	struct listing *functions = listing__new(p);
 	size_t i;
 
+	if (!functions)
+		return -ENOMEM;
 	stream__begin();
 	fputs(head, out);
 	for (i = 0; i < p->threads_cnt; i++)
-		write_thread(out, p, &p->threads[i]);
+		write_thread(out, p, &p->threads[i], functions);
+	free(functions);
 	return stream__end(out);
 }
 

@@ -4,6 +4,7 @@
  * time first. AVG, the quantiles, MIN and MAX are of single calls, from entry to exit: in recursion
  * each level is a call, so AVG is not TOTAL / CALLS there, as TOTAL counts the outermost alone.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@
 #include "sink/diffs.h"
 #include "sink/footer.h"
 #include "sink/histogram.h"
+#include "sink/listing.h"
 #include "sink/printer.h"
 #include "sink/sessions.h"
 #include "sink/sink.h"
@@ -90,6 +92,22 @@ static void print_sums(const struct printer *pr, const struct call_stats *s, con
 		print_time(pr, true, stats__cpu_ns(s), s->error_ns);
 }
 
+/* Of what MAX and the quantiles are of: finished calls. Where others are among all, which are open
+ * or were left without a return, the sum is not that of these; the distribution's is, within the
+ * sixteenth that a bucket is wide. */
+static void print_average(const struct printer *pr, const struct profile_function *f,
+			  const struct distribution *d, uint64_t error_ns)
+{
+	const struct call_stats *s = &f->stats;
+	bool finished = s->calls && s->min_ns != UINT64_MAX;
+	uint64_t ns = s->calls ? f->spent_ns / s->calls : 0;
+
+	if (finished && d->calls && d->calls != s->calls)
+		ns = distribution__mean(d, s->min_ns, s->max_ns);
+	/* Without a distribution there is no telling. */
+	print_time(pr, finished && ns <= s->max_ns, ns, error_ns);
+}
+
 /* What single calls took: what a call's own time is uncertain by, each of these is. */
 static void print_single_calls(const struct printer *pr, const struct profile_function *f,
 			       const struct layout *l)
@@ -105,7 +123,7 @@ static void print_single_calls(const struct printer *pr, const struct profile_fu
 	bool finished = s->min_ns != UINT64_MAX;
 
 	if (l->shown & SHOW_AVG)
-		print_time(pr, s->calls, s->calls ? f->spent_ns / s->calls : 0, error_ns);
+		print_average(pr, f, &d, error_ns);
 	if (pr->opts->verbose)
 		print_time(pr, finished, s->min_ns, error_ns);
 	for (size_t i = 0; i < sizeof(quantiles) / sizeof(*quantiles); i++) {
@@ -151,7 +169,7 @@ static int print_row(struct printer *pr, const struct profile_function *f, uint6
 	fputs(hot ? "" : printer__style(pr, STYLE_DIM), pr->out);
 	print_numbers(pr, f, whole, l);
 	fputs(hot ? printer__style(pr, STYLE_BOLD) : printer__style(pr, STYLE_PLAIN), pr->out);
-	name = printer__function(pr, f, l->name);
+	name = printer__row_function(pr, f, l->name);
 	if (name < 0)
 		return name;
 	fputs(hot ? printer__style(pr, STYLE_PLAIN) : "", pr->out);
@@ -236,6 +254,11 @@ static int write_flat(const struct profile *p, const struct sink_options *opts, 
 
 	if (err)
 		return err;
+	pr.listing = listing__new(p);
+	if (!pr.listing) {
+		free(rows);
+		return -ENOMEM;
+	}
 	stream__begin();
 	printer__interval(&pr);
 	if (cnt)

@@ -115,6 +115,10 @@ static void write_function(struct json *j, const struct profile *p, uint32_t fun
 	json_bool(j, f->sampled != 0);
 	json_key(j, "dropped");
 	json_bool(j, l->dropped);
+	json_key(j, "whole");
+	json_bool(j, l->whole);
+	if (!l->whole)
+		json_member_u64(j, "whole_until_ns", l->whole_until_ns);
 	json_close(j, '}');
 }
 

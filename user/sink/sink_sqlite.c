@@ -129,6 +129,11 @@ static void write_function(struct table_writer *w, const struct profile *p, uint
 	table_writer__u64(w, f->sampled);
 	table_writer__u64(w, l->dropped);
 	table_writer__text(w, function_kind__name(f->kind));
+	table_writer__u64(w, l->whole);
+	if (l->whole)
+		table_writer__null(w);
+	else
+		table_writer__u64(w, l->whole_until_ns);
 	table_writer__row(w);
 }
 
@@ -137,7 +142,7 @@ static void write_functions(struct table_writer *w, const struct profile *p,
 {
 	size_t i, k;
 
-	table_writer__table(w, "functions", 13 + STATS);
+	table_writer__table(w, "functions", 15 + STATS);
 	for (i = 0; i < p->functions_cnt; i++)
 		if (functions[i].listed)
 			write_function(w, p, i, &functions[i]);

@@ -13,6 +13,7 @@
 #include "sink/diffs.h"
 #include "sink/footer.h"
 #include "sink/histogram.h"
+#include "sink/listing.h"
 #include "sink/printer.h"
 #include "sink/sessions.h"
 #include "sink/sink.h"
@@ -147,7 +148,7 @@ static int print_function(const struct drawing *d, const struct tree_row *row, s
 		fprintf(d->pr->out, "… %s more path%s", cnt, row->cnt == 1 ? "" : "s");
 		return 0;
 	}
-	width = printer__function(d->pr, row_function(p, row), columns);
+	width = printer__row_function(d->pr, row_function(p, row), columns);
 	if (width < 0)
 		return width;
 	fputs(levels, d->pr->out);
@@ -295,7 +296,8 @@ static int write_tree(const struct profile *p, const struct sink_options *opts, 
 	}
 	stream__begin();
 	printer__interval(&pr);
-	err = print_trees(&pr, p);
+	pr.listing = listing__new(pr.profile);
+	err = pr.listing ? print_trees(&pr, p) : -ENOMEM;
 	printer__fini(&pr);
 	profile__free(merged);
 	return err ? err : stream__end(out);

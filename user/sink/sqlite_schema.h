@@ -25,7 +25,8 @@ static const char sqlite_tables[] =
 	"module TEXT NOT NULL, offset INTEGER NOT NULL, file TEXT, line INTEGER, " STATS_COLUMNS
 	", "
 	"p50_ns INTEGER, p90_ns INTEGER, p99_ns INTEGER, sampled INTEGER NOT NULL, "
-	"dropped INTEGER NOT NULL, kind TEXT NOT NULL);"
+	"dropped INTEGER NOT NULL, kind TEXT NOT NULL, whole INTEGER NOT NULL, "
+	"whole_until_ns INTEGER);" /* NULL: it is whole */
 	"CREATE TABLE aliases (function INTEGER NOT NULL REFERENCES functions, "
 	"symbol TEXT NOT NULL);"
 	"CREATE TABLE threads (id INTEGER PRIMARY KEY, pid INTEGER NOT NULL, tid INTEGER NOT NULL, "

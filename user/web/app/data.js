@@ -172,8 +172,16 @@ export function decode(doc) {
 		throw new Error(`the data has schema ${doc.schema}, this page reads ${SCHEMA}`);
 	const paths = decodePaths(doc.paths);
 
+	const { functions, ...rest } = decodeFunctions(doc.functions);
+
+	// What the budget has dropped was counted until then, and is "at least" what is shown.
+	for (const d of doc.drops) {
+		if (d.function !== null && !d.sampled)
+			functions[d.function].wholeUntil ??= d.at;
+	}
 	return {
-		...decodeFunctions(doc.functions),
+		functions,
+		...rest,
 		paths,
 		threads: decodeThreads(doc.threads, doc.paths),
 		threadCount: countThreads(doc.threads),

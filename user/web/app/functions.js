@@ -2,7 +2,7 @@
 // All functions in one table, with how long their calls took, and beside it all that is known of
 // the chosen one.
 
-import { count, duration, percent } from "./format.js";
+import { callsMark, count, duration, percent } from "./format.js";
 import { Grid, setFigure, setShare } from "./grid.js";
 import { drawLarge, drawSmall, octaves } from "./histogram.js";
 import { setTime } from "./tree_table.js";
@@ -97,7 +97,7 @@ export class Functions {
 		const { raw } = this.store.profile;
 
 		setShare(cells[1], percent(own, this.whole), this.whole ? own / this.whole : 0);
-		setFigure(cells[2], (f.sampled ? "~" : "") + count(f.calls));
+		setFigure(cells[2], callsMark(f) + count(f.calls));
 		setTime(cells[3], f.total, f.error, raw);
 		setTime(cells[4], f.self, f.selfError, raw);
 		setTime(cells[5], f.cpuSelf, f.selfError, raw);
@@ -184,6 +184,9 @@ export class Functions {
 		if (this.store.profile.lines?.blocks.some((b) => b.function === f.id))
 			add("button", "Show its lines").addEventListener("click", () => this.app.openLines(f));
 		add("button", "Sandwich").addEventListener("click", () => this.app.openSandwich(f));
+		if (f.wholeUntil !== undefined)
+			add("p", `Was dropped for the budget after ${duration(f.wholeUntil)}: calls and times ` +
+				"are those until then.", "dim");
 		if (f.sampled)
 			add("p", `Was dropped for the budget: from then on one call in ${count(f.sampled)} was ` +
 				"kept, and scaled.", "dim");
@@ -211,7 +214,7 @@ export class Functions {
 			list.append(term, value);
 		};
 
-		add("Calls", (f.sampled ? "~" : "") + count(f.calls));
+		add("Calls", callsMark(f) + count(f.calls));
 		for (const [name, key] of times)
 			if (f.histogram.length || !["min", "p50", "p90", "p99", "max"].includes(key))
 				add(name, duration(f[key]), `${count(f[key])} ns`);

@@ -2,7 +2,7 @@
 // The call tree as a table: rows open and close, the callees of each are sorted among themselves. A
 // search leaves the paths that lead to what was found.
 
-import { below, count, duration, percent } from "./format.js";
+import { below, callsMark, count, duration, percent } from "./format.js";
 import { Grid, setFigure, setShare } from "./grid.js";
 
 const INDENT = 14; // pixels
@@ -192,10 +192,10 @@ export class TreeTable {
 		const { tree, whole } = this, i = this.rows[index], raw = this.store.profile.raw;
 		const { all } = tree.weight(this.store.weight), cpu = tree.weight("cpu");
 		const calls = tree.calls[i], thread = tree.fn[i] < 0;
-		const sampled = tree.functionOf(i)?.sampled ? "~" : "";
+		const mark = callsMark(tree.functionOf(i));
 
 		setShare(cells[0], percent(all[i], whole), whole ? all[i] / whole : 0);
-		setFigure(cells[1], thread ? "" : sampled + count(calls));
+		setFigure(cells[1], thread ? "" : mark + count(calls));
 		setTime(cells[2], tree.total[i], tree.error[i], raw);
 		setTime(cells[3], tree.self[i], tree.selfError[i], raw);
 		setTime(cells[4], cpu.all[i], tree.error[i], raw);
