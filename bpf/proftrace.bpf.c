@@ -82,7 +82,19 @@ int function_return(struct pt_regs *ctx)
 	return 0;
 }
 
-/* Exit site: a ret, or a jump out of the function, where the stack pointer is back at the slot. */
+static __always_inline u64 exit_slot(struct pt_regs *ctx, u64 cookie)
+{
+	u64 sp = stack_pointer(ctx), bp = frame_pointer(ctx);
+
+	/* Both are read: the verifier wants to know which, and a choice would be one of offsets. */
+	asm volatile("" : "+r"(sp), "+r"(bp));
+	if ((cookie >> WIRE_COOKIE_FLAGS) & WIRE_EXIT_BY_FP)
+		sp = bp;
+	return sp + ((cookie >> WIRE_COOKIE_DELTA) & 0xffff);
+}
+
+/* Exit site: a ret, or a jump out of the function, where the stack pointer is back at the slot; or
+ * what lies a few instructions before a ret. */
 OWN_STACK(exit_site);
 SEC("uprobe")
 int exit_site(struct pt_regs *ctx)
@@ -90,12 +102,13 @@ int exit_site(struct pt_regs *ctx)
 	u64 now = bpf_ktime_get_ns(), cookie = probe_cookie(ctx);
 	u32 function = cookie & WIRE_COOKIE_FUNCTION, class = cookie >> WIRE_COOKIE_COST;
 	u32 kind = (cookie >> WIRE_COOKIE_EXIT) & 0xf;
+	u64 slot = exit_slot(ctx, cookie);
 
 	KEEP_OWN_STACK(exit_site, ctx);
 	if (kind == WIRE_EXIT_JCC && !branch_taken(ctx, cookie))
-		hit_in_vain(stack_pointer(ctx), function, class);
+		hit_in_vain(slot, function, class);
 	else
-		leave(kind == WIRE_EXIT_RET ? ctx : NULL, stack_pointer(ctx), function, now, class);
+		leave(kind == WIRE_EXIT_RET ? ctx : NULL, slot, function, now, class);
 	return 0;
 }
 

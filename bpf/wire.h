@@ -29,14 +29,15 @@ typedef uint64_t u64;
  * The cookie of a probe:
  *   bits  0..23  index of the function in the plan
  *   bits 24..39  entry sites: bytes the stack pointer has moved down since the function's entry;
- *                the return address is at sp + that
+ *                the return address is at sp + that; exit sites: the same, or above the frame
+ *                pointer, with WIRE_EXIT_BY_FP
  *   bits 40..47  entry sites without WIRE_ENTRY_UNLESS: the number of the list of values that are
  *                read of its calls; 0: none. With WIRE_ENTRY_CLOSES: how many instructions it
  *                runs at most
  *   bits 40..43  exit sites: enum wire_exit
  *   bits 44..47  exit sites of kind WIRE_EXIT_JCC, entry sites with WIRE_ENTRY_UNLESS: the
  *                condition, as in the opcode's low four bits
- *   bits 48..51  entry sites: WIRE_ENTRY_* flags
+ *   bits 48..51  entry sites: WIRE_ENTRY_* flags; exit sites: WIRE_EXIT_BY_FP
  *   bits 52..56  what the probe costs: enum wire_cost_class
  *   bits 57..63  entry sites: generation of the function's probe, see hit_is_claimed()
  *
@@ -69,8 +70,12 @@ typedef uint64_t u64;
 enum wire_exit {
 	WIRE_EXIT_RET = 1, /* leaves the function whenever it runs */
 	WIRE_EXIT_JCC = 2, /* leaves if the condition holds */
-	WIRE_EXIT_JMP = 3, /* leaves for another function, so there is no result yet */
+	/* leaves for another function, or will return at once: there is no result yet */
+	WIRE_EXIT_JMP = 3,
 };
+
+/* The slot is told from the frame pointer. */
+#define WIRE_EXIT_BY_FP 1u
 
 /* The function may be left by a jump to another one, which then owns its stack slot. */
 #define WIRE_ENTRY_TAIL 1u

@@ -26,7 +26,7 @@ INSTRUMENTED := plain patchable5 patchable5-endbr patchable7-2 nop-mcount nop-mc
 		clang-patchable5 clang-patchable5-endbr clang-patchable9 clang-patchable16-5 clang-fentry \
 		clang-xray clang-xray-endbr
 CALCS        := pie nopie static static-pie dynsym stripped debuglink
-PROGRAM_BINS := $(addprefix $(PROGRAMS)/,$(PLAIN) $(CALCS:%=calc-%) $(THROWING) tailcall busy entries arguments \
+PROGRAM_BINS := $(addprefix $(PROGRAMS)/,$(PLAIN) $(CALCS:%=calc-%) $(THROWING) tailcall busy entries early arguments \
 		$(PARAMETERS:%=parameters-%) methods $(INSTRUMENTED:%=instrumented-%) lines_own-O0 lines_own-O2 lines_time \
 		crowd crowd-nameless inline_data signal_throws exchange generators redzone-nops redzone-nop5 libplugin.so \
 		nameless nameless-static libshapes.so libregions.so regions-plain hot-regions shapes-linked shapes-dlopen \
@@ -52,6 +52,8 @@ $(PROGRAMS)/tailcall: tests/programs/tailcall.c
 # The caller calls from inline assembly, which knows nothing of the red zone.
 $(PROGRAMS)/entries: tests/programs/entries_main.c tests/programs/entries.S
 	$(call say,TARGET,$@)$(PROGRAM_C) -mno-red-zone -o $@ $^
+$(PROGRAMS)/early: tests/programs/early_main.c tests/programs/early.S
+	$(call say,TARGET,$@)$(PROGRAM_C) -o $@ $^
 $(PROGRAMS)/arguments: tests/programs/arguments_main.c tests/programs/arguments.S
 	$(call say,TARGET,$@)$(PROGRAM_C) -o $@ $^
 $(filter-out %/region_throws,$(THROWING:%=$(PROGRAMS)/%)): $(PROGRAMS)/%: tests/programs/%.cpp

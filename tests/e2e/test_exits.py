@@ -121,7 +121,7 @@ class ReturnAddresses(harness.TestCase):
                     lines = {line.split("  (")[0].split()[-1]: line
                              for line in done.stdout.splitlines() if "  (" in line}
                     for function in self.LOOKS:
-                        self.assertRegex(lines[function], r"\b(sites|none) +own_jumps")
+                        self.assertRegex(lines[function], r"\b(sites|none) +\w+ +own_jumps")
                         # Else the program as a whole is the reason: it switches stacks.
                         if options:
                             self.assertTrue(any(why in lines[function] for why in self.REASONS),
@@ -143,6 +143,50 @@ class ReturnAddresses(harness.TestCase):
                         self.assertEqual((done.status, done.stdout), (alone.status, alone.stdout))
                         if path != stripped:
                             self.assert_counts(document, alone.counts, done)
+
+
+class EarlyExits(harness.TestCase):
+    """Exits that are seen at branches before each `ret`, which are emulated."""
+    NAMES = {"early_branch", "early_way_on", "early_frame", "early_shared", "early_recurse",
+             "early_guard"}
+
+    def kinds(self, *options):
+        done = self.run_proftrace("-l", "-f", "json", "-F", "*", *options, "--", program("early"))
+        self.assertEqual(done.status, 0, str(done))
+        return {f["name"]: f["exit_kind"] for f in json.loads(done.stdout)["functions"]}
+
+    def test_what_is_seen_early(self):
+        for options in ("--exits=sites",), ("--exits=sites", "--calls"):
+            kinds = self.kinds(*options)
+            self.assertEqual({kinds[name] for name in self.NAMES}, {"early"}, options)
+        kinds = self.kinds()
+        self.assertEqual({kinds[name] for name in self.NAMES}, {"return"})
+        self.assertEqual(kinds["early_after"], "entry")
+        self.assertEqual(set(self.kinds("--exits=none").values()), {"next"})
+
+    def test_not_where_results_are_wanted(self):
+        kinds = self.kinds("--exits=sites", "--calls", "-A", "early_branch(ret)")
+        self.assertEqual((kinds["early_branch"], kinds["early_frame"]), ("ret", "early"))
+
+    def test_every_way_out(self):
+        """Each call is seen to leave, and before anything else is called."""
+        for mode in "pid", "exec", "command":
+            for options in (), ("--calls",):
+                with self.subTest(mode, options=options):
+                    document, done = getattr(self, f"profile_{mode}")(
+                        "early", 200, options=("--exits=sites", *options))
+                    self.assertEqual(done.status, 0, str(done))
+                    self.assert_counts(document, done.counts, done)
+                    self.assertEqual(document["accounting"]["unwound"], 0)
+                    functions = document["functions"]
+                    nodes = [(functions[node["function"]]["name"],
+                              functions[parent["function"]]["name"] if parent else None)
+                             for node, parent, _ in harness.nodes_of(document)]
+                    callers = {parent for name, parent in nodes if name == "early_after"}
+                    self.assertIn(callers, ({"main"}, {None}))
+                    for name in self.NAMES - {"early_recurse"}:
+                        self.assertIn({parent for own, parent in nodes if own == name},
+                                      ({"main"}, {None}))
 
 
 class Sandboxes(harness.TestCase):

@@ -201,7 +201,7 @@ class Choosing(Cases):
         self.assertEqual({s["site"] for s in functions["late"]["sites"]}, {"nop"})
         text = self.run_proftrace("-l", *REGIONS, program("regions")).stdout
         # It forks: of none the kernel may make a call.
-        self.assertRegex(text, r"nop +region regions +\[inner\]  \(the probe's nop\)")
+        self.assertRegex(text, r"nop +region +regions +\[inner\]  \(the probe's nop\)")
         self.assertNotIn("nop5", text)
 
 

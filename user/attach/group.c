@@ -196,6 +196,8 @@ static uint64_t exit_cookie(const struct plan_exit *e, uint32_t index)
 						   : WIRE_EXIT_RET;
 
 	return index | kind << WIRE_COOKIE_EXIT | (uint64_t)e->cond << WIRE_COOKIE_COND |
+	       (uint64_t)e->up << WIRE_COOKIE_DELTA |
+	       (uint64_t)(e->by_frame_pointer ? WIRE_EXIT_BY_FP : 0) << WIRE_COOKIE_FLAGS |
 	       exit_cost(e) << WIRE_COOKIE_COST;
 }
 

@@ -21,8 +21,8 @@ void list_rows__begin(struct list_rows *l)
 {
 	const char *columns = is_narrow(l) ? "FUNCTION" : "OBJECT                   ";
 
-	fprintf(l->pr.out, "%-10s %5s %-4s %-6s %s%s\n", "OFFSET", "SITE", "", "EXIT", columns,
-		is_narrow(l) ? "" : "FUNCTION  (REASON)");
+	fprintf(l->pr.out, "%-10s %5s %-4s %-6s %-6s %s%s\n", "OFFSET", "SITE", "", "EXIT", "BY",
+		columns, is_narrow(l) ? "" : "FUNCTION  (REASON)");
 }
 
 /* From 1 on; 0: there is no room for one more. */

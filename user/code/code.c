@@ -64,6 +64,7 @@ void code_decoder__free(struct code_decoder *d)
 	free(d->reached);
 	free(d->work);
 	free(d->edges);
+	free(d->stops);
 	free(d);
 }
 
@@ -138,7 +139,7 @@ static int reached_clear(struct code_decoder *d, const struct code_piece *pieces
 		d->reached_cap = size * 2;
 	}
 	memset(d->reached, 0, size);
-	d->work_cnt = d->edges_cnt = 0;
+	d->work_cnt = d->edges_cnt = d->stops_cnt = 0;
 	return 0;
 }
 
@@ -210,7 +211,15 @@ void code_decoder__note_edges(struct code_decoder *d)
 
 struct code_flow code_decoder__flow(const struct code_decoder *d)
 {
-	return (struct code_flow){d->reached, d->edges, d->edges_cnt, d->certain, d->has_rest};
+	return (struct code_flow){
+		.reached = d->reached,
+		.edges = d->edges,
+		.edges_cnt = d->edges_cnt,
+		.stops = d->stops,
+		.stops_cnt = d->stops_cnt,
+		.certain = d->certain,
+		.has_rest = d->has_rest,
+	};
 }
 
 void code_clear(struct code *code)

@@ -55,6 +55,12 @@ struct code_exit {
 	uint8_t kind; /* enum code_exit_kind */
 	uint8_t cond; /* JCC: low four bits of the opcode */
 	bool steps;   /* a probe on it costs a second trap */
+	/* It lies before a `ret`, a few instructions; see early_exits.h. The return address is at
+	 * `up` bytes above the stack or frame pointer. Of kind JMP: whatever it is, the function
+	 * returns behind it. */
+	bool early;
+	bool by_frame_pointer;
+	uint16_t up;
 };
 
 enum code_call_kind {
@@ -126,6 +132,9 @@ struct code_flow {
 	const uint8_t *reached;
 	const struct code_edge *edges; /* all, if `certain`; in no order */
 	size_t edges_cnt;
+	/* Of edges: the instructions behind which control does not run on; in no order. */
+	const uint64_t *stops;
+	size_t stops_cnt;
 	bool certain;  /* of no jump it is unknown where it leads */
 	bool has_rest; /* there are bytes that may be code which nothing is seen to lead to */
 };

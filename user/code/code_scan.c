@@ -86,6 +86,19 @@ static int note_edge(struct code_scan *s, uint64_t vaddr)
 	return 0;
 }
 
+/* Notes that control does not run on behind `vaddr`. */
+static int note_stop(const struct code_scan *s, uint64_t vaddr)
+{
+	struct code_decoder *d = s->d;
+
+	if (!d->notes_edges)
+		return 0;
+	if (ARRAY_RESERVE(&d->stops, d->stops_cnt, &d->stops_cap))
+		return -ENOMEM;
+	d->stops[d->stops_cnt++] = vaddr;
+	return 0;
+}
+
 int code_scan__follow_later(struct code_scan *s, uint64_t vaddr, uint32_t limit)
 {
 	struct code_decoder *d = s->d;
@@ -328,7 +341,7 @@ int code_scan__follow(struct code_scan *s, struct code_work work)
 		if (err)
 			return err;
 		if (!runs_on(&in))
-			return 0;
+			return note_stop(s, vaddr);
 		called = in.flow == FLOW_CALL || (called && (in.is_nop || in.site == SITE_NOP));
 		vaddr += in.length;
 	}

@@ -30,6 +30,8 @@ struct code_decoder {
 	bool notes_edges;
 	struct code_edge *edges;
 	size_t edges_cnt, edges_cap;
+	uint64_t *stops; /* as in struct code_flow */
+	size_t stops_cnt, stops_cap;
 	bool certain, has_rest; /* as in struct code_flow */
 };
 

@@ -375,6 +375,30 @@ static bool fetches(const ZydisDecodedInstruction *in, const struct insn_fields 
 	       (f->op == 0x10 || f->op == 0x28 || f->op == 0x6e) && (of_frame || f->mod == 3);
 }
 
+/* Whether no operand that it may write is rbp; of what is not sure, no. */
+static bool keeps_bp(const ZydisDecodedInstruction *in, const struct insn_fields *f)
+{
+	bool low_is_rbp = (f->op & 7) == RBP && !(f->rex & 1);
+
+	if (in->encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY)
+		return false;
+	if (in->attributes & ZYDIS_ATTRIB_HAS_MODRM)
+		return !(f->reg == RBP && !(f->rex & 4)) &&
+		       !(f->mod == 3 && f->rm == RBP && !(f->rex & 1));
+	if (f->map_0f)
+		return !(f->op >= 0xc8 && f->op <= 0xcf && low_is_rbp); /* bswap */
+	switch (f->op) {
+	case 0x50 ... 0x5f:
+	case 0x90 ... 0x97:
+	case 0xb8 ... 0xbf:
+		return !low_is_rbp;
+	case 0xc8 ... 0xc9: /* enter, leave */
+		return false;
+	default:
+		return true;
+	}
+}
+
 static bool decode(struct insn_decoder *d, const uint8_t *bytes, size_t len, struct insn *out)
 {
 	ZydisDecodedInstruction in;
@@ -393,6 +417,9 @@ static bool decode(struct insn_decoder *d, const uint8_t *bytes, size_t len, str
 	}
 	if (out->flow == FLOW_JMP || out->flow == FLOW_JCC || out->flow == FLOW_CALL)
 		out->rel = f.imm;
+	out->is_leave = in.encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY &&
+			in.opcode_map == ZYDIS_OPCODE_MAP_DEFAULT && f.op == 0xc9 && !f.operand16;
+	out->keeps_bp = keeps_bp(&in, &f);
 	out->near = (in.attributes & ZYDIS_ATTRIB_HAS_MODRM) && f.mod == 0 && f.rm == RBP;
 	out->distance = out->near ? f.disp : 0;
 	out->probeable = insn_uprobe__accepts(&in, &f, out);

@@ -58,6 +58,8 @@ struct insn {
 	bool table_load; /* reads from an array of offsets or addresses, as before a table jump */
 	bool system_call;
 	bool far_return; /* takes more than an address from the stack */
+	bool is_leave;	 /* takes the stack and frame pointers from the frame */
+	bool keeps_bp;	 /* is known not to write the frame pointer */
 	bool endbr;
 	bool is_nop; /* a nop of any length: padding */
 	/* This kernel, or a later one, may make a call of it once it is probed. */

@@ -3,6 +3,7 @@
 
 #include "code/code.h"
 #include "code/tiny.h"
+#include "plan/plan.h"
 
 static const char inspects[] = "looks at its return address";
 static const char patched[] = "patched in memory: may change its return address";
@@ -13,6 +14,26 @@ const char *exit_strategy__name(enum exit_strategy s)
 	static const char *const names[EXIT_STRATEGIES] = {"return", "sites", "none"};
 
 	return names[s];
+}
+
+const char *exits__kind(const struct plan *p, const struct plan_function *f)
+{
+	bool early = false;
+
+	if (f->exit == EXIT_RETURN)
+		return "return";
+	if (f->closed_at_entry)
+		return "entry";
+	if (f->exit != EXIT_SITES)
+		return "next";
+	for (uint32_t i = 0; i < f->exits_cnt; i++) {
+		const struct plan_exit *exit = &p->exits[f->exits + i];
+
+		if (exit->kind == CODE_EXIT_RET)
+			return "ret";
+		early |= exit->early;
+	}
+	return early ? "early" : "jump";
 }
 
 struct exit_choice exits__without_return(const struct code *code, const char *reason)

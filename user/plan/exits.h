@@ -13,6 +13,8 @@
 #include "symbol/traits.h"
 
 struct code;
+struct plan;
+struct plan_function;
 
 enum exit_strategy {
 	EXIT_RETURN, /* the kernel's return probe: cheap, changes the return address */
@@ -22,6 +24,11 @@ enum exit_strategy {
 };
 
 const char *exit_strategy__name(enum exit_strategy s);
+
+/* At which instructions a function's leave is seen: "return" by a return probe, "entry" at its
+ * entry, as it returns at once, "early" at branches before each `ret`, "ret" at some `ret` itself,
+ * "jump" at jumps out alone, "next" at the thread's next event. */
+const char *exits__kind(const struct plan *p, const struct plan_function *f);
 
 /* Traits that make return probes dangerous for whatever runs in the same process. */
 #define EXIT_UNSAFE_TRAITS (TRAIT_UNWINDS | TRAIT_SWITCHES | TRAIT_GO | TRAIT_INSPECTS)

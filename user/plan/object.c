@@ -288,6 +288,8 @@ static void replace_exits(struct plan *p, struct plan_function *f, const struct 
 int plan_object__replace_returns(struct plan *p, uint32_t index, const struct plan_options *opts,
 				 const struct exit_context *exit_ctx)
 {
+	/* Entries are in already, and must be called before exits at the same instruction. */
+	struct plan_options late = *opts;
 	struct plan anew = {0};
 	struct plan_exit *grown;
 	uint32_t *wanted = calloc(p->functions_cnt + 1, sizeof(*wanted));
@@ -300,7 +302,8 @@ int plan_object__replace_returns(struct plan *p, uint32_t index, const struct pl
 		if (p->functions[i].object == index && p->functions[i].exit == EXIT_RETURN)
 			wanted[cnt++] = p->functions[i].symbol_index;
 	}
-	err = cnt ? plan_wanted(&anew, &p->objects[index], index, wanted, NULL, NULL, cnt, opts,
+	late.early_exits = late.closes_leaves = false;
+	err = cnt ? plan_wanted(&anew, &p->objects[index], index, wanted, NULL, NULL, cnt, &late,
 				exit_ctx, NULL)
 		  : 0;
 	grown = err ? NULL

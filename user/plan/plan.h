@@ -95,6 +95,9 @@ struct plan_exit {
 	uint8_t kind;	 /* enum code_exit_kind */
 	uint8_t cond;
 	bool steps; /* costs a second trap */
+	/* As in struct code_exit. */
+	bool early, by_frame_pointer;
+	uint16_t up;
 };
 
 struct plan_skip {
@@ -150,6 +153,7 @@ struct plan_options {
 	/* Leaves without loops get no exit probe; see plan_function.closed_at_entry. Not where
 	 * single calls, values or lines of them are wanted. */
 	bool closes_leaves;
+	bool early_exits;  /* exits are seen before their `ret` where they can be */
 	const char *exits; /* name of the exit strategy for all functions; NULL: automatic */
 	struct arguments *arguments; /* values to read (-A); borrowed; NULL: none */
 	struct usdt_patterns *usdt;  /* other programs' probes (--usdt); borrowed; NULL: none */

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "code/early_exits.h"
 #include "code/go_prologue.h"
 #include "code/insn.h"
 #include "code/tiny.h"
@@ -147,7 +148,15 @@ static int add_function(struct share *sh, uint32_t index, const struct code_site
 			continue;
 		if (ARRAY_RESERVE(&sh->exits, sh->exits_cnt, &sh->exits_cap))
 			return -ENOMEM;
-		sh->exits[sh->exits_cnt++] = (struct plan_exit){offset, e->kind, e->cond, e->steps};
+		sh->exits[sh->exits_cnt++] = (struct plan_exit){
+			.offset = offset,
+			.kind = e->kind,
+			.cond = e->cond,
+			.steps = e->steps,
+			.early = e->early,
+			.by_frame_pointer = e->by_frame_pointer,
+			.up = e->up,
+		};
 		f->exits_cnt++;
 	}
 	return 0;
@@ -188,6 +197,17 @@ static bool is_plain(struct share *sh)
 static uint64_t label_after(const struct symtab *tab, uint32_t index)
 {
 	return index + 1 < symtab__count(tab) ? symtab__at(tab, index + 1)->vaddr : UINT64_MAX;
+}
+
+/* Whether the function may be taken to leave a few instructions before its `ret`: it has no result
+ * to be read there, nor lines or probes, which belong to a call that is open; and nothing jumps in
+ * from outside that is known. */
+static bool sees_exits_early(const struct share *sh, uint32_t index, uint8_t arguments)
+{
+	const struct symbol *sym = symtab__at(sh->obj->tab, index);
+
+	return sh->opts->early_exits && !arguments && !sh->first && sh->named == UINT32_MAX &&
+	       label_after(sh->obj->tab, index) >= sym->vaddr + sym->size;
 }
 
 /* Where the function's first static probe is, from its start; UINT32_MAX: it has none. */
@@ -278,6 +298,13 @@ static int plan_symbol(struct share *sh, uint32_t index, uint8_t arguments, uint
 			    sh->code.bad       ? sh->code.bad
 			    : sh->code.patched ? patched__reason
 					       : "no instruction in its entry block can be probed");
+	if (exit.strategy == EXIT_SITES && sees_exits_early(sh, index, arguments)) {
+		const struct code_flow flow = code_decoder__flow(sh->decoder);
+
+		err = early_exits__find(sh->early_exits, pieces, cnt, &flow, &sh->code);
+		if (err)
+			return err;
+	}
 	err = add_function(sh, index, site, &exit, arguments);
 	if (err)
 		return err;
@@ -303,6 +330,8 @@ void *share__run(void *arg)
 	if (!sh->err && sh->opts->nop5_spared)
 		code_decoder__spare_nop5(sh->decoder);
 	if (!sh->err)
+		sh->err = early_exits__new(sh->insn, &sh->early_exits);
+	if (!sh->err)
 		code_decoder__note_edges(sh->decoder);
 	sh->instrumentation = (struct instrumentation){
 		.img = sh->obj->img, .noted = sh->obj->instrumented, .insn = sh->insn};
@@ -322,6 +351,7 @@ void share__clear(struct share *sh)
 	free(sh->exits);
 	free(sh->skipped);
 	instrumentation__clear(&sh->instrumentation);
+	early_exits__free(sh->early_exits);
 	code_decoder__free(sh->decoder);
 	insn_decoder__free(sh->insn);
 }

@@ -16,6 +16,7 @@
 #include "plan/proof.h"
 
 struct cold_pieces;
+struct early_exits;
 struct exit_context;
 struct insn_decoder;
 struct plan_exit;
@@ -54,6 +55,7 @@ struct share {
 	struct code_decoder *decoder;
 	struct insn_decoder *insn;
 	struct instrumentation instrumentation;
+	struct early_exits *early_exits;
 	uint8_t instrumented;		 /* of the symbol that is planned: enum instrumented_by */
 	const struct code_piece *pieces; /* the same */
 	size_t pieces_cnt;
