@@ -33,6 +33,7 @@ u32 basic_lock = 0;
 #ifndef PROFTRACE_BASIC
 
 #define CAN_SLEEP      true
+#define HAS_REGISTERS  true /* of threads that do not run: bpf_task_pt_regs() (5.15) */
 #define HAS_COOKIES    true /* bpf_get_attach_cookie() (5.15) */
 #define SLEEPING_PROBE "uprobe.s"
 #define COPY_FROM_USER bpf_copy_from_user
@@ -80,6 +81,7 @@ static __always_inline void lock_release(u64 *lock)
 #else
 
 #define CAN_SLEEP      false
+#define HAS_REGISTERS  false
 #define HAS_COOKIES    false
 #define SLEEPING_PROBE "uprobe"
 #define COPY_FROM_USER bpf_probe_read_user

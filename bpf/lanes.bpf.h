@@ -48,12 +48,15 @@ __noinline u32 lane_new(u64 owner, u32 kind)
 	u32 frame = table_take(&free_frames, &next_frame, frames_cap);
 	struct wire_frame *bottom = frame_at(frame);
 	struct wire_lane *lane = lane_at(i);
+	u32 lives;
 
 	if (!i || !lane || !frame || !bottom)
 		goto full;
+	lives = lane->lives;
 	__builtin_memset(lane, 0, __builtin_offsetof(struct wire_lane, busy));
+	lane->lives = lives + 1;
 	lane->owner = owner;
-	lane->current = i;
+	lane->current = lane->runner = i;
 	lane->kind = kind;
 	lane->start_ns = FIELD(task, start_boottime);
 	bpf_get_current_comm(lane->comm, sizeof(lane->comm));
@@ -140,10 +143,71 @@ static __always_inline struct wire_lane *home_current(const struct task_struct *
 	return lane_at(*number);
 }
 
+/* Empties a thread's place in the cache, or else each switch to a thread with those low bits would
+ * look further. */
+static __always_inline void home_forget(u64 pid_tgid, u32 number)
+{
+	u32 at = pid_tgid % WIRE_THREAD_CACHE, *cached = bpf_map_lookup_elem(&home_cache, &at);
+
+	if (cached && *cached == number)
+		*cached = 0;
+}
+
 /* Whether a lane is still what it was when its number was noted down: entries are used again. */
 static __always_inline bool lane_is(const struct wire_lane *lane, u32 kind, u32 tgid)
 {
 	return lane->kind == kind && lane->owner >> 32 == tgid && !lane->exit_ns;
+}
+
+/* Nobody ran on a lane for so long: that is time of what is innermost there. */
+static __always_inline void lane_waited(struct wire_lane *lane, u64 ns)
+{
+	struct wire_frame *top = frame_at(lane->top);
+	struct wire_node *n = top ? node_at(top->node) : 0;
+
+	if (!n)
+		return;
+	n->off_ns += ns * top->weight;
+	lane->off_ns += ns;
+}
+
+/* A thread, whose home has the number `runner`, is seen elsewhere than on this lane. Not if another
+ * one has gone on there: that is its business. */
+static __always_inline void lane_left(struct wire_lane *lane, u32 runner, u64 now)
+{
+	if (lane->runner != runner)
+		return;
+	lane->left_ns = now;
+	lane->runner = 0;
+}
+
+/* It is seen on this lane. */
+static __always_inline void lane_back(struct wire_lane *lane, u32 runner, u64 now)
+{
+	if (lane->runner == runner)
+		return;
+	if (!lane->runner && lane->left_ns && now > lane->left_ns)
+		lane_waited(lane, now - lane->left_ns);
+	lane->left_ns = 0;
+	lane->runner = runner;
+}
+
+/* The thread goes on to a lane, which is locked if need be, from the one of its last event; or from
+ * where it was when it left the CPU. */
+static __always_inline void home_goes(const struct wire_lane *home, u32 home_number, u32 from,
+				      struct wire_lane *to)
+{
+	struct wire_lane *before = lane_at(from), *off = lane_at(home->off_lane);
+	u64 now;
+
+	if (to->runner == home_number)
+		return;
+	now = bpf_ktime_get_ns();
+	if (before && before != to)
+		lane_left(before, home_number, now);
+	if (off && off != to)
+		lane_left(off, home_number, now);
+	lane_back(to, home_number, now);
 }
 
 /* Where an event takes place. */

@@ -85,6 +85,8 @@ static __always_inline void lane_conflict(const struct wire_lane *lane)
 {
 	struct stack *stack = stack_at(lane->stack);
 
+	if (lane->busy & WIRE_LANE_COLLECTED)
+		return; /* that is user space, which looks whether it is idle */
 	if (lane->kind == WIRE_LANE_STACK && stack && stack->kind == STACK_MAPPED)
 		stack->shared = true;
 }
@@ -100,8 +102,12 @@ static __always_inline bool lane_is_beside(const struct wire_lane *lane, u32 tgi
 static __always_inline bool place_of(struct place *at, const struct task_struct *task,
 				     struct wire_lane *home, u32 home_number, u64 slot, bool create)
 {
-	if (go_traced && goroutine_find(at, task, home, slot, create))
+	u32 from = home->current;
+
+	if (go_traced && goroutine_find(at, task, home, slot, create)) {
+		home_goes(home, home_number, from, at->lane);
 		return true;
+	}
 	at->slot = slot;
 	at->number = home->current;
 	at->lane = lane_at(at->number);
@@ -116,21 +122,24 @@ static __always_inline bool place_of(struct place *at, const struct task_struct 
 			lane_unlock(at->lane);
 		}
 	}
+	from = home->current;
 	at->number = lane_switch(home_number, slot, create);
 	at->lane = lane_at(at->number);
 	if (!at->number || !at->lane)
 		return false;
-	if (at->number == home_number)
-		return true;
-	if (!lane_lock(at->lane)) {
-		lane_conflict(at->lane);
-	} else {
-		if (lane_is_beside(at->lane, FIELD(task, tgid)))
-			return true;
-		lane_unlock(at->lane);
+	if (at->number != home_number) {
+		if (lane_lock(at->lane)) {
+			if (lane_is_beside(at->lane, FIELD(task, tgid)))
+				goto found;
+			lane_unlock(at->lane);
+		} else {
+			lane_conflict(at->lane);
+		}
+		home->current = at->number = home_instead(home_number, home, slot, true);
+		at->lane = home;
 	}
-	home->current = at->number = home_instead(home_number, home, slot, true);
-	at->lane = home;
+found:
+	home_goes(home, home_number, from, at->lane);
 	return true;
 }
 

@@ -36,7 +36,7 @@ static __always_inline bool branch_taken(struct pt_regs *ctx, u64 cookie)
 /*
  * Session tier: entry and return of one function, in one program. What the entry stores in the
  * call's session cookie, zero until then, its return finds again: lane and function, so that it
- * has nothing to look up. A nonzero result at the entry spares the target the return probe.
+ * has nothing to look up (SESSION_LANE). A nonzero result at the entry spares the target the return probe.
  */
 OWN_STACK(session);
 SEC("uprobe")
@@ -47,12 +47,12 @@ int session(struct pt_regs *ctx)
 
 	KEEP_OWN_STACK(session, ctx);
 	if (*call) {
-		leave_lane(ctx, *call >> 32, return_slot(ctx), *call, bpf_ktime_get_ns());
+		leave_lane(ctx, *call, return_slot(ctx), bpf_ktime_get_ns());
 		return 0;
 	}
 	cookie = probe_cookie(ctx);
 	lane = enter(ctx, entry_slot(ctx, cookie), cookie);
-	*call = (u64)lane << 32 | (cookie & WIRE_COOKIE_FUNCTION);
+	*call = session_word(lane, cookie & WIRE_COOKIE_FUNCTION);
 	return !lane || !returns_are_safe() || !returns_in_order(lane);
 }
 
@@ -227,9 +227,10 @@ int on_thread_exit(void *ctx)
 {
 	struct task_struct *task = current_task();
 	bool last = !FIELD(FIELD(task, signal), live.counter);
+	u32 number;
 
 	KEEP_OWN_STACK(on_thread_exit, ctx);
-	if (last && (home_of(task) || is_target(FIELD(task, tgid))))
+	if (last && (home_of(task, &number) || is_target(FIELD(task, tgid))))
 		note_cpu_time();
 	thread_exit(last);
 	if (last)

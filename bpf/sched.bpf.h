@@ -8,6 +8,10 @@
 
 #include "places.bpf.h"
 
+#define NO_SIGNAL_STACK (~0ull) /* is no thread's */
+
+#define STACK_MOST (1ull << 30) /* a process's first stack grows, but not farther */
+
 /* CPU time of processes that have ended: nobody can ask for it any more. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -29,7 +33,7 @@ static __always_inline void note_cpu_time(void)
 }
 
 /* The home of a thread that need not be the current one, if it has one. */
-static __always_inline struct wire_lane *home_of(const struct task_struct *task)
+static __always_inline struct wire_lane *home_of(const struct task_struct *task, u32 *found)
 {
 	u64 pid_tgid = (u64)(u32)FIELD(task, tgid) << 32 | (u32)FIELD(task, pid);
 	u32 at = pid_tgid % WIRE_THREAD_CACHE, *number = bpf_map_lookup_elem(&home_cache, &at);
@@ -43,35 +47,113 @@ static __always_inline struct wire_lane *home_of(const struct task_struct *task)
 		number = bpf_map_lookup_elem(&home_of_tid, &pid_tgid);
 		home = number ? lane_at(*number) : 0;
 	}
+	if (number)
+		*found = *number;
 	return home && home->pid_tgid == pid_tgid && !home->exit_ns ? home : 0;
 }
 
-static __always_inline void home_resumes(struct wire_lane *home, u64 now)
+/* The lane of the goroutine that the current thread is on. 0: the runtime's own, or none that is
+ * known; *is_go: it is a Go program's thread. */
+static __always_inline u32 goroutine_running(const struct task_struct *task,
+					     const struct wire_lane *home, u64 sp, bool *is_go)
 {
-	struct wire_lane *lane = lane_at(home->current);
-	struct wire_frame *top = lane ? frame_at(lane->top) : 0;
-	struct wire_node *n = top ? node_at(top->node) : 0;
+	struct goroutine_key key = {.tgid = home->owner >> 32};
+	const struct wire_lane *lane;
+	u64 goid, stack[2];
+	u32 *number;
+
+	*is_go = !bpf_probe_read_user(&key.g, sizeof(key.g),
+				      (void *)(thread_pointer(task) + go_tls_offset)) &&
+		 key.g && !bpf_probe_read_user(stack, sizeof(stack), (void *)key.g) &&
+		 within(sp, stack[0], stack[1]) &&
+		 !bpf_probe_read_user(&goid, sizeof(goid), (void *)(key.g + go_goid_offset));
+	if (!*is_go || !goid)
+		return 0;
+	number = bpf_map_lookup_elem(&goroutines, &key);
+	lane = number ? lane_at(*number) : 0;
+	return lane && goroutine_is(lane, home->owner, key.g, goid) ? *number : 0;
+}
+
+/* Whether an address may be on a home's stack: where the kernel has grown it since the last look, a
+ * process's first stack reaches farther down. */
+static __always_inline bool home_holds(const struct task_struct *task, const struct wire_lane *home,
+				       u64 sp)
+{
+	u64 lo = home->lo;
+
+	if (lo >= home->hi)
+		return !home->anchor; /* no other stack than the thread's own was looked for */
+	if (FIELD(task, pid) == FIELD(task, tgid))
+		lo = home->hi > STACK_MOST ? home->hi - STACK_MOST : 0;
+	return within(sp, lo, home->hi);
+}
+
+/*
+ * The lane that the current thread, which leaves the CPU, is on. What it was on at the last event
+ * may be long gone: stacks are switched, and left by handlers of signals, without one. So the
+ * stack pointer tells. 0: none that is known, so nobody waits.
+ */
+static __always_inline u32 lane_running(const struct task_struct *task, struct wire_lane *home,
+					u32 home_number)
+{
+	const struct wire_lane *current = lane_at(home->current);
+	bool is_go = false;
+	u32 number;
+	u64 sp;
+
+	if (!HAS_REGISTERS || !current)
+		return home->current;
+	sp = ((struct pt_regs *)bpf_task_pt_regs((struct task_struct *)task))->sp;
+	if (go_traced) {
+		number = goroutine_running(task, home, sp, &is_go);
+		if (is_go)
+			return number;
+	}
+	if (within(sp, current->lo, current->hi) && current->checked >= stacks_known)
+		return home->current;
+	if (within(sp, home->signal_lo, home->signal_hi))
+		return home->signal;
+	number = lane_remembered(home_number, home, sp);
+	if (number)
+		return number;
+	return home->astray || home_holds(task, home, sp) ? home_number : 0;
+}
+
+/* What the thread has waited on a lane is the time of what is innermost there. */
+static __always_inline void home_resumes(struct wire_lane *home, u32 number, u64 now)
+{
+	struct wire_lane *lane = lane_at(home->off_lane);
 	u64 since = home->off_since;
 
 	home->off_since = 0;
-	if (!since || !n || now <= since)
-		return;
-	n->off_ns += (now - since) * top->weight;
-	lane->off_ns += now - since;
+	if (since && now > since && home->off_lane && lane && lane->runner == number &&
+	    !lane->exit_ns)
+		lane_waited(lane, now - since);
 }
 
 static __always_inline void cpu_changes_hands(const struct task_struct *prev,
 					      const struct task_struct *next)
 {
-	struct wire_lane *home;
+	struct wire_lane *home, *lane, *before;
 	u64 now = 0;
+	u32 number;
 
-	home = home_of(prev);
-	if (home)
+	home = home_of(prev, &number);
+	if (home) {
+		home->off_lane = lane_running(prev, home, number);
 		home->off_since = now = bpf_ktime_get_ns();
-	home = home_of(next);
+		lane = lane_at(home->off_lane);
+		before = lane_at(home->current);
+		if (before && before != lane) {
+			lane_left(before, number, now);
+			home->sigstack = NO_SIGNAL_STACK; /* the next event is to look anew */
+		}
+		if (home->off_lane && lane)
+			lane_back(lane, number, now);
+	}
+	home = home_of(next, &number);
 	if (home && home->off_since)
-		home_resumes(home, now ? now : bpf_ktime_get_ns());
+		home_resumes(home, number, now ? now : bpf_ktime_get_ns());
 }
 
 #endif

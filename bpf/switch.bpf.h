@@ -29,7 +29,7 @@ static __always_inline long close_wait(u32 number, u64 now, __attribute__((unuse
 	if (!lane)
 		return 1;
 	if (lane->kind == WIRE_LANE_HOME && lane_outlived(lane, now))
-		home_resumes(lane, now);
+		home_resumes(lane, number, now);
 	return 0;
 }
 

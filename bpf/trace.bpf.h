@@ -448,13 +448,26 @@ static __always_inline void hit_in_vain(u64 slot, u32 function, u32 class)
 	lane_unlock(at.lane);
 }
 
-/* The same as leave(), by a return probe, on the lane where the call was entered. */
-static __always_inline void leave_lane(struct pt_regs *ctx, u32 number, u64 slot, u32 function,
-				       u64 now)
+/* What a session link keeps of a call: bits 0..23 the function, 32..48 the lane, and 49..63 which
+ * of its lives it was in, as the entry may be another thread's by the time of the return. */
+#define SESSION_LANE(CALL)     ((u32)((CALL) >> 32) & 0x1ffff)
+#define SESSION_LIFE(CALL)     ((u32)((CALL) >> 49))
+#define SESSION_FUNCTION(CALL) ((u32)((CALL)&WIRE_COOKIE_FUNCTION))
+
+static __always_inline u64 session_word(u32 number, u32 function)
 {
+	const struct wire_lane *lane = lane_at(number);
+
+	return (u64)(lane ? lane->lives : 0) << 49 | (u64)number << 32 | function;
+}
+
+/* The same as leave(), by a return probe, on the lane where the call was entered. */
+static __always_inline void leave_lane(struct pt_regs *ctx, u64 call, u64 slot, u64 now)
+{
+	u32 number = SESSION_LANE(call), function = SESSION_FUNCTION(call);
 	struct place at = {.lane = lane_at(number), .number = number, .slot = slot};
 
-	if (!gate_open || !at.lane)
+	if (!gate_open || !at.lane || (at.lane->lives & 0x7fff) != SESSION_LIFE(call))
 		return;
 	/* A forked child brings its parent's pending returns along. Where links are bound to a
 	 * process, the kernel has sorted it out already. */
@@ -496,6 +509,8 @@ static __always_inline void thread_exec(void)
 		unwind_all(number, bpf_ktime_get_ns());
 	home->current = number;
 	home->lo = home->hi = home->anchor = 0;
+	home->sigstack = home->signal_lo = home->signal_hi = 0;
+	home->signal_disarms = 0;
 	bpf_get_current_comm(home->comm, sizeof(home->comm));
 }
 
@@ -515,6 +530,7 @@ static __always_inline void thread_exit(bool last)
 		return;
 	bpf_get_current_comm(home->comm, sizeof(home->comm));
 	bpf_map_delete_elem(&home_of_tid, &pid_tgid);
+	home_forget(pid_tgid, number);
 	signal = lane_at(home->signal);
 	if (home->signal && signal && signal->owner == pid_tgid &&
 	    lane_is(signal, WIRE_LANE_SIGNAL, pid_tgid >> 32))

@@ -255,7 +255,11 @@ struct wire_lane {
 	u32 spans;    /* its first lane of spans; of such a lane, its base's next one */
 	u32 base;     /* spans: the lane that they are beside, set once all else is */
 	u32 function; /* spans: their region */
-	u32 pad[9];
+	u32 off_lane; /* home: where its thread went off the CPU; 0: on no lane that is known */
+	u32 runner;   /* the home of the thread that is on it, as far as is known; 0: nobody */
+	u32 lives;    /* how often the entry was used: what a pending return knows it by */
+	u64 left_ns;  /* monotonic: when its last thread was seen elsewhere; 0: it was not */
+	u32 pad2[4];
 	u64 busy; /* the lock of all but homes; stays as it is when the entry is used again */
 };
 

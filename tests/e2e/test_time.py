@@ -129,6 +129,20 @@ class Times(harness.TestCase):
                 re.findall(r"^(\S+) ([0-9]+)$", text.stdout, re.M) if stack.startswith("timing;")}
         self.assertGreater(sums["spinner"], 0)
 
+    def test_waiting_belongs_to_the_stack_that_waits(self):
+        """Stacks are left without a call: by a switch of contexts, and by a signal's handler. Who
+        sleeps then waits, and a coroutine that is suspended is not on the CPU either."""
+        names = ("schedule", "work", "waiter", "handle")
+        document, done = self.profile_command(
+            "sleepers", options=[f"--filter={name}" for name in names])
+        slept, waited = done.counts["schedule_ns"], done.counts["waiter_ns"]
+        figures = {name: self.function(document, name) for name in names}
+        self.assertGreaterEqual(figures["schedule"]["off_ns"], slept)
+        self.assertGreaterEqual(figures["work"]["off_ns"], slept)
+        self.assertGreaterEqual(figures["waiter"]["off_ns"], waited)
+        # The handler is over in no time; what it is charged with is no nap.
+        self.assertLess(figures["handle"]["off_ns"], waited)
+
 
 if __name__ == "__main__":
     harness.main()

@@ -21,7 +21,7 @@
 #include "target/target.h"
 #include "util/log.h"
 
-#define MAX_LANES      (1u << 15)
+#define MAX_LANES      (1u << 15) /* twice as many have room in session_word() */
 #define FEW_GOROUTINES 4096 /* at a time, where they come unexpected */
 #define MAX_FRAMES     (1u << 19)
 #define MAX_CHUNKS     (1u << 22) /* 4 GB */

@@ -181,7 +181,7 @@ bool tables__end_idle(struct tables *t, uint32_t number)
 void tables__release_lane(struct tables *t, uint32_t number)
 {
 	struct wire_lane *lane = tables__lane(t, number);
-	uint32_t i, next, guard;
+	uint32_t i, next, guard, lives;
 
 	if (!lane)
 		return;
@@ -197,6 +197,10 @@ void tables__release_lane(struct tables *t, uint32_t number)
 		give_back(t->info.free_frames_fd, i);
 		i = next;
 	}
+	/* First what a thread would know it by. */
+	__atomic_store_n(&lane->pid_tgid, 0, __ATOMIC_SEQ_CST);
+	lives = lane->lives;
 	memset(lane, 0, offsetof(struct wire_lane, busy));
+	lane->lives = lives;
 	give_back(t->info.free_lanes_fd, number);
 }
