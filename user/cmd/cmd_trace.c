@@ -69,7 +69,7 @@ static int run_start(struct run *r)
 	if (err)
 		return err;
 	clock_gettime(CLOCK_REALTIME, &ts);
-	samples__start(r, &r->samples);
+	samples__start(r->samples, r);
 	r->start_time = ts.tv_sec + ts.tv_nsec / 1e9;
 	r->start_ns = now_ns();
 	if (r->o->calls) {

@@ -13,6 +13,7 @@
 #include "cmd/result.h"
 #include "cmd/roles.h"
 #include "cmd/run.h"
+#include "cmd/samples.h"
 #include "cmd/steer.h"
 #include "cmd/watch.h"
 #include "collect/collector.h"
@@ -57,6 +58,8 @@ static int make_plan(struct run *r)
 		err = keeper__new(tracer__needs_events(o->tier), &r->keeper);
 	if (!err)
 		err = result__open(r);
+	if (!err)
+		samples__new(o, &r->samples);
 	if (!err)
 		err = target__open(&spec, &r->target);
 	if (!err)

@@ -27,26 +27,42 @@ struct taking {
 	const struct run *r;
 };
 
-void samples__start(const struct run *r, struct samples **out)
+static void explain(int err)
+{
+	log_warn("no samples of CPU time: the kernel refuses its clock (%s); what is spent outside "
+		 "traced functions will not be shown",
+		 strerror(-err));
+}
+
+void samples__new(const struct options *o, struct samples **out)
 {
 	struct samples *s;
 	int err;
 
 	*out = NULL;
-	if (r->o->no_samples || !r->target->processes_cnt)
+	if (o->no_samples || (o->exec && !o->pids_cnt))
 		return;
 	s = calloc(1, sizeof(*s));
 	err = s ? sampler__new(SAMPLES_HZ, &s->sampler) : -ENOMEM;
-	if (!err)
-		err = shares__new(r->plan, r->target, &s->shares);
 	if (err) {
-		log_warn("no samples of CPU time: the kernel refuses its clock (%s); what is spent "
-			 "outside traced functions will not be shown",
-			 strerror(-err));
+		explain(err);
 		samples__free(s);
 		return;
 	}
 	*out = s;
+}
+
+void samples__start(struct samples *s, const struct run *r)
+{
+	int err;
+
+	if (!s)
+		return;
+	err = shares__new(r->plan, r->target, &s->shares);
+	if (err)
+		explain(err);
+	else
+		sampler__start(s->sampler);
 }
 
 void samples__free(struct samples *s)
@@ -70,7 +86,7 @@ void samples__take(struct samples *s, const struct run *r)
 {
 	struct taking t = {.s = s, .r = r};
 
-	if (!s)
+	if (!s || !s->shares)
 		return;
 	shares__round(s->shares);
 	sampler__read(s->sampler, take, &t);
@@ -78,5 +94,5 @@ void samples__take(struct samples *s, const struct run *r)
 
 int samples__apply(const struct samples *s, struct profile *p)
 {
-	return s ? shares__apply(s->shares, p) : 0;
+	return s && s->shares ? shares__apply(s->shares, p) : 0;
 }

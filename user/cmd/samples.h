@@ -6,13 +6,18 @@
 #ifndef PROFTRACE_CMD_SAMPLES_H
 #define PROFTRACE_CMD_SAMPLES_H
 
+struct options;
 struct profile;
 struct run;
 struct samples;
 
-/* Begins to take samples. The run goes on without (*out NULL) where there are no processes to look
- * at yet (-x), where it is not wanted, or where the kernel refuses, which is said. */
-void samples__start(const struct run *r, struct samples **out);
+/* Gets hold of the clocks, while there are the privileges for it. The run goes on without (*out
+ * NULL) where there are no processes to look at yet (-x), where it is not wanted, or where the
+ * kernel refuses, which is said. */
+void samples__new(const struct options *o, struct samples **out);
+
+/* From here on samples are taken; plan and target are known. */
+void samples__start(struct samples *s, const struct run *r); /* accepts NULL */
 void samples__free(struct samples *s); /* accepts NULL */
 
 /* A few times a second: counts what was seen since, unless tracing was switched off. */

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -50,6 +51,7 @@ static int ring_open(struct ring *r, int cpu, unsigned int hz, size_t page_size)
 		.type = PERF_TYPE_SOFTWARE,
 		.config = PERF_COUNT_SW_CPU_CLOCK,
 		.freq = 1,
+		.disabled = 1,
 		.sample_freq = hz,
 		.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID,
 		.exclude_idle = 1,
@@ -101,6 +103,12 @@ int sampler__new(unsigned int hz, struct sampler **out)
 	}
 	*out = s;
 	return 0;
+}
+
+void sampler__start(struct sampler *s)
+{
+	for (size_t i = 0; i < s->rings_cnt; i++)
+		ioctl(s->rings[i].fd, PERF_EVENT_IOC_ENABLE, 0);
 }
 
 void sampler__free(struct sampler *s)

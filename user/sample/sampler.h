@@ -19,9 +19,11 @@ struct sample {
 	bool in_kernel; /* it is the kernel's, which worked for that thread */
 };
 
-/* Opens a clock of `hz` looks a second on each CPU that is online. Returns 0 or -errno, silently:
- * -EACCES or -EPERM where the kernel forbids it. */
+/* Opens a clock of `hz` looks a second on each CPU that is online, which stands still as yet. Takes
+ * CAP_PERFMON, and CAP_SYS_ADMIN where kernel.perf_event_paranoid is above 2, as Debian has it.
+ * Returns 0 or -errno, silently: -EACCES or -EPERM where the kernel forbids it. */
 int sampler__new(unsigned int hz, struct sampler **out);
+void sampler__start(struct sampler *s);
 void sampler__free(struct sampler *s); /* accepts NULL */
 
 /* Calls `fn` for each sample since the last time, of whatever process. Call it a few times a
