@@ -35,7 +35,8 @@ class Reader:
                        "offset": function["offset"], "line": function["line"] or ""}
                 row |= {key: self.csv_text(function[key]) for key in ("symbol", "module", "file")}
                 row |= {figure: node[figure] for figure in FIGURES}
-                row["kind"] = function["kind"]
+                row |= {"kind": function["kind"], "whole": int(function["whole"]),
+                        "whole_until_ns": function.get("whole_until_ns", "")}
                 expected.append({key: str(value) for key, value in row.items()})
         self.assertEqual(len(rows), len(expected))
         for row, wanted in zip(rows, expected):

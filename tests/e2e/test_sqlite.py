@@ -41,8 +41,9 @@ class Reader:
         self.assertEqual(len(functions), len(document["functions"]))
         for row, expected in zip(functions, document["functions"]):
             for key in STATS + ("id", "name", "symbol", "module", "offset", "file", "line",
-                                "sampled", "dropped"):
+                                "sampled", "dropped", "whole"):
                 self.assertEqual(row[key], expected[key], f"{key} of {expected['name']}")
+            self.assertEqual(row["whole_until_ns"], expected.get("whole_until_ns"))
             for key in ("min_ns", "max_ns", "p50_ns", "p90_ns", "p99_ns"):
                 self.assertEqual(row[key] or 0, expected[key], f"{key} of {expected['name']}")
             buckets = db.execute("SELECT low_ns, high_ns, calls FROM buckets WHERE function = ?",
