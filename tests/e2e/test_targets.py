@@ -3,6 +3,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 
@@ -164,6 +165,41 @@ class Commands(harness.TestCase):
             document, done = self.profile_command("calc-pie", 5, status)
             self.assertEqual(done.status, status)
             self.assertEqual(document["target"]["command"], [program("calc-pie"), "5", str(status)])
+
+    def test_asks_its_parent_to_trace_it(self):
+        """It stops at each signal then, and we are the parent."""
+        for more in (), ("again",):
+            with self.subTest(more):
+                document, done = self.profile_command("asks_parent", 3, *more)
+                self.assertEqual((done.status, done.counts), (5, {"handled": 6}), str(done))
+                self.assert_counts(document, done.counts, done)
+
+    def test_library_is_missing(self):
+        """The dynamic linker's status, which is not that of a command that cannot be run."""
+        path = self.path("alone")
+        shutil.copy(program("shapes-linked"), path)
+        alone = self.process(path).finish()
+        self.assertEqual(alone.status, 127, str(alone))
+        for options in (), ("-l",):
+            done = self.run_proftrace(*options, "--", path)
+            self.assertEqual(done.status, 127, str(done))
+            self.assertIn("libshapes.so", done.stderr)
+            self.assertIn("before it could be traced", done.stderr)
+        self.assertEqual(self.run_proftrace("--", self.path("nowhere")).status, 1)
+
+    def test_nothing_to_probe(self):
+        """A command is run all the same, and why nothing is traced is what is said of most."""
+        source, path = self.path("tiny.c"), self.path("tiny")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write("int one(void) { return 1; }\nint two(void) { return 2; }\n"
+                       "int three(void) { return 3; }\nint main(void) { return 7; }\n")
+        subprocess.run(["gcc", "-O2", "-o", path, source], check=True)
+        done = self.run_proftrace("--max-overhead", "5", "--", path)
+        self.assertEqual(done.status, 7, str(done))
+        self.assertRegex(done.stderr, r"none of the \d+ matching functions can be probed")
+        self.assertRegex(done.stderr, r"cheap|size is unknown")
+        done = self.run_proftrace("-F", "nosuch", "--", path)
+        self.assertEqual(done.status, 1, str(done))
 
     def test_without_dashes(self):
         out = self.path("out")

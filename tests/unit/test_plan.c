@@ -371,7 +371,7 @@ static void nothing_matches(void **state)
 	assert_int_equal(plan_logged("libthrows.so:ns::twise", text, sizeof(text)), -ENOENT);
 	assert_non_null(strstr(text, "the nearest: ns::twice\n"));
 	assert_int_equal(plan_logged("_start", text, sizeof(text)), -ENOENT);
-	assert_non_null(strstr(text, "_start, is not called like a function"));
+	assert_non_null(strstr(text, "_start: is not called like a function"));
 	/* matched, but taken out again */
 	saved = hush();
 	assert_int_equal(plan_with("leaf", "leaf"), -ENOENT);

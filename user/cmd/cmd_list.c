@@ -166,7 +166,8 @@ static int write_list(struct output *out, struct plan *p, const struct target *t
 
 int cmd_list(const struct options *o)
 {
-	const struct target_spec spec = {o->pids, o->pids_cnt, o->exec, o->command};
+	int status = 1;
+	const struct target_spec spec = {o->pids, o->pids_cnt, o->exec, o->command, &status};
 	struct plan_options plan_opts;
 	struct wanted wanted = {0};
 	struct target *target = NULL;
@@ -194,5 +195,5 @@ int cmd_list(const struct options *o)
 	plan__free(plan);
 	wanted__clear(&wanted);
 	target__free(target);
-	return err ? 1 : 0;
+	return err ? status : 0;
 }

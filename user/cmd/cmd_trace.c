@@ -136,6 +136,8 @@ static int tick(struct run *r)
 {
 	int err = collector__poll(r->collector);
 
+	if (r->target->launch)
+		launch__let_go();
 	samples__take(r->samples, r);
 	if (!err && r->recorder)
 		err = recorder__tick(r->recorder, now_ns() - r->start_ns);
@@ -265,7 +267,7 @@ static int command_status(struct run *r, enum watch_event end)
 
 int cmd_trace(const struct options *o)
 {
-	struct run r = {.o = o};
+	struct run r = {.o = o, .early_status = 1};
 	enum watch_event end = WATCH_CLOSED;
 	int err, close_err, status;
 
@@ -280,7 +282,7 @@ int cmd_trace(const struct options *o)
 	if (err) {
 		output__close(&r.out);
 		run_free(&r);
-		return 1;
+		return r.early_status;
 	}
 	err = run_loop(&r, &end);
 	run_stop(&r);

@@ -46,7 +46,8 @@ static int learn_costs(struct run *r)
 static int make_plan(struct run *r)
 {
 	const struct options *o = r->o;
-	const struct target_spec spec = {o->pids, o->pids_cnt, o->exec, o->command};
+	const struct target_spec spec = {o->pids, o->pids_cnt, o->exec, o->command,
+					 &r->early_status};
 	int err;
 
 	r->plan_opts = wanted__plan_options(&r->wanted, o);

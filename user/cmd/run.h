@@ -49,6 +49,7 @@ struct run {
 	uint32_t snapshots;	/* written on demand */
 	size_t roles_cnt;	/* functions that have been given theirs */
 	size_t attached;	/* functions */
+	int early_status;	/* 1, or the command's, if it has ended before it could be traced */
 	bool named_ended;	/* all processes but followed children have */
 	bool lost_track;	/* of what the processes have loaded */
 	struct profile *before; /* what the intervals so far have shown */

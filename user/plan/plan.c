@@ -451,6 +451,7 @@ int plan__new(const struct target *t, struct filter *filter, const struct plan_o
 			/* the dynamic linker tells */
 			.files = opts->grows && marks__have(p->marks, p->marks_cnt, MARK_LINK_MAP),
 			.programs = opts->grows && opts->new_programs,
+			.runs = opts->grows && t->launch,
 		};
 
 		err = found_any(p, t, filter, opts, &hopes) ? 0 : -ENOENT;

@@ -182,8 +182,32 @@ static bool report_probe(const struct plan *p, const struct usdt_pattern *pat,
 	return false;
 }
 
+/* Says of functions of which none can be probed what most of them have in common. */
+static void report_skipped(const struct plan *p, enum log_level level)
+{
+	enum { KINDS = 64 }; /* of reasons; there are not as many */
+	struct {
+		const struct plan_skip *first;
+		size_t cnt;
+	} kinds[KINDS] = {{NULL, 0}}, *most = kinds;
+
+	for (size_t i = 0; i < p->skipped_cnt; i++) {
+		for (size_t k = 0; k < KINDS; k++) {
+			if (kinds[k].first && strcmp(kinds[k].first->reason, p->skipped[i].reason))
+				continue;
+			if (!kinds[k].first)
+				kinds[k].first = &p->skipped[i];
+			kinds[k].cnt++;
+			most = kinds[k].cnt > most->cnt ? &kinds[k] : most;
+			break;
+		}
+	}
+	log_at(level, "none of the %zu matching functions can be probed; %zu of them, as %s: %s",
+	       p->skipped_cnt, most->cnt, most->first->symbol, most->first->reason);
+}
+
 /* Says why nothing can be probed although every pattern matched. */
-static void report_nothing(const struct plan *p, const struct target *t)
+static void report_nothing(const struct plan *p, const struct target *t, enum log_level level)
 {
 	size_t symbols = 0, at = 0;
 
@@ -192,14 +216,14 @@ static void report_nothing(const struct plan *p, const struct target *t)
 		at = t->objects[i].is_main ? i : at;
 	}
 	if (p->skipped_cnt)
-		log_error("none of the %zu matching functions can be probed; the first, %s, %s",
-			  p->skipped_cnt, p->skipped[0].symbol, p->skipped[0].reason);
+		report_skipped(p, level);
 	else if (!symbols)
-		log_error("%s has no function symbols (stripped); install its debug symbols, name "
-			  "a library (-F 'OBJECT:*'), or trace what it starts (--follow)",
-			  t->objects[at].path);
+		log_at(level,
+		       "%s has no function symbols (stripped); install its debug symbols, name "
+		       "a library (-F 'OBJECT:*'), or trace what it starts (--follow)",
+		       t->objects[at].path);
 	else
-		log_error("no function is left to trace; see -F and -N");
+		log_at(level, "no function is left to trace; see -F and -N");
 }
 
 bool unmatched__report(const struct plan *p, const struct target *t, const struct filter *filter,
@@ -225,8 +249,11 @@ bool unmatched__report(const struct plan *p, const struct target *t, const struc
 	}
 	if (!probes)
 		list_probes(p, t);
-	if (all && !p->functions_cnt && !waits)
-		report_nothing(p, t);
+	/* A command is run all the same: its user did not ask whether it can be traced. */
+	if (all && !p->functions_cnt && !waits) {
+		waits = hopes->runs;
+		report_nothing(p, t, waits ? LOG_WARN : LOG_ERROR);
+	}
 	return p->functions_cnt || waits;
 }
 

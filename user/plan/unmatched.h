@@ -18,6 +18,7 @@ struct usdt_patterns;
 struct unmatched_hopes {
 	bool files;    /* that are mapped later: for patterns that name one */
 	bool programs; /* that are started later: for every pattern */
+	bool runs;     /* a command that is run whatever can be traced of it */
 };
 
 /*

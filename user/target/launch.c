@@ -228,7 +228,7 @@ static int start_failed(const char *name, int err)
 	return err;
 }
 
-int launch__start(char *const argv[], struct launch **out)
+int launch__start(char *const argv[], int *status, struct launch **out)
 {
 	struct launch *l = calloc(1, sizeof(*l));
 	int report[2], failed = 0, err;
@@ -253,11 +253,13 @@ int launch__start(char *const argv[], struct launch **out)
 		err = run_to_libraries(l);
 	}
 	if (err) {
-		if (l->reaped && !failed)
+		if (l->reaped && !failed) {
 			log_error("%s ended (status %d) before it could be traced", argv[0],
 				  l->status);
-		else
+			*status = l->status;
+		} else {
 			start_failed(argv[0], err);
+		}
 		launch__free(l);
 		return err;
 	}
@@ -278,6 +280,32 @@ int launch__release(struct launch *l)
 	return 0;
 }
 
+/* Ends the tracing of a child that has stopped under ptrace, and hands it the signal. */
+static void let_go(pid_t tid, int sig)
+{
+	siginfo_t info = {0};
+
+	/* Who has asked to be traced is stopped at an exec as well, by a signal that is nobody's.
+	 */
+	if (sig == SIGTRAP && (ptrace(PTRACE_GETSIGINFO, tid, NULL, &info) ||
+			       (info.si_code == SI_USER && info.si_pid == tid)))
+		sig = 0;
+	ptrace(PTRACE_DETACH, tid, NULL, sig);
+}
+
+void launch__let_go(void)
+{
+	siginfo_t info;
+
+	/* Others of our children do not stop under ptrace, and their ends are not taken. */
+	for (;;) {
+		info.si_pid = 0;
+		if (waitid(P_ALL, 0, &info, WSTOPPED | WNOHANG | __WALL) || !info.si_pid)
+			return;
+		let_go(info.si_pid, info.si_status & 0x7f);
+	}
+}
+
 bool launch__ended(struct launch *l, bool block, int *status)
 {
 	int wstatus;
@@ -289,8 +317,10 @@ bool launch__ended(struct launch *l, bool block, int *status)
 			continue;
 		if (got <= 0)
 			return false;
-		if (WIFSTOPPED(wstatus))
+		if (WIFSTOPPED(wstatus)) {
+			let_go(l->pid, WSTOPSIG(wstatus));
 			continue;
+		}
 		l->reaped = true;
 		l->status = status_of(wstatus);
 	}

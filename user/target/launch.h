@@ -13,13 +13,18 @@ struct launch;
 
 /* Starts argv, gives up what privileges were for that, and returns once it is held. Returns 0, or
  * -errno with one line logged (command not found, not executable, ended before it could be held).
+ * A command that did run and has ended leaves its status, as a shell tells it, in *status.
  */
-int launch__start(char *const argv[], struct launch **out);
+int launch__start(char *const argv[], int *status, struct launch **out);
 
 pid_t launch__pid(const struct launch *l);
 
 /* Lets the command run, untraced by us. */
 int launch__release(struct launch *l);
+
+/* The command may ask to be traced by its parent, which we are: then it stops at each signal. Has
+ * such ones go on, untraced, with their signal. To be called now and then. */
+void launch__let_go(void);
 
 /* The command's exit status as a shell tells it (128+N if signal N killed it) in *status. With
  * `block` waits for its end. Returns whether it has ended. */

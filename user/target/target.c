@@ -298,7 +298,7 @@ int target__open(const struct target_spec *spec, struct target **out)
 	if (spec->command) {
 		pid_t pid;
 
-		err = launch__start(spec->command, &t->launch);
+		err = launch__start(spec->command, spec->status, &t->launch);
 		if (!err) {
 			pid = launch__pid(t->launch);
 			err = open_processes(t, &pid, 1);

@@ -51,6 +51,7 @@ struct target_spec {
 	size_t pids_cnt;
 	const char *exec;     /* -x */
 	char *const *command; /* CMD; NULL-terminated */
+	int *status; /* of CMD, if it has ended before it could be traced; else it is left alone */
 };
 
 /*
