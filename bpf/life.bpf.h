@@ -83,6 +83,23 @@ static __always_inline u32 maps_changed(u32 kind, u32 pid, u32 other)
 	return generation;
 }
 
+/* How long the threads of a process may yet be kept waiting: a budget that time refills, for one
+ * with many mappings takes long to be looked at, each time. */
+struct patience {
+	u64 since_ns; /* filled up to here */
+	s64 left_ns;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1024);
+	__type(key, u32);
+	__type(value, struct patience);
+} patiences SEC(".maps");
+
+#define PATIENCE_WAITS 4 /* that may be long ones, one behind the other */
+#define PATIENCE_SHARE 4 /* of the time that passes, one part in so many may be spent waiting */
+
 struct wait {
 	u64 deadline_ns;
 	const void *stack; /* of the waiting thread: an address that can be read */
@@ -102,9 +119,14 @@ static long wait_once(__attribute__((unused)) u32 i, struct wait *w)
 	w->done = !listening || planner_gone || caught_up(w->generation);
 	if (w->done || bpf_ktime_get_ns() >= w->deadline_ns)
 		return 1;
-	/* Lets others have the CPU (__get_user_pages() reschedules even where the kernel is not
-	 * preemptible), and fails once the thread is to be killed. */
-	if (!bpf_copy_from_user_task(&byte, sizeof(byte), w->stack, current_task(), 0))
+	/*
+	 * Lets others have the CPU (__get_user_pages() reschedules even where the kernel is not
+	 * preemptible), and fails once the thread is to be killed. But it would wait for a page
+	 * that is not there, for ever if that is of a file of the target's own making (FUSE), and
+	 * whoever frees BPF programs with it: so no wait without the page.
+	 */
+	if (!bpf_probe_read_user(&byte, sizeof(byte), w->stack) &&
+	    !bpf_copy_from_user_task(&byte, sizeof(byte), w->stack, current_task(), 0))
 		return 0;
 	w->done = true;
 	return 1;
@@ -116,18 +138,49 @@ static long wait_on(__attribute__((unused)) u32 i, struct wait *w)
 	return w->done || bpf_ktime_get_ns() >= w->deadline_ns;
 }
 
-/* Holds the thread until user space has caught up with that change. False: it took too long. */
-static __always_inline bool wait_for_plan(u32 generation, const void *stack, u64 max_ns)
+static __always_inline struct patience *patience_of(u32 tgid, u64 now)
 {
+	struct patience *p = bpf_map_lookup_elem(&patiences, &tgid);
+	const s64 most_ns = PATIENCE_WAITS * long_wait_ns;
+	const struct patience new = {now, most_ns};
+	u64 passed;
+
+	if (!p) {
+		bpf_map_update_elem(&patiences, &tgid, &new, BPF_NOEXIST);
+		return bpf_map_lookup_elem(&patiences, &tgid);
+	}
+	passed = now - p->since_ns;
+	p->since_ns = now;
+	p->left_ns += passed / PATIENCE_SHARE;
+	if (p->left_ns > most_ns)
+		p->left_ns = most_ns;
+	return p;
+}
+
+/* Holds the thread until user space has caught up with that change. False: it took too long. */
+static __always_inline bool wait_for_plan(u32 tgid, u32 generation, const void *stack, u64 max_ns)
+{
+	u64 now = bpf_ktime_get_ns();
+	struct patience *p = patience_of(tgid, now);
 	struct wait w = {
-		.deadline_ns = bpf_ktime_get_ns() + max_ns,
+		.deadline_ns = now,
 		.stack = stack,
 		.generation = generation,
 	};
 
 	if (!CAN_SLEEP)
 		return false;
+	if (!p || p->left_ns <= 0)
+		return caught_up(generation);
+	if (max_ns > (u64)p->left_ns)
+		max_ns = p->left_ns;
+	w.deadline_ns += max_ns;
+	/* Taken first, as its threads may wait at once. */
+	__sync_fetch_and_add(&p->left_ns, -max_ns);
 	LOOP(1 << 10, wait_on, &w);
+	now = bpf_ktime_get_ns();
+	if (now < w.deadline_ns)
+		__sync_fetch_and_add(&p->left_ns, w.deadline_ns - now);
 	return w.done;
 }
 
@@ -159,7 +212,7 @@ static __always_inline void program_is_held(u32 tgid)
 
 /*
  * The dynamic linker says that it has begun or finished to map or unmap files. `r_debug`: where it
- * keeps its state; NULL: unknown.
+ * keeps its state, which it has just written; NULL: unknown.
  */
 static __always_inline void on_mapped(const char *r_debug, const void *stack)
 {
@@ -170,15 +223,15 @@ static __always_inline void on_mapped(const char *r_debug, const void *stack)
 		return;
 	program_is_held(tgid);
 	if (r_debug)
-		COPY_FROM_USER(&state, sizeof(state), r_debug + R_DEBUG_STATE);
+		bpf_probe_read_user(&state, sizeof(state), r_debug + R_DEBUG_STATE);
 	generation = maps_changed(WIRE_EVENT_MAPPED, tgid, 0);
 	if (state != R_DEBUG_CONSISTENT)
 		return;
 	if (wants_later || !caught_up(exec_generation)) {
-		if (!wait_for_plan(generation, stack, long_wait_ns))
+		if (!wait_for_plan(tgid, generation, stack, long_wait_ns))
 			__sync_fetch_and_add(&waits_cut, 1);
 	} else if (uses_returns && !returns_off) {
-		wait_for_plan(generation, stack, brief_wait_ns);
+		wait_for_plan(tgid, generation, stack, brief_wait_ns);
 	}
 }
 

@@ -17,7 +17,7 @@ PROGRAM_CXX  := g++ -std=gnu++17 -O2 -fno-optimize-sibling-calls -Wall -Wextra
 PLAIN        := recursion threads longjmp exits exec forks signals cold aliases coroutine timing steps stacks disarm \
 		preempt cleanup altstack fibers nested_handlers seccomp forkstorm pidreuse dlloop late jobs plugin_host pace \
 		spawns own_switch redzone many backtraces asan sandbox hot requests regions probes region_host sleepers \
-		region_values patched spans own_jumps asks_parent
+		region_values patched spans own_jumps asks_parent missing
 THROWING     := names proofs throws throwing thread_ends rethrow region_throws
 GO           := stack many panic kinds kinds-stripped kinds-pie kinds-pie-stripped
 PARAMETERS   := debug debug5-packed nodebug debuglink
@@ -68,6 +68,7 @@ $(PROGRAMS)/exchange: tests/programs/exchange.S
 	$(call say,TARGET,$@)$(PROGRAM_C) -o $@ $<
 $(PROGRAMS)/generators: tests/programs/generators.cpp
 	$(call say,TARGET,$@)$(PROGRAM_CXX) -std=gnu++20 -o $@ $<
+$(PROGRAMS)/missing: PLAIN_FLAGS := -Wl,-z,now
 $(PROGRAMS)/backtraces: PLAIN_FLAGS := -fno-omit-frame-pointer -rdynamic
 $(PROGRAMS)/asan: PLAIN_FLAGS := -fsanitize=address -g
 $(PROGRAMS)/redzone-nops: tests/programs/redzone.c

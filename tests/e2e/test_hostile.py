@@ -122,6 +122,21 @@ class Bounds(Case):
         self.list(self.write(elf(*sections)), 5, 256, status=1)
 
 
+class Waits(harness.TestCase):
+    def test_page_that_never_comes(self):
+        """Where the dynamic linker keeps its state: whoever reads it waits for ever, and so would
+        everybody who waits for BPF programs to end."""
+        for options in ((), ("-F", "missing:*", "-F", "lib*:nothing")):
+            target = self.target("missing")
+            tracer = self.proftrace("-f", "json", *options, "-p", target.pid).wait_tracing()
+            target.go()
+            ended = target.finish()
+            if "unable" in ended.stdout:
+                self.skipTest("no userfaultfd here")
+            self.assertIn("told", ended.stdout)
+            self.assert_counts(self.document(tracer.finish()), ended.counts)
+
+
 class Names(Case):
     """Escape sequences, line breaks and invalid UTF-8, wherever a stranger chooses a name."""
 
