@@ -354,6 +354,23 @@ class Snapshots(Switched):
         self.assertEqual(len({lines[0] for lines in texts}), 1)
         self.assertEqual(len(texts[0]), len(texts[2]))
 
+    def test_links_in_the_place_of_their_files(self):
+        """Whoever may write to the folder could have root write to any file."""
+        out, others = self.path("out.csv"), self.path("others")
+        with open(others, "w", encoding="utf-8") as file:
+            file.write("kept")
+        os.symlink(others, f"{out}.1")
+        target = self.target("steps")
+        tracer = self.proftrace("-o", out, "-p", target.pid).wait_tracing()
+        target.go()
+        tracer.signal(signal.SIGUSR2)
+        tracer.seen = {}
+        self.says(tracer, f"proftrace: cannot write {out}.1: it is a link")
+        target.step("3")
+        self.assertEqual(tracer.interrupt().status, 0)
+        with open(others, encoding="utf-8") as file:
+            self.assertEqual(file.read(), "kept")
+
     def test_a_format_that_has_no_room_for_another(self):
         """A line says so, and the run goes on."""
         target = self.target("steps")

@@ -44,6 +44,7 @@ enum { FD_PROGRAM, FD_OBJECT, FDS };
 
 #define MAX_COUNT     (1u << 20) /* of probes in a link: the kernel's limit */
 #define LOOK_AGAIN_US 100000
+#define STAY_US	      (24 * 3600 * 1000000ull)
 
 /* Sends or receives all of it. False: the other side has gone. */
 static bool move_all(int fd, void *data, size_t len, bool out)
@@ -271,7 +272,8 @@ static void serve(int socket, struct trace_events *events)
 		}
 		alive = alive && send_all(socket, &answer, sizeof(answer));
 	}
-	while (links_close(&links))
+	/* The target's own child may be its debugger, for ever. */
+	for (uint64_t i = 0; i < STAY_US / LOOK_AGAIN_US && links_close(&links); i++)
 		usleep(LOOK_AGAIN_US);
 	free(links.held);
 	free(links.put_off);
@@ -407,9 +409,10 @@ void keeper__detach(struct keeper *k)
 	if (k->stays || !send_request(k->socket, &req, NULL) || answer(k) <= 0)
 		return;
 	k->stays = true;
-	log_warn("a debugger is at the target: probes stay in until it has left, or it would leave "
-		 "breakpoints behind (process %d sees to that)",
-		 k->pid);
+	log_warn(
+		"a debugger is at the target: probes stay in until it has left, for a day at most, "
+		"or it would leave breakpoints behind (process %d sees to that)",
+		k->pid);
 }
 
 void keeper__free(struct keeper *k)

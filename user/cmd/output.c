@@ -18,7 +18,9 @@
 
 static int failed(const struct output *out, int err)
 {
-	if (err == -ENXIO)
+	if (err == -ELOOP)
+		log_error("cannot write %s: it is a link", out->name);
+	else if (err == -ENXIO)
 		log_error("cannot write %s: nobody reads at its other end", out->name);
 	else if (err == -ESPIPE)
 		log_error("cannot write %s: %s needs a file, and this is none", out->name,
@@ -29,10 +31,10 @@ static int failed(const struct output *out, int err)
 }
 
 /* What the file holds stays until there is something to write. Nothing waits for the other end of a
- * named pipe: signals would have to. */
-static int open_file(struct output *out, const char *path)
+ * named pipe: signals would have to. `flags`: more of open(2)'s. */
+static int open_file(struct output *out, const char *path, int flags)
 {
-	int fd = io__create(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK, &out->made), err = fd;
+	int fd = io__create(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK | flags, &out->made), err = fd;
 
 	out->name = path;
 	out->file = fd >= 0 && !fcntl(fd, F_SETFL, 0) ? fdopen(fd, "w") : NULL;
@@ -77,7 +79,7 @@ int output__open(struct output *out, const struct options *o)
 	out->opts.columns = o->output || o->verbose ? 0 : fold__columns(STDOUT_FILENO);
 	out->opts.color = o->color == COLOR_ALWAYS ||
 			  (o->color == COLOR_AUTO && terminal && !(no_color && *no_color));
-	return o->output ? open_file(out, o->output) : 0;
+	return o->output ? open_file(out, o->output, 0) : 0;
 }
 
 int output__fold(const struct output *out, FILE **stream)
@@ -129,7 +131,8 @@ int output__shot(struct output *out, uint32_t number, char *buf, size_t size, st
 	shot->name = buf;
 	if (snprintf(buf, size, "%s.%u", out->name, number) >= (int)size)
 		return -ENAMETOOLONG;
-	err = open_file(shot, buf);
+	/* Nobody has named this file: a link there is somebody else's. */
+	err = open_file(shot, buf, O_NOFOLLOW);
 	return err ? err : output__begin(shot);
 }
 

@@ -2,6 +2,7 @@
 #include "target/process.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,6 +80,13 @@ int process__open(pid_t pid, int *pidfd)
 	}
 	*pidfd = fd;
 	return 0;
+}
+
+bool process__has_ended(int pidfd)
+{
+	struct pollfd pfd = {pidfd, POLLIN, 0};
+
+	return poll(&pfd, 1, 0) > 0;
 }
 
 bool process__is_debugged(pid_t pid)

@@ -14,6 +14,9 @@
  */
 int process__open(pid_t pid, int *pidfd);
 
+/* Whether the process has ended: from then on its PID may be another one's. */
+bool process__has_ended(int pidfd);
+
 /* Whether a debugger, or whoever else uses ptrace(2), is at the process. */
 bool process__is_debugged(pid_t pid);
 

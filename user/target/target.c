@@ -221,6 +221,9 @@ static int collect_processes(struct target *t, const char *exec)
 	for (size_t i = 0; i < t->processes_cnt; i++) {
 		/* A command has not run yet. */
 		err = collect_process(t, i, t->processes[i].pid, false, t->launch);
+		/* What was read may be another process's. */
+		if (!err && !t->launch && process__has_ended(t->processes[i].pidfd))
+			err = -ESRCH;
 		if (err)
 			return collect_failed(t->processes[i].pid, err);
 	}
