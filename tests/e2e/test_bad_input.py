@@ -300,6 +300,17 @@ class Faults(harness.TestCase):
                                 "-q", "-o", self.path("out"), "--", program("calc-pie")).finish()
             self.assertIn(done.status, (0, ERROR, 127), str(done))
 
+    def test_little_data(self):
+        """Of 512 KB to 64 MB none ends in a signal: what we have in variables fits."""
+        calc = program("calc-pie")
+        for kilobytes in (512, 768, 1024, 1536, 2048, 4096, 8192, 16384, 65536):
+            for args in (("-l", calc), ("-q", "-o", self.path("out"), "--", calc)):
+                done = self.process("sh", "-c", f'ulimit -d {kilobytes}; exec "$@"', "sh",
+                                    PROFTRACE, *args).finish()
+                self.assertIn(done.status, (0, ERROR, 127), str(done))
+                if done.status:
+                    self.assertRegex(done.stderr, r"^[^\n]+\n\Z", str(done))
+
     def test_killed_while_attaching(self):
         """At any moment: nothing is left, and the target goes on."""
         target = self.target("steps")

@@ -246,7 +246,7 @@ def gone_reader(trial):
 def limits(trial):
     limited = [f"--nofile={n}" for n in (4, 6, 8, 12, 16, 20, 24, 28, 32, 40, 64)]
     limited += [f"--as={n << 20}" for n in (16, 32, 64, 96, 128, 160, 192, 256, 512)]
-    limited += [f"--data={n << 20}" for n in (1, 4, 16, 64)]
+    limited += [f"--data={n << 10}" for n in (512, 768, 1024, 1536, 2048, 4096, 16384, 65536)]
     limited += ["--memlock=0", "--stack=65536", "--core=0", "--nproc=1"]
     with hardship(trial) as them:
         for limit in limited:

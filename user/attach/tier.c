@@ -6,6 +6,7 @@
 
 #include "attach/kfunc.h"
 #include "attach/link.h"
+#include "attach/refusal.h"
 #include "attach/skeleton.h"
 #include "plan/marks.h"
 
@@ -180,11 +181,16 @@ const struct tier *tier__at(size_t index)
 
 bool tier__in_kernel(const struct tier *tier)
 {
-	struct btf *btf = tier->sign ? btf__load_vmlinux_btf() : NULL;
-	int id = btf ? btf__find_by_name_kind(btf, "bpf_attach_type", BTF_KIND_ENUM) : -1;
-	const struct btf_type *type = id > 0 ? btf__type_by_id(btf, id) : NULL;
-	bool known = !type;
+	const struct btf_type *type;
+	struct btf *btf;
+	bool known;
+	int id;
 
+	refusal__listen(); /* what libbpf says is for -v */
+	btf = tier->sign ? btf__load_vmlinux_btf() : NULL;
+	id = btf ? btf__find_by_name_kind(btf, "bpf_attach_type", BTF_KIND_ENUM) : -1;
+	type = id > 0 ? btf__type_by_id(btf, id) : NULL;
+	known = !type;
 	for (int i = 0; !known && i < btf_vlen(type); i++)
 		known = !strcmp(btf__name_by_offset(btf, btf_enum(type)[i].name_off), tier->sign);
 	btf__free(btf);

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -124,14 +125,28 @@ static int calls_of(int function)
 	return is_slow(function) ? SLOW_CALLS : CALLS;
 }
 
+/* COLD_BYTES, the child's alone: as a variable of that size it would be in every process of ours,
+ * and with a limit on its data (ulimit -d 1024) the kernel would kill it before it could speak. */
+static volatile char *memory;
+
+/* In small pages, as programs have theirs. False: there is no room. */
+static bool memory_take(void)
+{
+	void *m = mmap(NULL, COLD_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (m == MAP_FAILED)
+		return false;
+	madvise(m, COLD_BYTES, MADV_NOHUGEPAGE);
+	memory = m;
+	return true;
+}
+
 /* Does something else in between, as programs do: with more bytes, until the caches hold nothing of
  * the kernel's. */
 static void walk(size_t bytes)
 {
-	static char memory[COLD_BYTES];
-
 	for (size_t i = 0; i < bytes; i += 64)
-		((volatile char *)memory)[i]++;
+		memory[i]++;
 }
 
 /* What is done between calls. */
@@ -200,7 +215,7 @@ static int child_start(struct calibration *cal)
 	if (!cal->child) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		close(pair[0]);
-		if (getppid() == parent)
+		if (getppid() == parent && memory_take())
 			serve(pair[1]);
 		_exit(0);
 	}

@@ -107,5 +107,6 @@ int cmd_diff(const struct options *o)
 	diff__free(d);
 	for (size_t i = 0; i < DIFF_RUNS; i++)
 		recorded__free(&runs[i]);
+	log_no_memory(err);
 	return err && err != -EPIPE ? 1 : 0;
 }

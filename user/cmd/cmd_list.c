@@ -15,6 +15,7 @@
 #include "plan/plan.h"
 #include "target/target.h"
 #include "util/json.h"
+#include "util/log.h"
 
 /* A row for each site. */
 static void list_region(struct list_rows *l, const struct plan *p, const struct plan_function *f,
@@ -195,5 +196,6 @@ int cmd_list(const struct options *o)
 	plan__free(plan);
 	wanted__clear(&wanted);
 	target__free(target);
+	log_no_memory(err);
 	return err ? status : 0;
 }

@@ -11,6 +11,7 @@
 #include "cmd/output.h"
 #include "cmd/recorded_run.h"
 #include "cmd/show.h"
+#include "util/log.h"
 #include "util/signals.h"
 
 int cmd_report(const struct options *o)
@@ -45,5 +46,6 @@ int cmd_report(const struct options *o)
 		err = close_err;
 	recorded__free(&run);
 	value_names__free(&names);
+	log_no_memory(err);
 	return err && err != -EPIPE ? 1 : 0;
 }

@@ -280,6 +280,7 @@ int cmd_trace(const struct options *o)
 	if (!err)
 		err = run_start(&r);
 	if (err) {
+		log_no_memory(err);
 		output__close(&r.out);
 		run_free(&r);
 		return r.early_status;
@@ -294,6 +295,7 @@ int cmd_trace(const struct options *o)
 	close_err = output__close(&r.out);
 	if (!err)
 		err = close_err;
+	log_no_memory(err);
 	status = (err && err != -EPIPE) || end == WATCH_LOST ? 1 : 0;
 	if (r.target->launch && !status)
 		status = command_status(&r, end);

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "util/log.h"
 
+#include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "util/text.h"
 
 static enum log_level max_level = LOG_INFO;
+static bool error_told;
 
 void log_set_level(enum log_level level)
 {
@@ -20,8 +23,15 @@ void log_at(enum log_level level, const char *fmt, ...)
 
 	if (level > max_level)
 		return;
+	error_told |= level == LOG_ERROR;
 	va_start(args, fmt);
 	vsnprintf(line, sizeof(line), fmt, args);
 	va_end(args);
 	fprintf(stderr, "proftrace: %s\n", text_escape(line, safe, sizeof(safe)));
+}
+
+void log_no_memory(int err)
+{
+	if (err == -ENOMEM && !error_told)
+		log_error("out of memory; a limit may be too low: see ulimit -d and ulimit -v");
 }

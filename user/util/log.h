@@ -18,6 +18,10 @@ void log_set_level(enum log_level level);
 /* Prints one line; control characters in it are escaped. */
 void log_at(enum log_level level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* The message for -ENOMEM, which those that find it leave out; none if an error was told before, or
+ * if `err` is another one. */
+void log_no_memory(int err);
+
 #define log_error(...) log_at(LOG_ERROR, __VA_ARGS__)
 #define log_warn(...)  log_at(LOG_WARN, __VA_ARGS__)
 #define log_info(...)  log_at(LOG_INFO, __VA_ARGS__)
