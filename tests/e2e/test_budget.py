@@ -39,13 +39,14 @@ class Budget(harness.TestCase):
         self.assertGreater(drop["cost_percent"], 0)
         self.assertIn("over the budget", drop["reason"])
         self.assertEqual(drop["sampled"], sampled)
-        dropped = {drop["function"] for drop in document["dropped"]}
+        dropped = {drop["function"]: drop for drop in document["dropped"]}
         for function in document["functions"]:
             gone = function["id"] in dropped
             self.assertEqual(function["dropped"], gone)
             self.assertEqual(function["whole"], not gone or bool(sampled))
             if not function["whole"]:
-                self.assertEqual(function["whole_until_ns"], drop["at_ns"])
+                self.assertEqual(function["whole_until_ns"],
+                                 dropped[function["id"]]["at_ns"])
             self.assertEqual((function["sampled"], function["estimate"]),
                              (sampled, bool(sampled)) if gone else (0, False))
 
