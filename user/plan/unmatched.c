@@ -206,24 +206,31 @@ static void report_skipped(const struct plan *p, enum log_level level)
 	       p->skipped_cnt, most->cnt, most->first->symbol, most->first->reason);
 }
 
-/* Says why nothing can be probed although every pattern matched. */
-static void report_nothing(const struct plan *p, const struct target *t, enum log_level level)
+/* Says why nothing can be probed although every pattern matched. Returns whether it is to go on all
+ * the same: a command is run, as its user did not ask whether it can be traced, but not if the user
+ * has left out all of its functions. */
+static bool report_nothing(const struct plan *p, const struct target *t, bool is_command)
 {
 	size_t symbols = 0, at = 0;
+	enum log_level level;
 
 	for (size_t i = 0; i < p->objects_cnt; i++) {
 		symbols += p->objects[i].tab ? symtab__count(p->objects[i].tab) : 0;
 		at = t->objects[i].is_main ? i : at;
 	}
+	if (!p->skipped_cnt && symbols) {
+		log_error("no function is left to trace; see -F and -N");
+		return false;
+	}
+	level = is_command ? LOG_WARN : LOG_ERROR;
 	if (p->skipped_cnt)
 		report_skipped(p, level);
-	else if (!symbols)
+	else
 		log_at(level,
 		       "%s has no function symbols (stripped); install its debug symbols, name "
 		       "a library (-F 'OBJECT:*'), or trace what it starts (--follow)",
 		       t->objects[at].path);
-	else
-		log_at(level, "no function is left to trace; see -F and -N");
+	return is_command;
 }
 
 bool unmatched__report(const struct plan *p, const struct target *t, const struct filter *filter,
@@ -249,11 +256,8 @@ bool unmatched__report(const struct plan *p, const struct target *t, const struc
 	}
 	if (!probes)
 		list_probes(p, t);
-	/* A command is run all the same: its user did not ask whether it can be traced. */
-	if (all && !p->functions_cnt && !waits) {
-		waits = hopes->runs;
-		report_nothing(p, t, waits ? LOG_WARN : LOG_ERROR);
-	}
+	if (all && !p->functions_cnt && !waits)
+		waits = report_nothing(p, t, hopes->runs);
 	return p->functions_cnt || waits;
 }
 
