@@ -108,8 +108,8 @@ enum wire_exit {
 enum wire_cost_class {
 	WIRE_COST_NONE,	 /* a leave that no probe saw */
 	WIRE_COST_ENTRY, /* + site class, in the order of the plan's */
-	WIRE_COST_ENTRY_PUSH = WIRE_COST_ENTRY + 2,
-	WIRE_COST_ENTRY_LAST = WIRE_COST_ENTRY + 6,
+	WIRE_COST_ENTRY_PUSH = WIRE_COST_ENTRY + 3,
+	WIRE_COST_ENTRY_LAST = WIRE_COST_ENTRY + 7,
 	WIRE_COST_RETURN,    /* a return probe: armed, and hit */
 	WIRE_COST_TAIL,	     /* the same, of a function that leaves by a tail call */
 	WIRE_COST_EXIT_STEP, /* exit sites: a single-stepped one, as every `ret` is */
@@ -119,7 +119,7 @@ enum wire_cost_class {
 	WIRE_COST_NESTED,     /* more, if both caller and callee have return probes pending */
 	WIRE_COST_SPARED,     /* by an entry that is passed over, of its cost (outside) */
 	WIRE_COST_TIMED,      /* no cost: what a timed part takes; outside: with a look-up */
-	WIRE_COST_EXIT_NOP5,  /* a region's end at a 5-byte nop */
+	WIRE_COST_EXIT_NOP5,  /* a region's end at a nop that becomes a call, of 5 or 10 bytes */
 	WIRE_COST_CLOSED,     /* spared by an entry that ends its call, of its cost (outside) */
 	WIRE_COST_CLASSES,
 	WIRE_COST_MASK = 31,

@@ -22,8 +22,8 @@
  * pointer points to is in memory when the probe is met.
  *
  * A probe is a note in the section .note.stapsdt (provider "proftrace"; a region's are called
- * NAME__begin and NAME__end) and at its place a nop of one byte and one of five: of the latter the
- * kernel can make a call, which costs less than a trap.
+ * NAME__begin and NAME__end) and at its place a nop of one byte and one of five: of the latter
+ * Linux 6.18 can make a call, which costs less than a trap. Other kernels trap at the former.
  */
 #ifndef PROFTRACE_H
 #define PROFTRACE_H

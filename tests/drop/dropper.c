@@ -47,7 +47,7 @@ static int prepare(struct dropper *d, pid_t pid, const char *tier, const char *e
 {
 	const struct target_spec spec = {.pids = &pid, .pids_cnt = 1};
 	const struct plan_options plan_opts = {
-		.nop5_emulated = tracer__nop5_emulated(),
+		.call_nops = tracer__call_nops(),
 		.returns_stop = tracer__returns_stop(tier),
 		.exits = *exits ? exits : NULL,
 	};

@@ -250,7 +250,7 @@ static void make_plan(int fd, size_t len, bool known, char *pattern, struct line
 	char *all = "*:*";
 	struct usdt_patterns usdt;
 	const struct plan_options opts = {
-		.nop5_emulated = true, .lines = lines, .usdt = known ? &usdt : NULL};
+		.call_nops = CALL_NOPS_5, .lines = lines, .usdt = known ? &usdt : NULL};
 	struct filter filter = {0};
 	struct plan *p = NULL;
 

@@ -25,7 +25,7 @@ static int setup(void **state)
 	struct fixture *f = calloc(1, sizeof(*f));
 
 	*state = f;
-	return code_decoder__new(true, NULL, NULL, &f->decoder);
+	return code_decoder__new(CALL_NOPS_5, NULL, NULL, &f->decoder);
 }
 
 static int teardown(void **state)
@@ -220,11 +220,41 @@ static void nop5_needs_a_new_kernel(void **state)
 	struct code_decoder *old;
 	struct code code = {0};
 
-	assert_int_equal(code_decoder__new(false, NULL, NULL, &old), 0);
+	assert_int_equal(code_decoder__new(CALL_NOPS_NONE, NULL, NULL, &old), 0);
 	assert_int_equal(code_decode(old, &piece, 1, UINT64_MAX, &code), 0);
 	assert_site(&code, 0, 0, SITE_STEP, 0);
 	code_clear(&code);
 	code_decoder__free(old);
+}
+
+/* Of ten bytes, within one page: anywhere in the entry block, as it leaves the red zone alone. */
+static void nop10_where_the_kernel_calls_from_it(void **state)
+{
+	/* mov %edi,%eax; nop10; nop5; ret */
+	static const uint8_t bytes[] = {0x89, 0xf8, 0x66, 0x2e, 0x0f, 0x1f, 0x84, 0x00, 0x00,
+					0x00, 0x00, 0x00, 0x0f, 0x1f, 0x44, 0x00, 0x00, 0xc3};
+	struct code_piece piece = {.bytes = bytes, .size = sizeof(bytes)};
+	struct code_decoder *d;
+	struct code code = {0};
+
+	assert_int_equal(code_decoder__new(CALL_NOPS_10, NULL, NULL, &d), 0);
+	for (uint64_t left = 9; left <= 10; left++) {
+		uint32_t n = 0;
+
+		piece.vaddr = 0x5000 - left - 2;
+		assert_int_equal(code_decode(d, &piece, 1, UINT64_MAX, &code), 0);
+		assert_site(&code, n++, 0, SITE_STEP, 0);
+		if (left == 10)
+			assert_site(&code, n++, 2, SITE_NOP10, 0);
+		assert_site(&code, n++, 12, SITE_NOP, 0);
+		assert_site(&code, n++, 17, SITE_STEP, 0);
+		assert_int_equal(code.sites_cnt, n);
+	}
+	code_clear(&code);
+	code_decoder__free(d);
+	assert_string_equal(site_class__name(SITE_NOP10), "nop10");
+	assert_int_equal(code_site__rank(&(struct code_site){.site = SITE_NOP10}),
+			 code_site__rank(&(struct code_site){.site = SITE_NOP5}));
 }
 
 static void nops(void **state)
@@ -405,7 +435,7 @@ static void decode_with_table(const uint8_t *bytes, struct code *code)
 	struct code_piece piece = {.vaddr = BASE, .bytes = bytes, .size = sizeof(with_table)};
 	struct code_decoder *d;
 
-	assert_int_equal(code_decoder__new(true, read_table, NULL, &d), 0);
+	assert_int_equal(code_decoder__new(CALL_NOPS_5, read_table, NULL, &d), 0);
 	assert_int_equal(code_decode(d, &piece, 1, UINT64_MAX, code), 0);
 	code_decoder__free(d);
 }
@@ -460,7 +490,7 @@ static void tables_of_unoptimised_code(void **state)
 	struct code_decoder *d;
 	struct code_flow flow;
 
-	assert_int_equal(code_decoder__new(true, read_far_table, NULL, &d), 0);
+	assert_int_equal(code_decoder__new(CALL_NOPS_5, read_far_table, NULL, &d), 0);
 	code_decoder__note_edges(d);
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(code_decode(d, &piece, 1, UINT64_MAX, &code), 0);
@@ -808,6 +838,7 @@ int main(void)
 		TEST(call_of_instrumentation_is_passed),
 		TEST(sled_is_passed_and_never_a_site),
 		TEST(nop5_needs_a_new_kernel),
+		TEST(nop10_where_the_kernel_calls_from_it),
 		TEST(nops),
 		TEST(branches_end_the_entry_block),
 		TEST(call_first),

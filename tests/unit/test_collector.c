@@ -720,7 +720,7 @@ static void waiting_is_part_of_the_time(void **state)
 static const struct probe_costs known_costs = {
 	.classes =
 		{
-			[WIRE_COST_ENTRY + 2] = {100, 300},
+			[WIRE_COST_ENTRY_PUSH] = {100, 300},
 			[WIRE_COST_RETURN] = {50, 250},
 			[WIRE_COST_TIMED] = {10, 20},
 		},

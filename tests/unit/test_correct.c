@@ -17,7 +17,7 @@ static const struct probe_costs unknown;
 static const struct probe_costs costs = {
 	.classes =
 		{
-			[WIRE_COST_ENTRY + 2] = {100, 300},
+			[WIRE_COST_ENTRY_PUSH] = {100, 300},
 			[WIRE_COST_RETURN] = {50, 250},
 			[WIRE_COST_TIMED] = {20, 40},
 		},

@@ -20,10 +20,10 @@ static struct code code;
 
 static int setup(void **state)
 {
-	int err = code_decoder__new(true, NULL, NULL, &decoder);
+	int err = code_decoder__new(CALL_NOPS_5, NULL, NULL, &decoder);
 
 	if (!err)
-		err = insn_decoder__new(true, &insn);
+		err = insn_decoder__new(CALL_NOPS_5, &insn);
 	if (!err)
 		err = early_exits__new(insn, &early);
 	if (!err)

@@ -25,8 +25,8 @@ static int setup(void **state)
 	struct fixture *f = calloc(1, sizeof(*f));
 
 	*state = f;
-	return code_decoder__new(true, NULL, NULL, &f->decoder)
-		       ?: insn_decoder__new(true, &f->insn);
+	return code_decoder__new(CALL_NOPS_5, NULL, NULL, &f->decoder)
+		       ?: insn_decoder__new(CALL_NOPS_5, &f->insn);
 }
 
 static int teardown(void **state)

@@ -319,7 +319,7 @@ static void cookies(void **state)
 		/* Bits 52 on: what the probe costs. */
 		if (p->prog_fd == PROG_EXIT)
 			expected |=
-				p->offset & 0x20 ? 0x00c0000000000000ull : 0x00a0000000000000ull;
+				p->offset & 0x20 ? 0x00d0000000000000ull : 0x00b0000000000000ull;
 		else
 			expected |= 0x0010000000000000ull * (1 + functions[f].site);
 		assert_int_equal(p->cookie, expected);
@@ -340,7 +340,7 @@ static void sites_of_regions(void **state)
 	};
 	const uint64_t expected[] = {
 		0x0010000000000000 | 5,
-		0x0020030401000000 | 5,
+		0x0030030401000000 | 5,
 		(uint64_t)WIRE_COST_EXIT_NOP5 << WIRE_COOKIE_COST |
 			(uint64_t)WIRE_REGION_BY_FP << WIRE_COOKIE_FLAGS |
 			2ull << WIRE_COOKIE_SITE | 0x3ff000005,
@@ -348,7 +348,7 @@ static void sites_of_regions(void **state)
 			(uint64_t)WIRE_REGION_CALLED << WIRE_COOKIE_FLAGS |
 			3ull << WIRE_COOKIE_SITE | 5,
 		(uint64_t)WIRE_COST_EXIT_STEP << WIRE_COOKIE_COST | 4ull << WIRE_COOKIE_SITE | 5,
-		0x0071000000000000 | 6,
+		0x0081000000000000 | 6,
 	};
 	size_t seen = 0, functions_seen = 0;
 

@@ -257,7 +257,7 @@ static void every_row(void **state)
 {
 	struct insn_decoder *d;
 
-	assert_int_equal(insn_decoder__new(true, &d), 0);
+	assert_int_equal(insn_decoder__new(CALL_NOPS_5, &d), 0);
 	for (size_t i = 0; i < ROWS; i++)
 		check_row(d, i);
 	insn_decoder__free(d);
@@ -268,7 +268,7 @@ static void every_row(void **state)
 		static const uint8_t bytes_[] = {__VA_ARGS__};              \
 		struct insn_decoder *d_;                                    \
 		struct insn in_;                                            \
-		assert_int_equal(insn_decoder__new(true, &d_), 0);          \
+		assert_int_equal(insn_decoder__new(CALL_NOPS_5, &d_), 0);   \
 		assert_true(insn_decode(d_, bytes_, sizeof(bytes_), &in_)); \
 		assert_int_equal(in_.length, sizeof(bytes_));               \
 		insn_decoder__free(d_);                                     \
@@ -382,10 +382,45 @@ static void nop5_needs_a_new_kernel(void **state)
 	struct insn_decoder *d;
 	struct insn in;
 
-	assert_int_equal(insn_decoder__new(false, &d), 0);
+	assert_int_equal(insn_decoder__new(CALL_NOPS_NONE, &d), 0);
 	assert_true(insn_decode(d, nop5, sizeof(nop5), &in));
 	assert_int_equal(in.site, SITE_STEP);
 	assert_true(in.probeable);
+	insn_decoder__free(d);
+}
+
+/* What Linux 7.2 makes of them: see insn_uprobe__classify_nop10(). */
+static void nops_since_calls_have_ten_bytes(void **state)
+{
+	static const uint8_t nop10[] = {0x66, 0x2e, 0x0f, 0x1f, 0x84, 0, 0, 2, 0, 0};
+	static const uint8_t other10[] = {0x66, 0x36, 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0};
+	static const uint8_t nop9[] = {0x66, 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0};
+	static const uint8_t nop5[] = {0x0f, 0x1f, 0x44, 0x00, 0x08};
+	static const uint8_t pause[] = {0xf3, 0x90};
+	struct insn_decoder *d;
+	struct insn in;
+
+	assert_int_equal(insn_decoder__new(CALL_NOPS_10, &d), 0);
+	assert_true(insn_decode(d, nop10, sizeof(nop10), &in));
+	assert_true(in.is_nop10 && in.is_nop);
+	assert_false(in.probeable); /* across two pages it is refused */
+	assert_true(insn_nop10_at(&in, 0x4000) && insn_nop10_at(&in, 0x4ff6));
+	assert_false(insn_nop10_at(&in, 0x4ff7) || insn_nop10_at(&in, 0x4fff));
+	assert_true(insn_decode(d, other10, sizeof(other10), &in));
+	assert_false(in.is_nop10 || in.probeable);
+	assert_true(insn_decode(d, nop9, sizeof(nop9), &in));
+	assert_true(in.probeable && in.site == SITE_NOP && !in.is_nop10);
+	assert_true(insn_decode(d, nop5, sizeof(nop5), &in));
+	assert_true(in.probeable && in.site == SITE_NOP && in.site_across == SITE_NOP);
+	assert_false(in.may_become_call);
+	assert_true(insn_decode(d, pause, sizeof(pause), &in));
+	assert_int_equal(in.site, SITE_STEP);
+	insn_decoder__free(d);
+
+	/* 6.18 refuses what has a segment prefix. */
+	assert_int_equal(insn_decoder__new(CALL_NOPS_5, &d), 0);
+	assert_true(insn_decode(d, nop10, sizeof(nop10), &in));
+	assert_false(in.is_nop10 || in.probeable);
 	insn_decoder__free(d);
 }
 
@@ -397,7 +432,7 @@ static void invalid_bytes(void **state)
 	struct insn_decoder *d;
 	struct insn in;
 
-	assert_int_equal(insn_decoder__new(true, &d), 0);
+	assert_int_equal(insn_decoder__new(CALL_NOPS_5, &d), 0);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		if (insn_decode(d, bad[i], sizeof(bad[i]), &in))
 			assert_false(in.probeable);
@@ -416,13 +451,13 @@ static void what_is_remembered(void **state)
 	struct insn first, second, anew;
 	size_t length;
 
-	assert_int_equal(insn_decoder__new(false, &seasoned), 0);
+	assert_int_equal(insn_decoder__new(CALL_NOPS_NONE, &seasoned), 0);
 	for (const uint8_t *at = page; at < code; at += length) {
 		size_t room = code - at < 15 ? code - at : 15;
 		bool valid = insn_decode(seasoned, at, room, &first);
 
 		length = valid ? first.length : 1;
-		assert_int_equal(insn_decoder__new(false, &fresh), 0);
+		assert_int_equal(insn_decoder__new(CALL_NOPS_NONE, &fresh), 0);
 		assert_int_equal(insn_decode(fresh, at, room, &anew), valid);
 		assert_int_equal(insn_decode(seasoned, at, room, &second), valid);
 		if (valid) {
@@ -443,7 +478,7 @@ static void what_is_spared_is_not_remembered(void **state)
 	struct insn_decoder *d;
 	struct insn in;
 
-	assert_int_equal(insn_decoder__new(true, &d), 0);
+	assert_int_equal(insn_decoder__new(CALL_NOPS_5, &d), 0);
 	assert_true(insn_decode(d, nop5, sizeof(nop5), &in) && in.probeable);
 	insn_decoder__spare_nop5(d);
 	assert_true(insn_decode(d, nop5, sizeof(nop5), &in) && !in.probeable);
@@ -465,6 +500,7 @@ int main(void)
 		cmocka_unit_test(what_may_become_a_call),
 		cmocka_unit_test(what_unoptimised_code_does),
 		cmocka_unit_test(nop5_needs_a_new_kernel),
+		cmocka_unit_test(nops_since_calls_have_ten_bytes),
 		cmocka_unit_test(invalid_bytes),
 	};
 

@@ -37,7 +37,7 @@ static void make_plan(const char *path)
 	struct target_object object = {.path = (char *)path, .root = "", .is_main = true};
 	struct target target = {
 		.processes = &process, .processes_cnt = 1, .objects = &object, .objects_cnt = 1};
-	const struct plan_options opts = {.nop5_emulated = true};
+	const struct plan_options opts = {.call_nops = CALL_NOPS_5};
 	struct filter filter;
 
 	fd = object.fd = open(path, O_RDONLY | O_CLOEXEC);

@@ -94,7 +94,7 @@ static int close_all(void **state)
 static int plan_filtered(const char *path, char *spec, char *in)
 {
 	int saved = dup(STDERR_FILENO), fd = memfd_create("log", MFD_CLOEXEC), err;
-	struct plan_options opts = {.nop5_emulated = true, .skip_tiny = true};
+	struct plan_options opts = {.call_nops = CALL_NOPS_5, .skip_tiny = true};
 	struct line_specs specs;
 	struct filter f;
 	ssize_t len;

@@ -149,11 +149,17 @@ static void breakpoints_are_none(void **state)
 static void calls_are_patches(void **state)
 {
 	static const uint8_t call[] = {0xe8, 0x80, 0x80, 0x80, 0x00};
+	static const uint8_t lea[] = {0x48, 0x8d, 0x64, 0x24, 0x80};
 
 	memcpy(code + 3000, call, sizeof(call));
 	look();
 	assert_int_equal(found.cnt, 1);
 	assert_range(0, 3000, 3005);
+	/* Also behind what 7.2 puts before its calls. */
+	memcpy(code + 2995, lea, sizeof(lea));
+	look();
+	assert_int_equal(found.cnt, 1);
+	assert_range(0, 2995, 3005);
 }
 
 /* The file is mapped twice, and patched in each. */

@@ -67,7 +67,7 @@ static bool closes_leaves;
 static int plan_with(char *in, char *out)
 {
 	const struct plan_options opts = {
-		.nop5_emulated = true, .exits = exits, .closes_leaves = closes_leaves};
+		.call_nops = CALL_NOPS_5, .exits = exits, .closes_leaves = closes_leaves};
 	struct filter f;
 	int err;
 

@@ -80,7 +80,7 @@ static void target_add(const char *path)
 /* Plans the program among all that it loads, and `more` (NULL: nothing). */
 static void plan_program(const char *name, const char *more)
 {
-	const struct plan_options opts = {.nop5_emulated = true};
+	const struct plan_options opts = {.call_nops = CALL_NOPS_5};
 	char line[512], path[512];
 	struct filter f;
 	FILE *ldd;
@@ -237,7 +237,7 @@ static void nothing_holds_among_signal_handlers(void **state)
 /* A program that comes later binds as it likes, also what libraries of the first one call. */
 static void other_programs_end_proofs(void **state)
 {
-	const struct plan_options opts = {.nop5_emulated = true};
+	const struct plan_options opts = {.call_nops = CALL_NOPS_5};
 	struct filter f;
 
 	plan_program("prog", NULL);

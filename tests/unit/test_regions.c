@@ -147,6 +147,14 @@ static const char program[] =
 	"	\"993: .8byte 990b,0,0\\n.asciz \\\"proftrace\\\"\\n.asciz \\\"\" name "
 	"\"\\\"\\n.asciz \\\"\\\"\\n\" \\\n"
 	"	\"994: .balign 4\\n.popsection\\n\")\n"
+	"#define TEN(name) __asm__ volatile(\"990: nop\\n\" \\\n"
+	"	\".byte 0x66,0x2e,0x0f,0x1f,0x84,0,0,0,0,0\\n\" \\\n"
+	"	\".pushsection .note.stapsdt,\\\"?\\\",\\\"note\\\"\\n.balign 4\\n\" \\\n"
+	"	\".4byte 992f-991f,994f-993f,3\\n991: .asciz \\\"stapsdt\\\"\\n992: .balign 4\\n\" "
+	"\\\n"
+	"	\"993: .8byte 990b,0,0\\n.asciz \\\"proftrace\\\"\\n.asciz \\\"\" name "
+	"\"\\\"\\n.asciz \\\"\\\"\\n\" \\\n"
+	"	\"994: .balign 4\\n.popsection\\n\")\n"
 	"void proftrace_begin_by_symbol(void) { other(1); }\n"
 	"void proftrace_end_by_symbol(void) { other(2); }\n"
 	"int calls(int x) { OWN(\"both__begin\"); x += other(x); OWN(\"both__end\"); return x + "
@@ -155,6 +163,8 @@ static const char program[] =
 	"other(3); }\n"
 	"int leaf(int x) { volatile int a[4]; a[x & 3] = x; OWN(\"spot\"); return a[0]; }\n"
 	"int single(int x) { OWN(\"lone__begin\"); OWN(\"lost__end\"); return other(x); }\n"
+	"__attribute__((aligned(64))) int tens(int x)\n"
+	"{ volatile int a[4]; a[x & 3] = x; TEN(\"ten\"); return a[0]; }\n"
 	"int foreign(int x) { DTRACE_PROBE(shop, order__start); x += other(x);\n"
 	"	DTRACE_PROBE(shop, order__done); DTRACE_PROBE(shop, order__abort);\n"
 	"	DTRACE_PROBE(shop, door__entry); return x; }\n"
@@ -167,10 +177,12 @@ static struct target_process process = {.pid = 1, .pidfd = -1};
 static struct target target = {
 	.processes = &process, .processes_cnt = 1, .objects = &object, .objects_cnt = 1};
 
+static enum call_nops call_nops = CALL_NOPS_5;
+
 static struct plan *plan_of(char *in, char *out, char *usdt, int expected)
 {
 	struct usdt_patterns patterns;
-	struct plan_options opts = {.nop5_emulated = true, .usdt = usdt ? &patterns : NULL};
+	struct plan_options opts = {.call_nops = call_nops, .usdt = usdt ? &patterns : NULL};
 	struct plan *p = NULL;
 	struct filter f;
 	int saved = hush();
@@ -241,6 +253,25 @@ static void test_plan(void **state)
 	plan__free(p);
 }
 
+/* On 7.2 the single nop before the one of five bytes is probed, and the one of ten bytes behind
+ * another one, whatever is below the stack pointer there. */
+static void test_nops_of_ten_bytes(void **state)
+{
+	struct plan *p = plan_of(NULL, NULL, NULL, 0);
+	uint64_t single = p->sites[find(p, "ten")->sites].offset;
+
+	expect_sites(p, "ten", PLAN_MARK, 1, 0, SITE_NOP);
+	plan__free(p);
+	call_nops = CALL_NOPS_10;
+	p = plan_of(NULL, NULL, NULL, 0);
+	call_nops = CALL_NOPS_5;
+	expect_sites(p, "ten", PLAN_MARK, 1, 0, SITE_NOP10);
+	assert_int_equal(p->sites[find(p, "ten")->sites].offset, single + 1);
+	expect_sites(p, "both", PLAN_REGION, 2, 2, SITE_NOP);
+	expect_sites(p, "spot", PLAN_MARK, 1, 0, SITE_NOP);
+	plan__free(p);
+}
+
 static void test_filters(void **state)
 {
 	struct plan *p = plan_of("region:both", NULL, NULL, 0);
@@ -299,10 +330,10 @@ static int clean(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_own_names), cmocka_unit_test(test_foreign_names),
-		cmocka_unit_test(test_patterns),  cmocka_unit_test(test_red_zone),
-		cmocka_unit_test(test_plan),	  cmocka_unit_test(test_filters),
-		cmocka_unit_test(test_usdt),
+		cmocka_unit_test(test_own_names),	  cmocka_unit_test(test_foreign_names),
+		cmocka_unit_test(test_patterns),	  cmocka_unit_test(test_red_zone),
+		cmocka_unit_test(test_nops_of_ten_bytes), cmocka_unit_test(test_plan),
+		cmocka_unit_test(test_filters),		  cmocka_unit_test(test_usdt),
 	};
 
 	return cmocka_run_group_tests(tests, make_program, clean);

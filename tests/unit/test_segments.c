@@ -27,10 +27,10 @@ static int setup(void **state)
 {
 	pads_cnt = 0;
 	label = returning = 0;
-	if (code_decoder__new(true, NULL, NULL, &decoder))
+	if (code_decoder__new(CALL_NOPS_5, NULL, NULL, &decoder))
 		return -1;
 	code_decoder__note_edges(decoder);
-	return insn_decoder__new(true, &insn);
+	return insn_decoder__new(CALL_NOPS_5, &insn);
 }
 
 static int teardown(void **state)

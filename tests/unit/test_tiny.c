@@ -17,7 +17,7 @@ static struct code code;
 
 static int setup(void **state)
 {
-	return code_decoder__new(true, NULL, NULL, &decoder);
+	return code_decoder__new(CALL_NOPS_5, NULL, NULL, &decoder);
 }
 
 static int teardown(void **state)

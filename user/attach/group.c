@@ -167,8 +167,9 @@ static uint64_t site_cookie(const struct plan_function *f, const struct plan_sit
 			    uint32_t number, const struct group_member *m)
 {
 	bool ends = number >= f->begins_cnt;
+	bool called = s->site == SITE_NOP5 || s->site == SITE_NOP10;
 	uint64_t class = !ends			? WIRE_COST_ENTRY + s->site
-			 : s->site == SITE_NOP5 ? WIRE_COST_EXIT_NOP5
+			 : called		? WIRE_COST_EXIT_NOP5
 			 : s->site == SITE_STEP ? WIRE_COST_EXIT_STEP
 						: WIRE_COST_EXIT_JMP;
 	uint64_t flags = (f->kind == PLAN_MARK ? WIRE_REGION_MARK : 0) |

@@ -20,12 +20,18 @@
 #include "util/clock.h"
 #include "util/log.h"
 
-bool tracer__nop5_emulated(void)
+enum call_nops tracer__call_nops(void)
 {
-	/* 6.18 has it together with the uprobe system call, which answers ENXIO to strangers. */
+	/*
+	 * The calls lead to a page that makes this system call, uprobe. From anywhere else it only
+	 * fails: by ENXIO where they are made of 5-byte nops, by EPROTO since they are made of
+	 * 10-byte nops.
+	 */
 	const long nr_uprobe = 336;
 
-	return syscall(nr_uprobe) < 0 && errno != ENOSYS;
+	if (syscall(nr_uprobe) >= 0)
+		return CALL_NOPS_NONE;
+	return errno == ENXIO ? CALL_NOPS_5 : errno == EPROTO ? CALL_NOPS_10 : CALL_NOPS_NONE;
 }
 
 bool tracer__returns_stop(const char *tier)

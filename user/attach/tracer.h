@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "code/code.h"
+
 struct arguments;
 struct plan;
 struct keeper;
@@ -67,8 +69,8 @@ struct tracer_tables {
 	const volatile uint64_t *line_misses; /* hits of lines in calls that were not recorded */
 };
 
-/* Whether the kernel emulates 5-byte nops (6.18). */
-bool tracer__nop5_emulated(void);
+/* Of which nops this kernel makes calls. */
+enum call_nops tracer__call_nops(void);
 
 /* Whether return probes can be switched off at once: what session links can (6.13). `tier` as in
  * the options. */

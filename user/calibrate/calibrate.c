@@ -72,6 +72,7 @@ _Static_assert(FUNCTIONS == CALIBRATE_FUNCTIONS, "functions");
 
 static void (*const functions[FUNCTIONS])(void) = {
 	[RETURNS + SITE_NOP5] = calibrate_nop5,
+	[RETURNS + SITE_NOP10] = calibrate_nop10,
 	[RETURNS + SITE_NOP] = calibrate_nop,
 	[RETURNS + SITE_PUSH] = calibrate_push,
 	[RETURNS + SITE_JMP] = calibrate_jmp,
@@ -284,7 +285,7 @@ static int measure_all(struct calibration *cal)
 {
 	int err = 0;
 
-	/* The first one warms up, and has nop5 sites become calls. */
+	/* The first one warms up, and has the nops become calls. */
 	for (int round = -1; !err && round < ROUNDS; round++) {
 		for (int f = 0; !err && f < FUNCTIONS; f++)
 			if (!rides_along(f))
@@ -303,14 +304,22 @@ static uint64_t exit_cookie_of(int function, uint64_t kind)
 	return function | kind << WIRE_COOKIE_EXIT;
 }
 
+/* Where the probe is on the function that begins with that class. */
+static const void *place_of(int site)
+{
+	bool behind = site == SITE_NOP10 && tracer__call_nops() == CALL_NOPS_10;
+
+	return (const char *)functions[RETURNS + site] + behind;
+}
+
 static int attach(const struct calibration *cal)
 {
 	struct own_probe returns[SITE_CLASSES + 9], entries[CLOSED - ENTERED + 1], exits[3];
 	int err, cnt = 0;
 
 	for (int site = 0; site < SITE_CLASSES; site++)
-		returns[cnt++] = (struct own_probe){(const void *)functions[RETURNS + site],
-						    cookie_of(RETURNS + site, site)};
+		returns[cnt++] =
+			(struct own_probe){place_of(site), cookie_of(RETURNS + site, site)};
 	for (int f = TURN_A; f <= TARGET; f++)
 		returns[cnt++] =
 			(struct own_probe){(const void *)functions[f], cookie_of(f, SITE_PUSH)};
@@ -396,6 +405,7 @@ static void evaluate(const struct calibration *cal, struct probe_costs *out)
 	static const uint8_t exit_class[] = {WIRE_COST_EXIT_STEP, WIRE_COST_EXIT_JMP,
 					     WIRE_COST_EXIT_JCC};
 	struct measure m[FUNCTIONS], entry, returned, tail;
+	const struct wire_cost *called;
 	double spread, ignored;
 
 	out->spread = MIN_SPREAD;
@@ -421,15 +431,15 @@ static void evaluate(const struct calibration *cal, struct probe_costs *out)
 	for (int i = 0; i < 3; i++)
 		out->classes[exit_class[i]] = cost(m[BY_RET + i].whole_ns - entry.whole_ns,
 						   m[BY_RET + i].inside_ns - entry.inside_ns);
+	called = &out->classes[WIRE_COST_ENTRY +
+			       (tracer__call_nops() == CALL_NOPS_10 ? SITE_NOP10 : SITE_NOP5)];
 	/* As an emulated jump's, but for what the kernel takes less to get there and back: an entry
 	 * reads the clock behind the one, an exit before the other. */
-	out->classes[WIRE_COST_EXIT_NOP5] =
-		(struct wire_cost){at_least_0(out->classes[WIRE_COST_EXIT_JMP].inside_ns +
-					      out->classes[WIRE_COST_ENTRY + SITE_NOP5].outside_ns -
-					      out->classes[WIRE_COST_ENTRY + SITE_NOP].outside_ns),
-				   at_least_0(out->classes[WIRE_COST_EXIT_JMP].outside_ns +
-					      out->classes[WIRE_COST_ENTRY + SITE_NOP5].inside_ns -
-					      out->classes[WIRE_COST_ENTRY + SITE_NOP].inside_ns)};
+	out->classes[WIRE_COST_EXIT_NOP5] = (struct wire_cost){
+		at_least_0(out->classes[WIRE_COST_EXIT_JMP].inside_ns + called->outside_ns -
+			   out->classes[WIRE_COST_ENTRY + SITE_NOP].outside_ns),
+		at_least_0(out->classes[WIRE_COST_EXIT_JMP].outside_ns + called->inside_ns -
+			   out->classes[WIRE_COST_ENTRY + SITE_NOP].inside_ns)};
 	out->classes[WIRE_COST_NEW_CALLEE] =
 		cost(m[TURN_A].whole_ns - m[RETURNS + SITE_PUSH].whole_ns, 0);
 	/* A call of it is two. Its interval ends in the other one's entry, whose cost up to there

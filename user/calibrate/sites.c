@@ -8,6 +8,7 @@
 #define LABEL(NAME) ".globl " #NAME "\n" #NAME ":\n"
 
 FUNCTION(calibrate_nop5, ".byte 0x0f, 0x1f, 0x44, 0x00, 0x00\n ret");
+FUNCTION(calibrate_nop10, "nop\n .byte 0x66, 0x2e, 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0\n ret");
 FUNCTION(calibrate_nop, "nop\n ret");
 FUNCTION(calibrate_push, "push %rbp\n pop %rbp\n ret");
 FUNCTION(calibrate_jmp, ".byte 0xeb, 0x00\n ret");

@@ -5,6 +5,7 @@
 
 /* Each begins with an instruction of one site class. */
 void calibrate_nop5(void);
+void calibrate_nop10(void); /* behind one of one byte: kernels before 7.2 refuse it */
 void calibrate_nop(void);
 void calibrate_push(void);
 void calibrate_jmp(void);

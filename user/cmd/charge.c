@@ -16,6 +16,7 @@ static uint8_t end_class(const struct plan *p, const struct plan_function *f)
 		return WIRE_COST_NONE;
 	switch (p->sites[f->sites + f->begins_cnt].site) {
 	case SITE_NOP5:
+	case SITE_NOP10:
 		return WIRE_COST_EXIT_NOP5;
 	case SITE_STEP:
 		return WIRE_COST_EXIT_STEP;

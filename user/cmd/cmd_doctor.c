@@ -146,8 +146,10 @@ static void examine_kernel(struct examination *e)
 	add_feature(e, "return probes stop at once", tracer__returns_stop(NULL),
 		    "what can unwind, and is loaded while functions have return probes, may meet "
 		    "some that are pending");
-	add_feature(e, "5-byte nops without a trap", tracer__nop5_emulated(),
-		    "regions cost what functions cost");
+	add_feature(e,
+		    tracer__call_nops() == CALL_NOPS_10 ? "10-byte nops without a trap"
+							: "5-byte nops without a trap",
+		    tracer__call_nops() != CALL_NOPS_NONE, "regions cost what functions cost");
 }
 
 static const char *best_name(const struct examination *e)

@@ -47,7 +47,7 @@ void wanted__clear(struct wanted *w)
 struct plan_options wanted__plan_options(struct wanted *w, const struct options *o)
 {
 	return (struct plan_options){
-		.nop5_emulated = tracer__nop5_emulated(),
+		.call_nops = tracer__call_nops(),
 		.returns_stop = tracer__returns_stop(o->tier),
 		.skip_tiny =
 			!o->filtered && !o->triggers_cnt && !o->untils_cnt && o->max_overhead > 0,

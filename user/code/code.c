@@ -17,9 +17,9 @@
 const char *site_class__name(enum site_class c)
 {
 	static const char *const names[SITE_CLASSES] = {
-		[SITE_NOP5] = "nop5", [SITE_NOP] = "nop", [SITE_PUSH] = "push",
-		[SITE_JMP] = "jmp",   [SITE_JCC] = "jcc", [SITE_CALL] = "call",
-		[SITE_STEP] = "step",
+		[SITE_NOP5] = "nop5", [SITE_NOP10] = "nop10", [SITE_NOP] = "nop",
+		[SITE_PUSH] = "push", [SITE_JMP] = "jmp",     [SITE_JCC] = "jcc",
+		[SITE_CALL] = "call", [SITE_STEP] = "step",
 	};
 
 	return names[c];
@@ -29,8 +29,9 @@ unsigned code_site__rank(const struct code_site *site)
 {
 	enum { CALLS, CHEAP, STORES, STEPS };
 	static const uint8_t ranks[SITE_CLASSES] = {
-		[SITE_NOP5] = CALLS, [SITE_NOP] = CHEAP,   [SITE_PUSH] = STORES, [SITE_JMP] = CHEAP,
-		[SITE_JCC] = CHEAP,  [SITE_CALL] = STORES, [SITE_STEP] = STEPS,
+		[SITE_NOP5] = CALLS,  [SITE_NOP10] = CALLS, [SITE_NOP] = CHEAP,
+		[SITE_PUSH] = STORES, [SITE_JMP] = CHEAP,   [SITE_JCC] = CHEAP,
+		[SITE_CALL] = STORES, [SITE_STEP] = STEPS,
 	};
 
 	return ranks[site->site];
@@ -41,12 +42,12 @@ void code_decoder__spare_nop5(struct code_decoder *d)
 	insn_decoder__spare_nop5(d->insn);
 }
 
-int code_decoder__new(bool nop5_emulated, code_reader read, void *read_ctx,
+int code_decoder__new(enum call_nops call_nops, code_reader read, void *read_ctx,
 		      struct code_decoder **out)
 {
 	struct code_decoder *d = calloc(1, sizeof(*d));
 
-	if (!d || insn_decoder__new(nop5_emulated, &d->insn)) {
+	if (!d || insn_decoder__new(call_nops, &d->insn)) {
 		free(d);
 		return -ENOMEM;
 	}

@@ -13,9 +13,10 @@
 /* What kind of instruction an entry probe sits on. All but STEP are emulated by the kernel: one
  * trap instead of two. */
 enum site_class {
-	SITE_NOP5, /* a nop of five bytes within a page, since 6.18: becomes a call, no trap */
-	SITE_NOP,  /* any other that is emulated: 90 with any prefixes; since 6.18 the usual long
-		      ones */
+	SITE_NOP5,  /* a nop of five bytes within a page, on 6.18: becomes a call, no trap */
+	SITE_NOP10, /* one of ten bytes within a page, on 7.2: becomes a call, no trap */
+	SITE_NOP,   /* any other that is emulated: 90 with any prefixes; since 6.18 the usual long
+		       ones, on 7.2 all long ones */
 	SITE_PUSH,
 	SITE_JMP,
 	SITE_JCC,
@@ -25,6 +26,13 @@ enum site_class {
 };
 
 const char *site_class__name(enum site_class c);
+
+/* Of which nops the kernel makes calls once they are probed. */
+enum call_nops {
+	CALL_NOPS_NONE,
+	CALL_NOPS_5, /* 6.18: they write below the stack pointer, and forked children die of them */
+	CALL_NOPS_10, /* 7.2: they leave the red zone alone, and forked children can go on */
+};
 
 /* An instruction of the entry block. */
 struct code_site {
@@ -146,7 +154,7 @@ struct code_decoder;
 typedef bool (*code_reader)(void *ctx, uint64_t vaddr, void *buf, size_t len);
 
 /* Returns 0 or -ENOMEM. `read` may be NULL: then jump tables stay unread. */
-int code_decoder__new(bool nop5_emulated, code_reader read, void *read_ctx,
+int code_decoder__new(enum call_nops call_nops, code_reader read, void *read_ctx,
 		      struct code_decoder **out);
 /* From now on what the kernel may make a call of is no site. */
 void code_decoder__spare_nop5(struct code_decoder *d);

@@ -15,10 +15,10 @@ static bool across_pages(uint64_t vaddr)
 
 void entry_sites__note(struct entry_block *b, const struct insn *in, uint64_t vaddr, bool leaves)
 {
-	bool across = across_pages(vaddr);
+	bool across = across_pages(vaddr), nop10 = insn_nop10_at(in, vaddr);
 	struct code *code = b->code;
 
-	if (!in->probeable || b->delta < 0 || b->delta > UINT16_MAX)
+	if (!(in->probeable || nop10) || b->delta < 0 || b->delta > UINT16_MAX)
 		return;
 	/* A call writes below the stack pointer: harmless only where nothing can live there, yet or
 	 * any more. */
@@ -28,7 +28,9 @@ void entry_sites__note(struct entry_block *b, const struct insn *in, uint64_t va
 		code->sites[code->sites_cnt++] = (struct code_site){
 			.offset = vaddr - b->start,
 			.delta = b->delta,
-			.site = across ? in->site_across : in->site,
+			.site = nop10	 ? SITE_NOP10
+				: across ? in->site_across
+					 : in->site,
 			.work = b->work,
 		};
 }

@@ -15,12 +15,13 @@
 
 struct insn_decoder {
 	ZydisDecoder zydis;
-	bool nop5_emulated, spares_nop5;
+	enum call_nops call_nops;
+	bool spares_nop5;
 	struct prefix_memo memo;
 	struct insn known[PREFIX_MEMO_SLOTS]; /* by slot of the memo */
 };
 
-int insn_decoder__new(bool nop5_emulated, struct insn_decoder **out)
+int insn_decoder__new(enum call_nops call_nops, struct insn_decoder **out)
 {
 	struct insn_decoder *d = calloc(1, sizeof(*d));
 
@@ -28,7 +29,7 @@ int insn_decoder__new(bool nop5_emulated, struct insn_decoder **out)
 		return -ENOMEM;
 	ZydisDecoderInit(&d->zydis, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
 	ZydisDecoderEnableMode(&d->zydis, ZYDIS_DECODER_MODE_MINIMAL, ZYAN_TRUE);
-	d->nop5_emulated = nop5_emulated;
+	d->call_nops = call_nops;
 	*out = d;
 	return 0;
 }
@@ -430,9 +431,12 @@ static bool decode(struct insn_decoder *d, const uint8_t *bytes, size_t len, str
 	out->site_across = out->site;
 	if (in.encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY &&
 	    (f.map_0f || in.opcode_map == ZYDIS_OPCODE_MAP_DEFAULT)) {
-		out->may_become_call = insn_uprobe__may_become_call(&f, out);
-		if (d->nop5_emulated)
+		out->may_become_call =
+			d->call_nops != CALL_NOPS_10 && insn_uprobe__may_become_call(&f, out);
+		if (d->call_nops == CALL_NOPS_5)
 			insn_uprobe__classify_nop(&f, bytes, out);
+		else if (d->call_nops == CALL_NOPS_10)
+			insn_uprobe__classify_nop10(&f, bytes, out);
 		if (d->spares_nop5 && out->may_become_call)
 			out->probeable = false;
 	}

@@ -62,8 +62,12 @@ struct insn {
 	bool keeps_bp;	 /* is known not to write the frame pointer */
 	bool endbr;
 	bool is_nop; /* a nop of any length: padding */
-	/* This kernel, or a later one, may make a call of it once it is probed. */
+	/* This kernel, or a later one, may make a call of it once it is probed, which writes below
+	 * the stack pointer. */
 	bool may_become_call;
+	/* The kernel accepts a probe here if all of it lies within one page: then it makes a call
+	 * of it, by SITE_NOP10. Not `probeable`, as that holds wherever the instruction lies. */
+	bool is_nop10;
 	/* Behind a call: puts what it has returned into a register or a variable on the stack, or
 	 * takes its arguments from the stack. */
 	bool takes_result;
@@ -72,9 +76,19 @@ struct insn {
 	bool dear;    /* may take more than a few dozen cycles, or is not known to take less */
 };
 
+#define INSN_NOP10_SIZE 10
+
+/* Whether it is a nop of ten bytes that can be probed where it lies, in memory as in the file. */
+static inline bool insn_nop10_at(const struct insn *in, uint64_t vaddr)
+{
+	const uint64_t page = 4096;
+
+	return in->is_nop10 && vaddr % page <= page - INSN_NOP10_SIZE;
+}
+
 struct insn_decoder;
 
-int insn_decoder__new(bool nop5_emulated, struct insn_decoder **out); /* 0 or -ENOMEM */
+int insn_decoder__new(enum call_nops call_nops, struct insn_decoder **out); /* 0 or -ENOMEM */
 /* From now on what the kernel may make a call of counts as what cannot be probed. */
 void insn_decoder__spare_nop5(struct insn_decoder *d);
 void insn_decoder__free(struct insn_decoder *d);

@@ -31,6 +31,8 @@ bool insn_uprobe__accepts(const ZydisDecodedInstruction *in, const struct insn_f
 
 /* Sets the class of nops of more than one byte, on kernels that know them. */
 void insn_uprobe__classify_nop(const struct insn_fields *f, const uint8_t *bytes, struct insn *out);
+void insn_uprobe__classify_nop10(const struct insn_fields *f, const uint8_t *bytes,
+				 struct insn *out);
 
 /* As insn.may_become_call. */
 bool insn_uprobe__may_become_call(const struct insn_fields *f, const struct insn *in);

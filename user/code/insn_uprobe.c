@@ -34,6 +34,24 @@ void insn_uprobe__classify_nop(const struct insn_fields *f, const uint8_t *bytes
 		out->site = SITE_NOP5;
 }
 
+/*
+ * 7.2 makes calls of this form of nop of ten bytes only, and only within one page. Elsewhere it
+ * refuses it, as it does all that has a segment prefix. It emulates every other nop and nopl, but
+ * `pause`. (is_optimizable_nop10(), insn_is_nop())
+ */
+void insn_uprobe__classify_nop10(const struct insn_fields *f, const uint8_t *bytes,
+				 struct insn *out)
+{
+	static const uint8_t begin[] = {0x66, 0x2e, 0x0f, 0x1f, 0x84};
+
+	if (f->map_0f && f->op == 0x1f && !f->reg && !(f->rex & 4))
+		out->site = SITE_NOP;
+	else if (!f->map_0f && f->op == 0x90 && f->repeats)
+		out->site = SITE_STEP;
+	out->site_across = out->site;
+	out->is_nop10 = out->length == INSN_NOP10_SIZE && !memcmp(bytes, begin, sizeof(begin));
+}
+
 /* What 6.18 makes a call of, and what later kernels are to take for nops as well: jumps to the next
  * instruction, moves of a register to itself. */
 bool insn_uprobe__may_become_call(const struct insn_fields *f, const struct insn *in)

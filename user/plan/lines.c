@@ -295,9 +295,9 @@ int plan_lines__plan(struct plan *p, uint32_t index, const struct filter_object 
 	if (!err)
 		err = cold_pieces__init(&pl.cold, obj->tab);
 	if (!err)
-		err = code_decoder__new(opts->nop5_emulated, read_object, &pl, &pl.decoder);
+		err = code_decoder__new(opts->call_nops, read_object, &pl, &pl.decoder);
 	if (!err)
-		err = insn_decoder__new(opts->nop5_emulated, &pl.insn);
+		err = insn_decoder__new(opts->call_nops, &pl.insn);
 	if (!err && opts->nop5_spared)
 		code_decoder__spare_nop5(pl.decoder);
 	if (!err)

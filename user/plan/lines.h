@@ -35,7 +35,7 @@ struct plan_line_site {
 	uint64_t semaphore; /* that of a static probe at its site, as in plan_site */
 	uint32_t function;  /* in plan.functions */
 	uint32_t line;	    /* index in lines + 1; 0: a fence */
-	uint8_t site;	    /* enum site_class; SITE_NOP5 only if at_entry */
+	uint8_t site;	    /* enum site_class; SITE_NOP5 and SITE_NOP10 only if at_entry */
 	/* Its basic block has a segment of the same line before this one: never a new run. */
 	bool repeats;
 	/* A run of it counts as two: gcov takes what comes before and behind a call in it for two

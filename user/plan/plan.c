@@ -378,7 +378,7 @@ int plan__extend(struct plan *p, const struct target *t, struct filter *filter,
 	err = objects_open(p, t);
 	if (!err)
 		err = stack_switches__look(p, t, known);
-	own.nop5_spared = own.nop5_emulated && may_fork(p, t, opts);
+	own.nop5_spared = own.call_nops == CALL_NOPS_5 && may_fork(p, t, opts);
 	if (own.nop5_spared && !p->nop5_spared)
 		report_forks(p);
 	p->nop5_spared = own.nop5_spared;

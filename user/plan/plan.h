@@ -142,14 +142,14 @@ struct plan {
 #define PLAN_MAX_FUNCTIONS (1u << 24) /* what a probe's cookie can tell apart */
 
 struct plan_options {
-	bool nop5_emulated; /* the kernel turns 5-byte nops into calls (6.18) */
-	bool nop5_spared;   /* set by the plan: as children that may be forked would die of them */
-	bool returns_stop;  /* return probes can be switched off at once (6.13): what is loaded
-			       later cannot make them dangerous */
-	bool grows;	    /* plan__extend() will follow: files may be mapped later */
-	bool new_programs;  /* other programs than today's are expected: links are for every
-			       process */
-	bool skip_tiny;	    /* leave out functions that are cheaper than their probe */
+	enum call_nops call_nops;
+	bool nop5_spared;  /* set by the plan: as children that may be forked would die of them */
+	bool returns_stop; /* return probes can be switched off at once (6.13): what is loaded
+			      later cannot make them dangerous */
+	bool grows;	   /* plan__extend() will follow: files may be mapped later */
+	bool new_programs; /* other programs than today's are expected: links are for every
+			      process */
+	bool skip_tiny;	   /* leave out functions that are cheaper than their probe */
 	/* Leaves without loops get no exit probe; see plan_function.closed_at_entry. Not where
 	 * single calls, values or lines of them are wanted. */
 	bool closes_leaves;

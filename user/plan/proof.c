@@ -142,7 +142,7 @@ int proofs__new(const struct target *t, struct plan_object *objects, size_t cnt,
 		err = pr->graph && pr->bindings_objects ? load_objects(pr, t) : -ENOMEM;
 	}
 	if (!err)
-		err = code_decoder__new(false, read_current, pr, &pr->decoder);
+		err = code_decoder__new(CALL_NOPS_NONE, read_current, pr, &pr->decoder);
 	if (!err)
 		code_decoder__note_edges(pr->decoder);
 	if (err) {

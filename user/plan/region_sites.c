@@ -116,6 +116,23 @@ static bool is_entered_at(const struct regions *r, uint64_t offset)
 
 static const uint8_t nop5[5] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
 
+/* Whether the kernel makes calls of 5-byte nops, and none of them forks to its death. */
+static bool calls_nop5(const struct regions *r)
+{
+	return r->opts->call_nops == CALL_NOPS_5 && !r->opts->nop5_spared;
+}
+
+/* How far behind a probe's place, where a single nop is, there is a 10-byte nop that can be probed;
+ * 0: there is none. Such probes are written by the macros of others, to be cheap on 7.2. */
+static size_t nop10_behind(struct regions *r, const struct candidate *c, const uint8_t *bytes,
+			   int64_t len)
+{
+	struct insn in;
+
+	return !c->function && len > 1 && bytes[0] == 0x90 &&
+	       insn_decode(r->insn, bytes + 1, len - 1, &in) && insn_nop10_at(&in, c->vaddr + 1);
+}
+
 bool region_sites__is_called_end(const struct regions *r, const struct candidate *c)
 {
 	static const uint8_t expected[] = {0xf3, 0x0f, 0x1e, 0xfa, 0x90, 0x0f,
@@ -135,6 +152,7 @@ const char *region_sites__choose(struct regions *r, const char *root, const stru
 	struct red_zone_proof proof = {false, "it is no 5-byte nop"};
 	size_t at = 0;
 	struct insn in;
+	bool nop10;
 
 	*out = (struct plan_site){.semaphore = c->semaphore,
 				  .arguments = c->arguments,
@@ -148,8 +166,8 @@ const char *region_sites__choose(struct regions *r, const char *root, const stru
 		out->up = WORD;
 		out->called = true;
 		out->reason = proof.reason;
-		at = r->opts->nop5_emulated && !r->opts->nop5_spared;
-	} else if (r->opts->nop5_emulated && !r->opts->nop5_spared && !c->function) {
+		at = calls_nop5(r);
+	} else if (calls_nop5(r) && !c->function) {
 		bool follows = len > 5 && bytes[0] == 0x90 && !memcmp(bytes + 1, nop5, 5);
 
 		if (follows || (len >= 5 && !memcmp(bytes, nop5, 5))) {
@@ -163,6 +181,8 @@ const char *region_sites__choose(struct regions *r, const char *root, const stru
 		}
 		if (follows && proof.unused)
 			at = 1;
+	} else {
+		at = nop10_behind(r, c, bytes, len);
 	}
 	if (!insn_decode(r->insn, bytes + at, len - at, &in))
 		return "there is no instruction";
@@ -171,7 +191,8 @@ const char *region_sites__choose(struct regions *r, const char *root, const stru
 		if (!insn_decode(r->insn, bytes + at, len - at, &in))
 			return "there is no instruction";
 	}
-	if (!in.probeable)
+	nop10 = insn_nop10_at(&in, c->vaddr + at);
+	if (!in.probeable && !nop10)
 		return r->opts->nop5_spared && in.may_become_call
 			       ? "its nop would become a call, of which forked children die"
 			       : "its instruction cannot be probed";
@@ -180,7 +201,7 @@ const char *region_sites__choose(struct regions *r, const char *root, const stru
 	if (patches__touch(&r->obj->patches, c->offset + at, in.length))
 		return patched__reason;
 	out->offset = c->offset + at;
-	out->site = in.site;
+	out->site = nop10 ? SITE_NOP10 : in.site;
 	if (c->function)
 		out->reason = "a function that marks the place";
 	return NULL;

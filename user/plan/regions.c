@@ -361,7 +361,7 @@ static bool is_wanted(struct regions *r, const struct candidate *c)
 
 static int plan_gathered(struct regions *r, const char *root)
 {
-	int err = insn_decoder__new(r->opts->nop5_emulated, &r->insn);
+	int err = insn_decoder__new(r->opts->call_nops, &r->insn);
 
 	if (!err && r->opts->nop5_spared)
 		insn_decoder__spare_nop5(r->insn);

@@ -31,12 +31,13 @@ static int skip(struct share *sh, const struct symbol *sym, const char *reason)
 	return 0;
 }
 
-/* Whether a region in the function begins before the site. A probe of proftrace.h is on the 5-byte
+/* Whether a region in the function begins before the site. A probe of proftrace.h is on the long
  * nop behind its first one, if that is the function's site. */
 static bool lies_behind_region(const struct share *sh, const struct code_site *site)
 {
 	return site->offset > sh->named &&
-	       !(site->site == SITE_NOP5 && site->offset == sh->named + 1);
+	       !((site->site == SITE_NOP5 || site->site == SITE_NOP10) &&
+		 site->offset == sh->named + 1);
 }
 
 /*
@@ -324,9 +325,9 @@ void *share__run(void *arg)
 {
 	struct share *sh = arg;
 
-	sh->err = code_decoder__new(sh->opts->nop5_emulated, read_object, sh, &sh->decoder);
+	sh->err = code_decoder__new(sh->opts->call_nops, read_object, sh, &sh->decoder);
 	if (!sh->err)
-		sh->err = insn_decoder__new(sh->opts->nop5_emulated, &sh->insn);
+		sh->err = insn_decoder__new(sh->opts->call_nops, &sh->insn);
 	if (!sh->err && sh->opts->nop5_spared)
 		code_decoder__spare_nop5(sh->decoder);
 	if (!sh->err)

@@ -28,6 +28,7 @@
 #define INT3	    0xcc
 #define CALL	    0xe8
 #define CALL_SIZE   5
+#define LEA_SIZE    5
 
 /* A private mapping of an object's. Others have no probes. */
 struct area {
@@ -160,12 +161,24 @@ static bool calls_trampoline(const struct look *l, const uint8_t *call, uint64_t
 	return false;
 }
 
+/* Whether it is `lea -128(%rsp),%rsp`, which 7.2 puts before its calls, perhaps under a breakpoint.
+ */
+static bool skips_red_zone(const uint8_t *mem)
+{
+	static const uint8_t lea[LEA_SIZE] = {0x48, 0x8d, 0x64, 0x24, 0x80};
+
+	return (mem[0] == INT3 || mem[0] == lea[0]) && !memcmp(mem + 1, lea + 1, LEA_SIZE - 1);
+}
+
 /* How many bytes of memory, the first of which differs from the file's, are a uprobe's. */
 static size_t probed(const struct look *l, const uint8_t *mem, size_t len, uint64_t vaddr)
 {
 	if ((mem[0] == INT3 || mem[0] == CALL) && len >= CALL_SIZE &&
 	    calls_trampoline(l, mem, vaddr))
-		return CALL_SIZE;
+		return CALL_SIZE; /* 7.2 leaves its call behind as the end of a nop */
+	if (len >= LEA_SIZE + CALL_SIZE && skips_red_zone(mem) && mem[LEA_SIZE] == CALL &&
+	    calls_trampoline(l, mem + LEA_SIZE, vaddr + LEA_SIZE))
+		return LEA_SIZE + CALL_SIZE;
 	return mem[0] == INT3 && !l->debugged ? 1 : 0;
 }
 
