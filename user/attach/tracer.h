@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "code/code.h"
+#include "plan/plan.h"
 
 struct arguments;
 struct plan;
