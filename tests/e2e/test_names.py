@@ -109,7 +109,7 @@ class Plain(harness.TestCase):
         return bare, {called: f"func_0x{vaddr:x}" for vaddr, (_, called) in symbols(whole).items()}
 
     def exits(self, path):
-        done = self.run_proftrace(*UNLIMITED, "-l", "-f", "json", path)
+        done = self.run_proftrace(*UNLIMITED, "-l", "--calls", "-f", "json", path)
         self.assertEqual(done.status, 0, str(done))
         return {f["name"]: f["exit"] for f in json.loads(done.stdout)["functions"]}
 
