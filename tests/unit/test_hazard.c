@@ -69,6 +69,26 @@ static void shadow_stacks(void **state)
 	assert_null(of("6.18.44", NULL, new_cpu));
 }
 
+/* Calls are left alone there, whatever the kernel. */
+static void calls_under_shadow_stacks(void **state)
+{
+	static const char *const releases[] = {"6.8.0", "6.18.44", "7.2.13", ""};
+
+	for (size_t i = 0; i < sizeof(releases) / sizeof(*releases); i++) {
+		struct hazard_view view = {releases[i], shadow, new_cpu};
+
+		assert_true(hazard__shadow_stacks(&view));
+		view.status = plain;
+		assert_false(hazard__shadow_stacks(&view));
+		view.status = other_word;
+		assert_false(hazard__shadow_stacks(&view));
+		view.status = NULL; /* a process that is not there yet */
+		assert_true(hazard__shadow_stacks(&view));
+		view.cpuinfo = old_cpu;
+		assert_false(hazard__shadow_stacks(&view));
+	}
+}
+
 static void strange_releases(void **state)
 {
 	static const char *const releases[] = {"", "6", "x", "six.eleven", "-1.-1", "\xff"};
@@ -83,6 +103,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(seccomp_filters),
 		cmocka_unit_test(shadow_stacks),
+		cmocka_unit_test(calls_under_shadow_stacks),
 		cmocka_unit_test(strange_releases),
 	};
 

@@ -474,6 +474,9 @@ static void what_is_remembered(void **state)
 
 static void what_is_spared_is_not_remembered(void **state)
 {
+	static const uint8_t call[] = {0xe8, 0x10, 0x00, 0x00, 0x00};
+	static const uint8_t indirect[] = {0xff, 0xd0}; /* call *%rax */
+	static const uint8_t push[] = {0x55};
 	static const uint8_t nop5[] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
 	struct insn_decoder *d;
 	struct insn in;
@@ -482,6 +485,12 @@ static void what_is_spared_is_not_remembered(void **state)
 	assert_true(insn_decode(d, nop5, sizeof(nop5), &in) && in.probeable);
 	insn_decoder__spare_nop5(d);
 	assert_true(insn_decode(d, nop5, sizeof(nop5), &in) && !in.probeable);
+	assert_true(insn_decode(d, call, sizeof(call), &in) && in.probeable);
+	assert_true(insn_decode(d, indirect, sizeof(indirect), &in) && in.probeable);
+	insn_decoder__spare_calls(d);
+	assert_true(insn_decode(d, call, sizeof(call), &in) && !in.probeable);
+	assert_true(insn_decode(d, indirect, sizeof(indirect), &in) && !in.probeable);
+	assert_true(insn_decode(d, push, sizeof(push), &in) && in.probeable);
 	insn_decoder__free(d);
 }
 

@@ -23,6 +23,8 @@ static const char program[] =
 	"static void *choose(void) { return impl; }\n"
 	"int chosen(int) __attribute__((ifunc(\"choose\")));\n"
 	"int setjmp(int x) { return x; }\n"
+	"__asm__(\".globl calling\\n.type calling,@function\\n\"\n"
+	"	\"calling: call leaf\\nret\\n.size calling,.-calling\\n\");\n"
 	"__asm__(\".globl sizeless\\n.type sizeless,@function\\nsizeless: ret\\n\");\n"
 	"#ifdef THROWS\n"
 	"void __cxa_throw(void) {}\n"
@@ -523,6 +525,23 @@ static void kernels_that_kill(void **state)
 	assert_non_null(strstr(text, "may kill the target: this kernel kills\n"));
 }
 
+/* Under shadow stacks its only site is none. */
+static void calls_under_shadow_stacks(void **state)
+{
+	target_open("plain", NULL);
+	assert_int_equal(plan_with("calling", NULL), 0);
+	assert_int_equal(function("calling")->site, SITE_CALL);
+	target.shadow_stacks = true;
+	assert_int_equal(plan_with(NULL, NULL), 0);
+	target.shadow_stacks = false;
+	assert_null(function("calling"));
+	assert_non_null(function("hot"));
+	for (size_t i = 0; i < plan->skipped_cnt; i++) {
+		if (!strcmp(plan->skipped[i].symbol, "calling"))
+			assert_non_null(strstr(plan->skipped[i].reason, "shadow stacks"));
+	}
+}
+
 /* Its first instruction moves the stack pointer and takes no probe. */
 static void no_site_for_return_probes(void **state)
 {
@@ -585,6 +604,7 @@ int main(void)
 		TEST(main_programs_must_be_elf),
 		TEST(forced_exits),
 		TEST(kernels_that_kill),
+		TEST(calls_under_shadow_stacks),
 		TEST(no_site_for_return_probes),
 		TEST(many_functions_come_in_order),
 		TEST(plans_are_always_the_same),

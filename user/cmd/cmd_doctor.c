@@ -134,9 +134,12 @@ static void examine_programs(struct examination *e)
 
 static void examine_kernel(struct examination *e)
 {
-	const struct target nobody = {0};
-	const char *hazard = hazard__of_target(&nobody);
+	struct target nobody = {0};
+	const char *hazard;
 	struct feature *f;
+
+	hazard__look(&nobody);
+	hazard = nobody.hazard;
 
 	add_feature(e, "processes by number", tracer__knows_processes(),
 		    "this is a PID namespace of its own (a container?): -x alone works");

@@ -42,6 +42,11 @@ void code_decoder__spare_nop5(struct code_decoder *d)
 	insn_decoder__spare_nop5(d->insn);
 }
 
+void code_decoder__spare_calls(struct code_decoder *d)
+{
+	insn_decoder__spare_calls(d->insn);
+}
+
 int code_decoder__new(enum call_nops call_nops, code_reader read, void *read_ctx,
 		      struct code_decoder **out)
 {

@@ -158,6 +158,8 @@ int code_decoder__new(enum call_nops call_nops, code_reader read, void *read_ctx
 		      struct code_decoder **out);
 /* From now on what the kernel may make a call of is no site. */
 void code_decoder__spare_nop5(struct code_decoder *d);
+/* From now on no call is a site. */
+void code_decoder__spare_calls(struct code_decoder *d);
 void code_decoder__free(struct code_decoder *d); /* accepts NULL */
 
 /*

@@ -16,7 +16,7 @@
 struct insn_decoder {
 	ZydisDecoder zydis;
 	enum call_nops call_nops;
-	bool spares_nop5;
+	bool spares_nop5, spares_calls;
 	struct prefix_memo memo;
 	struct insn known[PREFIX_MEMO_SLOTS]; /* by slot of the memo */
 };
@@ -38,6 +38,12 @@ void insn_decoder__spare_nop5(struct insn_decoder *d)
 {
 	d->spares_nop5 = true;
 	memset(&d->memo, 0, sizeof(d->memo)); /* what is known was decoded without it */
+}
+
+void insn_decoder__spare_calls(struct insn_decoder *d)
+{
+	d->spares_calls = true;
+	memset(&d->memo, 0, sizeof(d->memo));
 }
 
 void insn_decoder__free(struct insn_decoder *d)
@@ -423,7 +429,8 @@ static bool decode(struct insn_decoder *d, const uint8_t *bytes, size_t len, str
 	out->keeps_bp = keeps_bp(&in, &f);
 	out->near = (in.attributes & ZYDIS_ATTRIB_HAS_MODRM) && f.mod == 0 && f.rm == RBP;
 	out->distance = out->near ? f.disp : 0;
-	out->probeable = insn_uprobe__accepts(&in, &f, out);
+	out->probeable =
+		insn_uprobe__accepts(&in, &f, out) && !(d->spares_calls && out->flow == FLOW_CALL);
 	out->dear = insn_cost__is_dear(&in, &f);
 	out->takes_result = takes_result(&in, &f, out);
 	out->fetches = fetches(&in, &f);

@@ -91,6 +91,8 @@ struct insn_decoder;
 int insn_decoder__new(enum call_nops call_nops, struct insn_decoder **out); /* 0 or -ENOMEM */
 /* From now on what the kernel may make a call of counts as what cannot be probed. */
 void insn_decoder__spare_nop5(struct insn_decoder *d);
+/* From now on calls count as what cannot be probed. */
+void insn_decoder__spare_calls(struct insn_decoder *d);
 void insn_decoder__free(struct insn_decoder *d);
 
 /* Decodes one instruction from at most `len` bytes. Returns whether there is a valid one. */

@@ -300,6 +300,10 @@ int plan_lines__plan(struct plan *p, uint32_t index, const struct filter_object 
 		err = insn_decoder__new(opts->call_nops, &pl.insn);
 	if (!err && opts->nop5_spared)
 		code_decoder__spare_nop5(pl.decoder);
+	if (!err && opts->calls_spared) {
+		code_decoder__spare_calls(pl.decoder);
+		insn_decoder__spare_calls(pl.insn);
+	}
 	if (!err)
 		err = counters__load(obj->img, &pl.counters);
 	if (!err)

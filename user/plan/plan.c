@@ -382,6 +382,7 @@ int plan__extend(struct plan *p, const struct target *t, struct filter *filter,
 	if (own.nop5_spared && !p->nop5_spared)
 		report_forks(p);
 	p->nop5_spared = own.nop5_spared;
+	own.calls_spared = t->shadow_stacks || (opts->new_programs && t->shadow_stacks_possible);
 	if (!err && opts->lines)
 		err = look_for_lines(p, t, opts->lines);
 	if (!err)

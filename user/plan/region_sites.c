@@ -192,6 +192,8 @@ const char *region_sites__choose(struct regions *r, const char *root, const stru
 			return "there is no instruction";
 	}
 	nop10 = insn_nop10_at(&in, c->vaddr + at);
+	if (!in.probeable && in.flow == FLOW_CALL && r->opts->calls_spared)
+		return "its first instruction is a call, which shadow stacks would miss";
 	if (!in.probeable && !nop10)
 		return r->opts->nop5_spared && in.may_become_call
 			       ? "its nop would become a call, of which forked children die"

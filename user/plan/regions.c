@@ -365,6 +365,8 @@ static int plan_gathered(struct regions *r, const char *root)
 
 	if (!err && r->opts->nop5_spared)
 		insn_decoder__spare_nop5(r->insn);
+	if (!err && r->opts->calls_spared)
+		insn_decoder__spare_calls(r->insn);
 	if (!err)
 		err = region_sites__find_frames(r);
 	if (!err)

@@ -295,10 +295,14 @@ static int plan_symbol(struct share *sh, uint32_t index, uint8_t arguments, uint
 	if (exit.strategy == EXIT_SITES && sh->exits_cnt + sh->code.exits_cnt > MAX_EXITS)
 		exit = (struct exit_choice){EXIT_NONE, "the object has too many exits"};
 	if (!site)
-		return skip(sh, sym,
-			    sh->code.bad       ? sh->code.bad
-			    : sh->code.patched ? patched__reason
-					       : "no instruction in its entry block can be probed");
+		return skip(
+			sh, sym,
+			sh->code.bad	   ? sh->code.bad
+			: sh->code.patched ? patched__reason
+			: sh->opts->calls_spared
+				? "no instruction in its entry block can be probed, calls under "
+				  "shadow stacks included"
+				: "no instruction in its entry block can be probed");
 	if (exit.strategy == EXIT_SITES && sees_exits_early(sh, index, arguments)) {
 		const struct code_flow flow = code_decoder__flow(sh->decoder);
 
@@ -330,6 +334,8 @@ void *share__run(void *arg)
 		sh->err = insn_decoder__new(sh->opts->call_nops, &sh->insn);
 	if (!sh->err && sh->opts->nop5_spared)
 		code_decoder__spare_nop5(sh->decoder);
+	if (!sh->err && sh->opts->calls_spared)
+		code_decoder__spare_calls(sh->decoder);
 	if (!sh->err)
 		sh->err = early_exits__new(sh->insn, &sh->early_exits);
 	if (!sh->err)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Kernels whose return probes kill processes that are otherwise harmless to probe. */
+/* Kernels whose probes kill processes that are otherwise harmless to probe. */
 #ifndef PROFTRACE_TARGET_HAZARD_H
 #define PROFTRACE_TARGET_HAZARD_H
+
+#include <stdbool.h>
 
 struct target;
 
@@ -19,7 +21,10 @@ struct hazard_view {
  */
 const char *hazard__of(const struct hazard_view *view);
 
-/* The same for the whole target on this kernel. */
-const char *hazard__of_target(const struct target *t);
+/* Whether such a process has, or may get, a shadow stack, on whatever kernel. */
+bool hazard__shadow_stacks(const struct hazard_view *view);
+
+/* Sets the target's hazard and what it has of shadow stacks, on this kernel. */
+void hazard__look(struct target *t);
 
 #endif

@@ -319,7 +319,7 @@ int target__open(const struct target_spec *spec, struct target **out)
 		target__free(t);
 		return err;
 	}
-	t->hazard = hazard__of_target(t);
+	hazard__look(t);
 	*out = t;
 	return 0;
 }

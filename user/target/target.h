@@ -44,6 +44,9 @@ struct target {
 	struct launch *launch; /* the command, held before its first instruction; NULL: none */
 	pid_t *pids;	       /* the processes' ids */
 	const char *hazard;    /* why return probes are deadly on this kernel; NULL: they are not */
+	/* Some process has a shadow stack, or will perhaps: calls must not be probed. */
+	bool shadow_stacks;
+	bool shadow_stacks_possible; /* other programs may have them on this machine */
 };
 
 struct target_spec {
