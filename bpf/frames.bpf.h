@@ -48,10 +48,24 @@ static __always_inline void frame_charge(struct wire_lane *lane, struct wire_fra
 }
 
 /*
+ * Other calls, which one that was kept stands for, have taken `ns` of this one: it is not its own
+ * time. Its path loses that at once. Were it the callees' time (child_ns), and stood this call for
+ * others, too, it would be scaled again: 1 us of one call in 1,000, four levels deep, to 31 years.
+ */
+static __always_inline void frame_lose(const struct wire_frame *f, u64 ns)
+{
+	struct wire_node *n = node_at(f->node);
+
+	if (n)
+		n->self_ns -= ns;
+}
+
+/*
  * Takes the innermost frame off and adds its time to its path and to its caller's. `exit` is the
- * cost class of the probe that saw it leave. A call that stands for others is scaled: its own time,
- * not that of its callees, which are counted anyway; and as the others lie in the caller's time
- * too, that loses what is added here. So single self times may fall below 0, their sums do not.
+ * cost class of the probe that saw it leave. A call that stands for others is scaled, by its own
+ * weight alone: its own time, not that of its callees, which are counted anyway; and as the others
+ * lie in the caller's time too, that loses what is added here. So single self times may fall below
+ * 0, their sums do not.
  * Returns the time from entry to exit without the probes' cost.
  */
 static __always_inline u64 frame_close(struct wire_lane *lane, struct wire_frame *f, u64 now,
@@ -60,7 +74,7 @@ static __always_inline u64 frame_close(struct wire_lane *lane, struct wire_frame
 	const struct wire_cost *in = cost_of(WIRE_FRAME_COST(f->entry)), *out = cost_of(exit);
 	s64 inside = in->inside_ns + out->inside_ns, outside = in->outside_ns + out->outside_ns;
 	u64 took = now > f->entered_ns ? now - f->entered_ns : 0, self = took - f->child_ns;
-	u64 others = f->weight - 1, child = took, cost;
+	u64 others = f->weight - 1, cost;
 	struct wire_frame *caller = frame_at(f->up);
 	struct wire_node *n = node_at(f->node);
 	u32 frame = lane->top;
@@ -80,17 +94,16 @@ static __always_inline u64 frame_close(struct wire_lane *lane, struct wire_frame
 		n->self_ns += self;
 		n->probe_ns += inside;
 	}
-	if (others) {
+	if (others && took < WIRE_SCALED_MAX_NS) {
 		u64 scaled = others * (self - inside - f->own_probe_ns);
 
-		if (took < WIRE_SCALED_MAX_NS) {
-			if (n)
-				n->self_ns += scaled;
-			child += scaled;
-		}
+		if (n)
+			n->self_ns += scaled;
+		if (caller)
+			frame_lose(caller, scaled);
 	}
 	if (caller) {
-		caller->child_ns += child;
+		caller->child_ns += took;
 		caller->probe_ns += cost;
 		frame_add_cost(caller, outside);
 	}

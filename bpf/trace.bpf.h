@@ -222,7 +222,8 @@ static __always_inline void frame_pass(const struct place *at, u32 function, u32
 	n->min_ns = n->max_ns = ns;
 	lane->entered++;
 	lane->returned++;
-	top->child_ns += ns * weight;
+	top->child_ns += ns;
+	frame_lose(top, ns * (weight - 1));
 	frame_charge(lane, top,
 		     cost->inside_ns + cost->outside_ns - cost_of(WIRE_COST_CLOSED)->outside_ns);
 	dist_add(function, ns, weight);

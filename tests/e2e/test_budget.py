@@ -130,6 +130,28 @@ class Budget(harness.TestCase):
         accounting = document["accounting"]
         self.assertEqual(accounting["entered"] + accounting["dropped"], sum(true.values()))
 
+    def test_sampled_within_sampled(self):
+        """A call that is kept stands for others of its own function, not for others' others. What
+        kept calls have as their own are different parts of the thread's time, so scaled by one
+        weight they are no more than the run, so many times. Did weights multiply, the last of 20
+        open ones would be scaled by 3^20."""
+        one_in = 4
+        target = self.target("chain")
+        tracer = self.proftrace("-v", "-f", "json", "--raw", *LIMITED, "--sample-hot", one_in,
+                                "-F", "chained", "-p", target.pid).wait_tracing()
+        target.go()
+        self.assertTrue(harness.poll(lambda: DROPPED in tracer.stderr.text() or target.ended(),
+                                     harness.TIMEOUT))
+        target.step("1")
+        true = target.finish().counts
+        document = json.loads(tracer.finish().stdout)
+        function = self.function(document, "chained")
+        self.assertEqual(function["sampled"], one_in)
+        self.assertLessEqual(abs(function["calls"] - true["chained"]), one_in)
+        most = one_in * document["duration_ns"]
+        self.assertLessEqual(function["self_ns"], most, function)
+        self.assertLessEqual(function["total_ns"], most, function)
+
     def test_budget_by_default(self):
         """Where no filter says what is wanted, five percent; else none."""
         for options, percent in (((), 5), (("-F", "rare"), None),

@@ -133,7 +133,8 @@ static volatile char *memory;
 /* In small pages, as programs have theirs. False: there is no room. */
 static bool memory_take(void)
 {
-	void *m = mmap(NULL, COLD_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *m =
+		mmap(NULL, COLD_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (m == MAP_FAILED)
 		return false;
