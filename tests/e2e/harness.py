@@ -295,6 +295,20 @@ class Bpf:
                     held |= {(kind, int(number)) for kind, number in found}
         return held
 
+    @staticmethod
+    def listed(bpftool, kind):
+        """What bpftool says of all objects of a kind. It fails if one of them, another profiler's,
+        goes away while it looks at them."""
+        def run():
+            done.append(subprocess.run([bpftool, "-j", kind, "show"], stdout=subprocess.PIPE,
+                                       timeout=TIMEOUT, check=False))
+            return done[-1].returncode == 0
+
+        done = []
+        poll(run, TIMEOUT)
+        done[-1].check_returncode()
+        return json.loads(done[-1].stdout or "[]")
+
     @classmethod
     def without_owner(cls, ids):
         """Those of `ids` that no process holds, {(kind, id): what bpftool says of it}. Debian's
@@ -305,9 +319,7 @@ class Bpf:
         rows = {}
         bpftool = shutil.which("bpftool") or "/usr/sbin/bpftool"
         for kind in cls.NEXT_ID:
-            done = subprocess.run([bpftool, "-j", kind, "show"], stdout=subprocess.PIPE,
-                                  timeout=TIMEOUT, check=True)
-            rows.update({(kind, row["id"]): row for row in json.loads(done.stdout or "[]")})
+            rows.update({(kind, row["id"]): row for row in cls.listed(bpftool, kind)})
         for key in held & rows.keys():
             ids -= {("map", number) for number in rows[key].get("map_ids", ())}
         return {key: rows[key] for key in ids & rows.keys()}
