@@ -4,6 +4,7 @@
  * first.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,7 @@
 #include "util/log.h"
 
 #define MAX_LANES      (1u << 15) /* twice as many have room in session_word() */
-#define FEW_GOROUTINES 4096 /* at a time, where they come unexpected */
+#define FEW_GOROUTINES 4096	  /* at a time, where they come unexpected */
 #define MAX_FRAMES     (1u << 19)
 #define MAX_CHUNKS     (1u << 22) /* 4 GB */
 #define MAX_FOLLOWED   (1u << 16) /* processes at a time */
@@ -184,6 +185,34 @@ static void unload_tier(struct tracer *tr)
 	tr->skel = NULL;
 }
 
+/* Closes the tables of bpf/own_stack.bpf.h, which their programs hold. What libbpf has of them is
+ * opened on /dev/null, so that it closes that in the end.
+ *
+ * When the last descriptor of such a table is closed, the kernel takes a reference and has a worker
+ * clear the table and give the reference back (prog_array_map_clear() in kernel/bpf/arraymap.c). If
+ * a descriptor of somebody who lists tables is closed before the worker has run, the worker runs
+ * once for two references, and the table stays until the machine is rebooted. Far from our end,
+ * when listers see many tables go, that hardly happens. Returns 0 or -errno. */
+static int close_stack_tables(struct proftrace_bpf *skel)
+{
+	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	struct bpf_map *map;
+	int err = null < 0 ? -errno : 0;
+
+	if (err)
+		return err;
+	bpf_object__for_each_map(map, skel->obj)
+	{
+		if (bpf_map__type(map) == BPF_MAP_TYPE_PROG_ARRAY && bpf_map__fd(map) >= 0 &&
+		    dup3(null, bpf_map__fd(map), O_CLOEXEC) < 0) {
+			err = -errno;
+			break;
+		}
+	}
+	close(null);
+	return err;
+}
+
 /* Loads the programs for one tier. */
 static int load_tier(struct tracer *tr, const struct tier *tier, const struct tracer_options *opts,
 		     const struct target *t)
@@ -214,6 +243,8 @@ static int load_tier(struct tracer *tr, const struct tier *tier, const struct tr
 	 */
 	if (!err && (!tr->skel->bss || !tr->skel->data))
 		err = -ENOMEM;
+	if (!err)
+		err = close_stack_tables(tr->skel);
 	if (!err)
 		err = gate__init(&tr->gate, tr->skel);
 	if (!err)
