@@ -460,6 +460,37 @@ struct wire_shard {
 	u64 pad[7];
 };
 
+/*
+ * Unwind tables (user/unwind): rows of an object's code, by address. A row holds up to the next
+ * one; what no FDE covers has a row of WIRE_UNWIND_NONE. Its rule:
+ *   bits  0..3   enum wire_unwind: how the frame's address (CFA) is found
+ *   bits  4..19  its distance from the register, in words; signed for WIRE_UNWIND_AT_RBP; of
+ *                WIRE_UNWIND_STUB the byte of 16 from which on the stub has pushed something
+ *   bits 20..31  where the caller's rbp is: so many words below the CFA; 0: where it was
+ */
+enum wire_unwind {
+	WIRE_UNWIND_NONE,
+	WIRE_UNWIND_RSP,
+	WIRE_UNWIND_RBP,
+	WIRE_UNWIND_AT_RBP, /* the CFA is the word there; rbp is where rbp points to */
+	WIRE_UNWIND_STUB,
+	WIRE_UNWIND_SIGNAL, /* the interrupted registers are in the ucontext at rsp */
+	WIRE_UNWIND_END,    /* the outermost call: nothing is above it */
+};
+
+struct wire_unwind_row {
+	u32 start; /* from the table's first address on */
+	u32 rule;
+};
+
+#define WIRE_UNWIND_RULE(kind, words, rbp) \
+	((u32)(kind) | ((u32)(words)&0xffff) << 4 | ((u32)(rbp)&0xfff) << 20)
+#define WIRE_UNWIND_KIND(rule)	((rule)&0xf)
+#define WIRE_UNWIND_WORDS(rule) ((rule) >> 4 & 0xffff)
+#define WIRE_UNWIND_SAVED(rule) ((rule) >> 20)
+#define WIRE_UNWIND_MAX_WORDS	0xffff
+#define WIRE_UNWIND_MAX_SAVED	0xfff
+
 /* What happened to a process. */
 enum wire_event_kind {
 	WIRE_EVENT_MAPPED = 1, /* its dynamic linker has mapped or unmapped files */

@@ -28,7 +28,9 @@
 #include "symbol/symtab.h"
 #include "symbol/usdt.h"
 #include "target/target.h"
+#include "unwind/rows.h"
 #include "util/log.h"
+#include "wire.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
@@ -150,6 +152,23 @@ static void check_source(const struct elf_image *img, const struct symtab *tab)
 	free(places);
 }
 
+/* What rows.h promises. */
+static void check_rows(const struct elf_image *img)
+{
+	struct unwind_rows rows;
+
+	if (unwind_rows__load(img, &rows))
+		return;
+	if (!rows.cnt || rows.rows[0].start || rows.rows[rows.cnt - 1].rule)
+		abort();
+	for (size_t i = 1; i < rows.cnt; i++) {
+		if (rows.rows[i].start <= rows.rows[i - 1].start ||
+		    rows.rows[i].rule == rows.rows[i - 1].rule)
+			abort();
+	}
+	unwind_rows__free(&rows);
+}
+
 static void read_symbols(const struct elf_image *img)
 {
 	static const char *const names[] = {"choose", "none"};
@@ -160,6 +179,7 @@ static void read_symbols(const struct elf_image *img)
 	symbol_lookup(img, names, 2, vaddrs);
 	elf_image__build_id(img, id);
 	check_usdt(img);
+	check_rows(img);
 	if (!symtab__load(img, "", &tab))
 		check_symbols(img, tab);
 	if (tab) {

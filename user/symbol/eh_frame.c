@@ -21,6 +21,7 @@ struct eh_frame {
 	size_t cnt, cap;
 	struct eh_cfa *wanted; /* by vaddr; NULL: ranges are */
 	size_t wanted_cnt;
+	const struct eh_row_visitor *visitor; /* NULL: it is ranges or CFAs that are wanted */
 	uint64_t budget; /* bytes of rules that may still be followed for them */
 };
 
@@ -33,6 +34,8 @@ struct cie {
 	bool signal;	/* of code that signals interrupted: entered by no call */
 	bool usable;
 	uint64_t code_factor;
+	int64_t data_factor;
+	uint64_t return_register;
 	struct dwarf_cursor rules; /* its instructions */
 };
 
@@ -94,11 +97,8 @@ static void read_cie(struct dwarf_cursor c, const uint8_t *at, struct cie *cie)
 	while (dwarf_fixed(&c, 1))
 		;
 	cie->code_factor = dwarf_uleb128(&c);
-	dwarf_sleb128(&c); /* data alignment, return address register */
-	if (version == 1)
-		dwarf_fixed(&c, 1);
-	else
-		dwarf_uleb128(&c);
+	cie->data_factor = dwarf_sleb128(&c);
+	cie->return_register = version == 1 ? dwarf_fixed(&c, 1) : dwarf_uleb128(&c);
 	cie->rules = c;
 	if (!c.bad && *letters == 'z')
 		read_augmentation(&c, letters, cie);
@@ -119,6 +119,32 @@ static void find_cfas(struct eh_frame *eh, const struct eh_range *range, const s
 		eh->budget -= len;
 		cfi_find_cfa(cie->rules, rules, cie->code_factor, range->start, &eh->wanted[i]);
 	}
+}
+
+static int visit_rows(struct eh_frame *eh, const struct eh_range *range, const struct cie *cie,
+		      struct dwarf_cursor rules)
+{
+	const struct cfi_program program = {
+		.common = cie->rules,
+		.own = rules,
+		.code_factor = cie->code_factor,
+		.data_factor = cie->data_factor,
+		.start = range->start,
+		.end = range->end,
+		.signal = cie->signal,
+	};
+	uint64_t len = 1 + (cie->rules.end - cie->rules.at) + (rules.end - rules.at);
+	int err;
+
+	if (len > eh->budget)
+		return -E2BIG;
+	eh->budget -= len;
+	if (cie->return_register != CFI_RETURN_ADDRESS)
+		return 0;
+	err = eh->visitor->range(range->start, range->end, eh->visitor->ctx);
+	if (!err)
+		err = cfi_for_each_row(&program, eh->visitor->row, eh->visitor->ctx);
+	return err;
 }
 
 /* `c` is behind the FDE's CIE pointer. */
@@ -147,6 +173,8 @@ static int read_fde(struct eh_frame *eh, struct dwarf_cursor *c, const struct ci
 		find_cfas(eh, &range, cie, rules);
 		return 0;
 	}
+	if (eh->visitor)
+		return visit_rows(eh, &range, cie, rules);
 	range.as_called = !cie->signal && cfi_begins_as_called(cie->rules, rules);
 	if (ARRAY_RESERVE(&eh->ranges, eh->cnt, &eh->cap))
 		return -ENOMEM;
@@ -308,6 +336,13 @@ int eh_frame__find_cfas(const struct elf_image *img, struct eh_cfa *cfas, size_t
 	struct eh_frame eh = {.wanted = cfas, .wanted_cnt = cnt, .budget = MAX_FOLLOWED};
 
 	return cnt ? read_all(img, true, &eh) : 0;
+}
+
+int eh_frame__for_each_row(const struct elf_image *img, const struct eh_row_visitor *visitor)
+{
+	struct eh_frame eh = {.visitor = visitor, .budget = MAX_FOLLOWED};
+
+	return read_all(img, true, &eh);
 }
 
 int eh_frame__load(const struct elf_image *img, struct eh_frame **out)

@@ -56,6 +56,50 @@ struct eh_cfa {
  */
 int eh_frame__find_cfas(const struct elf_image *img, struct eh_cfa *cfas, size_t cnt);
 
+/* How the frame's address (CFA) of a call is found that is amid an instruction. */
+enum eh_rule {
+	EH_RULE_UNKNOWN,
+	EH_RULE_RSP,	/* rsp + cfa_offset */
+	EH_RULE_RBP,	/* rbp + cfa_offset */
+	EH_RULE_AT_RBP, /* the word at rbp + cfa_offset: code that aligns its stack */
+	/* An import's stub: rsp + 8, and 8 more from byte `cfa_offset` of its 16 bytes on. */
+	EH_RULE_STUB,
+	EH_RULE_SIGNAL, /* what a signal has interrupted: all registers are in the ucontext at rsp
+			 */
+	EH_RULE_END,	/* the outermost call of a thread: there is no return address */
+};
+
+/* Where the caller's rbp is. */
+enum eh_rbp {
+	EH_RBP_SAME,
+	EH_RBP_SAVED,  /* at the CFA less rbp_offset */
+	EH_RBP_AT_RBP, /* where rbp points to */
+	EH_RBP_UNKNOWN,
+};
+
+/* The rules from one address on. The return address is below the CFA, but for signals. */
+struct eh_row {
+	uint64_t vaddr;
+	int64_t cfa_offset, rbp_offset;
+	enum eh_rule rule;
+	enum eh_rbp rbp;
+};
+
+/* What is told of an object's rules. */
+struct eh_row_visitor {
+	/* An FDE begins, whose rows follow. FDEs come in the file's order, and may overlap. */
+	int (*range)(uint64_t start, uint64_t end, void *ctx);
+	int (*row)(const struct eh_row *row, void *ctx);
+	void *ctx;
+};
+
+/*
+ * Goes through all rows of the object's .eh_frame (DWARF 5, 6.4.1), by its section if need be.
+ * From damage on an FDE's rule is EH_RULE_UNKNOWN. Returns 0, what a callback returned that was not
+ * 0, -E2BIG (more rules than any program has), or the errors of eh_frame__load().
+ */
+int eh_frame__for_each_row(const struct elf_image *img, const struct eh_row_visitor *visitor);
+
 /* What becomes of an exception that comes out of a call. */
 enum lsda_fate {
 	LSDA_PASSES, /* may go on to the caller */

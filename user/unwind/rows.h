@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Rows: how the caller of a call is found at any address of an object's code, in the form that the
+ * programs in the kernel search (struct wire_unwind_row).
+ */
+#ifndef PROFTRACE_UNWIND_ROWS_H
+#define PROFTRACE_UNWIND_ROWS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct elf_image;
+struct wire_unwind_row;
+
+/* Of one object. The first row is at 0, the last is a gap. */
+struct unwind_rows {
+	struct wire_unwind_row *rows; /* by start, each with another rule than the one before */
+	size_t cnt;
+	uint64_t base; /* the vaddr that starts count from */
+};
+
+/*
+ * Makes an object's rows from its .eh_frame. Where FDEs overlap, none of them is believed. Returns
+ * 0, -ENOENT (it has none), -ENOEXEC (damaged), -E2BIG (more rules than any program has, or code
+ * spread over 4 GB), -EIO, -ENOMEM; logs nothing. On success free with unwind_rows__free().
+ */
+int unwind_rows__load(const struct elf_image *img, struct unwind_rows *out);
+void unwind_rows__free(struct unwind_rows *r); /* of zeroed ones, too */
+
+/* The rule (WIRE_UNWIND_RULE()) at `vaddr`; WIRE_UNWIND_NONE where there is none. */
+uint32_t unwind_rows__at(const struct unwind_rows *r, uint64_t vaddr);
+
+#endif
