@@ -135,7 +135,8 @@ class Times(harness.TestCase):
         names = ("schedule", "work", "waiter", "handle")
         document, done = self.profile_command(
             "sleepers", options=[f"--filter={name}" for name in names])
-        slept, waited = done.counts["schedule_ns"], done.counts["waiter_ns"]
+        # The way into the sleep and out of it, some us, is on the CPU.
+        slept, waited = (0.99 * done.counts[name] for name in ("schedule_ns", "waiter_ns"))
         figures = {name: self.function(document, name) for name in names}
         self.assertGreaterEqual(figures["schedule"]["off_ns"], slept)
         self.assertGreaterEqual(figures["work"]["off_ns"], slept)
