@@ -19,12 +19,12 @@ CPPFLAGS += -D_GNU_SOURCE -DPROFTRACE_VERSION='"$(VERSION)"' -Iuser -Ibpf -I$(BU
 SAN      := $(if $(ASAN),-fsanitize=address$(,)undefined -fno-sanitize-recover=undefined)
 LIBS     := -lsqlite3 -lbpf -ldw -lelf -lz -lzstd -llzma -lZydis -lZycore -liberty -lpthread -lm
 
-SRCS     := $(sort $(wildcard user/*.c user/*/*.c))
+SRCS     := $(sort $(wildcard user/*.c user/*/*.c user/*/*/*.c))
 OBJS     := $(SRCS:%.c=$(BUILD)/%.o) $(BUILD)/user/web/embed.o
 # Everything but main(): what unit tests and fuzzers link.
 LIB      := $(BUILD)/libproftrace.a
 SKEL     := $(BUILD)/proftrace.skel.h $(BUILD)/basic.skel.h
-FORMATTED := $(wildcard user/*.[ch] user/*/*.[ch] bpf/*.[ch] tests/unit/*.[ch] tests/formats/*.[ch] tests/drop/*.[ch] tests/page/*.[ch] tests/bench/*.[ch] tests/fuzz/*.[ch] include/*.h)
+FORMATTED := $(wildcard user/*.[ch] user/*/*.[ch] user/*/*/*.[ch] bpf/*.[ch] tests/unit/*.[ch] tests/formats/*.[ch] tests/drop/*.[ch] tests/page/*.[ch] tests/bench/*.[ch] tests/fuzz/*.[ch] include/*.h)
 
 all: proftrace ## build ./proftrace
 

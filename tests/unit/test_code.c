@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "arch/arch.h"
 #include "code/code.h"
 #include "code/tiny.h"
 
@@ -25,7 +26,7 @@ static int setup(void **state)
 	struct fixture *f = calloc(1, sizeof(*f));
 
 	*state = f;
-	return code_decoder__new(CALL_NOPS_5, NULL, NULL, &f->decoder);
+	return code_decoder__new(&arch_x86_64, CALL_NOPS_5, NULL, NULL, &f->decoder);
 }
 
 static int teardown(void **state)
@@ -220,7 +221,7 @@ static void nop5_needs_a_new_kernel(void **state)
 	struct code_decoder *old;
 	struct code code = {0};
 
-	assert_int_equal(code_decoder__new(CALL_NOPS_NONE, NULL, NULL, &old), 0);
+	assert_int_equal(code_decoder__new(&arch_x86_64, CALL_NOPS_NONE, NULL, NULL, &old), 0);
 	assert_int_equal(code_decode(old, &piece, 1, UINT64_MAX, &code), 0);
 	assert_site(&code, 0, 0, SITE_STEP, 0);
 	code_clear(&code);
@@ -237,7 +238,7 @@ static void nop10_where_the_kernel_calls_from_it(void **state)
 	struct code_decoder *d;
 	struct code code = {0};
 
-	assert_int_equal(code_decoder__new(CALL_NOPS_10, NULL, NULL, &d), 0);
+	assert_int_equal(code_decoder__new(&arch_x86_64, CALL_NOPS_10, NULL, NULL, &d), 0);
 	for (uint64_t left = 9; left <= 10; left++) {
 		uint32_t n = 0;
 
@@ -435,7 +436,7 @@ static void decode_with_table(const uint8_t *bytes, struct code *code)
 	struct code_piece piece = {.vaddr = BASE, .bytes = bytes, .size = sizeof(with_table)};
 	struct code_decoder *d;
 
-	assert_int_equal(code_decoder__new(CALL_NOPS_5, read_table, NULL, &d), 0);
+	assert_int_equal(code_decoder__new(&arch_x86_64, CALL_NOPS_5, read_table, NULL, &d), 0);
 	assert_int_equal(code_decode(d, &piece, 1, UINT64_MAX, code), 0);
 	code_decoder__free(d);
 }
@@ -490,7 +491,7 @@ static void tables_of_unoptimised_code(void **state)
 	struct code_decoder *d;
 	struct code_flow flow;
 
-	assert_int_equal(code_decoder__new(CALL_NOPS_5, read_far_table, NULL, &d), 0);
+	assert_int_equal(code_decoder__new(&arch_x86_64, CALL_NOPS_5, read_far_table, NULL, &d), 0);
 	code_decoder__note_edges(d);
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(code_decode(d, &piece, 1, UINT64_MAX, &code), 0);

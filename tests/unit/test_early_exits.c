@@ -7,9 +7,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "arch/arch.h"
 #include "code/code.h"
 #include "code/early_exits.h"
-#include "code/insn.h"
+#include "arch/insn.h"
 
 #define BASE 0x10000
 
@@ -20,10 +21,10 @@ static struct code code;
 
 static int setup(void **state)
 {
-	int err = code_decoder__new(CALL_NOPS_5, NULL, NULL, &decoder);
+	int err = code_decoder__new(&arch_x86_64, CALL_NOPS_5, NULL, NULL, &decoder);
 
 	if (!err)
-		err = insn_decoder__new(CALL_NOPS_5, &insn);
+		err = insn_decoder__new(&arch_x86_64, CALL_NOPS_5, &insn);
 	if (!err)
 		err = early_exits__new(insn, &early);
 	if (!err)

@@ -222,10 +222,17 @@ static void frames_are_found(void **state)
 		enum eh_cfa_base base;
 		uint64_t offset;
 	} expected[] = {
-		{"m0", EH_CFA_RSP, 8},	{"m1", EH_CFA_RSP, 16},	     {"m2", EH_CFA_RSP, 0x1010},
-		{"m3", EH_CFA_RSP, 16}, {"m4", EH_CFA_RSP, 0x1010},  {"m5", EH_CFA_RSP, 0x1010},
-		{"f0", EH_CFA_RBP, 16}, {"f1", EH_CFA_RSP, 8},	     {"c0", EH_CFA_UNKNOWN, 0},
-		{"c1", EH_CFA_RSP, 8},	{"bare", EH_CFA_UNKNOWN, 0},
+		{"m0", EH_CFA_STACK_POINTER, 8},
+		{"m1", EH_CFA_STACK_POINTER, 16},
+		{"m2", EH_CFA_STACK_POINTER, 0x1010},
+		{"m3", EH_CFA_STACK_POINTER, 16},
+		{"m4", EH_CFA_STACK_POINTER, 0x1010},
+		{"m5", EH_CFA_STACK_POINTER, 0x1010},
+		{"f0", EH_CFA_FRAME_POINTER, 16},
+		{"f1", EH_CFA_STACK_POINTER, 8},
+		{"c0", EH_CFA_UNKNOWN, 0},
+		{"c1", EH_CFA_STACK_POINTER, 8},
+		{"bare", EH_CFA_UNKNOWN, 0},
 	};
 	enum { CNT = sizeof(expected) / sizeof(*expected) };
 	struct eh_cfa all[CNT] = {0};

@@ -8,9 +8,10 @@
 
 #include <cmocka.h>
 
+#include "arch/arch.h"
 #include "code/code.h"
 #include "code/go_prologue.h"
-#include "code/insn.h"
+#include "arch/insn.h"
 
 #define BASE 0x1000
 
@@ -25,8 +26,8 @@ static int setup(void **state)
 	struct fixture *f = calloc(1, sizeof(*f));
 
 	*state = f;
-	return code_decoder__new(CALL_NOPS_5, NULL, NULL, &f->decoder)
-		       ?: insn_decoder__new(CALL_NOPS_5, &f->insn);
+	return code_decoder__new(&arch_x86_64, CALL_NOPS_5, NULL, NULL, &f->decoder)
+		       ?: insn_decoder__new(&arch_x86_64, CALL_NOPS_5, &f->insn);
 }
 
 static int teardown(void **state)

@@ -5,11 +5,12 @@
  * follows arch/x86/kernel/uprobes.c (good_insns_64, good_2byte_insns, is_prefix_bad(),
  * branch_setup_xol_ops(), push_setup_xol_ops()).
  */
+#include "arch/arch.h"
 #include "elf_fixture.h"
 
 #include <errno.h>
 
-#include "code/insn.h"
+#include "arch/insn.h"
 
 #define REFUSED SITE_CLASSES /* the kernel accepts no probe there */
 
@@ -257,22 +258,22 @@ static void every_row(void **state)
 {
 	struct insn_decoder *d;
 
-	assert_int_equal(insn_decoder__new(CALL_NOPS_5, &d), 0);
+	assert_int_equal(insn_decoder__new(&arch_x86_64, CALL_NOPS_5, &d), 0);
 	for (size_t i = 0; i < ROWS; i++)
 		check_row(d, i);
 	insn_decoder__free(d);
 }
 
-#define DECODE(...)                                                         \
-	({                                                                  \
-		static const uint8_t bytes_[] = {__VA_ARGS__};              \
-		struct insn_decoder *d_;                                    \
-		struct insn in_;                                            \
-		assert_int_equal(insn_decoder__new(CALL_NOPS_5, &d_), 0);   \
-		assert_true(insn_decode(d_, bytes_, sizeof(bytes_), &in_)); \
-		assert_int_equal(in_.length, sizeof(bytes_));               \
-		insn_decoder__free(d_);                                     \
-		in_;                                                        \
+#define DECODE(...)                                                                     \
+	({                                                                              \
+		static const uint8_t bytes_[] = {__VA_ARGS__};                          \
+		struct insn_decoder *d_;                                                \
+		struct insn in_;                                                        \
+		assert_int_equal(insn_decoder__new(&arch_x86_64, CALL_NOPS_5, &d_), 0); \
+		assert_true(insn_decode(d_, bytes_, sizeof(bytes_), &in_));             \
+		assert_int_equal(in_.length, sizeof(bytes_));                           \
+		insn_decoder__free(d_);                                                 \
+		in_;                                                                    \
 	})
 
 /*
@@ -382,7 +383,7 @@ static void nop5_needs_a_new_kernel(void **state)
 	struct insn_decoder *d;
 	struct insn in;
 
-	assert_int_equal(insn_decoder__new(CALL_NOPS_NONE, &d), 0);
+	assert_int_equal(insn_decoder__new(&arch_x86_64, CALL_NOPS_NONE, &d), 0);
 	assert_true(insn_decode(d, nop5, sizeof(nop5), &in));
 	assert_int_equal(in.site, SITE_STEP);
 	assert_true(in.probeable);
@@ -400,7 +401,7 @@ static void nops_since_calls_have_ten_bytes(void **state)
 	struct insn_decoder *d;
 	struct insn in;
 
-	assert_int_equal(insn_decoder__new(CALL_NOPS_10, &d), 0);
+	assert_int_equal(insn_decoder__new(&arch_x86_64, CALL_NOPS_10, &d), 0);
 	assert_true(insn_decode(d, nop10, sizeof(nop10), &in));
 	assert_true(in.is_nop10 && in.is_nop);
 	assert_false(in.probeable); /* across two pages it is refused */
@@ -418,7 +419,7 @@ static void nops_since_calls_have_ten_bytes(void **state)
 	insn_decoder__free(d);
 
 	/* 6.18 refuses what has a segment prefix. */
-	assert_int_equal(insn_decoder__new(CALL_NOPS_5, &d), 0);
+	assert_int_equal(insn_decoder__new(&arch_x86_64, CALL_NOPS_5, &d), 0);
 	assert_true(insn_decode(d, nop10, sizeof(nop10), &in));
 	assert_false(in.is_nop10 || in.probeable);
 	insn_decoder__free(d);
@@ -432,7 +433,7 @@ static void invalid_bytes(void **state)
 	struct insn_decoder *d;
 	struct insn in;
 
-	assert_int_equal(insn_decoder__new(CALL_NOPS_5, &d), 0);
+	assert_int_equal(insn_decoder__new(&arch_x86_64, CALL_NOPS_5, &d), 0);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		if (insn_decode(d, bad[i], sizeof(bad[i]), &in))
 			assert_false(in.probeable);
@@ -451,13 +452,13 @@ static void what_is_remembered(void **state)
 	struct insn first, second, anew;
 	size_t length;
 
-	assert_int_equal(insn_decoder__new(CALL_NOPS_NONE, &seasoned), 0);
+	assert_int_equal(insn_decoder__new(&arch_x86_64, CALL_NOPS_NONE, &seasoned), 0);
 	for (const uint8_t *at = page; at < code; at += length) {
 		size_t room = code - at < 15 ? code - at : 15;
 		bool valid = insn_decode(seasoned, at, room, &first);
 
 		length = valid ? first.length : 1;
-		assert_int_equal(insn_decoder__new(CALL_NOPS_NONE, &fresh), 0);
+		assert_int_equal(insn_decoder__new(&arch_x86_64, CALL_NOPS_NONE, &fresh), 0);
 		assert_int_equal(insn_decode(fresh, at, room, &anew), valid);
 		assert_int_equal(insn_decode(seasoned, at, room, &second), valid);
 		if (valid) {
@@ -481,7 +482,7 @@ static void what_is_spared_is_not_remembered(void **state)
 	struct insn_decoder *d;
 	struct insn in;
 
-	assert_int_equal(insn_decoder__new(CALL_NOPS_5, &d), 0);
+	assert_int_equal(insn_decoder__new(&arch_x86_64, CALL_NOPS_5, &d), 0);
 	assert_true(insn_decode(d, nop5, sizeof(nop5), &in) && in.probeable);
 	insn_decoder__spare_nop5(d);
 	assert_true(insn_decode(d, nop5, sizeof(nop5), &in) && !in.probeable);

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "arch/arch.h"
 #include "code/code.h"
 #include "code/plain.h"
 #include "code/stack_loads.h"
@@ -25,7 +26,7 @@ static struct plain look(const uint8_t *begin, const uint8_t *end)
 	struct code_flow flow;
 	struct plain plain;
 
-	assert_int_equal(code_decoder__new(CALL_NOPS_5, NULL, NULL, &decoder), 0);
+	assert_int_equal(code_decoder__new(&arch_x86_64, CALL_NOPS_5, NULL, NULL, &decoder), 0);
 	code_decoder__note_edges(decoder);
 	assert_int_equal(code_decode(decoder, &piece, 1, UINT64_MAX, &code), 0);
 	flow = code_decoder__flow(decoder);

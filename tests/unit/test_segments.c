@@ -10,7 +10,8 @@
 
 #include <cmocka.h>
 
-#include "code/insn.h"
+#include "arch/arch.h"
+#include "arch/insn.h"
 #include "code/segments.h"
 
 #define BASE 0x1000
@@ -27,10 +28,10 @@ static int setup(void **state)
 {
 	pads_cnt = 0;
 	label = returning = 0;
-	if (code_decoder__new(CALL_NOPS_5, NULL, NULL, &decoder))
+	if (code_decoder__new(&arch_x86_64, CALL_NOPS_5, NULL, NULL, &decoder))
 		return -1;
 	code_decoder__note_edges(decoder);
-	return insn_decoder__new(CALL_NOPS_5, &insn);
+	return insn_decoder__new(&arch_x86_64, CALL_NOPS_5, &insn);
 }
 
 static int teardown(void **state)

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "arch/arch.h"
 #include "code/code.h"
 #include "code/tiny.h"
 
@@ -17,7 +18,7 @@ static struct code code;
 
 static int setup(void **state)
 {
-	return code_decoder__new(CALL_NOPS_5, NULL, NULL, &decoder);
+	return code_decoder__new(&arch_x86_64, CALL_NOPS_5, NULL, NULL, &decoder);
 }
 
 static int teardown(void **state)

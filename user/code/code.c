@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "code/code_scan.h"
-#include "code/insn.h"
+#include "arch/insn.h"
 
 const char *site_class__name(enum site_class c)
 {
@@ -47,12 +47,12 @@ void code_decoder__spare_calls(struct code_decoder *d)
 	insn_decoder__spare_calls(d->insn);
 }
 
-int code_decoder__new(enum call_nops call_nops, code_reader read, void *read_ctx,
-		      struct code_decoder **out)
+int code_decoder__new(const struct arch *arch, enum call_nops call_nops, code_reader read,
+		      void *read_ctx, struct code_decoder **out)
 {
 	struct code_decoder *d = calloc(1, sizeof(*d));
 
-	if (!d || insn_decoder__new(call_nops, &d->insn)) {
+	if (!d || insn_decoder__new(arch, call_nops, &d->insn)) {
 		free(d);
 		return -ENOMEM;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A function's machine code, decoded along its flow of control: where it can be probed at its entry
- * and where it leaves. x86-64, by Zydis. Pure computation on bytes.
+ * and where it leaves. Pure computation on bytes; what they mean is the architecture's to say.
  */
 #ifndef PROFTRACE_CODE_CODE_H
 #define PROFTRACE_CODE_CODE_H
@@ -10,29 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What kind of instruction an entry probe sits on. All but STEP are emulated by the kernel: one
- * trap instead of two. */
-enum site_class {
-	SITE_NOP5,  /* a nop of five bytes within a page, on 6.18: becomes a call, no trap */
-	SITE_NOP10, /* one of ten bytes within a page, on 7.2: becomes a call, no trap */
-	SITE_NOP,   /* any other that is emulated: 90 with any prefixes; since 6.18 the usual long
-		       ones, on 7.2 all long ones */
-	SITE_PUSH,
-	SITE_JMP,
-	SITE_JCC,
-	SITE_CALL,
-	SITE_STEP, /* single-stepped */
-	SITE_CLASSES,
-};
+#include "arch/sites.h"
 
-const char *site_class__name(enum site_class c);
-
-/* Of which nops the kernel makes calls once they are probed. */
-enum call_nops {
-	CALL_NOPS_NONE,
-	CALL_NOPS_5, /* 6.18: they write below the stack pointer, and forked children die of them */
-	CALL_NOPS_10, /* 7.2: they leave the red zone alone, and forked children can go on */
-};
+struct arch;
 
 /* An instruction of the entry block. */
 struct code_site {
@@ -154,8 +134,8 @@ struct code_decoder;
 typedef bool (*code_reader)(void *ctx, uint64_t vaddr, void *buf, size_t len);
 
 /* Returns 0 or -ENOMEM. `read` may be NULL: then jump tables stay unread. */
-int code_decoder__new(enum call_nops call_nops, code_reader read, void *read_ctx,
-		      struct code_decoder **out);
+int code_decoder__new(const struct arch *arch, enum call_nops call_nops, code_reader read,
+		      void *read_ctx, struct code_decoder **out);
 /* From now on what the kernel may make a call of is no site. */
 void code_decoder__spare_nop5(struct code_decoder *d);
 /* From now on no call is a site. */

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <stddef.h>
 
-#include "code/insn.h"
+#include "arch/insn.h"
 #include "util/array.h"
 
 /* The piece that holds `vaddr`, or NULL; *at is the place of its byte in d->reached. */

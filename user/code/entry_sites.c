@@ -2,7 +2,7 @@
 #include "code/entry_sites.h"
 
 #include "code/code.h"
-#include "code/insn.h"
+#include "arch/insn.h"
 
 #define PAGE_SIZE 4096
 

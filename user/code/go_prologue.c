@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 #include "code/code.h"
-#include "code/insn.h"
+#include "arch/insn.h"
 
 #define MAX_PROLOGUE 16 /* instructions up to the last branch; ten are the most seen */
 #define MAX_TAIL     96 /* instructions of the tail: saves and restores of 24 registers, and spare */

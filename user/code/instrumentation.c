@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "code/code.h"
-#include "code/insn.h"
+#include "arch/insn.h"
 #include "symbol/elf_image.h"
 #include "symbol/linkage.h"
 

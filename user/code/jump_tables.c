@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "code/insn.h"
+#include "arch/insn.h"
 
 #define TABLE_REACH   16 /* instructions between a table's load and the jump through it, at most */
 #define COMPARE_REACH 4	 /* the same between a comparison and the branch that uses it */

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "code/insn.h"
+#include "arch/insn.h"
 #include "util/array.h"
 #include "util/search.h"
 

@@ -7,7 +7,7 @@
  */
 #include "plan/counting.h"
 
-#include "code/insn.h"
+#include "arch/insn.h"
 #include "symbol/counters.h"
 
 #define MAX_STEPS 3 /* from an instruction that loads a counter to the one that stores it */

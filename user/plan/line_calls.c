@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "code/code.h"
-#include "code/insn.h"
+#include "arch/insn.h"
 #include "code/returning.h"
 #include "symbol/elf_image.h"
 #include "symbol/linkage.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "code/insn.h"
+#include "arch/insn.h"
 #include "code/pads.h"
 #include "code/segments.h"
 #include "plan/line_asides.h"
@@ -283,6 +283,7 @@ int plan_lines__plan(struct plan *p, uint32_t index, const struct filter_object 
 		.put = {.out = p->lines, .img = obj->img},
 	};
 	size_t first_line = p->lines->lines_cnt;
+	const struct arch *arch = elf_image__arch(obj->img);
 	int err;
 
 	if (!obj->lines.table)
@@ -295,9 +296,9 @@ int plan_lines__plan(struct plan *p, uint32_t index, const struct filter_object 
 	if (!err)
 		err = cold_pieces__init(&pl.cold, obj->tab);
 	if (!err)
-		err = code_decoder__new(opts->call_nops, read_object, &pl, &pl.decoder);
+		err = code_decoder__new(arch, opts->call_nops, read_object, &pl, &pl.decoder);
 	if (!err)
-		err = insn_decoder__new(opts->call_nops, &pl.insn);
+		err = insn_decoder__new(arch, opts->call_nops, &pl.insn);
 	if (!err && opts->nop5_spared)
 		code_decoder__spare_nop5(pl.decoder);
 	if (!err && opts->calls_spared) {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "code/code.h"
-#include "code/insn.h"
+#include "arch/insn.h"
 #include "plan/object.h"
 #include "plan/plan.h"
 #include "symbol/elf_image.h"

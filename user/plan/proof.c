@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "arch/arch.h"
 #include "code/call_graph.h"
 #include "code/pads.h"
 #include "code/plain.h"
@@ -124,6 +125,16 @@ static bool allocator_is_libcs(const struct proofs *pr)
 	return false;
 }
 
+/* Those of a target are of one architecture. */
+static const struct arch *arch_of(const struct plan_object *objects, size_t cnt)
+{
+	for (size_t i = 0; i < cnt; i++) {
+		if (objects[i].img)
+			return elf_image__arch(objects[i].img);
+	}
+	return arch__host();
+}
+
 int proofs__new(const struct target *t, struct plan_object *objects, size_t cnt, unsigned traits,
 		struct proofs **out)
 {
@@ -142,7 +153,8 @@ int proofs__new(const struct target *t, struct plan_object *objects, size_t cnt,
 		err = pr->graph && pr->bindings_objects ? load_objects(pr, t) : -ENOMEM;
 	}
 	if (!err)
-		err = code_decoder__new(CALL_NOPS_NONE, read_current, pr, &pr->decoder);
+		err = code_decoder__new(arch_of(objects, cnt), CALL_NOPS_NONE, read_current, pr,
+					&pr->decoder);
 	if (!err)
 		code_decoder__note_edges(pr->decoder);
 	if (err) {

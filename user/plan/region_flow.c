@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "code/insn.h"
+#include "arch/insn.h"
 #include "symbol/eh_frame.h"
 #include "symbol/elf_image.h"
 #include "util/array.h"

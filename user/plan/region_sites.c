@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "code/insn.h"
+#include "arch/insn.h"
 #include "plan/object.h"
 #include "plan/patched.h"
 #include "plan/plan.h"
@@ -240,6 +240,6 @@ void region_sites__place_frame(const struct regions *r, const struct candidate *
 	if (cfa->base == EH_CFA_UNKNOWN || cfa->offset < WORD || cfa->offset % WORD ||
 	    cfa->offset - WORD > MAX_UP)
 		return;
-	site->by_frame_pointer = cfa->base == EH_CFA_RBP;
+	site->by_frame_pointer = cfa->base == EH_CFA_FRAME_POINTER;
 	site->up = cfa->offset - WORD;
 }

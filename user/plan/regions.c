@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "code/insn.h"
+#include "arch/insn.h"
 #include "plan/exits.h"
 #include "plan/filter.h"
 #include "plan/object.h"
@@ -361,7 +361,7 @@ static bool is_wanted(struct regions *r, const struct candidate *c)
 
 static int plan_gathered(struct regions *r, const char *root)
 {
-	int err = insn_decoder__new(r->opts->call_nops, &r->insn);
+	int err = insn_decoder__new(elf_image__arch(r->obj->img), r->opts->call_nops, &r->insn);
 
 	if (!err && r->opts->nop5_spared)
 		insn_decoder__spare_nop5(r->insn);

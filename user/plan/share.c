@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "arch/insn.h"
 #include "code/early_exits.h"
 #include "code/go_prologue.h"
-#include "code/insn.h"
 #include "code/tiny.h"
 #include "plan/arguments.h"
 #include "plan/changes.h"
@@ -328,10 +328,11 @@ static bool read_object(void *ctx, uint64_t vaddr, void *buf, size_t len)
 void *share__run(void *arg)
 {
 	struct share *sh = arg;
+	const struct arch *arch = elf_image__arch(sh->obj->img);
 
-	sh->err = code_decoder__new(sh->opts->call_nops, read_object, sh, &sh->decoder);
+	sh->err = code_decoder__new(arch, sh->opts->call_nops, read_object, sh, &sh->decoder);
 	if (!sh->err)
-		sh->err = insn_decoder__new(sh->opts->call_nops, &sh->insn);
+		sh->err = insn_decoder__new(arch, sh->opts->call_nops, &sh->insn);
 	if (!sh->err && sh->opts->nop5_spared)
 		code_decoder__spare_nop5(sh->decoder);
 	if (!sh->err && sh->opts->calls_spared)

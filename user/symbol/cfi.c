@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "symbol/cfi.h"
 
+#include "arch/arch.h"
 #include "symbol/dwarf_cursor.h"
 #include "symbol/eh_frame.h"
 
 struct rules {
+	const struct arch_dwarf *arch;
 	uint64_t cfa_register, cfa_offset;
 	bool saved;   /* some register but the return address, or that in an unusual way */
 	bool unknown; /* by a rule that is not followed here */
@@ -12,7 +14,7 @@ struct rules {
 
 static void set_register(struct rules *r, uint64_t number, bool as_called)
 {
-	r->saved |= number != CFI_RETURN_ADDRESS || !as_called;
+	r->saved |= number != r->arch->return_address || !as_called;
 }
 
 /* One operation without an operand of its own. Returns whether the next one is for the same
@@ -75,14 +77,15 @@ static void apply(struct dwarf_cursor *c, struct rules *r)
 	}
 }
 
-bool cfi_begins_as_called(struct dwarf_cursor common, struct dwarf_cursor own)
+bool cfi_begins_as_called(const struct arch_dwarf *arch, struct dwarf_cursor common,
+			  struct dwarf_cursor own)
 {
-	struct rules r = {0};
+	struct rules r = {.arch = arch};
 
 	apply(&common, &r);
 	apply(&own, &r);
-	return !common.bad && !own.bad && !r.unknown && !r.saved && r.cfa_register == CFI_RSP &&
-	       r.cfa_offset == 8;
+	return !common.bad && !own.bad && !r.unknown && !r.saved &&
+	       r.cfa_register == arch->stack_pointer && r.cfa_offset == arch->entered;
 }
 
 struct cfa_rule {
@@ -201,8 +204,8 @@ static void cfa_follow(struct dwarf_cursor *c, struct cfa_run *r, uint64_t vaddr
 	}
 }
 
-void cfi_find_cfa(struct dwarf_cursor common, struct dwarf_cursor own, uint64_t factor,
-		  uint64_t start, struct eh_cfa *cfa)
+void cfi_find_cfa(const struct arch_dwarf *arch, struct dwarf_cursor common,
+		  struct dwarf_cursor own, uint64_t factor, uint64_t start, struct eh_cfa *cfa)
 {
 	struct cfa_run r = {.at = start, .factor = factor};
 
@@ -211,8 +214,8 @@ void cfi_find_cfa(struct dwarf_cursor common, struct dwarf_cursor own, uint64_t 
 	if (common.bad || own.bad || r.rule.computed)
 		return;
 	cfa->offset = r.rule.offset;
-	if (r.rule.reg == CFI_RSP)
-		cfa->base = EH_CFA_RSP;
-	else if (r.rule.reg == CFI_RBP)
-		cfa->base = EH_CFA_RBP;
+	if (r.rule.reg == arch->stack_pointer)
+		cfa->base = EH_CFA_STACK_POINTER;
+	else if (r.rule.reg == arch->frame_pointer)
+		cfa->base = EH_CFA_FRAME_POINTER;
 }

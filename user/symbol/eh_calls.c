@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbol/code_refs.h"
+#include "arch/arch.h"
 #include "symbol/eh_evidence.h"
 #include "symbol/eh_frame.h"
 #include "symbol/elf_image.h"
@@ -109,10 +109,9 @@ static bool in_stub_section(const struct elf_image *img, uint64_t vaddr)
 }
 
 /* Import stubs have 16 bytes or 8. */
-static bool is_stub(const uint8_t *bytes, uint64_t size)
+static bool is_stub(const struct arch *arch, const uint8_t *bytes, uint64_t size)
 {
-	return (size >= 16 && code_refs__is_stubs(bytes, 16)) ||
-	       (size >= 8 && code_refs__is_stubs(bytes, 8));
+	return (size >= 16 && arch->is_stubs(bytes, 16)) || (size >= 8 && arch->is_stubs(bytes, 8));
 }
 
 /* Reads the function at `vaddr`. f->size becomes 0 if there is none. */
@@ -129,8 +128,8 @@ static int read_function(struct follower *f, uint64_t vaddr, code_ref_visitor vi
 	err = elf_image__read_block(f->ev->img, offset, limit, limit, &bytes);
 	if (err)
 		return err == -ENOMEM ? err : 0;
-	if (!is_stub(bytes, limit)) {
-		err = code_refs__scan(bytes, limit, vaddr, visit, f);
+	if (!is_stub(elf_image__arch(f->ev->img), bytes, limit)) {
+		err = elf_image__arch(f->ev->img)->visit_refs(bytes, limit, vaddr, visit, f);
 		if (err != STOP)
 			f->size = limit;
 		f->left -= f->size;
@@ -184,7 +183,7 @@ static int read_entry(struct follower *f)
 
 	if (!elf_image__read_vaddr(f->ev->img, entry, bytes, sizeof(bytes)))
 		return 0;
-	err = code_refs__scan(bytes, sizeof(bytes), entry, visit_entry, f);
+	err = elf_image__arch(f->ev->img)->visit_refs(bytes, sizeof(bytes), entry, visit_entry, f);
 	return err == STOP ? 0 : err;
 }
 

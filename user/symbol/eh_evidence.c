@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "symbol/code_refs.h"
+#include "arch/arch.h"
 #include "symbol/eh_frame.h"
 #include "symbol/elf_image.h"
 #include "symbol/elf_inside.h"
@@ -162,6 +162,7 @@ static int visit(void *ctx, const struct code_ref *ref)
 
 static int read_code(struct eh_evidence *ev)
 {
+	const struct arch *arch = elf_image__arch(ev->img);
 	uint64_t left = MAX_CODE;
 	int err = 0;
 
@@ -180,8 +181,8 @@ static int read_code(struct eh_evidence *ev)
 			continue;
 		}
 		ev->current = i;
-		ev->starts[i].stubs = code_refs__is_stubs(bytes, size);
-		err = code_refs__scan(bytes, size, r->start, visit, ev);
+		ev->starts[i].stubs = arch->is_stubs(bytes, size);
+		err = arch->visit_refs(bytes, size, r->start, visit, ev);
 		free(bytes);
 	}
 	return err;

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "arch/arch.h"
 #include "symbol/cfi.h"
 #include "symbol/dwarf_cursor.h"
 #include "symbol/elf_image.h"
@@ -17,6 +18,7 @@
 #define MAX_FOLLOWED (256u << 20)
 
 struct eh_frame {
+	const struct arch_dwarf *arch;
 	struct eh_range *ranges; /* by start, without overlaps */
 	size_t cnt, cap;
 	struct eh_cfa *wanted; /* by vaddr; NULL: ranges are */
@@ -117,7 +119,8 @@ static void find_cfas(struct eh_frame *eh, const struct eh_range *range, const s
 		if (len > eh->budget)
 			return;
 		eh->budget -= len;
-		cfi_find_cfa(cie->rules, rules, cie->code_factor, range->start, &eh->wanted[i]);
+		cfi_find_cfa(eh->arch, cie->rules, rules, cie->code_factor, range->start,
+			     &eh->wanted[i]);
 	}
 }
 
@@ -175,7 +178,7 @@ static int read_fde(struct eh_frame *eh, struct dwarf_cursor *c, const struct ci
 	}
 	if (eh->visitor)
 		return visit_rows(eh, &range, cie, rules);
-	range.as_called = !cie->signal && cfi_begins_as_called(cie->rules, rules);
+	range.as_called = !cie->signal && cfi_begins_as_called(eh->arch, cie->rules, rules);
 	if (ARRAY_RESERVE(&eh->ranges, eh->cnt, &eh->cap))
 		return -ENOMEM;
 	eh->ranges[eh->cnt++] = range;
@@ -303,6 +306,7 @@ static int read_all(const struct elf_image *img, bool any, struct eh_frame *eh)
 	void *block = NULL;
 	int err;
 
+	eh->arch = &elf_image__arch(img)->dwarf;
 	err = find_records(img, c.absolute, &c.vaddr, &fdes);
 	if (err == -ENOENT && any)
 		err = find_section(img, &c.vaddr, &max);

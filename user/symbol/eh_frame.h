@@ -41,8 +41,8 @@ const struct eh_range *eh_frame__at(const struct eh_frame *eh, uint64_t vaddr);
  * return address, in bytes above a register (the CFA, DWARF 5, 6.4). */
 enum eh_cfa_base {
 	EH_CFA_UNKNOWN,
-	EH_CFA_RSP,
-	EH_CFA_RBP,
+	EH_CFA_STACK_POINTER,
+	EH_CFA_FRAME_POINTER,
 };
 
 struct eh_cfa {

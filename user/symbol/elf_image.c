@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "arch/arch.h"
 #include "symbol/elf_dynamic.h"
 #include "symbol/elf_inside.h"
 #include "util/log.h"
@@ -37,6 +38,7 @@ struct elf_image {
 	bool is_static;
 	bool is_fixed;
 	Elf *elf;
+	const struct arch *arch;
 	uint64_t size, stored, entry;
 	Elf64_Phdr *phdrs;
 	size_t phdrs_cnt;
@@ -110,13 +112,16 @@ static int check_header(struct elf_image *img)
 	if (len < EI_NIDENT || memcmp(eh.e_ident, ELFMAG, SELFMAG))
 		return refuse(img, -ENOEXEC, "not an ELF file");
 	if (eh.e_ident[EI_CLASS] == ELFCLASS32)
-		return refuse(img, -ENOTSUP, "a 32-bit file: only x86-64 is supported");
+		return refuse(img, -ENOTSUP, "a 32-bit file: only %s is supported",
+			      arch__host()->name);
 	if (len < (int64_t)sizeof(eh))
 		return refuse(img, -ENOEXEC, "truncated: shorter than an ELF header");
 	if (eh.e_ident[EI_CLASS] != ELFCLASS64 || eh.e_ident[EI_VERSION] != EV_CURRENT)
 		return refuse(img, -ENOEXEC, "damaged ELF header");
-	if (eh.e_ident[EI_DATA] != ELFDATA2LSB || eh.e_machine != EM_X86_64)
-		return refuse(img, -ENOTSUP, "built for another machine: only x86-64 is supported");
+	img->arch = eh.e_ident[EI_DATA] == ELFDATA2LSB ? arch__of_machine(eh.e_machine) : NULL;
+	if (!img->arch)
+		return refuse(img, -ENOTSUP, "built for another machine: only %s is supported",
+			      arch__host()->name);
 	if (eh.e_type != ET_EXEC && eh.e_type != ET_DYN)
 		return refuse(img, -ENOTSUP, "%s, not a program or shared library",
 			      eh.e_type == ET_REL    ? "an object file"
@@ -391,6 +396,11 @@ const struct elf_section *elf_image__sections(const struct elf_image *img, size_
 {
 	*cnt = img->sections_cnt;
 	return img->sections;
+}
+
+const struct arch *elf_image__arch(const struct elf_image *img)
+{
+	return img->arch;
 }
 
 uint64_t elf_image__entry(const struct elf_image *img)

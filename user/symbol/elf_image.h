@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct arch;
 struct elf_image;
 struct Elf; /* libelf's handle */
 
@@ -21,7 +22,7 @@ struct elf_segment {
 };
 
 /*
- * Opens the x86-64 ELF file behind `fd` (borrowed: it must stay open as long as the image; its file
+ * Opens the ELF file behind `fd` (borrowed: it must stay open as long as the image; its file
  * position is not used). `label` names it in messages and is copied. Returns 0, or -ENOEXEC (not
  * ELF, truncated, damaged), -ENOTSUP (32-bit, other machine, not a program or shared library),
  * -ENOMEM, -EIO, with one line logged that says what is wrong and what to try.
@@ -34,6 +35,7 @@ void elf_image__free(struct elf_image *img); /* accepts NULL */
 const char *elf_image__label(const struct elf_image *img);
 struct Elf *elf_image__elf(const struct elf_image *img);
 const struct elf_segment *elf_image__segments(const struct elf_image *img, size_t *cnt);
+const struct arch *elf_image__arch(const struct elf_image *img);
 uint64_t elf_image__entry(const struct elf_image *img);	 /* e_entry, a vaddr */
 bool elf_image__is_program(const struct elf_image *img); /* PT_INTERP and no DT_SONAME */
 bool elf_image__is_static(const struct elf_image *img);	 /* no PT_INTERP and no DT_NEEDED */

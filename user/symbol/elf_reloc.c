@@ -3,17 +3,19 @@
 
 #include <string.h>
 
+#include "arch/arch.h"
 #include "symbol/elf_image.h"
 #include "symbol/elf_inside.h"
 
 /* Of all sections together: they may overlap in a file made for it. */
 #define MAX_RELOCS (8u << 20)
 
-static void apply_one(const Elf64_Rela *rela, uint64_t vaddr, uint8_t *bytes, size_t len)
+static void apply_one(const Elf64_Rela *rela, uint32_t relative, uint64_t vaddr, uint8_t *bytes,
+		      size_t len)
 {
 	uint64_t at = rela->r_offset - vaddr;
 
-	if (ELF64_R_TYPE(rela->r_info) == R_X86_64_RELATIVE && at < len &&
+	if (ELF64_R_TYPE(rela->r_info) == relative && at < len &&
 	    len - at >= sizeof(rela->r_addend))
 		memcpy(bytes + at, &rela->r_addend, sizeof(rela->r_addend));
 }
@@ -22,6 +24,7 @@ static void apply_one(const Elf64_Rela *rela, uint64_t vaddr, uint8_t *bytes, si
 static uint64_t apply_section(const struct elf_image *img, const struct elf_section *sec,
 			      uint64_t max, uint64_t vaddr, uint8_t *bytes, size_t len)
 {
+	uint32_t relative = elf_image__arch(img)->relocations.relative;
 	uint64_t cnt = sec->size / sizeof(Elf64_Rela), done = 0;
 	Elf64_Rela buf[512];
 
@@ -36,7 +39,7 @@ static uint64_t apply_section(const struct elf_image *img, const struct elf_sect
 			break;
 		got /= sizeof(*buf);
 		for (int64_t i = 0; i < got; i++)
-			apply_one(&buf[i], vaddr, bytes, len);
+			apply_one(&buf[i], relative, vaddr, bytes, len);
 		done += got;
 	}
 	return done;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/arch.h"
 #include "symbol/elf_dynamic.h"
 #include "symbol/elf_image.h"
 #include "symbol/elf_inside.h"
@@ -76,13 +77,14 @@ static int read_symbols(struct linkage *l, const struct elf_image *img)
 	return err;
 }
 
-static int add_relocations(struct linkage *l, const Elf64_Rela *rela, size_t cnt)
+static int add_relocations(struct linkage *l, const struct arch_relocations *types,
+			   const Elf64_Rela *rela, size_t cnt)
 {
 	for (size_t i = 0; i < cnt; i++) {
 		uint32_t type = ELF64_R_TYPE(rela[i].r_info), sym = ELF64_R_SYM(rela[i].r_info);
-		bool import = type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT;
+		bool import = type == types->function || type == types->data;
 
-		if ((!import && type != R_X86_64_64) || sym >= l->names_cnt || !l->names[sym])
+		if ((!import && type != types->absolute) || sym >= l->names_cnt || !l->names[sym])
 			continue;
 		if (ARRAY_RESERVE(&l->slots, l->slots_cnt, &l->slots_cap))
 			return -ENOMEM;
@@ -104,7 +106,8 @@ static int read_relocations(struct linkage *l, const struct elf_image *img,
 	err = elf_image__read_block(img, offset, size, MAX_RELOCATIONS_SIZE, &block);
 	if (err)
 		return err == -ENOMEM ? err : 0;
-	err = add_relocations(l, block, size / sizeof(Elf64_Rela));
+	err = add_relocations(l, &elf_image__arch(img)->relocations, block,
+			      size / sizeof(Elf64_Rela));
 	free(block);
 	return err;
 }

@@ -3,50 +3,42 @@
  * Zydis (in its minimal mode) gives lengths and fields; the meaning is read off the opcode maps, as
  * the kernel does it.
  */
-#include "code/insn.h"
+#include "arch/insn.h"
 
 #include <Zydis/Zydis.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "code/insn_inside.h"
+#include "arch/x86_64/insn_inside.h"
+#include "arch/x86_64/x86_64.h"
 #include "util/prefix_memo.h"
 
-struct insn_decoder {
+struct decoder {
+	struct insn_decoder insn;
 	ZydisDecoder zydis;
-	enum call_nops call_nops;
-	bool spares_nop5, spares_calls;
 	struct prefix_memo memo;
 	struct insn known[PREFIX_MEMO_SLOTS]; /* by slot of the memo */
 };
 
-int insn_decoder__new(enum call_nops call_nops, struct insn_decoder **out)
+struct insn_decoder *x86_64_decoder__new(void)
 {
-	struct insn_decoder *d = calloc(1, sizeof(*d));
+	struct decoder *d = calloc(1, sizeof(*d));
 
 	if (!d)
-		return -ENOMEM;
+		return NULL;
 	ZydisDecoderInit(&d->zydis, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
 	ZydisDecoderEnableMode(&d->zydis, ZYDIS_DECODER_MODE_MINIMAL, ZYAN_TRUE);
-	d->call_nops = call_nops;
-	*out = d;
-	return 0;
+	return &d->insn;
 }
 
-void insn_decoder__spare_nop5(struct insn_decoder *d)
+void x86_64_decoder__forget(struct insn_decoder *insn)
 {
-	d->spares_nop5 = true;
-	memset(&d->memo, 0, sizeof(d->memo)); /* what is known was decoded without it */
-}
+	struct decoder *d = (struct decoder *)insn;
 
-void insn_decoder__spare_calls(struct insn_decoder *d)
-{
-	d->spares_calls = true;
 	memset(&d->memo, 0, sizeof(d->memo));
 }
 
-void insn_decoder__free(struct insn_decoder *d)
+void x86_64_decoder__free(struct insn_decoder *d)
 {
 	free(d);
 }
@@ -406,7 +398,7 @@ static bool keeps_bp(const ZydisDecodedInstruction *in, const struct insn_fields
 	}
 }
 
-static bool decode(struct insn_decoder *d, const uint8_t *bytes, size_t len, struct insn *out)
+static bool decode(struct decoder *d, const uint8_t *bytes, size_t len, struct insn *out)
 {
 	ZydisDecodedInstruction in;
 	ZydisDecoderContext ctx;
@@ -429,8 +421,8 @@ static bool decode(struct insn_decoder *d, const uint8_t *bytes, size_t len, str
 	out->keeps_bp = keeps_bp(&in, &f);
 	out->near = (in.attributes & ZYDIS_ATTRIB_HAS_MODRM) && f.mod == 0 && f.rm == RBP;
 	out->distance = out->near ? f.disp : 0;
-	out->probeable =
-		insn_uprobe__accepts(&in, &f, out) && !(d->spares_calls && out->flow == FLOW_CALL);
+	out->probeable = insn_uprobe__accepts(&in, &f, out) &&
+			 !(d->insn.spares_calls && out->flow == FLOW_CALL);
 	out->dear = insn_cost__is_dear(&in, &f);
 	out->takes_result = takes_result(&in, &f, out);
 	out->fetches = fetches(&in, &f);
@@ -439,12 +431,12 @@ static bool decode(struct insn_decoder *d, const uint8_t *bytes, size_t len, str
 	if (in.encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY &&
 	    (f.map_0f || in.opcode_map == ZYDIS_OPCODE_MAP_DEFAULT)) {
 		out->may_become_call =
-			d->call_nops != CALL_NOPS_10 && insn_uprobe__may_become_call(&f, out);
-		if (d->call_nops == CALL_NOPS_5)
+			d->insn.call_nops != CALL_NOPS_10 && insn_uprobe__may_become_call(&f, out);
+		if (d->insn.call_nops == CALL_NOPS_5)
 			insn_uprobe__classify_nop(&f, bytes, out);
-		else if (d->call_nops == CALL_NOPS_10)
+		else if (d->insn.call_nops == CALL_NOPS_10)
 			insn_uprobe__classify_nop10(&f, bytes, out);
-		if (d->spares_nop5 && out->may_become_call)
+		if (d->insn.spares_nop5 && out->may_become_call)
 			out->probeable = false;
 	}
 	return true;
@@ -458,8 +450,10 @@ static bool recurs(const struct insn *in)
 	       (in->length <= 2 || in->flow == FLOW_NEXT || !in->rel);
 }
 
-bool insn_decode(struct insn_decoder *d, const uint8_t *bytes, size_t len, struct insn *out)
+bool x86_64_decoder__decode(struct insn_decoder *insn, const uint8_t *bytes, size_t len,
+			    struct insn *out)
 {
+	struct decoder *d = (struct decoder *)insn;
 	int slot = prefix_memo__find(&d->memo, bytes, len);
 
 	if (slot >= 0) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "code/insn_inside.h"
+#include "arch/x86_64/insn_inside.h"
 
 /* One-byte opcodes that are dear: x87 and division; strings, which may be repeated; what goes to
  * the kernel, to devices or to all other CPUs. */

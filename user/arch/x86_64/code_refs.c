@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A linear sweep: compilers put no data between instructions, and where somebody has, what is read
  * into it is mostly no address that means anything. */
-#include "symbol/code_refs.h"
+#include "arch/x86_64/x86_64.h"
 
 #include <Zydis/Zydis.h>
 #include <stdbool.h>
@@ -128,8 +128,8 @@ static int scan(const uint8_t *bytes, size_t size, uint64_t vaddr, struct prefix
 	return err;
 }
 
-int code_refs__scan(const uint8_t *bytes, size_t size, uint64_t vaddr, code_ref_visitor visit,
-		    void *ctx)
+int x86_64_refs__visit(const uint8_t *bytes, size_t size, uint64_t vaddr, code_ref_visitor visit,
+		       void *ctx)
 {
 	struct prefix_memo *plain = size >= WORTH_A_MEMO ? calloc(1, sizeof(*plain)) : NULL;
 	int err = scan(bytes, size, vaddr, plain, visit, ctx);
@@ -147,7 +147,7 @@ static bool is_padding(const ZydisDecodedInstruction *in)
 	       (in->opcode == 0x90 || in->opcode == 0xcc);
 }
 
-bool code_refs__is_stubs(const uint8_t *bytes, size_t size)
+bool x86_64_refs__is_stubs(const uint8_t *bytes, size_t size)
 {
 	ZydisDecodedInstruction in;
 	ZydisDecoderContext state;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the files behind insn.h share: insn.c decodes; insn_uprobe.c says what the kernel's uprobes
- * make of an instruction, insn_cost.c what it may take. */
-#ifndef PROFTRACE_CODE_INSN_INSIDE_H
-#define PROFTRACE_CODE_INSN_INSIDE_H
+/* What the files that decode an instruction share: insn.c decodes; insn_uprobe.c says what the
+ * kernel's uprobes make of an instruction, insn_cost.c what it may take. */
+#ifndef PROFTRACE_ARCH_X86_64_INSN_INSIDE_H
+#define PROFTRACE_ARCH_X86_64_INSN_INSIDE_H
 
 #include <Zydis/Zydis.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "code/insn.h"
+#include "arch/insn.h"
 
 /* The fields that they look at. */
 struct insn_fields {

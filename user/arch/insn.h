@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What one x86-64 instruction means to us: where control goes, what happens to the stack pointer,
- * and what the kernel's uprobes make of it. */
-#ifndef PROFTRACE_CODE_INSN_H
-#define PROFTRACE_CODE_INSN_H
+/* What one instruction means to us, on any architecture: where control goes, what happens to the
+ * stack pointer, and what the kernel's uprobes make of it. */
+#ifndef PROFTRACE_ARCH_INSN_H
+#define PROFTRACE_ARCH_INSN_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "code/code.h"
+#include "arch/sites.h"
+
+struct arch;
 
 enum insn_flow {
 	FLOW_NEXT,
@@ -86,14 +88,20 @@ static inline bool insn_nop10_at(const struct insn *in, uint64_t vaddr)
 	return in->is_nop10 && vaddr % page <= page - INSN_NOP10_SIZE;
 }
 
-struct insn_decoder;
+/* What every architecture's decoder begins with. */
+struct insn_decoder {
+	const struct arch *arch;
+	enum call_nops call_nops;
+	bool spares_nop5, spares_calls;
+};
 
-int insn_decoder__new(enum call_nops call_nops, struct insn_decoder **out); /* 0 or -ENOMEM */
+/* Returns 0 or -ENOMEM. */
+int insn_decoder__new(const struct arch *arch, enum call_nops call_nops, struct insn_decoder **out);
 /* From now on what the kernel may make a call of counts as what cannot be probed. */
 void insn_decoder__spare_nop5(struct insn_decoder *d);
 /* From now on calls count as what cannot be probed. */
 void insn_decoder__spare_calls(struct insn_decoder *d);
-void insn_decoder__free(struct insn_decoder *d);
+void insn_decoder__free(struct insn_decoder *d); /* accepts NULL */
 
 /* Decodes one instruction from at most `len` bytes. Returns whether there is a valid one. */
 bool insn_decode(struct insn_decoder *d, const uint8_t *bytes, size_t len, struct insn *out);

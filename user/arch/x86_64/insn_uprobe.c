@@ -2,7 +2,7 @@
 /* What the kernel accepts, and what it emulates: arch/x86/kernel/uprobes.c. */
 #include <string.h>
 
-#include "code/insn_inside.h"
+#include "arch/x86_64/insn_inside.h"
 
 /* The nops of these lengths that the kernel itself would use; other forms of 0f 1f are
  * single-stepped. Longer ones have a segment prefix. */

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a processor's architecture decides, behind one interface: registers, instructions, what the
+ * kernel's uprobes make of them, and how files are made for it. Each architecture is a folder
+ * (x86_64/ is the first) that fills in one struct arch; bpf/arch_*.bpf.h is the same for what runs
+ * in the kernel. All else asks here, so what a port takes is a folder, that header, and a row in
+ * arch.c.
+ *
+ * A file tells its architecture: elf_image__arch(). Files of others than this machine's can be
+ * planned (proftrace -l -x FILE), not traced.
+ */
+#ifndef PROFTRACE_ARCH_ARCH_H
+#define PROFTRACE_ARCH_ARCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "arch/code_refs.h"
+
+struct insn;
+struct insn_decoder;
+
+/* Types of relocations (ELF64_R_TYPE). */
+struct arch_relocations {
+	uint32_t relative; /* the file's address plus a constant */
+	uint32_t absolute; /* a symbol's address, plus a constant */
+	uint32_t function; /* the same in the global offset table, for calls of imports */
+	uint32_t data;	   /* the same for all else */
+};
+
+/* DWARF's numbers of registers, and how a call leaves the stack: at a function's first instruction
+ * the frame's address (CFA) lies `entered` bytes above the stack pointer. */
+struct arch_dwarf {
+	uint8_t stack_pointer, frame_pointer, return_address;
+	uint8_t entered;
+};
+
+struct arch {
+	const char *name; /* as messages call it */
+	uint16_t machine; /* ELF's e_machine */
+	bool is_host;	  /* what this program runs on */
+	struct arch_relocations relocations;
+	struct arch_dwarf dwarf;
+
+	/* Makes a decoder. Returns it, or NULL without memory. */
+	struct insn_decoder *(*decoder_new)(void);
+	void (*decoder_free)(struct insn_decoder *d);
+	/* What the decoder is to spare has changed: what it remembers no longer holds. NULL: it
+	 * remembers nothing. */
+	void (*decoder_forget)(struct insn_decoder *d);
+	bool (*decode)(struct insn_decoder *d, const uint8_t *bytes, size_t len, struct insn *out);
+
+	/*
+	 * Decodes `size` bytes at `vaddr` one instruction after the other, and visits what they
+	 * refer to. What is no instruction is passed over. Returns 0 or what the visitor has
+	 * returned.
+	 */
+	int (*visit_refs)(const uint8_t *bytes, size_t size, uint64_t vaddr, code_ref_visitor visit,
+			  void *ctx);
+	/* Whether the bytes are stubs alone, as linkers make them for imports: each jumps through a
+	 * pointer or to the other stubs, and padding follows. */
+	bool (*is_stubs)(const uint8_t *bytes, size_t size);
+};
+
+extern const struct arch arch_x86_64;
+
+/* Of ELF's e_machine; NULL: it is not supported. */
+const struct arch *arch__of_machine(uint16_t machine);
+
+/* What this program runs on. */
+const struct arch *arch__host(void);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the files of this folder fill struct arch with: see there. */
+#ifndef PROFTRACE_ARCH_X86_64_X86_64_H
+#define PROFTRACE_ARCH_X86_64_X86_64_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "arch/code_refs.h"
+
+struct insn;
+struct insn_decoder;
+
+struct insn_decoder *x86_64_decoder__new(void);
+void x86_64_decoder__free(struct insn_decoder *d);
+void x86_64_decoder__forget(struct insn_decoder *d);
+bool x86_64_decoder__decode(struct insn_decoder *d, const uint8_t *bytes, size_t len,
+			    struct insn *out);
+
+int x86_64_refs__visit(const uint8_t *bytes, size_t size, uint64_t vaddr, code_ref_visitor visit,
+		       void *ctx);
+bool x86_64_refs__is_stubs(const uint8_t *bytes, size_t size);
+
+#endif
