@@ -70,6 +70,73 @@ static __always_inline u64 thread_pointer(const struct task_struct *task)
 	return FIELD(task, thread.fsbase);
 }
 
+/* Addresses from here on are programs' only on machines with five levels of page tables, and only
+ * of those that ask for them. */
+#define PROGRAMS_END	0x7ffffffff000ull
+#define HAS_SHADOWSTACK 1 /* ARCH_SHSTK_SHSTK */
+#define BREAKPOINT	0xcc
+
+static __always_inline bool has_shadow_stack(const struct task_struct *task)
+{
+	return bpf_core_field_exists(task->thread.features) &&
+	       (FIELD(task, thread.features) & HAS_SHADOWSTACK);
+}
+
+/* A `ret` that was hit. */
+struct return_hit {
+	u64 slot;
+	u64 to; /* 0: it is not to be emulated */
+};
+
+/* Whether a breakpoint is at `ip`. */
+static __always_inline bool breaks_at(u64 ip)
+{
+	u8 byte = 0;
+
+	return !bpf_probe_read_user(&byte, sizeof(byte), (void *)ip) && byte == BREAKPOINT;
+}
+
+/*
+ * What to do about a `ret` that was hit, whose address ends in `offset`, the part within its page.
+ *
+ * Several programs may be called at one hit, of this profiler and of others, one after the other.
+ * One that was called before may have emulated the `ret`: then the registers are those behind it,
+ * and to emulate it once more would take the caller's return address off the stack too. It shows by
+ * two things: the instruction pointer is not at the `ret`, and the word below the stack pointer is
+ * the instruction pointer. Without both of their opposites nothing is emulated; then the kernel
+ * steps the `ret`, if that has not been done yet.
+ *
+ * The second alone is also true of a `ret` right behind a call, whose return address is still below
+ * the stack pointer; the first may fail if the address that is returned to ends as the `ret`'s
+ * does. Where the two disagree so, there is a breakpoint at the `ret`, and hardly at the other.
+ */
+static __always_inline void return_look(const struct pt_regs *ctx, u32 offset, bool emulate,
+					struct return_hit *hit)
+{
+	u64 sp = ctx->sp, ip = ctx->ip, words[2]; /* below the stack pointer, and at it */
+	bool here = (ip & WIRE_PAGE_MASK) == offset;
+
+	hit->slot = sp;
+	hit->to = 0;
+	if (bpf_probe_read_user(words, sizeof(words), (void *)(sp - RETURN_MOVES)))
+		return;
+	if (words[0] == ip && !(here && breaks_at(ip)))
+		hit->slot = sp - RETURN_MOVES;
+	else if (emulate && words[0] != ip && here && words[1] < PROGRAMS_END &&
+		 !has_shadow_stack(current_task()))
+		hit->to = words[1];
+}
+
+/* Does what the `ret` would do. The kernel does not step an instruction that the instruction
+ * pointer has left. */
+static __always_inline void return_emulate(struct pt_regs *ctx, const struct return_hit *hit)
+{
+	if (!hit->to)
+		return;
+	ctx->sp = hit->slot + RETURN_MOVES;
+	ctx->ip = hit->to;
+}
+
 #define FLAG_CF 0x001
 #define FLAG_PF 0x004
 #define FLAG_ZF 0x040

@@ -105,7 +105,7 @@ static __always_inline void line_ends(u32 frame, u64 now, u64 probe_ns, u32 exit
 	if (!s)
 		return;
 	line_lasted(s, now, probe_ns);
-	s->left = exit >= WIRE_COST_EXIT_STEP && exit <= WIRE_COST_EXIT_JCC;
+	s->left = exit >= WIRE_COST_EXIT_STEP && exit <= WIRE_COST_EXIT_RET;
 }
 
 #endif

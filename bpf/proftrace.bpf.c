@@ -36,7 +36,8 @@ static __always_inline bool branch_taken(struct pt_regs *ctx, u64 cookie)
 /*
  * Session tier: entry and return of one function, in one program. What the entry stores in the
  * call's session cookie, zero until then, its return finds again: lane and function, so that it
- * has nothing to look up (SESSION_LANE). A nonzero result at the entry spares the target the return probe.
+ * has nothing to look up (SESSION_LANE). A nonzero result at the entry spares the target the return
+ * probe.
  */
 OWN_STACK(session);
 SEC("uprobe")
@@ -109,6 +110,23 @@ int exit_site(struct pt_regs *ctx)
 		hit_in_vain(slot, function, class);
 	else
 		leave(kind == WIRE_EXIT_RET ? ctx : NULL, slot, function, now, class);
+	return 0;
+}
+
+/* Exit site: a `ret`, where programs may write registers (7.0). The kernel would step it. */
+OWN_STACK(exit_ret);
+SEC("?uprobe")
+int exit_ret(struct pt_regs *ctx)
+{
+	u64 now = bpf_ktime_get_ns(), cookie = probe_cookie(ctx);
+	u32 page_offset = (cookie >> WIRE_COOKIE_DELTA) & WIRE_PAGE_MASK;
+	bool emulate = (cookie >> WIRE_COOKIE_FLAGS) & WIRE_EXIT_EMULATED;
+	struct return_hit hit;
+
+	KEEP_OWN_STACK(exit_ret, ctx);
+	return_look(ctx, page_offset, emulate, &hit);
+	leave(ctx, hit.slot, cookie & WIRE_COOKIE_FUNCTION, now, cookie >> WIRE_COOKIE_COST);
+	return_emulate(ctx, &hit);
 	return 0;
 }
 

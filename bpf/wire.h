@@ -30,14 +30,15 @@ typedef uint64_t u64;
  *   bits  0..23  index of the function in the plan
  *   bits 24..39  entry sites: bytes the stack pointer has moved down since the function's entry;
  *                the return address is at sp + that; exit sites: the same, or above the frame
- *                pointer, with WIRE_EXIT_BY_FP
+ *                pointer, with WIRE_EXIT_BY_FP; where programs may write registers, of a `ret`:
+ *                its address within its page
  *   bits 40..47  entry sites without WIRE_ENTRY_UNLESS: the number of the list of values that are
  *                read of its calls; 0: none. With WIRE_ENTRY_CLOSES: how many instructions it
  *                runs at most
  *   bits 40..43  exit sites: enum wire_exit
  *   bits 44..47  exit sites of kind WIRE_EXIT_JCC, entry sites with WIRE_ENTRY_UNLESS: the
  *                condition, as in the opcode's low four bits
- *   bits 48..51  entry sites: WIRE_ENTRY_* flags; exit sites: WIRE_EXIT_BY_FP
+ *   bits 48..51  entry sites: WIRE_ENTRY_* flags; exit sites: WIRE_EXIT_* flags
  *   bits 52..56  what the probe costs: enum wire_cost_class
  *   bits 57..63  entry sites: generation of the function's probe, see hit_is_claimed()
  *
@@ -76,6 +77,9 @@ enum wire_exit {
 
 /* The slot is told from the frame pointer. */
 #define WIRE_EXIT_BY_FP 1u
+/* A `ret`: the program does what it does, so that the kernel need not step it. */
+#define WIRE_EXIT_EMULATED 2u
+#define WIRE_PAGE_MASK	   0xfffu
 
 /* The function may be left by a jump to another one, which then owns its stack slot. */
 #define WIRE_ENTRY_TAIL 1u
@@ -112,9 +116,10 @@ enum wire_cost_class {
 	WIRE_COST_ENTRY_LAST = WIRE_COST_ENTRY + 7,
 	WIRE_COST_RETURN,    /* a return probe: armed, and hit */
 	WIRE_COST_TAIL,	     /* the same, of a function that leaves by a tail call */
-	WIRE_COST_EXIT_STEP, /* exit sites: a single-stepped one, as every `ret` is */
+	WIRE_COST_EXIT_STEP, /* exit sites: a single-stepped one, as a `ret` is on most kernels */
 	WIRE_COST_EXIT_JMP,  /* an emulated jump; or the nop where a region ends */
 	WIRE_COST_EXIT_JCC,
+	WIRE_COST_EXIT_RET,   /* a `ret` that our program emulates */
 	WIRE_COST_NEW_CALLEE, /* another callee than the one before: a look-up (outside) */
 	WIRE_COST_NESTED,     /* more, if both caller and callee have return probes pending */
 	WIRE_COST_SPARED,     /* by an entry that is passed over, of its cost (outside) */

@@ -26,7 +26,7 @@ INSTRUMENTED := plain patchable5 patchable5-endbr patchable7-2 nop-mcount nop-mc
 		clang-patchable5 clang-patchable5-endbr clang-patchable9 clang-patchable16-5 clang-fentry \
 		clang-xray clang-xray-endbr
 CALCS        := pie nopie static static-pie dynsym stripped debuglink
-PROGRAM_BINS := $(addprefix $(PROGRAMS)/,$(PLAIN) $(CALCS:%=calc-%) $(THROWING) tailcall busy entries early arguments \
+PROGRAM_BINS := $(addprefix $(PROGRAMS)/,$(PLAIN) $(CALCS:%=calc-%) $(THROWING) tailcall busy entries early returns arguments \
 		$(PARAMETERS:%=parameters-%) methods $(INSTRUMENTED:%=instrumented-%) lines_own-O0 lines_own-O2 lines_time \
 		crowd crowd-nameless inline_data signal_throws exchange generators redzone-nops redzone-nop5 libplugin.so \
 		nameless nameless-static libshapes.so libregions.so regions-plain hot-regions shapes-linked shapes-dlopen \
@@ -54,6 +54,8 @@ $(PROGRAMS)/entries: tests/programs/entries_main.c tests/programs/entries.S
 	$(call say,TARGET,$@)$(PROGRAM_C) -mno-red-zone -o $@ $^
 $(PROGRAMS)/early: tests/programs/early_main.c tests/programs/early.S
 	$(call say,TARGET,$@)$(PROGRAM_C) -o $@ $^
+$(PROGRAMS)/returns: tests/programs/returns_main.c tests/programs/returns.S
+	$(call say,TARGET,$@)$(PROGRAM_C) -o $@ $^ -lpthread
 $(PROGRAMS)/arguments: tests/programs/arguments_main.c tests/programs/arguments.S
 	$(call say,TARGET,$@)$(PROGRAM_C) -o $@ $^
 $(filter-out %/region_throws,$(THROWING:%=$(PROGRAMS)/%)): $(PROGRAMS)/%: tests/programs/%.cpp

@@ -75,6 +75,7 @@ struct uprobe_dispatch_data {
 
 struct thread_struct {
 	unsigned long fsbase;
+	unsigned long features; /* since 6.6, of kernels that know shadow stacks */
 };
 
 typedef struct {

@@ -24,6 +24,8 @@ ROWS = [
     Row("counts of commands", ["test_counts.Counts.test_command_*"], 1800),
     Row("counts, special", ["test_counts.Special.*"]),
     Row("exits", ["test_exits.Exits.*"]),
+    Row("returns emulated", ["on_kernels.Emulation.*"], 1800, lacks={
+        name: "programs cannot write registers" for name in ("5.10", "6.1", "6.12")}),
     Row("sandboxes", ["test_exits.Sandboxes.*"]),
     Row("whom to trace", ["test_targets.Pids.*", "test_targets.Files.*"]),
     Row("life of processes", ["test_life.Programs.*", "test_life.Loading.test_a_late_plugin*",
@@ -46,3 +48,5 @@ ROWS = [
 # What the short form, a part of `make check`, runs in one machine a kernel: only what cannot depend
 # on how fast that is.
 SHORT = {column.name: ["on_kernels.Short.*"] for column in COLUMNS}
+for _name in "newest", "newest-full":
+    SHORT[_name].append("on_kernels.Emulation.test_returns")

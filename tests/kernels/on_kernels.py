@@ -158,6 +158,70 @@ class RealPrograms(Case):
         self.assert_clean_text(server.pid)
 
 
+class Emulation(Case):
+    """Kernels that let programs write registers (7.0): ours do what a `ret` does, in place of a
+    single step. One that does it twice, or not at all, ends the target."""
+
+    EMULATED = {"returns_plain", "returns_rep", "returns_bnd", "returns_push", "returns_at_once",
+                "returns_again", "returns_inner", "returns_near", "returns_far"}
+    # One pops more than an address; one is where a function begins.
+    STEPPED = {"returns_pop", "returns_into", "returns_alone"}
+    SITES = ("--exits", "sites")
+
+    def check_exact(self, name, *args, options=SITES):
+        document, done = self.profile_command(name, *args, options=options)
+        self.assert_same(done, name, *args)
+        self.assert_counts(document, done.counts, done)
+        return document
+
+    def check_returns(self, document):
+        """All have been seen but those that lead into another function, whose call takes over."""
+        self.assertEqual(document["accounting"]["unwound"],
+                         self.count(document, "returns_into"), document["accounting"])
+
+    def test_returns(self):
+        done = self.run_proftrace("-l", "-f", "json", *self.SITES, "-F", "*", "--",
+                                  program("returns"))
+        kinds = {f["name"]: f["exit_kind"] for f in json.loads(done.stdout)["functions"]}
+        self.assertEqual({kinds[name] for name in self.EMULATED}, {"emulated"}, kinds)
+        self.assertEqual({kinds[name] for name in self.STEPPED}, {"ret"}, kinds)
+        self.check_returns(self.check_exact("returns", 100, 4))
+
+    def test_each_backend(self):
+        for tier in "uprobe_multi", "trace_event":
+            self.check_returns(self.check_exact("returns", 100, 2,
+                                                options=(*self.SITES, "--tier", tier)))
+
+    def test_two_profilers(self):
+        """Whoever is called second finds that the return has been made."""
+        target = self.target("returns", 300, 4)
+        options = (*self.SITES, "--max-overhead", "none", "-F", "*", "-f", "json", "-p", target.pid)
+        tracers = [self.proftrace(*options).wait_tracing() for _ in range(2)]
+        target.go()
+        done = target.finish()
+        self.assert_same(done, "returns", 300, 4)
+        for tracer in tracers:
+            document = self.document(tracer.finish())
+            self.assert_counts(document, done.counts, document["accounting"])
+            self.check_returns(document)
+
+    def test_results(self):
+        """They are read before the return."""
+        self.check_returns(self.check_exact("returns", 20, 1, options=(
+            *self.SITES, "--calls", "-F", "*", "-A", "returns_plain(arg1,ret)")))
+
+    def test_whatever_unwinds(self):
+        self.check_exact("longjmp", 3, 20)
+        self.check_exact("throws", 10, 10)
+        self.check_exact("recursion", 500, 2)
+        self.check_exact("signals", 20)
+        self.check_exact("signals", 20, "altstack")
+
+    def test_hammer(self):
+        self.check_exact("returns", 100, 64)
+        self.check_exact("threads", 64, 300, 4)
+
+
 class Hammer(Case):
     """Many threads, which are preempted wherever they are, in every kind of program of ours."""
 

@@ -16,6 +16,7 @@ enum {
 	PROG_SESSION = 100,
 	PROG_ENTRY,
 	PROG_EXIT,
+	PROG_RET,
 	PROG_RETURN,
 	PROG_LINE,
 	PROG_MARK,
@@ -125,9 +126,9 @@ static size_t multi_returns(const struct proftrace_bpf *skel, struct tier_probe 
 	return 2;
 }
 
-static struct tier_probe exit_site(const struct proftrace_bpf *skel)
+static struct tier_probe exit_site(const struct proftrace_bpf *skel, bool ret)
 {
-	return (struct tier_probe){PROG_EXIT, LINK_UPROBE_MULTI, 0};
+	return (struct tier_probe){ret ? PROG_RET : PROG_EXIT, LINK_UPROBE_MULTI, 0};
 }
 
 static struct tier_probe region(const struct proftrace_bpf *skel, bool ends)
@@ -324,6 +325,36 @@ static void cookies(void **state)
 			expected |= 0x0010000000000000ull * (1 + functions[f].site);
 		assert_int_equal(p->cookie, expected);
 	}
+}
+
+/* Where programs may write registers, `ret`s have one of their own, which is told where they are;
+ * it emulates those that the plan has chosen. */
+static void returns_that_are_emulated(void **state)
+{
+	size_t emulated = 0, stepped = 0;
+
+	groups.emulates = true;
+	for (size_t i = 0; i < plan.exits_cnt; i += 4) {
+		exits[i].offset += 0x321;
+		exits[i].emulated = true;
+	}
+	assert_int_equal(attach(&session), FUNCTIONS);
+	for (size_t i = 0; i < kernel.probes_cnt; i++) {
+		const struct probe *p = &kernel.probes[i];
+		uint32_t f = p->cookie & WIRE_COOKIE_FUNCTION;
+
+		assert_int_equal(p->prog_fd == PROG_EXIT, (p->offset & 0xfff) == 0x20);
+		if (p->prog_fd != PROG_RET)
+			continue;
+		if ((p->offset & 0xfff) == 0x331)
+			assert_int_equal(p->cookie, 0x00e2010331000000ull | f);
+		else
+			assert_int_equal(p->cookie, 0x00b0010010000000ull | f);
+		*((p->offset & 0xfff) == 0x331 ? &emulated : &stepped) += 1;
+	}
+	assert_int_equal(emulated, FUNCTIONS / 6);
+	assert_int_equal(stepped, FUNCTIONS / 6);
+	groups.emulates = false;
 }
 
 /* All sites of a region have its number, and come before the entries of functions: who is linked
@@ -887,6 +918,7 @@ int main(void)
 		TEST(every_process_of_a_file),
 		TEST(exits_come_before_entries),
 		TEST(cookies),
+		TEST(returns_that_are_emulated),
 		TEST(sites_of_regions),
 		TEST(entry_and_return_apart),
 		TEST(each_process_by_itself),

@@ -377,6 +377,19 @@ static void what_unoptimised_code_does(void **state)
 	assert_false(DECODE(0x83, 0xeb, 0x01).selects);			/* sub $1,%ebx */
 }
 
+/* Of which all is known that they do. */
+static void near_returns(void **state)
+{
+	assert_true(DECODE(0xc3).near_return);
+	assert_true(DECODE(0xf3, 0xc3).near_return);	    /* rep ret */
+	assert_true(DECODE(0xf2, 0xc3).near_return);	    /* bnd ret */
+	assert_false(DECODE(0xc2, 0x08, 0x00).near_return); /* ret $8 */
+	assert_false(DECODE(0x66, 0xc3).near_return);	    /* retw */
+	assert_false(DECODE(0xcb).near_return);		    /* lret */
+	assert_false(DECODE(0x48, 0xcf).near_return);	    /* iretq */
+	assert_false(DECODE(0xff, 0xe0).near_return);	    /* jmp *%rax */
+}
+
 static void nop5_needs_a_new_kernel(void **state)
 {
 	static const uint8_t nop5[] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
@@ -509,6 +522,7 @@ int main(void)
 		cmocka_unit_test(facts),
 		cmocka_unit_test(what_may_become_a_call),
 		cmocka_unit_test(what_unoptimised_code_does),
+		cmocka_unit_test(near_returns),
 		cmocka_unit_test(nop5_needs_a_new_kernel),
 		cmocka_unit_test(nops_since_calls_have_ten_bytes),
 		cmocka_unit_test(invalid_bytes),

@@ -63,13 +63,18 @@ static int close_all(void **state)
 	return 0;
 }
 
-static bool closes_leaves;
+static bool closes_leaves, emulates_returns;
 
 /* Plans what `in` matches (NULL: everything), less what `out` does. */
 static int plan_with(char *in, char *out)
 {
 	const struct plan_options opts = {
-		.call_nops = CALL_NOPS_5, .exits = exits, .closes_leaves = closes_leaves};
+		.call_nops = CALL_NOPS_5,
+		.exits = exits,
+		.closes_leaves = closes_leaves,
+		.early_exits = emulates_returns,
+		.emulates_returns = emulates_returns,
+	};
 	struct filter f;
 	int err;
 
@@ -238,6 +243,38 @@ static void leaves_are_closed_at_entry(void **state)
 		assert_int_equal(function("leaf")->closed_at_entry, 0);
 		close_all(state);
 	}
+}
+
+static uint32_t emulated(const struct plan_function *f)
+{
+	uint32_t cnt = 0;
+
+	for (uint32_t i = 0; i < f->exits_cnt; i++) {
+		const struct plan_exit *exit = &plan->exits[f->exits + i];
+
+		assert_true(!exit->emulated || (exit->kind == CODE_EXIT_RET && !exit->early));
+		cnt += exit->emulated;
+	}
+	return cnt;
+}
+
+/* Each `ret` is, none is seen early then; and none where a process has shadow stacks. */
+static void returns_that_are_emulated(void **state)
+{
+	target_open("throws", NULL);
+	emulates_returns = true;
+	exits = "sites";
+	assert_int_equal(plan_with(NULL, NULL), 0);
+	assert_string_equal(exits__kind(plan, function("main")), "emulated");
+	assert_true(emulated(function("main")) > 0 && emulated(function("leaf")) > 0);
+	assert_string_equal(exits__kind(plan, function("leaf")), "emulated");
+	target.shadow_stacks = true;
+	assert_int_equal(plan_with(NULL, NULL), 0);
+	assert_int_equal(emulated(function("leaf")), 0);
+	target.shadow_stacks = emulates_returns = false;
+	assert_int_equal(plan_with(NULL, NULL), 0);
+	assert_int_equal(emulated(function("leaf")), 0);
+	assert_string_equal(exits__kind(plan, function("leaf")), "ret");
 }
 
 static void cold_pieces_are_no_functions(void **state)
@@ -589,6 +626,7 @@ int main(void)
 		TEST(plain_programs_get_return_probes),
 		TEST(programs_that_throw_get_exit_sites),
 		TEST(leaves_are_closed_at_entry),
+		TEST(returns_that_are_emulated),
 		TEST(cold_pieces_are_no_functions),
 		TEST(libraries_that_throw_count_too),
 		TEST(libraries_that_switch_count_too),

@@ -59,9 +59,10 @@ struct insn {
 	uint8_t sum_regs[2];
 	bool table_load; /* reads from an array of offsets or addresses, as before a table jump */
 	bool system_call;
-	bool far_return; /* takes more than an address from the stack */
-	bool is_leave;	 /* takes the stack and frame pointers from the frame */
-	bool keeps_bp;	 /* is known not to write the frame pointer */
+	bool far_return;  /* takes more than an address from the stack */
+	bool near_return; /* takes an address from the stack, and nothing else */
+	bool is_leave;	  /* takes the stack and frame pointers from the frame */
+	bool keeps_bp;	  /* is known not to write the frame pointer */
 	bool endbr;
 	bool is_nop; /* a nop of any length: padding */
 	/* This kernel, or a later one, may make a call of it once it is probed, which writes below

@@ -185,26 +185,37 @@ static uint64_t site_cookie(const struct plan_function *f, const struct plan_sit
 
 static uint64_t exit_cost(const struct plan_exit *e)
 {
+	if (e->emulated)
+		return WIRE_COST_EXIT_RET;
 	if (e->steps)
 		return WIRE_COST_EXIT_STEP;
 	return e->kind == CODE_EXIT_JCC ? WIRE_COST_EXIT_JCC : WIRE_COST_EXIT_JMP;
 }
 
-static uint64_t exit_cookie(const struct plan_exit *e, uint32_t index)
+/* Whether the exit is seen by the program for `ret`s. */
+static bool is_ret(const struct groups *g, const struct plan_exit *e)
+{
+	return g->emulates && e->kind == CODE_EXIT_RET;
+}
+
+/* `ret`: it is for the program for those. */
+static uint64_t exit_cookie(const struct plan_exit *e, uint32_t index, bool ret)
 {
 	uint64_t kind = e->kind == CODE_EXIT_JCC   ? WIRE_EXIT_JCC
 			: e->kind == CODE_EXIT_JMP ? WIRE_EXIT_JMP
 						   : WIRE_EXIT_RET;
+	uint64_t flags = (e->by_frame_pointer ? WIRE_EXIT_BY_FP : 0) |
+			 (e->emulated ? WIRE_EXIT_EMULATED : 0);
+	uint64_t where = ret ? e->offset & WIRE_PAGE_MASK : e->up;
 
 	return index | kind << WIRE_COOKIE_EXIT | (uint64_t)e->cond << WIRE_COOKIE_COND |
-	       (uint64_t)e->up << WIRE_COOKIE_DELTA |
-	       (uint64_t)(e->by_frame_pointer ? WIRE_EXIT_BY_FP : 0) << WIRE_COOKIE_FLAGS |
+	       where << WIRE_COOKIE_DELTA | flags << WIRE_COOKIE_FLAGS |
 	       exit_cost(e) << WIRE_COOKIE_COST;
 }
 
 /* A group's probes by kind. */
 struct group_probes {
-	struct batch returns, entries, exits, begins, ends;
+	struct batch returns, entries, exits, rets, begins, ends;
 };
 
 static void region_gather(const struct plan *p, const struct group_member *m,
@@ -220,8 +231,10 @@ static void region_gather(const struct plan *p, const struct group_member *m,
 	}
 }
 
-static int probes_gather(const struct plan *p, const struct group *grp, struct group_probes *out)
+static int probes_gather(const struct attach_ctx *ctx, const struct group *grp,
+			 struct group_probes *out)
 {
+	const struct plan *p = ctx->plan;
 	size_t exits = 0, begins = 0, ends = 0;
 
 	memset(out, 0, sizeof(*out));
@@ -234,7 +247,8 @@ static int probes_gather(const struct plan *p, const struct group *grp, struct g
 	}
 	if (batch_alloc(&out->returns, grp->members_cnt) ||
 	    batch_alloc(&out->entries, grp->members_cnt) || batch_alloc(&out->exits, exits) ||
-	    batch_alloc(&out->begins, begins) || batch_alloc(&out->ends, ends))
+	    batch_alloc(&out->rets, exits) || batch_alloc(&out->begins, begins) ||
+	    batch_alloc(&out->ends, ends))
 		return -ENOMEM;
 	for (size_t i = 0; i < grp->members_cnt; i++) {
 		const struct group_member *m = &grp->members[i];
@@ -250,8 +264,10 @@ static int probes_gather(const struct plan *p, const struct group *grp, struct g
 				  f->offset + f->site_offset, entry_cookie(f, m), f->semaphore);
 		for (uint32_t e = 0; e < f->exits_cnt && !m->exits_apart; e++) {
 			const struct plan_exit *exit = &p->exits[f->exits + e];
+			bool ret = is_ret(ctx->g, exit);
 
-			batch_add(&out->exits, exit->offset, exit_cookie(exit, m->function), 0);
+			batch_add(ret ? &out->rets : &out->exits, exit->offset,
+				  exit_cookie(exit, m->function, ret), 0);
 		}
 	}
 	return 0;
@@ -262,6 +278,7 @@ static void probes_free(struct group_probes *probes)
 	batch_free(&probes->returns);
 	batch_free(&probes->entries);
 	batch_free(&probes->exits);
+	batch_free(&probes->rets);
 	batch_free(&probes->begins);
 	batch_free(&probes->ends);
 }
@@ -323,7 +340,7 @@ int group__link(struct attach_ctx *ctx, struct group *grp)
 		return 0;
 	if (grp->lines)
 		return link_lines(ctx, grp);
-	err = probes_gather(ctx->plan, grp, &probes);
+	err = probes_gather(ctx, grp, &probes);
 	/* An instruction can be entry and exit (a lone jmp), or a region may begin at its
 	 * function's entry: the last attached is called first. */
 	if (!err)
@@ -333,7 +350,9 @@ int group__link(struct attach_ctx *ctx, struct group *grp)
 	for (size_t i = 0; !err && i < cnt; i++)
 		err = link_batch(ctx, grp, returns[i], &probes.returns);
 	if (!err)
-		err = link_batch(ctx, grp, ctx->tier->exit_site(ctx->skel), &probes.exits);
+		err = link_batch(ctx, grp, ctx->tier->exit_site(ctx->skel, false), &probes.exits);
+	if (!err && probes.rets.cnt)
+		err = link_batch(ctx, grp, ctx->tier->exit_site(ctx->skel, true), &probes.rets);
 	if (!err)
 		err = link_batch(ctx, grp, ctx->tier->entry(ctx->skel), &probes.entries);
 	probes_free(&probes);

@@ -206,6 +206,7 @@ void groups__detach(struct groups *g)
 	free(g->attached);
 	*g = (struct groups){.keeper = g->keeper,
 			     .unbound = g->unbound,
+			     .emulates = g->emulates,
 			     .lines_generation = g->lines_generation};
 }
 

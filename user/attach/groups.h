@@ -29,6 +29,7 @@ struct groups {
 	size_t groups_cnt, groups_cap;
 	bool unbound;	/* links are for every process, not for the target's */
 	bool suspended; /* groups have no links for now */
+	bool emulates;	/* programs may write registers, so `ret`s have one of their own */
 	/* Of all line probes: hits of others do not count. */
 	uint8_t lines_generation;
 };

@@ -25,9 +25,9 @@ static struct tier_probe multi_entry(const struct proftrace_bpf *skel)
 	return multi_probe(skel->progs.function_entry, 0);
 }
 
-static struct tier_probe multi_exit_site(const struct proftrace_bpf *skel)
+static struct tier_probe multi_exit_site(const struct proftrace_bpf *skel, bool ret)
 {
-	return multi_probe(skel->progs.exit_site, 0);
+	return multi_probe(ret ? skel->progs.exit_ret : skel->progs.exit_site, 0);
 }
 
 static struct tier_probe multi_region(const struct proftrace_bpf *skel, bool ends)
@@ -71,6 +71,7 @@ static int session_prepare(struct proftrace_bpf *skel)
 	bpf_program__set_autoload(skel->progs.function_return, false);
 	prepare_multi(skel->progs.function_entry);
 	prepare_multi(skel->progs.exit_site);
+	prepare_multi(skel->progs.exit_ret);
 	prepare_multi(skel->progs.region_begin);
 	prepare_multi(skel->progs.region_end);
 	prepare_multi(skel->progs.line_site);
@@ -93,6 +94,7 @@ static int multi_prepare(struct proftrace_bpf *skel)
 	prepare_multi(skel->progs.function_entry);
 	prepare_multi(skel->progs.function_return);
 	prepare_multi(skel->progs.exit_site);
+	prepare_multi(skel->progs.exit_ret);
 	prepare_multi(skel->progs.region_begin);
 	prepare_multi(skel->progs.region_end);
 	prepare_multi(skel->progs.line_site);
@@ -128,9 +130,9 @@ static struct tier_probe event_entry(const struct proftrace_bpf *skel)
 	return event_probe(skel->progs.function_entry, 0);
 }
 
-static struct tier_probe event_exit_site(const struct proftrace_bpf *skel)
+static struct tier_probe event_exit_site(const struct proftrace_bpf *skel, bool ret)
 {
-	return event_probe(skel->progs.exit_site, 0);
+	return event_probe(ret ? skel->progs.exit_ret : skel->progs.exit_site, 0);
 }
 
 static struct tier_probe event_region(const struct proftrace_bpf *skel, bool ends)

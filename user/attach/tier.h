@@ -33,8 +33,8 @@ struct tier {
 			  struct tier_probe probes[TIER_MAX_PROBES]);
 	/* The probe for entries alone. */
 	struct tier_probe (*entry)(const struct proftrace_bpf *skel);
-	/* The probe for exit sites. */
-	struct tier_probe (*exit_site)(const struct proftrace_bpf *skel);
+	/* The probe for exit sites; `ret`: for `ret`s, if programs may write registers. */
+	struct tier_probe (*exit_site)(const struct proftrace_bpf *skel, bool ret);
 	/* The probes for sites where regions begin, or end. */
 	struct tier_probe (*region)(const struct proftrace_bpf *skel, bool ends);
 	/* The probe for sites of lines. */

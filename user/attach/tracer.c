@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "attach/tracer.h"
 
+#include <asm/ptrace.h>
+#include <bpf/bpf.h>
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -32,6 +35,24 @@ enum call_nops tracer__call_nops(void)
 	if (syscall(nr_uprobe) >= 0)
 		return CALL_NOPS_NONE;
 	return errno == ENXIO ? CALL_NOPS_5 : errno == EPROTO ? CALL_NOPS_10 : CALL_NOPS_NONE;
+}
+
+bool tracer__writes_registers(void)
+{
+	const short ip = offsetof(struct pt_regs, rip);
+	const struct bpf_insn program[] = {
+		{.code = BPF_LDX | BPF_MEM | BPF_DW, .dst_reg = 2, .src_reg = 1, .off = ip},
+		{.code = BPF_STX | BPF_MEM | BPF_DW, .dst_reg = 1, .src_reg = 2, .off = ip},
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = 0, .imm = 0},
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+	const size_t cnt = sizeof(program) / sizeof(*program);
+	int fd = bpf_prog_load(BPF_PROG_TYPE_KPROBE, "writes_ip", "GPL", program, cnt, NULL);
+
+	if (fd < 0)
+		return false;
+	close(fd);
+	return true;
 }
 
 bool tracer__returns_stop(const char *tier)
@@ -118,8 +139,8 @@ int tracer__probe_own(struct tracer *tr, pid_t child, enum tracer_probe kind,
 
 	if (kind == TRACER_RETURN)
 		kinds = tr->tier->returns(tr->skel, probes);
-	else if (kind == TRACER_EXIT)
-		probes[0] = tr->tier->exit_site(tr->skel);
+	else if (kind == TRACER_EXIT || kind == TRACER_RET)
+		probes[0] = tr->tier->exit_site(tr->skel, kind == TRACER_RET);
 	for (size_t i = 0; !err && i < kinds; i++)
 		err = groups__probe_own(&tr->groups, &probes[i], child, own, cnt);
 	return err;
@@ -150,6 +171,11 @@ void tracer__end_rehearsal(struct tracer *tr, pid_t child)
 void tracer__set_costs(struct tracer *tr, const struct probe_costs *costs)
 {
 	memcpy(tr->skel->data->costs, costs->classes, sizeof(costs->classes));
+}
+
+bool tracer__emulates(const struct tracer *tr)
+{
+	return tr->groups.emulates;
 }
 
 const char *tracer__tier(const struct tracer *tr)

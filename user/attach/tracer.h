@@ -72,6 +72,10 @@ struct tracer_tables {
 /* Of which nops this kernel makes calls. */
 enum call_nops tracer__call_nops(void);
 
+/* Whether the kernel lets programs at uprobes write registers (7.0), so that they can do what the
+ * probed instruction would. Tried by loading one: that takes the privileges that tracing takes. */
+bool tracer__writes_registers(void);
+
 /* Whether return probes can be switched off at once: what session links can (6.13). `tier` as in
  * the options. */
 bool tracer__returns_stop(const char *tier);
@@ -103,6 +107,7 @@ enum tracer_probe {
 	TRACER_ENTRY,
 	TRACER_RETURN, /* entry and return */
 	TRACER_EXIT,   /* an exit site */
+	TRACER_RET,    /* a `ret` that is emulated: only if tracer__writes_registers() */
 };
 
 /*
@@ -119,6 +124,9 @@ void tracer__end_rehearsal(struct tracer *tr, pid_t child);
 
 /* From here on calls are charged with what their probes cost. */
 void tracer__set_costs(struct tracer *tr, const struct probe_costs *costs);
+
+/* Whether its programs emulate `ret`s. */
+bool tracer__emulates(const struct tracer *tr);
 
 /* The tier's name. */
 const char *tracer__tier(const struct tracer *tr);

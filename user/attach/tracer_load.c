@@ -233,6 +233,8 @@ static int load_tier(struct tracer *tr, const struct tier *tier, const struct tr
 	size_tables(tr, opts);
 	tr->groups.keeper = opts->keeper;
 	tr->groups.unbound = !t->processes_cnt || opts->follow;
+	tr->groups.emulates = tracer__writes_registers();
+	bpf_program__set_autoload(tr->skel->progs.exit_ret, tr->groups.emulates);
 	tr->skel->rodata->filter_tgids = t->processes_cnt != 0;
 	tr->skel->rodata->links_unbound = tr->groups.unbound;
 	if (opts->follow)
@@ -252,6 +254,9 @@ static int load_tier(struct tracer *tr, const struct tier *tier, const struct tr
 	if (err)
 		goto failed;
 	tr->tier = tier;
+	log_debug("programs may %swrite registers: `ret`s that are probed are %s",
+		  tr->groups.emulates ? "" : "not ",
+		  tr->groups.emulates ? "emulated" : "single-stepped");
 	return 0;
 failed:
 	log_debug("tier %s (Linux %s): %s", tier->name, tier->needs,

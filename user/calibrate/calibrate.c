@@ -55,6 +55,7 @@ enum {
 	BY_RET,
 	BY_JMP,
 	BY_JCC,
+	BY_EMULATED, /* a `ret`; without a probe where there are no such */
 	CLOSED,
 	TURN_A,
 	TURN_B,
@@ -83,6 +84,7 @@ static void (*const functions[FUNCTIONS])(void) = {
 	[BY_RET] = calibrate_leaves_by_ret,
 	[BY_JMP] = calibrate_leaves_by_jmp,
 	[BY_JCC] = calibrate_leaves_by_jcc,
+	[BY_EMULATED] = calibrate_emulated,
 	[CLOSED] = calibrate_closed,
 	[TURN_A] = calibrate_turn_a,
 	[TURN_B] = calibrate_turn_b,
@@ -313,6 +315,17 @@ static const void *place_of(int site)
 	return (const char *)functions[RETURNS + site] + behind;
 }
 
+static int attach_emulated(const struct calibration *cal)
+{
+	const uint64_t at = (uintptr_t)calibrate_emulated_ret & WIRE_PAGE_MASK;
+	const struct own_probe exit = {calibrate_emulated_ret,
+				       exit_cookie_of(BY_EMULATED, WIRE_EXIT_RET) |
+					       at << WIRE_COOKIE_DELTA |
+					       (uint64_t)WIRE_EXIT_EMULATED << WIRE_COOKIE_FLAGS};
+
+	return tracer__probe_own(cal->tr, cal->child, TRACER_RET, &exit, 1);
+}
+
 static int attach(const struct calibration *cal)
 {
 	struct own_probe returns[SITE_CLASSES + 9], entries[CLOSED - ENTERED + 1], exits[3];
@@ -342,6 +355,8 @@ static int attach(const struct calibration *cal)
 					CLOSED - ENTERED + 1);
 	if (!err)
 		err = tracer__probe_own(cal->tr, cal->child, TRACER_EXIT, exits, 3);
+	if (!err && tracer__emulates(cal->tr))
+		err = attach_emulated(cal);
 	return err;
 }
 
@@ -404,7 +419,8 @@ static void evaluate_cold(const struct calibration *cal, const struct measure *m
 static void evaluate(const struct calibration *cal, struct probe_costs *out)
 {
 	static const uint8_t exit_class[] = {WIRE_COST_EXIT_STEP, WIRE_COST_EXIT_JMP,
-					     WIRE_COST_EXIT_JCC};
+					     WIRE_COST_EXIT_JCC, WIRE_COST_EXIT_RET};
+	const int exits = tracer__emulates(cal->tr) ? 4 : 3;
 	struct measure m[FUNCTIONS], entry, returned, tail;
 	const struct wire_cost *called;
 	double spread, ignored;
@@ -429,7 +445,7 @@ static void evaluate(const struct calibration *cal, struct probe_costs *out)
 		out->classes[WIRE_COST_ENTRY + site] =
 			cost(m[RETURNS + site].whole_ns - returned.whole_ns,
 			     m[RETURNS + site].inside_ns - returned.inside_ns);
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < exits; i++)
 		out->classes[exit_class[i]] = cost(m[BY_RET + i].whole_ns - entry.whole_ns,
 						   m[BY_RET + i].inside_ns - entry.inside_ns);
 	called = &out->classes[WIRE_COST_ENTRY +

@@ -11,7 +11,7 @@ struct probe_costs;
 struct tracer;
 
 /* The collector's `functions_cnt` must be at least this. */
-#define CALIBRATE_FUNCTIONS 22
+#define CALIBRATE_FUNCTIONS 23
 
 /*
  * Before the target's probes are attached and the gate is opened; takes less than 100 ms, or next

@@ -18,6 +18,7 @@ FUNCTION(calibrate_step, "mov %rdi, %rax\n ret");
 
 FUNCTION(calibrate_left, "ret");
 FUNCTION(calibrate_leaves_by_ret, "push %rbp\n pop %rbp\n" LABEL(calibrate_ret) "ret");
+FUNCTION(calibrate_emulated, "push %rbp\n pop %rbp\n" LABEL(calibrate_emulated_ret) "ret");
 FUNCTION(calibrate_leaves_by_jmp,
 	 "push %rbp\n pop %rbp\n" LABEL(calibrate_exit_jmp) "jmp calibrate_left");
 FUNCTION(calibrate_leaves_by_jcc, "push %rbp\n pop %rbp\n cmp %rax, %rax\n" LABEL(

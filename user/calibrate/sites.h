@@ -18,7 +18,9 @@ void calibrate_step(void);
 void calibrate_leaves_by_ret(void);
 void calibrate_leaves_by_jmp(void);
 void calibrate_leaves_by_jcc(void);
+void calibrate_emulated(void); /* a `ret` as well */
 extern const char calibrate_ret[], calibrate_exit_jmp[], calibrate_exit_jcc[];
+extern const char calibrate_emulated_ret[];
 
 /* More that begin with a push: to be called with caches that hold other things, to be passed over,
  * to be nested, to be entered only, to be over at once, and to be called in turns. */

@@ -28,17 +28,21 @@ static uint8_t end_class(const struct plan *p, const struct plan_function *f)
 static uint8_t exit_class(const struct plan *p, const struct plan_function *f)
 {
 	uint8_t class = WIRE_COST_NONE;
+	bool emulated = false;
 
 	if (f->kind != PLAN_FUNCTION)
 		return end_class(p, f);
 	if (f->exit == EXIT_RETURN)
 		return WIRE_COST_RETURN;
 	for (uint32_t i = 0; i < f->exits_cnt; i++) {
-		if (p->exits[f->exits + i].steps)
+		const struct plan_exit *exit = &p->exits[f->exits + i];
+
+		if (exit->steps && !exit->emulated)
 			return WIRE_COST_EXIT_STEP;
+		emulated |= exit->emulated;
 		class = WIRE_COST_EXIT_JMP;
 	}
-	return class;
+	return emulated ? WIRE_COST_EXIT_RET : class;
 }
 
 struct function_probes charge__of(const struct plan *p, const struct plan_function *f)

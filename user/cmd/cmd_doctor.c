@@ -153,6 +153,9 @@ static void examine_kernel(struct examination *e)
 		    tracer__call_nops() == CALL_NOPS_10 ? "10-byte nops without a trap"
 							: "5-byte nops without a trap",
 		    tracer__call_nops() != CALL_NOPS_NONE, "regions cost what functions cost");
+	add_feature(e, "returns emulated", tracer__writes_registers(),
+		    "where a return instruction is probed the kernel single-steps it, ten times as "
+		    "dear");
 }
 
 static const char *best_name(const struct examination *e)

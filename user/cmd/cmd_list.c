@@ -25,7 +25,7 @@ static void list_region(struct list_rows *l, const struct plan *p, const struct 
 		const struct plan_site *s = &p->sites[f->sites + i];
 		char columns[64], name[1024];
 
-		snprintf(columns, sizeof(columns), "%#-10" PRIx64 " %5s %-5s %-6s %-6s", s->offset,
+		snprintf(columns, sizeof(columns), "%#-10" PRIx64 " %5s %-5s %-6s %-8s", s->offset,
 			 i < f->begins_cnt ? "" : "end", site_class__name(s->site),
 			 f->kind == PLAN_MARK ? "mark"
 			 : f->ordered	      ? "span"
@@ -52,14 +52,14 @@ static void list_text(const struct sink_options *opts, FILE *out, struct plan *p
 			continue;
 		}
 
-		snprintf(columns, sizeof(columns), "%#-10" PRIx64 " %+5d %-5s %-6s %-6s", f->offset,
+		snprintf(columns, sizeof(columns), "%#-10" PRIx64 " %+5d %-5s %-6s %-8s", f->offset,
 			 (int)f->site_offset, site_class__name(f->site),
 			 exit_strategy__name(f->exit), exits__kind(p, f));
 		list_rows__put(&l, &(struct list_row){columns, t->objects[f->object].path,
 						      plan__name(f), f->reason,
 						      instrumented_by__name(f->instrumented)});
 	}
-	snprintf(columns, sizeof(columns), "%-10s %5s %-5s %-6s %-6s", "skipped", "", "", "", "");
+	snprintf(columns, sizeof(columns), "%-10s %5s %-5s %-6s %-8s", "skipped", "", "", "", "");
 	for (size_t i = 0; i < p->skipped_cnt; i++) {
 		struct plan_skip *s = &p->skipped[i];
 

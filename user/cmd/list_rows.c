@@ -21,7 +21,7 @@ void list_rows__begin(struct list_rows *l)
 {
 	const char *columns = is_narrow(l) ? "FUNCTION" : "OBJECT                   ";
 
-	fprintf(l->pr.out, "%-10s %5s %-5s %-6s %-6s %s%s\n", "OFFSET", "SITE", "", "EXIT", "BY",
+	fprintf(l->pr.out, "%-10s %5s %-5s %-6s %-8s %s%s\n", "OFFSET", "SITE", "", "EXIT", "BY",
 		columns, is_narrow(l) ? "" : "FUNCTION  (REASON)");
 }
 

@@ -24,7 +24,7 @@ struct list_row {
 	const char *instrumented; /* NULL: it is not */
 };
 
-#define LIST_COLUMNS 28
+#define LIST_COLUMNS 38
 
 /* On a terminal rows name their object once and their reason by number. Strings are a stranger's,
  * and have to stay until list_rows__end(). */

@@ -52,6 +52,7 @@ struct plan_options wanted__plan_options(struct wanted *w, const struct options 
 		.skip_tiny =
 			!o->filtered && !o->triggers_cnt && !o->untils_cnt && o->max_overhead > 0,
 		.early_exits = true,
+		.emulates_returns = tracer__writes_registers(),
 		.closes_leaves = !o->calls && !w->lines.cnt,
 		.new_programs = o->follow,
 		.exits = o->exits,

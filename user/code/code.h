@@ -43,6 +43,7 @@ struct code_exit {
 	uint8_t kind; /* enum code_exit_kind */
 	uint8_t cond; /* JCC: low four bits of the opcode */
 	bool steps;   /* a probe on it costs a second trap */
+	bool plain;   /* RET: takes its address from the stack and does nothing else */
 	/* It lies before a `ret`, a few instructions; see early_exits.h. The return address is at
 	 * `up` bytes above the stack or frame pointer. Of kind JMP: whatever it is, the function
 	 * returns behind it. */

@@ -45,6 +45,7 @@ static int add_exit(struct code *code, uint64_t vaddr, enum code_exit_kind kind,
 		.kind = kind,
 		.cond = kind == CODE_EXIT_JCC ? in->cond : 0,
 		.steps = in->site == SITE_STEP,
+		.plain = kind == CODE_EXIT_RET && in->near_return,
 	};
 	return 0;
 }

@@ -18,7 +18,7 @@ const char *exit_strategy__name(enum exit_strategy s)
 
 const char *exits__kind(const struct plan *p, const struct plan_function *f)
 {
-	bool early = false;
+	bool early = false, emulated = false;
 
 	if (f->exit == EXIT_RETURN)
 		return "return";
@@ -29,11 +29,12 @@ const char *exits__kind(const struct plan *p, const struct plan_function *f)
 	for (uint32_t i = 0; i < f->exits_cnt; i++) {
 		const struct plan_exit *exit = &p->exits[f->exits + i];
 
-		if (exit->kind == CODE_EXIT_RET)
+		if (exit->kind == CODE_EXIT_RET && !exit->emulated)
 			return "ret";
 		early |= exit->early;
+		emulated |= exit->emulated;
 	}
-	return early ? "early" : "jump";
+	return emulated ? "emulated" : early ? "early" : "jump";
 }
 
 struct exit_choice exits__without_return(const struct code *code, const char *reason)

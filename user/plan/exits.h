@@ -26,8 +26,9 @@ enum exit_strategy {
 const char *exit_strategy__name(enum exit_strategy s);
 
 /* At which instructions a function's leave is seen: "return" by a return probe, "entry" at its
- * entry, as it returns at once, "early" at branches before each `ret`, "ret" at some `ret` itself,
- * "jump" at jumps out alone, "next" at the thread's next event. */
+ * entry, as it returns at once, "early" at branches before each `ret`, "emulated" at each `ret`,
+ * which our program emulates, "ret" at some `ret` that is stepped, "jump" at jumps out alone,
+ * "next" at the thread's next event. */
 const char *exits__kind(const struct plan *p, const struct plan_function *f);
 
 /* Traits that make return probes dangerous for whatever runs in the same process. */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "plan/arguments.h"
+#include "plan/emulation.h"
 #include "plan/exit_context.h"
 #include "plan/exits.h"
 #include "plan/filter.h"
@@ -383,6 +384,7 @@ int plan__extend(struct plan *p, const struct target *t, struct filter *filter,
 		report_forks(p);
 	p->nop5_spared = own.nop5_spared;
 	own.calls_spared = t->shadow_stacks || (opts->new_programs && t->shadow_stacks_possible);
+	own.emulates_returns = opts->emulates_returns && !own.calls_spared;
 	if (!err && opts->lines)
 		err = look_for_lines(p, t, opts->lines);
 	if (!err)
@@ -405,6 +407,8 @@ int plan__extend(struct plan *p, const struct target *t, struct filter *filter,
 		err = regions__plan(p, t, known, filter, opts);
 	if (!err && opts->lines)
 		err = plan_lines(p, t, functions, opts);
+	if (!err)
+		err = emulation__spare_shared(p);
 	if (!err)
 		err = guards__share(p, known);
 	if (!err && p->functions_cnt >= PLAN_MAX_FUNCTIONS) {

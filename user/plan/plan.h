@@ -94,7 +94,9 @@ struct plan_exit {
 	uint64_t offset; /* in the file */
 	uint8_t kind;	 /* enum code_exit_kind */
 	uint8_t cond;
-	bool steps; /* costs a second trap */
+	bool steps; /* costs a second trap, unless: */
+	/* A `ret` that our program emulates, as the kernel lets it write registers. */
+	bool emulated;
 	/* As in struct code_exit. */
 	bool early, by_frame_pointer;
 	uint16_t up;
@@ -154,7 +156,10 @@ struct plan_options {
 	/* Leaves without loops get no exit probe; see plan_function.closed_at_entry. Not where
 	 * single calls, values or lines of them are wanted. */
 	bool closes_leaves;
-	bool early_exits;  /* exits are seen before their `ret` where they can be */
+	bool early_exits; /* exits are seen before their `ret` where they can be */
+	/* The kernel lets programs write registers, so they emulate `ret`s; then exits are not seen
+	 * early. The plan unsets it where there may be shadow stacks. */
+	bool emulates_returns;
 	const char *exits; /* name of the exit strategy for all functions; NULL: automatic */
 	struct arguments *arguments; /* values to read (-A); borrowed; NULL: none */
 	struct usdt_patterns *usdt;  /* other programs' probes (--usdt); borrowed; NULL: none */

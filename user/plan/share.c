@@ -103,6 +103,19 @@ static const struct code_site *choose(struct share *sh, enum deny_verdict deny,
 	return site_choose(sh, exit->strategy);
 }
 
+/* Whether our program emulates the exit. Not where a function begins: somebody's return probe there
+ * would take what lies behind the return address for one, once the stack pointer has moved. */
+static bool is_emulated(const struct share *sh, const struct code_exit *e)
+{
+	const struct symtab *tab = sh->obj->tab;
+	size_t cnt = symtab__count(tab), at;
+
+	if (!sh->opts->emulates_returns || !e->plain)
+		return false;
+	at = LOWER_BOUND(cnt, i, symtab__at(tab, i)->vaddr < e->vaddr);
+	return at == cnt || symtab__at(tab, at)->vaddr != e->vaddr;
+}
+
 static int add_function(struct share *sh, uint32_t index, const struct code_site *site,
 			const struct exit_choice *exit, uint8_t arguments)
 {
@@ -154,6 +167,7 @@ static int add_function(struct share *sh, uint32_t index, const struct code_site
 			.kind = e->kind,
 			.cond = e->cond,
 			.steps = e->steps,
+			.emulated = is_emulated(sh, e),
 			.early = e->early,
 			.by_frame_pointer = e->by_frame_pointer,
 			.up = e->up,
@@ -207,7 +221,8 @@ static bool sees_exits_early(const struct share *sh, uint32_t index, uint8_t arg
 {
 	const struct symbol *sym = symtab__at(sh->obj->tab, index);
 
-	return sh->opts->early_exits && !arguments && !sh->first && sh->named == UINT32_MAX &&
+	return sh->opts->early_exits && !sh->opts->emulates_returns && !arguments && !sh->first &&
+	       sh->named == UINT32_MAX &&
 	       label_after(sh->obj->tab, index) >= sym->vaddr + sym->size;
 }
 

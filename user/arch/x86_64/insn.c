@@ -235,6 +235,7 @@ static void classify_onebyte(const struct insn_fields *f, struct insn *out)
 	case 0xcf:
 		out->flow = FLOW_RET;
 		out->far_return = f->op >= 0xca;
+		out->near_return = f->op == 0xc3 && !f->operand16;
 		break;
 	case 0xc8:
 		out->stack = STACK_UNKNOWN;
