@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <cmocka.h>
 
+#include "arch/arch.h"
 #include "plan/arguments.h"
 #include "plan/changes.h"
 #include "symbol/symtab.h"
@@ -166,10 +167,11 @@ static void changes(void **state)
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		assert_int_equal(changes__before(rows[i].code, rows[i].size, rows[i].size),
-				 rows[i].changes);
-	assert_int_equal(changes__before(rows[3].code, rows[3].size, 0), 0);
-	assert_int_equal(changes__before(rows[3].code, 0, 3), ~0u);
+		assert_int_equal(
+			changes__before(&arch_x86_64, rows[i].code, rows[i].size, rows[i].size),
+			rows[i].changes);
+	assert_int_equal(changes__before(&arch_x86_64, rows[3].code, rows[3].size, 0), 0);
+	assert_int_equal(changes__before(&arch_x86_64, rows[3].code, 0, 3), ~0u);
 }
 
 int main(void)

@@ -30,7 +30,7 @@ static struct plain look(const uint8_t *begin, const uint8_t *end)
 	code_decoder__note_edges(decoder);
 	assert_int_equal(code_decode(decoder, &piece, 1, UINT64_MAX, &code), 0);
 	flow = code_decoder__flow(decoder);
-	plain__look(&piece, 1, &code, &flow, NULL, &plain);
+	plain__look(&arch_x86_64, &piece, 1, &code, &flow, NULL, &plain);
 	code_clear(&code);
 	code_decoder__free(decoder);
 	return plain;
@@ -43,7 +43,7 @@ static bool is_plain(const uint8_t *begin, const uint8_t *end)
 
 #define LOOK(name)     look(name##_begin, name##_end)
 #define IS_PLAIN(name) is_plain(name##_begin, name##_end)
-#define SWITCHES(name) stack_loads__in(name##_begin, name##_end - name##_begin, true)
+#define SWITCHES(name) stack_loads__in(&arch_x86_64, name##_begin, name##_end - name##_begin, true)
 
 CODE(leaf, "lea 1(%rdi),%eax; ret");
 CODE(saves,

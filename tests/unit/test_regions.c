@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What becomes a region: names that pair, code that may be pushed over, plans of small programs. */
+#include "arch/arch.h"
 #include "elf_fixture.h"
 
 #include <errno.h>
@@ -100,7 +101,7 @@ static bool unused(const char *assembly, bool split)
 	write_text("proof.s", assembly);
 	sh("as -o proof.o proof.s && objcopy -O binary -j .text proof.o proof.bin");
 	code = read_bytes("proof.bin", &len);
-	proof = red_zone__prove(code, len, split);
+	proof = red_zone__prove(&arch_x86_64, code, len, split);
 	free(code);
 	assert_non_null(proof.reason);
 	return proof.unused;
@@ -134,7 +135,7 @@ static void test_red_zone(void **state)
 	assert_false(unused("jmp 1f\n.byte 0xe8\n1: ret\n", false));
 	assert_false(unused("ret\n.byte 0x06\n", false));
 	assert_true(unused("1: dec %edi\njne 1b\nret\n", false));
-	assert_false(red_zone__prove(NULL, 0, true).unused);
+	assert_false(red_zone__prove(&arch_x86_64, NULL, 0, true).unused);
 }
 
 static const char program[] =

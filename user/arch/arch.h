@@ -20,6 +20,9 @@
 
 struct insn;
 struct insn_decoder;
+struct operands;
+
+#define ARCH_AHEAD 72 /* bytes */
 
 /* Types of relocations (ELF64_R_TYPE). */
 struct arch_relocations {
@@ -42,6 +45,10 @@ struct arch {
 	bool is_host;	  /* what this program runs on */
 	struct arch_relocations relocations;
 	struct arch_dwarf dwarf;
+	/* Registers as arch/operands.h numbers them. */
+	uint32_t preserved;   /* by calls: a bit for each */
+	uint8_t arguments[8]; /* of integers and pointers, in order */
+	uint8_t arguments_cnt;
 
 	/* Makes a decoder. Returns it, or NULL without memory. */
 	struct insn_decoder *(*decoder_new)(void);
@@ -50,6 +57,10 @@ struct arch {
 	 * remembers nothing. */
 	void (*decoder_forget)(struct insn_decoder *d);
 	bool (*decode)(struct insn_decoder *d, const uint8_t *bytes, size_t len, struct insn *out);
+
+	/* Decodes one instruction from at most `len` bytes, for its operands. Returns whether there
+	 * is a valid one. */
+	bool (*operands)(const uint8_t *bytes, size_t len, struct operands *out);
 
 	/*
 	 * Decodes `size` bytes at `vaddr` one instruction after the other, and visits what they
@@ -61,6 +72,12 @@ struct arch {
 	/* Whether the bytes are stubs alone, as linkers make them for imports: each jumps through a
 	 * pointer or to the other stubs, and padding follows. */
 	bool (*is_stubs)(const uint8_t *bytes, size_t size);
+
+	/* The first place from `from` on before `size` where an instruction that loads the stack
+	 * pointer may begin: cheap, and mostly right. An instruction that begins one byte behind
+	 * it counts, too. Returns `size` if there is none. ARCH_AHEAD bytes behind must be there.
+	 */
+	size_t (*find_stack_load)(const uint8_t *bytes, size_t from, size_t size);
 };
 
 extern const struct arch arch_x86_64;

@@ -3,11 +3,12 @@
 
 #include <string.h>
 
+#include "arch/operands.h"
+
 #define WORD 8
-#define RAX  0
-#define RSP  4
-#define RBP  5
-#define NONE PLACE_REGISTERS
+#define RSP  OPERAND_STACK_POINTER
+#define RBP  OPERAND_FRAME_POINTER
+#define NONE OPERAND_NO_REGISTER
 
 static const char looks[] = "looks at its return address";
 static const char pops[] = "takes its return address off the stack";
@@ -56,25 +57,14 @@ bool place__is_way_out(const struct place *p)
 	return !p->depth && !p->moved;
 }
 
-/* The number of a register of 64 bits, or of the one that `reg` is a part of. */
-static int number_of(ZydisRegister reg)
+static int register_of(const struct operand *op)
 {
-	ZydisRegister wide = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg);
-
-	if (wide < ZYDIS_REGISTER_RAX || wide > ZYDIS_REGISTER_R15)
-		return NONE;
-	return wide - ZYDIS_REGISTER_RAX;
+	return op->kind == OPERAND_REGISTER ? op->reg : NONE;
 }
 
-static int register_of(const ZydisDecodedOperand *op)
+static bool is_constant(const struct operand *op)
 {
-	return op->type == ZYDIS_OPERAND_TYPE_REGISTER ? number_of(op->reg.value) : NONE;
-}
-
-static bool is_constant(const ZydisDecodedOperand *op)
-{
-	return op->type == ZYDIS_OPERAND_TYPE_IMMEDIATE && op->imm.value.s > INT32_MIN &&
-	       op->imm.value.s < INT32_MAX;
+	return op->kind == OPERAND_CONSTANT && op->value > INT32_MIN && op->value < INT32_MAX;
 }
 
 /* How far below the return address the register points; PLACE_UNKNOWN: anywhere. */
@@ -93,10 +83,10 @@ static int32_t distance(int64_t d)
 }
 
 /* A barrier, as compilers make it: what is there stays as it is. */
-static bool is_barrier(const ZydisDecodedInstruction *in, const ZydisDecodedOperand *ops)
+static bool is_barrier(const struct operands *in)
 {
-	return in->mnemonic == ZYDIS_MNEMONIC_OR && in->attributes & ZYDIS_ATTRIB_HAS_LOCK &&
-	       is_constant(&ops[1]) && !ops[1].imm.value.s;
+	return in->operation == OPERATION_OR && in->locks && is_constant(&in->items[1]) &&
+	       !in->items[1].value;
 }
 
 /* Whether [from, from + size), from the return address up, has a byte of the word that lies
@@ -107,100 +97,93 @@ static bool overlaps(int64_t from, int64_t size, int32_t below)
 }
 
 /* The same address as the operand's, if nothing that varies is added to it. */
-static int32_t address_of(const struct place *p, const ZydisDecodedOperand *op)
+static int32_t address_of(const struct place *p, const struct operand *op)
 {
-	int32_t base = pointer_of(p, number_of(op->mem.base));
+	int32_t base = pointer_of(p, op->base);
 
-	if (base == PLACE_UNKNOWN || op->mem.index != ZYDIS_REGISTER_NONE)
+	if (base == PLACE_UNKNOWN || op->indexed)
 		return PLACE_UNKNOWN;
-	return distance(base - op->mem.disp.value);
+	return distance(base - op->value);
 }
 
 /* Whether the instruction puts rbp where the caller's can be found again, or takes it from there.
  */
-static bool keeps_frame(const ZydisDecodedInstruction *in, const ZydisDecodedOperand *ops,
-			const struct place *p)
+static bool keeps_frame(const struct operands *in, const struct place *p)
 {
-	switch (in->mnemonic) {
-	case ZYDIS_MNEMONIC_PUSH:
-	case ZYDIS_MNEMONIC_POP:
-	case ZYDIS_MNEMONIC_LEAVE:
+	switch (in->operation) {
+	case OPERATION_PUSH:
+	case OPERATION_POP:
+	case OPERATION_LEAVE:
 		return true;
-	case ZYDIS_MNEMONIC_MOV:
-		if (ops[0].type == ZYDIS_OPERAND_TYPE_MEMORY && register_of(&ops[1]) == RBP)
-			return address_of(p, &ops[0]) > 0;
-		return register_of(&ops[0]) == RBP && ops[1].type == ZYDIS_OPERAND_TYPE_MEMORY &&
-		       address_of(p, &ops[1]) == p->saved;
+	case OPERATION_MOV:
+		if (in->items[0].kind == OPERAND_MEMORY && register_of(&in->items[1]) == RBP)
+			return address_of(p, &in->items[0]) > 0;
+		return register_of(&in->items[0]) == RBP && in->items[1].kind == OPERAND_MEMORY &&
+		       address_of(p, &in->items[1]) == p->saved;
 	default:
 		return false;
 	}
 }
 
 /* Whether rbp is set to a constant by an instruction that reads it, too. */
-static bool sets_frame(const ZydisDecodedInstruction *in, const ZydisDecodedOperand *ops)
+static bool sets_frame(const struct operands *in)
 {
-	switch (in->mnemonic) {
-	case ZYDIS_MNEMONIC_XOR:
-	case ZYDIS_MNEMONIC_SBB:
-	case ZYDIS_MNEMONIC_SUB:
-		return register_of(&ops[0]) == RBP && register_of(&ops[1]) == RBP;
-	case ZYDIS_MNEMONIC_OR:
-		return register_of(&ops[0]) == RBP && is_constant(&ops[1]) &&
-		       ops[1].imm.value.s == -1;
-	case ZYDIS_MNEMONIC_AND:
-		return register_of(&ops[0]) == RBP && is_constant(&ops[1]) && !ops[1].imm.value.s;
+	switch (in->operation) {
+	case OPERATION_XOR:
+	case OPERATION_SBB:
+	case OPERATION_SUB:
+		return register_of(&in->items[0]) == RBP && register_of(&in->items[1]) == RBP;
+	case OPERATION_OR:
+		return register_of(&in->items[0]) == RBP && is_constant(&in->items[1]) &&
+		       in->items[1].value == -1;
+	case OPERATION_AND:
+		return register_of(&in->items[0]) == RBP && is_constant(&in->items[1]) &&
+		       !in->items[1].value;
 	default:
 		return false;
 	}
 }
 
 /* What speaks against the memory that the instruction reads, writes or points at. */
-static const char *check_memory(const struct place *p, const ZydisDecodedInstruction *in,
-				const ZydisDecodedOperand *ops, const ZydisDecodedOperand *op,
-				bool *reaches_up)
+static const char *check_memory(const struct place *p, const struct operands *in,
+				const struct operand *op, bool *reaches_up)
 {
-	bool agen = op->mem.type == ZYDIS_MEMOP_TYPE_AGEN;
-	int base = number_of(op->mem.base);
-	int64_t size = agen ? 1 : op->size / 8, from;
+	int base = op->base;
+	int64_t size = op->address_only ? 1 : op->size, from;
 	int32_t below = base == RSP ? p->depth : pointer_of(p, base);
 
 	/* Room on the stack, in a way that leaves the flags alone. */
-	if (in->mnemonic == ZYDIS_MNEMONIC_LEA && register_of(&ops[0]) == RSP)
+	if (in->operation == OPERATION_LEA && register_of(&in->items[0]) == RSP)
 		return NULL;
-	if (below == PLACE_UNKNOWN || is_barrier(in, ops))
+	if (below == PLACE_UNKNOWN || is_barrier(in))
 		return NULL;
-	from = op->mem.disp.value - below;
+	from = op->value - below;
 	if (overlaps(from, size, 0) || (base == RSP && p->moved && from + size > 0))
 		return looks;
 	*reaches_up |= from >= WORD;
-	if (p->saved && overlaps(from, size, p->saved) && !keeps_frame(in, ops, p))
+	if (p->saved && overlaps(from, size, p->saved) && !keeps_frame(in, p))
 		return walks;
 	return NULL;
 }
 
 /* What speaks against the operand. */
-static const char *check_operand(const struct place *p, const ZydisDecodedInstruction *in,
-				 const ZydisDecodedOperand *ops, const ZydisDecodedOperand *op,
-				 bool *reaches_up)
+static const char *check_operand(const struct place *p, const struct operands *in,
+				 const struct operand *op, bool *reaches_up)
 {
 	int reg = register_of(op);
-	bool reads = op->actions & ZYDIS_OPERAND_ACTION_MASK_READ;
+	bool reads = op->reads;
 
-	if (op->type == ZYDIS_OPERAND_TYPE_MEMORY) {
-		if (p->callers_frame &&
-		    (number_of(op->mem.base) == RBP || number_of(op->mem.index) == RBP))
+	if (op->kind == OPERAND_MEMORY) {
+		if (p->callers_frame && (op->base == RBP || op->index == RBP))
 			return walks;
 		/* Pushes, pops: follow() looks at those. */
-		return op->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN
-			       ? NULL
-			       : check_memory(p, in, ops, op, reaches_up);
+		return op->hidden ? NULL : check_memory(p, in, op, reaches_up);
 	}
-	if (reg == RBP && reads && p->callers_frame && !keeps_frame(in, ops, p) &&
-	    !sets_frame(in, ops))
+	if (reg == RBP && reads && p->callers_frame && !keeps_frame(in, p) && !sets_frame(in))
 		return walks;
-	if (op->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN)
+	if (op->hidden)
 		return NULL;
-	if (reg == RSP && reads && !(op->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) && !p->depth)
+	if (reg == RSP && reads && !op->writes && !p->depth)
 		return looks;
 	return NULL;
 }
@@ -227,10 +210,10 @@ static bool restore(struct place *p, int64_t below)
 }
 
 /* Sums: `down` is the sign. */
-static bool add(struct place *p, const ZydisDecodedOperand *by, int down)
+static bool add(struct place *p, const struct operand *by, int down)
 {
 	if (is_constant(by))
-		return move(p, by->imm.value.s * down);
+		return move(p, by->value * down);
 	/* A variable's room; a copy of the stack pointer brings it back. */
 	p->moved = true;
 	p->floor = p->depth;
@@ -238,50 +221,48 @@ static bool add(struct place *p, const ZydisDecodedOperand *by, int down)
 }
 
 /* What an instruction that names the stack pointer as its target does to it. */
-static bool set_stack_pointer(const ZydisDecodedInstruction *in, const ZydisDecodedOperand *ops,
-			      struct place *p)
+static bool set_stack_pointer(const struct operands *in, struct place *p)
 {
-	switch (in->mnemonic) {
-	case ZYDIS_MNEMONIC_ADD:
-		return add(p, &ops[1], -1);
-	case ZYDIS_MNEMONIC_SUB:
-		return add(p, &ops[1], 1);
-	case ZYDIS_MNEMONIC_AND:
+	switch (in->operation) {
+	case OPERATION_ADD:
+		return add(p, &in->items[1], -1);
+	case OPERATION_SUB:
+		return add(p, &in->items[1], 1);
+	case OPERATION_AND:
 		p->moved = true;
 		p->floor = p->depth;
-		return is_constant(&ops[1]) && ops[1].imm.value.s < 0;
-	case ZYDIS_MNEMONIC_MOV:
-		return restore(p, pointer_of(p, register_of(&ops[1])));
-	case ZYDIS_MNEMONIC_LEA:
-		if (ops[1].mem.index != ZYDIS_REGISTER_NONE)
+		return is_constant(&in->items[1]) && in->items[1].value < 0;
+	case OPERATION_MOV:
+		return restore(p, pointer_of(p, register_of(&in->items[1])));
+	case OPERATION_LEA:
+		if (in->items[1].indexed)
 			return false;
-		if (ops[1].mem.base == ZYDIS_REGISTER_RSP)
-			return move(p, -ops[1].mem.disp.value);
-		return restore(p, address_of(p, &ops[1]));
+		if (in->items[1].base == RSP && !in->items[1].part)
+			return move(p, -in->items[1].value);
+		return restore(p, address_of(p, &in->items[1]));
 	default:
 		return false;
 	}
 }
 
 /* Where a register points that the instruction loads, if that can be told. */
-static int32_t loaded(const ZydisDecodedInstruction *in, const ZydisDecodedOperand *ops,
-		      const struct place *p, int reg)
+static int32_t loaded(const struct operands *in, const struct place *p, int reg)
 {
 	int32_t at = pointer_of(p, reg);
 
-	if (in->operand_width != 64 || register_of(&ops[0]) != reg)
+	if (in->width != 64 || register_of(&in->items[0]) != reg)
 		return PLACE_UNKNOWN;
-	switch (in->mnemonic) {
-	case ZYDIS_MNEMONIC_MOV:
-		return pointer_of(p, register_of(&ops[1]));
-	case ZYDIS_MNEMONIC_LEA:
-		return address_of(p, &ops[1]);
-	case ZYDIS_MNEMONIC_ADD:
-	case ZYDIS_MNEMONIC_SUB:
-		if (at == PLACE_UNKNOWN || !is_constant(&ops[1]))
+	switch (in->operation) {
+	case OPERATION_MOV:
+		return pointer_of(p, register_of(&in->items[1]));
+	case OPERATION_LEA:
+		return address_of(p, &in->items[1]);
+	case OPERATION_ADD:
+	case OPERATION_SUB:
+		if (at == PLACE_UNKNOWN || !is_constant(&in->items[1]))
 			return PLACE_UNKNOWN;
-		return distance(in->mnemonic == ZYDIS_MNEMONIC_SUB ? at + ops[1].imm.value.s
-								   : at - ops[1].imm.value.s);
+		return distance(in->operation == OPERATION_SUB ? at + in->items[1].value
+							       : at - in->items[1].value);
 	default:
 		return PLACE_UNKNOWN;
 	}
@@ -296,58 +277,54 @@ static void load_frame(struct place *p, bool is_callers)
 }
 
 /* What speaks against the addresses that the instruction puts into registers or memory. */
-static const char *set_pointers(const ZydisDecodedInstruction *in, const ZydisDecodedOperand *ops,
-				struct place *p)
+static const char *set_pointers(const struct operands *in, struct place *p)
 {
 	struct place was = *p;
 
-	for (int i = 0; i < in->operand_count; i++) {
-		int reg = register_of(&ops[i]);
+	for (int i = 0; i < in->cnt; i++) {
+		int reg = register_of(&in->items[i]);
 		int32_t at;
 
-		if (reg == NONE || reg == RSP ||
-		    !(ops[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE))
+		if (reg == NONE || reg == RSP || !in->items[i].writes)
 			continue;
-		at = p->pointers[reg] = loaded(in, ops, &was, reg);
+		at = p->pointers[reg] = loaded(in, &was, reg);
 		if (at != PLACE_UNKNOWN && overlaps(-(int64_t)at, 1, 0))
 			return looks;
 		if (at != PLACE_UNKNOWN && was.saved && at == was.saved && reg != RBP)
 			return walks;
 		if (reg == RBP)
-			load_frame(p, was.saved && keeps_frame(in, ops, &was));
+			load_frame(p, was.saved && keeps_frame(in, &was));
 	}
-	if (in->mnemonic != ZYDIS_MNEMONIC_MOV || ops[0].type != ZYDIS_OPERAND_TYPE_MEMORY ||
-	    register_of(&ops[1]) == NONE)
+	if (in->operation != OPERATION_MOV || in->items[0].kind != OPERAND_MEMORY ||
+	    register_of(&in->items[1]) == NONE)
 		return NULL;
 	/* The address of where the caller's rbp is: a frame, from which others can be found. */
-	if (p->saved && pointer_of(p, register_of(&ops[1])) == p->saved)
+	if (p->saved && pointer_of(p, register_of(&in->items[1])) == p->saved)
 		return walks;
-	if (register_of(&ops[1]) == RBP && p->callers_frame)
-		p->saved = address_of(p, &ops[0]);
+	if (register_of(&in->items[1]) == RBP && p->callers_frame)
+		p->saved = address_of(p, &in->items[0]);
 	return NULL;
 }
 
-static const char *pass_push(const ZydisDecodedInstruction *in, const ZydisDecodedOperand *ops,
-			     struct place *p)
+static const char *pass_push(const struct operands *in, struct place *p)
 {
-	int32_t at = pointer_of(p, register_of(&ops[0]));
+	int32_t at = pointer_of(p, register_of(&in->items[0]));
 
 	if (at != PLACE_UNKNOWN && p->saved && at == p->saved)
 		return walks;
-	if (in->operand_width != 64 || !move(p, WORD))
+	if (in->width != 64 || !move(p, WORD))
 		return lost;
-	if (register_of(&ops[0]) == RBP && p->callers_frame && !p->saved && !p->moved)
+	if (register_of(&in->items[0]) == RBP && p->callers_frame && !p->saved && !p->moved)
 		p->saved = p->depth;
 	return NULL;
 }
 
-static const char *pass_pop(const ZydisDecodedInstruction *in, const ZydisDecodedOperand *ops,
-			    struct place *p)
+static const char *pass_pop(const struct operands *in, struct place *p)
 {
-	int reg = register_of(&ops[0]);
+	int reg = register_of(&in->items[0]);
 	bool saved = p->saved && p->saved == p->depth && !p->moved;
 
-	if (in->operand_width != 64 || reg == RSP)
+	if (in->width != 64 || reg == RSP)
 		return lost;
 	if (p->depth < WORD)
 		return pops;
@@ -361,11 +338,11 @@ static const char *pass_pop(const ZydisDecodedInstruction *in, const ZydisDecode
 }
 
 /* leave: the stack pointer becomes the frame pointer, and what is there is popped. */
-static const char *pass_leave(const ZydisDecodedInstruction *in, struct place *p)
+static const char *pass_leave(const struct operands *in, struct place *p)
 {
 	int32_t frame = p->pointers[RBP];
 
-	if (in->operand_width != 64 || frame == PLACE_UNKNOWN || frame < WORD)
+	if (in->width != 64 || frame == PLACE_UNKNOWN || frame < WORD)
 		return lost;
 	restore(p, frame - WORD);
 	load_frame(p, p->saved == frame);
@@ -373,28 +350,26 @@ static const char *pass_leave(const ZydisDecodedInstruction *in, struct place *p
 	return NULL;
 }
 
-static bool writes_stack_pointer(const ZydisDecodedInstruction *in, const ZydisDecodedOperand *ops)
+static bool writes_stack_pointer(const struct operands *in)
 {
-	for (int i = 0; i < in->operand_count; i++) {
-		if (register_of(&ops[i]) == RSP &&
-		    (ops[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE))
+	for (int i = 0; i < in->cnt; i++) {
+		if (register_of(&in->items[i]) == RSP && in->items[i].writes)
 			return true;
 	}
 	return false;
 }
 
 /* Stack probing compares the stack pointer with where it is to go. */
-static void pass_compare(const ZydisDecodedInstruction *in, const ZydisDecodedOperand *ops,
-			 struct place *p)
+static void pass_compare(const struct operands *in, struct place *p)
 {
 	p->limit = PLACE_UNKNOWN;
-	if (in->mnemonic != ZYDIS_MNEMONIC_CMP || in->operand_width != 64)
+	if (in->operation != OPERATION_CMP || in->width != 64)
 		return;
-	if (register_of(&ops[0]) == RSP)
-		p->limit = p->pointers[register_of(&ops[1]) % PLACE_REGISTERS];
-	else if (register_of(&ops[1]) == RSP)
-		p->limit = p->pointers[register_of(&ops[0]) % PLACE_REGISTERS];
-	if (register_of(&ops[0]) == NONE || register_of(&ops[1]) == NONE)
+	if (register_of(&in->items[0]) == RSP)
+		p->limit = p->pointers[register_of(&in->items[1]) % PLACE_REGISTERS];
+	else if (register_of(&in->items[1]) == RSP)
+		p->limit = p->pointers[register_of(&in->items[0]) % PLACE_REGISTERS];
+	if (register_of(&in->items[0]) == NONE || register_of(&in->items[1]) == NONE)
 		p->limit = PLACE_UNKNOWN;
 }
 
@@ -405,44 +380,41 @@ void place__leave_loop(struct place *p, bool equal)
 	p->limit = PLACE_UNKNOWN;
 }
 
-void place__pass_call(struct place *p)
+void place__pass_call(struct place *p, uint32_t preserved)
 {
 	for (int i = 0; i < PLACE_REGISTERS; i++) {
-		bool kept = i == 3 || i == RBP || i >= 12;
-
-		if (!kept)
+		if (!(preserved >> i & 1))
 			p->pointers[i] = PLACE_UNKNOWN;
 	}
 }
 
-const char *place__pass(struct place *p, const ZydisDecodedInstruction *in,
-			const ZydisDecodedOperand *ops, bool *reaches_up)
+const char *place__pass(struct place *p, const struct operands *in, bool *reaches_up)
 {
 	const char *doubt;
 
-	for (int i = 0; i < in->operand_count; i++) {
-		doubt = check_operand(p, in, ops, &ops[i], reaches_up);
+	for (int i = 0; i < in->cnt; i++) {
+		doubt = check_operand(p, in, &in->items[i], reaches_up);
 		if (doubt)
 			return doubt;
 	}
-	if (in->meta.category != ZYDIS_CATEGORY_COND_BR)
-		pass_compare(in, ops, p);
-	switch (in->mnemonic) {
-	case ZYDIS_MNEMONIC_CALL:
-	case ZYDIS_MNEMONIC_RET:
+	if (in->flow != OPERAND_FLOW_BRANCH)
+		pass_compare(in, p);
+	switch (in->operation) {
+	case OPERATION_CALL:
+	case OPERATION_RETURN:
 		return NULL;
-	case ZYDIS_MNEMONIC_PUSH:
-	case ZYDIS_MNEMONIC_PUSHFQ:
-		return pass_push(in, ops, p);
-	case ZYDIS_MNEMONIC_POP:
-	case ZYDIS_MNEMONIC_POPFQ:
-		return pass_pop(in, ops, p);
-	case ZYDIS_MNEMONIC_LEAVE:
+	case OPERATION_PUSH:
+	case OPERATION_PUSH_FLAGS:
+		return pass_push(in, p);
+	case OPERATION_POP:
+	case OPERATION_POP_FLAGS:
+		return pass_pop(in, p);
+	case OPERATION_LEAVE:
 		return pass_leave(in, p);
 	default:
 		break;
 	}
-	if (writes_stack_pointer(in, ops))
-		return in->operand_width == 64 && set_stack_pointer(in, ops, p) ? NULL : lost;
-	return set_pointers(in, ops, p);
+	if (writes_stack_pointer(in))
+		return in->width == 64 && set_stack_pointer(in, p) ? NULL : lost;
+	return set_pointers(in, p);
 }

@@ -6,11 +6,12 @@
 #ifndef PROFTRACE_CODE_PLACE_H
 #define PROFTRACE_CODE_PLACE_H
 
-#include <Zydis/Zydis.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#define PLACE_REGISTERS 16
+struct operands;
+
+#define PLACE_REGISTERS 16	  /* OPERAND_REGISTERS */
 #define PLACE_UNKNOWN	INT32_MIN /* a register that may hold anything */
 
 /* Distances are bytes below the return address; above it they are negative. */
@@ -42,11 +43,10 @@ bool place__join(struct place *p, const struct place *other);
  * lies above the return address, as functions do that have arguments on the stack. Returns NULL, or
  * what speaks against a return probe.
  */
-const char *place__pass(struct place *p, const ZydisDecodedInstruction *in,
-			const ZydisDecodedOperand *ops, bool *reaches_up);
+const char *place__pass(struct place *p, const struct operands *in, bool *reaches_up);
 
 /* A call has come back: registers that calls do not preserve are unknown. */
-void place__pass_call(struct place *p);
+void place__pass_call(struct place *p, uint32_t preserved);
 
 /* A conditional jump out of a loop has not been taken, or leads on: `equal` if what was compared
  * last is equal there. */

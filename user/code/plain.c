@@ -7,10 +7,11 @@
  */
 #include "code/plain.h"
 
-#include <Zydis/Zydis.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/arch.h"
+#include "arch/operands.h"
 #include "code/pads.h"
 #include "code/place.h"
 #include "util/array.h"
@@ -30,7 +31,7 @@ struct step {
 };
 
 struct look {
-	ZydisDecoder decoder;
+	const struct arch *arch;
 	const struct code_piece *pieces;
 	size_t pieces_cnt, size;
 	const struct code_flow *flow;
@@ -139,15 +140,15 @@ static size_t first_edge(const struct look *l, uint64_t from)
 }
 
 /* A jump or branch: to where it leads inside, or out. */
-static bool follow_jump(struct look *l, const ZydisDecodedInstruction *in, uint64_t next,
+static bool follow_jump(struct look *l, const struct operands *in, uint64_t next,
 			const struct place *p)
 {
 	uint64_t vaddr = next - in->length;
 	size_t at, i = first_edge(l, vaddr);
 
-	if (in->raw.imm[0].is_relative && find(l, next + in->raw.imm[0].value.s, &at))
+	if (in->relative && find(l, next + in->target, &at))
 		return arrive(l, at, p);
-	if (!in->raw.imm[0].is_relative) {
+	if (!in->relative) {
 		if (l->jump.known)
 			place__join(&l->jump, p);
 		else
@@ -166,13 +167,13 @@ static bool follow_jump(struct look *l, const ZydisDecodedInstruction *in, uint6
 	return true;
 }
 
-static bool follow_branch(struct look *l, const ZydisDecodedInstruction *in, uint64_t next,
+static bool follow_branch(struct look *l, const struct operands *in, uint64_t next,
 			  const struct place *p)
 {
 	struct place taken = *p, passed = *p;
 
-	place__leave_loop(&taken, in->mnemonic == ZYDIS_MNEMONIC_JZ);
-	place__leave_loop(&passed, in->mnemonic == ZYDIS_MNEMONIC_JNZ);
+	place__leave_loop(&taken, in->if_equal);
+	place__leave_loop(&passed, in->if_unequal);
 	return follow_jump(l, in, next, &taken) && arrive_at(l, next, &passed);
 }
 
@@ -183,7 +184,7 @@ static bool follow_call(struct look *l, uint64_t next, const struct place *p)
 	struct place behind = *p;
 	size_t at;
 
-	place__pass_call(&behind);
+	place__pass_call(&behind, l->arch->preserved);
 	if (find(l, next, &at) && !l->ends[at]) {
 		if (ARRAY_RESERVE(&l->calls, l->calls_cnt, &l->calls_cap))
 			return doubt(l, too_large);
@@ -194,54 +195,54 @@ static bool follow_call(struct look *l, uint64_t next, const struct place *p)
 }
 
 /* Where control goes from there. */
-static bool follow_flow(struct look *l, const ZydisDecodedInstruction *in, size_t at,
-			struct place *p)
+static bool follow_flow(struct look *l, const struct operands *in, size_t at, struct place *p)
 {
 	size_t offset = at;
 	const struct code_piece *piece = piece_at(l, &offset);
 	uint64_t next = piece->vaddr + offset + in->length;
 
-	switch (in->meta.category) {
-	case ZYDIS_CATEGORY_RET:
-		return (in->mnemonic == ZYDIS_MNEMONIC_RET && !in->operand_count_visible &&
-			in->meta.branch_type == ZYDIS_BRANCH_TYPE_NEAR && place__is_way_out(p)) ||
-		       doubt(l, leaves);
-	case ZYDIS_CATEGORY_UNCOND_BR:
+	switch (in->flow) {
+	case OPERAND_FLOW_RETURN:
+		return place__is_way_out(p) || doubt(l, leaves);
+	case OPERAND_FLOW_RETURN_OTHER:
+		return doubt(l, leaves);
+	case OPERAND_FLOW_JUMP:
 		return follow_jump(l, in, next, p);
-	case ZYDIS_CATEGORY_COND_BR:
+	case OPERAND_FLOW_BRANCH:
 		return follow_branch(l, in, next, p);
-	case ZYDIS_CATEGORY_CALL:
+	case OPERAND_FLOW_CALL:
 		return follow_call(l, next, p);
-	case ZYDIS_CATEGORY_SYSCALL:
+	case OPERAND_FLOW_SYSTEM_CALL:
 		l->out->calls_system = true;
-		return in->mnemonic == ZYDIS_MNEMONIC_SYSCALL ? arrive_at(l, next, p)
-							      : doubt(l, astray);
-	case ZYDIS_CATEGORY_INTERRUPT:
-		l->out->calls_system |= in->mnemonic == ZYDIS_MNEMONIC_INT;
-		return in->mnemonic != ZYDIS_MNEMONIC_INT || arrive_at(l, next, p);
+		return arrive_at(l, next, p);
+	case OPERAND_FLOW_SYSTEM_CALL_OTHER:
+		l->out->calls_system = true;
+		return doubt(l, astray);
+	case OPERAND_FLOW_INTERRUPT:
+		l->out->calls_system = true;
+		return arrive_at(l, next, p);
+	case OPERAND_FLOW_STOP:
+		return true;
 	default:
-		return in->mnemonic == ZYDIS_MNEMONIC_UD2 || in->mnemonic == ZYDIS_MNEMONIC_HLT ||
-		       arrive_at(l, next, p);
+		return arrive_at(l, next, p);
 	}
 }
 
 /* One instruction, as control comes to it. */
 static bool follow(struct look *l, size_t at)
 {
-	ZydisDecodedOperand ops[ZYDIS_MAX_OPERAND_COUNT];
 	struct place p = l->places[at];
-	ZydisDecodedInstruction in;
+	struct operands in;
 	const char *why;
 	size_t offset = at;
 	const struct code_piece *piece = piece_at(l, &offset);
 
 	l->places[at].queued = false;
-	if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&l->decoder, piece->bytes + offset,
-						 piece->size - offset, &in, ops)) ||
+	if (!l->arch->operands(piece->bytes + offset, piece->size - offset, &in) ||
 	    (l->flow->reached[at] && l->flow->reached[at] != in.length))
 		return doubt(l, astray);
 	l->lengths[at] = in.length;
-	why = place__pass(&p, &in, ops, &l->out->reaches_up);
+	why = place__pass(&p, &in, &l->out->reaches_up);
 	return why ? doubt(l, why) : follow_flow(l, &in, at, &p);
 }
 
@@ -268,7 +269,7 @@ static bool follow_rest(struct look *l)
 /* Whether nothing but padding has not been followed behind *at; else that is where *at goes. */
 static bool rest_is_padding(struct look *l, size_t *at)
 {
-	ZydisDecodedInstruction in;
+	struct operands in;
 
 	while (*at < l->size) {
 		size_t offset = *at;
@@ -278,14 +279,12 @@ static bool rest_is_padding(struct look *l, size_t *at)
 			*at += l->lengths[*at];
 			continue;
 		}
-		if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(
-			    &l->decoder, NULL, piece->bytes + offset, piece->size - offset, &in)))
+		if (!l->arch->operands(piece->bytes + offset, piece->size - offset, &in))
 			return false;
-		switch (in.mnemonic) {
-		case ZYDIS_MNEMONIC_NOP:
-		case ZYDIS_MNEMONIC_INT3:
-		case ZYDIS_MNEMONIC_UD2:
-		case ZYDIS_MNEMONIC_HLT:
+		switch (in.operation) {
+		case OPERATION_NOP:
+		case OPERATION_BREAKPOINT:
+		case OPERATION_TRAP:
 			break;
 		default:
 			return false;
@@ -337,7 +336,6 @@ static bool look_new(struct look *l)
 {
 	size_t edges_cnt = l->flow->edges_cnt;
 
-	ZydisDecoderInit(&l->decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
 	l->places = calloc(l->size + 1, sizeof(*l->places));
 	l->edges = calloc(edges_cnt + 1, sizeof(*l->edges));
 	l->lengths = calloc(l->size + 1, sizeof(*l->lengths));
@@ -351,11 +349,16 @@ static bool look_new(struct look *l)
 	return true;
 }
 
-void plain__look(const struct code_piece *pieces, size_t cnt, const struct code *code,
-		 const struct code_flow *flow, const struct pads *pads, struct plain *out)
+void plain__look(const struct arch *arch, const struct code_piece *pieces, size_t cnt,
+		 const struct code *code, const struct code_flow *flow, const struct pads *pads,
+		 struct plain *out)
 {
-	struct look l = {
-		.pieces = pieces, .pieces_cnt = cnt, .flow = flow, .pads = pads, .out = out};
+	struct look l = {.arch = arch,
+			 .pieces = pieces,
+			 .pieces_cnt = cnt,
+			 .flow = flow,
+			 .pads = pads,
+			 .out = out};
 
 	*out = (struct plain){0};
 	if (code->bad) {

@@ -11,6 +11,7 @@
 
 #include "code/code.h"
 
+struct arch;
 struct pads;
 
 struct plain {
@@ -29,7 +30,8 @@ struct plain {
  * such code or padding. What is not seen are addresses that have been in memory, and indexes:
  * arrays in the frame are taken to be used within their bounds. Without memory there is doubt.
  */
-void plain__look(const struct code_piece *pieces, size_t cnt, const struct code *code,
-		 const struct code_flow *flow, const struct pads *pads, struct plain *out);
+void plain__look(const struct arch *arch, const struct code_piece *pieces, size_t cnt,
+		 const struct code *code, const struct code_flow *flow, const struct pads *pads,
+		 struct plain *out);
 
 #endif

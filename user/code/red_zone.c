@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "code/red_zone.h"
 
-#include <Zydis/Zydis.h>
 #include <stdlib.h>
+
+#include "arch/arch.h"
+#include "arch/operands.h"
 
 /* What has been seen of a function, from its start on. */
 struct look {
-	ZydisDecoder decoder;
+	const struct arch *arch;
 	const uint8_t *code;
 	size_t size;
 	uint8_t *starts; /* by byte: whether an instruction begins there */
@@ -15,27 +17,24 @@ struct look {
 	const char *doubt; /* why memory below the stack pointer may be in use; NULL: it isn't */
 };
 
-static bool is_stack_pointer(ZydisRegister reg)
+static bool is_stack_pointer(const struct operand *op)
 {
-	return ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg) ==
-	       ZYDIS_REGISTER_RSP;
+	return op->kind == OPERAND_REGISTER && op->reg == OPERAND_STACK_POINTER;
 }
 
 /* Instructions that set up a frame, behind which a profiling hook may be called (-pg). */
-static bool is_prologue(const ZydisDecodedInstruction *in, const ZydisDecodedOperand *ops)
+static bool is_prologue(const struct operands *in)
 {
-	switch (in->mnemonic) {
-	case ZYDIS_MNEMONIC_ENDBR64:
-	case ZYDIS_MNEMONIC_NOP:
-	case ZYDIS_MNEMONIC_PUSH:
+	switch (in->operation) {
+	case OPERATION_LANDING:
+	case OPERATION_NOP:
+	case OPERATION_PUSH:
 		return true;
-	case ZYDIS_MNEMONIC_MOV:
-	case ZYDIS_MNEMONIC_LEA:
-	case ZYDIS_MNEMONIC_SUB:
-		return ops[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
-		       (is_stack_pointer(ops[0].reg.value) ||
-			(ops[1].type == ZYDIS_OPERAND_TYPE_REGISTER &&
-			 is_stack_pointer(ops[1].reg.value)));
+	case OPERATION_MOV:
+	case OPERATION_LEA:
+	case OPERATION_SUB:
+		return in->items[0].kind == OPERAND_REGISTER &&
+		       (is_stack_pointer(&in->items[0]) || is_stack_pointer(&in->items[1]));
 	default:
 		return false;
 	}
@@ -43,41 +42,36 @@ static bool is_prologue(const ZydisDecodedInstruction *in, const ZydisDecodedOpe
 
 /* Whether the instruction uses the stack pointer in a way that keeps what it does in view: pushes,
  * pops, returns, sums with constants. */
-static bool is_plain_stack_use(const ZydisDecodedInstruction *in, const ZydisDecodedOperand *ops)
+static bool is_plain_stack_use(const struct operands *in)
 {
-	switch (in->mnemonic) {
-	case ZYDIS_MNEMONIC_PUSH:
-	case ZYDIS_MNEMONIC_POP:
-		return !(ops[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
-			 is_stack_pointer(ops[0].reg.value));
-	case ZYDIS_MNEMONIC_RET:
+	switch (in->operation) {
+	case OPERATION_PUSH:
+	case OPERATION_POP:
+		return !is_stack_pointer(&in->items[0]);
+	case OPERATION_RETURN:
 		return true;
-	case ZYDIS_MNEMONIC_ADD:
-	case ZYDIS_MNEMONIC_SUB:
-		return ops[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
-		       is_stack_pointer(ops[0].reg.value) &&
-		       ops[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
+	case OPERATION_ADD:
+	case OPERATION_SUB:
+		return is_stack_pointer(&in->items[0]) && in->items[1].kind == OPERAND_CONSTANT;
 	default:
 		return false;
 	}
 }
 
-static const char *doubt_about(const ZydisDecodedInstruction *in, const ZydisDecodedOperand *ops)
+static const char *doubt_about(const struct operands *in)
 {
-	bool plain = is_plain_stack_use(in, ops);
+	bool plain = is_plain_stack_use(in);
 
-	for (int i = 0; i < in->operand_count; i++) {
-		const ZydisDecodedOperand *op = &ops[i];
+	for (int i = 0; i < in->cnt; i++) {
+		const struct operand *op = &in->items[i];
 
-		if (op->type == ZYDIS_OPERAND_TYPE_REGISTER && is_stack_pointer(op->reg.value) &&
-		    !plain)
+		if (is_stack_pointer(op) && !plain)
 			return "the function hands its stack pointer on";
-		if (op->type != ZYDIS_OPERAND_TYPE_MEMORY || !is_stack_pointer(op->mem.base) ||
-		    op->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN)
+		if (op->kind != OPERAND_MEMORY || op->base != OPERAND_STACK_POINTER || op->hidden)
 			continue;
-		if (op->mem.type == ZYDIS_MEMOP_TYPE_AGEN)
+		if (op->address_only)
 			return "the function hands its stack pointer on";
-		if (op->mem.disp.value < 0 || op->mem.index != ZYDIS_REGISTER_NONE)
+		if (op->value < 0 || op->indexed)
 			return "the function keeps variables below its stack pointer";
 	}
 	return NULL;
@@ -86,21 +80,19 @@ static const char *doubt_about(const ZydisDecodedInstruction *in, const ZydisDec
 /* One instruction. Returns its length, or 0: there is none. */
 static size_t look_at(struct look *l, size_t at)
 {
-	ZydisDecodedOperand ops[ZYDIS_MAX_OPERAND_COUNT];
-	ZydisDecodedInstruction in;
+	struct operands in;
 
-	if (!ZYAN_SUCCESS(
-		    ZydisDecoderDecodeFull(&l->decoder, l->code + at, l->size - at, &in, ops)))
+	if (!l->arch->operands(l->code + at, l->size - at, &in))
 		return 0;
 	l->starts[at] = true;
-	if (in.meta.category == ZYDIS_CATEGORY_CALL) {
+	if (in.flow == OPERAND_FLOW_CALL) {
 		l->calls |= !l->prologue;
 		l->prologue = false;
 		return in.length; /* it pushes, where nothing can be kept then */
 	}
-	l->prologue = l->prologue && is_prologue(&in, ops);
+	l->prologue = l->prologue && is_prologue(&in);
 	if (!l->doubt)
-		l->doubt = doubt_about(&in, ops);
+		l->doubt = doubt_about(&in);
 	return in.length;
 }
 
@@ -108,21 +100,18 @@ static size_t look_at(struct look *l, size_t at)
  * something of it has not been seen. */
 static bool branches_astray(struct look *l)
 {
-	ZydisDecodedOperand ops[ZYDIS_MAX_OPERAND_COUNT];
-	ZydisDecodedInstruction in;
+	struct operands in;
 
 	for (size_t at = 0; at < l->size; at += in.length) {
 		uint64_t to;
 
-		if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&l->decoder, l->code + at, l->size - at,
-							 &in, ops)))
+		if (!l->arch->operands(l->code + at, l->size - at, &in))
 			return true;
-		if (in.meta.category != ZYDIS_CATEGORY_COND_BR &&
-		    in.meta.category != ZYDIS_CATEGORY_UNCOND_BR)
+		if (in.flow != OPERAND_FLOW_BRANCH && in.flow != OPERAND_FLOW_JUMP)
 			continue;
-		if (ops[0].type != ZYDIS_OPERAND_TYPE_IMMEDIATE)
+		if (!in.relative)
 			return true;
-		to = at + in.length + (uint64_t)ops[0].imm.value.s;
+		to = at + in.length + (uint64_t)in.target;
 		if (to >= l->size || !l->starts[to])
 			return true;
 	}
@@ -146,16 +135,16 @@ static struct red_zone_proof decide(struct look *l, bool split)
 				       "its function touches nothing below its stack pointer"};
 }
 
-struct red_zone_proof red_zone__prove(const uint8_t *code, size_t size, bool split)
+struct red_zone_proof red_zone__prove(const struct arch *arch, const uint8_t *code, size_t size,
+				      bool split)
 {
-	struct look l = {.code = code, .size = size, .prologue = true};
+	struct look l = {.arch = arch, .code = code, .size = size, .prologue = true};
 	struct red_zone_proof proof = {false, "not all of the function's code can be decoded"};
 	size_t at = 0, len = 1;
 
 	l.starts = calloc(size + 1, 1);
 	if (!l.starts)
 		return (struct red_zone_proof){false, "there is no memory to look at its function"};
-	ZydisDecoderInit(&l.decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
 	for (; at < size && len; at += len)
 		len = look_at(&l, at);
 	if (len)

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct arch;
+
 struct red_zone_proof {
 	bool unused;
 	const char *reason; /* either way; static */
@@ -24,6 +26,7 @@ struct red_zone_proof {
  * - or all of it can be decoded, and nothing reads or writes below the stack pointer: no address
  *   is made of it but by pushes, pops and non-negative distances.
  */
-struct red_zone_proof red_zone__prove(const uint8_t *code, size_t size, bool split);
+struct red_zone_proof red_zone__prove(const struct arch *arch, const uint8_t *code, size_t size,
+				      bool split);
 
 #endif

@@ -6,11 +6,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct arch;
+
 /*
  * What instructions before `offset` change, straight from the start: a bit for each register of an
  * argument, and ARGUMENTS_NEED_MEMORY, as in argument_list__needs(). Memory: anything but what is
- * pushed, or called. All bits if they cannot be decoded. By Zydis, implied operands included.
+ * pushed, or called. All bits if they cannot be decoded. Implied operands
+ * are included.
  */
-uint32_t changes__before(const uint8_t *code, size_t size, uint32_t offset);
+uint32_t changes__before(const struct arch *arch, const uint8_t *code, size_t size,
+			 uint32_t offset);
 
 #endif

@@ -418,7 +418,8 @@ static int decode_called(struct proofs *pr, const struct plan_object *obj, uint6
 	if (!err && pr->strict) {
 		const struct code_flow flow = code_decoder__flow(pr->decoder);
 
-		plain__look(pieces, cnt, &pr->code, &flow, &pr->pads, &pr->plain);
+		plain__look(elf_image__arch(pr->img), pieces, cnt, &pr->code, &flow, &pr->pads,
+			    &pr->plain);
 	}
 	free(bytes);
 	return err;

@@ -84,7 +84,8 @@ static struct red_zone_proof prove(struct regions *r, uint64_t vaddr)
 	code = malloc(sym->size + 1);
 	if (code &&
 	    elf_image__read(r->obj->img, sym->offset, code, sym->size) == (int64_t)sym->size)
-		r->proof = red_zone__prove(code, sym->size, r->split[index]);
+		r->proof = red_zone__prove(elf_image__arch(r->obj->img), code, sym->size,
+					   r->split[index]);
 	free(code);
 	return r->proof;
 }

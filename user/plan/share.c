@@ -56,7 +56,8 @@ static const struct code_site *site_choose(const struct share *sh, enum exit_str
 		const struct code_site *site = &code->sites[i];
 
 		if (sh->needs &&
-		    sh->needs & changes__before(sh->bytes.at[0], sh->bytes.cap[0], site->offset))
+		    sh->needs & changes__before(elf_image__arch(sh->obj->img), sh->bytes.at[0],
+						sh->bytes.cap[0], site->offset))
 			break;
 
 		/* The kernel takes the word at the stack pointer for the return address. */
@@ -79,7 +80,8 @@ static const struct plain *look(struct share *sh)
 	const struct code_flow flow = code_decoder__flow(sh->decoder);
 
 	if (!sh->plain_known)
-		plain__look(sh->pieces, sh->pieces_cnt, &sh->code, &flow, &sh->pads, &sh->plain);
+		plain__look(elf_image__arch(sh->obj->img), sh->pieces, sh->pieces_cnt, &sh->code,
+			    &flow, &sh->pads, &sh->plain);
 	sh->plain_known = true;
 	return &sh->plain;
 }

@@ -5,6 +5,10 @@
 #include <elf.h>
 
 #include "arch/arch.h"
+#include "arch/operands.h"
+
+#define RSP OPERAND_STACK_POINTER
+#define RBP OPERAND_FRAME_POINTER
 
 const struct arch arch_x86_64 = {
 	.name = "x86-64",
@@ -21,10 +25,16 @@ const struct arch arch_x86_64 = {
 		},
 	/* The call pushes the return address. */
 	.dwarf = {.stack_pointer = 7, .frame_pointer = 6, .return_address = 16, .entered = 8},
+	/* rbx, rsp, rbp, r12 to r15 */
+	.preserved = 1 << 3 | 1 << RSP | 1 << RBP | 0xf000,
+	.arguments = {7, 6, 2, 1, 8, 9}, /* rdi, rsi, rdx, rcx, r8, r9 */
+	.arguments_cnt = 6,
 	.decoder_new = x86_64_decoder__new,
 	.decoder_free = x86_64_decoder__free,
 	.decoder_forget = x86_64_decoder__forget,
 	.decode = x86_64_decoder__decode,
 	.visit_refs = x86_64_refs__visit,
+	.operands = x86_64_operands__decode,
 	.is_stubs = x86_64_refs__is_stubs,
+	.find_stack_load = x86_64_stack_loads__find,
 };

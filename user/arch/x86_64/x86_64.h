@@ -11,6 +11,7 @@
 
 struct insn;
 struct insn_decoder;
+struct operands;
 
 struct insn_decoder *x86_64_decoder__new(void);
 void x86_64_decoder__free(struct insn_decoder *d);
@@ -21,5 +22,9 @@ bool x86_64_decoder__decode(struct insn_decoder *d, const uint8_t *bytes, size_t
 int x86_64_refs__visit(const uint8_t *bytes, size_t size, uint64_t vaddr, code_ref_visitor visit,
 		       void *ctx);
 bool x86_64_refs__is_stubs(const uint8_t *bytes, size_t size);
+
+bool x86_64_operands__decode(const uint8_t *bytes, size_t len, struct operands *out);
+
+size_t x86_64_stack_loads__find(const uint8_t *bytes, size_t from, size_t size);
 
 #endif

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Where in much code an instruction may load the stack pointer: as fast as memory is read. */
+#include <string.h>
+
+#include "arch/arch.h"
+#include "arch/x86_64/x86_64.h"
+
+#define STEP 64 /* bytes that has_candidate() looks at */
+
+_Static_assert(ARCH_AHEAD >= STEP + 8, "bytes are read behind the end");
+
+typedef uint8_t vector __attribute__((vector_size(16)));
+
+/* Where in 16 places an instruction that loads the stack pointer may begin, by its first three
+ * bytes; a pop by a push before it. What may_load() wants is among it. */
+static vector find_candidates(const uint8_t *bytes)
+{
+	vector rex, opcode, operand, wide, by_reg, by_rm;
+
+	memcpy(&rex, bytes, sizeof(rex));
+	memcpy(&opcode, bytes + 1, sizeof(opcode));
+	memcpy(&operand, bytes + 2, sizeof(operand));
+	wide = (vector)((rex & 0xfc) == 0x48);
+	by_reg = wide & (vector)((operand & 0x38) == 0x20);
+	by_rm = (vector)((rex & 0xf9) == 0x48) & (vector)((operand & 0xc7) == 0xc4);
+	return ((vector)((opcode & 0xf1) == 0x81) & (by_reg | by_rm)) |
+	       ((vector)(opcode == 0x0f) & wide & (vector)((operand & 0xf0) == 0x40)) |
+	       ((vector)(opcode == 0x94) & wide) |
+	       ((vector)(opcode == 0x5c) & (vector)((rex & 0xf8) == 0x50));
+}
+
+static bool has_candidate(const uint8_t bytes[STEP])
+{
+	vector any = {0};
+	uint64_t halves[2];
+
+	for (size_t i = 0; i < STEP; i += sizeof(any))
+		any |= find_candidates(bytes + i);
+	memcpy(halves, &any, sizeof(halves));
+	return halves[0] | halves[1];
+}
+
+/* Whether an instruction that may load the stack pointer with something new begins with these
+ * bytes: cheap, and mostly right. */
+static bool may_load(const uint8_t *b)
+{
+	bool wide = (b[0] & 0xfc) == 0x48, by_reg = wide && (b[2] & 0x38) == 0x20;
+	uint8_t rm = b[2] & 0xc7;
+
+	switch (b[1]) {
+	case 0x8b: /* unless from rbp, or below it */
+		return by_reg && !(b[0] == 0x48 && (rm == 0xc5 || (rm == 0x45 && b[3] & 0x80) ||
+						    (rm == 0x85 && b[6] & 0x80)));
+	case 0x8d: /* unless rbp or rsp, and a number */
+		return by_reg && !(b[0] == 0x48 && (rm == 0x45 || rm == 0x85 ||
+						    ((rm == 0x44 || rm == 0x84) && b[3] == 0x24)));
+	case 0x87:
+		return by_reg || ((b[0] & 0xf9) == 0x48 && rm == 0xc4);
+	case 0x89: /* unless rbp */
+		return (b[0] & 0xf9) == 0x48 && rm == 0xc4 && !(b[0] == 0x48 && b[2] == 0xec);
+	case 0x94:
+		return (b[0] & 0xfe) == 0x48;
+	case 0x5c: /* pop, behind a push */
+		return (b[0] & 0xf8) == 0x50;
+	case 0x0f: /* cmov */
+		return wide && (b[2] & 0xf0) == 0x40 && (b[3] & 0x38) == 0x20;
+	default:
+		return false;
+	}
+}
+
+size_t x86_64_stack_loads__find(const uint8_t *bytes, size_t from, size_t size)
+{
+	for (size_t at = from; at < size; at++) {
+		if (at % STEP == 0 && !has_candidate(bytes + at))
+			at += STEP - 1;
+		else if (may_load(bytes + at))
+			return at;
+	}
+	return size;
+}
