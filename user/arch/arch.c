@@ -3,9 +3,10 @@
 
 static const struct arch *const all[] = {
 	&arch_x86_64,
+	&arch_arm64,
 };
 
-#if !defined(__x86_64__)
+#if !defined(__x86_64__) && !defined(__aarch64__)
 #error "no folder for this architecture"
 #endif
 

@@ -59,7 +59,7 @@ struct arch {
 	bool (*decode)(struct insn_decoder *d, const uint8_t *bytes, size_t len, struct insn *out);
 
 	/* Decodes one instruction from at most `len` bytes, for its operands. Returns whether there
-	 * is a valid one. */
+	 * is a valid one. NULL: nobody has written that; then functions get no return probes. */
 	bool (*operands)(const uint8_t *bytes, size_t len, struct operands *out);
 
 	/*
@@ -76,11 +76,11 @@ struct arch {
 	/* The first place from `from` on before `size` where an instruction that loads the stack
 	 * pointer may begin: cheap, and mostly right. An instruction that begins one byte behind
 	 * it counts, too. Returns `size` if there is none. ARCH_AHEAD bytes behind must be there.
-	 */
+	 * NULL where `operands` is. */
 	size_t (*find_stack_load)(const uint8_t *bytes, size_t from, size_t size);
 };
 
-extern const struct arch arch_x86_64;
+extern const struct arch arch_x86_64, arch_arm64;
 
 /* Of ELF's e_machine; NULL: it is not supported. */
 const struct arch *arch__of_machine(uint16_t machine);

@@ -74,9 +74,11 @@ struct insn {
 	/* Behind a call: puts what it has returned into a register or a variable on the stack, or
 	 * takes its arguments from the stack. */
 	bool takes_result;
-	bool selects; /* compares a register that calls preserve with a constant */
-	bool fetches; /* loads a register from another or from the frame, as before a return */
-	bool dear;    /* may take more than a few dozen cycles, or is not known to take less */
+	bool selects;	/* compares a register that calls preserve with a constant */
+	bool fetches;	/* loads a register from another or from the frame, as before a return */
+	bool exclusive; /* of accesses to memory of which one makes the other fail if it traps
+			   between */
+	bool dear;	/* may take more than a few dozen cycles, or is not known to take less */
 };
 
 #define INSN_NOP10_SIZE 10

@@ -11,7 +11,7 @@ enum site_class {
 	SITE_NOP,   /* any other that is emulated: 90 with any prefixes; since 6.18 the usual long
 		       ones, on 7.2 all long ones */
 	SITE_PUSH,
-	SITE_JMP,
+	SITE_JMP, /* also what costs the same: arm64's adr and adrp, and its ret */
 	SITE_JCC,
 	SITE_CALL,
 	SITE_STEP, /* single-stepped */

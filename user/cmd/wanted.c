@@ -48,6 +48,7 @@ struct plan_options wanted__plan_options(struct wanted *w, const struct options 
 {
 	return (struct plan_options){
 		.call_nops = tracer__call_nops(),
+		.any_machine = o->list && !o->pids_cnt,
 		.returns_stop = tracer__returns_stop(o->tier),
 		.skip_tiny =
 			!o->filtered && !o->triggers_cnt && !o->untils_cnt && o->max_overhead > 0,

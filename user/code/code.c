@@ -153,7 +153,8 @@ static int reached_clear(struct code_decoder *d, const struct code_piece *pieces
  * taken: that is a frame's work, or such labels would be what nothing else leads to. */
 static bool flow_is_certain(const struct code_scan *s)
 {
-	if (s->code->bad || s->unread_table)
+	/* Amid exclusive accesses nothing may trap: as if nobody knew how to get there. */
+	if (s->code->bad || s->unread_table || s->exclusive)
 		return false;
 	return !(s->left_framed && s->framed) && !(s->left_indirectly && s->has_rest);
 }

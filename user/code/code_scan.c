@@ -158,7 +158,11 @@ static int scan_branch(struct code_scan *s, const struct insn *in, uint64_t vadd
 	if (in->flow == FLOW_JMP)
 		return add_exit(code, vaddr, CODE_EXIT_JMP, in);
 	if (!in->is_jcc_opcode) {
-		code->no_exits = "leaves by a loop or jrcxz instruction";
+		code->no_exits = "leaves by a branch whose condition is in no flag";
+		return 0;
+	}
+	if (s->exclusive) {
+		code->no_exits = "leaves amid exclusive accesses to memory";
 		return 0;
 	}
 	return add_exit(code, vaddr, CODE_EXIT_JCC, in);
@@ -332,6 +336,8 @@ int code_scan__follow(struct code_scan *s, struct code_work work)
 		}
 		s->vaddr = vaddr;
 		s->framed |= in.down > 0;
+		s->exclusive |= in.exclusive;
+		s->entry.open &= !in.exclusive;
 		s->code->insns++;
 		s->code->dear |= in.dear;
 		if (is_passed_jump(s, &in, vaddr)) {

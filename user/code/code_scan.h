@@ -47,6 +47,7 @@ struct code_scan {
 	bool in_pad;	      /* what is followed is a landing pad's */
 	bool pushed;	      /* the last instruction pushed something */
 	bool torn_down;	      /* the stack frame has been given back on the way here */
+	bool exclusive;	      /* something accesses memory so: see struct insn */
 	bool framed;	      /* some instruction takes stack */
 	bool left_indirectly; /* by a jump that may lead anywhere, unless that is a callee's */
 	bool left_framed;     /* the same, and nothing says that the frame is gone */

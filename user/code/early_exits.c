@@ -547,13 +547,23 @@ static int replace(struct early_exits *e, struct code *code)
 	return err;
 }
 
+/* Whether some `ret` costs more than what comes before it. */
+static bool has_steps(const struct code *code)
+{
+	for (size_t i = 0; i < code->exits_cnt; i++) {
+		if (code->exits[i].kind == CODE_EXIT_RET && code->exits[i].steps)
+			return true;
+	}
+	return false;
+}
+
 int early_exits__find(struct early_exits *e, const struct code_piece *pieces, size_t pieces_cnt,
 		      const struct code_flow *flow, struct code *code)
 {
 	int err;
 
-	if (!flow->certain || code->patched || code->bad || code->no_exits || pieces[0].passed ||
-	    flow->edges_cnt > MAX_EDGES)
+	if (!has_steps(code) || !flow->certain || code->patched || code->bad || code->no_exits ||
+	    pieces[0].passed || flow->edges_cnt > MAX_EDGES)
 		return 0;
 	err = take_function(e, pieces, pieces_cnt, flow, code);
 	if (!err)

@@ -22,6 +22,7 @@
 static const char leaves[] = "leaves with another stack than it was entered with";
 static const char astray[] = "jumps to where it cannot be followed";
 static const char unseen[] = "has code that nothing is seen to lead to";
+static const char unknown[] = "its return address is not followed on this architecture";
 static const char too_large[] = "is too large to be followed";
 
 /* Where control comes to behind a call. */
@@ -361,6 +362,10 @@ void plain__look(const struct arch *arch, const struct code_piece *pieces, size_
 			 .out = out};
 
 	*out = (struct plain){0};
+	if (!arch->operands) {
+		out->doubt = unknown;
+		return;
+	}
 	if (code->bad) {
 		out->doubt = astray;
 		return;

@@ -142,6 +142,8 @@ struct red_zone_proof red_zone__prove(const struct arch *arch, const uint8_t *co
 	struct red_zone_proof proof = {false, "not all of the function's code can be decoded"};
 	size_t at = 0, len = 1;
 
+	if (!arch->operands)
+		return proof;
 	l.starts = calloc(size + 1, 1);
 	if (!l.starts)
 		return (struct red_zone_proof){false, "there is no memory to look at its function"};

@@ -254,6 +254,8 @@ bool stack_loads__any(const struct elf_image *img, const struct eh_frame *eh)
 	const struct elf_segment *segments = elf_image__segments(img, &segments_cnt);
 	const struct eh_range *ranges = eh ? eh_frame__ranges(eh, &ranges_cnt) : NULL;
 
+	if (!elf_image__arch(img)->operands)
+		return true;
 	for (size_t i = 0; i < segments_cnt; i++) {
 		struct search s = {
 			.img = img,

@@ -40,6 +40,8 @@ uint32_t changes__before(const struct arch *arch, const uint8_t *code, size_t si
 	struct operands in;
 	uint32_t changes = 0;
 
+	if (!arch->operands)
+		return offset ? ~0u : 0;
 	for (uint32_t at = 0; at < offset; at += in.length) {
 		if (at >= size || !arch->operands(code + at, size - at, &in))
 			return ~0u;

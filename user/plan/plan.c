@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/arch.h"
 #include "plan/arguments.h"
 #include "plan/emulation.h"
 #include "plan/exit_context.h"
@@ -84,8 +85,19 @@ static void object_is_unknown(struct plan_object *obj)
 	obj->evidence = "it cannot be read";
 }
 
+/* What is built for another machine runs by emulation, and its code is data here. */
+static int refuse_machine(const struct target_object *tobj, struct plan_object *obj)
+{
+	if (tobj->is_main)
+		log_error("%s is built for %s: here it can only be listed (-l -x)", tobj->path,
+			  elf_image__arch(obj->img)->name);
+	elf_image__free(obj->img);
+	obj->img = NULL;
+	return -ENOTSUP;
+}
+
 /* Opens every object that is new: what is not wanted may still be able to unwind. */
-static int objects_open(struct plan *p, const struct target *t)
+static int objects_open(struct plan *p, const struct target *t, const struct plan_options *opts)
 {
 	struct plan_object *grown =
 		reallocarray(p->objects, t->objects_cnt + 1, sizeof(*p->objects));
@@ -101,6 +113,8 @@ static int objects_open(struct plan *p, const struct target *t)
 		*obj = (struct plan_object){0};
 		err = tobj->is_main ? elf_image__open(tobj->fd, tobj->path, &obj->img)
 				    : elf_image__try(tobj->fd, tobj->path, &obj->img);
+		if (!err && !opts->any_machine && !elf_image__arch(obj->img)->is_host)
+			err = refuse_machine(tobj, obj);
 		if (!err) {
 			err = object_look(p, p->objects_cnt - 1);
 		} else if (!tobj->is_main && err != -ENOMEM) {
@@ -376,7 +390,7 @@ int plan__extend(struct plan *p, const struct target *t, struct filter *filter,
 	int err;
 
 	dwarf_budget__renew();
-	err = objects_open(p, t);
+	err = objects_open(p, t, opts);
 	if (!err)
 		err = stack_switches__look(p, t, known);
 	own.nop5_spared = own.call_nops == CALL_NOPS_5 && may_fork(p, t, opts);

@@ -145,7 +145,8 @@ struct plan {
 
 struct plan_options {
 	enum call_nops call_nops;
-	bool nop5_spared;  /* set by the plan: as children that may be forked would die of them */
+	bool any_machine; /* files of other machines than this one are planned, too: to be listed */
+	bool nop5_spared; /* set by the plan: as children that may be forked would die of them */
 	bool calls_spared; /* set by the plan: as shadow stacks would miss what is emulated */
 	bool returns_stop; /* return probes can be switched off at once (6.13): what is loaded
 			      later cannot make them dangerous */
