@@ -26,7 +26,7 @@ INSTRUMENTED := plain patchable5 patchable5-endbr patchable7-2 nop-mcount nop-mc
 		clang-patchable5 clang-patchable5-endbr clang-patchable9 clang-patchable16-5 clang-fentry \
 		clang-xray clang-xray-endbr
 CALCS        := pie nopie static static-pie dynsym stripped debuglink
-PROGRAM_BINS := $(addprefix $(PROGRAMS)/,$(PLAIN) $(CALCS:%=calc-%) $(THROWING) tailcall busy entries early returns arguments \
+PROGRAM_BINS := $(addprefix $(PROGRAMS)/,$(PLAIN) pace-renamed $(CALCS:%=calc-%) $(THROWING) tailcall busy entries early returns arguments \
 		$(PARAMETERS:%=parameters-%) methods $(INSTRUMENTED:%=instrumented-%) lines_own-O0 lines_own-O2 lines_time \
 		crowd crowd-nameless inline_data signal_throws exchange generators redzone-nops redzone-nop5 libplugin.so \
 		nameless nameless-static libshapes.so libregions.so regions-plain hot-regions shapes-linked shapes-dlopen \
@@ -38,6 +38,9 @@ $(PROGRAMS):
 
 $(PLAIN:%=$(PROGRAMS)/%): $(PROGRAMS)/%: tests/programs/%.c
 	$(call say,TARGET,$@)$(PROGRAM_C) $(PLAIN_FLAGS) -o $@ $< -lpthread
+# The same with a function that has another name.
+$(PROGRAMS)/pace-renamed: tests/programs/pace.c
+	$(call say,TARGET,$@)$(PROGRAM_C) -Drare=seldom -o $@ $<
 $(PROGRAMS)/crowd: tests/programs/crowd.c tests/programs/step_aside.S
 	$(call say,TARGET,$@)$(PROGRAM_C) -DSWITCH=coro_transfer -o $@ $(filter %.c %.S,$^) -lpthread
 # Its switch of stacks is in no file.

@@ -9,7 +9,7 @@ import re
 import subprocess
 
 import harness
-from harness import NOBODY, PROFTRACE, UNLIMITED, program
+from harness import NOBODY, PROFTRACE, PYTHON, UNLIMITED, program
 
 FLAMEGRAPH = "/usr/share/perl5/Devel/NYTProf/flamegraph.pl"
 
@@ -101,6 +101,7 @@ class Diff(harness.TestCase):
             self.assertEqual((row["change_ns"], row["noise"], row["calls_noise"]), (0, True, True))
         self.assertIn("5 functions changed within noise", self.diff(old, old))
         self.assertIn("none has changed by more than noise", self.diff(old, old))
+        self.assert_nothing_changed(old, old)
 
     def test_another_run_of_the_same_is_noise(self):
         """A call of `uneven` takes as much CPU time as it is told to, on any machine."""
@@ -108,6 +109,66 @@ class Diff(harness.TestCase):
         document = self.json("-w", "cpu", *runs)
         self.assertTrue(self.rows(document)["uneven"]["noise"])
         self.assertTrue(all(row["calls_noise"] for row in document["functions"] + document["paths"]))
+
+    def verdict(self, *args):
+        return self.diff("-f", "flat", *args).splitlines()[0]
+
+    def assert_nothing_changed(self, old, new):
+        """By wall time, CPU time and calls, whatever else the machine does."""
+        for weight in ("wall", "cpu"):
+            document = self.json("-w", weight, old, new)
+            changed = [row for row in document["functions"] if not row["noise"] or not row["calls_noise"]]
+            self.assertEqual(changed, [], weight)
+        self.assertEqual(self.verdict("-w", "cpu", old, new),
+                         "CPU time has not changed by more than noise; all functions have been called as often")
+        self.assertEqual(self.verdict("-w", "calls", old, new), "all functions have been called as often")
+
+    def test_real_programs_twice(self):
+        """But for `even`, whose loop may take twice as long where the stack begins elsewhere."""
+        for number, (options, command) in enumerate((
+                (("-N", "even"), (program("pace"), 2, 100, 3)),
+                (("-F", "libsqlite3*:*"), ("sqlite3", ":memory:", "with recursive c(x) as (select 1 union all "
+                 "select x+1 from c where x<2000) select x % 7, sum(x) from c group by 1")),
+                (("-F", "libz.so*:*"), (PYTHON, "-c", "import zlib; zlib.compress(bytes(range(256)) * 9999)")))):
+            runs = [self.record(f"{run}{number}", *command, options=options) for run in ("old", "new")]
+            self.assert_nothing_changed(*runs)
+
+    def test_slower_by_a_third(self):
+        """One function of CPU time that the program measures itself."""
+        old, new = (self.record(ms, program("pace"), ms, 20) for ms in ("10", "13"))
+        document = self.json("-w", "cpu", old, new)
+        self.assertEqual([row["name"] for row in document["functions"] if not row["noise"]], ["uneven"])
+        self.assertRegex(self.verdict("-w", "cpu", old, new),
+                         r"^slower by [0-9.]+ ms \(\+[23]\d\.\d%\): uneven \+[0-9.]+ ms; all functions have been")
+
+    def test_few_unequal_calls(self):
+        """Three calls each, of which one takes nearly all: as many calls are the same ones."""
+        old, new = (self.record(ms, program("pace"), ms, 3) for ms in ("10", "20"))
+        self.assertFalse(self.rows(self.json("-w", "cpu", old, new))["uneven"]["noise"])
+
+    def test_doubled_work_with_the_default_budget(self):
+        for weight in ("wall", "cpu"):
+            runs = []
+            for times in (40, 80):
+                runs.append(self.path(f"{weight}{times}"))
+                done = self.verb("record", "-o", runs[-1], "--", program("pace"), 5, times)
+                self.assertEqual(done.status, 0, str(done))
+            row = self.rows(self.json("-w", weight, *runs))["uneven"]
+            self.assertEqual((row["noise"], row["calls_noise"], row["calls_change"]), (False, False, 40))
+            self.assertRegex(self.verdict("-w", weight, *runs),
+                             r"^slower by .*: uneven \+.*; called more or less often: .*uneven \+100\.0%")
+
+    def test_renamed_and_removed(self):
+        """In another build a function has another name, and one is not there."""
+        old = self.record("old", program("pace"), 0, 5, 3)
+        new = self.record("new", program("pace-renamed"), 0, 5, 3)
+        rows = self.rows(self.json(old, new))
+        self.assertEqual((rows["rare"]["new"], rows["seldom"]["old"]), (None, None))
+        self.assertEqual((rows["rare"]["calls_change"], rows["seldom"]["calls_change"]), (-3, 3))
+        verdict = self.verdict("-w", "calls", old, new)
+        self.assertEqual(set(verdict.split(": ")[1].split(", ")), {"rare no longer", "seldom new"})
+        gone = self.record("gone", program("pace"), 0, 5, 0)
+        self.assertIn("rare no longer", self.verdict("-w", "calls", old, gone))
 
     def test_figures_are_those_of_the_reports(self):
         old, new = self.paces()

@@ -41,8 +41,11 @@ static void test_least(void **state)
 {
 	struct measured none = {0}, now = plain(10000, 1000);
 
+	/* Off the CPU, by waits that are all alike. */
+	now.off_ns = now.ns;
+	now.longest_ns = 10;
 	expect(&none, &now, 10000, true);
-	now.ns++;
+	now.off_ns = ++now.ns;
 	expect(&none, &now, 10001, false);
 }
 
@@ -66,31 +69,105 @@ static void test_probes(void **state)
 {
 	struct measured old = plain(1 * MS, 1000), now = plain(2 * MS, 1000);
 
-	/* 3 * sqrt(200^2 + 300^2) us = 1081.7 us */
+	/* 3 * sqrt(200^2 + 300^2 + 20 * 1000 + 20 * 2200) us = 1321 us */
 	old.error_ns = 200000;
 	now.error_ns = 300000;
 	expect(&old, &now, MS, true);
-	now.ns = 2081000;
-	expect(&old, &now, 1081000, true);
-	now.ns = 2083000;
-	expect(&old, &now, 1083000, false);
+	now.ns = 2200000;
+	expect(&old, &now, 1200000, true);
+	now.ns = 2340000;
+	expect(&old, &now, 1340000, false);
 }
 
-/* Both have a spread of 100 %: 3 * sqrt((10 ms)^2 / 100 + (20 ms)^2 / 400) = 4.2 ms. */
-static void test_scatter(void **state)
+/* Counts are exact: what is twice as often takes twice as long, whatever its calls' spread. */
+static void test_more_calls(void **state)
 {
-	struct measured old = plain(10 * MS, 100), now = plain(20 * MS, 400);
+	struct measured old = plain(10 * MS, 1000), now = plain(20 * MS, 2000);
 
-	old.variation = now.variation = 1;
+	old.variation = now.variation = 30;
 	expect(&old, &now, 10 * MS, false);
-	now.ns = 14 * MS;
-	now.calls = 196;
-	expect(&old, &now, 4 * MS, true);
-	/* The same calls again: 3 * 0.3 * sqrt((10 ms)^2 / 100 + (14 ms)^2 / 100) = 1.5 ms. */
-	now.calls = 100;
-	expect(&old, &now, 4 * MS, false);
-	now.ns = 11 * MS;
-	expect(&old, &now, MS, true);
+	/* Each call of less: there are more, but by chance alone they take longer in all. */
+	old = plain(10 * MS, 3);
+	now = plain(12 * MS, 6);
+	old.variation = now.variation = 1;
+	expect(&old, &now, 2 * MS, false);
+	/* Hardly more, and one of them took all of the difference. */
+	old = plain(10 * MS, 1000);
+	now = plain(20 * MS, 1003);
+	old.variation = 1;
+	now.variation = 15;
+	expect(&old, &now, 10 * MS, true);
+	/* That each takes longer is told where they are alike. */
+	now.variation = 1;
+	expect(&old, &now, 10 * MS, false);
+}
+
+/* As many calls are the same calls, however they differ from each other. */
+static void test_few_unequal_calls(void **state)
+{
+	struct measured old = plain(111 * MS, 3), now = plain(221 * MS, 3);
+
+	old.variation = now.variation = 1.2;
+	expect(&old, &now, 110 * MS, false);
+	now.ns = 116 * MS;
+	expect(&old, &now, 5 * MS, true);
+}
+
+/* A processor that another machine had is taken for time on ours: 3 * sqrt(2 * 100 ms * 10 ms /
+ * 100) = 13.4 ms, and one stall of 10 ms. */
+static void test_stolen(void **state)
+{
+	struct measured old = plain(100 * MS, 1000), now = plain(123 * MS, 1000);
+
+	expect(&old, &now, 23 * MS, false);
+	old.raw_cpu_ns = now.raw_cpu_ns = 10000 * MS;
+	old.stolen_ns = now.stolen_ns = 100 * MS;
+	expect(&old, &now, 23 * MS, true);
+	now.ns = 127 * MS;
+	expect(&old, &now, 27 * MS, false);
+}
+
+/* If most functions wait a third longer in one run, so may this one. */
+static void test_busy_machine(void **state)
+{
+	struct measured old = plain(1000 * MS, 1000000), now = plain(1900 * MS, 1000000);
+
+	old.longest_ns = now.longest_ns = MS;
+	old.off_ns = 900 * MS;
+	now.off_ns = 1800 * MS;
+	expect(&old, &now, 900 * MS, false);
+	old.off_alike = now.off_alike = 1.0 / 3;
+	expect(&old, &now, 900 * MS, true);
+	/* On the CPU nothing waits. */
+	old.off_ns = now.off_ns = 0;
+	expect(&old, &now, 900 * MS, false);
+}
+
+/* What the probes took varies as much as the rest. */
+static void test_raw(void **state)
+{
+	struct measured old = plain(100 * MS, 1000), now = plain(150 * MS, 1000);
+
+	old.raw_ns = 2000 * MS;
+	now.raw_ns = 2050 * MS;
+	expect(&old, &now, 50 * MS, true);
+	old.raw_ns = 200 * MS;
+	now.raw_ns = 250 * MS;
+	expect(&old, &now, 50 * MS, false);
+}
+
+/* 3 * sqrt(1 ms * 20 us + 1.7 ms * 20 us) = 0.697 ms */
+static void test_jitter(void **state)
+{
+	struct measured old = plain(MS, 1000), now = plain(1700000, 1000);
+
+	expect(&old, &now, 700000, false);
+	now.ns = 1680000;
+	expect(&old, &now, 680000, true);
+	/* What waits is no slower for an interrupt. */
+	old.off_ns = now.off_ns = MS;
+	old.longest_ns = now.longest_ns = 2000;
+	expect(&old, &now, 680000, false);
 }
 
 static void test_stalls(void **state)
@@ -204,7 +281,12 @@ int main(void)
 		cmocka_unit_test(test_least),
 		cmocka_unit_test(test_part_of_the_whole),
 		cmocka_unit_test(test_probes),
-		cmocka_unit_test(test_scatter),
+		cmocka_unit_test(test_more_calls),
+		cmocka_unit_test(test_few_unequal_calls),
+		cmocka_unit_test(test_jitter),
+		cmocka_unit_test(test_stolen),
+		cmocka_unit_test(test_busy_machine),
+		cmocka_unit_test(test_raw),
 		cmocka_unit_test(test_stalls),
 		cmocka_unit_test(test_single_call_waits),
 		cmocka_unit_test(test_per_call),

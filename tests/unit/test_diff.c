@@ -350,7 +350,7 @@ static void test_distribution(void **state)
 	struct profile *now = program("prog", "/bin/prog", false, 40 * MS);
 	struct diff *d;
 
-	now->nodes[3].stats.calls = 300;
+	now->nodes[3].stats.calls = 396;
 	now->nodes[3].stats.self_ns = now->nodes[3].stats.total_ns = 14 * MS;
 	fixture_bucket(old, 2, 10, 200);
 	fixture_bucket(old, 2, 90, 200);
@@ -359,7 +359,7 @@ static void test_distribution(void **state)
 	release(d);
 	old = program("prog", "/bin/prog", false, 40 * MS);
 	now = program("prog", "/bin/prog", false, 40 * MS);
-	now->nodes[3].stats.calls = 300;
+	now->nodes[3].stats.calls = 396;
 	now->nodes[3].stats.self_ns = now->nodes[3].stats.total_ns = 14 * MS;
 	/* One call in 400 takes nearly all of the time. */
 	fixture_bucket(old, 2, 10, 399);
@@ -444,7 +444,8 @@ static void expect_lines(const struct diff *d, const struct sink *sink,
 static void test_text(void **state)
 {
 	static const char *const expected[] = {
-		"old  old.data (run 1, ",
+		"slower by 40.0 ms (+57.1%): work +40.0 ms; all functions have been called as "
+		"often\nold  old.data (run 1, ",
 		"\nin all traced calls 70.0 ms -> 110 ms: +40.0 ms, +57.1%\n"
 		"of it on a CPU 70.0 ms -> 110 ms: +40.0 ms, +57.1%\n\n",
 		"Functions by the change of their own time:\n",
@@ -476,6 +477,59 @@ static void test_text(void **state)
 	release(d);
 }
 
+static void expect_verdict(struct profile *old, struct profile *now, struct diff_options opts,
+			   enum weight weight, const char *verdict)
+{
+	const struct sink_options shown = {.weight = weight};
+	const char *const lines[] = {verdict, NULL};
+	struct diff *d = compare(old, now, opts);
+
+	expect_lines(d, &sink_tree, &shown, lines);
+	release(d);
+}
+
+static struct profile *prog(uint64_t work_ns)
+{
+	return program("prog", "/bin/prog", false, work_ns);
+}
+
+/* What is read first: one sentence. */
+static void test_verdict(void **state)
+{
+	static const struct profile_skip skip = {"leaf", "/elsewhere/prog", "tiny"};
+	struct profile *now = prog(40 * MS);
+
+	expect_verdict(prog(40 * MS), now, (struct diff_options){0}, WEIGHT_WALL,
+		       "time has not changed by more than noise; all functions have been called as "
+		       "often\nold");
+	now = prog(20 * MS);
+	now->nodes[2].stats.calls = 100;
+	now->functions[2].name = now->functions[2].symbol = "another";
+	expect_verdict(
+		prog(40 * MS), now, (struct diff_options){.time = DIFF_CPU}, WEIGHT_CPU,
+		"faster by 20.0 ms (-28.6%): work -20.0 ms, another +20.0 ms, leaf -20.0 ms; "
+		"called more or less often: another new, leaf no longer, work -50.0%\n");
+	/* Half of it is made good elsewhere. */
+	now = prog(60 * MS);
+	now->nodes[1].stats.total_ns -= 20 * MS;
+	now->nodes[2].stats.total_ns -= 20 * MS;
+	now->nodes[3].stats.total_ns = now->nodes[3].stats.self_ns = 0;
+	expect_verdict(
+		prog(40 * MS), now, (struct diff_options){0}, WEIGHT_WALL,
+		"time in all is the same within noise, not that of functions: leaf -20.0 ms, "
+		"work +20.0 ms; ");
+	now = prog(40 * MS);
+	now->nodes[3].stats.calls++;
+	expect_verdict(prog(40 * MS), now, (struct diff_options){0}, WEIGHT_CALLS,
+		       "called more or less often: leaf +0.2%\nold");
+	now = prog(40 * MS);
+	now->functions[2].name = now->functions[2].symbol = "other";
+	now->probes.skipped = &skip;
+	now->probes.skipped_cnt = 1;
+	expect_verdict(prog(40 * MS), now, (struct diff_options){0}, WEIGHT_CALLS,
+		       "called more or less often: other new\n");
+}
+
 /* A path of theirs looks like one of the thread's calls. */
 static void test_spans_by_format(void **state)
 {
@@ -504,7 +558,7 @@ static void test_csv(void **state)
 		"path,caller,depth,comm,function,",
 		"\r\n1,,0,\"prog\",\"main\",\"main\",\"/bin/prog\",1,1,70000000,110000000,",
 		"\r\n2,1,1,\"prog\",\"work\",\"work\",\"/bin/prog\",200,200,60000000,100000000,"
-		"40000000,80000000,40000000,80000000,0,0,40000000,0,40000000,4000000,0,"
+		"40000000,80000000,40000000,80000000,0,0,40000000,0,40000000,4647580,0,"
 		"function\r\n",
 		NULL};
 	struct diff *d =
@@ -533,6 +587,7 @@ int main(void)
 		cmocka_unit_test(test_nothing),
 		cmocka_unit_test(test_deep),
 		cmocka_unit_test(test_text),
+		cmocka_unit_test(test_verdict),
 		cmocka_unit_test(test_spans_by_format),
 		cmocka_unit_test(test_csv),
 	};

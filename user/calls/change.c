@@ -27,17 +27,20 @@ static double square(double x)
 	return x * x;
 }
 
-/* Of a sum of calls that might have been others. Where one call in N was kept, which one it was is
- * chance as well: then the sum is N times one over calls whose number varies by its root. */
-static double calls_variance(const struct measured *m, bool same_calls)
+/* With what the probes took. */
+static double raw_ns(const struct measured *m)
 {
-	double share = m->sampled > 1 ? m->sampled : 1;
-	double relative = same_calls ? fmin(m->variation, CHANGE_SAME_VARIATION) : m->variation;
+	return m->raw_ns > m->ns ? (double)m->raw_ns : (double)m->ns;
+}
 
-	if (!m->calls)
-		return 0;
-	return square((double)m->ns) * (square(relative) + (m->sampled > 1)) * share /
-	       (double)m->calls;
+static double cpu_ns(const struct measured *m)
+{
+	return m->ns > m->off_ns ? (double)(m->ns - m->off_ns) : 0;
+}
+
+static double raw_cpu_ns(const struct measured *m)
+{
+	return raw_ns(m) > (double)m->off_ns ? raw_ns(m) - (double)m->off_ns : 0;
 }
 
 static double stall_variance(const struct measured *m)
@@ -48,7 +51,7 @@ static double stall_variance(const struct measured *m)
 	if (!m->longest_ns)
 		stall = CHANGE_STALL_NS; /* no call has finished */
 	if (m->calls >= REGULAR_CALLS && off * REGULAR_SHARE > stall * calls)
-		return 0;
+		return square(off * fmin(m->variation, 1)) / calls;
 	return off * stall;
 }
 
@@ -70,31 +73,87 @@ static double larger(double a, double b)
 
 static double least_noise(const struct pair *p)
 {
-	double share = few(p->old) || few(p->now) ? CHANGE_WHOLE_FEW : CHANGE_WHOLE;
+	double of_whole = few(p->old) || few(p->now) ? CHANGE_WHOLE_FEW : CHANGE_WHOLE;
 	double whole = larger(p->old->whole_ns, p->now->whole_ns);
-	double ns = larger(p->scale * (double)p->old->ns, p->now->ns);
+	double ns = larger(p->scale * raw_ns(p->old), raw_ns(p->now));
 
-	return larger(CHANGE_LEAST_NS, larger(share * whole, CHANGE_SHARE * ns));
+	return larger(CHANGE_LEAST_NS, larger(of_whole * whole, CHANGE_SHARE * ns));
 }
 
+/* What makes time on the CPU longer that is not the program's doing. */
+static double cpu_variance(const struct measured *m)
+{
+	double raw = raw_cpu_ns(m), variance = raw * CHANGE_JITTER_NS;
+
+	if (m->raw_cpu_ns)
+		variance += raw * CHANGE_STALL_NS * (double)m->stolen_ns / (double)m->raw_cpu_ns;
+	return variance + square((double)m->error_ns);
+}
+
+/* One stall of the processor, if there were any. */
+static double one_stall(const struct pair *p)
+{
+	double longest = larger(raw_cpu_ns(p->old), raw_cpu_ns(p->now));
+	double stolen = larger(p->old->stolen_ns, p->now->stolen_ns);
+
+	return fmin(longest, fmin(stolen, CHANGE_STALL_NS));
+}
+
+/* What runs of the same thing differ by. */
 static double noise_of(const struct pair *p, bool stalls)
 {
-	bool same = p->old->calls == p->now->calls;
-	double old = calls_variance(p->old, same) + square((double)p->old->error_ns);
-	double now = calls_variance(p->now, same) + square((double)p->now->error_ns);
+	double old = cpu_variance(p->old), now = cpu_variance(p->now), busy = 0;
 
 	if (stalls) {
 		old += stall_variance(p->old);
 		now += stall_variance(p->now);
+		busy = larger(p->old->off_alike * p->scale * (double)p->old->off_ns,
+			      p->now->off_alike * (double)p->now->off_ns);
 	}
-	return larger(DEVIATIONS * sqrt(square(p->scale) * old + now), least_noise(p));
+	return larger(DEVIATIONS * (sqrt(square(p->scale) * old + now) + busy) + one_stall(p),
+		      least_noise(p));
+}
+
+static bool is_sample(const struct measured *m)
+{
+	return m->sampled > 1;
+}
+
+/* Of the mean of calls that might have been others. Where one call in N was kept, so that their
+ * number is an estimate, which one it was is chance as well. */
+static double mean_variance(const struct measured *m)
+{
+	double mean = (double)m->ns / (double)m->calls;
+	double kept = (double)m->calls / (is_sample(m) ? m->sampled : 1);
+
+	return square(mean) * (square(m->variation) + is_sample(m)) / kept;
+}
+
+/* How much of the difference comes of single calls that take another time by chance, in its
+ * direction; never negative. */
+static double chance_of_calls(const struct pair *p, double difference)
+{
+	bool sampled = is_sample(p->old) || is_sample(p->now);
+	double old_calls = p->scale * (double)p->old->calls, now_calls = (double)p->now->calls;
+	double calls = (old_calls + now_calls) / 2, by_calls, chance;
+
+	if (!p->old->calls || !p->now->calls || (p->old->calls == p->now->calls && !sampled))
+		return 0;
+	chance = DEVIATIONS * calls * sqrt(mean_variance(p->old) + mean_variance(p->now));
+	by_calls = calls *
+		   ((double)p->now->ns / now_calls - p->scale * (double)p->old->ns / old_calls);
+	if (sampled)
+		return chance;
+	if (difference < 0)
+		by_calls = -by_calls;
+	return by_calls < 0 ? 0 : fmin(by_calls, chance);
 }
 
 /* Whether time on the CPU alone has changed by more, the same way as all of it. */
 static bool cpu_tells(const struct pair *p, double difference, double noise)
 {
-	double old = p->scale * ((double)p->old->ns - (double)p->old->off_ns);
-	double cpu = (double)p->now->ns - (double)p->now->off_ns - old;
+	double old = p->scale * cpu_ns(p->old);
+	double cpu = cpu_ns(p->now) - old;
 
 	return fabs(cpu) > noise && (cpu > 0) == (difference > 0);
 }
@@ -111,7 +170,7 @@ static struct change compare(const struct measured *old, const struct measured *
 	c.ns = change__difference(c.old_ns, c.new_ns);
 	if (cpu_tells(&p, (double)c.ns, without_stalls))
 		noise = without_stalls;
-	c.noise_ns = rounded(noise);
+	c.noise_ns = rounded(noise + chance_of_calls(&p, (double)c.ns));
 	c.noise = (c.ns < 0 ? -(uint64_t)c.ns : (uint64_t)c.ns) <= c.noise_ns;
 	return c;
 }

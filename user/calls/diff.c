@@ -17,6 +17,9 @@
 #include "calls/stats.h"
 #include "calls/walk.h"
 
+#define ALIKE_LEAST    5	/* functions, that most of them tell something */
+#define ALIKE_LEAST_NS 20000000 /* off the CPU, which are a few stalls */
+
 /* A diff under way. */
 struct builder {
 	struct diff *d;
@@ -28,6 +31,9 @@ struct builder {
 	uint32_t *nodes[DIFF_RUNS];	   /* likewise */
 	double *variation[DIFF_RUNS];	   /* by function of `both` */
 	uint64_t whole_ns[DIFF_RUNS];	   /* all functions' own time, waiting apart */
+	uint64_t raw_cpu_ns[DIFF_RUNS];	   /* their time on the CPU, with the probes' */
+	uint64_t stolen_ns[DIFF_RUNS];	   /* what of it was none, by the kernel's account */
+	double off_alike;		   /* as in struct measured */
 	struct path_map map;
 };
 
@@ -41,6 +47,15 @@ static uint64_t time_of(const struct call_stats *s, enum diff_time time, bool se
 	default:
 		return self ? s->self_ns : s->total_ns;
 	}
+}
+
+/* What is compared, as measured. */
+static uint64_t raw_of(const struct call_stats *s, enum diff_time time, bool self)
+{
+	uint64_t raw = self ? s->raw_self_ns : s->raw_total_ns;
+	uint64_t off = self ? s->off_self_ns : s->off_ns;
+
+	return time == DIFF_OFF ? off : time == DIFF_WALL ? raw : raw > off ? raw - off : 0;
 }
 
 /* The spread of a function's calls is known from entry to exit, over all its paths. Relative to the
@@ -65,6 +80,7 @@ static struct measured measured(const struct builder *b, const struct diff_figur
 
 	return (struct measured){
 		.ns = time_of(s, time, self),
+		.raw_ns = raw_of(s, time, self),
 		/* Probes are not hit while waiting. */
 		.error_ns = time == DIFF_OFF ? 0
 			    : self	     ? s->self_error_ns
@@ -77,6 +93,9 @@ static struct measured measured(const struct builder *b, const struct diff_figur
 					   : s->off_ns,
 		.longest_ns = s->max_ns,
 		.whole_ns = b->whole_ns[run],
+		.raw_cpu_ns = b->raw_cpu_ns[run],
+		.stolen_ns = b->stolen_ns[run],
+		.off_alike = b->off_alike,
 	};
 }
 
@@ -114,11 +133,58 @@ static uint64_t whole_of(const struct profile *p, enum diff_time time)
 	return ns;
 }
 
+/* The kernel counts as CPU time what the machine has really run, and we what lies between two
+ * switches of threads. */
+static void look_for_stalls(struct builder *b, uint32_t run)
+{
+	const struct profile *p = b->merged[run];
+	uint64_t raw = 0, known = p->accounting.cpu_ns;
+
+	for (size_t i = 1; i < p->nodes_cnt; i++)
+		raw += raw_of(&p->nodes[i].stats, DIFF_CPU, true);
+	b->raw_cpu_ns[run] = raw;
+	b->stolen_ns[run] = known && raw > known ? raw - known : 0;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* By what share most functions' own time off the CPU differs, of those that have spent some. On a
+ * busy machine all wait longer for a processor, and only what stands out has changed by itself.
+ * Standard deviation: the median of what is normally distributed lies at 0.6745 of it (Hampel,
+ * "The influence curve and its role in robust estimation", 1974). */
+static int look_at_most(struct builder *b)
+{
+	double *shares = calloc(b->pairs_cnt + 1, sizeof(*shares));
+	size_t cnt = 0;
+
+	if (!shares)
+		return -ENOMEM;
+	for (size_t i = 0; i < b->pairs_cnt; i++) {
+		const struct diff_figures *f = &b->d->functions[i];
+		double old = (double)f->stats[DIFF_OLD].off_self_ns;
+		double now = (double)f->stats[DIFF_NEW].off_self_ns;
+		double larger = old > now ? old : now, less = old > now ? now : old;
+
+		if (larger >= ALIKE_LEAST_NS)
+			shares[cnt++] = (larger - less) / larger;
+	}
+	qsort(shares, cnt, sizeof(*shares), compare_doubles);
+	b->off_alike = cnt < ALIKE_LEAST ? 0 : shares[cnt / 2] / 0.6745;
+	free(shares);
+	return 0;
+}
+
 /* The functions of both, with their figures. */
 static int add_functions(struct builder *b)
 {
 	struct diff *d = b->d;
 	struct profile *both = d->both;
+	int err;
 
 	both->functions = calloc(b->pairs_cnt + 1, sizeof(*both->functions));
 	d->functions = calloc(b->pairs_cnt + 1, sizeof(*d->functions));
@@ -129,6 +195,7 @@ static int add_functions(struct builder *b)
 		if (!b->functions[run] || !b->variation[run])
 			return -ENOMEM;
 		b->whole_ns[run] = whole_of(b->merged[run], d->opts.time);
+		look_for_stalls(b, run);
 	}
 	if (!both->functions || !d->functions)
 		return -ENOMEM;
@@ -147,9 +214,11 @@ static int add_functions(struct builder *b)
 			d->functions[i].there[run] = true;
 			d->functions[i].stats[run] = both->functions[i].stats;
 		}
-		compare(b, &d->functions[i], i);
 	}
-	return 0;
+	err = look_at_most(b);
+	for (size_t i = 0; i < b->pairs_cnt && !err; i++)
+		compare(b, &d->functions[i], i);
+	return err;
 }
 
 static int compare_threads(const struct profile_thread *x, const struct profile_thread *y)
@@ -259,19 +328,29 @@ static int add_paths(struct builder *b)
 	return profile__link(both);
 }
 
-static struct change whole(const struct diff *d, enum diff_time time)
+/* All outermost calls together. */
+static struct change whole(const struct builder *b, enum diff_time time)
 {
-	uint64_t ns[DIFF_RUNS] = {0, 0};
+	const struct diff *d = b->d;
+	struct measured m[DIFF_RUNS] = {{0}};
 
 	for (size_t i = 1; i < d->both->nodes_cnt; i++) {
-		for (uint32_t run = 0; run < DIFF_RUNS && !d->both->nodes[i].parent; run++)
-			ns[run] += time_of(&d->paths[i].stats[run], time, false);
+		for (uint32_t run = 0; run < DIFF_RUNS && !d->both->nodes[i].parent; run++) {
+			const struct call_stats *s = &d->paths[i].stats[run];
+
+			m[run].ns += time_of(s, time, false);
+			m[run].raw_ns += raw_of(s, time, false);
+			m[run].off_ns += time == DIFF_CPU ? 0 : s->off_ns;
+			m[run].error_ns += time == DIFF_OFF ? 0 : s->error_ns;
+			m[run].longest_ns =
+				s->max_ns > m[run].longest_ns ? s->max_ns : m[run].longest_ns;
+			m[run].whole_ns = b->whole_ns[run];
+			m[run].raw_cpu_ns = b->raw_cpu_ns[run];
+			m[run].stolen_ns = b->stolen_ns[run];
+			m[run].off_alike = b->off_alike;
+		}
 	}
-	return (struct change){
-		.old_ns = ns[DIFF_OLD],
-		.new_ns = ns[DIFF_NEW],
-		.ns = change__difference(ns[DIFF_OLD], ns[DIFF_NEW]),
-	};
+	return change__of(&m[DIFF_OLD], &m[DIFF_NEW]);
 }
 
 static int merge(struct builder *b)
@@ -304,8 +383,8 @@ static int build(struct builder *b)
 		err = add_paths(b);
 	if (err)
 		return err;
-	d->whole = whole(d, d->opts.time);
-	d->whole_cpu = whole(d, DIFF_CPU);
+	d->whole = whole(b, d->opts.time);
+	d->whole_cpu = whole(b, DIFF_CPU);
 	return 0;
 }
 

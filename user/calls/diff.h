@@ -52,7 +52,7 @@ struct diff {
 	struct profile *both;
 	struct diff_figures *functions; /* by function of `both` */
 	struct diff_figures *paths;	/* by node of `both` */
-	/* All outermost calls together, of no noise: what is compared, and its part on a CPU. */
+	/* All outermost calls together: what is compared, and its part on a CPU. */
 	struct change whole, whole_cpu;
 	struct diff_left_out *left_out;
 	size_t left_out_cnt;

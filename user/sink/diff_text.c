@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A comparison for people. First what was compared, then where time went: functions and paths by
+ * A comparison for people. First what came of it, in one sentence, then what was compared, then
+ * where time went: functions and paths by
  * how much their own time has changed, as that adds up and points at the place. Counts of calls
  * stand apart: they are exact, and tell of behaviour, not of speed. Noise is counted, and listed
  * with -v.
@@ -129,8 +130,10 @@ static bool mostly_off(const struct diff *d)
 static int print_head(struct diff_table *t)
 {
 	const struct diff *d = t->d;
-	int err = print_run(t, "old", &d->runs[DIFF_OLD]);
+	int err = diff_verdict__print(t);
 
+	if (!err)
+		err = print_run(t, "old", &d->runs[DIFF_OLD]);
 	if (!err)
 		err = print_run(t, "new", &d->runs[DIFF_NEW]);
 	if (err)
