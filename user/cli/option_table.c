@@ -147,6 +147,10 @@ const struct argp_option option_table[] = {
 	 "keep threads apart: folded stacks begin with comm-pid/tid, trees are per thread", 0},
 	{"color", OPT_COLOR, "auto|always|never", 0,
 	 "colours (default: on a terminal, unless NO_COLOR is set)", 0},
+	{"no-pager", OPT_NO_PAGER, 0, 0,
+	 "do not show what is longer than the terminal in a pager ($PROFTRACE_PAGER, $PAGER or "
+	 "less)",
+	 0},
 	{"quiet", 'q', 0, 0, "print errors only", 0},
 	{"verbose", 'v', 0, 0, "say more; leave nothing out of trees and tables", 0},
 	{"version", 'V', 0, 0, "print the version", -1},

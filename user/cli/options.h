@@ -89,6 +89,7 @@ struct options {
 	struct sink_options sink_opts;
 	const char *output; /* NULL: stdout; record: the recording */
 	enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } color;
+	bool no_pager;
 	bool quiet, verbose;
 	bool help;	 /* help or version was asked for, and printed */
 	bool complained; /* a usage error was reported */

@@ -10,6 +10,7 @@
 
 #include "calls/profile.h"
 #include "cli/options.h"
+#include "cmd/pager.h"
 #include "sink/accounts.h"
 #include "util/fold.h"
 #include "util/io.h"
@@ -79,23 +80,51 @@ int output__open(struct output *out, const struct options *o)
 	out->opts.columns = o->output || o->verbose ? 0 : fold__columns(STDOUT_FILENO);
 	out->opts.color = o->color == COLOR_ALWAYS ||
 			  (o->color == COLOR_AUTO && terminal && !(no_color && *no_color));
+	if (terminal && out->sink->accounts && !o->interval_ns && !o->no_pager)
+		out->pager = pager__new();
 	return o->output ? open_file(out, o->output, 0) : 0;
 }
 
-int output__fold(const struct output *out, FILE **stream)
+int output__fold(struct output *out, FILE **stream)
 {
 	*stream = out->file;
+	if (out->pager)
+		*stream = out->page = open_memstream(&out->text, &out->text_len);
+	if (!*stream)
+		return -ENOMEM;
 	/* What programs read keeps its lines. */
 	if (!out->opts.columns || !out->sink->accounts)
 		return 0;
-	return fold__open(out->file, out->opts.columns, stream);
+	return fold__open(*stream, out->opts.columns, stream);
 }
 
-int output__unfold(const struct output *out, FILE *stream, int err)
+/* Shows what was written for the pager: by it, or as it is. */
+static int turn_page(struct output *out)
+{
+	int err = fclose(out->page) ? -ENOMEM : 0;
+
+	out->page = NULL;
+	if (!err && !(pager__is_long(out->text, out->text_len) &&
+		      pager__show(out->pager, out->text, out->text_len)))
+		fwrite(out->text, 1, out->text_len, out->file);
+	free(out->text);
+	out->text = NULL;
+	/* It shows one result. */
+	pager__free(out->pager);
+	out->pager = NULL;
+	return err;
+}
+
+int output__unfold(struct output *out, FILE *stream, int err)
 {
 	errno = 0;
-	if (stream != out->file && fclose(stream) && !err)
+	if (stream != out->file && stream != out->page && fclose(stream) && !err)
 		err = errno ? -errno : -EIO;
+	if (out->page) {
+		int page_err = turn_page(out);
+
+		err = err ? err : page_err;
+	}
 	if (!err && fflush(out->file))
 		err = -errno;
 	return err ? failed(out, err) : 0;
@@ -120,6 +149,7 @@ int output__shot(struct output *out, uint32_t number, char *buf, size_t size, st
 	if (!out->sink->whole && (!out->sink->sums || out->opts.interval)) {
 		out->opts.interval = true; /* from now on it is one of several */
 		*shot = *out;
+		shot->pager = NULL;
 		return 0;
 	}
 	if (out->file == stdout) {
@@ -128,6 +158,7 @@ int output__shot(struct output *out, uint32_t number, char *buf, size_t size, st
 		return -EINVAL;
 	}
 	*shot = *out;
+	shot->pager = NULL;
 	shot->name = buf;
 	if (snprintf(buf, size, "%s.%u", out->name, number) >= (int)size)
 		return -ENAMETOOLONG;
@@ -172,6 +203,13 @@ int output__close(struct output *out)
 {
 	FILE *f = out->file;
 
+	if (out->page)
+		fclose(out->page);
+	free(out->text);
+	pager__free(out->pager);
+	out->page = NULL;
+	out->text = NULL;
+	out->pager = NULL;
 	out->file = NULL;
 	if (f && out->made)
 		io__uncreate(fileno(f), out->name);

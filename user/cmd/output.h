@@ -12,6 +12,7 @@
 
 struct diff;
 struct options;
+struct pager;
 struct profile;
 
 struct output {
@@ -19,10 +20,17 @@ struct output {
 	const char *name; /* for messages */
 	const struct sink *sink;
 	struct sink_options opts;
-	bool made; /* the file was not there, and nothing has been written yet */
+	bool made;	     /* the file was not there, and nothing has been written yet */
+	struct pager *pager; /* shows what is longer than the screen; NULL: nothing does */
+	/* While something is being written that the pager may show: where it goes, and what it is.
+	 */
+	FILE *page;
+	char *text;
+	size_t text_len;
 };
 
-/* Opens -o, or takes stdout; chooses format and colours. Returns 0, or -errno with one line logged.
+/* Opens -o, or takes stdout; chooses format and colours. Before privileges are given up, as a pager
+ * is to run as the user who called sudo. Returns 0, or -errno with one line logged.
  */
 int output__open(struct output *out, const struct options *o);
 
@@ -51,8 +59,8 @@ void output__account(const struct output *out, const struct profile *p);
 /* *stream = where lines for people go so that they fit the terminal: the output itself, where they
  * need not. Returns 0 or -ENOMEM. output__unfold() ends its use, `err` being how that went, and
  * returns as output__write(). */
-int output__fold(const struct output *out, FILE **stream);
-int output__unfold(const struct output *out, FILE *stream, int err);
+int output__fold(struct output *out, FILE **stream);
+int output__unfold(struct output *out, FILE *stream, int err);
 
 /* Closes it. Returns as output__write(): a full disk may show only here. */
 int output__close(struct output *out);
