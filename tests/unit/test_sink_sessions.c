@@ -74,6 +74,8 @@ static const char expected_threads[] =
 	"\"ts\":30.7,\""
 	"name\":\"work\"},{\"ph\":\"E\",\"pid\":7,\"tid\":9,\"ts\":31,\"name\":\"handle\"}";
 
+#define STEPS 10
+
 static const bool handle_only[2] = {true, false};
 static const struct call_value values[2] = {{.kind = VALUE_TEXT, .text = "GET /\x01"},
 					    {.kind = VALUE_NONE}};
@@ -145,6 +147,62 @@ static void test_tables(void **state)
 	profile__free(p);
 }
 
+/* handle > step_0_of_the_way > step_1_of_the_way > ..., `depth` calls below it, of which the last
+ * one takes the time. */
+static struct profile *make_deep(uint32_t depth)
+{
+	struct profile *p = fixture_new();
+	struct sessions *s = calloc(1, sizeof(*s));
+	static char names[STEPS][32];
+
+	assert_non_null(s);
+	fixture_function(p, "handle");
+	s->groups = calloc(1, sizeof(*s->groups));
+	s->paths = calloc(depth + 2, sizeof(*s->paths));
+	assert_true(s->groups && s->paths && depth <= STEPS);
+	s->groups_cnt = 1;
+	s->groups[0] = (struct session_group){.count = 10,
+					      .path = 1,
+					      .slow_cnt = 1,
+					      .slow_total_ns = 9000,
+					      .usual_cnt = 9,
+					      .usual_total_ns = 9000};
+	s->paths_cnt = depth + 2;
+	for (uint32_t i = 0; i < depth; i++) {
+		snprintf(names[i], sizeof(names[i]), "step_%u_of_the_way", i);
+		s->paths[i + 2] = (struct session_path){.parent = i + 1,
+							.function = fixture_function(p, names[i])};
+	}
+	s->paths[depth + 1].slow_ns = 8000;
+	p->sessions = s;
+	fixture_finish(p);
+	return p;
+}
+
+/* The middle of a path tells it from others: it is left out only if it takes more than three lines.
+ */
+static void test_paths_are_whole(void **state)
+{
+	const struct sink_options narrow = {.columns = 80}, wide = {0};
+	struct profile *p = make_deep(5);
+
+	expect_part(fixture_write(&sink_flat, p, &narrow), "8.00 us ", "\n\n",
+		    "8.00 us  +8.00 us      0 ns  100.0%  handle > step_0_of_the_way\n"
+		    "                                     > step_1_of_the_way > step_2_of_the_way\n"
+		    "                                     > step_3_of_the_way > step_4_of_the_way");
+	expect_part(fixture_write(&sink_flat, p, &wide), "8.00 us ", "\n\n",
+		    "8.00 us     0 ns  +8.00 us      0 ns  100.0%  handle > step_0_of_the_way > "
+		    "step_1_of_the_way > step_2_of_the_way > step_3_of_the_way > "
+		    "step_4_of_the_way");
+	profile__free(p);
+	p = make_deep(STEPS);
+	expect_part(fixture_write(&sink_flat, p, &narrow), "8.00 us ", "\n\n",
+		    "8.00 us  +8.00 us      0 ns  100.0%  handle > ... > step_5_of_the_way\n"
+		    "                                     > step_6_of_the_way > step_7_of_the_way\n"
+		    "                                     > step_8_of_the_way > step_9_of_the_way");
+	profile__free(p);
+}
+
 static void test_json(void **state)
 {
 	const struct sink_options opts = {0};
@@ -191,6 +249,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_tables, range_teardown),
+		cmocka_unit_test(test_paths_are_whole),
 		cmocka_unit_test_teardown(test_json, range_teardown),
 		cmocka_unit_test_teardown(test_threads, range_teardown),
 		cmocka_unit_test_teardown(test_folded, range_teardown),

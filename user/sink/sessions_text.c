@@ -15,7 +15,9 @@
 #define SLOWEST_MAX 10 /* sessions that are shown, unless all are */
 #define DEAREST_MAX 3  /* paths of a session */
 #define REASONS_MAX 10 /* paths that make sessions slow */
-#define STEPS_MAX   5  /* innermost calls of a path that are named */
+#define STEPS_MAX   32 /* innermost calls of a path that are named */
+#define STEP_MARK   3  /* columns between two */
+#define PATH_LINES  3  /* of a terminal, for a path */
 #define STEP_NAME   48 /* columns of each */
 #define NAME_MAX    60
 #define PATH_MAX    100
@@ -48,40 +50,82 @@ static bool is_wide(const struct sessions_view *v)
 	return printer__fits(WIDE, v->pr->opts->columns);
 }
 
-/* Columns of "handle > ... > parse > read": its first call and its last `cnt` ones. */
-static size_t path_columns(const struct sessions_view *v, uint32_t root, const uint32_t *steps,
-			   size_t cnt, bool more)
+static size_t step_columns(const struct sessions_view *v, uint32_t path, size_t room)
 {
-	size_t columns = strnlen(function__name(function_of(v, root)), STEP_NAME);
+	size_t columns = strnlen(function__name(function_of(v, path)), STEP_NAME);
 
-	for (size_t i = 0; i < cnt; i++)
-		columns += 3 + strnlen(function__name(function_of(v, steps[i])), STEP_NAME);
-	return columns + (more ? strlen(" > ...") : 0);
+	return columns < room - STEP_MARK ? columns : room - STEP_MARK;
 }
 
-/* "handle > ... > parse > read": its first call and its last ones, as many as there is room for
- * behind `used` columns. */
+/* A path on its way to the terminal. */
+struct path_line {
+	size_t used, room; /* columns before it, and for it */
+	size_t column;	   /* that the line has come to */
+};
+
+/* Goes on with something that takes `columns`, on another line if there is no room. */
+static void next_step(struct sessions_view *v, struct path_line *line, size_t columns)
+{
+	if (v->pr->opts->columns && line->column + STEP_MARK + columns > line->room) {
+		fprintf(v->pr->out, "\n%*s", (int)line->used, "");
+		line->column = 0;
+	}
+	fputs(line->column ? " > " : " > " + 1, v->pr->out);
+	line->column += STEP_MARK + columns;
+}
+
+static int print_step(struct sessions_view *v, struct path_line *line, uint32_t path)
+{
+	int width = printer__name(v->pr, function__name(function_of(v, path)),
+				  step_columns(v, path, line->room));
+
+	return width < 0 ? width : 0;
+}
+
+/* How many lines the path takes with its first call and its last `cnt` ones. */
+static size_t path_lines(const struct sessions_view *v, uint32_t root, const uint32_t *steps,
+			 size_t cnt, size_t room)
+{
+	size_t lines = 1, column = step_columns(v, root, room) + strlen(" > ...");
+
+	while (cnt--) {
+		size_t columns = STEP_MARK + step_columns(v, steps[cnt], room);
+
+		if (column + columns > room) {
+			lines++;
+			column = 0;
+		}
+		column += columns;
+	}
+	return lines;
+}
+
+/* "handle > ... > parse > read": all calls from the first to the last, as far as they fit into
+ * PATH_LINES behind `used` columns; else those behind the first are left out. */
 static int print_path(struct sessions_view *v, uint32_t path, size_t used)
 {
-	size_t columns = printer__room(v->pr, used, PATH_MAX, PATH_MIN);
-	char text[(STEPS_MAX + 1) * (4 * STEP_NAME + 8)];
+	struct path_line line = {used, printer__room(v->pr, used, PATH_MAX, PATH_MIN), 0};
 	uint32_t steps[STEPS_MAX];
-	size_t cnt = 0, len = 0;
+	size_t cnt = 0;
 	uint32_t root = v->roots[path];
-	int width;
+	int err;
 
 	for (; path != root && cnt < STEPS_MAX; path = v->s->paths[path].parent)
 		steps[cnt++] = path;
 	while (v->pr->opts->columns && cnt > 1 &&
-	       path_columns(v, root, steps, cnt, path != root) > columns)
+	       path_lines(v, root, steps, cnt, line.room) > PATH_LINES)
 		path = steps[--cnt];
-	len += snprintf(text, sizeof(text), "%.*s%s", 4 * STEP_NAME,
-			function__name(function_of(v, root)), path != root ? " > ..." : "");
-	while (cnt--)
-		len += snprintf(text + len, sizeof(text) - len, " > %.*s", STEP_NAME,
-				function__name(function_of(v, steps[cnt])));
-	width = printer__name(v->pr, text, columns);
-	return width < 0 ? width : 0;
+	err = print_step(v, &line, root);
+	line.column = step_columns(v, root, line.room);
+	if (path != root) {
+		next_step(v, &line, strlen("..."));
+		fputs("...", v->pr->out);
+	}
+	while (cnt-- && !err) {
+		next_step(v, &line, step_columns(v, steps[cnt], line.room));
+		err = print_step(v, &line, steps[cnt]);
+	}
+	return err;
 }
 
 static int compare_ranked(const void *a, const void *b)
