@@ -67,6 +67,21 @@ static void only_the_best_are_kept(void **state)
 	NEAREST("f", "fa, fb, fc, fd, fe", "fa", "fb", "fc", "fd", "fe", "ff", "fg");
 }
 
+static void names_elsewhere_say_where(void **state)
+{
+	char text[NEAREST_MAX * (NEAREST_NAME + 2)];
+	struct nearest n;
+
+	nearest__init(&n, "mallok");
+	nearest__offer_in(&n, "libc.so.6", "malloc");
+	nearest__offer(&n, "xmallok");
+	nearest__offer_in(&n, "libc.so.6", "printf");
+	nearest__offer(&n, "balloc");
+	nearest__offer(&n, "malloq");
+	assert_string_equal(nearest__text(&n, text, sizeof(text)),
+			    "xmallok, malloq, libc.so.6:malloc, balloc");
+}
+
 static void long_names_are_cut(void **state)
 {
 	char name[5000], pattern[5000], text[NEAREST_MAX * (NEAREST_NAME + 2)];
@@ -109,6 +124,7 @@ int main(void)
 		cmocka_unit_test(glob_characters_are_left_out),
 		cmocka_unit_test(a_name_is_offered_once),
 		cmocka_unit_test(only_the_best_are_kept),
+		cmocka_unit_test(names_elsewhere_say_where),
 		cmocka_unit_test(long_names_are_cut),
 		cmocka_unit_test(text_fits_its_buffer),
 	};

@@ -404,17 +404,19 @@ static void test_where_cpu_time_went(void **state)
 	fixture_cpu_share(p, (struct profile_cpu_share){"/lib/libc.so.6", 8, 0, 0});
 	fixture_cpu_share(p, (struct profile_cpu_share){"/lib/libdl.so.2", 2, 0, 0});
 	assert_int_equal(profile__prune(p, 1000001), 0);
-	fixture_expect(&sink_tree, p, &plain,
-		       "entered 1,239 = returned 1,239 + unwound 0 + open 0; lost 0, dropped 0\n"
-		       "probes cost 1.00 s on top of the target's 9.00 s CPU time (11.1%), taken "
-		       "out; no budget\n"
-		       "10.0 s, 4 of 5 probed functions called\n"
-		       "CPU time by 900 samples: 10.0% in traced functions; elsewhere:\n"
-		       "    35.6%  libz.so.1\n"
-		       "    30.0%  kernel\n"
-		       "    23.3%  nginx, not traced\n"
-		       "     1.1%  others\n"
-		       "  -F 'libz.so.1:*' traces the calls there\n");
+	fixture_expect(
+		&sink_tree, p, &plain,
+		"entered 1,239 = returned 1,239 + unwound 0 + open 0; lost 0, dropped 0\n"
+		"probes cost 1.00 s on top of the target's 9.00 s CPU time (11.1%), taken "
+		"out; no budget\n"
+		"10.0 s, 4 of 5 probed functions called\n"
+		"CPU time by 900 samples: 10.0% in traced functions themselves; the rest, which\n"
+		"they may have called:\n"
+		"    35.6%  libz.so.1\n"
+		"    30.0%  kernel\n"
+		"    23.3%  nginx, not traced\n"
+		"     1.1%  others\n"
+		"  -F 'libz.so.1:*' traces the calls there\n");
 	profile__free(p);
 }
 

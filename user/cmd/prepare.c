@@ -18,6 +18,7 @@
 #include "cmd/watch.h"
 #include "collect/collector.h"
 #include "plan/lines.h"
+#include "target/launch.h"
 #include "target/target.h"
 #include "util/log.h"
 #include "util/privilege.h"
@@ -35,6 +36,22 @@ static int learn_costs(struct run *r)
 	tracer__set_costs(r->tracer, &r->costs);
 	collector__set_costs(r->collector, &r->costs, r->o->raw);
 	return 0;
+}
+
+/* Whoever names a script, as pyenv's python is one, may take it for the program that it starts. */
+static void tell_script(const struct run *r)
+{
+	const struct options *o = r->o;
+	const char *program = "its interpreter";
+
+	if (!r->target->launch || !launch__is_script(r->target->launch, o->command[0]))
+		return;
+	for (size_t i = 0; i < r->target->objects_cnt; i++) {
+		if (r->target->objects[i].is_main)
+			program = r->target->objects[i].path;
+	}
+	log_info("%s is a script: %s, which runs it, is traced%s", o->command[0], program,
+		 o->follow ? ", and what it starts" : "; what it starts is with --follow");
 }
 
 /*
@@ -63,6 +80,8 @@ static int make_plan(struct run *r)
 		samples__new(o, &r->samples);
 	if (!err)
 		err = target__open(&spec, &r->target);
+	if (!err)
+		tell_script(r);
 	if (!err)
 		err = plan__new(r->target, &r->wanted.filter, &r->plan_opts, &r->plan);
 	watch__end_in_order();

@@ -60,15 +60,13 @@ static unsigned score(const char *wanted, const char *name)
 	return d <= wlen / 3 + 1 ? 1000 + d : UINT32_MAX;
 }
 
-void nearest__offer(struct nearest *n, const char *name)
+/* Keeps `shown` if its score is among the best. */
+static void keep(struct nearest *n, const char *shown, unsigned s)
 {
-	unsigned s = score(n->wanted, name);
 	size_t at = n->cnt;
 
-	if (s == UINT32_MAX)
-		return;
 	for (size_t i = 0; i < n->cnt; i++) {
-		if (!strncmp(n->names[i], name, NEAREST_NAME - 1))
+		if (!strncmp(n->names[i], shown, NEAREST_NAME - 1))
 			return;
 	}
 	while (at > 0 && n->scores[at - 1] > s)
@@ -79,8 +77,27 @@ void nearest__offer(struct nearest *n, const char *name)
 		n->cnt++;
 	memmove(n->names[at + 1], n->names[at], (n->cnt - 1 - at) * sizeof(n->names[0]));
 	memmove(&n->scores[at + 1], &n->scores[at], (n->cnt - 1 - at) * sizeof(n->scores[0]));
-	snprintf(n->names[at], NEAREST_NAME, "%s", name);
+	snprintf(n->names[at], NEAREST_NAME, "%s", shown);
 	n->scores[at] = s;
+}
+
+void nearest__offer(struct nearest *n, const char *name)
+{
+	unsigned s = score(n->wanted, name);
+
+	if (s != UINT32_MAX)
+		keep(n, name, s);
+}
+
+void nearest__offer_in(struct nearest *n, const char *object, const char *name)
+{
+	unsigned s = score(n->wanted, name);
+	char shown[NEAREST_NAME];
+
+	if (s == UINT32_MAX)
+		return;
+	snprintf(shown, sizeof(shown), "%s:%s", object, name);
+	keep(n, shown, s + 1);
 }
 
 char *nearest__text(const struct nearest *n, char *buf, size_t size)

@@ -6,12 +6,14 @@
 #include "plan/plan.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "arch/arch.h"
 #include "plan/arguments.h"
 #include "plan/emulation.h"
+#include "plan/elsewhere.h"
 #include "plan/exit_context.h"
 #include "plan/exits.h"
 #include "plan/filter.h"
@@ -57,13 +59,16 @@ const char *plan__skip_name(struct plan_skip *s)
 }
 
 /* Notes what the object has that is of interest whether it is wanted or not. */
-static int object_look(struct plan *p, uint32_t index)
+static int object_look(struct plan *p, const struct target *t, uint32_t index)
 {
 	struct plan_object *obj = &p->objects[index];
 	struct plan_mark marks[MARKS_MAX], *grown;
 	size_t cnt;
 
 	elf_image__soname(obj->img, obj->soname, sizeof(obj->soname));
+	/* Patterns may name a program by either of its names. */
+	if (t->objects[index].file_name)
+		snprintf(obj->soname, sizeof(obj->soname), "%s", t->objects[index].file_name);
 	obj->traits = traits__of(obj->img, &obj->evidence);
 	if ((obj->traits & TRAIT_GO) && !p->go)
 		p->go = !go_layout__of(obj->img, &p->go_layout);
@@ -116,7 +121,7 @@ static int objects_open(struct plan *p, const struct target *t, const struct pla
 		if (!err && !opts->any_machine && !elf_image__arch(obj->img)->is_host)
 			err = refuse_machine(tobj, obj);
 		if (!err) {
-			err = object_look(p, p->objects_cnt - 1);
+			err = object_look(p, t, p->objects_cnt - 1);
 		} else if (!tobj->is_main && err != -ENOMEM) {
 			object_is_unknown(obj);
 			err = 0;
@@ -474,7 +479,9 @@ int plan__new(const struct target *t, struct filter *filter, const struct plan_o
 		};
 
 		err = found_any(p, t, filter, opts, &hopes) ? 0 : -ENOENT;
-		if (!err && opts->arguments && !unmatched__arguments(p, opts->arguments, &hopes))
+		if (!err)
+			elsewhere__tell(p, t);
+		if (!err && opts->arguments && !unmatched__arguments(p, t, opts->arguments, &hopes))
 			err = -ENOENT;
 	}
 	if (err) {

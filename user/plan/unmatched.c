@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "plan/arguments.h"
+#include "plan/elsewhere.h"
 #include "plan/filter.h"
 #include "plan/line_spec.h"
 #include "plan/nearest.h"
@@ -43,9 +44,10 @@ static void offer_regions(struct nearest *nearest, const struct plan_object *obj
 	}
 }
 
-/* The names most like the pattern's among all functions, or regions, of the loaded objects. */
-static char *nearest_names(const struct plan *p, const char *pattern, bool region, char *buf,
-			   size_t size)
+/* The names most like the pattern's among all functions, or regions, of the loaded objects, and
+ * with `t` among the functions of all other files. */
+static char *nearest_names(const struct plan *p, const struct target *t, const char *pattern,
+			   bool region, char *buf, size_t size)
 {
 	struct nearest nearest;
 
@@ -67,6 +69,8 @@ static char *nearest_names(const struct plan *p, const char *pattern, bool regio
 			free(demangled);
 		}
 	}
+	if (t && !region)
+		elsewhere__offer(p, t, &nearest);
 	return nearest__text(&nearest, buf, size);
 }
 
@@ -77,7 +81,7 @@ char *plan__nearest(const struct plan *p, const char *glob, char *buf, size_t si
 	*buf = '\0';
 	if (filter_pattern__parse(&pattern, glob))
 		return buf;
-	nearest_names(p, pattern.func, pattern.region, buf, size);
+	nearest_names(p, NULL, pattern.func, pattern.region, buf, size);
 	filter_pattern__clear(&pattern);
 	return buf;
 }
@@ -95,19 +99,63 @@ static bool names_mapped(const struct filter_pattern *pat, const struct plan *p,
 	return false;
 }
 
+/* The object that a pattern of functions speaks of, if nearly none of its functions has a name. */
+static bool speaks_of_stripped(const struct plan *p, const struct target *t,
+			       const struct filter_pattern *pat, uint32_t *object)
+{
+	for (size_t i = 0; i < p->objects_cnt; i++) {
+		const struct filter_object fobj = plan_object__names(p, t, i);
+
+		if (pat->object ? filter_pattern__names(pat, &fobj) : t->objects[i].is_main) {
+			*object = i;
+			if (elsewhere__is_stripped(p, i))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Says where the function may be that was looked for in vain: in another file, under another name,
+ * or under no name. */
+static void report_function(const struct plan *p, const struct target *t,
+			    const struct filter_pattern *pat, bool mapped, enum log_level level)
+{
+	const char *object = pat->object ? pat->object : "", *colon = *object ? ":" : "";
+	char names[NEAREST_MAX * (NEAREST_NAME + 2)], text[ELSEWHERE_TEXT];
+	uint32_t at;
+
+	if (elsewhere__find(p, t, pat->func, text, sizeof(text))[0])
+		log_at(level, "no function of %s matches '%s%s%s'; %s",
+		       mapped ? pat->object ? "that file" : "the program" : "any such file", object,
+		       colon, pat->func, text);
+	else if (!mapped)
+		log_at(level, "no mapped file matches '%s'; /proc/PID/maps lists them",
+		       pat->object);
+	else if (speaks_of_stripped(p, t, pat, &at))
+		log_at(level,
+		       "no function matches '%s%s%s': %s is stripped, so its functions go by their "
+		       "addresses (func_0x...); %s",
+		       object, colon, pat->func, t->objects[at].path,
+		       elsewhere__names(t, at, text, sizeof(text)));
+	else if (nearest_names(p, t, pat->func, false, names, sizeof(names))[0])
+		log_at(level, "no function matches '%s%s%s'; the nearest: %s", object, colon,
+		       pat->func, names);
+	else
+		log_at(level, "no function matches '%s%s%s'; -l lists what there is", object, colon,
+		       pat->func);
+}
+
 /* Names a pattern that matches nothing. Returns whether it may do so later. */
-static bool report_pattern(const struct plan *p, const struct filter_pattern *pat, bool mapped,
+static bool report_pattern(const struct plan *p, const struct target *t,
+			   const struct filter_pattern *pat, bool mapped,
 			   const struct unmatched_hopes *hopes)
 {
 	enum log_level level = p->functions_cnt ? LOG_WARN : LOG_ERROR;
-	const char *what = pat->region ? "region" : "function";
-	const char *object = !pat->region && pat->object ? pat->object : "";
-	const char *colon = *object ? ":" : "";
 	char names[NEAREST_MAX * (NEAREST_NAME + 2)];
 
 	/* A name much like others is misspelt, rather than one that comes later. */
 	if (pat->region && hopes->files)
-		mapped = nearest_names(p, pat->func, true, names, sizeof(names))[0];
+		mapped = nearest_names(p, NULL, pat->func, true, names, sizeof(names))[0];
 	if (hopes->programs || (!mapped && hopes->files)) {
 		log_warn("nothing matches '%s%s%s' yet; it is traced once it is loaded",
 			 pat->region   ? "region"
@@ -116,17 +164,12 @@ static bool report_pattern(const struct plan *p, const struct filter_pattern *pa
 			 pat->region || pat->object ? ":" : "", pat->func);
 		return true;
 	}
-	if (!mapped && !pat->region)
-		log_at(level, "no mapped file matches '%s'; /proc/PID/maps lists them",
-		       pat->object);
-	else if (nearest_names(p, pat->func, pat->region, names, sizeof(names))[0])
-		log_at(level, "no %s matches '%s%s%s'; the nearest: %s", what, object, colon,
-		       pat->func, names);
-	else if (pat->region)
-		log_at(level, "no region matches '%s'", pat->func);
+	if (!pat->region)
+		report_function(p, t, pat, mapped, level);
+	else if (nearest_names(p, NULL, pat->func, true, names, sizeof(names))[0])
+		log_at(level, "no region matches '%s'; the nearest: %s", pat->func, names);
 	else
-		log_at(level, "no function matches '%s%s%s'; -l lists what there is", object, colon,
-		       pat->func);
+		log_at(level, "no region matches '%s'", pat->func);
 	return false;
 }
 
@@ -212,6 +255,7 @@ static void report_skipped(const struct plan *p, enum log_level level)
 static bool report_nothing(const struct plan *p, const struct target *t, bool is_command)
 {
 	size_t symbols = 0, at = 0;
+	char text[ELSEWHERE_TEXT];
 	enum log_level level;
 
 	for (size_t i = 0; i < p->objects_cnt; i++) {
@@ -227,9 +271,9 @@ static bool report_nothing(const struct plan *p, const struct target *t, bool is
 		report_skipped(p, level);
 	else
 		log_at(level,
-		       "%s has no function symbols (stripped); install its debug symbols, name "
-		       "a library (-F 'OBJECT:*'), or trace what it starts (--follow)",
-		       t->objects[at].path);
+		       "%s has no function symbols (stripped): %s; or name a library "
+		       "(-F 'OBJECT:*'), or trace what it starts (--follow)",
+		       t->objects[at].path, elsewhere__names(t, at, text, sizeof(text)));
 	return is_command;
 }
 
@@ -244,8 +288,9 @@ bool unmatched__report(const struct plan *p, const struct target *t, const struc
 		if (pat->matched)
 			continue;
 		all = false;
-		waits |= report_pattern(
-			p, pat, !pat->region && (!pat->object || names_mapped(pat, p, t)), hopes);
+		waits |= report_pattern(p, t, pat,
+					!pat->region && (!pat->object || names_mapped(pat, p, t)),
+					hopes);
 	}
 	for (size_t i = 0; usdt && i < usdt->cnt; i++) {
 		if (usdt->items[i].matched &&
@@ -261,13 +306,13 @@ bool unmatched__report(const struct plan *p, const struct target *t, const struc
 	return p->functions_cnt || waits;
 }
 
-bool unmatched__arguments(const struct plan *p, const struct arguments *a,
+bool unmatched__arguments(const struct plan *p, const struct target *t, const struct arguments *a,
 			  const struct unmatched_hopes *hopes)
 {
 	const struct argument_list *l = arguments__unmatched(a);
 	bool waits = l && (hopes->programs || (hopes->files && l->pattern.object));
 	enum log_level level = waits ? LOG_WARN : LOG_ERROR;
-	char names[NEAREST_MAX * (NEAREST_NAME + 2)];
+	char names[NEAREST_MAX * (NEAREST_NAME + 2)], text[ELSEWHERE_TEXT];
 
 	if (!l)
 		return true;
@@ -278,7 +323,12 @@ bool unmatched__arguments(const struct plan *p, const struct arguments *a,
 		       "%s '%s': matches functions in Go only, which pass arguments in another "
 		       "way",
 		       l->option, l->text);
-	else if (nearest_names(p, l->pattern.func, l->pattern.region, names, sizeof(names))[0])
+	else if (!l->pattern.region &&
+		 elsewhere__find(p, t, l->pattern.func, text, sizeof(text))[0])
+		log_at(level, "%s '%s': no function that is traced matches; %s", l->option, l->text,
+		       text);
+	else if (nearest_names(p, NULL, l->pattern.func, l->pattern.region, names,
+			       sizeof(names))[0])
 		log_at(level, "%s '%s': no function that is traced matches; the nearest: %s",
 		       l->option, l->text, names);
 	else
@@ -291,7 +341,7 @@ void unmatched__lines(const struct plan *p, const struct line_spec *spec, enum l
 {
 	char names[NEAREST_MAX * (NEAREST_NAME + 2)];
 
-	if (nearest_names(p, spec->pattern.func, false, names, sizeof(names))[0])
+	if (nearest_names(p, NULL, spec->pattern.func, false, names, sizeof(names))[0])
 		log_at(level, "--lines '%s': no function matches; the nearest: %s", spec->text,
 		       names);
 	else if (strpbrk(spec->pattern.func, "./"))

@@ -31,7 +31,7 @@ bool unmatched__report(const struct plan *p, const struct target *t, const struc
 
 /* The same of -A: names the first list that no function matches. Returns whether the run can go on.
  */
-bool unmatched__arguments(const struct plan *p, const struct arguments *a,
+bool unmatched__arguments(const struct plan *p, const struct target *t, const struct arguments *a,
 			  const struct unmatched_hopes *hopes);
 
 /* The same of --lines: names functions like the one that was asked for. */

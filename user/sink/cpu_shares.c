@@ -29,9 +29,17 @@ struct share {
 	double samples; /* not in traced functions, without the probes' */
 };
 
+/* Code that is in no file, or in one that has no name: what a compiler has made at run time. Of
+ * mappings with names of their own the kernel says "[anon:NAME]". */
+static bool is_made(const struct profile_cpu_share *file)
+{
+	return !strncmp(file->module, "[anon", strlen("[anon")) ||
+	       !strncmp(file->module, "/memfd:", strlen("/memfd:"));
+}
+
 static bool is_file(const struct profile_cpu_share *file)
 {
-	return file->module[0] == '/';
+	return file->module[0] == '/' && !is_made(file);
 }
 
 static int compare_shares(const void *a, const void *b)
@@ -88,6 +96,8 @@ static int print_share(struct printer *pr, const struct share *s, double whole)
 	if (is_file(s->file)) {
 		width = printer__name(pr, base_name(module), NAME_COLUMNS);
 		fputs(s->file->probed ? ", not traced\n" : "\n", pr->out);
+	} else if (is_made(s->file)) {
+		fputs("code made at run time (by a JIT): in no file, not traced\n", pr->out);
 	} else {
 		fprintf(pr->out, "%.*s\n", (int)strcspn(module + 1, "]"), module + 1);
 	}
@@ -113,6 +123,41 @@ static int print_advice(struct printer *pr, const struct share *shares, size_t c
 	return 0;
 }
 
+/* Who knows the functions of code that was made at run time: told by what else is mapped. */
+static const struct {
+	const char *file; /* the beginning of its name */
+	const char *help;
+} compilers[] = {
+	{"libjvm.so", "async-profiler, or JDK Flight Recorder (Java)"},
+	{"libnode.so", "node --cpu-prof, or --perf-basic-prof and perf"},
+	{"node", "node --cpu-prof, or --perf-basic-prof and perf"},
+	{"libcoreclr.so", "dotnet-trace, or DOTNET_PerfMapEnabled=1 and perf"},
+	{"libpypy", "vmprof (PyPy)"},
+	{"libruby", "stackprof (Ruby)"},
+	{"libluajit", "LuaJIT's own profiler (-jp)"},
+	{"libmozjs", "the profiler of its debugger (JavaScript)"},
+};
+
+static void print_compiler(struct printer *pr, const struct share *shares, size_t cnt, double whole)
+{
+	const char *help = "a profiler of their language";
+	double made = 0;
+
+	for (size_t i = 0; i < cnt; i++) {
+		const struct profile_cpu_share *file = shares[i].file;
+
+		made += is_made(file) ? shares[i].samples : 0;
+		for (size_t k = 0; k < sizeof(compilers) / sizeof(*compilers); k++) {
+			const char *name = compilers[k].file;
+
+			if (is_file(file) && !strncmp(base_name(file->module), name, strlen(name)))
+				help = compilers[k].help;
+		}
+	}
+	if (made >= ADVISE_SHARE * whole)
+		fprintf(pr->out, "  functions made at run time are shown by %s\n", help);
+}
+
 static int print(struct printer *pr, struct share *shares)
 {
 	const struct profile *p = pr->profile;
@@ -124,7 +169,9 @@ static int print(struct printer *pr, struct share *shares)
 	if (whole < SAMPLES_MIN)
 		return 0;
 	rest = whole - traced;
-	fprintf(pr->out, "CPU time by %s samples: %s in traced functions; elsewhere:\n",
+	fprintf(pr->out,
+		"CPU time by %s samples: %s in traced functions themselves; the rest, which\n"
+		"they may have called:\n",
 		text_count((uint64_t)whole, cnt, sizeof(cnt)),
 		text_percent(100 * traced / whole, percent, sizeof(percent)));
 	for (size_t i = 0; i < p->cpu_shares_cnt && i < SHOWN_MAX && !err; i++) {
@@ -136,6 +183,7 @@ static int print(struct printer *pr, struct share *shares)
 	if (rest >= SHOWN_SHARE * whole)
 		fprintf(pr->out, "  %7s  others\n",
 			text_percent(100 * rest / whole, percent, sizeof(percent)));
+	print_compiler(pr, shares, p->cpu_shares_cnt, whole);
 	return err ? err : print_advice(pr, shares, p->cpu_shares_cnt, whole);
 }
 

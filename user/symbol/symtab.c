@@ -146,6 +146,23 @@ static int build(struct sym_builder *b)
 	return sym_entry__link_pieces(b->entries, b->len, tab->symbols);
 }
 
+int symtab__load_named(const struct elf_image *img, struct symtab **out)
+{
+	struct sym_builder b = {.img = img, .tab = calloc(1, sizeof(*b.tab))};
+	int err = b.tab ? sym_builder__add_table(&b, img, SHT_SYMTAB, ".symtab") : -ENOMEM;
+
+	if (!err || err == -ENOENT)
+		err = sym_builder__add_table(&b, img, SHT_DYNSYM, ".dynsym");
+	if (!err || err == -ENOENT)
+		err = build(&b);
+	free(b.entries);
+	if (err)
+		symtab__free(b.tab);
+	else
+		*out = b.tab;
+	return err;
+}
+
 int symtab__load(const struct elf_image *img, const char *root, struct symtab **out)
 {
 	struct sym_builder b = {.img = img};

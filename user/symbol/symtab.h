@@ -50,6 +50,10 @@ struct symbol {
  * Returns 0 (a file without any symbols is a valid, empty table), or -errno with one line logged.
  */
 int symtab__load(const struct elf_image *img, const char *root, struct symtab **out);
+
+/* Those of the file's own .symtab and .dynsym alone: for a look at names, which reads no other file
+ * and no code. Returns 0, or -errno, silently. */
+int symtab__load_named(const struct elf_image *img, struct symtab **out);
 void symtab__free(struct symtab *tab); /* accepts NULL; all strings go with it */
 
 size_t symtab__count(const struct symtab *tab);

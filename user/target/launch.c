@@ -272,6 +272,23 @@ pid_t launch__pid(const struct launch *l)
 	return l->pid;
 }
 
+bool launch__is_script(const struct launch *l, const char *name)
+{
+	char path[64], first[4096];
+	size_t len;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", l->pid);
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	len = fread(first, 1, sizeof(first) - 1, f);
+	fclose(f);
+	first[len] = '\0';
+	/* In place of a script's name the kernel puts its interpreter's. */
+	return len && strcmp(first, name) != 0;
+}
+
 int launch__release(struct launch *l)
 {
 	if (ptrace(PTRACE_DETACH, l->pid, NULL, NULL))

@@ -19,6 +19,10 @@ int launch__start(char *const argv[], int *status, struct launch **out);
 
 pid_t launch__pid(const struct launch *l);
 
+/* Whether the held command, which was started by `name`, is a script ("#!/bin/sh"): then the
+ * program that runs is its interpreter. */
+bool launch__is_script(const struct launch *l, const char *name);
+
 /* Lets the command run, untraced by us. */
 int launch__release(struct launch *l);
 

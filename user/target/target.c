@@ -15,6 +15,7 @@
 #include "target/launch.h"
 #include "target/maps.h"
 #include "target/process.h"
+#include "target/started_as.h"
 #include "util/array.h"
 #include "util/log.h"
 #include "util/privilege.h"
@@ -134,6 +135,7 @@ static int collect_file(const struct mapped_file *file, void *arg)
 	struct collect_ctx *ctx = arg;
 	struct target *t = ctx->t;
 	struct target_object *obj = object_known(t, file);
+	bool is_new = !obj;
 	int err = obj ? 0 : object_open(ctx, file, &obj);
 
 	if (err || !obj)
@@ -146,6 +148,8 @@ static int collect_file(const struct mapped_file *file, void *arg)
 		obj->is_main = ctx->main_known && obj->st_dev == ctx->main_st.st_dev &&
 			       obj->st_ino == ctx->main_st.st_ino;
 	}
+	if (is_new && obj->is_main && !t->only_ino)
+		started_as__look(ctx->pid, obj);
 	return object_add_process(obj, ctx);
 }
 
@@ -332,6 +336,7 @@ void target__free(struct target *t)
 	for (size_t i = 0; i < t->objects_cnt; i++) {
 		close(t->objects[i].fd);
 		free(t->objects[i].path);
+		free(t->objects[i].file_name);
 		free(t->objects[i].root);
 		free(t->objects[i].processes);
 	}

@@ -19,6 +19,9 @@ struct target_process {
 
 struct target_object {
 	char *path; /* as its process names it */
+	/* The file's own name, if its process was started by another: that of a link. NULL: it is
+	 * the last part of `path`. */
+	char *file_name;
 	char *root; /* where that process's root directory is, "" if it is ours */
 	int fd;
 	bool is_main;	     /* the program itself, or -x PATH */

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What was asked for is not where it was looked for: the message says where it is."""
+
+import os
+import subprocess
+
+import harness
+from harness import PROFTRACE, UNLIMITED, program
+
+# A second of CPU time in code that a JIT has made.
+BUSY = "let end = process.cpuUsage().user + 1e6, n = 0; while (process.cpuUsage().user < end) " \
+       "for (let i = 0; i < 1e6; i++) n = (n * 31 + i) % 65537;"
+
+
+class Elsewhere(harness.TestCase):
+    def listed(self, *args):
+        return self.process(PROFTRACE, "-l", *args, stdin=subprocess.DEVNULL).finish()
+
+    def test_functions_of_libraries(self):
+        """Two libraries that are mapped; the program has neither function."""
+        for name, where in (("malloc", "libc.so.6 has it: -F 'libc.so.6:malloc'"),
+                            ("pthread_creat*", "libc.so.6 has it: -F 'libc.so.6:pthread_creat*'"),
+                            ("pthread_mutex_*", "libc.so.6 has such functions: -F 'libc.so.6:pthread_mutex_*'")):
+            done = self.listed("-F", name, "--", program("pace"))
+            self.assert_one_line(done, 1, f"no function of the program matches '{name}'; {where}")
+        done = self.listed("-F", "libpthread*:pthread_create", "--", program("pace"))
+        self.assert_one_line(done, 1, "libc.so.6 has it: -F 'libc.so.6:pthread_create'")
+        done = self.listed("-F", "mallok", "--", program("pace"))
+        self.assert_one_line(done, 1, "the nearest: libc.so.6:malloc")
+        # What is advised works.
+        done = self.listed("-F", "libc.so.6:malloc", "--", program("pace"))
+        self.assertEqual(done.status, 0, str(done))
+        done = self.listed("-A", "malloc(arg1)", "--", program("pace"))
+        self.assert_one_line(done, 1, "libc.so.6 has it: -F 'libc.so.6:malloc'")
+
+    def test_stripped(self):
+        done = self.listed("-F", "fib", "--", program("calc-stripped"))
+        self.assert_one_line(done, 1, "calc-stripped is stripped", "func_0x", "DEBUGINFOD_URLS")
+        done = self.listed("--", program("calc-stripped"))
+        self.assertEqual(done.status, 0)
+        self.assertIn("calc-stripped is stripped, so its functions go by their addresses", done.stderr)
+        self.assertNotIn("stripped", self.listed("--", program("calc-pie")).stderr)
+        done = self.listed("-F", "fib", "--", "/usr/bin/sqlite3")
+        self.assert_one_line(done, 1, "sqlite3-dbgsym")
+
+    def test_scripts(self):
+        """A script of that name may be all that there is of a program, as with pyenv."""
+        path = self.path("pace")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(f"#!/bin/bash\nexec {program('pace')} 0 3 2\n")
+        os.chmod(path, 0o755)
+        done = self.process(PROFTRACE, "-f", "json", *UNLIMITED, "--", path).finish()
+        self.assertEqual(done.status, 0, str(done))
+        self.assertRegex(done.stderr, rf"{path} is a script: \S*/bash, which runs it, is traced; .*--follow")
+        done = self.process(PROFTRACE, "-f", "json", *UNLIMITED, "--follow", "--", path).finish()
+        self.assertIn(", and what it starts", done.stderr)
+        self.assertIn('"uneven"', done.stdout)
+        done = self.process(PROFTRACE, "-f", "json", *UNLIMITED, "--", program("pace"), "0").finish()
+        self.assertNotIn("script", done.stderr)
+
+    def test_code_made_at_run_time(self):
+        done = self.process(PROFTRACE, "-f", "flat", "-F", "main", "--", "node", "-e", BUSY).finish()
+        self.assertEqual(done.status, 0, str(done))
+        self.assertIn("code made at run time (by a JIT)", done.stdout)
+        self.assertIn("node --cpu-prof", done.stdout)
+
+    def test_one_file_of_two_names(self):
+        """It goes by the name that it was started by, as redis-server is a link to redis-check-rdb."""
+        self.copy(program("pace"), "the-file")
+        os.symlink("the-file", self.path("a-link"))
+        for options in ((), ("-F", "a-link:uneven"), ("-F", "the-file:uneven")):
+            done = self.process(PROFTRACE, "-f", "csv", *options, "--", self.path("a-link"), 0, 3).finish()
+            self.assertEqual(done.status, 0, str(done))
+            self.assertIn(self.path("a-link"), done.stdout)
+            self.assertNotIn("the-file", done.stdout)
+        done = self.process(PROFTRACE, "-f", "csv", "--", self.path("the-file"), 0, 3).finish()
+        self.assertIn("the-file", done.stdout)
+        # The longer of two that begin alike says more.
+        os.symlink("the-file", self.path("the"))
+        done = self.process(PROFTRACE, "-f", "csv", "--", self.path("the"), 0, 3).finish()
+        self.assertIn("the-file", done.stdout)
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Where CPU time went, as people read it below trees and tables. */
+#include "fixture.h"
+#include "sink/cpu_shares.h"
+#include "sink/printer.h"
+
+static void expect(struct profile *p, const char *expected)
+{
+	const struct sink_options opts = {0};
+	char *text;
+	size_t len;
+	struct printer pr = {.profile = p, .opts = &opts, .out = open_memstream(&text, &len)};
+
+	assert_non_null(pr.out);
+	assert_int_equal(cpu_shares__print(&pr), 0);
+	printer__fini(&pr);
+	fclose(pr.out);
+	assert_string_equal(text, expected);
+	free(text);
+	profile__free(p);
+}
+
+static struct profile *program(const char *module, uint64_t samples, uint64_t traced)
+{
+	struct profile *p = fixture_new();
+
+	fixture_cpu_share(p, (struct profile_cpu_share){module, samples, traced, 1});
+	return p;
+}
+
+static void test_files(void **state)
+{
+	struct profile *p = program("/usr/bin/prog", 500, 300);
+
+	fixture_cpu_share(p, (struct profile_cpu_share){"[kernel]", 100, 0, 0});
+	fixture_cpu_share(p, (struct profile_cpu_share){"/lib/libz.so.1", 400, 0, 0});
+	expect(p,
+	       "CPU time by 1,000 samples: 30.0% in traced functions themselves; the rest, which\n"
+	       "they may have called:\n"
+	       "    40.0%  libz.so.1\n"
+	       "    20.0%  prog, not traced\n"
+	       "    10.0%  kernel\n"
+	       "  -F 'libz.so.1:*' traces the calls there\n");
+}
+
+/* Code of a JIT is in memory that has no file, or one that was made for it. */
+static void test_code_made_at_run_time(void **state)
+{
+	struct profile *p = program("/usr/bin/node", 100, 100);
+
+	fixture_cpu_share(p, (struct profile_cpu_share){"[anonymous]", 900, 0, 0});
+	expect(p,
+	       "CPU time by 1,000 samples: 10.0% in traced functions themselves; the rest, which\n"
+	       "they may have called:\n"
+	       "    90.0%  code made at run time (by a JIT): in no file, not traced\n"
+	       "  functions made at run time are shown by node --cpu-prof, or --perf-basic-prof "
+	       "and perf\n");
+	p = program("/usr/bin/java", 10, 0);
+	fixture_cpu_share(p, (struct profile_cpu_share){"[anonymous]", 990, 0, 0});
+	fixture_cpu_share(p, (struct profile_cpu_share){"/opt/lib/server/libjvm.so", 0, 0, 0});
+	expect(p,
+	       "CPU time by 1,000 samples: 0.0% in traced functions themselves; the rest, which\n"
+	       "they may have called:\n"
+	       "    99.0%  code made at run time (by a JIT): in no file, not traced\n"
+	       "     1.0%  java, not traced\n"
+	       "  functions made at run time are shown by async-profiler, or JDK Flight Recorder "
+	       "(Java)\n");
+	/* Nobody is told to trace these by their names. */
+	p = program("/usr/bin/host", 500, 500);
+	fixture_cpu_share(p, (struct profile_cpu_share){"/memfd:code (deleted)", 250, 0, 0});
+	fixture_cpu_share(p, (struct profile_cpu_share){"[anon:code]", 250, 0, 0});
+	expect(p,
+	       "CPU time by 1,000 samples: 50.0% in traced functions themselves; the rest, which\n"
+	       "they may have called:\n"
+	       "    25.0%  code made at run time (by a JIT): in no file, not traced\n"
+	       "    25.0%  code made at run time (by a JIT): in no file, not traced\n"
+	       "  functions made at run time are shown by a profiler of their language\n");
+}
+
+static void test_little_of_it(void **state)
+{
+	struct profile *p = program("/usr/bin/prog", 960, 960);
+
+	fixture_cpu_share(p, (struct profile_cpu_share){"[anonymous]", 40, 0, 0});
+	expect(p,
+	       "CPU time by 1,000 samples: 96.0% in traced functions themselves; the rest, which\n"
+	       "they may have called:\n"
+	       "     4.0%  code made at run time (by a JIT): in no file, not traced\n");
+	expect(program("/usr/bin/prog", 49, 0), "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_files),
+		cmocka_unit_test(test_code_made_at_run_time),
+		cmocka_unit_test(test_little_of_it),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
