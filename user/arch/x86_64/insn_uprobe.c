@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the kernel accepts, and what it emulates: arch/x86/kernel/uprobes.c. */
+/* What the kernel accepts and does not break, and what it emulates: arch/x86/kernel/uprobes.c. */
 #include <string.h>
 
 #include "arch/x86_64/insn_inside.h"
@@ -116,6 +116,13 @@ static bool twobyte_refused(uint8_t op)
 	}
 }
 
+/* A push of the flags would push the one that the kernel single-steps with: the program would read
+ * it, set it again, and die of SIGTRAP. */
+static bool shows_stepping(const struct insn_fields *f)
+{
+	return f->op == 0x9c;
+}
+
 /* AMD's four-operand multiply-adds, which the kernel's decoder does not know. */
 static bool is_fma4(const ZydisDecodedInstruction *in)
 {
@@ -142,7 +149,7 @@ bool insn_uprobe__accepts(const ZydisDecodedInstruction *in, const struct insn_f
 	if (in->opcode_map == ZYDIS_OPCODE_MAP_DEFAULT && f->op == 0x90 && (f->rex & 1))
 		return false;
 	if (in->opcode_map == ZYDIS_OPCODE_MAP_DEFAULT)
-		return !onebyte_refused(f->op);
+		return !onebyte_refused(f->op) && !shows_stepping(f);
 	if (in->opcode_map == ZYDIS_OPCODE_MAP_0F)
 		return !twobyte_refused(f->op);
 	return true;
