@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * own_switch [TIMES]: yields in the midst of nested calls, by a switch of stacks of its own. Prints
- * what it has counted. Stripped, nothing tells of the switch but its code.
+ * what it has counted. Stripped, nothing tells of the switch but its code. WAY says how that gives
+ * the stack pointer its new value, in code without unwind tables.
  */
 #include <stdint.h>
 #include "target.h"
@@ -12,14 +13,34 @@ struct side {
 	void *stack_pointer;
 };
 
+#if WAY == 1
+#define BEGIN
+#define LOAD "mov (%rsi), %rax; sub %rsp, %rax; add %rax, %rsp\n"
+#define END
+#elif WAY == 2
+#define BEGIN
+#define LOAD "mov (%rsi), %rbp; mov %rbp, %rsp\n"
+#define END
+#elif WAY == 3
+#define BEGIN
+#define LOAD "mov (%rsi), %rax; lea (%rax), %rsp\n"
+#define END
+#elif WAY == 4
+#define BEGIN
+#define LOAD "push (%rsi); pop %rsp\n"
+#define END
+#else
+#define BEGIN ".cfi_startproc\n"
+#define LOAD  "mov (%rsi), %rsp\n"
+#define END   ".cfi_endproc\n"
+#endif
+
 /* Saves what a callee must, and goes on where `to` was left. */
 void switch_to(struct side *from, struct side *to);
-asm(".text\n.type switch_to, @function\nswitch_to:\n.cfi_startproc\n"
+asm(".text\n.type switch_to, @function\nswitch_to:\n" BEGIN
     "push %rbp; push %rbx; push %r12; push %r13; push %r14; push %r15\n"
-    "mov %rsp, (%rdi)\n"
-    "mov (%rsi), %rsp\n"
-    "pop %r15; pop %r14; pop %r13; pop %r12; pop %rbx; pop %rbp\n"
-    "ret\n.cfi_endproc\n.size switch_to, .-switch_to");
+    "mov %rsp, (%rdi)\n" LOAD "pop %r15; pop %r14; pop %r13; pop %r12; pop %rbx; pop %rbp\n"
+    "ret\n" END ".size switch_to, .-switch_to");
 
 static struct side here, there;
 static unsigned long outer_cnt, inner_cnt, leaf_cnt;
@@ -67,6 +88,7 @@ int main(int argc, char **argv)
 	there.stack_pointer = top - 6;
 	for (unsigned long i = 0; i < times; i++)
 		visit();
-	printf("COUNT outer %lu\nCOUNT inner %lu\nCOUNT leaf %lu\n", outer_cnt, inner_cnt, leaf_cnt);
+	printf("COUNT outer %lu\nCOUNT inner %lu\nCOUNT leaf %lu\n", outer_cnt, inner_cnt,
+	       leaf_cnt);
 	return 3;
 }

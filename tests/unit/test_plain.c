@@ -43,7 +43,10 @@ static bool is_plain(const uint8_t *begin, const uint8_t *end)
 
 #define LOOK(name)     look(name##_begin, name##_end)
 #define IS_PLAIN(name) is_plain(name##_begin, name##_end)
-#define SWITCHES(name) stack_loads__in(&arch_x86_64, name##_begin, name##_end - name##_begin, true)
+#define LOADS(name, is_code) \
+	stack_loads__in(&arch_x86_64, name##_begin, name##_end - name##_begin, is_code)
+#define SWITCHES(name)		LOADS(name, true)
+#define SWITCHES_ANYWHERE(name) LOADS(name, false)
 
 CODE(leaf, "lea 1(%rdi),%eax; ret");
 CODE(saves,
@@ -240,6 +243,55 @@ CODE(aligns_by_exchange, "lea -0x88(%rsp),%r15; and $-64,%r15; xchg %rsp,%r15; c
 			 "%r15,%rsp; ret");
 CODE(aligns_by_push, "mov %rsp,%rax; and $-32,%rsp; push %rax; call .+4096; pop %rsp; ret");
 
+/* A new value that is computed, or comes by another register. */
+CODE(switches_by_sum,
+     "push %rbp; mov %rsp,(%rdi); mov (%rsi),%rax; sub %rsp,%rax; add %rax,%rsp; pop %rbp; ret");
+CODE(switches_by_difference,
+     "push %rbp; mov %rsp,(%rdi); mov %rsp,%rax; sub (%rsi),%rax; sub %rax,%rsp; pop %rbp; ret");
+CODE(switches_by_memory, "push %rbp; mov %rsp,(%rdi); add 8(%rsi),%rsp; pop %rbp; ret");
+CODE(switches_by_xor,
+     "push %rbp; mov %rsp,(%rdi); mov (%rsi),%rax; xor %rsp,%rax; xor %rax,%rsp; pop %rbp; ret");
+CODE(switches_by_or, "mov %rsp,(%rdi); mov (%rsi),%rax; and $0,%rsp; or %rax,%rsp; ret");
+CODE(switches_by_xadd,
+     "mov %rsp,(%rdi); mov (%rsi),%rax; sub %rsp,%rax; xadd %rax,%rsp; pop %rbp; ret");
+CODE(switches_by_vector, "mov %rsp,(%rdi); movq (%rsi),%xmm0; movq %xmm0,%rsp; pop %rbp; ret");
+CODE(switches_by_address, "mov %rsp,(%rdi); mov (%rsi),%rax; lea (%rax),%rsp; pop %rbp; ret");
+CODE(switches_by_index,
+     "mov %rsp,(%rdi); mov (%rsi),%rax; sub %rsp,%rax; lea (%rsp,%rax),%rsp; pop %rbp; ret");
+CODE(switches_by_frame,
+     "push %rbp; mov %rsp,(%rdi); mov (%rsi),%rbp; mov %rbp,%rsp; pop %rbp; ret");
+CODE(switches_by_pushed_memory, "mov %rsp,(%rdi); push (%rsi); pop %rsp; pop %rbp; ret");
+/* No switches: a large array whose size is loaded, a frame pointer used for something else. */
+CODE(makes_array_of_loaded_size, "push %rbp; mov %rsp,%rbp; mov (%rdi),%rax; and $-16,%rax; sub "
+				 "%rax,%rsp; mov %rsp,%rdi; call .+4096; leave; ret");
+CODE(makes_array_by_copy, "push %rbp; mov %rsp,%rbp; mov %rsp,%rax; sub %rdi,%rax; and $-16,%rax; "
+			  "mov %rax,%rsp; call .+4096; lea -8(%rbp),%rsp; pop %rbx; pop %rbp; ret");
+CODE(spares_frame_pointer, "push %rbp; mov (%rdi),%rbp; call .+4096; mov %rbp,%rax; pop %rbp; ret");
+CODE(data_in_code, ".long 0x94fffc94, 0xff94fffc, 0xffc4ff94, 0x3c87ffcc, 0x2163c4ff; ret; ret");
+
+static void computed_switches_of_stacks(void **state)
+{
+	assert_true(SWITCHES(switches_by_sum));
+	assert_true(SWITCHES(switches_by_difference));
+	assert_true(SWITCHES(switches_by_memory));
+	assert_true(SWITCHES(switches_by_xor));
+	assert_true(SWITCHES(switches_by_or));
+	assert_true(SWITCHES(switches_by_xadd));
+	assert_true(SWITCHES(switches_by_vector));
+	assert_true(SWITCHES(switches_by_address));
+	assert_true(SWITCHES(switches_by_index));
+	assert_true(SWITCHES(switches_by_frame));
+	assert_true(SWITCHES(switches_by_pushed_memory));
+	assert_false(SWITCHES(makes_array_of_loaded_size));
+	assert_false(SWITCHES(makes_array_by_copy));
+	assert_false(SWITCHES(spares_frame_pointer));
+	/* Without unwind tables: as it goes on tells code from data. */
+	assert_true(SWITCHES_ANYWHERE(switches_by_address));
+	assert_true(SWITCHES_ANYWHERE(switches_by_sum));
+	assert_true(SWITCHES_ANYWHERE(switches_by_frame));
+	assert_false(SWITCHES_ANYWHERE(data_in_code));
+}
+
 static void switches_of_stacks(void **state)
 {
 	assert_true(SWITCHES(switches));
@@ -275,6 +327,7 @@ int main(void)
 		cmocka_unit_test(frames_of_any_size),
 		cmocka_unit_test(functions_that_leave_otherwise),
 		cmocka_unit_test(switches_of_stacks),
+		cmocka_unit_test(computed_switches_of_stacks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
