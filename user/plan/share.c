@@ -15,6 +15,7 @@
 #include "plan/object.h"
 #include "plan/patched.h"
 #include "plan/plan.h"
+#include "plan/tails.h"
 #include "symbol/elf_image.h"
 #include "symbol/symtab.h"
 #include "util/array.h"
@@ -79,9 +80,12 @@ static const struct plain *look(struct share *sh)
 {
 	const struct code_flow flow = code_decoder__flow(sh->decoder);
 
-	if (!sh->plain_known)
-		plain__look(elf_image__arch(sh->obj->img), sh->pieces, sh->pieces_cnt, &sh->code,
-			    &flow, &sh->pads, &sh->plain);
+	if (sh->plain_known)
+		return &sh->plain;
+	plain__look(elf_image__arch(sh->obj->img), sh->pieces, sh->pieces_cnt, &sh->code, &flow,
+		    &sh->pads, &sh->plain);
+	if (!sh->plain.doubt)
+		sh->plain.doubt = tails__doubt(sh->tails, &sh->code);
 	sh->plain_known = true;
 	return &sh->plain;
 }
@@ -357,6 +361,8 @@ void *share__run(void *arg)
 	if (!sh->err)
 		sh->err = early_exits__new(sh->insn, &sh->early_exits);
 	if (!sh->err)
+		sh->err = tails__new(sh->obj, sh->cold, &sh->tails);
+	if (!sh->err)
 		code_decoder__note_edges(sh->decoder);
 	sh->instrumentation = (struct instrumentation){
 		.img = sh->obj->img, .noted = sh->obj->instrumented, .insn = sh->insn};
@@ -377,6 +383,7 @@ void share__clear(struct share *sh)
 	free(sh->skipped);
 	instrumentation__clear(&sh->instrumentation);
 	early_exits__free(sh->early_exits);
+	tails__free(sh->tails);
 	code_decoder__free(sh->decoder);
 	insn_decoder__free(sh->insn);
 }

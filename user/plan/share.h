@@ -24,6 +24,7 @@ struct plan_function;
 struct plan_object;
 struct plan_options;
 struct plan_skip;
+struct tails;
 
 /* What it is given is borrowed; what it makes is its own. */
 struct share {
@@ -56,6 +57,7 @@ struct share {
 	struct insn_decoder *insn;
 	struct instrumentation instrumentation;
 	struct early_exits *early_exits;
+	struct tails *tails;
 	uint8_t instrumented;		 /* of the symbol that is planned: enum instrumented_by */
 	const struct code_piece *pieces; /* the same */
 	size_t pieces_cnt;
