@@ -54,7 +54,8 @@ int session(struct pt_regs *ctx)
 	cookie = probe_cookie(ctx);
 	lane = enter(ctx, entry_slot(ctx, cookie), cookie);
 	*call = session_word(lane, cookie & WIRE_COOKIE_FUNCTION);
-	return !lane || !returns_are_safe() || !returns_in_order(lane);
+	return !lane || !returns_are_safe() || !returns_in_order(lane) ||
+	       system_calls_are_diverted();
 }
 
 OWN_STACK(function_entry);

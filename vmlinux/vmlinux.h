@@ -93,7 +93,17 @@ struct sched_entity {
 
 struct mm_struct;
 
+struct thread_info {
+	unsigned long syscall_work; /* since 5.11: bits of enum syscall_work_bit */
+};
+
+enum syscall_work_bit {
+	SYSCALL_WORK_BIT_SYSCALL_EMU = 3,
+	SYSCALL_WORK_BIT_SYSCALL_USER_DISPATCH = 5,
+};
+
 struct task_struct {
+	struct thread_info thread_info;
 	struct sched_entity se;
 	struct mm_struct *mm;
 	struct signal_struct *signal;
