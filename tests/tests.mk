@@ -17,7 +17,8 @@ PROGRAM_CXX  := g++ -std=gnu++17 -O2 -fno-optimize-sibling-calls -Wall -Wextra
 PLAIN        := recursion threads longjmp exits exec forks signals cold aliases coroutine timing steps stacks disarm \
 		preempt cleanup altstack fibers nested_handlers seccomp forkstorm pidreuse dlloop late jobs plugin_host pace \
 		spawns own_switch redzone many backtraces asan sandbox hot requests regions probes region_host sleepers \
-		region_values patched spans own_jumps asks_parent missing chain
+		region_values patched spans own_jumps asks_parent missing chain \
+		odd_code diverted
 THROWING     := names proofs throws throwing thread_ends rethrow region_throws
 GO           := stack many panic kinds kinds-stripped kinds-pie kinds-pie-stripped
 PARAMETERS   := debug debug5-packed nodebug debuglink
@@ -30,7 +31,7 @@ PROGRAM_BINS := $(addprefix $(PROGRAMS)/,$(PLAIN) pace-renamed $(CALCS:%=calc-%)
 		$(PARAMETERS:%=parameters-%) methods $(INSTRUMENTED:%=instrumented-%) lines_own-O0 lines_own-O2 lines_time \
 		crowd crowd-nameless inline_data signal_throws exchange generators redzone-nops redzone-nop5 libplugin.so \
 		nameless nameless-static libshapes.so libregions.so regions-plain hot-regions shapes-linked shapes-dlopen \
-		own_jumps-static $(GO:%=go%))
+		own_jumps-static own_switch-1 own_switch-2 own_switch-3 own_switch-4 $(GO:%=go%))
 
 $(PROGRAM_BINS): tests/programs/target.h | $(PROGRAMS)
 $(PROGRAMS):
@@ -99,6 +100,9 @@ $(PROGRAMS)/nameless $(PROGRAMS)/nameless-static: tests/programs/nameless.c
 	$(call say,TARGET,$@)$(PROGRAM_C) $(NAMELESS_FLAGS) -o $@ $< -Wl,-Bstatic -llua5.4 $(if $(NAMELESS_FLAGS),,-Wl$(,)-Bdynamic) -lm
 $(PROGRAMS)/own_jumps-static: tests/programs/own_jumps.c
 	$(call say,TARGET,$@)$(PROGRAM_C) $(PLAIN_FLAGS) -static -o $@ $<
+# Ways to load the stack pointer.
+$(PROGRAMS)/own_switch-%: tests/programs/own_switch.c
+	$(call say,TARGET,$@)$(PROGRAM_C) -DWAY=$* -o $@ $<
 $(PROGRAMS)/libplugin.so: tests/programs/plugin.cpp
 	$(call say,TARGET,$@)$(PROGRAM_CXX) -fPIC -shared -o $@ $<
 $(PROGRAMS)/libshapes.so: tests/programs/shapes.c tests/programs/shapes.h

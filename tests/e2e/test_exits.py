@@ -145,6 +145,45 @@ class ReturnAddresses(harness.TestCase):
                             self.assert_counts(document, alone.counts, done)
 
 
+class OddCode(harness.TestCase):
+    """Code that no compiler makes: it does what it does untraced, however its exits are seen."""
+
+    ALL = ("-q", "--max-overhead", "none", "-F", "*")
+
+    def check_same(self, name, status):
+        alone = self.process(program(name)).finish()
+        self.assertEqual(alone.status, status, str(alone))
+        for options in ((), ("--exits=return",), ("--exits=sites",), ("--calls",)):
+            with self.subTest(name, options=options):
+                document, done = self.profile_command(name, options=(*self.ALL, *options))
+                self.assertEqual((done.status, done.stdout), (alone.status, alone.stdout))
+                self.assert_counts(document, alone.counts, done)
+
+    def test_functions_written_in_assembly(self):
+        self.check_same("odd_code", 5)
+
+    def test_why_they_have_no_return_probe(self):
+        done = self.run_proftrace("-l", *self.ALL, "--exits=return", "--", program("odd_code"))
+        for function, why in (("text_popped", "data may follow the call"),
+                              ("text_read", "data may follow the call"),
+                              ("other_half", "jumps into the midst of another function"),
+                              ("where_alias", "jumps to what may look at its return address"),
+                              ("where_alias2", "jumps to what may look at its return address")):
+            self.assertRegex(done.stdout, rf" (sites|none) .* {function}  \(.*{why}", function)
+        self.assertRegex(done.stdout, r" return +return +odd_code +halves ")
+
+    def test_system_calls_that_are_diverted(self):
+        self.check_same("diverted", 6)
+
+    def test_switches_of_stacks_of_all_kinds(self):
+        for name in ("own_switch", *(f"own_switch-{way}" for way in range(1, 5))):
+            alone = self.process(program(name)).finish()
+            document, done = self.profile_command(name, options=self.ALL)
+            with self.subTest(name):
+                self.assertEqual((done.status, done.stdout), (alone.status, alone.stdout))
+                self.assert_counts(document, alone.counts, done)
+
+
 class EarlyExits(harness.TestCase):
     """Exits that are seen at branches before each `ret`, which are emulated."""
     NAMES = {"early_branch", "early_way_on", "early_frame", "early_shared", "early_recurse",

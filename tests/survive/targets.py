@@ -31,6 +31,12 @@ case("siglongjmp out of a handler", "longjmp", 5, 100, "signal", hold=True)
 for kind in ("", "-static"):
     case("jumps and looks at return addresses of its own" + kind.replace("-", ", "),
          "own_jumps" + kind, 50, hold=True, short=not kind)
+case("functions as people write them in assembly", "odd_code", 50, hold=True, short=True)
+case("system calls that are handed to the program itself", "diverted", 100)
+for way, how in (("", "loaded"), ("-1", "computed"), ("-2", "by its frame pointer"),
+                 ("-3", "as an address"), ("-4", "by a push and a pop")):
+    case(f"a switch of stacks of its own, {how}", "own_switch" + way, 100,
+         patterns=("inner", "outer"))
 case("sigaltstack below the stack", "altstack", "below", 200, hold=True, returns=True)
 # Return probes there would kill: where they are used, calls of handlers end when the handler has.
 case("sigaltstack above the stack", "altstack", "above", 200, hold=True, short=True)

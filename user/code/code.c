@@ -56,6 +56,7 @@ int code_decoder__new(const struct arch *arch, enum call_nops call_nops, code_re
 		free(d);
 		return -ENOMEM;
 	}
+	d->arch = arch;
 	d->read = read;
 	d->read_ctx = read_ctx;
 	*out = d;

@@ -7,9 +7,14 @@
 
 #include <errno.h>
 #include <stddef.h>
+#include <string.h>
 
+#include "arch/arch.h"
 #include "arch/insn.h"
+#include "arch/operands.h"
 #include "util/array.h"
+
+#define CALLEE_BYTES 64 /* of a function's begin */
 
 /* The piece that holds `vaddr`, or NULL; *at is the place of its byte in d->reached. */
 static const struct code_piece *piece_of(const struct code_scan *s, uint64_t vaddr, size_t *at)
@@ -200,6 +205,90 @@ static int scan_indirect(struct code_scan *s, const struct insn *in, uint64_t va
 	return add_exit(s->code, vaddr, CODE_EXIT_JMP, in);
 }
 
+/* The register that takes the return address from the stack by this instruction, a function's
+ * first; *off: it is no longer there. OPERAND_NO_REGISTER: none. */
+static int address_taken(const struct operands *in, bool *off)
+{
+	const struct operand *from = &in->items[1];
+
+	*off = in->operation == OPERATION_POP;
+	if (in->cnt < 2 || in->items[0].kind != OPERAND_REGISTER)
+		return OPERAND_NO_REGISTER;
+	if (*off || ((in->operation == OPERATION_MOV || in->operation == OPERATION_XCHG) &&
+		     from->kind == OPERAND_MEMORY && from->base == OPERAND_STACK_POINTER &&
+		     !from->indexed && !from->value))
+		return in->items[0].reg;
+	return OPERAND_NO_REGISTER;
+}
+
+static bool reads_at(const struct operands *in, int reg)
+{
+	for (int i = 0; i < in->cnt; i++) {
+		if (in->items[i].kind == OPERAND_MEMORY && in->items[i].base == reg &&
+		    in->items[i].reads && !in->items[i].address_only)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Whether what begins with these bytes takes its return address at once, and for the address of
+ * data, as in
+ *
+ *	call print; .asciz "text"; ...		print: pop %rdi; call puts; ... jmp *%rdi
+ *
+ * and not as getcontext does, which keeps it, or who has to go back by it later.
+ */
+static bool takes_data(const struct arch *arch, const uint8_t *bytes, size_t size)
+{
+	int reg = OPERAND_NO_REGISTER;
+	struct operands in;
+	bool off = false;
+
+	for (size_t at = 0; at < size; at += in.length) {
+		if (!arch->operands(bytes + at, size - at, &in))
+			return off;
+		if (in.operation == OPERATION_LANDING && !at)
+			continue;
+		if (reg == OPERAND_NO_REGISTER) {
+			reg = address_taken(&in, &off);
+			if (reg == OPERAND_NO_REGISTER)
+				return false;
+		} else if (reads_at(&in, reg)) {
+			return true;
+		} else if (in.flow == OPERAND_FLOW_CALL) {
+			return off;
+		} else if (in.flow == OPERAND_FLOW_RETURN || in.flow == OPERAND_FLOW_JUMP) {
+			return false;
+		}
+	}
+	return off;
+}
+
+static bool begins_with_address(const struct code_scan *s, uint64_t vaddr)
+{
+	const struct arch *arch = s->d->arch;
+	uint8_t bytes[CALLEE_BYTES];
+
+	/* Elsewhere it is in a register. */
+	if (!arch->dwarf.entered)
+		return false;
+	for (size_t size = sizeof(bytes); size >= 8; size /= 2) {
+		if (s->d->read(s->d->read_ctx, vaddr, bytes, size))
+			return takes_data(arch, bytes, size);
+	}
+	return false;
+}
+
+static bool takes_address(const struct code_scan *s, uint64_t vaddr)
+{
+	struct callee *c = &s->d->callees[vaddr / 16 % CODE_CALLEES];
+
+	if (c->vaddr != vaddr)
+		*c = (struct callee){vaddr, s->d->read && begins_with_address(s, vaddr)};
+	return c->takes_address;
+}
+
 static int scan_call(struct code_scan *s, const struct insn *in, uint64_t vaddr)
 {
 	uint64_t end = vaddr + in->length;
@@ -208,6 +297,8 @@ static int scan_call(struct code_scan *s, const struct insn *in, uint64_t vaddr)
 	/* A call of its own middle takes the address of what lies behind: data, perhaps. */
 	if (in->rel && end + in->rel != s->pieces[0].vaddr && code_scan__has(s, end + in->rel))
 		s->code->bad = "calls its own middle";
+	else if (in->rel && takes_address(s, end + in->rel))
+		s->code->bad = "calls what takes its return address: data may follow the call";
 	if (in->by_slot)
 		return add_call(s, end, end + in->slot, CODE_CALL_SLOT);
 	return add_call(s, end, end + in->rel, in->rel ? CODE_CALL_DIRECT : CODE_CALL_UNKNOWN);

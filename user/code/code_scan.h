@@ -11,6 +11,9 @@
 #include "code/entry_sites.h"
 #include "code/jump_tables.h"
 
+#define CODE_CALLEES 2048 /* that are remembered */
+
+struct arch;
 struct insn_decoder;
 
 /* Code that something jumps to. */
@@ -20,6 +23,7 @@ struct code_work {
 };
 
 struct code_decoder {
+	const struct arch *arch;
 	struct insn_decoder *insn;
 	code_reader read;
 	void *read_ctx;
@@ -33,6 +37,11 @@ struct code_decoder {
 	uint64_t *stops; /* as in struct code_flow */
 	size_t stops_cnt, stops_cap;
 	bool certain, has_rest; /* as in struct code_flow */
+	/* Functions that have been called, by the low bits of where they begin. */
+	struct callee {
+		uint64_t vaddr; /* 0: none */
+		bool takes_address;
+	} callees[CODE_CALLEES];
 };
 
 /* The state of one code_decode(). */
