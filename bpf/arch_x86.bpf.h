@@ -109,6 +109,8 @@ static __always_inline bool breaks_at(u64 ip)
  * The second alone is also true of a `ret` right behind a call, whose return address is still below
  * the stack pointer; the first may fail if the address that is returned to ends as the `ret`'s
  * does. Where the two disagree so, there is a breakpoint at the `ret`, and hardly at the other.
+ *
+ * A `ret` that returns to itself is left to the kernel, which would not see that it is done.
  */
 static __always_inline void return_look(const struct pt_regs *ctx, u32 offset, bool emulate,
 					struct return_hit *hit)
@@ -122,7 +124,7 @@ static __always_inline void return_look(const struct pt_regs *ctx, u32 offset, b
 		return;
 	if (words[0] == ip && !(here && breaks_at(ip)))
 		hit->slot = sp - RETURN_MOVES;
-	else if (emulate && words[0] != ip && here && words[1] < PROGRAMS_END &&
+	else if (emulate && words[0] != ip && here && words[1] != ip && words[1] < PROGRAMS_END &&
 		 !has_shadow_stack(current_task()))
 		hit->to = words[1];
 }

@@ -163,7 +163,7 @@ class Emulation(Case):
     single step. One that does it twice, or not at all, ends the target."""
 
     EMULATED = {"returns_plain", "returns_rep", "returns_bnd", "returns_push", "returns_at_once",
-                "returns_again", "returns_inner", "returns_near", "returns_far"}
+                "returns_again", "returns_inner", "returns_near", "returns_far", "returns_itself"}
     # One pops more than an address; one is where a function begins.
     STEPPED = {"returns_pop", "returns_into", "returns_alone"}
     SITES = ("--exits", "sites")

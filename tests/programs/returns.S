@@ -74,6 +74,14 @@ function returns_again
 	ret
 end returns_again
 
+/* Comes to its `ret` twice. */
+function returns_itself
+	lea	1f(%rip), %rax
+	push	%rax
+	lea	1(%rdi), %rax
+1:	ret
+end returns_itself
+
 /* The last instruction is a function of its own. */
 function returns_into
 	push	%rbx

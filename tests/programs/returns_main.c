@@ -7,7 +7,7 @@
 
 long returns_plain(long n), returns_rep(long n), returns_bnd(long n), returns_push(long n),
 	returns_at_once(long n), returns_again(long n), returns_into(long n), returns_near(long n);
-long returns_alone(long n);
+long returns_alone(long n), returns_itself(long n);
 
 static const struct {
 	const char *name;
@@ -17,6 +17,7 @@ static const struct {
 	{"returns_bnd", returns_bnd},	  {"returns_push", returns_push},
 	{"returns_into", returns_into},	  {"returns_at_once", returns_at_once},
 	{"returns_near", returns_near},	  {"returns_again", returns_again},
+	{"returns_itself", returns_itself},
 };
 
 #define FUNCTIONS (sizeof(functions) / sizeof(*functions))
