@@ -26,6 +26,9 @@ static const char program[] =
 	"__asm__(\".globl calling\\n.type calling,@function\\n\"\n"
 	"	\"calling: call leaf\\nret\\n.size calling,.-calling\\n\");\n"
 	"__asm__(\".globl sizeless\\n.type sizeless,@function\\nsizeless: ret\\n\");\n"
+	"#ifdef LISTS\n"
+	"void backtrace(void) {}\n"
+	"#endif\n"
 	"#ifdef THROWS\n"
 	"void __cxa_throw(void) {}\n"
 	"#endif\n"
@@ -548,6 +551,27 @@ static void forced_exits(void **state)
 	assert_string_equal(text, "");
 }
 
+/* What merely lists its callers says less, and lives. The graver reason is the one that is given,
+ * wherever it is found. */
+static void programs_that_list_their_callers(void **state)
+{
+	char text[4096];
+
+	target_open("lists", NULL);
+	exits = "return";
+	assert_int_equal(plan_logged(NULL, text, sizeof(text)), 0);
+	assert_non_null(strstr(text, "--exits=return cuts short what the target tells"));
+	assert_non_null(strstr(text, "lists lists its callers, perhaps in the log of a crash"));
+	exits = NULL;
+	assert_int_equal(plan_with(NULL, NULL), 0);
+	assert_int_equal(function("main")->exit, EXIT_SITES);
+	close_all(state);
+	target_open("lists", "libthrows.so");
+	exits = "return";
+	assert_int_equal(plan_logged(NULL, text, sizeof(text)), 0);
+	assert_non_null(strstr(text, "may kill the target: libthrows.so can unwind"));
+}
+
 static void kernels_that_kill(void **state)
 {
 	char text[4096];
@@ -598,6 +622,7 @@ static int make_programs(void **state)
 		return -1;
 	write_text("not-elf", "#!/bin/sh\n");
 	compile("plain", "program.c", program, "-O2 -fcf-protection=none");
+	compile("lists", "program.c", program, "-O2 -fcf-protection=none -DLISTS");
 	compile("stripped", "bare.c", "int main(void) { return 0; }\n", "-s");
 	compile("data-alone", "data.c", "__asm__(\".globl _start\\n_start: hlt\");\n",
 		"-nostdlib -static -s");
@@ -641,6 +666,7 @@ int main(void)
 		TEST(programs_without_functions),
 		TEST(main_programs_must_be_elf),
 		TEST(forced_exits),
+		TEST(programs_that_list_their_callers),
 		TEST(kernels_that_kill),
 		TEST(calls_under_shadow_stacks),
 		TEST(no_site_for_return_probes),

@@ -48,8 +48,8 @@ static void test_references(void **state)
 		{"__gxx_personality_v0", TRAIT_UNWINDS},
 		{"swapcontext", TRAIT_SWITCHES},
 		{"jump_fcontext", TRAIT_SWITCHES},
-		{"backtrace", TRAIT_INSPECTS},
-		{"_Unwind_Backtrace", TRAIT_INSPECTS},
+		{"backtrace", TRAIT_SHOWS},
+		{"_Unwind_Backtrace", TRAIT_SHOWS},
 		{"__asan_init", TRAIT_INSPECTS},
 		/* These only pass on what others throw, and only look. */
 		{"_Unwind_Resume", 0},
@@ -84,7 +84,7 @@ static void test_gravest_is_named(void **state)
 {
 	expect("void backtrace(void); void makecontext(void); void __cxa_throw(void);\n"
 	       "void f(void) { backtrace(); __cxa_throw(); makecontext(); }",
-	       LIBRARY " -fno-builtin", TRAIT_UNWINDS | TRAIT_SWITCHES | TRAIT_INSPECTS,
+	       LIBRARY " -fno-builtin", TRAIT_UNWINDS | TRAIT_SWITCHES | TRAIT_SHOWS,
 	       "makecontext");
 }
 

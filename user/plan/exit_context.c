@@ -11,15 +11,28 @@
 #include "util/log.h"
 #include "util/path.h"
 
-/* Says why return probes are dangerous here. */
+/* Says why return probes are dangerous here: what was found first, unless this is `graver`. */
 static void blame(struct plan *p, struct exit_context *ctx, const char *path, const char *what,
-		  const char *evidence)
+		  const char *evidence, bool graver)
 {
-	if (ctx->reason == p->why)
+	if (ctx->reason == p->why && !graver)
 		return;
 	snprintf(p->why, sizeof(p->why), "%s %s (%s)", path_base(path), what,
 		 evidence ? evidence : "?");
 	ctx->reason = p->why;
+}
+
+static bool is_deadly(const struct exit_context *ctx)
+{
+	return ctx->traits & EXIT_DEADLY_TRAITS;
+}
+
+static const char *what_it_does(const struct plan_object *obj, unsigned traits)
+{
+	if (!obj->img)
+		return "may unwind or switch stacks";
+	return traits & EXIT_DEADLY_TRAITS ? "can unwind or switch stacks"
+					   : "lists its callers, perhaps in the log of a crash";
 }
 
 void exit_context__make(struct plan *p, const struct target *t, const struct plan_options *opts,
@@ -45,36 +58,36 @@ void exit_context__make(struct plan *p, const struct target *t, const struct pla
 			p->contexts_guarded = true;
 		else if (traits & TRAIT_UCONTEXT)
 			traits |= TRAIT_SWITCHES;
-		ctx->traits |= traits;
 		if (traits & EXIT_UNSAFE_TRAITS)
-			blame(p, ctx, path,
-			      obj->img ? "can unwind or switch stacks"
-				       : "may unwind or switch stacks",
-			      obj->evidence);
+			blame(p, ctx, path, what_it_does(obj, traits), obj->evidence,
+			      (traits & EXIT_DEADLY_TRAITS) && !is_deadly(ctx));
+		ctx->traits |= traits;
 		if (stop)
 			continue;
 		if (obj->traits & TRAIT_LOADS) {
+			blame(p, ctx, path, "may load code that unwinds", "dlopen",
+			      !is_deadly(ctx));
 			ctx->traits |= TRAIT_UNWINDS | TRAIT_SIGNALS;
-			blame(p, ctx, path, "may load code that unwinds", "dlopen");
 		}
 		/* The kernel takes returns pending on a lower stack for dead, and forgets them. */
 		if (obj->traits & TRAIT_ALTSTACK) {
+			blame(p, ctx, path, "handles signals on another stack", "sigaltstack",
+			      !is_deadly(ctx));
 			ctx->traits |= TRAIT_SWITCHES;
-			blame(p, ctx, path, "handles signals on another stack", "sigaltstack");
 		}
 	}
 	/* Cancelling a thread unwinds it, for the sake of cleanups. */
 	for (size_t i = 0; i < p->objects_cnt && (ctx->traits & TRAIT_CANCELS); i++) {
 		if (p->objects[i].traits & TRAIT_LIBC || !(p->objects[i].traits & TRAIT_CLEANS))
 			continue;
-		ctx->traits |= TRAIT_UNWINDS;
 		blame(p, ctx, t->objects[i].path, "cleans up when a thread is cancelled",
-		      "__gcc_personality_v0");
+		      "__gcc_personality_v0", !is_deadly(ctx));
+		ctx->traits |= TRAIT_UNWINDS;
 	}
 	if (p->contexts_guarded && !(ctx->traits & EXIT_UNSAFE_TRAITS))
 		ctx->reason = "nothing mapped unwinds, nor switches stacks before makecontext()";
 	if (!t->processes_cnt) {
-		if (!(ctx->traits & EXIT_UNSAFE_TRAITS))
+		if (!is_deadly(ctx))
 			ctx->reason = "any process may map it, also one that unwinds";
 		ctx->traits |= TRAIT_UNWINDS | TRAIT_SIGNALS;
 	}
@@ -103,6 +116,11 @@ void exit_context__force(struct plan *p, const char *name, struct exit_context *
 	if (!ctx->forced || ctx->strategy != EXIT_RETURN || !exits__return_unsafe(ctx) ||
 	    p->force_warned)
 		return;
-	log_warn("--exits=return may kill the target: %s", ctx->hazard ? ctx->hazard : ctx->reason);
+	if (ctx->hazard || is_deadly(ctx))
+		log_warn("--exits=return may kill the target: %s",
+			 ctx->hazard ? ctx->hazard : ctx->reason);
+	else
+		log_warn("--exits=return cuts short what the target tells of its callers: %s",
+			 ctx->reason);
 	p->force_warned = true;
 }

@@ -32,7 +32,9 @@ const char *exit_strategy__name(enum exit_strategy s);
 const char *exits__kind(const struct plan *p, const struct plan_function *f);
 
 /* Traits that make return probes dangerous for whatever runs in the same process. */
-#define EXIT_UNSAFE_TRAITS (TRAIT_UNWINDS | TRAIT_SWITCHES | TRAIT_GO | TRAIT_INSPECTS)
+#define EXIT_DEADLY_TRAITS (TRAIT_UNWINDS | TRAIT_SWITCHES | TRAIT_GO | TRAIT_INSPECTS)
+/* And those that make it say something else than it would untraced. */
+#define EXIT_UNSAFE_TRAITS (EXIT_DEADLY_TRAITS | TRAIT_SHOWS)
 
 /* What is known of all code that may run together with the function. */
 struct exit_context {

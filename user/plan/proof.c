@@ -36,7 +36,7 @@
 #define BUDGET	      (64u << 20) /* bytes of code and tables to read beyond the plan's own */
 
 /* Others than exceptions may look at return addresses. */
-#define STRICT_TRAITS (TRAIT_SWITCHES | TRAIT_INSPECTS | TRAIT_CANCELS)
+#define STRICT_TRAITS (TRAIT_SWITCHES | TRAIT_INSPECTS | TRAIT_SHOWS | TRAIT_CANCELS)
 
 /* A planned function, until it is decided. */
 struct candidate {
@@ -146,7 +146,7 @@ int proofs__new(const struct target *t, struct plan_object *objects, size_t cnt,
 		pr->objects_cnt = cnt;
 		pr->strict = traits & STRICT_TRAITS;
 		/* Profilers of the program's own put themselves between. */
-		pr->imports = !(traits & TRAIT_INSPECTS);
+		pr->imports = !(traits & (TRAIT_INSPECTS | TRAIT_SHOWS));
 		pr->budget = BUDGET;
 		pr->graph = call_graph__new();
 		pr->bindings_objects = calloc(cnt + 1, sizeof(*pr->bindings_objects));

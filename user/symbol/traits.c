@@ -86,12 +86,12 @@ static const struct evidence symbols[] = {
 	WORD("__sanitizer_start_switch_fiber", TRAIT_SWITCHES),
 	WORD("__morestack", TRAIT_SWITCHES | IF_DEFINED), /* -fsplit-stack */
 	WORD("__splitstack_makecontext", TRAIT_SWITCHES),
-	WORD("backtrace", TRAIT_INSPECTS),
-	WORD("backtrace_full", TRAIT_INSPECTS), /* libbacktrace */
-	WORD("backtrace_simple", TRAIT_INSPECTS),
-	WORD("_Unwind_Backtrace", TRAIT_INSPECTS),
+	WORD("backtrace", TRAIT_SHOWS),
+	WORD("backtrace_full", TRAIT_SHOWS), /* libbacktrace */
+	WORD("backtrace_simple", TRAIT_SHOWS),
+	WORD("_Unwind_Backtrace", TRAIT_SHOWS),
 	WORD("unw_step", TRAIT_INSPECTS),
-	WORD("unw_backtrace", TRAIT_INSPECTS),
+	WORD("unw_backtrace", TRAIT_SHOWS),
 	WORD("_ULx86_64_step", TRAIT_INSPECTS), /* what libunwind makes of unw_step */
 	WORD("_Ux86_64_step", TRAIT_INSPECTS),
 	WORD("__asan_init", TRAIT_INSPECTS),
@@ -200,7 +200,9 @@ static int gravity(unsigned traits)
 		return 4;
 	if (traits & (TRAIT_SWITCHES | TRAIT_UCONTEXT))
 		return 3;
-	return traits & TRAIT_UNWINDS ? 2 : 1;
+	if (traits & TRAIT_UNWINDS)
+		return 2;
+	return traits & TRAIT_SHOWS ? 0 : 1;
 }
 
 static void add(struct finding *f, const struct evidence *e)

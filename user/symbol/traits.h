@@ -9,7 +9,7 @@ enum object_trait {
 	TRAIT_UNWINDS = 1 << 0,	 /* throws or unwinds: C++ exceptions, Rust panics, _Unwind_* */
 	TRAIT_SWITCHES = 1 << 1, /* switches stacks: swapcontext, makecontext, boost.context, ... */
 	TRAIT_GO = 1 << 2,	 /* built by the Go toolchain: stacks move */
-	TRAIT_INSPECTS = 1 << 3, /* walks its own stack: backtrace(), sanitizers, heap profilers */
+	TRAIT_INSPECTS = 1 << 3, /* relies on what is on its own stack: sanitizers, collectors */
 	/* libc, ld.so and their companions, libgcc_s too: they hold this machinery for others and
 	 * do not count by themselves. */
 	/* These three matter together with others only. */
@@ -25,6 +25,9 @@ enum object_trait {
 	/* Looks up unwind tables, as an unwinder linked into it does: no reason by itself. */
 	TRAIT_TABLES = 1 << 11,
 	TRAIT_FORKS = 1 << 12, /* makes processes with a copy of its memory */
+	/* Lists its callers: backtrace() and its likes, mostly for the log of a crash. The list ends
+	 * at a return address that has been exchanged, and that is all that happens. */
+	TRAIT_SHOWS = 1 << 13,
 };
 
 /*
