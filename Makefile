@@ -6,7 +6,9 @@ VERSION  := 0.1.0
 PREFIX   ?= /usr/local
 DESTDIR  ?=
 BUILD    := build$(if $(ASAN),-asan)
+PROGRAM  := proftrace
 CC       := gcc
+AR       := ar
 CLANG    := clang
 BPFTOOL  := $(or $(shell command -v bpftool 2>/dev/null),/usr/sbin/bpftool)
 Q        := $(if $(V),,@)
@@ -16,6 +18,8 @@ CFLAGS   ?= $(if $(DEBUG),-O0,-O2) -g
 WARN     := -Wall -Wextra -Wno-unused-parameter -Wmissing-prototypes -Wstrict-prototypes
 CPPFLAGS += -D_GNU_SOURCE -DPROFTRACE_VERSION='"$(VERSION)"' -Iuser -Ibpf -I$(BUILD)
 ,        := ,
+# What $(CC) builds for, as BPF objects name it.
+BPF_ARCH := $(or $(if $(filter aarch64-%,$(shell $(CC) -dumpmachine)),arm64),x86)
 SAN      := $(if $(ASAN),-fsanitize=address$(,)undefined -fno-sanitize-recover=undefined)
 LIBS     := -lsqlite3 -lbpf -ldw -lelf -lz -lzstd -llzma -lZydis -lZycore -liberty -lpthread -lm
 
@@ -26,13 +30,13 @@ LIB      := $(BUILD)/libproftrace.a
 SKEL     := $(BUILD)/proftrace.skel.h $(BUILD)/basic.skel.h
 FORMATTED := $(wildcard user/*.[ch] user/*/*.[ch] user/*/*/*.[ch] bpf/*.[ch] tests/unit/*.[ch] tests/formats/*.[ch] tests/drop/*.[ch] tests/page/*.[ch] tests/bench/*.[ch] tests/fuzz/*.[ch] include/*.h)
 
-all: proftrace ## build ./proftrace
+all: $(PROGRAM) ## build ./proftrace
 
-proftrace: $(BUILD)/user/main.o $(LIB)
+$(PROGRAM): $(BUILD)/user/main.o $(LIB)
 	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SAN) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 $(LIB): $(filter-out $(BUILD)/user/main.o,$(OBJS))
-	$(call say,AR,$@)rm -f $@ && ar rcs $@ $^
+	$(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $^
 
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
@@ -61,9 +65,15 @@ $(BUILD)/variables-agree: $(SKEL)
 
 $(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c bpf/proftrace.bpf.c $(wildcard bpf/*.h vmlinux/*.h) scripts/bpf-stack
 	@mkdir -p $(@D)
-	$(call say,BPF,$<)$(CLANG) -target bpf -mcpu=v3 -g -O2 -Wall -Wextra -D__TARGET_ARCH_x86 -Ibpf -Ivmlinux -c -o $@.tmp $<
+	$(call say,BPF,$<)$(CLANG) -target bpf -mcpu=v3 -g -O2 -Wall -Wextra -D__TARGET_ARCH_$(BPF_ARCH) -Ibpf -Ivmlinux -c -o $@.tmp $<
 	$(Q)scripts/bpf-stack $(if $(V),-v) $@.tmp
 	$(Q)llvm-strip -g $@.tmp -o $@ && rm -f $@.tmp
+
+# For another architecture, by Debian's cross compiler and with its libraries. There are no tests.
+cross: ## install what is missing, build build-arm64/proftrace
+	$(Q)scripts/install-deps.sh build cross
+	$(Q)root=$$(scripts/cross-libraries arm64) && $(MAKE) --no-print-directory all BUILD=build-arm64 \
+		PROGRAM=build-arm64/proftrace AR=aarch64-linux-gnu-ar CC="aarch64-linux-gnu-gcc --sysroot=$$root"
 
 deps: ## install what building and testing need
 	$(Q)scripts/install-deps.sh
@@ -79,11 +89,11 @@ format: ## format the sources
 	$(Q)clang-format -i $(FORMATTED)
 
 clean: ## remove what was built
-	$(Q)rm -rf build build-asan build-fuzz proftrace demo.folded demo.svg
+	$(Q)rm -rf build build-asan build-fuzz build-arm64 proftrace demo.folded demo.svg
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
 
-.PHONY: all deps install format clean help
+.PHONY: all cross deps install format clean help
 .DELETE_ON_ERROR:
 -include $(OBJS:.o=.d)

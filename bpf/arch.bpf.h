@@ -8,6 +8,7 @@
  *   RETURN_MOVES                  bytes that a return moves the stack pointer up from the slot
  *   condition_holds()             whether a conditional branch is taken
  *   registers_read()              all, in the order of their numbers in instructions
+ *   STACK_ARGUMENTS               bytes from the slot to the first argument on the stack
  *   ARGUMENTS, argument_register  how many arguments are in registers, and which register it is
  *
  * and, of a task, thread_pointer(): where the C library has the thread's control block.
@@ -17,6 +18,8 @@
 
 #if defined(__TARGET_ARCH_x86)
 #include "arch_x86.bpf.h"
+#elif defined(__TARGET_ARCH_arm64)
+#include "arch_arm64.bpf.h"
 #else
 #error "no header for this architecture"
 #endif

@@ -8,6 +8,7 @@
 #define REGISTERS    WIRE_NO_REGISTER
 #define ARGUMENTS    6 /* in registers: rdi, rsi, rdx, rcx, r8, r9 */
 #define RETURN_MOVES 8 /* a return pops the return address */
+#define STACK_ARGUMENTS 8
 
 static __always_inline u64 stack_pointer(const struct pt_regs *ctx)
 {

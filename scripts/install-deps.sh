@@ -3,7 +3,7 @@
 # Installs what proftrace needs, by the distribution's package manager.
 #
 #   scripts/install-deps.sh [GROUP...]     GROUP: build (default), test, fuzz, demo, bench, survive,
-#                                       kernels
+#                                       kernels, cross
 #
 # Does nothing, quickly, when everything is there. Debian 12 is what this is tested on; the dnf and
 # pacman lines are untested.
@@ -34,6 +34,8 @@ apt_packages()
 	# The machines that `make kernels` starts, and what goes into them; Debian's kernels come by apt-get download.
 	kernels) echo qemu-system-x86 busybox-static dpkg debian-archive-keyring libc-bin bpftool python3 redis-server \
 		redis-tools nginx util-linux ;;
+	# Libraries for it come by scripts/cross-libraries.
+	cross) echo gcc-aarch64-linux-gnu libc6-dev-arm64-cross dpkg debian-archive-keyring ;;
 	*) return 1 ;;
 	esac
 }
@@ -107,7 +109,7 @@ fi
 packages=
 for group in "${@:-build}"; do
 	packages="$packages $("${manager}_packages" "$group")" ||
-		die "unknown group '$group': use build, test, fuzz, demo, bench, survive or kernels"
+		die "unknown group '$group': use build, test, fuzz, demo, bench, survive, kernels or cross"
 done
 
 # shellcheck disable=SC2086 # lists of words

@@ -232,6 +232,7 @@ check: ## install what is missing, build, run every test (root)
 	$(Q)scripts/install-deps.sh build test kernels
 	$(Q)scripts/check-layers
 	$(Q)$(MAKE) --no-print-directory $(JOBS) tests
+	$(Q)$(MAKE) --no-print-directory $(JOBS) cross
 	$(Q)tests/run --build $(BUILD)
 
 demo: ## install what is missing, build, profile python3 (root)

@@ -39,12 +39,11 @@ enum {
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
-/* The registers a uprobe program gets: struct pt_regs of x86-64, in the kernel's own names. */
-struct pt_regs {
-	unsigned long r15, r14, r13, r12, bp, bx;
-	unsigned long r11, r10, r9, r8, ax, cx, dx, si, di;
-	unsigned long orig_ax, ip, cs, flags, sp, ss;
-};
+#if defined(__TARGET_ARCH_arm64)
+#include "vmlinux_arm64.h"
+#else
+#include "vmlinux_x86.h"
+#endif
 
 struct uprobe_task {
 	unsigned int depth; /* return probes that are armed */
@@ -71,11 +70,6 @@ struct trace_uprobe {
 
 struct uprobe_dispatch_data {
 	struct trace_uprobe *tu;
-};
-
-struct thread_struct {
-	unsigned long fsbase;
-	unsigned long features; /* since 6.6, of kernels that know shadow stacks */
 };
 
 typedef struct {

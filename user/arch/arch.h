@@ -40,9 +40,12 @@ struct arch_dwarf {
 };
 
 struct arch {
-	const char *name; /* as messages call it */
-	uint16_t machine; /* ELF's e_machine */
-	bool is_host;	  /* what this program runs on */
+	const char *name;   /* as messages call it */
+	uint16_t machine;   /* ELF's e_machine */
+	bool is_host;	    /* what this program runs on */
+	uint16_t nr_uprobe; /* the system call that calls made of nops end in; 0: there is none */
+	uint16_t ip_offset; /* of the instruction pointer in what BPF programs get of registers, for
+			       programs that emulate returns; 0: nothing is to be emulated */
 	struct arch_relocations relocations;
 	struct arch_dwarf dwarf;
 	/* Registers as arch/operands.h numbers them. */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "attach/tracer.h"
 
-#include <asm/ptrace.h>
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <stddef.h>
@@ -10,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "arch/arch.h"
 #include "attach/costs.h"
 #include "attach/life.h"
 #include "attach/line_sites.h"
@@ -30,16 +30,16 @@ enum call_nops tracer__call_nops(void)
 	 * fails: by ENXIO where they are made of 5-byte nops, by EPROTO since they are made of
 	 * 10-byte nops.
 	 */
-	const long nr_uprobe = 336;
+	const long nr_uprobe = arch__host()->nr_uprobe;
 
-	if (syscall(nr_uprobe) >= 0)
+	if (!nr_uprobe || syscall(nr_uprobe) >= 0)
 		return CALL_NOPS_NONE;
 	return errno == ENXIO ? CALL_NOPS_5 : errno == EPROTO ? CALL_NOPS_10 : CALL_NOPS_NONE;
 }
 
 bool tracer__writes_registers(void)
 {
-	const short ip = offsetof(struct pt_regs, rip);
+	const short ip = arch__host()->ip_offset;
 	const struct bpf_insn program[] = {
 		{.code = BPF_LDX | BPF_MEM | BPF_DW, .dst_reg = 2, .src_reg = 1, .off = ip},
 		{.code = BPF_STX | BPF_MEM | BPF_DW, .dst_reg = 1, .src_reg = 2, .off = ip},
@@ -47,7 +47,8 @@ bool tracer__writes_registers(void)
 		{.code = BPF_JMP | BPF_EXIT},
 	};
 	const size_t cnt = sizeof(program) / sizeof(*program);
-	int fd = bpf_prog_load(BPF_PROG_TYPE_KPROBE, "writes_ip", "GPL", program, cnt, NULL);
+	int fd = ip ? bpf_prog_load(BPF_PROG_TYPE_KPROBE, "writes_ip", "GPL", program, cnt, NULL)
+		    : -1;
 
 	if (fd < 0)
 		return false;

@@ -27,7 +27,7 @@
 #include "attach/groups.h"
 #include "attach/tracer.h"
 #include "calibrate/cache.h"
-#include "calibrate/sites.h"
+#include "arch/calibrate_sites.h"
 #include "code/code.h"
 #include "collect/collector.h"
 #include "util/clock.h"

@@ -18,10 +18,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
-#include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "arch/breakpoint.h"
 #include "symbol/elf_image.h"
 #include "symbol/lookup.h"
 #include "target/maps.h"
@@ -97,7 +97,7 @@ static int breakpoint_set(pid_t pid, struct breakpoint *bp)
 	bp->word = ptrace(PTRACE_PEEKTEXT, pid, bp->addr, NULL);
 	if (errno)
 		return -errno;
-	return ptrace(PTRACE_POKETEXT, pid, bp->addr, (bp->word & ~0xffl) | 0xcc) ? -errno : 0;
+	return ptrace(PTRACE_POKETEXT, pid, bp->addr, breakpoint__put_into(bp->word)) ? -errno : 0;
 }
 
 static int breakpoint_clear(pid_t pid, const struct breakpoint *bp)
@@ -180,7 +180,7 @@ static int run_to_libraries(struct launch *l)
 {
 	struct breakpoint entry = {0}, notify = {0};
 	struct mapped_view view = {.pid = l->pid};
-	struct user_regs_struct regs;
+	uint64_t at = 0;
 	int err, hits = 0;
 
 	err = auxv_read(l->pid, &view.base, &entry.addr);
@@ -195,15 +195,12 @@ static int run_to_libraries(struct launch *l)
 		if (ptrace(PTRACE_CONT, l->pid, NULL, NULL))
 			return -errno;
 		err = wait_stop(l, SIGTRAP);
-		if (!err && ptrace(PTRACE_GETREGS, l->pid, NULL, &regs))
-			err = -errno;
+		if (!err)
+			err = breakpoint__hit(l->pid, &at);
 		if (err)
 			return err;
-		regs.rip--;
-		if (ptrace(PTRACE_SETREGS, l->pid, NULL, &regs))
-			return -errno;
 		/* glibc notifies before and after mapping, musl only after. */
-		if (regs.rip == entry.addr || ++hits == 2 || mapped_files(l->pid) > 2)
+		if (at == entry.addr || ++hits == 2 || mapped_files(l->pid) > 2)
 			break;
 		err = step_over(l, &notify);
 		if (!err)
@@ -214,8 +211,7 @@ static int run_to_libraries(struct launch *l)
 	/* Beyond the first instruction: what it has to say is known, and a probe there shall not
 	 * say it again. */
 	if (!err)
-		err = regs.rip == entry.addr ? breakpoint_clear(l->pid, &notify)
-					     : step_over(l, &notify);
+		err = at == entry.addr ? breakpoint_clear(l->pid, &notify) : step_over(l, &notify);
 	return err;
 }
 

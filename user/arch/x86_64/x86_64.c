@@ -16,6 +16,8 @@ const struct arch arch_x86_64 = {
 #if defined(__x86_64__)
 	.is_host = true,
 #endif
+	.nr_uprobe = 336,
+	.ip_offset = 16 * 8, /* struct pt_regs, rip */
 	.relocations =
 		{
 			.relative = R_X86_64_RELATIVE,

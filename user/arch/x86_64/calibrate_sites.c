@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What a compiler cannot be made to begin a function with is written by hand. */
-#include "calibrate/sites.h"
+#include "arch/calibrate_sites.h"
+
+#if defined(__x86_64__)
 
 #define FUNCTION(NAME, BODY)                                                              \
 	__asm__(".text\n.p2align 6\n.globl " #NAME "\n.type " #NAME ", @function\n" #NAME \
@@ -41,3 +43,5 @@ FUNCTION(calibrate_entered, "push %rbp\n pop %rbp\n ret");
 FUNCTION(calibrate_closed, "push %rbp\n pop %rbp\n ret");
 FUNCTION(calibrate_turn_a, "push %rbp\n pop %rbp\n ret");
 FUNCTION(calibrate_turn_b, "push %rbp\n pop %rbp\n ret");
+
+#endif

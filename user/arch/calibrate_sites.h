@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Functions that do nothing, one for each kind of probe. Inside calibrate/ only. */
-#ifndef PROFTRACE_CALIBRATE_SITES_H
-#define PROFTRACE_CALIBRATE_SITES_H
+/* Functions that do nothing, one for each kind of probe, for calibrate/. Each architecture has its
+ * own, built where that is the host's. */
+#ifndef PROFTRACE_ARCH_CALIBRATE_SITES_H
+#define PROFTRACE_ARCH_CALIBRATE_SITES_H
 
 /* Each begins with an instruction of one site class. */
 void calibrate_nop5(void);
