@@ -22,7 +22,8 @@ struct insn;
 struct insn_decoder;
 struct operands;
 
-#define ARCH_AHEAD 72 /* bytes */
+#define ARCH_AHEAD     72 /* bytes */
+#define ARCH_PROBE_NOP 5  /* bytes of the longest nop of a static probe */
 
 /* Types of relocations (ELF64_R_TYPE). */
 struct arch_relocations {
@@ -52,6 +53,12 @@ struct arch {
 	uint32_t preserved;   /* by calls: a bit for each */
 	uint8_t arguments[8]; /* of integers and pointers, in order */
 	uint8_t arguments_cnt;
+
+	uint8_t float_arguments_cnt; /* of floating-point numbers, in registers of their own */
+	uint8_t landing[4];	     /* the instruction that indirect calls may lead to */
+
+	/* Whether that is a nop as static probes have it (sys/sdt.h). */
+	bool (*is_probe_nop)(const uint8_t code[ARCH_PROBE_NOP]);
 
 	/* Makes a decoder. Returns it, or NULL without memory. */
 	struct insn_decoder *(*decoder_new)(void);

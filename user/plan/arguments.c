@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/arch.h"
 #include "symbol/symtab.h"
 #include "util/log.h"
 
@@ -334,6 +335,7 @@ bool arguments__have(const struct arguments *a, const char *name)
 
 uint32_t argument_list__needs(const struct argument_list *l)
 {
+	const unsigned int registers = arch__host()->arguments_cnt;
 	uint32_t needs = 0;
 
 	for (size_t i = 0; i < l->cnt; i++) {
@@ -341,9 +343,9 @@ uint32_t argument_list__needs(const struct argument_list *l)
 
 		if (!arg->number)
 			continue;
-		if (arg->number <= ARGUMENT_REGISTERS)
+		if (arg->number <= registers)
 			needs |= 1u << (arg->number - 1);
-		if (arg->number > ARGUMENT_REGISTERS || arg->behind || arg->form == ARGUMENT_TEXT)
+		if (arg->number > registers || arg->behind || arg->form == ARGUMENT_TEXT)
 			needs |= ARGUMENTS_NEED_MEMORY;
 	}
 	return needs;

@@ -17,7 +17,6 @@
 
 #define ARGUMENTS_MAX	   8 /* of a function */
 #define ARGUMENT_LISTS	   255
-#define ARGUMENT_REGISTERS 6
 #define ARGUMENT_TEXTS	   3   /* strings of a call: see struct wire_values */
 #define ARGUMENT_WHY	   256 /* bytes of a reason */
 

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "arch/arch.h"
 #include "plan/arguments.h"
 #include "plan/named.h"
 #include "symbol/usdt_argument.h"
@@ -17,7 +18,9 @@ static const char *place(struct argument *arg, const char *texts)
 	if (!arg->number)
 		return "a region returns nothing";
 	if (!texts)
-		return arg->number <= ARGUMENT_REGISTERS ? NULL : "only arg1 to arg6 are there";
+		return arg->number <= arch__host()->arguments_cnt
+			       ? NULL
+			       : "only arguments in registers are there";
 	why = usdt_argument__parse(texts, arg->number, &arg->place);
 	if (why)
 		return why;

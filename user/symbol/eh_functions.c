@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/arch.h"
 #include "symbol/eh_calls.h"
 #include "symbol/eh_evidence.h"
 #include "symbol/eh_frame.h"
@@ -136,16 +137,17 @@ static int add(struct finder *f, uint64_t vaddr, uint64_t size)
 	return 0;
 }
 
-/* Where the range's code begins: some hand-written functions have an endbr64 before it. */
+/* Where the range's code begins: some hand-written functions have a landing pad before it, of four
+ * bytes on all architectures. */
 static uint64_t start_of(const struct finder *f, uint32_t i)
 {
-	static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
+	const struct arch *arch = elf_image__arch(f->ev.img);
 	uint64_t start = f->ev.ranges[i].start;
-	uint8_t before[sizeof(endbr64)];
+	uint8_t before[4];
 
 	if (f->verdicts[i] == VERDICT_FUNCTION && (!i || f->ev.ranges[i - 1].end <= start - 4) &&
 	    start >= 4 && elf_image__read_vaddr(f->ev.img, start - 4, before, sizeof(before)) &&
-	    !memcmp(before, endbr64, sizeof(before)))
+	    !memcmp(before, arch->landing, sizeof(before)))
 		start -= 4;
 	return start;
 }

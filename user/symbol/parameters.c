@@ -9,14 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/arch.h"
 #include "symbol/dwarf_file.h"
 #include "symbol/dwarf_functions.h"
+#include "symbol/elf_image.h"
 
-#define MAX_PARAMETERS	255
-#define MAX_MEMBERS	65536 /* looked at for one name */
-#define MAX_NESTED	8     /* structures without a name in one another, and base classes */
-#define REGISTERS	6     /* for integers */
-#define FLOAT_REGISTERS 8
+#define MAX_PARAMETERS 255
+#define MAX_MEMBERS    65536 /* looked at for one name */
+#define MAX_NESTED     8     /* structures without a name in one another, and base classes */
 
 /* Codes that came after DWARF 5, which headers of libdw may lack. */
 #define LANG_C_plus_plus_17 0x2b
@@ -24,6 +24,7 @@
 #define LANG_C_plus_plus_20 0x2e
 
 struct parameters {
+	const struct arch *arch;
 	struct dwarf_functions *functions;
 };
 
@@ -36,6 +37,7 @@ int parameters__open(const struct elf_image *img, const char *root, struct param
 		free(p);
 		return err;
 	}
+	p->arch = elf_image__arch(img);
 	*out = p;
 	return 0;
 }
@@ -232,6 +234,7 @@ static bool is_plain(const Dwarf_Die *function, char *why, size_t size)
 
 /* Goes through the parameters in order. */
 struct passing {
+	const struct arch *arch;
 	unsigned int integers, floats; /* so far */
 	bool unknown;		       /* where all that follows lies */
 	bool stack_unknown;	       /* ... on the stack */
@@ -256,20 +259,21 @@ static const char *pass(struct passing *at, Dwarf_Die *die, Dwarf_Die *type, str
 		return why;
 	}
 	if (out->class == PARAMETER_FLOAT) {
-		at->stack_unknown |= ++at->floats > FLOAT_REGISTERS;
+		at->stack_unknown |= ++at->floats > at->arch->float_arguments_cnt;
 		return "is passed in a floating-point register, which the kernel does not show to "
 		       "probes";
 	}
 	out->number = ++at->integers;
-	if (out->number > REGISTERS && at->stack_unknown)
+	if (out->number > at->arch->arguments_cnt && at->stack_unknown)
 		return "comes behind floating-point numbers on the stack";
 	return NULL;
 }
 
-static bool find_parameter(struct dwarf_file *f, Dwarf_Die *function, const char *name,
-			   struct parameter *out, Dwarf_Die *type, char *why, size_t size)
+static bool find_parameter(const struct arch *arch, struct dwarf_file *f, Dwarf_Die *function,
+			   const char *name, struct parameter *out, Dwarf_Die *type, char *why,
+			   size_t size)
 {
-	struct passing passing = {0};
+	struct passing passing = {.arch = arch};
 	char names[160] = "";
 	size_t len = 0;
 	Dwarf_Die die;
@@ -434,7 +438,7 @@ bool parameters__find(const struct parameters *p, uint64_t vaddr, const char *na
 			      "use arg1, arg2");
 	dwarf_budget__enter(&f->budget);
 	found = is_plain(&function, why, size) &&
-		find_parameter(f, &written, name, out, &type, why, size) &&
+		find_parameter(p->arch, f, &written, name, out, &type, why, size) &&
 		(!member || find_member(f, &type, name, member, out, why, size));
 	dwarf_budget__leave(&f->budget);
 	return found;

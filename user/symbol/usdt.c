@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/arch.h"
 #include "symbol/elf_image.h"
 #include "symbol/elf_inside.h"
 #include "util/array.h"
@@ -97,16 +98,14 @@ static bool find_semaphore(const struct elf_image *img, uint64_t vaddr, uint64_t
 	return false;
 }
 
-/* Whether a probe can be there: a nop of one byte, two or five, as assemblers make them. Anything
+/* Whether a probe can be there: a nop, as assemblers make it. Anything
  * else is a note of code that has changed or gone since, and a breakpoint there would break it. */
 static bool is_nop(const struct elf_image *img, uint64_t offset)
 {
-	static const uint8_t nop5[] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
-	uint8_t code[sizeof(nop5)] = {0};
+	uint8_t code[ARCH_PROBE_NOP] = {0};
 
 	return elf_image__read(img, offset, code, sizeof(code)) > 0 &&
-	       (code[0] == 0x90 || (code[0] == 0x66 && code[1] == 0x90) ||
-		!memcmp(code, nop5, sizeof(nop5)));
+	       elf_image__arch(img)->is_probe_nop(code);
 }
 
 static bool find_place(const struct elf_image *img, struct usdt_probe *probe)

@@ -3,12 +3,22 @@
 #include "arch/x86_64/x86_64.h"
 
 #include <elf.h>
+#include <string.h>
 
 #include "arch/arch.h"
 #include "arch/operands.h"
 
 #define RSP OPERAND_STACK_POINTER
 #define RBP OPERAND_FRAME_POINTER
+
+/* Of one byte, two or five. */
+static bool is_probe_nop(const uint8_t code[ARCH_PROBE_NOP])
+{
+	static const uint8_t nop5[ARCH_PROBE_NOP] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
+
+	return code[0] == 0x90 || (code[0] == 0x66 && code[1] == 0x90) ||
+	       !memcmp(code, nop5, sizeof(nop5));
+}
 
 const struct arch arch_x86_64 = {
 	.name = "x86-64",
@@ -31,6 +41,9 @@ const struct arch arch_x86_64 = {
 	.preserved = 1 << 3 | 1 << RSP | 1 << RBP | 0xf000,
 	.arguments = {7, 6, 2, 1, 8, 9}, /* rdi, rsi, rdx, rcx, r8, r9 */
 	.arguments_cnt = 6,
+	.float_arguments_cnt = 8,
+	.landing = {0xf3, 0x0f, 0x1e, 0xfa}, /* endbr64 */
+	.is_probe_nop = is_probe_nop,
 	.decoder_new = x86_64_decoder__new,
 	.decoder_free = x86_64_decoder__free,
 	.decoder_forget = x86_64_decoder__forget,
