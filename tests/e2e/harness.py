@@ -541,7 +541,7 @@ class TestCase(unittest.TestCase):
             function = self.function(document, name)
             seen[name] = function["calls"] if function else 0
         self.assertEqual(seen, counts, str(context))
-        self.assertEqual(document["accounting"]["lost"], 0)
+        self.assertEqual(document["accounting"]["lost"], 0, str(document["accounting"]))
 
     def assert_one_line(self, result, status, *words):
         """An error: that status, nothing on stdout, one line on stderr which has these words."""
