@@ -109,7 +109,9 @@ static __always_inline struct task_struct *current_task(void)
 	return (struct task_struct *)bpf_get_current_task();
 }
 
-#define LOCK_TRIES 256
+/* Some 50 us. In virtual machines whoever has the lock may wait for its processor. The verifier
+ * walks each try, 8,192 at most. */
+#define LOCK_TRIES 2048
 
 /* Programs are not preempted, so whoever has the lock is done soon. False: still not got. */
 __noinline u32 basic_lock_take(void)
