@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "attach/life.h"
 
+#include <bpf/bpf.h>
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "attach/skeleton.h"
@@ -179,4 +182,55 @@ void life__counts(const struct life *l, struct life_counts *out)
 		.late = l->skel->bss->waits_cut,
 		.unheld = l->skel->bss->starts_unheld,
 	};
+}
+
+/* Kernels without such a count (before 5.12) leave it 0. */
+static uint64_t skips_of(const struct bpf_program *program)
+{
+	struct bpf_prog_info info = {0};
+	uint32_t size = sizeof(info);
+
+	return bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size)
+		       ? 0
+		       : info.recursion_misses;
+}
+
+void life__skips(const struct life *l, struct life_skips *out)
+{
+	*out = (struct life_skips){
+		.ends = skips_of(l->skel->progs.on_thread_exit),
+		.programs = skips_of(l->skel->progs.on_exec),
+		.forks = skips_of(l->skel->progs.on_fork),
+	};
+}
+
+/* Whether all threads of a process have ended. */
+static bool process_ended(pid_t pid)
+{
+	int fd = syscall(SYS_pidfd_open, pid, 0);
+	struct pollfd ended = {fd, POLLIN, 0};
+	bool has;
+
+	/* ESRCH: nobody has the number; EINVAL, ENOENT: a thread of another process has. */
+	if (fd < 0)
+		return errno == ESRCH || errno == EINVAL || errno == ENOENT;
+	has = poll(&ended, 1, 0) == 1;
+	close(fd);
+	return has;
+}
+
+void life__strike_ended(struct life *l)
+{
+	int fd = bpf_map__fd(l->skel->maps.tgids);
+	uint32_t tgid, next, kind;
+	bool more = !bpf_map_get_next_key(fd, NULL, &next);
+
+	while (more) {
+		tgid = next;
+		more = !bpf_map_get_next_key(fd, &tgid, &next);
+		/* Who deletes the entry, the kernel's side or this one, counts. */
+		if (!bpf_map_lookup_elem(fd, &tgid, &kind) && kind & WIRE_TGID_FOLLOWED &&
+		    process_ended(tgid) && !bpf_map_delete_elem(fd, &tgid))
+			__atomic_fetch_sub(&l->skel->bss->followed_alive, 1, __ATOMIC_SEQ_CST);
+	}
 }

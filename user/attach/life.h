@@ -77,4 +77,20 @@ void life__hold(struct life *l, bool for_functions, bool for_returns);
 
 void life__counts(const struct life *l, struct life_counts *out);
 
+/* How often the kernel has skipped programs of ours since they were attached, where a thread of
+ * whatever process has ended or begun a program, or has forked. */
+struct life_skips {
+	uint64_t ends, programs, forks;
+};
+
+/*
+ * A program at a tracepoint is skipped on a CPU on which another thread has been preempted amid the
+ * same program. On Linux 7.0 and later with preemption that happens to some of a hundred threads
+ * that end at once; before, tracepoints kept the CPU.
+ */
+void life__skips(const struct life *l, struct life_skips *out);
+
+/* Strikes followed children off that have ended, though no event has told of it. */
+void life__strike_ended(struct life *l);
+
 #endif

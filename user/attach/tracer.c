@@ -296,6 +296,7 @@ void tracer__tables(const struct tracer *tr, struct tracer_tables *out)
 		.chunks_fd = bpf_map__fd(skel->maps.chunks),
 		.entered_off_fd = bpf_map__fd(skel->maps.entered_off),
 		.free_chunks_fd = bpf_map__fd(skel->maps.free_chunks),
+		.home_of_tid_fd = bpf_map__fd(skel->maps.home_of_tid),
 		.lists_fd = bpf_map__fd(skel->maps.lists),
 		.values_fd = bpf_map__fd(skel->maps.values),
 		.line_sites_fd = bpf_map__fd(skel->maps.line_sites),

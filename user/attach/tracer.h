@@ -57,6 +57,7 @@ struct tracer_tables {
 	int lists_fd, values_fd;       /* values of arguments; lists_cap 0: none are */
 	int line_sites_fd, line_counts_fd, line_states_fd; /* lines_cap 0: none are counted */
 	int free_lanes_fd, free_frames_fd, free_nodes_fd, free_chunks_fd;
+	int home_of_tid_fd; /* lane by process << 32 | thread */
 	uint32_t lanes_cap, frames_cap, nodes_cap, index_cap, dists_cap, switches_cap, chunks_cap;
 	uint32_t lists_cap;
 	uint32_t lines_cap; /* sites, with number 0 */

@@ -95,6 +95,7 @@ static int run_start(struct run *r)
 static void run_stop(struct run *r)
 {
 	struct life_counts counts;
+	struct life_skips skips;
 
 	keys__stop();
 	switches__notice(r);
@@ -112,6 +113,11 @@ static void run_stop(struct run *r)
 		log_info("%u forked processes were not followed; until they exec or end they pay "
 			 "for the probes (--follow traces them)",
 			 counts.forks);
+	life__skips(tracer__life(r->tracer), &skips);
+	if (skips.programs || (skips.forks && r->o->follow))
+		log_warn("the kernel has skipped our look at %lu forks and %lu beginnings of "
+			 "programs, of any process: calls of those of the target may be missing",
+			 (unsigned long)skips.forks, (unsigned long)skips.programs);
 	if (counts.late)
 		log_warn("%u times files were loaded before their functions had been planned: "
 			 "first calls may be missing",
@@ -120,6 +126,26 @@ static void run_stop(struct run *r)
 		log_warn("%u times a program began without a dynamic linker that could be made to "
 			 "wait (static ones have none): its first calls, or all, may be missing",
 			 counts.unheld);
+}
+
+#define GONE_LOOKS 20 /* as many ticks; a thread whose end was skipped may take long to end */
+
+/* Looks for ends that the kernel has kept from the programs at them. */
+static void look_for_gone(struct run *r)
+{
+	struct life_skips skips;
+
+	life__skips(tracer__life(r->tracer), &skips);
+	if (skips.ends != r->skipped_ends)
+		r->gone_looks = GONE_LOOKS;
+	else if (r->named_ended && skips.ends)
+		r->gone_looks = 1; /* the end of the run may wait for it */
+	r->skipped_ends = skips.ends;
+	if (!r->gone_looks)
+		return;
+	r->gone_looks--;
+	life__strike_ended(tracer__life(r->tracer));
+	collector__end_gone(r->collector, now_ns());
 }
 
 /* Whether nobody is left to trace, followed children included. */
@@ -138,6 +164,7 @@ static int tick(struct run *r)
 
 	if (r->target->launch)
 		launch__let_go();
+	look_for_gone(r);
 	samples__take(r->samples, r);
 	if (!err && r->recorder)
 		err = recorder__tick(r->recorder, now_ns() - r->start_ns);

@@ -46,13 +46,15 @@ struct run {
 	struct description *description;
 	struct progress progress;
 	struct switches switches;
-	uint32_t snapshots;	/* written on demand */
-	size_t roles_cnt;	/* functions that have been given theirs */
-	size_t attached;	/* functions */
-	int early_status;	/* 1, or the command's, if it has ended before it could be traced */
-	bool named_ended;	/* all processes but followed children have */
-	bool lost_track;	/* of what the processes have loaded */
-	struct profile *before; /* what the intervals so far have shown */
+	uint32_t snapshots;    /* written on demand */
+	size_t roles_cnt;      /* functions that have been given theirs */
+	size_t attached;       /* functions */
+	int early_status;      /* 1, or the command's, if it has ended before it could be traced */
+	bool named_ended;      /* all processes but followed children have */
+	uint64_t skipped_ends; /* of threads, by the kernel, when last looked at */
+	unsigned int gone_looks; /* for threads that may have ended unseen, still to be done */
+	bool lost_track;	 /* of what the processes have loaded */
+	struct profile *before;	 /* what the intervals so far have shown */
 	double start_time;
 	uint64_t start_ns, stop_ns;
 };

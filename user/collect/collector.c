@@ -221,6 +221,11 @@ int collector__poll(struct collector *c)
 	return retire__when_short(c);
 }
 
+void collector__end_gone(struct collector *c, uint64_t now_ns)
+{
+	tables__end_gone(&c->tables, now_ns);
+}
+
 uint64_t collector__calls(const struct collector *c)
 {
 	uint32_t lanes = tables__lanes(&c->tables);

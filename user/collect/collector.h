@@ -89,6 +89,10 @@ int collector__poll(struct collector *c);
  * `end_ns`, or with their thread. Returns 0, or -errno with one line logged. */
 int collector__last_calls(struct collector *c, uint64_t end_ns);
 
+/* Ends the lanes of threads that have ended at some time before `now_ns` (CLOCK_MONOTONIC), though
+ * the kernel's side does not know it: see life__skips(). */
+void collector__end_gone(struct collector *c, uint64_t now_ns);
+
 /* For a progress line: calls recorded so far, and functions seen up to the last poll. */
 uint64_t collector__calls(const struct collector *c);
 uint32_t collector__functions(const struct collector *c);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "util/log.h"
@@ -176,6 +177,34 @@ bool tables__end_idle(struct tables *t, uint32_t number)
 		lane->exit_ns = lane->made_ns;
 	__atomic_fetch_sub(&lane->busy, WIRE_LANE_COLLECTED, __ATOMIC_ACQ_REL);
 	return lane->exit_ns;
+}
+
+static bool thread_ended(uint64_t pid_tgid)
+{
+	return syscall(SYS_tgkill, (pid_t)(pid_tgid >> 32), (pid_t)pid_tgid, 0) && errno == ESRCH;
+}
+
+void tables__end_gone(struct tables *t, uint64_t now_ns)
+{
+	int fd = t->info.home_of_tid_fd;
+	uint64_t thread, next, none = 0;
+	bool more = !bpf_map_get_next_key(fd, NULL, &next);
+
+	while (more) {
+		struct wire_lane *lane;
+		uint32_t number;
+
+		thread = next;
+		more = !bpf_map_get_next_key(fd, &thread, &next);
+		if (bpf_map_lookup_elem(fd, &thread, &number) || !thread_ended(thread) ||
+		    bpf_map_delete_elem(fd, &thread))
+			continue;
+		lane = tables__lane(t, number);
+		if (lane)
+			__atomic_compare_exchange_n(&lane->exit_ns, &none, now_ns, false,
+						    __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+		none = 0;
+	}
 }
 
 void tables__release_lane(struct tables *t, uint32_t number)

@@ -50,6 +50,9 @@ void tables__release_chunk(struct tables *t, uint32_t number);
  * one. Returns whether it has ended. */
 bool tables__end_idle(struct tables *t, uint32_t number);
 
+/* Ends the homes of threads that do not exist any more; their end is taken for `now_ns`. */
+void tables__end_gone(struct tables *t, uint64_t now_ns);
+
 /* Gives back everything that an ended lane holds, but for its chunks: see collect/drain.h. */
 void tables__release_lane(struct tables *t, uint32_t number);
 
