@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "record/block_reader.h"
 #include "record/decode.h"
 #include "record/encode.h"
 #include "record/format.h"
@@ -419,6 +420,38 @@ static void refuse(struct profile *p)
 	profile__free(p);
 }
 
+/* A small file may claim many rows: they take what its bytes are worth, and no more. */
+static void test_rows_beyond_their_room(void **state)
+{
+	enum { ROWS = 1000000 };
+	struct profile *p = nasty(), *q;
+	struct profile_skip *rows = calloc(ROWS, sizeof(*rows));
+	const struct profile_skip *before = p->probes.skipped;
+	const struct content small = {.stored_len = 3000}, large = {.stored_len = 3000000};
+	size_t before_cnt = p->probes.skipped_cnt;
+	struct bytes content = {0};
+	struct memory m = {.room = content__memory(&small)};
+
+	assert_non_null(rows);
+	for (size_t i = 0; i < ROWS; i++)
+		rows[i] = before[0];
+	p->probes.skipped = rows;
+	p->probes.skipped_cnt = ROWS;
+	assert_int_equal(encode__profile(p, &content), 0);
+	assert_int_equal(decode__profile(content.data, content.len, &m, &q), -EFBIG);
+	memory__free(&m);
+	m.room = content__memory(&large);
+	assert_int_equal(decode__profile(content.data, content.len, &m, &q), 0);
+	assert_int_equal(q->probes.skipped_cnt, ROWS);
+	profile__free(q);
+	memory__free(&m);
+	free(content.data);
+	p->probes.skipped = before;
+	p->probes.skipped_cnt = before_cnt;
+	free(rows);
+	profile__free(p);
+}
+
 /* What no run of ours would write. */
 static void test_nonsense(void **state)
 {
@@ -517,6 +550,7 @@ int main(void)
 		cmocka_unit_test(test_cut_at_every_byte),
 		cmocka_unit_test(test_mutations),
 		cmocka_unit_test(test_mutated_content),
+		cmocka_unit_test(test_rows_beyond_their_room),
 		cmocka_unit_test(test_nonsense),
 		cmocka_unit_test(test_nonsense_of_lines),
 	};

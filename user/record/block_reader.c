@@ -102,12 +102,15 @@ int block_reader__find(const struct block_reader *r, uint64_t at)
 
 int block_reader__content(struct block_reader *r, const struct content *c, uint8_t **out)
 {
-	uint8_t *data = c->raw_len <= CONTENT_MAX ? malloc(c->raw_len + 1) : NULL;
+	uint8_t *data;
 	uint64_t at = c->at;
 	size_t len = 0;
 
+	if (c->raw_len > CONTENT_MAX || c->raw_len > content__memory(c))
+		return -EFBIG;
+	data = malloc(c->raw_len + 1);
 	if (!data)
-		return c->raw_len <= CONTENT_MAX ? -ENOMEM : -EFBIG;
+		return -ENOMEM;
 	while (len < c->raw_len) {
 		struct block_header h;
 		int err = block_reader__read(r, at, &h);

@@ -20,7 +20,15 @@ struct block_reader {
 struct content {
 	uint64_t at;	  /* of the first one's header; 0: there is none */
 	uint64_t raw_len; /* of all */
+	uint64_t stored_len;
 };
+
+/* What content of so many bytes in the file may take in memory, bytes: more than any run's does.
+ * Frames of a few bytes can stand for a megabyte of zeros. */
+static inline uint64_t content__memory(const struct content *c)
+{
+	return (16ull << 20) + 256 * c->stored_len;
+}
 
 /* Takes over `fd`. Returns 0 or -ENOMEM. */
 int block_reader__init(struct block_reader *r, const char *path, int fd);

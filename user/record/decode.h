@@ -18,12 +18,14 @@ struct run_facts;
 struct memory {
 	void **items;
 	size_t cnt, cap;
+	uint64_t room; /* bytes that rows may take yet; 0: any */
 };
 void memory__free(struct memory *m);
 
 /*
- * Each returns 0, -EINVAL (the content makes no sense) or -ENOMEM. Strings are borrowed from `m`;
- * NULL where there is none. Memory is in proportion to `len`. The caller frees *out with
+ * Each returns 0, -EINVAL (the content makes no sense), -EFBIG (its rows take more than m->room) or
+ * -ENOMEM. Strings are borrowed from `m`; NULL where there is none. Memory is in proportion to
+ * `len`, and rows take it from m->room. The caller frees *out with
  * profile__free(); it is linked, not summarized.
  */
 int decode__facts(const uint8_t *data, size_t len, struct memory *m, struct run_facts *f);

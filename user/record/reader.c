@@ -100,6 +100,7 @@ static int scan(struct reader *r)
 		if (!open.at || open_type != h.type)
 			open = (struct content){.at = at};
 		open.raw_len += h.raw_len;
+		open.stored_len += h.stored_len;
 		open_type = h.type;
 		r->whole = block_end(at, &h);
 		if (h.flags & BLOCK_MORE)
@@ -226,6 +227,7 @@ static int load_facts(struct reader *r, const struct run *run, struct recorded *
 	uint8_t *data = NULL;
 	int err = block_reader__content(&r->in, &run->facts, &data);
 
+	out->memory.room = content__memory(&run->facts);
 	if (!err)
 		err = decode__facts(data, run->facts.raw_len, &out->memory, &out->facts);
 	free(data);
@@ -240,6 +242,7 @@ static int load_end(struct reader *r, const struct run *run, struct recorded *ou
 	if (!run->end.at)
 		return 0;
 	err = block_reader__content(&r->in, &run->end, &data);
+	out->memory.room = content__memory(&run->end);
 	if (!err)
 		err = decode__end(data, run->end.raw_len, &out->memory, &out->end);
 	if (!err && !out->end.reason)
@@ -253,6 +256,7 @@ static int load_profile(struct reader *r, const struct run *run, struct recorded
 	uint8_t *data = NULL;
 	int err = block_reader__content(&r->in, &run->profile, &data);
 
+	out->memory.room = content__memory(&run->profile);
 	if (!err)
 		err = decode__profile(data, run->profile.raw_len, &out->memory, &out->profile);
 	free(data);

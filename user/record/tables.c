@@ -130,16 +130,31 @@ static int next_column(struct tables *t, uint64_t *column, const uint8_t **at, c
 	return 0;
 }
 
+/* Rows of so many bytes are about to be made. */
+static int take_room(struct memory *m, uint64_t size)
+{
+	if (!m->room)
+		return 0;
+	if (size >= m->room)
+		return -EFBIG;
+	m->room -= size;
+	return 0;
+}
+
 /* `cnt` lengths, then the bytes of all. */
 static int read_strings(struct tables *t, size_t cnt, size_t columns)
 {
 	const uint8_t *lengths, *lengths_end, *bytes, *bytes_end;
 	uint64_t number, len;
 	char *copy;
+	int err;
 
 	if (t->strings || columns != 2 || next_column(t, &number, &lengths, &lengths_end) ||
 	    next_column(t, &number, &bytes, &bytes_end))
 		return -EINVAL;
+	err = take_room(t->memory, cnt * sizeof(*t->strings));
+	if (err)
+		return err;
 	t->strings = calloc(cnt + 1, sizeof(*t->strings));
 	if (memory__keep(t->memory, t->strings))
 		return -ENOMEM;
@@ -189,11 +204,15 @@ static int read_columns(struct tables *t, const struct layout *l, uint8_t *rows,
 static int read_table(struct tables *t, const struct table_place *place, size_t cnt, size_t columns)
 {
 	uint8_t *rows;
+	int err;
 
 	if (!place)
 		return read_columns(t, NULL, NULL, 0, columns);
 	if (*place->rows)
 		return -EINVAL; /* the second of its kind */
+	err = take_room(t->memory, cnt * place->layout->size);
+	if (err)
+		return err;
 	rows = calloc(place->lead + cnt + 1, place->layout->size);
 	if (!rows)
 		return -ENOMEM;
