@@ -291,13 +291,20 @@ bench: ## install what is missing, build, print what tracing costs (root)
 .PHONY: benchmarks bench
 
 # What targets survive. `make survive SURVIVE_ARGS="--help"` tells what can be chosen.
-SURVIVE_BINS := $(PROGRAMS)/boost_fibers $(PROGRAMS)/panics
+SURVIVE_BINS := $(addprefix $(PROGRAMS)/,boost_fibers panics raises raises-static unwinds)
 
 $(PROGRAMS)/boost_fibers: tests/programs/boost_fibers.cpp tests/programs/target.h | $(PROGRAMS)
 	$(call say,TARGET,$@)$(PROGRAM_CXX) -o $@ $< -lboost_context
 # The distribution's compiler: another one first in the PATH may want to be set up.
 $(PROGRAMS)/panics: tests/programs/panics.rs | $(PROGRAMS)
 	$(call say,TARGET,$@)/usr/bin/rustc -O -C panic=unwind -o $@ $<
+
+# Linked with libc, as what uses its libraries is, and without, as it is by default.
+$(PROGRAMS)/raises: RAISES_FLAGS := -dWITH_LIBC
+$(PROGRAMS)/raises $(PROGRAMS)/raises-static: tests/programs/raises.pas | $(PROGRAMS)
+	$(call say,TARGET,$@)fpc -v0 -O2 -Xs- $(RAISES_FLAGS) -FU$(@D) -o$@ $< >/dev/null
+$(PROGRAMS)/unwinds: tests/programs/unwinds.c tests/programs/target.h | $(PROGRAMS)
+	$(call say,TARGET,$@)$(PROGRAM_C) -o $@ $< -lunwind
 
 survivors: all $(PROGRAM_BINS) $(SURVIVE_BINS)
 

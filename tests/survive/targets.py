@@ -25,6 +25,11 @@ case("cleanups inside libc", "cleanup", options=("-F", "libc.so.6:*", "-F", "*")
 case("pthread_exit in C++, with destructors", "thread_ends", "exit", 10, 20, hold=True, short=True)
 case("pthread_cancel in C++, with destructors", "thread_ends", "cancel", 10, 20, hold=True)
 case("Rust panics, catch_unwind, resume_unwind", "panics", 10, 20, needs=("program panics",))
+for kind in ("", "-static"):
+    case("exceptions of Free Pascal" + kind.replace("-", ", "), "raises" + kind, 10, 20,
+         needs=(f"program raises{kind}",))
+case("walks by libunwind, itself traced too", "unwinds", 10, 20,
+     options=("-F", "libunwind*:*", "-F", "*"), needs=("program unwinds",), hold=True)
 case("longjmp over 3 frames", "longjmp", 3, 100, hold=True)
 case("longjmp over 100 frames", "longjmp", 100, 20, hold=True, short=True)
 case("siglongjmp out of a handler", "longjmp", 5, 100, "signal", hold=True)
