@@ -12,6 +12,8 @@
 #include "cmd/recorded_run.h"
 #include "cmd/show.h"
 #include "util/log.h"
+#include "util/privilege.h"
+#include "util/sandbox.h"
 #include "util/signals.h"
 
 /* A stranger's recording may leave anything unsaid. */
@@ -82,6 +84,8 @@ int cmd_diff(const struct options *o)
 	int err, close_err;
 
 	signals__ignore();
+	privilege__drop_for_report();
+	sandbox__enter(o->output);
 	err = input__spare(o);
 	if (!err)
 		err = recorded_run__load_two(o, runs, numbers);

@@ -134,6 +134,11 @@ void privilege__drop_for_run(bool will_read)
 	keep_only(asked | (will_read ? reading() : 0));
 }
 
+void privilege__drop_for_report(void)
+{
+	keep_only(REPLACING | BIT(CAP_DAC_READ_SEARCH));
+}
+
 void privilege__drop_all(void)
 {
 	keep_only(0);

@@ -32,6 +32,9 @@ void privilege__drop_for_links(bool perf_is_admins);
  * nothing. Once everything is attached and a command runs. */
 void privilege__drop_for_run(bool will_read);
 
+/* Keeps what reading a recording, and writing what it shows, may take in other users' folders. */
+void privilege__drop_for_report(void);
+
 /* Keeps none: for a process that deals with strangers. */
 void privilege__drop_all(void);
 

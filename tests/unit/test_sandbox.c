@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What can be done behind the fence, and what cannot: each time by a child, as it is for good. */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdbool.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "util/sandbox.h"
+
+/* Two folders side by side, neither of which is for temporary files. */
+struct place {
+	char root[64], in[96], out[96], output[128], other[128];
+};
+
+static void place_make(struct place *p)
+{
+	snprintf(p->root, sizeof(p->root), "sandbox.%d", getpid());
+	snprintf(p->in, sizeof(p->in), "%s/in", p->root);
+	snprintf(p->out, sizeof(p->out), "%s/out", p->root);
+	snprintf(p->output, sizeof(p->output), "%s/result", p->in);
+	snprintf(p->other, sizeof(p->other), "%s/result", p->out);
+	assert_int_equal(mkdir(p->root, 0700) | mkdir(p->in, 0700) | mkdir(p->out, 0700), 0);
+	setenv("TMPDIR", p->in, 1);
+}
+
+static void place_remove(const struct place *p)
+{
+	unlink(p->output);
+	unlink(p->other);
+	rmdir(p->in);
+	rmdir(p->out);
+	rmdir(p->root);
+}
+
+/* What the child's attempt has come to: 0 or an errno. */
+static int behind_fence(int (*attempt)(const struct place *), const struct place *p)
+{
+	pid_t pid = fork();
+	int status;
+
+	assert_true(pid >= 0);
+	if (!pid) {
+		sandbox__enter(p->output);
+		_exit(attempt(p) ? errno : 0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+static int write_output(const struct place *p)
+{
+	return open(p->output, O_WRONLY | O_CREAT | O_TRUNC, 0600) < 0;
+}
+
+static int write_again(const struct place *p)
+{
+	return write_output(p) || unlink(p->output) || write_output(p);
+}
+
+static int write_other(const struct place *p)
+{
+	return open(p->other, O_WRONLY | O_CREAT | O_TRUNC, 0600) < 0;
+}
+
+static int read_anything(const struct place *p)
+{
+	return open("/proc/self/maps", O_RDONLY) < 0 || access("/", R_OK);
+}
+
+static int open_socket(const struct place *p)
+{
+	return socket(AF_UNIX, SOCK_STREAM, 0) < 0;
+}
+
+static int trace_parent(const struct place *p)
+{
+	return ptrace(PTRACE_SEIZE, getppid(), NULL, NULL) != 0;
+}
+
+static int load_program(const struct place *p)
+{
+	return syscall(SYS_bpf, 0, NULL, 0) < 0;
+}
+
+static int become_another(const struct place *p)
+{
+	return setuid(getuid()) != 0;
+}
+
+/* Whether the kernel has Landlock switched on. */
+static bool bars_writing(void)
+{
+	return syscall(SYS_landlock_create_ruleset, NULL, 0, 1) >= 1;
+}
+
+static void test_what_it_needs(void **state)
+{
+	struct place p;
+
+	place_make(&p);
+	assert_int_equal(behind_fence(write_output, &p), 0);
+	assert_int_equal(behind_fence(write_again, &p), 0);
+	assert_int_equal(behind_fence(read_anything, &p), 0);
+	place_remove(&p);
+}
+
+static void test_what_it_does_not_need(void **state)
+{
+	struct place p;
+
+	place_make(&p);
+	assert_int_equal(behind_fence(write_other, &p), bars_writing() ? EACCES : 0);
+	assert_int_equal(behind_fence(open_socket, &p), EPERM);
+	assert_int_equal(behind_fence(trace_parent, &p), EPERM);
+	assert_int_equal(behind_fence(load_program, &p), EPERM);
+	assert_int_equal(behind_fence(become_another, &p), EPERM);
+	place_remove(&p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_what_it_needs),
+		cmocka_unit_test(test_what_it_does_not_need),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
