@@ -102,10 +102,10 @@ static void print_average(const struct printer *pr, const struct profile_functio
 	bool finished = s->calls && s->min_ns != UINT64_MAX;
 	uint64_t ns = s->calls ? f->spent_ns / s->calls : 0;
 
-	if (finished && d->calls && d->calls != s->calls)
+	if (finished && d->calls && (d->calls != s->calls || ns < s->min_ns))
 		ns = distribution__mean(d, s->min_ns, s->max_ns);
 	/* Without a distribution there is no telling. */
-	print_time(pr, finished && ns <= s->max_ns, ns, error_ns);
+	print_time(pr, finished && ns >= s->min_ns && ns <= s->max_ns, ns, error_ns);
 }
 
 /* What single calls took: what a call's own time is uncertain by, each of these is. */

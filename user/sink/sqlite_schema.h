@@ -74,7 +74,14 @@ static const char sqlite_views[] =
 	"CREATE VIEW hot AS SELECT name, module, calls, total_ns / 1e6 AS total_ms, "
 	"self_ns / 1e6 AS self_ms, off_self_ns / 1e6 AS off_self_ms, "
 	"100.0 * self_ns / (SELECT NULLIF(total(self_ns), 0) FROM functions) AS self_percent, "
-	"CAST(total_ns AS REAL) / NULLIF(calls, 0) AS avg_ns, max_ns, id AS function "
+	/* Of finished calls, as max_ns is: by their buckets where there are others. */
+	"CASE WHEN calls = ifnull((SELECT sum(b.calls) FROM buckets b "
+	"WHERE b.function = functions.id), calls) "
+	"AND total_ns BETWEEN 1.0 * min_ns * calls AND 1.0 * max_ns * calls "
+	"THEN CAST(total_ns AS REAL) / NULLIF(calls, 0) "
+	"ELSE max(min_ns, min(max_ns, "
+	"(SELECT sum(b.calls * (b.low_ns + b.high_ns) / 2.0) / sum(b.calls) FROM buckets b "
+	"WHERE b.function = functions.id))) END AS avg_ns, max_ns, id AS function "
 	"FROM functions ORDER BY self_ns DESC;"
 	/* Who calls whom, over all paths; caller NULL: nobody who was traced. */
 	"CREATE VIEW callers AS SELECT caller.name AS caller, callee.name AS callee, "
