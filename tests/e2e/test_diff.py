@@ -8,6 +8,7 @@ import json
 import re
 import subprocess
 
+import browser
 import harness
 from harness import NOBODY, PROFTRACE, PYTHON, UNLIMITED, program
 
@@ -230,6 +231,30 @@ class Diff(harness.TestCase):
         self.assertIn("pace;main;run;rare;even 3 0", calls)
         self.assertIn("pace;main;run;other;even 0 1", calls)
 
+    def test_page_of_the_difference(self):
+        """In a browser: the verdict, red where it grew, and the table's figures those of the JSON."""
+        old, new = self.paces()
+        page = self.path("diff.html")
+        self.assertEqual(self.diff("-w", "cpu", "-o", page, old, new), "")
+        document, chromium = self.json("-w", "cpu", old, new), browser.shared()
+        chromium.open(page)
+        self.assertEqual(chromium.texts("#facts"), [self.verdict("-w", "cpu", old, new)])
+        self.assertIn("Difference", chromium.texts("[role=tab]"))
+        self.assertEqual(chromium.texts(".legend li"), ["more own CPU time than before", "less", "within noise"])
+        chromium.click("#tab-difference")
+        cells = chromium.texts(".difference td")
+        rows = [cells[i:i + 7] for i in range(0, len(cells), 7)]
+        self.assertEqual({row[6] for row in rows}, {row["name"] for row in document["functions"]})
+        self.assertEqual(rows[0][6], "uneven")
+        self.assertEqual(rows[0][4:6], ["200", "="])
+        by_name = {row[6]: row for row in rows}
+        self.assertEqual((by_name["rare"][1], by_name["other"][1]), ("gone", "new"))
+        for row in document["functions"]:
+            kind = "noise" if row["noise"] else "worse" if row["change_ns"] > 0 else "better"
+            self.assertIn(row["name"], chromium.texts(f".difference .{kind} td:last-child"))
+        self.assertEqual(chromium.logs(), [])
+        self.assertEqual([url for url in chromium.requests() if not url.startswith(("file:", "data:"))], [])
+
     def test_per_call(self):
         old = self.record("old", program("pace"), 2, 100, 1)
         new = self.record("new", program("pace"), 2, 300, 1)
@@ -326,7 +351,7 @@ class Diff(harness.TestCase):
         with open(junk, "w", encoding="utf-8") as file:
             file.write("junk")
         self.assert_one_line(self.verb("diff", old, junk), 1, "no recording", junk)
-        self.assert_one_line(self.verb("diff", "-f", "html", old, new), 2, "html", "tree")
+        self.assert_one_line(self.verb("diff", "-f", "pprof", old, new), 2, "pprof", "html")
 
     def record_hot(self, name, *options):
         """Records `hot` from before it heats up until it has been dropped, if there are options that

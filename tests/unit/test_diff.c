@@ -530,6 +530,26 @@ static void test_verdict(void **state)
 		       "called more or less often: other new\n");
 }
 
+/* The page shows the new run, and what has changed of its functions; a column has each of them. */
+static void test_page(void **state)
+{
+	struct profile *now = prog(80 * MS);
+	struct diff *d;
+
+	now->functions[2].name = now->functions[2].symbol = "other";
+	d = compare(prog(40 * MS), now, (struct diff_options){0});
+	expect_in(d, &sink_html,
+		  "\"diff\":{\"verdict\":\"slower by 40.0 ms (+57.1%): work +40.0 ms, other "
+		  "+20.0 ms, leaf -20.0 ms; called more or less often: other new, leaf no longer\","
+		  "\"compared\":\"time\",\"old\":\"old.data\",\"new\":\"new.data\","
+		  "\"left_out\":0,\"old_calls\":[1,200,0,400],"
+		  "\"old_self\":[10000000,40000000,0,20000000],"
+		  "\"new_self\":[10000000,80000000,20000000,0],\"noise\":[1,0,0,0],"
+		  "\"calls_noise\":[1,1,0,0]}");
+	expect_in(d, &sink_html, "\"calls\":[1,200,0,400]");
+	release(d);
+}
+
 /* A path of theirs looks like one of the thread's calls. */
 static void test_spans_by_format(void **state)
 {
@@ -588,6 +608,7 @@ int main(void)
 		cmocka_unit_test(test_deep),
 		cmocka_unit_test(test_text),
 		cmocka_unit_test(test_verdict),
+		cmocka_unit_test(test_page),
 		cmocka_unit_test(test_spans_by_format),
 		cmocka_unit_test(test_csv),
 	};

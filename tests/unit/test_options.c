@@ -607,7 +607,7 @@ static void recordings(void **state)
 	assert_int_equal(o.sink_opts.weight, WEIGHT_CPU);
 	assert_ptr_equal(o.sink, &sink_folded);
 	REFUSE("c: diff", "diff", "a", "b", "c");
-	REFUSE("html", "diff", "-f", "html", "a", "b");
+	REFUSE("pprof", "diff", "-f", "pprof", "a", "b");
 	REFUSE("folded", "diff", "-f", "perfetto", "a", "b");
 	REFUSE("--per-call", "report", "--per-call");
 	REFUSE("--reverse", "diff", "--reverse");

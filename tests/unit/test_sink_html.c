@@ -26,7 +26,7 @@ static char *write_data(const struct profile *p)
 	struct json j = {.out = out, .in_page = true};
 
 	assert_non_null(out);
-	assert_int_equal(page_data__write(&j, p, &plain), 0);
+	assert_int_equal(page_data__write(&j, p, &plain, NULL), 0);
 	fclose(out);
 	return text;
 }
@@ -54,7 +54,7 @@ static void test_columns(void **state)
 			  "\"paths\":{\"roots\":[1],\"depth\":[0,1,2,1],\"function\":[0,1,3,2],"
 			  "\"calls\":[1,3,1234,1],\"total\":[1000000,700000,6000,200000],"
 			  "\"self\":[100000,694000,6000,200000],");
-	expect_part(text, "\"timeline\":null,\"lines\":null}");
+	expect_part(text, "\"timeline\":null,\"lines\":null,\"diff\":null}");
 	free(text);
 	profile__free(p);
 }

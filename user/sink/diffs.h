@@ -14,6 +14,7 @@ int diff_text__write_functions(const struct diff *d, const struct sink_options *
 
 int diff_json__write(const struct diff *d, const struct sink_options *opts, FILE *out);
 int diff_csv__write(const struct diff *d, const struct sink_options *opts, FILE *out);
+int diff_html__write(const struct diff *d, const struct sink_options *opts, FILE *out);
 int diff_folded__write(const struct diff *d, const struct sink_options *opts, FILE *out);
 
 #endif

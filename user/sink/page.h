@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 struct call_stats;
+struct diff;
 struct json;
 struct profile;
 struct sink_options;
@@ -19,9 +20,15 @@ struct sink_options;
 extern const char page_head[], page_head_end[], page_tail[], page_tail_end[];
 
 /* Writes the profile as one JSON object of columns: an array a figure, paths in the order of a
- * walk. Returns 0, -ENOMEM, or what reading the timeline returned; errors of the stream show in
- * ferror(). */
-int page_data__write(struct json *j, const struct profile *p, const struct sink_options *opts);
+ * walk. `d`: what it is compared with; NULL: nothing. Returns 0, -ENOMEM, or what reading the
+ * timeline returned; errors of the stream show in ferror(). */
+int page_data__write(struct json *j, const struct profile *p, const struct sink_options *opts,
+		     const struct diff *d);
+
+/* Writes what has changed as one JSON object, null without `d`; functions by the same numbers.
+ * Returns 0 or -ENOMEM. */
+int page_diff__write(struct json *j, const struct diff *d, const struct sink_options *opts,
+		     const uint32_t *numbers);
 
 /* What the document's numbers stand for: these have no gaps. */
 struct page_numbers {

@@ -194,7 +194,8 @@ static const char *weight_name(enum weight weight)
 	return names[weight];
 }
 
-int page_data__write(struct json *j, const struct profile *p, const struct sink_options *opts)
+int page_data__write(struct json *j, const struct profile *p, const struct sink_options *opts,
+		     const struct diff *d)
 {
 	struct page_numbers n;
 	int err = numbers_init(&n, p);
@@ -221,6 +222,11 @@ int page_data__write(struct json *j, const struct profile *p, const struct sink_
 	json_key(j, "lines");
 	if (!err)
 		err = page_lines__write(j, p, n.functions);
+	else
+		json_null(j);
+	json_key(j, "diff");
+	if (!err)
+		err = page_diff__write(j, d, opts, n.functions);
 	else
 		json_null(j);
 	json_close(j, '}');

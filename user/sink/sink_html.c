@@ -5,6 +5,7 @@
  * page only ever sets text.
  */
 #include "calls/profile.h"
+#include "sink/diffs.h"
 #include "sink/page.h"
 #include "sink/sink.h"
 #include "sink/stream.h"
@@ -17,7 +18,7 @@ static int write_html(const struct profile *p, const struct sink_options *opts, 
 
 	stream__begin();
 	fwrite_unlocked(page_head, 1, page_head_end - page_head, out);
-	err = page_data__write(&j, p, opts);
+	err = page_data__write(&j, p, opts, NULL);
 	fwrite_unlocked(page_tail, 1, page_tail_end - page_tail, out);
 	return err ? err : stream__end(out);
 }
@@ -30,4 +31,5 @@ const struct sink sink_html = {
 	.shows_calls = true,
 	.shows_values = true,
 	.write = write_html,
+	.write_diff = diff_html__write,
 };

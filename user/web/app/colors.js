@@ -27,8 +27,28 @@ export class Colors {
 		this.ranked.forEach((object, rank) => { this.rank[object.id] = rank; });
 		this.shade = profile.functions.map((f) => shadeOf(f.name));
 		this.objectOf = profile.functions.map((f) => f.object);
+		this.change = profile.diff && this.#changes(profile.functions);
 		theme.onChange(() => this.#mix());
 		this.#mix();
+	}
+
+	// Of each function's own time: from -1 (much less) to 1 (much more), 0 within noise.
+	#changes(functions) {
+		const by = functions.map(({ before }) => before.noise ? 0 : before.now - before.self);
+		const most = by.reduce((max, ns) => Math.max(max, Math.abs(ns)), 1);
+
+		return by.map((ns) => Math.sign(ns) * Math.sqrt(Math.abs(ns) / most));
+	}
+
+	changed(by) {
+		const { dark } = this.theme;
+
+		if (!by)
+			return this.thread;
+		const strong = Math.abs(by), hue = by > 0 ? 4 : 212;
+
+		return dark ? `hsl(${hue} ${35 + 30 * strong}% ${28 + 14 * strong}%)`
+			: `hsl(${hue} 80% ${90 - 22 * strong}%)`;
 	}
 
 	#mix() {
@@ -57,6 +77,8 @@ export class Colors {
 	}
 
 	function(fn) {
+		if (this.change)
+			return this.changed(fn < 0 ? 0 : this.change[fn]);
 		return fn < 0 ? this.thread : this.table[this.rank[this.objectOf[fn]]][this.shade[fn]];
 	}
 }

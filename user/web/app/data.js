@@ -174,6 +174,13 @@ export function decode(doc) {
 
 	const { functions, ...rest } = decodeFunctions(doc.functions);
 
+	if (doc.diff)
+		functions.forEach((f, i) => {
+			f.before = { calls: doc.diff.old_calls[i], self: doc.diff.old_self[i],
+				now: doc.diff.new_self[i], noise: doc.diff.noise[i],
+				callsNoise: doc.diff.calls_noise[i] };
+		});
+
 	// What the budget has dropped was counted until then, and is "at least" what is shown.
 	for (const d of doc.drops) {
 		if (d.function !== null && !d.sampled)
@@ -189,6 +196,9 @@ export function decode(doc) {
 		thread: doc.threads.some((t) => t.title) ? "session part" : "thread",
 		timeline: doc.timeline && decodeTimeline(doc.timeline),
 		lines: doc.lines && decodeLines(doc.lines),
+		diff: doc.diff && { verdict: visible(doc.diff.verdict), compared: doc.diff.compared,
+			old: visible(doc.diff.old ?? ""), new: visible(doc.diff.new ?? ""),
+			leftOut: doc.diff.left_out },
 		version: doc.proftrace,
 		target: { pids: doc.pids, exec: doc.exec && visible(doc.exec),
 			command: doc.command.map(visible) },

@@ -57,7 +57,26 @@ export class FlameView {
 		this.#fillLegend();
 	}
 
+	// Of a difference: what the colours mean.
+	#fillChanges() {
+		const { colors, profile } = this.app;
+
+		this.legend.setAttribute("aria-label", "Colours of changes");
+		this.legend.replaceChildren(...[[1, `more own ${profile.diff.compared} than before`],
+			[-1, "less"], [0, "within noise"]].map(([by, text]) => {
+			const item = document.createElement("li"), swatch = document.createElement("i");
+
+			swatch.style.background = colors.changed(by);
+			item.append(swatch, text);
+			return item;
+		}));
+	}
+
 	#fillLegend() {
+		if (this.app.colors.change) {
+			this.#fillChanges();
+			return;
+		}
 		const { ranked } = this.app.colors;
 		const items = ranked.slice(0, LEGEND_MAX).map((object) => {
 			const item = document.createElement("li"), swatch = document.createElement("i");

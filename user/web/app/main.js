@@ -4,6 +4,7 @@
 import { About } from "./about.js";
 import { Colors } from "./colors.js";
 import { readEmbedded } from "./data.js";
+import { Difference } from "./difference.js";
 import { FlameView } from "./flame_view.js";
 import { count, duration, percent, WEIGHTS } from "./format.js";
 import { Functions } from "./functions.js";
@@ -16,7 +17,7 @@ import { TreeTable } from "./tree_table.js";
 
 // A view may have a method shortcut(e) for keys that it takes wherever the focus is.
 const VIEWS = { flame: FlameView, tree: TreeTable, functions: Functions, sandwich: Sandwich,
-	timeline: Timeline, lines: Lines, about: About };
+	timeline: Timeline, lines: Lines, difference: Difference, about: About };
 const SCOPED = ["flame", "sandwich", "tree", "timeline"]; // views that show threads apart
 const WEIGHED = ["flame", "sandwich", "tree", "functions"]; // ... that show what was chosen to be weighed
 const SEARCH_DELAY_MS = 80;
@@ -31,6 +32,8 @@ class App {
 		this.views = {};
 		this.stale = {}; // by view: what has changed since it was seen
 		byId("tab-lines").hidden = !profile.lines;
+		byId("tab-difference").hidden = !profile.diff;
+		byId("tab-timeline").hidden = Boolean(profile.diff);
 		if (profile.timeline?.names.size)
 			byId("query").placeholder = "Search functions and values";
 		this.#describeTarget();
@@ -55,6 +58,8 @@ class App {
 		byId("facts").textContent = [duration(p.duration), plural(p.accounting.entered, "call"),
 			plural(p.functions.length, "function"), plural(p.paths.depth.length, "path"),
 			plural(p.threadCount, p.thread), ...warnings].join(" \u00b7 ");
+		if (p.diff)
+			byId("facts").textContent = p.diff.verdict;
 	}
 
 	#listThreads() {
@@ -213,6 +218,9 @@ class App {
 
 		if (f)
 			facts.unshift(["Calls", count(tree.calls[i])]);
+		if (f?.before)
+			facts.push([`Function's own ${this.profile.diff.compared}`,
+				`${duration(f.before.self)} \u2192 ${duration(f.before.now)}`]);
 		this.say({ name: tree.name(i), where: f ? this.placeOf(f) : "thread", facts }, speak);
 	}
 
