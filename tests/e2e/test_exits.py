@@ -35,13 +35,28 @@ class Exits(harness.TestCase):
         done = self.run_proftrace("-l", "--exits=return", "--", program("calc-pie"))
         self.assertEqual((done.status, done.stderr), (0, ""), str(done))
 
-    def test_programs_that_list_their_callers(self):
-        """They would not die of return probes, and are not said to."""
+    def test_lists_of_callers_end_early(self):
+        """A program that merely lists its callers is not killed by return probes, but says less;
+        left to itself proftrace changes no word of it."""
+        def callers(done):
+            line, = (l for l in done.stdout.splitlines() if l.startswith("backtrace:"))
+            return line.split()[1:]
+
+        alone = self.process(program("backtraces"), 20).finish()
         done = self.run_proftrace("-l", "--exits=return", "--", program("backtraces"))
         self.assertEqual(done.status, 0, str(done))
         line, = done.stderr.splitlines()
         self.assertRegex(line, r"--exits=return cuts short what the target tells .*: "
                                r"backtraces lists its callers, .* \(backtrace\)$")
+        document, done = self.profile_command("backtraces", 20,
+                                              options=("-F", "*", "--exits=return"))
+        self.assert_counts(document, alone.counts, done)
+        self.assertEqual(done.status, 0, str(done))
+        self.assertEqual(callers(done), callers(alone)[:len(callers(done))])
+        self.assertLess(len(callers(done)), len(callers(alone)))
+        document, done = self.profile_command("backtraces", 20, options=("-F", "*"))
+        self.assertEqual((done.status, done.stdout), (0, alone.stdout))
+        self.assertEqual(document["probes"]["exits"]["return"], 0)
 
     def test_sites_keep_a_program_that_throws_alive(self):
         document, done = self.profile_command("throws", options=("--exits=sites",))
