@@ -47,7 +47,7 @@ static __always_inline void call_begins(const struct wire_lane *lane, u32 frame)
 }
 
 static __always_inline void call_ends(struct wire_lane *lane, u32 frame, const struct wire_frame *f,
-				      u64 took)
+				      u64 took, u64 lane_off_ns)
 {
 	struct wire_chunk *c;
 	u32 cnt, records;
@@ -67,7 +67,7 @@ static __always_inline void call_ends(struct wire_lane *lane, u32 frame, const s
 	}
 	c->calls[cnt].entered_ns = f->entered_ns;
 	c->calls[cnt].took_ns = took;
-	c->calls[cnt].off_ns = lane->off_ns - *off;
+	c->calls[cnt].off_ns = lane_off_ns - *off;
 	c->calls[cnt].node = f->node;
 	c->calls[cnt].records = records;
 	if (records)

@@ -61,6 +61,41 @@ static __always_inline void frame_lose(const struct wire_frame *f, u64 ns)
 }
 
 /*
+ * A thread may be preempted between a reading of the clock and the moment when its innermost frame
+ * changes; what it waits then is time of the frame that is innermost meanwhile. So the readings
+ * give way to that, in the next two: a call that is charged with a wait lasts as long as that, and
+ * none begins before a wait that its caller is charged with.
+ */
+
+/* The frame of number `frame` is put on top of the lane's innermost one; its call has begun at
+ * `now`. Returns when it has begun indeed. */
+static __always_inline u64 lane_push(struct wire_lane *lane, struct wire_frame *f, u32 frame,
+				     u64 now)
+{
+	f->entered_ns = now;
+	call_begins(lane, frame);
+	*(volatile u32 *)&lane->top = frame;
+	if (*(volatile u64 *)&lane->waited_ns > now && lane->waited_frame == f->up) {
+		f->entered_ns = now = lane->waited_ns;
+		call_begins(lane, frame);
+	}
+	return now;
+}
+
+/* The lane's innermost frame is taken off; its call has ended at `now`. Returns when it has ended
+ * indeed, and sets *off_ns to what the lane had waited then. */
+static __always_inline u64 lane_pop(struct wire_lane *lane, const struct wire_frame *f, u64 now,
+				    u64 *off_ns)
+{
+	*off_ns = *(volatile u64 *)&lane->off_ns;
+	*(volatile u32 *)&lane->top = f->up;
+	if (*(volatile u64 *)&lane->waited_ns <= now || lane->waited_frame == f->up)
+		return now;
+	*off_ns = lane->off_ns;
+	return lane->waited_ns;
+}
+
+/*
  * Takes the innermost frame off and adds its time to its path and to its caller's. `exit` is the
  * cost class of the probe that saw it leave. A call that stands for others is scaled, by its own
  * weight alone: its own time, not that of its callees, which are counted anyway; and as the others
@@ -73,14 +108,15 @@ static __always_inline u64 frame_close(struct wire_lane *lane, struct wire_frame
 {
 	const struct wire_cost *in = cost_of(WIRE_FRAME_COST(f->entry)), *out = cost_of(exit);
 	s64 inside = in->inside_ns + out->inside_ns, outside = in->outside_ns + out->outside_ns;
-	u64 took = now > f->entered_ns ? now - f->entered_ns : 0, self = took - f->child_ns;
-	u64 others = f->weight - 1, cost;
+	u64 others = f->weight - 1, took, self, cost, off_ns;
 	struct wire_frame *caller = frame_at(f->up);
 	struct wire_node *n = node_at(f->node);
 	u32 frame = lane->top;
 
-	call_ends(lane, frame, f, took);
-	lane->top = f->up;
+	now = lane_pop(lane, f, now, &off_ns);
+	took = now > f->entered_ns ? now - f->entered_ns : 0;
+	self = took - f->child_ns;
+	call_ends(lane, frame, f, took, off_ns);
 	if (exit == WIRE_COST_RETURN && caller &&
 	    (WIRE_FRAME_FLAGS(caller->entry) & WIRE_ENTRY_RETURN)) {
 		inside += cost_of(WIRE_COST_NESTED)->inside_ns;

@@ -159,16 +159,18 @@ static __always_inline bool lane_is(const struct wire_lane *lane, u32 kind, u32 
 	return lane->kind == kind && lane->owner >> 32 == tgid && !lane->exit_ns;
 }
 
-/* Nobody ran on a lane for so long: that is time of what is innermost there. */
-static __always_inline void lane_waited(struct wire_lane *lane, u64 ns)
+/* Nobody ran on a lane since then, up to now: that is time of what is innermost there. */
+static __always_inline void lane_waited(struct wire_lane *lane, u64 since, u64 now)
 {
 	struct wire_frame *top = frame_at(lane->top);
 	struct wire_node *n = top ? node_at(top->node) : 0;
 
 	if (!n)
 		return;
-	n->off_ns += ns * top->weight;
-	lane->off_ns += ns;
+	n->off_ns += (now - since) * top->weight;
+	lane->off_ns += now - since;
+	lane->waited_ns = now;
+	lane->waited_frame = lane->top;
 }
 
 /* A thread, whose home has the number `runner`, is seen elsewhere than on this lane. Not if another
@@ -187,7 +189,7 @@ static __always_inline void lane_back(struct wire_lane *lane, u32 runner, u64 no
 	if (lane->runner == runner)
 		return;
 	if (!lane->runner && lane->left_ns && now > lane->left_ns)
-		lane_waited(lane, now - lane->left_ns);
+		lane_waited(lane, lane->left_ns, now);
 	lane->left_ns = 0;
 	lane->runner = runner;
 }

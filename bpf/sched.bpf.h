@@ -128,7 +128,7 @@ static __always_inline void home_resumes(struct wire_lane *home, u32 number, u64
 	home->off_since = 0;
 	if (since && now > since && home->off_lane && lane && lane->runner == number &&
 	    !lane->exit_ns)
-		lane_waited(lane, now - since);
+		lane_waited(lane, since, now);
 }
 
 static __always_inline void cpu_changes_hands(const struct task_struct *prev,

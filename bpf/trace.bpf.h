@@ -139,11 +139,8 @@ static __always_inline bool frame_push(const struct place *at, const struct hit 
 	f->weight = weight;
 	n->calls += weight;
 	lane_charge(lane, cost->inside_ns + cost->outside_ns);
-	call_begins(lane, frame);
 	lane->entered++;
-	lane->top = frame;
-	now = bpf_ktime_get_ns();
-	f->entered_ns = now;
+	now = lane_push(lane, f, frame, bpf_ktime_get_ns());
 	if (keep_lines)
 		line_begins(frame, function, now, cost->inside_ns);
 	if (began)

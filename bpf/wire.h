@@ -264,7 +264,10 @@ struct wire_lane {
 	u32 runner;   /* the home of the thread that is on it, as far as is known; 0: nobody */
 	u32 lives;    /* how often the entry was used: what a pending return knows it by */
 	u64 left_ns;  /* monotonic: when its last thread was seen elsewhere; 0: it was not */
-	u32 pad2[4];
+	/* Monotonic: up to when it has waited last, and the frame that was innermost then. */
+	u64 waited_ns;
+	u32 waited_frame;
+	u32 pad2;
 	u64 busy; /* the lock of all but homes; stays as it is when the entry is used again */
 };
 

@@ -39,6 +39,7 @@ ROWS = [
                   "test_lines.Own.test_recording"]),
     Row("sessions", ["on_kernels.Sessions.*"]),
     Row("triggers", ["test_triggers.*"]),
+    Row("preempted amid probes", ["on_kernels.Preempted.*"]),
     Row("python3 and redis", ["on_kernels.RealPrograms.*"]),
     # Here processors are to run at the same time.
     Row("profiler killed", ["on_kernels.Killed.*"], steady=False),
@@ -50,3 +51,4 @@ ROWS = [
 SHORT = {column.name: ["on_kernels.Short.*"] for column in COLUMNS}
 for _name in "newest", "newest-full":
     SHORT[_name].append("on_kernels.Emulation.test_returns")
+SHORT["newest-full"].append("on_kernels.Preempted.*")

@@ -227,6 +227,16 @@ class Emulation(Case):
         self.check_exact("threads", 64, 300, 4)
 
 
+class Preempted(Case):
+    """Threads that are preempted wherever they are, in our programs too where the kernel allows
+    that: between a reading of the clock and the change of the innermost call."""
+
+    def test_no_call_waits_longer_than_it_takes(self):
+        document, done = self.profile_command("threads", 4, 20000, options=("-v", "--calls"))
+        self.assert_counts(document, done.counts, done)
+        self.assertNotIn("more time off the CPU than they took", done.stderr)
+
+
 class Hammer(Case):
     """Many threads, which are preempted wherever they are, in every kind of program of ours."""
 

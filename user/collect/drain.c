@@ -32,6 +32,9 @@ int drain__init(struct drain *d, struct tables *t)
 
 void drain__fini(struct drain *d)
 {
+	if (d->overwaited)
+		log_debug("%llu single calls with more time off the CPU than they took",
+			  (unsigned long long)d->overwaited);
 	free(d->places);
 	free(d->paths);
 	free(d->new_paths);
@@ -167,6 +170,7 @@ static int take_chunk(struct drain *d, struct drain_place *place, uint32_t lane,
 			values = (const struct wire_values *)(call + 1);
 			place->taken += call->records;
 		}
+		d->overwaited += call->off_ns > call->took_ns;
 		err = take(d, call, values, lane);
 	}
 	return err;
