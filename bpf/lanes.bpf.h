@@ -48,7 +48,7 @@ __noinline u32 lane_new(u64 owner, u32 kind)
 	u32 frame = table_take(&free_frames, &next_frame, frames_cap);
 	struct wire_frame *bottom = frame_at(frame);
 	struct wire_lane *lane = lane_at(i);
-	u32 lives;
+	u32 lives, tgid = owner >> 32, *process = bpf_map_lookup_elem(&tgids, &tgid);
 
 	if (!i || !lane || !frame || !bottom)
 		goto full;
@@ -58,6 +58,7 @@ __noinline u32 lane_new(u64 owner, u32 kind)
 	lane->owner = owner;
 	lane->current = lane->runner = i;
 	lane->kind = kind;
+	lane->code_pages = process ? *process >> WIRE_TGID_PAGES : 0;
 	lane->start_ns = FIELD(task, start_boottime);
 	bpf_get_current_comm(lane->comm, sizeof(lane->comm));
 	lane->root = node_new(i, 0, 0);
@@ -107,8 +108,10 @@ __noinline u32 home_find(bool create)
 	/* A coroutine that another thread has begun may bring calls to be left. */
 	if (!create && !laned_full && !bpf_map_lookup_elem(&laned, &tgid))
 		return 0;
-	if (filter_tgids && !bpf_map_lookup_elem(&tgids, &tgid))
+	if (filter_tgids && !bpf_map_lookup_elem(&tgids, &tgid)) {
+		count_stranger();
 		return 0;
+	}
 	made = lane_new(pid_tgid, WIRE_LANE_HOME);
 	home = lane_at(made);
 	if (made && home) {

@@ -11,6 +11,7 @@
 #ifndef PROFTRACE_LIFE_BPF_H
 #define PROFTRACE_LIFE_BPF_H
 
+#include "sched.bpf.h"
 #include "trace.bpf.h"
 
 struct {
@@ -18,8 +19,8 @@ struct {
 	__uint(max_entries, 1 << 20);
 } events SEC(".maps");
 
-/* Children of the processes are traced as well. */
-const volatile bool follow_forks = false;
+/* Children of the processes are traced as well, until they begin a program; and these programs. */
+const volatile bool follow_forks = false, follow_programs = false;
 /* The tgid of user space: if it goes, nobody needs to wait for it. */
 const volatile u32 planner_tgid = 0;
 /* How long a thread may be kept waiting for functions of what it has mapped to be probed, and
@@ -72,6 +73,7 @@ static __always_inline bool is_target(u32 tgid)
 	return filter_tgids && bpf_map_lookup_elem(&tgids, &tgid);
 }
 
+/* The end of a child wakes nobody but if it is the last one: they may be many. */
 static __always_inline void event_send(u32 kind, u32 pid, u32 other, u32 generation)
 {
 	struct wire_event *e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
@@ -84,7 +86,7 @@ static __always_inline void event_send(u32 kind, u32 pid, u32 other, u32 generat
 	e->pid = pid;
 	e->other = other;
 	e->generation = generation;
-	bpf_ringbuf_submit(e, 0);
+	bpf_ringbuf_submit(e, kind == WIRE_EVENT_ENDED && followed_alive ? BPF_RB_NO_WAKEUP : 0);
 }
 
 /* Something has been mapped: from here on nothing is certain about unwinding. */
@@ -262,15 +264,15 @@ static __always_inline void on_context_made(void)
 	event_send(WIRE_EVENT_CONTEXT, tgid, 0, 0);
 }
 
-/* A process has begun a new program; `by_thread`: another thread than its leader did. */
-static __always_inline void on_new_program(bool by_thread)
+/* Pages of code that a child was born with: what it loads would go unnoticed, as the mark in the
+ * dynamic linker is bound to the processes that were named. */
+static __always_inline u32 pages_of_child(struct task_struct *child)
 {
-	u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	u64 pages = BPF_CORE_READ(child, mm, exec_vm);
 
-	if (!listening || !is_target(tgid))
-		return;
-	program_starts(tgid);
-	exec_generation = maps_changed(WIRE_EVENT_EXEC, tgid, by_thread);
+	if (BPF_CORE_READ(child, mm, uprobes_state.xol_area))
+		pages--;
+	return pages << WIRE_TGID_PAGES;
 }
 
 static __always_inline void on_new_process(struct task_struct *parent, struct task_struct *child)
@@ -278,14 +280,16 @@ static __always_inline void on_new_process(struct task_struct *parent, struct ta
 	u32 tgid = BPF_CORE_READ(child, tgid), parent_tgid = BPF_CORE_READ(parent, tgid);
 	u32 followed = WIRE_TGID_FOLLOWED;
 
-	if (!listening || tgid == parent_tgid || !is_target(parent_tgid))
+	if (tgid == parent_tgid || !is_target(parent_tgid))
 		return;
 	if (!follow_forks) {
 		/* A vforked one shares its parent's memory, hence copies no probes. */
-		if (BPF_CORE_READ(child, mm) != BPF_CORE_READ(parent, mm))
+		if (listening && BPF_CORE_READ(child, mm) != BPF_CORE_READ(parent, mm))
 			__sync_fetch_and_add(&forks, 1);
 		return;
 	}
+	if (!follow_programs)
+		followed |= pages_of_child(child);
 	if (bpf_map_update_elem(&tgids, &tgid, &followed, BPF_ANY)) {
 		__sync_fetch_and_add(&forks, 1);
 		return;
@@ -294,21 +298,53 @@ static __always_inline void on_new_process(struct task_struct *parent, struct ta
 	__sync_fetch_and_add(&followed_cnt, 1);
 }
 
-/* The last thread of a process ends. */
-static __always_inline void on_process_end(u32 tgid)
+/* A process is traced no longer. Returns whether it was a followed child. */
+static __always_inline bool process_leaves(u32 tgid)
 {
 	u32 *kind = bpf_map_lookup_elem(&tgids, &tgid), was;
 
-	if (tgid == planner_tgid)
-		planner_gone = true;
 	if (!filter_tgids || !kind)
-		return;
+		return false;
 	was = *kind;
 	/* Two threads that end at once may both be told to be the last. */
 	if (bpf_map_delete_elem(&tgids, &tgid) || !(was & WIRE_TGID_FOLLOWED))
-		return;
+		return false;
+	__sync_fetch_and_add(&cpu_of_others, current_cpu_ns());
 	__sync_fetch_and_add(&followed_alive, -1);
 	event_send(WIRE_EVENT_ENDED, tgid, 0, 0);
+	return true;
+}
+
+/* A child that has begun a program of its own is followed no longer. Returns whether it is one. */
+static __always_inline bool child_leaves(u32 tgid)
+{
+	u32 *kind = bpf_map_lookup_elem(&tgids, &tgid);
+
+	if (!kind || !(*kind & WIRE_TGID_FOLLOWED))
+		return false;
+	home_ends();
+	return process_leaves(tgid);
+}
+
+/* A process has begun a new program; `by_thread`: another thread than its leader did. */
+static __always_inline void on_new_program(bool by_thread)
+{
+	u32 tgid = bpf_get_current_pid_tgid() >> 32;
+
+	if (!follow_programs && child_leaves(tgid))
+		return;
+	if (!listening || !is_target(tgid))
+		return;
+	program_starts(tgid);
+	exec_generation = maps_changed(WIRE_EVENT_EXEC, tgid, by_thread);
+}
+
+/* The last thread of a process ends. */
+static __always_inline void on_process_end(u32 tgid)
+{
+	if (tgid == planner_tgid)
+		planner_gone = true;
+	process_leaves(tgid);
 }
 
 #endif

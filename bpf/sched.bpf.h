@@ -20,16 +20,31 @@ struct {
 	__type(value, u64);
 } cpu_of_ended SEC(".maps");
 
-/* The current thread is the last of its process. */
-static __always_inline void note_cpu_time(void)
+/* The sum of that, in ns, of processes that nobody has named: followed children that have ended, or
+ * are followed no longer, and those that map a file. */
+u64 cpu_of_others = 0;
+
+/* The CPU time of the current process, of which no other thread is left. */
+static __always_inline u64 current_cpu_ns(void)
 {
 	const struct task_struct *task = current_task(), *leader = FIELD(task, group_leader);
 	u64 ns = FIELD(FIELD(task, signal), sum_sched_runtime) + FIELD(task, se.sum_exec_runtime);
-	u32 tgid = FIELD(task, tgid);
 
 	if (FIELD(task, pid) != FIELD(task, tgid))
 		ns += FIELD(leader, se.sum_exec_runtime);
-	bpf_map_update_elem(&cpu_of_ended, &tgid, &ns, BPF_ANY);
+	return ns;
+}
+
+/* The current thread is the last of its process. */
+static __always_inline void note_cpu_time(void)
+{
+	u32 tgid = FIELD(current_task(), tgid);
+	u64 ns = current_cpu_ns();
+
+	if (!filter_tgids)
+		__sync_fetch_and_add(&cpu_of_others, ns);
+	else
+		bpf_map_update_elem(&cpu_of_ended, &tgid, &ns, BPF_ANY);
 }
 
 /* The home of a thread that need not be the current one, if it has one. */

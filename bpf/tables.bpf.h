@@ -68,6 +68,14 @@ const volatile bool filter_tgids = false;
 /* Links are not bound to processes: the kernel passes on what strangers do. */
 const volatile bool links_unbound = false;
 
+/* Hits by processes that are not traced, by CPU. */
+struct wire_shard stranger_hits[WIRE_SHARDS] = {};
+
+static __always_inline void count_stranger(void)
+{
+	__sync_fetch_and_add(&stranger_hits[bpf_get_smp_processor_id() % WIRE_SHARDS].cnt, 1);
+}
+
 /* Next entry that was never used, in each table. */
 u32 next_lane = 1, next_frame = 1, next_node = 1;
 u64 lost[WIRE_LOSSES] = {};

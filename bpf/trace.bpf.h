@@ -239,6 +239,21 @@ static __always_inline bool returns_exhausted(void)
 /* Return probes are only on functions under which no stack can be switched. */
 bool returns_proven = false;
 
+/* Pages of code that a process has mapped, but for the one where the kernel single-steps. */
+#define CODE_PAGES(MM) ((MM)->exec_vm - !!(MM)->uprobes_state.xol_area)
+
+/* Whether a forked child, whose loads nobody looks at, has mapped code since it was born: that may
+ * unwind. */
+static __always_inline bool has_loaded(const struct wire_lane *lane)
+{
+	const struct mm_struct *mm;
+
+	if (!lane->code_pages)
+		return false;
+	mm = current_task()->mm;
+	return CODE_PAGES(mm) != lane->code_pages;
+}
+
 /*
  * Whether a return address on the lane may be exchanged. The kernel keeps one list of those of a
  * thread, and takes those for dead that lie below a new one. So a new one must lie below all
@@ -251,7 +266,7 @@ static __always_inline bool returns_in_order(u32 number)
 	const struct wire_lane *lane = lane_at(number), *under;
 	const struct wire_frame *top;
 
-	if (!lane)
+	if (!lane || has_loaded(lane))
 		return false;
 	if (lane->kind == WIRE_LANE_HOME)
 		return returns_proven || !lane->astray;
@@ -512,18 +527,14 @@ static __always_inline void thread_exec(void)
 	bpf_get_current_comm(home->comm, sizeof(home->comm));
 }
 
-/* The current thread ends, `last`: as the last of its process. Its open frames stay for user space
- * to account for. */
-static __always_inline void thread_exit(bool last)
+/* The current thread is recorded no longer, on its home and its signal stack. */
+static __always_inline void home_ends(void)
 {
-	struct task_struct *task = current_task();
 	u64 pid_tgid = bpf_get_current_pid_tgid(), now = bpf_ktime_get_ns();
 	struct wire_lane *home, *signal;
 	u32 number;
 
-	if (last)
-		process_sweep(false);
-	home = home_current(task, false, &number);
+	home = home_current(current_task(), false, &number);
 	if (!home)
 		return;
 	bpf_get_current_comm(home->comm, sizeof(home->comm));
@@ -534,6 +545,15 @@ static __always_inline void thread_exit(bool last)
 	    lane_is(signal, WIRE_LANE_SIGNAL, pid_tgid >> 32))
 		lane_ends(signal, now);
 	lane_ends(home, now);
+}
+
+/* The current thread ends, `last`: as the last of its process. Its open frames stay for user space
+ * to account for. */
+static __always_inline void thread_exit(bool last)
+{
+	if (last)
+		process_sweep(false);
+	home_ends();
 }
 
 #endif

@@ -267,7 +267,7 @@ struct wire_lane {
 	/* Monotonic: up to when it has waited last, and the frame that was innermost then. */
 	u64 waited_ns;
 	u32 waited_frame;
-	u32 pad2;
+	u32 code_pages; /* as behind WIRE_TGID_PAGES, of its process */
 	u64 busy; /* the lock of all but homes; stays as it is when the entry is used again */
 };
 
@@ -518,6 +518,9 @@ struct wire_event {
 #define WIRE_TGID_NAMED	   1u
 #define WIRE_TGID_FOLLOWED 2u
 #define WIRE_TGID_STARTS   4u /* or'ed: a new program, which nothing has held yet */
+/* Above these bits: of a forked child whose loads nobody looks at, how many pages of code it had
+ * mapped when it was born; 0: its loads are looked at. */
+#define WIRE_TGID_PAGES 4
 
 /* In place of a call of the kernel's bpf_session_cookie(), which user space puts there before load:
  * the number of a helper that no kernel has. */

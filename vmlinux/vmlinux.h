@@ -37,6 +37,10 @@ enum {
 	BPF_F_MMAPABLE = 1024,
 };
 
+enum {
+	BPF_RB_NO_WAKEUP = 1,
+};
+
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 #if defined(__TARGET_ARCH_arm64)
@@ -85,7 +89,16 @@ struct sched_entity {
 	__u64 sum_exec_runtime;
 };
 
-struct mm_struct;
+struct xol_area;
+
+struct uprobes_state {
+	struct xol_area *xol_area; /* where instructions are single-stepped; NULL: none yet */
+};
+
+struct mm_struct {
+	unsigned long exec_vm; /* pages that are mapped as code */
+	struct uprobes_state uprobes_state;
+};
 
 struct thread_info {
 	unsigned long syscall_work; /* since 5.11: bits of enum syscall_work_bit */

@@ -49,7 +49,7 @@ class Counts(harness.TestCase):
 
         counts = {function: count for function, count in done.counts.items()
                   if not function.startswith(ELSEWHERE.get(name, "\0"))}
-        if mode == "exec" and name == "forks":
+        if name == "forks":
             counts["work"] += done.numbers("CHILDREN")["work"]
         for skipped in document["probes"]["skipped"]:
             if skipped["name"] in MAY_BE_SKIPPED:

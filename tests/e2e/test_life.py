@@ -170,11 +170,6 @@ class Programs(LifeCase):
 
 
 class Children(LifeCase):
-    def test_not_followed_but_said(self):
-        document, ended, done = self.traced("forks", 7, 10)
-        self.assert_counts(document, ended.counts)
-        self.assertIn("7 forked processes were not followed", done.stderr)
-
     def test_followed(self):
         for live in (False, True):
             document, ended, done = self.traced("forks", 20, 10, live=live, follow=True)

@@ -233,13 +233,15 @@ class Around(Lines):
         self.assertEqual(document["accounting"]["line_misses"], 0)
 
     def test_followed_children(self):
-        document, done = self.profile_command("forks", "3", "10",
-                                              options=("--follow", "--lines", "work"))
-        calls = done.counts["work"] + done.numbers("CHILDREN")["work"]
-        self.assertEqual(self.straight_hits(document, "work"), calls)
+        for options in ((), ("--follow",)):
+            document, done = self.profile_command("forks", "3", "10",
+                                                  options=(*options, "--lines", "work"))
+            calls = done.counts["work"] + done.numbers("CHILDREN")["work"]
+            self.assertEqual(self.straight_hits(document, "work"), calls)
 
     def test_children_that_are_not_followed(self):
-        document, done = self.profile_command("forks", "3", "10", options=("--lines", "work"))
+        document, done = self.profile_command("forks", "3", "10",
+                                              options=("--no-children", "--lines", "work"))
         self.assertEqual(self.straight_hits(document, "work"), done.counts["work"])
         self.assertEqual(document["accounting"]["line_misses"], 0)
 

@@ -67,11 +67,14 @@ class Counts(Cases):
         self.assert_counts(document, done.counts, done)
 
     def test_followed_children(self):
-        document, done = self.profile_command("regions", 5, "fork", options=(*REGIONS, "--follow"))
-        self.assert_exact(document, done)
+        for options in ((), ("--follow",)):
+            document, done = self.profile_command("regions", 5, "fork",
+                                                  options=(*REGIONS, *options))
+            self.assert_exact(document, done)
 
     def test_children_that_are_not_followed(self):
-        document, done = self.profile_command("regions", 5, "fork", options=REGIONS)
+        document, done = self.profile_command("regions", 5, "fork",
+                                              options=(*REGIONS, "--no-children"))
         self.assertEqual(self.regions(document),
                          {name: count // 2 for name, count in done.counts.items()})
 

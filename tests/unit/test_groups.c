@@ -148,6 +148,15 @@ static struct tier_probe mark(const struct proftrace_bpf *skel, int kind)
 
 static const struct tier session = {"session", "",	  "",	  NULL, session_returns,
 				    entry,     exit_site, region, line, mark};
+static const struct tier declining = {.name = "declining",
+				      .needs = "",
+				      .returns = session_returns,
+				      .entry = entry,
+				      .exit_site = exit_site,
+				      .region = region,
+				      .line = line,
+				      .mark = mark,
+				      .declines_returns = true};
 static const struct tier multi = {"multi", "",	      "",     NULL, multi_returns,
 				  entry,   exit_site, region, line, mark};
 
@@ -174,6 +183,7 @@ static int setup(void **state)
 {
 	memset(&kernel, 0, sizeof(kernel));
 	kernel.refuse_err = -EINVAL;
+	groups.children = false;
 	plan = (struct plan){.functions = functions, .exits = exits};
 	plan.functions_cnt = FUNCTIONS;
 	for (uint32_t i = 0; i < FUNCTIONS; i++) {
@@ -910,6 +920,106 @@ static void trials(void **state)
 	assert_int_equal(fcntl(kernel.probes[0].object_fd, F_GETFD), -1);
 }
 
+/* Three processes that may fork, in a file that two others map. */
+static void set_children(void)
+{
+	set_processes(3);
+	plan.may_fork = groups.children = true;
+	objects[0].strangers = 2;
+}
+
+static int closed_links(pid_t pid)
+{
+	int cnt = 0;
+
+	for (size_t i = 0; i < kernel.probes_cnt; i++)
+		cnt += kernel.probes[i].pid == pid && kernel.closed[kernel.probes[i].link];
+	return cnt;
+}
+
+/* One link for all processes has children in it, too. */
+static void with_children(void **state)
+{
+	set_children();
+	assert_int_equal(attach(&declining), FUNCTIONS);
+	assert_true(groups__is_unbound(&groups, 0));
+	assert_int_equal(kernel.links, 3);
+	assert_attached(0);
+}
+
+/* Where strangers would pay, or could be harmed, or nobody forks, links are the processes'. */
+static void without_children(void **state)
+{
+	for (int i = 0; i < 6; i++) {
+		setup(state);
+		set_children();
+		if (i == 0)
+			objects[0].strangers = 17;
+		else if (i == 1)
+			objects[0].strangers = STRANGERS_UNKNOWN;
+		else if (i == 2)
+			objects[0].strangers_fragile = true;
+		else if (i == 3)
+			plan.may_fork = false;
+		else if (i == 4)
+			groups.children = false;
+		assert_int_equal(attach(i == 5 ? &session : &declining), FUNCTIONS);
+		assert_false(groups__is_unbound(&groups, 0));
+		assert_int_equal(kernel.links, 9);
+		for (pid_t pid = 1000; pid < 1003; pid++)
+			assert_attached(pid);
+		groups__detach(&groups);
+	}
+	setup(state);
+}
+
+static void bound_for_the_sake_of_strangers(void **state)
+{
+	size_t shared;
+
+	set_children();
+	assert_int_equal(attach(&declining), FUNCTIONS);
+	shared = kernel.probes_cnt;
+	assert_int_equal(groups__bind(&groups, &declining, NULL, &plan, &target), 0);
+	assert_false(groups__is_unbound(&groups, 0));
+	for (pid_t pid = 1000; pid < 1003; pid++)
+		assert_attached(pid);
+	/* Until the old ones are closed, generations tell the two apart. */
+	assert_int_equal(closed_links(0), 0);
+	for (size_t i = shared; i < kernel.probes_cnt; i++) {
+		const struct probe *p = &kernel.probes[i];
+
+		if (p->prog_fd != PROG_EXIT)
+			assert_int_equal(p->cookie >> WIRE_COOKIE_GENERATION, 1);
+	}
+	close_retired();
+	assert_int_equal(closed_links(0), shared);
+	assert_int_equal(closed_links(1001), 0);
+	/* From there on they are as others. */
+	functions[3].dropped = true;
+	assert_int_equal(groups__drop(&groups, &declining, NULL, &plan, &target, NULL), 0);
+	close_retired();
+	assert_int_equal(count(entry_prog(3), 1001, entry_offset(3)), 1);
+	assert_int_equal(count(entry_prog(4), 1001, entry_offset(4)), 2);
+}
+
+static void binding_that_fails(void **state)
+{
+	int saved;
+
+	set_children();
+	assert_int_equal(attach(&declining), FUNCTIONS);
+	kernel.fail_from = kernel.calls + 5;
+	kernel.fail_err = -EMFILE;
+	saved = hush();
+	assert_int_equal(groups__bind(&groups, &declining, NULL, &plan, &target), -EMFILE);
+	unhush(saved);
+	assert_true(groups__is_unbound(&groups, 0));
+	assert_int_equal(closed_links(0), 0);
+	for (int i = 3; i < kernel.links; i++)
+		assert_true(kernel.closed[i]);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -946,6 +1056,10 @@ int main(void)
 		TEST(a_resume_that_fails),
 		TEST(a_process_that_ended_while_suspended),
 		TEST(trials),
+		TEST(with_children),
+		TEST(without_children),
+		TEST(bound_for_the_sake_of_strangers),
+		TEST(binding_that_fails),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

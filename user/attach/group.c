@@ -386,6 +386,7 @@ struct group *group__new(const struct attach_ctx *ctx, bool exits_only)
 		return NULL;
 	grp->object = ctx->object;
 	grp->process = ctx->process;
+	grp->unbound = !ctx->pid;
 	grp->exits_only = exits_only;
 	g->groups[g->groups_cnt++] = grp;
 	return grp;
@@ -402,7 +403,7 @@ int group__add(struct group *grp, uint32_t function, uint8_t generation)
 bool group__is_live(const struct group *grp, const struct attach_ctx *ctx, bool exits_only)
 {
 	return grp->object == ctx->object && grp->process == ctx->process &&
-	       grp->exits_only == exits_only && !grp->retired_ns;
+	       grp->unbound == !ctx->pid && grp->exits_only == exits_only && !grp->retired_ns;
 }
 
 void group__unlink(struct groups *g, struct group *grp)

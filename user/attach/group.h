@@ -27,6 +27,7 @@ struct group_member {
 struct group {
 	uint32_t object;  /* its index in the target */
 	uint32_t process; /* the same; 0 if it is for every process */
+	bool unbound;	  /* it is for every process */
 	bool exits_only;  /* of functions whose entries are elsewhere */
 	bool lines;	  /* the sites of lines that the plan has in the object; no members */
 	struct group_member *members;

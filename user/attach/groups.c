@@ -11,11 +11,16 @@
 
 #include "attach/group.h"
 #include "attach/keeper.h"
+#include "plan/exits.h"
 #include "plan/lines.h"
 #include "plan/plan.h"
 #include "target/target.h"
 #include "util/log.h"
 #include "wire.h"
+
+/* Other processes that may have the probes of an object for the sake of children, as long as they
+ * do not run into them (steer): putting probes in takes a little longer for each. */
+#define MAX_STRANGERS 16
 
 /* Marks are single probes on functions of libraries. One that is refused is missed, no more. */
 static int link_marks(struct attach_ctx *ctx)
@@ -118,17 +123,18 @@ static int attach_exits(struct attach_ctx *ctx)
 static int for_each_process(struct attach_ctx *ctx, const struct target *t, uint32_t from,
 			    uint32_t to, int (*attach)(struct attach_ctx *))
 {
+	bool unbound = groups__is_unbound(ctx->g, ctx->object);
 	int err = 0;
 
 	for (uint32_t i = from; !err && i < to; i++) {
-		uint32_t process = ctx->g->unbound ? 0 : ctx->obj->processes[i];
+		uint32_t process = unbound ? 0 : ctx->obj->processes[i];
 
-		if (ctx->ended[process])
+		if (!unbound && ctx->ended[process])
 			continue;
 		ctx->process = process;
-		ctx->pid = ctx->g->unbound ? 0 : t->processes[process].pid;
+		ctx->pid = unbound ? 0 : t->processes[process].pid;
 		err = attach(ctx);
-		if (err != -ESRCH || ctx->g->unbound)
+		if (err != -ESRCH || unbound)
 			continue;
 		ctx->ended[process] = true;
 		if (++ctx->ended_cnt < t->processes_cnt) {
@@ -139,12 +145,42 @@ static int for_each_process(struct attach_ctx *ctx, const struct target *t, uint
 	return err ? group__failed(ctx, err) : 0;
 }
 
+bool groups__is_unbound(const struct groups *g, size_t index)
+{
+	return g->unbound || (index < g->attached_cnt && g->shared[index]);
+}
+
+/*
+ * Whether the object's links can be for every process, so that children have them too. Where return
+ * probes cannot be declined by our program, strangers had them, whatever these do to their stack.
+ */
+static bool may_be_shared(const struct attach_ctx *ctx)
+{
+	const struct plan *p = ctx->plan;
+	bool any = false;
+
+	if (!ctx->g->children || !p->may_fork || ctx->obj->strangers > MAX_STRANGERS ||
+	    ctx->obj->strangers_fragile)
+		return false;
+	for (size_t i = 0; i < p->functions_cnt; i++) {
+		if (p->functions[i].object != ctx->object)
+			continue;
+		if (p->functions[i].exit == EXIT_RETURN && !ctx->tier->declines_returns)
+			return false;
+		any = true;
+	}
+	return any;
+}
+
 /* What the object is missing: everything in processes that are new, pending exits in the others. */
 static int attach_missing(struct attach_ctx *ctx, const struct target *t)
 {
-	uint32_t *attached = &ctx->g->attached[ctx->object];
-	uint32_t to = ctx->g->unbound ? 1 : ctx->obj->processes_cnt;
+	uint32_t *attached = &ctx->g->attached[ctx->object], to;
 	int err = 0;
+
+	if (!*attached)
+		ctx->g->shared[ctx->object] = may_be_shared(ctx);
+	to = groups__is_unbound(ctx->g, ctx->object) ? 1 : ctx->obj->processes_cnt;
 
 	if (ctx->plan->exits_pending && *attached)
 		err = for_each_process(ctx, t, 0, *attached, attach_exits);
@@ -159,12 +195,19 @@ static int attach_missing(struct attach_ctx *ctx, const struct target *t)
 static int attached_grow(struct groups *g, size_t cnt)
 {
 	uint32_t *grown = reallocarray(g->attached, cnt + 1, sizeof(*grown));
+	bool *shared;
 
 	if (!grown)
 		return -ENOMEM;
 	g->attached = grown;
-	while (g->attached_cnt < cnt)
-		grown[g->attached_cnt++] = 0;
+	shared = reallocarray(g->shared, cnt + 1, sizeof(*shared));
+	if (!shared)
+		return -ENOMEM;
+	g->shared = shared;
+	for (; g->attached_cnt < cnt; g->attached_cnt++) {
+		grown[g->attached_cnt] = 0;
+		shared[g->attached_cnt] = false;
+	}
 	return 0;
 }
 
@@ -204,9 +247,11 @@ void groups__detach(struct groups *g)
 		group__free(g->groups[i]);
 	free(g->groups);
 	free(g->attached);
+	free(g->shared);
 	*g = (struct groups){.keeper = g->keeper,
 			     .unbound = g->unbound,
 			     .emulates = g->emulates,
+			     .children = g->children,
 			     .lines_generation = g->lines_generation};
 }
 
@@ -254,7 +299,7 @@ int groups__resume(struct groups *g, const struct tier *tier, const struct proft
 		ctx.object = grp->object;
 		ctx.obj = &t->objects[grp->object];
 		ctx.process = grp->process;
-		ctx.pid = g->unbound ? 0 : t->processes[grp->process].pid;
+		ctx.pid = grp->unbound ? 0 : t->processes[grp->process].pid;
 		renew(grp, p);
 		err = group__link(&ctx, grp);
 		if (err == -ESRCH) /* that needs no probes any more */

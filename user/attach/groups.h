@@ -27,7 +27,9 @@ struct groups {
 	size_t attached_cnt;
 	struct group **groups;
 	size_t groups_cnt, groups_cap;
-	bool unbound;	/* links are for every process, not for the target's */
+	bool *shared;	/* by object: its links are for every process, for the sake of children */
+	bool unbound;	/* all links are for every process, not for the target's */
+	bool children;	/* forked children are followed */
 	bool suspended; /* groups have no links for now */
 	bool emulates;	/* programs may write registers, so `ret`s have one of their own */
 	/* Of all line probes: hits of others do not count. */
@@ -37,6 +39,17 @@ struct groups {
 /* Puts in what is planned and not in yet. See tracer__attach(). */
 int64_t groups__attach(struct groups *g, const struct tier *tier, const struct proftrace_bpf *skel,
 		       struct plan *p, const struct target *t);
+
+/* Whether the links of the target's object `index` are for every process. */
+bool groups__is_unbound(const struct groups *g, size_t index);
+
+/*
+ * Binds links that are for every process, for the sake of children, to the target's own ones: the
+ * others get rid of the probes. Calls that are open in children are not seen to return. Returns 0
+ * or -errno with one line logged; then they stay as they are.
+ */
+int groups__bind(struct groups *g, const struct tier *tier, const struct proftrace_bpf *skel,
+		 struct plan *p, const struct target *t);
 
 /* An instruction of our own program. */
 struct own_probe {

@@ -30,9 +30,10 @@ struct life {
 	unsigned int left; /* before others have their turn */
 };
 
-void life__prepare(struct proftrace_bpf *skel, bool follow)
+void life__prepare(struct proftrace_bpf *skel, bool children, bool programs)
 {
-	skel->rodata->follow_forks = follow;
+	skel->rodata->follow_forks = children;
+	skel->rodata->follow_programs = programs;
 	skel->rodata->planner_tgid = getpid();
 	skel->rodata->long_wait_ns = LONG_WAIT_NS;
 	skel->rodata->brief_wait_ns = BRIEF_WAIT_NS;

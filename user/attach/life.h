@@ -35,8 +35,9 @@ struct life_counts {
 	uint32_t unheld; /* programs likewise: static ones, for instance */
 };
 
-/* Before the programs are loaded. */
-void life__prepare(struct proftrace_bpf *skel, bool follow);
+/* Before the programs are loaded: whether forked children are followed, and programs that they
+ * begin. */
+void life__prepare(struct proftrace_bpf *skel, bool children, bool programs);
 
 /* After. Returns 0 or -errno with one line logged. */
 int life__new(struct proftrace_bpf *skel, struct life **out);

@@ -185,10 +185,12 @@ int groups__drop(struct groups *g, const struct tier *tier, const struct proftra
 	int err = 0;
 
 	for (; !err && ctx.object < g->attached_cnt; ctx.object++) {
+		const bool unbound = groups__is_unbound(g, ctx.object);
+
 		ctx.obj = &t->objects[ctx.object];
 		for (uint32_t i = 0; !err && i < g->attached[ctx.object]; i++) {
-			ctx.process = g->unbound ? 0 : ctx.obj->processes[i];
-			ctx.pid = g->unbound ? 0 : t->processes[ctx.process].pid;
+			ctx.process = unbound ? 0 : ctx.obj->processes[i];
+			ctx.pid = unbound ? 0 : t->processes[ctx.process].pid;
 			r.exits_only = false;
 			err = regroup(&r);
 			r.exits_only = true;

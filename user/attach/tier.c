@@ -165,13 +165,13 @@ static size_t event_returns(const struct proftrace_bpf *skel,
 
 static const struct tier tiers[] = {
 	{"session", "6.13", "BPF_TRACE_UPROBE_SESSION", session_prepare, session_returns,
-	 multi_entry, multi_exit_site, multi_region, multi_line, multi_mark, NULL, NULL},
+	 multi_entry, multi_exit_site, multi_region, multi_line, multi_mark, NULL, true, NULL},
 	{"uprobe_multi", "6.6", "BPF_TRACE_UPROBE_MULTI", multi_prepare, multi_returns, multi_entry,
-	 multi_exit_site, multi_region, multi_line, multi_mark, NULL, NULL},
+	 multi_exit_site, multi_region, multi_line, multi_mark, NULL, false, NULL},
 	{"trace_event", "6.0", NULL, event_prepare, event_returns, event_entry, event_exit_site,
-	 event_region, event_line, event_mark, event_cookie, NULL},
+	 event_region, event_line, event_mark, event_cookie, false, NULL},
 	{"trace_event_basic", "5.10", NULL, event_prepare, event_returns, event_entry,
-	 event_exit_site, event_region, event_line, event_mark, event_cookie,
+	 event_exit_site, event_region, event_line, event_mark, event_cookie, false,
 	 "first calls of files that are loaded later may be missing, and stacks of coroutines "
 	 "are not told apart"},
 };

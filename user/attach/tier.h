@@ -44,6 +44,8 @@ struct tier {
 	/* The probe that keeps the cookie of a hit of our own; NULL: there is no doubt of cookies.
 	 */
 	struct tier_probe (*cookie)(const struct proftrace_bpf *skel, bool returns);
+	/* A program can decline to see the return of a call that it sees begin. */
+	bool declines_returns;
 	/* Its programs are those for kernels that have fewer helpers: what a run lacks for that, in
 	 * a line. NULL: they are the others. */
 	const char *lacks;

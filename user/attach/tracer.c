@@ -22,6 +22,7 @@
 #include "plan/plan.h"
 #include "util/clock.h"
 #include "util/log.h"
+#include "wire.h"
 
 enum call_nops tracer__call_nops(void)
 {
@@ -258,6 +259,30 @@ bool tracer__cpu_of_ended(const struct tracer *tr, pid_t pid, uint64_t *ns)
 
 	return !bpf_map__lookup_elem(tr->skel->maps.cpu_of_ended, &tgid, sizeof(tgid), ns,
 				     sizeof(*ns), 0);
+}
+
+uint64_t tracer__cpu_of_others(const struct tracer *tr)
+{
+	return __atomic_load_n(&tr->skel->bss->cpu_of_others, __ATOMIC_SEQ_CST);
+}
+
+bool tracer__is_unbound(const struct tracer *tr, size_t index)
+{
+	return groups__is_unbound(&tr->groups, index);
+}
+
+uint64_t tracer__stranger_hits(const struct tracer *tr)
+{
+	uint64_t hits = 0;
+
+	for (int i = 0; i < WIRE_SHARDS; i++)
+		hits += __atomic_load_n(&tr->skel->bss->stranger_hits[i].cnt, __ATOMIC_RELAXED);
+	return hits;
+}
+
+int tracer__bind(struct tracer *tr, struct plan *p, const struct target *t)
+{
+	return groups__bind(&tr->groups, tr->tier, tr->skel, p, t);
 }
 
 uint64_t tracer__refused_calls(const struct tracer *tr)

@@ -33,7 +33,8 @@ struct tracer_options {
 	uint32_t max_paths;    /* call paths of all threads together */
 	uint32_t max_depth;    /* deepest recorded level; 0: no limit */
 	const char *tier;      /* name of the only tier to try; NULL: the best one that works */
-	bool follow;	       /* trace the processes' children as well */
+	bool children;	       /* trace the processes' forked children as well, */
+	bool follow;	       /* and the programs that they begin */
 	struct keeper *keeper; /* of links; borrowed */
 	bool expects_go;       /* many goroutines */
 	size_t functions_cnt;  /* that will be probed, as far as is known */
@@ -175,6 +176,17 @@ int tracer__resume(struct tracer *tr, struct plan *p, const struct target *t);
 
 /* The CPU time that an ended process has had, in ns; false: not known. */
 bool tracer__cpu_of_ended(const struct tracer *tr, pid_t pid, uint64_t *ns);
+/* The same of all others together: followed children that have ended, or are followed no longer as
+ * they have begun a program; or processes that mapped the file of -x. */
+uint64_t tracer__cpu_of_others(const struct tracer *tr);
+
+/* Whether the probes in the target's object `index` are in every process that maps it. */
+bool tracer__is_unbound(const struct tracer *tr, size_t index);
+/* How often processes that are not traced have hit probes. */
+uint64_t tracer__stranger_hits(const struct tracer *tr);
+/* Takes probes that are in every process for the sake of children out of all but the target's own.
+ * Returns 0 or -errno with one line logged. */
+int tracer__bind(struct tracer *tr, struct plan *p, const struct target *t);
 
 /* Calls that were not recorded, by conditions on their values. */
 uint64_t tracer__refused_calls(const struct tracer *tr);

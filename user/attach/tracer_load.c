@@ -235,11 +235,12 @@ static int load_tier(struct tracer *tr, const struct tier *tier, const struct tr
 	tr->groups.unbound = !t->processes_cnt || opts->follow;
 	tr->groups.emulates = tracer__writes_registers();
 	bpf_program__set_autoload(tr->skel->progs.exit_ret, tr->groups.emulates);
+	tr->groups.children = t->processes_cnt && opts->children;
 	tr->skel->rodata->filter_tgids = t->processes_cnt != 0;
-	tr->skel->rodata->links_unbound = tr->groups.unbound;
-	if (opts->follow)
+	tr->skel->rodata->links_unbound = tr->groups.unbound || tr->groups.children;
+	if (opts->children)
 		bpf_map__set_max_entries(tr->skel->maps.tgids, MAX_FOLLOWED);
-	life__prepare(tr->skel, opts->follow);
+	life__prepare(tr->skel, opts->children, opts->follow);
 	err = proftrace_bpf__load(tr->skel);
 	/* Data sections stay unmapped if libbpf could not find out whether the kernel can map them.
 	 */

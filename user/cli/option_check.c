@@ -76,6 +76,8 @@ static error_t check_target(struct options *o)
 		return complain(o,
 				"a command (%s) goes with neither -p nor -x; see proftrace --help",
 				o->command[0]);
+	if (o->follow && !o->children)
+		return complain(o, "--follow and --no-children exclude each other");
 	if (!o->command && !o->pids_cnt && !o->exec)
 		return complain(
 			o, "whom to trace? -p PID, -x PATH or a command; see proftrace --help");

@@ -40,8 +40,11 @@ const struct argp_option option_table[] = {
 	 "-p: "
 	 "only PATH's functions in those processes",
 	 0},
-	{"follow", OPT_FOLLOW, 0, 0, "trace child processes as well, and the programs they start",
+	{"follow", OPT_FOLLOW, 0, 0,
+	 "trace the programs that child processes start as well; by default children that are "
+	 "forked are traced until they start one",
 	 0},
+	{"no-children", OPT_NO_CHILDREN, 0, 0, "do not trace child processes", 0},
 	{0, 0, 0, 0, "Functions:", 2},
 	{"filter", 'F', "GLOB", 0, "trace only functions that match; may be repeated", 0},
 	{"notrace", 'N', "GLOB", 0, "leave out functions that match; may be repeated", 0},

@@ -125,6 +125,9 @@ static error_t parse_target(struct options *o, int key, char *arg)
 	case OPT_FOLLOW:
 		o->follow = true;
 		return 0;
+	case OPT_NO_CHILDREN:
+		o->children = false;
+		return 0;
 	case 'F':
 		return option_append(&o->filters, &o->filters_cnt, arg) ? 0 : ENOMEM;
 	case 'N':

@@ -121,6 +121,7 @@ int options__parse(struct options *o, int argc, char **argv)
 
 	*o = (struct options){.argv = argv,
 			      .max_paths = DEFAULT_MAX_PATHS,
+			      .children = true,
 			      .max_overhead = OVERHEAD_NOT_GIVEN,
 			      .buffer_size = DEFAULT_BUFFER};
 	o->verb = parse_verb(&argc, &argv);

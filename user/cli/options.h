@@ -55,7 +55,8 @@ struct options {
 	const char *tier;
 	const char *exits; /* the strategy for all functions; NULL: chosen for each */
 	bool list;
-	bool follow;	      /* children as well */
+	bool follow;	      /* children as well, and the programs they begin */
+	bool children;	      /* forked children, until they begin a program */
 	bool tells_overhead;  /* says what probes cost, as nobody has chosen to have no budget */
 	double max_overhead;  /* percent of the target's own CPU time; 0: no budget */
 	uint32_t sample_hot;  /* keep one call in so many of a dropped function; 0: none */

@@ -42,7 +42,7 @@ static void with_calls(struct tracer_options *opts)
 
 static void with_children(struct tracer_options *opts)
 {
-	opts->follow = true;
+	opts->children = opts->follow = true;
 }
 
 /* What a backend may or may not load. */

@@ -79,6 +79,7 @@ static int run_start(struct run *r)
 	}
 	switches__start(r);
 	announce(r);
+	bystanders__tell(r);
 	progress__init(&r->progress, r->o->quiet);
 	fds.keys = r->o->command ? -1 : keys__start(); /* a command reads its input itself */
 	if (fds.keys >= 0)
@@ -106,12 +107,12 @@ static void run_stop(struct run *r)
 	progress__clear(&r->progress);
 	tracer__detach(r->tracer);
 	life__counts(tracer__life(r->tracer), &counts);
-	if (counts.forks && r->o->follow)
+	if (counts.forks && r->o->children)
 		log_warn("%u child processes could not be followed: too many at once",
 			 counts.forks);
 	else if (counts.forks)
 		log_info("%u forked processes were not followed; until they exec or end they pay "
-			 "for the probes (--follow traces them)",
+			 "for the probes (without --no-children they are traced)",
 			 counts.forks);
 	life__skips(tracer__life(r->tracer), &skips);
 	if (skips.programs || (skips.forks && r->o->follow))
@@ -148,20 +149,22 @@ static void look_for_gone(struct run *r)
 	collector__end_gone(r->collector, now_ns());
 }
 
-/* Whether nobody is left to trace, followed children included. */
+/* Whether nobody is left to trace: with --follow no child either. */
 static bool all_ended(const struct run *r)
 {
 	struct life_counts counts;
 
 	life__counts(tracer__life(r->tracer), &counts);
-	return r->named_ended && !counts.followed_alive;
+	return r->named_ended && !(r->o->follow && counts.followed_alive);
 }
 
 /* A few times a second. */
 static int tick(struct run *r)
 {
-	int err = collector__poll(r->collector);
+	int err = replan__events(r); /* with children that have ended since the last samples */
 
+	if (!err)
+		err = collector__poll(r->collector);
 	if (r->target->launch)
 		launch__let_go();
 	look_for_gone(r);
@@ -172,6 +175,8 @@ static int tick(struct run *r)
 		err = result__emit(r, now_ns(), NULL);
 	if (!err)
 		err = switches__tick(r, now_ns());
+	if (!err)
+		err = bystanders__look(r, now_ns());
 	progress__show(&r->progress, now_ns() - r->start_ns, r->switches.off, r->collector);
 	return err;
 }

@@ -10,6 +10,8 @@
 
 struct run;
 
+#define CPU_CLOCK_ENDED 512
+
 struct cpu_clock {
 	struct process_clock {
 		pid_t pid;
@@ -17,13 +19,19 @@ struct cpu_clock {
 		uint64_t start_ns, last_ns;
 	} * processes;
 	size_t cnt, cap;
-	pid_t *pids; /* scratch */
+	/* Processes that live and have called something, named or not; and the last children that
+	 * have ended, for what is still told of them. */
+	pid_t *pids, ended[CPU_CLOCK_ENDED];
+	size_t pids_cnt, ended_at;
+	uint64_t last_ns; /* it does not run backwards */
 };
 
 /* Reads the clocks; processes that were not known yet begin at their own start, or, if `starting`,
  * now. Returns the sum in ns, of what is known: memory may have been short. */
 uint64_t cpu_clock__read(struct cpu_clock *c, const struct run *r, bool starting);
-/* Whether the process lives, and its time counts. */
+/* A followed child has ended. */
+void cpu_clock__note_end(struct cpu_clock *c, pid_t pid);
+/* Whether the process's time counts, and it lives or has done so a moment ago. */
 bool cpu_clock__has(const struct cpu_clock *c, pid_t pid);
 void cpu_clock__clear(struct cpu_clock *c);
 

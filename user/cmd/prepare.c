@@ -19,6 +19,7 @@
 #include "collect/collector.h"
 #include "plan/lines.h"
 #include "target/launch.h"
+#include "target/strangers.h"
 #include "target/target.h"
 #include "util/log.h"
 #include "util/privilege.h"
@@ -97,6 +98,7 @@ static struct tracer_options tracer_options_of(const struct run *r)
 		.max_paths = o->max_paths,
 		.max_depth = o->depth,
 		.tier = o->tier,
+		.children = o->children,
 		.follow = o->follow,
 		.keeper = r->keeper,
 		.functions_cnt = p->functions_cnt,
@@ -135,8 +137,11 @@ static int load(struct run *r)
 
 static int attach(struct run *r)
 {
-	int64_t attached = tracer__attach(r->tracer, r->plan, r->target);
+	int64_t attached;
 
+	if (r->o->children && r->target->processes_cnt)
+		strangers__look(r->target);
+	attached = tracer__attach(r->tracer, r->plan, r->target);
 	if (attached == -ESRCH)
 		log_error("the target ended while probes were being attached");
 	if (attached < 0)

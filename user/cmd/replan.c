@@ -11,8 +11,10 @@
 #include "cmd/describe.h"
 #include "cmd/roles.h"
 #include "cmd/run.h"
+#include "cmd/steer.h"
 #include "collect/collector.h"
 #include "plan/exits.h"
+#include "target/strangers.h"
 #include "target/target.h"
 #include "util/log.h"
 #include "util/path.h"
@@ -81,6 +83,8 @@ static int extend(struct run *r)
 		err = roles__apply(r);
 	if (err)
 		return err;
+	if (r->o->children && r->plan->functions_cnt != functions)
+		strangers__look(r->target);
 	attached = tracer__attach(r->tracer, r->plan, r->target);
 	if (attached < 0 && attached != -ESRCH)
 		return attached;
@@ -152,8 +156,10 @@ static int on_event(const struct life_event *e, void *ctx)
 	bool complete;
 	int err;
 
-	if (e->kind == LIFE_ENDED)
+	if (e->kind == LIFE_ENDED) {
+		steer__child_ended(r->steer, e->pid);
 		return 0;
+	}
 	if (e->kind == LIFE_CONTEXT)
 		return catch_up(r, true);
 	complete = refresh(r, e->pid, e->relink, true);

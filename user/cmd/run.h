@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "attach/costs.h"
+#include "cmd/bystanders.h"
 #include "cmd/output.h"
 #include "cmd/progress.h"
 #include "cmd/spool.h"
@@ -46,6 +47,7 @@ struct run {
 	struct description *description;
 	struct progress progress;
 	struct switches switches;
+	struct bystanders bystanders;
 	uint32_t snapshots;    /* written on demand */
 	size_t roles_cnt;      /* functions that have been given theirs */
 	size_t attached;       /* functions */

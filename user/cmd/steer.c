@@ -388,6 +388,11 @@ uint64_t steer__pace_ns(const struct steer *s)
 	return s->limit && s->hasty && !s->off ? HASTY_NS : PACE_NS;
 }
 
+void steer__child_ended(struct steer *s, pid_t pid)
+{
+	cpu_clock__note_end(&s->clock, pid);
+}
+
 bool steer__watches(const struct steer *s, pid_t pid)
 {
 	return cpu_clock__has(&s->clock, pid);

@@ -32,6 +32,9 @@ int steer__look(struct steer *s, struct run *r, uint64_t now_ns);
 /* How long from a look to the next one, in ns; 0: none is needed. */
 uint64_t steer__pace_ns(const struct steer *s);
 
+/* A followed child has ended, or is followed no longer. */
+void steer__child_ended(struct steer *s, pid_t pid);
+
 /* Whether a process's CPU time counts: it is one of the target's, or a followed child. */
 bool steer__watches(const struct steer *s, pid_t pid);
 

@@ -56,6 +56,7 @@ struct plan_options wanted__plan_options(struct wanted *w, const struct options 
 		.emulates_returns = tracer__writes_registers(),
 		.closes_leaves = !o->calls && !w->lines.cnt,
 		.new_programs = o->follow,
+		.children = o->children,
 		.exits = o->exits,
 		.arguments = w->arguments.cnt ? &w->arguments : NULL,
 		.usdt = w->usdt.cnt ? &w->usdt : NULL,

@@ -241,23 +241,31 @@ uint32_t collector__functions(const struct collector *c)
 	return c->seen_cnt;
 }
 
+static int compare_pids(const void *a, const void *b)
+{
+	const pid_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
 size_t collector__processes(const struct collector *c, pid_t *pids, size_t cap)
 {
 	uint32_t lanes = tables__lanes(&c->tables);
-	size_t cnt = 0;
+	size_t cnt = 0, different = 0;
 
 	for (uint32_t i = 1; i < lanes && cnt < cap; i++) {
 		const struct wire_lane *lane = &c->tables.lanes[i];
 		pid_t pid = lane->owner >> 32;
-		size_t known = cnt;
 
-		if (lane->state != WIRE_LANE_READY)
-			continue;
 		/* Threads of a process mostly stand side by side. */
-		while (known && pids[known - 1] != pid)
-			known--;
-		if (!known)
+		if (lane->state == WIRE_LANE_READY && !lane->exit_ns &&
+		    (!cnt || pids[cnt - 1] != pid))
 			pids[cnt++] = pid;
 	}
-	return cnt;
+	qsort(pids, cnt, sizeof(*pids), compare_pids);
+	for (size_t i = 0; i < cnt; i++) {
+		if (!different || pids[different - 1] != pids[i])
+			pids[different++] = pids[i];
+	}
+	return different;
 }

@@ -97,7 +97,7 @@ void collector__end_gone(struct collector *c, uint64_t now_ns);
 uint64_t collector__calls(const struct collector *c);
 uint32_t collector__functions(const struct collector *c);
 
-/* Sets pids[] to the processes that have called something and are still in the tables, each once;
+/* Sets pids[] to the processes that live and have called something, each once and in order;
  * at most `cap`. Returns how many. */
 size_t collector__processes(const struct collector *c, pid_t *pids, size_t cap);
 

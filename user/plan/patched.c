@@ -28,7 +28,7 @@ int patched__look(struct plan *p, const struct target *t, const struct plan_opti
 		  const bool *asked)
 {
 	/* Links for every process are for strangers, too. */
-	const bool everywhere = !t->processes_cnt || opts->new_programs;
+	const bool everywhere = !t->processes_cnt || opts->new_programs || opts->children;
 	struct patch_search *searches = calloc(p->objects_cnt + 1, sizeof(*searches));
 	bool any = false;
 	int err = 0;

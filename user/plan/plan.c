@@ -398,7 +398,8 @@ int plan__extend(struct plan *p, const struct target *t, struct filter *filter,
 	err = objects_open(p, t, opts);
 	if (!err)
 		err = stack_switches__look(p, t, known);
-	own.nop5_spared = own.call_nops == CALL_NOPS_5 && may_fork(p, t, opts);
+	p->may_fork = may_fork(p, t, opts);
+	own.nop5_spared = own.call_nops == CALL_NOPS_5 && p->may_fork;
 	if (own.nop5_spared && !p->nop5_spared)
 		report_forks(p);
 	p->nop5_spared = own.nop5_spared;

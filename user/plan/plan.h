@@ -137,6 +137,7 @@ struct plan {
 	bool proven;	       /* some have them by proof */
 	bool loads_unseen;     /* no mark tells of files that are mapped later */
 	bool nop5_spared;      /* as plan_options has it */
+	bool may_fork;	       /* what is mapped can make children */
 	bool force_warned;     /* --exits=return was said to be dangerous */
 	char why[512];	       /* the reason for the exits of all that is not special */
 };
@@ -153,6 +154,7 @@ struct plan_options {
 	bool grows;	   /* plan__extend() will follow: files may be mapped later */
 	bool new_programs; /* other programs than today's are expected: links are for every
 			      process */
+	bool children;	   /* so they may be for the sake of forked children */
 	bool skip_tiny;	   /* leave out functions that are cheaper than their probe */
 	/* Leaves without loops get no exit probe; see plan_function.closed_at_entry. Not where
 	 * single calls, values or lines of them are wanted. */

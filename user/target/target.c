@@ -76,7 +76,10 @@ static int object_new(struct target *t, const char *path, const char *root, int 
 	if (ARRAY_RESERVE(&t->objects, t->objects_cnt, &t->objects_cap))
 		return -ENOMEM;
 	obj = &t->objects[t->objects_cnt];
-	*obj = (struct target_object){.fd = fd, .path = strdup(path), .root = strdup(root)};
+	*obj = (struct target_object){.fd = fd,
+				      .path = strdup(path),
+				      .root = strdup(root),
+				      .strangers = STRANGERS_UNKNOWN};
 	if (!obj->path || !obj->root) {
 		free(obj->path);
 		free(obj->root);

@@ -17,6 +17,8 @@ struct target_process {
 	int pidfd; /* readable once the process has ended */
 };
 
+#define STRANGERS_UNKNOWN UINT32_MAX
+
 struct target_object {
 	char *path; /* as its process names it */
 	/* The file's own name, if its process was started by another: that of a link. NULL: it is
@@ -29,6 +31,10 @@ struct target_object {
 	bool barred;	     /* not to be probed (-x with -p): known for what it can do to stacks */
 	uint32_t *processes; /* indexes of the processes that map it */
 	uint32_t processes_cnt;
+	/* Other processes that map it, by strangers__look(); and whether a debugger is at one, or
+	 * it may have a shadow stack. */
+	uint32_t strangers;
+	bool strangers_fragile;
 	/* identity while collecting */
 	unsigned int dev_major, dev_minor;
 	uint64_t ino;
@@ -44,9 +50,10 @@ struct target {
 	dev_t only_dev; /* -x with -p: the one file to be probed; 0: any */
 	ino_t only_ino;
 	size_t objects_cap;
-	struct launch *launch; /* the command, held before its first instruction; NULL: none */
-	pid_t *pids;	       /* the processes' ids */
-	const char *hazard;    /* why return probes are deadly on this kernel; NULL: they are not */
+	size_t strangers_known; /* of so many objects */
+	struct launch *launch;	/* the command, held before its first instruction; NULL: none */
+	pid_t *pids;		/* the processes' ids */
+	const char *hazard; /* why return probes are deadly on this kernel; NULL: they are not */
 	/* Some process has a shadow stack, or will perhaps: calls must not be probed. */
 	bool shadow_stacks;
 	bool shadow_stacks_possible; /* other programs may have them on this machine */

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Children that are forked: they run the same program, and are traced until they begin another."""
+
+import os
+import socket
+
+import harness
+from harness import program
+
+LIMITED = ("--max-overhead", "5")
+PYTHON_POOL = """
+import multiprocessing, sys
+
+def work(number):
+    for power in range(10):
+        complex(number, 1) ** (power + 0.5)
+
+if __name__ == "__main__":
+    print("ready", flush=True)
+    sys.stdin.readline()
+    with multiprocessing.get_context("fork").Pool(3) as pool:
+        pool.map(work, range(1, 31), 1)
+    print("done", flush=True)
+"""
+
+
+def text_of(pid, path):
+    """A process's mappings of a file whose code is not the file's."""
+    return [line for line in harness.dirty_text(pid) if line.endswith(path)]
+
+
+class Counts(harness.TestCase):
+    def check_forest(self, document, done):
+        self.assertEqual(done.status, 0, str(done))
+        self.assert_counts(document, done.counts, done)
+        self.assertEqual(document["accounting"]["lost"], 0)
+
+    def test_every_call_of_children(self):
+        """Of children's children too, of those that a thread forks, and up to an exec."""
+        for mode in ("pid", "command"):
+            for options in ((), ("--exits=sites",), ("--exits=none",)):
+                with self.subTest(mode=mode, options=options):
+                    document, done = getattr(self, f"profile_{mode}")("forest", 5, 10,
+                                                                      options=options)
+                    self.check_forest(document, done)
+
+    def test_each_is_a_process_of_its_own(self):
+        document, done = self.profile_pid("forks", 20, 10)
+        work = done.counts["work"] + done.numbers("CHILDREN")["work"]
+        self.assertEqual(self.count(document, "work"), work)
+        self.assertEqual(len({thread["pid"] for thread in document["threads"]}), 21)
+
+    def test_many_at_a_time(self):
+        document, done = self.profile_pid("forkstorm", 400)
+        work = done.counts["work"] + done.numbers("CHILDREN")["work"]
+        self.assertEqual(self.count(document, "work"), work)
+
+    def test_given_up(self):
+        """As long as they have not begun another program they run into what they have inherited:
+        that is said."""
+        document, done = self.profile_pid("forks", 7, 10, options=("--no-children",))
+        self.assert_counts(document, done.counts, done)
+        tracer = next(p for p in self.processes if isinstance(p, harness.Proftrace))
+        self.assertIn("7 forked processes were not followed", tracer.finish().stderr)
+
+    def test_programs_of_children_are_traced_if_asked_for(self):
+        """forest calls work 1,000 times in each of the two programs that it begins."""
+        document, done = self.profile_command("forest", 2, 10, options=("--follow",))
+        self.assertEqual(self.count(document, "work"), done.counts["work"] + 2000)
+
+    def test_cpu_time(self):
+        """Children's counts as the target's, also of those that have ended between two looks."""
+        document, done = self.profile_command("forks", 50, 20000, options=("-F", "work"))
+        self.assertEqual(done.status, 0, str(done))
+        probes = document["accounting"]["probe_ns"]
+        self.assertGreater(document["accounting"]["cpu_ns"], 0)
+        self.assertGreater(document["accounting"]["cpu_ns"] + probes, probes)
+
+    def test_excludes_follow(self):
+        done = self.run_proftrace("--follow", "--no-children", "-p", os.getpid())
+        self.assert_one_line(done, 2, "--follow", "--no-children", "exclude")
+
+
+class Text(harness.TestCase):
+    """What is taken out leaves the children, too: their code is the file's again."""
+
+    def heated(self, children=2):
+        target = self.target("heated", children)
+        return target, program("heated")
+
+    def pids(self, target, children=2):
+        target.stdout.wait_lines("hot")
+        return [int(line.split()[1]) for line in target.stdout.wait_lines("CHILD", children)]
+
+    def test_a_drop_leaves_children(self):
+        """The budget sees what children call, and only they call anything."""
+        target, path = self.heated()
+        tracer = self.process(harness.PROFTRACE, "-v", "-f", "json", *LIMITED, "-F", "hot", "-p",
+                              target.pid)
+        tracer.stderr.wait_lines(harness.TRACING)
+        target.go()
+        pids = self.pids(target)
+        self.assertTrue(all(text_of(pid, path) for pid in pids), "probes were never there")
+        clean = harness.poll(lambda: not any(text_of(pid, path) for pid in pids),
+                             harness.TIMEOUT)
+        self.assertTrue(clean, tracer.stderr.text())
+        target.go()
+        target.stdout.wait_lines("cool")
+        target.go()
+        true = target.finish().counts["hot"]
+        document = self.document(tracer.finish())
+        self.assertEqual([drop["name"] for drop in document["dropped"]], ["hot"])
+        self.assertTrue(0 < self.count(document, "hot") < true)
+
+    def test_the_end_leaves_children(self):
+        target, path = self.heated()
+        tracer = self.proftrace("-f", "json", "-F", "hot", "-p", target.pid).wait_tracing()
+        target.go()
+        pids = self.pids(target)
+        target.go()
+        target.stdout.wait_lines("cool")
+        self.document(tracer.interrupt())
+        self.assertFalse([pid for pid in pids if text_of(pid, path)])
+        target.go()
+        self.assertEqual(target.finish().status, 0)
+
+    def test_strangers_are_spared(self):
+        """A child of somebody else's process of the same program calls it often: it gets rid of the
+        probes, and the target is counted on, exactly."""
+        target, path = self.heated(0)
+        tracer = self.proftrace("-f", "json", "-F", "hot", "-p", target.pid).wait_tracing()
+        stranger, _ = self.heated(1)
+        stranger.go()
+        pid, = self.pids(stranger, 1)
+        self.assertTrue(text_of(pid, path), "probes were never there")
+        tracer.stderr.wait_lines("proftrace: other processes run the same functions often")
+        self.assertTrue(harness.poll(lambda: not text_of(pid, path), harness.TIMEOUT))
+        target.go()
+        target.stdout.wait_lines("hot")
+        target.go()
+        target.stdout.wait_lines("cool")
+        target.go()
+        true = target.finish().counts["hot"]
+        self.assertEqual(self.count(self.document(tracer.finish()), "hot"), true)
+        stranger.go()
+        stranger.stdout.wait_lines("cool")
+        stranger.go()
+        self.assertEqual(stranger.finish().status, 0)
+
+    def test_many_strangers_never_have_them(self):
+        """Then children are not followed, which is said."""
+        strangers = [self.target("forest", 0, 0) for _ in range(17)]
+        target = self.target("forest", 3, 10)
+        tracer = self.proftrace("-f", "json", "-p", target.pid).wait_tracing()
+        self.assertFalse([s.pid for s in strangers if text_of(s.pid, program("forest"))])
+        target.go()
+        true = target.finish().counts
+        done = tracer.finish()
+        self.assertIn("children are not followed in forest, as 17 other processes map it",
+                      done.stderr)
+        calls = self.count(self.document(done), "work")
+        # Its own: grow() in its main thread and in another one.
+        self.assertEqual(calls, 2 * 3 * 10)
+        self.assertLess(calls, true["work"])
+
+
+class RealPrograms(harness.TestCase):
+    def test_python_multiprocessing(self):
+        """Each of 30 jobs raises a complex number to a power ten times, in three processes."""
+        script = self.path("pool.py")
+        with open(script, "w", encoding="utf-8") as file:
+            file.write(PYTHON_POOL)
+        python = os.path.realpath(harness.PYTHON)
+        target = self.process(python, script)
+        target.wait_ready()
+        tracer = self.proftrace("-f", "json", "-F", "_Py_c_pow", "-p", target.pid).wait_tracing()
+        target.go()
+        target.stdout.wait_lines("done")
+        self.assertEqual(target.finish().status, 0)
+        document = self.document(tracer.finish())
+        self.assertEqual(self.count(document, "_Py_c_pow"), 300)
+
+    def test_redis_saves_in_a_child(self):
+        """BGSAVE forks; the child calls rdbSaveRio once."""
+        path = self.path("socket")
+        server = self.process("redis-server", "--port", "0", "--unixsocket", path, "--save", "",
+                              "--dir", self.directory, "--daemonize", "no")
+        self.assertTrue(harness.poll(lambda: os.path.exists(path), harness.TIMEOUT))
+        tracer = self.proftrace("-f", "json", "-F", "rdbSaveRio", "-p", server.pid).wait_tracing()
+        with socket.socket(socket.AF_UNIX) as client:
+            client.connect(path)
+            client.sendall(b"BGSAVE\r\n")
+            self.assertIn(b"started", client.recv(4096))
+            self.assertTrue(harness.poll(
+                lambda: "Background saving terminated" in server.stdout.text(), harness.TIMEOUT))
+        document = self.document(tracer.interrupt())
+        self.assertEqual(self.count(document, "rdbSaveRio"), 1)
+        self.assertNotIn(server.pid, {thread["pid"] for thread in document["threads"]
+                                      if thread["calls"]})
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * From links for every process to links for the target's own. As where functions are dropped
+ * (regroup.c), the new ones are put in first, and the old ones linger.
+ */
+#include <errno.h>
+
+#include "attach/group.h"
+#include "attach/groups.h"
+#include "plan/plan.h"
+#include "target/target.h"
+#include "util/clock.h"
+#include "wire.h"
+
+/* A group as `from`, in the context's process. */
+static int bind_group(struct attach_ctx *ctx, const struct group *from)
+{
+	struct group *to = group__new(ctx, from->exits_only);
+	int err = to ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !err && i < from->members_cnt; i++) {
+		struct group_member m = from->members[i];
+
+		err = group__add(to, m.function,
+				 (m.generation + 1 + from->attempts) % WIRE_GENERATIONS);
+		if (!err)
+			to->members[i].exits_apart = m.exits_apart;
+	}
+	if (!err)
+		err = group__link(ctx, to);
+	return err == -ESRCH ? 0 : err; /* a process that has ended needs no probes */
+}
+
+static int bind_object(struct attach_ctx *ctx, const struct target *t)
+{
+	struct groups *g = ctx->g;
+	size_t before = g->groups_cnt;
+	uint64_t now;
+	int err = 0;
+
+	ctx->obj = &t->objects[ctx->object];
+	for (size_t i = 0; !err && i < before; i++) {
+		const struct group *grp = g->groups[i];
+
+		/* Lines have no generations that tell two probes of one apart: they stay. */
+		if (grp->object != ctx->object || grp->retired_ns || grp->lines)
+			continue;
+		for (uint32_t k = 0; !err && k < ctx->obj->processes_cnt; k++) {
+			ctx->process = ctx->obj->processes[k];
+			ctx->pid = t->processes[ctx->process].pid;
+			err = bind_group(ctx, g->groups[i]);
+		}
+	}
+	now = now_ns();
+	for (size_t i = before; err && i-- > 0;) {
+		struct group *grp = g->groups[i];
+
+		if (grp->object == ctx->object && grp->unbound && !grp->retired_ns)
+			grp->attempts++;
+	}
+	while (err && g->groups_cnt > before)
+		group__close(g, g->groups[g->groups_cnt - 1]);
+	if (err)
+		return group__failed(ctx, err);
+	for (size_t i = 0; i < before; i++) {
+		struct group *grp = g->groups[i];
+
+		if (grp->object == ctx->object && !grp->retired_ns && !grp->lines)
+			grp->retired_ns = now;
+	}
+	g->shared[ctx->object] = false;
+	g->attached[ctx->object] = ctx->obj->processes_cnt;
+	return 0;
+}
+
+int groups__bind(struct groups *g, const struct tier *tier, const struct proftrace_bpf *skel,
+		 struct plan *p, const struct target *t)
+{
+	struct attach_ctx ctx = {.g = g, .tier = tier, .skel = skel, .plan = p};
+	int err = 0;
+
+	for (; !err && ctx.object < g->attached_cnt; ctx.object++) {
+		if (g->shared[ctx.object])
+			err = bind_object(&ctx, t);
+	}
+	return err;
+}
