@@ -341,6 +341,7 @@ int group__link(struct attach_ctx *ctx, struct group *grp)
 	if (grp->lines)
 		return link_lines(ctx, grp);
 	err = probes_gather(ctx, grp, &probes);
+	grp->has_returns = probes.returns.cnt;
 	/* An instruction can be entry and exit (a lone jmp), or a region may begin at its
 	 * function's entry: the last attached is called first. */
 	if (!err)

@@ -36,6 +36,7 @@ struct group {
 	size_t links_cnt, links_cap;
 	uint8_t attempts;    /* to replace it that have failed */
 	uint64_t retired_ns; /* when others took its place (CLOCK_MONOTONIC); 0: they haven't */
+	bool has_returns;    /* calls return through its links, by which they were entered */
 };
 
 /* Attaching in one process, or in all. */

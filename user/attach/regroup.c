@@ -2,7 +2,8 @@
 /*
  * Dropping functions. In each process, all groups that hold one are replaced by new ones of what is
  * left in them; what was called more than the average is put apart, as it is likely to go next. The
- * old links linger, so that calls return through the link that they were entered by.
+ * old links linger, so that calls return through the link that they were entered by; without return
+ * probes a moment only, so that generations do not come again too soon.
  */
 #include <errno.h>
 
@@ -13,7 +14,8 @@
 #include "util/clock.h"
 #include "wire.h"
 
-#define LINGER_NS (200 * 1000000ull)
+#define LINGER_NS	(200 * 1000000ull)
+#define LINGER_BRIEF_NS (20 * 1000000ull)
 /* Of one object in one process: all of them cost the target time at each hit. */
 #define MAX_RETIRED 16
 /* To replace a group, until generations come again: by then the links of the first one are long
@@ -213,7 +215,7 @@ bool groups__poll(struct groups *g)
 
 		if (!grp->retired_ns)
 			continue;
-		if (now - grp->retired_ns >= LINGER_NS)
+		if (now - grp->retired_ns >= (grp->has_returns ? LINGER_NS : LINGER_BRIEF_NS))
 			group__close(g, grp);
 		else
 			left = true;

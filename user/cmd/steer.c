@@ -263,6 +263,7 @@ static int take_out(struct steer *s, struct run *r)
 	int err = tracer__drop(r->tracer, r->plan, r->target, s->calls);
 
 	s->undone = err == -EAGAIN;
+	tracer__drop_poll(r->tracer);
 	return err == -ENOMEM ? err : 0;
 }
 
