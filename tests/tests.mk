@@ -196,7 +196,7 @@ $(PROGRAMS)/gokinds-pie-stripped: GO_FLAGS := -buildmode=pie -ldflags "-s -w"
 # Fuzzers: clang's libFuzzer and sanitizers over all that reads a target's files. RUNS inputs each.
 FUZZ       := build-fuzz
 FUZZ_SRCS  := $(wildcard user/util/*.c user/arch/*.c user/arch/*/*.c user/symbol/*.c user/code/*.c user/plan/*.c user/unwind/*.c user/calls/*.c user/record/*.c) \
-	user/target/maps.c user/target/patches.c user/target/process.c
+	user/target/maps.c user/target/package.c user/target/patches.c user/target/process.c
 FUZZ_OBJS  := $(FUZZ_SRCS:%.c=$(FUZZ)/%.o)
 FUZZ_BINS  := $(FUZZ)/elf $(FUZZ)/maps $(FUZZ)/record
 FUZZ_FLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -g -O1
