@@ -84,6 +84,7 @@ int cmd_diff(const struct options *o)
 	int err, close_err;
 
 	signals__ignore();
+	output__page(&out, o);
 	privilege__drop_for_report();
 	sandbox__enter(o->output);
 	err = input__spare(o);

@@ -181,6 +181,7 @@ int cmd_list(const struct options *o)
 		return OPTIONS_USAGE_STATUS;
 	}
 	plan_opts = wanted__plan_options(&wanted, o);
+	output__page(&out, o);
 	err = output__open(&out, o);
 	if (!err)
 		err = target__open(&spec, &target);

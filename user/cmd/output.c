@@ -58,18 +58,33 @@ int output__begin(struct output *out)
 	return ftruncate(fileno(out->file), 0) ? failed(out, -errno) : 0;
 }
 
+static bool to_terminal(const struct options *o)
+{
+	return !o->output && isatty(STDOUT_FILENO);
+}
+
+static const struct sink *sink_of(const struct options *o)
+{
+	return o->sink ? o->sink : to_terminal(o) ? &sink_tree : &sink_folded;
+}
+
+void output__page(struct output *out, const struct options *o)
+{
+	if (to_terminal(o) && sink_of(o)->accounts && !o->interval_ns && !o->no_pager)
+		out->pager = pager__new();
+}
+
 int output__open(struct output *out, const struct options *o)
 {
 	const char *no_color = getenv("NO_COLOR");
-	bool terminal = !o->output && isatty(STDOUT_FILENO);
+	bool terminal = to_terminal(o);
 
 	*out = (struct output){
 		.file = stdout,
 		.name = o->output ? o->output : "stdout",
-		.sink = o->sink	   ? o->sink
-			: terminal ? &sink_tree
-				   : &sink_folded,
+		.sink = sink_of(o),
 		.opts = o->sink_opts,
+		.pager = out->pager,
 	};
 	/* Whoever writes to flame.png may expect something else. */
 	if (o->output && !o->sink && strchr(path_base(o->output), '.'))
@@ -80,8 +95,6 @@ int output__open(struct output *out, const struct options *o)
 	out->opts.columns = o->output || o->verbose ? 0 : fold__columns(STDOUT_FILENO);
 	out->opts.color = o->color == COLOR_ALWAYS ||
 			  (o->color == COLOR_AUTO && terminal && !(no_color && *no_color));
-	if (terminal && out->sink->accounts && !o->interval_ns && !o->no_pager)
-		out->pager = pager__new();
 	return o->output ? open_file(out, o->output, 0) : 0;
 }
 

@@ -29,9 +29,12 @@ struct output {
 	size_t text_len;
 };
 
-/* Opens -o, or takes stdout; chooses format and colours. Before privileges are given up, as a pager
- * is to run as the user who called sudo. Returns 0, or -errno with one line logged.
- */
+/* Forks the process of a pager, if the result is for a terminal. Before privileges are given up, as
+ * a pager is to run as the user who called sudo. */
+void output__page(struct output *out, const struct options *o);
+
+/* Opens -o, or takes stdout; chooses format and colours. `out` is all zero but for what
+ * output__page() has made of it. Returns 0, or -errno with one line logged. */
 int output__open(struct output *out, const struct options *o);
 
 /* Empties the file: from here on there will be a result. Returns 0, or -errno with one line logged.

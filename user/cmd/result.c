@@ -51,6 +51,7 @@ int result__open(struct run *r)
 			privilege__keep_replacing();
 		return recorder__open(o, o->output, &r->recorder);
 	}
+	output__page(&r->out, o);
 	err = output__open(&r->out, o);
 	if (!err)
 		warn_of_values(o, r->out.sink);
