@@ -300,7 +300,7 @@ class Debuginfod(harness.TestCase):
                 return False
         self.assertTrue(poll(is_ready, 30))
         document, done = self.run_with(url)
-        self.assertNotIn("debuginfod", done.stderr)
+        self.assertNotIn("proftrace: debuginfod:", done.stderr)
         self.assertEqual([f["name"] for f in document["functions"]], ["main"])
         cached = os.stat(os.path.join(self.open, "cache", build_id, "debuginfo"))
         self.assertNotEqual(cached.st_uid, 0)
@@ -358,7 +358,7 @@ class Debuginfod(harness.TestCase):
 
     def test_without_urls_nothing_is_asked(self):
         _, done = self.run_with("")
-        self.assertNotIn("debuginfod", done.stderr)
+        self.assertNotIn("proftrace: debuginfod:", done.stderr)
 
 
 if __name__ == "__main__":
