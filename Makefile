@@ -60,13 +60,14 @@ $(BUILD)/%.skel.h: $(BUILD)/bpf/%.bpf.o
 # where it is defined lies where it is defined, others where they are used first.
 $(BUILD)/user/attach/basic.o: $(BUILD)/variables-agree
 $(BUILD)/variables-agree: $(SKEL)
-	$(Q)for skel in $^; do sed -n '/__\(bss\|data\|rodata\) {/,/} \*/p' $$skel | sed 's/ [a-z]*_bpf__/ /' > $$skel.variables; done
+	$(Q)for skel in $^; do sed -n '/__\(bss\|data\|data_written\|rodata\) {/,/} \*/p' $$skel | sed 's/ [a-z]*_bpf__/ /' > $$skel.variables; done
 	$(Q)cmp $(SKEL:%=%.variables) && touch $@
 
-$(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c bpf/proftrace.bpf.c $(wildcard bpf/*.h vmlinux/*.h) scripts/bpf-stack
+$(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c bpf/proftrace.bpf.c $(wildcard bpf/*.h vmlinux/*.h) scripts/bpf-stack scripts/bpf-writes
 	@mkdir -p $(@D)
 	$(call say,BPF,$<)$(CLANG) -target bpf -mcpu=v3 -g -O2 -Wall -Wextra -D__TARGET_ARCH_$(BPF_ARCH) -Ibpf -Ivmlinux -c -o $@.tmp $<
 	$(Q)scripts/bpf-stack $(if $(V),-v) $@.tmp
+	$(Q)scripts/bpf-writes $(if $(V),-v) $@.tmp
 	$(Q)llvm-strip -g $@.tmp -o $@ && rm -f $@.tmp
 
 # For another architecture, by Debian's cross compiler and with its libraries. There are no tests.

@@ -7,13 +7,11 @@
 #include "values.bpf.h"
 
 TABLE(chunks, struct wire_chunk);
-TABLE(entered_off, u64); /* by frame: its lane's off_ns at the entry */
 FREE_QUEUE(free_chunks);
 
 const volatile bool keep_calls = false;
 const volatile u32 chunks_cap = 0;
-u32 next_chunk = 1;
-u64 timeline_lost = 0; /* calls, for want of a chunk */
+u32 next_chunk WRITTEN = 1;
 
 static __always_inline struct wire_chunk *chunk_at(u32 i)
 {
@@ -40,18 +38,18 @@ static __noinline struct wire_chunk *chunk_append(struct wire_lane *lane)
 
 static __always_inline void call_begins(const struct wire_lane *lane, u32 frame)
 {
-	u64 *off = keep_calls ? bpf_map_lookup_elem(&entered_off, &frame) : 0;
+	struct wire_frame_rest *rest = keep_calls ? bpf_map_lookup_elem(&frame_rests, &frame) : 0;
 
-	if (off)
-		*off = lane->off_ns;
+	if (rest)
+		rest->entered_off_ns = lane->off_ns;
 }
 
 static __always_inline void call_ends(struct wire_lane *lane, u32 frame, const struct wire_frame *f,
 				      u64 took, u64 lane_off_ns)
 {
+	struct wire_frame_rest *rest;
 	struct wire_chunk *c;
 	u32 cnt, records;
-	u64 *off;
 
 	if (!keep_calls)
 		return;
@@ -59,15 +57,15 @@ static __always_inline void call_ends(struct wire_lane *lane, u32 frame, const s
 	c = chunk_at(lane->chunk);
 	if (!c || !lane->chunk || c->cnt + records >= WIRE_CHUNK_CALLS)
 		c = chunk_append(lane);
-	off = bpf_map_lookup_elem(&entered_off, &frame);
+	rest = bpf_map_lookup_elem(&frame_rests, &frame);
 	cnt = c ? c->cnt : WIRE_CHUNK_CALLS;
-	if (!c || !off || cnt >= WIRE_CHUNK_CALLS) {
-		__sync_fetch_and_add(&timeline_lost, 1);
+	if (!c || !rest || cnt >= WIRE_CHUNK_CALLS) {
+		TALLY(timeline_lost, 1);
 		return;
 	}
 	c->calls[cnt].entered_ns = f->entered_ns;
 	c->calls[cnt].took_ns = took;
-	c->calls[cnt].off_ns = lane_off_ns - *off;
+	c->calls[cnt].off_ns = lane_off_ns - rest->entered_off_ns;
 	c->calls[cnt].node = f->node;
 	c->calls[cnt].records = records;
 	if (records)

@@ -5,11 +5,9 @@
 
 #include "tables.bpf.h"
 
-u64 undistributed = 0; /* calls for which there was no room */
-
-/* The number of the highest bit that is set; v is not 0. There are 64 ways through it, so it is a
- * global function: the verifier takes them once, and not wherever a call may end. */
-__noinline u32 highest_bit(u64 v)
+/* There are 64 ways through it, so it is a global function: the verifier takes them once, and not
+ * wherever a call may end. */
+__noinline u32 highest_bit_of_many(u64 v)
 {
 	u32 n = 0;
 
@@ -23,29 +21,54 @@ __noinline u32 highest_bit(u64 v)
 	return n;
 }
 
+#define BITS_4(N)  N, N, N, N
+#define BITS_16(N) BITS_4(N), BITS_4(N), BITS_4(N), BITS_4(N)
+#define BITS_64(N) BITS_16(N), BITS_16(N), BITS_16(N), BITS_16(N)
+
+static const u8 bit_of_byte[256] = {0,		0,	    1,		1,	    BITS_4(2),
+				    BITS_4(3),	BITS_4(3),  BITS_16(4), BITS_16(5), BITS_16(5),
+				    BITS_64(6), BITS_64(7), BITS_64(7)};
+
+/* What follows from a comparison of all 64 bits, older verifiers do not know of an index. */
+static __always_inline u32 bit_of(u32 byte)
+{
+	asm volatile("" : "+r"(byte));
+	return bit_of_byte[byte & 0xff];
+}
+
+/* The number of the highest bit that is set; v is not 0. */
+static __always_inline u32 highest_bit(u64 v)
+{
+	if (v < 1 << 8)
+		return bit_of(v);
+	if (v < 1 << 16)
+		return 8 + bit_of(v >> 8);
+	return highest_bit_of_many(v);
+}
+
 /* The entry for a key whose first place is taken by another. 0: no room; else its number plus 1. */
 __noinline u32 dist_search(u64 key, u32 first)
 {
 	for (u32 i = 0; i < WIRE_DIST_PROBES; i++) {
 		u32 at = (first + i) & dists_mask;
-		struct wire_dist *d = bpf_map_lookup_elem(&dists, &at);
-		u64 old = d ? d->key : ~0ull;
+		u64 *place = bpf_map_lookup_elem(&dist_keys, &at);
+		u64 old = place ? *place : ~0ull;
 
-		if (d && !old)
-			old = SWAP_IF(&d->key, 0, key) ? key : d->key;
-		if (d && old == key)
+		if (place && !old)
+			old = SWAP_IF(place, 0, key) ? key : *place;
+		if (place && old == key)
 			return at + 1;
 	}
 	return 0;
 }
 
-/* Counts calls of one duration. Other threads count in the same entry, hence the atomic addition;
- * but hardly ever from other CPUs. */
+/* Counts calls of one duration. A thread that was preempted here goes on counting in the same entry
+ * as others, maybe from another CPU, hence the atomic addition. */
 static __always_inline void dist_add(u32 function, u64 ns, u32 calls)
 {
-	u32 octave = 0, bucket = ns, shard = bpf_get_smp_processor_id() % WIRE_DIST_SHARDS, at;
+	u32 octave = 0, bucket = ns, cpu = bpf_get_smp_processor_id() & dists_shares_mask, at;
 	struct wire_dist *d;
-	u64 key;
+	u64 key, *place;
 
 	if (ns >= 8) {
 		u32 bit = highest_bit(ns);
@@ -53,18 +76,18 @@ static __always_inline void dist_add(u32 function, u64 ns, u32 calls)
 		octave = bit - 2;
 		bucket = ns >> (bit - 3);
 	}
-	key = WIRE_DIST_KEY(function, shard, octave);
+	key = WIRE_DIST_KEY(function, cpu, octave);
 	at = WIRE_DIST_HASH(key) & dists_mask;
-	d = bpf_map_lookup_elem(&dists, &at);
-	if (!d || d->key != key) {
+	place = bpf_map_lookup_elem(&dist_keys, &at);
+	if (!place || *place != key) {
 		at = dist_search(key, at);
 		at--;
-		d = bpf_map_lookup_elem(&dists, &at);
 	}
+	d = bpf_map_lookup_elem(&dists, &at);
 	if (d)
 		__sync_fetch_and_add(&d->calls[bucket & 7], calls);
 	else
-		__sync_fetch_and_add(&undistributed, calls);
+		TALLY(undistributed, calls);
 }
 
 #endif

@@ -178,7 +178,7 @@ __noinline u32 spans_catch_up(u32 base_number, u32 number)
 	const struct wire_lane *base = lane_at(base_number);
 	struct wire_lane *lane = lane_at(number);
 	struct wire_frame *top = lane ? frame_at(lane->top) : 0;
-	struct wire_node *n = top ? node_at(top->node) : 0;
+	struct wire_node_rest *n = top ? node_rest_at(top->node) : 0;
 
 	if (!base || !n)
 		return 0;

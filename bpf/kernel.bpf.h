@@ -23,8 +23,15 @@
 #include <bpf/bpf_core_read.h>
 #include "wire.h"
 
+/*
+ * Of a variable that programs write: it lies apart from those that each event reads, as a write on
+ * one CPU takes their cache line from all others. What calls write at each event is no variable,
+ * but an entry of a table that belongs to one stack, or to one CPU (scripts/bpf-writes checks it).
+ */
+#define WRITTEN __attribute__((section(".data.written")))
+
 /* What basic.bpf.c takes for a lock: how many are about to get it. Nobody waits with it in hand. */
-u32 basic_lock = 0;
+u32 basic_lock WRITTEN = 0;
 
 /* Of an argument of a global function: the compiler passes none that is not looked at, but the
  * verifier demands all. */

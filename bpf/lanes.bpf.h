@@ -166,7 +166,7 @@ static __always_inline bool lane_is(const struct wire_lane *lane, u32 kind, u32 
 static __always_inline void lane_waited(struct wire_lane *lane, u64 since, u64 now)
 {
 	struct wire_frame *top = frame_at(lane->top);
-	struct wire_node *n = top ? node_at(top->node) : 0;
+	struct wire_node_rest *n = top ? node_rest_at(top->node) : 0;
 
 	if (!n)
 		return;

@@ -37,12 +37,12 @@ bool uses_returns = false;
 bool planner_gone = false;
 /* Somebody wants to know what happens. */
 bool listening = false;
-u32 events_lost = 0;
-u32 waits_cut = 0; /* threads that went on before user space was done */
-u32 forks = 0;	   /* children that are not followed */
-u32 followed_cnt = 0, followed_alive = 0;
+u32 events_lost WRITTEN = 0;
+u32 waits_cut WRITTEN = 0; /* threads that went on before user space was done */
+u32 forks WRITTEN = 0;	   /* children that are not followed */
+u32 followed_cnt WRITTEN = 0, followed_alive WRITTEN = 0;
 /* Programs begun without a dynamic linker that we had probed: they did not wait for their plan. */
-u32 starts_unheld = 0;
+u32 starts_unheld WRITTEN = 0;
 
 /* What was mapped since the start can unwind or switch stacks. */
 bool returns_off = false;

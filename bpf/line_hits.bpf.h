@@ -68,7 +68,7 @@ static __always_inline void line_at(const struct place *at, u32 function, u32 si
 		return;
 	}
 	if (!line_left(top, at, function, site))
-		__sync_fetch_and_add(&line_misses, 1);
+		TALLY(line_misses, 1);
 	frame_charge(lane, top, cost->inside_ns + cost->outside_ns);
 }
 
@@ -84,7 +84,7 @@ static __always_inline void line_hit(u64 sp, u64 cookie)
 	if (!place_find(&at, sp, false)) {
 		tgid = bpf_get_current_pid_tgid() >> 32;
 		if (!filter_tgids || bpf_map_lookup_elem(&tgids, &tgid))
-			__sync_fetch_and_add(&line_misses, 1);
+			TALLY(line_misses, 1);
 		return;
 	}
 	line_at(&at, s->function, site, cost_of(cookie >> WIRE_COOKIE_COST));

@@ -11,23 +11,24 @@
 #include "tables.bpf.h"
 
 TABLE(line_sites, struct wire_line_site);
-TABLE(line_counts, struct wire_line_count); /* WIRE_LINE_SHARDS for each site */
+TABLE(line_counts, struct wire_line_count); /* by site, one share of CPUs behind the other */
 TABLE(line_entries, u64); /* by function: the site that its entry stands for; 0: none */
-TABLE(line_states, struct wire_line_state); /* by frame */
 
 const volatile bool keep_lines = false;
+const volatile u32 lines_cap = 0, lines_shares_mask = 0;
 u32 lines_generation = 0; /* probes of others are on their way out */
-u64 line_misses = 0;	  /* hits in calls that were not recorded */
 
 static __always_inline struct wire_line_state *line_state(u32 frame)
 {
-	return bpf_map_lookup_elem(&line_states, &frame);
+	struct wire_frame_rest *rest = bpf_map_lookup_elem(&frame_rests, &frame);
+
+	return rest ? &rest->line : 0;
 }
 
-/* Other threads count there too, hence the atomic additions to it; but seldom at a time. */
+/* Threads that were preempted in here count there too, hence the atomic additions to it. */
 static __always_inline struct wire_line_count *line_count(u32 site)
 {
-	u32 at = site * WIRE_LINE_SHARDS + bpf_get_smp_processor_id() % WIRE_LINE_SHARDS;
+	u32 at = (bpf_get_smp_processor_id() & lines_shares_mask) * lines_cap + site;
 
 	return bpf_map_lookup_elem(&line_counts, &at);
 }

@@ -22,7 +22,7 @@ struct {
 
 /* The sum of that, in ns, of processes that nobody has named: followed children that have ended, or
  * are followed no longer, and those that map a file. */
-u64 cpu_of_others = 0;
+u64 cpu_of_others WRITTEN = 0;
 
 /* The CPU time of the current process, of which no other thread is left. */
 static __always_inline u64 current_cpu_ns(void)

@@ -66,12 +66,12 @@ struct {
 	__type(value, u32);
 } stack_of_page SEC(".maps");
 
-u32 next_stack = 1;
+u32 next_stack WRITTEN = 1;
 u64 stacks_known = 1; /* raised with each stack that becomes known */
 
 /* Events whose stack could not be told, for the mapping was being changed or the table was full:
  * they count for the thread. */
-u64 stacks_unknown = 0;
+u64 stacks_unknown WRITTEN = 0;
 
 static __always_inline struct stack *stack_at(u32 i)
 {

@@ -22,9 +22,15 @@
 TABLE(lanes, struct wire_lane);
 TABLE(frames, struct wire_frame);
 TABLE(nodes, struct wire_node);
+TABLE(node_rests, struct wire_node_rest);
 TABLE(node_index, u64);
 TABLE(dists, struct wire_dist);
+TABLE(dist_keys, u64);
 TABLE(switches, struct wire_switch); /* by function; those behind its end cannot be dropped */
+TABLE(passed, u64); /* calls since the drop, by function, one share of CPUs behind the other */
+
+/* Frames' lines, with --calls or --lines alone. */
+TABLE(frame_rests, struct wire_frame_rest);
 
 #define FREE_QUEUE(NAME)                          \
 	struct {                                  \
@@ -64,25 +70,33 @@ struct {
 } tgids SEC(".maps");
 
 const volatile u32 lanes_cap = 0, frames_cap = 0, nodes_cap = 0, index_mask = 0, dists_mask = 0;
+/* How many shares CPUs have in what they count apart, less one: powers of two. */
+const volatile u32 dists_shares_mask = 0, passed_shares_mask = 0;
+const volatile u32 switches_cap = 0;
 const volatile bool filter_tgids = false;
 /* Links are not bound to processes: the kernel passes on what strangers do. */
 const volatile bool links_unbound = false;
 
 /* Hits by processes that are not traced, by CPU. */
-struct wire_shard stranger_hits[WIRE_SHARDS] = {};
+struct wire_share stranger_hits[WIRE_CPUS] __attribute__((aligned(64))) = {};
 
 static __always_inline void count_stranger(void)
 {
-	__sync_fetch_and_add(&stranger_hits[bpf_get_smp_processor_id() % WIRE_SHARDS].cnt, 1);
+	__sync_fetch_and_add(&stranger_hits[bpf_get_smp_processor_id() % WIRE_CPUS].cnt, 1);
 }
 
 /* Next entry that was never used, in each table. */
-u32 next_lane = 1, next_frame = 1, next_node = 1;
-u64 lost[WIRE_LOSSES] = {};
+u32 next_lane WRITTEN = 1, next_frame WRITTEN = 1, next_node WRITTEN = 1;
+
+struct wire_tally tallies[WIRE_CPUS] __attribute__((aligned(64))) = {};
+
+/* Counts calls on this CPU, as that member of struct wire_tally. */
+#define TALLY(MEMBER, CALLS) \
+	__sync_fetch_and_add(&tallies[bpf_get_smp_processor_id() % WIRE_CPUS].MEMBER, CALLS)
 
 static __always_inline void count_lost(enum wire_loss why)
 {
-	__sync_fetch_and_add(&lost[why], 1);
+	TALLY(lost[why], 1);
 }
 
 static __always_inline struct wire_frame *frame_at(u32 i)
@@ -93,6 +107,11 @@ static __always_inline struct wire_frame *frame_at(u32 i)
 static __always_inline struct wire_node *node_at(u32 i)
 {
 	return bpf_map_lookup_elem(&nodes, &i);
+}
+
+static __always_inline struct wire_node_rest *node_rest_at(u32 i)
+{
+	return bpf_map_lookup_elem(&node_rests, &i);
 }
 
 static __always_inline struct wire_lane *lane_at(u32 i)
@@ -116,6 +135,7 @@ static __always_inline u32 table_take(void *queue, u32 *next, u32 cap)
 __noinline u32 node_new(u32 lane, u32 parent, u32 function)
 {
 	struct wire_lane *l = lane_at(lane);
+	struct wire_node_rest *rest;
 	struct wire_node *n;
 	u32 i;
 
@@ -123,15 +143,17 @@ __noinline u32 node_new(u32 lane, u32 parent, u32 function)
 		return 0;
 	i = table_take(&free_nodes, &next_node, nodes_cap);
 	n = node_at(i);
-	if (!i || !n)
+	rest = node_rest_at(i);
+	if (!i || !n || !rest)
 		return 0;
 	n->parent = parent;
 	n->function = function;
-	n->lane = lane;
 	n->last_child = 0;
-	n->calls = n->self_ns = n->min_ns = n->max_ns = n->off_ns = n->probe_ns = 0;
+	n->calls = n->self_ns = n->min_ns = n->max_ns = n->probe_ns = 0;
 	n->timed_ns = n->expected_ns = 0;
-	n->older = l->newest;
+	rest->lane = lane;
+	rest->off_ns = 0;
+	rest->older = l->newest;
 	l->newest = i;
 	return i;
 }

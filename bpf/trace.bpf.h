@@ -277,16 +277,24 @@ static __always_inline bool returns_in_order(u32 number)
 	return top && top->slot >= lane->hi;
 }
 
+/* Some function has a switch that is set. */
+bool switches_set = false;
+
 /* How many calls the current one stands for, of a function with this switch; 0: it is passed over.
  */
-static __always_inline u32 switch_weight(struct wire_switch *s)
+static __always_inline u32 switch_weight(const struct wire_switch *s, u32 function)
 {
-	u64 seen;
+	u32 share = bpf_get_smp_processor_id() & passed_shares_mask, every = s ? s->every : 0, at;
+	u64 *seen, phase;
 
-	if (!s || !s->every)
+	if (!every)
 		return 1;
-	seen = count_up(&s->seen);
-	return s->every > 1 && !(seen % s->every) ? s->every : 0;
+	at = share * switches_cap + function;
+	seen = bpf_map_lookup_elem(&passed, &at);
+	if (!seen)
+		return 0;
+	phase = WIRE_PHASE(share, passed_shares_mask + 1, every);
+	return !((count_up(seen) + phase) % every) && every > 1 ? every : 0;
 }
 
 /* A call that is passed over costs its caller the hit of its entry. */
@@ -352,19 +360,19 @@ static __always_inline bool entry_arrives(struct arrival *a, const struct task_s
 					  u64 slot, u64 cookie)
 {
 	u32 function = cookie & WIRE_COOKIE_FUNCTION;
-	struct wire_switch *s;
+	const struct wire_switch *s;
 
 	a->home = gate_open ? home_current(task, true, &a->number) : 0;
 	if (!a->home || hit_is_claimed(a->home, slot, function, cookie))
 		return false;
-	s = bpf_map_lookup_elem(&switches, &function);
+	s = switches_set ? bpf_map_lookup_elem(&switches, &function) : 0;
 	a->role = role_of(s);
 	if (has_untils && (a->role & WIRE_ROLE_UNTIL)) {
 		until_reached(task, a->home, a->number, slot);
 		if (!has_triggers || !(a->role & WIRE_ROLE_TRIGGER))
 			return false;
 	}
-	a->weight = switch_weight(s);
+	a->weight = switch_weight(s, function);
 	return true;
 }
 

@@ -13,8 +13,6 @@
 const volatile bool has_triggers = false, has_untils = false;
 bool triggers_armed = false; /* not while probes are calibrated */
 
-struct wire_shard untriggered[WIRE_SHARDS] =
-	{};	    /* calls that were passed over for want of a trigger */
 u64 stopped_ns = 0; /* when an until has closed the gate; 0: none has */
 
 static __always_inline u32 role_of(const struct wire_switch *s)
@@ -30,9 +28,7 @@ static __always_inline bool may_begin(u32 role)
 
 static __always_inline void count_untriggered(void)
 {
-	u32 shard = bpf_get_smp_processor_id() % WIRE_SHARDS;
-
-	__sync_fetch_and_add(&untriggered[shard].cnt, 1);
+	TALLY(untriggered, 1);
 }
 
 /* The first one decides when it was. */

@@ -14,7 +14,6 @@ TABLE(lists, struct wire_list);
 TABLE(values, struct wire_values); /* by frame */
 
 const volatile bool keep_values = false;
-u64 calls_refused = 0; /* by conditions */
 
 #define TEXT_WORDS (WIRE_TEXT / 8)
 
@@ -192,7 +191,7 @@ static __noinline u32 values_enter(struct pt_regs *ctx, u32 number, u32 frame, u
 		return 1;
 	LOOP(WIRE_CONDITIONS, condition_check, &s);
 	if (s.fails)
-		__sync_fetch_and_add(&calls_refused, 1);
+		TALLY(refused, 1);
 	return !s.fails;
 }
 

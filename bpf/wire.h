@@ -172,25 +172,29 @@ struct wire_frame {
 	((entry) >> (WIRE_COOKIE_GENERATION - WIRE_COOKIE_FLAGS) & (WIRE_MAX_SITES - 1))
 
 /*
- * One call path of one lane, written only by that lane's thread. Inclusive time is not kept: it is
- * self_ns plus that of the children. Times are as measured, with what the probes cost; but min_ns
- * and max_ns are without.
+ * One call path of one lane, written only by that lane's thread: a cache line. Inclusive time is
+ * not kept: it is self_ns plus that of the children. Times are as measured, with what the probes
+ * cost; but min_ns and max_ns are without.
  */
 struct wire_node {
 	u32 parent;
 	u32 function;
-	u32 lane;
-	u32 last_child; /* a guess that spares the look-up */
-	u64 calls;	/* entered */
-	u64 self_ns;	/* of finished calls; less than 0 for moments, see frame_close() */
-	u64 min_ns;	/* of returned calls, inclusive; 0: none */
-	u64 max_ns;
-	u64 off_ns;	 /* off the CPU while this path was the innermost */
-	u64 probe_ns;	 /* what of self_ns is the probes' cost */
-	u32 older;	 /* the lane's previously made node */
+	u32 last_child;	 /* a guess that spares the look-up */
 	u32 timed_ns;	 /* now and then a part of an entry is timed, to see how cold caches are, */
 	u32 expected_ns; /* and this is what it takes in calibration */
 	u32 pad;
+	u64 calls;   /* entered */
+	u64 self_ns; /* of finished calls; less than 0 for moments, see frame_close() */
+	u64 min_ns;  /* of returned calls, inclusive; 0: none */
+	u64 max_ns;
+	u64 probe_ns; /* what of self_ns is the probes' cost */
+};
+
+/* What belongs to a node as well, and calls do not touch. */
+struct wire_node_rest {
+	u32 lane;   /* 0: the node is free */
+	u32 older;  /* the lane's previously made node */
+	u64 off_ns; /* off the CPU while this path was the innermost */
 };
 
 /* A lane's n-th entry is timed if this is below a limit, one in 16: a Weyl sequence, so that no
@@ -393,7 +397,8 @@ struct wire_line_site {
 	u32 pad;
 };
 
-/* Of one site, on some CPUs. Times are as measured; probe_ns is what of them the probes cost. */
+/* Of one site, on one CPU: the sites of a CPU lie together. Times are as measured; probe_ns is what
+ * of them the probes cost. */
 struct wire_line_count {
 	u64 hits; /* runs of the line that began here */
 	u64 ns;
@@ -401,9 +406,7 @@ struct wire_line_count {
 	u64 pad;
 };
 
-#define WIRE_LINE_SHARDS 4
-
-/* Beside a frame: where its call is. */
+/* Where a frame's call is. */
 struct wire_line_state {
 	u64 since_ns;
 	u64 probe_ns; /* of the frame, then; with what the arrival's probe cost since */
@@ -411,6 +414,16 @@ struct wire_line_state {
 	u32 line;     /* these two: the site's */
 	u32 goes_on_as;
 	u32 left; /* the call was left by an exit site */
+};
+
+/* CPUs that count apart, at most; of more, those share whose numbers are equal modulo this. */
+#define WIRE_CPUS 64
+
+/* What belongs to a frame as well, with --calls or --lines: a cache line. */
+struct wire_frame_rest {
+	u64 entered_off_ns; /* its lane's off_ns at the entry */
+	struct wire_line_state line;
+	u64 pad[3];
 };
 
 /* Why calls were lost. */
@@ -430,19 +443,18 @@ enum wire_loss {
 
 /*
  * How long returned calls took, without the probes' cost: log-linear buckets, eight to a power of
- * two, of one function in one power of two on one CPU in WIRE_DIST_SHARDS. Open addressing by key.
+ * two, of one function in one power of two on one CPU: a cache line. Open addressing by keys, which
+ * have a table of their own; 0: free.
  */
 struct wire_dist {
-	u64 key; /* WIRE_DIST_KEY(); 0: free */
 	u64 calls[8];
 };
 
-#define WIRE_DIST_SHARDS 8
 #define WIRE_DIST_PROBES 32
-#define WIRE_DIST_KEY(function, shard, octave) \
-	(((u64)(function) << 9 | (u64)(shard) << 6 | (octave)) + 1)
+#define WIRE_DIST_KEY(function, cpu, octave) \
+	(((u64)(function) << 12 | (u64)(cpu) << 6 | (octave)) + 1)
 #define WIRE_DIST_HASH(key)	((u32)(((key)*0x9e3779b97f4a7c15ull) >> 32))
-#define WIRE_DIST_FUNCTION(key) ((u32)(((key)-1) >> 9))
+#define WIRE_DIST_FUNCTION(key) ((u32)(((key)-1) >> 12))
 #define WIRE_DIST_OCTAVE(key)	((u32)(((key)-1) & 63))
 
 /* One call of many stands for the others' time too; but a longer one than this is no everyday call
@@ -454,16 +466,30 @@ struct wire_dist {
 struct wire_switch {
 	u32 every; /* 0: all calls are recorded; 1: none */
 	u32 role;  /* WIRE_ROLE_* */
-	u64 seen;  /* calls since the drop */
 };
+
+/* Calls since a drop are counted by CPU in one of several shares, a power of two. Each keeps its
+ * n-th call, from 0 on, if n plus this is a multiple of `every`: as many in all as if they were
+ * counted together. */
+#define WIRE_PHASE(SHARE, SHARES, EVERY) ((u32)((u64)(SHARE) * (EVERY) / (SHARES)))
 
 /* A lane without an open call records none but those of triggers. */
 #define WIRE_ROLE_TRIGGER 1u
 /* It ends the recording: with triggers, on its lane; else everywhere. */
 #define WIRE_ROLE_UNTIL 2u
 
-#define WIRE_SHARDS 8 /* of a counter, by CPU */
-struct wire_shard {
+/* Calls that one CPU has seen and not recorded; a cache line. */
+struct wire_tally {
+	u64 lost[WIRE_LOSSES];
+	u64 undistributed; /* recorded, but for how long they took: there was no room */
+	u64 untriggered;   /* for want of a trigger */
+	u64 refused;	   /* by conditions */
+	u64 line_misses;   /* hits of lines in calls that were not recorded */
+	u64 timeline_lost; /* single calls, for want of a chunk */
+};
+
+/* What one CPU has counted; a cache line. */
+struct wire_share {
 	u64 cnt;
 	u64 pad[7];
 };
@@ -527,9 +553,13 @@ struct wire_event {
 #define WIRE_CALL_SESSION_COOKIE 0x70000001
 
 _Static_assert(sizeof(struct wire_frame) == 64, "wire_frame");
-_Static_assert(sizeof(struct wire_node) == 80, "wire_node");
+_Static_assert(sizeof(struct wire_node) == 64, "wire_node");
+_Static_assert(sizeof(struct wire_node_rest) == 16, "wire_node_rest");
+_Static_assert(sizeof(struct wire_frame_rest) == 64, "wire_frame_rest");
+_Static_assert(sizeof(struct wire_tally) == 64, "wire_tally");
+_Static_assert(sizeof(struct wire_share) == 64, "wire_share");
 _Static_assert(sizeof(struct wire_lane) == 320, "wire_lane");
-_Static_assert(sizeof(struct wire_dist) == 72, "wire_dist");
+_Static_assert(sizeof(struct wire_dist) == 64, "wire_dist");
 _Static_assert(sizeof(struct wire_chunk) == 1024, "wire_chunk");
 _Static_assert(sizeof(struct wire_list) == 272, "wire_list");
 _Static_assert(sizeof(struct wire_line_site) == 24, "wire_line_site");

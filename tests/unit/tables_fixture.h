@@ -35,18 +35,21 @@ static struct {
 	struct wire_lane *lanes;
 	struct wire_frame *frames;
 	struct wire_node *nodes;
+	struct wire_node_rest *node_rests;
 	uint64_t *index;
 	struct wire_dist *dists;
+	uint64_t *dist_keys;
 	struct wire_switch *switches;
+	uint64_t *passed;
 	struct wire_chunk *chunks;
-	uint64_t *entered_off;
 	struct wire_list *lists;
 	struct wire_values *values;
 	struct wire_line_site *line_sites;
 	struct wire_line_count *line_counts;
-	struct wire_line_state *line_states;
+	struct wire_frame_rest *frame_rests;
 	uint32_t next_lane, next_frame, next_node, next_chunk;
-	uint64_t lost[WIRE_LOSSES], undistributed, timeline_lost, line_misses;
+	struct wire_tally tallies[WIRE_CPUS];
+	bool switches_set;
 	struct table_queue queues[QUEUES];
 } bpf;
 
@@ -97,28 +100,31 @@ static inline void tables_make(uint32_t lanes_cap, uint32_t frames_cap, uint32_t
 		.chunks_cap = 64,
 		.lists_cap = 2,
 		.lines_cap = 8,
+		.passed_shares = 4,
+		.line_shares = 4,
 		.next_lane = &bpf.next_lane,
 		.next_frame = &bpf.next_frame,
 		.next_node = &bpf.next_node,
-		.lost = bpf.lost,
-		.undistributed = &bpf.undistributed,
-		.timeline_lost = &bpf.timeline_lost,
-		.line_misses = &bpf.line_misses,
+		.tallies = bpf.tallies,
+		.switches_set = &bpf.switches_set,
 	};
 	bpf.lanes = table_new(&i->lanes_fd, lanes_cap, sizeof(*bpf.lanes));
 	bpf.frames = table_new(&i->frames_fd, frames_cap, sizeof(*bpf.frames));
 	bpf.nodes = table_new(&i->nodes_fd, nodes_cap, sizeof(*bpf.nodes));
 	bpf.index = table_new(&i->index_fd, i->index_cap, sizeof(*bpf.index));
 	bpf.dists = table_new(&i->dists_fd, i->dists_cap, sizeof(*bpf.dists));
+	bpf.node_rests = table_new(&i->node_rests_fd, nodes_cap, sizeof(*bpf.node_rests));
+	bpf.dist_keys = table_new(&i->dist_keys_fd, i->dists_cap, sizeof(*bpf.dist_keys));
+	bpf.passed =
+		table_new(&i->passed_fd, i->switches_cap * i->passed_shares, sizeof(*bpf.passed));
 	bpf.switches = table_new(&i->switches_fd, i->switches_cap, sizeof(*bpf.switches));
 	bpf.chunks = table_new(&i->chunks_fd, i->chunks_cap, sizeof(*bpf.chunks));
-	bpf.entered_off = table_new(&i->entered_off_fd, frames_cap, sizeof(*bpf.entered_off));
 	bpf.lists = table_new(&i->lists_fd, i->lists_cap, sizeof(*bpf.lists));
 	bpf.values = table_new(&i->values_fd, frames_cap, sizeof(*bpf.values));
 	bpf.line_sites = table_new(&i->line_sites_fd, i->lines_cap, sizeof(*bpf.line_sites));
-	bpf.line_counts = table_new(&i->line_counts_fd, i->lines_cap * WIRE_LINE_SHARDS,
+	bpf.line_counts = table_new(&i->line_counts_fd, i->lines_cap * i->line_shares,
 				    sizeof(*bpf.line_counts));
-	bpf.line_states = table_new(&i->line_states_fd, frames_cap, sizeof(*bpf.line_states));
+	bpf.frame_rests = table_new(&i->frame_rests_fd, frames_cap, sizeof(*bpf.frame_rests));
 }
 
 static inline void table_free(void *at, int fd, size_t cap, size_t size)
@@ -136,15 +142,18 @@ static inline void tables_free(void)
 	table_free(bpf.nodes, i->nodes_fd, i->nodes_cap, sizeof(*bpf.nodes));
 	table_free(bpf.index, i->index_fd, i->index_cap, sizeof(*bpf.index));
 	table_free(bpf.dists, i->dists_fd, i->dists_cap, sizeof(*bpf.dists));
+	table_free(bpf.node_rests, i->node_rests_fd, i->nodes_cap, sizeof(*bpf.node_rests));
+	table_free(bpf.dist_keys, i->dist_keys_fd, i->dists_cap, sizeof(*bpf.dist_keys));
+	table_free(bpf.passed, i->passed_fd, i->switches_cap * i->passed_shares,
+		   sizeof(*bpf.passed));
 	table_free(bpf.switches, i->switches_fd, i->switches_cap, sizeof(*bpf.switches));
 	table_free(bpf.chunks, i->chunks_fd, i->chunks_cap, sizeof(*bpf.chunks));
-	table_free(bpf.entered_off, i->entered_off_fd, i->frames_cap, sizeof(*bpf.entered_off));
 	table_free(bpf.lists, i->lists_fd, i->lists_cap, sizeof(*bpf.lists));
 	table_free(bpf.values, i->values_fd, i->frames_cap, sizeof(*bpf.values));
 	table_free(bpf.line_sites, i->line_sites_fd, i->lines_cap, sizeof(*bpf.line_sites));
-	table_free(bpf.line_counts, i->line_counts_fd, i->lines_cap * WIRE_LINE_SHARDS,
+	table_free(bpf.line_counts, i->line_counts_fd, i->lines_cap * i->line_shares,
 		   sizeof(*bpf.line_counts));
-	table_free(bpf.line_states, i->line_states_fd, i->frames_cap, sizeof(*bpf.line_states));
+	table_free(bpf.frame_rests, i->frame_rests_fd, i->frames_cap, sizeof(*bpf.frame_rests));
 }
 
 static inline uint32_t table_take(int queue, uint32_t *next, uint32_t cap)
@@ -165,8 +174,8 @@ static inline uint32_t bpf_node(uint32_t lane, uint32_t parent, uint32_t functio
 	uint32_t i = table_take(QUEUE_NODES, &bpf.next_node, bpf.info.nodes_cap);
 	struct wire_lane *t = &bpf.lanes[lane];
 
-	bpf.nodes[i] = (struct wire_node){
-		.parent = parent, .function = function, .lane = lane, .older = t->newest};
+	bpf.nodes[i] = (struct wire_node){.parent = parent, .function = function};
+	bpf.node_rests[i] = (struct wire_node_rest){.lane = lane, .older = t->newest};
 	__atomic_store_n(&t->newest, i, __ATOMIC_RELEASE);
 	return i;
 }
@@ -239,7 +248,7 @@ static inline void bpf_enter(uint32_t lane, uint32_t function, uint64_t now)
 	bpf.frames[place].node = node;
 	bpf.frames[place].function = function;
 	bpf.frames[place].entry = 0;
-	bpf.entered_off[place] = t->off_ns;
+	bpf.frame_rests[place].entered_off_ns = t->off_ns;
 	__atomic_fetch_add(&bpf.nodes[node].calls, 1, __ATOMIC_RELEASE);
 	t->entered++;
 	t->top = place;
@@ -277,12 +286,13 @@ static inline void bpf_call(struct wire_lane *t, uint64_t took)
 	uint32_t records = WIRE_FRAME_VALUES(f->entry) ? v->records : 0;
 
 	if ((!t->chunk || c->cnt + records >= WIRE_CHUNK_CALLS) && !bpf_chunk(t)) {
-		bpf.timeline_lost++;
+		bpf.tallies[3].timeline_lost++;
 		return;
 	}
 	c = &bpf.chunks[t->chunk];
-	c->calls[c->cnt] = (struct wire_call){
-		f->entered_ns, took, t->off_ns - bpf.entered_off[t->top], f->node, records};
+	c->calls[c->cnt] = (struct wire_call){f->entered_ns, took,
+					      t->off_ns - bpf.frame_rests[t->top].entered_off_ns,
+					      f->node, records};
 	memcpy(&c->calls[c->cnt + 1], v, records * sizeof(struct wire_call));
 	__atomic_store_n(&c->cnt, c->cnt + 1 + records, __ATOMIC_RELEASE);
 }

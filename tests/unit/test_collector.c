@@ -284,11 +284,14 @@ static void losses_add_up(void **state)
 {
 	struct profile *p;
 
-	bpf.lost[WIRE_LOST_LANES] = 1;
-	bpf.lost[WIRE_LOST_FRAMES] = 10;
-	bpf.lost[WIRE_LOST_PATHS] = 100;
+	bpf.tallies[0].lost[WIRE_LOST_LANES] = 1;
+	bpf.tallies[1].lost[WIRE_LOST_FRAMES] = 10;
+	bpf.tallies[WIRE_CPUS - 1].lost[WIRE_LOST_PATHS] = 100;
+	bpf.tallies[0].untriggered = 3;
+	bpf.tallies[9].untriggered = 4;
 	p = snapshot(1);
 	assert_int_equal(p->accounting.lost, 111);
+	assert_int_equal(p->accounting.untriggered, 7);
 	profile__free(p);
 }
 
@@ -348,7 +351,7 @@ static void dead_threads_are_given_back(void **state)
 		bool given = is_queued(QUEUE_NODES, i);
 		const uint64_t *place = index_find(n->parent, n->function, &free_place);
 
-		assert_int_equal(!n->lane, given);
+		assert_int_equal(!bpf.node_rests[i].lane, given);
 		if (n->parent)
 			assert_int_equal(place != NULL, !given);
 	}
@@ -579,7 +582,7 @@ static void rings_end(void **state)
 	bpf_enter(t, MAIN, 2000);
 	bpf.frames[bpf.lanes[t].top].up = bpf.lanes[t].top;
 	use_anyhow();
-	bpf.nodes[bpf.lanes[t].newest].older = bpf.lanes[t].newest;
+	bpf.node_rests[bpf.lanes[t].newest].older = bpf.lanes[t].newest;
 	use_anyhow();
 }
 
@@ -594,9 +597,9 @@ static void unknown_functions_are_refused(void **state)
 	unhush(saved);
 }
 
-static struct wire_dist *dist(uint32_t at, uint32_t function, uint32_t shard, uint32_t octave)
+static struct wire_dist *dist(uint32_t at, uint32_t function, uint32_t cpu, uint32_t octave)
 {
-	bpf.dists[at].key = WIRE_DIST_KEY(function, shard, octave);
+	bpf.dist_keys[at] = WIRE_DIST_KEY(function, cpu, octave);
 	return &bpf.dists[at];
 }
 
@@ -617,16 +620,16 @@ static void distributions_are_merged(void **state)
 	/* Three CPUs' shares of one function's power of two; they need not stand together. */
 	dist(50, WORK, 0, 3)->calls[2] = 5;
 	dist(7, WORK, 5, 3)->calls[2] = 6;
-	dist(13, WORK, 7, 3)->calls[7] = 1;
+	dist(13, WORK, 63, 3)->calls[7] = 1;
 	dist(0, WORK, 7, 0)->calls[0] = 2;
 	dist(63, MAIN, 1, 61)->calls[7] = UINT64_MAX / 2;
 	dist(20, LEAF, 1, 4);	    /* claimed, nothing counted yet */
 	bpf.dists[21].calls[3] = 9; /* not claimed */
 	/* Functions beyond the plan. */
 	dist(30, FUNCTIONS, 0, 3)->calls[0] = 1;
-	bpf.dists[31].key = UINT64_MAX;
+	bpf.dist_keys[31] = UINT64_MAX;
 	bpf.dists[31].calls[0] = 1;
-	bpf.undistributed = 17;
+	bpf.tallies[2].undistributed = 17;
 	p = snapshot(1);
 	assert_int_equal(p->buckets_cnt, 4);
 	assert_bucket(&p->buckets[0], MAIN, 61 * 8 + 7, UINT64_MAX / 2);
@@ -669,7 +672,7 @@ static void waiting_threads_have_waited_so_far(void **state)
 	lane->current = t;
 	bpf_enter(t, MAIN, 1000);
 	bpf_enter(t, WORK, 1100);
-	bpf.nodes[bpf.frames[lane->top].node].off_ns = 40; /* before */
+	bpf.node_rests[bpf.frames[lane->top].node].off_ns = 40; /* before */
 	lane->off_since = 1500;
 	p = snapshot(2000);
 	assert_int_equal(NODE(p, 0, MAIN, WORK)->stats.off_self_ns, 540);
@@ -706,7 +709,7 @@ static void waiting_is_part_of_the_time(void **state)
 
 	record_small(t);
 	for (uint32_t i = 1; i < bpf.next_node; i++)
-		bpf.nodes[i].off_ns = 1000000;
+		bpf.node_rests[i].off_ns = 1000000;
 	p = snapshot(5000);
 	for (uint32_t i = 1; i < p->nodes_cnt; i++) {
 		const struct call_stats *s = &p->nodes[i].stats;
@@ -798,7 +801,7 @@ static void set_figures(uint32_t t)
 {
 	struct wire_node *n = BPF_NODE(t, MAIN, WORK);
 
-	n->off_ns = 11;
+	bpf.node_rests[n - bpf.nodes].off_ns = 11;
 	n->probe_ns = 13;
 	n->timed_ns = 200;
 	n->expected_ns = 100;
@@ -877,7 +880,8 @@ static uint64_t passed_of(uint32_t function, uint32_t every, uint64_t seen)
 
 	assert_true(collector__drop(collector, function, every));
 	assert_int_equal(bpf.switches[function].every, every);
-	bpf.switches[function].seen = seen;
+	assert_true(bpf.switches_set);
+	bpf.passed[function] = seen;
 	assert_int_equal(collector__usage(collector, u, FUNCTIONS), 0);
 	assert_int_equal(u[function].passed, collector__passed(collector, function));
 	return u[function].passed;
@@ -905,6 +909,30 @@ static void dropped_functions(void **state)
 	assert_false(collector__drop(collector, UINT32_MAX, 1));
 	assert_int_equal(collector__passed(collector, 64), 0);
 	assert_int_equal(collector__passed(collector, UINT32_MAX), 0);
+}
+
+/* CPUs count apart and keep calls of their own, about as many in all as one would; what is not kept
+ * is passed over. */
+static void dropped_by_cpus(void **state)
+{
+	static const uint64_t seen[4] = {7, 0, 101, 1000};
+	const uint32_t every = 10;
+	uint64_t kept = 0, all = 0;
+
+	for (uint32_t cpu = 0; cpu < 4; cpu++) {
+		uint64_t phase = WIRE_PHASE(cpu, 4, every);
+
+		for (uint64_t n = 0; n < seen[cpu]; n++)
+			kept += !((n + phase) % every);
+		all += seen[cpu];
+		bpf.passed[cpu * bpf.info.switches_cap + WORK] = seen[cpu];
+	}
+	assert_true(collector__drop(collector, WORK, every));
+	assert_int_equal(collector__passed(collector, WORK), all - kept);
+	assert_in_range(kept * every, all - 2 * every, all + 2 * every);
+	assert_int_equal(collector__passed(collector, LEAF), 0);
+	assert_true(collector__drop(collector, WORK, 1));
+	assert_int_equal(collector__passed(collector, WORK), all);
 }
 
 /* One call stands for five: paths have more calls than were entered, and the accounts hold. */
@@ -942,9 +970,9 @@ static void reset_forgets(void **state)
 	record_small(t);
 	bpf_exit(t, 1000);
 	dist(5, WORK, 0, 3)->calls[2] = 5;
-	bpf.undistributed = bpf.lost[WIRE_LOST_FRAMES] = bpf.lost[WIRE_LOST_PATHS] = 3;
+	bpf.tallies[1].undistributed = bpf.tallies[2].lost[WIRE_LOST_FRAMES] = 3;
 	collector__drop(collector, WORK, 1);
-	bpf.switches[WORK].seen = 7;
+	bpf.passed[bpf.info.switches_cap + WORK] = 7;
 	collector__reset(collector);
 	p = snapshot(2000);
 	assert_int_equal(p->threads_cnt, 0);
@@ -958,7 +986,7 @@ static void reset_forgets(void **state)
 	assert_int_equal(collector__usage(collector, u, FUNCTIONS), 0);
 	for (int f = 0; f < FUNCTIONS; f++)
 		assert_int_equal(u[f].calls + u[f].self_ns + u[f].passed, 0);
-	assert_int_equal(bpf.switches[WORK].every, 0);
+	assert_int_equal(bpf.switches[WORK].every + bpf.passed[bpf.info.switches_cap + WORK], 0);
 	assert_null(index_find(bpf.lanes[t].root, MAIN, &free_place));
 	/* Its entries are used again. */
 	again = bpf_lane(NOBODY, NOBODY, "again");
@@ -993,7 +1021,7 @@ static void at_site(uint32_t lane, uint32_t site, uint64_t now)
 {
 	uint32_t frame = bpf.lanes[lane].top;
 
-	bpf.line_states[frame] = (struct wire_line_state){
+	bpf.frame_rests[frame].line = (struct wire_line_state){
 		.site = site,
 		.line = bpf.line_sites[site].line,
 		.since_ns = now,
@@ -1010,10 +1038,10 @@ static void lines_add_up(void **state)
 	bpf.line_sites[2] = (struct wire_line_site){.function = MAIN, .line = 2};
 	bpf.line_sites[3] = (struct wire_line_site){.function = MAIN, .line = 1};
 	bpf.line_sites[4] = (struct wire_line_site){.function = MAIN, .line = 9}; /* of no plan */
-	bpf.line_counts[1 * WIRE_LINE_SHARDS] = (struct wire_line_count){1, 100, 10, 0};
-	bpf.line_counts[1 * WIRE_LINE_SHARDS + 3] = (struct wire_line_count){2, 200, 20, 0};
-	bpf.line_counts[3 * WIRE_LINE_SHARDS + 1] = (struct wire_line_count){4, 50, 60, 0};
-	bpf.line_counts[4 * WIRE_LINE_SHARDS] = (struct wire_line_count){8, 8, 0, 0};
+	bpf.line_counts[1] = (struct wire_line_count){1, 100, 10, 0};
+	bpf.line_counts[3 * bpf.info.lines_cap + 1] = (struct wire_line_count){2, 200, 20, 0};
+	bpf.line_counts[bpf.info.lines_cap + 3] = (struct wire_line_count){4, 50, 60, 0};
+	bpf.line_counts[4] = (struct wire_line_count){8, 8, 0, 0};
 	/* main is on line 2 for 30 ns, 5 of which were probes; what it calls is on none. */
 	bpf_enter(t, MAIN, 1000);
 	at_site(t, 2, 1070);
@@ -1093,6 +1121,7 @@ int main(void)
 		TEST(usage_adds_up),
 		TEST_FEW(usage_outlives_threads),
 		TEST(dropped_functions),
+		TEST(dropped_by_cpus),
 		TEST(scaled_calls),
 		TEST(reset_forgets),
 		TEST(functions_seen_after_a_reset),

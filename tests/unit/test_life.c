@@ -5,7 +5,8 @@
 #include "attach/life.c"
 
 static struct proftrace_bpf__bss bss;
-static struct proftrace_bpf skel = {.bss = &bss};
+static struct proftrace_bpf__data_written written;
+static struct proftrace_bpf skel = {.bss = &bss, .data_written = &written};
 static struct life life;
 
 static int start(void **state)

@@ -150,7 +150,7 @@ void life__done(struct life *l, uint32_t generation)
 
 bool life__lost_track(const struct life *l)
 {
-	return l->lost_track || l->skel->bss->events_lost;
+	return l->lost_track || l->skel->data_written->events_lost;
 }
 
 bool life__contexts_made(const struct life *l)
@@ -177,11 +177,11 @@ void life__hold(struct life *l, bool for_functions, bool for_returns)
 void life__counts(const struct life *l, struct life_counts *out)
 {
 	*out = (struct life_counts){
-		.forks = l->skel->bss->forks,
-		.followed = l->skel->bss->followed_cnt,
-		.followed_alive = l->skel->bss->followed_alive,
-		.late = l->skel->bss->waits_cut,
-		.unheld = l->skel->bss->starts_unheld,
+		.forks = l->skel->data_written->forks,
+		.followed = l->skel->data_written->followed_cnt,
+		.followed_alive = l->skel->data_written->followed_alive,
+		.late = l->skel->data_written->waits_cut,
+		.unheld = l->skel->data_written->starts_unheld,
 	};
 }
 
@@ -232,6 +232,6 @@ void life__strike_ended(struct life *l)
 		/* Who deletes the entry, the kernel's side or this one, counts. */
 		if (!bpf_map_lookup_elem(fd, &tgid, &kind) && kind & WIRE_TGID_FOLLOWED &&
 		    process_ended(tgid) && !bpf_map_delete_elem(fd, &tgid))
-			__atomic_fetch_sub(&l->skel->bss->followed_alive, 1, __ATOMIC_SEQ_CST);
+			__atomic_fetch_sub(&l->skel->data_written->followed_alive, 1, __ATOMIC_SEQ_CST);
 	}
 }

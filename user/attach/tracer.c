@@ -263,7 +263,7 @@ bool tracer__cpu_of_ended(const struct tracer *tr, pid_t pid, uint64_t *ns)
 
 uint64_t tracer__cpu_of_others(const struct tracer *tr)
 {
-	return __atomic_load_n(&tr->skel->bss->cpu_of_others, __ATOMIC_SEQ_CST);
+	return __atomic_load_n(&tr->skel->data_written->cpu_of_others, __ATOMIC_SEQ_CST);
 }
 
 bool tracer__is_unbound(const struct tracer *tr, size_t index)
@@ -275,7 +275,7 @@ uint64_t tracer__stranger_hits(const struct tracer *tr)
 {
 	uint64_t hits = 0;
 
-	for (int i = 0; i < WIRE_SHARDS; i++)
+	for (int i = 0; i < WIRE_CPUS; i++)
 		hits += __atomic_load_n(&tr->skel->bss->stranger_hits[i].cnt, __ATOMIC_RELAXED);
 	return hits;
 }
@@ -287,16 +287,20 @@ int tracer__bind(struct tracer *tr, struct plan *p, const struct target *t)
 
 uint64_t tracer__refused_calls(const struct tracer *tr)
 {
-	return tr->skel->bss->calls_refused;
+	uint64_t refused = 0;
+
+	for (int i = 0; i < WIRE_CPUS; i++)
+		refused += __atomic_load_n(&tr->skel->bss->tallies[i].refused, __ATOMIC_RELAXED);
+	return refused;
 }
 
 void tracer__detach(struct tracer *tr)
 {
 	groups__detach(&tr->groups);
 	proftrace_bpf__detach(tr->skel);
-	if (tr->skel->bss->stacks_unknown)
+	if (tr->skel->data_written->stacks_unknown)
 		log_debug("%llu times the stack of an event could not be told",
-			  (unsigned long long)tr->skel->bss->stacks_unknown);
+			  (unsigned long long)tr->skel->data_written->stacks_unknown);
 }
 
 struct life *tracer__life(const struct tracer *tr)
@@ -313,20 +317,22 @@ void tracer__tables(const struct tracer *tr, struct tracer_tables *out)
 		.frames_fd = bpf_map__fd(skel->maps.frames),
 		.nodes_fd = bpf_map__fd(skel->maps.nodes),
 		.index_fd = bpf_map__fd(skel->maps.node_index),
+		.node_rests_fd = bpf_map__fd(skel->maps.node_rests),
 		.dists_fd = bpf_map__fd(skel->maps.dists),
+		.dist_keys_fd = bpf_map__fd(skel->maps.dist_keys),
 		.switches_fd = bpf_map__fd(skel->maps.switches),
+		.passed_fd = bpf_map__fd(skel->maps.passed),
 		.free_lanes_fd = bpf_map__fd(skel->maps.free_lanes),
 		.free_frames_fd = bpf_map__fd(skel->maps.free_frames),
 		.free_nodes_fd = bpf_map__fd(skel->maps.free_nodes),
 		.chunks_fd = bpf_map__fd(skel->maps.chunks),
-		.entered_off_fd = bpf_map__fd(skel->maps.entered_off),
 		.free_chunks_fd = bpf_map__fd(skel->maps.free_chunks),
 		.home_of_tid_fd = bpf_map__fd(skel->maps.home_of_tid),
 		.lists_fd = bpf_map__fd(skel->maps.lists),
 		.values_fd = bpf_map__fd(skel->maps.values),
 		.line_sites_fd = bpf_map__fd(skel->maps.line_sites),
 		.line_counts_fd = bpf_map__fd(skel->maps.line_counts),
-		.line_states_fd = bpf_map__fd(skel->maps.line_states),
+		.frame_rests_fd = bpf_map__fd(skel->maps.frame_rests),
 		.lanes_cap = tr->lanes_cap,
 		.frames_cap = tr->frames_cap,
 		.nodes_cap = tr->nodes_cap,
@@ -336,14 +342,13 @@ void tracer__tables(const struct tracer *tr, struct tracer_tables *out)
 		.chunks_cap = tr->chunks_cap,
 		.lists_cap = tr->lists_cap,
 		.lines_cap = tr->lines_cap,
-		.next_lane = &skel->data->next_lane,
-		.next_frame = &skel->data->next_frame,
-		.next_node = &skel->data->next_node,
-		.lost = (volatile uint64_t *)skel->bss->lost,
-		.undistributed = (volatile uint64_t *)&skel->bss->undistributed,
-		.untriggered = skel->bss->untriggered,
-		.timeline_lost = (volatile uint64_t *)&skel->bss->timeline_lost,
-		.line_misses = (volatile uint64_t *)&skel->bss->line_misses,
+		.passed_shares = tr->passed_shares,
+		.line_shares = tr->line_shares,
+		.next_lane = &skel->data_written->next_lane,
+		.next_frame = &skel->data_written->next_frame,
+		.next_node = &skel->data_written->next_node,
+		.tallies = skel->bss->tallies,
+		.switches_set = &skel->bss->switches_set,
 	};
 }
 

@@ -53,22 +53,23 @@ struct probe_costs;
 
 /* The shared tables, for collect/. */
 struct tracer_tables {
-	int lanes_fd, frames_fd, nodes_fd, index_fd, dists_fd, switches_fd;
-	int chunks_fd, entered_off_fd; /* single calls; chunks_cap 0: not kept */
-	int lists_fd, values_fd;       /* values of arguments; lists_cap 0: none are */
-	int line_sites_fd, line_counts_fd, line_states_fd; /* lines_cap 0: none are counted */
+	int lanes_fd, frames_fd, nodes_fd, node_rests_fd, index_fd, dists_fd, dist_keys_fd;
+	int switches_fd, passed_fd;
+	int chunks_fd;			   /* single calls; chunks_cap 0: not kept */
+	int lists_fd, values_fd;	   /* values of arguments; lists_cap 0: none are */
+	int line_sites_fd, line_counts_fd; /* lines_cap 0: none are counted */
+	int frame_rests_fd;		   /* of single calls and lines */
 	int free_lanes_fd, free_frames_fd, free_nodes_fd, free_chunks_fd;
 	int home_of_tid_fd; /* lane by process << 32 | thread */
 	uint32_t lanes_cap, frames_cap, nodes_cap, index_cap, dists_cap, switches_cap, chunks_cap;
 	uint32_t lists_cap;
-	uint32_t lines_cap; /* sites, with number 0 */
+	uint32_t lines_cap;		     /* sites, with number 0 */
+	uint32_t passed_shares, line_shares; /* of CPUs, in the tables of those counts */
 	/* Live counters, written by BPF. */
 	const volatile uint32_t *next_lane, *next_frame, *next_node;
-	volatile uint64_t *lost; /* [WIRE_LOSSES] */
-	volatile uint64_t *undistributed;
-	const struct wire_shard *untriggered; /* [WIRE_SHARDS] */
-	volatile uint64_t *timeline_lost;     /* single calls, for want of a chunk */
-	const volatile uint64_t *line_misses; /* hits of lines in calls that were not recorded */
+	struct wire_tally *tallies; /* [WIRE_CPUS] */
+	/* To be set before the first switch is. */
+	bool *switches_set;
 };
 
 /* Of which nops this kernel makes calls. */

@@ -37,20 +37,44 @@ static uint32_t power_of_two(uint32_t at_least)
 	return n;
 }
 
+/* How many shares the CPUs have in a table where each counts apart: a power of two. Fewer than
+ * CPUs where so many entries would not do for them all. */
+static uint32_t shares_of_cpus(size_t entries, size_t most)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	uint32_t shares = power_of_two(cpus > 0 && cpus < WIRE_CPUS ? cpus : WIRE_CPUS);
+
+	while (shares > 1 && shares * entries > most)
+		shares /= 2;
+	return shares;
+}
+
 #define MIN_DISTS      (1u << 14)
 #define MAX_DISTS      (1u << 17)
+#define MOST_DISTS     (1u << 19) /* with more than 8 CPUs; 36 MB */
+#define MAX_PASSED     (1u << 23) /* 64 MB */
+#define MAX_LINE_CNTS  (1u << 22) /* 128 MB */
 #define MORE_FUNCTIONS (1u << 16) /* that may come with files that are loaded later */
+#define LINE_OF_CACHE  64
+
+/* So many entries of that size fill whole cache lines: CPUs' shares do not touch. */
+static size_t whole_lines(size_t entries, size_t size)
+{
+	size_t step = LINE_OF_CACHE / size;
+
+	return (entries + step - 1) / step * step;
+}
 
 /* Room for the distributions of all functions, each in a few powers of two on each CPU. */
-static uint32_t dists_wanted(size_t functions)
+static uint32_t dists_wanted(size_t functions, uint32_t shares)
 {
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	size_t shards = cpus > 0 && cpus < WIRE_DIST_SHARDS ? cpus : WIRE_DIST_SHARDS;
-	size_t wanted = functions * shards * 4;
+	uint32_t most = MAX_DISTS / 8 * (shares > 8 ? shares : 8);
+	size_t wanted = functions * shares * 4;
 
-	return wanted < MIN_DISTS   ? MIN_DISTS
-	       : wanted > MAX_DISTS ? MAX_DISTS
-				    : power_of_two(wanted);
+	if (most > MOST_DISTS)
+		most = MOST_DISTS;
+
+	return wanted < MIN_DISTS ? MIN_DISTS : wanted > most ? most : power_of_two(wanted);
 }
 
 /* Without --calls these stay as small as maps can be. */
@@ -66,7 +90,7 @@ static void size_calls(struct tracer *tr, size_t bytes)
 		return;
 	bpf_map__set_max_entries(skel->maps.chunks, tr->chunks_cap);
 	bpf_map__set_max_entries(skel->maps.free_chunks, tr->chunks_cap);
-	bpf_map__set_max_entries(skel->maps.entered_off, tr->frames_cap);
+	bpf_map__set_max_entries(skel->maps.frame_rests, tr->frames_cap);
 }
 
 /* The same of values. */
@@ -94,14 +118,38 @@ static void size_lines(struct tracer *tr, const struct tracer_options *opts)
 	struct proftrace_bpf *skel = tr->skel;
 
 	bpf_program__set_autoload(skel->progs.line_site, opts->lines);
-	tr->lines_cap = opts->lines ? opts->line_sites_cnt + 1 + MORE_LINES : 0;
+	tr->lines_cap = opts->lines ? whole_lines(opts->line_sites_cnt + 1 + MORE_LINES,
+						  sizeof(struct wire_line_count))
+				    : 0;
 	if (!tr->lines_cap)
 		return;
+	tr->line_shares = shares_of_cpus(tr->lines_cap, MAX_LINE_CNTS);
 	skel->rodata->keep_lines = true;
+	skel->rodata->lines_cap = tr->lines_cap;
+	skel->rodata->lines_shares_mask = tr->line_shares - 1;
 	bpf_map__set_max_entries(skel->maps.line_sites, tr->lines_cap);
-	bpf_map__set_max_entries(skel->maps.line_counts, tr->lines_cap * WIRE_LINE_SHARDS);
+	bpf_map__set_max_entries(skel->maps.line_counts, tr->lines_cap * tr->line_shares);
 	bpf_map__set_max_entries(skel->maps.line_entries, tr->switches_cap);
-	bpf_map__set_max_entries(skel->maps.line_states, tr->frames_cap);
+	bpf_map__set_max_entries(skel->maps.frame_rests, tr->frames_cap);
+}
+
+/* What is counted by function and CPU: how long calls took, and those that are passed over. */
+static void size_shares(struct tracer *tr, const struct tracer_options *opts)
+{
+	struct proftrace_bpf *skel = tr->skel;
+	uint32_t dist_shares = shares_of_cpus(1, WIRE_CPUS);
+
+	tr->dists_cap = dists_wanted(opts->functions_cnt, dist_shares);
+	tr->switches_cap = whole_lines(opts->functions_cnt + MORE_FUNCTIONS, sizeof(uint64_t));
+	tr->passed_shares = shares_of_cpus(tr->switches_cap, MAX_PASSED);
+	bpf_map__set_max_entries(skel->maps.dists, tr->dists_cap);
+	bpf_map__set_max_entries(skel->maps.dist_keys, tr->dists_cap);
+	bpf_map__set_max_entries(skel->maps.switches, tr->switches_cap);
+	bpf_map__set_max_entries(skel->maps.passed, tr->switches_cap * tr->passed_shares);
+	skel->rodata->dists_mask = tr->dists_cap - 1;
+	skel->rodata->dists_shares_mask = dist_shares - 1;
+	skel->rodata->switches_cap = tr->switches_cap;
+	skel->rodata->passed_shares_mask = tr->passed_shares - 1;
 }
 
 static void size_tables(struct tracer *tr, const struct tracer_options *opts)
@@ -113,10 +161,6 @@ static void size_tables(struct tracer *tr, const struct tracer_options *opts)
 	tr->frames_cap = MAX_FRAMES;
 	tr->nodes_cap = opts->max_paths;
 	tr->index_cap = power_of_two(tr->nodes_cap) * 2;
-	tr->dists_cap = dists_wanted(opts->functions_cnt);
-	tr->switches_cap = opts->functions_cnt + MORE_FUNCTIONS;
-	bpf_map__set_max_entries(skel->maps.dists, tr->dists_cap);
-	bpf_map__set_max_entries(skel->maps.switches, tr->switches_cap);
 	bpf_map__set_max_entries(skel->maps.lanes, tr->lanes_cap);
 	bpf_map__set_max_entries(skel->maps.free_lanes, tr->lanes_cap);
 	bpf_map__set_max_entries(skel->maps.home_of_tid, tr->lanes_cap);
@@ -125,19 +169,20 @@ static void size_tables(struct tracer *tr, const struct tracer_options *opts)
 	bpf_map__set_max_entries(skel->maps.frames, tr->frames_cap);
 	bpf_map__set_max_entries(skel->maps.free_frames, tr->frames_cap);
 	bpf_map__set_max_entries(skel->maps.nodes, tr->nodes_cap);
+	bpf_map__set_max_entries(skel->maps.node_rests, tr->nodes_cap);
 	bpf_map__set_max_entries(skel->maps.free_nodes, tr->nodes_cap);
 	bpf_map__set_max_entries(skel->maps.node_index, tr->index_cap);
 	skel->rodata->lanes_cap = tr->lanes_cap;
 	skel->rodata->frames_cap = tr->frames_cap;
 	skel->rodata->nodes_cap = tr->nodes_cap;
 	skel->rodata->index_mask = tr->index_cap - 1;
-	skel->rodata->dists_mask = tr->dists_cap - 1;
 	skel->rodata->keep_cost = opts->keep_cost;
 	skel->rodata->has_triggers = opts->triggers;
 	skel->rodata->has_untils = opts->untils;
 	skel->rodata->has_regions = opts->regions;
 	bpf_program__set_autoload(skel->progs.region_begin, opts->regions);
 	bpf_program__set_autoload(skel->progs.region_end, opts->regions);
+	size_shares(tr, opts);
 	size_calls(tr, opts->calls_bytes);
 	size_values(tr, opts);
 	size_lines(tr, opts);
@@ -244,7 +289,7 @@ static int load_tier(struct tracer *tr, const struct tier *tier, const struct tr
 	err = proftrace_bpf__load(tr->skel);
 	/* Data sections stay unmapped if libbpf could not find out whether the kernel can map them.
 	 */
-	if (!err && (!tr->skel->bss || !tr->skel->data))
+	if (!err && (!tr->skel->bss || !tr->skel->data || !tr->skel->data_written))
 		err = -ENOMEM;
 	if (!err)
 		err = close_stack_tables(tr->skel);

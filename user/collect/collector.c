@@ -105,12 +105,7 @@ void collector__reset(struct collector *c)
 		if (c->tables.lanes[i].state == WIRE_LANE_READY)
 			retire__release(c, i);
 	}
-	memset(c->tables.dists, 0, c->tables.info.dists_cap * sizeof(*c->tables.dists));
-	memset(c->tables.switches, 0, c->tables.info.switches_cap * sizeof(*c->tables.switches));
-	for (int i = 0; i < WIRE_LOSSES; i++)
-		c->tables.info.lost[i] = 0;
-	*c->tables.info.undistributed = 0;
-	*c->tables.info.timeline_lost = 0;
+	tables__clear_counts(&c->tables);
 	collector__forget_retired(c);
 	c->forgotten = (struct profile_accounting){0};
 	c->retired_calls = 0;
@@ -138,6 +133,7 @@ bool collector__drop(struct collector *c, uint32_t function, uint32_t every)
 	if (function >= c->tables.info.switches_cap)
 		return false;
 	c->scaled |= every > 1;
+	__atomic_store_n(c->tables.info.switches_set, true, __ATOMIC_RELEASE);
 	__atomic_store_n(&c->tables.switches[function].every, every, __ATOMIC_RELEASE);
 	return true;
 }
@@ -146,6 +142,7 @@ bool collector__add_role(struct collector *c, uint32_t function, uint32_t role)
 {
 	if (function >= c->tables.info.switches_cap)
 		return false;
+	__atomic_store_n(c->tables.info.switches_set, true, __ATOMIC_RELEASE);
 	__atomic_or_fetch(&c->tables.switches[function].role, role, __ATOMIC_RELEASE);
 	return true;
 }
@@ -159,7 +156,8 @@ static void note_function(struct collector *c, uint32_t node)
 {
 	const struct wire_node *n = &c->tables.nodes[node];
 
-	if (n->lane && n->parent && n->function < c->functions_cnt && !c->seen[n->function]) {
+	if (c->tables.node_rests[node].lane && n->parent && n->function < c->functions_cnt &&
+	    !c->seen[n->function]) {
 		c->seen[n->function] = true;
 		c->seen_cnt++;
 	}

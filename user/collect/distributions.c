@@ -39,7 +39,7 @@ int distributions__read(const struct tables *t, uint32_t functions_cnt, struct p
 
 	for (uint32_t i = 0; i < t->info.dists_cap; i++) {
 		const struct wire_dist *d = &t->dists[i];
-		uint64_t key = d->key;
+		uint64_t key = t->dist_keys[i];
 
 		if (!key || WIRE_DIST_FUNCTION(key) >= functions_cnt)
 			continue;

@@ -218,7 +218,7 @@ int drain__last(struct drain *d, uint32_t number, uint64_t end_ns)
 		call = (struct wire_call){
 			.entered_ns = f->entered_ns,
 			.took_ns = end_ns > f->entered_ns ? end_ns - f->entered_ns : 0,
-			.off_ns = (base ? base : wire)->off_ns - t->entered_off[i],
+			.off_ns = (base ? base : wire)->off_ns - t->frame_rests[i].entered_off_ns,
 			.node = f->node,
 		};
 		err = take(d, &call,
@@ -243,7 +243,7 @@ void drain__forget(struct drain *d, uint32_t number)
 		chunk = next;
 	}
 	guard = t->info.nodes_cap;
-	for (uint32_t i = lane->newest; tables__node(t, i) && guard--; i = t->nodes[i].older)
+	for (uint32_t i = lane->newest; tables__node(t, i) && guard--; i = t->node_rests[i].older)
 		d->paths[i] = 0;
 	d->places[number] = (struct drain_place){0};
 }

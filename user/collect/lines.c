@@ -6,13 +6,14 @@
 void lines__read(const struct tables *t, struct line_sum *sums)
 {
 	for (uint32_t i = 0; i < t->info.lines_cap; i++) {
-		const struct wire_line_count *c = &t->line_counts[(size_t)i * WIRE_LINE_SHARDS];
-
 		sums[i] = (struct line_sum){0};
-		for (int k = 0; k < WIRE_LINE_SHARDS; k++) {
-			sums[i].hits += c[k].hits;
-			sums[i].ns += c[k].ns;
-			sums[i].probe_ns += c[k].probe_ns;
+		for (uint32_t k = 0; k < t->info.line_shares; k++) {
+			const struct wire_line_count *c =
+				&t->line_counts[(size_t)k * t->info.lines_cap + i];
+
+			sums[i].hits += c->hits;
+			sums[i].ns += c->ns;
+			sums[i].probe_ns += c->probe_ns;
 		}
 	}
 }
@@ -29,7 +30,7 @@ void lines__add_open(const struct tables *t, const struct wire_lane *lane, uint6
 
 		if (!f)
 			return;
-		s = t->line_states[i];
+		s = t->frame_rests[i].line;
 		if (s.line && s.site < t->info.lines_cap && s.since_ns < until_ns) {
 			sums[s.site].ns += until_ns - s.since_ns;
 			sums[s.site].probe_ns += f->probe_ns - s.probe_ns;

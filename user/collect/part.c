@@ -90,7 +90,7 @@ static uint32_t count_nodes(const struct tables *t, uint32_t newest)
 	uint32_t cnt = 0;
 
 	for (uint32_t i = newest; tables__node(t, i) && cnt < t->info.nodes_cap; cnt++)
-		i = t->nodes[i].older;
+		i = t->node_rests[i].older;
 	return cnt;
 }
 
@@ -136,7 +136,7 @@ static void copy_nodes(const struct tables *t, uint32_t newest, uint32_t *scratc
 {
 	uint32_t i = newest;
 
-	for (uint32_t at = part->nodes_cnt; at--; i = t->nodes[i].older) {
+	for (uint32_t at = part->nodes_cnt; at--; i = t->node_rests[i].older) {
 		const struct wire_node *n = &t->nodes[i];
 
 		part->nodes[at] = (struct part_node){
@@ -146,7 +146,7 @@ static void copy_nodes(const struct tables *t, uint32_t newest, uint32_t *scratc
 			.self_ns = n->self_ns,
 			.min_ns = n->min_ns,
 			.max_ns = n->max_ns,
-			.off_ns = n->off_ns,
+			.off_ns = t->node_rests[i].off_ns,
 			.probe_ns = n->probe_ns,
 			.timed_ns = n->timed_ns,
 			.expected_ns = n->expected_ns,
@@ -204,7 +204,7 @@ int part__read(const struct tables *t, const struct wire_lane *lane, uint64_t no
 		if ((int64_t)part->nodes[k].self_ns < 0)
 			part->nodes[k].self_ns = 0;
 	}
-	for (uint32_t k = 0, i = newest; k < part->nodes_cnt; k++, i = t->nodes[i].older)
+	for (uint32_t k = 0, i = newest; k < part->nodes_cnt; k++, i = t->node_rests[i].older)
 		scratch[i] = PART_ROOT;
 	if (!exit_ns && base->kind == WIRE_LANE_HOME)
 		refresh_comm(part);

@@ -163,6 +163,23 @@ static int assemble_all(struct assembly *a)
 	return err;
 }
 
+/* Calls that were not recorded, or not as they should. */
+static void account_tallies(const struct collector *c, struct profile_accounting *a)
+{
+	const struct wire_tally all = tables__tallies(&c->tables);
+
+	for (int i = 0; i < WIRE_LOSSES; i++)
+		a->lost += all.lost[i];
+	a->undistributed = all.undistributed;
+	if (c->retired_lines)
+		a->line_misses = all.line_misses;
+	a->timeline_calls = c->drain.sent;
+	a->timeline_lost = all.timeline_lost;
+	a->untriggered += all.untriggered;
+	for (uint32_t f = 0; f < c->functions_cnt; f++)
+		a->dropped += collector__passed(c, f);
+}
+
 int collector__snapshot(struct collector *c, uint64_t now_ns, struct profile **out)
 {
 	struct assembly a = {.p = calloc(1, sizeof(struct profile)), .c = c};
@@ -189,18 +206,7 @@ int collector__snapshot(struct collector *c, uint64_t now_ns, struct profile **o
 	free(a.parts);
 	if (!err)
 		err = distributions__read(&c->tables, c->functions_cnt, a.p);
-	for (int i = 0; i < WIRE_LOSSES; i++)
-		a.p->accounting.lost += c->tables.info.lost[i];
-	a.p->accounting.undistributed = *c->tables.info.undistributed;
-	if (c->retired_lines)
-		a.p->accounting.line_misses = *c->tables.info.line_misses;
-	a.p->accounting.timeline_calls = c->drain.sent;
-	a.p->accounting.timeline_lost = *c->tables.info.timeline_lost;
-	for (int i = 0; c->tables.info.untriggered && i < WIRE_SHARDS; i++)
-		a.p->accounting.untriggered +=
-			__atomic_load_n(&c->tables.info.untriggered[i].cnt, __ATOMIC_RELAXED);
-	for (uint32_t f = 0; f < c->functions_cnt && f < c->tables.info.switches_cap; f++)
-		a.p->accounting.dropped += usage__passed(&c->tables.switches[f]);
+	account_tallies(c, &a.p->accounting);
 	if (err) {
 		log_error("cannot put the profile together: %s", strerror(-err));
 		profile__free(a.p);

@@ -24,20 +24,38 @@ static void *table_map(int fd, size_t size)
 	return p == MAP_FAILED ? NULL : p;
 }
 
+static size_t passed_size(const struct tracer_tables *info)
+{
+	return (size_t)info->switches_cap * info->passed_shares * sizeof(uint64_t);
+}
+
+static size_t line_counts_size(const struct tracer_tables *info)
+{
+	return (size_t)info->lines_cap * info->line_shares * sizeof(struct wire_line_count);
+}
+
+static bool has_frame_rests(const struct tracer_tables *info)
+{
+	return info->chunks_cap || info->lines_cap;
+}
+
 int tables__map(struct tables *t, const struct tracer_tables *info)
 {
 	*t = (struct tables){.info = *info};
 	t->lanes = table_map(info->lanes_fd, info->lanes_cap * sizeof(*t->lanes));
 	t->frames = table_map(info->frames_fd, info->frames_cap * sizeof(*t->frames));
 	t->nodes = table_map(info->nodes_fd, info->nodes_cap * sizeof(*t->nodes));
+	t->node_rests = table_map(info->node_rests_fd, info->nodes_cap * sizeof(*t->node_rests));
 	t->index = table_map(info->index_fd, info->index_cap * sizeof(*t->index));
 	t->dists = table_map(info->dists_fd, info->dists_cap * sizeof(*t->dists));
+	t->dist_keys = table_map(info->dist_keys_fd, info->dists_cap * sizeof(*t->dist_keys));
 	t->switches = table_map(info->switches_fd, info->switches_cap * sizeof(*t->switches));
-	if (info->chunks_cap) {
+	t->passed = table_map(info->passed_fd, passed_size(info));
+	if (info->chunks_cap)
 		t->chunks = table_map(info->chunks_fd, info->chunks_cap * sizeof(*t->chunks));
-		t->entered_off =
-			table_map(info->entered_off_fd, info->frames_cap * sizeof(*t->entered_off));
-	}
+	if (has_frame_rests(info))
+		t->frame_rests =
+			table_map(info->frame_rests_fd, info->frames_cap * sizeof(*t->frame_rests));
 	if (info->lists_cap) {
 		t->lists = table_map(info->lists_fd, info->lists_cap * sizeof(*t->lists));
 		t->values = table_map(info->values_fd, info->frames_cap * sizeof(*t->values));
@@ -45,16 +63,13 @@ int tables__map(struct tables *t, const struct tracer_tables *info)
 	if (info->lines_cap) {
 		t->line_sites =
 			table_map(info->line_sites_fd, info->lines_cap * sizeof(*t->line_sites));
-		t->line_counts =
-			table_map(info->line_counts_fd,
-				  info->lines_cap * WIRE_LINE_SHARDS * sizeof(*t->line_counts));
-		t->line_states =
-			table_map(info->line_states_fd, info->frames_cap * sizeof(*t->line_states));
+		t->line_counts = table_map(info->line_counts_fd, line_counts_size(info));
 	}
-	if ((info->lines_cap && (!t->line_sites || !t->line_counts || !t->line_states)) ||
-	    (info->chunks_cap && (!t->chunks || !t->entered_off)) ||
+	if ((info->lines_cap && (!t->line_sites || !t->line_counts)) ||
+	    (info->chunks_cap && !t->chunks) || (has_frame_rests(info) && !t->frame_rests) ||
 	    (info->lists_cap && (!t->lists || !t->values)) || !t->lanes || !t->frames ||
-	    !t->nodes || !t->index || !t->dists || !t->switches) {
+	    !t->nodes || !t->node_rests || !t->index || !t->dists || !t->dist_keys ||
+	    !t->switches || !t->passed) {
 		int err = -errno;
 
 		log_error("cannot map the BPF tables: %s", strerror(-err));
@@ -76,15 +91,17 @@ void tables__unmap(struct tables *t)
 	table_unmap(t->frames, t->info.frames_cap * sizeof(*t->frames));
 	table_unmap(t->nodes, t->info.nodes_cap * sizeof(*t->nodes));
 	table_unmap(t->index, t->info.index_cap * sizeof(*t->index));
+	table_unmap(t->node_rests, t->info.nodes_cap * sizeof(*t->node_rests));
 	table_unmap(t->dists, t->info.dists_cap * sizeof(*t->dists));
+	table_unmap(t->dist_keys, t->info.dists_cap * sizeof(*t->dist_keys));
 	table_unmap(t->switches, t->info.switches_cap * sizeof(*t->switches));
+	table_unmap(t->passed, passed_size(&t->info));
 	table_unmap(t->chunks, t->info.chunks_cap * sizeof(*t->chunks));
-	table_unmap(t->entered_off, t->info.frames_cap * sizeof(*t->entered_off));
+	table_unmap(t->frame_rests, t->info.frames_cap * sizeof(*t->frame_rests));
 	table_unmap(t->lists, t->info.lists_cap * sizeof(*t->lists));
 	table_unmap(t->values, t->info.frames_cap * sizeof(*t->values));
 	table_unmap(t->line_sites, t->info.lines_cap * sizeof(*t->line_sites));
-	table_unmap(t->line_counts, t->info.lines_cap * WIRE_LINE_SHARDS * sizeof(*t->line_counts));
-	table_unmap(t->line_states, t->info.frames_cap * sizeof(*t->line_states));
+	table_unmap(t->line_counts, line_counts_size(&t->info));
 	*t = (struct tables){0};
 }
 
@@ -108,6 +125,33 @@ uint32_t tables__nodes(const struct tables *t)
 uint32_t tables__frames(const struct tables *t)
 {
 	return used(t->info.next_frame, t->info.frames_cap);
+}
+
+void tables__clear_counts(struct tables *t)
+{
+	memset(t->dists, 0, t->info.dists_cap * sizeof(*t->dists));
+	memset(t->dist_keys, 0, t->info.dists_cap * sizeof(*t->dist_keys));
+	memset(t->switches, 0, t->info.switches_cap * sizeof(*t->switches));
+	memset(t->passed, 0, passed_size(&t->info));
+	memset(t->info.tallies, 0, WIRE_CPUS * sizeof(*t->info.tallies));
+}
+
+struct wire_tally tables__tallies(const struct tables *t)
+{
+	struct wire_tally sum = {0};
+
+	for (int i = 0; i < WIRE_CPUS; i++) {
+		const struct wire_tally *one = &t->info.tallies[i];
+
+		for (int why = 0; why < WIRE_LOSSES; why++)
+			sum.lost[why] += one->lost[why];
+		sum.undistributed += one->undistributed;
+		sum.untriggered += one->untriggered;
+		sum.refused += one->refused;
+		sum.line_misses += one->line_misses;
+		sum.timeline_lost += one->timeline_lost;
+	}
+	return sum;
 }
 
 struct wire_lane *tables__lane(const struct tables *t, uint32_t i)
@@ -215,9 +259,9 @@ void tables__release_lane(struct tables *t, uint32_t number)
 	if (!lane)
 		return;
 	for (i = lane->newest, guard = t->info.nodes_cap; tables__node(t, i) && guard; guard--) {
-		next = t->nodes[i].older;
+		next = t->node_rests[i].older;
 		index_remove(t, i);
-		t->nodes[i].lane = 0;
+		t->node_rests[i].lane = 0;
 		give_back(t->info.free_nodes_fd, i);
 		i = next;
 	}

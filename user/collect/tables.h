@@ -14,16 +14,18 @@ struct tables {
 	struct wire_lane *lanes;
 	struct wire_frame *frames;
 	struct wire_node *nodes;
+	struct wire_node_rest *node_rests;
 	uint64_t *index;
 	struct wire_dist *dists;
+	uint64_t *dist_keys;
 	struct wire_switch *switches;
-	struct wire_chunk *chunks; /* these two: NULL without --calls */
-	uint64_t *entered_off;
-	struct wire_list *lists; /* these two: NULL if no values are read */
+	uint64_t *passed;	   /* by function, one share of CPUs behind the other */
+	struct wire_chunk *chunks; /* NULL without --calls */
+	struct wire_list *lists;   /* these two: NULL if no values are read */
 	struct wire_values *values;
-	struct wire_line_site *line_sites; /* these three: NULL if no lines are counted */
+	struct wire_line_site *line_sites; /* these two: NULL if no lines are counted */
 	struct wire_line_count *line_counts;
-	struct wire_line_state *line_states;
+	struct wire_frame_rest *frame_rests; /* NULL without both */
 };
 
 int tables__map(struct tables *t, const struct tracer_tables *info); /* 0 or -errno, logged */
@@ -39,6 +41,12 @@ struct wire_lane *tables__lane(const struct tables *t, uint32_t i);
 struct wire_frame *tables__frame(const struct tables *t, uint32_t i);
 struct wire_node *tables__node(const struct tables *t, uint32_t i);
 struct wire_chunk *tables__chunk(const struct tables *t, uint32_t i);
+
+/* What all CPUs have seen and not recorded. */
+struct wire_tally tables__tallies(const struct tables *t);
+
+/* Sets to 0 all that is counted by function or CPU. */
+void tables__clear_counts(struct tables *t);
 
 /* When the lane ended; 0: it has not. */
 uint64_t tables__ended_ns(const struct tables *t, const struct wire_lane *lane);

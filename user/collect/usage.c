@@ -11,20 +11,33 @@
 #include "collect/part.h"
 #include "util/array.h"
 
-uint64_t usage__passed(const struct wire_switch *s)
+uint64_t collector__passed(const struct collector *c, uint32_t function)
 {
-	uint64_t seen = s->seen;
+	const struct tables *t = &c->tables;
+	uint64_t passed = 0;
+	uint32_t every;
 
-	return s->every > 1 ? seen - (seen + s->every - 1) / s->every : seen;
+	every = function < t->info.switches_cap ? t->switches[function].every : 0;
+	if (!every)
+		return 0;
+	for (uint32_t i = 0; i < t->info.passed_shares; i++) {
+		uint64_t seen = t->passed[(size_t)i * t->info.switches_cap + function];
+		uint64_t phase = WIRE_PHASE(i, t->info.passed_shares, every);
+
+		passed += seen;
+		if (every > 1) /* without those that were kept */
+			passed -= (seen + phase + every - 1) / every - (phase + every - 1) / every;
+	}
+	return passed;
 }
 
 /* Adds a path's figures to its function's. `n` points to BPF's node or to one of a part: they have
  * nothing but these members' names in common. */
-#define USAGE_ADD(u, n, inclusive_ns)                 \
+#define USAGE_ADD(u, n, inclusive_ns, waited_ns)      \
 	({                                            \
 		(u)->calls += (n)->calls;             \
 		(u)->self_ns += (n)->self_ns;         \
-		(u)->off_ns += (n)->off_ns;           \
+		(u)->off_ns += (waited_ns);           \
 		(u)->probe_ns += (n)->probe_ns;       \
 		(u)->total_ns += (inclusive_ns);      \
 		(u)->timed_ns += (n)->timed_ns;       \
@@ -43,20 +56,14 @@ static void add_usage(const struct collector *c, struct function_usage *usage, u
 		struct function_usage *u = &usage[n->function];
 		uint64_t total;
 
-		if (!n->lane || !n->parent || n->function >= cnt)
+		if (!c->tables.node_rests[i].lane || !n->parent || n->function >= cnt)
 			continue;
 		total = n->self_ns + inclusive[i];
 		inclusive[i] = 0;
 		if (n->parent < c->tables.info.nodes_cap)
 			inclusive[n->parent] += total;
-		USAGE_ADD(u, n, total);
+		USAGE_ADD(u, n, total, c->tables.node_rests[i].off_ns);
 	}
-}
-
-uint64_t collector__passed(const struct collector *c, uint32_t function)
-{
-	return function < c->tables.info.switches_cap ? usage__passed(&c->tables.switches[function])
-						      : 0;
 }
 
 int collector__usage(struct collector *c, struct function_usage *usage, uint32_t cnt)
@@ -97,7 +104,7 @@ int usage__add_retired(struct collector *c, const struct part *part)
 		if (n->function >= c->functions_cnt)
 			continue;
 		u = &c->retired_usage[n->function];
-		USAGE_ADD(u, n, total);
+		USAGE_ADD(u, n, total, n->off_ns);
 	}
 	return 0;
 }

@@ -8,10 +8,6 @@
 
 struct collector;
 struct part;
-struct wire_switch;
-
-/* Calls that were seen and not recorded. */
-uint64_t usage__passed(const struct wire_switch *s);
 
 /* Adds what an ended lane has done. Before its part is corrected: usage is as measured. Returns 0
  * or -ENOMEM. */
