@@ -75,14 +75,17 @@ static __always_inline u64 count_up(u64 *counter)
 	return __sync_fetch_and_add(counter, 1);
 }
 
+/* A lock is as struct wire_lane::busy. */
 static __always_inline bool lock_try(u64 *lock)
 {
-	return SWAP_IF(lock, 0, 1);
+	u64 busy = *(volatile u64 *)lock;
+
+	return WIRE_BUSY_FREE(busy) && SWAP_IF(lock, busy, busy + 1);
 }
 
 static __always_inline void lock_release(u64 *lock)
 {
-	*(volatile u64 *)lock = 0;
+	*(volatile u64 *)lock += WIRE_BUSY_RELEASED - 1;
 }
 
 #else
@@ -184,7 +187,7 @@ static __always_inline u64 count_up(u64 *counter)
 static __always_inline bool lock_try(u64 *lock)
 {
 	__sync_fetch_and_add(lock, 1);
-	if (*(volatile u64 *)lock == 1)
+	if ((*(volatile u64 *)lock & (WIRE_BUSY_TAKEN | WIRE_BUSY_ENDED)) == 1)
 		return true;
 	__sync_fetch_and_add(lock, -1);
 	return false;
@@ -192,7 +195,7 @@ static __always_inline bool lock_try(u64 *lock)
 
 static __always_inline void lock_release(u64 *lock)
 {
-	__sync_fetch_and_add(lock, -1);
+	__sync_fetch_and_add(lock, WIRE_BUSY_RELEASED - 1);
 }
 
 #endif

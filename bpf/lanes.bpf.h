@@ -159,7 +159,8 @@ static __always_inline void home_forget(u64 pid_tgid, u32 number)
 /* Whether a lane is still what it was when its number was noted down: entries are used again. */
 static __always_inline bool lane_is(const struct wire_lane *lane, u32 kind, u32 tgid)
 {
-	return lane->kind == kind && lane->owner >> 32 == tgid && !lane->exit_ns;
+	return lane->kind == kind && lane->owner >> 32 == tgid && !lane->exit_ns &&
+	       !(lane->busy & WIRE_BUSY_ENDED);
 }
 
 /* Nobody ran on a lane since then, up to now: that is time of what is innermost there. */

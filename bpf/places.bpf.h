@@ -85,8 +85,8 @@ static __always_inline void lane_conflict(const struct wire_lane *lane)
 {
 	struct stack *stack = stack_at(lane->stack);
 
-	if (lane->busy & WIRE_LANE_COLLECTED)
-		return; /* that is user space, which looks whether it is idle */
+	if (lane->busy & WIRE_BUSY_ENDED)
+		return; /* user space has ended it just now */
 	if (lane->kind == WIRE_LANE_STACK && stack && stack->kind == STACK_MAPPED)
 		stack->shared = true;
 }

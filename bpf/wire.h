@@ -272,11 +272,19 @@ struct wire_lane {
 	u64 waited_ns;
 	u32 waited_frame;
 	u32 code_pages; /* as behind WIRE_TGID_PAGES, of its process */
-	u64 busy; /* the lock of all but homes; stays as it is when the entry is used again */
+	u64 busy; /* WIRE_BUSY_*; the lock of all but homes. Never set back */
 };
 
-/* wire_lane::busy of a lane that user space looks at; BPF adds 1. */
-#define WIRE_LANE_COLLECTED (1ull << 32)
+/*
+ * wire_lane::busy. The low bits: who has the lock, or is about to see that another one has it.
+ * Above them: how often it was released. So user space never takes it: it ends a lane on which it
+ * has seen no call by setting one bit, if the lock is free and was not taken since; nobody gets it
+ * afterwards, and no leave meets a lock for being looked at.
+ */
+#define WIRE_BUSY_TAKEN	     0xffffull
+#define WIRE_BUSY_RELEASED   (WIRE_BUSY_TAKEN + 1)
+#define WIRE_BUSY_ENDED	     (1ull << 63)
+#define WIRE_BUSY_FREE(busy) (!((busy) & (WIRE_BUSY_TAKEN | WIRE_BUSY_ENDED)))
 
 #define WIRE_LANE_READY	  1
 #define WIRE_THREAD_CACHE 32768 /* places in the cache of lanes by tid */

@@ -9,6 +9,7 @@
 #include "attach/costs.h"
 #include "calls/profile.h"
 #include "collect/collector.h"
+#include "collect/tables.h"
 
 enum { MAIN, WORK, LEAF, IDLE, FUNCTIONS };
 
@@ -443,6 +444,69 @@ static void idle_lanes_are_ended_when_they_are_many(void **state)
 	assert_int_equal(p->threads_cnt, LANES);
 	assert_accounts(p, LANES * 5 + 1 + 5, LANES * 5 + 5, 0, 1);
 	profile__free(p);
+}
+
+#define ROUNDS 200000
+
+static bool take_lock(struct wire_lane *lane)
+{
+	uint64_t busy = __atomic_load_n(&lane->busy, __ATOMIC_ACQUIRE);
+
+	return WIRE_BUSY_FREE(busy) &&
+	       __atomic_compare_exchange_n(&lane->busy, &busy, busy + 1, false, __ATOMIC_ACQ_REL,
+					   __ATOMIC_RELAXED);
+}
+
+static void release_lock(struct wire_lane *lane)
+{
+	__atomic_fetch_add(&lane->busy, WIRE_BUSY_RELEASED - 1, __ATOMIC_RELEASE);
+}
+
+/* As BPF does: a call is entered under the lock, and left under it. Returns how many leaves have
+ * not got it. */
+static void *call_on_lane(void *arg)
+{
+	struct wire_lane *lane = arg;
+	uint32_t frame = lane->top;
+	uintptr_t lost = 0;
+
+	for (int i = 0; i < ROUNDS; i++) {
+		if (!take_lock(lane)) { /* it was ended: the entry is used again */
+			__atomic_fetch_and(&lane->busy, ~WIRE_BUSY_ENDED, __ATOMIC_ACQ_REL);
+			continue;
+		}
+		__atomic_store_n(&lane->top, frame + 1, __ATOMIC_RELEASE);
+		release_lock(lane);
+		if (!take_lock(lane)) {
+			lost++;
+			__atomic_fetch_and(&lane->busy, ~WIRE_BUSY_ENDED, __ATOMIC_ACQ_REL);
+			__atomic_store_n(&lane->top, frame, __ATOMIC_RELEASE);
+			continue;
+		}
+		__atomic_store_n(&lane->top, frame, __ATOMIC_RELEASE);
+		release_lock(lane);
+	}
+	return (void *)lost;
+}
+
+/* Whoever looks whether a lane is idle keeps nobody from it, and ends none with an open call. */
+static void looking_at_a_lane_loses_no_return(void **state)
+{
+	uint32_t number = bpf_lane(NOBODY, NOBODY, "prog");
+	struct wire_lane *lane = &bpf.lanes[number];
+	struct tables tables;
+	pthread_t thread;
+	void *lost;
+
+	lane->kind = WIRE_LANE_GOROUTINE;
+	assert_int_equal(tables__map(&tables, &bpf.info), 0);
+	assert_int_equal(pthread_create(&thread, NULL, call_on_lane, lane), 0);
+	while (pthread_tryjoin_np(thread, &lost))
+		tables__end_idle(&tables, number);
+	assert_null(lost);
+	assert_true(tables__end_idle(&tables, number) || lane->busy & WIRE_BUSY_ENDED);
+	assert_false(take_lock(lane));
+	tables__unmap(&tables);
 }
 
 static void any_short_table_retires(void **state)
@@ -1109,6 +1173,7 @@ int main(void)
 		TEST_FEW(retired_threads_stay_in_the_profile),
 		TEST_FEW(entries_are_used_again),
 		TEST_FEW(idle_lanes_are_ended_when_they_are_many),
+		TEST_FEW(looking_at_a_lane_loses_no_return),
 		TEST(any_short_table_retires),
 		TEST(rings_end),
 		TEST(distributions_are_merged),

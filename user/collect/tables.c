@@ -212,15 +212,18 @@ void tables__release_chunk(struct tables *t, uint32_t number)
 bool tables__end_idle(struct tables *t, uint32_t number)
 {
 	struct wire_lane *lane = tables__lane(t, number);
-	uint64_t free = 0;
+	uint64_t busy;
 
-	if (!__atomic_compare_exchange_n(&lane->busy, &free, WIRE_LANE_COLLECTED, false,
+	if (!lane || lane->exit_ns)
+		return lane;
+	busy = __atomic_load_n(&lane->busy, __ATOMIC_ACQUIRE);
+	if (!WIRE_BUSY_FREE(busy) || lane->top != lane->bottom)
+		return false;
+	if (!__atomic_compare_exchange_n(&lane->busy, &busy, busy | WIRE_BUSY_ENDED, false,
 					 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 		return false;
-	if (lane->top == lane->bottom && !lane->exit_ns)
-		lane->exit_ns = lane->made_ns;
-	__atomic_fetch_sub(&lane->busy, WIRE_LANE_COLLECTED, __ATOMIC_ACQ_REL);
-	return lane->exit_ns;
+	lane->exit_ns = lane->made_ns;
+	return true;
 }
 
 static bool thread_ended(uint64_t pid_tgid)
@@ -275,5 +278,6 @@ void tables__release_lane(struct tables *t, uint32_t number)
 	lives = lane->lives;
 	memset(lane, 0, offsetof(struct wire_lane, busy));
 	lane->lives = lives;
+	__atomic_and_fetch(&lane->busy, ~WIRE_BUSY_ENDED, __ATOMIC_SEQ_CST);
 	give_back(t->info.free_lanes_fd, number);
 }
