@@ -264,6 +264,19 @@ static __always_inline void on_context_made(void)
 	event_send(WIRE_EVENT_CONTEXT, tgid, 0, 0);
 }
 
+#define EXEC_TRIES 8
+
+/* Of execs at once, the last one counts, whichever comes here last. */
+static __always_inline void exec_advances(u32 generation)
+{
+	for (int i = 0; i < EXEC_TRIES; i++) {
+		u32 now = *(volatile u32 *)&exec_generation;
+
+		if ((int)(generation - now) <= 0 || SWAP_IF(&exec_generation, now, generation))
+			return;
+	}
+}
+
 /* Pages of code that a child was born with: what it loads would go unnoticed, as the mark in the
  * dynamic linker is bound to the processes that were named. */
 static __always_inline u32 pages_of_child(struct task_struct *child)
@@ -336,7 +349,7 @@ static __always_inline void on_new_program(bool by_thread)
 	if (!listening || !is_target(tgid))
 		return;
 	program_starts(tgid);
-	exec_generation = maps_changed(WIRE_EVENT_EXEC, tgid, by_thread);
+	exec_advances(maps_changed(WIRE_EVENT_EXEC, tgid, by_thread));
 }
 
 /* The last thread of a process ends. */
