@@ -101,6 +101,16 @@ class Ends(harness.TestCase):
         self.assertIn("PID namespace", done.stderr)
         self.assertEqual(self.process(*inside, "-l", program("calc-pie")).finish().status, 0)
 
+    def test_in_a_time_namespace(self):
+        """BPF's clock is another one there: refused, before a command runs. Not if the namespace
+        has the host's clock."""
+        for ahead, status in ((1000, 1), (0, 0)):
+            inside = ("unshare", "--time", f"--monotonic={ahead}", "--fork", harness.PROFTRACE)
+            done = self.process(*inside, "-q", "-f", "json", "--", program("calc-pie"), 3).finish()
+            self.assertEqual(done.status, status, str(done))
+            self.assertEqual("time namespace" in done.stderr, bool(ahead), str(done))
+            self.assertEqual(bool(done.stdout), not ahead, str(done))
+
     def test_quiet(self):
         """-q says nothing but errors."""
         out = self.path("out")

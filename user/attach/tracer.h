@@ -95,6 +95,9 @@ bool tracer__try(const struct tracer_options *opts, size_t index, struct tracer_
  * own. */
 bool tracer__knows_processes(void);
 
+/* Whether our clock is the kernel's: not in a time namespace that has set its own. */
+bool tracer__shares_clock(void);
+
 /* Loads the programs in the best tier that the kernel has. Returns 0, or
  * -errno with one line logged that says what is missing. */
 int tracer__load(const struct tracer_options *opts, const struct target *t, struct tracer **out);

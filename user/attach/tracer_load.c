@@ -399,6 +399,33 @@ static int check_pid_namespace(void)
 	return -ENOTSUP;
 }
 
+/* BPF's times are those of the initial namespace of clocks, ours are compared with them. */
+bool tracer__shares_clock(void)
+{
+	long long seconds, nanoseconds;
+	char clock[16];
+	bool same = true;
+	FILE *f;
+
+	f = fopen("/proc/self/timens_offsets", "re");
+	if (!f)
+		return true; /* the kernel has no such namespaces (before 5.6) */
+	while (same && fscanf(f, "%15s %lld %lld", clock, &seconds, &nanoseconds) == 3)
+		same = !seconds && !nanoseconds;
+	fclose(f);
+	return same;
+}
+
+/* Returns 0 or -errno with one line logged. */
+static int check_clock(void)
+{
+	if (tracer__shares_clock())
+		return 0;
+	log_error("this is a time namespace of its own, whose clock is not the kernel's; run "
+		  "proftrace in the host's (nsenter --time=/proc/1/ns/time)");
+	return -ENOTSUP;
+}
+
 int tracer__load(const struct tracer_options *opts, const struct target *t, struct tracer **out)
 {
 	const struct tier *tier, *tried = NULL;
@@ -406,6 +433,8 @@ int tracer__load(const struct tracer_options *opts, const struct target *t, stru
 	int err;
 
 	err = t->processes_cnt ? check_pid_namespace() : 0;
+	if (!err)
+		err = check_clock();
 	if (err)
 		return err;
 	tr = calloc(1, sizeof(*tr));

@@ -143,6 +143,8 @@ static void examine_kernel(struct examination *e)
 
 	add_feature(e, "processes by number", tracer__knows_processes(),
 		    "this is a PID namespace of its own (a container?): -x alone works");
+	add_feature(e, "the kernel's clock", tracer__shares_clock(),
+		    "this is a time namespace of its own: nothing can be traced in it");
 	f = add_feature(e, "return probes", !hazard,
 			"a probe on each way out of a function instead, several times as dear");
 	snprintf(f->why, sizeof(f->why), "%s", hazard ? hazard : "");
