@@ -48,13 +48,15 @@ __noinline u32 lane_new(u64 owner, u32 kind)
 	u32 frame = table_take(&free_frames, &next_frame, frames_cap);
 	struct wire_frame *bottom = frame_at(frame);
 	struct wire_lane *lane = lane_at(i);
-	u32 lives, tgid = owner >> 32, *process = bpf_map_lookup_elem(&tgids, &tgid);
+	u32 lives, draft, tgid = owner >> 32, *process = bpf_map_lookup_elem(&tgids, &tgid);
 
 	if (!i || !lane || !frame || !bottom)
 		goto full;
 	lives = lane->lives;
+	draft = lane->draft;
 	__builtin_memset(lane, 0, __builtin_offsetof(struct wire_lane, busy));
 	lane->lives = lives + 1;
+	lane->draft = draft;
 	lane->owner = owner;
 	lane->current = lane->runner = i;
 	lane->kind = kind;

@@ -309,6 +309,7 @@ static __always_inline void on_new_process(struct task_struct *parent, struct ta
 	}
 	__sync_fetch_and_add(&followed_alive, 1);
 	__sync_fetch_and_add(&followed_cnt, 1);
+	unwind_space_fork(parent_tgid, tgid);
 }
 
 /* A process is traced no longer. Returns whether it was a followed child. */
@@ -319,6 +320,7 @@ static __always_inline bool process_leaves(u32 tgid)
 	if (!filter_tgids || !kind)
 		return false;
 	was = *kind;
+	unwind_space_forget(tgid);
 	/* Two threads that end at once may both be told to be the last. */
 	if (bpf_map_delete_elem(&tgids, &tgid) || !(was & WIRE_TGID_FOLLOWED))
 		return false;
@@ -349,6 +351,7 @@ static __always_inline void on_new_program(bool by_thread)
 	if (!listening || !is_target(tgid))
 		return;
 	program_starts(tgid);
+	unwind_space_forget(tgid);
 	exec_advances(maps_changed(WIRE_EVENT_EXEC, tgid, by_thread));
 }
 

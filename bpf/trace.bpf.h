@@ -14,6 +14,7 @@
 #include "line_hits.bpf.h"
 #include "places.bpf.h"
 #include "triggers.bpf.h"
+#include "unwind.bpf.h"
 
 /* Calls deeper than this are left out. */
 const volatile u32 max_level = ~0u;
@@ -37,28 +38,25 @@ static __always_inline struct wire_frame *frame_replaced(u32 number, const struc
 	return frame_at(lane->top);
 }
 
-/* The path of `function` called from the innermost frame; NULL, counted as lost: no room. Sets
- * *looked_up if it was not the one that was called from there last. */
+/* The hit of a probe: registers, and the address of the return address, even where slots are
+ * something else. */
+struct hit {
+	struct pt_regs *ctx;
+	u64 slot;
+};
+
+/* The path of `function` called from the innermost frame; as path_below(). */
 static __always_inline struct wire_node *path_step(const struct place *at, struct wire_frame *top,
 						   u32 function, u32 *number, bool *looked_up)
 {
-	struct wire_node *caller = node_at(top->node), *n;
+	bool anew = false;
+	struct wire_node *n = path_below(at->number, top->node, function, number, &anew);
 
-	if (!caller)
-		return 0;
-	*number = caller->last_child;
-	n = node_at(*number);
-	if (n && n->function == function && n->parent == top->node)
-		return n;
-	*number = node_child(at->number, top->node, function);
-	*looked_up = true;
-	caller->last_child = *number;
-	frame_charge(at->lane, top, cost_of(WIRE_COST_NEW_CALLEE)->outside_ns);
-	n = node_at(*number);
-	if (*number && n)
-		return n;
-	count_lost(WIRE_LOST_PATHS);
-	return 0;
+	if (anew) {
+		*looked_up = true;
+		frame_charge(at->lane, top, cost_of(WIRE_COST_NEW_CALLEE)->outside_ns);
+	}
+	return n;
 }
 
 /* A frame on top of the innermost one, not filled in yet; NULL, counted as lost: no room. */
@@ -91,13 +89,6 @@ static __always_inline void node_timed(struct wire_node *n, u64 ns, bool looked_
 	n->expected_ns += looked_up ? expected->outside_ns : expected->inside_ns;
 }
 
-/* The hit of a probe: registers, and the address of the return address, even where slots are
- * something else. */
-struct hit {
-	struct pt_regs *ctx;
-	u64 slot;
-};
-
 /* Puts a frame on top of the innermost one, for one of `weight` calls of `function`; `entry` as in
  * the frame, `role` WIRE_ROLE_*, `began` when what is timed of it has begun; 0: it is not timed.
  * False: the call is not recorded. */
@@ -127,7 +118,15 @@ static __always_inline bool frame_push(const struct place *at, const struct hit 
 			return false;
 		began = 0;
 	}
-	n = path_step(at, top, function, &node, &looked_up);
+	if (keep_callers && unwinding_on && lane->kind != WIRE_LANE_SPANS) {
+		node = path_with_callers(
+			hit->ctx, at->number, entry & WIRE_FRAME_REGION ? 0 : hit->slot,
+			top->level ? hit->slot + (top->slot - at->slot) : ~0ull, function);
+		n = node ? node_at(node) : 0;
+		began = 0;
+	} else {
+		n = path_step(at, top, function, &node, &looked_up);
+	}
 	if (!n)
 		return false;
 	f->slot = at->slot;

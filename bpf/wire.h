@@ -272,6 +272,8 @@ struct wire_lane {
 	u64 waited_ns;
 	u32 waited_frame;
 	u32 code_pages; /* as behind WIRE_TGID_PAGES, of its process */
+	u32 draft; /* the entry of the stacks that it unwinds into; 0: none yet */
+	u32 pad2[15];
 	u64 busy; /* WIRE_BUSY_*; the lock of all but homes. Never set back */
 };
 
@@ -533,6 +535,59 @@ struct wire_unwind_row {
 #define WIRE_UNWIND_MAX_WORDS	0xffff
 #define WIRE_UNWIND_MAX_SAVED	0xfff
 
+/* Rows come in pages, and up to so many pages make a table: page 0 has the first start of each of
+ * the others, which lie in the same table behind it. */
+#define WIRE_PAGE_ROWS	 512
+#define WIRE_TABLE_PAGES 1024
+struct wire_unwind_page {
+	union {
+		struct wire_unwind_row rows[WIRE_PAGE_ROWS];
+		u32 firsts[WIRE_TABLE_PAGES]; /* page 0; ~0 behind the last */
+	};
+};
+
+/* Code that a process has mapped. */
+struct wire_unwind_range {
+	u64 end;
+	u64 bias;   /* an address less this is a vaddr of the object */
+	u64 base;   /* the address where the table's rows count from */
+	u32 table;  /* 0: there is none, or not for this part of the object */
+	u32 object; /* its number in a frame; WIRE_CALLERS_NO_OBJECT: it is in no file */
+};
+
+#define WIRE_UNWIND_RANGES 512
+struct wire_unwind_space {
+	u64 starts[WIRE_UNWIND_RANGES]; /* in order; ~0 behind the last */
+	struct wire_unwind_range ranges[WIRE_UNWIND_RANGES];
+};
+
+/* How a stack ends. */
+enum wire_callers_end {
+	WIRE_CALLERS_WHOLE,	 /* at a traced call, or at the thread's outermost one */
+	WIRE_CALLERS_NO_RULE,	 /* nothing tells how to go on from the last frame */
+	WIRE_CALLERS_UNREADABLE, /* memory was not there at the moment */
+	WIRE_CALLERS_ASTRAY,	 /* what should be a return address is none */
+	WIRE_CALLERS_DEEP,	 /* it has more frames than there is room for */
+	WIRE_CALLERS_UNKNOWN,	 /* of a process whose mappings are not known (yet) */
+	WIRE_CALLERS_ENDS,
+};
+
+/* The callers of a call, as return addresses: the innermost first, each as (object << 48 | vaddr).
+ * Written before its number is used anywhere. */
+#define WIRE_CALLERS_FRAMES    125
+#define WIRE_CALLERS_NO_OBJECT 0xffffu
+struct wire_callers {
+	u64 hash;
+	u32 cnt;
+	u32 end; /* enum wire_callers_end */
+	u32 pid; /* the process that was seen with it first */
+	u32 pad;
+	u64 frames[WIRE_CALLERS_FRAMES];
+};
+
+/* wire_node::function of a path that stands for a stack: this, and the stack's number. */
+#define WIRE_NODE_CALLERS (1u << 31)
+
 /* What happened to a process. */
 enum wire_event_kind {
 	WIRE_EVENT_MAPPED = 1, /* its dynamic linker has mapped or unmapped files */
@@ -566,13 +621,15 @@ _Static_assert(sizeof(struct wire_node_rest) == 16, "wire_node_rest");
 _Static_assert(sizeof(struct wire_frame_rest) == 64, "wire_frame_rest");
 _Static_assert(sizeof(struct wire_tally) == 64, "wire_tally");
 _Static_assert(sizeof(struct wire_share) == 64, "wire_share");
-_Static_assert(sizeof(struct wire_lane) == 320, "wire_lane");
+_Static_assert(sizeof(struct wire_lane) == 384, "wire_lane");
 _Static_assert(sizeof(struct wire_dist) == 64, "wire_dist");
 _Static_assert(sizeof(struct wire_chunk) == 1024, "wire_chunk");
 _Static_assert(sizeof(struct wire_list) == 272, "wire_list");
 _Static_assert(sizeof(struct wire_line_site) == 24, "wire_line_site");
 _Static_assert(sizeof(struct wire_line_count) == 32, "wire_line_count");
 _Static_assert(sizeof(struct wire_line_state) == 32, "wire_line_state");
+_Static_assert(sizeof(struct wire_unwind_page) == 4096, "wire_unwind_page");
+_Static_assert(sizeof(struct wire_callers) == 1024, "wire_callers");
 _Static_assert(sizeof(struct wire_values) == 8 * sizeof(struct wire_call), "wire_values");
 
 #endif

@@ -18,7 +18,7 @@ PLAIN        := recursion threads longjmp exits exec forks forest heated signals
 		preempt cleanup altstack fibers nested_handlers seccomp forkstorm pidreuse dlloop late jobs plugin_host pace \
 		spawns own_switch redzone many backtraces asan sandbox hot requests regions probes region_host sleepers \
 		region_values patched spans own_jumps asks_parent missing chain \
-		odd_code diverted
+		odd_code diverted callers
 THROWING     := names proofs throws throwing thread_ends rethrow region_throws
 GO           := stack many panic kinds kinds-stripped kinds-pie kinds-pie-stripped
 PARAMETERS   := debug debug5-packed nodebug debuglink
@@ -60,6 +60,7 @@ $(PROGRAMS)/early: tests/programs/early_main.c tests/programs/early.S
 	$(call say,TARGET,$@)$(PROGRAM_C) -o $@ $^
 $(PROGRAMS)/returns: tests/programs/returns_main.c tests/programs/returns.S
 	$(call say,TARGET,$@)$(PROGRAM_C) -o $@ $^ -lpthread
+$(PROGRAMS)/callers: PLAIN_FLAGS := -fomit-frame-pointer
 $(PROGRAMS)/arguments: tests/programs/arguments_main.c tests/programs/arguments.S
 	$(call say,TARGET,$@)$(PROGRAM_C) -o $@ $^
 $(filter-out %/region_throws,$(THROWING:%=$(PROGRAMS)/%)): $(PROGRAMS)/%: tests/programs/%.cpp

@@ -27,6 +27,7 @@ enum bpf_map_type {
 	BPF_MAP_TYPE_ARRAY = 2,
 	BPF_MAP_TYPE_PROG_ARRAY = 3,
 	BPF_MAP_TYPE_LRU_HASH = 9,
+	BPF_MAP_TYPE_ARRAY_OF_MAPS = 12,
 	BPF_MAP_TYPE_QUEUE = 22,
 	BPF_MAP_TYPE_RINGBUF = 27,
 };
@@ -34,7 +35,9 @@ enum bpf_map_type {
 enum {
 	BPF_ANY = 0,
 	BPF_NOEXIST = 1,
+	BPF_F_NO_PREALLOC = 1,
 	BPF_F_MMAPABLE = 1024,
+	BPF_F_INNER_MAP = 4096,
 };
 
 enum {
@@ -49,7 +52,15 @@ enum {
 #include "vmlinux_x86.h"
 #endif
 
+/* A return probe that is armed. */
+struct return_instance {
+	unsigned long stack; /* the slot */
+	unsigned long orig_ret_vaddr;
+	struct return_instance *next;
+};
+
 struct uprobe_task {
+	struct return_instance *return_instances; /* the newest first */
 	unsigned int depth; /* return probes that are armed */
 	unsigned long vaddr; /* of a thread in a trace event's handler: its uprobe_dispatch_data */
 };

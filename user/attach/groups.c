@@ -80,7 +80,8 @@ static int attach_object(struct attach_ctx *ctx)
 	int err = link_marks(ctx);
 
 	for (size_t i = 0; !err && i < p->functions_cnt; i++) {
-		if (p->functions[i].object != ctx->object || p->functions[i].dropped)
+		if (p->functions[i].object != ctx->object || p->functions[i].dropped ||
+		    p->functions[i].kind == PLAN_CALLER)
 			continue;
 		if (!grp)
 			grp = group__new(ctx, false);

@@ -349,6 +349,9 @@ void tracer__tables(const struct tracer *tr, struct tracer_tables *out)
 		.next_node = &skel->data_written->next_node,
 		.tallies = skel->bss->tallies,
 		.switches_set = &skel->bss->switches_set,
+		.callers_fd = bpf_map__fd(skel->maps.callers),
+		.callers_cap = tr->callers_cap,
+		.callers_lost = (volatile uint64_t *)&skel->data_written->callers_lost,
 	};
 }
 

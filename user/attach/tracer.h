@@ -46,6 +46,7 @@ struct tracer_options {
 	size_t line_sites_cnt; /* at so many sites, as far as is known */
 	/* Values to read with those; borrowed while loading; NULL or empty: none. */
 	const struct arguments *arguments;
+	bool callers; /* the callers of outermost calls are unwound */
 };
 
 struct own_probe;
@@ -70,6 +71,9 @@ struct tracer_tables {
 	struct wire_tally *tallies; /* [WIRE_CPUS] */
 	/* To be set before the first switch is. */
 	bool *switches_set;
+	int callers_fd; /* stacks; callers_cap 0: none are unwound */
+	uint32_t callers_cap;
+	const volatile uint64_t *callers_lost; /* stacks, for want of room */
 };
 
 /* Of which nops this kernel makes calls. */

@@ -26,7 +26,8 @@ struct tracer {
 	const struct arguments *arguments;
 	size_t lists_told; /* of them, BPF has */
 	uint32_t lines_cap;
-	size_t lines_told; /* sites */
+	size_t lines_told;		     /* sites */
+	uint32_t callers_cap, unwind_tables; /* tables: that are in the map */
 };
 
 /* Lets the events of a process count. Returns 0 or -errno. */

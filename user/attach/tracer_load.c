@@ -152,6 +152,27 @@ static void size_shares(struct tracer *tr, const struct tracer_options *opts)
 	skel->rodata->passed_shares_mask = tr->passed_shares - 1;
 }
 
+#define MAX_CALLERS	  (1u << 14) /* stacks, 1 KB each */
+#define MAX_UNWIND_TABLES (1u << 12)
+#define MAX_SPACES	  (1u << 12) /* processes at a time, 20 KB each */
+
+/* The same of callers. `unwinds`: the programs can. */
+static void size_callers(struct tracer *tr, bool unwinds)
+{
+	struct proftrace_bpf *skel = tr->skel;
+
+	tr->callers_cap = unwinds ? MAX_CALLERS : 0;
+	tr->unwind_tables = MAX_UNWIND_TABLES;
+	skel->rodata->keep_callers = unwinds;
+	skel->rodata->callers_cap = tr->callers_cap;
+	if (!unwinds)
+		return;
+	bpf_map__set_max_entries(skel->maps.callers, tr->callers_cap);
+	bpf_map__set_max_entries(skel->maps.callers_of_hash, tr->callers_cap);
+	bpf_map__set_max_entries(skel->maps.unwind_tables, tr->unwind_tables);
+	bpf_map__set_max_entries(skel->maps.unwind_spaces, MAX_SPACES);
+}
+
 static void size_tables(struct tracer *tr, const struct tracer_options *opts)
 {
 	struct proftrace_bpf *skel = tr->skel;
@@ -276,6 +297,7 @@ static int load_tier(struct tracer *tr, const struct tier *tier, const struct tr
 	if (err)
 		goto failed;
 	size_tables(tr, opts);
+	size_callers(tr, opts->callers && !tier->lacks);
 	tr->groups.keeper = opts->keeper;
 	tr->groups.unbound = !t->processes_cnt || opts->follow;
 	tr->groups.emulates = tracer__writes_registers();

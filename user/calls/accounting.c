@@ -29,6 +29,12 @@ const struct account accounts[ACCOUNTS] = {
 	ACCOUNT(line_misses, "lines hit in no call", ACCOUNT_CALLS, ACCOUNT_WITH_LINES),
 	ACCOUNT(timeline_calls, "single calls kept", ACCOUNT_CALLS, ACCOUNT_WITH_CALLS),
 	ACCOUNT(timeline_lost, "single calls lost", ACCOUNT_CALLS, ACCOUNT_WITH_CALLS),
+	ACCOUNT(callers_whole, "with all callers", ACCOUNT_CALLS, ACCOUNT_IF_ANY),
+	ACCOUNT(callers_no_rule, "callers: no unwind rule", ACCOUNT_CALLS, ACCOUNT_IF_ANY),
+	ACCOUNT(callers_unreadable, "callers: stack unreadable", ACCOUNT_CALLS, ACCOUNT_IF_ANY),
+	ACCOUNT(callers_astray, "callers: no return address", ACCOUNT_CALLS, ACCOUNT_IF_ANY),
+	ACCOUNT(callers_deep, "callers: stack too deep", ACCOUNT_CALLS, ACCOUNT_IF_ANY),
+	ACCOUNT(callers_lost, "callers: no room", ACCOUNT_CALLS, ACCOUNT_IF_ANY),
 };
 
 _Static_assert(sizeof(struct profile_accounting) == ACCOUNTS * sizeof(int64_t),

@@ -160,6 +160,7 @@ const char *function_kind__name(enum function_kind kind)
 	static const char *const names[FUNCTION_KINDS] = {
 		[FUNCTION_PLAIN] = "function",
 		[FUNCTION_REGION] = "region",
+		[FUNCTION_CALLER] = "function",
 	};
 
 	return names[kind];

@@ -53,6 +53,7 @@ struct profile_bucket {
 enum function_kind {
 	FUNCTION_PLAIN,
 	FUNCTION_REGION, /* a stretch of code that its author has named, or a mark in it */
+	FUNCTION_CALLER, /* not traced: it is known from stacks alone (--callers) */
 	FUNCTION_KINDS,
 };
 
@@ -142,6 +143,14 @@ struct profile_accounting {
 	uint64_t line_misses;	/* with --lines: probes hit in calls that were not recorded */
 	/* With --calls: single calls that were kept, and those for which there was no room. */
 	uint64_t timeline_calls, timeline_lost;
+	/* With --callers: calls whose stack is known up to a traced call or the thread's outermost
+	 * one; where it ends before that, and why; and of which no stack could be kept. */
+	uint64_t callers_whole;
+	uint64_t callers_no_rule;    /* nothing tells how to go on */
+	uint64_t callers_unreadable; /* memory that was not there */
+	uint64_t callers_astray;     /* what should be a return address is none */
+	uint64_t callers_deep;	     /* more frames than are kept */
+	uint64_t callers_lost;
 };
 
 /* The target's own CPU time, without the probes'. Something of it is its own, however uncertain the

@@ -141,6 +141,17 @@ static error_t check_sessions(struct options *o)
 	return 0;
 }
 
+/* Whose mappings are known is unwound. */
+static error_t check_callers(struct options *o)
+{
+	if (!o->callers)
+		return 0;
+	if (o->exec && !o->pids_cnt)
+		return complain(o, "--callers with -x needs -p: of processes that nobody has named "
+				   "the mappings are not known");
+	return 0;
+}
+
 error_t option_check__all(struct options *o)
 {
 	bool reads = o->verb == VERB_REPORT || o->verb == VERB_DIFF;
@@ -150,6 +161,8 @@ error_t option_check__all(struct options *o)
 		return 0;
 	err = reads ? 0 : check_target(o);
 	if (!err)
+		err = check_callers(o);
+	if (!err)
 		err = check_format(o);
 	if (!err)
 		err = check_sessions(o);
@@ -157,6 +170,10 @@ error_t option_check__all(struct options *o)
 		return err;
 	if (reads && !o->inputs_cnt)
 		o->inputs[o->inputs_cnt++] = RECORDING;
+	if (o->callers && o->calls)
+		return complain(o,
+				"--callers and single calls (--calls, --session, -A, and formats "
+				"that need them) exclude each other");
 	if (o->calls && o->interval_ns)
 		return complain(
 			o, "--calls and -i exclude each other: a timeline is shown as a whole");

@@ -65,6 +65,8 @@ const struct argp_option option_table[] = {
 	 "a "
 	 "file; traces only the functions that they are in, without -F; may be repeated",
 	 0},
+	{"callers", OPT_CALLERS, 0, 0,
+	 "show who has called, untraced: the stack above each call is unwound", 0},
 	{"depth", 'D', "N", 0, "trace N levels: 1 is only the outermost calls", 0},
 	{"trigger", OPT_TRIGGER, "GLOB", 0,
 	 "record only calls of functions that match, and what they call; may be repeated", 0},

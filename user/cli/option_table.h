@@ -46,6 +46,7 @@ enum option_key {
 	OPT_BY,
 	OPT_USDT,
 	OPT_LINES,
+	OPT_CALLERS,
 };
 
 extern const struct argp_option option_table[];

@@ -141,6 +141,9 @@ static error_t parse_target(struct options *o, int key, char *arg)
 	case OPT_IF:
 		o->calls = true;
 		return option_append(&o->conditions, &o->conditions_cnt, arg) ? 0 : ENOMEM;
+	case OPT_CALLERS:
+		o->callers = true;
+		return 0;
 	case OPT_LINES:
 		return option_append(&o->lines, &o->lines_cnt, arg) ? 0 : ENOMEM;
 	case 'D':

@@ -82,6 +82,7 @@ struct options {
 	/* result */
 	const struct sink *sink; /* NULL: by what stdout is */
 	bool per_call;		 /* diff: what calls take, however many they are */
+	bool callers;		 /* who calls outermost calls, untraced */
 	bool no_samples;	 /* of CPU time by file */
 	bool raw;		 /* leave the probes' cost in */
 	uint64_t min_time_ns;	 /* what took less in total is not listed */

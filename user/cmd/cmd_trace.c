@@ -276,6 +276,7 @@ static void run_free(struct run *r)
 	collector__free(r->collector);
 	tracer__free(r->tracer);
 	keeper__free(r->keeper);
+	callers__free(&r->callers);
 	plan__free(r->plan);
 	wanted__clear(&r->wanted);
 	target__free(r->target);

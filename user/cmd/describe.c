@@ -67,7 +67,7 @@ static int list_skipped(struct description *d)
 	for (size_t i = 0; i < p->functions_cnt; i++) {
 		struct plan_function *f = &p->functions[i];
 
-		if (f->refused)
+		if (f->refused && f->kind != PLAN_CALLER)
 			d->skipped[cnt++] =
 				(struct profile_skip){plan__name(f), t->objects[f->object].path,
 						      "the kernel refuses the probe"};
@@ -171,7 +171,9 @@ int describe__apply(struct description *d, struct profile *p)
 			.aliases_cnt = f->aliases_cnt,
 			.module = d->target->objects[f->object].path,
 			.offset = f->offset,
-			.kind = f->kind == PLAN_FUNCTION ? FUNCTION_PLAIN : FUNCTION_REGION,
+			.kind = f->kind == PLAN_FUNCTION ? FUNCTION_PLAIN
+				: f->kind == PLAN_CALLER ? FUNCTION_CALLER
+							 : FUNCTION_REGION,
 		};
 	}
 	/* An empty profile names some that were probed. */

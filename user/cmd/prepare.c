@@ -110,6 +110,7 @@ static struct tracer_options tracer_options_of(const struct run *r)
 		.triggers = o->triggers_cnt,
 		.untils = o->untils_cnt,
 		.regions = filter__wants_regions(&r->wanted.filter) || r->wanted.usdt.cnt,
+		.callers = o->callers,
 		.expects_go = p->go || o->follow,
 	};
 }
@@ -132,6 +133,8 @@ static int load(struct run *r)
 		err = learn_costs(r);
 	if (!err)
 		err = roles__apply(r);
+	if (!err)
+		err = callers__start(r);
 	return err ? err : steer__new(r, &r->steer);
 }
 

@@ -25,6 +25,8 @@ static bool refresh(struct run *r, pid_t pid, bool relink, bool watched)
 {
 	int err = target__refresh(r->target, pid, relink, watched);
 
+	if (!err)
+		callers__refresh(r, pid);
 	if (!err || err == -ENOENT || err == -ESRCH)
 		return true;
 	log_warn("cannot see what process %d has loaded: %s", pid, strerror(-err));

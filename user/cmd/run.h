@@ -9,6 +9,7 @@
 
 #include "attach/costs.h"
 #include "cmd/bystanders.h"
+#include "cmd/callers.h"
 #include "cmd/output.h"
 #include "cmd/progress.h"
 #include "cmd/spool.h"
@@ -48,6 +49,7 @@ struct run {
 	struct progress progress;
 	struct switches switches;
 	struct bystanders bystanders;
+	struct callers callers;
 	uint32_t snapshots;    /* written on demand */
 	size_t roles_cnt;      /* functions that have been given theirs */
 	size_t attached;       /* functions */

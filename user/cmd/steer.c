@@ -198,7 +198,7 @@ static double burdened_cost(const struct run *r, const struct plan_function *f,
 	double times = u->factor > r->costs.burden ? u->factor : r->costs.burden;
 	double emulated = probe_costs__call(&r->costs, WIRE_COST_ENTRY_PUSH, WIRE_COST_RETURN);
 
-	return call_cost(r, f) + (times - 1) * emulated;
+	return call_cost(r, f) + (times - 1) * emulated + callers__call_ns(r);
 }
 
 /* What each function has done and cost since the look began; returns the sum of the costs. */
@@ -364,7 +364,8 @@ int steer__look(struct steer *s, struct run *r, uint64_t now_ns)
 	err = grow(s, r);
 	tracer__drop_poll(r->tracer);
 	calls = count_calls(s, r);
-	most_ns = (double)(calls - s->began_calls) * s->dearest_ns * COLD_RESERVE;
+	most_ns = (double)(calls - s->began_calls) * (s->dearest_ns + callers__call_ns(r)) *
+		  COLD_RESERVE;
 	if (!err && most_ns > s->watched * spent_ns / 2)
 		err = look_closely(s, r, now_ns, spent_ns, &done);
 	else if (!err && done)

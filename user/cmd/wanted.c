@@ -54,7 +54,7 @@ struct plan_options wanted__plan_options(struct wanted *w, const struct options 
 			!o->filtered && !o->triggers_cnt && !o->untils_cnt && o->max_overhead > 0,
 		.early_exits = true,
 		.emulates_returns = tracer__writes_registers(),
-		.closes_leaves = !o->calls && !w->lines.cnt,
+		.closes_leaves = !o->calls && !o->callers && !w->lines.cnt,
 		.new_programs = o->follow,
 		.children = o->children,
 		.exits = o->exits,

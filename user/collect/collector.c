@@ -39,6 +39,11 @@ int collector__new(const struct tracer_tables *info, uint32_t functions_cnt, str
 			c->retired_lines = calloc(info->lines_cap, sizeof(*c->retired_lines));
 			err = c->retired_lines ? 0 : -ENOMEM;
 		}
+		if (!err && info->callers_cap) {
+			c->expansions.stacks =
+				calloc(info->callers_cap, sizeof(*c->expansions.stacks));
+			err = c->expansions.stacks ? 0 : -ENOMEM;
+		}
 		if (!err)
 			err = drain__init(&c->drain, &c->tables);
 	}
@@ -64,6 +69,7 @@ void collector__free(struct collector *c)
 	free(c->inclusive);
 	free(c->retired_lines);
 	free(c->scratch);
+	expand__free(&c->expansions, &c->tables);
 	drain__fini(&c->drain);
 	tables__unmap(&c->tables);
 	free(c);
@@ -89,6 +95,12 @@ int collector__grow(struct collector *c, uint32_t functions_cnt)
 	memset(usage + c->functions_cnt, 0, more * sizeof(*usage));
 	c->functions_cnt = functions_cnt;
 	return 0;
+}
+
+void collector__resolve_callers(struct collector *c, collector_resolver *resolve, void *ctx)
+{
+	c->expansions.resolve = resolve;
+	c->expansions.ctx = ctx;
 }
 
 void collector__set_costs(struct collector *c, const struct probe_costs *costs, bool raw)

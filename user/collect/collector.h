@@ -14,6 +14,13 @@
 
 struct call_stream;
 struct collector;
+
+/*
+ * Names a caller: *function = the number of the function whose code is at `vaddr` of the target's
+ * object `object` (WIRE_CALLERS_NO_OBJECT: of none), after collector__grow() if it is new. Returns
+ * 0 or -errno.
+ */
+typedef int collector_resolver(uint32_t object, uint64_t vaddr, uint32_t *function, void *ctx);
 struct probe_costs;
 struct profile;
 struct tracer_tables;
@@ -88,6 +95,9 @@ int collector__poll(struct collector *c);
 /* Sends what is left of single calls when nothing is traced any more; those that are open end at
  * `end_ns`, or with their thread. Returns 0, or -errno with one line logged. */
 int collector__last_calls(struct collector *c, uint64_t end_ns);
+
+/* Snapshots ask this for callers' functions (--callers). */
+void collector__resolve_callers(struct collector *c, collector_resolver *resolve, void *ctx);
 
 /* Ends the lanes of threads that have ended at some time before `now_ns` (CLOCK_MONOTONIC), though
  * the kernel's side does not know it: see life__skips(). */

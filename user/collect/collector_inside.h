@@ -11,6 +11,7 @@
 #include "calls/profile.h"
 #include "collect/collector.h"
 #include "collect/drain.h"
+#include "collect/expand.h"
 #include "collect/tables.h"
 
 struct line_sum;
@@ -40,6 +41,7 @@ struct collector {
 	/* By site of lines: the time of calls that were open when their threads ended. NULL: no
 	 * lines are counted. */
 	struct line_sum *retired_lines;
+	struct expansions expansions; /* stacks NULL: callers are not looked for */
 };
 
 #endif

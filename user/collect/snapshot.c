@@ -25,6 +25,8 @@
 struct assembly {
 	const struct part **parts; /* first those that are retired, which the collector keeps */
 	size_t parts_cnt, parts_cap;
+	size_t kept_cnt;     /* those */
+	size_t expanded_cnt; /* so many of all have been replaced: see expand_all() */
 	struct yardsticks yardsticks;
 	struct profile *p;
 	size_t threads_cap, nodes_cap;
@@ -171,6 +173,8 @@ static void account_tallies(const struct collector *c, struct profile_accounting
 	for (int i = 0; i < WIRE_LOSSES; i++)
 		a->lost += all.lost[i];
 	a->undistributed = all.undistributed;
+	if (c->tables.info.callers_lost)
+		a->callers_lost += *c->tables.info.callers_lost;
 	if (c->retired_lines)
 		a->line_misses = all.line_misses;
 	a->timeline_calls = c->drain.sent;
@@ -178,6 +182,34 @@ static void account_tallies(const struct collector *c, struct profile_accounting
 	a->untriggered += all.untriggered;
 	for (uint32_t f = 0; f < c->functions_cnt; f++)
 		a->dropped += collector__passed(c, f);
+}
+
+/* Puts callers in place of stacks, in all parts, which are ours then. */
+static int expand_all(struct collector *c, struct assembly *a, struct profile_accounting *sums)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < a->parts_cnt; i++) {
+		struct part *expanded;
+
+		err = expand__part(&c->expansions, &c->tables, a->parts[i], sums, &expanded);
+		if (err)
+			break;
+		if (i >= a->kept_cnt)
+			free((void *)a->parts[i]);
+		a->parts[i] = expanded;
+		a->expanded_cnt = i + 1;
+	}
+	return err;
+}
+
+static void free_parts(struct assembly *a)
+{
+	for (size_t i = 0; i < a->parts_cnt; i++) {
+		if (i < a->expanded_cnt || i >= a->kept_cnt)
+			free((void *)a->parts[i]);
+	}
+	free(a->parts);
 }
 
 int collector__snapshot(struct collector *c, uint64_t now_ns, struct profile **out)
@@ -197,13 +229,14 @@ int collector__snapshot(struct collector *c, uint64_t now_ns, struct profile **o
 		err = -ENOMEM;
 	for (; !err && a.parts_cnt < c->retired_cnt; a.parts_cnt++)
 		a.parts[a.parts_cnt] = c->retired[a.parts_cnt];
+	a.kept_cnt = a.parts_cnt;
 	if (!err)
 		err = add_live(c, &a, now_ns);
+	if (!err && c->expansions.stacks && c->expansions.resolve)
+		err = expand_all(c, &a, &a.p->accounting);
 	if (!err)
 		err = assemble_all(&a);
-	for (size_t i = c->retired_cnt; i < a.parts_cnt; i++)
-		free((void *)a.parts[i]);
-	free(a.parts);
+	free_parts(&a);
 	if (!err)
 		err = distributions__read(&c->tables, c->functions_cnt, a.p);
 	account_tallies(c, &a.p->accounting);

@@ -65,7 +65,10 @@ int tables__map(struct tables *t, const struct tracer_tables *info)
 			table_map(info->line_sites_fd, info->lines_cap * sizeof(*t->line_sites));
 		t->line_counts = table_map(info->line_counts_fd, line_counts_size(info));
 	}
-	if ((info->lines_cap && (!t->line_sites || !t->line_counts)) ||
+	if (info->callers_cap)
+		t->callers = table_map(info->callers_fd, info->callers_cap * sizeof(*t->callers));
+	if ((info->callers_cap && !t->callers) ||
+	    (info->lines_cap && (!t->line_sites || !t->line_counts)) ||
 	    (info->chunks_cap && !t->chunks) || (has_frame_rests(info) && !t->frame_rests) ||
 	    (info->lists_cap && (!t->lists || !t->values)) || !t->lanes || !t->frames ||
 	    !t->nodes || !t->node_rests || !t->index || !t->dists || !t->dist_keys ||
@@ -102,6 +105,7 @@ void tables__unmap(struct tables *t)
 	table_unmap(t->values, t->info.frames_cap * sizeof(*t->values));
 	table_unmap(t->line_sites, t->info.lines_cap * sizeof(*t->line_sites));
 	table_unmap(t->line_counts, line_counts_size(&t->info));
+	table_unmap(t->callers, t->info.callers_cap * sizeof(*t->callers));
 	*t = (struct tables){0};
 }
 
@@ -257,7 +261,7 @@ void tables__end_gone(struct tables *t, uint64_t now_ns)
 void tables__release_lane(struct tables *t, uint32_t number)
 {
 	struct wire_lane *lane = tables__lane(t, number);
-	uint32_t i, next, guard, lives;
+	uint32_t i, next, guard, lives, draft;
 
 	if (!lane)
 		return;
@@ -276,8 +280,10 @@ void tables__release_lane(struct tables *t, uint32_t number)
 	/* First what a thread would know it by. */
 	__atomic_store_n(&lane->pid_tgid, 0, __ATOMIC_SEQ_CST);
 	lives = lane->lives;
+	draft = lane->draft;
 	memset(lane, 0, offsetof(struct wire_lane, busy));
 	lane->lives = lives;
+	lane->draft = draft;
 	__atomic_and_fetch(&lane->busy, ~WIRE_BUSY_ENDED, __ATOMIC_SEQ_CST);
 	give_back(t->info.free_lanes_fd, number);
 }

@@ -26,6 +26,7 @@ struct tables {
 	struct wire_line_site *line_sites; /* these two: NULL if no lines are counted */
 	struct wire_line_count *line_counts;
 	struct wire_frame_rest *frame_rests; /* NULL without both */
+	struct wire_callers *callers;	     /* NULL without --callers */
 };
 
 int tables__map(struct tables *t, const struct tracer_tables *info); /* 0 or -errno, logged */

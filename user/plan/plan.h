@@ -25,6 +25,7 @@ enum plan_kind {
 	PLAN_FUNCTION,
 	PLAN_REGION, /* a stretch of code between two kinds of sites: see regions.h */
 	PLAN_MARK,   /* a place in code that is passed */
+	PLAN_CALLER, /* no probe: it is known from stacks alone, see callers.h */
 };
 
 struct plan_function {

@@ -58,6 +58,12 @@ static const struct field summary[] = {
 	PLAIN(23, U64, struct profile, probes.instrumented),
 	PLAIN(24, U64, struct profile, accounting.line_misses),
 	PLAIN(25, U32, struct profile, files_by_root),
+	PLAIN(26, U64, struct profile, accounting.callers_whole),
+	PLAIN(27, U64, struct profile, accounting.callers_no_rule),
+	PLAIN(28, U64, struct profile, accounting.callers_unreadable),
+	PLAIN(29, U64, struct profile, accounting.callers_astray),
+	PLAIN(30, U64, struct profile, accounting.callers_deep),
+	PLAIN(31, U64, struct profile, accounting.callers_lost),
 };
 const struct layout layout_summary = LAYOUT(TABLE_SUMMARY, struct profile, summary);
 

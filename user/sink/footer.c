@@ -91,6 +91,37 @@ static void print_probes(struct printer *pr)
 	fputc('\n', pr->out);
 }
 
+/* With --callers: of how many calls all callers are known, and why not of the others. */
+static void print_callers(struct printer *pr)
+{
+	const struct profile_accounting *a = &pr->profile->accounting;
+	const struct {
+		uint64_t cnt;
+		const char *why;
+	} cut[] = {
+		{a->callers_no_rule, "no unwind rule"},
+		{a->callers_unreadable, "stack not readable"},
+		{a->callers_astray, "no return address"},
+		{a->callers_deep, "too deep"},
+		{a->callers_lost, "no room"},
+	};
+	uint64_t calls = a->callers_whole;
+	char cnt[32];
+
+	for (size_t i = 0; i < sizeof(cut) / sizeof(cut[0]); i++)
+		calls += cut[i].cnt;
+	if (!calls)
+		return;
+	fprintf(pr->out, "callers: all known of %s call%s",
+		text_count(a->callers_whole, cnt, sizeof(cnt)), a->callers_whole == 1 ? "" : "s");
+	fprintf(pr->out, " (%.1f%%)", 100.0 * (double)a->callers_whole / (double)calls);
+	for (size_t i = 0; i < sizeof(cut) / sizeof(cut[0]); i++)
+		if (cut[i].cnt)
+			fprintf(pr->out, ", %s: %s", cut[i].why,
+				text_count(cut[i].cnt, cnt, sizeof(cnt)));
+	fputc('\n', pr->out);
+}
+
 /* What makes the figures less than they should be. */
 static void print_warnings(struct printer *pr)
 {
@@ -225,6 +256,7 @@ static int print_summary(struct printer *pr)
 	if (*accounts__cost(pr->profile, pr->opts->raw, line, sizeof(line)))
 		fprintf(pr->out, "%s\n", line);
 	print_probes(pr);
+	print_callers(pr);
 	err = cpu_shares__print(pr);
 	fputs(printer__style(pr, STYLE_PLAIN), pr->out);
 	if (err)

@@ -47,7 +47,10 @@ static const char sqlite_tables[] =
 	"deep INTEGER NOT NULL, dropped INTEGER NOT NULL, probe_ns INTEGER NOT NULL, "
 	"cpu_ns INTEGER NOT NULL, overhead_percent REAL, undistributed INTEGER NOT NULL, "
 	"untriggered INTEGER NOT NULL, line_misses INTEGER NOT NULL, "
-	"timeline_calls INTEGER NOT NULL, timeline_lost INTEGER NOT NULL);"
+	"timeline_calls INTEGER NOT NULL, timeline_lost INTEGER NOT NULL, "
+	"callers_whole INTEGER NOT NULL, callers_no_rule INTEGER NOT NULL, "
+	"callers_unreadable INTEGER NOT NULL, callers_astray INTEGER NOT NULL, "
+	"callers_deep INTEGER NOT NULL, callers_lost INTEGER NOT NULL);"
 	"CREATE TABLE lines (id INTEGER PRIMARY KEY, file TEXT, line INTEGER, "
 	"hits INTEGER NOT NULL, ns INTEGER NOT NULL, error_ns INTEGER NOT NULL, "
 	"approximate INTEGER NOT NULL, reason TEXT);" /* why not counted; NULL: it is */

@@ -106,7 +106,12 @@ static void keep_only(uint64_t keep)
 
 void privilege__keep_replacing(void)
 {
-	asked = REPLACING;
+	asked |= REPLACING;
+}
+
+void privilege__keep_making_tables(void)
+{
+	asked |= BIT(CAP_BPF);
 }
 
 static uint64_t reading(void)

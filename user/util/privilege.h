@@ -13,6 +13,10 @@
  * will do that while the run goes on. */
 void privilege__keep_replacing(void);
 
+/* The same of what it takes to make tables in the kernel: for whoever has to as files are mapped.
+ */
+void privilege__keep_making_tables(void);
+
 /* Whether we may load programs and look into other users' processes. Returns 0, or -EPERM with one
  * line logged that names the missing capabilities. */
 int privilege__check(void);

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Unwinding (--callers): who has called, from a call's entry up to the innermost traced call that
+ * is open on its stack, or to the thread's outermost one. Rules come from the objects' unwind
+ * tables, which user space puts into maps; code without has frame pointers, or the stack ends
+ * there. Nothing is believed that is no address in code that the process has mapped.
+ *
+ * Stacks are interned: a lane unwinds into an entry of its own (its draft), and if no stack like it
+ * is known, that entry stays and the lane takes another.
+ */
+#ifndef PROFTRACE_UNWIND_BPF_H
+#define PROFTRACE_UNWIND_BPF_H
+
+#include "paths.bpf.h"
+
+const volatile bool keep_callers = false;
+const volatile u32 callers_cap = 0;
+bool unwinding_on = false; /* not while probes are calibrated */
+u32 next_callers WRITTEN = 1;
+u64 callers_lost WRITTEN = 0; /* for want of room */
+u64 unwind_ns WRITTEN = 0;    /* that unwinding has taken, and how often */
+u64 unwind_cnt WRITTEN = 0;
+
+TABLE(callers, struct wire_callers);
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1);
+	__type(key, u64);
+	__type(value, u32);
+} callers_of_hash SEC(".maps");
+
+/* What a process has mapped, by tgid. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct wire_unwind_space);
+} unwind_spaces SEC(".maps");
+
+struct unwind_table {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_INNER_MAP);
+	__uint(max_entries, 1);
+	__uint(key_size, sizeof(u32));
+	__uint(value_size, sizeof(struct wire_unwind_page));
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__array(values, struct unwind_table);
+} unwind_tables SEC(".maps");
+
+/* A process has been forked: it has what its parent has mapped. */
+static __always_inline void unwind_space_fork(u32 parent, u32 child)
+{
+	void *space = keep_callers ? bpf_map_lookup_elem(&unwind_spaces, &parent) : 0;
+
+	if (space)
+		bpf_map_update_elem(&unwind_spaces, &child, space, BPF_ANY);
+}
+
+/* A process has ended, or has begun another program. */
+static __always_inline void unwind_space_forget(u32 tgid)
+{
+	if (keep_callers)
+		bpf_map_delete_elem(&unwind_spaces, &tgid);
+}
+
+#ifndef PROFTRACE_BASIC
+
+/* Where unwinding is. */
+struct unwinding {
+	struct wire_callers *stack;
+	const struct wire_unwind_space *space;
+	u64 pc, sp, bp;
+	u64 slot;   /* of the call whose callers are looked for; 0: it is at `pc` and `sp` itself */
+	u64 limit;  /* the slot of the innermost traced call */
+	u32 range;  /* that the last address was in */
+	bool exact; /* pc is an instruction that has not run, not the one behind a call */
+	bool first;
+};
+
+/* All ones if a < b, else 0: without a branch, so that the verifier has one way to walk. */
+static __always_inline u32 below(u32 a, u32 b)
+{
+	return (u64)((s64)a - (s64)b) >> 32;
+}
+
+/* An index below `cnt`, a power of two, as older verifiers see it, too: by the last instruction
+ * before its use, which the compiler cannot put elsewhere. */
+#define BELOW(I, CNT)                                               \
+	({                                                          \
+		u64 i_ = (I);                                       \
+		asm volatile("%0 &= %1" : "+r"(i_) : "i"((CNT)-1)); \
+		i_;                                                 \
+	})
+
+/* The range that an address lies in; WIRE_UNWIND_RANGES: none. */
+static __always_inline u32 unwind_range(const struct wire_unwind_space *space, u64 address,
+					u32 guess)
+{
+	u32 at = 0;
+
+	if (space->starts[BELOW(guess, WIRE_UNWIND_RANGES)] <= address &&
+	    address < space->ranges[BELOW(guess, WIRE_UNWIND_RANGES)].end)
+		return guess;
+	/* Addresses are below 2^47 but for kernels with five levels, so a difference has a sign. */
+	for (u32 step = WIRE_UNWIND_RANGES / 2; step; step /= 2) {
+		u64 start = space->starts[BELOW(at + step, WIRE_UNWIND_RANGES)];
+		u32 not_above = ~(u32)((s64)(address - (start & ~(1ull << 63))) >> 63);
+
+		at += step & not_above;
+	}
+	if (space->starts[BELOW(at, WIRE_UNWIND_RANGES)] <= address &&
+	    address < space->ranges[BELOW(at, WIRE_UNWIND_RANGES)].end)
+		return at;
+	return WIRE_UNWIND_RANGES;
+}
+
+/* The rule at an address that lies in a range. */
+static __always_inline u32 unwind_rule(const struct wire_unwind_range *range, u64 address)
+{
+	u32 number = range->table, zero = 0, page = 0, row = 0, at = address - range->base;
+	const struct wire_unwind_page *index, *rows;
+	void *table;
+
+	if (!number || address < range->base || address - range->base > ~0u)
+		return WIRE_UNWIND_NONE;
+	table = bpf_map_lookup_elem(&unwind_tables, &number);
+	if (!table)
+		return WIRE_UNWIND_NONE;
+	index = bpf_map_lookup_elem(table, &zero);
+	if (!index)
+		return WIRE_UNWIND_NONE;
+	for (u32 step = WIRE_TABLE_PAGES / 2; step; step /= 2)
+		page += step & ~below(at, index->firsts[BELOW(page + step, WIRE_TABLE_PAGES)]);
+	page++;
+	rows = bpf_map_lookup_elem(table, &page);
+	if (!rows)
+		return WIRE_UNWIND_NONE;
+	for (u32 step = WIRE_PAGE_ROWS / 2; step; step /= 2)
+		row += step & ~below(at, rows->rows[BELOW(row + step, WIRE_PAGE_ROWS)].start);
+	return rows->rows[BELOW(row, WIRE_PAGE_ROWS)].rule;
+}
+
+static __always_inline bool read_word(u64 *word, u64 address)
+{
+	return !bpf_probe_read_user(word, sizeof(*word), (void *)address);
+}
+
+/* The return address at `slot`, which may have been replaced by the kernel's trampoline. */
+static __always_inline u64 unwind_real_return(u64 slot, u64 address)
+{
+	const struct task_struct *task = current_task();
+	const struct uprobe_task *utask = task->utask;
+	const struct return_instance *armed;
+
+	if (!utask)
+		return address;
+	armed = utask->return_instances;
+	for (u32 i = 0; armed && i < 8; i++) {
+		if (armed->stack == slot)
+			return armed->orig_ret_vaddr;
+		armed = armed->next;
+	}
+	return address;
+}
+
+static __always_inline long unwind_ends(struct wire_callers *s, enum wire_callers_end end)
+{
+	s->end = end;
+	return 1;
+}
+
+static __always_inline long unwind_append(struct wire_callers *s, u64 frame)
+{
+	u32 at = s->cnt;
+
+	if (at >= WIRE_CALLERS_FRAMES)
+		return unwind_ends(s, WIRE_CALLERS_DEEP);
+	s->frames[at] = frame;
+	s->hash = ((s->hash ^ frame) * 0x9e3779b97f4a7c15ull);
+	s->hash ^= s->hash >> 29;
+	s->cnt = at + 1;
+	return 0;
+}
+
+/* From a signal's handler back to what was interrupted: offsets in struct ucontext. */
+static __always_inline long unwind_signal(struct unwinding *u)
+{
+	u64 sp = u->sp;
+
+	if (!read_word(&u->bp, sp + 120) || !read_word(&u->sp, sp + 160) ||
+	    !read_word(&u->pc, sp + 168))
+		return unwind_ends(u->stack, WIRE_CALLERS_UNREADABLE);
+	u->exact = true;
+	return 0;
+}
+
+#define MOST_FRAME (1ull << 20) /* bytes that code without rules may have in a frame */
+
+/* The frame's upper end by a rule; sets *saved to where rbp is saved, 0: it has not changed. 0:
+ * nothing tells. */
+static __always_inline u64 unwind_cfa(const struct unwinding *u, u32 rule, u64 *saved)
+{
+	u64 words = WIRE_UNWIND_WORDS(rule), cfa = 0;
+
+	*saved = 0;
+	switch (WIRE_UNWIND_KIND(rule)) {
+	case WIRE_UNWIND_RSP:
+		cfa = u->sp + words * 8;
+		break;
+	case WIRE_UNWIND_RBP:
+		cfa = u->bp + words * 8;
+		break;
+	case WIRE_UNWIND_STUB:
+		cfa = u->sp + 8 + ((u->pc & 15) >= words ? 8 : 0);
+		break;
+	case WIRE_UNWIND_AT_RBP:
+		if (!read_word(&cfa, u->bp + (s64)(short)words * 8))
+			return 0;
+		*saved = u->bp;
+		return cfa;
+	default:
+		if (u->bp < u->sp || u->bp - u->sp > MOST_FRAME)
+			return 0;
+		*saved = u->bp;
+		return u->bp + 16;
+	}
+	if (WIRE_UNWIND_SAVED(rule))
+		*saved = cfa - WIRE_UNWIND_SAVED(rule) * 8;
+	return cfa;
+}
+
+/* Goes on to the caller of what is at pc; nonzero ends it. */
+static long unwind_step(__attribute__((unused)) u32 round, struct unwinding *u)
+{
+	struct wire_callers *s = u->stack;
+	const struct wire_unwind_space *space = u->space;
+	const struct wire_unwind_range *range;
+	u64 at = u->exact ? u->pc : u->pc - 1, frame, cfa, saved, next;
+	bool start = u->first && u->slot;
+	u32 number, rule, kind;
+
+	if (!s || !space)
+		return 1;
+	number = unwind_range(space, at, u->range);
+	if (number >= WIRE_UNWIND_RANGES)
+		return unwind_ends(s, WIRE_CALLERS_ASTRAY);
+	u->range = number;
+	range = &space->ranges[BELOW(number, WIRE_UNWIND_RANGES)];
+	frame = (u64)range->object << 48 | ((u->pc - range->bias) & ((1ull << 48) - 1));
+	rule = unwind_rule(range, at);
+	kind = WIRE_UNWIND_KIND(rule);
+	u->first = u->exact = false;
+	if (kind == WIRE_UNWIND_END && !start) {
+		unwind_ends(s, WIRE_CALLERS_WHOLE);
+		return unwind_append(s, frame) | 1;
+	}
+	if (kind == WIRE_UNWIND_SIGNAL && !start)
+		return unwind_append(s, frame) | unwind_signal(u);
+	cfa = unwind_cfa(u, rule, &saved);
+	if (start) {
+		/* Without a rule, a frame pointer that has just been set tells. */
+		if (kind == WIRE_UNWIND_NONE)
+			saved = u->bp + 8 == u->slot ? u->bp : 0;
+		else if (saved && cfa != u->slot + 8)
+			saved = 0;
+		cfa = u->slot + 8;
+	} else {
+		if (cfa > u->limit) /* its slot is the traced call's, or above: astray */
+			return unwind_ends(s, cfa - 8 == u->limit ? WIRE_CALLERS_WHOLE
+								  : WIRE_CALLERS_ASTRAY);
+		if (unwind_append(s, frame))
+			return 1;
+		if (kind == WIRE_UNWIND_NONE && !u->bp)
+			return unwind_ends(s, WIRE_CALLERS_WHOLE);
+		if (cfa <= u->sp || (cfa & 7))
+			return unwind_ends(s, WIRE_CALLERS_NO_RULE);
+	}
+	if (!read_word(&next, cfa - 8) || (saved && !read_word(&u->bp, saved)))
+		return unwind_ends(s, kind == WIRE_UNWIND_NONE ? WIRE_CALLERS_NO_RULE
+							       : WIRE_CALLERS_UNREADABLE);
+	if (!next)
+		return unwind_ends(s, WIRE_CALLERS_WHOLE);
+	if (unwind_range(space, next - 1, number) >= WIRE_UNWIND_RANGES)
+		next = unwind_real_return(cfa - 8, next);
+	u->pc = next;
+	u->sp = cfa;
+	return 0;
+}
+
+/* The mappings of the current process; NULL: not known. */
+static __always_inline const struct wire_unwind_space *unwind_space(void)
+{
+	u32 tgid = bpf_get_current_pid_tgid() >> 32;
+
+	return bpf_map_lookup_elem(&unwind_spaces, &tgid);
+}
+
+/* The entry that the lane may unwind into; NULL, counted: none is left. */
+static __always_inline struct wire_callers *callers_draft(struct wire_lane *lane)
+{
+	if (!lane->draft && next_callers < callers_cap) {
+		u32 number = next_number(&next_callers);
+
+		if (number < callers_cap)
+			lane->draft = number;
+	}
+	return lane->draft ? bpf_map_lookup_elem(&callers, &lane->draft) : 0;
+}
+
+/* The number of the stack that the lane's draft holds. 0: no room. */
+static __always_inline u32 callers_intern(struct wire_lane *lane, struct wire_callers *s)
+{
+	u64 hash = s->hash ^ ((u64)s->end << 60) ^ s->cnt;
+	u32 draft = lane->draft, *known = bpf_map_lookup_elem(&callers_of_hash, &hash);
+
+	if (known)
+		return *known;
+	s->pid = bpf_get_current_pid_tgid() >> 32;
+	if (!bpf_map_update_elem(&callers_of_hash, &hash, &draft, BPF_NOEXIST)) {
+		lane->draft = 0;
+		return draft;
+	}
+	known = bpf_map_lookup_elem(&callers_of_hash, &hash); /* another thread's, just now */
+	return known ? *known : 0;
+}
+
+/* The number of the stack of the current call's callers; 0: there is no room. */
+static __always_inline u32 callers_unwind(struct pt_regs *ctx, struct wire_lane *lane, u64 slot,
+					  u64 limit)
+{
+	struct wire_callers *s = callers_draft(lane);
+	struct unwinding u = {
+		.stack = s,
+		.space = unwind_space(),
+		.pc = instruction_pointer(ctx),
+		.sp = stack_pointer(ctx),
+		.bp = frame_pointer(ctx),
+		.slot = slot,
+		.limit = limit,
+		.exact = true,
+		.first = true,
+	};
+
+	if (!s)
+		return 0;
+	s->hash = s->cnt = 0;
+	s->end = u.space ? WIRE_CALLERS_DEEP : WIRE_CALLERS_UNKNOWN;
+	if (u.space)
+		bpf_loop(WIRE_CALLERS_FRAMES + 2, unwind_step, &u, 0);
+	return callers_intern(lane, s);
+}
+
+/*
+ * The number of the path of `function` below the stack of its callers that are not traced, on the
+ * lane `number`; 0, counted as lost: no room. Callers are looked for from `slot`, where the return
+ * address is, up to `limit`, the slot of the innermost open call. `slot` 0: from the instruction at
+ * hand, which is in the innermost of them. What all that takes is measured, and charged to the
+ * innermost call, whose time it lies in.
+ */
+static __noinline u32 path_with_callers(struct pt_regs *ctx, u32 number, u64 slot, u64 limit,
+					u32 function)
+{
+	u64 began = bpf_ktime_get_ns(), took;
+	struct wire_lane *lane = lane_at(number);
+	struct wire_frame *top = lane ? frame_at(lane->top) : 0;
+	struct wire_node *n;
+	bool anew = false;
+	u32 from, path, stack;
+
+	if (!top)
+		return 0;
+	path = from = top->node;
+	stack = callers_unwind(ctx, lane, slot, limit);
+	if (stack)
+		n = path_below(number, from, WIRE_NODE_CALLERS | stack, &path, &anew);
+	else
+		__sync_fetch_and_add(&callers_lost, 1);
+	n = path ? path_below(number, path, function, &path, &anew) : 0;
+	took = bpf_ktime_get_ns() - began;
+	frame_charge(lane, top, took);
+	__sync_fetch_and_add(&unwind_ns, took);
+	__sync_fetch_and_add(&unwind_cnt, 1);
+	return n ? path : 0;
+}
+
+#else
+
+#define path_with_callers(...) 0
+
+#endif
+#endif

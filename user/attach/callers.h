@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Unwind tables on their way to the programs in the kernel (--callers). */
+#ifndef PROFTRACE_ATTACH_CALLERS_H
+#define PROFTRACE_ATTACH_CALLERS_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+struct tracer;
+struct wire_unwind_page;
+struct wire_unwind_space;
+
+/* Whether the tracer unwinds, and how many tables there may be: numbers from 1 on. 0: it does not.
+ */
+uint32_t tracer__unwind_tables(const struct tracer *tr);
+
+/* Puts a table in place, before any process's code refers to it. Returns 0 or -errno. */
+int tracer__put_table(struct tracer *tr, uint32_t number, const struct wire_unwind_page *pages,
+		      uint32_t cnt);
+/* What a process has mapped, from now on. Returns 0 or -errno. */
+int tracer__put_space(struct tracer *tr, pid_t pid, const struct wire_unwind_space *space);
+
+/* From now on calls are recorded with their callers. */
+void tracer__unwind(struct tracer *tr);
+
+/* What unwinding has taken so far, in ns, and how often that was. */
+void tracer__unwind_cost(const struct tracer *tr, uint64_t *ns, uint64_t *cnt);
+
+#endif

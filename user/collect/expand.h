@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Stacks of callers (--callers) become paths. Inside collect/ only. */
+#ifndef PROFTRACE_COLLECT_EXPAND_H
+#define PROFTRACE_COLLECT_EXPAND_H
+
+#include "collect/collector.h"
+
+struct part;
+struct profile_accounting;
+struct tables;
+
+/* What is known of the stacks that have been met, by number. */
+struct expansions {
+	struct expansion {
+		bool resolved;
+		uint32_t cnt;
+		uint32_t *functions; /* innermost first */
+	} * stacks;
+	collector_resolver *resolve;
+	void *ctx;
+};
+
+/*
+ * *out = the part with a node for each caller in place of those that stand for stacks; paths that
+ * are the same then are one. Adds how stacks have ended, by call, to the accounts. The caller frees
+ * it. Returns 0, -ENOMEM, or what the resolver returned.
+ */
+int expand__part(struct expansions *e, const struct tables *t, const struct part *part,
+		 struct profile_accounting *a, struct part **out);
+void expand__free(struct expansions *e, const struct tables *t);
+
+#endif
