@@ -190,7 +190,7 @@ class Formats(Flamegraph, harness.TestCase):
     def test_lines_fit_the_terminal(self):
         for columns in 60, 80, 132:
             for form in "flat", "tree":
-                text = self.on_terminal("-f", form, "--hist", "fib", "--color=never", "-N", "main",
+                text = self.on_terminal("-f", form, "--hist", "fib", "--color=never", "-N", "main", "--no-pager",
                                         columns=columns)
                 lines = text.replace("\r", "").split("\n")
                 self.assertLessEqual(max(map(len, lines)), columns, text)
