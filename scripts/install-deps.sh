@@ -20,7 +20,7 @@ apt_packages()
 	# nodejs runs speedscope's importer; a nodejs that did not come from Debian brings its own npm. golang-go builds targets
 	# and has pprof; libdevel-nytprof-perl ships flamegraph.pl; libllvm14 is a large library to plan on; chromium opens the
 	# page of -f html. gdb and bpftrace read static probes, too; systemtap-sdt-dev has sys/sdt.h, ruby has probes of its own.
-	test) echo g++ libcmocka-dev python3 perl sqlite3 valgrind xz-utils procps util-linux mount \
+	test) echo g++ libcmocka-dev python3 perl sqlite3 valgrind xz-utils procps util-linux mount less \
 		libdevel-nytprof-perl libllvm14 libclang-rt-14-dev golang-go exiv2 qpdf systemtap-sdt-dev libstb-dev rapidjson-dev \
 		bpftrace gdb lld rustc ruby \
 		nginx redis-server liblua5.4-dev debuginfod libdebuginfod1 protobuf-compiler nodejs $(command -v npm >/dev/null || echo npm) \
