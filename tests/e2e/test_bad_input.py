@@ -109,8 +109,10 @@ class BadFiles(harness.TestCase):
 
     def test_foreign_machine(self):
         data = self.elf()
-        struct.pack_into("<H", data, 18, 183)  # AArch64
+        struct.pack_into("<H", data, 18, 243)  # RISC-V
         self.refuse(self.write("foreign", data), "machine")
+        struct.pack_into("<H", data, 18, 183)  # AArch64, which can be listed
+        self.refuse(self.write("foreign", data), "arm64", "listed")
 
     def test_big_endian(self):
         data = self.elf()
