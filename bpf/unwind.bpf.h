@@ -25,7 +25,6 @@ TABLE(callers, struct wire_callers);
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__uint(max_entries, 1);
 	__type(key, u64);
 	__type(value, u32);
@@ -34,7 +33,6 @@ struct {
 /* What a process has mapped, by tgid. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__uint(max_entries, 1);
 	__type(key, u32);
 	__type(value, struct wire_unwind_space);

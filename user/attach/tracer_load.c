@@ -154,7 +154,7 @@ static void size_shares(struct tracer *tr, const struct tracer_options *opts)
 
 #define MAX_CALLERS	  (1u << 14) /* stacks, 1 KB each */
 #define MAX_UNWIND_TABLES (1u << 12)
-#define MAX_SPACES	  (1u << 12) /* processes at a time, 20 KB each */
+#define MAX_SPACES	  (1u << 10) /* processes at a time, 20 KB each */
 
 /* The same of callers. `unwinds`: the programs can. */
 static void size_callers(struct tracer *tr, bool unwinds)
