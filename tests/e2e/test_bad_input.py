@@ -47,6 +47,17 @@ class BadPids(harness.TestCase):
         gone.wait()
         self.refuse(f"{target.pid},{gone.pid}", ERROR, str(gone.pid))
 
+    def test_one_of_many(self):
+        """Of a server's processes, which were listed a moment ago, one has ended since."""
+        targets = [self.target("steps") for _ in range(2)]
+        gone = subprocess.Popen(["true"])
+        gone.wait()
+        live = [target.pid for target in targets]
+        tracer = self.proftrace("-f", "json", "-p", f"{live[0]},{gone.pid},{live[1]}").wait_tracing()
+        done = tracer.interrupt()
+        self.assertEqual(self.document(done)["target"]["pids"], live)
+        self.assertIn(f"process {gone.pid} has ended: the others are traced", done.stderr)
+
     def test_thread(self):
         stop = threading.Event()
         thread = threading.Thread(target=stop.wait)

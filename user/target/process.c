@@ -82,6 +82,13 @@ int process__open(pid_t pid, int *pidfd)
 	return 0;
 }
 
+bool process__is_gone(pid_t pid)
+{
+	struct status st;
+
+	return pid <= 0 || status_read(pid, &st) || st.state == 'Z' || st.state == 'X';
+}
+
 bool process__has_ended(int pidfd)
 {
 	struct pollfd pfd = {pidfd, POLLIN, 0};

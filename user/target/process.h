@@ -14,6 +14,9 @@
  */
 int process__open(pid_t pid, int *pidfd);
 
+/* Whether nobody has that number any more, or only a zombie. */
+bool process__is_gone(pid_t pid);
+
 /* Whether the process has ended: from then on its PID may be another one's. */
 bool process__has_ended(int pidfd);
 

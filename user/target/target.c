@@ -226,6 +226,9 @@ static int collect_processes(struct target *t, const char *exec)
 		t->only_ino = st.st_ino;
 	}
 	for (size_t i = 0; i < t->processes_cnt; i++) {
+		/* One of several: the run notes its end as it would a moment later. */
+		if (t->processes_cnt > 1 && process__has_ended(t->processes[i].pidfd))
+			continue;
 		/* A command has not run yet. */
 		err = collect_process(t, i, t->processes[i].pid, false, t->launch);
 		/* What was read may be another process's. */
@@ -256,18 +259,40 @@ int target__refresh(struct target *t, pid_t pid, bool relink, bool watched)
 			       watched);
 }
 
+/*
+ * The processes of a server that forks for each connection are listed (pgrep -d, postgres) some
+ * milliseconds before they are looked at here, when a few of them may have ended: these are left
+ * out, if most are there. A list of which half is gone is another one than was meant.
+ */
+static bool most_are_there(const pid_t *pids, size_t cnt)
+{
+	size_t gone = 0;
+
+	for (size_t i = 0; i < cnt; i++)
+		gone += process__is_gone(pids[i]);
+	return gone * 2 < cnt;
+}
+
 static int open_processes(struct target *t, const pid_t *pids, size_t cnt)
 {
+	bool lenient = cnt > 1 && most_are_there(pids, cnt);
+
 	t->processes = calloc(cnt, sizeof(*t->processes));
 	t->pids = calloc(cnt, sizeof(*t->pids));
 	if (!t->processes || !t->pids)
 		return -ENOMEM;
 	for (size_t i = 0; i < cnt; i++) {
-		int err = process__open(pids[i], &t->processes[i].pidfd);
+		size_t at = t->processes_cnt;
+		int err;
 
+		if (lenient && process__is_gone(pids[i])) {
+			log_warn("process %d has ended: the others are traced", pids[i]);
+			continue;
+		}
+		err = process__open(pids[i], &t->processes[at].pidfd);
 		if (err)
 			return err;
-		t->processes[i].pid = t->pids[i] = pids[i];
+		t->processes[at].pid = t->pids[at] = pids[i];
 		t->processes_cnt++;
 	}
 	return 0;
