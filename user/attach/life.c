@@ -3,13 +3,13 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "attach/skeleton.h"
+#include "target/process.h"
 #include "util/log.h"
 
 #define LONG_WAIT_NS  3000000000ull /* planning the largest libraries takes a tenth of that */
@@ -209,15 +209,14 @@ void life__skips(const struct life *l, struct life_skips *out)
 static bool process_ended(pid_t pid)
 {
 	int fd = syscall(SYS_pidfd_open, pid, 0);
-	struct pollfd ended = {fd, POLLIN, 0};
-	bool has;
+	bool ended;
 
 	/* ESRCH: nobody has the number; EINVAL, ENOENT: a thread of another process has. */
 	if (fd < 0)
 		return errno == ESRCH || errno == EINVAL || errno == ENOENT;
-	has = poll(&ended, 1, 0) == 1;
+	ended = process__has_ended(fd);
 	close(fd);
-	return has;
+	return ended;
 }
 
 void life__strike_ended(struct life *l)
@@ -232,6 +231,7 @@ void life__strike_ended(struct life *l)
 		/* Who deletes the entry, the kernel's side or this one, counts. */
 		if (!bpf_map_lookup_elem(fd, &tgid, &kind) && kind & WIRE_TGID_FOLLOWED &&
 		    process_ended(tgid) && !bpf_map_delete_elem(fd, &tgid))
-			__atomic_fetch_sub(&l->skel->data_written->followed_alive, 1, __ATOMIC_SEQ_CST);
+			__atomic_fetch_sub(&l->skel->data_written->followed_alive, 1,
+					   __ATOMIC_SEQ_CST);
 	}
 }

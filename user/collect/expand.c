@@ -117,12 +117,14 @@ static int fill(struct expansions *e, const struct tables *t, const struct part 
 		uint32_t stack = stack_of(t, n->function), at = PART_ROOT;
 
 		if (n->parent != PART_ROOT) {
+			uint32_t above;
+
 			if (n->parent >= i)
 				return -EINVAL;
 			at = x->at[n->parent];
-			if (stack_of(t, part->nodes[n->parent].function))
-				count_end(t, stack_of(t, part->nodes[n->parent].function), n->calls,
-					  a);
+			above = stack_of(t, part->nodes[n->parent].function);
+			if (above)
+				count_end(t, above, n->calls, a);
 		}
 		if (stack) {
 			const struct expansion *known = &e->stacks[stack];
