@@ -5,9 +5,9 @@
 
 #include "kernel.bpf.h"
 
-#define REGISTERS    WIRE_NO_REGISTER
-#define ARGUMENTS    6 /* in registers: rdi, rsi, rdx, rcx, r8, r9 */
-#define RETURN_MOVES 8 /* a return pops the return address */
+#define REGISTERS	WIRE_NO_REGISTER
+#define ARGUMENTS	6 /* in registers: rdi, rsi, rdx, rcx, r8, r9 */
+#define RETURN_MOVES	8 /* a return pops the return address */
 #define STACK_ARGUMENTS 8
 
 static __always_inline u64 stack_pointer(const struct pt_regs *ctx)
@@ -98,7 +98,8 @@ static __always_inline bool breaks_at(u64 ip)
 }
 
 /*
- * What to do about a `ret` that was hit, whose address ends in `offset`, the part within its page.
+ * Decides whether a `ret` that was hit is emulated, and finds the slot of the call that it ends.
+ * `offset`: where the `ret` is within its page, say 0x7c3 of 0x5581407c3.
  *
  * Several programs may be called at one hit, of this profiler and of others, one after the other.
  * One that was called before may have emulated the `ret`: then the registers are those behind it,

@@ -29,7 +29,8 @@ static const u8 bit_of_byte[256] = {0,		0,	    1,		1,	    BITS_4(2),
 				    BITS_4(3),	BITS_4(3),  BITS_16(4), BITS_16(5), BITS_16(5),
 				    BITS_64(6), BITS_64(7), BITS_64(7)};
 
-/* What follows from a comparison of all 64 bits, older verifiers do not know of an index. */
+/* The number of the highest bit of a byte, say 6 for 0x5a. Verifiers of Linux 5.10 to 6.12 do not
+ * conclude from a comparison of 64 bits that v is below 256, so the byte is cut out anew. */
 static __always_inline u32 bit_of(u32 byte)
 {
 	asm volatile("" : "+r"(byte));

@@ -62,8 +62,8 @@ static __always_inline bool returns_are_safe(void)
  */
 static __always_inline bool system_calls_are_diverted(void)
 {
-	const unsigned long diverted = 1ul << SYSCALL_WORK_BIT_SYSCALL_USER_DISPATCH |
-				       1ul << SYSCALL_WORK_BIT_SYSCALL_EMU;
+	const unsigned long diverted =
+		1ul << SYSCALL_WORK_BIT_SYSCALL_USER_DISPATCH | 1ul << SYSCALL_WORK_BIT_SYSCALL_EMU;
 
 	return FIELD(current_task(), thread_info.syscall_work) & diverted;
 }

@@ -30,7 +30,7 @@ struct {
 	__type(value, u32);
 } callers_of_hash SEC(".maps");
 
-/* What a process has mapped, by tgid. */
+/* The code that each process has mapped, by tgid: address ranges, and the unwind table of each. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);

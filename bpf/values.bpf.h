@@ -77,7 +77,9 @@ static __always_inline long read_argument(const struct value_search *s, u32 numb
 		*out = read_register(s, argument_register(number));
 		return 0;
 	}
-	return bpf_probe_read_user(out, sizeof(*out), (void *)(s->slot + STACK_ARGUMENTS + 8 * (number - ARGUMENTS - 1)));
+	return bpf_probe_read_user(
+		out, sizeof(*out),
+		(void *)(s->slot + STACK_ARGUMENTS + 8 * (number - ARGUMENTS - 1)));
 }
 
 static __always_inline long value_fetch(const struct value_search *s, const struct wire_wanted *w,

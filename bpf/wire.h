@@ -190,7 +190,7 @@ struct wire_node {
 	u64 probe_ns; /* what of self_ns is the probes' cost */
 };
 
-/* What belongs to a node as well, and calls do not touch. */
+/* The fields of a node that calls do not touch, in a table of their own under the node's number. */
 struct wire_node_rest {
 	u32 lane;   /* 0: the node is free */
 	u32 older;  /* the lane's previously made node */
@@ -272,7 +272,7 @@ struct wire_lane {
 	u64 waited_ns;
 	u32 waited_frame;
 	u32 code_pages; /* as behind WIRE_TGID_PAGES, of its process */
-	u32 draft; /* the entry of the stacks that it unwinds into; 0: none yet */
+	u32 draft;	/* the entry of the stacks that it unwinds into; 0: none yet */
 	u32 pad2[15];
 	u64 busy; /* WIRE_BUSY_*; the lock of all but homes. Never set back */
 };
@@ -429,7 +429,8 @@ struct wire_line_state {
 /* CPUs that count apart, at most; of more, those share whose numbers are equal modulo this. */
 #define WIRE_CPUS 64
 
-/* What belongs to a frame as well, with --calls or --lines: a cache line. */
+/* The fields of a frame that only --calls and --lines need, in a table of their own under the
+ * frame's number: a cache line. */
 struct wire_frame_rest {
 	u64 entered_off_ns; /* its lane's off_ns at the entry */
 	struct wire_line_state line;
@@ -498,7 +499,7 @@ struct wire_tally {
 	u64 timeline_lost; /* single calls, for want of a chunk */
 };
 
-/* What one CPU has counted; a cache line. */
+/* The counter of one CPU; it fills a cache line, so that no other CPU writes there. */
 struct wire_share {
 	u64 cnt;
 	u64 pad[7];

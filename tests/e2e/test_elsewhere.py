@@ -27,7 +27,7 @@ class Elsewhere(harness.TestCase):
         self.assert_one_line(done, 1, "libc.so.6 has it: -F 'libc.so.6:pthread_create'")
         done = self.listed("-F", "mallok", "--", program("pace"))
         self.assert_one_line(done, 1, "the nearest: libc.so.6:malloc")
-        # What is advised works.
+        # The option that the message advises works.
         done = self.listed("-F", "libc.so.6:malloc", "--", program("pace"))
         self.assertEqual(done.status, 0, str(done))
         done = self.listed("-A", "malloc(arg1)", "--", program("pace"))

@@ -56,7 +56,7 @@ class Pager(harness.TestCase):
                 ({"PAGER": "false", "PROFTRACE_PAGER": MARKED}, 5, marked),
                 ({"PAGER": ""}, 5, plain),
                 ({"PAGER": MARKED, "PROFTRACE_PAGER": "cat"}, 5, plain),
-                # What cannot be run shows nothing, and loses nothing.
+                # A pager that cannot be run: the result is on the terminal as it is.
                 ({"PAGER": "/nowhere/pager"}, 5, plain)):
             shown, status = self.on_terminal("report", "-f", "flat", recording, environment=environment, rows=rows)
             shown = "".join(line for line in shown.splitlines(True) if "/nowhere/pager" not in line)

@@ -152,7 +152,8 @@ static void check_source(const struct elf_image *img, const struct symtab *tab)
 	free(places);
 }
 
-/* What rows.h promises. */
+/* Rows are in order, each with another rule than the one before; the first is at 0, the last is a
+ * gap (unwind/rows.h). */
 static void check_rows(const struct elf_image *img)
 {
 	struct unwind_rows rows;

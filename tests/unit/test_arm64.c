@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Instruction words of arm64 as GNU as 2.40 makes them of the text beside them, and what they mean.
- * What the kernel accepts and simulates: arch/arm64/kernel/probes/decode-insn.c.
+ * Which of them take a probe, and which the kernel simulates, is decided in Linux by
+ * arch/arm64/kernel/probes/decode-insn.c.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -53,7 +53,7 @@ static void add_function(struct profile *p)
 	}
 	for (uint64_t i = 0; i < others; i++)
 		sum += any_duration();
-	/* What the probes took varies, and single calls are not told. */
+	/* The probes' cost may be out of the sum, while the minimum and the maximum have it. */
 	sum -= sum / 5 * chance(2);
 	n = fixture_node(p, 0, 0, f, finished + others, sum, sum);
 	s = &p->nodes[n].stats;

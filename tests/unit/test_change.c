@@ -97,7 +97,7 @@ static void test_more_calls(void **state)
 	old.variation = 1;
 	now.variation = 15;
 	expect(&old, &now, 10 * MS, true);
-	/* That each takes longer is told where they are alike. */
+	/* Calls that hardly differ from each other: each of them takes longer. */
 	now.variation = 1;
 	expect(&old, &now, 10 * MS, false);
 }
@@ -143,7 +143,7 @@ static void test_busy_machine(void **state)
 	expect(&old, &now, 900 * MS, false);
 }
 
-/* What the probes took varies as much as the rest. */
+/* Of the time with the probes' cost (raw_ns) 5 % are noise: here 100 ms, and 10 ms. */
 static void test_raw(void **state)
 {
 	struct measured old = plain(100 * MS, 1000), now = plain(150 * MS, 1000);

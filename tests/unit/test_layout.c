@@ -35,7 +35,7 @@ static int close_programs(void **state)
 static void entries_fill_lines(void **state)
 {
 	const struct bpf_map *const tables[] = {
-		skel->maps.lanes, skel->maps.frames,	  skel->maps.nodes,  skel->maps.dists,
+		skel->maps.lanes,  skel->maps.frames,	   skel->maps.nodes,  skel->maps.dists,
 		skel->maps.chunks, skel->maps.frame_rests, skel->maps.values,
 	};
 

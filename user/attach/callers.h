@@ -17,7 +17,7 @@ uint32_t tracer__unwind_tables(const struct tracer *tr);
 /* Puts a table in place, before any process's code refers to it. Returns 0 or -errno. */
 int tracer__put_table(struct tracer *tr, uint32_t number, const struct wire_unwind_page *pages,
 		      uint32_t cnt);
-/* What a process has mapped, from now on. Returns 0 or -errno. */
+/* Replaces the ranges of code that a process is known to have mapped. Returns 0 or -errno. */
 int tracer__put_space(struct tracer *tr, pid_t pid, const struct wire_unwind_space *space);
 
 /* From now on calls are recorded with their callers. */

@@ -267,8 +267,7 @@ static int close_stack_tables(struct proftrace_bpf *skel)
 
 	if (err)
 		return err;
-	bpf_object__for_each_map(map, skel->obj)
-	{
+	bpf_object__for_each_map (map, skel->obj) {
 		if (bpf_map__type(map) == BPF_MAP_TYPE_PROG_ARRAY && bpf_map__fd(map) >= 0 &&
 		    dup3(null, bpf_map__fd(map), O_CLOEXEC) < 0) {
 			err = -errno;

@@ -73,8 +73,7 @@ int bystanders__look(struct run *r, uint64_t now_ns)
 		return 0;
 	r->bystanders.spared = true;
 	progress__clear(&r->progress);
-	log_warn("other processes run the same functions often: probes are taken out of them, and "
-		 "of "
-		 "children, which are not followed any more (--follow does, whoever pays)");
+	log_warn("other processes run the same functions often: probes are taken out of them, "
+		 "and of children, which are not followed any more (--follow does, whoever pays)");
 	return tracer__bind(r->tracer, r->plan, r->target);
 }

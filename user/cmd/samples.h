@@ -18,7 +18,7 @@ void samples__new(const struct options *o, struct samples **out);
 
 /* From here on samples are taken; plan and target are known. */
 void samples__start(struct samples *s, const struct run *r); /* accepts NULL */
-void samples__free(struct samples *s); /* accepts NULL */
+void samples__free(struct samples *s);			     /* accepts NULL */
 
 /* A few times a second: counts what was seen since, unless tracing was switched off. */
 void samples__take(struct samples *s, const struct run *r); /* accepts NULL */

@@ -15,10 +15,10 @@
 #include "plan/filter.h"
 #include "symbol/usdt_argument.h"
 
-#define ARGUMENTS_MAX	   8 /* of a function */
-#define ARGUMENT_LISTS	   255
-#define ARGUMENT_TEXTS	   3   /* strings of a call: see struct wire_values */
-#define ARGUMENT_WHY	   256 /* bytes of a reason */
+#define ARGUMENTS_MAX  8 /* of a function */
+#define ARGUMENT_LISTS 255
+#define ARGUMENT_TEXTS 3   /* strings of a call: see struct wire_values */
+#define ARGUMENT_WHY   256 /* bytes of a reason */
 
 enum argument_form {
 	ARGUMENT_SIGNED,

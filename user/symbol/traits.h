@@ -25,8 +25,8 @@ enum object_trait {
 	/* Looks up unwind tables, as an unwinder linked into it does: no reason by itself. */
 	TRAIT_TABLES = 1 << 11,
 	TRAIT_FORKS = 1 << 12, /* makes processes with a copy of its memory */
-	/* Lists its callers: backtrace() and its likes, mostly for the log of a crash. The list ends
-	 * at a return address that has been exchanged, and that is all that happens. */
+	/* Lists its callers: backtrace() and its likes, mostly for the log of a crash. The list
+	 * ends at a return address that has been exchanged, and that is all that happens. */
 	TRAIT_SHOWS = 1 << 13,
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a process has mapped as code, and the unwind tables of that: what the programs in the kernel
- * need to unwind its stacks. Tables are made once for each object of the target.
+ * The code that a process has mapped, and the unwind tables of that code: the programs in the
+ * kernel unwind its stacks by both. Tables are made once for each object of the target.
  */
 #ifndef PROFTRACE_UNWIND_SPACES_H
 #define PROFTRACE_UNWIND_SPACES_H
