@@ -115,7 +115,7 @@ static void run_stop(struct run *r)
 			 "for the probes (without --no-children they are traced)",
 			 counts.forks);
 	life__skips(tracer__life(r->tracer), &skips);
-	if (skips.programs || (skips.forks && r->o->follow))
+	if (skips.programs || (skips.forks && r->o->children))
 		log_warn("the kernel has skipped our look at %lu forks and %lu beginnings of "
 			 "programs, of any process: calls of those of the target may be missing",
 			 (unsigned long)skips.forks, (unsigned long)skips.programs);
