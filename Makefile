@@ -16,19 +16,21 @@ say       = $(if $(V),,@printf '  %-7s %s\n' '$1' '$2';)
 
 CFLAGS   ?= $(if $(DEBUG),-O0,-O2) -g
 WARN     := -Wall -Wextra -Wno-unused-parameter -Wmissing-prototypes -Wstrict-prototypes
-CPPFLAGS += -D_GNU_SOURCE -DPROFTRACE_VERSION='"$(VERSION)"' -Iuser -Ibpf -I$(BUILD)
+# A folder of a part is named without that part: #include "calls/profile.h".
+PARTS    := base profiles analysis tracing commands
+CPPFLAGS += -D_GNU_SOURCE -DPROFTRACE_VERSION='"$(VERSION)"' $(PARTS:%=-Iuser/%) -Ibpf -I$(BUILD)
 ,        := ,
 # What $(CC) builds for, as BPF objects name it.
 BPF_ARCH := $(or $(if $(filter aarch64-%,$(shell $(CC) -dumpmachine)),arm64),x86)
 SAN      := $(if $(ASAN),-fsanitize=address$(,)undefined -fno-sanitize-recover=undefined)
 LIBS     := -lsqlite3 -lbpf -ldw -lelf -lz -lzstd -llzma -lZydis -lZycore -liberty -lpthread -lm
 
-SRCS     := $(sort $(wildcard user/*.c user/*/*.c user/*/*/*.c))
-OBJS     := $(SRCS:%.c=$(BUILD)/%.o) $(BUILD)/user/web/embed.o
+SRCS     := $(sort $(shell find user -name '*.c'))
+OBJS     := $(SRCS:%.c=$(BUILD)/%.o) $(BUILD)/user/profiles/web/embed.o
 # Everything but main(): what unit tests and fuzzers link.
 LIB      := $(BUILD)/libproftrace.a
 SKEL     := $(BUILD)/proftrace.skel.h $(BUILD)/basic.skel.h
-FORMATTED := $(wildcard user/*.[ch] user/*/*.[ch] user/*/*/*.[ch] bpf/*.[ch] tests/unit/*.[ch] tests/formats/*.[ch] tests/drop/*.[ch] tests/page/*.[ch] tests/bench/*.[ch] tests/fuzz/*.[ch] include/*.h)
+FORMATTED := $(sort $(shell find user -name '*.[ch]')) $(wildcard bpf/*.[ch] tests/unit/*.[ch] tests/formats/*.[ch] tests/drop/*.[ch] tests/page/*.[ch] tests/bench/*.[ch] tests/fuzz/*.[ch] include/*.h)
 
 all: $(PROGRAM) ## build ./proftrace
 
@@ -42,23 +44,23 @@ $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) -std=gnu11 $(WARN) $(CPPFLAGS) $(CFLAGS) $(SAN) -MMD -MP -c -o $@ $<
 
-# The page of -f html, cut where its data goes; user/sink/sink_html.c puts it together.
+# The page of -f html, cut where its data goes; user/profiles/sink/page/sink_html.c puts it together.
 PAGE     := $(BUILD)/web/head.html $(BUILD)/web/tail.html
-$(BUILD)/user/web/embed.o: user/web/embed.S $(PAGE)
+$(BUILD)/user/profiles/web/embed.o: user/profiles/web/embed.S $(PAGE)
 	@mkdir -p $(@D)
 	$(call say,AS,$<)$(CC) -I$(BUILD)/web -c -o $@ $<
-$(PAGE) &: scripts/build-page $(wildcard user/web/page.* user/web/app/*.js)
+$(PAGE) &: scripts/build-page $(wildcard user/profiles/web/page.* user/profiles/web/app/*.js)
 	$(call say,PAGE,$(@D))scripts/build-page $(BUILD)/web
 
 # Only attach/ and collect/ may include the skeleton.
-$(filter $(BUILD)/user/attach/% $(BUILD)/user/collect/%,$(OBJS)): $(SKEL)
+$(filter $(BUILD)/user/tracing/attach/% $(BUILD)/user/tracing/collect/%,$(OBJS)): $(SKEL)
 
 $(BUILD)/%.skel.h: $(BUILD)/bpf/%.bpf.o
 	$(call say,SKEL,$@)$(BPFTOOL) gen skeleton $< name $*_bpf > $@
 
 # Their variables must lie alike: user space has one type for both. A variable that is given a value
 # where it is defined lies where it is defined, others where they are used first.
-$(BUILD)/user/attach/basic.o: $(BUILD)/variables-agree
+$(BUILD)/user/tracing/attach/links/basic.o: $(BUILD)/variables-agree
 $(BUILD)/variables-agree: $(SKEL)
 	$(Q)for skel in $^; do sed -n '/__\(bss\|data\|data_written\|rodata\) {/,/} \*/p' $$skel | sed 's/ [a-z]*_bpf__/ /' > $$skel.variables; done
 	$(Q)cmp $(SKEL:%=%.variables) && touch $@

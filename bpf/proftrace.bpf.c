@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The programs: one stub for each kind of probe and attach tier. A stub finds the stack slot and
- * the cookie and calls enter() or leave(). Which stubs are loaded is user/attach's choice.
+ * the cookie and calls enter() or leave(). Which stubs are loaded is user/tracing/attach's choice.
  */
 #include "cookie.bpf.h"
 #include "life.bpf.h"

@@ -506,7 +506,7 @@ struct wire_share {
 };
 
 /*
- * Unwind tables (user/unwind): rows of an object's code, by address. A row holds up to the next
+ * Unwind tables (user/analysis/unwind): rows of an object's code, by address. A row holds up to the next
  * one; what no FDE covers has a row of WIRE_UNWIND_NONE. Its rule:
  *   bits  0..3   enum wire_unwind: how the frame's address (CFA) is found
  *   bits  4..19  its distance from the register, in words; signed for WIRE_UNWIND_AT_RBP; of

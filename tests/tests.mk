@@ -196,8 +196,10 @@ $(PROGRAMS)/gokinds-pie-stripped: GO_FLAGS := -buildmode=pie -ldflags "-s -w"
 
 # Fuzzers: clang's libFuzzer and sanitizers over all that reads a target's files. RUNS inputs each.
 FUZZ       := build-fuzz
-FUZZ_SRCS  := $(wildcard user/util/*.c user/arch/*.c user/arch/*/*.c user/symbol/*.c user/code/*.c user/plan/*.c user/unwind/*.c user/calls/*.c user/record/*.c) \
-	user/target/maps.c user/target/package.c user/target/patches.c user/target/process.c
+# What looks at live processes rather than at files.
+LIVE_TARGET := $(addprefix user/analysis/target/,target.c hazard.c launch.c started_as.c strangers.c)
+FUZZ_SRCS  := $(filter-out $(LIVE_TARGET),$(shell find user/base user/analysis \
+	$(addprefix user/profiles/,calls timeline views sessions diff record) -name '*.c'))
 FUZZ_OBJS  := $(FUZZ_SRCS:%.c=$(FUZZ)/%.o)
 FUZZ_BINS  := $(FUZZ)/elf $(FUZZ)/maps $(FUZZ)/record
 FUZZ_FLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -g -O1
@@ -259,8 +261,8 @@ $(BENCH)/endbr64.o: tests/bench/functions.c tests/bench/calls.h | $(BENCH)
 $(BENCH)/calls: tests/bench/calls.c tests/bench/functions.c tests/bench/first.S $(BENCH)/endbr64.o \
 		tests/bench/calls.h tests/bench/batches.h
 	$(call say,TARGET,$@)$(BENCH_C) -fcf-protection=none -o $@ $(filter-out %.h,$^)
-$(BENCH)/clock2: tests/bench/clock2.c user/attach/link.c user/attach/link.h | $(BENCH)
-	$(call say,CC,$@)$(BENCH_C) -D_GNU_SOURCE -Iuser -o $@ $(filter %.c,$^) -lbpf
+$(BENCH)/clock2: tests/bench/clock2.c user/tracing/attach/links/link.c user/tracing/attach/links/link.h | $(BENCH)
+	$(call say,CC,$@)$(BENCH_C) -D_GNU_SOURCE -Iuser/tracing -o $@ $(filter %.c,$^) -lbpf
 # proftrace.h as each compiler makes it.
 $(BENCH)/macro-%: tests/bench/macro.c include/proftrace.h | $(BENCH)
 	$(call say,TARGET,$@)$* -x $(if $(findstring ++,$*),c++,c) -O2 -Wall -Wextra -Iinclude -o $@ $<

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "attach/link.h"
+#include "attach/links/link.h"
 
 #define MAX_OFFSETS (1u << 20) /* in one link */
 

@@ -14,8 +14,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "attach/keeper.h"
 #include "attach/life.h"
+#include "attach/links/keeper.h"
 #include "attach/tracer.h"
 #include "calls/profile.h"
 #include "collect/collector.h"

@@ -314,7 +314,7 @@ class Bpf:
         """Those of `ids` that no process holds, {(kind, id): what bpftool says of it}. Debian's
         bpftool was built without what tells it who holds what. Tables of programs are not among
         them: the kernel may keep one for good if somebody, such as these tests, looks at it as it
-        goes (close_stack_tables() in user/attach/tracer_load.c)."""
+        goes (close_stack_tables() in user/tracing/attach/tracer_load.c)."""
         held = set().union(*(cls.held_by(pid) for pid in filter(str.isdigit, os.listdir("/proc"))))
         if not (ids := ids - held):
             return {}

@@ -17,8 +17,8 @@
 
 #include "fixture.h"
 
-#include "calls/timeline.h"
 #include "calls/walk.h"
+#include "timeline/timeline.h"
 
 #define PATHS 3000 /* of the first thread */
 

@@ -13,6 +13,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "dwarf/parameters.h"
+#include "dwarf/source.h"
+#include "elf/elf_image.h"
+#include "elf/elf_inside.h"
+#include "elf/lookup.h"
 #include "plan/exits.h"
 #include "plan/filter.h"
 #include "plan/line_spec.h"
@@ -20,11 +25,6 @@
 #include "plan/plan.h"
 #include "plan/usdt_pattern.h"
 #include "symbol/demangle.h"
-#include "symbol/elf_image.h"
-#include "symbol/elf_inside.h"
-#include "symbol/lookup.h"
-#include "symbol/parameters.h"
-#include "symbol/source.h"
 #include "symbol/symtab.h"
 #include "symbol/usdt.h"
 #include "target/target.h"

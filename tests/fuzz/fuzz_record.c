@@ -8,23 +8,23 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "calls/diff.h"
-#include "calls/merge.h"
-#include "calls/narrow.h"
 #include "calls/profile.h"
-#include "calls/range.h"
-#include "calls/session_profile.h"
-#include "calls/sessions.h"
-#include "calls/timeline.h"
-#include "calls/timeline_view.h"
 #include "calls/values.h"
-#include "record/block_writer.h"
-#include "record/call_block.h"
-#include "record/decode.h"
-#include "record/encode.h"
-#include "record/facts.h"
+#include "diff/diff.h"
+#include "record/calls/block_writer.h"
+#include "record/calls/call_block.h"
+#include "record/format/decode.h"
+#include "record/format/encode.h"
+#include "record/format/facts.h"
 #include "record/reader.h"
 #include "record/writer.h"
+#include "sessions/session_profile.h"
+#include "sessions/sessions.h"
+#include "timeline/timeline.h"
+#include "timeline/timeline_view.h"
+#include "views/merge.h"
+#include "views/narrow.h"
+#include "views/range.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

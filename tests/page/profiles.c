@@ -14,9 +14,9 @@
 #include <string.h>
 
 #include "calls/profile.h"
-#include "calls/timeline.h"
 #include "calls/values.h"
 #include "sink/sink.h"
+#include "timeline/timeline.h"
 
 #define DEEP 20000 /* levels */
 

@@ -5,12 +5,12 @@
 
 #include "fixture.h"
 
-#include "calls/timeline.h"
 #include "calls/values.h"
-#include "record/call_block.h"
-#include "record/facts.h"
+#include "record/calls/call_block.h"
+#include "record/format/facts.h"
 #include "record/reader.h"
 #include "record/writer.h"
+#include "timeline/timeline.h"
 
 #define LEVELS 8 /* a lane has as many paths, each below the one before: function n calls n + 1 */
 

@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "symbol/elf_image.h"
+#include "elf/elf_image.h"
 
 static char fixture_dir[64];
 

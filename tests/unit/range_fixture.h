@@ -5,8 +5,8 @@
 
 #include "timeline_fixture.h"
 #include "calls/distribution.h"
-#include "calls/range.h"
-#include "calls/timeline_view.h"
+#include "timeline/timeline_view.h"
+#include "views/range.h"
 
 #define CALLS_MAX 4000
 

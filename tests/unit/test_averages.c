@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "calls/distribution.h"
-#include "calls/prune.h"
+#include "views/prune.h"
 
 #define PROFILES  200
 #define FUNCTIONS 20

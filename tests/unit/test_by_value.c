@@ -4,8 +4,8 @@
 
 #include <errno.h>
 
-#include "calls/by_value.h"
 #include "calls/values.h"
+#include "views/by_value.h"
 
 static const struct sink_options by_calls = {.weight = WEIGHT_CALLS};
 

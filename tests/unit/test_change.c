@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "calls/change.h"
+#include "diff/change.h"
 
 #define MS 1000000ull
 

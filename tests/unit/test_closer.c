@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "attach/closer.h"
+#include "attach/links/closer.h"
 
 #define MANY 500
 

@@ -7,7 +7,7 @@
 
 #include "cli/options.h"
 #include "cmd/cmd.h"
-#include "record/facts.h"
+#include "record/format/facts.h"
 #include "record/writer.h"
 
 static void record(const char *path, const struct run_facts *facts)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Where CPU time went, as people read it below trees and tables. */
 #include "fixture.h"
-#include "sink/cpu_shares.h"
-#include "sink/printer.h"
+#include "sink/text/cpu_shares.h"
+#include "sink/text/printer.h"
 
 static void expect(struct profile *p, const char *expected)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "fixture.h"
-#include "calls/diff.h"
+#include "diff/diff.h"
 
 #define MS 1000000ull
 

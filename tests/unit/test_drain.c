@@ -5,10 +5,10 @@
 #include <errno.h>
 
 #include "calls/profile.h"
-#include "calls/stream.h"
-#include "calls/timeline.h"
 #include "calls/values.h"
 #include "collect/collector.h"
+#include "timeline/stream.h"
+#include "timeline/timeline.h"
 
 enum { MAIN, WORK, LEAF, FUNCTIONS };
 

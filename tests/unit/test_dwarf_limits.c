@@ -8,13 +8,13 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include "symbol/dwarf_budget.h"
-#include "symbol/dwarf_file.h"
-#include "symbol/elf_inside.h"
-#include "symbol/function_traits.h"
-#include "symbol/line_table.h"
-#include "symbol/parameters.h"
-#include "symbol/source.h"
+#include "dwarf/dwarf_budget.h"
+#include "dwarf/dwarf_file.h"
+#include "dwarf/function_traits.h"
+#include "dwarf/line_table.h"
+#include "dwarf/parameters.h"
+#include "dwarf/source.h"
+#include "elf/elf_inside.h"
 
 #define MEGABYTE 1048576ull
 

@@ -8,9 +8,9 @@
 #include <cmocka.h>
 
 #include "arch/arch.h"
+#include "arch/insn.h"
 #include "code/code.h"
 #include "code/early_exits.h"
-#include "arch/insn.h"
 
 #define BASE 0x10000
 

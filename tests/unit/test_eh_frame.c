@@ -6,9 +6,9 @@
 #include <elf.h>
 #include <errno.h>
 
-#include "symbol/eh_frame.h"
-#include "symbol/linkage.h"
+#include "elf/linkage.h"
 #include "symbol/symtab.h"
+#include "unwind/eh_frame.h"
 
 /* In assembly, for then the exception table is known to the byte. */
 static const char tables[] =

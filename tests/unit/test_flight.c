@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "record/block_writer.h"
-#include "record/flight.h"
+#include "record/calls/block_writer.h"
+#include "record/calls/flight.h"
 #include "util/array.h"
 
 #define LIMIT 100000

@@ -9,9 +9,9 @@
 #include <cmocka.h>
 
 #include "arch/arch.h"
+#include "arch/insn.h"
 #include "code/code.h"
 #include "code/go_prologue.h"
-#include "arch/insn.h"
 
 #define BASE 0x1000
 

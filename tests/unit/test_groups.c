@@ -6,7 +6,7 @@
 
 #include "attach/group.h"
 #include "attach/groups.h"
-#include "attach/keeper.h"
+#include "attach/links/keeper.h"
 #include "plan/exits.h"
 #include "plan/plan.h"
 #include "target/target.h"

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "attach/kfunc.h"
+#include "attach/links/kfunc.h"
 
 static struct btf *btf;
 static int u64_id, pointer_id, void_pointer_id;

@@ -13,7 +13,7 @@
 
 #include <bpf/libbpf.h>
 
-#include "attach/skeleton.h"
+#include "attach/links/skeleton.h"
 
 #define LINE 64
 

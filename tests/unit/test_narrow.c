@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "fixture.h"
 #include "timeline_fixture.h"
-#include "calls/narrow.h"
+#include "views/narrow.h"
 
 static const struct sink_options calls = {.weight = WEIGHT_CALLS};
 static const struct sink_options wall;

@@ -7,7 +7,7 @@
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
 
-#include "symbol/elf_image.h"
+#include "elf/elf_image.h"
 #include "target/maps.h"
 #include "target/target.h"
 

@@ -2,8 +2,8 @@
 #include <errno.h>
 
 #include "fixture.h"
-#include "calls/merge.h"
-#include "calls/prune.h"
+#include "views/merge.h"
+#include "views/prune.h"
 #include "timeline_fixture.h"
 
 static void expect_children(const struct profile *p, uint32_t first, const uint32_t *expected,

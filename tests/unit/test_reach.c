@@ -7,8 +7,8 @@
 #include <sys/mount.h>
 #include <sys/wait.h>
 
-#include "util/reach.h"
-#include "util/trust.h"
+#include "security/reach.h"
+#include "security/trust.h"
 
 static const struct reader everyone;
 

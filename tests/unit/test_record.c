@@ -7,10 +7,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "record/block_reader.h"
-#include "record/decode.h"
-#include "record/encode.h"
-#include "record/format.h"
+#include "record/calls/block_reader.h"
+#include "record/format/decode.h"
+#include "record/format/encode.h"
+#include "record/format/format.h"
 #include "record/reader.h"
 #include "record/writer.h"
 

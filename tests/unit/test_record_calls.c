@@ -7,12 +7,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "record/block_writer.h"
-#include "record/call_block.h"
-#include "record/decode.h"
-#include "record/encode.h"
-#include "record/layout.h"
-#include "record/preorder.h"
+#include "record/calls/block_writer.h"
+#include "record/calls/call_block.h"
+#include "record/calls/preorder.h"
+#include "record/format/decode.h"
+#include "record/format/encode.h"
+#include "record/format/layout.h"
 
 #define MUTATIONS 20000
 

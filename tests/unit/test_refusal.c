@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "attach/refusal.h"
+#include "attach/links/refusal.h"
 
 static char said[64];
 

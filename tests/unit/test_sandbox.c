@@ -19,7 +19,7 @@
 
 #include <cmocka.h>
 
-#include "util/sandbox.h"
+#include "security/sandbox.h"
 
 /* Two folders side by side, neither of which is for temporary files. */
 struct place {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Tasks that go from thread to thread, whose way is known as they were made up here. */
 #include "range_fixture.h"
-#include "calls/session_profile.h"
-#include "calls/sessions.h"
 #include "calls/values.h"
+#include "sessions/session_profile.h"
+#include "sessions/sessions.h"
 
 #define CLIENTS 3
 #define WORKERS 3

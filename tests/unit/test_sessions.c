@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Sessions of random runs, against what a look at each call says, and tasks whose way is known. */
 #include "range_fixture.h"
-#include "calls/session_profile.h"
-#include "calls/sessions.h"
 #include "calls/values.h"
+#include "sessions/session_profile.h"
+#include "sessions/sessions.h"
 
 #define FUNCTIONS 5
 #define THREADS	  3

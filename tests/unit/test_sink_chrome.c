@@ -2,7 +2,7 @@
 #include <errno.h>
 
 #include "fixture.h"
-#include "calls/timeline.h"
+#include "timeline/timeline.h"
 
 static const struct sink_options plain;
 

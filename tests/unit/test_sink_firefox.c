@@ -2,8 +2,8 @@
 #include <errno.h>
 
 #include "fixture.h"
-#include "calls/timeline.h"
 #include "calls/values.h"
+#include "timeline/timeline.h"
 
 static const struct sink_options plain;
 

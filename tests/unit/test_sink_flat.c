@@ -2,7 +2,7 @@
 #include <time.h>
 
 #include "fixture.h"
-#include "calls/prune.h"
+#include "views/prune.h"
 
 static const struct sink_options plain;
 

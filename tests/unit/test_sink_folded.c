@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "fixture.h"
-#include "calls/timeline.h"
+#include "timeline/timeline.h"
 
 static const struct sink_options plain;
 

@@ -4,9 +4,9 @@
 
 #include <errno.h>
 
-#include "calls/timeline.h"
 #include "calls/values.h"
-#include "sink/page.h"
+#include "sink/page/page.h"
+#include "timeline/timeline.h"
 #include "util/json.h"
 
 static const struct sink_options plain;

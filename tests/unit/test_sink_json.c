@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "fixture.h"
-#include "calls/prune.h"
+#include "views/prune.h"
 
 static const struct sink_options plain;
 

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "calls/lines.h"
-#include "util/source_text.h"
+#include "security/source_text.h"
 
 static const struct sink_options plain;
 

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "fixture.h"
-#include "calls/timeline.h"
+#include "timeline/timeline.h"
 
 static const struct sink_options plain;
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What formats say of sessions. */
 #include "range_fixture.h"
-#include "calls/session_profile.h"
-#include "calls/sessions.h"
 #include "calls/values.h"
+#include "sessions/session_profile.h"
+#include "sessions/sessions.h"
 
 static const char expected_tables[] =
 	" SESSIONS    OPEN      PER S      P50      P90      P99      MAX  FUNCTION\n"

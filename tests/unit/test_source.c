@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-#include "symbol/source.h"
+#include "dwarf/source.h"
 #include "symbol/symtab.h"
 
 struct expected {

@@ -2,8 +2,8 @@
 #include <errno.h>
 
 #include "timeline_fixture.h"
-#include "calls/merge.h"
-#include "calls/timeline_view.h"
+#include "timeline/timeline_view.h"
+#include "views/merge.h"
 
 static const struct timeline_call calls[] = {
 	{1, 0, 1000, 500}, {2, 100, 300, 20}, {3, 100, 150, 0},	  {2, 300, 300, 0},

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The exception tables of one function: where exceptions land in it, and which calls they cannot
+ * leave it from. */
+#ifndef PROFTRACE_CODE_PADS_H
+#define PROFTRACE_CODE_PADS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "code/code.h"
+#include "unwind/eh_frame.h"
+
+struct elf_image;
+struct linkage;
+
+struct pads {
+	struct lsda_piece {
+		struct lsda lsda;
+		const struct eh_range *range; /* NULL: none that can be used */
+		uint64_t *pads;
+		size_t pads_cap;
+		bool is_cxx; /* __gxx_personality_v0 goes by it */
+	} pieces[CODE_MAX_PIECES];
+	size_t cnt;
+	bool outside; /* some landing pad lies outside the pieces */
+};
+
+/*
+ * Reads what `eh` (NULL: nothing) knows of the pieces and gives them their landing pads, which stay
+ * valid until the next call. `linkage` may be NULL: then no exception is known to end anywhere.
+ * Zero *p before the first use. Returns 0 or -ENOMEM.
+ */
+int pads__read(struct pads *p, const struct elf_image *img, const struct eh_frame *eh,
+	       const struct linkage *linkage, uint64_t *budget, struct code_piece *pieces,
+	       size_t cnt);
+void pads__clear(struct pads *p);
+
+/* What becomes of an exception out of the call that ends at `end`. */
+enum lsda_fate pads__fate(const struct pads *p, uint64_t end);
+
+/* Where an exception lands that comes out of the call that ends at `end`; 0: nowhere here. */
+uint64_t pads__landing(const struct pads *p, uint64_t end);
+
+#endif

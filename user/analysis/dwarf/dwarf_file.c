@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * libdw parses, and checks what it parses against the sections. Left to us: how much there may be
+ * of it, references in circles, and that it opens no file that a stranger names (DWZ's common file,
+ * which it would look for by path; split units are never asked for).
+ */
+#include "dwarf/dwarf_file.h"
+
+#include <dwarf.h>
+#include <errno.h>
+#include <search.h>
+#include <string.h>
+
+#include "elf/debug_file.h"
+#include "elf/elf_image.h"
+#include "elf/elf_inside.h"
+
+/* Bytes of debug information, unpacked: compilers' shrinks to a third or a sixth. */
+#define MAX_SECTIONS (2ull << 30)
+#define MIN_SECTIONS (64ull << 20) /* granted to every file */
+#define MAX_UNPACKED 16		   /* ... and for each of its bytes */
+
+/* Compilers' units have hundreds of bytes; libdw keeps 1.4 kB for each. */
+#define MIN_UNITS  4096
+#define UNIT_BYTES 64
+
+/* What libdw makes of a line table, for each byte of it: at most a row. */
+#define ROW_BYTES 90
+
+static bool is_debug(const struct elf_section *sec)
+{
+	return !strncmp(sec->name, ".debug_", strlen(".debug_"));
+}
+
+/* Bytes that the section takes once it is unpacked. */
+static uint64_t unpacked_size(const struct elf_image *img, const struct elf_section *sec)
+{
+	Elf64_Chdr header;
+
+	if (!(sec->flags & SHF_COMPRESSED))
+		return sec->size;
+	if (elf_image__read(img, sec->offset, &header, sizeof(header)) != sizeof(header))
+		return UINT64_MAX;
+	return header.ch_size;
+}
+
+static uint64_t sections_limit(const struct elf_image *img)
+{
+	uint64_t limit = MIN_SECTIONS + MAX_UNPACKED * elf_image__stored(img);
+
+	return limit < MAX_SECTIONS ? limit : MAX_SECTIONS;
+}
+
+/* *total = bytes of them. Returns 0, -ENOENT or -ENOTSUP. */
+static int check_sections(const struct elf_image *img, uint64_t *total)
+{
+	const struct elf_section *info = elf_section__by_name(img, ".debug_info"), *sec;
+	uint64_t left = sections_limit(img);
+
+	*total = 0;
+	size_t cnt;
+
+	/* Debug files have the names of all sections, of code too, without their bytes. */
+	if (!info || info->type == SHT_NOBITS)
+		return -ENOENT;
+	if (elf_section__by_name(img, ".gnu_debugaltlink"))
+		return -ENOTSUP;
+	sec = elf_image__sections(img, &cnt);
+	for (size_t i = 0; i < cnt; i++) {
+		uint64_t size = is_debug(&sec[i]) ? unpacked_size(img, &sec[i]) : 0;
+
+		if (size > left || !strncmp(sec[i].name, ".zdebug_", strlen(".zdebug_")))
+			return -ENOTSUP;
+		left -= size;
+		*total += size;
+	}
+	return 0;
+}
+
+/* libdw has unpacked them in place. Texts at their ends need not end themselves, so a NUL comes
+ * behind each; what is returned is the image's. Returns 0 or -ENOMEM. */
+static int find_sections(struct dwarf_file *f, const struct elf_image *from)
+{
+	const struct {
+		const char *name;
+		struct line_section *section;
+	} wanted[] = {
+		{".debug_info", &f->sections.info},	    {".debug_types", NULL},
+		{".debug_line", &f->sections.lines},	    {".debug_str", &f->sections.strings},
+		{".debug_line_str", &f->sections.line_str},
+	};
+	bool seen[sizeof(wanted) / sizeof(*wanted)] = {false};
+	Elf *elf = dwarf_getelf(f->dwarf);
+	Elf_Scn *scn = NULL;
+
+	while ((scn = elf_nextscn(elf, scn))) {
+		const struct elf_section *sec = elf_section__at(from, elf_ndxscn(scn));
+		Elf_Data *data;
+
+		for (size_t i = 0; sec && i < sizeof(wanted) / sizeof(*wanted); i++) {
+			/* libdw takes the first one, too. */
+			if (seen[i] || strcmp(sec->name, wanted[i].name))
+				continue;
+			seen[i] = true;
+			data = elf_rawdata(scn, NULL);
+			if (!data || !data->d_buf || !data->d_size)
+				continue;
+			if (elf_image__end_text(from, data))
+				return -ENOMEM;
+			if (wanted[i].section)
+				*wanted[i].section =
+					(struct line_section){data->d_buf, data->d_size};
+		}
+	}
+	return 0;
+}
+
+/* libdw makes all units up to the one that is asked for in one go: here they come one by one. */
+static int make_units(struct dwarf_file *f)
+{
+	uint64_t cnt = 0, limit = MIN_UNITS + f->sections.info.size / UNIT_BYTES;
+	Dwarf_Off at = 0;
+	Dwarf_Die unit;
+
+	dwarf_budget__enter(&f->budget);
+	while (cnt <= limit && dwarf_file__unit(f, &at, &unit))
+		cnt++;
+	dwarf_budget__leave(&f->budget);
+	return cnt > limit || f->budget.used_up ? -ENOTSUP : 0;
+}
+
+static int begin(struct dwarf_file *f, const struct elf_image *from, uint64_t sections,
+		 const char *label)
+{
+	uint64_t bytes = elf_image__stored(from);
+	int err;
+
+	dwarf_budget__begin(&f->budget, bytes, label);
+	if (!dwarf_budget__grants(&f->budget, sections))
+		return -ENOTSUP;
+	f->lines_left = dwarf_budget__share(bytes) / ROW_BYTES;
+	f->dwarf = dwarf_begin_elf(elf_image__elf(from), DWARF_C_READ, NULL);
+	if (!f->dwarf)
+		return -ENOENT;
+	err = find_sections(f, from);
+	return err ? err : make_units(f);
+}
+
+int dwarf_file__open(struct dwarf_file *f, const struct elf_image *img, const char *root)
+{
+	const struct elf_image *from = img;
+	uint64_t sections;
+	int err = check_sections(img, &sections);
+
+	*f = (struct dwarf_file){0};
+	if (err == -ENOENT) {
+		err = debug_file__open(img, root, &f->debug);
+		from = f->debug;
+		if (!err)
+			err = check_sections(from, &sections);
+	}
+	/* A container's own root folder says which debug file belongs to root's object. */
+	if (!err)
+		f->is_roots = elf_image__is_roots(img) &&
+			      (from == img || (!*root && elf_image__is_roots(from)));
+	return err ? err : begin(f, from, sections, elf_image__label(img));
+}
+
+static void forget_table(void *table)
+{
+}
+
+void dwarf_file__close(struct dwarf_file *f)
+{
+	tdestroy(f->tables, forget_table);
+	dwarf_end(f->dwarf);
+	dwarf_budget__end(&f->budget);
+	elf_image__free(f->debug);
+}
+
+bool dwarf_file__sibling(struct dwarf_file *f, Dwarf_Die *die)
+{
+	return dwarf_budget__lasts(&f->budget) && !dwarf_siblingof(die, die);
+}
+
+bool dwarf_file__unit(struct dwarf_file *f, Dwarf_Off *at, Dwarf_Die *unit)
+{
+	Dwarf_Off next, from = *at;
+	size_t header;
+
+	while (dwarf_budget__lasts(&f->budget) &&
+	       !dwarf_nextcu(f->dwarf, from, &next, &header, NULL, NULL, NULL)) {
+		bool found = dwarf_offdie(f->dwarf, from + header, unit);
+
+		if (next <= from)
+			return false;
+		*at = from = next;
+		if (found)
+			return true;
+	}
+	return false;
+}
+
+static int table_order(const void *a, const void *b)
+{
+	return (uintptr_t)a < (uintptr_t)b ? -1 : (uintptr_t)a > (uintptr_t)b;
+}
+
+bool dwarf_file__may_read_lines(struct dwarf_file *f, Dwarf_Die *unit)
+{
+	const struct line_section *lines = &f->sections.lines;
+	uint64_t size = 0;
+	Dwarf_Attribute attr;
+	Dwarf_Word at;
+
+	if (!dwarf_attr(unit, DW_AT_stmt_list, &attr) || dwarf_formudata(&attr, &at) ||
+	    lines->size < 12 || at > lines->size - 12)
+		return false;
+	/* No pointers, and none of them NULL. */
+	if (tfind((void *)(uintptr_t)(at + 1), &f->tables, table_order))
+		return true;
+	memcpy(&size, lines->bytes + at, 4);
+	if (size == UINT32_MAX)
+		memcpy(&size, lines->bytes + at + 4, 8);
+	if (size > lines->size)
+		return false;
+	if (!dwarf_budget__grants(&f->budget,
+				  size <= f->lines_left ? size * ROW_BYTES : UINT64_MAX))
+		return false;
+	f->lines_left -= size;
+	return tsearch((void *)(uintptr_t)(at + 1), &f->tables, table_order);
+}

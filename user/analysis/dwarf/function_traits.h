@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What debug information says of a function as a whole, as far as lines are concerned. */
+#ifndef PROFTRACE_DWARF_FUNCTION_TRAITS_H
+#define PROFTRACE_DWARF_FUNCTION_TRAITS_H
+
+#include <elfutils/libdw.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct dwarf_file;
+
+struct function_traits {
+	bool optimized;	   /* its code need not do what its source says line by line */
+	bool made_up;	   /* by the compiler: nobody has written it */
+	bool gives_result; /* not void */
+	bool is_cxx;
+	bool has_objects; /* variables of classes, which end with their scopes */
+	const char *file; /* where it is declared; NULL: unknown; see line_table.h */
+	uint32_t line;
+};
+
+/* Of a DW_TAG_subprogram in that unit; `file` as it stands there. What is damaged counts as not
+ * there. */
+struct function_traits function_traits__of(struct dwarf_file *f, const Dwarf_Die *function,
+					   Dwarf_Die *unit);
+
+#endif

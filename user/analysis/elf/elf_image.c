@@ -1,0 +1,513 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Opening a stranger's ELF file. The header is checked by hand before libelf sees the file, so that
+ * what libelf allocates is bounded; libelf then reads the header tables, and every content is read
+ * by elf_image__read(), whose callers check ranges against the size the file had at open.
+ */
+#include "elf/elf_image.h"
+
+#include <errno.h>
+#include <gelf.h>
+#include <libelf.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "arch/arch.h"
+#include "elf/elf_dynamic.h"
+#include "elf/elf_inside.h"
+#include "security/trust.h"
+#include "util/log.h"
+
+/* The kernel refuses program headers over 64 KiB. */
+#define MAX_PHDRS    (65536 / sizeof(Elf64_Phdr))
+#define MAX_SEGMENTS 256
+/* A linked file has tens of sections; this bounds what libelf allocates for them. */
+#define MAX_SECTIONS (256 * 1024)
+#define MAX_TEXTS    64
+
+struct elf_image {
+	char *label;
+	int fd;
+	bool is_debug;	      /* opened by elf_image__open_debug() */
+	enum log_level level; /* of messages */
+	bool owns_fd;
+	bool is_static;
+	bool is_fixed;
+	Elf *elf;
+	const struct arch *arch;
+	uint64_t size, stored, entry;
+	Elf64_Phdr *phdrs;
+	size_t phdrs_cnt;
+	struct elf_segment *segments;
+	size_t segments_cnt;
+	struct elf_section *sections;
+	size_t sections_cnt;
+	char *section_names;
+	struct texts *texts;
+};
+
+/* Contents of sections with NULs behind them, in place of libelf's. */
+struct texts {
+	void *items[MAX_TEXTS];
+	size_t cnt;
+};
+
+__attribute__((format(printf, 3, 4))) static int refuse(const struct elf_image *img, int err,
+							const char *fmt, ...)
+{
+	char why[256];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(why, sizeof(why), fmt, args);
+	va_end(args);
+	log_at(img->level, "elf: cannot read '%s': %s", img->label, why);
+	return err;
+}
+
+static int check_file(struct elf_image *img)
+{
+	struct stat st;
+
+	if (fstat(img->fd, &st))
+		return refuse(img, -EIO, "%s", strerror(errno));
+	if (!S_ISREG(st.st_mode))
+		return refuse(img, -ENOEXEC, "not a regular file");
+	if (!st.st_size)
+		return refuse(img, -ENOEXEC, "the file is empty");
+	img->size = st.st_size;
+	/* Of 512 bytes. Small files may have none. */
+	img->stored =
+		(uint64_t)st.st_blocks * 512 < img->size ? (uint64_t)st.st_blocks * 512 : img->size;
+	return 0;
+}
+
+static int check_section_cnt(const struct elf_image *img, const Elf64_Ehdr *eh)
+{
+	Elf64_Shdr first;
+
+	/* Over 65,279 sections the count is in the first section's header. */
+	if (!eh->e_shoff || eh->e_shnum ||
+	    elf_image__read(img, eh->e_shoff, &first, sizeof(first)) != sizeof(first))
+		return 0;
+	if (first.sh_size > MAX_SECTIONS)
+		return refuse(img, -ENOEXEC, "damaged: %llu sections",
+			      (unsigned long long)first.sh_size);
+	return 0;
+}
+
+static int check_header(struct elf_image *img)
+{
+	Elf64_Ehdr eh = {0};
+	int64_t len = elf_image__read(img, 0, &eh, sizeof(eh));
+
+	if (len < 0)
+		return refuse(img, -EIO, "%s", strerror(-len));
+	if (len >= 2 && !memcmp(eh.e_ident, "#!", 2))
+		return refuse(img, -ENOEXEC, "it is a script: profile its interpreter instead");
+	if (len < EI_NIDENT || memcmp(eh.e_ident, ELFMAG, SELFMAG))
+		return refuse(img, -ENOEXEC, "not an ELF file");
+	if (eh.e_ident[EI_CLASS] == ELFCLASS32)
+		return refuse(img, -ENOTSUP, "a 32-bit file: only %s is supported",
+			      arch__host()->name);
+	if (len < (int64_t)sizeof(eh))
+		return refuse(img, -ENOEXEC, "truncated: shorter than an ELF header");
+	if (eh.e_ident[EI_CLASS] != ELFCLASS64 || eh.e_ident[EI_VERSION] != EV_CURRENT)
+		return refuse(img, -ENOEXEC, "damaged ELF header");
+	img->arch = eh.e_ident[EI_DATA] == ELFDATA2LSB ? arch__of_machine(eh.e_machine) : NULL;
+	if (!img->arch)
+		return refuse(img, -ENOTSUP, "built for another machine: only %s is supported",
+			      arch__host()->name);
+	if (eh.e_type != ET_EXEC && eh.e_type != ET_DYN)
+		return refuse(img, -ENOTSUP, "%s, not a program or shared library",
+			      eh.e_type == ET_REL    ? "an object file"
+			      : eh.e_type == ET_CORE ? "a core dump"
+						     : "an unknown kind of ELF file");
+	if (eh.e_phnum && eh.e_phentsize != sizeof(Elf64_Phdr))
+		return refuse(img, -ENOEXEC, "damaged ELF header");
+	img->entry = eh.e_entry;
+	img->is_fixed = eh.e_type == ET_EXEC;
+	return check_section_cnt(img, &eh);
+}
+
+static int start_libelf(struct elf_image *img)
+{
+	elf_version(EV_CURRENT);
+	/* ELF_C_READ reads with pread: it neither maps the file nor moves its position. */
+	img->elf = elf_begin(img->fd, ELF_C_READ, NULL);
+	if (!img->elf || elf_kind(img->elf) != ELF_K_ELF)
+		return refuse(img, -ENOEXEC, "damaged: %s", elf_errmsg(-1));
+	return 0;
+}
+
+static int read_phdrs(struct elf_image *img)
+{
+	size_t cnt, i;
+
+	if (elf_getphdrnum(img->elf, &cnt) || cnt > MAX_PHDRS)
+		return refuse(img, -ENOEXEC, "damaged program headers");
+	if (!cnt)
+		return 0;
+	img->phdrs = calloc(cnt, sizeof(*img->phdrs));
+	if (!img->phdrs)
+		return refuse(img, -ENOMEM, "out of memory");
+	for (i = 0; i < cnt; i++) {
+		if (!gelf_getphdr(img->elf, i, &img->phdrs[i]))
+			return refuse(img, -ENOEXEC, "truncated or damaged program headers");
+	}
+	img->phdrs_cnt = cnt;
+	return 0;
+}
+
+static bool in_file(const struct elf_image *img, uint64_t off, uint64_t size)
+{
+	return off <= img->size && size <= img->size - off;
+}
+
+static int add_segment(struct elf_image *img, const Elf64_Phdr *ph)
+{
+	uint64_t end;
+
+	if (__builtin_add_overflow(ph->p_vaddr, ph->p_memsz, &end) ||
+	    __builtin_add_overflow(ph->p_vaddr, ph->p_filesz, &end))
+		return refuse(img, -ENOEXEC, "damaged: a segment wraps around");
+	if (!in_file(img, ph->p_offset, ph->p_filesz)) {
+		/* A debug file keeps the program headers without the bytes. */
+		if (img->is_debug)
+			return 0;
+		return refuse(img, -ENOEXEC, "truncated: a segment ends behind the file");
+	}
+	img->segments[img->segments_cnt++] = (struct elf_segment){
+		.vaddr = ph->p_vaddr,
+		.offset = ph->p_offset,
+		.filesz = ph->p_filesz,
+		.exec = ph->p_flags & PF_X,
+	};
+	return 0;
+}
+
+static int read_segments(struct elf_image *img)
+{
+	size_t i, cnt = 0;
+	int err;
+
+	for (i = 0; i < img->phdrs_cnt; i++)
+		cnt += img->phdrs[i].p_type == PT_LOAD;
+	if (!cnt && !img->is_debug)
+		return refuse(img, -ENOEXEC, "damaged: nothing in it can be loaded");
+	if (cnt > MAX_SEGMENTS)
+		return refuse(img, -ENOEXEC, "damaged: %zu segments", cnt);
+	img->segments = calloc(cnt + 1, sizeof(*img->segments));
+	if (!img->segments)
+		return refuse(img, -ENOMEM, "out of memory");
+	for (i = 0; i < img->phdrs_cnt; i++) {
+		if (img->phdrs[i].p_type != PT_LOAD)
+			continue;
+		err = add_segment(img, &img->phdrs[i]);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static bool has_interpreter(const struct elf_image *img)
+{
+	size_t i;
+
+	for (i = 0; i < img->phdrs_cnt; i++) {
+		if (img->phdrs[i].p_type == PT_INTERP)
+			return true;
+	}
+	return false;
+}
+
+static int find_is_static(struct elf_image *img)
+{
+	struct elf_dynamic dyn;
+	uint64_t needed;
+	int err = elf_dynamic__load(img, &dyn);
+
+	if (err == -ENOMEM)
+		return refuse(img, err, "out of memory");
+	img->is_static = !has_interpreter(img) && !elf_dynamic__get(&dyn, DT_NEEDED, &needed);
+	elf_dynamic__free(&dyn);
+	return 0;
+}
+
+static int open_image(int fd, const char *label, bool is_debug, enum log_level level,
+		      struct elf_image **out)
+{
+	struct elf_image *img = calloc(1, sizeof(*img));
+	int err = -ENOMEM;
+
+	if (img) {
+		img->label = strdup(label);
+		img->texts = calloc(1, sizeof(*img->texts));
+	}
+	if (!img || !img->label || !img->texts) {
+		log_error("elf: cannot read '%s': out of memory", label);
+		goto out;
+	}
+	img->fd = fd;
+	img->is_debug = is_debug;
+	img->level = level;
+	if ((err = check_file(img)) || (err = check_header(img)) || (err = start_libelf(img)) ||
+	    (err = read_phdrs(img)) || (err = read_segments(img)))
+		goto out;
+	err = elf_section__load_all(img, &img->sections, &img->sections_cnt, &img->section_names);
+	if (err) {
+		refuse(img, err, "out of memory");
+		goto out;
+	}
+	err = find_is_static(img);
+out:
+	if (err) {
+		elf_image__free(img);
+		return err;
+	}
+	*out = img;
+	return 0;
+}
+
+int elf_image__open(int fd, const char *label, struct elf_image **out)
+{
+	return open_image(fd, label, false, LOG_ERROR, out);
+}
+
+int elf_image__try(int fd, const char *label, struct elf_image **out)
+{
+	return open_image(fd, label, false, LOG_DEBUG, out);
+}
+
+int elf_image__open_debug(int fd, const char *label, struct elf_image **out)
+{
+	int err = open_image(fd, label, true, LOG_DEBUG, out);
+
+	if (!err)
+		(*out)->owns_fd = true;
+	return err;
+}
+
+void elf_image__free(struct elf_image *img)
+{
+	if (!img)
+		return;
+	elf_end(img->elf);
+	for (size_t i = 0; img->texts && i < img->texts->cnt; i++)
+		free(img->texts->items[i]);
+	free(img->texts);
+	if (img->owns_fd)
+		close(img->fd);
+	free(img->phdrs);
+	free(img->segments);
+	free(img->sections);
+	free(img->section_names);
+	free(img->label);
+	free(img);
+}
+
+bool elf_image__read_vaddr(const struct elf_image *img, uint64_t vaddr, void *buf, size_t len)
+{
+	for (size_t i = 0; i < img->segments_cnt; i++) {
+		const struct elf_segment *seg = &img->segments[i];
+
+		if (vaddr >= seg->vaddr && len <= seg->filesz &&
+		    vaddr - seg->vaddr <= seg->filesz - len)
+			return elf_image__read(img, seg->offset + (vaddr - seg->vaddr), buf, len) ==
+			       (int64_t)len;
+	}
+	return false;
+}
+
+char *elf_image__soname(const struct elf_image *img, char *buf, size_t size)
+{
+	struct elf_dynamic dyn;
+	uint64_t off;
+
+	buf[0] = '\0';
+	if (!elf_dynamic__load(img, &dyn) && elf_dynamic__get(&dyn, DT_SONAME, &off))
+		elf_dynamic__string(&dyn, img, off, buf, size);
+	elf_dynamic__free(&dyn);
+	return buf;
+}
+
+const char *elf_image__label(const struct elf_image *img)
+{
+	return img->label;
+}
+
+struct Elf *elf_image__elf(const struct elf_image *img)
+{
+	return img->elf;
+}
+
+bool elf_image__is_roots(const struct elf_image *img)
+{
+	return trust__is_roots(img->fd);
+}
+
+uint64_t elf_image__size(const struct elf_image *img)
+{
+	return img->size;
+}
+
+uint64_t elf_image__stored(const struct elf_image *img)
+{
+	return img->stored;
+}
+
+int elf_image__end_text(const struct elf_image *img, Elf_Data *data)
+{
+	struct texts *t = img->texts;
+	char *text = data->d_buf;
+
+	if (!text[data->d_size - 1])
+		return 0;
+	for (size_t i = 0; i < t->cnt; i++) {
+		if (t->items[i] == text)
+			return 0;
+	}
+	text = t->cnt < MAX_TEXTS ? malloc(data->d_size + 1) : NULL;
+	if (!text)
+		return -ENOMEM;
+	memcpy(text, data->d_buf, data->d_size);
+	text[data->d_size] = '\0';
+	t->items[t->cnt++] = data->d_buf = text;
+	return 0;
+}
+
+const struct elf_segment *elf_image__segments(const struct elf_image *img, size_t *cnt)
+{
+	*cnt = img->segments_cnt;
+	return img->segments;
+}
+
+const Elf64_Phdr *elf_image__phdrs(const struct elf_image *img, size_t *cnt)
+{
+	*cnt = img->phdrs_cnt;
+	return img->phdrs;
+}
+
+const struct elf_section *elf_image__sections(const struct elf_image *img, size_t *cnt)
+{
+	*cnt = img->sections_cnt;
+	return img->sections;
+}
+
+const struct arch *elf_image__arch(const struct elf_image *img)
+{
+	return img->arch;
+}
+
+uint64_t elf_image__entry(const struct elf_image *img)
+{
+	return img->entry;
+}
+
+bool elf_image__is_static(const struct elf_image *img)
+{
+	return img->is_static;
+}
+
+bool elf_image__is_program(const struct elf_image *img)
+{
+	char soname[2];
+
+	return has_interpreter(img) && !*elf_image__soname(img, soname, sizeof(soname));
+}
+
+bool elf_image__is_fixed(const struct elf_image *img)
+{
+	return img->is_fixed;
+}
+
+static bool find_offset(const struct elf_image *img, uint64_t vaddr, uint64_t size, bool exec,
+			uint64_t *offset)
+{
+	size_t i;
+
+	for (i = 0; i < img->segments_cnt; i++) {
+		const struct elf_segment *seg = &img->segments[i];
+
+		/* Below the segment the difference wraps, and no segment is that long. */
+		if ((exec && !seg->exec) || vaddr - seg->vaddr >= seg->filesz ||
+		    size > seg->filesz - (vaddr - seg->vaddr))
+			continue;
+		*offset = seg->offset + (vaddr - seg->vaddr);
+		return true;
+	}
+	return false;
+}
+
+bool elf_image__exec_offset(const struct elf_image *img, uint64_t vaddr, uint64_t size,
+			    uint64_t *offset)
+{
+	return find_offset(img, vaddr, size, true, offset);
+}
+
+bool elf_image__offset(const struct elf_image *img, uint64_t vaddr, uint64_t *offset)
+{
+	return find_offset(img, vaddr, 1, false, offset);
+}
+
+bool elf_image__exec_vaddr(const struct elf_image *img, uint64_t offset, uint64_t *vaddr)
+{
+	const struct elf_segment *segments;
+	size_t cnt;
+
+	segments = elf_image__segments(img, &cnt);
+	for (size_t i = 0; i < cnt; i++) {
+		const struct elf_segment *s = &segments[i];
+
+		if (s->exec && offset >= s->offset && offset - s->offset < s->filesz) {
+			*vaddr = s->vaddr + (offset - s->offset);
+			return true;
+		}
+	}
+	return false;
+}
+
+int64_t elf_image__read(const struct elf_image *img, uint64_t off, void *buf, size_t len)
+{
+	size_t done = 0;
+
+	if (off > INT64_MAX || len > INT64_MAX - off)
+		return off > INT64_MAX ? 0 : -EINVAL;
+	while (done < len) {
+		ssize_t got = pread(img->fd, (char *)buf + done, len - done, off + done);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -errno;
+		if (!got)
+			break;
+		done += got;
+	}
+	return done;
+}
+
+int elf_image__read_block(const struct elf_image *img, uint64_t off, uint64_t size, uint64_t max,
+			  void **out)
+{
+	int64_t got;
+	char *block;
+
+	if (!in_file(img, off, size) || size > max)
+		return -ENOEXEC;
+	block = malloc(size + 1);
+	if (!block)
+		return -ENOMEM;
+	got = elf_image__read(img, off, block, size);
+	if (got < 0 || (uint64_t)got != size) {
+		free(block);
+		return got < 0 ? -EIO : -ENOEXEC; /* short: truncated since it was opened */
+	}
+	block[size] = '\0';
+	*out = block;
+	return 0;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the files of this folder need from an image beyond elf_image.h: sections, program headers
+ * and whole blocks of bytes. Not for other folders.
+ */
+#ifndef PROFTRACE_ELF_ELF_INSIDE_H
+#define PROFTRACE_ELF_ELF_INSIDE_H
+
+#include <elf.h>
+#include <libelf.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct elf_image;
+
+/* Nothing in it has been checked against the file: elf_section__read() does that. */
+struct elf_section {
+	const char *name; /* "" if it cannot be read; the image's */
+	uint32_t type, link;
+	uint64_t flags, addr, offset, size, entsize;
+};
+
+/*
+ * Like elf_image__open(), for a file that holds symbols only: its segments may lie outside the file
+ * (objcopy --only-keep-debug leaves them without bytes), and what is wrong is a debug message. On
+ * success the image owns `fd`.
+ */
+int elf_image__open_debug(int fd, const char *label, struct elf_image **out);
+
+bool elf_image__is_fixed(
+	const struct elf_image *img); /* loaded where it says: nothing is relocated */
+bool elf_image__is_roots(const struct elf_image *img); /* as trust__is_roots() says */
+uint64_t elf_image__size(const struct elf_image *img); /* of the file, at open */
+/* Bytes of the file that are not holes: a stranger can make a file as large as it likes. */
+uint64_t elf_image__stored(const struct elf_image *img);
+const Elf64_Phdr *elf_image__phdrs(const struct elf_image *img, size_t *cnt);
+const struct elf_section *elf_image__sections(const struct elf_image *img, size_t *cnt);
+
+/* File offset of the byte at `vaddr` in any segment. */
+bool elf_image__offset(const struct elf_image *img, uint64_t vaddr, uint64_t *offset);
+
+/* Exactly [off, off+size) into a new block with a NUL behind it. Returns 0, -ENOEXEC if the range
+ * is not in the file or longer than `max`, -EIO, -ENOMEM; logs nothing. The caller frees *out. */
+int elf_image__read_block(const struct elf_image *img, uint64_t off, uint64_t size, uint64_t max,
+			  void **out);
+
+/* Has a NUL come behind what libelf has read of a section. Returns 0 or -ENOMEM. */
+int elf_image__end_text(const struct elf_image *img, Elf_Data *data);
+
+/* The section with that number; NULL: there is none, or no table. */
+const struct elf_section *elf_section__at(const struct elf_image *img, size_t number);
+
+/* The first such section, or NULL. */
+const struct elf_section *elf_section__by_name(const struct elf_image *img, const char *name);
+const struct elf_section *elf_section__by_type(const struct elf_image *img, uint32_t type);
+
+/* elf_image__read_block() of its bytes; -ENOEXEC too if it has none in the file or they are
+ * compressed. */
+int elf_section__read(const struct elf_image *img, const struct elf_section *sec, uint64_t max,
+		      void **out);
+
+/* The section table through libelf. A damaged one counts as empty: the kernel and the loader do
+ * without it. Returns 0 or -ENOMEM; the caller frees *items and *names. */
+int elf_section__load_all(const struct elf_image *img, struct elf_section **items, size_t *cnt,
+			  char **names);
+
+#endif

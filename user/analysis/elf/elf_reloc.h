@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Pointers that the dynamic linker fills in: in the file of a position-independent program they are
+ * zero, and their values stand in its relocations. */
+#ifndef PROFTRACE_ELF_ELF_RELOC_H
+#define PROFTRACE_ELF_ELF_RELOC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct elf_image;
+
+/* Fills in the pointers within `bytes`, a copy of the `len` bytes at `vaddr`, as for a program that
+ * is loaded at address 0. What is damaged is left out. */
+void elf_reloc__apply(const struct elf_image *img, uint64_t vaddr, void *bytes, size_t len);
+
+#endif

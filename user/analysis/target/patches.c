@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "target/patches.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "elf/elf_image.h"
+#include "target/maps.h"
+#include "target/process.h"
+#include "target/target.h"
+#include "util/array.h"
+#include "util/log.h"
+#include "util/search.h"
+
+#define PAGE	    4096ull
+#define CHUNK	    16	       /* pages that are compared in one go */
+#define WINDOW	    512	       /* pages whose state is read in one go */
+#define MAX_PAGES   (1u << 20) /* of code, in one mapping: 4 GB */
+#define MAX_AREAS   (1u << 16) /* mappings of one process */
+#define MAX_PATCHES (1u << 20) /* ranges */
+#define INT3	    0xcc
+#define CALL	    0xe8
+#define CALL_SIZE   5
+#define LEA_SIZE    5
+
+/* A private mapping of an object's. Others have no probes. */
+struct area {
+	uint64_t start, end, offset;
+	uint32_t object;
+};
+
+/* One process that is looked at. */
+struct look {
+	const struct target *t;
+	const struct patch_search *searches;
+	pid_t pid;
+	int pagemap, mem; /* -1: cannot be opened */
+	bool debugged;
+	struct area *areas;
+	size_t areas_cnt, areas_cap;
+	/* Where the kernel has calls of its own lead to, one page each. */
+	uint64_t *trampolines;
+	size_t trampolines_cnt, trampolines_cap;
+};
+
+static int add(struct patches *p, uint64_t from, uint64_t to)
+{
+	struct file_range *last = p->cnt ? &p->items[p->cnt - 1] : NULL;
+
+	if (last && from >= last->from && from <= last->to) {
+		last->to = to > last->to ? to : last->to;
+		return 0;
+	}
+	if (p->cnt >= MAX_PATCHES) { /* too many to tell apart */
+		p->items[0] = (struct file_range){0, UINT64_MAX};
+		p->cnt = 1;
+		return 0;
+	}
+	if (ARRAY_RESERVE(&p->items, p->cnt, &p->cap))
+		return -ENOMEM;
+	p->items[p->cnt++] = (struct file_range){from, to};
+	return 0;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct file_range *x = a, *y = b;
+
+	return (x->from > y->from) - (x->from < y->from);
+}
+
+/* Puts them in order, and those together that overlap. */
+static void join(struct patches *p)
+{
+	size_t cnt = 0;
+
+	if (p->cnt)
+		qsort(p->items, p->cnt, sizeof(*p->items), by_start);
+	for (size_t i = 0; i < p->cnt; i++) {
+		struct file_range *last = cnt ? &p->items[cnt - 1] : NULL;
+
+		if (last && p->items[i].from <= last->to)
+			last->to = p->items[i].to > last->to ? p->items[i].to : last->to;
+		else
+			p->items[cnt++] = p->items[i];
+	}
+	p->cnt = cnt;
+}
+
+bool patches__touch(const struct patches *p, uint64_t offset, uint64_t len)
+{
+	size_t at = LOWER_BOUND(p->cnt, i, p->items[i].to <= offset);
+
+	return at < p->cnt && p->items[at].from < offset + len;
+}
+
+void patches__clear(struct patches *p)
+{
+	free(p->items);
+	*p = (struct patches){0};
+}
+
+/* Whether a mapping is of the object's file, which may have two numbers for its file system. */
+static bool maps_object(const struct look *l, const struct mapping *m,
+			const struct target_object *obj)
+{
+	char path[96];
+	struct stat st;
+
+	if (m->ino != obj->ino)
+		return false;
+	if (m->dev_major == obj->dev_major && m->dev_minor == obj->dev_minor)
+		return true;
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, l->pid, m->start,
+		 m->end);
+	return !stat(path, &st) && st.st_dev == obj->st_dev && st.st_ino == obj->st_ino;
+}
+
+static int look_at_mapping(const struct mapping *m, void *ctx)
+{
+	struct look *l = ctx;
+
+	if (!m->ino && !strcmp(m->name, "[uprobes-trampoline]")) {
+		if (ARRAY_RESERVE(&l->trampolines, l->trampolines_cnt, &l->trampolines_cap))
+			return -ENOMEM;
+		l->trampolines[l->trampolines_cnt++] = m->start;
+	}
+	if (!m->ino || m->shared || l->areas_cnt >= MAX_AREAS)
+		return 0;
+	for (size_t i = 0; i < l->t->objects_cnt; i++) {
+		if (!l->searches[i].found || !maps_object(l, m, &l->t->objects[i]))
+			continue;
+		if (ARRAY_RESERVE(&l->areas, l->areas_cnt, &l->areas_cap))
+			return -ENOMEM;
+		l->areas[l->areas_cnt++] = (struct area){m->start, m->end, m->offset, i};
+		break;
+	}
+	return 0;
+}
+
+/* Whether the call of five bytes at `vaddr` is the kernel's; what it is a call by may be hidden by
+ * a breakpoint, as the kernel changes it step by step. */
+static bool calls_trampoline(const struct look *l, const uint8_t *call, uint64_t vaddr)
+{
+	int32_t rel;
+	uint64_t to;
+
+	memcpy(&rel, call + 1, sizeof(rel));
+	to = vaddr + CALL_SIZE + (int64_t)rel;
+	for (size_t i = 0; i < l->trampolines_cnt; i++) {
+		if (to - l->trampolines[i] < PAGE)
+			return true;
+	}
+	return false;
+}
+
+/* Whether it is `lea -128(%rsp),%rsp`, which 7.2 puts before its calls, perhaps under a breakpoint.
+ */
+static bool skips_red_zone(const uint8_t *mem)
+{
+	static const uint8_t lea[LEA_SIZE] = {0x48, 0x8d, 0x64, 0x24, 0x80};
+
+	return (mem[0] == INT3 || mem[0] == lea[0]) && !memcmp(mem + 1, lea + 1, LEA_SIZE - 1);
+}
+
+/* How many bytes of memory, the first of which differs from the file's, are a uprobe's. */
+static size_t probed(const struct look *l, const uint8_t *mem, size_t len, uint64_t vaddr)
+{
+	if ((mem[0] == INT3 || mem[0] == CALL) && len >= CALL_SIZE &&
+	    calls_trampoline(l, mem, vaddr))
+		return CALL_SIZE; /* 7.2 leaves its call behind as the end of a nop */
+	if (len >= LEA_SIZE + CALL_SIZE && skips_red_zone(mem) && mem[LEA_SIZE] == CALL &&
+	    calls_trampoline(l, mem + LEA_SIZE, vaddr + LEA_SIZE))
+		return LEA_SIZE + CALL_SIZE;
+	return mem[0] == INT3 && !l->debugged ? 1 : 0;
+}
+
+/* Notes where `len` bytes at the file offset differ from what is in memory at `vaddr`. */
+static int compare(const struct look *l, struct patches *found, const uint8_t *mem,
+		   const uint8_t *file, size_t len, uint64_t offset, uint64_t vaddr)
+{
+	size_t at = 0, theirs;
+	int err = 0;
+
+	while (!err && at < len) {
+		if (at + 8 <= len && !memcmp(mem + at, file + at, 8)) {
+			at += 8;
+			continue;
+		}
+		if (mem[at] == file[at]) {
+			at++;
+			continue;
+		}
+		theirs = probed(l, mem + at, len - at, vaddr + at);
+		if (!theirs)
+			err = add(found, offset + at, offset + at + 1);
+		at += theirs ? theirs : 1;
+	}
+	return err;
+}
+
+/* Compares bytes [from, to) of the file, which have been written in memory. Returns 0, -ESRCH if
+ * the process has ended meanwhile, or -ENOMEM. */
+static int compare_range(const struct look *l, const struct area *a, uint64_t from, uint64_t to)
+{
+	uint8_t mem[CHUNK * PAGE], file[CHUNK * PAGE];
+	struct patches *found = l->searches[a->object].found;
+	int err = 0;
+
+	while (!err && from < to) {
+		/* To the end of a page: no call of the kernel's lies across two. */
+		size_t cap = sizeof(mem) - from % PAGE;
+		size_t len = to - from < cap ? to - from : cap;
+		uint64_t vaddr = a->start + (from - a->offset);
+		ssize_t n = pread(l->t->objects[a->object].fd, file, len, from);
+		ssize_t m = n > 0 ? pread(l->mem, mem, n, vaddr) : 0;
+
+		if (n <= 0)
+			return 0; /* there is no more of it */
+		if (!m)
+			return -ESRCH; /* nor of its memory */
+		if (m > 0)
+			err = compare(l, found, mem, file, m, from, vaddr);
+		if (!err && m < n)
+			err = add(found, from + (m > 0 ? m : 0), from + n);
+		from += n;
+	}
+	return err;
+}
+
+/* A page's entry in /proc/PID/pagemap, from Linux 4.2 on. */
+#define PRESENT (3ull << 62) /* or swapped out */
+#define OF_FILE (1ull << 61)
+#define UNKNOWN PRESENT
+
+static bool is_written(uint64_t entry)
+{
+	return (entry & PRESENT) && !(entry & OF_FILE);
+}
+
+/* Compares the pages of [from, to) in the file that have been written. */
+static int look_at_range(const struct look *l, const struct area *a, uint64_t from, uint64_t to)
+{
+	uint64_t vaddr = (a->start + (from - a->offset)) & -PAGE, end = a->start + (to - a->offset);
+	uint64_t entries[WINDOW];
+	int err = 0;
+
+	if ((end - vaddr) / PAGE > MAX_PAGES)
+		return add(l->searches[a->object].found, from, to);
+	for (; !err && vaddr < end; vaddr += WINDOW * PAGE) {
+		size_t want = (end - vaddr + PAGE - 1) / PAGE;
+		ssize_t n;
+		size_t cnt;
+
+		want = want < WINDOW ? want : WINDOW;
+		n = pread(l->pagemap, entries, want * sizeof(*entries), vaddr / PAGE * 8);
+		cnt = n < 0 ? want : n / sizeof(*entries);
+		for (size_t i = 0; n < 0 && i < cnt; i++)
+			entries[i] = UNKNOWN;
+		for (size_t i = 0, first; !err && i < cnt; i++) {
+			uint64_t begin, stop;
+
+			if (!is_written(entries[i]))
+				continue;
+			for (first = i; i + 1 < cnt && is_written(entries[i + 1]); i++)
+				;
+			begin = vaddr + first * PAGE - a->start + a->offset;
+			stop = vaddr + (i + 1) * PAGE - a->start + a->offset;
+			err = compare_range(l, a, begin < from ? from : begin,
+					    stop < to ? stop : to);
+		}
+	}
+	return err;
+}
+
+/* Compares what a mapping has of its object's code. */
+static int look_at_area(const struct look *l, const struct area *a)
+{
+	const struct patch_search *s = &l->searches[a->object];
+	uint64_t end = a->offset + (a->end - a->start);
+	int err = 0;
+
+	for (size_t i = 0; !err && i < s->segments_cnt; i++) {
+		const struct elf_segment *seg = &s->segments[i];
+		uint64_t from = seg->offset > a->offset ? seg->offset : a->offset;
+		uint64_t to = seg->offset + seg->filesz;
+
+		to = to < end ? to : end;
+		if (seg->exec && from < to)
+			err = look_at_range(l, a, from, to);
+	}
+	return err;
+}
+
+/* *fd becomes -1 if it may not be opened. Returns 0, or -ESRCH if the process has ended. */
+static int proc_open(pid_t pid, const char *name, int *fd)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
+	*fd = open(path, O_RDONLY | O_CLOEXEC);
+	return *fd < 0 && (errno == ENOENT || errno == ESRCH) ? -ESRCH : 0;
+}
+
+/* Returns 0, also for a process that has ended, or -errno. */
+static int look_at_process(const struct target *t, const struct patch_search *searches, pid_t pid)
+{
+	struct look l = {.t = t, .searches = searches, .pid = pid, .pagemap = -1, .mem = -1};
+	int err = maps__for_each_mapping(pid, look_at_mapping, &l);
+
+	if (!err && l.areas_cnt) {
+		err = proc_open(pid, "pagemap", &l.pagemap);
+		if (!err)
+			err = proc_open(pid, "mem", &l.mem);
+		l.debugged = process__is_debugged(pid);
+	}
+	for (size_t i = 0; !err && i < l.areas_cnt; i++)
+		err = look_at_area(&l, &l.areas[i]);
+	if (l.pagemap >= 0)
+		close(l.pagemap);
+	if (l.mem >= 0)
+		close(l.mem);
+	free(l.areas);
+	free(l.trampolines);
+	return err == -ENOENT || err == -ESRCH ? 0 : err;
+}
+
+/* Of strangers' processes some may not let us look. */
+static int look_everywhere(const struct target *t, const struct patch_search *searches)
+{
+	DIR *dir = opendir("/proc");
+	struct dirent *entry;
+	int err = dir ? 0 : -errno;
+
+	while (!err && (entry = readdir(dir))) {
+		pid_t pid = atoi(entry->d_name);
+
+		if (pid <= 0 || pid == getpid())
+			continue;
+		err = look_at_process(t, searches, pid);
+		if (err && err != -ENOMEM) {
+			log_debug("cannot see what process %d has patched: %s", pid,
+				  strerror(-err));
+			err = 0;
+		}
+	}
+	if (dir)
+		closedir(dir);
+	return err;
+}
+
+int patches__find(const struct target *t, const struct patch_search *searches, bool everywhere)
+{
+	int err = 0;
+
+	if (everywhere)
+		err = look_everywhere(t, searches);
+	for (size_t i = 0; !err && !everywhere && i < t->processes_cnt; i++)
+		err = look_at_process(t, searches, t->processes[i].pid);
+	for (size_t i = 0; i < t->objects_cnt; i++) {
+		if (searches[i].found)
+			join(searches[i].found);
+	}
+	if (err)
+		log_error("cannot see what is patched in memory: %s", strerror(-err));
+	return err;
+}

@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "target/target.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "elf/debug_fetch.h"
+#include "security/privilege.h"
+#include "target/hazard.h"
+#include "target/launch.h"
+#include "target/maps.h"
+#include "target/process.h"
+#include "target/started_as.h"
+#include "util/array.h"
+#include "util/log.h"
+
+#define MAX_OBJECTS 4096 /* files mapped by all processes together */
+
+#define NO_PROCESS UINT32_MAX
+
+struct collect_ctx {
+	struct target *t;
+	pid_t pid;
+	uint32_t process;    /* index of `pid`; NO_PROCESS: it has none */
+	struct stat main_st; /* its program */
+	bool main_known;
+	bool relink, watched;
+};
+
+static int object_add_process(struct target_object *obj, const struct collect_ctx *ctx)
+{
+	uint32_t *grown;
+
+	if (ctx->process == NO_PROCESS)
+		return 0;
+	for (size_t i = 0; i < obj->processes_cnt && !ctx->relink; i++) {
+		if (obj->processes[i] == ctx->process)
+			return 0;
+	}
+	grown = reallocarray(obj->processes, obj->processes_cnt + 1, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	obj->processes = grown;
+	grown[obj->processes_cnt++] = ctx->process;
+	return 0;
+}
+
+static struct target_object *object_known(struct target *t, const struct mapped_file *file)
+{
+	for (size_t i = 0; i < t->objects_cnt; i++) {
+		struct target_object *obj = &t->objects[i];
+
+		if (obj->ino == file->ino && obj->dev_major == file->dev_major &&
+		    obj->dev_minor == file->dev_minor)
+			return obj;
+	}
+	return NULL;
+}
+
+static int object_new(struct target *t, const char *path, const char *root, int fd,
+		      struct target_object **out)
+{
+	struct target_object *obj;
+
+	if (t->objects_cnt >= MAX_OBJECTS) {
+		log_error("more than %d files are mapped; trace fewer processes at once",
+			  MAX_OBJECTS);
+		return -E2BIG;
+	}
+	if (ARRAY_RESERVE(&t->objects, t->objects_cnt, &t->objects_cap))
+		return -ENOMEM;
+	obj = &t->objects[t->objects_cnt];
+	*obj = (struct target_object){.fd = fd,
+				      .path = strdup(path),
+				      .root = strdup(root),
+				      .strangers = STRANGERS_UNKNOWN};
+	if (!obj->path || !obj->root) {
+		free(obj->path);
+		free(obj->root);
+		return -ENOMEM;
+	}
+	t->objects_cnt++;
+	*out = obj;
+	return 0;
+}
+
+/* What to try where permission is denied. */
+static const char *advice(void)
+{
+	return geteuid() ? "; run as root" : ", even to root (a security module?)";
+}
+
+/* Opens a file that was not known. Returns 0 and NULL if it can be left out. */
+static int object_open(struct collect_ctx *ctx, const struct mapped_file *file,
+		       struct target_object **out)
+{
+	struct target_object *obj;
+	char root[64];
+	struct stat st;
+	int err, fd = maps__open(ctx->pid, file);
+
+	*out = NULL;
+	if (fd < 0 || fstat(fd, &st)) {
+		err = fd < 0 ? fd : -errno;
+		if (fd >= 0)
+			close(fd);
+		/* No fault of this file's. */
+		if (err == -EPERM || err == -EACCES || err == -EMFILE || err == -ENFILE ||
+		    err == -ENOMEM)
+			return err;
+		log_debug("%s: skipped, cannot be opened: %s", file->path, strerror(-err));
+		return 0;
+	}
+	process__root(ctx->pid, root, sizeof(root));
+	err = object_new(ctx->t, file->path, root, fd, &obj);
+	if (err) {
+		close(fd);
+		return err;
+	}
+	obj->dev_major = file->dev_major;
+	obj->dev_minor = file->dev_minor;
+	obj->ino = file->ino;
+	obj->st_dev = st.st_dev;
+	obj->st_ino = st.st_ino;
+	obj->watched = ctx->watched;
+	*out = obj;
+	return 0;
+}
+
+static int collect_file(const struct mapped_file *file, void *arg)
+{
+	struct collect_ctx *ctx = arg;
+	struct target *t = ctx->t;
+	struct target_object *obj = object_known(t, file);
+	bool is_new = !obj;
+	int err = obj ? 0 : object_open(ctx, file, &obj);
+
+	if (err || !obj)
+		return err;
+	if (t->only_ino) {
+		obj->is_main = obj->st_dev == t->only_dev && obj->st_ino == t->only_ino;
+		obj->barred = !obj->is_main;
+	} else if (!obj->is_main) {
+		/* A file can be a library here and the program there. */
+		obj->is_main = ctx->main_known && obj->st_dev == ctx->main_st.st_dev &&
+			       obj->st_ino == ctx->main_st.st_ino;
+	}
+	if (is_new && obj->is_main && !t->only_ino)
+		started_as__look(ctx->pid, obj);
+	return object_add_process(obj, ctx);
+}
+
+/* Opens a file named on the command line, which must be a plain one. */
+static int exec_open(const char *path, struct stat *st)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+	if (fd < 0 || fstat(fd, st)) {
+		int err = -errno;
+
+		log_error("cannot open %s: %s", path, strerror(-err));
+		if (fd >= 0)
+			close(fd);
+		return err;
+	}
+	if (!S_ISREG(st->st_mode)) {
+		log_error("%s is %s; -x takes a program or a shared library", path,
+			  S_ISDIR(st->st_mode) ? "a directory" : "not a regular file");
+		close(fd);
+		return -EINVAL;
+	}
+	return fd;
+}
+
+static bool has_main(const struct target *t)
+{
+	for (size_t i = 0; i < t->objects_cnt; i++) {
+		if (t->objects[i].is_main)
+			return true;
+	}
+	return false;
+}
+
+static int collect_failed(pid_t pid, int err)
+{
+	if (err == -EACCES || err == -EPERM)
+		log_error("cannot read what process %d has mapped: %s%s", pid, strerror(-err),
+			  advice());
+	else if (err == -ENOENT || err == -ESRCH)
+		log_error("process %d ended while it was being looked at", pid);
+	else if (err != -E2BIG) /* said already */
+		log_error("cannot read what process %d has mapped: %s", pid, strerror(-err));
+	return err;
+}
+
+static int collect_process(struct target *t, uint32_t process, pid_t pid, bool relink, bool watched)
+{
+	struct collect_ctx ctx = {
+		.t = t, .pid = pid, .process = process, .relink = relink, .watched = watched};
+	char link[64];
+
+	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
+	ctx.main_known = stat(link, &ctx.main_st) == 0;
+	return maps__for_each(pid, collect_file, &ctx);
+}
+
+/* Objects of every process; `exec` limits probes to one file. */
+static int collect_processes(struct target *t, const char *exec)
+{
+	int err, fd;
+
+	if (exec) {
+		struct stat st;
+
+		fd = exec_open(exec, &st);
+		if (fd < 0)
+			return fd;
+		close(fd);
+		t->only_dev = st.st_dev;
+		t->only_ino = st.st_ino;
+	}
+	for (size_t i = 0; i < t->processes_cnt; i++) {
+		/* One of several: the run notes its end as it would a moment later. */
+		if (t->processes_cnt > 1 && process__has_ended(t->processes[i].pidfd))
+			continue;
+		/* A command has not run yet. */
+		err = collect_process(t, i, t->processes[i].pid, false, t->launch);
+		/* What was read may be another process's. */
+		if (!err && !t->launch && process__has_ended(t->processes[i].pidfd))
+			err = -ESRCH;
+		if (err)
+			return collect_failed(t->processes[i].pid, err);
+	}
+	if (exec && !has_main(t)) {
+		log_error("process %d does not map %s as code", t->processes[0].pid, exec);
+		return -ESRCH;
+	}
+	if (!t->objects_cnt) {
+		log_error("process %d has no files mapped as code (has it ended?)",
+			  t->processes[0].pid);
+		return -ESRCH;
+	}
+	return 0;
+}
+
+int target__refresh(struct target *t, pid_t pid, bool relink, bool watched)
+{
+	uint32_t process = 0;
+
+	while (process < t->processes_cnt && t->processes[process].pid != pid)
+		process++;
+	return collect_process(t, process < t->processes_cnt ? process : NO_PROCESS, pid, relink,
+			       watched);
+}
+
+/*
+ * The processes of a server that forks for each connection are listed (pgrep -d, postgres) some
+ * milliseconds before they are looked at here, when a few of them may have ended: these are left
+ * out, if most are there. A list of which half is gone is another one than was meant.
+ */
+static bool most_are_there(const pid_t *pids, size_t cnt)
+{
+	size_t gone = 0;
+
+	for (size_t i = 0; i < cnt; i++)
+		gone += process__is_gone(pids[i]);
+	return gone * 2 < cnt;
+}
+
+static int open_processes(struct target *t, const pid_t *pids, size_t cnt)
+{
+	bool lenient = cnt > 1 && most_are_there(pids, cnt);
+
+	t->processes = calloc(cnt, sizeof(*t->processes));
+	t->pids = calloc(cnt, sizeof(*t->pids));
+	if (!t->processes || !t->pids)
+		return -ENOMEM;
+	for (size_t i = 0; i < cnt; i++) {
+		size_t at = t->processes_cnt;
+		int err;
+
+		if (lenient && process__is_gone(pids[i])) {
+			log_warn("process %d has ended: the others are traced", pids[i]);
+			continue;
+		}
+		err = process__open(pids[i], &t->processes[at].pidfd);
+		if (err)
+			return err;
+		t->processes[at].pid = t->pids[at] = pids[i];
+		t->processes_cnt++;
+	}
+	return 0;
+}
+
+static int open_exec(struct target *t, const char *exec)
+{
+	struct target_object *obj;
+	struct stat st;
+	int err, fd = exec_open(exec, &st);
+
+	if (fd < 0)
+		return fd;
+	err = object_new(t, exec, "", fd, &obj);
+	if (err) {
+		close(fd);
+		return err;
+	}
+	obj->is_main = true;
+	obj->dev_major = major(st.st_dev);
+	obj->dev_minor = minor(st.st_dev);
+	obj->ino = st.st_ino;
+	obj->st_dev = st.st_dev;
+	obj->st_ino = st.st_ino;
+	return 0;
+}
+
+int target__open(const struct target_spec *spec, struct target **out)
+{
+	struct target *t = calloc(1, sizeof(*t));
+	int err;
+
+	if (!t)
+		return -ENOMEM;
+	debug_fetch__start();
+	if (!spec->command)
+		privilege__drop_for_start();
+	if (spec->command) {
+		pid_t pid;
+
+		err = launch__start(spec->command, spec->status, &t->launch);
+		if (!err) {
+			pid = launch__pid(t->launch);
+			err = open_processes(t, &pid, 1);
+		}
+		if (!err)
+			err = collect_processes(t, NULL);
+	} else if (spec->pids_cnt) {
+		err = open_processes(t, spec->pids, spec->pids_cnt);
+		if (!err)
+			err = collect_processes(t, spec->exec);
+	} else {
+		err = open_exec(t, spec->exec);
+	}
+	if (err) {
+		target__free(t);
+		return err;
+	}
+	hazard__look(t);
+	*out = t;
+	return 0;
+}
+
+void target__free(struct target *t)
+{
+	if (!t)
+		return;
+	launch__free(t->launch);
+	for (size_t i = 0; i < t->objects_cnt; i++) {
+		close(t->objects[i].fd);
+		free(t->objects[i].path);
+		free(t->objects[i].file_name);
+		free(t->objects[i].root);
+		free(t->objects[i].processes);
+	}
+	for (size_t i = 0; i < t->processes_cnt; i++)
+		close(t->processes[i].pidfd);
+	free(t->objects);
+	free(t->processes);
+	free(t->pids);
+	free(t);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What an object's code and data say about the ranges of its .eh_frame. Inside unwind/ only. */
+#ifndef PROFTRACE_UNWIND_EH_EVIDENCE_H
+#define PROFTRACE_UNWIND_EH_EVIDENCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct eh_range;
+struct elf_image;
+
+#define EH_NOBODY UINT32_MAX
+
+/* Of one range. */
+struct eh_start {
+	bool called;	    /* directly, from another range or its own */
+	bool taken;	    /* its address is: it may be called through a pointer */
+	bool stubs;	    /* nothing but jumps to other objects */
+	bool shares;	    /* it and another range jump into each other's middle */
+	bool jumped_always; /* by a jump without a condition, as a tail call is */
+	bool jumped_more;   /* jumped to from more ranges than the first */
+	bool switched;	    /* a switch leads to it */
+	uint32_t switcher;  /* the range with that switch, or EH_NOBODY */
+	uint32_t jumper;    /* the first range that jumps to its start, or EH_NOBODY */
+	uint32_t group;	    /* ranges that jump into each other's middle have the same */
+};
+
+struct eh_evidence {
+	const struct elf_image *img;
+	const struct eh_range *ranges;
+	size_t cnt;
+	struct eh_start *starts;
+	/* Targets of calls that lie in no range; not ordered, each once or more. Those that only
+	 * the ranges beside them call are left out: parts of hand-written functions. */
+	uint64_t *outside;
+	size_t outside_cnt, outside_cap;
+	/* while it is gathered */
+	uint32_t current;
+};
+
+/* Decodes all ranges, and looks through the data for pointers. Returns 0 or -ENOMEM; free it with
+ * eh_evidence__clear() in any case. */
+int eh_evidence__gather(struct eh_evidence *ev, const struct elf_image *img,
+			const struct eh_range *ranges, size_t cnt);
+void eh_evidence__clear(struct eh_evidence *ev);
+
+/* Takes `vaddr` for the target of a call, if it is code in no range; a few million are enough.
+ * Returns 0 or -ENOMEM. */
+int eh_evidence__add_outside(struct eh_evidence *ev, uint64_t vaddr);
+
+/* Which range holds `vaddr`, or EH_NOBODY. */
+uint32_t eh_evidence__at(const struct eh_evidence *ev, uint64_t vaddr);
+
+#endif

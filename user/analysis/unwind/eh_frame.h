@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the unwinder knows of an object's code: which ranges it can unwind, and where each range's
+ * exception table lies (the language-specific data area, LSDA, of the Itanium C++ ABI).
+ */
+#ifndef PROFTRACE_UNWIND_EH_FRAME_H
+#define PROFTRACE_UNWIND_EH_FRAME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct eh_frame;
+struct elf_image;
+
+/* One FDE. All are vaddrs. */
+struct eh_range {
+	uint64_t start, end;
+	uint64_t lsda;	      /* 0: none */
+	uint64_t personality; /* where the pointer to the personality routine lies; 0: unknown */
+	bool as_called; /* at its start the stack is as a call leaves it: it may be a function's */
+};
+
+/*
+ * Reads the object's .eh_frame as the unwinder finds it, by PT_GNU_EH_FRAME. Ranges that overlap
+ * others are left out. Returns 0, -ENOENT (there is none), -ENOEXEC (damaged), -EIO, -ENOMEM; logs
+ * nothing.
+ */
+int eh_frame__load(const struct elf_image *img, struct eh_frame **out);
+/* The same, by its section if there is no PT_GNU_EH_FRAME, as in static programs. */
+int eh_frame__load_any(const struct elf_image *img, struct eh_frame **out);
+void eh_frame__free(struct eh_frame *eh); /* accepts NULL */
+
+/* All ranges, by address. */
+const struct eh_range *eh_frame__ranges(const struct eh_frame *eh, size_t *cnt);
+
+/* The range that holds `vaddr`, or NULL. */
+const struct eh_range *eh_frame__at(const struct eh_frame *eh, uint64_t vaddr);
+
+/* Where the frame of the call is that runs the instruction at `vaddr`: its upper end, behind the
+ * return address, in bytes above a register (the CFA, DWARF 5, 6.4). */
+enum eh_cfa_base {
+	EH_CFA_UNKNOWN,
+	EH_CFA_STACK_POINTER,
+	EH_CFA_FRAME_POINTER,
+};
+
+struct eh_cfa {
+	uint64_t vaddr, offset;
+	enum eh_cfa_base base;
+};
+
+/*
+ * Fills in what the object's unwind tables know of these, which are sorted by address; what they
+ * do not know stays as it is. Returns 0 or the errors of eh_frame__load().
+ */
+int eh_frame__find_cfas(const struct elf_image *img, struct eh_cfa *cfas, size_t cnt);
+
+/* How the frame's address (CFA) of a call is found that is amid an instruction. */
+enum eh_rule {
+	EH_RULE_UNKNOWN,
+	EH_RULE_RSP,	/* rsp + cfa_offset */
+	EH_RULE_RBP,	/* rbp + cfa_offset */
+	EH_RULE_AT_RBP, /* the word at rbp + cfa_offset: code that aligns its stack */
+	/* An import's stub: rsp + 8, and 8 more from byte `cfa_offset` of its 16 bytes on. */
+	EH_RULE_STUB,
+	EH_RULE_SIGNAL, /* what a signal has interrupted: all registers are in the ucontext at rsp
+			 */
+	EH_RULE_END,	/* the outermost call of a thread: there is no return address */
+};
+
+/* Where the caller's rbp is. */
+enum eh_rbp {
+	EH_RBP_SAME,
+	EH_RBP_SAVED,  /* at the CFA less rbp_offset */
+	EH_RBP_AT_RBP, /* where rbp points to */
+	EH_RBP_UNKNOWN,
+};
+
+/* The rules from one address on. The return address is below the CFA, but for signals. */
+struct eh_row {
+	uint64_t vaddr;
+	int64_t cfa_offset, rbp_offset;
+	enum eh_rule rule;
+	enum eh_rbp rbp;
+};
+
+/* What is told of an object's rules. */
+struct eh_row_visitor {
+	/* An FDE begins, whose rows follow. FDEs come in the file's order, and may overlap. */
+	int (*range)(uint64_t start, uint64_t end, void *ctx);
+	int (*row)(const struct eh_row *row, void *ctx);
+	void *ctx;
+};
+
+/*
+ * Goes through all rows of the object's .eh_frame (DWARF 5, 6.4.1), by its section if need be.
+ * From damage on an FDE's rule is EH_RULE_UNKNOWN. Returns 0, what a callback returned that was not
+ * 0, -E2BIG (more rules than any program has), or the errors of eh_frame__load().
+ */
+int eh_frame__for_each_row(const struct elf_image *img, const struct eh_row_visitor *visitor);
+
+/* What becomes of an exception that comes out of a call. */
+enum lsda_fate {
+	LSDA_PASSES, /* may go on to the caller */
+	LSDA_CAUGHT, /* ends in a handler that catches everything */
+	LSDA_ENDS,   /* ends the program: the table does not list the call */
+};
+
+/* A stretch of calls; where it leads. */
+struct lsda_site {
+	uint64_t start, end;
+	uint64_t pad; /* landing pad; 0: none */
+	bool catches; /* every exception */
+};
+
+struct lsda {
+	struct lsda_site *sites; /* ordered; grows, and is kept from one read to the next */
+	size_t cnt, cap;
+};
+
+/*
+ * Reads a range's LSDA in the format that GCC's, clang's and Rust's personality routines share.
+ * `*budget` is lessened by the bytes read; beyond it nothing is read. Zero *out before the first
+ * use, and free out->sites after the last. Returns 0, -ENOENT without one, -ENOEXEC (damaged, or of
+ * an unknown kind), -ENOMEM; out->cnt is 0 then.
+ */
+int lsda__read(const struct elf_image *img, const struct eh_range *range, uint64_t *budget,
+	       struct lsda *out);
+
+/*
+ * The fate of an exception at the call whose last byte is at `vaddr`, within the range of *lsda,
+ * which has been read without an error; by __gxx_personality_v0.
+ */
+enum lsda_fate lsda__fate(const struct lsda *lsda, uint64_t vaddr);
+
+/* The landing pad of that call; 0: it has none. */
+uint64_t lsda__landing(const struct lsda *lsda, uint64_t vaddr);
+
+#endif

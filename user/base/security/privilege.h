@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What we may do, and giving up what is not needed any more. Capabilities belong to threads: call
+ * these while there is only one. What is given up never comes back: it leaves the bounding set too,
+ * and no program that we might run could bring it again.
+ */
+#ifndef PROFTRACE_SECURITY_PRIVILEGE_H
+#define PROFTRACE_SECURITY_PRIVILEGE_H
+
+#include <stdbool.h>
+
+/* What follows keeps what it takes to replace a file in another user's folder, too: for whoever
+ * will do that while the run goes on. */
+void privilege__keep_replacing(void);
+
+/* The same of what it takes to make tables in the kernel: for whoever has to as files are mapped.
+ */
+void privilege__keep_making_tables(void);
+
+/* Whether we may load programs and look into other users' processes. Returns 0, or -EPERM with one
+ * line logged that names the missing capabilities. */
+int privilege__check(void);
+
+/*
+ * Keeps what it takes to read strangers' processes and files, to attach, and to end a command that
+ * is still held. Before anything of a stranger's is read, but once the command has been forked,
+ * which is to have all that its user has. Leaves no core dumps, either.
+ */
+void privilege__drop_for_start(void);
+
+/* Keeps what it takes to attach, no more: for the process that holds the links. `perf_is_admins`:
+ * that takes CAP_SYS_ADMIN. */
+void privilege__drop_for_links(bool perf_is_admins);
+
+/* Keeps what reading processes and files takes if more may be mapped that is to be probed, or
+ * nothing. Once everything is attached and a command runs. */
+void privilege__drop_for_run(bool will_read);
+
+/* Keeps what reading a recording, and writing what it shows, may take in other users' folders. */
+void privilege__drop_for_report(void);
+
+/* Keeps none: for a process that deals with strangers. */
+void privilege__drop_all(void);
+
+/* Becomes the user who called sudo, for good. Only root can and need do that; without sudo nothing
+ * changes. Returns 0 or -errno. */
+int privilege__become_caller(void);
+
+/* Becomes that user, in no other group. Returns 0 or -errno. */
+int privilege__become(unsigned int uid, unsigned int gid);
+
+#endif

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* diff: what has changed from one recorded run to another. */
+#include "cmd/cmd.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "cli/options.h"
+#include "diff/diff.h"
+#include "report/input.h"
+#include "report/output.h"
+#include "report/recorded_run.h"
+#include "report/show.h"
+#include "security/privilege.h"
+#include "security/sandbox.h"
+#include "util/log.h"
+#include "util/signals.h"
+
+/* A stranger's recording may leave anything unsaid. */
+static const char *known(const char *text)
+{
+	return text ? text : "unknown";
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return !strcmp(known(a), known(b));
+}
+
+/* Runs need not be alike to be compared, but who reads the result has to know. */
+static void say_what_differs(const struct recorded runs[DIFF_RUNS], const struct options *o)
+{
+	const struct run_facts *old = &runs[DIFF_OLD].facts, *now = &runs[DIFF_NEW].facts;
+	uint64_t old_calls = runs[DIFF_OLD].profile->accounting.entered;
+	uint64_t new_calls = runs[DIFF_NEW].profile->accounting.entered;
+
+	if (old->raw != now->raw)
+		log_warn("what the probes cost was left in the times of the %s run only (--raw)",
+			 old->raw ? "old" : "new");
+	if (!same_text(old->host, now->host) || !same_text(old->kernel, now->kernel))
+		log_warn("the runs are of different machines: %s, Linux %s, and %s, Linux %s",
+			 known(old->host), known(old->kernel), known(now->host),
+			 known(now->kernel));
+	if (!o->per_call && (old_calls / 2 > new_calls || new_calls / 2 > old_calls))
+		log_info("one run has more than twice as many calls as the other; --per-call "
+			 "compares what they took");
+}
+
+static int compare(const struct options *o, const struct recorded runs[DIFF_RUNS],
+		   const size_t numbers[DIFF_RUNS], struct diff **out)
+{
+	static const enum diff_time times[] = {
+		[WEIGHT_WALL] = DIFF_WALL,
+		[WEIGHT_CPU] = DIFF_CPU,
+		[WEIGHT_OFF] = DIFF_OFF,
+		[WEIGHT_CALLS] = DIFF_WALL,
+	};
+	const struct diff_options opts = {
+		.time = times[o->sink_opts.weight],
+		.per_call = o->per_call,
+		.min_time_ns = o->min_time_ns,
+	};
+	struct diff_run sides[DIFF_RUNS];
+	int err;
+
+	for (size_t i = 0; i < DIFF_RUNS; i++)
+		sides[i] = (struct diff_run){
+			.profile = runs[i].profile,
+			.file = o->inputs[o->inputs_cnt == 1 ? 0 : i],
+			.number = numbers[i],
+		};
+	err = diff__new(sides, &opts, out);
+	if (err)
+		log_error("cannot compare the runs: %s", strerror(-err));
+	return err;
+}
+
+int cmd_diff(const struct options *o)
+{
+	struct recorded runs[DIFF_RUNS] = {0};
+	size_t numbers[DIFF_RUNS];
+	struct output out = {0};
+	struct diff *d = NULL;
+	int err, close_err;
+
+	signals__ignore();
+	output__page(&out, o);
+	privilege__drop_for_report();
+	sandbox__enter(o->output);
+	err = input__spare(o);
+	if (!err)
+		err = recorded_run__load_two(o, runs, numbers);
+	if (!err)
+		err = show__narrow_all(
+			o, (struct profile *[]){runs[DIFF_OLD].profile, runs[DIFF_NEW].profile},
+			DIFF_RUNS);
+	if (!err)
+		err = compare(o, runs, numbers, &d);
+	if (!err)
+		say_what_differs(runs, o);
+	if (!err)
+		err = output__open(&out, o);
+	if (!err)
+		err = output__begin(&out);
+	if (!err) {
+		out.opts.raw = runs[DIFF_OLD].facts.raw && runs[DIFF_NEW].facts.raw;
+		err = output__write_diff(&out, d);
+	}
+	close_err = output__close(&out);
+	if (!err)
+		err = close_err;
+	diff__free(d);
+	for (size_t i = 0; i < DIFF_RUNS; i++)
+		recorded__free(&runs[i]);
+	log_no_memory(err);
+	return err && err != -EPIPE ? 1 : 0;
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* report: what a recording holds, in any format. Needs neither privileges nor what was traced. */
+#include "cmd/cmd.h"
+
+#include <errno.h>
+
+#include "calls/profile.h"
+#include "cli/options.h"
+#include "report/input.h"
+#include "report/output.h"
+#include "report/recorded_run.h"
+#include "report/show.h"
+#include "security/privilege.h"
+#include "security/sandbox.h"
+#include "util/log.h"
+#include "util/signals.h"
+#include "views/by_value.h"
+
+int cmd_report(const struct options *o)
+{
+	struct value_names names = {0};
+	struct recorded run = {0};
+	struct output out = {0};
+	int err, close_err;
+
+	signals__ignore();
+	output__page(&out, o);
+	privilege__drop_for_report();
+	sandbox__enter(o->output);
+	err = input__spare(o);
+	if (!err)
+		err = recorded_run__load(o->inputs[0], o, &run);
+	if (!err)
+		err = show__possible(o, run.profile);
+	if (!err)
+		err = show__split(o, run.profile, &names);
+	if (!err)
+		err = show__narrow(o, run.profile);
+	if (!err)
+		err = output__open(&out, o);
+	if (!err)
+		err = output__begin(&out);
+	if (!err) {
+		out.opts.raw = run.facts.raw;
+		err = show__write(&out, o, &run.profile);
+	}
+	if (!err)
+		output__account(&out, run.profile);
+	close_err = output__close(&out);
+	if (!err)
+		err = close_err;
+	recorded__free(&run);
+	value_names__free(&names);
+	log_no_memory(err);
+	return err && err != -EPIPE ? 1 : 0;
+}

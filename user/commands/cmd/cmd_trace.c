@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * One run, from the command line to the result:
+ * target -> plan -> load and attach -> gate on -> collect -> gate off -> detach -> sink.
+ */
+#include "cmd/cmd.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "attach/life.h"
+#include "attach/links/keeper.h"
+#include "attach/tracer.h"
+#include "calls/profile.h"
+#include "cli/options.h"
+#include "collect/collector.h"
+#include "run/describe.h"
+#include "run/keys.h"
+#include "run/prepare.h"
+#include "run/recorder.h"
+#include "run/replan.h"
+#include "run/result.h"
+#include "run/run.h"
+#include "run/samples.h"
+#include "run/steer.h"
+#include "run/watch.h"
+#include "security/privilege.h"
+#include "target/launch.h"
+#include "target/target.h"
+#include "util/clock.h"
+#include "util/log.h"
+#include "util/signals.h"
+
+static void announce(const struct run *r)
+{
+	const char *plural = r->attached == 1 ? "" : "s";
+	char whom[128];
+	size_t len = 0;
+
+	if (!r->target->processes_cnt) {
+		log_info("tracing %zu function%s in every process that maps %s", r->attached,
+			 plural, r->o->exec);
+		return;
+	}
+	for (size_t i = 0; i < r->target->processes_cnt && len < sizeof(whom) - 16; i++)
+		len += snprintf(whom + len, sizeof(whom) - len, "%s%d", i ? "," : "",
+				r->target->pids[i]);
+	log_info("tracing %zu function%s in PID %s%s", r->attached, plural, whom,
+		 len >= sizeof(whom) - 16 ? ",..." : "");
+}
+
+static int run_start(struct run *r)
+{
+	const struct watch_times times = {r->o->duration_ns, r->o->interval_ns, r->o->skip_ns};
+	struct life *life = tracer__life(r->tracer);
+	struct watch_fds fds = {
+		.out = r->out.file ? fileno(r->out.file) : -1,
+		.life = life__fd(life),
+		.keeper = keeper__fd(r->keeper),
+	};
+	struct timespec ts;
+	int err;
+
+	/* From here on we hear of what is mapped; what was while we attached we have to look for.
+	 */
+	life__listen(life);
+	err = replan__all(r);
+	if (err)
+		return err;
+	clock_gettime(CLOCK_REALTIME, &ts);
+	samples__start(r->samples, r);
+	r->start_time = ts.tv_sec + ts.tv_nsec / 1e9;
+	r->start_ns = now_ns();
+	if (r->o->calls) {
+		struct call_stream stream = recorder__stream(r->recorder);
+
+		collector__stream(r->collector, &stream, r->start_ns);
+	}
+	switches__start(r);
+	announce(r);
+	bystanders__tell(r);
+	progress__init(&r->progress, r->o->quiet);
+	fds.keys = r->o->command ? -1 : keys__start(); /* a command reads its input itself */
+	if (fds.keys >= 0)
+		log_info("keys: space switches tracing off and on, s writes a snapshot, q ends it");
+	err = watch__start(r->watch, r->target, &fds, &times);
+	if (!err)
+		watch__look_in(r->watch, steer__pace_ns(r->steer));
+	if (!err && r->target->launch)
+		err = launch__release(r->target->launch);
+	privilege__drop_for_run(r->target->processes_cnt != 0);
+	return err;
+}
+
+static void run_stop(struct run *r)
+{
+	struct life_counts counts;
+	struct life_skips skips;
+
+	keys__stop();
+	switches__notice(r);
+	tracer__close_gate(r->tracer);
+	samples__take(r->samples, r);
+	r->stop_ns = now_ns();
+	life__ignore(tracer__life(r->tracer));
+	progress__clear(&r->progress);
+	tracer__detach(r->tracer);
+	life__counts(tracer__life(r->tracer), &counts);
+	if (counts.forks && r->o->children)
+		log_warn("%u child processes could not be followed: too many at once",
+			 counts.forks);
+	else if (counts.forks)
+		log_info("%u forked processes were not followed; until they exec or end they pay "
+			 "for the probes (without --no-children they are traced)",
+			 counts.forks);
+	life__skips(tracer__life(r->tracer), &skips);
+	if (skips.programs || (skips.forks && r->o->children))
+		log_warn("the kernel has skipped our look at %lu forks and %lu beginnings of "
+			 "programs, of any process: calls of those of the target may be missing",
+			 (unsigned long)skips.forks, (unsigned long)skips.programs);
+	if (counts.late)
+		log_warn("%u times files were loaded before their functions had been planned: "
+			 "first calls may be missing",
+			 counts.late);
+	if (counts.unheld)
+		log_warn("%u times a program began without a dynamic linker that could be made to "
+			 "wait (static ones have none): its first calls, or all, may be missing",
+			 counts.unheld);
+}
+
+#define GONE_LOOKS 20 /* as many ticks; a thread whose end was skipped may take long to end */
+
+/* Looks for ends that the kernel has kept from the programs at them. */
+static void look_for_gone(struct run *r)
+{
+	struct life_skips skips;
+
+	life__skips(tracer__life(r->tracer), &skips);
+	if (skips.ends != r->skipped_ends)
+		r->gone_looks = GONE_LOOKS;
+	else if (r->named_ended && skips.ends)
+		r->gone_looks = 1; /* the end of the run may wait for it */
+	r->skipped_ends = skips.ends;
+	if (!r->gone_looks)
+		return;
+	r->gone_looks--;
+	life__strike_ended(tracer__life(r->tracer));
+	collector__end_gone(r->collector, now_ns());
+}
+
+/* Whether nobody is left to trace: with --follow no child either. */
+static bool all_ended(const struct run *r)
+{
+	struct life_counts counts;
+
+	life__counts(tracer__life(r->tracer), &counts);
+	return r->named_ended && !(r->o->follow && counts.followed_alive);
+}
+
+/* A few times a second. */
+static int tick(struct run *r)
+{
+	int err = replan__events(r); /* with children that have ended since the last samples */
+
+	if (!err)
+		err = collector__poll(r->collector);
+	if (r->target->launch)
+		launch__let_go();
+	look_for_gone(r);
+	samples__take(r->samples, r);
+	if (!err && r->recorder)
+		err = recorder__tick(r->recorder, now_ns() - r->start_ns);
+	if (!err && r->recorder && recorder__due(r->recorder, now_ns() - r->start_ns))
+		err = result__emit(r, now_ns(), NULL);
+	if (!err)
+		err = switches__tick(r, now_ns());
+	if (!err)
+		err = bystanders__look(r, now_ns());
+	progress__show(&r->progress, now_ns() - r->start_ns, r->switches.off, r->collector);
+	return err;
+}
+
+/* What the probes cost, and whether it is too much. */
+static int look(struct run *r)
+{
+	int err = steer__look(r->steer, r, now_ns());
+
+	watch__look_in(r->watch, steer__pace_ns(r->steer));
+	return err;
+}
+
+/* Traces until something ends it. Returns 0, -EPIPE, or -errno. */
+static int run_loop(struct run *r, enum watch_event *end)
+{
+	/* A recording has all functions from the start, in case that we do not come to more. */
+	int err = r->recorder ? result__emit(r, now_ns(), NULL) : 0;
+
+	while (!err) {
+		enum watch_event event = watch__next(r->watch);
+
+		err = switches__notice(r);
+		if (err)
+			return err;
+		switch (event) {
+		case WATCH_TICK:
+			err = tick(r);
+			break;
+		case WATCH_LOOK:
+			err = look(r);
+			break;
+		case WATCH_SWITCH:
+			err = switches__toggle(r);
+			break;
+		case WATCH_SKIPPED:
+			err = switches__skipped(r);
+			break;
+		case WATCH_SNAPSHOT:
+			err = result__on_demand(r);
+			break;
+		case WATCH_LIFE:
+			err = replan__events(r);
+			break;
+		case WATCH_ENDED:
+			r->named_ended = true;
+			break;
+		case WATCH_INTERVAL:
+			progress__clear(&r->progress);
+			err = collector__poll(r->collector);
+			if (!err)
+				err = result__emit(r, now_ns(), NULL);
+			break;
+		case WATCH_CLOSED:
+			return -EPIPE;
+		case WATCH_LOST:
+			log_error("the process that holds the probes has been killed: what follows "
+				  "is "
+				  "not in the result");
+			*end = event;
+			return 0;
+		default:
+			*end = event;
+			return 0;
+		}
+		if (!err && all_ended(r)) {
+			*end = WATCH_ENDED;
+			return 0;
+		}
+	}
+	return err;
+}
+
+static const char *end_reason(enum watch_event end)
+{
+	switch (end) {
+	case WATCH_SIGNAL:
+		return "it was interrupted";
+	case WATCH_DURATION:
+		return "its time was up";
+	case WATCH_LOST:
+		return "the probes were lost";
+	default:
+		return "the target ended";
+	}
+}
+
+static void run_free(struct run *r)
+{
+	keys__stop();
+	recorder__free(r->recorder);
+	spool__close(&r->spool);
+	profile__free(r->before);
+	describe__free(r->description);
+	samples__free(r->samples);
+	steer__free(r->steer);
+	collector__free(r->collector);
+	tracer__free(r->tracer);
+	keeper__free(r->keeper);
+	callers__free(&r->callers);
+	plan__free(r->plan);
+	wanted__clear(&r->wanted);
+	target__free(r->target);
+	watch__free(r->watch);
+}
+
+/* The command's status once it has one. It is waited for, but not when a signal told us to stop. */
+static int command_status(struct run *r, enum watch_event end)
+{
+	struct launch *l = r->target->launch;
+	int status = 0;
+
+	if (launch__ended(l, end == WATCH_ENDED, &status))
+		return status;
+	if (end == WATCH_SIGNAL)
+		return 0;
+	log_info("the command goes on; waiting for its end");
+	launch__ended(l, true, &status);
+	return status;
+}
+
+int cmd_trace(const struct options *o)
+{
+	struct run r = {.o = o, .early_status = 1};
+	enum watch_event end = WATCH_CLOSED;
+	int err, close_err, status;
+
+	if (wanted__parse(&r.wanted, o)) {
+		wanted__clear(&r.wanted);
+		return OPTIONS_USAGE_STATUS;
+	}
+	signals__ignore();
+	err = prepare__run(&r);
+	if (!err)
+		err = run_start(&r);
+	if (err) {
+		log_no_memory(err);
+		output__close(&r.out);
+		run_free(&r);
+		return r.early_status;
+	}
+	err = run_loop(&r, &end);
+	run_stop(&r);
+	if (!err)
+		err = result__finish(&r, end_reason(end));
+	spool__explain(&r.spool, err);
+	if (!err && r.recorder && r.out.file)
+		err = result__show_recorded(&r, &r.out);
+	close_err = output__close(&r.out);
+	if (!err)
+		err = close_err;
+	log_no_memory(err);
+	status = (err && err != -EPIPE) || end == WATCH_LOST ? 1 : 0;
+	if (r.target->launch && !status)
+		status = command_status(&r, end);
+	run_free(&r);
+	return status;
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "report/find_sessions.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calls/function_glob.h"
+#include "calls/profile.h"
+#include "cli/options.h"
+#include "sessions/sessions.h"
+#include "util/log.h"
+
+/* Live, the run is over by now: what it has found is shown, whatever was misspelt. */
+static int choose_functions(const struct options *o, const struct profile *p, bool *functions)
+{
+	for (size_t g = 0; g < o->sessions_cnt; g++) {
+		bool found = false;
+
+		for (size_t i = 0; i < p->functions_cnt; i++) {
+			if (!function_glob__matches(o->sessions[g], &p->functions[i]))
+				continue;
+			functions[i] = found = true;
+		}
+		if (found)
+			continue;
+		if (o->verb == VERB_REPORT) {
+			log_error("--session %s: the recording has no such function",
+				  o->sessions[g]);
+			return -ENOENT;
+		}
+		log_warn("--session %s: no such function was traced", o->sessions[g]);
+	}
+	return 0;
+}
+
+static void tell_side(const struct link_option *l, const char *function, const char *value,
+		      uint32_t functions)
+{
+	if (!functions)
+		log_warn("--link '%s': of no function %s the value %s is known: -A '%s(%s)' when "
+			 "it is traced",
+			 l->text, function, value, function, value);
+}
+
+static void tell_link(const struct link_option *l, const struct session_link_stats *s)
+{
+	tell_side(l, l->submit, l->submit_value, s->submit_functions);
+	tell_side(l, l->run, l->run_value, s->run_functions);
+	if (s->submit_functions && s->run_functions && !s->matched)
+		log_warn("--link '%s' never matched: %" PRIu64 " calls of %s, %" PRIu64 " of %s",
+			 l->text, s->submits, l->submit, s->runs, l->run);
+	else if (s->matched)
+		log_info("--link '%s': %" PRIu64 " of %" PRIu64
+			 " calls of %s matched one of %" PRIu64 " of %s; %" PRIu64
+			 " continue a session",
+			 l->text, s->matched, s->runs, l->run, s->submits, l->submit, s->joined);
+	if (s->matched && !s->joined)
+		log_warn("--link '%s': no such call of %s was made in a session", l->text,
+			 l->submit);
+	if (s->keyless)
+		log_warn("--link '%s': of %" PRIu64 " calls the value could not be read", l->text,
+			 s->keyless);
+	if (s->forgotten)
+		log_warn("--link '%s': there was no room for %" PRIu64 " calls: --range chooses "
+			 "fewer",
+			 l->text, s->forgotten);
+}
+
+int find_sessions(const struct options *o, const struct profile *p, struct sessions **out)
+{
+	bool *functions = calloc(p->functions_cnt + 1, sizeof(*functions));
+	struct session_link *links = calloc(o->links_cnt + 1, sizeof(*links));
+	const struct session_spec spec = {
+		.functions = functions,
+		.slowest = o->slowest,
+		.over_ns = o->over_ns,
+		.links = links,
+		.links_cnt = o->links_cnt,
+		.cut_at_start = o->ranged && o->from_ns,
+	};
+	int err = functions && links ? choose_functions(o, p, functions) : -ENOMEM;
+
+	if (err == -ENOENT)
+		goto out;
+	for (size_t i = 0; i < o->links_cnt && !err; i++) {
+		const struct link_option *l = &o->links[i];
+
+		links[i] = (struct session_link){l->submit, l->submit_value, l->run, l->run_value};
+	}
+	if (!err)
+		err = sessions__find(p, &spec, out);
+	if (err)
+		log_error("--session: cannot look at single calls: %s", strerror(-err));
+	for (size_t i = 0; i < o->links_cnt && !err; i++)
+		tell_link(&o->links[i], &(*out)->links[i]);
+out:
+	free(functions);
+	free(links);
+	return err;
+}

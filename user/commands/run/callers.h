@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* --callers: whose code is unwound, and what its functions are called. Inside run/ only. */
+#ifndef PROFTRACE_RUN_CALLERS_H
+#define PROFTRACE_RUN_CALLERS_H
+
+#include <sys/types.h>
+
+#include "plan/callers.h"
+#include "unwind/spaces.h"
+
+struct run;
+
+struct callers {
+	struct unwind_spaces spaces;
+	struct plan_callers named;
+	bool warned;
+};
+
+/* Once the programs are loaded: what all processes have mapped. Returns 0 or -errno with one line
+ * logged. */
+int callers__start(struct run *r);
+/* A process has mapped something, and the target knows it. Without --callers nothing happens. */
+void callers__refresh(struct run *r, pid_t pid);
+/* What unwinding has taken a call, so far, on average; 0 without --callers. */
+double callers__call_ns(const struct run *r);
+/* Before the plan goes. */
+void callers__free(struct callers *c);
+
+#endif

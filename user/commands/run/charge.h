@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the plan's functions are charged for their probes. Inside run/ only. */
+#ifndef PROFTRACE_RUN_CHARGE_H
+#define PROFTRACE_RUN_CHARGE_H
+
+#include "collect/collector.h"
+
+struct plan;
+struct plan_function;
+struct run;
+
+struct function_probes charge__of(const struct plan *p, const struct plan_function *f);
+
+/* Tells the collector of all functions that are planned. Returns 0 or -ENOMEM. */
+int charge__tell(const struct run *r);
+
+#endif

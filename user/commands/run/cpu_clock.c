@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Processes that live are asked. Of the target's own that have ended the kernel side has kept what
+ * they had, each apart; of followed children, and of processes that map a file, their sum: there
+ * may be hundreds a second. Those of them that live are found by what they have called.
+ */
+#include "run/cpu_clock.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "attach/tracer.h"
+#include "cli/options.h"
+#include "collect/collector.h"
+#include "run/run.h"
+#include "target/process.h"
+#include "target/target.h"
+#include "util/array.h"
+
+#define MAX_PROCESSES 4096 /* at a time */
+
+static bool is_named(const struct cpu_clock *c, pid_t pid)
+{
+	for (size_t i = 0; i < c->cnt; i++) {
+		if (c->processes[i].pid == pid)
+			return true;
+	}
+	return false;
+}
+
+static void add_named(struct cpu_clock *c, pid_t pid)
+{
+	uint64_t ns = 0;
+
+	process__cpu_ns(pid, &ns);
+	if (ARRAY_RESERVE(&c->processes, c->cnt, &c->cap))
+		return;
+	c->processes[c->cnt++] = (struct process_clock){.pid = pid, .start_ns = ns, .last_ns = ns};
+}
+
+static uint64_t read_named(struct cpu_clock *c, const struct run *r)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < c->cnt; i++) {
+		struct process_clock *p = &c->processes[i];
+		uint64_t at_end_ns;
+
+		if (!p->ended && process__cpu_ns(p->pid, &p->last_ns)) {
+			p->ended = true;
+			/* Taken a moment before the end: clocks do not run backwards for that. */
+			if (tracer__cpu_of_ended(r->tracer, p->pid, &at_end_ns) &&
+			    at_end_ns > p->last_ns)
+				p->last_ns = at_end_ns;
+		}
+		if (p->last_ns > p->start_ns)
+			sum += p->last_ns - p->start_ns;
+	}
+	return sum;
+}
+
+/* Those that end between the two looks are missing until the next time. */
+static uint64_t read_others(struct cpu_clock *c, const struct run *r)
+{
+	uint64_t sum = tracer__cpu_of_others(r->tracer);
+
+	if (!c->pids)
+		c->pids = calloc(MAX_PROCESSES, sizeof(*c->pids));
+	if (!c->pids)
+		return sum;
+	c->pids_cnt = collector__processes(r->collector, c->pids, MAX_PROCESSES);
+	for (size_t i = 0; i < c->pids_cnt; i++) {
+		uint64_t ns;
+
+		if (!is_named(c, c->pids[i]) && !process__cpu_ns(c->pids[i], &ns))
+			sum += ns;
+	}
+	return sum;
+}
+
+uint64_t cpu_clock__read(struct cpu_clock *c, const struct run *r, bool starting)
+{
+	uint64_t sum;
+
+	for (size_t i = 0; starting && i < r->target->processes_cnt; i++)
+		add_named(c, r->target->processes[i].pid);
+	sum = read_named(c, r);
+	if (!r->target->processes_cnt || r->o->children)
+		sum += read_others(c, r);
+	if (sum > c->last_ns)
+		c->last_ns = sum;
+	return c->last_ns;
+}
+
+void cpu_clock__note_end(struct cpu_clock *c, pid_t pid)
+{
+	c->ended[c->ended_at++ % CPU_CLOCK_ENDED] = pid;
+}
+
+bool cpu_clock__has(const struct cpu_clock *c, pid_t pid)
+{
+	for (size_t i = 0; i < c->cnt; i++) {
+		if (c->processes[i].pid == pid)
+			return !c->processes[i].ended;
+	}
+	for (size_t i = 0; i < c->pids_cnt; i++) {
+		if (c->pids[i] == pid)
+			return true;
+	}
+	for (size_t i = 0; i < CPU_CLOCK_ENDED; i++) {
+		if (c->ended[i] == pid)
+			return true;
+	}
+	return false;
+}
+
+void cpu_clock__clear(struct cpu_clock *c)
+{
+	free(c->processes);
+	free(c->pids);
+	*c = (struct cpu_clock){0};
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "run/prepare.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "attach/links/keeper.h"
+#include "attach/tracer.h"
+#include "calibrate/calibrate.h"
+#include "cli/options.h"
+#include "collect/collector.h"
+#include "plan/lines.h"
+#include "run/charge.h"
+#include "run/describe.h"
+#include "run/result.h"
+#include "run/roles.h"
+#include "run/run.h"
+#include "run/samples.h"
+#include "run/steer.h"
+#include "run/watch.h"
+#include "security/privilege.h"
+#include "target/launch.h"
+#include "target/strangers.h"
+#include "target/target.h"
+#include "util/log.h"
+
+/* What probes cost here. Without that, times are as measured. */
+static int learn_costs(struct run *r)
+{
+	int err = calibrate__run(r->tracer, r->collector, &r->costs);
+
+	if (err == -EOWNERDEAD || err == -ENOMEM)
+		return err;
+	if (err)
+		log_warn("what probes cost could not be measured (%s): times include it",
+			 strerror(-err));
+	tracer__set_costs(r->tracer, &r->costs);
+	collector__set_costs(r->collector, &r->costs, r->o->raw);
+	return 0;
+}
+
+/* Whoever names a script, as pyenv's python is one, may take it for the program that it starts. */
+static void tell_script(const struct run *r)
+{
+	const struct options *o = r->o;
+	const char *program = "its interpreter";
+
+	if (!r->target->launch || !launch__is_script(r->target->launch, o->command[0]))
+		return;
+	for (size_t i = 0; i < r->target->objects_cnt; i++) {
+		if (r->target->objects[i].is_main)
+			program = r->target->objects[i].path;
+	}
+	log_info("%s is a script: %s, which runs it, is traced%s", o->command[0], program,
+		 o->follow ? ", and what it starts" : "; what it starts is with --follow");
+}
+
+/*
+ * From the options to the plan. What may fail for reasons of ours is done before the target is
+ * looked at. Reading strangers' files can take long, and a signal ends us at once meanwhile:
+ * nothing is attached, what the output held is still there, the keeper and the fetcher of debug
+ * information end with their sockets, and a command, which has not run, with its tracer.
+ */
+static int make_plan(struct run *r)
+{
+	const struct options *o = r->o;
+	const struct target_spec spec = {o->pids, o->pids_cnt, o->exec, o->command,
+					 &r->early_status};
+	int err;
+
+	r->plan_opts = wanted__plan_options(&r->wanted, o);
+	r->plan_opts.grows = true;
+	err = watch__new(&r->watch);
+	if (!err)
+		err = privilege__check();
+	if (!err)
+		err = keeper__new(tracer__needs_events(o->tier), &r->keeper);
+	if (!err)
+		err = result__open(r);
+	if (!err)
+		samples__new(o, &r->samples);
+	if (!err)
+		err = target__open(&spec, &r->target);
+	if (!err)
+		tell_script(r);
+	if (!err)
+		err = plan__new(r->target, &r->wanted.filter, &r->plan_opts, &r->plan);
+	watch__end_in_order();
+	return err ? err : roles__check(r);
+}
+
+static struct tracer_options tracer_options_of(const struct run *r)
+{
+	const struct options *o = r->o;
+	const struct plan *p = r->plan;
+
+	return (struct tracer_options){
+		.max_paths = o->max_paths,
+		.max_depth = o->depth,
+		.tier = o->tier,
+		.children = o->children,
+		.follow = o->follow,
+		.keeper = r->keeper,
+		.functions_cnt = p->functions_cnt,
+		.keep_cost = o->raw,
+		.calls_bytes = o->calls ? o->buffer_size : 0,
+		.arguments = &r->wanted.arguments,
+		.lines = p->lines != NULL,
+		.line_sites_cnt = p->lines ? p->lines->sites_cnt : 0,
+		.triggers = o->triggers_cnt,
+		.untils = o->untils_cnt,
+		.regions = filter__wants_regions(&r->wanted.filter) || r->wanted.usdt.cnt,
+		.callers = o->callers,
+		.expects_go = p->go || o->follow,
+	};
+}
+
+/* Has the programs in the kernel, and all that is to know before functions are attached. */
+static int load(struct run *r)
+{
+	const struct tracer_options opts = tracer_options_of(r);
+	size_t functions_cnt = r->plan->functions_cnt;
+	struct tracer_tables tables;
+	int err = tracer__load(&opts, r->target, &r->tracer);
+
+	if (err)
+		return err;
+	tracer__tables(r->tracer, &tables);
+	if (functions_cnt < CALIBRATE_FUNCTIONS)
+		functions_cnt = CALIBRATE_FUNCTIONS;
+	err = collector__new(&tables, functions_cnt, &r->collector);
+	if (!err)
+		err = learn_costs(r);
+	if (!err)
+		err = roles__apply(r);
+	if (!err)
+		err = callers__start(r);
+	return err ? err : steer__new(r, &r->steer);
+}
+
+static int attach(struct run *r)
+{
+	int64_t attached;
+
+	if (r->o->children && r->target->processes_cnt)
+		strangers__look(r->target);
+	attached = tracer__attach(r->tracer, r->plan, r->target);
+	if (attached == -ESRCH)
+		log_error("the target ended while probes were being attached");
+	if (attached < 0)
+		return attached;
+	r->attached = attached;
+	return charge__tell(r);
+}
+
+int prepare__run(struct run *r)
+{
+	int err = make_plan(r);
+
+	if (!err)
+		err = load(r);
+	if (!err)
+		err = attach(r);
+	if (!err)
+		err = describe__new(r->plan, r->target, r->o, &r->wanted.arguments,
+				    &r->description);
+	return err ? err : result__begin(r);
+}

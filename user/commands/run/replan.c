@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "run/replan.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "attach/life.h"
+#include "attach/tracer.h"
+#include "cli/options.h"
+#include "collect/collector.h"
+#include "plan/exits.h"
+#include "run/charge.h"
+#include "run/describe.h"
+#include "run/roles.h"
+#include "run/run.h"
+#include "run/steer.h"
+#include "target/strangers.h"
+#include "target/target.h"
+#include "util/log.h"
+#include "util/path.h"
+
+/* Looks at one process. What ends meanwhile needs no plan. Returns false if what it has mapped
+ * remains unknown. */
+static bool refresh(struct run *r, pid_t pid, bool relink, bool watched)
+{
+	int err = target__refresh(r->target, pid, relink, watched);
+
+	if (!err)
+		callers__refresh(r, pid);
+	if (!err || err == -ENOENT || err == -ESRCH)
+		return true;
+	log_warn("cannot see what process %d has loaded: %s", pid, strerror(-err));
+	return false;
+}
+
+static void say_what_is_new(const struct run *r, size_t functions_before)
+{
+	const struct plan *p = r->plan;
+
+	for (size_t i = functions_before; i < p->functions_cnt;) {
+		uint32_t object = p->functions[i].object;
+		size_t first = i;
+
+		while (i < p->functions_cnt && p->functions[i].object == object)
+			i++;
+		log_info("tracing %zu more functions, in %s", i - first,
+			 path_base(r->target->objects[object].path));
+		if (plan__is_static(p, object))
+			log_warn("%s is statically linked, so nothing has held it meanwhile: its "
+				 "first calls are missing",
+				 path_base(r->target->objects[object].path));
+	}
+}
+
+/* Extends the plan. What it takes for granted about contexts must still hold when that is known to
+ * the kernel side. */
+static int plan_anew(struct run *r)
+{
+	struct life *life = tracer__life(r->tracer);
+	bool made;
+	int err;
+
+	do {
+		made = life__contexts_made(life);
+		r->plan->contexts_made |= made;
+		err = plan__extend(r->plan, r->target, &r->wanted.filter, &r->plan_opts);
+		life__guard_contexts(life, r->plan->contexts_guarded);
+	} while (!err && made != life__contexts_made(life));
+	return err;
+}
+
+/* Plans and attaches what is new. */
+static int extend(struct run *r)
+{
+	size_t functions = r->plan->functions_cnt;
+	struct description *description;
+	int64_t attached;
+	int err;
+
+	err = plan_anew(r);
+	if (err)
+		return err;
+	err = collector__grow(r->collector, r->plan->functions_cnt);
+	if (!err)
+		err = roles__apply(r);
+	if (err)
+		return err;
+	if (r->o->children && r->plan->functions_cnt != functions)
+		strangers__look(r->target);
+	attached = tracer__attach(r->tracer, r->plan, r->target);
+	if (attached < 0 && attached != -ESRCH)
+		return attached;
+	if (r->plan->functions_cnt == functions && !r->plan->returns_replaced)
+		return 0;
+	err = charge__tell(r);
+	if (err)
+		return err;
+	err = describe__new(r->plan, r->target, r->o, &r->wanted.arguments, &description);
+	if (err)
+		return err;
+	describe__free(r->description);
+	r->description = description;
+	say_what_is_new(r, functions);
+	return 0;
+}
+
+static bool uses_returns(const struct plan *p)
+{
+	for (size_t i = 0; i < p->functions_cnt; i++) {
+		if (p->functions[i].exit == EXIT_RETURN)
+			return true;
+	}
+	return false;
+}
+
+/* Whether first calls of what is loaded later may be asked for. */
+static bool wants_what_is_loaded(const struct run *r)
+{
+	return filter__wants_libraries(&r->wanted.filter) ||
+	       filter__wants_regions(&r->wanted.filter) || r->wanted.usdt.cnt ||
+	       line_specs__name_libraries(&r->wanted.lines);
+}
+
+/* Brings the plan up to date with what was seen of the processes: all that they map if `complete`.
+ */
+static int catch_up(struct run *r, bool complete)
+{
+	struct life *life = tracer__life(r->tracer);
+	int err = extend(r);
+
+	if (err)
+		log_warn("what was loaded since the start is not traced: %s", strerror(-err));
+	/* Unless all that is mapped is known to be harmless, no return address is touched. */
+	if (err || !complete || r->plan->returns_replaced)
+		life__stop_returns(life);
+	if (!r->lost_track)
+		life__hold(life, !r->o->exec && wants_what_is_loaded(r), uses_returns(r->plan));
+	return err == -ENOMEM ? err : 0;
+}
+
+int replan__all(struct run *r)
+{
+	struct life *life = tracer__life(r->tracer);
+	uint32_t generation = life__generation(life);
+	bool complete = true;
+	int err;
+
+	for (size_t i = 0; i < r->target->processes_cnt; i++)
+		complete &= refresh(r, r->target->processes[i].pid, false, false);
+	err = catch_up(r, complete);
+	life__caught_up(life, generation);
+	return err;
+}
+
+static int on_event(const struct life_event *e, void *ctx)
+{
+	struct run *r = ctx;
+	bool complete;
+	int err;
+
+	if (e->kind == LIFE_ENDED) {
+		steer__child_ended(r->steer, e->pid);
+		return 0;
+	}
+	if (e->kind == LIFE_CONTEXT)
+		return catch_up(r, true);
+	complete = refresh(r, e->pid, e->relink, true);
+	if (e->relink && !r->o->follow)
+		log_warn("a thread of process %d has begun a new program: its first calls may be "
+			 "missing (--follow sees them)",
+			 e->pid);
+	err = catch_up(r, complete);
+	life__done(tracer__life(r->tracer), e->generation);
+	return err;
+}
+
+int replan__events(struct run *r)
+{
+	struct life *life = tracer__life(r->tracer);
+	int err = life__events(life, on_event, r);
+
+	if (!r->lost_track && life__lost_track(life)) {
+		r->lost_track = true;
+		log_warn("files are loaded faster than they can be looked at: some may be traced "
+			 "late "
+			 "or not at all");
+		life__stop_returns(life);
+		life__hold(life, false, false);
+	}
+	return err;
+}

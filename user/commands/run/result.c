@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A snapshot of what was collected goes to the output at once, or into the recording; in the end
+ * the output shows that, as `report` would.
+ */
+#include "run/result.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "attach/tracer.h"
+#include "calls/profile.h"
+#include "cli/options.h"
+#include "collect/collector.h"
+#include "report/recorded_run.h"
+#include "report/show.h"
+#include "run/describe.h"
+#include "run/describe_lines.h"
+#include "run/recorder.h"
+#include "run/run.h"
+#include "run/samples.h"
+#include "run/steer.h"
+#include "security/privilege.h"
+#include "util/clock.h"
+#include "util/log.h"
+#include "util/text.h"
+#include "views/by_value.h"
+
+/* Values that nobody will see. Formats with a section for sessions show those of sessions. */
+static void warn_of_values(const struct options *o, const struct sink *sink)
+{
+	char names[FORMAT_NAMES];
+
+	if (!o->arguments_given || o->conditions_cnt || o->by || sink->shows_values ||
+	    (o->sessions_cnt && sink->shows_sessions))
+		return;
+	log_warn("-A: %s shows no values; %s do, and --by tells calls apart by them", sink->name,
+		 sink__value_names(names, sizeof(names)));
+}
+
+int result__open(struct run *r)
+{
+	const struct options *o = r->o;
+	int err;
+
+	if (o->verb == VERB_RECORD) {
+		r->out.opts = o->sink_opts;
+		if (o->max_size)
+			privilege__keep_replacing();
+		return recorder__open(o, o->output, &r->recorder);
+	}
+	output__page(&r->out, o);
+	err = output__open(&r->out, o);
+	if (!err)
+		warn_of_values(o, r->out.sink);
+	if (!err && o->calls)
+		err = spool__open(&r->spool);
+	if (!err && o->calls)
+		err = recorder__open(o, r->spool.path, &r->recorder);
+	return err;
+}
+
+int result__begin(struct run *r)
+{
+	int err = r->recorder ? recorder__begin(r->recorder) : 0;
+
+	spool__explain(&r->spool, err);
+	if (!err && r->out.file)
+		err = output__begin(&r->out);
+	return err;
+}
+
+/* *out = all that is known up to `until_ns`, linked. */
+static int run_snapshot(struct run *r, uint64_t until_ns, struct profile **out)
+{
+	struct profile *now;
+	int err = collector__snapshot(r->collector, until_ns, &now);
+
+	if (err)
+		return err;
+	now->start_time = r->start_time;
+	now->duration_ns = until_ns - r->start_ns;
+	now->paused_ns = switches__paused_ns(&r->switches, until_ns);
+	err = describe__apply(r->description, now);
+	if (!err)
+		err = describe_lines__apply(r->plan, r->collector, until_ns, now);
+	if (!err)
+		err = steer__apply(r->steer, r, now);
+	if (!err)
+		err = samples__apply(r->samples, now);
+	if (!err)
+		err = profile__link(now);
+	if (err) {
+		log_error("cannot put the profile together: %s", strerror(-err));
+		profile__free(now);
+		return err;
+	}
+	*out = now;
+	return 0;
+}
+
+/* Writes all of `now`, or with -i what is new in it. It is kept or freed. */
+static int run_show(struct run *r, struct profile *now)
+{
+	struct profile *delta = NULL;
+	int err = 0;
+
+	if (r->o->interval_ns) {
+		err = profile__delta(now, r->before, &delta);
+		if (err)
+			log_error("cannot put the profile together: %s", strerror(-err));
+		profile__free(r->before);
+		r->before = now;
+		collector__forget_retired(r->collector);
+	}
+	if (!err)
+		err = show__write(&r->out, r->o, delta ? &delta : &now);
+	profile__free(r->o->interval_ns ? delta : now);
+	return err;
+}
+
+/* Calls that were sent, and are not there any more if the file has a limit. */
+static void account_calls(const struct run *r, const struct profile_accounting *a)
+{
+	uint64_t forgotten = recorder__forgotten(r->recorder);
+	char oldest[80] = "", kept[32], lost[32], gone[32];
+
+	text_count(a->timeline_calls - forgotten, kept, sizeof(kept));
+	text_count(a->timeline_lost, lost, sizeof(lost));
+	if (forgotten)
+		snprintf(oldest, sizeof(oldest), ", the oldest %s forgotten (--max-size)",
+			 text_count(forgotten, gone, sizeof(gone)));
+	if (!a->timeline_lost)
+		log_info("%s single calls kept%s", kept, oldest);
+	else
+		log_warn("%s single calls kept%s, %s lost: their buffer was full (--buffer-size)",
+			 kept, oldest, lost);
+}
+
+/* The run's last words on stderr. */
+static void run_account(const struct run *r, const struct profile *p)
+{
+	char cnt[32];
+
+	if (p->accounting.deep)
+		log_info("%s calls were nested deeper than the kernel reports returns (64): their "
+			 "times last until what came next",
+			 text_count(p->accounting.deep, cnt, sizeof(cnt)));
+	if (r->o->calls)
+		account_calls(r, &p->accounting);
+	if (tracer__refused_calls(r->tracer))
+		log_info("%s calls were not recorded, as --if says",
+			 text_count(tracer__refused_calls(r->tracer), cnt, sizeof(cnt)));
+	output__account(&r->out, p);
+}
+
+int result__emit(struct run *r, uint64_t until_ns, struct profile *figures)
+{
+	struct profile *now = NULL;
+	int err = run_snapshot(r, until_ns, &now);
+
+	if (err)
+		return err;
+	if (figures)
+		*figures = *now;
+	if (!r->recorder)
+		return run_show(r, now);
+	err = recorder__write(r->recorder, now);
+	profile__free(now);
+	return err;
+}
+
+int result__show_recorded(struct run *r, struct output *out)
+{
+	struct value_names names = {0};
+	struct recorded run = {0};
+	int err = recorded_run__load(r->spool.path, r->o, &run);
+
+	if (!err)
+		err = show__split(r->o, run.profile, &names);
+	if (!err)
+		err = show__write(out, r->o, &run.profile);
+	recorded__free(&run);
+	value_names__free(&names);
+	return err;
+}
+
+/* All of the result so far, to `out`. */
+static int show_so_far(struct run *r, struct output *out)
+{
+	struct profile *now = NULL;
+	int err;
+
+	if (r->recorder) {
+		err = result__emit(r, now_ns(), NULL);
+		if (!err)
+			err = recorder__flush(r->recorder);
+		return err ? err : result__show_recorded(r, out);
+	}
+	err = run_snapshot(r, now_ns(), &now);
+	if (!err)
+		err = show__write(out, r->o, &now);
+	profile__free(now);
+	return err;
+}
+
+/* The result so far to where snapshots go; *name, of a file of its own, else as it was. What cannot
+ * be written to such a file is told and no reason to end the run: -EAGAIN. */
+static int show_shot(struct run *r, char *name, size_t size)
+{
+	struct output shot;
+	int err;
+
+	if (output__shot(&r->out, r->snapshots + 1, name, size, &shot))
+		return -EAGAIN;
+	err = show_so_far(r, &shot);
+	if (output__shot_done(&r->out, &shot) || (err && *name))
+		return -EAGAIN;
+	return err;
+}
+
+int result__on_demand(struct run *r)
+{
+	char name[PATH_MAX] = "";
+	int err = collector__poll(r->collector);
+
+	if (err)
+		return err;
+	progress__clear(&r->progress);
+	if (r->out.file && !r->o->interval_ns)
+		err = show_shot(r, name, sizeof(name));
+	else
+		err = result__emit(r, now_ns(), NULL);
+	if (!err && r->recorder)
+		err = recorder__flush(r->recorder);
+	if (err)
+		return err == -EAGAIN ? 0 : err;
+	log_info("snapshot %u written%s%s", ++r->snapshots, *name ? " to " : "", name);
+	return 0;
+}
+
+int result__finish(struct run *r, const char *reason)
+{
+	struct profile figures;
+	int err = collector__last_calls(r->collector, r->stop_ns);
+
+	if (!err)
+		err = result__emit(r, r->stop_ns, &figures);
+	if (!err && r->recorder)
+		err = recorder__end(r->recorder, reason);
+	if (!err)
+		run_account(r, &figures);
+	return err;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a run has found, on its way to the output or the recording. */
+#ifndef PROFTRACE_RUN_RESULT_H
+#define PROFTRACE_RUN_RESULT_H
+
+#include <stdint.h>
+
+struct output;
+struct profile;
+struct run;
+
+/* All return 0, or -errno with one line logged; what writes, -EPIPE where nobody reads any more. */
+
+/* Opens a recording, or the output; what shows single calls is a recording first. Before anything
+ * of the target is looked at. */
+int result__open(struct run *r);
+
+/* Writes what comes before all profiles, once all is attached. */
+int result__begin(struct run *r);
+
+/* Writes what is known up to `until_ns` (CLOCK_MONOTONIC); with -i what is new of it. `figures`, if
+ * not NULL, gets what is plain of it: nothing that it points to may be used. */
+int result__emit(struct run *r, uint64_t until_ns, struct profile *figures);
+
+/* The result so far, because somebody wants it: one more profile in the recording; with -i the
+ * interval ends early; else all of it. */
+int result__on_demand(struct run *r);
+
+/* Writes the last profile, once nothing is traced any more, and the run's last words on stderr. A
+ * recording keeps the reason why the run has ended. */
+int result__finish(struct run *r, const char *reason);
+
+/* Writes to `out` what the run's own recording holds, as `report` would show it. */
+int result__show_recorded(struct run *r, struct output *out);
+
+#endif

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "run/roles.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "calls/function_glob.h"
+#include "calls/profile.h"
+#include "cli/options.h"
+#include "collect/collector.h"
+#include "plan/plan.h"
+#include "run/run.h"
+#include "target/target.h"
+#include "util/log.h"
+#include "wire.h"
+
+static bool is_named(const struct run *r, struct plan_function *f, const char *glob)
+{
+	const struct profile_function named = {
+		.name = plan__name(f),
+		.symbol = f->symbol,
+		.aliases = f->aliases,
+		.aliases_cnt = f->aliases_cnt,
+		.module = r->target->objects[f->object].path,
+		.kind = f->kind == PLAN_FUNCTION ? FUNCTION_PLAIN : FUNCTION_REGION,
+	};
+
+	return function_glob__matches(glob, &named);
+}
+
+/* Functions from the place on that one of these globs matches get the role. */
+static int give(struct run *r, const char *option, char *const *globs, size_t cnt, uint32_t role)
+{
+	for (size_t g = 0; g < cnt; g++) {
+		bool found = r->roles_cnt > 0;
+
+		for (size_t i = r->roles_cnt; i < r->plan->functions_cnt; i++) {
+			struct plan_function *f = &r->plan->functions[i];
+
+			if (!is_named(r, f, globs[g]))
+				continue;
+			found = true;
+			if (f->ordered && role == WIRE_ROLE_TRIGGER) {
+				log_error("%s %s: %s is a span, begun by one function and ended by "
+					  "another: nothing lies below it",
+					  option, globs[g], f->symbol);
+				return -EINVAL;
+			}
+			if (!collector__add_role(r->collector, i, role)) {
+				log_error("%s %s: too many functions were loaded before it", option,
+					  globs[g]);
+				return -E2BIG;
+			}
+		}
+		if (!found)
+			log_warn("%s %s: no such function is traced, so far (-l tells why)", option,
+				 globs[g]);
+	}
+	return 0;
+}
+
+/* Whether a function of that name may be loaded yet. */
+static bool may_come(const struct run *r, const char *glob)
+{
+	const char *colon = strchr(glob, ':');
+
+	return r->o->follow || (colon && colon != glob && colon[1] != ':');
+}
+
+int roles__check(struct run *r)
+{
+	char names[256];
+
+	for (size_t g = 0; g < r->o->sessions_cnt; g++) {
+		const char *glob = r->o->sessions[g];
+		bool found = false;
+
+		for (size_t i = 0; i < r->plan->functions_cnt && !found; i++)
+			found = is_named(r, &r->plan->functions[i], glob);
+		if (found)
+			continue;
+		if (may_come(r, glob)) {
+			log_warn("--session %s: no such function is traced, so far (-l tells why)",
+				 glob);
+			continue;
+		}
+		plan__nearest(r->plan, glob, names, sizeof(names));
+		log_error("--session %s: no function that is traced matches%s%s; -F chooses "
+			  "what is traced, -l lists it",
+			  glob, *names ? "; the nearest: " : "", names);
+		return -ENOENT;
+	}
+	return 0;
+}
+
+/* A request's handler that goes on in another function by a jump is a session of next to nothing,
+ * which nobody expects who reads the source. */
+static void tell_tail_calls(const struct run *r, const char *glob)
+{
+	struct plan_function *first = NULL;
+
+	for (size_t i = r->roles_cnt; i < r->plan->functions_cnt && !first; i++) {
+		struct plan_function *f = &r->plan->functions[i];
+
+		if (f->kind == PLAN_FUNCTION && f->tail_jumps && is_named(r, f, glob))
+			first = f;
+	}
+	if (first)
+		log_warn("--session %s: %s can go on in another function by a jump (a tail call), "
+			 "and its session ends there: if it is too short, name that one",
+			 glob, plan__name(first));
+}
+
+int roles__apply(struct run *r)
+{
+	const struct options *o = r->o;
+	int err = give(r, "--trigger", o->triggers, o->triggers_cnt, WIRE_ROLE_TRIGGER);
+
+	if (!err)
+		err = give(r, "--until", o->untils, o->untils_cnt, WIRE_ROLE_UNTIL);
+	for (size_t g = 0; g < o->sessions_cnt; g++) {
+		tell_tail_calls(r, o->sessions[g]);
+		for (size_t i = r->roles_cnt; i < r->plan->functions_cnt; i++) {
+			struct plan_function *f = &r->plan->functions[i];
+
+			f->asked |= is_named(r, f, o->sessions[g]);
+		}
+	}
+	r->roles_cnt = r->plan->functions_cnt;
+	return err;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What is said while it runs of what probes cost. Inside run/ only. */
+#ifndef PROFTRACE_RUN_STEER_TELL_H
+#define PROFTRACE_RUN_STEER_TELL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct budget_function;
+struct plan;
+
+/* Functions by -F have no budget: what their probes cost in all, beside `own_ns` of the target's
+ * own CPU time, of which functions that is most, and what would help. `functions` are the plan's.
+ */
+void steer_tell__unlimited(struct plan *p, const struct budget_function *functions, size_t cnt,
+			   double own_ns);
+
+/* What options name is not dropped: says so if that alone costs more than `limit` (0.05: 5 %), and
+ * at what rate of sampling it would not. Returns whether it does. */
+bool steer_tell__kept(struct plan *p, const struct budget_function *functions, size_t cnt,
+		      double own_ns, double limit);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Tracing switched off and on while the target runs. Off, the gate is closed first: a hit costs
+ * little more than its trap. After a while the probes are taken out: then the target runs as if
+ * nobody was there, and switching on takes as long as attaching. Inside run/ only.
+ */
+#ifndef PROFTRACE_RUN_SWITCHES_H
+#define PROFTRACE_RUN_SWITCHES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct run;
+
+struct switches {
+	bool off;
+	bool by_hand;	    /* somebody has switched it */
+	bool suspended;	    /* the probes are out */
+	uint64_t since_ns;  /* when it was switched off */
+	uint64_t paused_ns; /* of pauses that have ended */
+};
+
+/* At the start: with --paused and --skip it is off, else on. */
+void switches__start(struct run *r);
+
+/* All return 0, or -errno with one line logged. */
+int switches__toggle(struct run *r);
+/* What was to be left out at the start is over: on, unless somebody has switched it before. */
+int switches__skipped(struct run *r);
+
+/* If a call of a function that ends the recording (--until) has closed the gate since it was
+ * opened: off it is, since then. To be asked before anything is read. */
+int switches__notice(struct run *r);
+
+/* A few times a second: takes the probes out if it has been off for long. */
+int switches__tick(struct run *r, uint64_t now_ns);
+
+/* Time off between the start and `until_ns`. */
+uint64_t switches__paused_ns(const struct switches *s, uint64_t until_ns);
+
+#endif

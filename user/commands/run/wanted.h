@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the options say of which functions, regions, lines and values are wanted: what a plan is
+ * made by, to be traced or to be listed. */
+#ifndef PROFTRACE_RUN_WANTED_H
+#define PROFTRACE_RUN_WANTED_H
+
+#include "plan/arguments.h"
+#include "plan/filter.h"
+#include "plan/line_spec.h"
+#include "plan/plan.h"
+#include "plan/usdt_pattern.h"
+
+struct options;
+
+struct wanted {
+	struct filter filter;
+	struct arguments arguments;
+	struct usdt_patterns usdt;
+	struct line_specs lines;
+};
+
+/* Borrows from the options. Returns 0, or -errno with one line logged; wanted__clear() takes it in
+ * any case, once it was all 0. */
+int wanted__parse(struct wanted *w, const struct options *o);
+void wanted__clear(struct wanted *w);
+
+/* For a plan as it is now, of files that are mapped; borrows both. */
+struct plan_options wanted__plan_options(struct wanted *w, const struct options *o);
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Waiting for what can happen while tracing: signals, the targets' ends, and the clock. */
+#ifndef PROFTRACE_RUN_WATCH_H
+#define PROFTRACE_RUN_WATCH_H
+
+#include <stdint.h>
+
+struct target;
+struct watch;
+
+enum watch_event {
+	WATCH_TICK,	/* a few times a second */
+	WATCH_LOOK,	/* watch__look_in() */
+	WATCH_INTERVAL, /* another interval has passed */
+	WATCH_SIGNAL,	/* SIGINT or SIGTERM, of which the next one ends us at once; or key q */
+	WATCH_DURATION, /* the time is up */
+	WATCH_ENDED,	/* all targets have ended; told once */
+	WATCH_LIFE,	/* something has happened to a process: life__events() */
+	WATCH_CLOSED,	/* nobody reads the output any more */
+	WATCH_LOST,	/* the probes have gone: keeper__fd() */
+	WATCH_SWITCH,	/* tracing is to be switched: SIGUSR1, or space or p */
+	WATCH_SNAPSHOT, /* the result so far is wanted: SIGUSR2, or s */
+	WATCH_SKIPPED,	/* the time at the start that was to be left out is over */
+};
+
+/*
+ * Starts to catch SIGUSR1 and SIGUSR2, which each ask for something: none is forgotten, whenever it
+ * comes. And SIGINT and SIGTERM, which have their usual effect at first, whatever we are busy with.
+ * Returns 0 or -errno with one line logged.
+ */
+int watch__new(struct watch **out);
+
+/* From here on SIGINT and SIGTERM end a run in order (WATCH_SIGNAL); a second one ends us at once,
+ * at any time. Before, there is nothing that has to be undone: see prepare.c. */
+void watch__end_in_order(void);
+
+void watch__free(struct watch *w); /* accepts NULL */
+
+/* From the start of watching; 0: none. */
+struct watch_times {
+	uint64_t duration_ns, interval_ns, skip_ns;
+};
+
+/* What to watch beside the targets; -1: not there. Borrowed. */
+struct watch_fds {
+	int out;    /* for a closed pipe */
+	int life;   /* for events */
+	int keeper; /* for its end */
+	int keys;   /* for what is pressed */
+};
+
+/* Begins to watch. Returns 0 or -ENOMEM. */
+int watch__start(struct watch *w, const struct target *t, const struct watch_fds *fds,
+		 const struct watch_times *times);
+
+/* WATCH_LOOK is to come once, so long from now; 0: not at all. */
+void watch__look_in(struct watch *w, uint64_t ns);
+
+/* Waits for the next event. */
+enum watch_event watch__next(struct watch *w);
+
+#endif

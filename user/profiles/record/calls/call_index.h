@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Where a run's single calls are in the file. Inside record/ only. */
+#ifndef PROFTRACE_RECORD_CALLS_CALL_INDEX_H
+#define PROFTRACE_RECORD_CALLS_CALL_INDEX_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "record/calls/block_reader.h"
+
+/* Calls `first` to `first` + `cnt` of a block's are the lane's. */
+struct indexed_segment {
+	uint32_t block, lane;
+	uint32_t first, cnt;
+};
+
+/* All zero: none. */
+struct call_index {
+	uint64_t *blocks; /* their headers' places */
+	struct indexed_segment *segments;
+	struct content *names; /* lanes and paths */
+	struct content forgotten;
+	size_t blocks_cnt, blocks_cap, segments_cnt, segments_cap, names_cnt, names_cap;
+	uint64_t calls;
+	uint32_t last_path; /* the highest number of a path that any call has */
+};
+
+/* Adds a block of calls, of which the content is given, as long as there are no more than
+ * `segments_max`. Returns 0, -EINVAL (it makes no sense) or -ENOMEM. */
+int call_index__add(struct call_index *x, uint64_t at, const uint8_t *data, size_t len,
+		    uint64_t segments_max);
+
+/* Where content with lanes and paths is to be noted; NULL: memory is short. */
+struct content *call_index__add_names(struct call_index *x);
+
+void call_index__fini(struct call_index *x);
+
+#endif

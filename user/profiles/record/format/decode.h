@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the content of blocks says. It comes from strangers: every count, length and index is
+ * checked, so that what is returned holds what other stages rely on. Inside record/ only, and for
+ * its tests.
+ */
+#ifndef PROFTRACE_RECORD_FORMAT_DECODE_H
+#define PROFTRACE_RECORD_FORMAT_DECODE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct profile;
+struct run_end;
+struct run_facts;
+
+/* Owns what the results borrow: zero it, free it last. Each may be used for one result. */
+struct memory {
+	void **items;
+	size_t cnt, cap;
+	uint64_t room; /* bytes that rows may take yet; 0: any */
+};
+void memory__free(struct memory *m);
+
+/*
+ * Each returns 0, -EINVAL (the content makes no sense), -EFBIG (its rows take more than m->room) or
+ * -ENOMEM. Strings are borrowed from `m`; NULL where there is none. Memory is in proportion to
+ * `len`, and rows take it from m->room. The caller frees *out with
+ * profile__free(); it is linked, not summarized.
+ */
+int decode__facts(const uint8_t *data, size_t len, struct memory *m, struct run_facts *f);
+int decode__end(const uint8_t *data, size_t len, struct memory *m, struct run_end *e);
+int decode__profile(const uint8_t *data, size_t len, struct memory *m, struct profile **out);
+
+#endif

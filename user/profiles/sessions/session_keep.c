@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A call can be in two sessions: that of its own thread, and one that a part around it continues.
+ * It has a place in each.
+ */
+#include "sessions/session_keep.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "calls/path_map.h"
+#include "calls/profile.h"
+#include "calls/values.h"
+#include "sessions/session_walk.h"
+#include "sessions/sessions.h"
+#include "timeline/timeline.h"
+#include "util/array.h"
+#include "util/search.h"
+
+#define CALLS_MAX 2000000 /* of all kept sessions */
+#define PATHS_MAX 4000000
+
+/* Of a call in a session. */
+struct place {
+	bool in;
+	bool slow, usual;
+	uint32_t path;
+	struct session *kept; /* NULL: it is not */
+	uint32_t call;	      /* in its calls, from 1 on; 0: there was no room */
+	uint64_t self_ns;     /* the call's time, less that of its callees so far */
+	uint64_t off_ns;      /* of that, off the CPU */
+};
+
+struct keep_frame {
+	struct place own, linked;
+};
+
+struct keeper {
+	const struct profile *p;
+	const struct session_spec *spec;
+	const struct session_parts *parts;
+	struct sessions *s;
+	struct session **kept; /* by number */
+	size_t kept_cnt, calls_cnt, next_part;
+	struct path_map map;
+	size_t map_size, paths_cap;
+	struct keep_frame *frames; /* by depth */
+	size_t frames_cap;
+};
+
+struct session_group *sessions__group(const struct sessions *s, uint32_t function)
+{
+	return &s->groups[LOWER_BOUND(s->groups_cnt, i, s->groups[i].function < function)];
+}
+
+bool session__is_open(const struct profile *p, const struct session_spec *spec,
+		      const struct timeline_call *call, const struct session_extent *e)
+{
+	return call->leave_ns >= p->duration_ns || (spec->cut_at_start && !call->enter_ns) ||
+	       (e && e->open);
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+	const struct session *x = *(struct session *const *)a, *y = *(struct session *const *)b;
+
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static int list_kept(struct keeper *k)
+{
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < k->s->groups_cnt; i++)
+		cnt += k->s->groups[i].slowest_cnt + k->s->groups[i].sample_cnt;
+	k->kept = calloc(cnt + 1, sizeof(struct session *));
+	if (!k->kept)
+		return -ENOMEM;
+	for (size_t i = 0; i < k->s->groups_cnt; i++) {
+		struct session_group *g = &k->s->groups[i];
+
+		for (size_t n = 0; n < g->slowest_cnt; n++)
+			k->kept[k->kept_cnt++] = &g->slowest[n];
+		for (size_t n = 0; n < g->sample_cnt; n++)
+			k->kept[k->kept_cnt++] = &g->sample[n];
+	}
+	qsort(k->kept, k->kept_cnt, sizeof(struct session *), compare_numbers);
+	return 0;
+}
+
+static struct session *find_kept(const struct keeper *k, uint64_t number)
+{
+	size_t i = LOWER_BOUND(k->kept_cnt, n, k->kept[n]->number < number);
+
+	return i < k->kept_cnt && k->kept[i]->number == number ? k->kept[i] : NULL;
+}
+
+static struct path_step step_of(const struct session_path *path)
+{
+	return path_step(path->parent, 0, path->function);
+}
+
+static int grow_map(struct keeper *k)
+{
+	struct path_map grown;
+
+	if (path_map__init(&grown, k->map_size * 2))
+		return -ENOMEM;
+	for (uint32_t i = 1; i < k->s->paths_cnt; i++)
+		*path_map__at(&grown, step_of(&k->s->paths[i])) = i;
+	path_map__fini(&k->map);
+	k->map = grown;
+	k->map_size *= 2;
+	return 0;
+}
+
+/* Sets *path; to 0 if there is no room. Returns 0 or -ENOMEM. */
+static int find_path(struct keeper *k, uint32_t parent, uint32_t function, uint32_t *path)
+{
+	struct sessions *s = k->s;
+	uint32_t *at;
+
+	if (s->paths_cnt >= k->map_size && grow_map(k))
+		return -ENOMEM;
+	at = path_map__at(&k->map, path_step(parent, 0, function));
+	*path = *at;
+	if (*at || s->paths_cnt == PATHS_MAX)
+		return 0;
+	if (ARRAY_RESERVE(&s->paths, s->paths_cnt, &k->paths_cap))
+		return -ENOMEM;
+	s->paths[s->paths_cnt] = (struct session_path){.parent = parent, .function = function};
+	*path = *at = s->paths_cnt++;
+	return 0;
+}
+
+/* Appends the call to a kept session. */
+static int keep_call(struct keeper *k, const struct session_step *step, struct place *at,
+		     uint32_t caller)
+{
+	struct session *session = at->kept;
+	uint64_t took_ns = step->call->leave_ns - step->call->enter_ns;
+	struct session_call *c;
+
+	at->call = caller;
+	if (k->calls_cnt == CALLS_MAX) {
+		session->calls_missing++;
+		return 0;
+	}
+	if (ARRAY_RESERVE(&session->calls, session->calls_cnt, &session->calls_cap))
+		return -ENOMEM;
+	c = &session->calls[session->calls_cnt];
+	*c = (struct session_call){
+		.path = at->path,
+		.caller = caller,
+		.thread = step->thread,
+		.enter_ns = step->call->enter_ns,
+		.leave_ns = step->call->leave_ns,
+		.off_ns = at->off_ns,
+	};
+	c->values_cnt = step->call->values_cnt;
+	c->values = call_values__copy(step->call->values, c->values_cnt);
+	if (c->values_cnt && !c->values) {
+		c->values_cnt = 0;
+		return -ENOMEM;
+	}
+	if (caller) {
+		session->calls[caller - 1].inside_ns += took_ns;
+		session->calls[caller - 1].inside_off_ns += at->off_ns;
+	}
+	k->calls_cnt++;
+	at->call = ++session->calls_cnt;
+	return 0;
+}
+
+/* Takes a callee's time from its caller's path, or gives it to its own. */
+static void charge(struct session_path *path, const struct place *at, uint64_t ns, uint64_t off_ns)
+{
+	if (at->slow) {
+		path->slow_ns += ns;
+		path->slow_off_ns += off_ns;
+	}
+	if (at->usual) {
+		path->usual_ns += ns;
+		path->usual_off_ns += off_ns;
+	}
+}
+
+/* A callee's time off the CPU, which its caller's is less by. What does not fit into the rest of
+ * the caller's time was the callee's, whatever it says. */
+static uint64_t take_off(struct place *around, uint64_t took_ns, uint64_t off_ns)
+{
+	if (off_ns > around->off_ns)
+		off_ns = around->off_ns;
+	around->self_ns -= took_ns < around->self_ns ? took_ns : around->self_ns;
+	if (around->off_ns - off_ns > around->self_ns)
+		off_ns = around->off_ns - around->self_ns;
+	around->off_ns -= off_ns;
+	return off_ns;
+}
+
+/* The place of a call in the session that `at` is a place of; `around` is its caller there, or
+ * NULL: it is outermost. What there is no room for is part of its caller. */
+static int enter_place(struct keeper *k, const struct session_step *step, struct place *at,
+		       struct place *around)
+{
+	uint64_t took_ns = step->call->leave_ns - step->call->enter_ns;
+	uint64_t off_ns = step->call->off_ns < took_ns ? step->call->off_ns : took_ns;
+	uint32_t caller = around ? around->call : 0, path;
+	int err = find_path(k, at->path, step->function, &path);
+
+	if (err)
+		return err;
+	if (!path) {
+		at->off_ns = 0;
+		if (at->kept)
+			at->kept->calls_missing++;
+		return 0;
+	}
+	if (around) {
+		off_ns = take_off(around, took_ns, off_ns);
+		charge(&k->s->paths[at->path], at, -took_ns, -off_ns);
+	}
+	at->path = path;
+	at->self_ns = took_ns;
+	at->off_ns = off_ns;
+	charge(&k->s->paths[path], at, took_ns, off_ns);
+	return at->kept ? keep_call(k, step, at, caller) : 0;
+}
+
+/* Where not even the longest took longer than nine in ten, as of few, that one is slow. */
+static bool is_slow(const struct session_group *g, uint64_t duration_ns)
+{
+	return duration_ns > g->p90_ns || duration_ns == g->max_ns;
+}
+
+/* Of a session that took so long. */
+static struct place begin_place(const struct keeper *k, uint64_t number, uint32_t function,
+				uint64_t duration_ns)
+{
+	const struct session_group *g = sessions__group(k->s, function);
+
+	return (struct place){
+		.in = true,
+		.slow = is_slow(g, duration_ns),
+		.usual = duration_ns <= g->p50_ns,
+		.kept = find_kept(k, number),
+	};
+}
+
+/* That it is slow, or usual. */
+static void count_session(const struct keeper *k, const struct session_step *step,
+			  uint64_t duration_ns, uint64_t queue_ns)
+{
+	struct session_group *g = sessions__group(k->s, step->function);
+
+	if (is_slow(g, duration_ns)) {
+		g->slow_cnt++;
+		g->slow_total_ns += duration_ns;
+		g->slow_queue_ns += queue_ns;
+	}
+	if (duration_ns <= g->p50_ns) {
+		g->usual_cnt++;
+		g->usual_total_ns += duration_ns;
+		g->usual_queue_ns += queue_ns;
+	}
+}
+
+static int enter_own(struct keeper *k, const struct session_step *step, struct place *at,
+		     struct place *around)
+{
+	const struct session_extent *e;
+	uint64_t duration_ns = step->call->leave_ns - step->call->enter_ns;
+
+	if (!step->begins) {
+		*at = around ? *around : (struct place){0};
+		return at->in ? enter_place(k, step, at, around) : 0;
+	}
+	e = session_parts__extent(k->parts, step->session);
+	*at = (struct place){0};
+	if (session__is_open(k->p, k->spec, step->call, e))
+		return 0;
+	if (e)
+		duration_ns = e->duration_ns;
+	count_session(k, step, duration_ns, e ? e->queue_ns : 0);
+	*at = begin_place(k, step->session, step->function, duration_ns);
+	if (!at->kept && !at->slow && !at->usual)
+		at->in = false;
+	return at->in ? enter_place(k, step, at, NULL) : 0;
+}
+
+/* The part that the call is, if it is one that is not in its place already. */
+static const struct session_part *part_of(struct keeper *k, uint64_t call)
+{
+	const struct session_parts *p = k->parts;
+	const struct session_part *part;
+
+	while (k->next_part < p->parts_cnt && p->parts[k->next_part].call < call)
+		k->next_part++;
+	part = k->next_part < p->parts_cnt ? &p->parts[k->next_part] : NULL;
+	return part && part->call == call && !part->inside ? part : NULL;
+}
+
+static int enter_linked(struct keeper *k, const struct session_step *step, struct place *at,
+			struct place *around)
+{
+	const struct session_part *part = part_of(k, step->number);
+	const struct session_extent *e;
+
+	if (!part) {
+		*at = around ? *around : (struct place){0};
+		return at->in ? enter_place(k, step, at, around) : 0;
+	}
+	e = session_parts__extent(k->parts, part->session);
+	*at = (struct place){0};
+	if (!e || !e->ended)
+		return 0;
+	*at = begin_place(k, part->session, e->function, e->duration_ns);
+	/* Parts hang below the session's own call. */
+	at->path = sessions__group(k->s, e->function)->path;
+	return enter_place(k, step, at, NULL);
+}
+
+static int keep_step(const struct session_step *step, void *ctx)
+{
+	struct keeper *k = ctx;
+	struct keep_frame *f, *around;
+	int err;
+
+	if (ARRAY_RESERVE(&k->frames, step->depth, &k->frames_cap))
+		return -ENOMEM;
+	f = &k->frames[step->depth];
+	around = step->depth ? f - 1 : NULL;
+	err = enter_own(k, step, &f->own, around ? &around->own : NULL);
+	if (!err)
+		err = enter_linked(k, step, &f->linked, around ? &around->linked : NULL);
+	return err;
+}
+
+/* Room for paths, and those of the sessions' own calls. */
+static int prepare(struct keeper *k)
+{
+	int err = list_kept(k);
+
+	k->map_size = 1024;
+	if (!err)
+		err = path_map__init(&k->map, k->map_size);
+	if (!err && ARRAY_RESERVE(&k->s->paths, 0, &k->paths_cap))
+		err = -ENOMEM;
+	if (err)
+		return err;
+	k->s->paths[0] = (struct session_path){0};
+	k->s->paths_cnt = 1;
+	for (size_t i = 0; i < k->s->groups_cnt && !err; i++)
+		err = find_path(k, 0, k->s->groups[i].function, &k->s->groups[i].path);
+	return err;
+}
+
+int sessions__keep(const struct profile *p, const struct session_spec *spec,
+		   const struct session_parts *parts, struct sessions *s)
+{
+	struct keeper k = {.p = p, .spec = spec, .parts = parts, .s = s};
+	int err = prepare(&k);
+
+	if (!err)
+		err = session_walk(p, spec->functions, keep_step, &k);
+	path_map__fini(&k.map);
+	free(k.kept);
+	free(k.frames);
+	return err;
+}

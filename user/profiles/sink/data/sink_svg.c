@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A flame graph as a picture that browsers show: a path is a box below its caller's, as wide as
+ * what it weighs with all it called. The outermost are on top, where a deep picture is looked at
+ * first. A script in the file zooms into a box that is clicked at and marks what a search finds;
+ * without it the picture stands as it is. What would be narrower than a part of a pixel is left
+ * out, so the file is bounded however many paths there are.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calls/profile.h"
+#include "calls/walk.h"
+#include "sink/data/svg_script.h"
+#include "sink/names.h"
+#include "sink/sink.h"
+#include "sink/stream.h"
+#include "sink/weigh.h"
+#include "util/text.h"
+#include "views/merge.h"
+
+#define WIDTH	    1200.0 /* all sizes are in pixels */
+#define MARGIN	    10.0
+#define ROW	    17.0 /* from one row to the next */
+#define TOP	    50.0
+#define BOTTOM	    10.0
+#define CHARACTER   7.0	  /* the width of one */
+#define NARROWEST   0.1	  /* boxes below are not drawn */
+#define FRAMES_MAX  50000 /* nor the narrowest of more than so many */
+#define LEVELS_MAX  1000  /* nor what lies deeper */
+#define NAME_ROOM   4096  /* bytes of a name, escaped */
+#define TARGET_ROOM 256
+
+struct graph {
+	const struct profile *p;
+	const struct sink_options *opts;
+	FILE *out;
+	double *weights; /* by node, with all below it */
+	double *next;	 /* by node: where its next callee's box begins, in weight */
+	double whole, least;
+	uint32_t rows; /* that are drawn, the whole's and threads' with them */
+	size_t left_out;
+};
+
+/* One box. `from` and `weight` are of the whole. */
+struct box {
+	const char *name;
+	bool region;
+	double from, weight;
+	uint32_t row; /* 0: the whole's, on top */
+};
+
+/* Characters that XML reads as its own, or allows nowhere (U+FFFE, U+FFFF). Controls have been
+ * escaped before. */
+static void print_text(FILE *out, const char *text, size_t columns)
+{
+	for (; *text; text++) {
+		if ((*text & 0xc0) != 0x80 && !columns--)
+			return;
+		switch (*text) {
+		case '&':
+			fputs("&amp;", out);
+			break;
+		case '<':
+			fputs("&lt;", out);
+			break;
+		case '>':
+			fputs("&gt;", out);
+			break;
+		case '\xef':
+			if (!strncmp(text, "\xef\xbf\xbe", 3) ||
+			    !strncmp(text, "\xef\xbf\xbf", 3)) {
+				putc('?', out);
+				text += 2;
+				break;
+			}
+			putc(*text, out);
+			break;
+		default:
+			putc(*text, out);
+		}
+	}
+}
+
+static size_t characters(const char *text)
+{
+	size_t cnt = 0;
+
+	for (; *text; text++)
+		cnt += (*text & 0xc0) != 0x80;
+	return cnt;
+}
+
+/* The same name has the same colour in every picture: functions are warm, regions are blue. */
+static uint32_t color_of(const struct box *b)
+{
+	uint32_t hash = 2166136261U;
+
+	for (const char *c = b->name; *c; c++)
+		hash = (hash ^ (unsigned char)*c) * 16777619U;
+	if (!b->row)
+		return 0xd0d0d0;
+	if (b->region)
+		return 0x6090d0 + (hash & 0x1f) * 0x010100;
+	return 0xd05020 + (hash % 40 << 16) + (hash / 40 % 130 << 8) + hash / 5200 % 40;
+}
+
+/* "1.23 s" or "1,234 calls". */
+static void print_weight(const struct graph *g, double weight)
+{
+	uint64_t value = weight < 1e19 ? (uint64_t)weight : UINT64_MAX;
+	char text[32];
+
+	if (g->opts->weight == WEIGHT_CALLS)
+		fprintf(g->out, "%s call%s", text_count(value, text, sizeof(text)),
+			value == 1 ? "" : "s");
+	else
+		fputs(text_duration(value, text, sizeof(text)), g->out);
+}
+
+static double height_of(const struct graph *g)
+{
+	return TOP + ROW * g->rows + BOTTOM;
+}
+
+static void print_box(const struct graph *g, const struct box *b)
+{
+	double scale = (WIDTH - 2 * MARGIN) / g->whole, width = b->weight * scale;
+	double x = MARGIN + b->from * scale, y = TOP + ROW * b->row;
+	size_t room = width > 4 * CHARACTER ? (size_t)((width - 6) / CHARACTER) : 0;
+	char name[NAME_ROOM], share[32];
+
+	text_escape(b->name, name, sizeof(name));
+	fputs("<g class=\"f\"><title>", g->out);
+	print_text(g->out, name, SIZE_MAX);
+	fputs(" (", g->out);
+	print_weight(g, b->weight);
+	text_percent(100 * b->weight / g->whole, share, sizeof(share));
+	fputs(", ", g->out);
+	print_text(g->out, share, SIZE_MAX);
+	fprintf(g->out,
+		")</title><rect x=\"%.4f\" y=\"%.0f\" width=\"%.4f\" height=\"%.0f\" "
+		"fill=\"#%06" PRIx32 "\"/><text x=\"%.2f\" y=\"%.0f\">",
+		x, y, width, ROW - 1, color_of(b), x + 3, y + ROW - 5);
+	if (room) {
+		bool cut = characters(name) > room;
+
+		print_text(g->out, name, cut ? room - 1 : room);
+		fputs(cut ? "…" : "", g->out);
+	}
+	fputs("</text></g>\n", g->out);
+}
+
+static void weigh_paths(struct graph *g)
+{
+	const struct profile *p = g->p;
+
+	for (size_t i = 0; i < p->threads_cnt; i++) {
+		struct walk w = walk__from(p, p->threads[i].first_root);
+
+		while (walk__next(&w)) {
+			uint32_t parent = p->nodes[w.node].parent;
+
+			if (w.entering)
+				g->weights[w.node] =
+					(double)weigh(&p->nodes[w.node].stats, g->opts->weight);
+			else if (parent)
+				g->weights[parent] += g->weights[w.node];
+			else
+				g->whole += g->weights[w.node];
+		}
+	}
+}
+
+static bool is_drawn(const struct graph *g, const struct walk *w)
+{
+	return g->weights[w->node] >= g->least && w->depth < LEVELS_MAX;
+}
+
+/* Counts what is drawn and what is not. */
+static size_t count_boxes(struct graph *g)
+{
+	size_t cnt = 0;
+
+	g->left_out = 0;
+	g->rows = 2;
+	for (size_t i = 0; i < g->p->threads_cnt; i++) {
+		struct walk w = walk__from(g->p, g->p->threads[i].first_root);
+
+		while (walk__next(&w)) {
+			if (!w.entering || !g->weights[w.node])
+				continue;
+			if (!is_drawn(g, &w)) {
+				g->left_out++;
+				continue;
+			}
+			cnt++;
+			if (w.depth + 3 > g->rows)
+				g->rows = w.depth + 3;
+		}
+	}
+	return cnt;
+}
+
+static void draw_thread(struct graph *g, const struct profile_thread *t, double *from)
+{
+	struct walk w = walk__from(g->p, t->first_root);
+	char name[THREAD_NAME_LEN];
+	struct box thread = {.name = t->comm, .from = *from, .row = 1};
+
+	for (uint32_t n = t->first_root; n; n = g->p->nodes[n].next_sibling)
+		thread.weight += g->weights[n];
+	if (g->opts->thread_frames)
+		thread.name = thread__name(t, name);
+	if (!*thread.name)
+		thread.name = "[unknown]";
+	if (thread.weight >= g->least)
+		print_box(g, &thread);
+	while (walk__next(&w) && !ferror(g->out)) {
+		uint32_t parent = g->p->nodes[w.node].parent;
+		double *begin = parent ? &g->next[parent] : from;
+		const struct profile_function *f;
+
+		if (!w.entering)
+			continue;
+		f = &g->p->functions[g->p->nodes[w.node].function];
+		g->next[w.node] = *begin;
+		*begin += g->weights[w.node];
+		if (is_drawn(g, &w))
+			print_box(g,
+				  &(struct box){function__name(f), f->kind == FUNCTION_REGION,
+						g->next[w.node], g->weights[w.node], w.depth + 2});
+	}
+}
+
+static const char *weight_name(enum weight weight)
+{
+	static const char *const names[] = {[WEIGHT_WALL] = "time",
+					    [WEIGHT_CPU] = "time on a CPU",
+					    [WEIGHT_OFF] = "time off the CPU",
+					    [WEIGHT_CALLS] = "calls"};
+
+	return names[weight];
+}
+
+static void print_head(const struct graph *g)
+{
+	char target[TARGET_ROOM], safe[4 * TARGET_ROOM], cnt[32];
+	double height = height_of(g);
+	FILE *out = g->out;
+
+	text_escape(target__name(&g->p->target, target, sizeof(target)), safe, sizeof(safe));
+	fprintf(out,
+		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
+		"viewBox=\"0 0 %.0f %.0f\">\n<title>",
+		WIDTH, height, WIDTH, height);
+	print_text(out, safe, SIZE_MAX);
+	fputs("</title>\n<style>" SVG_STYLE "</style>\n"
+	      "<rect width=\"100%\" height=\"100%\" fill=\"#fbfbf8\"/>\n<text class=\"big\" "
+	      "x=\"600\" y=\"22\">",
+	      out);
+	print_text(out, safe, 120);
+	fputs("</text>\n<text id=\"reset\" class=\"button\" x=\"10\" y=\"22\">all</text>\n"
+	      "<text id=\"search\" class=\"button\" x=\"1150\" y=\"22\">find</text>\n"
+	      "<text id=\"found\" x=\"1190\" y=\"40\"></text>\n"
+	      "<text id=\"details\" x=\"10\" y=\"40\">",
+	      out);
+	if (!g->whole)
+		fputs("nothing was recorded", out);
+	else
+		fprintf(out, "a box is a path, as wide as its %s", weight_name(g->opts->weight));
+	if (g->left_out)
+		fprintf(out, "; %s path%s too narrow or too deep to be drawn",
+			text_count(g->left_out, cnt, sizeof(cnt)),
+			g->left_out == 1 ? " is" : "s are");
+	fputs("</text>\n", out);
+}
+
+static int draw(struct graph *g)
+{
+	double from = 0;
+
+	weigh_paths(g);
+	g->least = g->whole * (NARROWEST / (WIDTH - 2 * MARGIN));
+	while (count_boxes(g) > FRAMES_MAX)
+		g->least *= 2;
+	stream__begin();
+	print_head(g);
+	if (g->whole)
+		print_box(g, &(struct box){.name = "all", .weight = g->whole});
+	for (size_t i = 0; i < g->p->threads_cnt && g->whole && !ferror(g->out); i++)
+		draw_thread(g, &g->p->threads[i], &from);
+	fputs("<script><![CDATA[\n" SVG_SCRIPT "]]></script>\n</svg>\n", g->out);
+	return stream__end(g->out);
+}
+
+static int write_svg(const struct profile *p, const struct sink_options *opts, FILE *out)
+{
+	struct graph g = {.p = p, .opts = opts, .out = out};
+	struct profile *merged = NULL;
+	int err = 0;
+
+	if (!opts->thread_frames) {
+		err = profile__merge_threads(p, MERGE_COMM, &merged);
+		if (err)
+			return err;
+		g.p = merged;
+	}
+	g.weights = calloc(g.p->nodes_cnt + 1, sizeof(*g.weights));
+	g.next = calloc(g.p->nodes_cnt + 1, sizeof(*g.next));
+	err = g.weights && g.next ? draw(&g) : -ENOMEM;
+	free(g.weights);
+	free(g.next);
+	profile__free(merged);
+	return err;
+}
+
+const struct sink sink_svg = {
+	.name = "svg",
+	.help = "a flame graph as a picture for browsers: click to zoom, find names",
+	.suffixes = (const char *const[]){".svg", NULL},
+	.whole = true,
+	.write = write_svg,
+};

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The page of a difference: the new run as -f html shows it, with each function coloured by how its
+ * own time has changed (red: more, blue: less, grey: within noise), and a table of the changes.
+ * What only the old run has called is in the table alone, as it has no width.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "diff/diff.h"
+#include "sink/diffs.h"
+#include "sink/page/page.h"
+#include "sink/sink.h"
+#include "sink/stream.h"
+#include "sink/text/diff_table.h"
+#include "util/json.h"
+
+/* A column of functions that are in the document. */
+#define COLUMN(j, d, numbers, name, value)                                 \
+	do {                                                               \
+		json_member_open(j, name, '[');                            \
+		for (size_t i = 0; i < (d)->both->functions_cnt; i++) {    \
+			const struct diff_figures *f = &(d)->functions[i]; \
+                                                                           \
+			if ((numbers)[i])                                  \
+				json_u64(j, value);                        \
+		}                                                          \
+		json_close(j, ']');                                        \
+	} while (0)
+
+static int write_verdict(struct json *j, const struct diff *d, const struct sink_options *opts)
+{
+	struct sink_options plain = {.weight = opts->weight};
+	char *text = NULL;
+	size_t len = 0;
+	struct diff_table t = {
+		.d = d,
+		.pr = {.profile = d->both, .opts = &plain, .out = open_memstream(&text, &len)},
+	};
+	int err = t.pr.out ? diff_verdict__print(&t) : -ENOMEM;
+
+	printer__fini(&t.pr);
+	if (t.pr.out && fclose(t.pr.out) && !err)
+		err = -ENOMEM;
+	if (!err && len)
+		text[strcspn(text, "\n")] = '\0';
+	json_member_string(j, "verdict", err ? "" : text);
+	free(text);
+	return err;
+}
+
+int page_diff__write(struct json *j, const struct diff *d, const struct sink_options *opts,
+		     const uint32_t *numbers)
+{
+	static const char *const times[] = {
+		[DIFF_WALL] = "time", [DIFF_CPU] = "CPU time", [DIFF_OFF] = "time off the CPU"};
+	int err;
+
+	if (!d) {
+		json_null(j);
+		return 0;
+	}
+	json_open(j, '{');
+	err = write_verdict(j, d, opts);
+	json_member_string(j, "compared", times[d->opts.time]);
+	json_member_string(j, "old", d->runs[DIFF_OLD].file);
+	json_member_string(j, "new", d->runs[DIFF_NEW].file);
+	json_member_u64(j, "left_out", d->left_out_cnt);
+	COLUMN(j, d, numbers, "old_calls", f->stats[DIFF_OLD].calls);
+	COLUMN(j, d, numbers, "old_self", f->self.old_ns);
+	COLUMN(j, d, numbers, "new_self", f->self.new_ns);
+	COLUMN(j, d, numbers, "noise", f->self.noise);
+	COLUMN(j, d, numbers, "calls_noise", f->calls_noise);
+	json_close(j, '}');
+	return err;
+}
+
+int diff_html__write(const struct diff *d, const struct sink_options *opts, FILE *out)
+{
+	const struct profile *now = d->runs[DIFF_NEW].profile;
+	struct json j = {.out = out, .in_page = true};
+	struct profile shown = *d->both;
+	int err;
+
+	shown.nodes = calloc(shown.nodes_cnt + 1, sizeof(*shown.nodes));
+	if (!shown.nodes)
+		return -ENOMEM;
+	for (size_t i = 1; i < shown.nodes_cnt; i++) {
+		shown.nodes[i] = d->both->nodes[i];
+		shown.nodes[i].stats = d->paths[i].stats[DIFF_NEW];
+	}
+	shown.target = now->target;
+	shown.start_time = now->start_time;
+	shown.duration_ns = now->duration_ns;
+	shown.paused_ns = now->paused_ns;
+	shown.max_overhead = now->max_overhead;
+	shown.accounting = now->accounting;
+	shown.probes = now->probes;
+	stream__begin();
+	fwrite_unlocked(page_head, 1, page_head_end - page_head, out);
+	err = page_data__write(&j, &shown, opts, d);
+	fwrite_unlocked(page_tail, 1, page_tail_end - page_tail, out);
+	free(shown.nodes);
+	return err ? err : stream__end(out);
+}

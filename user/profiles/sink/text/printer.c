@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "sink/text/printer.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "calls/profile.h"
+#include "sink/listing.h"
+#include "sink/sink.h"
+#include "util/text.h"
+
+const char *printer__style(const struct printer *pr, const char *style)
+{
+	return pr->opts->color ? style : "";
+}
+
+/* Escapes into the scratch buffer, whole. */
+static int escape_name(struct printer *pr, const char *name)
+{
+	size_t need;
+	char *grown;
+
+	if (!name || !*name)
+		name = "[unknown]";
+	need = strlen(name) * strlen("\\xNN") + 1;
+	if (need > pr->name_cap) {
+		grown = realloc(pr->name, need);
+		if (!grown)
+			return -ENOMEM;
+		pr->name = grown;
+		pr->name_cap = need;
+	}
+	text_escape(name, pr->name, need);
+	return 0;
+}
+
+static bool starts_character(char c)
+{
+	return (c & 0xc0) != 0x80;
+}
+
+static size_t count_characters(const char *s)
+{
+	size_t cnt = 0;
+
+	for (; *s; s++)
+		cnt += starts_character(*s);
+	return cnt;
+}
+
+/* `s` without its first `cnt` characters. */
+static const char *skip_characters(const char *s, size_t cnt)
+{
+	for (; *s; s++)
+		if (starts_character(*s) && !cnt--)
+			break;
+	return s;
+}
+
+int printer__name(struct printer *pr, const char *name, size_t columns)
+{
+	int err = escape_name(pr, name);
+	size_t cnt, head;
+
+	if (err)
+		return err;
+	cnt = count_characters(pr->name);
+	if (pr->opts->verbose || cnt <= columns) {
+		fputs(pr->name, pr->out);
+		return cnt;
+	}
+	head = columns / 2;
+	fprintf(pr->out, "%.*s…%s", (int)(skip_characters(pr->name, head) - pr->name), pr->name,
+		skip_characters(pr->name, cnt - (columns - head - 1)));
+	return columns;
+}
+
+size_t printer__room(const struct printer *pr, size_t used, size_t usual, size_t least)
+{
+	size_t columns = pr->opts->columns;
+
+	if (!columns)
+		return usual;
+	return columns > used + least ? columns - used : least;
+}
+
+int printer__place(struct printer *pr, const struct profile_function *f)
+{
+	int columns;
+
+	if (!pr->opts->verbose || !f->file)
+		return 0;
+	fprintf(pr->out, "  %s", printer__style(pr, STYLE_DIM));
+	columns = printer__name(pr, f->file, 0);
+	if (f->line)
+		fprintf(pr->out, ":%u", f->line);
+	fputs(printer__style(pr, STYLE_PLAIN), pr->out);
+	return columns < 0 ? columns : 0;
+}
+
+int printer__function(struct printer *pr, const struct profile_function *f, size_t columns)
+{
+	int width;
+
+	if (f->kind != FUNCTION_REGION)
+		return printer__name(pr, f->name, columns);
+	fputc('[', pr->out);
+	width = printer__name(pr, f->name, columns > 2 ? columns - 2 : columns);
+	if (width < 0)
+		return width;
+	fputc(']', pr->out);
+	return width + 2;
+}
+
+int printer__row_function(struct printer *pr, const struct profile_function *f, size_t columns)
+{
+	int width;
+
+	if (!pr->listing || pr->listing[f - pr->profile->functions].whole)
+		return printer__function(pr, f, columns);
+	width = printer__function(pr, f, columns > 1 ? columns - 1 : columns);
+	if (width < 0)
+		return width;
+	fputc('*', pr->out);
+	pr->marked = true;
+	return width + 1;
+}
+
+char *printer__share(uint64_t part, uint64_t whole, char *buf, size_t size)
+{
+	if (!whole)
+		snprintf(buf, size, "-");
+	else
+		text_percent(100.0 * (double)part / (double)whole, buf, size);
+	return buf;
+}
+
+char *printer__time(const struct printer *pr, uint64_t ns, uint64_t error_ns, char *buf,
+		    size_t size)
+{
+	if (error_ns && ns <= error_ns && !pr->opts->raw)
+		return text_below(error_ns, buf, size);
+	return text_duration(ns, buf, size);
+}
+
+char *printer__calls(uint64_t calls, uint32_t sampled, char *buf, size_t size)
+{
+	char cnt[32];
+
+	snprintf(buf, size, "%s%s", sampled ? "~" : "", text_count(calls, cnt, sizeof(cnt)));
+	return buf;
+}
+
+bool printer__errors(const struct printer *pr)
+{
+	return pr->opts->verbose && !pr->opts->raw;
+}
+
+void printer__interval(struct printer *pr)
+{
+	time_t start = (time_t)pr->profile->start_time;
+	char clock[32] = "?", duration[32];
+	struct tm tm;
+
+	if (!pr->opts->interval)
+		return;
+	if (localtime_r(&start, &tm))
+		strftime(clock, sizeof(clock), "%H:%M:%S", &tm);
+	text_duration(pr->profile->duration_ns, duration, sizeof(duration));
+	fprintf(pr->out, "%s── %s + %s ──%s\n", printer__style(pr, STYLE_BOLD), clock, duration,
+		printer__style(pr, STYLE_PLAIN));
+}
+
+void printer__fini(struct printer *pr)
+{
+	free(pr->name);
+	pr->name = NULL;
+	free(pr->listing);
+	pr->listing = NULL;
+}

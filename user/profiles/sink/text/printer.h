@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the formats for people share: colours, figures, names that fit. */
+#ifndef PROFTRACE_SINK_TEXT_PRINTER_H
+#define PROFTRACE_SINK_TEXT_PRINTER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct listing;
+struct profile;
+struct profile_function;
+struct sink_options;
+
+struct printer {
+	const struct profile *profile;
+	const struct sink_options *opts;
+	FILE *out;
+	struct listing *listing; /* of rows' functions; NULL: none. Freed by printer__fini() */
+	bool marked;		 /* a row has the mark of printer__row_function() */
+	char *name;		 /* scratch; freed by it, too */
+	size_t name_cap;
+};
+
+#define STYLE_PLAIN  "\033[0m"
+#define STYLE_BOLD   "\033[1m"
+#define STYLE_DIM    "\033[2m"
+#define STYLE_WARN   "\033[33m"
+#define STYLE_WORSE  "\033[31m"
+#define STYLE_BETTER "\033[32m"
+
+/* The escape sequence, or "" without colours. */
+const char *printer__style(const struct printer *pr, const char *style);
+
+/* Prints a name escaped and, unless opts->verbose, shortened in its middle to `columns`. Returns
+ * the columns it took or -ENOMEM. */
+int printer__name(struct printer *pr, const char *name, size_t columns);
+
+/* With opts->verbose, where the function is in its source, if that is known: "  FILE:LINE", dim.
+ * Returns 0 or -ENOMEM. */
+int printer__place(struct printer *pr, const struct profile_function *f);
+
+/* As printer__name(), of a function's name; a region's stands in brackets. */
+int printer__function(struct printer *pr, const struct profile_function *f, size_t columns);
+
+/* The same in a table: what the budget has dropped gets a mark, "*", behind its name. */
+int printer__row_function(struct printer *pr, const struct profile_function *f, size_t columns);
+
+/* The columns that a name may have behind `used` others of its line: what is left of opts->columns,
+ * but at least `least`; `usual` if lines may have any length. */
+size_t printer__room(const struct printer *pr, size_t used, size_t usual, size_t least);
+
+/* Whether lines may have so many columns. */
+static inline bool printer__fits(size_t columns, size_t limit)
+{
+	return !limit || columns <= limit;
+}
+
+/* Worth bold type: a tenth of the whole. */
+static inline bool printer__hot(uint64_t part, uint64_t whole)
+{
+	return whole && part >= whole / 10;
+}
+
+/* "12.3%", "<0.1%", or "-" if there is no whole. */
+char *printer__share(uint64_t part, uint64_t whole, char *buf, size_t size);
+
+/* A time that is uncertain by `error_ns`: if it cannot be told from what the probes cost, only what
+ * it is below, as "<50 ns". */
+char *printer__time(const struct printer *pr, uint64_t ns, uint64_t error_ns, char *buf,
+		    size_t size);
+
+/* A count of calls; an estimate, where only one in so many was kept, as "~1,200". */
+char *printer__calls(uint64_t calls, uint32_t sampled, char *buf, size_t size);
+
+/* Whether times are followed by what they are uncertain by. */
+bool printer__errors(const struct printer *pr);
+
+/* With opts->interval, a line that tells when the interval began. */
+void printer__interval(struct printer *pr);
+
+void printer__fini(struct printer *pr);
+
+#endif

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * One line for each function that was called, over all threads and paths, the dearest by its own
+ * time first. AVG, the quantiles, MIN and MAX are of single calls, from entry to exit: in recursion
+ * each level is a call, so AVG is not TOTAL / CALLS there, as TOTAL counts the outermost alone.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calls/distribution.h"
+#include "calls/profile.h"
+#include "calls/ranking.h"
+#include "sink/diffs.h"
+#include "sink/listing.h"
+#include "sink/sessions.h"
+#include "sink/sink.h"
+#include "sink/stream.h"
+#include "sink/text/footer.h"
+#include "sink/text/histogram.h"
+#include "sink/text/printer.h"
+#include "util/path.h"
+
+#define CALLS_MIN 9  /* columns of CALLS: "1,234,567" */
+#define NAME_MAX  40 /* columns of FUNCTION */
+#define NAME_MIN  30 /* where a terminal has less room, columns of figures are left out for it */
+#define TIME_ROOM 9  /* columns of a time, and the gap before it */
+
+/* Columns that there may be no room for, those that are missed most first. */
+enum {
+	SHOW_AVG = 1 << 0,
+	SHOW_P99 = 1 << 1,
+	SHOW_MAX = 1 << 2,
+	SHOW_MODULE = 1 << 3,
+	SHOW_CPU = 1 << 4,
+	SHOW_P50 = 1 << 5,
+	SHOW_P90 = 1 << 6,
+	SHOW_ALL = 2 * SHOW_P90 - 1,
+};
+
+static const struct {
+	const char *name;
+	size_t room;
+} optional_columns[] = {
+	{"AVG", TIME_ROOM}, {"P99", TIME_ROOM}, {"MAX", TIME_ROOM}, {"MODULE", 18},
+	{"CPU", TIME_ROOM}, {"P50", TIME_ROOM}, {"P90", TIME_ROOM},
+};
+
+#define OPTIONAL_COLUMNS (sizeof(optional_columns) / sizeof(*optional_columns))
+
+/* What a table looks like. */
+struct layout {
+	uint32_t shown; /* SHOW_ ... */
+	size_t calls;	/* columns of CALLS */
+	size_t name;	/* of FUNCTION */
+};
+
+static struct layout layout_of(const struct printer *pr, size_t calls)
+{
+	size_t used = calls + 2 * TIME_ROOM + 10; /* TOTAL, SELF, SELF%, and a gap */
+	struct layout l = {.calls = calls};
+
+	for (size_t i = 0; i < OPTIONAL_COLUMNS; i++) {
+		if (!printer__fits(used + optional_columns[i].room + NAME_MIN, pr->opts->columns))
+			break;
+		used += optional_columns[i].room;
+		l.shown |= 1U << i;
+	}
+	l.name = printer__room(pr, used, NAME_MAX, NAME_MIN);
+	return l;
+}
+
+/* A duration in a column of its own; "-" if it is not known. */
+static void print_time(const struct printer *pr, bool known, uint64_t ns, uint64_t error_ns)
+{
+	char text[32];
+
+	fprintf(pr->out, "  %7s",
+		known ? printer__time(pr, ns, error_ns, text, sizeof(text)) : "-");
+}
+
+/* What the function took, all calls together. */
+static void print_sums(const struct printer *pr, const struct call_stats *s, const struct layout *l)
+{
+	print_time(pr, true, s->total_ns, s->error_ns);
+	if (printer__errors(pr))
+		print_time(pr, true, s->error_ns, 0);
+	print_time(pr, true, s->self_ns, s->self_error_ns);
+	if (printer__errors(pr))
+		print_time(pr, true, s->self_error_ns, 0);
+	if (l->shown & SHOW_CPU)
+		print_time(pr, true, stats__cpu_ns(s), s->error_ns);
+}
+
+/* Of what MAX and the quantiles are of: finished calls. Where others are among all, which are open
+ * or were left without a return, the sum is not that of these; the distribution's is, within the
+ * sixteenth that a bucket is wide. */
+static void print_average(const struct printer *pr, const struct profile_function *f,
+			  const struct distribution *d, uint64_t error_ns)
+{
+	const struct call_stats *s = &f->stats;
+	bool finished = s->calls && s->min_ns != UINT64_MAX;
+	uint64_t ns = s->calls ? f->spent_ns / s->calls : 0;
+
+	if (finished && d->calls && (d->calls != s->calls || ns < s->min_ns))
+		ns = distribution__mean(d, s->min_ns, s->max_ns);
+	/* Without a distribution there is no telling. */
+	print_time(pr, finished && ns >= s->min_ns && ns <= s->max_ns, ns, error_ns);
+}
+
+/* What single calls took: what a call's own time is uncertain by, each of these is. */
+static void print_single_calls(const struct printer *pr, const struct profile_function *f,
+			       const struct layout *l)
+{
+	static const struct {
+		uint32_t column;
+		double share;
+	} quantiles[] = {{SHOW_P50, 0.5}, {SHOW_P90, 0.9}, {SHOW_P99, 0.99}};
+	const struct profile *p = pr->profile;
+	const struct distribution d = distribution__of(p, f - p->functions);
+	const struct call_stats *s = &f->stats;
+	uint64_t error_ns = s->calls ? s->self_error_ns / s->calls : 0;
+	bool finished = s->min_ns != UINT64_MAX;
+
+	if (l->shown & SHOW_AVG)
+		print_average(pr, f, &d, error_ns);
+	if (pr->opts->verbose)
+		print_time(pr, finished, s->min_ns, error_ns);
+	for (size_t i = 0; i < sizeof(quantiles) / sizeof(*quantiles); i++) {
+		if (l->shown & quantiles[i].column)
+			print_time(pr, d.calls,
+				   distribution__quantile(&d, quantiles[i].share, s->min_ns,
+							  s->max_ns),
+				   error_ns);
+	}
+	if (l->shown & SHOW_MAX)
+		print_time(pr, finished, s->max_ns, error_ns);
+}
+
+static void print_numbers(const struct printer *pr, const struct profile_function *f,
+			  uint64_t whole, const struct layout *l)
+{
+	char calls[32], share[32];
+
+	fprintf(pr->out, "%*s", (int)l->calls,
+		printer__calls(f->stats.calls, f->sampled, calls, sizeof(calls)));
+	print_sums(pr, &f->stats, l);
+	print_single_calls(pr, f, l);
+	fprintf(pr->out, "  %6s  ", printer__share(f->stats.self_ns, whole, share, sizeof(share)));
+}
+
+static int print_module(struct printer *pr, const struct profile_function *f, size_t gap)
+{
+	size_t columns = pr->opts->columns ? optional_columns[3].room - 2 : NAME_MAX;
+	int name;
+
+	fprintf(pr->out, "%*s%s", (int)gap, "", printer__style(pr, STYLE_DIM));
+	name = printer__name(pr, path_base(f->module ? f->module : ""), columns);
+	fputs(printer__style(pr, STYLE_PLAIN), pr->out);
+	return name;
+}
+
+static int print_row(struct printer *pr, const struct profile_function *f, uint64_t whole,
+		     const struct layout *l)
+{
+	bool hot = printer__hot(f->stats.self_ns, whole);
+	int name;
+
+	fputs(hot ? "" : printer__style(pr, STYLE_DIM), pr->out);
+	print_numbers(pr, f, whole, l);
+	fputs(hot ? printer__style(pr, STYLE_BOLD) : printer__style(pr, STYLE_PLAIN), pr->out);
+	name = printer__row_function(pr, f, l->name);
+	if (name < 0)
+		return name;
+	fputs(hot ? printer__style(pr, STYLE_PLAIN) : "", pr->out);
+	if (l->shown & SHOW_MODULE)
+		name = print_module(pr, f, (size_t)name < l->name ? l->name - name + 2 : 2);
+	if (name >= 0)
+		name = printer__place(pr, f);
+	fputc('\n', pr->out);
+	return name < 0 ? name : 0;
+}
+
+static void print_heading(const struct printer *pr, const struct layout *l)
+{
+	bool errors = printer__errors(pr);
+
+	fprintf(pr->out, "%s%*s  %7s", printer__style(pr, STYLE_DIM), (int)l->calls, "CALLS",
+		"TOTAL");
+	fprintf(pr->out, "%s  %7s%s%s", errors ? "      +/-" : "", "SELF",
+		errors ? "      +/-" : "", l->shown & SHOW_CPU ? "      CPU" : "");
+	fprintf(pr->out, "%s%s%s%s%s%s", l->shown & SHOW_AVG ? "      AVG" : "",
+		pr->opts->verbose ? "      MIN" : "", l->shown & SHOW_P50 ? "      P50" : "",
+		l->shown & SHOW_P90 ? "      P90" : "", l->shown & SHOW_P99 ? "      P99" : "",
+		l->shown & SHOW_MAX ? "      MAX" : "");
+	fprintf(pr->out, "  %6s  ", "SELF%");
+	if (l->shown & SHOW_MODULE)
+		fprintf(pr->out, "%-*s  MODULE", (int)l->name, "FUNCTION");
+	else
+		fputs("FUNCTION", pr->out);
+	fprintf(pr->out, "%s\n", printer__style(pr, STYLE_PLAIN));
+}
+
+/* Which columns there was no room for. */
+static void print_left_out(const struct printer *pr, const struct layout *l)
+{
+	const char *between = "";
+
+	if (l->shown == SHOW_ALL)
+		return;
+	fprintf(pr->out, "%snot shown in %zu columns: ", printer__style(pr, STYLE_DIM),
+		pr->opts->columns);
+	for (size_t i = 0; i < OPTIONAL_COLUMNS; i++) {
+		if (l->shown & 1U << i)
+			continue;
+		fprintf(pr->out, "%s%s", between, optional_columns[i].name);
+		between = ", ";
+	}
+	fprintf(pr->out, " (-v shows all)%s\n", printer__style(pr, STYLE_PLAIN));
+}
+
+static int print_rows(struct printer *pr, const struct profile_function *const *rows, size_t cnt)
+{
+	size_t i, len, width = CALLS_MIN;
+	uint64_t whole = 0;
+	struct layout l;
+	char calls[32];
+	int err = 0;
+
+	for (i = 0; i < cnt; i++) {
+		len = strlen(printer__calls(rows[i]->stats.calls, rows[i]->sampled, calls,
+					    sizeof(calls)));
+		if (len > width)
+			width = len;
+	}
+	/* What --min-time hides is part of the whole. */
+	for (i = 0; i < pr->profile->functions_cnt; i++)
+		whole += pr->profile->functions[i].stats.self_ns;
+	l = layout_of(pr, width);
+	print_heading(pr, &l);
+	for (i = 0; i < cnt && !err && !ferror(pr->out); i++)
+		err = print_row(pr, rows[i], whole, &l);
+	print_left_out(pr, &l);
+	fputc('\n', pr->out);
+	return err;
+}
+
+static int write_flat(const struct profile *p, const struct sink_options *opts, FILE *out)
+{
+	struct printer pr = {.profile = p, .opts = opts, .out = out};
+	const struct profile_function **rows;
+	size_t cnt;
+	int err = profile__rank(p, &rows, &cnt);
+
+	if (err)
+		return err;
+	pr.listing = listing__new(p);
+	if (!pr.listing) {
+		free(rows);
+		return -ENOMEM;
+	}
+	stream__begin();
+	printer__interval(&pr);
+	if (cnt)
+		err = print_rows(&pr, rows, cnt);
+	if (!err && cnt)
+		err = histogram__print(&pr);
+	if (!err)
+		err = sessions_text__print(&pr, p);
+	if (!err)
+		err = footer__print(&pr, !cnt);
+	printer__fini(&pr);
+	free(rows);
+	return err ? err : stream__end(out);
+}
+
+const struct sink sink_flat = {
+	.name = "flat",
+	.help = "one line a function",
+	.accounts = true,
+	.shows_sessions = true,
+	.write = write_flat,
+	.write_diff = diff_text__write_functions,
+};

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Call trees for people: who called what, from where, how often and how long. tree_rows.c decides
+ * which paths get a line, this file draws them. Numbers stand at the left, where columns stay
+ * aligned however deep the tree is.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calls/profile.h"
+#include "sink/diffs.h"
+#include "sink/listing.h"
+#include "sink/sessions.h"
+#include "sink/sink.h"
+#include "sink/stream.h"
+#include "sink/text/footer.h"
+#include "sink/text/histogram.h"
+#include "sink/text/printer.h"
+#include "sink/text/tree_rows.h"
+#include "util/text.h"
+#include "views/merge.h"
+
+#define CALLS_MIN    9	 /* columns of CALLS: "1,234,567" */
+#define OTHERS_WIDTH 28	 /* of TOTAL, SELF, SHARE and the gaps */
+#define CPU_WIDTH    9	 /* of CPU, which a narrow terminal has no room for */
+#define ERRORS_WIDTH 18	 /* of two times +/- */
+#define LINE_WIDTH   110 /* names are shortened to end here */
+#define NAME_MIN     40	 /* but not below this, unless the terminal is narrow */
+#define NARROW	     100 /* columns of a terminal */
+#define NARROW_NAME  20	 /* columns that a name has there, however deep it is */
+
+struct tree_order {
+	uint64_t total_ns;
+	uint32_t thread;
+};
+
+/* One tree on its way to the stream. */
+struct drawing {
+	struct printer *pr;
+	const struct tree_rows *rows;
+	size_t calls_width;
+	bool cpu;			/* CPU is shown */
+	uint32_t indent_max;		/* deepest level that is drawn by indentation */
+	bool more[TREE_INDENT_MAX + 1]; /* by depth: a sibling follows further down */
+};
+
+static size_t calls_width(const struct tree_rows *rows)
+{
+	size_t i, len, width = CALLS_MIN;
+	char buf[32];
+
+	for (i = 0; i < rows->len; i++) {
+		len = strlen(printer__calls(rows->items[i].calls, rows->items[i].sampled, buf,
+					    sizeof(buf)));
+		if (len > width)
+			width = len;
+	}
+	return width;
+}
+
+static void print_heading(const struct drawing *d, const struct profile_thread *t)
+{
+	struct printer *pr = d->pr;
+	char comm[4 * sizeof(t->comm)], cnt[32];
+
+	text_escape(t->comm, comm, sizeof(comm));
+	fprintf(pr->out, "%s%s%s  pid %d  ", printer__style(pr, STYLE_BOLD),
+		*comm ? comm : "[unknown]", printer__style(pr, STYLE_PLAIN), t->pid);
+	text_count(t->merged_cnt > 1 ? t->merged_cnt : t->goroutine, cnt, sizeof(cnt));
+	if (t->merged_cnt > 1)
+		fprintf(pr->out, "%s %s", cnt, t->goroutine ? "goroutines" : "threads");
+	else if (t->goroutine)
+		fprintf(pr->out, "goroutine %s", cnt);
+	else
+		fprintf(pr->out, "tid %d", t->tid);
+	fputs(t->spans ? ", spans\n" : "\n", pr->out);
+	fprintf(pr->out, "%s%*s  %7s%s  %7s%s%s  %6s  FUNCTION%s\n", printer__style(pr, STYLE_DIM),
+		(int)d->calls_width, "CALLS", "TOTAL", printer__errors(pr) ? "      +/-" : "",
+		"SELF", printer__errors(pr) ? "      +/-" : "", d->cpu ? "      CPU" : "", "SHARE",
+		printer__style(pr, STYLE_PLAIN));
+}
+
+/* With -v, what it is uncertain by follows. */
+static void print_time(const struct printer *pr, uint64_t ns, uint64_t error_ns)
+{
+	char text[32];
+
+	fprintf(pr->out, "  %7s", printer__time(pr, ns, error_ns, text, sizeof(text)));
+	if (printer__errors(pr))
+		fprintf(pr->out, "  %7s", text_duration(error_ns, text, sizeof(text)));
+}
+
+static void print_numbers(const struct drawing *d, const struct tree_row *row)
+{
+	struct printer *pr = d->pr;
+	char calls[32], text[32];
+
+	fprintf(pr->out, "%*s", (int)d->calls_width,
+		printer__calls(row->calls, row->sampled, calls, sizeof(calls)));
+	print_time(pr, row->total_ns, row->error_ns);
+	print_time(pr, row->self_ns, row->self_error_ns);
+	if (d->cpu)
+		fprintf(pr->out, "  %7s",
+			printer__time(pr, row->cpu_ns, row->error_ns, text, sizeof(text)));
+	fprintf(pr->out, "  %6s  ",
+		printer__share(row->total_ns, d->rows->total_ns, text, sizeof(text)));
+}
+
+/* Returns the columns it took. */
+static size_t print_branch(struct drawing *d, const struct tree_row *row)
+{
+	FILE *out = d->pr->out;
+	bool drawn = row->depth <= d->indent_max;
+	size_t i, bars = drawn ? row->depth : d->indent_max + 1;
+
+	if (drawn)
+		d->more[row->depth] = !row->last;
+	for (i = 1; i < bars; i++)
+		fputs(d->more[i] ? "│ " : "  ", out);
+	if (!drawn)
+		return 2 * d->indent_max + fprintf(out, "[%u] ", row->level);
+	if (row->depth)
+		fputs(row->last ? "└─" : "├─", out);
+	return 2 * row->depth;
+}
+
+static const struct profile_function *row_function(const struct profile *p,
+						   const struct tree_row *row)
+{
+	return &p->functions[p->nodes[row->node].function];
+}
+
+static int print_function(const struct drawing *d, const struct tree_row *row, size_t columns)
+{
+	const struct profile *p = d->pr->profile;
+	char cnt[32], levels[64] = "";
+	int width;
+
+	text_count(row->cnt, cnt, sizeof(cnt));
+	if (row->kind == ROW_RECURSION) {
+		width = snprintf(levels, sizeof(levels), " (recursion, %s levels)", cnt);
+		if (d->pr->opts->columns)
+			columns = columns > (size_t)width + NARROW_NAME ? columns - width
+									: NARROW_NAME;
+	}
+	if (row->kind == ROW_MORE) {
+		fprintf(d->pr->out, "… %s more path%s", cnt, row->cnt == 1 ? "" : "s");
+		return 0;
+	}
+	width = printer__row_function(d->pr, row_function(p, row), columns);
+	if (width < 0)
+		return width;
+	fputs(levels, d->pr->out);
+	return 0;
+}
+
+/* Columns before the names' indentation. */
+static size_t figures_width(const struct drawing *d)
+{
+	return d->calls_width + OTHERS_WIDTH + (d->cpu ? CPU_WIDTH : 0) +
+	       (printer__errors(d->pr) ? ERRORS_WIDTH : 0);
+}
+
+/* Columns for a name behind `used` others. */
+static size_t name_width(const struct drawing *d, size_t used)
+{
+	size_t usual = used + NAME_MIN < LINE_WIDTH ? LINE_WIDTH - used : NAME_MIN;
+
+	return printer__room(d->pr, used, usual, NARROW_NAME);
+}
+
+static int print_row(struct drawing *d, const struct tree_row *row)
+{
+	struct printer *pr = d->pr;
+	uint64_t whole = d->rows->total_ns;
+	bool hot = printer__hot(row->total_ns, whole);
+	size_t used = figures_width(d);
+	int err;
+
+	fputs(hot ? "" : printer__style(pr, STYLE_DIM), pr->out);
+	print_numbers(d, row);
+	fputs(hot ? printer__style(pr, STYLE_DIM) : "", pr->out);
+	used += print_branch(d, row);
+	fputs(printer__style(pr, STYLE_PLAIN), pr->out);
+	fputs(hot ? printer__style(pr, STYLE_BOLD) : "", pr->out);
+	err = print_function(d, row, name_width(d, used));
+	fputs(hot ? printer__style(pr, STYLE_PLAIN) : "", pr->out);
+	if (!err && row->kind != ROW_MORE)
+		err = printer__place(pr, row_function(pr->profile, row));
+	fputc('\n', pr->out);
+	return err;
+}
+
+/* Names keep their room: deeper levels are numbered. */
+static uint32_t indent_max(const struct drawing *d)
+{
+	size_t used = figures_width(d) + strlen("[12345] ") + NARROW_NAME;
+	size_t columns = d->pr->opts->columns;
+	size_t levels = columns > used ? (columns - used) / 2 : 0;
+
+	return !columns || levels > TREE_INDENT_MAX ? TREE_INDENT_MAX : levels;
+}
+
+static int print_tree(struct printer *pr, const struct profile_thread *t,
+		      const struct tree_rows *rows)
+{
+	struct drawing d = {.pr = pr, .rows = rows, .calls_width = calls_width(rows)};
+	bool deep = false;
+	size_t i;
+	int err;
+
+	d.cpu = printer__fits(NARROW, pr->opts->columns);
+	d.indent_max = indent_max(&d);
+	print_heading(&d, t);
+	for (i = 0; i < rows->len && !ferror(pr->out); i++) {
+		deep |= rows->items[i].depth > d.indent_max;
+		err = print_row(&d, &rows->items[i]);
+		if (err)
+			return err;
+	}
+	if (deep)
+		fputs("[N] is the level of nested calls, where it is too deep to be drawn\n",
+		      pr->out);
+	fputc('\n', pr->out);
+	return 0;
+}
+
+static int compare_trees(const void *a, const void *b)
+{
+	const struct tree_order *x = a, *y = b;
+
+	if (x->total_ns != y->total_ns)
+		return x->total_ns > y->total_ns ? -1 : 1;
+	return x->thread < y->thread ? -1 : 1;
+}
+
+/* The trees, dearest first. Threads without calls have none. */
+static size_t sort_trees(const struct profile *p, struct tree_order *trees)
+{
+	size_t i, cnt = 0;
+	uint32_t node;
+
+	for (i = 0; i < p->threads_cnt; i++) {
+		if (!p->threads[i].first_root)
+			continue;
+		trees[cnt] = (struct tree_order){.thread = i};
+		for (node = p->threads[i].first_root; node; node = p->nodes[node].next_sibling)
+			trees[cnt].total_ns += p->nodes[node].stats.total_ns;
+		cnt++;
+	}
+	qsort(trees, cnt, sizeof(*trees), compare_trees);
+	return cnt;
+}
+
+/* What is shown may be one that was merged of `whole`. */
+static int print_trees(struct printer *pr, const struct profile *whole)
+{
+	const struct profile *p = pr->profile;
+	struct tree_rows rows = {0};
+	struct tree_order *trees;
+	size_t i, cnt;
+	int err = 0;
+
+	trees = calloc(p->threads_cnt + 1, sizeof(*trees));
+	if (!trees)
+		return -ENOMEM;
+	cnt = sort_trees(p, trees);
+	for (i = 0; i < cnt && !err && !ferror(pr->out); i++) {
+		err = tree_rows__build(&rows, p, trees[i].thread, pr->opts->verbose);
+		if (!err)
+			err = print_tree(pr, &p->threads[trees[i].thread], &rows);
+	}
+	if (!err && cnt)
+		err = histogram__print(pr);
+	if (!err)
+		err = sessions_text__print(pr, whole);
+	if (!err)
+		err = footer__print(pr, cnt == 0);
+	tree_rows__fini(&rows);
+	free(trees);
+	return err;
+}
+
+static int write_tree(const struct profile *p, const struct sink_options *opts, FILE *out)
+{
+	struct printer pr = {.profile = p, .opts = opts, .out = out};
+	struct profile *merged = NULL;
+	int err;
+
+	if (!opts->thread_frames) {
+		err = profile__merge_threads(p, MERGE_PROCESS, &merged);
+		if (err)
+			return err;
+		pr.profile = merged;
+	}
+	stream__begin();
+	printer__interval(&pr);
+	pr.listing = listing__new(pr.profile);
+	err = pr.listing ? print_trees(&pr, p) : -ENOMEM;
+	printer__fini(&pr);
+	profile__free(merged);
+	return err ? err : stream__end(out);
+}
+
+const struct sink sink_tree = {
+	.name = "tree",
+	.help = "call trees for reading",
+	.suffixes = (const char *const[]){".txt", NULL},
+	.accounts = true,
+	.shows_sessions = true,
+	.write = write_tree,
+	.write_diff = diff_text__write,
+};

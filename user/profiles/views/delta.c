@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The delta starts as a copy of the later profile. A walk from the outermost calls down finds each
+ * path's node in the earlier profile (through its parent's) and subtracts it; on the way up, paths
+ * learn their inclusive time, and whether anything below them is news. What is not is squeezed out
+ * at the end.
+ */
+#include "calls/accounting.h"
+#include "calls/copy.h"
+#include "calls/identity.h"
+#include "calls/line_order.h"
+#include "calls/path_map.h"
+#include "calls/profile.h"
+#include "calls/stats.h"
+#include "calls/walk.h"
+#include "views/squeeze.h"
+
+#define NO_THREAD UINT32_MAX
+
+struct delta {
+	const struct profile *before;
+	struct profile *to;
+	struct path_map map;   /* paths of `before` */
+	uint32_t *old_threads; /* by thread of `to`: the same one in `before`, or NO_THREAD */
+	uint32_t *old_nodes;   /* by node of `to`: the same path in `before`, or 0 */
+	bool *news;	       /* by node of `to` */
+};
+
+static int compare_refs(const void *a, const void *b)
+{
+	return identity__compare(*(const struct profile_thread *const *)a,
+				 *(const struct profile_thread *const *)b);
+}
+
+static int match_threads(struct delta *d)
+{
+	const struct profile_thread **sorted, *key, **found;
+	size_t i, cnt = d->before->threads_cnt;
+
+	sorted = calloc(cnt + 1, sizeof(*sorted));
+	if (!sorted)
+		return -ENOMEM;
+	for (i = 0; i < cnt; i++)
+		sorted[i] = &d->before->threads[i];
+	qsort(sorted, cnt, sizeof(*sorted), compare_refs);
+	for (i = 0; i < d->to->threads_cnt; i++) {
+		key = &d->to->threads[i];
+		found = bsearch(&key, sorted, cnt, sizeof(*sorted), compare_refs);
+		d->old_threads[i] = found ? *found - d->before->threads : NO_THREAD;
+	}
+	free(sorted);
+	return 0;
+}
+
+static void map_paths(struct delta *d)
+{
+	size_t i;
+
+	for (i = 1; i < d->before->nodes_cnt; i++) {
+		const struct profile_node *n = &d->before->nodes[i];
+
+		*path_map__at(&d->map, path_step(n->parent, n->thread, n->function)) = i;
+	}
+}
+
+/* The node's path in `before`, or 0. That of its parent is known. */
+static uint32_t find_old(struct delta *d, const struct profile_node *n)
+{
+	uint32_t thread = d->old_threads[n->thread], parent = d->old_nodes[n->parent];
+
+	if (thread == NO_THREAD || (n->parent && !parent))
+		return 0;
+	return *path_map__at(&d->map, path_step(parent, thread, n->function));
+}
+
+static void subtract(uint64_t *now, uint64_t before)
+{
+	*now = *now > before ? *now - before : 0;
+}
+
+/* Leaves the node's inclusive figures at its own: sum_node() adds those of its callees. The figures
+ * of open calls may be a moment apart, so that they can fall back: then they are cut at 0. */
+static void subtract_node(struct delta *d, uint32_t node)
+{
+	struct call_stats *s = &d->to->nodes[node].stats;
+	uint32_t old = d->old_nodes[node] = find_old(d, &d->to->nodes[node]);
+
+	if (old) {
+		const struct call_stats *before = &d->before->nodes[old].stats;
+
+		subtract(&s->calls, before->calls);
+		subtract(&s->self_ns, before->self_ns);
+		subtract(&s->off_self_ns, before->off_self_ns);
+		subtract(&s->raw_self_ns, before->raw_self_ns);
+		subtract(&s->self_error_ns, before->self_error_ns);
+	}
+	if (s->off_self_ns > s->self_ns)
+		s->off_self_ns = s->self_ns;
+	s->total_ns = s->self_ns;
+	s->off_ns = s->off_self_ns;
+	s->raw_total_ns = s->raw_self_ns;
+	s->error_ns = s->self_error_ns;
+	d->news[node] = s->calls || s->self_ns || s->raw_self_ns;
+}
+
+/* What is below the node is done: tells its caller. Sums are what keeps inclusive times above their
+ * callees'. */
+static void sum_node(struct delta *d, uint32_t node)
+{
+	const struct profile_node *n = &d->to->nodes[node];
+
+	if (!n->parent)
+		return;
+	stats__add_callee(&d->to->nodes[n->parent].stats, &n->stats);
+	if (d->news[node])
+		d->news[n->parent] = true;
+}
+
+static void subtract_thread(struct delta *d, const struct profile_thread *t)
+{
+	struct walk w = walk__from(d->to, t->first_root);
+
+	while (walk__next(&w)) {
+		if (w.entering)
+			subtract_node(d, w.node);
+		else
+			sum_node(d, w.node);
+	}
+}
+
+/* Both are sorted. Buckets without news are left out. */
+static void subtract_buckets(struct profile *now, const struct profile *before)
+{
+	const struct profile_bucket *old = before->buckets, *end = old + before->buckets_cnt;
+	size_t i, cnt = 0;
+
+	for (i = 0; i < now->buckets_cnt; i++) {
+		struct profile_bucket b = now->buckets[i];
+
+		while (old < end && (old->function < b.function ||
+				     (old->function == b.function && old->bucket < b.bucket)))
+			old++;
+		if (old < end && old->function == b.function && old->bucket == b.bucket)
+			subtract(&b.calls, old->calls);
+		if (b.calls)
+			now->buckets[cnt++] = b;
+	}
+	now->buckets_cnt = cnt;
+}
+
+/* Both are sorted; lines without news stay, for a line that has not run says something, too. */
+static void subtract_lines(struct profile *now, const struct profile *before)
+{
+	const struct profile_line *old = before->lines, *end = old + before->lines_cnt;
+
+	for (size_t i = 0; i < now->lines_cnt; i++) {
+		struct profile_line *l = &now->lines[i];
+
+		while (old < end && line_order__compare(old, l) < 0)
+			old++;
+		if (old == end || line_order__compare(old, l))
+			continue;
+		subtract(&l->hits, old->hits);
+		subtract(&l->ns, old->ns);
+		subtract(&l->error_ns, old->error_ns);
+		old++;
+	}
+}
+
+/* Drops are only ever added. */
+static void subtract_drops(struct profile *now, const struct profile *before)
+{
+	size_t old = before->drops_cnt < now->drops_cnt ? before->drops_cnt : now->drops_cnt;
+
+	now->drops_cnt -= old;
+	if (old)
+		memmove(now->drops, now->drops + old, now->drops_cnt * sizeof(*now->drops));
+}
+
+/* Rows keep their numbers: new ones come behind. */
+static void subtract_cpu_shares(struct profile *now, const struct profile *before)
+{
+	for (size_t i = 0; i < now->cpu_shares_cnt && i < before->cpu_shares_cnt; i++) {
+		subtract(&now->cpu_shares[i].samples, before->cpu_shares[i].samples);
+		subtract(&now->cpu_shares[i].traced, before->cpu_shares[i].traced);
+	}
+}
+
+static void subtract_summary(struct profile *now, const struct profile *before)
+{
+	accounting__subtract(&now->accounting, &before->accounting);
+	/* The interval begins where the earlier profile ended. */
+	now->start_time += (double)before->duration_ns / 1e9;
+	subtract(&now->duration_ns, before->duration_ns);
+	subtract(&now->paused_ns, before->paused_ns);
+}
+
+static int subtract_profile(struct delta *d)
+{
+	size_t i;
+	int err;
+
+	d->old_threads = calloc(d->to->threads_cnt + 1, sizeof(*d->old_threads));
+	d->old_nodes = calloc(d->to->nodes_cnt + 1, sizeof(*d->old_nodes));
+	d->news = calloc(d->to->nodes_cnt + 1, sizeof(*d->news));
+	if (!d->old_threads || !d->old_nodes || !d->news)
+		return -ENOMEM;
+	err = path_map__init(&d->map, d->before->nodes_cnt);
+	if (err)
+		return err;
+	err = match_threads(d);
+	if (err)
+		return err;
+	map_paths(d);
+	for (i = 0; i < d->to->threads_cnt; i++)
+		subtract_thread(d, &d->to->threads[i]);
+	/* The old paths' numbers have served: their room is used again. */
+	squeeze_nodes(d->to, d->news, d->old_nodes);
+	subtract_buckets(d->to, d->before);
+	subtract_lines(d->to, d->before);
+	subtract_drops(d->to, d->before);
+	subtract_cpu_shares(d->to, d->before);
+	subtract_summary(d->to, d->before);
+	return profile__link(d->to);
+}
+
+static int copy_profile(const struct profile *p, struct profile **out)
+{
+	struct profile *to = *out = calloc(1, sizeof(*to));
+
+	if (!to)
+		return -ENOMEM;
+	*to = *p;
+	to->functions = NULL;
+	to->threads = NULL;
+	to->nodes = NULL;
+	to->buckets = NULL;
+	to->drops = NULL;
+	to->cpu_shares = NULL;
+	to->arguments = NULL;
+	to->lines = NULL;
+	to->inlines = NULL;
+	to->timeline = NULL;
+	to->sessions = NULL;
+	if (copy_array(p->functions, p->functions_cnt, sizeof(*p->functions), &to->functions) ||
+	    copy_array(p->threads, p->threads_cnt, sizeof(*p->threads), &to->threads) ||
+	    copy_array(p->nodes, p->nodes_cnt, sizeof(*p->nodes), &to->nodes) ||
+	    copy_array(p->buckets, p->buckets_cnt, sizeof(*p->buckets), &to->buckets) ||
+	    copy_array(p->drops, p->drops_cnt, sizeof(*p->drops), &to->drops) ||
+	    copy_array(p->cpu_shares, p->cpu_shares_cnt, sizeof(*to->cpu_shares),
+		       &to->cpu_shares) ||
+	    copy_array(p->lines, p->lines_cnt, sizeof(*p->lines), &to->lines) ||
+	    copy_array(p->inlines, p->inlines_cnt, sizeof(*p->inlines), &to->inlines) ||
+	    copy_array(p->arguments, p->arguments_cnt, sizeof(*p->arguments), &to->arguments))
+		return -ENOMEM;
+	/* The walk needs links, whether or not the original has them. */
+	return profile__link(to);
+}
+
+int profile__delta(const struct profile *now, const struct profile *before, struct profile **out)
+{
+	struct delta d = {.before = before};
+	int err;
+
+	err = copy_profile(now, &d.to);
+	if (!err && before)
+		err = subtract_profile(&d);
+	if (!err)
+		err = profile__summarize(d.to);
+	path_map__fini(&d.map);
+	free(d.old_threads);
+	free(d.old_nodes);
+	free(d.news);
+	if (err)
+		profile__free(d.to);
+	else
+		*out = d.to;
+	return err;
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A thousand workers that do the same are one tree to a reader. Threads are sorted into groups;
+ * then each path of each thread is looked up in its group, step by step from the outermost call.
+ */
+#include "views/merge.h"
+
+#include "calls/copy.h"
+#include "calls/identity.h"
+#include "calls/path_map.h"
+#include "calls/profile.h"
+#include "calls/stats.h"
+#include "calls/walk.h"
+
+struct merge {
+	const struct profile *from;
+	struct profile *to;
+	enum merge_by by;
+	uint32_t *order; /* threads with calls, those of a group side by side */
+	size_t order_cnt;
+	uint32_t *merged; /* by node of `from`: its node in `to` */
+	struct path_map map;
+};
+
+#define COMPARE(a, b) ((a) > (b) ? 1 : -((a) < (b)))
+
+static int compare_groups(const struct merge *m, uint32_t a, uint32_t b)
+{
+	const struct profile_thread *x = &m->from->threads[a], *y = &m->from->threads[b];
+	int order;
+
+	if (m->by == MERGE_LANES)
+		return identity__compare_threads(x, y);
+	order = strncmp(x->comm, y->comm, sizeof(x->comm));
+	if (!order && m->by == MERGE_PROCESS)
+		order = COMPARE(x->pid, y->pid);
+	if (!order && m->by == MERGE_PROCESS)
+		order = COMPARE(!!x->goroutine, !!y->goroutine);
+	if (!order)
+		order = COMPARE(x->spans, y->spans);
+	return order;
+}
+
+static int compare_threads(const void *a, const void *b, void *merge)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	const struct merge *m = merge;
+	int order = compare_groups(m, x, y);
+
+	/* A thread's own stack comes first: its name is kept up to date. */
+	if (!order && m->by == MERGE_LANES)
+		order = COMPARE(m->from->threads[x].lane_ns, m->from->threads[y].lane_ns);
+	return order ? order : COMPARE(x, y);
+}
+
+static void sort_threads(struct merge *m)
+{
+	size_t i;
+
+	for (i = 0; i < m->from->threads_cnt; i++)
+		if (m->from->threads[i].first_root)
+			m->order[m->order_cnt++] = i;
+	if (m->order_cnt)
+		qsort_r(m->order, m->order_cnt, sizeof(*m->order), compare_threads, m);
+}
+
+/* Adds a node of `from` to thread `group` of `to`; its parent has been added before. */
+static void merge_node(struct merge *m, uint32_t node, uint32_t group)
+{
+	const struct profile_node *n = &m->from->nodes[node];
+	uint32_t parent = m->merged[n->parent];
+	uint32_t *into = path_map__at(&m->map, path_step(parent, group, n->function));
+
+	if (*into) {
+		stats__add(&m->to->nodes[*into].stats, &n->stats);
+	} else {
+		*into = m->to->nodes_cnt++;
+		m->to->nodes[*into] = (struct profile_node){
+			.parent = parent,
+			.function = n->function,
+			.thread = group,
+			.stats = n->stats,
+		};
+	}
+	m->merged[node] = *into;
+}
+
+static void merge_all(struct merge *m)
+{
+	struct profile *to = m->to;
+	size_t i;
+
+	for (i = 0; i < m->order_cnt; i++) {
+		const struct profile_thread *t = &m->from->threads[m->order[i]];
+		struct walk w = walk__from(m->from, t->first_root);
+
+		if (!i || compare_groups(m, m->order[i - 1], m->order[i])) {
+			to->threads[to->threads_cnt] = *t;
+			to->threads[to->threads_cnt].lane_ns = 0;
+			to->threads[to->threads_cnt++].merged_cnt = 0;
+		}
+		if (m->by != MERGE_LANES)
+			to->threads[to->threads_cnt - 1].merged_cnt +=
+				t->merged_cnt ? t->merged_cnt : 1;
+		while (walk__next(&w))
+			if (w.entering)
+				merge_node(m, w.node, to->threads_cnt - 1);
+	}
+}
+
+static int merge_alloc(struct merge *m)
+{
+	const struct profile *from = m->from;
+	struct profile *to;
+
+	m->to = to = calloc(1, sizeof(*to));
+	if (!to)
+		return -ENOMEM;
+	*to = *from;
+	to->functions = NULL;
+	to->buckets = NULL;
+	to->drops = NULL;
+	to->cpu_shares = NULL;
+	to->arguments = NULL;
+	to->lines = NULL;
+	to->inlines = NULL;
+	to->timeline = NULL;
+	to->sessions = NULL;
+	to->threads = calloc(from->threads_cnt + 1, sizeof(*to->threads));
+	to->threads_cnt = 0;
+	to->nodes = calloc(from->nodes_cnt + 1, sizeof(*to->nodes));
+	to->nodes_cnt = 1;
+	m->order = calloc(from->threads_cnt + 1, sizeof(*m->order));
+	m->merged = calloc(from->nodes_cnt + 1, sizeof(*m->merged));
+	if (!to->threads || !to->nodes || !m->order || !m->merged)
+		return -ENOMEM;
+	if (copy_array(from->functions, from->functions_cnt, sizeof(*to->functions),
+		       &to->functions) ||
+	    copy_array(from->buckets, from->buckets_cnt, sizeof(*to->buckets), &to->buckets) ||
+	    copy_array(from->drops, from->drops_cnt, sizeof(*to->drops), &to->drops) ||
+	    copy_array(from->cpu_shares, from->cpu_shares_cnt, sizeof(*to->cpu_shares),
+		       &to->cpu_shares) ||
+	    copy_array(from->lines, from->lines_cnt, sizeof(*to->lines), &to->lines) ||
+	    copy_array(from->inlines, from->inlines_cnt, sizeof(*to->inlines), &to->inlines) ||
+	    copy_array(from->arguments, from->arguments_cnt, sizeof(*to->arguments),
+		       &to->arguments))
+		return -ENOMEM;
+	return path_map__init(&m->map, from->nodes_cnt);
+}
+
+int profile__merge_threads(const struct profile *p, enum merge_by by, struct profile **out)
+{
+	struct merge m = {.from = p, .by = by};
+	int err;
+
+	err = merge_alloc(&m);
+	if (err)
+		goto out;
+	sort_threads(&m);
+	merge_all(&m);
+	err = profile__link(m.to);
+out:
+	path_map__fini(&m.map);
+	free(m.order);
+	free(m.merged);
+	if (err)
+		profile__free(m.to);
+	else
+		*out = m.to;
+	return err;
+}
+
+int profile__join_lanes(struct profile **p)
+{
+	struct profile *joined;
+	bool needed = false;
+	int err;
+
+	for (size_t i = 0; i < (*p)->threads_cnt && !needed; i++)
+		needed = (*p)->threads[i].lane_ns;
+	if (!needed)
+		return 0;
+	err = profile__merge_threads(*p, MERGE_LANES, &joined);
+	if (err)
+		return err;
+	profile__free(*p);
+	*p = joined;
+	return 0;
+}

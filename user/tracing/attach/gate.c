@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "attach/gate.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <unistd.h>
+
+#include "attach/links/skeleton.h"
+
+int gate__init(struct gate *g, struct proftrace_bpf *skel)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts);
+	uint32_t size = sizeof(uint32_t);
+
+	*g = (struct gate){.skel = skel, .inner = -1, .outer = -1};
+	g->inner = bpf_map_create(BPF_MAP_TYPE_ARRAY, "gate_inner", size, size, 1, NULL);
+	if (g->inner < 0)
+		return -errno;
+	opts.inner_map_fd = g->inner;
+	g->outer = bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "gate_outer", size, size, 1, &opts);
+	return g->outer < 0 ? -errno : 0;
+}
+
+void gate__fini(struct gate *g)
+{
+	if (!g->skel)
+		return;
+	if (g->inner >= 0)
+		close(g->inner);
+	if (g->outer >= 0)
+		close(g->outer);
+	g->skel = NULL;
+}
+
+void gate__open(struct gate *g)
+{
+	__atomic_store_n(&g->skel->bss->stopped_ns, 0, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&g->skel->bss->gate_open, true, __ATOMIC_SEQ_CST);
+}
+
+void gate__close(struct gate *g)
+{
+	__atomic_store_n(&g->skel->bss->gate_open, false, __ATOMIC_SEQ_CST);
+}
+
+/* The kernel promises it to whoever changes a map in a map: the update returns when the programs
+ * that may have seen the old one have ended (maybe_wait_bpf_programs() in kernel/bpf/syscall.c).
+ * All that touch frames are of the kind that this holds for: they do not sleep. */
+int gate__settle(struct gate *g)
+{
+	uint32_t first = 0;
+
+	return bpf_map_update_elem(g->outer, &first, &g->inner, BPF_ANY) ? -errno : 0;
+}
+
+int gate__close_frames(struct gate *g, uint64_t at_ns)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, opts);
+
+	g->skel->bss->closed_ns = at_ns;
+	return bpf_prog_test_run_opts(bpf_program__fd(g->skel->progs.close_open), &opts) ? -errno
+											 : 0;
+}

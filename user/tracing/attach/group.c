@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "attach/group.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attach/groups.h"
+#include "attach/links/keeper.h"
+#include "plan/exits.h"
+#include "plan/lines.h"
+#include "plan/plan.h"
+#include "target/target.h"
+#include "util/array.h"
+#include "util/log.h"
+#include "wire.h"
+
+_Static_assert(WIRE_COST_ENTRY + SITE_CLASSES - 1 == WIRE_COST_ENTRY_LAST, "site classes");
+_Static_assert(WIRE_COST_ENTRY + SITE_PUSH == WIRE_COST_ENTRY_PUSH, "site classes");
+
+#define MAX_PER_LINK  (1u << 20) /* the kernel's limit */
+#define MAX_REFUSED   64	 /* give up on more: then it is no matter of single functions */
+#define REFUSED_SHOWN 5
+
+/* Probes that are to share a link. */
+struct batch {
+	uint64_t *offsets, *cookies;
+	uint64_t *semaphores; /* as in struct link_spec */
+	size_t cnt;
+	bool guarded; /* there are semaphores */
+};
+
+static int batch_alloc(struct batch *b, size_t cap)
+{
+	*b = (struct batch){.offsets = calloc(cap + 1, sizeof(uint64_t)),
+			    .cookies = calloc(cap + 1, sizeof(uint64_t)),
+			    .semaphores = calloc(cap + 1, sizeof(uint64_t))};
+	return b->offsets && b->cookies && b->semaphores ? 0 : -ENOMEM;
+}
+
+static void batch_free(struct batch *b)
+{
+	free(b->offsets);
+	free(b->cookies);
+	free(b->semaphores);
+}
+
+static void batch_add(struct batch *b, uint64_t offset, uint64_t cookie, uint64_t semaphore)
+{
+	b->guarded |= semaphore != 0;
+	b->semaphores[b->cnt] = semaphore;
+	b->offsets[b->cnt] = offset;
+	b->cookies[b->cnt++] = cookie;
+}
+
+bool group__may_be_one(int err)
+{
+	switch (err) {
+	case -EPERM:
+	case -EACCES:
+	case -ENOMEM:
+	case -EMFILE:
+	case -ENFILE:
+	case -EBADF:
+	case -ESRCH:
+	case -EINTR:
+	case -EOWNERDEAD: /* the keeper has gone */
+	case -EAGAIN:
+		return false;
+	default:
+		return true;
+	}
+}
+
+static int note_refused(struct attach_ctx *ctx, uint64_t cookie, int err)
+{
+	struct plan_function *f = &ctx->plan->functions[cookie & WIRE_COOKIE_FUNCTION];
+
+	if (f->refused)
+		return 0; /* another of its probes, or in another process */
+	if (++ctx->refused_cnt > MAX_REFUSED) {
+		log_error("the kernel refuses probes in %s: %s", ctx->obj->path,
+			  strerror(err == -524 ? EOPNOTSUPP : -err));
+		return err;
+	}
+	f->refused = true;
+	if (ctx->refused_cnt <= REFUSED_SHOWN)
+		log_warn("%s: the kernel refuses the probe at %s: left out", ctx->obj->path,
+			 f->symbol);
+	else if (ctx->refused_cnt == REFUSED_SHOWN + 1)
+		log_warn("%s: more functions are refused and left out", ctx->obj->path);
+	return 0;
+}
+
+/* The line is counted in part at most, so it does not count. */
+static int note_line_refused(struct attach_ctx *ctx, uint64_t cookie, int err)
+{
+	struct plan_lines *lines = ctx->plan->lines;
+	const struct plan_line_site *site = &lines->sites[(cookie & WIRE_COOKIE_FUNCTION) - 1];
+	struct plan_line *line = site->line ? &lines->lines[site->line - 1] : NULL;
+
+	if (!line || line->reason)
+		return 0;
+	if (++ctx->refused_cnt > MAX_REFUSED) {
+		log_error("the kernel refuses probes in %s: %s", ctx->obj->path,
+			  strerror(err == -524 ? EOPNOTSUPP : -err));
+		return err;
+	}
+	line->reason = "the kernel refuses the probe";
+	return 0;
+}
+
+/* Links probes [from, to) of the batch, in as few links as the kernel accepts. */
+static int link_range(struct attach_ctx *ctx, struct group *grp, const struct tier_probe *probe,
+		      const struct batch *b, size_t from, size_t to)
+{
+	struct link_spec spec = {
+		.prog_fd = probe->prog_fd,
+		.attach_type = probe->attach_type,
+		.return_probes = probe->return_probes,
+		.object_fd = ctx->obj->fd,
+		.pid = ctx->pid,
+		.offsets = b->offsets + from,
+		.cookies = b->cookies + from,
+		.semaphores = b->guarded ? b->semaphores + from : NULL,
+		.cnt = to - from,
+	};
+	int err;
+
+	if (from == to)
+		return 0;
+	if (ARRAY_RESERVE(&grp->links, grp->links_cnt, &grp->links_cap))
+		return -ENOMEM;
+	err = to - from > MAX_PER_LINK ? -E2BIG : keeper__link(ctx->g->keeper, &spec);
+	if (err >= 0) {
+		grp->links[grp->links_cnt++] = err;
+		return 0;
+	}
+	if (!group__may_be_one(err))
+		return err;
+	if (to - from == 1)
+		return grp->lines ? note_line_refused(ctx, b->cookies[from], err)
+				  : note_refused(ctx, b->cookies[from], err);
+	err = link_range(ctx, grp, probe, b, from, from + (to - from) / 2);
+	return err ? err : link_range(ctx, grp, probe, b, from + (to - from) / 2, to);
+}
+
+static uint64_t entry_cookie(const struct plan_function *f, const struct group_member *m)
+{
+	uint64_t flags = (f->tail_jumps ? WIRE_ENTRY_TAIL : 0) |
+			 (f->loops_to_entry ? WIRE_ENTRY_LOOP : 0) |
+			 (f->begins_anew ? WIRE_ENTRY_UNLESS : 0) |
+			 (f->exit == EXIT_RETURN ? WIRE_ENTRY_RETURN : 0) |
+			 (f->closed_at_entry ? WIRE_ENTRY_CLOSES : 0);
+
+	/* One of values and the number of instructions is 0. */
+	return m->function | (uint64_t)f->site_delta << WIRE_COOKIE_DELTA |
+	       (uint64_t)f->cond << WIRE_COOKIE_COND |
+	       (uint64_t)(f->arguments | f->closed_at_entry) << WIRE_COOKIE_VALUES |
+	       flags << WIRE_COOKIE_FLAGS |
+	       (uint64_t)(WIRE_COST_ENTRY + f->site) << WIRE_COOKIE_COST |
+	       (uint64_t)m->generation << WIRE_COOKIE_GENERATION;
+}
+
+/* Of site `number` of a region. */
+static uint64_t site_cookie(const struct plan_function *f, const struct plan_site *s,
+			    uint32_t number, const struct group_member *m)
+{
+	bool ends = number >= f->begins_cnt;
+	bool called = s->site == SITE_NOP5 || s->site == SITE_NOP10;
+	uint64_t class = !ends			? WIRE_COST_ENTRY + s->site
+			 : called		? WIRE_COST_EXIT_NOP5
+			 : s->site == SITE_STEP ? WIRE_COST_EXIT_STEP
+						: WIRE_COST_EXIT_JMP;
+	uint64_t flags = (f->kind == PLAN_MARK ? WIRE_REGION_MARK : 0) |
+			 (s->by_frame_pointer ? WIRE_REGION_BY_FP : 0) |
+			 (s->called ? WIRE_REGION_CALLED : 0) |
+			 (f->ordered ? WIRE_REGION_ORDERED : 0);
+
+	return m->function | (uint64_t)(s->up / 8) << WIRE_COOKIE_DELTA |
+	       (uint64_t)(number % WIRE_MAX_SITES) << WIRE_COOKIE_SITE |
+	       (uint64_t)(ends ? 0 : s->list) << WIRE_COOKIE_VALUES | flags << WIRE_COOKIE_FLAGS |
+	       class << WIRE_COOKIE_COST | (uint64_t)m->generation << WIRE_COOKIE_GENERATION;
+}
+
+static uint64_t exit_cost(const struct plan_exit *e)
+{
+	if (e->emulated)
+		return WIRE_COST_EXIT_RET;
+	if (e->steps)
+		return WIRE_COST_EXIT_STEP;
+	return e->kind == CODE_EXIT_JCC ? WIRE_COST_EXIT_JCC : WIRE_COST_EXIT_JMP;
+}
+
+/* Whether the exit is seen by the program for `ret`s. */
+static bool is_ret(const struct groups *g, const struct plan_exit *e)
+{
+	return g->emulates && e->kind == CODE_EXIT_RET;
+}
+
+/* `ret`: it is for the program for those. */
+static uint64_t exit_cookie(const struct plan_exit *e, uint32_t index, bool ret)
+{
+	uint64_t kind = e->kind == CODE_EXIT_JCC   ? WIRE_EXIT_JCC
+			: e->kind == CODE_EXIT_JMP ? WIRE_EXIT_JMP
+						   : WIRE_EXIT_RET;
+	uint64_t flags = (e->by_frame_pointer ? WIRE_EXIT_BY_FP : 0) |
+			 (e->emulated ? WIRE_EXIT_EMULATED : 0);
+	uint64_t where = ret ? e->offset & WIRE_PAGE_MASK : e->up;
+
+	return index | kind << WIRE_COOKIE_EXIT | (uint64_t)e->cond << WIRE_COOKIE_COND |
+	       where << WIRE_COOKIE_DELTA | flags << WIRE_COOKIE_FLAGS |
+	       exit_cost(e) << WIRE_COOKIE_COST;
+}
+
+/* A group's probes by kind. */
+struct group_probes {
+	struct batch returns, entries, exits, rets, begins, ends;
+};
+
+static void region_gather(const struct plan *p, const struct group_member *m,
+			  struct group_probes *out)
+{
+	const struct plan_function *f = &p->functions[m->function];
+
+	for (uint32_t i = 0; i < f->begins_cnt + f->ends_cnt; i++) {
+		const struct plan_site *s = &p->sites[f->sites + i];
+
+		batch_add(i < f->begins_cnt ? &out->begins : &out->ends, s->offset,
+			  site_cookie(f, s, i, m), s->semaphore);
+	}
+}
+
+static int probes_gather(const struct attach_ctx *ctx, const struct group *grp,
+			 struct group_probes *out)
+{
+	const struct plan *p = ctx->plan;
+	size_t exits = 0, begins = 0, ends = 0;
+
+	memset(out, 0, sizeof(*out));
+	for (size_t i = 0; i < grp->members_cnt; i++) {
+		const struct plan_function *f = &p->functions[grp->members[i].function];
+
+		exits += f->exits_cnt;
+		begins += f->begins_cnt;
+		ends += f->ends_cnt;
+	}
+	if (batch_alloc(&out->returns, grp->members_cnt) ||
+	    batch_alloc(&out->entries, grp->members_cnt) || batch_alloc(&out->exits, exits) ||
+	    batch_alloc(&out->rets, exits) || batch_alloc(&out->begins, begins) ||
+	    batch_alloc(&out->ends, ends))
+		return -ENOMEM;
+	for (size_t i = 0; i < grp->members_cnt; i++) {
+		const struct group_member *m = &grp->members[i];
+		const struct plan_function *f = &p->functions[m->function];
+
+		if (f->kind != PLAN_FUNCTION) {
+			if (!grp->exits_only)
+				region_gather(p, m, out);
+			continue;
+		}
+		if (!grp->exits_only)
+			batch_add(f->exit == EXIT_RETURN ? &out->returns : &out->entries,
+				  f->offset + f->site_offset, entry_cookie(f, m), f->semaphore);
+		for (uint32_t e = 0; e < f->exits_cnt && !m->exits_apart; e++) {
+			const struct plan_exit *exit = &p->exits[f->exits + e];
+			bool ret = is_ret(ctx->g, exit);
+
+			batch_add(ret ? &out->rets : &out->exits, exit->offset,
+				  exit_cookie(exit, m->function, ret), 0);
+		}
+	}
+	return 0;
+}
+
+static void probes_free(struct group_probes *probes)
+{
+	batch_free(&probes->returns);
+	batch_free(&probes->entries);
+	batch_free(&probes->exits);
+	batch_free(&probes->rets);
+	batch_free(&probes->begins);
+	batch_free(&probes->ends);
+}
+
+/* Takes out the probes of functions that were refused before: half a function is none. */
+static void batch_drop_refused(const struct attach_ctx *ctx, struct batch *b)
+{
+	size_t cnt = b->cnt;
+
+	b->cnt = 0;
+	for (size_t i = 0; i < cnt; i++) {
+		if (!ctx->plan->functions[b->cookies[i] & WIRE_COOKIE_FUNCTION].refused)
+			batch_add(b, b->offsets[i], b->cookies[i], b->semaphores[i]);
+	}
+}
+
+static int link_batch(struct attach_ctx *ctx, struct group *grp, struct tier_probe probe,
+		      struct batch *b)
+{
+	batch_drop_refused(ctx, b);
+	return link_range(ctx, grp, &probe, b, 0, b->cnt);
+}
+
+static uint64_t line_cookie(const struct groups *g, const struct plan_line_site *site, size_t index)
+{
+	return (index + 1) | (uint64_t)(WIRE_COST_ENTRY + site->site) << WIRE_COOKIE_COST |
+	       (uint64_t)g->lines_generation << WIRE_COOKIE_GENERATION;
+}
+
+static int link_lines(struct attach_ctx *ctx, struct group *grp)
+{
+	const struct tier_probe probe = ctx->tier->line(ctx->skel);
+	const struct plan_lines *lines = ctx->plan->lines;
+	struct batch b;
+	int err = batch_alloc(&b, lines->sites_cnt);
+
+	for (size_t i = 0; !err && i < lines->sites_cnt; i++) {
+		const struct plan_line_site *site = &lines->sites[i];
+		const struct plan_function *f = &ctx->plan->functions[site->function];
+
+		if (!site->at_entry && !f->refused && f->object == grp->object &&
+		    !(site->line && lines->lines[site->line - 1].reason))
+			batch_add(&b, site->offset, line_cookie(ctx->g, site, i), site->semaphore);
+	}
+	if (!err)
+		err = link_range(ctx, grp, &probe, &b, 0, b.cnt);
+	batch_free(&b);
+	return err;
+}
+
+int group__link(struct attach_ctx *ctx, struct group *grp)
+{
+	struct tier_probe returns[TIER_MAX_PROBES];
+	size_t cnt = ctx->tier->returns(ctx->skel, returns);
+	struct group_probes probes;
+	int err;
+
+	if (ctx->g->suspended)
+		return 0;
+	if (grp->lines)
+		return link_lines(ctx, grp);
+	err = probes_gather(ctx, grp, &probes);
+	grp->has_returns = probes.returns.cnt;
+	/* An instruction can be entry and exit (a lone jmp), or a region may begin at its
+	 * function's entry: the last attached is called first. */
+	if (!err)
+		err = link_batch(ctx, grp, ctx->tier->region(ctx->skel, true), &probes.ends);
+	if (!err)
+		err = link_batch(ctx, grp, ctx->tier->region(ctx->skel, false), &probes.begins);
+	for (size_t i = 0; !err && i < cnt; i++)
+		err = link_batch(ctx, grp, returns[i], &probes.returns);
+	if (!err)
+		err = link_batch(ctx, grp, ctx->tier->exit_site(ctx->skel, false), &probes.exits);
+	if (!err && probes.rets.cnt)
+		err = link_batch(ctx, grp, ctx->tier->exit_site(ctx->skel, true), &probes.rets);
+	if (!err)
+		err = link_batch(ctx, grp, ctx->tier->entry(ctx->skel), &probes.entries);
+	probes_free(&probes);
+	return err;
+}
+
+int group__failed(const struct attach_ctx *ctx, int err)
+{
+	if (err == -ESRCH)
+		log_debug("process %d ended while probes were being attached", ctx->pid);
+	else if (err == -EMFILE || err == -ENFILE)
+		log_error("too many open files; raise the limit (ulimit -n)");
+	else if (group__may_be_one(err))
+		return err; /* said already */
+	else if (err == -EOWNERDEAD)
+		log_error("the process that holds the probes has been killed");
+	else
+		log_error("cannot attach to %s: %s", ctx->obj->path, strerror(-err));
+	return err;
+}
+
+struct group *group__new(const struct attach_ctx *ctx, bool exits_only)
+{
+	struct groups *g = ctx->g;
+	struct group *grp;
+
+	if (ARRAY_RESERVE(&g->groups, g->groups_cnt, &g->groups_cap))
+		return NULL;
+	grp = calloc(1, sizeof(*grp));
+	if (!grp)
+		return NULL;
+	grp->object = ctx->object;
+	grp->process = ctx->process;
+	grp->unbound = !ctx->pid;
+	grp->exits_only = exits_only;
+	g->groups[g->groups_cnt++] = grp;
+	return grp;
+}
+
+int group__add(struct group *grp, uint32_t function, uint8_t generation)
+{
+	if (ARRAY_RESERVE(&grp->members, grp->members_cnt, &grp->members_cap))
+		return -ENOMEM;
+	grp->members[grp->members_cnt++] = (struct group_member){function, generation, false};
+	return 0;
+}
+
+bool group__is_live(const struct group *grp, const struct attach_ctx *ctx, bool exits_only)
+{
+	return grp->object == ctx->object && grp->process == ctx->process &&
+	       grp->unbound == !ctx->pid && grp->exits_only == exits_only && !grp->retired_ns;
+}
+
+void group__unlink(struct groups *g, struct group *grp)
+{
+	for (size_t i = 0; i < grp->links_cnt; i++)
+		keeper__close(g->keeper, grp->links[i]);
+	grp->links_cnt = 0;
+}
+
+void group__close(struct groups *g, struct group *grp)
+{
+	for (size_t i = 0; i < g->groups_cnt; i++) {
+		if (g->groups[i] != grp)
+			continue;
+		g->groups[i] = g->groups[--g->groups_cnt];
+		break;
+	}
+	group__unlink(g, grp);
+	group__free(grp);
+}
+
+void group__free(struct group *grp)
+{
+	free(grp->members);
+	free(grp->links);
+	free(grp);
+}

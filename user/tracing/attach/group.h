@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* One group: functions of an object whose probes share links. Inside attach/ only. */
+#ifndef PROFTRACE_ATTACH_GROUP_H
+#define PROFTRACE_ATTACH_GROUP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "attach/links/tier.h"
+
+struct groups;
+struct plan;
+struct proftrace_bpf;
+struct target_object;
+
+struct group_member {
+	uint32_t function; /* its index in the plan */
+	/* Of its entry probe: one more, modulo WIRE_GENERATIONS, than where it was before. */
+	uint8_t generation;
+	/* Its exits were planned when its entry was in already: they are in a group of their own.
+	 */
+	bool exits_apart;
+};
+
+struct group {
+	uint32_t object;  /* its index in the target */
+	uint32_t process; /* the same; 0 if it is for every process */
+	bool unbound;	  /* it is for every process */
+	bool exits_only;  /* of functions whose entries are elsewhere */
+	bool lines;	  /* the sites of lines that the plan has in the object; no members */
+	struct group_member *members;
+	size_t members_cnt, members_cap;
+	int *links; /* the keeper's numbers */
+	size_t links_cnt, links_cap;
+	uint8_t attempts;    /* to replace it that have failed */
+	uint64_t retired_ns; /* when others took its place (CLOCK_MONOTONIC); 0: they haven't */
+	bool has_returns;    /* calls return through its links, by which they were entered */
+};
+
+/* Attaching in one process, or in all. */
+struct attach_ctx {
+	struct groups *g;
+	const struct tier *tier;
+	const struct proftrace_bpf *skel;
+	const struct target_object *obj;
+	uint32_t object; /* its index */
+	struct plan *plan;
+	uint32_t process; /* its index; 0 if it is all of them */
+	pid_t pid;	  /* 0: all */
+	size_t refused_cnt;
+	bool *ended; /* a process: it was gone when probes were to be attached */
+	size_t ended_cnt;
+};
+
+/* An empty group of the object and process, which `ctx->g` keeps; NULL: out of memory. */
+struct group *group__new(const struct attach_ctx *ctx, bool exits_only);
+int group__add(struct group *grp, uint32_t function, uint8_t generation); /* 0 or -ENOMEM */
+
+/* Whether it is of the object and process, and nothing has taken its place. */
+bool group__is_live(const struct group *grp, const struct attach_ctx *ctx, bool exits_only);
+
+/* Puts all probes of its members in; does nothing while groups are suspended. Functions that the
+ * kernel refuses are marked so and left out. Returns 0 or -errno; see group__failed(). Then some
+ * may be in. */
+int group__link(struct attach_ctx *ctx, struct group *grp);
+
+/* Says why, unless that has been done already. Returns `err`. */
+int group__failed(const struct attach_ctx *ctx, int err);
+
+/* Whether the error can be one function's fault. */
+bool group__may_be_one(int err);
+
+/* Has its links closed. */
+void group__unlink(struct groups *g, struct group *grp);
+
+/* Has its links closed and frees it. */
+void group__close(struct groups *g, struct group *grp);
+void group__free(struct group *grp); /* its memory alone */
+
+#endif

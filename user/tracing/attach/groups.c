@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "attach/groups.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "attach/group.h"
+#include "attach/links/keeper.h"
+#include "plan/exits.h"
+#include "plan/lines.h"
+#include "plan/plan.h"
+#include "target/target.h"
+#include "util/log.h"
+#include "wire.h"
+
+/* Other processes that may have the probes of an object for the sake of children, as long as they
+ * do not run into them (steer): putting probes in takes a little longer for each. */
+#define MAX_STRANGERS 16
+
+/* Marks are single probes on functions of libraries. One that is refused is missed, no more. */
+static int link_marks(struct attach_ctx *ctx)
+{
+	for (size_t i = 0; i < ctx->plan->marks_cnt; i++) {
+		const struct plan_mark *m = &ctx->plan->marks[i];
+		const struct tier_probe probe = ctx->tier->mark(ctx->skel, m->kind);
+		const struct link_spec spec = {
+			.prog_fd = probe.prog_fd,
+			.attach_type = probe.attach_type,
+			.object_fd = ctx->obj->fd,
+			.pid = ctx->pid,
+			.offsets = &m->offset,
+			.cookies = &m->cookie,
+			.cnt = 1,
+		};
+		int err;
+
+		if (m->object != ctx->object)
+			continue;
+		err = keeper__link(ctx->g->keeper, &spec);
+		if (err >= 0)
+			continue;
+		if (!group__may_be_one(err))
+			return err;
+		ctx->plan->contexts_made |= m->kind == MARK_MAKECONTEXT;
+		log_warn("%s: the kernel refuses a probe: files that are loaded later, or stacks "
+			 "that are made, may go unnoticed",
+			 ctx->obj->path);
+	}
+	return 0;
+}
+
+/* Sites of lines stay with the object for good: what has lines is never dropped. */
+static int attach_lines(struct attach_ctx *ctx)
+{
+	const struct plan *p = ctx->plan;
+	struct group *grp;
+
+	for (size_t i = 0; p->lines && i < p->lines->sites_cnt; i++) {
+		if (p->functions[p->lines->sites[i].function].object != ctx->object)
+			continue;
+		grp = group__new(ctx, false);
+		if (!grp)
+			return -ENOMEM;
+		grp->lines = true;
+		return group__link(ctx, grp);
+	}
+	return 0;
+}
+
+/* All probes of the object that are wanted by now, in one process (or in all, ctx->pid 0). */
+static int attach_object(struct attach_ctx *ctx)
+{
+	const struct plan *p = ctx->plan;
+	struct group *grp = NULL;
+	int err = link_marks(ctx);
+
+	for (size_t i = 0; !err && i < p->functions_cnt; i++) {
+		if (p->functions[i].object != ctx->object || p->functions[i].dropped ||
+		    p->functions[i].kind == PLAN_CALLER)
+			continue;
+		if (!grp)
+			grp = group__new(ctx, false);
+		err = grp ? group__add(grp, i, 0) : -ENOMEM;
+	}
+	if (!err && grp)
+		err = group__link(ctx, grp);
+	return err ? err : attach_lines(ctx);
+}
+
+/* Exit sites alone, for functions whose entries are in already. */
+static int attach_exits(struct attach_ctx *ctx)
+{
+	struct groups *g = ctx->g;
+	size_t cnt = g->groups_cnt;
+	struct group *exits = NULL;
+	int err = 0;
+
+	for (size_t i = 0; i < cnt; i++) {
+		struct group *grp = g->groups[i];
+
+		if (!group__is_live(grp, ctx, false))
+			continue;
+		for (size_t k = 0; !err && k < grp->members_cnt; k++) {
+			struct group_member *m = &grp->members[k];
+
+			if (!ctx->plan->functions[m->function].exits_pending)
+				continue;
+			if (!exits)
+				exits = group__new(ctx, true);
+			err = exits ? group__add(exits, m->function, 0) : -ENOMEM;
+			m->exits_apart = true;
+		}
+	}
+	return err || !exits ? err : group__link(ctx, exits);
+}
+
+/* Does `attach` in processes [from, to) of the object, or once for all that there are; counts those
+ * that have ended meanwhile. */
+static int for_each_process(struct attach_ctx *ctx, const struct target *t, uint32_t from,
+			    uint32_t to, int (*attach)(struct attach_ctx *))
+{
+	bool unbound = groups__is_unbound(ctx->g, ctx->object);
+	int err = 0;
+
+	for (uint32_t i = from; !err && i < to; i++) {
+		uint32_t process = unbound ? 0 : ctx->obj->processes[i];
+
+		if (!unbound && ctx->ended[process])
+			continue;
+		ctx->process = process;
+		ctx->pid = unbound ? 0 : t->processes[process].pid;
+		err = attach(ctx);
+		if (err != -ESRCH || unbound)
+			continue;
+		ctx->ended[process] = true;
+		if (++ctx->ended_cnt < t->processes_cnt) {
+			log_warn("process %d ended while probes were being attached", ctx->pid);
+			err = 0;
+		}
+	}
+	return err ? group__failed(ctx, err) : 0;
+}
+
+bool groups__is_unbound(const struct groups *g, size_t index)
+{
+	return g->unbound || (index < g->attached_cnt && g->shared[index]);
+}
+
+/*
+ * Whether the object's links can be for every process, so that children have them too. Where return
+ * probes cannot be declined by our program, strangers had them, whatever these do to their stack.
+ */
+static bool may_be_shared(const struct attach_ctx *ctx)
+{
+	const struct plan *p = ctx->plan;
+	bool any = false;
+
+	if (!ctx->g->children || !p->may_fork || ctx->obj->strangers > MAX_STRANGERS ||
+	    ctx->obj->strangers_fragile)
+		return false;
+	for (size_t i = 0; i < p->functions_cnt; i++) {
+		if (p->functions[i].object != ctx->object)
+			continue;
+		if (p->functions[i].exit == EXIT_RETURN && !ctx->tier->declines_returns)
+			return false;
+		any = true;
+	}
+	return any;
+}
+
+/* What the object is missing: everything in processes that are new, pending exits in the others. */
+static int attach_missing(struct attach_ctx *ctx, const struct target *t)
+{
+	uint32_t *attached = &ctx->g->attached[ctx->object], to;
+	int err = 0;
+
+	if (!*attached)
+		ctx->g->shared[ctx->object] = may_be_shared(ctx);
+	to = groups__is_unbound(ctx->g, ctx->object) ? 1 : ctx->obj->processes_cnt;
+
+	if (ctx->plan->exits_pending && *attached)
+		err = for_each_process(ctx, t, 0, *attached, attach_exits);
+	if (err || *attached == to)
+		return err;
+	err = for_each_process(ctx, t, *attached, to, attach_object);
+	*attached = to;
+	return err;
+}
+
+/* Makes room for the target's objects. */
+static int attached_grow(struct groups *g, size_t cnt)
+{
+	uint32_t *grown = reallocarray(g->attached, cnt + 1, sizeof(*grown));
+	bool *shared;
+
+	if (!grown)
+		return -ENOMEM;
+	g->attached = grown;
+	shared = reallocarray(g->shared, cnt + 1, sizeof(*shared));
+	if (!shared)
+		return -ENOMEM;
+	g->shared = shared;
+	for (; g->attached_cnt < cnt; g->attached_cnt++) {
+		grown[g->attached_cnt] = 0;
+		shared[g->attached_cnt] = false;
+	}
+	return 0;
+}
+
+int64_t groups__attach(struct groups *g, const struct tier *tier, const struct proftrace_bpf *skel,
+		       struct plan *p, const struct target *t)
+{
+	struct attach_ctx ctx = {.g = g, .tier = tier, .skel = skel, .plan = p};
+	int64_t attached = 0;
+	int err;
+
+	ctx.ended = calloc(t->processes_cnt + 1, sizeof(*ctx.ended));
+	if (!ctx.ended)
+		return -ENOMEM;
+	err = attached_grow(g, t->objects_cnt);
+	for (; !err && ctx.object < t->objects_cnt; ctx.object++) {
+		ctx.obj = &t->objects[ctx.object];
+		err = attach_missing(&ctx, t);
+	}
+	for (size_t i = 0; i < p->functions_cnt; i++) {
+		p->functions[i].exits_pending = false;
+		attached += !p->functions[i].refused;
+	}
+	p->exits_pending = false;
+	free(ctx.ended);
+	if (!err && !attached && p->functions_cnt) {
+		log_error("no function could be probed");
+		err = -ENOENT;
+	}
+	return err ? err : attached;
+}
+
+void groups__detach(struct groups *g)
+{
+	if (g->keeper)
+		keeper__detach(g->keeper);
+	for (size_t i = 0; i < g->groups_cnt; i++)
+		group__free(g->groups[i]);
+	free(g->groups);
+	free(g->attached);
+	free(g->shared);
+	*g = (struct groups){.keeper = g->keeper,
+			     .unbound = g->unbound,
+			     .emulates = g->emulates,
+			     .children = g->children,
+			     .lines_generation = g->lines_generation};
+}
+
+int groups__suspend(struct groups *g)
+{
+	g->suspended = true;
+	for (size_t i = g->groups_cnt; i-- > 0;) {
+		if (g->groups[i]->retired_ns)
+			group__close(g, g->groups[i]);
+		else
+			group__unlink(g, g->groups[i]);
+	}
+	return 0;
+}
+
+/* Links that were closed a moment ago may still be there: as when groups are replaced, the
+ * generation tells a hit's probes apart. */
+static void renew(struct group *grp, const struct plan *p)
+{
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < grp->members_cnt; i++) {
+		struct group_member m = grp->members[i];
+
+		if (p->functions[m.function].dropped)
+			continue;
+		m.generation = (m.generation + 1 + grp->attempts) % WIRE_GENERATIONS;
+		grp->members[cnt++] = m;
+	}
+	grp->members_cnt = cnt;
+	grp->attempts = 0;
+}
+
+int groups__resume(struct groups *g, const struct tier *tier, const struct proftrace_bpf *skel,
+		   struct plan *p, const struct target *t)
+{
+	struct attach_ctx ctx = {.g = g, .tier = tier, .skel = skel, .plan = p};
+	int err = 0;
+
+	g->suspended = false;
+	g->lines_generation = (g->lines_generation + 1) % WIRE_GENERATIONS;
+	for (size_t i = 0; !err && i < g->groups_cnt; i++) {
+		struct group *grp = g->groups[i];
+
+		ctx.object = grp->object;
+		ctx.obj = &t->objects[grp->object];
+		ctx.process = grp->process;
+		ctx.pid = grp->unbound ? 0 : t->processes[grp->process].pid;
+		renew(grp, p);
+		err = group__link(&ctx, grp);
+		if (err == -ESRCH) /* that needs no probes any more */
+			err = 0;
+		if (err)
+			return group__failed(&ctx, err);
+	}
+	return 0;
+}
+
+/* What a trial probes. */
+static __attribute__((noinline, noclone)) int trial_function(int x)
+{
+	__asm__ volatile("" : "+r"(x));
+	return x;
+}
+
+/* Where code of our own program lies in its file. */
+struct own_code {
+	uintptr_t at;
+	uint64_t offset;
+};
+
+static int find_offset(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct own_code *own = arg;
+	uintptr_t vaddr = own->at - info->dlpi_addr;
+
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
+
+		if (ph->p_type == PT_LOAD && vaddr - ph->p_vaddr < ph->p_filesz) {
+			own->offset = vaddr - ph->p_vaddr + ph->p_offset;
+			return 1;
+		}
+	}
+	return 0;
+}
+
+int groups__probe_own(struct groups *g, const struct tier_probe *probe, pid_t pid,
+		      const struct own_probe *own, size_t cnt)
+{
+	struct link_spec spec = {
+		.prog_fd = probe->prog_fd,
+		.attach_type = probe->attach_type,
+		.return_probes = probe->return_probes,
+		.pid = pid,
+	};
+	uint64_t *offsets = calloc(2 * cnt + 1, sizeof(*offsets)), *cookies = offsets + cnt;
+	int err = offsets ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !err && i < cnt; i++) {
+		struct own_code code = {.at = (uintptr_t)own[i].code};
+
+		if (!dl_iterate_phdr(find_offset, &code))
+			err = -ENOENT;
+		offsets[i] = code.offset;
+		cookies[i] = own[i].cookie;
+	}
+	spec.object_fd = err ? -1 : open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	if (!err && spec.object_fd < 0)
+		err = -errno;
+	if (!err) {
+		spec.offsets = offsets;
+		spec.cookies = cookies;
+		spec.cnt = cnt;
+		err = keeper__link(g->keeper, &spec);
+		close(spec.object_fd);
+	}
+	free(offsets);
+	return err < 0 ? err : 0;
+}
+
+int groups__trial(struct groups *g, const struct tier_probe *probe, uint64_t cookie)
+{
+	const struct own_probe own = {(const void *)trial_function, cookie};
+
+	return groups__probe_own(g, probe, getpid(), &own, 1);
+}
+
+void groups__hit_trial(void)
+{
+	trial_function(0);
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "attach/links/basic.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "attach/links/skeleton.h"
+#include "basic.skel.h"
+
+/* A skeleton finds programs and maps by name, so that of the others fits. The build checks that the
+ * variables lie alike in both. */
+struct proftrace_bpf *basic__open(void)
+{
+	struct proftrace_bpf *skel = calloc(1, sizeof(*skel));
+	int err;
+
+	if (!skel)
+		return NULL;
+	err = proftrace_bpf__create_skeleton(skel);
+	if (!err) {
+		skel->skeleton->data = (void *)basic_bpf__elf_bytes(&skel->skeleton->data_sz);
+		err = bpf_object__open_skeleton(skel->skeleton, NULL);
+	}
+	if (err) {
+		proftrace_bpf__destroy(skel);
+		errno = -err;
+		return NULL;
+	}
+	return skel;
+}

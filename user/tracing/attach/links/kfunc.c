@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Calls of the kernel's functions, by their numbers in its BTF. libbpf could do it, for functions
+ * that are declared in the program; but it refuses a declaration that differs from the kernel's,
+ * and looks for what the kernel lacks in the BTF of all modules, which takes privileges.
+ */
+#include "attach/links/kfunc.h"
+
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/bpf.h>
+#include <stdlib.h>
+#include <string.h>
+
+int kfunc__find(const struct btf *kernel, const char *name)
+{
+	int id = btf__find_by_name_kind(kernel, name, BTF_KIND_FUNC);
+	const struct btf_type *type = id > 0 ? btf__type_by_id(kernel, id) : NULL, *argument;
+
+	if (!type)
+		return -ENOENT;
+	type = btf__type_by_id(kernel, type->type);
+	if (!type || !btf_is_func_proto(type) || btf_vlen(type) > 1)
+		return -EPROTO;
+	if (btf_vlen(type)) {
+		argument = btf__type_by_id(kernel, btf_params(type)[0].type);
+		if (!argument || !btf_is_ptr(argument))
+			return -EPROTO;
+	}
+	type = btf__type_by_id(kernel, type->type);
+	return type && btf_is_ptr(type) ? id : -EPROTO;
+}
+
+int kfunc__call(struct bpf_program *prog, int placeholder, const char *name)
+{
+	size_t cnt = bpf_program__insn_cnt(prog), calls = 0;
+	struct btf *kernel = btf__load_vmlinux_btf();
+	int id = kernel ? kfunc__find(kernel, name) : -ENOENT, err;
+	struct bpf_insn *insns;
+
+	btf__free(kernel);
+	if (id < 0)
+		return id;
+	insns = calloc(cnt, sizeof(*insns));
+	if (!insns)
+		return -ENOMEM;
+	memcpy(insns, bpf_program__insns(prog), cnt * sizeof(*insns));
+	for (size_t i = 0; i < cnt; i++) {
+		if (insns[i].code != (BPF_JMP | BPF_CALL) || insns[i].src_reg ||
+		    insns[i].imm != placeholder)
+			continue;
+		insns[i].src_reg = BPF_PSEUDO_KFUNC_CALL;
+		insns[i].imm = id;
+		calls++;
+	}
+	err = calls ? bpf_program__set_insns(prog, insns, cnt) : -EINVAL;
+	free(insns);
+	return err;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Functions of the kernel that programs call and that differ from kernel to kernel. */
+#ifndef PROFTRACE_ATTACH_LINKS_KFUNC_H
+#define PROFTRACE_ATTACH_LINKS_KFUNC_H
+
+struct bpf_program;
+struct btf;
+
+/*
+ * The number in the kernel's BTF of a function that takes no argument or one pointer, and returns a
+ * pointer: what a program may call with its context as the argument. -ENOENT: the kernel has none
+ * of that name; -EPROTO: it has one with other arguments.
+ */
+int kfunc__find(const struct btf *kernel, const char *name);
+
+/*
+ * Before load: lets a program's calls of helper number `placeholder`, which no kernel has, be calls
+ * of a function of the running kernel. The kernel's BTF is asked how the function looks, as that
+ * has changed. Returns 0, or -errno, silently: -ENOENT and -EPROTO as above.
+ */
+int kfunc__call(struct bpf_program *prog, int placeholder, const char *name);
+
+#endif

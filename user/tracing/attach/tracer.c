@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "attach/tracer.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "arch/arch.h"
+#include "attach/costs.h"
+#include "attach/life.h"
+#include "attach/line_sites.h"
+#include "attach/links/skeleton.h"
+#include "attach/links/tier.h"
+#include "attach/lists.h"
+#include "attach/tracer_inside.h"
+#include "plan/arguments.h"
+#include "plan/exits.h"
+#include "plan/plan.h"
+#include "util/clock.h"
+#include "util/log.h"
+#include "wire.h"
+
+enum call_nops tracer__call_nops(void)
+{
+	/*
+	 * The calls lead to a page that makes this system call, uprobe. From anywhere else it only
+	 * fails: by ENXIO where they are made of 5-byte nops, by EPROTO since they are made of
+	 * 10-byte nops.
+	 */
+	const long nr_uprobe = arch__host()->nr_uprobe;
+
+	if (!nr_uprobe || syscall(nr_uprobe) >= 0)
+		return CALL_NOPS_NONE;
+	return errno == ENXIO ? CALL_NOPS_5 : errno == EPROTO ? CALL_NOPS_10 : CALL_NOPS_NONE;
+}
+
+bool tracer__writes_registers(void)
+{
+	const short ip = arch__host()->ip_offset;
+	const struct bpf_insn program[] = {
+		{.code = BPF_LDX | BPF_MEM | BPF_DW, .dst_reg = 2, .src_reg = 1, .off = ip},
+		{.code = BPF_STX | BPF_MEM | BPF_DW, .dst_reg = 1, .src_reg = 2, .off = ip},
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = 0, .imm = 0},
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+	const size_t cnt = sizeof(program) / sizeof(*program);
+	int fd = ip ? bpf_prog_load(BPF_PROG_TYPE_KPROBE, "writes_ip", "GPL", program, cnt, NULL)
+		    : -1;
+
+	if (fd < 0)
+		return false;
+	close(fd);
+	return true;
+}
+
+bool tracer__returns_stop(const char *tier)
+{
+	const struct tier *best = tier__at(0);
+
+	return (!tier || !strcmp(tier, best->name)) && tier__in_kernel(best);
+}
+
+bool tracer__needs_events(const char *tier)
+{
+	const struct tier *t;
+
+	for (size_t i = 0; (t = tier__at(i)); i++) {
+		if (tier ? !strcmp(tier, t->name) : tier__in_kernel(t))
+			return !t->sign;
+	}
+	return false;
+}
+
+static int tell_lines(struct tracer *tr, const struct plan *p)
+{
+	const struct proftrace_bpf *skel = tr->skel;
+
+	if (!tr->lines_cap || !p->lines)
+		return 0;
+	return line_sites__fill(bpf_map__fd(skel->maps.line_sites),
+				bpf_map__fd(skel->maps.line_entries), p->lines, &tr->lines_told);
+}
+
+int tracer__tell_lists(struct tracer *tr)
+{
+	int err;
+
+	if (!tr->lists_cap || tr->lists_told == tr->arguments->cnt)
+		return 0;
+	err = lists__fill(bpf_map__fd(tr->skel->maps.lists), tr->arguments);
+	if (!err)
+		tr->lists_told = tr->arguments->cnt;
+	return err;
+}
+
+int tracer__admit(struct tracer *tr, pid_t pid)
+{
+	uint32_t tgid = pid, named = WIRE_TGID_NAMED;
+
+	return bpf_map__update_elem(tr->skel->maps.tgids, &tgid, sizeof(tgid), &named,
+				    sizeof(named), BPF_ANY);
+}
+
+/* From here on a goroutine's calls are its own. Of several Go programs the first one tells how. */
+static void tell_goroutines(struct tracer *tr, const struct go_layout *layout)
+{
+	struct proftrace_bpf__bss *bss = tr->skel->bss;
+
+	if (bss->go_traced)
+		return;
+	bss->go_tls_offset = layout->g_tls_offset;
+	bss->go_goid_offset = layout->goid_offset;
+	__atomic_store_n(&bss->go_traced, true, __ATOMIC_SEQ_CST);
+}
+
+int64_t tracer__attach(struct tracer *tr, struct plan *p, const struct target *t)
+{
+	int err = tracer__tell_lists(tr);
+
+	if (!err)
+		err = tell_lines(tr, p);
+	if (err)
+		return err;
+	tr->skel->bss->triggers_armed = true;
+	tr->skel->bss->returns_proven = p->traits & EXIT_UNSAFE_TRAITS;
+	if (p->go)
+		tell_goroutines(tr, &p->go_layout);
+	return groups__attach(&tr->groups, tr->tier, tr->skel, p, t);
+}
+
+int tracer__probe_own(struct tracer *tr, pid_t child, enum tracer_probe kind,
+		      const struct own_probe *own, size_t cnt)
+{
+	struct tier_probe probes[TIER_MAX_PROBES] = {tr->tier->entry(tr->skel)};
+	size_t kinds = 1;
+	int err = 0;
+
+	if (kind == TRACER_RETURN)
+		kinds = tr->tier->returns(tr->skel, probes);
+	else if (kind == TRACER_EXIT || kind == TRACER_RET)
+		probes[0] = tr->tier->exit_site(tr->skel, kind == TRACER_RET);
+	for (size_t i = 0; !err && i < kinds; i++)
+		err = groups__probe_own(&tr->groups, &probes[i], child, own, cnt);
+	return err;
+}
+
+int tracer__rehearse(struct tracer *tr, pid_t child)
+{
+	/* It maps nothing, so return probes can do it no harm. */
+	tr->skel->bss->maps_planned = tr->skel->data->maps_generation;
+	tracer__open_gate(tr);
+	return tracer__admit(tr, child);
+}
+
+void tracer__time_all(struct tracer *tr, bool all)
+{
+	tr->skel->data->timed_limit = all ? ~0u : WIRE_TIMED_LIMIT;
+}
+
+void tracer__end_rehearsal(struct tracer *tr, pid_t child)
+{
+	uint32_t tgid = child;
+
+	tracer__close_gate(tr);
+	tr->skel->bss->maps_planned = 0;
+	bpf_map__delete_elem(tr->skel->maps.tgids, &tgid, sizeof(tgid), 0);
+}
+
+void tracer__set_costs(struct tracer *tr, const struct probe_costs *costs)
+{
+	memcpy(tr->skel->data->costs, costs->classes, sizeof(costs->classes));
+}
+
+bool tracer__emulates(const struct tracer *tr)
+{
+	return tr->groups.emulates;
+}
+
+const char *tracer__tier(const struct tracer *tr)
+{
+	return tr->tier->name;
+}
+
+bool tracer__keeps_calls(const struct tracer *tr)
+{
+	return tr->chunks_cap > 0;
+}
+
+int tracer__drop(struct tracer *tr, struct plan *p, const struct target *t, const uint64_t *calls)
+{
+	return groups__drop(&tr->groups, tr->tier, tr->skel, p, t, calls);
+}
+
+bool tracer__drop_poll(struct tracer *tr)
+{
+	return groups__poll(&tr->groups);
+}
+
+void tracer__open_gate(struct tracer *tr)
+{
+	gate__open(&tr->gate);
+}
+
+void tracer__close_gate(struct tracer *tr)
+{
+	gate__close(&tr->gate);
+}
+
+uint64_t tracer__stopped_ns(const struct tracer *tr)
+{
+	return __atomic_load_n(&tr->skel->bss->stopped_ns, __ATOMIC_SEQ_CST);
+}
+
+int tracer__switch_off(struct tracer *tr, uint64_t *at_ns)
+{
+	int err;
+
+	gate__close(&tr->gate);
+	*at_ns = tracer__stopped_ns(tr);
+	if (!*at_ns)
+		*at_ns = now_ns();
+	err = gate__settle(&tr->gate);
+	if (!err)
+		err = gate__close_frames(&tr->gate, *at_ns);
+	if (err)
+		log_error("cannot switch tracing off: %s", strerror(-err));
+	return err;
+}
+
+int tracer__suspend(struct tracer *tr)
+{
+	bpf_link__destroy(tr->skel->links.on_switch);
+	tr->skel->links.on_switch = NULL;
+	return groups__suspend(&tr->groups);
+}
+
+int tracer__resume(struct tracer *tr, struct plan *p, const struct target *t)
+{
+	int err;
+
+	if (!tr->skel->links.on_switch)
+		tr->skel->links.on_switch = bpf_program__attach(tr->skel->progs.on_switch);
+	if (!tr->skel->links.on_switch) {
+		log_error("cannot attach to the scheduler's tracepoints: %s", strerror(errno));
+		return -errno;
+	}
+	err = groups__resume(&tr->groups, tr->tier, tr->skel, p, t);
+	tr->skel->bss->lines_generation = tr->groups.lines_generation;
+	return err;
+}
+
+bool tracer__cpu_of_ended(const struct tracer *tr, pid_t pid, uint64_t *ns)
+{
+	uint32_t tgid = pid;
+
+	return !bpf_map__lookup_elem(tr->skel->maps.cpu_of_ended, &tgid, sizeof(tgid), ns,
+				     sizeof(*ns), 0);
+}
+
+uint64_t tracer__cpu_of_others(const struct tracer *tr)
+{
+	return __atomic_load_n(&tr->skel->data_written->cpu_of_others, __ATOMIC_SEQ_CST);
+}
+
+bool tracer__is_unbound(const struct tracer *tr, size_t index)
+{
+	return groups__is_unbound(&tr->groups, index);
+}
+
+uint64_t tracer__stranger_hits(const struct tracer *tr)
+{
+	uint64_t hits = 0;
+
+	for (int i = 0; i < WIRE_CPUS; i++)
+		hits += __atomic_load_n(&tr->skel->bss->stranger_hits[i].cnt, __ATOMIC_RELAXED);
+	return hits;
+}
+
+int tracer__bind(struct tracer *tr, struct plan *p, const struct target *t)
+{
+	return groups__bind(&tr->groups, tr->tier, tr->skel, p, t);
+}
+
+uint64_t tracer__refused_calls(const struct tracer *tr)
+{
+	uint64_t refused = 0;
+
+	for (int i = 0; i < WIRE_CPUS; i++)
+		refused += __atomic_load_n(&tr->skel->bss->tallies[i].refused, __ATOMIC_RELAXED);
+	return refused;
+}
+
+void tracer__detach(struct tracer *tr)
+{
+	groups__detach(&tr->groups);
+	proftrace_bpf__detach(tr->skel);
+	if (tr->skel->data_written->stacks_unknown)
+		log_debug("%llu times the stack of an event could not be told",
+			  (unsigned long long)tr->skel->data_written->stacks_unknown);
+}
+
+struct life *tracer__life(const struct tracer *tr)
+{
+	return tr->life;
+}
+
+void tracer__tables(const struct tracer *tr, struct tracer_tables *out)
+{
+	const struct proftrace_bpf *skel = tr->skel;
+
+	*out = (struct tracer_tables){
+		.lanes_fd = bpf_map__fd(skel->maps.lanes),
+		.frames_fd = bpf_map__fd(skel->maps.frames),
+		.nodes_fd = bpf_map__fd(skel->maps.nodes),
+		.index_fd = bpf_map__fd(skel->maps.node_index),
+		.node_rests_fd = bpf_map__fd(skel->maps.node_rests),
+		.dists_fd = bpf_map__fd(skel->maps.dists),
+		.dist_keys_fd = bpf_map__fd(skel->maps.dist_keys),
+		.switches_fd = bpf_map__fd(skel->maps.switches),
+		.passed_fd = bpf_map__fd(skel->maps.passed),
+		.free_lanes_fd = bpf_map__fd(skel->maps.free_lanes),
+		.free_frames_fd = bpf_map__fd(skel->maps.free_frames),
+		.free_nodes_fd = bpf_map__fd(skel->maps.free_nodes),
+		.chunks_fd = bpf_map__fd(skel->maps.chunks),
+		.free_chunks_fd = bpf_map__fd(skel->maps.free_chunks),
+		.home_of_tid_fd = bpf_map__fd(skel->maps.home_of_tid),
+		.lists_fd = bpf_map__fd(skel->maps.lists),
+		.values_fd = bpf_map__fd(skel->maps.values),
+		.line_sites_fd = bpf_map__fd(skel->maps.line_sites),
+		.line_counts_fd = bpf_map__fd(skel->maps.line_counts),
+		.frame_rests_fd = bpf_map__fd(skel->maps.frame_rests),
+		.lanes_cap = tr->lanes_cap,
+		.frames_cap = tr->frames_cap,
+		.nodes_cap = tr->nodes_cap,
+		.index_cap = tr->index_cap,
+		.dists_cap = tr->dists_cap,
+		.switches_cap = tr->switches_cap,
+		.chunks_cap = tr->chunks_cap,
+		.lists_cap = tr->lists_cap,
+		.lines_cap = tr->lines_cap,
+		.passed_shares = tr->passed_shares,
+		.line_shares = tr->line_shares,
+		.next_lane = &skel->data_written->next_lane,
+		.next_frame = &skel->data_written->next_frame,
+		.next_node = &skel->data_written->next_node,
+		.tallies = skel->bss->tallies,
+		.switches_set = &skel->bss->switches_set,
+		.callers_fd = bpf_map__fd(skel->maps.callers),
+		.callers_cap = tr->callers_cap,
+		.callers_lost = (volatile uint64_t *)&skel->data_written->callers_lost,
+	};
+}
+
+void tracer__free(struct tracer *tr)
+{
+	if (!tr)
+		return;
+	groups__detach(&tr->groups);
+	life__free(tr->life);
+	gate__fini(&tr->gate);
+	proftrace_bpf__destroy(tr->skel);
+	free(tr);
+}

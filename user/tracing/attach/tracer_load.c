@@ -1,0 +1,494 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Loading: the tables are made as large as the run may need them, and the tiers are tried, the best
+ * first.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "attach/life.h"
+#include "attach/links/basic.h"
+#include "attach/links/refusal.h"
+#include "attach/links/skeleton.h"
+#include "attach/links/tier.h"
+#include "attach/tracer.h"
+#include "attach/tracer_inside.h"
+#include "plan/arguments.h"
+#include "target/target.h"
+#include "util/log.h"
+
+#define MAX_LANES      (1u << 15) /* twice as many have room in session_word() */
+#define FEW_GOROUTINES 4096	  /* at a time, where they come unexpected */
+#define MAX_FRAMES     (1u << 19)
+#define MAX_CHUNKS     (1u << 22) /* 4 GB */
+#define MAX_FOLLOWED   (1u << 16) /* processes at a time */
+
+static uint32_t power_of_two(uint32_t at_least)
+{
+	uint32_t n = 1;
+
+	while (n < at_least)
+		n <<= 1;
+	return n;
+}
+
+/* How many shares the CPUs have in a table where each counts apart: a power of two. Fewer than
+ * CPUs where so many entries would not do for them all. */
+static uint32_t shares_of_cpus(size_t entries, size_t most)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	uint32_t shares = power_of_two(cpus > 0 && cpus < WIRE_CPUS ? cpus : WIRE_CPUS);
+
+	while (shares > 1 && shares * entries > most)
+		shares /= 2;
+	return shares;
+}
+
+#define MIN_DISTS      (1u << 14)
+#define MAX_DISTS      (1u << 17)
+#define MOST_DISTS     (1u << 19) /* with more than 8 CPUs; 36 MB */
+#define MAX_PASSED     (1u << 23) /* 64 MB */
+#define MAX_LINE_CNTS  (1u << 22) /* 128 MB */
+#define MORE_FUNCTIONS (1u << 16) /* that may come with files that are loaded later */
+#define LINE_OF_CACHE  64
+
+/* So many entries of that size fill whole cache lines: CPUs' shares do not touch. */
+static size_t whole_lines(size_t entries, size_t size)
+{
+	size_t step = LINE_OF_CACHE / size;
+
+	return (entries + step - 1) / step * step;
+}
+
+/* Room for the distributions of all functions, each in a few powers of two on each CPU. */
+static uint32_t dists_wanted(size_t functions, uint32_t shares)
+{
+	uint32_t most = MAX_DISTS / 8 * (shares > 8 ? shares : 8);
+	size_t wanted = functions * shares * 4;
+
+	if (most > MOST_DISTS)
+		most = MOST_DISTS;
+
+	return wanted < MIN_DISTS ? MIN_DISTS : wanted > most ? most : power_of_two(wanted);
+}
+
+/* Without --calls these stay as small as maps can be. */
+static void size_calls(struct tracer *tr, size_t bytes)
+{
+	struct proftrace_bpf *skel = tr->skel;
+	size_t chunks = bytes / sizeof(struct wire_chunk);
+
+	tr->chunks_cap = chunks < MAX_CHUNKS ? chunks : MAX_CHUNKS;
+	skel->rodata->keep_calls = tr->chunks_cap > 0;
+	skel->rodata->chunks_cap = tr->chunks_cap;
+	if (!tr->chunks_cap)
+		return;
+	bpf_map__set_max_entries(skel->maps.chunks, tr->chunks_cap);
+	bpf_map__set_max_entries(skel->maps.free_chunks, tr->chunks_cap);
+	bpf_map__set_max_entries(skel->maps.frame_rests, tr->frames_cap);
+}
+
+/* The same of values. */
+static void size_values(struct tracer *tr, const struct tracer_options *opts)
+{
+	struct proftrace_bpf *skel = tr->skel;
+
+	tr->lists_cap = 0;
+	if (!tr->chunks_cap || !opts->arguments || !opts->arguments->cnt)
+		return;
+	/* Files that are loaded later may bring more. */
+	tr->lists_cap =
+		arguments__named(opts->arguments) ? ARGUMENT_LISTS + 1 : opts->arguments->cnt + 1;
+	tr->arguments = opts->arguments;
+	skel->rodata->keep_values = true;
+	bpf_map__set_max_entries(skel->maps.lists, tr->lists_cap);
+	bpf_map__set_max_entries(skel->maps.values, tr->frames_cap);
+}
+
+#define MORE_LINES (1u << 15) /* sites, that may come with files that are loaded later */
+
+/* The same of lines. */
+static void size_lines(struct tracer *tr, const struct tracer_options *opts)
+{
+	struct proftrace_bpf *skel = tr->skel;
+
+	bpf_program__set_autoload(skel->progs.line_site, opts->lines);
+	tr->lines_cap = opts->lines ? whole_lines(opts->line_sites_cnt + 1 + MORE_LINES,
+						  sizeof(struct wire_line_count))
+				    : 0;
+	if (!tr->lines_cap)
+		return;
+	tr->line_shares = shares_of_cpus(tr->lines_cap, MAX_LINE_CNTS);
+	skel->rodata->keep_lines = true;
+	skel->rodata->lines_cap = tr->lines_cap;
+	skel->rodata->lines_shares_mask = tr->line_shares - 1;
+	bpf_map__set_max_entries(skel->maps.line_sites, tr->lines_cap);
+	bpf_map__set_max_entries(skel->maps.line_counts, tr->lines_cap * tr->line_shares);
+	bpf_map__set_max_entries(skel->maps.line_entries, tr->switches_cap);
+	bpf_map__set_max_entries(skel->maps.frame_rests, tr->frames_cap);
+}
+
+/* What is counted by function and CPU: how long calls took, and those that are passed over. */
+static void size_shares(struct tracer *tr, const struct tracer_options *opts)
+{
+	struct proftrace_bpf *skel = tr->skel;
+	uint32_t dist_shares = shares_of_cpus(1, WIRE_CPUS);
+
+	tr->dists_cap = dists_wanted(opts->functions_cnt, dist_shares);
+	tr->switches_cap = whole_lines(opts->functions_cnt + MORE_FUNCTIONS, sizeof(uint64_t));
+	tr->passed_shares = shares_of_cpus(tr->switches_cap, MAX_PASSED);
+	bpf_map__set_max_entries(skel->maps.dists, tr->dists_cap);
+	bpf_map__set_max_entries(skel->maps.dist_keys, tr->dists_cap);
+	bpf_map__set_max_entries(skel->maps.switches, tr->switches_cap);
+	bpf_map__set_max_entries(skel->maps.passed, tr->switches_cap * tr->passed_shares);
+	skel->rodata->dists_mask = tr->dists_cap - 1;
+	skel->rodata->dists_shares_mask = dist_shares - 1;
+	skel->rodata->switches_cap = tr->switches_cap;
+	skel->rodata->passed_shares_mask = tr->passed_shares - 1;
+}
+
+#define MAX_CALLERS	  (1u << 14) /* stacks, 1 KB each */
+#define MAX_UNWIND_TABLES (1u << 12)
+#define MAX_SPACES	  (1u << 10) /* processes at a time, 20 KB each */
+
+/* The same of callers. `unwinds`: the programs can. */
+static void size_callers(struct tracer *tr, bool unwinds)
+{
+	struct proftrace_bpf *skel = tr->skel;
+
+	tr->callers_cap = unwinds ? MAX_CALLERS : 0;
+	tr->unwind_tables = MAX_UNWIND_TABLES;
+	skel->rodata->keep_callers = unwinds;
+	skel->rodata->callers_cap = tr->callers_cap;
+	if (!unwinds)
+		return;
+	bpf_map__set_max_entries(skel->maps.callers, tr->callers_cap);
+	bpf_map__set_max_entries(skel->maps.callers_of_hash, tr->callers_cap);
+	bpf_map__set_max_entries(skel->maps.unwind_tables, tr->unwind_tables);
+	bpf_map__set_max_entries(skel->maps.unwind_spaces, MAX_SPACES);
+}
+
+static void size_tables(struct tracer *tr, const struct tracer_options *opts)
+{
+	struct proftrace_bpf *skel = tr->skel;
+
+	/* Goroutines are many. */
+	tr->lanes_cap = opts->expects_go ? 2 * MAX_LANES : MAX_LANES;
+	tr->frames_cap = MAX_FRAMES;
+	tr->nodes_cap = opts->max_paths;
+	tr->index_cap = power_of_two(tr->nodes_cap) * 2;
+	bpf_map__set_max_entries(skel->maps.lanes, tr->lanes_cap);
+	bpf_map__set_max_entries(skel->maps.free_lanes, tr->lanes_cap);
+	bpf_map__set_max_entries(skel->maps.home_of_tid, tr->lanes_cap);
+	bpf_map__set_max_entries(skel->maps.goroutines,
+				 opts->expects_go ? 2 * tr->lanes_cap : FEW_GOROUTINES);
+	bpf_map__set_max_entries(skel->maps.frames, tr->frames_cap);
+	bpf_map__set_max_entries(skel->maps.free_frames, tr->frames_cap);
+	bpf_map__set_max_entries(skel->maps.nodes, tr->nodes_cap);
+	bpf_map__set_max_entries(skel->maps.node_rests, tr->nodes_cap);
+	bpf_map__set_max_entries(skel->maps.free_nodes, tr->nodes_cap);
+	bpf_map__set_max_entries(skel->maps.node_index, tr->index_cap);
+	skel->rodata->lanes_cap = tr->lanes_cap;
+	skel->rodata->frames_cap = tr->frames_cap;
+	skel->rodata->nodes_cap = tr->nodes_cap;
+	skel->rodata->index_mask = tr->index_cap - 1;
+	skel->rodata->keep_cost = opts->keep_cost;
+	skel->rodata->has_triggers = opts->triggers;
+	skel->rodata->has_untils = opts->untils;
+	skel->rodata->has_regions = opts->regions;
+	bpf_program__set_autoload(skel->progs.region_begin, opts->regions);
+	bpf_program__set_autoload(skel->progs.region_end, opts->regions);
+	size_shares(tr, opts);
+	size_calls(tr, opts->calls_bytes);
+	size_values(tr, opts);
+	size_lines(tr, opts);
+	if (opts->max_depth)
+		skel->rodata->max_level = opts->max_depth;
+}
+
+#define TRIAL_COOKIE 0x1234567812345678ull
+
+/* Whether cookies arrive, of entries and returns. The programs find them in structures of the
+ * kernel, which may be others some day. */
+static int cookie_try(struct tracer *tr, const struct tier *tier)
+{
+	int err = 0;
+
+	for (uint64_t returns = 0; !err && returns < 2; returns++) {
+		const struct tier_probe probe = tier->cookie(tr->skel, returns);
+
+		err = groups__trial(&tr->groups, &probe, TRIAL_COOKIE + returns);
+		groups__hit_trial();
+		if (!err && tr->skel->bss->trial_cookie != TRIAL_COOKIE + returns)
+			err = -EPROTO;
+	}
+	return err;
+}
+
+/* Links on a function of our own: does the kernel know this kind? They stay until the others go,
+ * for closing a link takes long. */
+static int tier_try(struct tracer *tr, const struct tier *tier)
+{
+	struct tier_probe probes[TIER_MAX_PROBES];
+	size_t cnt = tier->returns(tr->skel, probes);
+	int err = 0;
+
+	for (size_t i = 0; !err && i < cnt; i++)
+		err = groups__trial(&tr->groups, &probes[i], 0);
+	return err || !tier->cookie ? err : cookie_try(tr, tier);
+}
+
+static void unload_tier(struct tracer *tr)
+{
+	groups__detach(&tr->groups);
+	gate__fini(&tr->gate);
+	proftrace_bpf__destroy(tr->skel);
+	tr->skel = NULL;
+}
+
+/* Closes the tables of bpf/own_stack.bpf.h, which their programs hold. What libbpf has of them is
+ * opened on /dev/null, so that it closes that in the end.
+ *
+ * When the last descriptor of such a table is closed, the kernel takes a reference and has a worker
+ * clear the table and give the reference back (prog_array_map_clear() in kernel/bpf/arraymap.c). If
+ * a descriptor of somebody who lists tables is closed before the worker has run, the worker runs
+ * once for two references, and the table stays until the machine is rebooted. Far from our end,
+ * when listers see many tables go, that hardly happens. Returns 0 or -errno. */
+static int close_stack_tables(struct proftrace_bpf *skel)
+{
+	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	struct bpf_map *map;
+	int err = null < 0 ? -errno : 0;
+
+	if (err)
+		return err;
+	bpf_object__for_each_map (map, skel->obj) {
+		if (bpf_map__type(map) == BPF_MAP_TYPE_PROG_ARRAY && bpf_map__fd(map) >= 0 &&
+		    dup3(null, bpf_map__fd(map), O_CLOEXEC) < 0) {
+			err = -errno;
+			break;
+		}
+	}
+	close(null);
+	return err;
+}
+
+/* Loads the programs for one tier. */
+static int load_tier(struct tracer *tr, const struct tier *tier, const struct tracer_options *opts,
+		     const struct target *t)
+{
+	int err;
+
+	refusal__forget();
+	if (!tier__in_kernel(tier)) {
+		log_debug("tier %s (Linux %s): not in this kernel", tier->name, tier->needs);
+		return -ENOTSUP;
+	}
+	tr->skel = tier->lacks ? basic__open() : proftrace_bpf__open();
+	if (!tr->skel)
+		return -errno;
+	err = tier->prepare(tr->skel);
+	if (err)
+		goto failed;
+	size_tables(tr, opts);
+	size_callers(tr, opts->callers && !tier->lacks);
+	tr->groups.keeper = opts->keeper;
+	tr->groups.unbound = !t->processes_cnt || opts->follow;
+	tr->groups.emulates = tracer__writes_registers();
+	bpf_program__set_autoload(tr->skel->progs.exit_ret, tr->groups.emulates);
+	tr->groups.children = t->processes_cnt && opts->children;
+	tr->skel->rodata->filter_tgids = t->processes_cnt != 0;
+	tr->skel->rodata->links_unbound = tr->groups.unbound || tr->groups.children;
+	if (opts->children)
+		bpf_map__set_max_entries(tr->skel->maps.tgids, MAX_FOLLOWED);
+	life__prepare(tr->skel, opts->children, opts->follow);
+	err = proftrace_bpf__load(tr->skel);
+	/* Data sections stay unmapped if libbpf could not find out whether the kernel can map them.
+	 */
+	if (!err && (!tr->skel->bss || !tr->skel->data || !tr->skel->data_written))
+		err = -ENOMEM;
+	if (!err)
+		err = close_stack_tables(tr->skel);
+	if (!err)
+		err = gate__init(&tr->gate, tr->skel);
+	if (!err)
+		err = tier_try(tr, tier);
+	if (err)
+		goto failed;
+	tr->tier = tier;
+	log_debug("programs may %swrite registers: `ret`s that are probed are %s",
+		  tr->groups.emulates ? "" : "not ",
+		  tr->groups.emulates ? "emulated" : "single-stepped");
+	return 0;
+failed:
+	log_debug("tier %s (Linux %s): %s", tier->name, tier->needs,
+		  refusal__reason() ? refusal__reason() : strerror(-err));
+	unload_tier(tr);
+	return err;
+}
+
+bool tracer__try(const struct tracer_options *opts, size_t index, struct tracer_trial *out)
+{
+	const struct tier *tier = tier__at(index);
+	const struct target nobody = {0};
+	struct tracer tr = {0};
+	const char *reason;
+	int err;
+
+	if (!tier)
+		return false;
+	refusal__listen();
+	err = load_tier(&tr, tier, opts, &nobody);
+	*out = (struct tracer_trial){
+		.name = tier->name, .since = tier->needs, .works = !err, .basic = tier->lacks};
+	if (!err) {
+		unload_tier(&tr);
+		return true;
+	}
+	reason = refusal__reason();
+	snprintf(out->why, sizeof(out->why), "%s",
+		 reason			  ? reason
+		 : !tier__in_kernel(tier) ? "not in this kernel"
+					  : strerror(-err));
+	return true;
+}
+
+/* Before 6.10 a link's process filter let other threads through: BPF checks again. */
+static int allow_processes(struct tracer *tr, const struct target *t)
+{
+	for (size_t i = 0; i < t->processes_cnt; i++) {
+		int err = tracer__admit(tr, t->processes[i].pid);
+
+		if (err) {
+			log_error("too many processes: %s", strerror(-err));
+			return err;
+		}
+	}
+	return 0;
+}
+
+/* `tier` is the last that was tried. */
+static int load_failed(const struct tier *tier, int err)
+{
+	if (access("/sys/kernel/btf/vmlinux", R_OK))
+		log_error("this kernel has no BTF (/sys/kernel/btf/vmlinux); it needs "
+			  "CONFIG_DEBUG_INFO_BTF=y");
+	else if (!tier__in_kernel(tier))
+		log_error("this kernel has no %s links (Linux %s or later)", tier->name,
+			  tier->needs);
+	else if (err == -ENOMEM || err == -E2BIG)
+		log_error("not enough memory for the tables; try a smaller --max-paths");
+	else if (err == -EOWNERDEAD)
+		log_error("the process that holds the probes has been killed");
+	else if (!tier->sign && !refusal__reason())
+		log_error("cannot probe by trace events: %s; they take a kernel with "
+			  "CONFIG_UPROBE_EVENTS, and its tracefs",
+			  strerror(-err));
+	else if (err == -EPERM)
+		log_error("the kernel refuses our BPF programs: %s; kernel lockdown or a security "
+			  "module may forbid them",
+			  refusal__reason() ? refusal__reason() : strerror(-err));
+	else
+		log_error("the kernel refuses our BPF programs: %s (-v shows more)",
+			  refusal__reason() ? refusal__reason() : strerror(-err));
+	return err;
+}
+
+#define INIT_PID_NS_INO 0xeffffffcu /* PROC_PID_INIT_INO in the kernel's proc_ns.h */
+
+/* BPF knows processes by the numbers that they have in the initial namespace. With others nothing
+ * would match, silently. */
+bool tracer__knows_processes(void)
+{
+	struct stat st;
+
+	return stat("/proc/self/ns/pid", &st) || st.st_ino == INIT_PID_NS_INO;
+}
+
+/* Returns 0 or -errno with one line logged. */
+static int check_pid_namespace(void)
+{
+	if (tracer__knows_processes())
+		return 0;
+	log_error("this is a PID namespace of its own (a container?), in which only -x without -p "
+		  "works; run proftrace in the host's");
+	return -ENOTSUP;
+}
+
+/* BPF's times are those of the initial namespace of clocks, ours are compared with them. */
+bool tracer__shares_clock(void)
+{
+	long long seconds, nanoseconds;
+	char clock[16];
+	bool same = true;
+	FILE *f;
+
+	f = fopen("/proc/self/timens_offsets", "re");
+	if (!f)
+		return true; /* the kernel has no such namespaces (before 5.6) */
+	while (same && fscanf(f, "%15s %lld %lld", clock, &seconds, &nanoseconds) == 3)
+		same = !seconds && !nanoseconds;
+	fclose(f);
+	return same;
+}
+
+/* Returns 0 or -errno with one line logged. */
+static int check_clock(void)
+{
+	if (tracer__shares_clock())
+		return 0;
+	log_error("this is a time namespace of its own, whose clock is not the kernel's; run "
+		  "proftrace in the host's (nsenter --time=/proc/1/ns/time)");
+	return -ENOTSUP;
+}
+
+int tracer__load(const struct tracer_options *opts, const struct target *t, struct tracer **out)
+{
+	const struct tier *tier, *tried = NULL;
+	struct tracer *tr;
+	int err;
+
+	err = t->processes_cnt ? check_pid_namespace() : 0;
+	if (!err)
+		err = check_clock();
+	if (err)
+		return err;
+	tr = calloc(1, sizeof(*tr));
+	if (!tr)
+		return -ENOMEM;
+	refusal__listen();
+	err = -ENOTSUP;
+	for (size_t i = 0; err && (tier = tier__at(i)); i++) {
+		if (opts->tier && strcmp(opts->tier, tier->name))
+			continue;
+		tried = tier;
+		err = load_tier(tr, tier, opts, t);
+	}
+	if (err) {
+		tracer__free(tr);
+		return load_failed(tried, err);
+	}
+	if (tr->tier->lacks)
+		log_info("on this kernel %s (proftrace doctor tells more)", tr->tier->lacks);
+	err = allow_processes(tr, t);
+	if (!err && tr->lists_cap)
+		err = tracer__tell_lists(tr);
+	if (!err)
+		err = life__new(tr->skel, &tr->life);
+	/* Ends of threads and programs, for accounts and for using tables again. */
+	if (!err && proftrace_bpf__attach(tr->skel)) {
+		err = -errno;
+		log_error("cannot attach to the scheduler's tracepoints: %s", strerror(errno));
+	}
+	if (err) {
+		tracer__free(tr);
+		return err;
+	}
+	*out = tr;
+	return 0;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Fetches single calls from the tables, lane by lane. Inside collect/ only. */
+#ifndef PROFTRACE_COLLECT_DRAIN_H
+#define PROFTRACE_COLLECT_DRAIN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "timeline/stream.h"
+#include "timeline/timeline.h"
+
+struct tables;
+struct value_store;
+
+struct drain {
+	struct tables *tables; /* borrowed, as are its maps; NULL: there are no single calls */
+	struct call_stream stream;
+	uint64_t start_ns; /* what times count from */
+	struct drain_place {
+		uint32_t chunk; /* the next one to read; 0: the lane's first */
+		uint32_t taken; /* calls of that that have been read */
+		uint32_t lane;	/* its number in the stream; 0: it has none */
+	} * places;		/* by lane */
+	uint32_t *paths;	/* by node: its number in the stream; 0: it has none */
+	uint32_t lanes_cnt, paths_cnt;
+	uint64_t overwaited; /* finished calls with more time off the CPU than they took */
+	/* What is to be sent next. */
+	struct recorded_path *new_paths;
+	size_t new_paths_cnt, new_paths_cap;
+	struct timeline_call *calls;
+	size_t calls_cnt, calls_cap;
+	struct value_store *values; /* of those calls; NULL: none are read */
+	uint64_t sent;		    /* calls */
+};
+
+/* Where the tables keep single calls. Returns 0 or -ENOMEM. */
+int drain__init(struct drain *d, struct tables *t);
+void drain__fini(struct drain *d); /* of a zeroed one, too */
+
+/* Sends what a lane has finished since the last time. Returns 0 or -errno, logged. */
+int drain__lane(struct drain *d, uint32_t number);
+
+/* The same of a lane on which nothing can happen any more, with the calls that are open: as ending
+ * at `end_ns` (monotonic). */
+int drain__last(struct drain *d, uint32_t number, uint64_t end_ns);
+
+/* The lane's chunks go back, and its entry and those of its paths will be used for something else.
+ */
+void drain__forget(struct drain *d, uint32_t number);
+
+#endif
