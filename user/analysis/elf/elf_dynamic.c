@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "elf/elf_image.h"
+#include "elf/elf_bytes.h"
 #include "elf/elf_inside.h"
 
 #define MAX_DYNAMIC_SIZE (1u << 20)

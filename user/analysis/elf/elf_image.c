@@ -17,7 +17,9 @@
 #include <unistd.h>
 
 #include "arch/arch.h"
+#include "elf/elf_bytes.h"
 #include "elf/elf_dynamic.h"
+#include "elf/elf_image_data.h"
 #include "elf/elf_inside.h"
 #include "security/trust.h"
 #include "util/log.h"
@@ -27,34 +29,6 @@
 #define MAX_SEGMENTS 256
 /* A linked file has tens of sections; this bounds what libelf allocates for them. */
 #define MAX_SECTIONS (256 * 1024)
-#define MAX_TEXTS    64
-
-struct elf_image {
-	char *label;
-	int fd;
-	bool is_debug;	      /* opened by elf_image__open_debug() */
-	enum log_level level; /* of messages */
-	bool owns_fd;
-	bool is_static;
-	bool is_fixed;
-	Elf *elf;
-	const struct arch *arch;
-	uint64_t size, stored, entry;
-	Elf64_Phdr *phdrs;
-	size_t phdrs_cnt;
-	struct elf_segment *segments;
-	size_t segments_cnt;
-	struct elf_section *sections;
-	size_t sections_cnt;
-	char *section_names;
-	struct texts *texts;
-};
-
-/* Contents of sections with NULs behind them, in place of libelf's. */
-struct texts {
-	void *items[MAX_TEXTS];
-	size_t cnt;
-};
 
 __attribute__((format(printf, 3, 4))) static int refuse(const struct elf_image *img, int err,
 							const char *fmt, ...)
@@ -163,11 +137,6 @@ static int read_phdrs(struct elf_image *img)
 	return 0;
 }
 
-static bool in_file(const struct elf_image *img, uint64_t off, uint64_t size)
-{
-	return off <= img->size && size <= img->size - off;
-}
-
 static int add_segment(struct elf_image *img, const Elf64_Phdr *ph)
 {
 	uint64_t end;
@@ -175,7 +144,7 @@ static int add_segment(struct elf_image *img, const Elf64_Phdr *ph)
 	if (__builtin_add_overflow(ph->p_vaddr, ph->p_memsz, &end) ||
 	    __builtin_add_overflow(ph->p_vaddr, ph->p_filesz, &end))
 		return refuse(img, -ENOEXEC, "damaged: a segment wraps around");
-	if (!in_file(img, ph->p_offset, ph->p_filesz)) {
+	if (!elf_image__has_bytes(img, ph->p_offset, ph->p_filesz)) {
 		/* A debug file keeps the program headers without the bytes. */
 		if (img->is_debug)
 			return 0;
@@ -310,19 +279,6 @@ void elf_image__free(struct elf_image *img)
 	free(img);
 }
 
-bool elf_image__read_vaddr(const struct elf_image *img, uint64_t vaddr, void *buf, size_t len)
-{
-	for (size_t i = 0; i < img->segments_cnt; i++) {
-		const struct elf_segment *seg = &img->segments[i];
-
-		if (vaddr >= seg->vaddr && len <= seg->filesz &&
-		    vaddr - seg->vaddr <= seg->filesz - len)
-			return elf_image__read(img, seg->offset + (vaddr - seg->vaddr), buf, len) ==
-			       (int64_t)len;
-	}
-	return false;
-}
-
 char *elf_image__soname(const struct elf_image *img, char *buf, size_t size)
 {
 	struct elf_dynamic dyn;
@@ -340,24 +296,9 @@ const char *elf_image__label(const struct elf_image *img)
 	return img->label;
 }
 
-struct Elf *elf_image__elf(const struct elf_image *img)
-{
-	return img->elf;
-}
-
 bool elf_image__is_roots(const struct elf_image *img)
 {
 	return trust__is_roots(img->fd);
-}
-
-uint64_t elf_image__size(const struct elf_image *img)
-{
-	return img->size;
-}
-
-uint64_t elf_image__stored(const struct elf_image *img)
-{
-	return img->stored;
 }
 
 int elf_image__end_text(const struct elf_image *img, Elf_Data *data)
@@ -378,24 +319,6 @@ int elf_image__end_text(const struct elf_image *img, Elf_Data *data)
 	text[data->d_size] = '\0';
 	t->items[t->cnt++] = data->d_buf = text;
 	return 0;
-}
-
-const struct elf_segment *elf_image__segments(const struct elf_image *img, size_t *cnt)
-{
-	*cnt = img->segments_cnt;
-	return img->segments;
-}
-
-const Elf64_Phdr *elf_image__phdrs(const struct elf_image *img, size_t *cnt)
-{
-	*cnt = img->phdrs_cnt;
-	return img->phdrs;
-}
-
-const struct elf_section *elf_image__sections(const struct elf_image *img, size_t *cnt)
-{
-	*cnt = img->sections_cnt;
-	return img->sections;
 }
 
 const struct arch *elf_image__arch(const struct elf_image *img)
@@ -423,91 +346,4 @@ bool elf_image__is_program(const struct elf_image *img)
 bool elf_image__is_fixed(const struct elf_image *img)
 {
 	return img->is_fixed;
-}
-
-static bool find_offset(const struct elf_image *img, uint64_t vaddr, uint64_t size, bool exec,
-			uint64_t *offset)
-{
-	size_t i;
-
-	for (i = 0; i < img->segments_cnt; i++) {
-		const struct elf_segment *seg = &img->segments[i];
-
-		/* Below the segment the difference wraps, and no segment is that long. */
-		if ((exec && !seg->exec) || vaddr - seg->vaddr >= seg->filesz ||
-		    size > seg->filesz - (vaddr - seg->vaddr))
-			continue;
-		*offset = seg->offset + (vaddr - seg->vaddr);
-		return true;
-	}
-	return false;
-}
-
-bool elf_image__exec_offset(const struct elf_image *img, uint64_t vaddr, uint64_t size,
-			    uint64_t *offset)
-{
-	return find_offset(img, vaddr, size, true, offset);
-}
-
-bool elf_image__offset(const struct elf_image *img, uint64_t vaddr, uint64_t *offset)
-{
-	return find_offset(img, vaddr, 1, false, offset);
-}
-
-bool elf_image__exec_vaddr(const struct elf_image *img, uint64_t offset, uint64_t *vaddr)
-{
-	const struct elf_segment *segments;
-	size_t cnt;
-
-	segments = elf_image__segments(img, &cnt);
-	for (size_t i = 0; i < cnt; i++) {
-		const struct elf_segment *s = &segments[i];
-
-		if (s->exec && offset >= s->offset && offset - s->offset < s->filesz) {
-			*vaddr = s->vaddr + (offset - s->offset);
-			return true;
-		}
-	}
-	return false;
-}
-
-int64_t elf_image__read(const struct elf_image *img, uint64_t off, void *buf, size_t len)
-{
-	size_t done = 0;
-
-	if (off > INT64_MAX || len > INT64_MAX - off)
-		return off > INT64_MAX ? 0 : -EINVAL;
-	while (done < len) {
-		ssize_t got = pread(img->fd, (char *)buf + done, len - done, off + done);
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			return -errno;
-		if (!got)
-			break;
-		done += got;
-	}
-	return done;
-}
-
-int elf_image__read_block(const struct elf_image *img, uint64_t off, uint64_t size, uint64_t max,
-			  void **out)
-{
-	int64_t got;
-	char *block;
-
-	if (!in_file(img, off, size) || size > max)
-		return -ENOEXEC;
-	block = malloc(size + 1);
-	if (!block)
-		return -ENOMEM;
-	got = elf_image__read(img, off, block, size);
-	if (got < 0 || (uint64_t)got != size) {
-		free(block);
-		return got < 0 ? -EIO : -ENOEXEC; /* short: truncated since it was opened */
-	}
-	block[size] = '\0';
-	*out = block;
-	return 0;
 }

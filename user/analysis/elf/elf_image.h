@@ -11,15 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "elf/elf_bytes.h"
+
 struct arch;
 struct elf_image;
-struct Elf; /* libelf's handle */
-
-/* One PT_LOAD. */
-struct elf_segment {
-	uint64_t vaddr, offset, filesz;
-	bool exec;
-};
 
 /*
  * Opens the ELF file behind `fd` (borrowed: it must stay open as long as the image; its file
@@ -33,31 +28,10 @@ int elf_image__try(int fd, const char *label, struct elf_image **out);
 void elf_image__free(struct elf_image *img); /* accepts NULL */
 
 const char *elf_image__label(const struct elf_image *img);
-struct Elf *elf_image__elf(const struct elf_image *img);
-const struct elf_segment *elf_image__segments(const struct elf_image *img, size_t *cnt);
 const struct arch *elf_image__arch(const struct elf_image *img);
 uint64_t elf_image__entry(const struct elf_image *img);	 /* e_entry, a vaddr */
 bool elf_image__is_program(const struct elf_image *img); /* PT_INTERP and no DT_SONAME */
 bool elf_image__is_static(const struct elf_image *img);	 /* no PT_INTERP and no DT_NEEDED */
-
-/* File offset of `vaddr`, if [vaddr, vaddr+size) lies wholly within the file bytes of one
- * executable PT_LOAD. */
-bool elf_image__exec_offset(const struct elf_image *img, uint64_t vaddr, uint64_t size,
-			    uint64_t *offset);
-
-/* The other way: the vaddr of the byte at a file offset, in the first executable PT_LOAD that has
- * it. */
-bool elf_image__exec_vaddr(const struct elf_image *img, uint64_t offset, uint64_t *vaddr);
-
-/* Reads up to `len` bytes at file offset `off`. Returns the bytes read (short at the end of the
- * file), or -errno. */
-int64_t elf_image__read(const struct elf_image *img, uint64_t off, void *buf, size_t len);
-
-/* Reads `len` bytes at `vaddr`, from whatever PT_LOAD holds them all. Returns whether one does. */
-bool elf_image__read_vaddr(const struct elf_image *img, uint64_t vaddr, void *buf, size_t len);
-
-/* Whether the text occurs in a table of symbols' names. */
-bool elf_image__mentions(const struct elf_image *img, const char *text);
 
 /* DT_SONAME, cut to `size`; "" if there is none. Returns buf. */
 char *elf_image__soname(const struct elf_image *img, char *buf, size_t size);

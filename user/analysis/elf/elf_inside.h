@@ -40,6 +40,9 @@ const struct elf_section *elf_image__sections(const struct elf_image *img, size_
 /* File offset of the byte at `vaddr` in any segment. */
 bool elf_image__offset(const struct elf_image *img, uint64_t vaddr, uint64_t *offset);
 
+/* Whether the file had all of [off, off+size) when it was opened. */
+bool elf_image__has_bytes(const struct elf_image *img, uint64_t off, uint64_t size);
+
 /* Exactly [off, off+size) into a new block with a NUL behind it. Returns 0, -ENOEXEC if the range
  * is not in the file or longer than `max`, -EIO, -ENOMEM; logs nothing. The caller frees *out. */
 int elf_image__read_block(const struct elf_image *img, uint64_t off, uint64_t size, uint64_t max,

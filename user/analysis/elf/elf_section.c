@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "elf/elf_image.h"
+#include "elf/elf_bytes.h"
 
 #define MAX_NAMES_SIZE (16u << 20)
 #define MAX_STRINGS    (256u << 20)
