@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "elf/debug_fetcher.h"
+#include "elf/debug_request.h"
 #include "util/log.h"
 
 #define MAX_KNOWN     256

@@ -11,8 +11,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DEBUG_FETCH_MAX_ID 64
-
 /* Makes the process: while we may still become another user, and before anything of a stranger's is
  * read. A failure is a warning. */
 void debug_fetch__start(void);

@@ -20,6 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "elf/debug_request.h"
 #include "security/privilege.h"
 #include "util/clock.h"
 #include "util/log.h"
