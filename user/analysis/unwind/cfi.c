@@ -3,7 +3,7 @@
 
 #include "arch/arch.h"
 #include "elf/dwarf_cursor.h"
-#include "unwind/eh_frame.h"
+#include "unwind/frame_rules.h"
 
 struct rules {
 	const struct arch_dwarf *arch;
