@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "symbol/symtab.h"
+#include "symbol/symbol.h"
 
 struct eh_function;
 struct elf_image;
