@@ -30,7 +30,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#include "target/target.h"
+#include "target/target_data.h"
 
 #define VERSION(major, minor, patch) ((major) << 24 | (minor) << 12 | (patch))
 /* Far more than /proc has to say of a process or of the first processor. */

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "target/target.h"
+#include "target/target_data.h"
 #include "util/path.h"
 
 /* The kernel's name of a process: the first 15 bytes of what it was started by, unless it has

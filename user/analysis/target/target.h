@@ -1,63 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Whom to profile: processes, and the object files in which functions can be probed. Every object
- * is held open by a descriptor on its inode; paths are for people.
- */
+/* Finds whom to profile, and what these processes have mapped. */
 #ifndef PROFTRACE_TARGET_TARGET_H
 #define PROFTRACE_TARGET_TARGET_H
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <sys/types.h>
 
-struct launch;
-
-struct target_process {
-	pid_t pid;
-	int pidfd; /* readable once the process has ended */
-};
-
-#define STRANGERS_UNKNOWN UINT32_MAX
-
-struct target_object {
-	char *path; /* as its process names it */
-	/* The file's own name, if its process was started by another: that of a link. NULL: it is
-	 * the last part of `path`. */
-	char *file_name;
-	char *root; /* where that process's root directory is, "" if it is ours */
-	int fd;
-	bool is_main;	     /* the program itself, or -x PATH */
-	bool watched;	     /* nothing of it has run before we watched */
-	bool barred;	     /* not to be probed (-x with -p): known for what it can do to stacks */
-	uint32_t *processes; /* indexes of the processes that map it */
-	uint32_t processes_cnt;
-	/* Other processes that map it, by strangers__look(); and whether a debugger is at one, or
-	 * it may have a shadow stack. */
-	uint32_t strangers;
-	bool strangers_fragile;
-	/* identity while collecting */
-	unsigned int dev_major, dev_minor;
-	uint64_t ino;
-	dev_t st_dev; /* as stat() has it: a file system may have two numbers */
-	ino_t st_ino;
-};
-
-struct target {
-	struct target_process *processes; /* empty: every process that maps objects[0] */
-	size_t processes_cnt;
-	struct target_object *objects;
-	size_t objects_cnt;
-	dev_t only_dev; /* -x with -p: the one file to be probed; 0: any */
-	ino_t only_ino;
-	size_t objects_cap;
-	size_t strangers_known; /* of so many objects */
-	struct launch *launch;	/* the command, held before its first instruction; NULL: none */
-	pid_t *pids;		/* the processes' ids */
-	const char *hazard; /* why return probes are deadly on this kernel; NULL: they are not */
-	/* Some process has a shadow stack, or will perhaps: calls must not be probed. */
-	bool shadow_stacks;
-	bool shadow_stacks_possible; /* other programs may have them on this machine */
-};
+#include "target/target_data.h"
 
 struct target_spec {
 	const pid_t *pids; /* -p */
