@@ -14,29 +14,6 @@
 #include "arch/insn.h"
 #include "code/code_scan.h"
 
-const char *site_class__name(enum site_class c)
-{
-	static const char *const names[SITE_CLASSES] = {
-		[SITE_NOP5] = "nop5", [SITE_NOP10] = "nop10", [SITE_NOP] = "nop",
-		[SITE_PUSH] = "push", [SITE_JMP] = "jmp",     [SITE_JCC] = "jcc",
-		[SITE_CALL] = "call", [SITE_STEP] = "step",
-	};
-
-	return names[c];
-}
-
-unsigned code_site__rank(const struct code_site *site)
-{
-	enum { CALLS, CHEAP, STORES, STEPS };
-	static const uint8_t ranks[SITE_CLASSES] = {
-		[SITE_NOP5] = CALLS,  [SITE_NOP10] = CALLS, [SITE_NOP] = CHEAP,
-		[SITE_PUSH] = STORES, [SITE_JMP] = CHEAP,   [SITE_JCC] = CHEAP,
-		[SITE_CALL] = STORES, [SITE_STEP] = STEPS,
-	};
-
-	return ranks[site->site];
-}
-
 void code_decoder__spare_nop5(struct code_decoder *d)
 {
 	insn_decoder__spare_nop5(d->insn);
@@ -228,11 +205,4 @@ struct code_flow code_decoder__flow(const struct code_decoder *d)
 		.certain = d->certain,
 		.has_rest = d->has_rest,
 	};
-}
-
-void code_clear(struct code *code)
-{
-	free(code->exits);
-	free(code->calls);
-	*code = (struct code){0};
 }

@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "code/code.h"
 #include "code/entry_sites.h"
+#include "code/function_code.h"
 #include "code/jump_tables.h"
 
 #define CODE_CALLEES 2048 /* that are remembered */

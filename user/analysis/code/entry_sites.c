@@ -2,7 +2,7 @@
 #include "code/entry_sites.h"
 
 #include "arch/insn.h"
-#include "code/code.h"
+#include "code/function_code.h"
 
 #define PAGE_SIZE 4096
 

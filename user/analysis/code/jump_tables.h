@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "code/code.h"
+#include "code/function_code.h"
 
 struct insn;
 
