@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Profiles out of tables that were filled by hand. */
+#include "calls/tree.h"
 #include "elf_fixture.h"
 #include "tables_fixture.h"
 

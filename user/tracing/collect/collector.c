@@ -15,6 +15,7 @@
 #include "collect/lines.h"
 #include "collect/part.h"
 #include "collect/retire.h"
+#include "collect/usage.h"
 #include "timeline/stream.h"
 
 #define SEEN_AGAIN 4096 /* places that a poll looks at once more */
@@ -278,4 +279,24 @@ size_t collector__processes(const struct collector *c, pid_t *pids, size_t cap)
 			pids[different++] = pids[i];
 	}
 	return different;
+}
+
+int collector__usage(struct collector *c, struct function_usage *usage, uint32_t cnt)
+{
+	return usage__functions(c, usage, cnt);
+}
+
+int collector__lines(struct collector *c, uint64_t now_ns, struct line_usage *usage, uint32_t cnt)
+{
+	return usage__lines(c, now_ns, usage, cnt);
+}
+
+uint64_t collector__passed(const struct collector *c, uint32_t function)
+{
+	return usage__passed(c, function);
+}
+
+void collector__forget_retired(struct collector *c)
+{
+	retire__forget(c);
 }

@@ -12,28 +12,14 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "collect/figures.h"
+
 struct call_stream;
 struct collector;
 
-/*
- * Names a caller: *function = the number of the function whose code is at `vaddr` of the target's
- * object `object` (WIRE_CALLERS_NO_OBJECT: of none), after collector__grow() if it is new. Returns
- * 0 or -errno.
- */
-typedef int collector_resolver(uint32_t object, uint64_t vaddr, uint32_t *function, void *ctx);
 struct probe_costs;
 struct profile;
 struct tracer_tables;
-
-/* What a function has done so far, over all paths; as measured, with the probes' cost. */
-struct function_usage {
-	uint64_t calls;
-	uint64_t self_ns, off_ns, probe_ns; /* of finished calls */
-	uint64_t total_ns;		    /* self_ns and those of its callees */
-	double factor;			    /* how much dearer its probes are than in calibration */
-	uint64_t timed_ns, expected_ns;
-	uint64_t passed; /* calls that were seen and not recorded, since it was dropped */
-};
 
 /* `functions_cnt` is that of the plan: no path may name a function beyond. Returns 0 or -errno with
  * one line logged. The tracer must outlive the collector. */
@@ -43,12 +29,6 @@ void collector__free(struct collector *c); /* accepts NULL */
 
 /* The plan has grown to that many functions. Returns 0 or -ENOMEM. */
 int collector__grow(struct collector *c, uint32_t functions_cnt);
-
-/* How a function is probed: cost classes of its entry and its exit. */
-struct function_probes {
-	uint8_t entry, exit;
-	uint8_t leaf_insns; /* it is a leaf of so many instructions; 0: it is none, or a long one */
-};
 
 /* Of functions [0, cnt), when they are known, and again when more are. Returns 0 or -ENOMEM. */
 int collector__set_probes(struct collector *c, const struct function_probes *probes, uint32_t cnt);
@@ -69,12 +49,6 @@ bool collector__drop(struct collector *c, uint32_t function, uint32_t every);
 /* Gives a function WIRE_ROLE_*, before it is attached. Returns false if that cannot be. */
 bool collector__add_role(struct collector *c, uint32_t function, uint32_t role);
 bool collector__has_role(const struct collector *c, uint32_t function);
-
-/* What a line has done so far; without the probes' cost, unless times are raw. */
-struct line_usage {
-	uint64_t hits, ns;
-	uint64_t error_ns; /* ns is uncertain by this */
-};
 
 /* Sets usage[0 .. cnt - 1] by a look at all sites; lines are numbered as BPF was told, less 1. Open
  * calls have been on their lines until `now_ns` (CLOCK_MONOTONIC). Without lines all are 0. Returns

@@ -9,9 +9,9 @@
 
 #include "attach/costs.h"
 #include "calls/profile.h"
-#include "collect/collector.h"
 #include "collect/drain.h"
 #include "collect/expand.h"
+#include "collect/figures.h"
 #include "collect/tables.h"
 
 struct line_sum;

@@ -3,7 +3,10 @@
 #ifndef PROFTRACE_COLLECT_EXPAND_H
 #define PROFTRACE_COLLECT_EXPAND_H
 
-#include "collect/collector.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "collect/figures.h"
 
 struct part;
 struct profile_accounting;

@@ -135,7 +135,7 @@ static uint64_t probe_ns_of(const struct part *part)
 	return ns;
 }
 
-void collector__forget_retired(struct collector *c)
+void retire__forget(struct collector *c)
 {
 	for (size_t i = 0; i < c->retired_cnt; i++) {
 		const struct part *part = c->retired[i];

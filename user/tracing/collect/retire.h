@@ -11,6 +11,9 @@ struct collector;
 /* Makes room if one of the tables is half used. Returns 0, or -errno with one line logged. */
 int retire__when_short(struct collector *c);
 
+/* See collector__forget_retired(). */
+void retire__forget(struct collector *c);
+
 /* The lane's entry, and those of its paths, are free for others. */
 void retire__release(struct collector *c, uint32_t lane);
 

@@ -181,7 +181,7 @@ static void account_tallies(const struct collector *c, struct profile_accounting
 	a->timeline_lost = all.timeline_lost;
 	a->untriggered += all.untriggered;
 	for (uint32_t f = 0; f < c->functions_cnt; f++)
-		a->dropped += collector__passed(c, f);
+		a->dropped += usage__passed(c, f);
 }
 
 /* Puts callers in place of stacks, in all parts, which are ours then. */

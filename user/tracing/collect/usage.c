@@ -11,7 +11,7 @@
 #include "collect/part.h"
 #include "util/array.h"
 
-uint64_t collector__passed(const struct collector *c, uint32_t function)
+uint64_t usage__passed(const struct collector *c, uint32_t function)
 {
 	const struct tables *t = &c->tables;
 	uint64_t passed = 0;
@@ -66,7 +66,7 @@ static void add_usage(const struct collector *c, struct function_usage *usage, u
 	}
 }
 
-int collector__usage(struct collector *c, struct function_usage *usage, uint32_t cnt)
+int usage__functions(struct collector *c, struct function_usage *usage, uint32_t cnt)
 {
 	uint32_t nodes = tables__nodes(&c->tables);
 
@@ -82,7 +82,7 @@ int collector__usage(struct collector *c, struct function_usage *usage, uint32_t
 	for (uint32_t f = 0; f < cnt; f++) {
 		struct function_usage *u = &usage[f];
 
-		u->passed = collector__passed(c, f);
+		u->passed = usage__passed(c, f);
 		u->factor = correct__factor(&c->costs, u->timed_ns, u->expected_ns);
 	}
 	return 0;
@@ -120,7 +120,7 @@ static void set_line(const struct collector *c, const struct line_sum *s, struct
 	u->error_ns = (uint64_t)((double)probe_ns * c->costs.spread);
 }
 
-int collector__lines(struct collector *c, uint64_t now_ns, struct line_usage *usage, uint32_t cnt)
+int usage__lines(struct collector *c, uint64_t now_ns, struct line_usage *usage, uint32_t cnt)
 {
 	const struct tables *t = &c->tables;
 	uint32_t lanes = tables__lanes(t);

@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What functions and lines have done so far, over all lanes: sums, without a profile. Inside
- * collect/ only; the sums themselves are the collector's: see collector.h. */
+ * collect/ only. */
 #ifndef PROFTRACE_COLLECT_USAGE_H
 #define PROFTRACE_COLLECT_USAGE_H
 
 #include <stdint.h>
 
 struct collector;
+struct function_usage;
+struct line_usage;
 struct part;
+
+/* See collector__passed(), collector__usage() and collector__lines(). */
+uint64_t usage__passed(const struct collector *c, uint32_t function);
+int usage__functions(struct collector *c, struct function_usage *usage, uint32_t cnt);
+int usage__lines(struct collector *c, uint64_t now_ns, struct line_usage *usage, uint32_t cnt);
 
 /* Adds what an ended lane has done. Before its part is corrected: usage is as measured. Returns 0
  * or -ENOMEM. */

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the collector is told of functions, and tells of them and of lines. */
+#ifndef PROFTRACE_COLLECT_FIGURES_H
+#define PROFTRACE_COLLECT_FIGURES_H
+
+#include <stdint.h>
+
+/* How a function is probed: cost classes of its entry and its exit. */
+struct function_probes {
+	uint8_t entry, exit;
+	uint8_t leaf_insns; /* it is a leaf of so many instructions; 0: it is none, or a long one */
+};
+
+/* What a function has done so far, over all paths; as measured, with the probes' cost. */
+struct function_usage {
+	uint64_t calls;
+	uint64_t self_ns, off_ns, probe_ns; /* of finished calls */
+	uint64_t total_ns;		    /* self_ns and those of its callees */
+	double factor;			    /* how much dearer its probes are than in calibration */
+	uint64_t timed_ns, expected_ns;
+	uint64_t passed; /* calls that were seen and not recorded, since it was dropped */
+};
+
+/* What a line has done so far; without the probes' cost, unless times are raw. */
+struct line_usage {
+	uint64_t hits, ns;
+	uint64_t error_ns; /* ns is uncertain by this */
+};
+
+/*
+ * Names a caller: *function = the number of the function whose code is at `vaddr` of the target's
+ * object `object` (WIRE_CALLERS_NO_OBJECT: of none), after collector__grow() if it is new. Returns
+ * 0 or -errno.
+ */
+typedef int collector_resolver(uint32_t object, uint64_t vaddr, uint32_t *function, void *ctx);
+
+#endif
