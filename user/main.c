@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "cli/command_line.h"
 #include "cli/options.h"
 #include "cmd/cmd.h"
 #include "util/log.h"

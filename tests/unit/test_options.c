@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "cli/option_table.h"
+#include "cli/command_line.h"
 #include "cli/options.h"
 
 #define MAX_ARGS 32

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The command line. */
+/* What the command line says. */
 #ifndef PROFTRACE_CLI_OPTIONS_H
 #define PROFTRACE_CLI_OPTIONS_H
 
@@ -99,12 +99,5 @@ struct options {
 };
 
 #define OPTIONS_USAGE_STATUS 2
-
-/*
- * Parses the command line. Returns 0, or the exit status to leave with + 1 (1: help or version was
- * printed; 3: a usage error was reported). Strings are borrowed from argv.
- */
-int options__parse(struct options *o, int argc, char **argv);
-void options__clear(struct options *o);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "cli/options.h"
+#include "cli/command_line.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -9,6 +9,7 @@
 #include "cli/option_check.h"
 #include "cli/option_table.h"
 #include "cli/option_take.h"
+#include "cli/options.h"
 #include "util/log.h"
 
 #define DEFAULT_MAX_PATHS (1u << 20)
