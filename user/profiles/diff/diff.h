@@ -9,8 +9,7 @@
 
 #include "calls/profile.h"
 #include "diff/change.h"
-
-enum { DIFF_OLD, DIFF_NEW, DIFF_RUNS };
+#include "diff/diff_run.h"
 
 enum diff_time { DIFF_WALL, DIFF_CPU, DIFF_OFF };
 
@@ -18,12 +17,6 @@ struct diff_options {
 	enum diff_time time;  /* what is compared */
 	bool per_call;	      /* what the new run's calls took, and had taken before */
 	uint64_t min_time_ns; /* what took less in total, in both, is hidden */
-};
-
-struct diff_run {
-	struct profile *profile;
-	const char *file; /* the recording; borrowed */
-	size_t number;	  /* of the run in it, from 1 on */
 };
 
 /* A function, or a path, in both runs. */
@@ -35,12 +28,6 @@ struct diff_figures {
 	bool there[DIFF_RUNS];		    /* the run knows it */
 	uint32_t sampled;		    /* one of the counts is an estimate; 0: exact */
 	bool hidden;			    /* cheap in both, or never called */
-};
-
-/* A function of which at least one of the runs has not all calls. */
-struct diff_left_out {
-	uint32_t function;	       /* of diff::both */
-	const char *reason[DIFF_RUNS]; /* why it was not; NULL: that run has all of its calls */
 };
 
 struct diff {

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "calls/profile.h"
 #include "util/path.h"
 #include "util/search.h"
 #include "views/narrow.h"

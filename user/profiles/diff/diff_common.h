@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "diff/diff.h"
+#include "diff/diff_run.h"
 #include "diff/same_functions.h"
 
 /* Takes functions out of both profiles that one of them has dropped for good or not probed, though
