@@ -16,6 +16,7 @@
 #include "calls/line_order.h"
 #include "calls/profile.h"
 #include "calls/stats.h"
+#include "calls/tree.h"
 #include "calls/walk.h"
 #include "record/format/facts.h"
 #include "record/format/tables.h"

@@ -10,17 +10,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "record/format/memory.h"
+
 struct profile;
 struct run_end;
 struct run_facts;
-
-/* Owns what the results borrow: zero it, free it last. Each may be used for one result. */
-struct memory {
-	void **items;
-	size_t cnt, cap;
-	uint64_t room; /* bytes that rows may take yet; 0: any */
-};
-void memory__free(struct memory *m);
 
 /*
  * Each returns 0, -EINVAL (the content makes no sense), -EFBIG (its rows take more than m->room) or

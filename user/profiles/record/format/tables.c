@@ -7,28 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/format/decode.h"
-#include "util/array.h"
+#include "record/format/memory.h"
 
 #define COLUMNS_MAX 64
-
-int memory__keep(struct memory *m, void *p)
-{
-	if (p && !ARRAY_RESERVE(&m->items, m->cnt, &m->cap)) {
-		m->items[m->cnt++] = p;
-		return 0;
-	}
-	free(p);
-	return -ENOMEM;
-}
-
-void memory__free(struct memory *m)
-{
-	while (m->cnt)
-		free(m->items[--m->cnt]);
-	free(m->items);
-	*m = (struct memory){0};
-}
 
 static inline bool get_varint(const uint8_t **at, const uint8_t *end, uint64_t *out)
 {

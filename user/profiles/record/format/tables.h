@@ -30,7 +30,4 @@ struct table_place {
  * Returns 0, -EINVAL or -ENOMEM; the rows that were read are the caller's in any case. */
 int tables__read(struct tables *t, const struct table_place *places, size_t places_cnt);
 
-/* Has the memory keep `p`, which is freed if that fails. Returns 0 or -ENOMEM. */
-int memory__keep(struct memory *m, void *p);
-
 #endif
