@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "calls/profile.h"
+#include "calls/tree.h"
 #include "calls/values.h"
 #include "diff/diff.h"
 #include "record/calls/block_writer.h"

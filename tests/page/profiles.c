@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "calls/profile.h"
+#include "calls/tree.h"
 #include "calls/values.h"
 #include "sink/sink.h"
 #include "timeline/timeline.h"

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "calls/profile.h"
+#include "calls/tree.h"
 #include "sink/sink.h"
 
 /* Room for one more, by doubling: some tests have very many. */

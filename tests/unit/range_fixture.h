@@ -3,6 +3,7 @@
 #ifndef PROFTRACE_TESTS_RANGE_FIXTURE_H
 #define PROFTRACE_TESTS_RANGE_FIXTURE_H
 
+#include "calls/tree.h"
 #include "timeline_fixture.h"
 #include "calls/distribution.h"
 #include "timeline/timeline_view.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "fixture.h"
+#include "views/delta.h"
 
 static struct profile *now, *before, *delta;
 

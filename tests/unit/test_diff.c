@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "calls/tree.h"
 #include "fixture.h"
 #include "diff/diff.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 
+#include "calls/tree.h"
 #include "fixture.h"
 #include "views/merge.h"
 #include "views/prune.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Recordings: what comes back, and what becomes of files that were cut or changed. */
+#include "calls/tree.h"
 #include "fixture.h"
 
 #include <errno.h>

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Tasks that go from thread to thread, whose way is known as they were made up here. */
+#include "calls/tree.h"
 #include "range_fixture.h"
 #include "calls/values.h"
 #include "sessions/session_profile.h"
+#include "sessions/session_links.h"
 #include "sessions/sessions.h"
 
 #define CLIENTS 3

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Sessions of random runs, against what a look at each call says, and tasks whose way is known. */
+#include "calls/tree.h"
 #include "range_fixture.h"
 #include "calls/values.h"
 #include "sessions/session_profile.h"

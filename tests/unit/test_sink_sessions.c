@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What formats say of sessions. */
+#include "calls/tree.h"
 #include "range_fixture.h"
 #include "calls/values.h"
 #include "sessions/session_profile.h"

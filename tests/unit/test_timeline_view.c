@@ -3,6 +3,7 @@
 
 #include "timeline_fixture.h"
 #include "timeline/timeline_view.h"
+#include "views/delta.h"
 #include "views/merge.h"
 
 static const struct timeline_call calls[] = {

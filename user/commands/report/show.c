@@ -8,6 +8,7 @@
 
 #include "calls/function_glob.h"
 #include "calls/profile.h"
+#include "calls/tree.h"
 #include "cli/options.h"
 #include "report/find_sessions.h"
 #include "report/output.h"

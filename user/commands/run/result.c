@@ -12,6 +12,7 @@
 
 #include "attach/tracer.h"
 #include "calls/profile.h"
+#include "calls/tree.h"
 #include "cli/options.h"
 #include "collect/collector.h"
 #include "report/recorded_run.h"
@@ -27,6 +28,7 @@
 #include "util/log.h"
 #include "util/text.h"
 #include "views/by_value.h"
+#include "views/delta.h"
 
 /* Values that nobody will see. Formats with a section for sessions show those of sessions. */
 static void warn_of_values(const struct options *o, const struct sink *sink)

@@ -261,23 +261,6 @@ struct profile {
 	struct profile_probes probes;
 };
 
-/* Links children to parents (first_root, first_child, next_sibling) from parent and thread, dearest
- * total first. Call it once the node array is complete. */
-int profile__link(struct profile *p);
-
-/* Computes every function's stats from the nodes. A function's total_ns counts only the outermost
- * of recursive calls. Needs profile__link(). Time: linear in the nodes. */
-int profile__summarize(struct profile *p);
-
-/* *out = now - before: the calls and times that are new in `now`, paths without news left out, for
- * interval output. Lanes are matched by all that identifies them, paths within them; function
- * indexes must mean the same in both. Single calls do not go along. `before` may be NULL: then a
- * copy of `now`. min_ns and max_ns are those of `now` (an interval's own are not known). Drops are
- * those that `before` has not. open is by how much the number of open calls has changed, so that
- * the accounts of a delta balance too. start_time moves to where `before` ended. *out is linked and
- * summarized; the caller frees it. */
-int profile__delta(const struct profile *now, const struct profile *before, struct profile **out);
-
 /* Frees the arrays, the timeline, the sessions and p itself; borrowed strings stay. Accepts NULL.
  */
 void profile__free(struct profile *p);

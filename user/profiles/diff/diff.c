@@ -12,6 +12,7 @@
 #include "calls/distribution.h"
 #include "calls/path_map.h"
 #include "calls/stats.h"
+#include "calls/tree.h"
 #include "calls/walk.h"
 #include "diff/diff_common.h"
 #include "diff/same_functions.h"

@@ -10,9 +10,11 @@
 
 #include "calls/path_map.h"
 #include "calls/profile.h"
+#include "calls/session_data.h"
 #include "calls/values.h"
+#include "sessions/session_links.h"
+#include "sessions/session_spec.h"
 #include "sessions/session_walk.h"
-#include "sessions/sessions.h"
 #include "timeline/timeline.h"
 #include "util/array.h"
 #include "util/search.h"

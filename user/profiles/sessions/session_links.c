@@ -13,7 +13,9 @@
 
 #include "calls/function_glob.h"
 #include "calls/profile.h"
+#include "calls/session_data.h"
 #include "calls/values.h"
+#include "sessions/session_spec.h"
 #include "sessions/session_walk.h"
 #include "timeline/timeline.h"
 #include "util/array.h"

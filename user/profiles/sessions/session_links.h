@@ -11,22 +11,8 @@
 #include <stdint.h>
 
 struct profile;
-
-/* 'submit(arg1) -> run(arg1)'. Strings are borrowed. */
-struct session_link {
-	const char *submit, *submit_value; /* a glob, and the name of a value in p->arguments */
-	const char *run, *run_value;
-};
-
-/* What became of one link. */
-struct session_link_stats {
-	uint32_t submit_functions, run_functions; /* that match and have the value */
-	uint64_t submits, runs;			  /* calls of these */
-	uint64_t keyless;			  /* of both: their value could not be read */
-	uint64_t matched;			  /* runs that were found a submit for */
-	uint64_t joined;			  /* of these: into a session */
-	uint64_t forgotten;			  /* calls of both for which there was no room */
-};
+struct session_link;
+struct session_link_stats;
 
 /* A call that continues a session, by its number in walks. */
 struct session_part {

@@ -9,6 +9,7 @@
 #include "calls/path_map.h"
 #include "calls/profile.h"
 #include "calls/spread.h"
+#include "calls/tree.h"
 #include "sessions/sessions.h"
 #include "timeline/timeline.h"
 #include "util/array.h"

@@ -14,6 +14,7 @@
 #include "calls/profile.h"
 #include "calls/spread.h"
 #include "sessions/session_keep.h"
+#include "sessions/session_links.h"
 #include "sessions/session_walk.h"
 #include "timeline/timeline.h"
 #include "util/array.h"
@@ -313,29 +314,4 @@ int sessions__find(const struct profile *p, const struct session_spec *spec, str
 	}
 	*out = f.s;
 	return 0;
-}
-
-static void free_sessions(struct session *sessions, size_t cnt)
-{
-	for (size_t i = 0; i < cnt; i++) {
-		for (size_t n = 0; n < sessions[i].calls_cnt; n++)
-			free((void *)sessions[i].calls[n].values);
-		free(sessions[i].calls);
-	}
-	free(sessions);
-}
-
-void sessions__free(struct sessions *s)
-{
-	if (!s)
-		return;
-	for (size_t i = 0; s->groups && i < s->groups_cnt; i++) {
-		free_sessions(s->groups[i].slowest, s->groups[i].slowest_cnt);
-		free_sessions(s->groups[i].sample, s->groups[i].sample_cnt);
-	}
-	free(s->groups);
-	free(s->paths);
-	free(s->threads);
-	free(s->links);
-	free(s);
 }

@@ -11,90 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sessions/session_links.h"
+#include "calls/session_data.h"
+#include "sessions/session_spec.h"
 
-struct call_value;
 struct profile;
-struct profile_thread;
-
-/* What to look for. */
-struct session_spec {
-	const bool *functions; /* by function: its outermost calls are sessions */
-	uint32_t slowest;      /* so many of each function are kept */
-	uint64_t over_ns;      /* and those that took longer; 0: none for that */
-	const struct session_link *links;
-	size_t links_cnt;
-	bool cut_at_start; /* calls that begin at 0 had begun before */
-};
-
-/* A path below a session's function, whichever thread it was on. */
-struct session_path {
-	uint32_t parent; /* in sessions::paths; 0: the session's own call */
-	uint32_t function;
-	/* Its own time, without that of its callees, and what of it was off the CPU: of all slow
-	 * sessions, and of all usual ones. */
-	uint64_t slow_ns, slow_off_ns;
-	uint64_t usual_ns, usual_off_ns;
-};
-
-/* A call of a kept session. */
-struct session_call {
-	uint32_t path;
-	uint32_t caller; /* in session::calls, from 1 on; 0: outermost, of its thread's part */
-	uint32_t thread; /* in sessions::threads */
-	uint32_t values_cnt;
-	const struct call_value *values; /* owned by the session */
-	uint64_t enter_ns, leave_ns, off_ns;
-	uint64_t inside_ns, inside_off_ns; /* of its callees */
-};
-
-/* One that is kept. */
-struct session {
-	uint64_t number; /* from 1 on, thread by thread */
-	uint32_t thread; /* where it began */
-	uint64_t start_ns, duration_ns;
-	uint64_t queue_ns; /* its parts on other threads have waited so long to begin, in all */
-	/* Thread by thread, each in order of time, callers before callees. */
-	struct session_call *calls;
-	size_t calls_cnt, calls_cap;
-	uint64_t calls_missing; /* for which there was no room */
-};
-
-/* All sessions of one function. */
-struct session_group {
-	uint32_t function;
-	uint64_t count; /* those that have ended; all figures are of these */
-	uint64_t open;	/* others: cut off by an end of what is looked at */
-	double per_second;
-	uint64_t min_ns, max_ns;
-	/* What that share does not exceed: exactly, or of more than a million sessions within their
-	 * buckets (calls/distribution.h). */
-	uint64_t p50_ns, p90_ns, p99_ns;
-	uint64_t over; /* took longer than spec::over_ns, kept or not */
-	/* Those that took longest, and of those that took more than spec::over_ns as many as there
-	 * is room for; the longest first. */
-	struct session *slowest;
-	size_t slowest_cnt;
-	/* To compare with: as many of the usual ones, at random, that are not among the slowest. */
-	struct session *sample;
-	size_t sample_cnt;
-	/* Slow sessions took more than p90_ns, or max_ns, usual ones p50_ns or less; what they
-	 * waited in queues. */
-	uint64_t slow_cnt, slow_total_ns, slow_queue_ns;
-	uint64_t usual_cnt, usual_total_ns, usual_queue_ns;
-	uint32_t path; /* of its own calls, in sessions::paths */
-};
-
-struct sessions {
-	struct session_group *groups; /* by function */
-	size_t groups_cnt;
-	struct session_path *paths; /* the first is none; callers before callees */
-	size_t paths_cnt;
-	struct profile_thread *threads; /* those of the profile, without their paths */
-	size_t threads_cnt;
-	struct session_link_stats *links; /* by spec::links */
-	size_t links_cnt;
-};
 
 /*
  * Finds the sessions in the single calls of `p`, which has some and is linked. Walks them twice,
@@ -102,21 +22,5 @@ struct sessions {
  * is counted. Returns 0, or -errno as session_walk(); the caller frees *out.
  */
 int sessions__find(const struct profile *p, const struct session_spec *spec, struct sessions **out);
-
-/* Accepts NULL. */
-void sessions__free(struct sessions *s);
-
-/* A call's own time. */
-static inline uint64_t session_call__self_ns(const struct session_call *c)
-{
-	uint64_t took_ns = c->leave_ns - c->enter_ns;
-
-	return took_ns > c->inside_ns ? took_ns - c->inside_ns : 0;
-}
-
-static inline uint64_t session_call__off_self_ns(const struct session_call *c)
-{
-	return c->off_ns > c->inside_off_ns ? c->off_ns - c->inside_off_ns : 0;
-}
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "calls/profile.h"
-#include "sessions/sessions.h"
+#include "calls/session_data.h"
 
 struct listing *listing__new(const struct profile *p)
 {

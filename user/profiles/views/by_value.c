@@ -15,6 +15,7 @@
 
 #include "calls/path_map.h"
 #include "calls/profile.h"
+#include "calls/tree.h"
 #include "calls/values.h"
 #include "timeline/timeline.h"
 #include "util/array.h"

@@ -5,6 +5,8 @@
  * learn their inclusive time, and whether anything below them is news. What is not is squeezed out
  * at the end.
  */
+#include "views/delta.h"
+
 #include "calls/accounting.h"
 #include "calls/copy.h"
 #include "calls/identity.h"
@@ -12,6 +14,7 @@
 #include "calls/path_map.h"
 #include "calls/profile.h"
 #include "calls/stats.h"
+#include "calls/tree.h"
 #include "calls/walk.h"
 #include "views/squeeze.h"
 

@@ -10,6 +10,7 @@
 #include "calls/path_map.h"
 #include "calls/profile.h"
 #include "calls/stats.h"
+#include "calls/tree.h"
 #include "calls/walk.h"
 
 struct merge {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "calls/profile.h"
+#include "calls/tree.h"
 #include "calls/walk.h"
 #include "timeline/timeline_view.h"
 #include "views/squeeze.h"

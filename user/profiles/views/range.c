@@ -15,6 +15,7 @@
 #include "calls/profile.h"
 #include "calls/spread.h"
 #include "calls/stats.h"
+#include "calls/tree.h"
 #include "calls/walk.h"
 #include "timeline/timeline_view.h"
 #include "util/array.h"

@@ -13,6 +13,7 @@
 #include "calls/identity.h"
 #include "calls/path_map.h"
 #include "calls/profile.h"
+#include "calls/tree.h"
 #include "util/array.h"
 
 /* The profile's threads, then all lanes as if they were threads. */

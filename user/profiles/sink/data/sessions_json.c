@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "calls/profile.h"
 #include "calls/values.h"
-#include "sessions/sessions.h"
+#include "calls/session_data.h"
 #include "sink/listing.h"
 #include "sink/sessions.h"
 #include "util/json.h"

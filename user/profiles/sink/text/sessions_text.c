@@ -5,7 +5,7 @@
 
 #include "calls/profile.h"
 #include "calls/values.h"
-#include "sessions/sessions.h"
+#include "calls/session_data.h"
 #include "sink/names.h"
 #include "sink/sessions.h"
 #include "sink/sink.h"

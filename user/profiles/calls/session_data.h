@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The sessions that a profile holds: how long they took, function by function, and of the longest
+ * ones all calls. sessions/ finds them, sinks print them. All times are as measured.
+ */
+#ifndef PROFTRACE_CALLS_SESSION_DATA_H
+#define PROFTRACE_CALLS_SESSION_DATA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct call_value;
+struct profile_thread;
+
+/* A path below a session's function, whichever thread it was on. */
+struct session_path {
+	uint32_t parent; /* in sessions::paths; 0: the session's own call */
+	uint32_t function;
+	/* Its own time, without that of its callees, and what of it was off the CPU: of all slow
+	 * sessions, and of all usual ones. */
+	uint64_t slow_ns, slow_off_ns;
+	uint64_t usual_ns, usual_off_ns;
+};
+
+/* A call of a kept session. */
+struct session_call {
+	uint32_t path;
+	uint32_t caller; /* in session::calls, from 1 on; 0: outermost, of its thread's part */
+	uint32_t thread; /* in sessions::threads */
+	uint32_t values_cnt;
+	const struct call_value *values; /* owned by the session */
+	uint64_t enter_ns, leave_ns, off_ns;
+	uint64_t inside_ns, inside_off_ns; /* of its callees */
+};
+
+/* One that is kept. */
+struct session {
+	uint64_t number; /* from 1 on, thread by thread */
+	uint32_t thread; /* where it began */
+	uint64_t start_ns, duration_ns;
+	uint64_t queue_ns; /* its parts on other threads have waited so long to begin, in all */
+	/* Thread by thread, each in order of time, callers before callees. */
+	struct session_call *calls;
+	size_t calls_cnt, calls_cap;
+	uint64_t calls_missing; /* for which there was no room */
+};
+
+/* All sessions of one function. */
+struct session_group {
+	uint32_t function;
+	uint64_t count; /* those that have ended; all figures are of these */
+	uint64_t open;	/* others: cut off by an end of what is looked at */
+	double per_second;
+	uint64_t min_ns, max_ns;
+	/* What that share does not exceed: exactly, or of more than a million sessions within their
+	 * buckets (calls/distribution.h). */
+	uint64_t p50_ns, p90_ns, p99_ns;
+	uint64_t over; /* took longer than spec::over_ns, kept or not */
+	/* Those that took longest, and of those that took more than session_spec::over_ns as many
+	 * as there is room for; the longest first. */
+	struct session *slowest;
+	size_t slowest_cnt;
+	/* To compare with: as many of the usual ones, at random, that are not among the slowest. */
+	struct session *sample;
+	size_t sample_cnt;
+	/* Slow sessions took more than p90_ns, or max_ns, usual ones p50_ns or less; what they
+	 * waited in queues. */
+	uint64_t slow_cnt, slow_total_ns, slow_queue_ns;
+	uint64_t usual_cnt, usual_total_ns, usual_queue_ns;
+	uint32_t path; /* of its own calls, in sessions::paths */
+};
+
+struct sessions {
+	struct session_group *groups; /* by function */
+	size_t groups_cnt;
+	struct session_path *paths; /* the first is none; callers before callees */
+	size_t paths_cnt;
+	struct profile_thread *threads; /* those of the profile, without their paths */
+	size_t threads_cnt;
+	struct session_link_stats *links; /* by spec::links */
+	size_t links_cnt;
+};
+
+/* What became of one link. */
+struct session_link_stats {
+	uint32_t submit_functions, run_functions; /* that match and have the value */
+	uint64_t submits, runs;			  /* calls of these */
+	uint64_t keyless;			  /* of both: their value could not be read */
+	uint64_t matched;			  /* runs that were found a submit for */
+	uint64_t joined;			  /* of these: into a session */
+	uint64_t forgotten;			  /* calls of both for which there was no room */
+};
+
+/* Accepts NULL. */
+void sessions__free(struct sessions *s);
+
+/* A call's own time. */
+static inline uint64_t session_call__self_ns(const struct session_call *c)
+{
+	uint64_t took_ns = c->leave_ns - c->enter_ns;
+
+	return took_ns > c->inside_ns ? took_ns - c->inside_ns : 0;
+}
+
+static inline uint64_t session_call__off_self_ns(const struct session_call *c)
+{
+	return c->off_ns > c->inside_off_ns ? c->off_ns - c->inside_off_ns : 0;
+}
+
+#endif

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Call paths arrive as a flat array in which a node knows only its parent. Linking sorts all nodes
+ * once and hangs each at the front of its parent's list, the cheapest first, so that every list
+ * ends up with the dearest at its head. All walks are iterative: see walk.h.
+ */
+#include "calls/tree.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calls/profile.h"
+#include "calls/walk.h"
+
+/* What decides most comparisons, side by side in memory: a million nodes are sorted in one go. */
+struct sort_key {
+	uint64_t total_ns;
+	uint64_t calls;
+	uint32_t node;
+};
+
+static const char *node_name(const struct profile *p, uint32_t node)
+{
+	const char *name = p->functions[p->nodes[node].function].name;
+
+	return name ? name : "";
+}
+
+/* The one that is to come last in its list first. */
+static int compare_keys(const void *a, const void *b, void *profile)
+{
+	const struct sort_key *x = a, *y = b;
+	const struct profile *p = profile;
+	int order = 0;
+
+	if (x->total_ns != y->total_ns)
+		return x->total_ns < y->total_ns ? -1 : 1;
+	if (x->calls != y->calls)
+		return x->calls < y->calls ? -1 : 1;
+	if (p->nodes[x->node].function != p->nodes[y->node].function)
+		order = strcmp(node_name(p, y->node), node_name(p, x->node));
+	if (order)
+		return order;
+	return x->node > y->node ? -1 : x->node < y->node;
+}
+
+static bool node_valid(const struct profile *p, const struct profile_node *n)
+{
+	return n->parent < p->nodes_cnt && n->function < p->functions_cnt &&
+	       n->thread < p->threads_cnt;
+}
+
+int profile__link(struct profile *p)
+{
+	size_t i, cnt = p->nodes_cnt ? p->nodes_cnt - 1 : 0;
+	struct sort_key *keys;
+
+	for (i = 0; i < p->threads_cnt; i++)
+		p->threads[i].first_root = 0;
+	if (!cnt)
+		return 0;
+	keys = calloc(cnt, sizeof(*keys));
+	if (!keys)
+		return -ENOMEM;
+	for (i = 0; i < cnt; i++) {
+		struct profile_node *n = &p->nodes[i + 1];
+
+		if (!node_valid(p, n)) {
+			free(keys);
+			return -EINVAL;
+		}
+		n->first_child = 0;
+		keys[i] = (struct sort_key){n->stats.total_ns, n->stats.calls, i + 1};
+	}
+	qsort_r(keys, cnt, sizeof(*keys), compare_keys, p);
+	for (i = 0; i < cnt; i++) {
+		struct profile_node *n = &p->nodes[keys[i].node];
+		uint32_t *list = n->parent ? &p->nodes[n->parent].first_child
+					   : &p->threads[n->thread].first_root;
+
+		n->next_sibling = *list;
+		*list = keys[i].node;
+	}
+	free(keys);
+	return 0;
+}
+
+static void add_node(struct call_stats *sum, const struct call_stats *s, bool outermost)
+{
+	sum->calls += s->calls;
+	sum->self_ns += s->self_ns;
+	sum->off_self_ns += s->off_self_ns;
+	sum->raw_self_ns += s->raw_self_ns;
+	sum->self_error_ns += s->self_error_ns;
+	if (outermost) {
+		sum->total_ns += s->total_ns;
+		sum->off_ns += s->off_ns;
+		sum->raw_total_ns += s->raw_total_ns;
+		sum->error_ns += s->error_ns;
+	}
+	if (s->min_ns < sum->min_ns)
+		sum->min_ns = s->min_ns;
+	if (s->max_ns > sum->max_ns)
+		sum->max_ns = s->max_ns;
+}
+
+int profile__summarize(struct profile *p)
+{
+	uint32_t *on_path; /* by function: its frames on the path to the current node */
+	size_t i;
+
+	on_path = calloc(p->functions_cnt + 1, sizeof(*on_path));
+	if (!on_path)
+		return -ENOMEM;
+	for (i = 0; i < p->functions_cnt; i++) {
+		p->functions[i].stats = (struct call_stats){.min_ns = UINT64_MAX};
+		p->functions[i].spent_ns = 0;
+	}
+	for (i = 0; i < p->threads_cnt; i++) {
+		struct walk w = walk__from(p, p->threads[i].first_root);
+
+		while (walk__next(&w)) {
+			const struct profile_node *n = &p->nodes[w.node];
+
+			if (!w.entering) {
+				on_path[n->function]--;
+				continue;
+			}
+			add_node(&p->functions[n->function].stats, &n->stats,
+				 !on_path[n->function]++);
+			p->functions[n->function].spent_ns += n->stats.total_ns;
+		}
+	}
+	free(on_path);
+	return 0;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The tree of call paths: made of the nodes of a profile, and summed up by function. */
+#ifndef PROFTRACE_CALLS_TREE_H
+#define PROFTRACE_CALLS_TREE_H
+
+struct profile;
+
+/* Links children to parents (first_root, first_child, next_sibling) from parent and thread, dearest
+ * total first. Call it once the node array is complete. */
+int profile__link(struct profile *p);
+
+/* Computes every function's stats from the nodes. A function's total_ns counts only the outermost
+ * of recursive calls. Needs profile__link(). Time: linear in the nodes. */
+int profile__summarize(struct profile *p);
+
+#endif
