@@ -234,6 +234,7 @@ JOBS = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 check: ## install what is missing, build, run every test (root)
 	$(Q)scripts/install-deps.sh build test kernels
 	$(Q)scripts/check-layers
+	$(Q)scripts/check-docs
 	$(Q)$(MAKE) --no-print-directory $(JOBS) tests
 	$(Q)$(MAKE) --no-print-directory $(JOBS) cross
 	$(Q)tests/run --build $(BUILD)
