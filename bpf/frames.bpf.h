@@ -40,7 +40,7 @@ static __always_inline void frame_add_cost(struct wire_frame *f, s64 ns)
 		n->probe_ns += ns;
 }
 
-/* The same, now. */
+/* Charges `ns` of probe time that has just passed to the open frame and to its lane. */
 static __always_inline void frame_charge(struct wire_lane *lane, struct wire_frame *f, s64 ns)
 {
 	frame_add_cost(f, ns);

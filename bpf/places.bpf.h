@@ -143,7 +143,8 @@ found:
 	return true;
 }
 
-/* The same from the thread's beginning. */
+/* Finds the lane of the current thread at `slot` and locks it, as place_of(), of a thread whose
+ * home is not known yet. */
 static __always_inline bool place_find(struct place *at, u64 slot, bool create)
 {
 	const struct task_struct *task = current_task();

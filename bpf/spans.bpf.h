@@ -91,7 +91,7 @@ __noinline u32 span_lane_find(u32 base_number, u32 function, u32 create)
 	return s.found;
 }
 
-/* The same, mostly sooner. */
+/* As span_lane_find(), but looks at the lane that was used last first. */
 static __always_inline struct wire_lane *span_lane(const struct place *base, u32 function,
 						   bool create, u32 *number)
 {

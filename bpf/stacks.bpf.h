@@ -353,7 +353,7 @@ found:
 	return lane;
 }
 
-/* The same by what was found before. 0: look for it. */
+/* The lane of `address` by what lane_search() has found before. 0: look for it. */
 static __always_inline u32 lane_remembered(u32 home_number, const struct wire_lane *home,
 					   u64 address)
 {

@@ -51,8 +51,8 @@ struct {
 	__type(value, u32);
 } home_of_tid SEC(".maps");
 
-/* The same by the low bits of the tid: a guess that is right if the thread's own ids agree. Cheaper
- * than task storage, whose creation the kernel may also refuse. */
+/* Number of a thread's home lane by the low bits of its tid: a guess that is right if the thread's
+ * own ids agree. Cheaper than task storage, whose creation the kernel may also refuse. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, WIRE_THREAD_CACHE);

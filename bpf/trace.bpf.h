@@ -481,7 +481,7 @@ static __always_inline u64 session_word(u32 number, u32 function)
 	return (u64)(lane ? lane->lives : 0) << 49 | (u64)number << 32 | function;
 }
 
-/* The same as leave(), by a return probe, on the lane where the call was entered. */
+/* As leave(), but by a return probe that knows the lane on which the call was entered. */
 static __always_inline void leave_lane(struct pt_regs *ctx, u64 call, u64 slot, u64 now)
 {
 	u32 number = SESSION_LANE(call), function = SESSION_FUNCTION(call);

@@ -197,7 +197,7 @@ static __noinline u32 values_enter(struct pt_regs *ctx, u32 number, u32 frame, u
 	return !s.fails;
 }
 
-/* The same at its return. */
+/* Reads the values that a call's return shows (its result), into those of its frame. */
 static __noinline u32 values_leave(struct pt_regs *ctx, u32 number, u32 frame)
 {
 	struct value_search s = {

@@ -96,7 +96,8 @@ static bool overlaps(int64_t from, int64_t size, int32_t below)
 	return from < WORD - (int64_t)below && from + size > -(int64_t)below;
 }
 
-/* The same address as the operand's, if nothing that varies is added to it. */
+/* Where the operand's address lies, in bytes below the return address; PLACE_UNKNOWN if something
+ * that varies is added to it. */
 static int32_t address_of(const struct place *p, const struct operand *op)
 {
 	int32_t base = pointer_of(p, op->base);

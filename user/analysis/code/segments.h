@@ -91,7 +91,7 @@ void segments__clear(struct segments *s);
 void segments__successors(const struct segments *s, uint32_t i, void (*fn)(void *ctx, uint32_t to),
 			  void *ctx);
 
-/* The same without exceptions. */
+/* As segments__successors(), but exceptions do not count as going anywhere. */
 void segments__plain_successors(const struct segments *s, uint32_t i,
 				void (*fn)(void *ctx, uint32_t to), void *ctx);
 

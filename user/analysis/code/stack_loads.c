@@ -44,7 +44,7 @@ static int register_of(const struct operand *op)
 	return op->kind == OPERAND_REGISTER && !op->part ? op->reg : NO_REGISTER;
 }
 
-/* The same of an address's. */
+/* The number of the register of 64 bits that an address is relative to; NO_REGISTER: another. */
 static int base_of(const struct operand *op)
 {
 	return op->part ? NO_REGISTER : op->base;

@@ -30,7 +30,7 @@ const char *const *linkage__needed(const struct linkage *l, size_t *cnt);
  * nobody changes later; NULL if it is another pointer, such as a variable.
  */
 const char *linkage__import(const struct linkage *l, uint64_t vaddr);
-/* The same for a variable's first value. */
+/* The name of the function that a variable at `vaddr` points to at first; NULL: to none. */
 const char *linkage__initial(const struct linkage *l, uint64_t vaddr);
 
 /* elf_image__is_program() */

@@ -90,7 +90,8 @@ struct symbol;
 int arguments__parse(struct arguments *a, char *const *texts, size_t cnt, size_t given);
 void arguments__clear(struct arguments *a);
 
-/* The same of --if: 'arg2 > 4096' of the only list, or 'GLOB: arg2 > 4096'. */
+/* Parses what --if says: 'arg2 > 4096' of the only list, or 'GLOB: arg2 > 4096'. Returns as
+ * arguments__parse(). */
 int arguments__restrict(struct arguments *a, char *const *texts, size_t cnt);
 
 /* For that: has the list have a value of that name. Returns its place, or -errno with one line

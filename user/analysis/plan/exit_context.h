@@ -15,7 +15,7 @@ struct target;
 void exit_context__make(struct plan *p, const struct target *t, const struct plan_options *opts,
 			struct exit_context *ctx);
 
-/* The same for one object: libc has cleanups of its own. */
+/* The context for the functions of one object: libc has cleanups of its own. */
 struct exit_context exit_context__of(const struct exit_context *all, const struct plan_object *obj);
 
 /* --exits (`name`; NULL: not given), with a warning where that is dangerous, once a plan. */

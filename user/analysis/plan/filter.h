@@ -48,7 +48,7 @@ void filter_pattern__clear(struct filter_pattern *p);
 bool filter_pattern__matches(const struct filter_pattern *p, const struct filter_object *obj,
 			     const struct symbol *sym);
 
-/* The same of a region. */
+/* Whether the pattern matches a region of that name. */
 bool filter_pattern__matches_region(const struct filter_pattern *p, const char *name);
 
 /* Whether it matches a single raw name, or its demangled form. */

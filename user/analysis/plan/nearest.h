@@ -20,8 +20,8 @@ void nearest__init(struct nearest *n, const char *pattern);
 /* Considers `name`. Names too unlike are left out, as are those that are there already. */
 void nearest__offer(struct nearest *n, const char *name);
 
-/* The same of a function in another object than the one that is spoken of: it is shown as
- * "OBJECT:NAME", behind those that are as near without. */
+/* Considers a function in another object than the one that is spoken of: it is shown as
+ * "libc.so.6:malloc", behind those that are as near without. */
 void nearest__offer_in(struct nearest *n, const char *object, const char *name);
 
 /* The names as "a, b, c" in `buf`; "" if there are none. */

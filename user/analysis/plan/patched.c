@@ -97,7 +97,7 @@ static bool is_patched(const struct plan_object *obj, uint64_t vaddr, uint64_t s
 	       patches__touch(&obj->patches, offset, size);
 }
 
-/* The same of the instruction at `vaddr`, which is in one of the pieces. */
+/* Whether the instruction at `vaddr`, which is in one of the pieces, is patched in memory. */
 static bool insn_is_patched(const struct plan_object *obj, struct insn_decoder *insn,
 			    const struct code_piece *pieces, size_t cnt, uint64_t vaddr)
 {

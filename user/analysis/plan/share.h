@@ -36,7 +36,8 @@ struct share {
 	const uint32_t *wanted; /* symbol indexes */
 	/* By place in `wanted`: numbers of argument lists; NULL: no values are read */
 	const uint8_t *lists;
-	/* The same: where their second lines are, as in line_wants__mark(); NULL: no lines */
+	/* By place in `wanted`: where their second lines are, as in line_wants__mark(); NULL: no
+	 * lines */
 	const uint32_t *firsts;
 	size_t wanted_cnt;
 	const struct cold_pieces *cold;

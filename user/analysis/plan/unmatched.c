@@ -209,7 +209,8 @@ static bool knows_provider(const struct plan *p, const char *glob)
 	return false;
 }
 
-/* The same of --usdt. A name that a provider who is there has not is misspelt. */
+/* Reports a pattern of --usdt that nothing matches. If its provider is there, the name is misspelt.
+ */
 static bool report_probe(const struct plan *p, const struct usdt_pattern *pat,
 			 const struct unmatched_hopes *hopes)
 {

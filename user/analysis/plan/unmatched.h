@@ -29,12 +29,11 @@ struct unmatched_hopes {
 bool unmatched__report(const struct plan *p, const struct target *t, const struct filter *filter,
 		       const struct usdt_patterns *usdt, const struct unmatched_hopes *hopes);
 
-/* The same of -A: names the first list that no function matches. Returns whether the run can go on.
- */
+/* Names the first list of -A that no function matches. Returns whether the run can go on. */
 bool unmatched__arguments(const struct plan *p, const struct target *t, const struct arguments *a,
 			  const struct unmatched_hopes *hopes);
 
-/* The same of --lines: names functions like the one that was asked for. */
+/* Says that --lines matches nothing, and names functions like the one that was asked for. */
 void unmatched__lines(const struct plan *p, const struct line_spec *spec, enum log_level level);
 
 #endif

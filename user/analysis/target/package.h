@@ -9,7 +9,7 @@
  * -ENOENT: no package has it, or this machine has no dpkg. */
 int package__of(const char *path, char *name, size_t size);
 
-/* The same with dpkg's folder of lists elsewhere: for tests. */
+/* As package__of(), with dpkg's lists in the folder `lists`: for tests. */
 int package__of_lists(const char *lists, const char *path, char *name, size_t size);
 
 #endif

@@ -286,7 +286,7 @@ static int find_records(const struct elf_image *img, bool absolute, uint64_t *va
 	return c.bad || (encoding & EH_PE_INDIRECT) ? -ENOEXEC : 0;
 }
 
-/* The same by the section table, which knows their size: not all have an end mark. */
+/* Finds .eh_frame by the section table, which knows its size: not all have an end mark. */
 static int find_section(const struct elf_image *img, uint64_t *vaddr, uint64_t *size)
 {
 	const struct elf_section *sec = elf_section__by_name(img, ".eh_frame");

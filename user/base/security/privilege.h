@@ -9,12 +9,12 @@
 
 #include <stdbool.h>
 
-/* What follows keeps what it takes to replace a file in another user's folder, too: for whoever
- * will do that while the run goes on. */
+/* Has the later drops of privileges keep what replacing a file in another user's folder takes: for
+ * whoever will do that while the run goes on. */
 void privilege__keep_replacing(void);
 
-/* The same of what it takes to make tables in the kernel: for whoever has to as files are mapped.
- */
+/* What follows keeps CAP_BPF, too, which making tables in the kernel takes: --callers makes one for
+ * each file that is mapped later. */
 void privilege__keep_making_tables(void);
 
 /* Whether we may load programs and look into other users' processes. Returns 0, or -EPERM with one

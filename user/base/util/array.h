@@ -29,7 +29,7 @@ static inline int array_reserve(void **p, size_t need, size_t *cap, size_t elem_
 #define ARRAY_RESERVE_MORE(p, len, cnt, cap) \
 	array_reserve((void **)(p), (len) + (cnt), (cap), sizeof(**(p)))
 
-/* The same for one more. */
+/* Room for one element more: ARRAY_RESERVE(&v->items, v->len, &v->cap). */
 #define ARRAY_RESERVE(p, len, cap) ARRAY_RESERVE_MORE(p, len, 1, cap)
 
 #endif

@@ -106,7 +106,7 @@ static struct feature *add_feature(struct examination *e, const char *name, bool
 	return f;
 }
 
-/* The same backend, with more programs or other tables. */
+/* Loads the best backend again, with more programs or other tables, for each feature. */
 static void examine_loads(struct examination *e, struct keeper *keeper)
 {
 	for (size_t i = 0; i < LOADS; i++) {

@@ -21,7 +21,7 @@ int show__split(const struct options *o, struct profile *p, struct value_names *
  * traced. *p is linked and stays so. Returns 0, or -errno with one line logged. */
 int show__narrow(const struct options *o, struct profile *p);
 
-/* The same for several profiles: what is chosen must be in one of them. */
+/* As show__narrow(), of several profiles: a pattern must match something in one of them. */
 int show__narrow_all(const struct options *o, struct profile *const *p, size_t cnt);
 
 /* Looks for sessions, makes one of a thread's lanes, sums up, leaves out what is cheap, and writes

@@ -23,7 +23,7 @@ static inline int identity__compare_threads(const struct profile_thread *x,
 	return 0;
 }
 
-/* The same of their lanes. */
+/* Orders lanes: by thread, then by what tells the lanes of one thread apart. */
 static inline int identity__compare(const struct profile_thread *x, const struct profile_thread *y)
 {
 	int order = identity__compare_threads(x, y);

@@ -80,8 +80,8 @@ struct measured {
 
 struct change change__of(const struct measured *old, const struct measured *now);
 
-/* The same per call: the old time is what it would have been with the new run's number of calls. If
- * one of them has no calls nothing can be said: then it counts as unchanged. */
+/* The change of what a call takes: the old time is what it would have been with the new run's
+ * number of calls. If one of them has no calls nothing can be said: then it counts as unchanged. */
 struct change change__per_call(const struct measured *old, const struct measured *now);
 
 /* Whether a change in the number of calls is noise: these are exact, and any change is a real one,

@@ -23,7 +23,7 @@ static inline uint64_t probe_costs__call(const struct probe_costs *c, uint32_t e
 	return ns > 0 ? ns : 0;
 }
 
-/* The same of a hit that is passed over, as the function has been dropped. */
+/* What a hit costs that is passed over, as the function has been dropped, in ns. */
 static inline uint64_t probe_costs__passed(const struct probe_costs *c, uint32_t entry)
 {
 	uint64_t whole = probe_costs__call(c, entry, WIRE_COST_NONE);

@@ -21,8 +21,8 @@
 /* To replace a group, until generations come again: by then the links of the first one are long
  * closed. */
 #define MAX_ATTEMPTS 3
-/* The same, of those in use: with more they are not split any further. Each has up to four links.
- */
+/* Groups in use, of one object in one process: with more they are not split any further. Each has
+ * up to four links. */
 #define MAX_GROUPS 16
 
 /* By how often they were called. */

@@ -184,8 +184,9 @@ int tracer__resume(struct tracer *tr, struct plan *p, const struct target *t);
 
 /* The CPU time that an ended process has had, in ns; false: not known. */
 bool tracer__cpu_of_ended(const struct tracer *tr, pid_t pid, uint64_t *ns);
-/* The same of all others together: followed children that have ended, or are followed no longer as
- * they have begun a program; or processes that mapped the file of -x. */
+/* The CPU time, in ns, of all processes that nobody asks by number: followed children that have
+ * ended, or are followed no longer as they have begun a program; or processes that mapped the file
+ * of -x. */
 uint64_t tracer__cpu_of_others(const struct tracer *tr);
 
 /* Whether the probes in the target's object `index` are in every process that maps it. */

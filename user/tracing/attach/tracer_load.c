@@ -93,7 +93,7 @@ static void size_calls(struct tracer *tr, size_t bytes)
 	bpf_map__set_max_entries(skel->maps.frame_rests, tr->frames_cap);
 }
 
-/* The same of values. */
+/* Sizes the tables of values (-A); without, they have one entry. */
 static void size_values(struct tracer *tr, const struct tracer_options *opts)
 {
 	struct proftrace_bpf *skel = tr->skel;
@@ -112,7 +112,7 @@ static void size_values(struct tracer *tr, const struct tracer_options *opts)
 
 #define MORE_LINES (1u << 15) /* sites, that may come with files that are loaded later */
 
-/* The same of lines. */
+/* Sizes the tables of lines (--lines), and leaves its programs out where it was not given. */
 static void size_lines(struct tracer *tr, const struct tracer_options *opts)
 {
 	struct proftrace_bpf *skel = tr->skel;
@@ -156,7 +156,7 @@ static void size_shares(struct tracer *tr, const struct tracer_options *opts)
 #define MAX_UNWIND_TABLES (1u << 12)
 #define MAX_SPACES	  (1u << 10) /* processes at a time, 20 KB each */
 
-/* The same of callers. `unwinds`: the programs can. */
+/* Sizes the tables of callers (--callers). `unwinds`: the programs that were loaded can unwind. */
 static void size_callers(struct tracer *tr, bool unwinds)
 {
 	struct proftrace_bpf *skel = tr->skel;

@@ -40,8 +40,8 @@ void drain__fini(struct drain *d); /* of a zeroed one, too */
 /* Sends what a lane has finished since the last time. Returns 0 or -errno, logged. */
 int drain__lane(struct drain *d, uint32_t number);
 
-/* The same of a lane on which nothing can happen any more, with the calls that are open: as ending
- * at `end_ns` (monotonic). */
+/* Sends all that is left of a lane on which nothing can happen any more, with the calls that are
+ * open: as ending at `end_ns` (monotonic). Returns 0 or -errno, logged. */
 int drain__last(struct drain *d, uint32_t number, uint64_t end_ns);
 
 /* The lane's chunks go back, and its entry and those of its paths will be used for something else.

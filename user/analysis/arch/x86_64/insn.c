@@ -145,7 +145,8 @@ static bool table_operand(const struct insn_fields *f, struct insn *out)
 	return true;
 }
 
-/* The same for [a + b], of which one may be the table and one the place in it. */
+/* Fills in a jump table's operand of the form [a + b], of which one may be the table and one the
+ * place in it. */
 static void sum_operand(const struct insn_fields *f, struct insn *out)
 {
 	bool wide = f->op == 0x8b && (f->rex & 8);

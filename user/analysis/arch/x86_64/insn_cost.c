@@ -25,8 +25,8 @@ static bool onebyte_dear(const struct insn_fields *f)
 	}
 }
 
-/* The same for 0f opcodes, also in VEX: system instructions, fences, counters and clocks, square
- * roots and division. */
+/* Whether an instruction of two opcode bytes (0f ..), also in VEX, is dear: system instructions,
+ * fences, counters and clocks, square roots and division. */
 static bool twobyte_dear(uint8_t op)
 {
 	switch (op) {

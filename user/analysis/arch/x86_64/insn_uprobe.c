@@ -95,7 +95,8 @@ static bool onebyte_refused(uint8_t op)
 	}
 }
 
-/* The same for 0f opcodes: system instructions and those that do not go on. */
+/* Whether the kernel refuses an instruction of two opcode bytes (0f ..): system instructions and
+ * those that do not go on. */
 static bool twobyte_refused(uint8_t op)
 {
 	switch (op) {

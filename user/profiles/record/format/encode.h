@@ -22,7 +22,7 @@ int encode__facts(const struct run_facts *f, struct bytes *out);
 int encode__end(const struct run_end *e, struct bytes *out);
 int encode__profile(const struct profile *p, struct bytes *out);
 
-/* The same of any tables. */
+/* Rows of a table of any layout, to be appended to `out`. */
 struct table_rows {
 	const struct layout *layout;
 	const void *rows;

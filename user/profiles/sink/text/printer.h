@@ -44,7 +44,8 @@ int printer__place(struct printer *pr, const struct profile_function *f);
 /* As printer__name(), of a function's name; a region's stands in brackets. */
 int printer__function(struct printer *pr, const struct profile_function *f, size_t columns);
 
-/* The same in a table: what the budget has dropped gets a mark, "*", behind its name. */
+/* As printer__function(), in a table: what the budget has dropped gets a mark, "*", behind its
+ * name. */
 int printer__row_function(struct printer *pr, const struct profile_function *f, size_t columns);
 
 /* The columns that a name may have behind `used` others of its line: what is left of opts->columns,

@@ -5,7 +5,8 @@
 
 struct proftrace_bpf;
 
-/* The same as proftrace_bpf__open(); what loads one, loads the other. NULL with errno set. */
+/* Opens the programs of basic.bpf.c, as proftrace_bpf__open() does those of proftrace.bpf.c; both
+ * are loaded alike. NULL with errno set. */
 struct proftrace_bpf *basic__open(void);
 
 #endif

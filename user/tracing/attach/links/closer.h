@@ -16,7 +16,7 @@ struct trace_events;
 int closer__new(struct closer **out); /* 0 or -ENOMEM */
 /* Takes the descriptor over. Closes it here and now if there can be no thread for it. */
 void closer__close(struct closer *c, int fd);
-/* The same of a trace event's, whose definition goes with it. */
+/* As closer__close(), of a trace event's descriptor; its definition is removed as well. */
 void closer__close_event(struct closer *c, int fd, const struct trace_events *events,
 			 uint32_t number);
 /* Waits until all have been closed. Only then may the process end: a task that is killed while it
