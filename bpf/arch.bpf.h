@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the architecture decides. Each one has a header that defines, for the registers at a probe:
+ * Registers and stack at a probe, by processor architecture. Each one has a header that defines,
+ * for the registers at a probe:
  *
  *   stack_pointer(), frame_pointer(), instruction_pointer()
  *   result_register()             where a function's result is as it returns

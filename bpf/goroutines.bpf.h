@@ -10,7 +10,8 @@
 
 #include "lanes.bpf.h"
 
-/* What is known of struct g; user space has it from the program's file, which may come late. */
+/* Where the runtime's struct g has its fields, in bytes; user space has it from the program's file,
+ * which may come late. */
 bool go_traced = false; /* the others hold */
 u64 go_tls_offset = 0;	/* of the pointer to it, from the thread pointer */
 u32 go_goid_offset = 0; /* of the goroutine's number in it */

@@ -30,7 +30,7 @@
  */
 #define WRITTEN __attribute__((section(".data.written")))
 
-/* What basic.bpf.c takes for a lock: how many are about to get it. Nobody waits with it in hand. */
+/* The lock of basic.bpf.c: how many threads are about to get it. Nobody waits with it in hand. */
 u32 basic_lock WRITTEN = 0;
 
 /* Of an argument of a global function: the compiler passes none that is not looked at, but the

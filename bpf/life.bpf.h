@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What happens to the processes themselves: files mapped by the dynamic linker, exec, fork, end.
+ * Events of the processes themselves: files mapped by the dynamic linker, exec, fork, end.
  *
  * User space has made its plan for the files that were mapped when it looked. `maps_generation`
  * says how often that has changed since, `maps_planned` up to which change user space has caught
@@ -44,7 +44,7 @@ u32 followed_cnt WRITTEN = 0, followed_alive WRITTEN = 0;
 /* Programs begun without a dynamic linker that we had probed: they did not wait for their plan. */
 u32 starts_unheld WRITTEN = 0;
 
-/* What was mapped since the start can unwind or switch stacks. */
+/* No return probes any more: a file that was mapped since the start can unwind or switch stacks. */
 bool returns_off = false;
 /* A process has made a context to switch to; return probes rely on none having done so. */
 bool contexts_made = false, contexts_guarded = false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What happens at a line's probe: it is hit by the innermost call of its function, or by one that
+/* The hit of a line's probe: by the innermost call of its function, or by one that
  * was not recorded. */
 #ifndef PROFTRACE_LINE_HITS_BPF_H
 #define PROFTRACE_LINE_HITS_BPF_H

@@ -33,7 +33,8 @@ static __always_inline struct wire_line_count *line_count(u32 site)
 	return bpf_map_lookup_elem(&line_counts, &at);
 }
 
-/* What the call was on has lasted until now; its frame has that probe_ns by then. */
+/* Adds the time up to `now` to the line that the call was on. `probe_ns`: as its frame has it by
+ * now. */
 static __always_inline void line_lasted(const struct wire_line_state *s, u64 now, u64 probe_ns)
 {
 	struct wire_line_count *c = s->line ? line_count(s->site) : 0;

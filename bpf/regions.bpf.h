@@ -104,8 +104,8 @@ static __always_inline struct wire_frame *unwind_to(u32 number, const struct wir
 	return frame_at(lane->top);
 }
 
-/* What the frame of a region that begins at `site` is to lie on: the innermost one. All below
- * `live` is gone. */
+/* The frame, the innermost one, on which that of a region that begins now is put. Frames with slots
+ * below `live` are closed. */
 static __always_inline struct wire_frame *region_below(const struct place *at,
 						       struct wire_frame *top, u64 live,
 						       u32 function, u32 site, u64 now)

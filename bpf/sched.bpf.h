@@ -134,7 +134,8 @@ static __always_inline u32 lane_running(const struct task_struct *task, struct w
 	return home->astray || home_holds(task, home, sp) ? home_number : 0;
 }
 
-/* What the thread has waited on a lane is the time of what is innermost there. */
+/* The thread runs again: its wait is added to the innermost path of the lane where it left the
+ * CPU. */
 static __always_inline void home_resumes(struct wire_lane *home, u32 number, u64 now)
 {
 	struct wire_lane *lane = lane_at(home->off_lane);

@@ -98,7 +98,7 @@ static __always_inline bool within(u64 address, u64 lo, u64 hi)
 	return address - lo < hi - lo;
 }
 
-/* What surrounds an address. */
+/* A search for the stack that an address lies on: the bounds that are known around it. */
 struct stack_search {
 	u64 address;
 	u64 vma_lo, vma_hi; /* its mapping; equal: unknown */

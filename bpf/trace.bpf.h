@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What happens at a probe: enter() and leave() keep the lane's shadow stack and add finished
+ * The work of a probe: enter() and leave() keep the lane's shadow stack and add finished
  * calls to their call path. Every attach tier's programs end up here.
  *
  * A frame is identified by its slot, the address of its return address. The stack grows downwards,
@@ -468,8 +468,9 @@ static __always_inline void hit_in_vain(u64 slot, u32 function, u32 class)
 	lane_unlock(at.lane);
 }
 
-/* What a session link keeps of a call: bits 0..23 the function, 32..48 the lane, and 49..63 which
- * of its lives it was in, as the entry may be another thread's by the time of the return. */
+/* The word that a session link keeps of a call: bits 0..23 the function, 32..48 the lane,
+ * and 49..63 which of its lives it was in, as the entry may be another thread's by the time of the
+ * return. */
 #define SESSION_LANE(CALL)     ((u32)((CALL) >> 32) & 0x1ffff)
 #define SESSION_LIFE(CALL)     ((u32)((CALL) >> 49))
 #define SESSION_FUNCTION(CALL) ((u32)((CALL)&WIRE_COOKIE_FUNCTION))

@@ -17,7 +17,7 @@ const volatile bool keep_values = false;
 
 #define TEXT_WORDS (WIRE_TEXT / 8)
 
-/* What is known at the hit of a probe. */
+/* The reading of one list of values at the hit of a probe. */
 struct value_search {
 	const struct wire_list *list;
 	struct wire_values *values;

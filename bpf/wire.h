@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What BPF and user space agree on: map layouts and the probe cookie. The only header that both
+ * The interface of BPF and user space: map layouts and the probe cookie. The only header that both
  * sides include (after <stdint.h> there, vmlinux.h here). Fixed widths, explicit padding.
  *
  * Indexes into the tables below are u32; index 0 of each table is never used and means "none".
@@ -93,8 +93,8 @@ enum wire_exit {
 /* Both: the call is over as soon as its few instructions have run, so the entry ends it. What has
  * one of the two has no other use for both: goroutines' functions have no return probes. */
 #define WIRE_ENTRY_CLOSES (WIRE_ENTRY_UNLESS | WIRE_ENTRY_RETURN)
-/* What an instruction of such a call is taken to last, in ps: an instruction in 1.2 cycles at 3
- * GHz. A guess; caches that miss are not in it. */
+/* How long an instruction of a call that its entry ends is taken to last, in ps: an instruction
+ * in 1.2 cycles at 3 GHz. A guess; caches that miss are not in it. */
 #define WIRE_INSN_PS 400
 
 /* Of sites of regions. */
@@ -105,7 +105,7 @@ enum wire_exit {
 #define WIRE_REGION_ORDERED 8u
 
 /*
- * What a traced call costs the target, by the kind of probes that see it: the part that lies in the
+ * Cost of a traced call to the target, by the kind of probes that see it: the part that lies in the
  * function's own measured interval, and the part outside, which only its caller sees. A call's cost
  * is that of its entry plus that of its exit. All zero until they have been measured.
  */
@@ -255,8 +255,8 @@ struct wire_lane {
 	u64 hit_slot;
 	u32 hit_function;
 	u32 hit_generation;
-	/* What single calls need: the chunks that its finished calls are in, the first one and the
-	 * one that is being filled; and all the time that it was off the CPU. */
+	/* For --calls: the chunks with its finished calls, the first one and the one that is being
+	 * filled; and all the time, in ns, that it was off the CPU. */
 	u32 first_chunk, chunk;
 	u64 off_ns;
 	u64 probe_ns; /* all that probes have cost on it so far; kept where there are regions */
@@ -323,7 +323,7 @@ struct wire_chunk {
 #define WIRE_VALUE_WORDS  31
 #define WIRE_VALUE_BEHIND 1u /* in memory, `offset` bytes behind the pointer */
 #define WIRE_VALUE_TEXT	  2u /* it is a pointer to a string */
-/* What to make of it later. */
+/* How user space reads the value: as a signed number, or a floating-point one. */
 #define WIRE_VALUE_SIGNED 4u
 #define WIRE_VALUE_FLOAT  8u
 /* Of a string: it lies `offset` bytes behind the pointer itself. */
@@ -506,12 +506,12 @@ struct wire_share {
 };
 
 /*
- * Unwind tables (user/analysis/unwind): rows of an object's code, by address. A row holds up to the next
- * one; what no FDE covers has a row of WIRE_UNWIND_NONE. Its rule:
- *   bits  0..3   enum wire_unwind: how the frame's address (CFA) is found
- *   bits  4..19  its distance from the register, in words; signed for WIRE_UNWIND_AT_RBP; of
- *                WIRE_UNWIND_STUB the byte of 16 from which on the stub has pushed something
- *   bits 20..31  where the caller's rbp is: so many words below the CFA; 0: where it was
+ * Unwind tables (user/analysis/unwind): rows of an object's code, by address. A row holds up to the
+ * next one; what no FDE covers has a row of WIRE_UNWIND_NONE. Its rule: bits  0..3   enum
+ * wire_unwind: how the frame's address (CFA) is found bits  4..19  its distance from the register,
+ * in words; signed for WIRE_UNWIND_AT_RBP; of WIRE_UNWIND_STUB the byte of 16 from which on the
+ * stub has pushed something bits 20..31  where the caller's rbp is: so many words below the CFA; 0:
+ * where it was
  */
 enum wire_unwind {
 	WIRE_UNWIND_NONE,
@@ -589,7 +589,7 @@ struct wire_callers {
 /* wire_node::function of a path that stands for a stack: this, and the stack's number. */
 #define WIRE_NODE_CALLERS (1u << 31)
 
-/* What happened to a process. */
+/* An event of a process. */
 enum wire_event_kind {
 	WIRE_EVENT_MAPPED = 1, /* its dynamic linker has mapped or unmapped files */
 	WIRE_EVENT_EXEC,       /* it has begun a new program; other: by a thread, not the leader */

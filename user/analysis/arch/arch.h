@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a processor's architecture decides, behind one interface: registers, instructions, what the
+ * A processor's architecture behind one interface: registers, instructions, what the
  * kernel's uprobes make of them, and how files are made for it. Each architecture is a folder
  * (x86_64/ is the first) that fills in one struct arch; bpf/arch_*.bpf.h is the same for what runs
  * in the kernel. All else asks here, so what a port takes is a folder, that header, and a row in
@@ -63,8 +63,8 @@ struct arch {
 	/* Makes a decoder. Returns it, or NULL without memory. */
 	struct insn_decoder *(*decoder_new)(void);
 	void (*decoder_free)(struct insn_decoder *d);
-	/* What the decoder is to spare has changed: what it remembers no longer holds. NULL: it
-	 * remembers nothing. */
+	/* Has the decoder forget the instructions that it remembers, as other details are wanted of
+	 * them now. NULL: it remembers none. */
 	void (*decoder_forget)(struct insn_decoder *d);
 	bool (*decode)(struct insn_decoder *d, const uint8_t *bytes, size_t len, struct insn *out);
 
@@ -95,7 +95,7 @@ extern const struct arch arch_x86_64, arch_arm64;
 /* Of ELF's e_machine; NULL: it is not supported. */
 const struct arch *arch__of_machine(uint16_t machine);
 
-/* What this program runs on. */
+/* The architecture that this program runs on. */
 const struct arch *arch__host(void);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What one instruction means to us, on any architecture: where control goes, what happens to the
- * stack pointer, and what the kernel's uprobes make of it. */
+/* One decoded instruction, on any architecture: where control goes, how the stack pointer moves,
+ * and how the kernel's uprobes run it. Example: `push %r13` goes on behind it, moves the stack
+ * pointer by -8, and is emulated (SITE_PUSH). */
 #ifndef PROFTRACE_ARCH_INSN_H
 #define PROFTRACE_ARCH_INSN_H
 
@@ -91,7 +92,7 @@ static inline bool insn_nop10_at(const struct insn *in, uint64_t vaddr)
 	return in->is_nop10 && vaddr % page <= page - INSN_NOP10_SIZE;
 }
 
-/* What every architecture's decoder begins with. */
+/* The first member of every architecture's decoder. */
 struct insn_decoder {
 	const struct arch *arch;
 	enum call_nops call_nops;

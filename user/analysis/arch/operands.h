@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What one instruction does with registers and memory, for those who follow values through code:
- * where a copy of the stack pointer goes, what is read near the return address. More than
- * arch/insn.h says, and dearer to find out.
+ * The registers and memory of one instruction, for those who follow values through code: where a
+ * copy of the stack pointer goes, what is read near the return address. More than arch/insn.h says,
+ * and dearer to find out.
  */
 #ifndef PROFTRACE_ARCH_OPERANDS_H
 #define PROFTRACE_ARCH_OPERANDS_H
@@ -18,7 +18,7 @@
 #define OPERAND_STACK_POINTER 4
 #define OPERAND_FRAME_POINTER 5
 
-/* What is told apart, by the names of x86-64's. */
+/* Operations that are told apart, by the names of x86-64's. */
 enum operation {
 	OPERATION_OTHER,
 	OPERATION_MOV, /* between general registers, memory and constants */

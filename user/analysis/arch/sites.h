@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What an instruction costs that has a probe: the kernel's uprobes know a few kinds. */
+/* Kinds of instructions that can be probed, by how the kernel's uprobes run them. */
 #ifndef PROFTRACE_ARCH_SITES_H
 #define PROFTRACE_ARCH_SITES_H
 
-/* What kind of instruction an entry probe sits on. All but STEP are emulated by the kernel: one
+/* The kind of instruction that an entry probe sits on. All but STEP are emulated by the kernel: one
  * trap instead of two. */
 enum site_class {
 	SITE_NOP5,  /* a nop of five bytes within a page, on 6.18: becomes a call, no trap */

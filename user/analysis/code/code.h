@@ -39,8 +39,8 @@ int code_decode(struct code_decoder *d, const struct code_piece *pieces, size_t 
 /* Has the decoder note edges: they take memory, and few want them. */
 void code_decoder__note_edges(struct code_decoder *d);
 
-/* What code_decode() has followed, with edges if they were to be noted; until it is called again.
- */
+/* The code that code_decode() has followed, with its edges if they were to be noted. Valid until
+ * code_decode() is called again. */
 struct code_flow code_decoder__flow(const struct code_decoder *d);
 
 #endif

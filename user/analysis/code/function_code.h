@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a function's machine code is decoded from, and to: see code.h. */
+/* A function's machine code, as bytes and decoded: see code.h. */
 #ifndef PROFTRACE_CODE_FUNCTION_CODE_H
 #define PROFTRACE_CODE_FUNCTION_CODE_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a compiler was told to put at the entry of a function, for others to patch. */
+/* Code that a compiler was told to put at the entry of a function, for others to patch. Example:
+ * the call of __fentry__ by -pg -mfentry. */
 #ifndef PROFTRACE_CODE_INSTRUMENTATION_H
 #define PROFTRACE_CODE_INSTRUMENTATION_H
 

@@ -20,8 +20,7 @@ struct jump_table {
 	uint32_t age;	    /* instructions since its load */
 };
 
-/* What is known of the value that a table is indexed with: it was compared and found below `limit`.
- */
+/* The bound of a value that a table is indexed with: it was compared and found below `limit`. */
 struct table_bound {
 	int64_t constant; /* of the last comparison */
 	uint32_t compare_age;

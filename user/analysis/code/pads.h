@@ -36,7 +36,8 @@ int pads__read(struct pads *p, const struct elf_image *img, const struct eh_fram
 	       size_t cnt);
 void pads__clear(struct pads *p);
 
-/* What becomes of an exception out of the call that ends at `end`. */
+/* Where an exception out of the call that ends at the vaddr `end` goes: on, to a handler, or to an
+ * end of the program. */
 enum lsda_fate pads__fate(const struct pads *p, uint64_t end);
 
 /* Where an exception lands that comes out of the call that ends at `end`; 0: nowhere here. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is known of the stack before an instruction of a function: where the return address is, seen
+ * The state of the stack before an instruction of a function: where the return address is, seen
  * from the stack pointer and from registers that point into the frame. Inside code/ only.
  */
 #ifndef PROFTRACE_CODE_PLACE_H
@@ -39,9 +39,9 @@ bool place__agrees(const struct place *p, const struct place *other);
 bool place__join(struct place *p, const struct place *other);
 
 /*
- * What the instruction does to *p, but for where it leads to. Sets *reaches_up if it gets at what
- * lies above the return address, as functions do that have arguments on the stack. Returns NULL, or
- * what speaks against a return probe.
+ * Changes *p as the instruction does, but for where it leads to. Sets *reaches_up if it gets at
+ * what lies above the return address, as functions do that have arguments on the stack. Returns
+ * NULL, or the reason why the function bears no return probe ("looks at its return address").
  */
 const char *place__pass(struct place *p, const struct operands *in, bool *reaches_up);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What reading strangers' debug information may cost. Parts of it can stand for much more than they
- * are: a few bytes for a table, nested entries for walks over walks. So it is measured what was
- * spent: CPU time of this thread, and memory of the process. Each file has a share by its size, all
- * together have a limit. Who has used up its share is not read any more; that is said once. Not for
- * several threads at once.
+ * The limit of time and memory for reading strangers' debug information. Parts of it can stand for
+ * much more than they are: a few bytes for a table, nested entries for walks over walks. So it is
+ * measured what was spent: CPU time of this thread, and memory of the process. Each file has a
+ * share by its size, all together have a limit. Who has used up its share is not read any more;
+ * that is said once. Not for several threads at once.
  */
 #ifndef PROFTRACE_DWARF_DWARF_BUDGET_H
 #define PROFTRACE_DWARF_DWARF_BUDGET_H

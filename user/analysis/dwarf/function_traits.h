@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What debug information says of a function as a whole, as far as lines are concerned. */
+/* Traits of a whole function by debug information, which its lines depend on: optimized, made up.
+ */
 #ifndef PROFTRACE_DWARF_FUNCTION_TRAITS_H
 #define PROFTRACE_DWARF_FUNCTION_TRAITS_H
 

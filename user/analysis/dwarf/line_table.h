@@ -72,7 +72,7 @@ typedef int (*line_visitor)(void *ctx, const struct line_row *row, uint64_t end)
 int line_table__each(struct line_table *t, line_visitor fn, void *ctx);
 
 /* Fills in `inlined` of a function's pieces, which are all 0, and appends the calls and labels.
- * What is damaged counts as not there. Returns 0 or -ENOMEM. */
+ * Damaged parts count as not there. Returns 0 or -ENOMEM. */
 int line_table__inlined(struct line_table *t, const struct line_piece *pieces, size_t cnt,
 			struct line_inlines *out);
 

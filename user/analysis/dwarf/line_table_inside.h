@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the two files of line tables share: line_table.c reads their rows, line_table_functions.c
- * what is said of functions and of what was inlined into them. */
+/* Shared by the two files of line tables: line_table.c reads their rows, line_table_functions.c
+ * functions, and the calls that were inlined into them. */
 #ifndef PROFTRACE_DWARF_LINE_TABLE_INSIDE_H
 #define PROFTRACE_DWARF_LINE_TABLE_INSIDE_H
 

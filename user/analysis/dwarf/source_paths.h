@@ -8,7 +8,7 @@
 
 #define SOURCE_NAMES 4096 /* a power of two */
 
-/* What a path was made of, which is in the sections, and the path. */
+/* A path, and the strings in the sections that it was made of. */
 struct source_name {
 	const char *name, *dir, *unit_dir;
 	char *path;

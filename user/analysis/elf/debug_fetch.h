@@ -23,10 +23,10 @@ void debug_fetch__start(void);
  */
 int debug_fetch__get(const uint8_t *id, size_t len, const char *label);
 
-/* What was handed over for this id is of no use: from now on there is none. */
+/* The file that was fetched for this id is of no use: from now on there is none. */
 void debug_fetch__reject(const uint8_t *id, size_t len);
 
-/* Ends the process. What has been fetched can still be had. */
+/* Ends the process. Files that have been fetched can still be had. */
 void debug_fetch__stop(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What debug_fetch.c and the process that fetches tell each other. Inside elf/ only. */
+/* Messages between debug_fetch.c and the process that fetches. Inside elf/ only. */
 #ifndef PROFTRACE_ELF_DEBUG_REQUEST_H
 #define PROFTRACE_ELF_DEBUG_REQUEST_H
 

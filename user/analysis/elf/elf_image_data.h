@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What an image holds: elf_image.c fills it, elf_bytes.c reads by it. Inside elf/ only, and there
- * for these two. */
+/* The members of an image: elf_image.c fills it, elf_bytes.c reads by it. Inside elf/ only, and
+ * there for these two. */
 #ifndef PROFTRACE_ELF_ELF_IMAGE_DATA_H
 #define PROFTRACE_ELF_ELF_IMAGE_DATA_H
 

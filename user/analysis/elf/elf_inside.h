@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the files of this folder need from an image beyond elf_image.h: sections, program headers
+ * The parts of an image for this folder alone, beyond elf_image.h: sections, program headers
  * and whole blocks of bytes. Not for other folders.
  */
 #ifndef PROFTRACE_ELF_ELF_INSIDE_H

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What one object gives to the others and takes from them: the dynamic linker's view of it. */
+/* The dynamic linker's view of one object: its imports and exports. Example: redis-server imports
+ * `malloc` through the pointer at a vaddr of its .got. */
 #ifndef PROFTRACE_ELF_LINKAGE_H
 #define PROFTRACE_ELF_LINKAGE_H
 

@@ -51,7 +51,7 @@ enum argument_relation { /* in the order of enum wire_relation */
 			 ARGUMENT_AT_LEAST,
 };
 
-/* What a call's value must be for the call to be recorded. */
+/* A condition (--if) on a value, by which a call is recorded: 'arg2 > 4096'. */
 struct argument_condition {
 	uint8_t item;	  /* of the list */
 	uint8_t relation; /* enum argument_relation */
@@ -117,8 +117,8 @@ const struct argument_list *arguments__unmatched(const struct arguments *a);
 /* Whether values are named, so that more lists may come with each file. */
 bool arguments__named(const struct arguments *a);
 
-/* What must be as it was at the entry for a list's values to be right: registers, a bit for each
- * argument from bit 0 on, and memory. */
+/* The registers, and memory, from which a list's values are read, so that they must be as they were
+ * at the entry: bit 0 for the first argument. Example: arg2 needs 1 << 1. */
 #define ARGUMENTS_NEED_MEMORY (1u << 31)
 uint32_t argument_list__needs(const struct argument_list *l);
 

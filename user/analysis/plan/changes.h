@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the first instructions of a function change of its arguments. */
+/* Arguments that the first instructions of a function overwrite. */
 #ifndef PROFTRACE_PLAN_CHANGES_H
 #define PROFTRACE_PLAN_CHANGES_H
 
@@ -9,10 +9,10 @@
 struct arch;
 
 /*
- * What instructions before `offset` change, straight from the start: a bit for each register of an
- * argument, and ARGUMENTS_NEED_MEMORY, as in argument_list__needs(). Memory: anything but what is
- * pushed, or called. All bits if they cannot be decoded. Implied operands
- * are included.
+ * The registers that instructions before `offset` overwrite, straight from the start: a bit for
+ * each register of an argument, and ARGUMENTS_NEED_MEMORY, as in argument_list__needs(). Memory:
+ * anything but what is pushed, or called. All bits if they cannot be decoded. Implied operands are
+ * included.
  */
 uint32_t changes__before(const struct arch *arch, const uint8_t *code, size_t size,
 			 uint32_t offset);

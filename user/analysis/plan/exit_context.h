@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a target can do to return addresses: whether return probes are safe in it. Inside plan/
+/* The dangers to return addresses in a target: whether return probes are safe in it. Inside plan/
  * only. */
 #ifndef PROFTRACE_PLAN_EXIT_CONTEXT_H
 #define PROFTRACE_PLAN_EXIT_CONTEXT_H
@@ -10,8 +10,8 @@ struct plan_object;
 struct plan_options;
 struct target;
 
-/* What everything the target maps can do to return addresses; so can a process not known yet. The
- * reason is the plan's, which notes whether return probes rely on makecontext(). */
+/* Collects the traits of everything that the target maps; of a process not known yet all of them.
+ * The reason is the plan's, which notes whether return probes rely on makecontext(). */
 void exit_context__make(struct plan *p, const struct target *t, const struct plan_options *opts,
 			struct exit_context *ctx);
 

@@ -36,7 +36,7 @@ const char *exits__kind(const struct plan *p, const struct plan_function *f);
 /* And those that make it say something else than it would untraced. */
 #define EXIT_UNSAFE_TRAITS (EXIT_DEADLY_TRAITS | TRAIT_SHOWS)
 
-/* What is known of all code that may run together with the function. */
+/* Facts about all code that may run together with the function. */
 struct exit_context {
 	unsigned traits;    /* TRAIT_* of everything the processes map, libc apart */
 	bool no_returns;    /* return probes are switched off */
@@ -62,7 +62,7 @@ struct exit_choice exits__choose(const struct exit_context *ctx, const struct co
 unsigned exits__close_at_entry(const struct exit_context *ctx, const struct code *code,
 			       struct exit_choice *exit);
 
-/* What is left for a function without return probes: probes on its exits if all are known. */
+/* The choice for a function without return probes: probes on its exits if all are known. */
 struct exit_choice exits__without_return(const struct code *code, const char *reason);
 
 /* Whether return probes are dangerous in some of the functions. */

@@ -31,7 +31,7 @@ struct filter_object {
 struct filter {
 	struct filter_pattern *in, *out;
 	size_t in_cnt, out_cnt;
-	/* What is wanted without -F is: every function of the main program, and every region. */
+	/* No -F was given: every function of the main program matches, and every region. */
 	bool defaults;
 };
 

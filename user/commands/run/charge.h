@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the plan's functions are charged for their probes. Inside run/ only. */
+/* The cost classes of the plan's functions, by which their probes are charged. Inside run/ only. */
 #ifndef PROFTRACE_RUN_CHARGE_H
 #define PROFTRACE_RUN_CHARGE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a run has found, on its way to the output or the recording. */
+/* The result of a run, on its way to the output or the recording. */
 #ifndef PROFTRACE_RUN_RESULT_H
 #define PROFTRACE_RUN_RESULT_H
 
@@ -19,7 +19,7 @@ int result__open(struct run *r);
 int result__begin(struct run *r);
 
 /* Writes what is known up to `until_ns` (CLOCK_MONOTONIC); with -i what is new of it. `figures`, if
- * not NULL, gets what is plain of it: nothing that it points to may be used. */
+ * not NULL, gets a shallow copy of the profile: numbers only, its pointers are not valid. */
 int result__emit(struct run *r, uint64_t until_ns, struct profile *figures);
 
 /* The result so far, because somebody wants it: one more profile in the recording; with -i the

@@ -23,7 +23,7 @@ void samples__free(struct samples *s);			     /* accepts NULL */
 /* A few times a second: counts what was seen since, unless tracing was switched off. */
 void samples__take(struct samples *s, const struct run *r); /* accepts NULL */
 
-/* What the result has of it. Returns 0 or -ENOMEM. */
+/* Puts the shares of files in CPU time into the profile. Returns 0 or -ENOMEM. */
 int samples__apply(const struct samples *s, struct profile *p); /* accepts NULL */
 
 #endif

@@ -38,7 +38,7 @@ void steer__child_ended(struct steer *s, pid_t pid);
 /* Whether a process's CPU time counts: it is one of the target's, or a followed child. */
 bool steer__watches(const struct steer *s, pid_t pid);
 
-/* What the result has of it: CPU time, budget, and the functions that were dropped. Returns 0 or
+/* Puts CPU time, budget and the functions that were dropped into the profile. Returns 0 or
  * -ENOMEM. */
 int steer__apply(struct steer *s, const struct run *r, struct profile *p);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is said while it runs of what probes cost. Inside run/ only. */
+/* Messages during a run about what probes cost. Inside run/ only. */
 #ifndef PROFTRACE_RUN_STEER_TELL_H
 #define PROFTRACE_RUN_STEER_TELL_H
 
@@ -15,8 +15,8 @@ struct plan;
 void steer_tell__unlimited(struct plan *p, const struct budget_function *functions, size_t cnt,
 			   double own_ns);
 
-/* What options name is not dropped: says so if that alone costs more than `limit` (0.05: 5 %), and
- * at what rate of sampling it would not. Returns whether it does. */
+/* Functions that options name are not dropped: says so if they alone costs more than `limit` (0.05:
+ * 5 %), and at what rate of sampling it would not. Returns whether it does. */
 bool steer_tell__kept(struct plan *p, const struct budget_function *functions, size_t cnt,
 		      double own_ns, double limit);
 

@@ -25,7 +25,7 @@ void switches__start(struct run *r);
 
 /* All return 0, or -errno with one line logged. */
 int switches__toggle(struct run *r);
-/* What was to be left out at the start is over: on, unless somebody has switched it before. */
+/* The seconds of --skip are over: switches on, unless somebody has switched it before. */
 int switches__skipped(struct run *r);
 
 /* If a call of a function that ends the recording (--until) has closed the gate since it was

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the options say of which functions, regions, lines and values are wanted: what a plan is
- * made by, to be traced or to be listed. */
+/* The selection by options: functions (-F, -N), regions (--usdt), lines (--lines) and values (-A).
+ * A plan is made by it, to be traced or to be listed. */
 #ifndef PROFTRACE_RUN_WANTED_H
 #define PROFTRACE_RUN_WANTED_H
 

@@ -41,7 +41,7 @@ struct watch_times {
 	uint64_t duration_ns, interval_ns, skip_ns;
 };
 
-/* What to watch beside the targets; -1: not there. Borrowed. */
+/* Descriptors to watch beside the targets; -1: not there. Borrowed. */
 struct watch_fds {
 	int out;    /* for a closed pipe */
 	int life;   /* for events */

@@ -15,7 +15,7 @@ struct account {
 	const char *label; /* in a few words */
 	size_t offset;	   /* in struct profile_accounting, 64 bits wide */
 	enum { ACCOUNT_CALLS, ACCOUNT_NS } unit;
-	/* What makes it worth a word. */
+	/* When the account is listed. */
 	enum { ACCOUNT_ALWAYS, ACCOUNT_IF_ANY, ACCOUNT_WITH_LINES, ACCOUNT_WITH_CALLS } when;
 };
 
@@ -28,7 +28,7 @@ int64_t account__of(const struct account *account, const struct profile_accounti
 /* Whether it may be below 0: the open calls of a delta are by how much their number has changed. */
 bool account__is_signed(const struct account *account);
 
-/* What has come since `before`: others than those are cut at 0. */
+/* *a = *a - *before, member by member; what would be below 0 becomes 0. */
 void accounting__subtract(struct profile_accounting *a, const struct profile_accounting *before);
 
 /* Whether it is to be listed. */

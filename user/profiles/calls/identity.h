@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What tells threads, and lanes of one, apart. */
+/* The order of threads, and of the lanes of one thread, by what identifies them. */
 #ifndef PROFTRACE_CALLS_IDENTITY_H
 #define PROFTRACE_CALLS_IDENTITY_H
 

@@ -15,10 +15,10 @@ struct sessions;
 struct timeline;
 
 /*
- * What a call path, or a function over all its paths, has cost. Times are wall time without what
- * our probes have added, never negative; the raw ones are as measured. off_ns is the part of
- * total_ns that was spent waiting, the rest was on a CPU: off_self_ns <= self_ns, always. A path's
- * inclusive figures are its own and those of its callees, always.
+ * Counts and times of a call path, or of a function over all its paths. Times are wall time in ns
+ * without what our probes have added, never negative; the raw ones are as measured. off_ns is the
+ * part of total_ns that was spent waiting, the rest was on a CPU: off_self_ns <= self_ns, always. A
+ * path's inclusive figures are its own and those of its callees, always.
  */
 struct call_stats {
 	uint64_t calls;	   /* entered */
@@ -49,7 +49,7 @@ struct profile_bucket {
 	uint64_t calls;
 };
 
-/* What a function of the profile, and so a node of its tree, stands for. */
+/* The kind of a function of the profile, and so of the nodes of its tree. */
 enum function_kind {
 	FUNCTION_PLAIN,
 	FUNCTION_REGION, /* a stretch of code that its author has named, or a mark in it */
@@ -162,7 +162,7 @@ static inline uint64_t accounting__own_ns(const struct profile_accounting *a)
 	return a->cpu_ns > a->probe_ns + least ? a->cpu_ns - a->probe_ns : least;
 }
 
-/* What the probes have cost, in percent of the target's own CPU time (without theirs). Returns
+/* Cost of the probes, in percent of the target's own CPU time (without theirs). Returns
  * false if that is not known. */
 static inline bool accounting__overhead(const struct profile_accounting *a, double *percent)
 {
@@ -204,7 +204,7 @@ struct profile_skip {
 	const char *reason;
 };
 
-/* What was probed: copied from the plan, in the words of the JSON contract. */
+/* Counts of what was probed: copied from the plan, in the words of the JSON contract. */
 struct profile_probes {
 	uint64_t functions;
 	uint64_t instrumented; /* of them, with entries that were compiled to be patched */

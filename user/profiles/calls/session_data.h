@@ -52,8 +52,8 @@ struct session_group {
 	uint64_t open;	/* others: cut off by an end of what is looked at */
 	double per_second;
 	uint64_t min_ns, max_ns;
-	/* What that share does not exceed: exactly, or of more than a million sessions within their
-	 * buckets (calls/distribution.h). */
+	/* Quantiles, in ns: half of the sessions took p50_ns or less. Exact, or of more than a
+	 * million sessions within their buckets (calls/distribution.h). */
 	uint64_t p50_ns, p90_ns, p99_ns;
 	uint64_t over; /* took longer than spec::over_ns, kept or not */
 	/* Those that took longest, and of those that took more than session_spec::over_ns as many
@@ -81,7 +81,7 @@ struct sessions {
 	size_t links_cnt;
 };
 
-/* What became of one link. */
+/* Counts of one --link: calls that it found, and how many were matched. */
 struct session_link_stats {
 	uint32_t submit_functions, run_functions; /* that match and have the value */
 	uint64_t submits, runs;			  /* calls of these */

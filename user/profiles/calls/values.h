@@ -29,7 +29,7 @@ struct call_value {
  * values. */
 struct call_value *call_values__copy(const struct call_value *values, uint32_t cnt);
 
-/* What is known of the values of a function's calls; *cnt: of how many. */
+/* The values that are recorded of a function's calls; *cnt: how many. */
 const struct profile_argument *profile__arguments(const struct profile *p, uint32_t function,
 						  uint32_t *cnt);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What changed between two runs, and whether that means anything. */
+/* The change of a figure between two runs, and whether it is noise. */
 #ifndef PROFTRACE_DIFF_CHANGE_H
 #define PROFTRACE_DIFF_CHANGE_H
 
@@ -14,7 +14,7 @@ struct change {
 	bool noise;	   /* it has not changed by more */
 };
 
-/* What one run knows of a time that is the sum over so many calls. */
+/* A time as one run has measured it: the sum over so many calls. */
 struct measured {
 	uint64_t ns, off_ns; /* off_ns of ns were spent off the CPU */
 	uint64_t raw_ns;     /* the same with what the probes took; 0: that is not known */

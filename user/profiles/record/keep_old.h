@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a new recording replaces. Inside record/ only. */
+/* Keeps the recording that a new one replaces. Inside record/ only. */
 #ifndef PROFTRACE_RECORD_KEEP_OLD_H
 #define PROFTRACE_RECORD_KEEP_OLD_H
 

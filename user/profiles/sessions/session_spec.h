@@ -13,7 +13,7 @@ struct session_link {
 	const char *run, *run_value;
 };
 
-/* What to look for. */
+/* The sessions to be found: functions, and how many of them are kept. */
 struct session_spec {
 	const bool *functions; /* by function: its outermost calls are sessions */
 	uint32_t slowest;      /* so many of each function are kept */

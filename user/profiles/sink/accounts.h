@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a run has counted and what it has cost. */
+/* The accounts of a run in words: calls counted and lost, cost of the probes. */
 #ifndef PROFTRACE_SINK_ACCOUNTS_H
 #define PROFTRACE_SINK_ACCOUNTS_H
 
@@ -18,8 +18,8 @@ void accounts__json(struct json *j, const struct profile *p);
 /* Where the calls went: "entered 3 = returned 2 + unwound 0 + open 1; lost 0, dropped 0". */
 char *accounts__calls(const struct profile *p, char *buf, size_t size);
 
-/* What the probes have cost, whether that was left in the times (`raw`), and the budget; "" if that
- * is not known. */
+/* A sentence on the cost of the probes, whether that was left in the times (`raw`), and the budget;
+ * "" if that is not known. */
 char *accounts__cost(const struct profile *p, bool raw, char *buf, size_t size);
 
 #endif

@@ -20,7 +20,7 @@ struct graph_function {
 	uint64_t self[COSTS];
 };
 
-/* What the calls of `callee` by `caller` have cost, with all below. Recursion is counted once: an
+/* Cost of the calls of `callee` by `caller`, with all below. Recursion is counted once: an
  * inner call of a function adds nothing. So the arcs to a function sum up to its total. */
 struct arc {
 	uint32_t caller, callee; /* of graph::functions */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What formats make of two profiles: see struct sink::write_diff. Inside sink/ only. */
+/* Formats of differences of two profiles: see struct sink::write_diff. Inside sink/ only. */
 #ifndef PROFTRACE_SINK_DIFFS_H
 #define PROFTRACE_SINK_DIFFS_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What formats call threads, functions and targets. Nothing is escaped: that is each format's. */
+/* Names of threads, functions and targets, for all formats. Nothing is escaped: that is each
+ * format's. Example: "redis-server-28724/28724". */
 #ifndef PROFTRACE_SINK_NAMES_H
 #define PROFTRACE_SINK_NAMES_H
 

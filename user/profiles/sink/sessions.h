@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What formats say of profile::sessions. All do nothing if there are none. */
+/* Sessions in formats: profile::sessions as text and JSON. All do nothing if there are none. */
 #ifndef PROFTRACE_SINK_SESSIONS_H
 #define PROFTRACE_SINK_SESSIONS_H
 

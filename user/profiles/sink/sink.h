@@ -47,7 +47,7 @@ struct sink {
 	int (*write)(const struct profile *p, const struct sink_options *opts, FILE *out);
 	int (*write_file)(const struct profile *p, const struct sink_options *opts,
 			  const char *path);
-	/* What two profiles differ by. NULL: the format cannot show that. */
+	/* Writes a difference of two profiles. NULL: the format cannot show one. */
 	int (*write_diff)(const struct diff *d, const struct sink_options *opts, FILE *out);
 };
 

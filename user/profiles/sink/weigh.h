@@ -5,7 +5,7 @@
 #include "calls/profile.h"
 #include "sink/sink.h"
 
-/* What a path weighs itself, without its callees: ns, or calls. */
+/* The weight of a path itself, without its callees: ns, or calls. */
 static inline uint64_t weigh(const struct call_stats *s, enum weight weight)
 {
 	switch (weight) {

@@ -23,7 +23,7 @@ struct timeline_call {
 	const struct call_value *values;
 };
 
-/* What a walk sees: the beginning or the end of a call. Each begun call is ended, the innermost
+/* A step of a walk: the beginning or the end of a call. Each begun call is ended, the innermost
  * first, in order of time. */
 struct timeline_event {
 	bool begins;

@@ -30,8 +30,8 @@ static inline uint64_t time_range__inside(const struct time_range *r, uint64_t e
 int timeline__next_in(struct timeline *t, uint32_t thread, const struct time_range *r,
 		      struct timeline_call *call);
 
-/* What of `off_ns` is the share of `inside_ns` of a call, which lasts `took_ns`. It is not known
- * when in a call the time off the CPU was: this is its average. */
+/* The part of a call's time off the CPU (`off_ns`) that falls into `inside_ns` of its `took_ns`.
+ * When in the call it was off the CPU is not known: on average off_ns * inside_ns / took_ns. */
 uint64_t timeline__share(uint64_t off_ns, uint64_t inside_ns, uint64_t took_ns);
 
 struct timeline_view {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What has come since an earlier profile. */
+/* The difference of two profiles of one run: calls and times since the earlier one (-i). */
 #ifndef PROFTRACE_VIEWS_DELTA_H
 #define PROFTRACE_VIEWS_DELTA_H
 

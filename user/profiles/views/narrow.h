@@ -7,7 +7,7 @@
 
 struct profile;
 
-/* What is to stay. */
+/* The functions, threads and levels that stay. */
 struct narrowing {
 	const bool *functions; /* by function; NULL: all */
 	const bool *threads;   /* by thread; NULL: all */

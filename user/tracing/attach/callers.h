@@ -23,7 +23,7 @@ int tracer__put_space(struct tracer *tr, pid_t pid, const struct wire_unwind_spa
 /* From now on calls are recorded with their callers. */
 void tracer__unwind(struct tracer *tr);
 
-/* What unwinding has taken so far, in ns, and how often that was. */
+/* Time that unwinding has taken so far, in ns, and how often it was done. */
 void tracer__unwind_cost(const struct tracer *tr, uint64_t *ns, uint64_t *cnt);
 
 #endif

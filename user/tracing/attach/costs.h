@@ -4,7 +4,7 @@
 
 #include "wire.h"
 
-/* What probes cost on this machine, as calibrate/ has measured it. All zero: unknown. */
+/* Costs of probes on this machine, as calibrate/ has measured it. All zero: unknown. */
 struct probe_costs {
 	struct wire_cost classes[WIRE_COST_CLASSES];
 	double spread;	  /* a cost is uncertain by this share of it */
@@ -23,7 +23,7 @@ static inline uint64_t probe_costs__call(const struct probe_costs *c, uint32_t e
 	return ns > 0 ? ns : 0;
 }
 
-/* What a hit costs that is passed over, as the function has been dropped, in ns. */
+/* Cost of a hit that is passed over, as its function has been dropped, in ns. */
 static inline uint64_t probe_costs__passed(const struct probe_costs *c, uint32_t entry)
 {
 	uint64_t whole = probe_costs__call(c, entry, WIRE_COST_NONE);

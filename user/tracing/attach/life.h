@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What happens to the processes while they are traced: the kernel side reports that files were
+ * Events of the processes while they are traced: the kernel side reports that files were
  * mapped, programs replaced and children followed, and keeps return probes off, and threads
  * waiting in the dynamic linker, until the plan has caught up.
  */
@@ -43,7 +43,7 @@ void life__prepare(struct proftrace_bpf *skel, bool children, bool programs);
 int life__new(struct proftrace_bpf *skel, struct life **out);
 void life__free(struct life *l); /* accepts NULL */
 
-/* What happens is told from the first to the second of these. Begin before the processes are looked
+/* Events are told from life__listen() to life__ignore(). Begin before the processes are looked
  * at for the last time: then nothing goes unseen. */
 void life__listen(struct life *l);
 void life__ignore(struct life *l);

@@ -20,7 +20,7 @@ struct life;
 struct target;
 struct tracer;
 
-/* What came of trying one tier. */
+/* The result of trying one tier. */
 struct tracer_trial {
 	const char *name;
 	const char *since; /* the kernel it came with */
@@ -203,7 +203,7 @@ uint64_t tracer__refused_calls(const struct tracer *tr);
 /* Takes all probes out and waits for programs still running: the tables are at rest afterwards. */
 void tracer__detach(struct tracer *tr);
 
-/* What happens to the processes. The tracer's. */
+/* The source of events of the processes; the tracer owns it. */
 struct life *tracer__life(const struct tracer *tr);
 
 void tracer__tables(const struct tracer *tr, struct tracer_tables *out);

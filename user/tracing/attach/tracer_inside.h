@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the tracer's two files share: tracer_load.c makes one, tracer.c uses it. */
+/* Shared by the tracer's two files: tracer_load.c makes one, tracer.c uses it. */
 #ifndef PROFTRACE_ATTACH_TRACER_INSIDE_H
 #define PROFTRACE_ATTACH_TRACER_INSIDE_H
 

@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a call costs in a program of which calibration knows nothing may be a quarter more than was
- * measured. So functions are dropped before the limit: from this share of it on. */
+/* In a real program a call may cost a quarter more than calibration has measured. So functions are
+ * dropped before the limit: from this share of it on. */
 #define BUDGET_FULL 0.9
 
 /* A function in the time that is judged. */

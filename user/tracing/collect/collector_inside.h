@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the collector holds, for the files that it is made of. Inside collect/ only. */
+/* The members of the collector, for the files that it is made of. Inside collect/ only. */
 #ifndef PROFTRACE_COLLECT_COLLECTOR_INSIDE_H
 #define PROFTRACE_COLLECT_COLLECTOR_INSIDE_H
 

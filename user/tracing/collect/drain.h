@@ -24,7 +24,7 @@ struct drain {
 	uint32_t *paths;	/* by node: its number in the stream; 0: it has none */
 	uint32_t lanes_cnt, paths_cnt;
 	uint64_t overwaited; /* finished calls with more time off the CPU than they took */
-	/* What is to be sent next. */
+	/* Paths and calls that are sent next. */
 	struct recorded_path *new_paths;
 	size_t new_paths_cnt, new_paths_cap;
 	struct timeline_call *calls;

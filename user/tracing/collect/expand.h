@@ -12,7 +12,7 @@ struct part;
 struct profile_accounting;
 struct tables;
 
-/* What is known of the stacks that have been met, by number. */
+/* Functions of the stacks that have been met, by the number of the stack. */
 struct expansions {
 	struct expansion {
 		bool resolved;

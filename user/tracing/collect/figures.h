@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the collector is told of functions, and tells of them and of lines. */
+/* Figures of functions and lines that the collector takes and gives. */
 #ifndef PROFTRACE_COLLECT_FIGURES_H
 #define PROFTRACE_COLLECT_FIGURES_H
 
@@ -11,7 +11,7 @@ struct function_probes {
 	uint8_t leaf_insns; /* it is a leaf of so many instructions; 0: it is none, or a long one */
 };
 
-/* What a function has done so far, over all paths; as measured, with the probes' cost. */
+/* Sums of a function so far, over all paths; as measured, with the probes' cost. */
 struct function_usage {
 	uint64_t calls;
 	uint64_t self_ns, off_ns, probe_ns; /* of finished calls */
@@ -21,7 +21,7 @@ struct function_usage {
 	uint64_t passed; /* calls that were seen and not recorded, since it was dropped */
 };
 
-/* What a line has done so far; without the probes' cost, unless times are raw. */
+/* Sums of a line so far; without the probes' cost, unless times are raw. */
 struct line_usage {
 	uint64_t hits, ns;
 	uint64_t error_ns; /* ns is uncertain by this */

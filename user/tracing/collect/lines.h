@@ -8,7 +8,7 @@
 struct tables;
 struct wire_lane;
 
-/* What has been measured at one site, or is still to be added there. */
+/* Sums of one site, as measured or to be added. */
 struct line_sum {
 	uint64_t hits;
 	uint64_t ns, probe_ns; /* as measured; what of that is the probes' cost */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What one lane has done, read from the tables. Inside collect/ only. */
+/* A copy of one lane's counts, read from the tables. Inside collect/ only. */
 #ifndef PROFTRACE_COLLECT_PART_H
 #define PROFTRACE_COLLECT_PART_H
 
@@ -17,8 +17,8 @@ struct part {
 	bool spans;			       /* likewise */
 	char comm[16];
 	uint64_t entered, returned, unwound, deep;
-	/* What the probes of outermost calls cost outside of them. Of spans it says nothing: what
-	 * the probes cost is in the part of the lane that they are beside. */
+	/* Cost, in ns, of the probes of outermost calls outside of them. 0 for lanes of spans: that
+	 * cost is in the part of the lane that they are beside. */
 	uint64_t outside_ns;
 	uint32_t nodes_cnt;
 	struct part_node {

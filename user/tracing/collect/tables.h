@@ -43,7 +43,7 @@ struct wire_frame *tables__frame(const struct tables *t, uint32_t i);
 struct wire_node *tables__node(const struct tables *t, uint32_t i);
 struct wire_chunk *tables__chunk(const struct tables *t, uint32_t i);
 
-/* What all CPUs have seen and not recorded. */
+/* Counts, over all CPUs, of calls that were seen and not recorded. */
 struct wire_tally tables__tallies(const struct tables *t);
 
 /* Sets to 0 all that is counted by function or CPU. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What functions and lines have done so far, over all lanes: sums, without a profile. Inside
+/* Sums of functions and lines so far, over all lanes, without a profile. Inside
  * collect/ only. */
 #ifndef PROFTRACE_COLLECT_USAGE_H
 #define PROFTRACE_COLLECT_USAGE_H

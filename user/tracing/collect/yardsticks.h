@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What probes cost in the target itself, by functions whose own time is known. Inside collect/
+/* Cost of probes in the target itself, by leaves whose own time is known. Inside collect/
  * only.
  */
 #ifndef PROFTRACE_COLLECT_YARDSTICKS_H

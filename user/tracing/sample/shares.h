@@ -26,7 +26,7 @@ void shares__free(struct shares *w); /* accepts NULL */
  * if the sample is in no mapping that is known, at most once in a round. */
 void shares__add(struct shares *w, const struct sample *sample);
 
-/* What was counted so far, into profile->cpu_shares; the names of files stay `w`'s. Returns 0 or
+/* Puts the samples so far into profile->cpu_shares; the names of files stay `w`'s. Returns 0 or
  * -ENOMEM. */
 int shares__apply(const struct shares *w, struct profile *p);
 

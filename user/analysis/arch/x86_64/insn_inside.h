@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the files that decode an instruction share: insn.c decodes; insn_uprobe.c says what the
- * kernel's uprobes make of an instruction, insn_cost.c what it may take. */
+/* Shared by the files that decode an instruction: insn.c decodes; insn_uprobe.c says how the
+ * kernel's uprobes run it, insn_cost.c whether it is dear. */
 #ifndef PROFTRACE_ARCH_X86_64_INSN_INSIDE_H
 #define PROFTRACE_ARCH_X86_64_INSN_INSIDE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the files of this folder fill struct arch with: see there. */
+/* The functions of this folder that struct arch points to: see arch/arch.h. */
 #ifndef PROFTRACE_ARCH_X86_64_X86_64_H
 #define PROFTRACE_ARCH_X86_64_X86_64_H
 

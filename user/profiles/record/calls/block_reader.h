@@ -23,7 +23,7 @@ struct content {
 	uint64_t stored_len;
 };
 
-/* What content of so many bytes in the file may take in memory, bytes: more than any run's does.
+/* The limit of memory, in bytes, for content of so many bytes in the file: more than any run needs.
  * Frames of a few bytes can stand for a megabyte of zeros. */
 static inline uint64_t content__memory(const struct content *c)
 {

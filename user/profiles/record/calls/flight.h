@@ -15,7 +15,7 @@
 struct block_writer;
 struct flight;
 
-/* What the blocks say that are to be written at once. */
+/* The content of blocks that are to be written at once. */
 struct flight_entry {
 	enum block_type type;
 	uint64_t calls;

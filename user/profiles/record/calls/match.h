@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What recorded lanes and paths are in the profile of their run. Inside record/ only. */
+/* Finds recorded lanes and paths in the profile of their run. Inside record/ only. */
 #ifndef PROFTRACE_RECORD_CALLS_MATCH_H
 #define PROFTRACE_RECORD_CALLS_MATCH_H
 

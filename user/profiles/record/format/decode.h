@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the content of blocks says. It comes from strangers: every count, length and index is
+ * Decodes the content of blocks. It comes from strangers: every count, length and index is
  * checked, so that what is returned holds what other stages rely on. Inside record/ only, and for
  * its tests.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a recording says of its runs besides their profiles. */
+/* Facts about a recorded run besides its profiles: when, where, by which command line. */
 #ifndef PROFTRACE_RECORD_FORMAT_FACTS_H
 #define PROFTRACE_RECORD_FORMAT_FACTS_H
 

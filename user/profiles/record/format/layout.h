@@ -36,7 +36,7 @@ struct layout {
 	const struct field *fields;
 };
 
-/* What is no array of struct profile as it stands. */
+/* Rows of tables that are no array of struct profile. */
 struct pid_row {
 	int32_t pid;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a decoded block's results borrow: one owner for all of it. Inside record/ only. */
+/* Memory that a decoded block's results borrow: one owner for all of it. Inside record/ only. */
 #ifndef PROFTRACE_RECORD_FORMAT_MEMORY_H
 #define PROFTRACE_RECORD_FORMAT_MEMORY_H
 

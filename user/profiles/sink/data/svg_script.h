@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What makes a flame graph answer the mouse. Names are a stranger's: they are only ever set as
- * text. Inside sink_svg.c only. */
+/* The script by which a flame graph answers the mouse. Names are a stranger's: they are only ever
+ * set as text. Inside sink_svg.c only. */
 #ifndef PROFTRACE_SINK_DATA_SVG_SCRIPT_H
 #define PROFTRACE_SINK_DATA_SVG_SCRIPT_H
 

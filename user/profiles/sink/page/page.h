@@ -30,7 +30,7 @@ int page_data__write(struct json *j, const struct profile *p, const struct sink_
 int page_diff__write(struct json *j, const struct diff *d, const struct sink_options *opts,
 		     const uint32_t *numbers);
 
-/* What the document's numbers stand for: these have no gaps. */
+/* Numbers of functions and paths in the document, which have no gaps. */
 struct page_numbers {
 	uint32_t *functions; /* of each function, its number + 1; 0: not in the document */
 	uint32_t *paths;     /* of each node likewise */

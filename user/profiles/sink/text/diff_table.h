@@ -27,7 +27,8 @@ int diff_table__times(struct diff_table *t, bool paths);
 /* By the change of their calls, at most `max` rows unless all are wanted. */
 int diff_table__calls(struct diff_table *t, bool paths, size_t max);
 
-/* What has changed, as one sentence: what is read first. Returns 0 or -ENOMEM. */
+/* Prints the change as one sentence, which is read first: "slower by 200 ms (+399.4%)". Returns 0
+ * or -ENOMEM. */
 int diff_verdict__print(struct diff_table *t);
 
 /* Slower is red, faster green. */

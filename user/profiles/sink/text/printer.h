@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the formats for people share: colours, figures, names that fit. */
+/* Shared by the formats for people: colours, figures, names that fit. */
 #ifndef PROFTRACE_SINK_TEXT_PRINTER_H
 #define PROFTRACE_SINK_TEXT_PRINTER_H
 
