@@ -171,8 +171,8 @@ static __always_inline void frame_returned(struct wire_lane *lane, struct wire_f
 	frame_took(lane, f, frame_close(lane, f, now, exit));
 }
 
-/* What a stack has waited, and what probes have cost on it, since the last event on a lane of spans
- * beside it, was its innermost span's (spans.bpf.h). */
+/* Charges the innermost span of lane `number` with the time that its base has waited, and with the
+ * probes' cost there, since the last event of the spans (spans.bpf.h). */
 __noinline u32 spans_catch_up(u32 base_number, u32 number)
 {
 	const struct wire_lane *base = lane_at(base_number);
@@ -209,7 +209,8 @@ struct close_walk {
 	u32 pad;
 };
 
-/* What closes a stack closes the spans on it. Returns the lane to go on with; 0: none. */
+/* When a whole stack is closed, the spans beside it are closed as well. Returns the lane to go on
+ * with; 0: none. */
 static __always_inline u32 close_beside(const struct close_walk *w, const struct wire_lane *lane)
 {
 	if (!has_regions || w->limit != WHOLE_STACK || !lane->spans)

@@ -16,7 +16,7 @@
 
 #define MAX_SPAN_LANES 256 /* beside one stack */
 
-/* What an event of spans has cost is the same to their stack, and to other lanes beside that. */
+/* Charges the cost of an event of spans to their base, and to its other lanes of spans. */
 static __always_inline void spans_pay(struct wire_lane *base, const struct wire_lane *lane)
 {
 	struct wire_frame *top = frame_at(base->top);

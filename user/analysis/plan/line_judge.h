@@ -13,7 +13,7 @@ struct line_keys;
 struct plan_function;
 struct segments;
 
-/* What is decided of a key. */
+/* The decision about one key: whether its line is counted, and if not, why. */
 struct line_choice {
 	const char *reason; /* why it is not counted; static */
 	bool wanted;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a run of a line is. */
+/* The rule by which a hit of a site counts as a run of its line. */
 #ifndef PROFTRACE_PLAN_LINE_RUNS_H
 #define PROFTRACE_PLAN_LINE_RUNS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What --lines asks for: "[OBJECT:]FUNC", "FILE:LINE" or "FILE:FROM-TO". */
+/* The lines that --lines asks for: "[OBJECT:]FUNC", "FILE:LINE" or "FILE:FROM-TO". */
 #ifndef PROFTRACE_PLAN_LINE_SPEC_H
 #define PROFTRACE_PLAN_LINE_SPEC_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the name of a static probe says about what it marks: two make a region if one begins, and
- * the other ends, the same thing. */
+/* The role of a static probe by its name: two make a region if one begins, and the other ends, the
+ * same thing. Example: "query__start" and "query__done" begin and end "query". */
 #ifndef PROFTRACE_PLAN_PROBE_NAME_H
 #define PROFTRACE_PLAN_PROBE_NAME_H
 

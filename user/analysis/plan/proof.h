@@ -19,7 +19,7 @@ struct plan_object;
 struct proofs;
 struct target;
 
-/* What must hold for one decoded function. */
+/* The conditions under which one decoded function may have a return probe. */
 struct proof_note {
 	uint64_t vaddr;
 	size_t calls; /* first in the notes' calls */

@@ -19,7 +19,7 @@ struct plan_options;
 struct region_flow;
 struct symtab;
 
-/* What may be a site of a region or a mark. */
+/* A place in code that may become a site of a region or a mark. */
 struct candidate {
 	char *name; /* of the region */
 	char *own;  /* its own, if it finds no partner: then it is a mark; NULL: a region anyway */

@@ -26,7 +26,8 @@ struct plan_options;
 struct plan_skip;
 struct tails;
 
-/* What it is given is borrowed; what it makes is its own. */
+/* A part of the symbols of one object, planned by one thread. The members up to `tables` are given
+ * and borrowed; the others are made and its own. */
 struct share {
 	const struct plan_object *obj;
 	const struct plan_options *opts;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What becomes of a return address that a function hands on: it leaves by a jump, and what that
- * leads to returns for it. Inside plan/ only.
+ * Return addresses that a function hands on: it leaves by a jump, and the code that it jumps to
+ * returns for it. Inside plan/ only.
  */
 #ifndef PROFTRACE_PLAN_TAILS_H
 #define PROFTRACE_PLAN_TAILS_H
@@ -20,8 +20,8 @@ int tails__new(const struct plan_object *obj, const struct cold_pieces *cold, st
 void tails__free(struct tails *t); /* accepts NULL */
 
 /*
- * What speaks against a return probe at a function that code_decode() has decoded into *code, by
- * where it jumps to; NULL: nothing. It must not jump into the midst of another function, as pieces
+ * The reason against a return probe at a function that code_decode() has decoded into *code, by
+ * where it jumps to; NULL: none. It must not jump into the midst of another function, as pieces
  * of code do that are no functions, nor to one that plain__look() has a doubt about, as to a
  * setjmp: `xor %esi,%esi; jmp __sigsetjmp`. Jumps through registers and memory are not seen.
  */

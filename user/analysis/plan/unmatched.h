@@ -14,7 +14,7 @@ struct plan;
 struct target;
 struct usdt_patterns;
 
-/* What may still come. */
+/* Sources of functions that may still come while the target runs. */
 struct unmatched_hopes {
 	bool files;    /* that are mapped later: for patterns that name one */
 	bool programs; /* that are started later: for every pattern */

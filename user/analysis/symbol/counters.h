@@ -10,7 +10,7 @@ struct counters;
 struct elf_image;
 
 /* Finds them by their names in .symtab. Returns 0, *out being NULL if there are none, or -ENOMEM.
- * What is damaged counts as empty. */
+ * Damaged tables count as empty. */
 int counters__load(const struct elf_image *img, struct counters **out);
 void counters__free(struct counters *c); /* accepts NULL */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What there is to know of a Go program before it runs: where its code lies, and how a thread's
- * current goroutine is found. */
+/* A Go program's layout, known before it runs: where its code lies, and how a thread's current
+ * goroutine is found. */
 #ifndef PROFTRACE_SYMBOL_GO_H
 #define PROFTRACE_SYMBOL_GO_H
 

@@ -53,13 +53,14 @@ bool sym_builder__is_go(const struct sym_builder *b, uint64_t vaddr);
 int sym_builder__add_table(struct sym_builder *b, const struct elf_image *src, uint32_t type,
 			   const char *what);
 
-/* What `strip` took away, from where distributions put it. Nothing is fine, too. */
+/* Adds the symbols that `strip` took away, from the debug file that distributions put elsewhere. It
+ * is no error if there is none. */
 int sym_builder__add_stripped(struct sym_builder *b, const char *root);
 
 /* The functions of a Go program that no other table names. */
 int sym_builder__add_go(struct sym_builder *b, struct go_pclntab *pclntab);
 
-/* What has no symbol at all. Returns 0 or -errno; silent. */
+/* Adds functions without any symbol, by .eh_frame and by calls. Returns 0 or -errno; silent. */
 int sym_builder__add_nameless(struct sym_builder *b);
 
 #endif

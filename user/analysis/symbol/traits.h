@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What an object can do to return addresses on its stack, told from its symbols and sections. */
+/* Dangers of an object to return addresses on the stack, told from its symbols and sections.
+ * Example: an import of _Unwind_Resume is TRAIT_UNWINDS. */
 #ifndef PROFTRACE_SYMBOL_TRAITS_H
 #define PROFTRACE_SYMBOL_TRAITS_H
 

@@ -7,7 +7,8 @@
 
 struct target;
 
-/* What is known of a process that decides; everything of one that is not there yet is unknown. */
+/* Facts about the kernel and a process by which hazards are known; NULL if the process does not
+ * exist yet. */
 struct hazard_view {
 	const char *release; /* of the kernel, as uname(2) tells it */
 	const char *status;  /* /proc/PID/status; NULL: unknown */

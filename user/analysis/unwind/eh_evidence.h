@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What an object's code and data say about the ranges of its .eh_frame. Inside unwind/ only. */
+/* Evidence in an object's code and data about the ranges of its .eh_frame. Inside unwind/ only. */
 #ifndef PROFTRACE_UNWIND_EH_EVIDENCE_H
 #define PROFTRACE_UNWIND_EH_EVIDENCE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the unwinder knows of an object's code: which ranges it can unwind, and where each range's
+ * An object's unwind tables: which ranges it can unwind, and where each range's
  * exception table lies (the language-specific data area, LSDA, of the Itanium C++ ABI).
  */
 #ifndef PROFTRACE_UNWIND_EH_FRAME_H
@@ -45,7 +45,7 @@ const struct eh_range *eh_frame__at(const struct eh_frame *eh, uint64_t vaddr);
  */
 int eh_frame__find_cfas(const struct elf_image *img, struct eh_cfa *cfas, size_t cnt);
 
-/* What is told of an object's rules. */
+/* Callbacks of a walk over an object's unwind rules. */
 struct eh_row_visitor {
 	/* An FDE begins, whose rows follow. FDEs come in the file's order, and may overlap. */
 	int (*range)(uint64_t start, uint64_t end, void *ctx);
@@ -60,7 +60,7 @@ struct eh_row_visitor {
  */
 int eh_frame__for_each_row(const struct elf_image *img, const struct eh_row_visitor *visitor);
 
-/* What becomes of an exception that comes out of a call. */
+/* The fate of an exception that comes out of a call. */
 enum lsda_fate {
 	LSDA_PASSES, /* may go on to the caller */
 	LSDA_CAUGHT, /* ends in a handler that catches everything */

@@ -14,8 +14,8 @@ struct elf_image;
 
 struct eh_function {
 	uint64_t vaddr, size;
-	/* What is no function but a piece of one, entered by jumps: which one's (index; itself no
-	 * piece), or its own index if that is not known. Of functions EH_FUNCTION_NONE. */
+	/* Of a piece of a function, which is entered by jumps: the function's index, or its own if
+	 * that is not known. Of whole functions EH_FUNCTION_NONE. */
 	uint32_t piece_of;
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What we may do, and giving up what is not needed any more. Capabilities belong to threads: call
- * these while there is only one. What is given up never comes back: it leaves the bounding set too,
- * and no program that we might run could bring it again.
+ * Privileges, and giving up those that are not needed any more. Capabilities belong to threads:
+ * call these while there is only one. A capability that is given up never comes back: it leaves the
+ * bounding set too, and no program that we might run could bring it again.
  */
 #ifndef PROFTRACE_SECURITY_PRIVILEGE_H
 #define PROFTRACE_SECURITY_PRIVILEGE_H
@@ -13,8 +13,8 @@
  * whoever will do that while the run goes on. */
 void privilege__keep_replacing(void);
 
-/* What follows keeps CAP_BPF, too, which making tables in the kernel takes: --callers makes one for
- * each file that is mapped later. */
+/* Has the later drops of privileges keep CAP_BPF, which making tables in the kernel takes:
+ * --callers makes one for each file that is mapped later. */
 void privilege__keep_making_tables(void);
 
 /* Whether we may load programs and look into other users' processes. Returns 0, or -EPERM with one

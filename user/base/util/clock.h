@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <time.h>
 
-/* What a clock shows, in ns. */
+/* The time of a clock, in ns. */
 static inline uint64_t clock_ns(clockid_t clock)
 {
 	struct timespec ts;

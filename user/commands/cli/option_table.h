@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What options there are, and what --help says of them. Inside cli/ only. */
+/* The table of options, with their texts for --help. Inside cli/ only. */
 #ifndef PROFTRACE_CLI_OPTION_TABLE_H
 #define PROFTRACE_CLI_OPTION_TABLE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What each option says. Inside cli/ only. */
+/* Takes each option with its value into struct options. Inside cli/ only. */
 #ifndef PROFTRACE_CLI_OPTION_TAKE_H
 #define PROFTRACE_CLI_OPTION_TAKE_H
 

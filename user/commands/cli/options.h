@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the command line says. */
+/* The command line, parsed; constant once it has been checked. */
 #ifndef PROFTRACE_CLI_OPTIONS_H
 #define PROFTRACE_CLI_OPTIONS_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What options' values say. Each returns false if the text is no such value. */
+/* Parsers of options' values. Example: "1.5s" is 1,500,000,000 ns. Each returns false if the text
+ * is no such value. */
 #ifndef PROFTRACE_CLI_VALUES_H
 #define PROFTRACE_CLI_VALUES_H
 

@@ -16,7 +16,7 @@ int input__open(const char *path, bool *roots);
  * logged. */
 int input__spare(const struct options *o);
 
-/* What to call it in messages. */
+/* The name of an input in messages: its path, or "the standard input". */
 const char *input__name(const char *path);
 
 #endif

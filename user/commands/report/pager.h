@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is longer than the screen goes through a pager, as git's output does: $PROFTRACE_PAGER,
- * $PAGER, or less. It runs as the user who called sudo, and without privileges: its process is
- * forked while we may still become that user, and waits until there is something to show. Inside
- * cmd/ only.
+ * Output that is longer than the screen goes through a pager, as git's output does:
+ * $PROFTRACE_PAGER, $PAGER, or less. It runs as the user who called sudo, and without privileges:
+ * its process is forked while we may still become that user, and waits until there is something to
+ * show. Inside cmd/ only.
  */
 #ifndef PROFTRACE_REPORT_PAGER_H
 #define PROFTRACE_REPORT_PAGER_H
