@@ -137,8 +137,16 @@ struct wire_cost {
 };
 
 /*
- * One open call. Frames form a chain for each lane, from a sentinel at the bottom (slot ~0, node
- * = the lane's root) upwards; popped frames stay linked through `down` for the next call.
+ * One open call. Frames form a chain for each lane, from a sentinel at the bottom upwards; popped
+ * frames stay linked through `down` for the next call. In redis, while GET looks a key up:
+ *
+ *   number  slot            function              node  up  down
+ *    1      ~0 (sentinel)   -                     23    0   2       node: the lane's root
+ *    2      0x7ffee7f4bbe8  getGenericCommand     21    1   3
+ *    3      0x7ffee7f4bbc8  lookupKeyReadOrReply  20    2   4
+ *    4      0x7ffee7f4bb98  lookupKey             19    3   0       the lane's `top`
+ *
+ * A leave at slot 0x7ffee7f4bbc8 pops frame 3, and closes frame 4 as unwound before.
  */
 struct wire_frame {
 	/* Address of the return address: identifies the call on its stack. Of a span: as
@@ -174,7 +182,13 @@ struct wire_frame {
 /*
  * One call path of one lane, written only by that lane's thread: a cache line. Inclusive time is
  * not kept: it is self_ns plus that of the children. Times are as measured, with what the probes
- * cost; but min_ns and max_ns are without.
+ * cost; but min_ns and max_ns are without. The nodes of the calls above, once they have returned:
+ *
+ *   number  parent  function              calls  self_ns  probe_ns  max_ns
+ *    23      0      (the lane's root)     0      0        -         0
+ *    21      23     getGenericCommand     1      6209     1427      8616
+ *    20      21     lookupKeyReadOrReply  1      3025     1291      3834
+ *    19      20     lookupKey             1      2664     564       2100    (2664 - 564)
  */
 struct wire_node {
 	u32 parent;
@@ -218,17 +232,26 @@ enum wire_lane_kind {
  * thread that runs on it. Homes belong to one thread for good; the others have a lock, for a guess
  * at whose stack it is may be wrong, and user space may end those that are idle.
  *
+ *   home_of_tid --> lane 1 --top-----> frame 4 -up-> 3 -up-> 2 -up-> 1 (`bottom`)
+ *                     |                  |node         |node   |node   |node
+ *                     |                  v             v       v       v
+ *                     +--newest------> node 19 ...   node 20  node 21  node 23 (`root`)
+ *
+ * Members come in this order: whose it is, where it lies; counts; what only a home has (marked
+ * "home:": the thread's state); what only goroutines, signal stacks and spans have; then what
+ * --calls and waiting need. Times are CLOCK_MONOTONIC or sums of it, in ns.
+ *
  * A lane of spans is beside another one, its base, and used under that one's lock. It ends with it,
  * so it has no exit_ns; and its off_ns and probe_ns are the base's as of its last event.
  */
 struct wire_lane {
 	u64 pid_tgid; /* home: tgid << 32 | tid of its thread; else 0 */
-	u64 owner;    /* the same of the thread it is shown under: the first that ran on it */
-	u64 lo, hi;   /* addresses that are known to be its own, from the last look at the stacks */
-	u64 exit_ns;  /* monotonic; 0 while it lives; set after everything else */
-	u64 checked;  /* of lo and hi: how many stacks were known then */
-	u32 current;  /* home: the lane that its thread was seen on last */
-	u32 top;      /* innermost open frame */
+	u64 owner;  /* tgid << 32 | tid of the thread it is shown under: the first that ran on it */
+	u64 lo, hi; /* addresses that are known to be its own, from the last look at the stacks */
+	u64 exit_ns; /* monotonic; 0 while it lives; set after everything else */
+	u64 checked; /* of lo and hi: how many stacks were known then */
+	u32 current; /* home: the lane that its thread was seen on last */
+	u32 top;     /* innermost open frame */
 	u64 entered, returned, unwound;
 	u64 deep;      /* of entered: calls whose return the kernel does not report */
 	u64 sigstack;  /* home: task_struct::sas_ss_sp as seen last */

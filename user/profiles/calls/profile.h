@@ -104,6 +104,18 @@ struct profile_line {
 	uint32_t aside;
 };
 
+/*
+ * One call path. A profile's nodes are one array, with all threads' trees; index 0 is not used.
+ * Those of one GET in redis, which the tree format shows beside them:
+ *
+ *   node  parent  function  first_child  next_sibling  calls  total  self
+ *    2     0       2         3            1             1     8616   4782  getGenericCommand
+ *    3     2       1         4            0             1     3834   1734  └─lookupKeyReadOrReply
+ *    4     3       0         0            0             1     2100   2100    └─lookupKey
+ *    1     0       3         0            0             1       25     25  getCommand
+ *
+ * The thread's first_root is 2; siblings stand in order of their totals.
+ */
 struct profile_node {
 	uint32_t parent; /* 0: outermost call of its thread */
 	uint32_t function;
