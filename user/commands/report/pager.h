@@ -3,7 +3,7 @@
  * Output that is longer than the screen goes through a pager, as git's output does:
  * $PROFTRACE_PAGER, $PAGER, or less. It runs as the user who called sudo, and without privileges:
  * its process is forked while we may still become that user, and waits until there is something to
- * show. Inside cmd/ only.
+ * show. Inside report/ only.
  */
 #ifndef PROFTRACE_REPORT_PAGER_H
 #define PROFTRACE_REPORT_PAGER_H
