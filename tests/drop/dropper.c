@@ -19,8 +19,10 @@
 #include "attach/tracer.h"
 #include "calls/profile.h"
 #include "collect/collector.h"
-#include "plan/filter.h"
+#include "plan/options.h"
 #include "plan/plan.h"
+#include "planner/planner.h"
+#include "select/filter.h"
 #include "target/target.h"
 
 #define TICK_MS 20
@@ -63,7 +65,7 @@ static int prepare(struct dropper *d, pid_t pid, const char *tier, const char *e
 	if (!err)
 		err = filter__init(&d->filter, &glob, 1, NULL, 0);
 	if (!err)
-		err = plan__new(d->target, &d->filter, &plan_opts, &d->plan);
+		err = planner__make(d->target, &d->filter, &plan_opts, &d->plan);
 	if (!err)
 		err = tracer__load(&tracer_opts, d->target, &d->tracer);
 	if (err)

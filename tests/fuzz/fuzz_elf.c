@@ -18,12 +18,14 @@
 #include "elf/elf_image.h"
 #include "elf/elf_inside.h"
 #include "elf/lookup.h"
-#include "plan/exits.h"
-#include "plan/filter.h"
-#include "plan/line_spec.h"
-#include "plan/lines.h"
+#include "plan/exit_strategy.h"
+#include "plan/options.h"
 #include "plan/plan.h"
-#include "plan/usdt_pattern.h"
+#include "plan/plan_lines.h"
+#include "planner/planner.h"
+#include "select/filter.h"
+#include "select/line_spec.h"
+#include "select/usdt_pattern.h"
 #include "symbol/demangle.h"
 #include "symbol/symtab.h"
 #include "symbol/usdt.h"
@@ -279,7 +281,7 @@ static void make_plan(int fd, size_t len, bool known, char *pattern, struct line
 		abort();
 	if (filter__init(&filter, &pattern, pattern ? 1 : 0, NULL, 0))
 		abort();
-	if (!plan__new(&t, &filter, &opts, &p))
+	if (!planner__make(&t, &filter, &opts, &p))
 		check_plan(p, len);
 	if (p && lines)
 		check_lines(p, len);

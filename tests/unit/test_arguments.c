@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "arch/arch.h"
-#include "plan/arguments.h"
-#include "plan/changes.h"
+#include "select/arguments.h"
+#include "select/changes.h"
 #include "symbol/symtab.h"
 
 static const struct filter_object program = {"/usr/bin/prog", "", true};

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "plan/deny.h"
+#include "select/deny.h"
 #include "symbol/symtab.h"
 
 static const struct {

@@ -10,7 +10,7 @@
 #include "arch/arch.h"
 #include "arch/insn.h"
 #include "code/code.h"
-#include "code/early_exits.h"
+#include "exits/early_exits.h"
 
 #define BASE 0x10000
 

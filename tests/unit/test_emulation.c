@@ -6,9 +6,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "plan/emulation.h"
-#include "plan/lines.h"
+#include "exits/emulation.h"
 #include "plan/plan.h"
+#include "plan/plan_lines.h"
 
 static void shared_instructions(void **state)
 {

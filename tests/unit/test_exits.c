@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "code/code.h"
-#include "plan/exits.h"
+#include "exits/exits.h"
 
 static const char why[] = "what the context says";
 static const char leaf_why[] = "calls nothing: cannot be unwound through";

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "plan/filter.h"
+#include "select/filter.h"
 #include "symbol/symtab.h"
 
 static const struct filter_object program = {"/usr/bin/prog", "", true};

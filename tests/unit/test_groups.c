@@ -7,7 +7,7 @@
 #include "attach/group.h"
 #include "attach/groups.h"
 #include "attach/links/keeper.h"
-#include "plan/exits.h"
+#include "plan/exit_strategy.h"
 #include "plan/plan.h"
 #include "target/target.h"
 #include "wire.h"

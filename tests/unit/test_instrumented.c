@@ -4,8 +4,10 @@
 
 #include <elf.h>
 
-#include "plan/filter.h"
+#include "plan/options.h"
 #include "plan/plan.h"
+#include "planner/planner.h"
+#include "select/filter.h"
 #include "symbol/instrumented.h"
 #include "target/target.h"
 
@@ -43,7 +45,7 @@ static void make_plan(const char *path)
 	fd = object.fd = open(path, O_RDONLY | O_CLOEXEC);
 	assert_true(fd >= 0);
 	assert_int_equal(filter__init(&filter, NULL, 0, NULL, 0), 0);
-	assert_int_equal(plan__new(&target, &filter, &opts, &plan), 0);
+	assert_int_equal(planner__make(&target, &filter, &opts, &plan), 0);
 	filter__clear(&filter);
 }
 

@@ -6,10 +6,12 @@
 #include <ctype.h>
 #include <errno.h>
 
-#include "plan/filter.h"
-#include "plan/line_spec.h"
-#include "plan/lines.h"
+#include "plan/options.h"
 #include "plan/plan.h"
+#include "plan/plan_lines.h"
+#include "planner/planner.h"
+#include "select/filter.h"
+#include "select/line_spec.h"
 #include "target/target.h"
 
 static const char program[] =
@@ -110,7 +112,7 @@ static int plan_filtered(const char *path, char *spec, char *in)
 	opts.lines = &specs;
 	fflush(stderr);
 	dup2(fd, STDERR_FILENO);
-	err = plan__new(&target, &f, &opts, &plan);
+	err = planner__make(&target, &f, &opts, &plan);
 	unhush(saved);
 	len = pread(fd, logged, sizeof(logged) - 1, 0);
 	logged[len < 0 ? 0 : len] = '\0';

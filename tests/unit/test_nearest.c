@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "plan/nearest.h"
+#include "select/nearest.h"
 
 /* Offers NULL-terminated names for a pattern and compares the text. */
 static void assert_nearest(const char *pattern, const char *const *names, const char *expected)

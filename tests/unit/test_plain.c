@@ -10,8 +10,8 @@
 
 #include "arch/arch.h"
 #include "code/code.h"
-#include "code/plain.h"
 #include "code/stack_loads.h"
+#include "exits/plain.h"
 
 /* Code that is looked at and never runs. `call .+4096` is any function. */
 #define CODE(name, ...)                                                                        \

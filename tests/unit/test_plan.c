@@ -4,9 +4,11 @@
 
 #include <errno.h>
 
-#include "plan/exits.h"
-#include "plan/filter.h"
+#include "plan/exit_strategy.h"
+#include "plan/options.h"
 #include "plan/plan.h"
+#include "planner/planner.h"
+#include "select/filter.h"
 #include "target/target.h"
 
 static const char program[] =
@@ -84,7 +86,7 @@ static int plan_with(char *in, char *out)
 	plan__free(plan);
 	plan = NULL;
 	assert_int_equal(filter__init(&f, &in, in ? 1 : 0, &out, out ? 1 : 0), 0);
-	err = plan__new(&target, &f, &opts, &plan);
+	err = planner__make(&target, &f, &opts, &plan);
 	filter__clear(&f);
 	return err;
 }
@@ -268,16 +270,16 @@ static void returns_that_are_emulated(void **state)
 	emulates_returns = true;
 	exits = "sites";
 	assert_int_equal(plan_with(NULL, NULL), 0);
-	assert_string_equal(exits__kind(plan, function("main")), "emulated");
+	assert_string_equal(plan__exit_kind(plan, function("main")), "emulated");
 	assert_true(emulated(function("main")) > 0 && emulated(function("leaf")) > 0);
-	assert_string_equal(exits__kind(plan, function("leaf")), "emulated");
+	assert_string_equal(plan__exit_kind(plan, function("leaf")), "emulated");
 	target.shadow_stacks = true;
 	assert_int_equal(plan_with(NULL, NULL), 0);
 	assert_int_equal(emulated(function("leaf")), 0);
 	target.shadow_stacks = emulates_returns = false;
 	assert_int_equal(plan_with(NULL, NULL), 0);
 	assert_int_equal(emulated(function("leaf")), 0);
-	assert_string_equal(exits__kind(plan, function("leaf")), "ret");
+	assert_string_equal(plan__exit_kind(plan, function("leaf")), "ret");
 }
 
 static void cold_pieces_are_no_functions(void **state)

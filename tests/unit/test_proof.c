@@ -2,9 +2,11 @@
 /* Each proof with its counter-examples, on programs that are compiled here and what they load. */
 #include "elf_fixture.h"
 
-#include "plan/exits.h"
-#include "plan/filter.h"
+#include "plan/exit_strategy.h"
+#include "plan/options.h"
 #include "plan/plan.h"
+#include "planner/planner.h"
+#include "select/filter.h"
 #include "target/target.h"
 
 /* noipa: nothing is known of a function but what its code says. */
@@ -101,7 +103,7 @@ static void plan_program(const char *name, const char *more)
 	if (more)
 		target_add(more);
 	assert_int_equal(filter__init(&f, NULL, 0, NULL, 0), 0);
-	assert_int_equal(plan__new(&target, &f, &opts, &plan), 0);
+	assert_int_equal(planner__make(&target, &f, &opts, &plan), 0);
 	filter__clear(&f);
 }
 
@@ -243,11 +245,11 @@ static void other_programs_end_proofs(void **state)
 	plan_program("prog", NULL);
 	assert_int_equal(filter__init(&f, NULL, 0, NULL, 0), 0);
 	target_add("libhelper2.so");
-	assert_int_equal(plan__extend(plan, &target, &f, &opts), 0);
+	assert_int_equal(planner__extend(plan, &target, &f, &opts), 0);
 	assert_proven(BY_CODE " " BY_IMPORTS, "calls only");
 	target_add("prog-calls");
 	objects[target.objects_cnt - 1].is_main = false;
-	assert_int_equal(plan__extend(plan, &target, &f, &opts), 0);
+	assert_int_equal(planner__extend(plan, &target, &f, &opts), 0);
 	assert_unproven(BY_CODE " " BY_IMPORTS " " BY_NOEXCEPT " " NEVER);
 	filter__clear(&f);
 }

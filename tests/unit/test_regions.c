@@ -6,11 +6,13 @@
 #include <errno.h>
 
 #include "code/red_zone.h"
-#include "plan/filter.h"
+#include "plan/options.h"
 #include "plan/plan.h"
-#include "plan/probe_name.h"
-#include "plan/regions.h"
-#include "plan/usdt_pattern.h"
+#include "planner/planner.h"
+#include "regions/regions.h"
+#include "select/filter.h"
+#include "select/probe_name.h"
+#include "select/usdt_pattern.h"
 #include "symbol/usdt.h"
 #include "target/target.h"
 
@@ -191,7 +193,7 @@ static struct plan *plan_of(char *in, char *out, char *usdt, int expected)
 	assert_int_equal(filter__init(&f, &in, in != NULL, &out, out != NULL), 0);
 	if (usdt)
 		assert_int_equal(usdt_patterns__parse(&patterns, &usdt, 1), 0);
-	assert_int_equal(plan__new(&target, &f, &opts, &p), expected);
+	assert_int_equal(planner__make(&target, &f, &opts, &p), expected);
 	if (usdt)
 		usdt_patterns__clear(&patterns);
 	filter__clear(&f);

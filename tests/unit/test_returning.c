@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "code/returning.h"
+#include "lines/returning.h"
 
 static void known_by_name(void **state)
 {

@@ -12,7 +12,7 @@
 
 #include "arch/arch.h"
 #include "arch/insn.h"
-#include "code/segments.h"
+#include "lines/segments.h"
 
 #define BASE 0x1000
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Loops in a function that code_decode() has decoded: which instructions may run more than once in
- * a call. Inside code/ only. */
+ * a call. */
 #ifndef PROFTRACE_CODE_LOOPS_H
 #define PROFTRACE_CODE_LOOPS_H
 

@@ -1,27 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One object of the target while it is being planned. Inside plan/ only. */
+/* One object (program or library) of the target, as far as it has been read for the plan. */
 #ifndef PROFTRACE_PLAN_OBJECT_H
 #define PROFTRACE_PLAN_OBJECT_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "plan/line_wants.h"
+#include "select/line_wants.h"
 #include "target/patches.h"
 
 struct eh_frame;
 struct elf_image;
-struct exit_context;
-struct filter;
 struct filter_object;
 struct instrumented;
 struct linkage;
-struct plan;
-struct plan_options;
-struct proofs;
 struct source;
 struct symtab;
-struct target;
+struct target_object;
 struct usdt;
 
 struct plan_object {
@@ -58,20 +53,8 @@ int plan_object__look_for_loads(struct plan_object *obj);
 int plan_object__look_at_nameless(struct plan_object *obj);
 void plan_object__clear(struct plan_object *obj);
 
-/* Object `index` as patterns see it; borrows from both. */
-struct filter_object plan_object__names(const struct plan *p, const struct target *t,
-					uint32_t index);
-
-/* Plans the wanted functions of p->objects[index], whose symbols are loaded, and appends them to
- * the plan, with what has to be proven for cheaper exits to `proofs` (NULL: nothing can be).
- * Returns 0 or -errno. */
-int plan_object__plan(struct plan *p, const struct filter_object *fobj, uint32_t index,
-		      struct filter *filter, const struct plan_options *opts,
-		      const struct exit_context *exit_ctx, struct proofs *proofs);
-
-/* Replaces the return probes of the object's functions by other exits, for good. Returns 0 or
- * -errno. */
-int plan_object__replace_returns(struct plan *p, uint32_t index, const struct plan_options *opts,
-				 const struct exit_context *exit_ctx);
+/* The object as patterns see it; borrows from both. */
+struct filter_object plan_object__names(const struct plan_object *obj,
+					const struct target_object *tobj);
 
 #endif

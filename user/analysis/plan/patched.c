@@ -8,6 +8,7 @@
 #include "code/code.h"
 #include "elf/elf_image.h"
 #include "plan/object.h"
+#include "plan/options.h"
 #include "plan/plan.h"
 #include "target/patches.h"
 #include "target/target.h"

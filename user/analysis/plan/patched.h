@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Code that is another in memory than in the file: what has been patched has no probe. Inside plan/
- * only. */
+/* Code that is another in memory than in the file: what has been patched has no probe. */
 #ifndef PROFTRACE_PLAN_PATCHED_H
 #define PROFTRACE_PLAN_PATCHED_H
 

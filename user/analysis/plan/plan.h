@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The plan: which functions are probed, at which instruction, and how their leave is seen. Made
- * from files alone, before anything is attached, and printed by -l.
+ * The plan: which functions are probed, at which instruction, and how their leave is seen. It is
+ * data; planner/planner.h makes it, from files alone and before anything is attached. -l prints it.
  */
 #ifndef PROFTRACE_PLAN_PLAN_H
 #define PROFTRACE_PLAN_PLAN_H
@@ -11,15 +11,10 @@
 #include <stdint.h>
 
 #include "code/code.h"
+#include "plan/exit_strategy.h"
 #include "plan/marks.h"
 #include "symbol/go.h"
 #include "symbol/instrumented.h"
-
-struct arguments;
-struct filter;
-struct line_specs;
-struct target;
-struct usdt_patterns;
 
 enum plan_kind {
 	PLAN_FUNCTION,
@@ -41,7 +36,7 @@ struct plan_function {
 	uint16_t site_delta;  /* bytes the stack pointer has moved at the site */
 	uint8_t site;	      /* enum site_class */
 	uint8_t instrumented; /* enum instrumented_by */
-	uint8_t exit;	      /* enum exit_strategy, see exits.h */
+	uint8_t exit;	      /* enum exit_strategy */
 	bool begins_anew;     /* the site is a branch that counts if not taken; see code_site */
 	uint8_t cond;	      /* begins_anew: its condition, as in the opcode */
 	uint64_t semaphore;   /* that of a static probe at its site, as in plan_site */
@@ -145,55 +140,6 @@ struct plan {
 
 #define PLAN_MAX_FUNCTIONS (1u << 24) /* what a probe's cookie can tell apart */
 
-struct plan_options {
-	enum call_nops call_nops;
-	bool any_machine; /* files of other machines than this one are planned, too: to be listed */
-	bool nop5_spared; /* set by the plan: as children that may be forked would die of them */
-	bool calls_spared; /* set by the plan: as shadow stacks would miss what is emulated */
-	bool returns_stop; /* return probes can be switched off at once (6.13): what is loaded
-			      later cannot make them dangerous */
-	bool grows;	   /* plan__extend() will follow: files may be mapped later */
-	bool new_programs; /* other programs than today's are expected: links are for every
-			      process */
-	bool children;	   /* so they may be for the sake of forked children */
-	bool skip_tiny;	   /* leave out functions that are cheaper than their probe */
-	/* Leaves without loops get no exit probe; see plan_function.closed_at_entry. Not where
-	 * single calls, values or lines of them are wanted. */
-	bool closes_leaves;
-	bool early_exits; /* exits are seen before their `ret` where they can be */
-	/* The kernel lets programs write registers, so they emulate `ret`s; then exits are not seen
-	 * early. The plan unsets it where there may be shadow stacks. */
-	bool emulates_returns;
-	const char *exits; /* name of the exit strategy for all functions; NULL: automatic */
-	struct arguments *arguments; /* values to read (-A); borrowed; NULL: none */
-	struct usdt_patterns *usdt;  /* other programs' probes (--usdt); borrowed; NULL: none */
-	/* Lines of source that are probed (--lines); borrowed; NULL: none. Functions with such
-	 * lines are planned whatever the filter says. */
-	struct line_specs *lines;
-};
-
-/*
- * Plans every wanted function of the target's objects. Returns 0, or -errno with a line logged;
- * -ENOENT if the filter, or an argument list, matches no function: then the nearest names have been
- * listed, or, of lines, what can be said about them.
- * The target must outlive the plan. With opts->grows a plan without functions is one to wait with,
- * if the filter names files that are not mapped yet, or new programs are expected.
- */
-int plan__new(const struct target *t, struct filter *filter, const struct plan_options *opts,
-	      struct plan **out);
-/* The names most like a FUNC, OBJECT:FUNC or region:NAME that matches nothing, ", " between them,
- * in `buf`, which it returns; empty if there are none. */
-char *plan__nearest(const struct plan *p, const char *glob, char *buf, size_t size);
-void plan__free(struct plan *p); /* accepts NULL */
-
-/*
- * Plans what the target has got since: functions are appended, none moves. If what is new makes
- * return probes dangerous, functions that have them get other exits and are marked exits_pending.
- * Returns 0 or -errno with a line logged.
- */
-int plan__extend(struct plan *p, const struct target *t, struct filter *filter,
-		 const struct plan_options *opts);
-
 /* Whether the target's object `index` is a program without a dynamic linker, which would tell us of
  * its start. */
 bool plan__is_static(const struct plan *p, uint32_t index);
@@ -201,5 +147,13 @@ bool plan__is_static(const struct plan *p, uint32_t index);
 /* The demangled name, made at the first call: most functions are never shown. Owned by the plan. */
 const char *plan__name(struct plan_function *f);
 const char *plan__skip_name(struct plan_skip *s);
+
+/* At which instructions a function's leave is seen: "return" by a return probe, "entry" at its
+ * entry, as it returns at once, "early" at branches before each `ret`, "emulated" at each `ret`,
+ * which our program emulates, "ret" at some `ret` that is stepped, "jump" at jumps out alone,
+ * "next" at the thread's next event. */
+const char *plan__exit_kind(const struct plan *p, const struct plan_function *f);
+
+void plan__free(struct plan *p); /* accepts NULL */
 
 #endif

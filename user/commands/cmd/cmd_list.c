@@ -9,8 +9,10 @@
 #include "cli/options.h"
 #include "cmd/list_lines.h"
 #include "cmd/list_rows.h"
-#include "plan/exits.h"
+#include "plan/exit_strategy.h"
+#include "plan/options.h"
 #include "plan/plan.h"
+#include "planner/planner.h"
 #include "report/output.h"
 #include "run/wanted.h"
 #include "target/target.h"
@@ -54,7 +56,7 @@ static void list_text(const struct sink_options *opts, FILE *out, struct plan *p
 
 		snprintf(columns, sizeof(columns), "%#-10" PRIx64 " %+5d %-5s %-6s %-8s", f->offset,
 			 (int)f->site_offset, site_class__name(f->site),
-			 exit_strategy__name(f->exit), exits__kind(p, f));
+			 exit_strategy__name(f->exit), plan__exit_kind(p, f));
 		list_rows__put(&l, &(struct list_row){columns, t->objects[f->object].path,
 						      plan__name(f), f->reason,
 						      instrumented_by__name(f->instrumented)});
@@ -109,7 +111,7 @@ static void list_function(struct json *j, const struct plan *p, struct plan_func
 	json_member_string(j, "site", site_class__name(f->site));
 	json_member_string(j, "instrumented", instrumented_by__name(f->instrumented));
 	json_member_string(j, "exit", exit_strategy__name(f->exit));
-	json_member_string(j, "exit_kind", f->kind == PLAN_FUNCTION ? exits__kind(p, f) : "");
+	json_member_string(j, "exit_kind", f->kind == PLAN_FUNCTION ? plan__exit_kind(p, f) : "");
 	json_member_u64(j, "exit_sites", f->exits_cnt);
 	json_key(j, "closed_at_entry");
 	json_bool(j, f->closed_at_entry);
@@ -186,7 +188,7 @@ int cmd_list(const struct options *o)
 	if (!err)
 		err = target__open(&spec, &target);
 	if (!err)
-		err = plan__new(target, &wanted.filter, &plan_opts, &plan);
+		err = planner__make(target, &wanted.filter, &plan_opts, &plan);
 	if (!err)
 		err = output__begin(&out);
 	if (!err)

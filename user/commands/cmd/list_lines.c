@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "plan/lines.h"
 #include "plan/plan.h"
+#include "plan/plan_lines.h"
 #include "util/json.h"
 #include "util/text.h"
 

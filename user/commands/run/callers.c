@@ -7,6 +7,7 @@
 #include "attach/callers.h"
 #include "cli/options.h"
 #include "collect/collector.h"
+#include "plan/plan.h"
 #include "run/describe.h"
 #include "run/run.h"
 #include "security/privilege.h"

@@ -5,7 +5,7 @@
 
 #include <sys/types.h>
 
-#include "plan/callers.h"
+#include "planner/callers.h"
 #include "unwind/spaces.h"
 
 struct run;

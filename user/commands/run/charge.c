@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "plan/exits.h"
+#include "plan/exit_strategy.h"
 #include "plan/plan.h"
 #include "run/run.h"
 #include "wire.h"

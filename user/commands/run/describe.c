@@ -6,10 +6,10 @@
 
 #include "calls/profile.h"
 #include "cli/options.h"
-#include "plan/arguments.h"
-#include "plan/exits.h"
-#include "plan/locate.h"
+#include "plan/exit_strategy.h"
 #include "plan/plan.h"
+#include "planner/locate.h"
+#include "select/arguments.h"
 #include "target/target.h"
 #include "util/log.h"
 

@@ -7,8 +7,8 @@
 #include "calls/line_order.h"
 #include "calls/profile.h"
 #include "collect/collector.h"
-#include "plan/lines.h"
 #include "plan/plan.h"
+#include "plan/plan_lines.h"
 
 static int compare(const void *a, const void *b)
 {

@@ -9,7 +9,8 @@
 #include "calibrate/calibrate.h"
 #include "cli/options.h"
 #include "collect/collector.h"
-#include "plan/lines.h"
+#include "plan/plan_lines.h"
+#include "planner/planner.h"
 #include "run/charge.h"
 #include "run/describe.h"
 #include "run/result.h"
@@ -84,7 +85,7 @@ static int make_plan(struct run *r)
 	if (!err)
 		tell_script(r);
 	if (!err)
-		err = plan__new(r->target, &r->wanted.filter, &r->plan_opts, &r->plan);
+		err = planner__make(r->target, &r->wanted.filter, &r->plan_opts, &r->plan);
 	watch__end_in_order();
 	return err ? err : roles__check(r);
 }

@@ -8,7 +8,8 @@
 #include "attach/tracer.h"
 #include "cli/options.h"
 #include "collect/collector.h"
-#include "plan/exits.h"
+#include "plan/exit_strategy.h"
+#include "planner/planner.h"
 #include "run/charge.h"
 #include "run/describe.h"
 #include "run/roles.h"
@@ -63,7 +64,7 @@ static int plan_anew(struct run *r)
 	do {
 		made = life__contexts_made(life);
 		r->plan->contexts_made |= made;
-		err = plan__extend(r->plan, r->target, &r->wanted.filter, &r->plan_opts);
+		err = planner__extend(r->plan, r->target, &r->wanted.filter, &r->plan_opts);
 		life__guard_contexts(life, r->plan->contexts_guarded);
 	} while (!err && made != life__contexts_made(life));
 	return err;

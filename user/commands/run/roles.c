@@ -9,6 +9,7 @@
 #include "cli/options.h"
 #include "collect/collector.h"
 #include "plan/plan.h"
+#include "planner/unmatched.h"
 #include "run/run.h"
 #include "target/target.h"
 #include "util/log.h"
@@ -84,7 +85,7 @@ int roles__check(struct run *r)
 				 glob);
 			continue;
 		}
-		plan__nearest(r->plan, glob, names, sizeof(names));
+		unmatched__nearest(r->plan, glob, names, sizeof(names));
 		log_error("--session %s: no function that is traced matches%s%s; -F chooses "
 			  "what is traced, -l lists it",
 			  glob, *names ? "; the nearest: " : "", names);

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "attach/costs.h"
-#include "plan/plan.h"
+#include "plan/options.h"
 #include "report/output.h"
 #include "report/spool.h"
 #include "run/bystanders.h"

@@ -5,6 +5,7 @@
 
 #include "attach/tracer.h"
 #include "cli/options.h"
+#include "plan/options.h"
 #include "util/log.h"
 
 static int check_by(const struct wanted *w, const struct options *o)

@@ -4,11 +4,11 @@
 #ifndef PROFTRACE_RUN_WANTED_H
 #define PROFTRACE_RUN_WANTED_H
 
-#include "plan/arguments.h"
-#include "plan/filter.h"
-#include "plan/line_spec.h"
-#include "plan/plan.h"
-#include "plan/usdt_pattern.h"
+#include "plan/options.h"
+#include "select/arguments.h"
+#include "select/filter.h"
+#include "select/line_spec.h"
+#include "select/usdt_pattern.h"
 
 struct options;
 

@@ -7,9 +7,9 @@
 
 #include "attach/groups.h"
 #include "attach/links/keeper.h"
-#include "plan/exits.h"
-#include "plan/lines.h"
+#include "plan/exit_strategy.h"
 #include "plan/plan.h"
+#include "plan/plan_lines.h"
 #include "target/target.h"
 #include "util/array.h"
 #include "util/log.h"

@@ -11,9 +11,9 @@
 
 #include "attach/group.h"
 #include "attach/links/keeper.h"
-#include "plan/exits.h"
-#include "plan/lines.h"
+#include "plan/exit_strategy.h"
 #include "plan/plan.h"
+#include "plan/plan_lines.h"
 #include "target/target.h"
 #include "util/log.h"
 #include "wire.h"

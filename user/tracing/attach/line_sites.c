@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "plan/lines.h"
+#include "plan/plan_lines.h"
 #include "util/log.h"
 #include "wire.h"
 

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "plan/arguments.h"
+#include "select/arguments.h"
 #include "util/log.h"
 #include "wire.h"
 

@@ -18,7 +18,7 @@
 #include "attach/links/tier.h"
 #include "attach/tracer.h"
 #include "attach/tracer_inside.h"
-#include "plan/arguments.h"
+#include "select/arguments.h"
 #include "target/target.h"
 #include "util/log.h"
 

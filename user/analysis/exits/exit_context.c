@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "exits/exit_context.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "exits/exits.h"
+#include "plan/object.h"
+#include "plan/options.h"
+#include "plan/plan.h"
+#include "target/target.h"
+#include "util/log.h"
+#include "util/path.h"
+
+/* Says why return probes are dangerous here: what was found first, unless this is `graver`. */
+static void blame(struct plan *p, struct exit_context *ctx, const char *path, const char *what,
+		  const char *evidence, bool graver)
+{
+	if (ctx->reason == p->why && !graver)
+		return;
+	snprintf(p->why, sizeof(p->why), "%s %s (%s)", path_base(path), what,
+		 evidence ? evidence : "?");
+	ctx->reason = p->why;
+}
+
+static bool is_deadly(const struct exit_context *ctx)
+{
+	return ctx->traits & EXIT_DEADLY_TRAITS;
+}
+
+static const char *what_it_does(const struct plan_object *obj, unsigned traits)
+{
+	if (!obj->img)
+		return "may unwind or switch stacks";
+	return traits & EXIT_DEADLY_TRAITS ? "can unwind or switch stacks"
+					   : "lists its callers, perhaps in the log of a crash";
+}
+
+void exit_context__make(struct plan *p, const struct target *t, const struct plan_options *opts,
+			struct exit_context *ctx)
+{
+	const bool stop = opts->returns_stop && !p->loads_unseen;
+	/* The first context that is made puts an end to return probes. */
+	const bool guarded = opts->returns_stop &&
+			     marks__have(p->marks, p->marks_cnt, MARK_MAKECONTEXT) &&
+			     !p->contexts_made;
+
+	*ctx = (struct exit_context){.reason = "nothing mapped unwinds or switches stacks",
+				     .hazard = t->hazard};
+	p->contexts_guarded = false;
+	for (size_t i = 0; i < p->objects_cnt; i++) {
+		const struct plan_object *obj = &p->objects[i];
+		const char *path = t->objects[i].path;
+		unsigned traits = obj->traits;
+
+		if (traits & TRAIT_LIBC)
+			continue;
+		if ((traits & TRAIT_UCONTEXT) && guarded && t->objects[i].watched)
+			p->contexts_guarded = true;
+		else if (traits & TRAIT_UCONTEXT)
+			traits |= TRAIT_SWITCHES;
+		if (traits & EXIT_UNSAFE_TRAITS)
+			blame(p, ctx, path, what_it_does(obj, traits), obj->evidence,
+			      (traits & EXIT_DEADLY_TRAITS) && !is_deadly(ctx));
+		ctx->traits |= traits;
+		if (stop)
+			continue;
+		if (obj->traits & TRAIT_LOADS) {
+			blame(p, ctx, path, "may load code that unwinds", "dlopen",
+			      !is_deadly(ctx));
+			ctx->traits |= TRAIT_UNWINDS | TRAIT_SIGNALS;
+		}
+		/* The kernel takes returns pending on a lower stack for dead, and forgets them. */
+		if (obj->traits & TRAIT_ALTSTACK) {
+			blame(p, ctx, path, "handles signals on another stack", "sigaltstack",
+			      !is_deadly(ctx));
+			ctx->traits |= TRAIT_SWITCHES;
+		}
+	}
+	/* Cancelling a thread unwinds it, for the sake of cleanups. */
+	for (size_t i = 0; i < p->objects_cnt && (ctx->traits & TRAIT_CANCELS); i++) {
+		if (p->objects[i].traits & TRAIT_LIBC || !(p->objects[i].traits & TRAIT_CLEANS))
+			continue;
+		blame(p, ctx, t->objects[i].path, "cleans up when a thread is cancelled",
+		      "__gcc_personality_v0", !is_deadly(ctx));
+		ctx->traits |= TRAIT_UNWINDS;
+	}
+	if (p->contexts_guarded && !(ctx->traits & EXIT_UNSAFE_TRAITS))
+		ctx->reason = "nothing mapped unwinds, nor switches stacks before makecontext()";
+	if (!t->processes_cnt) {
+		if (!is_deadly(ctx))
+			ctx->reason = "any process may map it, also one that unwinds";
+		ctx->traits |= TRAIT_UNWINDS | TRAIT_SIGNALS;
+	}
+}
+
+struct exit_context exit_context__of(const struct exit_context *all, const struct plan_object *obj)
+{
+	struct exit_context ctx = *all;
+
+	if ((obj->traits & TRAIT_LIBC) && (all->traits & TRAIT_CANCELS) &&
+	    !(all->traits & EXIT_UNSAFE_TRAITS)) {
+		ctx.traits |= TRAIT_UNWINDS;
+		ctx.reason = "libc cleans up when a thread is cancelled";
+	}
+	return ctx;
+}
+
+void exit_context__force(struct plan *p, const char *name, struct exit_context *ctx)
+{
+	for (int s = 0; name && s < EXIT_STRATEGIES; s++) {
+		if (!strcmp(name, exit_strategy__name(s))) {
+			ctx->forced = true;
+			ctx->strategy = s;
+		}
+	}
+	if (!ctx->forced || ctx->strategy != EXIT_RETURN || !exits__return_unsafe(ctx) ||
+	    p->force_warned)
+		return;
+	if (ctx->hazard || is_deadly(ctx))
+		log_warn("--exits=return may kill the target: %s",
+			 ctx->hazard ? ctx->hazard : ctx->reason);
+	else
+		log_warn("--exits=return cuts short what the target tells of its callers: %s",
+			 ctx->reason);
+	p->force_warned = true;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Lines that are of several functions, such as that on which a lambda begins. Inside lines/ only.
+ */
+#ifndef PROFTRACE_LINES_LINE_ASIDES_H
+#define PROFTRACE_LINES_LINE_ASIDES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct plan_lines;
+
+/* Where a function begins in the source. */
+struct line_start {
+	const char *file; /* as in struct plan_line: the same file has one pointer only */
+	uint32_t line;
+	uint32_t function; /* in plan.functions */
+};
+
+/* Sets `aside` of lines from `first` on; orders the starts, which are of the functions that these
+ * lines are of. Returns 0 or -ENOMEM. */
+int line_asides__find(struct plan_lines *l, size_t first, struct line_start *starts,
+		      size_t starts_cnt);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a plan is made by: what the user asked for, and what the kernel can do. */
+#ifndef PROFTRACE_PLAN_OPTIONS_H
+#define PROFTRACE_PLAN_OPTIONS_H
+
+#include <stdbool.h>
+
+#include "code/code.h"
+
+struct arguments;
+struct line_specs;
+struct usdt_patterns;
+
+struct plan_options {
+	enum call_nops call_nops;
+	bool any_machine; /* files of other machines than this one are planned, too: to be listed */
+	bool nop5_spared; /* set by the plan: as children that may be forked would die of them */
+	bool calls_spared; /* set by the plan: as shadow stacks would miss what is emulated */
+	bool returns_stop; /* return probes can be switched off at once (6.13): what is loaded
+			      later cannot make them dangerous */
+	bool grows;	   /* planner__extend() will follow: files may be mapped later */
+	bool new_programs; /* other programs than today's are expected: links are for every
+			      process */
+	bool children;	   /* so they may be for the sake of forked children */
+	bool skip_tiny;	   /* leave out functions that are cheaper than their probe */
+	/* Leaves without loops get no exit probe; see plan_function.closed_at_entry. Not where
+	 * single calls, values or lines of them are wanted. */
+	bool closes_leaves;
+	bool early_exits; /* exits are seen before their `ret` where they can be */
+	/* The kernel lets programs write registers, so they emulate `ret`s; then exits are not seen
+	 * early. The plan unsets it where there may be shadow stacks. */
+	bool emulates_returns;
+	const char *exits; /* name of the exit strategy for all functions; NULL: automatic */
+	struct arguments *arguments; /* values to read (-A); borrowed; NULL: none */
+	struct usdt_patterns *usdt;  /* other programs' probes (--usdt); borrowed; NULL: none */
+	/* Lines of source that are probed (--lines); borrowed; NULL: none. Functions with such
+	 * lines are planned whatever the filter says. */
+	struct line_specs *lines;
+};
+
+#endif

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "planner/callers.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "elf/elf_image.h"
+#include "exits/exits.h"
+#include "plan/object.h"
+#include "plan/plan.h"
+#include "symbol/symtab.h"
+#include "target/target.h"
+#include "util/path.h"
+#include "util/search.h"
+
+struct caller_object {
+	bool loaded;
+	struct symtab *tab;  /* NULL: it has none */
+	uint32_t *functions; /* by symbol: its number in the plan, NONE */
+	uint32_t nameless;   /* what stands for code without symbols; NONE */
+	char *name;	     /* of that */
+};
+
+#define NONE UINT32_MAX
+
+static int grow(struct plan_callers *c, size_t cnt)
+{
+	struct caller_object *grown;
+
+	if (cnt <= c->objects_cnt)
+		return 0;
+	grown = reallocarray(c->objects, cnt, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	for (size_t i = c->objects_cnt; i < cnt; i++)
+		grown[i] = (struct caller_object){.nameless = NONE};
+	c->objects = grown;
+	c->objects_cnt = cnt;
+	return 0;
+}
+
+static int load(struct caller_object *o, const struct plan *p, const struct target *t,
+		uint32_t object)
+{
+	const char *base = "anonymous";
+	size_t cnt;
+
+	if (o->loaded)
+		return 0;
+	if (object != CALLER_NO_OBJECT) {
+		base = path_base(t->objects[object].path);
+		if (object < p->objects_cnt && p->objects[object].img &&
+		    symtab__load(p->objects[object].img, t->objects[object].root, &o->tab))
+			o->tab = NULL;
+	}
+	cnt = o->tab ? symtab__count(o->tab) : 0;
+	o->functions = malloc((cnt + 1) * sizeof(*o->functions));
+	if (!o->functions || asprintf(&o->name, "[%s]", base) < 0) {
+		free(o->functions);
+		symtab__free(o->tab);
+		*o = (struct caller_object){.nameless = NONE};
+		return -ENOMEM;
+	}
+	memset(o->functions, 0xff, cnt * sizeof(*o->functions));
+	o->loaded = true;
+	return 0;
+}
+
+/* The symbol whose code is at `vaddr`; that of a function, if it is a piece of one. */
+static uint32_t symbol_at(const struct symtab *tab, uint64_t vaddr)
+{
+	size_t at = LOWER_BOUND(symtab__count(tab), i, symtab__at(tab, i)->vaddr <= vaddr);
+
+	while (at--) {
+		const struct symbol *s = symtab__at(tab, at);
+
+		if (s->piece_of != SYMTAB_NONE && vaddr - s->vaddr < s->size)
+			return s->piece_of;
+		if (s->kind == SYMBOL_NOTYPE)
+			continue; /* a label, perhaps within a function */
+		return !s->size || vaddr - s->vaddr < s->size ? at : NONE;
+	}
+	return NONE;
+}
+
+static int append(struct plan *p, struct plan_function f, uint32_t *number)
+{
+	struct plan_function *grown;
+
+	if (p->functions_cnt >= PLAN_MAX_FUNCTIONS)
+		return -E2BIG;
+	grown = reallocarray(p->functions, p->functions_cnt + 1, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	p->functions = grown;
+	*number = p->functions_cnt;
+	p->functions[p->functions_cnt++] = f;
+	return 0;
+}
+
+/* The number of a function that the plan had before, or NONE. */
+static uint32_t planned(const struct plan *p, uint32_t object, const struct symbol *s)
+{
+	for (size_t i = 0; i < p->functions_cnt; i++) {
+		const struct plan_function *f = &p->functions[i];
+
+		if (f->object == object && f->offset == s->offset &&
+		    (f->kind == PLAN_FUNCTION || f->kind == PLAN_CALLER))
+			return i;
+	}
+	return NONE;
+}
+
+int plan_callers__find(struct plan_callers *c, struct plan *p, const struct target *t,
+		       uint32_t object, uint64_t vaddr, uint32_t *function)
+{
+	struct plan_function f = {.kind = PLAN_CALLER,
+				  .object = object,
+				  .exit = EXIT_NONE,
+				  .refused = true,
+				  .symbol_index = NONE};
+	struct caller_object *o;
+	uint32_t symbol = NONE, *number;
+	int err;
+
+	if (object >= t->objects_cnt) {
+		object = CALLER_NO_OBJECT;
+		f.object = 0; /* the program has made it, or the kernel */
+	}
+	err = grow(c, object == CALLER_NO_OBJECT ? 1 : (size_t)object + 2);
+	if (err)
+		return err;
+	o = &c->objects[object == CALLER_NO_OBJECT ? 0 : object + 1];
+	err = load(o, p, t, object);
+	if (err)
+		return err;
+	if (o->tab)
+		symbol = symbol_at(o->tab, vaddr);
+	number = symbol == NONE ? &o->nameless : &o->functions[symbol];
+	f.symbol = o->name;
+	if (symbol != NONE && *number == NONE) {
+		const struct symbol *s = symtab__at(o->tab, symbol);
+
+		f.symbol = s->name;
+		f.aliases = s->aliases;
+		f.aliases_cnt = s->aliases_cnt;
+		f.offset = s->offset;
+		f.size = s->size;
+		*number = planned(p, object, s);
+	}
+	f.reason = "known from stacks alone";
+	err = *number == NONE ? append(p, f, number) : 0;
+	*function = *number;
+	return err;
+}
+
+void plan_callers__free(struct plan_callers *c)
+{
+	for (size_t i = 0; i < c->objects_cnt; i++) {
+		free(c->objects[i].functions);
+		free(c->objects[i].name);
+		symtab__free(c->objects[i].tab);
+	}
+	free(c->objects);
+	*c = (struct plan_callers){0};
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Functions that are known from stacks alone (--callers): any function of any mapped file. They are
+ * functions of the plan without probes (PLAN_CALLER), so that their numbers never change.
+ */
+#ifndef PROFTRACE_PLANNER_CALLERS_H
+#define PROFTRACE_PLANNER_CALLERS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct caller_object;
+struct plan;
+struct target;
+
+struct plan_callers {
+	struct caller_object *objects; /* by number, plus 1; 0 is for code of no file */
+	size_t objects_cnt;
+};
+
+#define CALLER_NO_OBJECT UINT32_MAX
+
+/*
+ * *function = the number of the function whose code is at `vaddr` of the target's object `object`,
+ * or CALLER_NO_OBJECT; appended to the plan if it is new there. What has no name is one function of
+ * its file, called as that in brackets. Symbols are loaded at an object's first call of this.
+ * Returns 0, -ENOMEM, or -E2BIG (the plan is full).
+ */
+int plan_callers__find(struct plan_callers *c, struct plan *p, const struct target *t,
+		       uint32_t object, uint64_t vaddr, uint32_t *function);
+/* Frees names that the plan's functions borrow, so behind the last use of these. */
+void plan_callers__free(struct plan_callers *c);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Where planned functions are in their source. */
+#ifndef PROFTRACE_PLANNER_LOCATE_H
+#define PROFTRACE_PLANNER_LOCATE_H
+
+#include <stdbool.h>
+
+struct plan;
+struct target;
+
+/*
+ * Fills in file and line of the functions that `wanted` says, by number, unless that has been done
+ * before. Debug information of an object is opened when the first is asked for, and stays. What
+ * cannot be read leaves functions without a place, with a debug message; -ENOMEM is the one error.
+ */
+int plan__locate(struct plan *p, const struct target *t, const bool *wanted);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Makes the plan (plan/plan.h) of a target. */
+#ifndef PROFTRACE_PLANNER_PLANNER_H
+#define PROFTRACE_PLANNER_PLANNER_H
+
+struct filter;
+struct plan;
+struct plan_options;
+struct target;
+
+/*
+ * Plans every wanted function of the target's objects. Returns 0, or -errno with a line logged;
+ * -ENOENT if the filter, or an argument list, matches no function: then the nearest names have been
+ * listed, or, of lines, what can be said about them.
+ * The target must outlive the plan. With opts->grows a plan without functions is one to wait with,
+ * if the filter names files that are not mapped yet, or new programs are expected.
+ */
+int planner__make(const struct target *t, struct filter *filter, const struct plan_options *opts,
+		  struct plan **out);
+
+/*
+ * Plans what the target has got since: functions are appended, none moves. If what is new makes
+ * return probes dangerous, functions that have them get other exits and are marked exits_pending.
+ * Returns 0 or -errno with a line logged.
+ */
+int planner__extend(struct plan *p, const struct target *t, struct filter *filter,
+		    const struct plan_options *opts);
+
+#endif
