@@ -78,8 +78,8 @@ static int scan_pads(struct code_scan *s)
 }
 
 /*
- * What no flow has reached: padding, data, landing pads, or cases of an unread table. Nothing there
- * is probed, but it is assumed to be code for the worst that it could do to the entry block.
+ * Bytes that no flow has reached: padding, data, landing pads, or cases of an unread table. Nothing
+ * there is probed, but it is assumed to be code for the worst that it could do to the entry block.
  */
 static void scan_rest(struct code_scan *s, const struct code_piece *piece, const uint8_t *reached)
 {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the compiler emits (src/cmd/internal/obj/x86/obj6.go, stacksplit): the stack pointer, less
- * the frame's size if that is large, is compared with a limit in the current g; a branch leads to a
- * tail that saves the arguments, calls runtime.morestack, restores them and jumps to the entry.
- * Huge frames have a branch more, against wrapping around, to the same tail.
+ * The check of the stack that Go's compiler emits (src/cmd/internal/obj/x86/obj6.go, stacksplit):
+ * the stack pointer, less the frame's size if that is large, is compared with a limit in the
+ * current g; a branch leads to a tail that saves the arguments, calls runtime.morestack, restores
+ * them and jumps to the entry. Huge frames have a branch more, against wrapping around, to the same
+ * tail.
  */
 #include "code/go_prologue.h"
 

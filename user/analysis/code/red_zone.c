@@ -6,7 +6,7 @@
 #include "arch/arch.h"
 #include "arch/operands.h"
 
-/* What has been seen of a function, from its start on. */
+/* State of the look at a function, from its start on. */
 struct look {
 	const struct arch *arch;
 	const uint8_t *code;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What does not switch stacks loads the stack pointer with a copy of it that the same function has
- * made: from a register, around arrays of variable length or where the stack is aligned anew; or
- * from its own frame, where it has put such a copy. What does loads it from where its arguments
+ * Code that does not switch stacks loads the stack pointer with a copy of it that the same function
+ * has made: from a register, around arrays of variable length or where the stack is aligned anew;
+ * or from its own frame, where it has put such a copy. What does loads it from where its arguments
  * lead to, or computes it: of the ways to do that, compilers make those alone that add or subtract
  * what an array takes, and align. Code is read from its first instruction to its last, as if it ran
  * so, but for what it copies anywhere.
@@ -27,7 +27,7 @@
 #define MAX_SLOTS   32
 #define EPILOGUE    24 /* instructions, at most, from a switch to where it leads */
 
-/* What is known of a function's copies of the stack pointer. */
+/* Where a function keeps copies of the stack pointer. */
 struct copies {
 	bool ever[REGISTERS];	 /* somewhere a register is loaded with the stack pointer */
 	bool now[REGISTERS];	 /* it was loaded last with one that had been copied or kept */

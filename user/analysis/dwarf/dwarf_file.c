@@ -24,7 +24,7 @@
 #define MIN_UNITS  4096
 #define UNIT_BYTES 64
 
-/* What libdw makes of a line table, for each byte of it: at most a row. */
+/* Memory, in bytes, that libdw takes for each byte of a line table: at most a row. */
 #define ROW_BYTES 90
 
 static bool is_debug(const struct elf_section *sec)

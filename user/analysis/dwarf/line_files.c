@@ -21,7 +21,7 @@ struct header {
 	uint32_t *left;
 };
 
-/* What an entry consists of. */
+/* The parts of an entry, in order: what each means and how it is written. */
 struct format {
 	uint64_t content[MAX_FORMATS], form[MAX_FORMATS];
 	size_t cnt;

@@ -32,7 +32,7 @@ static bool holds_functions(int tag)
 	}
 }
 
-/* What is known of where a walk has come to, for what is in a DIE. */
+/* State of a walk over DIEs, as it is handed down to children. */
 struct scope {
 	bool enter;	      /* whether that is visited at all */
 	uint32_t inlined;     /* the innermost inlined call: its number, 0: none */

@@ -146,7 +146,7 @@ static bool is_character(const Dwarf_Die *type)
 	       (encoding == DW_ATE_signed_char || encoding == DW_ATE_unsigned_char);
 }
 
-/* What a thing of such a type is: class and size. */
+/* Sets class and size of a parameter by its type. */
 static void classify(Dwarf_Die *type, struct parameter *out)
 {
 	uint64_t bytes = number_of(type, DW_AT_byte_size, 0);

@@ -36,7 +36,7 @@
 
 struct debuginfod_client;
 
-/* What is used of the library (elfutils/debuginfod.h). */
+/* The functions of the library that are used (elfutils/debuginfod.h). */
 struct library {
 	struct debuginfod_client *(*begin)(void);
 	int (*find_debuginfo)(struct debuginfod_client *client, const unsigned char *id, int len,

@@ -145,7 +145,8 @@ static bool sets_frame(const struct operands *in)
 	}
 }
 
-/* What speaks against the memory that the instruction reads, writes or points at. */
+/* The reason against a return probe in the memory that the instruction reads, writes or points at;
+ * NULL: none. */
 static const char *check_memory(const struct place *p, const struct operands *in,
 				const struct operand *op, bool *reaches_up)
 {
@@ -167,7 +168,7 @@ static const char *check_memory(const struct place *p, const struct operands *in
 	return NULL;
 }
 
-/* What speaks against the operand. */
+/* The reason against a return probe in the operand; NULL: none. */
 static const char *check_operand(const struct place *p, const struct operands *in,
 				 const struct operand *op, bool *reaches_up)
 {
@@ -221,7 +222,7 @@ static bool add(struct place *p, const struct operand *by, int down)
 	return down > 0;
 }
 
-/* What an instruction that names the stack pointer as its target does to it. */
+/* Follows an instruction whose target is the stack pointer. */
 static bool set_stack_pointer(const struct operands *in, struct place *p)
 {
 	switch (in->operation) {
@@ -277,7 +278,8 @@ static void load_frame(struct place *p, bool is_callers)
 		p->saved = 0;
 }
 
-/* What speaks against the addresses that the instruction puts into registers or memory. */
+/* The reason against a return probe in the addresses that the instruction puts into registers or
+ * memory; NULL: none. */
 static const char *set_pointers(const struct operands *in, struct place *p)
 {
 	struct place was = *p;

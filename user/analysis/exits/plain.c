@@ -295,7 +295,7 @@ static bool rest_is_padding(struct look *l, size_t *at)
 	return true;
 }
 
-/* What no flow leads to must be what jumps lead to that cannot be followed. */
+/* Follows code that no flow leads to, with the stack of jumps that cannot be followed. */
 static bool follow_all(struct look *l)
 {
 	struct place entry = place__at_entry();

@@ -181,7 +181,7 @@ void proofs__free(struct proofs *pr)
 	free(pr);
 }
 
-/* What becomes of an exception out of this call. */
+/* The fate of an exception out of this call. */
 static enum lsda_fate fate_of(const struct proofs *pr, const struct code_call *call,
 			      const struct pads *pads)
 {
@@ -262,7 +262,8 @@ static uint32_t spoilt_node(struct proofs *pr)
 	return node;
 }
 
-/* What an import leads to. Returns 0 or -ENOMEM; *node is CALL_NODE_NONE if that is harmless. */
+/* Adds the function that an import leads to. Returns 0 or -ENOMEM; *node is CALL_NODE_NONE if that
+ * is harmless. */
 static int follow_import(struct proofs *pr, uint32_t from, uint64_t slot, uint32_t *node)
 {
 	const char *name = pr->imports ? linkage__import(pr->objects[from].linkage, slot) : NULL;

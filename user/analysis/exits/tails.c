@@ -22,7 +22,7 @@ static const char amid[] = "jumps into the midst of another function";
 static const char to_looker[] = "jumps to what may look at its return address";
 static const char too_far[] = "leaves by too many jumps to be followed";
 
-/* What is known of a symbol: none is asked for twice. */
+/* The answer about a symbol: none is asked for twice. */
 enum state { UNKNOWN, ASKED, FINE, DOUBTFUL };
 
 struct tails {
@@ -99,7 +99,7 @@ static struct targets targets_of(const struct code *code)
 	return out;
 }
 
-/* What speaks against the function itself, and where it jumps to. */
+/* The reason against a return probe in the function itself (NULL: none), and where it jumps to. */
 static const char *look(struct tails *t, uint32_t symbol, struct targets *targets)
 {
 	const struct piece_source from = {t->obj->img, t->obj->tab, t->cold};
@@ -139,7 +139,7 @@ static uint32_t function_at(const struct symtab *tab, uint64_t vaddr)
 	return SYMTAB_NONE;
 }
 
-/* What speaks against a jump to `vaddr`. Linkers' stubs have no symbols. */
+/* The reason against a jump to `vaddr`; NULL: none. Linkers' stubs have no symbols. */
 static const char *doubt_of(struct tails *t, uint64_t vaddr, int depth)
 {
 	uint32_t at = function_at(t->obj->tab, vaddr);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What gcov takes for a run of a line (accumulate_line_info() and add_line_counts() in GCC's
+ * Runs of a line, as gcov counts them (accumulate_line_info() and add_line_counts() in GCC's
  * gcov.c). It gives each basic block to the highest line in it. The runs of a line that has blocks
  * are the arrivals at these from others, and the rounds of cycles that consist of them alone. So
  *
@@ -225,7 +225,7 @@ static void note_end(void *ctx, uint32_t to)
 	w->leaves |= w->s->items[to].key != w->s->items[w->from].key;
 }
 
-/* What begins behind a lone jump to the same line is one run, not two. */
+/* Marks segments behind a lone jump to the same line: both together are one run. */
 static void mark_jumps(struct segments *s)
 {
 	for (uint32_t i = 0; i < s->cnt; i++) {

@@ -34,7 +34,9 @@ struct plan_object {
 	bool eh_loaded;
 	bool loads_looked_for;
 	bool loads_stack; /* its code loads the stack pointer with something new */
-	bool tells; /* of functions without names, their code does: nothing there switches stacks */
+	/* The object never switches stacks, so the look at the code of functions without names
+	 * may clear them for return probes. */
+	bool tells;
 	struct source *source; /* NULL: none */
 	bool source_opened;
 	struct usdt *usdt; /* static probes; NULL: not read, so far */

@@ -19,7 +19,7 @@
 
 #define CALLS_SHOWN 3
 
-/* What the line tables say about a file of which no line was found. */
+/* A search in line tables for a file of which no line was found. */
 struct file_search {
 	const struct line_spec *spec;
 	bool exists;

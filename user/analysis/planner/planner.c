@@ -75,7 +75,8 @@ static void object_is_unknown(struct plan_object *obj)
 	obj->evidence = "it cannot be read";
 }
 
-/* What is built for another machine runs by emulation, and its code is data here. */
+/* Refuses to trace a file built for another machine: it runs by emulation, and its code is data
+ * here. */
 static int refuse_machine(const struct target_object *tobj, struct plan_object *obj)
 {
 	if (tobj->is_main)

@@ -78,7 +78,7 @@ static const struct code_site *site_choose(const struct worker *w, enum exit_str
 	return best;
 }
 
-/* What speaks against a return probe in the function, just decoded. */
+/* Looks whether the function, just decoded, bears a return probe. */
 static const struct plain *look(struct worker *w)
 {
 	const struct code_flow flow = code_decoder__flow(w->decoder);

@@ -217,8 +217,8 @@ static int skip(struct regions *r, char *name, const char *reason)
 	return 0;
 }
 
-/* What is to be read at a begin. *refused: it cannot be, and whether the region is wanted depends
- * on it. */
+/* Finds the list of values to be read at a begin. *refused: it cannot be, and whether the region is
+ * wanted depends on it. */
 static int find_values(struct regions *r, const struct candidate *c, struct plan_site *site,
 		       bool *refused)
 {

@@ -24,7 +24,7 @@ static uint32_t parse_number(const char *text, const char **end)
 	return errno || value > INT32_MAX ? 0 : value;
 }
 
-/* What is behind the last colon if it can be lines only: it begins with a digit, as no function's
+/* The text behind the last colon if it can be lines only: it begins with a digit, as no function's
  * name does. */
 static const char *lines_part(const char *text)
 {

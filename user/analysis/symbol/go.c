@@ -111,8 +111,8 @@ static bool goid_offset(const struct elf_image *img, uint32_t *offset)
 	return false;
 }
 
-/* What the object's thread-local variables are (PT_TLS), and whether it is a program: only then is
- * their place known. */
+/* The segment of the object's thread-local variables (PT_TLS), and whether it is a program: only
+ * then is their place known. */
 static const Elf64_Phdr *find_tls(const struct elf_image *img, bool *is_program)
 {
 	const Elf64_Phdr *tls = NULL, *phdrs;

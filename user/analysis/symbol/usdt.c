@@ -45,7 +45,7 @@ struct reading {
 	size_t damaged;
 };
 
-/* What remains of a section. */
+/* The rest of a section, still to be read. */
 struct rest {
 	const char *at;
 	size_t len;

@@ -127,7 +127,7 @@ static int auxv_read(pid_t pid, uint64_t *base, uint64_t *entry)
 	return 0;
 }
 
-/* What is mapped: how many files, and the dynamic linker's notification function. */
+/* A look at the mappings: how many files, and the dynamic linker's notification function. */
 struct mapped_view {
 	pid_t pid;
 	uint64_t base; /* the dynamic linker's */

@@ -90,7 +90,7 @@ static int object_new(struct target *t, const char *path, const char *root, int 
 	return 0;
 }
 
-/* What to try where permission is denied. */
+/* Advice where permission is denied. */
 static const char *advice(void)
 {
 	return geteuid() ? "; run as root" : ", even to root (a security module?)";

@@ -104,8 +104,8 @@ static bool is_base(struct dwarf_cursor e, uint64_t *number, int64_t *offset, bo
 	return !e.bad && e.at == e.end && op >= OP_BREG0 && op < OP_BREG0 + 32;
 }
 
-/* What linkers write for stubs of 16 bytes that push something amid them: breg7 8; breg16 0; lit15;
- * and; litN; ge; lit3; shl; plus. Returns N, or -1. */
+/* Reads the expression that linkers write for stubs of 16 bytes that push something amid them:
+ * breg7 8; breg16 0; lit15; and; litN; ge; lit3; shl; plus. Returns N, or -1. */
 static int64_t stub_threshold(struct dwarf_cursor e)
 {
 	static const uint8_t head[] = {OP_BREG0 + CFI_RSP, 8,	  OP_BREG0 + CFI_RETURN_ADDRESS, 0,

@@ -174,7 +174,7 @@ static int take_new(struct follower *f, uint64_t **fresh, size_t *fresh_cnt)
 	return 0;
 }
 
-/* What the entry hands over. */
+/* Reads the address that a program's entry hands over to libc: that of main(). */
 static int read_entry(struct follower *f)
 {
 	uint8_t bytes[64]; /* the C library's are shorter */

@@ -27,7 +27,7 @@ struct eh_frame {
 	uint64_t budget; /* bytes of rules that may still be followed for them */
 };
 
-/* What an FDE needs from its CIE. */
+/* The parts of a CIE that its FDEs need. */
 struct cie {
 	const uint8_t *at; /* identifies it; NULL: none yet */
 	uint8_t fde_encoding, lsda_encoding;

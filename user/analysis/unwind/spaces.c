@@ -157,7 +157,7 @@ static size_t object_of(const struct target *t, const struct mapping *m)
 	return m->ino ? i : t->objects_cnt;
 }
 
-/* What to take from an address of the mapping to have a vaddr. */
+/* *bias: an address of the mapping less this is a vaddr of the object. */
 static bool bias_of(const struct unwind_object *o, const struct mapping *m, uint64_t *bias)
 {
 	for (size_t i = 0; i < o->segments_cnt; i++) {

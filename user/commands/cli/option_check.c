@@ -91,7 +91,7 @@ static error_t check_target(struct options *o)
 	return 0;
 }
 
-/* What the format asks of the other options. A recording is in no format. */
+/* Checks the format against the other options. A recording is in no format. */
 static error_t check_format(struct options *o)
 {
 	char names[FORMAT_NAMES];

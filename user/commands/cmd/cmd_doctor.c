@@ -45,7 +45,7 @@ static void with_children(struct tracer_options *opts)
 	opts->children = opts->follow = true;
 }
 
-/* What a backend may or may not load. */
+/* Parts of the programs that a kernel may or may not load. */
 static const struct {
 	const char *name;
 	void (*ask)(struct tracer_options *opts);
@@ -121,7 +121,7 @@ static void examine_loads(struct examination *e, struct keeper *keeper)
 	}
 }
 
-/* What the programs for kernels before 6.0 leave out. */
+/* Lists features that the programs for kernels before 6.0 leave out. */
 static void examine_programs(struct examination *e)
 {
 	bool whole = !e->backends[e->best].basic;

@@ -181,7 +181,7 @@ static int tick(struct run *r)
 	return err;
 }
 
-/* What the probes cost, and whether it is too much. */
+/* Looks what the probes cost, and drops functions where it is too much. */
 static int look(struct run *r)
 {
 	int err = steer__look(r->steer, r, now_ns());

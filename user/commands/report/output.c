@@ -31,8 +31,8 @@ static int failed(const struct output *out, int err)
 	return err;
 }
 
-/* What the file holds stays until there is something to write. Nothing waits for the other end of a
- * named pipe: signals would have to. `flags`: more of open(2)'s. */
+/* Opens the output; a file's old content stays until there is something to write. Nothing waits for
+ * the other end of a named pipe: signals would have to. `flags`: more of open(2)'s. */
 static int open_file(struct output *out, const char *path, int flags)
 {
 	int fd = io__create(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK | flags, &out->made), err = fd;

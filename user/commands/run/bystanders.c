@@ -45,7 +45,7 @@ void bystanders__tell(const struct run *r)
 	}
 }
 
-/* What a call of theirs costs, whichever it is: no call of theirs is told apart. */
+/* Cost of a stranger's call, in ns: the mean of all functions, as its calls are not told apart. */
 static double mean_cost(const struct run *r)
 {
 	const struct plan *p = r->plan;

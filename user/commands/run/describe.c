@@ -48,7 +48,7 @@ static void count_probes(const struct plan *p, struct profile_probes *probes)
 	probes->exits_none = exits[EXIT_NONE];
 }
 
-/* What the plan left out, and what the kernel has refused. */
+/* Lists functions that the plan left out, and those that the kernel has refused. */
 static int list_skipped(struct description *d)
 {
 	const struct target *t = d->target;

@@ -25,7 +25,7 @@
 #include "target/target.h"
 #include "util/log.h"
 
-/* What probes cost here. Without that, times are as measured. */
+/* Calibrates: learns what probes cost here. If that fails, times are as measured. */
 static int learn_costs(struct run *r)
 {
 	int err = calibrate__run(r->tracer, r->collector, &r->costs);

@@ -190,8 +190,8 @@ void steer__on(struct steer *s, const struct run *r, uint64_t now_ns)
 	s->began_ns += now_ns - s->off_ns;
 }
 
-/* What a call of a function costs the target in all: probes, colder than in calibration, and what
- * its own code has to load again after them. */
+/* Cost of a call of a function to the target in all, in ns: probes, colder than in calibration, and
+ * what its own code has to load again after them. */
 static double burdened_cost(const struct run *r, const struct plan_function *f,
 			    const struct function_usage *u)
 {
@@ -201,7 +201,8 @@ static double burdened_cost(const struct run *r, const struct plan_function *f,
 	return call_cost(r, f) + (times - 1) * emulated + callers__call_ns(r);
 }
 
-/* What each function has done and cost since the look began; returns the sum of the costs. */
+/* Sums up what each function has done and cost since the look began; returns the cost of all, in
+ * ns. */
 static double judge(struct steer *s, const struct run *r)
 {
 	double sum = 0;

@@ -243,7 +243,7 @@ static bool event_of(char wish, enum watch_event *event)
 	}
 }
 
-/* What was wished for first, by a signal or a key; false: nothing. */
+/* The event that a signal or a key has asked for first; false: none. */
 static bool wished(struct watch *w, enum watch_event *event)
 {
 	char wish;

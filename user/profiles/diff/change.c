@@ -80,7 +80,7 @@ static double least_noise(const struct pair *p)
 	return larger(CHANGE_LEAST_NS, larger(of_whole * whole, CHANGE_SHARE * ns));
 }
 
-/* What makes time on the CPU longer that is not the program's doing. */
+/* Variance of CPU time that is not the program's doing: caches, interrupts. */
 static double cpu_variance(const struct measured *m)
 {
 	double raw = raw_cpu_ns(m), variance = raw * CHANGE_JITTER_NS;
@@ -99,7 +99,7 @@ static double one_stall(const struct pair *p)
 	return fmin(longest, fmin(stolen, CHANGE_STALL_NS));
 }
 
-/* What runs of the same thing differ by. */
+/* The noise: by how much runs of the same thing differ. */
 static double noise_of(const struct pair *p, bool stalls)
 {
 	double old = cpu_variance(p->old), now = cpu_variance(p->now), busy = 0;

@@ -50,7 +50,7 @@ static uint64_t time_of(const struct call_stats *s, enum diff_time time, bool se
 	}
 }
 
-/* What is compared, as measured. */
+/* The time that is compared, as measured. */
 static uint64_t raw_of(const struct call_stats *s, enum diff_time time, bool self)
 {
 	uint64_t raw = self ? s->raw_self_ns : s->raw_total_ns;

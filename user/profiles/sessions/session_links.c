@@ -319,9 +319,11 @@ static int add_part(struct matcher *m, struct link_event *run, const struct link
 }
 
 /*
- * Keys that are addresses are used again, also of tasks that never ran as they were cancelled:
- * whoever took those for waiting would give each later run the submit before its own. Only where
- * runs follow each other with no submit between them have several tasks shared a key.
+ * Finds keys that several tasks share at a time. Keys that are addresses are used again, also those
+ * of tasks that were cancelled and never ran: matching first in, first out would then give each
+ * later run the submit before its own. So a key counts as shared only if two runs have no submit
+ * between them. Example: submit A, submit A, run A, run A is shared; submit A (cancelled), submit
+ * A, run A is not.
  */
 static void find_shared_keys(struct matcher *m, const uint32_t *order, struct link_queue *queues,
 			     size_t mask)

@@ -26,7 +26,7 @@
 #define SAMPLE_MAX	256	/* from which usual ones are taken */
 #define SAMPLE_SEED	0x9e3779b97f4a7c15
 
-/* What the first look knows of a group. */
+/* State of one group in the first look. */
 struct choice {
 	struct spread spread;
 	uint64_t *durations; /* of all, as long as there is room */

@@ -11,7 +11,7 @@
 #include "sink/listing.h"
 #include "sink/names.h"
 
-/* What is known of a path while the graph is made. */
+/* State of a path while the graph is made. */
 struct step {
 	uint64_t calls; /* of it and all below */
 	bool outermost; /* of its function */

@@ -42,7 +42,7 @@ struct open_call {
 	uint64_t leave_ns;
 };
 
-/* What is left of a node as it was. */
+/* A node before it was split by values. */
 struct origin {
 	uint32_t parent, function, thread;
 };

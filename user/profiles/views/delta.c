@@ -106,8 +106,8 @@ static void subtract_node(struct delta *d, uint32_t node)
 	d->news[node] = s->calls || s->self_ns || s->raw_self_ns;
 }
 
-/* What is below the node is done: tells its caller. Sums are what keeps inclusive times above their
- * callees'. */
+/* All below the node is done: adds its sums to its caller. Sums are what keeps inclusive times
+ * above their callees'. */
 static void sum_node(struct delta *d, uint32_t node)
 {
 	const struct profile_node *n = &d->to->nodes[node];

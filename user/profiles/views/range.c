@@ -28,8 +28,8 @@
  * never so much that sums would wrap around, whatever a file says. */
 #define EXACT_MAX_NS 0x1p53
 
-/* What the range holds of a path. Times are doubles, as they are scaled, and may fall below 0 where
- * sampled callees have been. */
+/* The part of a path that lies in the range. Times are doubles, as they are scaled, and may fall
+ * below 0 where sampled callees have been. */
 struct part {
 	uint64_t calls;
 	double self_ns, off_self_ns; /* as measured */
@@ -37,7 +37,7 @@ struct part {
 	uint64_t min_ns, max_ns;
 };
 
-/* What the callees of an open call have taken. */
+/* Times of the callees of an open call so far. */
 struct frame {
 	uint64_t took_ns, off_ns;
 	double others_ns; /* of calls that sampled ones stand for */
@@ -157,8 +157,8 @@ static int take_event(const struct timeline_event *event, void *ctx)
 	return 0;
 }
 
-/* What the whole run tells of a path: nothing of one that a cut file's last profile did not have.
- */
+/* Share of a path's measured CPU time that is left after the probes' cost is taken out, over the
+ * whole run; 1 if that is not known, as of paths that a cut file's last profile did not have. */
 static double kept_of(const struct call_stats *s)
 {
 	double raw = (double)s->raw_self_ns - (double)s->off_self_ns;

@@ -173,7 +173,8 @@ static bool may_be_shared(const struct attach_ctx *ctx)
 	return any;
 }
 
-/* What the object is missing: everything in processes that are new, pending exits in the others. */
+/* Attaches the probes that an object is missing: everything in processes that are new, pending
+ * exits in the others. */
 static int attach_missing(struct attach_ctx *ctx, const struct target *t)
 {
 	uint32_t *attached = &ctx->g->attached[ctx->object], to;
@@ -311,7 +312,7 @@ int groups__resume(struct groups *g, const struct tier *tier, const struct proft
 	return 0;
 }
 
-/* What a trial probes. */
+/* The function that trial links probe. */
 static __attribute__((noinline, noclone)) int trial_function(int x)
 {
 	__asm__ volatile("" : "+r"(x));

@@ -133,7 +133,8 @@ static void size_lines(struct tracer *tr, const struct tracer_options *opts)
 	bpf_map__set_max_entries(skel->maps.frame_rests, tr->frames_cap);
 }
 
-/* What is counted by function and CPU: how long calls took, and those that are passed over. */
+/* Sizes the tables that are counted by function and CPU: how long calls took, and those that are
+ * passed over. */
 static void size_shares(struct tracer *tr, const struct tracer_options *opts)
 {
 	struct proftrace_bpf *skel = tr->skel;

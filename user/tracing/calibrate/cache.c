@@ -18,7 +18,7 @@
 #define MAX_COST   1000000 /* ns; nothing is that dear */
 #define MAX_SPREAD 0.1	   /* worse measurements are not kept */
 
-/* What the figures hold for: this boot, this program, this way to attach. */
+/* The key that figures are kept by: this boot, this program, this way to attach. */
 static bool make_key(const char *programs, char *key, size_t size)
 {
 	char boot[40] = "";

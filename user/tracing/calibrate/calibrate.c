@@ -97,7 +97,7 @@ static void (*const functions[FUNCTIONS])(void) = {
 	[TARGET] = calibrate_target,
 };
 
-/* What one call has cost, in a round or in the median. */
+/* Cost of one call, in a round or in the median. */
 struct measure {
 	double whole_ns, inside_ns;
 };
@@ -153,7 +153,7 @@ static void walk(size_t bytes)
 		memory[i]++;
 }
 
-/* What is done between calls. */
+/* The work between two calls. */
 static void between(int number)
 {
 	static long data[2048];

@@ -68,8 +68,8 @@ static void add_wait(const struct tables *t, const struct wire_lane *lane,
 		part->nodes[scratch[top->node]].off_ns += now_ns - since;
 }
 
-/* What the lane that the spans are beside has waited, and paid for probes, since their last event.
- */
+/* Adds the time that the base has waited, and paid for probes, since the last event of the spans
+ * beside it. */
 static void add_missed(const struct tables *t, const struct wire_lane *lane,
 		       const struct wire_lane *base, const uint32_t *scratch, struct part *part)
 {
@@ -109,7 +109,7 @@ static void refresh_comm(struct part *part)
 	fclose(f);
 }
 
-/* What the part says of the lane as a whole, but for what has ended on it. */
+/* Copies the members of the lane as a whole, but for what has ended on it. */
 static void copy_lane(const struct tables *t, const struct wire_lane *lane,
 		      const struct wire_lane *base, struct part *part)
 {

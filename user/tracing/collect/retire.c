@@ -125,7 +125,7 @@ int retire__when_short(struct collector *c)
 	return err;
 }
 
-/* What the probes have cost, whoever pays. */
+/* Cost of all probes in a part, in ns, whoever pays. */
 static uint64_t probe_ns_of(const struct part *part)
 {
 	uint64_t ns = part->spans ? 0 : part->outside_ns;

@@ -109,7 +109,7 @@ int usage__add_retired(struct collector *c, const struct part *part)
 	return 0;
 }
 
-/* What all sites of a line have seen. Time that is less than its probes are thought to have cost is
+/* Sums up all sites of a line. Time that is less than its probes are thought to have cost is
  * none. */
 static void set_line(const struct collector *c, const struct line_sum *s, struct line_usage *u)
 {

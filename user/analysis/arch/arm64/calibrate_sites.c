@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the names of x86-64's sites stand for here: a push is a store below the stack pointer, which
- * the kernel steps, and a call costs what a jump does: it would lose the return address. */
+/* The functions to calibrate by, named as x86-64's sites: a push is a store below the stack
+ * pointer, which the kernel steps, and a call costs what a jump does: it would lose the return
+ * address. */
 #include "arch/calibrate_sites.h"
 
 #if defined(__aarch64__)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a compiler cannot be made to begin a function with is written by hand. */
+/* The functions to calibrate by: compilers cannot be made to begin them so, hence assembly. */
 #include "arch/calibrate_sites.h"
 
 #if defined(__x86_64__)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the kernel accepts and does not break, and what it emulates: arch/x86/kernel/uprobes.c. */
+/* The rules of the kernel for probed instructions: which it accepts, which it emulates
+ * (arch/x86/kernel/uprobes.c). */
 #include <string.h>
 
 #include "arch/x86_64/insn_inside.h"
@@ -52,8 +53,8 @@ void insn_uprobe__classify_nop10(const struct insn_fields *f, const uint8_t *byt
 	out->is_nop10 = out->length == INSN_NOP10_SIZE && !memcmp(bytes, begin, sizeof(begin));
 }
 
-/* What 6.18 makes a call of, and what later kernels are to take for nops as well: jumps to the next
- * instruction, moves of a register to itself. */
+/* Whether 6.18 makes a call of the instruction, or later kernels may take it for a nop: jumps to
+ * the next instruction, moves of a register to itself. */
 bool insn_uprobe__may_become_call(const struct insn_fields *f, const struct insn *in)
 {
 	if (in->length != 5)

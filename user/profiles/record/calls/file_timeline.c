@@ -80,11 +80,12 @@ static int find_calls(struct file_timeline *t, uint64_t at, uint32_t first, uint
 	return first <= block->cnt && cnt <= block->cnt - first ? 0 : -EINVAL;
 }
 
-/* What takes a segment's calls out of their block: into the window, or those that are early. */
+/* A function that takes a segment's calls out of their block: into the window, or those that are
+ * early. */
 typedef int (*segment_taker)(struct file_timeline *t, const struct timeline_call *calls,
 			     uint32_t cnt);
 
-/* What is known of a call's path; NULL: nothing, so that it is lost. */
+/* The path of a call in the profile; NULL: none is known, so that the call is lost. */
 static const struct matched_path *path_of(const struct file_timeline *t,
 					  const struct timeline_call *call)
 {

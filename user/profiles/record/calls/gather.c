@@ -32,8 +32,8 @@ static int make_room(struct gather *g, struct gather_lane *l, size_t cnt)
 	return 0;
 }
 
-/* What the call's values take in a block, at most. What is longer than any value that is read has
- * none. */
+/* Bytes that the call's values take in a block, at most; 0 if they are longer than any value that
+ * is read. */
 static uint32_t size_of_values(const struct timeline_call *call)
 {
 	size_t size = 0;
@@ -115,7 +115,7 @@ bool gather__full(const struct gather *g, uint32_t lane)
 	return is_full(&g->lanes[lane]);
 }
 
-/* What goes into one block. */
+/* The calls that go into one block. */
 struct batch {
 	struct call_segment segments[CALL_BLOCK_SEGMENTS];
 	size_t cnt, calls, values_size;

@@ -25,7 +25,7 @@
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-/* What is read apart from the profile's own arrays. */
+/* Tables that are read besides the profile's own arrays. */
 struct parts {
 	struct profile *summary;
 	struct pid_row *pids;
@@ -68,7 +68,7 @@ static int read_parts(const uint8_t *data, size_t len, struct memory *m, struct 
 	return p->nodes ? 0 : -ENOMEM;
 }
 
-/* What the profile is to borrow; also frees what it does not. */
+/* Hands memory over that the profile borrows from, and frees the rest. */
 static int keep_parts(struct parts *s, struct memory *m)
 {
 	int err = 0;

@@ -44,7 +44,7 @@ static void write_target(struct json *j, const struct profile_target *t)
 	json_close(j, '}');
 }
 
-/* What paths and functions have in common besides the oldest of their figures. */
+/* Writes the members that paths and functions share, but for those of the first version. */
 static void write_times(struct json *j, const struct call_stats *s)
 {
 	json_member_u64(j, "off_ns", s->off_ns);

@@ -55,7 +55,7 @@ static void write_segment(struct writer *w, const struct source_text *text, uint
 	json_close(w->j, ']');
 }
 
-/* What is around the lines of a file: sums [first, end). */
+/* Writes the source text around the lines of a file: sums [first, end). */
 static void write_text(struct writer *w, const struct source_text *text, size_t first, size_t end)
 {
 	uint32_t from = 0, until = 0;

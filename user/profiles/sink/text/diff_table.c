@@ -84,7 +84,7 @@ static void print_calls(const struct diff_table *t, const struct diff_figures *f
 	fprintf(t->pr.out, "  %11s %11s", old, now);
 }
 
-/* What one call took itself. */
+/* Prints the self time of one call. */
 static void print_a_call(const struct diff_table *t, const struct diff_figures *f)
 {
 	char text[32];
@@ -266,7 +266,7 @@ static const char *rows_name(const struct diff_table *t, uint64_t cnt)
 	return names[t->paths][cnt != 1];
 }
 
-/* What the rows from `first` to `end` have changed together. */
+/* Prints the change of the rows from `first` to `end` together. */
 static void print_rest(const struct diff_table *t, const struct diff_ranking *r, size_t first,
 		       size_t end, const char *what)
 {

@@ -17,7 +17,7 @@
 #define NAMED_SHARE  10 /* of the largest change: one part in so many is worth naming */
 #define NAME_COLUMNS 30
 
-/* What there is to say of functions in one order. */
+/* News about functions, ranked by time and by calls. */
 struct news {
 	struct diff_ranking by_time, by_calls;
 };

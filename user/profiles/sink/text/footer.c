@@ -122,7 +122,7 @@ static void print_callers(struct printer *pr)
 	fputc('\n', pr->out);
 }
 
-/* What makes the figures less than they should be. */
+/* Prints the reasons why figures are less than they should be. */
 static void print_warnings(struct printer *pr)
 {
 	const struct profile_accounting *a = &pr->profile->accounting;

@@ -48,7 +48,7 @@ static const struct {
 
 #define OPTIONAL_COLUMNS (sizeof(optional_columns) / sizeof(*optional_columns))
 
-/* What a table looks like. */
+/* The layout of a table: columns and their widths. */
 struct layout {
 	uint32_t shown; /* SHOW_ ... */
 	size_t calls;	/* columns of CALLS */
@@ -79,7 +79,7 @@ static void print_time(const struct printer *pr, bool known, uint64_t ns, uint64
 		known ? printer__time(pr, ns, error_ns, text, sizeof(text)) : "-");
 }
 
-/* What the function took, all calls together. */
+/* Prints the times of a function, all calls together. */
 static void print_sums(const struct printer *pr, const struct call_stats *s, const struct layout *l)
 {
 	print_time(pr, true, s->total_ns, s->error_ns);
@@ -108,7 +108,7 @@ static void print_average(const struct printer *pr, const struct profile_functio
 	print_time(pr, finished && ns >= s->min_ns && ns <= s->max_ns, ns, error_ns);
 }
 
-/* What single calls took: what a call's own time is uncertain by, each of these is. */
+/* Prints times of single calls: each is as uncertain as a call's self time. */
 static void print_single_calls(const struct printer *pr, const struct profile_function *f,
 			       const struct layout *l)
 {

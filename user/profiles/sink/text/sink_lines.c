@@ -105,7 +105,7 @@ static void print_line(struct page *page, const struct source_text *text, uint32
 	fprintf(pr->out, "%s\n", hot || !l || !l->hits ? printer__style(pr, STYLE_PLAIN) : "");
 }
 
-/* What stands between two lines with figures. */
+/* Prints the source between two lines with figures. */
 static void print_between(struct page *page, const struct source_text *text, uint32_t from,
 			  uint32_t until)
 {

@@ -59,7 +59,7 @@ static struct tree_row *new_row(struct builder *b, uint32_t node, uint32_t calle
 	return row;
 }
 
-/* What a path of the row has done itself. */
+/* Adds the self time of a path of the row. */
 static void add_own(const struct profile *p, struct tree_row *row, const struct profile_node *n)
 {
 	row->calls += n->stats.calls;
@@ -69,7 +69,7 @@ static void add_own(const struct profile *p, struct tree_row *row, const struct 
 		row->sampled = p->functions[n->function].sampled;
 }
 
-/* What a path has done with all below it. */
+/* Adds the times of a path with all below it. */
 static void add_inclusive(struct tree_row *row, const struct profile_node *n)
 {
 	row->total_ns += n->stats.total_ns;

@@ -13,7 +13,7 @@
 
 enum column { COLUMN_STACK, COLUMN_TIME, COLUMN_WEIGHT };
 
-/* What a column's walk carries along. */
+/* State of a walk that writes a column. */
 struct samples {
 	struct firefox *w;
 	enum column column;

@@ -32,7 +32,7 @@ struct writer {
 	size_t stack_cap;
 };
 
-/* What the paths of a thread come to. */
+/* The sum of the paths of a thread. */
 struct extent {
 	uint64_t weight;
 	uint64_t frames; /* of the stacks of all samples */

@@ -28,9 +28,9 @@ struct keeper {
 
 enum request_kind { LINK = 1, CLOSE, DETACH };
 
-/* What is asked for. LINK: offsets and cookies follow, and semaphores if it has some; the program's
- * and the file's descriptors go along. The answer is an int: -errno or 0, and to LINK the link's
- * number, to DETACH how many links stay. */
+/* Requests to the keeper. LINK: offsets and cookies follow, and semaphores if it has some; the
+ * program's and the file's descriptors go along. The answer is an int: -errno or 0, and to LINK the
+ * link's number, to DETACH how many links stay. */
 struct request {
 	int kind; /* enum request_kind */
 	int link; /* CLOSE: its number */

@@ -22,15 +22,15 @@ int keeper__new(bool events, struct keeper **out);
 /* Takes all probes out and waits for its end, but as keeper__detach(). Accepts NULL. */
 void keeper__free(struct keeper *k);
 
-/* Readable only when it has gone, and all probes with it: somebody has killed it. */
+/* A descriptor that becomes readable if the keeper was killed; all probes are out then. */
 int keeper__fd(const struct keeper *k);
 
 /* link__create() by the keeper, which holds the link. Returns the link's number or -errno; silent.
  * -EOWNERDEAD: it has gone. */
 int keeper__link(struct keeper *k, const struct link_spec *spec);
 
-/* Has one link closed, soon: that takes a while, which nobody waits for. Its number may be another
- * link's from now on. Returns 0 or -errno. */
+/* Closes one link in the background, which takes 30 to 150 ms. Its number may be used again at
+ * once. Returns 0 or -errno. */
 int keeper__close(struct keeper *k, int link);
 
 /* Closes all links; they are gone when it returns. But those to a process that a debugger is at
