@@ -13,7 +13,7 @@ CALLER = {"live": {None}, "outer": {"live"}, "inner": {"outer"}, "leaf": {"inner
           "run": {None, "make_on"}, "make_on": {None}, "pause_for_good": {None}}
 
 
-class Lanes(harness.TestCase):
+class Callstacks(harness.TestCase):
     def run_traced(self, name, *args, only=()):
         """Exits by sites: a return probe may be off while the plan catches up with a start."""
         options = ["--exits=sites"]
@@ -36,7 +36,7 @@ class Lanes(harness.TestCase):
             self.assertLessEqual(callers, expected[name], f"callers of {name}")
 
     def assert_no_paths_twice(self, document):
-        """Lanes are joined: a thread is there once, and calls the same function on one path."""
+        """A thread is there once, its lanes joined, and calls a function on one path."""
         threads = [(t["pid"], t["tid"]) for t in document["threads"]]
         self.assertEqual(len(threads), len(set(threads)))
         for thread in document["threads"]:
@@ -148,7 +148,7 @@ class Lanes(harness.TestCase):
 
 
 for stacks in STACKS:
-    setattr(Lanes, "test_stacks_{}_{}".format(*stacks),
+    setattr(Callstacks, "test_stacks_{}_{}".format(*stacks),
             lambda self, stacks=stacks: self.check_stacks(*stacks))
 
 
