@@ -147,6 +147,22 @@ class Text(harness.TestCase):
         stranger.go()
         self.assertEqual(stranger.finish().status, 0)
 
+    def test_users_of_a_library_never_have_them(self):
+        """Another program that maps the same library has work of its own."""
+        library = program("libshapes.so")
+        stranger = self.target("shapes-linked", 3)
+        target = self.target("forest", 3, 10, env={"LD_PRELOAD": library})
+        tracer = self.proftrace("-f", "json", "-F", "libshapes.so:*", "-p",
+                                target.pid).wait_tracing()
+        self.assertTrue(text_of(target.pid, library))
+        self.assertFalse(text_of(stranger.pid, library))
+        for process in (target, stranger):
+            process.go()
+            self.assertEqual(process.finish().status, 0)
+        done = tracer.finish()
+        self.assertIn("children are not followed in libshapes.so, as 1 other process maps it",
+                      done.stderr)
+
     def test_many_strangers_never_have_them(self):
         """Then children are not followed, which is said."""
         strangers = [self.target("forest", 0, 0) for _ in range(17)]

@@ -925,6 +925,7 @@ static void set_children(void)
 {
 	set_processes(3);
 	plan.may_fork = groups.children = true;
+	objects[0].is_main = true;
 	objects[0].strangers = 2;
 }
 
@@ -947,12 +948,24 @@ static void with_children(void **state)
 	assert_attached(0);
 }
 
+/* A library that nobody else maps is as good as the program. */
+static void with_children_in_a_library(void **state)
+{
+	set_children();
+	objects[0].is_main = false;
+	objects[0].strangers = 0;
+	assert_int_equal(attach(&declining), FUNCTIONS);
+	assert_true(groups__is_unbound(&groups, 0));
+}
+
 /* Where strangers would pay, or could be harmed, or nobody forks, links are the processes'. */
 static void without_children(void **state)
 {
-	for (int i = 0; i < 6; i++) {
+	for (int i = 0; i < 7; i++) {
 		setup(state);
 		set_children();
+		if (i == 6)
+			objects[0].is_main = false; /* a library, which they use */
 		if (i == 0)
 			objects[0].strangers = 17;
 		else if (i == 1)
@@ -1057,6 +1070,7 @@ int main(void)
 		TEST(a_process_that_ended_while_suspended),
 		TEST(trials),
 		TEST(with_children),
+		TEST(with_children_in_a_library),
 		TEST(without_children),
 		TEST(bound_for_the_sake_of_strangers),
 		TEST(binding_that_fails),

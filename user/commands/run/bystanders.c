@@ -36,9 +36,10 @@ void bystanders__tell(const struct run *r)
 		if (tracer__is_unbound(r->tracer, i) || !has_functions(r->plan, i))
 			continue;
 		if (obj->strangers && obj->strangers != STRANGERS_UNKNOWN)
-			log_info("children are not followed in %s, as %u other processes map it "
+			log_info("children are not followed in %s, as %u other process%s it "
 				 "(--follow does)",
-				 path_base(obj->path), obj->strangers);
+				 path_base(obj->path), obj->strangers,
+				 obj->strangers == 1 ? " maps" : "es map");
 		else
 			log_info("children are not followed in %s (--follow does)",
 				 path_base(obj->path));

@@ -18,8 +18,9 @@
 #include "util/log.h"
 #include "wire.h"
 
-/* Other processes that may have the probes of an object for the sake of children, as long as they
- * do not run into them (steer): putting probes in takes a little longer for each. */
+/* Other processes of the same program that may have its probes for the sake of children, as long as
+ * they do not run into them (run/bystanders.c): putting probes in takes a little longer for each.
+ */
 #define MAX_STRANGERS 16
 
 /* Marks are single probes on functions of libraries. One that is refused is missed, no more. */
@@ -158,9 +159,12 @@ bool groups__is_unbound(const struct groups *g, size_t index)
 static bool may_be_shared(const struct attach_ctx *ctx)
 {
 	const struct plan *p = ctx->plan;
+	/* A library's other users have work of their own: each compiler that maps libLLVM would
+	 * take ten times as long while all of its functions are being probed for one. */
+	const uint32_t most = ctx->obj->is_main ? MAX_STRANGERS : 0;
 	bool any = false;
 
-	if (!ctx->g->children || !p->may_fork || ctx->obj->strangers > MAX_STRANGERS ||
+	if (!ctx->g->children || !p->may_fork || ctx->obj->strangers > most ||
 	    ctx->obj->strangers_fragile)
 		return false;
 	for (size_t i = 0; i < p->functions_cnt; i++) {
