@@ -96,8 +96,9 @@ static __always_inline bool home_holds(const struct task_struct *task, const str
 {
 	u64 lo = home->lo;
 
+	/* Without bounds: no other stack than the thread's own was looked for, or it is unknown. */
 	if (lo >= home->hi)
-		return !home->anchor; /* no other stack than the thread's own was looked for */
+		return !home->anchor;
 	if (FIELD(task, pid) == FIELD(task, tgid))
 		lo = home->hi > STACK_MOST ? home->hi - STACK_MOST : 0;
 	return within(sp, lo, home->hi);

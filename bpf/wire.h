@@ -141,10 +141,10 @@ struct wire_cost {
  * frames stay linked through `down` for the next call. In redis, while GET looks a key up:
  *
  *   number  slot            function              node  up  down
- *    1      ~0 (sentinel)   -                     23    0   2       node: the lane's root
+ *    1      ~0 (sentinel)   -                     23    0   2       its node is the root
  *    2      0x7ffee7f4bbe8  getGenericCommand     21    1   3
  *    3      0x7ffee7f4bbc8  lookupKeyReadOrReply  20    2   4
- *    4      0x7ffee7f4bb98  lookupKey             19    3   0       the lane's `top`
+ *    4      0x7ffee7f4bb98  lookupKey             19    3   0       innermost: `top`
  *
  * A leave at slot 0x7ffee7f4bbc8 pops frame 3, and closes frame 4 as unwound before.
  */
@@ -185,7 +185,7 @@ struct wire_frame {
  * cost; but min_ns and max_ns are without. The nodes of the calls above, once they have returned:
  *
  *   number  parent  function              calls  self_ns  probe_ns  max_ns
- *    23      0      (the lane's root)     0      0        -         0
+ *    23      0      (root)                0      0        -         0
  *    21      23     getGenericCommand     1      6209     1427      8616
  *    20      21     lookupKeyReadOrReply  1      3025     1291      3834
  *    19      20     lookupKey             1      2664     564       2100    (2664 - 564)
@@ -219,12 +219,14 @@ struct wire_node_rest {
 
 /* Whose stack a lane is. */
 enum wire_lane_kind {
-	WIRE_LANE_HOME = 1,  /* a thread's: found by its tid */
-	WIRE_LANE_STACK,     /* a coroutine's: threads come and go */
-	WIRE_LANE_SIGNAL,    /* a thread's alternate signal stack */
-	WIRE_LANE_GOROUTINE, /* its slots are distances from the upper end of its stack, as Go moves
-				it */
-	WIRE_LANE_SPANS,     /* of one region whose ends are told by their order, on one of those */
+	WIRE_LANE_HOME = 1, /* a thread's: found by its tid */
+	WIRE_LANE_STACK,    /* a coroutine's: threads come and go */
+	WIRE_LANE_SIGNAL,   /* a thread's alternate signal stack */
+	/* A goroutine's: its slots are distances from the upper end of its stack, as Go moves it.
+	 */
+	WIRE_LANE_GOROUTINE,
+	/* Spans of one region, whose ends are told by their order, beside one of the others. */
+	WIRE_LANE_SPANS,
 };
 
 /*
@@ -232,14 +234,14 @@ enum wire_lane_kind {
  * thread that runs on it. Homes belong to one thread for good; the others have a lock, for a guess
  * at whose stack it is may be wrong, and user space may end those that are idle.
  *
- *   home_of_tid --> lane 1 --top-----> frame 4 -up-> 3 -up-> 2 -up-> 1 (`bottom`)
- *                     |                  |node         |node   |node   |node
- *                     |                  v             v       v       v
- *                     +--newest------> node 19 ...   node 20  node 21  node 23 (`root`)
+ *   28724 --> number 1 --top-----> frame 4 -up-> 3 -up-> 2 -up-> 1 (`bottom`)
+ *    (tid)      |                    |node       |node   |node   |node
+ *               |                    v           v       v       v
+ *               +------newest----> node 19     node 20 node 21 node 23 (`root`)
  *
- * Members come in this order: whose it is, where it lies; counts; what only a home has (marked
- * "home:": the thread's state); what only goroutines, signal stacks and spans have; then what
- * --calls and waiting need. Times are CLOCK_MONOTONIC or sums of it, in ns.
+ * Members come in this order: whose it is, where it lies; counts; the state of its thread (marked
+ * "home:"); what only goroutines, signal stacks and spans have; then what --calls and waiting need.
+ * Times are CLOCK_MONOTONIC or sums of it, in ns.
  *
  * A lane of spans is beside another one, its base, and used under that one's lock. It ends with it,
  * so it has no exit_ns; and its off_ns and probe_ns are the base's as of its last event.

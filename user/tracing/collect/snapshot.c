@@ -23,7 +23,8 @@
 
 /* A profile on its way: the parts it is made of, and its arrays while they grow. */
 struct assembly {
-	const struct part **parts; /* first those that are retired, which the collector keeps */
+	/* First those that are retired, which the collector keeps. */
+	const struct part **parts;
 	size_t parts_cnt, parts_cap;
 	size_t kept_cnt;     /* those */
 	size_t expanded_cnt; /* so many of all have been replaced: see expand_all() */
