@@ -96,7 +96,7 @@ static __always_inline bool home_holds(const struct task_struct *task, const str
 {
 	u64 lo = home->lo;
 
-	/* Without bounds: no other stack than the thread's own was looked for, or it is unknown. */
+	/* Its bounds are not known as long as no other stack than its own has been looked for. */
 	if (lo >= home->hi)
 		return !home->anchor;
 	if (FIELD(task, pid) == FIELD(task, tgid))
