@@ -360,11 +360,12 @@ static void test_cancelled(void **state)
 static void test_room(void **state)
 {
 	struct profile *p = make_tasks(9, TASKS, false);
+	const struct session_spec spec = {
+		.functions = sessions_only, .links = &link_tasks, .links_cnt = 1};
 	struct session_link_stats stats = {0};
 	struct session_parts parts;
 
-	assert_int_equal(
-		session_links__match(p, sessions_only, &link_tasks, 1, 100, &parts, &stats), 0);
+	assert_int_equal(session_links__match(p, &spec, 100, &parts, &stats), 0);
 	assert_int_equal(stats.forgotten, 2 * tasks_cnt - 100);
 	assert_int_equal(stats.submits + stats.runs, 2 * tasks_cnt);
 	free(parts.parts);

@@ -49,13 +49,22 @@ void parameters__free(struct parameters *p)
 	free(p);
 }
 
-__attribute__((format(printf, 3, 4))) static bool refuse(char *why, size_t size, const char *fmt,
+/* What is asked, for all that has a part in the answer. */
+struct question {
+	const struct arch *arch;
+	struct dwarf_file *file;
+	const char *name, *member; /* of the parameter, and of what lies behind it, or NULL */
+	char *why;		   /* for the answer, if it is no */
+	size_t why_size;
+};
+
+__attribute__((format(printf, 2, 3))) static bool refuse(const struct question *q, const char *fmt,
 							 ...)
 {
 	va_list args;
 
 	va_start(args, fmt);
-	vsnprintf(why, size, fmt, args);
+	vsnprintf(q->why, q->why_size, fmt, args);
 	va_end(args);
 	return false;
 }
@@ -206,29 +215,27 @@ static bool is_known_language(const Dwarf_Die *function)
 
 /* Whether the function takes its parameters as it is written: what it returns may need a place that
  * is passed as a first one, and a compiler that knows all callers may leave some out. */
-static bool is_plain(const Dwarf_Die *function, char *why, size_t size)
+static bool is_plain(const struct question *q, const Dwarf_Die *function)
 {
 	struct parameter result;
 	Dwarf_Attribute attr;
 	Dwarf_Die type;
 
 	if (!is_known_language(function))
-		return refuse(why, size,
-			      "only of C and C++ it is known how parameters are passed; "
-			      "use arg1, arg2");
+		return refuse(q, "only of C and C++ it is known how parameters are passed; "
+				 "use arg1, arg2");
 	if (number_of(function, DW_AT_calling_convention, DW_CC_normal) != DW_CC_normal)
-		return refuse(why, size, "the compiler has changed how its parameters are passed");
+		return refuse(q, "the compiler has changed how its parameters are passed");
 	if (!dwarf_functions__attribute(function, DW_AT_type, &attr))
 		return true;
 	if (!type_of(function, &type)) {
 		/* A void with a name or a qualifier, or damage. */
-		return refuse(why, size, "the type of its result is not known");
+		return refuse(q, "the type of its result is not known");
 	}
 	classify(&type, &result);
 	if (result.class == PARAMETER_OTHER && dwarf_tag(&type) != DW_TAG_base_type)
-		return refuse(why, size,
-			      "it returns a structure, so where its parameters lie is "
-			      "not known; use arg1, arg2");
+		return refuse(q, "it returns a structure, so where its parameters lie is "
+				 "not known; use arg1, arg2");
 	return true;
 }
 
@@ -269,18 +276,18 @@ static const char *pass(struct passing *at, Dwarf_Die *die, Dwarf_Die *type, str
 	return NULL;
 }
 
-static bool find_parameter(const struct arch *arch, struct dwarf_file *f, Dwarf_Die *function,
-			   const char *name, struct parameter *out, Dwarf_Die *type, char *why,
-			   size_t size)
+static bool find_parameter(const struct question *q, Dwarf_Die *function, struct parameter *out,
+			   Dwarf_Die *type)
 {
-	struct passing passing = {.arch = arch};
+	struct passing passing = {.arch = q->arch};
+	const char *name = q->name;
 	char names[160] = "";
 	size_t len = 0;
 	Dwarf_Die die;
 	int left = MAX_PARAMETERS;
 	bool more = !dwarf_child(function, &die);
 
-	for (; more && left; more = dwarf_file__sibling(f, &die)) {
+	for (; more && left; more = dwarf_file__sibling(q->file, &die)) {
 		const char *problem, *is;
 
 		if (dwarf_tag(&die) != DW_TAG_formal_parameter)
@@ -291,14 +298,14 @@ static bool find_parameter(const struct arch *arch, struct dwarf_file *f, Dwarf_
 		if (!is)
 			continue;
 		if (!strcmp(is, name))
-			return problem ? refuse(why, size, "%s %s", name, problem) : true;
+			return problem ? refuse(q, "%s %s", name, problem) : true;
 		if (len < sizeof(names))
 			len += snprintf(names + len, sizeof(names) - len, "%s%s", len ? ", " : "",
 					is);
 	}
 	if (!len)
-		return refuse(why, size, "it has no parameter %s, nor any other", name);
-	return refuse(why, size, "it has no parameter %s, but: %s%s", name, names,
+		return refuse(q, "it has no parameter %s, nor any other", name);
+	return refuse(q, "it has no parameter %s, but: %s%s", name, names,
 		      len < sizeof(names) ? "" : "...");
 }
 
@@ -371,16 +378,16 @@ static bool is_text(Dwarf_Die *type)
 }
 
 /* `type` is the parameter's; `out` is as of it. `member` may be one of a member: "head.id". */
-static bool find_member(struct dwarf_file *f, Dwarf_Die *type, const char *name, const char *member,
-			struct parameter *out, char *why, size_t size)
+static bool find_member(const struct question *q, Dwarf_Die *type, struct parameter *out)
 {
-	struct member_search s = {.file = f, .name = member, .left = MAX_MEMBERS};
+	const char *name = q->name, *member = q->member;
+	struct member_search s = {.file = q->file, .name = member, .left = MAX_MEMBERS};
 	Dwarf_Die structure;
 
 	if (out->class != PARAMETER_POINTER || !type_of(type, &structure))
-		return refuse(why, size, "%s points to no structure", name);
+		return refuse(q, "%s points to no structure", name);
 	if (has_flag(&structure, DW_AT_declaration))
-		return refuse(why, size,
+		return refuse(q,
 			      "where the function is compiled, what %s points to is only "
 			      "declared; use arg1+16",
 			      name);
@@ -391,10 +398,10 @@ static bool find_member(struct dwarf_file *f, Dwarf_Die *type, const char *name,
 		shown = s.name + s.len - member;
 		structure = *type;
 		if (!search_member(&s, &structure, s.offset, 0))
-			return refuse(why, size, "%s has no member %.*s", name, shown, member);
+			return refuse(q, "%s has no member %.*s", name, shown, member);
 		if (!is_whole(&s.die) || s.offset > INT32_MAX || !type_of(&s.die, type))
-			return refuse(why, size, "%s->%.*s does not lie at bytes of its own", name,
-				      shown, member);
+			return refuse(q, "%s->%.*s does not lie at bytes of its own", name, shown,
+				      member);
 		if (!s.name[s.len])
 			break;
 	}
@@ -403,7 +410,7 @@ static bool find_member(struct dwarf_file *f, Dwarf_Die *type, const char *name,
 		*out = (struct parameter){
 			.class = PARAMETER_CHARACTERS, .bytes = 8, .number = out->number};
 	if (out->class == PARAMETER_OTHER)
-		return refuse(why, size, "%s->%s is no number and no pointer", name, member);
+		return refuse(q, "%s->%s is no number and no pointer", name, member);
 	out->behind = true;
 	out->offset = s.offset;
 	return true;
@@ -428,18 +435,17 @@ bool parameters__find(const struct parameters *p, uint64_t vaddr, const char *na
 		      const char *member, struct parameter *out, char *why, size_t size)
 {
 	struct dwarf_file *f = dwarf_functions__file(p->functions);
+	const struct question question = {p->arch, f, name, member, why, size}, *q = &question;
 	Dwarf_Die function, written, type;
 	bool found;
 
 	if (!dwarf_functions__at(p->functions, vaddr, &function) ||
 	    !find_function(p, vaddr, &written))
-		return refuse(why, size,
-			      "its parameters have no names without debug information; "
-			      "use arg1, arg2");
+		return refuse(q, "its parameters have no names without debug information; "
+				 "use arg1, arg2");
 	dwarf_budget__enter(&f->budget);
-	found = is_plain(&function, why, size) &&
-		find_parameter(p->arch, f, &written, name, out, &type, why, size) &&
-		(!member || find_member(f, &type, name, member, out, why, size));
+	found = is_plain(q, &function) && find_parameter(q, &written, out, &type) &&
+		(!member || find_member(q, &type, out));
 	dwarf_budget__leave(&f->budget);
 	return found;
 }

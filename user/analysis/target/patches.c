@@ -182,25 +182,31 @@ static size_t probed(const struct look *l, const uint8_t *mem, size_t len, uint6
 	return mem[0] == INT3 && !l->debugged ? 1 : 0;
 }
 
-/* Notes where `len` bytes at the file offset differ from what is in memory at `vaddr`. */
-static int compare(const struct look *l, struct patches *found, const uint8_t *mem,
-		   const uint8_t *file, size_t len, uint64_t offset, uint64_t vaddr)
+/* The same bytes in memory, at `vaddr`, and in the file, at `offset`. */
+struct copies {
+	const uint8_t *mem, *file;
+	size_t len;
+	uint64_t vaddr, offset;
+};
+
+/* Notes where they differ. */
+static int compare(const struct look *l, const struct copies *c, struct patches *found)
 {
 	size_t at = 0, theirs;
 	int err = 0;
 
-	while (!err && at < len) {
-		if (at + 8 <= len && !memcmp(mem + at, file + at, 8)) {
+	while (!err && at < c->len) {
+		if (at + 8 <= c->len && !memcmp(c->mem + at, c->file + at, 8)) {
 			at += 8;
 			continue;
 		}
-		if (mem[at] == file[at]) {
+		if (c->mem[at] == c->file[at]) {
 			at++;
 			continue;
 		}
-		theirs = probed(l, mem + at, len - at, vaddr + at);
+		theirs = probed(l, c->mem + at, c->len - at, c->vaddr + at);
 		if (!theirs)
-			err = add(found, offset + at, offset + at + 1);
+			err = add(found, c->offset + at, c->offset + at + 1);
 		at += theirs ? theirs : 1;
 	}
 	return err;
@@ -227,7 +233,7 @@ static int compare_range(const struct look *l, const struct area *a, uint64_t fr
 		if (!m)
 			return -ESRCH; /* nor of its memory */
 		if (m > 0)
-			err = compare(l, found, mem, file, m, from, vaddr);
+			err = compare(l, &(struct copies){mem, file, m, vaddr, from}, found);
 		if (!err && m < n)
 			err = add(found, from + (m > 0 ? m : 0), from + n);
 		from += n;

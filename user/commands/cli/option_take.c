@@ -261,23 +261,28 @@ static error_t parse_session(struct options *o, int key, char *arg)
 	}
 }
 
-static error_t parse_result(struct options *o, int key, char *arg)
+static error_t parse_format(struct options *o, char *arg)
 {
 	char names[FORMAT_NAMES];
 
+	if (o->verb == VERB_DOCTOR && strcmp(arg, "text") && strcmp(arg, "json"))
+		return bad_value(o, "-f", arg, "not one of text, json");
+	if (o->verb == VERB_DOCTOR && !strcmp(arg, "text")) {
+		o->sink = NULL;
+		return 0;
+	}
+	o->sink = sink__find(arg);
+	if (!o->sink)
+		return complain(o, "-f %s: not one of %s; see proftrace --help", arg,
+				sink__names(names, sizeof(names)));
+	return 0;
+}
+
+static error_t parse_result(struct options *o, int key, char *arg)
+{
 	switch (key) {
 	case 'f':
-		if (o->verb == VERB_DOCTOR && strcmp(arg, "text") && strcmp(arg, "json"))
-			return bad_value(o, "-f", arg, "not one of text, json");
-		if (o->verb == VERB_DOCTOR && !strcmp(arg, "text")) {
-			o->sink = NULL;
-			return 0;
-		}
-		o->sink = sink__find(arg);
-		if (!o->sink)
-			return complain(o, "-f %s: not one of %s; see proftrace --help", arg,
-					sink__names(names, sizeof(names)));
-		return 0;
+		return parse_format(o, arg);
 	case 'o':
 		if (strcmp(arg, "-"))
 			o->output = arg;

@@ -427,28 +427,27 @@ static void sort_parts(struct session_parts *s)
 	s->extents_cnt = cnt;
 }
 
-int session_links__match(const struct profile *p, const bool *functions,
-			 const struct session_link *links, size_t links_cnt, size_t max,
+int session_links__match(const struct profile *p, const struct session_spec *spec, size_t max,
 			 struct session_parts *out, struct session_link_stats *stats)
 {
 	struct matcher m = {
 		.p = p,
 		.stats = stats,
-		.links_cnt = links_cnt,
+		.links_cnt = spec->links_cnt,
 		.max = max < NONE ? max : NONE - 1,
 		.out = out,
 	};
 	int err;
 
 	*out = (struct session_parts){0};
-	err = resolve_links(&m, links);
+	err = resolve_links(&m, spec->links);
 	if (!err)
-		err = session_walk(p, functions, gather_step, &m);
+		err = session_walk(p, spec->functions, gather_step, &m);
 	if (!err)
 		err = match_events(&m);
 	if (!err)
 		sort_parts(out);
-	for (size_t i = 0; m.sides && i < links_cnt; i++) {
+	for (size_t i = 0; m.sides && i < spec->links_cnt; i++) {
 		free(m.sides[i].submits);
 		free(m.sides[i].runs);
 	}

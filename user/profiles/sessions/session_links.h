@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 struct profile;
-struct session_link;
 struct session_link_stats;
+struct session_spec;
 
 /* A call that continues a session, by its number in walks. */
 struct session_part {
@@ -49,8 +49,7 @@ struct session_parts {
  * Memory: 100 bytes for each of them. Returns 0, or -errno as session_walk(). The caller frees
  * both arrays, whatever comes.
  */
-int session_links__match(const struct profile *p, const bool *functions,
-			 const struct session_link *links, size_t links_cnt, size_t max,
+int session_links__match(const struct profile *p, const struct session_spec *spec, size_t max,
 			 struct session_parts *out, struct session_link_stats *stats);
 
 /* The extent that a session has; NULL: none. */

@@ -298,8 +298,7 @@ int sessions__find(const struct profile *p, const struct session_spec *spec, str
 	if (spec->over_ns && f.wanted < OVER_MAX)
 		f.wanted = OVER_MAX;
 	if (!err && spec->links_cnt)
-		err = session_links__match(p, spec->functions, spec->links, spec->links_cnt,
-					   LINK_EVENTS_MAX, &f.parts, f.s->links);
+		err = session_links__match(p, spec, LINK_EVENTS_MAX, &f.parts, f.s->links);
 	if (!err)
 		err = session_walk(p, spec->functions, measure_step, &f);
 	if (!err)

@@ -194,41 +194,54 @@ static void classify_ff(const struct insn_fields *f, struct insn *out)
 	}
 }
 
-static void classify_onebyte(const struct insn_fields *f, struct insn *out)
+/* Pushes and pops, and what else makes or ends a stack frame. Returns whether it is one of these.
+ */
+static bool classify_stack(const struct insn_fields *f, struct insn *out)
 {
 	switch (f->op) {
 	case 0x50 ... 0x57:
 		out->down = f->operand16 ? 2 : 8;
 		if (out->length == 1 || (out->length == 2 && f->rex == 0x41))
 			out->site = SITE_PUSH;
-		break;
+		return true;
 	case 0x58 ... 0x5f:
 		if (f->op == 0x5c && !(f->rex & 1))
 			out->stack = STACK_UNKNOWN;
 		out->down = f->operand16 ? -2 : -8;
-		break;
+		return true;
 	case 0x68:
 	case 0x6a:
 	case 0x9c:
 		out->down = 8;
-		break;
+		return true;
 	case 0x8f:
 	case 0x9d:
 		out->down = -8;
-		break;
+		return true;
+	case 0xc8:
+		out->stack = STACK_UNKNOWN;
+		return true;
+	case 0xc9:
+		out->stack = STACK_FRAME;
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* What does not simply run on to the next instruction. Returns whether it is that. */
+static bool classify_flow(const struct insn_fields *f, struct insn *out)
+{
+	switch (f->op) {
 	case 0x70 ... 0x7f:
 		out->flow = FLOW_JCC;
 		out->cond = f->op & 15;
 		out->is_jcc_opcode = true;
 		out->site = SITE_JCC;
-		break;
+		return true;
 	case 0xe0 ... 0xe3:
 		out->flow = FLOW_JCC;
-		break;
-	case 0x90:
-		if (!(f->rex & 1))
-			out->site = SITE_NOP;
-		break;
+		return true;
 	case 0xc2:
 	case 0xc3:
 	case 0xca:
@@ -237,32 +250,40 @@ static void classify_onebyte(const struct insn_fields *f, struct insn *out)
 		out->flow = FLOW_RET;
 		out->far_return = f->op >= 0xca;
 		out->near_return = f->op == 0xc3 && !f->operand16;
-		break;
-	case 0xc8:
-		out->stack = STACK_UNKNOWN;
-		break;
-	case 0xc9:
-		out->stack = STACK_FRAME;
-		break;
+		return true;
 	case 0xe8:
 		out->flow = FLOW_CALL;
 		out->site = SITE_CALL;
-		break;
+		return true;
 	case 0xe9:
 	case 0xeb:
 		out->flow = FLOW_JMP;
 		out->site = SITE_JMP;
-		break;
+		return true;
 	case 0xcc:
 	case 0xf1:
 	case 0xf4:
 		out->flow = FLOW_STOP;
-		break;
+		return true;
 	case 0xcd:
 		out->system_call = true;
-		break;
+		return true;
 	case 0xff:
 		classify_ff(f, out);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void classify_onebyte(const struct insn_fields *f, struct insn *out)
+{
+	if (classify_stack(f, out) || classify_flow(f, out))
+		return;
+	switch (f->op) {
+	case 0x90:
+		if (!(f->rex & 1))
+			out->site = SITE_NOP;
 		break;
 	case 0x8d:
 		stack_write(f, out);

@@ -80,34 +80,40 @@ static bool set_field(const struct tables *t, const struct field *f, uint64_t v,
 	return false;
 }
 
-static int read_column(const struct tables *t, const struct layout *l, const struct field *f,
-		       const uint8_t *at, const uint8_t *end, uint8_t *rows, size_t cnt)
+/* A column in the content of a block: its number, and its bytes, which are there. */
+struct column {
+	uint64_t number;
+	const uint8_t *at, *end;
+};
+
+/* Reads the column into the field `f` of `cnt` rows, each of `row_size` bytes. */
+static int read_column(const struct tables *t, const struct field *f, struct column *c,
+		       uint8_t *rows, size_t row_size, size_t cnt)
 {
 	bool is_signed = f->delta || f->kind == FIELD_I32 || f->kind == FIELD_I64;
 	uint64_t before = 0, v;
 
 	for (size_t i = 0; i < cnt; i++) {
-		if (!get_varint(&at, end, &v))
+		if (!get_varint(&c->at, c->end, &v))
 			return -EINVAL;
 		v = is_signed ? unzigzag(v) : v;
 		v = f->delta ? v + before : v;
-		if (!set_field(t, f, v, rows + i * l->size))
+		if (!set_field(t, f, v, rows + i * row_size))
 			return -EINVAL;
 		before = v;
 	}
-	return at == end ? 0 : -EINVAL;
+	return c->at == c->end ? 0 : -EINVAL;
 }
 
-/* The next column: its number, and its bytes, which are there. */
-static int next_column(struct tables *t, uint64_t *column, const uint8_t **at, const uint8_t **end)
+static int next_column(struct tables *t, struct column *c)
 {
 	uint64_t len;
 
-	if (!get_varint(&t->at, t->end, column) || !get_varint(&t->at, t->end, &len) ||
+	if (!get_varint(&t->at, t->end, &c->number) || !get_varint(&t->at, t->end, &len) ||
 	    len > (uint64_t)(t->end - t->at))
 		return -EINVAL;
-	*at = t->at;
-	*end = t->at += len;
+	c->at = t->at;
+	c->end = t->at += len;
 	return 0;
 }
 
@@ -125,13 +131,12 @@ static int take_room(struct memory *m, uint64_t size)
 /* `cnt` lengths, then the bytes of all. */
 static int read_strings(struct tables *t, size_t cnt, size_t columns)
 {
-	const uint8_t *lengths, *lengths_end, *bytes, *bytes_end;
-	uint64_t number, len;
+	struct column lengths, bytes;
+	uint64_t len;
 	char *copy;
 	int err;
 
-	if (t->strings || columns != 2 || next_column(t, &number, &lengths, &lengths_end) ||
-	    next_column(t, &number, &bytes, &bytes_end))
+	if (t->strings || columns != 2 || next_column(t, &lengths) || next_column(t, &bytes))
 		return -EINVAL;
 	err = take_room(t->memory, cnt * sizeof(*t->strings));
 	if (err)
@@ -140,19 +145,20 @@ static int read_strings(struct tables *t, size_t cnt, size_t columns)
 	if (memory__keep(t->memory, t->strings))
 		return -ENOMEM;
 	/* Room for a NUL behind each. */
-	copy = malloc(bytes_end - bytes + cnt + 1);
+	copy = malloc(bytes.end - bytes.at + cnt + 1);
 	if (memory__keep(t->memory, copy))
 		return -ENOMEM;
 	for (size_t i = 0; i < cnt; i++) {
-		if (!get_varint(&lengths, lengths_end, &len) || len > (uint64_t)(bytes_end - bytes))
+		if (!get_varint(&lengths.at, lengths.end, &len) ||
+		    len > (uint64_t)(bytes.end - bytes.at))
 			return -EINVAL;
-		t->strings[i] = memcpy(copy, bytes, len);
+		t->strings[i] = memcpy(copy, bytes.at, len);
 		copy[len] = '\0';
 		copy += len + 1;
-		bytes += len;
+		bytes.at += len;
 	}
 	t->strings_cnt = cnt;
-	return lengths == lengths_end && bytes == bytes_end ? 0 : -EINVAL;
+	return lengths.at == lengths.end && bytes.at == bytes.end ? 0 : -EINVAL;
 }
 
 static const struct field *find_field(const struct layout *l, uint64_t column)
@@ -170,14 +176,13 @@ static int read_columns(struct tables *t, const struct layout *l, uint8_t *rows,
 	int err = 0;
 
 	while (columns-- && !err) {
-		const uint8_t *at, *end;
 		const struct field *f;
-		uint64_t column;
+		struct column column;
 
-		err = next_column(t, &column, &at, &end);
-		f = err ? NULL : find_field(l, column);
+		err = next_column(t, &column);
+		f = err ? NULL : find_field(l, column.number);
 		if (f)
-			err = read_column(t, l, f, at, end, rows, cnt);
+			err = read_column(t, f, &column, rows, l->size, cnt);
 	}
 	return err;
 }
