@@ -235,6 +235,7 @@ check: ## install what is missing, build, run every test (root)
 	$(Q)scripts/install-deps.sh build test kernels
 	$(Q)scripts/check-layers
 	$(Q)scripts/check-docs
+	$(Q)scripts/check-functions
 	$(Q)$(MAKE) --no-print-directory $(JOBS) tests
 	$(Q)$(MAKE) --no-print-directory $(JOBS) cross
 	$(Q)tests/run --build $(BUILD)
