@@ -17,27 +17,41 @@ say       = $(if $(V),,@printf '  %-7s %s\n' '$1' '$2';)
 CFLAGS   ?= $(if $(DEBUG),-O0,-O2) -g
 WARN     := -Wall -Wextra -Wno-unused-parameter -Wmissing-prototypes -Wstrict-prototypes
 # A folder of a part is named without that part: #include "calls/profile.h".
-PARTS    := base profiles analysis tracing commands
-CPPFLAGS += -D_GNU_SOURCE -DPROFTRACE_VERSION='"$(VERSION)"' $(PARTS:%=-Iuser/%) -Ibpf -I$(BUILD)
+PARTS    := base profiles $(if $(REPORT_ONLY),,analysis tracing) commands
+CPPFLAGS += -D_GNU_SOURCE -DPROFTRACE_VERSION='"$(VERSION)"' $(PARTS:%=-Iuser/%) $(if $(REPORT_ONLY),,-Ibpf) -I$(BUILD)
 ,        := ,
 # What $(CC) builds for, as BPF objects name it.
 BPF_ARCH := $(or $(if $(filter aarch64-%,$(shell $(CC) -dumpmachine)),arm64),x86)
 SAN      := $(if $(ASAN),-fsanitize=address$(,)undefined -fno-sanitize-recover=undefined)
-LIBS     := -lsqlite3 -lbpf -ldw -lelf -lz -lzstd -llzma -lZydis -lZycore -liberty -lpthread -lm
+# Libraries of others: each of our parts needs those of its line, and of the lines below it.
+LIBS     := $(if $(REPORT_ONLY),,-lbpf \
+	-ldw -lelf -llzma -lZydis -lZycore -liberty) \
+	-lsqlite3 -lz -lzstd -lpthread -lm
 
-SRCS     := $(sort $(shell find user -name '*.c'))
+# main() with its table of commands. A build that only reads recordings has another table, and of
+# the commands those in it.
+MAIN     := user/main.c user/commands/cmd/$(if $(REPORT_ONLY),report_commands,commands).c
+SRCS     := $(sort $(filter-out user/commands/cmd/%commands.c,$(if $(REPORT_ONLY), \
+	$(shell find user/base user/profiles user/commands/cli user/commands/report -name '*.c') \
+	user/commands/cmd/cmd_report.c user/commands/cmd/cmd_diff.c, \
+	$(shell find user/*/ -name '*.c'))))
 OBJS     := $(SRCS:%.c=$(BUILD)/%.o) $(BUILD)/user/profiles/web/embed.o
-# Everything but main(): what unit tests and fuzzers link.
-LIB      := $(BUILD)/libproftrace.a
+# Everything but main(), each library before those that it needs. A linker that goes through them
+# once, in this order, finds no function that is called from further down.
+LIB      := $(addprefix $(BUILD)/lib,commands.a $(if $(REPORT_ONLY),,trace.a analyze.a) profile.a)
 SKEL     := $(BUILD)/proftrace.skel.h $(BUILD)/basic.skel.h
 FORMATTED := $(sort $(shell find user -name '*.[ch]')) $(wildcard bpf/*.[ch] tests/unit/*.[ch] tests/formats/*.[ch] tests/drop/*.[ch] tests/page/*.[ch] tests/bench/*.[ch] tests/fuzz/*.[ch] include/*.h)
 
 all: $(PROGRAM) ## build ./proftrace
 
-$(PROGRAM): $(BUILD)/user/main.o $(LIB)
+$(PROGRAM): $(MAIN:%.c=$(BUILD)/%.o) $(LIB)
 	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SAN) $(LDFLAGS) -o $@ $^ $(LIBS)
 
-$(LIB): $(filter-out $(BUILD)/user/main.o,$(OBJS))
+$(BUILD)/libcommands.a: $(filter $(BUILD)/user/commands/%,$(OBJS))
+$(BUILD)/libtrace.a: $(filter $(BUILD)/user/tracing/%,$(OBJS))
+$(BUILD)/libanalyze.a: $(filter $(BUILD)/user/analysis/%,$(OBJS))
+$(BUILD)/libprofile.a: $(filter $(BUILD)/user/profiles/% $(BUILD)/user/base/%,$(OBJS))
+$(LIB):
 	$(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $^
 
 $(BUILD)/%.o: %.c
@@ -72,6 +86,10 @@ $(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c bpf/proftrace.bpf.c $(wildcard bpf/*.h vmlinux
 	$(Q)scripts/bpf-writes $(if $(V),-v) $@.tmp
 	$(Q)llvm-strip -g $@.tmp -o $@ && rm -f $@.tmp
 
+REPORT_BUILD ?= build-report
+report-only: ## build build-report/proftrace, which reads recordings: no BPF, no ELF, no clang
+	$(Q)$(MAKE) --no-print-directory all BUILD=$(REPORT_BUILD) PROGRAM=$(REPORT_BUILD)/proftrace REPORT_ONLY=1
+
 # For another architecture, by Debian's cross compiler and with its libraries. There are no tests.
 cross: ## install what is missing, build build-arm64/proftrace
 	$(Q)scripts/install-deps.sh build cross
@@ -92,11 +110,11 @@ format: ## format the sources
 	$(Q)clang-format -i $(FORMATTED)
 
 clean: ## remove what was built
-	$(Q)rm -rf build build-asan build-fuzz build-arm64 proftrace demo.folded demo.svg
+	$(Q)rm -rf build build-asan build-report build-fuzz build-arm64 proftrace demo.folded demo.svg
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
 
-.PHONY: all cross deps install format clean help
+.PHONY: all report-only cross deps install format clean help
 .DELETE_ON_ERROR:
--include $(OBJS:.o=.d)
+-include $(OBJS:.o=.d) $(MAIN:%.c=$(BUILD)/%.d)

@@ -4,7 +4,7 @@
 
 #include "cli/command_line.h"
 #include "cli/options.h"
-#include "cmd/cmd.h"
+#include "cmd/commands.h"
 #include "util/log.h"
 #include "util/signals.h"
 
@@ -20,16 +20,13 @@ static void occupy_streams(void)
 
 static int run(const struct options *o)
 {
-	switch (o->verb) {
-	case VERB_REPORT:
-		return cmd_report(o);
-	case VERB_DIFF:
-		return cmd_diff(o);
-	case VERB_DOCTOR:
-		return cmd_doctor(o);
-	default:
-		return o->list ? cmd_list(o) : cmd_trace(o);
+	for (size_t i = 0; i < commands_cnt; i++) {
+		if (commands[i].verb == o->verb)
+			return commands[i].run(o);
 	}
+	log_error("this proftrace only reads recordings: try report or diff (make report-only "
+		  "builds one like it, make one that traces)");
+	return 1;
 }
 
 int main(int argc, char **argv)
