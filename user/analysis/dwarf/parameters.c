@@ -49,7 +49,7 @@ void parameters__free(struct parameters *p)
 	free(p);
 }
 
-/* What is asked, for all that has a part in the answer. */
+/* The arguments of parameters__find(), for the functions that answer it. */
 struct question {
 	const struct arch *arch;
 	struct dwarf_file *file;

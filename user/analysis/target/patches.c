@@ -182,14 +182,14 @@ static size_t probed(const struct look *l, const uint8_t *mem, size_t len, uint6
 	return mem[0] == INT3 && !l->debugged ? 1 : 0;
 }
 
-/* The same bytes in memory, at `vaddr`, and in the file, at `offset`. */
+/* `len` bytes of an object as they are in memory, at `vaddr`, and in the file, at `offset`. */
 struct copies {
 	const uint8_t *mem, *file;
 	size_t len;
 	uint64_t vaddr, offset;
 };
 
-/* Notes where they differ. */
+/* Notes where the copies differ. */
 static int compare(const struct look *l, const struct copies *c, struct patches *found)
 {
 	size_t at = 0, theirs;

@@ -13,7 +13,7 @@
 #include "calls/profile.h"
 #include "calls/walk.h"
 
-/* What decides most comparisons, side by side in memory: a million nodes are sorted in one go. */
+/* A node with its first two sort criteria beside it in memory: a million are sorted in one go. */
 struct sort_key {
 	uint64_t total_ns;
 	uint64_t calls;

@@ -194,8 +194,7 @@ static void classify_ff(const struct insn_fields *f, struct insn *out)
 	}
 }
 
-/* Pushes and pops, and what else makes or ends a stack frame. Returns whether it is one of these.
- */
+/* Pushes and pops, enter and leave. Returns whether the instruction is one of these. */
 static bool classify_stack(const struct insn_fields *f, struct insn *out)
 {
 	switch (f->op) {
@@ -229,7 +228,7 @@ static bool classify_stack(const struct insn_fields *f, struct insn *out)
 	}
 }
 
-/* What does not simply run on to the next instruction. Returns whether it is that. */
+/* Jumps, calls, returns and traps. Returns whether the instruction is one of these. */
 static bool classify_flow(const struct insn_fields *f, struct insn *out)
 {
 	switch (f->op) {
