@@ -27,6 +27,7 @@
 #include "select/line_spec.h"
 #include "select/usdt_pattern.h"
 #include "symbol/demangle.h"
+#include "util/cxx_name.h"
 #include "symbol/symtab.h"
 #include "symbol/usdt.h"
 #include "target/target.h"
@@ -81,7 +82,7 @@ static void check_symbols(const struct elf_image *img, const struct symtab *tab)
 			abort();
 		name = demangle(sym->name);
 		if (name)
-			demangle_cut_params(name);
+			cxx_name__cut_parameters(name);
 		free(name);
 	}
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "symbol/demangle.h"
+#include "util/cxx_name.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -118,7 +119,7 @@ static void test_garbage(void **state)
 		}
 		name = demangle(symbol);
 		if (name)
-			demangle_cut_params(name);
+			cxx_name__cut_parameters(name);
 		free(name);
 	}
 }
@@ -201,7 +202,7 @@ static void test_cut_params(void **state)
 	for (i = 0; i < COUNT(names); i++) {
 		char *copy = strdup(names[i].name);
 
-		assert_string_equal(demangle_cut_params(copy), names[i].want);
+		assert_string_equal(cxx_name__cut_parameters(copy), names[i].want);
 		free(copy);
 	}
 }

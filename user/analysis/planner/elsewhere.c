@@ -15,6 +15,7 @@
 #include "select/filter.h"
 #include "select/nearest.h"
 #include "symbol/demangle.h"
+#include "util/cxx_name.h"
 #include "symbol/symtab.h"
 #include "target/package.h"
 #include "target/target.h"
@@ -106,7 +107,7 @@ char *elsewhere__find(const struct plan *p, const struct target *t, const char *
 		if (len < size)
 			snprintf(buf + len, size - len, " ha%s %s: -F '%s:%s'",
 				 s.files_cnt == 1 ? "s" : "ve",
-				 s.functions == 1 || pattern.plain ? "it" : "such functions",
+				 s.functions == 1 || !strpbrk(pattern.func, "*?[") ? "it" : "such functions",
 				 s.files[0], func);
 	}
 	filter_pattern__clear(&pattern);
@@ -117,7 +118,7 @@ static void offer(void *ctx, const char *object, const struct symbol *sym)
 {
 	char *demangled = demangle(sym->name);
 
-	nearest__offer_in(ctx, object, demangled ? demangle_cut_params(demangled) : sym->name);
+	nearest__offer_in(ctx, object, demangled ? cxx_name__cut_parameters(demangled) : sym->name);
 	free(demangled);
 }
 

@@ -13,6 +13,7 @@
 #include "planner/unmatched.h"
 #include "select/line_spec.h"
 #include "symbol/demangle.h"
+#include "util/cxx_name.h"
 #include "target/target.h"
 #include "util/log.h"
 #include "util/path.h"
@@ -94,7 +95,7 @@ static int note_inlined(void *ctx, uint64_t begin, uint64_t end, const char *fun
 	}
 	name = demangle(function);
 	len = snprintf(s->where + s->len, sizeof(s->where) - s->len, "%s%.60s (%.60s:%u)",
-		       s->shown ? ", " : "", name ? demangle_cut_params(name) : function,
+		       s->shown ? ", " : "", name ? cxx_name__cut_parameters(name) : function,
 		       call->file ? path_base(call->file) : "?", call->line);
 	free(name);
 	s->len += (size_t)len < sizeof(s->where) - s->len ? (size_t)len : 0;

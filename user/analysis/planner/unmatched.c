@@ -18,6 +18,7 @@
 #include "select/probe_name.h"
 #include "select/usdt_pattern.h"
 #include "symbol/demangle.h"
+#include "util/cxx_name.h"
 #include "symbol/symtab.h"
 #include "symbol/usdt.h"
 #include "target/target.h"
@@ -64,7 +65,7 @@ static char *nearest_names(const struct plan *p, const struct target *t, const c
 			char *demangled = demangle(sym->name);
 
 			if (sym->kind == SYMBOL_FUNC)
-				nearest__offer(&nearest, demangled ? demangle_cut_params(demangled)
+				nearest__offer(&nearest, demangled ? cxx_name__cut_parameters(demangled)
 								   : sym->name);
 			free(demangled);
 		}

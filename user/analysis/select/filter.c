@@ -2,21 +2,19 @@
 #include "select/filter.h"
 
 #include <errno.h>
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "symbol/demangle.h"
 #include "symbol/symtab.h"
 #include "util/glob.h"
-#include "util/path.h"
 
 int filter_pattern__parse(struct filter_pattern *p, const char *text)
 {
-	const char *colon = glob_object_end(text);
+	const char *colon = glob__object_end(text);
 
 	*p = (struct filter_pattern){0};
-	p->region = glob_is_region(text);
+	p->region = glob__is_region(text);
 	if (p->region) {
 		text = colon + 1;
 	} else if (colon) {
@@ -28,7 +26,6 @@ int filter_pattern__parse(struct filter_pattern *p, const char *text)
 	p->func = strdup(*text ? text : "*");
 	if (!p->func)
 		return -ENOMEM;
-	p->plain = !strpbrk(p->func, "*?[");
 	p->demangled = strcmp(p->func, "*") != 0;
 	return 0;
 }
@@ -83,92 +80,38 @@ void filter__clear(struct filter *f)
 	*f = (struct filter){0};
 }
 
-static bool name_matches(const struct filter_pattern *p, const char *name)
-{
-	/* Brackets and stars are common in C++ names: the literal comparison comes first. */
-	return !strcmp(p->func, name) || (!p->plain && fnmatch(p->func, name, 0) == 0);
-}
-
-/* Length of a C symbol without the suffixes of compilers' clones, or 0 if it has none. */
-static size_t clone_base(const char *name)
-{
-	static const char *const suffixes[] = {".part.",     ".constprop.", ".isra.",
-					       ".lto_priv.", ".llvm.",	    ".localalias"};
-	size_t len = 0;
-
-	for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++) {
-		const char *at = strstr(name, suffixes[i]);
-
-		if (at && at > name && (!len || (size_t)(at - name) < len))
-			len = at - name;
-	}
-	return len;
-}
-
-static bool raw_matches(const struct filter_pattern *p, const char *name)
-{
-	char base[256];
-	size_t len;
-
-	if (name_matches(p, name))
-		return true;
-	len = clone_base(name);
-	if (!len || len >= sizeof(base))
-		return false;
-	memcpy(base, name, len);
-	base[len] = '\0';
-	return name_matches(p, base);
-}
-
-/* Compares the demangled form of a raw name, of a clone's also without "[clone .part.0]". */
+/* Compares the demangled form of a raw name, if it has one. */
 static bool demangled_matches(const struct filter_pattern *p, const char *name)
 {
-	char *demangled = demangle(name), *clone;
-	bool match;
+	char *demangled = p->demangled ? demangle(name) : NULL;
+	bool match = demangled && glob__matches_function(p->func, demangled);
 
-	if (!demangled)
-		return false;
-	match = name_matches(p, demangled);
-	clone = strstr(demangled, " [clone ");
-	if (clone && !match) {
-		*clone = '\0';
-		match = name_matches(p, demangled);
-	}
-	match = match || name_matches(p, demangle_cut_params(demangled));
 	free(demangled);
 	return match;
 }
 
+bool filter_pattern__matches_name(const struct filter_pattern *p, const char *name)
+{
+	return glob__matches_function(p->func, name) || demangled_matches(p, name);
+}
+
 static bool symbol_matches(const struct filter_pattern *p, const struct symbol *sym)
 {
-	if (raw_matches(p, sym->name))
+	if (filter_pattern__matches_name(p, sym->name))
 		return true;
 	for (size_t i = 0; i < sym->aliases_cnt; i++) {
-		if (raw_matches(p, sym->aliases[i]))
-			return true;
-	}
-	if (!p->demangled)
-		return false;
-	if (demangled_matches(p, sym->name))
-		return true;
-	for (size_t i = 0; i < sym->aliases_cnt; i++) {
-		if (demangled_matches(p, sym->aliases[i]))
+		if (filter_pattern__matches_name(p, sym->aliases[i]))
 			return true;
 	}
 	return false;
-}
-
-bool filter_pattern__matches_name(const struct filter_pattern *p, const char *name)
-{
-	return raw_matches(p, name) || (p->demangled && demangled_matches(p, name));
 }
 
 bool filter_pattern__names(const struct filter_pattern *p, const struct filter_object *obj)
 {
 	if (!p->object)
 		return false;
-	return !strcmp(p->object, obj->path) || fnmatch(p->object, path_base(obj->path), 0) == 0 ||
-	       (obj->soname[0] && fnmatch(p->object, obj->soname, 0) == 0);
+	return glob__matches_object(p->object, obj->path) ||
+	       (obj->soname[0] && glob__matches_object(p->object, obj->soname));
 }
 
 bool filter_pattern__matches(const struct filter_pattern *p, const struct filter_object *obj,
@@ -180,7 +123,7 @@ bool filter_pattern__matches(const struct filter_pattern *p, const struct filter
 
 bool filter_pattern__matches_region(const struct filter_pattern *p, const char *name)
 {
-	return p->region && name_matches(p, name);
+	return p->region && glob__matches_function(p->func, name);
 }
 
 bool filter__wants_libraries(const struct filter *f)

@@ -15,7 +15,6 @@ struct symbol;
 struct filter_pattern {
 	char *object;	/* glob on the file name; NULL: the main program (-F), any object (-N) */
 	char *func;	/* glob on function names */
-	bool plain;	/* func has no glob characters */
 	bool demangled; /* func cannot be meant for raw names alone: compare demangled names too */
 	bool region;	/* func is a glob on names of regions */
 	bool matched;	/* set once a function, or a region, has */

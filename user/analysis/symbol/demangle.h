@@ -11,12 +11,4 @@
  */
 char *demangle(const char *symbol);
 
-/*
- * Cuts `demangled` in place to its qualified name without the parameter list and what follows:
- * "ns::f(int) const" -> "ns::f", "operator()(int)" -> "operator()", "(anonymous namespace)::f()" ->
- * "(anonymous namespace)::f". Template return types are dropped: "void f<int>(int)" -> "f<int>".
- * Returns the start of the name within `demangled`.
- */
-char *demangle_cut_params(char *demangled);
-
 #endif

@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The parts of a GLOB for functions. */
+/*
+ * GLOBs for functions, as all options take them: "FUNC", "OBJECT:FUNC" or "region:NAME". Examples:
+ * "handle_*", "libc.so.6:malloc", "ns::Class::run", "region:query".
+ */
 #ifndef PROFTRACE_UTIL_GLOB_H
 #define PROFTRACE_UTIL_GLOB_H
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <string.h>
 
-/* Where the OBJECT part of a GLOB that has one (OBJECT:FUNC) ends: the first colon that is not half
- * of a "::", or NULL. */
-static inline const char *glob_object_end(const char *glob)
-{
-	for (const char *c = glob; *c; c++) {
-		if (*c != ':')
-			continue;
-		if (c[1] != ':')
-			return c;
-		c++;
-	}
-	return NULL;
-}
+/* Where the OBJECT part of a GLOB that has one ends: the first colon that is not half of a "::", or
+ * NULL. Of a region:NAME, where "region" ends. */
+const char *glob__object_end(const char *glob);
 
-/* Whether a GLOB speaks of regions: region:NAME. */
-static inline bool glob_is_region(const char *glob)
-{
-	return !strncmp(glob, "region:", 7);
-}
+/* Whether a GLOB speaks of regions. */
+bool glob__is_region(const char *glob);
+
+/*
+ * Whether `func`, the FUNC part of a GLOB, matches a function's name, raw or demangled: all of it,
+ * or without its parameters ("f" matches "f(int)"), or the name that a compiler's clone was made of
+ * ("f" matches "f.part.0", "f.constprop.0" and "f(int) [clone .isra.0]"). Brackets and stars are
+ * common in names, so a name always matches itself.
+ */
+bool glob__matches_function(const char *func, const char *name);
+
+/* Whether `object`, the OBJECT part of a GLOB, matches the file at `path`: its path is that text,
+ * or its last part matches the glob. */
+bool glob__matches_object(const char *object, const char *path);
 
 #endif

@@ -6,9 +6,8 @@
 
 struct profile_function;
 
-/* Whether a FUNC or OBJECT:FUNC matches any of the function's names: as it is shown, with or
- * without parameters, its symbol, its aliases. Of regions only a region:NAME speaks. OBJECT is
- * compared with the file's name and its path. */
+/* Whether a GLOB (util/glob.h) matches a function of a profile by any of its names: the one that is
+ * shown, its symbol, its aliases. */
 bool function_glob__matches(const char *glob, const struct profile_function *f);
 
 #endif
