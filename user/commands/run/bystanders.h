@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Where children are followed, probes may be in other processes that map the same files. They are
- * taken out of these once they cost them more than next to nothing. Inside run/ only.
+ * taken out of these once they cost them more than next to nothing.
  */
 #ifndef PROFTRACE_RUN_BYSTANDERS_H
 #define PROFTRACE_RUN_BYSTANDERS_H
@@ -10,10 +10,6 @@
 #include <stdint.h>
 
 struct run;
-
-struct bystanders {
-	bool spared; /* they have no probes any more */
-};
 
 /* Says which files' functions will not be seen in children, when probes are in. */
 void bystanders__tell(const struct run *r);

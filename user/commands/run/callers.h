@@ -1,20 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* --callers: whose code is unwound, and what its functions are called. Inside run/ only. */
+/* --callers: whose code is unwound, and what its functions are called. */
 #ifndef PROFTRACE_RUN_CALLERS_H
 #define PROFTRACE_RUN_CALLERS_H
 
 #include <sys/types.h>
 
-#include "planner/callers.h"
-#include "unwind/spaces.h"
-
+struct callers;
 struct run;
-
-struct callers {
-	struct unwind_spaces spaces;
-	struct plan_callers named;
-	bool warned;
-};
 
 /* Once the programs are loaded: what all processes have mapped. Returns 0 or -errno with one line
  * logged. */

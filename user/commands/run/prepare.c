@@ -11,6 +11,7 @@
 #include "collect/collector.h"
 #include "plan/plan_lines.h"
 #include "planner/planner.h"
+#include "run/callers.h"
 #include "run/charge.h"
 #include "run/describe.h"
 #include "run/result.h"

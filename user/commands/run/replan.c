@@ -10,6 +10,7 @@
 #include "collect/collector.h"
 #include "plan/exit_strategy.h"
 #include "planner/planner.h"
+#include "run/callers.h"
 #include "run/charge.h"
 #include "run/describe.h"
 #include "run/roles.h"

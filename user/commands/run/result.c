@@ -23,6 +23,7 @@
 #include "run/run.h"
 #include "run/samples.h"
 #include "run/steer.h"
+#include "run/switches.h"
 #include "security/privilege.h"
 #include "util/clock.h"
 #include "util/log.h"

@@ -9,13 +9,12 @@
 
 #include "attach/costs.h"
 #include "plan/options.h"
+#include "planner/callers.h"
 #include "report/output.h"
 #include "report/spool.h"
-#include "run/bystanders.h"
-#include "run/callers.h"
 #include "run/progress.h"
-#include "run/switches.h"
 #include "run/wanted.h"
+#include "unwind/spaces.h"
 
 struct collector;
 struct description;
@@ -28,6 +27,27 @@ struct profile;
 struct target;
 struct tracer;
 struct watch;
+
+/* Other processes that run through our probes; see run/bystanders.h. */
+struct bystanders {
+	bool spared; /* they have no probes any more */
+};
+
+/* Stacks of callers that are not traced; see run/callers.h. */
+struct callers {
+	struct unwind_spaces spaces;
+	struct plan_callers named;
+	bool warned;
+};
+
+/* Switching off and on; see run/switches.h. */
+struct switches {
+	bool off;
+	bool by_hand;	    /* somebody has switched it */
+	bool suspended;	    /* the probes are out */
+	uint64_t since_ns;  /* when it was switched off */
+	uint64_t paused_ns; /* of pauses that have ended */
+};
 
 struct run {
 	const struct options *o;

@@ -21,6 +21,7 @@
 #include "cli/options.h"
 #include "collect/collector.h"
 #include "plan/plan.h"
+#include "run/callers.h"
 #include "run/charge.h"
 #include "run/cpu_clock.h"
 #include "run/run.h"

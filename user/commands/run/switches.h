@@ -2,7 +2,7 @@
 /*
  * Tracing switched off and on while the target runs. Off, the gate is closed first: a hit costs
  * little more than its trap. After a while the probes are taken out: then the target runs as if
- * nobody was there, and switching on takes as long as attaching. Inside run/ only.
+ * nobody was there, and switching on takes as long as attaching.
  */
 #ifndef PROFTRACE_RUN_SWITCHES_H
 #define PROFTRACE_RUN_SWITCHES_H
@@ -11,14 +11,7 @@
 #include <stdint.h>
 
 struct run;
-
-struct switches {
-	bool off;
-	bool by_hand;	    /* somebody has switched it */
-	bool suspended;	    /* the probes are out */
-	uint64_t since_ns;  /* when it was switched off */
-	uint64_t paused_ns; /* of pauses that have ended */
-};
+struct switches;
 
 /* At the start: with --paused and --skip it is off, else on. */
 void switches__start(struct run *r);
