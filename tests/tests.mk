@@ -222,8 +222,8 @@ fuzz: ## install what is missing, build, fuzz with RUNS=20000 inputs a fuzzer
 
 .PHONY: fuzzers fuzz
 
-unit: $(UNIT_BINS) ## build and run the unit tests alone (no root)
-	$(Q)tests/run --unit --build $(BUILD)
+test: $(UNIT_BINS) ## build and run the unit tests alone (no root)
+	$(Q)tests/run --unit --build $(BUILD) $(FILTER)
 
 tests: all $(UNIT_BINS) $(PROGRAM_BINS) $(DROPPER) $(SAMPLE) $(CONSUMERS) $(PROFILES) $(FUZZ_BINS) ## build the program, the tests and their targets
 
@@ -231,21 +231,22 @@ tests: all $(UNIT_BINS) $(PROGRAM_BINS) $(DROPPER) $(SAMPLE) $(CONSUMERS) $(PROF
 # As many jobs as there are processors, unless it was said how many.
 JOBS = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 
-check: ## install what is missing, build, run every test (root)
+# FILTER: parts of tests' names, as tests/run takes them.
+check: ## install what is missing, build, run every test (root); FILTER=name runs some
 	$(Q)scripts/install-deps.sh build test kernels
 	$(Q)scripts/check-layers
 	$(Q)scripts/check-docs
 	$(Q)scripts/check-functions
 	$(Q)$(MAKE) --no-print-directory $(JOBS) tests
-	$(Q)$(MAKE) --no-print-directory $(JOBS) cross
-	$(Q)tests/run --build $(BUILD)
+	$(if $(FILTER),,$(Q)$(MAKE) --no-print-directory $(JOBS) cross)
+	$(Q)tests/run --build $(BUILD) $(FILTER)
 
 demo: ## install what is missing, build, profile python3 (root)
 	$(Q)scripts/install-deps.sh build demo
 	$(Q)$(MAKE) --no-print-directory $(JOBS) all
 	$(Q)scripts/demo.sh
 
-.PHONY: unit tests check demo
+.PHONY: test tests check demo
 
 # Benchmarks. `make bench BENCH_ARGS="--help"` tells what can be chosen.
 BENCH      := $(BUILD)/bench

@@ -24,7 +24,8 @@ import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.path.join(ROOT, os.environ.get("PROFTRACE_BUILD", "build"))
-PROGRAMS = os.path.join(BUILD, "programs")
+# Tests that run side by side have each their own copies: see tests/workers.py.
+PROGRAMS = os.environ.get("PROFTRACE_PROGRAMS") or os.path.join(BUILD, "programs")
 PROFTRACE = os.path.join(ROOT, "proftrace")
 # For what is exact: without a filter there is a budget, and then not every function is traced.
 UNLIMITED = ("--max-overhead", "none")
@@ -36,6 +37,27 @@ PATIENCE = float(os.environ.get("PROFTRACE_PATIENCE", "1"))
 TIMEOUT = 180 * PATIENCE  # a hang; nothing here takes as long
 TRACING = "proftrace: tracing "
 NOBODY = 65534
+
+
+def alone(why):
+    """Marks a class or a method: no other test may run beside it, for the reason given."""
+    def mark(what):
+        what.alone = why
+        return what
+    return mark
+
+
+def in_background(what):
+    """Marks a class or a method that computes for minutes and measures nothing: it runs at a low
+    priority beside all others."""
+    what.in_background = True
+    return what
+
+
+def long(what):
+    """Marks a class or a method that takes long: it is begun first."""
+    what.long = True
+    return what
 
 
 def program(name):
@@ -233,6 +255,16 @@ def session_members(session):
         if fields and fields[0] not in "ZX" and int(fields[3]) == session:
             members.append(int(pid))
     return members
+
+
+def calibrate():
+    """Lets proftrace measure what probes cost until it keeps the figures, which those of a busy
+    machine are not worth: else each test that comes would measure anew."""
+    for options in (), ("--calls",):
+        poll(lambda: b"calibration: " not in subprocess.run(
+            [PROFTRACE, "-v", "-f", "json", *UNLIMITED, *options, "--", program("calc-pie")],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+            timeout=TIMEOUT, check=False).stderr)
 
 
 class Bpf:

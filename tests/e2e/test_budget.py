@@ -11,6 +11,7 @@ DROPPED = "functions are dropped"
 ONE_IN = 10
 
 
+@harness.alone("what is dropped depends on what calls cost meanwhile")
 class Budget(harness.TestCase):
     def run_hot(self, *options, threads=1, drops=True):
         """Runs `hot` until something is dropped, with calls of `rare` before and after. Returns the

@@ -15,6 +15,7 @@ CHILD_CALLS = 20000
 INTERVALS = 10
 
 
+@harness.alone("figures that a busy machine makes uncertain are not kept")
 class Cache(harness.TestCase):
     """With a /run of its own."""
 
@@ -100,6 +101,7 @@ def times_ns(line):
                for minutes, seconds, part in found)
 
 
+@harness.alone("measures CPU time, which grows where others use the caches")
 class CpuTime(harness.TestCase):
     def assert_near(self, ns, expected, context=""):
         self.assertGreater(expected, 20e6, f"too little to compare\n{context}")
@@ -157,6 +159,7 @@ class CpuTime(harness.TestCase):
                          sum(map(times_ns, done.stdout.splitlines()[-2:])), done)
 
 
+@harness.alone("compares what probes cost in two runs")
 class Cost(harness.TestCase):
     def test_outermost_calls(self):
         """What the probes of calls without a traced caller cost outside of them counts as well:

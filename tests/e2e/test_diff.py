@@ -105,6 +105,7 @@ class Diff(harness.TestCase):
         self.assertIn("none has changed by more than noise", self.diff(old, old))
         self.assert_nothing_changed(old, old)
 
+    @harness.alone("compares what two runs cost, which another test would change amid one of them")
     def test_another_run_of_the_same_is_noise(self):
         """A call of `uneven` takes as much CPU time as it is told to, on any machine."""
         runs = [self.record(name, program("pace"), 2, 200, 3) for name in ("old", "new")]
@@ -125,6 +126,7 @@ class Diff(harness.TestCase):
                          "CPU time has not changed by more than noise; all functions have been called as often")
         self.assertEqual(self.verdict("-w", "calls", old, new), "all functions have been called as often")
 
+    @harness.alone("compares what two runs cost, which another test would change amid one of them")
     def test_real_programs_twice(self):
         """But for `even`, whose loop may take twice as long where the stack begins elsewhere."""
         for number, (options, command) in enumerate((
@@ -146,6 +148,7 @@ class Diff(harness.TestCase):
             changed.append({row["symbol"] for row in functions if not row["noise"]})
         self.assertEqual(set.intersection(*changed), set(), weight)
 
+    @harness.alone("compares what two runs cost, which another test would change amid one of them")
     def test_slower_by_a_third(self):
         """One function of CPU time that the program measures itself."""
         old, new = (self.record(ms, program("pace"), ms, 20) for ms in ("10", "13"))
@@ -159,6 +162,7 @@ class Diff(harness.TestCase):
         old, new = (self.record(ms, program("pace"), ms, 3) for ms in ("10", "20"))
         self.assertFalse(self.rows(self.json("-w", "cpu", old, new))["uneven"]["noise"])
 
+    @harness.alone("compares what two runs cost, which another test would change amid one of them")
     def test_doubled_work_with_the_default_budget(self):
         for weight in ("wall", "cpu"):
             runs = []

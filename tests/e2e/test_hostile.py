@@ -205,6 +205,7 @@ class Names(Case):
                                         "--", path).status, 0)
 
 
+@harness.long
 class Fuzzing(harness.TestCase):
     """A short run of the fuzzers, the same each time, behind all that once crashed. Long: make fuzz."""
 

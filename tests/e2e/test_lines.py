@@ -302,6 +302,7 @@ class Around(Lines):
         self.assertNotIn("line_misses", document["accounting"])
 
 
+@harness.alone("compares times measured by two")
 class Time(Lines):
     """Bounds are wide: the machine may have other things to do."""
 

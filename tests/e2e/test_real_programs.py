@@ -105,6 +105,7 @@ class RealPrograms(harness.TestCase):
                           stdin=self.write("script.sql", SQL_SCRIPT),
                           path="/usr/lib/x86_64-linux-gnu/libsqlite3.so.0")
 
+    @harness.alone("traces all processes that use the library")
     def test_sqlite_by_file(self):
         """The same script under -x: the same sums as under a filter."""
         library = "/usr/lib/x86_64-linux-gnu/libsqlite3.so.0"

@@ -275,6 +275,7 @@ class Values(Cases):
         self.assertEqual((link["submits"], link["runs"]), (sum(requests.values()),) * 2)
 
 
+@harness.alone("what is dropped depends on what calls cost meanwhile")
 class Budget(Cases):
     def run_hot(self, *options):
         """Runs until something is dropped, with calls of `rare` before and after."""

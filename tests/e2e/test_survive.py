@@ -12,6 +12,7 @@ import harness
 RUN = os.path.join(harness.ROOT, "tests", "survive", "run")
 
 
+@harness.long
 class Survive(unittest.TestCase):
     def test_short_form(self):
         done = subprocess.run([sys.executable, RUN, "--short", "--build",

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Runs the end-to-end tests: most side by side, each worker (worker.py) one at a time; then, one by
+one, those that need the machine for themselves (harness.alone); at last, alone, what has failed.
+One more worker has a low priority and tests that compute for minutes (harness.in_background)."""
+
+import collections
+import contextlib
+import json
+import os
+import queue
+import shutil
+import subprocess
+import sys
+import threading
+import unittest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+# Where more tests have failed than this, the machine is not to blame.
+MOST_SECOND_ATTEMPTS = 20
+
+# Tests that one worker runs in one go. `names` are those of unittest; the others are the marks that
+# harness.py can give a test.
+MARKS = ("alone", "in_background", "long")
+Unit = collections.namedtuple("Unit", ("names", *MARKS))
+
+
+def tests_of(suite):
+    for test in suite:
+        if isinstance(test, unittest.TestSuite):
+            yield from tests_of(test)
+        else:
+            yield test
+
+
+def shares_a_beginning(test):
+    return type(test).setUpClass.__func__ is not unittest.TestCase.setUpClass.__func__
+
+
+def units_of(tests):
+    """The tests of a class that prepares something for all of them are one unit; others are one
+    each."""
+    units, of_class = [], {}
+    for test in tests:
+        method = getattr(test, getattr(test, "_testMethodName", ""), None)
+        marks = [bool(getattr(method, mark, "") or getattr(test, mark, "")) for mark in MARKS]
+        key = (type(test), *marks)
+        if key in of_class:
+            of_class[key].names.append(test.id())
+            continue
+        units.append(Unit([test.id()], *marks))
+        if shares_a_beginning(test):
+            of_class[key] = units[-1]
+    return sorted(units, key=lambda unit: not unit.long)
+
+
+class Worker:
+    """A process that runs units. All but the first have copies of the programs that are traced:
+    who traces all processes of a program does not see those of another worker."""
+
+    def __init__(self, number, build, niceness=0):
+        environment = {"PROFTRACE_BUILD": build}
+        if number > 1:
+            programs = os.path.join(ROOT, build, f"programs-{number}")
+            shutil.rmtree(programs, ignore_errors=True)
+            shutil.copytree(os.path.join(ROOT, build, "programs"), programs)
+            environment["PROFTRACE_PROGRAMS"] = programs
+        self.process = subprocess.Popen(
+            [sys.executable, os.path.join(ROOT, "tests", "worker.py"), str(niceness)], text=True,
+            cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=os.environ | environment)
+
+    def run(self, unit):
+        """Yields the results, as worker.py writes them: at least one for each test."""
+        missing, why = list(unit.names), ""
+        with contextlib.suppress(BrokenPipeError):
+            print(json.dumps(unit.names), file=self.process.stdin, flush=True)
+        for line in self.process.stdout:
+            result = json.loads(line)
+            if not result:
+                break
+            if result["name"] in unit.names:
+                missing = [name for name in missing if name != result["name"]]
+                yield result
+            else:  # what a class does first, or last
+                why += f"{result['name']}: {result['why']}"
+        else:
+            why += f"its process has ended, with exit status {self.process.wait()}"
+        for name in missing or unit.names[-1:] * bool(why):
+            yield {"name": name, "shown": name, "seconds": 0, "why": why or "it was not run"}
+
+    def has_ended(self):
+        return self.process.poll() is not None
+
+    def close(self):
+        with contextlib.suppress(BrokenPipeError):
+            self.process.stdin.close()
+        self.process.wait()
+
+
+def wait_for(threads):
+    for thread in threads:
+        thread.join()
+
+
+class Run:
+    def __init__(self, tally, once):
+        self.tally = tally
+        self.once = once
+        self.lock = threading.Lock()
+        self.failed_first = {}  # {name: why}: those that are run once more
+        self.missing = set()  # names without a result
+
+    def take(self, unit, result):
+        """`unit` is None for the last attempt."""
+        name, why = f"e2e {result['shown']}", result["why"]
+        with self.lock:
+            self.missing.discard(result["name"])
+            if why and not self.once and unit and result["name"] in unit.names:
+                print(f"once more later: {name}", flush=True)
+                self.failed_first[result["name"]] = self.failed_first.get(result["name"], "") + why
+            else:
+                self.tally.report(name, why, result["seconds"], f"e2e {result['name']}")
+
+    def work(self, units, number, niceness=0):
+        """A worker's life: runs units until there are none."""
+        worker = None
+        while True:
+            try:
+                unit = units.get_nowait()
+            except queue.Empty:
+                break
+            if not worker or worker.has_ended():
+                worker = Worker(number, self.tally.build, niceness)
+            for result in worker.run(unit):
+                self.take(unit, result)
+        if worker:
+            worker.close()
+
+    def begin(self, units, numbers, niceness=0):
+        """Starts workers with these numbers, no more than are needed. Returns their threads."""
+        left = queue.Queue()
+        for unit in units:
+            left.put(unit)
+        threads = [threading.Thread(target=self.work, args=(left, number, niceness))
+                   for number in list(numbers)[:len(units)]]
+        for thread in threads:
+            thread.start()
+        return threads
+
+    def run(self, units, jobs):
+        self.missing.update(name for unit in units for name in unit.names)
+        background = self.begin([unit for unit in units if unit.in_background], [jobs + 1], 10)
+        rest = [unit for unit in units if not unit.in_background]
+        wait_for(self.begin([unit for unit in rest if not unit.alone], range(1, jobs + 1)))
+        wait_for(self.begin([unit for unit in rest if unit.alone], [1]))
+        wait_for(background)
+        for name in sorted(self.missing):
+            self.tally.report(f"e2e {name}", "it was not run: see the messages above")
+
+    def once_more(self):
+        """Each test that has failed, alone; if there are too many, the first failures count."""
+        worker = None
+        for name, why in self.failed_first.items():
+            result = {"name": name, "shown": name, "why": why, "seconds": None}
+            if len(self.failed_first) > MOST_SECOND_ATTEMPTS:
+                self.take(None, result)
+                continue
+            if not worker or worker.has_ended():
+                worker = Worker(1, self.tally.build)
+            before = len(self.tally.failed)
+            for result in worker.run(Unit([name], True, False, False)):
+                self.take(None, result)
+            if len(self.tally.failed) == before:
+                self.tally.passed_later.append((name, why))
+        if worker:
+            worker.close()
+
+
+def run(tally, jobs, once):
+    sys.path.insert(0, os.path.join(ROOT, "tests", "e2e"))
+    import harness  # not before the build folder is known
+
+    if why := harness.unavailable():
+        tally.report("e2e", why)
+        return
+    tests = list(tests_of(unittest.defaultTestLoader.loadTestsFromNames(harness.e2e_modules())))
+    wanted = set(tally.chosen([f"e2e {test.id()}" for test in tests]))
+    units = units_of([test for test in tests if f"e2e {test.id()}" in wanted])
+    if len(units) > 1:
+        harness.calibrate()
+    state = Run(tally, once)
+    state.run(units, jobs)
+    state.once_more()
