@@ -8,9 +8,11 @@ import contextlib
 import json
 import os
 import queue
+import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 import unittest
 
@@ -53,20 +55,39 @@ def units_of(tests):
     return sorted(units, key=lambda unit: not unit.long)
 
 
+def libraries():
+    """The dynamic linker and libc."""
+    with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
+        paths = {line.split(None, 5)[-1].strip() for line in maps}
+    return sorted(path for path in paths
+                  if os.path.basename(path).startswith(("ld-linux", "libc.so")))
+
+
 class Worker:
-    """A process that runs units. All but the first have copies of the programs that are traced:
-    who traces all processes of a program does not see those of another worker."""
+    """A process that runs units. Probes are in files: whoever traces all processes of a program
+    does so in those of all workers, and probes the dynamic linker for all. So all workers but the
+    first have copies of these files; for those of the system, mounts that nobody else sees."""
 
     def __init__(self, number, build, niceness=0):
-        environment = {"PROFTRACE_BUILD": build}
+        environment, argv, self.folder = {"PROFTRACE_BUILD": build}, [], None
         if number > 1:
-            programs = os.path.join(ROOT, build, f"programs-{number}")
-            shutil.rmtree(programs, ignore_errors=True)
-            shutil.copytree(os.path.join(ROOT, build, "programs"), programs)
-            environment["PROFTRACE_PROGRAMS"] = programs
-        self.process = subprocess.Popen(
-            [sys.executable, os.path.join(ROOT, "tests", "worker.py"), str(niceness)], text=True,
-            cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=os.environ | environment)
+            self.folder = tempfile.mkdtemp(prefix="worker-", dir=os.path.join(ROOT, build))
+            os.chmod(self.folder, 0o755)
+            environment["PROFTRACE_PROGRAMS"] = os.path.join(self.folder, "programs")
+            argv = self.with_copies(os.path.join(ROOT, build, "programs"), self.folder)
+        argv += [sys.executable, os.path.join(ROOT, "tests", "worker.py"), str(niceness)]
+        self.process = subprocess.Popen(argv, text=True, cwd=ROOT, stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, env=os.environ | environment)
+
+    @staticmethod
+    def with_copies(programs, folder):
+        """Copies the files. Returns the begin of a command that runs with them."""
+        shutil.copytree(programs, os.path.join(folder, "programs"))
+        mounts = []
+        for path in libraries():
+            copy = shutil.copy(path, folder)
+            mounts.append(f"mount --bind {shlex.quote(copy)} {shlex.quote(path)}")
+        return ["unshare", "--mount", "sh", "-ec", "\n".join([*mounts, 'exec "$@"']), "sh"]
 
     def run(self, unit):
         """Yields the results, as worker.py writes them: at least one for each test."""
@@ -94,6 +115,8 @@ class Worker:
         with contextlib.suppress(BrokenPipeError):
             self.process.stdin.close()
         self.process.wait()
+        if self.folder:
+            shutil.rmtree(self.folder, ignore_errors=True)
 
 
 def wait_for(threads):
@@ -128,8 +151,10 @@ class Run:
                 unit = units.get_nowait()
             except queue.Empty:
                 break
-            if not worker or worker.has_ended():
-                worker = Worker(number, self.tally.build, niceness)
+            if worker and worker.has_ended():
+                worker.close()
+                worker = None
+            worker = worker or Worker(number, self.tally.build, niceness)
             for result in worker.run(unit):
                 self.take(unit, result)
         if worker:
