@@ -32,7 +32,7 @@ static void close_many(void)
 		assert_true(fds[i] >= 0);
 	}
 	for (int i = 0; i < MANY; i++)
-		closer__close(closer, fds[i]);
+		closer__close(closer, fds[i], i & 1 ? 1 : 1 << 20);
 	closer__drain(closer);
 	for (int i = 0; i < MANY; i++) {
 		assert_int_equal(fcntl(fds[i], F_GETFD), -1);
@@ -54,7 +54,7 @@ static void the_other_end_sees_it(void **state)
 	char c;
 
 	assert_int_equal(pipe(ends), 0);
-	closer__close(closer, ends[1]);
+	closer__close(closer, ends[1], 1);
 	assert_int_equal(read(ends[0], &c, 1), 0); /* its end, without drain */
 	close(ends[0]);
 	closer__drain(closer);

@@ -3,7 +3,9 @@
  * Closes links in the background, each in a thread of its own. The probes are out at once, but then
  * the kernel waits for grace periods: 30 to 150 ms, or as long as threads of the target have a
  * return probe pending and arm others without a pause (each puts off the timer that would end the
- * wait, prepare_uretprobe() in kernel/events/uprobes.c, 6.13). So no closing may wait for another.
+ * wait, prepare_uretprobe() in kernel/events/uprobes.c, 6.13). So no closing may wait for another's
+ * end. But while many probes are taken out beside each other, each waits for a lock with each of
+ * them, so one begins when those before it are done or have had the time to take theirs out.
  */
 #ifndef PROFTRACE_ATTACH_LINKS_CLOSER_H
 #define PROFTRACE_ATTACH_LINKS_CLOSER_H
@@ -14,11 +16,12 @@ struct closer;
 struct trace_events;
 
 int closer__new(struct closer **out); /* 0 or -ENOMEM */
-/* Takes the descriptor over. Closes it here and now if there can be no thread for it. */
-void closer__close(struct closer *c, int fd);
-/* As closer__close(), of a trace event's descriptor; its definition is removed as well. */
+/* Takes the descriptor over, of a link with so many probes. Closes it here and now if there can be
+ * no thread for it. */
+void closer__close(struct closer *c, int fd, uint32_t probes);
+/* As closer__close(), of a trace event\'s descriptor; its definition is removed as well. */
 void closer__close_event(struct closer *c, int fd, const struct trace_events *events,
-			 uint32_t number);
+			 uint32_t number, uint32_t probes);
 /* Waits until all have been closed. Only then may the process end: a task that is killed while it
  * takes probes out leaves some in. */
 void closer__drain(struct closer *c);

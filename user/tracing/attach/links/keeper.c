@@ -127,6 +127,7 @@ struct held {
 	pid_t pid; /* of the process that its probes are in; 0: all, or ours */
 	bool is_event;
 	uint32_t event; /* its number */
+	uint32_t probes;
 };
 
 /*
@@ -147,9 +148,9 @@ struct links {
 static void held_close(const struct links *l, const struct held *link)
 {
 	if (link->is_event)
-		closer__close_event(l->closer, link->fd, l->events, link->event);
+		closer__close_event(l->closer, link->fd, l->events, link->event, link->probes);
 	else
-		closer__close(l->closer, link->fd);
+		closer__close(l->closer, link->fd, link->probes);
 }
 
 /* Closes what has been put off where the debugger has left. */
@@ -230,6 +231,7 @@ static int link_one(int socket, struct links *links, const struct request *req, 
 	struct held made = {
 		.pid = req->pid == getppid() ? 0 : req->pid,
 		.is_event = req->attach_type == LINK_TRACE_EVENT,
+		.probes = req->cnt,
 	};
 	int number = -EOWNERDEAD;
 
