@@ -96,21 +96,19 @@ static __always_inline u64 lane_pop(struct wire_lane *lane, const struct wire_fr
 }
 
 /*
- * Takes the innermost frame off and adds its time to its path and to its caller's. `exit` is the
- * cost class of the probe that saw it leave. A call that stands for others is scaled, by its own
- * weight alone: its own time, not that of its callees, which are counted anyway; and as the others
- * lie in the caller's time too, that loses what is added here. So single self times may fall below
- * 0, their sums do not.
- * Returns the time from entry to exit without the probes' cost.
+ * Takes the innermost frame off and adds its time to its path `n` and to its caller's. `exit` is
+ * the cost class of the probe that saw it leave. A call that stands for others is scaled, by its
+ * own weight alone: its own time, not that of its callees, which are counted anyway; and as the
+ * others lie in the caller's time too, that loses what is added here. So single self times may fall
+ * below 0, their sums do not. Returns the time from entry to exit without the probes' cost.
  */
-static __always_inline u64 frame_close(struct wire_lane *lane, struct wire_frame *f, u64 now,
-				       u32 exit)
+static __always_inline u64 frame_close(struct wire_lane *lane, struct wire_frame *f,
+				       struct wire_node *n, u64 now, u32 exit)
 {
 	const struct wire_cost *in = cost_of(WIRE_FRAME_COST(f->entry)), *out = cost_of(exit);
 	s64 inside = in->inside_ns + out->inside_ns, outside = in->outside_ns + out->outside_ns;
 	u64 others = f->weight - 1, took, self, cost, off_ns;
 	struct wire_frame *caller = frame_at(f->up);
-	struct wire_node *n = node_at(f->node);
 	u32 frame = lane->top;
 
 	now = lane_pop(lane, f, now, &off_ns);
@@ -148,11 +146,10 @@ static __always_inline u64 frame_close(struct wire_lane *lane, struct wire_frame
 	return took > cost ? took - cost : 0;
 }
 
-/* The call of a frame that was closed has returned after `took` ns. */
-static __always_inline void frame_took(struct wire_lane *lane, const struct wire_frame *f, u64 took)
+/* The call of a frame that was closed, of path `n`, has returned after `took` ns. */
+static __always_inline void frame_took(struct wire_lane *lane, const struct wire_frame *f,
+				       struct wire_node *n, u64 took)
 {
-	struct wire_node *n = node_at(f->node);
-
 	lane->returned++;
 	dist_add(f->function, took, took < WIRE_SCALED_MAX_NS ? f->weight : 1);
 	if (!n)
@@ -168,7 +165,9 @@ static __always_inline void frame_took(struct wire_lane *lane, const struct wire
 static __always_inline void frame_returned(struct wire_lane *lane, struct wire_frame *f, u64 now,
 					   u32 exit)
 {
-	frame_took(lane, f, frame_close(lane, f, now, exit));
+	struct wire_node *n = node_at(f->node);
+
+	frame_took(lane, f, n, frame_close(lane, f, n, now, exit));
 }
 
 /* Charges the innermost span of lane `number` with the time that its base has waited, and with the
@@ -248,6 +247,7 @@ static __always_inline u32 close_next(const struct close_walk *w)
 	struct wire_lane *lane = lane_at(w->number);
 	struct wire_frame *f = lane ? frame_at(lane->top) : 0;
 	u32 exit = WIRE_COST_NONE;
+	struct wire_node *n;
 	bool returned;
 	u64 took;
 
@@ -269,9 +269,10 @@ static __always_inline u32 close_next(const struct close_walk *w)
 	} else {
 		returned = has_regions && (f->entry & WIRE_FRAME_ENDED);
 	}
-	took = frame_close(lane, f, w->now, exit);
+	n = node_at(f->node);
+	took = frame_close(lane, f, n, w->now, exit);
 	if (returned)
-		frame_took(lane, f, took);
+		frame_took(lane, f, n, took);
 	else
 		lane->unwound++;
 	return w->what == CLOSE_TOP || w->what == CLOSE_LEFT ? 0 : w->number;

@@ -56,16 +56,16 @@ static __always_inline bool returns_are_safe(void)
 }
 
 /*
- * Whether the thread's system calls are handed to the process itself (PR_SET_SYSCALL_USER_DISPATCH,
+ * Whether a thread's system calls are handed to the process itself (PR_SET_SYSCALL_USER_DISPATCH,
  * as Wine has it) or to a tracer that stands in for the kernel (PTRACE_SYSEMU). A return probe's
  * trampoline makes one, which nobody there knows.
  */
-static __always_inline bool system_calls_are_diverted(void)
+static __always_inline bool system_calls_are_diverted(const struct task_struct *task)
 {
 	const unsigned long diverted =
 		1ul << SYSCALL_WORK_BIT_SYSCALL_USER_DISPATCH | 1ul << SYSCALL_WORK_BIT_SYSCALL_EMU;
 
-	return FIELD(current_task(), thread_info.syscall_work) & diverted;
+	return FIELD(task, thread_info.syscall_work) & diverted;
 }
 
 static __always_inline bool is_target(u32 tgid)

@@ -110,7 +110,7 @@ static __always_inline bool place_of(struct place *at, const struct task_struct 
 	}
 	at->slot = slot;
 	at->number = home->current;
-	at->lane = lane_at(at->number);
+	at->lane = at->number == home_number ? home : lane_at(at->number);
 	if (at->lane && within(slot, at->lane->lo, at->lane->hi) &&
 	    at->lane->checked >= stacks_known && home->sigstack == FIELD(task, sas_ss_sp)) {
 		if (at->number == home_number)

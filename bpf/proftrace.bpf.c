@@ -44,7 +44,8 @@ SEC("uprobe")
 int session(struct pt_regs *ctx)
 {
 	u64 *call = session_cookie(ctx), cookie;
-	u32 lane;
+	const struct task_struct *task;
+	struct place at;
 
 	KEEP_OWN_STACK(session, ctx);
 	if (*call) {
@@ -52,10 +53,13 @@ int session(struct pt_regs *ctx)
 		return 0;
 	}
 	cookie = probe_cookie(ctx);
-	lane = enter(ctx, entry_slot(ctx, cookie), cookie);
-	*call = session_word(lane, cookie & WIRE_COOKIE_FUNCTION);
-	return !lane || !returns_are_safe() || !returns_in_order(lane) ||
-	       system_calls_are_diverted();
+	task = current_task();
+	if (!enter(&at, ctx, task, entry_slot(ctx, cookie), cookie)) {
+		*call = cookie & WIRE_COOKIE_FUNCTION;
+		return 1;
+	}
+	*call = session_word(&at, cookie & WIRE_COOKIE_FUNCTION);
+	return !returns_are_safe() || !returns_in_order(at.lane) || system_calls_are_diverted(task);
 }
 
 OWN_STACK(function_entry);
@@ -64,11 +68,12 @@ int function_entry(struct pt_regs *ctx)
 {
 	u64 cookie = probe_cookie(ctx);
 	u32 entry = cookie >> WIRE_COOKIE_FLAGS;
+	struct place at;
 
 	KEEP_OWN_STACK(function_entry, ctx);
 	if ((entry & WIRE_ENTRY_UNLESS) && !WIRE_CLOSES(entry) && branch_taken(ctx, cookie))
 		return 0;
-	enter(ctx, entry_slot(ctx, cookie), cookie);
+	enter(&at, ctx, current_task(), entry_slot(ctx, cookie), cookie);
 	return 0;
 }
 

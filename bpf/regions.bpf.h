@@ -151,7 +151,7 @@ static __always_inline void region_enter(struct pt_regs *ctx, u64 cookie)
 	struct place at;
 	u64 began;
 
-	if (!entry_admit(&at, p.slot, cookie, &a))
+	if (!entry_admit(&at, current_task(), p.slot, cookie, &a))
 		return;
 	if (!mark)
 		entry |= class << (WIRE_COOKIE_COST - WIRE_COOKIE_FLAGS);

@@ -227,9 +227,8 @@ static __always_inline void frame_pass(const struct place *at, u32 function, u32
 
 /* Whether the kernel has as many return probes armed on the thread as it will: it leaves out that
  * of the call that is being entered. */
-static __always_inline bool returns_exhausted(void)
+static __always_inline bool returns_exhausted(const struct task_struct *task)
 {
-	const struct task_struct *task = current_task();
 	const struct uprobe_task *utask = FIELD(task, utask);
 
 	return utask && FIELD(utask, depth) >= WIRE_MAX_RETURNS;
@@ -260,12 +259,12 @@ static __always_inline bool has_loaded(const struct wire_lane *lane)
  * home. A signal stack may lie anywhere; and a stack that no one was expected to make is left
  * alone, also where the home stands in for its lane.
  */
-static __always_inline bool returns_in_order(u32 number)
+static __always_inline bool returns_in_order(const struct wire_lane *lane)
 {
-	const struct wire_lane *lane = lane_at(number), *under;
+	const struct wire_lane *under;
 	const struct wire_frame *top;
 
-	if (!lane || has_loaded(lane))
+	if (has_loaded(lane))
 		return false;
 	if (lane->kind == WIRE_LANE_HOME)
 		return returns_proven || !lane->astray;
@@ -377,10 +376,9 @@ static __always_inline bool entry_arrives(struct arrival *a, const struct task_s
 
 /* Whether a call of `function` that begins at `slot` is to be recorded, with what weight and role:
  * then it is found out where, and the lane is locked. */
-static __always_inline bool entry_admit(struct place *at, u64 slot, u64 cookie, struct arrival *a)
+static __always_inline bool entry_admit(struct place *at, const struct task_struct *task, u64 slot,
+					u64 cookie, struct arrival *a)
 {
-	const struct task_struct *task = current_task();
-
 	if (!entry_arrives(a, task, slot, cookie))
 		return false;
 	if (!place_of(at, task, a->home, a->number, slot, a->weight && may_begin(a->role))) {
@@ -395,32 +393,32 @@ static __always_inline bool entry_admit(struct place *at, u64 slot, u64 cookie, 
 }
 
 /*
- * A function is entered; its return address lies at `slot`. Returns the lane's number if a call
- * was recorded, else 0 (then its leave is of no use).
+ * A function is entered by the current thread; its return address lies at `slot`. Returns whether a
+ * call was recorded, *at being where (else its leave is of no use).
  */
-static __always_inline u32 enter(struct pt_regs *ctx, u64 slot, u64 cookie)
+static __always_inline bool enter(struct place *at, struct pt_regs *ctx,
+				  const struct task_struct *task, u64 slot, u64 cookie)
 {
 	u32 function = cookie & WIRE_COOKIE_FUNCTION, entry = cookie >> WIRE_COOKIE_FLAGS;
 	const struct hit hit = {.ctx = ctx, .slot = slot};
 	struct arrival a;
-	struct place at;
 	bool entered;
 
-	if (!entry_admit(&at, slot, cookie, &a))
-		return 0;
+	if (!entry_admit(at, task, slot, cookie, &a))
+		return false;
 	if (WIRE_CLOSES(entry)) {
-		frame_pass(&at, function, entry, a.weight, a.role,
+		frame_pass(at, function, entry, a.weight, a.role,
 			   (cookie >> WIRE_COOKIE_VALUES) & 0xff);
-		lane_unlock(at.lane);
-		return 0;
+		lane_unlock(at->lane);
+		return false;
 	}
 	if (keep_values && !(WIRE_FRAME_FLAGS(entry) & WIRE_ENTRY_UNLESS))
 		entry |= ((cookie >> WIRE_COOKIE_VALUES) & 0xff) << WIRE_FRAME_LIST;
-	entered = frame_enter(&at, &hit, function, entry, a.weight, a.role);
-	if (entered && (WIRE_FRAME_FLAGS(entry) & WIRE_ENTRY_RETURN) && returns_exhausted())
-		at.lane->deep++;
-	lane_unlock(at.lane);
-	return entered ? at.number : 0;
+	entered = frame_enter(at, &hit, function, entry, a.weight, a.role);
+	if (entered && (WIRE_FRAME_FLAGS(entry) & WIRE_ENTRY_RETURN) && returns_exhausted(task))
+		at->lane->deep++;
+	lane_unlock(at->lane);
+	return entered;
 }
 
 /* `function` is left, as a probe of cost class `exit` sees, in registers `ctx` (NULL: they do not
@@ -475,11 +473,9 @@ static __always_inline void hit_in_vain(u64 slot, u32 function, u32 class)
 #define SESSION_LIFE(CALL)     ((u32)((CALL) >> 49))
 #define SESSION_FUNCTION(CALL) ((u32)((CALL)&WIRE_COOKIE_FUNCTION))
 
-static __always_inline u64 session_word(u32 number, u32 function)
+static __always_inline u64 session_word(const struct place *at, u32 function)
 {
-	const struct wire_lane *lane = lane_at(number);
-
-	return (u64)(lane ? lane->lives : 0) << 49 | (u64)number << 32 | function;
+	return (u64)at->lane->lives << 49 | (u64)at->number << 32 | function;
 }
 
 /* As leave(), but by a return probe that knows the lane on which the call was entered. */
