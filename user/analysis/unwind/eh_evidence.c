@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "arch/arch.h"
 #include "elf/elf_image.h"
@@ -23,6 +24,15 @@
 #define MAX_DATA       (256u << 20) /* ... of all data */
 #define MAX_OUTSIDE    (4u << 20)
 #define TABLE_ENTRIES  1024 /* of one jump table, at most */
+#define PAGE_SIZE      4096
+#define PAGES	       1024 /* that are kept */
+
+/* What may be jump tables lies close together, and most of it is looked at often. */
+struct eh_page {
+	uint64_t start; /* vaddr; 1: none */
+	bool whole;	/* all of its bytes are in the file, in one segment */
+	uint8_t bytes[PAGE_SIZE];
+};
 
 uint32_t eh_evidence__at(const struct eh_evidence *ev, uint64_t vaddr)
 {
@@ -74,33 +84,45 @@ static void note_switch(struct eh_evidence *ev, uint32_t from, uint32_t to)
 	start->switched = true;
 }
 
+static bool read_entry(struct eh_evidence *ev, uint64_t vaddr, int32_t *entry)
+{
+	uint64_t start = vaddr & ~(uint64_t)(PAGE_SIZE - 1);
+	struct eh_page *page = &ev->pages[start / PAGE_SIZE % PAGES];
+
+	if (page->start != start) {
+		page->start = start;
+		page->whole = elf_image__read_vaddr(ev->img, start, page->bytes, PAGE_SIZE);
+	}
+	if (!page->whole || vaddr - start > PAGE_SIZE - sizeof(*entry))
+		return elf_image__read_vaddr(ev->img, vaddr, entry, sizeof(*entry));
+	memcpy(entry, page->bytes + (vaddr - start), sizeof(*entry));
+	return true;
+}
+
 /*
  * A table of distances from itself, if it leads into the range that mentions it: what else does it
  * lead to? Where it ends is not known, so only starts of ranges count.
  */
 static void read_table(struct eh_evidence *ev, uint64_t vaddr)
 {
-	int32_t entries[TABLE_ENTRIES];
-	size_t room = TABLE_ENTRIES, cnt;
+	uint32_t leads[TABLE_ENTRIES], leads_cnt = 0;
 	bool own = false;
-	uint32_t at;
 
-	if (!elf_image__read_vaddr(ev->img, vaddr, entries, sizeof(*entries)) ||
-	    eh_evidence__at(ev, vaddr + entries[0]) == EH_NOBODY)
-		return;
-	while (!elf_image__read_vaddr(ev->img, vaddr, entries, room * sizeof(*entries)))
-		room /= 2;
-	for (cnt = 0; cnt < room; cnt++) {
-		at = eh_evidence__at(ev, vaddr + entries[cnt]);
+	for (size_t i = 0; i < TABLE_ENTRIES; i++) {
+		int32_t entry;
+		uint32_t at;
+
+		if (!read_entry(ev, vaddr + i * sizeof(entry), &entry))
+			break;
+		at = eh_evidence__at(ev, vaddr + entry);
 		if (at == EH_NOBODY)
 			break;
 		own |= at == ev->current;
+		if (vaddr + entry == ev->ranges[at].start)
+			leads[leads_cnt++] = at;
 	}
-	for (size_t i = 0; own && i < cnt; i++) {
-		at = eh_evidence__at(ev, vaddr + entries[i]);
-		if (vaddr + entries[i] == ev->ranges[at].start)
-			note_switch(ev, ev->current, at);
-	}
+	for (size_t i = 0; own && i < leads_cnt; i++)
+		note_switch(ev, ev->current, leads[i]);
 }
 
 /* Whether `vaddr`, in no range, lies directly beside the current one. */
@@ -265,13 +287,18 @@ int eh_evidence__gather(struct eh_evidence *ev, const struct elf_image *img,
 
 	*ev = (struct eh_evidence){.img = img, .ranges = ranges, .cnt = cnt};
 	ev->starts = calloc(cnt + 1, sizeof(*ev->starts));
-	if (!ev->starts)
+	ev->pages = calloc(PAGES, sizeof(*ev->pages));
+	if (!ev->starts || !ev->pages)
 		return -ENOMEM;
+	for (size_t i = 0; i < PAGES; i++)
+		ev->pages[i].start = 1;
 	for (size_t i = 0; i < cnt; i++) {
 		ev->starts[i].jumper = ev->starts[i].switcher = EH_NOBODY;
 		ev->starts[i].group = i;
 	}
 	err = read_code(ev);
+	free(ev->pages);
+	ev->pages = NULL;
 	if (!err)
 		err = read_data(ev);
 	for (size_t i = 0; i < cnt; i++)
@@ -283,4 +310,5 @@ void eh_evidence__clear(struct eh_evidence *ev)
 {
 	free(ev->starts);
 	free(ev->outside);
+	free(ev->pages);
 }

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct eh_page;
 struct eh_range;
 struct elf_image;
 
@@ -37,6 +38,7 @@ struct eh_evidence {
 	size_t outside_cnt, outside_cap;
 	/* while it is gathered */
 	uint32_t current;
+	struct eh_page *pages; /* of data that was read last, by the low bits of their numbers */
 };
 
 /* Decodes all ranges, and looks through the data for pointers. Returns 0 or -ENOMEM; free it with
