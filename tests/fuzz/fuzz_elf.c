@@ -99,10 +99,11 @@ static void check_parameters(const struct elf_image *img, const struct symtab *t
 		return;
 	for (size_t i = 0; i < symtab__count(tab); i++) {
 		for (size_t n = 0; n < sizeof(names) / sizeof(names[0]); n++) {
+			const struct parameter_path path = {names[n][0], names[n][1]};
 			struct parameter at;
 
-			if (!parameters__find(p, symtab__at(tab, i)->vaddr, names[n][0],
-					      names[n][1], &at, why, sizeof(why)))
+			if (!parameters__find(p, symtab__at(tab, i)->vaddr, &path, &at, why,
+					      sizeof(why)))
 				continue;
 			if (at.class >= PARAMETER_OTHER || !at.number || at.offset < 0 ||
 			    (at.bytes != 1 && at.bytes != 2 && at.bytes != 4 && at.bytes != 8))

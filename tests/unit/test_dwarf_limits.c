@@ -125,6 +125,7 @@ static void find_lines(struct elf_image *img)
 
 static void find_parameter(struct elf_image *img)
 {
+	const struct parameter_path none = {"none", NULL};
 	struct parameters *p = NULL;
 	struct parameter at;
 	char why[128];
@@ -132,8 +133,7 @@ static void find_parameter(struct elf_image *img)
 	if (parameters__open(img, "", &p))
 		return;
 	for (int i = 0; i < 100; i++)
-		assert_false(parameters__find(p, vaddr_of_work(img), "none", NULL, &at, why,
-					      sizeof(why)));
+		assert_false(parameters__find(p, vaddr_of_work(img), &none, &at, why, sizeof(why)));
 	parameters__free(p);
 }
 

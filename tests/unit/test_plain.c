@@ -30,7 +30,7 @@ static struct plain look(const uint8_t *begin, const uint8_t *end)
 	code_decoder__note_edges(decoder);
 	assert_int_equal(code_decode(decoder, &piece, 1, UINT64_MAX, &code), 0);
 	flow = code_decoder__flow(decoder);
-	plain__look(&arch_x86_64, &piece, 1, &code, &flow, NULL, &plain);
+	plain__look(&arch_x86_64, &(struct plain_function){&piece, 1, &code, &flow, NULL}, &plain);
 	code_clear(&code);
 	code_decoder__free(decoder);
 	return plain;

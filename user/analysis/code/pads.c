@@ -26,14 +26,13 @@ static bool inside(const struct code_piece *pieces, size_t cnt, uint64_t vaddr)
 	return false;
 }
 
-int pads__read(struct pads *p, const struct elf_image *img, const struct eh_frame *eh,
-	       const struct linkage *linkage, uint64_t *budget, struct code_piece *pieces,
+int pads__read(struct pads *p, const struct pads_source *from, struct code_piece *pieces,
 	       size_t cnt)
 {
-	p->cnt = eh ? cnt : 0;
+	p->cnt = from->eh ? cnt : 0;
 	p->outside = false;
 	for (size_t i = 0; i < p->cnt; i++) {
-		const struct eh_range *range = eh_frame__at(eh, pieces[i].vaddr);
+		const struct eh_range *range = eh_frame__at(from->eh, pieces[i].vaddr);
 		struct lsda_piece *piece = &p->pieces[i];
 		size_t pads_cnt = 0;
 		int err;
@@ -41,13 +40,13 @@ int pads__read(struct pads *p, const struct elf_image *img, const struct eh_fram
 		piece->range = NULL;
 		if (!range || !range->lsda)
 			continue;
-		err = lsda__read(img, range, budget, &piece->lsda);
+		err = lsda__read(from->img, range, from->budget, &piece->lsda);
 		if (err == -ENOMEM)
 			return err;
 		if (err)
 			continue;
 		piece->range = range;
-		piece->is_cxx = is_cxx(linkage, range);
+		piece->is_cxx = is_cxx(from->linkage, range);
 		if (ARRAY_RESERVE_MORE(&piece->pads, 0, piece->lsda.cnt, &piece->pads_cap))
 			return -ENOMEM;
 		for (size_t k = 0; k < piece->lsda.cnt; k++) {

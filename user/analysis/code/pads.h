@@ -26,13 +26,19 @@ struct pads {
 	bool outside; /* some landing pad lies outside the pieces */
 };
 
+/* Where landing pads are read from; all borrowed. */
+struct pads_source {
+	const struct elf_image *img;
+	const struct eh_frame *eh;     /* NULL: there are no unwind tables, hence no landing pads */
+	const struct linkage *linkage; /* NULL: no exception is known to end anywhere */
+	uint64_t *budget;	       /* bytes of exception tables that may still be read */
+};
+
 /*
- * Reads what `eh` (NULL: nothing) knows of the pieces and gives them their landing pads, which stay
- * valid until the next call. `linkage` may be NULL: then no exception is known to end anywhere.
- * Zero *p before the first use. Returns 0 or -ENOMEM.
+ * Reads what the source knows of the pieces and gives them their landing pads, which stay valid
+ * until the next call. Zero *p before the first use. Returns 0 or -ENOMEM.
  */
-int pads__read(struct pads *p, const struct elf_image *img, const struct eh_frame *eh,
-	       const struct linkage *linkage, uint64_t *budget, struct code_piece *pieces,
+int pads__read(struct pads *p, const struct pads_source *from, struct code_piece *pieces,
 	       size_t cnt);
 void pads__clear(struct pads *p);
 

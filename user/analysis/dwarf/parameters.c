@@ -431,11 +431,12 @@ static bool find_function(const struct parameters *p, uint64_t vaddr, Dwarf_Die 
 	return true;
 }
 
-bool parameters__find(const struct parameters *p, uint64_t vaddr, const char *name,
-		      const char *member, struct parameter *out, char *why, size_t size)
+bool parameters__find(const struct parameters *p, uint64_t vaddr, const struct parameter_path *path,
+		      struct parameter *out, char *why, size_t size)
 {
 	struct dwarf_file *f = dwarf_functions__file(p->functions);
-	const struct question question = {p->arch, f, name, member, why, size}, *q = &question;
+	const struct question question = {p->arch, f, path->name, path->member, why, size},
+			      *q = &question;
 	Dwarf_Die function, written, type;
 	bool found;
 
@@ -445,7 +446,7 @@ bool parameters__find(const struct parameters *p, uint64_t vaddr, const char *na
 				 "use arg1, arg2");
 	dwarf_budget__enter(&f->budget);
 	found = is_plain(q, &function) && find_parameter(q, &written, out, &type) &&
-		(!member || find_member(q, &type, out));
+		(!path->member || find_member(q, &type, out));
 	dwarf_budget__leave(&f->budget);
 	return found;
 }

@@ -38,10 +38,16 @@ struct parameter {
 int parameters__open(const struct elf_image *img, const char *root, struct parameters **out);
 void parameters__free(struct parameters *p); /* accepts NULL */
 
-/* Finds parameter `name` of the function at `vaddr`, or, unless NULL, the member behind it, also
- * one of structures in that ("head.id"). Returns whether that can be read; else `why` tells why
- * not, as part of a line. */
-bool parameters__find(const struct parameters *p, uint64_t vaddr, const char *name,
-		      const char *member, struct parameter *out, char *why, size_t size);
+/* What is looked for: parameter "request", or a member behind it, as "head.id" of
+ * "request->head.id". */
+struct parameter_path {
+	const char *name;
+	const char *member; /* NULL: the parameter itself */
+};
+
+/* Finds a parameter of the function at `vaddr`. Returns whether it can be read; else `why`, of
+ * `size` bytes, tells why not, as part of a line. */
+bool parameters__find(const struct parameters *p, uint64_t vaddr, const struct parameter_path *path,
+		      struct parameter *out, char *why, size_t size);
 
 #endif

@@ -350,15 +350,13 @@ static bool look_new(struct look *l)
 	return true;
 }
 
-void plain__look(const struct arch *arch, const struct code_piece *pieces, size_t cnt,
-		 const struct code *code, const struct code_flow *flow, const struct pads *pads,
-		 struct plain *out)
+void plain__look(const struct arch *arch, const struct plain_function *f, struct plain *out)
 {
 	struct look l = {.arch = arch,
-			 .pieces = pieces,
-			 .pieces_cnt = cnt,
-			 .flow = flow,
-			 .pads = pads,
+			 .pieces = f->pieces,
+			 .pieces_cnt = f->pieces_cnt,
+			 .flow = f->flow,
+			 .pads = f->pads,
 			 .out = out};
 
 	*out = (struct plain){0};
@@ -366,12 +364,12 @@ void plain__look(const struct arch *arch, const struct code_piece *pieces, size_
 		out->doubt = unknown;
 		return;
 	}
-	if (code->bad) {
+	if (f->code->bad) {
 		out->doubt = astray;
 		return;
 	}
-	for (size_t i = 0; i < cnt; i++)
-		l.size += pieces[i].size;
+	for (size_t i = 0; i < f->pieces_cnt; i++)
+		l.size += f->pieces[i].size;
 	if (l.size > MAX_SIZE || !look_new(&l))
 		out->doubt = too_large;
 	else

@@ -21,17 +21,23 @@ struct plain {
 	bool reaches_up;
 };
 
+/* A whole function that code_decode() has decoded; all borrowed. */
+struct plain_function {
+	const struct code_piece *pieces;
+	size_t pieces_cnt;
+	const struct code *code;
+	const struct code_flow *flow; /* with edges */
+	const struct pads *pads;      /* landing pads; NULL: none */
+};
+
 /*
- * Follows the stack pointer through a whole function, which code_decode() has decoded into *code,
- * with the edges in *flow, and the landing pads in *pads (NULL: none). There is no doubt about it
+ * Follows the stack pointer through a whole function. There is no doubt about it
  * if at each instruction it is known how far below the return address the stack pointer is, the
  * return address is neither read nor written nor pointed at, all ways out lead out with the stack
  * as it was at the entry, its caller's frame pointer is only put aside, and all of its bytes are
  * such code or padding. What is not seen are addresses that have been in memory, and indexes:
  * arrays in the frame are taken to be used within their bounds. Without memory there is doubt.
  */
-void plain__look(const struct arch *arch, const struct code_piece *pieces, size_t cnt,
-		 const struct code *code, const struct code_flow *flow, const struct pads *pads,
-		 struct plain *out);
+void plain__look(const struct arch *arch, const struct plain_function *f, struct plain *out);
 
 #endif

@@ -188,22 +188,33 @@ static enum lsda_fate fate_of(const struct proofs *pr, const struct code_call *c
 	return pr->strict || !call->end ? LSDA_PASSES : pads__fate(pads, call->end);
 }
 
-static int note_calls(const struct proofs *pr, const struct code *code, const struct pads *pads,
-		      bool in_pads, struct proof_notes *notes, struct proof_note *note,
-		      bool *pads_run)
+/* A function whose calls are being noted. */
+struct noting {
+	const struct proofs *pr;
+	const struct code *code;
+	const struct pads *pads;
+	struct proof_notes *notes;
+	struct proof_note *note;
+	bool pads_run; /* exceptions of some call land in it */
+};
+
+/* Notes the calls in landing pads, or those elsewhere. Returns 0 or -ENOMEM. */
+static int note_calls(struct noting *n, bool in_pads)
 {
-	for (size_t i = 0; i < code->calls_cnt && !note->impossible; i++) {
-		const struct code_call *call = &code->calls[i];
+	struct proof_notes *notes = n->notes;
+
+	for (size_t i = 0; i < n->code->calls_cnt && !n->note->impossible; i++) {
+		const struct code_call *call = &n->code->calls[i];
 		enum lsda_fate fate;
 
 		if (call->in_pad != in_pads)
 			continue;
-		fate = fate_of(pr, call, pads);
-		note->ends |= fate != LSDA_PASSES;
-		*pads_run |= fate == LSDA_CAUGHT;
+		fate = fate_of(n->pr, call, n->pads);
+		n->note->ends |= fate != LSDA_PASSES;
+		n->pads_run |= fate == LSDA_CAUGHT;
 		if (fate != LSDA_PASSES)
 			continue;
-		note->impossible = call->kind == CODE_CALL_UNKNOWN;
+		n->note->impossible = call->kind == CODE_CALL_UNKNOWN;
 		if (ARRAY_RESERVE(&notes->calls, notes->calls_cnt, &notes->calls_cap))
 			return -ENOMEM;
 		notes->calls[notes->calls_cnt++] =
@@ -220,13 +231,13 @@ struct proof_note *proofs__note(const struct proofs *pr, uint64_t vaddr, const s
 		.calls = notes->calls_cnt,
 		.impossible = !code->followed,
 	};
-	bool pads_run = false;
-	int err = note_calls(pr, code, pads, false, notes, &note, &pads_run);
+	struct noting noting = {pr, code, pads, notes, &note, false};
+	int err = note_calls(&noting, false);
 
 	/* What runs behind a handler is of interest only if an exception can get there. */
-	note.impossible |= pads_run && pads->outside;
-	if (!err && pads_run)
-		err = note_calls(pr, code, pads, true, notes, &note, &pads_run);
+	note.impossible |= noting.pads_run && pads->outside;
+	if (!err && noting.pads_run)
+		err = note_calls(&noting, true);
 	if (err || ARRAY_RESERVE(&notes->notes, notes->cnt, &notes->cap))
 		return NULL;
 	if (note.impossible)
@@ -398,6 +409,7 @@ static int read_code(struct proofs *pr, const struct plan_object *obj, struct co
 /* Decodes the code at `vaddr` and what is known of it. Returns 0, -ENODATA or -ENOMEM. */
 static int decode_called(struct proofs *pr, const struct plan_object *obj, uint64_t vaddr)
 {
+	const struct pads_source pads = {obj->img, obj->eh, obj->linkage, &pr->budget};
 	struct code_piece pieces[2];
 	uint8_t *bytes = NULL;
 	size_t cnt;
@@ -412,14 +424,14 @@ static int decode_called(struct proofs *pr, const struct plan_object *obj, uint6
 	cnt = find_code(obj, vaddr, pieces);
 	err = read_code(pr, obj, pieces, cnt, &bytes);
 	if (!err)
-		err = pads__read(&pr->pads, obj->img, obj->eh, obj->linkage, &pr->budget, pieces,
-				 cnt);
+		err = pads__read(&pr->pads, &pads, pieces, cnt);
 	if (!err)
 		err = code_decode(pr->decoder, pieces, cnt, UINT64_MAX, &pr->code);
 	if (!err && pr->strict) {
 		const struct code_flow flow = code_decoder__flow(pr->decoder);
 
-		plain__look(elf_image__arch(pr->img), pieces, cnt, &pr->code, &flow, &pr->pads,
+		plain__look(elf_image__arch(pr->img),
+			    &(struct plain_function){pieces, cnt, &pr->code, &flow, &pr->pads},
 			    &pr->plain);
 	}
 	free(bytes);

@@ -103,6 +103,7 @@ static struct targets targets_of(const struct code *code)
 static const char *look(struct tails *t, uint32_t symbol, struct targets *targets)
 {
 	const struct piece_source from = {t->obj->img, t->obj->tab, t->cold};
+	const struct pads_source pads_from = {t->obj->img, t->obj->eh, t->obj->linkage, &t->tables};
 	struct code_piece pieces[CODE_MAX_PIECES];
 	struct code_flow flow;
 	struct plain plain;
@@ -110,12 +111,12 @@ static const char *look(struct tails *t, uint32_t symbol, struct targets *target
 
 	if (symtab__at(t->obj->tab, symbol)->size > MAX_FUNCTION_SIZE ||
 	    pieces__read(&from, symbol, &t->bytes, pieces, &cnt) ||
-	    pads__read(&t->pads, t->obj->img, t->obj->eh, t->obj->linkage, &t->tables, pieces,
-		       cnt) ||
+	    pads__read(&t->pads, &pads_from, pieces, cnt) ||
 	    code_decode(t->decoder, pieces, cnt, UINT64_MAX, &t->code))
 		return to_looker;
 	flow = code_decoder__flow(t->decoder);
-	plain__look(elf_image__arch(t->obj->img), pieces, cnt, &t->code, &flow, &t->pads, &plain);
+	plain__look(elf_image__arch(t->obj->img),
+		    &(struct plain_function){pieces, cnt, &t->code, &flow, &t->pads}, &plain);
 	*targets = targets_of(&t->code);
 	return plain.doubt ? to_looker : NULL;
 }

@@ -204,6 +204,7 @@ static int plan_function(struct planner *pl, uint32_t index)
 	struct plan_function *f = &pl->p->functions[index];
 	const struct symbol *sym = symtab__at(pl->obj->tab, f->symbol_index);
 	const struct piece_source from = {pl->obj->img, pl->obj->tab, &pl->cold};
+	const struct pads_source pads_from = {pl->obj->img, pl->obj->eh, NULL, &pl->tables};
 	int err;
 
 	if (is_for_counters(pl, sym))
@@ -215,8 +216,7 @@ static int plan_function(struct planner *pl, uint32_t index)
 		log_warn("--lines: %s is too large", plan__name(f));
 		return 0;
 	}
-	err = pads__read(&pl->pads, pl->obj->img, pl->obj->eh, NULL, &pl->tables, pl->pieces,
-			 pl->pieces_cnt);
+	err = pads__read(&pl->pads, &pads_from, pl->pieces, pl->pieces_cnt);
 	if (!err)
 		err = code_decode(pl->decoder, pl->pieces, pl->pieces_cnt, UINT64_MAX, &pl->code);
 	if (!err)

@@ -107,7 +107,9 @@ char *elsewhere__find(const struct plan *p, const struct target *t, const char *
 		if (len < size)
 			snprintf(buf + len, size - len, " ha%s %s: -F '%s:%s'",
 				 s.files_cnt == 1 ? "s" : "ve",
-				 s.functions == 1 || !strpbrk(pattern.func, "*?[") ? "it" : "such functions",
+				 s.functions == 1 || !strpbrk(pattern.func, "*?[")
+					 ? "it"
+					 : "such functions",
 				 s.files[0], func);
 	}
 	filter_pattern__clear(&pattern);

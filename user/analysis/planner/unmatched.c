@@ -65,8 +65,9 @@ static char *nearest_names(const struct plan *p, const struct target *t, const c
 			char *demangled = demangle(sym->name);
 
 			if (sym->kind == SYMBOL_FUNC)
-				nearest__offer(&nearest, demangled ? cxx_name__cut_parameters(demangled)
-								   : sym->name);
+				nearest__offer(&nearest,
+					       demangled ? cxx_name__cut_parameters(demangled)
+							 : sym->name);
 			free(demangled);
 		}
 	}

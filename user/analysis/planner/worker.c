@@ -82,11 +82,12 @@ static const struct code_site *site_choose(const struct worker *w, enum exit_str
 static const struct plain *look(struct worker *w)
 {
 	const struct code_flow flow = code_decoder__flow(w->decoder);
+	const struct plain_function function = {w->now.pieces, w->now.pieces_cnt, &w->code, &flow,
+						&w->pads};
 
 	if (w->now.plain_known)
 		return &w->now.plain;
-	plain__look(elf_image__arch(w->obj->img), w->now.pieces, w->now.pieces_cnt, &w->code, &flow,
-		    &w->pads, &w->now.plain);
+	plain__look(elf_image__arch(w->obj->img), &function, &w->now.plain);
 	if (!w->now.plain.doubt)
 		w->now.plain.doubt = tails__doubt(w->tails, &w->code);
 	w->now.plain_known = true;
@@ -256,8 +257,8 @@ static uint32_t first_probe(const struct plan_object *obj, const struct symbol *
 static int decode(struct worker *w, struct code_piece *pieces, size_t cnt)
 {
 	uint32_t index = w->now.wanted->symbol;
-	int err = pads__read(&w->pads, w->obj->img, w->obj->eh, w->obj->linkage, &w->tables, pieces,
-			     cnt);
+	const struct pads_source from = {w->obj->img, w->obj->eh, w->obj->linkage, &w->tables};
+	int err = pads__read(&w->pads, &from, pieces, cnt);
 
 	if (err)
 		return err;

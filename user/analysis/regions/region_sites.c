@@ -146,65 +146,94 @@ bool region_sites__is_called_end(const struct regions *r, const struct candidate
 	       !memcmp(code, expected, sizeof(code));
 }
 
+static const char no_nop5[] = "it is no 5-byte nop";
+
+/* The code at a candidate, and which of its instructions may be the site. */
+struct place {
+	uint8_t bytes[2 * MAX_INSN + 2];
+	int64_t len;
+	size_t at; /* of the instruction, in `bytes` */
+	struct red_zone_proof proof;
+};
+
+/* Where the kernel makes calls of 5-byte nops: the one at the candidate, or right behind the
+ * single nop there, is the site if nothing is kept in the red zone. Returns NULL or an obstacle. */
+static const char *look_at_nop5(struct regions *r, const char *root, const struct candidate *c,
+				struct place *p)
+{
+	bool follows = p->len > 5 && p->bytes[0] == 0x90 && !memcmp(p->bytes + 1, nop5, 5);
+
+	if (!follows && (p->len < 5 || memcmp(p->bytes, nop5, 5)))
+		return NULL;
+	if (region_sites__need_symbols(r, root))
+		return "there is no memory to look at its code";
+	p->proof = prove(r, c->vaddr);
+	if (follows && !p->proof.unused && is_entered_at(r, c->offset + 1))
+		p->proof = (struct red_zone_proof){true, "its function is entered there"};
+	if (follows && p->proof.unused)
+		p->at = 1;
+	return NULL;
+}
+
+/* Why the instruction at the candidate's place cannot be probed; NULL: it can. */
+static const char *obstacle(const struct regions *r, const struct candidate *c,
+			    const struct place *p, const struct insn *in, bool nop10)
+{
+	if (!in->probeable && in->flow == FLOW_CALL && r->opts->calls_spared)
+		return "its first instruction is a call, which shadow stacks would miss";
+	if (!in->probeable && !nop10)
+		return r->opts->nop5_spared && in->may_become_call
+			       ? "its nop would become a call, of which forked children die"
+			       : "its instruction cannot be probed";
+	if (in->site == SITE_NOP5 && !c->function && !p->proof.unused)
+		return p->proof.reason;
+	if (patches__touch(&r->obj->patches, c->offset + p->at, in->length))
+		return patched__reason;
+	return NULL;
+}
+
 const char *region_sites__choose(struct regions *r, const char *root, const struct candidate *c,
 				 struct plan_site *out)
 {
-	uint8_t bytes[2 * MAX_INSN + 2] = {0};
-	int64_t len = elf_image__read(r->obj->img, c->offset, bytes, sizeof(bytes));
-	struct red_zone_proof proof = {false, "it is no 5-byte nop"};
-	size_t at = 0;
+	struct place p = {.proof = {false, no_nop5}};
+	const char *reason = NULL;
 	struct insn in;
 	bool nop10;
 
+	p.len = elf_image__read(r->obj->img, c->offset, p.bytes, sizeof(p.bytes));
 	*out = (struct plan_site){.semaphore = c->semaphore,
 				  .arguments = c->arguments,
 				  .up = c->function ? WORD : 0,
 				  .called = c->function,
 				  .reason = "the probe's nop"};
-	if (len <= 0)
+	if (p.len <= 0)
 		return "its code cannot be read";
 	if (region_sites__is_called_end(r, c)) {
-		proof = (struct red_zone_proof){true, "an end that is called"};
+		p.proof = (struct red_zone_proof){true, "an end that is called"};
 		out->up = WORD;
 		out->called = true;
-		out->reason = proof.reason;
-		at = calls_nop5(r);
+		p.at = calls_nop5(r);
 	} else if (calls_nop5(r) && !c->function) {
-		bool follows = len > 5 && bytes[0] == 0x90 && !memcmp(bytes + 1, nop5, 5);
-
-		if (follows || (len >= 5 && !memcmp(bytes, nop5, 5))) {
-			if (region_sites__need_symbols(r, root))
-				return "there is no memory to look at its code";
-			proof = prove(r, c->vaddr);
-			if (follows && !proof.unused && is_entered_at(r, c->offset + 1))
-				proof = (struct red_zone_proof){true, "its function is entered "
-								      "there"};
-			out->reason = proof.reason;
-		}
-		if (follows && proof.unused)
-			at = 1;
+		reason = look_at_nop5(r, root, c, &p);
 	} else {
-		at = nop10_behind(r, c, bytes, len);
+		p.at = nop10_behind(r, c, p.bytes, p.len);
 	}
-	if (!insn_decode(r->insn, bytes + at, len - at, &in))
+	if (reason)
+		return reason;
+	if (p.proof.reason != no_nop5)
+		out->reason = p.proof.reason;
+	if (!insn_decode(r->insn, p.bytes + p.at, p.len - p.at, &in))
 		return "there is no instruction";
 	if (c->function && in.endbr) {
-		at = in.length;
-		if (!insn_decode(r->insn, bytes + at, len - at, &in))
+		p.at = in.length;
+		if (!insn_decode(r->insn, p.bytes + p.at, p.len - p.at, &in))
 			return "there is no instruction";
 	}
-	nop10 = insn_nop10_at(&in, c->vaddr + at);
-	if (!in.probeable && in.flow == FLOW_CALL && r->opts->calls_spared)
-		return "its first instruction is a call, which shadow stacks would miss";
-	if (!in.probeable && !nop10)
-		return r->opts->nop5_spared && in.may_become_call
-			       ? "its nop would become a call, of which forked children die"
-			       : "its instruction cannot be probed";
-	if (in.site == SITE_NOP5 && !c->function && !proof.unused)
-		return proof.reason;
-	if (patches__touch(&r->obj->patches, c->offset + at, in.length))
-		return patched__reason;
-	out->offset = c->offset + at;
+	nop10 = insn_nop10_at(&in, c->vaddr + p.at);
+	reason = obstacle(r, c, &p, &in, nop10);
+	if (reason)
+		return reason;
+	out->offset = c->offset + p.at;
 	out->site = nop10 ? SITE_NOP10 : in.site;
 	if (c->function)
 		out->reason = "a function that marks the place";

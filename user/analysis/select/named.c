@@ -29,6 +29,8 @@ static bool is_clone(const char *symbol)
 static bool find(struct named *n, const struct symbol *sym, const struct argument *arg,
 		 struct parameter *out, char *why, size_t size)
 {
+	const struct parameter_path path = {arg->parameter, arg->member};
+
 	if (is_clone(sym->name)) {
 		snprintf(why, size, "the compiler has changed its parameters");
 		return false;
@@ -36,8 +38,7 @@ static bool find(struct named *n, const struct symbol *sym, const struct argumen
 	if (!n->parameters && !n->err)
 		n->err = parameters__open(n->img, n->root, &n->parameters);
 	if (!n->err)
-		return parameters__find(n->parameters, sym->vaddr, arg->parameter, arg->member, out,
-					why, size);
+		return parameters__find(n->parameters, sym->vaddr, &path, out, why, size);
 	snprintf(why, size, "%s; use arg1, arg2",
 		 n->err == -ENOTSUP ? "its debug information is kept in a way that is not read"
 				    : "its parameters have no names without debug information");
