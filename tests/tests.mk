@@ -305,10 +305,12 @@ $(PROGRAMS)/boost_fibers: tests/programs/boost_fibers.cpp tests/programs/target.
 $(PROGRAMS)/panics: tests/programs/panics.rs | $(PROGRAMS)
 	$(call say,TARGET,$@)/usr/bin/rustc -O -C panic=unwind -o $@ $<
 
-# Linked with libc, as what uses its libraries is, and without, as it is by default.
+# Linked with libc, as what uses its libraries is, and without, as it is by default. The compiler
+# writes its object and a script of the linker beside each other: each program has its own folder.
 $(PROGRAMS)/raises: RAISES_FLAGS := -dWITH_LIBC
 $(PROGRAMS)/raises $(PROGRAMS)/raises-static: tests/programs/raises.pas | $(PROGRAMS)
-	$(call say,TARGET,$@)fpc -v0 -O2 -Xs- $(RAISES_FLAGS) -FU$(@D) -o$@ $< >/dev/null
+	$(call say,TARGET,$@)mkdir -p $@-units && fpc -v0 -O2 -Xs- $(RAISES_FLAGS) -FU$@-units -FE$@-units \
+		-o$@ $< >/dev/null
 $(PROGRAMS)/unwinds: tests/programs/unwinds.c tests/programs/target.h | $(PROGRAMS)
 	$(call say,TARGET,$@)$(PROGRAM_C) -o $@ $< -lunwind
 
