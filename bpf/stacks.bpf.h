@@ -155,12 +155,22 @@ static long vma_try(__attribute__((unused)) u32 i, struct stack_search *s)
 	return bpf_find_vma(current_task(), s->address, vma_note, s, 0) != busy;
 }
 
+/* Whether the thread is the first one of a process that lives in its parent's memory (CLONE_VM,
+ * vfork): on a stack that the parent has given it, with the parent's control block or its own. */
+static __always_inline bool borrows_memory(const struct task_struct *task)
+{
+	return FIELD(task, pid) == FIELD(task, tgid) &&
+	       FIELD(task, mm) == FIELD(FIELD(task, real_parent), mm);
+}
+
 /* Whether the mapping holds the thread's own stack: the kernel made it, or the thread's control
  * block lies above the stack, where C libraries put it for all but a process's first thread. */
 static __always_inline bool vma_is_own(const struct task_struct *task, const struct stack_search *s)
 {
-	if (FIELD(task, pid) == FIELD(task, tgid))
-		return s->vma_flags & VM_GROWSDOWN;
+	if (FIELD(task, pid) == FIELD(task, tgid) && s->vma_flags & VM_GROWSDOWN)
+		return true;
+	if (FIELD(task, pid) == FIELD(task, tgid) && !borrows_memory(task))
+		return false;
 	return within(thread_pointer(task), s->vma_lo, s->vma_hi);
 }
 
@@ -169,8 +179,11 @@ static __always_inline bool thread_is_bare(const struct task_struct *task)
 {
 	u64 own = thread_pointer(task);
 
-	return !own || (FIELD(task, pid) != FIELD(task, tgid) &&
-			own == thread_pointer(FIELD(task, group_leader)));
+	if (!own)
+		return true;
+	if (FIELD(task, pid) != FIELD(task, tgid))
+		return own == thread_pointer(FIELD(task, group_leader));
+	return borrows_memory(task) && own == thread_pointer(FIELD(task, real_parent));
 }
 
 /* Close below its control block a thread is on its own stack, whatever else it has: that is where

@@ -127,7 +127,7 @@ struct task_struct {
 	int pid;
 	int tgid;
 	__u64 start_boottime; /* since 5.5 */
-	struct task_struct *group_leader;
+	struct task_struct *real_parent, *group_leader;
 	unsigned long sas_ss_sp; /* the signal stack */
 	unsigned long sas_ss_size;
 	unsigned int sas_ss_flags;

@@ -29,6 +29,9 @@ case("1,000 forked children, left alone", "forks", 1000, 10, hold=True,
      options=("--no-children",))
 case("1,000 forked children, traced by file", "forks", 1000, 10, by_file=True, also=("CHILDREN",))
 case("1,000 short-lived threads", "threads", 1000, 10, hold=True)
+for how in (), ("--follow",):
+    case("children in the same memory, on allocated stacks" + ", followed" * bool(how), "borrowers",
+         200, 10, options=how, returns=True, hold=True, short=bool(how))
 case("one PID for 200 processes", "pidreuse", 200, 10, by_file=True, short=True)
 case("libraries opened and closed", "dlloop", 100, 10, hold=True,
      options=("-F", "*", "-F", "libshapes.so:*"), also=("LIBRARY",))
