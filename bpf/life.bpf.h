@@ -4,9 +4,11 @@
  *
  * User space has made its plan for the files that were mapped when it looked. `maps_generation`
  * says how often that has changed since, `maps_planned` up to which change user space has caught
- * up. While they differ a return address may not be exchanged, for what was mapped may unwind or
- * switch stacks; calls are counted all the same. And the thread that has mapped something which the
- * filter may want waits here, in the dynamic linker, before any of the new code has run.
+ * up, and `maps_running` up to which change the new code may run. While that is not planned for, a
+ * return address may not be exchanged, for what was mapped may unwind or switch stacks; calls are
+ * counted all the same. And the thread that has mapped something waits here, in the dynamic linker,
+ * before any of the new code has run: briefly, or until it is probed if the filter may want it.
+ * Meanwhile the calls of other threads are no different from those that are open already.
  */
 #ifndef PROFTRACE_LIFE_BPF_H
 #define PROFTRACE_LIFE_BPF_H
@@ -27,7 +29,7 @@ const volatile u32 planner_tgid = 0;
  * otherwise, so that return probes are on again when it goes on. */
 const volatile u64 long_wait_ns = 0, brief_wait_ns = 0;
 
-u32 maps_generation = 1, maps_planned = 0;
+u32 maps_generation = 1, maps_running = 1, maps_planned = 0;
 /* The last change by an exec: the new program's own functions may be wanted. */
 u32 exec_generation = 0;
 /* The filter may want functions of files that are mapped later. */
@@ -49,10 +51,15 @@ bool returns_off = false;
 /* A process has made a context to switch to; return probes rely on none having done so. */
 bool contexts_made = false, contexts_guarded = false;
 
+static __always_inline bool caught_up(u32 generation)
+{
+	return (int)(maps_planned - generation) >= 0;
+}
+
 /* Whether return addresses may be exchanged now. */
 static __always_inline bool returns_are_safe(void)
 {
-	return !returns_off && maps_planned == maps_generation;
+	return !returns_off && caught_up(maps_running);
 }
 
 /*
@@ -89,7 +96,20 @@ static __always_inline void event_send(u32 kind, u32 pid, u32 other, u32 generat
 	bpf_ringbuf_submit(e, kind == WIRE_EVENT_ENDED && followed_alive ? BPF_RB_NO_WAKEUP : 0);
 }
 
-/* Something has been mapped: from here on nothing is certain about unwinding. */
+#define ADVANCE_TRIES 8
+
+/* Of several changes at once the last one counts, whoever comes here last. */
+static __always_inline void advance(u32 *last, u32 generation)
+{
+	for (int i = 0; i < ADVANCE_TRIES; i++) {
+		u32 now = *(volatile u32 *)last;
+
+		if ((int)(generation - now) <= 0 || SWAP_IF(last, now, generation))
+			return;
+	}
+}
+
+/* Something has been mapped. Until its code may run (maps_running) that changes nothing. */
 static __always_inline u32 maps_changed(u32 kind, u32 pid, u32 other)
 {
 	u32 generation = next_number(&maps_generation) + 1;
@@ -121,11 +141,6 @@ struct wait {
 	u32 generation;
 	bool done;
 };
-
-static __always_inline bool caught_up(u32 generation)
-{
-	return (int)(maps_planned - generation) >= 0;
-}
 
 static long wait_once(__attribute__((unused)) u32 i, struct wait *w)
 {
@@ -214,40 +229,49 @@ static __always_inline void program_starts(u32 tgid)
 	__sync_fetch_and_add(&starts_unheld, 1);
 }
 
-/* Its dynamic linker has reported to us before any of its code has run. */
-static __always_inline void program_is_held(u32 tgid)
+/* Its dynamic linker has reported to us before any of its code has run. False: it has before. */
+static __always_inline bool program_is_held(u32 tgid)
 {
 	u32 *kind = bpf_map_lookup_elem(&tgids, &tgid);
 
 	if (!kind || !(*kind & WIRE_TGID_STARTS))
-		return;
+		return false;
 	*kind &= ~WIRE_TGID_STARTS;
 	__sync_fetch_and_add(&starts_unheld, -1);
+	return true;
 }
 
 /*
  * The dynamic linker says that it has begun or finished to map or unmap files. `r_debug`: where it
- * keeps its state, which it has just written; NULL: unknown.
+ * keeps its state, which it has just written; NULL: unknown. What it begins to map runs only when
+ * it has finished, but for a program that starts: there it relocates before it says so.
  */
 static __always_inline void on_mapped(const char *r_debug, const void *stack)
 {
 	u32 tgid = bpf_get_current_pid_tgid() >> 32, generation;
 	int state = R_DEBUG_CONSISTENT;
+	bool starts;
 
 	if (!listening || !is_target(tgid))
 		return;
-	program_is_held(tgid);
+	starts = program_is_held(tgid);
 	if (r_debug)
 		bpf_probe_read_user(&state, sizeof(state), r_debug + R_DEBUG_STATE);
-	generation = maps_changed(WIRE_EVENT_MAPPED, tgid, 0);
-	if (state != R_DEBUG_CONSISTENT)
+	if (state != R_DEBUG_CONSISTENT && !starts)
 		return;
+	generation = maps_changed(WIRE_EVENT_MAPPED, tgid, 0);
+	if (state != R_DEBUG_CONSISTENT) {
+		advance(&maps_running, generation);
+		return;
+	}
 	if (wants_later || !caught_up(exec_generation)) {
 		if (!wait_for_plan(tgid, generation, stack, long_wait_ns))
 			__sync_fetch_and_add(&waits_cut, 1);
 	} else if (uses_returns && !returns_off) {
 		wait_for_plan(tgid, generation, stack, brief_wait_ns);
 	}
+	if (!caught_up(generation))
+		advance(&maps_running, generation);
 }
 
 /* A process makes a context: soon it may switch stacks, not before. */
@@ -262,19 +286,6 @@ static __always_inline void on_context_made(void)
 		return;
 	returns_off = true;
 	event_send(WIRE_EVENT_CONTEXT, tgid, 0, 0);
-}
-
-#define EXEC_TRIES 8
-
-/* Of execs at once, the last one counts, whichever comes here last. */
-static __always_inline void exec_advances(u32 generation)
-{
-	for (int i = 0; i < EXEC_TRIES; i++) {
-		u32 now = *(volatile u32 *)&exec_generation;
-
-		if ((int)(generation - now) <= 0 || SWAP_IF(&exec_generation, now, generation))
-			return;
-	}
 }
 
 /* Pages of code that a child was born with: what it loads would go unnoticed, as the mark in the
@@ -344,7 +355,7 @@ static __always_inline bool child_leaves(u32 tgid)
 /* A process has begun a new program; `by_thread`: another thread than its leader did. */
 static __always_inline void on_new_program(bool by_thread)
 {
-	u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	u32 tgid = bpf_get_current_pid_tgid() >> 32, generation;
 
 	if (!follow_programs && child_leaves(tgid))
 		return;
@@ -352,7 +363,9 @@ static __always_inline void on_new_program(bool by_thread)
 		return;
 	program_starts(tgid);
 	unwind_space_forget(tgid);
-	exec_advances(maps_changed(WIRE_EVENT_EXEC, tgid, by_thread));
+	generation = maps_changed(WIRE_EVENT_EXEC, tgid, by_thread);
+	advance(&exec_generation, generation);
+	advance(&maps_running, generation);
 }
 
 /* The last thread of a process ends. */

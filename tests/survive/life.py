@@ -29,6 +29,8 @@ case("1,000 forked children, left alone", "forks", 1000, 10, hold=True,
      options=("--no-children",))
 case("1,000 forked children, traced by file", "forks", 1000, 10, by_file=True, also=("CHILDREN",))
 case("1,000 short-lived threads", "threads", 1000, 10, hold=True)
+for title, library in (("an unwinder", ()), ("C++ code", (program("libplugin.so"),))):
+    case(f"8,000 threads, one of them loads {title}", "load_amid", 8000, *library, returns=True)
 for how in (), ("--follow",):
     case("children in the same memory, on allocated stacks" + ", followed" * bool(how), "borrowers",
          200, 10, options=how, returns=True, hold=True, short=bool(how))

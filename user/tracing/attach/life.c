@@ -13,7 +13,7 @@
 #include "util/log.h"
 
 #define LONG_WAIT_NS  3000000000ull /* planning the largest libraries takes a tenth of that */
-#define BRIEF_WAIT_NS 20000000ull   /* a look at what is mapped takes a tenth of that */
+#define BRIEF_WAIT_NS 100000000ull  /* a look takes 2 ms, to give up return probes some 20 */
 #define WINDOW	      1024	    /* how far events may be out of order */
 #define EVENTS_MAX    64	    /* dealt with at a time */
 

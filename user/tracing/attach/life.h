@@ -73,7 +73,7 @@ void life__guard_contexts(struct life *l, bool guard);
 void life__stop_returns(struct life *l);
 
 /* Whether threads that have mapped files shall wait: long, so that the functions in them are
- * probed, or briefly, so that return probes are on again. */
+ * probed, or briefly, so that no call of others is without its exit. */
 void life__hold(struct life *l, bool for_functions, bool for_returns);
 
 void life__counts(const struct life *l, struct life_counts *out);
