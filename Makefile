@@ -16,6 +16,8 @@ say       = $(if $(V),,@printf '  %-7s %s\n' '$1' '$2';)
 
 CFLAGS   ?= $(if $(DEBUG),-O0,-O2) -g
 WARN     := -Wall -Wextra -Wno-unused-parameter -Wmissing-prototypes -Wstrict-prototypes
+# We may be given a small stack.
+FRAMES   := $(if $(ASAN),,-Wframe-larger-than=24576)
 # A folder of a part is named without that part: #include "calls/profile.h".
 PARTS    := base profiles $(if $(REPORT_ONLY),,analysis tracing) commands
 CPPFLAGS += -D_GNU_SOURCE -DPROFTRACE_VERSION='"$(VERSION)"' $(PARTS:%=-Iuser/%) $(if $(REPORT_ONLY),,-Ibpf) -I$(BUILD)
@@ -56,7 +58,7 @@ $(LIB):
 
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
-	$(call say,CC,$<)$(CC) -std=gnu11 $(WARN) $(CPPFLAGS) $(CFLAGS) $(SAN) -MMD -MP -c -o $@ $<
+	$(call say,CC,$<)$(CC) -std=gnu11 $(WARN) $(FRAMES) $(CPPFLAGS) $(CFLAGS) $(SAN) -MMD -MP -c -o $@ $<
 
 # The page of -f html, cut where its data goes; user/profiles/sink/page/sink_html.c puts it together.
 PAGE     := $(BUILD)/web/head.html $(BUILD)/web/tail.html

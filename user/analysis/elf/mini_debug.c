@@ -16,7 +16,7 @@
 
 #define MAX_SIZE    (64u << 20)	 /* of the section, and of what comes out of it */
 #define MAX_MEMORY  (128u << 20) /* xz -9 needs 65 MiB */
-#define OUTPUT_STEP (64u << 10)
+#define OUTPUT_STEP (16u << 10)
 
 /* Returns 0, -ENOEXEC for bad data, or what failed. */
 static int run_decoder(lzma_stream *xz, int fd)

@@ -20,7 +20,7 @@
 #include "util/search.h"
 
 #define PAGE	    4096ull
-#define CHUNK	    16	       /* pages that are compared in one go */
+#define CHUNK	    2	       /* pages that are compared in one go */
 #define WINDOW	    512	       /* pages whose state is read in one go */
 #define MAX_PAGES   (1u << 20) /* of code, in one mapping: 4 GB */
 #define MAX_AREAS   (1u << 16) /* mappings of one process */

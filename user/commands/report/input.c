@@ -32,7 +32,7 @@ static int failed(const char *path, int err)
 /* What is no recording might never end, so that ends with its first bytes. */
 static int copy(const char *path, int from, const struct spool *to)
 {
-	char data[1 << 16];
+	char data[1 << 14];
 	bool first = true;
 	ssize_t len;
 	int err = 0;

@@ -83,7 +83,7 @@ int block_reader__read(struct block_reader *r, uint64_t at, struct block_header 
 
 int block_reader__find(const struct block_reader *r, uint64_t at)
 {
-	uint8_t window[1 << 16];
+	uint8_t window[1 << 14];
 	struct block_header h;
 	ssize_t got;
 
