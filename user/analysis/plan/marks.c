@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "plan/marks.h"
 
+#include <errno.h>
+#include <stdlib.h>
+
+#include "arch/arch.h"
 #include "elf/elf_image.h"
 #include "elf/lookup.h"
 
-/* `data`: a variable whose distance from the function is the cookie; NULL: none. */
+#define MAX_CODE (16u << 20) /* bytes that are searched for calls */
+
+/* `data`: a variable whose distance from the probed instruction is the cookie; NULL: none. */
 static const struct mark_row {
 	const char *function, *data;
 	enum mark_kind kind;
@@ -15,14 +21,84 @@ static const struct mark_row {
 	{"bthread_make_fcontext", NULL, MARK_MAKE_FCONTEXT}, /* brpc */
 };
 
-#define ROWS (sizeof(rows) / sizeof(*rows))
+#define ROWS	  (sizeof(rows) / sizeof(*rows))
+#define MAX_CALLS (MARKS_MAX - ROWS + 1) /* of the one function whose calls are looked for */
 
-_Static_assert(ROWS <= MARKS_MAX, "marks");
+/* The calls of a function within its own file. */
+struct calls {
+	uint64_t function;
+	uint64_t from[MAX_CALLS];
+	size_t cnt;
+	bool unclear; /* there are more, or other ways to get there */
+};
 
-size_t marks__find(const struct elf_image *img, uint32_t object, struct plan_mark out[MARKS_MAX])
+static int note_call(void *ctx, const struct code_ref *ref)
+{
+	struct calls *c = ctx;
+
+	if (ref->to != c->function || ref->kind == REF_ADDRESS)
+		return 0;
+	if (ref->kind != REF_CALL || c->cnt == MAX_CALLS)
+		c->unclear = true;
+	else
+		c->from[c->cnt++] = ref->from;
+	return c->unclear;
+}
+
+static int search_segment(const struct elf_image *img, const struct elf_segment *seg,
+			  struct calls *c)
+{
+	uint8_t *bytes;
+	int64_t got;
+
+	if (seg->filesz > MAX_CODE)
+		return -E2BIG;
+	bytes = malloc(seg->filesz + 1);
+	if (!bytes)
+		return -ENOMEM;
+	got = elf_image__read(img, seg->offset, bytes, seg->filesz);
+	if (got > 0)
+		elf_image__arch(img)->visit_refs(bytes, got, seg->vaddr, note_call, c);
+	free(bytes);
+	return got < 0 ? got : 0;
+}
+
+/*
+ * The dynamic linker calls its notification function from half a dozen places. These are probed in
+ * its stead, as it is where debuggers put a breakpoint of their own: they would not see it hit
+ * where a probe is. None is found if some way to it may be missed.
+ */
+static void find_calls(const struct elf_image *img, uint64_t function, struct calls *c)
+{
+	const struct elf_segment *segments;
+	size_t segments_cnt;
+
+	*c = (struct calls){.function = function};
+	segments = elf_image__segments(img, &segments_cnt);
+	for (size_t i = 0; i < segments_cnt && !c->unclear; i++)
+		c->unclear = segments[i].exec && search_segment(img, &segments[i], c);
+	if (c->unclear)
+		c->cnt = 0;
+}
+
+/* Adds marks of one kind, at each of these addresses. Returns how many there are then. */
+static size_t add_marks(const struct elf_image *img, const uint64_t *vaddrs, size_t vaddrs_cnt,
+			uint64_t data, struct plan_mark like, struct plan_mark *out, size_t cnt)
+{
+	for (size_t i = 0; i < vaddrs_cnt && cnt < MARKS_MAX; i++) {
+		if (!elf_image__exec_offset(img, vaddrs[i], 1, &like.offset))
+			continue;
+		like.cookie = data ? data - vaddrs[i] : 0;
+		out[cnt++] = like;
+	}
+	return cnt;
+}
+
+size_t marks__find(const struct elf_image *img, uint32_t object, bool spare_calls,
+		   struct plan_mark out[MARKS_MAX])
 {
 	const char *names[ROWS * 2];
-	uint64_t vaddrs[ROWS * 2], offset;
+	uint64_t vaddrs[ROWS * 2];
 	size_t cnt = 0;
 
 	for (size_t i = 0; i < ROWS; i++) {
@@ -31,14 +107,16 @@ size_t marks__find(const struct elf_image *img, uint32_t object, struct plan_mar
 	}
 	symbol_lookup(img, names, ROWS * 2, vaddrs);
 	for (size_t i = 0; i < ROWS; i++) {
+		const struct plan_mark like = {.object = object, .kind = rows[i].kind};
 		uint64_t function = vaddrs[2 * i], data = vaddrs[2 * i + 1];
+		struct calls calls = {0};
 
-		if (!function || !elf_image__exec_offset(img, function, 1, &offset))
-			continue;
-		out[cnt++] = (struct plan_mark){.offset = offset,
-						.cookie = data ? data - function : 0,
-						.object = object,
-						.kind = rows[i].kind};
+		if (function && rows[i].kind == MARK_LINK_MAP && !spare_calls)
+			find_calls(img, function, &calls);
+		if (calls.cnt)
+			cnt = add_marks(img, calls.from, calls.cnt, data, like, out, cnt);
+		else if (function)
+			cnt = add_marks(img, &function, 1, data, like, out, cnt);
 	}
 	return cnt;
 }

@@ -44,7 +44,8 @@
 #include "util/log.h"
 
 /* Notes what the object has that is of interest whether it is wanted or not. */
-static int object_look(struct plan *p, const struct target *t, uint32_t index)
+static int object_look(struct plan *p, const struct target *t, uint32_t index,
+		       const struct plan_options *opts)
 {
 	struct plan_object *obj = &p->objects[index];
 	struct plan_mark marks[MARKS_MAX], *grown;
@@ -57,7 +58,7 @@ static int object_look(struct plan *p, const struct target *t, uint32_t index)
 	obj->traits = traits__of(obj->img, &obj->evidence);
 	if ((obj->traits & TRAIT_GO) && !p->go)
 		p->go = !go_layout__of(obj->img, &p->go_layout);
-	cnt = marks__find(obj->img, index, marks);
+	cnt = marks__find(obj->img, index, opts->calls_spared, marks);
 	grown = reallocarray(p->marks, p->marks_cnt + cnt + 1, sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;
@@ -107,7 +108,7 @@ static int objects_open(struct plan *p, const struct target *t, const struct pla
 		if (!err && !opts->any_machine && !elf_image__arch(obj->img)->is_host)
 			err = refuse_machine(tobj, obj);
 		if (!err) {
-			err = object_look(p, t, p->objects_cnt - 1);
+			err = object_look(p, t, p->objects_cnt - 1, opts);
 		} else if (!tobj->is_main && err != -ENOMEM) {
 			object_is_unknown(obj);
 			err = 0;
@@ -383,7 +384,6 @@ static struct plan_options narrow_options(struct plan *p, const struct target *t
 	if (own.nop5_spared && !p->nop5_spared)
 		report_forks(p);
 	p->nop5_spared = own.nop5_spared;
-	own.calls_spared = t->shadow_stacks || (opts->new_programs && t->shadow_stacks_possible);
 	own.emulates_returns = opts->emulates_returns && !own.calls_spared;
 	return own;
 }
@@ -437,17 +437,18 @@ int planner__extend(struct plan *p, const struct target *t, struct filter *filte
 	const struct plan_extent known = {p->objects_cnt, p->functions_cnt, p->marks_cnt,
 					  p->skipped_cnt};
 	struct exit_context exits;
-	struct plan_options opts;
+	struct plan_options opts = *options;
 	struct planning pn = {p, t, filter, &opts, &exits, NULL};
 	int err;
 
 	dwarf_budget__renew();
-	err = objects_open(p, t, options);
+	opts.calls_spared = t->shadow_stacks || (opts.new_programs && t->shadow_stacks_possible);
+	err = objects_open(p, t, &opts);
 	if (!err)
 		err = stack_switches__look(p, t, known.objects);
 	if (err)
 		return err;
-	opts = narrow_options(p, t, options);
+	opts = narrow_options(p, t, &opts);
 	err = look_at_new(&pn, &known);
 	if (err)
 		return err;

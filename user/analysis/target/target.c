@@ -19,6 +19,7 @@
 #include "target/started_as.h"
 #include "util/array.h"
 #include "util/log.h"
+#include "util/path.h"
 
 #define MAX_OBJECTS 4096 /* files mapped by all processes together */
 
@@ -31,6 +32,7 @@ struct collect_ctx {
 	struct stat main_st; /* its program */
 	bool main_known;
 	bool relink, watched;
+	bool debugged; /* none of the target's own, and a debugger is at it */
 };
 
 static int object_add_process(struct target_object *obj, const struct collect_ctx *ctx)
@@ -146,13 +148,18 @@ static int collect_file(const struct mapped_file *file, void *arg)
 	if (t->only_ino) {
 		obj->is_main = obj->st_dev == t->only_dev && obj->st_ino == t->only_ino;
 		obj->barred = !obj->is_main;
-	} else if (!obj->is_main) {
+	} else {
 		/* A file can be a library here and the program there. */
-		obj->is_main = ctx->main_known && obj->st_dev == ctx->main_st.st_dev &&
-			       obj->st_ino == ctx->main_st.st_ino;
+		obj->is_main |= ctx->main_known && obj->st_dev == ctx->main_st.st_dev &&
+				obj->st_ino == ctx->main_st.st_ino;
+		obj->barred = ctx->debugged && (is_new || obj->barred);
 	}
 	if (is_new && obj->is_main && !t->only_ino)
 		started_as__look(ctx->pid, obj);
+	if (is_new && obj->is_main && obj->barred && !t->only_ino)
+		log_warn("%s is not traced where it is debugged (process %d): its debugger would "
+			 "not see its own breakpoints beside probes",
+			 path_base(obj->path), ctx->pid);
 	return object_add_process(obj, ctx);
 }
 
@@ -205,6 +212,7 @@ static int collect_process(struct target *t, uint32_t process, pid_t pid, bool r
 		.t = t, .pid = pid, .process = process, .relink = relink, .watched = watched};
 	char link[64];
 
+	ctx.debugged = process == NO_PROCESS && process__is_debugged(pid);
 	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
 	ctx.main_known = stat(link, &ctx.main_st) == 0;
 	return maps__for_each(pid, collect_file, &ctx);

@@ -29,7 +29,8 @@ struct target_object {
 	int fd;
 	bool is_main;	     /* the program itself, or -x PATH */
 	bool watched;	     /* nothing of it has run before we watched */
-	bool barred;	     /* not to be probed (-x with -p): known for what it can do to stacks */
+	bool barred;	     /* not to be probed (-x with -p; a debugger is at each process that has
+				it): known for what it can do to stacks */
 	uint32_t *processes; /* indexes of the processes that map it */
 	uint32_t processes_cnt;
 	/* Other processes that map it, by strangers__look(); and whether a debugger is at one, or

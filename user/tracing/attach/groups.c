@@ -23,36 +23,48 @@
  */
 #define MAX_STRANGERS 16
 
-/* Marks are single probes on functions of libraries. One that is refused is missed, no more. */
+/* The object's marks of one kind, by one link. Marks that are refused are missed, no more. */
+static int link_marks_of(struct attach_ctx *ctx, int kind)
+{
+	const struct tier_probe probe = ctx->tier->mark(ctx->skel, kind);
+	uint64_t offsets[MARKS_MAX], cookies[MARKS_MAX];
+	struct link_spec spec = {
+		.prog_fd = probe.prog_fd,
+		.attach_type = probe.attach_type,
+		.object_fd = ctx->obj->fd,
+		.pid = ctx->pid,
+		.offsets = offsets,
+		.cookies = cookies,
+	};
+	int err;
+
+	for (size_t i = 0; i < ctx->plan->marks_cnt && spec.cnt < MARKS_MAX; i++) {
+		const struct plan_mark *m = &ctx->plan->marks[i];
+
+		if (m->object != ctx->object || m->kind != kind)
+			continue;
+		offsets[spec.cnt] = m->offset;
+		cookies[spec.cnt++] = m->cookie;
+	}
+	err = spec.cnt ? keeper__link(ctx->g->keeper, &spec) : 0;
+	if (err >= 0)
+		return 0;
+	if (!group__may_be_one(err))
+		return err;
+	ctx->plan->contexts_made |= kind == MARK_MAKECONTEXT;
+	log_warn("%s: the kernel refuses a probe: files that are loaded later, or stacks that are "
+		 "made, may go unnoticed",
+		 ctx->obj->path);
+	return 0;
+}
+
 static int link_marks(struct attach_ctx *ctx)
 {
-	for (size_t i = 0; i < ctx->plan->marks_cnt; i++) {
-		const struct plan_mark *m = &ctx->plan->marks[i];
-		const struct tier_probe probe = ctx->tier->mark(ctx->skel, m->kind);
-		const struct link_spec spec = {
-			.prog_fd = probe.prog_fd,
-			.attach_type = probe.attach_type,
-			.object_fd = ctx->obj->fd,
-			.pid = ctx->pid,
-			.offsets = &m->offset,
-			.cookies = &m->cookie,
-			.cnt = 1,
-		};
-		int err;
+	int err = 0;
 
-		if (m->object != ctx->object)
-			continue;
-		err = keeper__link(ctx->g->keeper, &spec);
-		if (err >= 0)
-			continue;
-		if (!group__may_be_one(err))
-			return err;
-		ctx->plan->contexts_made |= m->kind == MARK_MAKECONTEXT;
-		log_warn("%s: the kernel refuses a probe: files that are loaded later, or stacks "
-			 "that are made, may go unnoticed",
-			 ctx->obj->path);
-	}
-	return 0;
+	for (int kind = 0; !err && kind < MARK_KINDS; kind++)
+		err = link_marks_of(ctx, kind);
+	return err;
 }
 
 /* Sites of lines stay with the object for good: what has lines is never dropped. */
