@@ -6,6 +6,7 @@
 #include "cmd/cmd.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -286,6 +287,14 @@ static void run_free(struct run *r)
 	watch__free(r->watch);
 }
 
+/* A breakpoint that is met where the kernel knows of none: in a copy of what is probed. */
+static void explain(int status)
+{
+	if (status == 128 + SIGTRAP)
+		log_warn("the command died of SIGTRAP: so do programs that copy code of their own "
+			 "and run the copy, if it is probed (-N leaves functions out)");
+}
+
 /* The command's status once it has one. It is waited for, but not when a signal told us to stop. */
 static int command_status(struct run *r, enum watch_event end)
 {
@@ -335,6 +344,7 @@ int cmd_trace(const struct options *o)
 	status = (err && err != -EPIPE) || end == WATCH_LOST ? 1 : 0;
 	if (r.target->launch && !status)
 		status = command_status(&r, end);
+	explain(status);
 	run_free(&r);
 	return status;
 }
