@@ -9,6 +9,7 @@
 #include "regions.bpf.h"
 #include "sched.bpf.h"
 #include "spans.bpf.h"
+#include "survey.bpf.h"
 #include "switch.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
@@ -162,6 +163,16 @@ int region_end(struct pt_regs *ctx)
 		span_end(ctx, cookie, now);
 	else
 		region_leave(ctx, cookie, now);
+	return 0;
+}
+
+/* The survey's, at entries of functions and begins of regions. */
+OWN_STACK(survey);
+SEC("?uprobe")
+int survey(struct pt_regs *ctx)
+{
+	KEEP_OWN_STACK(survey, ctx);
+	survey_count(probe_cookie(ctx) & WIRE_COOKIE_FUNCTION);
 	return 0;
 }
 

@@ -54,6 +54,7 @@ struct plan_function {
 	bool patched;	    /* some of it is not in memory as it is in the file */
 	bool refused;	    /* set by attach: the kernel takes no probe there, so it has none */
 	bool asked;	    /* an option names it, so no budget drops it */
+	bool called;	    /* set by the caller: it has been seen to be called, so it may go next */
 	bool dropped;	    /* set by the caller: given up, its probes are to be taken out */
 	const char *reason; /* why this exit strategy */
 	size_t exits;	    /* EXIT_SITES: first exit site in plan.exits */

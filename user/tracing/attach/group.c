@@ -329,6 +329,35 @@ static int link_lines(struct attach_ctx *ctx, struct group *grp)
 	return err;
 }
 
+/* Entries of functions and begins of regions; the cookie is the function alone. */
+static int link_survey(struct attach_ctx *ctx, struct group *grp)
+{
+	const struct plan *p = ctx->plan;
+	size_t cnt = grp->members_cnt;
+	struct batch b;
+	int err;
+
+	for (size_t i = 0; i < grp->members_cnt; i++)
+		cnt += p->functions[grp->members[i].function].begins_cnt;
+	err = batch_alloc(&b, cnt);
+	for (size_t i = 0; !err && i < grp->members_cnt; i++) {
+		uint32_t function = grp->members[i].function;
+		const struct plan_function *f = &p->functions[function];
+
+		if (f->kind == PLAN_FUNCTION)
+			batch_add(&b, f->offset + f->site_offset, function, f->semaphore);
+		for (uint32_t k = 0; f->kind != PLAN_FUNCTION && k < f->begins_cnt; k++) {
+			const struct plan_site *site = &p->sites[f->sites + k];
+
+			batch_add(&b, site->offset, function, site->semaphore);
+		}
+	}
+	if (!err)
+		err = link_batch(ctx, grp, ctx->tier->survey(ctx->skel), &b);
+	batch_free(&b);
+	return err;
+}
+
 int group__link(struct attach_ctx *ctx, struct group *grp)
 {
 	struct tier_probe returns[TIER_MAX_PROBES];
@@ -340,6 +369,8 @@ int group__link(struct attach_ctx *ctx, struct group *grp)
 		return 0;
 	if (grp->lines)
 		return link_lines(ctx, grp);
+	if (grp->survey)
+		return link_survey(ctx, grp);
 	err = probes_gather(ctx, grp, &probes);
 	grp->has_returns = probes.returns.cnt;
 	/* An instruction can be entry and exit (a lone jmp), or a region may begin at its

@@ -13,6 +13,7 @@
 struct groups;
 struct plan;
 struct proftrace_bpf;
+struct target;
 struct target_object;
 
 struct group_member {
@@ -29,6 +30,7 @@ struct group {
 	uint32_t process; /* the same; 0 if it is for every process */
 	bool unbound;	  /* it is for every process */
 	bool exits_only;  /* of functions whose entries are elsewhere */
+	bool survey;	  /* its calls are counted, and nothing else: entries and begins alone */
 	bool lines;	  /* the sites of lines that the plan has in the object; no members */
 	struct group_member *members;
 	size_t members_cnt, members_cap;
@@ -53,6 +55,10 @@ struct attach_ctx {
 	bool *ended; /* a process: it was gone when probes were to be attached */
 	size_t ended_cnt;
 };
+
+/* Decides whose links are for every process, for the sake of children, of objects that have none
+ * yet. Returns 0 or -ENOMEM. */
+int groups__share(struct attach_ctx *ctx, const struct target *t);
 
 /* An empty group of the object and process, which `ctx->g` keeps; NULL: out of memory. */
 struct group *group__new(const struct attach_ctx *ctx, bool exits_only);

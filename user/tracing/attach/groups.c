@@ -89,19 +89,23 @@ static int attach_lines(struct attach_ctx *ctx)
 static int attach_object(struct attach_ctx *ctx)
 {
 	const struct plan *p = ctx->plan;
-	struct group *grp = NULL;
+	struct group *grps[2] = {
+		NULL}; /* what is called is apart: a drop moves the others of a group */
 	int err = link_marks(ctx);
 
 	for (size_t i = 0; !err && i < p->functions_cnt; i++) {
+		struct group **grp;
+
 		if (p->functions[i].object != ctx->object || p->functions[i].dropped ||
 		    p->functions[i].kind == PLAN_CALLER)
 			continue;
-		if (!grp)
-			grp = group__new(ctx, false);
-		err = grp ? group__add(grp, i, 0) : -ENOMEM;
+		grp = &grps[p->functions[i].called];
+		if (!*grp)
+			*grp = group__new(ctx, false);
+		err = *grp ? group__add(*grp, i, 0) : -ENOMEM;
 	}
-	if (!err && grp)
-		err = group__link(ctx, grp);
+	for (int i = 0; !err && i < 2; i++)
+		err = grps[i] ? group__link(ctx, grps[i]) : 0;
 	return err ? err : attach_lines(ctx);
 }
 
@@ -196,8 +200,6 @@ static int attach_missing(struct attach_ctx *ctx, const struct target *t)
 	uint32_t *attached = &ctx->g->attached[ctx->object], to;
 	int err = 0;
 
-	if (!*attached)
-		ctx->g->shared[ctx->object] = may_be_shared(ctx);
 	to = groups__is_unbound(ctx->g, ctx->object) ? 1 : ctx->obj->processes_cnt;
 
 	if (ctx->plan->exits_pending && *attached)
@@ -229,6 +231,21 @@ static int attached_grow(struct groups *g, size_t cnt)
 	return 0;
 }
 
+/* Decides whose links are for every process, of objects that have none yet. */
+int groups__share(struct attach_ctx *ctx, const struct target *t)
+{
+	struct groups *g = ctx->g;
+	int err = attached_grow(g, t->objects_cnt);
+
+	for (ctx->object = 0; !err && ctx->object < t->objects_cnt; ctx->object++) {
+		ctx->obj = &t->objects[ctx->object];
+		if (!g->attached[ctx->object])
+			g->shared[ctx->object] = may_be_shared(ctx);
+	}
+	ctx->object = 0;
+	return err;
+}
+
 int64_t groups__attach(struct groups *g, const struct tier *tier, const struct proftrace_bpf *skel,
 		       struct plan *p, const struct target *t)
 {
@@ -239,7 +256,7 @@ int64_t groups__attach(struct groups *g, const struct tier *tier, const struct p
 	ctx.ended = calloc(t->processes_cnt + 1, sizeof(*ctx.ended));
 	if (!ctx.ended)
 		return -ENOMEM;
-	err = attached_grow(g, t->objects_cnt);
+	err = groups__share(&ctx, t);
 	for (; !err && ctx.object < t->objects_cnt; ctx.object++) {
 		ctx.obj = &t->objects[ctx.object];
 		err = attach_missing(&ctx, t);

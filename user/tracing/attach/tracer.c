@@ -16,6 +16,7 @@
 #include "attach/links/skeleton.h"
 #include "attach/links/tier.h"
 #include "attach/lists.h"
+#include "attach/survey.h"
 #include "attach/tracer_inside.h"
 #include "plan/exit_strategy.h"
 #include "plan/plan.h"
@@ -130,6 +131,31 @@ int64_t tracer__attach(struct tracer *tr, struct plan *p, const struct target *t
 	if (p->go)
 		tell_goroutines(tr, &p->go_layout);
 	return groups__attach(&tr->groups, tr->tier, tr->skel, p, t);
+}
+
+bool tracer__surveys(const struct tracer *tr)
+{
+	return tr->surveys;
+}
+
+int tracer__survey(struct tracer *tr, struct plan *p, const struct target *t,
+		   const uint32_t *functions, size_t cnt)
+{
+	const struct survey_list list = {functions, cnt};
+
+	__atomic_store_n(&tr->skel->bss->surveying, true, __ATOMIC_SEQ_CST);
+	return groups__survey(&tr->groups, tr->tier, tr->skel, p, t, &list);
+}
+
+void tracer__take_out_survey(struct tracer *tr)
+{
+	groups__take_out_survey(&tr->groups);
+}
+
+int tracer__end_survey(struct tracer *tr)
+{
+	__atomic_store_n(&tr->skel->bss->surveying, false, __ATOMIC_SEQ_CST);
+	return gate__settle(&tr->gate);
 }
 
 int tracer__probe_own(struct tracer *tr, pid_t child, enum tracer_probe kind,

@@ -46,6 +46,7 @@ struct tracer_options {
 	size_t line_sites_cnt; /* at so many sites, as far as is known */
 	/* Values to read with those; borrowed while loading; NULL or empty: none. */
 	const struct arguments *arguments;
+	bool survey;  /* calls are to be counted before functions are attached, if that can be */
 	bool callers; /* the callers of outermost calls are unwound */
 };
 
@@ -112,6 +113,19 @@ int tracer__load(const struct tracer_options *opts, const struct target *t, stru
  * stay. Returns the number of functions attached in all, or -errno with one line logged.
  */
 int64_t tracer__attach(struct tracer *tr, struct plan *p, const struct target *t);
+
+/*
+ * Before functions are attached: puts probes on some of them, given by their numbers, in order,
+ * that count calls (collector__surveyed()) and do nothing else. They go soon after they were asked
+ * to, not at once; others may follow then. For tracers that can (tracer__surveys()). Returns 0 or
+ * -errno, then without all of them in.
+ */
+int tracer__survey(struct tracer *tr, struct plan *p, const struct target *t,
+		   const uint32_t *functions, size_t cnt);
+void tracer__take_out_survey(struct tracer *tr);
+/* Nothing is counted any more when it returns: 0 or -errno. */
+int tracer__end_survey(struct tracer *tr);
+bool tracer__surveys(const struct tracer *tr);
 
 enum tracer_probe {
 	TRACER_ENTRY,

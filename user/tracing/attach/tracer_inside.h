@@ -23,6 +23,7 @@ struct tracer {
 	uint32_t lanes_cap, frames_cap, nodes_cap, index_cap, dists_cap, switches_cap, chunks_cap;
 	uint32_t lists_cap;
 	uint32_t passed_shares, line_shares;
+	bool surveys; /* its programs can: see tracer__survey() */
 	const struct arguments *arguments;
 	size_t lists_told; /* of them, BPF has */
 	uint32_t lines_cap;

@@ -302,6 +302,8 @@ static int load_tier(struct tracer *tr, const struct tier *tier, const struct tr
 	tr->groups.unbound = !t->processes_cnt || opts->follow;
 	tr->groups.emulates = tracer__writes_registers();
 	bpf_program__set_autoload(tr->skel->progs.exit_ret, tr->groups.emulates);
+	tr->surveys = opts->survey && tier->survey;
+	bpf_program__set_autoload(tr->skel->progs.survey, tr->surveys);
 	tr->groups.children = t->processes_cnt && opts->children;
 	tr->skel->rodata->filter_tgids = t->processes_cnt != 0;
 	tr->skel->rodata->links_unbound = tr->groups.unbound || tr->groups.children;

@@ -296,6 +296,16 @@ uint64_t collector__passed(const struct collector *c, uint32_t function)
 	return usage__passed(c, function);
 }
 
+uint64_t collector__surveyed(const struct collector *c, uint32_t function)
+{
+	return usage__surveyed(c, function);
+}
+
+void collector__forget_survey(struct collector *c)
+{
+	tables__clear_passed(&c->tables);
+}
+
 void collector__forget_retired(struct collector *c)
 {
 	retire__forget(c);

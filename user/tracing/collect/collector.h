@@ -58,6 +58,11 @@ int collector__lines(struct collector *c, uint64_t now_ns, struct line_usage *us
 /* Calls of a dropped function that were seen and not recorded. */
 uint64_t collector__passed(const struct collector *c, uint32_t function);
 
+/* Calls of a function that were counted in surveys so far (tracer__survey()). */
+uint64_t collector__surveyed(const struct collector *c, uint32_t function);
+/* Forgets them all, when no survey goes on, and before anything is dropped. */
+void collector__forget_survey(struct collector *c);
+
 /* From now on single calls go to `stream`, with times from `start_ns` (CLOCK_MONOTONIC) on. For
  * tracers that keep them (tracer_options::calls_bytes). */
 void collector__stream(struct collector *c, const struct call_stream *stream, uint64_t start_ns);

@@ -131,12 +131,17 @@ uint32_t tables__frames(const struct tables *t)
 	return used(t->info.next_frame, t->info.frames_cap);
 }
 
+void tables__clear_passed(struct tables *t)
+{
+	memset(t->passed, 0, passed_size(&t->info));
+}
+
 void tables__clear_counts(struct tables *t)
 {
 	memset(t->dists, 0, t->info.dists_cap * sizeof(*t->dists));
 	memset(t->dist_keys, 0, t->info.dists_cap * sizeof(*t->dist_keys));
 	memset(t->switches, 0, t->info.switches_cap * sizeof(*t->switches));
-	memset(t->passed, 0, passed_size(&t->info));
+	tables__clear_passed(t);
 	memset(t->info.tallies, 0, WIRE_CPUS * sizeof(*t->info.tallies));
 }
 

@@ -46,6 +46,9 @@ struct wire_chunk *tables__chunk(const struct tables *t, uint32_t i);
 /* Counts, over all CPUs, of calls that were seen and not recorded. */
 struct wire_tally tables__tallies(const struct tables *t);
 
+/* Sets counts of calls that were passed over, or seen in surveys, to 0. */
+void tables__clear_passed(struct tables *t);
+
 /* Sets to 0 all that is counted by function or CPU. */
 void tables__clear_counts(struct tables *t);
 

@@ -11,6 +11,17 @@
 #include "collect/part.h"
 #include "util/array.h"
 
+uint64_t usage__surveyed(const struct collector *c, uint32_t function)
+{
+	const struct tables *t = &c->tables;
+	uint64_t calls = 0;
+
+	for (uint32_t i = 0; function < t->info.switches_cap && i < t->info.passed_shares; i++)
+		calls += __atomic_load_n(&t->passed[(size_t)i * t->info.switches_cap + function],
+					 __ATOMIC_RELAXED);
+	return calls;
+}
+
 uint64_t usage__passed(const struct collector *c, uint32_t function)
 {
 	const struct tables *t = &c->tables;

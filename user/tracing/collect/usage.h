@@ -11,7 +11,8 @@ struct function_usage;
 struct line_usage;
 struct part;
 
-/* See collector__passed(), collector__usage() and collector__lines(). */
+/* See collector__surveyed(), collector__passed(), collector__usage() and collector__lines(). */
+uint64_t usage__surveyed(const struct collector *c, uint32_t function);
 uint64_t usage__passed(const struct collector *c, uint32_t function);
 int usage__functions(struct collector *c, struct function_usage *usage, uint32_t cnt);
 int usage__lines(struct collector *c, uint64_t now_ns, struct line_usage *usage, uint32_t cnt);

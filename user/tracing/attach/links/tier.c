@@ -58,6 +58,11 @@ static struct tier_probe multi_mark(const struct proftrace_bpf *skel, int kind)
 	return multi_probe(mark_program(skel, kind), 0);
 }
 
+static struct tier_probe multi_survey(const struct proftrace_bpf *skel)
+{
+	return multi_probe(skel->progs.survey, 0);
+}
+
 static void prepare_marks(struct proftrace_bpf *skel)
 {
 	for (int kind = 0; kind < MARK_KINDS; kind++)
@@ -75,6 +80,7 @@ static int session_prepare(struct proftrace_bpf *skel)
 	prepare_multi(skel->progs.region_begin);
 	prepare_multi(skel->progs.region_end);
 	prepare_multi(skel->progs.line_site);
+	prepare_multi(skel->progs.survey);
 	prepare_marks(skel);
 	return kfunc__call(skel->progs.session, WIRE_CALL_SESSION_COOKIE, "bpf_session_cookie");
 }
@@ -98,6 +104,7 @@ static int multi_prepare(struct proftrace_bpf *skel)
 	prepare_multi(skel->progs.region_begin);
 	prepare_multi(skel->progs.region_end);
 	prepare_multi(skel->progs.line_site);
+	prepare_multi(skel->progs.survey);
 	prepare_marks(skel);
 	return 0;
 }
@@ -165,13 +172,14 @@ static size_t event_returns(const struct proftrace_bpf *skel,
 
 static const struct tier tiers[] = {
 	{"session", "6.13", "BPF_TRACE_UPROBE_SESSION", session_prepare, session_returns,
-	 multi_entry, multi_exit_site, multi_region, multi_line, multi_mark, NULL, true, NULL},
+	 multi_entry, multi_exit_site, multi_region, multi_line, multi_mark, multi_survey, NULL,
+	 true, NULL},
 	{"uprobe_multi", "6.6", "BPF_TRACE_UPROBE_MULTI", multi_prepare, multi_returns, multi_entry,
-	 multi_exit_site, multi_region, multi_line, multi_mark, NULL, false, NULL},
+	 multi_exit_site, multi_region, multi_line, multi_mark, multi_survey, NULL, false, NULL},
 	{"trace_event", "6.0", NULL, event_prepare, event_returns, event_entry, event_exit_site,
-	 event_region, event_line, event_mark, event_cookie, false, NULL},
+	 event_region, event_line, event_mark, NULL, event_cookie, false, NULL},
 	{"trace_event_basic", "5.10", NULL, event_prepare, event_returns, event_entry,
-	 event_exit_site, event_region, event_line, event_mark, event_cookie, false,
+	 event_exit_site, event_region, event_line, event_mark, NULL, event_cookie, false,
 	 "first calls of files that are loaded later may be missing, and stacks of coroutines "
 	 "are not told apart"},
 };

@@ -41,6 +41,8 @@ struct tier {
 	struct tier_probe (*line)(const struct proftrace_bpf *skel);
 	/* The probe for a mark (enum mark_kind). */
 	struct tier_probe (*mark)(const struct proftrace_bpf *skel, int kind);
+	/* The probe that only counts calls; NULL: putting probes in twice would take too long. */
+	struct tier_probe (*survey)(const struct proftrace_bpf *skel);
 	/* The probe that keeps the cookie of a hit of our own; NULL: there is no doubt of cookies.
 	 */
 	struct tier_probe (*cookie)(const struct proftrace_bpf *skel, bool returns);

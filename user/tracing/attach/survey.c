@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "attach/survey.h"
+
+#include <errno.h>
+#include <stdbool.h>
+
+#include "attach/group.h"
+#include "attach/groups.h"
+#include "plan/plan.h"
+#include "target/target.h"
+
+/* Functions [from, to) of the list, which are all of one object, in one process or in all. */
+static int survey_process(struct attach_ctx *ctx, const struct survey_list *list, size_t from,
+			  size_t to)
+{
+	struct group *grp = group__new(ctx, false);
+	int err = grp ? 0 : -ENOMEM;
+
+	for (size_t i = from; !err && i < to; i++)
+		err = group__add(grp, list->functions[i], 0);
+	if (err)
+		return err;
+	grp->survey = true;
+	err = group__link(ctx, grp);
+	return err == -ESRCH ? 0 : err; /* a process that has ended needs no probes */
+}
+
+static int survey_object(struct attach_ctx *ctx, const struct target *t,
+			 const struct survey_list *list, size_t from, size_t to)
+{
+	bool unbound = groups__is_unbound(ctx->g, ctx->object);
+	uint32_t cnt = unbound ? 1 : ctx->obj->processes_cnt;
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < cnt; i++) {
+		ctx->process = unbound ? 0 : ctx->obj->processes[i];
+		ctx->pid = unbound ? 0 : t->processes[ctx->process].pid;
+		err = survey_process(ctx, list, from, to);
+	}
+	return err;
+}
+
+int groups__survey(struct groups *g, const struct tier *tier, const struct proftrace_bpf *skel,
+		   struct plan *p, const struct target *t, const struct survey_list *list)
+{
+	struct attach_ctx ctx = {.g = g, .tier = tier, .skel = skel, .plan = p};
+	int err = groups__share(&ctx, t);
+
+	for (size_t from = 0, to; !err && from < list->cnt; from = to) {
+		ctx.object = p->functions[list->functions[from]].object;
+		ctx.obj = &t->objects[ctx.object];
+		for (to = from + 1; to < list->cnt; to++) {
+			if (p->functions[list->functions[to]].object != ctx.object)
+				break;
+		}
+		err = survey_object(&ctx, t, list, from, to);
+	}
+	return err;
+}
+
+void groups__take_out_survey(struct groups *g)
+{
+	for (size_t i = g->groups_cnt; i-- > 0;) {
+		if (g->groups[i]->survey)
+			group__close(g, g->groups[i]);
+	}
+}

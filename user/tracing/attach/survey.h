@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Probes that only count calls, for a moment, before the true ones are put in: how often each
+ * function is called decides which get any. Their links are groups of their own. Inside attach/
+ * only.
+ */
+#ifndef PROFTRACE_ATTACH_SURVEY_H
+#define PROFTRACE_ATTACH_SURVEY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct groups;
+struct plan;
+struct proftrace_bpf;
+struct target;
+struct tier;
+
+/* Functions by their numbers in the plan, in order. */
+struct survey_list {
+	const uint32_t *functions;
+	size_t cnt;
+};
+
+/* Puts the probes of these functions in, in all processes that true ones would be in. Functions
+ * that the kernel refuses are marked so and left out. Returns 0 or -errno, silently: when true ones
+ * are put in, the reason is said. */
+int groups__survey(struct groups *g, const struct tier *tier, const struct proftrace_bpf *skel,
+		   struct plan *p, const struct target *t, const struct survey_list *list);
+
+/* Has all of them taken out, in the background. */
+void groups__take_out_survey(struct groups *g);
+
+#endif

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "budget/forecast.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* While most of the time is the counting's, a small error of its cost is a large one of the rest.
+ * So the rest is taken to be at least this share: then rates are too low rather than too high, and
+ * what is left too much after a forecast is seen in the run. */
+#define OWN_SHARE 0.1
+
+double forecast__own_ns(double cpu_ns, double counting_ns)
+{
+	double own_ns = cpu_ns - counting_ns;
+
+	return own_ns > OWN_SHARE * cpu_ns ? own_ns : OWN_SHARE * cpu_ns;
+}
+
+double forecast__share(const struct forecast_function *functions, size_t cnt)
+{
+	double share = 0;
+
+	for (size_t i = 0; i < cnt; i++)
+		share += functions[i].rate * functions[i].trace_ns;
+	return share;
+}
+
+static double counting_share(const struct forecast_function *f)
+{
+	return f->rate * f->count_ns;
+}
+
+static int compare_shares(const void *a, const void *b)
+{
+	const struct forecast_function *x = *(const struct forecast_function *const *)a;
+	const struct forecast_function *y = *(const struct forecast_function *const *)b;
+
+	if (counting_share(x) != counting_share(y))
+		return counting_share(x) < counting_share(y) ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+	const uint32_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+int64_t forecast__again(const struct forecast_function *functions, size_t cnt, double share,
+			uint32_t *out)
+{
+	const struct forecast_function **called = calloc(cnt + 1, sizeof(*called));
+	size_t called_cnt = 0, again = 0;
+	double sum = 0;
+
+	if (!called)
+		return -ENOMEM;
+	for (size_t i = 0; i < cnt; i++) {
+		if (functions[i].called)
+			called[called_cnt++] = &functions[i];
+	}
+	qsort(called, called_cnt, sizeof(*called), compare_shares);
+	for (; again < called_cnt; again++) {
+		sum += counting_share(called[again]);
+		if (sum > share)
+			break;
+		out[again] = called[again] - functions;
+	}
+	qsort(out, again, sizeof(*out), compare_numbers);
+	free(called);
+	return (int64_t)again;
+}
