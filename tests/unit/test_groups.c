@@ -7,6 +7,7 @@
 #include "attach/group.h"
 #include "attach/groups.h"
 #include "attach/links/keeper.h"
+#include "attach/survey.h"
 #include "plan/exit_strategy.h"
 #include "plan/plan.h"
 #include "target/target.h"
@@ -21,7 +22,8 @@ enum {
 	PROG_LINE,
 	PROG_MARK,
 	PROG_BEGIN,
-	PROG_END
+	PROG_END,
+	PROG_SURVEY
 };
 
 #define MAX_LINKS  4096
@@ -146,8 +148,13 @@ static struct tier_probe mark(const struct proftrace_bpf *skel, int kind)
 	return (struct tier_probe){PROG_MARK, LINK_UPROBE_MULTI, 0};
 }
 
-static const struct tier session = {"session", "",	  "",	  NULL, session_returns,
-				    entry,     exit_site, region, line, mark};
+static struct tier_probe survey(const struct proftrace_bpf *skel)
+{
+	return (struct tier_probe){PROG_SURVEY, LINK_UPROBE_MULTI, 0};
+}
+
+static const struct tier session = {"session", "",     "",   NULL, session_returns, entry,
+				    exit_site, region, line, mark, survey};
 static const struct tier declining = {.name = "declining",
 				      .needs = "",
 				      .returns = session_returns,
@@ -156,6 +163,7 @@ static const struct tier declining = {.name = "declining",
 				      .region = region,
 				      .line = line,
 				      .mark = mark,
+				      .survey = survey,
 				      .declines_returns = true};
 static const struct tier multi = {"multi", "",	      "",     NULL, multi_returns,
 				  entry,   exit_site, region, line, mark};
@@ -1033,6 +1041,101 @@ static void binding_that_fails(void **state)
 		assert_true(kernel.closed[i]);
 }
 
+static int take_survey(const struct tier *tier, const uint32_t *list, size_t cnt)
+{
+	const struct survey_list functions_of = {list, cnt};
+
+	groups.keeper = &keeper;
+	return groups__survey(&groups, tier, NULL, &plan, &target, &functions_of);
+}
+
+/* Probes that count are at entries alone, of what is asked for, and leave nothing behind. */
+static void a_survey(void **state)
+{
+	const uint32_t list[] = {1, 2, 40};
+
+	set_processes(2);
+	assert_int_equal(take_survey(&session, list, 3), 0);
+	assert_int_equal(kernel.links, 2);
+	assert_int_equal(kernel.probes_cnt, 6);
+	for (pid_t pid = 1000; pid < 1002; pid++) {
+		for (size_t i = 0; i < 3; i++)
+			assert_int_equal(count(PROG_SURVEY, pid, entry_offset(list[i])), 1);
+	}
+	assert_int_equal(kernel.probes[2].cookie, 40);
+	groups__take_out_survey(&groups);
+	assert_all_closed();
+	assert_int_equal(groups.groups_cnt, 0);
+	kernel.probes_cnt = 0;
+	assert_int_equal(attach(&session), FUNCTIONS);
+	assert_attached(1000);
+	assert_attached(1001);
+}
+
+/* Where true links are for children as well, those of a survey are, too. */
+static void a_survey_of_children(void **state)
+{
+	const uint32_t list[] = {3};
+
+	set_children();
+	assert_int_equal(take_survey(&declining, list, 1), 0);
+	assert_int_equal(kernel.probes_cnt, 1);
+	assert_int_equal(count(PROG_SURVEY, 0, entry_offset(3)), 1);
+	groups__take_out_survey(&groups);
+}
+
+static void a_survey_of_regions(void **state)
+{
+	struct plan_site sites[] = {{.offset = 0xa0, .site = SITE_NOP5, .semaphore = 0x7000},
+				    {.offset = 0xa1, .site = SITE_NOP},
+				    {.offset = 0xa2, .site = SITE_NOP}};
+	const uint32_t list[] = {5};
+
+	plan.sites = sites;
+	functions[5] = (struct plan_function){
+		.kind = PLAN_REGION, .symbol = "region", .begins_cnt = 2, .ends_cnt = 1};
+	set_processes(1);
+	assert_int_equal(take_survey(&session, list, 1), 0);
+	assert_int_equal(kernel.probes_cnt, 2);
+	assert_int_equal(kernel.probes[0].offset, 0xa0);
+	assert_int_equal(kernel.probes[0].semaphore, 0x7000);
+	assert_int_equal(kernel.probes[1].offset, 0xa1);
+	assert_int_equal(kernel.probes[1].cookie, 5);
+	groups__take_out_survey(&groups);
+}
+
+static void a_survey_that_is_refused(void **state)
+{
+	const uint32_t list[] = {1, 2};
+
+	set_processes(2);
+	kernel.ended = 1000;
+	assert_int_equal(take_survey(&session, list, 2), 0);
+	assert_int_equal(kernel.probes_cnt, 2);
+	kernel.fail_from = 1;
+	kernel.fail_err = -EPERM;
+	assert_int_equal(take_survey(&session, list, 2), -EPERM);
+	groups__take_out_survey(&groups);
+	assert_int_equal(groups.groups_cnt, 0);
+}
+
+/* What has no probes from the start on, and what is called beside what is not. */
+static void dropped_before_the_start(void **state)
+{
+	set_processes(1);
+	functions[4].dropped = true;
+	functions[7].called = functions[8].called = true;
+	assert_int_equal(attach(&session), FUNCTIONS);
+	assert_int_equal(count(entry_prog(4), 1000, entry_offset(4)), 0);
+	assert_int_equal(groups.groups_cnt, 2);
+	assert_int_equal(groups.groups[0]->members_cnt, FUNCTIONS - 3);
+	assert_int_equal(groups.groups[1]->members_cnt, 2);
+	functions[8].dropped = true;
+	assert_int_equal(groups__drop(&groups, &session, NULL, &plan, &target, NULL), 0);
+	assert_int_equal(count(entry_prog(0), 1000, entry_offset(0)), 1);
+	assert_int_equal(count(entry_prog(7), 1000, entry_offset(7)), 2);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -1074,6 +1177,11 @@ int main(void)
 		TEST(without_children),
 		TEST(bound_for_the_sake_of_strangers),
 		TEST(binding_that_fails),
+		TEST(a_survey),
+		TEST(a_survey_of_children),
+		TEST(a_survey_of_regions),
+		TEST(a_survey_that_is_refused),
+		TEST(dropped_before_the_start),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,7 +11,8 @@ static const struct sink_options plain;
 	"\"start_time\":0,\"accounting\":{\"entered\":5,\"returned\":5,\"unwound\":0,\"open\":0," \
 	"\"lost\":0,\"deep\":0,\"dropped\":0,\"probe_ns\":0,\"cpu_ns\":0,"                        \
 	"\"undistributed\":0,\"overhead_percent\":0},"                                            \
-	"\"budget\":{\"max_percent\":null,\"used_percent\":null},\"calls_missing\":3},"           \
+	"\"budget\":{\"max_percent\":null,\"used_percent\":null,\"surveyed_ns\":0},\"calls_"      \
+	"missing\":3},"                                                                           \
 	"\"traceEvents\":["
 
 static struct profile *make(void)

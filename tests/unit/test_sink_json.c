@@ -15,9 +15,10 @@ static const struct sink_options plain;
 #define UNKNOWN                                                    \
 	"\"p50_ns\":0,\"p90_ns\":0,\"p99_ns\":0,\"histogram\":[]," \
 	"\"sampled\":0,\"estimate\":false,\"dropped\":false,\"whole\":true}"
-#define NO_COST                                                                                  \
-	"\"dropped\":0,\"probe_ns\":0,\"cpu_ns\":0,\"undistributed\":0,\"overhead_percent\":0}," \
-	"\"budget\":{\"max_percent\":null,\"used_percent\":null},\"dropped\":[],"
+#define NO_COST                                                                                    \
+	"\"dropped\":0,\"probe_ns\":0,\"cpu_ns\":0,\"undistributed\":0,\"overhead_percent\":0},"   \
+	"\"budget\":{\"max_percent\":null,\"used_percent\":null,\"surveyed_ns\":0},\"dropped\":[]" \
+	","
 
 static void test_document(void **state)
 {
@@ -207,6 +208,7 @@ static void test_budget(void **state)
 	fixture_drop(p, (struct profile_drop){1, 700000000, 10, 1, 100, "dear"});
 	p->functions[1].sampled = 100;
 	p->max_overhead = 2.5;
+	p->surveyed_ns = 250000000;
 	p->accounting.dropped = 7;
 	p->accounting.probe_ns = 100;
 	p->accounting.cpu_ns = 2100;
@@ -214,7 +216,8 @@ static void test_budget(void **state)
 	expect_part(p, "\"sampled\":100,\"estimate\":true,\"dropped\":true,\"whole\":true}");
 	expect_part(p, "\"dropped\":7,\"probe_ns\":100,\"cpu_ns\":2100,\"undistributed\":3,"
 		       "\"overhead_percent\":5},"
-		       "\"budget\":{\"max_percent\":2.5,\"used_percent\":5},\"dropped\":["
+		       "\"budget\":{\"max_percent\":2.5,\"used_percent\":5,\"surveyed_ns\":"
+		       "250000000},\"dropped\":["
 		       "{\"function\":null,\"name\":\"never\",\"module\":\"/usr/bin/prog\","
 		       "\"at_ns\":500000000,\"calls_per_second\":1234.5,\"cost_percent\":12.25,"
 		       "\"sampled\":0,\"reason\":\"dear and small\"},"

@@ -82,20 +82,37 @@ def traced_rate(args, server, load, way):
         return rate, bench.stop(tracer)
 
 
+def starting_rate(args, server, load, way):
+    """The same from the start of proftrace on, with all that it does before it traces."""
+    command = start(args.proftrace, "-f", "json", *way, "-p", ",".join(server.pids()))
+    with running(command) as tracer:
+        rate = server.rate(load, args.forks_seconds)
+        await_line(tracer.stderr, harness.TRACING, tracer)
+        bench.stop(tracer)
+        return rate
+
+
 def measure_load(args, server, what, load):
     for name, way in WAYS.items():
-        lost, dropped = [], []
+        lost, starting, dropped, surveys = [], [], [], []
         before = server.rate(load, args.forks_seconds)
         for _ in range(args.forks_runs):
             rate, document = traced_rate(args, server, load, way)
             after = server.rate(load, args.forks_seconds)
             lost.append(100 * (1 - 2 * rate / (before + after)))
-            dropped.append(len(document["dropped"]))
+            dropped.append((len([d for d in document["dropped"] if not d["at_ns"]]),
+                            len(document["dropped"])))
+            surveys.append(document["budget"].get("surveyed_ns", 0) / 1e6)
+            before, rate = after, starting_rate(args, server, load, way)
+            after = server.rate(load, args.forks_seconds)
+            starting.append(100 * (1 - 2 * rate / (before + after)))
             before = after
         worst = statistics.median(lost)
         row(f"postgres, {what}, {name}: throughput lost", worst, f"{worst:.1f} %", REACH)
-        detail(f"{min(lost):.1f} to {max(lost):.1f} %; {before:.0f} transactions a second untraced; "
-               f"functions dropped {dropped}")
+        detail(f"{min(lost):.1f} to {max(lost):.1f} %; {before:.0f} transactions a second "
+               f"untraced; functions dropped before the start, and in all: {dropped}")
+        detail(f"with what is before: {statistics.median(starting):.1f} %, {min(starting):.1f} to "
+               f"{max(starting):.1f} %; surveys of {min(surveys):.0f} to {max(surveys):.0f} ms")
 
 
 @bench.measures(

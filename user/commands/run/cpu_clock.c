@@ -62,7 +62,7 @@ static uint64_t read_named(struct cpu_clock *c, const struct run *r)
 /* Those that end between the two looks are missing until the next time. */
 static uint64_t read_others(struct cpu_clock *c, const struct run *r)
 {
-	uint64_t sum = tracer__cpu_of_others(r->tracer);
+	uint64_t sum = tracer__cpu_of_others(r->tracer) - c->others_start_ns;
 
 	if (!c->pids)
 		c->pids = calloc(MAX_PROCESSES, sizeof(*c->pids));
@@ -82,6 +82,8 @@ uint64_t cpu_clock__read(struct cpu_clock *c, const struct run *r, bool starting
 {
 	uint64_t sum;
 
+	if (starting)
+		c->others_start_ns = tracer__cpu_of_others(r->tracer);
 	for (size_t i = 0; starting && i < r->target->processes_cnt; i++)
 		add_named(c, r->target->processes[i].pid);
 	sum = read_named(c, r);

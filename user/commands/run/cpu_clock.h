@@ -23,6 +23,7 @@ struct cpu_clock {
 	 * have ended, for what is still told of them. */
 	pid_t *pids, ended[CPU_CLOCK_ENDED];
 	size_t pids_cnt, ended_at;
+	uint64_t others_start_ns; /* of others that had ended before the start */
 	uint64_t last_ns; /* it does not run backwards */
 };
 

@@ -19,6 +19,7 @@
 #include "run/run.h"
 #include "run/samples.h"
 #include "run/steer.h"
+#include "run/survey.h"
 #include "run/watch.h"
 #include "security/privilege.h"
 #include "target/launch.h"
@@ -113,6 +114,7 @@ static struct tracer_options tracer_options_of(const struct run *r)
 		.untils = o->untils_cnt,
 		.regions = filter__wants_regions(&r->wanted.filter) || r->wanted.usdt.cnt,
 		.callers = o->callers,
+		.survey = survey__is_wanted(o),
 		.expects_go = p->go || o->follow,
 	};
 }
@@ -143,9 +145,13 @@ static int load(struct run *r)
 static int attach(struct run *r)
 {
 	int64_t attached;
+	int err;
 
 	if (r->o->children && r->target->processes_cnt)
 		strangers__look(r->target);
+	err = survey__make(r);
+	if (err)
+		return err;
 	attached = tracer__attach(r->tracer, r->plan, r->target);
 	if (attached == -ESRCH)
 		log_error("the target ended while probes were being attached");

@@ -80,6 +80,7 @@ struct run {
 	bool lost_track;	 /* of what the processes have loaded */
 	struct profile *before;	 /* what the intervals so far have shown */
 	double start_time;
+	uint64_t surveyed_ns; /* before the start: see survey.h */
 	uint64_t start_ns, stop_ns;
 };
 

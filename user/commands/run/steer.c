@@ -17,6 +17,7 @@
 #include "attach/costs.h"
 #include "attach/tracer.h"
 #include "budget/budget.h"
+#include "budget/forecast.h"
 #include "calls/profile.h"
 #include "cli/options.h"
 #include "collect/collector.h"
@@ -202,6 +203,20 @@ static double burdened_cost(const struct run *r, const struct plan_function *f,
 	return call_cost(r, f) + (times - 1) * emulated + callers__call_ns(r);
 }
 
+/* As far as it does not depend on what was called. */
+static struct budget_function budget_function_of(const struct steer *s, const struct run *r,
+						 uint32_t index, const struct function_usage *u)
+{
+	const struct plan_function *f = &r->plan->functions[index];
+
+	return (struct budget_function){
+		.call_cost_ns = burdened_cost(r, f, u),
+		.kept = f->has_lines || f->arguments || f->asked,
+		/* Without triggers there is nothing to see. */
+		.gone = s->gone[index] || collector__has_role(r->collector, index),
+	};
+}
+
 /* Sums up what each function has done and cost since the look began; returns the cost of all, in
  * ns. */
 static double judge(struct steer *s, const struct run *r)
@@ -214,13 +229,8 @@ static double judge(struct steer *s, const struct run *r)
 		struct budget_function *f = &s->functions[i];
 		double calls = (double)u->calls;
 
-		*f = (struct budget_function){
-			.calls = u->calls - before->calls,
-			.call_cost_ns = burdened_cost(r, pf, u),
-			.kept = pf->has_lines || pf->arguments || pf->asked,
-			/* Without triggers there is nothing to see. */
-			.gone = s->gone[i] || collector__has_role(r->collector, i),
-		};
+		*f = budget_function_of(s, r, i, u);
+		f->calls = u->calls - before->calls;
 		if (u->total_ns > u->probe_ns && u->calls)
 			f->call_ns = (double)(u->total_ns - u->probe_ns) / calls;
 		/* What is kept in part is counted as all; of the others only the entry is hit. */
@@ -251,10 +261,14 @@ static int note_drop(struct steer *s, const struct run *r, uint32_t function, do
 		.cost_percent = 100 * (double)f->calls * f->call_cost_ns / own_ns,
 		.sampled = r->o->sample_hot,
 	};
-	snprintf(d->reason, sizeof(d->reason),
-		 "over the budget; a call takes about %s, its probes %s",
-		 text_duration((uint64_t)f->call_ns, call, sizeof(call)),
-		 text_duration((uint64_t)f->call_cost_ns, probes, sizeof(probes)));
+	text_duration((uint64_t)f->call_cost_ns, probes, sizeof(probes));
+	if (f->call_ns > 0)
+		snprintf(d->reason, sizeof(d->reason),
+			 "over the budget; a call takes about %s, its probes %s",
+			 text_duration((uint64_t)f->call_ns, call, sizeof(call)), probes);
+	else
+		snprintf(d->reason, sizeof(d->reason),
+			 "over the budget; the probes of a call take %s", probes);
 	return 0;
 }
 
@@ -284,6 +298,29 @@ static int drop_chosen(struct steer *s, struct run *r, double own_ns, uint64_t n
 		r->plan->functions[i].dropped = !r->o->sample_hot;
 	}
 	s->undone = true;
+	return err;
+}
+
+int steer__expect(struct steer *s, struct run *r, const struct forecast_function *forecast)
+{
+	const struct function_usage none = {.factor = 1};
+	double span_ns = 1e9;
+	size_t chosen;
+	int err = grow(s, r);
+
+	if (err || !s->limit)
+		return err;
+	memset(s->now, 0, s->functions_cnt * sizeof(*s->now));
+	for (uint32_t i = 0; i < s->functions_cnt; i++) {
+		s->functions[i] = budget_function_of(s, r, i, &none);
+		s->functions[i].calls = (uint64_t)(forecast[i].rate * span_ns);
+	}
+	chosen = budget__choose(s->functions, s->functions_cnt, span_ns, s->limit);
+	if (!chosen)
+		return 0;
+	err = drop_chosen(s, r, span_ns, s->start_ns);
+	s->undone = false; /* they have no probes as yet */
+	log_debug("before the start: %zu functions are dropped", chosen);
 	return err;
 }
 
@@ -406,6 +443,7 @@ int steer__apply(struct steer *s, const struct run *r, struct profile *p)
 {
 	p->accounting.cpu_ns = traced_cpu(s, r);
 	p->max_overhead = 100 * s->limit;
+	p->surveyed_ns = r->surveyed_ns;
 	if (!s->drops_cnt)
 		return 0;
 	p->drops = calloc(s->drops_cnt, sizeof(*p->drops));

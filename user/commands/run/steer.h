@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct forecast_function;
 struct profile;
 struct run;
 struct steer;
@@ -17,6 +18,9 @@ struct steer;
 /* Without a budget it only takes the target's CPU time. Returns 0 or -ENOMEM. */
 int steer__new(const struct run *r, struct steer **out);
 void steer__free(struct steer *s); /* accepts NULL */
+
+/* Before the start: drops what would be too much. `forecast` by function. Returns 0 or -ENOMEM. */
+int steer__expect(struct steer *s, struct run *r, const struct forecast_function *forecast);
 
 /* From here on time counts: when the gate is open and before the target runs. */
 void steer__start(struct steer *s, const struct run *r, uint64_t now_ns);

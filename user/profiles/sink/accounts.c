@@ -34,6 +34,7 @@ char *accounts__cost(const struct profile *p, bool raw, char *buf, size_t size)
 {
 	const struct profile_accounting *a = &p->accounting;
 	char probes[32], cpu[32], share[32], whole[96] = "CPU time", budget[48] = "no budget";
+	char surveyed[32], survey[64] = "";
 	double percent;
 
 	*buf = '\0';
@@ -46,9 +47,12 @@ char *accounts__cost(const struct profile *p, bool raw, char *buf, size_t size)
 	if (p->max_overhead > 0)
 		snprintf(budget, sizeof(budget), "budget %s",
 			 text_percent(p->max_overhead, share, sizeof(share)));
-	snprintf(buf, size, "probes cost %s %s, %s; %s",
+	if (p->surveyed_ns)
+		snprintf(survey, sizeof(survey), ", by a survey of %s before the start",
+			 text_duration(p->surveyed_ns, surveyed, sizeof(surveyed)));
+	snprintf(buf, size, "probes cost %s %s, %s; %s%s",
 		 text_duration(a->probe_ns, probes, sizeof(probes)), whole,
-		 raw ? "left in" : "taken out", budget);
+		 raw ? "left in" : "taken out", budget, survey);
 	return buf;
 }
 
@@ -88,6 +92,7 @@ static void write_budget(struct json *j, const struct profile *p)
 		json_double(j, used);
 	else
 		json_null(j);
+	json_member_u64(j, "surveyed_ns", p->surveyed_ns);
 	json_close(j, '}');
 }
 

@@ -12,8 +12,9 @@
 double forecast__own_ns(double cpu_ns, double counting_ns)
 {
 	double own_ns = cpu_ns - counting_ns;
+	double least_ns = OWN_SHARE * (cpu_ns > counting_ns ? cpu_ns : counting_ns);
 
-	return own_ns > OWN_SHARE * cpu_ns ? own_ns : OWN_SHARE * cpu_ns;
+	return own_ns > least_ns ? own_ns : least_ns;
 }
 
 double forecast__share(const struct forecast_function *functions, size_t cnt)
@@ -50,24 +51,22 @@ static int compare_numbers(const void *a, const void *b)
 int64_t forecast__again(const struct forecast_function *functions, size_t cnt, double share,
 			uint32_t *out)
 {
-	const struct forecast_function **called = calloc(cnt + 1, sizeof(*called));
-	size_t called_cnt = 0, again = 0;
+	const struct forecast_function **sorted = calloc(cnt + 1, sizeof(*sorted));
+	size_t again = 0;
 	double sum = 0;
 
-	if (!called)
+	if (!sorted)
 		return -ENOMEM;
-	for (size_t i = 0; i < cnt; i++) {
-		if (functions[i].called)
-			called[called_cnt++] = &functions[i];
-	}
-	qsort(called, called_cnt, sizeof(*called), compare_shares);
-	for (; again < called_cnt; again++) {
-		sum += counting_share(called[again]);
+	for (size_t i = 0; i < cnt; i++)
+		sorted[i] = &functions[i];
+	qsort(sorted, cnt, sizeof(*sorted), compare_shares);
+	for (; again < cnt; again++) {
+		sum += counting_share(sorted[again]);
 		if (sum > share)
 			break;
-		out[again] = called[again] - functions;
+		out[again] = sorted[again] - functions;
 	}
 	qsort(out, again, sizeof(*out), compare_numbers);
-	free(called);
+	free(sorted);
 	return (int64_t)again;
 }

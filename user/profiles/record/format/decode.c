@@ -104,6 +104,7 @@ static bool take_summary(struct profile *p, const struct parts *s)
 	p->paused_ns = s->summary->paused_ns;
 	p->files_by_root = s->summary->files_by_root;
 	p->max_overhead = s->summary->max_overhead;
+	p->surveyed_ns = s->summary->surveyed_ns;
 	p->accounting = *a;
 	p->target.exec = s->summary->target.exec;
 	p->probes = s->summary->probes;

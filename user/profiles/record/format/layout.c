@@ -64,6 +64,7 @@ static const struct field summary[] = {
 	PLAIN(29, U64, struct profile, accounting.callers_astray),
 	PLAIN(30, U64, struct profile, accounting.callers_deep),
 	PLAIN(31, U64, struct profile, accounting.callers_lost),
+	PLAIN(32, U64, struct profile, surveyed_ns),
 };
 const struct layout layout_summary = LAYOUT(TABLE_SUMMARY, struct profile, summary);
 

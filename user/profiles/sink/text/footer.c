@@ -153,6 +153,12 @@ static int compare_drops(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+/* When it was dropped: "1.25 s", or by the survey. */
+static const char *drop_time(const struct profile_drop *d, char buf[32])
+{
+	return d->at_ns ? text_duration(d->at_ns, buf, 32) : "start";
+}
+
 static int print_drop(struct printer *pr, const struct profile_drop *d)
 {
 	char at[32], rate[32], cost[32], cnt[24], kept[48] = "none";
@@ -161,7 +167,7 @@ static int print_drop(struct printer *pr, const struct profile_drop *d)
 
 	if (d->sampled)
 		snprintf(kept, sizeof(kept), "1 in %s", text_count(d->sampled, cnt, sizeof(cnt)));
-	fprintf(pr->out, "  %8s  %12s  %7s  %-10s  ", text_duration(d->at_ns, at, sizeof(at)),
+	fprintf(pr->out, "  %8s  %12s  %7s  %-10s  ", drop_time(d, at),
 		text_count(per_second > 0 && per_second < 1e18 ? (uint64_t)per_second : 0, rate,
 			   sizeof(rate)),
 		text_percent(d->cost_percent, cost, sizeof(cost)), kept);
@@ -214,7 +220,8 @@ static int name_drops(struct printer *pr, const struct profile_drop *const *sort
 		fputs(i ? ", " : "", pr->out);
 		err = printer__function(pr, &pr->profile->functions[sorted[i]->function],
 					DROP_NAME_MIN);
-		fprintf(pr->out, " (after %s)", text_duration(sorted[i]->at_ns, at, sizeof(at)));
+		fprintf(pr->out, sorted[i]->at_ns ? " (after %s)" : " (before the %s)",
+			drop_time(sorted[i], at));
 	}
 	fprintf(pr->out, "%s%s\n", cnt > NARROW_DROPS ? ", … (-v lists them)" : "",
 		printer__style(pr, STYLE_PLAIN));

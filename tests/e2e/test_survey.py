@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The survey: a target that runs already is looked at before it is traced, so that a run with a
+budget begins within it."""
+
+import os
+
+import harness
+from harness import PROFTRACE
+
+LIMITED = ("--max-overhead", "5")
+NAMED = ("-F", "hot", "-F", "rare", "-F", "heat")
+
+
+class Survey(harness.TestCase):
+    def run_busy(self, *options):
+        """Traces `hot` while it is hot, and calls of `rare` from the first moment on. Returns the
+        document, and the true counts."""
+        target = self.target("hot", 1)
+        target.go()
+        target.step("1")
+        tracer = self.process(PROFTRACE, "-f", "json", *options, "-p", target.pid)
+        self.assertTrue(tracer.stderr.wait_lines(harness.TRACING), tracer)
+        target.step("12")
+        done = target.finish()
+        self.assertEqual(done.status, 0, str(done))
+        return self.document(tracer.finish()), done.counts
+
+    def drops(self, document):
+        return {drop["name"]: drop for drop in document["dropped"]}
+
+    def test_what_is_hot_is_never_traced(self):
+        """What would be over the budget is known before the start, so none of it is paid for in
+        the run, and all else is exact from its start on."""
+        document, _ = self.run_busy(*LIMITED, *NAMED)
+        drop = self.drops(document)["hot"]
+        self.assertEqual((drop["at_ns"], drop["sampled"]), (0, 0))
+        self.assertGreater(drop["cost_percent"], 5)
+        self.assertGreater(drop["calls_per_second"], 0)
+        self.assertIn("over the budget", drop["reason"])
+        self.assertEqual(sum(f["calls"] for f in document["functions"] if f["name"] == "hot"), 0)
+        self.assertEqual(self.count(document, "rare"), 12)
+        self.assertEqual(set(self.drops(document)), {"hot"})
+        accounting = document["accounting"]
+        self.assertEqual((accounting["lost"], accounting["dropped"]), (0, 0))
+        self.assertLess(accounting["overhead_percent"], 5)
+        self.assertGreater(document["budget"]["surveyed_ns"], 0)
+
+    def test_by_default(self):
+        document, _ = self.run_busy()
+        self.assertEqual(self.drops(document)["hot"]["at_ns"], 0)
+        self.assertEqual(self.count(document, "rare"), 12)
+
+    def test_what_options_name_stays(self):
+        document, _ = self.run_busy(*LIMITED, *NAMED, "--session", "hot", "--buffer-size", "16M")
+        self.assertNotIn("hot", self.drops(document))
+        self.assertGreater(self.count(document, "hot"), 0)
+
+    def test_kept_in_part(self):
+        one_in = 10
+        document, _ = self.run_busy(*LIMITED, *NAMED, "--sample-hot", one_in)
+        drop = self.drops(document)["hot"]
+        self.assertEqual((drop["at_ns"], drop["sampled"]), (0, one_in))
+        self.assertEqual(self.function(document, "hot")["estimate"], True)
+        # From the first call on one in so many is recorded, on each CPU.
+        kept = self.count(document, "hot") // one_in
+        self.assertGreater(kept, 0)
+        self.assertLessEqual(abs(document["accounting"]["dropped"] - kept * (one_in - 1)),
+                             one_in * os.cpu_count() + 12)
+
+    def test_where_there_is_none(self):
+        """Without a budget, where tracing is switched on later, and of commands: nothing is
+        dropped before the start."""
+        for options in (("--max-overhead", "none"), NAMED, (*LIMITED, *NAMED, "--paused"),
+                        (*LIMITED, *NAMED, "--trigger", "rare")):
+            document, _ = self.run_busy(*options)
+            self.assertEqual(document["budget"]["surveyed_ns"], 0, options)
+            self.assertFalse([d for d in document["dropped"] if not d["at_ns"]], options)
+
+    def test_idle(self):
+        """A target that does nothing shows nothing, and loses nothing."""
+        target = self.target("hot", 0)
+        tracer = self.process(PROFTRACE, "-f", "json", "-p", target.pid)
+        self.assertTrue(tracer.stderr.wait_lines(harness.TRACING), tracer)
+        target.go()
+        target.step("5")
+        target.finish()
+        document = self.document(tracer.finish())
+        self.assertEqual(document["dropped"], [])
+        self.assertEqual(self.count(document, "rare"), 5)
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "run/survey.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "attach/costs.h"
+#include "attach/tracer.h"
+#include "budget/forecast.h"
+#include "cli/options.h"
+#include "collect/collector.h"
+#include "plan/plan.h"
+#include "run/charge.h"
+#include "run/cpu_clock.h"
+#include "run/run.h"
+#include "run/steer.h"
+#include "target/process.h"
+#include "target/target.h"
+#include "util/clock.h"
+#include "util/log.h"
+
+#define MS 1000000ull
+
+/* Turns of the first look: so many functions that putting probes in takes about this long, as what
+ * is in already is hit meanwhile. */
+#define FIRST_TURN 256
+#define MIN_TURN   256
+#define MAX_TURN   2048
+#define TURN_NS	   (8 * MS)
+
+#define MOST_NS	      (4000 * MS) /* the survey at most: what has had no turn then has none */
+#define LOOK_NS	      (3 * MS)	  /* a turn, with all probes in, */
+#define LOOKS_NS      (40 * MS)	  /* but all turns together at least this, */
+#define LOOK_COST_NS  (3 * MS)	  /* and each until it has cost so much */
+#define AGAIN_NS      (100 * MS)  /* the same of the second look */
+#define AGAIN_COST_NS (20 * MS)
+#define AGAIN_SHARE   0.5 /* what it may cost, of the target's own CPU time */
+#define STEP_NS	      (MS / 2)
+
+#define CLOCK_STEP_NS (2 * MS) /* clocks of CPU time are late by this, on average */
+
+#define HARMLESS 0.002 /* of one CPU: less matters to nobody */
+#define CALM	 0.25  /* of the budget: then a second look would change nothing */
+
+/* A turn: what was seen while all of its probes were in. */
+struct turn {
+	uint32_t first, cnt; /* in the list */
+	uint64_t took_ns;
+	double cost_ns;
+};
+
+struct survey {
+	struct run *r;
+	struct cpu_clock clock;
+	uint64_t start_ns;
+	struct forecast_function *functions; /* by function */
+	uint64_t *before, *calls;	     /* the same */
+	uint32_t *list;			     /* functions to count */
+	uint32_t list_cnt;
+	uint32_t next; /* from this function on there was no time to look */
+	struct turn *turns;
+	size_t turns_cnt;
+	/* While all probes of a turn were in: */
+	uint64_t looked_ns, cpu_ns;
+};
+
+bool survey__is_wanted(const struct options *o)
+{
+	/* Below triggers it matters who calls, which nobody knows here; and what is switched on by
+	 * hand may be something else than what is there now. */
+	return o->max_overhead > 0 && o->pids_cnt && !o->triggers_cnt && !o->paused;
+}
+
+static bool can_be_made(const struct run *r)
+{
+	if (!survey__is_wanted(r->o) || !tracer__surveys(r->tracer))
+		return false;
+	/* Probes stay in as long as a debugger is there. */
+	for (size_t i = 0; i < r->target->processes_cnt; i++) {
+		if (process__is_debugged(r->target->processes[i].pid))
+			return false;
+	}
+	return r->target->processes_cnt != 0;
+}
+
+/* Whether it would be probed. */
+static bool has_entry(const struct plan_function *f)
+{
+	return f->kind != PLAN_CALLER && !f->refused && !f->dropped;
+}
+
+static int survey_init(struct survey *s, struct run *r)
+{
+	const struct plan *p = r->plan;
+	size_t cnt = p->functions_cnt;
+
+	*s = (struct survey){.r = r};
+	s->functions = calloc(cnt + 1, sizeof(*s->functions));
+	s->before = calloc(cnt + 1, sizeof(*s->before));
+	s->calls = calloc(cnt + 1, sizeof(*s->calls));
+	s->list = calloc(cnt + 1, sizeof(*s->list));
+	s->turns = calloc(cnt / MIN_TURN + 2, sizeof(*s->turns));
+	if (!s->functions || !s->before || !s->calls || !s->list || !s->turns)
+		return -ENOMEM;
+	for (size_t i = 0; i < cnt; i++) {
+		const struct plan_function *f = &p->functions[i];
+		struct function_probes probes = charge__of(p, f);
+
+		s->functions[i].count_ns = (double)probe_costs__passed(&r->costs, probes.entry);
+		s->functions[i].trace_ns =
+			(double)probe_costs__call(&r->costs, probes.entry, probes.exit);
+		if (has_entry(f))
+			s->list[s->list_cnt++] = i;
+	}
+	s->start_ns = now_ns();
+	cpu_clock__read(&s->clock, r, true);
+	return 0;
+}
+
+static void survey_fini(struct survey *s)
+{
+	cpu_clock__clear(&s->clock);
+	free(s->functions);
+	free(s->before);
+	free(s->calls);
+	free(s->list);
+	free(s->turns);
+}
+
+/* What counting has cost since `before` was set. */
+static double counting_ns(const struct survey *s, const struct turn *t)
+{
+	double sum = 0;
+
+	for (uint32_t i = t->first; i < t->first + t->cnt; i++) {
+		uint32_t f = s->list[i];
+
+		sum += (double)(collector__surveyed(s->r->collector, f) - s->before[f]) *
+		       s->functions[f].count_ns;
+	}
+	return sum;
+}
+
+/* Waits with all probes of the turn in, for `ns`, or until that has cost `cost_ns`. */
+static void watch_turn(struct survey *s, struct turn *t, uint64_t ns, double cost_ns)
+{
+	const struct timespec step = {.tv_nsec = STEP_NS};
+	uint64_t began = now_ns(), cpu_ns = cpu_clock__read(&s->clock, s->r, false);
+
+	for (uint32_t i = t->first; i < t->first + t->cnt; i++)
+		s->before[s->list[i]] = collector__surveyed(s->r->collector, s->list[i]);
+	do {
+		nanosleep(&step, NULL);
+		t->took_ns = now_ns() - began;
+		t->cost_ns = counting_ns(s, t);
+	} while (t->took_ns < ns && t->cost_ns < cost_ns);
+	for (uint32_t i = t->first; i < t->first + t->cnt; i++) {
+		uint32_t f = s->list[i];
+
+		s->calls[f] = collector__surveyed(s->r->collector, f) - s->before[f];
+	}
+	s->looked_ns += t->took_ns;
+	s->cpu_ns += cpu_clock__read(&s->clock, s->r, false) - cpu_ns;
+}
+
+/* Counts functions of the list, all at once. Returns 0 or -errno. */
+static int take_turn(struct survey *s, struct turn *t, uint64_t ns, double cost_ns)
+{
+	int err =
+		tracer__survey(s->r->tracer, s->r->plan, s->r->target, s->list + t->first, t->cnt);
+
+	if (!err)
+		watch_turn(s, t, ns, cost_ns);
+	tracer__take_out_survey(s->r->tracer);
+	return err;
+}
+
+/* The CPUs that the target has kept busy, on average; too many rather than too few. */
+static double load_of(const struct survey *s)
+{
+	return s->looked_ns ? (double)(s->cpu_ns + CLOCK_STEP_NS) / (double)s->looked_ns : 0;
+}
+
+/* From what was counted in a turn to what is called in a ns of the target's own. */
+static void judge_turn(struct survey *s, const struct turn *t)
+{
+	double own_ns = forecast__own_ns(load_of(s) * (double)t->took_ns, t->cost_ns);
+
+	for (uint32_t i = t->first; i < t->first + t->cnt; i++) {
+		struct forecast_function *f = &s->functions[s->list[i]];
+
+		f->rate = own_ns > 0 ? (double)s->calls[s->list[i]] / own_ns : 0;
+	}
+}
+
+/* All functions, in turns. */
+static int look_at_all(struct survey *s)
+{
+	uint64_t ns = LOOK_NS;
+	uint32_t size = FIRST_TURN, at = 0;
+	int err = 0;
+
+	if (s->list_cnt && LOOKS_NS * FIRST_TURN / s->list_cnt > ns)
+		ns = LOOKS_NS / ((s->list_cnt + FIRST_TURN - 1) / FIRST_TURN);
+	while (!err && at < s->list_cnt) {
+		struct turn *t = &s->turns[s->turns_cnt++];
+		uint64_t began = now_ns(), took_ns;
+
+		*t = (struct turn){
+			.first = at,
+			.cnt = s->list_cnt - at < size ? s->list_cnt - at : size,
+		};
+		err = take_turn(s, t, ns, LOOK_COST_NS);
+		at += t->cnt;
+		took_ns = now_ns() - began - t->took_ns;
+		if (now_ns() - s->start_ns >= MOST_NS)
+			break;
+		size = took_ns ? (uint32_t)(size * TURN_NS / took_ns) : MAX_TURN;
+		size = size < MIN_TURN ? MIN_TURN : size > MAX_TURN ? MAX_TURN : size;
+	}
+	s->next = at < s->list_cnt ? s->list[at] : s->r->plan->functions_cnt;
+	for (size_t i = 0; i < s->turns_cnt; i++)
+		judge_turn(s, &s->turns[i]);
+	return err;
+}
+
+/* All but the dearest, together. A turn of some milliseconds may have met a moment that is not like
+ * others; and what is called a hundred times a second is too much for a server that calls a
+ * thousand functions as often, but hardly shows in a turn. */
+static int look_again(struct survey *s)
+{
+	const struct plan *p = s->r->plan;
+	int64_t cnt = forecast__again(s->functions, p->functions_cnt, AGAIN_SHARE, s->list);
+	struct turn t = {0};
+	int err;
+
+	for (int64_t i = 0; i < cnt; i++) {
+		if (has_entry(&p->functions[s->list[i]]))
+			s->list[t.cnt++] = s->list[i];
+	}
+	if (cnt < 0 || !t.cnt)
+		return cnt < 0 ? (int)cnt : 0;
+	err = take_turn(s, &t, AGAIN_NS, AGAIN_COST_NS);
+	if (!err)
+		judge_turn(s, &t);
+	return err;
+}
+
+/* Notes which functions were called at all, in looks or while probes went in and out. What there
+ * was no time to look at is taken to be called. */
+static void note_called(struct survey *s)
+{
+	struct plan *p = s->r->plan;
+
+	for (size_t i = 0; i < p->functions_cnt; i++)
+		p->functions[i].called = collector__surveyed(s->r->collector, i) || i >= s->next;
+}
+
+int survey__make(struct run *r)
+{
+	struct survey s;
+	double share = 0;
+	int err, end_err;
+
+	if (!can_be_made(r))
+		return 0;
+	err = survey_init(&s, r);
+	if (!err)
+		err = look_at_all(&s);
+	if (!err) {
+		share = forecast__share(s.functions, r->plan->functions_cnt);
+		if (share > CALM * r->o->max_overhead / 100)
+			err = look_again(&s);
+	}
+	end_err = tracer__end_survey(r->tracer);
+	if (!err && !end_err) {
+		note_called(&s);
+		collector__forget_survey(r->collector);
+		if (share * load_of(&s) > HARMLESS)
+			err = steer__expect(r->steer, r, s.functions);
+	}
+	r->surveyed_ns = now_ns() - s.start_ns;
+	log_debug("survey: %u functions in %zu turns, %.0f ms; tracing all of them would cost "
+		  "%.1f %%, of %.2f CPUs",
+		  s.list_cnt, s.turns_cnt, r->surveyed_ns / 1e6, 100 * share, load_of(&s));
+	survey_fini(&s);
+	if (!err)
+		err = end_err;
+	if (err)
+		log_debug("survey: %s", strerror(-err));
+	/* What keeps probes out keeps true ones out as well, and that is said there. */
+	return err == -ENOMEM ? err : 0;
+}
