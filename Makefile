@@ -92,10 +92,11 @@ REPORT_BUILD ?= build-report
 report-only: ## build build-report/proftrace, which reads recordings: no BPF, no ELF, no clang
 	$(Q)$(MAKE) --no-print-directory all BUILD=$(REPORT_BUILD) PROGRAM=$(REPORT_BUILD)/proftrace REPORT_ONLY=1
 
-# For another architecture, by Debian's cross compiler and with its libraries. There are no tests.
+# For another architecture, by Debian's cross compiler and with its libraries.
+CROSS_TARGETS := all
 cross: ## install what is missing, build build-arm64/proftrace
 	$(Q)scripts/install-deps.sh build cross
-	$(Q)root=$$(scripts/cross-libraries arm64) && $(MAKE) --no-print-directory all BUILD=build-arm64 \
+	$(Q)root=$$(scripts/cross-libraries arm64) && $(MAKE) --no-print-directory $(CROSS_TARGETS) BUILD=build-arm64 \
 		PROGRAM=build-arm64/proftrace AR=aarch64-linux-gnu-ar CC="aarch64-linux-gnu-gcc --sysroot=$$root"
 
 deps: ## install what building and testing need

@@ -327,6 +327,10 @@ survive: ## install what is missing, show that targets survive what they do unde
 kernels: ## install what is missing, run tests under Debian's kernels in QEMU (root)
 	$(Q)scripts/install-deps.sh build test kernels
 	$(Q)$(MAKE) --no-print-directory $(JOBS) all $(PROGRAM_BINS)
+	$(Q)$(MAKE) --no-print-directory $(JOBS) cross CROSS_TARGETS="all foreign"
 	$(Q)tests/kernels/run --build $(BUILD) $(KERNELS_ARGS)
 
-.PHONY: kernels
+# What is counted on arm64 as well, by tests/kernels/arm64.py.
+foreign: $(addprefix $(PROGRAMS)/,recursion threads calc-pie longjmp forks)
+
+.PHONY: kernels foreign

@@ -6,8 +6,10 @@ import collections
 # `kernel`: a name that fetch knows; `preempt`: its preempt=, None for Debian's default.
 Column = collections.namedtuple("Column", "name kernel preempt")
 # `tests`: patterns for inside.py; `limit`: seconds until the machine is ended; `steady`: see
-# machine.py; `lacks`: {column: why the row says nothing there}.
-Row = collections.namedtuple("Row", "name tests limit steady lacks", defaults=(1200, True, {}))
+# machine.py; `smp`: its processors, if it is not steady; `lacks`: {column: why the row says nothing
+# there}.
+Row = collections.namedtuple("Row", "name tests limit steady smp lacks",
+                             defaults=(3600, True, 2, {}))
 
 COLUMNS = [
     Column("5.10", "5.10", None),
@@ -16,15 +18,18 @@ COLUMNS = [
     Column("newest", "newest", None),
     Column("newest-full", "newest", "full"),
 ]
+# The last column has one row of its own: see arm64.py.
+ARM64 = "arm64"
+TREE = "tree of python3"  # is compared with that of this machine
 
 ROWS = [
-    Row("short", ["on_kernels.Short.*"], 900),
-    Row("counts -p", ["test_counts.Counts.test_pid_*"], 1800),
-    Row("counts -x", ["test_counts.Counts.test_exec_*"], 1800),
-    Row("counts of commands", ["test_counts.Counts.test_command_*"], 1800),
+    Row("short", ["on_kernels.Short.*"]),
+    Row("counts -p", ["test_counts.Counts.test_pid_*"]),
+    Row("counts -x", ["test_counts.Counts.test_exec_*"]),
+    Row("counts of commands", ["test_counts.Counts.test_command_*"]),
     Row("counts, special", ["test_counts.Special.*"]),
     Row("exits", ["test_exits.Exits.*"]),
-    Row("returns emulated", ["on_kernels.Emulation.*"], 1800, lacks={
+    Row("returns emulated", ["on_kernels.Emulation.*"], lacks={
         name: "programs cannot write registers" for name in ("5.10", "6.1", "6.12")}),
     Row("sandboxes", ["test_exits.Sandboxes.*"]),
     Row("whom to trace", ["test_targets.Pids.*", "test_targets.Files.*"]),
@@ -43,7 +48,7 @@ ROWS = [
     Row("python3 and redis", ["on_kernels.RealPrograms.*"]),
     # Here processors are to run at the same time.
     Row("profiler killed", ["on_kernels.Killed.*"], steady=False),
-    Row("more threads than CPUs", ["on_kernels.Hammer.*"], 1800, steady=False),
+    Row("more threads than CPUs", ["on_kernels.Hammer.*"], steady=False),
 ]
 
 # What the short form, a part of `make check`, runs in one machine a kernel: only what cannot depend

@@ -10,6 +10,7 @@ import functools
 import glob
 import hashlib
 import os
+import re
 import shlex
 import shutil
 import stat
@@ -26,6 +27,7 @@ BUSYBOX = "/usr/bin/busybox"
 UNUSED = ("config-", "test", "idlelib", "lib2to3", "pydoc_data", "ensurepip", "turtledemo",
           "tkinter")
 PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
+FOREIGN_FOLDERS = ("lib/aarch64-linux-gnu", "usr/lib/aarch64-linux-gnu", "lib")
 
 
 class ImageError(Exception):
@@ -45,6 +47,11 @@ class Archive:
     def text(self, path, content, mode=0o644):
         self.parents(path)
         self.entries[path] = (stat.S_IFREG | mode, content.encode(), None)
+
+    def copy(self, path, source):
+        """Adds a file of this machine under another path."""
+        self.parents(path)
+        self.entries[path] = (stat.S_IFREG | stat.S_IMODE(os.stat(source).st_mode), None, source)
 
     def link(self, path, target):
         if path not in self.entries:
@@ -100,10 +107,13 @@ class Archive:
     @staticmethod
     def _write_entry(file, number, name, entry):
         mode, content, source = entry
+        modified = 0
         if content is None:
             with open(source, "rb") as opened:
                 content = opened.read()
-        fields = [number, mode, 0, 0, 1, 0, len(content), 0, 0, 0, 0, len(name) + 1, 0]
+            # Python compiles what seems to be older than what it was compiled from.
+            modified = int(os.stat(source).st_mtime)
+        fields = [number, mode, 0, 0, 1, modified, len(content), 0, 0, 0, 0, len(name) + 1, 0]
         header = b"070701" + b"".join(b"%08x" % field for field in fields) + name.encode() + b"\0"
         file.write(header + bytes(-len(header) % 4))
         file.write(content + bytes(-len(content) % 4))
@@ -142,6 +152,10 @@ def add_commands(archive):
     if not os.path.exists(BUSYBOX):
         raise ImageError("there is no busybox: run scripts/install-deps.sh kernels")
     add_with_libraries(archive, BUSYBOX)
+    add_applets(archive)
+
+
+def add_applets(archive):
     listed = subprocess.run([BUSYBOX, "--list"], stdout=subprocess.PIPE, check=True, timeout=60)
     for applet in listed.stdout.decode().split():
         archive.link(f"/usr/bin/{applet}", "busybox")
@@ -175,8 +189,6 @@ def add_settings(archive):
     archive.text("/etc/group", "root:x:0:\nwww-data:x:33:\nnogroup:x:65534:\n")
     archive.text("/etc/hosts", "127.0.0.1 localhost\n")
     archive.text("/etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files\n")
-    if os.path.exists("/etc/ld.so.cache"):
-        archive.file("/etc/ld.so.cache")
     for folder in ("/proc", "/sys", "/dev", "/run", "/root", "/var", "/var/lib", "/var/log",
                    "/mnt"):
         archive.folder(folder)
@@ -192,6 +204,13 @@ def base(build):
     add_python(archive)
     add_tests(archive, build)
     add_settings(archive)
+    if os.path.exists("/etc/ld.so.cache"):
+        archive.file("/etc/ld.so.cache")
+    return written(archive, build)
+
+
+def written(archive, build):
+    """The path of the archive, which is made once."""
     folder = os.path.join(build, "kernels")
     os.makedirs(folder, exist_ok=True)
     path = os.path.join(folder, f"base-{archive.digest()}.cpio")
@@ -202,6 +221,44 @@ def base(build):
             archive.write(file)
         os.rename(file.name, path)
     return path
+
+
+def foreign_libraries(path, root):
+    """The files below `root` that a program of another architecture needs to start; ldd would have
+    to run it. The dynamic linker is among them, as libc needs it."""
+    found, rest = {}, [path]
+    while rest:
+        listed = subprocess.run(["readelf", "-d", rest.pop()], stdout=subprocess.PIPE, check=True,
+                                timeout=60)
+        for name in re.findall(r"\(NEEDED\).*\[(.*)\]", listed.stdout.decode()):
+            places = [place for folder in FOREIGN_FOLDERS
+                      if os.path.exists(place := os.path.join(root, folder, name))]
+            if name not in found and places:
+                found[name] = places[0]
+                rest.append(places[0])
+    return found
+
+
+def foreign_base(build):
+    """That of a machine with arm64's processors: what `make cross` has built, and busybox."""
+    done = subprocess.run([os.path.join(ROOT, "scripts", "cross-libraries"), "arm64"], check=False,
+                          stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
+    root = done.stdout.decode().strip()
+    if done.returncode or not os.path.exists(os.path.join(build, "proftrace")):
+        raise ImageError("there is no proftrace for arm64: run `make cross`")
+    archive = Archive()
+    programs = [path for path in [os.path.join(build, "proftrace"),
+                                  *glob.glob(os.path.join(build, "programs", "*"))]
+                if os.access(path, os.X_OK) and is_elf(path)]
+    for path in programs:
+        archive.file(path)
+        for name, source in foreign_libraries(path, root).items():
+            folder = "/lib" if name.startswith("ld-") else "/lib/aarch64-linux-gnu"
+            archive.copy(os.path.join(folder, name), source)
+    archive.copy(BUSYBOX, os.path.join(root, "bin", "busybox"))
+    add_applets(archive)
+    add_settings(archive)
+    return written(archive, build)
 
 
 def job(command, environment, extra=()):

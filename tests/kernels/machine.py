@@ -18,13 +18,27 @@ import time
 import image
 
 FETCH = os.path.join(image.HERE, "fetch")
-QEMU = "qemu-system-x86_64"
+# What emulates an architecture: the program, the kind of processor, the console, and how the command's
+# output, errors and status come out, as ttyS1 to ttyS3.
+Emulator = collections.namedtuple("Emulator", "program processor console lines")
+EMULATORS = {
+    "amd64": Emulator("qemu-system-x86_64", ["-cpu", "max,la57=off,cx16=off"], "ttyS0",
+                      ["-serial", "file:{}/stdout", "-serial", "file:{}/stderr",
+                       "-serial", "file:{}/status"]),
+    # It has one line of its own; the card begins with ttyS0.
+    "arm64": Emulator("qemu-system-aarch64", ["-machine", "virt", "-cpu", "cortex-a72"], "ttyAMA0",
+                      ["-chardev", "null,id=unused", "-chardev", "file,id=out,path={}/stdout",
+                       "-chardev", "file,id=err,path={}/stderr",
+                       "-chardev", "file,id=status,path={}/status",
+                       "-device", "pci-serial-4x,chardev1=unused,chardev2=out,chardev3=err,"
+                       "chardev4=status"]),
+}
 # What the kernel says when it has been harmed.
 BROKEN = re.compile(r"\bBUG:|\bOops\b|\bWARNING:|Kernel panic|general protection fault|"
                     r"rcu:? .*(?:stall|detected)|soft lockup|hung_task|blocked for more than")
 # A kernel that was harmed ends at once. Watchdogs are off or patient: they measure time, which
 # means little where a processor is emulated by a thread that others keep from running.
-BOOT = ("console=ttyS0 panic=-1 oops=panic mitigations=off nowatchdog "
+BOOT = ("panic=-1 oops=panic mitigations=off nowatchdog "
         "rcupdate.rcu_cpu_stall_timeout=200 rdinit=/init")
 # Time by the count of instructions, one nanosecond each, and of waiting none: for the machine it is
 # the same whatever else runs here. With one processor: Linux 6.1 hangs at the start of a second.
@@ -33,6 +47,7 @@ STEADY = ["-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off", "-rtc",
 # runs anything. Then it is started anew.
 START_LIMIT = 180
 STARTS = 3
+MOST_HELD_UP = 20
 PR_SET_PDEATHSIG = 1
 LIBC = ctypes.CDLL(None)
 
@@ -59,16 +74,15 @@ def die_with_parent():
     LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def command_line(folder, kernel, smp, memory, arguments, steady):
+def command_line(emulator, folder, kernel, smp, memory, arguments, steady):
     emulation = STEADY if steady else ["-accel", "tcg,thread=multi"]
-    argv = [QEMU, *emulation, "-cpu", "max,la57=off,cx16=off",
+    return [emulator.program, *emulation, *emulator.processor,
             "-smp", "1" if steady else str(smp), "-m", str(memory), "-nodefaults",
             "-display", "none", "-no-reboot",
             "-kernel", kernel, "-initrd", os.path.join(folder, "initrd"),
-            "-append", f"{BOOT} {arguments}".strip()]
-    for name in ("log", "stdout", "stderr", "status"):
-        argv += ["-serial", f"file:{os.path.join(folder, name)}"]
-    return argv
+            "-append", f"console={emulator.console} {BOOT} {arguments}".strip(),
+            "-serial", f"file:{os.path.join(folder, 'log')}",
+            *(word.format(folder) for word in emulator.lines)]
 
 
 def read(folder, name):
@@ -98,9 +112,19 @@ class Tail:
             self.out.flush()
 
 
+def held_up(pid):
+    """Seconds for which a process had work and no processor: those of the thread that had most."""
+    waited = [0]
+    for path in glob.glob(f"/proc/{pid}/task/*/schedstat"):
+        with contextlib.suppress(OSError), open(path, encoding="ascii") as file:
+            waited.append(int(file.read().split()[1]))
+    return max(waited) / 1e9
+
+
 def wait(process, folder, start_limit, limit, tails):
     """"" once the process has ended; else it is killed: "start" if the first program did not run by
-    `start_limit`, "limit" if it was not through after `limit` seconds."""
+    `start_limit`, "limit" if it was not through after `limit` seconds. Those for which others had
+    the processors do not count, up to MOST_HELD_UP times the limit."""
     began = time.monotonic()
     started = False
     why = ""
@@ -110,7 +134,8 @@ def wait(process, folder, start_limit, limit, tails):
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(0.1)
         started = started or read(folder, "status").startswith("started")
-        seconds = time.monotonic() - began
+        wall = time.monotonic() - began
+        seconds = wall - min(held_up(process.pid), MOST_HELD_UP / (1 + MOST_HELD_UP) * wall)
         if seconds > limit:
             why = "limit"
         elif seconds > start_limit and not started:
@@ -172,11 +197,11 @@ def forget_killed(build):
 
 
 def boot(kernel, command, build, *, preempt=None, smp=2, memory="3G", limit=300, show=False,
-         steady=False, environment=None, extra=(), arguments=""):
+         steady=False, environment=None, extra=(), arguments="", architecture="amd64"):
     """Runs `command` (a list) in a machine with that kernel. `show`: its output is passed on while
     it runs. `limit`: seconds until the machine is ended. `steady`: see STEADY."""
-    kernel_image = fetched(kernel)
-    base = image.base(build)
+    kernel_image, emulator = fetched(kernel), EMULATORS[architecture]
+    base = image.base(build) if architecture == "amd64" else image.foreign_base(build)
     if preempt:
         arguments = f"preempt={preempt} {arguments}"
     forget_killed(build)
@@ -189,7 +214,7 @@ def boot(kernel, command, build, *, preempt=None, smp=2, memory="3G", limit=300,
         tails = [Tail(os.path.join(folder, "stdout"), sys.stdout),
                  Tail(os.path.join(folder, "stderr"), sys.stderr)] if show else []
         began = time.monotonic()
-        argv = command_line(folder, kernel_image, smp, memory, arguments, steady)
+        argv = command_line(emulator, folder, kernel_image, smp, memory, arguments, steady)
         start_limit = limit if steady else START_LIMIT
         ended_by, said = run_qemu(argv, folder, start_limit, limit, tails)
         seconds = time.monotonic() - began
@@ -201,8 +226,9 @@ def boot(kernel, command, build, *, preempt=None, smp=2, memory="3G", limit=300,
             why += f" ({said})"
         return Ended(status, read(folder, "stdout"), read(folder, "stderr"), log, why, seconds)
     except FileNotFoundError as error:
-        if error.filename == QEMU:
-            raise MachineError("there is no QEMU: run scripts/install-deps.sh kernels") from None
+        if error.filename == emulator.program:
+            raise MachineError(f"there is no {error.filename}: run scripts/install-deps.sh "
+                               "kernels") from None
         raise
     finally:
         shutil.rmtree(folder, ignore_errors=True)
