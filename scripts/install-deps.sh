@@ -32,7 +32,7 @@ apt_packages()
 	survive) echo bash bpftrace cppcheck fp-compiler fp-units-base fp-units-rtl gdb git golang-go libboost-context-dev libllvm14 libunwind-dev nginx perl \
 		python3 redis-tools rustc sqlite3 strace systemtap-sdt-dev uftrace ;;
 	# The machines that `make kernels` starts, and what goes into them; Debian's kernels come by apt-get download.
-	kernels) echo qemu-system-x86 qemu-system-arm busybox-static dpkg debian-archive-keyring libc-bin bpftool python3 redis-server \
+	kernels) echo qemu-system-x86 qemu-system-arm busybox-static dpkg debian-archive-keyring libc-bin bpftool python3 python3-dbg redis-server \
 		redis-tools nginx util-linux ;;
 	# Libraries for it come by scripts/cross-libraries.
 	cross) echo gcc-aarch64-linux-gnu libc6-dev-arm64-cross dpkg debian-archive-keyring ;;

@@ -18,7 +18,7 @@ PLAIN        := recursion threads longjmp exits exec forks forest heated signals
 		preempt cleanup altstack fibers nested_handlers seccomp forkstorm pidreuse dlloop late jobs plugin_host pace \
 		spawns own_switch redzone many backtraces asan sandbox hot requests regions probes region_host sleepers \
 		region_values patched spans own_jumps asks_parent missing chain \
-		odd_code diverted callers borrowers load_amid copies
+		odd_code diverted callers borrowers load_amid copies throng
 THROWING     := names proofs throws throwing thread_ends rethrow region_throws
 GO           := stack many panic kinds kinds-stripped kinds-pie kinds-pie-stripped
 PARAMETERS   := debug debug5-packed nodebug debuglink
@@ -86,8 +86,8 @@ $(PROGRAMS)/redzone-nop5: tests/programs/redzone.c
 	$(call say,TARGET,$@)$(PROGRAM_C) -fno-pie -pg -mfentry -mnop-mcount -c -o $@.o $< && $(CC) -no-pie -o $@ $@.o
 $(PROGRAMS)/hot-regions: tests/programs/hot.c
 	$(call say,TARGET,$@)$(PROGRAM_C) -DREGIONS -Iinclude -o $@ $< -lpthread
-$(addprefix $(PROGRAMS)/,hot-regions regions regions-plain region_values region_throws spans libregions.so): include/proftrace.h
-$(PROGRAMS)/regions: PLAIN_FLAGS := -g -Iinclude
+$(addprefix $(PROGRAMS)/,hot-regions regions regions-plain region_values region_throws spans throng libregions.so): include/proftrace.h
+$(PROGRAMS)/regions $(PROGRAMS)/throng: PLAIN_FLAGS := -g -Iinclude
 $(PROGRAMS)/region_values $(PROGRAMS)/spans: PLAIN_FLAGS := -Iinclude
 $(PROGRAMS)/region_throws: tests/programs/region_throws.cpp
 	$(call say,TARGET,$@)$(PROGRAM_CXX) -Iinclude -o $@ $<

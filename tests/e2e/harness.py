@@ -401,6 +401,19 @@ def nodes_of(document):
     return itertools.chain.from_iterable(walk(thread["calls"]) for thread in document["threads"])
 
 
+def paths_to(document, name, module=None):
+    """{functions from the outermost one on to `name`, those of `module` alone: calls}"""
+    functions, found, above = document["functions"], {}, []
+    for thread in document["threads"]:
+        for node, _, depth in walk(thread["calls"]):
+            del above[depth - 1:]
+            above.append(functions[node["function"]])
+            if above[-1]["name"] == name and node["calls"]:
+                path = tuple(f["name"] for f in above if not module or f["module"] == module)
+                found[path] = found.get(path, 0) + node["calls"]
+    return found
+
+
 class TestCase(unittest.TestCase):
     maxDiff = None
     pruned = False  # what is short may be missing: --min-time

@@ -13,19 +13,6 @@ from test_sessions import REDIS
 ROOTS = {"_start", "clone", "clone3", "__clone", "__clone3", "thread_start"}
 
 
-def paths_to(document, name, module=None):
-    """{functions from the outermost one on to `name`, those of `module` alone: calls}"""
-    functions, found, above = document["functions"], {}, []
-    for thread in document["threads"]:
-        for node, _, depth in harness.walk(thread["calls"]):
-            del above[depth - 1:]
-            above.append(functions[node["function"]])
-            if above[-1]["name"] == name and node["calls"]:
-                path = tuple(f["name"] for f in above if not module or f["module"] == module)
-                found[path] = found.get(path, 0) + node["calls"]
-    return found
-
-
 class Callers(harness.TestCase):
     TIMES = 20
 
@@ -42,12 +29,12 @@ class Callers(harness.TestCase):
     def check_known(self, document, done):
         own = program("callers")
         found = {tuple(name for name in path if name != "_start"): calls
-                 for path, calls in paths_to(document, "called", own).items()}
+                 for path, calls in harness.paths_to(document, "called", own).items()}
         self.assertEqual(found, self.truth(done.stdout), document["accounting"])
         self.assert_counts(document, done.counts, done)
         accounting = document["accounting"]
         self.assertEqual(accounting["callers_whole"], accounting["entered"], accounting)
-        for path in paths_to(document, "called"):
+        for path in harness.paths_to(document, "called"):
             self.assertIn(path[0], ROOTS, path)
         for function in document["functions"]:
             self.assertEqual(function.get("source"), None if function["name"] == "called"
@@ -73,7 +60,7 @@ class Callers(harness.TestCase):
             "callers", self.TIMES, options=("--callers", "-F", "called", "-F", "large", "-F",
                                             "main", "-F", "down"))
         found = {tuple(name for name in path if name != "_start"): calls for path, calls in
-                 paths_to(document, "called", program("callers")).items()}
+                 harness.paths_to(document, "called", program("callers")).items()}
         self.assertEqual(found, self.truth(done.stdout))
         self.assertEqual(document["accounting"]["callers_whole"],
                          document["accounting"]["entered"])
@@ -122,7 +109,7 @@ class Callers(harness.TestCase):
                              "--callers", "--calls")
 
     def check_real(self, document, least):
-        accounting, stacks = document["accounting"], paths_to(document, "malloc")
+        accounting, stacks = document["accounting"], harness.paths_to(document, "malloc")
         rooted = sum(calls for path, calls in stacks.items() if path[0] in ROOTS)
         entered = accounting["entered"]
         self.assertGreater(entered, least)

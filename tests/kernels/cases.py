@@ -46,9 +46,12 @@ ROWS = [
     Row("triggers", ["test_triggers.*"]),
     Row("preempted amid probes", ["on_kernels.Preempted.*"]),
     Row("python3 and redis", ["on_kernels.RealPrograms.*"]),
+    Row(TREE, ["on_kernels.PythonTree.*"]),
+    Row("doctor", ["test_doctor.Doctor.*", "on_kernels.Doctor.*"]),
     # Here processors are to run at the same time.
     Row("profiler killed", ["on_kernels.Killed.*"], steady=False),
     Row("more threads than CPUs", ["on_kernels.Hammer.*"], steady=False),
+    Row("eight CPUs", ["on_kernels.ManyCpus.*"], 7200, steady=False, smp=8),
 ]
 
 # What the short form, a part of `make check`, runs in one machine a kernel: only what cannot depend

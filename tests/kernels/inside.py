@@ -66,7 +66,8 @@ def tests_for(pattern):
     loaded = unittest.defaultTestLoader.loadTestsFromName(pattern.split(".")[0])
     found = [test for test in tests_of(loaded) if fnmatch.fnmatchcase(test.id(), pattern)]
     if not found:
-        sys.exit(f"inside: no test is called {pattern}")
+        errors = "".join(unittest.defaultTestLoader.errors)
+        sys.exit(errors or f"inside: no test is called {pattern}")
     return found
 
 

@@ -18,8 +18,8 @@ import time
 import image
 
 FETCH = os.path.join(image.HERE, "fetch")
-# What emulates an architecture: the program, the kind of processor, the console, and how the command's
-# output, errors and status come out, as ttyS1 to ttyS3.
+# What emulates an architecture: the program, the kind of processor, the console, and how output,
+# errors and status of the command come out, as ttyS1 to ttyS3.
 Emulator = collections.namedtuple("Emulator", "program processor console lines")
 EMULATORS = {
     "amd64": Emulator("qemu-system-x86_64", ["-cpu", "max,la57=off,cx16=off"], "ttyS0",

@@ -3,12 +3,14 @@
 with much in each, as the start of proftrace alone takes five seconds where processors are
 emulated."""
 
+import collections
 import json
 import os
 import re
 import subprocess
 
 import harness
+import python_tree
 from harness import PROFTRACE, PYTHON, UNLIMITED, program
 
 
@@ -163,6 +165,54 @@ class RealPrograms(Case):
         self.assert_clean_text(server.pid)
 
 
+class Doctor(Case):
+    """What is said to be missing on each kernel."""
+
+    # By the beginning of its release: the backend, and the features that cannot be had.
+    NO_CALLS = {"5-byte nops without a trap", "returns emulated"}
+    EXPECTED = {
+        "5.10.": ("trace_event_basic", NO_CALLS | {"waiting for the plan", "stacks told apart",
+                                                   "return probes stop at once"}),
+        "6.1.": ("trace_event", NO_CALLS | {"return probes stop at once"}),
+        "6.12.": ("uprobe_multi", NO_CALLS | {"return probes stop at once"}),
+        "7.": ("session", set()),
+    }
+
+    def test_what_cannot_be_had(self):
+        done = self.verb("doctor", "-f", "json")
+        self.assertEqual((done.status, done.stderr), (0, ""), str(done))
+        document = json.loads(done.stdout)
+        backend, missing = next(expected for release, expected in self.EXPECTED.items()
+                                if os.uname().release.startswith(release))
+        self.assertEqual(document["backend"], backend, str(done))
+        self.assertEqual({feature["name"] for feature in document["features"]
+                          if not feature["works"]}, missing, str(done))
+        for row in document["backends"]:
+            self.assertEqual(bool(row["why_not"]), not row["works"], row)
+            if not row["works"]:
+                self.assertIn(row["since"], self.verb("doctor").stdout)
+
+
+class PythonTree(Case):
+    """Calls by path are those that were counted where `make kernels` was started; by function also
+    where exits are seen in another way."""
+
+    def test_tree(self):
+        with open(os.environ["PROFTRACE_TREE"], encoding="utf-8") as file:
+            there = json.load(file)
+        for name, options in python_tree.RUNS.items():
+            with self.subTest(name):
+                here, output, accounting = python_tree.tree(options, harness.TIMEOUT)
+                self.assertEqual(output, there[name]["output"])
+                self.assertEqual((accounting["lost"], accounting["dropped"]), (0, 0))
+                paths = there[name]["paths"]
+                different, compared = python_tree.differences(name, here, paths)
+                self.assertEqual(different, {}, accounting)
+                self.assertGreater(len(compared), 20)
+                print(f"note: {name}: {len(compared)} alike, of {len(paths)} paths and "
+                      f"{sum(paths.values())} calls")
+
+
 class Emulation(Case):
     """Kernels that let programs write registers (7.0): ours do what a `ret` does, in place of a
     single step. One that does it twice, or not at all, ends the target."""
@@ -267,11 +317,137 @@ class Hammer(Case):
         self.check_exact("forkstorm", 200, options=("--follow",))
 
 
+class ManyCpus(Hammer):
+    """Processors that count at the same time. What they cost each other does not show in emulation,
+    which has no caches; a count that one of them takes from another does."""
+
+    ROUNDS = 40
+
+    def test_processors(self):
+        self.assertEqual(os.cpu_count(), 8)
+
+    def test_functions(self):
+        self.hammer()
+
+    def test_regions(self):
+        self.check_exact("throng", self.THREADS, self.ROUNDS, 0,
+                         options=("-F", "*", "-F", "region:*"))
+
+    def test_processes(self):
+        self.check_exact("throng", self.THREADS, self.ROUNDS, 2, options=("-F", "*"))
+
+
 class Soak(Hammer):
+    """Every kind of program of ours in turn, by 64 threads that do all that can be traced, until
+    the time is over; what fails once does not end it."""
+
+    ROUNDS = 60
+    EACH = ("-F", "*", "-F", "region:*")
+
+    def throng(self, *options, children=0):
+        self.check_exact("throng", self.THREADS, self.ROUNDS, children,
+                         options=(*self.EACH, *options))
+
+    def functions(self):
+        self.throng()
+        self.check_exact("throng", self.THREADS, self.ROUNDS, 0)
+
+    def exit_sites(self):
+        self.throng("--exits", "sites")
+        self.check_exact("returns", 20, self.THREADS, options=("--exits", "sites"))
+
+    def other_backends(self):
+        for tier in "uprobe_multi", "trace_event":
+            self.throng("--tier", tier)
+
+    def children(self):
+        self.throng(children=2)
+        self.throng("--follow", children=2)
+        self.check_exact("forkstorm", 200, options=("--follow",))
+
+    def single_calls(self):
+        self.throng("--calls", "-A", "a(arg2,ret)")
+
+    def sessions(self):
+        out = self.path("sessions.json")
+        done = self.run_proftrace(
+            "-f", "json", "-o", out, "-F", "handle", "-F", "submit", "-F", "run", "--calls",
+            "--session", "handle", "--link", "submit(arg1) -> run(arg2)", "--slowest", 10000,
+            "--", program("requests"), self.THREADS - 4, 20, 2)
+        self.assertEqual(done.status, 0, str(done))
+        with open(out, encoding="utf-8") as file:
+            document = self.check(json.load(file))
+        group, = document["sessions"]
+        self.assertEqual((group["count"], group["open"]), (done.counts["handle"], 0))
+        self.assert_counts(document, done.counts, done)
+
+    def regions(self):
+        document, done = self.profile_command("throng", self.THREADS, self.ROUNDS,
+                                              options=("-F", "region:*"))
+        self.assert_counts(document, {name: done.counts[name] for name in ("stage", "noted")})
+        self.check_exact("regions", 200, options=self.EACH)
+        self.check_exact("spans", 100, options=("-F", "region:*"))
+
+    def lines(self):
+        document, done = self.profile_command("throng", self.THREADS, self.ROUNDS,
+                                              options=("--lines", "throng.c:1-999"))
+        expected = {int(line): runs for line, runs in done.numbers("LINE").items()}
+        hits = dict.fromkeys(expected, 0)
+        for line in document["lines"]:
+            if line["file"].endswith("/throng.c") and line["line"] in hits:
+                hits[line["line"]] += line["hits"]
+        self.assertEqual(hits, expected)
+        self.assertEqual(document["accounting"]["line_misses"], 0)
+
+    def callers(self):
+        document, done = self.profile_command("throng", self.THREADS, self.ROUNDS,
+                                              options=("--callers", "-F", "d"))
+        found = harness.paths_to(document, "d", program("throng"))
+        self.assertEqual({">".join(path): calls for path, calls in found.items()},
+                         done.numbers("PATH"), document["accounting"])
+        self.assert_counts(document, {"d": done.counts["d"]}, done)
+
+    def intervals(self):
+        target = self.target("throng", self.THREADS, self.ROUNDS)
+        tracer = self.proftrace("-f", "json", "-i", "0.3", *self.EACH, "-p",
+                                target.pid).wait_tracing()
+        target.go()
+        done, result = target.finish(), tracer.finish()
+        self.assertEqual((done.status, result.status), (0, 0), str(result))
+        sums = dict.fromkeys(done.counts, 0)
+        for document in map(json.loads, result.stdout.splitlines()):
+            for name in sums:
+                function = self.function(self.check(document), name)
+                sums[name] += function["calls"] if function else 0
+            self.assertEqual(document["accounting"]["lost"], 0)
+        self.assertEqual(sums, done.counts)
+
+    def recordings(self):
+        path = self.path("recording")
+        done = self.verb("record", *UNLIMITED, "--calls", *self.EACH, "-o", path, "--",
+                         program("throng"), self.THREADS, self.ROUNDS)
+        self.assertEqual(done.status, 0, str(done))
+        shown = self.verb("report", "-f", "json", path)
+        os.unlink(path)
+        self.assertEqual(shown.status, 0, str(shown))
+        self.assert_counts(self.check(json.loads(shown.stdout)), done.counts, done)
+
+    def coroutines(self):
+        self.check_exact("fibers", 50, 20)
+        self.check_exact("gomany", 200, 5, options=("-F", "main.*"))
+
+    KINDS = (functions, exit_sites, other_backends, children, single_calls, sessions, regions,
+             lines, callers, intervals, recordings, coroutines)
+
     def test_soak(self):
         deadline = harness.time.monotonic() + int(os.environ.get("PROFTRACE_SOAK_SECONDS", "60"))
+        ran = collections.Counter()
         while harness.time.monotonic() < deadline:
-            self.hammer()
+            for kind in self.KINDS:
+                with self.subTest(kind=kind.__name__, after=dict(ran)):
+                    kind(self)
+                    ran[kind.__name__] += 1
+        print("note: exact, times:", ", ".join(f"{kind} {times}" for kind, times in ran.items()))
 
 
 if __name__ == "__main__":
