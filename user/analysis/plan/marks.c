@@ -81,14 +81,17 @@ static void find_calls(const struct elf_image *img, uint64_t function, struct ca
 		c->cnt = 0;
 }
 
-/* Adds marks of one kind, at each of these addresses. Returns how many there are then. */
-static size_t add_marks(const struct elf_image *img, const uint64_t *vaddrs, size_t vaddrs_cnt,
-			uint64_t data, struct plan_mark like, struct plan_mark *out, size_t cnt)
+/* Adds a mark like `like` for each of these places, whose cookie tells how far the variable at
+ * `like.cookie` (0: none) is from it. Returns how many marks there are then. */
+static size_t add_marks(const struct elf_image *img, const struct calls *places,
+			struct plan_mark like, struct plan_mark *out, size_t cnt)
 {
-	for (size_t i = 0; i < vaddrs_cnt && cnt < MARKS_MAX; i++) {
-		if (!elf_image__exec_offset(img, vaddrs[i], 1, &like.offset))
+	const uint64_t variable = like.cookie;
+
+	for (size_t i = 0; i < places->cnt && cnt < MARKS_MAX; i++) {
+		if (!elf_image__exec_offset(img, places->from[i], 1, &like.offset))
 			continue;
-		like.cookie = data ? data - vaddrs[i] : 0;
+		like.cookie = variable ? variable - places->from[i] : 0;
 		out[cnt++] = like;
 	}
 	return cnt;
@@ -107,16 +110,18 @@ size_t marks__find(const struct elf_image *img, uint32_t object, bool spare_call
 	}
 	symbol_lookup(img, names, ROWS * 2, vaddrs);
 	for (size_t i = 0; i < ROWS; i++) {
-		const struct plan_mark like = {.object = object, .kind = rows[i].kind};
-		uint64_t function = vaddrs[2 * i], data = vaddrs[2 * i + 1];
-		struct calls calls = {0};
+		const uint64_t function = vaddrs[2 * i];
+		const struct plan_mark like = {
+			.object = object, .kind = rows[i].kind, .cookie = vaddrs[2 * i + 1]};
+		struct calls places = {0};
 
-		if (function && rows[i].kind == MARK_LINK_MAP && !spare_calls)
-			find_calls(img, function, &calls);
-		if (calls.cnt)
-			cnt = add_marks(img, calls.from, calls.cnt, data, like, out, cnt);
-		else if (function)
-			cnt = add_marks(img, &function, 1, data, like, out, cnt);
+		if (!function)
+			continue;
+		if (rows[i].kind == MARK_LINK_MAP && !spare_calls)
+			find_calls(img, function, &places);
+		if (!places.cnt)
+			places.from[places.cnt++] = function;
+		cnt = add_marks(img, &places, like, out, cnt);
 	}
 	return cnt;
 }
