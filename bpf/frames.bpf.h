@@ -19,11 +19,11 @@ static __always_inline const struct wire_cost *cost_of(u32 class)
 /* There are regions, or may be (regions.bpf.h). */
 const volatile bool has_regions = false;
 
-/* Probes have taken time on the lane just now, from whatever is open on it or beside it. */
-static __always_inline void lane_charge(struct wire_lane *lane, s64 ns)
+/* Probes have taken time on the call stack just now, from whatever is open on it or beside it. */
+static __always_inline void callstack_charge(struct wire_callstack *callstack, s64 ns)
 {
 	if (has_regions)
-		lane->probe_ns += ns;
+		callstack->probe_ns += ns;
 }
 
 /* The probes have taken time from an open call, now or before: `ns` of what is its own. Below 0: it
@@ -40,11 +40,12 @@ static __always_inline void frame_add_cost(struct wire_frame *f, s64 ns)
 		n->probe_ns += ns;
 }
 
-/* Charges `ns` of probe time that has just passed to the open frame and to its lane. */
-static __always_inline void frame_charge(struct wire_lane *lane, struct wire_frame *f, s64 ns)
+/* Charges `ns` of probe time that has just passed to the open frame and to its call stack. */
+static __always_inline void frame_charge(struct wire_callstack *callstack, struct wire_frame *f,
+					 s64 ns)
 {
 	frame_add_cost(f, ns);
-	lane_charge(lane, ns);
+	callstack_charge(callstack, ns);
 }
 
 /*
@@ -67,32 +68,32 @@ static __always_inline void frame_lose(const struct wire_frame *f, u64 ns)
  * none begins before a wait that its caller is charged with.
  */
 
-/* The frame of number `frame` is put on top of the lane's innermost one; its call has begun at
- * `now`. Returns when it has begun indeed. */
-static __always_inline u64 lane_push(struct wire_lane *lane, struct wire_frame *f, u32 frame,
-				     u64 now)
+/* The frame of number `frame` is put on top of the call stack's innermost one; its call has begun
+ * at `now`. Returns when it has begun indeed. */
+static __always_inline u64 callstack_push(struct wire_callstack *callstack, struct wire_frame *f,
+					  u32 frame, u64 now)
 {
 	f->entered_ns = now;
-	call_begins(lane, frame);
-	*(volatile u32 *)&lane->top = frame;
-	if (*(volatile u64 *)&lane->waited_ns > now && lane->waited_frame == f->up) {
-		f->entered_ns = now = lane->waited_ns;
-		call_begins(lane, frame);
+	call_begins(callstack, frame);
+	*(volatile u32 *)&callstack->top = frame;
+	if (*(volatile u64 *)&callstack->waited_ns > now && callstack->waited_frame == f->up) {
+		f->entered_ns = now = callstack->waited_ns;
+		call_begins(callstack, frame);
 	}
 	return now;
 }
 
-/* The lane's innermost frame is taken off; its call has ended at `now`. Returns when it has ended
- * indeed, and sets *off_ns to what the lane had waited then. */
-static __always_inline u64 lane_pop(struct wire_lane *lane, const struct wire_frame *f, u64 now,
-				    u64 *off_ns)
+/* The call stack's innermost frame is taken off; its call has ended at `now`. Returns when it has
+ * ended indeed, and sets *off_ns to what the call stack had waited then. */
+static __always_inline u64 callstack_pop(struct wire_callstack *callstack,
+					 const struct wire_frame *f, u64 now, u64 *off_ns)
 {
-	*off_ns = *(volatile u64 *)&lane->off_ns;
-	*(volatile u32 *)&lane->top = f->up;
-	if (*(volatile u64 *)&lane->waited_ns <= now || lane->waited_frame == f->up)
+	*off_ns = *(volatile u64 *)&callstack->off_ns;
+	*(volatile u32 *)&callstack->top = f->up;
+	if (*(volatile u64 *)&callstack->waited_ns <= now || callstack->waited_frame == f->up)
 		return now;
-	*off_ns = lane->off_ns;
-	return lane->waited_ns;
+	*off_ns = callstack->off_ns;
+	return callstack->waited_ns;
 }
 
 /*
@@ -102,25 +103,25 @@ static __always_inline u64 lane_pop(struct wire_lane *lane, const struct wire_fr
  * others lie in the caller's time too, that loses what is added here. So single self times may fall
  * below 0, their sums do not. Returns the time from entry to exit without the probes' cost.
  */
-static __always_inline u64 frame_close(struct wire_lane *lane, struct wire_frame *f,
+static __always_inline u64 frame_close(struct wire_callstack *callstack, struct wire_frame *f,
 				       struct wire_node *n, u64 now, u32 exit)
 {
 	const struct wire_cost *in = cost_of(WIRE_FRAME_COST(f->entry)), *out = cost_of(exit);
 	s64 inside = in->inside_ns + out->inside_ns, outside = in->outside_ns + out->outside_ns;
 	u64 others = f->weight - 1, took, self, cost, off_ns;
 	struct wire_frame *caller = frame_at(f->up);
-	u32 frame = lane->top;
+	u32 frame = callstack->top;
 
-	now = lane_pop(lane, f, now, &off_ns);
+	now = callstack_pop(callstack, f, now, &off_ns);
 	took = now > f->entered_ns ? now - f->entered_ns : 0;
 	self = took - f->child_ns;
-	call_ends(lane, frame, f, took, off_ns);
+	call_ends(callstack, frame, f, took, off_ns);
 	if (exit == WIRE_COST_RETURN && caller &&
 	    (WIRE_FRAME_FLAGS(caller->entry) & WIRE_ENTRY_RETURN)) {
 		inside += cost_of(WIRE_COST_NESTED)->inside_ns;
 		outside += cost_of(WIRE_COST_NESTED)->outside_ns;
 	}
-	lane_charge(lane, inside + outside - in->inside_ns - in->outside_ns);
+	callstack_charge(callstack, inside + outside - in->inside_ns - in->outside_ns);
 	cost = f->probe_ns + inside;
 	if (keep_lines)
 		line_ends(frame, now, cost - in->inside_ns, exit);
@@ -147,10 +148,10 @@ static __always_inline u64 frame_close(struct wire_lane *lane, struct wire_frame
 }
 
 /* The call of a frame that was closed, of path `n`, has returned after `took` ns. */
-static __always_inline void frame_took(struct wire_lane *lane, const struct wire_frame *f,
+static __always_inline void frame_took(struct wire_callstack *callstack, const struct wire_frame *f,
 				       struct wire_node *n, u64 took)
 {
-	lane->returned++;
+	callstack->returned++;
 	dist_add(f->function, took, took < WIRE_SCALED_MAX_NS ? f->weight : 1);
 	if (!n)
 		return;
@@ -162,35 +163,35 @@ static __always_inline void frame_took(struct wire_lane *lane, const struct wire
 		n->max_ns = took;
 }
 
-static __always_inline void frame_returned(struct wire_lane *lane, struct wire_frame *f, u64 now,
-					   u32 exit)
+static __always_inline void frame_returned(struct wire_callstack *callstack, struct wire_frame *f,
+					   u64 now, u32 exit)
 {
 	struct wire_node *n = node_at(f->node);
 
-	frame_took(lane, f, n, frame_close(lane, f, n, now, exit));
+	frame_took(callstack, f, n, frame_close(callstack, f, n, now, exit));
 }
 
-/* Charges the innermost span of lane `number` with the time that its base has waited, and with the
- * probes' cost there, since the last event of the spans (spans.bpf.h). */
+/* Charges the innermost span of call stack `number` with the time that its base has waited, and
+ * with the probes' cost there, since the last event of the spans (spans.bpf.h). */
 __noinline u32 spans_catch_up(u32 base_number, u32 number)
 {
-	const struct wire_lane *base = lane_at(base_number);
-	struct wire_lane *lane = lane_at(number);
-	struct wire_frame *top = lane ? frame_at(lane->top) : 0;
+	const struct wire_callstack *base = callstack_at(base_number);
+	struct wire_callstack *callstack = callstack_at(number);
+	struct wire_frame *top = callstack ? frame_at(callstack->top) : 0;
 	struct wire_node_rest *n = top ? node_rest_at(top->node) : 0;
 
 	if (!base || !n)
 		return 0;
-	n->off_ns += (base->off_ns - lane->off_ns) * top->weight;
-	frame_add_cost(top, base->probe_ns - lane->probe_ns);
-	lane->off_ns = base->off_ns;
-	lane->probe_ns = base->probe_ns;
+	n->off_ns += (base->off_ns - callstack->off_ns) * top->weight;
+	frame_add_cost(top, base->probe_ns - callstack->probe_ns);
+	callstack->off_ns = base->off_ns;
+	callstack->probe_ns = base->probe_ns;
 	return number;
 }
 
 #define WHOLE_STACK (~0ull) /* a slot: that of the sentinel */
 
-/* Which frames of a lane frames_close() closes, from the innermost one on. */
+/* Which frames of a call stack frames_close() closes, from the innermost one on. */
 enum close_what {
 	CLOSE_BELOW, /* those whose slots lie below `limit` */
 	CLOSE_ABOVE, /* all above the frame of number `limit`, which is open */
@@ -199,23 +200,24 @@ enum close_what {
 	CLOSE_LEFT,  /* the innermost one: a probe of cost class `limit` has seen it leave */
 };
 
-/* A walk over a lane's open frames, from the innermost one on. */
+/* A walk over a call stack's open frames, from the innermost one on. */
 struct close_walk {
 	u64 limit, now;
 	u32 what;
-	u32 base;   /* the lane where it has begun */
+	u32 base;   /* the call stack where it has begun */
 	u32 number; /* that one, or one of spans beside it; 0: the walk is over */
 	u32 pad;
 };
 
-/* When a whole stack is closed, the spans beside it are closed as well. Returns the lane to go on
- * with; 0: none. */
-static __always_inline u32 close_beside(const struct close_walk *w, const struct wire_lane *lane)
+/* When a whole stack is closed, the spans beside it are closed as well. Returns the call stack to
+ * go on with; 0: none. */
+static __always_inline u32 close_beside(const struct close_walk *w,
+					const struct wire_callstack *callstack)
 {
-	if (!has_regions || w->limit != WHOLE_STACK || !lane->spans)
+	if (!has_regions || w->limit != WHOLE_STACK || !callstack->spans)
 		return 0;
-	spans_catch_up(w->base, lane->spans);
-	return lane->spans;
+	spans_catch_up(w->base, callstack->spans);
+	return callstack->spans;
 }
 
 /* The function of the innermost frame has left by a tail call, or unseen. */
@@ -231,21 +233,22 @@ static __always_inline bool close_tail_call(const struct wire_frame *f, u32 *exi
 }
 
 /* The frame is one that is to stay. */
-static __always_inline bool close_ends(const struct close_walk *w, const struct wire_lane *lane,
+static __always_inline bool close_ends(const struct close_walk *w,
+				       const struct wire_callstack *callstack,
 				       const struct wire_frame *f)
 {
 	if (!f->level)
 		return true;
 	if (w->what == CLOSE_ENDED)
 		return !(f->entry & WIRE_FRAME_ENDED);
-	return w->what == CLOSE_ABOVE && lane->top == w->limit;
+	return w->what == CLOSE_ABOVE && callstack->top == w->limit;
 }
 
-/* Closes one frame. Returns the lane to go on with; 0: the walk is over. */
+/* Closes one frame. Returns the call stack to go on with; 0: the walk is over. */
 static __always_inline u32 close_next(const struct close_walk *w)
 {
-	struct wire_lane *lane = lane_at(w->number);
-	struct wire_frame *f = lane ? frame_at(lane->top) : 0;
+	struct wire_callstack *callstack = callstack_at(w->number);
+	struct wire_frame *f = callstack ? frame_at(callstack->top) : 0;
 	u32 exit = WIRE_COST_NONE;
 	struct wire_node *n;
 	bool returned;
@@ -255,10 +258,10 @@ static __always_inline u32 close_next(const struct close_walk *w)
 		return 0;
 	if (w->what == CLOSE_BELOW) {
 		if (f->slot >= w->limit) {
-			lane->passed = 0;
-			return close_beside(w, lane);
+			callstack->passed = 0;
+			return close_beside(w, callstack);
 		}
-	} else if (close_ends(w, lane, f)) {
+	} else if (close_ends(w, callstack, f)) {
 		return 0;
 	}
 	if (w->what == CLOSE_TOP) {
@@ -270,11 +273,11 @@ static __always_inline u32 close_next(const struct close_walk *w)
 		returned = has_regions && (f->entry & WIRE_FRAME_ENDED);
 	}
 	n = node_at(f->node);
-	took = frame_close(lane, f, n, w->now, exit);
+	took = frame_close(callstack, f, n, w->now, exit);
 	if (returned)
-		frame_took(lane, f, n, took);
+		frame_took(callstack, f, n, took);
 	else
-		lane->unwound++;
+		callstack->unwound++;
 	return w->what == CLOSE_TOP || w->what == CLOSE_LEFT ? 0 : w->number;
 }
 
@@ -305,9 +308,9 @@ static __always_inline long close_one(__attribute__((unused)) u32 i, struct clos
 }
 #endif
 
-/* Closes frames of a lane whose leave nobody has seen. The only loop that does: a global function,
- * which the verifier looks at once, and not in each place that calls it; and no other that closes
- * frames is open meanwhile, which would take too much stack. */
+/* Closes frames of a call stack whose leave nobody has seen. The only loop that does: a global
+ * function, which the verifier looks at once, and not in each place that calls it; and no other
+ * that closes frames is open meanwhile, which would take too much stack. */
 __noinline u32 frames_close(u32 number, u64 limit, u64 now, u32 what)
 {
 	struct close_walk w = {
@@ -318,20 +321,21 @@ __noinline u32 frames_close(u32 number, u64 limit, u64 now, u32 what)
 }
 
 /* Closes all frames below `slot`; returns the innermost one left. */
-static __always_inline struct wire_frame *unwind_below(u32 number, const struct wire_lane *lane,
+static __always_inline struct wire_frame *unwind_below(u32 number,
+						       const struct wire_callstack *callstack,
 						       struct wire_frame *top, u64 slot, u64 now)
 {
 	if (top->slot >= slot)
 		return top;
 	frames_close(number, slot, now, CLOSE_BELOW);
-	return frame_at(lane->top);
+	return frame_at(callstack->top);
 }
 
 /* Events count only while it is open: set by user space once every probe is in place. Who switches
  * tracing off closes the frames that are open then: see switch.bpf.h. */
 bool gate_open = false;
 
-/* Closes all that is open on a lane that nobody runs on: it is gone without a trace. */
+/* Closes all that is open on a call stack that nobody runs on: it is gone without a trace. */
 static __always_inline void unwind_all(u32 number, u64 now)
 {
 	frames_close(number, WHOLE_STACK, now, CLOSE_BELOW);

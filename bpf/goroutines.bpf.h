@@ -8,7 +8,7 @@
 #ifndef PROFTRACE_GOROUTINES_BPF_H
 #define PROFTRACE_GOROUTINES_BPF_H
 
-#include "lanes.bpf.h"
+#include "callstacks.bpf.h"
 
 /* Where the runtime's struct g has its fields, in bytes; user space has it from the program's file,
  * which may come late. */
@@ -22,7 +22,7 @@ struct goroutine_key {
 	u32 pad;
 };
 
-/* Lane of each descriptor: a guess, as descriptors are used again. */
+/* Call stack of each descriptor: a guess, as descriptors are used again. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1);
@@ -31,53 +31,57 @@ struct {
 } goroutines SEC(".maps");
 
 /* Number 0 is the runtime's own: what a thread does on its system or signal stack. */
-static __always_inline bool goroutine_is(const struct wire_lane *lane, u64 owner, u64 g, u64 goid)
+static __always_inline bool goroutine_is(const struct wire_callstack *callstack, u64 owner, u64 g,
+					 u64 goid)
 {
-	return lane->g == g && lane->goid == goid &&
-	       lane_is(lane, WIRE_LANE_GOROUTINE, owner >> 32) && (goid || lane->owner == owner);
+	return callstack->g == g && callstack->goid == goid &&
+	       callstack_is(callstack, WIRE_CALLSTACK_GOROUTINE, owner >> 32) &&
+	       (goid || callstack->owner == owner);
 }
 
-/* The lane of a descriptor; one that is of its last user ends. 0: none, or no room. */
-__noinline u32 goroutine_lane(u64 owner, u64 g, u64 goid, bool create)
+/* The call stack of a descriptor; one that is of its last user ends. 0: none, or no room. */
+__noinline u32 goroutine_callstack(u64 owner, u64 g, u64 goid, bool create)
 {
 	struct goroutine_key key = {.g = g, .tgid = owner >> 32};
 	u32 *known = bpf_map_lookup_elem(&goroutines, &key), number = known ? *known : 0;
-	struct wire_lane *lane = lane_at(number);
+	struct wire_callstack *callstack = callstack_at(number);
 	u64 now;
 
-	if (number && lane) {
-		if (goroutine_is(lane, owner, g, goid))
+	if (number && callstack) {
+		if (goroutine_is(callstack, owner, g, goid))
 			return number;
-		if (lane->g == g && lane_is(lane, WIRE_LANE_GOROUTINE, owner >> 32) &&
-		    lane_lock(lane)) {
+		if (callstack->g == g &&
+		    callstack_is(callstack, WIRE_CALLSTACK_GOROUTINE, owner >> 32) &&
+		    callstack_lock(callstack)) {
 			now = bpf_ktime_get_ns();
 			unwind_all(number, now);
-			lane_ends(lane, now);
-			lane_unlock(lane);
+			callstack_ends(callstack, now);
+			callstack_unlock(callstack);
 		}
 	}
 	if (!create)
 		return 0;
-	number = lane_new_beside(owner, WIRE_LANE_GOROUTINE);
-	lane = lane_at(number);
-	if (!number || !lane)
+	number = callstack_new_beside(owner, WIRE_CALLSTACK_GOROUTINE);
+	callstack = callstack_at(number);
+	if (!number || !callstack)
 		return 0;
-	lane->start_ns = FIELD(FIELD(current_task(), group_leader), start_boottime);
-	lane->g = g;
-	lane->goid = goid;
+	callstack->start_ns = FIELD(FIELD(current_task(), group_leader), start_boottime);
+	callstack->g = g;
+	callstack->goid = goid;
 	if (bpf_map_update_elem(&goroutines, &key, &number, BPF_ANY)) {
-		lane->exit_ns = bpf_ktime_get_ns(); /* nobody would find it */
+		callstack->exit_ns = bpf_ktime_get_ns(); /* nobody would find it */
 		return 0;
 	}
 	return number;
 }
 
-/* Finds the lane of the goroutine on whose stack `slot` lies, and locks it. False: it lies on none,
- * or there is no room. */
+/* Finds the call stack of the goroutine on whose stack `slot` lies, and locks it. False: it lies on
+ * none, or there is no room. */
 static __always_inline bool goroutine_find(struct place *at, const struct task_struct *task,
-					   struct wire_lane *home, u64 slot, bool create)
+					   struct wire_callstack *thread_stack, u64 slot,
+					   bool create)
 {
-	u64 g, goid, stack[2], owner = home->pid_tgid;
+	u64 g, goid, stack[2], owner = thread_stack->pid_tgid;
 
 	if (bpf_probe_read_user(&g, sizeof(g), (void *)(thread_pointer(task) + go_tls_offset)) ||
 	    !g || bpf_probe_read_user(stack, sizeof(stack), (void *)g) ||
@@ -85,20 +89,20 @@ static __always_inline bool goroutine_find(struct place *at, const struct task_s
 	    bpf_probe_read_user(&goid, sizeof(goid), (void *)(g + go_goid_offset)))
 		return false;
 	at->slot = slot - stack[1];
-	at->number = home->current;
-	at->lane = lane_at(at->number);
-	if (!at->lane || !goroutine_is(at->lane, owner, g, goid)) {
-		at->number = goroutine_lane(owner, g, goid, create);
-		at->lane = lane_at(at->number);
-		if (!at->number || !at->lane)
+	at->number = thread_stack->current;
+	at->callstack = callstack_at(at->number);
+	if (!at->callstack || !goroutine_is(at->callstack, owner, g, goid)) {
+		at->number = goroutine_callstack(owner, g, goid, create);
+		at->callstack = callstack_at(at->number);
+		if (!at->number || !at->callstack)
 			return false;
-		home->current = at->number;
+		thread_stack->current = at->number;
 	}
-	if (!lane_lock(at->lane))
+	if (!callstack_lock(at->callstack))
 		return false;
-	if (goroutine_is(at->lane, owner, g, goid))
+	if (goroutine_is(at->callstack, owner, g, goid))
 		return true;
-	lane_unlock(at->lane);
+	callstack_unlock(at->callstack);
 	return false;
 }
 

@@ -75,7 +75,7 @@ static __always_inline u64 count_up(u64 *counter)
 	return __sync_fetch_and_add(counter, 1);
 }
 
-/* A lock is as struct wire_lane::busy. */
+/* A lock is as struct wire_callstack::busy. */
 static __always_inline bool lock_try(u64 *lock)
 {
 	u64 busy = *(volatile u64 *)lock;

@@ -288,7 +288,7 @@ static __always_inline void on_context_made(void)
 	event_send(WIRE_EVENT_CONTEXT, tgid, 0, 0);
 }
 
-/* Pages of code that a child was born with: what it loads would go unnoticed, as the mark in the
+/* Pages of code that a child was born with: what it loads would go unnoticed, as the hook in the
  * dynamic linker is bound to the processes that were named. */
 static __always_inline u32 pages_of_child(struct task_struct *child)
 {
@@ -348,7 +348,7 @@ static __always_inline bool child_leaves(u32 tgid)
 
 	if (!kind || !(*kind & WIRE_TGID_FOLLOWED))
 		return false;
-	home_ends();
+	thread_stack_ends();
 	return process_leaves(tgid);
 }
 

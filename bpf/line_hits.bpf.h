@@ -9,13 +9,13 @@
 #define MAX_REGIONS 16 /* on top of one call */
 
 /* The call in the frame of that number comes to a site, by a probe that costs so much. */
-static __always_inline void line_arrives(struct wire_lane *lane, struct wire_frame *f, u32 frame,
-					 u32 site, const struct wire_cost *cost)
+static __always_inline void line_arrives(struct wire_callstack *callstack, struct wire_frame *f,
+					 u32 frame, u32 site, const struct wire_cost *cost)
 {
 	struct wire_line_state *s = line_state(frame);
 	u64 now;
 
-	frame_charge(lane, f, cost->outside_ns);
+	frame_charge(callstack, f, cost->outside_ns);
 	if (s) {
 		now = bpf_ktime_get_ns();
 		line_lasted(s, now, f->probe_ns);
@@ -23,7 +23,7 @@ static __always_inline void line_arrives(struct wire_lane *lane, struct wire_fra
 		s->since_ns = now;
 		s->probe_ns = f->probe_ns;
 	}
-	frame_charge(lane, f, cost->inside_ns);
+	frame_charge(callstack, f, cost->inside_ns);
 }
 
 /*
@@ -49,27 +49,27 @@ static __always_inline bool line_left(const struct wire_frame *top, const struct
 static __always_inline void line_at(const struct place *at, u32 function, u32 site,
 				    const struct wire_cost *cost)
 {
-	struct wire_lane *lane = at->lane;
-	struct wire_frame *top = frame_at(lane->top), *f;
+	struct wire_callstack *callstack = at->callstack;
+	struct wire_frame *top = frame_at(callstack->top), *f;
 	u32 number;
 
 	if (top && top->slot < at->slot - 1)
-		top = unwind_below(at->number, lane, top, at->slot - 1, bpf_ktime_get_ns());
+		top = unwind_below(at->number, callstack, top, at->slot - 1, bpf_ktime_get_ns());
 	if (!top)
 		return;
-	number = lane->top;
+	number = callstack->top;
 	f = top;
 	for (int i = 0; i < MAX_REGIONS && f && (f->entry & WIRE_FRAME_REGION); i++) {
 		number = f->up;
 		f = frame_at(number);
 	}
 	if (f && f->level && f->function == function) {
-		line_arrives(lane, f, number, site, cost);
+		line_arrives(callstack, f, number, site, cost);
 		return;
 	}
 	if (!line_left(top, at, function, site))
 		TALLY(line_misses, 1);
-	frame_charge(lane, top, cost->inside_ns + cost->outside_ns);
+	frame_charge(callstack, top, cost->inside_ns + cost->outside_ns);
 }
 
 /* A line's probe was hit, with this stack pointer. */
@@ -88,7 +88,7 @@ static __always_inline void line_hit(u64 sp, u64 cookie)
 		return;
 	}
 	line_at(&at, s->function, site, cost_of(cookie >> WIRE_COOKIE_COST));
-	lane_unlock(at.lane);
+	callstack_unlock(at.callstack);
 }
 
 #endif

@@ -7,8 +7,8 @@
 
 /* The path of `function` below the path `from`; NULL, counted as lost: no room. Sets *looked_up if
  * it was not the one that was called from there last. */
-static __always_inline struct wire_node *path_below(u32 lane, u32 from, u32 function, u32 *number,
-						    bool *looked_up)
+static __always_inline struct wire_node *path_below(u32 callstack, u32 from, u32 function,
+						    u32 *number, bool *looked_up)
 {
 	struct wire_node *caller = node_at(from), *n;
 
@@ -18,7 +18,7 @@ static __always_inline struct wire_node *path_below(u32 lane, u32 from, u32 func
 	n = node_at(*number);
 	if (n && n->function == function && n->parent == from)
 		return n;
-	*number = node_child(lane, from, function);
+	*number = node_child(callstack, from, function);
 	*looked_up = true;
 	caller->last_child = *number;
 	n = node_at(*number);

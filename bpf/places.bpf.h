@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where an event takes place: from a slot to the lane that it is on. */
+/* Where an event takes place: from a slot to the call stack that it is on. */
 #ifndef PROFTRACE_PLACES_BPF_H
 #define PROFTRACE_PLACES_BPF_H
 
@@ -9,150 +9,157 @@
 /* Notes where the thread's signal stack is. While a handler runs that was set up with
  * SS_AUTODISARM, the kernel has none; it is still the one from before. */
 static __always_inline void signal_stack_note(const struct task_struct *task,
-					      struct wire_lane *home)
+					      struct wire_callstack *thread_stack)
 {
 	u64 lo = FIELD(task, sas_ss_sp), hi = lo + FIELD(task, sas_ss_size);
 
-	home->sigstack = lo;
-	if (!lo && home->signal_disarms)
+	thread_stack->sigstack = lo;
+	if (!lo && thread_stack->signal_disarms)
 		return;
-	home->signal_disarms = !!(FIELD(task, sas_ss_flags) & SS_AUTODISARM);
-	if (lo == home->signal_lo && hi == home->signal_hi)
+	thread_stack->signal_disarms = !!(FIELD(task, sas_ss_flags) & SS_AUTODISARM);
+	if (lo == thread_stack->signal_lo && hi == thread_stack->signal_hi)
 		return;
-	home->signal_lo = lo;
-	home->signal_hi = hi;
-	home->checked = 0;
+	thread_stack->signal_lo = lo;
+	thread_stack->signal_hi = hi;
+	thread_stack->checked = 0;
 }
 
-static __always_inline u32 signal_lane(struct wire_lane *home, bool create)
+static __always_inline u32 signal_callstack(struct wire_callstack *thread_stack, bool create)
 {
-	struct wire_lane *lane = lane_at(home->signal);
+	struct wire_callstack *callstack = callstack_at(thread_stack->signal);
 
-	if (!home->signal || !lane || lane->owner != home->pid_tgid ||
-	    !lane_is(lane, WIRE_LANE_SIGNAL, home->owner >> 32)) {
+	if (!thread_stack->signal || !callstack || callstack->owner != thread_stack->pid_tgid ||
+	    !callstack_is(callstack, WIRE_CALLSTACK_SIGNAL, thread_stack->owner >> 32)) {
 		if (!create)
 			return 0;
-		home->signal = lane_new_beside(home->owner, WIRE_LANE_SIGNAL);
+		thread_stack->signal =
+			callstack_new_beside(thread_stack->owner, WIRE_CALLSTACK_SIGNAL);
 	}
-	lane_bounds(home->signal, home->signal_lo, home->signal_hi, ALWAYS);
-	return home->signal;
+	callstack_bounds(thread_stack->signal, thread_stack->signal_lo, thread_stack->signal_hi,
+			 ALWAYS);
+	return thread_stack->signal;
 }
 
-/* The thread goes on to another lane. Back where a handler on the signal stack had interrupted it,
- * what is open there has been jumped out of. */
-static __always_inline void lane_changed(struct wire_lane *home, u32 to)
+/* The thread goes on to another call stack. Back where a handler on the signal stack had
+ * interrupted it, what is open there has been jumped out of. */
+static __always_inline void callstack_changed(struct wire_callstack *thread_stack, u32 to)
 {
-	struct wire_lane *signal = lane_at(home->signal);
+	struct wire_callstack *signal = callstack_at(thread_stack->signal);
 
-	if (signal && home->signal) {
-		if (to == home->signal) {
+	if (signal && thread_stack->signal) {
+		if (to == thread_stack->signal) {
 			if (signal->top == signal->bottom)
-				signal->under = home->current;
+				signal->under = thread_stack->current;
 		} else if (to == signal->under && signal->top != signal->bottom &&
-			   signal->owner == home->pid_tgid && lane_lock(signal)) {
-			unwind_all(home->signal, bpf_ktime_get_ns());
-			lane_unlock(signal);
+			   signal->owner == thread_stack->pid_tgid && callstack_lock(signal)) {
+			unwind_all(thread_stack->signal, bpf_ktime_get_ns());
+			callstack_unlock(signal);
 		}
 	}
-	home->current = to;
+	thread_stack->current = to;
 }
 
-/* The lane of an address, when it is not the one that the thread was on last. 0: none. */
-__noinline u32 lane_switch(u32 home_number, u64 address, u32 create)
+/* The call stack of an address, when it is not the one that the thread was on last. 0: none. */
+__noinline u32 callstack_switch(u32 thread_number, u64 address, u32 create)
 {
-	struct wire_lane *home = lane_at(home_number);
+	struct wire_callstack *thread_stack = callstack_at(thread_number);
 	u32 number;
 
-	if (!home)
+	if (!thread_stack)
 		return 0;
-	signal_stack_note(current_task(), home);
-	if (within(address, home->signal_lo, home->signal_hi)) {
-		number = signal_lane(home, create);
+	signal_stack_note(current_task(), thread_stack);
+	if (within(address, thread_stack->signal_lo, thread_stack->signal_hi)) {
+		number = signal_callstack(thread_stack, create);
 		if (!number)
-			number = home_instead(home_number, home, address, create);
+			number = thread_stack_instead(thread_number, thread_stack, address, create);
 	} else {
-		number = lane_remembered(home_number, home, address);
+		number = callstack_remembered(thread_number, thread_stack, address);
 		if (!number)
-			number = lane_search(home_number, address, create);
+			number = callstack_search(thread_number, address, create);
 	}
-	if (number && number != home->current)
-		lane_changed(home, number);
+	if (number && number != thread_stack->current)
+		callstack_changed(thread_stack, number);
 	return number;
 }
 
-/* Another thread is on the lane: its mapping holds more than one stack. */
-static __always_inline void lane_conflict(const struct wire_lane *lane)
+/* Another thread is on the call stack: its mapping holds more than one stack. */
+static __always_inline void callstack_conflict(const struct wire_callstack *callstack)
 {
-	struct stack *stack = stack_at(lane->stack);
+	struct stack *stack = stack_at(callstack->stack);
 
-	if (lane->busy & WIRE_BUSY_ENDED)
+	if (callstack->busy & WIRE_BUSY_ENDED)
 		return; /* user space has ended it just now */
-	if (lane->kind == WIRE_LANE_STACK && stack && stack->kind == STACK_MAPPED)
+	if (callstack->kind == WIRE_CALLSTACK_COROUTINE && stack && stack->kind == STACK_MAPPED)
 		stack->shared = true;
 }
 
-/* Whether a lane that was found and locked is still one of the process, and no thread's home. */
-static __always_inline bool lane_is_beside(const struct wire_lane *lane, u32 tgid)
+/* Whether a call stack that was found and locked is still one of the process, and no thread's own
+ * call stack. */
+static __always_inline bool callstack_is_beside(const struct wire_callstack *callstack, u32 tgid)
 {
-	return lane->kind != WIRE_LANE_HOME && lane->owner >> 32 == tgid && !lane->exit_ns;
+	return callstack->kind != WIRE_CALLSTACK_THREAD && callstack->owner >> 32 == tgid &&
+	       !callstack->exit_ns;
 }
 
-/* Finds the lane of the current thread, whose home is known, at `slot` and locks it; made if
- * `create`. */
+/* Finds the call stack of the current thread, whose thread stack is known, at `slot` and locks it;
+ * made if `create`. */
 static __always_inline bool place_of(struct place *at, const struct task_struct *task,
-				     struct wire_lane *home, u32 home_number, u64 slot, bool create)
+				     struct wire_callstack *thread_stack, u32 thread_number,
+				     u64 slot, bool create)
 {
-	u32 from = home->current;
+	u32 from = thread_stack->current;
 
-	if (go_traced && goroutine_find(at, task, home, slot, create)) {
-		home_goes(home, home_number, from, at->lane);
+	if (go_traced && goroutine_find(at, task, thread_stack, slot, create)) {
+		thread_stack_goes(thread_stack, thread_number, from, at->callstack);
 		return true;
 	}
 	at->slot = slot;
-	at->number = home->current;
-	at->lane = at->number == home_number ? home : lane_at(at->number);
-	if (at->lane && within(slot, at->lane->lo, at->lane->hi) &&
-	    at->lane->checked >= stacks_known && home->sigstack == FIELD(task, sas_ss_sp)) {
-		if (at->number == home_number)
+	at->number = thread_stack->current;
+	at->callstack = at->number == thread_number ? thread_stack : callstack_at(at->number);
+	if (at->callstack && within(slot, at->callstack->lo, at->callstack->hi) &&
+	    at->callstack->checked >= stacks_known &&
+	    thread_stack->sigstack == FIELD(task, sas_ss_sp)) {
+		if (at->number == thread_number)
 			return true;
-		if (lane_lock(at->lane)) {
-			if (lane_is_beside(at->lane, FIELD(task, tgid)) &&
-			    within(slot, at->lane->lo, at->lane->hi))
+		if (callstack_lock(at->callstack)) {
+			if (callstack_is_beside(at->callstack, FIELD(task, tgid)) &&
+			    within(slot, at->callstack->lo, at->callstack->hi))
 				return true;
-			lane_unlock(at->lane);
+			callstack_unlock(at->callstack);
 		}
 	}
-	from = home->current;
-	at->number = lane_switch(home_number, slot, create);
-	at->lane = lane_at(at->number);
-	if (!at->number || !at->lane)
+	from = thread_stack->current;
+	at->number = callstack_switch(thread_number, slot, create);
+	at->callstack = callstack_at(at->number);
+	if (!at->number || !at->callstack)
 		return false;
-	if (at->number != home_number) {
-		if (lane_lock(at->lane)) {
-			if (lane_is_beside(at->lane, FIELD(task, tgid)))
+	if (at->number != thread_number) {
+		if (callstack_lock(at->callstack)) {
+			if (callstack_is_beside(at->callstack, FIELD(task, tgid)))
 				goto found;
-			lane_unlock(at->lane);
+			callstack_unlock(at->callstack);
 		} else {
-			lane_conflict(at->lane);
+			callstack_conflict(at->callstack);
 		}
-		home->current = at->number = home_instead(home_number, home, slot, true);
-		at->lane = home;
+		thread_stack->current = at->number =
+			thread_stack_instead(thread_number, thread_stack, slot, true);
+		at->callstack = thread_stack;
 	}
 found:
-	home_goes(home, home_number, from, at->lane);
+	thread_stack_goes(thread_stack, thread_number, from, at->callstack);
 	return true;
 }
 
-/* Finds the lane of the current thread at `slot` and locks it, as place_of(), of a thread whose
- * home is not known yet. */
+/* Finds the call stack of the current thread at `slot` and locks it, as place_of(), of a thread
+ * whose thread stack is not known yet. */
 static __always_inline bool place_find(struct place *at, u64 slot, bool create)
 {
 	const struct task_struct *task = current_task();
-	struct wire_lane *home;
+	struct wire_callstack *thread_stack;
 	u32 number;
 
-	home = home_current(task, create, &number);
-	return home && place_of(at, task, home, number, slot, create);
+	thread_stack = thread_stack_current(task, create, &number);
+	return thread_stack && place_of(at, task, thread_stack, number, slot, create);
 }
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The programs: one stub for each kind of probe and attach tier. A stub finds the stack slot and
+ * The programs: one stub for each kind of probe and attach backend. A stub finds the stack slot and
  * the cookie and calls enter() or leave(). Which stubs are loaded is user/tracing/attach's choice.
  */
 #include "cookie.bpf.h"
@@ -35,10 +35,10 @@ static __always_inline bool branch_taken(struct pt_regs *ctx, u64 cookie)
 }
 
 /*
- * Session tier: entry and return of one function, in one program. What the entry stores in the
- * call's session cookie, zero until then, its return finds again: lane and function, so that it
- * has nothing to look up (SESSION_LANE). A nonzero result at the entry spares the target the return
- * probe.
+ * Session backend: entry and return of one function, in one program. What the entry stores in the
+ * call's session cookie, zero until then, its return finds again: call stack and function, so that
+ * it has nothing to look up (SESSION_CALLSTACK). A nonzero result at the entry spares the target
+ * the return probe.
  */
 OWN_STACK(session);
 SEC("uprobe")
@@ -50,7 +50,7 @@ int session(struct pt_regs *ctx)
 
 	KEEP_OWN_STACK(session, ctx);
 	if (*call) {
-		leave_lane(ctx, *call, return_slot(ctx), bpf_ktime_get_ns());
+		leave_callstack(ctx, *call, return_slot(ctx), bpf_ktime_get_ns());
 		return 0;
 	}
 	cookie = probe_cookie(ctx);
@@ -60,7 +60,8 @@ int session(struct pt_regs *ctx)
 		return 1;
 	}
 	*call = session_word(&at, cookie & WIRE_COOKIE_FUNCTION);
-	return !returns_are_safe() || !returns_in_order(at.lane) || system_calls_are_diverted(task);
+	return !returns_are_safe() || !returns_in_order(at.callstack) ||
+	       system_calls_are_diverted(task);
 }
 
 OWN_STACK(function_entry);
@@ -265,7 +266,7 @@ int on_thread_exit(void *ctx)
 	u32 number;
 
 	KEEP_OWN_STACK(on_thread_exit, ctx);
-	if (last && (home_of(task, &number) || is_target(FIELD(task, tgid))))
+	if (last && (thread_stack_of(task, &number) || is_target(FIELD(task, tgid))))
 		note_cpu_time();
 	thread_exit(last);
 	if (last)

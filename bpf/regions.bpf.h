@@ -96,12 +96,12 @@ static long region_seek_open(__attribute__((unused)) u32 i, struct region_search
 }
 
 /* Closes all that is above an open frame. */
-static __always_inline struct wire_frame *unwind_to(u32 number, const struct wire_lane *lane,
-						    u32 frame, u64 now)
+static __always_inline struct wire_frame *
+unwind_to(u32 number, const struct wire_callstack *callstack, u32 frame, u64 now)
 {
-	if (lane->top != frame)
+	if (callstack->top != frame)
 		frames_close(number, frame, now, CLOSE_ABOVE);
-	return frame_at(lane->top);
+	return frame_at(callstack->top);
 }
 
 /* The frame, the innermost one, on which that of a region that begins now is put. Frames with slots
@@ -113,28 +113,28 @@ static __always_inline struct wire_frame *region_below(const struct place *at,
 	struct region_search s = {.slot = at->slot, .function = function, .site = site};
 	const struct wire_frame *f;
 
-	top = regions_settle(at->number, at->lane,
-			     unwind_below(at->number, at->lane, top, live, now), now);
+	top = regions_settle(at->number, at->callstack,
+			     unwind_below(at->number, at->callstack, top, live, now), now);
 	if (!top || top->slot > s.slot)
 		return top;
-	s.frame = at->lane->top;
+	s.frame = at->callstack->top;
 	LOOP(REGION_REACH, region_seek_same, &s);
 	f = frame_at(s.found);
 	if (!s.found || !f)
 		return top;
-	return unwind_to(at->number, at->lane, f->up, now);
+	return unwind_to(at->number, at->callstack, f->up, now);
 }
 
 /* All that a mark's hit takes lies in what is open around it. */
-static __always_inline void mark_pass(struct wire_lane *lane, u32 class, u32 caller)
+static __always_inline void mark_pass(struct wire_callstack *callstack, u32 class, u32 caller)
 {
 	const struct wire_cost *cost = cost_of(class);
-	struct wire_frame *f = frame_at(lane->top), *around = frame_at(caller);
+	struct wire_frame *f = frame_at(callstack->top), *around = frame_at(caller);
 
 	if (!f || !around)
 		return;
-	frame_returned(lane, f, f->entered_ns, WIRE_COST_NONE);
-	frame_charge(lane, around, cost->inside_ns + cost->outside_ns);
+	frame_returned(callstack, f, f->entered_ns, WIRE_COST_NONE);
+	frame_charge(callstack, around, cost->inside_ns + cost->outside_ns);
 }
 
 static __always_inline void region_enter(struct pt_regs *ctx, u64 cookie)
@@ -157,43 +157,43 @@ static __always_inline void region_enter(struct pt_regs *ctx, u64 cookie)
 		entry |= class << (WIRE_COOKIE_COST - WIRE_COOKIE_FLAGS);
 	if (keep_values)
 		entry |= ((cookie >> WIRE_COOKIE_VALUES) & 0xff) << WIRE_FRAME_LIST;
-	began = WIRE_TIMED(at.lane->entered) < timed_limit ? bpf_ktime_get_ns() : 0;
-	top = frame_at(at.lane->top);
+	began = WIRE_TIMED(at.callstack->entered) < timed_limit ? bpf_ktime_get_ns() : 0;
+	top = frame_at(at.callstack->top);
 	if (top && top->slot <= at.slot) {
 		began = 0;
 		top = region_below(&at, top, at.slot - (p.slot - p.live), function, site,
 				   bpf_ktime_get_ns());
 	}
-	around = at.lane->top;
+	around = at.callstack->top;
 	if (frame_push(&at, &hit, top, function, entry, a.weight, a.role, began) && mark)
-		mark_pass(at.lane, class, around);
-	lane_unlock(at.lane);
+		mark_pass(at.callstack, class, around);
+	callstack_unlock(at.callstack);
 }
 
 /* An end that nothing is closed by costs whatever is open. */
-static __always_inline void end_charge(struct wire_lane *lane, u32 class)
+static __always_inline void end_charge(struct wire_callstack *callstack, u32 class)
 {
 	const struct wire_cost *cost = cost_of(class);
-	struct wire_frame *top = frame_at(lane->top);
+	struct wire_frame *top = frame_at(callstack->top);
 
 	if (top)
-		frame_charge(lane, top, cost->inside_ns + cost->outside_ns);
+		frame_charge(callstack, top, cost->inside_ns + cost->outside_ns);
 }
 
 /* Whether begins of the region may have been passed over, so that an end without one may be met
  * while another is open: then it is known only by its place. */
 static __always_inline bool region_has_gaps(u32 function, const struct wire_frame *top)
 {
-	const struct wire_switch *s = bpf_map_lookup_elem(&switches, &function);
+	const struct wire_function_mode *s = bpf_map_lookup_elem(&function_modes, &function);
 
 	return (s && s->every) || (top && top->level >= max_level) ||
 	       (keep_values && top && values_decide(WIRE_FRAME_VALUES(top->entry)));
 }
 
 struct region_end {
-	u64 slot, live; /* on the lane */
+	u64 slot, live; /* on the call stack */
 	u64 now;
-	u32 lane, function, class;
+	u32 callstack, function, class;
 	u32 pad;
 };
 
@@ -201,37 +201,37 @@ struct region_end {
 static __noinline u32 region_end_apart(const struct region_end *end)
 {
 	struct region_search s = {.slot = end->slot, .function = end->function};
-	struct wire_lane *lane = lane_at(end->lane);
+	struct wire_callstack *callstack = callstack_at(end->callstack);
 	struct wire_frame *f, *top;
 	u32 frame;
 
-	if (!lane)
+	if (!callstack)
 		return 0;
-	s.frame = lane->top;
+	s.frame = callstack->top;
 	LOOP(REGION_REACH, region_seek_open, &s);
 	frame = s.found ? s.found : s.below;
 	f = frame_at(frame);
-	top = frame_at(lane->top);
+	top = frame_at(callstack->top);
 	if (!frame || !f || !top || (f->slot != end->slot && region_has_gaps(end->function, f))) {
-		end_charge(lane, end->class);
+		end_charge(callstack, end->class);
 		return 0;
 	}
 	if (!s.found) {
-		unwind_to(end->lane, lane, frame, end->now);
+		unwind_to(end->callstack, callstack, frame, end->now);
 	} else {
-		unwind_below(end->lane, lane, top, end->live, end->now);
+		unwind_below(end->callstack, callstack, top, end->live, end->now);
 		if (s.live) {
 			f->entry |= WIRE_FRAME_ENDED;
-			end_charge(lane, end->class);
+			end_charge(callstack, end->class);
 			return 0;
 		}
-		unwind_to(end->lane, lane, frame, end->now);
+		unwind_to(end->callstack, callstack, frame, end->now);
 	}
-	frames_close(end->lane, end->class, end->now, CLOSE_LEFT);
-	top = frame_at(lane->top);
+	frames_close(end->callstack, end->class, end->now, CLOSE_LEFT);
+	top = frame_at(callstack->top);
 	if (top)
-		top = unwind_below(end->lane, lane, top, end->live, end->now);
-	regions_settle(end->lane, lane, top, end->now);
+		top = unwind_below(end->callstack, callstack, top, end->live, end->now);
+	regions_settle(end->callstack, callstack, top, end->now);
 	return 1;
 }
 
@@ -242,29 +242,29 @@ static __always_inline void region_leave(const struct pt_regs *ctx, u64 cookie, 
 	const struct task_struct *task = current_task();
 	u32 function = cookie & WIRE_COOKIE_FUNCTION, number;
 	u32 class = (cookie >> WIRE_COOKIE_COST) & WIRE_COST_MASK;
-	struct wire_lane *home;
+	struct wire_callstack *thread_stack;
 	struct wire_frame *top;
 	struct place at;
 
-	home = gate_open ? home_current(task, false, &number) : 0;
-	if (!home || hit_is_claimed(home, p.slot, function | REGION_END, cookie) ||
-	    !place_of(&at, task, home, number, p.slot, false))
+	thread_stack = gate_open ? thread_stack_current(task, false, &number) : 0;
+	if (!thread_stack || hit_is_claimed(thread_stack, p.slot, function | REGION_END, cookie) ||
+	    !place_of(&at, task, thread_stack, number, p.slot, false))
 		return;
-	top = frame_at(at.lane->top);
+	top = frame_at(at.callstack->top);
 	if (top && top->slot == at.slot && is_region(top, function)) {
-		frame_returned(at.lane, top, now, class);
-		regions_settle(at.number, at.lane, frame_at(at.lane->top), now);
+		frame_returned(at.callstack, top, now, class);
+		regions_settle(at.number, at.callstack, frame_at(at.callstack->top), now);
 	} else {
 		const struct region_end end = {.slot = at.slot,
 					       .live = at.slot - (p.slot - p.live),
 					       .now = now,
-					       .lane = at.number,
+					       .callstack = at.number,
 					       .function = function,
 					       .class = class};
 
 		region_end_apart(&end);
 	}
-	lane_unlock(at.lane);
+	callstack_unlock(at.callstack);
 }
 
 #endif

@@ -47,33 +47,38 @@ static __always_inline void note_cpu_time(void)
 		bpf_map_update_elem(&cpu_of_ended, &tgid, &ns, BPF_ANY);
 }
 
-/* The home of a thread that need not be the current one, if it has one. */
-static __always_inline struct wire_lane *home_of(const struct task_struct *task, u32 *found)
+/* The thread stack of a thread that need not be the current one, if it has one. */
+static __always_inline struct wire_callstack *thread_stack_of(const struct task_struct *task,
+							      u32 *found)
 {
 	u64 pid_tgid = (u64)(u32)FIELD(task, tgid) << 32 | (u32)FIELD(task, pid);
-	u32 at = pid_tgid % WIRE_THREAD_CACHE, *number = bpf_map_lookup_elem(&home_cache, &at);
-	struct wire_lane *home;
+	u32 at = pid_tgid % WIRE_THREAD_CACHE,
+	    *number = bpf_map_lookup_elem(&thread_stack_cache, &at);
+	struct wire_callstack *thread_stack;
 
 	/* A place that was never used: no thread with these low bits has been seen. */
 	if (!FIELD(task, pid) || !number || !*number)
 		return 0;
-	home = lane_at(*number);
-	if (!home || home->pid_tgid != pid_tgid) {
-		number = bpf_map_lookup_elem(&home_of_tid, &pid_tgid);
-		home = number ? lane_at(*number) : 0;
+	thread_stack = callstack_at(*number);
+	if (!thread_stack || thread_stack->pid_tgid != pid_tgid) {
+		number = bpf_map_lookup_elem(&stack_of_tid, &pid_tgid);
+		thread_stack = number ? callstack_at(*number) : 0;
 	}
 	if (number)
 		*found = *number;
-	return home && home->pid_tgid == pid_tgid && !home->exit_ns ? home : 0;
+	return thread_stack && thread_stack->pid_tgid == pid_tgid && !thread_stack->exit_ns
+		       ? thread_stack
+		       : 0;
 }
 
-/* The lane of the goroutine that the current thread is on. 0: the runtime's own, or none that is
- * known; *is_go: it is a Go program's thread. */
+/* The call stack of the goroutine that the current thread is on. 0: the runtime's own, or none that
+ * is known; *is_go: it is a Go program's thread. */
 static __always_inline u32 goroutine_running(const struct task_struct *task,
-					     const struct wire_lane *home, u64 sp, bool *is_go)
+					     const struct wire_callstack *thread_stack, u64 sp,
+					     bool *is_go)
 {
-	struct goroutine_key key = {.tgid = home->owner >> 32};
-	const struct wire_lane *lane;
+	struct goroutine_key key = {.tgid = thread_stack->owner >> 32};
+	const struct wire_callstack *callstack;
 	u64 goid, stack[2];
 	u32 *number;
 
@@ -85,92 +90,95 @@ static __always_inline u32 goroutine_running(const struct task_struct *task,
 	if (!*is_go || !goid)
 		return 0;
 	number = bpf_map_lookup_elem(&goroutines, &key);
-	lane = number ? lane_at(*number) : 0;
-	return lane && goroutine_is(lane, home->owner, key.g, goid) ? *number : 0;
+	callstack = number ? callstack_at(*number) : 0;
+	return callstack && goroutine_is(callstack, thread_stack->owner, key.g, goid) ? *number : 0;
 }
 
-/* Whether an address may be on a home's stack: where the kernel has grown it since the last look, a
- * process's first stack reaches farther down. */
-static __always_inline bool home_holds(const struct task_struct *task, const struct wire_lane *home,
-				       u64 sp)
+/* Whether an address may be on a thread's own stack: where the kernel has grown it since the last
+ * look, a process's first stack reaches farther down. */
+static __always_inline bool thread_stack_holds(const struct task_struct *task,
+					       const struct wire_callstack *thread_stack, u64 sp)
 {
-	u64 lo = home->lo;
+	u64 lo = thread_stack->lo;
 
 	/* Its bounds are not known as long as no other stack than its own has been looked for. */
-	if (lo >= home->hi)
-		return !home->anchor;
+	if (lo >= thread_stack->hi)
+		return !thread_stack->anchor;
 	if (FIELD(task, pid) == FIELD(task, tgid))
-		lo = home->hi > STACK_MOST ? home->hi - STACK_MOST : 0;
-	return within(sp, lo, home->hi);
+		lo = thread_stack->hi > STACK_MOST ? thread_stack->hi - STACK_MOST : 0;
+	return within(sp, lo, thread_stack->hi);
 }
 
 /*
- * The lane that the current thread, which leaves the CPU, is on. What it was on at the last event
- * may be long gone: stacks are switched, and left by handlers of signals, without one. So the
+ * The call stack that the current thread, which leaves the CPU, is on. What it was on at the last
+ * event may be long gone: stacks are switched, and left by handlers of signals, without one. So the
  * stack pointer tells. 0: none that is known, so nobody waits.
  */
-static __always_inline u32 lane_running(const struct task_struct *task, struct wire_lane *home,
-					u32 home_number)
+static __always_inline u32 callstack_running(const struct task_struct *task,
+					     struct wire_callstack *thread_stack, u32 thread_number)
 {
-	const struct wire_lane *current = lane_at(home->current);
+	const struct wire_callstack *current = callstack_at(thread_stack->current);
 	bool is_go = false;
 	u32 number;
 	u64 sp;
 
 	if (!HAS_REGISTERS || !current)
-		return home->current;
+		return thread_stack->current;
 	sp = ((struct pt_regs *)bpf_task_pt_regs((struct task_struct *)task))->sp;
 	if (go_traced) {
-		number = goroutine_running(task, home, sp, &is_go);
+		number = goroutine_running(task, thread_stack, sp, &is_go);
 		if (is_go)
 			return number;
 	}
 	if (within(sp, current->lo, current->hi) && current->checked >= stacks_known)
-		return home->current;
-	if (within(sp, home->signal_lo, home->signal_hi))
-		return home->signal;
-	number = lane_remembered(home_number, home, sp);
+		return thread_stack->current;
+	if (within(sp, thread_stack->signal_lo, thread_stack->signal_hi))
+		return thread_stack->signal;
+	number = callstack_remembered(thread_number, thread_stack, sp);
 	if (number)
 		return number;
-	return home->astray || home_holds(task, home, sp) ? home_number : 0;
+	return thread_stack->astray || thread_stack_holds(task, thread_stack, sp) ? thread_number
+										  : 0;
 }
 
-/* The thread runs again: its wait is added to the innermost path of the lane where it left the
- * CPU. */
-static __always_inline void home_resumes(struct wire_lane *home, u32 number, u64 now)
+/* The thread runs again: its wait is added to the innermost path of the call stack where it left
+ * the CPU. */
+static __always_inline void thread_stack_resumes(struct wire_callstack *thread_stack, u32 number,
+						 u64 now)
 {
-	struct wire_lane *lane = lane_at(home->off_lane);
-	u64 since = home->off_since;
+	struct wire_callstack *callstack = callstack_at(thread_stack->off_callstack);
+	u64 since = thread_stack->off_since;
 
-	home->off_since = 0;
-	if (since && now > since && home->off_lane && lane && lane->runner == number &&
-	    !lane->exit_ns)
-		lane_waited(lane, since, now);
+	thread_stack->off_since = 0;
+	if (since && now > since && thread_stack->off_callstack && callstack &&
+	    callstack->runner == number && !callstack->exit_ns)
+		callstack_waited(callstack, since, now);
 }
 
 static __always_inline void cpu_changes_hands(const struct task_struct *prev,
 					      const struct task_struct *next)
 {
-	struct wire_lane *home, *lane, *before;
+	struct wire_callstack *thread_stack, *callstack, *before;
 	u64 now = 0;
 	u32 number;
 
-	home = home_of(prev, &number);
-	if (home) {
-		home->off_lane = lane_running(prev, home, number);
-		home->off_since = now = bpf_ktime_get_ns();
-		lane = lane_at(home->off_lane);
-		before = lane_at(home->current);
-		if (before && before != lane) {
-			lane_left(before, number, now);
-			home->sigstack = NO_SIGNAL_STACK; /* the next event is to look anew */
+	thread_stack = thread_stack_of(prev, &number);
+	if (thread_stack) {
+		thread_stack->off_callstack = callstack_running(prev, thread_stack, number);
+		thread_stack->off_since = now = bpf_ktime_get_ns();
+		callstack = callstack_at(thread_stack->off_callstack);
+		before = callstack_at(thread_stack->current);
+		if (before && before != callstack) {
+			callstack_left(before, number, now);
+			thread_stack->sigstack =
+				NO_SIGNAL_STACK; /* the next event is to look anew */
 		}
-		if (home->off_lane && lane)
-			lane_back(lane, number, now);
+		if (thread_stack->off_callstack && callstack)
+			callstack_back(callstack, number, now);
 	}
-	home = home_of(next, &number);
-	if (home && home->off_since)
-		home_resumes(home, number, now ? now : bpf_ktime_get_ns());
+	thread_stack = thread_stack_of(next, &number);
+	if (thread_stack && thread_stack->off_since)
+		thread_stack_resumes(thread_stack, number, now ? now : bpf_ktime_get_ns());
 }
 
 #endif

@@ -6,16 +6,17 @@
  * 2. a stack whose maker has told its bounds (makecontext and the like are probed);
  * 3. the memory mapping: the thread's own stack, or a coroutine's of unknown make.
  *
- * Only 1 and 2 are exact. Coroutines of unknown make that share a mapping are one lane, as long as
- * no two threads run on it at a time; then it is none, and their calls go to the threads' homes.
+ * Only 1 and 2 are exact. Coroutines of unknown make that share a mapping are one call stack, as
+ * long as no two threads run on it at a time; then it is none, and their calls go to the threads'
+ * thread stacks.
  *
- * A lane's [lo, hi) is what is known to be its own around the address that was looked up last: that
- * spares the look-up until the stack is switched, or another one becomes known.
+ * A call stack's [lo, hi) is what is known to be its own around the address that was looked up
+ * last: that spares the look-up until the stack is switched, or another one becomes known.
  */
 #ifndef PROFTRACE_STACKS_BPF_H
 #define PROFTRACE_STACKS_BPF_H
 
-#include "lanes.bpf.h"
+#include "callstacks.bpf.h"
 
 #define MAX_STACKS	   16384
 #define STACK_PAGES	   65536 /* places in the cache of stacks by page */
@@ -26,7 +27,7 @@
 #define NEAR_CONTROL_BLOCK 16384
 #define VM_GROWSDOWN	   0x100
 #define SS_AUTODISARM	   (1u << 31)
-#define ALWAYS		   ~0ull /* lane->checked: no other stack lies within */
+#define ALWAYS		   ~0ull /* call stack->checked: no other stack lies within */
 
 enum stack_kind {
 	STACK_MADE = 1, /* its maker told its bounds */
@@ -35,8 +36,8 @@ enum stack_kind {
 
 struct stack {
 	u64 lo, hi;
-	u32 tgid; /* 0: free; STACK_CLAIMED: being filled in */
-	u32 lane; /* 0: nothing was called on it yet */
+	u32 tgid;      /* 0: free; STACK_CLAIMED: being filled in */
+	u32 callstack; /* 0: nothing was called on it yet */
 	u32 kind;
 	bool holed;  /* another stack lies within it */
 	bool shared; /* several threads at a time were seen on it: it is no single stack */
@@ -211,35 +212,36 @@ static __always_inline u32 stack_take(u32 free)
 	return free;
 }
 
-/* The lane of a stack. 0: nothing is known of it, and nothing shall be made. */
-static __always_inline u32 stack_lane(u32 number, struct stack *stack, u64 owner, bool create)
+/* The call stack of a stack. 0: nothing is known of it, and nothing shall be made. */
+static __always_inline u32 stack_callstack(u32 number, struct stack *stack, u64 owner, bool create)
 {
 	u32 tgid = owner >> 32, made;
-	struct wire_lane *lane = lane_at(stack->lane);
+	struct wire_callstack *callstack = callstack_at(stack->callstack);
 
-	if (stack->lane && lane && lane->stack == number && lane_is(lane, WIRE_LANE_STACK, tgid))
-		return stack->lane;
+	if (stack->callstack && callstack && callstack->stack == number &&
+	    callstack_is(callstack, WIRE_CALLSTACK_COROUTINE, tgid))
+		return stack->callstack;
 	if (!create)
 		return 0;
-	made = lane_new_beside(owner, WIRE_LANE_STACK);
-	lane = lane_at(made);
-	if (!made || !lane)
+	made = callstack_new_beside(owner, WIRE_CALLSTACK_COROUTINE);
+	callstack = callstack_at(made);
+	if (!made || !callstack)
 		return 0;
-	lane->stack = number;
-	stack->lane = made;
+	callstack->stack = number;
+	stack->callstack = made;
 	return made;
 }
 
-/* Notes on a lane which addresses around the event are its own. */
-static __always_inline void lane_bounds(u32 number, u64 lo, u64 hi, u64 checked)
+/* Notes on a call stack which addresses around the event are its own. */
+static __always_inline void callstack_bounds(u32 number, u64 lo, u64 hi, u64 checked)
 {
-	struct wire_lane *lane = lane_at(number);
+	struct wire_callstack *callstack = callstack_at(number);
 
-	if (!lane)
+	if (!callstack)
 		return;
-	lane->lo = lo;
-	lane->hi = hi;
-	lane->checked = checked;
+	callstack->lo = lo;
+	callstack->hi = hi;
+	callstack->checked = checked;
 }
 
 static __always_inline u64 larger(u64 a, u64 b)
@@ -263,17 +265,18 @@ static __always_inline void search_spare(struct stack_search *s, u64 lo, u64 hi)
 		s->hi = smaller(s->hi, lo);
 }
 
-/* The thread's home stands in for a lane that cannot be told, or made: if a call is to be recorded,
- * or if it is left that the home stood in for. The stack may be any. */
-static __always_inline u32 home_instead(u32 number, struct wire_lane *home, u64 slot, bool create)
+/* The thread's own call stack stands in for a call stack that cannot be told, or made: if a call is
+ * to be recorded, or if it is left that the thread stack stood in for. The stack may be any. */
+static __always_inline u32 thread_stack_instead(u32 number, struct wire_callstack *thread_stack,
+						u64 slot, bool create)
 {
 	if (!create) {
-		const struct wire_frame *top = frame_at(home->top);
+		const struct wire_frame *top = frame_at(thread_stack->top);
 
 		return top && top->slot == slot ? number : 0;
 	}
-	home->lo = home->hi = 0;
-	home->astray = true;
+	thread_stack->lo = thread_stack->hi = 0;
+	thread_stack->astray = true;
 	return number;
 }
 
@@ -287,7 +290,7 @@ __noinline u32 stack_mapped(u64 address)
 		return 0;
 	stack->lo = address;
 	stack->hi = 0;
-	stack->lane = 0;
+	stack->callstack = 0;
 	stack->kind = STACK_MAPPED;
 	stack->holed = stack->shared = false;
 	*(volatile u32 *)&stack->tgid = bpf_get_current_pid_tgid() >> 32;
@@ -295,15 +298,15 @@ __noinline u32 stack_mapped(u64 address)
 }
 
 /*
- * The lane of an address that is on no signal stack, by looking at everything that is known.
+ * The call stack of an address that is on no signal stack, by looking at everything that is known.
  * `create`: make what is missing. 0: none.
  */
-__noinline u32 lane_search(u32 home_number, u64 address, u32 create)
+__noinline u32 callstack_search(u32 thread_number, u64 address, u32 create)
 {
 	u64 known = *(volatile u64 *)&stacks_known;
-	u32 number, lane;
+	u32 number, callstack;
 	struct task_struct *task = current_task();
-	struct wire_lane *home = lane_at(home_number);
+	struct wire_callstack *thread_stack = callstack_at(thread_number);
 	struct stack_search s = {
 		.address = address,
 		.hi = ADDRESS_MAX,
@@ -312,98 +315,102 @@ __noinline u32 lane_search(u32 home_number, u64 address, u32 create)
 	};
 	struct stack *stack;
 
-	if (!home)
+	if (!thread_stack)
 		return 0;
 	if (!KNOWS_MAPPINGS) {
 		LOOK_AT(create);
-		search_spare(&s, home->signal_lo, home->signal_hi);
-		lane_bounds(home_number, s.lo, s.hi, ALWAYS);
-		return home_number;
+		search_spare(&s, thread_stack->signal_lo, thread_stack->signal_hi);
+		callstack_bounds(thread_number, s.lo, s.hi, ALWAYS);
+		return thread_number;
 	}
 	LOOP(VMA_TRIES, vma_try, &s);
 	LOOP(MAX_STACKS, stack_search_one, &s);
-	search_spare(&s, home->signal_lo, home->signal_hi);
+	search_spare(&s, thread_stack->signal_lo, thread_stack->signal_hi);
 	stack = stack_at(s.made);
 	if (s.made && stack) {
 		stack_cache(s.tgid, address, s.made, BPF_ANY);
-		lane = stack_lane(s.made, stack, home->owner, create);
+		callstack = stack_callstack(s.made, stack, thread_stack->owner, create);
 		s.vma_lo = stack->lo;
 		s.vma_hi = stack->hi;
 		goto found;
 	}
 	if (s.vma_lo == s.vma_hi) {
 		if (near_control_block(task, address)) {
-			home->lo = home->hi = 0;
-			home->astray = false;
-			return home_number;
+			thread_stack->lo = thread_stack->hi = 0;
+			thread_stack->astray = false;
+			return thread_number;
 		}
 		__sync_fetch_and_add(&stacks_unknown, 1);
-		return home_instead(home_number, home, address, create);
+		return thread_stack_instead(thread_number, thread_stack, address, create);
 	}
-	lane = home_number;
-	home->astray = false;
-	if (within(home->anchor, s.vma_lo, s.vma_hi))
+	callstack = thread_number;
+	thread_stack->astray = false;
+	if (within(thread_stack->anchor, s.vma_lo, s.vma_hi))
 		goto found;
-	if (vma_is_own(task, &s) || (!home->anchor && thread_is_bare(task))) {
-		home->anchor = address;
+	if (vma_is_own(task, &s) || (!thread_stack->anchor && thread_is_bare(task))) {
+		thread_stack->anchor = address;
 		goto found;
 	}
-	home->astray = true;
+	thread_stack->astray = true;
 	number = s.mapped;
 	if (!number && create)
 		number = stack_mapped(address);
 	stack = stack_at(number);
 	if (!number || !stack)
-		return home_instead(home_number, home, address, create);
+		return thread_stack_instead(thread_number, thread_stack, address, create);
 	if (!stack->shared) {
 		stack_cache(s.tgid, address, number, BPF_ANY);
-		lane = stack_lane(number, stack, home->owner, create);
+		callstack = stack_callstack(number, stack, thread_stack->owner, create);
 	}
 found:
-	if (!lane)
-		return home_instead(home_number, home, address, create);
-	lane_bounds(lane, larger(s.lo, s.vma_lo), smaller(s.hi, s.vma_hi), known);
-	return lane;
+	if (!callstack)
+		return thread_stack_instead(thread_number, thread_stack, address, create);
+	callstack_bounds(callstack, larger(s.lo, s.vma_lo), smaller(s.hi, s.vma_hi), known);
+	return callstack;
 }
 
-/* The lane of `address` by what lane_search() has found before. 0: look for it. */
-static __always_inline u32 lane_remembered(u32 home_number, const struct wire_lane *home,
-					   u64 address)
+/* The call stack of `address` by what callstack_search() has found before. 0: look for it. */
+static __always_inline u32 callstack_remembered(u32 thread_number,
+						const struct wire_callstack *thread_stack,
+						u64 address)
 {
-	u32 tgid = home->owner >> 32, number;
-	const struct wire_lane *lane;
+	u32 tgid = thread_stack->owner >> 32, number;
+	const struct wire_callstack *callstack;
 	struct stack *stack;
 
-	if (within(address, home->lo, home->hi) && home->checked >= stacks_known)
-		return home_number;
+	if (within(address, thread_stack->lo, thread_stack->hi) &&
+	    thread_stack->checked >= stacks_known)
+		return thread_number;
 	number = stack_cached(tgid, address);
 	stack = stack_at(number);
 	if (!number || !stack || stack->tgid != tgid)
 		return 0;
-	lane = lane_at(stack->lane);
-	if (!stack->lane || !lane || lane->stack != number || !lane_is(lane, WIRE_LANE_STACK, tgid))
+	callstack = callstack_at(stack->callstack);
+	if (!stack->callstack || !callstack || callstack->stack != number ||
+	    !callstack_is(callstack, WIRE_CALLSTACK_COROUTINE, tgid))
 		return 0;
 	if (stack->kind == STACK_MADE && !stack->holed && within(address, stack->lo, stack->hi)) {
-		lane_bounds(stack->lane, stack->lo, stack->hi, ALWAYS);
-		return stack->lane;
+		callstack_bounds(stack->callstack, stack->lo, stack->hi, ALWAYS);
+		return stack->callstack;
 	}
-	if (within(address, lane->lo, lane->hi) && lane->checked >= stacks_known)
-		return stack->lane;
+	if (within(address, callstack->lo, callstack->hi) && callstack->checked >= stacks_known)
+		return stack->callstack;
 	return 0;
 }
 
 /* Frees a stack: its memory is used for something else. */
 static __always_inline void stack_end(struct stack *stack, u64 now)
 {
-	struct wire_lane *lane = lane_at(stack->lane);
-	u32 number = stack->lane;
+	struct wire_callstack *callstack = callstack_at(stack->callstack);
+	u32 number = stack->callstack;
 
-	if (number && lane && lane_is(lane, WIRE_LANE_STACK, stack->tgid) && lane_lock(lane)) {
+	if (number && callstack && callstack_is(callstack, WIRE_CALLSTACK_COROUTINE, stack->tgid) &&
+	    callstack_lock(callstack)) {
 		unwind_all(number, now);
-		lane_ends(lane, now);
-		lane_unlock(lane);
+		callstack_ends(callstack, now);
+		callstack_unlock(callstack);
 	}
-	stack->lane = 0;
+	stack->callstack = 0;
 	*(volatile u32 *)&stack->tgid = 0;
 }
 
@@ -418,7 +425,7 @@ static long stack_make_way(u32 i, struct stack_making *m)
 {
 	u32 number = i + 1;
 	struct stack *stack = stack_at(number);
-	struct wire_lane *lane;
+	struct wire_callstack *callstack;
 
 	if (number >= next_stack || !stack)
 		return 1;
@@ -430,9 +437,9 @@ static long stack_make_way(u32 i, struct stack_making *m)
 	if (stack->lo <= m->lo && stack->hi >= m->hi) {
 		/* A stack on a stack. */
 		stack->holed = true;
-		lane = lane_at(stack->lane);
-		if (lane && lane->stack == number)
-			lane->checked = 0;
+		callstack = callstack_at(stack->callstack);
+		if (callstack && callstack->stack == number)
+			callstack->checked = 0;
 		return 0;
 	}
 	stack_end(stack, m->now);
@@ -447,7 +454,7 @@ static long stack_cache_page(u32 i, const struct stack *stack)
 	if (!within(address, stack->lo, stack->hi))
 		return 1;
 	/* The lowest page may be another stack's highest. */
-	stack_cache(stack->tgid, address, stack->lane,
+	stack_cache(stack->tgid, address, stack->callstack,
 		    address >> PAGE_SHIFT == stack->lo >> PAGE_SHIFT ? BPF_NOEXIST : BPF_ANY);
 	return 0;
 }
@@ -470,12 +477,13 @@ __noinline u32 stack_made(u64 lo, u64 hi)
 	stack = stack_at(number);
 	if (number && stack && stack->tgid == m.tgid && stack->kind == STACK_MADE &&
 	    stack->lo == lo && stack->hi == hi && !stack->holed) {
-		struct wire_lane *lane = lane_at(stack->lane);
+		struct wire_callstack *callstack = callstack_at(stack->callstack);
 
-		if (stack->lane && lane && lane->stack == number &&
-		    lane_is(lane, WIRE_LANE_STACK, m.tgid) && lane_lock(lane)) {
-			unwind_all(stack->lane, m.now);
-			lane_unlock(lane);
+		if (stack->callstack && callstack && callstack->stack == number &&
+		    callstack_is(callstack, WIRE_CALLSTACK_COROUTINE, m.tgid) &&
+		    callstack_lock(callstack)) {
+			unwind_all(stack->callstack, m.now);
+			callstack_unlock(callstack);
 		}
 		return number;
 	}
@@ -488,14 +496,14 @@ __noinline u32 stack_made(u64 lo, u64 hi)
 	}
 	stack->lo = lo;
 	stack->hi = hi;
-	stack->lane = 0;
+	stack->callstack = 0;
 	stack->kind = STACK_MADE;
 	stack->holed = stack->shared = false;
 	*(volatile u32 *)&stack->tgid = m.tgid;
-	if (bpf_map_update_elem(&laned, &m.tgid, &one, BPF_ANY))
-		laned_full = true;
+	if (bpf_map_update_elem(&multi_stack, &m.tgid, &one, BPF_ANY))
+		multi_stack_full = true;
 	__sync_fetch_and_add(&stacks_known, 1);
-	key.lane = number;
+	key.callstack = number;
 	LOOP(EAGER_PAGES, stack_cache_page, &key);
 	return number;
 }
@@ -512,17 +520,18 @@ static long sweep_stack(u32 i, const u32 *tgid)
 	return 0;
 }
 
-/* All but the homes of the current process are gone; `unwind`: so are the calls that are open. */
+/* All but the thread stacks of the current process are gone; `unwind`: so are the calls that are
+ * open. */
 __noinline u32 process_sweep(u32 unwind)
 {
 	u32 tgid = bpf_get_current_pid_tgid() >> 32;
 
-	if (!laned_full && !bpf_map_lookup_elem(&laned, &tgid))
+	if (!multi_stack_full && !bpf_map_lookup_elem(&multi_stack, &tgid))
 		return 0;
-	sweep_lanes(bpf_ktime_get_ns(), tgid, unwind);
+	sweep_callstacks(bpf_ktime_get_ns(), tgid, unwind);
 	if (KNOWS_MAPPINGS)
 		LOOP(MAX_STACKS, sweep_stack, &tgid);
-	bpf_map_delete_elem(&laned, &tgid);
+	bpf_map_delete_elem(&multi_stack, &tgid);
 	return 0;
 }
 

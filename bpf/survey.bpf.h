@@ -15,10 +15,11 @@ bool surveying = false;
 static __always_inline void survey_count(u32 function)
 {
 	u32 share = bpf_get_smp_processor_id() & passed_shares_mask;
-	u32 at = share * switches_cap + function;
+	u32 at = share * function_modes_cap + function;
 	u64 *seen;
 
-	if (!surveying || function >= switches_cap || !is_target(bpf_get_current_pid_tgid() >> 32))
+	if (!surveying || function >= function_modes_cap ||
+	    !is_target(bpf_get_current_pid_tgid() >> 32))
 		return;
 	seen = bpf_map_lookup_elem(&passed, &at);
 	if (seen)

@@ -2,7 +2,7 @@
 /*
  * The tables that BPF and user space share, and how BPF finds and makes their entries. All are
  * memory-mapped arrays, so user space reads them without a system call and the target pays nothing
- * for being watched. User space sizes them before load and hands entries of ended lanes back
+ * for being watched. User space sizes them before load and hands entries of ended call stacks back
  * through the free_* queues.
  */
 #ifndef PROFTRACE_TABLES_BPF_H
@@ -19,14 +19,15 @@
 		__type(value, VALUE);              \
 	} NAME SEC(".maps")
 
-TABLE(lanes, struct wire_lane);
+TABLE(callstacks, struct wire_callstack);
 TABLE(frames, struct wire_frame);
 TABLE(nodes, struct wire_node);
 TABLE(node_rests, struct wire_node_rest);
 TABLE(node_index, u64);
 TABLE(dists, struct wire_dist);
 TABLE(dist_keys, u64);
-TABLE(switches, struct wire_switch); /* by function; those behind its end cannot be dropped */
+TABLE(function_modes,
+      struct wire_function_mode); /* by function; those behind its end cannot be dropped */
 TABLE(passed, u64); /* calls since the drop, by function, one share of CPUs behind the other */
 
 /* Frames' lines, with --calls or --lines alone. */
@@ -39,26 +40,26 @@ TABLE(frame_rests, struct wire_frame_rest);
 		__type(value, u32);               \
 	} NAME SEC(".maps")
 
-FREE_QUEUE(free_lanes);
+FREE_QUEUE(free_callstacks);
 FREE_QUEUE(free_frames);
 FREE_QUEUE(free_nodes);
 
-/* Number of the home lane of each (tgid, tid): the authority. */
+/* Number of the thread stack call stack of each (tgid, tid): the authority. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);
 	__type(key, u64);
 	__type(value, u32);
-} home_of_tid SEC(".maps");
+} stack_of_tid SEC(".maps");
 
-/* Number of a thread's home lane by the low bits of its tid: a guess that is right if the thread's
- * own ids agree. Cheaper than task storage, whose creation the kernel may also refuse. */
+/* Number of a thread's own call stack by the low bits of its tid: a guess that is right if the
+ * thread's own ids agree. Cheaper than task storage, whose creation the kernel may also refuse. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, WIRE_THREAD_CACHE);
 	__type(key, u32);
 	__type(value, u32);
-} home_cache SEC(".maps");
+} thread_stack_cache SEC(".maps");
 
 /* Processes that are recorded, WIRE_TGID_* (filter_tgids; else all are). The kernel's own filter is
  * not enough: before 6.10 it let others pass, and a followed child is not in it. */
@@ -69,10 +70,11 @@ struct {
 	__type(value, u32);
 } tgids SEC(".maps");
 
-const volatile u32 lanes_cap = 0, frames_cap = 0, nodes_cap = 0, index_mask = 0, dists_mask = 0;
+const volatile u32 callstacks_cap = 0, frames_cap = 0, nodes_cap = 0, index_mask = 0,
+		   dists_mask = 0;
 /* How many shares CPUs have in what they count apart, less one: powers of two. */
 const volatile u32 dists_shares_mask = 0, passed_shares_mask = 0;
-const volatile u32 switches_cap = 0;
+const volatile u32 function_modes_cap = 0;
 const volatile bool filter_tgids = false;
 /* Links are not bound to processes: the kernel passes on what strangers do. */
 const volatile bool links_unbound = false;
@@ -86,7 +88,7 @@ static __always_inline void count_stranger(void)
 }
 
 /* Next entry that was never used, in each table. */
-u32 next_lane WRITTEN = 1, next_frame WRITTEN = 1, next_node WRITTEN = 1;
+u32 next_callstack WRITTEN = 1, next_frame WRITTEN = 1, next_node WRITTEN = 1;
 
 struct wire_tally tallies[WIRE_CPUS] __attribute__((aligned(64))) = {};
 
@@ -114,9 +116,9 @@ static __always_inline struct wire_node_rest *node_rest_at(u32 i)
 	return bpf_map_lookup_elem(&node_rests, &i);
 }
 
-static __always_inline struct wire_lane *lane_at(u32 i)
+static __always_inline struct wire_callstack *callstack_at(u32 i)
 {
-	return bpf_map_lookup_elem(&lanes, &i);
+	return bpf_map_lookup_elem(&callstacks, &i);
 }
 
 /* A free entry: a returned one, or one that was never used. 0: the table is full. */
@@ -132,9 +134,9 @@ static __always_inline u32 table_take(void *queue, u32 *next, u32 cap)
 	return i < cap ? i : 0;
 }
 
-__noinline u32 node_new(u32 lane, u32 parent, u32 function)
+__noinline u32 node_new(u32 callstack, u32 parent, u32 function)
 {
-	struct wire_lane *l = lane_at(lane);
+	struct wire_callstack *l = callstack_at(callstack);
 	struct wire_node_rest *rest;
 	struct wire_node *n;
 	u32 i;
@@ -151,7 +153,7 @@ __noinline u32 node_new(u32 lane, u32 parent, u32 function)
 	n->last_child = 0;
 	n->calls = n->self_ns = n->min_ns = n->max_ns = n->probe_ns = 0;
 	n->timed_ns = n->expected_ns = 0;
-	rest->lane = lane;
+	rest->callstack = callstack;
 	rest->off_ns = 0;
 	rest->older = l->newest;
 	l->newest = i;
@@ -160,7 +162,7 @@ __noinline u32 node_new(u32 lane, u32 parent, u32 function)
 
 /* A search for the child of a node in the index. */
 struct child_search {
-	u32 lane, parent, function;
+	u32 callstack, parent, function;
 	u32 first; /* place where the search begins */
 	u32 made;  /* node that was made for want of one */
 	u32 found; /* the result */
@@ -198,7 +200,7 @@ static long child_probe(u32 i, struct child_search *s)
 		return 1;
 	}
 	if (!s->made)
-		s->made = node_new(s->lane, s->parent, s->function);
+		s->made = node_new(s->callstack, s->parent, s->function);
 	if (s->made && ((s->dead && index_claim(s->dead - 1, WIRE_INDEX_DEAD, s->made)) ||
 			index_claim(at, 0, s->made)))
 		s->found = s->made;
@@ -206,14 +208,14 @@ static long child_probe(u32 i, struct child_search *s)
 }
 
 /*
- * The node of `function` called from `parent`. Only the thread on `parent`'s lane looks for its
- * children, so two CPUs never insert the same key; they may compete for a place in the index, hence
- * the compare-and-swap. Places of dead nodes are used again. 0: a table is full.
+ * The node of `function` called from `parent`. Only the thread on `parent`'s call stack looks for
+ * its children, so two CPUs never insert the same key; they may compete for a place in the index,
+ * hence the compare-and-swap. Places of dead nodes are used again. 0: a table is full.
  */
-__noinline u32 node_child(u32 lane, u32 parent, u32 function)
+__noinline u32 node_child(u32 callstack, u32 parent, u32 function)
 {
 	struct child_search search = {
-		.lane = lane,
+		.callstack = callstack,
 		.parent = parent,
 		.function = function,
 		.first = WIRE_INDEX_HASH(parent, function),
@@ -224,13 +226,13 @@ __noinline u32 node_child(u32 lane, u32 parent, u32 function)
 		return search.found;
 	/* No empty place ended the search, but there was a dead one. */
 	if (!search.made)
-		search.made = node_new(lane, parent, function);
+		search.made = node_new(callstack, parent, function);
 	if (search.made && index_claim(search.dead - 1, WIRE_INDEX_DEAD, search.made))
 		return search.made;
 	return 0;
 }
 
-/* The frame above `f`, made if the lane was never that deep. 0: the table is full. */
+/* The frame above `f`, made if the call stack was never that deep. 0: the table is full. */
 __noinline u32 frame_new(u32 below)
 {
 	struct wire_frame *f, *b = frame_at(below);

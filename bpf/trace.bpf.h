@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The work of a probe: enter() and leave() keep the lane's shadow stack and add finished
- * calls to their call path. Every attach tier's programs end up here.
+ * The work of a probe: enter() and leave() keep the call stack's shadow stack and add finished
+ * calls to their call path. Every attach backend's programs end up here.
  *
  * A frame is identified by its slot, the address of its return address. The stack grows downwards,
  * so on any event all frames whose slot lies below the event's are gone, however they went
@@ -21,21 +21,21 @@ const volatile u32 max_level = ~0u;
 
 /* Closes regions whose end was reached in callees, of which none is left; returns the innermost
  * frame. */
-static __always_inline struct wire_frame *regions_settle(u32 number, const struct wire_lane *lane,
-							 struct wire_frame *top, u64 now)
+static __always_inline struct wire_frame *
+regions_settle(u32 number, const struct wire_callstack *callstack, struct wire_frame *top, u64 now)
 {
 	if (!has_regions || !top || !(top->entry & WIRE_FRAME_ENDED))
 		return top;
 	frames_close(number, 0, now, CLOSE_ENDED);
-	return frame_at(lane->top);
+	return frame_at(callstack->top);
 }
 
 /* The innermost frame's slot is used by a new call: it left by a tail call, or unseen. */
-static __always_inline struct wire_frame *frame_replaced(u32 number, const struct wire_lane *lane,
-							 u64 now)
+static __always_inline struct wire_frame *
+frame_replaced(u32 number, const struct wire_callstack *callstack, u64 now)
 {
 	frames_close(number, 0, now, CLOSE_TOP);
-	return frame_at(lane->top);
+	return frame_at(callstack->top);
 }
 
 /* The hit of a probe: registers, and the address of the return address, even where slots are
@@ -54,18 +54,18 @@ static __always_inline struct wire_node *path_step(const struct place *at, struc
 
 	if (anew) {
 		*looked_up = true;
-		frame_charge(at->lane, top, cost_of(WIRE_COST_NEW_CALLEE)->outside_ns);
+		frame_charge(at->callstack, top, cost_of(WIRE_COST_NEW_CALLEE)->outside_ns);
 	}
 	return n;
 }
 
 /* A frame on top of the innermost one, not filled in yet; NULL, counted as lost: no room. */
-static __always_inline struct wire_frame *frame_above(struct wire_lane *lane,
+static __always_inline struct wire_frame *frame_above(struct wire_callstack *callstack,
 						      const struct wire_frame *top, u32 *number)
 {
 	struct wire_frame *f;
 
-	*number = top->down ? top->down : frame_new(lane->top);
+	*number = top->down ? top->down : frame_new(callstack->top);
 	f = frame_at(*number);
 	if (*number && f)
 		return f;
@@ -97,7 +97,7 @@ static __always_inline bool frame_push(const struct place *at, const struct hit 
 				       u32 role, u64 began)
 {
 	const struct wire_cost *cost = cost_of(WIRE_FRAME_COST(entry));
-	struct wire_lane *lane = at->lane;
+	struct wire_callstack *callstack = at->callstack;
 	bool looked_up = false;
 	struct wire_frame *f;
 	struct wire_node *n;
@@ -110,7 +110,7 @@ static __always_inline bool frame_push(const struct place *at, const struct hit 
 		count_untriggered();
 		return false;
 	}
-	f = frame_above(lane, top, &frame);
+	f = frame_above(callstack, top, &frame);
 	if (!f)
 		return false;
 	if (keep_values && WIRE_FRAME_VALUES(entry)) {
@@ -118,7 +118,7 @@ static __always_inline bool frame_push(const struct place *at, const struct hit 
 			return false;
 		began = 0;
 	}
-	if (keep_callers && unwinding_on && lane->kind != WIRE_LANE_SPANS) {
+	if (keep_callers && unwinding_on && callstack->kind != WIRE_CALLSTACK_SPANS) {
 		node = path_with_callers(
 			hit->ctx, at->number, entry & WIRE_FRAME_REGION ? 0 : hit->slot,
 			top->level ? hit->slot + (top->slot - at->slot) : ~0ull, function);
@@ -137,9 +137,9 @@ static __always_inline bool frame_push(const struct place *at, const struct hit 
 	f->entry = entry;
 	f->weight = weight;
 	n->calls += weight;
-	lane_charge(lane, cost->inside_ns + cost->outside_ns);
-	lane->entered++;
-	now = lane_push(lane, f, frame, bpf_ktime_get_ns());
+	callstack_charge(callstack, cost->inside_ns + cost->outside_ns);
+	callstack->entered++;
+	now = callstack_push(callstack, f, frame, bpf_ktime_get_ns());
 	if (keep_lines)
 		line_begins(frame, function, now, cost->inside_ns);
 	if (began)
@@ -147,18 +147,18 @@ static __always_inline bool frame_push(const struct place *at, const struct hit 
 	return true;
 }
 
-/* A call of a function, from whatever is open at `slot`'s lane; as frame_push(). */
+/* A call of a function, from whatever is open at `slot`'s call stack; as frame_push(). */
 static __always_inline bool frame_enter(const struct place *at, const struct hit *hit, u32 function,
 					u32 entry, u32 weight, u32 role)
 {
-	struct wire_lane *lane = at->lane;
-	u64 began = WIRE_TIMED(lane->entered) < timed_limit ? bpf_ktime_get_ns() : 0, now;
-	struct wire_frame *top = frame_at(lane->top);
+	struct wire_callstack *callstack = at->callstack;
+	u64 began = WIRE_TIMED(callstack->entered) < timed_limit ? bpf_ktime_get_ns() : 0, now;
+	struct wire_frame *top = frame_at(callstack->top);
 
 	if (top && top->slot <= at->slot) {
 		now = bpf_ktime_get_ns();
 		began = 0;
-		top = unwind_below(at->number, lane, top, at->slot, now);
+		top = unwind_below(at->number, callstack, top, at->slot, now);
 		if (top && top->slot == at->slot) {
 			if ((WIRE_FRAME_FLAGS(entry) & WIRE_ENTRY_LOOP) &&
 			    top->function == function) {
@@ -166,14 +166,15 @@ static __always_inline bool frame_enter(const struct place *at, const struct hit
 				u32 line = keep_lines ? line_entry(function) : 0;
 
 				if (line)
-					line_arrives(lane, top, lane->top, line, cost);
+					line_arrives(callstack, top, callstack->top, line, cost);
 				else
-					frame_charge(lane, top, cost->inside_ns + cost->outside_ns);
+					frame_charge(callstack, top,
+						     cost->inside_ns + cost->outside_ns);
 				return false; /* one return probe is enough */
 			}
-			top = frame_replaced(at->number, lane, now);
+			top = frame_replaced(at->number, callstack, now);
 		}
-		top = regions_settle(at->number, lane, top, now);
+		top = regions_settle(at->number, callstack, top, now);
 	}
 	return frame_push(at, hit, top, function, entry, weight, role, began);
 }
@@ -188,8 +189,8 @@ static __always_inline void frame_pass(const struct place *at, u32 function, u32
 				       u32 role, u32 insns)
 {
 	const struct wire_cost *cost = cost_of(WIRE_FRAME_COST(entry));
-	struct wire_lane *lane = at->lane;
-	struct wire_frame *top = frame_at(lane->top);
+	struct wire_callstack *callstack = at->callstack;
+	struct wire_frame *top = frame_at(callstack->top);
 	u64 ns = insns * WIRE_INSN_PS / 1000;
 	bool looked_up = false;
 	struct wire_node *n;
@@ -198,10 +199,10 @@ static __always_inline void frame_pass(const struct place *at, u32 function, u32
 	if (top && top->slot <= at->slot) {
 		u64 now = bpf_ktime_get_ns();
 
-		top = unwind_below(at->number, lane, top, at->slot, now);
+		top = unwind_below(at->number, callstack, top, at->slot, now);
 		if (top && top->slot == at->slot)
-			top = frame_replaced(at->number, lane, now);
-		top = regions_settle(at->number, lane, top, now);
+			top = frame_replaced(at->number, callstack, now);
+		top = regions_settle(at->number, callstack, top, now);
 	}
 	if (!top || top->level >= max_level)
 		return;
@@ -216,11 +217,11 @@ static __always_inline void frame_pass(const struct place *at, u32 function, u32
 	n->calls += weight;
 	n->self_ns += ns * weight;
 	n->min_ns = n->max_ns = ns;
-	lane->entered++;
-	lane->returned++;
+	callstack->entered++;
+	callstack->returned++;
 	top->child_ns += ns;
 	frame_lose(top, ns * (weight - 1));
-	frame_charge(lane, top,
+	frame_charge(callstack, top,
 		     cost->inside_ns + cost->outside_ns - cost_of(WIRE_COST_CLOSED)->outside_ns);
 	dist_add(function, ns, weight);
 }
@@ -242,37 +243,37 @@ bool returns_proven = false;
 
 /* Whether a forked child, whose loads nobody looks at, has mapped code since it was born: that may
  * unwind. */
-static __always_inline bool has_loaded(const struct wire_lane *lane)
+static __always_inline bool has_loaded(const struct wire_callstack *callstack)
 {
 	const struct mm_struct *mm;
 
-	if (!lane->code_pages)
+	if (!callstack->code_pages)
 		return false;
 	mm = current_task()->mm;
-	return CODE_PAGES(mm) != lane->code_pages;
+	return CODE_PAGES(mm) != callstack->code_pages;
 }
 
 /*
- * Whether a return address on the lane may be exchanged. The kernel keeps one list of those of a
- * thread, and takes those for dead that lie below a new one. So a new one must lie below all
+ * Whether a return address on the call stack may be exchanged. The kernel keeps one list of those
+ * of a thread, and takes those for dead that lie below a new one. So a new one must lie below all
  * others: those of the same stack, if nothing is switched under them, else those on the thread's
- * home. A signal stack may lie anywhere; and a stack that no one was expected to make is left
- * alone, also where the home stands in for its lane.
+ * thread stack. A signal stack may lie anywhere; and a stack that no one was expected to make is
+ * left alone, also where the thread stack stands in for its call stack.
  */
-static __always_inline bool returns_in_order(const struct wire_lane *lane)
+static __always_inline bool returns_in_order(const struct wire_callstack *callstack)
 {
-	const struct wire_lane *under;
+	const struct wire_callstack *under;
 	const struct wire_frame *top;
 
-	if (has_loaded(lane))
+	if (has_loaded(callstack))
 		return false;
-	if (lane->kind == WIRE_LANE_HOME)
-		return returns_proven || !lane->astray;
-	if (lane->kind != WIRE_LANE_SIGNAL)
+	if (callstack->kind == WIRE_CALLSTACK_THREAD)
+		return returns_proven || !callstack->astray;
+	if (callstack->kind != WIRE_CALLSTACK_SIGNAL)
 		return returns_proven;
-	under = lane_at(lane->under);
-	top = under && under->pid_tgid == lane->owner ? frame_at(under->top) : 0;
-	return top && top->slot >= lane->hi;
+	under = callstack_at(callstack->under);
+	top = under && under->pid_tgid == callstack->owner ? frame_at(under->top) : 0;
+	return top && top->slot >= callstack->hi;
 }
 
 /* Some function has a switch that is set. */
@@ -280,14 +281,14 @@ bool switches_set = false;
 
 /* How many calls the current one stands for, of a function with this switch; 0: it is passed over.
  */
-static __always_inline u32 switch_weight(const struct wire_switch *s, u32 function)
+static __always_inline u32 switch_weight(const struct wire_function_mode *s, u32 function)
 {
 	u32 share = bpf_get_smp_processor_id() & passed_shares_mask, every = s ? s->every : 0, at;
 	u64 *seen, phase;
 
 	if (!every)
 		return 1;
-	at = share * switches_cap + function;
+	at = share * function_modes_cap + function;
 	seen = bpf_map_lookup_elem(&passed, &at);
 	if (!seen)
 		return 0;
@@ -299,13 +300,13 @@ static __always_inline u32 switch_weight(const struct wire_switch *s, u32 functi
 static __always_inline void place_charge_passed(const struct place *at, u32 entry)
 {
 	const struct wire_cost *cost = cost_of(WIRE_FRAME_COST(entry));
-	struct wire_frame *top = frame_at(at->lane->top);
+	struct wire_frame *top = frame_at(at->callstack->top);
 
 	if (top)
-		frame_charge(at->lane, top,
+		frame_charge(at->callstack, top,
 			     cost->inside_ns + cost->outside_ns -
 				     cost_of(WIRE_COST_SPARED)->outside_ns);
-	lane_unlock(at->lane);
+	callstack_unlock(at->callstack);
 }
 
 /*
@@ -315,40 +316,41 @@ static __always_inline void place_charge_passed(const struct place *at, u32 entr
  * finds the newer one finds the older one behind it. So the first one to be called records the
  * call and leaves a note of its generation; those behind it find a newer one than their own.
  * Whether the call was recorded, or has been left already (an entry may be an exit, too), makes no
- * difference. A thread without a home leaves no note: what is lost for want of one may be counted
- * twice. `what` is the function, or what else tells apart what can happen at one place.
+ * difference. A thread without a thread stack leaves no note: what is lost for want of one may be
+ * counted twice. `what` is the function, or what else tells apart what can happen at one place.
  */
-static __always_inline bool hit_is_claimed(struct wire_lane *home, u64 slot, u32 what, u64 cookie)
+static __always_inline bool hit_is_claimed(struct wire_callstack *thread_stack, u64 slot, u32 what,
+					   u64 cookie)
 {
 	u32 generation = cookie >> WIRE_COOKIE_GENERATION;
-	u32 ahead = (home->hit_generation - generation) % WIRE_GENERATIONS;
-	bool claimed = home->hit_slot == slot && home->hit_function == what && ahead &&
-		       ahead < WIRE_GENERATIONS / 2;
+	u32 ahead = (thread_stack->hit_generation - generation) % WIRE_GENERATIONS;
+	bool claimed = thread_stack->hit_slot == slot && thread_stack->hit_function == what &&
+		       ahead && ahead < WIRE_GENERATIONS / 2;
 
-	home->hit_slot = slot;
-	home->hit_function = what;
-	home->hit_generation = generation;
+	thread_stack->hit_slot = slot;
+	thread_stack->hit_function = what;
+	thread_stack->hit_generation = generation;
 	return claimed;
 }
 
 /* A call of an until begins. */
-static __always_inline void until_reached(const struct task_struct *task, struct wire_lane *home,
-					  u32 number, u64 slot)
+static __always_inline void until_reached(const struct task_struct *task,
+					  struct wire_callstack *thread_stack, u32 number, u64 slot)
 {
 	struct place at;
 
 	if (!has_triggers) {
 		stop_everywhere();
-	} else if (place_of(&at, task, home, number, slot, false)) {
+	} else if (place_of(&at, task, thread_stack, number, slot, false)) {
 		unwind_all(at.number, bpf_ktime_get_ns());
-		lane_unlock(at.lane);
+		callstack_unlock(at.callstack);
 	}
 }
 
 /* A begin that has been seen, and what is to be made of it. */
 struct arrival {
-	struct wire_lane *home;
-	u32 number; /* the home's */
+	struct wire_callstack *thread_stack;
+	u32 number; /* the thread stack's */
 	u32 weight; /* 0: it is passed over */
 	u32 role;   /* WIRE_ROLE_* */
 };
@@ -358,15 +360,15 @@ static __always_inline bool entry_arrives(struct arrival *a, const struct task_s
 					  u64 slot, u64 cookie)
 {
 	u32 function = cookie & WIRE_COOKIE_FUNCTION;
-	const struct wire_switch *s;
+	const struct wire_function_mode *s;
 
-	a->home = gate_open ? home_current(task, true, &a->number) : 0;
-	if (!a->home || hit_is_claimed(a->home, slot, function, cookie))
+	a->thread_stack = gate_open ? thread_stack_current(task, true, &a->number) : 0;
+	if (!a->thread_stack || hit_is_claimed(a->thread_stack, slot, function, cookie))
 		return false;
-	s = switches_set ? bpf_map_lookup_elem(&switches, &function) : 0;
+	s = switches_set ? bpf_map_lookup_elem(&function_modes, &function) : 0;
 	a->role = role_of(s);
 	if (has_untils && (a->role & WIRE_ROLE_UNTIL)) {
-		until_reached(task, a->home, a->number, slot);
+		until_reached(task, a->thread_stack, a->number, slot);
 		if (!has_triggers || !(a->role & WIRE_ROLE_TRIGGER))
 			return false;
 	}
@@ -375,13 +377,14 @@ static __always_inline bool entry_arrives(struct arrival *a, const struct task_s
 }
 
 /* Whether a call of `function` that begins at `slot` is to be recorded, with what weight and role:
- * then it is found out where, and the lane is locked. */
+ * then it is found out where, and the call stack is locked. */
 static __always_inline bool entry_admit(struct place *at, const struct task_struct *task, u64 slot,
 					u64 cookie, struct arrival *a)
 {
 	if (!entry_arrives(a, task, slot, cookie))
 		return false;
-	if (!place_of(at, task, a->home, a->number, slot, a->weight && may_begin(a->role))) {
+	if (!place_of(at, task, a->thread_stack, a->number, slot,
+		      a->weight && may_begin(a->role))) {
 		if (!may_begin(a->role))
 			count_untriggered();
 		return false;
@@ -409,15 +412,15 @@ static __always_inline bool enter(struct place *at, struct pt_regs *ctx,
 	if (WIRE_CLOSES(entry)) {
 		frame_pass(at, function, entry, a.weight, a.role,
 			   (cookie >> WIRE_COOKIE_VALUES) & 0xff);
-		lane_unlock(at->lane);
+		callstack_unlock(at->callstack);
 		return false;
 	}
 	if (keep_values && !(WIRE_FRAME_FLAGS(entry) & WIRE_ENTRY_UNLESS))
 		entry |= ((cookie >> WIRE_COOKIE_VALUES) & 0xff) << WIRE_FRAME_LIST;
 	entered = frame_enter(at, &hit, function, entry, a.weight, a.role);
 	if (entered && (WIRE_FRAME_FLAGS(entry) & WIRE_ENTRY_RETURN) && returns_exhausted(task))
-		at->lane->deep++;
-	lane_unlock(at->lane);
+		at->callstack->deep++;
+	callstack_unlock(at->callstack);
 	return entered;
 }
 
@@ -427,17 +430,17 @@ static __always_inline bool enter(struct place *at, struct pt_regs *ctx,
 static __always_inline void frame_leave(const struct place *at, struct pt_regs *ctx, u32 function,
 					u64 now, u32 exit)
 {
-	struct wire_frame *top = frame_at(at->lane->top);
+	struct wire_frame *top = frame_at(at->callstack->top);
 
 	if (top)
-		top = unwind_below(at->number, at->lane, top, at->slot, now);
+		top = unwind_below(at->number, at->callstack, top, at->slot, now);
 	if (!top || top->slot != at->slot || top->function != function)
 		return;
 	if (keep_values && ctx && WIRE_FRAME_VALUES(top->entry))
-		values_leave(ctx, WIRE_FRAME_VALUES(top->entry), at->lane->top);
-	frame_returned(at->lane, top, now, exit);
+		values_leave(ctx, WIRE_FRAME_VALUES(top->entry), at->callstack->top);
+	frame_returned(at->callstack, top, now, exit);
 	if (has_regions)
-		regions_settle(at->number, at->lane, frame_at(at->lane->top), now);
+		regions_settle(at->number, at->callstack, frame_at(at->callstack->top), now);
 }
 
 /* `function` is left; its return address lay at `slot`. */
@@ -448,7 +451,7 @@ static __always_inline void leave(struct pt_regs *ctx, u64 slot, u32 function, u
 	if (!gate_open || !place_find(&at, slot, false))
 		return;
 	frame_leave(&at, ctx, function, now, exit);
-	lane_unlock(at.lane);
+	callstack_unlock(at.callstack);
 }
 
 /* A probe of `function` was hit in vain: it stands on a branch that went the other way. */
@@ -460,95 +463,95 @@ static __always_inline void hit_in_vain(u64 slot, u32 function, u32 class)
 
 	if (!gate_open || !place_find(&at, slot, false))
 		return;
-	top = frame_at(at.lane->top);
+	top = frame_at(at.callstack->top);
 	if (top && top->function == function)
-		frame_charge(at.lane, top, cost->inside_ns + cost->outside_ns);
-	lane_unlock(at.lane);
+		frame_charge(at.callstack, top, cost->inside_ns + cost->outside_ns);
+	callstack_unlock(at.callstack);
 }
 
-/* The word that a session link keeps of a call: bits 0..23 the function, 32..48 the lane,
+/* The word that a session link keeps of a call: bits 0..23 the function, 32..48 the call stack,
  * and 49..63 which of its lives it was in, as the entry may be another thread's by the time of the
  * return. */
-#define SESSION_LANE(CALL)     ((u32)((CALL) >> 32) & 0x1ffff)
-#define SESSION_LIFE(CALL)     ((u32)((CALL) >> 49))
-#define SESSION_FUNCTION(CALL) ((u32)((CALL)&WIRE_COOKIE_FUNCTION))
+#define SESSION_CALLSTACK(CALL) ((u32)((CALL) >> 32) & 0x1ffff)
+#define SESSION_LIFE(CALL)	((u32)((CALL) >> 49))
+#define SESSION_FUNCTION(CALL)	((u32)((CALL)&WIRE_COOKIE_FUNCTION))
 
 static __always_inline u64 session_word(const struct place *at, u32 function)
 {
-	return (u64)at->lane->lives << 49 | (u64)at->number << 32 | function;
+	return (u64)at->callstack->lives << 49 | (u64)at->number << 32 | function;
 }
 
-/* As leave(), but by a return probe that knows the lane on which the call was entered. */
-static __always_inline void leave_lane(struct pt_regs *ctx, u64 call, u64 slot, u64 now)
+/* As leave(), but by a return probe that knows the call stack on which the call was entered. */
+static __always_inline void leave_callstack(struct pt_regs *ctx, u64 call, u64 slot, u64 now)
 {
-	u32 number = SESSION_LANE(call), function = SESSION_FUNCTION(call);
-	struct place at = {.lane = lane_at(number), .number = number, .slot = slot};
+	u32 number = SESSION_CALLSTACK(call), function = SESSION_FUNCTION(call);
+	struct place at = {.callstack = callstack_at(number), .number = number, .slot = slot};
 
-	if (!gate_open || !at.lane || (at.lane->lives & 0x7fff) != SESSION_LIFE(call))
+	if (!gate_open || !at.callstack || (at.callstack->lives & 0x7fff) != SESSION_LIFE(call))
 		return;
 	/* A forked child brings its parent's pending returns along. Where links are bound to a
 	 * process, the kernel has sorted it out already. */
-	if (links_unbound && at.lane->owner >> 32 != bpf_get_current_pid_tgid() >> 32)
+	if (links_unbound && at.callstack->owner >> 32 != bpf_get_current_pid_tgid() >> 32)
 		return;
-	if (at.lane->kind != WIRE_LANE_HOME && !lane_lock(at.lane))
+	if (at.callstack->kind != WIRE_CALLSTACK_THREAD && !callstack_lock(at.callstack))
 		return;
 	frame_leave(&at, ctx, function, now, WIRE_COST_RETURN);
-	lane_unlock(at.lane);
+	callstack_unlock(at.callstack);
 }
 
 /* A thread that was known by another number becomes the leader of a new program: the kernel has
  * ended all others, and this one's old number is gone without an exit. */
 static __always_inline void thread_becomes_leader(u64 old_pid_tgid)
 {
-	u32 *number = bpf_map_lookup_elem(&home_of_tid, &old_pid_tgid);
-	struct wire_lane *home = number ? lane_at(*number) : 0;
+	u32 *number = bpf_map_lookup_elem(&stack_of_tid, &old_pid_tgid);
+	struct wire_callstack *thread_stack = number ? callstack_at(*number) : 0;
 	u64 now = bpf_ktime_get_ns();
 
-	if (!number || !home)
+	if (!number || !thread_stack)
 		return;
 	if (gate_open)
 		unwind_all(*number, now);
-	bpf_map_delete_elem(&home_of_tid, &old_pid_tgid);
-	lane_ends(home, now);
+	bpf_map_delete_elem(&stack_of_tid, &old_pid_tgid);
+	callstack_ends(thread_stack, now);
 }
 
 /* The current thread replaces its program: its frames are gone. */
 static __always_inline void thread_exec(void)
 {
-	struct wire_lane *home;
+	struct wire_callstack *thread_stack;
 	u32 number;
 
 	process_sweep(true);
-	home = home_current(current_task(), false, &number);
-	if (!home)
+	thread_stack = thread_stack_current(current_task(), false, &number);
+	if (!thread_stack)
 		return;
 	if (gate_open)
 		unwind_all(number, bpf_ktime_get_ns());
-	home->current = number;
-	home->lo = home->hi = home->anchor = 0;
-	home->sigstack = home->signal_lo = home->signal_hi = 0;
-	home->signal_disarms = 0;
-	bpf_get_current_comm(home->comm, sizeof(home->comm));
+	thread_stack->current = number;
+	thread_stack->lo = thread_stack->hi = thread_stack->anchor = 0;
+	thread_stack->sigstack = thread_stack->signal_lo = thread_stack->signal_hi = 0;
+	thread_stack->signal_disarms = 0;
+	bpf_get_current_comm(thread_stack->comm, sizeof(thread_stack->comm));
 }
 
-/* The current thread is recorded no longer, on its home and its signal stack. */
-static __always_inline void home_ends(void)
+/* The current thread is recorded no longer, on its thread stack and its signal stack. */
+static __always_inline void thread_stack_ends(void)
 {
 	u64 pid_tgid = bpf_get_current_pid_tgid(), now = bpf_ktime_get_ns();
-	struct wire_lane *home, *signal;
+	struct wire_callstack *thread_stack, *signal;
 	u32 number;
 
-	home = home_current(current_task(), false, &number);
-	if (!home)
+	thread_stack = thread_stack_current(current_task(), false, &number);
+	if (!thread_stack)
 		return;
-	bpf_get_current_comm(home->comm, sizeof(home->comm));
-	bpf_map_delete_elem(&home_of_tid, &pid_tgid);
-	home_forget(pid_tgid, number);
-	signal = lane_at(home->signal);
-	if (home->signal && signal && signal->owner == pid_tgid &&
-	    lane_is(signal, WIRE_LANE_SIGNAL, pid_tgid >> 32))
-		lane_ends(signal, now);
-	lane_ends(home, now);
+	bpf_get_current_comm(thread_stack->comm, sizeof(thread_stack->comm));
+	bpf_map_delete_elem(&stack_of_tid, &pid_tgid);
+	thread_stack_forget(pid_tgid, number);
+	signal = callstack_at(thread_stack->signal);
+	if (thread_stack->signal && signal && signal->owner == pid_tgid &&
+	    callstack_is(signal, WIRE_CALLSTACK_SIGNAL, pid_tgid >> 32))
+		callstack_ends(signal, now);
+	callstack_ends(thread_stack, now);
 }
 
 /* The current thread ends, `last`: as the last of its process. Its open frames stay for user space
@@ -557,7 +560,7 @@ static __always_inline void thread_exit(bool last)
 {
 	if (last)
 		process_sweep(false);
-	home_ends();
+	thread_stack_ends();
 }
 
 #endif

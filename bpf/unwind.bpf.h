@@ -5,8 +5,8 @@
  * tables, which user space puts into maps; code without has frame pointers, or the stack ends
  * there. Nothing is believed that is no address in code that the process has mapped.
  *
- * Stacks are interned: a lane unwinds into an entry of its own (its draft), and if no stack like it
- * is known, that entry stays and the lane takes another.
+ * Stacks are interned: a call stack unwinds into an entry of its own (its draft), and if no stack
+ * like it is known, that entry stays and the call stack takes another.
  */
 #ifndef PROFTRACE_UNWIND_BPF_H
 #define PROFTRACE_UNWIND_BPF_H
@@ -301,29 +301,29 @@ static __always_inline const struct wire_unwind_space *unwind_space(void)
 	return bpf_map_lookup_elem(&unwind_spaces, &tgid);
 }
 
-/* The entry that the lane may unwind into; NULL, counted: none is left. */
-static __always_inline struct wire_callers *callers_draft(struct wire_lane *lane)
+/* The entry that the call stack may unwind into; NULL, counted: none is left. */
+static __always_inline struct wire_callers *callers_draft(struct wire_callstack *callstack)
 {
-	if (!lane->draft && next_callers < callers_cap) {
+	if (!callstack->draft && next_callers < callers_cap) {
 		u32 number = next_number(&next_callers);
 
 		if (number < callers_cap)
-			lane->draft = number;
+			callstack->draft = number;
 	}
-	return lane->draft ? bpf_map_lookup_elem(&callers, &lane->draft) : 0;
+	return callstack->draft ? bpf_map_lookup_elem(&callers, &callstack->draft) : 0;
 }
 
-/* The number of the stack that the lane's draft holds. 0: no room. */
-static __always_inline u32 callers_intern(struct wire_lane *lane, struct wire_callers *s)
+/* The number of the stack that the call stack's draft holds. 0: no room. */
+static __always_inline u32 callers_intern(struct wire_callstack *callstack, struct wire_callers *s)
 {
 	u64 hash = s->hash ^ ((u64)s->end << 60) ^ s->cnt;
-	u32 draft = lane->draft, *known = bpf_map_lookup_elem(&callers_of_hash, &hash);
+	u32 draft = callstack->draft, *known = bpf_map_lookup_elem(&callers_of_hash, &hash);
 
 	if (known)
 		return *known;
 	s->pid = bpf_get_current_pid_tgid() >> 32;
 	if (!bpf_map_update_elem(&callers_of_hash, &hash, &draft, BPF_NOEXIST)) {
-		lane->draft = 0;
+		callstack->draft = 0;
 		return draft;
 	}
 	known = bpf_map_lookup_elem(&callers_of_hash, &hash); /* another thread's, just now */
@@ -331,10 +331,10 @@ static __always_inline u32 callers_intern(struct wire_lane *lane, struct wire_ca
 }
 
 /* The number of the stack of the current call's callers; 0: there is no room. */
-static __always_inline u32 callers_unwind(struct pt_regs *ctx, struct wire_lane *lane, u64 slot,
-					  u64 limit)
+static __always_inline u32 callers_unwind(struct pt_regs *ctx, struct wire_callstack *callstack,
+					  u64 slot, u64 limit)
 {
-	struct wire_callers *s = callers_draft(lane);
+	struct wire_callers *s = callers_draft(callstack);
 	struct unwinding u = {
 		.stack = s,
 		.space = unwind_space(),
@@ -353,22 +353,22 @@ static __always_inline u32 callers_unwind(struct pt_regs *ctx, struct wire_lane 
 	s->end = u.space ? WIRE_CALLERS_DEEP : WIRE_CALLERS_UNKNOWN;
 	if (u.space)
 		bpf_loop(WIRE_CALLERS_FRAMES + 2, unwind_step, &u, 0);
-	return callers_intern(lane, s);
+	return callers_intern(callstack, s);
 }
 
 /*
  * The number of the path of `function` below the stack of its callers that are not traced, on the
- * lane `number`; 0, counted as lost: no room. Callers are looked for from `slot`, where the return
- * address is, up to `limit`, the slot of the innermost open call. `slot` 0: from the instruction at
- * hand, which is in the innermost of them. What all that takes is measured, and charged to the
- * innermost call, whose time it lies in.
+ * call stack `number`; 0, counted as lost: no room. Callers are looked for from `slot`, where the
+ * return address is, up to `limit`, the slot of the innermost open call. `slot` 0: from the
+ * instruction at hand, which is in the innermost of them. What all that takes is measured, and
+ * charged to the innermost call, whose time it lies in.
  */
 static __noinline u32 path_with_callers(struct pt_regs *ctx, u32 number, u64 slot, u64 limit,
 					u32 function)
 {
 	u64 began = bpf_ktime_get_ns(), took;
-	struct wire_lane *lane = lane_at(number);
-	struct wire_frame *top = lane ? frame_at(lane->top) : 0;
+	struct wire_callstack *callstack = callstack_at(number);
+	struct wire_frame *top = callstack ? frame_at(callstack->top) : 0;
 	struct wire_node *n;
 	bool anew = false;
 	u32 from, path, stack;
@@ -376,14 +376,14 @@ static __noinline u32 path_with_callers(struct pt_regs *ctx, u32 number, u64 slo
 	if (!top)
 		return 0;
 	path = from = top->node;
-	stack = callers_unwind(ctx, lane, slot, limit);
+	stack = callers_unwind(ctx, callstack, slot, limit);
 	if (stack)
 		n = path_below(number, from, WIRE_NODE_CALLERS | stack, &path, &anew);
 	else
 		__sync_fetch_and_add(&callers_lost, 1);
 	n = path ? path_below(number, path, function, &path, &anew) : 0;
 	took = bpf_ktime_get_ns() - began;
-	frame_charge(lane, top, took);
+	frame_charge(callstack, top, took);
 	__sync_fetch_and_add(&unwind_ns, took);
 	__sync_fetch_and_add(&unwind_cnt, 1);
 	return n ? path : 0;

@@ -51,8 +51,8 @@ static __always_inline u64 read_register(const struct value_search *s, u32 numbe
 }
 
 /* The value of a static probe. */
-static __always_inline long read_place(const struct value_search *s, const struct wire_wanted *w,
-				       u64 *out)
+static __always_inline long read_place(const struct value_search *s,
+				       const struct wire_value_place *w, u64 *out)
 {
 	u32 unused = (64 - 8 * w->size) & 63;
 	u64 value = w->at;
@@ -82,15 +82,15 @@ static __always_inline long read_argument(const struct value_search *s, u32 numb
 		(void *)(s->slot + STACK_ARGUMENTS + 8 * (number - ARGUMENTS - 1)));
 }
 
-static __always_inline long value_fetch(const struct value_search *s, const struct wire_wanted *w,
-					u64 *out)
+static __always_inline long value_fetch(const struct value_search *s,
+					const struct wire_value_place *w, u64 *out)
 {
 	return w->place ? read_place(s, w, out) : read_argument(s, w->number, out);
 }
 
 static long value_read(u32 i, struct value_search *s)
 {
-	const struct wire_wanted *w;
+	const struct wire_value_place *w;
 	u64 value = s->result;
 	u32 word;
 
@@ -139,7 +139,7 @@ static __always_inline bool condition_fails(const struct value_search *s,
 					    const struct wire_condition *c)
 {
 	u32 i = c->value, word, unused;
-	const struct wire_wanted *w;
+	const struct wire_value_place *w;
 	bool is_signed;
 	u64 value;
 

@@ -137,8 +137,8 @@ struct wire_cost {
 };
 
 /*
- * One open call. Frames form a chain for each lane, from a sentinel at the bottom upwards; popped
- * frames stay linked through `down` for the next call. In redis, while GET looks a key up:
+ * One open call. Frames form a chain for each call stack, from a sentinel at the bottom upwards;
+ * popped frames stay linked through `down` for the next call. In redis, while GET looks a key up:
  *
  *   number  slot            function              node  up  down
  *    1      ~0 (sentinel)   -                     23    0   2       its node is the root
@@ -150,7 +150,7 @@ struct wire_cost {
  */
 struct wire_frame {
 	/* Address of the return address: identifies the call on its stack. Of a span: as
-	 * wire_lane::passed, below it. */
+	 * wire_callstack::passed, below it. */
 	u64 slot;
 	u64 entered_ns;
 	u64 child_ns; /* time of finished traced callees */
@@ -180,9 +180,10 @@ struct wire_frame {
 	((entry) >> (WIRE_COOKIE_GENERATION - WIRE_COOKIE_FLAGS) & (WIRE_MAX_SITES - 1))
 
 /*
- * One call path of one lane, written only by that lane's thread: a cache line. Inclusive time is
- * not kept: it is self_ns plus that of the children. Times are as measured, with what the probes
- * cost; but min_ns and max_ns are without. The nodes of the calls above, once they have returned:
+ * One call path of one call stack, written only by that call stack's thread: a cache line.
+ * Inclusive time is not kept: it is self_ns plus that of the children. Times are as measured, with
+ * what the probes cost; but min_ns and max_ns are without. The nodes of the calls above, once they
+ * have returned:
  *
  *   number  parent  function              calls  self_ns  probe_ns  max_ns
  *    23      0      (root)                0      0        -         0
@@ -206,33 +207,33 @@ struct wire_node {
 
 /* The fields of a node that calls do not touch, in a table of their own under the node's number. */
 struct wire_node_rest {
-	u32 lane;   /* 0: the node is free */
-	u32 older;  /* the lane's previously made node */
-	u64 off_ns; /* off the CPU while this path was the innermost */
+	u32 callstack; /* 0: the node is free */
+	u32 older;     /* the call stack's previously made node */
+	u64 off_ns;    /* off the CPU while this path was the innermost */
 };
 
-/* A lane's n-th entry is timed if this is below a limit, one in 16: a Weyl sequence, so that no
- * pattern of calls hides from it. What takes longer was interrupted. */
+/* A call stack's n-th entry is timed if this is below a limit, one in 16: a Weyl sequence, so that
+ * no pattern of calls hides from it. What takes longer was interrupted. */
 #define WIRE_TIMED(n)	  ((u32)((n)*0x9e3779b1u))
 #define WIRE_TIMED_LIMIT  (1u << 28)
 #define WIRE_TIMED_MAX_NS 500
 
-/* Whose stack a lane is. */
-enum wire_lane_kind {
-	WIRE_LANE_HOME = 1, /* a thread's: found by its tid */
-	WIRE_LANE_STACK,    /* a coroutine's: threads come and go */
-	WIRE_LANE_SIGNAL,   /* a thread's alternate signal stack */
+/* Whose stack a call stack is. */
+enum wire_callstack_kind {
+	WIRE_CALLSTACK_THREAD = 1, /* a thread's: found by its tid */
+	WIRE_CALLSTACK_COROUTINE,  /* a coroutine's: threads come and go */
+	WIRE_CALLSTACK_SIGNAL,	   /* a thread's alternate signal stack */
 	/* A goroutine's: its slots are distances from the upper end of its stack, as Go moves it.
 	 */
-	WIRE_LANE_GOROUTINE,
+	WIRE_CALLSTACK_GOROUTINE,
 	/* Spans of one region, whose ends are told by their order, beside one of the others. */
-	WIRE_LANE_SPANS,
+	WIRE_CALLSTACK_SPANS,
 };
 
 /*
  * A stack: the chain of calls that are open on it, and its call paths. It is written only by the
- * thread that runs on it. Homes belong to one thread for good; the others have a lock, for a guess
- * at whose stack it is may be wrong, and user space may end those that are idle.
+ * thread that runs on it. Thread stacks belong to one thread for good; the others have a lock, for
+ * a guess at whose stack it is may be wrong, and user space may end those that are idle.
  *
  *   28724 --> number 1 --top-----> frame 4 -up-> 3 -up-> 2 -up-> 1 (`bottom`)
  *    (tid)      |                    |node       |node   |node   |node
@@ -240,43 +241,44 @@ enum wire_lane_kind {
  *               +------newest----> node 19     node 20 node 21 node 23 (`root`)
  *
  * Members come in this order: whose it is, where it lies; counts; the state of its thread (marked
- * "home:"); what only goroutines, signal stacks and spans have; then what --calls and waiting need.
- * Times are CLOCK_MONOTONIC or sums of it, in ns.
+ * "thread stack:"); what only goroutines, signal stacks and spans have; then what --calls and
+ * waiting need. Times are CLOCK_MONOTONIC or sums of it, in ns.
  *
- * A lane of spans is beside another one, its base, and used under that one's lock. It ends with it,
- * so it has no exit_ns; and its off_ns and probe_ns are the base's as of its last event.
+ * A call stack of spans is beside another one, its base, and used under that one's lock. It ends
+ * with it, so it has no exit_ns; and its off_ns and probe_ns are the base's as of its last event.
  */
-struct wire_lane {
-	u64 pid_tgid; /* home: tgid << 32 | tid of its thread; else 0 */
+struct wire_callstack {
+	u64 pid_tgid; /* thread stack: tgid << 32 | tid of its thread; else 0 */
 	u64 owner;  /* tgid << 32 | tid of the thread it is shown under: the first that ran on it */
 	u64 lo, hi; /* addresses that are known to be its own, from the last look at the stacks */
 	u64 exit_ns; /* monotonic; 0 while it lives; set after everything else */
 	u64 checked; /* of lo and hi: how many stacks were known then */
-	u32 current; /* home: the lane that its thread was seen on last */
+	u32 current; /* thread stack: the call stack that its thread was seen on last */
 	u32 top;     /* innermost open frame */
 	u64 entered, returned, unwound;
 	u64 deep;      /* of entered: calls whose return the kernel does not report */
-	u64 sigstack;  /* home: task_struct::sas_ss_sp as seen last */
-	u64 signal_lo; /* home: its signal stack */
+	u64 sigstack;  /* thread stack: task_struct::sas_ss_sp as seen last */
+	u64 signal_lo; /* thread stack: its signal stack */
 	u64 signal_hi;
-	u32 signal;	    /* home: the lane of that */
-	u32 under;	    /* signal: the lane that was interrupted */
-	u64 anchor;	    /* home: a slot on the thread's own stack; 0: none seen */
+	u32 signal;	    /* thread stack: the call stack of that */
+	u32 under;	    /* signal: the call stack that was interrupted */
+	u64 anchor;	    /* thread stack: a slot on the thread's own stack; 0: none seen */
 	u64 g, goid;	    /* goroutine: the address of its descriptor, and its number */
 	u64 start_ns;	    /* boot time of the thread's start: tells users of one tid apart */
-	u64 made_ns;	    /* monotonic: tells lanes of one owner apart; home: 0 */
-	u32 kind;	    /* enum wire_lane_kind */
+	u64 made_ns;	    /* monotonic: tells call stacks of one owner apart; thread stack: 0 */
+	u32 kind;	    /* enum wire_callstack_kind */
 	u32 stack;	    /* stack: its number in the table of stacks */
 	u32 bottom;	    /* sentinel frame */
-	u32 root;	    /* node of the lane itself, never shown */
+	u32 root;	    /* node of the call stack itself, never shown */
 	u32 newest;	    /* node made last: head of the list through `older` */
-	u32 signal_disarms; /* home: it is hidden while a handler runs on it */
+	u32 signal_disarms; /* thread stack: it is hidden while a handler runs on it */
 	char comm[16];
-	u32 state;     /* WIRE_LANE_* */
-	u32 astray;    /* home: what was seen last, and [lo, hi), may be another's stack */
-	u64 off_since; /* home: monotonic, when its thread went off the CPU; 0: it is on one */
-	/* home: the last hit of an entry site on its thread, by stack pointer and function; and the
-	 * generation of the oldest probe there that was run for it so far */
+	u32 state;     /* WIRE_CALLSTACK_* */
+	u32 astray;    /* thread stack: what was seen last, and [lo, hi), may be another's stack */
+	u64 off_since; /* thread stack: monotonic, when its thread went off the CPU; 0: it is on one
+			*/
+	/* thread stack: the last hit of an entry site on its thread, by stack pointer and function;
+	 * and the generation of the oldest probe there that was run for it so far */
 	u64 hit_slot;
 	u32 hit_function;
 	u32 hit_generation;
@@ -286,40 +288,43 @@ struct wire_lane {
 	u64 off_ns;
 	u64 probe_ns; /* all that probes have cost on it so far; kept where there are regions */
 	u64 passed;   /* spans: open ones, above the innermost frame, that were not recorded */
-	u32 spans;    /* its first lane of spans; of such a lane, its base's next one */
-	u32 base;     /* spans: the lane that they are beside, set once all else is */
+	u32 spans;    /* its first call stack of spans; of such a call stack, its base's next one */
+	u32 base;     /* spans: the call stack that they are beside, set once all else is */
 	u32 function; /* spans: their region */
-	u32 off_lane; /* home: where its thread went off the CPU; 0: on no lane that is known */
-	u32 runner;   /* the home of the thread that is on it, as far as is known; 0: nobody */
-	u32 lives;    /* how often the entry was used: what a pending return knows it by */
-	u64 left_ns;  /* monotonic: when its last thread was seen elsewhere; 0: it was not */
+	u32 off_callstack; /* thread stack: where its thread went off the CPU; 0: on no call stack
+			      that is known */
+	u32 runner;  /* the thread stack of the thread that is on it, as far as is known; 0: nobody
+		      */
+	u32 lives;   /* how often the entry was used: what a pending return knows it by */
+	u64 left_ns; /* monotonic: when its last thread was seen elsewhere; 0: it was not */
 	/* Monotonic: up to when it has waited last, and the frame that was innermost then. */
 	u64 waited_ns;
 	u32 waited_frame;
 	u32 code_pages; /* as behind WIRE_TGID_PAGES, of its process */
 	u32 draft;	/* the entry of the stacks that it unwinds into; 0: none yet */
 	u32 pad2[15];
-	u64 busy; /* WIRE_BUSY_*; the lock of all but homes. Never set back */
+	u64 busy; /* WIRE_BUSY_*; the lock of all but thread stacks. Never set back */
 };
 
 /*
- * wire_lane::busy. The low bits: who has the lock, or is about to see that another one has it.
- * Above them: how often it was released. So user space never takes it: it ends a lane on which it
- * has seen no call by setting one bit, if the lock is free and was not taken since; nobody gets it
- * afterwards, and no leave meets a lock for being looked at.
+ * wire_callstack::busy. The low bits: who has the lock, or is about to see that another one has it.
+ * Above them: how often it was released. So user space never takes it: it ends a call stack on
+ * which it has seen no call by setting one bit, if the lock is free and was not taken since; nobody
+ * gets it afterwards, and no leave meets a lock for being looked at.
  */
 #define WIRE_BUSY_TAKEN	     0xffffull
 #define WIRE_BUSY_RELEASED   (WIRE_BUSY_TAKEN + 1)
 #define WIRE_BUSY_ENDED	     (1ull << 63)
 #define WIRE_BUSY_FREE(busy) (!((busy) & (WIRE_BUSY_TAKEN | WIRE_BUSY_ENDED)))
 
-#define WIRE_LANE_READY	  1
-#define WIRE_THREAD_CACHE 32768 /* places in the cache of lanes by tid */
+#define WIRE_CALLSTACK_READY 1
+#define WIRE_THREAD_CACHE    32768 /* places in the cache of call stacks by tid */
 
 /*
- * Finished calls, one by one, in order of their ends: each lane has a chain of chunks, of which it
- * fills the last one. User space reads behind it, at any time, and hands back the chunks that have
- * a next one. So a call is written without a lock, and what is in no full chunk yet is not lost.
+ * Finished calls, one by one, in order of their ends: each call stack has a chain of chunks, of
+ * which it fills the last one. User space reads behind it, at any time, and hands back the chunks
+ * that have a next one. So a call is written without a lock, and what is in no full chunk yet is
+ * not lost.
  */
 struct wire_call {
 	u64 entered_ns;
@@ -364,7 +369,7 @@ enum wire_place {
 };
 #define WIRE_NO_REGISTER 16
 
-struct wire_wanted {
+struct wire_value_place {
 	u8 number; /* of the argument: 1 to 6 in registers, then on the stack; 0: the result */
 	u8 flags;  /* WIRE_VALUE_* */
 	u8 bytes;  /* 1, 2, 4 or 8 of them count */
@@ -402,7 +407,7 @@ struct wire_list {
 	u32 records; /* of 32 bytes, that its wire_values fill */
 	u32 conditions_cnt;
 	u32 pad;
-	struct wire_wanted wanted[WIRE_VALUES];
+	struct wire_value_place wanted[WIRE_VALUES];
 	struct wire_condition conditions[WIRE_CONDITIONS]; /* or else a call is not recorded */
 };
 
@@ -457,14 +462,14 @@ struct wire_line_state {
 /* The fields of a frame that only --calls and --lines need, in a table of their own under the
  * frame's number: a cache line. */
 struct wire_frame_rest {
-	u64 entered_off_ns; /* its lane's off_ns at the entry */
+	u64 entered_off_ns; /* its call stack's off_ns at the entry */
 	struct wire_line_state line;
 	u64 pad[3];
 };
 
 /* Why calls were lost. */
 enum wire_loss {
-	WIRE_LOST_LANES, /* no room in the table of lanes */
+	WIRE_LOST_CALLSTACKS, /* no room in the table of call stacks */
 	WIRE_LOST_FRAMES,
 	WIRE_LOST_PATHS,
 	WIRE_LOSSES,
@@ -499,7 +504,7 @@ struct wire_dist {
 
 /* A function that is dropped: its calls are passed over, or one in `every` is kept. Or one whose
  * calls begin and end the recording. */
-struct wire_switch {
+struct wire_function_mode {
 	u32 every; /* 0: all calls are recorded; 1: none */
 	u32 role;  /* WIRE_ROLE_* */
 };
@@ -509,9 +514,9 @@ struct wire_switch {
  * counted together. */
 #define WIRE_PHASE(SHARE, SHARES, EVERY) ((u32)((u64)(SHARE) * (EVERY) / (SHARES)))
 
-/* A lane without an open call records none but those of triggers. */
+/* A call stack without an open call records none but those of triggers. */
 #define WIRE_ROLE_TRIGGER 1u
-/* It ends the recording: with triggers, on its lane; else everywhere. */
+/* It ends the recording: with triggers, on its call stack; else everywhere. */
 #define WIRE_ROLE_UNTIL 2u
 
 /* Calls that one CPU has seen and not recorded; a cache line. */
@@ -647,7 +652,7 @@ _Static_assert(sizeof(struct wire_node_rest) == 16, "wire_node_rest");
 _Static_assert(sizeof(struct wire_frame_rest) == 64, "wire_frame_rest");
 _Static_assert(sizeof(struct wire_tally) == 64, "wire_tally");
 _Static_assert(sizeof(struct wire_share) == 64, "wire_share");
-_Static_assert(sizeof(struct wire_lane) == 384, "wire_lane");
+_Static_assert(sizeof(struct wire_callstack) == 384, "wire_callstack");
 _Static_assert(sizeof(struct wire_dist) == 64, "wire_dist");
 _Static_assert(sizeof(struct wire_chunk) == 1024, "wire_chunk");
 _Static_assert(sizeof(struct wire_list) == 272, "wire_list");

@@ -15,7 +15,7 @@
 #include <time.h>
 
 #include "attach/life.h"
-#include "attach/links/keeper.h"
+#include "attach/links/link_holder.h"
 #include "attach/tracer.h"
 #include "calls/profile.h"
 #include "collect/collector.h"
@@ -28,7 +28,7 @@
 #define TICK_MS 20
 
 struct dropper {
-	struct keeper *keeper;
+	struct link_holder *holder;
 	struct target *target;
 	struct filter filter;
 	struct plan *plan;
@@ -45,21 +45,21 @@ static uint64_t now_ns(void)
 	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
 }
 
-static int prepare(struct dropper *d, pid_t pid, const char *tier, const char *exits, char *glob)
+static int prepare(struct dropper *d, pid_t pid, const char *backend, const char *exits, char *glob)
 {
 	const struct target_spec spec = {.pids = &pid, .pids_cnt = 1};
 	const struct plan_options plan_opts = {
 		.call_nops = tracer__call_nops(),
-		.returns_stop = tracer__returns_stop(tier),
+		.returns_stop = tracer__returns_stop(backend),
 		.exits = *exits ? exits : NULL,
 	};
-	struct tracer_options tracer_opts = {.max_paths = 1 << 16, .tier = tier};
+	struct tracer_options tracer_opts = {.max_paths = 1 << 16, .backend = backend};
 	struct tracer_tables tables;
 	int64_t attached;
 	int err;
 
-	err = keeper__new(tracer__needs_events(tier), &d->keeper);
-	tracer_opts.keeper = d->keeper;
+	err = link_holder__new(tracer__needs_events(backend), &d->holder);
+	tracer_opts.link_holder = d->holder;
 	if (!err)
 		err = target__open(&spec, &d->target);
 	if (!err)
@@ -193,7 +193,7 @@ int main(int argc, char **argv)
 		err = stop(&d);
 	collector__free(d.collector);
 	tracer__free(d.tracer);
-	keeper__free(d.keeper);
+	link_holder__free(d.holder);
 	plan__free(d.plan);
 	filter__clear(&d.filter);
 	target__free(d.target);

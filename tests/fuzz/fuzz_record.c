@@ -16,7 +16,7 @@
 #include "record/calls/call_block.h"
 #include "record/format/decode.h"
 #include "record/format/encode.h"
-#include "record/format/facts.h"
+#include "record/format/run_info.h"
 #include "record/reader.h"
 #include "record/writer.h"
 #include "sessions/session_profile.h"
@@ -24,7 +24,7 @@
 #include "timeline/timeline.h"
 #include "timeline/timeline_view.h"
 #include "views/merge.h"
-#include "views/narrow.h"
+#include "views/filter.h"
 #include "views/range.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
@@ -49,7 +49,7 @@ static void look(struct profile *p)
 /* A run compared with a part of itself: what is in both has as many calls. */
 static void compare(struct profile *p, const uint8_t *data, size_t len)
 {
-	static const struct narrowing shallow = {.depth = 2};
+	static const struct profile_filter shallow = {.depth = 2};
 	const struct diff_options opts = {.per_call = len & 1, .time = len / 2 % 3};
 	struct diff_run runs[DIFF_RUNS] = {{p, "old", 1}, {NULL, "new", 2}};
 	struct diff_ranking ranking = {0};
@@ -58,7 +58,7 @@ static void compare(struct profile *p, const uint8_t *data, size_t len)
 
 	if (decode__profile(data, len, &memory, &runs[DIFF_NEW].profile))
 		abort();
-	if (!profile__narrow(runs[DIFF_NEW].profile, &shallow) && !diff__new(runs, &opts, &d)) {
+	if (!profile__filter(runs[DIFF_NEW].profile, &shallow) && !diff__new(runs, &opts, &d)) {
 		for (size_t i = 1; i < d->both->nodes_cnt; i++) {
 			if (d->paths[i].there[DIFF_NEW] && !d->paths[i].there[DIFF_OLD])
 				abort();
@@ -90,7 +90,7 @@ static void begin_file(const char *path)
 	struct writer *w;
 
 	check(!writer__open(path, false, &w));
-	check(!writer__begin(w, &(struct run_facts){.host = "h"}) && !writer__profile(w, &p));
+	check(!writer__begin(w, &(struct run_info){.host = "h"}) && !writer__profile(w, &p));
 	writer__free(w);
 }
 
@@ -202,14 +202,14 @@ static void read_file(const uint8_t *data, size_t len)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-	static const struct narrowing shallow = {.depth = 2};
+	static const struct profile_filter shallow = {.depth = 2};
 	struct memory memory = {0};
 	struct profile *p;
 
 	if (!decode__profile(data, len, &memory, &p)) {
 		look(p);
 		compare(p, data, len);
-		if (!profile__join_lanes(&p) && !profile__narrow(p, &shallow))
+		if (!profile__join_callstacks(&p) && !profile__filter(p, &shallow))
 			profile__summarize(p);
 		profile__free(p);
 	}

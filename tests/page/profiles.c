@@ -139,7 +139,7 @@ static int maker_finish(struct maker *m)
 		caller->off_ns += s->off_ns;
 	}
 	m->p.nodes[0] = (struct profile_node){0};
-	err = profile__link(&m->p);
+	err = profile__connect(&m->p);
 	return err ? err : profile__summarize(&m->p);
 }
 

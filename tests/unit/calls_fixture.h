@@ -7,25 +7,26 @@
 
 #include "calls/values.h"
 #include "record/calls/call_block.h"
-#include "record/format/facts.h"
+#include "record/format/run_info.h"
 #include "record/reader.h"
 #include "record/writer.h"
 #include "timeline/timeline.h"
 
-#define LEVELS 8 /* a lane has as many paths, each below the one before: function n calls n + 1 */
+#define LEVELS \
+	8 /* a call stack has as many paths, each below the one before: function n calls n + 1 */
 
-static const struct run_facts calls_facts = {.version = "9.9"};
+static const struct run_info calls_facts = {.version = "9.9"};
 
-/* Calls of one lane in order of their ends; `node` is the path's number. */
-struct lane_calls {
+/* Calls of one call stack in order of their ends; `node` is the path's number. */
+struct callstack_calls {
 	struct timeline_call *calls;
 	size_t cnt;
 	size_t written;
 };
 
-static inline uint32_t path_number(uint32_t lane, uint32_t level)
+static inline uint32_t path_number(uint32_t callstack, uint32_t level)
 {
-	return (lane - 1) * LEVELS + level + 1;
+	return (callstack - 1) * LEVELS + level + 1;
 }
 
 #define VALUES 4 /* of a call that has some */
@@ -68,10 +69,10 @@ static inline void expect_values(const struct timeline_call *got, const struct t
 }
 
 /* The outermost call lasts as long as all others, and some last long. */
-static inline struct lane_calls make_calls(uint32_t lane, size_t cnt, unsigned int seed)
+static inline struct callstack_calls make_calls(uint32_t callstack, size_t cnt, unsigned int seed)
 {
-	struct lane_calls l = {.calls = calloc(cnt, sizeof(*l.calls))};
-	uint64_t enters[LEVELS], now = 1000 + lane;
+	struct callstack_calls l = {.calls = calloc(cnt, sizeof(*l.calls))};
+	uint64_t enters[LEVELS], now = 1000 + callstack;
 	uint32_t depth = 0;
 	size_t begun = 0;
 
@@ -90,7 +91,7 @@ static inline struct lane_calls make_calls(uint32_t lane, size_t cnt, unsigned i
 			continue;
 		depth--;
 		l.calls[l.cnt] = (struct timeline_call){
-			.node = path_number(lane, depth),
+			.node = path_number(callstack, depth),
 			.enter_ns = enters[depth],
 			.leave_ns = now,
 			.off_ns = rand_r(&seed) % 50 ? 0 : (now - enters[depth]) / 2,
@@ -100,7 +101,7 @@ static inline struct lane_calls make_calls(uint32_t lane, size_t cnt, unsigned i
 	return l;
 }
 
-/* Functions and no calls: those of `lanes_cnt` lanes are in no profile yet. */
+/* Functions and no calls: those of `callstacks_cnt` call stacks are in no profile yet. */
 static inline struct profile *calls_profile(void)
 {
 	static const char *const names[LEVELS] = {"a", "b", "c", "d", "e", "f", "g", "h"};
@@ -112,25 +113,26 @@ static inline struct profile *calls_profile(void)
 	return p;
 }
 
-static inline struct recorded_lane lane_identity(uint32_t lane)
+static inline struct recorded_callstack callstack_identity(uint32_t callstack)
 {
-	return (struct recorded_lane){.pid = 7, .tid = 100 + lane, .start_ns = 1000};
+	return (struct recorded_callstack){.pid = 7, .tid = 100 + callstack, .start_ns = 1000};
 }
 
-static inline void write_lane_names(struct writer *w, uint32_t lane)
+static inline void write_callstack_names(struct writer *w, uint32_t callstack)
 {
-	struct recorded_lane identity = lane_identity(lane);
+	struct recorded_callstack identity = callstack_identity(callstack);
 	struct recorded_path paths[LEVELS];
 
 	for (uint32_t d = 0; d < LEVELS; d++)
-		paths[d] = (struct recorded_path){d ? path_number(lane, d - 1) : 0, d, lane};
-	assert_int_equal(writer__lanes(w, &identity, 1), 0);
+		paths[d] =
+			(struct recorded_path){d ? path_number(callstack, d - 1) : 0, d, callstack};
+	assert_int_equal(writer__callstacks(w, &identity, 1), 0);
 	assert_int_equal(writer__paths(w, paths, LEVELS), 0);
 }
 
 /* A run up to where calls begin. */
 static inline struct writer *begin_calls(const char *path, bool append, uint64_t limit,
-					 uint32_t lanes_cnt)
+					 uint32_t callstacks_cnt)
 {
 	struct profile *p = calls_profile();
 	struct writer *w;
@@ -140,17 +142,18 @@ static inline struct writer *begin_calls(const char *path, bool append, uint64_t
 		assert_int_equal(writer__limit(w, limit), 0);
 	assert_int_equal(writer__begin(w, &calls_facts), 0);
 	assert_int_equal(writer__profile(w, p), 0);
-	for (uint32_t lane = 1; lane <= lanes_cnt; lane++)
-		write_lane_names(w, lane);
+	for (uint32_t callstack = 1; callstack <= callstacks_cnt; callstack++)
+		write_callstack_names(w, callstack);
 	profile__free(p);
 	return w;
 }
 
-static inline void write_some(struct writer *w, uint32_t lane, struct lane_calls *l, size_t cnt)
+static inline void write_some(struct writer *w, uint32_t callstack, struct callstack_calls *l,
+			      size_t cnt)
 {
 	if (cnt > l->cnt - l->written)
 		cnt = l->cnt - l->written;
-	assert_int_equal(writer__calls(w, lane, l->calls + l->written, cnt), 0);
+	assert_int_equal(writer__calls(w, callstack, l->calls + l->written, cnt), 0);
 	l->written += cnt;
 }
 
@@ -198,10 +201,10 @@ static inline void expect_calls(const struct profile *p, uint32_t thread,
 	free(sorted);
 }
 
-/* The profile's thread of a lane. */
-static inline uint32_t thread_of(const struct profile *p, uint32_t lane)
+/* The profile's thread of a call stack. */
+static inline uint32_t thread_of(const struct profile *p, uint32_t callstack)
 {
-	struct recorded_lane identity = lane_identity(lane);
+	struct recorded_callstack identity = callstack_identity(callstack);
 	uint32_t i = 0;
 
 	while (i < p->threads_cnt && p->threads[i].tid != identity.tid)

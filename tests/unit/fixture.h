@@ -113,7 +113,7 @@ static inline void fixture_cpu_share(struct profile *p, struct profile_cpu_share
 
 static inline void fixture_finish(struct profile *p)
 {
-	assert_int_equal(profile__link(p), 0);
+	assert_int_equal(profile__connect(p), 0);
 	assert_int_equal(profile__summarize(p), 0);
 }
 

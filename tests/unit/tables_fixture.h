@@ -21,7 +21,7 @@
 #include "attach/tracer.h"
 #include "wire.h"
 
-enum { QUEUE_LANES = 1000, QUEUE_FRAMES, QUEUE_NODES, QUEUE_CHUNKS, QUEUES = 4 };
+enum { QUEUE_CALLSTACKS = 1000, QUEUE_FRAMES, QUEUE_NODES, QUEUE_CHUNKS, QUEUES = 4 };
 
 #define QUEUE_MAX 4096
 
@@ -32,14 +32,14 @@ struct table_queue {
 
 static struct {
 	struct tracer_tables info;
-	struct wire_lane *lanes;
+	struct wire_callstack *callstacks;
 	struct wire_frame *frames;
 	struct wire_node *nodes;
 	struct wire_node_rest *node_rests;
 	uint64_t *index;
 	struct wire_dist *dists;
 	uint64_t *dist_keys;
-	struct wire_switch *switches;
+	struct wire_function_mode *function_modes;
 	uint64_t *passed;
 	struct wire_chunk *chunks;
 	struct wire_list *lists;
@@ -47,7 +47,7 @@ static struct {
 	struct wire_line_site *line_sites;
 	struct wire_line_count *line_counts;
 	struct wire_frame_rest *frame_rests;
-	uint32_t next_lane, next_frame, next_node, next_chunk;
+	uint32_t next_callstack, next_frame, next_node, next_chunk;
 	struct wire_tally tallies[WIRE_CPUS];
 	bool switches_set;
 	struct table_queue queues[QUEUES];
@@ -57,9 +57,9 @@ static struct {
 int bpf_map_update_elem(int fd, const void *key, const void *value, uint64_t flags);
 int bpf_map_update_elem(int fd, const void *key, const void *value, uint64_t flags)
 {
-	struct table_queue *q = &bpf.queues[fd - QUEUE_LANES];
+	struct table_queue *q = &bpf.queues[fd - QUEUE_CALLSTACKS];
 
-	assert_in_range(fd, QUEUE_LANES, QUEUE_CHUNKS);
+	assert_in_range(fd, QUEUE_CALLSTACKS, QUEUE_CHUNKS);
 	assert_null(key);
 	if (q->cnt < QUEUE_MAX)
 		q->items[q->cnt++] = *(const uint32_t *)value;
@@ -80,44 +80,45 @@ static inline void *table_new(int *fd, size_t cap, size_t size)
 }
 
 /* `nodes_cap` is a power of two, as the index needs it. */
-static inline void tables_make(uint32_t lanes_cap, uint32_t frames_cap, uint32_t nodes_cap)
+static inline void tables_make(uint32_t callstacks_cap, uint32_t frames_cap, uint32_t nodes_cap)
 {
 	struct tracer_tables *i = &bpf.info;
 
 	memset(&bpf, 0, sizeof(bpf));
-	bpf.next_lane = bpf.next_frame = bpf.next_node = bpf.next_chunk = 1;
+	bpf.next_callstack = bpf.next_frame = bpf.next_node = bpf.next_chunk = 1;
 	*i = (struct tracer_tables){
-		.free_lanes_fd = QUEUE_LANES,
+		.free_callstacks_fd = QUEUE_CALLSTACKS,
 		.free_frames_fd = QUEUE_FRAMES,
 		.free_nodes_fd = QUEUE_NODES,
 		.free_chunks_fd = QUEUE_CHUNKS,
-		.lanes_cap = lanes_cap,
+		.callstacks_cap = callstacks_cap,
 		.frames_cap = frames_cap,
 		.nodes_cap = nodes_cap,
 		.index_cap = nodes_cap * 2,
 		.dists_cap = 64,
-		.switches_cap = 64,
+		.function_modes_cap = 64,
 		.chunks_cap = 64,
 		.lists_cap = 2,
 		.lines_cap = 8,
 		.passed_shares = 4,
 		.line_shares = 4,
-		.next_lane = &bpf.next_lane,
+		.next_callstack = &bpf.next_callstack,
 		.next_frame = &bpf.next_frame,
 		.next_node = &bpf.next_node,
 		.tallies = bpf.tallies,
 		.switches_set = &bpf.switches_set,
 	};
-	bpf.lanes = table_new(&i->lanes_fd, lanes_cap, sizeof(*bpf.lanes));
+	bpf.callstacks = table_new(&i->callstacks_fd, callstacks_cap, sizeof(*bpf.callstacks));
 	bpf.frames = table_new(&i->frames_fd, frames_cap, sizeof(*bpf.frames));
 	bpf.nodes = table_new(&i->nodes_fd, nodes_cap, sizeof(*bpf.nodes));
 	bpf.index = table_new(&i->index_fd, i->index_cap, sizeof(*bpf.index));
 	bpf.dists = table_new(&i->dists_fd, i->dists_cap, sizeof(*bpf.dists));
 	bpf.node_rests = table_new(&i->node_rests_fd, nodes_cap, sizeof(*bpf.node_rests));
 	bpf.dist_keys = table_new(&i->dist_keys_fd, i->dists_cap, sizeof(*bpf.dist_keys));
-	bpf.passed =
-		table_new(&i->passed_fd, i->switches_cap * i->passed_shares, sizeof(*bpf.passed));
-	bpf.switches = table_new(&i->switches_fd, i->switches_cap, sizeof(*bpf.switches));
+	bpf.passed = table_new(&i->passed_fd, i->function_modes_cap * i->passed_shares,
+			       sizeof(*bpf.passed));
+	bpf.function_modes = table_new(&i->function_modes_fd, i->function_modes_cap,
+				       sizeof(*bpf.function_modes));
 	bpf.chunks = table_new(&i->chunks_fd, i->chunks_cap, sizeof(*bpf.chunks));
 	bpf.lists = table_new(&i->lists_fd, i->lists_cap, sizeof(*bpf.lists));
 	bpf.values = table_new(&i->values_fd, frames_cap, sizeof(*bpf.values));
@@ -137,16 +138,17 @@ static inline void tables_free(void)
 {
 	struct tracer_tables *i = &bpf.info;
 
-	table_free(bpf.lanes, i->lanes_fd, i->lanes_cap, sizeof(*bpf.lanes));
+	table_free(bpf.callstacks, i->callstacks_fd, i->callstacks_cap, sizeof(*bpf.callstacks));
 	table_free(bpf.frames, i->frames_fd, i->frames_cap, sizeof(*bpf.frames));
 	table_free(bpf.nodes, i->nodes_fd, i->nodes_cap, sizeof(*bpf.nodes));
 	table_free(bpf.index, i->index_fd, i->index_cap, sizeof(*bpf.index));
 	table_free(bpf.dists, i->dists_fd, i->dists_cap, sizeof(*bpf.dists));
 	table_free(bpf.node_rests, i->node_rests_fd, i->nodes_cap, sizeof(*bpf.node_rests));
 	table_free(bpf.dist_keys, i->dist_keys_fd, i->dists_cap, sizeof(*bpf.dist_keys));
-	table_free(bpf.passed, i->passed_fd, i->switches_cap * i->passed_shares,
+	table_free(bpf.passed, i->passed_fd, i->function_modes_cap * i->passed_shares,
 		   sizeof(*bpf.passed));
-	table_free(bpf.switches, i->switches_fd, i->switches_cap, sizeof(*bpf.switches));
+	table_free(bpf.function_modes, i->function_modes_fd, i->function_modes_cap,
+		   sizeof(*bpf.function_modes));
 	table_free(bpf.chunks, i->chunks_fd, i->chunks_cap, sizeof(*bpf.chunks));
 	table_free(bpf.lists, i->lists_fd, i->lists_cap, sizeof(*bpf.lists));
 	table_free(bpf.values, i->values_fd, i->frames_cap, sizeof(*bpf.values));
@@ -158,7 +160,7 @@ static inline void tables_free(void)
 
 static inline uint32_t table_take(int queue, uint32_t *next, uint32_t cap)
 {
-	struct table_queue *q = &bpf.queues[queue - QUEUE_LANES];
+	struct table_queue *q = &bpf.queues[queue - QUEUE_CALLSTACKS];
 	uint32_t i;
 
 	if (q->popped < q->cnt)
@@ -169,13 +171,13 @@ static inline uint32_t table_take(int queue, uint32_t *next, uint32_t cap)
 	return i;
 }
 
-static inline uint32_t bpf_node(uint32_t lane, uint32_t parent, uint32_t function)
+static inline uint32_t bpf_node(uint32_t callstack, uint32_t parent, uint32_t function)
 {
 	uint32_t i = table_take(QUEUE_NODES, &bpf.next_node, bpf.info.nodes_cap);
-	struct wire_lane *t = &bpf.lanes[lane];
+	struct wire_callstack *t = &bpf.callstacks[callstack];
 
 	bpf.nodes[i] = (struct wire_node){.parent = parent, .function = function};
-	bpf.node_rests[i] = (struct wire_node_rest){.lane = lane, .older = t->newest};
+	bpf.node_rests[i] = (struct wire_node_rest){.callstack = callstack, .older = t->newest};
 	__atomic_store_n(&t->newest, i, __ATOMIC_RELEASE);
 	return i;
 }
@@ -200,14 +202,14 @@ static inline uint64_t *index_find(uint32_t parent, uint32_t function, uint64_t 
 	return NULL;
 }
 
-static inline uint32_t bpf_child(uint32_t lane, uint32_t parent, uint32_t function)
+static inline uint32_t bpf_child(uint32_t callstack, uint32_t parent, uint32_t function)
 {
 	uint64_t *free_place, *place = index_find(parent, function, &free_place);
 
 	if (place)
 		return *place;
 	assert_non_null(free_place);
-	*free_place = bpf_node(lane, parent, function);
+	*free_place = bpf_node(callstack, parent, function);
 	return *free_place;
 }
 
@@ -216,27 +218,27 @@ static inline uint32_t bpf_frame(void)
 	return table_take(QUEUE_FRAMES, &bpf.next_frame, bpf.info.frames_cap);
 }
 
-static inline uint32_t bpf_lane(uint32_t tgid, uint32_t tid, const char *comm)
+static inline uint32_t bpf_callstack(uint32_t tgid, uint32_t tid, const char *comm)
 {
-	uint32_t i = table_take(QUEUE_LANES, &bpf.next_lane, bpf.info.lanes_cap);
-	struct wire_lane *t = &bpf.lanes[i];
+	uint32_t i = table_take(QUEUE_CALLSTACKS, &bpf.next_callstack, bpf.info.callstacks_cap);
+	struct wire_callstack *t = &bpf.callstacks[i];
 
-	*t = (struct wire_lane){.owner = (uint64_t)tgid << 32 | tid,
-				.start_ns = tid * 10ull,
-				.kind = WIRE_LANE_HOME};
+	*t = (struct wire_callstack){.owner = (uint64_t)tgid << 32 | tid,
+				     .start_ns = tid * 10ull,
+				     .kind = WIRE_CALLSTACK_THREAD};
 	snprintf(t->comm, sizeof(t->comm), "%s", comm);
 	t->root = bpf_node(i, 0, 0);
 	t->bottom = t->top = bpf_frame();
 	bpf.frames[t->bottom] = (struct wire_frame){.slot = ~0ull, .node = t->root, .weight = 1};
-	__atomic_store_n(&t->state, WIRE_LANE_READY, __ATOMIC_RELEASE);
+	__atomic_store_n(&t->state, WIRE_CALLSTACK_READY, __ATOMIC_RELEASE);
 	return i;
 }
 
-static inline void bpf_enter(uint32_t lane, uint32_t function, uint64_t now)
+static inline void bpf_enter(uint32_t callstack, uint32_t function, uint64_t now)
 {
-	struct wire_lane *t = &bpf.lanes[lane];
+	struct wire_callstack *t = &bpf.callstacks[callstack];
 	uint32_t below = t->top, place = bpf.frames[below].down;
-	uint32_t node = bpf_child(lane, bpf.frames[below].node, function);
+	uint32_t node = bpf_child(callstack, bpf.frames[below].node, function);
 
 	if (!place) {
 		place = bpf_frame();
@@ -254,9 +256,9 @@ static inline void bpf_enter(uint32_t lane, uint32_t function, uint64_t now)
 	t->top = place;
 }
 
-static inline uint32_t bpf_chunk(struct wire_lane *t)
+static inline uint32_t bpf_chunk(struct wire_callstack *t)
 {
-	struct table_queue *q = &bpf.queues[QUEUE_CHUNKS - QUEUE_LANES];
+	struct table_queue *q = &bpf.queues[QUEUE_CHUNKS - QUEUE_CALLSTACKS];
 	uint32_t i;
 
 	if (q->popped == q->cnt && bpf.next_chunk == bpf.info.chunks_cap)
@@ -270,15 +272,15 @@ static inline uint32_t bpf_chunk(struct wire_lane *t)
 }
 
 /* The innermost call has values. */
-static inline void bpf_values(uint32_t lane, const struct wire_values *v)
+static inline void bpf_values(uint32_t callstack, const struct wire_values *v)
 {
-	uint32_t frame = bpf.lanes[lane].top;
+	uint32_t frame = bpf.callstacks[callstack].top;
 
 	bpf.frames[frame].entry = (uint32_t)v->list << WIRE_FRAME_LIST;
 	bpf.values[frame] = *v;
 }
 
-static inline void bpf_call(struct wire_lane *t, uint64_t took)
+static inline void bpf_call(struct wire_callstack *t, uint64_t took)
 {
 	const struct wire_frame *f = &bpf.frames[t->top];
 	const struct wire_values *v = &bpf.values[t->top];
@@ -297,9 +299,9 @@ static inline void bpf_call(struct wire_lane *t, uint64_t took)
 	__atomic_store_n(&c->cnt, c->cnt + 1 + records, __ATOMIC_RELEASE);
 }
 
-static inline uint64_t bpf_close(uint32_t lane, uint64_t now)
+static inline uint64_t bpf_close(uint32_t callstack, uint64_t now)
 {
-	struct wire_lane *t = &bpf.lanes[lane];
+	struct wire_callstack *t = &bpf.callstacks[callstack];
 	struct wire_frame *f = &bpf.frames[t->top];
 	uint64_t took = now - f->entered_ns;
 
@@ -310,27 +312,27 @@ static inline uint64_t bpf_close(uint32_t lane, uint64_t now)
 	return took;
 }
 
-static inline void bpf_leave(uint32_t lane, uint64_t now)
+static inline void bpf_leave(uint32_t callstack, uint64_t now)
 {
-	struct wire_node *n = &bpf.nodes[bpf.frames[bpf.lanes[lane].top].node];
-	uint64_t took = bpf_close(lane, now);
+	struct wire_node *n = &bpf.nodes[bpf.frames[bpf.callstacks[callstack].top].node];
+	uint64_t took = bpf_close(callstack, now);
 
-	__atomic_fetch_add(&bpf.lanes[lane].returned, 1, __ATOMIC_RELEASE);
+	__atomic_fetch_add(&bpf.callstacks[callstack].returned, 1, __ATOMIC_RELEASE);
 	if (!n->min_ns || took < n->min_ns)
 		n->min_ns = took;
 	if (took > n->max_ns)
 		n->max_ns = took;
 }
 
-static inline void bpf_unwind(uint32_t lane, uint64_t now)
+static inline void bpf_unwind(uint32_t callstack, uint64_t now)
 {
-	bpf_close(lane, now);
-	bpf.lanes[lane].unwound++;
+	bpf_close(callstack, now);
+	bpf.callstacks[callstack].unwound++;
 }
 
-static inline void bpf_exit(uint32_t lane, uint64_t now)
+static inline void bpf_exit(uint32_t callstack, uint64_t now)
 {
-	bpf.lanes[lane].exit_ns = now;
+	bpf.callstacks[callstack].exit_ns = now;
 }
 
 #endif

@@ -14,14 +14,14 @@
 #include "attach/costs.h"
 #include "calibrate/cache.h"
 
-#define TIER "session"
+#define BACKEND "session"
 
 static char directory[64], path[128];
 
 static int setup(void **state)
 {
 	snprintf(directory, sizeof(directory), "/tmp/proftrace-cache-XXXXXX");
-	snprintf(path, sizeof(path), "%s/costs-%s", mkdtemp(directory), TIER);
+	snprintf(path, sizeof(path), "%s/costs-%s", mkdtemp(directory), BACKEND);
 	return 0;
 }
 
@@ -46,14 +46,14 @@ static void write_some(void)
 {
 	struct probe_costs costs = some_costs();
 
-	cache__write(directory, TIER, &costs);
+	cache__write(directory, BACKEND, &costs);
 }
 
 static void assert_known(void)
 {
 	struct probe_costs expected = some_costs(), costs;
 
-	assert_true(cache__read(directory, TIER, &costs));
+	assert_true(cache__read(directory, BACKEND, &costs));
 	assert_memory_equal(costs.classes, expected.classes, sizeof(costs.classes));
 	assert_float_equal(costs.spread, expected.spread, 1e-6);
 	assert_float_equal(costs.cold_gain, expected.cold_gain, 1e-6);
@@ -61,13 +61,13 @@ static void assert_known(void)
 }
 
 /* Whatever was read before it gave up is not handed out. */
-static void assert_unknown(const char *tier)
+static void assert_unknown(const char *backend)
 {
 	static const struct probe_costs none;
 	struct probe_costs costs;
 
 	memset(&costs, 0xee, sizeof(costs));
-	assert_false(cache__read(directory, tier, &costs));
+	assert_false(cache__read(directory, backend, &costs));
 	assert_memory_equal(costs.classes, none.classes, sizeof(costs.classes));
 	assert_true(costs.spread == 0 && costs.cold_gain == 0);
 }
@@ -110,7 +110,7 @@ static void replace_line(int number, const char *text)
 
 static void round_trip(void **state)
 {
-	assert_unknown(TIER);
+	assert_unknown(BACKEND);
 	write_some();
 	assert_known();
 	assert_unknown("uprobe_multi");
@@ -124,7 +124,7 @@ static void makes_its_directory(void **state)
 	struct stat st;
 
 	assert_int_equal(rmdir(directory), 0);
-	assert_unknown(TIER);
+	assert_unknown(BACKEND);
 	write_some();
 	assert_known();
 	assert_int_equal(stat(path, &st), 0);
@@ -136,7 +136,7 @@ static void uncertain_figures_are_not_kept(void **state)
 	struct probe_costs costs = some_costs();
 
 	costs.spread = 0.2;
-	cache__write(directory, TIER, &costs);
+	cache__write(directory, BACKEND, &costs);
 	assert_int_equal(access(path, F_OK), -1);
 }
 
@@ -146,21 +146,21 @@ static void other_keys(void **state)
 
 	write_some();
 	file_read(text, sizeof(text));
-	assert_memory_equal(text, TIER " ", strlen(TIER) + 1);
-	boot = text + strlen(TIER) + 1;
+	assert_memory_equal(text, BACKEND " ", strlen(BACKEND) + 1);
+	boot = text + strlen(BACKEND) + 1;
 	*boot = *boot == '0' ? '1' : '0';
 	file_write(text, strlen(text));
-	assert_unknown(TIER);
+	assert_unknown(BACKEND);
 	replace_line(0, "");
-	assert_unknown(TIER);
+	assert_unknown(BACKEND);
 	replace_line(0, "session");
-	assert_unknown(TIER);
+	assert_unknown(BACKEND);
 	/* The right beginning is not enough. */
 	write_some();
 	file_read(text, sizeof(text));
 	*strchr(text, '\n') = '1';
 	file_write(text, strlen(text));
-	assert_unknown(TIER);
+	assert_unknown(BACKEND);
 }
 
 static void cut_anywhere(void **state)
@@ -172,13 +172,13 @@ static void cut_anywhere(void **state)
 	len = file_read(text, sizeof(text));
 	for (size_t cut = 0; cut < len; cut++) {
 		file_write(text, cut);
-		assert_unknown(TIER);
+		assert_unknown(BACKEND);
 	}
 	file_write(text, len);
 	assert_known();
 	text[len] = '1';
 	file_write(text, len + 1);
-	assert_unknown(TIER);
+	assert_unknown(BACKEND);
 }
 
 static void damaged_numbers(void **state)
@@ -204,13 +204,13 @@ static void damaged_numbers(void **state)
 
 	for (size_t i = 0; i < sizeof(first) / sizeof(*first); i++) {
 		replace_line(1, first[i]);
-		assert_unknown(TIER);
+		assert_unknown(BACKEND);
 	}
 	for (size_t i = 0; i < sizeof(costs) / sizeof(*costs); i++) {
 		replace_line(2, costs[i]);
-		assert_unknown(TIER);
+		assert_unknown(BACKEND);
 		replace_line(1 + WIRE_COST_CLASSES, costs[i]);
-		assert_unknown(TIER);
+		assert_unknown(BACKEND);
 	}
 }
 
@@ -222,7 +222,7 @@ static void long_lines(void **state)
 	line[sizeof(line) - 1] = '\0';
 	for (int number = 0; number < 3; number++) {
 		replace_line(number, line);
-		assert_unknown(TIER);
+		assert_unknown(BACKEND);
 	}
 }
 
@@ -233,14 +233,14 @@ static void others_may_not_have_written_it(void **state)
 	for (size_t i = 0; i < sizeof(modes) / sizeof(*modes); i++) {
 		write_some();
 		assert_int_equal(chmod(path, modes[i]), 0);
-		assert_unknown(TIER);
+		assert_unknown(BACKEND);
 	}
 	/* It is replaced, not written to: the new one is good. */
 	write_some();
 	assert_known();
 	if (!geteuid()) {
 		assert_int_equal(chown(path, 65534, 65534), 0);
-		assert_unknown(TIER);
+		assert_unknown(BACKEND);
 	}
 }
 
@@ -252,7 +252,7 @@ static void no_links_are_followed(void **state)
 	snprintf(real, sizeof(real), "%s/real", directory);
 	assert_int_equal(rename(path, real), 0);
 	assert_int_equal(symlink(real, path), 0);
-	assert_unknown(TIER);
+	assert_unknown(BACKEND);
 	/* Written in its place, not through it. */
 	assert_int_equal(unlink(real), 0);
 	write_some();
@@ -264,14 +264,14 @@ static void no_files(void **state)
 {
 	/* Nobody writes to it: that must not be waited for. */
 	assert_int_equal(mkfifo(path, 0600), 0);
-	assert_unknown(TIER);
+	assert_unknown(BACKEND);
 	write_some();
 	assert_known();
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(mkdir(path, 0755), 0);
-	assert_unknown(TIER);
+	assert_unknown(BACKEND);
 	write_some();
-	assert_unknown(TIER);
+	assert_unknown(BACKEND);
 }
 
 /* How many files there are in the directory. */
@@ -307,8 +307,8 @@ static void unwritable_places(void **state)
 	struct probe_costs costs = some_costs(), read;
 
 	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
-		cache__write(places[i], TIER, &costs);
-		assert_false(cache__read(places[i], TIER, &read));
+		cache__write(places[i], BACKEND, &costs);
+		assert_false(cache__read(places[i], BACKEND, &read));
 	}
 }
 
@@ -319,8 +319,8 @@ static void long_names(void **state)
 
 	memset(name, '/', sizeof(name));
 	name[sizeof(name) - 1] = '\0';
-	cache__write(name, TIER, &costs);
-	assert_false(cache__read(name, TIER, &read));
+	cache__write(name, BACKEND, &costs);
+	assert_false(cache__read(name, BACKEND, &read));
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)

@@ -7,16 +7,16 @@
 
 #include "cli/options.h"
 #include "cmd/cmd.h"
-#include "record/format/facts.h"
+#include "record/format/run_info.h"
 #include "record/writer.h"
 
-static void record(const char *path, const struct run_facts *facts)
+static void record(const char *path, const struct run_info *run_info)
 {
 	struct profile *p = fixture_small();
 	struct writer *w;
 
 	assert_int_equal(writer__open(path, true, &w), 0);
-	assert_int_equal(writer__begin(w, facts), 0);
+	assert_int_equal(writer__begin(w, run_info), 0);
 	assert_int_equal(writer__profile(w, p), 0);
 	writer__free(w);
 	profile__free(p);
@@ -24,7 +24,7 @@ static void record(const char *path, const struct run_facts *facts)
 
 static void test_unknown_machines(void **state)
 {
-	static const struct run_facts known = {.host = "host", .kernel = "6.18"}, unknown;
+	static const struct run_info known = {.host = "host", .kernel = "6.18"}, unknown;
 	int file = memfd_create("recording", MFD_CLOEXEC);
 	struct options o = {.verb = VERB_DIFF, .sink = &sink_tree, .output = "/dev/null"};
 	char path[64];

@@ -10,7 +10,7 @@
 #include "attach/costs.h"
 #include "calls/profile.h"
 #include "collect/collector.h"
-#include "collect/tables.h"
+#include "collect/bpf_tables.h"
 
 enum { MAIN, WORK, LEAF, IDLE, FUNCTIONS };
 
@@ -124,7 +124,7 @@ static void nothing_recorded(void **state)
 	assert_accounts(p, 0, 0, 0, 0);
 	profile__free(p);
 	/* A thread without calls is none. */
-	bpf_lane(NOBODY, NOBODY, "quiet");
+	bpf_callstack(NOBODY, NOBODY, "quiet");
 	p = snapshot(1000);
 	assert_int_equal(p->threads_cnt, 0);
 	profile__free(p);
@@ -134,7 +134,7 @@ static void finished_paths(void **state)
 {
 	struct profile *p;
 
-	record_small(bpf_lane(NOBODY, NOBODY + 1, "prog"));
+	record_small(bpf_callstack(NOBODY, NOBODY + 1, "prog"));
 	p = snapshot(5000);
 	assert_int_equal(p->threads_cnt, 1);
 	assert_int_equal(p->threads[0].pid, NOBODY);
@@ -155,7 +155,7 @@ static void finished_paths(void **state)
 
 static void open_calls_have_their_time_so_far(void **state)
 {
-	uint32_t t = bpf_lane(NOBODY, NOBODY, "prog");
+	uint32_t t = bpf_callstack(NOBODY, NOBODY, "prog");
 	struct profile *p;
 
 	bpf_enter(t, MAIN, 1000);
@@ -182,7 +182,7 @@ static void open_calls_have_their_time_so_far(void **state)
 
 static void recursion_shares_no_node(void **state)
 {
-	uint32_t t = bpf_lane(NOBODY, NOBODY, "prog");
+	uint32_t t = bpf_callstack(NOBODY, NOBODY, "prog");
 	struct profile *p;
 
 	for (int i = 0; i < 100; i++)
@@ -199,7 +199,7 @@ static void recursion_shares_no_node(void **state)
 
 static void calls_of_the_future_have_no_time(void **state)
 {
-	uint32_t t = bpf_lane(NOBODY, NOBODY, "prog");
+	uint32_t t = bpf_callstack(NOBODY, NOBODY, "prog");
 	struct profile *p;
 
 	bpf_enter(t, MAIN, 1000);
@@ -212,7 +212,7 @@ static void calls_of_the_future_have_no_time(void **state)
 
 static void ended_threads_stand_still(void **state)
 {
-	uint32_t t = bpf_lane(NOBODY, NOBODY, "prog");
+	uint32_t t = bpf_callstack(NOBODY, NOBODY, "prog");
 	struct profile *p;
 
 	bpf_enter(t, MAIN, 1000);
@@ -225,7 +225,7 @@ static void ended_threads_stand_still(void **state)
 
 static void threads_do_not_mix(void **state)
 {
-	uint32_t a = bpf_lane(NOBODY, NOBODY, "a"), b = bpf_lane(NOBODY, NOBODY + 1, "b");
+	uint32_t a = bpf_callstack(NOBODY, NOBODY, "a"), b = bpf_callstack(NOBODY, NOBODY + 1, "b");
 	struct profile *p;
 
 	/* Their nodes alternate in the table. */
@@ -251,11 +251,11 @@ static void threads_do_not_mix(void **state)
 
 static void unready_threads_are_left_out(void **state)
 {
-	uint32_t t = bpf_lane(NOBODY, NOBODY, "prog");
+	uint32_t t = bpf_callstack(NOBODY, NOBODY, "prog");
 	struct profile *p;
 
 	record_small(t);
-	bpf.lanes[t].state = 0;
+	bpf.callstacks[t].state = 0;
 	p = snapshot(1000);
 	assert_int_equal(p->threads_cnt, 0);
 	profile__free(p);
@@ -263,7 +263,7 @@ static void unready_threads_are_left_out(void **state)
 
 static void live_threads_have_their_present_name(void **state)
 {
-	uint32_t t = bpf_lane(getpid(), getpid(), "old name"), dead;
+	uint32_t t = bpf_callstack(getpid(), getpid(), "old name"), dead;
 	struct profile *p;
 	char comm[32];
 	FILE *f = fopen("/proc/self/comm", "r");
@@ -271,11 +271,11 @@ static void live_threads_have_their_present_name(void **state)
 	assert_non_null(fgets(comm, sizeof(comm), f));
 	comm[strcspn(comm, "\n")] = '\0';
 	fclose(f);
-	dead = bpf_lane(getpid(), getpid(), "old name");
+	dead = bpf_callstack(getpid(), getpid(), "old name");
 	bpf_enter(t, MAIN, 1);
 	bpf_enter(dead, MAIN, 1);
 	bpf_exit(dead, 2);
-	memset(bpf.lanes[dead].comm, 'x', sizeof(bpf.lanes[dead].comm));
+	memset(bpf.callstacks[dead].comm, 'x', sizeof(bpf.callstacks[dead].comm));
 	p = snapshot(3);
 	assert_string_equal(p->threads[0].comm, comm);
 	assert_string_equal(p->threads[1].comm, "xxxxxxxxxxxxxxx");
@@ -286,7 +286,7 @@ static void losses_add_up(void **state)
 {
 	struct profile *p;
 
-	bpf.tallies[0].lost[WIRE_LOST_LANES] = 1;
+	bpf.tallies[0].lost[WIRE_LOST_CALLSTACKS] = 1;
 	bpf.tallies[1].lost[WIRE_LOST_FRAMES] = 10;
 	bpf.tallies[WIRE_CPUS - 1].lost[WIRE_LOST_PATHS] = 100;
 	bpf.tallies[0].untriggered = 3;
@@ -299,7 +299,7 @@ static void losses_add_up(void **state)
 
 static bool is_queued(int queue, uint32_t entry)
 {
-	const struct table_queue *q = &bpf.queues[queue - QUEUE_LANES];
+	const struct table_queue *q = &bpf.queues[queue - QUEUE_CALLSTACKS];
 	int found = 0;
 
 	for (size_t i = 0; i < q->cnt; i++)
@@ -310,13 +310,13 @@ static bool is_queued(int queue, uint32_t entry)
 
 static void roomy_tables_are_left_alone(void **state)
 {
-	uint32_t t = bpf_lane(NOBODY, NOBODY, "prog");
+	uint32_t t = bpf_callstack(NOBODY, NOBODY, "prog");
 
 	record_small(t);
 	bpf_exit(t, 1000);
 	assert_int_equal(collector__poll(collector), 0);
 	assert_int_equal(bpf.queues[0].cnt, 0);
-	assert_int_equal(bpf.lanes[t].state, WIRE_LANE_READY);
+	assert_int_equal(bpf.callstacks[t].state, WIRE_CALLSTACK_READY);
 }
 
 static int setup_few_threads(void **state)
@@ -328,7 +328,7 @@ static int setup_few_threads(void **state)
 static void fill_threads(uint32_t *t)
 {
 	for (int i = 0; i < 5; i++) {
-		t[i] = bpf_lane(NOBODY, NOBODY + i, "prog");
+		t[i] = bpf_callstack(NOBODY, NOBODY + i, "prog");
 		record_small(t[i]);
 	}
 	bpf_enter(t[1], MAIN, 2000); /* open at its end */
@@ -344,21 +344,21 @@ static void dead_threads_are_given_back(void **state)
 	fill_threads(t);
 	assert_int_equal(collector__poll(collector), 0);
 	for (int i = 0; i < 5; i++)
-		assert_int_equal(is_queued(QUEUE_LANES, t[i]), i > 0 && i < 4);
-	assert_int_equal(bpf.queues[QUEUE_LANES - QUEUE_LANES].cnt, 3);
-	assert_int_equal(bpf.queues[QUEUE_NODES - QUEUE_LANES].cnt, 3 * 5);
-	assert_int_equal(bpf.queues[QUEUE_FRAMES - QUEUE_LANES].cnt, 3 * 4);
+		assert_int_equal(is_queued(QUEUE_CALLSTACKS, t[i]), i > 0 && i < 4);
+	assert_int_equal(bpf.queues[QUEUE_CALLSTACKS - QUEUE_CALLSTACKS].cnt, 3);
+	assert_int_equal(bpf.queues[QUEUE_NODES - QUEUE_CALLSTACKS].cnt, 3 * 5);
+	assert_int_equal(bpf.queues[QUEUE_FRAMES - QUEUE_CALLSTACKS].cnt, 3 * 4);
 	for (uint32_t i = 1; i < bpf.next_node; i++) {
 		const struct wire_node *n = &bpf.nodes[i];
 		bool given = is_queued(QUEUE_NODES, i);
 		const uint64_t *place = index_find(n->parent, n->function, &free_place);
 
-		assert_int_equal(!bpf.node_rests[i].lane, given);
+		assert_int_equal(!bpf.node_rests[i].callstack, given);
 		if (n->parent)
 			assert_int_equal(place != NULL, !given);
 	}
 	for (int i = 1; i < 4; i++)
-		assert_int_equal(bpf.lanes[t[i]].state, 0);
+		assert_int_equal(bpf.callstacks[t[i]].state, 0);
 	/* Once is enough. */
 	assert_int_equal(collector__poll(collector), 0);
 	assert_int_equal(bpf.queues[0].cnt, 3);
@@ -403,7 +403,7 @@ static void entries_are_used_again(void **state)
 		uint32_t again;
 
 		assert_int_equal(collector__poll(collector), 0);
-		again = bpf_lane(NOBODY, NOBODY + 100 + round, "again");
+		again = bpf_callstack(NOBODY, NOBODY + 100 + round, "again");
 		record_small(again);
 		bpf_exit(again, 1000);
 	}
@@ -415,106 +415,108 @@ static void entries_are_used_again(void **state)
 	for (int i = 0; i < 50; i++)
 		assert_int_equal(NODE(p, 5 + i - 2, MAIN, WORK)->stats.calls, 2);
 	profile__free(p);
-	assert_true(bpf.next_lane <= 8);
+	assert_true(bpf.next_callstack <= 8);
 }
 
 /* Coroutines end without a word: those that do nothing make room, if nothing is open on them. */
-static void idle_lanes_are_ended_when_they_are_many(void **state)
+static void idle_callstacks_are_ended_when_they_are_many(void **state)
 {
-	enum { HOME, IDLE_ONE, OPEN, BUSY, HELD, LANES };
-	uint32_t t[LANES];
+	enum { THREAD_STACK, IDLE_ONE, OPEN, BUSY, HELD, CALLSTACKS };
+	uint32_t t[CALLSTACKS];
 	struct profile *p;
 
-	for (int i = 0; i < LANES; i++) {
-		t[i] = bpf_lane(NOBODY, NOBODY, "prog");
-		bpf.lanes[t[i]].kind = i == HOME ? WIRE_LANE_HOME : WIRE_LANE_GOROUTINE;
-		bpf.lanes[t[i]].goid = i;
-		bpf.lanes[t[i]].made_ns = i;
+	for (int i = 0; i < CALLSTACKS; i++) {
+		t[i] = bpf_callstack(NOBODY, NOBODY, "prog");
+		bpf.callstacks[t[i]].kind =
+			i == THREAD_STACK ? WIRE_CALLSTACK_THREAD : WIRE_CALLSTACK_GOROUTINE;
+		bpf.callstacks[t[i]].goid = i;
+		bpf.callstacks[t[i]].made_ns = i;
 		record_small(t[i]);
 	}
 	bpf_enter(t[OPEN], MAIN, 2000);
-	bpf.lanes[t[HELD]].busy = 1;
+	bpf.callstacks[t[HELD]].busy = 1;
 	assert_int_equal(collector__poll(collector), 0); /* for the first time: all were busy */
 	assert_int_equal(bpf.queues[0].cnt, 0);
 	record_small(t[BUSY]);
 	assert_int_equal(collector__poll(collector), 0);
-	for (int i = 0; i < LANES; i++)
-		assert_int_equal(is_queued(QUEUE_LANES, t[i]), i == IDLE_ONE);
-	assert_int_equal(bpf.lanes[t[HELD]].busy, 1);
+	for (int i = 0; i < CALLSTACKS; i++)
+		assert_int_equal(is_queued(QUEUE_CALLSTACKS, t[i]), i == IDLE_ONE);
+	assert_int_equal(bpf.callstacks[t[HELD]].busy, 1);
 	p = snapshot(9000);
-	assert_int_equal(p->threads_cnt, LANES);
-	assert_accounts(p, LANES * 5 + 1 + 5, LANES * 5 + 5, 0, 1);
+	assert_int_equal(p->threads_cnt, CALLSTACKS);
+	assert_accounts(p, CALLSTACKS * 5 + 1 + 5, CALLSTACKS * 5 + 5, 0, 1);
 	profile__free(p);
 }
 
 #define ROUNDS 200000
 
-static bool take_lock(struct wire_lane *lane)
+static bool take_lock(struct wire_callstack *callstack)
 {
-	uint64_t busy = __atomic_load_n(&lane->busy, __ATOMIC_ACQUIRE);
+	uint64_t busy = __atomic_load_n(&callstack->busy, __ATOMIC_ACQUIRE);
 
 	return WIRE_BUSY_FREE(busy) &&
-	       __atomic_compare_exchange_n(&lane->busy, &busy, busy + 1, false, __ATOMIC_ACQ_REL,
-					   __ATOMIC_RELAXED);
+	       __atomic_compare_exchange_n(&callstack->busy, &busy, busy + 1, false,
+					   __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
-static void release_lock(struct wire_lane *lane)
+static void release_lock(struct wire_callstack *callstack)
 {
-	__atomic_fetch_add(&lane->busy, WIRE_BUSY_RELEASED - 1, __ATOMIC_RELEASE);
+	__atomic_fetch_add(&callstack->busy, WIRE_BUSY_RELEASED - 1, __ATOMIC_RELEASE);
 }
 
 /* As BPF does: a call is entered under the lock, and left under it. Returns how many leaves have
  * not got it. */
-static void *call_on_lane(void *arg)
+static void *call_on_callstack(void *arg)
 {
-	struct wire_lane *lane = arg;
-	uint32_t frame = lane->top;
+	struct wire_callstack *callstack = arg;
+	uint32_t frame = callstack->top;
 	uintptr_t lost = 0;
 
 	for (int i = 0; i < ROUNDS; i++) {
-		if (!take_lock(lane)) { /* it was ended: the entry is used again */
-			__atomic_fetch_and(&lane->busy, ~WIRE_BUSY_ENDED, __ATOMIC_ACQ_REL);
+		if (!take_lock(callstack)) { /* it was ended: the entry is used again */
+			__atomic_fetch_and(&callstack->busy, ~WIRE_BUSY_ENDED, __ATOMIC_ACQ_REL);
 			continue;
 		}
-		__atomic_store_n(&lane->top, frame + 1, __ATOMIC_RELEASE);
-		release_lock(lane);
-		if (!take_lock(lane)) {
+		__atomic_store_n(&callstack->top, frame + 1, __ATOMIC_RELEASE);
+		release_lock(callstack);
+		if (!take_lock(callstack)) {
 			lost++;
-			__atomic_fetch_and(&lane->busy, ~WIRE_BUSY_ENDED, __ATOMIC_ACQ_REL);
-			__atomic_store_n(&lane->top, frame, __ATOMIC_RELEASE);
+			__atomic_fetch_and(&callstack->busy, ~WIRE_BUSY_ENDED, __ATOMIC_ACQ_REL);
+			__atomic_store_n(&callstack->top, frame, __ATOMIC_RELEASE);
 			continue;
 		}
-		__atomic_store_n(&lane->top, frame, __ATOMIC_RELEASE);
-		release_lock(lane);
+		__atomic_store_n(&callstack->top, frame, __ATOMIC_RELEASE);
+		release_lock(callstack);
 	}
 	return (void *)lost;
 }
 
-/* Whoever looks whether a lane is idle keeps nobody from it, and ends none with an open call. */
-static void looking_at_a_lane_loses_no_return(void **state)
+/* Whoever looks whether a call stack is idle keeps nobody from it, and ends none with an open call.
+ */
+static void looking_at_a_callstack_loses_no_return(void **state)
 {
-	uint32_t number = bpf_lane(NOBODY, NOBODY, "prog");
-	struct wire_lane *lane = &bpf.lanes[number];
-	struct tables tables;
+	uint32_t number = bpf_callstack(NOBODY, NOBODY, "prog");
+	struct wire_callstack *callstack = &bpf.callstacks[number];
+	struct bpf_tables tables;
 	pthread_t thread;
 	void *lost;
 
-	lane->kind = WIRE_LANE_GOROUTINE;
-	assert_int_equal(tables__map(&tables, &bpf.info), 0);
-	assert_int_equal(pthread_create(&thread, NULL, call_on_lane, lane), 0);
+	callstack->kind = WIRE_CALLSTACK_GOROUTINE;
+	assert_int_equal(bpf_tables__map(&tables, &bpf.info), 0);
+	assert_int_equal(pthread_create(&thread, NULL, call_on_callstack, callstack), 0);
 	while (pthread_tryjoin_np(thread, &lost))
-		tables__end_idle(&tables, number);
+		bpf_tables__end_idle(&tables, number);
 	assert_null(lost);
-	assert_true(tables__end_idle(&tables, number) || lane->busy & WIRE_BUSY_ENDED);
-	assert_false(take_lock(lane));
-	tables__unmap(&tables);
+	assert_true(bpf_tables__end_idle(&tables, number) || callstack->busy & WIRE_BUSY_ENDED);
+	assert_false(take_lock(callstack));
+	bpf_tables__unmap(&tables);
 }
 
 static void any_short_table_retires(void **state)
 {
 	/* 129 of 256 nodes, or of 256 frames, in few threads */
 	for (int deep = 0; deep < 2; deep++) {
-		uint32_t t = bpf_lane(NOBODY, NOBODY, "prog");
+		uint32_t t = bpf_callstack(NOBODY, NOBODY, "prog");
 
 		for (uint32_t i = 0; i < 129; i++) {
 			bpf_enter(t, WORK, i);
@@ -523,7 +525,7 @@ static void any_short_table_retires(void **state)
 		}
 		bpf_exit(t, 1000);
 		assert_int_equal(collector__poll(collector), 0);
-		assert_int_equal(is_queued(QUEUE_LANES, t), deep);
+		assert_int_equal(is_queued(QUEUE_CALLSTACKS, t), deep);
 	}
 }
 
@@ -549,12 +551,12 @@ static void *make_paths(void *arg)
 /* A path that is made while the thread is being read must not leave more returns than calls. */
 static void accounts_hold_while_paths_are_made(void **state)
 {
-	uint32_t t = bpf_lane(NOBODY, NOBODY, "busy");
+	uint32_t t = bpf_callstack(NOBODY, NOBODY, "busy");
 	int64_t lowest = 0;
 	pthread_t writer;
 
 	assert_int_equal(pthread_create(&writer, NULL, make_paths, &t), 0);
-	while (!__atomic_load_n(&bpf.lanes[t].exit_ns, __ATOMIC_ACQUIRE)) {
+	while (!__atomic_load_n(&bpf.callstacks[t].exit_ns, __ATOMIC_ACQUIRE)) {
 		struct profile *p;
 
 		assert_int_equal(collector__snapshot(collector, 1, &p), 0);
@@ -586,14 +588,14 @@ static void use_anyhow(void)
 		return;
 	p->functions = calloc(FUNCTIONS, sizeof(*p->functions));
 	p->functions_cnt = FUNCTIONS;
-	assert_int_equal(profile__link(p), 0);
+	assert_int_equal(profile__connect(p), 0);
 	profile__free(p);
 }
 
 static void fill_somehow(void)
 {
 	for (int i = 0; i < 6; i++) {
-		uint32_t t = bpf_lane(NOBODY, NOBODY + i, "prog");
+		uint32_t t = bpf_callstack(NOBODY, NOBODY + i, "prog");
 
 		record_small(t);
 		bpf_enter(t, MAIN, 2000);
@@ -612,7 +614,7 @@ static void garbage(int threads, int frames, int nodes)
 		if (round)
 			setup_few_threads(NULL);
 		fill_somehow();
-		scribble(bpf.lanes, 8 * sizeof(*bpf.lanes), threads, &seed);
+		scribble(bpf.callstacks, 8 * sizeof(*bpf.callstacks), threads, &seed);
 		scribble(bpf.frames, 32 * sizeof(*bpf.frames), frames, &seed);
 		scribble(bpf.nodes, 48 * sizeof(*bpf.nodes), nodes, &seed);
 		use_anyhow();
@@ -641,19 +643,19 @@ static void garbage_in_nodes(void **state)
 
 static void rings_end(void **state)
 {
-	uint32_t t = bpf_lane(NOBODY, NOBODY, "prog");
+	uint32_t t = bpf_callstack(NOBODY, NOBODY, "prog");
 
 	record_small(t);
 	bpf_enter(t, MAIN, 2000);
-	bpf.frames[bpf.lanes[t].top].up = bpf.lanes[t].top;
+	bpf.frames[bpf.callstacks[t].top].up = bpf.callstacks[t].top;
 	use_anyhow();
-	bpf.node_rests[bpf.lanes[t].newest].older = bpf.lanes[t].newest;
+	bpf.node_rests[bpf.callstacks[t].newest].older = bpf.callstacks[t].newest;
 	use_anyhow();
 }
 
 static void unknown_functions_are_refused(void **state)
 {
-	uint32_t t = bpf_lane(NOBODY, NOBODY, "prog");
+	uint32_t t = bpf_callstack(NOBODY, NOBODY, "prog");
 	struct profile *p;
 	int saved = hush();
 
@@ -730,15 +732,15 @@ static void full_distributions(void **state)
 
 static void waiting_threads_have_waited_so_far(void **state)
 {
-	uint32_t t = bpf_lane(NOBODY, NOBODY, "prog");
-	struct wire_lane *lane = &bpf.lanes[t];
+	uint32_t t = bpf_callstack(NOBODY, NOBODY, "prog");
+	struct wire_callstack *callstack = &bpf.callstacks[t];
 	struct profile *p;
 
-	lane->current = t;
+	callstack->current = t;
 	bpf_enter(t, MAIN, 1000);
 	bpf_enter(t, WORK, 1100);
-	bpf.node_rests[bpf.frames[lane->top].node].off_ns = 40; /* before */
-	lane->off_since = 1500;
+	bpf.node_rests[bpf.frames[callstack->top].node].off_ns = 40; /* before */
+	callstack->off_since = 1500;
 	p = snapshot(2000);
 	assert_int_equal(NODE(p, 0, MAIN, WORK)->stats.off_self_ns, 540);
 	assert_int_equal(NODE(p, 0, MAIN, WORK)->stats.self_ns, 900);
@@ -746,30 +748,30 @@ static void waiting_threads_have_waited_so_far(void **state)
 	assert_int_equal(NODE(p, 0, MAIN)->stats.off_ns, 540);
 	profile__free(p);
 	/* It went a moment after the snapshot's; it is on another stack; it has ended. */
-	lane->off_since = 2500;
+	callstack->off_since = 2500;
 	p = snapshot(2000);
 	assert_int_equal(NODE(p, 0, MAIN, WORK)->stats.off_self_ns, 40);
 	profile__free(p);
-	lane->off_since = 1500;
-	lane->current = bpf_lane(NOBODY, NOBODY + 1, "other");
+	callstack->off_since = 1500;
+	callstack->current = bpf_callstack(NOBODY, NOBODY + 1, "other");
 	p = snapshot(2000);
 	assert_int_equal(NODE(p, 0, MAIN, WORK)->stats.off_self_ns, 40);
 	profile__free(p);
-	lane->current = t;
+	callstack->current = t;
 	bpf_exit(t, 1600);
 	p = snapshot(2000);
 	assert_int_equal(NODE(p, 0, MAIN, WORK)->stats.off_self_ns, 140);
 	assert_int_equal(NODE(p, 0, MAIN, WORK)->stats.self_ns, 500);
 	profile__free(p);
-	lane->off_since = 0;
-	lane->current = 0xffffffff;
+	callstack->off_since = 0;
+	callstack->current = 0xffffffff;
 	profile__free(snapshot(2000));
 }
 
 /* Never more than there is: the scheduler's clock and ours are read one after the other. */
 static void waiting_is_part_of_the_time(void **state)
 {
-	uint32_t t = bpf_lane(NOBODY, NOBODY, "prog");
+	uint32_t t = bpf_callstack(NOBODY, NOBODY, "prog");
 	struct profile *p;
 
 	record_small(t);
@@ -796,29 +798,29 @@ static const struct probe_costs known_costs = {
 	.cold_gain = 1,
 };
 
-/* A node's index in the table by its path from the lane's root. */
-static struct wire_node *bpf_node_at(uint32_t lane, const int *path)
+/* A node's index in the table by its path from the call stack's root. */
+static struct wire_node *bpf_node_at(uint32_t callstack, const int *path)
 {
-	uint32_t at = bpf.lanes[lane].root;
+	uint32_t at = bpf.callstacks[callstack].root;
 
 	for (; *path >= 0; path++)
-		at = bpf_child(lane, at, *path);
+		at = bpf_child(callstack, at, *path);
 	return &bpf.nodes[at];
 }
 
-#define BPF_NODE(lane, ...) bpf_node_at(lane, (const int[]){__VA_ARGS__, -1})
+#define BPF_NODE(callstack, ...) bpf_node_at(callstack, (const int[]){__VA_ARGS__, -1})
 
 static void costs_are_taken_out(void **state)
 {
-	uint32_t t = bpf_lane(NOBODY, NOBODY, "prog");
+	uint32_t t = bpf_callstack(NOBODY, NOBODY, "prog");
 	struct profile *p;
 
 	collector__set_costs(collector, &known_costs, false);
 	record_small(t);
 	BPF_NODE(t, MAIN)->probe_ns = 150;
 	BPF_NODE(t, MAIN, WORK)->probe_ns = 20;
-	BPF_NODE(t, MAIN, WORK, LEAF)->probe_ns = 70; /* more than it took */
-	bpf.nodes[bpf.lanes[t].root].probe_ns = 550;  /* seen by nobody who is traced */
+	BPF_NODE(t, MAIN, WORK, LEAF)->probe_ns = 70;	  /* more than it took */
+	bpf.nodes[bpf.callstacks[t].root].probe_ns = 550; /* seen by nobody who is traced */
 	p = snapshot(5000);
 	assert_stats(NODE(p, 0, MAIN), 1, 780, 250, 1000, 1000);
 	assert_stats(NODE(p, 0, MAIN, WORK), 2, 230, 230, 100, 200);
@@ -845,7 +847,7 @@ static int setup_few_functions(void **state)
 static void usage_covers_what_is_asked(void **state)
 {
 	struct function_usage u[FUNCTIONS + 1];
-	uint32_t t = bpf_lane(NOBODY, NOBODY, "prog");
+	uint32_t t = bpf_callstack(NOBODY, NOBODY, "prog");
 
 	bpf_enter(t, MAIN, 0);
 	bpf_enter(t, IDLE, 10); /* beyond the plan, so far */
@@ -874,7 +876,7 @@ static void set_figures(uint32_t t)
 
 static void usage_adds_up(void **state)
 {
-	uint32_t a = bpf_lane(NOBODY, NOBODY, "a"), b = bpf_lane(NOBODY, NOBODY + 1, "b");
+	uint32_t a = bpf_callstack(NOBODY, NOBODY, "a"), b = bpf_callstack(NOBODY, NOBODY + 1, "b");
 	struct function_usage u[FUNCTIONS];
 
 	collector__set_costs(collector, &known_costs, false);
@@ -911,10 +913,10 @@ static void usage_outlives_threads(void **state)
 
 	collector__set_costs(collector, &known_costs, false);
 	for (int i = 0; i < 5; i++) {
-		t[i] = bpf_lane(NOBODY, NOBODY + i, "prog");
+		t[i] = bpf_callstack(NOBODY, NOBODY + i, "prog");
 		record_small(t[i]);
 		set_figures(t[i]);
-		bpf.nodes[bpf.lanes[t[i]].root].probe_ns = 500;
+		bpf.nodes[bpf.callstacks[t[i]].root].probe_ns = 500;
 		if (i)
 			bpf_exit(t[i], 3000);
 	}
@@ -944,7 +946,7 @@ static uint64_t passed_of(uint32_t function, uint32_t every, uint64_t seen)
 	struct function_usage u[FUNCTIONS];
 
 	assert_true(collector__drop(collector, function, every));
-	assert_int_equal(bpf.switches[function].every, every);
+	assert_int_equal(bpf.function_modes[function].every, every);
 	assert_true(bpf.switches_set);
 	bpf.passed[function] = seen;
 	assert_int_equal(collector__usage(collector, u, FUNCTIONS), 0);
@@ -990,7 +992,7 @@ static void dropped_by_cpus(void **state)
 		for (uint64_t n = 0; n < seen[cpu]; n++)
 			kept += !((n + phase) % every);
 		all += seen[cpu];
-		bpf.passed[cpu * bpf.info.switches_cap + WORK] = seen[cpu];
+		bpf.passed[cpu * bpf.info.function_modes_cap + WORK] = seen[cpu];
 	}
 	assert_true(collector__drop(collector, WORK, every));
 	assert_int_equal(collector__passed(collector, WORK), all - kept);
@@ -1003,7 +1005,7 @@ static void dropped_by_cpus(void **state)
 /* One call stands for five: paths have more calls than were entered, and the accounts hold. */
 static void scaled_calls(void **state)
 {
-	uint32_t t = bpf_lane(NOBODY, NOBODY, "prog");
+	uint32_t t = bpf_callstack(NOBODY, NOBODY, "prog");
 	struct profile *p;
 
 	assert_true(collector__drop(collector, WORK, 5));
@@ -1028,7 +1030,7 @@ static void scaled_calls(void **state)
 static void reset_forgets(void **state)
 {
 	struct function_usage u[FUNCTIONS];
-	uint32_t t = bpf_lane(NOBODY, NOBODY, "prog"), again;
+	uint32_t t = bpf_callstack(NOBODY, NOBODY, "prog"), again;
 	uint64_t *free_place;
 	struct profile *p;
 
@@ -1037,7 +1039,7 @@ static void reset_forgets(void **state)
 	dist(5, WORK, 0, 3)->calls[2] = 5;
 	bpf.tallies[1].undistributed = bpf.tallies[2].lost[WIRE_LOST_FRAMES] = 3;
 	collector__drop(collector, WORK, 1);
-	bpf.passed[bpf.info.switches_cap + WORK] = 7;
+	bpf.passed[bpf.info.function_modes_cap + WORK] = 7;
 	collector__reset(collector);
 	p = snapshot(2000);
 	assert_int_equal(p->threads_cnt, 0);
@@ -1051,10 +1053,11 @@ static void reset_forgets(void **state)
 	assert_int_equal(collector__usage(collector, u, FUNCTIONS), 0);
 	for (int f = 0; f < FUNCTIONS; f++)
 		assert_int_equal(u[f].calls + u[f].self_ns + u[f].passed, 0);
-	assert_int_equal(bpf.switches[WORK].every + bpf.passed[bpf.info.switches_cap + WORK], 0);
-	assert_null(index_find(bpf.lanes[t].root, MAIN, &free_place));
+	assert_int_equal(
+		bpf.function_modes[WORK].every + bpf.passed[bpf.info.function_modes_cap + WORK], 0);
+	assert_null(index_find(bpf.callstacks[t].root, MAIN, &free_place));
 	/* Its entries are used again. */
-	again = bpf_lane(NOBODY, NOBODY, "again");
+	again = bpf_callstack(NOBODY, NOBODY, "again");
 	assert_int_equal(again, t);
 	record_small(again);
 	p = snapshot(2000);
@@ -1065,14 +1068,14 @@ static void reset_forgets(void **state)
 /* Also those whose paths have places of paths that were given back. */
 static void functions_seen_after_a_reset(void **state)
 {
-	uint32_t t = bpf_lane(NOBODY, NOBODY, "prog");
+	uint32_t t = bpf_callstack(NOBODY, NOBODY, "prog");
 
 	record_small(t);
 	assert_int_equal(collector__poll(collector), 0);
 	bpf_exit(t, 1000);
 	collector__reset(collector);
 	assert_int_equal(collector__functions(collector), 0);
-	t = bpf_lane(NOBODY, NOBODY, "again");
+	t = bpf_callstack(NOBODY, NOBODY, "again");
 	bpf_enter(t, WORK, 1);
 	assert_int_equal(collector__poll(collector), 0);
 	assert_int_equal(collector__functions(collector), 1);
@@ -1082,9 +1085,9 @@ static void functions_seen_after_a_reset(void **state)
 #define TEST_FEW(f) cmocka_unit_test_setup_teardown(f, setup_few_threads, teardown)
 
 /* The innermost call comes to a site. */
-static void at_site(uint32_t lane, uint32_t site, uint64_t now)
+static void at_site(uint32_t callstack, uint32_t site, uint64_t now)
 {
-	uint32_t frame = bpf.lanes[lane].top;
+	uint32_t frame = bpf.callstacks[callstack].top;
 
 	bpf.frame_rests[frame].line = (struct wire_line_state){
 		.site = site,
@@ -1097,7 +1100,7 @@ static void at_site(uint32_t lane, uint32_t site, uint64_t now)
 static void lines_add_up(void **state)
 {
 	struct line_usage usage[3];
-	uint32_t t = bpf_lane(NOBODY, NOBODY, "x");
+	uint32_t t = bpf_callstack(NOBODY, NOBODY, "x");
 
 	bpf.line_sites[1] = (struct wire_line_site){.function = MAIN, .line = 1};
 	bpf.line_sites[2] = (struct wire_line_site){.function = MAIN, .line = 2};
@@ -1110,7 +1113,7 @@ static void lines_add_up(void **state)
 	/* main is on line 2 for 30 ns, 5 of which were probes; what it calls is on none. */
 	bpf_enter(t, MAIN, 1000);
 	at_site(t, 2, 1070);
-	bpf.frames[bpf.lanes[t].top].probe_ns += 5;
+	bpf.frames[bpf.callstacks[t].top].probe_ns += 5;
 	bpf_enter(t, LEAF, 1080);
 	assert_int_equal(collector__lines(collector, 1100, usage, 3), 0);
 	assert_int_equal(usage[0].hits, 7);
@@ -1138,7 +1141,7 @@ static void lines_of_open_calls_outlive_threads(void **state)
 
 	bpf.line_sites[1] = (struct wire_line_site){.function = MAIN, .line = 1};
 	for (uint32_t i = 0; i < 12; i++) {
-		t = bpf_lane(NOBODY, NOBODY + i, "x");
+		t = bpf_callstack(NOBODY, NOBODY + i, "x");
 		bpf_enter(t, MAIN, 100);
 		at_site(t, 1, 110);
 		bpf_exit(t, 150);
@@ -1173,8 +1176,8 @@ int main(void)
 		TEST_FEW(dead_threads_are_given_back),
 		TEST_FEW(retired_threads_stay_in_the_profile),
 		TEST_FEW(entries_are_used_again),
-		TEST_FEW(idle_lanes_are_ended_when_they_are_many),
-		TEST_FEW(looking_at_a_lane_loses_no_return),
+		TEST_FEW(idle_callstacks_are_ended_when_they_are_many),
+		TEST_FEW(looking_at_a_callstack_loses_no_return),
 		TEST(any_short_table_retires),
 		TEST(rings_end),
 		TEST(distributions_are_merged),

@@ -11,7 +11,7 @@
 #include "attach/costs.h"
 #include "calls/profile.h"
 #include "collect/correct.h"
-#include "collect/part.h"
+#include "collect/stack_copy.h"
 
 static const struct probe_costs unknown;
 static const struct probe_costs costs = {
@@ -25,7 +25,7 @@ static const struct probe_costs costs = {
 	.cold_gain = 0.5,
 };
 
-static void assert_times(struct part_node n, const struct probe_costs *c, bool raw,
+static void assert_times(struct stack_copy_node n, const struct probe_costs *c, bool raw,
 			 uint64_t self_ns, uint64_t off_ns)
 {
 	struct call_stats s;
@@ -43,7 +43,7 @@ static void assert_times(struct part_node n, const struct probe_costs *c, bool r
 	assert_true(s.off_self_ns <= s.self_ns && s.self_ns <= s.raw_self_ns);
 }
 
-#define NODE(...) ((struct part_node){.parent = PART_ROOT, .calls = 3, __VA_ARGS__})
+#define NODE(...) ((struct stack_copy_node){.parent = STACK_COPY_ROOT, .calls = 3, __VA_ARGS__})
 
 static void costs_are_taken_out(void **state)
 {
@@ -73,7 +73,7 @@ static void waiting_is_kept(void **state)
 
 static void raw_times(void **state)
 {
-	struct part_node n = NODE(.self_ns = 1000, .off_ns = 400, .probe_ns = 300);
+	struct stack_copy_node n = NODE(.self_ns = 1000, .off_ns = 400, .probe_ns = 300);
 	struct call_stats s;
 
 	assert_times(n, &costs, true, 1000, 400);
@@ -84,7 +84,7 @@ static void raw_times(void **state)
 
 static void uncertainty(void **state)
 {
-	struct part_node n = NODE(.self_ns = 1000, .probe_ns = 300);
+	struct stack_copy_node n = NODE(.self_ns = 1000, .probe_ns = 300);
 	struct call_stats s;
 
 	correct__node(&n, &costs, false, &s);
@@ -95,7 +95,7 @@ static void uncertainty(void **state)
 
 static void shortest_and_longest(void **state)
 {
-	struct part_node n = NODE(.min_ns = 7, .max_ns = 9);
+	struct stack_copy_node n = NODE(.min_ns = 7, .max_ns = 9);
 	struct call_stats s;
 
 	correct__node(&n, &costs, false, &s);
@@ -131,30 +131,32 @@ static void factors(void **state)
 }
 
 /* outer calls inner; `timed` of inner's parts where 1000 were expected. */
-static struct part *part(uint32_t timed)
+static struct stack_copy *copy(uint32_t timed)
 {
-	struct part *p = calloc(1, sizeof(*p) + 2 * sizeof(p->nodes[0]));
+	struct stack_copy *p = calloc(1, sizeof(*p) + 2 * sizeof(p->nodes[0]));
 
 	assert_non_null(p);
 	p->nodes_cnt = 2;
 	p->outside_ns = 550;
-	p->nodes[0] = (struct part_node){
-		.parent = PART_ROOT, .calls = 1, .self_ns = 20000, .probe_ns = 150 + 10 * 550};
-	p->nodes[1] = (struct part_node){.parent = 0,
-					 .calls = 10,
-					 .self_ns = 5000,
-					 .probe_ns = 10 * 150,
-					 .timed_ns = timed,
-					 .expected_ns = timed ? 1000 : 0};
+	p->nodes[0] = (struct stack_copy_node){.parent = STACK_COPY_ROOT,
+					       .calls = 1,
+					       .self_ns = 20000,
+					       .probe_ns = 150 + 10 * 550};
+	p->nodes[1] = (struct stack_copy_node){.parent = 0,
+					       .calls = 10,
+					       .self_ns = 5000,
+					       .probe_ns = 10 * 150,
+					       .timed_ns = timed,
+					       .expected_ns = timed ? 1000 : 0};
 	return p;
 }
 
 static void assert_probes(uint32_t timed, const struct probe_costs *c, uint64_t inner,
 			  uint64_t outer)
 {
-	struct part *p = part(timed);
+	struct stack_copy *p = copy(timed);
 
-	correct__part(p, c);
+	correct__stack_copy(p, c);
 	assert_int_equal(p->nodes[1].probe_ns, inner);
 	assert_int_equal(p->nodes[0].probe_ns, outer);
 	assert_int_equal(p->outside_ns, 550);
@@ -177,11 +179,11 @@ static void cold_caches(void **state)
 
 static void outermost_calls(void **state)
 {
-	struct part *p = part(0);
+	struct stack_copy *p = copy(0);
 
 	p->nodes[0].timed_ns = 400;
 	p->nodes[0].expected_ns = 200;
-	correct__part(p, &costs);
+	correct__stack_copy(p, &costs);
 	assert_int_equal(p->nodes[0].probe_ns, 5500 + 150 * 1.5);
 	assert_int_equal(p->outside_ns, 550 * 1.5);
 	assert_int_equal(p->nodes[1].probe_ns, 1500);
@@ -191,11 +193,11 @@ static void outermost_calls(void **state)
 /* Less is not taken out than was put in: what is known of other kinds of probes is not enough. */
 static void a_cheaper_one_than_the_costs_say(void **state)
 {
-	struct part *p = part(1);
+	struct stack_copy *p = copy(1);
 
 	p->nodes[1].probe_ns = 5;
 	p->nodes[0].probe_ns = 0;
-	correct__part(p, &costs);
+	correct__stack_copy(p, &costs);
 	assert_int_equal(p->nodes[1].probe_ns, 0);
 	assert_int_equal(p->nodes[0].probe_ns, 0);
 	free(p);
@@ -203,10 +205,10 @@ static void a_cheaper_one_than_the_costs_say(void **state)
 
 static void nothing_in_it(void **state)
 {
-	struct part *p = part(2000);
+	struct stack_copy *p = copy(2000);
 
 	p->nodes_cnt = 0;
-	correct__part(p, &costs);
+	correct__stack_copy(p, &costs);
 	assert_int_equal(p->outside_ns, 550);
 	free(p);
 }

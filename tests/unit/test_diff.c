@@ -10,8 +10,8 @@ static struct diff *compare(struct profile *old, struct profile *now, struct dif
 	const struct diff_run runs[] = {{old, "old.data", 1}, {now, "new.data", 2}};
 	struct diff *d;
 
-	assert_int_equal(profile__link(old), 0);
-	assert_int_equal(profile__link(now), 0);
+	assert_int_equal(profile__connect(old), 0);
+	assert_int_equal(profile__connect(now), 0);
 	assert_int_equal(diff__new(runs, &opts, &d), 0);
 	return d;
 }

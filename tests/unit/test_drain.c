@@ -19,19 +19,19 @@ static struct collector *collector;
 
 /* What has come, in order. */
 static struct {
-	struct recorded_lane lanes[64];
+	struct recorded_callstack callstacks[64];
 	struct recorded_path paths[256];
 	struct timeline_call calls[MOST]; /* with copies of their values */
-	uint32_t calls_lanes[MOST];
-	size_t lanes_cnt, paths_cnt, calls_cnt;
+	uint32_t calls_callstacks[MOST];
+	size_t callstacks_cnt, paths_cnt, calls_cnt;
 	int err; /* to be returned */
 } got;
 
-static int take_lanes(void *ctx, const struct recorded_lane *lanes, size_t cnt)
+static int take_callstacks(void *ctx, const struct recorded_callstack *callstacks, size_t cnt)
 {
 	assert_ptr_equal(ctx, &got);
 	for (size_t i = 0; i < cnt; i++)
-		got.lanes[got.lanes_cnt++] = lanes[i];
+		got.callstacks[got.callstacks_cnt++] = callstacks[i];
 	return got.err;
 }
 
@@ -39,21 +39,22 @@ static int take_paths(void *ctx, const struct recorded_path *paths, size_t cnt)
 {
 	for (size_t i = 0; i < cnt; i++) {
 		assert_in_range(paths[i].parent, 0, got.paths_cnt);
-		assert_in_range(paths[i].lane, 1, got.lanes_cnt);
+		assert_in_range(paths[i].callstack, 1, got.callstacks_cnt);
 		if (paths[i].parent)
-			assert_int_equal(got.paths[paths[i].parent - 1].lane, paths[i].lane);
+			assert_int_equal(got.paths[paths[i].parent - 1].callstack,
+					 paths[i].callstack);
 		got.paths[got.paths_cnt++] = paths[i];
 	}
 	return got.err;
 }
 
-static int take_calls(void *ctx, uint32_t lane, const struct timeline_call *calls, size_t cnt)
+static int take_calls(void *ctx, uint32_t callstack, const struct timeline_call *calls, size_t cnt)
 {
-	assert_in_range(lane, 1, got.lanes_cnt);
+	assert_in_range(callstack, 1, got.callstacks_cnt);
 	for (size_t i = 0; i < cnt; i++) {
 		assert_in_range(calls[i].node, 1, got.paths_cnt);
-		assert_int_equal(got.paths[calls[i].node - 1].lane, lane);
-		got.calls_lanes[got.calls_cnt] = lane;
+		assert_int_equal(got.paths[calls[i].node - 1].callstack, callstack);
+		got.calls_callstacks[got.calls_cnt] = callstack;
 		got.calls[got.calls_cnt] = calls[i];
 		got.calls[got.calls_cnt++].values =
 			call_values__copy(calls[i].values, calls[i].values_cnt);
@@ -63,7 +64,7 @@ static int take_calls(void *ctx, uint32_t lane, const struct timeline_call *call
 
 static int setup(void **state)
 {
-	const struct call_stream stream = {take_lanes, take_paths, take_calls, &got};
+	const struct call_stream stream = {take_callstacks, take_paths, take_calls, &got};
 
 	memset(&got, 0, sizeof(got));
 	tables_make(16, 128, 256);
@@ -92,47 +93,47 @@ static void assert_call(size_t i, uint32_t function, uint64_t enter, uint64_t le
 
 static void calls_come_as_they_end(void **state)
 {
-	uint32_t lane = bpf_lane(100, 101, "x");
+	uint32_t callstack = bpf_callstack(100, 101, "x");
 
-	bpf_enter(lane, MAIN, START + 5);
-	bpf_enter(lane, WORK, START + 10);
+	bpf_enter(callstack, MAIN, START + 5);
+	bpf_enter(callstack, WORK, START + 10);
 	assert_int_equal(collector__poll(collector), 0);
 	assert_int_equal(got.calls_cnt, 0);
-	bpf_enter(lane, LEAF, START + 20);
-	bpf.lanes[lane].off_ns += 3;
-	bpf_leave(lane, START + 30);
+	bpf_enter(callstack, LEAF, START + 20);
+	bpf.callstacks[callstack].off_ns += 3;
+	bpf_leave(callstack, START + 30);
 	assert_int_equal(collector__poll(collector), 0);
 	assert_call(0, LEAF, 20, 30, 3);
-	assert_int_equal(got.lanes[0].pid, 100);
-	assert_int_equal(got.lanes[0].tid, 101);
-	assert_int_equal(got.lanes[0].start_ns, 1010);
+	assert_int_equal(got.callstacks[0].pid, 100);
+	assert_int_equal(got.callstacks[0].tid, 101);
+	assert_int_equal(got.callstacks[0].start_ns, 1010);
 	/* Callers come before callees though they end behind them. */
 	assert_int_equal(got.paths_cnt, 3);
 	assert_int_equal(got.paths[0].parent, 0);
 	assert_int_equal(got.paths[0].function, MAIN);
 	assert_int_equal(got.paths[2].parent, 2);
-	bpf_unwind(lane, START + 40);
-	bpf_enter(lane, WORK, START + 50);
-	bpf.lanes[lane].off_ns += 6;
+	bpf_unwind(callstack, START + 40);
+	bpf_enter(callstack, WORK, START + 50);
+	bpf.callstacks[callstack].off_ns += 6;
 	assert_int_equal(collector__last_calls(collector, START + 60), 0);
 	assert_call(1, WORK, 10, 40, 3);
 	assert_call(2, WORK, 50, 60, 6);
 	assert_call(3, MAIN, 5, 60, 9);
 	assert_int_equal(got.calls_cnt, 4);
 	assert_int_equal(got.paths_cnt, 3);
-	assert_int_equal(got.lanes_cnt, 1);
+	assert_int_equal(got.callstacks_cnt, 1);
 }
 
 /* Chunks go round: there are far fewer than the calls need. */
 static void chunks_are_used_again(void **state)
 {
-	uint32_t lane = bpf_lane(1, 2, "x");
+	uint32_t callstack = bpf_callstack(1, 2, "x");
 	uint64_t now = START;
 	struct profile *p;
 
 	for (int i = 0; i < 5000; i++) {
-		bpf_enter(lane, i % FUNCTIONS, now++);
-		bpf_leave(lane, now++);
+		bpf_enter(callstack, i % FUNCTIONS, now++);
+		bpf_leave(callstack, now++);
 		if (i % 100 == 0)
 			assert_int_equal(collector__poll(collector), 0);
 	}
@@ -148,16 +149,16 @@ static void chunks_are_used_again(void **state)
 
 static void what_finds_no_room_is_counted(void **state)
 {
-	uint32_t lane = bpf_lane(1, 2, "x");
+	uint32_t callstack = bpf_callstack(1, 2, "x");
 	struct profile *p;
 
 	for (uint64_t i = 0; i < 4000; i++) {
-		bpf_enter(lane, MAIN, START + i);
-		bpf_leave(lane, START + i);
+		bpf_enter(callstack, MAIN, START + i);
+		bpf_leave(callstack, START + i);
 	}
 	assert_int_equal(collector__poll(collector), 0);
-	bpf_enter(lane, MAIN, START + 5000);
-	bpf_leave(lane, START + 5001);
+	bpf_enter(callstack, MAIN, START + 5000);
+	bpf_leave(callstack, START + 5001);
 	assert_int_equal(collector__last_calls(collector, START + 6000), 0);
 	assert_int_equal(collector__snapshot(collector, START + 6000, &p), 0);
 	assert_true(p->accounting.timeline_lost > 0);
@@ -167,23 +168,23 @@ static void what_finds_no_room_is_counted(void **state)
 	profile__free(p);
 }
 
-/* When tables run short, ended lanes go. Their entries then mean something else. */
-static void entries_of_ended_lanes_are_used_again(void **state)
+/* When tables run short, ended call stacks go. Their entries then mean something else. */
+static void entries_of_ended_callstacks_are_used_again(void **state)
 {
 	for (uint32_t round = 0; round < 40; round++) {
-		uint32_t lane = bpf_lane(1, 10 + round, "x");
+		uint32_t callstack = bpf_callstack(1, 10 + round, "x");
 
-		bpf_enter(lane, round % FUNCTIONS, START + round * 100);
-		bpf_enter(lane, LEAF, START + round * 100 + 1);
-		bpf_leave(lane, START + round * 100 + 2);
-		bpf_exit(lane, START + round * 100 + 10);
+		bpf_enter(callstack, round % FUNCTIONS, START + round * 100);
+		bpf_enter(callstack, LEAF, START + round * 100 + 1);
+		bpf_leave(callstack, START + round * 100 + 2);
+		bpf_exit(callstack, START + round * 100 + 10);
 		assert_int_equal(collector__poll(collector), 0);
 	}
 	assert_int_equal(collector__last_calls(collector, START + 10000), 0);
-	assert_int_equal(got.lanes_cnt, 40);
+	assert_int_equal(got.callstacks_cnt, 40);
 	assert_int_equal(got.calls_cnt, 80);
 	for (size_t i = 0; i < got.calls_cnt; i++) {
-		uint32_t round = got.lanes[got.calls_lanes[i] - 1].tid - 10;
+		uint32_t round = got.callstacks[got.calls_callstacks[i] - 1].tid - 10;
 		const struct recorded_path *path = &got.paths[got.calls[i].node - 1];
 		bool inner = path->parent;
 
@@ -195,28 +196,28 @@ static void entries_of_ended_lanes_are_used_again(void **state)
 
 static void calls_before_the_start_are_forgotten(void **state)
 {
-	uint32_t lane = bpf_lane(1, 2, "x");
+	uint32_t callstack = bpf_callstack(1, 2, "x");
 
 	for (uint64_t i = 0; i < 100; i++) {
-		bpf_enter(lane, MAIN, i);
-		bpf_leave(lane, i);
+		bpf_enter(callstack, MAIN, i);
+		bpf_leave(callstack, i);
 	}
 	collector__reset(collector);
-	lane = bpf_lane(1, 3, "x");
-	bpf_enter(lane, LEAF, START + 1);
-	bpf_leave(lane, START + 2);
+	callstack = bpf_callstack(1, 3, "x");
+	bpf_enter(callstack, LEAF, START + 1);
+	bpf_leave(callstack, START + 2);
 	assert_int_equal(collector__last_calls(collector, START + 3), 0);
 	assert_int_equal(got.calls_cnt, 1);
 	assert_call(0, LEAF, 1, 2, 0);
-	assert_int_equal(bpf.queues[QUEUE_CHUNKS - QUEUE_LANES].cnt, 4);
+	assert_int_equal(bpf.queues[QUEUE_CHUNKS - QUEUE_CALLSTACKS].cnt, 4);
 }
 
 static void errors_of_the_receiver_end_it(void **state)
 {
-	uint32_t lane = bpf_lane(1, 2, "x");
+	uint32_t callstack = bpf_callstack(1, 2, "x");
 
-	bpf_enter(lane, MAIN, START);
-	bpf_leave(lane, START + 1);
+	bpf_enter(callstack, MAIN, START);
+	bpf_leave(callstack, START + 1);
 	got.err = -ENOSPC;
 	assert_int_equal(collector__poll(collector), -ENOSPC);
 }
@@ -286,7 +287,7 @@ static void texts_end_with_whole_characters(void **state)
 		{"abc", 3},	  {"a\xc3\xa4", 3},    {"ab\xc3", 2}, {"\xe6\x97\xa5", 3},
 		{"a\xe6\x97", 1}, {"\xf0\x9f\x99", 0}, {"ab\xff", 2}, {"\x80\x80\x80", 3},
 	};
-	uint32_t lane = bpf_lane(1, 2, "x");
+	uint32_t callstack = bpf_callstack(1, 2, "x");
 	uint64_t now = START;
 
 	list_values();
@@ -296,9 +297,9 @@ static void texts_end_with_whole_characters(void **state)
 
 		memset(text, 'x', WIRE_TEXT - 4);
 		strcpy(text + WIRE_TEXT - 4, rows[i].end);
-		bpf_enter(lane, LEAF, now++);
-		bpf_values(lane, &v);
-		bpf_leave(lane, now++);
+		bpf_enter(callstack, LEAF, now++);
+		bpf_values(callstack, &v);
+		bpf_leave(callstack, now++);
 	}
 	assert_int_equal(collector__last_calls(collector, now), 0);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -314,18 +315,18 @@ static void texts_end_with_whole_characters(void **state)
 static void values_come_with_their_calls(void **state)
 {
 	enum { CALLS = 5000 };
-	uint32_t lane = bpf_lane(1, 2, "x");
+	uint32_t callstack = bpf_callstack(1, 2, "x");
 	uint64_t now = START;
 
 	list_values();
 	for (uint32_t n = 0; n <= CALLS; n++) {
 		struct wire_values v = some_values(n);
 
-		bpf_enter(lane, LEAF, now++);
+		bpf_enter(callstack, LEAF, now++);
 		if (n % 3)
-			bpf_values(lane, &v);
+			bpf_values(callstack, &v);
 		if (n < CALLS)
-			bpf_leave(lane, now++);
+			bpf_leave(callstack, now++);
 		if (n % 7 == 0)
 			assert_int_equal(collector__poll(collector), 0);
 	}
@@ -342,14 +343,14 @@ static void values_come_with_their_calls(void **state)
 
 static void values_of_no_list_are_none(void **state)
 {
-	uint32_t lane = bpf_lane(1, 2, "x");
+	uint32_t callstack = bpf_callstack(1, 2, "x");
 	struct wire_values v = some_values(1);
 
 	list_values();
 	v.list = 7;
-	bpf_enter(lane, LEAF, START);
-	bpf_values(lane, &v);
-	bpf_leave(lane, START + 1);
+	bpf_enter(callstack, LEAF, START);
+	bpf_values(callstack, &v);
+	bpf_leave(callstack, START + 1);
 	assert_int_equal(collector__last_calls(collector, START + 2), 0);
 	assert_int_equal(got.calls_cnt, 1);
 	assert_int_equal(got.calls[0].values_cnt, 0);
@@ -363,7 +364,7 @@ int main(void)
 		TEST(calls_come_as_they_end),
 		TEST(chunks_are_used_again),
 		TEST(what_finds_no_room_is_counted),
-		TEST(entries_of_ended_lanes_are_used_again),
+		TEST(entries_of_ended_callstacks_are_used_again),
 		TEST(calls_before_the_start_are_forgotten),
 		TEST(errors_of_the_receiver_end_it),
 		TEST(texts_end_with_whole_characters),

@@ -12,13 +12,13 @@
 
 #include "calls/profile.h"
 #include "collect/expand.h"
-#include "collect/part.h"
-#include "collect/tables.h"
+#include "collect/stack_copy.h"
+#include "collect/bpf_tables.h"
 
 #define STACKS 4
 
 static struct wire_callers stacks[STACKS];
-static struct tables tables = {.info.callers_cap = STACKS, .callers = stacks};
+static struct bpf_tables tables = {.info.callers_cap = STACKS, .callers = stacks};
 static int resolved, fails;
 
 /* Object 1's function at vaddr n is number n. */
@@ -37,16 +37,16 @@ static void put_stack(uint32_t number, uint32_t end, uint32_t cnt, const uint64_
 		stacks[number].frames[i] = 1ull << 48 | functions[i];
 }
 
-static struct part *new_part(const struct part_node *nodes, uint32_t cnt)
+static struct stack_copy *new_copy(const struct stack_copy_node *nodes, uint32_t cnt)
 {
-	struct part *part = calloc(1, sizeof(*part) + cnt * sizeof(*nodes));
+	struct stack_copy *copy = calloc(1, sizeof(*copy) + cnt * sizeof(*nodes));
 
-	assert_non_null(part);
-	part->pid = 7;
-	part->entered = 99;
-	part->nodes_cnt = cnt;
-	memcpy(part->nodes, nodes, cnt * sizeof(*nodes));
-	return part;
+	assert_non_null(copy);
+	copy->pid = 7;
+	copy->entered = 99;
+	copy->nodes_cnt = cnt;
+	memcpy(copy->nodes, nodes, cnt * sizeof(*nodes));
+	return copy;
 }
 
 static void begin(struct expansions *e)
@@ -58,7 +58,7 @@ static void begin(struct expansions *e)
 	resolved = fails = 0;
 }
 
-static void expect(const struct part *p, uint32_t i, uint32_t parent, uint32_t function,
+static void expect(const struct stack_copy *p, uint32_t i, uint32_t parent, uint32_t function,
 		   uint64_t calls)
 {
 	assert_int_equal(p->nodes[i].parent, parent);
@@ -70,16 +70,16 @@ static void expect(const struct part *p, uint32_t i, uint32_t parent, uint32_t f
 static void stacks_share_their_callers(void **state)
 {
 	const uint64_t by_a[] = {11, 10}, by_b[] = {12, 10}, by_c[] = {13};
-	const struct part_node nodes[] = {
-		{.parent = PART_ROOT, .function = WIRE_NODE_CALLERS | 1},
+	const struct stack_copy_node nodes[] = {
+		{.parent = STACK_COPY_ROOT, .function = WIRE_NODE_CALLERS | 1},
 		{.parent = 0, .function = 5, .calls = 3, .self_ns = 30, .min_ns = 9, .max_ns = 11},
-		{.parent = PART_ROOT, .function = WIRE_NODE_CALLERS | 2},
+		{.parent = STACK_COPY_ROOT, .function = WIRE_NODE_CALLERS | 2},
 		{.parent = 2, .function = 5, .calls = 4},
-		{.parent = PART_ROOT, .function = 6, .calls = 1},
+		{.parent = STACK_COPY_ROOT, .function = 6, .calls = 1},
 		{.parent = 4, .function = WIRE_NODE_CALLERS | 3},
 		{.parent = 5, .function = 5, .calls = 2},
 	};
-	struct part *part = new_part(nodes, 7), *out;
+	struct stack_copy *copy = new_copy(nodes, 7), *out;
 	struct profile_accounting a = {0};
 	struct expansions e;
 
@@ -88,18 +88,18 @@ static void stacks_share_their_callers(void **state)
 	put_stack(2, WIRE_CALLERS_ASTRAY, 2, by_b);
 	put_stack(3, WIRE_CALLERS_WHOLE, 1, by_c);
 	for (int round = 0; round < 2; round++) {
-		assert_int_equal(expand__part(&e, &tables, part, &a, &out), 0);
+		assert_int_equal(expand__stack_copy(&e, &tables, copy, &a, &out), 0);
 		assert_int_equal(out->nodes_cnt, 8);
 		assert_int_equal(out->pid, 7);
 		assert_int_equal(out->entered, 99);
-		expect(out, 0, PART_ROOT, 10, 0);
+		expect(out, 0, STACK_COPY_ROOT, 10, 0);
 		expect(out, 1, 0, 11, 0);
 		expect(out, 2, 1, 5, 3);
 		assert_int_equal(out->nodes[2].self_ns, 30);
 		assert_int_equal(out->nodes[2].min_ns, 9);
 		expect(out, 3, 0, 12, 0);
 		expect(out, 4, 3, 5, 4);
-		expect(out, 5, PART_ROOT, 6, 1);
+		expect(out, 5, STACK_COPY_ROOT, 6, 1);
 		expect(out, 6, 5, 13, 0);
 		expect(out, 7, 6, 5, 2);
 		free(out);
@@ -107,7 +107,7 @@ static void stacks_share_their_callers(void **state)
 	assert_int_equal(resolved, 5); /* once */
 	assert_int_equal(a.callers_whole, 2 * 5);
 	assert_int_equal(a.callers_astray, 2 * 4);
-	free(part);
+	free(copy);
 	expand__free(&e, &tables);
 }
 
@@ -116,23 +116,23 @@ static void stacks_share_their_callers(void **state)
 static void same_paths_are_one(void **state)
 {
 	const uint64_t f[] = {10};
-	const struct part_node nodes[] = {
-		{.parent = PART_ROOT, .function = 10, .calls = 1, .min_ns = 5, .max_ns = 5},
-		{.parent = PART_ROOT, .function = WIRE_NODE_CALLERS | 1},
+	const struct stack_copy_node nodes[] = {
+		{.parent = STACK_COPY_ROOT, .function = 10, .calls = 1, .min_ns = 5, .max_ns = 5},
+		{.parent = STACK_COPY_ROOT, .function = WIRE_NODE_CALLERS | 1},
 		{.parent = 1, .function = 5, .calls = 3, .self_ns = 1, .min_ns = 9, .max_ns = 11},
-		{.parent = PART_ROOT, .function = WIRE_NODE_CALLERS | 2},
+		{.parent = STACK_COPY_ROOT, .function = WIRE_NODE_CALLERS | 2},
 		{.parent = 3, .function = 5, .calls = 4, .self_ns = 2, .min_ns = 8, .max_ns = 10},
 	};
-	struct part *part = new_part(nodes, 5), *out;
+	struct stack_copy *copy = new_copy(nodes, 5), *out;
 	struct profile_accounting a = {0};
 	struct expansions e;
 
 	begin(&e);
 	put_stack(1, WIRE_CALLERS_DEEP, 1, f);
 	put_stack(2, WIRE_CALLERS_UNKNOWN, 1, f);
-	assert_int_equal(expand__part(&e, &tables, part, &a, &out), 0);
+	assert_int_equal(expand__stack_copy(&e, &tables, copy, &a, &out), 0);
 	assert_int_equal(out->nodes_cnt, 2);
-	expect(out, 0, PART_ROOT, 10, 1);
+	expect(out, 0, STACK_COPY_ROOT, 10, 1);
 	expect(out, 1, 0, 5, 7);
 	assert_int_equal(out->nodes[1].self_ns, 3);
 	assert_int_equal(out->nodes[1].min_ns, 8);
@@ -140,30 +140,30 @@ static void same_paths_are_one(void **state)
 	assert_int_equal(a.callers_deep, 3);
 	assert_int_equal(a.callers_lost, 4);
 	free(out);
-	free(part);
+	free(copy);
 	expand__free(&e, &tables);
 }
 
 static void failures_are_passed_on(void **state)
 {
 	const uint64_t f[] = {10};
-	const struct part_node nodes[] = {
-		{.parent = PART_ROOT, .function = WIRE_NODE_CALLERS | 1},
+	const struct stack_copy_node nodes[] = {
+		{.parent = STACK_COPY_ROOT, .function = WIRE_NODE_CALLERS | 1},
 		{.parent = 0, .function = 5, .calls = 3},
 	};
-	struct part *part = new_part(nodes, 2), *out;
+	struct stack_copy *copy = new_copy(nodes, 2), *out;
 	struct profile_accounting a = {0};
 	struct expansions e;
 
 	begin(&e);
 	put_stack(1, WIRE_CALLERS_WHOLE, 1, f);
 	fails = -ENOMEM;
-	assert_int_equal(expand__part(&e, &tables, part, &a, &out), -ENOMEM);
+	assert_int_equal(expand__stack_copy(&e, &tables, copy, &a, &out), -ENOMEM);
 	fails = 0;
-	assert_int_equal(expand__part(&e, &tables, part, &a, &out), 0);
+	assert_int_equal(expand__stack_copy(&e, &tables, copy, &a, &out), 0);
 	assert_int_equal(out->nodes_cnt, 2);
 	free(out);
-	free(part);
+	free(copy);
 	expand__free(&e, &tables);
 }
 

@@ -13,9 +13,9 @@
 #include "record/calls/flight.h"
 #include "util/array.h"
 
-#define LIMIT 100000
-#define CALLS 100000 /* some four times of what fits */
-#define LANES 5
+#define LIMIT	   100000
+#define CALLS	   100000 /* some four times of what fits */
+#define CALLSTACKS 5
 
 static char folder[] = "/tmp/flight.XXXXXX";
 static char path[64], other[64], old[64]; /* `old`: what a recording has replaced */
@@ -67,14 +67,14 @@ static void end(struct writer *w)
 }
 
 /* Writes all, the file being below the limit all the time. */
-static void record(struct lane_calls *lanes, bool append, bool profiles)
+static void record(struct callstack_calls *callstacks, bool append, bool profiles)
 {
-	struct writer *w = begin_calls(path, append, LIMIT, LANES);
+	struct writer *w = begin_calls(path, append, LIMIT, CALLSTACKS);
 	struct profile *p = calls_profile();
 
-	for (int round = 0; lanes[0].written < lanes[0].cnt; round++) {
-		for (uint32_t i = 0; i < LANES; i++)
-			write_some(w, i + 1, &lanes[i], 200 + 100 * i);
+	for (int round = 0; callstacks[0].written < callstacks[0].cnt; round++) {
+		for (uint32_t i = 0; i < CALLSTACKS; i++)
+			write_some(w, i + 1, &callstacks[i], 200 + 100 * i);
 		if (round % 10 == 0) {
 			assert_int_equal(writer__flush(w), 0);
 			if (profiles)
@@ -88,15 +88,15 @@ static void record(struct lane_calls *lanes, bool append, bool profiles)
 	profile__free(p);
 }
 
-static void make_lanes(struct lane_calls *lanes)
+static void make_callstacks(struct callstack_calls *callstacks)
 {
-	for (uint32_t i = 0; i < LANES; i++)
-		lanes[i] = make_calls(i + 1, CALLS / 5 * (i + 1) / 3, i);
+	for (uint32_t i = 0; i < CALLSTACKS; i++)
+		callstacks[i] = make_calls(i + 1, CALLS / 5 * (i + 1) / 3, i);
 }
 
 /* All that ended later than what was forgotten is there, and nothing has got lost without being
  * counted. */
-static void expect_newest(const struct lane_calls *lanes, size_t run)
+static void expect_newest(const struct callstack_calls *callstacks, size_t run)
 {
 	uint64_t written = 0, newer = 0, held;
 	struct recorded r;
@@ -105,13 +105,13 @@ static void expect_newest(const struct lane_calls *lanes, size_t run)
 	assert_non_null(r.profile->timeline);
 	held = count_calls(r.profile);
 	assert_int_equal(r.calls, held);
-	for (uint32_t i = 0; i < LANES; i++) {
+	for (uint32_t i = 0; i < CALLSTACKS; i++) {
 		uint32_t thread = thread_of(r.profile, i + 1);
 		struct timeline_call call;
 
-		written += lanes[i].written;
-		for (size_t c = 0; c < lanes[i].written; c++)
-			newer += lanes[i].calls[c].leave_ns > r.forgotten.until_ns;
+		written += callstacks[i].written;
+		for (size_t c = 0; c < callstacks[i].written; c++)
+			newer += callstacks[i].calls[c].leave_ns > r.forgotten.until_ns;
 		assert_int_equal(r.profile->timeline->rewind(r.profile->timeline, thread), 0);
 		while (r.profile->timeline->next(r.profile->timeline, thread, &call) > 0)
 			newer -= call.leave_ns > r.forgotten.until_ns;
@@ -122,31 +122,31 @@ static void expect_newest(const struct lane_calls *lanes, size_t run)
 	recorded__free(&r);
 }
 
-static void free_lanes(struct lane_calls *lanes)
+static void free_callstacks(struct callstack_calls *callstacks)
 {
-	for (uint32_t i = 0; i < LANES; i++)
-		free(lanes[i].calls);
+	for (uint32_t i = 0; i < CALLSTACKS; i++)
+		free(callstacks[i].calls);
 }
 
 static void test_newest_are_kept(void **state)
 {
-	struct lane_calls lanes[LANES];
+	struct callstack_calls callstacks[CALLSTACKS];
 	struct recorded r;
 
-	make_lanes(lanes);
-	record(lanes, false, true);
-	expect_newest(lanes, 0);
+	make_callstacks(callstacks);
+	record(callstacks, false, true);
+	expect_newest(callstacks, 0);
 	assert_true(load_calls(path, 0, &r));
 	assert_string_equal(r.end.reason, "done");
 	assert_true(r.forgotten.calls > CALLS / 2 && r.calls > CALLS / 20);
 	recorded__free(&r);
-	free_lanes(lanes);
+	free_callstacks(callstacks);
 }
 
 /* A run is kept that was in the file before, with its calls. */
 static void test_behind_another_run(void **state)
 {
-	struct lane_calls lanes[LANES], before = make_calls(1, 5000, 9);
+	struct callstack_calls callstacks[CALLSTACKS], before = make_calls(1, 5000, 9);
 	struct recorded r;
 	struct writer *w;
 
@@ -156,38 +156,38 @@ static void test_behind_another_run(void **state)
 
 	write_some(w, 1, &before, 5000);
 	end(w);
-	make_lanes(lanes);
-	record(lanes, true, false);
-	expect_newest(lanes, 1);
+	make_callstacks(callstacks);
+	record(callstacks, true, false);
+	expect_newest(callstacks, 1);
 	assert_true(load_calls(path, 0, &r));
 	expect_calls(r.profile, 0, before.calls, 5000);
 	assert_int_equal(r.forgotten.calls, 0);
 	recorded__free(&r);
 	free(before.calls);
-	free_lanes(lanes);
+	free_callstacks(callstacks);
 }
 
 /* What there is when the profiler is killed, at any time. */
 static void test_never_ends(void **state)
 {
-	struct lane_calls lanes[LANES];
+	struct callstack_calls callstacks[CALLSTACKS];
 	struct writer *w;
 
-	make_lanes(lanes);
-	w = begin_calls(path, false, LIMIT, LANES);
+	make_callstacks(callstacks);
+	w = begin_calls(path, false, LIMIT, CALLSTACKS);
 	for (int round = 0; round < 40; round++) {
-		for (uint32_t i = 0; i < LANES; i++)
-			write_some(w, i + 1, &lanes[i], 300);
+		for (uint32_t i = 0; i < CALLSTACKS; i++)
+			write_some(w, i + 1, &callstacks[i], 300);
 		assert_int_equal(writer__flush(w), 0);
-		expect_newest(lanes, 0);
+		expect_newest(callstacks, 0);
 	}
 	writer__free(w);
-	free_lanes(lanes);
+	free_callstacks(callstacks);
 }
 
 static void test_no_room_for_calls(void **state)
 {
-	struct lane_calls lane = make_calls(1, CALLS, 1);
+	struct callstack_calls callstack = make_calls(1, CALLS, 1);
 	struct writer *w = begin_calls(path, false, 1000, 1);
 	struct profile *p = calls_profile();
 	struct recorded r;
@@ -195,7 +195,7 @@ static void test_no_room_for_calls(void **state)
 
 	one = size_of(path);
 	for (int i = 0; i < 50; i++) {
-		write_some(w, 1, &lane, CALLS / 50);
+		write_some(w, 1, &callstack, CALLS / 50);
 		assert_int_equal(writer__flush(w), 0);
 		assert_int_equal(writer__profile(w, p), 0);
 		assert_true(size_of(path) <= 2000 + 2 * one);
@@ -204,11 +204,11 @@ static void test_no_room_for_calls(void **state)
 	assert_true(load_calls(path, 0, &r));
 	assert_int_equal(r.calls, 0);
 	assert_int_equal(r.forgotten.calls, CALLS);
-	assert_int_equal(r.forgotten.until_ns, lane.calls[CALLS - 1].leave_ns);
+	assert_int_equal(r.forgotten.until_ns, callstack.calls[CALLS - 1].leave_ns);
 	assert_non_null(r.profile->timeline);
 	recorded__free(&r);
 	profile__free(p);
-	free(lane.calls);
+	free(callstack.calls);
 }
 
 static void put_packed(struct flight *f, struct block_writer *w, enum block_type type, size_t len,
@@ -254,7 +254,7 @@ static void test_gap_that_makes_room(void **state)
 
 static void test_mode_stays_and_links_are_followed_once(void **state)
 {
-	struct lane_calls lane = make_calls(1, CALLS, 1);
+	struct callstack_calls callstack = make_calls(1, CALLS, 1);
 	struct stat before, after, link;
 	struct writer *w;
 	int held;
@@ -266,7 +266,7 @@ static void test_mode_stays_and_links_are_followed_once(void **state)
 	assert_int_equal(symlink("other", path), 0);
 	assert_int_equal(stat(other, &before), 0);
 	w = begin_calls(path, false, LIMIT, 1);
-	write_some(w, 1, &lane, CALLS);
+	write_some(w, 1, &callstack, CALLS);
 	end(w);
 	assert_int_equal(stat(other, &after), 0);
 	assert_int_equal(lstat(path, &link), 0);
@@ -276,37 +276,37 @@ static void test_mode_stays_and_links_are_followed_once(void **state)
 	assert_true(after.st_size <= LIMIT);
 	assert_int_equal(unlink(path), 0);
 	close(held);
-	free(lane.calls);
+	free(callstack.calls);
 }
 
 /* Somebody has put another file in its place. */
 static void test_strangers_file_stays(void **state)
 {
-	struct lane_calls lane = make_calls(1, CALLS, 1);
+	struct callstack_calls callstack = make_calls(1, CALLS, 1);
 	struct writer *w = begin_calls(path, false, LIMIT, 1);
 
 	assert_int_equal(rename(path, other), 0);
 	assert_int_equal(symlink("elsewhere", path), 0);
-	assert_int_equal(writer__calls(w, 1, lane.calls, CALLS), -ESTALE);
+	assert_int_equal(writer__calls(w, 1, callstack.calls, CALLS), -ESTALE);
 	writer__free(w);
 	assert_int_equal(files(), 2);
 	assert_int_equal(unlink(path), 0);
-	free(lane.calls);
+	free(callstack.calls);
 }
 
 /* Whether there is to be a limit or not. */
 static void test_removed_file(void **state)
 {
-	struct lane_calls lane = make_calls(1, CALLS, 1);
+	struct callstack_calls callstack = make_calls(1, CALLS, 1);
 	struct writer *w = begin_calls(path, false, LIMIT, 1);
 
 	unlink(other);
 	assert_int_equal(unlink(path), 0);
-	assert_int_equal(writer__calls(w, 1, lane.calls, CALLS), -ENOENT);
+	assert_int_equal(writer__calls(w, 1, callstack.calls, CALLS), -ENOENT);
 	writer__free(w);
 	w = begin_calls(path, false, 0, 1);
 	assert_int_equal(unlink(path), 0);
-	write_some(w, 1, &lane, CALLS);
+	write_some(w, 1, &callstack, CALLS);
 	assert_int_equal(writer__end(w, &(struct run_end){"done"}), -ESTALE);
 	writer__free(w);
 	assert_int_equal(files(), 0);
@@ -315,23 +315,23 @@ static void test_removed_file(void **state)
 	assert_int_equal(rename(path, other), 0);
 	end(w);
 	assert_int_equal(files(), 1);
-	free(lane.calls);
+	free(callstack.calls);
 }
 
 /* Of a file that is being written, also once it is another one. */
 static void test_two_writers(void **state)
 {
-	struct lane_calls lane = make_calls(1, CALLS, 1);
+	struct callstack_calls callstack = make_calls(1, CALLS, 1);
 	struct writer *w = begin_calls(path, false, LIMIT, 1), *second;
 
 	for (int round = 0; round < 2; round++) {
 		assert_int_equal(writer__open(path, round, &second), -EBUSY);
-		write_some(w, 1, &lane, CALLS);
+		write_some(w, 1, &callstack, CALLS);
 	}
 	end(w);
 	assert_int_equal(writer__open(path, true, &second), 0);
 	writer__free(second);
-	free(lane.calls);
+	free(callstack.calls);
 }
 
 static void test_nobody_waits_for_a_reader(void **state)

@@ -69,7 +69,7 @@ static const struct code *decode(void **state, const uint8_t *bytes, size_t size
 static void assert_check(const struct code *c, uint32_t offset, uint8_t cond)
 {
 	assert_int_equal(c->sites_cnt, 1);
-	assert_true(c->sites[0].begins_anew);
+	assert_true(c->sites[0].restarts);
 	assert_int_equal(c->sites[0].offset, offset);
 	assert_int_equal(c->sites[0].site, SITE_JCC);
 	assert_int_equal(c->sites[0].delta, 0);
@@ -82,7 +82,7 @@ static void assert_check(const struct code *c, uint32_t offset, uint8_t cond)
 static void assert_no_check(const struct code *c)
 {
 	for (uint32_t i = 0; i < c->sites_cnt; i++)
-		assert_false(c->sites[i].begins_anew);
+		assert_false(c->sites[i].restarts);
 }
 
 static void small_frame(void **state)
@@ -136,7 +136,7 @@ static void loops_besides(void **state)
 	const struct code *c =
 		DECODE(CMP_GUARD, 0x76, 0x03, 0x74, 0xf8, 0xc3, CALL_FAR, 0xeb, 0xf0);
 
-	assert_true(c->sites[0].begins_anew);
+	assert_true(c->sites[0].restarts);
 	assert_int_equal(c->loops_to_entry, 1);
 }
 
@@ -165,7 +165,7 @@ static void moved_stack(void **state)
 	const struct code *c = DECODE(0x48, 0x83, 0xec, 0x08, CMP_GUARD, 0x76, 0x05, 0x48, 0x83,
 				      0xc4, 0x08, 0xc3, CALL_FAR, 0xeb, 0xea);
 
-	assert_true(c->sites[0].begins_anew);
+	assert_true(c->sites[0].restarts);
 	assert_int_equal(c->sites[0].delta, 8);
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Attaching in groups against a kernel made up here: keeper__link() below stands in for it. */
+/* Attaching in groups against a kernel made up here: link_holder__link() below stands in for it. */
 #include "elf_fixture.h"
 
 #include <errno.h>
 
 #include "attach/group.h"
 #include "attach/groups.h"
-#include "attach/links/keeper.h"
+#include "attach/links/link_holder.h"
 #include "attach/survey.h"
 #include "plan/exit_strategy.h"
 #include "plan/plan.h"
@@ -20,7 +20,7 @@ enum {
 	PROG_RET,
 	PROG_RETURN,
 	PROG_LINE,
-	PROG_MARK,
+	PROG_HOOK,
 	PROG_BEGIN,
 	PROG_END,
 	PROG_SURVEY
@@ -66,7 +66,7 @@ static int refusal(const struct link_spec *spec)
 	return 0;
 }
 
-int keeper__link(struct keeper *k, const struct link_spec *spec)
+int link_holder__link(struct link_holder *k, const struct link_spec *spec)
 {
 	int err, fd;
 
@@ -93,7 +93,7 @@ int keeper__link(struct keeper *k, const struct link_spec *spec)
 	return kernel.links++;
 }
 
-int keeper__close(struct keeper *k, int link)
+int link_holder__close(struct link_holder *k, int link)
 {
 	assert_true(link >= 0 && link < kernel.links && !kernel.closed[link]);
 	close(kernel.fds[link]);
@@ -101,7 +101,7 @@ int keeper__close(struct keeper *k, int link)
 	return 0;
 }
 
-void keeper__detach(struct keeper *k)
+void link_holder__detach(struct link_holder *k)
 {
 	for (int i = 0; i < kernel.links; i++) {
 		if (!kernel.closed[i])
@@ -110,63 +110,63 @@ void keeper__detach(struct keeper *k)
 	}
 }
 
-static size_t session_returns(const struct proftrace_bpf *skel, struct tier_probe *probes)
+static size_t session_returns(const struct proftrace_bpf *skel, struct backend_probe *probes)
 {
-	probes[0] = (struct tier_probe){PROG_SESSION, LINK_UPROBE_SESSION, 0};
+	probes[0] = (struct backend_probe){PROG_SESSION, LINK_UPROBE_SESSION, 0};
 	return 1;
 }
 
-static struct tier_probe entry(const struct proftrace_bpf *skel)
+static struct backend_probe entry(const struct proftrace_bpf *skel)
 {
-	return (struct tier_probe){PROG_ENTRY, LINK_UPROBE_MULTI, 0};
+	return (struct backend_probe){PROG_ENTRY, LINK_UPROBE_MULTI, 0};
 }
 
-static size_t multi_returns(const struct proftrace_bpf *skel, struct tier_probe *probes)
+static size_t multi_returns(const struct proftrace_bpf *skel, struct backend_probe *probes)
 {
-	probes[0] = (struct tier_probe){PROG_RETURN, LINK_UPROBE_MULTI, 1};
+	probes[0] = (struct backend_probe){PROG_RETURN, LINK_UPROBE_MULTI, 1};
 	probes[1] = entry(skel);
 	return 2;
 }
 
-static struct tier_probe exit_site(const struct proftrace_bpf *skel, bool ret)
+static struct backend_probe exit_site(const struct proftrace_bpf *skel, bool ret)
 {
-	return (struct tier_probe){ret ? PROG_RET : PROG_EXIT, LINK_UPROBE_MULTI, 0};
+	return (struct backend_probe){ret ? PROG_RET : PROG_EXIT, LINK_UPROBE_MULTI, 0};
 }
 
-static struct tier_probe region(const struct proftrace_bpf *skel, bool ends)
+static struct backend_probe region(const struct proftrace_bpf *skel, bool ends)
 {
-	return (struct tier_probe){ends ? PROG_END : PROG_BEGIN, LINK_UPROBE_MULTI, 0};
+	return (struct backend_probe){ends ? PROG_END : PROG_BEGIN, LINK_UPROBE_MULTI, 0};
 }
 
-static struct tier_probe line(const struct proftrace_bpf *skel)
+static struct backend_probe line(const struct proftrace_bpf *skel)
 {
-	return (struct tier_probe){PROG_LINE, LINK_UPROBE_MULTI, 0};
+	return (struct backend_probe){PROG_LINE, LINK_UPROBE_MULTI, 0};
 }
 
-static struct tier_probe mark(const struct proftrace_bpf *skel, int kind)
+static struct backend_probe hook(const struct proftrace_bpf *skel, int kind)
 {
-	return (struct tier_probe){PROG_MARK, LINK_UPROBE_MULTI, 0};
+	return (struct backend_probe){PROG_HOOK, LINK_UPROBE_MULTI, 0};
 }
 
-static struct tier_probe survey(const struct proftrace_bpf *skel)
+static struct backend_probe survey(const struct proftrace_bpf *skel)
 {
-	return (struct tier_probe){PROG_SURVEY, LINK_UPROBE_MULTI, 0};
+	return (struct backend_probe){PROG_SURVEY, LINK_UPROBE_MULTI, 0};
 }
 
-static const struct tier session = {"session", "",     "",   NULL, session_returns, entry,
-				    exit_site, region, line, mark, survey};
-static const struct tier declining = {.name = "declining",
-				      .needs = "",
-				      .returns = session_returns,
-				      .entry = entry,
-				      .exit_site = exit_site,
-				      .region = region,
-				      .line = line,
-				      .mark = mark,
-				      .survey = survey,
-				      .declines_returns = true};
-static const struct tier multi = {"multi", "",	      "",     NULL, multi_returns,
-				  entry,   exit_site, region, line, mark};
+static const struct backend session = {"session", "",	  "",	NULL, session_returns, entry,
+				       exit_site, region, line, hook, survey};
+static const struct backend declining = {.name = "declining",
+					 .needs = "",
+					 .returns = session_returns,
+					 .entry = entry,
+					 .exit_site = exit_site,
+					 .region = region,
+					 .line = line,
+					 .hook = hook,
+					 .survey = survey,
+					 .declines_returns = true};
+static const struct backend multi = {"multi", "",	 "",	 NULL, multi_returns,
+				     entry,   exit_site, region, line, hook};
 
 /* Function i: at 0x1000 * (i + 1), of strategy i % 3; those of EXIT_SITES have two exits. */
 static struct plan_function functions[FUNCTIONS];
@@ -178,9 +178,9 @@ static struct target_object objects[3];
 static struct plan plan;
 static struct target target;
 static struct groups groups;
-static struct keeper {
+static struct link_holder {
 	int unused;
-} keeper;
+} link_holder;
 
 static uint64_t entry_offset(uint32_t i)
 {
@@ -226,14 +226,14 @@ static void set_processes(uint32_t cnt)
 	target.processes_cnt = objects[0].processes_cnt = cnt;
 }
 
-static int64_t attach(const struct tier *tier)
+static int64_t attach(const struct backend *backend)
 {
 	int saved = hush();
 	int64_t attached;
 
-	groups.keeper = &keeper;
+	groups.link_holder = &link_holder;
 	groups.unbound = !target.processes_cnt;
-	attached = groups__attach(&groups, tier, NULL, &plan, &target);
+	attached = groups__attach(&groups, backend, NULL, &plan, &target);
 	unhush(saved);
 	if (attached < 0)
 		groups__detach(&groups); /* as whoever frees the tracer does */
@@ -311,7 +311,7 @@ static void cookies(void **state)
 {
 	functions[1].site_delta = 0x1234;
 	functions[1].tail_jumps = functions[2].loops_to_entry = true;
-	functions[4].begins_anew = true;
+	functions[4].restarts = true;
 	functions[4].cond = 6;
 	functions[5].closed_at_entry = 0x21;
 	assert_int_equal(attach(&session), FUNCTIONS);
@@ -645,10 +645,10 @@ static void what_is_new_is_attached(void **state)
 	assert_attached(1001);
 }
 
-static int drop(const struct tier *tier, const uint64_t *calls)
+static int drop(const struct backend *backend, const uint64_t *calls)
 {
 	int saved = hush();
-	int err = groups__drop(&groups, tier, NULL, &plan, &target, calls);
+	int err = groups__drop(&groups, backend, NULL, &plan, &target, calls);
 
 	unhush(saved);
 	return err;
@@ -916,7 +916,7 @@ static void a_process_that_ended_while_suspended(void **state)
 
 static void trials(void **state)
 {
-	const struct tier_probe probe = {PROG_SESSION, LINK_UPROBE_SESSION, 0};
+	const struct backend_probe probe = {PROG_SESSION, LINK_UPROBE_SESSION, 0};
 
 	assert_int_equal(groups__trial(&groups, &probe, 0), 0);
 	assert_int_equal(kernel.links, 1);
@@ -1041,12 +1041,12 @@ static void binding_that_fails(void **state)
 		assert_true(kernel.closed[i]);
 }
 
-static int take_survey(const struct tier *tier, const uint32_t *list, size_t cnt)
+static int take_survey(const struct backend *backend, const uint32_t *list, size_t cnt)
 {
 	const struct survey_list functions_of = {list, cnt};
 
-	groups.keeper = &keeper;
-	return groups__survey(&groups, tier, NULL, &plan, &target, &functions_of);
+	groups.link_holder = &link_holder;
+	return groups__survey(&groups, backend, NULL, &plan, &target, &functions_of);
 }
 
 /* Probes that count are at entries alone, of what is asked for, and leave nothing behind. */

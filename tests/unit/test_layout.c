@@ -35,8 +35,8 @@ static int close_programs(void **state)
 static void entries_fill_lines(void **state)
 {
 	const struct bpf_map *const tables[] = {
-		skel->maps.lanes,  skel->maps.frames,	   skel->maps.nodes,  skel->maps.dists,
-		skel->maps.chunks, skel->maps.frame_rests, skel->maps.values,
+		skel->maps.callstacks, skel->maps.frames,      skel->maps.nodes,  skel->maps.dists,
+		skel->maps.chunks,     skel->maps.frame_rests, skel->maps.values,
 	};
 
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {

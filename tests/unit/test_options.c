@@ -107,7 +107,7 @@ static void defaults(void **state)
 	assert_int_equal(o.duration_ns, 0);
 	assert_int_equal(o.interval_ns, 0);
 	assert_int_equal(o.max_paths, 1 << 20);
-	assert_null(o.tier);
+	assert_null(o.backend);
 	assert_null(o.exits);
 	assert_false(o.list);
 	assert_null(o.sink);
@@ -158,7 +158,7 @@ static void long_options(void **state)
 	assert_true(o.verbose && o.sink_opts.verbose);
 	assert_true(o.sink_opts.thread_frames);
 	assert_int_equal(o.max_paths, 5);
-	assert_string_equal(o.tier, "session");
+	assert_string_equal(o.backend, "session");
 	assert_int_equal(o.color, COLOR_NEVER);
 }
 

@@ -432,7 +432,7 @@ static void stripped_programs(void **state)
 	for (size_t i = 0; i < plan->functions_cnt; i++) {
 		assert_ptr_equal(strstr(plan->functions[i].symbol, "func_0x"),
 				 plan->functions[i].symbol);
-		/* By its code it is an ordinary one: see test_plain.c. */
+		/* By its code it is an ordinary one: see test_return_safety.c. */
 		assert_int_equal(plan->functions[i].exit, EXIT_RETURN);
 	}
 }

@@ -32,7 +32,7 @@ static void test_is_found_again(void **state)
 
 	assert_int_equal(prefix_memo__find(memo, mov, sizeof(mov)), -1);
 	slot = prefix_memo__add(memo, mov, sizeof(mov), 3);
-	assert_in_range(slot, 0, PREFIX_MEMO_SLOTS - 1);
+	assert_in_range(slot, 0, PREFIX_MEMO_ENTRIES - 1);
 	assert_int_equal(memo->length[slot], 3);
 	assert_int_equal(prefix_memo__find(memo, mov, sizeof(mov)), slot);
 	assert_int_equal(prefix_memo__find(memo, other, sizeof(other)), slot);
@@ -78,23 +78,23 @@ static void test_too_long(void **state)
 /* More strings than slots: each slot is that of the string that was added last. */
 static void test_slots_are_taken_over(void **state)
 {
-	static uint32_t owner[PREFIX_MEMO_SLOTS];
+	static uint32_t owner[PREFIX_MEMO_ENTRIES];
 	uint32_t found = 0;
 
-	for (uint32_t i = 1; i <= 4 * PREFIX_MEMO_SLOTS; i++) {
+	for (uint32_t i = 1; i <= 4 * PREFIX_MEMO_ENTRIES; i++) {
 		int slot = prefix_memo__add(memo, (const uint8_t *)&i, sizeof(i), sizeof(i));
 
-		assert_in_range(slot, 0, PREFIX_MEMO_SLOTS - 1);
+		assert_in_range(slot, 0, PREFIX_MEMO_ENTRIES - 1);
 		owner[slot] = i;
 	}
-	for (uint32_t i = 1; i <= 4 * PREFIX_MEMO_SLOTS; i++) {
+	for (uint32_t i = 1; i <= 4 * PREFIX_MEMO_ENTRIES; i++) {
 		int slot = prefix_memo__find(memo, (const uint8_t *)&i, sizeof(i));
 
 		if (slot >= 0)
 			assert_int_equal(owner[slot], i);
 		found += slot >= 0;
 	}
-	assert_in_range(found, PREFIX_MEMO_SLOTS / 2, PREFIX_MEMO_SLOTS);
+	assert_in_range(found, PREFIX_MEMO_ENTRIES / 2, PREFIX_MEMO_ENTRIES);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

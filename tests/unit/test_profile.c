@@ -37,7 +37,7 @@ static void test_link_sorts_siblings(void **state)
 	expect_children(p, p->threads[u].first_root, (uint32_t[]){4}, 1);
 	expect_children(p, p->nodes[3].first_child, (uint32_t[]){5, 1, 7, 6}, 4);
 	/* Linking again changes nothing. */
-	assert_int_equal(profile__link(p), 0);
+	assert_int_equal(profile__connect(p), 0);
 	expect_children(p, p->nodes[3].first_child, (uint32_t[]){5, 1, 7, 6}, 4);
 	profile__free(p);
 }
@@ -49,10 +49,10 @@ static void test_link_refuses_bad_indexes(void **state)
 	fixture_function(p, "f");
 	fixture_thread(p, 1, 1, "x");
 	fixture_node(p, 0, 7, 0, 1, 1, 1);
-	assert_int_equal(profile__link(p), -EINVAL);
+	assert_int_equal(profile__connect(p), -EINVAL);
 	p->nodes[1].parent = 0;
 	p->nodes[1].function = 1;
-	assert_int_equal(profile__link(p), -EINVAL);
+	assert_int_equal(profile__connect(p), -EINVAL);
 	profile__free(p);
 }
 
@@ -296,7 +296,7 @@ static void test_merge_across_processes(void **state)
 
 /* Two threads, the second one with a coroutine's stack besides, and a goroutine with the same name.
  */
-static struct profile *make_lanes(void)
+static struct profile *make_callstacks(void)
 {
 	struct profile *p = fixture_new();
 	uint32_t f = fixture_function(p, "f"), g = fixture_function(p, "g"), thread, n;
@@ -308,7 +308,7 @@ static struct profile *make_lanes(void)
 						 : 21,
 					i == 1 ? "old" : "new");
 		p->threads[thread].start_ns = 5;
-		p->threads[thread].lane_ns = i == 1 ? 7 : 0;
+		p->threads[thread].callstack_ns = i == 1 ? 7 : 0;
 		p->threads[thread].goroutine = i == 3 ? 21 : 0;
 		n = fixture_node(p, thread, 0, f, 1, 100 + i, 50 + i);
 		fixture_node(p, thread, n, i == 2 ? f : g, 2, 50, 50);
@@ -317,18 +317,19 @@ static struct profile *make_lanes(void)
 	return p;
 }
 
-/* Spans are no calls of their thread, whatever is joined; their own lanes are joined as well. */
+/* Spans are no calls of their thread, whatever is joined; their own call stacks are joined as well.
+ */
 static void test_spans_stay_beside(void **state)
 {
-	for (int by = MERGE_COMM; by <= MERGE_LANES; by++) {
-		struct profile *p = make_lanes(), *m;
+	for (int by = MERGE_COMM; by <= MERGE_CALLSTACKS; by++) {
+		struct profile *p = make_callstacks(), *m;
 		uint32_t spans = 0;
 
 		for (uint32_t i = 0; i < 4; i++) {
 			memcpy(p->threads[i].comm, "same", sizeof("same"));
 			p->threads[i].tid = 20;
 			p->threads[i].goroutine = 0;
-			p->threads[i].lane_ns = i;
+			p->threads[i].callstack_ns = i;
 			p->threads[i].spans = i % 2;
 		}
 		assert_int_equal(profile__merge_threads(p, by, &m), 0);
@@ -341,13 +342,13 @@ static void test_spans_stay_beside(void **state)
 	}
 }
 
-static void test_lanes_are_joined(void **state)
+static void test_callstacks_are_joined(void **state)
 {
-	struct profile *p = make_lanes();
+	struct profile *p = make_callstacks();
 	const struct profile_node *root;
 	uint32_t found = 0;
 
-	assert_int_equal(profile__join_lanes(&p), 0);
+	assert_int_equal(profile__join_callstacks(&p), 0);
 	assert_int_equal(p->threads_cnt, 3);
 	assert_int_equal(p->nodes_cnt, 1 + 2 + 3 + 2);
 	for (uint32_t i = 0; i < 3; i++) {
@@ -368,18 +369,18 @@ static void test_lanes_are_joined(void **state)
 	profile__free(p);
 }
 
-static void test_threads_without_lanes_stay(void **state)
+static void test_threads_without_callstacks_stay(void **state)
 {
 	struct profile *p = make_workers(), *was = p;
 
-	assert_int_equal(profile__join_lanes(&p), 0);
+	assert_int_equal(profile__join_callstacks(&p), 0);
 	assert_ptr_equal(p, was);
 	profile__free(p);
 }
 
 static void test_goroutines_are_merged_apart(void **state)
 {
-	struct profile *p = make_lanes(), *m = NULL;
+	struct profile *p = make_callstacks(), *m = NULL;
 
 	assert_int_equal(profile__merge_threads(p, MERGE_PROCESS, &m), 0);
 	assert_int_equal(m->threads_cnt, 3); /* "new", its goroutine, "old" */
@@ -403,9 +404,9 @@ int main(void)
 		cmocka_unit_test(test_merge_within_processes),
 		cmocka_unit_test(test_merge_adds_all_figures),
 		cmocka_unit_test(test_merge_across_processes),
-		cmocka_unit_test(test_lanes_are_joined),
+		cmocka_unit_test(test_callstacks_are_joined),
 		cmocka_unit_test(test_spans_stay_beside),
-		cmocka_unit_test(test_threads_without_lanes_stay),
+		cmocka_unit_test(test_threads_without_callstacks_stay),
 		cmocka_unit_test(test_goroutines_are_merged_apart),
 	};
 

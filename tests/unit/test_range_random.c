@@ -128,7 +128,7 @@ static struct sums sums_of(const struct profile *p, uint32_t function)
 }
 
 /* Nodes keep their order, so those with calls can be found by counting. */
-static void expect_part(struct profile *p, uint64_t from, uint64_t to)
+static void expect_copy(struct profile *p, uint64_t from, uint64_t to)
 {
 	static uint64_t own[CALLS_MAX], inside[CALLS_MAX], whole[FUNCTIONS];
 	struct profile *run = make_random(seed);
@@ -182,7 +182,7 @@ static void test_random_ranges(void **state)
 		cut(p, from, to);
 		assert_int_equal(p->duration_ns, (to < END ? to : END) - from);
 		seed = run;
-		expect_part(p, from, to);
+		expect_copy(p, from, to);
 		expect_sums(p);
 		profile__free(p);
 	}

@@ -20,7 +20,8 @@
 
 static const struct sink_options plain = {.thread_frames = true};
 static const char *const args[] = {"proftrace", "record", "-p", "1"};
-static const struct run_facts facts = {1700000000.25, "9.9", "host", "6.18", "x86_64", 1, args, 4};
+static const struct run_info run_info = {1700000000.25, "9.9", "host", "6.18",
+					 "x86_64",	1,     args,   4};
 static const struct run_end ended = {"the target has ended"};
 static char path[64]; /* of a file in memory: it is written very often */
 static int file;
@@ -135,7 +136,7 @@ static void record(const struct profile *p, bool append, bool end)
 	struct writer *w;
 
 	assert_int_equal(writer__open(path, append, &w), 0);
-	assert_int_equal(writer__begin(w, &facts), 0);
+	assert_int_equal(writer__begin(w, &run_info), 0);
 	assert_int_equal(writer__profile(w, p), 0);
 	if (end)
 		assert_int_equal(writer__end(w, &ended), 0);
@@ -185,12 +186,12 @@ static void test_round_trip(void **state)
 	record(p, false, true);
 	expect_run(0, 1, p, true);
 	free(load(0, 1, &r));
-	assert_string_equal(r.facts.host, "host");
-	assert_string_equal(r.facts.kernel, "6.18");
-	assert_string_equal(r.facts.version, "9.9");
-	assert_int_equal(r.facts.raw, 1);
-	assert_int_equal(r.facts.args_cnt, 4);
-	assert_string_equal(r.facts.args[3], "1");
+	assert_string_equal(r.run_info.host, "host");
+	assert_string_equal(r.run_info.kernel, "6.18");
+	assert_string_equal(r.run_info.version, "9.9");
+	assert_int_equal(r.run_info.raw, 1);
+	assert_int_equal(r.run_info.args_cnt, 4);
+	assert_string_equal(r.run_info.args[3], "1");
 	/* What JSON does not say. */
 	assert_int_equal(r.profile->threads[1].start_ns, UINT64_MAX);
 	assert_string_equal(r.profile->threads[0].comm, "fifteen letters");
@@ -296,7 +297,7 @@ static void shoot(struct film *f)
 	struct stat st;
 
 	assert_int_equal(writer__open(path, false, &w), 0);
-	assert_int_equal(writer__begin(w, &facts), 0);
+	assert_int_equal(writer__begin(w, &run_info), 0);
 	for (int i = 0; i < STAGES; i++) {
 		p->duration_ns = 1000 + i;
 		assert_int_equal(writer__profile(w, p), 0);

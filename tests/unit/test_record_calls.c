@@ -46,7 +46,7 @@ static void end(struct writer *w)
 	writer__free(w);
 }
 
-static void record_lanes(struct lane_calls *lanes, uint32_t cnt, size_t part)
+static void record_callstacks(struct callstack_calls *callstacks, uint32_t cnt, size_t part)
 {
 	struct writer *w = begin_calls(path, false, 0, cnt);
 	bool more = true;
@@ -54,8 +54,8 @@ static void record_lanes(struct lane_calls *lanes, uint32_t cnt, size_t part)
 	for (int round = 0; more; round++) {
 		more = false;
 		for (uint32_t i = 0; i < cnt; i++) {
-			write_some(w, i + 1, &lanes[i], part + i);
-			more |= lanes[i].written < lanes[i].cnt;
+			write_some(w, i + 1, &callstacks[i], part + i);
+			more |= callstacks[i].written < callstacks[i].cnt;
 		}
 		if (round % 3 == 2)
 			assert_int_equal(writer__flush(w), 0);
@@ -63,7 +63,7 @@ static void record_lanes(struct lane_calls *lanes, uint32_t cnt, size_t part)
 	end(w);
 }
 
-static void expect_lanes(struct lane_calls *lanes, uint32_t cnt)
+static void expect_callstacks(struct callstack_calls *callstacks, uint32_t cnt)
 {
 	struct recorded r;
 	uint64_t sum = 0;
@@ -71,9 +71,10 @@ static void expect_lanes(struct lane_calls *lanes, uint32_t cnt)
 	assert_true(load_calls(path, 0, &r));
 	assert_int_equal(r.profile->threads_cnt, cnt);
 	for (uint32_t i = 0; i < cnt; i++) {
-		expect_calls(r.profile, thread_of(r.profile, i + 1), lanes[i].calls, lanes[i].cnt);
-		sum += lanes[i].cnt;
-		free(lanes[i].calls);
+		expect_calls(r.profile, thread_of(r.profile, i + 1), callstacks[i].calls,
+			     callstacks[i].cnt);
+		sum += callstacks[i].cnt;
+		free(callstacks[i].calls);
 	}
 	assert_int_equal(r.calls, sum);
 	assert_int_equal(r.profile->timeline->lost, 0);
@@ -82,68 +83,69 @@ static void expect_lanes(struct lane_calls *lanes, uint32_t cnt)
 }
 
 /* So many that calls are open from one part of the file to others. */
-static void test_one_large_lane(void **state)
+static void test_one_large_callstack(void **state)
 {
-	struct lane_calls lane = make_calls(1, 200000, 1);
+	struct callstack_calls callstack = make_calls(1, 200000, 1);
 
-	record_lanes(&lane, 1, 5000);
-	expect_lanes(&lane, 1);
+	record_callstacks(&callstack, 1, 5000);
+	expect_callstacks(&callstack, 1);
 }
 
-static void test_many_lanes(void **state)
+static void test_many_callstacks(void **state)
 {
-	struct lane_calls lanes[300];
+	struct callstack_calls callstacks[300];
 
 	for (uint32_t i = 0; i < 300; i++)
-		lanes[i] = make_calls(i + 1, i % 50 ? 1 + i : 40000 + i, i);
-	record_lanes(lanes, 300, 20);
-	expect_lanes(lanes, 300);
+		callstacks[i] = make_calls(i + 1, i % 50 ? 1 + i : 40000 + i, i);
+	record_callstacks(callstacks, 300, 20);
+	expect_callstacks(callstacks, 300);
 }
 
-/* Many more lanes than share a block, written before they have gathered much. */
+/* Many more call stacks than share a block, written before they have gathered much. */
 static void test_more_than_is_gathered(void **state)
 {
-	enum { LANES = 3000 };
-	struct lane_calls *lanes = calloc(LANES, sizeof(*lanes));
+	enum { CALLSTACKS = 3000 };
+	struct callstack_calls *callstacks = calloc(CALLSTACKS, sizeof(*callstacks));
 	struct writer *w;
 
-	for (uint32_t i = 0; i < LANES; i++)
-		lanes[i] = make_calls(i + 1, 100 + i % 200, i);
-	w = begin_calls(path, false, 0, LANES);
+	for (uint32_t i = 0; i < CALLSTACKS; i++)
+		callstacks[i] = make_calls(i + 1, 100 + i % 200, i);
+	w = begin_calls(path, false, 0, CALLSTACKS);
 	for (int round = 0; round < 3; round++) {
-		for (uint32_t i = 0; i < LANES; i++)
-			write_some(w, i + 1, &lanes[i], 100);
+		for (uint32_t i = 0; i < CALLSTACKS; i++)
+			write_some(w, i + 1, &callstacks[i], 100);
 	}
 	end(w);
-	expect_lanes(lanes, LANES);
-	free(lanes);
+	expect_callstacks(callstacks, CALLSTACKS);
+	free(callstacks);
 }
 
 /* A thread that the profile knows, with one path of it. */
 static void test_profile_knows_some(void **state)
 {
-	struct lane_calls lanes[2] = {make_calls(1, 100, 1), make_calls(2, 100, 2)};
+	struct callstack_calls callstacks[2] = {make_calls(1, 100, 1), make_calls(2, 100, 2)};
 	struct profile *p = calls_profile();
 	struct writer *w = begin_calls(path, false, 0, 1);
-	struct recorded_lane other = {.pid = 7, .tid = 101, .start_ns = 1000, .lane_ns = 5};
+	struct recorded_callstack other = {
+		.pid = 7, .tid = 101, .start_ns = 1000, .callstack_ns = 5};
 	struct recorded_path unknown = {0, LEVELS, 1};
 	struct timeline_call call = {2 * LEVELS + 1, 1, 2, 0};
 	struct recorded r;
 	uint32_t t;
 
-	write_some(w, 1, &lanes[0], 100);
+	write_some(w, 1, &callstacks[0], 100);
 	t = fixture_thread(p, 7, 101, "name");
 	fixture_node(p, t, fixture_node(p, t, 0, 0, 1, 30, 10), 1, 2, 20, 20);
 	p->accounting.timeline_lost = 5;
 	assert_int_equal(writer__profile(w, p), 0);
 	/* Another stack of the same thread; its function is not in the profile that follows. */
-	assert_int_equal(writer__lanes(w, &other, 1), 0);
+	assert_int_equal(writer__callstacks(w, &other, 1), 0);
 	for (uint32_t d = 0; d < LEVELS; d++) {
 		struct recorded_path at = {d ? path_number(2, d - 1) : 0, d, 2};
 
 		assert_int_equal(writer__paths(w, &at, 1), 0);
 	}
-	write_some(w, 2, &lanes[1], 100);
+	write_some(w, 2, &callstacks[1], 100);
 	assert_int_equal(writer__paths(w, &unknown, 1), 0);
 	assert_int_equal(writer__calls(w, 1, &call, 1), 0);
 	assert_int_equal(writer__flush(w), 0);
@@ -153,35 +155,35 @@ static void test_profile_knows_some(void **state)
 	assert_null(r.end.reason);
 	assert_int_equal(r.profile->threads_cnt, 2);
 	assert_string_equal(r.profile->threads[1].comm, "name");
-	assert_int_equal(r.profile->threads[1].lane_ns, 5);
+	assert_int_equal(r.profile->threads[1].callstack_ns, 5);
 	assert_int_equal(r.profile->nodes_cnt, 1 + 2 * LEVELS);
 	assert_int_equal(r.profile->nodes[1].stats.calls, 1);
 	assert_int_equal(r.profile->nodes[2].stats.calls, 2);
 	assert_int_equal(r.profile->nodes[3].stats.calls, 0);
 	assert_int_equal(r.profile->nodes[3].stats.min_ns, UINT64_MAX);
 	assert_int_equal(r.profile->timeline->lost, 5 + 1);
-	expect_calls(r.profile, 0, lanes[0].calls, 100);
-	expect_calls(r.profile, 1, lanes[1].calls, 100);
+	expect_calls(r.profile, 0, callstacks[0].calls, 100);
+	expect_calls(r.profile, 1, callstacks[1].calls, 100);
 	recorded__free(&r);
-	free(lanes[0].calls);
-	free(lanes[1].calls);
+	free(callstacks[0].calls);
+	free(callstacks[1].calls);
 	profile__free(p);
 }
 
 /* Threads are in any order in the profile: here the last is the first by number. */
 static void test_threads_in_any_order(void **state)
 {
-	struct lane_calls lanes[3];
+	struct callstack_calls callstacks[3];
 	struct profile *p = calls_profile();
 	struct writer *w = begin_calls(path, false, 0, 3);
 	struct recorded r;
 
-	for (uint32_t lane = 3; lane; lane--) {
-		uint32_t t = fixture_thread(p, 7, 100 + lane, "name");
+	for (uint32_t callstack = 3; callstack; callstack--) {
+		uint32_t t = fixture_thread(p, 7, 100 + callstack, "name");
 
 		fixture_node(p, t, 0, 0, 1, 30, 30);
-		lanes[lane - 1] = make_calls(lane, 100, lane);
-		write_some(w, lane, &lanes[lane - 1], 100);
+		callstacks[callstack - 1] = make_calls(callstack, 100, callstack);
+		write_some(w, callstack, &callstacks[callstack - 1], 100);
 	}
 	assert_int_equal(writer__profile(w, p), 0);
 	assert_int_equal(writer__flush(w), 0);
@@ -189,39 +191,39 @@ static void test_threads_in_any_order(void **state)
 
 	assert_true(load_calls(path, 0, &r));
 	assert_int_equal(r.profile->threads_cnt, 3);
-	for (uint32_t lane = 1; lane <= 3; lane++) {
-		assert_int_equal(thread_of(r.profile, lane), 3 - lane);
-		expect_calls(r.profile, 3 - lane, lanes[lane - 1].calls, 100);
-		free(lanes[lane - 1].calls);
+	for (uint32_t callstack = 1; callstack <= 3; callstack++) {
+		assert_int_equal(thread_of(r.profile, callstack), 3 - callstack);
+		expect_calls(r.profile, 3 - callstack, callstacks[callstack - 1].calls, 100);
+		free(callstacks[callstack - 1].calls);
 	}
 	recorded__free(&r);
 	profile__free(p);
 }
 
-/* A lane that comes back under another number is one thread. */
-static void test_lane_twice(void **state)
+/* A call stack that comes back under another number is one thread. */
+static void test_callstack_twice(void **state)
 {
-	struct lane_calls lane = make_calls(1, 1000, 1);
+	struct callstack_calls callstack = make_calls(1, 1000, 1);
 	struct writer *w = begin_calls(path, false, 0, 1);
-	struct recorded_lane again = lane_identity(1);
+	struct recorded_callstack again = callstack_identity(1);
 	struct recorded r;
 
-	write_some(w, 1, &lane, 500);
-	assert_int_equal(writer__lanes(w, &again, 1), 0);
+	write_some(w, 1, &callstack, 500);
+	assert_int_equal(writer__callstacks(w, &again, 1), 0);
 	for (uint32_t d = 0; d < LEVELS; d++) {
 		struct recorded_path at = {d ? path_number(2, d - 1) : 0, d, 2};
 
 		assert_int_equal(writer__paths(w, &at, 1), 0);
 	}
 	for (size_t i = 500; i < 1000; i++)
-		lane.calls[i].node += LEVELS;
-	write_some(w, 2, &lane, 500);
+		callstack.calls[i].node += LEVELS;
+	write_some(w, 2, &callstack, 500);
 	end(w);
 	assert_true(load_calls(path, 0, &r));
 	assert_int_equal(r.profile->threads_cnt, 1);
-	expect_calls(r.profile, 0, lane.calls, 1000);
+	expect_calls(r.profile, 0, callstack.calls, 1000);
 	recorded__free(&r);
-	free(lane.calls);
+	free(callstack.calls);
 }
 
 static void test_without_calls(void **state)
@@ -237,13 +239,13 @@ static void test_without_calls(void **state)
 /* Of a later version. */
 static void test_unknown_block(void **state)
 {
-	struct lane_calls lane = make_calls(1, 10, 1);
+	struct callstack_calls callstack = make_calls(1, 10, 1);
 	struct writer *w = begin_calls(path, false, 0, 1);
 	struct block_writer later;
 	struct bytes content = {malloc(3), 3, 3};
 	struct recorded r;
 
-	write_some(w, 1, &lane, 5);
+	write_some(w, 1, &callstack, 5);
 	assert_int_equal(writer__flush(w), 0);
 	assert_int_equal(block_writer__init(&later, path, dup(file)), 0);
 	assert_int_equal(lseek(file, 0, SEEK_END), file_size());
@@ -253,37 +255,37 @@ static void test_unknown_block(void **state)
 	block_writer__fini(&later);
 	writer__free(w);
 	assert_true(load_calls(path, 0, &r));
-	expect_calls(r.profile, 0, lane.calls, 5);
+	expect_calls(r.profile, 0, callstack.calls, 5);
 	recorded__free(&r);
-	free(lane.calls);
+	free(callstack.calls);
 }
 
 /* A small file, and what it held when. */
-#define LANES  3
-#define STAGES 6
+#define CALLSTACKS 3
+#define STAGES	   6
 struct film {
 	uint8_t data[16384];
 	size_t len;
-	struct lane_calls lanes[LANES];
+	struct callstack_calls callstacks[CALLSTACKS];
 	size_t ends[STAGES]; /* of the file */
-	size_t written[STAGES][LANES];
+	size_t written[STAGES][CALLSTACKS];
 };
 
 static void shoot(struct film *f)
 {
 	struct writer *w = begin_calls(path, false, 0, 1);
 
-	for (uint32_t i = 0; i < LANES; i++)
-		f->lanes[i] = make_calls(i + 1, 60, i);
+	for (uint32_t i = 0; i < CALLSTACKS; i++)
+		f->callstacks[i] = make_calls(i + 1, 60, i);
 	for (int s = 0; s < STAGES; s++) {
-		if (s && s < LANES)
-			write_lane_names(w, s + 1);
-		for (int i = 0; i < LANES && i <= s; i++)
-			write_some(w, i + 1, &f->lanes[i], 10);
+		if (s && s < CALLSTACKS)
+			write_callstack_names(w, s + 1);
+		for (int i = 0; i < CALLSTACKS && i <= s; i++)
+			write_some(w, i + 1, &f->callstacks[i], 10);
 		assert_int_equal(writer__flush(w), 0);
 		f->ends[s] = file_size();
-		for (int i = 0; i < LANES; i++)
-			f->written[s][i] = f->lanes[i].written;
+		for (int i = 0; i < CALLSTACKS; i++)
+			f->written[s][i] = f->callstacks[i].written;
 	}
 	end(w);
 	f->len = pread(file, f->data, sizeof(f->data), 0);
@@ -292,8 +294,8 @@ static void shoot(struct film *f)
 
 static void film_free(struct film *f)
 {
-	for (int i = 0; i < LANES; i++)
-		free(f->lanes[i].calls);
+	for (int i = 0; i < CALLSTACKS; i++)
+		free(f->callstacks[i].calls);
 }
 
 /* Loads a file of which the first `whole` bytes are as they were. */
@@ -309,8 +311,8 @@ static void expect_whole(const struct film *f, size_t whole)
 		return;
 	}
 	assert_int_equal(stage < 0, count_calls(r.profile) == 0);
-	for (int i = 0; i < LANES && stage >= i; i++)
-		expect_calls(r.profile, thread_of(r.profile, i + 1), f->lanes[i].calls,
+	for (int i = 0; i < CALLSTACKS && stage >= i; i++)
+		expect_calls(r.profile, thread_of(r.profile, i + 1), f->callstacks[i].calls,
 			     f->written[stage][i]);
 	recorded__free(&r);
 }
@@ -395,13 +397,13 @@ static void mutate(struct bytes *content, off_t at, enum block_type type)
 
 static void test_mutated_content(void **state)
 {
-	struct lane_calls lanes[2] = {make_calls(1, 30, 1), make_calls(2, 30, 2)};
+	struct callstack_calls callstacks[2] = {make_calls(1, 30, 1), make_calls(2, 30, 2)};
 	const struct call_segment segments[] = {
-		{1, 20, lanes[0].calls},
-		{2, 30, lanes[1].calls},
-		{1, 10, lanes[0].calls + 20},
+		{1, 20, callstacks[0].calls},
+		{2, 30, callstacks[1].calls},
+		{1, 10, callstacks[0].calls + 20},
 	};
-	const struct recorded_lane more = lane_identity(9);
+	const struct recorded_callstack more = callstack_identity(9);
 	const struct recorded_path paths[] = {{0, 1, 1}, {0, 1, 3}, {2 * LEVELS + 2, 3, 3}};
 	struct bytes content = {0};
 	struct writer *w = begin_calls(path, false, 0, 2);
@@ -424,8 +426,8 @@ static void test_mutated_content(void **state)
 	mutate(&content, file_size(), BLOCK_PATHS);
 	free(content.data);
 	writer__free(w);
-	free(lanes[0].calls);
-	free(lanes[1].calls);
+	free(callstacks[0].calls);
+	free(callstacks[1].calls);
 }
 
 /* Blocks that no writer of ours makes. */
@@ -502,7 +504,7 @@ static void test_values_too_long(void **state)
 /* From before the start on, which is cut off, and waiting all the time. */
 static void test_call_longer_than_the_run(void **state)
 {
-	struct segment_row segment = {.lane = 1, .cnt = 1};
+	struct segment_row segment = {.callstack = 1, .cnt = 1};
 	struct call_row row = {.gap_ns = 50, .duration_ns = 1000, .off_ns = 900, .path = 1};
 	const struct table_rows tables[] = {{&layout_segments, &segment, 1},
 					    {&layout_calls, &row, 1}};
@@ -580,12 +582,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_preorder),
-		cmocka_unit_test(test_one_large_lane),
-		cmocka_unit_test(test_many_lanes),
+		cmocka_unit_test(test_one_large_callstack),
+		cmocka_unit_test(test_many_callstacks),
 		cmocka_unit_test(test_more_than_is_gathered),
 		cmocka_unit_test(test_profile_knows_some),
 		cmocka_unit_test(test_threads_in_any_order),
-		cmocka_unit_test(test_lane_twice),
+		cmocka_unit_test(test_callstack_twice),
 		cmocka_unit_test(test_without_calls),
 		cmocka_unit_test(test_unknown_block),
 		cmocka_unit_test(test_cut_at_every_byte),

@@ -192,7 +192,7 @@ static struct profile *make_tasks(uint64_t number, uint64_t keys, bool text)
 	make_workers(p, keys, text);
 	p->duration_ns = 1u << 31;
 	set_timeline(p);
-	assert_int_equal(profile__link(p), 0);
+	assert_int_equal(profile__connect(p), 0);
 	return p;
 }
 
@@ -341,7 +341,7 @@ static void test_cancelled(void **state)
 	}
 	p->duration_ns = 1u << 31;
 	set_timeline(p);
-	assert_int_equal(profile__link(p), 0);
+	assert_int_equal(profile__connect(p), 0);
 	s = find(p, &link_tasks);
 	assert_int_equal(s->links[0].joined, runs);
 	for (size_t i = 0; i < truths_cnt; i++) {

@@ -62,7 +62,7 @@ static struct profile *make_random(uint64_t number)
 	}
 	p->duration_ns = END + any(2) * 1000;
 	set_timeline(p);
-	assert_int_equal(profile__link(p), 0);
+	assert_int_equal(profile__connect(p), 0);
 	return p;
 }
 
@@ -337,7 +337,7 @@ static void test_cut_off(void **state)
 	add_call(0, (struct timeline_call){.node = node, .enter_ns = 60, .leave_ns = 100});
 	p->duration_ns = 100;
 	set_timeline(p);
-	assert_int_equal(profile__link(p), 0);
+	assert_int_equal(profile__connect(p), 0);
 	assert_int_equal(sessions__find(p, &spec, &s), 0);
 	assert_int_equal(s->groups[0].count, 1);
 	assert_int_equal(s->groups[0].open, 2);
@@ -368,7 +368,7 @@ static void test_centuries(void **state)
 	}
 	p->duration_ns = INT64_MAX;
 	set_timeline(p);
-	assert_int_equal(profile__link(p), 0);
+	assert_int_equal(profile__connect(p), 0);
 	assert_int_equal(sessions__find(p, &spec, &s), 0);
 	assert_int_equal(s->groups[0].slowest_cnt, 4);
 	assert_int_equal(profile__of_sessions(p, s, true), 0);

@@ -149,7 +149,7 @@ static void test_single_calls(void **state)
 	profile__free(p);
 }
 
-static void expect_part(const char *text, const char *part)
+static void expect_copy(const char *text, const char *part)
 {
 	if (!strstr(text, part))
 		fail_msg("no %s\nin %s", part, text);
@@ -182,7 +182,7 @@ static void test_values(void **state)
 	timeline_array__init(&timeline, calls, threads, 3);
 	p->timeline = &timeline.base;
 	text = fixture_write(&sink_firefox, p, &plain);
-	expect_part(text, "\"markerSchema\":[{\"name\":\"call-1\",\"display\":[\"marker-chart\","
+	expect_copy(text, "\"markerSchema\":[{\"name\":\"call-1\",\"display\":[\"marker-chart\","
 			  "\"marker-table\"],\"tooltipLabel\":\"{marker.name}\",\"chartLabel\":"
 			  "\"{marker.data.v0}, {marker.data.v1}, {marker.data.v2}\",\"tableLabel\":"
 			  "\"{marker.data.v0}, {marker.data.v1}, {marker.data.v2}\",\"fields\":["
@@ -190,7 +190,7 @@ static void test_values(void **state)
 			  "{\"key\":\"v1\",\"label\":\"arg2:s\",\"format\":\"string\"},"
 			  "{\"key\":\"v2\",\"label\":\"ret\",\"format\":\"string\"}],"
 			  "\"isStackBased\":true}],");
-	expect_part(text,
+	expect_copy(text,
 		    "\"markers\":{\"data\":[{\"type\":\"call-1\",\"v0\":\"0xffffffffffffffff\","
 		    "\"v1\":\"{marker.name} \\\"\uFFFD\",\"v2\":\"?\"},{\"type\":\"call-1\","
 		    "\"v0\":\"0xffffffffffffffff\",\"v1\":\"?\",\"v2\":\"?\"}],\"name\":[1,1],"

@@ -100,7 +100,7 @@ static void test_interval(void **state)
 	profile__free(p);
 }
 
-static void expect_part(const struct profile *p, const struct sink_options *opts, const char *part)
+static void expect_copy(const struct profile *p, const struct sink_options *opts, const char *part)
 {
 	char *text = fixture_write(&sink_flat, p, opts);
 
@@ -125,11 +125,11 @@ static void test_one_basis(void **state)
 	p->nodes[2].stats.min_ns = p->nodes[2].stats.max_ns = 1000;
 	fixture_bucket(p, 0, 63, 1); /* [960, 1024) */
 	fixture_finish(p);
-	expect_part(p, &plain,
+	expect_copy(p, &plain,
 		    "        2    100 s    100 s    100 s  1.00 us  1.00 us  1.00 us  1.00 us  "
 		    "1.00 us   66.7%  loop");
 	/* Without a distribution it is not known. */
-	expect_part(p, &plain,
+	expect_copy(p, &plain,
 		    "        2   50.0 s   50.0 s   50.0 s        -        -        -        -  "
 		    "1.00 us   33.3%  bare");
 	profile__free(p);
@@ -156,13 +156,13 @@ static void test_resolution(void **state)
 	fixture_bucket(p, 0, 24, 450); /* [32, 36) */
 	fixture_bucket(p, 0, 31, 50);  /* [60, 64) */
 	fixture_finish(p);
-	expect_part(p, &plain,
+	expect_copy(p, &plain,
 		    "        1  90.0 ms  90.0 ms  10.0 ms  90.0 ms        -        -        -  "
 		    "90.0 ms  100.0%  sure");
-	expect_part(p, &plain,
+	expect_copy(p, &plain,
 		    "    1,000   <20 us   <20 us   <20 us   <20 ns   <20 ns    35 ns    60 ns    "
 		    "60 ns   <0.1%  tiny");
-	expect_part(p, &raw,
+	expect_copy(p, &raw,
 		    "    1,000  14.0 us  14.0 us  14.0 us    14 ns     3 ns    35 ns    60 ns    "
 		    "60 ns   <0.1%  tiny");
 	profile__free(p);
@@ -175,9 +175,9 @@ static void test_hidden_functions(void **state)
 
 	assert_int_equal(profile__prune(p, 200000), 0);
 	/* Figures stay as they are without --min-time. */
-	expect_part(p, &plain, "69.4%  work");
-	expect_part(p, &plain, "10.0%  main");
-	expect_part(p, &plain, "4 of 5 probed functions called");
+	expect_copy(p, &plain, "69.4%  work");
+	expect_copy(p, &plain, "10.0%  main");
+	expect_copy(p, &plain, "4 of 5 probed functions called");
 	text = fixture_write(&sink_flat, p, &plain);
 	assert_null(strstr(text, "leaf"));
 	free(text);
@@ -190,18 +190,18 @@ static void test_cost(void **state)
 	struct profile *p = fixture_small();
 
 	p->accounting.probe_ns = 50000000;
-	expect_part(p, &plain,
+	expect_copy(p, &plain,
 		    "dropped 0\nprobes cost 50.0 ms CPU time, taken out; no budget\n10.0 s,");
 	p->accounting.cpu_ns = 1050000000;
 	p->accounting.dropped = 1234;
 	p->max_overhead = 2.5;
-	expect_part(p, &plain,
+	expect_copy(p, &plain,
 		    "lost 0, dropped 1,234\n"
 		    "probes cost 50.0 ms on top of the target's 1.00 s CPU time (5.0%), taken "
 		    "out; budget 2.5%\n");
-	expect_part(p, &raw, "(5.0%), left in; budget 2.5%\n");
+	expect_copy(p, &raw, "(5.0%), left in; budget 2.5%\n");
 	p->accounting.undistributed = 1;
-	expect_part(p, &raw,
+	expect_copy(p, &raw,
 		    "called\nwarning: 1 call is not in the distributions because a table was "
 		    "full\n");
 	profile__free(p);
@@ -220,16 +220,16 @@ static void test_drops(void **state)
 	"then; what followed is its callers'\n"                               \
 	"2 functions were dropped to keep to the budget; exact until then:\n" \
 	"     AFTER       CALLS/S     COST  KEPT        FUNCTION\n"
-	expect_part(p, &plain,
+	expect_copy(p, &plain,
 		    DROPS "    1.52 s            99    1500%  1 in 100    never\n"
 			  "    520 ms     1,234,567    12.3%  none        work\n");
-	expect_part(p, &verbose,
+	expect_copy(p, &verbose,
 		    DROPS "    1.52 s            99    1500%  1 in 100    never  dear\n"
 			  "    520 ms     1,234,567    12.3%  none        work  dear, tiny\n");
 	for (uint32_t i = 0; i < 11; i++)
 		fixture_drop(p, (struct profile_drop){0, 2000000000, 1, 0.001, 0, "more"});
-	expect_part(p, &plain, "13 functions were dropped");
-	expect_part(p, &plain,
+	expect_copy(p, &plain, "13 functions were dropped");
+	expect_copy(p, &plain,
 		    "    2.00 s             1    <0.1%  none        main\n"
 		    "  … and 3 more (-f json lists them)\n");
 	profile__free(p);
@@ -244,22 +244,22 @@ static void test_narrow(void **state)
 	p->functions[1].name = "a_name_of_35_columns_for_the_column";
 	for (uint32_t i = 0; i < 7; i++)
 		fixture_drop(p, (struct profile_drop){1, 2000000000, 1, 1, 0, "more"});
-	expect_part(p, &narrow,
+	expect_copy(p, &narrow,
 		    "    CALLS    TOTAL     SELF      AVG   SELF%  FUNCTION\n"
 		    "        3   700 us   694 us   233 us   69.4%  "
 		    "a_name_of_35_col…s_for_the_column*\n");
-	expect_part(p, &narrow,
+	expect_copy(p, &narrow,
 		    "\nnot shown in 80 columns: P99, MAX, MODULE, CPU, P50, P90 (-v shows all)\n");
-	expect_part(p, &narrow,
+	expect_copy(p, &narrow,
 		    "7 functions were dropped to keep to the budget: "
 		    "a_name_of_35_co…for_the_column (after 2.00 s), "
 		    "a_name_of_35_co…for_the_column (after 2.00 s), "
 		    "a_name_of_35_co…for_the_column (after 2.00 s), "
 		    "a_name_of_35_co…for_the_column (after 2.00 s), "
 		    "a_name_of_35_co…for_the_column (after 2.00 s), … (-v lists them)\n");
-	expect_part(p, &wider,
+	expect_copy(p, &wider,
 		    "    CALLS    TOTAL     SELF      AVG      P99      MAX   SELF%  FUNCTION\n");
-	expect_part(p, &wider, "a_name_of_35_columns_for_the_column*\n");
+	expect_copy(p, &wider, "a_name_of_35_columns_for_the_column*\n");
 	profile__free(p);
 }
 

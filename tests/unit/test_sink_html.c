@@ -11,7 +11,7 @@
 
 static const struct sink_options plain;
 
-static void expect_part(const char *text, const char *part)
+static void expect_copy(const char *text, const char *part)
 {
 	if (!strstr(text, part))
 		fail_msg("no %s\nin %s", part, text);
@@ -43,18 +43,18 @@ static void test_columns(void **state)
 	fixture_bucket(p, 3, 42, 234);
 	text = write_data(p);
 	/* "never" was not called. */
-	expect_part(text, "\"name\":[\"main\",\"work\",\"idle\",\"leaf\"],"
+	expect_copy(text, "\"name\":[\"main\",\"work\",\"idle\",\"leaf\"],"
 			  "\"symbol\":[null,null,null,\"_Z4leaf\"],"
 			  "\"module\":[\"/usr/bin/prog\",\"/lib/other\",0,\"/usr/bin/prog\"],"
 			  "\"file\":[\"\",0,0,0],");
-	expect_part(text, "\"histogram\":[[],[],[],[40,1000,42,234]],\"calls\":[1,3,1,1234],");
+	expect_copy(text, "\"histogram\":[[],[],[],[40,1000,42,234]],\"calls\":[1,3,1,1234],");
 	/* Callees stand behind their callers, the dearest first. */
-	expect_part(text, "\"threads\":[{\"pid\":100,\"tid\":101,\"comm\":\"prog\","
+	expect_copy(text, "\"threads\":[{\"pid\":100,\"tid\":101,\"comm\":\"prog\","
 			  "\"goroutine\":false,\"stack\":false,\"spans\":false,\"merged\":0}],"
 			  "\"paths\":{\"roots\":[1],\"depth\":[0,1,2,1],\"function\":[0,1,3,2],"
 			  "\"calls\":[1,3,1234,1],\"total\":[1000000,700000,6000,200000],"
 			  "\"self\":[100000,694000,6000,200000],");
-	expect_part(text, "\"timeline\":null,\"lines\":null,\"diff\":null}");
+	expect_copy(text, "\"timeline\":null,\"lines\":null,\"diff\":null}");
 	free(text);
 	profile__free(p);
 }
@@ -71,8 +71,8 @@ static void test_page(void **state)
 	fixture_finish(p);
 	text = fixture_write(&sink_html, p, &plain);
 	assert_memory_equal(text, page_head, head);
-	expect_part(text, "\"\\u003c/script>\\u003c!--\\u202e\"");
-	expect_part(text, "\"comm\":\"\\u003c/script>\"");
+	expect_copy(text, "\"\\u003c/script>\\u003c!--\\u202e\"");
+	expect_copy(text, "\"comm\":\"\\u003c/script>\"");
 	/* The first to end the data is ours. */
 	assert_ptr_equal(strstr(text + head, "</script>"),
 			 text + strlen(text) - (page_tail_end - page_tail));
@@ -99,7 +99,7 @@ static void test_calls(void **state)
 	p->timeline = &timeline.base;
 	text = write_data(p);
 	/* Paths by their place in the walk: idle, node 2, is the last. */
-	expect_part(text, "\"timeline\":{\"lost\":6,\"calls\":4,\"least\":0,\"threads\":[["
+	expect_copy(text, "\"timeline\":{\"lost\":6,\"calls\":4,\"least\":0,\"threads\":[["
 			  "1000,8000,5,0,1000,2000,2000,3,3000,4000,0,1,15000,7,0,0]]},");
 	free(text);
 	profile__free(p);
@@ -141,7 +141,7 @@ static void test_many_calls(void **state)
 	timeline_array__init(&timeline, calls, threads, MANY);
 	p->timeline = &timeline.base;
 	text = write_data(p);
-	expect_part(text, "\"calls\":600000,\"least\":96,\"threads\":[[0,500,0,0,");
+	expect_copy(text, "\"calls\":600000,\"least\":96,\"threads\":[[0,500,0,0,");
 	at = strstr(text, "\"least\":96,\"threads\":[[") + strlen("\"least\":96,\"threads\":[[");
 	/* sscanf() would look for the text's end at each of them. */
 	while ((at = take_four(at, numbers))) {
@@ -201,7 +201,7 @@ static void test_values(void **state)
 	timeline_array__init(&timeline, calls, threads, 5);
 	p->timeline = &timeline.base;
 	text = write_data(p);
-	expect_part(text, "\"timeline\":{\"lost\":0,\"calls\":5,\"least\":0,\"arguments\":[["
+	expect_copy(text, "\"timeline\":{\"lost\":0,\"calls\":5,\"least\":0,\"arguments\":[["
 			  "1,\"arg1\",\"req->name:s\",\"ret:x\",\"real\"]],\"threads\":[["
 			  "0,100,0,0,[],"
 			  "10,10,0,1,[-7,\"\\u003c/script>\\\"\\u0001\uFFFD\",[\"0x1000\"],-0.5],"
@@ -234,7 +234,7 @@ static void test_many_values(void **state)
 	timeline_array__init(&timeline, calls, threads, MANY);
 	p->timeline = &timeline.base;
 	text = write_data(p);
-	expect_part(text, "\"calls\":600000,\"least\":96,");
+	expect_copy(text, "\"calls\":600000,\"least\":96,");
 	assert_in_range(strlen(text), 5000000, 8500000);
 	free(text);
 	free(calls);

@@ -121,7 +121,7 @@ static void test_empty(void **state)
 	profile__free(p);
 }
 
-static void expect_part(const struct profile *p, const char *part)
+static void expect_copy(const struct profile *p, const char *part)
 {
 	char *text = fixture_write(&sink_json, p, &plain);
 
@@ -148,7 +148,7 @@ static void test_lines(void **state)
 	fixture_line(p, (struct profile_line){"b.c", 4, 1, 0, 0, 0, 0, NULL});
 	p->accounting.line_misses = 6;
 	fixture_finish(p);
-	expect_part(
+	expect_copy(
 		p,
 		"\"lines\":["
 		"{\"file\":\"a.c\",\"line\":3,\"hits\":5,\"ns\":30,\"error_ns\":3,\"functions\":["
@@ -162,7 +162,7 @@ static void test_lines(void **state)
 		"{\"function\":0,\"hits\":0,\"ns\":0,\"error_ns\":0,\"inlined\":[]}]}],"
 		"\"lines_skipped\":["
 		"{\"file\":\"a.c\",\"line\":4,\"reason\":\"has no code\"}]");
-	expect_part(p, "\"line_misses\":6");
+	expect_copy(p, "\"line_misses\":6");
 	profile__free(p);
 }
 
@@ -193,8 +193,8 @@ static void test_times(void **state)
 #define THESE                                                                \
 	"\"off_ns\":30,\"off_self_ns\":25,\"cpu_ns\":70,\"cpu_self_ns\":65," \
 	"\"raw_total_ns\":140,\"raw_self_ns\":120,\"error_ns\":9,\"self_error_ns\":8,"
-	expect_part(p, "\"total_ns\":100,\"self_ns\":90," THESE "\"children\":[]");
-	expect_part(p, "\"aliases\":[]," THESE "\"p50_ns\":17,\"p90_ns\":31,\"p99_ns\":31,"
+	expect_copy(p, "\"total_ns\":100,\"self_ns\":90," THESE "\"children\":[]");
+	expect_copy(p, "\"aliases\":[]," THESE "\"p50_ns\":17,\"p90_ns\":31,\"p99_ns\":31,"
 		       "\"histogram\":[[8,9,1],[16,18,2],[30,32,1]],\"sampled\":0,");
 	profile__free(p);
 }
@@ -213,8 +213,8 @@ static void test_budget(void **state)
 	p->accounting.probe_ns = 100;
 	p->accounting.cpu_ns = 2100;
 	p->accounting.undistributed = 3;
-	expect_part(p, "\"sampled\":100,\"estimate\":true,\"dropped\":true,\"whole\":true}");
-	expect_part(p, "\"dropped\":7,\"probe_ns\":100,\"cpu_ns\":2100,\"undistributed\":3,"
+	expect_copy(p, "\"sampled\":100,\"estimate\":true,\"dropped\":true,\"whole\":true}");
+	expect_copy(p, "\"dropped\":7,\"probe_ns\":100,\"cpu_ns\":2100,\"undistributed\":3,"
 		       "\"overhead_percent\":5},"
 		       "\"budget\":{\"max_percent\":2.5,\"used_percent\":5,\"surveyed_ns\":"
 		       "250000000},\"dropped\":["

@@ -125,7 +125,7 @@ static struct sessions *find(const struct profile *p, uint32_t slowest)
 }
 
 /* The part of the text that begins with `from` and ends before `to`. */
-static void expect_part(char *text, const char *from, const char *to, const char *expected)
+static void expect_copy(char *text, const char *from, const char *to, const char *expected)
 {
 	char *begin = strstr(text, from), *end = begin ? strstr(begin, to) : NULL;
 
@@ -143,7 +143,7 @@ static void test_tables(void **state)
 
 	p->sessions = find(p, 2);
 	for (size_t i = 0; i < 2; i++)
-		expect_part(fixture_write(sinks[i], p, &opts), " SESSIONS", "entered",
+		expect_copy(fixture_write(sinks[i], p, &opts), " SESSIONS", "entered",
 			    expected_tables);
 	profile__free(p);
 }
@@ -187,17 +187,17 @@ static void test_paths_are_whole(void **state)
 	const struct sink_options narrow = {.columns = 80}, wide = {0};
 	struct profile *p = make_deep(5);
 
-	expect_part(fixture_write(&sink_flat, p, &narrow), "8.00 us ", "\n\n",
+	expect_copy(fixture_write(&sink_flat, p, &narrow), "8.00 us ", "\n\n",
 		    "8.00 us  +8.00 us      0 ns  100.0%  handle > step_0_of_the_way\n"
 		    "                                     > step_1_of_the_way > step_2_of_the_way\n"
 		    "                                     > step_3_of_the_way > step_4_of_the_way");
-	expect_part(fixture_write(&sink_flat, p, &wide), "8.00 us ", "\n\n",
+	expect_copy(fixture_write(&sink_flat, p, &wide), "8.00 us ", "\n\n",
 		    "8.00 us     0 ns  +8.00 us      0 ns  100.0%  handle > step_0_of_the_way > "
 		    "step_1_of_the_way > step_2_of_the_way > step_3_of_the_way > "
 		    "step_4_of_the_way");
 	profile__free(p);
 	p = make_deep(STEPS);
-	expect_part(fixture_write(&sink_flat, p, &narrow), "8.00 us ", "\n\n",
+	expect_copy(fixture_write(&sink_flat, p, &narrow), "8.00 us ", "\n\n",
 		    "8.00 us  +8.00 us      0 ns  100.0%  handle > ... > step_5_of_the_way\n"
 		    "                                     > step_6_of_the_way > step_7_of_the_way\n"
 		    "                                     > step_8_of_the_way > step_9_of_the_way");
@@ -212,7 +212,7 @@ static void test_json(void **state)
 	/* What is not listed by its own figures is, as sessions are made of it. */
 	p->functions[1].hidden = true;
 	p->sessions = find(p, 1);
-	expect_part(fixture_write(&sink_json, p, &opts), "\"sessions\":", "}\n", expected_json);
+	expect_copy(fixture_write(&sink_json, p, &opts), "\"sessions\":", "}\n", expected_json);
 	profile__free(p);
 }
 
@@ -224,7 +224,7 @@ static void test_threads(void **state)
 
 	assert_int_equal(profile__of_sessions(p, find(p, 1), true), 0);
 	assert_int_equal(profile__summarize(p), 0);
-	expect_part(fixture_write(&sink_chrome, p, &opts), "\"traceEvents\":", "]}\n",
+	expect_copy(fixture_write(&sink_chrome, p, &opts), "\"traceEvents\":", "]}\n",
 		    expected_threads);
 	profile__free(p);
 }

@@ -3,7 +3,7 @@
 
 static const struct sink_options wall, calls = {.weight = WEIGHT_CALLS};
 
-static void expect_part(const char *text, const char *part)
+static void expect_copy(const char *text, const char *part)
 {
 	if (!strstr(text, part))
 		fail_msg("no %s\nin %s", part, text);
@@ -23,19 +23,19 @@ static void test_boxes(void **state)
 	struct profile *p = fixture_small();
 	char *text = fixture_write(&sink_svg, p, &wall);
 
-	expect_part(text, "<title>all (1.00 ms, 100.0%)</title><rect x=\"10.0000\" y=\"50\" "
+	expect_copy(text, "<title>all (1.00 ms, 100.0%)</title><rect x=\"10.0000\" y=\"50\" "
 			  "width=\"1180.0000\"");
-	expect_part(text, "<title>prog (1.00 ms, 100.0%)</title>");
+	expect_copy(text, "<title>prog (1.00 ms, 100.0%)</title>");
 	/* The dearest callee comes first: work, then idle, then what main does itself. */
-	expect_part(text, "<title>work (700 us, 70.0%)</title><rect x=\"10.0000\" y=\"101\" "
+	expect_copy(text, "<title>work (700 us, 70.0%)</title><rect x=\"10.0000\" y=\"101\" "
 			  "width=\"826.0000\"");
-	expect_part(text, "<title>idle (200 us, 20.0%)</title><rect x=\"836.0000\" y=\"101\" "
+	expect_copy(text, "<title>idle (200 us, 20.0%)</title><rect x=\"836.0000\" y=\"101\" "
 			  "width=\"236.0000\"");
-	expect_part(text, "a box is a path, as wide as its time</text>");
+	expect_copy(text, "a box is a path, as wide as its time</text>");
 	assert_int_equal(count(text, "<g class=\"f\">"), 6);
 	free(text);
 	text = fixture_write(&sink_svg, p, &calls);
-	expect_part(text, "<title>all (1,239 calls, 100.0%)</title>");
+	expect_copy(text, "<title>all (1,239 calls, 100.0%)</title>");
 	free(text);
 	profile__free(p);
 }
@@ -52,7 +52,7 @@ static void test_shares_are_escaped(void **state)
 	fixture_node(p, 0, 0, 1, 1, 1, 1);
 	fixture_finish(p);
 	text = fixture_write(&sink_svg, p, &calls);
-	expect_part(text, "<title>once (1 call, &lt;0.1%)</title>");
+	expect_copy(text, "<title>once (1 call, &lt;0.1%)</title>");
 	free(text);
 	profile__free(p);
 }
@@ -70,10 +70,10 @@ static void test_names_are_harmless(void **state)
 		fixture_node(p, 0, 0, f, 1, 100, 100);
 	fixture_finish(p);
 	text = fixture_write(&sink_svg, p, &wall);
-	expect_part(text, "<title>&lt;/title&gt;&lt;script&gt;alert(1)&lt;/script&gt; (100 ns");
-	expect_part(text, "<title>a&amp;b\\x1b]]&gt;\"' (");
-	expect_part(text, "<title>?\\xff (");
-	expect_part(text, "<title>&lt;x&gt; (");
+	expect_copy(text, "<title>&lt;/title&gt;&lt;script&gt;alert(1)&lt;/script&gt; (100 ns");
+	expect_copy(text, "<title>a&amp;b\\x1b]]&gt;\"' (");
+	expect_copy(text, "<title>?\\xff (");
+	expect_copy(text, "<title>&lt;x&gt; (");
 	assert_int_equal(count(text, "<script>"), 1);
 	free(text);
 	profile__free(p);
@@ -96,7 +96,7 @@ static void test_bounds(void **state)
 	text = fixture_write(&sink_svg, p, &wall);
 	assert_true(count(text, "<g class=\"f\">") <= 50000 + 2);
 	assert_true(count(text, "<g class=\"f\">") >= 1000);
-	expect_part(text, " paths are too narrow or too deep to be drawn</text>");
+	expect_copy(text, " paths are too narrow or too deep to be drawn</text>");
 	free(text);
 	profile__free(p);
 }
@@ -108,7 +108,7 @@ static void test_nothing(void **state)
 
 	fixture_finish(p);
 	text = fixture_write(&sink_svg, p, &wall);
-	expect_part(text, ">nothing was recorded</text>");
+	expect_copy(text, ">nothing was recorded</text>");
 	assert_int_equal(count(text, "<g class=\"f\">"), 0);
 	free(text);
 	profile__free(p);

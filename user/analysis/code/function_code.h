@@ -16,8 +16,8 @@ struct code_site {
 	uint8_t site;	 /* enum site_class */
 	/* A branch that leads to the function's entry again: a call passes the site exactly once
 	 * without taking it. See go_prologue.h. */
-	bool begins_anew;
-	uint8_t cond; /* begins_anew: low four bits of the opcode */
+	bool restarts;
+	uint8_t cond; /* restarts: low four bits of the opcode */
 	uint8_t work; /* instructions before it that do more than save a register */
 };
 

@@ -18,7 +18,7 @@
 
 /* Whether the code at `vaddr` calls another function and then jumps to this one's entry, and that
  * is all. */
-static bool begins_anew(struct insn_decoder *insn, const struct code_piece *piece, uint64_t vaddr)
+static bool restarts(struct insn_decoder *insn, const struct code_piece *piece, uint64_t vaddr)
 {
 	bool called = false;
 	struct insn in;
@@ -56,11 +56,11 @@ void go_prologue__apply(struct insn_decoder *insn, const struct code_piece *piec
 		    !insn_decode(insn, piece->bytes + offset, piece->size - offset, &in))
 			break;
 		if (in.flow == FLOW_JCC && in.probeable && delta >= 0 && delta <= UINT16_MAX &&
-		    begins_anew(insn, piece, piece->vaddr + offset + in.length + in.rel)) {
+		    restarts(insn, piece, piece->vaddr + offset + in.length + in.rel)) {
 			code->sites[0] = (struct code_site){.offset = offset,
 							    .delta = delta,
 							    .site = SITE_JCC,
-							    .begins_anew = true,
+							    .restarts = true,
 							    .cond = in.cond};
 			found = true;
 			continue;

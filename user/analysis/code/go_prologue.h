@@ -12,7 +12,7 @@ struct insn_decoder;
 /*
  * Looks for the check in a Go function that has been decoded. If there is one, its last branch
  * becomes the function's only site: each call passes it exactly once without taking it, however
- * often the function begins anew before. `piece` is the one with the entry.
+ * often the function restarts before. `piece` is the one with the entry.
  */
 void go_prologue__apply(struct insn_decoder *insn, const struct code_piece *piece,
 			struct code *code);

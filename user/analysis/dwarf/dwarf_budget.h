@@ -38,7 +38,7 @@ uint64_t dwarf_budget__share(uint64_t bytes);
 /* Whether so many bytes more may be taken at once. If not, the share is used up. */
 bool dwarf_budget__grants(struct dwarf_budget *b, uint64_t bytes);
 
-/* The time that all together have begins anew: a plan and a result have theirs. */
+/* The time that all together have restarts: a plan and a result have theirs. */
 void dwarf_budget__renew(void);
 
 #endif

@@ -42,7 +42,7 @@ void exit_context__make(struct plan *p, const struct target *t, const struct pla
 	const bool stop = opts->returns_stop && !p->loads_unseen;
 	/* The first context that is made puts an end to return probes. */
 	const bool guarded = opts->returns_stop &&
-			     marks__have(p->marks, p->marks_cnt, MARK_MAKECONTEXT) &&
+			     hooks__have(p->hooks, p->hooks_cnt, HOOK_MAKECONTEXT) &&
 			     !p->contexts_made;
 
 	*ctx = (struct exit_context){.reason = "nothing mapped unwinds or switches stacks",

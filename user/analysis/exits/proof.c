@@ -18,13 +18,13 @@
 #include <stdlib.h>
 
 #include "arch/arch.h"
-#include "code/pads.h"
+#include "code/landing_pads.h"
 #include "elf/elf_image.h"
 #include "elf/linkage.h"
 #include "exits/bindings.h"
 #include "exits/call_graph.h"
-#include "exits/plain.h"
-#include "exits/quiet.h"
+#include "exits/return_safety.h"
+#include "exits/safe_callees.h"
 #include "plan/object.h"
 #include "symbol/traits.h"
 #include "target/target.h"
@@ -64,8 +64,8 @@ struct proofs {
 	struct code_decoder *decoder;
 	const struct elf_image *img;
 	struct code code;
-	struct pads pads;
-	struct plain plain;
+	struct landing_pads pads;
+	struct return_safety plain;
 };
 
 void proof_notes__clear(struct proof_notes *n)
@@ -177,22 +177,22 @@ void proofs__free(struct proofs *pr)
 	free(pr->results);
 	code_decoder__free(pr->decoder);
 	code_clear(&pr->code);
-	pads__clear(&pr->pads);
+	landing_pads__clear(&pr->pads);
 	free(pr);
 }
 
 /* The fate of an exception out of this call. */
 static enum lsda_fate fate_of(const struct proofs *pr, const struct code_call *call,
-			      const struct pads *pads)
+			      const struct landing_pads *pads)
 {
-	return pr->strict || !call->end ? LSDA_PASSES : pads__fate(pads, call->end);
+	return pr->strict || !call->end ? LSDA_PASSES : landing_pads__fate(pads, call->end);
 }
 
 /* A function whose calls are being noted. */
 struct noting {
 	const struct proofs *pr;
 	const struct code *code;
-	const struct pads *pads;
+	const struct landing_pads *pads;
 	struct proof_notes *notes;
 	struct proof_note *note;
 	bool pads_run; /* exceptions of some call land in it */
@@ -224,7 +224,7 @@ static int note_calls(struct noting *n, bool in_pads)
 }
 
 struct proof_note *proofs__note(const struct proofs *pr, uint64_t vaddr, const struct code *code,
-				const struct pads *pads, struct proof_notes *notes)
+				const struct landing_pads *pads, struct proof_notes *notes)
 {
 	struct proof_note note = {
 		.vaddr = vaddr,
@@ -247,7 +247,8 @@ struct proof_note *proofs__note(const struct proofs *pr, uint64_t vaddr, const s
 	return &notes->notes[notes->cnt++];
 }
 
-void proof_note__judge(struct proof_note *note, const struct proofs *pr, const struct plain *plain)
+void proof_note__judge(struct proof_note *note, const struct proofs *pr,
+		       const struct return_safety *plain)
 {
 	if (!pr->strict || !(plain->doubt || plain->reaches_up))
 		return;
@@ -255,10 +256,10 @@ void proof_note__judge(struct proof_note *note, const struct proofs *pr, const s
 	note->calls_cnt = 0;
 }
 
-static bool is_quiet(const struct proofs *pr, enum quiet_kind kind)
+static bool is_safe_callee(const struct proofs *pr, enum safe_callee_kind kind)
 {
-	return kind == QUIET_ALWAYS || (kind == QUIET_ALLOCATES && pr->own_allocator) ||
-	       (kind == QUIET_THROWLESS && !pr->strict);
+	return kind == SAFE_ALWAYS || (kind == SAFE_ALLOCATES && pr->own_allocator) ||
+	       (kind == SAFE_UNLESS_THROWN && !pr->strict);
 }
 
 /* A node that stands for all code that is not known: CALL_NODE_NONE if out of memory. */
@@ -285,9 +286,9 @@ static int follow_import(struct proofs *pr, uint32_t from, uint64_t slot, uint32
 	*node = CALL_NODE_NONE;
 	if (name)
 		binding = bindings__of(pr->bindings, from, name, &object, &vaddr);
-	if (binding == BINDING_LIBC && is_quiet(pr, quiet__libc(name)))
+	if (binding == BINDING_LIBC && is_safe_callee(pr, safe_callee__libc(name)))
 		return 0;
-	if (binding == BINDING_OBJECT && is_quiet(pr, quiet__cxx(name)))
+	if (binding == BINDING_OBJECT && is_safe_callee(pr, safe_callee__cxx(name)))
 		return 0;
 	if (binding == BINDING_OBJECT && vaddr)
 		*node = call_graph__node(pr->graph, object, vaddr);
@@ -417,22 +418,23 @@ static int decode_called(struct proofs *pr, const struct plan_object *obj, uint6
 
 	pr->img = obj->img;
 	pr->pads.cnt = 0;
-	pr->plain = (struct plain){0};
+	pr->plain = (struct return_safety){0};
 	err = decode_stub(pr, obj, vaddr);
 	if (err)
 		return err < 0 ? err : 0;
 	cnt = find_code(obj, vaddr, pieces);
 	err = read_code(pr, obj, pieces, cnt, &bytes);
 	if (!err)
-		err = pads__read(&pr->pads, &pads, pieces, cnt);
+		err = landing_pads__read(&pr->pads, &pads, pieces, cnt);
 	if (!err)
 		err = code_decode(pr->decoder, pieces, cnt, UINT64_MAX, &pr->code);
 	if (!err && pr->strict) {
 		const struct code_flow flow = code_decoder__flow(pr->decoder);
 
-		plain__look(elf_image__arch(pr->img),
-			    &(struct plain_function){pieces, cnt, &pr->code, &flow, &pr->pads},
-			    &pr->plain);
+		return_safety__look(
+			elf_image__arch(pr->img),
+			&(struct plain_function){pieces, cnt, &pr->code, &flow, &pr->pads},
+			&pr->plain);
 	}
 	free(bytes);
 	return err;

@@ -13,8 +13,8 @@
 
 #include "code/code.h"
 
-struct pads;
-struct plain;
+struct landing_pads;
+struct return_safety;
 struct plan_object;
 struct proofs;
 struct target;
@@ -58,10 +58,11 @@ void proofs__free(struct proofs *pr); /* accepts NULL */
  * do so at once, each for its own `notes`. Returns the note (valid until the next one), or NULL:
  * out of memory. */
 struct proof_note *proofs__note(const struct proofs *pr, uint64_t vaddr, const struct code *code,
-				const struct pads *pads, struct proof_notes *notes);
+				const struct landing_pads *pads, struct proof_notes *notes);
 
 /* Takes into account what the function's code does to its frame, and to its callers'. */
-void proof_note__judge(struct proof_note *note, const struct proofs *pr, const struct plain *plain);
+void proof_note__judge(struct proof_note *note, const struct proofs *pr,
+		       const struct return_safety *plain);
 
 /* Takes over the notes of an object, whose functions begin at `base` in the plan. Returns 0 or
  * -ENOMEM. */

@@ -5,10 +5,10 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "code/pads.h"
+#include "code/landing_pads.h"
 #include "code/pieces.h"
 #include "elf/elf_image.h"
-#include "exits/plain.h"
+#include "exits/return_safety.h"
 #include "plan/object.h"
 #include "symbol/symtab.h"
 #include "util/search.h"
@@ -32,7 +32,7 @@ struct tails {
 	uint64_t tables;
 	struct code_decoder *decoder;
 	struct piece_bytes bytes;
-	struct pads pads;
+	struct landing_pads pads;
 	struct code code;
 };
 
@@ -77,7 +77,7 @@ void tails__free(struct tails *t)
 		return;
 	code_decoder__free(t->decoder);
 	piece_bytes__clear(&t->bytes);
-	pads__clear(&t->pads);
+	landing_pads__clear(&t->pads);
 	code_clear(&t->code);
 	free(t->states);
 	free(t);
@@ -106,17 +106,18 @@ static const char *look(struct tails *t, uint32_t symbol, struct targets *target
 	const struct pads_source pads_from = {t->obj->img, t->obj->eh, t->obj->linkage, &t->tables};
 	struct code_piece pieces[CODE_MAX_PIECES];
 	struct code_flow flow;
-	struct plain plain;
+	struct return_safety plain;
 	size_t cnt;
 
 	if (symtab__at(t->obj->tab, symbol)->size > MAX_FUNCTION_SIZE ||
 	    pieces__read(&from, symbol, &t->bytes, pieces, &cnt) ||
-	    pads__read(&t->pads, &pads_from, pieces, cnt) ||
+	    landing_pads__read(&t->pads, &pads_from, pieces, cnt) ||
 	    code_decode(t->decoder, pieces, cnt, UINT64_MAX, &t->code))
 		return to_looker;
 	flow = code_decoder__flow(t->decoder);
-	plain__look(elf_image__arch(t->obj->img),
-		    &(struct plain_function){pieces, cnt, &t->code, &flow, &t->pads}, &plain);
+	return_safety__look(elf_image__arch(t->obj->img),
+			    &(struct plain_function){pieces, cnt, &t->code, &flow, &t->pads},
+			    &plain);
 	*targets = targets_of(&t->code);
 	return plain.doubt ? to_looker : NULL;
 }

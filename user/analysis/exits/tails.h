@@ -22,8 +22,8 @@ void tails__free(struct tails *t); /* accepts NULL */
 /*
  * The reason against a return probe at a function that code_decode() has decoded into *code, by
  * where it jumps to; NULL: none. It must not jump into the midst of another function, as pieces
- * of code do that are no functions, nor to one that plain__look() has a doubt about, as to a
- * setjmp: `xor %esi,%esi; jmp __sigsetjmp`. Jumps through registers and memory are not seen.
+ * of code do that are no functions, nor to one that return_safety__look() has a doubt about, as to
+ * a setjmp: `xor %esi,%esi; jmp __sigsetjmp`. Jumps through registers and memory are not seen.
  */
 const char *tails__doubt(struct tails *t, const struct code *code);
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lines/line_doubts.h"
+#include "lines/line_uncountable.h"
 #include "lines/line_keys.h"
 #include "lines/segments.h"
 #include "plan/plan.h"
@@ -49,7 +49,7 @@ bool line_judge__counts(const struct line_judge *j, uint32_t seg)
 	return c->wanted && !c->reason;
 }
 
-/* A Go function whose stack is too small begins anew, and is not counted as called before: what
+/* A Go function whose stack is too small restarts, and is not counted as called before: what
  * runs then is none of its lines'. */
 static void hide_beginnings(struct line_judge *j, const struct line_function *in)
 {
@@ -57,7 +57,7 @@ static void hide_beginnings(struct line_judge *j, const struct line_function *in
 	uint64_t from = 0;
 	size_t begin = 0;
 
-	if (!in->f->begins_anew)
+	if (!in->f->restarts)
 		return;
 	/* It is in one place only, or it would not be known as such. */
 	for (size_t k = 0; k < j->segs->edges_cnt; k++) {
@@ -101,7 +101,7 @@ static void choose_entry(struct line_judge *j, const struct line_function *in)
 	j->segs->items[last - 1].class = in->f->site;
 	/* Each call passes a branch that counts when it is not taken, and only once; but if control
 	 * comes back to where the function begins, its entry is no entry any more. */
-	if (!in->loops_to_entry || in->f->begins_anew)
+	if (!in->loops_to_entry || in->f->restarts)
 		return;
 	j->segs->items[last - 1].site = 0;
 	for (size_t i = 0; i < j->segs->cnt; i++)
@@ -218,7 +218,7 @@ int line_judge__decide(struct line_judge *j, const struct line_function *in)
 	if (err)
 		return err;
 	memset(j->doubts, 0, (j->keys->cnt + 1) * sizeof(*j->doubts));
-	err = line_doubts__find(j->segs, j->keys, in->traits, j->doubts);
+	err = line_uncountable__find(j->segs, j->keys, in->traits, j->doubts);
 	if (!err)
 		judge(j, in);
 	return err;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "arch/insn.h"
-#include "code/pads.h"
+#include "code/landing_pads.h"
 #include "code/pieces.h"
 #include "dwarf/function_traits.h"
 #include "dwarf/line_table.h"
@@ -47,7 +47,7 @@ struct planner {
 	struct linkage *linkage;
 	struct cold_pieces cold;
 	struct piece_bytes bytes;
-	struct pads pads;
+	struct landing_pads pads;
 	uint64_t tables; /* bytes of exception tables that may still be read */
 	struct code code;
 	struct code_decoder *decoder;
@@ -216,7 +216,7 @@ static int plan_function(struct planner *pl, uint32_t index)
 		log_warn("--lines: %s is too large", plan__name(f));
 		return 0;
 	}
-	err = pads__read(&pl->pads, &pads_from, pl->pieces, pl->pieces_cnt);
+	err = landing_pads__read(&pl->pads, &pads_from, pl->pieces, pl->pieces_cnt);
 	if (!err)
 		err = code_decode(pl->decoder, pl->pieces, pl->pieces_cnt, UINT64_MAX, &pl->code);
 	if (!err)
@@ -248,7 +248,7 @@ static void planner_clear(struct planner *pl)
 {
 	cold_pieces__clear(&pl->cold);
 	piece_bytes__clear(&pl->bytes);
-	pads__clear(&pl->pads);
+	landing_pads__clear(&pl->pads);
 	code_clear(&pl->code);
 	code_decoder__free(pl->decoder);
 	insn_decoder__free(pl->insn);

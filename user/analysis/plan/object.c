@@ -49,7 +49,7 @@ int plan_object__look_at_nameless(struct plan_object *obj)
 	if (i == cnt)
 		return 0;
 	err = plan_object__look_for_loads(obj);
-	obj->tells = !err && !obj->loads_stack;
+	obj->trust_nameless = !err && !obj->loads_stack;
 	return err;
 }
 

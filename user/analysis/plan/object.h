@@ -36,7 +36,7 @@ struct plan_object {
 	bool loads_stack; /* its code loads the stack pointer with something new */
 	/* The object never switches stacks, so the look at the code of functions without names
 	 * may clear them for return probes. */
-	bool tells;
+	bool trust_nameless;
 	struct source *source; /* NULL: none */
 	bool source_opened;
 	struct usdt *usdt; /* static probes; NULL: not read, so far */

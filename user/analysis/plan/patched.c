@@ -16,7 +16,7 @@
 
 const char patched__reason[] = "patched in memory";
 
-#define MARK_SIZE 5 /* bytes; a mark is on a function's first instruction */
+#define HOOK_SIZE 5 /* bytes; a mark is on a function's first instruction */
 
 /* Whether some process may have run the object's code before its probes are put in. An object
  * without a number was found in none. */
@@ -71,22 +71,22 @@ int patched__look_at(struct plan *p, const struct target *t, const struct plan_o
 	return err;
 }
 
-void patched__drop_marks(struct plan *p, size_t first)
+void patched__drop_hooks(struct plan *p, size_t first)
 {
 	size_t cnt = first;
 
-	for (size_t i = first; i < p->marks_cnt; i++) {
-		const struct plan_mark *m = &p->marks[i];
+	for (size_t i = first; i < p->hooks_cnt; i++) {
+		const struct plan_hook *m = &p->hooks[i];
 
-		if (!patches__touch(&p->objects[m->object].patches, m->offset, MARK_SIZE))
-			p->marks[cnt++] = *m;
-		else if (m->kind == MARK_LINK_MAP)
+		if (!patches__touch(&p->objects[m->object].patches, m->offset, HOOK_SIZE))
+			p->hooks[cnt++] = *m;
+		else if (m->kind == HOOK_LINK_MAP)
 			p->loads_unseen = true;
 	}
-	if (p->marks_cnt != cnt)
+	if (p->hooks_cnt != cnt)
 		log_warn("what tells of files that are loaded, or stacks that are made, is patched "
 			 "in memory: they may go unnoticed");
-	p->marks_cnt = cnt;
+	p->hooks_cnt = cnt;
 }
 
 /* Whether the bytes at `vaddr`, or any of them, are patched. */

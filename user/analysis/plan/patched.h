@@ -29,8 +29,8 @@ int patched__look(struct plan *p, const struct target *t, const struct plan_opti
 int patched__look_at(struct plan *p, const struct target *t, const struct plan_options *opts,
 		     uint32_t object);
 
-/* Takes out the marks from the first one on that are patched. */
-void patched__drop_marks(struct plan *p, size_t first);
+/* Takes out the hooks from the first one on that are patched. */
+void patched__drop_hooks(struct plan *p, size_t first);
 
 /* Takes from a decoded function the sites and exits that are patched, and what was concluded from
  * code that is. Sets code->patched. */

@@ -72,7 +72,7 @@ void plan__free(struct plan *p)
 	free(p->exits);
 	free(p->sites);
 	free(p->skipped);
-	free(p->marks);
+	free(p->hooks);
 	free(p->objects);
 	free(p);
 }

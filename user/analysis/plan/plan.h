@@ -12,7 +12,7 @@
 
 #include "code/code.h"
 #include "plan/exit_strategy.h"
-#include "plan/marks.h"
+#include "plan/hooks.h"
 #include "symbol/go.h"
 #include "symbol/instrumented.h"
 
@@ -37,8 +37,8 @@ struct plan_function {
 	uint8_t site;	      /* enum site_class */
 	uint8_t instrumented; /* enum instrumented_by */
 	uint8_t exit;	      /* enum exit_strategy */
-	bool begins_anew;     /* the site is a branch that counts if not taken; see code_site */
-	uint8_t cond;	      /* begins_anew: its condition, as in the opcode */
+	bool restarts;	      /* the site is a branch that counts if not taken; see code_site */
+	uint8_t cond;	      /* restarts: its condition, as in the opcode */
 	uint64_t semaphore;   /* that of a static probe at its site, as in plan_site */
 	bool tail_jumps, loops_to_entry;
 	uint8_t arguments; /* number of the list of values that are read of its calls; 0: none */
@@ -51,11 +51,11 @@ struct plan_function {
 	uint8_t closed_at_entry;
 	/* Was attached with a return probe; its exit sites, planned later, are still to be. */
 	bool exits_pending;
-	bool patched;	    /* some of it is not in memory as it is in the file */
-	bool refused;	    /* set by attach: the kernel takes no probe there, so it has none */
-	bool asked;	    /* an option names it, so no budget drops it */
-	bool called;	    /* set by the caller: it has been seen to be called, so it may go next */
-	bool dropped;	    /* set by the caller: given up, its probes are to be taken out */
+	bool patched; /* some of it is not in memory as it is in the file */
+	bool refused; /* set by attach: the kernel takes no probe there, so it has none */
+	bool asked;   /* an option names it, so no budget drops it */
+	bool called;  /* set by the caller: it has been seen to be called, so it may go next */
+	bool dropped; /* set by the caller: given up, its probes are to be taken out */
 	const char *reason; /* why this exit strategy */
 	size_t exits;	    /* EXIT_SITES: first exit site in plan.exits */
 	uint32_t exits_cnt;
@@ -120,8 +120,8 @@ struct plan {
 	size_t skipped_cnt;
 	struct plan_object *objects;
 	size_t objects_cnt;
-	struct plan_mark *marks;
-	size_t marks_cnt;
+	struct plan_hook *hooks;
+	size_t hooks_cnt;
 	unsigned traits; /* of everything mapped: TRAIT_* */
 	bool go;	 /* there is a Go program, and its goroutines can be told apart */
 	struct go_layout go_layout; /* how; of the first, if there are more */
@@ -132,7 +132,7 @@ struct plan {
 	bool exits_pending;    /* of some function; see there */
 	bool returns_replaced; /* return probes have become dangerous: no function relies on them */
 	bool proven;	       /* some have them by proof */
-	bool loads_unseen;     /* no mark tells of files that are mapped later */
+	bool loads_unseen;     /* no hook tells of files that are mapped later */
 	bool nop5_spared;      /* as plan_options has it */
 	bool may_fork;	       /* what is mapped can make children */
 	bool force_warned;     /* --exits=return was said to be dangerous */

@@ -22,7 +22,7 @@
 #include "regions/regions.h"
 #include "select/arguments.h"
 #include "select/filter.h"
-#include "select/named.h"
+#include "select/named_arguments.h"
 #include "symbol/symtab.h"
 #include "target/target.h"
 
@@ -177,7 +177,7 @@ static int choose_wanted(const struct planning *pn, uint32_t index, const uint32
 		plan_object__names(&pn->plan->objects[index], &pn->target->objects[index]);
 	const struct plan_object *obj = &pn->plan->objects[index];
 	struct arguments *arguments = pn->opts->arguments;
-	struct named named = {arguments, .img = obj->img, .root = obj->root};
+	struct named_arguments named = {arguments, .img = obj->img, .root = obj->root};
 	size_t cnt = symtab__count(obj->tab);
 	int err = 0;
 
@@ -192,13 +192,13 @@ static int choose_wanted(const struct planning *pn, uint32_t index, const uint32
 			continue;
 		if (arguments) {
 			list = arguments__of(arguments, &names, sym);
-			err = named__resolve(&named, sym, &list, &refused);
+			err = named_arguments__resolve(&named, sym, &list, &refused);
 		}
 		if (!refused)
 			wanted[(*wanted_cnt)++] = (struct wanted_symbol){
 				.symbol = i, .arguments = list, .second_line = second_lines[i]};
 	}
-	named__clear(&named);
+	named_arguments__clear(&named);
 	return err;
 }
 

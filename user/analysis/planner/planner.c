@@ -26,17 +26,17 @@
 #include "plan/patched.h"
 #include "plan/plan.h"
 #include "plan/plan_lines.h"
-#include "planner/elsewhere.h"
+#include "planner/other_files.h"
 #include "planner/line_report.h"
 #include "planner/object_planner.h"
 #include "planner/planning.h"
 #include "planner/unmatched.h"
-#include "regions/guards.h"
+#include "regions/semaphores.h"
 #include "regions/regions.h"
 #include "select/arguments.h"
 #include "select/filter.h"
 #include "select/line_spec.h"
-#include "select/named.h"
+#include "select/named_arguments.h"
 #include "symbol/instrumented.h"
 #include "symbol/symtab.h"
 #include "symbol/traits.h"
@@ -48,7 +48,7 @@ static int object_look(struct plan *p, const struct target *t, uint32_t index,
 		       const struct plan_options *opts)
 {
 	struct plan_object *obj = &p->objects[index];
-	struct plan_mark marks[MARKS_MAX], *grown;
+	struct plan_hook hooks[HOOKS_MAX], *grown;
 	size_t cnt;
 
 	elf_image__soname(obj->img, obj->soname, sizeof(obj->soname));
@@ -58,13 +58,13 @@ static int object_look(struct plan *p, const struct target *t, uint32_t index,
 	obj->traits = traits__of(obj->img, &obj->evidence);
 	if ((obj->traits & TRAIT_GO) && !p->go)
 		p->go = !go_layout__of(obj->img, &p->go_layout);
-	cnt = marks__find(obj->img, index, opts->calls_spared, marks);
-	grown = reallocarray(p->marks, p->marks_cnt + cnt + 1, sizeof(*grown));
+	cnt = hooks__find(obj->img, index, opts->calls_spared, hooks);
+	grown = reallocarray(p->hooks, p->hooks_cnt + cnt + 1, sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;
-	p->marks = grown;
+	p->hooks = grown;
 	for (size_t i = 0; i < cnt; i++)
-		p->marks[p->marks_cnt++] = marks[i];
+		p->hooks[p->hooks_cnt++] = hooks[i];
 	return 0;
 }
 
@@ -229,7 +229,7 @@ static int apply_proofs(struct plan *p, struct proofs *proofs)
 		f->site = results[i].site.site;
 		f->site_offset = results[i].site.offset;
 		f->site_delta = results[i].site.delta;
-		f->begins_anew = results[i].site.begins_anew;
+		f->restarts = results[i].site.restarts;
 		f->cond = results[i].site.cond;
 	}
 	return err;
@@ -323,7 +323,7 @@ static void report_changed(struct plan *p, size_t first)
 }
 
 /* Looks for code that is patched in memory, in objects that will have probes. */
-static int look_for_patches(struct plan *p, const struct target *t, size_t first_mark,
+static int look_for_patches(struct plan *p, const struct target *t, size_t first_hook,
 			    const struct filter *filter, const struct plan_options *opts)
 {
 	bool *asked = calloc(p->objects_cnt + 1, sizeof(*asked));
@@ -333,10 +333,10 @@ static int look_for_patches(struct plan *p, const struct target *t, size_t first
 		return -ENOMEM;
 	for (size_t i = 0; i < p->objects_cnt; i++)
 		asked[i] = is_due(p, t, i, filter, opts) || p->objects[i].probes_cnt;
-	for (size_t i = first_mark; i < p->marks_cnt; i++)
-		asked[p->marks[i].object] = true;
+	for (size_t i = first_hook; i < p->hooks_cnt; i++)
+		asked[p->hooks[i].object] = true;
 	err = patched__look(p, t, opts, asked);
-	patched__drop_marks(p, first_mark);
+	patched__drop_hooks(p, first_hook);
 	free(asked);
 	return err;
 }
@@ -390,7 +390,7 @@ static struct plan_options narrow_options(struct plan *p, const struct target *t
 
 /* How much of a plan there was before it was extended: the numbers of the first new ones. */
 struct plan_extent {
-	size_t objects, functions, marks, skipped;
+	size_t objects, functions, hooks, skipped;
 };
 
 /* Looks at what is new: what of it is wanted, and what it can do. */
@@ -405,7 +405,7 @@ static int look_at_new(const struct planning *pn, const struct plan_extent *know
 		err = regions__look_for_probes(pn->plan, pn->target, known->objects, pn->filter,
 					       opts);
 	if (!err)
-		err = look_for_patches(pn->plan, pn->target, known->marks, pn->filter, opts);
+		err = look_for_patches(pn->plan, pn->target, known->hooks, pn->filter, opts);
 	return err;
 }
 
@@ -423,7 +423,7 @@ static int plan_new(const struct planning *pn, const struct plan_extent *known)
 	if (!err)
 		err = emulation__spare_shared(p);
 	if (!err)
-		err = guards__share(p, known->objects);
+		err = semaphores__share(p, known->objects);
 	if (!err && p->functions_cnt >= PLAN_MAX_FUNCTIONS) {
 		log_error("%zu functions are too many; narrow the filter (-F)", p->functions_cnt);
 		err = -E2BIG;
@@ -434,7 +434,7 @@ static int plan_new(const struct planning *pn, const struct plan_extent *known)
 int planner__extend(struct plan *p, const struct target *t, struct filter *filter,
 		    const struct plan_options *options)
 {
-	const struct plan_extent known = {p->objects_cnt, p->functions_cnt, p->marks_cnt,
+	const struct plan_extent known = {p->objects_cnt, p->functions_cnt, p->hooks_cnt,
 					  p->skipped_cnt};
 	struct exit_context exits;
 	struct plan_options opts = *options;
@@ -466,7 +466,7 @@ int planner__extend(struct plan *p, const struct target *t, struct filter *filte
 		return err;
 	report_changed(p, known.functions);
 	patched__report(p, known.functions, known.skipped);
-	named__report(opts.arguments);
+	named_arguments__report(opts.arguments);
 	return 0;
 }
 
@@ -495,14 +495,14 @@ int planner__make(const struct target *t, struct filter *filter, const struct pl
 	if (!err) {
 		const struct unmatched_hopes hopes = {
 			/* the dynamic linker tells */
-			.files = opts->grows && marks__have(p->marks, p->marks_cnt, MARK_LINK_MAP),
+			.files = opts->grows && hooks__have(p->hooks, p->hooks_cnt, HOOK_LINK_MAP),
 			.programs = opts->grows && opts->new_programs,
 			.runs = opts->grows && t->launch,
 		};
 
 		err = found_any(p, t, filter, opts, &hopes) ? 0 : -ENOENT;
 		if (!err)
-			elsewhere__tell(p, t);
+			other_files__tell(p, t);
 		if (!err && opts->arguments && !unmatched__arguments(p, t, opts->arguments, &hopes))
 			err = -ENOENT;
 	}

@@ -9,7 +9,7 @@
 
 #include "plan/object.h"
 #include "plan/plan.h"
-#include "planner/elsewhere.h"
+#include "planner/other_files.h"
 #include "regions/regions.h"
 #include "select/arguments.h"
 #include "select/filter.h"
@@ -72,7 +72,7 @@ static char *nearest_names(const struct plan *p, const struct target *t, const c
 		}
 	}
 	if (t && !region)
-		elsewhere__offer(p, t, &nearest);
+		other_files__offer(p, t, &nearest);
 	return nearest__text(&nearest, buf, size);
 }
 
@@ -112,7 +112,7 @@ static bool speaks_of_stripped(const struct plan *p, const struct target *t,
 
 		if (pat->object ? filter_pattern__names(pat, &fobj) : t->objects[i].is_main) {
 			*object = i;
-			if (elsewhere__is_stripped(p, i))
+			if (other_files__is_stripped(p, i))
 				return true;
 		}
 	}
@@ -125,10 +125,10 @@ static void report_function(const struct plan *p, const struct target *t,
 			    const struct filter_pattern *pat, bool mapped, enum log_level level)
 {
 	const char *object = pat->object ? pat->object : "", *colon = *object ? ":" : "";
-	char names[NEAREST_MAX * (NEAREST_NAME + 2)], text[ELSEWHERE_TEXT];
+	char names[NEAREST_MAX * (NEAREST_NAME + 2)], text[OTHER_FILES_TEXT];
 	uint32_t at;
 
-	if (elsewhere__find(p, t, pat->func, text, sizeof(text))[0])
+	if (other_files__find(p, t, pat->func, text, sizeof(text))[0])
 		log_at(level, "no function of %s matches '%s%s%s'; %s",
 		       mapped ? pat->object ? "that file" : "the program" : "any such file", object,
 		       colon, pat->func, text);
@@ -140,7 +140,7 @@ static void report_function(const struct plan *p, const struct target *t,
 		       "no function matches '%s%s%s': %s is stripped, so its functions go by their "
 		       "addresses (func_0x...); %s",
 		       object, colon, pat->func, t->objects[at].path,
-		       elsewhere__names(t, at, text, sizeof(text)));
+		       other_files__names(t, at, text, sizeof(text)));
 	else if (nearest_names(p, t, pat->func, false, names, sizeof(names))[0])
 		log_at(level, "no function matches '%s%s%s'; the nearest: %s", object, colon,
 		       pat->func, names);
@@ -260,7 +260,7 @@ static void report_skipped(const struct plan *p, enum log_level level)
 static bool report_nothing(const struct plan *p, const struct target *t, bool is_command)
 {
 	size_t symbols = 0, at = 0;
-	char text[ELSEWHERE_TEXT];
+	char text[OTHER_FILES_TEXT];
 	enum log_level level;
 
 	for (size_t i = 0; i < p->objects_cnt; i++) {
@@ -278,7 +278,7 @@ static bool report_nothing(const struct plan *p, const struct target *t, bool is
 		log_at(level,
 		       "%s has no function symbols (stripped): %s; or name a library "
 		       "(-F 'OBJECT:*'), or trace what it starts (--follow)",
-		       t->objects[at].path, elsewhere__names(t, at, text, sizeof(text)));
+		       t->objects[at].path, other_files__names(t, at, text, sizeof(text)));
 	return is_command;
 }
 
@@ -317,7 +317,7 @@ bool unmatched__arguments(const struct plan *p, const struct target *t, const st
 	const struct argument_list *l = arguments__unmatched(a);
 	bool waits = l && (hopes->programs || (hopes->files && l->pattern.object));
 	enum log_level level = waits ? LOG_WARN : LOG_ERROR;
-	char names[NEAREST_MAX * (NEAREST_NAME + 2)], text[ELSEWHERE_TEXT];
+	char names[NEAREST_MAX * (NEAREST_NAME + 2)], text[OTHER_FILES_TEXT];
 
 	if (!l)
 		return true;
@@ -329,7 +329,7 @@ bool unmatched__arguments(const struct plan *p, const struct target *t, const st
 		       "way",
 		       l->option, l->text);
 	else if (!l->pattern.region &&
-		 elsewhere__find(p, t, l->pattern.func, text, sizeof(text))[0])
+		 other_files__find(p, t, l->pattern.func, text, sizeof(text))[0])
 		log_at(level, "%s '%s': no function that is traced matches; %s", l->option, l->text,
 		       text);
 	else if (nearest_names(p, NULL, l->pattern.func, l->pattern.region, names,

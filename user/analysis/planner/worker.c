@@ -79,18 +79,18 @@ static const struct code_site *site_choose(const struct worker *w, enum exit_str
 }
 
 /* Looks whether the function, just decoded, bears a return probe. */
-static const struct plain *look(struct worker *w)
+static const struct return_safety *look(struct worker *w)
 {
 	const struct code_flow flow = code_decoder__flow(w->decoder);
 	const struct plain_function function = {w->now.pieces, w->now.pieces_cnt, &w->code, &flow,
 						&w->pads};
 
-	if (w->now.plain_known)
+	if (w->now.return_safety_known)
 		return &w->now.plain;
-	plain__look(elf_image__arch(w->obj->img), &function, &w->now.plain);
+	return_safety__look(elf_image__arch(w->obj->img), &function, &w->now.plain);
 	if (!w->now.plain.doubt)
 		w->now.plain.doubt = tails__doubt(w->tails, &w->code);
-	w->now.plain_known = true;
+	w->now.return_safety_known = true;
 	return &w->now.plain;
 }
 
@@ -174,7 +174,7 @@ static int add_function(struct worker *w, const struct code_site *site,
 		.site_delta = site->delta,
 		.site = site->site,
 		.instrumented = w->now.instrumented,
-		.begins_anew = site->begins_anew,
+		.restarts = site->restarts,
 		.cond = site->cond,
 		.exit = exit->strategy,
 		.reason = exit->reason,
@@ -220,7 +220,7 @@ static bool is_plain(struct worker *w)
 {
 	const struct exit_context *ctx = w->exit_ctx;
 
-	return w->obj->tells && !ctx->forced && !w->code.patched &&
+	return w->obj->trust_nameless && !ctx->forced && !w->code.patched &&
 	       exits__choose(ctx, &w->code, DENY_NOTHING).strategy == EXIT_RETURN &&
 	       !look(w)->doubt && !look(w)->calls_system;
 }
@@ -258,7 +258,7 @@ static int decode(struct worker *w, struct code_piece *pieces, size_t cnt)
 {
 	uint32_t index = w->now.wanted->symbol;
 	const struct pads_source from = {w->obj->img, w->obj->eh, w->obj->linkage, &w->tables};
-	int err = pads__read(&w->pads, &from, pieces, cnt);
+	int err = landing_pads__read(&w->pads, &from, pieces, cnt);
 
 	if (err)
 		return err;
@@ -419,7 +419,7 @@ void worker__clear(struct worker *w)
 {
 	piece_bytes__clear(&w->bytes);
 	code_clear(&w->code);
-	pads__clear(&w->pads);
+	landing_pads__clear(&w->pads);
 	proof_notes__clear(&w->notes);
 	free(w->functions);
 	free(w->exits);

@@ -11,9 +11,9 @@
 
 #include "code/code.h"
 #include "code/instrumentation.h"
-#include "code/pads.h"
+#include "code/landing_pads.h"
 #include "code/pieces.h"
-#include "exits/plain.h"
+#include "exits/return_safety.h"
 #include "exits/proof.h"
 
 struct early_exits;
@@ -40,9 +40,9 @@ struct function_at_hand {
 	const struct wanted_symbol *wanted;
 	const struct code_piece *pieces;
 	size_t pieces_cnt;
-	uint8_t instrumented; /* enum instrumented_by */
-	struct plain plain;   /* once it has been looked for */
-	bool plain_known;
+	uint8_t instrumented;	    /* enum instrumented_by */
+	struct return_safety plain; /* once it has been looked for */
+	bool return_safety_known;
 	uint32_t first_probe;	 /* its first static probe, from its start; UINT32_MAX: none */
 	uint8_t arguments;	 /* as wanted, or 0 if they cannot be had */
 	uint32_t arguments_need; /* see argument_list__needs() */
@@ -80,7 +80,7 @@ struct worker {
 	struct tails *tails;
 	struct instrumentation instrumentation;
 	struct piece_bytes bytes;
-	struct pads pads;
+	struct landing_pads pads;
 	struct code code; /* of the function at hand */
 	struct function_at_hand now;
 	pthread_t thread;

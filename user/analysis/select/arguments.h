@@ -3,7 +3,7 @@
  * Values that are wanted of functions' calls: -A 'GLOB(arg1, arg2:s, arg1+16, ret)'. By the rules
  * of the System V ABI: arguments 1 to 6 that are integers or pointers lie in registers, further
  * ones on the stack. Instead of by number they may be named, 'GLOB(req, req->id)', and are then
- * found by each function's debug information (named.h).
+ * found by each function's debug information (named_arguments.h).
  */
 #ifndef PROFTRACE_SELECT_ARGUMENTS_H
 #define PROFTRACE_SELECT_ARGUMENTS_H

@@ -5,7 +5,7 @@
 
 #include "arch/arch.h"
 #include "select/arguments.h"
-#include "select/named.h"
+#include "select/named_arguments.h"
 #include "symbol/usdt_argument.h"
 
 /* Gives one value its place. Returns NULL, or why it cannot be read. */
@@ -70,14 +70,14 @@ int probe_values__find(struct arguments *a, const char *name, const char *texts,
 	l = a->lists[number - 1];
 	l.given = number;
 	if (resolve(&l, texts, why, sizeof(why))) {
-		err = named__keep(a, &l, list);
+		err = named_arguments__keep(a, &l, list);
 		snprintf(why, sizeof(why), "too many functions have values of their own");
 	}
 	given = &a->lists[number - 1]; /* the lists may have moved */
 	if (*list)
 		given->pattern.matched = true;
 	else if (!err)
-		named__note_failure(given, name, why);
+		named_arguments__note_failure(given, name, why);
 	*refused = !*list && l.conditions_cnt;
 	return err;
 }

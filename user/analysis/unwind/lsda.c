@@ -19,7 +19,7 @@
 #define MAX_HEAD    32	       /* of what precedes the call sites */
 #define MAX_ACTIONS 64	       /* of one call */
 
-struct tables {
+struct lsda_tables {
 	uint64_t sites_at, sites_end; /* from the table's start; actions follow */
 	uint64_t types_at;	      /* the table of types grows down from here; 0: none */
 	uint64_t pads_base;
@@ -29,7 +29,8 @@ struct tables {
 };
 
 /* Reads what precedes the call sites. Returns how many bytes of the table matter, 0 if damaged. */
-static uint64_t read_head(struct dwarf_cursor *c, const struct eh_range *range, struct tables *t)
+static uint64_t read_head(struct dwarf_cursor *c, const struct eh_range *range,
+			  struct lsda_tables *t)
 {
 	const uint8_t *begin = c->at;
 	uint64_t len;
@@ -55,7 +56,7 @@ static uint64_t read_head(struct dwarf_cursor *c, const struct eh_range *range, 
 }
 
 /* Whether type number `filter`, counted from 1, is null. */
-static bool is_null_type(const struct tables *t, uint64_t filter)
+static bool is_null_type(const struct lsda_tables *t, uint64_t filter)
 {
 	size_t size = dwarf_encoded_size(t->types_encoding);
 	uint64_t raw = 0;
@@ -70,7 +71,7 @@ static bool is_null_type(const struct tables *t, uint64_t filter)
 }
 
 /* Whether the chain of actions that begins at `first`, counted from 1, catches everything. */
-static bool catches_all(const struct tables *t, uint64_t first)
+static bool catches_all(const struct lsda_tables *t, uint64_t first)
 {
 	int64_t len = t->types_at - t->sites_end;
 	int64_t at = first - 1;
@@ -96,7 +97,7 @@ static bool catches_all(const struct tables *t, uint64_t first)
 	return false;
 }
 
-static int read_sites(const struct tables *t, const struct eh_range *range, struct lsda *out)
+static int read_sites(const struct lsda_tables *t, const struct eh_range *range, struct lsda *out)
 {
 	uint64_t size = range->end - range->start, behind = 0;
 	struct dwarf_cursor c = {.at = t->bytes + t->sites_at, .end = t->bytes + t->sites_end};
@@ -127,7 +128,7 @@ int lsda__read(const struct elf_image *img, const struct eh_range *range, uint64
 	       struct lsda *out)
 {
 	uint8_t head[MAX_HEAD];
-	struct tables t = {.absolute = elf_image__is_fixed(img)};
+	struct lsda_tables t = {.absolute = elf_image__is_fixed(img)};
 	struct dwarf_cursor c = {.at = head, .vaddr = range->lsda, .absolute = t.absolute};
 	uint64_t offset, size;
 	int64_t got;

@@ -5,8 +5,8 @@
  * can be found again without decoding the bytes: in large programs four instructions of five have
  * been seen before, byte by byte ("48 89 e5": mov %rsp,%rbp).
  *
- * It gives each string a slot, below PREFIX_MEMO_SLOTS, in which the caller keeps what it knows of
- * the string. A later string may take the slot over: then the earlier one is forgotten.
+ * It gives each string a slot, below PREFIX_MEMO_ENTRIES, in which the caller keeps what it knows
+ * of the string. A later string may take the slot over: then the earlier one is forgotten.
  */
 #ifndef PROFTRACE_UTIL_PREFIX_MEMO_H
 #define PROFTRACE_UTIL_PREFIX_MEMO_H
@@ -16,14 +16,14 @@
 #include <string.h>
 
 #define PREFIX_MEMO_BITS    13
-#define PREFIX_MEMO_SLOTS   (1u << PREFIX_MEMO_BITS)
+#define PREFIX_MEMO_ENTRIES (1u << PREFIX_MEMO_BITS)
 #define PREFIX_MEMO_LONGEST 8 /* bytes */
 
 struct prefix_memo {
 	/* By the first two bytes: a bit for each length that was seen, bit 0 for one byte. */
 	uint8_t lengths[1 << 16];
-	uint64_t strings[PREFIX_MEMO_SLOTS]; /* their bytes, zeros behind */
-	uint8_t length[PREFIX_MEMO_SLOTS];   /* 0: the slot is free */
+	uint64_t strings[PREFIX_MEMO_ENTRIES]; /* their bytes, zeros behind */
+	uint8_t length[PREFIX_MEMO_ENTRIES];   /* 0: the slot is free */
 };
 
 static inline uint64_t prefix_memo__bytes(const uint8_t *at, size_t size)

@@ -218,7 +218,7 @@ static error_t parse_run(struct options *o, int key, char *arg)
 			return bad_value(
 				o, "--tier", arg,
 				"not one of session, uprobe_multi, trace_event, trace_event_basic");
-		o->tier = arg;
+		o->backend = arg;
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

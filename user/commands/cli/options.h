@@ -52,7 +52,7 @@ struct options {
 	bool paused;			   /* tracing is switched off at the start */
 	uint64_t skip_ns;		   /* and on after so long; 0: by hand only */
 	uint32_t max_paths;
-	const char *tier;
+	const char *backend;
 	const char *exits; /* the strategy for all functions; NULL: chosen for each */
 	bool list;
 	bool follow;	      /* children as well, and the programs they begin */

@@ -30,7 +30,7 @@ static bool same_text(const char *a, const char *b)
 /* Runs need not be alike to be compared, but who reads the result has to know. */
 static void say_what_differs(const struct recorded runs[DIFF_RUNS], const struct options *o)
 {
-	const struct run_facts *old = &runs[DIFF_OLD].facts, *now = &runs[DIFF_NEW].facts;
+	const struct run_info *old = &runs[DIFF_OLD].run_info, *now = &runs[DIFF_NEW].run_info;
 	uint64_t old_calls = runs[DIFF_OLD].profile->accounting.entered;
 	uint64_t new_calls = runs[DIFF_NEW].profile->accounting.entered;
 
@@ -91,7 +91,7 @@ int cmd_diff(const struct options *o)
 	if (!err)
 		err = recorded_run__load_two(o, runs, numbers);
 	if (!err)
-		err = show__narrow_all(
+		err = show__filter_all(
 			o, (struct profile *[]){runs[DIFF_OLD].profile, runs[DIFF_NEW].profile},
 			DIFF_RUNS);
 	if (!err)
@@ -103,7 +103,7 @@ int cmd_diff(const struct options *o)
 	if (!err)
 		err = output__begin(&out);
 	if (!err) {
-		out.opts.raw = runs[DIFF_OLD].facts.raw && runs[DIFF_NEW].facts.raw;
+		out.opts.raw = runs[DIFF_OLD].run_info.raw && runs[DIFF_NEW].run_info.raw;
 		err = output__write_diff(&out, d);
 	}
 	close_err = output__close(&out);

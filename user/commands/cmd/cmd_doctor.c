@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#include "attach/links/keeper.h"
+#include "attach/links/link_holder.h"
 #include "attach/tracer.h"
 #include "cli/options.h"
 #include "security/privilege.h"
@@ -76,15 +76,15 @@ struct examination {
 	size_t features_cnt;
 };
 
-static struct tracer_options basic_options(struct keeper *keeper)
+static struct tracer_options basic_options(struct link_holder *link_holder)
 {
 	return (struct tracer_options){
-		.keeper = keeper, .max_paths = SOME_PATHS, .functions_cnt = 1};
+		.link_holder = link_holder, .max_paths = SOME_PATHS, .functions_cnt = 1};
 }
 
-static void examine_backends(struct examination *e, struct keeper *keeper)
+static void examine_backends(struct examination *e, struct link_holder *link_holder)
 {
-	const struct tracer_options opts = basic_options(keeper);
+	const struct tracer_options opts = basic_options(link_holder);
 
 	e->best = MAX_BACKENDS;
 	while (e->backends_cnt < MAX_BACKENDS &&
@@ -107,10 +107,10 @@ static struct feature *add_feature(struct examination *e, const char *name, bool
 }
 
 /* Loads the best backend again, with more programs or other tables, for each feature. */
-static void examine_loads(struct examination *e, struct keeper *keeper)
+static void examine_loads(struct examination *e, struct link_holder *link_holder)
 {
 	for (size_t i = 0; i < LOADS; i++) {
-		struct tracer_options opts = basic_options(keeper);
+		struct tracer_options opts = basic_options(link_holder);
 		struct tracer_trial trial = {0};
 		struct feature *f;
 
@@ -129,7 +129,7 @@ static void examine_programs(struct examination *e)
 	add_feature(e, "waiting for the plan", whole,
 		    "first calls of files that are loaded later may be missing");
 	add_feature(e, "stacks told apart", whole,
-		    "coroutines share their thread's lane: counts hold, paths may be cut");
+		    "coroutines share their thread's call stack: counts hold, paths may be cut");
 }
 
 static void examine_kernel(struct examination *e)
@@ -238,22 +238,22 @@ static void print_json(const struct examination *e)
 int cmd_doctor(const struct options *o)
 {
 	struct examination e = {0};
-	struct keeper *keeper = NULL;
+	struct link_holder *link_holder = NULL;
 	int err = privilege__check();
 
 	if (!err)
-		err = keeper__new(true, &keeper);
+		err = link_holder__new(true, &link_holder);
 	if (err)
 		return 1;
 	privilege__drop_for_start();
 	uname(&e.kernel);
-	examine_backends(&e, keeper);
+	examine_backends(&e, link_holder);
 	if (best_name(&e)) {
-		examine_loads(&e, keeper);
+		examine_loads(&e, link_holder);
 		examine_programs(&e);
 		examine_kernel(&e);
 	}
-	keeper__free(keeper);
+	link_holder__free(link_holder);
 	if (o->sink)
 		print_json(&e);
 	else

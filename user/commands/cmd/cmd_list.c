@@ -14,7 +14,7 @@
 #include "plan/plan.h"
 #include "planner/planner.h"
 #include "report/output.h"
-#include "run/wanted.h"
+#include "run/selection.h"
 #include "target/target.h"
 #include "util/json.h"
 #include "util/log.h"
@@ -172,23 +172,23 @@ int cmd_list(const struct options *o)
 	int status = 1;
 	const struct target_spec spec = {o->pids, o->pids_cnt, o->exec, o->command, &status};
 	struct plan_options plan_opts;
-	struct wanted wanted = {0};
+	struct selection selection = {0};
 	struct target *target = NULL;
 	struct plan *plan = NULL;
 	struct output out = {0};
 	int err, close_err;
 
-	if (wanted__parse(&wanted, o)) {
-		wanted__clear(&wanted);
+	if (selection__parse(&selection, o)) {
+		selection__clear(&selection);
 		return OPTIONS_USAGE_STATUS;
 	}
-	plan_opts = wanted__plan_options(&wanted, o);
+	plan_opts = selection__plan_options(&selection, o);
 	output__page(&out, o);
 	err = output__open(&out, o);
 	if (!err)
 		err = target__open(&spec, &target);
 	if (!err)
-		err = planner__make(target, &wanted.filter, &plan_opts, &plan);
+		err = planner__make(target, &selection.filter, &plan_opts, &plan);
 	if (!err)
 		err = output__begin(&out);
 	if (!err)
@@ -197,7 +197,7 @@ int cmd_list(const struct options *o)
 	if (!err && close_err != -EPIPE)
 		err = close_err;
 	plan__free(plan);
-	wanted__clear(&wanted);
+	selection__clear(&selection);
 	target__free(target);
 	log_no_memory(err);
 	return err ? status : 0;

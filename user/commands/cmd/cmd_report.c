@@ -35,13 +35,13 @@ int cmd_report(const struct options *o)
 	if (!err)
 		err = show__split(o, run.profile, &names);
 	if (!err)
-		err = show__narrow(o, run.profile);
+		err = show__filter(o, run.profile);
 	if (!err)
 		err = output__open(&out, o);
 	if (!err)
 		err = output__begin(&out);
 	if (!err) {
-		out.opts.raw = run.facts.raw;
+		out.opts.raw = run.run_info.raw;
 		err = show__write(&out, o, &run.profile);
 	}
 	if (!err)

@@ -11,12 +11,12 @@
 #include <time.h>
 
 #include "attach/life.h"
-#include "attach/links/keeper.h"
+#include "attach/links/link_holder.h"
 #include "attach/tracer.h"
 #include "calls/profile.h"
 #include "cli/options.h"
 #include "collect/collector.h"
-#include "run/bystanders.h"
+#include "run/spare_strangers.h"
 #include "run/callers.h"
 #include "run/describe.h"
 #include "run/keys.h"
@@ -26,8 +26,8 @@
 #include "run/result.h"
 #include "run/run.h"
 #include "run/samples.h"
-#include "run/steer.h"
-#include "run/switches.h"
+#include "run/controller.h"
+#include "run/pause.h"
 #include "run/watch.h"
 #include "security/privilege.h"
 #include "target/launch.h"
@@ -61,7 +61,7 @@ static int run_start(struct run *r)
 	struct watch_fds fds = {
 		.out = r->out.file ? fileno(r->out.file) : -1,
 		.life = life__fd(life),
-		.keeper = keeper__fd(r->keeper),
+		.link_holder = link_holder__fd(r->link_holder),
 	};
 	struct timespec ts;
 	int err;
@@ -81,16 +81,16 @@ static int run_start(struct run *r)
 
 		collector__stream(r->collector, &stream, r->start_ns);
 	}
-	switches__start(r);
+	pause__start(r);
 	announce(r);
-	bystanders__tell(r);
+	spare_strangers__tell(r);
 	progress__init(&r->progress, r->o->quiet);
 	fds.keys = r->o->command ? -1 : keys__start(); /* a command reads its input itself */
 	if (fds.keys >= 0)
 		log_info("keys: space switches tracing off and on, s writes a snapshot, q ends it");
 	err = watch__start(r->watch, r->target, &fds, &times);
 	if (!err)
-		watch__look_in(r->watch, steer__pace_ns(r->steer));
+		watch__look_in(r->watch, controller__pace_ns(r->controller));
 	if (!err && r->target->launch)
 		err = launch__release(r->target->launch);
 	privilege__drop_for_run(r->target->processes_cnt != 0);
@@ -103,7 +103,7 @@ static void run_stop(struct run *r)
 	struct life_skips skips;
 
 	keys__stop();
-	switches__notice(r);
+	pause__notice(r);
 	tracer__close_gate(r->tracer);
 	samples__take(r->samples, r);
 	r->stop_ns = now_ns();
@@ -178,19 +178,19 @@ static int tick(struct run *r)
 	if (!err && r->recorder && recorder__due(r->recorder, now_ns() - r->start_ns))
 		err = result__emit(r, now_ns(), NULL);
 	if (!err)
-		err = switches__tick(r, now_ns());
+		err = pause__tick(r, now_ns());
 	if (!err)
-		err = bystanders__look(r, now_ns());
-	progress__show(&r->progress, now_ns() - r->start_ns, r->switches.off, r->collector);
+		err = spare_strangers__look(r, now_ns());
+	progress__show(&r->progress, now_ns() - r->start_ns, r->pause.off, r->collector);
 	return err;
 }
 
 /* Looks what the probes cost, and drops functions where it is too much. */
 static int look(struct run *r)
 {
-	int err = steer__look(r->steer, r, now_ns());
+	int err = controller__look(r->controller, r, now_ns());
 
-	watch__look_in(r->watch, steer__pace_ns(r->steer));
+	watch__look_in(r->watch, controller__pace_ns(r->controller));
 	return err;
 }
 
@@ -203,7 +203,7 @@ static int run_loop(struct run *r, enum watch_event *end)
 	while (!err) {
 		enum watch_event event = watch__next(r->watch);
 
-		err = switches__notice(r);
+		err = pause__notice(r);
 		if (err)
 			return err;
 		switch (event) {
@@ -214,10 +214,10 @@ static int run_loop(struct run *r, enum watch_event *end)
 			err = look(r);
 			break;
 		case WATCH_SWITCH:
-			err = switches__toggle(r);
+			err = pause__toggle(r);
 			break;
 		case WATCH_SKIPPED:
-			err = switches__skipped(r);
+			err = pause__skipped(r);
 			break;
 		case WATCH_SNAPSHOT:
 			err = result__on_demand(r);
@@ -272,17 +272,17 @@ static void run_free(struct run *r)
 {
 	keys__stop();
 	recorder__free(r->recorder);
-	spool__close(&r->spool);
+	temp_recording__close(&r->temp_recording);
 	profile__free(r->before);
 	describe__free(r->description);
 	samples__free(r->samples);
-	steer__free(r->steer);
+	controller__free(r->controller);
 	collector__free(r->collector);
 	tracer__free(r->tracer);
-	keeper__free(r->keeper);
+	link_holder__free(r->link_holder);
 	callers__free(&r->callers);
 	plan__free(r->plan);
-	wanted__clear(&r->wanted);
+	selection__clear(&r->selection);
 	target__free(r->target);
 	watch__free(r->watch);
 }
@@ -316,8 +316,8 @@ int cmd_trace(const struct options *o)
 	enum watch_event end = WATCH_CLOSED;
 	int err, close_err, status;
 
-	if (wanted__parse(&r.wanted, o)) {
-		wanted__clear(&r.wanted);
+	if (selection__parse(&r.selection, o)) {
+		selection__clear(&r.selection);
 		return OPTIONS_USAGE_STATUS;
 	}
 	signals__ignore();
@@ -334,7 +334,7 @@ int cmd_trace(const struct options *o)
 	run_stop(&r);
 	if (!err)
 		err = result__finish(&r, end_reason(end));
-	spool__explain(&r.spool, err);
+	temp_recording__explain(&r.temp_recording, err);
 	if (!err && r.recorder && r.out.file)
 		err = result__show_recorded(&r, &r.out);
 	close_err = output__close(&r.out);

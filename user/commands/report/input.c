@@ -9,7 +9,7 @@
 
 #include "cli/options.h"
 #include "record/format/format.h"
-#include "report/spool.h"
+#include "report/temp_recording.h"
 #include "util/io.h"
 #include "util/log.h"
 
@@ -30,7 +30,7 @@ static int failed(const char *path, int err)
 }
 
 /* What is no recording might never end, so that ends with its first bytes. */
-static int copy(const char *path, int from, const struct spool *to)
+static int copy(const char *path, int from, const struct temp_recording *to)
 {
 	char data[1 << 14];
 	bool first = true;
@@ -56,15 +56,15 @@ static int copy(const char *path, int from, const struct spool *to)
 /* Takes over `fd`. */
 static int put_into_file(const char *path, int fd)
 {
-	struct spool spool = {0};
-	int err = spool__open(&spool);
+	struct temp_recording temp_recording = {0};
+	int err = temp_recording__open(&temp_recording);
 
 	if (!err)
-		err = copy(path, fd, &spool);
+		err = copy(path, fd, &temp_recording);
 	close(fd);
 	if (!err)
-		return spool.fd;
-	spool__close(&spool);
+		return temp_recording.fd;
+	temp_recording__close(&temp_recording);
 	return err;
 }
 

@@ -19,7 +19,7 @@
 #include "util/log.h"
 #include "views/by_value.h"
 #include "views/merge.h"
-#include "views/narrow.h"
+#include "views/filter.h"
 #include "views/prune.h"
 #include "views/range.h"
 
@@ -99,7 +99,7 @@ static int narrow(const struct options *o, struct profile *p, struct matches *fo
 {
 	bool *functions = calloc(p->functions_cnt + 1, sizeof(*functions));
 	bool *threads = calloc(p->threads_cnt + 1, sizeof(*threads));
-	struct narrowing what = {.depth = o->depth};
+	struct profile_filter what = {.depth = o->depth};
 	int err = -ENOMEM;
 
 	if (functions && threads) {
@@ -111,7 +111,7 @@ static int narrow(const struct options *o, struct profile *p, struct matches *fo
 		choose_threads(p, o, threads, found->threads);
 		what.functions = o->filters_cnt || o->notraces_cnt ? functions : NULL;
 		what.threads = o->threads_cnt ? threads : NULL;
-		err = profile__narrow(p, &what);
+		err = profile__filter(p, &what);
 	}
 	free(functions);
 	free(threads);
@@ -140,7 +140,7 @@ int show__possible(const struct options *o, const struct profile *p)
 	return -ENODATA;
 }
 
-int show__narrow_all(const struct options *o, struct profile *const *p, size_t cnt)
+int show__filter_all(const struct options *o, struct profile *const *p, size_t cnt)
 {
 	struct matches found;
 	int err = 0;
@@ -199,9 +199,9 @@ int show__split(const struct options *o, struct profile *p, struct value_names *
 	return err;
 }
 
-int show__narrow(const struct options *o, struct profile *p)
+int show__filter(const struct options *o, struct profile *p)
 {
-	return show__narrow_all(o, &p, 1);
+	return show__filter_all(o, &p, 1);
 }
 
 /* Formats that have no other way to show sessions show a profile of those that are kept. *s are
@@ -228,13 +228,13 @@ int show__write(struct output *out, const struct options *o, struct profile **p)
 	if (err)
 		return err;
 
-	/* On one track calls nest; those of different lanes do not. */
+	/* On one track calls nest; those of different call stacks do not. */
 	if (!out->sink->shows_calls) {
 		timeline__free((*p)->timeline);
 		(*p)->timeline = NULL;
 	}
 	if (!(*p)->timeline)
-		err = profile__join_lanes(p);
+		err = profile__join_callstacks(p);
 	if (!err)
 		err = profile__summarize(*p);
 	if (!err)

@@ -19,13 +19,14 @@ int show__split(const struct options *o, struct profile *p, struct value_names *
 
 /* Leaves what --range, -F, -N, -D and --thread choose: for recordings; live, nothing else was
  * traced. *p is linked and stays so. Returns 0, or -errno with one line logged. */
-int show__narrow(const struct options *o, struct profile *p);
+int show__filter(const struct options *o, struct profile *p);
 
-/* As show__narrow(), of several profiles: a pattern must match something in one of them. */
-int show__narrow_all(const struct options *o, struct profile *const *p, size_t cnt);
+/* As show__filter(), of several profiles: a pattern must match something in one of them. */
+int show__filter_all(const struct options *o, struct profile *const *p, size_t cnt);
 
-/* Looks for sessions, makes one of a thread's lanes, sums up, leaves out what is cheap, and writes
- * *p, which is linked and may be replaced. Returns 0, -EPIPE, or -errno with one line logged. */
+/* Looks for sessions, makes one of a thread's call stacks, sums up, leaves out what is cheap, and
+ * writes *p, which is linked and may be replaced. Returns 0, -EPIPE, or -errno with one line
+ * logged. */
 int show__write(struct output *out, const struct options *o, struct profile **p);
 
 #endif

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "attach/links/keeper.h"
+#include "attach/links/link_holder.h"
 #include "attach/tracer.h"
 #include "calibrate/calibrate.h"
 #include "cli/options.h"
@@ -12,13 +12,13 @@
 #include "plan/plan_lines.h"
 #include "planner/planner.h"
 #include "run/callers.h"
-#include "run/charge.h"
+#include "run/call_cost.h"
 #include "run/describe.h"
 #include "run/result.h"
 #include "run/roles.h"
 #include "run/run.h"
 #include "run/samples.h"
-#include "run/steer.h"
+#include "run/controller.h"
 #include "run/survey.h"
 #include "run/watch.h"
 #include "security/privilege.h"
@@ -61,8 +61,8 @@ static void tell_script(const struct run *r)
 /*
  * From the options to the plan. What may fail for reasons of ours is done before the target is
  * looked at. Reading strangers' files can take long, and a signal ends us at once meanwhile:
- * nothing is attached, what the output held is still there, the keeper and the fetcher of debug
- * information end with their sockets, and a command, which has not run, with its tracer.
+ * nothing is attached, what the output held is still there, the link holder and the fetcher of
+ * debug information end with their sockets, and a command, which has not run, with its tracer.
  */
 static int make_plan(struct run *r)
 {
@@ -71,13 +71,13 @@ static int make_plan(struct run *r)
 					 &r->early_status};
 	int err;
 
-	r->plan_opts = wanted__plan_options(&r->wanted, o);
+	r->plan_opts = selection__plan_options(&r->selection, o);
 	r->plan_opts.grows = true;
 	err = watch__new(&r->watch);
 	if (!err)
 		err = privilege__check();
 	if (!err)
-		err = keeper__new(tracer__needs_events(o->tier), &r->keeper);
+		err = link_holder__new(tracer__needs_events(o->backend), &r->link_holder);
 	if (!err)
 		err = result__open(r);
 	if (!err)
@@ -87,7 +87,7 @@ static int make_plan(struct run *r)
 	if (!err)
 		tell_script(r);
 	if (!err)
-		err = planner__make(r->target, &r->wanted.filter, &r->plan_opts, &r->plan);
+		err = planner__make(r->target, &r->selection.filter, &r->plan_opts, &r->plan);
 	watch__end_in_order();
 	return err ? err : roles__check(r);
 }
@@ -100,19 +100,19 @@ static struct tracer_options tracer_options_of(const struct run *r)
 	return (struct tracer_options){
 		.max_paths = o->max_paths,
 		.max_depth = o->depth,
-		.tier = o->tier,
+		.backend = o->backend,
 		.children = o->children,
 		.follow = o->follow,
-		.keeper = r->keeper,
+		.link_holder = r->link_holder,
 		.functions_cnt = p->functions_cnt,
 		.keep_cost = o->raw,
 		.calls_bytes = o->calls ? o->buffer_size : 0,
-		.arguments = &r->wanted.arguments,
+		.arguments = &r->selection.arguments,
 		.lines = p->lines != NULL,
 		.line_sites_cnt = p->lines ? p->lines->sites_cnt : 0,
 		.triggers = o->triggers_cnt,
 		.untils = o->untils_cnt,
-		.regions = filter__wants_regions(&r->wanted.filter) || r->wanted.usdt.cnt,
+		.regions = filter__wants_regions(&r->selection.filter) || r->selection.usdt.cnt,
 		.callers = o->callers,
 		.survey = survey__is_wanted(o),
 		.expects_go = p->go || o->follow,
@@ -139,7 +139,7 @@ static int load(struct run *r)
 		err = roles__apply(r);
 	if (!err)
 		err = callers__start(r);
-	return err ? err : steer__new(r, &r->steer);
+	return err ? err : controller__new(r, &r->controller);
 }
 
 static int attach(struct run *r)
@@ -158,7 +158,7 @@ static int attach(struct run *r)
 	if (attached < 0)
 		return attached;
 	r->attached = attached;
-	return charge__tell(r);
+	return call_cost__tell(r);
 }
 
 int prepare__run(struct run *r)
@@ -170,7 +170,7 @@ int prepare__run(struct run *r)
 	if (!err)
 		err = attach(r);
 	if (!err)
-		err = describe__new(r->plan, r->target, r->o, &r->wanted.arguments,
+		err = describe__new(r->plan, r->target, r->o, &r->selection.arguments,
 				    &r->description);
 	return err ? err : result__begin(r);
 }

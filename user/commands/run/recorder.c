@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "cli/options.h"
-#include "record/format/facts.h"
+#include "record/format/run_info.h"
 #include "record/writer.h"
 
 #define FIRST_NS    1000000000ull
@@ -49,7 +49,7 @@ void recorder__free(struct recorder *r)
 
 int recorder__begin(struct recorder *r)
 {
-	struct run_facts facts = {
+	struct run_info run_info = {
 		.version = PROFTRACE_VERSION,
 		.raw = r->o->raw,
 		.args = (const char *const *)r->o->argv,
@@ -58,19 +58,19 @@ int recorder__begin(struct recorder *r)
 	struct timespec now;
 
 	clock_gettime(CLOCK_REALTIME, &now);
-	facts.start_time = now.tv_sec + now.tv_nsec / 1e9;
+	run_info.start_time = now.tv_sec + now.tv_nsec / 1e9;
 	uname(&host);
-	facts.host = host.nodename;
-	facts.kernel = host.release;
-	facts.machine = host.machine;
-	while (facts.args[facts.args_cnt])
-		facts.args_cnt++;
-	return writer__begin(r->writer, &facts);
+	run_info.host = host.nodename;
+	run_info.kernel = host.release;
+	run_info.machine = host.machine;
+	while (run_info.args[run_info.args_cnt])
+		run_info.args_cnt++;
+	return writer__begin(r->writer, &run_info);
 }
 
-static int take_lanes(void *ctx, const struct recorded_lane *lanes, size_t cnt)
+static int take_callstacks(void *ctx, const struct recorded_callstack *callstacks, size_t cnt)
 {
-	return writer__lanes(ctx, lanes, cnt);
+	return writer__callstacks(ctx, callstacks, cnt);
 }
 
 static int take_paths(void *ctx, const struct recorded_path *paths, size_t cnt)
@@ -78,14 +78,14 @@ static int take_paths(void *ctx, const struct recorded_path *paths, size_t cnt)
 	return writer__paths(ctx, paths, cnt);
 }
 
-static int take_calls(void *ctx, uint32_t lane, const struct timeline_call *calls, size_t cnt)
+static int take_calls(void *ctx, uint32_t callstack, const struct timeline_call *calls, size_t cnt)
 {
-	return writer__calls(ctx, lane, calls, cnt);
+	return writer__calls(ctx, callstack, calls, cnt);
 }
 
 struct call_stream recorder__stream(struct recorder *r)
 {
-	return (struct call_stream){take_lanes, take_paths, take_calls, r->writer};
+	return (struct call_stream){take_callstacks, take_paths, take_calls, r->writer};
 }
 
 int recorder__tick(struct recorder *r, uint64_t elapsed_ns)

@@ -11,11 +11,11 @@
 #include "plan/exit_strategy.h"
 #include "planner/planner.h"
 #include "run/callers.h"
-#include "run/charge.h"
+#include "run/call_cost.h"
 #include "run/describe.h"
 #include "run/roles.h"
 #include "run/run.h"
-#include "run/steer.h"
+#include "run/controller.h"
 #include "target/strangers.h"
 #include "target/target.h"
 #include "util/log.h"
@@ -65,7 +65,7 @@ static int plan_anew(struct run *r)
 	do {
 		made = life__contexts_made(life);
 		r->plan->contexts_made |= made;
-		err = planner__extend(r->plan, r->target, &r->wanted.filter, &r->plan_opts);
+		err = planner__extend(r->plan, r->target, &r->selection.filter, &r->plan_opts);
 		life__guard_contexts(life, r->plan->contexts_guarded);
 	} while (!err && made != life__contexts_made(life));
 	return err;
@@ -94,10 +94,10 @@ static int extend(struct run *r)
 		return attached;
 	if (r->plan->functions_cnt == functions && !r->plan->returns_replaced)
 		return 0;
-	err = charge__tell(r);
+	err = call_cost__tell(r);
 	if (err)
 		return err;
-	err = describe__new(r->plan, r->target, r->o, &r->wanted.arguments, &description);
+	err = describe__new(r->plan, r->target, r->o, &r->selection.arguments, &description);
 	if (err)
 		return err;
 	describe__free(r->description);
@@ -118,9 +118,9 @@ static bool uses_returns(const struct plan *p)
 /* Whether first calls of what is loaded later may be asked for. */
 static bool wants_what_is_loaded(const struct run *r)
 {
-	return filter__wants_libraries(&r->wanted.filter) ||
-	       filter__wants_regions(&r->wanted.filter) || r->wanted.usdt.cnt ||
-	       line_specs__name_libraries(&r->wanted.lines);
+	return filter__wants_libraries(&r->selection.filter) ||
+	       filter__wants_regions(&r->selection.filter) || r->selection.usdt.cnt ||
+	       line_specs__name_libraries(&r->selection.lines);
 }
 
 /* Brings the plan up to date with what was seen of the processes: all that they map if `complete`.
@@ -161,7 +161,7 @@ static int on_event(const struct life_event *e, void *ctx)
 	int err;
 
 	if (e->kind == LIFE_ENDED) {
-		steer__child_ended(r->steer, e->pid);
+		controller__child_ended(r->controller, e->pid);
 		return 0;
 	}
 	if (e->kind == LIFE_CONTEXT)

@@ -22,8 +22,8 @@
 #include "run/recorder.h"
 #include "run/run.h"
 #include "run/samples.h"
-#include "run/steer.h"
-#include "run/switches.h"
+#include "run/controller.h"
+#include "run/pause.h"
 #include "security/privilege.h"
 #include "util/clock.h"
 #include "util/log.h"
@@ -59,9 +59,9 @@ int result__open(struct run *r)
 	if (!err)
 		warn_of_values(o, r->out.sink);
 	if (!err && o->calls)
-		err = spool__open(&r->spool);
+		err = temp_recording__open(&r->temp_recording);
 	if (!err && o->calls)
-		err = recorder__open(o, r->spool.path, &r->recorder);
+		err = recorder__open(o, r->temp_recording.path, &r->recorder);
 	return err;
 }
 
@@ -69,7 +69,7 @@ int result__begin(struct run *r)
 {
 	int err = r->recorder ? recorder__begin(r->recorder) : 0;
 
-	spool__explain(&r->spool, err);
+	temp_recording__explain(&r->temp_recording, err);
 	if (!err && r->out.file)
 		err = output__begin(&r->out);
 	return err;
@@ -85,16 +85,16 @@ static int run_snapshot(struct run *r, uint64_t until_ns, struct profile **out)
 		return err;
 	now->start_time = r->start_time;
 	now->duration_ns = until_ns - r->start_ns;
-	now->paused_ns = switches__paused_ns(&r->switches, until_ns);
+	now->paused_ns = pause__paused_ns(&r->pause, until_ns);
 	err = describe__apply(r->description, now);
 	if (!err)
 		err = describe_lines__apply(r->plan, r->collector, until_ns, now);
 	if (!err)
-		err = steer__apply(r->steer, r, now);
+		err = controller__apply(r->controller, r, now);
 	if (!err)
 		err = samples__apply(r->samples, now);
 	if (!err)
-		err = profile__link(now);
+		err = profile__connect(now);
 	if (err) {
 		log_error("cannot put the profile together: %s", strerror(-err));
 		profile__free(now);
@@ -179,7 +179,7 @@ int result__show_recorded(struct run *r, struct output *out)
 {
 	struct value_names names = {0};
 	struct recorded run = {0};
-	int err = recorded_run__load(r->spool.path, r->o, &run);
+	int err = recorded_run__load(r->temp_recording.path, r->o, &run);
 
 	if (!err)
 		err = show__split(r->o, run.profile, &names);

@@ -11,25 +11,25 @@
 #include "plan/options.h"
 #include "planner/callers.h"
 #include "report/output.h"
-#include "report/spool.h"
+#include "report/temp_recording.h"
 #include "run/progress.h"
-#include "run/wanted.h"
+#include "run/selection.h"
 #include "unwind/spaces.h"
 
 struct collector;
 struct description;
-struct keeper;
+struct link_holder;
 struct options;
 struct recorder;
 struct samples;
-struct steer;
+struct controller;
 struct profile;
 struct target;
 struct tracer;
 struct watch;
 
-/* Other processes that run through our probes; see run/bystanders.h. */
-struct bystanders {
+/* Other processes that run through our probes; see run/spare_strangers.h. */
+struct spare_strangers {
 	bool spared; /* they have no probes any more */
 };
 
@@ -40,8 +40,8 @@ struct callers {
 	bool warned;
 };
 
-/* Switching off and on; see run/switches.h. */
-struct switches {
+/* Switching off and on; see run/pause.h. */
+struct pause {
 	bool off;
 	bool by_hand;	    /* somebody has switched it */
 	bool suspended;	    /* the probes are out */
@@ -54,21 +54,21 @@ struct run {
 	struct watch *watch;
 	struct output out;
 	struct recorder *recorder; /* in place of `out`, or, with single calls, before it */
-	struct spool spool;	   /* where it writes to then */
+	struct temp_recording temp_recording; /* where it writes to then */
 	struct target *target;
-	struct wanted wanted;
+	struct selection selection;
 	struct plan_options plan_opts;
 	struct plan *plan;
-	struct keeper *keeper;
+	struct link_holder *link_holder;
 	struct tracer *tracer;
 	struct collector *collector;
 	struct probe_costs costs;
-	struct steer *steer;
+	struct controller *controller;
 	struct samples *samples; /* NULL: none are taken */
 	struct description *description;
 	struct progress progress;
-	struct switches switches;
-	struct bystanders bystanders;
+	struct pause pause;
+	struct spare_strangers spare_strangers;
 	struct callers callers;
 	uint32_t snapshots;    /* written on demand */
 	size_t roles_cnt;      /* functions that have been given theirs */

@@ -8,7 +8,7 @@
 #include "calls/profile.h"
 #include "cli/options.h"
 #include "run/run.h"
-#include "run/steer.h"
+#include "run/controller.h"
 #include "sample/sampler.h"
 #include "sample/shares.h"
 #include "target/target.h"
@@ -78,7 +78,7 @@ static void take(const struct sample *sample, void *ctx)
 {
 	const struct taking *t = ctx;
 
-	if (!t->r->switches.off && steer__watches(t->r->steer, sample->pid))
+	if (!t->r->pause.off && controller__watches(t->r->controller, sample->pid))
 		shares__add(t->s->shares, sample);
 }
 

@@ -13,10 +13,10 @@
 #include "cli/options.h"
 #include "collect/collector.h"
 #include "plan/plan.h"
-#include "run/charge.h"
+#include "run/call_cost.h"
 #include "run/cpu_clock.h"
 #include "run/run.h"
-#include "run/steer.h"
+#include "run/controller.h"
 #include "target/process.h"
 #include "target/target.h"
 #include "util/clock.h"
@@ -107,7 +107,7 @@ static int survey_init(struct survey *s, struct run *r)
 		return -ENOMEM;
 	for (size_t i = 0; i < cnt; i++) {
 		const struct plan_function *f = &p->functions[i];
-		struct function_probes probes = charge__of(p, f);
+		struct function_probes probes = call_cost__of(p, f);
 
 		s->functions[i].count_ns = (double)probe_costs__passed(&r->costs, probes.entry);
 		s->functions[i].trace_ns =
@@ -280,7 +280,7 @@ int survey__make(struct run *r)
 		note_called(&s);
 		collector__forget_survey(r->collector);
 		if (share * load_of(&s) > HARMLESS)
-			err = steer__expect(r->steer, r, s.functions);
+			err = controller__expect(r->controller, r, s.functions);
 	}
 	r->surveyed_ns = now_ns() - s.start_ns;
 	log_debug("survey: %u functions in %zu turns, %.0f ms; tracing all of them would cost "

@@ -181,7 +181,7 @@ int watch__start(struct watch *w, const struct target *t, const struct watch_fds
 	w->fds_cnt = AT_TARGETS + t->processes_cnt;
 	w->alive = t->processes_cnt;
 	grown[AT_LIFE].fd = fds->life;
-	grown[AT_KEEPER].fd = fds->keeper;
+	grown[AT_KEEPER].fd = fds->link_holder;
 	grown[AT_KEYS].fd = fds->keys;
 	grown[AT_DURATION].fd = timer_start(times->duration_ns, false);
 	grown[AT_INTERVAL].fd = timer_start(times->interval_ns, true);

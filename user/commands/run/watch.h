@@ -17,7 +17,7 @@ enum watch_event {
 	WATCH_ENDED,	/* all targets have ended; told once */
 	WATCH_LIFE,	/* something has happened to a process: life__events() */
 	WATCH_CLOSED,	/* nobody reads the output any more */
-	WATCH_LOST,	/* the probes have gone: keeper__fd() */
+	WATCH_LOST,	/* the probes have gone: link_holder__fd() */
 	WATCH_SWITCH,	/* tracing is to be switched: SIGUSR1, or space or p */
 	WATCH_SNAPSHOT, /* the result so far is wanted: SIGUSR2, or s */
 	WATCH_SKIPPED,	/* the time at the start that was to be left out is over */
@@ -43,10 +43,10 @@ struct watch_times {
 
 /* Descriptors to watch beside the targets; -1: not there. Borrowed. */
 struct watch_fds {
-	int out;    /* for a closed pipe */
-	int life;   /* for events */
-	int keeper; /* for its end */
-	int keys;   /* for what is pressed */
+	int out;	 /* for a closed pipe */
+	int life;	 /* for events */
+	int link_holder; /* for its end */
+	int keys;	 /* for what is pressed */
 };
 
 /* Begins to watch. Returns 0 or -ENOMEM. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The order of threads, and of the lanes of one thread, by what identifies them. */
+/* The order of threads, and of the call stacks of one thread, by what identifies them. */
 #ifndef PROFTRACE_CALLS_IDENTITY_H
 #define PROFTRACE_CALLS_IDENTITY_H
 
 #include "calls/profile.h"
 
-/* An order of threads and goroutines, for sorting, whichever lanes of theirs these are, but spans
- * behind calls; 0: they are the same. */
+/* An order of threads and goroutines, for sorting, whichever call stacks of theirs these are, but
+ * spans behind calls; 0: they are the same. */
 static inline int identity__compare_threads(const struct profile_thread *x,
 					    const struct profile_thread *y)
 {
@@ -23,15 +23,15 @@ static inline int identity__compare_threads(const struct profile_thread *x,
 	return 0;
 }
 
-/* Orders lanes: by thread, then by what tells the lanes of one thread apart. */
+/* Orders call stacks: by thread, then by what tells the call stacks of one thread apart. */
 static inline int identity__compare(const struct profile_thread *x, const struct profile_thread *y)
 {
 	int order = identity__compare_threads(x, y);
 
 	if (order)
 		return order;
-	if (x->lane_ns != y->lane_ns)
-		return x->lane_ns < y->lane_ns ? -1 : 1;
+	if (x->callstack_ns != y->callstack_ns)
+		return x->callstack_ns < y->callstack_ns ? -1 : 1;
 	return 0;
 }
 

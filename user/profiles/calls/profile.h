@@ -126,13 +126,14 @@ struct profile_node {
 };
 
 struct profile_thread {
-	pid_t pid, tid;	    /* tid 0: a goroutine, which is on no thread for long */
-	uint64_t start_ns;  /* with tid, the thread's identity: tids are used again */
-	uint64_t goroutine; /* its number in its process; 0: a thread */
-	uint64_t lane_ns; /* tells lanes of one thread apart, see calls/merge.h; 0: its own stack */
-	uint32_t spans;	  /* 1: its calls are spans, which lie beside the thread's calls; else 0 */
-	char comm[16];	  /* NUL-terminated */
-	char title[64];	  /* what it is called instead; empty: by its comm and numbers */
+	pid_t pid, tid;	       /* tid 0: a goroutine, which is on no thread for long */
+	uint64_t start_ns;     /* with tid, the thread's identity: tids are used again */
+	uint64_t goroutine;    /* its number in its process; 0: a thread */
+	uint64_t callstack_ns; /* tells call stacks of one thread apart, see calls/merge.h; 0: its
+				  own stack */
+	uint32_t spans; /* 1: its calls are spans, which lie beside the thread's calls; else 0 */
+	char comm[16];	/* NUL-terminated */
+	char title[64]; /* what it is called instead; empty: by its comm and numbers */
 	uint32_t first_root; /* first outermost node */
 	/* How many threads profile__merge_threads() made one: pid and tid are those of the first.
 	 * 0 or 1: this is a single thread. */

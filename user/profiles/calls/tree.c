@@ -51,7 +51,7 @@ static bool node_valid(const struct profile *p, const struct profile_node *n)
 	       n->thread < p->threads_cnt;
 }
 
-int profile__link(struct profile *p)
+int profile__connect(struct profile *p)
 {
 	size_t i, cnt = p->nodes_cnt ? p->nodes_cnt - 1 : 0;
 	struct sort_key *keys;

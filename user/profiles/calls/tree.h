@@ -7,10 +7,10 @@ struct profile;
 
 /* Links children to parents (first_root, first_child, next_sibling) from parent and thread, dearest
  * total first. Call it once the node array is complete. */
-int profile__link(struct profile *p);
+int profile__connect(struct profile *p);
 
 /* Computes every function's stats from the nodes. A function's total_ns counts only the outermost
- * of recursive calls. Needs profile__link(). Time: linear in the nodes. */
+ * of recursive calls. Needs profile__connect(). Time: linear in the nodes. */
 int profile__summarize(struct profile *p);
 
 #endif

@@ -326,7 +326,7 @@ static int add_paths(struct builder *b)
 	}
 	for (size_t i = 1; i < both->nodes_cnt; i++)
 		compare(b, &d->paths[i], both->nodes[i].function);
-	return profile__link(both);
+	return profile__connect(both);
 }
 
 /* All outermost calls together. */

@@ -13,7 +13,7 @@
 #include "calls/profile.h"
 #include "util/path.h"
 #include "util/search.h"
-#include "views/narrow.h"
+#include "views/filter.h"
 
 struct common {
 	const struct diff_run *runs;
@@ -120,8 +120,8 @@ int diff_common__leave_out(const struct diff_run runs[DIFF_RUNS], const struct f
 	for (size_t i = 0; i < pairs_cnt && !err; i++)
 		judge(&c, i);
 	for (uint32_t run = 0; run < DIFF_RUNS && !err && c.left_out_cnt; run++)
-		err = profile__narrow(runs[run].profile,
-				      &(struct narrowing){.functions = c.keep[run]});
+		err = profile__filter(runs[run].profile,
+				      &(struct profile_filter){.functions = c.keep[run]});
 	for (uint32_t run = 0; run < DIFF_RUNS; run++) {
 		free(c.called[run]);
 		free(c.dropped[run]);

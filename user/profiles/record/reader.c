@@ -25,7 +25,7 @@
 #include "util/log.h"
 
 struct run {
-	struct content facts, profile, end;
+	struct content run_info, profile, end;
 	struct call_index calls;
 	int calls_err; /* they make no sense, or memory was short */
 };
@@ -56,7 +56,7 @@ static struct content *place_of(struct reader *r, uint16_t type)
 			return NULL;
 		run = &r->runs[r->runs_cnt++];
 		*run = (struct run){0};
-		return &run->facts;
+		return &run->run_info;
 	case BLOCK_PROFILE:
 		return run ? &run->profile : NULL;
 	case BLOCK_END:
@@ -222,14 +222,14 @@ size_t reader__runs(const struct reader *r)
 	return r->runs_cnt;
 }
 
-static int load_facts(struct reader *r, const struct run *run, struct recorded *out)
+static int load_run_info(struct reader *r, const struct run *run, struct recorded *out)
 {
 	uint8_t *data = NULL;
-	int err = block_reader__content(&r->in, &run->facts, &data);
+	int err = block_reader__content(&r->in, &run->run_info, &data);
 
-	out->memory.room = content__memory(&run->facts);
+	out->memory.room = content__memory(&run->run_info);
 	if (!err)
-		err = decode__facts(data, run->facts.raw_len, &out->memory, &out->facts);
+		err = decode__run_info(data, run->run_info.raw_len, &out->memory, &out->run_info);
 	free(data);
 	return err;
 }
@@ -265,25 +265,26 @@ static int load_profile(struct reader *r, const struct run *run, struct recorded
 
 static int append_names(struct names *n, const uint8_t *data, size_t len, uint64_t max)
 {
-	struct recorded_lane *lanes;
+	struct recorded_callstack *callstacks;
 	struct recorded_path *paths;
-	size_t lanes_cnt, paths_cnt;
-	int err = decode__paths(data, len, &lanes, &lanes_cnt, &paths, &paths_cnt);
+	size_t callstacks_cnt, paths_cnt;
+	int err = decode__paths(data, len, &callstacks, &callstacks_cnt, &paths, &paths_cnt);
 
 	if (err)
 		return err;
-	if (n->lanes_cnt + lanes_cnt > max || n->paths_cnt + paths_cnt > max) {
+	if (n->callstacks_cnt + callstacks_cnt > max || n->paths_cnt + paths_cnt > max) {
 		err = -EINVAL;
-	} else if (ARRAY_RESERVE_MORE(&n->lanes, n->lanes_cnt, lanes_cnt, &n->lanes_cap) ||
+	} else if (ARRAY_RESERVE_MORE(&n->callstacks, n->callstacks_cnt, callstacks_cnt,
+				      &n->callstacks_cap) ||
 		   ARRAY_RESERVE_MORE(&n->paths, n->paths_cnt, paths_cnt, &n->paths_cap)) {
 		err = -ENOMEM;
 	} else {
-		for (size_t i = 0; i < lanes_cnt; i++)
-			n->lanes[n->lanes_cnt++] = lanes[i];
+		for (size_t i = 0; i < callstacks_cnt; i++)
+			n->callstacks[n->callstacks_cnt++] = callstacks[i];
 		for (size_t i = 0; i < paths_cnt; i++)
 			n->paths[n->paths_cnt++] = paths[i];
 	}
-	free(lanes);
+	free(callstacks);
 	free(paths);
 	return err;
 }
@@ -339,7 +340,7 @@ static int load_timeline(struct reader *r, const struct run *run, struct recorde
 		if (err)
 			match__fini(&match);
 	}
-	free(names.lanes);
+	free(names.callstacks);
 	free(names.paths);
 	if (err)
 		return err;
@@ -358,7 +359,7 @@ int reader__load(struct reader *r, size_t run, struct recorded *out)
 			  run + 1);
 		return -ENODATA;
 	}
-	err = load_facts(r, &r->runs[run], out);
+	err = load_run_info(r, &r->runs[run], out);
 	if (!err)
 		err = load_end(r, &r->runs[run], out);
 	if (!err)

@@ -10,14 +10,14 @@
 #include <stdint.h>
 
 #include "record/format/decode.h"
-#include "record/format/facts.h"
+#include "record/format/run_info.h"
 #include "timeline/stream.h"
 
 struct reader;
 
 /* One run. Strings are the memory's. */
 struct recorded {
-	struct run_facts facts;
+	struct run_info run_info;
 	struct run_end end;	 /* .reason is NULL if the run has not ended in order */
 	struct profile *profile; /* its timeline needs no reader any more */
 	struct memory memory;

@@ -20,7 +20,7 @@
 #include "util/io.h"
 #include "util/log.h"
 
-#define NAMES_MAX 65536 /* lanes and paths that may wait */
+#define NAMES_MAX 65536 /* call stacks and paths that may wait */
 
 struct writer {
 	struct block_writer out;
@@ -30,9 +30,9 @@ struct writer {
 	struct gather calls;
 	struct flight *flight; /* NULL: the file may become as large as it will */
 	/* What calls refer to goes before them. */
-	struct recorded_lane *lanes;
+	struct recorded_callstack *callstacks;
 	struct recorded_path *paths;
-	size_t lanes_cnt, lanes_cap, paths_cnt, paths_cap;
+	size_t callstacks_cnt, callstacks_cap, paths_cnt, paths_cap;
 };
 
 /* Where a further run goes. */
@@ -94,7 +94,7 @@ void writer__free(struct writer *w)
 	block_writer__fini(&w->out);
 	gather__fini(&w->calls);
 	flight__free(w->flight);
-	free(w->lanes);
+	free(w->callstacks);
 	free(w->paths);
 	free(w);
 }
@@ -131,7 +131,7 @@ static int write_gap(struct writer *w)
 	return write_content(w, BLOCK_FORGOTTEN, &content, err);
 }
 
-int writer__begin(struct writer *w, const struct run_facts *f)
+int writer__begin(struct writer *w, const struct run_info *f)
 {
 	struct bytes content = {0};
 	struct stat st;
@@ -149,7 +149,8 @@ int writer__begin(struct writer *w, const struct run_facts *f)
 	if (!w->keep)
 		err = block_writer__write(&w->out, RECORD_MAGIC, RECORD_MAGIC_LEN);
 	if (!err)
-		err = block_writer__pack(&w->out, BLOCK_RUN, &content, encode__facts(f, &content));
+		err = block_writer__pack(&w->out, BLOCK_RUN, &content,
+					 encode__run_info(f, &content));
 	if (!err)
 		err = block_writer__put(&w->out);
 	if (w->flight)
@@ -172,22 +173,22 @@ static int write_names(struct writer *w)
 	struct bytes content = {0};
 	int err;
 
-	if ((w->flight && flight__full(w->flight)) || (!w->lanes_cnt && !w->paths_cnt)) {
-		w->lanes_cnt = w->paths_cnt = 0;
+	if ((w->flight && flight__full(w->flight)) || (!w->callstacks_cnt && !w->paths_cnt)) {
+		w->callstacks_cnt = w->paths_cnt = 0;
 		return 0;
 	}
-	err = encode__paths(w->lanes, w->lanes_cnt, w->paths, w->paths_cnt, &content);
-	w->lanes_cnt = w->paths_cnt = 0;
+	err = encode__paths(w->callstacks, w->callstacks_cnt, w->paths, w->paths_cnt, &content);
+	w->callstacks_cnt = w->paths_cnt = 0;
 	return write_content(w, BLOCK_PATHS, &content, err);
 }
 
-int writer__lanes(struct writer *w, const struct recorded_lane *lanes, size_t cnt)
+int writer__callstacks(struct writer *w, const struct recorded_callstack *callstacks, size_t cnt)
 {
-	if (ARRAY_RESERVE_MORE(&w->lanes, w->lanes_cnt, cnt, &w->lanes_cap))
+	if (ARRAY_RESERVE_MORE(&w->callstacks, w->callstacks_cnt, cnt, &w->callstacks_cap))
 		return block_writer__failed(&w->out, -ENOMEM);
 	for (size_t i = 0; i < cnt; i++)
-		w->lanes[w->lanes_cnt++] = lanes[i];
-	return w->lanes_cnt < NAMES_MAX ? 0 : write_names(w);
+		w->callstacks[w->callstacks_cnt++] = callstacks[i];
+	return w->callstacks_cnt < NAMES_MAX ? 0 : write_names(w);
 }
 
 int writer__paths(struct writer *w, const struct recorded_path *paths, size_t cnt)
@@ -221,19 +222,20 @@ static int write_segments(void *writer, const struct call_segment *segments, siz
 	return write_entry(w, &e, &content, encode__calls(segments, cnt, &content));
 }
 
-int writer__calls(struct writer *w, uint32_t lane, const struct timeline_call *calls, size_t cnt)
+int writer__calls(struct writer *w, uint32_t callstack, const struct timeline_call *calls,
+		  size_t cnt)
 {
 	int err = 0;
 
 	while (cnt && !err) {
-		ssize_t taken = gather__add(&w->calls, lane, calls, cnt);
+		ssize_t taken = gather__add(&w->calls, callstack, calls, cnt);
 
 		if (taken < 0)
 			return block_writer__failed(&w->out, taken);
 		calls += taken;
 		cnt -= taken;
-		if (gather__full(&w->calls, lane))
-			err = gather__write_lane(&w->calls, lane, write_segments, w);
+		if (gather__full(&w->calls, callstack))
+			err = gather__write_callstack(&w->calls, callstack, write_segments, w);
 		else if (gather__too_many(&w->calls))
 			err = gather__write_most(&w->calls, write_segments, w);
 	}

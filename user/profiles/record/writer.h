@@ -12,7 +12,7 @@
 struct profile;
 struct timeline_call;
 struct run_end;
-struct run_facts;
+struct run_info;
 struct writer;
 
 /* All return 0, or -errno with one line logged. */
@@ -36,7 +36,7 @@ int writer__limit(struct writer *w, uint64_t max_bytes);
 
 /* Begins a run: in place of what the file held, or behind it. What a cut has left at its end goes.
  */
-int writer__begin(struct writer *w, const struct run_facts *f);
+int writer__begin(struct writer *w, const struct run_info *f);
 
 /* All that is known so far; it replaces what was written of this run before. Needs nothing linked.
  */
@@ -44,12 +44,13 @@ int writer__profile(struct writer *w, const struct profile *p);
 
 /* With --calls, what single calls refer to: each is written once, before the first call of it.
  * Numbers go on from those written before in this run. */
-int writer__lanes(struct writer *w, const struct recorded_lane *lanes, size_t cnt);
+int writer__callstacks(struct writer *w, const struct recorded_callstack *callstacks, size_t cnt);
 int writer__paths(struct writer *w, const struct recorded_path *paths, size_t cnt);
 
-/* Finished calls of one lane, in order of their ends, none before those written of it before;
+/* Finished calls of one call stack, in order of their ends, none before those written of it before;
  * `node` is the path's number. They are gathered, until there is enough for a block. */
-int writer__calls(struct writer *w, uint32_t lane, const struct timeline_call *calls, size_t cnt);
+int writer__calls(struct writer *w, uint32_t callstack, const struct timeline_call *calls,
+		  size_t cnt);
 
 /* Writes what is gathered. A killed profiler has lost no more than what came after. */
 int writer__flush(struct writer *w);

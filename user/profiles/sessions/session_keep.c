@@ -37,7 +37,7 @@ struct keep_frame {
 	struct place own, linked;
 };
 
-struct keeper {
+struct session_keeper {
 	const struct profile *p;
 	const struct session_spec *spec;
 	const struct session_parts *parts;
@@ -69,7 +69,7 @@ static int compare_numbers(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-static int list_kept(struct keeper *k)
+static int list_kept(struct session_keeper *k)
 {
 	size_t cnt = 0;
 
@@ -90,7 +90,7 @@ static int list_kept(struct keeper *k)
 	return 0;
 }
 
-static struct session *find_kept(const struct keeper *k, uint64_t number)
+static struct session *find_kept(const struct session_keeper *k, uint64_t number)
 {
 	size_t i = LOWER_BOUND(k->kept_cnt, n, k->kept[n]->number < number);
 
@@ -102,7 +102,7 @@ static struct path_step step_of(const struct session_path *path)
 	return path_step(path->parent, 0, path->function);
 }
 
-static int grow_map(struct keeper *k)
+static int grow_map(struct session_keeper *k)
 {
 	struct path_map grown;
 
@@ -117,7 +117,7 @@ static int grow_map(struct keeper *k)
 }
 
 /* Sets *path; to 0 if there is no room. Returns 0 or -ENOMEM. */
-static int find_path(struct keeper *k, uint32_t parent, uint32_t function, uint32_t *path)
+static int find_path(struct session_keeper *k, uint32_t parent, uint32_t function, uint32_t *path)
 {
 	struct sessions *s = k->s;
 	uint32_t *at;
@@ -136,7 +136,7 @@ static int find_path(struct keeper *k, uint32_t parent, uint32_t function, uint3
 }
 
 /* Appends the call to a kept session. */
-static int keep_call(struct keeper *k, const struct session_step *step, struct place *at,
+static int keep_call(struct session_keeper *k, const struct session_step *step, struct place *at,
 		     uint32_t caller)
 {
 	struct session *session = at->kept;
@@ -202,7 +202,7 @@ static uint64_t take_off(struct place *around, uint64_t took_ns, uint64_t off_ns
 
 /* The place of a call in the session that `at` is a place of; `around` is its caller there, or
  * NULL: it is outermost. What there is no room for is part of its caller. */
-static int enter_place(struct keeper *k, const struct session_step *step, struct place *at,
+static int enter_place(struct session_keeper *k, const struct session_step *step, struct place *at,
 		       struct place *around)
 {
 	uint64_t took_ns = step->call->leave_ns - step->call->enter_ns;
@@ -236,7 +236,7 @@ static bool is_slow(const struct session_group *g, uint64_t duration_ns)
 }
 
 /* Of a session that took so long. */
-static struct place begin_place(const struct keeper *k, uint64_t number, uint32_t function,
+static struct place begin_place(const struct session_keeper *k, uint64_t number, uint32_t function,
 				uint64_t duration_ns)
 {
 	const struct session_group *g = sessions__group(k->s, function);
@@ -250,7 +250,7 @@ static struct place begin_place(const struct keeper *k, uint64_t number, uint32_
 }
 
 /* That it is slow, or usual. */
-static void count_session(const struct keeper *k, const struct session_step *step,
+static void count_session(const struct session_keeper *k, const struct session_step *step,
 			  uint64_t duration_ns, uint64_t queue_ns)
 {
 	struct session_group *g = sessions__group(k->s, step->function);
@@ -267,7 +267,7 @@ static void count_session(const struct keeper *k, const struct session_step *ste
 	}
 }
 
-static int enter_own(struct keeper *k, const struct session_step *step, struct place *at,
+static int enter_own(struct session_keeper *k, const struct session_step *step, struct place *at,
 		     struct place *around)
 {
 	const struct session_extent *e;
@@ -291,7 +291,7 @@ static int enter_own(struct keeper *k, const struct session_step *step, struct p
 }
 
 /* The part that the call is, if it is one that is not in its place already. */
-static const struct session_part *part_of(struct keeper *k, uint64_t call)
+static const struct session_part *part_of(struct session_keeper *k, uint64_t call)
 {
 	const struct session_parts *p = k->parts;
 	const struct session_part *part;
@@ -302,7 +302,7 @@ static const struct session_part *part_of(struct keeper *k, uint64_t call)
 	return part && part->call == call && !part->inside ? part : NULL;
 }
 
-static int enter_linked(struct keeper *k, const struct session_step *step, struct place *at,
+static int enter_linked(struct session_keeper *k, const struct session_step *step, struct place *at,
 			struct place *around)
 {
 	const struct session_part *part = part_of(k, step->number);
@@ -324,7 +324,7 @@ static int enter_linked(struct keeper *k, const struct session_step *step, struc
 
 static int keep_step(const struct session_step *step, void *ctx)
 {
-	struct keeper *k = ctx;
+	struct session_keeper *k = ctx;
 	struct keep_frame *f, *around;
 	int err;
 
@@ -339,7 +339,7 @@ static int keep_step(const struct session_step *step, void *ctx)
 }
 
 /* Room for paths, and those of the sessions' own calls. */
-static int prepare(struct keeper *k)
+static int prepare(struct session_keeper *k)
 {
 	int err = list_kept(k);
 
@@ -360,7 +360,7 @@ static int prepare(struct keeper *k)
 int sessions__keep(const struct profile *p, const struct session_spec *spec,
 		   const struct session_parts *parts, struct sessions *s)
 {
-	struct keeper k = {.p = p, .spec = spec, .parts = parts, .s = s};
+	struct session_keeper k = {.p = p, .spec = spec, .parts = parts, .s = s};
 	int err = prepare(&k);
 
 	if (!err)

@@ -155,9 +155,9 @@ static int begin_thread(struct maker *m, const char *what, size_t rank,
 	else
 		snprintf(t->title, sizeof(t->title), "%s %zu: %s, in thread %d", what, rank, took,
 			 t->tid);
-	/* No lane of another one, for whoever asks. */
+	/* No call stack of another one, for whoever asks. */
 	t->start_ns = ++m->threads_cnt;
-	t->lane_ns = 0;
+	t->callstack_ns = 0;
 	t->merged_cnt = 0;
 	m->t->first[m->threads_cnt - 1] = m->t->calls_cnt;
 	return 0;
@@ -268,7 +268,7 @@ static int replace(struct maker *m)
 	a->open = 0;
 	a->undistributed = 0;
 	m->t = NULL;
-	return profile__link(p);
+	return profile__connect(p);
 }
 
 int profile__of_sessions(struct profile *p, struct sessions *s, bool usual)

@@ -17,7 +17,7 @@ char *thread__name(const struct profile_thread *t, char buf[THREAD_NAME_LEN])
 			 t->goroutine);
 	else
 		snprintf(buf, THREAD_NAME_LEN, "%s%s-%d/%d%s", of, t->comm, t->pid, t->tid,
-			 t->lane_ns && !t->spans ? "+stack" : "");
+			 t->callstack_ns && !t->spans ? "+stack" : "");
 	return buf;
 }
 

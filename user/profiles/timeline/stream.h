@@ -13,32 +13,32 @@
 struct timeline_call;
 
 /* Where calls nest: a thread's stack, or another that it was the first to run on. Fields as in
- * struct profile_thread, which they identify. Lanes are numbered from 1 on, in the order in which
- * they are sent. */
-struct recorded_lane {
+ * struct profile_thread, which they identify. Call stacks are numbered from 1 on, in the order in
+ * which they are sent. */
+struct recorded_callstack {
 	pid_t pid, tid;
 	uint64_t start_ns;
 	uint64_t goroutine;
-	uint64_t lane_ns;
+	uint64_t callstack_ns;
 	uint32_t spans;
 };
 
-/* A call path of a lane. Paths are numbered from 1 on, in the order in which they are sent: callers
- * before callees. */
+/* A call path of a call stack. Paths are numbered from 1 on, in the order in which they are sent:
+ * callers before callees. */
 struct recorded_path {
-	uint32_t parent; /* 0: outermost call of its lane */
+	uint32_t parent; /* 0: outermost call of its call stack */
 	uint32_t function;
-	uint32_t lane;
+	uint32_t callstack;
 };
 
 /* Who takes them. Each returns 0, or -errno with one line logged. */
 struct call_stream {
-	/* Lanes and paths come before the first call that refers to them. */
-	int (*lanes)(void *ctx, const struct recorded_lane *lanes, size_t cnt);
+	/* Call stacks and paths come before the first call that refers to them. */
+	int (*callstacks)(void *ctx, const struct recorded_callstack *callstacks, size_t cnt);
 	int (*paths)(void *ctx, const struct recorded_path *paths, size_t cnt);
-	/* Finished calls of one lane, in order of their ends, none before those that came before;
-	 * `node` is the path's number. */
-	int (*calls)(void *ctx, uint32_t lane, const struct timeline_call *calls, size_t cnt);
+	/* Finished calls of one call stack, in order of their ends, none before those that came
+	 * before; `node` is the path's number. */
+	int (*calls)(void *ctx, uint32_t callstack, const struct timeline_call *calls, size_t cnt);
 	void *ctx;
 };
 

@@ -359,5 +359,5 @@ int profile__split(struct profile *p, const char *value, struct value_names *nam
 			err = -ENOMEM;
 	}
 	b->p = NULL;
-	return err ? err : profile__link(p);
+	return err ? err : profile__connect(p);
 }

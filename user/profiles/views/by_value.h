@@ -22,7 +22,7 @@ void value_names__free(struct value_names *n);
  * also for "arg1:x") becomes one for each, as "f(arg1=5)"; values beyond the limits, which come
  * later, are "f(arg1=other)". Functions of which one call in some was kept stay as they are. Paths
  * and their figures come from single calls, as profile__cut() says, which comes next. Needs
- * p->timeline and profile__link(), leaves *p linked. Returns 0; -ENOENT: no function has such a
+ * p->timeline and profile__connect(), leaves *p linked. Returns 0; -ENOENT: no function has such a
  * value; -ENOMEM; or the timeline's error. After all but -ENOENT *p is good for nothing but
  * profile__free().
  */

@@ -16,7 +16,7 @@
 #include "calls/stats.h"
 #include "calls/tree.h"
 #include "calls/walk.h"
-#include "views/squeeze.h"
+#include "views/compact.h"
 
 #define NO_THREAD UINT32_MAX
 
@@ -218,13 +218,13 @@ static int subtract_profile(struct delta *d)
 	for (i = 0; i < d->to->threads_cnt; i++)
 		subtract_thread(d, &d->to->threads[i]);
 	/* The old paths' numbers have served: their room is used again. */
-	squeeze_nodes(d->to, d->news, d->old_nodes);
+	compact_nodes(d->to, d->news, d->old_nodes);
 	subtract_buckets(d->to, d->before);
 	subtract_lines(d->to, d->before);
 	subtract_drops(d->to, d->before);
 	subtract_cpu_shares(d->to, d->before);
 	subtract_summary(d->to, d->before);
-	return profile__link(d->to);
+	return profile__connect(d->to);
 }
 
 static int copy_profile(const struct profile *p, struct profile **out)
@@ -257,7 +257,7 @@ static int copy_profile(const struct profile *p, struct profile **out)
 	    copy_array(p->arguments, p->arguments_cnt, sizeof(*p->arguments), &to->arguments))
 		return -ENOMEM;
 	/* The walk needs links, whether or not the original has them. */
-	return profile__link(to);
+	return profile__connect(to);
 }
 
 int profile__delta(const struct profile *now, const struct profile *before, struct profile **out)

@@ -6,7 +6,7 @@
 struct profile;
 
 /* *out = now - before: the calls and times that are new in `now`, paths without news left out, for
- * interval output. Lanes are matched by all that identifies them, paths within them; function
+ * interval output. Call stacks are matched by all that identifies them, paths within them; function
  * indexes must mean the same in both. Single calls do not go along. `before` may be NULL: then a
  * copy of `now`. min_ns and max_ns are those of `now` (an interval's own are not known). Drops are
  * those that `before` has not. open is by how much the number of open calls has changed, so that

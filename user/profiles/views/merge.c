@@ -30,7 +30,7 @@ static int compare_groups(const struct merge *m, uint32_t a, uint32_t b)
 	const struct profile_thread *x = &m->from->threads[a], *y = &m->from->threads[b];
 	int order;
 
-	if (m->by == MERGE_LANES)
+	if (m->by == MERGE_CALLSTACKS)
 		return identity__compare_threads(x, y);
 	order = strncmp(x->comm, y->comm, sizeof(x->comm));
 	if (!order && m->by == MERGE_PROCESS)
@@ -49,8 +49,8 @@ static int compare_threads(const void *a, const void *b, void *merge)
 	int order = compare_groups(m, x, y);
 
 	/* A thread's own stack comes first: its name is kept up to date. */
-	if (!order && m->by == MERGE_LANES)
-		order = COMPARE(m->from->threads[x].lane_ns, m->from->threads[y].lane_ns);
+	if (!order && m->by == MERGE_CALLSTACKS)
+		order = COMPARE(m->from->threads[x].callstack_ns, m->from->threads[y].callstack_ns);
 	return order ? order : COMPARE(x, y);
 }
 
@@ -97,10 +97,10 @@ static void merge_all(struct merge *m)
 
 		if (!i || compare_groups(m, m->order[i - 1], m->order[i])) {
 			to->threads[to->threads_cnt] = *t;
-			to->threads[to->threads_cnt].lane_ns = 0;
+			to->threads[to->threads_cnt].callstack_ns = 0;
 			to->threads[to->threads_cnt++].merged_cnt = 0;
 		}
-		if (m->by != MERGE_LANES)
+		if (m->by != MERGE_CALLSTACKS)
 			to->threads[to->threads_cnt - 1].merged_cnt +=
 				t->merged_cnt ? t->merged_cnt : 1;
 		while (walk__next(&w))
@@ -159,7 +159,7 @@ int profile__merge_threads(const struct profile *p, enum merge_by by, struct pro
 		goto out;
 	sort_threads(&m);
 	merge_all(&m);
-	err = profile__link(m.to);
+	err = profile__connect(m.to);
 out:
 	path_map__fini(&m.map);
 	free(m.order);
@@ -171,17 +171,17 @@ out:
 	return err;
 }
 
-int profile__join_lanes(struct profile **p)
+int profile__join_callstacks(struct profile **p)
 {
 	struct profile *joined;
 	bool needed = false;
 	int err;
 
 	for (size_t i = 0; i < (*p)->threads_cnt && !needed; i++)
-		needed = (*p)->threads[i].lane_ns;
+		needed = (*p)->threads[i].callstack_ns;
 	if (!needed)
 		return 0;
-	err = profile__merge_threads(*p, MERGE_LANES, &joined);
+	err = profile__merge_threads(*p, MERGE_CALLSTACKS, &joined);
 	if (err)
 		return err;
 	profile__free(*p);

@@ -6,20 +6,21 @@ struct profile;
 
 /* Spans stay apart from calls in any case. */
 enum merge_by {
-	MERGE_COMM,    /* all that have the same comm */
-	MERGE_PROCESS, /* the same comm and pid; goroutines and threads apart */
-	MERGE_LANES,   /* the lanes of one thread, or of one goroutine */
+	MERGE_COMM,	  /* all that have the same comm */
+	MERGE_PROCESS,	  /* the same comm and pid; goroutines and threads apart */
+	MERGE_CALLSTACKS, /* the call stacks of one thread, or of one goroutine */
 };
 
 /* Makes one thread of all that are alike: costs of equal paths are summed; single calls do not
  * go along, as what has run side by side does not nest. Threads without calls are left out; merged
- * threads are in the order of what they were merged by. Needs profile__link(); *out is linked, and
- * its functions keep the stats they have in `p`. Returns 0 or -errno. The caller frees *out. */
+ * threads are in the order of what they were merged by. Needs profile__connect(); *out is linked,
+ * and its functions keep the stats they have in `p`. Returns 0 or -errno. The caller frees *out. */
 int profile__merge_threads(const struct profile *p, enum merge_by by, struct profile **out);
 
-/* A thread with several stacks is recorded as several, its lanes. Makes one thread of them, paths
- * at its root: replaces *p, if there is such a thread. Needs profile__link() and leaves *p linked;
- * stats of functions are to be summed up anew. Returns 0 or -errno, *p still the caller's. */
-int profile__join_lanes(struct profile **p);
+/* A thread with several stacks is recorded as several, its call stacks. Makes one thread of them,
+ * paths at its root: replaces *p, if there is such a thread. Needs profile__connect() and leaves *p
+ * linked; stats of functions are to be summed up anew. Returns 0 or -errno, *p still the caller's.
+ */
+int profile__join_callstacks(struct profile **p);
 
 #endif

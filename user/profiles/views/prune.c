@@ -8,7 +8,7 @@
 #include "calls/tree.h"
 #include "calls/walk.h"
 #include "timeline/timeline_view.h"
-#include "views/squeeze.h"
+#include "views/compact.h"
 
 /* A callee has never more time than its caller: but if it had, it could not stay alone. */
 static void mark_paths(const struct profile *p, uint64_t min_total_ns, bool *keep)
@@ -42,10 +42,10 @@ int profile__prune(struct profile *p, uint64_t min_total_ns)
 		return -ENOMEM;
 	}
 	mark_paths(p, min_total_ns, keep);
-	squeeze_nodes(p, keep, view.into);
+	compact_nodes(p, keep, view.into);
 	free(keep);
 	for (size_t i = 0; i < p->functions_cnt; i++)
 		p->functions[i].hidden = p->functions[i].stats.total_ns < min_total_ns;
 	err = timeline__view(&p->timeline, &view);
-	return err ? err : profile__link(p);
+	return err ? err : profile__connect(p);
 }

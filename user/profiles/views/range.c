@@ -19,7 +19,7 @@
 #include "calls/walk.h"
 #include "timeline/timeline_view.h"
 #include "util/array.h"
-#include "views/squeeze.h"
+#include "views/compact.h"
 
 /* Longer calls of a sampled function do not stand for others: WIRE_SCALED_MAX_NS. */
 #define SCALED_MAX_NS 1000000
@@ -248,7 +248,7 @@ static int cut_nodes(struct cut *c)
 		set_stats(&p->nodes[i].stats, &c->parts[i], max_ns);
 	for (size_t i = 0; i < p->threads_cnt; i++)
 		sum_thread(p, &p->threads[i], keep);
-	squeeze_nodes(p, keep, view.into);
+	compact_nodes(p, keep, view.into);
 	free(keep);
 	return timeline__view(&p->timeline, &view);
 }
@@ -321,7 +321,7 @@ int profile__cut(struct profile *p, const struct time_range *range)
 		p->cpu_shares_cnt = 0; /* nor when samples were taken */
 		cut_drops(p, range);
 		cut_summary(&c);
-		err = profile__link(p);
+		err = profile__connect(p);
 	}
 	spread__free(c.spreads, p->functions_cnt);
 	free(c.parts);

@@ -20,10 +20,11 @@ struct time_range;
  * - Paths without calls in the range go; functions and threads stay. Drops that came later go, and
  *   those that came before are at its beginning.
  *
- * The timeline shows the range. Needs p->timeline and profile__link(), leaves *p linked; stats of
- * functions are to be summed up anew. Time: linear in the calls up to the range's end. Returns 0;
- * -ERANGE if the run had ended before the range begins; -EINVAL if calls are of no path; -ENOMEM;
- * or the timeline's error. After all but -ERANGE *p is good for nothing but profile__free().
+ * The timeline shows the range. Needs p->timeline and profile__connect(), leaves *p linked; stats
+ * of functions are to be summed up anew. Time: linear in the calls up to the range's end. Returns
+ * 0; -ERANGE if the run had ended before the range begins; -EINVAL if calls are of no path;
+ * -ENOMEM; or the timeline's error. After all but -ERANGE *p is good for nothing but
+ * profile__free().
  */
 int profile__cut(struct profile *p, const struct time_range *range);
 

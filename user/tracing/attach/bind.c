@@ -73,10 +73,10 @@ static int bind_object(struct attach_ctx *ctx, const struct target *t)
 	return 0;
 }
 
-int groups__bind(struct groups *g, const struct tier *tier, const struct proftrace_bpf *skel,
+int groups__bind(struct groups *g, const struct backend *backend, const struct proftrace_bpf *skel,
 		 struct plan *p, const struct target *t)
 {
-	struct attach_ctx ctx = {.g = g, .tier = tier, .skel = skel, .plan = p};
+	struct attach_ctx ctx = {.g = g, .backend = backend, .skel = skel, .plan = p};
 	int err = 0;
 
 	for (; !err && ctx.object < g->attached_cnt; ctx.object++) {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "attach/groups.h"
-#include "attach/links/keeper.h"
+#include "attach/links/link_holder.h"
 #include "plan/exit_strategy.h"
 #include "plan/plan.h"
 #include "plan/plan_lines.h"
@@ -64,7 +64,7 @@ bool group__may_be_one(int err)
 	case -EBADF:
 	case -ESRCH:
 	case -EINTR:
-	case -EOWNERDEAD: /* the keeper has gone */
+	case -EOWNERDEAD: /* the link holder has gone */
 	case -EAGAIN:
 		return false;
 	default:
@@ -111,7 +111,7 @@ static int note_line_refused(struct attach_ctx *ctx, uint64_t cookie, int err)
 }
 
 /* Links probes [from, to) of the batch, in as few links as the kernel accepts. */
-static int link_range(struct attach_ctx *ctx, struct group *grp, const struct tier_probe *probe,
+static int link_range(struct attach_ctx *ctx, struct group *grp, const struct backend_probe *probe,
 		      const struct batch *b, size_t from, size_t to)
 {
 	struct link_spec spec = {
@@ -131,7 +131,7 @@ static int link_range(struct attach_ctx *ctx, struct group *grp, const struct ti
 		return 0;
 	if (ARRAY_RESERVE(&grp->links, grp->links_cnt, &grp->links_cap))
 		return -ENOMEM;
-	err = to - from > MAX_PER_LINK ? -E2BIG : keeper__link(ctx->g->keeper, &spec);
+	err = to - from > MAX_PER_LINK ? -E2BIG : link_holder__link(ctx->g->link_holder, &spec);
 	if (err >= 0) {
 		grp->links[grp->links_cnt++] = err;
 		return 0;
@@ -149,7 +149,7 @@ static uint64_t entry_cookie(const struct plan_function *f, const struct group_m
 {
 	uint64_t flags = (f->tail_jumps ? WIRE_ENTRY_TAIL : 0) |
 			 (f->loops_to_entry ? WIRE_ENTRY_LOOP : 0) |
-			 (f->begins_anew ? WIRE_ENTRY_UNLESS : 0) |
+			 (f->restarts ? WIRE_ENTRY_UNLESS : 0) |
 			 (f->exit == EXIT_RETURN ? WIRE_ENTRY_RETURN : 0) |
 			 (f->closed_at_entry ? WIRE_ENTRY_CLOSES : 0);
 
@@ -295,7 +295,7 @@ static void batch_drop_refused(const struct attach_ctx *ctx, struct batch *b)
 	}
 }
 
-static int link_batch(struct attach_ctx *ctx, struct group *grp, struct tier_probe probe,
+static int link_batch(struct attach_ctx *ctx, struct group *grp, struct backend_probe probe,
 		      struct batch *b)
 {
 	batch_drop_refused(ctx, b);
@@ -310,7 +310,7 @@ static uint64_t line_cookie(const struct groups *g, const struct plan_line_site 
 
 static int link_lines(struct attach_ctx *ctx, struct group *grp)
 {
-	const struct tier_probe probe = ctx->tier->line(ctx->skel);
+	const struct backend_probe probe = ctx->backend->line(ctx->skel);
 	const struct plan_lines *lines = ctx->plan->lines;
 	struct batch b;
 	int err = batch_alloc(&b, lines->sites_cnt);
@@ -353,15 +353,15 @@ static int link_survey(struct attach_ctx *ctx, struct group *grp)
 		}
 	}
 	if (!err)
-		err = link_batch(ctx, grp, ctx->tier->survey(ctx->skel), &b);
+		err = link_batch(ctx, grp, ctx->backend->survey(ctx->skel), &b);
 	batch_free(&b);
 	return err;
 }
 
 int group__link(struct attach_ctx *ctx, struct group *grp)
 {
-	struct tier_probe returns[TIER_MAX_PROBES];
-	size_t cnt = ctx->tier->returns(ctx->skel, returns);
+	struct backend_probe returns[BACKEND_MAX_PROBES];
+	size_t cnt = ctx->backend->returns(ctx->skel, returns);
 	struct group_probes probes;
 	int err;
 
@@ -376,17 +376,18 @@ int group__link(struct attach_ctx *ctx, struct group *grp)
 	/* An instruction can be entry and exit (a lone jmp), or a region may begin at its
 	 * function's entry: the last attached is called first. */
 	if (!err)
-		err = link_batch(ctx, grp, ctx->tier->region(ctx->skel, true), &probes.ends);
+		err = link_batch(ctx, grp, ctx->backend->region(ctx->skel, true), &probes.ends);
 	if (!err)
-		err = link_batch(ctx, grp, ctx->tier->region(ctx->skel, false), &probes.begins);
+		err = link_batch(ctx, grp, ctx->backend->region(ctx->skel, false), &probes.begins);
 	for (size_t i = 0; !err && i < cnt; i++)
 		err = link_batch(ctx, grp, returns[i], &probes.returns);
 	if (!err)
-		err = link_batch(ctx, grp, ctx->tier->exit_site(ctx->skel, false), &probes.exits);
+		err = link_batch(ctx, grp, ctx->backend->exit_site(ctx->skel, false),
+				 &probes.exits);
 	if (!err && probes.rets.cnt)
-		err = link_batch(ctx, grp, ctx->tier->exit_site(ctx->skel, true), &probes.rets);
+		err = link_batch(ctx, grp, ctx->backend->exit_site(ctx->skel, true), &probes.rets);
 	if (!err)
-		err = link_batch(ctx, grp, ctx->tier->entry(ctx->skel), &probes.entries);
+		err = link_batch(ctx, grp, ctx->backend->entry(ctx->skel), &probes.entries);
 	probes_free(&probes);
 	return err;
 }
@@ -441,7 +442,7 @@ bool group__is_live(const struct group *grp, const struct attach_ctx *ctx, bool 
 void group__unlink(struct groups *g, struct group *grp)
 {
 	for (size_t i = 0; i < grp->links_cnt; i++)
-		keeper__close(g->keeper, grp->links[i]);
+		link_holder__close(g->link_holder, grp->links[i]);
 	grp->links_cnt = 0;
 }
 

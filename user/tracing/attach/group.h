@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "attach/links/tier.h"
+#include "attach/links/backend.h"
 
 struct groups;
 struct plan;
@@ -34,7 +34,7 @@ struct group {
 	bool lines;	  /* the sites of lines that the plan has in the object; no members */
 	struct group_member *members;
 	size_t members_cnt, members_cap;
-	int *links; /* the keeper's numbers */
+	int *links; /* the link holder's numbers */
 	size_t links_cnt, links_cap;
 	uint8_t attempts;    /* to replace it that have failed */
 	uint64_t retired_ns; /* when others took its place (CLOCK_MONOTONIC); 0: they haven't */
@@ -44,7 +44,7 @@ struct group {
 /* Attaching in one process, or in all. */
 struct attach_ctx {
 	struct groups *g;
-	const struct tier *tier;
+	const struct backend *backend;
 	const struct proftrace_bpf *skel;
 	const struct target_object *obj;
 	uint32_t object; /* its index */

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "attach/group.h"
-#include "attach/links/keeper.h"
+#include "attach/links/link_holder.h"
 #include "plan/exit_strategy.h"
 #include "plan/plan.h"
 #include "plan/plan_lines.h"
@@ -19,15 +19,16 @@
 #include "wire.h"
 
 /* Other processes of the same program that may have its probes for the sake of children, as long as
- * they do not run into them (run/bystanders.c): putting probes in takes a little longer for each.
+ * they do not run into them (run/spare_strangers.c): putting probes in takes a little longer for
+ * each.
  */
 #define MAX_STRANGERS 16
 
-/* The object's marks of one kind, by one link. Marks that are refused are missed, no more. */
+/* The object's hooks of one kind, by one link. Hooks that are refused are missed, no more. */
 static int link_marks_of(struct attach_ctx *ctx, int kind)
 {
-	const struct tier_probe probe = ctx->tier->mark(ctx->skel, kind);
-	uint64_t offsets[MARKS_MAX], cookies[MARKS_MAX];
+	const struct backend_probe probe = ctx->backend->hook(ctx->skel, kind);
+	uint64_t offsets[HOOKS_MAX], cookies[HOOKS_MAX];
 	struct link_spec spec = {
 		.prog_fd = probe.prog_fd,
 		.attach_type = probe.attach_type,
@@ -38,31 +39,31 @@ static int link_marks_of(struct attach_ctx *ctx, int kind)
 	};
 	int err;
 
-	for (size_t i = 0; i < ctx->plan->marks_cnt && spec.cnt < MARKS_MAX; i++) {
-		const struct plan_mark *m = &ctx->plan->marks[i];
+	for (size_t i = 0; i < ctx->plan->hooks_cnt && spec.cnt < HOOKS_MAX; i++) {
+		const struct plan_hook *m = &ctx->plan->hooks[i];
 
 		if (m->object != ctx->object || m->kind != kind)
 			continue;
 		offsets[spec.cnt] = m->offset;
 		cookies[spec.cnt++] = m->cookie;
 	}
-	err = spec.cnt ? keeper__link(ctx->g->keeper, &spec) : 0;
+	err = spec.cnt ? link_holder__link(ctx->g->link_holder, &spec) : 0;
 	if (err >= 0)
 		return 0;
 	if (!group__may_be_one(err))
 		return err;
-	ctx->plan->contexts_made |= kind == MARK_MAKECONTEXT;
+	ctx->plan->contexts_made |= kind == HOOK_MAKECONTEXT;
 	log_warn("%s: the kernel refuses a probe: files that are loaded later, or stacks that are "
 		 "made, may go unnoticed",
 		 ctx->obj->path);
 	return 0;
 }
 
-static int link_marks(struct attach_ctx *ctx)
+static int link_hooks(struct attach_ctx *ctx)
 {
 	int err = 0;
 
-	for (int kind = 0; !err && kind < MARK_KINDS; kind++)
+	for (int kind = 0; !err && kind < HOOK_KINDS; kind++)
 		err = link_marks_of(ctx, kind);
 	return err;
 }
@@ -91,7 +92,7 @@ static int attach_object(struct attach_ctx *ctx)
 	const struct plan *p = ctx->plan;
 	struct group *grps[2] = {
 		NULL}; /* what is called is apart: a drop moves the others of a group */
-	int err = link_marks(ctx);
+	int err = link_hooks(ctx);
 
 	for (size_t i = 0; !err && i < p->functions_cnt; i++) {
 		struct group **grp;
@@ -186,7 +187,7 @@ static bool may_be_shared(const struct attach_ctx *ctx)
 	for (size_t i = 0; i < p->functions_cnt; i++) {
 		if (p->functions[i].object != ctx->object)
 			continue;
-		if (p->functions[i].exit == EXIT_RETURN && !ctx->tier->declines_returns)
+		if (p->functions[i].exit == EXIT_RETURN && !ctx->backend->declines_returns)
 			return false;
 		any = true;
 	}
@@ -246,10 +247,10 @@ int groups__share(struct attach_ctx *ctx, const struct target *t)
 	return err;
 }
 
-int64_t groups__attach(struct groups *g, const struct tier *tier, const struct proftrace_bpf *skel,
-		       struct plan *p, const struct target *t)
+int64_t groups__attach(struct groups *g, const struct backend *backend,
+		       const struct proftrace_bpf *skel, struct plan *p, const struct target *t)
 {
-	struct attach_ctx ctx = {.g = g, .tier = tier, .skel = skel, .plan = p};
+	struct attach_ctx ctx = {.g = g, .backend = backend, .skel = skel, .plan = p};
 	int64_t attached = 0;
 	int err;
 
@@ -276,14 +277,14 @@ int64_t groups__attach(struct groups *g, const struct tier *tier, const struct p
 
 void groups__detach(struct groups *g)
 {
-	if (g->keeper)
-		keeper__detach(g->keeper);
+	if (g->link_holder)
+		link_holder__detach(g->link_holder);
 	for (size_t i = 0; i < g->groups_cnt; i++)
 		group__free(g->groups[i]);
 	free(g->groups);
 	free(g->attached);
 	free(g->shared);
-	*g = (struct groups){.keeper = g->keeper,
+	*g = (struct groups){.link_holder = g->link_holder,
 			     .unbound = g->unbound,
 			     .emulates = g->emulates,
 			     .children = g->children,
@@ -320,10 +321,10 @@ static void renew(struct group *grp, const struct plan *p)
 	grp->attempts = 0;
 }
 
-int groups__resume(struct groups *g, const struct tier *tier, const struct proftrace_bpf *skel,
-		   struct plan *p, const struct target *t)
+int groups__resume(struct groups *g, const struct backend *backend,
+		   const struct proftrace_bpf *skel, struct plan *p, const struct target *t)
 {
-	struct attach_ctx ctx = {.g = g, .tier = tier, .skel = skel, .plan = p};
+	struct attach_ctx ctx = {.g = g, .backend = backend, .skel = skel, .plan = p};
 	int err = 0;
 
 	g->suspended = false;
@@ -374,7 +375,7 @@ static int find_offset(struct dl_phdr_info *info, size_t size, void *arg)
 	return 0;
 }
 
-int groups__probe_own(struct groups *g, const struct tier_probe *probe, pid_t pid,
+int groups__probe_own(struct groups *g, const struct backend_probe *probe, pid_t pid,
 		      const struct own_probe *own, size_t cnt)
 {
 	struct link_spec spec = {
@@ -401,14 +402,14 @@ int groups__probe_own(struct groups *g, const struct tier_probe *probe, pid_t pi
 		spec.offsets = offsets;
 		spec.cookies = cookies;
 		spec.cnt = cnt;
-		err = keeper__link(g->keeper, &spec);
+		err = link_holder__link(g->link_holder, &spec);
 		close(spec.object_fd);
 	}
 	free(offsets);
 	return err < 0 ? err : 0;
 }
 
-int groups__trial(struct groups *g, const struct tier_probe *probe, uint64_t cookie)
+int groups__trial(struct groups *g, const struct backend_probe *probe, uint64_t cookie)
 {
 	const struct own_probe own = {(const void *)trial_function, cookie};
 

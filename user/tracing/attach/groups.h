@@ -13,15 +13,15 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "attach/links/tier.h"
+#include "attach/links/backend.h"
 
 struct group;
-struct keeper;
+struct link_holder;
 struct plan;
 struct target;
 
 struct groups {
-	struct keeper *keeper; /* borrowed */
+	struct link_holder *link_holder; /* borrowed */
 	/* By object: how many of its processes have its probes already. */
 	uint32_t *attached;
 	size_t attached_cnt;
@@ -37,8 +37,8 @@ struct groups {
 };
 
 /* Puts in what is planned and not in yet. See tracer__attach(). */
-int64_t groups__attach(struct groups *g, const struct tier *tier, const struct proftrace_bpf *skel,
-		       struct plan *p, const struct target *t);
+int64_t groups__attach(struct groups *g, const struct backend *backend,
+		       const struct proftrace_bpf *skel, struct plan *p, const struct target *t);
 
 /* Whether the links of the target's object `index` are for every process. */
 bool groups__is_unbound(const struct groups *g, size_t index);
@@ -48,7 +48,7 @@ bool groups__is_unbound(const struct groups *g, size_t index);
  * others get rid of the probes. Calls that are open in children are not seen to return. Returns 0
  * or -errno with one line logged; then they stay as they are.
  */
-int groups__bind(struct groups *g, const struct tier *tier, const struct proftrace_bpf *skel,
+int groups__bind(struct groups *g, const struct backend *backend, const struct proftrace_bpf *skel,
 		 struct plan *p, const struct target *t);
 
 /* An instruction of our own program. */
@@ -58,11 +58,11 @@ struct own_probe {
 };
 
 /* Probes of one kind on our own program, in one process that runs it. 0 or -errno; silent. */
-int groups__probe_own(struct groups *g, const struct tier_probe *probe, pid_t pid,
+int groups__probe_own(struct groups *g, const struct backend_probe *probe, pid_t pid,
 		      const struct own_probe *own, size_t cnt);
 
 /* Takes out what has been dropped. See tracer__drop(). */
-int groups__drop(struct groups *g, const struct tier *tier, const struct proftrace_bpf *skel,
+int groups__drop(struct groups *g, const struct backend *backend, const struct proftrace_bpf *skel,
 		 struct plan *p, const struct target *t, const uint64_t *calls);
 /* Closes the links that have been replaced for long enough. Returns whether others are left. */
 bool groups__poll(struct groups *g);
@@ -72,12 +72,12 @@ void groups__detach(struct groups *g);
 /* Closes the links of all groups, which stay, and puts them in anew; what is attached meanwhile
  * waits for that. See tracer__suspend(). Both return 0 or -errno, with one line logged. */
 int groups__suspend(struct groups *g);
-int groups__resume(struct groups *g, const struct tier *tier, const struct proftrace_bpf *skel,
-		   struct plan *p, const struct target *t);
+int groups__resume(struct groups *g, const struct backend *backend,
+		   const struct proftrace_bpf *skel, struct plan *p, const struct target *t);
 
 /* Links a probe to a function of our own, to learn whether the kernel has this kind. 0 or -errno;
  * silent. */
-int groups__trial(struct groups *g, const struct tier_probe *probe, uint64_t cookie);
+int groups__trial(struct groups *g, const struct backend_probe *probe, uint64_t cookie);
 /* Calls that function. */
 void groups__hit_trial(void);
 

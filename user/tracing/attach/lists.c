@@ -41,7 +41,7 @@ static struct wire_list list_of(const struct argument_list *l)
 	for (size_t i = 0; i < l->cnt; i++) {
 		const struct argument *arg = &l->items[i];
 
-		list.wanted[i] = (struct wire_wanted){
+		list.wanted[i] = (struct wire_value_place){
 			.number = arg->number,
 			.flags = flags_of(arg),
 			.bytes = arg->bytes,

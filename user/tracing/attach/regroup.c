@@ -179,10 +179,10 @@ static uint64_t average_calls(const struct plan *p, const uint64_t *calls)
 	return cnt && sum > cnt ? sum / cnt : 1;
 }
 
-int groups__drop(struct groups *g, const struct tier *tier, const struct proftrace_bpf *skel,
+int groups__drop(struct groups *g, const struct backend *backend, const struct proftrace_bpf *skel,
 		 struct plan *p, const struct target *t, const uint64_t *calls)
 {
-	struct attach_ctx ctx = {.g = g, .tier = tier, .skel = skel, .plan = p};
+	struct attach_ctx ctx = {.g = g, .backend = backend, .skel = skel, .plan = p};
 	struct regroup r = {.ctx = &ctx, .calls = calls, .average = average_calls(p, calls)};
 	int err = 0;
 

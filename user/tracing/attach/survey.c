@@ -40,10 +40,11 @@ static int survey_object(struct attach_ctx *ctx, const struct target *t,
 	return err;
 }
 
-int groups__survey(struct groups *g, const struct tier *tier, const struct proftrace_bpf *skel,
-		   struct plan *p, const struct target *t, const struct survey_list *list)
+int groups__survey(struct groups *g, const struct backend *backend,
+		   const struct proftrace_bpf *skel, struct plan *p, const struct target *t,
+		   const struct survey_list *list)
 {
-	struct attach_ctx ctx = {.g = g, .tier = tier, .skel = skel, .plan = p};
+	struct attach_ctx ctx = {.g = g, .backend = backend, .skel = skel, .plan = p};
 	int err = groups__share(&ctx, t);
 
 	for (size_t from = 0, to; !err && from < list->cnt; from = to) {

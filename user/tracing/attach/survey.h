@@ -14,7 +14,7 @@ struct groups;
 struct plan;
 struct proftrace_bpf;
 struct target;
-struct tier;
+struct backend;
 
 /* Functions by their numbers in the plan, in order. */
 struct survey_list {
@@ -25,8 +25,9 @@ struct survey_list {
 /* Puts the probes of these functions in, in all processes that true ones would be in. Functions
  * that the kernel refuses are marked so and left out. Returns 0 or -errno, silently: when true ones
  * are put in, the reason is said. */
-int groups__survey(struct groups *g, const struct tier *tier, const struct proftrace_bpf *skel,
-		   struct plan *p, const struct target *t, const struct survey_list *list);
+int groups__survey(struct groups *g, const struct backend *backend,
+		   const struct proftrace_bpf *skel, struct plan *p, const struct target *t,
+		   const struct survey_list *list);
 
 /* Has all of them taken out, in the background. */
 void groups__take_out_survey(struct groups *g);

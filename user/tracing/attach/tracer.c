@@ -14,7 +14,7 @@
 #include "attach/life.h"
 #include "attach/line_sites.h"
 #include "attach/links/skeleton.h"
-#include "attach/links/tier.h"
+#include "attach/links/backend.h"
 #include "attach/lists.h"
 #include "attach/survey.h"
 #include "attach/tracer_inside.h"
@@ -58,19 +58,19 @@ bool tracer__writes_registers(void)
 	return true;
 }
 
-bool tracer__returns_stop(const char *tier)
+bool tracer__returns_stop(const char *backend)
 {
-	const struct tier *best = tier__at(0);
+	const struct backend *best = backend__at(0);
 
-	return (!tier || !strcmp(tier, best->name)) && tier__in_kernel(best);
+	return (!backend || !strcmp(backend, best->name)) && backend__in_kernel(best);
 }
 
-bool tracer__needs_events(const char *tier)
+bool tracer__needs_events(const char *backend)
 {
-	const struct tier *t;
+	const struct backend *t;
 
-	for (size_t i = 0; (t = tier__at(i)); i++) {
-		if (tier ? !strcmp(tier, t->name) : tier__in_kernel(t))
+	for (size_t i = 0; (t = backend__at(i)); i++) {
+		if (backend ? !strcmp(backend, t->name) : backend__in_kernel(t))
 			return !t->sign;
 	}
 	return false;
@@ -130,7 +130,7 @@ int64_t tracer__attach(struct tracer *tr, struct plan *p, const struct target *t
 	tr->skel->bss->returns_proven = p->traits & EXIT_UNSAFE_TRAITS;
 	if (p->go)
 		tell_goroutines(tr, &p->go_layout);
-	return groups__attach(&tr->groups, tr->tier, tr->skel, p, t);
+	return groups__attach(&tr->groups, tr->backend, tr->skel, p, t);
 }
 
 bool tracer__surveys(const struct tracer *tr)
@@ -144,7 +144,7 @@ int tracer__survey(struct tracer *tr, struct plan *p, const struct target *t,
 	const struct survey_list list = {functions, cnt};
 
 	__atomic_store_n(&tr->skel->bss->surveying, true, __ATOMIC_SEQ_CST);
-	return groups__survey(&tr->groups, tr->tier, tr->skel, p, t, &list);
+	return groups__survey(&tr->groups, tr->backend, tr->skel, p, t, &list);
 }
 
 void tracer__take_out_survey(struct tracer *tr)
@@ -161,14 +161,14 @@ int tracer__end_survey(struct tracer *tr)
 int tracer__probe_own(struct tracer *tr, pid_t child, enum tracer_probe kind,
 		      const struct own_probe *own, size_t cnt)
 {
-	struct tier_probe probes[TIER_MAX_PROBES] = {tr->tier->entry(tr->skel)};
+	struct backend_probe probes[BACKEND_MAX_PROBES] = {tr->backend->entry(tr->skel)};
 	size_t kinds = 1;
 	int err = 0;
 
 	if (kind == TRACER_RETURN)
-		kinds = tr->tier->returns(tr->skel, probes);
+		kinds = tr->backend->returns(tr->skel, probes);
 	else if (kind == TRACER_EXIT || kind == TRACER_RET)
-		probes[0] = tr->tier->exit_site(tr->skel, kind == TRACER_RET);
+		probes[0] = tr->backend->exit_site(tr->skel, kind == TRACER_RET);
 	for (size_t i = 0; !err && i < kinds; i++)
 		err = groups__probe_own(&tr->groups, &probes[i], child, own, cnt);
 	return err;
@@ -206,9 +206,9 @@ bool tracer__emulates(const struct tracer *tr)
 	return tr->groups.emulates;
 }
 
-const char *tracer__tier(const struct tracer *tr)
+const char *tracer__backend(const struct tracer *tr)
 {
-	return tr->tier->name;
+	return tr->backend->name;
 }
 
 bool tracer__keeps_calls(const struct tracer *tr)
@@ -218,7 +218,7 @@ bool tracer__keeps_calls(const struct tracer *tr)
 
 int tracer__drop(struct tracer *tr, struct plan *p, const struct target *t, const uint64_t *calls)
 {
-	return groups__drop(&tr->groups, tr->tier, tr->skel, p, t, calls);
+	return groups__drop(&tr->groups, tr->backend, tr->skel, p, t, calls);
 }
 
 bool tracer__drop_poll(struct tracer *tr)
@@ -274,7 +274,7 @@ int tracer__resume(struct tracer *tr, struct plan *p, const struct target *t)
 		log_error("cannot attach to the scheduler's tracepoints: %s", strerror(errno));
 		return -errno;
 	}
-	err = groups__resume(&tr->groups, tr->tier, tr->skel, p, t);
+	err = groups__resume(&tr->groups, tr->backend, tr->skel, p, t);
 	tr->skel->bss->lines_generation = tr->groups.lines_generation;
 	return err;
 }
@@ -308,7 +308,7 @@ uint64_t tracer__stranger_hits(const struct tracer *tr)
 
 int tracer__bind(struct tracer *tr, struct plan *p, const struct target *t)
 {
-	return groups__bind(&tr->groups, tr->tier, tr->skel, p, t);
+	return groups__bind(&tr->groups, tr->backend, tr->skel, p, t);
 }
 
 uint64_t tracer__refused_calls(const struct tracer *tr)
@@ -339,38 +339,38 @@ void tracer__tables(const struct tracer *tr, struct tracer_tables *out)
 	const struct proftrace_bpf *skel = tr->skel;
 
 	*out = (struct tracer_tables){
-		.lanes_fd = bpf_map__fd(skel->maps.lanes),
+		.callstacks_fd = bpf_map__fd(skel->maps.callstacks),
 		.frames_fd = bpf_map__fd(skel->maps.frames),
 		.nodes_fd = bpf_map__fd(skel->maps.nodes),
 		.index_fd = bpf_map__fd(skel->maps.node_index),
 		.node_rests_fd = bpf_map__fd(skel->maps.node_rests),
 		.dists_fd = bpf_map__fd(skel->maps.dists),
 		.dist_keys_fd = bpf_map__fd(skel->maps.dist_keys),
-		.switches_fd = bpf_map__fd(skel->maps.switches),
+		.function_modes_fd = bpf_map__fd(skel->maps.function_modes),
 		.passed_fd = bpf_map__fd(skel->maps.passed),
-		.free_lanes_fd = bpf_map__fd(skel->maps.free_lanes),
+		.free_callstacks_fd = bpf_map__fd(skel->maps.free_callstacks),
 		.free_frames_fd = bpf_map__fd(skel->maps.free_frames),
 		.free_nodes_fd = bpf_map__fd(skel->maps.free_nodes),
 		.chunks_fd = bpf_map__fd(skel->maps.chunks),
 		.free_chunks_fd = bpf_map__fd(skel->maps.free_chunks),
-		.home_of_tid_fd = bpf_map__fd(skel->maps.home_of_tid),
+		.stack_of_tid_fd = bpf_map__fd(skel->maps.stack_of_tid),
 		.lists_fd = bpf_map__fd(skel->maps.lists),
 		.values_fd = bpf_map__fd(skel->maps.values),
 		.line_sites_fd = bpf_map__fd(skel->maps.line_sites),
 		.line_counts_fd = bpf_map__fd(skel->maps.line_counts),
 		.frame_rests_fd = bpf_map__fd(skel->maps.frame_rests),
-		.lanes_cap = tr->lanes_cap,
+		.callstacks_cap = tr->callstacks_cap,
 		.frames_cap = tr->frames_cap,
 		.nodes_cap = tr->nodes_cap,
 		.index_cap = tr->index_cap,
 		.dists_cap = tr->dists_cap,
-		.switches_cap = tr->switches_cap,
+		.function_modes_cap = tr->function_modes_cap,
 		.chunks_cap = tr->chunks_cap,
 		.lists_cap = tr->lists_cap,
 		.lines_cap = tr->lines_cap,
 		.passed_shares = tr->passed_shares,
 		.line_shares = tr->line_shares,
-		.next_lane = &skel->data_written->next_lane,
+		.next_callstack = &skel->data_written->next_callstack,
 		.next_frame = &skel->data_written->next_frame,
 		.next_node = &skel->data_written->next_node,
 		.tallies = skel->bss->tallies,

@@ -15,12 +15,12 @@
 
 struct arguments;
 struct plan;
-struct keeper;
+struct link_holder;
 struct life;
 struct target;
 struct tracer;
 
-/* The result of trying one tier. */
+/* The result of trying one backend. */
 struct tracer_trial {
 	const char *name;
 	const char *since; /* the kernel it came with */
@@ -30,14 +30,14 @@ struct tracer_trial {
 };
 
 struct tracer_options {
-	uint32_t max_paths;    /* call paths of all threads together */
-	uint32_t max_depth;    /* deepest recorded level; 0: no limit */
-	const char *tier;      /* name of the only tier to try; NULL: the best one that works */
-	bool children;	       /* trace the processes' forked children as well, */
-	bool follow;	       /* and the programs that they begin */
-	struct keeper *keeper; /* of links; borrowed */
-	bool expects_go;       /* many goroutines */
-	size_t functions_cnt;  /* that will be probed, as far as is known */
+	uint32_t max_paths;  /* call paths of all threads together */
+	uint32_t max_depth;  /* deepest recorded level; 0: no limit */
+	const char *backend; /* name of the only backend to try; NULL: the best one that works */
+	bool children;	     /* trace the processes' forked children as well, */
+	bool follow;	     /* and the programs that they begin */
+	struct link_holder *link_holder; /* of links; borrowed */
+	bool expects_go;		 /* many goroutines */
+	size_t functions_cnt;		 /* that will be probed, as far as is known */
 	bool keep_cost;	       /* leave the probes' cost in distributions, minima and maxima */
 	bool triggers, untils; /* some functions have such a role */
 	bool regions;	       /* there are some, or may be */
@@ -55,20 +55,21 @@ struct probe_costs;
 
 /* The shared tables, for collect/. */
 struct tracer_tables {
-	int lanes_fd, frames_fd, nodes_fd, node_rests_fd, index_fd, dists_fd, dist_keys_fd;
-	int switches_fd, passed_fd;
+	int callstacks_fd, frames_fd, nodes_fd, node_rests_fd, index_fd, dists_fd, dist_keys_fd;
+	int function_modes_fd, passed_fd;
 	int chunks_fd;			   /* single calls; chunks_cap 0: not kept */
 	int lists_fd, values_fd;	   /* values of arguments; lists_cap 0: none are */
 	int line_sites_fd, line_counts_fd; /* lines_cap 0: none are counted */
 	int frame_rests_fd;		   /* of single calls and lines */
-	int free_lanes_fd, free_frames_fd, free_nodes_fd, free_chunks_fd;
-	int home_of_tid_fd; /* lane by process << 32 | thread */
-	uint32_t lanes_cap, frames_cap, nodes_cap, index_cap, dists_cap, switches_cap, chunks_cap;
+	int free_callstacks_fd, free_frames_fd, free_nodes_fd, free_chunks_fd;
+	int stack_of_tid_fd; /* call stack by process << 32 | thread */
+	uint32_t callstacks_cap, frames_cap, nodes_cap, index_cap, dists_cap, function_modes_cap,
+		chunks_cap;
 	uint32_t lists_cap;
 	uint32_t lines_cap;		     /* sites, with number 0 */
 	uint32_t passed_shares, line_shares; /* of CPUs, in the tables of those counts */
 	/* Live counters, written by BPF. */
-	const volatile uint32_t *next_lane, *next_frame, *next_node;
+	const volatile uint32_t *next_callstack, *next_frame, *next_node;
 	struct wire_tally *tallies; /* [WIRE_CPUS] */
 	/* To be set before the first switch is. */
 	bool *switches_set;
@@ -84,15 +85,15 @@ enum call_nops tracer__call_nops(void);
  * probed instruction would. Tried by loading one: that takes the privileges that tracing takes. */
 bool tracer__writes_registers(void);
 
-/* Whether return probes can be switched off at once: what session links can (6.13). `tier` as in
+/* Whether return probes can be switched off at once: what session links can (6.13). `backend` as in
  * the options. */
-bool tracer__returns_stop(const char *tier);
+bool tracer__returns_stop(const char *backend);
 
 /* Whether the kernel has no links on many uprobes, so that trace events stand in (before 6.6), or
- * the tier is that of trace events. `tier` as in the options. */
-bool tracer__needs_events(const char *tier);
+ * the backend is that of trace events. `backend` as in the options. */
+bool tracer__needs_events(const char *backend);
 
-/* Tries tier number `index`, best first, with what the options ask for: loads the programs, and
+/* Tries backend number `index`, best first, with what the options ask for: loads the programs, and
  * probes a function of our own. False: there is no such number. */
 bool tracer__try(const struct tracer_options *opts, size_t index, struct tracer_trial *out);
 
@@ -103,7 +104,7 @@ bool tracer__knows_processes(void);
 /* Whether our clock is the kernel's: not in a time namespace that has set its own. */
 bool tracer__shares_clock(void);
 
-/* Loads the programs in the best tier that the kernel has. Returns 0, or
+/* Loads the programs in the best backend that the kernel has. Returns 0, or
  * -errno with one line logged that says what is missing. */
 int tracer__load(const struct tracer_options *opts, const struct target *t, struct tracer **out);
 
@@ -152,8 +153,8 @@ void tracer__set_costs(struct tracer *tr, const struct probe_costs *costs);
 /* Whether its programs emulate `ret`s. */
 bool tracer__emulates(const struct tracer *tr);
 
-/* The tier's name. */
-const char *tracer__tier(const struct tracer *tr);
+/* The backend's name. */
+const char *tracer__backend(const struct tracer *tr);
 
 /* Whether single calls are kept, so that calls cost more. */
 bool tracer__keeps_calls(const struct tracer *tr);
@@ -189,7 +190,7 @@ int tracer__switch_off(struct tracer *tr, uint64_t *at_ns);
 
 /*
  * With the gate closed: takes the probes out for a while, and puts them in again, with those that
- * tracer__attach() was asked for meanwhile. Marks, and what tells of processes, stay. Probes go
+ * tracer__attach() was asked for meanwhile. Hooks, and what tells of processes, stay. Probes go
  * soon, not at once, and functions that the kernel refuses now are left out from now on. Returns 0
  * or -errno with one line logged.
  */

@@ -12,15 +12,16 @@
 struct arguments;
 struct life;
 struct proftrace_bpf;
-struct tier;
+struct backend;
 
 struct tracer {
 	struct proftrace_bpf *skel;
-	const struct tier *tier;
+	const struct backend *backend;
 	struct groups groups;
 	struct gate gate;
 	struct life *life;
-	uint32_t lanes_cap, frames_cap, nodes_cap, index_cap, dists_cap, switches_cap, chunks_cap;
+	uint32_t callstacks_cap, frames_cap, nodes_cap, index_cap, dists_cap, function_modes_cap,
+		chunks_cap;
 	uint32_t lists_cap;
 	uint32_t passed_shares, line_shares;
 	bool surveys; /* its programs can: see tracer__survey() */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Loading: the tables are made as large as the run may need them, and the tiers are tried, the best
- * first.
+ * Loading: the tables are made as large as the run may need them, and the backends are tried, the
+ * best first.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,14 +15,14 @@
 #include "attach/links/basic.h"
 #include "attach/links/refusal.h"
 #include "attach/links/skeleton.h"
-#include "attach/links/tier.h"
+#include "attach/links/backend.h"
 #include "attach/tracer.h"
 #include "attach/tracer_inside.h"
 #include "select/arguments.h"
 #include "target/target.h"
 #include "util/log.h"
 
-#define MAX_LANES      (1u << 15) /* twice as many have room in session_word() */
+#define MAX_CALLSTACKS (1u << 15) /* twice as many have room in session_word() */
 #define FEW_GOROUTINES 4096	  /* at a time, where they come unexpected */
 #define MAX_FRAMES     (1u << 19)
 #define MAX_CHUNKS     (1u << 22) /* 4 GB */
@@ -129,7 +129,7 @@ static void size_lines(struct tracer *tr, const struct tracer_options *opts)
 	skel->rodata->lines_shares_mask = tr->line_shares - 1;
 	bpf_map__set_max_entries(skel->maps.line_sites, tr->lines_cap);
 	bpf_map__set_max_entries(skel->maps.line_counts, tr->lines_cap * tr->line_shares);
-	bpf_map__set_max_entries(skel->maps.line_entries, tr->switches_cap);
+	bpf_map__set_max_entries(skel->maps.line_entries, tr->function_modes_cap);
 	bpf_map__set_max_entries(skel->maps.frame_rests, tr->frames_cap);
 }
 
@@ -141,15 +141,16 @@ static void size_shares(struct tracer *tr, const struct tracer_options *opts)
 	uint32_t dist_shares = shares_of_cpus(1, WIRE_CPUS);
 
 	tr->dists_cap = dists_wanted(opts->functions_cnt, dist_shares);
-	tr->switches_cap = whole_lines(opts->functions_cnt + MORE_FUNCTIONS, sizeof(uint64_t));
-	tr->passed_shares = shares_of_cpus(tr->switches_cap, MAX_PASSED);
+	tr->function_modes_cap =
+		whole_lines(opts->functions_cnt + MORE_FUNCTIONS, sizeof(uint64_t));
+	tr->passed_shares = shares_of_cpus(tr->function_modes_cap, MAX_PASSED);
 	bpf_map__set_max_entries(skel->maps.dists, tr->dists_cap);
 	bpf_map__set_max_entries(skel->maps.dist_keys, tr->dists_cap);
-	bpf_map__set_max_entries(skel->maps.switches, tr->switches_cap);
-	bpf_map__set_max_entries(skel->maps.passed, tr->switches_cap * tr->passed_shares);
+	bpf_map__set_max_entries(skel->maps.function_modes, tr->function_modes_cap);
+	bpf_map__set_max_entries(skel->maps.passed, tr->function_modes_cap * tr->passed_shares);
 	skel->rodata->dists_mask = tr->dists_cap - 1;
 	skel->rodata->dists_shares_mask = dist_shares - 1;
-	skel->rodata->switches_cap = tr->switches_cap;
+	skel->rodata->function_modes_cap = tr->function_modes_cap;
 	skel->rodata->passed_shares_mask = tr->passed_shares - 1;
 }
 
@@ -179,22 +180,22 @@ static void size_tables(struct tracer *tr, const struct tracer_options *opts)
 	struct proftrace_bpf *skel = tr->skel;
 
 	/* Goroutines are many. */
-	tr->lanes_cap = opts->expects_go ? 2 * MAX_LANES : MAX_LANES;
+	tr->callstacks_cap = opts->expects_go ? 2 * MAX_CALLSTACKS : MAX_CALLSTACKS;
 	tr->frames_cap = MAX_FRAMES;
 	tr->nodes_cap = opts->max_paths;
 	tr->index_cap = power_of_two(tr->nodes_cap) * 2;
-	bpf_map__set_max_entries(skel->maps.lanes, tr->lanes_cap);
-	bpf_map__set_max_entries(skel->maps.free_lanes, tr->lanes_cap);
-	bpf_map__set_max_entries(skel->maps.home_of_tid, tr->lanes_cap);
+	bpf_map__set_max_entries(skel->maps.callstacks, tr->callstacks_cap);
+	bpf_map__set_max_entries(skel->maps.free_callstacks, tr->callstacks_cap);
+	bpf_map__set_max_entries(skel->maps.stack_of_tid, tr->callstacks_cap);
 	bpf_map__set_max_entries(skel->maps.goroutines,
-				 opts->expects_go ? 2 * tr->lanes_cap : FEW_GOROUTINES);
+				 opts->expects_go ? 2 * tr->callstacks_cap : FEW_GOROUTINES);
 	bpf_map__set_max_entries(skel->maps.frames, tr->frames_cap);
 	bpf_map__set_max_entries(skel->maps.free_frames, tr->frames_cap);
 	bpf_map__set_max_entries(skel->maps.nodes, tr->nodes_cap);
 	bpf_map__set_max_entries(skel->maps.node_rests, tr->nodes_cap);
 	bpf_map__set_max_entries(skel->maps.free_nodes, tr->nodes_cap);
 	bpf_map__set_max_entries(skel->maps.node_index, tr->index_cap);
-	skel->rodata->lanes_cap = tr->lanes_cap;
+	skel->rodata->callstacks_cap = tr->callstacks_cap;
 	skel->rodata->frames_cap = tr->frames_cap;
 	skel->rodata->nodes_cap = tr->nodes_cap;
 	skel->rodata->index_mask = tr->index_cap - 1;
@@ -216,12 +217,12 @@ static void size_tables(struct tracer *tr, const struct tracer_options *opts)
 
 /* Whether cookies arrive, of entries and returns. The programs find them in structures of the
  * kernel, which may be others some day. */
-static int cookie_try(struct tracer *tr, const struct tier *tier)
+static int cookie_try(struct tracer *tr, const struct backend *backend)
 {
 	int err = 0;
 
 	for (uint64_t returns = 0; !err && returns < 2; returns++) {
-		const struct tier_probe probe = tier->cookie(tr->skel, returns);
+		const struct backend_probe probe = backend->cookie(tr->skel, returns);
 
 		err = groups__trial(&tr->groups, &probe, TRIAL_COOKIE + returns);
 		groups__hit_trial();
@@ -233,18 +234,18 @@ static int cookie_try(struct tracer *tr, const struct tier *tier)
 
 /* Links on a function of our own: does the kernel know this kind? They stay until the others go,
  * for closing a link takes long. */
-static int tier_try(struct tracer *tr, const struct tier *tier)
+static int backend_try(struct tracer *tr, const struct backend *backend)
 {
-	struct tier_probe probes[TIER_MAX_PROBES];
-	size_t cnt = tier->returns(tr->skel, probes);
+	struct backend_probe probes[BACKEND_MAX_PROBES];
+	size_t cnt = backend->returns(tr->skel, probes);
 	int err = 0;
 
 	for (size_t i = 0; !err && i < cnt; i++)
 		err = groups__trial(&tr->groups, &probes[i], 0);
-	return err || !tier->cookie ? err : cookie_try(tr, tier);
+	return err || !backend->cookie ? err : cookie_try(tr, backend);
 }
 
-static void unload_tier(struct tracer *tr)
+static void unload_backend(struct tracer *tr)
 {
 	groups__detach(&tr->groups);
 	gate__fini(&tr->gate);
@@ -279,30 +280,31 @@ static int close_stack_tables(struct proftrace_bpf *skel)
 	return err;
 }
 
-/* Loads the programs for one tier. */
-static int load_tier(struct tracer *tr, const struct tier *tier, const struct tracer_options *opts,
-		     const struct target *t)
+/* Loads the programs for one backend. */
+static int load_backend(struct tracer *tr, const struct backend *backend,
+			const struct tracer_options *opts, const struct target *t)
 {
 	int err;
 
 	refusal__forget();
-	if (!tier__in_kernel(tier)) {
-		log_debug("tier %s (Linux %s): not in this kernel", tier->name, tier->needs);
+	if (!backend__in_kernel(backend)) {
+		log_debug("backend %s (Linux %s): not in this kernel", backend->name,
+			  backend->needs);
 		return -ENOTSUP;
 	}
-	tr->skel = tier->lacks ? basic__open() : proftrace_bpf__open();
+	tr->skel = backend->lacks ? basic__open() : proftrace_bpf__open();
 	if (!tr->skel)
 		return -errno;
-	err = tier->prepare(tr->skel);
+	err = backend->prepare(tr->skel);
 	if (err)
 		goto failed;
 	size_tables(tr, opts);
-	size_callers(tr, opts->callers && !tier->lacks);
-	tr->groups.keeper = opts->keeper;
+	size_callers(tr, opts->callers && !backend->lacks);
+	tr->groups.link_holder = opts->link_holder;
 	tr->groups.unbound = !t->processes_cnt || opts->follow;
 	tr->groups.emulates = tracer__writes_registers();
 	bpf_program__set_autoload(tr->skel->progs.exit_ret, tr->groups.emulates);
-	tr->surveys = opts->survey && tier->survey;
+	tr->surveys = opts->survey && backend->survey;
 	bpf_program__set_autoload(tr->skel->progs.survey, tr->surveys);
 	tr->groups.children = t->processes_cnt && opts->children;
 	tr->skel->rodata->filter_tgids = t->processes_cnt != 0;
@@ -320,44 +322,46 @@ static int load_tier(struct tracer *tr, const struct tier *tier, const struct tr
 	if (!err)
 		err = gate__init(&tr->gate, tr->skel);
 	if (!err)
-		err = tier_try(tr, tier);
+		err = backend_try(tr, backend);
 	if (err)
 		goto failed;
-	tr->tier = tier;
+	tr->backend = backend;
 	log_debug("programs may %swrite registers: `ret`s that are probed are %s",
 		  tr->groups.emulates ? "" : "not ",
 		  tr->groups.emulates ? "emulated" : "single-stepped");
 	return 0;
 failed:
-	log_debug("tier %s (Linux %s): %s", tier->name, tier->needs,
+	log_debug("backend %s (Linux %s): %s", backend->name, backend->needs,
 		  refusal__reason() ? refusal__reason() : strerror(-err));
-	unload_tier(tr);
+	unload_backend(tr);
 	return err;
 }
 
 bool tracer__try(const struct tracer_options *opts, size_t index, struct tracer_trial *out)
 {
-	const struct tier *tier = tier__at(index);
+	const struct backend *backend = backend__at(index);
 	const struct target nobody = {0};
 	struct tracer tr = {0};
 	const char *reason;
 	int err;
 
-	if (!tier)
+	if (!backend)
 		return false;
 	refusal__listen();
-	err = load_tier(&tr, tier, opts, &nobody);
-	*out = (struct tracer_trial){
-		.name = tier->name, .since = tier->needs, .works = !err, .basic = tier->lacks};
+	err = load_backend(&tr, backend, opts, &nobody);
+	*out = (struct tracer_trial){.name = backend->name,
+				     .since = backend->needs,
+				     .works = !err,
+				     .basic = backend->lacks};
 	if (!err) {
-		unload_tier(&tr);
+		unload_backend(&tr);
 		return true;
 	}
 	reason = refusal__reason();
 	snprintf(out->why, sizeof(out->why), "%s",
-		 reason			  ? reason
-		 : !tier__in_kernel(tier) ? "not in this kernel"
-					  : strerror(-err));
+		 reason				? reason
+		 : !backend__in_kernel(backend) ? "not in this kernel"
+						: strerror(-err));
 	return true;
 }
 
@@ -375,20 +379,20 @@ static int allow_processes(struct tracer *tr, const struct target *t)
 	return 0;
 }
 
-/* `tier` is the last that was tried. */
-static int load_failed(const struct tier *tier, int err)
+/* `backend` is the last that was tried. */
+static int load_failed(const struct backend *backend, int err)
 {
 	if (access("/sys/kernel/btf/vmlinux", R_OK))
 		log_error("this kernel has no BTF (/sys/kernel/btf/vmlinux); it needs "
 			  "CONFIG_DEBUG_INFO_BTF=y");
-	else if (!tier__in_kernel(tier))
-		log_error("this kernel has no %s links (Linux %s or later)", tier->name,
-			  tier->needs);
+	else if (!backend__in_kernel(backend))
+		log_error("this kernel has no %s links (Linux %s or later)", backend->name,
+			  backend->needs);
 	else if (err == -ENOMEM || err == -E2BIG)
 		log_error("not enough memory for the tables; try a smaller --max-paths");
 	else if (err == -EOWNERDEAD)
 		log_error("the process that holds the probes has been killed");
-	else if (!tier->sign && !refusal__reason())
+	else if (!backend->sign && !refusal__reason())
 		log_error("cannot probe by trace events: %s; they take a kernel with "
 			  "CONFIG_UPROBE_EVENTS, and its tracefs",
 			  strerror(-err));
@@ -452,7 +456,7 @@ static int check_clock(void)
 
 int tracer__load(const struct tracer_options *opts, const struct target *t, struct tracer **out)
 {
-	const struct tier *tier, *tried = NULL;
+	const struct backend *backend, *tried = NULL;
 	struct tracer *tr;
 	int err;
 
@@ -466,18 +470,18 @@ int tracer__load(const struct tracer_options *opts, const struct target *t, stru
 		return -ENOMEM;
 	refusal__listen();
 	err = -ENOTSUP;
-	for (size_t i = 0; err && (tier = tier__at(i)); i++) {
-		if (opts->tier && strcmp(opts->tier, tier->name))
+	for (size_t i = 0; err && (backend = backend__at(i)); i++) {
+		if (opts->backend && strcmp(opts->backend, backend->name))
 			continue;
-		tried = tier;
-		err = load_tier(tr, tier, opts, t);
+		tried = backend;
+		err = load_backend(tr, backend, opts, t);
 	}
 	if (err) {
 		tracer__free(tr);
 		return load_failed(tried, err);
 	}
-	if (tr->tier->lacks)
-		log_info("on this kernel %s (proftrace doctor tells more)", tr->tier->lacks);
+	if (tr->backend->lacks)
+		log_info("on this kernel %s (proftrace doctor tells more)", tr->backend->lacks);
 	err = allow_processes(tr, t);
 	if (!err && tr->lists_cap)
 		err = tracer__tell_lists(tr);

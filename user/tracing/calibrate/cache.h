@@ -7,9 +7,9 @@
 
 struct probe_costs;
 
-/* `programs` names what was measured: a tier, and what its programs do at calls. False, with *out
- * all zero: nothing is known, or not of this kernel and program. Only a file that root alone can
- * have written is believed. */
+/* `programs` names what was measured: a backend, and what its programs do at calls. False, with
+ * *out all zero: nothing is known, or not of this kernel and program. Only a file that root alone
+ * can have written is believed. */
 bool cache__read(const char *directory, const char *programs, struct probe_costs *out);
 
 /* Makes the directory if need be, but not its parents. Where that cannot be, or the figures are too

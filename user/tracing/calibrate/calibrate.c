@@ -505,7 +505,7 @@ int calibrate__run(struct tracer *tr, struct collector *c, struct probe_costs *o
 	int err;
 
 	memset(out, 0, sizeof(*out));
-	snprintf(programs, sizeof(programs), "%s%s", tracer__tier(tr),
+	snprintf(programs, sizeof(programs), "%s%s", tracer__backend(tr),
 		 tracer__keeps_calls(tr) ? "-calls" : "");
 	if (cache__read(CACHE, programs, out))
 		return 0;

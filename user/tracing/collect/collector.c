@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The tables are looked at a few times a second: single calls are sent, ended lanes retired
- * (retire.c). What is shown is made from them when it is asked for: sums in usage.c, profiles in
+ * The tables are looked at a few times a second: single calls are sent, ended call stacks reclaimed
+ * (reclaim.c). What is shown is made from them when it is asked for: sums in usage.c, profiles in
  * snapshot.c.
  */
 #include "collect/collector.h"
@@ -13,8 +13,8 @@
 
 #include "collect/collector_inside.h"
 #include "collect/lines.h"
-#include "collect/part.h"
-#include "collect/retire.h"
+#include "collect/stack_copy.h"
+#include "collect/reclaim.h"
 #include "collect/usage.h"
 #include "timeline/stream.h"
 
@@ -27,18 +27,18 @@ int collector__new(const struct tracer_tables *info, uint32_t functions_cnt, str
 
 	if (!c)
 		return -ENOMEM;
-	err = tables__map(&c->tables, info);
+	err = bpf_tables__map(&c->tables, info);
 	if (!err) {
 		c->functions_cnt = functions_cnt;
 		c->seen = calloc(functions_cnt, sizeof(*c->seen));
-		c->retired_usage = calloc(functions_cnt, sizeof(*c->retired_usage));
-		c->entered = calloc(info->lanes_cap, sizeof(*c->entered));
-		err = c->seen && c->retired_usage && c->entered
-			      ? part__scratch(&c->tables, &c->scratch)
+		c->reclaimed_usage = calloc(functions_cnt, sizeof(*c->reclaimed_usage));
+		c->entered = calloc(info->callstacks_cap, sizeof(*c->entered));
+		err = c->seen && c->reclaimed_usage && c->entered
+			      ? stack_copy__scratch(&c->tables, &c->scratch)
 			      : -ENOMEM;
 		if (!err && info->lines_cap) {
-			c->retired_lines = calloc(info->lines_cap, sizeof(*c->retired_lines));
-			err = c->retired_lines ? 0 : -ENOMEM;
+			c->reclaimed_lines = calloc(info->lines_cap, sizeof(*c->reclaimed_lines));
+			err = c->reclaimed_lines ? 0 : -ENOMEM;
 		}
 		if (!err && info->callers_cap) {
 			c->expansions.stacks =
@@ -60,19 +60,19 @@ void collector__free(struct collector *c)
 {
 	if (!c)
 		return;
-	for (size_t i = 0; i < c->retired_cnt; i++)
-		free(c->retired[i]);
-	free(c->retired);
+	for (size_t i = 0; i < c->reclaimed_cnt; i++)
+		free(c->reclaimed[i]);
+	free(c->reclaimed);
 	free(c->seen);
 	free(c->probes);
-	free(c->retired_usage);
+	free(c->reclaimed_usage);
 	free(c->entered);
 	free(c->inclusive);
-	free(c->retired_lines);
+	free(c->reclaimed_lines);
 	free(c->scratch);
 	expand__free(&c->expansions, &c->tables);
 	drain__fini(&c->drain);
-	tables__unmap(&c->tables);
+	bpf_tables__unmap(&c->tables);
 	free(c);
 }
 
@@ -88,10 +88,10 @@ int collector__grow(struct collector *c, uint32_t functions_cnt)
 	if (!seen)
 		return -ENOMEM;
 	c->seen = seen;
-	usage = reallocarray(c->retired_usage, functions_cnt, sizeof(*usage));
+	usage = reallocarray(c->reclaimed_usage, functions_cnt, sizeof(*usage));
 	if (!usage)
 		return -ENOMEM;
-	c->retired_usage = usage;
+	c->reclaimed_usage = usage;
 	memset(seen + c->functions_cnt, 0, more * sizeof(*seen));
 	memset(usage + c->functions_cnt, 0, more * sizeof(*usage));
 	c->functions_cnt = functions_cnt;
@@ -112,19 +112,19 @@ void collector__set_costs(struct collector *c, const struct probe_costs *costs, 
 
 void collector__reset(struct collector *c)
 {
-	uint32_t lanes = tables__lanes(&c->tables);
+	uint32_t callstacks = bpf_tables__callstacks(&c->tables);
 
-	for (uint32_t i = 1; i < lanes; i++) {
-		if (c->tables.lanes[i].state == WIRE_LANE_READY)
-			retire__release(c, i);
+	for (uint32_t i = 1; i < callstacks; i++) {
+		if (c->tables.callstacks[i].state == WIRE_CALLSTACK_READY)
+			reclaim__release(c, i);
 	}
-	tables__clear_counts(&c->tables);
+	bpf_tables__clear_counts(&c->tables);
 	collector__forget_retired(c);
 	c->forgotten = (struct profile_accounting){0};
-	c->retired_calls = 0;
+	c->reclaimed_calls = 0;
 	c->scaled = false;
-	memset(c->entered, 0, c->tables.info.lanes_cap * sizeof(*c->entered));
-	memset(c->retired_usage, 0, c->functions_cnt * sizeof(*c->retired_usage));
+	memset(c->entered, 0, c->tables.info.callstacks_cap * sizeof(*c->entered));
+	memset(c->reclaimed_usage, 0, c->functions_cnt * sizeof(*c->reclaimed_usage));
 	memset(c->seen, 0, c->functions_cnt * sizeof(*c->seen));
 	c->seen_cnt = 0;
 }
@@ -143,33 +143,34 @@ int collector__set_probes(struct collector *c, const struct function_probes *pro
 
 bool collector__drop(struct collector *c, uint32_t function, uint32_t every)
 {
-	if (function >= c->tables.info.switches_cap)
+	if (function >= c->tables.info.function_modes_cap)
 		return false;
 	c->scaled |= every > 1;
 	__atomic_store_n(c->tables.info.switches_set, true, __ATOMIC_RELEASE);
-	__atomic_store_n(&c->tables.switches[function].every, every, __ATOMIC_RELEASE);
+	__atomic_store_n(&c->tables.function_modes[function].every, every, __ATOMIC_RELEASE);
 	return true;
 }
 
 bool collector__add_role(struct collector *c, uint32_t function, uint32_t role)
 {
-	if (function >= c->tables.info.switches_cap)
+	if (function >= c->tables.info.function_modes_cap)
 		return false;
 	__atomic_store_n(c->tables.info.switches_set, true, __ATOMIC_RELEASE);
-	__atomic_or_fetch(&c->tables.switches[function].role, role, __ATOMIC_RELEASE);
+	__atomic_or_fetch(&c->tables.function_modes[function].role, role, __ATOMIC_RELEASE);
 	return true;
 }
 
 bool collector__has_role(const struct collector *c, uint32_t function)
 {
-	return function < c->tables.info.switches_cap && c->tables.switches[function].role;
+	return function < c->tables.info.function_modes_cap &&
+	       c->tables.function_modes[function].role;
 }
 
 static void note_function(struct collector *c, uint32_t node)
 {
 	const struct wire_node *n = &c->tables.nodes[node];
 
-	if (c->tables.node_rests[node].lane && n->parent && n->function < c->functions_cnt &&
+	if (c->tables.node_rests[node].callstack && n->parent && n->function < c->functions_cnt &&
 	    !c->seen[n->function]) {
 		c->seen[n->function] = true;
 		c->seen_cnt++;
@@ -180,7 +181,7 @@ static void note_function(struct collector *c, uint32_t node)
  * ended threads are used again. */
 static void note_functions(struct collector *c)
 {
-	uint32_t nodes = tables__nodes(&c->tables);
+	uint32_t nodes = bpf_tables__nodes(&c->tables);
 
 	for (; c->seen_nodes < nodes; c->seen_nodes++)
 		note_function(c, c->seen_nodes);
@@ -197,27 +198,27 @@ void collector__stream(struct collector *c, const struct call_stream *stream, ui
 
 static int drain_all(struct collector *c)
 {
-	uint32_t lanes = tables__lanes(&c->tables);
+	uint32_t callstacks = bpf_tables__callstacks(&c->tables);
 	int err = 0;
 
-	for (uint32_t i = 1; !err && c->streams && i < lanes; i++) {
-		if (c->tables.lanes[i].state == WIRE_LANE_READY)
-			err = drain__lane(&c->drain, i);
+	for (uint32_t i = 1; !err && c->streams && i < callstacks; i++) {
+		if (c->tables.callstacks[i].state == WIRE_CALLSTACK_READY)
+			err = drain__callstack(&c->drain, i);
 	}
 	return err;
 }
 
 int collector__last_calls(struct collector *c, uint64_t end_ns)
 {
-	uint32_t lanes = tables__lanes(&c->tables);
+	uint32_t callstacks = bpf_tables__callstacks(&c->tables);
 	int err = 0;
 
-	for (uint32_t i = 1; !err && c->streams && i < lanes; i++) {
-		const struct wire_lane *lane = &c->tables.lanes[i];
+	for (uint32_t i = 1; !err && c->streams && i < callstacks; i++) {
+		const struct wire_callstack *callstack = &c->tables.callstacks[i];
 
-		if (lane->state == WIRE_LANE_READY)
+		if (callstack->state == WIRE_CALLSTACK_READY)
 			err = drain__last(&c->drain, i,
-					  tables__ended_ns(&c->tables, lane) ?: end_ns);
+					  bpf_tables__ended_ns(&c->tables, callstack) ?: end_ns);
 	}
 	return err;
 }
@@ -229,21 +230,21 @@ int collector__poll(struct collector *c)
 	if (err)
 		return err;
 	note_functions(c);
-	return retire__when_short(c);
+	return reclaim__when_short(c);
 }
 
 void collector__end_gone(struct collector *c, uint64_t now_ns)
 {
-	tables__end_gone(&c->tables, now_ns);
+	bpf_tables__end_gone(&c->tables, now_ns);
 }
 
 uint64_t collector__calls(const struct collector *c)
 {
-	uint32_t lanes = tables__lanes(&c->tables);
-	uint64_t calls = c->retired_calls;
+	uint32_t callstacks = bpf_tables__callstacks(&c->tables);
+	uint64_t calls = c->reclaimed_calls;
 
-	for (uint32_t i = 1; i < lanes; i++)
-		calls += c->tables.lanes[i].entered;
+	for (uint32_t i = 1; i < callstacks; i++)
+		calls += c->tables.callstacks[i].entered;
 	return calls;
 }
 
@@ -261,15 +262,15 @@ static int compare_pids(const void *a, const void *b)
 
 size_t collector__processes(const struct collector *c, pid_t *pids, size_t cap)
 {
-	uint32_t lanes = tables__lanes(&c->tables);
+	uint32_t callstacks = bpf_tables__callstacks(&c->tables);
 	size_t cnt = 0, different = 0;
 
-	for (uint32_t i = 1; i < lanes && cnt < cap; i++) {
-		const struct wire_lane *lane = &c->tables.lanes[i];
-		pid_t pid = lane->owner >> 32;
+	for (uint32_t i = 1; i < callstacks && cnt < cap; i++) {
+		const struct wire_callstack *callstack = &c->tables.callstacks[i];
+		pid_t pid = callstack->owner >> 32;
 
 		/* Threads of a process mostly stand side by side. */
-		if (lane->state == WIRE_LANE_READY && !lane->exit_ns &&
+		if (callstack->state == WIRE_CALLSTACK_READY && !callstack->exit_ns &&
 		    (!cnt || pids[cnt - 1] != pid))
 			pids[cnt++] = pid;
 	}
@@ -303,10 +304,10 @@ uint64_t collector__surveyed(const struct collector *c, uint32_t function)
 
 void collector__forget_survey(struct collector *c)
 {
-	tables__clear_passed(&c->tables);
+	bpf_tables__clear_passed(&c->tables);
 }
 
 void collector__forget_retired(struct collector *c)
 {
-	retire__forget(c);
+	reclaim__forget(c);
 }

@@ -78,8 +78,8 @@ int collector__last_calls(struct collector *c, uint64_t end_ns);
 /* Snapshots ask this for callers' functions (--callers). */
 void collector__resolve_callers(struct collector *c, collector_resolver *resolve, void *ctx);
 
-/* Ends the lanes of threads that have ended at some time before `now_ns` (CLOCK_MONOTONIC), though
- * the kernel's side does not know it: see life__skips(). */
+/* Ends the call stacks of threads that have ended at some time before `now_ns` (CLOCK_MONOTONIC),
+ * though the kernel's side does not know it: see life__skips(). */
 void collector__end_gone(struct collector *c, uint64_t now_ns);
 
 /* For a progress line: calls recorded so far, and functions seen up to the last poll. */
@@ -90,13 +90,13 @@ uint32_t collector__functions(const struct collector *c);
  * at most `cap`. Returns how many. */
 size_t collector__processes(const struct collector *c, pid_t *pids, size_t cap);
 
-/* Drops what retired threads have done, once it has been shown and only news are wanted. Their
+/* Drops what reclaimed threads have done, once it has been shown and only news are wanted. Their
  * share of the accounts stays. */
 void collector__forget_retired(struct collector *c);
 
 /*
  * Everything recorded so far as a profile with threads (one for each
- * lane: see profile__join_lanes()), nodes and accounting; open calls have the
+ * call stack: see profile__join_callstacks()), nodes and accounting; open calls have the
  * time they have had until `now_ns` (CLOCK_MONOTONIC), or until their thread ended. Target,
  * functions and probes are left to the caller. While the target runs, the figures of calls under
  * way may be a moment apart, but entered = returned + unwound + open and a path's total is its self

@@ -12,35 +12,35 @@
 #include "collect/drain.h"
 #include "collect/expand.h"
 #include "collect/figures.h"
-#include "collect/tables.h"
+#include "collect/bpf_tables.h"
 
 struct line_sum;
-struct part;
+struct stack_copy;
 
 struct collector {
-	struct tables tables;
-	uint32_t *scratch;   /* for part__read() */
-	uint64_t *entered;   /* by lane: calls up to the last time that tables were short */
+	struct bpf_tables tables;
+	uint32_t *scratch;   /* for stack_copy__read() */
+	uint64_t *entered;   /* by call stack: calls up to the last time that tables were short */
 	uint64_t *inclusive; /* by node, for collector__usage() */
 	size_t inclusive_cap;
-	struct part **retired;
-	size_t retired_cnt, retired_cap;
-	uint64_t retired_calls;
-	struct profile_accounting forgotten; /* of retired threads that were dropped */
+	struct stack_copy **reclaimed;
+	size_t reclaimed_cnt, reclaimed_cap;
+	uint64_t reclaimed_calls;
+	struct profile_accounting forgotten; /* of reclaimed threads that were dropped */
 	struct probe_costs costs;
 	struct function_probes *probes; /* by function; NULL: not known */
 	uint32_t probes_cnt;
 	bool raw;
 	bool scaled; /* some calls stand for others: paths may have more than were entered */
 	uint32_t functions_cnt;
-	struct function_usage *retired_usage; /* by function */
-	bool *seen;			      /* functions that have a path */
+	struct function_usage *reclaimed_usage; /* by function */
+	bool *seen;				/* functions that have a path */
 	uint32_t seen_cnt, seen_nodes, seen_again;
 	struct drain drain;
 	bool streams; /* single calls go somewhere */
 	/* By site of lines: the time of calls that were open when their threads ended. NULL: no
 	 * lines are counted. */
-	struct line_sum *retired_lines;
+	struct line_sum *reclaimed_lines;
 	struct expansions expansions; /* stacks NULL: callers are not looked for */
 };
 

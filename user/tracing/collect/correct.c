@@ -11,7 +11,7 @@
 
 #include "attach/costs.h"
 #include "calls/profile.h"
-#include "collect/part.h"
+#include "collect/stack_copy.h"
 
 #define MIN_TIMED  4 /* fewer parts say nothing */
 #define MIN_FACTOR 0.8
@@ -35,26 +35,26 @@ uint64_t correct__added(uint64_t ns, double more)
 	return sum > 0 ? (uint64_t)sum : 0;
 }
 
-void correct__part(struct part *part, const struct probe_costs *costs)
+void correct__stack_copy(struct stack_copy *copy, const struct probe_costs *costs)
 {
 	/* What single-stepping costs is the processor's doing, and the hypervisor's. */
 	const struct wire_cost *in = &costs->classes[WIRE_COST_ENTRY_PUSH];
 	const struct wire_cost *out = &costs->classes[WIRE_COST_RETURN];
 
-	for (uint32_t i = 0; i < part->nodes_cnt; i++) {
-		struct part_node *n = &part->nodes[i];
+	for (uint32_t i = 0; i < copy->nodes_cnt; i++) {
+		struct stack_copy_node *n = &copy->nodes[i];
 		double more = (correct__factor(costs, n->timed_ns, n->expected_ns) - 1) *
 			      (double)n->calls;
 		uint64_t *charged;
 
 		n->probe_ns = correct__added(n->probe_ns, more * (in->inside_ns + out->inside_ns));
-		charged = n->parent < part->nodes_cnt ? &part->nodes[n->parent].probe_ns
-						      : &part->outside_ns;
+		charged = n->parent < copy->nodes_cnt ? &copy->nodes[n->parent].probe_ns
+						      : &copy->outside_ns;
 		*charged = correct__added(*charged, more * (in->outside_ns + out->outside_ns));
 	}
 }
 
-void correct__node(const struct part_node *n, const struct probe_costs *costs, bool raw,
+void correct__node(const struct stack_copy_node *n, const struct probe_costs *costs, bool raw,
 		   struct call_stats *out)
 {
 	uint64_t off = n->off_ns < n->self_ns ? n->off_ns : n->self_ns, cpu = n->self_ns - off;

@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 struct call_stats;
-struct part;
-struct part_node;
+struct stack_copy;
+struct stack_copy_node;
 struct probe_costs;
 
 /* How much dearer than in calibration probes are, by how long timed parts have taken. */
@@ -20,11 +20,11 @@ uint64_t correct__added(uint64_t ns, double more);
 
 /* Raises the nodes' probe_ns where entries took longer than in calibration, as they do with caches
  * that hold other things. Once for a part. */
-void correct__part(struct part *part, const struct probe_costs *costs);
+void correct__stack_copy(struct stack_copy *copy, const struct probe_costs *costs);
 
 /* The node's own times: as measured and, unless `raw`, without what the probes have cost. Inclusive
  * times are set to its own. */
-void correct__node(const struct part_node *n, const struct probe_costs *costs, bool raw,
+void correct__node(const struct stack_copy_node *n, const struct probe_costs *costs, bool raw,
 		   struct call_stats *out);
 
 #endif

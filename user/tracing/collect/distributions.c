@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "calls/profile.h"
-#include "collect/tables.h"
+#include "collect/bpf_tables.h"
 #include "util/array.h"
 
 #define LINEAR 8 /* buckets of an entry, which is of one power of two */
@@ -33,7 +33,7 @@ static void merge_equal(struct profile *p)
 	p->buckets_cnt = to;
 }
 
-int distributions__read(const struct tables *t, uint32_t functions_cnt, struct profile *p)
+int distributions__read(const struct bpf_tables *t, uint32_t functions_cnt, struct profile *p)
 {
 	size_t cap = 0;
 

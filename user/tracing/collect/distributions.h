@@ -6,9 +6,9 @@
 #include <stdint.h>
 
 struct profile;
-struct tables;
+struct bpf_tables;
 
 /* Sets p->buckets from those of functions below `functions_cnt`. Returns 0 or -ENOMEM. */
-int distributions__read(const struct tables *t, uint32_t functions_cnt, struct profile *p);
+int distributions__read(const struct bpf_tables *t, uint32_t functions_cnt, struct profile *p);
 
 #endif

@@ -5,19 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collect/tables.h"
+#include "collect/bpf_tables.h"
 #include "collect/value_store.h"
 #include "util/array.h"
 #include "util/log.h"
 
 #define BATCH 4096 /* calls that are sent at once */
 
-int drain__init(struct drain *d, struct tables *t)
+int drain__init(struct drain *d, struct bpf_tables *t)
 {
 	*d = (struct drain){0};
 	if (!t->chunks)
 		return 0;
-	d->places = calloc(t->info.lanes_cap, sizeof(*d->places));
+	d->places = calloc(t->info.callstacks_cap, sizeof(*d->places));
 	d->paths = calloc(t->info.nodes_cap, sizeof(*d->paths));
 	if (!d->places || !d->paths || ARRAY_RESERVE_MORE(&d->calls, 0, BATCH, &d->calls_cap))
 		return -ENOMEM;
@@ -49,16 +49,18 @@ static int no_memory(void)
 	return -ENOMEM;
 }
 
-/* The number of a node's path; 0: it is a lane's root, or no node. New ones are noted innermost
- * first, then turned round: callers come before callees. Their callers' numbers are filled in then.
+/* The number of a node's path; 0: it is a call stack's root, or no node. New ones are noted
+ * innermost first, then turned round: callers come before callees. Their callers' numbers are
+ * filled in then.
  */
-static int path_of(struct drain *d, uint32_t node, uint32_t lane, uint32_t *out)
+static int path_of(struct drain *d, uint32_t node, uint32_t callstack, uint32_t *out)
 {
-	const struct tables *t = d->tables;
+	const struct bpf_tables *t = d->tables;
 	size_t first = d->new_paths_cnt, cnt = 0, deepest = t->info.nodes_cap;
 	uint32_t i = node, parent, number;
 
-	for (; tables__node(t, i) && t->nodes[i].parent && !d->paths[i]; i = t->nodes[i].parent) {
+	for (; bpf_tables__node(t, i) && t->nodes[i].parent && !d->paths[i];
+	     i = t->nodes[i].parent) {
 		if (!deepest--)
 			return -EINVAL;
 		if (ARRAY_RESERVE(&d->new_paths, d->new_paths_cnt, &d->new_paths_cap))
@@ -66,11 +68,11 @@ static int path_of(struct drain *d, uint32_t node, uint32_t lane, uint32_t *out)
 		d->new_paths[d->new_paths_cnt++] = (struct recorded_path){
 			.parent = i, /* its own node, for now */
 			.function = t->nodes[i].function,
-			.lane = lane,
+			.callstack = callstack,
 		};
 		cnt++;
 	}
-	parent = tables__node(t, i) && t->nodes[i].parent ? d->paths[i] : 0;
+	parent = bpf_tables__node(t, i) && t->nodes[i].parent ? d->paths[i] : 0;
 	number = parent;
 	for (size_t a = first, b = first + cnt; a + 1 < b; a++) {
 		struct recorded_path last = d->new_paths[--b];
@@ -88,37 +90,37 @@ static int path_of(struct drain *d, uint32_t node, uint32_t lane, uint32_t *out)
 	return 0;
 }
 
-/* The lane's number; a new one is sent at once. */
-static int lane_of(struct drain *d, uint32_t number, uint32_t *out)
+/* The call stack's number; a new one is sent at once. */
+static int callstack_of(struct drain *d, uint32_t number, uint32_t *out)
 {
-	const struct wire_lane *lane = tables__lane(d->tables, number);
+	const struct wire_callstack *callstack = bpf_tables__callstack(d->tables, number);
 	struct drain_place *place = &d->places[number];
-	struct recorded_lane new = {
-		.pid = lane->owner >> 32,
-		.tid = lane->goid ? 0 : (uint32_t)lane->owner,
-		.start_ns = lane->start_ns,
-		.goroutine = lane->goid,
-		.lane_ns = lane->made_ns,
-		.spans = lane->kind == WIRE_LANE_SPANS,
+	struct recorded_callstack new = {
+		.pid = callstack->owner >> 32,
+		.tid = callstack->goid ? 0 : (uint32_t)callstack->owner,
+		.start_ns = callstack->start_ns,
+		.goroutine = callstack->goid,
+		.callstack_ns = callstack->made_ns,
+		.spans = callstack->kind == WIRE_CALLSTACK_SPANS,
 	};
 	int err = 0;
 
-	if (!place->lane) {
-		place->lane = ++d->lanes_cnt;
-		err = d->stream.lanes(d->stream.ctx, &new, 1);
+	if (!place->callstack) {
+		place->callstack = ++d->callstacks_cnt;
+		err = d->stream.callstacks(d->stream.ctx, &new, 1);
 	}
-	*out = place->lane;
+	*out = place->callstack;
 	return err;
 }
 
-static int send(struct drain *d, uint32_t lane)
+static int send(struct drain *d, uint32_t callstack)
 {
 	int err = 0;
 
 	if (d->new_paths_cnt)
 		err = d->stream.paths(d->stream.ctx, d->new_paths, d->new_paths_cnt);
 	if (!err && d->calls_cnt)
-		err = d->stream.calls(d->stream.ctx, lane, d->calls, d->calls_cnt);
+		err = d->stream.calls(d->stream.ctx, callstack, d->calls, d->calls_cnt);
 	d->sent += d->calls_cnt;
 	d->new_paths_cnt = d->calls_cnt = 0;
 	if (d->values)
@@ -128,11 +130,11 @@ static int send(struct drain *d, uint32_t lane)
 
 /* Notes a call to be sent, with its values, if there are any. */
 static int take(struct drain *d, const struct wire_call *call, const struct wire_values *values,
-		uint32_t lane)
+		uint32_t callstack)
 {
 	uint64_t enter_ns = call->entered_ns > d->start_ns ? call->entered_ns - d->start_ns : 0;
-	uint32_t path = tables__node(d->tables, call->node) ? d->paths[call->node] : 0;
-	int err = path ? 0 : path_of(d, call->node, lane, &path);
+	uint32_t path = bpf_tables__node(d->tables, call->node) ? d->paths[call->node] : 0;
+	int err = path ? 0 : path_of(d, call->node, callstack, &path);
 
 	if (err || !path)
 		return err;
@@ -145,13 +147,14 @@ static int take(struct drain *d, const struct wire_call *call, const struct wire
 	if (d->values && values)
 		value_store__take(d->values, values, &d->calls[d->calls_cnt]);
 	d->calls_cnt++;
-	return d->calls_cnt < BATCH ? 0 : send(d, lane);
+	return d->calls_cnt < BATCH ? 0 : send(d, callstack);
 }
 
 /* Takes a chunk's calls from the place on. Sets *next to the chunk behind it. */
-static int take_chunk(struct drain *d, struct drain_place *place, uint32_t lane, uint32_t *next)
+static int take_chunk(struct drain *d, struct drain_place *place, uint32_t callstack,
+		      uint32_t *next)
 {
-	const struct wire_chunk *c = tables__chunk(d->tables, place->chunk);
+	const struct wire_chunk *c = bpf_tables__chunk(d->tables, place->chunk);
 	uint32_t cnt;
 	int err = 0;
 
@@ -171,46 +174,46 @@ static int take_chunk(struct drain *d, struct drain_place *place, uint32_t lane,
 			place->taken += call->records;
 		}
 		d->overwaited += call->off_ns > call->took_ns;
-		err = take(d, call, values, lane);
+		err = take(d, call, values, callstack);
 	}
 	return err;
 }
 
-int drain__lane(struct drain *d, uint32_t number)
+int drain__callstack(struct drain *d, uint32_t number)
 {
 	struct drain_place *place = &d->places[number];
-	const struct wire_lane *wire = tables__lane(d->tables, number);
-	uint32_t lane, next;
+	const struct wire_callstack *wire = bpf_tables__callstack(d->tables, number);
+	uint32_t callstack, next;
 	int err;
 
 	if (!place->chunk)
 		place->chunk = __atomic_load_n(&wire->first_chunk, __ATOMIC_ACQUIRE);
 	if (!place->chunk)
 		return 0;
-	err = lane_of(d, number, &lane);
+	err = callstack_of(d, number, &callstack);
 	while (!err) {
-		err = take_chunk(d, place, lane, &next);
+		err = take_chunk(d, place, callstack, &next);
 		if (err || !next)
 			break;
-		tables__release_chunk(d->tables, place->chunk);
-		*place = (struct drain_place){.chunk = next, .lane = place->lane};
+		bpf_tables__release_chunk(d->tables, place->chunk);
+		*place = (struct drain_place){.chunk = next, .callstack = place->callstack};
 	}
-	return err ? err : send(d, lane);
+	return err ? err : send(d, callstack);
 }
 
 int drain__last(struct drain *d, uint32_t number, uint64_t end_ns)
 {
-	const struct tables *t = d->tables;
-	const struct wire_lane *wire = tables__lane(t, number);
-	const struct wire_lane *base =
-		wire->kind == WIRE_LANE_SPANS ? tables__lane(t, wire->base) : wire;
-	uint32_t guard = t->info.frames_cap, lane = 0;
-	int err = drain__lane(d, number);
+	const struct bpf_tables *t = d->tables;
+	const struct wire_callstack *wire = bpf_tables__callstack(t, number);
+	const struct wire_callstack *base =
+		wire->kind == WIRE_CALLSTACK_SPANS ? bpf_tables__callstack(t, wire->base) : wire;
+	uint32_t guard = t->info.frames_cap, callstack = 0;
+	int err = drain__callstack(d, number);
 
 	if (wire->top != wire->bottom && !err)
-		err = lane_of(d, number, &lane);
+		err = callstack_of(d, number, &callstack);
 	for (uint32_t i = wire->top; !err && i != wire->bottom && guard; guard--) {
-		const struct wire_frame *f = tables__frame(t, i);
+		const struct wire_frame *f = bpf_tables__frame(t, i);
 		struct wire_call call;
 
 		if (!f)
@@ -222,28 +225,30 @@ int drain__last(struct drain *d, uint32_t number, uint64_t end_ns)
 			.node = f->node,
 		};
 		err = take(d, &call,
-			   WIRE_FRAME_VALUES(f->entry) && t->values ? &t->values[i] : NULL, lane);
+			   WIRE_FRAME_VALUES(f->entry) && t->values ? &t->values[i] : NULL,
+			   callstack);
 		i = f->up;
 	}
-	return err ? err : send(d, lane);
+	return err ? err : send(d, callstack);
 }
 
 void drain__forget(struct drain *d, uint32_t number)
 {
-	const struct tables *t = d->tables;
-	const struct wire_lane *lane = tables__lane(t, number);
+	const struct bpf_tables *t = d->tables;
+	const struct wire_callstack *callstack = bpf_tables__callstack(t, number);
 	uint32_t chunk = d->places[number].chunk, guard = t->info.chunks_cap;
 
 	if (!chunk)
-		chunk = lane->first_chunk;
-	while (tables__chunk(t, chunk) && guard--) {
+		chunk = callstack->first_chunk;
+	while (bpf_tables__chunk(t, chunk) && guard--) {
 		uint32_t next = t->chunks[chunk].next;
 
-		tables__release_chunk(d->tables, chunk);
+		bpf_tables__release_chunk(d->tables, chunk);
 		chunk = next;
 	}
 	guard = t->info.nodes_cap;
-	for (uint32_t i = lane->newest; tables__node(t, i) && guard--; i = t->node_rests[i].older)
+	for (uint32_t i = callstack->newest; bpf_tables__node(t, i) && guard--;
+	     i = t->node_rests[i].older)
 		d->paths[i] = 0;
 	d->places[number] = (struct drain_place){0};
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Fetches single calls from the tables, lane by lane. Inside collect/ only. */
+/* Fetches single calls from the tables, call stack by call stack. Inside collect/ only. */
 #ifndef PROFTRACE_COLLECT_DRAIN_H
 #define PROFTRACE_COLLECT_DRAIN_H
 
@@ -9,20 +9,20 @@
 #include "timeline/stream.h"
 #include "timeline/timeline.h"
 
-struct tables;
+struct bpf_tables;
 struct value_store;
 
 struct drain {
-	struct tables *tables; /* borrowed, as are its maps; NULL: there are no single calls */
+	struct bpf_tables *tables; /* borrowed, as are its maps; NULL: there are no single calls */
 	struct call_stream stream;
 	uint64_t start_ns; /* what times count from */
 	struct drain_place {
-		uint32_t chunk; /* the next one to read; 0: the lane's first */
-		uint32_t taken; /* calls of that that have been read */
-		uint32_t lane;	/* its number in the stream; 0: it has none */
-	} * places;		/* by lane */
-	uint32_t *paths;	/* by node: its number in the stream; 0: it has none */
-	uint32_t lanes_cnt, paths_cnt;
+		uint32_t chunk;	    /* the next one to read; 0: the call stack's first */
+		uint32_t taken;	    /* calls of that that have been read */
+		uint32_t callstack; /* its number in the stream; 0: it has none */
+	} * places;		    /* by call stack */
+	uint32_t *paths;	    /* by node: its number in the stream; 0: it has none */
+	uint32_t callstacks_cnt, paths_cnt;
 	uint64_t overwaited; /* finished calls with more time off the CPU than they took */
 	/* Paths and calls that are sent next. */
 	struct recorded_path *new_paths;
@@ -34,17 +34,18 @@ struct drain {
 };
 
 /* Where the tables keep single calls. Returns 0 or -ENOMEM. */
-int drain__init(struct drain *d, struct tables *t);
+int drain__init(struct drain *d, struct bpf_tables *t);
 void drain__fini(struct drain *d); /* of a zeroed one, too */
 
-/* Sends what a lane has finished since the last time. Returns 0 or -errno, logged. */
-int drain__lane(struct drain *d, uint32_t number);
+/* Sends what a call stack has finished since the last time. Returns 0 or -errno, logged. */
+int drain__callstack(struct drain *d, uint32_t number);
 
-/* Sends all that is left of a lane on which nothing can happen any more, with the calls that are
- * open: as ending at `end_ns` (monotonic). Returns 0 or -errno, logged. */
+/* Sends all that is left of a call stack on which nothing can happen any more, with the calls that
+ * are open: as ending at `end_ns` (monotonic). Returns 0 or -errno, logged. */
 int drain__last(struct drain *d, uint32_t number, uint64_t end_ns);
 
-/* The lane's chunks go back, and its entry and those of its paths will be used for something else.
+/* The call stack's chunks go back, and its entry and those of its paths will be used for something
+ * else.
  */
 void drain__forget(struct drain *d, uint32_t number);
 

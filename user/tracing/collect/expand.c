@@ -6,24 +6,24 @@
 #include <string.h>
 
 #include "calls/profile.h"
-#include "collect/part.h"
-#include "collect/tables.h"
+#include "collect/stack_copy.h"
+#include "collect/bpf_tables.h"
 
 /* A part on its way, with an index of its nodes: open addressing, node number plus 1. */
 struct expanding {
-	struct part *to;
+	struct stack_copy *to;
 	uint32_t *index, mask;
-	uint32_t *at; /* by node of the old part: where it is in the new one, PART_ROOT */
+	uint32_t *at; /* by node of the old part: where it is in the new one, STACK_COPY_ROOT */
 };
 
-static uint32_t stack_of(const struct tables *t, uint32_t function)
+static uint32_t stack_of(const struct bpf_tables *t, uint32_t function)
 {
 	uint32_t number = function & ~WIRE_NODE_CALLERS;
 
 	return function & WIRE_NODE_CALLERS && number < t->info.callers_cap ? number : 0;
 }
 
-static int resolve(struct expansions *e, const struct tables *t, uint32_t number)
+static int resolve(struct expansions *e, const struct bpf_tables *t, uint32_t number)
 {
 	const struct wire_callers *w = &t->callers[number];
 	struct expansion *x = &e->stacks[number];
@@ -55,11 +55,11 @@ static uint32_t node_for(struct expanding *x, uint32_t parent, uint32_t function
 
 	for (;; i++) {
 		uint32_t *place = &x->index[i & x->mask];
-		struct part_node *n;
+		struct stack_copy_node *n;
 
 		if (!*place) {
 			x->to->nodes[x->to->nodes_cnt] =
-				(struct part_node){.parent = parent, .function = function};
+				(struct stack_copy_node){.parent = parent, .function = function};
 			*place = ++x->to->nodes_cnt;
 			return *place - 1;
 		}
@@ -69,7 +69,7 @@ static uint32_t node_for(struct expanding *x, uint32_t parent, uint32_t function
 	}
 }
 
-static void add(struct part_node *n, const struct part_node *more)
+static void add(struct stack_copy_node *n, const struct stack_copy_node *more)
 {
 	n->calls += more->calls;
 	n->self_ns += more->self_ns;
@@ -85,7 +85,7 @@ static void add(struct part_node *n, const struct part_node *more)
 	}
 }
 
-static void count_end(const struct tables *t, uint32_t stack, uint64_t calls,
+static void count_end(const struct bpf_tables *t, uint32_t stack, uint64_t calls,
 		      struct profile_accounting *a)
 {
 	switch (t->callers[stack].end) {
@@ -109,20 +109,20 @@ static void count_end(const struct tables *t, uint32_t stack, uint64_t calls,
 	}
 }
 
-static int fill(struct expansions *e, const struct tables *t, const struct part *part,
+static int fill(struct expansions *e, const struct bpf_tables *t, const struct stack_copy *copy,
 		struct expanding *x, struct profile_accounting *a)
 {
-	for (uint32_t i = 0; i < part->nodes_cnt; i++) {
-		const struct part_node *n = &part->nodes[i];
-		uint32_t stack = stack_of(t, n->function), at = PART_ROOT;
+	for (uint32_t i = 0; i < copy->nodes_cnt; i++) {
+		const struct stack_copy_node *n = &copy->nodes[i];
+		uint32_t stack = stack_of(t, n->function), at = STACK_COPY_ROOT;
 
-		if (n->parent != PART_ROOT) {
+		if (n->parent != STACK_COPY_ROOT) {
 			uint32_t above;
 
 			if (n->parent >= i)
 				return -EINVAL;
 			at = x->at[n->parent];
-			above = stack_of(t, part->nodes[n->parent].function);
+			above = stack_of(t, copy->nodes[n->parent].function);
 			if (above)
 				count_end(t, above, n->calls, a);
 		}
@@ -140,16 +140,17 @@ static int fill(struct expansions *e, const struct tables *t, const struct part 
 	return 0;
 }
 
-int expand__part(struct expansions *e, const struct tables *t, const struct part *part,
-		 struct profile_accounting *a, struct part **out)
+int expand__stack_copy(struct expansions *e, const struct bpf_tables *t,
+		       const struct stack_copy *copy, struct profile_accounting *a,
+		       struct stack_copy **out)
 {
 	struct expanding x = {0};
 	size_t most = 1;
 	uint32_t size = 2;
 	int err = 0;
 
-	for (uint32_t i = 0; !err && i < part->nodes_cnt; i++) {
-		uint32_t stack = stack_of(t, part->nodes[i].function);
+	for (uint32_t i = 0; !err && i < copy->nodes_cnt; i++) {
+		uint32_t stack = stack_of(t, copy->nodes[i].function);
 
 		err = stack ? resolve(e, t, stack) : 0;
 		most += stack && !err ? e->stacks[stack].cnt : 1;
@@ -160,12 +161,12 @@ int expand__part(struct expansions *e, const struct tables *t, const struct part
 		size *= 2;
 	x.mask = size - 1;
 	x.index = calloc(size, sizeof(*x.index));
-	x.at = calloc(part->nodes_cnt + 1, sizeof(*x.at));
+	x.at = calloc(copy->nodes_cnt + 1, sizeof(*x.at));
 	x.to = calloc(1, sizeof(*x.to) + most * sizeof(x.to->nodes[0]));
 	if (x.index && x.at && x.to) {
-		memcpy(x.to, part, sizeof(*part));
+		memcpy(x.to, copy, sizeof(*copy));
 		x.to->nodes_cnt = 0;
-		err = fill(e, t, part, &x, a);
+		err = fill(e, t, copy, &x, a);
 	} else {
 		err = -ENOMEM;
 	}
@@ -178,7 +179,7 @@ int expand__part(struct expansions *e, const struct tables *t, const struct part
 	return err;
 }
 
-void expand__free(struct expansions *e, const struct tables *t)
+void expand__free(struct expansions *e, const struct bpf_tables *t)
 {
 	for (uint32_t i = 0; e->stacks && i < t->info.callers_cap; i++)
 		free(e->stacks[i].functions);

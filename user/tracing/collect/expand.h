@@ -8,9 +8,9 @@
 
 #include "collect/figures.h"
 
-struct part;
+struct stack_copy;
 struct profile_accounting;
-struct tables;
+struct bpf_tables;
 
 /* Functions of the stacks that have been met, by the number of the stack. */
 struct expansions {
@@ -28,8 +28,9 @@ struct expansions {
  * are the same then are one. Adds how stacks have ended, by call, to the accounts. The caller frees
  * it. Returns 0, -ENOMEM, or what the resolver returned.
  */
-int expand__part(struct expansions *e, const struct tables *t, const struct part *part,
-		 struct profile_accounting *a, struct part **out);
-void expand__free(struct expansions *e, const struct tables *t);
+int expand__stack_copy(struct expansions *e, const struct bpf_tables *t,
+		       const struct stack_copy *copy, struct profile_accounting *a,
+		       struct stack_copy **out);
+void expand__free(struct expansions *e, const struct bpf_tables *t);
 
 #endif

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "collect/lines.h"
 
-#include "collect/tables.h"
+#include "collect/bpf_tables.h"
 
-void lines__read(const struct tables *t, struct line_sum *sums)
+void lines__read(const struct bpf_tables *t, struct line_sum *sums)
 {
 	for (uint32_t i = 0; i < t->info.lines_cap; i++) {
 		sums[i] = (struct line_sum){0};
@@ -18,14 +18,14 @@ void lines__read(const struct tables *t, struct line_sum *sums)
 	}
 }
 
-void lines__add_open(const struct tables *t, const struct wire_lane *lane, uint64_t now_ns,
-		     struct line_sum *sums)
+void lines__add_open(const struct bpf_tables *t, const struct wire_callstack *callstack,
+		     uint64_t now_ns, struct line_sum *sums)
 {
-	uint64_t exit_ns = lane->exit_ns, until_ns = exit_ns ? exit_ns : now_ns;
-	uint32_t i = lane->top, guard = t->info.frames_cap;
+	uint64_t exit_ns = callstack->exit_ns, until_ns = exit_ns ? exit_ns : now_ns;
+	uint32_t i = callstack->top, guard = t->info.frames_cap;
 
-	for (; i != lane->bottom && guard; guard--) {
-		const struct wire_frame *f = tables__frame(t, i);
+	for (; i != callstack->bottom && guard; guard--) {
+		const struct wire_frame *f = bpf_tables__frame(t, i);
 		struct wire_line_state s;
 
 		if (!f)

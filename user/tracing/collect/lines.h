@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-struct tables;
-struct wire_lane;
+struct bpf_tables;
+struct wire_callstack;
 
 /* Sums of one site, as measured or to be added. */
 struct line_sum {
@@ -15,11 +15,11 @@ struct line_sum {
 };
 
 /* Sets sums[0 .. lines_cap - 1], by number of the site, to what BPF has counted so far. */
-void lines__read(const struct tables *t, struct line_sum *sums);
+void lines__read(const struct bpf_tables *t, struct line_sum *sums);
 
-/* Adds the time that the lane's open calls have been on their lines, until `now_ns` or until it
- * ended. */
-void lines__add_open(const struct tables *t, const struct wire_lane *lane, uint64_t now_ns,
-		     struct line_sum *sums);
+/* Adds the time that the call stack's open calls have been on their lines, until `now_ns` or until
+ * it ended. */
+void lines__add_open(const struct bpf_tables *t, const struct wire_callstack *callstack,
+		     uint64_t now_ns, struct line_sum *sums);
 
 #endif

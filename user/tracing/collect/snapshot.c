@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A profile is put together from parts: one for each lane, read from the tables or, for lanes
- * whose entries have been given back, from the retired list.
+ * A profile is put together from parts: one for each call stack, read from the tables or, for call
+ * stacks whose entries have been given back, from the reclaimed list.
  */
 #include "collect/collector.h"
 
@@ -15,34 +15,34 @@
 #include "collect/collector_inside.h"
 #include "collect/correct.h"
 #include "collect/distributions.h"
-#include "collect/part.h"
+#include "collect/stack_copy.h"
 #include "collect/usage.h"
-#include "collect/yardsticks.h"
+#include "collect/leaf_cost.h"
 #include "util/array.h"
 #include "util/log.h"
 
 /* A profile on its way: the parts it is made of, and its arrays while they grow. */
 struct assembly {
-	/* First those that are retired, which the collector keeps. */
-	const struct part **parts;
-	size_t parts_cnt, parts_cap;
+	/* First those that are reclaimed, which the collector keeps. */
+	const struct stack_copy **copies;
+	size_t copies_cnt, copies_cap;
 	size_t kept_cnt;     /* those */
 	size_t expanded_cnt; /* so many of all have been replaced: see expand_all() */
-	struct yardsticks yardsticks;
+	struct leaf_costs leaf_costs;
 	struct profile *p;
 	size_t threads_cap, nodes_cap;
 	const struct collector *c;
 };
 
-/* *more: what each of the part's nodes has to be charged in addition, by yardsticks; may be less
- * than 0. Returns what that is for outermost calls' callers. */
-static double charge_more(const struct assembly *a, const struct part *part, double *more)
+/* *more: what each of the part's nodes has to be charged in addition, by leaf cost ratios; may be
+ * less than 0. Returns what that is for outermost calls' callers. */
+static double charge_more(const struct assembly *a, const struct stack_copy *copy, double *more)
 {
 	const struct collector *c = a->c;
 	double outermost = 0;
 
-	for (uint32_t i = 0; i < part->nodes_cnt; i++) {
-		const struct part_node *n = &part->nodes[i];
+	for (uint32_t i = 0; i < copy->nodes_cnt; i++) {
+		const struct stack_copy_node *n = &copy->nodes[i];
 		const struct function_probes *probes;
 		const struct wire_cost *in, *out;
 		double by;
@@ -52,48 +52,48 @@ static double charge_more(const struct assembly *a, const struct part *part, dou
 		probes = &c->probes[n->function];
 		in = &c->costs.classes[probes->entry];
 		out = &c->costs.classes[probes->exit];
-		by = (a->yardsticks.ratio[probes->entry][probes->exit] - 1) * (double)n->calls;
+		by = (a->leaf_costs.ratio[probes->entry][probes->exit] - 1) * (double)n->calls;
 		more[i] += by * (in->inside_ns + out->inside_ns);
-		*(n->parent < part->nodes_cnt ? &more[n->parent] : &outermost) +=
+		*(n->parent < copy->nodes_cnt ? &more[n->parent] : &outermost) +=
 			by * (in->outside_ns + out->outside_ns);
 	}
 	return outermost;
 }
 
-/* Appends a lane's record to the profile, as a thread of its own. */
-static int assemble(struct assembly *a, const struct part *part, double *more)
+/* Appends a call stack's record to the profile, as a thread of its own. */
+static int assemble(struct assembly *a, const struct stack_copy *copy, double *more)
 {
 	struct profile *p = a->p;
 	uint32_t thread = p->threads_cnt, base = p->nodes_cnt;
 	uint64_t calls = 0;
 	double probe_ns;
 
-	if (!part->nodes_cnt) {
-		p->accounting.probe_ns += part->outside_ns;
+	if (!copy->nodes_cnt) {
+		p->accounting.probe_ns += copy->outside_ns;
 		return 0;
 	}
 	if (ARRAY_RESERVE(&p->threads, p->threads_cnt, &a->threads_cap) ||
-	    ARRAY_RESERVE_MORE(&p->nodes, base, part->nodes_cnt, &a->nodes_cap))
+	    ARRAY_RESERVE_MORE(&p->nodes, base, copy->nodes_cnt, &a->nodes_cap))
 		return -ENOMEM;
 	p->threads[thread] = (struct profile_thread){
-		.pid = part->pid,
-		.tid = part->tid,
-		.start_ns = part->start_ns,
-		.goroutine = part->goroutine,
-		.lane_ns = part->lane_ns,
-		.spans = part->spans,
+		.pid = copy->pid,
+		.tid = copy->tid,
+		.start_ns = copy->start_ns,
+		.goroutine = copy->goroutine,
+		.callstack_ns = copy->callstack_ns,
+		.spans = copy->spans,
 	};
-	memcpy(p->threads[thread].comm, part->comm, sizeof(part->comm));
+	memcpy(p->threads[thread].comm, copy->comm, sizeof(copy->comm));
 	p->threads_cnt++;
-	probe_ns = (double)part->outside_ns + charge_more(a, part, more);
-	for (uint32_t i = 0; i < part->nodes_cnt; i++) {
-		struct part_node corrected = part->nodes[i], *n = &corrected;
+	probe_ns = (double)copy->outside_ns + charge_more(a, copy, more);
+	for (uint32_t i = 0; i < copy->nodes_cnt; i++) {
+		struct stack_copy_node corrected = copy->nodes[i], *n = &corrected;
 
 		if (n->function >= a->c->functions_cnt ||
-		    (n->parent != PART_ROOT && n->parent >= i))
+		    (n->parent != STACK_COPY_ROOT && n->parent >= i))
 			return -EINVAL;
 		p->nodes[base + i] = (struct profile_node){
-			.parent = n->parent == PART_ROOT ? 0 : base + n->parent,
+			.parent = n->parent == STACK_COPY_ROOT ? 0 : base + n->parent,
 			.function = n->function,
 			.thread = thread,
 		};
@@ -103,42 +103,42 @@ static int assemble(struct assembly *a, const struct part *part, double *more)
 		probe_ns += (double)n->probe_ns;
 	}
 	/* Children come behind their parents. */
-	for (uint32_t i = part->nodes_cnt; i-- > 0;) {
+	for (uint32_t i = copy->nodes_cnt; i-- > 0;) {
 		const struct profile_node *n = &p->nodes[base + i];
 
 		if (!n->parent)
 			continue;
 		stats__add_callee(&p->nodes[n->parent].stats, &n->stats);
 	}
-	p->nodes_cnt += part->nodes_cnt;
+	p->nodes_cnt += copy->nodes_cnt;
 	/* What was entered since its paths were read is left out; but scaled calls are estimates.
 	 */
-	p->accounting.entered += a->c->scaled ? part->entered : calls;
-	p->accounting.returned += part->returned;
-	p->accounting.unwound += part->unwound;
-	p->accounting.deep += part->deep;
-	if (!part->spans)
+	p->accounting.entered += a->c->scaled ? copy->entered : calls;
+	p->accounting.returned += copy->returned;
+	p->accounting.unwound += copy->unwound;
+	p->accounting.deep += copy->deep;
+	if (!copy->spans)
 		p->accounting.probe_ns += (uint64_t)probe_ns;
 	return 0;
 }
 
 static int add_live(struct collector *c, struct assembly *a, uint64_t now_ns)
 {
-	uint32_t lanes = tables__lanes(&c->tables);
-	struct part *part;
+	uint32_t callstacks = bpf_tables__callstacks(&c->tables);
+	struct stack_copy *copy;
 	int err = 0;
 
-	for (uint32_t i = 1; !err && i < lanes; i++) {
-		const struct wire_lane *lane = &c->tables.lanes[i];
+	for (uint32_t i = 1; !err && i < callstacks; i++) {
+		const struct wire_callstack *callstack = &c->tables.callstacks[i];
 
-		if (lane->state != WIRE_LANE_READY)
+		if (callstack->state != WIRE_CALLSTACK_READY)
 			continue;
-		if (ARRAY_RESERVE(&a->parts, a->parts_cnt, &a->parts_cap))
+		if (ARRAY_RESERVE(&a->copies, a->copies_cnt, &a->copies_cap))
 			return -ENOMEM;
-		err = part__read(&c->tables, lane, now_ns, c->scratch, &part);
-		if (!err && part) {
-			correct__part(part, &c->costs);
-			a->parts[a->parts_cnt++] = part;
+		err = stack_copy__read(&c->tables, callstack, now_ns, c->scratch, &copy);
+		if (!err && copy) {
+			correct__stack_copy(copy, &c->costs);
+			a->copies[a->copies_cnt++] = copy;
 		}
 	}
 	return err;
@@ -149,18 +149,18 @@ static int assemble_all(struct assembly *a)
 {
 	size_t cap = 0;
 	double *more = NULL;
-	int err = yardsticks__measure(a->parts, a->parts_cnt, a->c->probes, a->c->probes_cnt,
-				      &a->yardsticks);
+	int err = leaf_cost__measure(a->copies, a->copies_cnt, a->c->probes, a->c->probes_cnt,
+				     &a->leaf_costs);
 
-	for (size_t i = 0; !err && i < a->parts_cnt; i++) {
-		uint32_t cnt = a->parts[i]->nodes_cnt;
+	for (size_t i = 0; !err && i < a->copies_cnt; i++) {
+		uint32_t cnt = a->copies[i]->nodes_cnt;
 
 		if (ARRAY_RESERVE_MORE(&more, 0, cnt, &cap)) {
 			err = -ENOMEM;
 			break;
 		}
 		memset(more, 0, cnt * sizeof(*more));
-		err = assemble(a, a->parts[i], more);
+		err = assemble(a, a->copies[i], more);
 	}
 	free(more);
 	return err;
@@ -169,14 +169,14 @@ static int assemble_all(struct assembly *a)
 /* Calls that were not recorded, or not as they should. */
 static void account_tallies(const struct collector *c, struct profile_accounting *a)
 {
-	const struct wire_tally all = tables__tallies(&c->tables);
+	const struct wire_tally all = bpf_tables__tallies(&c->tables);
 
 	for (int i = 0; i < WIRE_LOSSES; i++)
 		a->lost += all.lost[i];
 	a->undistributed = all.undistributed;
 	if (c->tables.info.callers_lost)
 		a->callers_lost += *c->tables.info.callers_lost;
-	if (c->retired_lines)
+	if (c->reclaimed_lines)
 		a->line_misses = all.line_misses;
 	a->timeline_calls = c->drain.sent;
 	a->timeline_lost = all.timeline_lost;
@@ -190,27 +190,27 @@ static int expand_all(struct collector *c, struct assembly *a, struct profile_ac
 {
 	int err = 0;
 
-	for (size_t i = 0; !err && i < a->parts_cnt; i++) {
-		struct part *expanded;
+	for (size_t i = 0; !err && i < a->copies_cnt; i++) {
+		struct stack_copy *expanded;
 
-		err = expand__part(&c->expansions, &c->tables, a->parts[i], sums, &expanded);
+		err = expand__stack_copy(&c->expansions, &c->tables, a->copies[i], sums, &expanded);
 		if (err)
 			break;
 		if (i >= a->kept_cnt)
-			free((void *)a->parts[i]);
-		a->parts[i] = expanded;
+			free((void *)a->copies[i]);
+		a->copies[i] = expanded;
 		a->expanded_cnt = i + 1;
 	}
 	return err;
 }
 
-static void free_parts(struct assembly *a)
+static void free_copies(struct assembly *a)
 {
-	for (size_t i = 0; i < a->parts_cnt; i++) {
+	for (size_t i = 0; i < a->copies_cnt; i++) {
 		if (i < a->expanded_cnt || i >= a->kept_cnt)
-			free((void *)a->parts[i]);
+			free((void *)a->copies[i]);
 	}
-	free(a->parts);
+	free(a->copies);
 }
 
 int collector__snapshot(struct collector *c, uint64_t now_ns, struct profile **out)
@@ -226,18 +226,18 @@ int collector__snapshot(struct collector *c, uint64_t now_ns, struct profile **o
 		a.p->nodes_cnt = 1;
 	}
 	a.p->accounting = c->forgotten;
-	if (!err && ARRAY_RESERVE_MORE(&a.parts, 0, c->retired_cnt, &a.parts_cap))
+	if (!err && ARRAY_RESERVE_MORE(&a.copies, 0, c->reclaimed_cnt, &a.copies_cap))
 		err = -ENOMEM;
-	for (; !err && a.parts_cnt < c->retired_cnt; a.parts_cnt++)
-		a.parts[a.parts_cnt] = c->retired[a.parts_cnt];
-	a.kept_cnt = a.parts_cnt;
+	for (; !err && a.copies_cnt < c->reclaimed_cnt; a.copies_cnt++)
+		a.copies[a.copies_cnt] = c->reclaimed[a.copies_cnt];
+	a.kept_cnt = a.copies_cnt;
 	if (!err)
 		err = add_live(c, &a, now_ns);
 	if (!err && c->expansions.stacks && c->expansions.resolve)
 		err = expand_all(c, &a, &a.p->accounting);
 	if (!err)
 		err = assemble_all(&a);
-	free_parts(&a);
+	free_copies(&a);
 	if (!err)
 		err = distributions__read(&c->tables, c->functions_cnt, a.p);
 	account_tallies(c, &a.p->accounting);

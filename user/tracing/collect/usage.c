@@ -8,31 +8,33 @@
 #include "collect/collector_inside.h"
 #include "collect/correct.h"
 #include "collect/lines.h"
-#include "collect/part.h"
+#include "collect/stack_copy.h"
 #include "util/array.h"
 
 uint64_t usage__surveyed(const struct collector *c, uint32_t function)
 {
-	const struct tables *t = &c->tables;
+	const struct bpf_tables *t = &c->tables;
 	uint64_t calls = 0;
 
-	for (uint32_t i = 0; function < t->info.switches_cap && i < t->info.passed_shares; i++)
-		calls += __atomic_load_n(&t->passed[(size_t)i * t->info.switches_cap + function],
-					 __ATOMIC_RELAXED);
+	for (uint32_t i = 0; function < t->info.function_modes_cap && i < t->info.passed_shares;
+	     i++)
+		calls += __atomic_load_n(
+			&t->passed[(size_t)i * t->info.function_modes_cap + function],
+			__ATOMIC_RELAXED);
 	return calls;
 }
 
 uint64_t usage__passed(const struct collector *c, uint32_t function)
 {
-	const struct tables *t = &c->tables;
+	const struct bpf_tables *t = &c->tables;
 	uint64_t passed = 0;
 	uint32_t every;
 
-	every = function < t->info.switches_cap ? t->switches[function].every : 0;
+	every = function < t->info.function_modes_cap ? t->function_modes[function].every : 0;
 	if (!every)
 		return 0;
 	for (uint32_t i = 0; i < t->info.passed_shares; i++) {
-		uint64_t seen = t->passed[(size_t)i * t->info.switches_cap + function];
+		uint64_t seen = t->passed[(size_t)i * t->info.function_modes_cap + function];
 		uint64_t phase = WIRE_PHASE(i, t->info.passed_shares, every);
 
 		passed += seen;
@@ -55,19 +57,19 @@ uint64_t usage__passed(const struct collector *c, uint32_t function)
 		(u)->expected_ns += (n)->expected_ns; \
 	})
 
-/* Adds what the paths of all lanes that are in the tables have done. Paths are numbered in the
- * order of their making, but for those that were used before; so, from the last to the first,
+/* Adds what the paths of all call stacks that are in the tables have done. Paths are numbered in
+ * the order of their making, but for those that were used before; so, from the last to the first,
  * callees mostly come before their callers. It takes no more for a guess at inclusive times. */
 static void add_usage(const struct collector *c, struct function_usage *usage, uint32_t cnt)
 {
 	uint64_t *inclusive = c->inclusive;
 
-	for (uint32_t i = tables__nodes(&c->tables); i-- > 1;) {
+	for (uint32_t i = bpf_tables__nodes(&c->tables); i-- > 1;) {
 		const struct wire_node *n = &c->tables.nodes[i];
 		struct function_usage *u = &usage[n->function];
 		uint64_t total;
 
-		if (!c->tables.node_rests[i].lane || !n->parent || n->function >= cnt)
+		if (!c->tables.node_rests[i].callstack || !n->parent || n->function >= cnt)
 			continue;
 		total = n->self_ns + inclusive[i];
 		inclusive[i] = 0;
@@ -79,7 +81,7 @@ static void add_usage(const struct collector *c, struct function_usage *usage, u
 
 int usage__functions(struct collector *c, struct function_usage *usage, uint32_t cnt)
 {
-	uint32_t nodes = tables__nodes(&c->tables);
+	uint32_t nodes = bpf_tables__nodes(&c->tables);
 
 	if (ARRAY_RESERVE_MORE(&c->inclusive, 0, nodes, &c->inclusive_cap))
 		return -ENOMEM;
@@ -88,7 +90,7 @@ int usage__functions(struct collector *c, struct function_usage *usage, uint32_t
 		memset(usage + c->functions_cnt, 0, (cnt - c->functions_cnt) * sizeof(*usage));
 		cnt = c->functions_cnt;
 	}
-	memcpy(usage, c->retired_usage, cnt * sizeof(*usage));
+	memcpy(usage, c->reclaimed_usage, cnt * sizeof(*usage));
 	add_usage(c, usage, cnt);
 	for (uint32_t f = 0; f < cnt; f++) {
 		struct function_usage *u = &usage[f];
@@ -100,13 +102,13 @@ int usage__functions(struct collector *c, struct function_usage *usage, uint32_t
 }
 
 /* Callees come behind their callers. */
-int usage__add_retired(struct collector *c, const struct part *part)
+int usage__add_reclaimed(struct collector *c, const struct stack_copy *copy)
 {
-	if (ARRAY_RESERVE_MORE(&c->inclusive, 0, part->nodes_cnt, &c->inclusive_cap))
+	if (ARRAY_RESERVE_MORE(&c->inclusive, 0, copy->nodes_cnt, &c->inclusive_cap))
 		return -ENOMEM;
-	memset(c->inclusive, 0, part->nodes_cnt * sizeof(*c->inclusive));
-	for (uint32_t i = part->nodes_cnt; i-- > 0;) {
-		const struct part_node *n = &part->nodes[i];
+	memset(c->inclusive, 0, copy->nodes_cnt * sizeof(*c->inclusive));
+	for (uint32_t i = copy->nodes_cnt; i-- > 0;) {
+		const struct stack_copy_node *n = &copy->nodes[i];
 		uint64_t total = n->self_ns + c->inclusive[i];
 		struct function_usage *u;
 
@@ -114,7 +116,7 @@ int usage__add_retired(struct collector *c, const struct part *part)
 			c->inclusive[n->parent] += total;
 		if (n->function >= c->functions_cnt)
 			continue;
-		u = &c->retired_usage[n->function];
+		u = &c->reclaimed_usage[n->function];
 		USAGE_ADD(u, n, total, n->off_ns);
 	}
 	return 0;
@@ -133,21 +135,21 @@ static void set_line(const struct collector *c, const struct line_sum *s, struct
 
 int usage__lines(struct collector *c, uint64_t now_ns, struct line_usage *usage, uint32_t cnt)
 {
-	const struct tables *t = &c->tables;
-	uint32_t lanes = tables__lanes(t);
+	const struct bpf_tables *t = &c->tables;
+	uint32_t callstacks = bpf_tables__callstacks(t);
 	struct line_sum *sums, *lines;
 
 	memset(usage, 0, cnt * sizeof(*usage));
-	if (!c->retired_lines)
+	if (!c->reclaimed_lines)
 		return 0;
 	sums = calloc((size_t)t->info.lines_cap + cnt, sizeof(*sums));
 	if (!sums)
 		return -ENOMEM;
 	lines = sums + t->info.lines_cap;
 	lines__read(t, sums);
-	for (uint32_t i = 1; i < lanes; i++) {
-		if (t->lanes[i].state == WIRE_LANE_READY)
-			lines__add_open(t, &t->lanes[i], now_ns, sums);
+	for (uint32_t i = 1; i < callstacks; i++) {
+		if (t->callstacks[i].state == WIRE_CALLSTACK_READY)
+			lines__add_open(t, &t->callstacks[i], now_ns, sums);
 	}
 	for (uint32_t i = 0; i < t->info.lines_cap; i++) {
 		uint32_t line = t->line_sites[i].line, declared = t->line_sites[i].declared;
@@ -157,8 +159,8 @@ int usage__lines(struct collector *c, uint64_t now_ns, struct line_usage *usage,
 		if (declared && declared <= cnt && t->line_sites[i].runs)
 			lines[declared - 1].hits += sums[i].hits / t->line_sites[i].runs;
 		lines[line - 1].hits += sums[i].hits;
-		lines[line - 1].ns += sums[i].ns + c->retired_lines[i].ns;
-		lines[line - 1].probe_ns += sums[i].probe_ns + c->retired_lines[i].probe_ns;
+		lines[line - 1].ns += sums[i].ns + c->reclaimed_lines[i].ns;
+		lines[line - 1].probe_ns += sums[i].probe_ns + c->reclaimed_lines[i].probe_ns;
 	}
 	for (uint32_t i = 0; i < cnt; i++)
 		set_line(c, &lines[i], &usage[i]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Sums of functions and lines so far, over all lanes, without a profile. Inside
+/* Sums of functions and lines so far, over all call stacks, without a profile. Inside
  * collect/ only. */
 #ifndef PROFTRACE_COLLECT_USAGE_H
 #define PROFTRACE_COLLECT_USAGE_H
@@ -9,7 +9,7 @@
 struct collector;
 struct function_usage;
 struct line_usage;
-struct part;
+struct stack_copy;
 
 /* See collector__surveyed(), collector__passed(), collector__usage() and collector__lines(). */
 uint64_t usage__surveyed(const struct collector *c, uint32_t function);
@@ -17,8 +17,8 @@ uint64_t usage__passed(const struct collector *c, uint32_t function);
 int usage__functions(struct collector *c, struct function_usage *usage, uint32_t cnt);
 int usage__lines(struct collector *c, uint64_t now_ns, struct line_usage *usage, uint32_t cnt);
 
-/* Adds what an ended lane has done. Before its part is corrected: usage is as measured. Returns 0
- * or -ENOMEM. */
-int usage__add_retired(struct collector *c, const struct part *part);
+/* Adds what an ended call stack has done. Before its part is corrected: usage is as measured.
+ * Returns 0 or -ENOMEM. */
+int usage__add_reclaimed(struct collector *c, const struct stack_copy *copy);
 
 #endif

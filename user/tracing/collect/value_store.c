@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "calls/values.h"
-#include "collect/tables.h"
+#include "collect/bpf_tables.h"
 #include "timeline/timeline.h"
 #include "util/utf8.h"
 #include "wire.h"
@@ -18,12 +18,12 @@ struct call_room {
 };
 
 struct value_store {
-	const struct tables *tables;
+	const struct bpf_tables *tables;
 	size_t cnt, cap;
 	struct call_room rooms[];
 };
 
-struct value_store *value_store__new(const struct tables *t, size_t calls)
+struct value_store *value_store__new(const struct bpf_tables *t, size_t calls)
 {
 	struct value_store *s = malloc(sizeof(*s) + calls * sizeof(s->rooms[0]));
 
@@ -41,7 +41,7 @@ void value_store__clear(struct value_store *s)
 }
 
 /* The lowest bytes of a word. */
-static struct call_value number_of(const struct wire_wanted *w, uint64_t word)
+static struct call_value number_of(const struct wire_value_place *w, uint64_t word)
 {
 	unsigned int shift = w->bytes && w->bytes < 8 ? 64 - 8 * w->bytes : 0;
 	uint32_t half = word;
@@ -76,7 +76,7 @@ static void cut_at_character(char text[WIRE_TEXT])
 	}
 }
 
-static struct call_value value_of(const struct wire_wanted *w, const struct wire_values *v,
+static struct call_value value_of(const struct wire_value_place *w, const struct wire_values *v,
 				  size_t words, char (**text)[WIRE_TEXT])
 {
 	size_t len = w->flags & WIRE_VALUE_TEXT ? WIRE_TEXT / sizeof(u64) : 1;
@@ -94,7 +94,7 @@ static struct call_value value_of(const struct wire_wanted *w, const struct wire
 void value_store__take(struct value_store *s, const struct wire_values *v,
 		       struct timeline_call *call)
 {
-	const struct tables *t = s->tables;
+	const struct bpf_tables *t = s->tables;
 	const struct wire_list *list = &t->lists[v->list < t->info.lists_cap ? v->list : 0];
 	size_t words = v->records * (sizeof(struct wire_call) / sizeof(u64)), texts = 0;
 	struct call_room *room = &s->rooms[s->cnt];

@@ -5,13 +5,13 @@
 
 #include <stddef.h>
 
-struct tables;
+struct bpf_tables;
 struct timeline_call;
 struct value_store;
 struct wire_values;
 
 /* Room for those of `calls` calls; `t` is borrowed. NULL: no memory. Freed by free(). */
-struct value_store *value_store__new(const struct tables *t, size_t calls);
+struct value_store *value_store__new(const struct bpf_tables *t, size_t calls);
 
 /* Gives the call its values, which stay until the store is cleared. Those of an unknown list, or
  * for which there is no room, it does not get. Of `values` there is as much as its records say. */

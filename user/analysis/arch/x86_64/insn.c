@@ -17,7 +17,7 @@ struct decoder {
 	struct insn_decoder insn;
 	ZydisDecoder zydis;
 	struct prefix_memo memo;
-	struct insn known[PREFIX_MEMO_SLOTS]; /* by slot of the memo */
+	struct insn known[PREFIX_MEMO_ENTRIES]; /* by slot of the memo */
 };
 
 struct insn_decoder *x86_64_decoder__new(void)

@@ -15,7 +15,7 @@
 #include "record/format/decode.h"
 #include "record/format/encode.h"
 #include "record/format/layout.h"
-#include "record/format/tables.h"
+#include "record/format/table_reader.h"
 #include "timeline/timeline.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
@@ -95,7 +95,7 @@ int encode__calls(const struct call_segment *segments, size_t cnt, struct bytes 
 		for (size_t i = 0; i < cnt; i++) {
 			const struct call_segment *s = &segments[i];
 
-			segment_rows[i] = (struct segment_row){s->lane, s->cnt};
+			segment_rows[i] = (struct segment_row){s->callstack, s->cnt};
 			make_rows(s, rows + calls);
 			for (uint32_t c = 0; c < s->cnt; c++)
 				values_cnt +=
@@ -116,11 +116,11 @@ int encode__calls(const struct call_segment *segments, size_t cnt, struct bytes 
 	return err;
 }
 
-int encode__paths(const struct recorded_lane *lanes, size_t lanes_cnt,
+int encode__paths(const struct recorded_callstack *callstacks, size_t callstacks_cnt,
 		  const struct recorded_path *paths, size_t paths_cnt, struct bytes *out)
 {
 	const struct table_rows tables[] = {
-		{&layout_lanes, lanes, lanes_cnt},
+		{&layout_callstacks, callstacks, callstacks_cnt},
 		{&layout_paths, paths, paths_cnt},
 	};
 
@@ -136,20 +136,20 @@ static int read_tables(const uint8_t *data, size_t len, const struct table_place
 		       size_t cnt)
 {
 	struct memory strings = {0};
-	struct tables t = {.at = data, .end = data + len, .memory = &strings};
-	int err = tables__read(&t, places, cnt);
+	struct table_reader t = {.at = data, .end = data + len, .memory = &strings};
+	int err = table_reader__read(&t, places, cnt);
 
 	memory__free(&strings);
 	return err;
 }
 
-/* Whether segments are of some lane, and hold all the calls that there are. */
+/* Whether segments are of some call stack, and hold all the calls that there are. */
 static bool segments_valid(const struct segment_row *rows, size_t cnt, size_t calls)
 {
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < cnt; i++) {
-		if (!rows[i].cnt || !rows[i].lane)
+		if (!rows[i].cnt || !rows[i].callstack)
 			return false;
 		sum += rows[i].cnt;
 	}
@@ -254,7 +254,7 @@ static int take_values(const struct value_row *rows, size_t rows_cnt, struct mem
 int decode__calls(const uint8_t *data, size_t len, struct memory *m, struct timeline_call **calls,
 		  size_t *cnt)
 {
-	struct tables t = {.at = data, .end = data + len, .memory = m};
+	struct table_reader t = {.at = data, .end = data + len, .memory = m};
 	struct segment_row *segments = NULL;
 	struct call_row *rows = NULL;
 	struct value_row *values = NULL;
@@ -263,13 +263,13 @@ int decode__calls(const uint8_t *data, size_t len, struct memory *m, struct time
 
 	*calls = NULL;
 	*cnt = 0;
-	err = tables__read(&t,
-			   (const struct table_place[]){
-				   {&layout_segments, 0, (void **)&segments, &segments_cnt},
-				   {&layout_calls, 0, (void **)&rows, cnt},
-				   {&layout_values, 0, (void **)&values, &values_cnt},
-			   },
-			   3);
+	err = table_reader__read(&t,
+				 (const struct table_place[]){
+					 {&layout_segments, 0, (void **)&segments, &segments_cnt},
+					 {&layout_calls, 0, (void **)&rows, cnt},
+					 {&layout_values, 0, (void **)&values, &values_cnt},
+				 },
+				 3);
 	if (!err && !segments_valid(segments, segments_cnt, *cnt))
 		err = -EINVAL;
 	if (!err)
@@ -288,23 +288,23 @@ int decode__calls(const uint8_t *data, size_t len, struct memory *m, struct time
 	return err;
 }
 
-int decode__paths(const uint8_t *data, size_t len, struct recorded_lane **lanes, size_t *lanes_cnt,
-		  struct recorded_path **paths, size_t *paths_cnt)
+int decode__paths(const uint8_t *data, size_t len, struct recorded_callstack **callstacks,
+		  size_t *callstacks_cnt, struct recorded_path **paths, size_t *paths_cnt)
 {
 	int err;
 
-	*lanes = NULL;
+	*callstacks = NULL;
 	*paths = NULL;
-	*lanes_cnt = *paths_cnt = 0;
+	*callstacks_cnt = *paths_cnt = 0;
 	err = read_tables(data, len,
 			  (const struct table_place[]){
-				  {&layout_lanes, 0, (void **)lanes, lanes_cnt},
+				  {&layout_callstacks, 0, (void **)callstacks, callstacks_cnt},
 				  {&layout_paths, 0, (void **)paths, paths_cnt},
 			  },
 			  2);
 	if (!err)
 		return 0;
-	free(*lanes);
+	free(*callstacks);
 	free(*paths);
 	return err;
 }

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "record/format/decode.h"
-#include "record/format/facts.h"
+#include "record/format/run_info.h"
 #include "timeline/stream.h"
 
 struct bytes;
@@ -25,15 +25,15 @@ struct timeline_call;
 #define CALL_VALUES_SIZE  4096u
 uint32_t call_block__value_size(const struct call_value *v);
 
-/* Calls of one lane, in order of their ends; `node` is the path's number. */
+/* Calls of one call stack, in order of their ends; `node` is the path's number. */
 struct call_segment {
-	uint32_t lane, cnt;
+	uint32_t callstack, cnt;
 	const struct timeline_call *calls; /* borrowed */
 };
 
 /* Each appends to `out`, which the caller frees, and returns 0 or -ENOMEM. */
 int encode__calls(const struct call_segment *segments, size_t cnt, struct bytes *out);
-int encode__paths(const struct recorded_lane *lanes, size_t lanes_cnt,
+int encode__paths(const struct recorded_callstack *callstacks, size_t callstacks_cnt,
 		  const struct recorded_path *paths, size_t paths_cnt, struct bytes *out);
 int encode__forgotten(const struct recorded_gap *gap, struct bytes *out);
 
@@ -51,8 +51,8 @@ int decode__calls(const uint8_t *data, size_t len, struct memory *m, struct time
 		  size_t *cnt);
 
 /* Nothing is checked but that the tables are tables. */
-int decode__paths(const uint8_t *data, size_t len, struct recorded_lane **lanes, size_t *lanes_cnt,
-		  struct recorded_path **paths, size_t *paths_cnt);
+int decode__paths(const uint8_t *data, size_t len, struct recorded_callstack **callstacks,
+		  size_t *callstacks_cnt, struct recorded_path **paths, size_t *paths_cnt);
 int decode__forgotten(const uint8_t *data, size_t len, struct recorded_gap *gap);
 
 #endif

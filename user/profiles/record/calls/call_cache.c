@@ -12,7 +12,7 @@
 /* By the golden ratio (Knuth's multiplicative hash): neighbours are far apart. */
 static struct cached_block *slot_of(struct call_cache *c, uint64_t at)
 {
-	return &c->small[(at * 0x9e3779b97f4a7c15ull >> 32) % CALL_CACHE_SLOTS];
+	return &c->small[(at * 0x9e3779b97f4a7c15ull >> 32) % CALL_CACHE_ENTRIES];
 }
 
 static void forget(struct cached_block *b)
@@ -49,6 +49,6 @@ int call_cache__get(struct call_cache *c, struct block_reader *r, uint64_t at,
 void call_cache__fini(struct call_cache *c)
 {
 	forget(&c->large);
-	for (size_t i = 0; i < CALL_CACHE_SLOTS; i++)
+	for (size_t i = 0; i < CALL_CACHE_ENTRIES; i++)
 		forget(&c->small[i]);
 }

@@ -8,7 +8,7 @@
 
 #include "record/format/decode.h"
 
-#define CALL_CACHE_SLOTS 1024
+#define CALL_CACHE_ENTRIES 1024
 
 struct block_reader;
 struct timeline_call;
@@ -21,12 +21,12 @@ struct cached_block {
 };
 
 /*
- * Small blocks are those of many lanes, which are read once for each; so many are kept, up to 32
- * MiB, that the lanes that share blocks now and later are read through one after the other. Of
- * large ones the last is kept. All zero: empty.
+ * Small blocks are those of many call stacks, which are read once for each; so many are kept, up to
+ * 32 MiB, that the call stacks that share blocks now and later are read through one after the
+ * other. Of large ones the last is kept. All zero: empty.
  */
 struct call_cache {
-	struct cached_block large, small[CALL_CACHE_SLOTS];
+	struct cached_block large, small[CALL_CACHE_ENTRIES];
 };
 
 /* *out = the block at `at`, valid until the next one is asked for. Returns 0, -EINVAL (it is not

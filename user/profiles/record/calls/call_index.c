@@ -15,7 +15,7 @@ static void note(struct call_index *x, uint64_t at, const struct segment_row *ro
 	for (size_t i = 0; i < cnt; i++) {
 		x->segments[x->segments_cnt++] = (struct indexed_segment){
 			.block = x->blocks_cnt,
-			.lane = rows[i].lane,
+			.callstack = rows[i].callstack,
 			.first = first,
 			.cnt = rows[i].cnt,
 		};

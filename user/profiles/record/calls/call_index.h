@@ -8,9 +8,9 @@
 
 #include "record/calls/block_reader.h"
 
-/* Calls `first` to `first` + `cnt` of a block's are the lane's. */
+/* Calls `first` to `first` + `cnt` of a block's are the call stack's. */
 struct indexed_segment {
-	uint32_t block, lane;
+	uint32_t block, callstack;
 	uint32_t first, cnt;
 };
 
@@ -18,7 +18,7 @@ struct indexed_segment {
 struct call_index {
 	uint64_t *blocks; /* their headers' places */
 	struct indexed_segment *segments;
-	struct content *names; /* lanes and paths */
+	struct content *names; /* call stacks and paths */
 	struct content forgotten;
 	size_t blocks_cnt, blocks_cap, segments_cnt, segments_cap, names_cnt, names_cap;
 	uint64_t calls;
@@ -30,7 +30,7 @@ struct call_index {
 int call_index__add(struct call_index *x, uint64_t at, const uint8_t *data, size_t len,
 		    uint64_t segments_max);
 
-/* Where content with lanes and paths is to be noted; NULL: memory is short. */
+/* Where content with call stacks and paths is to be noted; NULL: memory is short. */
 struct content *call_index__add_names(struct call_index *x);
 
 void call_index__fini(struct call_index *x);

@@ -337,8 +337,8 @@ static void file_timeline_free(struct timeline *base)
 	free(t);
 }
 
-/* Sorts segments by thread, those of a thread staying in order. Of lanes that nobody knows the
- * calls are lost. */
+/* Sorts segments by thread, those of a thread staying in order. Of call stacks that nobody knows
+ * the calls are lost. */
 static int sort_segments(struct file_timeline *t, const struct call_index *x)
 {
 	size_t *ends;
@@ -350,18 +350,18 @@ static int sort_segments(struct file_timeline *t, const struct call_index *x)
 	/* Counted two places on, summed up one place on: there they run up to the places before. */
 	ends = t->firsts + 1;
 	for (size_t i = 0; i < x->segments_cnt; i++) {
-		if (x->segments[i].lane <= t->match.lanes_cnt)
-			ends[t->match.threads[x->segments[i].lane] + 1]++;
+		if (x->segments[i].callstack <= t->match.callstacks_cnt)
+			ends[t->match.threads[x->segments[i].callstack] + 1]++;
 	}
 	for (uint32_t i = 0; i < t->threads_cnt; i++)
 		ends[i + 1] += ends[i];
 	for (size_t i = 0; i < x->segments_cnt; i++) {
 		const struct indexed_segment *s = &x->segments[i];
 
-		if (s->lane > t->match.lanes_cnt)
+		if (s->callstack > t->match.callstacks_cnt)
 			t->base.lost += s->cnt;
 		else
-			t->segments[ends[t->match.threads[s->lane]]++] = (struct file_segment){
+			t->segments[ends[t->match.threads[s->callstack]]++] = (struct file_segment){
 				.at = x->blocks[s->block],
 				.first = s->first,
 				.cnt = s->cnt,
@@ -384,7 +384,7 @@ static int count_lost(struct file_timeline *t, const struct call_index *x)
 
 		if (err)
 			return err;
-		for (size_t c = 0; c < s->cnt && s->lane <= t->match.lanes_cnt; c++)
+		for (size_t c = 0; c < s->cnt && s->callstack <= t->match.callstacks_cnt; c++)
 			t->base.lost += !path_of(t, &calls[c]);
 	}
 	return 0;

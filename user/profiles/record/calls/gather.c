@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A timeline is read lane by lane, so blocks are to hold calls of one lane, and many. But calls
- * must not wait for long, and of ten thousand lanes each has a few only; those share blocks, which
- * are small then, as each is read once for every lane in it.
+ * A timeline is read call stack by call stack, so blocks are to hold calls of one call stack, and
+ * many. But calls must not wait for long, and of ten thousand call stacks each has a few only;
+ * those share blocks, which are small then, as each is read once for every call stack in it.
  */
 #include "record/calls/gather.h"
 
@@ -17,11 +17,11 @@
 #define ROOM_MAX     (512u << 10) /* calls: 24 MiB */
 #define VALUES_MAX   (32u << 20)  /* bytes of values */
 #define FEW	     128	  /* calls, which do not get a block of their own */
-#define SHARED_CALLS 1024	  /* in a block of several lanes */
+#define SHARED_CALLS 1024	  /* in a block of several call stacks */
 
 _Static_assert(FEW <= SHARED_CALLS && SHARED_CALLS <= CALL_BLOCK_CALLS, "blocks hold them");
 
-static int make_room(struct gather *g, struct gather_lane *l, size_t cnt)
+static int make_room(struct gather *g, struct gather_callstack *l, size_t cnt)
 {
 	size_t cap = l->cap;
 
@@ -44,7 +44,7 @@ static uint32_t size_of_values(const struct timeline_call *call)
 }
 
 /* Takes one call, and a copy of its values. */
-static int take(struct gather *g, struct gather_lane *l, const struct timeline_call *call)
+static int take(struct gather *g, struct gather_callstack *l, const struct timeline_call *call)
 {
 	struct timeline_call *kept = &l->calls[l->cnt];
 	uint32_t size = size_of_values(call);
@@ -64,7 +64,7 @@ static int take(struct gather *g, struct gather_lane *l, const struct timeline_c
 	return 0;
 }
 
-static void drop_calls(struct gather *g, struct gather_lane *l)
+static void drop_calls(struct gather *g, struct gather_callstack *l)
 {
 	g->values_size -= l->values_size;
 	for (uint32_t i = 0; i < l->cnt && l->values_size; i++)
@@ -72,26 +72,28 @@ static void drop_calls(struct gather *g, struct gather_lane *l)
 	l->cnt = l->values_size = 0;
 }
 
-static bool is_full(const struct gather_lane *l)
+static bool is_full(const struct gather_callstack *l)
 {
 	return l->cnt == CALL_BLOCK_CALLS || l->values_size > CALL_BLOCK_VALUES - CALL_VALUES_SIZE;
 }
 
-ssize_t gather__add(struct gather *g, uint32_t lane, const struct timeline_call *calls, size_t cnt)
+ssize_t gather__add(struct gather *g, uint32_t callstack, const struct timeline_call *calls,
+		    size_t cnt)
 {
-	size_t before = g->lanes_cap;
-	struct gather_lane *l;
+	size_t before = g->callstacks_cap;
+	struct gather_callstack *l;
 
-	if (ARRAY_RESERVE(&g->lanes, (size_t)lane, &g->lanes_cap) ||
+	if (ARRAY_RESERVE(&g->callstacks, (size_t)callstack, &g->callstacks_cap) ||
 	    ARRAY_RESERVE(&g->filled, g->filled_cnt, &g->filled_cap))
 		return -ENOMEM;
-	if (g->lanes_cap > before)
-		memset(&g->lanes[before], 0, (g->lanes_cap - before) * sizeof(*g->lanes));
-	l = &g->lanes[lane];
+	if (g->callstacks_cap > before)
+		memset(&g->callstacks[before], 0,
+		       (g->callstacks_cap - before) * sizeof(*g->callstacks));
+	l = &g->callstacks[callstack];
 	if (cnt > CALL_BLOCK_CALLS - l->cnt)
 		cnt = CALL_BLOCK_CALLS - l->cnt;
 	if (!l->cap)
-		g->filled[g->filled_cnt++] = lane;
+		g->filled[g->filled_cnt++] = callstack;
 	if (make_room(g, l, cnt)) {
 		g->filled_cnt -= !l->cap;
 		return -ENOMEM;
@@ -110,9 +112,9 @@ bool gather__too_many(const struct gather *g)
 	return g->room > ROOM_MAX || g->values_size > VALUES_MAX;
 }
 
-bool gather__full(const struct gather *g, uint32_t lane)
+bool gather__full(const struct gather *g, uint32_t callstack)
 {
-	return is_full(&g->lanes[lane]);
+	return is_full(&g->callstacks[callstack]);
 }
 
 /* The calls that go into one block. */
@@ -131,9 +133,9 @@ static int batch_write(struct batch *b)
 	return err;
 }
 
-static int batch_add(struct batch *b, uint32_t lane, const struct gather_lane *l)
+static int batch_add(struct batch *b, uint32_t callstack, const struct gather_callstack *l)
 {
-	const struct call_segment segment = {lane, l->cnt, l->calls};
+	const struct call_segment segment = {callstack, l->cnt, l->calls};
 	int err = 0;
 
 	if (l->cnt >= FEW)
@@ -147,23 +149,23 @@ static int batch_add(struct batch *b, uint32_t lane, const struct gather_lane *l
 	return err;
 }
 
-static void forget(struct gather *g, struct gather_lane *l)
+static void forget(struct gather *g, struct gather_callstack *l)
 {
 	g->room -= l->cap;
 	drop_calls(g, l);
 	free(l->calls);
-	*l = (struct gather_lane){0};
+	*l = (struct gather_callstack){0};
 }
 
-static int compare_lanes(const void *a, const void *b)
+static int compare_callstacks(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
 	return (x > y) - (x < y);
 }
 
-/* Those of lanes that have room for so many at least. In the order of lanes, so that it is the same
- * ones that share blocks each time. */
+/* Those of call stacks that have room for so many at least. In the order of call stacks, so that it
+ * is the same ones that share blocks each time. */
 static int write_from(struct gather *g, size_t least, gather_writer write, void *ctx)
 {
 	struct batch b = {.write = write, .ctx = ctx};
@@ -171,9 +173,9 @@ static int write_from(struct gather *g, size_t least, gather_writer write, void 
 	int err = 0;
 
 	if (g->filled_cnt)
-		qsort(g->filled, g->filled_cnt, sizeof(*g->filled), compare_lanes);
+		qsort(g->filled, g->filled_cnt, sizeof(*g->filled), compare_callstacks);
 	for (size_t i = 0; i < g->filled_cnt && !err; i++) {
-		const struct gather_lane *l = &g->lanes[g->filled[i]];
+		const struct gather_callstack *l = &g->callstacks[g->filled[i]];
 
 		if (l->cnt && l->cap >= least)
 			err = batch_add(&b, g->filled[i], l);
@@ -181,7 +183,7 @@ static int write_from(struct gather *g, size_t least, gather_writer write, void 
 	if (!err)
 		err = batch_write(&b);
 	for (size_t i = 0; i < g->filled_cnt; i++) {
-		struct gather_lane *l = &g->lanes[g->filled[i]];
+		struct gather_callstack *l = &g->callstacks[g->filled[i]];
 
 		if (l->cap >= least)
 			forget(g, l);
@@ -193,10 +195,10 @@ static int write_from(struct gather *g, size_t least, gather_writer write, void 
 }
 
 /* The memory stays: more calls are likely. */
-int gather__write_lane(struct gather *g, uint32_t lane, gather_writer write, void *ctx)
+int gather__write_callstack(struct gather *g, uint32_t callstack, gather_writer write, void *ctx)
 {
-	struct gather_lane *l = &g->lanes[lane];
-	const struct call_segment segment = {lane, l->cnt, l->calls};
+	struct gather_callstack *l = &g->callstacks[callstack];
+	const struct call_segment segment = {callstack, l->cnt, l->calls};
 	int err = write(ctx, &segment, 1);
 
 	drop_calls(g, l);
@@ -217,8 +219,8 @@ int gather__write_all(struct gather *g, gather_writer write, void *ctx)
 void gather__fini(struct gather *g)
 {
 	for (size_t i = 0; i < g->filled_cnt; i++)
-		forget(g, &g->lanes[g->filled[i]]);
-	free(g->lanes);
+		forget(g, &g->callstacks[g->filled[i]]);
+	free(g->callstacks);
 	free(g->filled);
 	*g = (struct gather){0};
 }

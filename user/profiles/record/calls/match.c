@@ -16,24 +16,25 @@
 #include "calls/tree.h"
 #include "util/array.h"
 
-/* The profile's threads, then all lanes as if they were threads. */
-static int append_lanes(const struct names *n, struct profile *p)
+/* The profile's threads, then all call stacks as if they were threads. */
+static int append_callstacks(const struct names *n, struct profile *p)
 {
 	size_t cnt = p->threads_cnt;
-	struct profile_thread *all = reallocarray(p->threads, cnt + n->lanes_cnt + 1, sizeof(*all));
+	struct profile_thread *all =
+		reallocarray(p->threads, cnt + n->callstacks_cnt + 1, sizeof(*all));
 
 	if (!all)
 		return -ENOMEM;
 	p->threads = all;
-	for (size_t i = 0; i < n->lanes_cnt; i++) {
-		const struct recorded_lane *l = &n->lanes[i];
+	for (size_t i = 0; i < n->callstacks_cnt; i++) {
+		const struct recorded_callstack *l = &n->callstacks[i];
 
 		all[cnt + i] = (struct profile_thread){
 			.pid = l->pid,
 			.tid = l->tid,
 			.start_ns = l->start_ns,
 			.goroutine = l->goroutine,
-			.lane_ns = l->lane_ns,
+			.callstack_ns = l->callstack_ns,
 			.spans = l->spans,
 		};
 	}
@@ -72,11 +73,11 @@ static int find_firsts(struct profile_thread *all, size_t cnt, uint32_t *firsts)
 	return 0;
 }
 
-static int match_lanes(const struct names *n, struct profile *p, struct match *m)
+static int match_callstacks(const struct names *n, struct profile *p, struct match *m)
 {
-	size_t known = p->threads_cnt, cnt = known + n->lanes_cnt;
+	size_t known = p->threads_cnt, cnt = known + n->callstacks_cnt;
 	uint32_t *firsts = calloc(cnt + 1, sizeof(*firsts));
-	int err = firsts ? append_lanes(n, p) : -ENOMEM;
+	int err = firsts ? append_callstacks(n, p) : -ENOMEM;
 
 	if (!err)
 		err = find_firsts(p->threads, cnt, firsts);
@@ -117,11 +118,11 @@ static int match_path(const struct names *n, uint32_t number, struct profile *p,
 	const struct recorded_path *path = &n->paths[number - 1];
 	uint32_t thread, parent, *node;
 
-	if (path->parent >= number || !path->lane || path->lane > n->lanes_cnt ||
-	    (path->parent && n->paths[path->parent - 1].lane != path->lane))
+	if (path->parent >= number || !path->callstack || path->callstack > n->callstacks_cnt ||
+	    (path->parent && n->paths[path->parent - 1].callstack != path->callstack))
 		return -EINVAL;
 	parent = m->paths[path->parent].node;
-	thread = m->threads[path->lane];
+	thread = m->threads[path->callstack];
 	m->paths[number].thread = thread;
 	if (path->function >= p->functions_cnt || (path->parent && !parent))
 		return 0;
@@ -161,14 +162,14 @@ int match__names(const struct names *n, struct profile *p, struct match *m)
 	size_t known = p->nodes_cnt;
 	int err;
 
-	*m = (struct match){.lanes_cnt = n->lanes_cnt, .paths_cnt = n->paths_cnt};
-	m->threads = calloc(n->lanes_cnt + 1, sizeof(*m->threads));
+	*m = (struct match){.callstacks_cnt = n->callstacks_cnt, .paths_cnt = n->paths_cnt};
+	m->threads = calloc(n->callstacks_cnt + 1, sizeof(*m->threads));
 	m->paths = calloc(n->paths_cnt + 1, sizeof(*m->paths));
-	err = m->threads && m->paths ? match_lanes(n, p, m) : -ENOMEM;
+	err = m->threads && m->paths ? match_callstacks(n, p, m) : -ENOMEM;
 	if (!err)
 		err = match_paths(n, p, m);
 	if (!err && p->nodes_cnt > known)
-		err = profile__link(p);
+		err = profile__connect(p);
 	if (err)
 		match__fini(m);
 	return err;

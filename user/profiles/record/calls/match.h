@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Finds recorded lanes and paths in the profile of their run. Inside record/ only. */
+/* Finds recorded call stacks and paths in the profile of their run. Inside record/ only. */
 #ifndef PROFTRACE_RECORD_CALLS_MATCH_H
 #define PROFTRACE_RECORD_CALLS_MATCH_H
 
@@ -11,9 +11,9 @@
 struct profile;
 
 struct names {
-	struct recorded_lane *lanes;
+	struct recorded_callstack *callstacks;
 	struct recorded_path *paths;
-	size_t lanes_cnt, lanes_cap, paths_cnt, paths_cap;
+	size_t callstacks_cnt, callstacks_cap, paths_cnt, paths_cap;
 };
 
 struct matched_path {
@@ -23,9 +23,9 @@ struct matched_path {
 
 /* Both by the numbers that the recording gives them: [0] is not used. */
 struct match {
-	uint32_t *threads; /* of lanes */
+	uint32_t *threads; /* of call stacks */
 	struct matched_path *paths;
-	size_t lanes_cnt, paths_cnt; /* the highest numbers */
+	size_t callstacks_cnt, paths_cnt; /* the highest numbers */
 };
 
 /* Adds threads and nodes, without any figures, to the profile that it does not have yet, and links

@@ -18,8 +18,8 @@
 #include "calls/stats.h"
 #include "calls/tree.h"
 #include "calls/walk.h"
-#include "record/format/facts.h"
-#include "record/format/tables.h"
+#include "record/format/run_info.h"
+#include "record/format/table_reader.h"
 
 #define ARGUMENT_NAME_MAX 256 /* bytes */
 
@@ -39,7 +39,7 @@ struct parts {
 static int read_parts(const uint8_t *data, size_t len, struct memory *m, struct profile *p,
 		      struct parts *s)
 {
-	struct tables t = {.at = data, .end = data + len, .memory = m};
+	struct table_reader t = {.at = data, .end = data + len, .memory = m};
 	size_t nodes_cnt = 0;
 	const struct table_place places[] = {
 		{&layout_summary, 0, (void **)&s->summary, &s->summary_cnt},
@@ -58,7 +58,7 @@ static int read_parts(const uint8_t *data, size_t len, struct memory *m, struct 
 		{&layout_lines, 0, (void **)&p->lines, &p->lines_cnt},
 		{&layout_inlines, 0, (void **)&p->inlines, &p->inlines_cnt},
 	};
-	int err = tables__read(&t, places, COUNT(places));
+	int err = table_reader__read(&t, places, COUNT(places));
 
 	if (err)
 		return err;
@@ -187,7 +187,7 @@ static bool name_functions(struct profile *p)
 	return true;
 }
 
-/* Index bounds within nodes are checked by profile__link(). */
+/* Index bounds within nodes are checked by profile__connect(). */
 static bool nodes_valid(const struct profile *p)
 {
 	struct call_stats sum = {0};
@@ -304,10 +304,10 @@ static int build(struct profile *p, const struct parts *s, struct memory *m)
 	if (!name_functions(p) || !nodes_valid(p) || !rest_valid(p) || !lines_valid(p))
 		return -EINVAL;
 	/* Once for the walk that sums, once for the order of what it has summed. */
-	err = profile__link(p);
+	err = profile__connect(p);
 	if (err)
 		return err;
-	return sum_nodes(p) == p->nodes_cnt - 1 ? profile__link(p) : -EINVAL;
+	return sum_nodes(p) == p->nodes_cnt - 1 ? profile__connect(p) : -EINVAL;
 }
 
 int decode__profile(const uint8_t *data, size_t len, struct memory *m, struct profile **out)
@@ -335,7 +335,7 @@ int decode__profile(const uint8_t *data, size_t len, struct memory *m, struct pr
 static int read_row(const uint8_t *data, size_t len, struct memory *m, const struct layout *l,
 		    void *row, const struct table_place *list)
 {
-	struct tables t = {.at = data, .end = data + len, .memory = m};
+	struct table_reader t = {.at = data, .end = data + len, .memory = m};
 	void *rows = NULL;
 	size_t cnt = 0;
 	struct table_place places[2] = {{l, 0, &rows, &cnt}};
@@ -343,7 +343,7 @@ static int read_row(const uint8_t *data, size_t len, struct memory *m, const str
 
 	if (list)
 		places[1] = *list;
-	err = tables__read(&t, places, list ? 2 : 1);
+	err = table_reader__read(&t, places, list ? 2 : 1);
 	if (!err && cnt != 1)
 		err = -EINVAL;
 	if (!err)
@@ -352,12 +352,12 @@ static int read_row(const uint8_t *data, size_t len, struct memory *m, const str
 	return err;
 }
 
-int decode__facts(const uint8_t *data, size_t len, struct memory *m, struct run_facts *f)
+int decode__run_info(const uint8_t *data, size_t len, struct memory *m, struct run_info *f)
 {
 	void *args = NULL;
 	size_t cnt = 0;
 	const struct table_place list = {&layout_args, 0, &args, &cnt};
-	int err = read_row(data, len, m, &layout_facts, f, &list);
+	int err = read_row(data, len, m, &layout_run_info, f, &list);
 
 	if (args && memory__keep(m, args))
 		return -ENOMEM;

@@ -14,7 +14,7 @@
 
 struct profile;
 struct run_end;
-struct run_facts;
+struct run_info;
 
 /*
  * Each returns 0, -EINVAL (the content makes no sense), -EFBIG (its rows take more than m->room) or
@@ -22,7 +22,7 @@ struct run_facts;
  * `len`, and rows take it from m->room. The caller frees *out with
  * profile__free(); it is linked, not summarized.
  */
-int decode__facts(const uint8_t *data, size_t len, struct memory *m, struct run_facts *f);
+int decode__run_info(const uint8_t *data, size_t len, struct memory *m, struct run_info *f);
 int decode__end(const uint8_t *data, size_t len, struct memory *m, struct run_end *e);
 int decode__profile(const uint8_t *data, size_t len, struct memory *m, struct profile **out);
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "calls/profile.h"
-#include "record/format/facts.h"
+#include "record/format/run_info.h"
 #include "record/format/layout.h"
 #include "util/array.h"
 
@@ -227,11 +227,11 @@ static void put_string_list(struct encoder *e, const struct layout *l, const cha
 	put_table(e, l, list, cnt);
 }
 
-int encode__facts(const struct run_facts *f, struct bytes *out)
+int encode__run_info(const struct run_info *f, struct bytes *out)
 {
 	struct encoder e = {0};
 
-	put_table(&e, &layout_facts, f, 1);
+	put_table(&e, &layout_run_info, f, 1);
 	put_string_list(&e, &layout_args, f->args, f->args_cnt);
 	return encoder_finish(&e, out);
 }

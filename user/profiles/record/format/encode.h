@@ -9,7 +9,7 @@
 struct layout;
 struct profile;
 struct run_end;
-struct run_facts;
+struct run_info;
 
 struct bytes {
 	uint8_t *data;
@@ -18,7 +18,7 @@ struct bytes {
 
 /* Each appends to `out`, which the caller frees, and returns 0 or -ENOMEM. Memory: as much as the
  * content takes. */
-int encode__facts(const struct run_facts *f, struct bytes *out);
+int encode__run_info(const struct run_info *f, struct bytes *out);
 int encode__end(const struct run_end *e, struct bytes *out);
 int encode__profile(const struct profile *p, struct bytes *out);
 

@@ -21,7 +21,7 @@ enum block_type {
 	BLOCK_PROFILE = 2, /* all that the run has found so far; the last whole one counts */
 	BLOCK_END = 3,	   /* the run has ended in order; nothing of it follows */
 	/* Single calls, between the profiles of their run. 7 is kept for more of the kind. */
-	BLOCK_PATHS = 4,     /* lanes and paths, which go on from those before */
+	BLOCK_PATHS = 4,     /* call stacks and paths, which go on from those before */
 	BLOCK_CALLS = 5,     /* calls; never of several blocks */
 	BLOCK_FORGOTTEN = 6, /* how many calls went to make room; the last whole one counts */
 };
@@ -44,7 +44,7 @@ _Static_assert(sizeof(struct block_header) == 24, "is in files");
 /* The content of blocks is tables: see record/layout.h. Tags are in files. */
 enum table_tag {
 	TABLE_STRINGS = 1,
-	TABLE_FACTS = 2,
+	TABLE_RUN_INFO = 2,
 	TABLE_ARGS = 3,
 	TABLE_END = 4,
 	TABLE_SUMMARY = 5,
@@ -58,7 +58,7 @@ enum table_tag {
 	TABLE_NODES = 13,
 	TABLE_BUCKETS = 14,
 	TABLE_DROPS = 15,
-	TABLE_LANES = 16,
+	TABLE_CALLSTACKS = 16,
 	TABLE_PATHS = 17,
 	TABLE_SEGMENTS = 18,
 	TABLE_CALLS = 19,

@@ -2,7 +2,7 @@
 #include "record/format/layout.h"
 
 #include "calls/profile.h"
-#include "record/format/facts.h"
+#include "record/format/run_info.h"
 #include "timeline/stream.h"
 
 #define PLAIN(column, kind, type, member)                           \
@@ -18,12 +18,12 @@
 		tag, sizeof(type), sizeof(fields) / sizeof((fields)[0]), fields \
 	}
 
-static const struct field facts[] = {
-	PLAIN(1, DOUBLE, struct run_facts, start_time), PLAIN(2, STRING, struct run_facts, version),
-	PLAIN(3, STRING, struct run_facts, host),	PLAIN(4, STRING, struct run_facts, kernel),
-	PLAIN(5, STRING, struct run_facts, machine),	PLAIN(6, U32, struct run_facts, raw),
+static const struct field run_info[] = {
+	PLAIN(1, DOUBLE, struct run_info, start_time), PLAIN(2, STRING, struct run_info, version),
+	PLAIN(3, STRING, struct run_info, host),       PLAIN(4, STRING, struct run_info, kernel),
+	PLAIN(5, STRING, struct run_info, machine),    PLAIN(6, U32, struct run_info, raw),
 };
-const struct layout layout_facts = LAYOUT(TABLE_FACTS, struct run_facts, facts);
+const struct layout layout_run_info = LAYOUT(TABLE_RUN_INFO, struct run_info, run_info);
 
 static const struct field strings[] = {PLAIN(1, STRING, struct string_row, string)};
 const struct layout layout_args = LAYOUT(TABLE_ARGS, struct string_row, strings);
@@ -107,7 +107,7 @@ static const struct field threads[] = {
 	CHANGE(2, I32, struct profile_thread, tid),
 	CHANGE(3, U64, struct profile_thread, start_ns),
 	CHANGE(4, U64, struct profile_thread, goroutine),
-	PLAIN(5, U64, struct profile_thread, lane_ns),
+	PLAIN(5, U64, struct profile_thread, callstack_ns),
 	PLAIN(6, COMM, struct profile_thread, comm),
 	PLAIN(7, U32, struct profile_thread, merged_cnt),
 	PLAIN(8, U32, struct profile_thread, spans),
@@ -183,25 +183,26 @@ static const struct field inlines[] = {
 };
 const struct layout layout_inlines = LAYOUT(TABLE_INLINES, struct profile_inline, inlines);
 
-static const struct field lanes[] = {
-	CHANGE(1, I32, struct recorded_lane, pid),
-	CHANGE(2, I32, struct recorded_lane, tid),
-	CHANGE(3, U64, struct recorded_lane, start_ns),
-	CHANGE(4, U64, struct recorded_lane, goroutine),
-	PLAIN(5, U64, struct recorded_lane, lane_ns),
-	PLAIN(6, U32, struct recorded_lane, spans),
+static const struct field callstacks[] = {
+	CHANGE(1, I32, struct recorded_callstack, pid),
+	CHANGE(2, I32, struct recorded_callstack, tid),
+	CHANGE(3, U64, struct recorded_callstack, start_ns),
+	CHANGE(4, U64, struct recorded_callstack, goroutine),
+	PLAIN(5, U64, struct recorded_callstack, callstack_ns),
+	PLAIN(6, U32, struct recorded_callstack, spans),
 };
-const struct layout layout_lanes = LAYOUT(TABLE_LANES, struct recorded_lane, lanes);
+const struct layout layout_callstacks =
+	LAYOUT(TABLE_CALLSTACKS, struct recorded_callstack, callstacks);
 
 static const struct field paths[] = {
 	CHANGE(1, U32, struct recorded_path, parent),
 	CHANGE(2, U32, struct recorded_path, function),
-	CHANGE(3, U32, struct recorded_path, lane),
+	CHANGE(3, U32, struct recorded_path, callstack),
 };
 const struct layout layout_paths = LAYOUT(TABLE_PATHS, struct recorded_path, paths);
 
 static const struct field segments[] = {
-	CHANGE(1, U32, struct segment_row, lane),
+	CHANGE(1, U32, struct segment_row, callstack),
 	PLAIN(2, U32, struct segment_row, cnt),
 };
 const struct layout layout_segments = LAYOUT(TABLE_SEGMENTS, struct segment_row, segments);

@@ -55,9 +55,9 @@ struct site_row {
 	uint64_t count;
 };
 
-/* Calls of one lane that follow each other in a block. */
+/* Calls of one call stack that follow each other in a block. */
 struct segment_row {
-	uint32_t lane, cnt;
+	uint32_t callstack, cnt;
 };
 
 /* A call of a segment. */
@@ -76,12 +76,12 @@ struct value_row {
 	const char *text;
 };
 
-extern const struct layout layout_facts, layout_args, layout_end; /* record/facts.h */
-extern const struct layout layout_summary;			  /* one row: struct profile */
+extern const struct layout layout_run_info, layout_args, layout_end; /* record/facts.h */
+extern const struct layout layout_summary;			     /* one row: struct profile */
 extern const struct layout layout_pids, layout_command, layout_sites, layout_skipped;
 extern const struct layout layout_functions, layout_aliases, layout_threads, layout_nodes;
 extern const struct layout layout_buckets, layout_drops, layout_cpu_shares;
-extern const struct layout layout_lanes, layout_paths; /* calls/stream.h */
+extern const struct layout layout_callstacks, layout_paths; /* calls/stream.h */
 extern const struct layout layout_arguments, layout_lines, layout_inlines;
 extern const struct layout layout_segments, layout_calls, layout_values;
 extern const struct layout layout_call_paths; /* of layout_calls just the path: uint32_t */

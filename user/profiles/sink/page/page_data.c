@@ -89,7 +89,7 @@ static void write_threads(struct json *j, const struct profile *p, const struct 
 		json_key(j, "goroutine");
 		json_bool(j, t->goroutine != 0);
 		json_key(j, "stack");
-		json_bool(j, t->lane_ns && !t->goroutine && !t->spans);
+		json_bool(j, t->callstack_ns && !t->goroutine && !t->spans);
 		json_key(j, "spans");
 		json_bool(j, t->spans);
 		json_member_u64(j, "merged", t->merged_cnt);

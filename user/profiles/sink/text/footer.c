@@ -17,7 +17,7 @@
 #define DROP_NAME_MAX	40 /* columns of FUNCTION */
 #define DROP_NAME_MIN	30
 #define DROP_FIGURES	47 /* columns before it */
-#define NARROW_DROPS	5  /* dropped functions that a terminal names */
+#define FILTER_DROPS	5  /* dropped functions that a terminal names */
 
 static int print_probed_names(struct printer *pr)
 {
@@ -216,14 +216,14 @@ static int name_drops(struct printer *pr, const struct profile_drop *const *sort
 	fprintf(pr->out,
 		"%s%s function%s dropped to keep to the budget: ", printer__style(pr, STYLE_WARN),
 		text_count(cnt, text, sizeof(text)), cnt == 1 ? " was" : "s were");
-	for (size_t i = 0; i < cnt && i < NARROW_DROPS && err >= 0; i++) {
+	for (size_t i = 0; i < cnt && i < FILTER_DROPS && err >= 0; i++) {
 		fputs(i ? ", " : "", pr->out);
 		err = printer__function(pr, &pr->profile->functions[sorted[i]->function],
 					DROP_NAME_MIN);
 		fprintf(pr->out, sorted[i]->at_ns ? " (after %s)" : " (before the %s)",
 			drop_time(sorted[i], at));
 	}
-	fprintf(pr->out, "%s%s\n", cnt > NARROW_DROPS ? ", … (-v lists them)" : "",
+	fprintf(pr->out, "%s%s\n", cnt > FILTER_DROPS ? ", … (-v lists them)" : "",
 		printer__style(pr, STYLE_PLAIN));
 	return err < 0 ? err : 0;
 }

@@ -28,7 +28,7 @@
 #define LINE_WIDTH   110 /* names are shortened to end here */
 #define NAME_MIN     40	 /* but not below this, unless the terminal is narrow */
 #define NARROW	     100 /* columns of a terminal */
-#define NARROW_NAME  20	 /* columns that a name has there, however deep it is */
+#define FILTER_NAME  20	 /* columns that a name has there, however deep it is */
 
 struct tree_order {
 	uint64_t total_ns;
@@ -141,8 +141,8 @@ static int print_function(const struct drawing *d, const struct tree_row *row, s
 	if (row->kind == ROW_RECURSION) {
 		width = snprintf(levels, sizeof(levels), " (recursion, %s levels)", cnt);
 		if (d->pr->opts->columns)
-			columns = columns > (size_t)width + NARROW_NAME ? columns - width
-									: NARROW_NAME;
+			columns = columns > (size_t)width + FILTER_NAME ? columns - width
+									: FILTER_NAME;
 	}
 	if (row->kind == ROW_MORE) {
 		fprintf(d->pr->out, "… %s more path%s", cnt, row->cnt == 1 ? "" : "s");
@@ -167,7 +167,7 @@ static size_t name_width(const struct drawing *d, size_t used)
 {
 	size_t usual = used + NAME_MIN < LINE_WIDTH ? LINE_WIDTH - used : NAME_MIN;
 
-	return printer__room(d->pr, used, usual, NARROW_NAME);
+	return printer__room(d->pr, used, usual, FILTER_NAME);
 }
 
 static int print_row(struct drawing *d, const struct tree_row *row)
@@ -195,7 +195,7 @@ static int print_row(struct drawing *d, const struct tree_row *row)
 /* Names keep their room: deeper levels are numbered. */
 static uint32_t indent_max(const struct drawing *d)
 {
-	size_t used = figures_width(d) + strlen("[12345] ") + NARROW_NAME;
+	size_t used = figures_width(d) + strlen("[12345] ") + FILTER_NAME;
 	size_t columns = d->pr->opts->columns;
 	size_t levels = columns > used ? (columns - used) / 2 : 0;
 

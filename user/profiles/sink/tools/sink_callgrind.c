@@ -12,7 +12,7 @@
 
 #include "calls/profile.h"
 #include "sink/accounts.h"
-#include "sink/arcs.h"
+#include "sink/call_edges.h"
 #include "sink/listing.h"
 #include "sink/names.h"
 #include "sink/sink.h"
@@ -103,30 +103,30 @@ static bool any_cost(const uint64_t costs[COSTS])
 	return costs[COST_WALL] || costs[COST_CPU] || costs[COST_OFF] || costs[COST_CALLS];
 }
 
-static void write_arc(const struct writer *w, const struct arc *arc)
+static void write_edge(const struct writer *w, const struct call_edge *edge)
 {
 	static const char *const keys[] = {"cob", "cfl", "cfn"};
 
-	if (!arc->calls && !any_cost(arc->total))
+	if (!edge->calls && !any_cost(edge->total))
 		return;
-	write_function(w, arc->callee, keys);
+	write_function(w, edge->callee, keys);
 	/* A call from before the first that we saw is no entry but a cost; callgrind_annotate
 	 * takes the costs behind calls=0 for the caller's own. */
-	fprintf(w->out, "calls=%" PRIu64 " %" PRIu32 "\n%" PRIu32, arc->calls ? arc->calls : 1,
-		line_of(w, arc->callee), line_of(w, arc->caller));
-	write_costs(w, arc->total);
+	fprintf(w->out, "calls=%" PRIu64 " %" PRIu32 "\n%" PRIu32, edge->calls ? edge->calls : 1,
+		line_of(w, edge->callee), line_of(w, edge->caller));
+	write_costs(w, edge->total);
 }
 
 static void write_functions(const struct writer *w, uint64_t sums[COSTS])
 {
 	static const char *const keys[] = {"ob", "fl", "fn"};
-	const struct arc *arc = w->graph.arcs, *end = arc + w->graph.arcs_cnt;
+	const struct call_edge *edge = w->graph.edges, *end = edge + w->graph.edges_cnt;
 	size_t i, k;
 
 	for (i = 0; i < w->graph.functions_cnt && !ferror_unlocked(w->out); i++) {
 		const uint64_t *self = w->graph.functions[i].self;
 
-		if (!any_cost(self) && (arc == end || arc->caller != i))
+		if (!any_cost(self) && (edge == end || edge->caller != i))
 			continue;
 		putc_unlocked('\n', w->out);
 		write_function(w, i, keys);
@@ -134,8 +134,8 @@ static void write_functions(const struct writer *w, uint64_t sums[COSTS])
 		write_costs(w, self);
 		for (k = 0; k < COSTS; k++)
 			sums[k] += self[k];
-		for (; arc < end && arc->caller == i; arc++)
-			write_arc(w, arc);
+		for (; edge < end && edge->caller == i; edge++)
+			write_edge(w, edge);
 	}
 }
 

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "run/call_cost.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "plan/exit_strategy.h"
+#include "plan/plan.h"
+#include "run/run.h"
+#include "wire.h"
+
+/* Of a region: what its first end costs. */
+static uint8_t end_class(const struct plan *p, const struct plan_function *f)
+{
+	if (!f->ends_cnt)
+		return WIRE_COST_NONE;
+	switch (p->sites[f->sites + f->begins_cnt].site) {
+	case SITE_NOP5:
+	case SITE_NOP10:
+		return WIRE_COST_EXIT_NOP5;
+	case SITE_STEP:
+		return WIRE_COST_EXIT_STEP;
+	default:
+		return WIRE_COST_EXIT_JMP;
+	}
+}
+
+static uint8_t exit_class(const struct plan *p, const struct plan_function *f)
+{
+	uint8_t class = WIRE_COST_NONE;
+	bool emulated = false;
+
+	if (f->kind != PLAN_FUNCTION)
+		return end_class(p, f);
+	if (f->exit == EXIT_RETURN)
+		return WIRE_COST_RETURN;
+	for (uint32_t i = 0; i < f->exits_cnt; i++) {
+		const struct plan_exit *exit = &p->exits[f->exits + i];
+
+		if (exit->steps && !exit->emulated)
+			return WIRE_COST_EXIT_STEP;
+		emulated |= exit->emulated;
+		class = WIRE_COST_EXIT_JMP;
+	}
+	return emulated ? WIRE_COST_EXIT_RET : class;
+}
+
+struct function_probes call_cost__of(const struct plan *p, const struct plan_function *f)
+{
+	return (struct function_probes){
+		.entry = WIRE_COST_ENTRY + f->site,
+		.exit = exit_class(p, f),
+		.leaf_insns = f->leaf_insns,
+	};
+}
+
+int call_cost__tell(const struct run *r)
+{
+	const struct plan *p = r->plan;
+	struct function_probes *probes = calloc(p->functions_cnt + 1, sizeof(*probes));
+	int err;
+
+	if (!probes)
+		return -ENOMEM;
+	for (size_t i = 0; i < p->functions_cnt; i++)
+		probes[i] = call_cost__of(p, &p->functions[i]);
+	err = collector__set_probes(r->collector, probes, p->functions_cnt);
+	free(probes);
+	return err;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The cost classes of the plan's functions, by which their probes are charged. Inside run/ only. */
+#ifndef PROFTRACE_RUN_CALL_COST_H
+#define PROFTRACE_RUN_CALL_COST_H
+
+#include "collect/collector.h"
+
+struct plan;
+struct plan_function;
+struct run;
+
+struct function_probes call_cost__of(const struct plan *p, const struct plan_function *f);
+
+/* Tells the collector of all functions that are planned. Returns 0 or -ENOMEM. */
+int call_cost__tell(const struct run *r);
+
+#endif

@@ -1,0 +1,465 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Cost is known by count: calls times what a call's probes cost. So a look is at counts, and mostly
+ * at their sum alone; functions are told apart only where that might be too much. A look covers the
+ * time since the last one that was certain enough to say something.
+ *
+ * Where far too much is spent, as at the start with all functions probed, looks follow each other
+ * quickly, for the target is slowed down while they last.
+ */
+#include "run/controller.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attach/costs.h"
+#include "attach/tracer.h"
+#include "budget/budget.h"
+#include "budget/forecast.h"
+#include "calls/profile.h"
+#include "cli/options.h"
+#include "collect/collector.h"
+#include "plan/plan.h"
+#include "run/callers.h"
+#include "run/call_cost.h"
+#include "run/cpu_clock.h"
+#include "run/run.h"
+#include "run/controller_advice.h"
+#include "util/array.h"
+#include "util/log.h"
+#include "util/text.h"
+
+#define MIN_COST_NS  500000	/* less says too little, unless it was */
+#define LONG_LOOK_NS 1000000000 /* a long look */
+#define HASTE	     2		/* times the limit: then there is no waiting for a longer look */
+#define CALM_LOOK_NS 400000000
+#define PACE_NS	     100000000
+#define FAST_NS	     20000000
+#define FAST_CPU_NS  10000000 /* a process's clock goes in steps of up to 4 ms */
+#define CERTAIN_COST 0.96
+#define TOLD_COST    0.25      /* where there is no limit, more than this share is told, */
+#define TOLD_LOAD    0.05      /* if it is so much of a CPU, */
+#define TOLD_LOOK_NS 500000000 /* after so long */
+#define COLD_RESERVE 2	       /* probes may be so much dearer than in calibration */
+
+struct drop {
+	struct profile_drop shown;
+	char reason[128];
+};
+
+struct controller {
+	double limit;	/* 0: none */
+	double watched; /* what is looked for: the limit, or what is told; 0: nothing */
+	bool told;	/* what is told once */
+	struct cpu_clock clock;
+	uint64_t start_ns;
+	/* The look under way. */
+	uint64_t began_ns, began_cpu_ns, began_calls;
+	struct function_usage *before, *now; /* by function */
+	struct budget_function *functions;
+	bool *gone; /* dropped, or kept in part */
+	uint64_t *calls;
+	uint32_t functions_cnt;
+	bool undone;		/* probes of dropped functions are still to be taken out */
+	bool fast_polling;	/* far too much is spent, or may be */
+	double dearest_ns;	/* a call at most */
+	uint64_t paused_cpu_ns; /* CPU time of pauses that have ended */
+	uint64_t off_cpu_ns;	/* the clock when tracing was switched off, */
+	uint64_t off_ns;	/* and the time */
+	bool off;
+	struct drop *drops;
+	size_t drops_cnt, drops_cap;
+};
+
+int controller__new(const struct run *r, struct controller **out)
+{
+	struct controller *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return -ENOMEM;
+	s->limit = r->o->max_overhead / 100;
+	s->watched = s->limit ? s->limit : r->o->tells_overhead ? TOLD_COST : 0;
+	*out = s;
+	return 0;
+}
+
+void controller__free(struct controller *s)
+{
+	if (!s)
+		return;
+	cpu_clock__clear(&s->clock);
+	free(s->before);
+	free(s->now);
+	free(s->functions);
+	free(s->gone);
+	free(s->calls);
+	free(s->drops);
+	free(s);
+}
+
+static double call_cost(const struct run *r, const struct plan_function *f)
+{
+	struct function_probes probes = call_cost__of(r->plan, f);
+
+	return probe_costs__call(&r->costs, probes.entry, probes.exit);
+}
+
+static int grow_array(void *array, size_t cnt, size_t size)
+{
+	void *grown = reallocarray(*(void **)array, cnt, size);
+
+	if (!grown)
+		return -ENOMEM;
+	*(void **)array = grown;
+	return 0;
+}
+
+/* Makes room for functions that were planned since. */
+static int grow(struct controller *s, const struct run *r)
+{
+	uint32_t cnt = r->plan->functions_cnt, old = s->functions_cnt;
+
+	if (cnt == old)
+		return 0;
+	if (grow_array(&s->before, cnt, sizeof(*s->before)) ||
+	    grow_array(&s->now, cnt, sizeof(*s->now)) ||
+	    grow_array(&s->functions, cnt, sizeof(*s->functions)) ||
+	    grow_array(&s->gone, cnt, sizeof(*s->gone)) ||
+	    grow_array(&s->calls, cnt, sizeof(*s->calls)))
+		return -ENOMEM;
+	memset(s->before + old, 0, (cnt - old) * sizeof(*s->before));
+	memset(s->gone + old, 0, (cnt - old) * sizeof(*s->gone));
+	for (uint32_t f = old; f < cnt; f++) {
+		double cost = call_cost(r, &r->plan->functions[f]);
+
+		if (cost > s->dearest_ns)
+			s->dearest_ns = cost;
+	}
+	s->functions_cnt = cnt;
+	return 0;
+}
+
+/* All calls so far, also those that were passed over. */
+static uint64_t count_calls(const struct controller *s, const struct run *r)
+{
+	uint64_t calls = collector__calls(r->collector);
+
+	for (size_t i = 0; i < s->drops_cnt; i++)
+		calls += collector__passed(r->collector, s->drops[i].shown.function);
+	return calls;
+}
+
+static void begin_look(struct controller *s, uint64_t now_ns, uint64_t cpu_ns, uint64_t calls)
+{
+	s->began_ns = now_ns;
+	s->began_cpu_ns = cpu_ns;
+	s->began_calls = calls;
+}
+
+void controller__start(struct controller *s, const struct run *r, uint64_t now_ns)
+{
+	s->start_ns = now_ns;
+	s->fast_polling = true;
+	begin_look(s, now_ns, cpu_clock__read(&s->clock, r, true), 0);
+}
+
+/* The target's CPU time while it was traced. */
+static uint64_t traced_cpu(struct controller *s, const struct run *r)
+{
+	uint64_t cpu_ns = s->off ? s->off_cpu_ns : cpu_clock__read(&s->clock, r, false);
+
+	return cpu_ns > s->paused_cpu_ns ? cpu_ns - s->paused_cpu_ns : 0;
+}
+
+void controller__off(struct controller *s, const struct run *r, uint64_t now_ns)
+{
+	s->off_ns = now_ns;
+	s->off_cpu_ns = cpu_clock__read(&s->clock, r, false);
+	s->off = true;
+}
+
+void controller__on(struct controller *s, const struct run *r, uint64_t now_ns)
+{
+	uint64_t cpu_ns = cpu_clock__read(&s->clock, r, false);
+
+	if (!s->off)
+		return;
+	s->off = false;
+	s->paused_cpu_ns += cpu_ns > s->off_cpu_ns ? cpu_ns - s->off_cpu_ns : 0;
+	/* The look under way goes on where it was. */
+	s->began_ns += now_ns - s->off_ns;
+}
+
+/* Cost of a call of a function to the target in all, in ns: probes, colder than in calibration, and
+ * what its own code has to load again after them. */
+static double burdened_cost(const struct run *r, const struct plan_function *f,
+			    const struct function_usage *u)
+{
+	double times = u->factor > r->costs.burden ? u->factor : r->costs.burden;
+	double emulated = probe_costs__call(&r->costs, WIRE_COST_ENTRY_PUSH, WIRE_COST_RETURN);
+
+	return call_cost(r, f) + (times - 1) * emulated + callers__call_ns(r);
+}
+
+/* As far as it does not depend on what was called. */
+static struct budget_function budget_function_of(const struct controller *s, const struct run *r,
+						 uint32_t index, const struct function_usage *u)
+{
+	const struct plan_function *f = &r->plan->functions[index];
+
+	return (struct budget_function){
+		.call_cost_ns = burdened_cost(r, f, u),
+		.kept = f->has_lines || f->arguments || f->asked,
+		/* Without triggers there is nothing to see. */
+		.gone = s->gone[index] || collector__has_role(r->collector, index),
+	};
+}
+
+/* Sums up what each function has done and cost since the look began; returns the cost of all, in
+ * ns. */
+static double judge(struct controller *s, const struct run *r)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < s->functions_cnt; i++) {
+		const struct function_usage *u = &s->now[i], *before = &s->before[i];
+		const struct plan_function *pf = &r->plan->functions[i];
+		struct budget_function *f = &s->functions[i];
+		double calls = (double)u->calls;
+
+		*f = budget_function_of(s, r, i, u);
+		f->calls = u->calls - before->calls;
+		if (u->total_ns > u->probe_ns && u->calls)
+			f->call_ns = (double)(u->total_ns - u->probe_ns) / calls;
+		/* What is kept in part is counted as all; of the others only the entry is hit. */
+		if (s->gone[i] && r->o->sample_hot)
+			f->calls /= r->o->sample_hot;
+		budget__add_passed(f, u->passed - before->passed,
+				   probe_costs__passed(&r->costs, WIRE_COST_ENTRY + pf->site));
+		sum += (double)f->calls * f->call_cost_ns;
+	}
+	return sum;
+}
+
+/* Why and when a function went. */
+static int note_drop(struct controller *s, const struct run *r, uint32_t function, double own_ns,
+		     uint64_t now_ns)
+{
+	const struct budget_function *f = &s->functions[function];
+	char call[32], probes[32];
+	struct drop *d;
+
+	if (ARRAY_RESERVE(&s->drops, s->drops_cnt, &s->drops_cap))
+		return -ENOMEM;
+	d = &s->drops[s->drops_cnt++];
+	d->shown = (struct profile_drop){
+		.function = function,
+		.at_ns = now_ns - s->start_ns,
+		.calls_per_second = (double)f->calls / own_ns * 1e9,
+		.cost_percent = 100 * (double)f->calls * f->call_cost_ns / own_ns,
+		.sampled = r->o->sample_hot,
+	};
+	text_duration((uint64_t)f->call_cost_ns, probes, sizeof(probes));
+	if (f->call_ns > 0)
+		snprintf(d->reason, sizeof(d->reason),
+			 "over the budget; a call takes about %s, its probes %s",
+			 text_duration((uint64_t)f->call_ns, call, sizeof(call)), probes);
+	else
+		snprintf(d->reason, sizeof(d->reason),
+			 "over the budget; the probes of a call take %s", probes);
+	return 0;
+}
+
+/* Takes probes out for good. What is kept in part keeps them. Where that cannot be, the calls of
+ * dropped functions are passed over for the rest of the run, which is no reason to end it. */
+static int take_out(struct controller *s, struct run *r)
+{
+	int err = tracer__drop(r->tracer, r->plan, r->target, s->calls);
+
+	s->undone = err == -EAGAIN;
+	tracer__drop_poll(r->tracer);
+	return err == -ENOMEM ? err : 0;
+}
+
+/* Drops what was chosen, by a switch in the kernel. */
+static int drop_chosen(struct controller *s, struct run *r, double own_ns, uint64_t now_ns)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < s->functions_cnt; i++) {
+		s->calls[i] = s->now[i].calls;
+		if (!s->functions[i].drop)
+			continue;
+		collector__drop(r->collector, i, r->o->sample_hot ? r->o->sample_hot : 1);
+		err = note_drop(s, r, i, own_ns, now_ns);
+		s->gone[i] = true;
+		r->plan->functions[i].dropped = !r->o->sample_hot;
+	}
+	s->undone = true;
+	return err;
+}
+
+int controller__expect(struct controller *s, struct run *r,
+		       const struct forecast_function *forecast)
+{
+	const struct function_usage none = {.factor = 1};
+	double span_ns = 1e9;
+	size_t chosen;
+	int err = grow(s, r);
+
+	if (err || !s->limit)
+		return err;
+	memset(s->now, 0, s->functions_cnt * sizeof(*s->now));
+	for (uint32_t i = 0; i < s->functions_cnt; i++) {
+		s->functions[i] = budget_function_of(s, r, i, &none);
+		s->functions[i].calls = (uint64_t)(forecast[i].rate * span_ns);
+	}
+	chosen = budget__choose(s->functions, s->functions_cnt, span_ns, s->limit);
+	if (!chosen)
+		return 0;
+	err = drop_chosen(s, r, span_ns, s->start_ns);
+	s->undone = false; /* they have no probes as yet */
+	log_debug("before the start: %zu functions are dropped", chosen);
+	return err;
+}
+
+/* Whether a look that has found such a cost has seen enough. */
+static bool is_enough(const struct controller *s, double cost_ns, double own_ns, double cpu_ns,
+		      uint64_t took_ns)
+{
+	double limit_ns = s->watched * own_ns;
+
+	if (took_ns >= LONG_LOOK_NS)
+		return true;
+	if (!s->limit) /* nothing is in a hurry */
+		return took_ns >= TOLD_LOOK_NS;
+	if (cost_ns < MIN_COST_NS || cpu_ns < FAST_CPU_NS)
+		return false;
+	if (cost_ns >= HASTE * limit_ns)
+		return true;
+	return took_ns >= (cost_ns > BUDGET_FULL * limit_ns ? CALM_LOOK_NS : PACE_NS);
+}
+
+/* Without a limit: says what it costs, once it is known for sure and matters to anybody. */
+static int tell_cost(struct controller *s, struct run *r, double cost_ns, double own_ns,
+		     uint64_t took_ns)
+{
+	if (cost_ns < s->watched * own_ns || cost_ns < TOLD_LOAD * (double)took_ns)
+		return 0;
+	controller_advice__unlimited(r->plan, s->functions, s->functions_cnt, own_ns);
+	s->watched = 0;
+	return 0;
+}
+
+/* Looks at each function. Sets *done if the look said what it could. */
+static int look_closely(struct controller *s, struct run *r, uint64_t now_ns, double cpu_ns,
+			bool *done)
+{
+	double cost_ns, own_ns;
+	size_t chosen;
+	int err;
+
+	err = collector__usage(r->collector, s->now, s->functions_cnt);
+	if (err)
+		return err;
+	*done = false;
+	/* Nothing can be said beside a clock that stands still. */
+	if (!(cpu_ns > 0))
+		return 0;
+	cost_ns = judge(s, r);
+	/* While most of the time is the probes', a small error of their cost is a large one of the
+	 * rest. What is dropped is gone, so the rest is taken to be large; the next look, with less
+	 * of their cost in it, sees better. */
+	own_ns = cpu_ns - CERTAIN_COST * cost_ns;
+	if (own_ns < (1 - CERTAIN_COST) * cpu_ns)
+		own_ns = (1 - CERTAIN_COST) * cpu_ns;
+	*done = is_enough(s, cost_ns, own_ns, cpu_ns, now_ns - s->began_ns);
+	if (!*done)
+		return 0;
+	if (!s->limit)
+		return tell_cost(s, r, cost_ns, own_ns, now_ns - s->began_ns);
+	if (!s->told)
+		s->told = controller_advice__kept(r->plan, s->functions, s->functions_cnt, own_ns,
+						  s->limit);
+	chosen = budget__choose(s->functions, s->functions_cnt, own_ns, s->limit);
+	s->fast_polling = chosen && cost_ns >= HASTE * s->limit * own_ns;
+	if (!chosen)
+		return 0;
+	err = drop_chosen(s, r, own_ns, now_ns);
+	log_debug("%.2f s: probes cost %.1f %%: %zu functions are dropped",
+		  (now_ns - s->start_ns) / 1e9, 100 * cost_ns / own_ns, chosen);
+	return err;
+}
+
+int controller__look(struct controller *s, struct run *r, uint64_t now_ns)
+{
+	uint64_t cpu_ns = traced_cpu(s, r), calls, took_ns = now_ns - s->began_ns;
+	double most_ns, spent_ns = (double)(cpu_ns - s->began_cpu_ns);
+	bool done = took_ns >= LONG_LOOK_NS;
+	int err = 0;
+
+	if (!s->watched || s->off)
+		return 0;
+	err = grow(s, r);
+	tracer__drop_poll(r->tracer);
+	calls = count_calls(s, r);
+	most_ns = (double)(calls - s->began_calls) * (s->dearest_ns + callers__call_ns(r)) *
+		  COLD_RESERVE;
+	if (!err && most_ns > s->watched * spent_ns / 2)
+		err = look_closely(s, r, now_ns, spent_ns, &done);
+	else if (!err && done)
+		err = collector__usage(r->collector, s->now, s->functions_cnt);
+	if (done) {
+		struct function_usage *swap = s->before;
+
+		s->before = s->now;
+		s->now = swap;
+		s->fast_polling &= took_ns < LONG_LOOK_NS;
+		begin_look(s, now_ns, cpu_ns, calls);
+	}
+	if (!err && s->undone)
+		err = take_out(s, r);
+	return err;
+}
+
+uint64_t controller__pace_ns(const struct controller *s)
+{
+	if (!s->watched)
+		return 0;
+	return s->limit && s->fast_polling && !s->off ? FAST_NS : PACE_NS;
+}
+
+void controller__child_ended(struct controller *s, pid_t pid)
+{
+	cpu_clock__note_end(&s->clock, pid);
+}
+
+bool controller__watches(const struct controller *s, pid_t pid)
+{
+	return cpu_clock__has(&s->clock, pid);
+}
+
+int controller__apply(struct controller *s, const struct run *r, struct profile *p)
+{
+	p->accounting.cpu_ns = traced_cpu(s, r);
+	p->max_overhead = 100 * s->limit;
+	p->surveyed_ns = r->surveyed_ns;
+	if (!s->drops_cnt)
+		return 0;
+	p->drops = calloc(s->drops_cnt, sizeof(*p->drops));
+	if (!p->drops)
+		return -ENOMEM;
+	for (size_t i = 0; i < s->drops_cnt; i++) {
+		struct profile_drop *d = &p->drops[p->drops_cnt++];
+		uint32_t function = s->drops[i].shown.function;
+		struct plan_function *f = &r->plan->functions[function];
+
+		*d = s->drops[i].shown;
+		d->reason = s->drops[i].reason;
+		p->functions[function].name = plan__name(f);
+		p->functions[function].sampled = d->sampled;
+	}
+	return 0;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Keeps tracing within its budget: looks several times a second at what the probes cost the target,
+ * and drops functions if it is too much.
+ */
+#ifndef PROFTRACE_RUN_CONTROLLER_H
+#define PROFTRACE_RUN_CONTROLLER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct forecast_function;
+struct profile;
+struct run;
+struct controller;
+
+/* Without a budget it only takes the target's CPU time. Returns 0 or -ENOMEM. */
+int controller__new(const struct run *r, struct controller **out);
+void controller__free(struct controller *s); /* accepts NULL */
+
+/* Before the start: drops what would be too much. `forecast` by function. Returns 0 or -ENOMEM. */
+int controller__expect(struct controller *s, struct run *r,
+		       const struct forecast_function *forecast);
+
+/* From here on time counts: when the gate is open and before the target runs. */
+void controller__start(struct controller *s, const struct run *r, uint64_t now_ns);
+
+/* Tracing is switched off, and on: what the target does in between is none of the budget's
+ * business, and its CPU time then not counted. */
+void controller__off(struct controller *s, const struct run *r, uint64_t now_ns);
+void controller__on(struct controller *s, const struct run *r, uint64_t now_ns);
+
+/* Has a look. Returns 0, or -errno with one line logged if functions could not be dropped. */
+int controller__look(struct controller *s, struct run *r, uint64_t now_ns);
+
+/* How long from a look to the next one, in ns; 0: none is needed. */
+uint64_t controller__pace_ns(const struct controller *s);
+
+/* A followed child has ended, or is followed no longer. */
+void controller__child_ended(struct controller *s, pid_t pid);
+
+/* Whether a process's CPU time counts: it is one of the target's, or a followed child. */
+bool controller__watches(const struct controller *s, pid_t pid);
+
+/* Puts CPU time, budget and the functions that were dropped into the profile. Returns 0 or
+ * -ENOMEM. */
+int controller__apply(struct controller *s, const struct run *r, struct profile *p);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Messages during a run about what probes cost. Inside run/ only. */
+#ifndef PROFTRACE_RUN_CONTROLLER_ADVICE_H
+#define PROFTRACE_RUN_CONTROLLER_ADVICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct budget_function;
+struct plan;
+
+/* Functions by -F have no budget: what their probes cost in all, beside `own_ns` of the target's
+ * own CPU time, of which functions that is most, and what would help. `functions` are the plan's.
+ */
+void controller_advice__unlimited(struct plan *p, const struct budget_function *functions,
+				  size_t cnt, double own_ns);
+
+/* Functions that options name are not dropped: says so if they alone costs more than `limit` (0.05:
+ * 5 %), and at what rate of sampling it would not. Returns whether it does. */
+bool controller_advice__kept(struct plan *p, const struct budget_function *functions, size_t cnt,
+			     double own_ns, double limit);
+
+#endif

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "run/pause.h"
+
+#include <unistd.h>
+
+#include "attach/tracer.h"
+#include "cli/options.h"
+#include "run/run.h"
+#include "run/controller.h"
+#include "util/clock.h"
+#include "util/log.h"
+
+#define PATIENCE_NS 1000000000ull /* with the probes in; attaching 30,000 functions takes 0.1 s */
+
+/* Seconds since the start. */
+static double at(const struct run *r, uint64_t ns)
+{
+	return (double)(ns - r->start_ns) / 1e9;
+}
+
+/* The gate is closed already. */
+void pause__start(struct run *r)
+{
+	const struct options *o = r->o;
+
+	controller__start(r->controller, r, r->start_ns);
+	if (!o->paused && !o->skip_ns) {
+		tracer__open_gate(r->tracer);
+		return;
+	}
+	r->pause = (struct pause){.off = true, .since_ns = r->start_ns};
+	controller__off(r->controller, r, r->start_ns);
+	if (o->skip_ns)
+		log_info("switched off for the first %.3f s", (double)o->skip_ns / 1e9);
+	else
+		log_info("switched off: SIGUSR1 to PID %d switches on", getpid());
+}
+
+static int switch_off(struct run *r)
+{
+	struct pause *s = &r->pause;
+	int err;
+
+	if (s->off)
+		return 0;
+	err = tracer__switch_off(r->tracer, &s->since_ns);
+	if (err)
+		return err;
+	s->off = true;
+	controller__off(r->controller, r, s->since_ns);
+	progress__clear(&r->progress);
+	log_info("switched off at %.3f s", at(r, s->since_ns));
+	return 0;
+}
+
+int pause__notice(struct run *r)
+{
+	return !r->pause.off && tracer__stopped_ns(r->tracer) ? switch_off(r) : 0;
+}
+
+static int switch_on(struct run *r)
+{
+	struct pause *s = &r->pause;
+	uint64_t now;
+	int err = 0;
+
+	if (!s->off)
+		return 0;
+	progress__clear(&r->progress);
+	if (s->suspended)
+		err = tracer__resume(r->tracer, r->plan, r->target);
+	if (err)
+		return err;
+	now = now_ns();
+	s->suspended = s->off = false;
+	s->paused_ns += now - s->since_ns;
+	controller__on(r->controller, r, now);
+	tracer__open_gate(r->tracer);
+	log_info("switched on at %.3f s", at(r, now));
+	return 0;
+}
+
+int pause__toggle(struct run *r)
+{
+	r->pause.by_hand = true;
+	return r->pause.off ? switch_on(r) : switch_off(r);
+}
+
+int pause__skipped(struct run *r)
+{
+	return r->pause.by_hand ? 0 : switch_on(r);
+}
+
+int pause__tick(struct run *r, uint64_t now_ns)
+{
+	struct pause *s = &r->pause;
+	int err;
+
+	if (!s->off || s->suspended || now_ns < s->since_ns + PATIENCE_NS)
+		return 0;
+	err = tracer__suspend(r->tracer);
+	if (err)
+		return err;
+	s->suspended = true;
+	progress__clear(&r->progress);
+	log_info("the probes are taken out meanwhile");
+	return 0;
+}
+
+uint64_t pause__paused_ns(const struct pause *s, uint64_t until_ns)
+{
+	uint64_t now = s->off && until_ns > s->since_ns ? until_ns - s->since_ns : 0;
+
+	return s->paused_ns + now;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The link holder of links: a process of ours, apart, that creates, holds and closes all links on
+ * the targets' code. A task that is killed in the midst of putting probes in or taking them out
+ * leaves breakpoints behind (the kernel's uprobe code gives up when a fatal signal is pending: seen
+ * on 6.18). The profiler may be killed at any moment; the link holder, in a session of its own,
+ * then sees the socket close and takes all probes out in peace.
+ */
+#ifndef PROFTRACE_ATTACH_LINKS_LINK_HOLDER_H
+#define PROFTRACE_ATTACH_LINKS_LINK_HOLDER_H
+
+#include <stdbool.h>
+
+#include "attach/links/link.h"
+
+struct link_holder;
+
+/* Starts it, before anything is opened that it should not hold on to and while we have the
+ * privileges that it takes along. `events`: it may have to open trace events, which takes more of
+ * them on some systems. Returns 0 or -errno with one line logged. */
+int link_holder__new(bool events, struct link_holder **out);
+/* Takes all probes out and waits for its end, but as link_holder__detach(). Accepts NULL. */
+void link_holder__free(struct link_holder *k);
+
+/* A descriptor that becomes readable if the link holder was killed; all probes are out then. */
+int link_holder__fd(const struct link_holder *k);
+
+/* link__create() by the link holder, which holds the link. Returns the link's number or -errno;
+ * silent. -EOWNERDEAD: it has gone. */
+int link_holder__link(struct link_holder *k, const struct link_spec *spec);
+
+/* Closes one link in the background, which takes 30 to 150 ms. Its number may be used again at
+ * once. Returns 0 or -errno. */
+int link_holder__close(struct link_holder *k, int link);
+
+/* Closes all links; they are gone when it returns. But those to a process that a debugger is at
+ * stay until it has left, and the link holder with them: then a line is logged. */
+void link_holder__detach(struct link_holder *k);
+
+#endif

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "collect/bpf_tables.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "util/log.h"
+
+static size_t page_round(size_t size)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+
+	return (size + page - 1) / page * page;
+}
+
+static void *table_map(int fd, size_t size)
+{
+	void *p = mmap(NULL, page_round(size), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+static size_t passed_size(const struct tracer_tables *info)
+{
+	return (size_t)info->function_modes_cap * info->passed_shares * sizeof(uint64_t);
+}
+
+static size_t line_counts_size(const struct tracer_tables *info)
+{
+	return (size_t)info->lines_cap * info->line_shares * sizeof(struct wire_line_count);
+}
+
+static bool has_frame_rests(const struct tracer_tables *info)
+{
+	return info->chunks_cap || info->lines_cap;
+}
+
+int bpf_tables__map(struct bpf_tables *t, const struct tracer_tables *info)
+{
+	*t = (struct bpf_tables){.info = *info};
+	t->callstacks =
+		table_map(info->callstacks_fd, info->callstacks_cap * sizeof(*t->callstacks));
+	t->frames = table_map(info->frames_fd, info->frames_cap * sizeof(*t->frames));
+	t->nodes = table_map(info->nodes_fd, info->nodes_cap * sizeof(*t->nodes));
+	t->node_rests = table_map(info->node_rests_fd, info->nodes_cap * sizeof(*t->node_rests));
+	t->index = table_map(info->index_fd, info->index_cap * sizeof(*t->index));
+	t->dists = table_map(info->dists_fd, info->dists_cap * sizeof(*t->dists));
+	t->dist_keys = table_map(info->dist_keys_fd, info->dists_cap * sizeof(*t->dist_keys));
+	t->function_modes = table_map(info->function_modes_fd,
+				      info->function_modes_cap * sizeof(*t->function_modes));
+	t->passed = table_map(info->passed_fd, passed_size(info));
+	if (info->chunks_cap)
+		t->chunks = table_map(info->chunks_fd, info->chunks_cap * sizeof(*t->chunks));
+	if (has_frame_rests(info))
+		t->frame_rests =
+			table_map(info->frame_rests_fd, info->frames_cap * sizeof(*t->frame_rests));
+	if (info->lists_cap) {
+		t->lists = table_map(info->lists_fd, info->lists_cap * sizeof(*t->lists));
+		t->values = table_map(info->values_fd, info->frames_cap * sizeof(*t->values));
+	}
+	if (info->lines_cap) {
+		t->line_sites =
+			table_map(info->line_sites_fd, info->lines_cap * sizeof(*t->line_sites));
+		t->line_counts = table_map(info->line_counts_fd, line_counts_size(info));
+	}
+	if (info->callers_cap)
+		t->callers = table_map(info->callers_fd, info->callers_cap * sizeof(*t->callers));
+	if ((info->callers_cap && !t->callers) ||
+	    (info->lines_cap && (!t->line_sites || !t->line_counts)) ||
+	    (info->chunks_cap && !t->chunks) || (has_frame_rests(info) && !t->frame_rests) ||
+	    (info->lists_cap && (!t->lists || !t->values)) || !t->callstacks || !t->frames ||
+	    !t->nodes || !t->node_rests || !t->index || !t->dists || !t->dist_keys ||
+	    !t->function_modes || !t->passed) {
+		int err = -errno;
+
+		log_error("cannot map the BPF tables: %s", strerror(-err));
+		bpf_tables__unmap(t);
+		return err;
+	}
+	return 0;
+}
+
+static void table_unmap(void *p, size_t size)
+{
+	if (p)
+		munmap(p, page_round(size));
+}
+
+void bpf_tables__unmap(struct bpf_tables *t)
+{
+	table_unmap(t->callstacks, t->info.callstacks_cap * sizeof(*t->callstacks));
+	table_unmap(t->frames, t->info.frames_cap * sizeof(*t->frames));
+	table_unmap(t->nodes, t->info.nodes_cap * sizeof(*t->nodes));
+	table_unmap(t->index, t->info.index_cap * sizeof(*t->index));
+	table_unmap(t->node_rests, t->info.nodes_cap * sizeof(*t->node_rests));
+	table_unmap(t->dists, t->info.dists_cap * sizeof(*t->dists));
+	table_unmap(t->dist_keys, t->info.dists_cap * sizeof(*t->dist_keys));
+	table_unmap(t->function_modes, t->info.function_modes_cap * sizeof(*t->function_modes));
+	table_unmap(t->passed, passed_size(&t->info));
+	table_unmap(t->chunks, t->info.chunks_cap * sizeof(*t->chunks));
+	table_unmap(t->frame_rests, t->info.frames_cap * sizeof(*t->frame_rests));
+	table_unmap(t->lists, t->info.lists_cap * sizeof(*t->lists));
+	table_unmap(t->values, t->info.frames_cap * sizeof(*t->values));
+	table_unmap(t->line_sites, t->info.lines_cap * sizeof(*t->line_sites));
+	table_unmap(t->line_counts, line_counts_size(&t->info));
+	table_unmap(t->callers, t->info.callers_cap * sizeof(*t->callers));
+	*t = (struct bpf_tables){0};
+}
+
+static uint32_t used(const volatile uint32_t *next, uint32_t cap)
+{
+	uint32_t n = *next;
+
+	return n < cap ? n : cap;
+}
+
+uint32_t bpf_tables__callstacks(const struct bpf_tables *t)
+{
+	return used(t->info.next_callstack, t->info.callstacks_cap);
+}
+
+uint32_t bpf_tables__nodes(const struct bpf_tables *t)
+{
+	return used(t->info.next_node, t->info.nodes_cap);
+}
+
+uint32_t bpf_tables__frames(const struct bpf_tables *t)
+{
+	return used(t->info.next_frame, t->info.frames_cap);
+}
+
+void bpf_tables__clear_passed(struct bpf_tables *t)
+{
+	memset(t->passed, 0, passed_size(&t->info));
+}
+
+void bpf_tables__clear_counts(struct bpf_tables *t)
+{
+	memset(t->dists, 0, t->info.dists_cap * sizeof(*t->dists));
+	memset(t->dist_keys, 0, t->info.dists_cap * sizeof(*t->dist_keys));
+	memset(t->function_modes, 0, t->info.function_modes_cap * sizeof(*t->function_modes));
+	bpf_tables__clear_passed(t);
+	memset(t->info.tallies, 0, WIRE_CPUS * sizeof(*t->info.tallies));
+}
+
+struct wire_tally bpf_tables__tallies(const struct bpf_tables *t)
+{
+	struct wire_tally sum = {0};
+
+	for (int i = 0; i < WIRE_CPUS; i++) {
+		const struct wire_tally *one = &t->info.tallies[i];
+
+		for (int why = 0; why < WIRE_LOSSES; why++)
+			sum.lost[why] += one->lost[why];
+		sum.undistributed += one->undistributed;
+		sum.untriggered += one->untriggered;
+		sum.refused += one->refused;
+		sum.line_misses += one->line_misses;
+		sum.timeline_lost += one->timeline_lost;
+	}
+	return sum;
+}
+
+struct wire_callstack *bpf_tables__callstack(const struct bpf_tables *t, uint32_t i)
+{
+	return i && i < t->info.callstacks_cap ? &t->callstacks[i] : NULL;
+}
+
+uint64_t bpf_tables__ended_ns(const struct bpf_tables *t, const struct wire_callstack *callstack)
+{
+	if (callstack->kind != WIRE_CALLSTACK_SPANS)
+		return callstack->exit_ns;
+	callstack = bpf_tables__callstack(t, callstack->base);
+	return callstack ? callstack->exit_ns : 0;
+}
+
+struct wire_frame *bpf_tables__frame(const struct bpf_tables *t, uint32_t i)
+{
+	return i && i < t->info.frames_cap ? &t->frames[i] : NULL;
+}
+
+struct wire_node *bpf_tables__node(const struct bpf_tables *t, uint32_t i)
+{
+	return i && i < t->info.nodes_cap ? &t->nodes[i] : NULL;
+}
+
+struct wire_chunk *bpf_tables__chunk(const struct bpf_tables *t, uint32_t i)
+{
+	return i && i < t->info.chunks_cap ? &t->chunks[i] : NULL;
+}
+
+/* Takes a node out of the index. */
+static void index_remove(struct bpf_tables *t, uint32_t node)
+{
+	const struct wire_node *n = &t->nodes[node];
+	uint32_t first = WIRE_INDEX_HASH(n->parent, n->function);
+
+	for (uint32_t i = 0; i < WIRE_INDEX_PROBES; i++) {
+		uint64_t *place = &t->index[(first + i) & (t->info.index_cap - 1)];
+
+		if (*place == node) {
+			__atomic_store_n(place, WIRE_INDEX_DEAD, __ATOMIC_RELEASE);
+			return;
+		}
+	}
+}
+
+static void give_back(int queue_fd, uint32_t entry)
+{
+	/* A full queue cannot be: it has room for every entry of its table. */
+	bpf_map_update_elem(queue_fd, NULL, &entry, BPF_ANY);
+}
+
+void bpf_tables__release_chunk(struct bpf_tables *t, uint32_t number)
+{
+	give_back(t->info.free_chunks_fd, number);
+}
+
+bool bpf_tables__end_idle(struct bpf_tables *t, uint32_t number)
+{
+	struct wire_callstack *callstack = bpf_tables__callstack(t, number);
+	uint64_t busy;
+
+	if (!callstack || callstack->exit_ns)
+		return callstack;
+	busy = __atomic_load_n(&callstack->busy, __ATOMIC_ACQUIRE);
+	if (!WIRE_BUSY_FREE(busy) || callstack->top != callstack->bottom)
+		return false;
+	if (!__atomic_compare_exchange_n(&callstack->busy, &busy, busy | WIRE_BUSY_ENDED, false,
+					 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		return false;
+	callstack->exit_ns = callstack->made_ns;
+	return true;
+}
+
+static bool thread_ended(uint64_t pid_tgid)
+{
+	return syscall(SYS_tgkill, (pid_t)(pid_tgid >> 32), (pid_t)pid_tgid, 0) && errno == ESRCH;
+}
+
+void bpf_tables__end_gone(struct bpf_tables *t, uint64_t now_ns)
+{
+	int fd = t->info.stack_of_tid_fd;
+	uint64_t thread, next, none = 0;
+	bool more = !bpf_map_get_next_key(fd, NULL, &next);
+
+	while (more) {
+		struct wire_callstack *callstack;
+		uint32_t number;
+
+		thread = next;
+		more = !bpf_map_get_next_key(fd, &thread, &next);
+		if (bpf_map_lookup_elem(fd, &thread, &number) || !thread_ended(thread) ||
+		    bpf_map_delete_elem(fd, &thread))
+			continue;
+		callstack = bpf_tables__callstack(t, number);
+		if (callstack)
+			__atomic_compare_exchange_n(&callstack->exit_ns, &none, now_ns, false,
+						    __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+		none = 0;
+	}
+}
+
+void bpf_tables__release_callstack(struct bpf_tables *t, uint32_t number)
+{
+	struct wire_callstack *callstack = bpf_tables__callstack(t, number);
+	uint32_t i, next, guard, lives, draft;
+
+	if (!callstack)
+		return;
+	for (i = callstack->newest, guard = t->info.nodes_cap; bpf_tables__node(t, i) && guard;
+	     guard--) {
+		next = t->node_rests[i].older;
+		index_remove(t, i);
+		t->node_rests[i].callstack = 0;
+		give_back(t->info.free_nodes_fd, i);
+		i = next;
+	}
+	for (i = callstack->bottom, guard = t->info.frames_cap; bpf_tables__frame(t, i) && guard;
+	     guard--) {
+		next = t->frames[i].down;
+		give_back(t->info.free_frames_fd, i);
+		i = next;
+	}
+	/* First what a thread would know it by. */
+	__atomic_store_n(&callstack->pid_tgid, 0, __ATOMIC_SEQ_CST);
+	lives = callstack->lives;
+	draft = callstack->draft;
+	memset(callstack, 0, offsetof(struct wire_callstack, busy));
+	callstack->lives = lives;
+	callstack->draft = draft;
+	__atomic_and_fetch(&callstack->busy, ~WIRE_BUSY_ENDED, __ATOMIC_SEQ_CST);
+	give_back(t->info.free_callstacks_fd, number);
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "collect/reclaim.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "collect/collector_inside.h"
+#include "collect/correct.h"
+#include "collect/lines.h"
+#include "collect/stack_copy.h"
+#include "collect/usage.h"
+#include "util/array.h"
+
+void reclaim__release(struct collector *c, uint32_t callstack)
+{
+	if (c->drain.tables)
+		drain__forget(&c->drain, callstack);
+	bpf_tables__release_callstack(&c->tables, callstack);
+}
+
+static int retire(struct collector *c, uint32_t number)
+{
+	const struct wire_callstack *callstack = bpf_tables__callstack(&c->tables, number);
+	struct stack_copy *copy;
+	int err;
+
+	if (ARRAY_RESERVE(&c->reclaimed, c->reclaimed_cnt, &c->reclaimed_cap))
+		return -ENOMEM;
+	err = c->streams
+		      ? drain__last(&c->drain, number, bpf_tables__ended_ns(&c->tables, callstack))
+		      : 0;
+	if (!err)
+		err = stack_copy__read(&c->tables, callstack, 0, c->scratch, &copy);
+	if (err)
+		return err;
+	if (copy) {
+		err = usage__add_reclaimed(c, copy);
+		if (err) {
+			free(copy);
+			return err;
+		}
+		correct__stack_copy(copy, &c->costs);
+		c->reclaimed[c->reclaimed_cnt++] = copy;
+	}
+	if (c->reclaimed_lines)
+		lines__add_open(&c->tables, callstack, 0, c->reclaimed_lines);
+	c->reclaimed_calls += callstack->entered;
+	reclaim__release(c, number);
+	return 0;
+}
+
+static bool half_used(uint32_t used, uint32_t cap)
+{
+	return used > cap / 2;
+}
+
+/* Calls and spans that have begun on the call stack so far. */
+static uint64_t begun_on(const struct bpf_tables *t, const struct wire_callstack *callstack,
+			 bool *open)
+{
+	uint32_t guard = t->info.callstacks_cap;
+	uint64_t entered = callstack->entered;
+
+	*open = false;
+	for (callstack = bpf_tables__callstack(t, callstack->spans); callstack && guard--;
+	     callstack = bpf_tables__callstack(t, callstack->spans)) {
+		entered += callstack->entered;
+		*open |= callstack->top != callstack->bottom;
+	}
+	return entered;
+}
+
+/*
+ * Coroutines and goroutines end without a word. Those that have called nothing since the last time
+ * are taken for ended, if there are too many.
+ */
+static void end_idle(struct collector *c)
+{
+	uint32_t callstacks = bpf_tables__callstacks(&c->tables), live = 0;
+	bool short_of_callstacks;
+
+	for (uint32_t i = 1; i < callstacks; i++)
+		live += c->tables.callstacks[i].state == WIRE_CALLSTACK_READY &&
+			!c->tables.callstacks[i].exit_ns;
+	short_of_callstacks = half_used(live, c->tables.info.callstacks_cap);
+	for (uint32_t i = 1; i < callstacks; i++) {
+		const struct wire_callstack *callstack = &c->tables.callstacks[i];
+		bool open;
+		uint64_t entered = begun_on(&c->tables, callstack, &open);
+
+		if (short_of_callstacks && callstack->state == WIRE_CALLSTACK_READY &&
+		    !callstack->exit_ns && !open &&
+		    (callstack->kind == WIRE_CALLSTACK_COROUTINE ||
+		     callstack->kind == WIRE_CALLSTACK_GOROUTINE) &&
+		    entered == c->entered[i])
+			bpf_tables__end_idle(&c->tables, i);
+		c->entered[i] = entered;
+	}
+}
+
+int reclaim__when_short(struct collector *c)
+{
+	const struct bpf_tables *t = &c->tables;
+	uint32_t callstacks = bpf_tables__callstacks(t);
+	bool *ended;
+	int err = 0;
+
+	if (!half_used(callstacks, t->info.callstacks_cap) &&
+	    !half_used(bpf_tables__nodes(t), t->info.nodes_cap) &&
+	    !half_used(bpf_tables__frames(t), t->info.frames_cap))
+		return 0;
+	end_idle(c);
+	ended = calloc(callstacks, sizeof(*ended));
+	if (!ended)
+		return -ENOMEM;
+	for (uint32_t i = 1; i < callstacks; i++)
+		ended[i] =
+			t->callstacks[i].state == WIRE_CALLSTACK_READY && t->callstacks[i].exit_ns;
+	/* Spans before what they are beside, whose end is theirs. */
+	for (uint32_t i = 1; !err && i < callstacks; i++) {
+		const struct wire_callstack *callstack = bpf_tables__callstack(t, i);
+
+		if (callstack->state == WIRE_CALLSTACK_READY &&
+		    callstack->kind == WIRE_CALLSTACK_SPANS && callstack->base < callstacks &&
+		    ended[callstack->base])
+			err = retire(c, i);
+	}
+	for (uint32_t i = 1; !err && i < callstacks; i++) {
+		if (ended[i])
+			err = retire(c, i);
+	}
+	free(ended);
+	return err;
+}
+
+/* Cost of all probes in a part, in ns, whoever pays. */
+static uint64_t probe_ns_of(const struct stack_copy *copy)
+{
+	uint64_t ns = copy->spans ? 0 : copy->outside_ns;
+
+	for (uint32_t i = 0; i < copy->nodes_cnt && !copy->spans; i++)
+		ns += copy->nodes[i].probe_ns;
+	return ns;
+}
+
+void reclaim__forget(struct collector *c)
+{
+	for (size_t i = 0; i < c->reclaimed_cnt; i++) {
+		const struct stack_copy *copy = c->reclaimed[i];
+
+		c->forgotten.entered += copy->entered;
+		c->forgotten.returned += copy->returned;
+		c->forgotten.unwound += copy->unwound;
+		c->forgotten.deep += copy->deep;
+		c->forgotten.probe_ns += probe_ns_of(copy);
+		free(c->reclaimed[i]);
+	}
+	c->reclaimed_cnt = 0;
+}
