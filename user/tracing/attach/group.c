@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attach/groups.h"
 #include "attach/links/link_holder.h"
 #include "plan/exit_strategy.h"
 #include "plan/plan.h"

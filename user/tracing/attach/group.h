@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One group: functions of an object whose probes share links. Inside attach/ only. */
+/* One group: functions of an object whose probes share links; and the list of all groups. */
 #ifndef PROFTRACE_ATTACH_GROUP_H
 #define PROFTRACE_ATTACH_GROUP_H
 
@@ -10,7 +10,7 @@
 
 #include "attach/links/backend.h"
 
-struct groups;
+struct link_holder;
 struct plan;
 struct proftrace_bpf;
 struct target;
@@ -39,6 +39,23 @@ struct group {
 	uint8_t attempts;    /* to replace it that have failed */
 	uint64_t retired_ns; /* when others took its place (CLOCK_MONOTONIC); 0: they haven't */
 	bool has_returns;    /* calls return through its links, by which they were entered */
+};
+
+/* All groups of a run; see groups.h. */
+struct groups {
+	struct link_holder *link_holder; /* borrowed */
+	/* By object: how many of its processes have its probes already. */
+	uint32_t *attached;
+	size_t attached_cnt;
+	struct group **groups;
+	size_t groups_cnt, groups_cap;
+	bool *shared;	/* by object: its links are for every process, for the sake of children */
+	bool unbound;	/* all links are for every process, not for the target's */
+	bool children;	/* forked children are followed */
+	bool suspended; /* groups have no links for now */
+	bool emulates;	/* programs may write registers, so `ret`s have one of their own */
+	/* Of all line probes: hits of others do not count. */
+	uint8_t lines_generation;
 };
 
 /* Attaching in one process, or in all. */

@@ -13,28 +13,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "attach/group.h"
 #include "attach/links/backend.h"
 
-struct group;
-struct link_holder;
 struct plan;
 struct target;
-
-struct groups {
-	struct link_holder *link_holder; /* borrowed */
-	/* By object: how many of its processes have its probes already. */
-	uint32_t *attached;
-	size_t attached_cnt;
-	struct group **groups;
-	size_t groups_cnt, groups_cap;
-	bool *shared;	/* by object: its links are for every process, for the sake of children */
-	bool unbound;	/* all links are for every process, not for the target's */
-	bool children;	/* forked children are followed */
-	bool suspended; /* groups have no links for now */
-	bool emulates;	/* programs may write registers, so `ret`s have one of their own */
-	/* Of all line probes: hits of others do not count. */
-	uint8_t lines_generation;
-};
 
 /* Puts in what is planned and not in yet. See tracer__attach(). */
 int64_t groups__attach(struct groups *g, const struct backend *backend,
