@@ -11,6 +11,7 @@ LIMITED = ("--max-overhead", "5")
 NAMED = ("-F", "hot", "-F", "rare", "-F", "heat")
 
 
+@harness.alone("what is dropped depends on what calls cost meanwhile")
 class Survey(harness.TestCase):
     def run_busy(self, *options):
         """Traces `hot` while it is hot, and calls of `rare` from the first moment on. Returns the
