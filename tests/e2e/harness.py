@@ -369,6 +369,25 @@ def unavailable():
     return Bpf.unavailable()
 
 
+@functools.cache
+def examined():
+    """What `doctor` says of this machine."""
+    done = subprocess.run([PROFTRACE, "doctor", "-f", "json"], stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, timeout=TIMEOUT, check=True)
+    return json.loads(done.stdout)
+
+
+def working(*backends):
+    """Those that this kernel has; --tier with another one is an error."""
+    works = {backend["name"] for backend in examined()["backends"] if backend["works"]}
+    return [name for name in backends if name in works]
+
+
+def has(feature):
+    """Whether it can be had here, by its name in doctor's list."""
+    return next(f["works"] for f in examined()["features"] if f["name"] == feature)
+
+
 def dirty_text(pid):
     """The executable mappings of a live process that differ from their files."""
     dirty = []

@@ -152,7 +152,13 @@ class Own(Lines):
         for document in documents:
             self.lines(document, whole)
             ours += lines_of(document, "lines_own.cpp")
-        self.assertEqual({line: ours[line] for line in expected}, expected)
+        if harness.has("stacks told apart"):
+            self.assertEqual({line: ours[line] for line in expected}, expected)
+        else:  # lines of coroutines may be missed, which is said
+            misses = {line: expected[line] - ours[line] for line in expected}
+            self.assertGreaterEqual(min(misses.values()), 0, misses)
+            self.assertLessEqual(sum(misses.values()), sum(
+                document["accounting"]["line_misses"] for document in documents), misses)
         with open(os.path.join(SOURCES, "lines_own.cpp"), encoding="utf-8") as file:
             for number, text in enumerate(file, 1):
                 if "never */" in text:
@@ -161,7 +167,8 @@ class Own(Lines):
         for name in ("lines_own-O0", "lines_own-O2"):
             document, done = self.profile_command(name, "9", options=self.OPTIONS)
             self.check_own([document], done)
-            self.assertEqual(document["accounting"]["line_misses"], 0)
+            if harness.has("stacks told apart"):
+                self.assertEqual(document["accounting"]["line_misses"], 0)
 
     def test_pid(self):
         document, done = self.profile_pid("lines_own-O2", "7", options=self.OPTIONS)

@@ -23,14 +23,19 @@ class Cases(harness.TestCase):
     def assert_exact(self, document, done):
         self.assert_counts(document, done.counts, done)
         accounting = document["accounting"]
-        self.assertEqual(accounting["unwound"], done.numbers("UNWOUND")["in all"], done)
+        unwound = done.numbers("UNWOUND")["in all"]
+        if harness.has("stacks told apart"):
+            self.assertEqual(accounting["unwound"], unwound, done)
+        else:  # a coroutine's region ends when another one goes on
+            self.assertGreaterEqual(accounting["unwound"], unwound, done)
         self.assertEqual(accounting["open"], 0)
 
 
 class Counts(Cases):
     def test_of_all_kinds(self):
         for name in ("regions", "regions-plain"):
-            for options in (REGIONS, (*REGIONS, "--tier", "uprobe_multi")):
+            for tier in ((), *(("--tier", name) for name in harness.working("uprobe_multi"))):
+                options = (*REGIONS, *tier)
                 with self.subTest(name, options=options):
                     document, done = self.profile_command(name, 50, options=options)
                     self.assert_exact(document, done)
@@ -38,7 +43,7 @@ class Counts(Cases):
 
     def test_among_functions(self):
         """Whose leaves are seen in each way. Functions that are left by longjmp end unwound, too."""
-        for tier in ("session", "uprobe_multi"):
+        for tier in harness.working("session", "uprobe_multi"):
             for exits in ("auto", "sites"):
                 with self.subTest(tier, exits=exits):
                     document, done = self.profile_command(

@@ -36,7 +36,8 @@ class Triggers(Switched):
         self.assertEqual(document["accounting"]["open"], 0)
 
     def test_in_each_tier_and_exit(self):
-        for options in (("--tier", "uprobe_multi"), ("--exits", "sites"), ("--exits", "none")):
+        for options in (*(("--tier", name) for name in harness.working("uprobe_multi")),
+                        ("--exits", "sites"), ("--exits", "none")):
             target, tracer = self.traced("--trigger", "request", *options)
             target.step("work 5")
             target.step("request 3")

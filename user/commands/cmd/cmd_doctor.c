@@ -129,7 +129,7 @@ static void examine_programs(struct examination *e)
 	add_feature(e, "waiting for the plan", whole,
 		    "first calls of files that are loaded later may be missing");
 	add_feature(e, "stacks told apart", whole,
-		    "coroutines share their thread's call stack: counts hold, paths may be cut");
+		    "coroutines share a call stack: calls are counted, paths cut, lines missed");
 }
 
 static void examine_kernel(struct examination *e)
