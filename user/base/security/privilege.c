@@ -109,7 +109,7 @@ void privilege__keep_replacing(void)
 	asked |= REPLACING;
 }
 
-void privilege__keep_making_tables(void)
+void privilege__keep_bpf(void)
 {
 	asked |= BIT(CAP_BPF);
 }

@@ -13,9 +13,11 @@
  * whoever will do that while the run goes on. */
 void privilege__keep_replacing(void);
 
-/* Has the later drops of privileges keep CAP_BPF, which making tables in the kernel takes:
- * --callers makes one for each file that is mapped later. */
-void privilege__keep_making_tables(void);
+/* Has the later drops of privileges keep CAP_BPF. Making tables in the kernel takes it: --callers
+ * makes one for each file that is mapped later. Before Linux 5.19 any use of bpf(2) does, unless
+ * kernel.unprivileged_bpf_disabled is 0: a program of ours ends open calls when tracing is switched
+ * off. */
+void privilege__keep_bpf(void);
 
 /* Whether we may load programs and look into other users' processes. Returns 0, or -EPERM with one
  * line logged that names the missing capabilities. */

@@ -65,7 +65,7 @@ int callers__start(struct run *r)
 		log_error("--callers needs Linux 6.0 or later, and the programs that loop there");
 		return -ENOTSUP;
 	}
-	privilege__keep_making_tables();
+	privilege__keep_bpf();
 	collector__resolve_callers(r->collector, name_caller, r);
 	for (size_t i = 0; !err && i < r->target->processes_cnt; i++)
 		err = add_process(r, r->target->processes[i].pid);

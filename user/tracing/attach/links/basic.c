@@ -6,6 +6,7 @@
 
 #include "attach/links/skeleton.h"
 #include "basic.skel.h"
+#include "security/privilege.h"
 
 /* A skeleton finds programs and maps by name, so that of the others fits. The build checks that the
  * variables lie alike in both. */
@@ -26,5 +27,7 @@ struct proftrace_bpf *basic__open(void)
 		errno = -err;
 		return NULL;
 	}
+	/* On such kernels the run takes it to end open calls when tracing is switched off. */
+	privilege__keep_bpf();
 	return skel;
 }
