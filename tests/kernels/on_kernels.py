@@ -334,7 +334,8 @@ class ManyCpus(Hammer):
                          options=("-F", "*", "-F", "region:*"))
 
     def test_processes(self):
-        self.check_exact("throng", self.THREADS, self.ROUNDS, 2, options=("-F", "*"))
+        self.check_exact("throng", self.THREADS, self.ROUNDS, 2,
+                         options=("-F", "*", "-F", "region:*"))
 
 
 class Soak(Hammer):
