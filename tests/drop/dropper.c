@@ -35,6 +35,7 @@ struct dropper {
 	struct tracer *tracer;
 	struct collector *collector;
 	uint64_t *calls; /* by function, so far */
+	bool *dropped;	 /* by function */
 };
 
 static uint64_t now_ns(void)
@@ -75,7 +76,10 @@ static int prepare(struct dropper *d, pid_t pid, const char *backend, const char
 	if (err)
 		return err;
 	d->calls = calloc(d->plan->functions_cnt, sizeof(*d->calls));
-	attached = d->calls ? tracer__attach(d->tracer, d->plan, d->target) : -ENOMEM;
+	d->dropped = calloc(d->plan->functions_cnt, sizeof(*d->dropped));
+	if (!d->calls || !d->dropped)
+		return -ENOMEM;
+	attached = tracer__attach(d->tracer, d->plan, d->target, NULL);
 	return attached < 0 ? attached : 0;
 }
 
@@ -110,13 +114,12 @@ static int drop(struct dropper *d, char *names)
 
 	for (char *name = strtok(names, " "); name; name = strtok(NULL, " ")) {
 		for (size_t i = 0; i < d->plan->functions_cnt; i++)
-			d->plan->functions[i].dropped |=
-				!strcmp(d->plan->functions[i].symbol, name);
+			d->dropped[i] |= !strcmp(d->plan->functions[i].symbol, name);
 	}
 	err = count_calls(d, NULL);
 	began = now_ns();
 	while (!err) {
-		err = tracer__drop(d->tracer, d->plan, d->target, d->calls);
+		err = tracer__drop(d->tracer, d->plan, d->target, d->dropped, d->calls);
 		if (err != -EAGAIN)
 			break;
 		tick(d, TICK_MS);
@@ -198,5 +201,6 @@ int main(int argc, char **argv)
 	filter__clear(&d.filter);
 	target__free(d.target);
 	free(d.calls);
+	free(d.dropped);
 	return !!err;
 }

@@ -204,7 +204,7 @@ static void check_plan(struct plan *p, size_t len)
 		    (f->kind == PLAN_FUNCTION && f->site_offset >= f->size) ||
 		    f->exit >= EXIT_STRATEGIES || f->site >= SITE_CLASSES || !f->reason ||
 		    f->exits > p->exits_cnt || f->exits_cnt > p->exits_cnt - f->exits ||
-		    !*plan__name(f))
+		    !*plan__name(p, i))
 			abort();
 		if (f->exit == EXIT_RETURN && f->site_delta)
 			abort(); /* the kernel would take another word for the return address */
@@ -223,7 +223,7 @@ static void check_plan(struct plan *p, size_t len)
 			abort();
 	}
 	for (size_t i = 0; i < p->skipped_cnt; i++) {
-		if (!p->skipped[i].reason || !*plan__skip_name(&p->skipped[i]))
+		if (!p->skipped[i].reason || !*plan__skip_name(p, i))
 			abort();
 	}
 }

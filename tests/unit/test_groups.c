@@ -178,6 +178,7 @@ static struct target_object objects[3];
 static struct plan plan;
 static struct target target;
 static struct groups groups;
+static bool called[FUNCTIONS], dropped[FUNCTIONS]; /* as outcome__note_called() takes them */
 static struct link_holder {
 	int unused;
 } link_holder;
@@ -192,6 +193,8 @@ static int setup(void **state)
 	memset(&kernel, 0, sizeof(kernel));
 	kernel.refuse_err = -EINVAL;
 	groups.children = false;
+	memset(called, 0, sizeof(called));
+	memset(dropped, 0, sizeof(dropped));
 	plan = (struct plan){.functions = functions, .exits = exits};
 	plan.functions_cnt = FUNCTIONS;
 	for (uint32_t i = 0; i < FUNCTIONS; i++) {
@@ -226,6 +229,12 @@ static void set_processes(uint32_t cnt)
 	target.processes_cnt = objects[0].processes_cnt = cnt;
 }
 
+static void note(void)
+{
+	assert_int_equal(outcome__note_called(&groups.outcome, &plan, called), 0);
+	assert_int_equal(outcome__note_dropped(&groups.outcome, &plan, dropped), 0);
+}
+
 static int64_t attach(const struct backend *backend)
 {
 	int saved = hush();
@@ -233,6 +242,7 @@ static int64_t attach(const struct backend *backend)
 
 	groups.link_holder = &link_holder;
 	groups.unbound = !target.processes_cnt;
+	note();
 	attached = groups__attach(&groups, backend, NULL, &plan, &target);
 	unhush(saved);
 	if (attached < 0)
@@ -251,6 +261,7 @@ static int teardown(void **state)
 	groups__detach(&groups);
 	assert_all_closed();
 	groups__detach(&groups);
+	outcome__clear(&groups.outcome);
 	return 0;
 }
 
@@ -527,9 +538,8 @@ static void many_refusals_are_the_kernel_s_no(void **state)
 	refused_below = 64;
 	assert_int_equal(attach(&session), FUNCTIONS - 64);
 	assert_attached(0);
-	groups__detach(&groups);
-	assert_all_closed();
-	setup(state); /* refusals stay with the plan */
+	teardown(state);
+	setup(state);
 	kernel.refuses = refuses_first_entries;
 	refused_below = 65;
 	assert_int_equal(attach(&session), -EINVAL);
@@ -636,10 +646,9 @@ static void what_is_new_is_attached(void **state)
 	f->exits = plan.exits_cnt++;
 	f->exits_cnt = 1;
 	f->exit = EXIT_SITES;
-	f->exits_pending = plan.exits_pending = true;
+	plan.returns_replaced = true;
 	objects[0].processes_cnt = 2;
 	assert_int_equal(attach(&session), FUNCTIONS);
-	assert_false(f->exits_pending);
 	assert_int_equal(count(PROG_EXIT, 1000, 0x1030), 1);
 	assert_int_equal(count(PROG_ENTRY, 1000, entry_offset(0)), 0);
 	assert_attached(1001);
@@ -648,8 +657,10 @@ static void what_is_new_is_attached(void **state)
 static int drop(const struct backend *backend, const uint64_t *calls)
 {
 	int saved = hush();
-	int err = groups__drop(&groups, backend, NULL, &plan, &target, calls);
+	int err;
 
+	note();
+	err = groups__drop(&groups, backend, NULL, &plan, &target, calls);
 	unhush(saved);
 	return err;
 }
@@ -687,11 +698,10 @@ static void close_retired(void)
 static void assert_rest_attached(pid_t pid, int generation)
 {
 	for (uint32_t i = 0; i < FUNCTIONS; i++) {
-		const struct plan_function *f = &functions[i];
 		int cnt, of = newest_entry(pid, i, true, &cnt);
 
-		assert_int_equal(cnt, !f->dropped);
-		if (!f->dropped && generation >= 0)
+		assert_int_equal(cnt, !dropped[i]);
+		if (!dropped[i] && generation >= 0)
 			assert_int_equal(of, generation);
 	}
 }
@@ -704,7 +714,7 @@ static void the_dropped_leave_and_the_others_stay(void **state)
 	assert_int_equal(attach(&session), FUNCTIONS);
 	assert_int_equal(drop(&session, NULL), 0);
 	assert_int_equal(kernel.links, 2 * 3); /* there was nothing to do */
-	functions[4].dropped = functions[33].dropped = true;
+	dropped[4] = dropped[33] = true;
 	assert_int_equal(drop(&session, NULL), 0);
 	assert_int_equal(kernel.links, 2 * 6);
 	/* For now there are two of each; and the dropped are still in the old links. */
@@ -719,7 +729,7 @@ static void the_dropped_leave_and_the_others_stay(void **state)
 	for (size_t i = 0; i < kernel.probes_cnt; i++) {
 		const struct probe *p = &kernel.probes[i];
 
-		assert_false(!kernel.closed[p->link] && functions[p->offset / 0x1000 - 1].dropped);
+		assert_false(!kernel.closed[p->link] && dropped[p->offset / 0x1000 - 1]);
 	}
 	assert_int_equal(drop(&session, NULL), 0);
 	assert_int_equal(kernel.links, 2 * 6);
@@ -728,7 +738,7 @@ static void the_dropped_leave_and_the_others_stay(void **state)
 static void entry_and_return_leave_together(void **state)
 {
 	assert_int_equal(attach(&multi), FUNCTIONS);
-	functions[0].dropped = true;
+	dropped[0] = true;
 	assert_int_equal(drop(&multi, NULL), 0);
 	close_retired();
 	assert_rest_attached(0, 1);
@@ -746,11 +756,11 @@ static void the_busy_are_kept_apart(void **state)
 	for (uint32_t i = 0; i < FUNCTIONS; i++)
 		calls[i] = i < 30 ? 0 : i < 80 ? 10 : 10000;
 	assert_int_equal(attach(&session), FUNCTIONS);
-	functions[89].dropped = true;
+	dropped[89] = true;
 	assert_int_equal(drop(&session, calls), 0);
 	close_retired();
 	links = kernel.links;
-	functions[88].dropped = true;
+	dropped[88] = true;
 	assert_int_equal(drop(&session, calls), 0);
 	assert_int_equal(kernel.links, links + 3);
 	close_retired();
@@ -772,7 +782,7 @@ static void dropping_all(void **state)
 	for (uint32_t i = 0; i < FUNCTIONS; i++) {
 		int err;
 
-		functions[i * 7 % FUNCTIONS].dropped = true;
+		dropped[i * 7 % FUNCTIONS] = true;
 		while ((err = drop(&session, calls)) == -EAGAIN) {
 			postponed++;
 			close_retired();
@@ -781,7 +791,7 @@ static void dropping_all(void **state)
 		assert_true(groups.groups_cnt <= 32);
 		for (uint32_t k = 0; k < FUNCTIONS; k++) {
 			newest_entry(0, k, true, &cnt);
-			assert_true(functions[k].dropped || cnt);
+			assert_true(dropped[k] || cnt);
 		}
 	}
 	assert_true(postponed > 0);
@@ -797,7 +807,7 @@ static void a_drop_that_fails(void **state)
 	int cnt;
 
 	assert_int_equal(attach(&session), FUNCTIONS);
-	functions[0].dropped = true;
+	dropped[0] = true;
 	kernel.fail_err = -EMFILE;
 	kernel.fail_from = kernel.calls + 3; /* returns and exits are in, entries are not */
 	assert_int_equal(drop(&session, NULL), -EMFILE);
@@ -816,7 +826,7 @@ static void a_process_that_ended_before_a_drop(void **state)
 	set_processes(2);
 	assert_int_equal(attach(&session), FUNCTIONS);
 	kernel.ended = 1000;
-	functions[0].dropped = true;
+	dropped[0] = true;
 	assert_int_equal(drop(&session, NULL), 0);
 	close_retired();
 	assert_rest_attached(1001, 1);
@@ -825,8 +835,6 @@ static void a_process_that_ended_before_a_drop(void **state)
 /* Its functions stay away from processes that come later; exits that were put in apart go too. */
 static void drops_and_what_is_new(void **state)
 {
-	struct plan_function *f = &functions[0];
-
 	set_processes(2);
 	objects[0].processes_cnt = 1;
 	assert_int_equal(attach(&session), FUNCTIONS);
@@ -836,10 +844,10 @@ static void drops_and_what_is_new(void **state)
 		functions[i * 3].exits = plan.exits_cnt++;
 		functions[i * 3].exits_cnt = 1;
 		functions[i * 3].exit = EXIT_SITES;
-		functions[i * 3].exits_pending = plan.exits_pending = true;
+		plan.returns_replaced = true;
 	}
 	assert_int_equal(attach(&session), FUNCTIONS);
-	f->dropped = true;
+	dropped[0] = true;
 	assert_int_equal(drop(&session, NULL), 0);
 	close_retired();
 	objects[0].processes_cnt = 2;
@@ -860,8 +868,10 @@ static void drops_and_what_is_new(void **state)
 static int resume(void)
 {
 	int saved = hush();
-	int err = groups__resume(&groups, &session, NULL, &plan, &target);
+	int err;
 
+	note();
+	err = groups__resume(&groups, &session, NULL, &plan, &target);
 	unhush(saved);
 	return err;
 }
@@ -875,7 +885,7 @@ static void suspended_and_resumed(void **state)
 	set_processes(2);
 	objects[0].processes_cnt = 1;
 	assert_int_equal(attach(&session), FUNCTIONS);
-	functions[4].dropped = true;
+	dropped[4] = true;
 	assert_int_equal(drop(&session, NULL), 0);
 	assert_int_equal(groups__suspend(&groups), 0);
 	assert_all_closed();
@@ -884,7 +894,7 @@ static void suspended_and_resumed(void **state)
 	objects[0].processes_cnt = 2;
 	assert_int_equal(attach(&session), FUNCTIONS);
 	assert_int_equal(kernel.links, links);
-	functions[33].dropped = true;
+	dropped[33] = true;
 	assert_int_equal(resume(), 0);
 	assert_rest_attached(1000, 2);
 	assert_rest_attached(1001, 1);
@@ -1017,8 +1027,8 @@ static void bound_for_the_sake_of_strangers(void **state)
 	assert_int_equal(closed_links(0), shared);
 	assert_int_equal(closed_links(1001), 0);
 	/* From there on they are as others. */
-	functions[3].dropped = true;
-	assert_int_equal(groups__drop(&groups, &declining, NULL, &plan, &target, NULL), 0);
+	dropped[3] = true;
+	assert_int_equal(drop(&declining, NULL), 0);
 	close_retired();
 	assert_int_equal(count(entry_prog(3), 1001, entry_offset(3)), 1);
 	assert_int_equal(count(entry_prog(4), 1001, entry_offset(4)), 2);
@@ -1123,15 +1133,15 @@ static void a_survey_that_is_refused(void **state)
 static void dropped_before_the_start(void **state)
 {
 	set_processes(1);
-	functions[4].dropped = true;
-	functions[7].called = functions[8].called = true;
+	dropped[4] = true;
+	called[7] = called[8] = true;
 	assert_int_equal(attach(&session), FUNCTIONS);
 	assert_int_equal(count(entry_prog(4), 1000, entry_offset(4)), 0);
 	assert_int_equal(groups.groups_cnt, 2);
 	assert_int_equal(groups.groups[0]->members_cnt, FUNCTIONS - 3);
 	assert_int_equal(groups.groups[1]->members_cnt, 2);
-	functions[8].dropped = true;
-	assert_int_equal(groups__drop(&groups, &session, NULL, &plan, &target, NULL), 0);
+	dropped[8] = true;
+	assert_int_equal(drop(&session, NULL), 0);
 	assert_int_equal(count(entry_prog(0), 1000, entry_offset(0)), 1);
 	assert_int_equal(count(entry_prog(7), 1000, entry_offset(7)), 2);
 }

@@ -377,11 +377,11 @@ static void names_are_demangled_when_asked_for(void **state)
 	target_open("libthrows.so", NULL);
 	assert_int_equal(plan_with("ns::twice", NULL), 0);
 	assert_string_equal(plan->functions[0].symbol, "_ZN2ns5twiceEi");
-	assert_string_equal(plan__name(&plan->functions[0]), "ns::twice(int)");
-	assert_string_equal(plan__name(&plan->functions[0]), "ns::twice(int)");
+	assert_string_equal(plan__name(plan, 0), "ns::twice(int)");
+	assert_string_equal(plan__name(plan, 0), "ns::twice(int)");
 	assert_int_equal(plan_with(NULL, NULL), 0);
 	assert_true(plan->skipped_cnt > 0);
-	assert_string_equal(plan__skip_name(&plan->skipped[0]), plan->skipped[0].symbol);
+	assert_string_equal(plan__skip_name(plan, 0), plan->skipped[0].symbol);
 }
 
 static void entries_skip_endbr64(void **state)

@@ -43,7 +43,7 @@ void exit_context__make(struct plan *p, const struct target *t, const struct pla
 	/* The first context that is made puts an end to return probes. */
 	const bool guarded = opts->returns_stop &&
 			     hooks__have(p->hooks, p->hooks_cnt, HOOK_MAKECONTEXT) &&
-			     !p->contexts_made;
+			     !opts->contexts_made;
 
 	*ctx = (struct exit_context){.reason = "nothing mapped unwinds or switches stacks",
 				     .hazard = t->hazard};

@@ -213,7 +213,7 @@ static int plan_function(struct planner *pl, uint32_t index)
 	if (err)
 		return err == -ENODATA ? 0 : err;
 	if (size_of_pieces(pl) > MAX_CODE) {
-		log_warn("--lines: %s is too large", plan__name(f));
+		log_warn("--lines: %s is too large", plan__name(pl->p, index));
 		return 0;
 	}
 	err = landing_pads__read(&pl->pads, &pads_from, pl->pieces, pl->pieces_cnt);

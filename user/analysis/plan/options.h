@@ -18,6 +18,8 @@ struct plan_options {
 	bool calls_spared; /* set by the plan: as shadow stacks would miss what is emulated */
 	bool returns_stop; /* return probes can be switched off at once (6.13): what is loaded
 			      later cannot make them dangerous */
+	/* A context was made (makecontext), or that would go unnoticed. */
+	bool contexts_made;
 	bool grows;	   /* planner__extend() will follow: files may be mapped later */
 	bool new_programs; /* other programs than today's are expected: links are for every
 			      process */

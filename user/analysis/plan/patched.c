@@ -141,7 +141,7 @@ void patched__drop_sites(const struct plan_object *obj, struct insn_decoder *ins
 	code->exits_cnt = exits;
 }
 
-void patched__report(struct plan *p, size_t first_function, size_t first_skipped)
+void patched__report(const struct plan *p, size_t first_function, size_t first_skipped)
 {
 	size_t beside = 0, left_out = 0;
 	const char *name = NULL;
@@ -149,13 +149,13 @@ void patched__report(struct plan *p, size_t first_function, size_t first_skipped
 	for (size_t i = first_function; i < p->functions_cnt; i++) {
 		if (!p->functions[i].patched)
 			continue;
-		name = name ?: plan__name(&p->functions[i]);
+		name = name ?: plan__name(p, i);
 		beside++;
 	}
 	for (size_t i = first_skipped; i < p->skipped_cnt; i++) {
 		if (p->skipped[i].reason != patched__reason)
 			continue;
-		name = name ?: plan__skip_name(&p->skipped[i]);
+		name = name ?: plan__skip_name(p, i);
 		left_out++;
 	}
 	if (name)

@@ -38,6 +38,6 @@ void patched__drop_sites(const struct plan_object *obj, struct insn_decoder *ins
 			 const struct code_piece *pieces, size_t cnt, struct code *code);
 
 /* Says which functions, from the first one on, are left out or probed beside a patch. */
-void patched__report(struct plan *p, size_t first_function, size_t first_skipped);
+void patched__report(const struct plan *p, size_t first_function, size_t first_skipped);
 
 #endif

@@ -5,29 +5,40 @@
 #include <string.h>
 
 #include "elf/elf_image.h"
+#include "plan/lookups.h"
 #include "plan/object.h"
 #include "plan/plan_lines.h"
 #include "symbol/demangle.h"
 
-static char *display_name(const char *symbol)
+/* `cnt`: how many names there can be by now. */
+static const char *demangled(struct plan_names *names, size_t cnt, size_t index, const char *symbol)
 {
-	char *name = demangle(symbol);
+	if (names->cnt < cnt) {
+		char **grown = reallocarray(names->items, cnt, sizeof(*grown));
 
-	return name ? name : strdup(symbol);
+		if (!grown)
+			return symbol;
+		memset(grown + names->cnt, 0, (cnt - names->cnt) * sizeof(*grown));
+		names->items = grown;
+		names->cnt = cnt;
+	}
+	if (!names->items[index])
+		names->items[index] = demangle(symbol) ?: strdup(symbol);
+	return names->items[index] ?: symbol;
 }
 
-const char *plan__name(struct plan_function *f)
+const char *plan__name(const struct plan *p, size_t function)
 {
-	if (!f->name)
-		f->name = display_name(f->symbol);
-	return f->name ? f->name : f->symbol;
+	const struct plan_function *f = &p->functions[function];
+
+	return f->own ?: demangled(&p->lookups->functions, p->functions_cnt, function, f->symbol);
 }
 
-const char *plan__skip_name(struct plan_skip *s)
+const char *plan__skip_name(const struct plan *p, size_t skipped)
 {
-	if (!s->name)
-		s->name = display_name(s->symbol);
-	return s->name ? s->name : s->symbol;
+	const struct plan_skip *s = &p->skipped[skipped];
+
+	return s->own ?: demangled(&p->lookups->skipped, p->skipped_cnt, skipped, s->symbol);
 }
 
 const char *plan__exit_kind(const struct plan *p, const struct plan_function *f)
@@ -57,17 +68,35 @@ bool plan__is_static(const struct plan *p, uint32_t index)
 	       elf_image__is_static(p->objects[index].img);
 }
 
+static void names_clear(struct plan_names *names)
+{
+	for (size_t i = 0; i < names->cnt; i++)
+		free(names->items[i]);
+	free(names->items);
+}
+
+static void lookups_free(struct plan_lookups *l)
+{
+	if (!l)
+		return;
+	names_clear(&l->functions);
+	names_clear(&l->skipped);
+	free(l->places);
+	free(l);
+}
+
 void plan__free(struct plan *p)
 {
 	if (!p)
 		return;
 	for (size_t i = 0; i < p->functions_cnt; i++)
-		free(p->functions[i].name);
+		free(p->functions[i].own);
 	for (size_t i = 0; i < p->skipped_cnt; i++)
-		free(p->skipped[i].name);
+		free(p->skipped[i].own);
 	for (size_t i = 0; i < p->objects_cnt; i++)
 		plan_object__clear(&p->objects[i]);
 	plan_lines__free(p->lines);
+	lookups_free(p->lookups);
 	free(p->functions);
 	free(p->exits);
 	free(p->sites);

@@ -26,9 +26,9 @@ enum plan_kind {
 struct plan_function {
 	uint8_t kind;		    /* enum plan_kind */
 	const char *symbol;	    /* raw; of a region its name */
+	char *own;		    /* of a region the same, freed with the plan; else NULL */
 	const char *const *aliases; /* other symbols at the same address */
 	size_t aliases_cnt;
-	char *name;	      /* demangled, or equal to `symbol`; see plan__name() */
 	uint32_t object;      /* index in the target's objects */
 	uint64_t offset;      /* of the function in the file */
 	uint64_t size;	      /* of regions 0 */
@@ -49,21 +49,11 @@ struct plan_function {
 	/* Its leave needs no probe, as it runs at most so many instructions and returns: the
 	 * entry's probe counts a call and ends it. 0: it may take longer. */
 	uint8_t closed_at_entry;
-	/* Was attached with a return probe; its exit sites, planned later, are still to be. */
-	bool exits_pending;
-	bool patched; /* some of it is not in memory as it is in the file */
-	bool refused; /* set by attach: the kernel takes no probe there, so it has none */
-	bool asked;   /* an option names it, so no budget drops it */
-	bool called;  /* set by the caller: it has been seen to be called, so it may go next */
-	bool dropped; /* set by the caller: given up, its probes are to be taken out */
+	bool patched;	    /* some of it is not in memory as it is in the file */
 	const char *reason; /* why this exit strategy */
 	size_t exits;	    /* EXIT_SITES: first exit site in plan.exits */
 	uint32_t exits_cnt;
 	uint32_t symbol_index; /* in its object's table */
-	/* Where it is in its source, once plan__locate() has looked; the object's. */
-	const char *file; /* NULL: unknown */
-	uint32_t line;
-	bool located;
 	/* Regions and marks: their sites in plan.sites, those that begin it first. What is said of
 	 * sites above is then said of the first one. */
 	size_t sites;
@@ -101,12 +91,13 @@ struct plan_exit {
 
 struct plan_skip {
 	const char *symbol;
-	char *name; /* see plan__skip_name() */
+	char *own; /* as in plan_function */
 	uint32_t object;
 	const char *reason;
 };
 
 struct plan_lines;
+struct plan_lookups;
 struct plan_object; /* keeps symbols alive */
 
 struct plan {
@@ -126,10 +117,7 @@ struct plan {
 	bool go;	 /* there is a Go program, and its goroutines can be told apart */
 	struct go_layout go_layout; /* how; of the first, if there are more */
 	struct plan_lines *lines;   /* NULL: none were asked for (--lines) */
-	/* Set by the caller: a context was made (makecontext), or that would go unnoticed. */
-	bool contexts_made;
-	bool contexts_guarded; /* return probes rely on none being made */
-	bool exits_pending;    /* of some function; see there */
+	bool contexts_guarded;	    /* return probes rely on none being made */
 	bool returns_replaced; /* return probes have become dangerous: no function relies on them */
 	bool proven;	       /* some have them by proof */
 	bool loads_unseen;     /* no hook tells of files that are mapped later */
@@ -137,6 +125,7 @@ struct plan {
 	bool may_fork;	       /* what is mapped can make children */
 	bool force_warned;     /* --exits=return was said to be dangerous */
 	char why[512];	       /* the reason for the exits of all that is not special */
+	struct plan_lookups *lookups; /* its contents may change where the plan is const */
 };
 
 #define PLAN_MAX_FUNCTIONS (1u << 24) /* what a probe's cookie can tell apart */
@@ -145,9 +134,10 @@ struct plan {
  * its start. */
 bool plan__is_static(const struct plan *p, uint32_t index);
 
-/* The demangled name, made at the first call: most functions are never shown. Owned by the plan. */
-const char *plan__name(struct plan_function *f);
-const char *plan__skip_name(struct plan_skip *s);
+/* The demangled name, or the symbol, by number: made at the first call, as most functions are never
+ * shown. Owned by the plan. */
+const char *plan__name(const struct plan *p, size_t function);
+const char *plan__skip_name(const struct plan *p, size_t skipped);
 
 /* At which instructions a function's leave is seen: "return" by a return probe, "entry" at its
  * entry, as it returns at once, "early" at branches before each `ret`, "emulated" at each `ret`,

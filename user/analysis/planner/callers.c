@@ -117,11 +117,8 @@ static uint32_t planned(const struct plan *p, uint32_t object, const struct symb
 int plan_callers__find(struct plan_callers *c, struct plan *p, const struct target *t,
 		       uint32_t object, uint64_t vaddr, uint32_t *function)
 {
-	struct plan_function f = {.kind = PLAN_CALLER,
-				  .object = object,
-				  .exit = EXIT_NONE,
-				  .refused = true,
-				  .symbol_index = NONE};
+	struct plan_function f = {
+		.kind = PLAN_CALLER, .object = object, .exit = EXIT_NONE, .symbol_index = NONE};
 	struct caller_object *o;
 	uint32_t symbol = NONE, *number;
 	int err;

@@ -7,6 +7,7 @@
 #include "dwarf/dwarf_budget.h"
 #include "dwarf/source.h"
 #include "elf/elf_image.h"
+#include "plan/lookups.h"
 #include "plan/object.h"
 #include "plan/plan.h"
 #include "symbol/symtab.h"
@@ -43,7 +44,7 @@ static int open_source(struct plan_object *obj, const struct target_object *targ
 	return err == -ENOMEM ? err : 0;
 }
 
-static int find(struct plan *p, struct plan_object *obj, const struct target_object *target,
+static int find(struct plan_place *out, struct plan_object *obj, const struct target_object *target,
 		struct located *items, size_t cnt)
 {
 	uint64_t began_ns = now_ns();
@@ -61,11 +62,11 @@ static int find(struct plan *p, struct plan_object *obj, const struct target_obj
 		places[i] = items[i].place;
 	err = source__find(obj->source, places, cnt);
 	for (size_t i = 0; i < cnt && !err; i++) {
-		struct plan_function *f = &p->functions[items[i].function];
+		struct plan_place *place = &out[items[i].function];
 
-		f->file = places[i].file;
-		f->line = places[i].line;
-		found += f->file != NULL;
+		place->file = places[i].file;
+		place->line = places[i].line;
+		found += place->file != NULL;
 	}
 	free(places);
 	log_debug("%s: source of %zu of %zu functions found in %.3f s", target->path, found, cnt,
@@ -87,11 +88,24 @@ static bool address_of(const struct plan_object *obj, const struct plan_function
 	return true;
 }
 
-int plan__locate(struct plan *p, const struct target *t, const bool *wanted)
+static int grow(struct plan_lookups *l, size_t cnt)
+{
+	struct plan_place *grown = reallocarray(l->places, cnt + 1, sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	l->places = grown;
+	while (l->places_cnt < cnt)
+		grown[l->places_cnt++] = (struct plan_place){0};
+	return 0;
+}
+
+int plan__locate(const struct plan *p, const struct target *t, const bool *wanted,
+		 const struct plan_place **places)
 {
 	struct located *items = calloc(p->functions_cnt + 1, sizeof(*items));
 	size_t cnt, at = 0;
-	int err = items ? 0 : -ENOMEM;
+	int err = items ? grow(p->lookups, p->functions_cnt) : -ENOMEM;
 
 	dwarf_budget__renew();
 	while (at < p->functions_cnt && !err) {
@@ -99,17 +113,19 @@ int plan__locate(struct plan *p, const struct target *t, const bool *wanted)
 		struct plan_object *obj = &p->objects[object];
 
 		for (cnt = 0; at < p->functions_cnt && p->functions[at].object == object; at++) {
-			struct plan_function *f = &p->functions[at];
+			struct plan_place *place = &p->lookups->places[at];
 			uint64_t vaddr;
 
-			if (!wanted[at] || f->located || !address_of(obj, f, &vaddr))
+			if (!wanted[at] || place->looked ||
+			    !address_of(obj, &p->functions[at], &vaddr))
 				continue;
-			f->located = true;
+			place->looked = true;
 			items[cnt++] = (struct located){{.vaddr = vaddr}, at};
 		}
 		if (cnt)
-			err = find(p, obj, &t->objects[object], items, cnt);
+			err = find(p->lookups->places, obj, &t->objects[object], items, cnt);
 	}
 	free(items);
+	*places = p->lookups->places;
 	return err;
 }

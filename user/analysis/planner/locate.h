@@ -6,13 +6,16 @@
 #include <stdbool.h>
 
 struct plan;
+struct plan_place;
 struct target;
 
 /*
- * Fills in file and line of the functions that `wanted` says, by number, unless that has been done
+ * Looks for file and line of the functions that `wanted` says, by number, unless that has been done
  * before. Debug information of an object is opened when the first is asked for, and stays. What
  * cannot be read leaves functions without a place, with a debug message; -ENOMEM is the one error.
+ * *places: what is known by now, of all functions; the plan's until the next call.
  */
-int plan__locate(struct plan *p, const struct target *t, const bool *wanted);
+int plan__locate(const struct plan *p, const struct target *t, const bool *wanted,
+		 const struct plan_place **places);
 
 #endif

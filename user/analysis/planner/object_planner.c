@@ -232,7 +232,6 @@ static void replace_exits(struct plan *p, struct plan_function *f, const struct 
 	f->reason = anew->reason;
 	f->exits = p->exits_cnt;
 	f->exits_cnt = anew->exits_cnt;
-	f->exits_pending = p->exits_pending = true;
 	if (anew->exits_cnt)
 		memcpy(p->exits + p->exits_cnt, from->exits + anew->exits,
 		       anew->exits_cnt * sizeof(*p->exits));

@@ -21,6 +21,7 @@
 #include "exits/proof.h"
 #include "exits/stack_switches.h"
 #include "lines/lines.h"
+#include "plan/lookups.h"
 #include "plan/object.h"
 #include "plan/options.h"
 #include "plan/patched.h"
@@ -305,21 +306,21 @@ static bool returns_became_unsafe(const struct plan *p, const struct exit_contex
 }
 
 /* Of functions from `first` on. */
-static void report_changed(struct plan *p, size_t first)
+static void report_changed(const struct plan *p, size_t first)
 {
-	struct plan_function *changed = NULL;
-	size_t cnt = 0;
+	size_t changed = 0, cnt = 0;
 
 	for (size_t i = first; i < p->functions_cnt; i++) {
 		if (!p->functions[i].arguments_changed)
 			continue;
-		changed = changed ?: &p->functions[i];
-		cnt++;
+		if (!cnt++)
+			changed = i;
 	}
 	if (cnt)
 		log_warn("-A: no values of %zu function%s (%s): where %s can be probed, the "
 			 "arguments are not what they were",
-			 cnt, cnt == 1 ? "" : "s", plan__name(changed), cnt == 1 ? "it" : "they");
+			 cnt, cnt == 1 ? "" : "s", plan__name(p, changed),
+			 cnt == 1 ? "it" : "they");
 }
 
 /* Looks for code that is patched in memory, in objects that will have probes. */
@@ -368,7 +369,7 @@ static void report_forks(const struct plan *p)
 			continue;
 		log_warn("what was loaded may fork: by a fault of this kernel, children will die "
 			 "where they come to a 5-byte nop that is probed (%s)",
-			 plan__name(&p->functions[i]));
+			 plan__name(p, i));
 		return;
 	}
 }
@@ -489,7 +490,10 @@ int planner__make(const struct target *t, struct filter *filter, const struct pl
 
 	if (!p)
 		return -ENOMEM;
-	err = planner__extend(p, t, filter, opts);
+	p->lookups = calloc(1, sizeof(*p->lookups));
+	err = p->lookups ? 0 : -ENOMEM;
+	if (!err)
+		err = planner__extend(p, t, filter, opts);
 	/* What is loaded later must not wait for a server. */
 	debug_fetch__stop();
 	if (!err) {

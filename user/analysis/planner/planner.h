@@ -20,7 +20,7 @@ int planner__make(const struct target *t, struct filter *filter, const struct pl
 
 /*
  * Plans what the target has got since: functions are appended, none moves. If what is new makes
- * return probes dangerous, functions that have them get other exits and are marked exits_pending.
+ * return probes dangerous, functions that have them get other exits (`returns_replaced`).
  * Returns 0 or -errno with a line logged.
  */
 int planner__extend(struct plan *p, const struct target *t, struct filter *filter,

@@ -213,7 +213,7 @@ static int skip(struct regions *r, char *name, const char *reason)
 	}
 	p->skipped = grown;
 	p->skipped[p->skipped_cnt++] = (struct plan_skip){
-		.symbol = name, .name = name, .object = r->object, .reason = reason};
+		.symbol = name, .own = name, .object = r->object, .reason = reason};
 	return 0;
 }
 
@@ -317,7 +317,7 @@ static int add_region(struct regions *r, const char *root, size_t from, size_t t
 	struct plan_function f = {
 		.kind = c->role == PROBE_MARK ? PLAN_MARK : PLAN_REGION,
 		.symbol = c->name,
-		.name = c->name,
+		.own = c->name,
 		.object = r->object,
 		.exit = EXIT_NONE,
 		.sites = p->sites_cnt,

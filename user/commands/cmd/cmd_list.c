@@ -39,7 +39,7 @@ static void list_region(struct list_rows *l, const struct plan *p, const struct 
 	}
 }
 
-static void list_text(const struct sink_options *opts, FILE *out, struct plan *p,
+static void list_text(const struct sink_options *opts, FILE *out, const struct plan *p,
 		      const struct target *t)
 {
 	struct list_rows l = {.pr = {.opts = opts, .out = out}};
@@ -47,7 +47,7 @@ static void list_text(const struct sink_options *opts, FILE *out, struct plan *p
 
 	list_rows__begin(&l);
 	for (size_t i = 0; i < p->functions_cnt; i++) {
-		struct plan_function *f = &p->functions[i];
+		const struct plan_function *f = &p->functions[i];
 
 		if (f->kind != PLAN_FUNCTION) {
 			list_region(&l, p, f, t);
@@ -58,15 +58,15 @@ static void list_text(const struct sink_options *opts, FILE *out, struct plan *p
 			 (int)f->site_offset, site_class__name(f->site),
 			 exit_strategy__name(f->exit), plan__exit_kind(p, f));
 		list_rows__put(&l, &(struct list_row){columns, t->objects[f->object].path,
-						      plan__name(f), f->reason,
+						      plan__name(p, i), f->reason,
 						      instrumented_by__name(f->instrumented)});
 	}
 	snprintf(columns, sizeof(columns), "%-10s %5s %-5s %-6s %-8s", "skipped", "", "", "", "");
 	for (size_t i = 0; i < p->skipped_cnt; i++) {
-		struct plan_skip *s = &p->skipped[i];
+		const struct plan_skip *s = &p->skipped[i];
 
 		list_rows__put(&l, &(struct list_row){columns, t->objects[s->object].path,
-						      plan__skip_name(s), s->reason, NULL});
+						      plan__skip_name(p, i), s->reason, NULL});
 	}
 	list_rows__end(&l);
 	list_lines__text(out, p);
@@ -93,12 +93,14 @@ static void list_sites(struct json *j, const struct plan *p, const struct plan_f
 	json_close(j, ']');
 }
 
-static void list_function(struct json *j, const struct plan *p, struct plan_function *f,
+static void list_function(struct json *j, const struct plan *p, size_t index,
 			  const struct target *t)
 {
+	const struct plan_function *f = &p->functions[index];
+
 	json_open(j, '{');
 	json_member_string(j, "kind", f->kind == PLAN_FUNCTION ? "function" : "region");
-	json_member_string(j, "name", plan__name(f));
+	json_member_string(j, "name", plan__name(p, index));
 	json_member_string(j, "symbol", f->symbol);
 	json_member_open(j, "aliases", '[');
 	for (size_t i = 0; i < f->aliases_cnt; i++)
@@ -124,7 +126,7 @@ static void list_function(struct json *j, const struct plan *p, struct plan_func
 	json_close(j, '}');
 }
 
-static void list_json(FILE *out, struct plan *p, const struct target *t)
+static void list_json(FILE *out, const struct plan *p, const struct target *t)
 {
 	struct json j = JSON_INIT(out);
 
@@ -132,14 +134,14 @@ static void list_json(FILE *out, struct plan *p, const struct target *t)
 	json_member_u64(&j, "schema", 1);
 	json_member_open(&j, "functions", '[');
 	for (size_t i = 0; i < p->functions_cnt; i++)
-		list_function(&j, p, &p->functions[i], t);
+		list_function(&j, p, i, t);
 	json_close(&j, ']');
 	json_member_open(&j, "skipped", '[');
 	for (size_t i = 0; i < p->skipped_cnt; i++) {
-		struct plan_skip *s = &p->skipped[i];
+		const struct plan_skip *s = &p->skipped[i];
 
 		json_open(&j, '{');
-		json_member_string(&j, "name", plan__skip_name(s));
+		json_member_string(&j, "name", plan__skip_name(p, i));
 		json_member_string(&j, "module", t->objects[s->object].path);
 		json_member_string(&j, "reason", s->reason);
 		json_close(&j, '}');
@@ -150,7 +152,7 @@ static void list_json(FILE *out, struct plan *p, const struct target *t)
 	fputc('\n', out);
 }
 
-static int write_list(struct output *out, struct plan *p, const struct target *t)
+static int write_list(struct output *out, const struct plan *p, const struct target *t)
 {
 	FILE *stream;
 	int err;

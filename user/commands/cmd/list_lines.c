@@ -71,7 +71,7 @@ static void text_inlined(FILE *out, const struct plan_lines *l, uint32_t inlined
 	}
 }
 
-static void text_line(FILE *out, struct plan *p, const struct sites *sites, size_t i)
+static void text_line(FILE *out, const struct plan *p, const struct sites *sites, size_t i)
 {
 	const struct plan_lines *l = p->lines;
 	const struct plan_line *line = &l->lines[i];
@@ -88,14 +88,14 @@ static void text_line(FILE *out, struct plan *p, const struct sites *sites, size
 			site->at_entry ? "/entry" : "");
 	}
 	fputs("  (", out);
-	print_name(out, plan__name(&p->functions[line->function]));
+	print_name(out, plan__name(p, line->function));
 	text_inlined(out, l, line->inlined);
 	if (line->reason)
 		fprintf(out, "; not counted: %s", line->reason);
 	fputs(")\n", out);
 }
 
-void list_lines__text(FILE *out, struct plan *p)
+void list_lines__text(FILE *out, const struct plan *p)
 {
 	struct sites sites;
 
@@ -139,7 +139,7 @@ static void json_site(struct json *j, const struct plan_line_site *site)
 	json_close(j, '}');
 }
 
-void list_lines__json(struct json *j, struct plan *p)
+void list_lines__json(struct json *j, const struct plan *p)
 {
 	const struct plan_lines *l = p->lines;
 	struct sites sites;

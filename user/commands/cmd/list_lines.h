@@ -9,7 +9,7 @@ struct json;
 struct plan;
 
 /* Both write nothing if no lines were asked for. */
-void list_lines__text(FILE *out, struct plan *p);
-void list_lines__json(struct json *j, struct plan *p); /* the member "lines" */
+void list_lines__text(FILE *out, const struct plan *p);
+void list_lines__json(struct json *j, const struct plan *p); /* the member "lines" */
 
 #endif

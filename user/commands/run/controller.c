@@ -60,6 +60,7 @@ struct controller {
 	struct function_usage *before, *now; /* by function */
 	struct budget_function *functions;
 	bool *gone; /* dropped, or kept in part */
+	bool *kept; /* options name them */
 	uint64_t *calls;
 	uint32_t functions_cnt;
 	bool undone;		/* probes of dropped functions are still to be taken out */
@@ -94,6 +95,7 @@ void controller__free(struct controller *s)
 	free(s->now);
 	free(s->functions);
 	free(s->gone);
+	free(s->kept);
 	free(s->calls);
 	free(s->drops);
 	free(s);
@@ -127,10 +129,12 @@ static int grow(struct controller *s, const struct run *r)
 	    grow_array(&s->now, cnt, sizeof(*s->now)) ||
 	    grow_array(&s->functions, cnt, sizeof(*s->functions)) ||
 	    grow_array(&s->gone, cnt, sizeof(*s->gone)) ||
+	    grow_array(&s->kept, cnt, sizeof(*s->kept)) ||
 	    grow_array(&s->calls, cnt, sizeof(*s->calls)))
 		return -ENOMEM;
 	memset(s->before + old, 0, (cnt - old) * sizeof(*s->before));
 	memset(s->gone + old, 0, (cnt - old) * sizeof(*s->gone));
+	memset(s->kept + old, 0, (cnt - old) * sizeof(*s->kept));
 	for (uint32_t f = old; f < cnt; f++) {
 		double cost = call_cost(r, &r->plan->functions[f]);
 
@@ -139,6 +143,15 @@ static int grow(struct controller *s, const struct run *r)
 	}
 	s->functions_cnt = cnt;
 	return 0;
+}
+
+int controller__keep(struct controller *s, const struct run *r, uint32_t function)
+{
+	int err = grow(s, r);
+
+	if (!err)
+		s->kept[function] = true;
+	return err;
 }
 
 /* All calls so far, also those that were passed over. */
@@ -211,7 +224,7 @@ static struct budget_function budget_function_of(const struct controller *s, con
 
 	return (struct budget_function){
 		.call_cost_ns = burdened_cost(r, f, u),
-		.kept = f->has_lines || f->arguments || f->asked,
+		.kept = f->has_lines || f->arguments || s->kept[index],
 		/* Without triggers there is nothing to see. */
 		.gone = s->gone[index] || collector__has_role(r->collector, index),
 	};
@@ -276,7 +289,8 @@ static int note_drop(struct controller *s, const struct run *r, uint32_t functio
  * dropped functions are passed over for the rest of the run, which is no reason to end it. */
 static int take_out(struct controller *s, struct run *r)
 {
-	int err = tracer__drop(r->tracer, r->plan, r->target, s->calls);
+	int err = r->o->sample_hot ? 0
+				   : tracer__drop(r->tracer, r->plan, r->target, s->gone, s->calls);
 
 	s->undone = err == -EAGAIN;
 	tracer__drop_poll(r->tracer);
@@ -295,7 +309,6 @@ static int drop_chosen(struct controller *s, struct run *r, double own_ns, uint6
 		collector__drop(r->collector, i, r->o->sample_hot ? r->o->sample_hot : 1);
 		err = note_drop(s, r, i, own_ns, now_ns);
 		s->gone[i] = true;
-		r->plan->functions[i].dropped = !r->o->sample_hot;
 	}
 	s->undone = true;
 	return err;
@@ -320,7 +333,8 @@ int controller__expect(struct controller *s, struct run *r,
 	if (!chosen)
 		return 0;
 	err = drop_chosen(s, r, span_ns, s->start_ns);
-	s->undone = false; /* they have no probes as yet */
+	if (!err)
+		err = take_out(s, r); /* they have no probes as yet, and will not get any */
 	log_debug("before the start: %zu functions are dropped", chosen);
 	return err;
 }
@@ -454,11 +468,10 @@ int controller__apply(struct controller *s, const struct run *r, struct profile 
 	for (size_t i = 0; i < s->drops_cnt; i++) {
 		struct profile_drop *d = &p->drops[p->drops_cnt++];
 		uint32_t function = s->drops[i].shown.function;
-		struct plan_function *f = &r->plan->functions[function];
 
 		*d = s->drops[i].shown;
 		d->reason = s->drops[i].reason;
-		p->functions[function].name = plan__name(f);
+		p->functions[function].name = plan__name(r->plan, function);
 		p->functions[function].sampled = d->sampled;
 	}
 	return 0;

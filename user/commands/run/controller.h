@@ -23,6 +23,9 @@ void controller__free(struct controller *s); /* accepts NULL */
 int controller__expect(struct controller *s, struct run *r,
 		       const struct forecast_function *forecast);
 
+/* The function is never dropped, as an option names it. Returns 0 or -ENOMEM. */
+int controller__keep(struct controller *s, const struct run *r, uint32_t function);
+
 /* From here on time counts: when the gate is open and before the target runs. */
 void controller__start(struct controller *s, const struct run *r, uint64_t now_ns);
 

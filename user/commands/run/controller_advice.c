@@ -50,7 +50,7 @@ static struct dearest find_dearest(const struct budget_function *functions, size
 }
 
 /* "memcpy (210%), memset (90.0%)" */
-static const char *name_dearest(struct plan *p, const struct budget_function *functions,
+static const char *name_dearest(const struct plan *p, const struct budget_function *functions,
 				const struct dearest *d, double own_ns, char buf[NAME_ROOM])
 {
 	size_t len = 0;
@@ -59,7 +59,7 @@ static const char *name_dearest(struct plan *p, const struct budget_function *fu
 	for (size_t i = 0; i < d->cnt; i++) {
 		char name[100], share[32];
 
-		text_escape(plan__name(&p->functions[d->items[i]]), name, sizeof(name));
+		text_escape(plan__name(p, d->items[i]), name, sizeof(name));
 		len += snprintf(buf + len, NAME_ROOM - len, "%s%s (%s)", i ? ", " : "", name,
 				text_percent(100 * cost_of(&functions[d->items[i]]) / own_ns, share,
 					     sizeof(share)));
@@ -67,7 +67,7 @@ static const char *name_dearest(struct plan *p, const struct budget_function *fu
 	return buf;
 }
 
-void controller_advice__unlimited(struct plan *p, const struct budget_function *functions,
+void controller_advice__unlimited(const struct plan *p, const struct budget_function *functions,
 				  size_t cnt, double own_ns)
 {
 	struct dearest d = find_dearest(functions, cnt, false);
@@ -79,8 +79,8 @@ void controller_advice__unlimited(struct plan *p, const struct budget_function *
 		 name_dearest(p, functions, &d, own_ns, names));
 }
 
-bool controller_advice__kept(struct plan *p, const struct budget_function *functions, size_t cnt,
-			     double own_ns, double limit)
+bool controller_advice__kept(const struct plan *p, const struct budget_function *functions,
+			     size_t cnt, double own_ns, double limit)
 {
 	struct dearest d = find_dearest(functions, cnt, true);
 	char names[NAME_ROOM], share[32], most[32];

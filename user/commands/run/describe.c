@@ -4,9 +4,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "attach/tracer.h"
 #include "calls/profile.h"
 #include "cli/options.h"
 #include "plan/exit_strategy.h"
+#include "plan/lookups.h"
 #include "plan/plan.h"
 #include "planner/locate.h"
 #include "select/arguments.h"
@@ -16,15 +18,17 @@
 #define NAMES_OF_EMPTY 16 /* functions that a sink may name though none was called */
 
 struct description {
-	struct plan *plan;
+	const struct plan *plan;
 	const struct target *target;
+	const struct tracer *tracer;
 	const struct arguments *arguments;
 	struct profile_target profile_target;
 	struct profile_probes probes;
 	struct profile_skip *skipped;
 };
 
-static void count_probes(const struct plan *p, struct profile_probes *probes)
+static void count_probes(const struct plan *p, const struct tracer *tr,
+			 struct profile_probes *probes)
 {
 	uint64_t exits[EXIT_STRATEGIES] = {0};
 
@@ -32,7 +36,7 @@ static void count_probes(const struct plan *p, struct profile_probes *probes)
 	for (int c = 0; c < SITE_CLASSES; c++)
 		probes->sites[c].class_name = site_class__name(c);
 	for (size_t i = 0; i < p->functions_cnt; i++) {
-		if (p->functions[i].refused)
+		if (p->functions[i].kind == PLAN_CALLER || tracer__is_refused(tr, i))
 			continue;
 		probes->functions++;
 		probes->instrumented += p->functions[i].instrumented != INSTRUMENTED_NOT;
@@ -52,24 +56,24 @@ static void count_probes(const struct plan *p, struct profile_probes *probes)
 static int list_skipped(struct description *d)
 {
 	const struct target *t = d->target;
-	struct plan *p = d->plan;
+	const struct plan *p = d->plan;
 	size_t cnt = 0;
 
 	d->skipped = calloc(p->skipped_cnt + p->functions_cnt, sizeof(*d->skipped));
 	if (!d->skipped)
 		return -ENOMEM;
 	for (size_t i = 0; i < p->skipped_cnt; i++) {
-		struct plan_skip *s = &p->skipped[i];
+		const struct plan_skip *s = &p->skipped[i];
 
-		d->skipped[cnt++] = (struct profile_skip){plan__skip_name(s),
+		d->skipped[cnt++] = (struct profile_skip){plan__skip_name(p, i),
 							  t->objects[s->object].path, s->reason};
 	}
 	for (size_t i = 0; i < p->functions_cnt; i++) {
-		struct plan_function *f = &p->functions[i];
+		const struct plan_function *f = &p->functions[i];
 
-		if (f->refused && f->kind != PLAN_CALLER)
+		if (tracer__is_refused(d->tracer, i))
 			d->skipped[cnt++] =
-				(struct profile_skip){plan__name(f), t->objects[f->object].path,
+				(struct profile_skip){plan__name(p, i), t->objects[f->object].path,
 						      "the kernel refuses the probe"};
 	}
 	d->probes.skipped = d->skipped;
@@ -77,8 +81,8 @@ static int list_skipped(struct description *d)
 	return 0;
 }
 
-int describe__new(struct plan *p, const struct target *t, const struct options *o,
-		  const struct arguments *a, struct description **out)
+int describe__new(const struct plan *p, const struct target *t, const struct tracer *tr,
+		  const struct options *o, const struct arguments *a, struct description **out)
 {
 	struct description *d = calloc(1, sizeof(*d));
 
@@ -86,6 +90,7 @@ int describe__new(struct plan *p, const struct target *t, const struct options *
 		return -ENOMEM;
 	d->plan = p;
 	d->target = t;
+	d->tracer = tr;
 	d->arguments = a;
 	if (list_skipped(d)) {
 		free(d);
@@ -95,7 +100,7 @@ int describe__new(struct plan *p, const struct target *t, const struct options *
 						    .pids_cnt = t->processes_cnt,
 						    .exec = o->exec,
 						    .command = o->command};
-	count_probes(p, &d->probes);
+	count_probes(p, tr, &d->probes);
 	*out = d;
 	return 0;
 }
@@ -137,18 +142,19 @@ static int describe_arguments(const struct description *d, struct profile *p)
 static int describe_places(const struct description *d, const struct profile *p, const bool *called)
 {
 	const struct plan *plan = d->plan;
-	int err = plan__locate(d->plan, d->target, called);
+	const struct plan_place *places;
+	int err = plan__locate(plan, d->target, called, &places);
 
 	for (size_t i = 0; i < plan->functions_cnt && !err; i++) {
-		p->functions[i].file = plan->functions[i].file;
-		p->functions[i].line = plan->functions[i].line;
+		p->functions[i].file = places[i].file;
+		p->functions[i].line = places[i].line;
 	}
 	return err;
 }
 
 int describe__apply(struct description *d, struct profile *p)
 {
-	struct plan *plan = d->plan;
+	const struct plan *plan = d->plan;
 	bool *called;
 	int err;
 
@@ -178,11 +184,11 @@ int describe__apply(struct description *d, struct profile *p)
 	}
 	/* An empty profile names some that were probed. */
 	for (size_t i = 0; p->nodes_cnt <= 1 && i < NAMES_OF_EMPTY && i < plan->functions_cnt; i++)
-		p->functions[i].name = plan__name(&plan->functions[i]);
+		p->functions[i].name = plan__name(plan, i);
 	for (size_t i = 1; i < p->nodes_cnt; i++) {
 		uint32_t f = p->nodes[i].function;
 
-		p->functions[f].name = plan__name(&plan->functions[f]);
+		p->functions[f].name = plan__name(plan, f);
 		called[f] = true;
 	}
 	err = describe_places(d, p, called);

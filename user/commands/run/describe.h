@@ -8,13 +8,14 @@ struct options;
 struct plan;
 struct profile;
 struct target;
+struct tracer;
 
 struct description;
 
 /* For a plan that has been attached; `a`: the lists that it was made with. All are borrowed.
  * Returns 0 or -ENOMEM. */
-int describe__new(struct plan *p, const struct target *t, const struct options *o,
-		  const struct arguments *a, struct description **out);
+int describe__new(const struct plan *p, const struct target *t, const struct tracer *tr,
+		  const struct options *o, const struct arguments *a, struct description **out);
 void describe__free(struct description *d); /* accepts NULL */
 
 /* Fills p->functions, p->arguments, p->target and p->probes, demangles the names that the profile

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "attach/tracer.h"
 #include "calls/line_order.h"
 #include "calls/profile.h"
 #include "collect/collector.h"
@@ -42,8 +43,8 @@ static bool are_roots(const struct plan *plan)
 	return !plan->lines->by_others && (!urls || !*urls);
 }
 
-int describe_lines__apply(struct plan *plan, struct collector *c, uint64_t until_ns,
-			  struct profile *p)
+int describe_lines__apply(const struct plan *plan, const struct tracer *tr, struct collector *c,
+			  uint64_t until_ns, struct profile *p)
 {
 	const struct plan_lines *from = plan->lines;
 	struct line_usage *usage;
@@ -58,9 +59,10 @@ int describe_lines__apply(struct plan *plan, struct collector *c, uint64_t until
 		err = collector__lines(c, until_ns, usage, from->lines_cnt);
 	for (size_t i = 0; !err && i < from->lines_cnt; i++) {
 		const struct plan_line *l = &from->lines[i];
-		bool counts = !l->reason;
+		const char *reason = l->reason ?: tracer__line_reason(tr, i);
+		bool counts = !reason;
 
-		p->functions[l->function].name = plan__name(&plan->functions[l->function]);
+		p->functions[l->function].name = plan__name(plan, l->function);
 		p->lines[p->lines_cnt++] = (struct profile_line){
 			.file = l->file,
 			.line = l->line,
@@ -69,7 +71,7 @@ int describe_lines__apply(struct plan *plan, struct collector *c, uint64_t until
 			.hits = counts ? usage[i].hits : 0,
 			.ns = counts ? usage[i].ns : 0,
 			.error_ns = counts ? usage[i].error_ns : 0,
-			.reason = l->reason,
+			.reason = reason,
 			.approximate = counts && l->approximate,
 			.aside = l->aside,
 		};

@@ -2,6 +2,7 @@
 #include "run/prepare.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "attach/links/link_holder.h"
@@ -136,23 +137,25 @@ static int load(struct run *r)
 	if (!err)
 		err = learn_costs(r);
 	if (!err)
-		err = roles__apply(r);
+		err = controller__new(r, &r->controller);
 	if (!err)
-		err = callers__start(r);
-	return err ? err : controller__new(r, &r->controller);
+		err = roles__apply(r);
+	return err ? err : callers__start(r);
 }
 
 static int attach(struct run *r)
 {
+	bool *called = NULL;
 	int64_t attached;
 	int err;
 
 	if (r->o->children && r->target->processes_cnt)
 		strangers__look(r->target);
-	err = survey__make(r);
+	err = survey__make(r, &called);
 	if (err)
 		return err;
-	attached = tracer__attach(r->tracer, r->plan, r->target);
+	attached = tracer__attach(r->tracer, r->plan, r->target, called);
+	free(called);
 	if (attached == -ESRCH)
 		log_error("the target ended while probes were being attached");
 	if (attached < 0)
@@ -170,7 +173,7 @@ int prepare__run(struct run *r)
 	if (!err)
 		err = attach(r);
 	if (!err)
-		err = describe__new(r->plan, r->target, r->o, &r->selection.arguments,
+		err = describe__new(r->plan, r->target, r->tracer, r->o, &r->selection.arguments,
 				    &r->description);
 	return err ? err : result__begin(r);
 }

@@ -64,7 +64,7 @@ static int plan_anew(struct run *r)
 
 	do {
 		made = life__contexts_made(life);
-		r->plan->contexts_made |= made;
+		r->plan_opts.contexts_made |= made || tracer__misses_contexts(r->tracer);
 		err = planner__extend(r->plan, r->target, &r->selection.filter, &r->plan_opts);
 		life__guard_contexts(life, r->plan->contexts_guarded);
 	} while (!err && made != life__contexts_made(life));
@@ -89,7 +89,7 @@ static int extend(struct run *r)
 		return err;
 	if (r->o->children && r->plan->functions_cnt != functions)
 		strangers__look(r->target);
-	attached = tracer__attach(r->tracer, r->plan, r->target);
+	attached = tracer__attach(r->tracer, r->plan, r->target, NULL);
 	if (attached < 0 && attached != -ESRCH)
 		return attached;
 	if (r->plan->functions_cnt == functions && !r->plan->returns_replaced)
@@ -97,7 +97,8 @@ static int extend(struct run *r)
 	err = call_cost__tell(r);
 	if (err)
 		return err;
-	err = describe__new(r->plan, r->target, r->o, &r->selection.arguments, &description);
+	err = describe__new(r->plan, r->target, r->tracer, r->o, &r->selection.arguments,
+			    &description);
 	if (err)
 		return err;
 	describe__free(r->description);

@@ -88,7 +88,7 @@ static int run_snapshot(struct run *r, uint64_t until_ns, struct profile **out)
 	now->paused_ns = pause__paused_ns(&r->pause, until_ns);
 	err = describe__apply(r->description, now);
 	if (!err)
-		err = describe_lines__apply(r->plan, r->collector, until_ns, now);
+		err = describe_lines__apply(r->plan, r->tracer, r->collector, until_ns, now);
 	if (!err)
 		err = controller__apply(r->controller, r, now);
 	if (!err)

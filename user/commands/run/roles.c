@@ -10,15 +10,17 @@
 #include "collect/collector.h"
 #include "plan/plan.h"
 #include "planner/unmatched.h"
+#include "run/controller.h"
 #include "run/run.h"
 #include "target/target.h"
 #include "util/log.h"
 #include "wire.h"
 
-static bool is_named(const struct run *r, struct plan_function *f, const char *glob)
+static bool is_named(const struct run *r, size_t function, const char *glob)
 {
+	const struct plan_function *f = &r->plan->functions[function];
 	const struct profile_function named = {
-		.name = plan__name(f),
+		.name = plan__name(r->plan, function),
 		.symbol = f->symbol,
 		.aliases = f->aliases,
 		.aliases_cnt = f->aliases_cnt,
@@ -36,9 +38,9 @@ static int give(struct run *r, const char *option, char *const *globs, size_t cn
 		bool found = r->roles_cnt > 0;
 
 		for (size_t i = r->roles_cnt; i < r->plan->functions_cnt; i++) {
-			struct plan_function *f = &r->plan->functions[i];
+			const struct plan_function *f = &r->plan->functions[i];
 
-			if (!is_named(r, f, globs[g]))
+			if (!is_named(r, i, globs[g]))
 				continue;
 			found = true;
 			if (f->ordered && role == WIRE_ROLE_TRIGGER) {
@@ -77,7 +79,7 @@ int roles__check(struct run *r)
 		bool found = false;
 
 		for (size_t i = 0; i < r->plan->functions_cnt && !found; i++)
-			found = is_named(r, &r->plan->functions[i], glob);
+			found = is_named(r, i, glob);
 		if (found)
 			continue;
 		if (may_come(r, glob)) {
@@ -98,18 +100,16 @@ int roles__check(struct run *r)
  * which nobody expects who reads the source. */
 static void tell_tail_calls(const struct run *r, const char *glob)
 {
-	struct plan_function *first = NULL;
+	for (size_t i = r->roles_cnt; i < r->plan->functions_cnt; i++) {
+		const struct plan_function *f = &r->plan->functions[i];
 
-	for (size_t i = r->roles_cnt; i < r->plan->functions_cnt && !first; i++) {
-		struct plan_function *f = &r->plan->functions[i];
-
-		if (f->kind == PLAN_FUNCTION && f->tail_jumps && is_named(r, f, glob))
-			first = f;
-	}
-	if (first)
+		if (f->kind != PLAN_FUNCTION || !f->tail_jumps || !is_named(r, i, glob))
+			continue;
 		log_warn("--session %s: %s can go on in another function by a jump (a tail call), "
 			 "and its session ends there: if it is too short, name that one",
-			 glob, plan__name(first));
+			 glob, plan__name(r->plan, i));
+		return;
+	}
 }
 
 int roles__apply(struct run *r)
@@ -121,10 +121,9 @@ int roles__apply(struct run *r)
 		err = give(r, "--until", o->untils, o->untils_cnt, WIRE_ROLE_UNTIL);
 	for (size_t g = 0; g < o->sessions_cnt; g++) {
 		tell_tail_calls(r, o->sessions[g]);
-		for (size_t i = r->roles_cnt; i < r->plan->functions_cnt; i++) {
-			struct plan_function *f = &r->plan->functions[i];
-
-			f->asked |= is_named(r, f, o->sessions[g]);
+		for (size_t i = r->roles_cnt; i < r->plan->functions_cnt && !err; i++) {
+			if (is_named(r, i, o->sessions[g]))
+				err = controller__keep(r->controller, r, i);
 		}
 	}
 	r->roles_cnt = r->plan->functions_cnt;

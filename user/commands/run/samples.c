@@ -58,7 +58,7 @@ void samples__start(struct samples *s, const struct run *r)
 
 	if (!s)
 		return;
-	err = shares__new(r->plan, r->target, &s->shares);
+	err = shares__new(r->plan, r->target, r->tracer, &s->shares);
 	if (err)
 		explain(err);
 	else

@@ -87,9 +87,10 @@ static bool can_be_made(const struct run *r)
 }
 
 /* Whether it would be probed. */
-static bool has_entry(const struct plan_function *f)
+static bool has_entry(const struct run *r, uint32_t function)
 {
-	return f->kind != PLAN_CALLER && !f->refused && !f->dropped;
+	return r->plan->functions[function].kind != PLAN_CALLER &&
+	       !tracer__is_refused(r->tracer, function);
 }
 
 static int survey_init(struct survey *s, struct run *r)
@@ -112,7 +113,7 @@ static int survey_init(struct survey *s, struct run *r)
 		s->functions[i].count_ns = (double)probe_costs__passed(&r->costs, probes.entry);
 		s->functions[i].trace_ns =
 			(double)probe_costs__call(&r->costs, probes.entry, probes.exit);
-		if (has_entry(f))
+		if (has_entry(r, i))
 			s->list[s->list_cnt++] = i;
 	}
 	s->start_ns = now_ns();
@@ -238,7 +239,7 @@ static int look_again(struct survey *s)
 	int err;
 
 	for (int64_t i = 0; i < cnt; i++) {
-		if (has_entry(&p->functions[s->list[i]]))
+		if (has_entry(s->r, s->list[i]))
 			s->list[t.cnt++] = s->list[i];
 	}
 	if (cnt < 0 || !t.cnt)
@@ -251,15 +252,17 @@ static int look_again(struct survey *s)
 
 /* Notes which functions were called at all, in looks or while probes went in and out. What there
  * was no time to look at is taken to be called. */
-static void note_called(struct survey *s)
+static int note_called(const struct survey *s, bool **called)
 {
-	struct plan *p = s->r->plan;
+	size_t cnt = s->r->plan->functions_cnt;
 
-	for (size_t i = 0; i < p->functions_cnt; i++)
-		p->functions[i].called = collector__surveyed(s->r->collector, i) || i >= s->next;
+	*called = calloc(cnt + 1, sizeof(**called));
+	for (size_t i = 0; *called && i < cnt; i++)
+		(*called)[i] = collector__surveyed(s->r->collector, i) || i >= s->next;
+	return *called ? 0 : -ENOMEM;
 }
 
-int survey__make(struct run *r)
+int survey__make(struct run *r, bool **called)
 {
 	struct survey s;
 	double share = 0;
@@ -277,9 +280,9 @@ int survey__make(struct run *r)
 	}
 	end_err = tracer__end_survey(r->tracer);
 	if (!err && !end_err) {
-		note_called(&s);
+		err = note_called(&s, called);
 		collector__forget_survey(r->collector);
-		if (share * load_of(&s) > HARMLESS)
+		if (!err && share * load_of(&s) > HARMLESS)
 			err = controller__expect(r->controller, r, s.functions);
 	}
 	r->surveyed_ns = now_ns() - s.start_ns;

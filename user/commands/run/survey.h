@@ -24,7 +24,8 @@ struct run;
 bool survey__is_wanted(const struct options *o);
 
 /* Makes it and drops what must not be traced; to be called before functions are attached. Where it
- * cannot be made the run begins without it. Returns 0, or -errno if there can be no run. */
-int survey__make(struct run *r);
+ * cannot be made the run begins without it. *called, if it was made: by function, which may be
+ * called; the caller frees it. Returns 0, or -errno if there can be no run. */
+int survey__make(struct run *r, bool **called);
 
 #endif

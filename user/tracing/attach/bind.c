@@ -74,7 +74,7 @@ static int bind_object(struct attach_ctx *ctx, const struct target *t)
 }
 
 int groups__bind(struct groups *g, const struct backend *backend, const struct proftrace_bpf *skel,
-		 struct plan *p, const struct target *t)
+		 const struct plan *p, const struct target *t)
 {
 	struct attach_ctx ctx = {.g = g, .backend = backend, .skel = skel, .plan = p};
 	int err = 0;

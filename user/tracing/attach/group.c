@@ -73,39 +73,45 @@ bool group__may_be_one(int err)
 
 static int note_refused(struct attach_ctx *ctx, uint64_t cookie, int err)
 {
-	struct plan_function *f = &ctx->plan->functions[cookie & WIRE_COOKIE_FUNCTION];
+	const uint32_t function = cookie & WIRE_COOKIE_FUNCTION;
+	struct function_outcome *outcome = &ctx->g->outcome.functions[function];
 
-	if (f->refused)
+	if (outcome->refused)
 		return 0; /* another of its probes, or in another process */
 	if (++ctx->refused_cnt > MAX_REFUSED) {
 		log_error("the kernel refuses probes in %s: %s", ctx->obj->path,
 			  strerror(err == -524 ? EOPNOTSUPP : -err));
 		return err;
 	}
-	f->refused = true;
+	outcome->refused = true;
 	if (ctx->refused_cnt <= REFUSED_SHOWN)
 		log_warn("%s: the kernel refuses the probe at %s: left out", ctx->obj->path,
-			 f->symbol);
+			 ctx->plan->functions[function].symbol);
 	else if (ctx->refused_cnt == REFUSED_SHOWN + 1)
 		log_warn("%s: more functions are refused and left out", ctx->obj->path);
 	return 0;
 }
 
+/* Whether the line, by its number from 1 on, still is. */
+static bool is_counted(const struct attach_ctx *ctx, uint32_t line)
+{
+	return !ctx->plan->lines->lines[line - 1].reason && !ctx->g->outcome.reasons[line - 1];
+}
+
 /* The line is counted in part at most, so it does not count. */
 static int note_line_refused(struct attach_ctx *ctx, uint64_t cookie, int err)
 {
-	struct plan_lines *lines = ctx->plan->lines;
-	const struct plan_line_site *site = &lines->sites[(cookie & WIRE_COOKIE_FUNCTION) - 1];
-	struct plan_line *line = site->line ? &lines->lines[site->line - 1] : NULL;
+	const struct plan_lines *lines = ctx->plan->lines;
+	const uint32_t line = lines->sites[(cookie & WIRE_COOKIE_FUNCTION) - 1].line;
 
-	if (!line || line->reason)
+	if (!line || !is_counted(ctx, line))
 		return 0;
 	if (++ctx->refused_cnt > MAX_REFUSED) {
 		log_error("the kernel refuses probes in %s: %s", ctx->obj->path,
 			  strerror(err == -524 ? EOPNOTSUPP : -err));
 		return err;
 	}
-	line->reason = "the kernel refuses the probe";
+	ctx->g->outcome.reasons[line - 1] = "the kernel refuses the probe";
 	return 0;
 }
 
@@ -230,8 +236,7 @@ static void region_gather(const struct plan *p, const struct group_member *m,
 	}
 }
 
-static int probes_gather(const struct attach_ctx *ctx, const struct group *grp,
-			 struct group_probes *out)
+static int probes_gather(const struct attach_ctx *ctx, struct group *grp, struct group_probes *out)
 {
 	const struct plan *p = ctx->plan;
 	size_t exits = 0, begins = 0, ends = 0;
@@ -250,7 +255,7 @@ static int probes_gather(const struct attach_ctx *ctx, const struct group *grp,
 	    batch_alloc(&out->ends, ends))
 		return -ENOMEM;
 	for (size_t i = 0; i < grp->members_cnt; i++) {
-		const struct group_member *m = &grp->members[i];
+		struct group_member *m = &grp->members[i];
 		const struct plan_function *f = &p->functions[m->function];
 
 		if (f->kind != PLAN_FUNCTION) {
@@ -258,8 +263,9 @@ static int probes_gather(const struct attach_ctx *ctx, const struct group *grp,
 				region_gather(p, m, out);
 			continue;
 		}
+		m->returns = f->exit == EXIT_RETURN;
 		if (!grp->exits_only)
-			batch_add(f->exit == EXIT_RETURN ? &out->returns : &out->entries,
+			batch_add(m->returns ? &out->returns : &out->entries,
 				  f->offset + f->site_offset, entry_cookie(f, m), f->semaphore);
 		for (uint32_t e = 0; e < f->exits_cnt && !m->exits_apart; e++) {
 			const struct plan_exit *exit = &p->exits[f->exits + e];
@@ -289,7 +295,7 @@ static void batch_drop_refused(const struct attach_ctx *ctx, struct batch *b)
 
 	b->cnt = 0;
 	for (size_t i = 0; i < cnt; i++) {
-		if (!ctx->plan->functions[b->cookies[i] & WIRE_COOKIE_FUNCTION].refused)
+		if (!ctx->g->outcome.functions[b->cookies[i] & WIRE_COOKIE_FUNCTION].refused)
 			batch_add(b, b->offsets[i], b->cookies[i], b->semaphores[i]);
 	}
 }
@@ -318,8 +324,9 @@ static int link_lines(struct attach_ctx *ctx, struct group *grp)
 		const struct plan_line_site *site = &lines->sites[i];
 		const struct plan_function *f = &ctx->plan->functions[site->function];
 
-		if (!site->at_entry && !f->refused && f->object == grp->object &&
-		    !(site->line && lines->lines[site->line - 1].reason))
+		if (!site->at_entry && f->object == grp->object &&
+		    !ctx->g->outcome.functions[site->function].refused &&
+		    (!site->line || is_counted(ctx, site->line)))
 			batch_add(&b, site->offset, line_cookie(ctx->g, site, i), site->semaphore);
 	}
 	if (!err)
@@ -428,7 +435,8 @@ int group__add(struct group *grp, uint32_t function, uint8_t generation)
 {
 	if (ARRAY_RESERVE(&grp->members, grp->members_cnt, &grp->members_cap))
 		return -ENOMEM;
-	grp->members[grp->members_cnt++] = (struct group_member){function, generation, false};
+	grp->members[grp->members_cnt++] =
+		(struct group_member){.function = function, .generation = generation};
 	return 0;
 }
 

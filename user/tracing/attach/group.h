@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include "attach/links/backend.h"
+#include "attach/outcome.h"
 
 struct link_holder;
 struct plan;
@@ -20,6 +21,7 @@ struct group_member {
 	uint32_t function; /* its index in the plan */
 	/* Of its entry probe: one more, modulo WIRE_GENERATIONS, than where it was before. */
 	uint8_t generation;
+	bool returns; /* its entry was put in with a return probe */
 	/* Its exits were planned when its entry was in already: they are in a group of their own.
 	 */
 	bool exits_apart;
@@ -56,6 +58,8 @@ struct groups {
 	bool emulates;	/* programs may write registers, so `ret`s have one of their own */
 	/* Of all line probes: hits of others do not count. */
 	uint8_t lines_generation;
+	bool contexts_missed; /* the kernel refuses the hook on makecontext */
+	struct outcome outcome;
 };
 
 /* Attaching in one process, or in all. */
@@ -65,7 +69,7 @@ struct attach_ctx {
 	const struct proftrace_bpf *skel;
 	const struct target_object *obj;
 	uint32_t object; /* its index */
-	struct plan *plan;
+	const struct plan *plan;
 	uint32_t process; /* its index; 0 if it is all of them */
 	pid_t pid;	  /* 0: all */
 	size_t refused_cnt;

@@ -52,7 +52,7 @@ static int link_marks_of(struct attach_ctx *ctx, int kind)
 		return 0;
 	if (!group__may_be_one(err))
 		return err;
-	ctx->plan->contexts_made |= kind == HOOK_MAKECONTEXT;
+	ctx->g->contexts_missed |= kind == HOOK_MAKECONTEXT;
 	log_warn("%s: the kernel refuses a probe: files that are loaded later, or stacks that are "
 		 "made, may go unnoticed",
 		 ctx->obj->path);
@@ -95,12 +95,13 @@ static int attach_object(struct attach_ctx *ctx)
 	int err = link_hooks(ctx);
 
 	for (size_t i = 0; !err && i < p->functions_cnt; i++) {
+		const struct function_outcome *outcome = &ctx->g->outcome.functions[i];
 		struct group **grp;
 
-		if (p->functions[i].object != ctx->object || p->functions[i].dropped ||
+		if (p->functions[i].object != ctx->object || outcome->dropped ||
 		    p->functions[i].kind == PLAN_CALLER)
 			continue;
-		grp = &grps[p->functions[i].called];
+		grp = &grps[outcome->called];
 		if (!*grp)
 			*grp = group__new(ctx, false);
 		err = *grp ? group__add(*grp, i, 0) : -ENOMEM;
@@ -110,7 +111,8 @@ static int attach_object(struct attach_ctx *ctx)
 	return err ? err : attach_lines(ctx);
 }
 
-/* Exit sites alone, for functions whose entries are in already. */
+/* Exit sites alone, for functions whose entries are in already, with return probes that have become
+ * dangerous since. */
 static int attach_exits(struct attach_ctx *ctx)
 {
 	struct groups *g = ctx->g;
@@ -126,7 +128,8 @@ static int attach_exits(struct attach_ctx *ctx)
 		for (size_t k = 0; !err && k < grp->members_cnt; k++) {
 			struct group_member *m = &grp->members[k];
 
-			if (!ctx->plan->functions[m->function].exits_pending)
+			if (!m->returns || m->exits_apart ||
+			    ctx->plan->functions[m->function].exit == EXIT_RETURN)
 				continue;
 			if (!exits)
 				exits = group__new(ctx, true);
@@ -194,8 +197,8 @@ static bool may_be_shared(const struct attach_ctx *ctx)
 	return any;
 }
 
-/* Attaches the probes that an object is missing: everything in processes that are new, pending
- * exits in the others. */
+/* Attaches the probes that an object is missing: everything in processes that are new, exits that
+ * were planned since in the others. */
 static int attach_missing(struct attach_ctx *ctx, const struct target *t)
 {
 	uint32_t *attached = &ctx->g->attached[ctx->object], to;
@@ -203,7 +206,7 @@ static int attach_missing(struct attach_ctx *ctx, const struct target *t)
 
 	to = groups__is_unbound(ctx->g, ctx->object) ? 1 : ctx->obj->processes_cnt;
 
-	if (ctx->plan->exits_pending && *attached)
+	if (ctx->plan->returns_replaced && *attached)
 		err = for_each_process(ctx, t, 0, *attached, attach_exits);
 	if (err || *attached == to)
 		return err;
@@ -238,6 +241,8 @@ int groups__share(struct attach_ctx *ctx, const struct target *t)
 	struct groups *g = ctx->g;
 	int err = attached_grow(g, t->objects_cnt);
 
+	if (!err)
+		err = outcome__grow(&g->outcome, ctx->plan);
 	for (ctx->object = 0; !err && ctx->object < t->objects_cnt; ctx->object++) {
 		ctx->obj = &t->objects[ctx->object];
 		if (!g->attached[ctx->object])
@@ -248,7 +253,8 @@ int groups__share(struct attach_ctx *ctx, const struct target *t)
 }
 
 int64_t groups__attach(struct groups *g, const struct backend *backend,
-		       const struct proftrace_bpf *skel, struct plan *p, const struct target *t)
+		       const struct proftrace_bpf *skel, const struct plan *p,
+		       const struct target *t)
 {
 	struct attach_ctx ctx = {.g = g, .backend = backend, .skel = skel, .plan = p};
 	int64_t attached = 0;
@@ -262,11 +268,8 @@ int64_t groups__attach(struct groups *g, const struct backend *backend,
 		ctx.obj = &t->objects[ctx.object];
 		err = attach_missing(&ctx, t);
 	}
-	for (size_t i = 0; i < p->functions_cnt; i++) {
-		p->functions[i].exits_pending = false;
-		attached += !p->functions[i].refused;
-	}
-	p->exits_pending = false;
+	for (size_t i = 0; !err && i < p->functions_cnt; i++)
+		attached += p->functions[i].kind != PLAN_CALLER && !g->outcome.functions[i].refused;
 	free(ctx.ended);
 	if (!err && !attached && p->functions_cnt) {
 		log_error("no function could be probed");
@@ -288,7 +291,9 @@ void groups__detach(struct groups *g)
 			     .unbound = g->unbound,
 			     .emulates = g->emulates,
 			     .children = g->children,
-			     .lines_generation = g->lines_generation};
+			     .lines_generation = g->lines_generation,
+			     .contexts_missed = g->contexts_missed,
+			     .outcome = g->outcome};
 }
 
 int groups__suspend(struct groups *g)
@@ -305,14 +310,14 @@ int groups__suspend(struct groups *g)
 
 /* Links that were closed a moment ago may still be there: as when groups are replaced, the
  * generation tells a hit's probes apart. */
-static void renew(struct group *grp, const struct plan *p)
+static void renew(struct group *grp, const struct outcome *o)
 {
 	size_t cnt = 0;
 
 	for (size_t i = 0; i < grp->members_cnt; i++) {
 		struct group_member m = grp->members[i];
 
-		if (p->functions[m.function].dropped)
+		if (o->functions[m.function].dropped)
 			continue;
 		m.generation = (m.generation + 1 + grp->attempts) % WIRE_GENERATIONS;
 		grp->members[cnt++] = m;
@@ -322,7 +327,7 @@ static void renew(struct group *grp, const struct plan *p)
 }
 
 int groups__resume(struct groups *g, const struct backend *backend,
-		   const struct proftrace_bpf *skel, struct plan *p, const struct target *t)
+		   const struct proftrace_bpf *skel, const struct plan *p, const struct target *t)
 {
 	struct attach_ctx ctx = {.g = g, .backend = backend, .skel = skel, .plan = p};
 	int err = 0;
@@ -336,7 +341,7 @@ int groups__resume(struct groups *g, const struct backend *backend,
 		ctx.obj = &t->objects[grp->object];
 		ctx.process = grp->process;
 		ctx.pid = grp->unbound ? 0 : t->processes[grp->process].pid;
-		renew(grp, p);
+		renew(grp, &g->outcome);
 		err = group__link(&ctx, grp);
 		if (err == -ESRCH) /* that needs no probes any more */
 			err = 0;

@@ -21,7 +21,8 @@ struct target;
 
 /* Puts in what is planned and not in yet. See tracer__attach(). */
 int64_t groups__attach(struct groups *g, const struct backend *backend,
-		       const struct proftrace_bpf *skel, struct plan *p, const struct target *t);
+		       const struct proftrace_bpf *skel, const struct plan *p,
+		       const struct target *t);
 
 /* Whether the links of the target's object `index` are for every process. */
 bool groups__is_unbound(const struct groups *g, size_t index);
@@ -32,7 +33,7 @@ bool groups__is_unbound(const struct groups *g, size_t index);
  * or -errno with one line logged; then they stay as they are.
  */
 int groups__bind(struct groups *g, const struct backend *backend, const struct proftrace_bpf *skel,
-		 struct plan *p, const struct target *t);
+		 const struct plan *p, const struct target *t);
 
 /* An instruction of our own program. */
 struct own_probe {
@@ -44,19 +45,20 @@ struct own_probe {
 int groups__probe_own(struct groups *g, const struct backend_probe *probe, pid_t pid,
 		      const struct own_probe *own, size_t cnt);
 
-/* Takes out what has been dropped. See tracer__drop(). */
+/* Takes out the probes of what has been dropped. See tracer__drop(). */
 int groups__drop(struct groups *g, const struct backend *backend, const struct proftrace_bpf *skel,
-		 struct plan *p, const struct target *t, const uint64_t *calls);
+		 const struct plan *p, const struct target *t, const uint64_t *calls);
 /* Closes the links that have been replaced for long enough. Returns whether others are left. */
 bool groups__poll(struct groups *g);
 
+/* Takes all probes out; what has become of functions and lines stays known. */
 void groups__detach(struct groups *g);
 
 /* Closes the links of all groups, which stay, and puts them in anew; what is attached meanwhile
  * waits for that. See tracer__suspend(). Both return 0 or -errno, with one line logged. */
 int groups__suspend(struct groups *g);
 int groups__resume(struct groups *g, const struct backend *backend,
-		   const struct proftrace_bpf *skel, struct plan *p, const struct target *t);
+		   const struct proftrace_bpf *skel, const struct plan *p, const struct target *t);
 
 /* Links a probe to a function of our own, to learn whether the kernel has this kind. 0 or -errno;
  * silent. */

@@ -29,7 +29,8 @@ static int fill_one(int sites_fd, int entries_fd, const struct plan_line_site *s
 	return err;
 }
 
-int line_sites__fill(int sites_fd, int entries_fd, struct plan_lines *lines, size_t *told)
+int line_sites__fill(int sites_fd, int entries_fd, const struct plan_lines *lines,
+		     const char **reasons, size_t *told)
 {
 	size_t left_out = 0;
 
@@ -40,7 +41,7 @@ int line_sites__fill(int sites_fd, int entries_fd, struct plan_lines *lines, siz
 		if (err == -E2BIG) {
 			left_out++;
 			if (site->line)
-				lines->lines[site->line - 1].reason = "too many lines";
+				reasons[site->line - 1] = "too many lines";
 		} else if (err) {
 			log_error("cannot tell BPF of lines: %s", strerror(-err));
 			return err;

@@ -41,10 +41,10 @@ struct regroup {
 	bool postponed;
 };
 
-static bool has_dropped(const struct group *grp, const struct plan *p)
+static bool has_dropped(const struct group *grp, const struct outcome *o)
 {
 	for (size_t i = 0; i < grp->members_cnt; i++) {
-		if (p->functions[grp->members[i].function].dropped)
+		if (o->functions[grp->members[i].function].dropped)
 			return true;
 	}
 	return false;
@@ -53,7 +53,7 @@ static bool has_dropped(const struct group *grp, const struct plan *p)
 /* Whether this group is to be replaced. */
 static bool is_affected(const struct regroup *r, const struct group *grp)
 {
-	return group__is_live(grp, r->ctx, r->exits_only) && has_dropped(grp, r->ctx->plan);
+	return group__is_live(grp, r->ctx, r->exits_only) && has_dropped(grp, &r->ctx->g->outcome);
 }
 
 static void count_groups(struct regroup *r, size_t *affected)
@@ -92,7 +92,7 @@ static int take_over(struct regroup *r, const struct group *from)
 		int class = class_of(r, m->function);
 		struct group **to = &r->made[class];
 
-		if (r->ctx->plan->functions[m->function].dropped)
+		if (r->ctx->g->outcome.functions[m->function].dropped)
 			continue;
 		if (!*to)
 			*to = group__new(r->ctx, r->exits_only);
@@ -180,7 +180,7 @@ static uint64_t average_calls(const struct plan *p, const uint64_t *calls)
 }
 
 int groups__drop(struct groups *g, const struct backend *backend, const struct proftrace_bpf *skel,
-		 struct plan *p, const struct target *t, const uint64_t *calls)
+		 const struct plan *p, const struct target *t, const uint64_t *calls)
 {
 	struct attach_ctx ctx = {.g = g, .backend = backend, .skel = skel, .plan = p};
 	struct regroup r = {.ctx = &ctx, .calls = calls, .average = average_calls(p, calls)};

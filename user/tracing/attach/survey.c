@@ -41,7 +41,7 @@ static int survey_object(struct attach_ctx *ctx, const struct target *t,
 }
 
 int groups__survey(struct groups *g, const struct backend *backend,
-		   const struct proftrace_bpf *skel, struct plan *p, const struct target *t,
+		   const struct proftrace_bpf *skel, const struct plan *p, const struct target *t,
 		   const struct survey_list *list)
 {
 	struct attach_ctx ctx = {.g = g, .backend = backend, .skel = skel, .plan = p};

@@ -26,7 +26,7 @@ struct survey_list {
  * that the kernel refuses are marked so and left out. Returns 0 or -errno, silently: when true ones
  * are put in, the reason is said. */
 int groups__survey(struct groups *g, const struct backend *backend,
-		   const struct proftrace_bpf *skel, struct plan *p, const struct target *t,
+		   const struct proftrace_bpf *skel, const struct plan *p, const struct target *t,
 		   const struct survey_list *list);
 
 /* Has all of them taken out, in the background. */

@@ -80,10 +80,16 @@ static int tell_lines(struct tracer *tr, const struct plan *p)
 {
 	const struct proftrace_bpf *skel = tr->skel;
 
+	int err;
+
 	if (!tr->lines_cap || !p->lines)
 		return 0;
+	err = outcome__grow(&tr->groups.outcome, p);
+	if (err)
+		return err;
 	return line_sites__fill(bpf_map__fd(skel->maps.line_sites),
-				bpf_map__fd(skel->maps.line_entries), p->lines, &tr->lines_told);
+				bpf_map__fd(skel->maps.line_entries), p->lines,
+				tr->groups.outcome.reasons, &tr->lines_told);
 }
 
 int tracer__tell_lists(struct tracer *tr)
@@ -118,12 +124,15 @@ static void tell_goroutines(struct tracer *tr, const struct go_layout *layout)
 	__atomic_store_n(&bss->go_traced, true, __ATOMIC_SEQ_CST);
 }
 
-int64_t tracer__attach(struct tracer *tr, struct plan *p, const struct target *t)
+int64_t tracer__attach(struct tracer *tr, const struct plan *p, const struct target *t,
+		       const bool *called)
 {
 	int err = tracer__tell_lists(tr);
 
 	if (!err)
 		err = tell_lines(tr, p);
+	if (!err && called)
+		err = outcome__note_called(&tr->groups.outcome, p, called);
 	if (err)
 		return err;
 	tr->skel->bss->triggers_armed = true;
@@ -138,7 +147,7 @@ bool tracer__surveys(const struct tracer *tr)
 	return tr->surveys;
 }
 
-int tracer__survey(struct tracer *tr, struct plan *p, const struct target *t,
+int tracer__survey(struct tracer *tr, const struct plan *p, const struct target *t,
 		   const uint32_t *functions, size_t cnt)
 {
 	const struct survey_list list = {functions, cnt};
@@ -216,9 +225,37 @@ bool tracer__keeps_calls(const struct tracer *tr)
 	return tr->chunks_cap > 0;
 }
 
-int tracer__drop(struct tracer *tr, struct plan *p, const struct target *t, const uint64_t *calls)
+bool tracer__is_refused(const struct tracer *tr, size_t function)
 {
-	return groups__drop(&tr->groups, tr->backend, tr->skel, p, t, calls);
+	const struct outcome *o = &tr->groups.outcome;
+
+	return function < o->functions_cnt && o->functions[function].refused;
+}
+
+bool tracer__traces(const struct tracer *tr, size_t function)
+{
+	const struct outcome *o = &tr->groups.outcome;
+
+	return !tracer__is_refused(tr, function) &&
+	       !(function < o->functions_cnt && o->functions[function].dropped);
+}
+
+const char *tracer__line_reason(const struct tracer *tr, size_t line)
+{
+	return line < tr->groups.outcome.reasons_cnt ? tr->groups.outcome.reasons[line] : NULL;
+}
+
+bool tracer__misses_contexts(const struct tracer *tr)
+{
+	return tr->groups.contexts_missed;
+}
+
+int tracer__drop(struct tracer *tr, const struct plan *p, const struct target *t,
+		 const bool *dropped, const uint64_t *calls)
+{
+	int err = outcome__note_dropped(&tr->groups.outcome, p, dropped);
+
+	return err ? err : groups__drop(&tr->groups, tr->backend, tr->skel, p, t, calls);
 }
 
 bool tracer__drop_poll(struct tracer *tr)
@@ -264,7 +301,7 @@ int tracer__suspend(struct tracer *tr)
 	return groups__suspend(&tr->groups);
 }
 
-int tracer__resume(struct tracer *tr, struct plan *p, const struct target *t)
+int tracer__resume(struct tracer *tr, const struct plan *p, const struct target *t)
 {
 	int err;
 
@@ -306,7 +343,7 @@ uint64_t tracer__stranger_hits(const struct tracer *tr)
 	return hits;
 }
 
-int tracer__bind(struct tracer *tr, struct plan *p, const struct target *t)
+int tracer__bind(struct tracer *tr, const struct plan *p, const struct target *t)
 {
 	return groups__bind(&tr->groups, tr->backend, tr->skel, p, t);
 }
@@ -386,6 +423,7 @@ void tracer__free(struct tracer *tr)
 	if (!tr)
 		return;
 	groups__detach(&tr->groups);
+	outcome__clear(&tr->groups.outcome);
 	life__free(tr->life);
 	gate__fini(&tr->gate);
 	proftrace_bpf__destroy(tr->skel);

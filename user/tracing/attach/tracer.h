@@ -110,10 +110,22 @@ int tracer__load(const struct tracer_options *opts, const struct target *t, stru
 
 /*
  * Puts in every probe of the plan that is not in yet; so it may be called again when plan or target
- * have grown. A function that the kernel refuses is marked so, logged, and left out; the others
- * stay. Returns the number of functions attached in all, or -errno with one line logged.
+ * have grown. A function that the kernel refuses is logged, and left out; the others stay.
+ * `called`, by function, tells which were seen to be called and may be dropped soon: so that this
+ * goes faster, they are kept apart from others (NULL: nothing that was not told before). Returns
+ * the number of functions attached in all, or -errno with one line logged.
  */
-int64_t tracer__attach(struct tracer *tr, struct plan *p, const struct target *t);
+int64_t tracer__attach(struct tracer *tr, const struct plan *p, const struct target *t,
+		       const bool *called);
+
+/* Whether the kernel has refused the function's probes, so that it has none. */
+bool tracer__is_refused(const struct tracer *tr, size_t function);
+/* Whether the function's calls are seen: it was neither refused nor dropped. */
+bool tracer__traces(const struct tracer *tr, size_t function);
+/* Why a line of the plan is not counted after all, by its index; NULL: as planned. Static. */
+const char *tracer__line_reason(const struct tracer *tr, size_t line);
+/* Whether contexts may be made (makecontext) that nobody tells of. */
+bool tracer__misses_contexts(const struct tracer *tr);
 
 /*
  * Before functions are attached: puts probes on some of them, given by their numbers, in order,
@@ -121,7 +133,7 @@ int64_t tracer__attach(struct tracer *tr, struct plan *p, const struct target *t
  * to, not at once; others may follow then. For tracers that can (tracer__surveys()). Returns 0 or
  * -errno, then without all of them in.
  */
-int tracer__survey(struct tracer *tr, struct plan *p, const struct target *t,
+int tracer__survey(struct tracer *tr, const struct plan *p, const struct target *t,
 		   const uint32_t *functions, size_t cnt);
 void tracer__take_out_survey(struct tracer *tr);
 /* Nothing is counted any more when it returns: 0 or -errno. */
@@ -160,16 +172,18 @@ const char *tracer__backend(const struct tracer *tr);
 bool tracer__keeps_calls(const struct tracer *tr);
 
 /*
- * Takes out the probes of all functions that are marked `dropped` in the plan and have some; the
- * others' calls go on being counted, each once. Their probes move to new links, and the old ones
- * are closed by tracer__drop_poll() a little later, for the sake of calls that were entered through
- * them: those that are still open then end as unwound, at their thread's next event. `calls`, by
- * function, tells which were called how often so far: those that are likely to be dropped next are
- * kept apart, so that this goes faster then (NULL: no idea).
- * Returns 0, -EAGAIN if too many links wait to be closed (try again after a poll), or -errno with
- * one line logged: then the probes stay where they were, and a later call tries again.
+ * Takes out the probes of functions that are dropped, by their numbers: all that are by now. They
+ * get none in processes that come later, either. The others' calls go on being counted, each once.
+ * Their probes move to new links, and the old ones are closed by tracer__drop_poll() a little
+ * later, for the sake of calls that were entered through them: those that are still open then end
+ * as unwound, at their thread's next event. `calls`, by function, tells which were called how often
+ * so far: those that are likely to be dropped next are kept apart, so that this goes faster then
+ * (NULL: no idea). Returns 0, -EAGAIN if too many links wait to be closed (try again after a poll),
+ * or -errno with one line logged: then the probes stay where they were, and a later call tries
+ * again.
  */
-int tracer__drop(struct tracer *tr, struct plan *p, const struct target *t, const uint64_t *calls);
+int tracer__drop(struct tracer *tr, const struct plan *p, const struct target *t,
+		 const bool *dropped, const uint64_t *calls);
 /* Call it a few times a second. Returns whether links still wait to be closed. */
 bool tracer__drop_poll(struct tracer *tr);
 
@@ -195,7 +209,7 @@ int tracer__switch_off(struct tracer *tr, uint64_t *at_ns);
  * or -errno with one line logged.
  */
 int tracer__suspend(struct tracer *tr);
-int tracer__resume(struct tracer *tr, struct plan *p, const struct target *t);
+int tracer__resume(struct tracer *tr, const struct plan *p, const struct target *t);
 
 /* The CPU time that an ended process has had, in ns; false: not known. */
 bool tracer__cpu_of_ended(const struct tracer *tr, pid_t pid, uint64_t *ns);
@@ -210,7 +224,7 @@ bool tracer__is_unbound(const struct tracer *tr, size_t index);
 uint64_t tracer__stranger_hits(const struct tracer *tr);
 /* Takes probes that are in every process for the sake of children out of all but the target's own.
  * Returns 0 or -errno with one line logged. */
-int tracer__bind(struct tracer *tr, struct plan *p, const struct target *t);
+int tracer__bind(struct tracer *tr, const struct plan *p, const struct target *t);
 
 /* Calls that were not recorded, by conditions on their values. */
 uint64_t tracer__refused_calls(const struct tracer *tr);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attach/tracer.h"
 #include "calls/profile.h"
 #include "plan/plan.h"
 #include "sample/sampler.h"
@@ -45,6 +46,7 @@ struct extent {
 struct shares {
 	const struct plan *plan;
 	const struct target *target;
+	const struct tracer *tracer;
 	struct profile_cpu_share *rows;
 	size_t rows_cnt, rows_cap;
 	struct process_map *processes;
@@ -66,7 +68,8 @@ static int row_add(struct shares *w, const char *module)
 	return 0;
 }
 
-int shares__new(const struct plan *plan, const struct target *target, struct shares **out)
+int shares__new(const struct plan *plan, const struct target *target, const struct tracer *tracer,
+		struct shares **out)
 {
 	struct shares *w = calloc(1, sizeof(*w));
 
@@ -74,6 +77,7 @@ int shares__new(const struct plan *plan, const struct target *target, struct sha
 		return -ENOMEM;
 	w->plan = plan;
 	w->target = target;
+	w->tracer = tracer;
 	if (row_add(w, "[kernel]") || row_add(w, "[unknown]")) {
 		shares__free(w);
 		return -ENOMEM;
@@ -233,12 +237,10 @@ static const struct extent *extent_before(const struct shares *w, uint32_t objec
 static bool is_traced(const struct shares *w, uint32_t object, uint64_t offset)
 {
 	const struct extent *e = extent_before(w, object, offset);
-	const struct plan_function *f;
 
 	if (!e || e->end <= offset)
 		return false;
-	f = &w->plan->functions[e->function];
-	return !f->refused && !f->dropped;
+	return tracer__traces(w->tracer, e->function);
 }
 
 void shares__add(struct shares *w, const struct sample *sample)

@@ -17,9 +17,11 @@ struct profile;
 struct sample;
 struct target;
 struct shares;
+struct tracer;
 
-/* `plan` and `target` are borrowed, and may grow. Returns 0 or -ENOMEM. */
-int shares__new(const struct plan *plan, const struct target *target, struct shares **out);
+/* All are borrowed; plan and target may grow. Returns 0 or -ENOMEM. */
+int shares__new(const struct plan *plan, const struct target *target, const struct tracer *tracer,
+		struct shares **out);
 void shares__free(struct shares *w); /* accepts NULL */
 
 /* Counts a sample of one of the target's processes. Reads the list of what the process has mapped,

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Of the plan's functions what few of them are asked for: it is kept once it has been looked up. */
+#ifndef PROFTRACE_PLAN_LOOKUPS_H
+#define PROFTRACE_PLAN_LOOKUPS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct plan_names {
+	char **items; /* demangled, or the symbol; NULL: not asked for as yet */
+	size_t cnt;
+};
+
+/* Where a function is in its source; the strings are the object's. */
+struct plan_place {
+	const char *file; /* NULL: unknown */
+	uint32_t line;
+	bool looked;
+};
+
+struct plan_lookups {
+	struct plan_names functions, skipped;
+	struct plan_place *places; /* by function; see planner/locate.h */
+	size_t places_cnt;
+};
+
+#endif

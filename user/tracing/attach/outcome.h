@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What becomes of the plan's functions and lines, by their numbers: the plan itself never changes
+ * by being attached. Inside attach/ only.
+ */
+#ifndef PROFTRACE_ATTACH_OUTCOME_H
+#define PROFTRACE_ATTACH_OUTCOME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct plan;
+
+struct outcome {
+	struct function_outcome {
+		bool refused; /* the kernel takes no probe there, so it has none */
+		bool called;  /* it was seen to be called, so it may be dropped next */
+		bool dropped; /* it was given up: its probes are to be taken out */
+	} * functions;
+	size_t functions_cnt;
+	const char **reasons; /* by line: why it is not counted after all; static; NULL: it is */
+	size_t reasons_cnt;
+};
+
+/* Makes room for all that is planned by now. Returns 0 or -ENOMEM. */
+int outcome__grow(struct outcome *o, const struct plan *p);
+/* Notes which functions were called, and which are to have no probes any more; by number, all that
+ * are planned. Return 0 or -ENOMEM. */
+int outcome__note_called(struct outcome *o, const struct plan *p, const bool *called);
+int outcome__note_dropped(struct outcome *o, const struct plan *p, const bool *dropped);
+void outcome__clear(struct outcome *o);
+
+#endif
