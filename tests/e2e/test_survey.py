@@ -43,7 +43,7 @@ class Survey(harness.TestCase):
         self.assertEqual(set(self.drops(document)), {"hot"})
         accounting = document["accounting"]
         self.assertEqual((accounting["lost"], accounting["dropped"]), (0, 0))
-        self.assertLess(accounting["overhead_percent"], 5)
+        self.assertEqual(accounting["entered"], 12)
         self.assertGreater(document["budget"]["surveyed_ns"], 0)
 
     def test_by_default(self):
