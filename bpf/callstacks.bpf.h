@@ -195,7 +195,7 @@ static __always_inline void callstack_left(struct wire_callstack *callstack, u32
 	callstack->runner = 0;
 }
 
-/* It is seen on this call stack. */
+/* The thread, whose thread stack has the number `runner`, is seen on this call stack. */
 static __always_inline void callstack_back(struct wire_callstack *callstack, u32 runner, u64 now)
 {
 	if (callstack->runner == runner)

@@ -516,7 +516,8 @@ struct wire_function_mode {
 
 /* A call stack without an open call records none but those of triggers. */
 #define WIRE_ROLE_TRIGGER 1u
-/* It ends the recording: with triggers, on its call stack; else everywhere. */
+/* A call of such a function ends the recording: with triggers, on the call stack of the call;
+ * else everywhere. */
 #define WIRE_ROLE_UNTIL 2u
 
 /* Calls that one CPU has seen and not recorded; a cache line. */

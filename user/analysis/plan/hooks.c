@@ -11,7 +11,7 @@
 #define MAX_CODE (16u << 20) /* bytes that are searched for calls */
 
 /* `data`: a variable whose distance from the probed instruction is the cookie; NULL: none. */
-static const struct mark_row {
+static const struct hook_row {
 	const char *function, *data;
 	enum hook_kind kind;
 } rows[] = {
@@ -83,7 +83,7 @@ static void find_calls(const struct elf_image *img, uint64_t function, struct ca
 
 /* Adds a hook like `like` for each of these places, whose cookie tells how far the variable at
  * `like.cookie` (0: none) is from it. Returns how many hooks there are then. */
-static size_t add_marks(const struct elf_image *img, const struct calls *places,
+static size_t add_hooks(const struct elf_image *img, const struct calls *places,
 			struct plan_hook like, struct plan_hook *out, size_t cnt)
 {
 	const uint64_t variable = like.cookie;
@@ -121,7 +121,7 @@ size_t hooks__find(const struct elf_image *img, uint32_t object, bool spare_call
 			find_calls(img, function, &places);
 		if (!places.cnt)
 			places.from[places.cnt++] = function;
-		cnt = add_marks(img, &places, like, out, cnt);
+		cnt = add_hooks(img, &places, like, out, cnt);
 	}
 	return cnt;
 }

@@ -20,12 +20,11 @@
 
 /* Other processes of the same program that may have its probes for the sake of children, as long as
  * they do not run into them (run/spare_strangers.c): putting probes in takes a little longer for
- * each.
- */
+ * each. */
 #define MAX_STRANGERS 16
 
 /* The object's hooks of one kind, by one link. Hooks that are refused are missed, no more. */
-static int link_marks_of(struct attach_ctx *ctx, int kind)
+static int link_hooks_of(struct attach_ctx *ctx, int kind)
 {
 	const struct backend_probe probe = ctx->backend->hook(ctx->skel, kind);
 	uint64_t offsets[HOOKS_MAX], cookies[HOOKS_MAX];
@@ -64,7 +63,7 @@ static int link_hooks(struct attach_ctx *ctx)
 	int err = 0;
 
 	for (int kind = 0; !err && kind < HOOK_KINDS; kind++)
-		err = link_marks_of(ctx, kind);
+		err = link_hooks_of(ctx, kind);
 	return err;
 }
 
@@ -90,8 +89,8 @@ static int attach_lines(struct attach_ctx *ctx)
 static int attach_object(struct attach_ctx *ctx)
 {
 	const struct plan *p = ctx->plan;
-	struct group *grps[2] = {
-		NULL}; /* what is called is apart: a drop moves the others of a group */
+	/* What is called is apart: a drop moves the others of a group. */
+	struct group *grps[2] = {NULL};
 	int err = link_hooks(ctx);
 
 	for (size_t i = 0; !err && i < p->functions_cnt; i++) {

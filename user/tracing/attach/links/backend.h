@@ -39,7 +39,7 @@ struct backend {
 	struct backend_probe (*region)(const struct proftrace_bpf *skel, bool ends);
 	/* The probe for sites of lines. */
 	struct backend_probe (*line)(const struct proftrace_bpf *skel);
-	/* The probe for a mark (enum hook_kind). */
+	/* The probe for a hook of this kind (enum hook_kind). */
 	struct backend_probe (*hook)(const struct proftrace_bpf *skel, int kind);
 	/* The probe that only counts calls; NULL: putting probes in twice would take too long. */
 	struct backend_probe (*survey)(const struct proftrace_bpf *skel);
