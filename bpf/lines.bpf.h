@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * How often lines ran, and for how long (--lines); without it none of this is in the loaded
- * programs. A line runs when its call comes to it from another line, or jumps back in it: what gcov
- * counts. Which line a call is on is the call's own affair, whatever it calls meanwhile, so it is
+ * programs. A line runs when its call comes to it from another line, or jumps back in it. Which line a call is on is the call's own affair, whatever it calls meanwhile, so it is
  * kept beside its frame.
  */
 #ifndef PROFTRACE_LINES_BPF_H
@@ -54,7 +53,7 @@ static __always_inline bool line_runs(const struct wire_line_state *s,
 {
 	if (!site->line || site->repeats)
 		return false;
-	if (s->goes_on_as != site->line || site->cycles == WIRE_LINE_LANDS)
+	if (s->line != site->line || site->cycles == WIRE_LINE_LANDS)
 		return true;
 	return site->cycles && number <= s->site;
 }
@@ -70,11 +69,10 @@ static __always_inline void line_moves(struct wire_line_state *s, u32 number)
 	if (line_runs(s, site, number)) {
 		c = line_count(number);
 		if (c)
-			__sync_fetch_and_add(&c->hits, site->runs);
+			__sync_fetch_and_add(&c->hits, 1);
 	}
 	s->site = number;
 	s->line = site->line;
-	s->goes_on_as = site->goes_on_as;
 }
 
 static __always_inline u32 line_entry(u32 function)
@@ -92,7 +90,7 @@ static __always_inline void line_begins(u32 frame, u32 function, u64 now, s32 in
 
 	if (!s)
 		return;
-	s->site = s->line = s->goes_on_as = s->left = 0;
+	s->site = s->line = s->left = 0;
 	s->since_ns = now;
 	s->probe_ns = -(s64)inside_ns;
 	if (entry)

@@ -429,12 +429,10 @@ struct wire_line_site {
 	u32 function;
 	u32 line; /* its number, the same for all sites of one line of one function; 0: none that is
 		     wanted */
-	u32 goes_on_as; /* what line the call is on behind it, as far as further runs go */
-	u8 repeats;	/* it goes on with a line that its basic block has begun */
-	u8 cycles;	/* 1: there is a way back to it within its line; WIRE_LINE_LANDS */
-	u16 runs;	/* what one of its line counts for, if it begins here */
-	u32 declared;	/* a line that has run whenever this one begins here; 0: none */
-	u32 pad;
+	u32 declared; /* a line that has run whenever this one begins here; 0: none */
+	u8 repeats;   /* it goes on with a line that its basic block has begun */
+	u8 cycles;    /* 1: there is a way back to it within its line; WIRE_LINE_LANDS */
+	u8 pad[2];
 };
 
 /* Of one site, on one CPU: the sites of a CPU lie together. Times are as measured; probe_ns is what
@@ -452,8 +450,8 @@ struct wire_line_state {
 	u64 probe_ns; /* of the frame, then; with what the arrival's probe cost since */
 	u32 site;     /* 0: at none yet */
 	u32 line;     /* these two: the site's */
-	u32 goes_on_as;
-	u32 left; /* the call was left by an exit site */
+	u32 left;     /* the call was left by an exit site */
+	u32 pad;
 };
 
 /* CPUs that count apart, at most; of more, those share whose numbers are equal modulo this. */
@@ -657,7 +655,7 @@ _Static_assert(sizeof(struct wire_callstack) == 384, "wire_callstack");
 _Static_assert(sizeof(struct wire_dist) == 64, "wire_dist");
 _Static_assert(sizeof(struct wire_chunk) == 1024, "wire_chunk");
 _Static_assert(sizeof(struct wire_list) == 272, "wire_list");
-_Static_assert(sizeof(struct wire_line_site) == 24, "wire_line_site");
+_Static_assert(sizeof(struct wire_line_site) == 16, "wire_line_site");
 _Static_assert(sizeof(struct wire_line_count) == 32, "wire_line_count");
 _Static_assert(sizeof(struct wire_line_state) == 32, "wire_line_state");
 _Static_assert(sizeof(struct wire_unwind_page) == 4096, "wire_unwind_page");

@@ -190,6 +190,24 @@ TRACED void generate(int cnt)
 	n.handle.destroy();
 }
 
+/* A statement over several lines runs once, whatever it calls on the way. */
+TRACED unsigned long spread(int n)
+{
+	R;
+	return (R, recurse(n)) +
+	       recurse(n + 1) *
+		       recurse(n + 2);
+}
+
+/* All ways out lead to the function's end, which is on the last statement's line. */
+TRACED unsigned long one_end(int n)
+{
+	if (n & 1)
+		return 1;
+	if (n & 2)
+		return R;
+	return R; }
+
 static pthread_mutex_t counting = PTHREAD_MUTEX_INITIALIZER;
 
 static void *thread(void *rounds)
@@ -222,6 +240,8 @@ int main(int argc, char **argv)
 		interrupted(2);
 		resuming(3);
 		generate(4);
+		spread(1);
+		one_end(i);
 	}
 	for (auto &t : threads)
 		pthread_create(&t, nullptr, thread, &rounds);

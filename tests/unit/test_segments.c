@@ -20,14 +20,14 @@ static struct code_decoder *decoder;
 static struct insn_decoder *insn;
 static struct code code;
 static struct segments segs;
-static struct code_piece piece;		   /* as long as the segments */
-static uint64_t label, pads[2], returning; /* 0: none */
+static struct code_piece piece; /* as long as the segments */
+static uint64_t label, pads[2]; /* 0: none */
 static size_t pads_cnt;
 
 static int setup(void **state)
 {
 	pads_cnt = 0;
-	label = returning = 0;
+	label = 0;
 	if (code_decoder__new(&arch_x86_64, CALL_NOPS_5, NULL, NULL, &decoder))
 		return -1;
 	code_decoder__note_edges(decoder);
@@ -61,8 +61,6 @@ static void cut(const uint8_t *bytes, size_t size, const char *lines)
 	in.keys = keys;
 	in.keys_cnt = 9;
 	in.insn = insn;
-	in.returning = &returning;
-	in.returning_cnt = returning != 0;
 	segments__clear(&segs);
 	assert_int_equal(segments__build(&in, &segs), 0);
 }
@@ -162,18 +160,29 @@ static void loops(void **state)
 	assert_false(segs.items[1].needless);
 }
 
-static void calls_begin_blocks(void **state)
+static void statements_go_on_behind_calls(void **state)
 {
-	/* call; mov; mov; mov; ret: 1, 2 and 1 again */
-	CUT("111111122113", 0xe8, 0, 0, 0x10, 0, 0x89, 0xd2, 0x89, 0xc0, 0x89, 0xc0, 0xc3);
-	/* a site lies before the call, as that may not come back */
+	/* mov; call; mov; mov; ret: 1, 2 and 1 again */
+	CUT("11222222113", 0x89, 0xd2, 0xe8, 0, 0, 0x10, 0, 0x90, 0x89, 0xc0, 0xc3);
 	assert_segment(0, 0, 1, 0);
-	assert_true(segs.items[0].calls);
-	/* the block behind the call has begun with 1 */
+	/* a site lies before the call, as that may not come back */
+	assert_segment(1, 2, 2, 2);
+	assert_true(segs.items[1].calls);
 	assert_true(segs.items[2].repeats);
-	/* call; mov; mov; ret: 1 2 1: gcov counts 1 twice */
-	CUT("1111122113", 0xe8, 0, 0, 0x10, 0, 0x89, 0xd2, 0x89, 0xc0, 0xc3);
-	assert_segment(2, 7, 1, 7);
+	/* mov; je to the last mov; mov; mov; ret: there may be another way */
+	CUT("1122221113", 0x89, 0xd2, 0x74, 2, 0x89, 0xc0, 0x89, 0xc0, 0x90, 0xc3);
+	assert_false(segs.items[3].repeats);
+}
+
+static void the_end_is_no_run(void **state)
+{
+	/* je to the end; mov; pop; ret: only those run line 2 that do not jump */
+	CUT("112222", 0x74, 0x02, 0x89, 0xc0, 0x5d, 0xc3);
+	assert_segment(2, 4, 2, 4);
+	assert_true(segs.items[2].repeats);
+	/* unless it has no other code */
+	CUT("113322", 0x74, 0x02, 0x89, 0xc0, 0x5d, 0xc3);
+	assert_segment(2, 4, 2, 4);
 	assert_false(segs.items[2].repeats);
 }
 
@@ -214,26 +223,6 @@ static void exceptions_land(void **state)
 	assert_next(1, "");
 }
 
-static void calls_end_blocks(void **state)
-{
-	/* nop; call; mov %eax, -4(%rbp); nop; ret */
-#define LINES "11111111123"
-#define CODE_ 0x90, 0xe8, 0, 1, 0, 0, 0x89, 0x45, 0xfc, 0x90, 0xc3
-	CUT(LINES, CODE_);
-	assert_true(segs.items[0].cuts);
-	assert_true(segs.items[0].ends_in_cut); /* to keep the result is part of it */
-	assert_false(segs.items[0].cuts_again);
-	returning = BASE + 6;
-	CUT(LINES, CODE_);
-	assert_false(segs.items[0].cuts);
-	assert_true(segs.items[0].calls);
-	/* nop; call; mov %eax, (%rdx); ret */
-	returning = 0;
-	CUT("111111112", 0x90, 0xe8, 0, 1, 0, 0, 0x89, 0x02, 0xc3);
-	assert_true(segs.items[0].cuts);
-	assert_false(segs.items[0].ends_in_cut);
-}
-
 static void ways_back_through_code_of_no_line(void **state)
 {
 	/* jmp to the condition; mov; mov; cmp; jl to the first mov; ret */
@@ -250,12 +239,12 @@ static void ways_back_through_code_of_no_line(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(calls_end_blocks),
 		TEST(ways_back_through_code_of_no_line),
 		TEST(straight_lines),
 		TEST(code_of_no_line_goes_on),
 		TEST(loops),
-		TEST(calls_begin_blocks),
+		TEST(statements_go_on_behind_calls),
+		TEST(the_end_is_no_run),
 		TEST(sites_that_are_none),
 		TEST(locked_instructions),
 		TEST(exceptions_land),

@@ -72,11 +72,7 @@ struct insn {
 	/* The kernel accepts a probe here if all of it lies within one page: then it makes a call
 	 * of it, by SITE_NOP10. Not `probeable`, as that holds wherever the instruction lies. */
 	bool is_nop10;
-	/* Behind a call: puts what it has returned into a register or a variable on the stack, or
-	 * takes its arguments from the stack. */
-	bool takes_result;
-	bool selects;	/* compares a register that calls preserve with a constant */
-	bool fetches;	/* loads a register from another or from the frame, as before a return */
+	bool fetches;	/* loads a register from the frame, as a function's end does */
 	bool exclusive; /* of accesses to memory of which one makes the other fail if it traps
 			   between */
 	bool dear;	/* may take more than a few dozen cycles, or is not known to take less */

@@ -7,8 +7,6 @@
 #include "dwarf/dwarf_file.h"
 #include "dwarf/dwarf_functions.h"
 
-#define MAX_NESTING 16 /* of scopes */
-
 static const char *string_of(const Dwarf_Die *die, unsigned int name)
 {
 	Dwarf_Attribute attr;
@@ -51,62 +49,6 @@ static bool is_optimized(const Dwarf_Die *function, const char *producer)
 						flag_of(function, DW_AT_GNU_all_call_sites));
 }
 
-static bool is_cxx(Dwarf_Die *unit)
-{
-	switch (dwarf_srclang(unit)) {
-	case DW_LANG_C_plus_plus:
-	case DW_LANG_C_plus_plus_03:
-	case DW_LANG_C_plus_plus_11:
-	case DW_LANG_C_plus_plus_14:
-		return true;
-	default:
-		return false;
-	}
-}
-
-/* Whether it is a class, or another name of one. */
-static bool is_class(const Dwarf_Die *variable)
-{
-	Dwarf_Attribute attr;
-	Dwarf_Die type;
-
-	if (!dwarf_functions__attribute(variable, DW_AT_type, &attr) ||
-	    !dwarf_formref_die(&attr, &type))
-		return false;
-	for (int i = 0; i < DWARF_CHAIN; i++) {
-		switch (dwarf_tag(&type)) {
-		case DW_TAG_class_type:
-		case DW_TAG_structure_type:
-			return true;
-		case DW_TAG_typedef:
-		case DW_TAG_const_type:
-		case DW_TAG_volatile_type:
-			break;
-		default:
-			return false;
-		}
-		if (!dwarf_attr(&type, DW_AT_type, &attr) || !dwarf_formref_die(&attr, &type))
-			return false;
-	}
-	return false;
-}
-
-static bool has_objects(struct dwarf_file *f, const Dwarf_Die *scope, int depth)
-{
-	Dwarf_Die die;
-
-	if (depth == MAX_NESTING || dwarf_child((Dwarf_Die *)scope, &die))
-		return false;
-	do {
-		int tag = dwarf_tag(&die);
-
-		if ((tag == DW_TAG_variable && is_class(&die)) ||
-		    (tag == DW_TAG_lexical_block && has_objects(f, &die, depth + 1)))
-			return true;
-	} while (dwarf_file__sibling(f, &die));
-	return false;
-}
-
 /* An instance of a function may stand in another unit than what it is an instance of. */
 static const char *file_of(struct dwarf_file *f, const Dwarf_Die *function)
 {
@@ -127,11 +69,8 @@ struct function_traits function_traits__of(struct dwarf_file *f, const Dwarf_Die
 	Dwarf_Word line;
 	struct function_traits t = {
 		.optimized = is_optimized(function, string_of(unit, DW_AT_producer)),
-		.is_cxx = is_cxx(unit),
-		.gives_result = dwarf_functions__attribute(function, DW_AT_type, &attr),
 	};
 
-	t.has_objects = t.is_cxx && has_objects(f, function, 0);
 	/* The body of a lambda is called artificial, too; but that has been written. */
 	t.made_up = flag_of(function, DW_AT_artificial) &&
 		    strcmp(string_of(function, DW_AT_name), "operator()");

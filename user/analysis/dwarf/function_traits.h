@@ -11,11 +11,8 @@
 struct dwarf_file;
 
 struct function_traits {
-	bool optimized;	   /* its code need not do what its source says line by line */
-	bool made_up;	   /* by the compiler: nobody has written it */
-	bool gives_result; /* not void */
-	bool is_cxx;
-	bool has_objects; /* variables of classes, which end with their scopes */
+	bool optimized;	  /* its code need not do what its source says line by line */
+	bool made_up;	  /* by the compiler: nobody has written it */
 	const char *file; /* where it is declared; NULL: unknown; see line_table.h */
 	uint32_t line;
 };

@@ -17,9 +17,9 @@ struct line_start {
 	uint32_t function; /* in plan.functions */
 };
 
-/* Sets `aside` of lines from `first` on; orders the starts, which are of the functions that these
- * lines are of. Returns 0 or -ENOMEM. */
-int line_asides__find(struct plan_lines *l, size_t first, struct line_start *starts,
+/* Sets `aside` of lines from `first` on; the starts are of the functions that these lines are of,
+ * by function. Returns 0 or -ENOMEM. */
+int line_asides__find(struct plan_lines *l, size_t first, const struct line_start *starts,
 		      size_t starts_cnt);
 
 #endif

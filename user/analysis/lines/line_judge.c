@@ -218,7 +218,7 @@ int line_judge__decide(struct line_judge *j, const struct line_function *in)
 	if (err)
 		return err;
 	memset(j->doubts, 0, (j->keys->cnt + 1) * sizeof(*j->doubts));
-	err = line_uncountable__find(j->segs, j->keys, in->traits, j->doubts);
+	err = line_uncountable__find(j->segs, j->keys, j->doubts);
 	if (!err)
 		judge(j, in);
 	return err;

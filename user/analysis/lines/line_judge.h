@@ -8,7 +8,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct function_traits;
 struct line_keys;
 struct plan_function;
 struct segments;
@@ -41,7 +40,6 @@ struct line_function {
 	const struct plan_function *f;
 	uint64_t vaddr;
 	bool loops_to_entry; /* code.loops_to_entry */
-	const struct function_traits *traits;
 	struct segments *segs;
 };
 

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "lines/counting.h"
-#include "lines/segments.h"
 #include "util/array.h"
 
 /* Tables have the same file under several numbers. */
@@ -86,7 +85,6 @@ static int add_row(struct line_keys *k, const struct line_row *row, const uint8_
 	bool any = false, counts = false;
 	uint32_t number;
 
-	k->rows[at] = inlined[0] ? ROW_INLINED : ROW_BEGINS;
 	if (!row->file)
 		return 0;
 	key.file = same_file(k, row->file);
@@ -132,13 +130,11 @@ static int clear_arrays(struct line_keys *k, size_t size)
 {
 	if (ARRAY_RESERVE_MORE(&k->by_byte, 0, size, &k->by_byte_cap) ||
 	    ARRAY_RESERVE_MORE(&k->inlined, 0, size, &k->inlined_cap) ||
-	    ARRAY_RESERVE_MORE(&k->rows, 0, size, &k->rows_cap) ||
 	    ARRAY_RESERVE_MORE(&k->marks, 0, size, &k->marks_cap))
 		return -ENOMEM;
 	memset(k->by_byte, 0, size * sizeof(*k->by_byte));
 	memset(k->inlined, 0, size * sizeof(*k->inlined));
 	memset(k->marks, 0, size);
-	memset(k->rows, ROW_NONE, size);
 	if (k->hash)
 		memset(k->hash, 0, k->hash_size * sizeof(*k->hash));
 	k->cnt = k->inlines.cnt = k->inlines.labels_cnt = k->files_cnt = 0;
@@ -181,7 +177,6 @@ void line_keys__clear(struct line_keys *k)
 	free(k->marks);
 	free(k->hash);
 	free(k->table);
-	free(k->rows);
 	free(k->files);
 	*k = (struct line_keys){0};
 }

@@ -29,8 +29,6 @@ struct line_keys {
 	size_t cnt, cap;
 	uint32_t *by_byte; /* of the pieces, one behind the other: a key; 0: of no line */
 	size_t by_byte_cap;
-	uint8_t *rows; /* by byte of the pieces: enum line_row_kind */
-	size_t rows_cap;
 	struct line_inlines inlines;
 	/* for the making */
 	uint32_t *inlined;

@@ -89,8 +89,7 @@ static int put_line(struct line_put *p, uint32_t key)
 		.inlined = inlined,
 		.reason = c->reason,
 		.approximate = p->approximate,
-		.aside = p->aside || (p->segs->ends && p->segs->ends[key]),
-		.owns = p->segs->owns && p->segs->owns[key],
+		.aside = p->aside,
 	};
 	c->line = p->out->lines_cnt;
 	return 0;
@@ -109,8 +108,8 @@ static bool has_declaration(const struct line_put *p)
 	return false;
 }
 
-/* Puts that line, which has no code of its own: gcov takes it for part of the first statement, so
- * that it is in doubt with that. */
+/* Puts that line, which has no code of its own; the entry, which counts for it, is in doubt with
+ * the first statement. */
 static int put_declaration(struct line_put *p)
 {
 	const char *file, *reason;
@@ -133,14 +132,6 @@ static int put_declaration(struct line_put *p)
 	return 0;
 }
 
-/* The number of a key's line, if that counts; else 0. */
-static uint32_t line_of(const struct line_put *p, uint32_t key)
-{
-	const struct line_choice *c = &p->judge->choices[key];
-
-	return key && c->wanted && !c->reason ? c->line : 0;
-}
-
 static int put_site(struct line_put *p, uint32_t seg)
 {
 	const struct segment *s = &p->segs->items[seg];
@@ -152,10 +143,8 @@ static int put_site(struct line_put *p, uint32_t seg)
 		.declared = wanted ? declared : 0,
 		.site = s->class,
 		.repeats = s->repeats && !at_entry,
-		.twice = s->twice,
 		.cycles = s->cycles,
 		.lands = s->lands,
-		.goes_on_as = line_of(p, s->goes_on_as),
 		.at_entry = at_entry,
 		.on_exit = s->on_exit && !at_entry,
 	};

@@ -3,13 +3,12 @@
 #ifndef PROFTRACE_LINES_LINE_UNCOUNTABLE_H
 #define PROFTRACE_LINES_LINE_UNCOUNTABLE_H
 
-struct function_traits;
 struct line_keys;
 struct segments;
 
 /* Sets reasons[key] of lines that are in doubt; leaves others alone.
  * Static strings. Returns 0 or -ENOMEM. */
 int line_uncountable__find(const struct segments *s, const struct line_keys *keys,
-			   const struct function_traits *traits, const char **reasons);
+			   const char **reasons);
 
 #endif

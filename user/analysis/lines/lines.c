@@ -12,13 +12,10 @@
 #include "dwarf/function_traits.h"
 #include "dwarf/line_table.h"
 #include "elf/elf_image.h"
-#include "elf/linkage.h"
 #include "lines/line_asides.h"
-#include "lines/line_calls.h"
 #include "lines/line_judge.h"
 #include "lines/line_keys.h"
 #include "lines/line_put.h"
-#include "lines/line_runs.h"
 #include "lines/segments.h"
 #include "plan/object.h"
 #include "plan/options.h"
@@ -44,7 +41,6 @@ struct planner {
 	const struct filter_object *fobj;
 	struct line_specs *specs;
 	struct counters *counters; /* NULL: none */
-	struct linkage *linkage;
 	struct cold_pieces cold;
 	struct piece_bytes bytes;
 	struct landing_pads pads;
@@ -56,7 +52,6 @@ struct planner {
 	struct code_piece pieces[CODE_MAX_PIECES];
 	size_t pieces_cnt;
 	struct line_keys keys;
-	struct line_calls calls;
 	struct segments segs;
 	struct line_judge judge;
 	struct line_put put;
@@ -124,16 +119,12 @@ static int judge_lines(struct planner *pl, const struct plan_function *f)
 		.labels = labels,
 		.keys = pl->keys.by_byte,
 		.keys_cnt = pl->keys.cnt,
-		.rows = pl->keys.rows,
-		.returning = pl->calls.returning,
-		.returning_cnt = pl->calls.cnt,
 		.insn = pl->insn,
 	};
 	struct line_function function = {
 		.f = f,
 		.vaddr = pl->pieces[0].vaddr,
 		.loops_to_entry = pl->code.loops_to_entry,
-		.traits = &pl->traits,
 		.segs = &pl->segs,
 	};
 	int err = 0;
@@ -149,9 +140,6 @@ static int judge_lines(struct planner *pl, const struct plan_function *f)
 		line_judge__refuse(&pl->judge, uncertain);
 	} else {
 		err = segments__build(&in, &pl->segs);
-		if (!err)
-			err = line_runs__mark(&pl->segs, pl->keys.items, pl->keys.cnt,
-					      pl->traits.gives_result);
 		if (!err)
 			err = line_judge__decide(&pl->judge, &function);
 	}
@@ -230,8 +218,6 @@ static int plan_function(struct planner *pl, uint32_t index)
 	if (!err)
 		err = choose_lines(pl, sym);
 	if (!err)
-		err = line_calls__find(&pl->calls, &pl->code, pl->obj->img, pl->linkage, pl->insn);
-	if (!err)
 		err = judge_lines(pl, f);
 	pl->put.function = index;
 	pl->put.approximate = pl->traits.optimized;
@@ -253,12 +239,10 @@ static void planner_clear(struct planner *pl)
 	code_decoder__free(pl->decoder);
 	insn_decoder__free(pl->insn);
 	line_keys__clear(&pl->keys);
-	line_calls__clear(&pl->calls);
 	line_judge__clear(&pl->judge);
 	line_put__clear(&pl->put);
 	free(pl->starts);
 	counters__free(pl->counters);
-	linkage__free(pl->linkage);
 }
 
 int lines__plan(struct plan *p, uint32_t index, const struct filter_object *fobj, size_t first,
@@ -298,8 +282,6 @@ int lines__plan(struct plan *p, uint32_t index, const struct filter_object *fobj
 	}
 	if (!err)
 		err = counters__load(obj->img, &pl.counters);
-	if (!err)
-		err = linkage__load(obj->img, &pl.linkage);
 	pl.keys.counters = pl.counters;
 	pl.keys.insn = pl.insn;
 	if (!err)

@@ -6,8 +6,9 @@
  * kernel would turn into calls: in the midst of a function that may write on what lies below the
  * stack pointer.
  *
- * gcov cuts basic blocks at most calls as well, and counts a line that appears in a block twice
- * once. So that counts agree, a call begins a new block here, too, as far as `repeats` goes.
+ * A statement over several lines comes to its first line more than once: that is one run, as long
+ * as no jump leads there. Nor is it a run of the last line's statements that others jump to the
+ * function's end behind them.
  */
 #include "lines/segments.h"
 
@@ -41,10 +42,9 @@ struct build {
 	/* The segment under way. */
 	struct segment *seg;
 	enum rank rank;
-	bool closed;  /* its site cannot lie further on */
-	bool slow;    /* something in it has taken long already */
-	size_t bytes; /* of the pieces */
-	bool of_call; /* see in_block_of_call() */
+	bool closed; /* its site cannot lie further on */
+	bool slow;   /* something in it has taken long already */
+	bool clears; /* nothing but the stack, so far */
 };
 
 /* The place of `vaddr` among the bytes of all pieces. */
@@ -149,62 +149,21 @@ static int begin_segment(struct build *b, uint64_t vaddr, size_t at, uint32_t ke
 		.repeats = key && b->seen[key] == b->block,
 		.begins_block = new_block,
 		.idle = true,
-		.epilogue = true,
 	};
 	b->rank = RANK_NONE;
 	b->closed = b->slow = false;
+	b->clears = true;
 	s->starts[at] = s->cnt;
 	return 0;
-}
-
-/* Whether the instruction, which ends at `end`, is a call that ends a basic block. */
-static bool cuts(const struct segments_input *in, const struct insn *insn, uint64_t end)
-{
-	size_t at;
-
-	if (insn->flow != FLOW_CALL)
-		return false;
-	at = LOWER_BOUND(in->returning_cnt, i, in->returning[i] < end);
-	return at == in->returning_cnt || in->returning[at] != end;
-}
-
-/* Whether the row that begins behind `at`, in the same block, is an inlined call's. */
-static bool comes_to_inlined(const struct build *b, size_t at)
-{
-	const uint8_t *reached = b->in->flow.reached;
-
-	while (at < b->bytes && reached[at] && reached[at] != CODE_INSIDE) {
-		at += reached[at];
-		if (at >= b->bytes || b->is_target[at])
-			return false;
-		if (b->in->rows[at])
-			return b->in->rows[at] == ROW_INLINED;
-	}
-	return false;
-}
-
-/* Behind a jump the line table has no row for code that is of no line, so that this seems to be of
- * the line above. What gcc puts there are the arguments of calls that it has inlined. */
-static bool in_block_of_call(struct build *b, size_t at, bool begins)
-{
-	if (begins)
-		b->of_call = b->in->rows && !b->in->rows[at] && comes_to_inlined(b, at);
-	else if (b->in->rows && b->in->rows[at])
-		b->of_call = false;
-	return b->of_call;
 }
 
 /* Adds one instruction; `at` is its place among the bytes of all pieces. */
 static int add_insn(struct build *b, const struct insn *in, uint64_t vaddr, size_t at)
 {
 	bool overlaps = b->end > vaddr, falls = b->runs_on && b->end == vaddr;
-	bool cut = cuts(b->in, in, vaddr + in->length), passes;
 	bool new_block = !b->seg || !falls || b->is_target[at];
 	uint32_t key = b->in->keys[at];
 	int err = 0;
-
-	if (in_block_of_call(b, at, new_block && !falls))
-		key = 0;
 
 	b->block += new_block;
 	/* What is of no line belongs to what ran before it. */
@@ -212,25 +171,18 @@ static int add_insn(struct build *b, const struct insn *in, uint64_t vaddr, size
 		err = begin_segment(b, vaddr, at, key, new_block);
 	if (err)
 		return err;
-	passes = in->site == SITE_NOP || in->site == SITE_NOP5 || in->flow == FLOW_JMP;
 	offer_site(b, in, vaddr, overlaps);
-	b->seg->idle &= passes || !key;
-	b->seg->epilogue &= in->is_nop || in->site == SITE_NOP || in->fetches ||
-			    in->flow == FLOW_RET || in->stack == STACK_FRAME || in->down < 0;
-	b->seg->selects |= in->selects;
+	b->seg->idle &=
+		!key || in->site == SITE_NOP || in->site == SITE_NOP5 || in->flow == FLOW_JMP;
+	b->clears &= in->flow == FLOW_RET || in->is_nop || in->site == SITE_NOP || in->fetches ||
+		     in->stack == STACK_FRAME || in->down < 0;
+	b->seg->ends = b->clears && in->flow == FLOW_RET;
 	b->seg->calls |= in->flow == FLOW_CALL;
-	b->seg->cuts_again |= b->seg->cuts && cut;
-	b->seg->cuts |= cut;
-	/* To keep its result is part of a call. */
-	b->seg->ends_in_cut = cut || (b->seg->ends_in_cut && (passes || !key || in->takes_result));
-	if (key && (cut || !b->seg->ends_in_cut))
-		b->seen[key] = b->block;
+	b->seen[key] = b->block;
 	b->seg->last = vaddr;
 	b->end = vaddr + in->length;
 	b->runs_on = !is_branch(in);
 	b->seg->next = b->runs_on || in->flow == FLOW_JCC ? b->end : 0;
-	b->seg->returns = in->flow == FLOW_RET;
-	b->block += cut;
 	return 0;
 }
 
@@ -303,6 +255,45 @@ static uint32_t segment_at(const struct segments *s, uint64_t vaddr)
 	size_t at;
 
 	return place_of(s->pieces, s->pieces_cnt, vaddr, &at) ? s->starts[at] : 0;
+}
+
+/* A walk over what is reached from the function's begin. */
+struct walk {
+	bool *seen; /* by segment */
+	uint32_t *stack;
+	size_t stack_cnt;
+};
+
+static void walk_to(void *ctx, uint32_t to)
+{
+	struct walk *w = ctx;
+
+	if (!w->seen[to])
+		w->stack[w->stack_cnt++] = to;
+	w->seen[to] = true;
+}
+
+/* The end of a function is no run of a line that has other code, but for what exceptions clear up:
+ * while landing pads are not known, control goes to none. */
+static int mark_ends(const struct build *b, struct segments *s)
+{
+	struct walk w = {.seen = calloc(s->cnt + 1, sizeof(*w.seen)),
+			 .stack = calloc(s->cnt + 1, sizeof(*w.stack))};
+	bool *has_code = calloc((size_t)b->in->keys_cnt + 1, sizeof(*has_code));
+	int err = w.seen && w.stack && has_code ? 0 : -ENOMEM;
+
+	if (!err && s->cnt)
+		walk_to(&w, 0);
+	while (w.stack_cnt)
+		segments__successors(s, w.stack[--w.stack_cnt], walk_to, &w);
+	for (size_t i = 0; !err && i < s->cnt; i++)
+		has_code[s->items[i].key] |= w.seen[i] && !s->items[i].ends && !s->items[i].idle;
+	for (size_t i = 0; !err && i < s->cnt; i++)
+		s->items[i].repeats |= s->items[i].ends && has_code[s->items[i].key];
+	free(has_code);
+	free(w.seen);
+	free(w.stack);
+	return err;
 }
 
 static int find_pads(struct segments *s)
@@ -384,8 +375,6 @@ static bool goes_on(struct cycle *c, uint32_t at)
 		c->steps++;
 		if (items[at].key == items[c->from].key)
 			return items[at].repeats;
-		if (items[at].cuts)
-			break;
 	}
 	return false;
 }
@@ -436,7 +425,6 @@ int segments__build(const struct segments_input *in, struct segments *s)
 
 	for (size_t i = 0; i < in->pieces_cnt; i++)
 		size += in->pieces[i].size;
-	b.bytes = size;
 	*s = (struct segments){.pieces = in->pieces, .pieces_cnt = in->pieces_cnt};
 	s->starts = calloc(size + 1, sizeof(*s->starts));
 	b.is_target = calloc(size + 1, 1);
@@ -446,6 +434,8 @@ int segments__build(const struct segments_input *in, struct segments *s)
 		mark_targets(&b);
 		err = cut(&b);
 	}
+	if (!err)
+		err = mark_ends(&b, s);
 	if (!err)
 		err = find_pads(s);
 	if (!err)
@@ -462,14 +452,12 @@ void segments__clear(struct segments *s)
 	free(s->items);
 	free(s->edges);
 	free(s->pads);
-	free(s->owns);
-	free(s->ends);
 	free(s->starts);
 	*s = (struct segments){0};
 }
 
-void segments__plain_successors(const struct segments *s, uint32_t i,
-				void (*fn)(void *ctx, uint32_t to), void *ctx)
+void segments__successors(const struct segments *s, uint32_t i, void (*fn)(void *ctx, uint32_t to),
+			  void *ctx)
 {
 	const struct segment *seg = &s->items[i];
 	uint32_t to = seg->next ? segment_at(s, seg->next) : 0;
@@ -482,12 +470,6 @@ void segments__plain_successors(const struct segments *s, uint32_t i,
 		if (to)
 			fn(ctx, to - 1);
 	}
-}
-
-void segments__successors(const struct segments *s, uint32_t i, void (*fn)(void *ctx, uint32_t to),
-			  void *ctx)
-{
-	segments__plain_successors(s, i, fn, ctx);
-	for (size_t k = 0; s->items[i].calls && k < s->pads_cnt; k++)
+	for (size_t k = 0; seg->calls && k < s->pads_cnt; k++)
 		fn(ctx, s->pads[k]);
 }

@@ -2,8 +2,7 @@
 /*
  * A function's code, cut into segments: instructions that follow one another, of one line and one
  * inlined call, which are entered at the first and not left before the last, unless by a call that
- * does not come back. Pure computation on bytes. Which arrivals at them are runs of their line,
- * plan/line_runs.c decides.
+ * does not come back. Pure computation on bytes.
  */
 #ifndef PROFTRACE_LINES_SEGMENTS_H
 #define PROFTRACE_LINES_SEGMENTS_H
@@ -26,22 +25,14 @@ struct segment {
 	uint8_t class; /* enum site_class */
 	bool on_exit;  /* see struct plan_line_site */
 	bool repeats;  /* the same */
-	bool twice;    /* the same */
 	bool cycles;   /* control may come back to it without leaving its line */
 	bool calls;    /* exceptions may come out of it */
-	bool selects;  /* it compares what calls have preserved with a constant */
 	bool lands;    /* they come to it */
 	bool idle;     /* it consists of nops and a jump */
-	bool returns;  /* it ends in a return */
-	bool epilogue; /* it does nothing but return what is there already */
-	/* Of calls that end basic blocks: */
-	bool cuts;	  /* there is one in it */
-	bool cuts_again;  /* and another one */
-	bool ends_in_cut; /* the last one ends it, but for what is done with its result */
+	bool ends;     /* it does nothing but clear the stack and return */
 	bool begins_block;
-	uint32_t goes_on_as; /* see struct plan_line_site; a key */
-	uint64_t last;	     /* its last instruction */
-	uint64_t next;	     /* where control goes on behind it without a jump; 0: nowhere */
+	uint64_t last; /* its last instruction */
+	uint64_t next; /* where control goes on behind it without a jump; 0: nowhere */
 };
 
 struct segments {
@@ -51,18 +42,10 @@ struct segments {
 	size_t edges_cnt;
 	uint32_t *pads; /* segments at which exceptions land */
 	size_t pads_cnt, pads_cap;
-	bool *owns; /* by key: see plan/line_runs.h; NULL: not known */
-	bool *ends; /* the same */
 	/* By byte of the pieces: segment that begins there + 1. */
 	uint32_t *starts;
 	const struct code_piece *pieces;
 	size_t pieces_cnt;
-};
-
-enum line_row_kind {
-	ROW_NONE,    /* the line table says nothing new there */
-	ROW_BEGINS,  /* a row begins there */
-	ROW_INLINED, /* the same, of an inlined call */
 };
 
 /* A function that code_decode() has followed. */
@@ -75,10 +58,6 @@ struct segments_input {
 	const uint32_t
 		*keys; /* by byte of the pieces: number of its line, 0 for none; < keys_cnt */
 	uint32_t keys_cnt;
-	const uint8_t *rows; /* by byte of the pieces: enum line_row_kind */
-	/* vaddrs behind calls that do not end a basic block, in order */
-	const uint64_t *returning;
-	size_t returning_cnt;
 	struct insn_decoder *insn;
 };
 
@@ -90,9 +69,5 @@ void segments__clear(struct segments *s);
  * exception counts as going. */
 void segments__successors(const struct segments *s, uint32_t i, void (*fn)(void *ctx, uint32_t to),
 			  void *ctx);
-
-/* As segments__successors(), but exceptions do not count as going anywhere. */
-void segments__plain_successors(const struct segments *s, uint32_t i,
-				void (*fn)(void *ctx, uint32_t to), void *ctx);
 
 #endif

@@ -22,7 +22,6 @@ struct plan_line {
 	 * fences. NULL: it is counted. Static. */
 	const char *reason;
 	bool approximate; /* its function is optimized, see profile_line */
-	bool owns;	  /* basic blocks, as gcov has them: see line_runs.c */
 	bool aside;	  /* see profile_line */
 };
 
@@ -34,17 +33,11 @@ struct plan_line_site {
 	uint8_t site;	    /* enum site_class; SITE_NOP5 and SITE_NOP10 only if at_entry */
 	/* Its basic block has a segment of the same line before this one: never a new run. */
 	bool repeats;
-	/* A run of it counts as two: gcov takes what comes before and behind a call in it for two
-	 * blocks of other lines. */
-	bool twice;
 	/* Control may come back to it without leaving its line. Only there a jump upwards, from the
 	 * same line, is a new run: else, as from the end of a loop to its head, the run goes on. */
 	bool cycles;
 	/* Exceptions land there: always a new run. */
 	bool lands;
-	/* The line that has been run, as far as further runs go, when control leaves it: index in
-	 * lines + 1; 0: none that is wanted. Mostly its own. */
-	uint32_t goes_on_as;
 	/* at_entry: the line that the function is declared on, if that has no code; it runs with
 	 * each call. Index in lines + 1; 0: none that is wanted. */
 	uint32_t declared;

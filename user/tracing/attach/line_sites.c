@@ -15,10 +15,8 @@ static int fill_one(int sites_fd, int entries_fd, const struct plan_line_site *s
 	const struct wire_line_site wire = {
 		.function = site->function,
 		.line = site->line,
-		.goes_on_as = site->goes_on_as,
 		.repeats = site->repeats,
 		.cycles = site->lands ? WIRE_LINE_LANDS : site->cycles,
-		.runs = site->twice ? 2 : 1,
 		.declared = site->declared,
 	};
 	uint64_t entry = number;

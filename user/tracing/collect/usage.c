@@ -156,8 +156,8 @@ int usage__lines(struct collector *c, uint64_t now_ns, struct line_usage *usage,
 
 		if (!line || line > cnt)
 			continue;
-		if (declared && declared <= cnt && t->line_sites[i].runs)
-			lines[declared - 1].hits += sums[i].hits / t->line_sites[i].runs;
+		if (declared && declared <= cnt)
+			lines[declared - 1].hits += sums[i].hits;
 		lines[line - 1].hits += sums[i].hits;
 		lines[line - 1].ns += sums[i].ns + c->reclaimed_lines[i].ns;
 		lines[line - 1].probe_ns += sums[i].probe_ns + c->reclaimed_lines[i].probe_ns;

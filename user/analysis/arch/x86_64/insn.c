@@ -356,44 +356,11 @@ static void classify_twobyte(const struct insn_fields *f, struct insn *out, cons
 	}
 }
 
-/* As unoptimised code does it, from rax or xmm0. */
-static bool takes_result(const ZydisDecodedInstruction *in, const struct insn_fields *f,
-			 const struct insn *out)
-{
-	bool of_first = f->reg == 0 && !(f->rex & 4);
-	bool to_variable = (f->mod == 1 || f->mod == 2) && f->rm == RBP && !(f->rex & 1);
-
-	if (in->encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY)
-		return false;
-	if (in->opcode_map == ZYDIS_OPCODE_MAP_DEFAULT && (f->op == 0x88 || f->op == 0x89))
-		return of_first && (to_variable || f->mod == 3);
-	if (in->opcode_map == ZYDIS_OPCODE_MAP_DEFAULT && (f->op == 0x81 || f->op == 0x83))
-		return rm_is_rsp(f) && out->stack == STACK_MOVES && out->down < 0;
-	if (in->opcode_map == ZYDIS_OPCODE_MAP_0F && (f->op == 0x11 || f->op == 0x29))
-		return of_first && to_variable;
-	return in->opcode_map == ZYDIS_OPCODE_MAP_0F && f->op == 0x7e && of_first && f->mod == 3;
-}
-
-static bool selects(const ZydisDecodedInstruction *in, const struct insn_fields *f)
-{
-	bool kept = f->rex & 1 ? f->rm >= 4 : f->rm == 3; /* r12 to r15, rbx */
-
-	return in->encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY &&
-	       in->opcode_map == ZYDIS_OPCODE_MAP_DEFAULT && f->op == 0x83 && f->reg == 7 &&
-	       f->mod == 3 && kept;
-}
-
 static bool fetches(const ZydisDecodedInstruction *in, const struct insn_fields *f)
 {
-	bool of_frame = (f->mod == 1 || f->mod == 2) && f->rm == RBP && !(f->rex & 1);
-
-	if (in->encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY)
-		return false;
-	if (in->opcode_map == ZYDIS_OPCODE_MAP_DEFAULT)
-		return (f->op == 0x8b && (of_frame || f->mod == 3)) ||
-		       (f->op == 0x89 && f->mod == 3);
-	return in->opcode_map == ZYDIS_OPCODE_MAP_0F &&
-	       (f->op == 0x10 || f->op == 0x28 || f->op == 0x6e) && (of_frame || f->mod == 3);
+	return in->encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY &&
+	       in->opcode_map == ZYDIS_OPCODE_MAP_DEFAULT && f->op == 0x8b &&
+	       (f->mod == 1 || f->mod == 2) && f->rm == RBP && !(f->rex & 1);
 }
 
 /* Whether no operand that it may write is rbp; of what is not sure, no. */
@@ -446,9 +413,7 @@ static bool decode(struct decoder *d, const uint8_t *bytes, size_t len, struct i
 	out->probeable = insn_uprobe__accepts(&in, &f, out) &&
 			 !(d->insn.spares_calls && out->flow == FLOW_CALL);
 	out->dear = insn_cost__is_dear(&in, &f);
-	out->takes_result = takes_result(&in, &f, out);
 	out->fetches = fetches(&in, &f);
-	out->selects = selects(&in, &f);
 	out->site_across = out->site;
 	if (in.encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY &&
 	    (f.map_0f || in.opcode_map == ZYDIS_OPCODE_MAP_DEFAULT)) {
