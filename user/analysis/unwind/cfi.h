@@ -17,8 +17,6 @@ struct eh_row;
 #define CFI_RSP		   7
 #define CFI_RETURN_ADDRESS 16
 
-#define CFI_MAX_REMEMBERED 16 /* states, one in the other; compilers need one */
-
 /* The upper two bits are the operation, the lower ones its operand. */
 enum {
 	CFI_ADVANCE_LOC = 1,
@@ -55,24 +53,9 @@ enum {
 	CFI_NEGATIVE_OFFSET_EXTENDED = 0x2f,
 };
 
-/*
- * Whether code that begins under these rules can have been entered by a call: the return address is
- * where a call leaves it, and no register has been saved. `common` and `own` are at the
- * instructions of a CIE and of its FDE (DWARF 5, 6.4.2). False if they are damaged or compute what
- * they say.
- */
-bool cfi_begins_as_called(const struct arch_dwarf *arch, struct dwarf_cursor common,
-			  struct dwarf_cursor own);
-
-/*
- * Fills in where the call's frame is at `cfa->vaddr`, in code that begins at `start`; `factor` is
- * the CIE's of code. It stays EH_CFA_UNKNOWN if that is computed, or the rules are damaged.
- */
-void cfi_find_cfa(const struct arch_dwarf *arch, struct dwarf_cursor common,
-		  struct dwarf_cursor own, uint64_t factor, uint64_t start, struct eh_cfa *cfa);
-
-/* The rules of one FDE, to be followed row by row. */
+/* One FDE. */
 struct cfi_program {
+	const struct arch_dwarf *arch;
 	struct dwarf_cursor common, own; /* at the instructions of the CIE and of the FDE */
 	uint64_t code_factor;
 	int64_t data_factor;
@@ -81,8 +64,19 @@ struct cfi_program {
 };
 
 /*
+ * Whether code that begins under these rules can have been entered by a call: the return address is
+ * where a call leaves it, and no register has been saved. False if they are damaged or compute what
+ * they say.
+ */
+bool cfi_begins_as_called(const struct cfi_program *p);
+
+/* Fills in where the call's frame is at `cfa->vaddr`: EH_CFA_UNKNOWN if that is computed, or the
+ * rules are damaged. */
+void cfi_find_cfa(const struct cfi_program *p, struct eh_cfa *cfa);
+
+/*
  * Calls `row` for each row of the FDE in order of address, the first at `start`; a nonzero result
- * ends it and is returned. Rules that are damaged end in a row of EH_RULE_UNKNOWN.
+ * ends it and is returned. Rules that are damaged end in a row of EH_RULE_UNKNOWN. x86-64 only.
  */
 int cfi_for_each_row(const struct cfi_program *p, int (*row)(const struct eh_row *row, void *ctx),
 		     void *ctx);

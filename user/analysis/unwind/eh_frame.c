@@ -109,62 +109,58 @@ static void read_cie(struct dwarf_cursor c, const uint8_t *at, struct cie *cie)
 	cie->usable = !c.bad && (version == 1 || version == 3);
 }
 
-static void find_cfas(struct eh_frame *eh, const struct eh_range *range, const struct cie *cie,
-		      struct dwarf_cursor rules)
+/* Takes the work of following the rules once off the budget. Returns whether there was enough. */
+static bool may_follow(struct eh_frame *eh, const struct cfi_program *p)
 {
-	size_t i = LOWER_BOUND(eh->wanted_cnt, k, eh->wanted[k].vaddr < range->start);
-	uint64_t len = 1 + (cie->rules.end - cie->rules.at) + (rules.end - rules.at);
-
-	for (; i < eh->wanted_cnt && eh->wanted[i].vaddr < range->end; i++) {
-		if (len > eh->budget)
-			return;
-		eh->budget -= len;
-		cfi_find_cfa(eh->arch, cie->rules, rules, cie->code_factor, range->start,
-			     &eh->wanted[i]);
-	}
-}
-
-static int visit_rows(struct eh_frame *eh, const struct eh_range *range, const struct cie *cie,
-		      struct dwarf_cursor rules)
-{
-	const struct cfi_program program = {
-		.common = cie->rules,
-		.own = rules,
-		.code_factor = cie->code_factor,
-		.data_factor = cie->data_factor,
-		.start = range->start,
-		.end = range->end,
-		.signal = cie->signal,
-	};
-	uint64_t len = 1 + (cie->rules.end - cie->rules.at) + (rules.end - rules.at);
-	int err;
+	uint64_t len = 1 + (p->common.end - p->common.at) + (p->own.end - p->own.at);
 
 	if (len > eh->budget)
-		return -E2BIG;
+		return false;
 	eh->budget -= len;
+	return true;
+}
+
+static void find_cfas(struct eh_frame *eh, const struct cfi_program *p)
+{
+	size_t i = LOWER_BOUND(eh->wanted_cnt, k, eh->wanted[k].vaddr < p->start);
+
+	for (; i < eh->wanted_cnt && eh->wanted[i].vaddr < p->end && may_follow(eh, p); i++)
+		cfi_find_cfa(p, &eh->wanted[i]);
+}
+
+static int visit_rows(struct eh_frame *eh, const struct cie *cie, const struct cfi_program *p)
+{
+	int err;
+
+	if (!may_follow(eh, p))
+		return -E2BIG;
 	if (cie->return_register != CFI_RETURN_ADDRESS)
 		return 0;
-	err = eh->visitor->range(range->start, range->end, eh->visitor->ctx);
-	if (!err)
-		err = cfi_for_each_row(&program, eh->visitor->row, eh->visitor->ctx);
-	return err;
+	err = eh->visitor->range(p->start, p->end, eh->visitor->ctx);
+	return err ? err : cfi_for_each_row(p, eh->visitor->row, eh->visitor->ctx);
 }
 
 /* `c` is behind the FDE's CIE pointer. */
 static int read_fde(struct eh_frame *eh, struct dwarf_cursor *c, const struct cie *cie)
 {
 	struct eh_range range = {.personality = cie->personality};
-	struct dwarf_cursor rules;
+	struct cfi_program program = {
+		.arch = eh->arch,
+		.common = cie->rules,
+		.code_factor = cie->code_factor,
+		.data_factor = cie->data_factor,
+		.signal = cie->signal,
+	};
 	uint64_t size;
 
 	range.start = dwarf_pointer(c, cie->fde_encoding);
 	size = dwarf_encoded_raw(c, cie->fde_encoding);
-	rules = *c;
+	program.own = *c;
 	if (cie->augmented) {
 		uint64_t len = dwarf_uleb128(c);
 
-		rules = *c;
-		dwarf_take(&rules, len);
+		program.own = *c;
+		dwarf_take(&program.own, len);
 		if (cie->lsda_encoding != EH_PE_OMIT)
 			range.lsda = dwarf_pointer(c, cie->lsda_encoding);
 	}
@@ -172,13 +168,15 @@ static int read_fde(struct eh_frame *eh, struct dwarf_cursor *c, const struct ci
 	if (c->bad || !range.start || !size ||
 	    __builtin_add_overflow(range.start, size, &range.end))
 		return 0;
+	program.start = range.start;
+	program.end = range.end;
 	if (eh->wanted) {
-		find_cfas(eh, &range, cie, rules);
+		find_cfas(eh, &program);
 		return 0;
 	}
 	if (eh->visitor)
-		return visit_rows(eh, &range, cie, rules);
-	range.as_called = !cie->signal && cfi_begins_as_called(eh->arch, cie->rules, rules);
+		return visit_rows(eh, cie, &program);
+	range.as_called = !cie->signal && cfi_begins_as_called(&program);
 	if (ARRAY_RESERVE(&eh->ranges, eh->cnt, &eh->cap))
 		return -ENOMEM;
 	eh->ranges[eh->cnt++] = range;
