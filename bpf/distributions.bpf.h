@@ -53,11 +53,10 @@ __noinline u32 dist_search(u64 key, u32 first)
 	for (u32 i = 0; i < WIRE_DIST_PROBES; i++) {
 		u32 at = (first + i) & dists_mask;
 		u64 *place = bpf_map_lookup_elem(&dist_keys, &at);
-		u64 old = place ? *place : ~0ull;
 
-		if (place && !old)
-			old = SWAP_IF(place, 0, key) ? key : *place;
-		if (place && old == key)
+		if (!place)
+			return 0;
+		if (*place == key || (!*place && SWAP_IF(place, 0, key)) || *place == key)
 			return at + 1;
 	}
 	return 0;

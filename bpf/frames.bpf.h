@@ -204,9 +204,7 @@ enum close_what {
 struct close_walk {
 	u64 limit, now;
 	u32 what;
-	u32 base;   /* the call stack where it has begun */
-	u32 number; /* that one, or one of spans beside it; 0: the walk is over */
-	u32 pad;
+	u32 number; /* the call stack, or one of spans beside it; 0: the walk is over */
 };
 
 /* When a whole stack is closed, the spans beside it are closed as well. Returns the call stack to
@@ -216,7 +214,7 @@ static __always_inline u32 close_beside(const struct close_walk *w,
 {
 	if (!has_regions || w->limit != WHOLE_STACK || !callstack->spans)
 		return 0;
-	spans_catch_up(w->base, callstack->spans);
+	spans_catch_up(callstack->base ? callstack->base : w->number, callstack->spans);
 	return callstack->spans;
 }
 
@@ -284,37 +282,29 @@ static __always_inline u32 close_next(const struct close_walk *w)
 /* Frames that are closed at one event, at most; if there are more, the next one goes on. */
 #ifndef PROFTRACE_BASIC
 #define MAX_UNWIND (1 << 22)
-
-static long close_one(__attribute__((unused)) u32 i, struct close_walk *w)
-{
-	w->number = close_next(w);
-	return !w->number;
-}
 #else
 #define MAX_UNWIND 4096 /* the verifier follows no more than 8,192 branches in a row */
+#endif
 
-__noinline u32 close_frame(u32 number, u32 base, u64 limit, u64 now, u32 what)
+__noinline u32 close_frame(u32 number, u64 limit, u64 now, u32 what)
 {
-	const struct close_walk w = {
-		.limit = limit, .now = now, .what = what, .base = base, .number = number};
+	const struct close_walk w = {.limit = limit, .now = now, .what = what, .number = number};
 
 	return close_next(&w);
 }
 
 static __always_inline long close_one(__attribute__((unused)) u32 i, struct close_walk *w)
 {
-	w->number = close_frame(w->number, w->base, w->limit, w->now, w->what);
+	w->number = close_frame(w->number, w->limit, w->now, w->what);
 	return !w->number;
 }
-#endif
 
 /* Closes frames of a call stack whose leave nobody has seen. The only loop that does: a global
  * function, which the verifier looks at once, and not in each place that calls it; and no other
  * that closes frames is open meanwhile, which would take too much stack. */
 __noinline u32 frames_close(u32 number, u64 limit, u64 now, u32 what)
 {
-	struct close_walk w = {
-		.limit = limit, .now = now, .what = what, .base = number, .number = number};
+	struct close_walk w = {.limit = limit, .now = now, .what = what, .number = number};
 
 	LOOP(MAX_UNWIND, close_one, &w);
 	return number;

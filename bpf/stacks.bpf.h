@@ -157,9 +157,14 @@ static long vma_try(__attribute__((unused)) u32 i, struct stack_search *s)
 }
 
 /* Whether the thread is the first one of a process that lives in its parent's memory (CLONE_VM,
- * vfork): on a stack that the parent has given it, with the parent's control block or its own. */
-static __always_inline bool borrows_memory(const struct task_struct *task)
+ * vfork): on a stack that the parent has given it, with the parent's control block or its own.
+ *
+ * A global function, as are those below, so that the verifier comes by once: at each pointer that
+ * is read of a task it goes through all the names in the kernel's BTF, 1 ms. */
+__noinline u32 borrows_memory(void)
 {
+	const struct task_struct *task = current_task();
+
 	return FIELD(task, pid) == FIELD(task, tgid) &&
 	       FIELD(task, mm) == FIELD(FIELD(task, real_parent), mm);
 }
@@ -170,28 +175,29 @@ static __always_inline bool vma_is_own(const struct task_struct *task, const str
 {
 	if (FIELD(task, pid) == FIELD(task, tgid) && s->vma_flags & VM_GROWSDOWN)
 		return true;
-	if (FIELD(task, pid) == FIELD(task, tgid) && !borrows_memory(task))
+	if (FIELD(task, pid) == FIELD(task, tgid) && !borrows_memory())
 		return false;
 	return within(thread_pointer(task), s->vma_lo, s->vma_hi);
 }
 
 /* A thread without a control block of its own: the mapping where it is seen first is its stack. */
-static __always_inline bool thread_is_bare(const struct task_struct *task)
+__noinline u32 thread_is_bare(void)
 {
+	const struct task_struct *task = current_task();
 	u64 own = thread_pointer(task);
 
 	if (!own)
 		return true;
 	if (FIELD(task, pid) != FIELD(task, tgid))
 		return own == thread_pointer(FIELD(task, group_leader));
-	return borrows_memory(task) && own == thread_pointer(FIELD(task, real_parent));
+	return borrows_memory() && own == thread_pointer(FIELD(task, real_parent));
 }
 
 /* Close below its control block a thread is on its own stack, whatever else it has: that is where
  * it begins. For when the kernel cannot say what the mapping is. */
 static __always_inline bool near_control_block(const struct task_struct *task, u64 address)
 {
-	return FIELD(task, pid) != FIELD(task, tgid) && !thread_is_bare(task) &&
+	return FIELD(task, pid) != FIELD(task, tgid) && !thread_is_bare() &&
 	       thread_pointer(task) - address < NEAR_CONTROL_BLOCK;
 }
 
@@ -347,7 +353,7 @@ __noinline u32 callstack_search(u32 thread_number, u64 address, u32 create)
 	thread_stack->astray = false;
 	if (within(thread_stack->anchor, s.vma_lo, s.vma_hi))
 		goto found;
-	if (vma_is_own(task, &s) || (!thread_stack->anchor && thread_is_bare(task))) {
+	if (vma_is_own(task, &s) || (!thread_stack->anchor && thread_is_bare())) {
 		thread_stack->anchor = address;
 		goto found;
 	}
