@@ -76,7 +76,7 @@ $(BUILD)/%.skel.h: $(BUILD)/bpf/%.bpf.o
 
 # Their variables must lie alike: user space has one type for both. A variable that is given a value
 # where it is defined lies where it is defined, others where they are used first.
-$(BUILD)/user/tracing/attach/links/basic.o: $(BUILD)/variables-agree
+$(BUILD)/user/tracing/attach/links/skeleton.o: $(BUILD)/variables-agree
 $(BUILD)/variables-agree: $(SKEL)
 	$(Q)for skel in $^; do sed -n '/__\(bss\|data\|data_written\|rodata\) {/,/} \*/p' $$skel | sed 's/ [a-z]*_bpf__/ /' > $$skel.variables; done
 	$(Q)cmp $(SKEL:%=%.variables) && touch $@

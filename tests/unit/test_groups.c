@@ -133,11 +133,6 @@ static struct backend_probe exit_site(const struct proftrace_bpf *skel, bool ret
 	return (struct backend_probe){ret ? PROG_RET : PROG_EXIT, LINK_UPROBE_MULTI, 0};
 }
 
-static struct backend_probe region(const struct proftrace_bpf *skel, bool ends)
-{
-	return (struct backend_probe){ends ? PROG_END : PROG_BEGIN, LINK_UPROBE_MULTI, 0};
-}
-
 static struct backend_probe line(const struct proftrace_bpf *skel)
 {
 	return (struct backend_probe){PROG_LINE, LINK_UPROBE_MULTI, 0};
@@ -153,20 +148,19 @@ static struct backend_probe survey(const struct proftrace_bpf *skel)
 	return (struct backend_probe){PROG_SURVEY, LINK_UPROBE_MULTI, 0};
 }
 
-static const struct backend session = {"session", "",	  "",	NULL, session_returns, entry,
-				       exit_site, region, line, hook, survey};
+static const struct backend session = {"session", "",	     "",   NULL, session_returns,
+				       entry,	  exit_site, line, hook, survey};
 static const struct backend declining = {.name = "declining",
 					 .needs = "",
 					 .returns = session_returns,
 					 .entry = entry,
 					 .exit_site = exit_site,
-					 .region = region,
 					 .line = line,
 					 .hook = hook,
 					 .survey = survey,
 					 .declines_returns = true};
-static const struct backend multi = {"multi", "",	 "",	 NULL, multi_returns,
-				     entry,   exit_site, region, line, hook};
+static const struct backend multi = {"multi", "",	 "",   NULL, multi_returns,
+				     entry,   exit_site, line, hook};
 
 /* Function i: at 0x1000 * (i + 1), of strategy i % 3; those of EXIT_SITES have two exits. */
 static struct plan_function functions[FUNCTIONS];
@@ -179,6 +173,7 @@ static struct plan plan;
 static struct target target;
 static struct groups groups;
 static bool called[FUNCTIONS], dropped[FUNCTIONS]; /* as outcome__note_called() takes them */
+static const int region_programs[] = {PROG_BEGIN, PROG_END};
 static struct link_holder {
 	int unused;
 } link_holder;
@@ -241,6 +236,7 @@ static int64_t attach(const struct backend *backend)
 	int64_t attached;
 
 	groups.link_holder = &link_holder;
+	groups.region_programs = region_programs;
 	groups.unbound = !target.processes_cnt;
 	note();
 	attached = groups__attach(&groups, backend, NULL, &plan, &target);

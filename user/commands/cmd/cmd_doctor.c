@@ -26,7 +26,7 @@
 /* Asks for what a feature takes of the programs. */
 static void with_regions(struct tracer_options *opts)
 {
-	opts->regions = true;
+	opts->regions = opts->regions_planned = true;
 }
 
 static void with_lines(struct tracer_options *opts)

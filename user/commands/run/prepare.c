@@ -114,6 +114,7 @@ static struct tracer_options tracer_options_of(const struct run *r)
 		.triggers = o->triggers_cnt,
 		.untils = o->untils_cnt,
 		.regions = filter__wants_regions(&r->selection.filter) || r->selection.usdt.cnt,
+		.regions_planned = p->sites_cnt,
 		.callers = o->callers,
 		.survey = survey__is_wanted(o),
 		.expects_go = p->go || o->follow,

@@ -364,6 +364,15 @@ static int link_survey(struct attach_ctx *ctx, struct group *grp)
 	return err;
 }
 
+/* They are of the kind of those at entries. */
+static struct backend_probe region_probe(const struct attach_ctx *ctx, enum late_program program)
+{
+	struct backend_probe probe = ctx->backend->entry(ctx->skel);
+
+	probe.prog_fd = ctx->g->region_programs[program];
+	return probe;
+}
+
 int group__link(struct attach_ctx *ctx, struct group *grp)
 {
 	struct backend_probe returns[BACKEND_MAX_PROBES];
@@ -381,10 +390,10 @@ int group__link(struct attach_ctx *ctx, struct group *grp)
 	grp->has_returns = probes.returns.cnt;
 	/* An instruction can be entry and exit (a lone jmp), or a region may begin at its
 	 * function's entry: the last attached is called first. */
-	if (!err)
-		err = link_batch(ctx, grp, ctx->backend->region(ctx->skel, true), &probes.ends);
-	if (!err)
-		err = link_batch(ctx, grp, ctx->backend->region(ctx->skel, false), &probes.begins);
+	if (!err && probes.ends.cnt)
+		err = link_batch(ctx, grp, region_probe(ctx, LATE_REGION_END), &probes.ends);
+	if (!err && probes.begins.cnt)
+		err = link_batch(ctx, grp, region_probe(ctx, LATE_REGION_BEGIN), &probes.begins);
 	for (size_t i = 0; !err && i < cnt; i++)
 		err = link_batch(ctx, grp, returns[i], &probes.returns);
 	if (!err)

@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include "attach/links/backend.h"
+#include "attach/links/late_programs.h"
 #include "attach/outcome.h"
 
 struct link_holder;
@@ -46,6 +47,7 @@ struct group {
 /* All groups of a run; see groups.h. */
 struct groups {
 	struct link_holder *link_holder; /* borrowed */
+	const int *region_programs; /* [LATE_PROGRAMS]; borrowed; NULL while there are no regions */
 	/* By object: how many of its processes have its probes already. */
 	uint32_t *attached;
 	size_t attached_cnt;

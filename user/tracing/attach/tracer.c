@@ -15,6 +15,7 @@
 #include "attach/line_sites.h"
 #include "attach/links/skeleton.h"
 #include "attach/links/backend.h"
+#include "attach/links/link_holder.h"
 #include "attach/lists.h"
 #include "attach/survey.h"
 #include "attach/tracer_inside.h"
@@ -112,6 +113,31 @@ int tracer__admit(struct tracer *tr, pid_t pid)
 				    sizeof(named), BPF_ANY);
 }
 
+/* Once there are regions, it takes the programs at them. Returns 0 or -errno with one line logged.
+ */
+static int need_regions(struct tracer *tr, const struct plan *p)
+{
+	const struct late_kind kind = {.basic = tr->backend->lacks,
+				       .attach_type = tr->backend->entry(tr->skel).attach_type};
+	int *programs = tr->region_programs, err = 0;
+
+	if (tr->groups.region_programs || !p->sites_cnt)
+		return 0;
+	if (bpf_program__autoload(tr->skel->progs.region_begin)) {
+		programs[LATE_REGION_BEGIN] = bpf_program__fd(tr->skel->progs.region_begin);
+		programs[LATE_REGION_END] = bpf_program__fd(tr->skel->progs.region_end);
+	} else {
+		log_debug("the first regions are there: their programs are loaded");
+		err = link_holder__load(tr->groups.link_holder, &kind, tr->skel, programs);
+		tr->regions_are_late = !err;
+	}
+	if (err)
+		log_error("cannot load the programs at regions: %s", strerror(-err));
+	else
+		tr->groups.region_programs = programs;
+	return err;
+}
+
 /* From here on a goroutine's calls are its own. Of several Go programs the first one tells how. */
 static void tell_goroutines(struct tracer *tr, const struct go_layout *layout)
 {
@@ -133,6 +159,8 @@ int64_t tracer__attach(struct tracer *tr, const struct plan *p, const struct tar
 		err = tell_lines(tr, p);
 	if (!err && called)
 		err = outcome__note_called(&tr->groups.outcome, p, called);
+	if (!err)
+		err = need_regions(tr, p);
 	if (err)
 		return err;
 	tr->skel->bss->triggers_armed = true;
@@ -424,6 +452,8 @@ void tracer__free(struct tracer *tr)
 		return;
 	groups__detach(&tr->groups);
 	outcome__clear(&tr->groups.outcome);
+	for (int i = 0; tr->regions_are_late && i < LATE_PROGRAMS; i++)
+		close(tr->region_programs[i]);
 	life__free(tr->life);
 	gate__fini(&tr->gate);
 	proftrace_bpf__destroy(tr->skel);

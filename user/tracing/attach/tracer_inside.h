@@ -24,7 +24,9 @@ struct tracer {
 		chunks_cap;
 	uint32_t lists_cap;
 	uint32_t passed_shares, line_shares;
-	bool surveys; /* its programs can: see tracer__survey() */
+	int region_programs[LATE_PROGRAMS]; /* once there are regions */
+	bool regions_are_late;		    /* they are not the skeleton's */
+	bool surveys;			    /* its programs can: see tracer__survey() */
 	const struct arguments *arguments;
 	size_t lists_told; /* of them, BPF has */
 	uint32_t lines_cap;

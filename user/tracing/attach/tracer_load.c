@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "attach/life.h"
-#include "attach/links/basic.h"
 #include "attach/links/refusal.h"
 #include "attach/links/skeleton.h"
 #include "attach/links/backend.h"
@@ -203,8 +202,8 @@ static void size_tables(struct tracer *tr, const struct tracer_options *opts)
 	skel->rodata->has_triggers = opts->triggers;
 	skel->rodata->has_untils = opts->untils;
 	skel->rodata->has_regions = opts->regions;
-	bpf_program__set_autoload(skel->progs.region_begin, opts->regions);
-	bpf_program__set_autoload(skel->progs.region_end, opts->regions);
+	bpf_program__set_autoload(skel->progs.region_begin, opts->regions_planned);
+	bpf_program__set_autoload(skel->progs.region_end, opts->regions_planned);
 	size_shares(tr, opts);
 	size_calls(tr, opts->calls_bytes);
 	size_values(tr, opts);
@@ -292,7 +291,7 @@ static int load_backend(struct tracer *tr, const struct backend *backend,
 			  backend->needs);
 		return -ENOTSUP;
 	}
-	tr->skel = backend->lacks ? basic__open() : proftrace_bpf__open();
+	tr->skel = skeleton__open(backend->lacks);
 	if (!tr->skel)
 		return -errno;
 	err = backend->prepare(tr->skel);

@@ -30,11 +30,6 @@ static struct backend_probe multi_exit_site(const struct proftrace_bpf *skel, bo
 	return multi_probe(ret ? skel->progs.exit_ret : skel->progs.exit_site, 0);
 }
 
-static struct backend_probe multi_region(const struct proftrace_bpf *skel, bool ends)
-{
-	return multi_probe(ends ? skel->progs.region_end : skel->progs.region_begin, 0);
-}
-
 static struct backend_probe multi_line(const struct proftrace_bpf *skel)
 {
 	return multi_probe(skel->progs.line_site, 0);
@@ -142,11 +137,6 @@ static struct backend_probe event_exit_site(const struct proftrace_bpf *skel, bo
 	return event_probe(ret ? skel->progs.exit_ret : skel->progs.exit_site, 0);
 }
 
-static struct backend_probe event_region(const struct proftrace_bpf *skel, bool ends)
-{
-	return event_probe(ends ? skel->progs.region_end : skel->progs.region_begin, 0);
-}
-
 static struct backend_probe event_line(const struct proftrace_bpf *skel)
 {
 	return event_probe(skel->progs.line_site, 0);
@@ -172,14 +162,13 @@ static size_t event_returns(const struct proftrace_bpf *skel,
 
 static const struct backend backends[] = {
 	{"session", "6.13", "BPF_TRACE_UPROBE_SESSION", session_prepare, session_returns,
-	 multi_entry, multi_exit_site, multi_region, multi_line, multi_hook, multi_survey, NULL,
-	 true, NULL},
+	 multi_entry, multi_exit_site, multi_line, multi_hook, multi_survey, NULL, true, NULL},
 	{"uprobe_multi", "6.6", "BPF_TRACE_UPROBE_MULTI", multi_prepare, multi_returns, multi_entry,
-	 multi_exit_site, multi_region, multi_line, multi_hook, multi_survey, NULL, false, NULL},
+	 multi_exit_site, multi_line, multi_hook, multi_survey, NULL, false, NULL},
 	{"trace_event", "6.0", NULL, event_prepare, event_returns, event_entry, event_exit_site,
-	 event_region, event_line, event_hook, NULL, event_cookie, false, NULL},
+	 event_line, event_hook, NULL, event_cookie, false, NULL},
 	{"trace_event_basic", "5.10", NULL, event_prepare, event_returns, event_entry,
-	 event_exit_site, event_region, event_line, event_hook, NULL, event_cookie, false,
+	 event_exit_site, event_line, event_hook, NULL, event_cookie, false,
 	 "first calls of files that are loaded later may be missing, and stacks of coroutines "
 	 "are not told apart"},
 };

@@ -35,8 +35,6 @@ struct backend {
 	struct backend_probe (*entry)(const struct proftrace_bpf *skel);
 	/* The probe for exit sites; `ret`: for `ret`s, if programs may write registers. */
 	struct backend_probe (*exit_site)(const struct proftrace_bpf *skel, bool ret);
-	/* The probes for sites where regions begin, or end. */
-	struct backend_probe (*region)(const struct proftrace_bpf *skel, bool ends);
 	/* The probe for sites of lines. */
 	struct backend_probe (*line)(const struct proftrace_bpf *skel);
 	/* The probe for a hook of this kind (enum hook_kind). */

@@ -26,11 +26,12 @@ struct link_holder {
 	bool stays; /* when we are gone: see links_close() */
 };
 
-enum request_kind { LINK = 1, CLOSE, DETACH };
+enum request_kind { LINK = 1, CLOSE, DETACH, LOAD };
 
 /* Requests to the link holder. LINK: offsets and cookies follow, and semaphores if it has some; the
- * program's and the file's descriptors go along. The answer is an int: -errno or 0, and to LINK the
- * link's number, to DETACH how many links stay. */
+ * program's and the file's descriptors go along. LOAD: those of the maps do. The answer is an int:
+ * -errno or 0, and to LINK the link's number, to DETACH how many links stay. With that to LOAD the
+ * programs' descriptors come. */
 struct request {
 	int kind; /* enum request_kind */
 	int link; /* CLOSE: its number */
@@ -38,9 +39,18 @@ struct request {
 	pid_t pid;
 	uint32_t cnt;
 	uint32_t semaphores; /* whether there are some */
+	uint32_t basic;	     /* LOAD: struct late_kind's */
 };
 
-enum { FD_PROGRAM, FD_OBJECT, FDS };
+enum { FD_PROGRAM, FD_OBJECT, LINK_FDS };
+
+#define MAX_FDS LATE_MAPS
+
+/* Descriptors that go along with a message. */
+struct fds {
+	size_t cnt;
+	int fd[MAX_FDS];
+};
 
 #define MAX_COUNT     (1u << 20) /* of probes in a link: the kernel's limit */
 #define LOOK_AGAIN_US 100000
@@ -76,50 +86,57 @@ static bool receive_all(int fd, void *data, size_t len)
 
 union control {
 	struct cmsghdr header;
-	char space[CMSG_SPACE(FDS * sizeof(int))];
+	char space[CMSG_SPACE(MAX_FDS * sizeof(int))];
 };
 
-static bool send_request(int fd, const struct request *req, const int fds[FDS])
+/* A message of `len` bytes. False: the other side has gone. */
+static bool send_with_fds(int fd, const void *data, size_t len, const struct fds *fds)
 {
 	union control control = {0};
-	struct iovec iov = {(void *)req, sizeof(*req)};
+	struct iovec iov = {(void *)data, len};
 	struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
+	size_t size = fds->cnt * sizeof(int);
 	ssize_t n;
 
-	if (fds) {
+	if (size) {
 		msg.msg_control = &control;
-		msg.msg_controllen = sizeof(control);
+		msg.msg_controllen = CMSG_SPACE(size);
 		control.header.cmsg_level = SOL_SOCKET;
 		control.header.cmsg_type = SCM_RIGHTS;
-		control.header.cmsg_len = CMSG_LEN(FDS * sizeof(int));
-		memcpy(CMSG_DATA(&control.header), fds, FDS * sizeof(int));
+		control.header.cmsg_len = CMSG_LEN(size);
+		memcpy(CMSG_DATA(&control.header), fds->fd, size);
 	}
 	do
 		n = sendmsg(fd, &msg, MSG_NOSIGNAL);
 	while (n < 0 && errno == EINTR);
-	return n == sizeof(*req);
+	return n == (ssize_t)len;
 }
 
-static bool receive_request(int fd, struct request *req, int fds[FDS])
+static bool receive_with_fds(int fd, void *data, size_t len, struct fds *fds)
 {
 	union control control = {0};
-	struct iovec iov = {req, sizeof(*req)};
+	struct iovec iov = {data, len};
 	struct msghdr msg = {.msg_iov = &iov,
 			     .msg_iovlen = 1,
 			     .msg_control = &control,
 			     .msg_controllen = sizeof(control)};
 	ssize_t n;
 
-	fds[FD_PROGRAM] = fds[FD_OBJECT] = -1;
 	do
 		n = recvmsg(fd, &msg, MSG_CMSG_CLOEXEC | MSG_WAITALL);
 	while (n < 0 && errno == EINTR);
-	if (n != sizeof(*req) || req->cnt > MAX_COUNT)
-		return false;
-	if (control.header.cmsg_type == SCM_RIGHTS &&
-	    control.header.cmsg_len == CMSG_LEN(FDS * sizeof(int)))
-		memcpy(fds, CMSG_DATA(&control.header), FDS * sizeof(int));
-	return true;
+	fds->cnt = 0;
+	if (n > 0 && control.header.cmsg_type == SCM_RIGHTS) {
+		fds->cnt = (control.header.cmsg_len - CMSG_LEN(0)) / sizeof(int);
+		memcpy(fds->fd, CMSG_DATA(&control.header), fds->cnt * sizeof(int));
+	}
+	return n == (ssize_t)len;
+}
+
+static void fds_close(const struct fds *fds)
+{
+	for (size_t i = 0; i < fds->cnt; i++)
+		close(fds->fd[i]);
 }
 
 struct held {
@@ -212,16 +229,16 @@ static int links_number(struct links *l)
 
 /* One link by the request. Returns its number or -errno; false in *alive if the other side has
  * gone. */
-static int link_one(int socket, struct links *links, const struct request *req, const int fds[FDS],
-		    bool *alive)
+static int link_one(int socket, struct links *links, const struct request *req,
+		    const struct fds *fds, bool *alive)
 {
 	size_t cnt = (req->semaphores ? 3 : 2) * (size_t)req->cnt;
 	uint64_t *values = malloc(cnt * sizeof(*values));
 	const struct link_spec spec = {
-		.prog_fd = fds[FD_PROGRAM],
+		.prog_fd = fds->fd[FD_PROGRAM],
 		.attach_type = req->attach_type,
 		.return_probes = req->return_probes,
-		.object_fd = fds[FD_OBJECT],
+		.object_fd = fds->fd[FD_OBJECT],
 		.pid = req->pid,
 		.offsets = values,
 		.cookies = values + req->cnt,
@@ -250,29 +267,42 @@ static int link_one(int socket, struct links *links, const struct request *req, 
 	return number;
 }
 
+/* The programs' descriptors are in *out. Returns 0 or -errno. */
+static int load(const struct request *req, const struct fds *maps, struct fds *out)
+{
+	const struct late_kind kind = {.basic = req->basic, .attach_type = req->attach_type};
+	int err = late_programs__load(&kind, maps->fd, maps->cnt, out->fd);
+
+	out->cnt = err ? 0 : LATE_PROGRAMS;
+	return err;
+}
+
 /* Serves until the other side has gone. */
 static void serve(int socket, struct trace_events *events)
 {
 	struct links links = {.events = events};
 	struct request req;
-	int fds[FDS], answer;
+	struct fds fds, made;
 	bool alive = !closer__new(&links.closer);
+	int answer;
 
 	if (!alive)
 		return;
-	while (alive && receive_request(socket, &req, fds)) {
-		answer = 0;
-		if (req.kind == LINK)
-			answer = link_one(socket, &links, &req, fds, &alive);
+	while (alive && receive_with_fds(socket, &req, sizeof(req), &fds)) {
+		made.cnt = 0;
+		if (req.kind == LINK && fds.cnt == LINK_FDS && req.cnt <= MAX_COUNT)
+			answer = link_one(socket, &links, &req, &fds, &alive);
 		else if (req.kind == CLOSE)
 			answer = link_close(&links, req.link);
-		else
+		else if (req.kind == LOAD)
+			answer = load(&req, &fds, &made);
+		else if (req.kind == DETACH)
 			answer = links_close(&links);
-		for (int i = 0; i < FDS; i++) {
-			if (fds[i] >= 0)
-				close(fds[i]);
-		}
-		alive = alive && send_all(socket, &answer, sizeof(answer));
+		else
+			break;
+		fds_close(&fds);
+		alive = alive && send_with_fds(socket, &answer, sizeof(answer), &made);
+		fds_close(&made);
 	}
 	/* The target's own child may be its debugger, for ever. */
 	for (uint64_t i = 0; i < STAY_US / LOOK_AGAIN_US && links_close(&links); i++)
@@ -367,12 +397,20 @@ int link_holder__fd(const struct link_holder *k)
 	return k->socket;
 }
 
+static const struct fds no_fds;
+
+/* Asks for something; data that belongs to it may follow. False: the link holder has gone. */
+static bool ask(const struct link_holder *k, const struct request *req, const struct fds *fds)
+{
+	return send_with_fds(k->socket, req, sizeof(*req), fds);
+}
+
 /* Waits for the answer. */
-static int answer(const struct link_holder *k)
+static int answer(const struct link_holder *k, struct fds *fds)
 {
 	int result;
 
-	return receive_all(k->socket, &result, sizeof(result)) ? result : -EOWNERDEAD;
+	return receive_with_fds(k->socket, &result, sizeof(result), fds) ? result : -EOWNERDEAD;
 }
 
 int link_holder__link(struct link_holder *k, const struct link_spec *spec)
@@ -385,30 +423,53 @@ int link_holder__link(struct link_holder *k, const struct link_spec *spec)
 		.cnt = spec->cnt,
 		.semaphores = spec->semaphores != NULL,
 	};
-	const int fds[FDS] = {spec->prog_fd, spec->object_fd};
+	struct fds fds = {LINK_FDS, {spec->prog_fd, spec->object_fd}};
 	size_t len = spec->cnt * sizeof(uint64_t);
 
 	if (!spec->cnt || spec->cnt > MAX_COUNT)
 		return spec->cnt ? -E2BIG : -EINVAL;
-	if (!send_request(k->socket, &req, fds) || !send_all(k->socket, spec->offsets, len) ||
+	if (!ask(k, &req, &fds) || !send_all(k->socket, spec->offsets, len) ||
 	    !send_all(k->socket, spec->cookies, len) ||
 	    (spec->semaphores && !send_all(k->socket, spec->semaphores, len)))
 		return -EOWNERDEAD;
-	return answer(k);
+	return answer(k, &fds);
 }
 
 int link_holder__close(struct link_holder *k, int link)
 {
 	const struct request req = {.kind = CLOSE, .link = link};
+	struct fds none;
 
-	return send_request(k->socket, &req, NULL) ? answer(k) : -EOWNERDEAD;
+	return ask(k, &req, &no_fds) ? answer(k, &none) : -EOWNERDEAD;
+}
+
+int link_holder__load(struct link_holder *k, const struct late_kind *kind,
+		      const struct proftrace_bpf *skel, int programs[LATE_PROGRAMS])
+{
+	const struct request req = {
+		.kind = LOAD, .attach_type = kind->attach_type, .basic = kind->basic};
+	struct fds fds = {.cnt = 0};
+	int err;
+
+	fds.cnt = late_programs__maps(skel, fds.fd);
+	if (!ask(k, &req, &fds))
+		return -EOWNERDEAD;
+	err = answer(k, &fds);
+	if (!err && fds.cnt != LATE_PROGRAMS) {
+		fds_close(&fds);
+		err = -EMFILE; /* the kernel leaves out what there is no room for */
+	}
+	if (!err)
+		memcpy(programs, fds.fd, LATE_PROGRAMS * sizeof(int));
+	return err;
 }
 
 void link_holder__detach(struct link_holder *k)
 {
 	const struct request req = {.kind = DETACH};
+	struct fds none;
 
-	if (k->stays || !send_request(k->socket, &req, NULL) || answer(k) <= 0)
+	if (k->stays || !ask(k, &req, &no_fds) || answer(k, &none) <= 0)
 		return;
 	k->stays = true;
 	log_warn(

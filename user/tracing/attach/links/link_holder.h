@@ -4,13 +4,15 @@
  * the targets' code. A task that is killed in the midst of putting probes in or taking them out
  * leaves breakpoints behind (the kernel's uprobe code gives up when a fatal signal is pending: seen
  * on 6.18). The profiler may be killed at any moment; the link holder, in a session of its own,
- * then sees the socket close and takes all probes out in peace.
+ * then sees the socket close and takes all probes out in peace. It also loads what programs are
+ * needed late, as it keeps the privileges for that.
  */
 #ifndef PROFTRACE_ATTACH_LINKS_LINK_HOLDER_H
 #define PROFTRACE_ATTACH_LINKS_LINK_HOLDER_H
 
 #include <stdbool.h>
 
+#include "attach/links/late_programs.h"
 #include "attach/links/link.h"
 
 struct link_holder;
@@ -28,6 +30,11 @@ int link_holder__fd(const struct link_holder *k);
 /* link__create() by the link holder, which holds the link. Returns the link's number or -errno;
  * silent. -EOWNERDEAD: it has gone. */
 int link_holder__link(struct link_holder *k, const struct link_spec *spec);
+
+/* late_programs__load() by the link holder, with the maps of the programs that are loaded. Returns
+ * 0 or -errno; silent. */
+int link_holder__load(struct link_holder *k, const struct late_kind *kind,
+		      const struct proftrace_bpf *skel, int programs[LATE_PROGRAMS]);
 
 /* Closes one link in the background, which takes 30 to 150 ms. Its number may be used again at
  * once. Returns 0 or -errno. */

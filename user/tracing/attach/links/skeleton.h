@@ -9,4 +9,9 @@
 #include "wire.h"
 #include "proftrace.skel.h"
 
+/* Opens the programs of proftrace.bpf.c, or of basic.bpf.c, which are for kernels before 5.17
+ * (bpf/kernel.bpf.h); both are loaded alike. Who calls proftrace_bpf__open() gets a copy of all of
+ * them in the file. NULL with errno set. */
+struct proftrace_bpf *skeleton__open(bool basic);
+
 #endif
