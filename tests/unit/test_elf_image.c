@@ -4,6 +4,8 @@
 #include <elf.h>
 #include <errno.h>
 
+#include "elf/elf_window.h"
+
 static const char program[] = "int f(int x) { return x + 1; }\nint main(void) { return f(-1); }\n";
 
 static int make(void **state)
@@ -108,6 +110,40 @@ static void test_read(void **state)
 	assert_int_equal(elf_image__read(img, len, buf, sizeof(buf)), 0);
 	assert_int_equal(elf_image__read(img, UINT64_MAX, buf, sizeof(buf)), 0);
 	close_image(img, fd);
+}
+
+/* Pieces in order, backwards, and larger than what is read at once; what the file has not. */
+static void test_window(void **state)
+{
+	const size_t large = 300000;
+	struct elf_window w = {0};
+	const uint8_t *piece;
+	struct elf_image *img;
+	uint8_t *all;
+	size_t len;
+	int fd;
+
+	sh("cp prog padded && head -c 900000 /dev/urandom >>padded");
+	all = read_bytes("padded", &len);
+	img = open_path("padded", &fd);
+	for (size_t at = 0; at + 1000 <= len; at += 997) {
+		assert_int_equal(elf_window__at(&w, img, at, 1000, &piece), 0);
+		assert_memory_equal(piece, all + at, 1000);
+	}
+	for (size_t at = len - 4; at >= 4096; at -= 4096) {
+		assert_int_equal(elf_window__at(&w, img, at, 4, &piece), 0);
+		assert_memory_equal(piece, all + at, 4);
+	}
+	assert_int_equal(elf_window__at(&w, img, 10, large, &piece), 0);
+	assert_memory_equal(piece, all + 10, large);
+	assert_int_equal(elf_window__at(&w, img, len - 3, 4, &piece), -ENOEXEC);
+	assert_int_equal(elf_window__at(&w, img, UINT64_MAX, 1, &piece), -ENOEXEC);
+	assert_int_equal(truncate("padded", len - 8), 0);
+	elf_window__clear(&w);
+	assert_int_equal(elf_window__at(&w, img, len - 6, 4, &piece), -ENOEXEC);
+	elf_window__clear(&w);
+	close_image(img, fd);
+	free(all);
 }
 
 static void test_build_id(void **state)
@@ -285,6 +321,7 @@ int main(void)
 		cmocka_unit_test(test_static),
 		cmocka_unit_test(test_descriptor_is_borrowed),
 		cmocka_unit_test(test_read),
+		cmocka_unit_test(test_window),
 		cmocka_unit_test(test_build_id),
 		cmocka_unit_test(test_refuses_other_files),
 		cmocka_unit_test(test_refuses_headers),

@@ -15,6 +15,7 @@
 #include "elf/elf_image.h"
 #include "elf/elf_inside.h"
 #include "elf/elf_reloc.h"
+#include "elf/elf_window.h"
 #include "unwind/eh_frame.h"
 #include "util/array.h"
 #include "util/search.h"
@@ -185,29 +186,28 @@ static int visit(void *ctx, const struct code_ref *ref)
 static int read_code(struct eh_evidence *ev)
 {
 	const struct arch *arch = elf_image__arch(ev->img);
+	struct elf_window window = {0};
 	uint64_t left = MAX_CODE;
 	int err = 0;
 
-	for (size_t i = 0; !err && i < ev->cnt; i++) {
+	for (size_t i = 0; err != -ENOMEM && i < ev->cnt; i++) {
 		const struct eh_range *r = &ev->ranges[i];
 		uint64_t size = r->end - r->start, offset;
-		void *bytes;
+		const uint8_t *bytes;
 
 		if (size > MAX_RANGE_SIZE || size > left ||
 		    !elf_image__exec_offset(ev->img, r->start, size, &offset))
 			continue;
 		left -= size;
-		err = elf_image__read_block(ev->img, offset, size, size, &bytes);
-		if (err) {
-			err = err == -ENOMEM ? err : 0;
+		err = elf_window__at(&window, ev->img, offset, size, &bytes);
+		if (err)
 			continue;
-		}
 		ev->current = i;
 		ev->starts[i].stubs = arch->is_stubs(bytes, size);
 		err = arch->visit_refs(bytes, size, r->start, visit, ev);
-		free(bytes);
 	}
-	return err;
+	elf_window__clear(&window);
+	return err == -ENOMEM ? err : 0;
 }
 
 /* The range that the first word from `i` on, by `step`, leads into the middle of, if it differs

@@ -17,6 +17,7 @@
 
 #include "arch/arch.h"
 #include "elf/elf_image.h"
+#include "elf/elf_window.h"
 #include "unwind/eh_calls.h"
 #include "unwind/eh_evidence.h"
 #include "unwind/eh_frame.h"
@@ -38,6 +39,7 @@ struct finder {
 	uint8_t *verdicts; /* of the ranges */
 	uint32_t *
 		owners; /* by group: the range that is its only function, EH_NOBODY, or AMBIGUOUS */
+	struct elf_window window;
 	struct eh_function *found;
 	size_t cnt, cap;
 };
@@ -139,16 +141,19 @@ static int add(struct finder *f, uint64_t vaddr, uint64_t size)
 
 /* Where the range's code begins: some hand-written functions have a landing pad before it, of four
  * bytes on all architectures. */
-static uint64_t start_of(const struct finder *f, uint32_t i)
+static uint64_t start_of(struct finder *f, uint32_t i)
 {
 	const struct arch *arch = elf_image__arch(f->ev.img);
-	uint64_t start = f->ev.ranges[i].start;
-	uint8_t before[4];
+	uint64_t start = f->ev.ranges[i].start, offset;
+	const size_t size = sizeof(arch->landing);
+	const uint8_t *before;
 
-	if (f->verdicts[i] == VERDICT_FUNCTION && (!i || f->ev.ranges[i - 1].end <= start - 4) &&
-	    start >= 4 && elf_image__read_vaddr(f->ev.img, start - 4, before, sizeof(before)) &&
-	    !memcmp(before, arch->landing, sizeof(before)))
-		start -= 4;
+	if (f->verdicts[i] == VERDICT_FUNCTION && start >= size &&
+	    (!i || f->ev.ranges[i - 1].end <= start - size) &&
+	    elf_image__exec_offset(f->ev.img, start - size, size, &offset) &&
+	    !elf_window__at(&f->window, f->ev.img, offset, size, &before) &&
+	    !memcmp(before, arch->landing, size))
+		start -= size;
 	return start;
 }
 
@@ -159,10 +164,12 @@ static int add_ranges(struct finder *f)
 
 	for (size_t i = 0; !err && i < f->ev.cnt; i++) {
 		const struct eh_range *r = &f->ev.ranges[i];
+		uint64_t start;
 
 		if (f->verdicts[i] == VERDICT_NEITHER)
 			continue;
-		err = add(f, start_of(f, i), r->end - start_of(f, i));
+		start = start_of(f, i);
+		err = add(f, start, r->end - start);
 	}
 	return err;
 }
@@ -222,6 +229,7 @@ int eh_functions__find(const struct elf_image *img, const uint64_t *known, size_
 	if (!err)
 		finish(&f);
 	eh_evidence__clear(&f.ev);
+	elf_window__clear(&f.window);
 	eh_frame__free(eh);
 	free(f.verdicts);
 	free(f.owners);
