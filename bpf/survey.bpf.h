@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The survey: before a run with a budget begins, calls are counted by function, and nothing else is
- * done at them (user/commands/run/survey.h). What comes after its end counts no more: probes that
+ * done at them (user/tracing/budget/survey.h). What comes after its end counts no more: probes that
  * are being taken out may still be hit.
  */
 #ifndef PROFTRACE_SURVEY_BPF_H

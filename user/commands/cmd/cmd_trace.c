@@ -13,10 +13,11 @@
 #include "attach/life.h"
 #include "attach/links/link_holder.h"
 #include "attach/tracer.h"
+#include "budget/controller.h"
+#include "budget/spare_strangers.h"
 #include "calls/profile.h"
 #include "cli/options.h"
 #include "collect/collector.h"
-#include "run/spare_strangers.h"
 #include "run/callers.h"
 #include "run/describe.h"
 #include "run/keys.h"
@@ -26,7 +27,6 @@
 #include "run/result.h"
 #include "run/run.h"
 #include "run/samples.h"
-#include "run/controller.h"
 #include "run/pause.h"
 #include "run/watch.h"
 #include "security/privilege.h"
@@ -83,7 +83,7 @@ static int run_start(struct run *r)
 	}
 	pause__start(r);
 	announce(r);
-	spare_strangers__tell(r);
+	spare_strangers__tell(&r->budget);
 	progress__init(&r->progress, r->o->quiet);
 	fds.keys = r->o->command ? -1 : keys__start(); /* a command reads its input itself */
 	if (fds.keys >= 0)
@@ -162,6 +162,20 @@ static bool all_ended(const struct run *r)
 	return r->named_ended && !(r->o->follow && counts.followed_alive);
 }
 
+/* Takes the probes out of processes that are not traced, once these pay too much for them. */
+static int spare_strangers(struct run *r)
+{
+	if (r->strangers_spared)
+		tracer__drop_poll(r->tracer); /* closes what has been replaced */
+	if (r->strangers_spared || !spare_strangers__is_due(&r->budget, now_ns() - r->start_ns))
+		return 0;
+	r->strangers_spared = true;
+	progress__clear(&r->progress);
+	log_warn("other processes run the same functions often: probes are taken out of them, "
+		 "and of children, which are not followed any more (--follow does, whoever pays)");
+	return tracer__bind(r->tracer, r->plan, r->target);
+}
+
 /* A few times a second. */
 static int tick(struct run *r)
 {
@@ -180,7 +194,7 @@ static int tick(struct run *r)
 	if (!err)
 		err = pause__tick(r, now_ns());
 	if (!err)
-		err = spare_strangers__look(r, now_ns());
+		err = spare_strangers(r);
 	progress__show(&r->progress, now_ns() - r->start_ns, r->pause.off, r->collector);
 	return err;
 }
@@ -188,7 +202,7 @@ static int tick(struct run *r)
 /* Looks what the probes cost, and drops functions where it is too much. */
 static int look(struct run *r)
 {
-	int err = controller__look(r->controller, r, now_ns());
+	int err = controller__look(r->controller, now_ns());
 
 	watch__look_in(r->watch, controller__pace_ns(r->controller));
 	return err;

@@ -85,16 +85,6 @@ void callers__refresh(struct run *r, pid_t pid)
 		log_warn("--callers: stacks of process %d may end early: %s", pid, strerror(-err));
 }
 
-double callers__call_ns(const struct run *r)
-{
-	uint64_t ns, cnt;
-
-	if (!r->o->callers)
-		return 0;
-	tracer__unwind_cost(r->tracer, &ns, &cnt);
-	return cnt ? (double)ns / (double)cnt : 0;
-}
-
 void callers__free(struct callers *c)
 {
 	unwind_spaces__free(&c->spaces);

@@ -13,8 +13,6 @@ struct run;
 int callers__start(struct run *r);
 /* A process has mapped something, and the target knows it. Without --callers nothing happens. */
 void callers__refresh(struct run *r, pid_t pid);
-/* Time that unwinding has taken per call so far, in ns, on average; 0 without --callers. */
-double callers__call_ns(const struct run *r);
 /* To be called before the plan is freed. */
 void callers__free(struct callers *c);
 

@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 #include "attach/tracer.h"
+#include "budget/controller.h"
 #include "cli/options.h"
 #include "run/run.h"
-#include "run/controller.h"
 #include "util/clock.h"
 #include "util/log.h"
 
@@ -23,13 +23,13 @@ void pause__start(struct run *r)
 {
 	const struct options *o = r->o;
 
-	controller__start(r->controller, r, r->start_ns);
+	controller__start(r->controller, r->start_ns);
 	if (!o->paused && !o->skip_ns) {
 		tracer__open_gate(r->tracer);
 		return;
 	}
 	r->pause = (struct pause){.off = true, .since_ns = r->start_ns};
-	controller__off(r->controller, r, r->start_ns);
+	controller__off(r->controller, r->start_ns);
 	if (o->skip_ns)
 		log_info("switched off for the first %.3f s", (double)o->skip_ns / 1e9);
 	else
@@ -47,7 +47,7 @@ static int switch_off(struct run *r)
 	if (err)
 		return err;
 	s->off = true;
-	controller__off(r->controller, r, s->since_ns);
+	controller__off(r->controller, s->since_ns);
 	progress__clear(&r->progress);
 	log_info("switched off at %.3f s", at(r, s->since_ns));
 	return 0;
@@ -74,7 +74,7 @@ static int switch_on(struct run *r)
 	now = now_ns();
 	s->suspended = s->off = false;
 	s->paused_ns += now - s->since_ns;
-	controller__on(r->controller, r, now);
+	controller__on(r->controller, now);
 	tracer__open_gate(r->tracer);
 	log_info("switched on at %.3f s", at(r, now));
 	return 0;

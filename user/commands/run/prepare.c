@@ -2,25 +2,24 @@
 #include "run/prepare.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "attach/links/link_holder.h"
 #include "attach/tracer.h"
+#include "budget/call_cost.h"
+#include "budget/controller.h"
+#include "budget/survey.h"
 #include "calibrate/calibrate.h"
 #include "cli/options.h"
 #include "collect/collector.h"
 #include "plan/plan_lines.h"
 #include "planner/planner.h"
 #include "run/callers.h"
-#include "run/call_cost.h"
 #include "run/describe.h"
 #include "run/result.h"
 #include "run/roles.h"
 #include "run/run.h"
 #include "run/samples.h"
-#include "run/controller.h"
-#include "run/survey.h"
 #include "run/watch.h"
 #include "security/privilege.h"
 #include "target/launch.h"
@@ -31,15 +30,15 @@
 /* Calibrates: learns what probes cost here. If that fails, times are as measured. */
 static int learn_costs(struct run *r)
 {
-	int err = calibrate__run(r->tracer, r->collector, &r->costs);
+	int err = calibrate__run(r->tracer, r->collector, &r->budget.costs);
 
 	if (err == -EOWNERDEAD || err == -ENOMEM)
 		return err;
 	if (err)
 		log_warn("what probes cost could not be measured (%s): times include it",
 			 strerror(-err));
-	tracer__set_costs(r->tracer, &r->costs);
-	collector__set_costs(r->collector, &r->costs, r->o->raw);
+	tracer__set_costs(r->tracer, &r->budget.costs);
+	collector__set_costs(r->collector, &r->budget.costs, r->o->raw);
 	return 0;
 }
 
@@ -93,6 +92,13 @@ static int make_plan(struct run *r)
 	return err ? err : roles__check(r);
 }
 
+/* Below triggers it matters who calls, which a survey does not know; and what is switched on by
+ * hand may be something else than what is there now. */
+static bool wants_survey(const struct options *o)
+{
+	return o->max_overhead > 0 && o->pids_cnt && !o->triggers_cnt && !o->paused;
+}
+
 static struct tracer_options tracer_options_of(const struct run *r)
 {
 	const struct options *o = r->o;
@@ -116,7 +122,7 @@ static struct tracer_options tracer_options_of(const struct run *r)
 		.regions = filter__wants_regions(&r->selection.filter) || r->selection.usdt.cnt,
 		.regions_planned = p->sites_cnt,
 		.callers = o->callers,
-		.survey = survey__is_wanted(o),
+		.survey = wants_survey(o),
 		.expects_go = p->go || o->follow,
 	};
 }
@@ -135,10 +141,21 @@ static int load(struct run *r)
 	if (functions_cnt < CALIBRATE_FUNCTIONS)
 		functions_cnt = CALIBRATE_FUNCTIONS;
 	err = collector__new(&tables, functions_cnt, &r->collector);
+	r->budget = (struct budget_inputs){
+		.plan = r->plan,
+		.target = r->target,
+		.tracer = r->tracer,
+		.collector = r->collector,
+		.limit = r->o->max_overhead / 100,
+		.tells = r->o->tells_overhead,
+		.sample_hot = r->o->sample_hot,
+		.children = r->o->children,
+		.follow = r->o->follow,
+	};
 	if (!err)
 		err = learn_costs(r);
 	if (!err)
-		err = controller__new(r, &r->controller);
+		err = controller__new(&r->budget, &r->controller);
 	if (!err)
 		err = roles__apply(r);
 	return err ? err : callers__start(r);
@@ -146,23 +163,24 @@ static int load(struct run *r)
 
 static int attach(struct run *r)
 {
-	bool *called = NULL;
+	struct survey_result survey = {0};
 	int64_t attached;
-	int err;
 
 	if (r->o->children && r->target->processes_cnt)
 		strangers__look(r->target);
-	err = survey__make(r, &called);
-	if (err)
-		return err;
-	attached = tracer__attach(r->tracer, r->plan, r->target, called);
-	free(called);
+	attached = survey__make(&r->budget, &survey);
+	r->surveyed_ns = survey.took_ns;
+	if (!attached && survey.forecast)
+		attached = controller__expect(r->controller, survey.forecast);
+	if (!attached)
+		attached = tracer__attach(r->tracer, r->plan, r->target, survey.called);
+	survey_result__clear(&survey);
 	if (attached == -ESRCH)
 		log_error("the target ended while probes were being attached");
 	if (attached < 0)
 		return attached;
 	r->attached = attached;
-	return call_cost__tell(r);
+	return call_cost__tell(r->plan, r->collector);
 }
 
 int prepare__run(struct run *r)

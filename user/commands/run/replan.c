@@ -6,16 +6,16 @@
 
 #include "attach/life.h"
 #include "attach/tracer.h"
+#include "budget/call_cost.h"
+#include "budget/controller.h"
 #include "cli/options.h"
 #include "collect/collector.h"
 #include "plan/exit_strategy.h"
 #include "planner/planner.h"
 #include "run/callers.h"
-#include "run/call_cost.h"
 #include "run/describe.h"
 #include "run/roles.h"
 #include "run/run.h"
-#include "run/controller.h"
 #include "target/strangers.h"
 #include "target/target.h"
 #include "util/log.h"
@@ -94,7 +94,7 @@ static int extend(struct run *r)
 		return attached;
 	if (r->plan->functions_cnt == functions && !r->plan->returns_replaced)
 		return 0;
-	err = call_cost__tell(r);
+	err = call_cost__tell(r->plan, r->collector);
 	if (err)
 		return err;
 	err = describe__new(r->plan, r->target, r->tracer, r->o, &r->selection.arguments,

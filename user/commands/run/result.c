@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "attach/tracer.h"
+#include "budget/controller.h"
 #include "calls/profile.h"
 #include "calls/tree.h"
 #include "cli/options.h"
@@ -22,7 +23,6 @@
 #include "run/recorder.h"
 #include "run/run.h"
 #include "run/samples.h"
-#include "run/controller.h"
 #include "run/pause.h"
 #include "security/privilege.h"
 #include "util/clock.h"
@@ -85,12 +85,13 @@ static int run_snapshot(struct run *r, uint64_t until_ns, struct profile **out)
 		return err;
 	now->start_time = r->start_time;
 	now->duration_ns = until_ns - r->start_ns;
+	now->surveyed_ns = r->surveyed_ns;
 	now->paused_ns = pause__paused_ns(&r->pause, until_ns);
 	err = describe__apply(r->description, now);
 	if (!err)
 		err = describe_lines__apply(r->plan, r->tracer, r->collector, until_ns, now);
 	if (!err)
-		err = controller__apply(r->controller, r, now);
+		err = controller__apply(r->controller, now);
 	if (!err)
 		err = samples__apply(r->samples, now);
 	if (!err)

@@ -4,13 +4,13 @@
 #include <errno.h>
 #include <string.h>
 
+#include "budget/controller.h"
 #include "calls/function_glob.h"
 #include "calls/profile.h"
 #include "cli/options.h"
 #include "collect/collector.h"
 #include "plan/plan.h"
 #include "planner/unmatched.h"
-#include "run/controller.h"
 #include "run/run.h"
 #include "target/target.h"
 #include "util/log.h"
@@ -123,7 +123,7 @@ int roles__apply(struct run *r)
 		tell_tail_calls(r, o->sessions[g]);
 		for (size_t i = r->roles_cnt; i < r->plan->functions_cnt && !err; i++) {
 			if (is_named(r, i, o->sessions[g]))
-				err = controller__keep(r->controller, r, i);
+				err = controller__keep(r->controller, i);
 		}
 	}
 	r->roles_cnt = r->plan->functions_cnt;

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "attach/costs.h"
+#include "budget/inputs.h"
 #include "plan/options.h"
 #include "planner/callers.h"
 #include "report/output.h"
@@ -27,11 +27,6 @@ struct profile;
 struct target;
 struct tracer;
 struct watch;
-
-/* Other processes that run through our probes; see run/spare_strangers.h. */
-struct spare_strangers {
-	bool spared; /* they have no probes any more */
-};
 
 /* Stacks of callers that are not traced; see run/callers.h. */
 struct callers {
@@ -62,13 +57,12 @@ struct run {
 	struct link_holder *link_holder;
 	struct tracer *tracer;
 	struct collector *collector;
-	struct probe_costs costs;
+	struct budget_inputs budget;
 	struct controller *controller;
 	struct samples *samples; /* NULL: none are taken */
 	struct description *description;
 	struct progress progress;
 	struct pause pause;
-	struct spare_strangers spare_strangers;
 	struct callers callers;
 	uint32_t snapshots;    /* written on demand */
 	size_t roles_cnt;      /* functions that have been given theirs */
@@ -78,9 +72,10 @@ struct run {
 	uint64_t skipped_ends; /* of threads, by the kernel, when last looked at */
 	unsigned int gone_looks; /* for threads that may have ended unseen, still to be done */
 	bool lost_track;	 /* of what the processes have loaded */
+	bool strangers_spared;	 /* other processes have no probes any more */
 	struct profile *before;	 /* what the intervals so far have shown */
 	double start_time;
-	uint64_t surveyed_ns; /* before the start: see survey.h */
+	uint64_t surveyed_ns; /* before the start: see budget/survey.h */
 	uint64_t start_ns, stop_ns;
 };
 

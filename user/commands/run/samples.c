@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "budget/controller.h"
 #include "calls/profile.h"
 #include "cli/options.h"
 #include "run/run.h"
-#include "run/controller.h"
 #include "sample/sampler.h"
 #include "sample/shares.h"
 #include "target/target.h"

@@ -19,7 +19,7 @@
 #include "wire.h"
 
 /* Other processes of the same program that may have its probes for the sake of children, as long as
- * they do not run into them (run/spare_strangers.c): putting probes in takes a little longer for
+ * they do not run into them (budget/spare_strangers.c): putting probes in takes a little longer for
  * each. */
 #define MAX_STRANGERS 16
 

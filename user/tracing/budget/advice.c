@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "run/controller_advice.h"
+#include "budget/advice.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -67,8 +67,8 @@ static const char *name_dearest(const struct plan *p, const struct budget_functi
 	return buf;
 }
 
-void controller_advice__unlimited(const struct plan *p, const struct budget_function *functions,
-				  size_t cnt, double own_ns)
+void advice__unlimited(const struct plan *p, const struct budget_function *functions, size_t cnt,
+		       double own_ns)
 {
 	struct dearest d = find_dearest(functions, cnt, false);
 	char names[NAME_ROOM], share[32];
@@ -79,8 +79,8 @@ void controller_advice__unlimited(const struct plan *p, const struct budget_func
 		 name_dearest(p, functions, &d, own_ns, names));
 }
 
-bool controller_advice__kept(const struct plan *p, const struct budget_function *functions,
-			     size_t cnt, double own_ns, double limit)
+bool advice__kept(const struct plan *p, const struct budget_function *functions, size_t cnt,
+		  double own_ns, double limit)
 {
 	struct dearest d = find_dearest(functions, cnt, true);
 	char names[NAME_ROOM], share[32], most[32];

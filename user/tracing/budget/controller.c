@@ -7,7 +7,7 @@
  * Where far too much is spent, as at the start with all functions probed, looks follow each other
  * quickly, for the target is slowed down while they last.
  */
-#include "run/controller.h"
+#include "budget/controller.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -16,17 +16,15 @@
 
 #include "attach/costs.h"
 #include "attach/tracer.h"
+#include "budget/advice.h"
 #include "budget/budget.h"
+#include "budget/call_cost.h"
+#include "budget/cpu_clock.h"
 #include "budget/forecast.h"
+#include "budget/inputs.h"
 #include "calls/profile.h"
-#include "cli/options.h"
 #include "collect/collector.h"
 #include "plan/plan.h"
-#include "run/callers.h"
-#include "run/call_cost.h"
-#include "run/cpu_clock.h"
-#include "run/run.h"
-#include "run/controller_advice.h"
 #include "util/array.h"
 #include "util/log.h"
 #include "util/text.h"
@@ -50,7 +48,7 @@ struct drop {
 };
 
 struct controller {
-	double limit;	/* 0: none */
+	const struct budget_inputs *in;
 	double watched; /* what is looked for: the limit, or what is told; 0: nothing */
 	bool told;	/* what is told once */
 	struct cpu_clock clock;
@@ -63,6 +61,7 @@ struct controller {
 	bool *kept; /* options name them */
 	uint64_t *calls;
 	uint32_t functions_cnt;
+	size_t exits_cnt;	/* of the plan, when last looked at */
 	bool undone;		/* probes of dropped functions are still to be taken out */
 	bool fast_polling;	/* far too much is spent, or may be */
 	double dearest_ns;	/* a call at most */
@@ -74,14 +73,14 @@ struct controller {
 	size_t drops_cnt, drops_cap;
 };
 
-int controller__new(const struct run *r, struct controller **out)
+int controller__new(const struct budget_inputs *in, struct controller **out)
 {
 	struct controller *s = calloc(1, sizeof(*s));
 
 	if (!s)
 		return -ENOMEM;
-	s->limit = r->o->max_overhead / 100;
-	s->watched = s->limit ? s->limit : r->o->tells_overhead ? TOLD_COST : 0;
+	s->in = in;
+	s->watched = in->limit ? in->limit : in->tells ? TOLD_COST : 0;
 	*out = s;
 	return 0;
 }
@@ -101,11 +100,11 @@ void controller__free(struct controller *s)
 	free(s);
 }
 
-static double call_cost(const struct run *r, const struct plan_function *f)
+static double call_cost(const struct controller *s, const struct plan_function *f)
 {
-	struct function_probes probes = call_cost__of(r->plan, f);
+	struct function_probes probes = call_cost__of(s->in->plan, f);
 
-	return probe_costs__call(&r->costs, probes.entry, probes.exit);
+	return probe_costs__call(&s->in->costs, probes.entry, probes.exit);
 }
 
 static int grow_array(void *array, size_t cnt, size_t size)
@@ -118,12 +117,13 @@ static int grow_array(void *array, size_t cnt, size_t size)
 	return 0;
 }
 
-/* Makes room for functions that were planned since. */
-static int grow(struct controller *s, const struct run *r)
+/* Takes up functions that were planned since, and exits that took the place of others. */
+static int grow(struct controller *s)
 {
-	uint32_t cnt = r->plan->functions_cnt, old = s->functions_cnt;
+	const struct plan *p = s->in->plan;
+	uint32_t cnt = p->functions_cnt, old = s->functions_cnt;
 
-	if (cnt == old)
+	if (cnt == old && p->exits_cnt == s->exits_cnt)
 		return 0;
 	if (grow_array(&s->before, cnt, sizeof(*s->before)) ||
 	    grow_array(&s->now, cnt, sizeof(*s->now)) ||
@@ -135,19 +135,20 @@ static int grow(struct controller *s, const struct run *r)
 	memset(s->before + old, 0, (cnt - old) * sizeof(*s->before));
 	memset(s->gone + old, 0, (cnt - old) * sizeof(*s->gone));
 	memset(s->kept + old, 0, (cnt - old) * sizeof(*s->kept));
-	for (uint32_t f = old; f < cnt; f++) {
-		double cost = call_cost(r, &r->plan->functions[f]);
+	for (uint32_t f = 0; f < cnt; f++) {
+		double cost = call_cost(s, &p->functions[f]);
 
 		if (cost > s->dearest_ns)
 			s->dearest_ns = cost;
 	}
 	s->functions_cnt = cnt;
+	s->exits_cnt = p->exits_cnt;
 	return 0;
 }
 
-int controller__keep(struct controller *s, const struct run *r, uint32_t function)
+int controller__keep(struct controller *s, uint32_t function)
 {
-	int err = grow(s, r);
+	int err = grow(s);
 
 	if (!err)
 		s->kept[function] = true;
@@ -155,12 +156,12 @@ int controller__keep(struct controller *s, const struct run *r, uint32_t functio
 }
 
 /* All calls so far, also those that were passed over. */
-static uint64_t count_calls(const struct controller *s, const struct run *r)
+static uint64_t count_calls(const struct controller *s)
 {
-	uint64_t calls = collector__calls(r->collector);
+	uint64_t calls = collector__calls(s->in->collector);
 
 	for (size_t i = 0; i < s->drops_cnt; i++)
-		calls += collector__passed(r->collector, s->drops[i].shown.function);
+		calls += collector__passed(s->in->collector, s->drops[i].shown.function);
 	return calls;
 }
 
@@ -171,31 +172,31 @@ static void begin_look(struct controller *s, uint64_t now_ns, uint64_t cpu_ns, u
 	s->began_calls = calls;
 }
 
-void controller__start(struct controller *s, const struct run *r, uint64_t now_ns)
+void controller__start(struct controller *s, uint64_t now_ns)
 {
 	s->start_ns = now_ns;
 	s->fast_polling = true;
-	begin_look(s, now_ns, cpu_clock__read(&s->clock, r, true), 0);
+	begin_look(s, now_ns, cpu_clock__read(&s->clock, s->in, true), 0);
 }
 
 /* The target's CPU time while it was traced. */
-static uint64_t traced_cpu(struct controller *s, const struct run *r)
+static uint64_t traced_cpu(struct controller *s)
 {
-	uint64_t cpu_ns = s->off ? s->off_cpu_ns : cpu_clock__read(&s->clock, r, false);
+	uint64_t cpu_ns = s->off ? s->off_cpu_ns : cpu_clock__read(&s->clock, s->in, false);
 
 	return cpu_ns > s->paused_cpu_ns ? cpu_ns - s->paused_cpu_ns : 0;
 }
 
-void controller__off(struct controller *s, const struct run *r, uint64_t now_ns)
+void controller__off(struct controller *s, uint64_t now_ns)
 {
 	s->off_ns = now_ns;
-	s->off_cpu_ns = cpu_clock__read(&s->clock, r, false);
+	s->off_cpu_ns = cpu_clock__read(&s->clock, s->in, false);
 	s->off = true;
 }
 
-void controller__on(struct controller *s, const struct run *r, uint64_t now_ns)
+void controller__on(struct controller *s, uint64_t now_ns)
 {
-	uint64_t cpu_ns = cpu_clock__read(&s->clock, r, false);
+	uint64_t cpu_ns = cpu_clock__read(&s->clock, s->in, false);
 
 	if (!s->off)
 		return;
@@ -207,58 +208,57 @@ void controller__on(struct controller *s, const struct run *r, uint64_t now_ns)
 
 /* Cost of a call of a function to the target in all, in ns: probes, colder than in calibration, and
  * what its own code has to load again after them. */
-static double burdened_cost(const struct run *r, const struct plan_function *f,
+static double burdened_cost(const struct controller *s, const struct plan_function *f,
 			    const struct function_usage *u)
 {
-	double times = u->factor > r->costs.burden ? u->factor : r->costs.burden;
-	double emulated = probe_costs__call(&r->costs, WIRE_COST_ENTRY_PUSH, WIRE_COST_RETURN);
+	double times = u->factor > s->in->costs.burden ? u->factor : s->in->costs.burden;
+	double emulated = probe_costs__call(&s->in->costs, WIRE_COST_ENTRY_PUSH, WIRE_COST_RETURN);
 
-	return call_cost(r, f) + (times - 1) * emulated + callers__call_ns(r);
+	return call_cost(s, f) + (times - 1) * emulated + call_cost__unwinding_ns(s->in->tracer);
 }
 
 /* As far as it does not depend on what was called. */
-static struct budget_function budget_function_of(const struct controller *s, const struct run *r,
-						 uint32_t index, const struct function_usage *u)
+static struct budget_function budget_function_of(const struct controller *s, uint32_t index,
+						 const struct function_usage *u)
 {
-	const struct plan_function *f = &r->plan->functions[index];
+	const struct plan_function *f = &s->in->plan->functions[index];
 
 	return (struct budget_function){
-		.call_cost_ns = burdened_cost(r, f, u),
+		.call_cost_ns = burdened_cost(s, f, u),
 		.kept = f->has_lines || f->arguments || s->kept[index],
 		/* Without triggers there is nothing to see. */
-		.gone = s->gone[index] || collector__has_role(r->collector, index),
+		.gone = s->gone[index] || collector__has_role(s->in->collector, index),
 	};
 }
 
 /* Sums up what each function has done and cost since the look began; returns the cost of all, in
  * ns. */
-static double judge(struct controller *s, const struct run *r)
+static double judge(struct controller *s)
 {
 	double sum = 0;
 
 	for (uint32_t i = 0; i < s->functions_cnt; i++) {
 		const struct function_usage *u = &s->now[i], *before = &s->before[i];
-		const struct plan_function *pf = &r->plan->functions[i];
+		const struct plan_function *pf = &s->in->plan->functions[i];
 		struct budget_function *f = &s->functions[i];
 		double calls = (double)u->calls;
 
-		*f = budget_function_of(s, r, i, u);
+		*f = budget_function_of(s, i, u);
 		f->calls = u->calls - before->calls;
 		if (u->total_ns > u->probe_ns && u->calls)
 			f->call_ns = (double)(u->total_ns - u->probe_ns) / calls;
 		/* What is kept in part is counted as all; of the others only the entry is hit. */
-		if (s->gone[i] && r->o->sample_hot)
-			f->calls /= r->o->sample_hot;
+		if (s->gone[i] && s->in->sample_hot)
+			f->calls /= s->in->sample_hot;
 		budget__add_passed(f, u->passed - before->passed,
-				   probe_costs__passed(&r->costs, WIRE_COST_ENTRY + pf->site));
+				   probe_costs__passed(&s->in->costs, WIRE_COST_ENTRY + pf->site));
 		sum += (double)f->calls * f->call_cost_ns;
 	}
 	return sum;
 }
 
 /* Why and when a function went. */
-static int note_drop(struct controller *s, const struct run *r, uint32_t function, double own_ns,
-		     uint64_t now_ns)
+static int note_drop(struct controller *s, uint32_t function, double own_ns, uint64_t now_ns)
 {
 	const struct budget_function *f = &s->functions[function];
 	char call[32], probes[32];
@@ -272,7 +272,7 @@ static int note_drop(struct controller *s, const struct run *r, uint32_t functio
 		.at_ns = now_ns - s->start_ns,
 		.calls_per_second = (double)f->calls / own_ns * 1e9,
 		.cost_percent = 100 * (double)f->calls * f->call_cost_ns / own_ns,
-		.sampled = r->o->sample_hot,
+		.sampled = s->in->sample_hot,
 	};
 	text_duration((uint64_t)f->call_cost_ns, probes, sizeof(probes));
 	if (f->call_ns > 0)
@@ -287,18 +287,19 @@ static int note_drop(struct controller *s, const struct run *r, uint32_t functio
 
 /* Takes probes out for good. What is kept in part keeps them. Where that cannot be, the calls of
  * dropped functions are passed over for the rest of the run, which is no reason to end it. */
-static int take_out(struct controller *s, struct run *r)
+static int take_out(struct controller *s)
 {
-	int err = r->o->sample_hot ? 0
-				   : tracer__drop(r->tracer, r->plan, r->target, s->gone, s->calls);
+	int err = s->in->sample_hot ? 0
+				    : tracer__drop(s->in->tracer, s->in->plan, s->in->target,
+						   s->gone, s->calls);
 
 	s->undone = err == -EAGAIN;
-	tracer__drop_poll(r->tracer);
+	tracer__drop_poll(s->in->tracer);
 	return err == -ENOMEM ? err : 0;
 }
 
 /* Drops what was chosen, by a switch in the kernel. */
-static int drop_chosen(struct controller *s, struct run *r, double own_ns, uint64_t now_ns)
+static int drop_chosen(struct controller *s, double own_ns, uint64_t now_ns)
 {
 	int err = 0;
 
@@ -306,35 +307,34 @@ static int drop_chosen(struct controller *s, struct run *r, double own_ns, uint6
 		s->calls[i] = s->now[i].calls;
 		if (!s->functions[i].drop)
 			continue;
-		collector__drop(r->collector, i, r->o->sample_hot ? r->o->sample_hot : 1);
-		err = note_drop(s, r, i, own_ns, now_ns);
+		collector__drop(s->in->collector, i, s->in->sample_hot ? s->in->sample_hot : 1);
+		err = note_drop(s, i, own_ns, now_ns);
 		s->gone[i] = true;
 	}
 	s->undone = true;
 	return err;
 }
 
-int controller__expect(struct controller *s, struct run *r,
-		       const struct forecast_function *forecast)
+int controller__expect(struct controller *s, const struct forecast_function *forecast)
 {
 	const struct function_usage none = {.factor = 1};
 	double span_ns = 1e9;
 	size_t chosen;
-	int err = grow(s, r);
+	int err = grow(s);
 
-	if (err || !s->limit)
+	if (err || !s->in->limit)
 		return err;
 	memset(s->now, 0, s->functions_cnt * sizeof(*s->now));
 	for (uint32_t i = 0; i < s->functions_cnt; i++) {
-		s->functions[i] = budget_function_of(s, r, i, &none);
+		s->functions[i] = budget_function_of(s, i, &none);
 		s->functions[i].calls = (uint64_t)(forecast[i].rate * span_ns);
 	}
-	chosen = budget__choose(s->functions, s->functions_cnt, span_ns, s->limit);
+	chosen = budget__choose(s->functions, s->functions_cnt, span_ns, s->in->limit);
 	if (!chosen)
 		return 0;
-	err = drop_chosen(s, r, span_ns, s->start_ns);
+	err = drop_chosen(s, span_ns, s->start_ns);
 	if (!err)
-		err = take_out(s, r); /* they have no probes as yet, and will not get any */
+		err = take_out(s); /* they have no probes as yet, and will not get any */
 	log_debug("before the start: %zu functions are dropped", chosen);
 	return err;
 }
@@ -347,7 +347,7 @@ static bool is_enough(const struct controller *s, double cost_ns, double own_ns,
 
 	if (took_ns >= LONG_LOOK_NS)
 		return true;
-	if (!s->limit) /* nothing is in a hurry */
+	if (!s->in->limit) /* nothing is in a hurry */
 		return took_ns >= TOLD_LOOK_NS;
 	if (cost_ns < MIN_COST_NS || cpu_ns < FAST_CPU_NS)
 		return false;
@@ -357,32 +357,30 @@ static bool is_enough(const struct controller *s, double cost_ns, double own_ns,
 }
 
 /* Without a limit: says what it costs, once it is known for sure and matters to anybody. */
-static int tell_cost(struct controller *s, struct run *r, double cost_ns, double own_ns,
-		     uint64_t took_ns)
+static int tell_cost(struct controller *s, double cost_ns, double own_ns, uint64_t took_ns)
 {
 	if (cost_ns < s->watched * own_ns || cost_ns < TOLD_LOAD * (double)took_ns)
 		return 0;
-	controller_advice__unlimited(r->plan, s->functions, s->functions_cnt, own_ns);
+	advice__unlimited(s->in->plan, s->functions, s->functions_cnt, own_ns);
 	s->watched = 0;
 	return 0;
 }
 
 /* Looks at each function. Sets *done if the look said what it could. */
-static int look_closely(struct controller *s, struct run *r, uint64_t now_ns, double cpu_ns,
-			bool *done)
+static int look_closely(struct controller *s, uint64_t now_ns, double cpu_ns, bool *done)
 {
 	double cost_ns, own_ns;
 	size_t chosen;
 	int err;
 
-	err = collector__usage(r->collector, s->now, s->functions_cnt);
+	err = collector__usage(s->in->collector, s->now, s->functions_cnt);
 	if (err)
 		return err;
 	*done = false;
 	/* Nothing can be said beside a clock that stands still. */
 	if (!(cpu_ns > 0))
 		return 0;
-	cost_ns = judge(s, r);
+	cost_ns = judge(s);
 	/* While most of the time is the probes', a small error of their cost is a large one of the
 	 * rest. What is dropped is gone, so the rest is taken to be large; the next look, with less
 	 * of their cost in it, sees better. */
@@ -392,39 +390,39 @@ static int look_closely(struct controller *s, struct run *r, uint64_t now_ns, do
 	*done = is_enough(s, cost_ns, own_ns, cpu_ns, now_ns - s->began_ns);
 	if (!*done)
 		return 0;
-	if (!s->limit)
-		return tell_cost(s, r, cost_ns, own_ns, now_ns - s->began_ns);
+	if (!s->in->limit)
+		return tell_cost(s, cost_ns, own_ns, now_ns - s->began_ns);
 	if (!s->told)
-		s->told = controller_advice__kept(r->plan, s->functions, s->functions_cnt, own_ns,
-						  s->limit);
-	chosen = budget__choose(s->functions, s->functions_cnt, own_ns, s->limit);
-	s->fast_polling = chosen && cost_ns >= HASTE * s->limit * own_ns;
+		s->told = advice__kept(s->in->plan, s->functions, s->functions_cnt, own_ns,
+				       s->in->limit);
+	chosen = budget__choose(s->functions, s->functions_cnt, own_ns, s->in->limit);
+	s->fast_polling = chosen && cost_ns >= HASTE * s->in->limit * own_ns;
 	if (!chosen)
 		return 0;
-	err = drop_chosen(s, r, own_ns, now_ns);
+	err = drop_chosen(s, own_ns, now_ns);
 	log_debug("%.2f s: probes cost %.1f %%: %zu functions are dropped",
 		  (now_ns - s->start_ns) / 1e9, 100 * cost_ns / own_ns, chosen);
 	return err;
 }
 
-int controller__look(struct controller *s, struct run *r, uint64_t now_ns)
+int controller__look(struct controller *s, uint64_t now_ns)
 {
-	uint64_t cpu_ns = traced_cpu(s, r), calls, took_ns = now_ns - s->began_ns;
+	uint64_t cpu_ns = traced_cpu(s), calls, took_ns = now_ns - s->began_ns;
 	double most_ns, spent_ns = (double)(cpu_ns - s->began_cpu_ns);
 	bool done = took_ns >= LONG_LOOK_NS;
 	int err = 0;
 
 	if (!s->watched || s->off)
 		return 0;
-	err = grow(s, r);
-	tracer__drop_poll(r->tracer);
-	calls = count_calls(s, r);
-	most_ns = (double)(calls - s->began_calls) * (s->dearest_ns + callers__call_ns(r)) *
-		  COLD_RESERVE;
+	err = grow(s);
+	tracer__drop_poll(s->in->tracer);
+	calls = count_calls(s);
+	most_ns = (double)(calls - s->began_calls) *
+		  (s->dearest_ns + call_cost__unwinding_ns(s->in->tracer)) * COLD_RESERVE;
 	if (!err && most_ns > s->watched * spent_ns / 2)
-		err = look_closely(s, r, now_ns, spent_ns, &done);
+		err = look_closely(s, now_ns, spent_ns, &done);
 	else if (!err && done)
-		err = collector__usage(r->collector, s->now, s->functions_cnt);
+		err = collector__usage(s->in->collector, s->now, s->functions_cnt);
 	if (done) {
 		struct function_usage *swap = s->before;
 
@@ -434,7 +432,7 @@ int controller__look(struct controller *s, struct run *r, uint64_t now_ns)
 		begin_look(s, now_ns, cpu_ns, calls);
 	}
 	if (!err && s->undone)
-		err = take_out(s, r);
+		err = take_out(s);
 	return err;
 }
 
@@ -442,7 +440,7 @@ uint64_t controller__pace_ns(const struct controller *s)
 {
 	if (!s->watched)
 		return 0;
-	return s->limit && s->fast_polling && !s->off ? FAST_NS : PACE_NS;
+	return s->in->limit && s->fast_polling && !s->off ? FAST_NS : PACE_NS;
 }
 
 void controller__child_ended(struct controller *s, pid_t pid)
@@ -455,11 +453,10 @@ bool controller__watches(const struct controller *s, pid_t pid)
 	return cpu_clock__has(&s->clock, pid);
 }
 
-int controller__apply(struct controller *s, const struct run *r, struct profile *p)
+int controller__apply(struct controller *s, struct profile *p)
 {
-	p->accounting.cpu_ns = traced_cpu(s, r);
-	p->max_overhead = 100 * s->limit;
-	p->surveyed_ns = r->surveyed_ns;
+	p->accounting.cpu_ns = traced_cpu(s);
+	p->max_overhead = 100 * s->in->limit;
 	if (!s->drops_cnt)
 		return 0;
 	p->drops = calloc(s->drops_cnt, sizeof(*p->drops));
@@ -471,7 +468,7 @@ int controller__apply(struct controller *s, const struct run *r, struct profile 
 
 		*d = s->drops[i].shown;
 		d->reason = s->drops[i].reason;
-		p->functions[function].name = plan__name(r->plan, function);
+		p->functions[function].name = plan__name(s->in->plan, function);
 		p->functions[function].sampled = d->sampled;
 	}
 	return 0;

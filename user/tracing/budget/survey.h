@@ -10,22 +10,27 @@
  * at a time, each turn for some milliseconds; then all but the dearest once more together, for
  * longer. What they would cost decides, as it does in the run (budget/budget.h).
  *
- * It needs a target that runs already. Inside run/ only.
+ * It needs a target that runs already.
  */
-#ifndef PROFTRACE_RUN_SURVEY_H
-#define PROFTRACE_RUN_SURVEY_H
+#ifndef PROFTRACE_BUDGET_SURVEY_H
+#define PROFTRACE_BUDGET_SURVEY_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
-struct options;
-struct run;
+struct budget_inputs;
+struct forecast_function;
 
-/* Whether one is to be made, as far as options say. */
-bool survey__is_wanted(const struct options *o);
+struct survey_result {
+	bool *called;			    /* by function; NULL: no survey was made */
+	struct forecast_function *forecast; /* by function; NULL: all of them may be traced */
+	uint64_t took_ns;
+};
 
-/* Makes it and drops what must not be traced; to be called before functions are attached. Where it
- * cannot be made the run begins without it. *called, if it was made: by function, which may be
- * called; the caller frees it. Returns 0, or -errno if there can be no run. */
-int survey__make(struct run *r, bool **called);
+/* To be called before functions are attached. Where it cannot be made *out, which is all 0, stays
+ * so. Returns 0, or -errno if there can be no run; survey_result__clear() takes *out in any case.
+ */
+int survey__make(const struct budget_inputs *in, struct survey_result *out);
+void survey_result__clear(struct survey_result *r);
 
 #endif

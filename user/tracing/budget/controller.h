@@ -3,39 +3,38 @@
  * Keeps tracing within its budget: looks several times a second at what the probes cost the target,
  * and drops functions if it is too much.
  */
-#ifndef PROFTRACE_RUN_CONTROLLER_H
-#define PROFTRACE_RUN_CONTROLLER_H
+#ifndef PROFTRACE_BUDGET_CONTROLLER_H
+#define PROFTRACE_BUDGET_CONTROLLER_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
+struct budget_inputs;
 struct forecast_function;
 struct profile;
-struct run;
 struct controller;
 
-/* Without a budget it only takes the target's CPU time. Returns 0 or -ENOMEM. */
-int controller__new(const struct run *r, struct controller **out);
+/* Without a limit it only takes the target's CPU time. Borrows its inputs. Returns 0 or -ENOMEM. */
+int controller__new(const struct budget_inputs *in, struct controller **out);
 void controller__free(struct controller *s); /* accepts NULL */
 
 /* Before the start: drops what would be too much. `forecast` by function. Returns 0 or -ENOMEM. */
-int controller__expect(struct controller *s, struct run *r,
-		       const struct forecast_function *forecast);
+int controller__expect(struct controller *s, const struct forecast_function *forecast);
 
 /* The function is never dropped, as an option names it. Returns 0 or -ENOMEM. */
-int controller__keep(struct controller *s, const struct run *r, uint32_t function);
+int controller__keep(struct controller *s, uint32_t function);
 
 /* From here on time counts: when the gate is open and before the target runs. */
-void controller__start(struct controller *s, const struct run *r, uint64_t now_ns);
+void controller__start(struct controller *s, uint64_t now_ns);
 
 /* Tracing is switched off, and on: what the target does in between is none of the budget's
  * business, and its CPU time then not counted. */
-void controller__off(struct controller *s, const struct run *r, uint64_t now_ns);
-void controller__on(struct controller *s, const struct run *r, uint64_t now_ns);
+void controller__off(struct controller *s, uint64_t now_ns);
+void controller__on(struct controller *s, uint64_t now_ns);
 
 /* Has a look. Returns 0, or -errno with one line logged if functions could not be dropped. */
-int controller__look(struct controller *s, struct run *r, uint64_t now_ns);
+int controller__look(struct controller *s, uint64_t now_ns);
 
 /* How long from a look to the next one, in ns; 0: none is needed. */
 uint64_t controller__pace_ns(const struct controller *s);
@@ -48,6 +47,6 @@ bool controller__watches(const struct controller *s, pid_t pid);
 
 /* Puts CPU time, budget and the functions that were dropped into the profile. Returns 0 or
  * -ENOMEM. */
-int controller__apply(struct controller *s, const struct run *r, struct profile *p);
+int controller__apply(struct controller *s, struct profile *p);
 
 #endif

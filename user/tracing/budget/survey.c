@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "run/survey.h"
+#include "budget/survey.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -9,14 +9,12 @@
 
 #include "attach/costs.h"
 #include "attach/tracer.h"
+#include "budget/call_cost.h"
+#include "budget/cpu_clock.h"
 #include "budget/forecast.h"
-#include "cli/options.h"
+#include "budget/inputs.h"
 #include "collect/collector.h"
 #include "plan/plan.h"
-#include "run/call_cost.h"
-#include "run/cpu_clock.h"
-#include "run/run.h"
-#include "run/controller.h"
 #include "target/process.h"
 #include "target/target.h"
 #include "util/clock.h"
@@ -53,7 +51,7 @@ struct turn {
 };
 
 struct survey {
-	struct run *r;
+	const struct budget_inputs *in;
 	struct cpu_clock clock;
 	uint64_t start_ns;
 	struct forecast_function *functions; /* by function */
@@ -67,38 +65,31 @@ struct survey {
 	uint64_t looked_ns, cpu_ns;
 };
 
-bool survey__is_wanted(const struct options *o)
+static bool can_be_made(const struct budget_inputs *in)
 {
-	/* Below triggers it matters who calls, which nobody knows here; and what is switched on by
-	 * hand may be something else than what is there now. */
-	return o->max_overhead > 0 && o->pids_cnt && !o->triggers_cnt && !o->paused;
-}
-
-static bool can_be_made(const struct run *r)
-{
-	if (!survey__is_wanted(r->o) || !tracer__surveys(r->tracer))
+	if (!tracer__surveys(in->tracer))
 		return false;
 	/* Probes stay in as long as a debugger is there. */
-	for (size_t i = 0; i < r->target->processes_cnt; i++) {
-		if (process__is_debugged(r->target->processes[i].pid))
+	for (size_t i = 0; i < in->target->processes_cnt; i++) {
+		if (process__is_debugged(in->target->processes[i].pid))
 			return false;
 	}
-	return r->target->processes_cnt != 0;
+	return in->target->processes_cnt != 0;
 }
 
 /* Whether it would be probed. */
-static bool has_entry(const struct run *r, uint32_t function)
+static bool has_entry(const struct budget_inputs *in, uint32_t function)
 {
-	return r->plan->functions[function].kind != PLAN_CALLER &&
-	       !tracer__is_refused(r->tracer, function);
+	return in->plan->functions[function].kind != PLAN_CALLER &&
+	       !tracer__is_refused(in->tracer, function);
 }
 
-static int survey_init(struct survey *s, struct run *r)
+static int survey_init(struct survey *s, const struct budget_inputs *in)
 {
-	const struct plan *p = r->plan;
+	const struct plan *p = in->plan;
 	size_t cnt = p->functions_cnt;
 
-	*s = (struct survey){.r = r};
+	*s = (struct survey){.in = in};
 	s->functions = calloc(cnt + 1, sizeof(*s->functions));
 	s->before = calloc(cnt + 1, sizeof(*s->before));
 	s->calls = calloc(cnt + 1, sizeof(*s->calls));
@@ -110,14 +101,14 @@ static int survey_init(struct survey *s, struct run *r)
 		const struct plan_function *f = &p->functions[i];
 		struct function_probes probes = call_cost__of(p, f);
 
-		s->functions[i].count_ns = (double)probe_costs__passed(&r->costs, probes.entry);
+		s->functions[i].count_ns = (double)probe_costs__passed(&in->costs, probes.entry);
 		s->functions[i].trace_ns =
-			(double)probe_costs__call(&r->costs, probes.entry, probes.exit);
-		if (has_entry(r, i))
+			(double)probe_costs__call(&in->costs, probes.entry, probes.exit);
+		if (has_entry(in, i))
 			s->list[s->list_cnt++] = i;
 	}
 	s->start_ns = now_ns();
-	cpu_clock__read(&s->clock, r, true);
+	cpu_clock__read(&s->clock, in, true);
 	return 0;
 }
 
@@ -139,7 +130,7 @@ static double counting_ns(const struct survey *s, const struct turn *t)
 	for (uint32_t i = t->first; i < t->first + t->cnt; i++) {
 		uint32_t f = s->list[i];
 
-		sum += (double)(collector__surveyed(s->r->collector, f) - s->before[f]) *
+		sum += (double)(collector__surveyed(s->in->collector, f) - s->before[f]) *
 		       s->functions[f].count_ns;
 	}
 	return sum;
@@ -149,10 +140,10 @@ static double counting_ns(const struct survey *s, const struct turn *t)
 static void watch_turn(struct survey *s, struct turn *t, uint64_t ns, double cost_ns)
 {
 	const struct timespec step = {.tv_nsec = STEP_NS};
-	uint64_t began = now_ns(), cpu_ns = cpu_clock__read(&s->clock, s->r, false);
+	uint64_t began = now_ns(), cpu_ns = cpu_clock__read(&s->clock, s->in, false);
 
 	for (uint32_t i = t->first; i < t->first + t->cnt; i++)
-		s->before[s->list[i]] = collector__surveyed(s->r->collector, s->list[i]);
+		s->before[s->list[i]] = collector__surveyed(s->in->collector, s->list[i]);
 	do {
 		nanosleep(&step, NULL);
 		t->took_ns = now_ns() - began;
@@ -161,21 +152,21 @@ static void watch_turn(struct survey *s, struct turn *t, uint64_t ns, double cos
 	for (uint32_t i = t->first; i < t->first + t->cnt; i++) {
 		uint32_t f = s->list[i];
 
-		s->calls[f] = collector__surveyed(s->r->collector, f) - s->before[f];
+		s->calls[f] = collector__surveyed(s->in->collector, f) - s->before[f];
 	}
 	s->looked_ns += t->took_ns;
-	s->cpu_ns += cpu_clock__read(&s->clock, s->r, false) - cpu_ns;
+	s->cpu_ns += cpu_clock__read(&s->clock, s->in, false) - cpu_ns;
 }
 
 /* Counts functions of the list, all at once. Returns 0 or -errno. */
 static int take_turn(struct survey *s, struct turn *t, uint64_t ns, double cost_ns)
 {
-	int err =
-		tracer__survey(s->r->tracer, s->r->plan, s->r->target, s->list + t->first, t->cnt);
+	int err = tracer__survey(s->in->tracer, s->in->plan, s->in->target, s->list + t->first,
+				 t->cnt);
 
 	if (!err)
 		watch_turn(s, t, ns, cost_ns);
-	tracer__take_out_survey(s->r->tracer);
+	tracer__take_out_survey(s->in->tracer);
 	return err;
 }
 
@@ -222,7 +213,7 @@ static int look_at_all(struct survey *s)
 		size = took_ns ? (uint32_t)(size * TURN_NS / took_ns) : MAX_TURN;
 		size = size < MIN_TURN ? MIN_TURN : size > MAX_TURN ? MAX_TURN : size;
 	}
-	s->next = at < s->list_cnt ? s->list[at] : s->r->plan->functions_cnt;
+	s->next = at < s->list_cnt ? s->list[at] : s->in->plan->functions_cnt;
 	for (size_t i = 0; i < s->turns_cnt; i++)
 		judge_turn(s, &s->turns[i]);
 	return err;
@@ -233,13 +224,13 @@ static int look_at_all(struct survey *s)
  * thousand functions as often, but hardly shows in a turn. */
 static int look_again(struct survey *s)
 {
-	const struct plan *p = s->r->plan;
+	const struct plan *p = s->in->plan;
 	int64_t cnt = forecast__again(s->functions, p->functions_cnt, AGAIN_SHARE, s->list);
 	struct turn t = {0};
 	int err;
 
 	for (int64_t i = 0; i < cnt; i++) {
-		if (has_entry(s->r, s->list[i]))
+		if (has_entry(s->in, s->list[i]))
 			s->list[t.cnt++] = s->list[i];
 	}
 	if (cnt < 0 || !t.cnt)
@@ -250,45 +241,48 @@ static int look_again(struct survey *s)
 	return err;
 }
 
-/* Notes which functions were called at all, in looks or while probes went in and out. What there
- * was no time to look at is taken to be called. */
-static int note_called(const struct survey *s, bool **called)
+/* Which functions were called at all, in looks or while probes went in and out. What there was no
+ * time to look at is taken to be called. NULL: out of memory. */
+static bool *list_called(const struct survey *s)
 {
-	size_t cnt = s->r->plan->functions_cnt;
+	size_t cnt = s->in->plan->functions_cnt;
+	bool *called = calloc(cnt + 1, sizeof(*called));
 
-	*called = calloc(cnt + 1, sizeof(**called));
-	for (size_t i = 0; *called && i < cnt; i++)
-		(*called)[i] = collector__surveyed(s->r->collector, i) || i >= s->next;
-	return *called ? 0 : -ENOMEM;
+	for (size_t i = 0; called && i < cnt; i++)
+		called[i] = collector__surveyed(s->in->collector, i) || i >= s->next;
+	return called;
 }
 
-int survey__make(struct run *r, bool **called)
+int survey__make(const struct budget_inputs *in, struct survey_result *out)
 {
 	struct survey s;
 	double share = 0;
 	int err, end_err;
 
-	if (!can_be_made(r))
+	if (!can_be_made(in))
 		return 0;
-	err = survey_init(&s, r);
+	err = survey_init(&s, in);
 	if (!err)
 		err = look_at_all(&s);
 	if (!err) {
-		share = forecast__share(s.functions, r->plan->functions_cnt);
-		if (share > CALM * r->o->max_overhead / 100)
+		share = forecast__share(s.functions, in->plan->functions_cnt);
+		if (share > CALM * in->limit)
 			err = look_again(&s);
 	}
-	end_err = tracer__end_survey(r->tracer);
+	end_err = tracer__end_survey(in->tracer);
 	if (!err && !end_err) {
-		err = note_called(&s, called);
-		collector__forget_survey(r->collector);
-		if (!err && share * load_of(&s) > HARMLESS)
-			err = controller__expect(r->controller, r, s.functions);
+		out->called = list_called(&s);
+		err = out->called ? 0 : -ENOMEM;
+		collector__forget_survey(in->collector);
+		if (share * load_of(&s) > HARMLESS) {
+			out->forecast = s.functions;
+			s.functions = NULL;
+		}
 	}
-	r->surveyed_ns = now_ns() - s.start_ns;
+	out->took_ns = now_ns() - s.start_ns;
 	log_debug("survey: %u functions in %zu turns, %.0f ms; tracing all of them would cost "
 		  "%.1f %%, of %.2f CPUs",
-		  s.list_cnt, s.turns_cnt, r->surveyed_ns / 1e6, 100 * share, load_of(&s));
+		  s.list_cnt, s.turns_cnt, out->took_ns / 1e6, 100 * share, load_of(&s));
 	survey_fini(&s);
 	if (!err)
 		err = end_err;
@@ -296,4 +290,10 @@ int survey__make(struct run *r, bool **called)
 		log_debug("survey: %s", strerror(-err));
 	/* What keeps probes out keeps true ones out as well, and that is said there. */
 	return err == -ENOMEM ? err : 0;
+}
+
+void survey_result__clear(struct survey_result *r)
+{
+	free(r->called);
+	free(r->forecast);
 }

@@ -4,15 +4,14 @@
  * they had, each apart; of followed children, and of processes that map a file, their sum: there
  * may be hundreds a second. Those of them that live are found by what they have called.
  */
-#include "run/cpu_clock.h"
+#include "budget/cpu_clock.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 
 #include "attach/tracer.h"
-#include "cli/options.h"
+#include "budget/inputs.h"
 #include "collect/collector.h"
-#include "run/run.h"
 #include "target/process.h"
 #include "target/target.h"
 #include "util/array.h"
@@ -38,7 +37,7 @@ static void add_named(struct cpu_clock *c, pid_t pid)
 	c->processes[c->cnt++] = (struct process_clock){.pid = pid, .start_ns = ns, .last_ns = ns};
 }
 
-static uint64_t read_named(struct cpu_clock *c, const struct run *r)
+static uint64_t read_named(struct cpu_clock *c, const struct budget_inputs *in)
 {
 	uint64_t sum = 0;
 
@@ -49,7 +48,7 @@ static uint64_t read_named(struct cpu_clock *c, const struct run *r)
 		if (!p->ended && process__cpu_ns(p->pid, &p->last_ns)) {
 			p->ended = true;
 			/* Taken a moment before the end: clocks do not run backwards for that. */
-			if (tracer__cpu_of_ended(r->tracer, p->pid, &at_end_ns) &&
+			if (tracer__cpu_of_ended(in->tracer, p->pid, &at_end_ns) &&
 			    at_end_ns > p->last_ns)
 				p->last_ns = at_end_ns;
 		}
@@ -60,15 +59,15 @@ static uint64_t read_named(struct cpu_clock *c, const struct run *r)
 }
 
 /* Those that end between the two looks are missing until the next time. */
-static uint64_t read_others(struct cpu_clock *c, const struct run *r)
+static uint64_t read_others(struct cpu_clock *c, const struct budget_inputs *in)
 {
-	uint64_t sum = tracer__cpu_of_others(r->tracer) - c->others_start_ns;
+	uint64_t sum = tracer__cpu_of_others(in->tracer) - c->others_start_ns;
 
 	if (!c->pids)
 		c->pids = calloc(MAX_PROCESSES, sizeof(*c->pids));
 	if (!c->pids)
 		return sum;
-	c->pids_cnt = collector__processes(r->collector, c->pids, MAX_PROCESSES);
+	c->pids_cnt = collector__processes(in->collector, c->pids, MAX_PROCESSES);
 	for (size_t i = 0; i < c->pids_cnt; i++) {
 		uint64_t ns;
 
@@ -78,17 +77,17 @@ static uint64_t read_others(struct cpu_clock *c, const struct run *r)
 	return sum;
 }
 
-uint64_t cpu_clock__read(struct cpu_clock *c, const struct run *r, bool starting)
+uint64_t cpu_clock__read(struct cpu_clock *c, const struct budget_inputs *in, bool starting)
 {
 	uint64_t sum;
 
 	if (starting)
-		c->others_start_ns = tracer__cpu_of_others(r->tracer);
-	for (size_t i = 0; starting && i < r->target->processes_cnt; i++)
-		add_named(c, r->target->processes[i].pid);
-	sum = read_named(c, r);
-	if (!r->target->processes_cnt || r->o->children)
-		sum += read_others(c, r);
+		c->others_start_ns = tracer__cpu_of_others(in->tracer);
+	for (size_t i = 0; starting && i < in->target->processes_cnt; i++)
+		add_named(c, in->target->processes[i].pid);
+	sum = read_named(c, in);
+	if (!in->target->processes_cnt || in->children)
+		sum += read_others(c, in);
 	if (sum > c->last_ns)
 		c->last_ns = sum;
 	return c->last_ns;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "run/call_cost.h"
+#include "budget/call_cost.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
+#include "attach/callers.h"
 #include "plan/exit_strategy.h"
 #include "plan/plan.h"
-#include "run/run.h"
 #include "wire.h"
 
 /* Of a region: what its first end costs. */
@@ -54,9 +54,8 @@ struct function_probes call_cost__of(const struct plan *p, const struct plan_fun
 	};
 }
 
-int call_cost__tell(const struct run *r)
+int call_cost__tell(const struct plan *p, struct collector *c)
 {
-	const struct plan *p = r->plan;
 	struct function_probes *probes = calloc(p->functions_cnt + 1, sizeof(*probes));
 	int err;
 
@@ -64,7 +63,15 @@ int call_cost__tell(const struct run *r)
 		return -ENOMEM;
 	for (size_t i = 0; i < p->functions_cnt; i++)
 		probes[i] = call_cost__of(p, &p->functions[i]);
-	err = collector__set_probes(r->collector, probes, p->functions_cnt);
+	err = collector__set_probes(c, probes, p->functions_cnt);
 	free(probes);
 	return err;
+}
+
+double call_cost__unwinding_ns(const struct tracer *tr)
+{
+	uint64_t ns, cnt;
+
+	tracer__unwind_cost(tr, &ns, &cnt);
+	return cnt ? (double)ns / (double)cnt : 0;
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The CPU time of all that is traced, since the start. Inside run/ only. */
-#ifndef PROFTRACE_RUN_CPU_CLOCK_H
-#define PROFTRACE_RUN_CPU_CLOCK_H
+/* The CPU time of all that is traced, since the start. Inside budget/ only. */
+#ifndef PROFTRACE_BUDGET_CPU_CLOCK_H
+#define PROFTRACE_BUDGET_CPU_CLOCK_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-struct run;
+struct budget_inputs;
 
 #define CPU_CLOCK_ENDED 512
 
@@ -24,12 +24,12 @@ struct cpu_clock {
 	pid_t *pids, ended[CPU_CLOCK_ENDED];
 	size_t pids_cnt, ended_at;
 	uint64_t others_start_ns; /* of others that had ended before the start */
-	uint64_t last_ns; /* it does not run backwards */
+	uint64_t last_ns;	  /* it does not run backwards */
 };
 
 /* Reads the clocks; processes that were not known yet begin at their own start, or, if `starting`,
  * now. Returns the sum in ns, of what is known: memory may have been short. */
-uint64_t cpu_clock__read(struct cpu_clock *c, const struct run *r, bool starting);
+uint64_t cpu_clock__read(struct cpu_clock *c, const struct budget_inputs *in, bool starting);
 /* A followed child has ended. */
 void cpu_clock__note_end(struct cpu_clock *c, pid_t pid);
 /* Whether the process's time counts, and it lives or has done so a moment ago. */

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The controller against a target made up here: calls, CPU time, and what becomes of drops. */
+#include "elf_fixture.h"
+
+#include <errno.h>
+
+#include "attach/callers.h"
+#include "attach/tracer.h"
+#include "budget/controller.h"
+#include "budget/forecast.h"
+#include "budget/inputs.h"
+#include "calls/profile.h"
+#include "collect/collector.h"
+#include "plan/lookups.h"
+#include "plan/plan.h"
+#include "target/target.h"
+
+#define FUNCTIONS 3
+#define SECOND	  1000000000ull
+#define CALL_NS	  1000 /* what the probes of a call cost */
+
+enum { HOT, WARM, RARE };
+
+/* What the target has done, and what it was told. */
+static struct {
+	uint64_t cpu_ns, calls[FUNCTIONS], passed[FUNCTIONS];
+	uint32_t every[FUNCTIONS]; /* collector__drop() */
+	bool out[FUNCTIONS];	   /* tracer__drop() */
+	int drops, drop_err;
+} world;
+
+bool tracer__cpu_of_ended(const struct tracer *tr, pid_t pid, uint64_t *ns)
+{
+	return false;
+}
+
+/* Of all, as nobody is named. */
+uint64_t tracer__cpu_of_others(const struct tracer *tr)
+{
+	return world.cpu_ns;
+}
+
+int tracer__drop(struct tracer *tr, const struct plan *p, const struct target *t,
+		 const bool *dropped, const uint64_t *calls)
+{
+	memcpy(world.out, dropped, p->functions_cnt * sizeof(*dropped));
+	world.drops++;
+	return world.drop_err;
+}
+
+bool tracer__drop_poll(struct tracer *tr)
+{
+	return false;
+}
+
+void tracer__unwind_cost(const struct tracer *tr, uint64_t *ns, uint64_t *cnt)
+{
+	*ns = *cnt = 0;
+}
+
+uint64_t collector__calls(const struct collector *c)
+{
+	return world.calls[HOT] + world.calls[WARM] + world.calls[RARE];
+}
+
+uint64_t collector__passed(const struct collector *c, uint32_t function)
+{
+	return world.passed[function];
+}
+
+int collector__usage(struct collector *c, struct function_usage *usage, uint32_t cnt)
+{
+	for (uint32_t i = 0; i < cnt; i++)
+		usage[i] = (struct function_usage){
+			.calls = world.calls[i], .passed = world.passed[i], .factor = 1};
+	return 0;
+}
+
+bool collector__drop(struct collector *c, uint32_t function, uint32_t every)
+{
+	world.every[function] = every;
+	return true;
+}
+
+bool collector__has_role(const struct collector *c, uint32_t function)
+{
+	return false;
+}
+
+size_t collector__processes(const struct collector *c, pid_t *pids, size_t cap)
+{
+	return 0;
+}
+
+int collector__set_probes(struct collector *c, const struct function_probes *probes, uint32_t cnt)
+{
+	return 0;
+}
+
+static struct plan_function functions[FUNCTIONS];
+static struct plan_lookups lookups;
+static struct plan plan;
+static const struct target target;
+static struct budget_inputs inputs;
+static struct controller *controller;
+static uint64_t now;
+
+/* With a limit of 5 %, unless the test sets another one before begin(). */
+static int setup(void **state)
+{
+	memset(&world, 0, sizeof(world));
+	for (uint32_t i = 0; i < FUNCTIONS; i++)
+		functions[i] = (struct plan_function){.symbol = i == HOT    ? "hot"
+								: i == WARM ? "warm"
+									    : "rare",
+						      .exit = EXIT_RETURN,
+						      .site = SITE_PUSH};
+	lookups = (struct plan_lookups){0};
+	plan = (struct plan){.functions = functions, .functions_cnt = FUNCTIONS};
+	plan.lookups = &lookups;
+	inputs = (struct budget_inputs){.plan = &plan, .target = &target, .limit = 0.05};
+	inputs.costs.classes[WIRE_COST_ENTRY_PUSH].outside_ns = CALL_NS / 2;
+	inputs.costs.classes[WIRE_COST_RETURN].inside_ns = CALL_NS / 2;
+	now = SECOND;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	controller__free(controller);
+	for (size_t i = 0; i < lookups.functions.cnt; i++)
+		free(lookups.functions.items[i]);
+	free(lookups.functions.items);
+	return 0;
+}
+
+static void begin(void)
+{
+	assert_int_equal(controller__new(&inputs, &controller), 0);
+	controller__start(controller, now);
+}
+
+/* A second of the target's, in which it makes so many calls, ends in a look. Probes make it longer,
+ * those of calls that are passed over by half. */
+static void live(uint64_t hot, uint64_t warm, uint64_t rare)
+{
+	const uint64_t calls[FUNCTIONS] = {hot, warm, rare};
+	int saved = hush();
+
+	world.cpu_ns += SECOND;
+	for (uint32_t i = 0; i < FUNCTIONS; i++) {
+		uint64_t seen = world.every[i] ? calls[i] / world.every[i] : calls[i];
+
+		if (world.every[i] == 1)
+			seen = 0;
+		world.calls[i] += seen;
+		if (!world.out[i])
+			world.passed[i] += calls[i] - seen;
+		world.cpu_ns += seen * CALL_NS;
+	}
+	now += 2 * SECOND;
+	assert_int_equal(controller__look(controller, now), 0);
+	unhush(saved);
+}
+
+static void assert_dropped(uint32_t hot, uint32_t warm, uint32_t rare)
+{
+	assert_int_equal(world.every[HOT], hot);
+	assert_int_equal(world.every[WARM], warm);
+	assert_int_equal(world.every[RARE], rare);
+}
+
+static void what_is_within_the_budget_stays(void **state)
+{
+	begin();
+	for (int i = 0; i < 5; i++)
+		live(20000, 20000, 10);
+	assert_dropped(0, 0, 0);
+	assert_int_equal(world.drops, 0);
+}
+
+static void the_dearest_goes(void **state)
+{
+	struct profile_function named[FUNCTIONS];
+	struct profile p = {.functions = named};
+
+	begin();
+	live(200000, 20000, 10);
+	assert_dropped(1, 0, 0);
+	assert_true(world.out[HOT] && !world.out[WARM] && !world.out[RARE]);
+	for (int i = 0; i < 5; i++)
+		live(200000, 20000, 10);
+	assert_dropped(1, 0, 0);
+	assert_int_equal(world.drops, 1);
+
+	assert_int_equal(controller__apply(controller, &p), 0);
+	assert_int_equal(p.drops_cnt, 1);
+	assert_int_equal(p.drops[0].function, HOT);
+	assert_int_equal(p.drops[0].at_ns, 2 * SECOND);
+	assert_string_equal(p.drops[0].reason,
+			    "over the budget; the probes of a call take 1.00 us");
+	assert_string_equal(p.functions[HOT].name, "hot");
+	assert_true(p.max_overhead == 5);
+	assert_int_equal(p.accounting.cpu_ns, world.cpu_ns);
+	free(p.drops);
+}
+
+static void what_options_name_stays(void **state)
+{
+	begin();
+	assert_int_equal(controller__keep(controller, HOT), 0);
+	live(200000, 20000, 5);
+	assert_dropped(0, 1, 0); /* of what may go all that makes a difference */
+}
+
+static void without_a_limit_nothing_goes(void **state)
+{
+	inputs.limit = 0;
+	begin();
+	assert_int_equal(controller__pace_ns(controller), 0);
+	live(2000000, 20000, 10);
+	assert_dropped(0, 0, 0);
+}
+
+static void one_call_in_some_is_kept(void **state)
+{
+	inputs.sample_hot = 100;
+	begin();
+	for (int i = 0; i < 3; i++)
+		live(200000, 20000, 10);
+	assert_dropped(100, 0, 0);
+	assert_int_equal(world.drops, 0); /* its probes stay */
+}
+
+static void links_that_wait_are_tried_again(void **state)
+{
+	begin();
+	world.drop_err = -EAGAIN;
+	live(200000, 20000, 10);
+	assert_int_equal(world.drops, 1);
+	live(0, 20000, 10);
+	assert_int_equal(world.drops, 2);
+	world.drop_err = 0;
+	live(0, 20000, 10);
+	live(0, 20000, 10);
+	assert_int_equal(world.drops, 3);
+}
+
+/* What the target does while tracing is switched off is neither looked at nor counted. */
+static void pauses_do_not_count(void **state)
+{
+	struct profile p = {0};
+
+	begin();
+	live(20000, 20000, 10);
+	controller__off(controller, now);
+	live(200000, 20000, 10);
+	assert_dropped(0, 0, 0);
+	world.cpu_ns += 7 * SECOND;
+	controller__on(controller, now);
+	assert_int_equal(controller__apply(controller, &p), 0);
+	assert_int_equal(p.accounting.cpu_ns, SECOND + 40010 * CALL_NS);
+}
+
+static void a_forecast_drops_before_the_start(void **state)
+{
+	const struct forecast_function forecast[FUNCTIONS] = {
+		[HOT] = {.rate = 200000.0 / SECOND}, [WARM] = {.rate = 20000.0 / SECOND}};
+
+	assert_int_equal(controller__new(&inputs, &controller), 0);
+	assert_int_equal(controller__expect(controller, forecast), 0);
+	assert_dropped(1, 0, 0);
+	assert_true(world.out[HOT] && !world.out[WARM]);
+	controller__start(controller, now);
+	live(200000, 20000, 10);
+	assert_dropped(1, 0, 0);
+}
+
+static void what_is_planned_later_can_go(void **state)
+{
+	plan.functions_cnt = 1;
+	begin();
+	live(0, 0, 0);
+	plan.functions_cnt = FUNCTIONS;
+	live(10, 200000, 10);
+	assert_dropped(0, 1, 0);
+}
+
+/* Far too much is looked at again soon. */
+static void the_pace(void **state)
+{
+	uint64_t fast_ns;
+
+	begin();
+	fast_ns = controller__pace_ns(controller); /* as at the start */
+	live(20000, 20000, 10);
+	assert_true(controller__pace_ns(controller) > fast_ns);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(what_is_within_the_budget_stays),
+		TEST(the_dearest_goes),
+		TEST(what_options_name_stays),
+		TEST(without_a_limit_nothing_goes),
+		TEST(one_call_in_some_is_kept),
+		TEST(links_that_wait_are_tried_again),
+		TEST(pauses_do_not_count),
+		TEST(a_forecast_drops_before_the_start),
+		TEST(what_is_planned_later_can_go),
+		TEST(the_pace),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

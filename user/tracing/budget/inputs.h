@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the budget is kept with, and what is known of how it is to be kept. */
+#ifndef PROFTRACE_BUDGET_INPUTS_H
+#define PROFTRACE_BUDGET_INPUTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "attach/costs.h"
+
+struct collector;
+struct plan;
+struct target;
+struct tracer;
+
+/* All are borrowed; plan and target may grow. */
+struct budget_inputs {
+	const struct plan *plan;
+	const struct target *target;
+	struct tracer *tracer;
+	struct collector *collector;
+	struct probe_costs costs;
+	double limit;	     /* 0.05: probes may cost 5 % of the target's own CPU time; 0: any */
+	bool tells;	     /* without a limit: says what probes cost, if it is much */
+	uint32_t sample_hot; /* keep one call in so many of a dropped function; 0: none */
+	bool children;	     /* forked children are traced as well, */
+	bool follow;	     /* and the programs that they begin */
+};
+
+#endif
