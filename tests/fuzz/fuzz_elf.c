@@ -201,12 +201,12 @@ static void check_plan(struct plan *p, size_t len)
 		struct plan_function *f = &p->functions[i];
 
 		if (f->offset >= len || f->size > len - f->offset ||
-		    (f->kind == PLAN_FUNCTION && f->site_offset >= f->size) ||
-		    f->exit >= EXIT_STRATEGIES || f->site >= SITE_CLASSES || !f->reason ||
+		    (f->kind == PLAN_FUNCTION && f->entry.offset >= f->size) ||
+		    f->exit >= EXIT_STRATEGIES || f->entry.site >= SITE_CLASSES || !f->reason ||
 		    f->exits > p->exits_cnt || f->exits_cnt > p->exits_cnt - f->exits ||
 		    !*plan__name(p, i))
 			abort();
-		if (f->exit == EXIT_RETURN && f->site_delta)
+		if (f->exit == EXIT_RETURN && f->entry.delta)
 			abort(); /* the kernel would take another word for the return address */
 		for (size_t e = 0; e < f->exits_cnt; e++) {
 			if (p->exits[f->exits + e].offset >= len)
@@ -257,8 +257,8 @@ static void check_lines(const struct plan *p, size_t len)
 		if (s->line &&
 		    (l->lines[s->line - 1].reason || l->lines[s->line - 1].function != s->function))
 			abort();
-		if (s->at_entry ? s->offset != f->offset + f->site_offset
-				: s->site == SITE_NOP5 || s->offset == f->offset + f->site_offset)
+		if (s->at_entry ? s->offset != f->offset + f->entry.offset
+				: s->site == SITE_NOP5 || s->offset == f->offset + f->entry.offset)
 			abort();
 	}
 }

@@ -114,7 +114,7 @@ static int setup(void **state)
 								: i == WARM ? "warm"
 									    : "rare",
 						      .exit = EXIT_RETURN,
-						      .site = SITE_PUSH};
+						      .entry.site = SITE_PUSH};
 	lookups = (struct plan_lookups){0};
 	plan = (struct plan){.functions = functions, .functions_cnt = FUNCTIONS};
 	plan.lookups = &lookups;

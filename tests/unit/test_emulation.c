@@ -13,13 +13,13 @@
 static void shared_instructions(void **state)
 {
 	struct plan_function functions[] = {
-		{.offset = 0x100, .site = SITE_STEP, .exits = 0, .exits_cnt = 6},
+		{.offset = 0x100, .entry.site = SITE_STEP, .exits = 0, .exits_cnt = 6},
 		/* begins at an exit of the first one, and is probed there */
-		{.offset = 0x140, .site = SITE_STEP, .exits = 6, .exits_cnt = 1},
+		{.offset = 0x140, .entry.site = SITE_STEP, .exits = 6, .exits_cnt = 1},
 		/* the same of another object */
-		{.object = 1, .offset = 0x150, .site = SITE_STEP},
+		{.object = 1, .offset = 0x150, .entry.site = SITE_STEP},
 		/* its probe is on what the kernel emulates */
-		{.offset = 0x160, .site = SITE_PUSH},
+		{.offset = 0x160, .entry.site = SITE_PUSH},
 		{.kind = PLAN_REGION, .sites = 0, .begins_cnt = 1, .ends_cnt = 1},
 	};
 	struct plan_exit exits[] = {

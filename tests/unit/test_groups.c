@@ -196,7 +196,7 @@ static int setup(void **state)
 		snprintf(names[i], sizeof(names[i]), "f%u", i);
 		functions[i] = (struct plan_function){.symbol = names[i],
 						      .offset = 0x1000 * (i + 1),
-						      .site_offset = 4,
+						      .entry.offset = 4,
 						      .exit = i % 3,
 						      .exits = plan.exits_cnt};
 		if (functions[i].exit != EXIT_SITES)
@@ -316,10 +316,10 @@ static void exits_come_before_entries(void **state)
 
 static void cookies(void **state)
 {
-	functions[1].site_delta = 0x1234;
+	functions[1].entry.delta = 0x1234;
 	functions[1].tail_jumps = functions[2].loops_to_entry = true;
-	functions[4].restarts = true;
-	functions[4].cond = 6;
+	functions[4].entry.restarts = true;
+	functions[4].entry.cond = 6;
 	functions[5].closed_at_entry = 0x21;
 	assert_int_equal(attach(&session), FUNCTIONS);
 	for (size_t i = 0; i < kernel.probes_cnt; i++) {
@@ -347,7 +347,7 @@ static void cookies(void **state)
 			expected |=
 				p->offset & 0x20 ? 0x00d0000000000000ull : 0x00b0000000000000ull;
 		else
-			expected |= 0x0010000000000000ull * (1 + functions[f].site);
+			expected |= 0x0010000000000000ull * (1 + functions[f].entry.site);
 		assert_int_equal(p->cookie, expected);
 	}
 }

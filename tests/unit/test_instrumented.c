@@ -68,9 +68,9 @@ static void check(const char *compiler, const char *flags, enum instrumented_by 
 	for (size_t i = 0; i < 3; i++) {
 		const struct plan_function *f = function(names[i]);
 
-		if (f->instrumented != by || f->site_offset != offset || f->site != site)
+		if (f->instrumented != by || f->entry.offset != offset || f->entry.site != site)
 			fail_msg("%s %s: %s is probed at +%u, %s, instrumented %u", compiler, flags,
-				 names[i], f->site_offset, site_class__name(f->site),
+				 names[i], f->entry.offset, site_class__name(f->entry.site),
 				 f->instrumented);
 	}
 	drop_plan();
@@ -122,8 +122,8 @@ static void fentry_by_a_pointer(void **state)
 	make_plan("program");
 	assert_int_equal(function("leaf")->instrumented, INSTRUMENTED_FENTRY);
 	assert_int_equal(function("calls")->instrumented, INSTRUMENTED_FENTRY);
-	assert_int_equal(function("calls")->site_offset, 6);
-	assert_int_equal(function("calls")->site, SITE_PUSH);
+	assert_int_equal(function("calls")->entry.offset, 6);
+	assert_int_equal(function("calls")->entry.site, SITE_PUSH);
 	drop_plan();
 }
 
@@ -134,11 +134,11 @@ static void xray(void **state)
 	make_plan("program");
 	for (size_t i = 0; i < plan->functions_cnt; i++) {
 		if (plan->functions[i].instrumented == INSTRUMENTED_XRAY)
-			assert_true(plan->functions[i].site_offset >= 11);
+			assert_true(plan->functions[i].entry.offset >= 11);
 	}
 	assert_int_equal(function("leaf")->instrumented, INSTRUMENTED_XRAY);
-	assert_int_equal(function("calls")->site_offset, 11);
-	assert_int_equal(function("calls")->site, SITE_PUSH);
+	assert_int_equal(function("calls")->entry.offset, 11);
+	assert_int_equal(function("calls")->entry.site, SITE_PUSH);
 	drop_plan();
 }
 

@@ -193,7 +193,7 @@ static void plain_programs_get_return_probes(void **state)
 		const struct plan_function *f = &plan->functions[i];
 
 		assert_int_equal(f->exit, EXIT_RETURN);
-		assert_int_equal(f->site_delta, 0);
+		assert_int_equal(f->entry.delta, 0);
 		assert_int_equal(f->exits_cnt, 0);
 		assert_string_equal(f->reason, "nothing mapped unwinds or switches stacks");
 		assert_true(!i || f[-1].offset < f->offset);
@@ -396,8 +396,8 @@ static void entries_skip_endbr64(void **state)
 	assert_int_equal(pread(objects[0].fd, bytes, 5, f->offset), 5);
 	assert_memory_equal(bytes, endbr, 4);
 	assert_int_equal(bytes[4] & 0xf8, 0x50);
-	assert_int_equal(f->site_offset, 4);
-	assert_string_equal(site_class__name(f->site), "push");
+	assert_int_equal(f->entry.offset, 4);
+	assert_string_equal(site_class__name(f->entry.site), "push");
 }
 
 static void nothing_matches(void **state)
@@ -516,7 +516,7 @@ static void plans_are_always_the_same(void **state)
 
 			assert_string_equal(a->symbol, b->symbol);
 			assert_int_equal(a->offset, b->offset);
-			assert_int_equal(a->site_offset, b->site_offset);
+			assert_int_equal(a->entry.offset, b->entry.offset);
 			assert_int_equal(a->exits, b->exits);
 		}
 	}
@@ -593,7 +593,7 @@ static void calls_under_shadow_stacks(void **state)
 {
 	target_open("plain", NULL);
 	assert_int_equal(plan_with("calling", NULL), 0);
-	assert_int_equal(function("calling")->site, SITE_CALL);
+	assert_int_equal(function("calling")->entry.site, SITE_CALL);
 	target.shadow_stacks = true;
 	assert_int_equal(plan_with(NULL, NULL), 0);
 	target.shadow_stacks = false;
@@ -611,7 +611,7 @@ static void no_site_for_return_probes(void **state)
 	target_open("moved", NULL);
 	assert_int_equal(plan_with("moved", NULL), 0);
 	assert_int_equal(function("moved")->exit, EXIT_SITES);
-	assert_int_equal(function("moved")->site_delta, 8);
+	assert_int_equal(function("moved")->entry.delta, 8);
 	assert_non_null(strstr(function("moved")->reason, "the stack pointer has moved"));
 	exits = "return";
 	assert_int_equal(plan_with("moved", NULL), 0);

@@ -141,7 +141,7 @@ static void assert_proven(const char *names, const char *reason)
 		if (f->exit != EXIT_RETURN || !strstr(f->reason, reason))
 			fail_msg("%s: %s (%s)", name, exit_strategy__name(f->exit), f->reason);
 		assert_int_equal(f->exits_cnt, 0);
-		assert_int_equal(f->site_delta, 0);
+		assert_int_equal(f->entry.delta, 0);
 	}
 }
 

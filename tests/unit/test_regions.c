@@ -219,7 +219,7 @@ static void expect_sites(const struct plan *p, const char *name, enum plan_kind 
 	assert_int_equal(f->kind, kind);
 	assert_int_equal(f->begins_cnt, begins);
 	assert_int_equal(f->ends_cnt, ends);
-	assert_int_equal(f->site, site);
+	assert_int_equal(f->entry.site, site);
 	for (uint32_t i = 0; i < begins + ends; i++)
 		assert_true(p->sites[f->sites + i].offset > 0);
 }
@@ -232,8 +232,8 @@ static void test_plan(void **state)
 	expect_sites(p, "spot", PLAN_MARK, 1, 0, SITE_NOP);
 	/* Its function jumps elsewhere, so nothing is proven, but is entered there. */
 	expect_sites(p, "lone", PLAN_REGION, 1, 0, SITE_NOP5);
-	assert_int_equal(find(p, "single")->site, SITE_NOP5);
-	assert_int_equal(find(p, "single")->offset + find(p, "single")->site_offset,
+	assert_int_equal(find(p, "single")->entry.site, SITE_NOP5);
+	assert_int_equal(find(p, "single")->offset + find(p, "single")->entry.offset,
 			 p->sites[find(p, "lone")->sites].offset);
 	expect_sites(p, "by_symbol", PLAN_REGION, 1, 1, SITE_STEP);
 	assert_int_equal(p->sites[find(p, "by_symbol")->sites].up, 8);

@@ -44,7 +44,7 @@ static int add_function(struct places *places, const struct plan *p, const struc
 	int err = 0;
 
 	if (f->kind == PLAN_FUNCTION)
-		return add(places, f->object, f->offset + f->site_offset, f->site);
+		return add(places, f->object, f->offset + f->entry.offset, f->entry.site);
 	for (uint32_t i = 0; !err && i < f->begins_cnt + f->ends_cnt; i++) {
 		const struct plan_site *s = &p->sites[f->sites + i];
 

@@ -57,7 +57,7 @@ static void hide_beginnings(struct line_judge *j, const struct line_function *in
 	uint64_t from = 0;
 	size_t begin = 0;
 
-	if (!in->f->restarts)
+	if (!in->f->entry.restarts)
 		return;
 	/* It is in one place only, or it would not be known as such. */
 	for (size_t k = 0; k < j->segs->edges_cnt; k++) {
@@ -76,7 +76,7 @@ static void hide_beginnings(struct line_judge *j, const struct line_function *in
 /* Lets the function's entry stand for the line that it lies in. */
 static void choose_entry(struct line_judge *j, const struct line_function *in)
 {
-	uint64_t at = in->vaddr + in->f->site_offset;
+	uint64_t at = in->vaddr + in->f->entry.offset;
 	const struct segment *segs = j->segs->items;
 	uint32_t last = 0;
 
@@ -98,10 +98,10 @@ static void choose_entry(struct line_judge *j, const struct line_function *in)
 	}
 	j->entry = last;
 	j->segs->items[last - 1].site = at;
-	j->segs->items[last - 1].class = in->f->site;
+	j->segs->items[last - 1].class = in->f->entry.site;
 	/* Each call passes a branch that counts when it is not taken, and only once; but if control
 	 * comes back to where the function begins, its entry is no entry any more. */
-	if (!in->loops_to_entry || in->f->restarts)
+	if (!in->loops_to_entry || in->f->entry.restarts)
 		return;
 	j->segs->items[last - 1].site = 0;
 	for (size_t i = 0; i < j->segs->cnt; i++)

@@ -29,17 +29,13 @@ struct plan_function {
 	char *own;		    /* of a region the same, freed with the plan; else NULL */
 	const char *const *aliases; /* other symbols at the same address */
 	size_t aliases_cnt;
-	uint32_t object;      /* index in the target's objects */
-	uint64_t offset;      /* of the function in the file */
-	uint64_t size;	      /* of regions 0 */
-	uint32_t site_offset; /* of the entry probe, from `offset` */
-	uint16_t site_delta;  /* bytes the stack pointer has moved at the site */
-	uint8_t site;	      /* enum site_class */
-	uint8_t instrumented; /* enum instrumented_by */
-	uint8_t exit;	      /* enum exit_strategy */
-	bool restarts;	      /* the site is a branch that counts if not taken; see code_site */
-	uint8_t cond;	      /* restarts: its condition, as in the opcode */
-	uint64_t semaphore;   /* that of a static probe at its site, as in plan_site */
+	uint32_t object;	/* index in the target's objects */
+	uint64_t offset;	/* of the function in the file */
+	uint64_t size;		/* of regions 0 */
+	struct code_site entry; /* where its entry is probed */
+	uint8_t instrumented;	/* enum instrumented_by */
+	uint8_t exit;		/* enum exit_strategy */
+	uint64_t semaphore;	/* that of a static probe at its site, as in plan_site */
 	bool tail_jumps, loops_to_entry;
 	uint8_t arguments; /* number of the list of values that are read of its calls; 0: none */
 	bool arguments_changed; /* some are wanted, but are not where they were where it is probed
@@ -54,8 +50,8 @@ struct plan_function {
 	size_t exits;	    /* EXIT_SITES: first exit site in plan.exits */
 	uint32_t exits_cnt;
 	uint32_t symbol_index; /* in its object's table */
-	/* Regions and marks: their sites in plan.sites, those that begin it first. What is said of
-	 * sites above is then said of the first one. */
+	/* Regions and marks: their sites in plan.sites, those that begin it first. `entry` has the
+	 * class of the first one. */
 	size_t sites;
 	uint32_t begins_cnt, ends_cnt;
 	bool ordered; /* region: its ends are told by their order, not by their place on the stack

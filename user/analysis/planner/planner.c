@@ -227,11 +227,7 @@ static int apply_proofs(struct plan *p, struct proofs *proofs)
 		f->exit = EXIT_RETURN;
 		f->reason = results[i].reason;
 		f->exits_cnt = 0;
-		f->site = results[i].site.site;
-		f->site_offset = results[i].site.offset;
-		f->site_delta = results[i].site.delta;
-		f->restarts = results[i].site.restarts;
-		f->cond = results[i].site.cond;
+		f->entry = results[i].site;
 	}
 	return err;
 }
@@ -365,7 +361,7 @@ static bool may_fork(const struct plan *p, const struct target *t, const struct 
 static void report_forks(const struct plan *p)
 {
 	for (size_t i = 0; i < p->functions_cnt; i++) {
-		if (p->functions[i].site != SITE_NOP5)
+		if (p->functions[i].entry.site != SITE_NOP5)
 			continue;
 		log_warn("what was loaded may fork: by a fault of this kernel, children will die "
 			 "where they come to a 5-byte nop that is probed (%s)",

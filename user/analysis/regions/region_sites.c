@@ -101,8 +101,9 @@ int region_sites__find_entered(struct regions *r)
 	for (size_t i = 0; i < p->functions_cnt; i++) {
 		const struct plan_function *f = &p->functions[i];
 
-		if (f->kind == PLAN_FUNCTION && f->object == r->object && f->site == SITE_NOP5)
-			r->entered[r->entered_cnt++] = f->offset + f->site_offset;
+		if (f->kind == PLAN_FUNCTION && f->object == r->object &&
+		    f->entry.site == SITE_NOP5)
+			r->entered[r->entered_cnt++] = f->offset + f->entry.offset;
 	}
 	qsort(r->entered, r->entered_cnt, sizeof(*r->entered), u64_order);
 	return 0;

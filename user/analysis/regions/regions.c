@@ -339,7 +339,7 @@ static int add_region(struct regions *r, const char *root, size_t from, size_t t
 	p->functions = grown;
 	first = &p->sites[f.sites];
 	f.offset = first->offset;
-	f.site = first->site;
+	f.entry.site = first->site;
 	f.reason = first->reason;
 	/* Sites may have lists of their own, but these show the same. */
 	for (size_t i = 0; i < f.begins_cnt && !f.arguments; i++)

@@ -61,7 +61,7 @@ int semaphores__share(struct plan *p, size_t first)
 
 		if (f->kind == PLAN_FUNCTION && f->object >= first)
 			f->semaphore =
-				semaphore_at(guards, cnt, f->object, f->offset + f->site_offset);
+				semaphore_at(guards, cnt, f->object, f->offset + f->entry.offset);
 	}
 	for (size_t i = 0; cnt && p->lines && i < p->lines->sites_cnt; i++) {
 		struct plan_line_site *site = &p->lines->sites[i];

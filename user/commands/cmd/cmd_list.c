@@ -55,7 +55,7 @@ static void list_text(const struct sink_options *opts, FILE *out, const struct p
 		}
 
 		snprintf(columns, sizeof(columns), "%#-10" PRIx64 " %+5d %-5s %-6s %-8s", f->offset,
-			 (int)f->site_offset, site_class__name(f->site),
+			 (int)f->entry.offset, site_class__name(f->entry.site),
 			 exit_strategy__name(f->exit), plan__exit_kind(p, f));
 		list_rows__put(&l, &(struct list_row){columns, t->objects[f->object].path,
 						      plan__name(p, i), f->reason,
@@ -109,8 +109,8 @@ static void list_function(struct json *j, const struct plan *p, size_t index,
 	json_member_string(j, "module", t->objects[f->object].path);
 	json_member_u64(j, "offset", f->offset);
 	json_member_u64(j, "size", f->size);
-	json_member_u64(j, "site_offset", f->site_offset);
-	json_member_string(j, "site", site_class__name(f->site));
+	json_member_u64(j, "site_offset", f->entry.offset);
+	json_member_string(j, "site", site_class__name(f->entry.site));
 	json_member_string(j, "instrumented", instrumented_by__name(f->instrumented));
 	json_member_string(j, "exit", exit_strategy__name(f->exit));
 	json_member_string(j, "exit_kind", f->kind == PLAN_FUNCTION ? plan__exit_kind(p, f) : "");

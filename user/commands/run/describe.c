@@ -40,7 +40,7 @@ static void count_probes(const struct plan *p, const struct tracer *tr,
 			continue;
 		probes->functions++;
 		probes->instrumented += p->functions[i].instrumented != INSTRUMENTED_NOT;
-		probes->sites[p->functions[i].site].count++;
+		probes->sites[p->functions[i].entry.site].count++;
 		exits[p->functions[i].exit]++;
 	}
 	if (probes->instrumented)

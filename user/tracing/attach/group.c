@@ -154,16 +154,16 @@ static uint64_t entry_cookie(const struct plan_function *f, const struct group_m
 {
 	uint64_t flags = (f->tail_jumps ? WIRE_ENTRY_TAIL : 0) |
 			 (f->loops_to_entry ? WIRE_ENTRY_LOOP : 0) |
-			 (f->restarts ? WIRE_ENTRY_UNLESS : 0) |
+			 (f->entry.restarts ? WIRE_ENTRY_UNLESS : 0) |
 			 (f->exit == EXIT_RETURN ? WIRE_ENTRY_RETURN : 0) |
 			 (f->closed_at_entry ? WIRE_ENTRY_CLOSES : 0);
 
 	/* One of values and the number of instructions is 0. */
-	return m->function | (uint64_t)f->site_delta << WIRE_COOKIE_DELTA |
-	       (uint64_t)f->cond << WIRE_COOKIE_COND |
+	return m->function | (uint64_t)f->entry.delta << WIRE_COOKIE_DELTA |
+	       (uint64_t)f->entry.cond << WIRE_COOKIE_COND |
 	       (uint64_t)(f->arguments | f->closed_at_entry) << WIRE_COOKIE_VALUES |
 	       flags << WIRE_COOKIE_FLAGS |
-	       (uint64_t)(WIRE_COST_ENTRY + f->site) << WIRE_COOKIE_COST |
+	       (uint64_t)(WIRE_COST_ENTRY + f->entry.site) << WIRE_COOKIE_COST |
 	       (uint64_t)m->generation << WIRE_COOKIE_GENERATION;
 }
 
@@ -266,7 +266,7 @@ static int probes_gather(const struct attach_ctx *ctx, struct group *grp, struct
 		m->returns = f->exit == EXIT_RETURN;
 		if (!grp->exits_only)
 			batch_add(m->returns ? &out->returns : &out->entries,
-				  f->offset + f->site_offset, entry_cookie(f, m), f->semaphore);
+				  f->offset + f->entry.offset, entry_cookie(f, m), f->semaphore);
 		for (uint32_t e = 0; e < f->exits_cnt && !m->exits_apart; e++) {
 			const struct plan_exit *exit = &p->exits[f->exits + e];
 			bool ret = is_ret(ctx->g, exit);
@@ -351,7 +351,7 @@ static int link_survey(struct attach_ctx *ctx, struct group *grp)
 		const struct plan_function *f = &p->functions[function];
 
 		if (f->kind == PLAN_FUNCTION)
-			batch_add(&b, f->offset + f->site_offset, function, f->semaphore);
+			batch_add(&b, f->offset + f->entry.offset, function, f->semaphore);
 		for (uint32_t k = 0; f->kind != PLAN_FUNCTION && k < f->begins_cnt; k++) {
 			const struct plan_site *site = &p->sites[f->sites + k];
 

@@ -250,8 +250,9 @@ static double judge(struct controller *s)
 		/* What is kept in part is counted as all; of the others only the entry is hit. */
 		if (s->gone[i] && s->in->sample_hot)
 			f->calls /= s->in->sample_hot;
-		budget__add_passed(f, u->passed - before->passed,
-				   probe_costs__passed(&s->in->costs, WIRE_COST_ENTRY + pf->site));
+		budget__add_passed(
+			f, u->passed - before->passed,
+			probe_costs__passed(&s->in->costs, WIRE_COST_ENTRY + pf->entry.site));
 		sum += (double)f->calls * f->call_cost_ns;
 	}
 	return sum;
