@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 
+#include "calls/session_data.h"
 #include "calls/tree.h"
 #include "fixture.h"
 #include "views/merge.h"
@@ -345,10 +346,13 @@ static void test_spans_stay_beside(void **state)
 static void test_callstacks_are_joined(void **state)
 {
 	struct profile *p = make_callstacks();
+	struct sessions *s = calloc(1, sizeof(*s));
 	const struct profile_node *root;
 	uint32_t found = 0;
 
+	p->sessions = s;
 	assert_int_equal(profile__join_callstacks(&p), 0);
+	assert_ptr_equal(p->sessions, s);
 	assert_int_equal(p->threads_cnt, 3);
 	assert_int_equal(p->nodes_cnt, 1 + 2 + 3 + 2);
 	for (uint32_t i = 0; i < 3; i++) {

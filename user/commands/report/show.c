@@ -204,17 +204,20 @@ int show__filter(const struct options *o, struct profile *p)
 	return show__filter_all(o, &p, 1);
 }
 
-/* Formats that have no other way to show sessions show a profile of those that are kept. *s are
- * those that the others show. */
-static int look_for_sessions(const struct output *out, const struct options *o, struct profile *p,
-			     struct sessions **s)
+/* Formats that show sessions beside what the run has called get both, the others a profile of those
+ * that are kept. */
+static int look_for_sessions(const struct output *out, const struct options *o, struct profile *p)
 {
-	int err = find_sessions(o, p, s);
+	struct sessions *s;
+	int err = find_sessions(o, p, &s);
 
-	if (err || out->sink->shows_sessions)
+	if (err)
 		return err;
-	err = profile__of_sessions(p, *s, out->sink->shows_calls);
-	*s = NULL;
+	if (out->sink->shows_sessions) {
+		p->sessions = s;
+		return 0;
+	}
+	err = profile__of_sessions(p, s, out->sink->shows_calls);
 	if (err)
 		log_error("cannot put the sessions together: %s", strerror(-err));
 	return err;
@@ -222,8 +225,7 @@ static int look_for_sessions(const struct output *out, const struct options *o, 
 
 int show__write(struct output *out, const struct options *o, struct profile **p)
 {
-	struct sessions *sessions = NULL;
-	int err = o->sessions_cnt ? look_for_sessions(out, o, *p, &sessions) : 0;
+	int err = o->sessions_cnt ? look_for_sessions(out, o, *p) : 0;
 
 	if (err)
 		return err;
@@ -239,7 +241,6 @@ int show__write(struct output *out, const struct options *o, struct profile **p)
 		err = profile__summarize(*p);
 	if (!err)
 		err = profile__prune(*p, o->min_time_ns);
-	(*p)->sessions = sessions;
 	if (!err)
 		return output__write(out, *p);
 	log_error("cannot put the profile together: %s", strerror(-err));

@@ -268,7 +268,7 @@ struct profile {
 	/* Nobody but root can have chosen the names of their files: 1, else 0. */
 	uint32_t files_by_root;
 	struct timeline *timeline; /* single calls; owned; NULL: not recorded */
-	struct sessions *sessions; /* owned; NULL: not asked for, or not to be shown as such */
+	struct sessions *sessions; /* owned; NULL: not asked for */
 	uint64_t surveyed_ns; /* calls were counted for so long before the start, for the budget */
 	double max_overhead;  /* the budget, in percent of the target's own CPU time; 0: none */
 	struct profile_accounting accounting;

@@ -43,6 +43,9 @@ struct session {
 	struct session_call *calls;
 	size_t calls_cnt, calls_cap;
 	uint64_t calls_missing; /* for which there was no room */
+	/* In profile::threads, if the profile is made of its sessions: the parts of this one, that
+	 * of the thread where it began first. */
+	uint32_t first_part, parts_cnt;
 };
 
 /* All sessions of one function. */

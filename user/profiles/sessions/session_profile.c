@@ -21,8 +21,7 @@
 /* The calls of each thread of the new profile, one after the other. */
 struct kept_timeline {
 	struct timeline base;
-	struct sessions *sessions; /* which own the values */
-	struct timeline_call *calls;
+	struct timeline_call *calls; /* their values are those of profile::sessions */
 	size_t calls_cnt;
 	size_t *first; /* by thread, and one more */
 	size_t at;
@@ -30,6 +29,7 @@ struct kept_timeline {
 
 struct maker {
 	struct profile *p;
+	struct sessions *s;
 	struct kept_timeline *t;
 	struct profile_thread *threads;
 	size_t threads_cnt, threads_cap, first_cap;
@@ -63,7 +63,6 @@ static void kept_free(struct timeline *base)
 {
 	struct kept_timeline *t = (struct kept_timeline *)base;
 
-	sessions__free(t->sessions);
 	free(t->calls);
 	free(t->first);
 	free(t);
@@ -111,7 +110,7 @@ static void add_stats(struct call_stats *s, const struct session_call *c)
 static int add_call(struct maker *m, const struct session *session, size_t number)
 {
 	const struct session_call *c = &session->calls[number];
-	uint32_t function = m->t->sessions->paths[c->path].function;
+	uint32_t function = m->s->paths[c->path].function;
 	uint32_t caller = c->caller ? m->node_of[c->caller - 1] : 0;
 	uint32_t thread = m->threads_cnt - 1;
 	uint32_t *node = path_map__at(&m->map, path_step(caller, thread, function));
@@ -148,7 +147,7 @@ static int begin_thread(struct maker *m, const char *what, size_t rank,
 	    ARRAY_RESERVE_MORE(&m->t->first, m->threads_cnt, 2, &m->first_cap))
 		return -ENOMEM;
 	t = &m->threads[m->threads_cnt];
-	*t = m->t->sessions->threads[thread];
+	*t = m->s->threads[thread];
 	text_duration(session->duration_ns, took, sizeof(took));
 	if (thread == session->thread)
 		snprintf(t->title, sizeof(t->title), "%s %zu: %s", what, rank, took);
@@ -181,13 +180,13 @@ static bool fits(struct maker *m, const struct session *session)
 
 /* A thread for each that the session was on, the one where it began first. Calls are thread by
  * thread. */
-static int add_session(struct maker *m, const char *what, size_t rank,
-		       const struct session *session)
+static int add_session(struct maker *m, const char *what, size_t rank, struct session *session)
 {
 	int err = 0;
 
 	if (!fits(m, session))
 		return 0;
+	session->first_part = m->threads_cnt;
 	for (int other = 0; other < 2 && !err; other++) {
 		uint32_t thread = UINT32_MAX;
 
@@ -203,12 +202,13 @@ static int add_session(struct maker *m, const char *what, size_t rank,
 				err = add_call(m, session, i);
 		}
 	}
+	session->parts_cnt = m->threads_cnt - session->first_part;
 	return err;
 }
 
 static int add_sessions(struct maker *m, bool usual)
 {
-	const struct sessions *s = m->t->sessions;
+	const struct sessions *s = m->s;
 	size_t rank = 0, usual_rank = 0;
 	int err = 0;
 
@@ -225,7 +225,7 @@ static int add_sessions(struct maker *m, bool usual)
 
 static int prepare(struct maker *m)
 {
-	size_t longest, cnt = count_calls(m->t->sessions, &longest);
+	size_t longest, cnt = count_calls(m->s, &longest);
 
 	m->t->calls = calloc(cnt + 1, sizeof(*m->t->calls));
 	m->nodes = calloc(cnt + 1, sizeof(*m->nodes));
@@ -273,15 +273,13 @@ static int replace(struct maker *m)
 
 int profile__of_sessions(struct profile *p, struct sessions *s, bool usual)
 {
-	struct maker m = {.p = p, .t = calloc(1, sizeof(*m.t))};
+	struct maker m = {.p = p, .s = s, .t = calloc(1, sizeof(*m.t))};
 	int err;
 
-	if (!m.t) {
-		sessions__free(s);
+	p->sessions = s;
+	if (!m.t)
 		return -ENOMEM;
-	}
 	m.t->base = (struct timeline){.next = kept_next, .rewind = kept_rewind, .free = kept_free};
-	m.t->sessions = s;
 	err = prepare(&m);
 	if (!err)
 		err = add_sessions(&m, usual);

@@ -6,7 +6,7 @@
 #include "calls/profile.h"
 #include "calls/session_data.h"
 
-struct listing *listing__new(const struct profile *p)
+static struct listing *make(const struct profile *p, const struct sessions *s)
 {
 	struct listing *functions = calloc(p->functions_cnt + 1, sizeof(*functions));
 	uint32_t id = 0;
@@ -32,12 +32,21 @@ struct listing *listing__new(const struct profile *p)
 
 		l->listed = (l->listed || p->functions[i].stats.calls) && !p->functions[i].hidden;
 	}
-	/* What sessions are made of is listed, however cheap. */
-	for (i = 1; p->sessions && i < p->sessions->paths_cnt; i++)
-		functions[p->sessions->paths[i].function].listed = true;
+	for (i = 1; s && i < s->paths_cnt; i++)
+		functions[s->paths[i].function].listed = true;
 	for (i = 0; i < p->functions_cnt; i++) {
 		if (functions[i].listed)
 			functions[i].id = id++;
 	}
 	return functions;
+}
+
+struct listing *listing__new(const struct profile *p)
+{
+	return make(p, NULL);
+}
+
+struct listing *listing__with_sessions(const struct profile *p)
+{
+	return make(p, p->sessions);
 }

@@ -38,8 +38,8 @@ struct sink {
 	bool sums; /* profiles that follow each other add up: a whole one and its parts do not */
 	bool shows_calls;    /* shows single calls, where there are any */
 	bool shows_values;   /* and their values */
-	bool shows_sessions; /* shows profile::sessions; others are given the kept ones as threads
-			      */
+	bool shows_sessions; /* beside the run's calls; others are given the kept ones as threads,
+				which they may tell more of by profile::sessions */
 	bool needs_calls;    /* implies it; a profile without a timeline is not shown at all */
 	bool needs_lines;    /* shows lines of source, which are to be asked for (--lines) */
 	/* One of the two: a stream is written to, or, by a format that is none, the file at `path`,

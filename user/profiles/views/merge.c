@@ -184,6 +184,8 @@ int profile__join_callstacks(struct profile **p)
 	err = profile__merge_threads(*p, MERGE_CALLSTACKS, &joined);
 	if (err)
 		return err;
+	joined->sessions = (*p)->sessions;
+	(*p)->sessions = NULL;
 	profile__free(*p);
 	*p = joined;
 	return 0;

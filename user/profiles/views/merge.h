@@ -18,9 +18,9 @@ enum merge_by {
 int profile__merge_threads(const struct profile *p, enum merge_by by, struct profile **out);
 
 /* A thread with several stacks is recorded as several, its call stacks. Makes one thread of them,
- * paths at its root: replaces *p, if there is such a thread. Needs profile__connect() and leaves *p
- * linked; stats of functions are to be summed up anew. Returns 0 or -errno, *p still the caller's.
- */
+ * paths at its root: replaces *p, if there is such a thread; sessions stay. Needs
+ * profile__connect() and leaves *p linked; stats of functions are to be summed up anew. Returns 0
+ * or -errno, *p still the caller's. */
 int profile__join_callstacks(struct profile **p);
 
 #endif

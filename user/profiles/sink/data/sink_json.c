@@ -235,7 +235,7 @@ static int write_json(const struct profile *p, const struct sink_options *opts, 
 	int err, written;
 	size_t i;
 
-	functions = listing__new(p);
+	functions = listing__with_sessions(p);
 	if (!functions)
 		return -ENOMEM;
 	stream__begin();
