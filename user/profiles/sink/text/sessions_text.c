@@ -7,6 +7,7 @@
 #include "calls/values.h"
 #include "calls/session_data.h"
 #include "sink/names.h"
+#include "sink/session_ranks.h"
 #include "sink/sessions.h"
 #include "sink/sink.h"
 #include "sink/text/printer.h"
@@ -29,15 +30,7 @@
 struct sessions_view {
 	struct printer *pr;
 	const struct sessions *s;
-	uint32_t *roots;   /* by path: that of its session's own call */
-	uint64_t *self_ns; /* by path, of one session */
-	uint64_t *off_ns;
-};
-
-/* A path and what it is sorted by. */
-struct ranked_path {
-	uint32_t path;
-	double ns;
+	struct session_ranks ranks;
 };
 
 static const struct profile_function *function_of(const struct sessions_view *v, uint32_t path)
@@ -107,7 +100,7 @@ static int print_path(struct sessions_view *v, uint32_t path, size_t used)
 	struct path_line line = {used, printer__room(v->pr, used, PATH_MAX, PATH_MIN), 0};
 	uint32_t steps[STEPS_MAX];
 	size_t cnt = 0;
-	uint32_t root = v->roots[path];
+	uint32_t root = v->ranks.roots[path];
 	int err;
 
 	for (; path != root && cnt < STEPS_MAX; path = v->s->paths[path].parent)
@@ -126,15 +119,6 @@ static int print_path(struct sessions_view *v, uint32_t path, size_t used)
 		err = print_step(v, &line, steps[cnt]);
 	}
 	return err;
-}
-
-static int compare_ranked(const void *a, const void *b)
-{
-	const struct ranked_path *x = a, *y = b;
-
-	if (x->ns != y->ns)
-		return x->ns > y->ns ? -1 : 1;
-	return x->path < y->path ? -1 : x->path > y->path;
 }
 
 static int print_group(struct sessions_view *v, const struct session_group *g)
@@ -191,30 +175,6 @@ static int print_groups(struct sessions_view *v)
 	return err;
 }
 
-/* Sums a session up by path, and ranks those it has. */
-static size_t rank_paths(struct sessions_view *v, const struct session *session,
-			 struct ranked_path *ranked)
-{
-	size_t cnt = 0;
-
-	for (size_t i = 0; i < session->calls_cnt; i++) {
-		const struct session_call *c = &session->calls[i];
-
-		v->self_ns[c->path] += session_call__self_ns(c);
-		v->off_ns[c->path] += session_call__off_self_ns(c);
-	}
-	for (size_t i = 0; i < session->calls_cnt; i++) {
-		uint32_t path = session->calls[i].path;
-
-		if (!v->self_ns[path])
-			continue;
-		ranked[cnt++] = (struct ranked_path){path, (double)v->self_ns[path]};
-		v->self_ns[path] = 0;
-	}
-	qsort(ranked, cnt, sizeof(*ranked), compare_ranked);
-	return cnt;
-}
-
 /* The call that the session is; NULL: it was not kept. */
 static const struct session_call *own_call(const struct session *session)
 {
@@ -258,12 +218,12 @@ static int print_session(struct sessions_view *v, const struct session *session)
 	const struct profile_thread *t = &v->s->threads[session->thread];
 	FILE *out = v->pr->out;
 	char took[32], queue[32], after[32], off[32], share[32], name[THREAD_NAME_LEN];
-	struct ranked_path *ranked = calloc(session->calls_cnt + 1, sizeof(*ranked));
+	struct session_cost *dearest;
 	size_t cnt;
-	int err;
+	int err = session_ranks__dearest(&v->ranks, session, &dearest, &cnt);
 
-	if (!ranked)
-		return -ENOMEM;
+	if (err)
+		return err;
 	fprintf(out, "%7s  %7s  %8s  ", text_duration(session->duration_ns, took, sizeof(took)),
 		text_duration(session->queue_ns, queue, sizeof(queue)),
 		text_duration(session->start_ns, after, sizeof(after)));
@@ -271,19 +231,16 @@ static int print_session(struct sessions_view *v, const struct session *session)
 	if (err >= 0)
 		err = print_values(v, own_call(session));
 	fputs(session->calls_missing ? "  (not with all its calls)\n" : "\n", out);
-	cnt = rank_paths(v, session, ranked);
 	for (size_t i = 0; i < cnt && i < DEAREST_MAX && err >= 0; i++) {
-		uint64_t ns = (uint64_t)ranked[i].ns;
+		const struct session_cost *c = &dearest[i];
 
-		fprintf(out, "%16s  %6s  %7s  ", text_duration(ns, took, sizeof(took)),
-			printer__share(ns, session->duration_ns, share, sizeof(share)),
-			text_duration(v->off_ns[ranked[i].path], off, sizeof(off)));
-		err = print_path(v, ranked[i].path, 35);
+		fprintf(out, "%16s  %6s  %7s  ", text_duration(c->self_ns, took, sizeof(took)),
+			printer__share(c->self_ns, session->duration_ns, share, sizeof(share)),
+			text_duration(c->off_ns, off, sizeof(off)));
+		err = print_path(v, c->path, 35);
 		fputc('\n', out);
 	}
-	for (size_t i = 0; i < session->calls_cnt; i++)
-		v->off_ns[session->calls[i].path] = 0;
-	free(ranked);
+	free(dearest);
 	return err < 0 ? err : 0;
 }
 
@@ -314,30 +271,17 @@ static int print_slowest(struct sessions_view *v, const struct session_group *g)
 	return err < 0 ? err : 0;
 }
 
-static double mean(uint64_t sum, uint64_t cnt)
-{
-	return cnt ? (double)sum / (double)cnt : 0;
-}
-
-/* A file may claim that calls took centuries. */
-static int64_t whole_ns_of(double ns)
-{
-	return (int64_t)(ns < -9e18 ? -9e18 : ns > 9e18 ? 9e18 : ns);
-}
-
-static void print_reason(const struct sessions_view *v, double slow_ns, double usual_ns,
-			 double off_ns, double whole_ns)
+static void print_reason(const struct sessions_view *v, const struct session_reason *r,
+			 int64_t whole_ns)
 {
 	char slow[32], usual[32], more[32], off[32], share[32];
 
-	fprintf(v->pr->out, "%7s  ", text_duration((uint64_t)slow_ns, slow, sizeof(slow)));
+	fprintf(v->pr->out, "%7s  ", text_duration(r->slow_ns, slow, sizeof(slow)));
 	if (is_wide(v)) /* SLOW and MORE tell it as well */
-		fprintf(v->pr->out, "%7s  ",
-			text_duration((uint64_t)usual_ns, usual, sizeof(usual)));
-	fprintf(v->pr->out, "%8s  %8s  %6s  ",
-		text_signed_duration(whole_ns_of(slow_ns - usual_ns), more, sizeof(more)),
-		text_signed_duration(whole_ns_of(off_ns), off, sizeof(off)),
-		text_percent(100 * (slow_ns - usual_ns) / whole_ns, share, sizeof(share)));
+		fprintf(v->pr->out, "%7s  ", text_duration(r->usual_ns, usual, sizeof(usual)));
+	fprintf(v->pr->out, "%8s  %8s  %6s  ", text_signed_duration(r->more_ns, more, sizeof(more)),
+		text_signed_duration(r->more_off_ns, off, sizeof(off)),
+		text_percent(100.0 * (double)r->more_ns / (double)whole_ns, share, sizeof(share)));
 }
 
 static void print_reasons_heading(const struct sessions_view *v, const struct session_group *g)
@@ -356,77 +300,28 @@ static void print_reasons_heading(const struct sessions_view *v, const struct se
 		printer__style(pr, STYLE_PLAIN));
 }
 
-/* The paths of the group that slow sessions spend more on, most first. */
-static size_t rank_reasons(const struct sessions_view *v, const struct session_group *g,
-			   struct ranked_path *ranked)
-{
-	size_t cnt = 0;
-
-	for (uint32_t i = 1; i < v->s->paths_cnt; i++) {
-		const struct session_path *path = &v->s->paths[i];
-		double more = mean(path->slow_ns, g->slow_cnt) - mean(path->usual_ns, g->usual_cnt);
-
-		if (v->roots[i] == g->path && more >= 1)
-			ranked[cnt++] = (struct ranked_path){i, more};
-	}
-	qsort(ranked, cnt, sizeof(*ranked), compare_ranked);
-	return cnt;
-}
-
 static int print_reasons(struct sessions_view *v, const struct session_group *g)
 {
-	double whole_ns =
-		mean(g->slow_total_ns, g->slow_cnt) - mean(g->usual_total_ns, g->usual_cnt);
-	double slow_queue = mean(g->slow_queue_ns, g->slow_cnt);
-	double usual_queue = mean(g->usual_queue_ns, g->usual_cnt);
-	struct ranked_path *ranked;
-	size_t cnt;
-	int err = 0;
+	struct session_reason *reasons;
+	size_t cnt, paths = 0;
+	int err = session_ranks__reasons(&v->ranks, g, &reasons, &cnt);
 
-	if (!(whole_ns >= 1))
-		return 0;
-	ranked = calloc(v->s->paths_cnt + 1, sizeof(*ranked));
-	if (!ranked)
-		return -ENOMEM;
-	print_reasons_heading(v, g);
-	if (slow_queue - usual_queue >= 1) {
-		print_reason(v, slow_queue, usual_queue, slow_queue - usual_queue, whole_ns);
-		fputs("[in queues]\n", v->pr->out);
-	}
-	cnt = rank_reasons(v, g, ranked);
-	if (cnt > REASONS_MAX && !v->pr->opts->verbose)
-		cnt = REASONS_MAX;
+	if (!err && session_group__more_ns(g) >= 1)
+		print_reasons_heading(v, g);
 	for (size_t i = 0; i < cnt && !err && !ferror(v->pr->out); i++) {
-		const struct session_path *path = &v->s->paths[ranked[i].path];
-
-		print_reason(v, mean(path->slow_ns, g->slow_cnt),
-			     mean(path->usual_ns, g->usual_cnt),
-			     mean(path->slow_off_ns, g->slow_cnt) -
-				     mean(path->usual_off_ns, g->usual_cnt),
-			     whole_ns);
-		err = print_path(v, ranked[i].path, is_wide(v) ? 46 : 37);
+		if (reasons[i].path && ++paths > REASONS_MAX && !v->pr->opts->verbose)
+			break;
+		print_reason(v, &reasons[i], session_group__more_ns(g));
+		if (reasons[i].path)
+			err = print_path(v, reasons[i].path, is_wide(v) ? 46 : 37);
+		else
+			fputs("[in queues]", v->pr->out);
 		fputc('\n', v->pr->out);
 	}
-	fputc('\n', v->pr->out);
-	free(ranked);
+	if (!err && session_group__more_ns(g) >= 1)
+		fputc('\n', v->pr->out);
+	free(reasons);
 	return err;
-}
-
-static int prepare(struct sessions_view *v)
-{
-	const struct sessions *s = v->s;
-
-	v->roots = calloc(s->paths_cnt + 1, sizeof(*v->roots));
-	v->self_ns = calloc(s->paths_cnt + 1, sizeof(*v->self_ns));
-	v->off_ns = calloc(s->paths_cnt + 1, sizeof(*v->off_ns));
-	if (!v->roots || !v->self_ns || !v->off_ns)
-		return -ENOMEM;
-	for (uint32_t i = 1; i < s->paths_cnt; i++) {
-		uint32_t parent = s->paths[i].parent;
-
-		v->roots[i] = parent ? v->roots[parent] : i;
-	}
-	return 0;
 }
 
 int sessions_text__print(struct printer *pr, const struct profile *p)
@@ -436,7 +331,7 @@ int sessions_text__print(struct printer *pr, const struct profile *p)
 
 	if (!p->sessions)
 		return 0;
-	err = prepare(&v);
+	err = session_ranks__init(&v.ranks, v.s);
 	if (!err)
 		err = print_groups(&v);
 	for (size_t i = 0; i < v.s->groups_cnt && !err; i++) {
@@ -444,8 +339,6 @@ int sessions_text__print(struct printer *pr, const struct profile *p)
 		if (!err)
 			err = print_reasons(&v, &v.s->groups[i]);
 	}
-	free(v.roots);
-	free(v.self_ns);
-	free(v.off_ns);
+	session_ranks__fini(&v.ranks);
 	return err;
 }
