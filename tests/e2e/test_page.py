@@ -590,22 +590,68 @@ class Picture(Case):
         self.browser.press("ARROW_DOWN", "s")
         self.assertEqual(self.text("#view-sandwich h2"), "main")
 
+    def press_path(self, text):
+        self.browser.run("""
+            [...document.querySelectorAll(".sessions .path button")]
+                .find((way) => way.textContent === arguments[0]).click()""", text)
+
+    def scope(self):
+        return self.browser.run("return document.querySelector('#scope').selectedOptions[0].text")
+
+    def test_paths_of_sessions(self):
+        """From a path to the session that spent most on it, on whichever of its threads."""
+        self.open("sessions", view="flame")
+        # What is off the CPU may weigh nothing; the time that is spoken of is shown.
+        self.browser.click("#weights label:has([value=off])")
+        self.browser.press("i")
+        for path, name, scope in (
+                ("main \u203a work \u203a leaf(int)", "leaf(int)", "session 0"),
+                ("main \u203a [request]", "[request]", "session 2")):
+            self.show("sessions")
+            self.press_path(path)
+            self.assertTrue(self.browser.one("#view-flame").is_displayed())
+            self.assertEqual((self.status()["name"], self.scope()), (name, scope))
+        self.assertTrue(self.browser.run("return document.querySelector('[value=wall]').checked"))
+        # All parts of a session are on the screen.
+        self.show("sessions")
+        self.browser.click(".sessions [aria-label='Timeline of session 2']")
+        self.assertEqual((self.status()["name"], self.status()["In"][0]), ("main", "session 1"))
+        self.assertEqual(self.scope(), "All session parts, apart")
+        # One that no session has, as nothing was kept of it.
+        self.show("sessions")
+        step = "acme::server::Handler<std::basic_string<char>>::step_1"
+        self.browser.run("""
+            [...document.querySelectorAll(".sessions .path button")]
+                .find((way) => way.textContent.endsWith(arguments[0])).click()""", step)
+        self.assertTrue(self.browser.one("#view-sessions").is_displayed())
+        self.assertEqual(self.status()["name"], step)
+
     def test_narrow(self):
         """Nothing is beyond the right edge of a window of 500 pixels."""
         self.open("values")
-        self.browser.driver.set_window_size(500, 700)
-        beyond = """
-            return [...document.querySelectorAll("button, select, input, h1, p, canvas, h2")]
-                .filter((e) => e.checkVisibility() && !e.closest(".grid, .hidden"))
-                .filter((e) => e.getBoundingClientRect().right > innerWidth + 0.5)
-                .map((e) => e.id || e.textContent)"""
-        for view in ("flame", "tree", "functions", "sandwich", "timeline", "about"):
-            self.browser.run("document.querySelector(`#tab-${arguments[0]}`).click()", view)
-            self.wait_for([], lambda: self.browser.run(beyond))
-            self.assertEqual(self.browser.run("return document.documentElement.scrollWidth"),
-                             self.browser.run("return innerWidth"))
+        self.check_narrow("flame", "tree", "functions", "sandwich", "timeline", "about")
         self.browser.click("#theme")
         self.assertEqual(self.text("#theme"), "Light")
+        # With more tabs than there is room for they scroll.
+        self.open("sessions")
+        self.check_narrow("sessions", but="#tabs *")
+        # Columns that others tell as well are left out.
+        self.assertEqual(self.browser.texts("table.reasons:first-of-type th")[:5],
+                         ["Slow", "More", "Waiting", "Share", "Path"])
+
+    def check_narrow(self, *views, but="#nothing"):
+        self.browser.driver.set_window_size(500, 700)
+        beyond = """
+            return [...document.querySelectorAll("button, select, input, h1, p, canvas, h2, td")]
+                .filter((e) => e.checkVisibility() && !e.closest(".grid, .hidden") &&
+                    !e.matches(arguments[0]))
+                .filter((e) => e.getBoundingClientRect().right > innerWidth + 0.5)
+                .map((e) => e.id || e.textContent)"""
+        for view in views:
+            self.browser.run("document.querySelector(`#tab-${arguments[0]}`).click()", view)
+            self.wait_for([], lambda: self.browser.run(beyond, but))
+            self.assertEqual(self.browser.run("return document.documentElement.scrollWidth"),
+                             self.browser.run("return innerWidth"))
 
     def test_tab_order(self):
         self.open("small")
@@ -632,8 +678,8 @@ class Picture(Case):
 
     def test_everything_has_a_name(self):
         """Chromium's own tree for those who cannot see."""
-        for view in ("flame", "tree", "functions", "sandwich", "timeline", "about"):
-            self.open("values", view=view)
+        for view in ("flame", "tree", "functions", "sandwich", "timeline", "sessions", "about"):
+            self.open("sessions" if view == "sessions" else "values", view=view)
             tree = self.browser.driver.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
             roles = {"button", "tab", "radio", "combobox", "searchbox", "application", "grid",
                      "treegrid", "columnheader", "tabpanel"}
@@ -840,6 +886,17 @@ class Hostile(Case):
         # Nothing of it has become an element.
         self.assertEqual(self.browser.run("return document.scripts.length"), 2)
         self.assertEqual(self.browser.run("return document.querySelectorAll('img, b i').length"), 0)
+
+    def test_names_of_sessions(self):
+        """Of functions that nothing else is shown of, too; they are cut in their middle."""
+        self.open("sessions", view="sessions")
+        name = self.browser.texts("table.groups .name")[1]
+        self.assertTrue(name.startswith("</script><i>::WW") and len(name) == 80, name)
+        self.assertEqual(self.browser.run("return document.querySelectorAll('.sessions i').length"),
+                         0)
+        # Functions in the other tables are those that were called.
+        self.show("functions")
+        self.assertEqual(len(self.names("function-grid")), 5)
 
     def test_script_is_refused(self):
         """The policy holds: what was put into the page does not run."""

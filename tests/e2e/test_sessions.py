@@ -389,7 +389,161 @@ class Sessions(harness.TestCase):
         self.assertEqual(server.finish().status, 0)
 
 
+def mean(total, cnt):
+    return total / cnt if cnt else 0
+
+
 class Page(test_page.Reader, harness.TestCase):
+    def page(self, requests, *options):
+        """A recording's page, and its JSON."""
+        recording, path = self.path("rec"), self.path("page.html")
+        for args in (("record", "--calls", *UNLIMITED, *FUNCTIONS, "-A", "submit(arg1)", "-A",
+                      "run(arg2)", "-A", "handle(arg1)", "-o", recording, "--",
+                      program("requests"), *requests),
+                     ("report", "--session", "handle", *options, "-o", path, recording)):
+            done = self.process(PROFTRACE, *args, stdin=subprocess.DEVNULL).finish()
+            self.assertEqual(done.status, 0, str(done))
+        done = self.process(PROFTRACE, "report", "--session", "handle", *options, "-f", "json",
+                            recording, stdin=subprocess.DEVNULL).finish()
+        self.browser.open(path)
+        self.show("sessions")
+        return json.loads(done.stdout)
+
+    def table(self, name):
+        """Its cells, as [what they show, the exact figure]."""
+        return self.browser.run("""
+            return [...document.querySelectorAll(`.sessions .${arguments[0]} tbody tr`)].map(
+                (row) => [...row.cells].map((cell) => [cell.textContent, cell.title]))""", name)
+
+    def path_of(self, document, number):
+        names = {f["id"]: f["name"] for f in document["functions"]}
+        paths = {path["id"]: path for path in document["session_paths"]}
+        steps = []
+        while number:
+            steps.insert(0, names[paths[number]["function"]])
+            number = paths[number]["parent"]
+        return steps
+
+    def check_groups(self, document):
+        group, = document["sessions"]
+        exact = [f"{group[key]:,} ns" for key in ("p50_ns", "p90_ns", "p99_ns", "max_ns")]
+        row, = self.table("groups")
+        self.assertEqual([cell[0] for cell in row[:2]], [f"{group['count']:,}", str(group["open"])])
+        self.assertEqual(test_page.number(row[2][0]), int(group["rate_per_second"]))
+        self.assertEqual([cell[1] for cell in row[3:7]], exact)
+        self.assertEqual(row[7][0], "handle")
+
+    def expected_reasons(self, document):
+        """What the page has to say, from the sums of the JSON: each as slow, usual, more, off the
+        CPU, and the path."""
+        group, = document["sessions"]
+        slow, usual = group["slow"], group["usual"]
+        rows = []
+        for path in document["session_paths"]:
+            means = [mean(path["slow_ns"], slow["count"]), mean(path["usual_ns"], usual["count"])]
+            off = mean(path["slow_off_ns"], slow["count"]) - mean(path["usual_off_ns"],
+                                                                  usual["count"])
+            if means[0] - means[1] >= 1:
+                rows.append([*map(int, (*means, means[0] - means[1], off)),
+                             self.path_of(document, path["id"])])
+        rows.sort(key=lambda row: -row[2])
+        queues = [mean(slow["queue_ns"], slow["count"]), mean(usual["queue_ns"], usual["count"])]
+        if queues[0] - queues[1] >= 1:
+            rows.insert(0, [*map(int, (*queues, *[queues[0] - queues[1]] * 2)), None])
+        whole = int(mean(slow["total_ns"], slow["count"]) - mean(usual["total_ns"], usual["count"]))
+        return [[*(f"{ns:,} ns" for ns in row[:4]), test_page.percent(row[2], whole),
+                 " \u203a ".join(row[4]) if row[4] else "waiting in queues"] for row in rows]
+
+    def check_reasons(self, document):
+        rows = [[*(cell[1] for cell in row[:4]), row[4][0], row[5][0]]
+                for row in self.table("reasons")]
+        self.assertEqual(rows, self.expected_reasons(document))
+        return rows
+
+    def check_slowest(self, document):
+        """Their times, and of each the paths with most time of their own."""
+        rows = self.table("slowest")
+        names = {f["id"]: f["name"] for f in document["functions"]}
+        for number, session in enumerate(document["sessions"][0]["slowest"], 1):
+            row = rows.pop(0)
+            self.assertEqual([cell[1] for cell in row[:3]], [
+                f"{session[key]:,} ns" for key in ("duration_ns", "queue_ns", "start_ns")])
+            value = session["calls"][0]["arguments"][0]["value"]
+            self.assertRegex(row[3][0], fr"^session {number} .* arg1={value}Timeline")
+            costs = collections.Counter()
+            # What a session does on other threads is below its own call.
+            for node, caller in calls_of(session["calls"]):
+                name = names[node["function"]]
+                top = "" if name == "handle" else "handle"
+                node["path"] = " \u203a ".join(filter(None, (caller["path"] if caller else top,
+                                                             name)))
+                costs[node["path"]] += node["self_ns"]
+            for _, ns in costs.most_common(3):
+                row = rows.pop(0)
+                self.assertEqual((row[0][1], costs[row[3][0]]), (f"{ns:,} ns", ns))
+        self.assertEqual(rows, [])
+
+    def scope(self):
+        return self.browser.run("return document.querySelector('#scope').selectedOptions[0].text")
+
+    def press_path(self, table, text):
+        self.browser.run("""
+            [...document.querySelectorAll(`.sessions .${arguments[0]} .path button`)]
+                .find((way) => way.textContent === arguments[1]).click()""", table, text)
+
+    def times_of(self, document, name):
+        """A function's whole time in each of the slowest sessions."""
+        names = {f["id"]: f["name"] for f in document["functions"]}
+        return [sum(node["total_ns"] for node, _ in calls_of(session["calls"])
+                    if names[node["function"]] == name)
+                for session in document["sessions"][0]["slowest"]]
+
+    def test_why_sessions_are_slow(self):
+        """One in ten sleeps in look_up; from there to the flame graph and the timeline."""
+        document = self.page(("4", "50"), "--slowest", "7")
+        self.check_groups(document)
+        rows = self.check_reasons(document)
+        self.assertIn("handle \u203a look_up", [row[5] for row in rows])
+        self.check_slowest(document)
+        times = self.times_of(document, "look_up")
+        self.press_path("reasons", "handle \u203a look_up")
+        self.assertTrue(self.browser.one("#view-flame").is_displayed())
+        self.assertEqual((self.status()["name"], self.status()["Wall"][1]),
+                         ("look_up", f"{max(times):,} ns"))
+        self.assertEqual(times[int(re.match(r"session (\d+): ", self.scope())[1]) - 1], max(times))
+        # Back, and to another session.
+        self.show("sessions")
+        self.browser.click(".sessions [aria-label='Timeline of session 3']")
+        third = document["sessions"][0]["slowest"][2]
+        self.assertTrue(self.scope().startswith("session 3: "), self.scope())
+        self.assertEqual((self.status()["name"], self.status()["Took"][1], self.status()["At"][1]),
+                         ("handle", f"{third['duration_ns']:,} ns", f"{third['start_ns']:,} ns"))
+        self.wait_for(True, lambda: " of " in self.text("#view-timeline .zoomed"))
+        self.show("sessions")
+        self.browser.click(".sessions [aria-label='Flame graph of session 1']")
+        self.assertEqual((self.status()["name"], self.status()["Wall"][1]),
+                         ("handle", f"{document['sessions'][0]['max_ns']:,} ns"))
+
+    def test_why_sessions_with_links_are_slow(self):
+        """Queues are among the reasons, and all threads of a session are shown."""
+        document = self.page(("4", "50", "20"), "--link", LINK, "--slowest", "7")
+        self.check_groups(document)
+        rows = self.check_reasons(document)
+        self.assertIn("waiting in queues", [row[5] for row in rows])
+        self.check_slowest(document)
+        self.browser.click(".sessions [aria-label='Timeline of session 1']")
+        self.assertEqual(self.scope(), "All session parts, apart")
+        self.assertEqual(self.status()["name"], "handle")
+
+    def test_only_where_sessions_were_asked_for(self):
+        recording, path = self.path("rec"), self.path("page.html")
+        for args in (("record", "--calls", *UNLIMITED, *FUNCTIONS, "-o", recording, "--",
+                      program("requests"), "1", "5"), ("report", "-o", path, recording)):
+            done = self.process(PROFTRACE, *args, stdin=subprocess.DEVNULL).finish()
+            self.assertEqual(done.status, 0, str(done))
+        self.browser.open(path)
+        self.assertFalse(self.browser.one("#tab-sessions").is_displayed())
+
     def test_sessions_have_names(self):
         """The timeline's first call is that of the slowest session, under its name."""
         recording, path = self.path("rec"), self.path("page.html")

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "calls/profile.h"
+#include "calls/session_data.h"
 #include "calls/tree.h"
 #include "calls/values.h"
 #include "sink/sink.h"
@@ -40,6 +41,15 @@ static void *array(size_t cnt, size_t size)
 		exit(1);
 	}
 	return p;
+}
+
+static char *numbered(const char *format, size_t number)
+{
+	char *name;
+
+	if (asprintf(&name, format, number) < 0)
+		exit(1);
+	return name;
 }
 
 static void maker_init(struct maker *m, size_t functions, size_t threads, size_t nodes,
@@ -147,7 +157,7 @@ static void make_small(struct maker *m)
 {
 	uint32_t work, idle, leaf, main_, t, u, a, b, c, d;
 
-	maker_init(m, 8, 3, 16, 8);
+	maker_init(m, 24, 3, 16, 8);
 	main_ = add_function(m, "main", "/usr/bin/prog");
 	work = add_function(m, "work", "/usr/bin/prog");
 	idle = add_function(m, "idle", "/usr/lib/libidle.so.1");
@@ -195,12 +205,96 @@ static void make_spans(struct maker *m)
 	add_node(m, t, 0, f, 7, 3000000, 1000000);
 }
 
-/* As those of functions and of spans are shown: each is a thread. */
+/* A session of the thread `part`: so many calls of main, work and the leaf in each other. */
+static struct session make_session(struct maker *m, uint32_t part, uint64_t start_ns,
+				   uint32_t calls)
+{
+	struct session s = {.thread = part,
+			    .start_ns = start_ns,
+			    .calls = array(calls, sizeof(*s.calls)),
+			    .calls_cnt = calls,
+			    .first_part = part,
+			    .parts_cnt = 1};
+
+	for (uint32_t i = 0; i < calls; i++) {
+		uint64_t inside_ns = i + 1 < calls ? 1000000 * (calls - i - 1) : 0;
+
+		s.calls[i] = (struct session_call){.path = i + 1,
+						   .caller = i,
+						   .thread = part,
+						   .leave_ns = inside_ns + 2000000,
+						   .inside_ns = inside_ns,
+						   .off_ns = 700000,
+						   .inside_off_ns = inside_ns ? 200000 : 0};
+	}
+	s.duration_ns = s.calls[0].leave_ns;
+	return s;
+}
+
+/* As those of functions and of spans are shown: each is a thread. One is as slow as it is as names
+ * are long: of functions that nothing else is shown of. */
 static void make_sessions(struct maker *m)
 {
+	static char longest[20000] = "</script><i>::";
+	enum { STEPS = 12 };
+	struct sessions *s;
+
 	make_spans(m);
 	for (size_t i = 0; i < m->p.threads_cnt; i++)
 		snprintf(m->p.threads[i].title, sizeof(m->p.threads[i].title), "session %zu", i);
+	memset(longest + strlen(longest), 'W', sizeof(longest) - 1 - strlen(longest));
+	add_function(m, longest, "/usr/bin/prog");
+	for (uint32_t i = 1; i < STEPS; i++)
+		add_function(
+			m, numbered("acme::server::Handler<std::basic_string<char>>::step_%zu", i),
+			"/usr/bin/prog");
+	m->p.sessions = s = array(1, sizeof(*s));
+	s->groups = array(3, sizeof(*s->groups));
+	s->groups_cnt = 3;
+	s->paths_cnt = 5 + STEPS;
+	s->paths = array(s->paths_cnt, sizeof(*s->paths));
+	s->paths[1] = (struct session_path){0, 0, 9000000, 0, 45000000, 0};
+	s->paths[2] = (struct session_path){1, 1, 33000000, 9000000, 90000000, 1000000};
+	s->paths[3] = (struct session_path){2, 3, 6000000, 0, 40000000, 40000000};
+	s->paths[4 + STEPS] = (struct session_path){1, 4, 300000, 0, 0, 0};
+	for (uint32_t i = 0; i < STEPS; i++)
+		s->paths[4 + i] =
+			(struct session_path){i ? 3 + i : 0, 5 + i, i * 123456, i * 3, 0, 0};
+	s->groups[0] = (struct session_group){.function = 0,
+					      .count = 12345,
+					      .open = 2,
+					      .per_second = 823.5,
+					      .p50_ns = 2500000,
+					      .p90_ns = 12345678,
+					      .p99_ns = 14500000,
+					      .max_ns = 1234567890,
+					      .slowest = array(2, sizeof(*s->groups->slowest)),
+					      .slowest_cnt = 2,
+					      .slow_cnt = 3,
+					      .slow_total_ns = 63000000,
+					      .slow_queue_ns = 15000000,
+					      .usual_cnt = 50,
+					      .usual_total_ns = 175000000,
+					      .path = 1};
+	s->groups[0].slowest[0] = make_session(m, 0, 123456, 3);
+	s->groups[0].slowest[1] = make_session(m, 1, 500000, 2);
+	s->groups[0].slowest[1].calls_missing = 7;
+	s->groups[0].slowest[1].parts_cnt = 2;
+	s->groups[1] = (struct session_group){.function = 1};
+	s->groups[2] = (struct session_group){.function = 5,
+					      .count = 2,
+					      .per_second = 0.25,
+					      .p50_ns = 1000,
+					      .p90_ns = 8149096,
+					      .p99_ns = 8149096,
+					      .max_ns = 8149096,
+					      .slow_cnt = 1,
+					      .slow_total_ns = 8149096,
+					      .usual_cnt = 1,
+					      .usual_total_ns = 1000,
+					      .path = 4};
+	s->threads = m->p.threads;
+	s->threads_cnt = m->p.threads_cnt;
 }
 
 /* The small one, but the calls of work have values. */
@@ -316,15 +410,6 @@ static void make_deep(struct maker *m)
 	t = add_thread(m, "prog", 100);
 	for (size_t i = 0; i < DEEP; i++)
 		parent = add_node(m, t, parent, f, 1, 100, 0);
-}
-
-static char *numbered(const char *format, size_t number)
-{
-	char *name;
-
-	if (asprintf(&name, format, number) < 0)
-		exit(1);
-	return name;
 }
 
 /* Times of all sizes that the probes' cost hides, and calls that took next to nothing or, most of

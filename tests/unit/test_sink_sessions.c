@@ -5,6 +5,7 @@
 #include "calls/values.h"
 #include "sessions/session_profile.h"
 #include "sessions/sessions.h"
+#include "views/prune.h"
 
 static const char expected_tables[] =
 	" SESSIONS    OPEN      PER S      P50      P90      P99      MAX  FUNCTION\n"
@@ -74,6 +75,21 @@ static const char expected_threads[] =
 	"\"pid\":7,\"tid\":9,\"ts\":30.2,\"name\":\"work\"},{\"ph\":\"E\",\"pid\":7,\"tid\":9,"
 	"\"ts\":30.7,\""
 	"name\":\"work\"},{\"ph\":\"E\",\"pid\":7,\"tid\":9,\"ts\":31,\"name\":\"handle\"}";
+
+/* What the page has no call of has a name instead of a number. */
+#define PAGE(threads, work)                                                                        \
+	"\"sessions\":{\"groups\":[{\"function\":0,\"count\":10,\"open\":0,\"per_second\":10,"     \
+	"\"p50\":"                                                                                 \
+	"1000,\"p90\":1000,\"p99\":9000,\"max\":9000,\"slowest\":[{\"start\":40000,\"duration\":"  \
+	"9000,"                                                                                    \
+	"\"queue\":0,\"missing\":0,\"threads\":[" threads                                          \
+	"],\"dearest\":[{\"path\":2,\"self\":8000,"                                                \
+	"\"off\":7500},{\"path\":1,\"self\":1000,\"off\":0}]}],\"slow\":1,\"usual\":9,\"more\":"   \
+	"8000,"                                                                                    \
+	"\"reasons_cnt\":2,\"reasons\":[{\"path\":2,\"slow\":8000,\"usual\":500,\"more\":7500,"    \
+	"\"off\":"                                                                                 \
+	"7500},{\"path\":1,\"slow\":1000,\"usual\":500,\"more\":500,\"off\":0}]}],\"paths\":[1,0," \
+	"0,2,1," work "]}"
 
 #define STEPS 10
 
@@ -229,6 +245,34 @@ static void test_threads(void **state)
 	profile__free(p);
 }
 
+/* The page has both: threads, and what makes sessions slow. */
+static void test_page(void **state)
+{
+	static const struct sink *const others[] = {&sink_csv, &sink_speedscope, &sink_callgrind};
+	const struct sink_options opts = {0};
+	struct profile *p = make();
+
+	assert_int_equal(profile__of_sessions(p, find(p, 1), true), 0);
+	assert_int_equal(profile__summarize(p), 0);
+	expect_copy(fixture_write(&sink_html, p, &opts), "\"sessions\":{", ",\"timeline\"",
+		    PAGE("0", "1"));
+	assert_int_equal(profile__prune(p, 8700), 0);
+	expect_copy(fixture_write(&sink_html, p, &opts), "\"sessions\":{", ",\"timeline\"",
+		    PAGE("0", "\"work\""));
+	/* Nor do other formats list what they have no call of. */
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
+		char *text = fixture_write(others[i], p, &opts);
+
+		assert_non_null(strstr(text, "handle"));
+		assert_null(strstr(text, "work"));
+		free(text);
+	}
+	assert_int_equal(profile__prune(p, 10000), 0);
+	expect_copy(fixture_write(&sink_html, p, &opts), "\"sessions\":{", ",\"timeline\"",
+		    PAGE("", "\"work\""));
+	profile__free(p);
+}
+
 static void test_folded(void **state)
 {
 	struct profile *p = make();
@@ -253,6 +297,7 @@ int main(void)
 		cmocka_unit_test(test_paths_are_whole),
 		cmocka_unit_test_teardown(test_json, range_teardown),
 		cmocka_unit_test_teardown(test_threads, range_teardown),
+		cmocka_unit_test_teardown(test_page, range_teardown),
 		cmocka_unit_test_teardown(test_folded, range_teardown),
 	};
 

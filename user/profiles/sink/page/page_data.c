@@ -217,8 +217,13 @@ int page_data__write(struct json *j, const struct profile *p, const struct sink_
 	page_functions__write(j, p, n.functions);
 	write_threads(j, p, &n);
 	write_paths(j, p, &n);
+	json_key(j, "sessions");
+	err = page_sessions__write(j, p, &n);
 	json_key(j, "timeline");
-	err = page_calls__write(j, p, &n);
+	if (!err)
+		err = page_calls__write(j, p, &n);
+	else
+		json_null(j);
 	json_key(j, "lines");
 	if (!err)
 		err = page_lines__write(j, p, n.functions);

@@ -85,8 +85,8 @@ function threadName(t) {
 
 // Paths are in the order of a walk, thread after thread: [first, end) are a thread's.
 function decodeThreads(doc, paths) {
-	const threads = doc.map((t) => ({ name: threadName(t), comm: threadComm(t), pid: t.pid, tid: t.tid,
-		first: 0, end: 0 }));
+	const threads = doc.map((t) => ({ name: threadName(t), comm: threadComm(t),
+		origin: threadName({ ...t, title: "" }), first: 0, end: 0 }));
 	let at = 0;
 
 	threads.forEach((t, i) => {
@@ -167,6 +167,25 @@ function decodeLines(doc) {
 	return { blocks, missing: doc.missing };
 }
 
+// Sessions by function: how long they took, the slowest, and why. Paths by their number; a function
+// that nothing is shown of has a name only.
+function decodeSessions(doc, functions) {
+	const name = (fn) => typeof fn === "number" ? functions[fn].name : visible(fn) || "[unknown]";
+	const paths = new Map();
+	let number = 0;
+
+	for (let i = 0; i < doc.paths.length; i += 3) {
+		const [id, parent, fn] = doc.paths.slice(i, i + 3);
+
+		paths.set(id, { parent: paths.get(parent) ?? null, fn, name: name(fn) });
+	}
+	const costs = (list) => list.map((cost) => ({ ...cost, path: paths.get(cost.path) ?? null }));
+
+	return doc.groups.map((g) => ({ ...g, name: name(g.function), perSecond: g.per_second ?? 0,
+		slowest: g.slowest.map((s) => ({ ...s, number: ++number, dearest: costs(s.dearest) })),
+		reasons: costs(g.reasons), reasonCount: g.reasons_cnt }));
+}
+
 export function decode(doc) {
 	if (doc.schema !== SCHEMA)
 		throw new Error(`the data has schema ${doc.schema}, this page reads ${SCHEMA}`);
@@ -194,6 +213,7 @@ export function decode(doc) {
 		threadCount: countThreads(doc.threads),
 		// What threads are: where sessions are shown, each is what one of them did on a thread.
 		thread: doc.threads.some((t) => t.title) ? "session part" : "thread",
+		sessions: doc.sessions && decodeSessions(doc.sessions, functions),
 		timeline: doc.timeline && decodeTimeline(doc.timeline),
 		lines: doc.lines && decodeLines(doc.lines),
 		diff: doc.diff && { verdict: visible(doc.diff.verdict), compared: doc.diff.compared,

@@ -2,14 +2,9 @@
 // What has changed from one run to another: the functions, those first whose own time has changed
 // most, and behind them what is noise.
 
-import { count, duration, percent } from "./format.js";
+import { change, count, duration, percent } from "./format.js";
 
 const ROWS_MAX = 500;
-
-// "+1.23 ms", "-20 ns", "0 ns".
-export function change(ns) {
-	return (ns > 0 ? "+" : ns < 0 ? "\u2212" : "") + duration(Math.abs(ns));
-}
 
 export class Difference {
 	help = "";

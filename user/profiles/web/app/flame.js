@@ -188,7 +188,7 @@ export class Flame {
 
 		if (i < 0)
 			return;
-		this.#select(i, false);
+		this.select(i, false);
 		this.zoomInto(i);
 	}
 
@@ -196,7 +196,7 @@ export class Flame {
 		this.range.to(this.x[i], this.x[i] + this.all[i]);
 	}
 
-	#select(i, speak = true) {
+	select(i, speak = true) {
 		if (i < 0)
 			return;
 		this.#choose(i);
@@ -237,7 +237,7 @@ export class Flame {
 		const { tree, selected } = this;
 
 		if (e.key === "Home" || (selected < 0 && e.key.startsWith("Arrow"))) {
-			this.#select(this.order.length && this.sum ? this.order[0] : -1);
+			this.select(this.order.length && this.sum ? this.order[0] : -1);
 			return true;
 		}
 		if (selected < 0)
@@ -245,14 +245,14 @@ export class Flame {
 		switch (e.key) {
 		case "ArrowUp":
 		case "ArrowDown":
-			this.#select((e.key === "ArrowDown") === !this.options.flipped ? this.#below()
+			this.select((e.key === "ArrowDown") === !this.options.flipped ? this.#below()
 				: tree.parent[selected]);
 			return true;
 		case "ArrowLeft":
-			this.#select(this.#beside(-1));
+			this.select(this.#beside(-1));
 			return true;
 		case "ArrowRight":
-			this.#select(this.#beside(1));
+			this.select(this.#beside(1));
 			return true;
 		case "Enter":
 		case " ":
@@ -260,7 +260,7 @@ export class Flame {
 			return true;
 		case "Backspace":
 			if (tree.parent[selected] >= 0) {
-				this.#select(tree.parent[selected]);
+				this.select(tree.parent[selected]);
 				this.zoomInto(tree.parent[selected]);
 			}
 			return true;

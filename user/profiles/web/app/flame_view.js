@@ -131,6 +131,14 @@ export class FlameView {
 			this.app.openSandwich(tree.functionOf(selected));
 	}
 
+	// A row of the tree, the outermost calls on top.
+	go(i) {
+		if (this.inverted)
+			this.#turn();
+		this.flame.select(i);
+		this.flame.surface.canvas.focus();
+	}
+
 	update(changes) {
 		if ("weight" in changes || "scope" in changes)
 			this.#layout();

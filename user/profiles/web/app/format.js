@@ -29,6 +29,11 @@ export function duration(ns) {
 	return `${grouped.format(ns / 1e9)} s`;
 }
 
+// "+1.23 ms", "-20 ns", "0 ns".
+export function change(ns) {
+	return (ns > 0 ? "+" : ns < 0 ? "\u2212" : "") + duration(Math.abs(ns));
+}
+
 // A bound for a time that is too short to be known: "<50 ns".
 export function below(ns) {
 	const power = 10 ** Math.max(0, Math.ceil(Math.log10(ns / 5)));

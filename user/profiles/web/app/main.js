@@ -10,6 +10,7 @@ import { count, duration, percent, WEIGHTS } from "./format.js";
 import { Functions } from "./functions.js";
 import { Lines } from "./lines.js";
 import { Sandwich } from "./sandwich.js";
+import { Sessions } from "./sessions.js";
 import { Store } from "./store.js";
 import { Theme } from "./theme.js";
 import { Timeline } from "./timeline.js";
@@ -17,7 +18,7 @@ import { TreeTable } from "./tree_table.js";
 
 // A view may have a method shortcut(e) for keys that it takes wherever the focus is.
 const VIEWS = { flame: FlameView, tree: TreeTable, functions: Functions, sandwich: Sandwich,
-	timeline: Timeline, lines: Lines, difference: Difference, about: About };
+	timeline: Timeline, sessions: Sessions, lines: Lines, difference: Difference, about: About };
 const SCOPED = ["flame", "sandwich", "tree", "timeline"]; // views that show threads apart
 const WEIGHED = ["flame", "sandwich", "tree", "functions"]; // ... that show what was chosen to be weighed
 const SEARCH_DELAY_MS = 80;
@@ -31,6 +32,7 @@ class App {
 		this.store = new Store(profile);
 		this.views = {};
 		this.stale = {}; // by view: what has changed since it was seen
+		byId("tab-sessions").hidden = !profile.sessions;
 		byId("tab-lines").hidden = !profile.lines;
 		byId("tab-difference").hidden = !profile.diff;
 		byId("tab-timeline").hidden = Boolean(profile.diff);
@@ -170,6 +172,28 @@ class App {
 	openSandwich(f) {
 		this.open("sandwich");
 		this.views.sandwich.go(f);
+	}
+
+	// A thread's flame graph, and in it one of the profile's paths, or the thread's first.
+	openFlame(thread, path = this.profile.threads[thread].first) {
+		this.#choose({ scope: thread, weight: "wall" });
+		this.open("flame");
+		this.views.flame.go(path - this.profile.threads[thread].first + 1);
+	}
+
+	// A time on some threads, and the first call on the first of them.
+	openTimeline(threads, start, length) {
+		this.#choose({ scope: threads.length > 1 ? "apart" : threads[0] });
+		this.open("timeline");
+		this.views.timeline.go(threads[0], start, length);
+	}
+
+	// As if the user had.
+	#choose(changes) {
+		byId("scope").value = String(changes.scope);
+		if (changes.weight)
+			document.querySelector(`#weights [value="${changes.weight}"]`).checked = true;
+		this.store.set(changes);
 	}
 
 	#changed(changes) {

@@ -348,6 +348,17 @@ export class Timeline {
 		this.surface.invalidate();
 	}
 
+	// A time, and the first call of a thread.
+	go(thread, start, length) {
+		const margin = Math.max(this.range.least, length * 0.05);
+		const track = this.tracks.find(({ number }) => number === thread);
+
+		this.#select(track?.first());
+		this.surface.box.scrollTop = (track?.y ?? AXIS) - AXIS;
+		this.range.to(start - margin, start + length + margin);
+		this.surface.canvas.focus();
+	}
+
 	#trackBy(track, step) {
 		return this.tracks[this.tracks.indexOf(track) + step];
 	}

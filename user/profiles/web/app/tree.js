@@ -123,6 +123,16 @@ function addThread(tree, row, label, roots) {
 			tree[field][row] += tree[field][root];
 }
 
+// The number of a thread's path, of which the functions from fns[from] on are known; -1: none.
+export function findPath({ paths }, thread, fns, from) {
+	let at = from;
+
+	for (let i = thread.first; i < thread.end && paths.depth[i] >= at - from; i++)
+		if (paths.depth[i] === at - from && paths.fn[i] === fns[at] && ++at === fns.length)
+			return i;
+	return -1;
+}
+
 export function treeApart(profile, threads) {
 	const { paths } = profile;
 	const tree = new Tree(profile, threads.reduce((n, t) => n + t.end - t.first + 1, 0));
