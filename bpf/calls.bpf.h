@@ -6,9 +6,6 @@
 
 #include "values.bpf.h"
 
-TABLE(chunks, struct wire_chunk);
-FREE_QUEUE(free_chunks);
-
 const volatile bool keep_calls = false;
 const volatile u32 chunks_cap = 0;
 u32 next_chunk WRITTEN = 1;

@@ -9,10 +9,6 @@
 
 #include "tables.bpf.h"
 
-TABLE(line_sites, struct wire_line_site);
-TABLE(line_counts, struct wire_line_count); /* by site, one share of CPUs behind the other */
-TABLE(line_entries, u64); /* by function: the site that its entry stands for; 0: none */
-
 const volatile bool keep_lines = false;
 const volatile u32 lines_cap = 0, lines_shares_mask = 0;
 u32 lines_generation = 0; /* probes of others are on their way out */

@@ -9,40 +9,26 @@
 #define PROFTRACE_TABLES_BPF_H
 
 #include "arch.bpf.h"
+#include "wire_tables.h"
 
-#define TABLE(NAME, VALUE)                         \
+#define TABLE(NAME, TYPE, ENTRIES)                 \
 	struct {                                   \
 		__uint(type, BPF_MAP_TYPE_ARRAY);  \
 		__uint(map_flags, BPF_F_MMAPABLE); \
 		__uint(max_entries, 1);            \
 		__type(key, u32);                  \
-		__type(value, VALUE);              \
-	} NAME SEC(".maps")
+		__type(value, TYPE);               \
+	} NAME SEC(".maps");
 
-TABLE(callstacks, struct wire_callstack);
-TABLE(frames, struct wire_frame);
-TABLE(nodes, struct wire_node);
-TABLE(node_rests, struct wire_node_rest);
-TABLE(node_index, u64);
-TABLE(dists, struct wire_dist);
-TABLE(dist_keys, u64);
-TABLE(function_modes,
-      struct wire_function_mode); /* by function; those behind its end cannot be dropped */
-TABLE(passed, u64); /* calls since the drop, by function, one share of CPUs behind the other */
-
-/* Frames' lines, with --calls or --lines alone. */
-TABLE(frame_rests, struct wire_frame_rest);
-
-#define FREE_QUEUE(NAME)                          \
+#define FREE_QUEUE(NAME, ENTRIES)                 \
 	struct {                                  \
 		__uint(type, BPF_MAP_TYPE_QUEUE); \
 		__uint(max_entries, 1);           \
 		__type(value, u32);               \
-	} NAME SEC(".maps")
+	} NAME SEC(".maps");
 
-FREE_QUEUE(free_callstacks);
-FREE_QUEUE(free_frames);
-FREE_QUEUE(free_nodes);
+WIRE_TABLES(TABLE)
+WIRE_QUEUES(FREE_QUEUE)
 
 /* Number of the thread stack call stack of each (tgid, tid): the authority. */
 struct {

@@ -21,8 +21,6 @@ u64 callers_lost WRITTEN = 0; /* for want of room */
 u64 unwind_ns WRITTEN = 0;    /* that unwinding has taken, and how often */
 u64 unwind_cnt WRITTEN = 0;
 
-TABLE(callers, struct wire_callers);
-
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);

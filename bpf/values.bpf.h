@@ -10,9 +10,6 @@
 
 #include "tables.bpf.h"
 
-TABLE(lists, struct wire_list);
-TABLE(values, struct wire_values); /* by frame */
-
 const volatile bool keep_values = false;
 
 #define TEXT_WORDS (WIRE_TEXT / 8)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The interface of BPF and user space: map layouts and the probe cookie. The only header that both
- * sides include (after <stdint.h> there, vmlinux.h here). Fixed widths, explicit padding.
+ * The interface of BPF and user space: map layouts and the probe cookie. This header and
+ * wire_tables.h are all that both sides include (after <stdint.h> there, vmlinux.h here). Fixed
+ * widths, explicit padding.
  *
  * Indexes into the tables below are u32; index 0 of each table is never used and means "none".
  */

@@ -32,21 +32,8 @@ struct table_queue {
 
 static struct {
 	struct tracer_tables info;
-	struct wire_callstack *callstacks;
-	struct wire_frame *frames;
-	struct wire_node *nodes;
-	struct wire_node_rest *node_rests;
-	uint64_t *index;
-	struct wire_dist *dists;
-	uint64_t *dist_keys;
-	struct wire_function_mode *function_modes;
-	uint64_t *passed;
-	struct wire_chunk *chunks;
-	struct wire_list *lists;
-	struct wire_values *values;
-	struct wire_line_site *line_sites;
-	struct wire_line_count *line_counts;
-	struct wire_frame_rest *frame_rests;
+#define TABLE_AT(NAME, TYPE, ENTRIES) TYPE *NAME;
+	WIRE_TABLES(TABLE_AT)
 	uint32_t next_callstack, next_frame, next_node, next_chunk;
 	struct wire_tally tallies[WIRE_CPUS];
 	bool switches_set;
@@ -71,6 +58,8 @@ static inline void *table_new(int *fd, size_t cap, size_t size)
 	size_t bytes = (cap * size + 4095) / 4096 * 4096;
 	void *at;
 
+	if (!bytes)
+		return NULL;
 	*fd = memfd_create("table", MFD_CLOEXEC);
 	assert_true(*fd >= 0);
 	assert_int_equal(ftruncate(*fd, bytes), 0);
@@ -79,14 +68,19 @@ static inline void *table_new(int *fd, size_t cap, size_t size)
 	return at;
 }
 
+#define NEW_TABLE(NAME, TYPE, ENTRIES) \
+	bpf.NAME = table_new(&tables->NAME##_fd, ENTRIES, sizeof(TYPE));
+#define FREE_TABLE(NAME, TYPE, ENTRIES) \
+	table_free(bpf.NAME, tables->NAME##_fd, ENTRIES, sizeof(TYPE));
+
 /* `nodes_cap` is a power of two, as the index needs it. */
 static inline void tables_make(uint32_t callstacks_cap, uint32_t frames_cap, uint32_t nodes_cap)
 {
-	struct tracer_tables *i = &bpf.info;
+	struct tracer_tables *tables = &bpf.info;
 
 	memset(&bpf, 0, sizeof(bpf));
 	bpf.next_callstack = bpf.next_frame = bpf.next_node = bpf.next_chunk = 1;
-	*i = (struct tracer_tables){
+	*tables = (struct tracer_tables){
 		.free_callstacks_fd = QUEUE_CALLSTACKS,
 		.free_frames_fd = QUEUE_FRAMES,
 		.free_nodes_fd = QUEUE_NODES,
@@ -108,54 +102,22 @@ static inline void tables_make(uint32_t callstacks_cap, uint32_t frames_cap, uin
 		.tallies = bpf.tallies,
 		.switches_set = &bpf.switches_set,
 	};
-	bpf.callstacks = table_new(&i->callstacks_fd, callstacks_cap, sizeof(*bpf.callstacks));
-	bpf.frames = table_new(&i->frames_fd, frames_cap, sizeof(*bpf.frames));
-	bpf.nodes = table_new(&i->nodes_fd, nodes_cap, sizeof(*bpf.nodes));
-	bpf.index = table_new(&i->index_fd, i->index_cap, sizeof(*bpf.index));
-	bpf.dists = table_new(&i->dists_fd, i->dists_cap, sizeof(*bpf.dists));
-	bpf.node_rests = table_new(&i->node_rests_fd, nodes_cap, sizeof(*bpf.node_rests));
-	bpf.dist_keys = table_new(&i->dist_keys_fd, i->dists_cap, sizeof(*bpf.dist_keys));
-	bpf.passed = table_new(&i->passed_fd, i->function_modes_cap * i->passed_shares,
-			       sizeof(*bpf.passed));
-	bpf.function_modes = table_new(&i->function_modes_fd, i->function_modes_cap,
-				       sizeof(*bpf.function_modes));
-	bpf.chunks = table_new(&i->chunks_fd, i->chunks_cap, sizeof(*bpf.chunks));
-	bpf.lists = table_new(&i->lists_fd, i->lists_cap, sizeof(*bpf.lists));
-	bpf.values = table_new(&i->values_fd, frames_cap, sizeof(*bpf.values));
-	bpf.line_sites = table_new(&i->line_sites_fd, i->lines_cap, sizeof(*bpf.line_sites));
-	bpf.line_counts = table_new(&i->line_counts_fd, i->lines_cap * i->line_shares,
-				    sizeof(*bpf.line_counts));
-	bpf.frame_rests = table_new(&i->frame_rests_fd, frames_cap, sizeof(*bpf.frame_rests));
+	WIRE_TABLES(NEW_TABLE)
 }
 
 static inline void table_free(void *at, int fd, size_t cap, size_t size)
 {
+	if (!at)
+		return;
 	munmap(at, (cap * size + 4095) / 4096 * 4096);
 	close(fd);
 }
 
 static inline void tables_free(void)
 {
-	struct tracer_tables *i = &bpf.info;
+	struct tracer_tables *tables = &bpf.info;
 
-	table_free(bpf.callstacks, i->callstacks_fd, i->callstacks_cap, sizeof(*bpf.callstacks));
-	table_free(bpf.frames, i->frames_fd, i->frames_cap, sizeof(*bpf.frames));
-	table_free(bpf.nodes, i->nodes_fd, i->nodes_cap, sizeof(*bpf.nodes));
-	table_free(bpf.index, i->index_fd, i->index_cap, sizeof(*bpf.index));
-	table_free(bpf.dists, i->dists_fd, i->dists_cap, sizeof(*bpf.dists));
-	table_free(bpf.node_rests, i->node_rests_fd, i->nodes_cap, sizeof(*bpf.node_rests));
-	table_free(bpf.dist_keys, i->dist_keys_fd, i->dists_cap, sizeof(*bpf.dist_keys));
-	table_free(bpf.passed, i->passed_fd, i->function_modes_cap * i->passed_shares,
-		   sizeof(*bpf.passed));
-	table_free(bpf.function_modes, i->function_modes_fd, i->function_modes_cap,
-		   sizeof(*bpf.function_modes));
-	table_free(bpf.chunks, i->chunks_fd, i->chunks_cap, sizeof(*bpf.chunks));
-	table_free(bpf.lists, i->lists_fd, i->lists_cap, sizeof(*bpf.lists));
-	table_free(bpf.values, i->values_fd, i->frames_cap, sizeof(*bpf.values));
-	table_free(bpf.line_sites, i->line_sites_fd, i->lines_cap, sizeof(*bpf.line_sites));
-	table_free(bpf.line_counts, i->line_counts_fd, i->lines_cap * i->line_shares,
-		   sizeof(*bpf.line_counts));
-	table_free(bpf.frame_rests, i->frame_rests_fd, i->frames_cap, sizeof(*bpf.frame_rests));
+	WIRE_TABLES(FREE_TABLE)
 }
 
 static inline uint32_t table_take(int queue, uint32_t *next, uint32_t cap)
@@ -189,7 +151,7 @@ static inline uint64_t *index_find(uint32_t parent, uint32_t function, uint64_t 
 
 	*free_place = NULL;
 	for (uint32_t i = 0; i < WIRE_INDEX_PROBES; i++) {
-		uint64_t *place = &bpf.index[(first + i) & (bpf.info.index_cap - 1)];
+		uint64_t *place = &bpf.node_index[(first + i) & (bpf.info.index_cap - 1)];
 		const struct wire_node *n = &bpf.nodes[*place % bpf.info.nodes_cap];
 
 		if (!*free_place && (!*place || *place == WIRE_INDEX_DEAD))

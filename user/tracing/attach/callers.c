@@ -11,7 +11,7 @@
 
 uint32_t tracer__unwind_tables(const struct tracer *tr)
 {
-	return tr->callers_cap ? tr->unwind_tables - 1 : 0;
+	return tr->tables.unwind_tables_cap ? tr->tables.unwind_tables_cap - 1 : 0;
 }
 
 int tracer__put_table(struct tracer *tr, uint32_t number, const struct wire_unwind_page *pages,

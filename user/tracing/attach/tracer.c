@@ -83,7 +83,7 @@ static int tell_lines(struct tracer *tr, const struct plan *p)
 
 	int err;
 
-	if (!tr->lines_cap || !p->lines)
+	if (!tr->tables.lines_cap || !p->lines)
 		return 0;
 	err = outcome__grow(&tr->groups.outcome, p);
 	if (err)
@@ -97,7 +97,7 @@ int tracer__tell_lists(struct tracer *tr)
 {
 	int err;
 
-	if (!tr->lists_cap || tr->lists_told == tr->arguments->cnt)
+	if (!tr->tables.lists_cap || tr->lists_told == tr->arguments->cnt)
 		return 0;
 	err = lists__fill(bpf_map__fd(tr->skel->maps.lists), tr->arguments);
 	if (!err)
@@ -250,7 +250,7 @@ const char *tracer__backend(const struct tracer *tr)
 
 bool tracer__keeps_calls(const struct tracer *tr)
 {
-	return tr->chunks_cap > 0;
+	return tr->tables.chunks_cap > 0;
 }
 
 bool tracer__is_refused(const struct tracer *tr, size_t function)
@@ -401,49 +401,7 @@ struct life *tracer__life(const struct tracer *tr)
 
 void tracer__tables(const struct tracer *tr, struct tracer_tables *out)
 {
-	const struct proftrace_bpf *skel = tr->skel;
-
-	*out = (struct tracer_tables){
-		.callstacks_fd = bpf_map__fd(skel->maps.callstacks),
-		.frames_fd = bpf_map__fd(skel->maps.frames),
-		.nodes_fd = bpf_map__fd(skel->maps.nodes),
-		.index_fd = bpf_map__fd(skel->maps.node_index),
-		.node_rests_fd = bpf_map__fd(skel->maps.node_rests),
-		.dists_fd = bpf_map__fd(skel->maps.dists),
-		.dist_keys_fd = bpf_map__fd(skel->maps.dist_keys),
-		.function_modes_fd = bpf_map__fd(skel->maps.function_modes),
-		.passed_fd = bpf_map__fd(skel->maps.passed),
-		.free_callstacks_fd = bpf_map__fd(skel->maps.free_callstacks),
-		.free_frames_fd = bpf_map__fd(skel->maps.free_frames),
-		.free_nodes_fd = bpf_map__fd(skel->maps.free_nodes),
-		.chunks_fd = bpf_map__fd(skel->maps.chunks),
-		.free_chunks_fd = bpf_map__fd(skel->maps.free_chunks),
-		.stack_of_tid_fd = bpf_map__fd(skel->maps.stack_of_tid),
-		.lists_fd = bpf_map__fd(skel->maps.lists),
-		.values_fd = bpf_map__fd(skel->maps.values),
-		.line_sites_fd = bpf_map__fd(skel->maps.line_sites),
-		.line_counts_fd = bpf_map__fd(skel->maps.line_counts),
-		.frame_rests_fd = bpf_map__fd(skel->maps.frame_rests),
-		.callstacks_cap = tr->callstacks_cap,
-		.frames_cap = tr->frames_cap,
-		.nodes_cap = tr->nodes_cap,
-		.index_cap = tr->index_cap,
-		.dists_cap = tr->dists_cap,
-		.function_modes_cap = tr->function_modes_cap,
-		.chunks_cap = tr->chunks_cap,
-		.lists_cap = tr->lists_cap,
-		.lines_cap = tr->lines_cap,
-		.passed_shares = tr->passed_shares,
-		.line_shares = tr->line_shares,
-		.next_callstack = &skel->data_written->next_callstack,
-		.next_frame = &skel->data_written->next_frame,
-		.next_node = &skel->data_written->next_node,
-		.tallies = skel->bss->tallies,
-		.switches_set = &skel->bss->switches_set,
-		.callers_fd = bpf_map__fd(skel->maps.callers),
-		.callers_cap = tr->callers_cap,
-		.callers_lost = (volatile uint64_t *)&skel->data_written->callers_lost,
-	};
+	*out = tr->tables;
 }
 
 void tracer__free(struct tracer *tr)

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "attach/tracer_tables.h"
 #include "plan/plan.h"
 
 struct arguments;
@@ -53,31 +54,6 @@ struct tracer_options {
 
 struct own_probe;
 struct probe_costs;
-
-/* The shared tables, for collect/. */
-struct tracer_tables {
-	int callstacks_fd, frames_fd, nodes_fd, node_rests_fd, index_fd, dists_fd, dist_keys_fd;
-	int function_modes_fd, passed_fd;
-	int chunks_fd;			   /* single calls; chunks_cap 0: not kept */
-	int lists_fd, values_fd;	   /* values of arguments; lists_cap 0: none are */
-	int line_sites_fd, line_counts_fd; /* lines_cap 0: none are counted */
-	int frame_rests_fd;		   /* of single calls and lines */
-	int free_callstacks_fd, free_frames_fd, free_nodes_fd, free_chunks_fd;
-	int stack_of_tid_fd; /* call stack by process << 32 | thread */
-	uint32_t callstacks_cap, frames_cap, nodes_cap, index_cap, dists_cap, function_modes_cap,
-		chunks_cap;
-	uint32_t lists_cap;
-	uint32_t lines_cap;		     /* sites, with number 0 */
-	uint32_t passed_shares, line_shares; /* of CPUs, in the tables of those counts */
-	/* Live counters, written by BPF. */
-	const volatile uint32_t *next_callstack, *next_frame, *next_node;
-	struct wire_tally *tallies; /* [WIRE_CPUS] */
-	/* To be set before the first switch is. */
-	bool *switches_set;
-	int callers_fd; /* stacks; callers_cap 0: none are unwound */
-	uint32_t callers_cap;
-	const volatile uint64_t *callers_lost; /* stacks, for want of room */
-};
 
 /* Of which nops this kernel makes calls. */
 enum call_nops tracer__call_nops(void);

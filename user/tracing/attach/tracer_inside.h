@@ -8,6 +8,7 @@
 
 #include "attach/gate.h"
 #include "attach/groups.h"
+#include "attach/tracer_tables.h"
 
 struct arguments;
 struct life;
@@ -20,18 +21,13 @@ struct tracer {
 	struct groups groups;
 	struct gate gate;
 	struct life *life;
-	uint32_t callstacks_cap, frames_cap, nodes_cap, index_cap, dists_cap, function_modes_cap,
-		chunks_cap;
-	uint32_t lists_cap;
-	uint32_t passed_shares, line_shares;
+	struct tracer_tables tables;	    /* descriptors: once the programs are loaded */
 	int region_programs[LATE_PROGRAMS]; /* once there are regions */
 	bool regions_are_late;		    /* they are not the skeleton's */
 	bool surveys;			    /* its programs can: see tracer__survey() */
 	const struct arguments *arguments;
 	size_t lists_told; /* of them, BPF has */
-	uint32_t lines_cap;
-	size_t lines_told;		     /* sites */
-	uint32_t callers_cap, unwind_tables; /* tables: that are in the map */
+	size_t lines_told; /* sites */
 };
 
 /* Lets the events of a process count. Returns 0 or -errno. */

@@ -76,37 +76,30 @@ static uint32_t dists_wanted(size_t functions, uint32_t shares)
 	return wanted < MIN_DISTS ? MIN_DISTS : wanted > most ? most : power_of_two(wanted);
 }
 
-/* Without --calls these stay as small as maps can be. */
 static void size_calls(struct tracer *tr, size_t bytes)
 {
+	struct tracer_tables *tables = &tr->tables;
 	struct proftrace_bpf *skel = tr->skel;
 	size_t chunks = bytes / sizeof(struct wire_chunk);
 
-	tr->chunks_cap = chunks < MAX_CHUNKS ? chunks : MAX_CHUNKS;
-	skel->rodata->keep_calls = tr->chunks_cap > 0;
-	skel->rodata->chunks_cap = tr->chunks_cap;
-	if (!tr->chunks_cap)
-		return;
-	bpf_map__set_max_entries(skel->maps.chunks, tr->chunks_cap);
-	bpf_map__set_max_entries(skel->maps.free_chunks, tr->chunks_cap);
-	bpf_map__set_max_entries(skel->maps.frame_rests, tr->frames_cap);
+	tables->chunks_cap = chunks < MAX_CHUNKS ? chunks : MAX_CHUNKS;
+	skel->rodata->keep_calls = tables->chunks_cap > 0;
+	skel->rodata->chunks_cap = tables->chunks_cap;
 }
 
 /* Sizes the tables of values (-A); without, they have one entry. */
 static void size_values(struct tracer *tr, const struct tracer_options *opts)
 {
+	struct tracer_tables *tables = &tr->tables;
 	struct proftrace_bpf *skel = tr->skel;
 
-	tr->lists_cap = 0;
-	if (!tr->chunks_cap || !opts->arguments || !opts->arguments->cnt)
+	if (!tables->chunks_cap || !opts->arguments || !opts->arguments->cnt)
 		return;
 	/* Files that are loaded later may bring more. */
-	tr->lists_cap =
+	tables->lists_cap =
 		arguments__named(opts->arguments) ? ARGUMENT_LISTS + 1 : opts->arguments->cnt + 1;
 	tr->arguments = opts->arguments;
 	skel->rodata->keep_values = true;
-	bpf_map__set_max_entries(skel->maps.lists, tr->lists_cap);
-	bpf_map__set_max_entries(skel->maps.values, tr->frames_cap);
 }
 
 #define MORE_LINES (1u << 15) /* sites, that may come with files that are loaded later */
@@ -114,43 +107,37 @@ static void size_values(struct tracer *tr, const struct tracer_options *opts)
 /* Sizes the tables of lines (--lines), and leaves its programs out where it was not given. */
 static void size_lines(struct tracer *tr, const struct tracer_options *opts)
 {
+	struct tracer_tables *tables = &tr->tables;
 	struct proftrace_bpf *skel = tr->skel;
 
 	bpf_program__set_autoload(skel->progs.line_site, opts->lines);
-	tr->lines_cap = opts->lines ? whole_lines(opts->line_sites_cnt + 1 + MORE_LINES,
-						  sizeof(struct wire_line_count))
-				    : 0;
-	if (!tr->lines_cap)
+	tables->lines_cap = opts->lines ? whole_lines(opts->line_sites_cnt + 1 + MORE_LINES,
+						      sizeof(struct wire_line_count))
+					: 0;
+	if (!tables->lines_cap)
 		return;
-	tr->line_shares = shares_of_cpus(tr->lines_cap, MAX_LINE_CNTS);
+	tables->line_shares = shares_of_cpus(tables->lines_cap, MAX_LINE_CNTS);
 	skel->rodata->keep_lines = true;
-	skel->rodata->lines_cap = tr->lines_cap;
-	skel->rodata->lines_shares_mask = tr->line_shares - 1;
-	bpf_map__set_max_entries(skel->maps.line_sites, tr->lines_cap);
-	bpf_map__set_max_entries(skel->maps.line_counts, tr->lines_cap * tr->line_shares);
-	bpf_map__set_max_entries(skel->maps.line_entries, tr->function_modes_cap);
-	bpf_map__set_max_entries(skel->maps.frame_rests, tr->frames_cap);
+	skel->rodata->lines_cap = tables->lines_cap;
+	skel->rodata->lines_shares_mask = tables->line_shares - 1;
 }
 
 /* Sizes the tables that are counted by function and CPU: how long calls took, and those that are
  * passed over. */
 static void size_shares(struct tracer *tr, const struct tracer_options *opts)
 {
+	struct tracer_tables *tables = &tr->tables;
 	struct proftrace_bpf *skel = tr->skel;
 	uint32_t dist_shares = shares_of_cpus(1, WIRE_CPUS);
 
-	tr->dists_cap = dists_wanted(opts->functions_cnt, dist_shares);
-	tr->function_modes_cap =
+	tables->dists_cap = dists_wanted(opts->functions_cnt, dist_shares);
+	tables->function_modes_cap =
 		whole_lines(opts->functions_cnt + MORE_FUNCTIONS, sizeof(uint64_t));
-	tr->passed_shares = shares_of_cpus(tr->function_modes_cap, MAX_PASSED);
-	bpf_map__set_max_entries(skel->maps.dists, tr->dists_cap);
-	bpf_map__set_max_entries(skel->maps.dist_keys, tr->dists_cap);
-	bpf_map__set_max_entries(skel->maps.function_modes, tr->function_modes_cap);
-	bpf_map__set_max_entries(skel->maps.passed, tr->function_modes_cap * tr->passed_shares);
-	skel->rodata->dists_mask = tr->dists_cap - 1;
+	tables->passed_shares = shares_of_cpus(tables->function_modes_cap, MAX_PASSED);
+	skel->rodata->dists_mask = tables->dists_cap - 1;
 	skel->rodata->dists_shares_mask = dist_shares - 1;
-	skel->rodata->function_modes_cap = tr->function_modes_cap;
-	skel->rodata->passed_shares_mask = tr->passed_shares - 1;
+	skel->rodata->function_modes_cap = tables->function_modes_cap;
+	skel->rodata->passed_shares_mask = tables->passed_shares - 1;
 }
 
 #define MAX_CALLERS	  (1u << 14) /* stacks, 1 KB each */
@@ -160,44 +147,36 @@ static void size_shares(struct tracer *tr, const struct tracer_options *opts)
 /* Sizes the tables of callers (--callers). `unwinds`: the programs that were loaded can unwind. */
 static void size_callers(struct tracer *tr, bool unwinds)
 {
+	struct tracer_tables *tables = &tr->tables;
 	struct proftrace_bpf *skel = tr->skel;
 
-	tr->callers_cap = unwinds ? MAX_CALLERS : 0;
-	tr->unwind_tables = MAX_UNWIND_TABLES;
-	skel->rodata->keep_callers = unwinds;
-	skel->rodata->callers_cap = tr->callers_cap;
 	if (!unwinds)
 		return;
-	bpf_map__set_max_entries(skel->maps.callers, tr->callers_cap);
-	bpf_map__set_max_entries(skel->maps.callers_of_hash, tr->callers_cap);
-	bpf_map__set_max_entries(skel->maps.unwind_tables, tr->unwind_tables);
-	bpf_map__set_max_entries(skel->maps.unwind_spaces, MAX_SPACES);
+	tables->callers_cap = MAX_CALLERS;
+	tables->unwind_tables_cap = MAX_UNWIND_TABLES;
+	tables->unwind_spaces_cap = MAX_SPACES;
+	skel->rodata->keep_callers = true;
+	skel->rodata->callers_cap = tables->callers_cap;
 }
 
-static void size_tables(struct tracer *tr, const struct tracer_options *opts)
+/* `unwinds`: as for size_callers(). */
+static void size_tables(struct tracer *tr, const struct tracer_options *opts, bool unwinds)
 {
+	struct tracer_tables *tables = &tr->tables;
 	struct proftrace_bpf *skel = tr->skel;
 
+	*tables = (struct tracer_tables){0};
 	/* Goroutines are many. */
-	tr->callstacks_cap = opts->expects_go ? 2 * MAX_CALLSTACKS : MAX_CALLSTACKS;
-	tr->frames_cap = MAX_FRAMES;
-	tr->nodes_cap = opts->max_paths;
-	tr->index_cap = power_of_two(tr->nodes_cap) * 2;
-	bpf_map__set_max_entries(skel->maps.callstacks, tr->callstacks_cap);
-	bpf_map__set_max_entries(skel->maps.free_callstacks, tr->callstacks_cap);
-	bpf_map__set_max_entries(skel->maps.stack_of_tid, tr->callstacks_cap);
-	bpf_map__set_max_entries(skel->maps.goroutines,
-				 opts->expects_go ? 2 * tr->callstacks_cap : FEW_GOROUTINES);
-	bpf_map__set_max_entries(skel->maps.frames, tr->frames_cap);
-	bpf_map__set_max_entries(skel->maps.free_frames, tr->frames_cap);
-	bpf_map__set_max_entries(skel->maps.nodes, tr->nodes_cap);
-	bpf_map__set_max_entries(skel->maps.node_rests, tr->nodes_cap);
-	bpf_map__set_max_entries(skel->maps.free_nodes, tr->nodes_cap);
-	bpf_map__set_max_entries(skel->maps.node_index, tr->index_cap);
-	skel->rodata->callstacks_cap = tr->callstacks_cap;
-	skel->rodata->frames_cap = tr->frames_cap;
-	skel->rodata->nodes_cap = tr->nodes_cap;
-	skel->rodata->index_mask = tr->index_cap - 1;
+	tables->callstacks_cap = opts->expects_go ? 2 * MAX_CALLSTACKS : MAX_CALLSTACKS;
+	tables->goroutines_cap = opts->expects_go ? 2 * tables->callstacks_cap : FEW_GOROUTINES;
+	tables->followed_cap = opts->children ? MAX_FOLLOWED : 0;
+	tables->frames_cap = MAX_FRAMES;
+	tables->nodes_cap = opts->max_paths;
+	tables->index_cap = power_of_two(tables->nodes_cap) * 2;
+	skel->rodata->callstacks_cap = tables->callstacks_cap;
+	skel->rodata->frames_cap = tables->frames_cap;
+	skel->rodata->nodes_cap = tables->nodes_cap;
+	skel->rodata->index_mask = tables->index_cap - 1;
 	skel->rodata->keep_cost = opts->keep_cost;
 	skel->rodata->has_triggers = opts->triggers;
 	skel->rodata->has_untils = opts->untils;
@@ -208,8 +187,41 @@ static void size_tables(struct tracer *tr, const struct tracer_options *opts)
 	size_calls(tr, opts->calls_bytes);
 	size_values(tr, opts);
 	size_lines(tr, opts);
+	size_callers(tr, unwinds);
 	if (opts->max_depth)
 		skel->rodata->max_level = opts->max_depth;
+}
+
+/* A map that is not used stays as it is defined. */
+static void map_size(struct bpf_map *map, uint32_t entries)
+{
+	if (entries)
+		bpf_map__set_max_entries(map, entries);
+}
+
+#define SIZE_MAP(NAME, ENTRIES)		map_size(skel->maps.NAME, ENTRIES);
+#define SIZE_TABLE(NAME, TYPE, ENTRIES) SIZE_MAP(NAME, ENTRIES)
+#define FIND_MAP(NAME, ...)		tables->NAME##_fd = bpf_map__fd(skel->maps.NAME);
+
+static void size_maps(const struct proftrace_bpf *skel, const struct tracer_tables *tables)
+{
+	WIRE_TABLES(SIZE_TABLE)
+	WIRE_QUEUES(SIZE_MAP)
+	WIRE_MAPS(SIZE_MAP)
+}
+
+/* Once they are loaded. */
+static void find_tables(const struct proftrace_bpf *skel, struct tracer_tables *tables)
+{
+	WIRE_TABLES(FIND_MAP)
+	WIRE_QUEUES(FIND_MAP)
+	WIRE_MAPS(FIND_MAP)
+	tables->next_callstack = &skel->data_written->next_callstack;
+	tables->next_frame = &skel->data_written->next_frame;
+	tables->next_node = &skel->data_written->next_node;
+	tables->tallies = skel->bss->tallies;
+	tables->switches_set = &skel->bss->switches_set;
+	tables->callers_lost = (volatile uint64_t *)&skel->data_written->callers_lost;
 }
 
 #define TRIAL_COOKIE 0x1234567812345678ull
@@ -297,8 +309,8 @@ static int load_backend(struct tracer *tr, const struct backend *backend,
 	err = backend->prepare(tr->skel);
 	if (err)
 		goto failed;
-	size_tables(tr, opts);
-	size_callers(tr, opts->callers && !backend->lacks);
+	size_tables(tr, opts, opts->callers && !backend->lacks);
+	size_maps(tr->skel, &tr->tables);
 	tr->groups.link_holder = opts->link_holder;
 	tr->groups.unbound = !t->processes_cnt || opts->follow;
 	tr->groups.emulates = tracer__writes_registers();
@@ -308,16 +320,16 @@ static int load_backend(struct tracer *tr, const struct backend *backend,
 	tr->groups.children = t->processes_cnt && opts->children;
 	tr->skel->rodata->filter_tgids = t->processes_cnt != 0;
 	tr->skel->rodata->links_unbound = tr->groups.unbound || tr->groups.children;
-	if (opts->children)
-		bpf_map__set_max_entries(tr->skel->maps.tgids, MAX_FOLLOWED);
 	life__prepare(tr->skel, opts->children, opts->follow);
 	err = proftrace_bpf__load(tr->skel);
 	/* Data sections stay unmapped if libbpf could not find out whether the kernel can map them.
 	 */
 	if (!err && (!tr->skel->bss || !tr->skel->data || !tr->skel->data_written))
 		err = -ENOMEM;
-	if (!err)
+	if (!err) {
+		find_tables(tr->skel, &tr->tables);
 		err = close_stack_tables(tr->skel);
+	}
 	if (!err)
 		err = gate__init(&tr->gate, tr->skel);
 	if (!err)
@@ -482,7 +494,7 @@ int tracer__load(const struct tracer_options *opts, const struct target *t, stru
 	if (tr->backend->lacks)
 		log_info("on this kernel %s (proftrace doctor tells more)", tr->backend->lacks);
 	err = allow_processes(tr, t);
-	if (!err && tr->lists_cap)
+	if (!err && tr->tables.lists_cap)
 		err = tracer__tell_lists(tr);
 	if (!err)
 		err = life__new(tr->skel, &tr->life);

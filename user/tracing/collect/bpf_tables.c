@@ -17,98 +17,54 @@ static size_t page_round(size_t size)
 	return (size + page - 1) / page * page;
 }
 
-static void *table_map(int fd, size_t size)
+/* NULL if it is not used, or after one that could not be mapped, which *failed tells. */
+static void *table_map(int fd, size_t entries, size_t size, bool *failed)
 {
-	void *p = mmap(NULL, page_round(size), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	void *p;
 
-	return p == MAP_FAILED ? NULL : p;
+	if (!entries || *failed)
+		return NULL;
+	p = mmap(NULL, page_round(entries * size), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	*failed = p == MAP_FAILED;
+	return *failed ? NULL : p;
+}
+
+static void table_unmap(void *p, size_t entries, size_t size)
+{
+	if (p)
+		munmap(p, page_round(entries * size));
+}
+
+#define MAP_TABLE(NAME, TYPE, ENTRIES) \
+	t->NAME = table_map(tables->NAME##_fd, ENTRIES, sizeof(TYPE), &failed);
+#define UNMAP_TABLE(NAME, TYPE, ENTRIES) table_unmap(t->NAME, ENTRIES, sizeof(TYPE));
+
+int bpf_tables__map(struct bpf_tables *t, const struct tracer_tables *tables)
+{
+	bool failed = false;
+	int err;
+
+	*t = (struct bpf_tables){.info = *tables};
+	WIRE_TABLES(MAP_TABLE)
+	if (!failed)
+		return 0;
+	err = -errno;
+	log_error("cannot map the BPF tables: %s", strerror(-err));
+	bpf_tables__unmap(t);
+	return err;
+}
+
+void bpf_tables__unmap(struct bpf_tables *t)
+{
+	const struct tracer_tables *tables = &t->info;
+
+	WIRE_TABLES(UNMAP_TABLE)
+	*t = (struct bpf_tables){0};
 }
 
 static size_t passed_size(const struct tracer_tables *info)
 {
 	return (size_t)info->function_modes_cap * info->passed_shares * sizeof(uint64_t);
-}
-
-static size_t line_counts_size(const struct tracer_tables *info)
-{
-	return (size_t)info->lines_cap * info->line_shares * sizeof(struct wire_line_count);
-}
-
-static bool has_frame_rests(const struct tracer_tables *info)
-{
-	return info->chunks_cap || info->lines_cap;
-}
-
-int bpf_tables__map(struct bpf_tables *t, const struct tracer_tables *info)
-{
-	*t = (struct bpf_tables){.info = *info};
-	t->callstacks =
-		table_map(info->callstacks_fd, info->callstacks_cap * sizeof(*t->callstacks));
-	t->frames = table_map(info->frames_fd, info->frames_cap * sizeof(*t->frames));
-	t->nodes = table_map(info->nodes_fd, info->nodes_cap * sizeof(*t->nodes));
-	t->node_rests = table_map(info->node_rests_fd, info->nodes_cap * sizeof(*t->node_rests));
-	t->index = table_map(info->index_fd, info->index_cap * sizeof(*t->index));
-	t->dists = table_map(info->dists_fd, info->dists_cap * sizeof(*t->dists));
-	t->dist_keys = table_map(info->dist_keys_fd, info->dists_cap * sizeof(*t->dist_keys));
-	t->function_modes = table_map(info->function_modes_fd,
-				      info->function_modes_cap * sizeof(*t->function_modes));
-	t->passed = table_map(info->passed_fd, passed_size(info));
-	if (info->chunks_cap)
-		t->chunks = table_map(info->chunks_fd, info->chunks_cap * sizeof(*t->chunks));
-	if (has_frame_rests(info))
-		t->frame_rests =
-			table_map(info->frame_rests_fd, info->frames_cap * sizeof(*t->frame_rests));
-	if (info->lists_cap) {
-		t->lists = table_map(info->lists_fd, info->lists_cap * sizeof(*t->lists));
-		t->values = table_map(info->values_fd, info->frames_cap * sizeof(*t->values));
-	}
-	if (info->lines_cap) {
-		t->line_sites =
-			table_map(info->line_sites_fd, info->lines_cap * sizeof(*t->line_sites));
-		t->line_counts = table_map(info->line_counts_fd, line_counts_size(info));
-	}
-	if (info->callers_cap)
-		t->callers = table_map(info->callers_fd, info->callers_cap * sizeof(*t->callers));
-	if ((info->callers_cap && !t->callers) ||
-	    (info->lines_cap && (!t->line_sites || !t->line_counts)) ||
-	    (info->chunks_cap && !t->chunks) || (has_frame_rests(info) && !t->frame_rests) ||
-	    (info->lists_cap && (!t->lists || !t->values)) || !t->callstacks || !t->frames ||
-	    !t->nodes || !t->node_rests || !t->index || !t->dists || !t->dist_keys ||
-	    !t->function_modes || !t->passed) {
-		int err = -errno;
-
-		log_error("cannot map the BPF tables: %s", strerror(-err));
-		bpf_tables__unmap(t);
-		return err;
-	}
-	return 0;
-}
-
-static void table_unmap(void *p, size_t size)
-{
-	if (p)
-		munmap(p, page_round(size));
-}
-
-void bpf_tables__unmap(struct bpf_tables *t)
-{
-	table_unmap(t->callstacks, t->info.callstacks_cap * sizeof(*t->callstacks));
-	table_unmap(t->frames, t->info.frames_cap * sizeof(*t->frames));
-	table_unmap(t->nodes, t->info.nodes_cap * sizeof(*t->nodes));
-	table_unmap(t->index, t->info.index_cap * sizeof(*t->index));
-	table_unmap(t->node_rests, t->info.nodes_cap * sizeof(*t->node_rests));
-	table_unmap(t->dists, t->info.dists_cap * sizeof(*t->dists));
-	table_unmap(t->dist_keys, t->info.dists_cap * sizeof(*t->dist_keys));
-	table_unmap(t->function_modes, t->info.function_modes_cap * sizeof(*t->function_modes));
-	table_unmap(t->passed, passed_size(&t->info));
-	table_unmap(t->chunks, t->info.chunks_cap * sizeof(*t->chunks));
-	table_unmap(t->frame_rests, t->info.frames_cap * sizeof(*t->frame_rests));
-	table_unmap(t->lists, t->info.lists_cap * sizeof(*t->lists));
-	table_unmap(t->values, t->info.frames_cap * sizeof(*t->values));
-	table_unmap(t->line_sites, t->info.lines_cap * sizeof(*t->line_sites));
-	table_unmap(t->line_counts, line_counts_size(&t->info));
-	table_unmap(t->callers, t->info.callers_cap * sizeof(*t->callers));
-	*t = (struct bpf_tables){0};
 }
 
 static uint32_t used(const volatile uint32_t *next, uint32_t cap)
@@ -200,7 +156,7 @@ static void index_remove(struct bpf_tables *t, uint32_t node)
 	uint32_t first = WIRE_INDEX_HASH(n->parent, n->function);
 
 	for (uint32_t i = 0; i < WIRE_INDEX_PROBES; i++) {
-		uint64_t *place = &t->index[(first + i) & (t->info.index_cap - 1)];
+		uint64_t *place = &t->node_index[(first + i) & (t->info.index_cap - 1)];
 
 		if (*place == node) {
 			__atomic_store_n(place, WIRE_INDEX_DEAD, __ATOMIC_RELEASE);

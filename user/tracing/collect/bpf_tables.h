@@ -11,22 +11,10 @@
 
 struct bpf_tables {
 	struct tracer_tables info;
-	struct wire_callstack *callstacks;
-	struct wire_frame *frames;
-	struct wire_node *nodes;
-	struct wire_node_rest *node_rests;
-	uint64_t *index;
-	struct wire_dist *dists;
-	uint64_t *dist_keys;
-	struct wire_function_mode *function_modes;
-	uint64_t *passed;	   /* by function, one share of CPUs behind the other */
-	struct wire_chunk *chunks; /* NULL without --calls */
-	struct wire_list *lists;   /* these two: NULL if no values are read */
-	struct wire_values *values;
-	struct wire_line_site *line_sites; /* these two: NULL if no lines are counted */
-	struct wire_line_count *line_counts;
-	struct wire_frame_rest *frame_rests; /* NULL without both */
-	struct wire_callers *callers;	     /* NULL without --callers */
+	/* By their names; NULL: this run does not use it. */
+#define TABLE_AT(NAME, TYPE, ENTRIES) TYPE *NAME;
+	WIRE_TABLES(TABLE_AT)
+#undef TABLE_AT
 };
 
 int bpf_tables__map(struct bpf_tables *t,

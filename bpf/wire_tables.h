@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The tables whose size is the run's choice, each in one row: BPF defines them, and user space
+ * sizes, finds and maps them, by these lists alone. Sizes are expressions of `tables`, a struct
+ * tracer_tables (attach/tracer.h); where one is 0 the table is not used, and stays as it is
+ * defined.
+ */
+#ifndef PROFTRACE_WIRE_TABLES_H
+#define PROFTRACE_WIRE_TABLES_H
+
+#include "wire.h"
+
+/* Arrays in memory that both sides share: X(NAME, TYPE of an entry, ENTRIES). */
+#define WIRE_TABLES(X)                                                                            \
+	X(callstacks, struct wire_callstack, tables->callstacks_cap)                              \
+	X(frames, struct wire_frame, tables->frames_cap)                                          \
+	X(nodes, struct wire_node, tables->nodes_cap)                                             \
+	X(node_rests, struct wire_node_rest, tables->nodes_cap)                                   \
+	X(node_index, u64, tables->index_cap)                                                     \
+	X(dists, struct wire_dist, tables->dists_cap)                                             \
+	X(dist_keys, u64, tables->dists_cap)                                                      \
+	/* By function; those behind its end cannot be dropped. */                                \
+	X(function_modes, struct wire_function_mode, tables->function_modes_cap)                  \
+	/* Calls since the drop, by function, one share of CPUs behind the other. */              \
+	X(passed, u64, tables->function_modes_cap * tables->passed_shares)                        \
+	/* With --calls. */                                                                       \
+	X(chunks, struct wire_chunk, tables->chunks_cap)                                          \
+	/* With -A; values by frame. */                                                           \
+	X(lists, struct wire_list, tables->lists_cap)                                             \
+	X(values, struct wire_values, tables->lists_cap ? tables->frames_cap : 0)                 \
+	/* With --lines; counts by site, one share of CPUs behind the other; entries by function: \
+	 * the site that its entry stands for, 0: none. */                                        \
+	X(line_sites, struct wire_line_site, tables->lines_cap)                                   \
+	X(line_counts, struct wire_line_count, tables->lines_cap * tables->line_shares)           \
+	X(line_entries, u64, tables->lines_cap ? tables->function_modes_cap : 0)                  \
+	/* With --calls or --lines. */                                                            \
+	X(frame_rests, struct wire_frame_rest,                                                    \
+	  tables->chunks_cap || tables->lines_cap ? tables->frames_cap : 0)                       \
+	/* With --callers. */                                                                     \
+	X(callers, struct wire_callers, tables->callers_cap)
+
+/* Queues of entries that were given back: X(NAME, ENTRIES). */
+#define WIRE_QUEUES(X)                             \
+	X(free_callstacks, tables->callstacks_cap) \
+	X(free_frames, tables->frames_cap)         \
+	X(free_nodes, tables->nodes_cap)           \
+	X(free_chunks, tables->chunks_cap)
+
+/* Others, each defined beside its user: X(NAME, ENTRIES). */
+#define WIRE_MAPS(X)                                \
+	X(stack_of_tid, tables->callstacks_cap)     \
+	X(goroutines, tables->goroutines_cap)       \
+	X(tgids, tables->followed_cap)              \
+	X(callers_of_hash, tables->callers_cap)     \
+	X(unwind_tables, tables->unwind_tables_cap) \
+	X(unwind_spaces, tables->unwind_spaces_cap)
+
+#endif
