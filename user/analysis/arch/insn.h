@@ -49,8 +49,7 @@ struct insn {
 	int32_t table_disp;
 	bool by_slot; /* calls or jumps through the pointer `slot` bytes behind its end */
 	int32_t slot;
-	bool near; /* has an operand in memory, `distance` bytes behind its end */
-	int32_t distance;
+	bool near;     /* has an operand in memory, so many bytes behind its end */
 	bool compares; /* with the constant `constant` */
 	int64_t constant;
 	bool lea_rip; /* loads the address `rel` behind its end into lea_reg */

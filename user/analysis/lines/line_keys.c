@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lines/counting.h"
 #include "util/array.h"
 
 /* Tables have the same file under several numbers. */
@@ -80,9 +79,8 @@ static int add_row(struct line_keys *k, const struct line_row *row, const uint8_
 		   size_t at, size_t size)
 {
 	const uint32_t *inlined = k->inlined + at;
-	const uint8_t *marks = k->marks + at;
 	struct line_key key = {.line = row->line};
-	bool any = false, counts = false;
+	bool any = false;
 	uint32_t number;
 
 	if (!row->file)
@@ -93,10 +91,6 @@ static int add_row(struct line_keys *k, const struct line_row *row, const uint8_
 	for (size_t i = 0; i < size; i++) {
 		if (!reached[i] || reached[i] == CODE_INSIDE)
 			continue;
-		if (marks[i] == COUNTING || (marks[i] == COUNTING_JUMP && i)) {
-			counts = true;
-			continue;
-		}
 		key.inlined = inlined[i];
 		if (number_of(k, &key, &number))
 			return -ENOMEM;
@@ -104,7 +98,7 @@ static int add_row(struct line_keys *k, const struct line_row *row, const uint8_
 		k->items[number - 1].reached = any = true;
 	}
 	key.inlined = inlined[0];
-	return any || counts ? 0 : number_of(k, &key, &number);
+	return any ? 0 : number_of(k, &key, &number);
 }
 
 static int add_piece(struct line_keys *k, struct line_table *t, const struct code_piece *piece,
@@ -113,7 +107,6 @@ static int add_piece(struct line_keys *k, struct line_table *t, const struct cod
 	uint64_t end = piece->vaddr + piece->size;
 	int err;
 
-	counting__mark(k->counters, piece, reached + before, k->insn, k->marks + before);
 	k->table_cnt = 0;
 	err = line_table__rows(t, piece->vaddr, end, &k->table, &k->table_cnt, &k->table_cap);
 	for (size_t i = 0; !err && i < k->table_cnt; i++) {
@@ -129,12 +122,10 @@ static int add_piece(struct line_keys *k, struct line_table *t, const struct cod
 static int clear_arrays(struct line_keys *k, size_t size)
 {
 	if (ARRAY_RESERVE_MORE(&k->by_byte, 0, size, &k->by_byte_cap) ||
-	    ARRAY_RESERVE_MORE(&k->inlined, 0, size, &k->inlined_cap) ||
-	    ARRAY_RESERVE_MORE(&k->marks, 0, size, &k->marks_cap))
+	    ARRAY_RESERVE_MORE(&k->inlined, 0, size, &k->inlined_cap))
 		return -ENOMEM;
 	memset(k->by_byte, 0, size * sizeof(*k->by_byte));
 	memset(k->inlined, 0, size * sizeof(*k->inlined));
-	memset(k->marks, 0, size);
 	if (k->hash)
 		memset(k->hash, 0, k->hash_size * sizeof(*k->hash));
 	k->cnt = k->inlines.cnt = k->inlines.labels_cnt = k->files_cnt = 0;
@@ -174,7 +165,6 @@ void line_keys__clear(struct line_keys *k)
 	free(k->inlines.items);
 	free(k->inlines.labels);
 	free(k->inlined);
-	free(k->marks);
 	free(k->hash);
 	free(k->table);
 	free(k->files);

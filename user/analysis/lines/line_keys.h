@@ -10,9 +10,6 @@
 #include "code/code.h"
 #include "dwarf/line_table.h"
 
-struct counters;
-struct insn_decoder;
-
 /* A line of one inlined call. Keys are numbered from 1 on. */
 struct line_key {
 	const char *file; /* the line table's; the same file has one pointer only */
@@ -22,9 +19,6 @@ struct line_key {
 };
 
 struct line_keys {
-	/* Given: code that only counts is of no line. NULL: there is none. */
-	const struct counters *counters;
-	struct insn_decoder *insn;
 	struct line_key *items; /* key 1 is the first */
 	size_t cnt, cap;
 	uint32_t *by_byte; /* of the pieces, one behind the other: a key; 0: of no line */
@@ -33,8 +27,6 @@ struct line_keys {
 	/* for the making */
 	uint32_t *inlined;
 	size_t inlined_cap;
-	uint8_t *marks; /* enum counting, by byte */
-	size_t marks_cap;
 	uint32_t *hash; /* numbers of keys; 0: free */
 	size_t hash_size;
 	struct line_row *table;
@@ -44,8 +36,8 @@ struct line_keys {
 };
 
 /* Finds the keys of a function that was decoded; those that no instruction has that was reached
- * come as well. Uses the arrays again: zero *k before the first use but for what is given, and
- * line_keys__clear() it after the last. Returns 0 or -ENOMEM. */
+ * come as well. Uses the arrays again: zero *k before the first use, and line_keys__clear() it
+ * after the last. Returns 0 or -ENOMEM. */
 int line_keys__find(struct line_keys *k, struct line_table *t, const struct code_piece *pieces,
 		    size_t pieces_cnt, const uint8_t *reached);
 void line_keys__clear(struct line_keys *k);

@@ -23,7 +23,6 @@
 #include "plan/plan.h"
 #include "plan/plan_lines.h"
 #include "select/line_spec.h"
-#include "symbol/counters.h"
 #include "symbol/symtab.h"
 #include "util/array.h"
 #include "util/log.h"
@@ -40,7 +39,7 @@ struct planner {
 	const struct plan_object *obj;
 	const struct filter_object *fobj;
 	struct line_specs *specs;
-	struct counters *counters; /* NULL: none */
+	bool has_counters; /* see has_counters() */
 	struct cold_pieces cold;
 	struct piece_bytes bytes;
 	struct landing_pads pads;
@@ -156,14 +155,6 @@ static size_t size_of_pieces(const struct planner *pl)
 	return size;
 }
 
-/* What gcc adds to have gcov's counters registered and written; it is on the line that ends the
- * file's last function. */
-static bool is_for_counters(const struct planner *pl, const struct symbol *sym)
-{
-	return pl->counters &&
-	       (!strncmp(sym->name, "_sub_I_", 7) || !strncmp(sym->name, "_sub_D_", 7));
-}
-
 /* Lambdas are not said to be declared anywhere: then it is where their code begins. */
 static int note_start(struct planner *pl, uint32_t function)
 {
@@ -195,8 +186,6 @@ static int plan_function(struct planner *pl, uint32_t index)
 	const struct pads_source pads_from = {pl->obj->img, pl->obj->eh, NULL, &pl->tables};
 	int err;
 
-	if (is_for_counters(pl, sym))
-		return 0;
 	err = pieces__read(&from, f->symbol_index, &pl->bytes, pl->pieces, &pl->pieces_cnt);
 	if (err)
 		return err == -ENODATA ? 0 : err;
@@ -220,7 +209,7 @@ static int plan_function(struct planner *pl, uint32_t index)
 	if (!err)
 		err = judge_lines(pl, f);
 	pl->put.function = index;
-	pl->put.approximate = pl->traits.optimized;
+	pl->put.approximate = pl->traits.optimized || pl->has_counters;
 	pl->put.aside = pl->traits.made_up;
 	pl->put.declared_file = wants_declaration(pl, sym) ? pl->traits.file : NULL;
 	pl->put.declared_line = pl->traits.line;
@@ -242,7 +231,13 @@ static void planner_clear(struct planner *pl)
 	line_judge__clear(&pl->judge);
 	line_put__clear(&pl->put);
 	free(pl->starts);
-	counters__free(pl->counters);
+}
+
+/* Compilers that count for gcov or profiles put code between the lines that is of none, and seems
+ * to be of the line before it. */
+static bool has_counters(const struct elf_image *img)
+{
+	return elf_image__mentions(img, "gcov_init") || elf_image__mentions(img, "__llvm_profile_");
 }
 
 int lines__plan(struct plan *p, uint32_t index, const struct filter_object *fobj, size_t first,
@@ -263,6 +258,7 @@ int lines__plan(struct plan *p, uint32_t index, const struct filter_object *fobj
 
 	if (!obj->lines.table)
 		return 0;
+	pl.has_counters = has_counters(obj->img);
 	p->lines->by_others |= !line_table__is_roots(obj->lines.table);
 	pl.put.keys = &pl.keys;
 	pl.put.segs = &pl.segs;
@@ -280,10 +276,6 @@ int lines__plan(struct plan *p, uint32_t index, const struct filter_object *fobj
 		code_decoder__spare_calls(pl.decoder);
 		insn_decoder__spare_calls(pl.insn);
 	}
-	if (!err)
-		err = counters__load(obj->img, &pl.counters);
-	pl.keys.counters = pl.counters;
-	pl.keys.insn = pl.insn;
 	if (!err)
 		code_decoder__note_edges(pl.decoder);
 	for (size_t i = first; !err && i < p->functions_cnt; i++) {

@@ -409,7 +409,6 @@ static bool decode(struct decoder *d, const uint8_t *bytes, size_t len, struct i
 			in.opcode_map == ZYDIS_OPCODE_MAP_DEFAULT && f.op == 0xc9 && !f.operand16;
 	out->keeps_bp = keeps_bp(&in, &f);
 	out->near = (in.attributes & ZYDIS_ATTRIB_HAS_MODRM) && f.mod == 0 && f.rm == RBP;
-	out->distance = out->near ? f.disp : 0;
 	out->probeable = insn_uprobe__accepts(&in, &f, out) &&
 			 !(d->insn.spares_calls && out->flow == FLOW_CALL);
 	out->dear = insn_cost__is_dear(&in, &f);
