@@ -13,8 +13,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "dwarf/line_table.h"
 #include "dwarf/parameters.h"
-#include "dwarf/source.h"
 #include "elf/elf_image.h"
 #include "elf/elf_inside.h"
 #include "elf/lookup.h"
@@ -135,25 +135,20 @@ static void check_usdt(const struct elf_image *img)
 	usdt__free(usdt);
 }
 
-/* What source.h promises. */
+/* What line_table.h promises. */
 static void check_source(const struct elf_image *img, const struct symtab *tab)
 {
-	size_t cnt = symtab__count(tab);
-	struct source_place *places = calloc(cnt + 1, sizeof(*places));
-	struct source *source = NULL;
+	struct line_table *table = NULL;
+	struct line_row place;
 
-	if (!places)
-		abort();
-	for (size_t i = 0; i < cnt; i++)
-		places[i].vaddr = symtab__at(tab, i)->vaddr;
-	if (!source__open(img, "", &source) && source__find(source, places, cnt))
-		abort();
-	for (size_t i = 0; i < cnt; i++) {
-		if (!places[i].file != !places[i].line || (places[i].file && !*places[i].file))
+	if (line_table__open(img, "", &table))
+		return;
+	for (size_t i = 0; i < symtab__count(tab); i++) {
+		if (line_table__place(table, symtab__at(tab, i)->vaddr, &place) ||
+		    !place.file != !place.line || (place.file && !*place.file))
 			abort();
 	}
-	source__free(source);
-	free(places);
+	line_table__free(table);
 }
 
 /* Rows are in order, each with another rule than the one before; the first is at 0, the last is a

@@ -13,7 +13,6 @@
 #include "dwarf/function_traits.h"
 #include "dwarf/line_table.h"
 #include "dwarf/parameters.h"
-#include "dwarf/source.h"
 #include "elf/elf_inside.h"
 
 #define MEGABYTE 1048576ull
@@ -88,12 +87,12 @@ static uint64_t vaddr_of_work(const struct elf_image *img)
 /* As the end of every run does, for functions that have been called. */
 static void find_source(struct elf_image *img)
 {
-	struct source_place place = {.vaddr = vaddr_of_work(img)};
-	struct source *source = NULL;
+	struct line_table *table = NULL;
+	struct line_row place;
 
-	if (!source__open(img, "", &source))
-		assert_int_equal(source__find(source, &place, 1), 0);
-	source__free(source);
+	if (!line_table__open(img, "", &table))
+		assert_int_equal(line_table__place(table, vaddr_of_work(img), &place), 0);
+	line_table__free(table);
 }
 
 /* As --lines does, for many functions. */
@@ -140,19 +139,18 @@ static void find_parameter(struct elf_image *img)
 /* A bad one would show in all that follow. */
 static void test_of_good_will(void **state)
 {
-	struct source_place place;
-	struct source *source;
+	struct line_table *table;
+	struct line_row place;
 	struct elf_image *img;
 	int fd;
 
 	assemble(DEBUG_INFO(DECLARED, DECLARED_1, END, ".byte 0x4b\n"), "");
 	img = open_path("hostile", &fd);
-	place.vaddr = vaddr_of_work(img);
-	assert_int_equal(source__open(img, "", &source), 0);
-	assert_int_equal(source__find(source, &place, 1), 0);
+	assert_int_equal(line_table__open(img, "", &table), 0);
+	assert_int_equal(line_table__place(table, vaddr_of_work(img), &place), 0);
 	assert_string_equal(place.file, "/a.c");
 	assert_int_equal(place.line, 1);
-	source__free(source);
+	line_table__free(table);
 	close_image(img, fd);
 }
 

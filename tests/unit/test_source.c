@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-#include "dwarf/source.h"
+#include "dwarf/line_table.h"
 #include "symbol/symtab.h"
 
 struct expected {
@@ -21,13 +21,13 @@ static bool ends_with(const char *path, const char *end)
 	       (len == tail || path[len - tail - 1] == '/');
 }
 
-/* All functions of the table are asked for at once; `expected` are among them. */
+/* All functions of the table are asked for; `expected` are among them. */
 static void expect_places(const char *path, const struct expected *expected, size_t cnt)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC), err;
-	struct source_place *places;
+	struct line_table *table = NULL;
+	struct line_row *places;
 	struct elf_image *img;
-	struct source *source;
 	struct symtab *tab;
 	size_t symbols;
 
@@ -37,12 +37,11 @@ static void expect_places(const char *path, const struct expected *expected, siz
 	symbols = symtab__count(tab);
 	places = calloc(symbols + 1, sizeof(*places));
 	assert_non_null(places);
-	for (size_t i = 0; i < symbols; i++)
-		places[i].vaddr = symtab__at(tab, i)->vaddr;
-	err = source__open(img, "", &source);
+	err = line_table__open(img, "", &table);
 	assert_int_equal(err, cnt ? 0 : -ENOENT);
-	if (!err)
-		assert_int_equal(source__find(source, places, symbols), 0);
+	for (size_t i = 0; table && i < symbols; i++)
+		assert_int_equal(line_table__place(table, symtab__at(tab, i)->vaddr, &places[i]),
+				 0);
 	for (size_t i = 0; i < cnt; i++) {
 		size_t k = 0;
 
@@ -63,8 +62,7 @@ static void expect_places(const char *path, const struct expected *expected, siz
 		assert_true(*places[k].file == '/' && !strstr(places[k].file, "/./"));
 		assert_int_equal(access(places[k].file, R_OK), 0);
 	}
-	if (!err)
-		source__free(source);
+	line_table__free(table);
 	free(places);
 	symtab__free(tab);
 	elf_image__free(img);
@@ -190,18 +188,17 @@ static void test_damaged(void **state)
 	close_image(img, fd);
 	/* Debug information is behind what is loaded. */
 	for (size_t at = 0x300; at < size; at++) {
-		struct source_place place = {.vaddr = vaddr};
-		struct source *source;
+		struct line_table *table = NULL;
+		struct line_row place;
 		uint8_t before = bytes[at];
 
 		bytes[at] = at % 2 ? 0xff : ~before;
 		fd = memfd_with(bytes, size);
 		bytes[at] = before;
 		if (!elf_image__try(fd, "broken", &img)) {
-			if (!source__open(img, "", &source)) {
-				assert_int_equal(source__find(source, &place, 1), 0);
-				source__free(source);
-			}
+			if (!line_table__open(img, "", &table))
+				assert_int_equal(line_table__place(table, vaddr, &place), 0);
+			line_table__free(table);
 			elf_image__free(img);
 		}
 		close(fd);

@@ -178,6 +178,23 @@ void dwarf_file__close(struct dwarf_file *f)
 	elf_image__free(f->debug);
 }
 
+bool dwarf_file__attribute(const Dwarf_Die *die, unsigned int name, Dwarf_Attribute *out)
+{
+	Dwarf_Die at = *die;
+
+	for (int i = 0; i < DWARF_CHAIN; i++) {
+		Dwarf_Attribute ref;
+
+		if (dwarf_attr(&at, name, out))
+			return true;
+		if ((!dwarf_attr(&at, DW_AT_abstract_origin, &ref) &&
+		     !dwarf_attr(&at, DW_AT_specification, &ref)) ||
+		    !dwarf_formref_die(&ref, &at))
+			return false;
+	}
+	return false;
+}
+
 bool dwarf_file__sibling(struct dwarf_file *f, Dwarf_Die *die)
 {
 	return dwarf_budget__lasts(&f->budget) && !dwarf_siblingof(die, die);

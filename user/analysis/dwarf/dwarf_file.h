@@ -29,6 +29,12 @@ struct dwarf_file {
 int dwarf_file__open(struct dwarf_file *f, const struct elf_image *img, const char *root);
 void dwarf_file__close(struct dwarf_file *f); /* accepts one that is all 0 */
 
+/* References that are followed: in a damaged file they may go in circles. */
+#define DWARF_CHAIN 32
+
+/* An attribute of what `die` is an instance or the definition of, if it has none itself. */
+bool dwarf_file__attribute(const Dwarf_Die *die, unsigned int name, Dwarf_Attribute *out);
+
 /* Goes on to the next sibling. False: there is none, or the budget is used up. */
 bool dwarf_file__sibling(struct dwarf_file *f, Dwarf_Die *die);
 

@@ -5,14 +5,13 @@
 #include <string.h>
 
 #include "dwarf/dwarf_file.h"
-#include "dwarf/dwarf_functions.h"
 
 static const char *string_of(const Dwarf_Die *die, unsigned int name)
 {
 	Dwarf_Attribute attr;
 	const char *text = NULL;
 
-	if (dwarf_functions__attribute(die, name, &attr))
+	if (dwarf_file__attribute(die, name, &attr))
 		text = dwarf_formstring(&attr);
 	return text ? text : "";
 }
@@ -22,8 +21,7 @@ static bool flag_of(const Dwarf_Die *die, unsigned int name)
 	Dwarf_Attribute attr;
 	bool flag = false;
 
-	return dwarf_functions__attribute(die, name, &attr) && !dwarf_formflag(&attr, &flag) &&
-	       flag;
+	return dwarf_file__attribute(die, name, &attr) && !dwarf_formflag(&attr, &flag) && flag;
 }
 
 /* Whether a command line has it optimize: the last of -O0, -O, -O2, -Os, ... decides. */
@@ -55,7 +53,7 @@ static const char *file_of(struct dwarf_file *f, const Dwarf_Die *function)
 	Dwarf_Attribute attr;
 	Dwarf_Die unit;
 
-	if (!dwarf_functions__attribute(function, DW_AT_decl_file, &attr) ||
+	if (!dwarf_file__attribute(function, DW_AT_decl_file, &attr) ||
 	    !dwarf_cu_die(attr.cu, &unit, NULL, NULL, NULL, NULL, NULL, NULL) ||
 	    !dwarf_file__may_read_lines(f, &unit))
 		return NULL;
@@ -74,7 +72,7 @@ struct function_traits function_traits__of(struct dwarf_file *f, const Dwarf_Die
 	/* The body of a lambda is called artificial, too; but that has been written. */
 	t.made_up = flag_of(function, DW_AT_artificial) &&
 		    strcmp(string_of(function, DW_AT_name), "operator()");
-	if (dwarf_functions__attribute(function, DW_AT_decl_line, &attr) &&
+	if (dwarf_file__attribute(function, DW_AT_decl_line, &attr) &&
 	    !dwarf_formudata(&attr, &line) && line && line <= INT32_MAX)
 		t.line = line;
 	t.file = t.line ? file_of(f, function) : NULL;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A unit's line table and the functions in it are read when the first address in the unit is asked
- * for. libdw does the reading, within the limits of dwarf_file.h.
+ * A unit's line table is read when the first address in the unit is asked for. libdw does the
+ * reading, within the limits of dwarf_file.h.
  */
 #include "dwarf/line_table.h"
 
@@ -10,51 +10,21 @@
 #include <stdlib.h>
 
 #include "dwarf/line_table_inside.h"
-#include "elf/elf_inside.h"
 #include "util/array.h"
 #include "util/search.h"
 
-#define MAX_UNITS (1u << 20)
-
-static int add_unit(struct line_table *t, Dwarf_Die *die)
-{
-	if (ARRAY_RESERVE(&t->units, t->units_cnt, &t->units_cap))
-		return -ENOMEM;
-	t->units[t->units_cnt++] = (struct line_unit){.die = dwarf_dieoffset(die)};
-	t->split |= dwarf_hasattr(die, DW_AT_dwo_name) || dwarf_hasattr(die, DW_AT_GNU_dwo_name);
-	/* One for each inline function that the linker may have thrown away. */
-	return die_ranges__add(&t->ranges, die, t->units_cnt - 1, DIE_RANGES_MAX);
-}
-
-static int load_units(struct line_table *t)
-{
-	Dwarf_Off at = 0;
-	Dwarf_Die die;
-	int err = 0;
-
-	dwarf_budget__enter(&t->file.budget);
-	while (!err && t->units_cnt < MAX_UNITS && dwarf_file__unit(&t->file, &at, &die)) {
-		if (dwarf_hasattr(&die, DW_AT_stmt_list))
-			err = add_unit(t, &die);
-	}
-	dwarf_budget__leave(&t->file.budget);
-	die_ranges__sort(&t->ranges);
-	return err;
-}
+#define MAX_NAMES (1u << 24) /* in headers of line tables */
 
 int line_table__open(const struct elf_image *img, const char *root, struct line_table **out)
 {
 	struct line_table *t = calloc(1, sizeof(*t));
-	int err = t ? dwarf_file__open(&t->file, img, root) : -ENOMEM;
+	int err = t ? dwarf_units__open(&t->units, img, root) : -ENOMEM;
 
-	if (!err)
-		err = load_units(t);
-	if (!err && !t->ranges.cnt)
-		err = -ENOENT;
 	if (err) {
 		line_table__free(t);
 		return err;
 	}
+	t->names_left = MAX_NAMES;
 	*out = t;
 	return 0;
 }
@@ -63,29 +33,26 @@ void line_table__free(struct line_table *t)
 {
 	if (!t)
 		return;
-	dwarf_file__close(&t->file);
+	dwarf_units__close(&t->units);
 	source_paths__clear(&t->paths);
-	for (size_t i = 0; i < t->units_cnt; i++)
-		free(t->units[i].functions.items);
-	free(t->units);
-	free(t->ranges.items);
+	line_files__clear(&t->files);
 	free(t);
 }
 
 bool line_table__is_split(const struct line_table *t)
 {
-	return t->split;
+	return t->units.split;
 }
 
 bool line_table__is_roots(const struct line_table *t)
 {
-	return t->file.is_roots;
+	return t->units.file.is_roots;
 }
 
 bool line_table__may_read(struct line_table *t, uint32_t unit, Dwarf_Die *die)
 {
-	return dwarf_offdie(t->file.dwarf, t->units[unit].die, die) &&
-	       dwarf_file__may_read_lines(&t->file, die);
+	return dwarf_offdie(t->units.file.dwarf, t->units.items[unit].die, die) &&
+	       dwarf_file__may_read_lines(&t->units.file, die);
 }
 
 static Dwarf_Lines *unit_lines(struct line_table *t, uint32_t unit, Dwarf_Die *die, size_t *cnt)
@@ -93,10 +60,10 @@ static Dwarf_Lines *unit_lines(struct line_table *t, uint32_t unit, Dwarf_Die *d
 	Dwarf_Lines *lines = NULL;
 
 	*cnt = 0;
-	dwarf_budget__enter(&t->file.budget);
+	dwarf_budget__enter(&t->units.file.budget);
 	if (!line_table__may_read(t, unit, die) || dwarf_getsrclines(die, &lines, cnt))
 		lines = NULL;
-	dwarf_budget__leave(&t->file.budget);
+	dwarf_budget__leave(&t->units.file.budget);
 	return lines;
 }
 
@@ -144,7 +111,7 @@ int line_table__rows(struct line_table *t, uint64_t begin, uint64_t end, struct 
 	int err = put_row(&none, first, rows, cnt, cap);
 
 	/* A function is in one unit, unless the file is damaged. */
-	const struct die_range *range = die_ranges__at(&t->ranges, begin);
+	const struct die_range *range = die_ranges__at(&t->units.ranges, begin);
 	size_t lines_cnt = 0;
 	Dwarf_Die die;
 	Dwarf_Lines *lines = range ? unit_lines(t, range->unit, &die, &lines_cnt) : NULL;
@@ -166,7 +133,7 @@ int line_table__each(struct line_table *t, line_visitor fn, void *ctx)
 {
 	int err = 0;
 
-	for (size_t u = 0; !err && u < t->units_cnt; u++) {
+	for (size_t u = 0; !err && u < t->units.cnt; u++) {
 		size_t cnt;
 		Dwarf_Die die;
 		Dwarf_Lines *lines = unit_lines(t, u, &die, &cnt);

@@ -81,6 +81,14 @@ int line_table__inlined(struct line_table *t, const struct line_piece *pieces, s
  */
 int line_table__traits(struct line_table *t, uint64_t vaddr, struct function_traits *out);
 
+/*
+ * Where in the source the code at `vaddr` is: where the function that begins there is declared
+ * where its code is, else what the line table has. Takes file names from the header of the line
+ * table alone where it can: to read all lines takes ten times as long, and much memory. Returns 0
+ * or -ENOMEM; out->file NULL: unknown.
+ */
+int line_table__place(struct line_table *t, uint64_t vaddr, struct line_row *out);
+
 /* Where functions were inlined whose name `matches`: calls `fn` with the address of the code, the
  * enclosing function's name, and the call. Ends as line_table__each() does. */
 typedef bool (*line_name_matcher)(void *ctx, const char *name);

@@ -1,103 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <dwarf.h>
 #include <errno.h>
+#include <stdlib.h>
 
-#include "dwarf/dwarf_functions.h"
 #include "dwarf/function_traits.h"
 #include "dwarf/line_table.h"
 #include "dwarf/line_table_inside.h"
 #include "util/array.h"
 
-#define MAX_OF_DIE  4096       /* ranges of one function or call */
-#define MAX_DIES    (1u << 25) /* looked at */
-#define MAX_NESTING 64	       /* of scopes and inlined calls, of namespaces and classes */
+#define MAX_OF_DIE  4096       /* ranges of one call */
 #define MAX_LABELS  4096       /* in one function */
 #define MAX_INLINES (1u << 20) /* of a function */
 #define MAX_COVER   64	       /* inlined calls that the average byte of a function may be in */
-
-/* Whether `die` may hold functions. */
-static bool holds_functions(int tag)
-{
-	switch (tag) {
-	case DW_TAG_namespace:
-	case DW_TAG_class_type:
-	case DW_TAG_structure_type:
-	case DW_TAG_union_type:
-	case DW_TAG_module:
-	case DW_TAG_subprogram: /* nested ones; but for those, lambdas are elsewhere */
-	case DW_TAG_lexical_block:
-		return true;
-	default:
-		return false;
-	}
-}
-
-/* State of a walk over DIEs, as it is handed down to children. */
-struct scope {
-	bool enter;	      /* whether that is visited at all */
-	uint32_t inlined;     /* the innermost inlined call: its number, 0: none */
-	const char *function; /* NULL: none */
-};
-
-/* Looks at a DIE; *inside begins as what was said of that around it, without `enter`. */
-typedef int (*die_visitor)(void *ctx, Dwarf_Die *die, int tag, struct scope *inside);
-
-/* Visits what is in `parent`, up to MAX_DIES in all. Ends when a visitor returns other than 0, with
- * that. */
-static int walk_dies(struct line_table *t, Dwarf_Die *parent, struct scope scope, int depth,
-		     die_visitor visit, void *ctx)
-{
-	Dwarf_Die die;
-	int err = 0;
-
-	if (depth == MAX_NESTING || dwarf_child(parent, &die))
-		return 0;
-	do {
-		struct scope inside = scope;
-
-		inside.enter = false;
-		if (++t->dies > MAX_DIES)
-			return 0;
-		err = visit(ctx, &die, dwarf_tag(&die), &inside);
-		if (!err && inside.enter)
-			err = walk_dies(t, &die, inside, depth + 1, visit, ctx);
-	} while (!err && dwarf_file__sibling(&t->file, &die));
-	return err;
-}
-
-/* The functions of a unit. */
-struct gathering {
-	struct line_table *t;
-	uint32_t unit;
-};
-
-static int gather_function(void *ctx, Dwarf_Die *die, int tag, struct scope *inside)
-{
-	struct gathering *g = ctx;
-
-	inside->enter = holds_functions(tag);
-	if (tag != DW_TAG_subprogram)
-		return 0;
-	return die_ranges__add(&g->t->units[g->unit].functions, die, g->unit, MAX_OF_DIE);
-}
-
-static int load_functions(struct line_table *t, uint32_t unit)
-{
-	struct gathering g = {t, unit};
-	struct line_unit *u = &t->units[unit];
-	Dwarf_Die die;
-	int err = 0;
-
-	if (u->functions_read)
-		return 0;
-	u->functions_read = true;
-	dwarf_budget__enter(&t->file.budget);
-	if (dwarf_offdie(t->file.dwarf, u->die, &die))
-		err = walk_dies(t, &die, (struct scope){0}, 0, gather_function, &g);
-	dwarf_budget__leave(&t->file.budget);
-	die_ranges__sort(&u->functions);
-	return err;
-}
 
 /* The name that the linker knows, else the plain one. */
 static const char *name_of(const Dwarf_Die *die)
@@ -108,7 +22,7 @@ static const char *name_of(const Dwarf_Die *die)
 	Dwarf_Attribute attr;
 
 	for (size_t i = 0; !name && i < sizeof(names) / sizeof(*names); i++) {
-		if (dwarf_functions__attribute(die, names[i], &attr))
+		if (dwarf_file__attribute(die, names[i], &attr))
 			name = dwarf_formstring(&attr);
 	}
 	return name ? name : "";
@@ -200,7 +114,7 @@ static bool holds_inlined(int tag)
 }
 
 /* Inner calls come later, so theirs is what remains of the bytes of both. */
-static int paint_die(void *ctx, Dwarf_Die *die, int tag, struct scope *inside)
+static int paint_die(void *ctx, Dwarf_Die *die, int tag, struct dwarf_scope *inside)
 {
 	struct painting *p = ctx;
 
@@ -216,16 +130,6 @@ static int paint_die(void *ctx, Dwarf_Die *die, int tag, struct scope *inside)
 	return tag == DW_TAG_label ? add_label(p, die) : 0;
 }
 
-/* The function that has code at `vaddr`; *out NULL: none is described. Returns 0 or -ENOMEM. */
-static int function_at(struct line_table *t, uint64_t vaddr, const struct die_range **out)
-{
-	const struct die_range *unit = die_ranges__at(&t->ranges, vaddr);
-	int err = unit ? load_functions(t, unit->unit) : 0;
-
-	*out = unit && !err ? die_ranges__at(&t->units[unit->unit].functions, vaddr) : NULL;
-	return err;
-}
-
 int line_table__inlined(struct line_table *t, const struct line_piece *pieces, size_t cnt,
 			struct line_inlines *out)
 {
@@ -233,19 +137,19 @@ int line_table__inlined(struct line_table *t, const struct line_piece *pieces, s
 		.t = t, .pieces = pieces, .pieces_cnt = cnt, .out = out, .base = out->cnt};
 	const struct die_range *function = NULL;
 	Dwarf_Die die;
-	int err = cnt ? function_at(t, pieces[0].vaddr, &function) : 0;
+	int err = cnt ? dwarf_units__function_at(&t->units, pieces[0].vaddr, &function) : 0;
 
 	if (err || !function)
 		return err;
 	for (size_t i = 0; i < cnt; i++)
 		p.budget += (uint64_t)pieces[i].size * MAX_COVER;
-	dwarf_budget__enter(&t->file.budget);
+	dwarf_budget__enter(&t->units.file.budget);
 	if (!line_table__may_read(t, function->unit, &die) ||
 	    dwarf_getsrcfiles(&die, &p.files, &p.files_cnt))
 		p.files = NULL;
-	if (dwarf_offdie(t->file.dwarf, function->die, &die))
-		err = walk_dies(t, &die, (struct scope){0}, 0, paint_die, &p);
-	dwarf_budget__leave(&t->file.budget);
+	if (dwarf_offdie(t->units.file.dwarf, function->die, &die))
+		err = dwarf_units__walk(&t->units, &die, paint_die, &p);
+	dwarf_budget__leave(&t->units.file.budget);
 	return err;
 }
 
@@ -253,18 +157,18 @@ int line_table__traits(struct line_table *t, uint64_t vaddr, struct function_tra
 {
 	const struct die_range *function;
 	Dwarf_Die die, unit;
-	int err = function_at(t, vaddr, &function);
+	int err = dwarf_units__function_at(&t->units, vaddr, &function);
 
 	*out = (struct function_traits){0};
 	if (!function)
 		return err;
-	dwarf_budget__enter(&t->file.budget);
-	if (dwarf_offdie(t->file.dwarf, function->die, &die) &&
-	    dwarf_offdie(t->file.dwarf, t->units[function->unit].die, &unit))
-		*out = function_traits__of(&t->file, &die, &unit);
+	dwarf_budget__enter(&t->units.file.budget);
+	if (dwarf_offdie(t->units.file.dwarf, function->die, &die) &&
+	    dwarf_offdie(t->units.file.dwarf, t->units.items[function->unit].die, &unit))
+		*out = function_traits__of(&t->units.file, &die, &unit);
 	if (out->file)
 		out->file = source_paths__get(&t->paths, &unit, NULL, out->file);
-	dwarf_budget__leave(&t->file.budget);
+	dwarf_budget__leave(&t->units.file.budget);
 	return err;
 }
 
@@ -278,13 +182,13 @@ struct search {
 	size_t files_cnt;
 };
 
-static int search_die(void *ctx, Dwarf_Die *die, int tag, struct scope *inside)
+static int search_die(void *ctx, Dwarf_Die *die, int tag, struct dwarf_scope *inside)
 {
 	struct search *s = ctx;
 	Dwarf_Addr base, begin, end;
 	int err = 0;
 
-	inside->enter = holds_functions(tag) || holds_inlined(tag);
+	inside->enter = dwarf_units__holds_functions(tag) || holds_inlined(tag);
 	if (tag == DW_TAG_inlined_subroutine && inside->function) {
 		struct line_inline call = call_of(s->t, die, s->files, s->files_cnt);
 
@@ -302,16 +206,77 @@ int line_table__find_inlined(struct line_table *t, line_name_matcher matches,
 	struct search s = {.t = t, .matches = matches, .fn = fn, .ctx = ctx};
 	int err = 0;
 
-	for (size_t u = 0; !err && u < t->units_cnt; u++) {
+	for (size_t u = 0; !err && u < t->units.cnt; u++) {
 		Dwarf_Die die;
 
-		dwarf_budget__enter(&t->file.budget);
+		dwarf_budget__enter(&t->units.file.budget);
 		if (!line_table__may_read(t, u, &die) ||
 		    dwarf_getsrcfiles(&die, &s.files, &s.files_cnt))
 			s.files = NULL;
-		if (dwarf_offdie(t->file.dwarf, t->units[u].die, &die))
-			err = walk_dies(t, &die, (struct scope){0}, 0, search_die, &s);
-		dwarf_budget__leave(&t->file.budget);
+		if (dwarf_offdie(t->units.file.dwarf, t->units.items[u].die, &die))
+			err = dwarf_units__walk(&t->units, &die, search_die, &s);
+		dwarf_budget__leave(&t->units.file.budget);
 	}
+	return err;
+}
+
+/* The unit's files, read if they are not the last ones. */
+static bool load_files(struct line_table *t, Dwarf_Die *unit)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Word at;
+
+	if (!dwarf_attr(unit, DW_AT_stmt_list, &attr) || dwarf_formudata(&attr, &at))
+		return false;
+	if (!t->files_read || t->files_at != at) {
+		t->files_read = true;
+		t->files_at = at;
+		t->files_err =
+			line_files__read(&t->files, &t->units.file.sections, at, &t->names_left);
+	}
+	return !t->files_err;
+}
+
+/* An instance of a function stands in one unit, and what it is an instance of may in another: the
+ * file's number counts there. */
+static void find_declared(struct line_table *t, Dwarf_Die *die, struct line_row *place)
+{
+	Dwarf_Attribute file, line;
+	const struct line_file *f;
+	Dwarf_Word number, at;
+	Dwarf_Die unit;
+
+	if (!dwarf_file__attribute(die, DW_AT_decl_file, &file) ||
+	    !dwarf_file__attribute(die, DW_AT_decl_line, &line) ||
+	    dwarf_formudata(&file, &number) || dwarf_formudata(&line, &at) || !at || at > INT32_MAX)
+		return;
+	if (!dwarf_cu_die(file.cu, &unit, NULL, NULL, NULL, NULL, NULL, NULL) ||
+	    !load_files(t, &unit) || number >= t->files.cnt)
+		return;
+	f = &t->files.items[number];
+	place->file = source_paths__get(&t->paths, &unit, f->dir, f->name);
+	place->line = place->file ? at : 0;
+}
+
+int line_table__place(struct line_table *t, uint64_t vaddr, struct line_row *out)
+{
+	const struct die_range *function;
+	struct line_row *rows = NULL;
+	size_t cnt = 0, cap = 0;
+	Dwarf_Die die;
+	int err = dwarf_units__function_at(&t->units, vaddr, &function);
+
+	*out = (struct line_row){.vaddr = vaddr};
+	dwarf_budget__enter(&t->units.file.budget);
+	if (function && function->begin == vaddr &&
+	    dwarf_offdie(t->units.file.dwarf, function->die, &die))
+		find_declared(t, &die, out);
+	dwarf_budget__leave(&t->units.file.budget);
+	if (err || out->file)
+		return err;
+	err = line_table__rows(t, vaddr, vaddr + 1, &rows, &cnt, &cap);
+	if (!err)
+		*out = rows[0];
+	free(rows);
 	return err;
 }

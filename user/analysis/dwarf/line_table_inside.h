@@ -9,24 +9,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "dwarf/die_ranges.h"
-#include "dwarf/dwarf_file.h"
+#include "dwarf/dwarf_units.h"
+#include "dwarf/line_files.h"
 #include "dwarf/source_paths.h"
 
-struct line_unit {
-	Dwarf_Off die;
-	struct die_ranges functions;
-	bool functions_read;
-};
-
 struct line_table {
-	struct dwarf_file file;
-	struct line_unit *units;
-	size_t units_cnt, units_cap;
-	struct die_ranges ranges; /* of the units */
+	struct dwarf_units units;
 	struct source_paths paths;
-	uint32_t dies; /* looked at so far */
-	bool split;
+	/* The names of files that were looked at last, see line_table__place(). */
+	struct line_files files;
+	Dwarf_Word files_at; /* the table that they are of */
+	bool files_read;
+	int files_err;
+	uint32_t names_left; /* of files, that may still be read */
 };
 
 /* Whether libdw may read a unit's line table, its files' names included; *die = the unit. */

@@ -11,7 +11,7 @@
 
 #include "arch/arch.h"
 #include "dwarf/dwarf_file.h"
-#include "dwarf/dwarf_functions.h"
+#include "dwarf/dwarf_units.h"
 #include "elf/elf_image.h"
 
 #define MAX_PARAMETERS 255
@@ -25,16 +25,16 @@
 
 struct parameters {
 	const struct arch *arch;
-	struct dwarf_functions *functions;
+	struct dwarf_units units;
 };
 
 int parameters__open(const struct elf_image *img, const char *root, struct parameters **out)
 {
 	struct parameters *p = calloc(1, sizeof(*p));
-	int err = p ? dwarf_functions__open(img, root, &p->functions) : -ENOMEM;
+	int err = p ? dwarf_units__open(&p->units, img, root) : -ENOMEM;
 
 	if (err) {
-		free(p);
+		parameters__free(p);
 		return err;
 	}
 	p->arch = elf_image__arch(img);
@@ -45,7 +45,7 @@ int parameters__open(const struct elf_image *img, const char *root, struct param
 void parameters__free(struct parameters *p)
 {
 	if (p)
-		dwarf_functions__free(p->functions);
+		dwarf_units__close(&p->units);
 	free(p);
 }
 
@@ -73,7 +73,7 @@ static const char *name_of(const Dwarf_Die *die)
 {
 	Dwarf_Attribute attr;
 
-	return dwarf_functions__attribute(die, DW_AT_name, &attr) ? dwarf_formstring(&attr) : NULL;
+	return dwarf_file__attribute(die, DW_AT_name, &attr) ? dwarf_formstring(&attr) : NULL;
 }
 
 static uint64_t number_of(const Dwarf_Die *die, unsigned int name, uint64_t fallback)
@@ -81,7 +81,7 @@ static uint64_t number_of(const Dwarf_Die *die, unsigned int name, uint64_t fall
 	Dwarf_Attribute attr;
 	Dwarf_Word value;
 
-	return dwarf_functions__attribute(die, name, &attr) && !dwarf_formudata(&attr, &value)
+	return dwarf_file__attribute(die, name, &attr) && !dwarf_formudata(&attr, &value)
 		       ? value
 		       : fallback;
 }
@@ -91,8 +91,7 @@ static bool has_flag(const Dwarf_Die *die, unsigned int name)
 	Dwarf_Attribute attr;
 	bool value;
 
-	return dwarf_functions__attribute(die, name, &attr) && !dwarf_formflag(&attr, &value) &&
-	       value;
+	return dwarf_file__attribute(die, name, &attr) && !dwarf_formflag(&attr, &value) && value;
 }
 
 /* The type of a thing, behind its names and qualifiers. Returns false if there is none (void), or
@@ -104,7 +103,7 @@ static bool type_of(const Dwarf_Die *die, Dwarf_Die *type)
 	for (int i = 0; i < DWARF_CHAIN; i++) {
 		Dwarf_Attribute attr;
 
-		if (!dwarf_functions__attribute(&at, DW_AT_type, &attr) ||
+		if (!dwarf_file__attribute(&at, DW_AT_type, &attr) ||
 		    !dwarf_formref_die(&attr, &at))
 			return false;
 		switch (dwarf_tag(&at)) {
@@ -226,7 +225,7 @@ static bool is_plain(const struct question *q, const Dwarf_Die *function)
 				 "use arg1, arg2");
 	if (number_of(function, DW_AT_calling_convention, DW_CC_normal) != DW_CC_normal)
 		return refuse(q, "the compiler has changed how its parameters are passed");
-	if (!dwarf_functions__attribute(function, DW_AT_type, &attr))
+	if (!dwarf_file__attribute(function, DW_AT_type, &attr))
 		return true;
 	if (!type_of(function, &type)) {
 		/* A void with a name or a qualifier, or damage. */
@@ -362,10 +361,10 @@ static bool is_whole(const Dwarf_Die *member)
 	Dwarf_Attribute attr;
 	Dwarf_Word at;
 
-	if (dwarf_functions__attribute(member, DW_AT_bit_size, &attr) ||
+	if (dwarf_file__attribute(member, DW_AT_bit_size, &attr) ||
 	    has_flag(member, DW_AT_external))
 		return false;
-	return !dwarf_functions__attribute(member, DW_AT_data_member_location, &attr) ||
+	return !dwarf_file__attribute(member, DW_AT_data_member_location, &attr) ||
 	       !dwarf_formudata(&attr, &at);
 }
 
@@ -418,12 +417,11 @@ static bool find_member(const struct question *q, Dwarf_Die *type, struct parame
 
 /* An instance has its parameters in the order in which the compiler needed them; what it is an
  * instance of has them as they are written. */
-static bool find_function(const struct parameters *p, uint64_t vaddr, Dwarf_Die *die)
+static bool find_written(const Dwarf_Die *function, Dwarf_Die *die)
 {
 	Dwarf_Attribute ref;
 
-	if (!dwarf_functions__at(p->functions, vaddr, die))
-		return false;
+	*die = *function;
 	for (int i = 0; i < DWARF_CHAIN && dwarf_attr(die, DW_AT_abstract_origin, &ref); i++) {
 		if (!dwarf_formref_die(&ref, die))
 			return false;
@@ -431,17 +429,24 @@ static bool find_function(const struct parameters *p, uint64_t vaddr, Dwarf_Die 
 	return true;
 }
 
-bool parameters__find(const struct parameters *p, uint64_t vaddr, const struct parameter_path *path,
+static bool find_function(struct parameters *p, uint64_t vaddr, Dwarf_Die *die)
+{
+	const struct die_range *range;
+
+	return !dwarf_units__function_at(&p->units, vaddr, &range) && range &&
+	       range->begin == vaddr && dwarf_offdie(p->units.file.dwarf, range->die, die);
+}
+
+bool parameters__find(struct parameters *p, uint64_t vaddr, const struct parameter_path *path,
 		      struct parameter *out, char *why, size_t size)
 {
-	struct dwarf_file *f = dwarf_functions__file(p->functions);
+	struct dwarf_file *f = &p->units.file;
 	const struct question question = {p->arch, f, path->name, path->member, why, size},
 			      *q = &question;
 	Dwarf_Die function, written, type;
 	bool found;
 
-	if (!dwarf_functions__at(p->functions, vaddr, &function) ||
-	    !find_function(p, vaddr, &written))
+	if (!find_function(p, vaddr, &function) || !find_written(&function, &written))
 		return refuse(q, "its parameters have no names without debug information; "
 				 "use arg1, arg2");
 	dwarf_budget__enter(&f->budget);

@@ -47,7 +47,7 @@ struct parameter_path {
 
 /* Finds a parameter of the function at `vaddr`. Returns whether it can be read; else `why`, of
  * `size` bytes, tells why not, as part of a line. */
-bool parameters__find(const struct parameters *p, uint64_t vaddr, const struct parameter_path *path,
+bool parameters__find(struct parameters *p, uint64_t vaddr, const struct parameter_path *path,
 		      struct parameter *out, char *why, size_t size);
 
 #endif

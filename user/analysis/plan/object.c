@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "code/stack_loads.h"
-#include "dwarf/source.h"
+#include "dwarf/line_table.h"
 #include "elf/elf_image.h"
 #include "elf/linkage.h"
 #include "select/filter.h"
@@ -55,7 +55,7 @@ int plan_object__look_at_nameless(struct plan_object *obj)
 
 void plan_object__clear(struct plan_object *obj)
 {
-	source__free(obj->source);
+	line_table__free(obj->source);
 	line_wants__clear(&obj->lines);
 	eh_frame__free(obj->eh);
 	linkage__free(obj->linkage);

@@ -13,8 +13,8 @@ struct eh_frame;
 struct elf_image;
 struct filter_object;
 struct instrumented;
+struct line_table;
 struct linkage;
-struct source;
 struct symtab;
 struct target_object;
 struct usdt;
@@ -37,7 +37,7 @@ struct plan_object {
 	/* The object never switches stacks, so the look at the code of functions without names
 	 * may clear them for return probes. */
 	bool trust_nameless;
-	struct source *source; /* NULL: none */
+	struct line_table *source; /* where functions are declared; NULL: unknown */
 	bool source_opened;
 	struct usdt *usdt; /* static probes; NULL: not read, so far */
 	/* Their vaddrs, by address: functions begin before what is in them. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "dwarf/dwarf_budget.h"
-#include "dwarf/source.h"
+#include "dwarf/line_table.h"
 #include "elf/elf_image.h"
 #include "plan/lookups.h"
 #include "plan/object.h"
@@ -15,21 +15,6 @@
 #include "util/clock.h"
 #include "util/log.h"
 
-/* Functions of one object. */
-struct located {
-	struct source_place place;
-	uint32_t function;
-};
-
-static int located_order(const void *a, const void *b)
-{
-	const struct located *x = a, *y = b;
-
-	if (x->place.vaddr != y->place.vaddr)
-		return x->place.vaddr < y->place.vaddr ? -1 : 1;
-	return x->function < y->function ? -1 : x->function > y->function;
-}
-
 static int open_source(struct plan_object *obj, const struct target_object *target)
 {
 	int err;
@@ -37,41 +22,11 @@ static int open_source(struct plan_object *obj, const struct target_object *targ
 	if (obj->source_opened)
 		return 0;
 	obj->source_opened = true;
-	err = source__open(obj->img, target->root, &obj->source);
+	err = line_table__open(obj->img, target->root, &obj->source);
 	if (err && err != -ENOENT && err != -ENOMEM)
 		log_debug("%s: its debug information is kept in a way that is not read",
 			  target->path);
 	return err == -ENOMEM ? err : 0;
-}
-
-static int find(struct plan_place *out, struct plan_object *obj, const struct target_object *target,
-		struct located *items, size_t cnt)
-{
-	uint64_t began_ns = now_ns();
-	struct source_place *places;
-	size_t found = 0;
-	int err = open_source(obj, target);
-
-	if (err || !obj->source)
-		return err;
-	places = calloc(cnt, sizeof(*places));
-	if (!places)
-		return -ENOMEM;
-	qsort(items, cnt, sizeof(*items), located_order);
-	for (size_t i = 0; i < cnt; i++)
-		places[i] = items[i].place;
-	err = source__find(obj->source, places, cnt);
-	for (size_t i = 0; i < cnt && !err; i++) {
-		struct plan_place *place = &out[items[i].function];
-
-		place->file = places[i].file;
-		place->line = places[i].line;
-		found += place->file != NULL;
-	}
-	free(places);
-	log_debug("%s: source of %zu of %zu functions found in %.3f s", target->path, found, cnt,
-		  (double)(now_ns() - began_ns) / 1e9);
-	return err;
 }
 
 /* The address whose place in the source is the function's, or the region's. */
@@ -100,32 +55,41 @@ static int grow(struct plan_lookups *l, size_t cnt)
 	return 0;
 }
 
+static int locate(struct plan_object *obj, const struct target_object *target, uint64_t vaddr,
+		  struct plan_place *out)
+{
+	struct line_row row;
+	int err = open_source(obj, target);
+
+	if (err || !obj->source)
+		return err;
+	err = line_table__place(obj->source, vaddr, &row);
+	out->file = row.file;
+	out->line = row.line;
+	return err;
+}
+
 int plan__locate(const struct plan *p, const struct target *t, const bool *wanted,
 		 const struct plan_place **places)
 {
-	struct located *items = calloc(p->functions_cnt + 1, sizeof(*items));
-	size_t cnt, at = 0;
-	int err = items ? grow(p->lookups, p->functions_cnt) : -ENOMEM;
+	int err = grow(p->lookups, p->functions_cnt);
+	uint64_t began_ns = now_ns();
+	size_t looked = 0;
 
 	dwarf_budget__renew();
-	while (at < p->functions_cnt && !err) {
-		uint32_t object = p->functions[at].object;
-		struct plan_object *obj = &p->objects[object];
+	for (size_t i = 0; i < p->functions_cnt && !err; i++) {
+		const struct plan_function *f = &p->functions[i];
+		struct plan_place *place = &p->lookups->places[i];
+		uint64_t vaddr;
 
-		for (cnt = 0; at < p->functions_cnt && p->functions[at].object == object; at++) {
-			struct plan_place *place = &p->lookups->places[at];
-			uint64_t vaddr;
-
-			if (!wanted[at] || place->looked ||
-			    !address_of(obj, &p->functions[at], &vaddr))
-				continue;
-			place->looked = true;
-			items[cnt++] = (struct located){{.vaddr = vaddr}, at};
-		}
-		if (cnt)
-			err = find(p->lookups->places, obj, &t->objects[object], items, cnt);
+		if (!wanted[i] || place->looked || !address_of(&p->objects[f->object], f, &vaddr))
+			continue;
+		place->looked = true;
+		looked++;
+		err = locate(&p->objects[f->object], &t->objects[f->object], vaddr, place);
 	}
-	free(items);
+	log_debug("looked for the source of %zu functions in %.3f s", looked,
+		  (double)(now_ns() - began_ns) / 1e9);
 	*places = p->lookups->places;
 	return err;
 }
