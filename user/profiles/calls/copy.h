@@ -1,25 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Copies of profiles: arrays are the copy's own, what these point to is borrowed. */
 #ifndef PROFTRACE_CALLS_COPY_H
 #define PROFTRACE_CALLS_COPY_H
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
+struct profile;
 
-/* *copy = `cnt` elements of `size` bytes from `array`, or NULL if there are none. Returns 0 or
- * -ENOMEM. */
-static inline int copy_array(const void *array, size_t cnt, size_t size, void *copy)
-{
-	void *p = NULL;
+/* *out = a copy without time line and sessions. Returns 0 or -ENOMEM; profile__free() takes *out in
+ * any case. */
+int profile__copy(const struct profile *p, struct profile **out);
 
-	if (cnt) {
-		p = reallocarray(NULL, cnt, size);
-		if (!p)
-			return -ENOMEM;
-		memcpy(p, array, cnt * size);
-	}
-	*(void **)copy = p;
-	return 0;
-}
+/* As profile__copy(), but without threads and nodes, which the caller makes. */
+int profile__copy_all_but_paths(const struct profile *p, struct profile **out);
 
 #endif

@@ -7,6 +7,10 @@
  */
 #include "views/delta.h"
 
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "calls/accounting.h"
 #include "calls/copy.h"
 #include "calls/identity.h"
@@ -227,45 +231,15 @@ static int subtract_profile(struct delta *d)
 	return profile__connect(d->to);
 }
 
-static int copy_profile(const struct profile *p, struct profile **out)
-{
-	struct profile *to = *out = calloc(1, sizeof(*to));
-
-	if (!to)
-		return -ENOMEM;
-	*to = *p;
-	to->functions = NULL;
-	to->threads = NULL;
-	to->nodes = NULL;
-	to->buckets = NULL;
-	to->drops = NULL;
-	to->cpu_shares = NULL;
-	to->arguments = NULL;
-	to->lines = NULL;
-	to->inlines = NULL;
-	to->timeline = NULL;
-	to->sessions = NULL;
-	if (copy_array(p->functions, p->functions_cnt, sizeof(*p->functions), &to->functions) ||
-	    copy_array(p->threads, p->threads_cnt, sizeof(*p->threads), &to->threads) ||
-	    copy_array(p->nodes, p->nodes_cnt, sizeof(*p->nodes), &to->nodes) ||
-	    copy_array(p->buckets, p->buckets_cnt, sizeof(*p->buckets), &to->buckets) ||
-	    copy_array(p->drops, p->drops_cnt, sizeof(*p->drops), &to->drops) ||
-	    copy_array(p->cpu_shares, p->cpu_shares_cnt, sizeof(*to->cpu_shares),
-		       &to->cpu_shares) ||
-	    copy_array(p->lines, p->lines_cnt, sizeof(*p->lines), &to->lines) ||
-	    copy_array(p->inlines, p->inlines_cnt, sizeof(*p->inlines), &to->inlines) ||
-	    copy_array(p->arguments, p->arguments_cnt, sizeof(*p->arguments), &to->arguments))
-		return -ENOMEM;
-	/* The walk needs links, whether or not the original has them. */
-	return profile__connect(to);
-}
-
 int profile__delta(const struct profile *now, const struct profile *before, struct profile **out)
 {
 	struct delta d = {.before = before};
 	int err;
 
-	err = copy_profile(now, &d.to);
+	err = profile__copy(now, &d.to);
+	/* The walk needs links, whether or not the original has them. */
+	if (!err)
+		err = profile__connect(d.to);
 	if (!err && before)
 		err = subtract_profile(&d);
 	if (!err)

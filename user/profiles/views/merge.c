@@ -5,6 +5,10 @@
  */
 #include "views/merge.h"
 
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "calls/copy.h"
 #include "calls/identity.h"
 #include "calls/path_map.h"
@@ -114,37 +118,15 @@ static int merge_alloc(struct merge *m)
 	const struct profile *from = m->from;
 	struct profile *to;
 
-	m->to = to = calloc(1, sizeof(*to));
-	if (!to)
+	if (profile__copy_all_but_paths(from, &m->to))
 		return -ENOMEM;
-	*to = *from;
-	to->functions = NULL;
-	to->buckets = NULL;
-	to->drops = NULL;
-	to->cpu_shares = NULL;
-	to->arguments = NULL;
-	to->lines = NULL;
-	to->inlines = NULL;
-	to->timeline = NULL;
-	to->sessions = NULL;
+	to = m->to;
 	to->threads = calloc(from->threads_cnt + 1, sizeof(*to->threads));
-	to->threads_cnt = 0;
 	to->nodes = calloc(from->nodes_cnt + 1, sizeof(*to->nodes));
 	to->nodes_cnt = 1;
 	m->order = calloc(from->threads_cnt + 1, sizeof(*m->order));
 	m->merged = calloc(from->nodes_cnt + 1, sizeof(*m->merged));
 	if (!to->threads || !to->nodes || !m->order || !m->merged)
-		return -ENOMEM;
-	if (copy_array(from->functions, from->functions_cnt, sizeof(*to->functions),
-		       &to->functions) ||
-	    copy_array(from->buckets, from->buckets_cnt, sizeof(*to->buckets), &to->buckets) ||
-	    copy_array(from->drops, from->drops_cnt, sizeof(*to->drops), &to->drops) ||
-	    copy_array(from->cpu_shares, from->cpu_shares_cnt, sizeof(*to->cpu_shares),
-		       &to->cpu_shares) ||
-	    copy_array(from->lines, from->lines_cnt, sizeof(*to->lines), &to->lines) ||
-	    copy_array(from->inlines, from->inlines_cnt, sizeof(*to->inlines), &to->inlines) ||
-	    copy_array(from->arguments, from->arguments_cnt, sizeof(*to->arguments),
-		       &to->arguments))
 		return -ENOMEM;
 	return path_map__init(&m->map, from->nodes_cnt);
 }
