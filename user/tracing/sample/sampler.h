@@ -31,7 +31,4 @@ void sampler__free(struct sampler *s); /* accepts NULL */
 void sampler__read(struct sampler *s, void (*fn)(const struct sample *sample, void *ctx),
 		   void *ctx);
 
-/* Samples that found their ring full, of whatever process. */
-uint64_t sampler__lost(const struct sampler *s);
-
 #endif
