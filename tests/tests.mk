@@ -178,8 +178,8 @@ $(CONSUMERS): tests/formats/package.json tests/formats/package-lock.json
 	$(call say,NPM,$@)cd $(BUILD)/consumers && NODE_EXTRA_CA_CERTS=$${NODE_EXTRA_CA_CERTS:-/etc/ssl/certs/ca-certificates.crt} npm ci --ignore-scripts --no-audit --no-fund --loglevel=error && touch node_modules/.package-lock.json
 # Profiles made up for tests of formats, linked to the sinks.
 PROFILES := $(BUILD)/profiles
-$(PROFILES): tests/page/profiles.c $(LIB)
-	$(call say,CC,$@)$(CC) -std=gnu11 $(WARN) $(CPPFLAGS) $(CFLAGS) $(SAN) -o $@ $< $(LIB) $(LIBS)
+$(PROFILES): tests/page/profiles.c tests/unit/timeline_array.h $(LIB)
+	$(call say,CC,$@)$(CC) -std=gnu11 $(WARN) $(CPPFLAGS) $(CFLAGS) $(SAN) -Itests/unit -o $@ $< $(LIB) $(LIBS)
 
 # Without cgo, so that the linker is Go's own. The cache makes the first program pay for all.
 GO_SRC       := tests/programs/go

@@ -18,7 +18,7 @@
 #include "fixture.h"
 
 #include "calls/walk.h"
-#include "timeline/timeline.h"
+#include "timeline_array.h"
 
 #define PATHS 3000 /* of the first thread */
 

@@ -18,7 +18,7 @@
 #include "calls/tree.h"
 #include "calls/values.h"
 #include "sink/sink.h"
-#include "timeline/timeline.h"
+#include "timeline_array.h"
 
 #define DEEP 20000 /* levels */
 

@@ -2,7 +2,7 @@
 #include <errno.h>
 
 #include "fixture.h"
-#include "timeline/timeline.h"
+#include "timeline_array.h"
 
 static const struct sink_options plain;
 

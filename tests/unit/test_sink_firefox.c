@@ -3,7 +3,7 @@
 
 #include "fixture.h"
 #include "calls/values.h"
-#include "timeline/timeline.h"
+#include "timeline_array.h"
 
 static const struct sink_options plain;
 

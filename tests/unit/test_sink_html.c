@@ -6,7 +6,7 @@
 
 #include "calls/values.h"
 #include "sink/page/page.h"
-#include "timeline/timeline.h"
+#include "timeline_array.h"
 #include "util/json.h"
 
 static const struct sink_options plain;

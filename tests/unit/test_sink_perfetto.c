@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "fixture.h"
-#include "timeline/timeline.h"
+#include "timeline_array.h"
 
 static const struct sink_options plain;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "fixture.h"
 
-#include "timeline/timeline.h"
+#include "timeline_array.h"
 
 #define HEAD                                                                      \
 	"{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","    \

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "fixture.h"
-#include "timeline/timeline.h"
+#include "timeline_array.h"
 
 static const struct sink_options plain;
 static char path[] = "/tmp/proftrace-test-sqlite-XXXXXX";

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 
 #include "fixture.h"
-#include "timeline/timeline.h"
+#include "timeline_array.h"
 
 /* A thread's calls, "NODE:ENTER-LEAVE/OFF " each, and the error that they end with, if there is
  * one. Good until the next call. */

@@ -11,7 +11,6 @@
 
 #include "unwind/eh_frame.h"
 #include "util/array.h"
-#include "util/search.h"
 #include "wire.h"
 
 /* libLLVM has a million. */
@@ -175,14 +174,4 @@ void unwind_rows__free(struct unwind_rows *r)
 {
 	free(r->rows);
 	*r = (struct unwind_rows){0};
-}
-
-uint32_t unwind_rows__at(const struct unwind_rows *r, uint64_t vaddr)
-{
-	size_t after;
-
-	if (vaddr < r->base || vaddr - r->base > UINT32_MAX)
-		return WIRE_UNWIND_NONE;
-	after = LOWER_BOUND(r->cnt, i, r->rows[i].start <= vaddr - r->base);
-	return after ? r->rows[after - 1].rule : WIRE_UNWIND_NONE;
 }

@@ -27,7 +27,4 @@ struct unwind_rows {
 int unwind_rows__load(const struct elf_image *img, struct unwind_rows *out);
 void unwind_rows__free(struct unwind_rows *r); /* of zeroed ones, too */
 
-/* The rule (WIRE_UNWIND_RULE()) at `vaddr`; WIRE_UNWIND_NONE where there is none. */
-uint32_t unwind_rows__at(const struct unwind_rows *r, uint64_t vaddr);
-
 #endif

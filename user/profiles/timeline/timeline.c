@@ -84,32 +84,3 @@ int timeline__walk(struct timeline *t, uint32_t thread, timeline_visitor visit, 
 	free(w.open);
 	return err;
 }
-
-static int array_next(struct timeline *t, uint32_t thread, struct timeline_call *call)
-{
-	struct timeline_array *a = (struct timeline_array *)t;
-
-	while (a->at < a->cnt && a->threads[a->at] != thread)
-		a->at++;
-	if (a->at == a->cnt)
-		return 0;
-	*call = a->calls[a->at++];
-	return 1;
-}
-
-static int array_rewind(struct timeline *t, uint32_t thread)
-{
-	((struct timeline_array *)t)->at = 0;
-	return 0;
-}
-
-void timeline_array__init(struct timeline_array *a, const struct timeline_call *calls,
-			  const uint32_t *threads, size_t cnt)
-{
-	*a = (struct timeline_array){
-		.base = {.next = array_next, .rewind = array_rewind},
-		.calls = calls,
-		.threads = threads,
-		.cnt = cnt,
-	};
-}

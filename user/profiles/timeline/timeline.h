@@ -53,14 +53,4 @@ void timeline__free(struct timeline *t);
  * fit. Memory: as deep as calls nest. Returns 0, what the visitor returned, or -errno. */
 int timeline__walk(struct timeline *t, uint32_t thread, timeline_visitor visit, void *ctx);
 
-/* One from an array, sorted as next() has to be, of calls of one thread; for tests. */
-struct timeline_array {
-	struct timeline base;
-	const struct timeline_call *calls;
-	const uint32_t *threads; /* by call */
-	size_t cnt, at;
-};
-void timeline_array__init(struct timeline_array *a, const struct timeline_call *calls,
-			  const uint32_t *threads, size_t cnt);
-
 #endif
