@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A line is "ffffffff81000000 T _stext", of a module with "\t[module]" behind. The list has no
+ * sizes: a function ends where the next symbol begins, or soon.
+ */
+#include "symbol/kallsyms.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/array.h"
+#include "util/search.h"
+
+#define LINE_MAX_BYTES 1024
+#define MOST_BYTES     (1u << 20) /* that a function may have, if nothing follows */
+#define MOST_SYMBOLS   (1u << 22)
+
+struct kernel_symbol {
+	uint64_t start;
+	size_t name; /* in the names; NO_NAME: it is no function */
+};
+
+#define NO_NAME SIZE_MAX
+
+struct kallsyms {
+	FILE *file;		       /* NULL: it has been read */
+	struct kernel_symbol *symbols; /* by start */
+	size_t cnt, cap;
+	char *names;
+	size_t names_len, names_cap;
+};
+
+int kallsyms__open(const char *path, struct kallsyms **out)
+{
+	struct kallsyms *k = calloc(1, sizeof(*k));
+	int err = 0;
+
+	if (!k)
+		return -ENOMEM;
+	k->file = fopen(path ? path : "/proc/kallsyms", "re");
+	if (!k->file) {
+		err = -errno;
+		free(k);
+		return err;
+	}
+	*out = k;
+	return 0;
+}
+
+void kallsyms__free(struct kallsyms *k)
+{
+	if (!k)
+		return;
+	if (k->file)
+		fclose(k->file);
+	free(k->symbols);
+	free(k->names);
+	free(k);
+}
+
+static int take(struct kallsyms *k, uint64_t start, char type, const char *name)
+{
+	size_t len = strlen(name) + 1;
+	bool is_code = strchr("tTwW", type);
+
+	if (k->cnt == MOST_SYMBOLS || ARRAY_RESERVE(&k->symbols, k->cnt, &k->cap) ||
+	    ARRAY_RESERVE_MORE(&k->names, k->names_len, len, &k->names_cap))
+		return -ENOMEM;
+	k->symbols[k->cnt++] = (struct kernel_symbol){start, is_code ? k->names_len : NO_NAME};
+	if (is_code) {
+		memcpy(k->names + k->names_len, name, len);
+		k->names_len += len;
+	}
+	return 0;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct kernel_symbol *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return x->name < y->name ? -1 : x->name > y->name;
+}
+
+/* Of symbols at one address the first stays, that of a function before others. */
+static void drop_aliases(struct kallsyms *k)
+{
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < k->cnt; i++) {
+		if (!cnt || k->symbols[cnt - 1].start != k->symbols[i].start)
+			k->symbols[cnt++] = k->symbols[i];
+	}
+	k->cnt = cnt;
+}
+
+static void load(struct kallsyms *k)
+{
+	char line[LINE_MAX_BYTES], name[LINE_MAX_BYTES], type;
+	unsigned long long start;
+
+	while (fgets(line, sizeof(line), k->file)) {
+		if (sscanf(line, "%llx %c %1023s", &start, &type, name) != 3 || !start)
+			continue;
+		if (take(k, start, type, name))
+			break; /* what has been read serves */
+	}
+	fclose(k->file);
+	k->file = NULL;
+	if (k->cnt)
+		qsort(k->symbols, k->cnt, sizeof(*k->symbols), by_start);
+	drop_aliases(k);
+}
+
+const char *kallsyms__find(struct kallsyms *k, uint64_t address, uint64_t *start)
+{
+	const struct kernel_symbol *s;
+	size_t after;
+
+	if (k->file)
+		load(k);
+	after = LOWER_BOUND(k->cnt, i, k->symbols[i].start <= address);
+	if (!after)
+		return NULL;
+	s = &k->symbols[after - 1];
+	if (s->name == NO_NAME || (after == k->cnt && address - s->start >= MOST_BYTES))
+		return NULL;
+	*start = s->start;
+	return k->names + s->name;
+}
