@@ -76,6 +76,12 @@ static __always_inline u64 thread_pointer(const struct task_struct *task)
 	return FIELD(task, thread.uw.tp_value);
 }
 
+/* Samples are taken on x86-64 alone. */
+static __always_inline bool is_at_breakpoint(__attribute__((unused)) const struct pt_regs *regs)
+{
+	return false;
+}
+
 /* The kernel simulates `ret`: there is nothing to emulate. */
 struct return_hit {
 	u64 slot;

@@ -97,6 +97,16 @@ static __always_inline bool breaks_at(u64 ip)
 	return !bpf_probe_read_user(&byte, sizeof(byte), (void *)ip) && byte == BREAKPOINT;
 }
 
+/* Whether the kernel works for a thread, with these registers, at a breakpoint: before it has set
+ * the instruction pointer back to it, or behind. */
+static __always_inline bool is_at_breakpoint(const struct pt_regs *regs)
+{
+	u64 ip = regs->ip;
+
+	/* A system call has its number there. */
+	return (s64)regs->orig_ax == -1 && (breaks_at(ip) || breaks_at(ip - 1));
+}
+
 /*
  * Decides whether a `ret` that was hit is emulated, and finds the slot of the call that it ends.
  * `offset`: where the `ret` is within its page, say 0x7c3 of 0x5581407c3.

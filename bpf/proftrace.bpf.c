@@ -7,6 +7,7 @@
 #include "life.bpf.h"
 #include "own_stack.bpf.h"
 #include "regions.bpf.h"
+#include "samples.bpf.h"
 #include "sched.bpf.h"
 #include "spans.bpf.h"
 #include "survey.bpf.h"
@@ -244,6 +245,16 @@ int on_switch(u64 *ctx)
 	KEEP_OWN_STACK(on_switch, ctx);
 	if (gate_open) /* (preempted, previous task, next task) */
 		cpu_changes_hands((void *)ctx[1], (void *)ctx[2]);
+	return 0;
+}
+
+/* The clock of a CPU has run out. */
+OWN_STACK(on_sample);
+SEC("?perf_event")
+int on_sample(void *ctx)
+{
+	KEEP_OWN_STACK(on_sample, ctx);
+	sample_take(ctx);
 	return 0;
 }
 

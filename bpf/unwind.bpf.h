@@ -14,6 +14,7 @@
 #include "paths.bpf.h"
 
 const volatile bool keep_callers = false;
+const volatile bool keep_spaces = false; /* something is unwound */
 const volatile u32 callers_cap = 0;
 bool unwinding_on = false; /* not while probes are calibrated */
 u32 next_callers WRITTEN = 1;
@@ -54,7 +55,7 @@ struct {
 /* A process has been forked: it has what its parent has mapped. */
 static __always_inline void unwind_space_fork(u32 parent, u32 child)
 {
-	void *space = keep_callers ? bpf_map_lookup_elem(&unwind_spaces, &parent) : 0;
+	void *space = keep_spaces ? bpf_map_lookup_elem(&unwind_spaces, &parent) : 0;
 
 	if (space)
 		bpf_map_update_elem(&unwind_spaces, &child, space, BPF_ANY);
@@ -63,7 +64,7 @@ static __always_inline void unwind_space_fork(u32 parent, u32 child)
 /* A process has ended, or has begun another program. */
 static __always_inline void unwind_space_forget(u32 tgid)
 {
-	if (keep_callers)
+	if (keep_spaces)
 		bpf_map_delete_elem(&unwind_spaces, &tgid);
 }
 

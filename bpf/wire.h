@@ -616,6 +616,39 @@ struct wire_callers {
 	u64 frames[WIRE_CALLERS_FRAMES];
 };
 
+/*
+ * Samples: where a thread was when the clock of its CPU ran out. Those that were at the same place
+ * are counted together, in one of two halves of the table: user space turns from one to the other
+ * and empties the one that is left. Open addressing by hash.
+ */
+#define WIRE_SAMPLE_KERNEL 48 /* functions of the kernel, at most */
+#define WIRE_SAMPLE_PLACES 16 /* that are looked at for one */
+
+struct wire_sample {
+	u64 hash; /* of what tells it from others; 0: free */
+	u64 cnt;
+	u64 pid_tgid;
+	u64 start_ns;	/* boot time of the thread's start */
+	u32 callstack;	/* that the thread was on; 0: none that is known */
+	u32 lives;	/* of that entry, as in struct wire_callstack */
+	u32 node;	/* of the innermost call that was open there; 0: none was */
+	u32 kernel_cnt; /* functions of the kernel that were open, innermost first; 0: it was in
+			   the program */
+	char comm[16];
+	u64 kernel[WIRE_SAMPLE_KERNEL]; /* return addresses but for the first */
+	/* Of the program: up to that call, or the thread's outermost one. Return addresses, but for
+	 * the first one and those behind a signal's frame. */
+	struct wire_callers user;
+};
+
+/* Of one CPU; a cache line. */
+struct wire_sample_counts {
+	u64 taken;
+	u64 probing; /* of these, while a probe was at work; they are not in the table */
+	u64 lost;    /* of these, for want of room */
+	u64 pad[5];
+};
+
 /* wire_node::function of a path that stands for a stack: this, and the stack's number. */
 #define WIRE_NODE_CALLERS (1u << 31)
 
@@ -661,6 +694,8 @@ _Static_assert(sizeof(struct wire_line_count) == 32, "wire_line_count");
 _Static_assert(sizeof(struct wire_line_state) == 32, "wire_line_state");
 _Static_assert(sizeof(struct wire_unwind_page) == 4096, "wire_unwind_page");
 _Static_assert(sizeof(struct wire_callers) == 1024, "wire_callers");
+_Static_assert(sizeof(struct wire_sample) == 1472, "wire_sample");
+_Static_assert(sizeof(struct wire_sample_counts) == 64, "wire_sample_counts");
 _Static_assert(sizeof(struct wire_values) == 8 * sizeof(struct wire_call), "wire_values");
 
 #endif

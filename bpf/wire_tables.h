@@ -37,7 +37,9 @@
 	X(frame_rests, struct wire_frame_rest,                                                    \
 	  tables->chunks_cap || tables->lines_cap ? tables->frames_cap : 0)                       \
 	/* With --callers. */                                                                     \
-	X(callers, struct wire_callers, tables->callers_cap)
+	X(callers, struct wire_callers, tables->callers_cap)                                      \
+	/* With --sample-rate: two halves. */                                                     \
+	X(samples, struct wire_sample, tables->samples_cap * 2)
 
 /* Queues of entries that were given back: X(NAME, ENTRIES). */
 #define WIRE_QUEUES(X)                             \

@@ -46,6 +46,7 @@ struct plan_function {
 	 * entry's probe counts a call and ends it. 0: it may take longer. */
 	uint8_t closed_at_entry;
 	bool patched;	    /* some of it is not in memory as it is in the file */
+	bool kernel;	    /* PLAN_CALLER: it is the kernel's, at the address `offset` */
 	const char *reason; /* why this exit strategy */
 	size_t exits;	    /* EXIT_SITES: first exit site in plan.exits */
 	uint32_t exits_cnt;

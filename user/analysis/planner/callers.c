@@ -13,6 +13,7 @@
 #include "plan/plan.h"
 #include "symbol/symtab.h"
 #include "target/target.h"
+#include "util/array.h"
 #include "util/path.h"
 #include "util/search.h"
 
@@ -107,7 +108,7 @@ static uint32_t planned(const struct plan *p, uint32_t object, const struct symb
 	for (size_t i = 0; i < p->functions_cnt; i++) {
 		const struct plan_function *f = &p->functions[i];
 
-		if (f->object == object && f->offset == s->offset &&
+		if (f->object == object && !f->kernel && f->offset == s->offset &&
 		    (f->kind == PLAN_FUNCTION || f->kind == PLAN_CALLER))
 			return i;
 	}
@@ -154,6 +155,32 @@ int plan_callers__find(struct plan_callers *c, struct plan *p, const struct targ
 	return err;
 }
 
+int plan_callers__kernel(struct plan_callers *c, struct plan *p, const char *name, uint64_t start,
+			 uint32_t *function)
+{
+	const struct plan_function f = {.kind = PLAN_CALLER,
+					.kernel = true,
+					.symbol = name,
+					.offset = start,
+					.exit = EXIT_NONE,
+					.reason = "known from stacks alone",
+					.symbol_index = NONE};
+	int err;
+
+	for (size_t i = 0; i < c->kernel_cnt; i++) {
+		if (strcmp(p->functions[c->kernel[i]].symbol, name))
+			continue;
+		*function = c->kernel[i];
+		return 0;
+	}
+	err = ARRAY_RESERVE(&c->kernel, c->kernel_cnt, &c->kernel_cap);
+	if (!err)
+		err = append(p, f, function);
+	if (!err)
+		c->kernel[c->kernel_cnt++] = *function;
+	return err;
+}
+
 void plan_callers__free(struct plan_callers *c)
 {
 	for (size_t i = 0; i < c->objects_cnt; i++) {
@@ -162,5 +189,6 @@ void plan_callers__free(struct plan_callers *c)
 		symtab__free(c->objects[i].tab);
 	}
 	free(c->objects);
+	free(c->kernel);
 	*c = (struct plan_callers){0};
 }

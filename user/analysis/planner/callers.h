@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Functions that are known from stacks alone (--callers): any function of any mapped file. They are
- * functions of the plan without probes (PLAN_CALLER), so that their numbers never change.
+ * Functions that are known from stacks alone (--callers, samples): any function of any mapped file,
+ * or of the kernel. They are functions of the plan without probes (PLAN_CALLER), so that their
+ * numbers never change.
  */
 #ifndef PROFTRACE_PLANNER_CALLERS_H
 #define PROFTRACE_PLANNER_CALLERS_H
@@ -16,6 +17,8 @@ struct target;
 struct plan_callers {
 	struct caller_object *objects; /* by number, plus 1; 0 is for code of no file */
 	size_t objects_cnt;
+	uint32_t *kernel; /* functions of the plan */
+	size_t kernel_cnt, kernel_cap;
 };
 
 #define CALLER_NO_OBJECT UINT32_MAX
@@ -28,6 +31,10 @@ struct plan_callers {
  */
 int plan_callers__find(struct plan_callers *c, struct plan *p, const struct target *t,
 		       uint32_t object, uint64_t vaddr, uint32_t *function);
+/* The same of a function of the kernel, by its name, which is borrowed as long as the plan lives.
+ */
+int plan_callers__kernel(struct plan_callers *c, struct plan *p, const char *name, uint64_t start,
+			 uint32_t *function);
 /* Frees names that the plan's functions borrow, so behind the last use of these. */
 void plan_callers__free(struct plan_callers *c);
 

@@ -142,13 +142,17 @@ static error_t check_sessions(struct options *o)
 }
 
 /* Whose mappings are known is unwound. */
-static error_t check_callers(struct options *o)
+static error_t check_unwinding(struct options *o)
 {
-	if (!o->callers)
+	if (o->no_samples)
+		o->sample_rate = 0;
+	if (!o->callers && !o->sample_rate)
 		return 0;
 	if (o->exec && !o->pids_cnt)
-		return complain(o, "--callers with -x needs -p: of processes that nobody has named "
-				   "the mappings are not known");
+		return complain(o,
+				"%s with -x needs -p: of processes that nobody has named the "
+				"mappings are not known",
+				o->callers ? "--callers" : "--sample-rate");
 	return 0;
 }
 
@@ -161,7 +165,7 @@ error_t option_check__all(struct options *o)
 		return 0;
 	err = reads ? 0 : check_target(o);
 	if (!err)
-		err = check_callers(o);
+		err = check_unwinding(o);
 	if (!err)
 		err = check_format(o);
 	if (!err)
@@ -170,10 +174,11 @@ error_t option_check__all(struct options *o)
 		return err;
 	if (reads && !o->inputs_cnt)
 		o->inputs[o->inputs_cnt++] = RECORDING;
-	if (o->callers && o->calls)
+	if ((o->callers || o->sample_rate) && o->calls)
 		return complain(o,
-				"--callers and single calls (--calls, --session, -A, and formats "
-				"that need them) exclude each other");
+				"%s and single calls (--calls, --session, -A, and formats "
+				"that need them) exclude each other",
+				o->callers ? "--callers" : "--sample-rate");
 	if (o->calls && o->interval_ns)
 		return complain(
 			o, "--calls and -i exclude each other: a timeline is shown as a whole");

@@ -306,6 +306,12 @@ static error_t parse_result(struct options *o, int key, char *arg)
 	case OPT_RAW:
 		o->raw = true;
 		return 0;
+	case OPT_SAMPLE_RATE:
+		o->sample_rate = 0;
+		if (strcmp(arg, "0") && !value__number(arg, SAMPLE_RATE_MAX, &o->sample_rate))
+			return bad_value(o, "--sample-rate", arg,
+					 "not a number of samples a second, from 0 to 10000");
+		return 0;
 	case OPT_NO_SAMPLES:
 		o->no_samples = true;
 		return 0;

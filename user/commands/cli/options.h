@@ -84,6 +84,7 @@ struct options {
 	bool per_call;		 /* diff: what calls take, however many they are */
 	bool callers;		 /* who calls outermost calls, untraced */
 	bool no_samples;	 /* of CPU time by file */
+	uint32_t sample_rate;	 /* samples for the tree, a second and CPU; 0: none */
 	bool raw;		 /* leave the probes' cost in */
 	uint64_t min_time_ns;	 /* what took less in total is not listed */
 	char **hists;		 /* globs: functions whose distribution is drawn */
@@ -99,5 +100,6 @@ struct options {
 };
 
 #define OPTIONS_USAGE_STATUS 2
+#define SAMPLE_RATE_MAX	     10000
 
 #endif

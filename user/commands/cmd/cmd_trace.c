@@ -74,6 +74,7 @@ static int run_start(struct run *r)
 		return err;
 	clock_gettime(CLOCK_REALTIME, &ts);
 	samples__start(r->samples, r);
+	callers__start_clock(r);
 	r->start_time = ts.tv_sec + ts.tv_nsec / 1e9;
 	r->start_ns = now_ns();
 	if (r->o->calls) {
@@ -176,13 +177,21 @@ static int spare_strangers(struct run *r)
 	return tracer__bind(r->tracer, r->plan, r->target);
 }
 
+/* Fetches what has come, samples with the weight that they have. */
+static int collect(struct run *r)
+{
+	if (callers__sample_rate(r))
+		collector__weigh_samples(r->collector, controller__cpu_ns(r->controller));
+	return collector__poll(r->collector);
+}
+
 /* A few times a second. */
 static int tick(struct run *r)
 {
 	int err = replan__events(r); /* with children that have ended since the last samples */
 
 	if (!err)
-		err = collector__poll(r->collector);
+		err = collect(r);
 	if (r->target->launch)
 		launch__let_go();
 	look_for_gone(r);
@@ -244,7 +253,7 @@ static int run_loop(struct run *r, enum watch_event *end)
 			break;
 		case WATCH_INTERVAL:
 			progress__clear(&r->progress);
-			err = collector__poll(r->collector);
+			err = collect(r);
 			if (!err)
 				err = result__emit(r, now_ns(), NULL);
 			break;
@@ -266,6 +275,13 @@ static int run_loop(struct run *r, enum watch_event *end)
 		}
 	}
 	return err;
+}
+
+/* Fetches the last samples. */
+static int stop_samples(struct run *r)
+{
+	callers__stop_clock(r);
+	return callers__sample_rate(r) ? collect(r) ?: collector__last_samples(r->collector) : 0;
 }
 
 static const char *end_reason(enum watch_event end)
@@ -346,6 +362,8 @@ int cmd_trace(const struct options *o)
 	}
 	err = run_loop(&r, &end);
 	run_stop(&r);
+	if (!err)
+		err = stop_samples(&r);
 	if (!err)
 		err = result__finish(&r, end_reason(end));
 	temp_recording__explain(&r.temp_recording, err);

@@ -83,6 +83,8 @@ static int make_plan(struct run *r)
 	if (!err)
 		samples__new(o, &r->samples);
 	if (!err)
+		callers__open(r);
+	if (!err)
 		err = target__open(&spec, &r->target);
 	if (!err)
 		tell_script(r);
@@ -122,6 +124,7 @@ static struct tracer_options tracer_options_of(const struct run *r)
 		.regions = filter__wants_regions(&r->selection.filter) || r->selection.usdt.cnt,
 		.regions_planned = p->sites_cnt,
 		.callers = o->callers,
+		.samples_hz = callers__sample_rate(r),
 		.survey = wants_survey(o),
 		.expects_go = p->go || o->follow,
 	};

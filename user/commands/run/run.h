@@ -18,9 +18,11 @@
 
 struct collector;
 struct description;
+struct kallsyms;
 struct link_holder;
 struct options;
 struct recorder;
+struct sample_clock;
 struct samples;
 struct controller;
 struct profile;
@@ -28,8 +30,11 @@ struct target;
 struct tracer;
 struct watch;
 
-/* Stacks of callers that are not traced; see run/callers.h. */
+/* Code without probes; see run/callers.h. */
 struct callers {
+	bool unwound;
+	struct sample_clock *clock; /* NULL: no samples are taken for the tree */
+	struct kallsyms *kernel;    /* NULL: the kernel does not show it */
 	struct unwind_spaces spaces;
 	struct plan_callers named;
 	bool warned;

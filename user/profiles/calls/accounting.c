@@ -35,6 +35,15 @@ const struct account accounts[ACCOUNTS] = {
 	ACCOUNT(callers_astray, "callers: no return address", ACCOUNT_CALLS, ACCOUNT_IF_ANY),
 	ACCOUNT(callers_deep, "callers: stack too deep", ACCOUNT_CALLS, ACCOUNT_IF_ANY),
 	ACCOUNT(callers_lost, "callers: no room", ACCOUNT_CALLS, ACCOUNT_IF_ANY),
+	ACCOUNT(samples_taken, "samples", ACCOUNT_CALLS, ACCOUNT_IF_ANY),
+	ACCOUNT(samples_probing, "samples of probes", ACCOUNT_CALLS, ACCOUNT_IF_ANY),
+	ACCOUNT(samples_lost, "samples: no room", ACCOUNT_CALLS, ACCOUNT_IF_ANY),
+	ACCOUNT(samples_whole, "samples: whole stacks", ACCOUNT_CALLS, ACCOUNT_IF_ANY),
+	ACCOUNT(samples_no_rule, "samples: no unwind rule", ACCOUNT_CALLS, ACCOUNT_IF_ANY),
+	ACCOUNT(samples_unreadable, "samples: stack unreadable", ACCOUNT_CALLS, ACCOUNT_IF_ANY),
+	ACCOUNT(samples_astray, "samples: no return address", ACCOUNT_CALLS, ACCOUNT_IF_ANY),
+	ACCOUNT(samples_deep, "samples: stack too deep", ACCOUNT_CALLS, ACCOUNT_IF_ANY),
+	ACCOUNT(samples_unknown, "samples: mappings unknown", ACCOUNT_CALLS, ACCOUNT_IF_ANY),
 };
 
 _Static_assert(sizeof(struct profile_accounting) == ACCOUNTS * sizeof(int64_t),

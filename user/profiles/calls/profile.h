@@ -29,6 +29,9 @@ struct call_stats {
 	uint64_t error_ns, self_error_ns; /* total_ns and self_ns are uncertain by this */
 	uint64_t min_ns;		  /* of finished calls; UINT64_MAX: none has finished */
 	uint64_t max_ns;		  /* of finished calls; 0: none has finished */
+	/* Samples of CPU time: how many met the path itself; what of self_ns is estimated from
+	 * them; and that, with what of its own time was given to functions without probes. */
+	uint64_t samples, sampled_ns, varied_ns;
 };
 
 static inline uint64_t stats__cpu_ns(const struct call_stats *s)
@@ -164,6 +167,11 @@ struct profile_accounting {
 	uint64_t callers_astray;     /* what should be a return address is none */
 	uint64_t callers_deep;	     /* more frames than are kept */
 	uint64_t callers_lost;
+	/* Samples of CPU time; those that are not in the tree: which met a probe at work, or found
+	 * no room. Then those in it, by how their stack ends, as above. */
+	uint64_t samples_taken, samples_probing, samples_lost;
+	uint64_t samples_whole, samples_no_rule, samples_unreadable, samples_astray, samples_deep;
+	uint64_t samples_unknown; /* of processes whose mappings were not known yet */
 };
 
 /* The target's own CPU time, without the probes'. Something of it is its own, however uncertain the
@@ -270,7 +278,9 @@ struct profile {
 	struct timeline *timeline; /* single calls; owned; NULL: not recorded */
 	struct sessions *sessions; /* owned; NULL: not asked for */
 	uint64_t surveyed_ns; /* calls were counted for so long before the start, for the budget */
-	double max_overhead;  /* the budget, in percent of the target's own CPU time; 0: none */
+	/* CPU time that a sample stands for; 0: none were taken. */
+	uint64_t sample_period_ns;
+	double max_overhead; /* the budget, in percent of the target's own CPU time; 0: none */
 	struct profile_accounting accounting;
 	struct profile_probes probes;
 };

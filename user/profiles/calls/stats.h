@@ -16,6 +16,9 @@ static inline void stats__add(struct call_stats *sum, const struct call_stats *s
 	sum->raw_self_ns += s->raw_self_ns;
 	sum->error_ns += s->error_ns;
 	sum->self_error_ns += s->self_error_ns;
+	sum->samples += s->samples;
+	sum->sampled_ns += s->sampled_ns;
+	sum->varied_ns += s->varied_ns;
 	if (s->min_ns < sum->min_ns)
 		sum->min_ns = s->min_ns;
 	if (s->max_ns > sum->max_ns)

@@ -93,6 +93,9 @@ static void add_node(struct call_stats *sum, const struct call_stats *s, bool ou
 	sum->off_self_ns += s->off_self_ns;
 	sum->raw_self_ns += s->raw_self_ns;
 	sum->self_error_ns += s->self_error_ns;
+	sum->samples += s->samples;
+	sum->sampled_ns += s->sampled_ns;
+	sum->varied_ns += s->varied_ns;
 	if (outermost) {
 		sum->total_ns += s->total_ns;
 		sum->off_ns += s->off_ns;

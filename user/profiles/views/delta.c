@@ -95,19 +95,27 @@ static void subtract_node(struct delta *d, uint32_t node)
 	if (old) {
 		const struct call_stats *before = &d->before->nodes[old].stats;
 
+		/* What earlier samples stand for changes a little as more become known. */
+		if (!s->calls && s->samples == before->samples)
+			s->self_ns = s->raw_self_ns = 0;
 		subtract(&s->calls, before->calls);
 		subtract(&s->self_ns, before->self_ns);
 		subtract(&s->off_self_ns, before->off_self_ns);
 		subtract(&s->raw_self_ns, before->raw_self_ns);
 		subtract(&s->self_error_ns, before->self_error_ns);
+		subtract(&s->samples, before->samples);
+		subtract(&s->sampled_ns, before->sampled_ns);
+		subtract(&s->varied_ns, before->varied_ns);
 	}
 	if (s->off_self_ns > s->self_ns)
 		s->off_self_ns = s->self_ns;
+	if (s->sampled_ns > s->self_ns)
+		s->sampled_ns = s->self_ns;
 	s->total_ns = s->self_ns;
 	s->off_ns = s->off_self_ns;
 	s->raw_total_ns = s->raw_self_ns;
 	s->error_ns = s->self_error_ns;
-	d->news[node] = s->calls || s->self_ns || s->raw_self_ns;
+	d->news[node] = s->calls || s->self_ns || s->raw_self_ns || s->samples;
 }
 
 /* All below the node is done: adds its sums to its caller. Sums are what keeps inclusive times

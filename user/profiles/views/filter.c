@@ -37,6 +37,9 @@ static void give_to_caller(struct call_stats *caller, const struct call_stats *s
 	caller->off_self_ns += s->off_self_ns;
 	caller->raw_self_ns += s->raw_self_ns;
 	caller->self_error_ns += s->self_error_ns;
+	caller->samples += s->samples;
+	caller->sampled_ns += s->sampled_ns;
+	caller->varied_ns += s->varied_ns;
 }
 
 /* Its caller has been here before. */

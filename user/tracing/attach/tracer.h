@@ -50,6 +50,7 @@ struct tracer_options {
 	const struct arguments *arguments;
 	bool survey;  /* calls are to be counted before functions are attached, if that can be */
 	bool callers; /* the callers of outermost calls are unwound */
+	uint32_t samples_hz; /* samples are taken so often a second on each CPU; 0: none */
 };
 
 struct own_probe;

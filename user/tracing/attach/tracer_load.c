@@ -144,22 +144,42 @@ static void size_shares(struct tracer *tr, const struct tracer_options *opts)
 #define MAX_UNWIND_TABLES (1u << 12)
 #define MAX_SPACES	  (1u << 10) /* processes at a time, 20 KB each */
 
-/* Sizes the tables of callers (--callers). `unwinds`: the programs that were loaded can unwind. */
-static void size_callers(struct tracer *tr, bool unwinds)
+#define MIN_SAMPLES (1u << 8)
+#define MAX_SAMPLES (1u << 14) /* 24 MB, and as much for the other half */
+
+/* Sizes the table of samples for what may come in a quarter of a second. */
+static void size_samples(struct tracer *tr, uint32_t hz)
+{
+	struct tracer_tables *tables = &tr->tables;
+	uint64_t wanted = (uint64_t)hz * sysconf(_SC_NPROCESSORS_CONF) / 4;
+
+	tables->samples_cap = !hz		     ? 0
+			      : wanted < MIN_SAMPLES ? MIN_SAMPLES
+			      : wanted > MAX_SAMPLES ? MAX_SAMPLES
+						     : power_of_two(wanted);
+	bpf_program__set_autoload(tr->skel->progs.on_sample, hz);
+	tr->skel->rodata->samples_cap = tables->samples_cap;
+}
+
+/* Sizes the tables of all that is unwound. `unwinds`: the programs that are loaded can. */
+static void size_unwinding(struct tracer *tr, const struct tracer_options *opts, bool unwinds)
 {
 	struct tracer_tables *tables = &tr->tables;
 	struct proftrace_bpf *skel = tr->skel;
 
+	unwinds = unwinds && (opts->callers || opts->samples_hz);
+	size_samples(tr, unwinds ? opts->samples_hz : 0);
 	if (!unwinds)
 		return;
-	tables->callers_cap = MAX_CALLERS;
 	tables->unwind_tables_cap = MAX_UNWIND_TABLES;
 	tables->unwind_spaces_cap = MAX_SPACES;
-	skel->rodata->keep_callers = true;
+	tables->callers_cap = opts->callers ? MAX_CALLERS : 0;
+	skel->rodata->keep_spaces = true;
+	skel->rodata->keep_callers = opts->callers;
 	skel->rodata->callers_cap = tables->callers_cap;
 }
 
-/* `unwinds`: as for size_callers(). */
+/* `unwinds`: as for size_unwinding(). */
 static void size_tables(struct tracer *tr, const struct tracer_options *opts, bool unwinds)
 {
 	struct tracer_tables *tables = &tr->tables;
@@ -187,7 +207,7 @@ static void size_tables(struct tracer *tr, const struct tracer_options *opts, bo
 	size_calls(tr, opts->calls_bytes);
 	size_values(tr, opts);
 	size_lines(tr, opts);
-	size_callers(tr, unwinds);
+	size_unwinding(tr, opts, unwinds);
 	if (opts->max_depth)
 		skel->rodata->max_level = opts->max_depth;
 }
@@ -222,6 +242,8 @@ static void find_tables(const struct proftrace_bpf *skel, struct tracer_tables *
 	tables->tallies = skel->bss->tallies;
 	tables->switches_set = &skel->bss->switches_set;
 	tables->callers_lost = (volatile uint64_t *)&skel->data_written->callers_lost;
+	tables->samples_half = &skel->bss->samples_half;
+	tables->sample_counts = skel->data_written->sample_counts;
 }
 
 #define TRIAL_COOKIE 0x1234567812345678ull
@@ -309,7 +331,7 @@ static int load_backend(struct tracer *tr, const struct backend *backend,
 	err = backend->prepare(tr->skel);
 	if (err)
 		goto failed;
-	size_tables(tr, opts, opts->callers && !backend->lacks);
+	size_tables(tr, opts, !backend->lacks);
 	size_maps(tr->skel, &tr->tables);
 	tr->groups.link_holder = opts->link_holder;
 	tr->groups.unbound = !t->processes_cnt || opts->follow;

@@ -16,6 +16,7 @@ struct tracer_tables {
 	uint32_t lists_cap;		     /* 0: no values of arguments are read */
 	uint32_t lines_cap;		     /* sites, with number 0; 0: none are counted */
 	uint32_t callers_cap;		     /* 0: none are unwound */
+	uint32_t samples_cap;		     /* of each half; 0: none are taken */
 	uint32_t passed_shares, line_shares; /* of CPUs, in the tables of those counts */
 	uint32_t goroutines_cap, followed_cap, unwind_tables_cap, unwind_spaces_cap;
 #define TABLE_FD(NAME, ...) int NAME##_fd;
@@ -29,6 +30,8 @@ struct tracer_tables {
 	/* To be set before the first switch is. */
 	bool *switches_set;
 	const volatile uint64_t *callers_lost; /* stacks, for want of room */
+	volatile uint32_t *samples_half;
+	const volatile struct wire_sample_counts *sample_counts; /* [WIRE_CPUS] */
 };
 
 #endif

@@ -179,8 +179,7 @@ void controller__start(struct controller *s, uint64_t now_ns)
 	begin_look(s, now_ns, cpu_clock__read(&s->clock, s->in, true), 0);
 }
 
-/* The target's CPU time while it was traced. */
-static uint64_t traced_cpu(struct controller *s)
+uint64_t controller__cpu_ns(struct controller *s)
 {
 	uint64_t cpu_ns = s->off ? s->off_cpu_ns : cpu_clock__read(&s->clock, s->in, false);
 
@@ -408,7 +407,7 @@ static int look_closely(struct controller *s, uint64_t now_ns, double cpu_ns, bo
 
 int controller__look(struct controller *s, uint64_t now_ns)
 {
-	uint64_t cpu_ns = traced_cpu(s), calls, took_ns = now_ns - s->began_ns;
+	uint64_t cpu_ns = controller__cpu_ns(s), calls, took_ns = now_ns - s->began_ns;
 	double most_ns, spent_ns = (double)(cpu_ns - s->began_cpu_ns);
 	bool done = took_ns >= LONG_LOOK_NS;
 	int err = 0;
@@ -456,7 +455,7 @@ bool controller__watches(const struct controller *s, pid_t pid)
 
 int controller__apply(struct controller *s, struct profile *p)
 {
-	p->accounting.cpu_ns = traced_cpu(s);
+	p->accounting.cpu_ns = controller__cpu_ns(s);
 	p->max_overhead = 100 * s->in->limit;
 	if (!s->drops_cnt)
 		return 0;

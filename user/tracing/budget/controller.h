@@ -45,6 +45,9 @@ void controller__child_ended(struct controller *s, pid_t pid);
 /* Whether a process's CPU time counts: it is one of the target's, or a followed child. */
 bool controller__watches(const struct controller *s, pid_t pid);
 
+/* The target's CPU time while it was traced, in ns. */
+uint64_t controller__cpu_ns(struct controller *s);
+
 /* Puts CPU time, budget and the functions that were dropped into the profile. Returns 0 or
  * -ENOMEM. */
 int controller__apply(struct controller *s, struct profile *p);

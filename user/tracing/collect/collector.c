@@ -17,6 +17,7 @@
 #include "collect/reclaim.h"
 #include "collect/usage.h"
 #include "timeline/stream.h"
+#include "util/log.h"
 
 #define SEEN_AGAIN 4096 /* places that a poll looks at once more */
 
@@ -46,6 +47,8 @@ int collector__new(const struct tracer_tables *info, uint32_t functions_cnt, str
 			err = c->expansions.stacks ? 0 : -ENOMEM;
 		}
 		if (!err)
+			err = sample_store__init(&c->samples, &c->tables);
+		if (!err)
 			err = drain__init(&c->drain, &c->tables);
 	}
 	if (err) {
@@ -71,6 +74,7 @@ void collector__free(struct collector *c)
 	free(c->reclaimed_lines);
 	free(c->scratch);
 	expand__free(&c->expansions, &c->tables);
+	sample_store__fini(&c->samples);
 	drain__fini(&c->drain);
 	bpf_tables__unmap(&c->tables);
 	free(c);
@@ -102,6 +106,27 @@ void collector__resolve_callers(struct collector *c, collector_resolver *resolve
 {
 	c->expansions.resolve = resolve;
 	c->expansions.ctx = ctx;
+	c->samples.resolve = resolve;
+	c->samples.ctx = ctx;
+}
+
+void collector__set_sample_period(struct collector *c, uint64_t ns)
+{
+	c->samples.period_ns = c->samples.weight_ns = ns;
+}
+
+void collector__weigh_samples(struct collector *c, uint64_t cpu_ns)
+{
+	sample_store__weigh(&c->samples, &c->tables, cpu_ns);
+}
+
+int collector__last_samples(struct collector *c)
+{
+	int err = sample_store__settle(&c->samples, &c->tables);
+
+	if (err)
+		log_error("cannot keep samples: %s", strerror(-err));
+	return err;
 }
 
 void collector__set_costs(struct collector *c, const struct probe_costs *costs, bool raw)
@@ -229,6 +254,11 @@ int collector__poll(struct collector *c)
 
 	if (err)
 		return err;
+	err = sample_store__poll(&c->samples, &c->tables);
+	if (err) {
+		log_error("cannot keep samples: %s", strerror(-err));
+		return err;
+	}
 	note_functions(c);
 	return reclaim__when_short(c);
 }

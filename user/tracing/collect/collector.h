@@ -75,8 +75,17 @@ int collector__poll(struct collector *c);
  * `end_ns`, or with their thread. Returns 0, or -errno with one line logged. */
 int collector__last_calls(struct collector *c, uint64_t end_ns);
 
-/* Snapshots ask this for callers' functions (--callers). */
+/* Who names functions that are known from stacks alone: callers (--callers) and what samples met.
+ */
 void collector__resolve_callers(struct collector *c, collector_resolver *resolve, void *ctx);
+
+/* Of the clock by which samples are taken. */
+void collector__set_sample_period(struct collector *c, uint64_t ns);
+/* The target has had so much CPU time since the start: samples that are fetched from now on stand
+ * for their share of it. */
+void collector__weigh_samples(struct collector *c, uint64_t cpu_ns);
+/* Fetches all samples, when none are taken any more. Returns 0, or -errno with one line logged. */
+int collector__last_samples(struct collector *c);
 
 /* Ends the call stacks of threads that have ended at some time before `now_ns` (CLOCK_MONOTONIC),
  * though the kernel's side does not know it: see life__skips(). */

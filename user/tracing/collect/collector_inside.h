@@ -12,6 +12,7 @@
 #include "collect/drain.h"
 #include "collect/expand.h"
 #include "collect/figures.h"
+#include "collect/sample_store.h"
 #include "collect/bpf_tables.h"
 
 struct line_sum;
@@ -42,6 +43,8 @@ struct collector {
 	 * lines are counted. */
 	struct line_sum *reclaimed_lines;
 	struct expansions expansions; /* stacks NULL: callers are not looked for */
+	struct sample_store samples;
+	uint64_t forgotten_cpu_ns; /* of reclaimed threads that were dropped: of their calls */
 };
 
 #endif

@@ -3,17 +3,15 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "calls/profile.h"
 #include "collect/stack_copy.h"
 #include "collect/bpf_tables.h"
 
-/* A part on its way, with an index of its nodes: open addressing, node number plus 1. */
+/* A copy on its way. */
 struct expanding {
-	struct stack_copy *to;
-	uint32_t *index, mask;
-	uint32_t *at; /* by node of the old part: where it is in the new one, STACK_COPY_ROOT */
+	struct copy_paths paths;
+	uint32_t *at; /* by node of the old copy: where it is in the new one, STACK_COPY_ROOT */
 };
 
 static uint32_t stack_of(const struct bpf_tables *t, uint32_t function)
@@ -46,43 +44,6 @@ static int resolve(struct expansions *e, const struct bpf_tables *t, uint32_t nu
 	x->cnt = cnt;
 	x->resolved = true;
 	return 0;
-}
-
-/* The new part's node for a path; made if need be. */
-static uint32_t node_for(struct expanding *x, uint32_t parent, uint32_t function)
-{
-	uint32_t i = ((uint64_t)parent << 24 ^ function) * 0x9e3779b97f4a7c15ull >> 32;
-
-	for (;; i++) {
-		uint32_t *place = &x->index[i & x->mask];
-		struct stack_copy_node *n;
-
-		if (!*place) {
-			x->to->nodes[x->to->nodes_cnt] =
-				(struct stack_copy_node){.parent = parent, .function = function};
-			*place = ++x->to->nodes_cnt;
-			return *place - 1;
-		}
-		n = &x->to->nodes[*place - 1];
-		if (n->parent == parent && n->function == function)
-			return *place - 1;
-	}
-}
-
-static void add(struct stack_copy_node *n, const struct stack_copy_node *more)
-{
-	n->calls += more->calls;
-	n->self_ns += more->self_ns;
-	if (more->min_ns && (!n->min_ns || more->min_ns < n->min_ns))
-		n->min_ns = more->min_ns;
-	if (more->max_ns > n->max_ns)
-		n->max_ns = more->max_ns;
-	n->off_ns += more->off_ns;
-	n->probe_ns += more->probe_ns;
-	if (n->timed_ns < 1u << 31 && n->expected_ns < 1u << 31) {
-		n->timed_ns += more->timed_ns;
-		n->expected_ns += more->expected_ns;
-	}
 }
 
 static void count_end(const struct bpf_tables *t, uint32_t stack, uint64_t calls,
@@ -130,12 +91,20 @@ static int fill(struct expansions *e, const struct bpf_tables *t, const struct s
 			const struct expansion *known = &e->stacks[stack];
 
 			for (uint32_t k = known->cnt; k-- > 0;)
-				at = node_for(x, at, known->functions[k]);
+				at = copy_paths__node(&x->paths, at, known->functions[k]);
 		} else {
-			at = node_for(x, at, n->function);
-			add(&x->to->nodes[at], n);
+			at = copy_paths__node(&x->paths, at, n->function);
+			copy_paths__add(&x->paths, at, n);
 		}
 		x->at[i] = at;
+	}
+	for (uint32_t i = 0; i < copy->samples_cnt; i++) {
+		struct stack_copy_sample moved = copy->samples[i];
+
+		moved.node = x->at[moved.node];
+		if (moved.base != STACK_COPY_ROOT)
+			moved.base = x->at[moved.base];
+		copy_paths__sample(&x->paths, &moved);
 	}
 	return 0;
 }
@@ -146,7 +115,6 @@ int expand__stack_copy(struct expansions *e, const struct bpf_tables *t,
 {
 	struct expanding x = {0};
 	size_t most = 1;
-	uint32_t size = 2;
 	int err = 0;
 
 	for (uint32_t i = 0; !err && i < copy->nodes_cnt; i++) {
@@ -157,25 +125,16 @@ int expand__stack_copy(struct expansions *e, const struct bpf_tables *t,
 	}
 	if (err)
 		return err;
-	while (size < most * 2)
-		size *= 2;
-	x.mask = size - 1;
-	x.index = calloc(size, sizeof(*x.index));
 	x.at = calloc(copy->nodes_cnt + 1, sizeof(*x.at));
-	x.to = calloc(1, sizeof(*x.to) + most * sizeof(x.to->nodes[0]));
-	if (x.index && x.at && x.to) {
-		memcpy(x.to, copy, sizeof(*copy));
-		x.to->nodes_cnt = 0;
+	err = x.at ? copy_paths__init(&x.paths, copy, most, copy->samples_cnt) : -ENOMEM;
+	if (!err)
 		err = fill(e, t, copy, &x, a);
-	} else {
-		err = -ENOMEM;
-	}
-	free(x.index);
+	copy_paths__fini(&x.paths);
 	free(x.at);
 	if (err)
-		free(x.to);
+		free(x.paths.to);
 	else
-		*out = x.to;
+		*out = x.paths.to;
 	return err;
 }
 

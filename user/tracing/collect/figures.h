@@ -27,10 +27,13 @@ struct line_usage {
 	uint64_t error_ns; /* ns is uncertain by this */
 };
 
+#define RESOLVE_KERNEL	 0xfffffu   /* an object: what is named is an address of the kernel's */
+#define RESOLVED_PROBING UINT32_MAX /* a function: one of the kernel's that works at probes */
+
 /*
- * Names a caller: *function = the number of the function whose code is at `vaddr` of the target's
- * object `object` (WIRE_CALLERS_NO_OBJECT: of none), after collector__grow() if it is new. Returns
- * 0 or -errno.
+ * Names a function: *function = the number of the one that makes the call behind which `vaddr` of
+ * the target's object `object` lies (WIRE_CALLERS_NO_OBJECT: of none), after collector__grow() if
+ * it is new. Returns 0 or -errno.
  */
 typedef int collector_resolver(uint32_t object, uint64_t vaddr, uint32_t *function, void *ctx);
 

@@ -15,6 +15,7 @@ void reclaim__release(struct collector *c, uint32_t callstack)
 {
 	if (c->drain.tables)
 		drain__forget(&c->drain, callstack);
+	sample_store__forget(&c->samples, callstack);
 	bpf_tables__release_callstack(&c->tables, callstack);
 }
 
@@ -34,7 +35,9 @@ static int retire(struct collector *c, uint32_t number)
 	if (err)
 		return err;
 	if (copy) {
-		err = usage__add_reclaimed(c, copy);
+		err = sample_store__put(&c->samples, &c->tables, number, c->scratch, &copy);
+		if (!err)
+			err = usage__add_reclaimed(c, copy);
 		if (err) {
 			free(copy);
 			return err;
@@ -110,6 +113,9 @@ int reclaim__when_short(struct collector *c)
 	    !half_used(bpf_tables__frames(t), t->info.frames_cap))
 		return 0;
 	end_idle(c);
+	err = sample_store__settle(&c->samples, &c->tables);
+	if (err)
+		return err;
 	ended = calloc(callstacks, sizeof(*ended));
 	if (!ended)
 		return -ENOMEM;
@@ -143,6 +149,20 @@ static uint64_t probe_ns_of(const struct stack_copy *copy)
 	return ns;
 }
 
+/* CPU time of all calls of a part, without the probes', in ns. */
+static uint64_t cpu_ns_of(const struct stack_copy *copy)
+{
+	uint64_t ns = 0;
+
+	for (uint32_t i = 0; i < copy->nodes_cnt && !copy->spans; i++) {
+		const struct stack_copy_node *n = &copy->nodes[i];
+
+		if (n->self_ns > n->off_ns + n->probe_ns)
+			ns += n->self_ns - n->off_ns - n->probe_ns;
+	}
+	return ns;
+}
+
 void reclaim__forget(struct collector *c)
 {
 	for (size_t i = 0; i < c->reclaimed_cnt; i++) {
@@ -153,6 +173,7 @@ void reclaim__forget(struct collector *c)
 		c->forgotten.unwound += copy->unwound;
 		c->forgotten.deep += copy->deep;
 		c->forgotten.probe_ns += probe_ns_of(copy);
+		c->forgotten_cpu_ns += cpu_ns_of(copy);
 		free(c->reclaimed[i]);
 	}
 	c->reclaimed_cnt = 0;

@@ -60,6 +60,87 @@ static double charge_more(const struct assembly *a, const struct stack_copy *cop
 	return outermost;
 }
 
+/* The CPU time of a path that is its own, and what of it samples give to functions below. */
+struct lender {
+	uint64_t cpu_ns, asked_ns;
+};
+
+/* What of a base's time samples get that stand for `ns`: together they cannot have more than it
+ * has.
+ */
+static uint64_t lent_ns(const struct lender *l, uint64_t ns)
+{
+	if (l->asked_ns <= l->cpu_ns)
+		return ns;
+	return (uint64_t)((double)l->cpu_ns * ((double)ns / (double)l->asked_ns));
+}
+
+static void take_ns(struct call_stats *s, uint64_t ns)
+{
+	s->self_ns -= ns;
+	s->raw_self_ns -= ns;
+	s->total_ns -= ns;
+	s->raw_total_ns -= ns;
+	s->varied_ns += ns;
+}
+
+static void give_ns(struct call_stats *s, uint64_t ns)
+{
+	s->self_ns += ns;
+	s->raw_self_ns += ns;
+	s->total_ns += ns;
+	s->raw_total_ns += ns;
+	s->varied_ns += ns;
+	s->sampled_ns += ns;
+}
+
+/*
+ * Functions without probes get the CPU time of the samples that met them: from that of the
+ * innermost call around them, whose own time it was taken for, or, outside of all calls, beside it.
+ * `nodes` are the copy's, with their own figures as yet.
+ */
+static int share_samples(const struct stack_copy *copy, struct profile_node *nodes)
+{
+	struct lender *lenders = calloc(copy->nodes_cnt + 1, sizeof(*lenders));
+
+	if (!lenders)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < copy->nodes_cnt; i++)
+		lenders[i].cpu_ns = stats__cpu_self_ns(&nodes[i].stats);
+	for (uint32_t i = 0; i < copy->samples_cnt; i++) {
+		const struct stack_copy_sample *s = &copy->samples[i];
+
+		if (s->base != STACK_COPY_ROOT && s->base != s->node)
+			lenders[s->base].asked_ns += s->ns;
+	}
+	for (uint32_t i = 0; i < copy->samples_cnt; i++) {
+		const struct stack_copy_sample *s = &copy->samples[i];
+		uint64_t ns = s->ns;
+
+		nodes[s->node].stats.samples += s->cnt;
+		if (s->base == s->node)
+			continue;
+		if (s->base != STACK_COPY_ROOT) {
+			ns = lent_ns(&lenders[s->base], ns);
+			take_ns(&nodes[s->base].stats, ns);
+		}
+		give_ns(&nodes[s->node].stats, ns);
+	}
+	free(lenders);
+	return 0;
+}
+
+/* Adds what nodes have to their callers. Children come behind their parents. */
+static void sum_up(struct profile_node *nodes, uint32_t first, uint32_t cnt)
+{
+	for (uint32_t i = first + cnt; i-- > first;) {
+		const struct profile_node *n = &nodes[i];
+
+		if (n->parent)
+			stats__add_callee(&nodes[n->parent].stats, &n->stats);
+	}
+}
+
 /* Appends a call stack's record to the profile, as a thread of its own. */
 static int assemble(struct assembly *a, const struct stack_copy *copy, double *more)
 {
@@ -102,14 +183,9 @@ static int assemble(struct assembly *a, const struct stack_copy *copy, double *m
 		calls += n->calls;
 		probe_ns += (double)n->probe_ns;
 	}
-	/* Children come behind their parents. */
-	for (uint32_t i = copy->nodes_cnt; i-- > 0;) {
-		const struct profile_node *n = &p->nodes[base + i];
-
-		if (!n->parent)
-			continue;
-		stats__add_callee(&p->nodes[n->parent].stats, &n->stats);
-	}
+	if (copy->samples_cnt && share_samples(copy, &p->nodes[base]))
+		return -ENOMEM;
+	sum_up(p->nodes, base, copy->nodes_cnt);
 	p->nodes_cnt += copy->nodes_cnt;
 	/* What was entered since its paths were read is left out; but scaled calls are estimates.
 	 */
@@ -136,12 +212,83 @@ static int add_live(struct collector *c, struct assembly *a, uint64_t now_ns)
 		if (ARRAY_RESERVE(&a->copies, a->copies_cnt, &a->copies_cap))
 			return -ENOMEM;
 		err = stack_copy__read(&c->tables, callstack, now_ns, c->scratch, &copy);
+		if (!err)
+			err = sample_store__put(&c->samples, &c->tables, i, c->scratch, &copy);
+		if (err)
+			free(copy);
 		if (!err && copy) {
 			correct__stack_copy(copy, &c->costs);
 			a->copies[a->copies_cnt++] = copy;
 		}
 	}
 	return err;
+}
+
+/* What samples met outside of calls, by thread. */
+static int add_outside(struct collector *c, struct assembly *a)
+{
+	struct stack_copy *copy;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < c->samples.threads_cnt; i++) {
+		if (ARRAY_RESERVE(&a->copies, a->copies_cnt, &a->copies_cap))
+			return -ENOMEM;
+		err = sample_store__thread(&c->samples, i, &copy);
+		if (!err)
+			a->copies[a->copies_cnt++] = copy;
+	}
+	return err;
+}
+
+#define MOST_FIT 2 /* what samples stand for changes by no more */
+
+/* Scales what samples outside of calls stand for. */
+static void scale_outside(struct profile *p, const bool *outside, double by)
+{
+	for (size_t i = 1; i < p->nodes_cnt; i++) {
+		struct call_stats *s = &p->nodes[i].stats;
+		uint64_t ns = (uint64_t)((double)s->sampled_ns * by);
+
+		if (!outside[p->nodes[i].thread])
+			continue;
+		*s = (struct call_stats){.min_ns = UINT64_MAX, .samples = s->samples};
+		give_ns(s, ns);
+	}
+	for (size_t i = p->nodes_cnt; i-- > 1;) {
+		const struct profile_node *n = &p->nodes[i];
+
+		if (n->parent && outside[n->thread])
+			stats__add_callee(&p->nodes[n->parent].stats, &n->stats);
+	}
+}
+
+/*
+ * Calls were measured, and so was the target's CPU time: what is outside of calls is the rest. That
+ * is known better than by how many samples were taken there, which tell how it is spent.
+ */
+static int fit_outside(const struct assembly *a)
+{
+	const struct sample_store *s = &a->c->samples;
+	uint64_t probe_ns = a->c->raw ? 0 : a->p->accounting.probe_ns;
+	double inside = (double)a->c->forgotten_cpu_ns, sampled = 0, by;
+	bool *outside = calloc(a->p->threads_cnt + 1, sizeof(*outside));
+
+	if (!outside)
+		return -ENOMEM;
+	for (size_t i = 0; i < a->p->threads_cnt; i++)
+		outside[i] = a->p->threads[i].callstack_ns == SAMPLED_OUTSIDE;
+	for (size_t i = 1; i < a->p->nodes_cnt; i++) {
+		const struct profile_node *n = &a->p->nodes[i];
+
+		*(outside[n->thread] ? &sampled : &inside) +=
+			a->p->threads[n->thread].spans ? 0 : (double)stats__cpu_self_ns(&n->stats);
+	}
+	by = sampled > 0 ? ((double)s->cpu_ns - (double)probe_ns - inside) / sampled : 1;
+	by = by < 1.0 / MOST_FIT ? 1.0 / MOST_FIT : by > MOST_FIT ? MOST_FIT : by;
+	if (sampled > 0 && s->cpu_ns)
+		scale_outside(a->p, outside, by);
+	free(outside);
+	return 0;
 }
 
 /* All parts, one after the other. */
@@ -163,6 +310,8 @@ static int assemble_all(struct assembly *a)
 		err = assemble(a, a->copies[i], more);
 	}
 	free(more);
+	if (!err && a->c->samples.callstacks)
+		err = fit_outside(a);
 	return err;
 }
 
@@ -233,6 +382,8 @@ int collector__snapshot(struct collector *c, uint64_t now_ns, struct profile **o
 	a.kept_cnt = a.copies_cnt;
 	if (!err)
 		err = add_live(c, &a, now_ns);
+	if (!err)
+		err = add_outside(c, &a);
 	if (!err && c->expansions.stacks && c->expansions.resolve)
 		err = expand_all(c, &a, &a.p->accounting);
 	if (!err)
@@ -241,6 +392,8 @@ int collector__snapshot(struct collector *c, uint64_t now_ns, struct profile **o
 	if (!err)
 		err = distributions__read(&c->tables, c->functions_cnt, a.p);
 	account_tallies(c, &a.p->accounting);
+	sample_store__account(&c->samples, &c->tables, &a.p->accounting);
+	a.p->sample_period_ns = c->samples.callstacks ? c->samples.weight_ns : 0;
 	if (err) {
 		log_error("cannot put the profile together: %s", strerror(-err));
 		profile__free(a.p);

@@ -152,6 +152,7 @@ static void copy_nodes(const struct bpf_tables *t, uint32_t newest, uint32_t *sc
 			.probe_ns = n->probe_ns,
 			.timed_ns = n->timed_ns,
 			.expected_ns = n->expected_ns,
+			.number = i,
 		};
 		scratch[i] = at;
 	}
@@ -216,4 +217,74 @@ int stack_copy__read(const struct bpf_tables *t, const struct wire_callstack *ca
 		refresh_comm(copy);
 	*out = copy;
 	return 0;
+}
+
+int copy_paths__init(struct copy_paths *x, const struct stack_copy *from, size_t nodes,
+		     size_t samples)
+{
+	uint32_t size = 2;
+
+	while (size < (nodes + 1) * 2)
+		size *= 2;
+	x->mask = size - 1;
+	x->index = calloc(size, sizeof(*x->index));
+	x->to = calloc(1, sizeof(*x->to) + nodes * sizeof(x->to->nodes[0]) +
+				  samples * sizeof(x->to->samples[0]));
+	if (!x->index || !x->to) {
+		free(x->to);
+		x->to = NULL;
+		return -ENOMEM;
+	}
+	memcpy(x->to, from, sizeof(*from));
+	x->to->nodes_cnt = x->to->samples_cnt = 0;
+	x->to->samples = (struct stack_copy_sample *)&x->to->nodes[nodes];
+	return 0;
+}
+
+void copy_paths__fini(struct copy_paths *x)
+{
+	free(x->index);
+}
+
+uint32_t copy_paths__node(struct copy_paths *x, uint32_t parent, uint32_t function)
+{
+	uint32_t i = ((uint64_t)parent << 24 ^ function) * 0x9e3779b97f4a7c15ull >> 32;
+
+	for (;; i++) {
+		uint32_t *place = &x->index[i & x->mask];
+		struct stack_copy_node *n;
+
+		if (!*place) {
+			x->to->nodes[x->to->nodes_cnt] =
+				(struct stack_copy_node){.parent = parent, .function = function};
+			*place = ++x->to->nodes_cnt;
+			return *place - 1;
+		}
+		n = &x->to->nodes[*place - 1];
+		if (n->parent == parent && n->function == function)
+			return *place - 1;
+	}
+}
+
+void copy_paths__add(struct copy_paths *x, uint32_t node, const struct stack_copy_node *more)
+{
+	struct stack_copy_node *n = &x->to->nodes[node];
+
+	n->calls += more->calls;
+	n->self_ns += more->self_ns;
+	if (more->min_ns && (!n->min_ns || more->min_ns < n->min_ns))
+		n->min_ns = more->min_ns;
+	if (more->max_ns > n->max_ns)
+		n->max_ns = more->max_ns;
+	n->off_ns += more->off_ns;
+	n->probe_ns += more->probe_ns;
+	if (n->timed_ns < 1u << 31 && n->expected_ns < 1u << 31) {
+		n->timed_ns += more->timed_ns;
+		n->expected_ns += more->expected_ns;
+	}
+}
+
+void copy_paths__sample(struct copy_paths *x, const struct stack_copy_sample *sample)
+{
+	x->to->samples[x->to->samples_cnt++] = *sample;
 }

@@ -4,11 +4,21 @@
 #define PROFTRACE_COLLECT_STACK_COPY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 struct bpf_tables;
 struct wire_callstack;
+
+/* Samples that were taken at a path. */
+struct stack_copy_sample {
+	uint32_t base; /* that of the innermost call that was open, whose CPU time theirs is part
+			  of; STACK_COPY_ROOT: none was, and their time is nobody's as yet */
+	uint32_t node; /* where they were taken: the base, or a path below it */
+	uint64_t cnt;
+	uint64_t ns; /* of CPU time that they stand for */
+};
 
 /* One call stack's record: its nodes in order of making, parents before children. */
 struct stack_copy {
@@ -20,6 +30,8 @@ struct stack_copy {
 	/* Cost, in ns, of the probes of outermost calls outside of them. 0 for call stacks of
 	 * spans: that cost is in the part of the call stack that they are beside. */
 	uint64_t outside_ns;
+	struct stack_copy_sample *samples; /* behind the nodes */
+	uint32_t samples_cnt;
 	uint32_t nodes_cnt;
 	struct stack_copy_node {
 		uint32_t parent; /* index in `nodes`, STACK_COPY_ROOT: outermost */
@@ -27,6 +39,7 @@ struct stack_copy {
 		uint64_t calls, self_ns, min_ns, max_ns;
 		uint64_t off_ns, probe_ns;	/* of self_ns: waiting; cost of our probes */
 		uint32_t timed_ns, expected_ns; /* as in struct wire_node */
+		uint32_t number;		/* in the tables; 0: it was never there */
 	} nodes[];
 };
 
@@ -42,5 +55,24 @@ int stack_copy__scratch(const struct bpf_tables *t, uint32_t **out); /* 0 or -EN
  */
 int stack_copy__read(const struct bpf_tables *t, const struct wire_callstack *callstack,
 		     uint64_t now_ns, uint32_t *scratch, struct stack_copy **out);
+
+/* A copy on its way, whose paths are found by their last step. */
+struct copy_paths {
+	struct stack_copy *to; /* the caller frees it */
+	uint32_t *index, mask; /* open addressing: node number plus 1 */
+};
+
+/* Begins a copy like `from`, as yet without nodes and samples, with room for so many of both.
+ * Returns 0 or -ENOMEM. */
+int copy_paths__init(struct copy_paths *x, const struct stack_copy *from, size_t nodes,
+		     size_t samples);
+void copy_paths__fini(struct copy_paths *x);
+
+/* The node of a path, below the node `parent` or STACK_COPY_ROOT; made if need be. */
+uint32_t copy_paths__node(struct copy_paths *x, uint32_t parent, uint32_t function);
+/* Adds figures to a node. */
+void copy_paths__add(struct copy_paths *x, uint32_t node, const struct stack_copy_node *more);
+/* Adds samples, for which there is room. */
+void copy_paths__sample(struct copy_paths *x, const struct stack_copy_sample *sample);
 
 #endif

@@ -105,6 +105,7 @@ static bool take_summary(struct profile *p, const struct parts *s)
 	p->files_by_root = s->summary->files_by_root;
 	p->max_overhead = s->summary->max_overhead;
 	p->surveyed_ns = s->summary->surveyed_ns;
+	p->sample_period_ns = s->summary->sample_period_ns;
 	p->accounting = *a;
 	p->target.exec = s->summary->target.exec;
 	p->probes = s->summary->probes;
@@ -201,7 +202,9 @@ static bool nodes_valid(const struct profile *p)
 			return false;
 		if (!add(&sum.calls, s->calls) || !add(&sum.self_ns, s->self_ns) ||
 		    !add(&sum.raw_self_ns, s->raw_self_ns) ||
-		    !add(&sum.self_error_ns, s->self_error_ns) || s->off_self_ns > s->self_ns)
+		    !add(&sum.self_error_ns, s->self_error_ns) || !add(&sum.samples, s->samples) ||
+		    !add(&sum.varied_ns, s->varied_ns) || s->sampled_ns > s->self_ns ||
+		    s->off_self_ns > s->self_ns)
 			return false;
 	}
 	return true;

@@ -65,6 +65,16 @@ static const struct field summary[] = {
 	PLAIN(30, U64, struct profile, accounting.callers_deep),
 	PLAIN(31, U64, struct profile, accounting.callers_lost),
 	PLAIN(32, U64, struct profile, surveyed_ns),
+	PLAIN(33, U64, struct profile, sample_period_ns),
+	PLAIN(34, U64, struct profile, accounting.samples_taken),
+	PLAIN(35, U64, struct profile, accounting.samples_probing),
+	PLAIN(36, U64, struct profile, accounting.samples_lost),
+	PLAIN(37, U64, struct profile, accounting.samples_whole),
+	PLAIN(38, U64, struct profile, accounting.samples_no_rule),
+	PLAIN(39, U64, struct profile, accounting.samples_unreadable),
+	PLAIN(40, U64, struct profile, accounting.samples_astray),
+	PLAIN(41, U64, struct profile, accounting.samples_deep),
+	PLAIN(42, U64, struct profile, accounting.samples_unknown),
 };
 const struct layout layout_summary = LAYOUT(TABLE_SUMMARY, struct profile, summary);
 
@@ -126,6 +136,9 @@ static const struct field nodes[] = {
 	PLAIN(8, U64, struct profile_node, stats.self_error_ns),
 	PLAIN(9, U64, struct profile_node, stats.min_ns),
 	PLAIN(10, U64, struct profile_node, stats.max_ns),
+	PLAIN(11, U64, struct profile_node, stats.samples),
+	PLAIN(12, U64, struct profile_node, stats.sampled_ns),
+	PLAIN(13, U64, struct profile_node, stats.varied_ns),
 };
 const struct layout layout_nodes = LAYOUT(TABLE_NODES, struct profile_node, nodes);
 

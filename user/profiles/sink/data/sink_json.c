@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "calls/distribution.h"
+#include "calls/estimate.h"
 #include "calls/profile.h"
 #include "calls/walk.h"
 #include "sink/accounts.h"
@@ -57,6 +58,16 @@ static void write_times(struct json *j, const struct call_stats *s)
 	json_member_u64(j, "self_error_ns", s->self_error_ns);
 }
 
+/* Where times come from; a caller that is known from stacks alone has none of its own. */
+static void write_source(struct json *j, const struct profile *p, const struct call_stats *s)
+{
+	if (!p->sample_period_ns)
+		return;
+	json_member_string(j, "source", estimate__is(p, s) ? "sample" : "exact");
+	json_member_u64(j, "samples", s->samples);
+	json_member_u64(j, "cpu_error_ns", estimate__error_ns(p, s));
+}
+
 static void write_distribution(struct json *j, const struct distribution *d,
 			       const struct call_stats *s)
 {
@@ -98,7 +109,7 @@ static void write_function(struct json *j, const struct profile *p, uint32_t fun
 	json_open(j, '{');
 	json_member_u64(j, "id", l->id);
 	json_member_string(j, "kind", function_kind__name(f->kind));
-	if (f->kind == FUNCTION_CALLER)
+	if (f->kind == FUNCTION_CALLER && !p->sample_period_ns)
 		json_member_string(j, "source", "caller");
 	write_names(j, f);
 	json_member_u64(j, "calls", s->calls);
@@ -111,6 +122,7 @@ static void write_function(struct json *j, const struct profile *p, uint32_t fun
 		json_string(j, f->aliases[i]);
 	json_close(j, ']');
 	write_times(j, s);
+	write_source(j, p, s);
 	write_distribution(j, &d, s);
 	json_member_u64(j, "sampled", f->sampled);
 	json_key(j, "estimate");
@@ -136,8 +148,10 @@ static void write_functions(struct json *j, const struct profile *p,
 	json_close(j, ']');
 }
 
-static void open_node(struct json *j, const struct profile_node *n, uint32_t node, uint32_t id)
+static void open_node(struct json *j, const struct profile *p, uint32_t node, uint32_t id)
 {
+	const struct profile_node *n = &p->nodes[node];
+
 	json_open(j, '{');
 	json_member_u64(j, "id", node);
 	json_member_u64(j, "function", id);
@@ -145,6 +159,7 @@ static void open_node(struct json *j, const struct profile_node *n, uint32_t nod
 	json_member_u64(j, "total_ns", n->stats.total_ns);
 	json_member_u64(j, "self_ns", n->stats.self_ns);
 	write_times(j, &n->stats);
+	write_source(j, p, &n->stats);
 	json_member_open(j, "children", '[');
 }
 
@@ -170,7 +185,7 @@ static void write_thread(struct json *j, const struct profile *p, const struct p
 		const struct profile_node *n = &p->nodes[w.node];
 
 		if (w.entering) {
-			open_node(j, n, w.node, functions[n->function].id);
+			open_node(j, p, w.node, functions[n->function].id);
 		} else {
 			json_close(j, ']');
 			json_close(j, '}');
@@ -246,6 +261,8 @@ static int write_json(const struct profile *p, const struct sink_options *opts, 
 	json_member_double(&j, "start_time", p->start_time);
 	json_member_u64(&j, "duration_ns", p->duration_ns);
 	json_member_u64(&j, "paused_ns", p->paused_ns);
+	if (p->sample_period_ns)
+		json_member_u64(&j, "sample_period_ns", p->sample_period_ns);
 	write_functions(&j, p, functions);
 	json_member_open(&j, "threads", '[');
 	for (i = 0; i < p->threads_cnt; i++)

@@ -50,7 +50,12 @@ static const char sqlite_tables[] =
 	"timeline_calls INTEGER NOT NULL, timeline_lost INTEGER NOT NULL, "
 	"callers_whole INTEGER NOT NULL, callers_no_rule INTEGER NOT NULL, "
 	"callers_unreadable INTEGER NOT NULL, callers_astray INTEGER NOT NULL, "
-	"callers_deep INTEGER NOT NULL, callers_lost INTEGER NOT NULL);"
+	"callers_deep INTEGER NOT NULL, callers_lost INTEGER NOT NULL, "
+	"samples_taken INTEGER NOT NULL, samples_probing INTEGER NOT NULL, "
+	"samples_lost INTEGER NOT NULL, samples_whole INTEGER NOT NULL, "
+	"samples_no_rule INTEGER NOT NULL, samples_unreadable INTEGER NOT NULL, "
+	"samples_astray INTEGER NOT NULL, samples_deep INTEGER NOT NULL, "
+	"samples_unknown INTEGER NOT NULL);"
 	"CREATE TABLE lines (id INTEGER PRIMARY KEY, file TEXT, line INTEGER, "
 	"hits INTEGER NOT NULL, ns INTEGER NOT NULL, error_ns INTEGER NOT NULL, "
 	"approximate INTEGER NOT NULL, reason TEXT);" /* why not counted; NULL: it is */

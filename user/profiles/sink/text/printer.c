@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "calls/estimate.h"
 #include "calls/profile.h"
 #include "sink/listing.h"
 #include "sink/sink.h"
@@ -144,6 +145,41 @@ char *printer__time(const struct printer *pr, uint64_t ns, uint64_t error_ns, ch
 	if (error_ns && ns <= error_ns && !pr->opts->raw)
 		return text_below(error_ns, buf, size);
 	return text_duration(ns, buf, size);
+}
+
+char *printer__estimate(const struct printer *pr, uint64_t ns, char *buf, size_t size)
+{
+	char text[32];
+
+	snprintf(buf, size, "~%s", printer__time(pr, ns, 0, text, sizeof(text)));
+	return buf;
+}
+
+struct row_estimate printer__row_estimate(const struct printer *pr, const struct call_stats *s)
+{
+	return (struct row_estimate){
+		.total = estimate__is(pr->profile, s),
+		.self = s->varied_ns,
+		.error_ns = estimate__error_ns(pr->profile, s),
+	};
+}
+
+void printer__put_time(const struct printer *pr, uint64_t ns, uint64_t error_ns, bool estimate)
+{
+	char text[32];
+
+	fprintf(pr->out, " %8s",
+		estimate ? printer__estimate(pr, ns, text, sizeof(text))
+			 : printer__time(pr, ns, error_ns, text, sizeof(text)));
+}
+
+char *printer__row_calls(const struct printer *pr, uint64_t calls, uint32_t sampled, char *buf,
+			 size_t size)
+{
+	if (calls || !pr->profile->sample_period_ns)
+		return printer__calls(calls, sampled, buf, size);
+	snprintf(buf, size, "-");
+	return buf;
 }
 
 char *printer__calls(uint64_t calls, uint32_t sampled, char *buf, size_t size)

@@ -10,6 +10,7 @@
 
 struct listing;
 struct profile;
+struct call_stats;
 struct profile_function;
 struct sink_options;
 
@@ -72,8 +73,26 @@ char *printer__share(uint64_t part, uint64_t whole, char *buf, size_t size);
 char *printer__time(const struct printer *pr, uint64_t ns, uint64_t error_ns, char *buf,
 		    size_t size);
 
+/* The same of a time that is estimated from samples: "~1.25 s". It takes a column more. */
+char *printer__estimate(const struct printer *pr, uint64_t ns, char *buf, size_t size);
+
+/* What is known of a row's times: whether that with its callees, and its own, are estimated, and by
+ * how much its own is uncertain then. */
+struct row_estimate {
+	bool total, self;
+	uint64_t error_ns;
+};
+struct row_estimate printer__row_estimate(const struct printer *pr, const struct call_stats *s);
+
+/* Prints a time in a column of its own. */
+void printer__put_time(const struct printer *pr, uint64_t ns, uint64_t error_ns, bool estimate);
+
 /* A count of calls; an estimate, where only one in so many was kept, as "~1,200". */
 char *printer__calls(uint64_t calls, uint32_t sampled, char *buf, size_t size);
+
+/* As printer__calls(), in a table: "-" if nobody has counted them. */
+char *printer__row_calls(const struct printer *pr, uint64_t calls, uint32_t sampled, char *buf,
+			 size_t size);
 
 /* Whether times are followed by what they are uncertain by. */
 bool printer__errors(const struct printer *pr);

@@ -82,14 +82,16 @@ static void print_time(const struct printer *pr, bool known, uint64_t ns, uint64
 /* Prints the times of a function, all calls together. */
 static void print_sums(const struct printer *pr, const struct call_stats *s, const struct layout *l)
 {
-	print_time(pr, true, s->total_ns, s->error_ns);
+	const struct row_estimate e = printer__row_estimate(pr, s);
+
+	printer__put_time(pr, s->total_ns, s->error_ns, e.total);
 	if (printer__errors(pr))
 		print_time(pr, true, s->error_ns, 0);
-	print_time(pr, true, s->self_ns, s->self_error_ns);
+	printer__put_time(pr, s->self_ns, s->self_error_ns, e.self);
 	if (printer__errors(pr))
-		print_time(pr, true, s->self_error_ns, 0);
+		print_time(pr, true, s->self_error_ns + e.error_ns, 0);
 	if (l->shown & SHOW_CPU)
-		print_time(pr, true, stats__cpu_ns(s), s->error_ns);
+		printer__put_time(pr, stats__cpu_ns(s), s->error_ns, e.total);
 }
 
 /* Of what MAX and the quantiles are of: finished calls. Where others are among all, which are open
@@ -143,7 +145,7 @@ static void print_numbers(const struct printer *pr, const struct profile_functio
 	char calls[32], share[32];
 
 	fprintf(pr->out, "%*s", (int)l->calls,
-		printer__calls(f->stats.calls, f->sampled, calls, sizeof(calls)));
+		printer__row_calls(pr, f->stats.calls, f->sampled, calls, sizeof(calls)));
 	print_sums(pr, &f->stats, l);
 	print_single_calls(pr, f, l);
 	fprintf(pr->out, "  %6s  ", printer__share(f->stats.self_ns, whole, share, sizeof(share)));

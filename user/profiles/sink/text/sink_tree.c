@@ -82,11 +82,11 @@ static void print_heading(const struct drawing *d, const struct profile_thread *
 }
 
 /* With -v, what it is uncertain by follows. */
-static void print_time(const struct printer *pr, uint64_t ns, uint64_t error_ns)
+static void print_time(const struct printer *pr, uint64_t ns, uint64_t error_ns, bool estimate)
 {
 	char text[32];
 
-	fprintf(pr->out, "  %7s", printer__time(pr, ns, error_ns, text, sizeof(text)));
+	printer__put_time(pr, ns, error_ns, estimate);
 	if (printer__errors(pr))
 		fprintf(pr->out, "  %7s", text_duration(error_ns, text, sizeof(text)));
 }
@@ -94,15 +94,19 @@ static void print_time(const struct printer *pr, uint64_t ns, uint64_t error_ns)
 static void print_numbers(const struct drawing *d, const struct tree_row *row)
 {
 	struct printer *pr = d->pr;
+	const struct call_stats own = {.calls = row->calls,
+				       .self_ns = row->self_ns,
+				       .sampled_ns = row->sampled_ns,
+				       .varied_ns = row->varied_ns};
+	const struct row_estimate e = printer__row_estimate(pr, &own);
 	char calls[32], text[32];
 
 	fprintf(pr->out, "%*s", (int)d->calls_width,
-		printer__calls(row->calls, row->sampled, calls, sizeof(calls)));
-	print_time(pr, row->total_ns, row->error_ns);
-	print_time(pr, row->self_ns, row->self_error_ns);
+		printer__row_calls(pr, row->calls, row->sampled, calls, sizeof(calls)));
+	print_time(pr, row->total_ns, row->error_ns, e.total);
+	print_time(pr, row->self_ns, row->self_error_ns + e.error_ns, e.self);
 	if (d->cpu)
-		fprintf(pr->out, "  %7s",
-			printer__time(pr, row->cpu_ns, row->error_ns, text, sizeof(text)));
+		printer__put_time(pr, row->cpu_ns, row->error_ns, e.total);
 	fprintf(pr->out, "  %6s  ",
 		printer__share(row->total_ns, d->rows->total_ns, text, sizeof(text)));
 }

@@ -65,6 +65,8 @@ static void add_own(const struct profile *p, struct tree_row *row, const struct 
 	row->calls += n->stats.calls;
 	row->self_ns += n->stats.self_ns;
 	row->self_error_ns += n->stats.self_error_ns;
+	row->sampled_ns += n->stats.sampled_ns;
+	row->varied_ns += n->stats.varied_ns;
 	if (p->functions[n->function].sampled)
 		row->sampled = p->functions[n->function].sampled;
 }

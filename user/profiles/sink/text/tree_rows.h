@@ -23,6 +23,7 @@ struct tree_row {
 	uint64_t calls;
 	uint64_t total_ns, cpu_ns, error_ns;
 	uint64_t self_ns, self_error_ns;
+	uint64_t sampled_ns, varied_ns; /* of self_ns, as in struct call_stats */
 	uint32_t sampled; /* of a function of the row: calls are an estimate; 0: exact */
 	uint32_t node;	  /* the first, if there are several */
 	uint32_t caller;  /* index of its row + 1; 0: none */

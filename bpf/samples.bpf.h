@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Samples: a clock on each CPU looks which thread runs there, and where. If it is one of the
+ * target's, the place is the path of the innermost call that is open on its call stack, below that
+ * the functions without probes, which are unwound, and the kernel's below these.
+ *
+ * This interrupts the thread anywhere, also amid another program of ours that changes its call
+ * stack. So call stacks are only read, and a look at a thread that is at a breakpoint reads none:
+ * that time is the probes'. Other programs put a new frame on top in one step, when all of it is
+ * written, and take it off in one.
+ */
+#ifndef PROFTRACE_SAMPLES_BPF_H
+#define PROFTRACE_SAMPLES_BPF_H
+
+#include "life.bpf.h"
+#include "sched.bpf.h"
+#include "unwind.bpf.h"
+
+const volatile u32 samples_cap = 0; /* places in a half of the table, a power of two */
+u32 samples_half = 0;		    /* that is being filled; user space sets it */
+
+/* On each CPU, where one is made. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct wire_sample);
+} sample_draft SEC(".maps");
+
+struct wire_sample_counts sample_counts[WIRE_CPUS] WRITTEN __attribute__((aligned(64))) = {};
+
+#ifndef PROFTRACE_BASIC
+
+#define COUNT_SAMPLE(MEMBER) \
+	__sync_fetch_and_add(&sample_counts[bpf_get_smp_processor_id() % WIRE_CPUS].MEMBER, 1)
+
+#define STALE_FRAMES 1024 /* whose leave nobody has seen, on top of a call stack */
+
+/* A search for the innermost frame that is still there. */
+struct live_search {
+	u64 sp; /* as slots on the call stack are */
+	u32 frame;
+	u32 pad;
+};
+
+static long live_step(__attribute__((unused)) u32 i, struct live_search *q)
+{
+	const struct wire_frame *f = frame_at(q->frame);
+
+	if (!f || f->slot >= q->sp)
+		return 1;
+	q->frame = f->up;
+	return 0;
+}
+
+/* Where the upper end of a goroutine's stack is, from which its slots count; of others 0. */
+static __always_inline u64 slots_origin(const struct wire_callstack *callstack)
+{
+	u64 hi = 0;
+
+	if (callstack->kind == WIRE_CALLSTACK_GOROUTINE)
+		read_word(&hi, callstack->g + 8);
+	return hi;
+}
+
+/* Finds the innermost call that is open where the thread is. Returns its slot's address; ~0: none
+ * is. */
+static __always_inline u64 sample_place(struct wire_sample *s, const struct task_struct *task,
+					u64 sp)
+{
+	u32 thread_number = 0, number;
+	struct wire_callstack *thread_stack = thread_stack_of(task, &thread_number), *callstack;
+	struct wire_node_rest *rest;
+	struct live_search q = {};
+	struct wire_frame *f;
+	u64 origin;
+
+	s->callstack = s->lives = s->node = 0;
+	if (!thread_stack)
+		return ~0ull;
+	number = callstack_running(task, thread_stack, thread_number);
+	callstack = number ? callstack_at(number) : 0;
+	if (!callstack)
+		return ~0ull;
+	origin = slots_origin(callstack);
+	q.sp = sp - origin;
+	q.frame = *(volatile u32 *)&callstack->top;
+	bpf_loop(STALE_FRAMES, live_step, &q, 0);
+	f = frame_at(q.frame);
+	rest = f ? node_rest_at(f->node) : 0;
+	if (!rest || rest->callstack != number)
+		return ~0ull;
+	s->callstack = number;
+	s->lives = callstack->lives;
+	if (!f->level || f->slot < q.sp)
+		return ~0ull;
+	s->node = f->node;
+	return f->slot + origin;
+}
+
+static __always_inline void sample_unwind(struct wire_sample *s, const struct pt_regs *regs,
+					  u64 limit)
+{
+	struct unwinding u = {
+		.stack = &s->user,
+		.space = unwind_space(),
+		.pc = instruction_pointer(regs),
+		.sp = stack_pointer(regs),
+		.bp = frame_pointer(regs),
+		.limit = limit,
+		.exact = true,
+		.first = true,
+	};
+
+	s->user.hash = s->user.cnt = s->user.pad = 0;
+	s->user.pid = s->pid_tgid >> 32;
+	s->user.end = u.space ? WIRE_CALLERS_DEEP : WIRE_CALLERS_UNKNOWN;
+	if (u.space)
+		bpf_loop(WIRE_CALLERS_FRAMES + 2, unwind_step, &u, 0);
+}
+
+#define MIX(HASH, WORD) ((HASH) = rotate(((HASH) ^ (WORD)) * 0x9e3779b97f4a7c15ull))
+
+static __always_inline u64 rotate(u64 word)
+{
+	return word << 29 | word >> 35;
+}
+
+static __always_inline u64 sample_hash(const struct wire_sample *s)
+{
+	u64 hash = s->user.hash;
+
+	MIX(hash, (u64)s->user.end << 32 | s->user.cnt);
+	MIX(hash, s->pid_tgid);
+	MIX(hash, s->start_ns);
+	MIX(hash, (u64)s->callstack << 32 | s->node);
+	MIX(hash, (u64)s->lives << 32 | s->kernel_cnt);
+	for (u32 i = 0; i < WIRE_SAMPLE_KERNEL && i < s->kernel_cnt; i++)
+		MIX(hash, s->kernel[i]);
+	return hash | 1;
+}
+
+#define SAMPLE_WORDS (sizeof(struct wire_sample) / sizeof(u64))
+#define SAMPLE_KEY   2 /* words before what is told of it: hash and count */
+
+/* A search for the entry of a sample in the table. */
+struct sample_search {
+	const struct wire_sample *sample;
+	u32 half;
+	u32 found;
+};
+
+static long sample_seek(u32 i, struct sample_search *q)
+{
+	const struct wire_sample *s = q->sample;
+	struct wire_sample *e;
+	u32 at;
+
+	if (!s)
+		return 1;
+	at = q->half * samples_cap + ((s->hash + i) & (samples_cap - 1));
+	e = bpf_map_lookup_elem(&samples, &at);
+	if (!e)
+		return 1;
+	if (!e->hash && SWAP_IF(&e->hash, 0, s->hash)) {
+		/* Nobody reads it before this half has been left. */
+		for (u32 k = SAMPLE_KEY; k < SAMPLE_WORDS; k++) {
+			((u64 *)e)[k] = ((const u64 *)s)[k];
+			asm volatile("" : : : "memory");
+		}
+	} else if (e->hash != s->hash) {
+		return 0;
+	}
+	__sync_fetch_and_add(&e->cnt, 1);
+	q->found = 1;
+	return 1;
+}
+
+/* A look at the current thread. */
+static __always_inline void sample_take(void *ctx)
+{
+	struct task_struct *task = current_task();
+	u32 zero = 0, half = *(volatile u32 *)&samples_half & 1;
+	struct wire_sample *s = bpf_map_lookup_elem(&sample_draft, &zero);
+	struct sample_search q = {.sample = s, .half = half};
+	const struct pt_regs *regs;
+	long bytes;
+
+	if (!gate_open || !s || !task->mm || !is_target(task->tgid))
+		return;
+	COUNT_SAMPLE(taken);
+	regs = (void *)bpf_task_pt_regs(task);
+	bytes = bpf_get_stack(ctx, s->kernel, sizeof(s->kernel), 0);
+	if (bytes > 0 && is_at_breakpoint(regs)) {
+		COUNT_SAMPLE(probing);
+		return;
+	}
+	s->kernel_cnt = bytes > 0 ? bytes / sizeof(u64) : 0;
+	s->pid_tgid = (u64)(u32)task->tgid << 32 | (u32)task->pid;
+	s->start_ns = task->start_boottime;
+	bpf_get_current_comm(s->comm, sizeof(s->comm));
+	sample_unwind(s, regs, sample_place(s, task, stack_pointer(regs)));
+	s->hash = sample_hash(s);
+	bpf_loop(WIRE_SAMPLE_PLACES, sample_seek, &q, 0);
+	if (!q.found)
+		COUNT_SAMPLE(lost);
+}
+
+#else
+
+static __always_inline void sample_take(__attribute__((unused)) void *ctx)
+{
+}
+
+#endif
+#endif

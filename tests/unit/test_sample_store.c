@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Samples from the kernel's table to the paths of call stacks and threads. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calls/profile.h"
+#include "collect/bpf_tables.h"
+#include "collect/sample_store.h"
+#include "collect/stack_copy.h"
+
+#define PLACES	   4
+#define CALLSTACKS 3
+#define NODES	   8
+#define PERIOD	   1000
+#define PROBES	   99 /* a function of the kernel */
+#define NAMELESS   77
+#define THREAD	   ((7ull << 32) | 8)
+
+static struct wire_sample samples[2 * PLACES];
+static struct wire_callstack callstacks[CALLSTACKS];
+static struct wire_sample_counts counts[WIRE_CPUS];
+static uint32_t half, scratch[NODES];
+static struct bpf_tables tables = {
+	.info = {.callstacks_cap = CALLSTACKS,
+		 .samples_cap = PLACES,
+		 .samples_half = &half,
+		 .sample_counts = counts},
+	.callstacks = callstacks,
+	.samples = samples,
+};
+
+/* Object 1's function behind whose call n is, is number n - 1. */
+static int resolve(uint32_t object, uint64_t vaddr, uint32_t *function, void *ctx)
+{
+	*function = object == WIRE_CALLERS_NO_OBJECT ? NAMELESS : vaddr - 1;
+	if (object == RESOLVE_KERNEL && *function == PROBES)
+		*function = RESOLVED_PROBING;
+	return 0;
+}
+
+static void begin(struct sample_store *s)
+{
+	memset(samples, 0, sizeof(samples));
+	memset(callstacks, 0, sizeof(callstacks));
+	memset(counts, 0, sizeof(counts));
+	memset(scratch, 0xff, sizeof(scratch));
+	half = 0;
+	callstacks[1] = (struct wire_callstack){.state = WIRE_CALLSTACK_READY, .lives = 5};
+	*s = (struct sample_store){.resolve = resolve, .period_ns = PERIOD, .weight_ns = PERIOD};
+	assert_int_equal(sample_store__init(s, &tables), 0);
+}
+
+/* A sample in the half that is being filled: in `inner`, which `outer` called. */
+static struct wire_sample *put(uint32_t node, uint64_t outer, uint64_t inner, uint64_t cnt)
+{
+	struct wire_sample *e = &samples[half * PLACES];
+
+	while (e->hash)
+		e++;
+	*e = (struct wire_sample){.hash = 1 + outer + inner * 100,
+				  .cnt = cnt,
+				  .pid_tgid = THREAD,
+				  .start_ns = 3,
+				  .callstack = node ? 1 : 0,
+				  .lives = node ? 5 : 0,
+				  .node = node,
+				  .comm = "worker"};
+	e->user.cnt = !!inner + !!outer;
+	e->user.frames[0] = 1ull << 48 | inner;
+	e->user.frames[1] = 1ull << 48 | (outer + 1); /* a return address */
+	e->user.end = WIRE_CALLERS_WHOLE;
+	counts[0].taken += cnt;
+	return e;
+}
+
+static void expect_path(const struct stack_copy *copy, uint32_t i, uint32_t parent,
+			uint32_t function)
+{
+	assert_in_range(i, 0, copy->nodes_cnt - 1);
+	assert_int_equal(copy->nodes[i].parent, parent);
+	assert_int_equal(copy->nodes[i].function, function);
+}
+
+static void expect_samples(const struct stack_copy *copy, uint32_t i, uint32_t base, uint32_t node,
+			   uint64_t cnt)
+{
+	assert_in_range(i, 0, copy->samples_cnt - 1);
+	assert_int_equal(copy->samples[i].base, base);
+	assert_int_equal(copy->samples[i].node, node);
+	assert_int_equal(copy->samples[i].cnt, cnt);
+	assert_int_equal(copy->samples[i].ns, cnt * PERIOD);
+}
+
+/* Below node 6, a call of function 2: itself, f 20 > g 21, and its callee 3, which has a node. */
+static void test_below_a_call(void **state)
+{
+	struct stack_copy *copy = calloc(1, sizeof(*copy) + 2 * sizeof(copy->nodes[0]));
+	struct sample_store s;
+
+	begin(&s);
+	put(6, 20, 21, 10);
+	put(6, 0, 0, 4);
+	put(6, 0, 3, 2);
+	assert_int_equal(sample_store__settle(&s, &tables), 0);
+	copy->nodes_cnt = 2;
+	copy->nodes[0] = (struct stack_copy_node){
+		.parent = STACK_COPY_ROOT, .function = 2, .calls = 9, .number = 6};
+	copy->nodes[1] =
+		(struct stack_copy_node){.parent = 0, .function = 3, .calls = 8, .number = 7};
+	assert_int_equal(sample_store__put(&s, &tables, 1, scratch, &copy), 0);
+	assert_int_equal(copy->nodes_cnt, 4);
+	expect_path(copy, 0, STACK_COPY_ROOT, 2);
+	expect_path(copy, 1, 0, 3);
+	expect_path(copy, 2, 0, 20);
+	expect_path(copy, 3, 2, 21);
+	assert_int_equal(copy->nodes[1].calls, 8);
+	assert_int_equal(copy->samples_cnt, 3);
+	expect_samples(copy, 0, 0, 3, 10);
+	expect_samples(copy, 1, 0, 0, 4);
+	expect_samples(copy, 2, 0, 1, 2);
+	for (int i = 0; i < NODES; i++)
+		assert_int_equal(scratch[i], STACK_COPY_ROOT);
+	free(copy);
+	sample_store__fini(&s);
+}
+
+static void test_outside_of_calls(void **state)
+{
+	struct profile_accounting a = {0};
+	struct stack_copy *copy;
+	struct sample_store s;
+	struct wire_sample *e;
+
+	begin(&s);
+	e = put(0, 20, 21, 10);
+	e->kernel_cnt = 2;
+	e->kernel[0] = 40;
+	e->kernel[1] = 42; /* behind a call in 41 */
+	put(0, 20, 22, 1);
+	put(0, 0, 0, 3); /* nothing is known */
+	assert_int_equal(sample_store__settle(&s, &tables), 0);
+	assert_int_equal(s.threads_cnt, 1);
+	assert_int_equal(sample_store__thread(&s, 0, &copy), 0);
+	assert_int_equal(copy->pid, 7);
+	assert_int_equal(copy->tid, 8);
+	assert_int_equal(copy->start_ns, 3);
+	assert_string_equal(copy->comm, "worker");
+	assert_int_equal(copy->callstack_ns, SAMPLED_OUTSIDE);
+	expect_path(copy, 0, STACK_COPY_ROOT, 20);
+	expect_path(copy, 1, 0, 21);
+	expect_path(copy, 2, 1, 41);
+	expect_path(copy, 3, 2, 40);
+	expect_path(copy, 4, 0, 22);
+	expect_samples(copy, 0, STACK_COPY_ROOT, 3, 10);
+	expect_samples(copy, 1, STACK_COPY_ROOT, 4, 1);
+	expect_path(copy, 5, STACK_COPY_ROOT, NAMELESS);
+	expect_samples(copy, 2, STACK_COPY_ROOT, 5, 3);
+	sample_store__account(&s, &tables, &a);
+	assert_int_equal(a.samples_taken, 14);
+	assert_int_equal(a.samples_whole, 14);
+	free(copy);
+	sample_store__fini(&s);
+}
+
+/* Probes at work, and call stacks that are gone: counted, and in no tree. */
+static void test_not_in_the_tree(void **state)
+{
+	struct profile_accounting a = {0};
+	struct sample_store s;
+	struct wire_sample *e;
+
+	begin(&s);
+	e = put(6, 20, 21, 10);
+	e->kernel_cnt = 1;
+	e->kernel[0] = PROBES;
+	put(6, 20, 23, 5)->lives = 4;
+	counts[3].taken += 2;
+	counts[3].lost = 2;
+	assert_int_equal(sample_store__settle(&s, &tables), 0);
+	sample_store__account(&s, &tables, &a);
+	assert_int_equal(a.samples_taken, 17);
+	assert_int_equal(a.samples_probing, 10);
+	assert_int_equal(a.samples_lost, 7);
+	assert_int_equal(a.samples_whole, 0);
+	assert_int_equal(s.threads_cnt, 0);
+	sample_store__fini(&s);
+}
+
+/* A poll reads the half that was left at the one before; and a half that was read is empty. */
+static void test_halves(void **state)
+{
+	struct sample_store s;
+
+	begin(&s);
+	put(6, 0, 21, 1);
+	assert_int_equal(sample_store__poll(&s, &tables), 0);
+	assert_int_equal(half, 1);
+	assert_int_equal(s.ends[WIRE_CALLERS_WHOLE], 0);
+	put(6, 0, 21, 2);
+	assert_int_equal(sample_store__poll(&s, &tables), 0);
+	assert_int_equal(s.ends[WIRE_CALLERS_WHOLE], 1);
+	assert_int_equal(sample_store__settle(&s, &tables), 0);
+	assert_int_equal(s.ends[WIRE_CALLERS_WHOLE], 3);
+	assert_int_equal(sample_store__settle(&s, &tables), 0);
+	assert_int_equal(s.ends[WIRE_CALLERS_WHOLE], 3);
+	sample_store__fini(&s);
+}
+
+/* The clock has missed a third of the time: each sample stands for more. */
+static void test_weights(void **state)
+{
+	struct sample_store s;
+
+	begin(&s);
+	counts[0].taken = 8;
+	sample_store__weigh(&s, &tables, 100 * PERIOD);
+	assert_int_equal(s.weight_ns, PERIOD);
+	counts[0].taken = 100;
+	sample_store__weigh(&s, &tables, 150 * PERIOD);
+	assert_int_equal(s.weight_ns, PERIOD * 3 / 2);
+	sample_store__weigh(&s, &tables, 1000 * PERIOD);
+	assert_int_equal(s.weight_ns, PERIOD * 4);
+	sample_store__weigh(&s, &tables, PERIOD);
+	assert_int_equal(s.weight_ns, PERIOD / 2);
+	sample_store__weigh(&s, &tables, 0);
+	assert_int_equal(s.weight_ns, PERIOD);
+	sample_store__fini(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_below_a_call),	cmocka_unit_test(test_outside_of_calls),
+		cmocka_unit_test(test_not_in_the_tree), cmocka_unit_test(test_halves),
+		cmocka_unit_test(test_weights),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The kernel counts in one half of its table while the other is emptied here. A half is read when
+ * no program can be writing to it any more: one that has begun before the turn ends within
+ * microseconds, as it runs in an interrupt, and the next poll is a tenth of a second later.
+ */
+#include "collect/sample_store.h"
+
+#include <errno.h>
+#include <linux/membarrier.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "calls/profile.h"
+#include "collect/bpf_tables.h"
+#include "collect/stack_copy.h"
+#include "util/array.h"
+
+int sample_store__init(struct sample_store *s, const struct bpf_tables *t)
+{
+	if (!t->samples)
+		return 0;
+	s->callstacks_cap = t->info.callstacks_cap;
+	s->callstacks = calloc(s->callstacks_cap, sizeof(*s->callstacks));
+	return s->callstacks ? 0 : -ENOMEM;
+}
+
+void sample_store__forget(struct sample_store *s, uint32_t number)
+{
+	if (number < s->callstacks_cap)
+		sample_tree__fini(&s->callstacks[number].tree);
+}
+
+void sample_store__fini(struct sample_store *s)
+{
+	for (uint32_t i = 0; i < s->callstacks_cap; i++)
+		sample_store__forget(s, i);
+	for (size_t i = 0; i < s->threads_cnt; i++)
+		sample_tree__fini(&s->threads[i].tree);
+	free(s->callstacks);
+	free(s->threads);
+	free(s->names);
+	*s = (struct sample_store){0};
+}
+
+static struct named_address *name_place(struct sample_store *s, uint64_t address)
+{
+	size_t i = (address * 0x9e3779b97f4a7c15ull) >> 32;
+
+	for (;; i++) {
+		struct named_address *n = &s->names[i & (s->names_size - 1)];
+
+		if (!n->address || n->address == address)
+			return n;
+	}
+}
+
+static int grow_names(struct sample_store *s)
+{
+	struct named_address *old = s->names;
+	size_t size = s->names_size;
+
+	s->names_size = size ? size * 2 : 1024;
+	s->names = calloc(s->names_size, sizeof(*s->names));
+	if (!s->names) {
+		s->names = old;
+		s->names_size = size;
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < size; i++) {
+		if (old[i].address)
+			*name_place(s, old[i].address) = old[i];
+	}
+	free(old);
+	return 0;
+}
+
+/* The function whose call returns to `address`: an object's number and a vaddr, or the kernel's. */
+static int function_at(struct sample_store *s, uint64_t address, bool in_kernel, uint32_t *function)
+{
+	uint64_t vaddr = address & ((1ull << 48) - 1);
+	struct named_address *n;
+	int err;
+
+	if (s->names_size <= s->names_cnt * 2 && grow_names(s))
+		return -ENOMEM;
+	n = name_place(s, address);
+	if (!n->address) {
+		err = in_kernel ? s->resolve(RESOLVE_KERNEL, address, function, s->ctx)
+				: s->resolve(address >> 48, vaddr, function, s->ctx);
+		if (err)
+			return err;
+		*n = (struct named_address){address, *function};
+		s->names_cnt++;
+	}
+	*function = n->function;
+	return 0;
+}
+
+#define SAMPLE_FUNCTIONS (WIRE_CALLERS_FRAMES + WIRE_SAMPLE_KERNEL + 1)
+
+/* The functions of a sample, outermost first. The innermost of the program and of the kernel are
+ * where the instruction itself is, not behind a call. */
+static int functions_of(struct sample_store *s, const struct wire_sample *e, uint32_t *functions,
+			size_t *cnt)
+{
+	uint32_t user = e->user.cnt < WIRE_CALLERS_FRAMES ? e->user.cnt : WIRE_CALLERS_FRAMES;
+	uint32_t kernel = e->kernel_cnt < WIRE_SAMPLE_KERNEL ? e->kernel_cnt : WIRE_SAMPLE_KERNEL;
+	int err = 0;
+
+	*cnt = 0;
+	for (uint32_t i = user; !err && i-- > 0;)
+		err = function_at(s, e->user.frames[i] + !i, false, &functions[(*cnt)++]);
+	/* Of a thread of which nothing can be told. */
+	if (!err && !user && !e->node)
+		err = function_at(s, (uint64_t)WIRE_CALLERS_NO_OBJECT << 48, false,
+				  &functions[(*cnt)++]);
+	for (uint32_t i = kernel; !err && i-- > 0;) {
+		err = function_at(s, e->kernel[i] + !i, true, &functions[*cnt]);
+		/* Functions that have no names are one. */
+		if (!*cnt || functions[*cnt] != functions[*cnt - 1])
+			(*cnt)++;
+	}
+	return err;
+}
+
+static struct sample_tree *thread_tree(struct sample_store *s, const struct wire_sample *e)
+{
+	struct thread_samples *t;
+
+	for (size_t i = s->threads_cnt; i-- > 0;) {
+		t = &s->threads[i];
+		if (t->pid_tgid == e->pid_tgid && t->start_ns == e->start_ns)
+			goto found;
+	}
+	if (ARRAY_RESERVE(&s->threads, s->threads_cnt, &s->threads_cap))
+		return NULL;
+	t = &s->threads[s->threads_cnt++];
+	*t = (struct thread_samples){.pid_tgid = e->pid_tgid, .start_ns = e->start_ns};
+found:
+	memcpy(t->comm, e->comm, sizeof(t->comm) - 1);
+	return &t->tree;
+}
+
+/* The tree of a call stack; NULL: it is gone. */
+static struct sample_tree *callstack_tree(struct sample_store *s, const struct bpf_tables *t,
+					  const struct wire_sample *e)
+{
+	const struct wire_callstack *callstack = bpf_tables__callstack(t, e->callstack);
+	struct callstack_samples *of;
+
+	if (!callstack || callstack->state != WIRE_CALLSTACK_READY || callstack->lives != e->lives)
+		return NULL;
+	of = &s->callstacks[e->callstack];
+	of->lives = e->lives;
+	return &of->tree;
+}
+
+static int take(struct sample_store *s, const struct bpf_tables *t, const struct wire_sample *e)
+{
+	uint32_t functions[SAMPLE_FUNCTIONS];
+	struct sample_tree *tree;
+	size_t cnt;
+	int err = functions_of(s, e, functions, &cnt);
+
+	if (err)
+		return err;
+	for (size_t i = 0; i < cnt; i++) {
+		if (functions[i] == RESOLVED_PROBING) {
+			s->probing += e->cnt;
+			return 0;
+		}
+	}
+	tree = e->node ? callstack_tree(s, t, e) : thread_tree(s, e);
+	if (!tree && !e->node)
+		return -ENOMEM;
+	if (!tree) {
+		s->late += e->cnt;
+		return 0;
+	}
+	if (e->user.end < WIRE_CALLERS_ENDS)
+		s->ends[e->user.end] += e->cnt;
+	return sample_tree__add(tree, &(struct sample_place){e->node, functions, cnt}, e->cnt,
+				e->cnt * s->weight_ns);
+}
+
+static int fetch(struct sample_store *s, const struct bpf_tables *t, uint32_t half)
+{
+	struct wire_sample *places = &t->samples[(size_t)half * t->info.samples_cap];
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < t->info.samples_cap; i++) {
+		if (!places[i].hash)
+			continue;
+		err = take(s, t, &places[i]);
+		memset(&places[i], 0, sizeof(places[i]));
+	}
+	return err;
+}
+
+/* Programs count in the other half from here on; but for those that run already. */
+static uint32_t turn(const struct bpf_tables *t)
+{
+	uint32_t half = *t->info.samples_half;
+
+	__atomic_store_n(t->info.samples_half, !half, __ATOMIC_SEQ_CST);
+	return half;
+}
+
+int sample_store__poll(struct sample_store *s, const struct bpf_tables *t)
+{
+	int err;
+
+	if (!s->callstacks || !s->resolve)
+		return 0;
+	err = fetch(s, t, !*t->info.samples_half);
+	turn(t);
+	return err;
+}
+
+int sample_store__settle(struct sample_store *s, const struct bpf_tables *t)
+{
+	int err;
+
+	if (!s->callstacks || !s->resolve)
+		return 0;
+	err = fetch(s, t, !*t->info.samples_half);
+	turn(t);
+	/* Waits for all programs that run. */
+	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
+		usleep(1000);
+	return err ? err : fetch(s, t, !*t->info.samples_half);
+}
+
+/* Adds a tree's paths below those of the copy. scratch[]: where a base is in it; at[]: where the
+ * tree's paths are. */
+static void put_tree(const struct sample_tree *tree, const uint32_t *scratch, struct copy_paths *x,
+		     uint32_t *at)
+{
+	for (size_t i = 0; i < tree->cnt; i++) {
+		const struct sample_tree_node *n = &tree->nodes[i];
+		uint32_t base = n->base && scratch ? scratch[n->base] : STACK_COPY_ROOT;
+
+		at[i] = n->parent ? at[n->parent - 1] : base;
+		if (n->function != SAMPLE_TREE_SELF)
+			at[i] = copy_paths__node(x, at[i], n->function);
+		if (n->samples && at[i] != STACK_COPY_ROOT)
+			copy_paths__sample(x, &(struct stack_copy_sample){.base = base,
+									  .node = at[i],
+									  .cnt = n->samples,
+									  .ns = n->ns});
+	}
+}
+
+/* *out = the copy, with the samples of the tree. */
+static int merge(const struct stack_copy *copy, const struct sample_tree *tree, uint32_t *scratch,
+		 struct stack_copy **out)
+{
+	uint32_t *at = calloc(copy->nodes_cnt + tree->cnt + 1, sizeof(*at));
+	struct copy_paths x = {0};
+	int err = at ? copy_paths__init(&x, copy, copy->nodes_cnt + tree->cnt, tree->cnt) : -ENOMEM;
+
+	for (uint32_t i = 0; !err && i < copy->nodes_cnt; i++) {
+		const struct stack_copy_node *n = &copy->nodes[i];
+
+		at[i] = copy_paths__node(&x, n->parent < i ? at[n->parent] : STACK_COPY_ROOT,
+					 n->function);
+		copy_paths__add(&x, at[i], n);
+		scratch[n->number] = at[i];
+	}
+	if (!err)
+		put_tree(tree, scratch, &x, at + copy->nodes_cnt);
+	for (uint32_t i = 0; !err && i < copy->nodes_cnt; i++)
+		scratch[copy->nodes[i].number] = STACK_COPY_ROOT;
+	copy_paths__fini(&x);
+	free(at);
+	*out = x.to;
+	return err;
+}
+
+int sample_store__put(struct sample_store *s, const struct bpf_tables *t, uint32_t number,
+		      uint32_t *scratch, struct stack_copy **copy)
+{
+	const struct callstack_samples *of = s->callstacks ? &s->callstacks[number] : NULL;
+	struct stack_copy *merged;
+	int err;
+
+	if (!of || !of->tree.cnt || !*copy || of->lives != t->callstacks[number].lives)
+		return 0;
+	err = merge(*copy, &of->tree, scratch, &merged);
+	if (err)
+		return err;
+	free(*copy);
+	*copy = merged;
+	return 0;
+}
+
+int sample_store__thread(const struct sample_store *s, size_t thread, struct stack_copy **out)
+{
+	const struct thread_samples *t = &s->threads[thread];
+	struct stack_copy empty = {
+		.pid = t->pid_tgid >> 32,
+		.tid = (uint32_t)t->pid_tgid,
+		.start_ns = t->start_ns,
+		.callstack_ns = SAMPLED_OUTSIDE,
+	};
+
+	memcpy(empty.comm, t->comm, sizeof(empty.comm));
+	return merge(&empty, &t->tree, NULL, out);
+}
+
+/* Sums over all CPUs. */
+static struct wire_sample_counts counts(const struct bpf_tables *t)
+{
+	struct wire_sample_counts sum = {0};
+
+	for (int i = 0; i < WIRE_CPUS; i++) {
+		const volatile struct wire_sample_counts *c = &t->info.sample_counts[i];
+
+		sum.taken += c->taken;
+		sum.probing += c->probing;
+		sum.lost += c->lost;
+	}
+	return sum;
+}
+
+#define WEIGHED_MIN 16 /* samples; fewer say nothing */
+
+/*
+ * The clock of a virtual machine's processor misses some of its time, a fifth on a busy host: so
+ * samples stand for the CPU time that the target has had, together.
+ */
+void sample_store__weigh(struct sample_store *s, const struct bpf_tables *t, uint64_t cpu_ns)
+{
+	uint64_t taken, weight;
+
+	if (!s->callstacks)
+		return;
+	s->weight_ns = s->period_ns;
+	s->cpu_ns = cpu_ns;
+	taken = counts(t).taken;
+	if (taken < WEIGHED_MIN || !cpu_ns)
+		return;
+	weight = cpu_ns / taken;
+	if (weight < s->period_ns / 2)
+		weight = s->period_ns / 2;
+	s->weight_ns = weight < s->period_ns * 4 ? weight : s->period_ns * 4;
+}
+
+void sample_store__account(const struct sample_store *s, const struct bpf_tables *t,
+			   struct profile_accounting *a)
+{
+	struct wire_sample_counts sum;
+
+	if (!s->callstacks)
+		return;
+	sum = counts(t);
+	a->samples_taken = sum.taken;
+	a->samples_probing = sum.probing + s->probing;
+	a->samples_lost = sum.lost + s->late;
+	a->samples_whole = s->ends[WIRE_CALLERS_WHOLE];
+	a->samples_no_rule = s->ends[WIRE_CALLERS_NO_RULE];
+	a->samples_unreadable = s->ends[WIRE_CALLERS_UNREADABLE];
+	a->samples_astray = s->ends[WIRE_CALLERS_ASTRAY];
+	a->samples_deep = s->ends[WIRE_CALLERS_DEEP];
+	a->samples_unknown = s->ends[WIRE_CALLERS_UNKNOWN];
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Samples that were fetched from the kernel, by call stack and path. Those that were taken outside
+ * of all calls are kept by thread. */
+#ifndef PROFTRACE_COLLECT_SAMPLE_STORE_H
+#define PROFTRACE_COLLECT_SAMPLE_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "collect/figures.h"
+#include "sample/sample_tree.h"
+#include "wire.h"
+
+struct bpf_tables;
+struct profile_accounting;
+struct stack_copy;
+
+/* stack_copy::callstack_ns of what samples met outside of calls. Thread stacks' copies have 0
+ * there, and others the time when they were made. */
+#define SAMPLED_OUTSIDE 1
+
+struct callstack_samples {
+	uint32_t lives; /* as in struct wire_callstack */
+	struct sample_tree tree;
+};
+
+struct thread_samples {
+	uint64_t pid_tgid, start_ns;
+	char comm[16];
+	struct sample_tree tree;
+};
+
+/* The function of an address that was met before. */
+struct named_address {
+	uint64_t address; /* as in struct wire_sample; 0: the place is free */
+	uint32_t function;
+};
+
+struct sample_store {
+	struct callstack_samples *callstacks; /* by number; NULL: no samples are taken */
+	uint32_t callstacks_cap;
+	struct thread_samples *threads;
+	size_t threads_cnt, threads_cap;
+	struct named_address *names; /* open addressing */
+	size_t names_cnt, names_size;
+	collector_resolver *resolve;
+	void *ctx;
+	uint64_t period_ns; /* of the clock */
+	uint64_t weight_ns; /* CPU time that each stands for */
+	uint64_t cpu_ns;    /* of all that is traced, when last heard; 0: not known */
+	uint64_t probing;   /* that met a probe at work, as the kernel's functions tell */
+	uint64_t late;	    /* of call stacks that are gone */
+	uint64_t ends[WIRE_CALLERS_ENDS];
+};
+
+int sample_store__init(struct sample_store *s, const struct bpf_tables *t); /* 0 or -ENOMEM */
+void sample_store__fini(struct sample_store *s);
+
+/* All that is traced has had so much CPU time: what samples stand for that are fetched from now on.
+ */
+void sample_store__weigh(struct sample_store *s, const struct bpf_tables *t, uint64_t cpu_ns);
+
+/* These two return 0, -ENOMEM, or what the resolver returned. The first fetches what was counted up
+ * to its last call, the second all. */
+int sample_store__poll(struct sample_store *s, const struct bpf_tables *t);
+int sample_store__settle(struct sample_store *s, const struct bpf_tables *t);
+
+/* Puts the samples of call stack `number` into its copy, which is replaced. `scratch` as for
+ * stack_copy__read(). Returns 0 or -ENOMEM. */
+int sample_store__put(struct sample_store *s, const struct bpf_tables *t, uint32_t number,
+		      uint32_t *scratch, struct stack_copy **copy);
+/* *out = a copy that has nothing but the samples of thread number `thread` outside of calls. */
+int sample_store__thread(const struct sample_store *s, size_t thread, struct stack_copy **out);
+/* The call stack is given back. */
+void sample_store__forget(struct sample_store *s, uint32_t number);
+
+void sample_store__account(const struct sample_store *s, const struct bpf_tables *t,
+			   struct profile_accounting *a);
+
+#endif
