@@ -146,10 +146,10 @@ static __always_inline void region_enter(struct pt_regs *ctx, u64 cookie)
 	u32 entry = WIRE_FRAME_REGION | site << (WIRE_COOKIE_GENERATION - WIRE_COOKIE_FLAGS);
 	bool mark = (cookie >> WIRE_COOKIE_FLAGS) & WIRE_REGION_MARK;
 	const struct hit hit = {.ctx = ctx, .slot = p.slot};
+	struct beginning region;
 	struct wire_frame *top;
 	struct arrival a;
 	struct place at;
-	u64 began;
 
 	if (!entry_admit(&at, current_task(), p.slot, cookie, &a))
 		return;
@@ -157,15 +157,17 @@ static __always_inline void region_enter(struct pt_regs *ctx, u64 cookie)
 		entry |= class << (WIRE_COOKIE_COST - WIRE_COOKIE_FLAGS);
 	if (keep_values)
 		entry |= ((cookie >> WIRE_COOKIE_VALUES) & 0xff) << WIRE_FRAME_LIST;
-	began = WIRE_TIMED(at.callstack->entered) < timed_limit ? bpf_ktime_get_ns() : 0;
+	region = (struct beginning){&hit, function, entry, a.weight, a.role, 0};
+	if (WIRE_TIMED(at.callstack->entered) < timed_limit)
+		region.began = bpf_ktime_get_ns();
 	top = frame_at(at.callstack->top);
 	if (top && top->slot <= at.slot) {
-		began = 0;
+		region.began = 0;
 		top = region_below(&at, top, at.slot - (p.slot - p.live), function, site,
 				   bpf_ktime_get_ns());
 	}
 	around = at.callstack->top;
-	if (frame_push(&at, &hit, top, function, entry, a.weight, a.role, began) && mark)
+	if (frame_push(&at, &region, top) && mark)
 		mark_pass(at.callstack, class, around);
 	callstack_unlock(at.callstack);
 }

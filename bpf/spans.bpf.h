@@ -142,9 +142,9 @@ static __always_inline void span_begin(struct pt_regs *ctx, u64 cookie)
 	u32 entry = WIRE_FRAME_REGION | class << (WIRE_COOKIE_COST - WIRE_COOKIE_FLAGS);
 	const struct hit hit = {.ctx = ctx, .slot = stack_pointer(ctx)};
 	struct place base, at;
+	struct beginning span;
 	struct wire_frame *top;
 	struct arrival a;
-	u64 began;
 
 	if (!entry_arrives(&a, task, stack_pointer(ctx), cookie) ||
 	    !place_of(&base, task, a.thread_stack, a.number, stack_pointer(ctx), true))
@@ -159,9 +159,10 @@ static __always_inline void span_begin(struct pt_regs *ctx, u64 cookie)
 	spans_catch_up(base.number, at.number);
 	at.slot = at.callstack->passed;
 	top = frame_at(at.callstack->top);
-	began = WIRE_TIMED(at.callstack->entered) < timed_limit ? bpf_ktime_get_ns() : 0;
-	if (a.weight && span_may_begin(&base, top, a.role) &&
-	    frame_push(&at, &hit, top, function, entry, a.weight, WIRE_ROLE_TRIGGER, began))
+	span = (struct beginning){&hit, function, entry, a.weight, WIRE_ROLE_TRIGGER, 0};
+	if (WIRE_TIMED(at.callstack->entered) < timed_limit)
+		span.began = bpf_ktime_get_ns();
+	if (a.weight && span_may_begin(&base, top, a.role) && frame_push(&at, &span, top))
 		at.callstack->passed = 0;
 	else
 		span_pass(at.callstack, class, !a.weight);

@@ -303,6 +303,47 @@ __noinline u32 stack_mapped(u64 address)
 	return number;
 }
 
+/* The call stack of a stack whose maker told its bounds, which the search has found. */
+static __always_inline u32 callstack_of_made(struct stack_search *s, struct stack *stack, u64 owner,
+					     bool create)
+{
+	stack_cache(s->tgid, s->address, s->made, BPF_ANY);
+	s->vma_lo = stack->lo;
+	s->vma_hi = stack->hi;
+	return stack_callstack(s->made, stack, owner, create);
+}
+
+/* Whether the mapping that the search has found holds the thread's own stack, or may. */
+static __always_inline bool search_is_own(const struct stack_search *s,
+					  const struct task_struct *task,
+					  struct wire_callstack *thread_stack)
+{
+	if (within(thread_stack->anchor, s->vma_lo, s->vma_hi))
+		return true;
+	if (!vma_is_own(task, s) && (thread_stack->anchor || !thread_is_bare()))
+		return false;
+	thread_stack->anchor = s->address;
+	return true;
+}
+
+/* The call stack of a stack of unknown make; the thread's own if it is no single stack. */
+static __always_inline u32 callstack_of_mapped(const struct stack_search *s, u64 owner,
+					       u32 thread_number, bool create)
+{
+	u32 number = s->mapped;
+	struct stack *stack;
+
+	if (!number && create)
+		number = stack_mapped(s->address);
+	stack = stack_at(number);
+	if (!number || !stack)
+		return 0;
+	if (stack->shared)
+		return thread_number;
+	stack_cache(s->tgid, s->address, number, BPF_ANY);
+	return stack_callstack(number, stack, owner, create);
+}
+
 /*
  * The call stack of an address that is on no signal stack, by looking at everything that is known.
  * `create`: make what is missing. 0: none.
@@ -310,7 +351,6 @@ __noinline u32 stack_mapped(u64 address)
 __noinline u32 callstack_search(u32 thread_number, u64 address, u32 create)
 {
 	u64 known = *(volatile u64 *)&stacks_known;
-	u32 number, callstack;
 	struct task_struct *task = current_task();
 	struct wire_callstack *thread_stack = callstack_at(thread_number);
 	struct stack_search s = {
@@ -320,6 +360,7 @@ __noinline u32 callstack_search(u32 thread_number, u64 address, u32 create)
 		.tgid = FIELD(task, tgid),
 	};
 	struct stack *stack;
+	u32 callstack;
 
 	if (!thread_stack)
 		return 0;
@@ -334,10 +375,7 @@ __noinline u32 callstack_search(u32 thread_number, u64 address, u32 create)
 	search_spare(&s, thread_stack->signal_lo, thread_stack->signal_hi);
 	stack = stack_at(s.made);
 	if (s.made && stack) {
-		stack_cache(s.tgid, address, s.made, BPF_ANY);
-		callstack = stack_callstack(s.made, stack, thread_stack->owner, create);
-		s.vma_lo = stack->lo;
-		s.vma_hi = stack->hi;
+		callstack = callstack_of_made(&s, stack, thread_stack->owner, create);
 		goto found;
 	}
 	if (s.vma_lo == s.vma_hi) {
@@ -351,23 +389,10 @@ __noinline u32 callstack_search(u32 thread_number, u64 address, u32 create)
 	}
 	callstack = thread_number;
 	thread_stack->astray = false;
-	if (within(thread_stack->anchor, s.vma_lo, s.vma_hi))
+	if (search_is_own(&s, task, thread_stack))
 		goto found;
-	if (vma_is_own(task, &s) || (!thread_stack->anchor && thread_is_bare())) {
-		thread_stack->anchor = address;
-		goto found;
-	}
 	thread_stack->astray = true;
-	number = s.mapped;
-	if (!number && create)
-		number = stack_mapped(address);
-	stack = stack_at(number);
-	if (!number || !stack)
-		return thread_stack_instead(thread_number, thread_stack, address, create);
-	if (!stack->shared) {
-		stack_cache(s.tgid, address, number, BPF_ANY);
-		callstack = stack_callstack(number, stack, thread_stack->owner, create);
-	}
+	callstack = callstack_of_mapped(&s, thread_stack->owner, thread_number, create);
 found:
 	if (!callstack)
 		return thread_stack_instead(thread_number, thread_stack, address, create);

@@ -89,75 +89,90 @@ static __always_inline void node_timed(struct wire_node *n, u64 ns, bool looked_
 	n->expected_ns += looked_up ? expected->outside_ns : expected->inside_ns;
 }
 
-/* Puts a frame on top of the innermost one, for one of `weight` calls of `function`; `entry` as in
- * the frame, `role` WIRE_ROLE_*, `began` when what is timed of it has begun; 0: it is not timed.
- * False: the call is not recorded. */
-static __always_inline bool frame_push(const struct place *at, const struct hit *hit,
-				       struct wire_frame *top, u32 function, u32 entry, u32 weight,
-				       u32 role, u64 began)
+/* A call that begins, or a region. */
+struct beginning {
+	const struct hit *hit;
+	u32 function;
+	u32 entry;  /* as in the frame */
+	u32 weight; /* how many calls it stands for */
+	u32 role;   /* WIRE_ROLE_* */
+	u64 began;  /* when what is timed of it has begun; 0: it is not timed */
+};
+
+/* Its path, below the innermost frame's or with the callers that are unwound; as path_below(). */
+static __always_inline struct wire_node *path_of(const struct place *at, struct beginning *call,
+						 struct wire_frame *top, u32 *number,
+						 bool *looked_up)
 {
-	const struct wire_cost *cost = cost_of(WIRE_FRAME_COST(entry));
+	if (!keep_callers || !unwinding_on || at->callstack->kind == WIRE_CALLSTACK_SPANS)
+		return path_step(at, top, call->function, number, looked_up);
+	call->began = 0;
+	*number = path_with_callers(
+		call->hit->ctx, at->number, call->entry & WIRE_FRAME_REGION ? 0 : call->hit->slot,
+		top->level ? call->hit->slot + (top->slot - at->slot) : ~0ull, call->function);
+	return *number ? node_at(*number) : 0;
+}
+
+/* Puts a frame on top of the innermost one. False: the call is not recorded. */
+static __always_inline bool frame_push(const struct place *at, struct beginning *call,
+				       struct wire_frame *top)
+{
+	const struct wire_cost *cost = cost_of(WIRE_FRAME_COST(call->entry));
 	struct wire_callstack *callstack = at->callstack;
+	u32 node, frame, list = WIRE_FRAME_VALUES(call->entry);
 	bool looked_up = false;
 	struct wire_frame *f;
 	struct wire_node *n;
-	u32 node, frame;
 	u64 now;
 
 	if (!top || top->level >= max_level)
 		return false;
-	if (!top->level && !may_begin(role)) {
+	if (!top->level && !may_begin(call->role)) {
 		count_untriggered();
 		return false;
 	}
 	f = frame_above(callstack, top, &frame);
 	if (!f)
 		return false;
-	if (keep_values && WIRE_FRAME_VALUES(entry)) {
-		if (!values_enter(hit->ctx, WIRE_FRAME_VALUES(entry), frame, hit->slot))
+	if (keep_values && list) {
+		if (!values_enter(call->hit->ctx, list, frame, call->hit->slot))
 			return false;
-		began = 0;
+		call->began = 0;
 	}
-	if (keep_callers && unwinding_on && callstack->kind != WIRE_CALLSTACK_SPANS) {
-		node = path_with_callers(
-			hit->ctx, at->number, entry & WIRE_FRAME_REGION ? 0 : hit->slot,
-			top->level ? hit->slot + (top->slot - at->slot) : ~0ull, function);
-		n = node ? node_at(node) : 0;
-		began = 0;
-	} else {
-		n = path_step(at, top, function, &node, &looked_up);
-	}
+	n = path_of(at, call, top, &node, &looked_up);
 	if (!n)
 		return false;
 	f->slot = at->slot;
 	f->child_ns = f->probe_ns = 0;
 	f->own_probe_ns = 0;
 	f->node = node;
-	f->function = function;
-	f->entry = entry;
-	f->weight = weight;
-	n->calls += weight;
+	f->function = call->function;
+	f->entry = call->entry;
+	f->weight = call->weight;
+	n->calls += call->weight;
 	callstack_charge(callstack, cost->inside_ns + cost->outside_ns);
 	callstack->entered++;
 	now = callstack_push(callstack, f, frame, bpf_ktime_get_ns());
 	if (keep_lines)
-		line_begins(frame, function, now, cost->inside_ns);
-	if (began)
-		node_timed(n, now - began, looked_up);
+		line_begins(frame, call->function, now, cost->inside_ns);
+	if (call->began)
+		node_timed(n, now - call->began, looked_up);
 	return true;
 }
 
 /* A call of a function, from whatever is open at `slot`'s call stack; as frame_push(). */
-static __always_inline bool frame_enter(const struct place *at, const struct hit *hit, u32 function,
-					u32 entry, u32 weight, u32 role)
+static __always_inline bool frame_enter(const struct place *at, struct beginning *call)
 {
 	struct wire_callstack *callstack = at->callstack;
-	u64 began = WIRE_TIMED(callstack->entered) < timed_limit ? bpf_ktime_get_ns() : 0, now;
-	struct wire_frame *top = frame_at(callstack->top);
+	u32 function = call->function, entry = call->entry;
+	struct wire_frame *top;
+	u64 now;
 
+	call->began = WIRE_TIMED(callstack->entered) < timed_limit ? bpf_ktime_get_ns() : 0;
+	top = frame_at(callstack->top);
 	if (top && top->slot <= at->slot) {
 		now = bpf_ktime_get_ns();
-		began = 0;
+		call->began = 0;
 		top = unwind_below(at->number, callstack, top, at->slot, now);
 		if (top && top->slot == at->slot) {
 			if ((WIRE_FRAME_FLAGS(entry) & WIRE_ENTRY_LOOP) &&
@@ -176,7 +191,7 @@ static __always_inline bool frame_enter(const struct place *at, const struct hit
 		}
 		top = regions_settle(at->number, callstack, top, now);
 	}
-	return frame_push(at, hit, top, function, entry, weight, role, began);
+	return frame_push(at, call, top);
 }
 
 /*
@@ -404,6 +419,7 @@ static __always_inline bool enter(struct place *at, struct pt_regs *ctx,
 {
 	u32 function = cookie & WIRE_COOKIE_FUNCTION, entry = cookie >> WIRE_COOKIE_FLAGS;
 	const struct hit hit = {.ctx = ctx, .slot = slot};
+	struct beginning call;
 	struct arrival a;
 	bool entered;
 
@@ -417,7 +433,8 @@ static __always_inline bool enter(struct place *at, struct pt_regs *ctx,
 	}
 	if (keep_values && !(WIRE_FRAME_FLAGS(entry) & WIRE_ENTRY_UNLESS))
 		entry |= ((cookie >> WIRE_COOKIE_VALUES) & 0xff) << WIRE_FRAME_LIST;
-	entered = frame_enter(at, &hit, function, entry, a.weight, a.role);
+	call = (struct beginning){&hit, function, entry, a.weight, a.role, 0};
+	entered = frame_enter(at, &call);
 	if (entered && (WIRE_FRAME_FLAGS(entry) & WIRE_ENTRY_RETURN) && returns_exhausted(task))
 		at->callstack->deep++;
 	callstack_unlock(at->callstack);
