@@ -167,7 +167,12 @@ class Programs(LifeCase):
         done = self.run_proftrace("--follow", "-f", "json", "-o", output, "--", "/bin/sh", "-c",
                                   f"exec {program('calc-pie')}")
         with open(output, encoding="utf-8") as file:
-            self.assert_counts(self.parse(file.read()), done.counts)
+            document = self.parse(file.read())
+        with open("/bin/sh", "rb") as shell:
+            if b"/ld-" in shell.read(4096):
+                self.assert_counts(document, done.counts)
+            else:  # no dynamic linker is known before the program's own (busybox)
+                self.assertIn("a program began without a dynamic linker", done.stderr)
 
 
 class Children(LifeCase):
