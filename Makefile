@@ -20,7 +20,8 @@ WARN     := -Wall -Wextra -Wno-unused-parameter -Wmissing-prototypes -Wstrict-pr
 FRAMES   := $(if $(ASAN),,-Wframe-larger-than=24576)
 # A folder of a part is named without that part: #include "calls/profile.h".
 PARTS    := base profiles $(if $(REPORT_ONLY),,analysis tracing) commands
-CPPFLAGS += -D_GNU_SOURCE -DPROFTRACE_VERSION='"$(VERSION)"' $(PARTS:%=-Iuser/%) $(if $(REPORT_ONLY),,-Ibpf) -I$(BUILD)
+CPPFLAGS += -D_GNU_SOURCE -DPROFTRACE_VERSION='"$(VERSION)"' $(PARTS:%=-Iuser/%) \
+	$(if $(REPORT_ONLY),,-Ibpf) -I$(BUILD)
 ,        := ,
 # What $(CC) builds for, as BPF objects name it.
 BPF_ARCH := $(or $(if $(filter aarch64-%,$(shell $(CC) -dumpmachine)),arm64),x86)
@@ -42,7 +43,8 @@ OBJS     := $(SRCS:%.c=$(BUILD)/%.o) $(BUILD)/user/profiles/web/embed.o
 # once, in this order, finds no function that is called from further down.
 LIB      := $(addprefix $(BUILD)/lib,commands.a $(if $(REPORT_ONLY),,trace.a analyze.a) profile.a)
 SKEL     := $(BUILD)/proftrace.skel.h $(BUILD)/basic.skel.h
-FORMATTED := $(sort $(shell find user -name '*.[ch]')) $(wildcard bpf/*.[ch] tests/unit/*.[ch] tests/formats/*.[ch] tests/drop/*.[ch] tests/page/*.[ch] tests/bench/*.[ch] tests/fuzz/*.[ch] include/*.h)
+FORMATTED := $(sort $(shell find user -name '*.[ch]')) $(wildcard bpf/*.[ch] include/*.h \
+	$(foreach kind,unit formats drop page bench fuzz,tests/$(kind)/*.[ch]))
 
 all: $(PROGRAM) ## build ./proftrace
 

@@ -62,7 +62,7 @@ def serve(out):
 
 def main():
     os.nice(int(sys.argv[1]))
-    # What tests print is not taken for results.
+    # Prints of tests are not taken for results.
     with os.fdopen(os.dup(1), "w", encoding="utf-8") as out:
         os.dup2(2, 1)
         harness.with_deep_stack(lambda: serve(out))

@@ -18,14 +18,14 @@ import time
 import image
 
 FETCH = os.path.join(image.HERE, "fetch")
-# What emulates an architecture: the program, the kind of processor, the console, and how output,
-# errors and status of the command come out, as ttyS1 to ttyS3.
+# How an architecture is emulated: the program, the kind of processor, the console, and the lines on
+# which output, errors and status of the command come out, as ttyS1 to ttyS3.
 Emulator = collections.namedtuple("Emulator", "program processor console lines")
 EMULATORS = {
     "amd64": Emulator("qemu-system-x86_64", ["-cpu", "max,la57=off,cx16=off"], "ttyS0",
                       ["-serial", "file:{}/stdout", "-serial", "file:{}/stderr",
                        "-serial", "file:{}/status"]),
-    # It has one line of its own; the card begins with ttyS0.
+    # The board has one serial line of its own; those of the card begin with ttyS0.
     "arm64": Emulator("qemu-system-aarch64", ["-machine", "virt", "-cpu", "cortex-a72"], "ttyAMA0",
                       ["-chardev", "null,id=unused", "-chardev", "file,id=out,path={}/stdout",
                        "-chardev", "file,id=err,path={}/stderr",
@@ -33,7 +33,7 @@ EMULATORS = {
                        "-device", "pci-serial-4x,chardev1=unused,chardev2=out,chardev3=err,"
                        "chardev4=status"]),
 }
-# What the kernel says when it has been harmed.
+# The words of a kernel that has been harmed.
 BROKEN = re.compile(r"\bBUG:|\bOops\b|\bWARNING:|Kernel panic|general protection fault|"
                     r"rcu:? .*(?:stall|detected)|soft lockup|hung_task|blocked for more than")
 # A kernel that was harmed ends at once. Watchdogs are off or patient: they measure time, which

@@ -78,7 +78,7 @@ TRACED void turn(struct worker *w, unsigned long n)
 		w->failed++;
 }
 
-/* What the child does is counted anew, and the parent knows what it has to be. */
+/* The child's counts begin anew, and the parent knows which they have to be. */
 TRACED void bear(struct worker *w)
 {
 	struct worker child = {0};

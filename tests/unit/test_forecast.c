@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What tracing would cost, and what to count once more. */
+/* The expected cost of tracing, and the functions whose calls are counted once more. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

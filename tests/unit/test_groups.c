@@ -31,7 +31,7 @@ enum {
 #define FUNCTIONS  90
 #define PROCESSES  100
 
-/* What the kernel is asked for and how it answers. */
+/* A kernel that notes its requests, and answers as it is told. */
 static struct {
 	bool (*refuses)(int prog_fd, uint64_t offset);
 	int refuse_err;
@@ -743,7 +743,7 @@ static void entry_and_return_leave_together(void **state)
 			     !kernel.closed[kernel.probes[i].link]);
 }
 
-/* What is called often is what is replaced next time; the rest is left alone. */
+/* Functions that are called often are those whose links are replaced; the rest is left alone. */
 static void the_busy_are_kept_apart(void **state)
 {
 	uint64_t calls[FUNCTIONS] = {0};
@@ -1125,7 +1125,8 @@ static void a_survey_that_is_refused(void **state)
 	assert_int_equal(groups.groups_cnt, 0);
 }
 
-/* What has no probes from the start on, and what is called beside what is not. */
+/* Functions that are dropped at the start get no probes; those that were called in the survey have
+ * a group of their own. */
 static void dropped_before_the_start(void **state)
 {
 	set_processes(1);

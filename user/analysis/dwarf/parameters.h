@@ -38,7 +38,7 @@ struct parameter {
 int parameters__open(const struct elf_image *img, const char *root, struct parameters **out);
 void parameters__free(struct parameters *p); /* accepts NULL */
 
-/* What is looked for: parameter "request", or a member behind it, as "head.id" of
+/* The name that is looked for: parameter "request", or a member behind it, as "head.id" of
  * "request->head.id". */
 struct parameter_path {
 	const char *name;

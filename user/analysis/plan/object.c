@@ -40,8 +40,8 @@ int plan_object__look_at_nameless(struct plan_object *obj)
 	size_t cnt = symtab__count(obj->tab), i = 0;
 	int err;
 
-	/* What is linked into a static program has a C library's machinery among it, and what looks
-	 * for unwind tables an unwinder. */
+	/* A static program has a C library's machinery in it, and a file that looks for unwind
+	 * tables has an unwinder. */
 	if (elf_image__is_static(obj->img) || obj->traits & (TRAIT_LIBC | TRAIT_GO | TRAIT_TABLES))
 		return 0;
 	while (i < cnt && !symtab__at(obj->tab, i)->nameless)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a plan is made by: what the user asked for, and what the kernel can do. */
+/* The options of a plan: wishes of the user, and abilities of the kernel. */
 #ifndef PROFTRACE_PLAN_OPTIONS_H
 #define PROFTRACE_PLAN_OPTIONS_H
 

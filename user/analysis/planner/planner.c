@@ -357,7 +357,7 @@ static bool may_fork(const struct plan *p, const struct target *t, const struct 
 	return false;
 }
 
-/* What has been planned before has its probes already. */
+/* Functions that were planned before have their probes already. */
 static void report_forks(const struct plan *p)
 {
 	for (size_t i = 0; i < p->functions_cnt; i++) {
@@ -370,7 +370,7 @@ static void report_forks(const struct plan *p)
 	}
 }
 
-/* What the target's processes and the kernel leave of the options. Says what follows from it. */
+/* The options as the target's processes and the kernel allow them; logs what that changes. */
 static struct plan_options narrow_options(struct plan *p, const struct target *t,
 					  const struct plan_options *opts)
 {
@@ -490,7 +490,7 @@ int planner__make(const struct target *t, struct filter *filter, const struct pl
 	err = p->lookups ? 0 : -ENOMEM;
 	if (!err)
 		err = planner__extend(p, t, filter, opts);
-	/* What is loaded later must not wait for a server. */
+	/* A thread that loads a file must not wait for a server. */
 	debug_fetch__stop();
 	if (!err) {
 		const struct unmatched_hopes hopes = {
