@@ -39,6 +39,8 @@ void json_null(struct json *j);
 /* A key with its value, or with the beginning of one. */
 void json_member_string(struct json *j, const char *key, const char *v);
 void json_member_u64(struct json *j, const char *key, uint64_t v);
+void json_member_i64(struct json *j, const char *key, int64_t v);
+void json_member_bool(struct json *j, const char *key, bool v);
 void json_member_double(struct json *j, const char *key, double v);
 void json_member_decimal(struct json *j, const char *key, uint64_t v, unsigned int decimals);
 void json_member_open(struct json *j, const char *key, char bracket);

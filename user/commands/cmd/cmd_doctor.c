@@ -196,8 +196,7 @@ static void json_backend(struct json *j, const struct tracer_trial *b)
 	json_open(j, '{');
 	json_member_string(j, "name", b->name);
 	json_member_string(j, "since", b->since);
-	json_key(j, "works");
-	json_bool(j, b->works);
+	json_member_bool(j, "works", b->works);
 	json_member_string(j, "why_not", b->works ? NULL : b->why);
 	json_close(j, '}');
 }
@@ -206,8 +205,7 @@ static void json_feature(struct json *j, const struct feature *f)
 {
 	json_open(j, '{');
 	json_member_string(j, "name", f->name);
-	json_key(j, "works");
-	json_bool(j, f->works);
+	json_member_bool(j, "works", f->works);
 	json_member_string(j, "without", f->meaning);
 	json_member_string(j, "why_not", *f->why ? f->why : NULL);
 	json_close(j, '}');

@@ -115,12 +115,10 @@ static void list_function(struct json *j, const struct plan *p, size_t index,
 	json_member_string(j, "exit", exit_strategy__name(f->exit));
 	json_member_string(j, "exit_kind", f->kind == PLAN_FUNCTION ? plan__exit_kind(p, f) : "");
 	json_member_u64(j, "exit_sites", f->exits_cnt);
-	json_key(j, "closed_at_entry");
-	json_bool(j, f->closed_at_entry);
+	json_member_bool(j, "closed_at_entry", f->closed_at_entry);
 	json_member_string(j, "reason", f->reason);
 	if (f->kind != PLAN_FUNCTION) {
-		json_key(j, "span");
-		json_bool(j, f->ordered);
+		json_member_bool(j, "span", f->ordered);
 		list_sites(j, p, f);
 	}
 	json_close(j, '}');

@@ -130,12 +130,9 @@ static void json_site(struct json *j, const struct plan_line_site *site)
 	json_open(j, '{');
 	json_member_u64(j, "offset", site->offset);
 	json_member_string(j, "site", site_class__name(site->site));
-	json_key(j, "at_entry");
-	json_bool(j, site->at_entry);
-	json_key(j, "repeats");
-	json_bool(j, site->repeats);
-	json_key(j, "cycles");
-	json_bool(j, site->cycles);
+	json_member_bool(j, "at_entry", site->at_entry);
+	json_member_bool(j, "repeats", site->repeats);
+	json_member_bool(j, "cycles", site->cycles);
 	json_close(j, '}');
 }
 

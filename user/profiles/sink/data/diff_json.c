@@ -20,18 +20,6 @@
 #define TARGET_NAME 1024
 #define NAMED_DEPTH 1000 /* deeper paths are not spelt out: the callers' numbers tell them */
 
-static void member_i64(struct json *j, const char *key, int64_t v)
-{
-	json_key(j, key);
-	json_i64(j, v);
-}
-
-static void member_bool(struct json *j, const char *key, bool v)
-{
-	json_key(j, key);
-	json_bool(j, v);
-}
-
 static void write_run(struct json *j, const char *key, const struct diff_run *run)
 {
 	const struct profile *p = run->profile;
@@ -73,14 +61,14 @@ static void write_change(struct json *j, const struct change *c)
 {
 	double percent;
 
-	member_i64(j, "change_ns", c->ns);
+	json_member_i64(j, "change_ns", c->ns);
 	json_key(j, "change_percent");
 	if (change__percent(c, &percent))
 		json_double(j, percent);
 	else
 		json_null(j);
 	json_member_u64(j, "noise_ns", c->noise_ns);
-	member_bool(j, "noise", c->noise);
+	json_member_bool(j, "noise", c->noise);
 }
 
 static void write_whole(struct json *j, const char *key, const struct change *c)
@@ -88,7 +76,7 @@ static void write_whole(struct json *j, const char *key, const struct change *c)
 	json_member_open(j, key, '{');
 	json_member_u64(j, "old_ns", c->old_ns);
 	json_member_u64(j, "new_ns", c->new_ns);
-	member_i64(j, "change_ns", c->ns);
+	json_member_i64(j, "change_ns", c->ns);
 	json_close(j, '}');
 }
 
@@ -100,8 +88,8 @@ static void write_figures(struct json *j, const struct diff_figures *f)
 	json_member_open(j, "total", '{');
 	write_change(j, &f->total);
 	json_close(j, '}');
-	member_i64(j, "calls_change", f->calls);
-	member_bool(j, "calls_noise", f->calls_noise);
+	json_member_i64(j, "calls_change", f->calls);
+	json_member_bool(j, "calls_noise", f->calls_noise);
 }
 
 /* ids[] become the functions' numbers in the document. */
@@ -123,7 +111,7 @@ static int write_functions(struct json *j, const struct diff *d, uint32_t *ids)
 		json_member_string(j, "symbol", f->symbol ? f->symbol : "");
 		json_member_string(j, "module", f->module ? f->module : "");
 		write_figures(j, &d->functions[r.rows[i]]);
-		member_bool(j, "estimate", d->functions[r.rows[i]].sampled);
+		json_member_bool(j, "estimate", d->functions[r.rows[i]].sampled);
 		json_close(j, '}');
 	}
 	json_close(j, ']');
@@ -153,7 +141,7 @@ static void write_path(struct json *j, const struct diff *d, const struct walk *
 	json_member_u64(j, "function", ids[n->function]);
 	json_member_string(j, "comm", thread->comm);
 	if (thread->spans)
-		member_bool(j, "spans", true);
+		json_member_bool(j, "spans", true);
 	json_key(j, "path");
 	if (w->depth >= NAMED_DEPTH) {
 		json_null(j);
@@ -232,7 +220,7 @@ int diff_json__write(const struct diff *d, const struct sink_options *opts, FILE
 	json_member_u64(&j, "schema", JSON_SCHEMA);
 	json_member_string(&j, "proftrace", PROFTRACE_VERSION);
 	json_member_string(&j, "compared", times[d->opts.time]);
-	member_bool(&j, "per_call", d->opts.per_call);
+	json_member_bool(&j, "per_call", d->opts.per_call);
 	write_run(&j, "old", &d->runs[DIFF_OLD]);
 	write_run(&j, "new", &d->runs[DIFF_NEW]);
 	write_whole(&j, "traced", &d->whole);

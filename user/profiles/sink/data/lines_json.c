@@ -39,8 +39,7 @@ static void write_flag(struct json *j, const char *name, bool set)
 {
 	if (!set)
 		return;
-	json_key(j, name);
-	json_bool(j, true);
+	json_member_bool(j, name, true);
 }
 
 static void write_part(struct json *j, const struct profile *p, const struct profile_line *l,

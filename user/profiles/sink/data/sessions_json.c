@@ -52,8 +52,7 @@ static void write_values(const struct sessions_writer *w, const struct session_c
 /* As the JSON format has it: of a goroutine, its number. */
 static void write_tid(struct json *j, const struct profile_thread *t)
 {
-	json_key(j, "tid");
-	json_i64(j, t->goroutine ? (int64_t)t->goroutine : t->tid);
+	json_member_i64(j, "tid", t->goroutine ? (int64_t)t->goroutine : t->tid);
 }
 
 static void open_call(const struct sessions_writer *w, const struct session *session, size_t number)
@@ -113,8 +112,7 @@ static void write_sessions(const struct sessions_writer *w, const char *key,
 		const struct profile_thread *t = &w->s->threads[session->thread];
 
 		json_open(j, '{');
-		json_key(j, "pid");
-		json_i64(j, t->pid);
+		json_member_i64(j, "pid", t->pid);
 		write_tid(j, t);
 		json_member_u64(j, "start_ns", session->start_ns);
 		json_member_u64(j, "duration_ns", session->duration_ns);

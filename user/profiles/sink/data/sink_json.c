@@ -125,12 +125,9 @@ static void write_function(struct json *j, const struct profile *p, uint32_t fun
 	write_source(j, p, s);
 	write_distribution(j, &d, s);
 	json_member_u64(j, "sampled", f->sampled);
-	json_key(j, "estimate");
-	json_bool(j, f->sampled != 0);
-	json_key(j, "dropped");
-	json_bool(j, l->dropped);
-	json_key(j, "whole");
-	json_bool(j, l->whole);
+	json_member_bool(j, "estimate", f->sampled != 0);
+	json_member_bool(j, "dropped", l->dropped);
+	json_member_bool(j, "whole", l->whole);
 	if (!l->whole)
 		json_member_u64(j, "whole_until_ns", l->whole_until_ns);
 	json_close(j, '}');
@@ -169,16 +166,13 @@ static void write_thread(struct json *j, const struct profile *p, const struct p
 	struct walk w = walk__from(p, t->first_root);
 
 	json_open(j, '{');
-	json_key(j, "pid");
-	json_i64(j, t->pid);
-	json_key(j, "tid");
-	json_i64(j, t->goroutine ? (int64_t)t->goroutine : t->tid);
+	json_member_i64(j, "pid", t->pid);
+	json_member_i64(j, "tid", t->goroutine ? (int64_t)t->goroutine : t->tid);
 	json_member_string(j, "comm", t->comm);
 	if (t->goroutine)
 		json_member_u64(j, "goroutine", t->goroutine);
 	if (t->spans) {
-		json_key(j, "spans");
-		json_bool(j, true);
+		json_member_bool(j, "spans", true);
 	}
 	json_member_open(j, "calls", '[');
 	while (walk__next(&w) && !ferror_unlocked(j->out)) {

@@ -79,19 +79,14 @@ static void write_threads(struct json *j, const struct profile *p, const struct 
 		const struct profile_thread *t = &p->threads[n->threads[i]];
 
 		json_open(j, '{');
-		json_key(j, "pid");
-		json_i64(j, t->pid);
-		json_key(j, "tid");
-		json_i64(j, t->goroutine ? (int64_t)t->goroutine : t->tid);
+		json_member_i64(j, "pid", t->pid);
+		json_member_i64(j, "tid", t->goroutine ? (int64_t)t->goroutine : t->tid);
 		json_member_string(j, "comm", t->comm);
 		if (*t->title)
 			json_member_string(j, "title", t->title);
-		json_key(j, "goroutine");
-		json_bool(j, t->goroutine != 0);
-		json_key(j, "stack");
-		json_bool(j, t->callstack_ns && !t->goroutine && !t->spans);
-		json_key(j, "spans");
-		json_bool(j, t->spans);
+		json_member_bool(j, "goroutine", t->goroutine != 0);
+		json_member_bool(j, "stack", t->callstack_ns && !t->goroutine && !t->spans);
+		json_member_bool(j, "spans", t->spans);
 		json_member_u64(j, "merged", t->merged_cnt);
 		json_close(j, '}');
 	}
@@ -210,8 +205,7 @@ int page_data__write(struct json *j, const struct profile *p, const struct sink_
 	json_member_u64(j, "duration", p->duration_ns);
 	json_member_u64(j, "paused", p->paused_ns);
 	json_member_string(j, "weight", weight_name(opts->weight));
-	json_key(j, "raw");
-	json_bool(j, opts->raw);
+	json_member_bool(j, "raw", opts->raw);
 	write_accounts(j, p);
 	write_drops(j, p, n.functions);
 	page_functions__write(j, p, n.functions);

@@ -92,8 +92,7 @@ static void write_reason(struct sessions_page *w, const struct session_reason *r
 	json_member_u64(j, "slow", r->slow_ns);
 	json_member_u64(j, "usual", r->usual_ns);
 	json_member_u64(j, "more", r->more_ns);
-	json_key(j, "off");
-	json_i64(j, r->more_off_ns);
+	json_member_i64(j, "off", r->more_off_ns);
 	json_close(j, '}');
 	w->spoken_of[r->path] = true;
 }
@@ -108,8 +107,7 @@ static int write_reasons(struct sessions_page *w, const struct session_group *g)
 		return err;
 	json_member_u64(w->j, "slow", g->slow_cnt);
 	json_member_u64(w->j, "usual", g->usual_cnt);
-	json_key(w->j, "more");
-	json_i64(w->j, session_group__more_ns(g));
+	json_member_i64(w->j, "more", session_group__more_ns(g));
 	json_member_u64(w->j, "reasons_cnt", cnt);
 	json_member_open(w->j, "reasons", '[');
 	for (size_t i = 0; i < cnt && i < REASONS_MAX; i++)

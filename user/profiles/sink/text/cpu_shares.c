@@ -216,8 +216,7 @@ void cpu_shares__json(struct json *j, const struct profile *p)
 		json_member_string(j, "module", file->module);
 		json_member_u64(j, "samples", file->samples);
 		json_member_u64(j, "traced", file->traced);
-		json_key(j, "probed");
-		json_bool(j, file->probed);
+		json_member_bool(j, "probed", file->probed);
 		json_close(j, '}');
 	}
 	json_close(j, ']');

@@ -78,8 +78,7 @@ static void write_type(struct firefox *w, uint32_t function, const struct profil
 		json_close(j, '}');
 	}
 	json_close(j, ']');
-	json_key(j, "isStackBased");
-	json_bool(j, true);
+	json_member_bool(j, "isStackBased", true);
 	json_close(j, '}');
 }
 

@@ -32,8 +32,7 @@ static void open_event(struct writer *w, const char *phase, uint64_t at_ns, cons
 {
 	json_open(&w->j, '{');
 	json_member_string(&w->j, "ph", phase);
-	json_key(&w->j, "pid");
-	json_i64(&w->j, w->track->pid);
+	json_member_i64(&w->j, "pid", w->track->pid);
 	json_member_u64(&w->j, "tid", w->track->number);
 	json_member_decimal(&w->j, "ts", at_ns, 3);
 	json_member_string(&w->j, "name", name);

@@ -27,8 +27,7 @@ static void write_note(struct json *j, const char *label, const char *format, in
 	json_open(j, '{');
 	json_member_string(j, "label", label);
 	json_member_string(j, "format", format);
-	json_key(j, "value");
-	json_i64(j, value);
+	json_member_i64(j, "value", value);
 	json_close(j, '}');
 }
 
@@ -76,12 +75,9 @@ static void write_meta(struct firefox *w)
 	json_member_u64(j, "stackwalk", 1);
 	json_member_string(j, "product", target__name(&p->target, target, sizeof(target)));
 	json_member_string(j, "importedFrom", "proftrace " PROFTRACE_VERSION);
-	json_key(j, "symbolicated");
-	json_bool(j, true);
-	json_key(j, "usesOnlyOneStackType");
-	json_bool(j, true);
-	json_key(j, "sourceCodeIsNotOnSearchfox");
-	json_bool(j, true);
+	json_member_bool(j, "symbolicated", true);
+	json_member_bool(j, "usesOnlyOneStackType", true);
+	json_member_bool(j, "sourceCodeIsNotOnSearchfox", true);
 	firefox_markers__write_types(w);
 	json_member_open(j, "categories", '[');
 	write_category(j, "Other", "grey"); /* there has to be one */
@@ -105,8 +101,7 @@ static int write_thread(struct firefox *w, const struct track *track)
 	json_member_string(j, "processType", "default");
 	json_member_string(j, "pid", pid);
 	json_member_u64(j, "tid", track->number);
-	json_key(j, "isMainThread");
-	json_bool(j, track->first);
+	json_member_bool(j, "isMainThread", track->first);
 	json_member_u64(j, "processStartupTime", 0);
 	json_member_string(j, "processShutdownTime", NULL);
 	json_member_u64(j, "registerTime", 0);
