@@ -58,8 +58,16 @@ static struct backend_probe multi_survey(const struct proftrace_bpf *skel)
 	return multi_probe(skel->progs.survey, 0);
 }
 
-static void prepare_hooks(struct proftrace_bpf *skel)
+/* The programs that run by uprobe_multi links with both backends. */
+static void prepare_both(struct proftrace_bpf *skel)
 {
+	prepare_multi(skel->progs.function_entry);
+	prepare_multi(skel->progs.exit_site);
+	prepare_multi(skel->progs.exit_ret);
+	prepare_multi(skel->progs.region_begin);
+	prepare_multi(skel->progs.region_end);
+	prepare_multi(skel->progs.line_site);
+	prepare_multi(skel->progs.survey);
 	for (int kind = 0; kind < HOOK_KINDS; kind++)
 		prepare_multi(hook_program(skel, kind));
 }
@@ -69,14 +77,7 @@ static int session_prepare(struct proftrace_bpf *skel)
 {
 	bpf_program__set_expected_attach_type(skel->progs.session, LINK_UPROBE_SESSION);
 	bpf_program__set_autoload(skel->progs.function_return, false);
-	prepare_multi(skel->progs.function_entry);
-	prepare_multi(skel->progs.exit_site);
-	prepare_multi(skel->progs.exit_ret);
-	prepare_multi(skel->progs.region_begin);
-	prepare_multi(skel->progs.region_end);
-	prepare_multi(skel->progs.line_site);
-	prepare_multi(skel->progs.survey);
-	prepare_hooks(skel);
+	prepare_both(skel);
 	return kfunc__call(skel->progs.session, WIRE_CALL_SESSION_COOKIE, "bpf_session_cookie");
 }
 
@@ -92,15 +93,8 @@ static size_t session_returns(const struct proftrace_bpf *skel,
 static int multi_prepare(struct proftrace_bpf *skel)
 {
 	bpf_program__set_autoload(skel->progs.session, false);
-	prepare_multi(skel->progs.function_entry);
 	prepare_multi(skel->progs.function_return);
-	prepare_multi(skel->progs.exit_site);
-	prepare_multi(skel->progs.exit_ret);
-	prepare_multi(skel->progs.region_begin);
-	prepare_multi(skel->progs.region_end);
-	prepare_multi(skel->progs.line_site);
-	prepare_multi(skel->progs.survey);
-	prepare_hooks(skel);
+	prepare_both(skel);
 	return 0;
 }
 
