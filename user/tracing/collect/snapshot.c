@@ -60,19 +60,20 @@ static double charge_more(const struct assembly *a, const struct stack_copy *cop
 	return outermost;
 }
 
-/* The CPU time of a path that is its own, and what of it samples give to functions below. */
+#define MOST_FIT 2 /* what samples stand for grows by no more, as few are met by chance */
+
+/* The CPU time of a path that is its own, and what the samples stand for that are part of it. */
 struct lender {
-	uint64_t cpu_ns, asked_ns;
+	uint64_t cpu_ns, sampled_ns;
 };
 
-/* What of a base's time samples get that stand for `ns`: together they cannot have more than it
- * has.
- */
+/* What of a base's time samples below it get that stand for `ns`. Together with those of its own
+ * code they are all of it: how long it was is known better from its probes. */
 static uint64_t lent_ns(const struct lender *l, uint64_t ns)
 {
-	if (l->asked_ns <= l->cpu_ns)
-		return ns;
-	return (uint64_t)((double)l->cpu_ns * ((double)ns / (double)l->asked_ns));
+	double by = (double)l->cpu_ns / (double)l->sampled_ns;
+
+	return (uint64_t)((double)ns * (by < MOST_FIT ? by : MOST_FIT));
 }
 
 static void take_ns(struct call_stats *s, uint64_t ns)
@@ -110,8 +111,8 @@ static int share_samples(const struct stack_copy *copy, struct profile_node *nod
 	for (uint32_t i = 0; i < copy->samples_cnt; i++) {
 		const struct stack_copy_sample *s = &copy->samples[i];
 
-		if (s->base != STACK_COPY_ROOT && s->base != s->node)
-			lenders[s->base].asked_ns += s->ns;
+		if (s->base != STACK_COPY_ROOT)
+			lenders[s->base].sampled_ns += s->ns;
 	}
 	for (uint32_t i = 0; i < copy->samples_cnt; i++) {
 		const struct stack_copy_sample *s = &copy->samples[i];
@@ -239,8 +240,6 @@ static int add_outside(struct collector *c, struct assembly *a)
 	}
 	return err;
 }
-
-#define MOST_FIT 2 /* what samples stand for changes by no more */
 
 /* Scales what samples outside of calls stand for. */
 static void scale_outside(struct profile *p, const bool *outside, double by)
