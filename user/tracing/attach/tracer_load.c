@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "attach/life.h"
+#include "attach/links/kernel_btf.h"
 #include "attach/links/refusal.h"
 #include "attach/links/skeleton.h"
 #include "attach/links/backend.h"
@@ -513,6 +514,7 @@ int tracer__load(const struct tracer_options *opts, const struct target *t, stru
 		tracer__free(tr);
 		return load_failed(tried, err);
 	}
+	kernel_btf__forget();
 	if (tr->backend->lacks)
 		log_info("on this kernel %s (proftrace doctor tells more)", tr->backend->lacks);
 	err = allow_processes(tr, t);

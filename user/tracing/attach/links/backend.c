@@ -4,6 +4,7 @@
 #include <bpf/btf.h>
 #include <string.h>
 
+#include "attach/links/kernel_btf.h"
 #include "attach/links/kfunc.h"
 #include "attach/links/link.h"
 #include "attach/links/refusal.h"
@@ -175,18 +176,17 @@ const struct backend *backend__at(size_t index)
 bool backend__in_kernel(const struct backend *backend)
 {
 	const struct btf_type *type;
-	struct btf *btf;
+	const struct btf *btf;
 	bool known;
 	int id;
 
 	refusal__listen(); /* what libbpf says is for -v */
-	btf = backend->sign ? btf__load_vmlinux_btf() : NULL;
+	btf = backend->sign ? kernel_btf() : NULL;
 	id = btf ? btf__find_by_name_kind(btf, "bpf_attach_type", BTF_KIND_ENUM) : -1;
 	type = id > 0 ? btf__type_by_id(btf, id) : NULL;
 	known = !type;
 	for (int i = 0; !known && i < btf_vlen(type); i++)
 		known = !strcmp(btf__name_by_offset(btf, btf_enum(type)[i].name_off),
 				backend->sign);
-	btf__free(btf);
 	return known;
 }

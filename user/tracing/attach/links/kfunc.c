@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attach/links/kernel_btf.h"
+
 int kfunc__find(const struct btf *kernel, const char *name)
 {
 	int id = btf__find_by_name_kind(kernel, name, BTF_KIND_FUNC);
@@ -35,11 +37,10 @@ int kfunc__find(const struct btf *kernel, const char *name)
 int kfunc__call(struct bpf_program *prog, int placeholder, const char *name)
 {
 	size_t cnt = bpf_program__insn_cnt(prog), calls = 0;
-	struct btf *kernel = btf__load_vmlinux_btf();
+	const struct btf *kernel = kernel_btf();
 	int id = kernel ? kfunc__find(kernel, name) : -ENOENT, err;
 	struct bpf_insn *insns;
 
-	btf__free(kernel);
 	if (id < 0)
 		return id;
 	insns = calloc(cnt, sizeof(*insns));
