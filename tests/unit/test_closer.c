@@ -60,6 +60,22 @@ static void the_other_end_sees_it(void **state)
 	closer__drain(closer);
 }
 
+/* As long as that is asked for, nothing is closed. */
+static void on_hold(void **state)
+{
+	int ends[2];
+	char c;
+
+	assert_int_equal(pipe(ends), 0);
+	closer__hold(closer, true);
+	closer__close(closer, ends[1], 1);
+	assert_int_not_equal(fcntl(ends[1], F_GETFD), -1);
+	closer__hold(closer, false);
+	assert_int_equal(read(ends[0], &c, 1), 0);
+	close(ends[0]);
+	closer__drain(closer);
+}
+
 #ifndef __SANITIZE_ADDRESS__ /* which ends the process itself then */
 /* Without memory for threads it is done all the same. The first test: stacks are kept. */
 static void without_threads(void **state)
@@ -82,6 +98,7 @@ int main(void)
 #endif
 		cmocka_unit_test_setup(all_are_closed, setup),
 		cmocka_unit_test_setup(the_other_end_sees_it, setup),
+		cmocka_unit_test_setup(on_hold, setup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

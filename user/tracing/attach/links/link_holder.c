@@ -8,12 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "attach/links/closer.h"
+#include "attach/links/spare.h"
 #include "attach/links/trace_event.h"
 #include "security/privilege.h"
 #include "target/process.h"
@@ -26,7 +28,7 @@ struct link_holder {
 	bool stays; /* when we are gone: see links_close() */
 };
 
-enum request_kind { LINK = 1, CLOSE, DETACH, LOAD };
+enum request_kind { LINK = 1, CLOSE, HOLD, GO_ON, DETACH, LOAD };
 
 /* Requests to the link holder. LINK: offsets and cookies follow, and semaphores if it has some; the
  * program's and the file's descriptors go along. LOAD: those of the maps do. The answer is an int:
@@ -54,7 +56,10 @@ struct fds {
 
 #define MAX_COUNT     (1u << 20) /* of probes in a link: the kernel's limit */
 #define LOOK_AGAIN_US 100000
-#define STAY_US	      (24 * 3600 * 1000000ull)
+/* While probes go in and out, whoever runs into those that are to go pays for them, and page faults
+ * and forks wait. So that is not left to a busy machine's patience. */
+#define PRIORITY (-20)
+#define STAY_US	 (24 * 3600 * 1000000ull)
 
 /* Sends or receives all of it. False: the other side has gone. */
 static bool move_all(int fd, void *data, size_t len, bool out)
@@ -206,12 +211,19 @@ static int link_close(struct links *l, int number)
  * put off. Returns how many these are. */
 static int links_close(struct links *l)
 {
+	closer__hold(l->closer, false);
 	for (size_t i = 0; i < l->cnt; i++)
 		link_close(l, i);
 	l->cnt = l->first_free = 0;
 	links_look_again(l);
 	closer__drain(l->closer);
 	return l->put_off_cnt;
+}
+
+static int hold(const struct links *l, bool held)
+{
+	closer__hold(l->closer, held);
+	return 0;
 }
 
 /* A number that is free, or -ENOMEM. */
@@ -294,6 +306,8 @@ static void serve(int socket, struct trace_events *events)
 			answer = link_one(socket, &links, &req, &fds, &alive);
 		else if (req.kind == CLOSE)
 			answer = link_close(&links, req.link);
+		else if (req.kind == HOLD || req.kind == GO_ON)
+			answer = hold(&links, req.kind == HOLD);
 		else if (req.kind == LOAD)
 			answer = load(&req, &fds, &made);
 		else if (req.kind == DETACH)
@@ -316,8 +330,14 @@ static void go_apart(int socket)
 {
 	static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGUSR1, SIGUSR2};
 	int null = open("/dev/null", O_RDWR);
+	struct rlimit files;
 
 	setsid();
+	setpriority(PRIO_PROCESS, 0, PRIORITY);
+	if (!getrlimit(RLIMIT_NOFILE, &files)) {
+		files.rlim_cur = files.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &files);
+	}
 	for (size_t i = 0; i < sizeof(ignored) / sizeof(*ignored); i++)
 		signal(ignored[i], SIG_IGN);
 	prctl(PR_SET_NAME, "proftrace-links");
@@ -351,6 +371,7 @@ static bool perf_is_admins(void)
 static void keep(int socket, bool uses_events)
 {
 	struct trace_events *events;
+	pid_t spare;
 	int err;
 
 	go_apart(socket);
@@ -358,7 +379,9 @@ static void keep(int socket, bool uses_events)
 	privilege__drop_for_links(uses_events && perf_is_admins());
 	if (err)
 		return;
+	spare = spare__start(3);
 	serve(3, events);
+	spare__end(spare);
 	trace_events__free(events);
 }
 
@@ -462,6 +485,15 @@ int link_holder__load(struct link_holder *k, const struct late_kind *kind,
 	if (!err)
 		memcpy(programs, fds.fd, LATE_PROGRAMS * sizeof(int));
 	return err;
+}
+
+void link_holder__hold(struct link_holder *k, bool hold)
+{
+	const struct request req = {.kind = hold ? HOLD : GO_ON};
+	struct fds none;
+
+	if (ask(k, &req, &no_fds))
+		answer(k, &none);
 }
 
 void link_holder__detach(struct link_holder *k)

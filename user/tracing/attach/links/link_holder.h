@@ -40,6 +40,10 @@ int link_holder__load(struct link_holder *k, const struct late_kind *kind,
  * once. Returns 0 or -errno. */
 int link_holder__close(struct link_holder *k, int link);
 
+/* Until it is called with false: links that are to be closed wait, as taking out probes and putting
+ * some in hinder each other. */
+void link_holder__hold(struct link_holder *k, bool hold);
+
 /* Closes all links; they are gone when it returns. But those to a process that a debugger is at
  * stay until it has left, and the link holder with them: then a line is logged. */
 void link_holder__detach(struct link_holder *k);
