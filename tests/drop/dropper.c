@@ -54,7 +54,8 @@ static int prepare(struct dropper *d, pid_t pid, const char *backend, const char
 		.returns_stop = tracer__returns_stop(backend),
 		.exits = *exits ? exits : NULL,
 	};
-	struct tracer_options tracer_opts = {.max_paths = 1 << 16, .backend = backend};
+	struct tracer_options tracer_opts = {
+		.max_paths = 1 << 16, .backend = backend, .drops = true};
 	struct tracer_tables tables;
 	int64_t attached;
 	int err;

@@ -92,6 +92,23 @@ class Ends(harness.TestCase):
         self.assertIn("the process that holds the probes has been killed", done.stderr)
         self.assertEqual(self.count(json.loads(done.stdout), "outer"), 3)
         self.assertFalse(target.ended())
+        self.assertFalse(harness.dirty_text(target.pid))
+
+    def test_killed_keeper_of_many_links(self):
+        """The probes are out when that is said, and not one link after the other: that would take
+        a minute."""
+        target = self.target("many")
+        target.wait_ready()
+        tracer = self.proftrace("-F", "f_*", "--max-overhead", "5", "-f", "json",
+                                "-p", target.pid).wait_tracing()
+        with open(f"/proc/{tracer.pid}/task/{tracer.pid}/children", encoding="utf-8") as file:
+            keeper = int(file.read())
+        self.assertGreater(len(os.listdir(f"/proc/{keeper}/fd")), 100)
+        os.kill(keeper, signal.SIGKILL)
+        done = tracer.finish(timeout=30)
+        self.assertEqual(done.status, 1, str(done))
+        self.assertIn("the process that holds the probes has been killed", done.stderr)
+        self.assertFalse(harness.dirty_text(target.pid))
 
     def test_in_a_pid_namespace(self):
         """BPF has other numbers for its processes: refused, before a command runs."""

@@ -39,6 +39,7 @@ static struct {
 	pid_t ended;		 /* ESRCH for it */
 	int fail_from, fail_err; /* every call from this one on; 0: none */
 	int calls, links;
+	bool held; /* closings wait */
 	int fds[MAX_LINKS];
 	bool closed[MAX_LINKS];
 	struct probe {
@@ -96,9 +97,16 @@ int link_holder__link(struct link_holder *k, const struct link_spec *spec)
 int link_holder__close(struct link_holder *k, int link)
 {
 	assert_true(link >= 0 && link < kernel.links && !kernel.closed[link]);
+	assert_false(kernel.held);
 	close(kernel.fds[link]);
 	kernel.closed[link] = true;
 	return 0;
+}
+
+void link_holder__hold(struct link_holder *k, bool hold)
+{
+	assert_true(kernel.held != hold);
+	kernel.held = hold;
 }
 
 void link_holder__detach(struct link_holder *k)
@@ -187,7 +195,7 @@ static int setup(void **state)
 {
 	memset(&kernel, 0, sizeof(kernel));
 	kernel.refuse_err = -EINVAL;
-	groups.children = false;
+	groups.children = groups.small = false;
 	memset(called, 0, sizeof(called));
 	memset(dropped, 0, sizeof(dropped));
 	plan = (struct plan){.functions = functions, .exits = exits};
@@ -1145,6 +1153,153 @@ static void dropped_before_the_start(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
+/* How many of the functions are in a link with function `i` in a process, itself included. */
+static int mates(pid_t pid, uint32_t i)
+{
+	int link = -1, cnt = 0;
+
+	for (size_t k = 0; k < kernel.probes_cnt; k++) {
+		const struct probe *p = &kernel.probes[k];
+
+		if (p->pid == pid && p->offset == entry_offset(i))
+			link = p->link;
+	}
+	for (size_t k = 0; k < kernel.probes_cnt; k++)
+		cnt += kernel.probes[k].link == link;
+	return cnt;
+}
+
+/* Where functions may be dropped: few share a link, of those that are called even
+ * fewer. */
+static void small_groups(void **state)
+{
+	groups.small = true;
+	set_processes(2);
+	called[7] = called[8] = called[9] = called[10] = true;
+	assert_int_equal(attach(&session), FUNCTIONS);
+	assert_attached(1000);
+	assert_attached(1001);
+	for (uint32_t i = 0; i < FUNCTIONS; i++)
+		assert_true(mates(1001, i) <= (called[i] ? 2 : 8));
+}
+
+/* A drop leaves all others alone but those of the same group, also in the long run. */
+static void small_groups_move_few(void **state)
+{
+	uint64_t calls[FUNCTIONS] = {0};
+	int cnt;
+
+	groups.small = true;
+	assert_int_equal(attach(&session), FUNCTIONS);
+	for (uint32_t i = 0; i < FUNCTIONS; i += 9) {
+		size_t before = kernel.probes_cnt;
+
+		dropped[i] = true;
+		calls[i + 1] = calls[i + 2] = 10;
+		assert_int_equal(drop(&session, calls), 0);
+		assert_true(kernel.probes_cnt - before <= 7 * 3);
+		close_retired();
+		assert_rest_attached(0, -1);
+	}
+	/* Those that were called are apart now. */
+	for (uint32_t i = 0; i < 5 * 9; i += 9) {
+		newest_entry(0, i + 1, false, &cnt);
+		assert_true(cnt > 1 && mates(0, i + 1) <= 2);
+	}
+}
+
+/* What was called stays apart in each process. */
+static void small_groups_that_are_bound(void **state)
+{
+	groups.small = true;
+	set_children();
+	called[7] = true;
+	assert_int_equal(attach(&declining), FUNCTIONS);
+	assert_int_equal(groups__bind(&groups, &declining, NULL, &plan, &target), 0);
+	close_retired();
+	for (pid_t pid = 1000; pid < 1003; pid++) {
+		assert_attached(pid);
+		assert_int_equal(mates(pid, 7), 1);
+		assert_true(mates(pid, 8) > 1);
+	}
+}
+
+/* In one round after the other, of which so many may linger; nobody is without a probe meanwhile.
+ */
+static void small_groups_in_rounds(void **state)
+{
+	int postponed = 0, cnt;
+
+	groups.small = true;
+	assert_int_equal(attach(&session), FUNCTIONS);
+	for (uint32_t i = 0; i < FUNCTIONS; i++) {
+		int err;
+
+		dropped[i * 7 % FUNCTIONS] = true;
+		while ((err = drop(&session, NULL)) == -EAGAIN) {
+			postponed++;
+			close_retired();
+		}
+		assert_int_equal(err, 0);
+		for (uint32_t k = 0; k < FUNCTIONS; k++) {
+			newest_entry(0, k, true, &cnt);
+			assert_true(dropped[k] || cnt);
+		}
+	}
+	assert_true(postponed > 0);
+	close_retired();
+	assert_all_closed();
+}
+
+static void a_drop_of_small_groups_that_fails(void **state)
+{
+	int cnt;
+
+	groups.small = true;
+	assert_int_equal(attach(&session), FUNCTIONS);
+	for (uint32_t i = 0; i < FUNCTIONS; i += 10)
+		dropped[i] = true;
+	kernel.fail_err = -EMFILE;
+	kernel.fail_from = kernel.calls + 8; /* some groups are in */
+	assert_int_equal(drop(&session, NULL), -EMFILE);
+	assert_false(kernel.held);
+	for (uint32_t i = 0; i < FUNCTIONS; i++) {
+		newest_entry(0, i, true, &cnt);
+		assert_int_equal(cnt, 1);
+	}
+	kernel.fail_from = 0;
+	assert_int_equal(drop(&session, NULL), 0);
+	close_retired();
+	assert_rest_attached(0, -1);
+}
+
+/* Of a region and a function that begin at one place, the function's probe is the later one, before
+ * and after a drop. */
+static void small_groups_of_regions(void **state)
+{
+	struct plan_site sites[] = {{.offset = 0xa0, .site = SITE_NOP}, {.offset = 0xa1}};
+	size_t region = 0, function = 0, at;
+
+	groups.small = true;
+	plan.sites = sites;
+	functions[5] = (struct plan_function){
+		.kind = PLAN_MARK, .symbol = "mark", .sites = 1, .begins_cnt = 1};
+	functions[6] = (struct plan_function){
+		.kind = PLAN_REGION, .symbol = "region", .exit = EXIT_SITES, .begins_cnt = 1};
+	assert_int_equal(attach(&session), FUNCTIONS);
+	for (at = 0; at < kernel.probes_cnt; at++) {
+		region = kernel.probes[at].offset == 0xa0 ? at : region;
+		function = function || kernel.probes[at].offset != entry_offset(0) ? function : at;
+	}
+	assert_true(region < function);
+	dropped[5] = dropped[7] = true;
+	at = kernel.probes_cnt;
+	assert_int_equal(drop(&session, NULL), 0);
+	for (; at < kernel.probes_cnt; at++)
+		assert_int_not_equal(kernel.probes[at].offset, 0xa0);
+	close_retired();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -1189,6 +1344,12 @@ int main(void)
 		TEST(a_survey_of_regions),
 		TEST(a_survey_that_is_refused),
 		TEST(dropped_before_the_start),
+		TEST(small_groups),
+		TEST(small_groups_move_few),
+		TEST(small_groups_that_are_bound),
+		TEST(small_groups_in_rounds),
+		TEST(a_drop_of_small_groups_that_fails),
+		TEST(small_groups_of_regions),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

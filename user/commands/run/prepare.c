@@ -126,6 +126,7 @@ static struct tracer_options tracer_options_of(const struct run *r)
 		.callers = o->callers,
 		.samples_hz = callers__sample_rate(r),
 		.survey = wants_survey(o),
+		.drops = o->max_overhead > 0 && !o->sample_hot,
 		.expects_go = p->go || o->follow,
 	};
 }

@@ -6,28 +6,37 @@
 #include <errno.h>
 
 #include "attach/group.h"
+#include "attach/grouping.h"
 #include "attach/groups.h"
 #include "plan/plan.h"
 #include "target/target.h"
 #include "util/clock.h"
 #include "wire.h"
 
-/* A group as `from`, in the context's process. */
-static int bind_group(struct attach_ctx *ctx, const struct group *from)
+/* Groups of what [0, before) have for all processes, in the context's process alone. */
+static int bind_process(struct attach_ctx *ctx, size_t before, bool exits_only)
 {
-	struct group *to = group__new(ctx, from->exits_only);
-	int err = to ? 0 : -ENOMEM;
+	const struct groups *g = ctx->g;
+	struct grouping gr;
+	int err = 0;
 
-	for (size_t i = 0; !err && i < from->members_cnt; i++) {
-		struct group_member m = from->members[i];
+	grouping__begin(&gr, ctx, exits_only, 0);
+	for (size_t i = 0; i < before; i++) {
+		const struct group *from = g->groups[i];
 
-		err = group__add(to, m.function,
-				 (m.generation + 1 + from->attempts) % WIRE_GENERATIONS);
-		if (!err)
-			to->members[i].exits_apart = m.exits_apart;
+		/* Lines have no generations that tell two probes of one apart: they stay. */
+		if (from->object != ctx->object || from->retired_ns || from->lines ||
+		    from->exits_only != exits_only)
+			continue;
+		for (size_t k = 0; !err && k < from->members_cnt; k++) {
+			struct group_member m = from->members[k];
+
+			m.generation = (m.generation + 1 + from->attempts) % WIRE_GENERATIONS;
+			err = grouping__add(&gr, from->calls, &m);
+		}
 	}
 	if (!err)
-		err = group__link(ctx, to);
+		err = grouping__link(&gr);
 	return err == -ESRCH ? 0 : err; /* a process that has ended needs no probes */
 }
 
@@ -39,17 +48,12 @@ static int bind_object(struct attach_ctx *ctx, const struct target *t)
 	int err = 0;
 
 	ctx->obj = &t->objects[ctx->object];
-	for (size_t i = 0; !err && i < before; i++) {
-		const struct group *grp = g->groups[i];
-
-		/* Lines have no generations that tell two probes of one apart: they stay. */
-		if (grp->object != ctx->object || grp->retired_ns || grp->lines)
-			continue;
-		for (uint32_t k = 0; !err && k < ctx->obj->processes_cnt; k++) {
-			ctx->process = ctx->obj->processes[k];
-			ctx->pid = t->processes[ctx->process].pid;
-			err = bind_group(ctx, g->groups[i]);
-		}
+	for (uint32_t k = 0; !err && k < ctx->obj->processes_cnt; k++) {
+		ctx->process = ctx->obj->processes[k];
+		ctx->pid = t->processes[ctx->process].pid;
+		err = bind_process(ctx, before, false);
+		if (!err)
+			err = bind_process(ctx, before, true);
 	}
 	now = now_ns();
 	for (size_t i = before; err && i-- > 0;) {

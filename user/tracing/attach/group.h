@@ -28,11 +28,15 @@ struct group_member {
 	bool exits_apart;
 };
 
+/* By how often functions were called: those alike go together. */
+enum calls_class { CALLED_NEVER, CALLED_SELDOM, CALLED_OFTEN, CALLED_CLASSES };
+
 struct group {
 	uint32_t object;  /* its index in the target */
 	uint32_t process; /* the same; 0 if it is for every process */
 	bool unbound;	  /* it is for every process */
 	bool exits_only;  /* of functions whose entries are elsewhere */
+	uint8_t calls;	  /* enum calls_class */
 	bool survey;	  /* its calls are counted, and nothing else: entries and begins alone */
 	bool lines;	  /* the sites of lines that the plan has in the object; no members */
 	struct group_member *members;
@@ -56,6 +60,7 @@ struct groups {
 	bool *shared;	/* by object: its links are for every process, for the sake of children */
 	bool unbound;	/* all links are for every process, not for the target's */
 	bool children;	/* forked children are followed */
+	bool small;	/* functions may be dropped, so few share a group */
 	bool suspended; /* groups have no links for now */
 	bool emulates;	/* programs may write registers, so `ret`s have one of their own */
 	/* Of all line probes: hits of others do not count. */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "attach/group.h"
+#include "attach/grouping.h"
 #include "attach/links/link_holder.h"
 #include "plan/exit_strategy.h"
 #include "plan/plan.h"
@@ -89,24 +90,21 @@ static int attach_lines(struct attach_ctx *ctx)
 static int attach_object(struct attach_ctx *ctx)
 {
 	const struct plan *p = ctx->plan;
-	/* What is called is apart: a drop moves the others of a group. */
-	struct group *grps[2] = {NULL};
+	struct grouping gr;
 	int err = link_hooks(ctx);
 
+	grouping__begin(&gr, ctx, false, 0);
 	for (size_t i = 0; !err && i < p->functions_cnt; i++) {
 		const struct function_outcome *outcome = &ctx->g->outcome.functions[i];
-		struct group **grp;
+		const struct group_member m = {.function = i};
 
 		if (p->functions[i].object != ctx->object || outcome->dropped ||
 		    p->functions[i].kind == PLAN_CALLER)
 			continue;
-		grp = &grps[outcome->called];
-		if (!*grp)
-			*grp = group__new(ctx, false);
-		err = *grp ? group__add(*grp, i, 0) : -ENOMEM;
+		err = grouping__add(&gr, outcome->called ? CALLED_SELDOM : CALLED_NEVER, &m);
 	}
-	for (int i = 0; !err && i < 2; i++)
-		err = grps[i] ? group__link(ctx, grps[i]) : 0;
+	if (!err)
+		err = grouping__link(&gr);
 	return err ? err : attach_lines(ctx);
 }
 
@@ -116,9 +114,10 @@ static int attach_exits(struct attach_ctx *ctx)
 {
 	struct groups *g = ctx->g;
 	size_t cnt = g->groups_cnt;
-	struct group *exits = NULL;
+	struct grouping gr;
 	int err = 0;
 
+	grouping__begin(&gr, ctx, true, 0);
 	for (size_t i = 0; i < cnt; i++) {
 		struct group *grp = g->groups[i];
 
@@ -126,17 +125,16 @@ static int attach_exits(struct attach_ctx *ctx)
 			continue;
 		for (size_t k = 0; !err && k < grp->members_cnt; k++) {
 			struct group_member *m = &grp->members[k];
+			const struct group_member exits = {.function = m->function};
 
 			if (!m->returns || m->exits_apart ||
 			    ctx->plan->functions[m->function].exit == EXIT_RETURN)
 				continue;
-			if (!exits)
-				exits = group__new(ctx, true);
-			err = exits ? group__add(exits, m->function, 0) : -ENOMEM;
+			err = grouping__add(&gr, CALLED_NEVER, &exits);
 			m->exits_apart = true;
 		}
 	}
-	return err || !exits ? err : group__link(ctx, exits);
+	return err ? err : grouping__link(&gr);
 }
 
 /* Does `attach` in processes [from, to) of the object, or once for all that there are; counts those
@@ -288,6 +286,7 @@ void groups__detach(struct groups *g)
 	free(g->shared);
 	*g = (struct groups){.link_holder = g->link_holder,
 			     .unbound = g->unbound,
+			     .small = g->small,
 			     .emulates = g->emulates,
 			     .children = g->children,
 			     .lines_generation = g->lines_generation,

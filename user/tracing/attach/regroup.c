@@ -8,7 +8,9 @@
 #include <errno.h>
 
 #include "attach/group.h"
+#include "attach/grouping.h"
 #include "attach/groups.h"
+#include "attach/links/link_holder.h"
 #include "plan/plan.h"
 #include "target/target.h"
 #include "util/clock.h"
@@ -21,13 +23,6 @@
 /* To replace a group, until generations come again: by then the links of the first one are long
  * closed. */
 #define MAX_ATTEMPTS 3
-/* Groups in use, of one object in one process: with more they are not split any further. Each has
- * up to four links. */
-#define MAX_GROUPS 16
-
-/* By how often they were called. */
-enum { NEVER, SELDOM, OFTEN, CLASSES };
-
 _Static_assert(MAX_RETIRED *MAX_ATTEMPTS < WIRE_GENERATIONS / 2, "told apart");
 
 /* Replacing the groups of one object in one process. */
@@ -36,8 +31,8 @@ struct regroup {
 	const uint64_t *calls; /* NULL: not known */
 	uint64_t average;      /* of those that were called at all */
 	bool exits_only;
-	size_t live, retired; /* groups there are */
-	struct group *made[CLASSES];
+	size_t live;	/* groups that stay */
+	size_t retired; /* rounds whose links linger */
 	bool postponed;
 };
 
@@ -56,6 +51,21 @@ static bool is_affected(const struct regroup *r, const struct group *grp)
 	return group__is_live(grp, r->ctx, r->exits_only) && has_dropped(grp, &r->ctx->g->outcome);
 }
 
+/* Whether groups before it were retired in the same round. */
+static bool is_known_round(const struct regroup *r, size_t index)
+{
+	const struct groups *g = r->ctx->g;
+
+	for (size_t i = index; i-- > 0;) {
+		const struct group *grp = g->groups[i];
+
+		if (grp->object == r->ctx->object && grp->process == r->ctx->process &&
+		    grp->retired_ns == g->groups[index]->retired_ns)
+			return true;
+	}
+	return false;
+}
+
 static void count_groups(struct regroup *r, size_t *affected)
 {
 	const struct groups *g = r->ctx->g;
@@ -68,103 +78,83 @@ static void count_groups(struct regroup *r, size_t *affected)
 			continue;
 		*affected += is_affected(r, grp);
 		r->live += !grp->retired_ns;
-		r->retired += grp->retired_ns != 0;
+		r->retired += grp->retired_ns && !is_known_round(r, i);
 	}
+	r->live -= *affected;
 }
 
-static int class_of(const struct regroup *r, uint32_t function)
+static enum calls_class class_of(const struct regroup *r, uint32_t function)
 {
-	uint64_t calls;
+	uint64_t calls = r->calls ? r->calls[function] : 0;
 
-	if (!r->calls || r->live + CLASSES > MAX_GROUPS)
-		return NEVER;
-	calls = r->calls[function];
-	return !calls ? NEVER : calls < r->average ? SELDOM : OFTEN;
+	return !calls ? CALLED_NEVER : calls < r->average ? CALLED_SELDOM : CALLED_OFTEN;
 }
 
 /* Adds what is left of the group to those that take its place. */
-static int take_over(struct regroup *r, const struct group *from)
+static int take_over(const struct regroup *r, struct grouping *gr, const struct group *from)
 {
 	int err = 0;
 
 	for (size_t i = 0; !err && i < from->members_cnt; i++) {
-		const struct group_member *m = &from->members[i];
-		int class = class_of(r, m->function);
-		struct group **to = &r->made[class];
+		struct group_member m = from->members[i];
 
-		if (r->ctx->g->outcome.functions[m->function].dropped)
+		if (r->ctx->g->outcome.functions[m.function].dropped)
 			continue;
-		if (!*to)
-			*to = group__new(r->ctx, r->exits_only);
-		err = *to ? group__add(*to, m->function,
-				       (m->generation + 1 + from->attempts) % WIRE_GENERATIONS)
-			  : -ENOMEM;
-		if (!err)
-			(*to)->members[(*to)->members_cnt - 1].exits_apart = m->exits_apart;
+		m.generation = (m.generation + 1 + from->attempts) % WIRE_GENERATIONS;
+		err = grouping__add(gr, class_of(r, m.function), &m);
 	}
 	return err;
-}
-
-static bool is_made(const struct regroup *r, const struct group *grp)
-{
-	for (int i = 0; i < CLASSES; i++) {
-		if (r->made[i] == grp)
-			return true;
-	}
-	return false;
 }
 
 /* The new groups are in place: retires the old ones. Or something went wrong: keeps them, but a
  * generation that was in use, if only for a moment, must not come again while its links are being
  * closed. */
-static void settle(struct regroup *r, int err)
+static void settle(const struct regroup *r, struct grouping *gr, int err)
 {
 	const struct groups *g = r->ctx->g;
 	uint64_t now = now_ns();
 
-	for (size_t i = 0; i < g->groups_cnt; i++) {
+	for (size_t i = 0; i < gr->first; i++) {
 		struct group *grp = g->groups[i];
 
-		if (is_made(r, grp) || !is_affected(r, grp))
+		if (!is_affected(r, grp))
 			continue;
 		if (err)
 			grp->attempts = (grp->attempts + 1) % MAX_ATTEMPTS;
 		else
 			grp->retired_ns = now;
 	}
-	for (int i = 0; err && i < CLASSES; i++) {
-		if (r->made[i])
-			group__close(r->ctx->g, r->made[i]);
-	}
+	if (err)
+		grouping__undo(gr);
 }
 
 static int regroup(struct regroup *r)
 {
 	const struct groups *g = r->ctx->g;
-	size_t before = g->groups_cnt, affected;
+	struct grouping gr;
+	size_t affected;
 	int err = 0;
 
-	for (int i = 0; i < CLASSES; i++)
-		r->made[i] = NULL;
 	count_groups(r, &affected);
 	if (!affected)
 		return 0;
-	if (r->retired + affected > MAX_RETIRED) {
+	if (r->retired >= MAX_RETIRED) {
 		r->postponed = true;
 		return 0;
 	}
-	r->live -= affected;
-	for (size_t i = 0; !err && i < before; i++) {
+	grouping__begin(&gr, r->ctx, r->exits_only, r->live);
+	for (size_t i = 0; !err && i < gr.first; i++) {
 		if (is_affected(r, g->groups[i]))
-			err = take_over(r, g->groups[i]);
+			err = take_over(r, &gr, g->groups[i]);
 	}
-	for (int i = 0; !err && i < CLASSES; i++) {
-		if (r->made[i])
-			err = group__link(r->ctx, r->made[i]);
-	}
+	link_holder__hold(g->link_holder, true);
+	if (!err)
+		err = grouping__link(&gr);
+	link_holder__hold(g->link_holder, false);
 	/* A process that has ended needs no probes. */
-	settle(r, err == -ESRCH ? 0 : err);
-	return err == -ESRCH ? 0 : err;
+	err = err == -ESRCH ? 0 : err;
+	settle(r, &gr, err);
+	return err;
 }
 
 /* The average number of calls of all functions that have been called, at least 1. */

@@ -49,6 +49,7 @@ struct tracer_options {
 	/* Values to read with those; borrowed while loading; NULL or empty: none. */
 	const struct arguments *arguments;
 	bool survey;  /* calls are to be counted before functions are attached, if that can be */
+	bool drops;   /* functions may be dropped */
 	bool callers; /* the callers of outermost calls are unwound */
 	uint32_t samples_hz; /* samples are taken so often a second on each CPU; 0: none */
 };

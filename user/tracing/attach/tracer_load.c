@@ -336,6 +336,7 @@ static int load_backend(struct tracer *tr, const struct backend *backend,
 	size_maps(tr->skel, &tr->tables);
 	tr->groups.link_holder = opts->link_holder;
 	tr->groups.unbound = !t->processes_cnt || opts->follow;
+	tr->groups.small = opts->drops;
 	tr->groups.emulates = tracer__writes_registers();
 	bpf_program__set_autoload(tr->skel->progs.exit_ret, tr->groups.emulates);
 	tr->surveys = opts->survey && backend->survey;

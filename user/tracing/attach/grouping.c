@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "attach/grouping.h"
+
+#include <errno.h>
+#include <sys/resource.h>
+
+#include "plan/plan.h"
+#include "target/target.h"
+
+/* Functions in a group: of those never called, and of those that are likely to go next. */
+#define MANY 8
+#define FEW  2
+/* Groups of all objects and processes, about: each has up to four links, which are files, and twice
+ * as many while it is replaced. */
+#define MOST_GROUPS   2048
+#define MOST_OF_FILES 8
+/* Where groups are not small: those in use, of one object in one process. With more they are not
+ * split any further. */
+#define MOST_LARGE_GROUPS 16
+
+static size_t at_least(size_t a, size_t b)
+{
+	return a > b ? a : b;
+}
+
+static size_t most_groups(void)
+{
+	struct rlimit files;
+	size_t most = MOST_GROUPS;
+
+	/* The link holder goes to its limit. */
+	if (!getrlimit(RLIMIT_NOFILE, &files) && files.rlim_max / MOST_OF_FILES < most)
+		most = files.rlim_max / MOST_OF_FILES;
+	return at_least(most, 1);
+}
+
+void grouping__begin(struct grouping *gr, struct attach_ctx *ctx, bool exits_only, size_t live)
+{
+	const struct groups *g = ctx->g;
+	size_t cnt = ctx->plan->functions_cnt * (ctx->pid ? ctx->obj->processes_cnt : 1);
+	size_t many = at_least(MANY, cnt / most_groups());
+
+	*gr = (struct grouping){.ctx = ctx, .exits_only = exits_only, .first = g->groups_cnt};
+	for (int i = 0; i < CALLED_CLASSES; i++)
+		gr->most[i] = SIZE_MAX;
+	if (!g->small || !ctx->backend->survey) {
+		if (live + CALLED_CLASSES > MOST_LARGE_GROUPS)
+			gr->most[CALLED_SELDOM] = gr->most[CALLED_OFTEN] = 0;
+		return;
+	}
+	gr->most[CALLED_NEVER] = many;
+	gr->most[CALLED_SELDOM] = gr->most[CALLED_OFTEN] = at_least(FEW, many / 4);
+}
+
+static bool is_region(const struct grouping *gr, const struct group_member *m)
+{
+	return gr->ctx->plan->functions[m->function].kind != PLAN_FUNCTION;
+}
+
+int grouping__add(struct grouping *gr, enum calls_class class, const struct group_member *m)
+{
+	bool apart = is_region(gr, m) && gr->ctx->g->small;
+	struct group **grp, *own = NULL;
+
+	if (!gr->most[class])
+		class = CALLED_NEVER;
+	grp = apart ? &own : &gr->filling[class];
+	if (*grp && (*grp)->members_cnt >= gr->most[class])
+		*grp = NULL;
+	if (!*grp)
+		*grp = group__new(gr->ctx, gr->exits_only);
+	if (*grp)
+		(*grp)->calls = class;
+	if (!*grp || group__add(*grp, m->function, m->generation))
+		return -ENOMEM;
+	(*grp)->members[(*grp)->members_cnt - 1].exits_apart = m->exits_apart;
+	return 0;
+}
+
+int grouping__link(struct grouping *gr)
+{
+	struct groups *g = gr->ctx->g;
+	int err = 0;
+
+	/* A region may begin at its function's entry: what is attached last is called first. */
+	for (int functions = 0; functions < 2; functions++) {
+		for (size_t i = gr->first; !err && i < g->groups_cnt; i++) {
+			if (is_region(gr, &g->groups[i]->members[0]) == !functions)
+				err = group__link(gr->ctx, g->groups[i]);
+		}
+	}
+	return err;
+}
+
+void grouping__undo(struct grouping *gr)
+{
+	struct groups *g = gr->ctx->g;
+
+	while (g->groups_cnt > gr->first)
+		group__close(g, g->groups[g->groups_cnt - 1]);
+}
