@@ -107,7 +107,11 @@ static void run_stop(struct run *r)
 	pause__notice(r);
 	tracer__close_gate(r->tracer);
 	samples__take(r->samples, r);
+	callers__stop_clock(r);
 	r->stop_ns = now_ns();
+	/* What the target does while its probes are taken out is not counted, nor is its time. */
+	if (!r->pause.off)
+		controller__off(r->controller, r->stop_ns);
 	life__ignore(tracer__life(r->tracer));
 	progress__clear(&r->progress);
 	tracer__detach(r->tracer);
@@ -280,7 +284,6 @@ static int run_loop(struct run *r, enum watch_event *end)
 /* Fetches the last samples. */
 static int stop_samples(struct run *r)
 {
-	callers__stop_clock(r);
 	return callers__sample_rate(r) ? collect(r) ?: collector__last_samples(r->collector) : 0;
 }
 
