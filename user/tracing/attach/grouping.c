@@ -12,7 +12,7 @@
 #define FEW  2
 /* Groups of all objects and processes, about: each has up to four links, which are files, and twice
  * as many while it is replaced. */
-#define MOST_GROUPS   2048
+#define MOST_GROUPS   512
 #define MOST_OF_FILES 8
 /* Where groups are not small: those in use, of one object in one process. With more they are not
  * split any further. */

@@ -2,14 +2,9 @@
 #include "attach/links/closer.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "attach/links/trace_event.h"
@@ -17,29 +12,27 @@
 
 #define MAX_THREADS  1024
 #define STACK_SIZE   (64 * 1024) /* for one system call */
-#define LOOK_NS	     50000	 /* from a look at a thread to the next one */
+#define NS_PER_S     1000000000ull
 #define PROBE_OUT_NS 20000 /* a few times what it takes to have a probe out, with nobody beside */
-
-struct job {
-	struct job *next;
-	struct closer *closer;
-	int fd;
-	uint32_t probes;
-	const struct trace_events *events; /* NULL: it is no trace event's */
-	uint32_t event;
-};
 
 struct closer {
 	pthread_mutex_t lock;
-	pthread_cond_t changed; /* something of what follows */
+	pthread_cond_t done;  /* a thread */
+	pthread_cond_t idle;  /* nobody is closing anything */
+	pthread_cond_t go_on; /* turns may come again */
 	pthread_attr_t attr;
-	bool gives_turns;	  /* there is a thread for that */
-	struct job *first, **end; /* those whose turn has not come */
-	unsigned busy;		  /* threads that are closing one */
-	bool held;		  /* no turn may begin */
-	bool drained;		  /* somebody waits for all of them */
-	const struct job *out;	  /* the one that is taking its probes out; NULL: none */
-	pid_t out_tid;		  /* its thread; 0: not known yet */
+	unsigned busy;	  /* threads */
+	unsigned closing; /* those whose turn has come */
+	bool held;	  /* no turn comes */
+	uint64_t free_ns; /* when those that were started so far should have their probes out */
+};
+
+struct job {
+	struct closer *closer;
+	int fd;
+	const struct trace_events *events; /* NULL: it is no trace event's */
+	uint32_t event;
+	uint64_t turn_ns; /* it waits no longer than until then */
 };
 
 static void job_do(const struct job *job)
@@ -49,103 +42,43 @@ static void job_do(const struct job *job)
 		trace_event__remove(job->events, job->event);
 }
 
+/* Waits until the job's turn has come, or nobody is closing anything; and turns may come. */
+static void wait_turn(struct closer *c, const struct job *job)
+{
+	const struct timespec turn = {job->turn_ns / NS_PER_S, job->turn_ns % NS_PER_S};
+
+	while (c->held || (c->closing && now_ns() < job->turn_ns)) {
+		if (c->held)
+			pthread_cond_wait(&c->go_on, &c->lock);
+		else
+			pthread_cond_timedwait(&c->idle, &c->lock, &turn);
+	}
+}
+
 static void *run(void *arg)
 {
-	struct job *job = arg;
-	struct closer *c = job->closer;
+	struct job job = *(struct job *)arg;
+	struct closer *c = job.closer;
 
+	free(arg);
 	pthread_mutex_lock(&c->lock);
-	if (c->out == job)
-		c->out_tid = syscall(SYS_gettid);
+	wait_turn(c, &job);
+	c->closing++;
 	pthread_mutex_unlock(&c->lock);
-	job_do(job);
+	job_do(&job);
 	pthread_mutex_lock(&c->lock);
-	if (c->out == job)
-		c->out = NULL;
+	if (!--c->closing)
+		pthread_cond_signal(&c->idle); /* one that waits is next */
 	c->busy--;
-	pthread_cond_broadcast(&c->changed);
+	pthread_cond_signal(&c->done);
 	pthread_mutex_unlock(&c->lock);
-	free(job);
-	return NULL;
-}
-
-/* Whether a thread of ours has its probes out and waits for programs that are still running: the
- * function of the kernel that it sleeps in is __wait_rcu_gp, say. */
-static bool waits_for_programs(pid_t tid)
-{
-	char path[64], function[64];
-	ssize_t n;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%d/wchan", tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	n = read(fd, function, sizeof(function) - 1);
-	close(fd);
-	function[n > 0 ? n : 0] = '\0';
-	return strstr(function, "rcu");
-}
-
-/* Until the probes are out that are being taken out, or should be. */
-static void await_out(struct closer *c, uint64_t until_ns)
-{
-	const struct timespec step = {.tv_nsec = LOOK_NS};
-
-	while (c->out && !c->drained && now_ns() < until_ns) {
-		pid_t tid = c->out_tid;
-		bool out;
-
-		pthread_mutex_unlock(&c->lock);
-		nanosleep(&step, NULL);
-		out = tid && waits_for_programs(tid);
-		pthread_mutex_lock(&c->lock);
-		if (out)
-			break;
-	}
-	c->out = NULL;
-	pthread_cond_broadcast(&c->changed);
-}
-
-/* Has the next one closed, and waits until its probes are out. */
-static void give_turn(struct closer *c)
-{
-	struct job *job = c->first;
-	const uint64_t until_ns = now_ns() + job->probes * (uint64_t)PROBE_OUT_NS;
-	pthread_t thread;
-
-	c->first = job->next;
-	if (!c->first)
-		c->end = &c->first;
-	c->out = job;
-	c->out_tid = 0;
-	c->busy++;
-	if (pthread_create(&thread, &c->attr, run, job)) {
-		pthread_mutex_unlock(&c->lock);
-		run(job);
-		pthread_mutex_lock(&c->lock);
-	}
-	await_out(c, until_ns);
-}
-
-static void *give_turns(void *arg)
-{
-	struct closer *c = arg;
-
-	pthread_mutex_lock(&c->lock);
-	for (;;) {
-		if (c->first && !c->held && c->busy < MAX_THREADS)
-			give_turn(c);
-		else
-			pthread_cond_wait(&c->changed, &c->lock);
-	}
 	return NULL;
 }
 
 int closer__new(struct closer **out)
 {
 	struct closer *c = calloc(1, sizeof(*c));
-	pthread_t thread;
+	pthread_condattr_t monotonic;
 
 	if (!c)
 		return -ENOMEM;
@@ -156,58 +89,71 @@ int closer__new(struct closer **out)
 	pthread_attr_setdetachstate(&c->attr, PTHREAD_CREATE_DETACHED);
 	pthread_attr_setstacksize(&c->attr, STACK_SIZE);
 	pthread_mutex_init(&c->lock, NULL);
-	pthread_cond_init(&c->changed, NULL);
-	c->end = &c->first;
-	c->gives_turns = !pthread_create(&thread, &c->attr, give_turns, c);
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&c->done, NULL);
+	pthread_cond_init(&c->idle, &monotonic);
+	pthread_cond_init(&c->go_on, NULL);
+	pthread_condattr_destroy(&monotonic);
 	*out = c;
 	return 0;
 }
 
-static void close_soon(const struct job *what)
+/* Whether a thread does it. */
+static bool start(const struct job *what, uint32_t probes)
 {
+	struct job *job = malloc(sizeof(*job));
 	struct closer *c = what->closer;
-	struct job *job = c->gives_turns ? malloc(sizeof(*job)) : NULL;
+	uint64_t now = now_ns();
+	pthread_t thread;
+	bool started;
 
-	if (!job) {
-		job_do(what);
-		return;
-	}
+	if (!job)
+		return false;
 	*job = *what;
 	pthread_mutex_lock(&c->lock);
-	*c->end = job;
-	c->end = &job->next;
-	pthread_cond_broadcast(&c->changed);
+	job->turn_ns = c->free_ns > now ? c->free_ns : now;
+	c->free_ns = job->turn_ns + (uint64_t)probes * PROBE_OUT_NS;
+	/* Sooner than this one would be closed here. */
+	while (c->busy >= MAX_THREADS && !c->held)
+		pthread_cond_wait(&c->done, &c->lock);
+	started = c->busy < MAX_THREADS && !pthread_create(&thread, &c->attr, run, job);
+	c->busy += started;
 	pthread_mutex_unlock(&c->lock);
+	if (!started)
+		free(job);
+	return started;
+}
+
+static void close_soon(const struct job *job, uint32_t probes)
+{
+	if (!start(job, probes))
+		job_do(job);
 }
 
 void closer__close(struct closer *c, int fd, uint32_t probes)
 {
-	close_soon(&(struct job){.closer = c, .fd = fd, .probes = probes});
+	close_soon(&(struct job){.closer = c, .fd = fd}, probes);
 }
 
 void closer__close_event(struct closer *c, int fd, const struct trace_events *events,
 			 uint32_t number, uint32_t probes)
 {
-	close_soon(&(struct job){
-		.closer = c, .fd = fd, .probes = probes, .events = events, .event = number});
+	close_soon(&(struct job){.closer = c, .fd = fd, .events = events, .event = number}, probes);
 }
 
 void closer__hold(struct closer *c, bool hold)
 {
 	pthread_mutex_lock(&c->lock);
 	c->held = hold;
-	pthread_cond_broadcast(&c->changed);
-	while (c->held && c->out)
-		pthread_cond_wait(&c->changed, &c->lock);
+	pthread_cond_broadcast(&c->go_on);
 	pthread_mutex_unlock(&c->lock);
 }
 
 void closer__drain(struct closer *c)
 {
 	pthread_mutex_lock(&c->lock);
-	c->drained = true;
-	while (c->first || c->busy)
-		pthread_cond_wait(&c->changed, &c->lock);
-	c->drained = false;
+	while (c->busy)
+		pthread_cond_wait(&c->done, &c->lock);
 	pthread_mutex_unlock(&c->lock);
 }

@@ -23,8 +23,7 @@ void closer__close(struct closer *c, int fd, uint32_t probes);
 /* As closer__close(), of a trace event\'s descriptor; its definition is removed as well. */
 void closer__close_event(struct closer *c, int fd, const struct trace_events *events,
 			 uint32_t number, uint32_t probes);
-/* Whether closings that have not begun are to wait; then waits until no probes are being taken out.
- */
+/* Whether closings that have not begun are to wait. */
 void closer__hold(struct closer *c, bool hold);
 /* Waits until all have been closed. Only then may the process end: a task that is killed while it
  * takes probes out leaves some in. */
