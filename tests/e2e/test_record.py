@@ -132,9 +132,13 @@ class Record(harness.TestCase):
         self.assertTrue(tracer.stderr.wait_lines(harness.TRACING))
         target.go()
         target.step("3")
-        begun = os.path.getsize(recording)
-        # The next to be written has the calls.
-        self.assertTrue(harness.poll(lambda: os.path.getsize(recording) > begun, 60))
+
+        def has_calls():
+            """What was written last may be from before the calls."""
+            text = self.verb("report", "-f", "json", recording).stdout
+            return bool(text and self.calls(json.loads(text)))
+
+        self.assertTrue(harness.poll(has_calls, 60))
         tracer.signal(signal.SIGKILL)
         tracer.finish()
         done = self.verb("report", "-f", "json", recording)
