@@ -98,27 +98,6 @@ static __always_inline u64 sample_place(struct wire_sample *s, const struct task
 	return f->slot + origin;
 }
 
-static __always_inline void sample_unwind(struct wire_sample *s, const struct pt_regs *regs,
-					  u64 limit)
-{
-	struct unwinding u = {
-		.stack = &s->user,
-		.space = unwind_space(),
-		.pc = instruction_pointer(regs),
-		.sp = stack_pointer(regs),
-		.bp = frame_pointer(regs),
-		.limit = limit,
-		.exact = true,
-		.first = true,
-	};
-
-	s->user.hash = s->user.cnt = s->user.pad = 0;
-	s->user.pid = s->pid_tgid >> 32;
-	s->user.end = u.space ? WIRE_CALLERS_DEEP : WIRE_CALLERS_UNKNOWN;
-	if (u.space)
-		bpf_loop(WIRE_CALLERS_FRAMES + 2, unwind_step, &u, 0);
-}
-
 #define MIX(HASH, WORD) ((HASH) = rotate(((HASH) ^ (WORD)) * 0x9e3779b97f4a7c15ull))
 
 static __always_inline u64 rotate(u64 word)
@@ -199,7 +178,8 @@ static __always_inline void sample_take(void *ctx)
 	s->pid_tgid = (u64)(u32)task->tgid << 32 | (u32)task->pid;
 	s->start_ns = task->start_boottime;
 	bpf_get_current_comm(s->comm, sizeof(s->comm));
-	sample_unwind(s, regs, sample_place(s, task, stack_pointer(regs)));
+	s->user.pid = task->tgid;
+	stack_unwind(&s->user, regs, 0, sample_place(s, task, stack_pointer(regs)));
 	s->hash = sample_hash(s);
 	bpf_loop(WIRE_SAMPLE_PLACES, sample_seek, &q, 0);
 	if (!q.found)

@@ -329,29 +329,38 @@ static __always_inline u32 callers_intern(struct wire_callstack *callstack, stru
 	return known ? *known : 0;
 }
 
-/* The number of the stack of the current call's callers; 0: there is no room. */
-static __always_inline u32 callers_unwind(struct pt_regs *ctx, struct wire_callstack *callstack,
-					  u64 slot, u64 limit)
+/* Fills in the return addresses from these registers on, or from the call whose slot is `slot` (0:
+ * none), up to the slot `limit`. */
+static __always_inline void stack_unwind(struct wire_callers *s, const struct pt_regs *regs,
+					 u64 slot, u64 limit)
 {
-	struct wire_callers *s = callers_draft(callstack);
 	struct unwinding u = {
 		.stack = s,
 		.space = unwind_space(),
-		.pc = instruction_pointer(ctx),
-		.sp = stack_pointer(ctx),
-		.bp = frame_pointer(ctx),
+		.pc = instruction_pointer(regs),
+		.sp = stack_pointer(regs),
+		.bp = frame_pointer(regs),
 		.slot = slot,
 		.limit = limit,
 		.exact = true,
 		.first = true,
 	};
 
-	if (!s)
-		return 0;
 	s->hash = s->cnt = 0;
 	s->end = u.space ? WIRE_CALLERS_DEEP : WIRE_CALLERS_UNKNOWN;
 	if (u.space)
 		bpf_loop(WIRE_CALLERS_FRAMES + 2, unwind_step, &u, 0);
+}
+
+/* The number of the stack of the current call's callers; 0: there is no room. */
+static __always_inline u32 callers_unwind(struct pt_regs *ctx, struct wire_callstack *callstack,
+					  u64 slot, u64 limit)
+{
+	struct wire_callers *s = callers_draft(callstack);
+
+	if (!s)
+		return 0;
+	stack_unwind(s, ctx, slot, limit);
 	return callers_intern(callstack, s);
 }
 
