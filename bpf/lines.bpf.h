@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * How often lines ran, and for how long (--lines); without it none of this is in the loaded
- * programs. A line runs when its call comes to it from another line, or jumps back in it. Which line a call is on is the call's own affair, whatever it calls meanwhile, so it is
- * kept beside its frame.
+ * programs. A line runs when its call comes to it from another line, or jumps back in it. Which
+ * line a call is on does not depend on what the call calls meanwhile, so it is kept beside the
+ * call's frame.
  */
 #ifndef PROFTRACE_LINES_BPF_H
 #define PROFTRACE_LINES_BPF_H

@@ -132,7 +132,7 @@ class Programs(LifeCase):
         self.assert_counts(document, ended.counts)
         document, ended, done = self.traced("exec", *args)
         self.assert_same(ended, "exec", *args)
-        # It says so, whether it saw the program while that ran or afterwards.
+        # proftrace warns, whether it has seen the program while that ran or afterwards.
         self.assertRegex(done.stderr, "its first calls(, or all,)? may be missing")
 
     def test_a_program_that_unwinds_follows_one_that_does_not(self):

@@ -601,7 +601,7 @@ class Picture(Case):
     def test_paths_of_sessions(self):
         """From a path to the session that spent most on it, on whichever of its threads."""
         self.open("sessions", view="flame")
-        # What is off the CPU may weigh nothing; the time that is spoken of is shown.
+        # By time off the CPU a path may have no width: a click on its name switches to wall time.
         self.browser.click("#weights label:has([value=off])")
         self.browser.press("i")
         for path, name, scope in (

@@ -471,7 +471,7 @@ class Page(test_page.Reader, harness.TestCase):
             value = session["calls"][0]["arguments"][0]["value"]
             self.assertRegex(row[3][0], fr"^session {number} .* arg1={value}Timeline")
             costs = collections.Counter()
-            # What a session does on other threads is below its own call.
+            # Calls on other threads ("work") have the session's own call ("handle") for caller.
             for node, caller in calls_of(session["calls"]):
                 name = names[node["function"]]
                 top = "" if name == "handle" else "handle"

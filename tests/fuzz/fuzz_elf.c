@@ -135,7 +135,7 @@ static void check_usdt(const struct elf_image *img)
 	usdt__free(usdt);
 }
 
-/* What line_table.h promises. */
+/* The line table keeps the promises of line_table.h, whatever the file has. */
 static void check_source(const struct elf_image *img, const struct symtab *tab)
 {
 	struct line_table *table = NULL;

@@ -21,7 +21,8 @@
 
 enum { HOT, WARM, RARE };
 
-/* What the target has done, and what it was told. */
+/* The target and the kernel, made up: CPU time and calls so far, and the orders that the controller
+ * has given. */
 static struct {
 	uint64_t cpu_ns, calls[FUNCTIONS], passed[FUNCTIONS];
 	uint32_t every[FUNCTIONS]; /* collector__drop() */
@@ -246,7 +247,7 @@ static void links_that_wait_are_tried_again(void **state)
 	assert_int_equal(world.drops, 3);
 }
 
-/* What the target does while tracing is switched off is neither looked at nor counted. */
+/* Calls and CPU time while tracing is switched off are neither looked at nor counted. */
 static void pauses_do_not_count(void **state)
 {
 	struct profile p = {0};

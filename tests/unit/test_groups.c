@@ -1201,14 +1201,14 @@ static void small_groups_move_few(void **state)
 		close_retired();
 		assert_rest_attached(0, -1);
 	}
-	/* Those that were called are apart now. */
+	/* The functions that were called, two of each nine, share groups of two at most now. */
 	for (uint32_t i = 0; i < 5 * 9; i += 9) {
 		newest_entry(0, i + 1, false, &cnt);
 		assert_true(cnt > 1 && mates(0, i + 1) <= 2);
 	}
 }
 
-/* What was called stays apart in each process. */
+/* Functions that were called stay apart from the others in each process. */
 static void small_groups_that_are_bound(void **state)
 {
 	groups.small = true;

@@ -76,7 +76,8 @@ static const char expected_threads[] =
 	"\"ts\":30.7,\""
 	"name\":\"work\"},{\"ph\":\"E\",\"pid\":7,\"tid\":9,\"ts\":31,\"name\":\"handle\"}";
 
-/* What the page has no call of has a name instead of a number. */
+/* The page's sessions. A function that the page shows no call of has its name there ("work") in
+ * place of its number (0). */
 #define PAGE(threads, work)                                                                        \
 	"\"sessions\":{\"groups\":[{\"function\":0,\"count\":10,\"open\":0,\"per_second\":10,"     \
 	"\"p50\":"                                                                                 \

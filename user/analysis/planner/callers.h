@@ -31,8 +31,8 @@ struct plan_callers {
  */
 int plan_callers__find(struct plan_callers *c, struct plan *p, const struct target *t,
 		       uint32_t object, uint64_t vaddr, uint32_t *function);
-/* The same of a function of the kernel, by its name, which is borrowed as long as the plan lives.
- */
+/* *function = the number of a function of the kernel, by its name ("tcp_sendmsg") and address, as
+ * plan_callers__find(). The name is borrowed as long as the plan lives. */
 int plan_callers__kernel(struct plan_callers *c, struct plan *p, const char *name, uint64_t start,
 			 uint32_t *function);
 /* Frees names that the plan's functions borrow, so behind the last use of these. */

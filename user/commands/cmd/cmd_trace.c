@@ -109,7 +109,7 @@ static void run_stop(struct run *r)
 	samples__take(r->samples, r);
 	callers__stop_clock(r);
 	r->stop_ns = now_ns();
-	/* What the target does while its probes are taken out is not counted, nor is its time. */
+	/* While probes are taken out calls are not counted any more, so CPU time is not, either. */
 	if (!r->pause.off)
 		controller__off(r->controller, r->stop_ns);
 	life__ignore(tracer__life(r->tracer));
@@ -284,7 +284,12 @@ static int run_loop(struct run *r, enum watch_event *end)
 /* Fetches the last samples. */
 static int stop_samples(struct run *r)
 {
-	return callers__sample_rate(r) ? collect(r) ?: collector__last_samples(r->collector) : 0;
+	int err;
+
+	if (!callers__sample_rate(r))
+		return 0;
+	err = collect(r);
+	return err ? err : collector__last_samples(r->collector);
 }
 
 static const char *end_reason(enum watch_event end)

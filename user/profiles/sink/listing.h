@@ -21,8 +21,8 @@ struct listing {
 /* One for each function of the profile, by its index; the caller frees it. NULL: no memory. */
 struct listing *listing__new(const struct profile *p);
 
-/* The same for a document with the paths of profile::sessions: their functions are listed, however
- * cheap. */
+/* As listing__new(), for a document that shows the paths of profile::sessions: functions on these
+ * paths are listed, however cheap. */
 struct listing *listing__with_sessions(const struct profile *p);
 
 #endif

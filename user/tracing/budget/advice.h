@@ -15,7 +15,7 @@ struct plan;
 void advice__unlimited(const struct plan *p, const struct budget_function *functions, size_t cnt,
 		       double own_ns);
 
-/* Functions that options name are not dropped: says so if they alone costs more than `limit` (0.05:
+/* Functions that options name are not dropped: says so if they alone cost more than `limit` (0.05:
  * 5 %), and at what rate of sampling it would not. Returns whether it does. */
 bool advice__kept(const struct plan *p, const struct budget_function *functions, size_t cnt,
 		  double own_ns, double limit);
