@@ -97,6 +97,9 @@ static struct profile *nasty(void)
 	p->nodes[n].stats.off_self_ns = p->nodes[n].stats.off_ns = 0;
 	p->nodes[n].stats.min_ns = UINT64_MAX; /* none has finished */
 	p->nodes[n].stats.max_ns = 0;
+	p->nodes[n].stats.samples = 2;
+	p->nodes[n].stats.sampled_ns = p->nodes[n].stats.burst_calls = 3;
+	p->nodes[n].stats.varied_ns = p->nodes[n].stats.calls_varied = 1ull << 62;
 	node(p, 2, 0, leaf, 0, 5);
 	fixture_bucket(p, same, 0, 1);
 	fixture_bucket(p, same, 495, 2);
@@ -112,6 +115,9 @@ static struct profile *nasty(void)
 	fixture_line(p, (struct profile_line){"a.c", 10, leaf, 0, 0, 0, 0, "has no code"});
 	fixture_line(p, (struct profile_line){"b.c", 1, main_, 1, 1, 1, 0, NULL});
 	p->accounting.line_misses = 3;
+	p->accounting.bursts = 20;
+	p->accounting.burst_ns = 1ull << 61;
+	p->sample_period_ns = 10309278;
 	p->target = (struct profile_target){pids, 2, "/usr/bin/prog", command};
 	p->start_time = 1700000000.25;
 	p->duration_ns = 123456789;

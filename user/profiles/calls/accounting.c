@@ -44,6 +44,8 @@ const struct account accounts[ACCOUNTS] = {
 	ACCOUNT(samples_astray, "samples: no return address", ACCOUNT_CALLS, ACCOUNT_IF_ANY),
 	ACCOUNT(samples_deep, "samples: stack too deep", ACCOUNT_CALLS, ACCOUNT_IF_ANY),
 	ACCOUNT(samples_unknown, "samples: mappings unknown", ACCOUNT_CALLS, ACCOUNT_IF_ANY),
+	ACCOUNT(bursts, "bursts", ACCOUNT_CALLS, ACCOUNT_IF_ANY),
+	ACCOUNT(burst_ns, "time of bursts", ACCOUNT_NS, ACCOUNT_IF_ANY),
 };
 
 _Static_assert(sizeof(struct profile_accounting) == ACCOUNTS * sizeof(int64_t),

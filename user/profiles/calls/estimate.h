@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Times that are estimated from samples of CPU time. A path that n samples met has n periods, with
- * a standard error of sqrt(n) periods: 100 samples of 10 ms are 1 s, within 0.1 s in two of three
- * runs.
+ * Which figures of a path or function are estimates, and how good they are; all formats ask here.
+ *
+ * Times come from samples of CPU time: n samples stand for n periods, with a standard error of
+ * sqrt(n) periods: 100 samples of 10 ms are 1 s, within 0.1 s in two of three runs. Calls come from
+ * bursts, which bring their variance along. Variances add up over paths, threads, intervals and
+ * runs; an error is the root of their sum.
  */
 #ifndef PROFTRACE_CALLS_ESTIMATE_H
 #define PROFTRACE_CALLS_ESTIMATE_H
@@ -11,17 +14,46 @@
 
 #include "calls/profile.h"
 
-/* Whether a path, or a function, is known from samples: it had no probe, or most of its own time
- * passed while it had none. */
-static inline bool estimate__is(const struct profile *p, const struct call_stats *s)
+/* Where figures come from, by the instrument that knows least of them. */
+enum estimate_source {
+	SOURCE_EXACT,
+	SOURCE_BURST,  /* calls, or some of them, were scaled up from bursts */
+	SOURCE_SAMPLE, /* it had no probe, or most of its own time passed while it had none */
+	SOURCES,
+};
+
+struct estimate {
+	enum estimate_source source;
+	uint64_t calls_error;  /* standard error of calls; 0: they were counted */
+	uint64_t cpu_error_ns; /* of the CPU time of its own, by samples; 0: it was measured */
+};
+
+/* As the JSON contract has it: "exact", "burst", "sample". */
+static inline const char *estimate__source_name(enum estimate_source source)
 {
-	return p->sample_period_ns && (!s->calls || s->sampled_ns > s->self_ns / 2);
+	static const char *const names[SOURCES] = {"exact", "burst", "sample"};
+
+	return names[source];
 }
 
-/* The standard error of its own CPU time, by samples; 0 where it was measured alone. */
-static inline uint64_t estimate__error_ns(const struct profile *p, const struct call_stats *s)
+/* Whether the profile has estimates: else all is exact. */
+static inline bool estimate__any(const struct profile *p)
 {
-	return (uint64_t)sqrt((double)s->varied_ns * (double)p->sample_period_ns);
+	return p->sample_period_ns || p->accounting.bursts;
+}
+
+static inline struct estimate estimate__of(const struct profile *p, const struct call_stats *s)
+{
+	struct estimate e = {
+		.calls_error = (uint64_t)sqrt((double)s->calls_varied),
+		.cpu_error_ns = (uint64_t)sqrt((double)s->varied_ns * (double)p->sample_period_ns),
+	};
+
+	if (s->burst_calls)
+		e.source = SOURCE_BURST;
+	else if (p->sample_period_ns && (!s->calls || s->sampled_ns > s->self_ns / 2))
+		e.source = SOURCE_SAMPLE;
+	return e;
 }
 
 #endif

@@ -32,6 +32,8 @@ struct call_stats {
 	/* Samples of CPU time: how many met the path itself; what of self_ns is estimated from
 	 * them; and that, with what of its own time was given to functions without probes. */
 	uint64_t samples, sampled_ns, varied_ns;
+	/* Bursts: what of calls was scaled up from them, and its variance, in calls^2. */
+	uint64_t burst_calls, calls_varied;
 };
 
 static inline uint64_t stats__cpu_ns(const struct call_stats *s)
@@ -171,7 +173,8 @@ struct profile_accounting {
 	 * no room. Then those in it, by how their stack ends, as above. */
 	uint64_t samples_taken, samples_probing, samples_lost;
 	uint64_t samples_whole, samples_no_rule, samples_unreadable, samples_astray, samples_deep;
-	uint64_t samples_unknown; /* of processes whose mappings were not known yet */
+	uint64_t samples_unknown;  /* of processes whose mappings were not known yet */
+	uint64_t bursts, burst_ns; /* how often hot functions were probed, and how long in all */
 };
 
 /* The target's own CPU time, without the probes'. Something of it is its own, however uncertain the

@@ -4,21 +4,25 @@
 
 #include "calls/profile.h"
 
-/* Adds what one path has cost to another, of the same function. */
-static inline void stats__add(struct call_stats *sum, const struct call_stats *s)
+/* Adds the time that one path had to itself to another's. */
+static inline void stats__add_self(struct call_stats *sum, const struct call_stats *s)
 {
-	sum->calls += s->calls;
-	sum->total_ns += s->total_ns;
 	sum->self_ns += s->self_ns;
-	sum->off_ns += s->off_ns;
 	sum->off_self_ns += s->off_self_ns;
-	sum->raw_total_ns += s->raw_total_ns;
 	sum->raw_self_ns += s->raw_self_ns;
-	sum->error_ns += s->error_ns;
 	sum->self_error_ns += s->self_error_ns;
 	sum->samples += s->samples;
 	sum->sampled_ns += s->sampled_ns;
 	sum->varied_ns += s->varied_ns;
+}
+
+/* Adds all of a path but its inclusive figures. */
+static inline void stats__add_own(struct call_stats *sum, const struct call_stats *s)
+{
+	stats__add_self(sum, s);
+	sum->calls += s->calls;
+	sum->burst_calls += s->burst_calls;
+	sum->calls_varied += s->calls_varied;
 	if (s->min_ns < sum->min_ns)
 		sum->min_ns = s->min_ns;
 	if (s->max_ns > sum->max_ns)
@@ -32,6 +36,13 @@ static inline void stats__add_callee(struct call_stats *caller, const struct cal
 	caller->off_ns += s->off_ns;
 	caller->raw_total_ns += s->raw_total_ns;
 	caller->error_ns += s->error_ns;
+}
+
+/* Adds what one path has cost to another, of the same function. */
+static inline void stats__add(struct call_stats *sum, const struct call_stats *s)
+{
+	stats__add_own(sum, s);
+	stats__add_callee(sum, s);
 }
 
 #endif

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "calls/profile.h"
+#include "calls/stats.h"
 #include "calls/walk.h"
 
 /* A node with its first two sort criteria beside it in memory: a million are sorted in one go. */
@@ -86,28 +87,6 @@ int profile__connect(struct profile *p)
 	return 0;
 }
 
-static void add_node(struct call_stats *sum, const struct call_stats *s, bool outermost)
-{
-	sum->calls += s->calls;
-	sum->self_ns += s->self_ns;
-	sum->off_self_ns += s->off_self_ns;
-	sum->raw_self_ns += s->raw_self_ns;
-	sum->self_error_ns += s->self_error_ns;
-	sum->samples += s->samples;
-	sum->sampled_ns += s->sampled_ns;
-	sum->varied_ns += s->varied_ns;
-	if (outermost) {
-		sum->total_ns += s->total_ns;
-		sum->off_ns += s->off_ns;
-		sum->raw_total_ns += s->raw_total_ns;
-		sum->error_ns += s->error_ns;
-	}
-	if (s->min_ns < sum->min_ns)
-		sum->min_ns = s->min_ns;
-	if (s->max_ns > sum->max_ns)
-		sum->max_ns = s->max_ns;
-}
-
 int profile__summarize(struct profile *p)
 {
 	uint32_t *on_path; /* by function: its frames on the path to the current node */
@@ -130,8 +109,9 @@ int profile__summarize(struct profile *p)
 				on_path[n->function]--;
 				continue;
 			}
-			add_node(&p->functions[n->function].stats, &n->stats,
-				 !on_path[n->function]++);
+			stats__add_own(&p->functions[n->function].stats, &n->stats);
+			if (!on_path[n->function]++)
+				stats__add_callee(&p->functions[n->function].stats, &n->stats);
 			p->functions[n->function].spent_ns += n->stats.total_ns;
 		}
 	}

@@ -106,11 +106,15 @@ static void subtract_node(struct delta *d, uint32_t node)
 		subtract(&s->samples, before->samples);
 		subtract(&s->sampled_ns, before->sampled_ns);
 		subtract(&s->varied_ns, before->varied_ns);
+		subtract(&s->burst_calls, before->burst_calls);
+		subtract(&s->calls_varied, before->calls_varied);
 	}
 	if (s->off_self_ns > s->self_ns)
 		s->off_self_ns = s->self_ns;
 	if (s->sampled_ns > s->self_ns)
 		s->sampled_ns = s->self_ns;
+	if (s->burst_calls > s->calls)
+		s->burst_calls = s->calls;
 	s->total_ns = s->self_ns;
 	s->off_ns = s->off_self_ns;
 	s->raw_total_ns = s->raw_self_ns;

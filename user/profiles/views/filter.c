@@ -31,17 +31,6 @@ static bool stays(const struct filtered *n, const struct profile_node *node, uin
 	       (!w->depth || n->levels[caller] < w->depth);
 }
 
-static void give_to_caller(struct call_stats *caller, const struct call_stats *s)
-{
-	caller->self_ns += s->self_ns;
-	caller->off_self_ns += s->off_self_ns;
-	caller->raw_self_ns += s->raw_self_ns;
-	caller->self_error_ns += s->self_error_ns;
-	caller->samples += s->samples;
-	caller->sampled_ns += s->sampled_ns;
-	caller->varied_ns += s->varied_ns;
-}
-
 /* Its caller has been here before. */
 static void take_node(struct filtered *n, uint32_t number)
 {
@@ -52,7 +41,7 @@ static void take_node(struct filtered *n, uint32_t number)
 		n->into[number] = caller;
 		n->gone[node->function] += node->stats.calls;
 		if (caller)
-			give_to_caller(&n->nodes[caller].stats, &node->stats);
+			stats__add_self(&n->nodes[caller].stats, &node->stats);
 		return;
 	}
 	into = path_map__at(&n->map, path_step(caller, node->thread, node->function));

@@ -319,6 +319,7 @@ int profile__cut(struct profile *p, const struct time_range *range)
 	if (!err) {
 		p->lines_cnt = 0;      /* when they ran is not known */
 		p->cpu_shares_cnt = 0; /* nor when samples were taken */
+		p->sample_period_ns = 0;
 		cut_drops(p, range);
 		cut_summary(&c);
 		err = profile__connect(p);

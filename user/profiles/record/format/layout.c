@@ -75,6 +75,8 @@ static const struct field summary[] = {
 	PLAIN(40, U64, struct profile, accounting.samples_astray),
 	PLAIN(41, U64, struct profile, accounting.samples_deep),
 	PLAIN(42, U64, struct profile, accounting.samples_unknown),
+	PLAIN(43, U64, struct profile, accounting.bursts),
+	PLAIN(44, U64, struct profile, accounting.burst_ns),
 };
 const struct layout layout_summary = LAYOUT(TABLE_SUMMARY, struct profile, summary);
 
@@ -139,6 +141,8 @@ static const struct field nodes[] = {
 	PLAIN(11, U64, struct profile_node, stats.samples),
 	PLAIN(12, U64, struct profile_node, stats.sampled_ns),
 	PLAIN(13, U64, struct profile_node, stats.varied_ns),
+	PLAIN(14, U64, struct profile_node, stats.burst_calls),
+	PLAIN(15, U64, struct profile_node, stats.calls_varied),
 };
 const struct layout layout_nodes = LAYOUT(TABLE_NODES, struct profile_node, nodes);
 

@@ -58,14 +58,17 @@ static void write_times(struct json *j, const struct call_stats *s)
 	json_member_u64(j, "self_error_ns", s->self_error_ns);
 }
 
-/* Where times come from; a caller that is known from stacks alone has none of its own. */
+/* Where figures come from; a caller that is known from stacks alone has none of its own. */
 static void write_source(struct json *j, const struct profile *p, const struct call_stats *s)
 {
-	if (!p->sample_period_ns)
+	const struct estimate e = estimate__of(p, s);
+
+	if (!estimate__any(p))
 		return;
-	json_member_string(j, "source", estimate__is(p, s) ? "sample" : "exact");
+	json_member_string(j, "source", estimate__source_name(e.source));
 	json_member_u64(j, "samples", s->samples);
-	json_member_u64(j, "cpu_error_ns", estimate__error_ns(p, s));
+	json_member_u64(j, "calls_error", e.calls_error);
+	json_member_u64(j, "cpu_error_ns", e.cpu_error_ns);
 }
 
 static void write_distribution(struct json *j, const struct distribution *d,
@@ -109,7 +112,7 @@ static void write_function(struct json *j, const struct profile *p, uint32_t fun
 	json_open(j, '{');
 	json_member_u64(j, "id", l->id);
 	json_member_string(j, "kind", function_kind__name(f->kind));
-	if (f->kind == FUNCTION_CALLER && !p->sample_period_ns)
+	if (f->kind == FUNCTION_CALLER && !estimate__any(p))
 		json_member_string(j, "source", "caller");
 	write_names(j, f);
 	json_member_u64(j, "calls", s->calls);

@@ -78,9 +78,9 @@ static void print_calls(const struct diff_table *t, const struct diff_figures *f
 {
 	char old[32], now[32] = "=";
 
-	printer__calls(f->stats[DIFF_OLD].calls, f->sampled, old, sizeof(old));
+	printer__calls(&f->stats[DIFF_OLD], f->sampled, old, sizeof(old));
 	if (f->calls)
-		printer__calls(f->stats[DIFF_NEW].calls, f->sampled, now, sizeof(now));
+		printer__calls(&f->stats[DIFF_NEW], f->sampled, now, sizeof(now));
 	fprintf(t->pr.out, "  %11s %11s", old, now);
 }
 
@@ -351,9 +351,10 @@ static int print_counted(struct diff_table *t, const struct diff_figures *f, uin
 	fprintf(t->pr.out, "%13s  %7s  ", text_signed_count(f->calls, change, sizeof(change)),
 		share_of(f, before, percent, share, sizeof(share)));
 	if (t->shown & SHOW_CALLS)
-		fprintf(t->pr.out, "%13s ", printer__calls(before, f->sampled, old, sizeof(old)));
+		fprintf(t->pr.out, "%13s ",
+			printer__calls(&f->stats[DIFF_OLD], f->sampled, old, sizeof(old)));
 	fprintf(t->pr.out, "%13s  ",
-		printer__calls(f->stats[DIFF_NEW].calls, f->sampled, now, sizeof(now)));
+		printer__calls(&f->stats[DIFF_NEW], f->sampled, now, sizeof(now)));
 	return print_place(t, row, false);
 }
 

@@ -157,10 +157,12 @@ char *printer__estimate(const struct printer *pr, uint64_t ns, char *buf, size_t
 
 struct row_estimate printer__row_estimate(const struct printer *pr, const struct call_stats *s)
 {
+	const struct estimate e = estimate__of(pr->profile, s);
+
 	return (struct row_estimate){
-		.total = estimate__is(pr->profile, s),
+		.total = e.source != SOURCE_EXACT,
 		.self = s->varied_ns,
-		.error_ns = estimate__error_ns(pr->profile, s),
+		.error_ns = e.cpu_error_ns,
 	};
 }
 
@@ -173,20 +175,21 @@ void printer__put_time(const struct printer *pr, uint64_t ns, uint64_t error_ns,
 			 : printer__time(pr, ns, error_ns, text, sizeof(text)));
 }
 
-char *printer__row_calls(const struct printer *pr, uint64_t calls, uint32_t sampled, char *buf,
-			 size_t size)
+char *printer__row_calls(const struct printer *pr, const struct call_stats *s, uint32_t sampled,
+			 char *buf, size_t size)
 {
-	if (calls || !pr->profile->sample_period_ns)
-		return printer__calls(calls, sampled, buf, size);
+	if (s->calls || !estimate__any(pr->profile))
+		return printer__calls(s, sampled, buf, size);
 	snprintf(buf, size, "-");
 	return buf;
 }
 
-char *printer__calls(uint64_t calls, uint32_t sampled, char *buf, size_t size)
+char *printer__calls(const struct call_stats *s, uint32_t sampled, char *buf, size_t size)
 {
 	char cnt[32];
 
-	snprintf(buf, size, "%s%s", sampled ? "~" : "", text_count(calls, cnt, sizeof(cnt)));
+	snprintf(buf, size, "%s%s", sampled || s->burst_calls ? "~" : "",
+		 text_count(s->calls, cnt, sizeof(cnt)));
 	return buf;
 }
 

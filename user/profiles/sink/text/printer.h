@@ -87,12 +87,13 @@ struct row_estimate printer__row_estimate(const struct printer *pr, const struct
 /* Prints a time in a column of its own. */
 void printer__put_time(const struct printer *pr, uint64_t ns, uint64_t error_ns, bool estimate);
 
-/* A count of calls; an estimate, where only one in so many was kept, as "~1,200". */
-char *printer__calls(uint64_t calls, uint32_t sampled, char *buf, size_t size);
+/* A count of calls; an estimate, from bursts or where only one in `sampled` was kept (0: each), as
+ * "~1,200". */
+char *printer__calls(const struct call_stats *s, uint32_t sampled, char *buf, size_t size);
 
 /* As printer__calls(), in a table: "-" if nobody has counted them. */
-char *printer__row_calls(const struct printer *pr, uint64_t calls, uint32_t sampled, char *buf,
-			 size_t size);
+char *printer__row_calls(const struct printer *pr, const struct call_stats *s, uint32_t sampled,
+			 char *buf, size_t size);
 
 /* Whether times are followed by what they are uncertain by. */
 bool printer__errors(const struct printer *pr);

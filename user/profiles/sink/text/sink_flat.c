@@ -145,7 +145,7 @@ static void print_numbers(const struct printer *pr, const struct profile_functio
 	char calls[32], share[32];
 
 	fprintf(pr->out, "%*s", (int)l->calls,
-		printer__row_calls(pr, f->stats.calls, f->sampled, calls, sizeof(calls)));
+		printer__row_calls(pr, &f->stats, f->sampled, calls, sizeof(calls)));
 	print_sums(pr, &f->stats, l);
 	print_single_calls(pr, f, l);
 	fprintf(pr->out, "  %6s  ", printer__share(f->stats.self_ns, whole, share, sizeof(share)));
@@ -230,8 +230,8 @@ static int print_rows(struct printer *pr, const struct profile_function *const *
 	int err = 0;
 
 	for (i = 0; i < cnt; i++) {
-		len = strlen(printer__calls(rows[i]->stats.calls, rows[i]->sampled, calls,
-					    sizeof(calls)));
+		len = strlen(
+			printer__calls(&rows[i]->stats, rows[i]->sampled, calls, sizeof(calls)));
 		if (len > width)
 			width = len;
 	}

@@ -171,7 +171,7 @@ static int print_heading(struct page *page, const struct line_block *b, const ch
 		err = print_callers(page, b);
 	else
 		fprintf(pr->out, "  %s call%s",
-			printer__calls(f->stats.calls, f->sampled, calls, sizeof(calls)),
+			printer__calls(&f->stats, f->sampled, calls, sizeof(calls)),
 			f->stats.calls == 1 ? "" : "s");
 	if (why)
 		fprintf(pr->out, " (no source: %s)", why);

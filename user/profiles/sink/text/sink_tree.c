@@ -51,8 +51,9 @@ static size_t calls_width(const struct tree_rows *rows)
 	char buf[32];
 
 	for (i = 0; i < rows->len; i++) {
-		len = strlen(printer__calls(rows->items[i].calls, rows->items[i].sampled, buf,
-					    sizeof(buf)));
+		const struct tree_row *row = &rows->items[i];
+
+		len = strlen(printer__calls(&row->stats, row->sampled, buf, sizeof(buf)));
 		if (len > width)
 			width = len;
 	}
@@ -94,21 +95,18 @@ static void print_time(const struct printer *pr, uint64_t ns, uint64_t error_ns,
 static void print_numbers(const struct drawing *d, const struct tree_row *row)
 {
 	struct printer *pr = d->pr;
-	const struct call_stats own = {.calls = row->calls,
-				       .self_ns = row->self_ns,
-				       .sampled_ns = row->sampled_ns,
-				       .varied_ns = row->varied_ns};
-	const struct row_estimate e = printer__row_estimate(pr, &own);
+	const struct call_stats *s = &row->stats;
+	const struct row_estimate e = printer__row_estimate(pr, s);
 	char calls[32], text[32];
 
 	fprintf(pr->out, "%*s", (int)d->calls_width,
-		printer__row_calls(pr, row->calls, row->sampled, calls, sizeof(calls)));
-	print_time(pr, row->total_ns, row->error_ns, e.total);
-	print_time(pr, row->self_ns, row->self_error_ns + e.error_ns, e.self);
+		printer__row_calls(pr, s, row->sampled, calls, sizeof(calls)));
+	print_time(pr, s->total_ns, s->error_ns, e.total);
+	print_time(pr, s->self_ns, s->self_error_ns + e.error_ns, e.self);
 	if (d->cpu)
-		printer__put_time(pr, row->cpu_ns, row->error_ns, e.total);
+		printer__put_time(pr, stats__cpu_ns(s), s->error_ns, e.total);
 	fprintf(pr->out, "  %6s  ",
-		printer__share(row->total_ns, d->rows->total_ns, text, sizeof(text)));
+		printer__share(s->total_ns, d->rows->total_ns, text, sizeof(text)));
 }
 
 /* Returns the columns it took. */
@@ -178,7 +176,7 @@ static int print_row(struct drawing *d, const struct tree_row *row)
 {
 	struct printer *pr = d->pr;
 	uint64_t whole = d->rows->total_ns;
-	bool hot = printer__hot(row->total_ns, whole);
+	bool hot = printer__hot(row->stats.total_ns, whole);
 	size_t used = figures_width(d);
 	int err;
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "calls/profile.h"
+#include "calls/stats.h"
 #include "calls/walk.h"
 #include "util/array.h"
 
@@ -59,24 +60,12 @@ static struct tree_row *new_row(struct builder *b, uint32_t node, uint32_t calle
 	return row;
 }
 
-/* Adds the self time of a path of the row. */
+/* Adds all of a path of the row but its inclusive times. */
 static void add_own(const struct profile *p, struct tree_row *row, const struct profile_node *n)
 {
-	row->calls += n->stats.calls;
-	row->self_ns += n->stats.self_ns;
-	row->self_error_ns += n->stats.self_error_ns;
-	row->sampled_ns += n->stats.sampled_ns;
-	row->varied_ns += n->stats.varied_ns;
+	stats__add_own(&row->stats, &n->stats);
 	if (p->functions[n->function].sampled)
 		row->sampled = p->functions[n->function].sampled;
-}
-
-/* Adds the times of a path with all below it. */
-static void add_inclusive(struct tree_row *row, const struct profile_node *n)
-{
-	row->total_ns += n->stats.total_ns;
-	row->cpu_ns += stats__cpu_ns(&n->stats);
-	row->error_ns += n->stats.error_ns;
 }
 
 /* One row for `node` and its later siblings, with all below them. */
@@ -92,7 +81,7 @@ static void fill_more(const struct profile *p, struct tree_row *row)
 		row->cnt++;
 		add_own(p, row, &p->nodes[w.node]);
 		if (!w.depth)
-			add_inclusive(row, &p->nodes[w.node]);
+			stats__add_callee(&row->stats, &p->nodes[w.node].stats);
 	}
 }
 
@@ -103,7 +92,7 @@ static uint32_t fill_call(const struct builder *b, struct tree_row *row)
 	uint32_t node = row->node, next;
 
 	add_own(p, row, &p->nodes[node]);
-	add_inclusive(row, &p->nodes[node]);
+	stats__add_callee(&row->stats, &p->nodes[node].stats);
 	while (!b->everything && row->run > RUN_MAX && (next = recursion(p, node))) {
 		node = next;
 		row->kind = ROW_RECURSION;

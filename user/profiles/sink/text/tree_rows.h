@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct profile;
+#include "calls/profile.h"
 
 #define TREE_INDENT_MAX 20 /* deepest level that is drawn by indentation */
 
@@ -17,14 +17,11 @@ enum tree_row_kind {
 	ROW_MORE,      /* `cnt` cheap paths below one parent */
 };
 
-/* calls and self_ns sum over all paths of the row, so that a tree's columns add up; the inclusive
- * figures over the outermost of them. */
+/* Calls and self times sum over all paths of the row, so that a tree's columns add up; the
+ * inclusive figures over the outermost of them. */
 struct tree_row {
-	uint64_t calls;
-	uint64_t total_ns, cpu_ns, error_ns;
-	uint64_t self_ns, self_error_ns;
-	uint64_t sampled_ns, varied_ns; /* of self_ns, as in struct call_stats */
-	uint32_t sampled; /* of a function of the row: calls are an estimate; 0: exact */
+	struct call_stats stats;
+	uint32_t sampled; /* of a function of the row: one call in so many was kept; 0: each */
 	uint32_t node;	  /* the first, if there are several */
 	uint32_t caller;  /* index of its row + 1; 0: none */
 	uint32_t depth;	  /* of the row's indentation */
