@@ -3,6 +3,7 @@
  * Wherever an average stands beside a minimum and a maximum, it lies between them: also where calls
  * are open or were left without a return, which have a time but are in neither; where there was no
  * room in the distributions; and where more was taken out for the probes than single calls took.
+ * There it is what the sum says, and single calls follow it.
  */
 #include "fixture.h"
 
@@ -59,6 +60,7 @@ static void add_function(struct profile *p)
 	s = &p->nodes[n].stats;
 	s->min_ns = min;
 	s->max_ns = max;
+	s->raw_total_ns = sum + sum / 4;
 }
 
 static struct profile *make(void)
@@ -141,6 +143,36 @@ static void test_flat(void **state)
 	assert_true(rows > PROFILES * FUNCTIONS / 2);
 }
 
+/* 1,000 calls: their shortest took 900 ns as calibrated, but 400 ns each more was taken out of the
+ * sum; or they may have taken nothing at all, or 600 ns. */
+static void test_sums_of_colder_probes(void **state)
+{
+	const struct sink_options opts = {.verbose = true};
+	struct profile *p = fixture_new();
+	char *text;
+
+	fixture_thread(p, 1, 1, "x");
+	for (int i = 0; i < 2; i++) {
+		uint32_t f = fixture_function(p, i ? "unsure" : "sure");
+		uint32_t n = fixture_node(p, 0, 0, f, 1000, 560000, 560000);
+		struct call_stats *s = &p->nodes[n].stats;
+
+		s->raw_total_ns = 2000000;
+		s->error_ns = s->self_error_ns = i ? 600000 : 10000;
+		s->min_ns = 900;
+		s->max_ns = 1000;
+		fixture_bucket(p, f, bucket__of(960), 1000); /* up to 1024 */
+	}
+	fixture_finish(p);
+	text = fixture_write(&sink_flat, p, &opts);
+	assert_non_null(
+		strstr(text, "560 us   560 ns   468 ns   560 ns   568 ns   568 ns   568 ns"));
+	assert_non_null(
+		strstr(text, "<1 ms    <1 us    <1 us    <1 us    <1 us    <1 us    <1 us"));
+	free(text);
+	profile__free(p);
+}
+
 /* The single figure of a query. */
 static int64_t ask(sqlite3 *db, const char *query)
 {
@@ -182,6 +214,7 @@ static void test_sqlite(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_flat),
+					   cmocka_unit_test(test_sums_of_colder_probes),
 					   cmocka_unit_test(test_sqlite)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

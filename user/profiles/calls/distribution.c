@@ -32,6 +32,24 @@ uint64_t bucket__high(uint32_t bucket)
 	return bucket__low(bucket + 1);
 }
 
+/* Known where sum and buckets are of the same calls; at most what the probes took of the sum. */
+static uint64_t excess_of(const struct distribution *d, const struct profile_function *f)
+{
+	const struct call_stats *s = &f->stats;
+	uint64_t taken_ns, average_ns, mean_ns, excess_ns;
+
+	if (!d->calls || d->calls != s->calls || f->sampled || s->raw_total_ns <= s->total_ns)
+		return 0;
+	taken_ns = (s->raw_total_ns - s->total_ns) / s->calls;
+	average_ns = f->spent_ns / s->calls;
+	mean_ns = distribution__mean(d, s->min_ns, s->max_ns);
+	excess_ns = mean_ns > average_ns ? mean_ns - average_ns : 0;
+	/* A bucket is known no better. */
+	if (excess_ns < mean_ns / (2 * LINEAR))
+		return 0;
+	return excess_ns < taken_ns ? excess_ns : taken_ns;
+}
+
 struct distribution distribution__of(const struct profile *p, uint32_t function)
 {
 	struct distribution d = {0};
@@ -42,7 +60,14 @@ struct distribution distribution__of(const struct profile *p, uint32_t function)
 	d.buckets = p->buckets + first;
 	while (first + d.cnt < p->buckets_cnt && d.buckets[d.cnt].function == function)
 		d.calls += d.buckets[d.cnt++].calls;
+	if (function < p->functions_cnt)
+		d.excess_ns = excess_of(&d, &p->functions[function]);
 	return d;
+}
+
+uint64_t distribution__single(const struct distribution *d, uint64_t ns)
+{
+	return ns > d->excess_ns ? ns - d->excess_ns : 0;
 }
 
 uint64_t distribution__quantile(const struct distribution *d, double q, uint64_t min_ns,
@@ -66,7 +91,7 @@ uint64_t distribution__quantile(const struct distribution *d, double q, uint64_t
 	}
 	if (ns > max_ns)
 		ns = max_ns;
-	return ns < min_ns && min_ns <= max_ns ? min_ns : ns;
+	return distribution__single(d, ns < min_ns && min_ns <= max_ns ? min_ns : ns);
 }
 
 uint64_t distribution__mean(const struct distribution *d, uint64_t min_ns, uint64_t max_ns)

@@ -21,14 +21,23 @@ uint32_t bucket__of(uint64_t ns);
 uint64_t bucket__low(uint32_t bucket);
 uint64_t bucket__high(uint32_t bucket);
 
-/* A function's buckets: those of a run within profile::buckets. */
+/*
+ * A function's buckets: those of a run within profile::buckets. Single calls were charged with what
+ * their probes cost in calibration, sums with what these are found to cost where they run, which is
+ * more where caches are cold. `excess_ns` is the difference, of a call on average; it is taken out
+ * of single calls as they are shown, so that a mean of them and the sum are the same.
+ */
 struct distribution {
 	const struct profile_bucket *buckets;
 	size_t cnt;
 	uint64_t calls;
+	uint64_t excess_ns;
 };
 
 struct distribution distribution__of(const struct profile *p, uint32_t function);
+
+/* What a single call has taken, of the function's shortest or longest, say. */
+uint64_t distribution__single(const struct distribution *d, uint64_t ns);
 
 /* The duration that a share `q` (0 to 1) of the calls does not exceed, interpolated in its bucket,
  * within [min_ns, max_ns]. 0 if there are no calls. */

@@ -111,7 +111,11 @@ static void write_function(struct table_writer *w, const struct profile *p, uint
 {
 	const struct profile_function *f = &p->functions[function];
 	const struct distribution d = distribution__of(p, function);
+	struct call_stats shown = f->stats;
 
+	if (shown.min_ns != UINT64_MAX)
+		shown.min_ns = distribution__single(&d, shown.min_ns);
+	shown.max_ns = distribution__single(&d, shown.max_ns);
 	table_writer__u64(w, l->id);
 	table_writer__text(w, f->name ? f->name : "");
 	table_writer__text(w, f->symbol ? f->symbol : "");
@@ -122,7 +126,7 @@ static void write_function(struct table_writer *w, const struct profile *p, uint
 		table_writer__u64(w, f->line);
 	else
 		table_writer__null(w);
-	write_stats(w, &f->stats);
+	write_stats(w, &shown);
 	write_quantile(w, &d, &f->stats, 0.5);
 	write_quantile(w, &d, &f->stats, 0.9);
 	write_quantile(w, &d, &f->stats, 0.99);

@@ -94,23 +94,29 @@ static void print_sums(const struct printer *pr, const struct call_stats *s, con
 		printer__put_time(pr, stats__cpu_ns(s), s->error_ns, e.total);
 }
 
-/* Of what MAX and the quantiles are of: finished calls. Where others are among all, which are open
- * or were left without a return, the sum is not that of these; the distribution's is, within the
- * sixteenth that a bucket is wide. */
+/* The sum of all calls by their number, and as uncertain; but of what MAX and the quantiles are of:
+ * finished calls. Where others are among all, which are open or were left without a return, the sum
+ * is not that of these; the distribution's is, within the sixteenth that a bucket is wide. */
 static void print_average(const struct printer *pr, const struct profile_function *f,
 			  const struct distribution *d, uint64_t error_ns)
 {
 	const struct call_stats *s = &f->stats;
-	bool finished = s->calls && s->min_ns != UINT64_MAX;
+	bool finished = s->calls && s->min_ns != UINT64_MAX, sums = d->calls == s->calls;
 	uint64_t ns = s->calls ? f->spent_ns / s->calls : 0;
+	uint64_t min_ns = distribution__single(d, s->min_ns);
 
-	if (finished && d->calls && (d->calls != s->calls || ns < s->min_ns))
+	/* What is shown as a bound says nothing that the others could contradict. */
+	if (finished && sums && ns <= error_ns) {
+		print_time(pr, true, ns, error_ns);
+		return;
+	}
+	if (finished && d->calls && (!sums || ns < min_ns))
 		ns = distribution__mean(d, s->min_ns, s->max_ns);
 	/* Without a distribution there is no telling. */
-	print_time(pr, finished && ns >= s->min_ns && ns <= s->max_ns, ns, error_ns);
+	print_time(pr, finished && ns >= min_ns && ns <= s->max_ns, ns, error_ns);
 }
 
-/* Prints times of single calls: each is as uncertain as a call's self time. */
+/* Prints times of single calls: each is as uncertain as a call's time on average. */
 static void print_single_calls(const struct printer *pr, const struct profile_function *f,
 			       const struct layout *l)
 {
@@ -121,13 +127,13 @@ static void print_single_calls(const struct printer *pr, const struct profile_fu
 	const struct profile *p = pr->profile;
 	const struct distribution d = distribution__of(p, f - p->functions);
 	const struct call_stats *s = &f->stats;
-	uint64_t error_ns = s->calls ? s->self_error_ns / s->calls : 0;
+	uint64_t error_ns = s->calls ? s->error_ns / s->calls : 0;
 	bool finished = s->min_ns != UINT64_MAX;
 
 	if (l->shown & SHOW_AVG)
 		print_average(pr, f, &d, error_ns);
 	if (pr->opts->verbose)
-		print_time(pr, finished, s->min_ns, error_ns);
+		print_time(pr, finished, distribution__single(&d, s->min_ns), error_ns);
 	for (size_t i = 0; i < sizeof(quantiles) / sizeof(*quantiles); i++) {
 		if (l->shown & quantiles[i].column)
 			print_time(pr, d.calls,
@@ -136,7 +142,7 @@ static void print_single_calls(const struct printer *pr, const struct profile_fu
 				   error_ns);
 	}
 	if (l->shown & SHOW_MAX)
-		print_time(pr, finished, s->max_ns, error_ns);
+		print_time(pr, finished, distribution__single(&d, s->max_ns), error_ns);
 }
 
 static void print_numbers(const struct printer *pr, const struct profile_function *f,
