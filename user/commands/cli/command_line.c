@@ -124,6 +124,7 @@ int options__parse(struct options *o, int argc, char **argv)
 			      .max_paths = DEFAULT_MAX_PATHS,
 			      .children = true,
 			      .max_overhead = OVERHEAD_NOT_GIVEN,
+			      .sample_rate = SAMPLE_RATE_NOT_GIVEN,
 			      .buffer_size = DEFAULT_BUFFER};
 	o->verb = parse_verb(&argc, &argv);
 	err = argp_parse(&argp, argc, argv, ARGP_IN_ORDER | ARGP_NO_HELP | ARGP_NO_ERRS, NULL, o);

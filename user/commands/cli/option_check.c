@@ -144,9 +144,9 @@ static error_t check_sessions(struct options *o)
 /* Whose mappings are known is unwound. */
 static error_t check_unwinding(struct options *o)
 {
-	if (o->no_samples)
-		o->sample_rate = 0;
-	if (!o->callers && !o->sample_rate)
+	o->samples_asked =
+		!o->no_samples && o->sample_rate && o->sample_rate != SAMPLE_RATE_NOT_GIVEN;
+	if (!o->callers && !o->samples_asked)
 		return 0;
 	if (o->exec && !o->pids_cnt)
 		return complain(o,
@@ -154,6 +154,18 @@ static error_t check_unwinding(struct options *o)
 				"mappings are not known",
 				o->callers ? "--callers" : "--sample-rate");
 	return 0;
+}
+
+/* Samples are part of what a budget buys: of single calls there are none, and under -x nobody knows
+ * what processes have mapped. */
+static void settle_samples(struct options *o)
+{
+	bool fits = o->max_overhead > 0 && !o->calls && (!o->exec || o->pids_cnt);
+
+	if (o->no_samples)
+		o->sample_rate = 0;
+	else if (o->sample_rate == SAMPLE_RATE_NOT_GIVEN)
+		o->sample_rate = fits ? SAMPLE_RATE_DEFAULT : 0;
 }
 
 error_t option_check__all(struct options *o)
@@ -174,7 +186,7 @@ error_t option_check__all(struct options *o)
 		return err;
 	if (reads && !o->inputs_cnt)
 		o->inputs[o->inputs_cnt++] = RECORDING;
-	if ((o->callers || o->sample_rate) && o->calls)
+	if ((o->callers || o->samples_asked) && o->calls)
 		return complain(o,
 				"%s and single calls (--calls, --session, -A, and formats "
 				"that need them) exclude each other",
@@ -197,5 +209,6 @@ error_t option_check__all(struct options *o)
 	o->tells_overhead = o->max_overhead == OVERHEAD_NOT_GIVEN && o->filtered;
 	if (o->max_overhead == OVERHEAD_NOT_GIVEN)
 		o->max_overhead = o->filtered ? 0 : DEFAULT_MAX_OVERHEAD;
+	settle_samples(o);
 	return 0;
 }

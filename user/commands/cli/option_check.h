@@ -12,6 +12,8 @@
 
 /* options.max_overhead, before it has been settled. */
 #define OVERHEAD_NOT_GIVEN -1.0
+/* And options.sample_rate. */
+#define SAMPLE_RATE_NOT_GIVEN UINT32_MAX
 
 /* Reports a usage error. */
 #define complain(o, ...) (log_error(__VA_ARGS__), (o)->complained = true, EINVAL)

@@ -146,10 +146,11 @@ const struct argp_option option_table[] = {
 	{"hist", OPT_HIST, "GLOB", 0,
 	 "tree, flat: draw how long the calls of matching functions took; may be repeated", 0},
 	{"no-samples", OPT_NO_SAMPLES, 0, 0,
-	 "do not look 97 times a second where CPU time goes outside traced functions", 0},
+	 "do not look where CPU time goes outside traced functions", 0},
 	{"sample-rate", OPT_SAMPLE_RATE, "N", 0,
 	 "look N times a second on each CPU where CPU time goes, also in functions without probes "
-	 "and in the kernel, and show that in the tree, marked ~",
+	 "and in the kernel, and show that in the tree, marked ~ (default: 97 within a budget, "
+	 "else 0)",
 	 0},
 	{"raw", OPT_RAW, 0, 0, "leave what the probes cost in all times", 0},
 	{"thread-frames", OPT_THREAD_FRAMES, 0, 0,

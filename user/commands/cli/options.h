@@ -83,8 +83,9 @@ struct options {
 	const struct sink *sink; /* NULL: by what stdout is */
 	bool per_call;		 /* diff: what calls take, however many they are */
 	bool callers;		 /* who calls outermost calls, untraced */
-	bool no_samples;	 /* of CPU time by file */
+	bool no_samples;	 /* of CPU time */
 	uint32_t sample_rate;	 /* samples for the tree, a second and CPU; 0: none */
+	bool samples_asked;	 /* for the tree, not just by default */
 	bool raw;		 /* leave the probes' cost in */
 	uint64_t min_time_ns;	 /* what took less in total is not listed */
 	char **hists;		 /* globs: functions whose distribution is drawn */
@@ -101,5 +102,7 @@ struct options {
 
 #define OPTIONS_USAGE_STATUS 2
 #define SAMPLE_RATE_MAX	     10000
+/* A prime, so that samples do not keep step with what the target does every 10 or 100 ms. */
+#define SAMPLE_RATE_DEFAULT 97
 
 #endif

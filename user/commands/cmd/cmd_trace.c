@@ -74,7 +74,6 @@ static int run_start(struct run *r)
 		return err;
 	clock_gettime(CLOCK_REALTIME, &ts);
 	samples__start(r->samples, r);
-	callers__start_clock(r);
 	r->start_time = ts.tv_sec + ts.tv_nsec / 1e9;
 	r->start_ns = now_ns();
 	if (r->o->calls) {
@@ -106,8 +105,7 @@ static void run_stop(struct run *r)
 	keys__stop();
 	pause__notice(r);
 	tracer__close_gate(r->tracer);
-	samples__take(r->samples, r);
-	callers__stop_clock(r);
+	samples__stop(r->samples, r);
 	r->stop_ns = now_ns();
 	/* While probes are taken out calls are not counted any more, so CPU time is not, either. */
 	if (!r->pause.off)
@@ -184,7 +182,7 @@ static int spare_strangers(struct run *r)
 /* Fetches what has come, samples with the weight that they have. */
 static int collect(struct run *r)
 {
-	if (callers__sample_rate(r))
+	if (samples__path_rate(r->samples))
 		collector__weigh_samples(r->collector, controller__cpu_ns(r->controller));
 	return collector__poll(r->collector);
 }
@@ -286,7 +284,7 @@ static int stop_samples(struct run *r)
 {
 	int err;
 
-	if (!callers__sample_rate(r))
+	if (!samples__path_rate(r->samples))
 		return 0;
 	err = collect(r);
 	return err ? err : collector__last_samples(r->collector);

@@ -5,12 +5,12 @@
 #include <string.h>
 
 #include "attach/callers.h"
-#include "attach/sample_clock.h"
 #include "cli/options.h"
 #include "collect/collector.h"
 #include "plan/plan.h"
 #include "run/describe.h"
 #include "run/run.h"
+#include "run/samples.h"
 #include "security/privilege.h"
 #include "symbol/kallsyms.h"
 #include "target/target.h"
@@ -106,49 +106,33 @@ static int put_processes(struct run *r)
 	return err;
 }
 
-static void explain(const char *why)
-{
-	log_warn("--sample-rate: no samples in the tree: %s", why);
-}
-
 void callers__open(struct run *r)
 {
-	int err;
+	int err = samples__path_rate(r->samples) ? kallsyms__open(NULL, &r->callers.kernel) : 0;
 
-	if (!r->o->sample_rate)
-		return;
-	err = sample_clock__new(r->o->sample_rate, &r->callers.clock);
-	if (err) {
-		explain(strerror(-err));
-		return;
-	}
-	err = kallsyms__open(NULL, &r->callers.kernel);
 	if (err)
 		log_debug("/proc/kallsyms: %s", strerror(-err));
 }
 
-uint32_t callers__sample_rate(const struct run *r)
-{
-	return r->callers.clock ? r->o->sample_rate : 0;
-}
-
-/* Has the clocks call the programs that are loaded, or closes them. */
+/* Has the clocks call the programs that are loaded, if these can take samples on paths. Nobody
+ * misses what nobody has asked for and this kernel cannot. */
 static void bind_clock(struct run *r)
 {
-	struct callers *c = &r->callers;
-	int err = c->clock ? sample_clock__bind(c->clock, r->tracer) : 0;
+	int err = samples__path_rate(r->samples) ? samples__bind(r->samples, r->tracer) : 0;
 
-	if (!err)
-		return;
-	explain(err == -ENOTSUP ? "they need Linux 6.0 or later, and the programs that loop there"
-				: strerror(-err));
-	sample_clock__free(c->clock);
-	c->clock = NULL;
+	if (err == -ENOTSUP && !r->o->samples_asked)
+		log_debug("no samples in the tree: the programs that are loaded cannot unwind");
+	else if (err)
+		log_warn("no samples in the tree: %s",
+			 err == -ENOTSUP
+				 ? "they need Linux 6.0 or later, and the programs that loop there"
+				 : strerror(-err));
 }
 
 int callers__start(struct run *r)
 {
 	struct callers *c = &r->callers;
+	uint32_t hz;
 	int err;
 
 	c->spaces.tables_max = tracer__unwind_tables(r->tracer);
@@ -157,25 +141,16 @@ int callers__start(struct run *r)
 		return -ENOTSUP;
 	}
 	bind_clock(r);
-	c->unwound = c->clock || r->o->callers;
+	hz = samples__path_rate(r->samples);
+	c->unwound = hz || r->o->callers;
 	if (!c->unwound)
 		return 0;
-	if (c->clock)
-		collector__set_sample_period(r->collector, 1000000000 / r->o->sample_rate);
+	if (hz)
+		collector__set_sample_period(r->collector, 1000000000 / hz);
 	err = put_processes(r);
 	if (!err && r->o->callers)
 		tracer__unwind(r->tracer);
 	return err;
-}
-
-void callers__start_clock(struct run *r)
-{
-	sample_clock__start(r->callers.clock);
-}
-
-void callers__stop_clock(struct run *r)
-{
-	sample_clock__stop(r->callers.clock);
 }
 
 void callers__refresh(struct run *r, pid_t pid)
@@ -188,7 +163,6 @@ void callers__refresh(struct run *r, pid_t pid)
 
 void callers__free(struct callers *c)
 {
-	sample_clock__free(c->clock);
 	kallsyms__free(c->kernel);
 	unwind_spaces__free(&c->spaces);
 	plan_callers__free(&c->named);

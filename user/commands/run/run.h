@@ -22,7 +22,6 @@ struct kallsyms;
 struct link_holder;
 struct options;
 struct recorder;
-struct sample_clock;
 struct samples;
 struct controller;
 struct profile;
@@ -33,8 +32,7 @@ struct watch;
 /* Code without probes; see run/callers.h. */
 struct callers {
 	bool unwound;
-	struct sample_clock *clock; /* NULL: no samples are taken for the tree */
-	struct kallsyms *kernel;    /* NULL: the kernel does not show it */
+	struct kallsyms *kernel; /* NULL: the kernel does not show it */
 	struct unwind_spaces spaces;
 	struct plan_callers named;
 	bool warned;

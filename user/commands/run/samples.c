@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attach/callers.h"
 #include "budget/controller.h"
 #include "calls/profile.h"
 #include "cli/options.h"
@@ -14,12 +15,11 @@
 #include "target/target.h"
 #include "util/log.h"
 
-/* A prime, so that samples do not keep step with what the target does every 10 or 100 ms. */
-#define SAMPLES_HZ 97
-
 struct samples {
 	struct sampler *sampler;
-	struct shares *shares;
+	struct shares *shares; /* NULL: a program of ours takes them */
+	uint32_t hz;
+	bool on_paths;
 };
 
 struct taking {
@@ -29,9 +29,13 @@ struct taking {
 
 static void explain(int err)
 {
-	log_warn("no samples of CPU time: the kernel refuses its clock (%s); what is spent outside "
-		 "traced functions will not be shown",
-		 strerror(-err));
+	const char *why = err == -EACCES || err == -EPERM
+				  ? "; kernel.perf_event_paranoid, or a sandbox, is why"
+				  : "";
+
+	log_warn("no samples of CPU time: the kernel refuses its clock (%s%s); what is spent "
+		 "outside traced functions will not be shown",
+		 strerror(-err), why);
 }
 
 void samples__new(const struct options *o, struct samples **out)
@@ -43,26 +47,54 @@ void samples__new(const struct options *o, struct samples **out)
 	if (o->no_samples || (o->exec && !o->pids_cnt))
 		return;
 	s = calloc(1, sizeof(*s));
-	err = s ? sampler__new(SAMPLES_HZ, &s->sampler) : -ENOMEM;
+	if (s)
+		s->hz = o->sample_rate ? o->sample_rate : SAMPLE_RATE_DEFAULT;
+	err = s ? sampler__new(s->hz, &s->sampler) : -ENOMEM;
 	if (err) {
 		explain(err);
 		samples__free(s);
 		return;
 	}
+	s->on_paths = o->sample_rate;
 	*out = s;
+}
+
+uint32_t samples__path_rate(const struct samples *s)
+{
+	return s && s->on_paths ? s->hz : 0;
+}
+
+int samples__bind(struct samples *s, const struct tracer *tr)
+{
+	int program = tracer__sample_program(tr);
+	int err = program < 0 ? program : sampler__call(s->sampler, program);
+
+	s->on_paths = !err;
+	return err;
+}
+
+static int start_shares(struct samples *s, const struct run *r)
+{
+	int err = shares__new(r->plan, r->target, r->tracer, &s->shares);
+
+	return err ? err : sampler__keep(s->sampler);
 }
 
 void samples__start(struct samples *s, const struct run *r)
 {
-	int err;
+	int err = !s || s->on_paths ? 0 : start_shares(s, r);
 
-	if (!s)
-		return;
-	err = shares__new(r->plan, r->target, r->tracer, &s->shares);
 	if (err)
 		explain(err);
-	else
+	else if (s)
 		sampler__start(s->sampler);
+}
+
+void samples__stop(struct samples *s, const struct run *r)
+{
+	samples__take(s, r);
+	if (s)
+		sampler__stop(s->sampler);
 }
 
 void samples__free(struct samples *s)

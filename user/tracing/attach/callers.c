@@ -14,6 +14,13 @@ uint32_t tracer__unwind_tables(const struct tracer *tr)
 	return tr->tables.unwind_tables_cap ? tr->tables.unwind_tables_cap - 1 : 0;
 }
 
+int tracer__sample_program(const struct tracer *tr)
+{
+	int program = bpf_program__fd(tr->skel->progs.on_sample);
+
+	return tr->tables.samples_cap && program >= 0 ? program : -ENOTSUP;
+}
+
 int tracer__put_table(struct tracer *tr, uint32_t number, const struct wire_unwind_page *pages,
 		      uint32_t cnt)
 {

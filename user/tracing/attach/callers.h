@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Unwind tables on their way to the programs in the kernel (--callers). */
+/* Unwind tables on their way to the programs in the kernel (--callers and samples). */
 #ifndef PROFTRACE_ATTACH_CALLERS_H
 #define PROFTRACE_ATTACH_CALLERS_H
 
@@ -13,6 +13,10 @@ struct wire_unwind_space;
 /* Whether the tracer unwinds, and how many tables there may be: numbers from 1 on. 0: it does not.
  */
 uint32_t tracer__unwind_tables(const struct tracer *tr);
+
+/* The descriptor of the program that a clock is to call for samples on paths; -ENOTSUP: there is
+ * none. */
+int tracer__sample_program(const struct tracer *tr);
 
 /* Puts a table in place, before any process's code refers to it. Returns 0 or -errno. */
 int tracer__put_table(struct tracer *tr, uint32_t number, const struct wire_unwind_page *pages,

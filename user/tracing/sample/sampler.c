@@ -22,7 +22,8 @@
 
 struct ring {
 	int fd;
-	struct perf_event_mmap_page *page; /* the data begins a page behind it */
+	struct perf_event_mmap_page *page; /* the data begins a page behind it; NULL: nothing is
+					    * kept */
 };
 
 struct sampler {
@@ -38,7 +39,7 @@ struct sample_record {
 	uint32_t pid, tid;
 };
 
-static int ring_open(struct ring *r, int cpu, unsigned int hz, size_t page_size)
+static int open_clock(int cpu, unsigned int hz)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
@@ -51,21 +52,9 @@ static int ring_open(struct ring *r, int cpu, unsigned int hz, size_t page_size)
 		.exclude_idle = 1,
 		.exclude_guest = 1,
 	};
-	void *page;
+	int fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 
-	r->fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-	if (r->fd < 0)
-		return -errno;
-	page = mmap(NULL, (1 + RING_PAGES) * page_size, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd,
-		    0);
-	if (page == MAP_FAILED) {
-		int err = -errno;
-
-		close(r->fd);
-		return err;
-	}
-	r->page = page;
-	return 0;
+	return fd < 0 ? -errno : fd;
 }
 
 int sampler__new(unsigned int hz, struct sampler **out)
@@ -83,11 +72,12 @@ int sampler__new(unsigned int hz, struct sampler **out)
 	if (!s->rings)
 		err = -ENOMEM;
 	for (int cpu = 0; !err && cpu < cpus; cpu++) {
-		err = ring_open(&s->rings[s->rings_cnt], cpu, hz, s->page_size);
-		if (!err)
-			s->rings_cnt++;
-		else if (err == -ENODEV)
-			err = 0; /* the CPU is offline */
+		int fd = open_clock(cpu, hz);
+
+		if (fd >= 0)
+			s->rings[s->rings_cnt++].fd = fd;
+		else if (fd != -ENODEV) /* else the CPU is offline */
+			err = fd;
 	}
 	if (!err && !s->rings_cnt)
 		err = -ENODEV;
@@ -99,10 +89,42 @@ int sampler__new(unsigned int hz, struct sampler **out)
 	return 0;
 }
 
-void sampler__start(struct sampler *s)
+int sampler__call(struct sampler *s, int program)
+{
+	for (size_t i = 0; i < s->rings_cnt; i++) {
+		if (ioctl(s->rings[i].fd, PERF_EVENT_IOC_SET_BPF, program))
+			return -errno;
+	}
+	return 0;
+}
+
+int sampler__keep(struct sampler *s)
+{
+	for (size_t i = 0; i < s->rings_cnt; i++) {
+		void *page = mmap(NULL, (1 + RING_PAGES) * s->page_size, PROT_READ | PROT_WRITE,
+				  MAP_SHARED, s->rings[i].fd, 0);
+
+		if (page == MAP_FAILED)
+			return -errno;
+		s->rings[i].page = page;
+	}
+	return 0;
+}
+
+static void all(const struct sampler *s, unsigned long request)
 {
 	for (size_t i = 0; i < s->rings_cnt; i++)
-		ioctl(s->rings[i].fd, PERF_EVENT_IOC_ENABLE, 0);
+		ioctl(s->rings[i].fd, request, 0);
+}
+
+void sampler__start(struct sampler *s)
+{
+	all(s, PERF_EVENT_IOC_ENABLE);
+}
+
+void sampler__stop(struct sampler *s)
+{
+	all(s, PERF_EVENT_IOC_DISABLE);
 }
 
 void sampler__free(struct sampler *s)
@@ -110,7 +132,8 @@ void sampler__free(struct sampler *s)
 	if (!s)
 		return;
 	for (size_t i = 0; i < s->rings_cnt; i++) {
-		munmap(s->rings[i].page, (1 + RING_PAGES) * s->page_size);
+		if (s->rings[i].page)
+			munmap(s->rings[i].page, (1 + RING_PAGES) * s->page_size);
 		close(s->rings[i].fd);
 	}
 	free(s->rings);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Samples: a clock on each CPU looks some hundred times a second at which thread runs there, and at
- * which instruction. The kernel writes what it saw into rings that it shares with us (perf events),
- * so the threads pay nothing but the clock's interrupt.
+ * Samples: a clock on each CPU (a perf event) looks some hundred times a second at which thread
+ * runs there. Either it calls a program of ours (bpf/samples.bpf.h), or the kernel writes thread
+ * and instruction into rings that it shares with us, so the threads pay nothing but the clock's
+ * interrupt. The clocks go with their descriptors, however the profiler ends.
  */
 #ifndef PROFTRACE_SAMPLE_SAMPLER_H
 #define PROFTRACE_SAMPLE_SAMPLER_H
@@ -23,11 +24,16 @@ struct sample {
  * CAP_PERFMON, and CAP_SYS_ADMIN where kernel.perf_event_paranoid is above 2, as Debian has it.
  * Returns 0 or -errno, silently: -EACCES or -EPERM where the kernel forbids it. */
 int sampler__new(unsigned int hz, struct sampler **out);
+/* These two return 0 or -errno, silently. Has the clocks call a loaded program, by its descriptor;
+ * or makes the rings. */
+int sampler__call(struct sampler *s, int program);
+int sampler__keep(struct sampler *s);
 void sampler__start(struct sampler *s);
+void sampler__stop(struct sampler *s); /* when it returns no look is under way */
 void sampler__free(struct sampler *s); /* accepts NULL */
 
-/* Calls `fn` for each sample since the last time, of whatever process. Call it a few times a
- * second: a ring holds the samples of some seconds. */
+/* Calls `fn` for each sample in the rings since the last time, of whatever process. Call it a few
+ * times a second: a ring holds the samples of some seconds. */
 void sampler__read(struct sampler *s, void (*fn)(const struct sample *sample, void *ctx),
 		   void *ctx);
 
