@@ -1,15 +1,37 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """--sample-rate: CPU time of functions without probes, in the tree of those that have some."""
 
+import ctypes
+import errno
 import json
+import os
+import struct
 
 import harness
 from harness import PROFTRACE, program
 
 RATE = ("--sample-rate", "997")
 TRACED = ("-F", "outer", "-F", "reader")
+BUDGET = ("--max-overhead", "5")
 TIMES = 1000
 IN_TREE = ("whole", "no_rule", "unreadable", "astray", "deep", "unknown")
+
+
+PERF_EVENT_OPEN = 298  # of x86-64
+PR_SET_SECCOMP, SECCOMP_MODE_FILTER, SECCOMP_RET_ALLOW, SECCOMP_RET_ERRNO = 22, 2, 0x7fff0000, 5 << 16
+
+
+def refuse_perf_events(number):
+    """In this process perf_event_open() fails from now on."""
+    program = b"".join(struct.pack("HBBI", *op) for op in (
+        (0x20, 0, 0, 0),  # load the system call's number
+        (0x15, 0, 1, PERF_EVENT_OPEN),
+        (0x06, 0, 0, SECCOMP_RET_ERRNO | number),
+        (0x06, 0, 0, SECCOMP_RET_ALLOW)))
+    code = ctypes.create_string_buffer(program, len(program))
+    fprog = struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(code))
+    if ctypes.CDLL(None, use_errno=True).prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, fprog):
+        raise OSError(ctypes.get_errno(), "seccomp")
 
 
 class Sampled(harness.TestCase):
@@ -119,12 +141,33 @@ class Sampled(harness.TestCase):
         shown = self.process(PROFTRACE, "report", "-f", "folded", recording).finish()
         self.assertRegex(shown.stdout, r"(?m)outer;middle;much [0-9]+$")
 
+    def test_default(self):
+        """Within a budget, where no functions are named."""
+        document, done = self.profile_command("sampled", TIMES, options=BUDGET)
+        self.assertEqual(document["sample_period_ns"], 10**9 // 97)
+        self.assertNotIn("cpu_samples", document)
+        self.assert_counts(document, done.counts)
+        self.check_sampled(document)
+
     def test_none(self):
-        for options in ((), ("--sample-rate", "0"), (*RATE, "--no-samples")):
+        for options in ((), ("--sample-rate", "0"), (*RATE, "--no-samples"),
+                        (*BUDGET, "--no-samples"), (*BUDGET, "--calls")):
             document, _ = self.profile_command("sampled", 10, options=(*options, *TRACED))
             self.assertNotIn("sample_period_ns", document)
             self.assertNotIn("samples_taken", document["accounting"])
             self.assertNotIn("source", document["functions"][0])
+
+    def test_refused(self):
+        """Where a sandbox or a limit is in the way the run goes on, and says so once."""
+        for number in (errno.EACCES, errno.EMFILE):
+            document, done = self.profile_command(
+                "sampled", 10, options=BUDGET, preexec_fn=lambda: refuse_perf_events(number))
+            self.assert_counts(document, done.counts)
+            lines = [line for line in done.stderr.splitlines() if "samples" in line]
+            self.assertEqual(len(lines), 1, done)
+            self.assertIn(os.strerror(number), lines[0])
+            self.assertNotIn("sample_period_ns", document)
+            self.assertNotIn("cpu_samples", document)
 
     def test_what_cannot_be(self):
         done = self.process(PROFTRACE, *RATE, "-x", program("sampled")).finish()
