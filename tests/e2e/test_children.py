@@ -2,6 +2,7 @@
 """Children that are forked: they run the same program, and are traced until they begin another."""
 
 import os
+import signal
 import socket
 
 import harness
@@ -123,6 +124,25 @@ class Text(harness.TestCase):
         self.assertFalse([pid for pid in pids if text_of(pid, path)])
         target.go()
         self.assertEqual(target.finish().status, 0)
+
+    def test_children_of_the_time_before(self):
+        """Children that are forked while proftrace begins are the target's as well."""
+        target, path = self.heated()
+        tracer = self.process("sh", "-c", 'kill -STOP $$; exec "$@"', "sh", harness.PROFTRACE, "-f",
+                              "json", "-F", "hot", "-p", target.pid)
+        self.assertTrue(harness.poll(lambda: harness.stat_fields(tracer.pid)[0] == "T", harness.TIMEOUT))
+        target.go()
+        pids = self.pids(target)
+        tracer.signal(signal.SIGCONT)
+        tracer.stderr.wait_lines(harness.TRACING)
+        self.assertTrue(all(text_of(pid, path) for pid in pids))
+        target.go()
+        target.stdout.wait_lines("cool")
+        target.go()
+        self.assertEqual(target.finish().status, 0)
+        document = self.document(tracer.finish())
+        called = {thread["pid"] for thread in document["threads"] if thread["calls"]}
+        self.assertEqual(called, {target.pid, *pids})
 
     def test_strangers_are_spared(self):
         """A child of somebody else's process of the same program calls it often: it gets rid of the

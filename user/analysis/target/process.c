@@ -14,10 +14,13 @@
 #include "util/log.h"
 
 /* The fields of /proc/PID/status that decide. */
+#define STAT_STARTED 22 /* the field of /proc/PID/stat */
+
 struct status {
 	char state;
 	pid_t tgid, tracer;
 	int has_mm; /* kernel threads have none; neither have zombies */
+	uint32_t code_kb;
 };
 
 static int status_read(pid_t pid, struct status *st)
@@ -39,6 +42,8 @@ static int status_read(pid_t pid, struct status *st)
 			st->tracer = atoi(line + 10);
 		else if (!strncmp(line, "VmSize:", 7))
 			st->has_mm = 1;
+		else if (!strncmp(line, "VmExe:", 6) || !strncmp(line, "VmLib:", 6))
+			st->code_kb += atoi(line + 6);
 	}
 	fclose(f);
 	return st->tgid ? 0 : -ESRCH;
@@ -87,6 +92,30 @@ bool process__is_gone(pid_t pid)
 	struct status st;
 
 	return pid <= 0 || status_read(pid, &st) || st.state == 'Z' || st.state == 'X';
+}
+
+uint64_t process__started(pid_t pid)
+{
+	char path[64], text[1024], *at;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	f = fopen(path, "re");
+	if (!f)
+		return 0;
+	text[fread(text, 1, sizeof(text) - 1, f)] = '\0';
+	fclose(f);
+	at = strrchr(text, ')'); /* behind the name, the second field, which may have spaces */
+	for (int field = 2; at && field < STAT_STARTED; field++)
+		at = strchr(at + 1, ' ');
+	return at ? strtoull(at, NULL, 10) : 0;
+}
+
+uint32_t process__code_pages(pid_t pid)
+{
+	struct status st;
+
+	return status_read(pid, &st) ? 0 : st.code_kb * 1024ull / sysconf(_SC_PAGESIZE);
 }
 
 bool process__has_ended(int pidfd)

@@ -27,6 +27,10 @@ bool process__is_debugged(pid_t pid);
  * directory as we do. */
 void process__root(pid_t pid, char *buf, size_t size);
 
+/* When the process was begun, in ticks since the boot, and its pages of code; 0 if it has ended. */
+uint64_t process__started(pid_t pid);
+uint32_t process__code_pages(pid_t pid);
+
 /* The CPU time that a live process has had, all threads together, in ns. Returns 0 or -errno. */
 int process__cpu_ns(pid_t pid, uint64_t *ns);
 

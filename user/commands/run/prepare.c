@@ -22,6 +22,7 @@
 #include "run/samples.h"
 #include "run/watch.h"
 #include "security/privilege.h"
+#include "target/adopt.h"
 #include "target/launch.h"
 #include "target/strangers.h"
 #include "target/target.h"
@@ -165,14 +166,24 @@ static int load(struct run *r)
 	return err ? err : callers__start(r);
 }
 
+static bool admit(void *ctx, pid_t child, uint32_t code_pages)
+{
+	struct run *r = ctx;
+
+	return tracer__adopt(r->tracer, child, code_pages);
+}
+
 static int attach(struct run *r)
 {
 	struct survey_result survey = {0};
-	int64_t attached;
+	int64_t attached = 0;
 
+	if (r->o->children && r->o->pids_cnt)
+		attached = target__adopt(r->target, admit, r);
 	if (r->o->children && r->target->processes_cnt)
 		strangers__look(r->target);
-	attached = survey__make(&r->budget, &survey);
+	if (!attached)
+		attached = survey__make(&r->budget, &survey);
 	r->surveyed_ns = survey.took_ns;
 	if (!attached && survey.forecast)
 		attached = controller__expect(r->controller, survey.forecast);

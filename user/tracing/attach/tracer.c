@@ -113,6 +113,14 @@ int tracer__admit(struct tracer *tr, pid_t pid)
 				    sizeof(named), BPF_ANY);
 }
 
+bool tracer__adopt(struct tracer *tr, pid_t pid, uint32_t code_pages)
+{
+	uint32_t tgid = pid, kind = WIRE_TGID_NAMED | code_pages << WIRE_TGID_PAGES;
+
+	return !bpf_map__update_elem(tr->skel->maps.tgids, &tgid, sizeof(tgid), &kind, sizeof(kind),
+				     BPF_NOEXIST);
+}
+
 /* Once there are regions, it takes the programs at them. Returns 0 or -errno with one line logged.
  */
 static int need_regions(struct tracer *tr, const struct plan *p)

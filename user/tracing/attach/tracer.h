@@ -197,6 +197,10 @@ bool tracer__cpu_of_ended(const struct tracer *tr, pid_t pid, uint64_t *ns);
  * of -x. */
 uint64_t tracer__cpu_of_others(const struct tracer *tr);
 
+/* Counts a process as one of the target's own; it has no return probes if its pages of code are
+ * more or fewer. False: it is followed already, or there are too many. */
+bool tracer__adopt(struct tracer *tr, pid_t pid, uint32_t code_pages);
+
 /* Whether the probes in the target's object `index` are in every process that maps it. */
 bool tracer__is_unbound(const struct tracer *tr, size_t index);
 /* How often processes that are not traced have hit probes. */
