@@ -46,6 +46,9 @@ u32 followed_cnt WRITTEN = 0, followed_alive WRITTEN = 0;
 /* Programs begun without a dynamic linker that we had probed: they did not wait for their plan. */
 u32 starts_unheld WRITTEN = 0;
 
+/* Processes that a SIGTRAP has ended: traced ones, and with probes in all that map a file, any. */
+u32 trapped WRITTEN = 0;
+
 /* No return probes any more: a file that was mapped since the start can unwind or switch stacks. */
 bool returns_off = false;
 /* A process has made a context to switch to; return probes rely on none having done so. */
@@ -368,9 +371,15 @@ static __always_inline void on_new_program(bool by_thread)
 	advance(&maps_running, generation);
 }
 
+#define SIGTRAP	    5
+#define EXIT_SIGNAL 127 /* the signal's part of an exit code */
+
 /* The last thread of a process ends. */
-static __always_inline void on_process_end(u32 tgid)
+static __always_inline void on_process_end(u32 tgid, bool traced)
 {
+	if ((traced || follow_programs || !filter_tgids) && listening &&
+	    (FIELD(current_task(), exit_code) & EXIT_SIGNAL) == SIGTRAP)
+		__sync_fetch_and_add(&trapped, 1);
 	if (tgid == planner_tgid)
 		planner_gone = true;
 	process_leaves(tgid);

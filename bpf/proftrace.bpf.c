@@ -273,15 +273,16 @@ SEC("raw_tp/sched_process_exit")
 int on_thread_exit(void *ctx)
 {
 	struct task_struct *task = current_task();
-	bool last = !FIELD(FIELD(task, signal), live.counter);
+	bool last = !FIELD(FIELD(task, signal), live.counter), traced;
 	u32 number;
 
 	KEEP_OWN_STACK(on_thread_exit, ctx);
-	if (last && (thread_stack_of(task, &number) || is_target(FIELD(task, tgid))))
+	traced = last && (thread_stack_of(task, &number) || is_target(FIELD(task, tgid)));
+	if (traced)
 		note_cpu_time();
 	thread_exit(last);
 	if (last)
-		on_process_end(bpf_get_current_pid_tgid() >> 32);
+		on_process_end(bpf_get_current_pid_tgid() >> 32, traced);
 	return 0;
 }
 

@@ -127,6 +127,7 @@ struct task_struct {
 	struct signal_struct *signal;
 	int pid;
 	int tgid;
+	int exit_code;
 	__u64 start_boottime; /* since 5.5 */
 	struct task_struct *real_parent, *group_leader;
 	unsigned long sas_ss_sp; /* the signal stack */

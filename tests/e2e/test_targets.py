@@ -103,6 +103,19 @@ class Pids(harness.TestCase):
         target.step("4")
         self.assertEqual(target.finish().counts, {"outer": 7, "inner": 7})
 
+    def test_copied_code(self):
+        """Who dies of a probe in a copy of its code is told of, and why."""
+        for whom in ("-p", "-x"):
+            with self.subTest(whom=whom):
+                target = self.target("copies")
+                tracer = self.proftrace("-F", "*", whom,
+                                        target.pid if whom == "-p" else program("copies"))
+                tracer.wait_tracing()
+                target.go()
+                self.assertNotEqual(target.finish().status, 0)
+                done = tracer.finish() if whom == "-p" else tracer.interrupt()
+                self.assertIn("died of SIGTRAP", done.stderr)
+
     def test_two_profilers(self):
         target = self.target("calc-pie", 50)
         tracers = [self.proftrace("-f", "json", "-p", target.pid).wait_tracing() for _ in "12"]

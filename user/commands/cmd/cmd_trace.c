@@ -134,6 +134,12 @@ static void run_stop(struct run *r)
 		log_warn("%u times a program began without a dynamic linker that could be made to "
 			 "wait (static ones have none): its first calls, or all, may be missing",
 			 counts.unheld);
+	/* A breakpoint that is met where the kernel knows of none: in a copy of what is probed. */
+	if (counts.trapped)
+		log_warn(
+			"%u process%s died of SIGTRAP: so do programs that copy code of their own "
+			"and run the copy, if it is probed (-N leaves functions out), and valgrind",
+			counts.trapped, counts.trapped == 1 ? "" : "es");
 }
 
 #define GONE_LOOKS 20 /* as many ticks; a thread whose end was skipped may take long to end */
@@ -323,14 +329,6 @@ static void run_free(struct run *r)
 	watch__free(r->watch);
 }
 
-/* A breakpoint that is met where the kernel knows of none: in a copy of what is probed. */
-static void explain(int status)
-{
-	if (status == 128 + SIGTRAP)
-		log_warn("the command died of SIGTRAP: so do programs that copy code of their own "
-			 "and run the copy, if it is probed (-N leaves functions out)");
-}
-
 /* The command's status once it has one. It is waited for, but not when a signal told us to stop. */
 static int command_status(struct run *r, enum watch_event end)
 {
@@ -382,7 +380,6 @@ int cmd_trace(const struct options *o)
 	status = (err && err != -EPIPE) || end == WATCH_LOST ? 1 : 0;
 	if (r.target->launch && !status)
 		status = command_status(&r, end);
-	explain(status);
 	run_free(&r);
 	return status;
 }

@@ -182,6 +182,7 @@ void life__counts(const struct life *l, struct life_counts *out)
 		.followed_alive = l->skel->data_written->followed_alive,
 		.late = l->skel->data_written->waits_cut,
 		.unheld = l->skel->data_written->starts_unheld,
+		.trapped = l->skel->data_written->trapped,
 	};
 }
 

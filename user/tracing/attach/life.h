@@ -31,8 +31,9 @@ struct life_event {
 struct life_counts {
 	uint32_t forks; /* children that are not followed and may hold copies of probes */
 	uint32_t followed, followed_alive;
-	uint32_t late;	 /* files whose first calls may have been missed */
-	uint32_t unheld; /* programs likewise: static ones, for instance */
+	uint32_t late;	  /* files whose first calls may have been missed */
+	uint32_t unheld;  /* programs likewise: static ones, for instance */
+	uint32_t trapped; /* processes that have died of SIGTRAP */
 };
 
 /* Before the programs are loaded: whether forked children are followed, and programs that they
