@@ -255,6 +255,44 @@ static void test_long_trees_are_folded(void **state)
 	profile__free(p);
 }
 
+/* What only samples know: a chain is one row, and the kernel's is another. */
+static void test_samples_in_chains(void **state)
+{
+	static const char *const names[] = {"_start",	  "main", "loop", "write",
+					    "do_syscall", "vfs",  "copy"};
+	struct profile *p = fixture_new();
+	uint32_t n = 0;
+
+	p->sample_period_ns = 10000000;
+	p->accounting.samples_taken = p->accounting.samples_whole = 100;
+	p->accounting.cpu_ns = 1000000000;
+	fixture_thread(p, 1, 1, "x");
+	for (uint32_t i = 0; i < 7; i++) {
+		fixture_function(p, names[i]);
+		if (i > 3)
+			p->functions[i].module = "[kernel]";
+		n = fixture_node(p, 0, n, i, 0, 1000000000, i == 6 ? 900000000 : 0);
+	}
+	fixture_node(p, 0, n, 0, 3, 100000000, 100000000);
+	p->probes.functions = 1;
+	fixture_finish(p);
+	fixture_expect(
+		&sink_tree, p, &plain,
+		"x  pid 1  tid 1\n" COLUMNS
+		"        -  ~1.00 s        -  ~1.00 s  100.0%  _start › main › loop › write\n"
+		"        -  ~1.00 s   900 ms  ~1.00 s  100.0%  └─do_syscall › vfs › copy\n"
+		"        3   100 ms   100 ms   100 ms   10.0%    └─_start\n"
+		"\n"
+		"entered 3 = returned 3 + unwound 0 + open 0; lost 0, dropped 0\n"
+		"probes cost 0 ns on top of the target's 1.00 s CPU time (0.0%), taken out; "
+		"no budget\n"
+		"0 ns, 1 of 1 probed functions called\n"
+		"~: estimated from 100 samples of 10.0 ms CPU time each; 100.0% with all "
+		"callers\n"
+		"CPU time by file: 90.0% kernel, 10.0% prog\n");
+	profile__free(p);
+}
+
 /* Mutual recursion: no level is cheap, none is simple recursion. */
 static void test_very_deep(void **state)
 {
@@ -445,6 +483,7 @@ int main(void)
 		cmocka_unit_test(test_recursion),
 		cmocka_unit_test(test_deep),
 		cmocka_unit_test(test_long_trees_are_folded),
+		cmocka_unit_test(test_samples_in_chains),
 		cmocka_unit_test(test_very_deep),
 		cmocka_unit_test(test_long_names),
 		cmocka_unit_test(test_uncertain_times),

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "calls/profile.h"
+#include "calls/stats.h"
 #include "sink/text/printer.h"
 #include "util/json.h"
 #include "util/text.h"
@@ -187,11 +188,95 @@ static int print(struct printer *pr, struct share *shares)
 	return err ? err : print_advice(pr, shares, p->cpu_shares_cnt, whole);
 }
 
+/* The file of a name among the first `cnt`; one more if it is new. */
+static size_t file_of(struct profile_cpu_share *files, size_t cnt, const char *module)
+{
+	size_t i = 0;
+
+	while (i < cnt && strcmp(files[i].module, module) != 0)
+		i++;
+	return i;
+}
+
+/* By what functions' CPU time has told, measured and sampled: ns in place of samples. Returns how
+ * many files there are. */
+static size_t files_of_functions(const struct profile *p, struct profile_cpu_share *files)
+{
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < p->functions_cnt; i++) {
+		const struct profile_function *f = &p->functions[i];
+		uint64_t ns = stats__cpu_self_ns(&f->stats);
+		size_t at;
+
+		if (!ns && !f->stats.calls)
+			continue;
+		at = file_of(files, cnt, f->module ? f->module : "[unknown]");
+		if (at == cnt)
+			files[cnt++] = (struct profile_cpu_share){
+				.module = f->module ? f->module : "[unknown]"};
+		files[at].samples += ns;
+		files[at].probed |= f->stats.calls > 0;
+	}
+	return cnt;
+}
+
+/* One line, where the tree has all that there is to tell. */
+static int print_files(struct printer *pr, struct profile_cpu_share *files, struct share *shares)
+{
+	size_t cnt = files_of_functions(pr->profile, files);
+	const char *between = "CPU time by file:";
+	double whole = 0, rest;
+	char percent[32];
+	int err = 0;
+
+	for (size_t i = 0; i < cnt; i++) {
+		shares[i] = (struct share){&files[i], (double)files[i].samples};
+		whole += (double)files[i].samples;
+	}
+	if (!(whole > 0))
+		return 0;
+	qsort(shares, cnt, sizeof(*shares), compare_shares);
+	rest = whole;
+	for (size_t i = 0; err >= 0 && i < cnt && i < SHOWN_MAX; i++, between = ",") {
+		const char *module = shares[i].file->module;
+
+		if (shares[i].samples < SHOWN_SHARE * whole)
+			break;
+		fprintf(pr->out, "%s %s ", between,
+			text_percent(100 * shares[i].samples / whole, percent, sizeof(percent)));
+		err = is_file(shares[i].file)
+			      ? printer__name(pr, base_name(module), NAME_COLUMNS)
+			      : fprintf(pr->out, "%.*s", (int)strcspn(module + 1, "]"), module + 1);
+		rest -= shares[i].samples;
+	}
+	if (rest >= SHOWN_SHARE * whole)
+		fprintf(pr->out, "%s %s others", between,
+			text_percent(100 * rest / whole, percent, sizeof(percent)));
+	fputc('\n', pr->out);
+	print_compiler(pr, shares, cnt, whole);
+	return err < 0 ? err : print_advice(pr, shares, cnt, whole);
+}
+
+static int print_sampled(struct printer *pr)
+{
+	size_t cnt = pr->profile->functions_cnt + 1;
+	struct profile_cpu_share *files = calloc(cnt, sizeof(*files));
+	struct share *shares = calloc(cnt, sizeof(*shares));
+	int err = files && shares ? print_files(pr, files, shares) : -ENOMEM;
+
+	free(files);
+	free(shares);
+	return err;
+}
+
 int cpu_shares__print(struct printer *pr)
 {
 	struct share *shares;
 	int err;
 
+	if (pr->profile->sample_period_ns)
+		return print_sampled(pr);
 	if (!pr->profile->cpu_shares_cnt)
 		return 0;
 	shares = calloc(pr->profile->cpu_shares_cnt, sizeof(*shares));

@@ -133,14 +133,14 @@ static void print_samples(struct printer *pr)
 
 	if (!p->sample_period_ns)
 		return;
-	fprintf(pr->out, "~: estimated from %s sample%s of %s of CPU time",
+	fprintf(pr->out, "~: estimated from %s sample%s of %s CPU time each",
 		text_count(placed, cnt, sizeof(cnt)), placed == 1 ? "" : "s",
 		text_duration(p->sample_period_ns, period, sizeof(period)));
 	if (placed)
 		fprintf(pr->out, "; %.1f%% with all callers",
 			100.0 * (double)a->samples_whole / (double)placed);
 	if (a->samples_probing)
-		fprintf(pr->out, "; %s more of probes",
+		fprintf(pr->out, "; %s met probes",
 			text_count(a->samples_probing, cnt, sizeof(cnt)));
 	if (a->samples_lost)
 		fprintf(pr->out, "; %s lost", text_count(a->samples_lost, cnt, sizeof(cnt)));
@@ -231,6 +231,16 @@ static int list_drops(struct printer *pr, const struct profile_drop *const *sort
 	return err;
 }
 
+/* Where samples have their times a number will do. */
+static void count_drops(struct printer *pr, size_t cnt)
+{
+	char text[32];
+
+	fprintf(pr->out, "%s%s function%s dropped to keep to the budget (-v lists them)%s\n",
+		printer__style(pr, STYLE_WARN), text_count(cnt, text, sizeof(text)),
+		cnt == 1 ? " was" : "s were", printer__style(pr, STYLE_PLAIN));
+}
+
 /* On a terminal what comes last is what is seen: a few names, not a table that pushes the answer
  * off the screen. */
 static int name_drops(struct printer *pr, const struct profile_drop *const *sorted, size_t cnt)
@@ -259,13 +269,17 @@ static int print_drops(struct printer *pr)
 	const struct profile *p = pr->profile;
 	const struct profile_drop **sorted;
 	size_t i, cnt = p->drops_cnt;
-	int err;
+	int err = 0;
 
 	if (!cnt)
 		return 0;
 	if (pr->marked)
-		fputs("*: dropped to keep to the budget: calls and times are those until then; "
-		      "what followed is its callers'\n",
+		fputs(p->sample_period_ns
+			      ? "*: dropped to keep to the budget: calls are those until then, "
+				"times "
+				"are of all the run\n"
+			      : "*: dropped to keep to the budget: calls and times are those until "
+				"then; what followed is its callers'\n",
 		      pr->out);
 	sorted = calloc(cnt, sizeof(*sorted));
 	if (!sorted)
@@ -273,7 +287,10 @@ static int print_drops(struct printer *pr)
 	for (i = 0; i < cnt; i++)
 		sorted[i] = &p->drops[i];
 	qsort(sorted, cnt, sizeof(*sorted), compare_drops);
-	err = pr->opts->columns ? name_drops(pr, sorted, cnt) : list_drops(pr, sorted, cnt);
+	if (pr->opts->columns && p->sample_period_ns)
+		count_drops(pr, cnt);
+	else
+		err = pr->opts->columns ? name_drops(pr, sorted, cnt) : list_drops(pr, sorted, cnt);
 	free(sorted);
 	return err;
 }

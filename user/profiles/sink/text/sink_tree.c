@@ -21,14 +21,17 @@
 #include "util/text.h"
 #include "views/merge.h"
 
-#define CALLS_MIN    9	 /* columns of CALLS: "1,234,567" */
-#define OTHERS_WIDTH 28	 /* of TOTAL, SELF, SHARE and the gaps */
-#define CPU_WIDTH    9	 /* of CPU, which a narrow terminal has no room for */
-#define ERRORS_WIDTH 18	 /* of two times +/- */
-#define LINE_WIDTH   110 /* names are shortened to end here */
-#define NAME_MIN     40	 /* but not below this, unless the terminal is narrow */
-#define NARROW	     100 /* columns of a terminal */
-#define FILTER_NAME  20	 /* columns that a name has there, however deep it is */
+#define CALLS_MIN	9   /* columns of CALLS: "1,234,567" */
+#define OTHERS_WIDTH	28  /* of TOTAL, SELF, SHARE and the gaps */
+#define CPU_WIDTH	9   /* of CPU, which a narrow terminal has no room for */
+#define ERRORS_WIDTH	18  /* of two times +/- */
+#define LINE_WIDTH	110 /* names are shortened to end here */
+#define NAME_MIN	40  /* but not below this, unless the terminal is narrow */
+#define NARROW		100 /* columns of a terminal */
+#define CHAINED		"› "
+#define CHAINED_COLUMNS 4  /* with the space before it, and a mark */
+#define ELISION_COLUMNS 4  /* of "… › " */
+#define FILTER_NAME	20 /* columns that a name has there, however deep it is */
 
 struct tree_order {
 	uint64_t total_ns;
@@ -102,7 +105,10 @@ static void print_numbers(const struct drawing *d, const struct tree_row *row)
 	fprintf(pr->out, "%*s", (int)d->calls_width,
 		printer__row_calls(pr, s, row->sampled, calls, sizeof(calls)));
 	print_time(pr, s->total_ns, s->error_ns, e.total);
-	print_time(pr, s->self_ns, s->self_error_ns + e.error_ns, e.self);
+	if (e.total && !s->self_ns && !printer__errors(pr))
+		fprintf(pr->out, " %8s", "-");
+	else
+		print_time(pr, s->self_ns, s->self_error_ns + e.error_ns, e.self);
 	if (d->cpu)
 		printer__put_time(pr, stats__cpu_ns(s), s->error_ns, e.total);
 	fprintf(pr->out, "  %6s  ",
@@ -127,10 +133,37 @@ static size_t print_branch(struct drawing *d, const struct tree_row *row)
 	return 2 * row->depth;
 }
 
-static const struct profile_function *row_function(const struct profile *p,
-						   const struct tree_row *row)
+static const struct profile_function *function_of(const struct profile *p, uint32_t node)
 {
-	return &p->functions[p->nodes[row->node].function];
+	return &p->functions[p->nodes[node].function];
+}
+
+/* The functions of a chain as they call each other: the innermost, which the rows below belong to,
+ * and as many before it as fit. */
+static int print_chain(const struct drawing *d, const struct tree_row *row, size_t columns)
+{
+	const struct profile *p = d->pr->profile;
+	uint32_t node = row->end, parent, left = row->cnt - 1;
+	size_t used = strlen(function_of(p, node)->name) + 1; /* and a mark */
+	int width = 0;
+
+	for (; left; left--) {
+		parent = p->nodes[node].parent;
+		used += strlen(function_of(p, parent)->name) + CHAINED_COLUMNS;
+		if (used + (left > 1 ? ELISION_COLUMNS : 0) > columns)
+			break;
+		node = parent;
+	}
+	if (left) {
+		fputs("… " CHAINED, d->pr->out);
+		columns -= columns > ELISION_COLUMNS ? ELISION_COLUMNS : 0;
+	}
+	for (;; node = p->nodes[node].first_child) {
+		width = printer__row_function(d->pr, function_of(p, node), columns);
+		if (width < 0 || node == row->end)
+			return width < 0 ? width : 0;
+		fputs(" " CHAINED, d->pr->out);
+	}
 }
 
 static int print_function(const struct drawing *d, const struct tree_row *row, size_t columns)
@@ -146,11 +179,13 @@ static int print_function(const struct drawing *d, const struct tree_row *row, s
 			columns = columns > (size_t)width + FILTER_NAME ? columns - width
 									: FILTER_NAME;
 	}
+	if (row->kind == ROW_CHAIN)
+		return print_chain(d, row, columns);
 	if (row->kind == ROW_MORE) {
 		fprintf(d->pr->out, "… %s more path%s", cnt, row->cnt == 1 ? "" : "s");
 		return 0;
 	}
-	width = printer__row_function(d->pr, row_function(p, row), columns);
+	width = printer__row_function(d->pr, function_of(p, row->node), columns);
 	if (width < 0)
 		return width;
 	fputs(levels, d->pr->out);
@@ -189,7 +224,7 @@ static int print_row(struct drawing *d, const struct tree_row *row)
 	err = print_function(d, row, name_width(d, used));
 	fputs(hot ? printer__style(pr, STYLE_PLAIN) : "", pr->out);
 	if (!err && row->kind != ROW_MORE)
-		err = printer__place(pr, row_function(pr->profile, row));
+		err = printer__place(pr, function_of(pr->profile, row->end));
 	fputc('\n', pr->out);
 	return err;
 }

@@ -2,6 +2,7 @@
 #include "sink/text/tree_rows.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "calls/profile.h"
 #include "calls/stats.h"
@@ -13,18 +14,59 @@
 #define LEVEL_MAX     64   /* deeper is folded too */
 #define RUN_MAX	      8	   /* levels of simple recursion that get their own rows */
 
+/* Samples see all code, down to the kernel's, of which there is more than anybody reads: there
+ * cheap is so much more. */
+#define SAMPLED_ROWS_MAX 80
+#define KERNEL_FACTOR	 4
+
+/* Cheap is less than the tree's time divided by that; what is tried until a sampled tree is short
+ * enough. The last one is taken as it is. */
+static const uint32_t sampled_divisors[] = {CHEAP_DIVISOR, 300, 100, 50};
+
 struct builder {
 	struct tree_rows *rows;
 	const struct profile *p;
 	bool everything;
-	bool fold;
+	bool sampled;	   /* there are paths that only samples know */
+	uint32_t rows_max; /* more are too many */
+	uint32_t divisor;  /* 0: nothing is folded */
 };
 
-/* Siblings are sorted by total: where the first cheap one stands, all others are cheap. */
+static uint64_t cheap_ns(const struct builder *b)
+{
+	return b->divisor ? b->rows->total_ns / b->divisor : 0;
+}
+
+static bool in_kernel(const struct builder *b, uint32_t node)
+{
+	const char *module = b->p->functions[b->p->nodes[node].function].module;
+
+	return module && !strcmp(module, "[kernel]");
+}
+
+/* Siblings are sorted by total: where the first cheap one stands, all others are cheap. Those below
+ * a function of the kernel are all the kernel's. */
 static bool folded(const struct builder *b, uint32_t node, uint32_t level)
 {
-	return b->fold && (level > LEVEL_MAX ||
-			   b->p->nodes[node].stats.total_ns < b->rows->total_ns / CHEAP_DIVISOR);
+	const struct profile_node *n = &b->p->nodes[node];
+	bool factor = b->sampled && n->parent && in_kernel(b, n->parent);
+
+	return b->divisor && (level > LEVEL_MAX ||
+			      n->stats.total_ns < cheap_ns(b) * (factor ? KERNEL_FACTOR : 1));
+}
+
+/* What has all time of a path that only samples know, but for what is cheap, and is such a path
+ * itself; 0: nothing has. */
+static uint32_t chain(const struct builder *b, uint32_t node)
+{
+	const struct profile_node *n = &b->p->nodes[node], *child = &b->p->nodes[n->first_child];
+
+	if (!b->sampled || b->everything || !n->first_child || n->stats.calls ||
+	    child->stats.calls || child->stats.total_ns > n->stats.total_ns ||
+	    n->stats.total_ns - child->stats.total_ns > cheap_ns(b) ||
+	    in_kernel(b, node) != in_kernel(b, n->first_child) || folded(b, n->first_child, 1))
+		return 0;
+	return child->next_sibling && !b->divisor ? 0 : n->first_child;
 }
 
 /* The only thing `node` calls, if that is itself; else 0. */
@@ -50,12 +92,13 @@ static struct tree_row *new_row(struct builder *b, uint32_t node, uint32_t calle
 	*row = (struct tree_row){
 		.node = node,
 		.caller = caller,
+		.end = node,
 		.depth = above ? above->depth + 1 : 0,
 		.level = above ? above->level + above->cnt : 1,
 		.run = 1,
 		.cnt = 1,
 	};
-	if (above && b->p->nodes[above->node].function == b->p->nodes[node].function)
+	if (above && b->p->nodes[above->end].function == b->p->nodes[node].function)
 		row->run = above->run + 1;
 	return row;
 }
@@ -68,21 +111,29 @@ static void add_own(const struct profile *p, struct tree_row *row, const struct 
 		row->sampled = p->functions[n->function].sampled;
 }
 
-/* One row for `node` and its later siblings, with all below them. */
-static void fill_more(const struct profile *p, struct tree_row *row)
+/* Adds all of `node` and its later siblings, with all below them, but for their inclusive times.
+ * Returns how many paths these are. */
+static uint32_t add_all(const struct profile *p, struct tree_row *row, uint32_t node)
 {
-	struct walk w = walk__from(p, row->node);
+	struct walk w = walk__from(p, node);
+	uint32_t cnt = 0;
 
-	row->kind = ROW_MORE;
-	row->cnt = 0;
-	while (walk__next(&w)) {
+	while (node && walk__next(&w)) {
 		if (!w.entering)
 			continue;
-		row->cnt++;
+		cnt++;
 		add_own(p, row, &p->nodes[w.node]);
-		if (!w.depth)
-			stats__add_callee(&row->stats, &p->nodes[w.node].stats);
 	}
+	return cnt;
+}
+
+/* One row for `node` and its later siblings. */
+static void fill_more(const struct profile *p, struct tree_row *row)
+{
+	row->kind = ROW_MORE;
+	row->cnt = add_all(p, row, row->node);
+	for (uint32_t node = row->node; node; node = p->nodes[node].next_sibling)
+		stats__add_callee(&row->stats, &p->nodes[node].stats);
 }
 
 /* Returns the last node of the row: its children are the row's children. */
@@ -99,6 +150,14 @@ static uint32_t fill_call(const struct builder *b, struct tree_row *row)
 		add_own(p, row, &p->nodes[node]);
 		row->cnt++;
 	}
+	while (row->kind != ROW_RECURSION && (next = chain(b, node))) {
+		node = next;
+		row->kind = ROW_CHAIN;
+		add_own(p, row, &p->nodes[node]);
+		add_all(p, row, p->nodes[node].next_sibling);
+		row->cnt++;
+	}
+	row->end = node;
 	return node;
 }
 
@@ -118,7 +177,7 @@ static int add_rows(struct builder *b, uint32_t node)
 			caller = row->caller;
 			continue;
 		}
-		if (r->len >= ROWS_MAX && !b->everything && !b->fold)
+		if (r->len >= b->rows_max)
 			return -E2BIG;
 		row = new_row(b, node, caller);
 		if (!row)
@@ -153,22 +212,37 @@ static void mark_last(struct tree_rows *r)
 	}
 }
 
+/* Adds all rows, of which there are not to be more than rows_max unless `last`. */
+static int try_rows(struct builder *b, uint32_t root, uint32_t divisor, bool last)
+{
+	b->divisor = divisor;
+	if (last)
+		b->rows_max = UINT32_MAX;
+	b->rows->len = 0;
+	return add_rows(b, root);
+}
+
 int tree_rows__build(struct tree_rows *r, const struct profile *p, uint32_t thread, bool everything)
 {
-	struct builder b = {.rows = r, .p = p, .everything = everything};
+	const size_t divisors = sizeof(sampled_divisors) / sizeof(*sampled_divisors);
+	struct builder b = {
+		.rows = r,
+		.p = p,
+		.everything = everything,
+		.sampled = p->sample_period_ns,
+		.rows_max = p->sample_period_ns ? SAMPLED_ROWS_MAX : ROWS_MAX,
+	};
 	uint32_t node, root = p->threads[thread].first_root;
 	int err;
 
 	r->total_ns = 0;
 	for (node = root; node; node = p->nodes[node].next_sibling)
 		r->total_ns += p->nodes[node].stats.total_ns;
-	r->len = 0;
-	err = add_rows(&b, root);
-	if (err == -E2BIG) {
-		b.fold = true;
-		r->len = 0;
-		err = add_rows(&b, root);
-	}
+	err = try_rows(&b, root, 0, everything);
+	if (err == -E2BIG && !b.sampled)
+		err = try_rows(&b, root, CHEAP_DIVISOR, true);
+	for (size_t i = 0; err == -E2BIG && i < divisors; i++)
+		err = try_rows(&b, root, sampled_divisors[i], i == divisors - 1);
 	if (!err)
 		mark_last(r);
 	return err;

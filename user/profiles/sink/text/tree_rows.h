@@ -14,6 +14,7 @@
 enum tree_row_kind {
 	ROW_CALL,
 	ROW_RECURSION, /* `cnt` levels of a function that calls nothing but itself */
+	ROW_CHAIN,     /* `cnt` functions that samples know, of which each calls the next */
 	ROW_MORE,      /* `cnt` cheap paths below one parent */
 };
 
@@ -22,7 +23,8 @@ enum tree_row_kind {
 struct tree_row {
 	struct call_stats stats;
 	uint32_t sampled; /* of a function of the row: one call in so many was kept; 0: each */
-	uint32_t node;	  /* the first, if there are several */
+	uint32_t node;	  /* the first, if there are several, */
+	uint32_t end;	  /* and the innermost; but of ROW_MORE */
 	uint32_t caller;  /* index of its row + 1; 0: none */
 	uint32_t depth;	  /* of the row's indentation */
 	uint32_t level;	  /* of nested calls; 1: outermost */
@@ -39,8 +41,9 @@ struct tree_rows {
 };
 
 /* Fills `r`, which may hold an earlier tree, with the rows of a thread. Unless `everything` is
- * wanted, long recursion becomes one row, and of a tree that is too long for a reader, what is
- * cheap or very deep becomes one row a parent. Returns 0 or -ENOMEM. */
+ * wanted, long recursion becomes one row, and so does a chain of functions that samples know; and
+ * of a tree that is too long for a reader, what is cheap or very deep becomes one row a parent.
+ * Returns 0 or -ENOMEM. */
 int tree_rows__build(struct tree_rows *r, const struct profile *p, uint32_t thread,
 		     bool everything);
 
