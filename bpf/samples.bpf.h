@@ -31,8 +31,9 @@ struct wire_sample_counts sample_counts[WIRE_CPUS] WRITTEN __attribute__((aligne
 
 #ifndef PROFTRACE_BASIC
 
-#define COUNT_SAMPLE(MEMBER) \
-	__sync_fetch_and_add(&sample_counts[bpf_get_smp_processor_id() % WIRE_CPUS].MEMBER, 1)
+#define ADD_SAMPLE(MEMBER, N) \
+	__sync_fetch_and_add(&sample_counts[bpf_get_smp_processor_id() % WIRE_CPUS].MEMBER, N)
+#define COUNT_SAMPLE(MEMBER) ADD_SAMPLE(MEMBER, 1)
 
 #define STALE_FRAMES 1024 /* whose leave nobody has seen, on top of a call stack */
 
@@ -163,10 +164,12 @@ static __always_inline void sample_take(void *ctx)
 	struct wire_sample *s = bpf_map_lookup_elem(&sample_draft, &zero);
 	struct sample_search q = {.sample = s, .half = half};
 	const struct pt_regs *regs;
+	u64 began;
 	long bytes;
 
 	if (!gate_open || !s || !task->mm || !is_target(task->tgid))
 		return;
+	began = bpf_ktime_get_ns();
 	COUNT_SAMPLE(taken);
 	regs = (void *)bpf_task_pt_regs(task);
 	bytes = bpf_get_stack(ctx, s->kernel, sizeof(s->kernel), 0);
@@ -184,6 +187,7 @@ static __always_inline void sample_take(void *ctx)
 	bpf_loop(WIRE_SAMPLE_PLACES, sample_seek, &q, 0);
 	if (!q.found)
 		COUNT_SAMPLE(lost);
+	ADD_SAMPLE(ns, bpf_ktime_get_ns() - began);
 }
 
 #else

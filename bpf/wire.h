@@ -646,7 +646,8 @@ struct wire_sample_counts {
 	u64 taken;
 	u64 probing; /* of these, while a probe was at work; they are not in the table */
 	u64 lost;    /* of these, for want of room */
-	u64 pad[5];
+	u64 ns;	     /* that all have taken */
+	u64 pad[4];
 };
 
 /* wire_node::function of a path that stands for a stack: this, and the stack's number. */

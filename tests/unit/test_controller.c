@@ -59,6 +59,11 @@ void tracer__unwind_cost(const struct tracer *tr, uint64_t *ns, uint64_t *cnt)
 	*ns = *cnt = 0;
 }
 
+void collector__sample_cost(const struct collector *c, uint64_t *ns, uint64_t *cnt)
+{
+	*ns = *cnt = 0;
+}
+
 uint64_t collector__calls(const struct collector *c)
 {
 	return world.calls[HOT] + world.calls[WARM] + world.calls[RARE];

@@ -162,6 +162,13 @@ static void test_outside_of_calls(void **state)
 	expect_samples(copy, 1, STACK_COPY_ROOT, 4, 1);
 	expect_path(copy, 5, STACK_COPY_ROOT, NAMELESS);
 	expect_samples(copy, 2, STACK_COPY_ROOT, 5, 3);
+	sample_store__set_period(&s, &tables, 5000);
+	sample_store__weigh(&s, &tables, 1000000);
+	assert_int_equal(s.weight_ns, 5000); /* too few since then */
+	counts[2].taken += 100;
+	sample_store__weigh(&s, &tables, s.before_ns + 100 * 6000);
+	assert_int_equal(s.weight_ns, 6000);
+	counts[2].taken -= 100;
 	sample_store__account(&s, &tables, &a);
 	assert_int_equal(a.samples_taken, 14);
 	assert_int_equal(a.samples_whole, 14);

@@ -190,6 +190,7 @@ static int collect(struct run *r)
 {
 	if (samples__path_rate(r->samples))
 		collector__weigh_samples(r->collector, controller__cpu_ns(r->controller));
+	samples__pace(r->samples, r);
 	return collector__poll(r->collector);
 }
 

@@ -9,6 +9,7 @@
 #include "budget/controller.h"
 #include "calls/profile.h"
 #include "cli/options.h"
+#include "collect/collector.h"
 #include "run/run.h"
 #include "sample/sampler.h"
 #include "sample/shares.h"
@@ -20,6 +21,7 @@ struct samples {
 	struct shares *shares; /* NULL: a program of ours takes them */
 	uint32_t hz;
 	bool on_paths;
+	uint64_t paced_ns, paced_cnt, paced_cpu_ns; /* when the rate was chosen */
 };
 
 struct taking {
@@ -122,6 +124,32 @@ void samples__take(struct samples *s, const struct run *r)
 		return;
 	shares__round(s->shares);
 	sampler__read(s->sampler, take, &t);
+}
+
+#define PACED_MIN    64 /* samples; fewer may have met others at work */
+#define BUDGET_SHARE 0.2
+
+void samples__pace(struct samples *s, struct run *r)
+{
+	double limit = r->o->max_overhead / 100 * BUDGET_SHARE, cost, whole;
+	uint64_t ns, cnt, cpu_ns = controller__cpu_ns(r->controller);
+
+	if (!samples__path_rate(s) || !(limit > 0))
+		return;
+	collector__sample_cost(r->collector, &ns, &cnt);
+	cost = (double)(ns - s->paced_ns);
+	whole = (double)(cpu_ns - s->paced_cpu_ns);
+	if (cnt - s->paced_cnt < PACED_MIN || cost <= limit * whole)
+		return;
+	s->hz = (uint32_t)(s->hz * limit * whole / cost);
+	s->hz += !s->hz;
+	log_debug("samples cost %.2f %% of the CPU time: %u a second from here on",
+		  100 * cost / whole, s->hz);
+	sampler__set_rate(s->sampler, s->hz);
+	collector__set_sample_period(r->collector, 1000000000 / s->hz);
+	s->paced_ns = ns;
+	s->paced_cnt = cnt;
+	s->paced_cpu_ns = cpu_ns;
 }
 
 int samples__apply(const struct samples *s, struct profile *p)

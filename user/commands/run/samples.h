@@ -33,6 +33,10 @@ void samples__free(struct samples *s);			     /* accepts NULL */
 /* A few times a second: counts by file what was seen since, unless tracing was switched off. */
 void samples__take(struct samples *s, const struct run *r); /* accepts NULL */
 
+/* A few times a second: takes fewer samples where those on paths cost more than a fifth of the
+ * budget. */
+void samples__pace(struct samples *s, struct run *r); /* accepts NULL */
+
 /* Puts the shares of files in CPU time into the profile. Returns 0 or -ENOMEM. */
 int samples__apply(const struct samples *s, struct profile *p); /* accepts NULL */
 

@@ -46,6 +46,7 @@ const struct account accounts[ACCOUNTS] = {
 	ACCOUNT(samples_unknown, "samples: mappings unknown", ACCOUNT_CALLS, ACCOUNT_IF_ANY),
 	ACCOUNT(bursts, "bursts", ACCOUNT_CALLS, ACCOUNT_IF_ANY),
 	ACCOUNT(burst_ns, "time of bursts", ACCOUNT_NS, ACCOUNT_IF_ANY),
+	ACCOUNT(sample_ns, "samples' cost", ACCOUNT_NS, ACCOUNT_IF_ANY),
 };
 
 _Static_assert(sizeof(struct profile_accounting) == ACCOUNTS * sizeof(int64_t),

@@ -175,6 +175,7 @@ struct profile_accounting {
 	uint64_t samples_whole, samples_no_rule, samples_unreadable, samples_astray, samples_deep;
 	uint64_t samples_unknown;  /* of processes whose mappings were not known yet */
 	uint64_t bursts, burst_ns; /* how often hot functions were probed, and how long in all */
+	uint64_t sample_ns;	   /* what taking samples has cost the target */
 };
 
 /* The target's own CPU time, without the probes'. Something of it is its own, however uncertain the

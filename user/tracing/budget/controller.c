@@ -366,6 +366,17 @@ static int tell_cost(struct controller *s, double cost_ns, double own_ns, uint64
 	return 0;
 }
 
+/* What probes may cost: samples have a part of the budget, too, up to a fifth. */
+static double probes_limit(struct controller *s)
+{
+	double most = s->in->limit / 5, cpu_ns = (double)controller__cpu_ns(s), share;
+	uint64_t ns, cnt;
+
+	collector__sample_cost(s->in->collector, &ns, &cnt);
+	share = cpu_ns > 0 ? (double)ns / cpu_ns : 0;
+	return s->in->limit - (share < most ? share : most);
+}
+
 /* Looks at each function. Sets *done if the look said what it could. */
 static int look_closely(struct controller *s, uint64_t now_ns, double cpu_ns, bool *done)
 {
@@ -395,7 +406,7 @@ static int look_closely(struct controller *s, uint64_t now_ns, double cpu_ns, bo
 	if (!s->told)
 		s->told = advice__kept(s->in->plan, s->functions, s->functions_cnt, own_ns,
 				       s->in->limit);
-	chosen = budget__choose(s->functions, s->functions_cnt, own_ns, s->in->limit);
+	chosen = budget__choose(s->functions, s->functions_cnt, own_ns, probes_limit(s));
 	s->fast_polling = chosen && cost_ns >= HASTE * s->in->limit * own_ns;
 	if (!chosen)
 		return 0;

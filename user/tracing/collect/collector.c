@@ -112,7 +112,12 @@ void collector__resolve_callers(struct collector *c, collector_resolver *resolve
 
 void collector__set_sample_period(struct collector *c, uint64_t ns)
 {
-	c->samples.period_ns = c->samples.weight_ns = ns;
+	sample_store__set_period(&c->samples, &c->tables, ns);
+}
+
+void collector__sample_cost(const struct collector *c, uint64_t *ns, uint64_t *cnt)
+{
+	sample_store__cost(&c->samples, &c->tables, ns, cnt);
 }
 
 void collector__weigh_samples(struct collector *c, uint64_t cpu_ns)

@@ -81,6 +81,8 @@ void collector__resolve_callers(struct collector *c, collector_resolver *resolve
 
 /* Of the clock by which samples are taken. */
 void collector__set_sample_period(struct collector *c, uint64_t ns);
+/* What samples have cost the target so far, and how many there were. */
+void collector__sample_cost(const struct collector *c, uint64_t *ns, uint64_t *cnt);
 /* The target has had so much CPU time since the start: samples that are fetched from now on stand
  * for their share of it. */
 void collector__weigh_samples(struct collector *c, uint64_t cpu_ns);

@@ -322,8 +322,27 @@ static struct wire_sample_counts counts(const struct bpf_tables *t)
 		sum.taken += c->taken;
 		sum.probing += c->probing;
 		sum.lost += c->lost;
+		sum.ns += c->ns;
 	}
 	return sum;
+}
+
+void sample_store__set_period(struct sample_store *s, const struct bpf_tables *t, uint64_t ns)
+{
+	s->before = s->callstacks ? counts(t).taken : 0;
+	s->before_ns = s->cpu_ns;
+	s->period_ns = s->weight_ns = ns;
+}
+
+void sample_store__cost(const struct sample_store *s, const struct bpf_tables *t, uint64_t *ns,
+			uint64_t *cnt)
+{
+	struct wire_sample_counts sum = {0};
+
+	if (s->callstacks)
+		sum = counts(t);
+	*ns = sum.ns;
+	*cnt = sum.taken;
 }
 
 #define WEIGHED_MIN 16 /* samples; fewer say nothing */
@@ -340,10 +359,10 @@ void sample_store__weigh(struct sample_store *s, const struct bpf_tables *t, uin
 		return;
 	s->weight_ns = s->period_ns;
 	s->cpu_ns = cpu_ns;
-	taken = counts(t).taken;
-	if (taken < WEIGHED_MIN || !cpu_ns)
+	taken = counts(t).taken - s->before;
+	if (taken < WEIGHED_MIN || cpu_ns <= s->before_ns)
 		return;
-	weight = cpu_ns / taken;
+	weight = (cpu_ns - s->before_ns) / taken;
 	if (weight < s->period_ns / 2)
 		weight = s->period_ns / 2;
 	s->weight_ns = weight < s->period_ns * 4 ? weight : s->period_ns * 4;
@@ -360,6 +379,7 @@ void sample_store__account(const struct sample_store *s, const struct bpf_tables
 	a->samples_taken = sum.taken;
 	a->samples_probing = sum.probing + s->probing;
 	a->samples_lost = sum.lost + s->late;
+	a->sample_ns = sum.ns;
 	a->samples_whole = s->ends[WIRE_CALLERS_WHOLE];
 	a->samples_no_rule = s->ends[WIRE_CALLERS_NO_RULE];
 	a->samples_unreadable = s->ends[WIRE_CALLERS_UNREADABLE];

@@ -49,15 +49,22 @@ struct sample_store {
 	void *ctx;
 	uint64_t period_ns; /* of the clock */
 	uint64_t weight_ns; /* CPU time that each stands for */
-	uint64_t cpu_ns;    /* of all that is traced, when last heard; 0: not known */
-	uint64_t probing;   /* that met a probe at work, as the kernel's functions tell */
-	uint64_t late;	    /* of call stacks that are gone */
+	uint64_t before;    /* samples, and CPU time, before the clock had that period */
+	uint64_t before_ns;
+	uint64_t cpu_ns;  /* of all that is traced, when last heard; 0: not known */
+	uint64_t probing; /* that met a probe at work, as the kernel's functions tell */
+	uint64_t late;	  /* of call stacks that are gone */
 	uint64_t ends[WIRE_CALLERS_ENDS];
 };
 
 int sample_store__init(struct sample_store *s, const struct bpf_tables *t); /* 0 or -ENOMEM */
 void sample_store__fini(struct sample_store *s);
 
+/* The clock's period from now on. */
+void sample_store__set_period(struct sample_store *s, const struct bpf_tables *t, uint64_t ns);
+/* What samples have taken of the target's CPU time, and how many there were. */
+void sample_store__cost(const struct sample_store *s, const struct bpf_tables *t, uint64_t *ns,
+			uint64_t *cnt);
 /* All that is traced has had so much CPU time: what samples stand for that are fetched from now on.
  */
 void sample_store__weigh(struct sample_store *s, const struct bpf_tables *t, uint64_t cpu_ns);

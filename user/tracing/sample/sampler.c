@@ -17,8 +17,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define RING_PAGES 8	/* a power of two; a sample takes 24 bytes, so 1,300 fit into 32 KB */
-#define CPUS_MAX   8192 /* as many as Linux can be built for on x86-64 */
+#define RING_PAGES   8 /* a power of two; a sample takes 24 bytes, so 1,300 fit into 32 KB */
+#define NS_IN_SECOND 1000000000
+#define CPUS_MAX     8192 /* as many as Linux can be built for on x86-64 */
 
 struct ring {
 	int fd;
@@ -45,9 +46,8 @@ static int open_clock(int cpu, unsigned int hz)
 		.size = sizeof(attr),
 		.type = PERF_TYPE_SOFTWARE,
 		.config = PERF_COUNT_SW_CPU_CLOCK,
-		.freq = 1,
 		.disabled = 1,
-		.sample_freq = hz,
+		.sample_period = NS_IN_SECOND / hz,
 		.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID,
 		.exclude_idle = 1,
 		.exclude_guest = 1,
@@ -109,6 +109,14 @@ int sampler__keep(struct sampler *s)
 		s->rings[i].page = page;
 	}
 	return 0;
+}
+
+void sampler__set_rate(struct sampler *s, unsigned int hz)
+{
+	uint64_t period = NS_IN_SECOND / hz;
+
+	for (size_t i = 0; i < s->rings_cnt; i++)
+		ioctl(s->rings[i].fd, PERF_EVENT_IOC_PERIOD, &period);
 }
 
 static void all(const struct sampler *s, unsigned long request)

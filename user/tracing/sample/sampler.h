@@ -24,6 +24,7 @@ struct sample {
  * CAP_PERFMON, and CAP_SYS_ADMIN where kernel.perf_event_paranoid is above 2, as Debian has it.
  * Returns 0 or -errno, silently: -EACCES or -EPERM where the kernel forbids it. */
 int sampler__new(unsigned int hz, struct sampler **out);
+void sampler__set_rate(struct sampler *s, unsigned int hz);
 /* These two return 0 or -errno, silently. Has the clocks call a loaded program, by its descriptor;
  * or makes the rings. */
 int sampler__call(struct sampler *s, int program);

@@ -77,6 +77,7 @@ static const struct field summary[] = {
 	PLAIN(42, U64, struct profile, accounting.samples_unknown),
 	PLAIN(43, U64, struct profile, accounting.bursts),
 	PLAIN(44, U64, struct profile, accounting.burst_ns),
+	PLAIN(45, U64, struct profile, accounting.sample_ns),
 };
 const struct layout layout_summary = LAYOUT(TABLE_SUMMARY, struct profile, summary);
 
