@@ -46,6 +46,8 @@ PROGRAMS = {
     "coroutine": ((), (harness.program("coroutine"),), "", 0),
     # Functions whose source is known.
     "methods": ((), (harness.program("methods"), "100"), "", 0),
+    # CPU time in functions without probes, and in the kernel.
+    "sampled": (("outer", "reader"), (harness.program("sampled"), "300"), "", 0),
     # C++: names with types, and an exception that goes through traced functions to the program.
     "qpdf": (("libqpdf.so*:*",), ("/usr/bin/qpdf", "--check", "{file}"), "no PDF\n", 2),
 }

@@ -34,6 +34,12 @@ def frame_name(function):
     return function["name"] or "[unknown]"
 
 
+def estimate(figures):
+    """Where those of a path or function come from, and their errors: without a word, all is exact."""
+    return {"source": figures.get("source", "exact"), "calls_error": figures.get("calls_error", 0),
+            "cpu_error_ns": figures.get("cpu_error_ns", 0)}
+
+
 class Paths(dict):
     """Numbers for paths, which may be thousands of names long: a path is its caller's and a name."""
 
@@ -166,7 +172,9 @@ class TestCase(unittest.TestCase):
         """The same as weights(), of what speedscope saved."""
         frames, threads = saved["shared"]["frames"], {}
         for profile in saved["profiles"]:
-            sums, stack, last = threads.setdefault(profile["name"], {}), [0], 0
+            # How much of it is an estimate is not part of the name.
+            name = re.sub(r" \(~[<\d.]+% estimated\)$", "", profile["name"])
+            sums, stack, last = threads.setdefault(name, {}), [0], 0
             for event in profile["events"]:
                 if len(stack) > 1 and event["at"] > last:
                     sums[stack[-1]] = sums.get(stack[-1], 0) + event["at"] - last

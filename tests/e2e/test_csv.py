@@ -36,7 +36,8 @@ class Reader:
                 row |= {key: self.csv_text(function[key]) for key in ("symbol", "module", "file")}
                 row |= {figure: node[figure] for figure in FIGURES}
                 row |= {"kind": function["kind"], "whole": int(function["whole"]),
-                        "whole_until_ns": function.get("whole_until_ns", "")}
+                        "whole_until_ns": function.get("whole_until_ns", ""),
+                        **sample.estimate(node)}
                 expected.append({key: str(value) for key, value in row.items()})
         self.assertEqual(len(rows), len(expected))
         for row, wanted in zip(rows, expected):

@@ -29,6 +29,14 @@ class Reader:
                 total[caller] = total.get(caller, 0) + node[figure]
         return {function: (own[function], total[function]) for function in own if total[function]}
 
+    def check_firefox_categories(self, written, document):
+        """Functions by how they are known: what is exact is traced."""
+        shared = written["shared"]
+        categories = [category["name"] for category in written["meta"]["categories"]]
+        seen = [categories[category] for category in shared["frameTable"]["category"]]
+        self.assertEqual(seen, ["Traced" if sample.estimate(f)["source"] == "exact" else "Estimated"
+                                for f in document["functions"]])
+
     def thread_of(self, document, told):
         names = {sample.thread_name(thread): thread for thread in document["threads"]}
         return names[told["friendlyThreadName"]]

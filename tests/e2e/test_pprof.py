@@ -40,6 +40,16 @@ class Reader:
     def place(function):
         return f"{function['module']}:{function['offset']:x}"
 
+    def check_pprof_sources(self, document, seen):
+        """Each sample says how its path is known, if some are estimates."""
+        expected = {}
+        for thread in document["threads"]:
+            for path, node in self.nodes(document, thread, self.place):
+                if node["calls"] or node["self_ns"]:
+                    expected.setdefault((plain(sample.thread_name(thread)), path), set()).add(
+                        node.get("source"))
+        self.assertEqual(seen, expected)
+
     def check_pprof(self):
         """All figures of each stack, by thread."""
         path, document = self.write("pprof", "x.pb.gz")
@@ -48,6 +58,7 @@ class Reader:
         places = {number: f"{mappings[row[3]][3]}:{row[2]}" for number, row in locations.items()}
         seen = [{plain(sample.thread_name(thread)): {} for thread in document["threads"]}
                 for _ in FIGURES]
+        sources = {}
         for values, stack, labels in rows:
             number = 0
             for location in reversed(stack):
@@ -55,6 +66,8 @@ class Reader:
             for sums, value in zip(seen, values):
                 sums = sums[labels["thread"]]
                 sums[number] = sums.get(number, 0) + value
+            sources.setdefault((labels["thread"], number), set()).add(labels.get("source"))
+        self.check_pprof_sources(document, sources)
         for figure, threads in zip(FIGURES, seen):
             sums = {name: sums for name, sums in threads.items() if any(sums.values())}
             expected = {plain(thread): weights for thread, weights in

@@ -89,7 +89,8 @@ class Formats(test_speedscope.Reader, test_pprof.Reader, test_callgrind.Reader,
 
     def test_firefox(self):
         """Its own sums of functions; and of paths, to the nanosecond."""
-        path, _, document = self.load_firefox()
+        path, written, document = self.load_firefox()
+        self.check_firefox_categories(written, document)
         self.check_firefox_functions(path, document, "self_ns", 1e6)
         for weight, figure, _ in self.WEIGHTS:
             self.check_firefox_paths(weight, figure)
@@ -182,6 +183,16 @@ class Threads(Formats, recordings.TestCase):
 
     def test_there_are_threads(self):
         self.assertGreater(len(self.recording.document["threads"]), 2)
+
+
+class Samples(Formats, recordings.TestCase):
+    """Exact figures and estimates."""
+    NAME = "sampled"
+    OPTIONS = ("--sample-rate", "997")
+
+    def test_there_are_both(self):
+        sources = [f["source"] for f in self.recording.document["functions"]]
+        self.assertEqual(set(sources), {"exact", "sample"})
 
 
 class Cxx(Formats, recordings.TestCase):

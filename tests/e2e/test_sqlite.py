@@ -36,6 +36,10 @@ class Reader:
     def rows(self, db, query):
         return [dict(row) for row in db.execute(query)]
 
+    def check_estimate(self, row, expected):
+        expected = {"samples": expected.get("samples", 0), **sample.estimate(expected)}
+        self.assertEqual({key: row[key] for key in expected}, expected)
+
     def check_sqlite_functions(self, db, document):
         functions = self.rows(db, "SELECT * FROM functions ORDER BY id")
         self.assertEqual(len(functions), len(document["functions"]))
@@ -44,6 +48,7 @@ class Reader:
                                 "sampled", "dropped", "whole"):
                 self.assertEqual(row[key], expected[key], f"{key} of {expected['name']}")
             self.assertEqual(row["whole_until_ns"], expected.get("whole_until_ns"))
+            self.check_estimate(row, expected)
             for key in ("min_ns", "max_ns", "p50_ns", "p90_ns", "p99_ns"):
                 self.assertEqual(row[key] or 0, expected[key], f"{key} of {expected['name']}")
             buckets = db.execute("SELECT low_ns, high_ns, calls FROM buckets WHERE function = ?",
@@ -66,6 +71,7 @@ class Reader:
                                  (thread["id"], parent and parent["id"], depth - 1))
                 for key in STATS + ("function",):
                     self.assertEqual(path[key], node[key])
+                self.check_estimate(path, node)
         self.assertEqual(paths, {})
 
     def check_sqlite_facts(self, db, document):

@@ -95,7 +95,8 @@ static void test_tables(void **state)
 	       "pid|100\nexec|/usr/bin/prog\nargument|prog\nargument|a 'b'\uFFFD\n");
 	expect("SELECT * FROM functions WHERE id = 1",
 	       "1|work|work|/usr/bin/prog|4096|work.c|12|3|700000|694000|0|0|700000|694000|700000|"
-	       "694000|0|0|233333|233333|233333|233333|233333|0|0|function|1|NULL\n");
+	       "694000|0|0|233333|233333|233333|233333|233333|0|0|function|1|NULL|"
+	       "exact|0|0|0\n");
 	expect("SELECT name, kind FROM functions WHERE kind <> 'function'", "idle|region\n");
 	expect("SELECT id, name, file, line, p50_ns, sampled, dropped FROM functions",
 	       "0|main|NULL|NULL|NULL|0|0\n1|work|work.c|12|233333|0|0\n"
@@ -104,9 +105,10 @@ static void test_tables(void **state)
 	expect("SELECT * FROM threads", "0|100|101|NULL|prog|prog-100/101\n");
 	expect("SELECT * FROM paths WHERE id IN (1, 2, 4)",
 	       "1|NULL|0|0|0|1|1000000|100000|0|0|1000000|100000|1000000|100000|0|0|1000000|"
-	       "1000000\n"
-	       "2|1|0|2|1|1|200000|200000|0|0|200000|200000|200000|200000|0|0|NULL|NULL\n"
-	       "4|3|0|3|2|1234|6000|6000|1000|1000|5000|5000|6000|6000|0|0|4|4\n");
+	       "1000000|exact|0|0|0\n"
+	       "2|1|0|2|1|1|200000|200000|0|0|200000|200000|200000|200000|0|0|NULL|NULL|exact|0|"
+	       "0|0\n"
+	       "4|3|0|3|2|1234|6000|6000|1000|1000|5000|5000|6000|6000|0|0|4|4|exact|0|0|0\n");
 	expect("SELECT * FROM buckets", "1|134217728|150994944|3\n");
 	expect("SELECT * FROM drops", "2|idle|/usr/bin/prog|7|1234.5|12.25|100|dear\n"
 				      "NULL|never|/usr/bin/prog|8|1.0|2.0|0|dear\n");

@@ -42,11 +42,17 @@ static inline bool estimate__any(const struct profile *p)
 	return p->sample_period_ns || p->accounting.bursts;
 }
 
+/* The standard error of CPU time by its variance, which is in ns times periods. */
+static inline uint64_t estimate__error_ns(const struct profile *p, double varied_ns)
+{
+	return (uint64_t)sqrt(varied_ns * (double)p->sample_period_ns);
+}
+
 static inline struct estimate estimate__of(const struct profile *p, const struct call_stats *s)
 {
 	struct estimate e = {
 		.calls_error = (uint64_t)sqrt((double)s->calls_varied),
-		.cpu_error_ns = (uint64_t)sqrt((double)s->varied_ns * (double)p->sample_period_ns),
+		.cpu_error_ns = estimate__error_ns(p, (double)s->varied_ns),
 	};
 
 	if (s->burst_calls)

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "sink/accounts.h"
 
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "calls/accounting.h"
+#include "calls/estimate.h"
 #include "calls/profile.h"
 #include "util/json.h"
 #include "util/text.h"
@@ -53,6 +56,48 @@ char *accounts__cost(const struct profile *p, bool raw, char *buf, size_t size)
 	snprintf(buf, size, "probes cost %s %s, %s; %s%s",
 		 text_duration(a->probe_ns, probes, sizeof(probes)), whole,
 		 raw ? "left in" : "taken out", budget, survey);
+	return buf;
+}
+
+__attribute__((format(printf, 3, 4))) static void append(char *buf, size_t size, const char *format,
+							 ...)
+{
+	size_t len = strlen(buf);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(buf + len, size - len, format, args);
+	va_end(args);
+}
+
+char *accounts__estimates(const struct profile *p, char *buf, size_t size)
+{
+	const struct profile_accounting *a = &p->accounting;
+	uint64_t placed = a->samples_whole + a->samples_no_rule + a->samples_unreadable +
+			  a->samples_astray + a->samples_deep + a->samples_unknown;
+	char cnt[32], ns[32];
+
+	*buf = '\0';
+	if (!estimate__any(p))
+		return buf;
+	append(buf, size, "estimated from ");
+	if (p->sample_period_ns)
+		append(buf, size, "%s sample%s of %s CPU time each",
+		       text_count(placed, cnt, sizeof(cnt)), placed == 1 ? "" : "s",
+		       text_duration(p->sample_period_ns, ns, sizeof(ns)));
+	if (a->bursts)
+		append(buf, size, "%s%s burst%s of %s in all",
+		       p->sample_period_ns ? ", calls from " : "",
+		       text_count(a->bursts, cnt, sizeof(cnt)), a->bursts == 1 ? "" : "s",
+		       text_duration(a->burst_ns, ns, sizeof(ns)));
+	if (placed)
+		append(buf, size, "; %.1f%% with all callers",
+		       100.0 * (double)a->samples_whole / (double)placed);
+	if (a->samples_probing)
+		append(buf, size, "; %s met probes",
+		       text_count(a->samples_probing, cnt, sizeof(cnt)));
+	if (a->samples_lost)
+		append(buf, size, "; %s lost", text_count(a->samples_lost, cnt, sizeof(cnt)));
 	return buf;
 }
 

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "calls/estimate.h"
 #include "calls/profile.h"
 #include "calls/walk.h"
 #include "sink/data/csv_fields.h"
@@ -20,7 +21,7 @@ static const char head[] =
 	"path,caller,depth,pid,tid,goroutine,comm,function,symbol,module,offset,file,line,"
 	"calls,total_ns,self_ns,off_ns,off_self_ns,cpu_ns,cpu_self_ns,raw_total_ns,raw_self_ns,"
 	"error_ns,self_error_ns,min_ns,max_ns,kind,whole,"
-	"whole_until_ns\r\n";
+	"whole_until_ns,source,calls_error,cpu_error_ns\r\n";
 
 static void put_thread(FILE *out, const struct profile_thread *t)
 {
@@ -59,6 +60,12 @@ static void put_stats(FILE *out, const struct call_stats *s)
 	csv__known(out, finished, s->max_ns);
 }
 
+static void put_estimate(FILE *out, const struct estimate *e)
+{
+	fprintf(out, ",%s,%" PRIu64 ",%" PRIu64, estimate__source_name(e->source), e->calls_error,
+		e->cpu_error_ns);
+}
+
 static void write_thread(FILE *out, const struct profile *p, const struct profile_thread *t,
 			 const struct listing *functions)
 {
@@ -66,6 +73,7 @@ static void write_thread(FILE *out, const struct profile *p, const struct profil
 
 	while (walk__next(&w) && !ferror_unlocked(out)) {
 		const struct profile_node *n = &p->nodes[w.node];
+		const struct estimate e = estimate__of(p, &n->stats);
 
 		if (!w.entering)
 			continue;
@@ -79,6 +87,7 @@ static void write_thread(FILE *out, const struct profile *p, const struct profil
 		csv__number(out, functions[n->function].whole);
 		if (!functions[n->function].whole)
 			fprintf(out, "%" PRIu64, functions[n->function].whole_until_ns);
+		put_estimate(out, &e);
 		fputs("\r\n", out);
 	}
 }

@@ -8,6 +8,7 @@
 
 #include "calls/accounting.h"
 #include "calls/distribution.h"
+#include "calls/estimate.h"
 #include "calls/lines.h"
 #include "calls/profile.h"
 #include "calls/values.h"
@@ -45,6 +46,8 @@ static void write_metas(struct table_writer *w, const struct profile *p,
 	write_meta(w, "duration_ns", p->duration_ns);
 	write_meta(w, "paused_ns", p->paused_ns);
 	write_meta(w, "raw", opts->raw);
+	if (p->sample_period_ns)
+		write_meta(w, "sample_period_ns", p->sample_period_ns);
 	write_meta(w, "calls_recorded", p->timeline != NULL);
 	write_meta(w, "calls_missing", p->timeline ? p->timeline->lost : 0);
 }
@@ -97,6 +100,20 @@ static void write_stats(struct table_writer *w, const struct call_stats *s)
 	}
 }
 
+/* In the order of ESTIMATE_COLUMNS. */
+#define ESTIMATES 4
+
+static void write_estimate(struct table_writer *w, const struct profile *p,
+			   const struct call_stats *s)
+{
+	const struct estimate e = estimate__of(p, s);
+
+	table_writer__text(w, estimate__source_name(e.source));
+	table_writer__u64(w, s->samples);
+	table_writer__u64(w, e.calls_error);
+	table_writer__u64(w, e.cpu_error_ns);
+}
+
 static void write_quantile(struct table_writer *w, const struct distribution *d,
 			   const struct call_stats *s, double q)
 {
@@ -138,6 +155,7 @@ static void write_function(struct table_writer *w, const struct profile *p, uint
 		table_writer__null(w);
 	else
 		table_writer__u64(w, l->whole_until_ns);
+	write_estimate(w, p, &f->stats);
 	table_writer__row(w);
 }
 
@@ -146,7 +164,7 @@ static void write_functions(struct table_writer *w, const struct profile *p,
 {
 	size_t i, k;
 
-	table_writer__table(w, "functions", 15 + STATS);
+	table_writer__table(w, "functions", 15 + STATS + ESTIMATES);
 	for (i = 0; i < p->functions_cnt; i++)
 		if (functions[i].listed)
 			write_function(w, p, i, &functions[i]);
@@ -208,6 +226,7 @@ static void write_paths(struct table_writer *w, const struct profile *p,
 		table_writer__u64(w, functions[n->function].id);
 		table_writer__u64(w, walk.depth);
 		write_stats(w, &n->stats);
+		write_estimate(w, p, &n->stats);
 		table_writer__row(w);
 	}
 }
@@ -222,7 +241,7 @@ static void write_threads(struct table_writer *w, const struct profile *p,
 	for (i = 0; i < p->threads_cnt; i++)
 		if (p->threads[i].first_root)
 			write_thread(w, &p->threads[i], id++);
-	table_writer__table(w, "paths", 5 + STATS);
+	table_writer__table(w, "paths", 5 + STATS + ESTIMATES);
 	for (i = 0, id = 0; i < p->threads_cnt; i++)
 		if (p->threads[i].first_root)
 			write_paths(w, p, &p->threads[i], id++, functions);

@@ -8,11 +8,14 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "calls/estimate.h"
 #include "calls/profile.h"
 #include "calls/walk.h"
+#include "sink/accounts.h"
 #include "sink/data/svg_script.h"
 #include "sink/names.h"
 #include "sink/sink.h"
@@ -38,6 +41,7 @@ struct graph {
 	const struct sink_options *opts;
 	FILE *out;
 	double *weights; /* by node, with all below it */
+	double *varied;	 /* by node: the variance of that */
 	double *next;	 /* by node: where its next callee's box begins, in weight */
 	double whole, least;
 	uint32_t rows; /* that are drawn, the whole's and threads' with them */
@@ -49,7 +53,9 @@ struct box {
 	const char *name;
 	bool region;
 	double from, weight;
-	uint32_t row; /* 0: the whole's, on top */
+	uint32_t row;	/* 0: the whole's, on top */
+	bool estimate;	/* of samples or bursts */
+	uint64_t error; /* of an estimate: weight is uncertain by this */
 };
 
 /* Characters that XML reads as its own, or allows nowhere (U+FFFE, U+FFFF). Controls have been
@@ -107,17 +113,21 @@ static uint32_t color_of(const struct box *b)
 	return 0xd05020 + (hash % 40 << 16) + (hash / 40 % 130 << 8) + hash / 5200 % 40;
 }
 
-/* "1.23 s" or "1,234 calls". */
-static void print_weight(const struct graph *g, double weight)
+/* "1.23 s" or "1,234 calls", with what it is uncertain by ("~1.23 s ± 0.1 s"). */
+static void print_weight(const struct graph *g, const struct box *b)
 {
+	double weight = b->weight;
 	uint64_t value = weight < 1e19 ? (uint64_t)weight : UINT64_MAX;
+	bool calls = g->opts->weight == WEIGHT_CALLS;
 	char text[32];
 
-	if (g->opts->weight == WEIGHT_CALLS)
-		fprintf(g->out, "%s call%s", text_count(value, text, sizeof(text)),
-			value == 1 ? "" : "s");
-	else
-		fputs(text_duration(value, text, sizeof(text)), g->out);
+	fputs(b->estimate ? "~" : "", g->out);
+	fputs((calls ? text_count : text_duration)(value, text, sizeof(text)), g->out);
+	if (b->error)
+		fprintf(g->out, " ± %s",
+			(calls ? text_count : text_duration)(b->error, text, sizeof(text)));
+	if (calls)
+		fputs(value == 1 ? " call" : " calls", g->out);
 }
 
 static double height_of(const struct graph *g)
@@ -136,14 +146,15 @@ static void print_box(const struct graph *g, const struct box *b)
 	fputs("<g class=\"f\"><title>", g->out);
 	print_text(g->out, name, SIZE_MAX);
 	fputs(" (", g->out);
-	print_weight(g, b->weight);
+	print_weight(g, b);
 	text_percent(100 * b->weight / g->whole, share, sizeof(share));
 	fputs(", ", g->out);
 	print_text(g->out, share, SIZE_MAX);
 	fprintf(g->out,
 		")</title><rect x=\"%.4f\" y=\"%.0f\" width=\"%.4f\" height=\"%.0f\" "
-		"fill=\"#%06" PRIx32 "\"/><text x=\"%.2f\" y=\"%.0f\">",
-		x, y, width, ROW - 1, color_of(b), x + 3, y + ROW - 5);
+		"fill=\"#%06" PRIx32 "\"%s/><text x=\"%.2f\" y=\"%.0f\">",
+		x, y, width, ROW - 1, color_of(b), b->estimate ? " class=\"e\"" : "", x + 3,
+		y + ROW - 5);
 	if (room) {
 		bool cut = characters(name) > room;
 
@@ -151,6 +162,28 @@ static void print_box(const struct graph *g, const struct box *b)
 		fputs(cut ? "…" : "", g->out);
 	}
 	fputs("</text></g>\n", g->out);
+}
+
+/* Its variance, without its callees'. */
+static double varied_of(const struct call_stats *s, enum weight weight)
+{
+	return weight == WEIGHT_CALLS ? (double)s->calls_varied
+	       : weight == WEIGHT_OFF ? 0
+				      : (double)s->varied_ns;
+}
+
+/* A call that was measured is as long as it was, however uncertain what its time was spent on. */
+static void mark_estimate(const struct graph *g, uint32_t node, struct box *b)
+{
+	double varied = g->varied[node];
+
+	if (g->opts->weight == WEIGHT_CALLS) {
+		b->estimate = varied > 0;
+		b->error = (uint64_t)sqrt(varied);
+	} else if (g->opts->weight != WEIGHT_OFF) {
+		b->estimate = estimate__of(g->p, &g->p->nodes[node].stats).source != SOURCE_EXACT;
+		b->error = b->estimate ? estimate__error_ns(g->p, varied) : 0;
+	}
 }
 
 static void weigh_paths(struct graph *g)
@@ -161,15 +194,16 @@ static void weigh_paths(struct graph *g)
 		struct walk w = walk__from(p, p->threads[i].first_root);
 
 		while (walk__next(&w)) {
+			const struct call_stats *s = &p->nodes[w.node].stats;
 			uint32_t parent = p->nodes[w.node].parent;
 
-			if (w.entering)
-				g->weights[w.node] =
-					(double)weigh(&p->nodes[w.node].stats, g->opts->weight);
-			else if (parent)
-				g->weights[parent] += g->weights[w.node];
-			else
-				g->whole += g->weights[w.node];
+			if (w.entering) {
+				g->weights[w.node] = (double)weigh(s, g->opts->weight);
+				g->varied[w.node] = varied_of(s, g->opts->weight);
+				continue;
+			}
+			*(parent ? &g->weights[parent] : &g->whole) += g->weights[w.node];
+			g->varied[parent] += g->varied[w.node];
 		}
 	}
 }
@@ -222,16 +256,22 @@ static void draw_thread(struct graph *g, const struct profile_thread *t, double 
 		uint32_t parent = g->p->nodes[w.node].parent;
 		double *begin = parent ? &g->next[parent] : from;
 		const struct profile_function *f;
+		struct box b;
 
 		if (!w.entering)
 			continue;
 		f = &g->p->functions[g->p->nodes[w.node].function];
 		g->next[w.node] = *begin;
 		*begin += g->weights[w.node];
-		if (is_drawn(g, &w))
-			print_box(g,
-				  &(struct box){function__name(f), f->kind == FUNCTION_REGION,
-						g->next[w.node], g->weights[w.node], w.depth + 2});
+		if (!is_drawn(g, &w))
+			continue;
+		b = (struct box){.name = function__name(f),
+				 .region = f->kind == FUNCTION_REGION,
+				 .from = g->next[w.node],
+				 .weight = g->weights[w.node],
+				 .row = w.depth + 2};
+		mark_estimate(g, w.node, &b);
+		print_box(g, &b);
 	}
 }
 
@@ -247,7 +287,7 @@ static const char *weight_name(enum weight weight)
 
 static void print_head(const struct graph *g)
 {
-	char target[TARGET_ROOM], safe[4 * TARGET_ROOM], cnt[32];
+	char target[TARGET_ROOM], safe[4 * TARGET_ROOM], cnt[32], estimates[ACCOUNTS_LINE];
 	double height = height_of(g);
 	FILE *out = g->out;
 
@@ -272,6 +312,9 @@ static void print_head(const struct graph *g)
 		fputs("nothing was recorded", out);
 	else
 		fprintf(out, "a box is a path, as wide as its %s", weight_name(g->opts->weight));
+	if (*accounts__estimates(g->p, estimates, sizeof(estimates)) &&
+	    g->opts->weight != WEIGHT_OFF)
+		fprintf(out, "; paler ones are %s", estimates);
 	if (g->left_out)
 		fprintf(out, "; %s path%s too narrow or too deep to be drawn",
 			text_count(g->left_out, cnt, sizeof(cnt)),
@@ -310,9 +353,11 @@ static int write_svg(const struct profile *p, const struct sink_options *opts, F
 		g.p = merged;
 	}
 	g.weights = calloc(g.p->nodes_cnt + 1, sizeof(*g.weights));
+	g.varied = calloc(g.p->nodes_cnt + 1, sizeof(*g.varied));
 	g.next = calloc(g.p->nodes_cnt + 1, sizeof(*g.next));
-	err = g.weights && g.next ? draw(&g) : -ENOMEM;
+	err = g.weights && g.varied && g.next ? draw(&g) : -ENOMEM;
 	free(g.weights);
+	free(g.varied);
 	free(g.next);
 	profile__free(merged);
 	return err;

@@ -17,6 +17,11 @@
 	"error_ns INTEGER NOT NULL, self_error_ns INTEGER NOT NULL, "                   \
 	"min_ns INTEGER, max_ns INTEGER" /* NULL: no call has finished */
 
+/* Also of both; standard errors, 0: exact. */
+#define ESTIMATE_COLUMNS                                                  \
+	"source TEXT NOT NULL, samples INTEGER NOT NULL, "                \
+	"calls_error INTEGER NOT NULL, cpu_error_ns INTEGER NOT NULL"
+
 static const char sqlite_tables[] =
 	"PRAGMA user_version = " SQLITE_SCHEMA ";"
 	"CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;"
@@ -26,7 +31,7 @@ static const char sqlite_tables[] =
 	", "
 	"p50_ns INTEGER, p90_ns INTEGER, p99_ns INTEGER, sampled INTEGER NOT NULL, "
 	"dropped INTEGER NOT NULL, kind TEXT NOT NULL, whole INTEGER NOT NULL, "
-	"whole_until_ns INTEGER);" /* NULL: it is whole */
+	"whole_until_ns INTEGER, " ESTIMATE_COLUMNS ");" /* NULL: it is whole */
 	"CREATE TABLE aliases (function INTEGER NOT NULL REFERENCES functions, "
 	"symbol TEXT NOT NULL);"
 	"CREATE TABLE threads (id INTEGER PRIMARY KEY, pid INTEGER NOT NULL, tid INTEGER NOT NULL, "
@@ -34,7 +39,7 @@ static const char sqlite_tables[] =
 	"CREATE TABLE paths (id INTEGER PRIMARY KEY, parent INTEGER REFERENCES paths, "
 	"thread INTEGER NOT NULL REFERENCES threads, "
 	"function INTEGER NOT NULL REFERENCES functions, "
-	"depth INTEGER NOT NULL, " STATS_COLUMNS ");"
+	"depth INTEGER NOT NULL, " STATS_COLUMNS ", " ESTIMATE_COLUMNS ");"
 	"CREATE TABLE buckets (function INTEGER NOT NULL REFERENCES functions, "
 	"low_ns INTEGER NOT NULL, high_ns INTEGER NOT NULL, calls INTEGER NOT NULL);"
 	"CREATE TABLE drops (function INTEGER REFERENCES functions, name TEXT NOT NULL, "

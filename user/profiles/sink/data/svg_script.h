@@ -7,6 +7,7 @@
 #define SVG_STYLE                                                   \
 	"text{font:12px monospace;fill:#222}.f{cursor:pointer}"     \
 	".f:hover rect{stroke:#222}.f text{pointer-events:none}"    \
+	".e{fill-opacity:.55}"                                      \
 	".big{font-size:15px;text-anchor:middle}.button{fill:#06c;" \
 	"cursor:pointer}#found{text-anchor:end}.dim{opacity:.45}"
 

@@ -122,31 +122,6 @@ static void print_callers(struct printer *pr)
 	fputc('\n', pr->out);
 }
 
-/* What times with a "~" are estimated from, and why some of it is not in the tree. */
-static void print_samples(struct printer *pr)
-{
-	const struct profile *p = pr->profile;
-	const struct profile_accounting *a = &p->accounting;
-	uint64_t placed = a->samples_whole + a->samples_no_rule + a->samples_unreadable +
-			  a->samples_astray + a->samples_deep + a->samples_unknown;
-	char cnt[32], period[32];
-
-	if (!p->sample_period_ns)
-		return;
-	fprintf(pr->out, "~: estimated from %s sample%s of %s CPU time each",
-		text_count(placed, cnt, sizeof(cnt)), placed == 1 ? "" : "s",
-		text_duration(p->sample_period_ns, period, sizeof(period)));
-	if (placed)
-		fprintf(pr->out, "; %.1f%% with all callers",
-			100.0 * (double)a->samples_whole / (double)placed);
-	if (a->samples_probing)
-		fprintf(pr->out, "; %s met probes",
-			text_count(a->samples_probing, cnt, sizeof(cnt)));
-	if (a->samples_lost)
-		fprintf(pr->out, "; %s lost", text_count(a->samples_lost, cnt, sizeof(cnt)));
-	fputc('\n', pr->out);
-}
-
 /* Prints the reasons why figures are less than they should be. */
 static void print_warnings(struct printer *pr)
 {
@@ -306,7 +281,8 @@ static int print_summary(struct printer *pr)
 		fprintf(pr->out, "%s\n", line);
 	print_probes(pr);
 	print_callers(pr);
-	print_samples(pr);
+	if (*accounts__estimates(pr->profile, line, sizeof(line)))
+		fprintf(pr->out, "~: %s\n", line);
 	err = cpu_shares__print(pr);
 	fputs(printer__style(pr, STYLE_PLAIN), pr->out);
 	if (err)

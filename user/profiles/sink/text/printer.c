@@ -198,6 +198,20 @@ bool printer__errors(const struct printer *pr)
 	return pr->opts->verbose && !pr->opts->raw;
 }
 
+bool printer__calls_errors(const struct printer *pr)
+{
+	return printer__errors(pr) && pr->profile->accounting.bursts;
+}
+
+void printer__put_calls_error(const struct printer *pr, const struct call_stats *s)
+{
+	char cnt[32] = "-";
+
+	if (s->burst_calls)
+		text_count(estimate__of(pr->profile, s).calls_error, cnt, sizeof(cnt));
+	fprintf(pr->out, "  %7s", cnt);
+}
+
 void printer__interval(struct printer *pr)
 {
 	time_t start = (time_t)pr->profile->start_time;

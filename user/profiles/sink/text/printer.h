@@ -95,8 +95,13 @@ char *printer__calls(const struct call_stats *s, uint32_t sampled, char *buf, si
 char *printer__row_calls(const struct printer *pr, const struct call_stats *s, uint32_t sampled,
 			 char *buf, size_t size);
 
-/* Whether times are followed by what they are uncertain by. */
+/* Whether times are followed by what they are uncertain by; and calls, where bursts were made. */
 bool printer__errors(const struct printer *pr);
+bool printer__calls_errors(const struct printer *pr);
+
+/* Prints what calls are uncertain by, in a column of CALLS_ERROR_WIDTH. */
+#define CALLS_ERROR_WIDTH 9
+void printer__put_calls_error(const struct printer *pr, const struct call_stats *s);
 
 /* With opts->interval, a line that tells when the interval began. */
 void printer__interval(struct printer *pr);

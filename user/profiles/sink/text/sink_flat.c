@@ -152,6 +152,8 @@ static void print_numbers(const struct printer *pr, const struct profile_functio
 
 	fprintf(pr->out, "%*s", (int)l->calls,
 		printer__row_calls(pr, &f->stats, f->sampled, calls, sizeof(calls)));
+	if (printer__calls_errors(pr))
+		printer__put_calls_error(pr, &f->stats);
 	print_sums(pr, &f->stats, l);
 	print_single_calls(pr, f, l);
 	fprintf(pr->out, "  %6s  ", printer__share(f->stats.self_ns, whole, share, sizeof(share)));
@@ -193,8 +195,8 @@ static void print_heading(const struct printer *pr, const struct layout *l)
 {
 	bool errors = printer__errors(pr);
 
-	fprintf(pr->out, "%s%*s  %7s", printer__style(pr, STYLE_DIM), (int)l->calls, "CALLS",
-		"TOTAL");
+	fprintf(pr->out, "%s%*s%s  %7s", printer__style(pr, STYLE_DIM), (int)l->calls, "CALLS",
+		printer__calls_errors(pr) ? "      +/-" : "", "TOTAL");
 	fprintf(pr->out, "%s  %7s%s%s", errors ? "      +/-" : "", "SELF",
 		errors ? "      +/-" : "", l->shown & SHOW_CPU ? "      CPU" : "");
 	fprintf(pr->out, "%s%s%s%s%s%s", l->shown & SHOW_AVG ? "      AVG" : "",

@@ -79,9 +79,11 @@ static void print_heading(const struct drawing *d, const struct profile_thread *
 	else
 		fprintf(pr->out, "tid %d", t->tid);
 	fputs(t->spans ? ", spans\n" : "\n", pr->out);
-	fprintf(pr->out, "%s%*s  %7s%s  %7s%s%s  %6s  FUNCTION%s\n", printer__style(pr, STYLE_DIM),
-		(int)d->calls_width, "CALLS", "TOTAL", printer__errors(pr) ? "      +/-" : "",
-		"SELF", printer__errors(pr) ? "      +/-" : "", d->cpu ? "      CPU" : "", "SHARE",
+	fprintf(pr->out, "%s%*s%s  %7s%s  %7s%s%s  %6s  FUNCTION%s\n",
+		printer__style(pr, STYLE_DIM), (int)d->calls_width, "CALLS",
+		printer__calls_errors(pr) ? "      +/-" : "", "TOTAL",
+		printer__errors(pr) ? "      +/-" : "", "SELF",
+		printer__errors(pr) ? "      +/-" : "", d->cpu ? "      CPU" : "", "SHARE",
 		printer__style(pr, STYLE_PLAIN));
 }
 
@@ -104,6 +106,8 @@ static void print_numbers(const struct drawing *d, const struct tree_row *row)
 
 	fprintf(pr->out, "%*s", (int)d->calls_width,
 		printer__row_calls(pr, s, row->sampled, calls, sizeof(calls)));
+	if (printer__calls_errors(pr))
+		printer__put_calls_error(pr, s);
 	print_time(pr, s->total_ns, s->error_ns, e.total);
 	if (e.total && !s->self_ns && !printer__errors(pr))
 		fprintf(pr->out, " %8s", "-");
@@ -196,6 +200,7 @@ static int print_function(const struct drawing *d, const struct tree_row *row, s
 static size_t figures_width(const struct drawing *d)
 {
 	return d->calls_width + OTHERS_WIDTH + (d->cpu ? CPU_WIDTH : 0) +
+	       (printer__calls_errors(d->pr) ? CALLS_ERROR_WIDTH : 0) +
 	       (printer__errors(d->pr) ? ERRORS_WIDTH : 0);
 }
 

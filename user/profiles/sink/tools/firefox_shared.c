@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "calls/estimate.h"
 #include "calls/profile.h"
 #include "calls/walk.h"
 #include "sink/listing.h"
@@ -88,6 +89,12 @@ static void write_functions(struct firefox *w)
 	json_close(j, '}');
 }
 
+/* Its number in the list that write_meta() makes. */
+static uint32_t category_of(const struct profile *p, const struct profile_function *f)
+{
+	return estimate__of(p, &f->stats).source == SOURCE_EXACT ? 1 : 2;
+}
+
 /* One for each function, and one for each module. */
 static void write_frames(struct firefox *w)
 {
@@ -97,7 +104,11 @@ static void write_frames(struct firefox *w)
 	json_member_open(j, "frameTable", '{');
 	column__empty(j, "address", cnt, true);
 	column__constant(j, "inlineDepth", cnt, 0);
-	column__constant(j, "category", cnt, 1);
+	json_member_open(j, "category", '[');
+	for (size_t i = 0; i < w->p->functions_cnt; i++)
+		if (w->functions[i].listed)
+			json_u64(j, category_of(w->p, &w->p->functions[i]));
+	json_close(j, ']');
 	column__constant(j, "subcategory", cnt, 0);
 	column__counting(j, "func", cnt, 0);
 	column__empty(j, "nativeSymbol", cnt, false);

@@ -159,6 +159,7 @@ static void write_head(const struct writer *w, bool raw)
 	write_note(w, "cmd", target__name(&w->p->target, line, sizeof(line)));
 	write_note(w, "desc", accounts__calls(w->p, line, sizeof(line)));
 	write_note(w, "desc", accounts__cost(w->p, raw, line, sizeof(line)));
+	write_note(w, "desc", accounts__estimates(w->p, line, sizeof(line)));
 	/* In the order of enum cost. */
 	fputs("positions: line\n"
 	      "event: Wall : wall time, ns\n"

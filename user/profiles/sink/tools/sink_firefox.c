@@ -10,7 +10,9 @@
 #include <stdlib.h>
 
 #include "calls/accounting.h"
+#include "calls/estimate.h"
 #include "calls/profile.h"
+#include "sink/accounts.h"
 #include "sink/listing.h"
 #include "sink/names.h"
 #include "sink/sink.h"
@@ -33,10 +35,19 @@ static void write_note(struct json *j, const char *label, const char *format, in
 
 static void write_notes(struct json *j, const struct profile *p)
 {
+	char line[ACCOUNTS_LINE];
+
 	json_member_open(j, "extra", '[');
 	json_open(j, '{');
 	json_member_string(j, "label", "proftrace");
 	json_member_open(j, "entries", '[');
+	if (*accounts__estimates(p, line, sizeof(line))) {
+		json_open(j, '{');
+		json_member_string(j, "label", "lightblue is");
+		json_member_string(j, "format", "string");
+		json_member_string(j, "value", line);
+		json_close(j, '}');
+	}
 	for (size_t i = 0; i < ACCOUNTS; i++)
 		if (account__matters(&accounts[i], p))
 			write_note(j, accounts[i].label,
@@ -82,6 +93,8 @@ static void write_meta(struct firefox *w)
 	json_member_open(j, "categories", '[');
 	write_category(j, "Other", "grey"); /* there has to be one */
 	write_category(j, "Traced", "blue");
+	if (estimate__any(p))
+		write_category(j, "Estimated", "lightblue");
 	json_close(j, ']');
 	write_notes(j, p);
 	json_close(j, '}');

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "calls/estimate.h"
 #include "calls/profile.h"
 #include "calls/walk.h"
 #include "sink/accounts.h"
@@ -75,6 +76,8 @@ struct writer {
 	struct proto labels;		  /* of the current thread's samples */
 	uint64_t strings;		  /* written so far */
 	uint64_t label_keys[LABELS];
+	struct proto sources[SOURCES]; /* labels, if there are estimates */
+	uint64_t source_key;
 	uint64_t left_out; /* the location that stands for frames left out; 0: not needed yet */
 	uint64_t *stack;   /* locations, outermost first */
 	size_t stack_cap;
@@ -227,6 +230,22 @@ static void make_labels(struct writer *w, const struct profile_thread *t)
 		add_label(w, LABEL_GOROUTINE, LABEL_NUM, t->goroutine);
 }
 
+/* The label that says how a path is known, which is made when it is first needed. */
+static const struct proto *source_label(struct writer *w, const struct call_stats *s)
+{
+	enum estimate_source source = estimate__of(w->p, s).source;
+	struct proto *label = &w->sources[source];
+
+	if (!label->len && estimate__any(w->p)) {
+		if (!w->source_key)
+			w->source_key = string(w, "source");
+		proto_u64(&w->inner, LABEL_KEY, w->source_key);
+		proto_u64(&w->inner, LABEL_STR, string(w, estimate__source_name(source)));
+		proto_message(label, SAMPLE_LABEL, &w->inner);
+	}
+	return label;
+}
+
 static uint64_t as_i64(uint64_t value)
 {
 	return value < INT64_MAX ? value : INT64_MAX;
@@ -235,6 +254,7 @@ static uint64_t as_i64(uint64_t value)
 /* The innermost of w->stack's frames is at `depth`. */
 static void write_sample(struct writer *w, const struct call_stats *s, uint32_t depth)
 {
+	const struct proto *source = source_label(w, s);
 	bool deep = depth >= MAX_STACK;
 	uint64_t gap = deep ? left_out(w) : 0;
 	uint32_t i;
@@ -253,6 +273,7 @@ static void write_sample(struct writer *w, const struct call_stats *s, uint32_t 
 	proto_number(&w->inner, as_i64(s->off_self_ns));
 	proto_message(&w->message, SAMPLE_VALUE, &w->inner);
 	proto_append(&w->message, &w->labels);
+	proto_append(&w->message, source);
 	write_message(w, PROFILE_SAMPLE);
 }
 
@@ -292,6 +313,7 @@ static void write_notes(struct writer *w, bool raw)
 	write_comment(w, target__name(&w->p->target, line, sizeof(line)));
 	write_comment(w, accounts__calls(w->p, line, sizeof(line)));
 	write_comment(w, accounts__cost(w->p, raw, line, sizeof(line)));
+	write_comment(w, accounts__estimates(w->p, line, sizeof(line)));
 	flush(w);
 }
 
@@ -330,6 +352,8 @@ static int write_pprof(const struct profile *p, const struct sink_options *opts,
 	proto_free(&w.message);
 	proto_free(&w.inner);
 	proto_free(&w.labels);
+	for (int i = 0; i < SOURCES; i++)
+		proto_free(&w.sources[i]);
 	return err ? err : stream__end(out);
 }
 

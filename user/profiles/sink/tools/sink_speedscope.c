@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "calls/estimate.h"
 #include "calls/profile.h"
 #include "calls/walk.h"
 #include "sink/listing.h"
@@ -19,6 +20,7 @@
 #include "timeline/timeline.h"
 #include "util/array.h"
 #include "util/json.h"
+#include "util/text.h"
 
 #define SCHEMA	   "https://www.speedscope.app/file-format-schema.json"
 #define MAX_FRAMES 10000000 /* in the stacks of a thread */
@@ -35,7 +37,8 @@ struct writer {
 /* The sum of the paths of a thread. */
 struct extent {
 	uint64_t weight;
-	uint64_t frames; /* of the stacks of all samples */
+	uint64_t estimated; /* of the weight: of paths that are no exact ones */
+	uint64_t frames;    /* of the stacks of all samples */
 };
 
 static struct extent measure(const struct writer *s, const struct profile_thread *t)
@@ -49,6 +52,8 @@ static struct extent measure(const struct writer *s, const struct profile_thread
 		if (!w.entering || !weight)
 			continue;
 		e.weight += weight;
+		if (estimate__of(s->p, &s->p->nodes[w.node].stats).source != SOURCE_EXACT)
+			e.estimated += weight;
 		e.frames += w.depth + 1;
 	}
 	return e;
@@ -95,14 +100,22 @@ static void write_event(struct writer *s, bool opens, uint32_t node, uint64_t at
 	json_close(j, '}');
 }
 
-static void begin_profile(struct writer *s, const char *type, const struct profile_thread *t)
+/* `e` NULL: all is exact. */
+static void begin_profile(struct writer *s, const char *type, const struct profile_thread *t,
+			  const struct extent *e)
 {
-	char name[THREAD_NAME_LEN];
+	char name[THREAD_NAME_LEN], marked[THREAD_NAME_LEN + 32], share[32];
 	struct json *j = &s->j;
+
+	snprintf(marked, sizeof(marked), "%s", thread__name(t, name));
+	if (e && e->estimated)
+		snprintf(marked, sizeof(marked), "%s (~%s estimated)", name,
+			 text_percent(100.0 * (double)e->estimated / (double)e->weight, share,
+				      sizeof(share)));
 
 	json_open(j, '{');
 	json_member_string(j, "type", type);
-	json_member_string(j, "name", thread__name(t, name));
+	json_member_string(j, "name", marked);
 	json_member_string(j, "unit", s->weight == WEIGHT_CALLS ? "none" : "nanoseconds");
 	json_member_u64(j, "startValue", 0);
 }
@@ -147,28 +160,28 @@ static void write_weights(struct writer *s, const struct profile_thread *t)
 	}
 }
 
-static int write_sampled(struct writer *s, const struct profile_thread *t, uint64_t weight)
+static int write_sampled(struct writer *s, const struct profile_thread *t, const struct extent *e)
 {
 	int err;
 
-	begin_profile(s, "sampled", t);
+	begin_profile(s, "sampled", t, e);
 	json_member_open(&s->j, "samples", '[');
 	err = write_stacks(s, t);
 	json_close(&s->j, ']');
 	json_member_open(&s->j, "weights", '[');
 	write_weights(s, t);
 	json_close(&s->j, ']');
-	end_profile(s, weight);
+	end_profile(s, e->weight);
 	return err;
 }
 
 /* Paths one behind the other, each as long as it weighs. */
-static void write_laid_out(struct writer *s, const struct profile_thread *t)
+static void write_laid_out(struct writer *s, const struct profile_thread *t, const struct extent *e)
 {
 	struct walk w = walk__from(s->p, t->first_root);
 	uint64_t at = 0;
 
-	begin_profile(s, "evented", t);
+	begin_profile(s, "evented", t, e);
 	json_member_open(&s->j, "events", '[');
 	while (walk__next(&w) && !ferror_unlocked(s->j.out)) {
 		write_event(s, w.entering, w.node, at);
@@ -191,7 +204,7 @@ static int write_call(const struct timeline_event *e, void *ctx)
 	struct calls *c = ctx;
 
 	if (!c->begun) {
-		begin_profile(c->writer, "evented", c->thread);
+		begin_profile(c->writer, "evented", c->thread, NULL);
 		json_member_open(&c->writer->j, "events", '[');
 	}
 	c->begun = true;
@@ -236,9 +249,9 @@ static int write_profiles(struct writer *s, uint64_t *dearest)
 		else if (!written)
 			continue;
 		else if (e.frames > MAX_FRAMES)
-			write_laid_out(s, t);
+			write_laid_out(s, t, &e);
 		else
-			err = write_sampled(s, t, e.weight);
+			err = write_sampled(s, t, &e);
 		if (written && e.weight > most) {
 			most = e.weight;
 			*dearest = cnt;
