@@ -104,9 +104,9 @@ class Reader:
         _, text = self.annotate(path, "--tree=calling")
         seen, caller = collections.Counter(), None
         for line in text.splitlines():
-            if found := re.match(r"^[\s\d,.()%-]*?  \* +(.*) \[[^]]*\]$", line):
+            if found := re.match(r"^[\s\d,.()%-]*?  \* +(.*) \[[^]]*\]+$", line):
                 caller = found[1]
-            elif found := re.match(r"^[\s\d,.()%-]*?  >   ?(.*) \(([\d,]+)x\) \[[^]]*\]$", line):
+            elif found := re.match(r"^[\s\d,.()%-]*?  >   ?(.*) \(([\d,]+)x\) \[[^]]*\]+$", line):
                 seen[caller, found[1].lstrip()] += int(found[2].replace(",", ""))
         self.assertEqual(seen, merged)
 

@@ -8,6 +8,7 @@ import subprocess
 
 import harness
 import recordings
+import sample
 import test_callgrind
 import test_csv
 import test_firefox
@@ -25,6 +26,14 @@ def folded_name(function):
     """As folded stacks have it, which know no escapes."""
     name = re.sub(r" (\d[\d.]*)$", r"_\1", frame_name(function).replace(";", ":"))
     return name.lstrip("# ").rstrip(" ")
+
+
+def calls_text(function):
+    """As the page has it."""
+    source = sample.estimate(function)["source"]
+    if source == "sample" and not function["calls"]:
+        return "-"
+    return ("~" if source == "burst" else "") + f"{function['calls']:,}"
 
 
 class Formats(test_speedscope.Reader, test_pprof.Reader, test_callgrind.Reader,
@@ -135,10 +144,11 @@ class Formats(test_speedscope.Reader, test_pprof.Reader, test_callgrind.Reader,
     def check_function_table(self, document):
         self.show("functions")
         whole = sum(f["self_ns"] for f in document["functions"])
+        # Behind an estimate stands its error.
         rows = [[row["name"], row["cells"][1][0], row["cells"][2][0],
-                 *(cell[1] for cell in row["cells"][3:10])]
+                 *(cell[1].partition(" \u00b1 ")[0] for cell in row["cells"][3:10])]
                 for row in self.page_rows("function-grid")]
-        expected = [[frame_name(f), percent(f["self_ns"], whole), f"{f['calls']:,}",
+        expected = [[frame_name(f), percent(f["self_ns"], whole), calls_text(f),
                      *(exact(f[key]) for key in ("total_ns", "self_ns", "cpu_self_ns")),
                      *(exact(f[key]) if f["histogram"] else ""
                        for key in ("p50_ns", "p90_ns", "p99_ns")),
@@ -156,8 +166,9 @@ class Formats(test_speedscope.Reader, test_pprof.Reader, test_callgrind.Reader,
         for row in self.page_rows("tree-grid"):
             names[row["level"] - 1:] = [row["name"]]
             if row["level"] > 1:
-                seen.append((*names, number(row["cells"][1][0]),
-                             *(number(cell[1]) for cell in row["cells"][2:7])))
+                seen.append((*names, number(row["cells"][1][0].strip("-~") or "0"),
+                             *(number(cell[1].partition(" \u00b1 ")[0])
+                               for cell in row["cells"][2:7])))
         expected = []
         for thread in document["threads"]:
             names = [f"{thread['comm']}-{thread['pid']}/{thread['tid']}"]

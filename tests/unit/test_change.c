@@ -244,6 +244,51 @@ static void test_calls(void **state)
 	assert_false(change__calls_are_noise(&old, &now));
 }
 
+/* 100 samples of 10 ms have a variance of 100 (10 ms)^2. */
+static struct measured samples(uint64_t cnt)
+{
+	double period_ns = 10.0 * MS;
+
+	return (struct measured){.ns = cnt * 10 * MS,
+				 .ns_varied = (double)cnt * period_ns * period_ns};
+}
+
+static void test_samples(void **state)
+{
+	struct measured none = samples(0), old = samples(100), now = samples(128);
+
+	/* sqrt(228) = 15.1 samples: 28 are less than two of these. */
+	assert_int_equal(change__of(&old, &now).error_ns, 150996688);
+	expect(&old, &now, 280 * MS, true);
+	/* sqrt(246) = 15.7: 46 are less than three; sqrt(260) = 16.1: 60 are more. */
+	now = samples(146);
+	expect(&old, &now, 460 * MS, true);
+	now = samples(160);
+	assert_int_equal(change__of(&old, &now).error_ns, 161245154);
+	expect(&old, &now, 600 * MS, false);
+	/* Three times sqrt(8) is 8.5, of 10 it is 9.5. */
+	now = samples(8);
+	expect(&none, &now, 80 * MS, true);
+	now = samples(10);
+	expect(&none, &now, 100 * MS, false);
+}
+
+static void test_bursts(void **state)
+{
+	struct measured old = {.calls = 90000, .calls_varied = 900 * 900};
+	struct measured now = {.calls = 94000, .calls_varied = 1200 * 1200};
+
+	/* Together 1,500. */
+	assert_true(change__calls_are_noise(&old, &now));
+	now.calls = 95000;
+	assert_false(change__calls_are_noise(&old, &now));
+	/* A call's time is as uncertain as the number of calls: 100 of 1,100, of 1.1 s. */
+	old = (struct measured){.ns = 1000 * MS, .calls = 1000};
+	now = (struct measured){.ns = 1100 * MS, .calls = 1100, .calls_varied = 100 * 100};
+	assert_int_equal(change__per_call(&old, &now).old_ns, 1100 * MS);
+	assert_int_equal(change__per_call(&old, &now).error_ns, 100 * MS);
+}
+
 static void test_extremes(void **state)
 {
 	struct measured none = {0}, most = {.ns = UINT64_MAX, .calls = UINT64_MAX};
@@ -291,6 +336,8 @@ int main(void)
 		cmocka_unit_test(test_single_call_waits),
 		cmocka_unit_test(test_per_call),
 		cmocka_unit_test(test_calls),
+		cmocka_unit_test(test_samples),
+		cmocka_unit_test(test_bursts),
 		cmocka_unit_test(test_extremes),
 		cmocka_unit_test(test_percent),
 	};

@@ -70,7 +70,8 @@ static void expect_in(const struct diff *d, const struct sink *sink, const char 
 {
 	char *text = written(d, sink, WEIGHT_WALL);
 
-	assert_non_null(strstr(text, expected));
+	if (!strstr(text, expected))
+		fail_msg("%s is not in\n%s", expected, text);
 	free(text);
 }
 
@@ -546,7 +547,7 @@ static void test_page(void **state)
 		  "\"left_out\":0,\"old_calls\":[1,200,0,400],"
 		  "\"old_self\":[10000000,40000000,0,20000000],"
 		  "\"new_self\":[10000000,80000000,20000000,0],\"noise\":[1,0,0,0],"
-		  "\"calls_noise\":[1,1,0,0]}");
+		  "\"calls_noise\":[1,1,0,0],\"noise_ns\":[");
 	expect_in(d, &sink_html, "\"calls\":[1,200,0,400]");
 	release(d);
 }
@@ -557,7 +558,7 @@ static void test_spans_by_format(void **state)
 	static const char *const text[] = {"[spans of prog] leaf\n", NULL};
 	static const char *const json[] = {"\"comm\":\"prog\",\"spans\":true,\"path\":[\"leaf\"]",
 					   NULL};
-	static const char *const csv[] = {"\"prog\",\"leaf\",", ",region\r\n", NULL};
+	static const char *const csv[] = {"\"prog\",\"leaf\",", ",region,", NULL};
 	struct profile *old = program("prog", "/bin/prog", false, 40 * MS);
 	struct profile *now = program("prog", "/bin/prog", false, 40 * MS);
 	uint32_t spans = fixture_thread(now, 100, 101, "prog");
@@ -580,13 +581,87 @@ static void test_csv(void **state)
 		"\r\n1,,0,\"prog\",\"main\",\"main\",\"/bin/prog\",1,1,70000000,110000000,",
 		"\r\n2,1,1,\"prog\",\"work\",\"work\",\"/bin/prog\",200,200,60000000,100000000,"
 		"40000000,80000000,40000000,80000000,0,0,40000000,0,40000000,4647580,0,"
-		"function\r\n",
+		"function,exact,exact,0,0,0,0,0\r\n",
 		NULL};
 	struct diff *d =
 		compare(program("prog", "/bin/prog", false, 40 * MS),
 			program("prog", "/bin/prog", false, 80 * MS), (struct diff_options){0});
 
 	expect_lines(d, &sink_csv, &(struct sink_options){0}, expected);
+	release(d);
+}
+
+/* main is exact and lends the time of samples to what it calls, which is not traced. */
+static struct profile *sampled(uint64_t copy, uint64_t hash)
+{
+	struct profile *p = fixture_new();
+	uint32_t names[] = {fixture_function(p, "main"), fixture_function(p, "copy"),
+			    fixture_function(p, "hash")};
+	const uint64_t cnt[] = {0, copy, hash};
+	uint32_t n;
+
+	p->sample_period_ns = 10 * MS;
+	fixture_thread(p, 1, 1, "prog");
+	n = fixture_node(p, 0, 0, names[0], 1, 3000 * MS, (300 - copy - hash) * 10 * MS);
+	p->nodes[n].stats.varied_ns = (copy + hash) * 10 * MS;
+	for (int i = 1; i < 3; i++) {
+		struct call_stats *s;
+		uint32_t callee;
+
+		p->functions[names[i]].kind = FUNCTION_CALLER;
+		if (!cnt[i])
+			continue;
+		callee = fixture_node(p, 0, n, names[i], 0, cnt[i] * 10 * MS, cnt[i] * 10 * MS);
+		s = &p->nodes[callee].stats;
+		s->samples = cnt[i];
+		s->sampled_ns = s->varied_ns = cnt[i] * 10 * MS;
+	}
+	fixture_finish(p);
+	return p;
+}
+
+static void test_samples(void **state)
+{
+	struct diff *d = compare(sampled(100, 4), sampled(128, 0), (struct diff_options){0});
+	const struct diff_figures *f = find(d, "copy");
+
+	assert_int_equal(f->self.ns, 280 * MS);
+	assert_int_equal(f->self.error_ns, 150996688);
+	assert_true(f->self.noise && f->total.noise && f->uncounted && f->calls_noise);
+	assert_int_equal(f->estimates[DIFF_OLD].source, SOURCE_SAMPLE);
+	assert_int_equal(f->estimates[DIFF_OLD].cpu_error_ns, 100 * MS);
+	/* Four samples and none: it may have been there. */
+	assert_true(find(d, "hash")->self.noise);
+	/* What main has lent is as uncertain, what it took with all below it was measured. */
+	assert_int_equal(find(d, "main")->self.error_ns, 152315462); /* sqrt(104 + 128) */
+	assert_int_equal(find(d, "main")->total.error_ns, 0);
+	expect_in(d, &sink_tree, "time has not changed by more than noise");
+	expect_in(d, &sink_json, "\"unseen\":true");
+	expect_in(d, &sink_json,
+		  "\"source\":\"sample\",\"calls_error\":0,\"cpu_error_ns\":100000000}");
+	expect_in(d, &sink_csv, ",sample,sample,0,0,100000000,113137084,150996688\r\n");
+	release(d);
+	d = compare(sampled(100, 0), sampled(200, 40), (struct diff_options){0});
+	assert_false(find(d, "copy")->self.noise);
+	assert_false(find(d, "hash")->self.noise || find(d, "hash")->unseen);
+	expect_in(d, &sink_tree, "main -1.40 s, copy +1.00 s, hash +400 ms; all functions have");
+	expect_in(d, &sink_tree, "  ~1.00 s  ~2.00 s    +1.00 s            -           -");
+	release(d);
+}
+
+/* What only one run can know is its callers' again. */
+static void test_samples_of_one_run(void **state)
+{
+	struct profile *old = sampled(100, 4);
+	struct diff *d;
+
+	old->nodes_cnt = 2;
+	old->nodes[1].stats.self_ns = old->nodes[1].stats.raw_self_ns = 3000 * MS;
+	old->nodes[1].stats.varied_ns = old->sample_period_ns = 0;
+	d = compare(old, sampled(100, 4), (struct diff_options){0});
+	assert_int_equal(find(d, "main")->self.ns, 0);
+	assert_int_equal(find(d, "main")->estimates[DIFF_NEW].source, SOURCE_EXACT);
+	assert_true(find(d, "copy")->hidden);
 	release(d);
 }
 
@@ -612,6 +687,8 @@ int main(void)
 		cmocka_unit_test(test_page),
 		cmocka_unit_test(test_spans_by_format),
 		cmocka_unit_test(test_csv),
+		cmocka_unit_test(test_samples),
+		cmocka_unit_test(test_samples_of_one_run),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,7 +8,7 @@
 
 static const struct sink_options plain, calls = {.weight = WEIGHT_CALLS}, verbose = {.verbose = 1};
 
-#define NOTE                                                                        \
+#define NOTE                                                                          \
 	"estimated from 294 samples of 10.0 ms CPU time each, calls from 4 bursts of" \
 	" 20.0 ms in all; 100.0% with all callers"
 

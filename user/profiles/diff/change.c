@@ -87,7 +87,18 @@ static double cpu_variance(const struct measured *m)
 
 	if (m->raw_cpu_ns)
 		variance += raw * CHANGE_STALL_NS * (double)m->stolen_ns / (double)m->raw_cpu_ns;
-	return variance + square((double)m->error_ns);
+	return variance + square((double)m->error_ns) + m->ns_varied;
+}
+
+/* What comes of the old time having been scaled by numbers of calls that are estimates. */
+static double scale_variance(const struct pair *p)
+{
+	double old = (double)p->old->calls, now = (double)p->now->calls, relative;
+
+	if (p->scale == 1 || !p->old->calls || !p->now->calls)
+		return 0;
+	relative = p->old->calls_varied / square(old) + p->now->calls_varied / square(now);
+	return square(p->scale * (double)p->old->ns) * relative;
 }
 
 /* One stall of the processor, if there were any. */
@@ -102,7 +113,8 @@ static double one_stall(const struct pair *p)
 /* The noise: by how much runs of the same thing differ. */
 static double noise_of(const struct pair *p, bool stalls)
 {
-	double old = cpu_variance(p->old), now = cpu_variance(p->now), busy = 0;
+	double old = cpu_variance(p->old), now = cpu_variance(p->now) + scale_variance(p);
+	double busy = 0;
 
 	if (stalls) {
 		old += stall_variance(p->old);
@@ -168,6 +180,8 @@ static struct change compare(const struct measured *old, const struct measured *
 	};
 
 	c.ns = change__difference(c.old_ns, c.new_ns);
+	c.error_ns =
+		rounded(sqrt(square(scale) * old->ns_varied + now->ns_varied + scale_variance(&p)));
 	if (cpu_tells(&p, (double)c.ns, without_stalls))
 		noise = without_stalls;
 	c.noise_ns = rounded(noise + chance_of_calls(&p, (double)c.ns));
@@ -189,7 +203,8 @@ struct change change__per_call(const struct measured *old, const struct measured
 
 bool change__calls_are_noise(const struct measured *old, const struct measured *now)
 {
-	double difference = (double)change__difference(old->calls, now->calls), variances = 0;
+	double difference = (double)change__difference(old->calls, now->calls);
+	double variances = old->calls_varied + now->calls_varied;
 
 	if (old->sampled > 1)
 		variances += (double)old->calls * old->sampled;

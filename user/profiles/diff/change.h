@@ -11,6 +11,7 @@ struct change {
 	uint64_t old_ns, new_ns;
 	int64_t ns;	   /* the new less the old one, saturated */
 	uint64_t noise_ns; /* so much of it may be chance */
+	uint64_t error_ns; /* its standard error, as far as the times are estimates; 0: measured */
 	bool noise;	   /* it has not changed by more */
 };
 
@@ -29,6 +30,8 @@ struct measured {
 	/* By what share the time off the CPU of most functions differs between the runs: a standard
 	 * deviation; 0: unknown. */
 	double off_alike;
+	/* Variances, where they are estimates: of ns, in ns^2, and of calls, in calls^2. */
+	double ns_varied, calls_varied;
 };
 
 /*
@@ -48,6 +51,9 @@ struct measured {
  * - three standard deviations of the difference; beyond lies one in 370 by chance. Variances of
  *   independent parts add (Bienaymé):
  *   - what the probes' cost leaves uncertain in each run;
+ *   - of what was estimated from samples or bursts, the variance that it brings along. So a change
+ *     within two standard errors is none, and one between two and three is none either: of a
+ *     hundred functions that are alike, five would differ by two;
  *   - time off the CPU, unless it is much in each call, comes in stalls that have nothing to do
  *     with the function, preemption above all. The variance of a sum of N stalls of length L, N
  *     Poisson distributed, is N L^2; L is taken for CHANGE_STALL_NS, or the longest call if that
@@ -85,7 +91,7 @@ struct change change__of(const struct measured *old, const struct measured *now)
 struct change change__per_call(const struct measured *old, const struct measured *now);
 
 /* Whether a change in the number of calls is noise: these are exact, and any change is a real one,
- * unless they were scaled from samples, by three standard deviations as above. */
+ * unless they were scaled from samples or bursts, by three standard deviations as above. */
 bool change__calls_are_noise(const struct measured *old, const struct measured *now);
 
 /* In percent of the old time. Returns false if that is 0. */

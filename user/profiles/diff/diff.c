@@ -16,6 +16,7 @@
 #include "calls/walk.h"
 #include "diff/diff_common.h"
 #include "diff/same_functions.h"
+#include "diff/total_errors.h"
 #include "views/merge.h"
 
 #define ALIKE_LEAST    5	/* functions, that most of them tell something */
@@ -31,10 +32,11 @@ struct builder {
 	uint32_t *threads[DIFF_RUNS];	   /* likewise */
 	uint32_t *nodes[DIFF_RUNS];	   /* likewise */
 	double *variation[DIFF_RUNS];	   /* by function of `both` */
-	uint64_t whole_ns[DIFF_RUNS];	   /* all functions' own time, waiting apart */
-	uint64_t raw_cpu_ns[DIFF_RUNS];	   /* their time on the CPU, with the probes' */
-	uint64_t stolen_ns[DIFF_RUNS];	   /* what of it was none, by the kernel's account */
-	double off_alike;		   /* as in struct measured */
+	struct total_errors errors[DIFF_RUNS];
+	uint64_t whole_ns[DIFF_RUNS];	/* all functions' own time, waiting apart */
+	uint64_t raw_cpu_ns[DIFF_RUNS]; /* their time on the CPU, with the probes' */
+	uint64_t stolen_ns[DIFF_RUNS];	/* what of it was none, by the kernel's account */
+	double off_alike;		/* as in struct measured */
 	struct path_map map;
 };
 
@@ -71,6 +73,17 @@ static double variation_of(const struct builder *b, const struct call_stats *s, 
 	return self && s->self_ns < s->total_ns / 10 * 9 && variation > 1 ? 1 : variation;
 }
 
+/* The variance of a time; `varied` is that of its inclusive one. */
+static double varied_of(const struct builder *b, const struct diff_figures *f, uint32_t run,
+			bool self, double varied)
+{
+	double period_ns = (double)b->merged[run]->sample_period_ns;
+
+	if (b->d->opts.time == DIFF_OFF)
+		return 0;
+	return period_ns * (self ? (double)f->stats[run].varied_ns : varied);
+}
+
 static struct measured measured(const struct builder *b, const struct diff_figures *f,
 				uint32_t function, uint32_t run, bool self)
 {
@@ -97,7 +110,33 @@ static struct measured measured(const struct builder *b, const struct diff_figur
 		.raw_cpu_ns = b->raw_cpu_ns[run],
 		.stolen_ns = b->stolen_ns[run],
 		.off_alike = b->off_alike,
+		.ns_varied = varied_of(b, f, run, self, f->total_varied[run]),
+		.calls_varied = (double)s->calls_varied,
 	};
+}
+
+/* Whether the run has seen it in samples and not counted its calls. */
+static bool is_uncounted(const struct builder *b, const struct diff_figures *f, uint32_t function,
+			 uint32_t run)
+{
+	uint32_t in_run = b->pairs[function].of[run];
+
+	return f->there[run] && !f->stats[run].calls &&
+	       (f->stats[run].samples || b->merged[run]->functions[in_run].kind == FUNCTION_CALLER);
+}
+
+static void judge_estimates(const struct builder *b, struct diff_figures *f, uint32_t function)
+{
+	for (uint32_t run = 0; run < DIFF_RUNS; run++) {
+		f->estimates[run] = estimate__of(b->merged[run], &f->stats[run]);
+		f->uncounted |= is_uncounted(b, f, function, run);
+		f->unseen |= !f->there[!run] && f->total.noise &&
+			     f->estimates[run].source == SOURCE_SAMPLE;
+	}
+	if (!f->uncounted)
+		return;
+	f->calls = 0;
+	f->calls_noise = true;
 }
 
 static void compare(const struct builder *b, struct diff_figures *f, uint32_t function)
@@ -117,6 +156,7 @@ static void compare(const struct builder *b, struct diff_figures *f, uint32_t fu
 	f->sampled = m[DIFF_OLD].sampled ? m[DIFF_OLD].sampled : m[DIFF_NEW].sampled;
 	f->calls = change__difference(m[DIFF_OLD].calls, m[DIFF_NEW].calls);
 	f->calls_noise = change__calls_are_noise(&m[DIFF_OLD], &m[DIFF_NEW]);
+	judge_estimates(b, f, function);
 	total = f->stats[DIFF_OLD].total_ns;
 	if (f->stats[DIFF_NEW].total_ns > total)
 		total = f->stats[DIFF_NEW].total_ns;
@@ -214,6 +254,7 @@ static int add_functions(struct builder *b)
 			both->functions[i] = b->merged[run]->functions[f];
 			d->functions[i].there[run] = true;
 			d->functions[i].stats[run] = both->functions[i].stats;
+			d->functions[i].total_varied[run] = b->errors[run].functions[f];
 		}
 	}
 	err = look_at_most(b);
@@ -289,6 +330,7 @@ static void add_path(struct builder *b, uint32_t run, uint32_t node)
 	f = &b->d->paths[*into];
 	f->there[run] = true;
 	f->stats[run] = n->stats;
+	f->total_varied[run] = b->errors[run].nodes[node];
 }
 
 static int add_paths(struct builder *b)
@@ -362,6 +404,8 @@ static int merge(struct builder *b)
 		err = profile__merge_threads(b->d->runs[run].profile, MERGE_COMM, &b->merged[run]);
 		if (!err)
 			err = profile__summarize(b->merged[run]);
+		if (!err)
+			err = total_errors__new(b->merged[run], &b->errors[run]);
 	}
 	return err;
 }
@@ -408,6 +452,7 @@ int diff__new(const struct diff_run runs[DIFF_RUNS], const struct diff_options *
 		free(b.threads[run]);
 		free(b.nodes[run]);
 		free(b.variation[run]);
+		total_errors__clear(&b.errors[run]);
 	}
 	path_map__fini(&b.map);
 	free(b.pairs);

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "calls/estimate.h"
 #include "calls/profile.h"
 #include "diff/change.h"
 #include "diff/diff_run.h"
@@ -23,11 +24,16 @@ struct diff_options {
 struct diff_figures {
 	struct call_stats stats[DIFF_RUNS]; /* as measured */
 	struct change self, total;	    /* of the time that is compared */
-	int64_t calls;			    /* the new ones less the old ones, saturated */
+	int64_t calls;			    /* the new less the old, saturated; uncounted: 0 */
 	bool calls_noise;		    /* has not changed, or estimates have by chance */
 	bool there[DIFF_RUNS];		    /* the run knows it */
 	uint32_t sampled;		    /* one of the counts is an estimate; 0: exact */
-	bool hidden;			    /* cheap in both, or never called */
+	struct estimate estimates[DIFF_RUNS];
+	double total_varied[DIFF_RUNS]; /* of inclusive time: see total_errors.h */
+	bool uncounted;			/* one run knows it from samples alone: no calls */
+	/* Samples of one run alone have met it, so few that they might have missed it. */
+	bool unseen;
+	bool hidden; /* cheap in both, or never called */
 };
 
 struct diff {

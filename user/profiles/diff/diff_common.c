@@ -106,10 +106,31 @@ static void judge(struct common *c, size_t pair)
 	}
 }
 
+/* If one run alone has samples, what it knows from them alone is no news: it becomes part of the
+ * callers again, whose time it was taken from. */
+static bool leave_out_samples(struct common *c)
+{
+	struct profile *const p[] = {c->runs[DIFF_OLD].profile, c->runs[DIFF_NEW].profile};
+	uint32_t run = p[DIFF_OLD]->sample_period_ns ? DIFF_OLD : DIFF_NEW;
+	bool any = false;
+
+	if (!p[DIFF_OLD]->sample_period_ns == !p[DIFF_NEW]->sample_period_ns)
+		return false;
+	for (size_t i = 0; i < p[run]->functions_cnt; i++) {
+		if (p[run]->functions[i].kind != FUNCTION_CALLER)
+			continue;
+		c->keep[run][i] = false;
+		any = true;
+	}
+	p[run]->sample_period_ns = 0; /* what is left was measured */
+	return any;
+}
+
 int diff_common__leave_out(const struct diff_run runs[DIFF_RUNS], const struct function_pair *pairs,
 			   size_t pairs_cnt, struct diff_left_out **out, size_t *cnt)
 {
 	struct common c = {.runs = runs, .pairs = pairs, .pairs_cnt = pairs_cnt};
+	bool filter;
 	int err = 0;
 
 	c.left_out = calloc(pairs_cnt + 1, sizeof(*c.left_out));
@@ -119,7 +140,8 @@ int diff_common__leave_out(const struct diff_run runs[DIFF_RUNS], const struct f
 		err = prepare(&c, run);
 	for (size_t i = 0; i < pairs_cnt && !err; i++)
 		judge(&c, i);
-	for (uint32_t run = 0; run < DIFF_RUNS && !err && c.left_out_cnt; run++)
+	filter = !err && (leave_out_samples(&c) | (c.left_out_cnt != 0));
+	for (uint32_t run = 0; run < DIFF_RUNS && filter && !err; run++)
 		err = profile__filter(runs[run].profile,
 				      &(struct profile_filter){.functions = c.keep[run]});
 	for (uint32_t run = 0; run < DIFF_RUNS; run++) {

@@ -12,7 +12,9 @@
 static const char head[] = "path,caller,depth,comm,function,symbol,module,old_calls,new_calls,"
 			   "old_total_ns,new_total_ns,old_self_ns,new_self_ns,old_cpu_self_ns,"
 			   "new_cpu_self_ns,old_self_error_ns,new_self_error_ns,total_change_ns,"
-			   "total_noise,change_ns,noise_ns,noise,kind\r\n";
+			   "total_noise,change_ns,noise_ns,noise,kind,old_source,new_source,"
+			   "old_calls_error,new_calls_error,old_cpu_error_ns,new_cpu_error_ns,"
+			   "change_error_ns\r\n";
 
 static void put_both(FILE *out, const struct diff_figures *f, uint64_t old, uint64_t now)
 {
@@ -33,6 +35,17 @@ static void put_figures(FILE *out, const struct diff_figures *f)
 		f->self.ns, f->self.noise_ns, f->self.noise);
 }
 
+static void put_estimates(FILE *out, const struct diff_figures *f)
+{
+	const struct estimate *old = &f->estimates[DIFF_OLD], *now = &f->estimates[DIFF_NEW];
+
+	fprintf(out, ",%s,%s,", f->there[DIFF_OLD] ? estimate__source_name(old->source) : "",
+		f->there[DIFF_NEW] ? estimate__source_name(now->source) : "");
+	put_both(out, f, old->calls_error, now->calls_error);
+	put_both(out, f, old->cpu_error_ns, now->cpu_error_ns);
+	fprintf(out, "%" PRIu64 "\r\n", f->self.error_ns);
+}
+
 static void write_thread(FILE *out, const struct diff *d, const struct profile_thread *t)
 {
 	struct walk w = walk__from(d->both, t->first_root);
@@ -51,7 +64,8 @@ static void write_thread(FILE *out, const struct diff *d, const struct profile_t
 		csv__text(out, f->symbol);
 		csv__text(out, f->module);
 		put_figures(out, &d->paths[w.node]);
-		fprintf(out, "%s\r\n", function_kind__name(f->kind));
+		fputs(function_kind__name(f->kind), out);
+		put_estimates(out, &d->paths[w.node]);
 	}
 }
 

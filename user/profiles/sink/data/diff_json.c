@@ -54,6 +54,9 @@ static void write_stats(struct json *j, const char *key, const struct diff_figur
 	json_member_u64(j, "cpu_self_ns", stats__cpu_self_ns(s));
 	json_member_u64(j, "error_ns", s->error_ns);
 	json_member_u64(j, "self_error_ns", s->self_error_ns);
+	json_member_string(j, "source", estimate__source_name(f->estimates[run].source));
+	json_member_u64(j, "calls_error", f->estimates[run].calls_error);
+	json_member_u64(j, "cpu_error_ns", f->estimates[run].cpu_error_ns);
 	json_close(j, '}');
 }
 
@@ -68,6 +71,7 @@ static void write_change(struct json *j, const struct change *c)
 	else
 		json_null(j);
 	json_member_u64(j, "noise_ns", c->noise_ns);
+	json_member_u64(j, "change_error_ns", c->error_ns);
 	json_member_bool(j, "noise", c->noise);
 }
 
@@ -90,6 +94,7 @@ static void write_figures(struct json *j, const struct diff_figures *f)
 	json_close(j, '}');
 	json_member_i64(j, "calls_change", f->calls);
 	json_member_bool(j, "calls_noise", f->calls_noise);
+	json_member_bool(j, "unseen", f->unseen);
 }
 
 /* ids[] become the functions' numbers in the document. */

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "calls/distribution.h"
 #include "calls/estimate.h"
 #include "calls/profile.h"
 #include "calls/walk.h"
@@ -41,7 +42,7 @@ static void put_function(FILE *out, const struct profile_function *f)
 	csv__known(out, f->line, f->line);
 }
 
-static void put_stats(FILE *out, const struct call_stats *s)
+static void put_stats(FILE *out, const struct call_stats *s, const struct distribution *d)
 {
 	bool finished = s->min_ns != UINT64_MAX;
 
@@ -56,8 +57,8 @@ static void put_stats(FILE *out, const struct call_stats *s)
 	csv__number(out, s->raw_self_ns);
 	csv__number(out, s->error_ns);
 	csv__number(out, s->self_error_ns);
-	csv__known(out, finished, s->min_ns);
-	csv__known(out, finished, s->max_ns);
+	csv__known(out, finished, distribution__single(d, s->min_ns));
+	csv__known(out, finished, distribution__single(d, s->max_ns));
 }
 
 static void put_estimate(FILE *out, const struct estimate *e)
@@ -74,6 +75,7 @@ static void write_thread(FILE *out, const struct profile *p, const struct profil
 	while (walk__next(&w) && !ferror_unlocked(out)) {
 		const struct profile_node *n = &p->nodes[w.node];
 		const struct estimate e = estimate__of(p, &n->stats);
+		const struct distribution d = distribution__of(p, n->function);
 
 		if (!w.entering)
 			continue;
@@ -82,7 +84,7 @@ static void write_thread(FILE *out, const struct profile *p, const struct profil
 		csv__number(out, w.depth);
 		put_thread(out, t);
 		put_function(out, &p->functions[n->function]);
-		put_stats(out, &n->stats);
+		put_stats(out, &n->stats, &d);
 		fprintf(out, "%s,", function_kind__name(p->functions[n->function].kind));
 		csv__number(out, functions[n->function].whole);
 		if (!functions[n->function].whole)

@@ -18,8 +18,8 @@
 	"min_ns INTEGER, max_ns INTEGER" /* NULL: no call has finished */
 
 /* Also of both; standard errors, 0: exact. */
-#define ESTIMATE_COLUMNS                                                  \
-	"source TEXT NOT NULL, samples INTEGER NOT NULL, "                \
+#define ESTIMATE_COLUMNS                                   \
+	"source TEXT NOT NULL, samples INTEGER NOT NULL, " \
 	"calls_error INTEGER NOT NULL, cpu_error_ns INTEGER NOT NULL"
 
 static const char sqlite_tables[] =

@@ -72,6 +72,10 @@ int page_diff__write(struct json *j, const struct diff *d, const struct sink_opt
 	COLUMN(j, d, numbers, "new_self", f->self.new_ns);
 	COLUMN(j, d, numbers, "noise", f->self.noise);
 	COLUMN(j, d, numbers, "calls_noise", f->calls_noise);
+	COLUMN(j, d, numbers, "noise_ns", f->self.noise_ns);
+	COLUMN(j, d, numbers, "estimate", f->self.error_ns != 0);
+	COLUMN(j, d, numbers, "unseen", f->unseen);
+	COLUMN(j, d, numbers, "uncounted", f->uncounted);
 	json_close(j, '}');
 	return err;
 }
@@ -95,6 +99,7 @@ int diff_html__write(const struct diff *d, const struct sink_options *opts, FILE
 	shown.duration_ns = now->duration_ns;
 	shown.paused_ns = now->paused_ns;
 	shown.max_overhead = now->max_overhead;
+	shown.sample_period_ns = now->sample_period_ns;
 	shown.accounting = now->accounting;
 	shown.probes = now->probes;
 	stream__begin();

@@ -58,7 +58,7 @@ struct page_figure {
 	const char *name;
 	size_t offset; /* of a uint64_t in struct call_stats */
 };
-#define PAGE_FIGURES 7
+#define PAGE_FIGURES 11
 extern const struct page_figure page_figures[PAGE_FIGURES];
 
 uint64_t page_figure__of(const struct page_figure *f, const struct call_stats *s);

@@ -147,6 +147,14 @@ static void write_paths(struct json *j, const struct profile *p, const struct pa
 
 static void write_accounts(struct json *j, const struct profile *p)
 {
+	char note[ACCOUNTS_LINE];
+
+	if (*accounts__estimates(p, note, sizeof(note))) {
+		json_member_open(j, "estimates", '{');
+		json_member_u64(j, "period", p->sample_period_ns);
+		json_member_string(j, "note", note);
+		json_close(j, '}');
+	}
 	accounts__json(j, p);
 	json_member_u64(j, "own_ns", accounting__own_ns(&p->accounting));
 	json_member_u64(j, "probed", p->probes.functions);

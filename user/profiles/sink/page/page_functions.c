@@ -15,6 +15,10 @@ const struct page_figure page_figures[PAGE_FIGURES] = {
 	{"off_self", offsetof(struct call_stats, off_self_ns)},
 	{"error", offsetof(struct call_stats, error_ns)},
 	{"self_error", offsetof(struct call_stats, self_error_ns)},
+	{"sampled_ns", offsetof(struct call_stats, sampled_ns)},
+	{"varied_ns", offsetof(struct call_stats, varied_ns)},
+	{"burst_calls", offsetof(struct call_stats, burst_calls)},
+	{"calls_varied", offsetof(struct call_stats, calls_varied)},
 };
 
 uint64_t page_figure__of(const struct page_figure *f, const struct call_stats *s)

@@ -60,11 +60,13 @@ static const char *style(const struct diff_table *t, const char *s)
 	return printer__style(&t->pr, s);
 }
 
-/* "new" and "gone" where only one run knows it. */
+/* "new" and "gone" where only one run knows it; samples may just have missed it in the other. */
 static char *share_of(const struct diff_figures *f, bool known, double percent, char *buf,
 		      size_t size)
 {
-	if (!f->there[DIFF_OLD] || !f->there[DIFF_NEW])
+	if (f->unseen)
+		snprintf(buf, size, "unseen");
+	else if (!f->there[DIFF_OLD] || !f->there[DIFF_NEW])
 		snprintf(buf, size, "%s", f->there[DIFF_NEW] ? "new" : "gone");
 	else if (known)
 		text_signed_percent(percent, buf, size);
@@ -76,10 +78,13 @@ static char *share_of(const struct diff_figures *f, bool known, double percent, 
 /* A count, "=" if it is that of the old run. */
 static void print_calls(const struct diff_table *t, const struct diff_figures *f)
 {
-	char old[32], now[32] = "=";
+	char old[32] = "-", now[32] = "-";
 
-	printer__calls(&f->stats[DIFF_OLD], f->sampled, old, sizeof(old));
-	if (f->calls)
+	if (!f->uncounted || f->stats[DIFF_OLD].calls)
+		printer__calls(&f->stats[DIFF_OLD], f->sampled, old, sizeof(old));
+	if (!f->uncounted && !f->calls)
+		snprintf(now, sizeof(now), "=");
+	else if (!f->uncounted || f->stats[DIFF_NEW].calls)
 		printer__calls(&f->stats[DIFF_NEW], f->sampled, now, sizeof(now));
 	fprintf(t->pr.out, "  %11s %11s", old, now);
 }
@@ -121,12 +126,10 @@ static void print_numbers(const struct diff_table *t, const struct diff_figures 
 	fprintf(out, "  %7s", share_of(f, known, percent, text, sizeof(text)));
 	if (!c->noise)
 		fputs(style(t, STYLE_PLAIN), out);
-	fprintf(out, "  %8s",
-		printer__time(&t->pr, c->old_ns, f->stats[DIFF_OLD].self_error_ns, text,
-			      sizeof(text)));
-	fprintf(out, " %8s",
-		printer__time(&t->pr, c->new_ns, f->stats[DIFF_NEW].self_error_ns, text,
-			      sizeof(text)));
+	fputc(' ', out);
+	for (int run = 0; run < DIFF_RUNS; run++)
+		printer__put_time(&t->pr, run == DIFF_NEW ? c->new_ns : c->old_ns,
+				  f->stats[run].self_error_ns, f->estimates[run].cpu_error_ns);
 	if (t->shown & SHOW_TOTAL)
 		fprintf(out, "  %9s",
 			f->total.noise ? "~"

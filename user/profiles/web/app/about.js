@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What was profiled, where its calls went, and what the measuring has cost.
 
+import { HINT } from "./estimate.js";
 import { count, duration, percent } from "./format.js";
 
 function moment(seconds) {
@@ -84,6 +85,7 @@ export class About {
 			a.deep && ["Too deep", `${count(a.deep)} whose return the kernel could not report`],
 			a.line_misses && ["Lines", `${count(a.line_misses)} hit in calls that were not recorded`],
 			a.undistributed && ["Undistributed", `${count(a.undistributed)} not in the distributions`],
+			p.estimates && ["Estimates", `${p.estimates.note}; ${HINT}`],
 			p.timeline && ["Single calls",
 				`${count(p.timeline.calls)}, ${count(p.timeline.lost)} lost`],
 		];

@@ -6,7 +6,8 @@ import { base } from "./format.js";
 
 const SCHEMA = 1;
 const FIGURES = { calls: "calls", total: "total", self: "self", off: "off", off_self: "offSelf",
-	error: "error", self_error: "selfError" };
+	error: "error", self_error: "selfError", sampled_ns: "sampled", varied_ns: "varied",
+	burst_calls: "burst", calls_varied: "callsVaried" };
 // Controls, and characters that reorder or break lines: what names must not do to what is around
 // them.
 const UNSAFE = /[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
@@ -50,7 +51,7 @@ function decodeFunctions(doc) {
 		object: numbers.get(modules[i]),
 		file: files[i],
 		line: doc.line[i],
-		sampled: doc.sampled[i],
+		keptOneIn: doc.sampled[i],
 		min: doc.min[i],
 		max: doc.max[i],
 		p50: doc.p50[i],
@@ -197,7 +198,9 @@ export function decode(doc) {
 		functions.forEach((f, i) => {
 			f.before = { calls: doc.diff.old_calls[i], self: doc.diff.old_self[i],
 				now: doc.diff.new_self[i], noise: doc.diff.noise[i],
-				callsNoise: doc.diff.calls_noise[i] };
+				callsNoise: doc.diff.calls_noise[i], noiseNs: doc.diff.noise_ns[i],
+				estimate: doc.diff.estimate[i], unseen: doc.diff.unseen[i],
+				uncounted: doc.diff.uncounted[i] };
 		});
 
 	// What the budget has dropped was counted until then, and is "at least" what is shown.
@@ -227,6 +230,7 @@ export function decode(doc) {
 		paused: doc.paused,
 		weight: doc.weight,
 		raw: doc.raw,
+		estimates: doc.estimates && { period: doc.estimates.period, note: doc.estimates.note },
 		accounting: { ...doc.accounting, own_ns: doc.own_ns },
 		maxOverhead: doc.budget.max_percent,
 		probed: doc.probed,

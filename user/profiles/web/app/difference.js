@@ -27,7 +27,7 @@ export class Difference {
 
 	#rows(functions) {
 		const size = (f) => Math.abs(f.before.now - f.before.self);
-		const called = functions.filter((f) => f.calls || f.before.calls);
+		const called = functions.filter((f) => f.calls || f.before.calls || f.before.uncounted);
 
 		return called.sort((a, b) => a.before.noise - b.before.noise || size(b) - size(a) ||
 			a.id - b.id).slice(0, ROWS_MAX);
@@ -54,19 +54,25 @@ export class Difference {
 		const { before } = f, difference = before.now - before.self;
 		const share = before.self > 0 ? percent(Math.abs(difference), before.self) : null;
 		const sign = difference < 0 ? "\u2212" : "+";
-		const texts = [change(difference), !before.calls ? "new" : !f.calls ? "gone"
-			: share && sign + share, duration(before.self), duration(before.now),
-		count(before.calls), before.callsNoise ? "=" : count(f.calls)];
+		const mark = before.estimate ? "~" : "";
+		const calls = (cnt, text) => before.uncounted && !cnt ? "-" : text;
+		const known = (cnt, ns) => cnt || (before.uncounted && ns);
+		const texts = [mark + change(difference), before.unseen ? "unseen"
+			: !known(before.calls, before.self) ? "new" : !known(f.calls, before.now) ? "gone"
+				: share && sign + share, mark + duration(before.self), mark + duration(before.now),
+		calls(before.calls, count(before.calls)),
+		calls(f.calls, before.callsNoise && !before.uncounted ? "=" : count(f.calls))];
 		const name = document.createElement("button"), cell = document.createElement("td");
 
 		row.className = before.noise ? "noise" : difference > 0 ? "worse" : "better";
 		for (const text of texts)
 			row.insertCell().textContent = text ?? "";
+		row.cells[0].title = `within \u00b1${duration(before.noiseNs)} it may be chance`;
 		name.type = "button";
 		name.className = "link";
 		name.textContent = f.name;
 		name.title = this.app.placeOf(f);
-		name.disabled = !f.calls;
+		name.disabled = !f.calls && !f.total;
 		name.addEventListener("click", () => this.app.openSandwich(f));
 		cell.append(name);
 		row.append(cell);

@@ -4,6 +4,7 @@
 // found by bisection, and of what is narrower than a pixel only one a pixel is drawn: the time to
 // draw depends on the screen, not on the profile.
 
+import { estimateOfRow } from "./estimate.js";
 import { WEIGHTS } from "./format.js";
 import { Range } from "./range.js";
 import { firstIndex, fitText, Surface } from "./surface.js";
@@ -119,12 +120,15 @@ export class Flame {
 			const i = order[k], left = (x[i] - range.lo) * scale, wide = all[i] * scale;
 			const dim = store.matches && !(this.tree.fn[i] >= 0 && store.matches[this.tree.fn[i]]);
 
-			ctx.globalAlpha = dim ? 0.35 : 1;
+			const pale = this.#isEstimate(i);
+
+			ctx.globalAlpha = dim ? 0.35 : pale ? 0.6 : 1;
 			ctx.fillStyle = this.app.colors.function(this.tree.fn[i]);
 			if (wide >= 1) {
 				const begin = Math.max(0, left), stop = Math.min(width, left + wide);
 
 				ctx.fillRect(begin, y, Math.max(0.5, stop - begin - 0.75), ROW - 1);
+				ctx.globalAlpha = dim ? 0.35 : 1;
 				this.#label(ctx, i, begin, stop, y);
 				k++;
 				continue;
@@ -137,6 +141,13 @@ export class Flame {
 				(m) => x[order[m]] + all[order[m]] >= next));
 		}
 		ctx.globalAlpha = 1;
+	}
+
+	// Drawn paler.
+	#isEstimate(i) {
+		const e = estimateOfRow(this.tree, i);
+
+		return e !== null && (this.store.weight === "calls" ? e.calls > 0 : e.source !== "exact");
 	}
 
 	#label(ctx, i, begin, stop, y) {

@@ -3,6 +3,7 @@
 // by what it weighs itself, below it those that called it.
 
 import { Flame } from "./flame.js";
+import { HINT } from "./estimate.js";
 import { percent } from "./format.js";
 import { inverted } from "./merged.js";
 
@@ -92,6 +93,13 @@ export class FlameView {
 
 			item.textContent = `and ${ranked.length - LEGEND_MAX} more`;
 			items.push(item);
+		}
+		if (this.app.profile.estimates) {
+			const item = document.createElement("li");
+
+			item.textContent = "~ paler: estimated";
+			item.title = `${this.app.profile.estimates.note}; ${HINT}`;
+			items.unshift(item);
 		}
 		this.legend.replaceChildren(...items);
 	}

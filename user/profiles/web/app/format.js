@@ -11,7 +11,7 @@ export function count(n) {
 // Before the calls of a function: "~" where some were kept and scaled, "\u2265" where the budget has
 // dropped it, so that there were more.
 export function callsMark(f) {
-	return f?.sampled ? "~" : f?.wholeUntil !== undefined ? "\u2265" : "";
+	return f?.keptOneIn ? "~" : f?.wholeUntil !== undefined ? "\u2265" : "";
 }
 
 // Three significant digits and a unit: "812 ns", "1.23 us", "123 s".

@@ -2,6 +2,7 @@
 // All functions in one table, with how long their calls took, and beside it all that is known of
 // the chosen one.
 
+import { callsText, estimateOfFunction, HINT } from "./estimate.js";
 import { callsMark, count, duration, percent } from "./format.js";
 import { Grid, setFigure, setShare } from "./grid.js";
 import { drawLarge, drawSmall, octaves } from "./histogram.js";
@@ -94,13 +95,15 @@ export class Functions {
 
 	fill(cells, index) {
 		const f = this.rows[index], own = f[OWN[this.store.weight]];
-		const { raw } = this.store.profile;
+		const { profile } = this.store, { raw } = profile, e = estimateOfFunction(f, profile);
+		const some = e && e.source !== "exact", mine = e?.own > 0;
 
 		setShare(cells[1], percent(own, this.whole), this.whole ? own / this.whole : 0);
-		setFigure(cells[2], callsMark(f) + count(f.calls));
-		setTime(cells[3], f.total, f.error, raw);
-		setTime(cells[4], f.self, f.selfError, raw);
-		setTime(cells[5], f.cpuSelf, f.selfError, raw);
+		setFigure(cells[2], callsText(f.calls, callsMark(f), e),
+			e?.calls > 0 ? `${count(f.calls)} \u00b1 ${count(e.calls)}: ${HINT}` : "");
+		setTime(cells[3], f.total, f.error, raw, some);
+		setTime(cells[4], f.self, f.selfError, raw, mine, e?.own);
+		setTime(cells[5], f.cpuSelf, f.selfError, raw, mine, e?.own);
 		["p50", "p90", "p99", "max"].forEach((id, i) => {
 			const known = id === "max" ? f.max : f.histogram.length;
 
@@ -187,8 +190,8 @@ export class Functions {
 		if (f.wholeUntil !== undefined)
 			add("p", `Was dropped for the budget after ${duration(f.wholeUntil)}: calls and times ` +
 				"are those until then.", "dim");
-		if (f.sampled)
-			add("p", `Was dropped for the budget: from then on one call in ${count(f.sampled)} was ` +
+		if (f.keptOneIn)
+			add("p", `Was dropped for the budget: from then on one call in ${count(f.keptOneIn)} was ` +
 				"kept, and scaled.", "dim");
 		if (f.histogram.length) {
 			add("h3", "How long calls took");
@@ -214,7 +217,13 @@ export class Functions {
 			list.append(term, value);
 		};
 
-		add("Calls", callsMark(f) + count(f.calls));
+		const e = estimateOfFunction(f, this.store.profile);
+
+		add("Calls", callsText(f.calls, callsMark(f), e));
+		if (e?.calls > 0)
+			add("Calls \u00b1", count(e.calls), HINT);
+		if (e?.own > 0)
+			add("CPU self \u00b1", duration(e.own), HINT);
 		for (const [name, key] of times)
 			if (f.histogram.length || !["min", "p50", "p90", "p99", "max"].includes(key))
 				add(name, duration(f[key]), `${count(f[key])} ns`);

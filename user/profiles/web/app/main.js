@@ -5,6 +5,7 @@ import { About } from "./about.js";
 import { Colors } from "./colors.js";
 import { readEmbedded } from "./data.js";
 import { Difference } from "./difference.js";
+import { callsText, estimateOfRow, timeText } from "./estimate.js";
 import { FlameView } from "./flame_view.js";
 import { count, duration, percent, WEIGHTS } from "./format.js";
 import { Functions } from "./functions.js";
@@ -232,16 +233,18 @@ class App {
 		}
 		const f = tree.functionOf(i), { weight } = this.store, { all } = tree.weight(weight);
 		const cpu = tree.weight("cpu"), ns = (n) => [duration(n), `${count(n)} ns`];
+		const e = estimateOfRow(tree, i);
 		const facts = [
 			["Share", percent(all[i], tree.whole(weight))],
-			["Wall", ...ns(tree.total[i])],
-			["self", ...ns(tree.self[i])],
-			["CPU", ...ns(cpu.all[i])],
+			["Wall", timeText(tree.total[i], e?.all), ns(tree.total[i])[1]],
+			["self", timeText(tree.self[i], e?.own), ns(tree.self[i])[1]],
+			["CPU", timeText(cpu.all[i], e?.all), ns(cpu.all[i])[1]],
 			["Off-CPU", ...ns(tree.off[i])],
 		];
 
 		if (f)
-			facts.unshift(["Calls", count(tree.calls[i])]);
+			facts.unshift(["Calls", callsText(tree.calls[i], "", e) +
+				(e?.calls > 0 ? ` \u00b1 ${count(e.calls)}` : "")]);
 		if (f?.before)
 			facts.push([`Function's own ${this.profile.diff.compared}`,
 				`${duration(f.before.self)} \u2192 ${duration(f.before.now)}`]);

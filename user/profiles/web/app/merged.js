@@ -7,7 +7,7 @@
 //   callersOf(read)  parse 5 ms: main 5 ms; main 2 ms
 //   calleesOf(parse) parse 8 ms: read 5 ms
 
-import { link, Tree } from "./tree.js";
+import { FIELDS, link, Tree } from "./tree.js";
 
 const LEVELS_MAX = 200; // of callers
 const STEPS_MAX = 4e6; // from a row to its caller, for one tree
@@ -23,8 +23,8 @@ class Merger {
 	}
 
 	#node(id) {
-		return { id, total: 0, self: 0, off: 0, offSelf: 0, calls: 0, error: 0, selfError: 0,
-			all: 0, own: 0, below: new Map() };
+		return { id, ...Object.fromEntries(FIELDS.map((field) => [field, 0])), all: 0, own: 0,
+			below: new Map() };
 	}
 
 	below(node, i) {
@@ -52,7 +52,7 @@ class Merger {
 				tree.fn[at] = Math.max(-1, node.id);
 				if (node.id < 0)
 					tree.labels.set(at, source.name(-1 - node.id));
-				for (const field of ["total", "self", "off", "offSelf", "calls", "error", "selfError"])
+				for (const field of FIELDS)
 					tree[field][at] = node[field];
 				all[at] = node.all;
 				own[at] = node.own;
@@ -147,7 +147,7 @@ export function calleesOf(source, fn, kind) {
 			open[level + 1] = node;
 			node.all += all[i];
 			node.own += own[i];
-			for (const field of ["total", "self", "off", "offSelf", "calls", "error", "selfError"])
+			for (const field of FIELDS)
 				node[field] += source[field][i];
 		}
 	}

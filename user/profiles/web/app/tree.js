@@ -3,7 +3,9 @@
 // thread. Arrays in the order of a walk; threads are the outermost rows. Paths may be 100,000 levels
 // deep, so nothing here recurses.
 
-const FIELDS = ["calls", "total", "self", "off", "offSelf", "error", "selfError"];
+// Figures that add up over paths.
+export const FIELDS = ["calls", "total", "self", "off", "offSelf", "error", "selfError", "sampled",
+	"varied", "burst", "callsVaried"];
 
 export class Tree {
 	constructor(profile, n) {
@@ -55,6 +57,22 @@ export class Tree {
 				all[this.parent[i]] += all[i];
 		}
 		return { all, own };
+	}
+
+	// Variances of inclusive times: what was measured from entry to exit has none, of the others all
+	// below them adds up.
+	totalVaried() {
+		if (!this.variances) {
+			const all = this.variances = Float64Array.from(this.varied);
+
+			for (let i = this.n; i--;) {
+				if (!this.burst[i] && this.calls[i] && this.sampled[i] <= this.self[i] / 2)
+					all[i] = 0;
+				if (this.parent[i] >= 0)
+					all[this.parent[i]] += all[i];
+			}
+		}
+		return this.variances;
 	}
 
 	whole(kind) {

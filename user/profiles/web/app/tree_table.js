@@ -2,6 +2,7 @@
 // The call tree as a table: rows open and close, the callees of each are sorted among themselves. A
 // search leaves the paths that lead to what was found.
 
+import { callsText, estimateOfRow, HINT } from "./estimate.js";
 import { below, callsMark, count, duration, percent } from "./format.js";
 import { Grid, setFigure, setShare } from "./grid.js";
 
@@ -22,11 +23,13 @@ const COLUMNS = [
 	{ id: "name", title: "Function", left: true, ascending: true, width: "minmax(320px, 1fr)" },
 ];
 
-// A time that is below its own uncertainty is only bounded.
-export function setTime(cell, ns, error, raw) {
-	const unsure = error > 0 && ns <= error && !raw;
+// A time that is below its own uncertainty is only bounded; one that is an estimate, of which
+// `standard` is the standard error (0: unknown), is marked.
+export function setTime(cell, ns, error, raw, estimate = false, standard = 0) {
+	const unsure = !estimate && error > 0 && ns <= error && !raw;
 
-	setFigure(cell, unsure ? below(error) : duration(ns), `${count(ns)} ns`);
+	setFigure(cell, unsure ? below(error) : (estimate ? "~" : "") + duration(ns), `${count(ns)} ns` +
+		(standard > 0 ? ` \u00b1 ${count(standard)} ns: ${HINT}` : ""));
 }
 
 export class TreeTable {
@@ -192,14 +195,15 @@ export class TreeTable {
 		const { tree, whole } = this, i = this.rows[index], raw = this.store.profile.raw;
 		const { all } = tree.weight(this.store.weight), cpu = tree.weight("cpu");
 		const calls = tree.calls[i], thread = tree.fn[i] < 0;
-		const mark = callsMark(tree.functionOf(i));
+		const e = estimateOfRow(tree, i), some = e && e.source !== "exact", own = e?.own > 0;
 
 		setShare(cells[0], percent(all[i], whole), whole ? all[i] / whole : 0);
-		setFigure(cells[1], thread ? "" : mark + count(calls));
-		setTime(cells[2], tree.total[i], tree.error[i], raw);
-		setTime(cells[3], tree.self[i], tree.selfError[i], raw);
-		setTime(cells[4], cpu.all[i], tree.error[i], raw);
-		setTime(cells[5], cpu.own[i], tree.selfError[i], raw);
+		setFigure(cells[1], thread ? "" : callsText(calls, callsMark(tree.functionOf(i)), e),
+			e?.calls > 0 ? `${count(calls)} \u00b1 ${count(e.calls)}: ${HINT}` : "");
+		setTime(cells[2], tree.total[i], tree.error[i], raw, some, e?.all);
+		setTime(cells[3], tree.self[i], tree.selfError[i], raw, own, e?.own);
+		setTime(cells[4], cpu.all[i], tree.error[i], raw, some, e?.all);
+		setTime(cells[5], cpu.own[i], tree.selfError[i], raw, own, e?.own);
 		setTime(cells[6], tree.off[i], 0, raw);
 		if (thread || !calls)
 			setFigure(cells[7], "");
