@@ -71,6 +71,19 @@ class Short(Case):
         self.assert_same(done, "calc-nopie", 30)
         self.assert_counts(document, done.counts, done)
 
+    def test_samples(self):
+        """Calls are counted among samples; older kernels have none in the tree."""
+        document, done = self.profile_command("sampled", 60, options=(
+            "--sample-rate", "997", "-F", "outer", "-F", "reader"))
+        self.assert_counts(document, done.counts, done)
+        accounting = document["accounting"]
+        placed = accounting.get("samples_taken", 0) - accounting.get("samples_probing", 0) - \
+            accounting.get("samples_lost", 0)
+        self.assertEqual(sum(node.get("samples", 0) for node, _, _ in harness.nodes_of(document)),
+                         placed, accounting)
+        unwinds = harness.working("session", "uprobe_multi", "trace_event")
+        self.assertEqual(placed > 0, bool(unwinds), done)
+
     def test_profiler_killed(self):
         """The target goes on as if nothing had been, and nothing remains (tearDown looks)."""
         target = self.target("steps")

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The default run of busy servers: how much of their CPU time is on a path, how its shares by
+function differ from perf's of the same server, and what it costs them, with samples and without."""
+
+import collections
+import glob
+import os
+import re
+import statistics
+import subprocess
+import tempfile
+import time
+
+import bench
+import harness
+from bench import Broken, await_line, detail, row, running, start
+from rows import exits
+
+REACH_ON_PATHS, REACH_LOST, REACH_DISTANCE = 99, 5, 1.3
+ENDS_WITHOUT_PATH = ("samples_unknown",)
+
+
+def processes(path, directory):
+    """Those of a program that were started with the directory, and their children."""
+    found = {}
+    for exe in glob.glob("/proc/[0-9]*/exe"):
+        folder = os.path.dirname(exe)
+        try:
+            if os.path.samefile(exe, path):
+                parent = bench.read(f"{folder}/stat").rsplit(b")", 1)[1].split()[1].decode()
+                words = bench.read(f"{folder}/cmdline") + bench.read(f"/proc/{parent}/cmdline")
+                if directory.encode() in words:
+                    found[os.path.basename(folder)] = True
+        except OSError:
+            continue
+    if not found:
+        raise Broken(f"{path} does not run")
+    return ",".join(found)
+
+
+def default_run(args, pids, *options):
+    command = (args.proftrace, "-f", "json", "-d", args.samples_seconds, *options, "-p", pids)
+    with running(start(*command)) as tracer:
+        await_line(tracer.stderr, harness.TRACING, tracer)
+        yield tracer
+        tracer.popen.wait(args.samples_seconds + 60)
+        yield bench.stop(tracer)
+
+
+def document_of(args, pids, *options):
+    return list(default_run(args, pids, *options))[1]
+
+
+def on_paths(document):
+    """Percent of the samples that met no probe of ours."""
+    accounting = collections.Counter(document["accounting"])
+    taken = accounting["samples_taken"] - accounting["samples_probing"]
+    missing = accounting["samples_lost"] + sum(accounting[end] for end in ENDS_WITHOUT_PATH)
+    return 100 * (taken - missing) / max(taken, 1)
+
+
+def sums(document):
+    """CPU times of functions, and of paths, divided by the target's without the probes'."""
+    accounting = document["accounting"]
+    own_ns = accounting["cpu_ns"] - accounting["probe_ns"]
+    return (sum(f["cpu_self_ns"] for f in document["functions"]) / own_ns,
+            sum(node["cpu_self_ns"] for node, _, _ in harness.nodes_of(document)) / own_ns)
+
+
+def our_shares(document):
+    shares = collections.Counter()
+    for function in document["functions"]:
+        name = re.sub(r"^func_0x.*|\[.*", "", function["name"])
+        shares[os.path.basename(function["module"] or "").strip("[]"), name] += \
+            function["cpu_self_ns"]
+    return shares
+
+
+def perf_shares(pids, seconds):
+    """By the same names."""
+    with tempfile.NamedTemporaryFile() as data:
+        subprocess.run(["perf", "record", "-q", "-e", "cpu-clock", "-F", "97", "-o", data.name, "-p",
+                        pids, "--", "sleep", str(seconds)], check=True, stderr=subprocess.DEVNULL)
+        said = subprocess.run(["perf", "script", "-i", data.name, "-F", "ip,sym,dso"], check=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
+    shares = collections.Counter()
+    for found in re.finditer(r"^\s*[0-9a-f]+ (\S+) \((.*)\)$", said, re.M):
+        module = "kernel" if found[2].startswith("[kernel") else os.path.basename(found[2])
+        shares[module.strip("[]"), found[1].replace("[unknown]", "")] += 1
+    return shares
+
+
+def distance(one, other):
+    """Half the sum of differences of shares: 0 to 1."""
+    sums_of = sum(one.values()) or 1, sum(other.values()) or 1
+    return sum(abs(one[key] / sums_of[0] - other[key] / sums_of[1])
+               for key in one.keys() | other.keys()) / 2
+
+
+def commands(socket):
+    said = subprocess.run(["redis-cli", "-s", socket, "info", "stats"], check=True,
+                          stdout=subprocess.PIPE, text=True).stdout
+    return int(re.search(r"total_commands_processed:(\d+)", said)[1])
+
+
+def rate(socket, wait):
+    began, before = time.monotonic(), commands(socket)
+    wait()
+    return (commands(socket) - before) / (time.monotonic() - began)
+
+
+def lost_by(args, socket, pids, *options):
+    """Percent of redis' commands a second, in windows that take turns with untraced ones."""
+    def nothing():
+        time.sleep(args.samples_seconds)
+    lost, before = [], rate(socket, nothing)
+    for _ in range(args.samples_runs):
+        run = default_run(args, pids, *options)
+        next(run)
+        traced = rate(socket, lambda run=run: next(run))
+        after = rate(socket, nothing)
+        lost.append(100 * (1 - 2 * traced / (before + after)))
+        before = after
+    return lost
+
+
+def measure_server(args, name):
+    path, load, _ = exits.PROGRAMS[name]
+    with tempfile.TemporaryDirectory() as directory, load(directory):
+        pids = processes(path, directory)
+        document = document_of(args, pids)
+        share = on_paths(document)
+        row(f"{name}: CPU time on a path, by samples", share, f"{share:.1f} %", REACH_ON_PATHS,
+            at_most=False)
+        detail("CPU times of functions, and of paths, of the target's: "
+               + ", ".join(f"{of:.4f}" for of in sums(document)))
+        perf = [perf_shares(pids, args.samples_seconds) for _ in range(2)]
+        ours, theirs = distance(our_shares(document), perf[0]), distance(*perf)
+        row(f"{name}: distance to perf, of that between two perf runs", ours / (theirs or 1),
+            f"{ours / (theirs or 1):.2f}", REACH_DISTANCE)
+        detail(f"{ours:.3f} and {theirs:.3f}; {sum(perf[0].values())} samples of perf, "
+               f"{document['accounting'].get('samples_taken', 0)} of ours")
+        if name != "redis":
+            return
+        socket = os.path.join(directory, "socket")
+        for what, options in ("by default", ()), ("with --no-samples", ("--no-samples",)):
+            lost = lost_by(args, socket, pids, *options)
+            middle = statistics.median(lost)
+            row(f"{name}: throughput lost {what}", middle, f"{middle:.1f} %", REACH_LOST)
+            detail(f"{min(lost):.1f} to {max(lost):.1f} %")
+
+
+@bench.measures(
+    "samples", bench.option("--samples-seconds", 10, "length of a stretch", quick=4, type=int),
+    bench.option("--samples-runs", 3, "traced stretches of each kind", quick=1, type=int),
+    bench.option("--samples-programs", "redis,nginx,mariadbd", "servers", quick="redis"))
+def measure_samples(args):
+    for name in args.samples_programs.split(","):
+        measure_server(args, name)
