@@ -158,6 +158,23 @@ class Diff(harness.TestCase):
         self.assertRegex(self.verdict("-w", "cpu", old, new),
                          r"^slower by [0-9.]+ ms \(\+[23]\d\.\d%\): uneven \+[0-9.]+ ms; all functions have been")
 
+    @harness.alone("compares what two runs cost, which another test would change amid one of them")
+    def test_estimates(self):
+        """The same twice, and twice as much: most of it is known from samples alone."""
+        once, again, twice = (
+            self.record(name, program("sampled"), times,
+                        options=("--sample-rate", "997", "-F", "outer", "-F", "reader"))
+            for name, times in (("once", "600"), ("again", "600"), ("twice", "1200")))
+        document = self.json("-w", "cpu", once, again)
+        # What reads memory takes as long as others let it.
+        changed = [row["name"] for row in document["functions"]
+                   if not row["noise"] and row["name"] in ("middle", "much", "little", "alone")]
+        self.assertEqual(changed, [])
+        rows = self.rows(self.json("-w", "cpu", once, twice))
+        self.assertFalse(rows["much"]["noise"], rows["much"])
+        self.assertGreater(rows["much"]["change_ns"], 3 * rows["much"]["change_error_ns"])
+        self.assertEqual((rows["much"]["calls_change"], rows["outer"]["calls_change"]), (0, 600))
+
     def test_few_unequal_calls(self):
         """Three calls each, of which one takes nearly all: as many calls are the same ones."""
         old, new = (self.record(ms, program("pace"), ms, 3) for ms in ("10", "20"))

@@ -78,6 +78,29 @@ static void test_intervals(void **state)
 	profile__free(before);
 }
 
+/* Half a second of two was left when hot was dropped, which was called 1,000 times a second of CPU
+ * time: of 4 s that is 1,000 calls more. What was dropped before the start, 100 times, is 400. */
+static void test_share_of_single_calls(void **state)
+{
+	struct profile *p = fixture_new();
+	struct calls_share s;
+
+	fixture_function(p, "hot");
+	p->duration_ns = 2000000000;
+	p->accounting.cpu_ns = 4000000000;
+	p->accounting.entered = p->accounting.timeline_calls = 600;
+	s = estimate__share(p);
+	assert_int_equal(s.all, 600);
+	assert_false(s.estimate);
+	fixture_drop(p, (struct profile_drop){0, 1500000000, 1000, 5, 0, "dear"});
+	fixture_drop(p, (struct profile_drop){0, 0, 100, 5, 0, "dear"});
+	s = estimate__share(p);
+	assert_int_equal(s.kept, 600);
+	assert_int_equal(s.all, 600 + 1000 + 400);
+	assert_true(s.estimate);
+	profile__free(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -85,6 +108,7 @@ int main(void)
 		cmocka_unit_test(test_sums),
 		cmocka_unit_test(test_filter),
 		cmocka_unit_test(test_intervals),
+		cmocka_unit_test(test_share_of_single_calls),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -62,4 +62,31 @@ static inline struct estimate estimate__of(const struct profile *p, const struct
 	return e;
 }
 
+/* Single calls, which are exact, and of how many calls: those that were counted, and those of
+ * functions that the budget has dropped, at the rate that they had then. */
+struct calls_share {
+	uint64_t kept, all;
+	bool estimate; /* of all */
+};
+
+static inline struct calls_share estimate__share(const struct profile *p)
+{
+	const struct profile_accounting *a = &p->accounting;
+	double own_s = (double)accounting__own_ns(a) / 1e9, dropped = 0;
+	struct calls_share s = {.kept = a->timeline_calls};
+
+	for (size_t i = 0; i < p->drops_cnt && p->duration_ns; i++) {
+		const struct profile_drop *d = &p->drops[i];
+		double left = 1 - (double)d->at_ns / (double)p->duration_ns;
+
+		if (!d->sampled && left > 0 && d->calls_per_second > 0)
+			dropped += d->calls_per_second * own_s * left;
+	}
+	s.estimate = dropped >= 1;
+	s.all = a->entered + (dropped < 1e18 ? (uint64_t)dropped : (uint64_t)1e18);
+	if (s.all < s.kept)
+		s.all = s.kept;
+	return s;
+}
+
 #endif

@@ -101,6 +101,34 @@ char *accounts__estimates(const struct profile *p, char *buf, size_t size)
 	return buf;
 }
 
+char *accounts__single_calls(const struct profile *p, char *buf, size_t size)
+{
+	const struct calls_share s = estimate__share(p);
+	char kept[32], all[32], share[32];
+
+	*buf = '\0';
+	if (s.kept)
+		snprintf(
+			buf, size, "single calls: %s of %s%s (%s), exact",
+			text_count(s.kept, kept, sizeof(kept)), s.estimate ? "~" : "",
+			text_count(s.all, all, sizeof(all)),
+			text_percent(100.0 * (double)s.kept / (double)s.all, share, sizeof(share)));
+	return buf;
+}
+
+static void write_share(struct json *j, const struct profile *p)
+{
+	const struct calls_share s = estimate__share(p);
+
+	if (!s.kept)
+		return;
+	json_member_open(j, "single_calls", '{');
+	json_member_u64(j, "kept", s.kept);
+	json_member_u64(j, "all", s.all);
+	json_member_bool(j, "estimate", s.estimate);
+	json_close(j, '}');
+}
+
 static void write_accounting(struct json *j, const struct profile *p)
 {
 	double overhead = 0;
@@ -144,5 +172,6 @@ static void write_budget(struct json *j, const struct profile *p)
 void accounts__json(struct json *j, const struct profile *p)
 {
 	write_accounting(j, p);
+	write_share(j, p);
 	write_budget(j, p);
 }

@@ -22,6 +22,10 @@ char *accounts__calls(const struct profile *p, char *buf, size_t size);
  * "" if that is not known. */
 char *accounts__cost(const struct profile *p, bool raw, char *buf, size_t size);
 
+/* Of how many calls there are single ones: "single calls: 200 of ~1,000 (20.0%), exact"; "" if none
+ * were recorded. */
+char *accounts__single_calls(const struct profile *p, char *buf, size_t size);
+
 /* What estimates come from, and why some samples are not in the tree: "estimated from 250 samples
  * of 10.0 ms CPU time each; 99.2% with all callers"; "" if all is exact. */
 char *accounts__estimates(const struct profile *p, char *buf, size_t size);

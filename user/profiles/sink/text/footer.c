@@ -281,6 +281,8 @@ static int print_summary(struct printer *pr)
 		fprintf(pr->out, "%s\n", line);
 	print_probes(pr);
 	print_callers(pr);
+	if (*accounts__single_calls(pr->profile, line, sizeof(line)))
+		fprintf(pr->out, "%s\n", line);
 	if (*accounts__estimates(pr->profile, line, sizeof(line)))
 		fprintf(pr->out, "~: %s\n", line);
 	err = cpu_shares__print(pr);
