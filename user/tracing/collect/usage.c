@@ -57,25 +57,28 @@ uint64_t usage__passed(const struct collector *c, uint32_t function)
 		(u)->expected_ns += (n)->expected_ns; \
 	})
 
-/* Adds what the paths of all call stacks that are in the tables have done. Paths are numbered in
- * the order of their making, but for those that were used before; so, from the last to the first,
- * callees mostly come before their callers. It takes no more for a guess at inclusive times. */
-static void add_usage(const struct collector *c, struct function_usage *usage, uint32_t cnt)
+/* Adds what the first paths of the tables, of all call stacks, have done; others are made
+ * meanwhile. Paths are numbered in the order of their making, but for those that were used before;
+ * so, from the last to the first, callees mostly come before their callers. It takes no more for a
+ * guess at inclusive times. */
+static void add_usage(const struct collector *c, uint32_t nodes, struct function_usage *usage,
+		      uint32_t cnt)
 {
 	uint64_t *inclusive = c->inclusive;
 
-	for (uint32_t i = bpf_tables__nodes(&c->tables); i-- > 1;) {
+	for (uint32_t i = nodes; i-- > 1;) {
 		const struct wire_node *n = &c->tables.nodes[i];
-		struct function_usage *u = &usage[n->function];
+		uint32_t function = __atomic_load_n(&n->function, __ATOMIC_RELAXED);
+		uint32_t parent = __atomic_load_n(&n->parent, __ATOMIC_RELAXED);
 		uint64_t total;
 
-		if (!c->tables.node_rests[i].callstack || !n->parent || n->function >= cnt)
+		if (!c->tables.node_rests[i].callstack || !parent || function >= cnt)
 			continue;
 		total = n->self_ns + inclusive[i];
 		inclusive[i] = 0;
-		if (n->parent < c->tables.info.nodes_cap)
-			inclusive[n->parent] += total;
-		USAGE_ADD(u, n, total, c->tables.node_rests[i].off_ns);
+		if (parent < nodes)
+			inclusive[parent] += total;
+		USAGE_ADD(&usage[function], n, total, c->tables.node_rests[i].off_ns);
 	}
 }
 
@@ -91,7 +94,7 @@ int usage__functions(struct collector *c, struct function_usage *usage, uint32_t
 		cnt = c->functions_cnt;
 	}
 	memcpy(usage, c->reclaimed_usage, cnt * sizeof(*usage));
-	add_usage(c, usage, cnt);
+	add_usage(c, nodes, usage, cnt);
 	for (uint32_t f = 0; f < cnt; f++) {
 		struct function_usage *u = &usage[f];
 
