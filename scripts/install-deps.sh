@@ -26,7 +26,7 @@ apt_packages()
 		nginx redis-server liblua5.4-dev debuginfod libdebuginfod1 protobuf-compiler nodejs $(command -v npm >/dev/null || echo npm) \
 		chromium chromium-driver python3-selenium fonts-dejavu-core ;;
 	fuzz) echo libclang-rt-14-dev ;;
-	demo) echo python3 perl libdevel-nytprof-perl ;;
+	demo) echo perl redis-server redis-tools ;;
 	bench) echo g++ python3 python3-dbg liblua5.4-dev perl valgrind bpftrace libllvm14 jsonnet sqlite3 redis-server redis-tools \
 		libstb-dev nginx wrk mariadb-server-core mariadb-client ;;
 	survive) echo bash bpftrace cppcheck fp-compiler fp-units-base fp-units-rtl gdb git golang-go libboost-context-dev libllvm14 libunwind-dev nginx perl \
@@ -49,7 +49,7 @@ dnf_packages()
 	test) echo gcc-c++ libcmocka-devel python3 perl sqlite valgrind xz procps-ng util-linux \
 		golang exiv2 qpdf systemtap-sdt-devel stb-devel rapidjson-devel ruby nginx redis lua-static elfutils-debuginfod protobuf-compiler nodejs npm \
 		chromium chromedriver python3-selenium ;;
-	demo) echo python3 perl ;;
+	demo) echo perl redis ;;
 	bench) echo gcc-c++ python3 perl valgrind bpftrace sqlite redis stb-devel ;;
 	survive) echo bash bpftrace boost-devel cppcheck gdb git golang llvm-libs nginx perl python3 \
 		redis rust sqlite strace systemtap-sdt-devel ;;
@@ -64,7 +64,7 @@ pacman_packages()
 	fuzz) echo compiler-rt ;;
 	test) echo cmocka debuginfod lua nginx python perl redis sqlite valgrind procps-ng util-linux go exiv2 qpdf protobuf ruby \
 		nodejs npm chromium python-selenium stb rapidjson ;;
-	demo) echo python perl ;;
+	demo) echo perl redis ;;
 	bench) echo python perl valgrind bpftrace sqlite redis stb ;;
 	survive) echo bash boost bpftrace cppcheck gdb git go llvm-libs nginx perl python redis rust \
 		sqlite strace ;;

@@ -241,7 +241,7 @@ check: ## install what is missing, build, run every test (root); FILTER=name run
 	$(if $(FILTER),,$(Q)$(MAKE) --no-print-directory $(JOBS) cross)
 	$(Q)tests/run --build $(BUILD) $(FILTER)
 
-demo: ## install what is missing, build, profile python3 (root)
+demo: ## install what is missing, build, profile a busy redis-server (root)
 	$(Q)scripts/install-deps.sh build demo
 	$(Q)$(MAKE) --no-print-directory $(JOBS) all
 	$(Q)scripts/demo.sh
