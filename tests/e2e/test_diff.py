@@ -226,7 +226,7 @@ class Diff(harness.TestCase):
             for node, parent, _ in harness.nodes_of(report):
                 path = (above[parent["id"]] if parent else ()) + (names[node["function"]],)
                 above[node["id"]] = path
-                paths[path] = {key: node[key] for key in keys}
+                paths[path] = {key: node[key] for key in keys} | sample.estimate(node)
             self.assertEqual({tuple(row["path"]): row[run] for row in document["paths"] if row[run]}, paths)
         for row in document["functions"]:
             self.assertEqual(row["change_ns"], row["new"]["self_ns"] - row["old"]["self_ns"])

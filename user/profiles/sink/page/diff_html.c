@@ -76,6 +76,7 @@ int page_diff__write(struct json *j, const struct diff *d, const struct sink_opt
 	COLUMN(j, d, numbers, "estimate", f->self.error_ns != 0);
 	COLUMN(j, d, numbers, "unseen", f->unseen);
 	COLUMN(j, d, numbers, "uncounted", f->uncounted);
+	COLUMN(j, d, numbers, "there", f->there[DIFF_OLD] | f->there[DIFF_NEW] << 1);
 	json_close(j, '}');
 	return err;
 }

@@ -200,7 +200,7 @@ export function decode(doc) {
 				now: doc.diff.new_self[i], noise: doc.diff.noise[i],
 				callsNoise: doc.diff.calls_noise[i], noiseNs: doc.diff.noise_ns[i],
 				estimate: doc.diff.estimate[i], unseen: doc.diff.unseen[i],
-				uncounted: doc.diff.uncounted[i] };
+				uncounted: doc.diff.uncounted[i], there: doc.diff.there[i] };
 		});
 
 	// What the budget has dropped was counted until then, and is "at least" what is shown.

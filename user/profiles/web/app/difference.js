@@ -56,10 +56,11 @@ export class Difference {
 		const sign = difference < 0 ? "\u2212" : "+";
 		const mark = before.estimate ? "~" : "";
 		const calls = (cnt, text) => before.uncounted && !cnt ? "-" : text;
-		const known = (cnt, ns) => cnt || (before.uncounted && ns);
+		const known = (cnt, run) => cnt || (before.uncounted && before.there & run);
+		const time = (ns) => (ns ? mark : "") + duration(ns);
 		const texts = [mark + change(difference), before.unseen ? "unseen"
-			: !known(before.calls, before.self) ? "new" : !known(f.calls, before.now) ? "gone"
-				: share && sign + share, mark + duration(before.self), mark + duration(before.now),
+			: !known(before.calls, 1) ? "new" : !known(f.calls, 2) ? "gone"
+				: share && sign + share, time(before.self), time(before.now),
 		calls(before.calls, count(before.calls)),
 		calls(f.calls, before.callsNoise && !before.uncounted ? "=" : count(f.calls))];
 		const name = document.createElement("button"), cell = document.createElement("td");
