@@ -70,8 +70,9 @@ $(BUILD)/user/profiles/web/embed.o: user/profiles/web/embed.S $(PAGE)
 $(PAGE) &: scripts/build-page $(wildcard user/profiles/web/page.* user/profiles/web/app/*.js)
 	$(call say,PAGE,$(@D))scripts/build-page $(BUILD)/web
 
-# Only attach/ and collect/ may include the skeleton.
-$(filter $(BUILD)/user/tracing/attach/% $(BUILD)/user/tracing/collect/%,$(OBJS)): $(SKEL)
+# Only these may include the skeleton.
+$(filter $(BUILD)/user/tracing/attach/% $(BUILD)/user/tracing/tables/% \
+	$(BUILD)/user/tracing/collect/%,$(OBJS)): $(SKEL)
 
 $(BUILD)/%.skel.h: $(BUILD)/bpf/%.bpf.o
 	$(call say,SKEL,$@)$(BPFTOOL) gen skeleton $< name $*_bpf > $@

@@ -10,7 +10,7 @@
 #include "attach/costs.h"
 #include "calls/profile.h"
 #include "collect/collector.h"
-#include "collect/bpf_tables.h"
+#include "tables/bpf_tables.h"
 
 enum { MAIN, WORK, LEAF, IDLE, FUNCTIONS };
 

@@ -11,7 +11,7 @@
 #include "attach/costs.h"
 #include "calls/profile.h"
 #include "collect/correct.h"
-#include "collect/stack_copy.h"
+#include "tables/stack_copy.h"
 
 static const struct probe_costs unknown;
 static const struct probe_costs costs = {

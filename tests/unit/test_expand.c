@@ -12,8 +12,8 @@
 
 #include "calls/profile.h"
 #include "collect/expand.h"
-#include "collect/stack_copy.h"
-#include "collect/bpf_tables.h"
+#include "tables/stack_copy.h"
+#include "tables/bpf_tables.h"
 
 #define STACKS 4
 

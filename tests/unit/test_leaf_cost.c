@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "collect/collector.h"
-#include "collect/stack_copy.h"
+#include "tables/stack_copy.h"
 #include "collect/leaf_cost.h"
 
 #define PUSH WIRE_COST_ENTRY

@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "calls/profile.h"
-#include "collect/bpf_tables.h"
+#include "tables/bpf_tables.h"
 #include "collect/sample_store.h"
-#include "collect/stack_copy.h"
+#include "tables/stack_copy.h"
 
 #define PLACES	   4
 #define CALLSTACKS 3

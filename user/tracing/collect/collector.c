@@ -13,7 +13,7 @@
 
 #include "collect/collector_inside.h"
 #include "collect/lines.h"
-#include "collect/stack_copy.h"
+#include "tables/stack_copy.h"
 #include "collect/reclaim.h"
 #include "collect/usage.h"
 #include "timeline/stream.h"

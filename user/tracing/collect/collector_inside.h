@@ -13,7 +13,7 @@
 #include "collect/expand.h"
 #include "collect/figures.h"
 #include "collect/sample_store.h"
-#include "collect/bpf_tables.h"
+#include "tables/bpf_tables.h"
 
 struct line_sum;
 struct stack_copy;

@@ -11,7 +11,7 @@
 
 #include "attach/costs.h"
 #include "calls/profile.h"
-#include "collect/stack_copy.h"
+#include "tables/stack_copy.h"
 
 #define MIN_TIMED  4 /* fewer parts say nothing */
 #define MIN_FACTOR 0.8

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "calls/profile.h"
-#include "collect/bpf_tables.h"
+#include "tables/bpf_tables.h"
 #include "util/array.h"
 
 #define LINEAR 8 /* buckets of an entry, which is of one power of two */

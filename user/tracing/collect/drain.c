@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collect/bpf_tables.h"
+#include "tables/bpf_tables.h"
 #include "collect/value_store.h"
 #include "util/array.h"
 #include "util/log.h"

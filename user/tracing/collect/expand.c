@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "calls/profile.h"
-#include "collect/stack_copy.h"
-#include "collect/bpf_tables.h"
+#include "tables/stack_copy.h"
+#include "tables/bpf_tables.h"
 
 /* A copy on its way. */
 struct expanding {

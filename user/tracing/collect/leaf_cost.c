@@ -15,7 +15,7 @@
 #include <stdlib.h>
 
 #include "collect/collector.h"
-#include "collect/stack_copy.h"
+#include "tables/stack_copy.h"
 
 #define MIN_CALLS 500  /* of a leaf that is to count */
 #define MIN_ALL	  2000 /* of all leaves of a kind */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "collect/lines.h"
 
-#include "collect/bpf_tables.h"
+#include "tables/bpf_tables.h"
 
 void lines__read(const struct bpf_tables *t, struct line_sum *sums)
 {

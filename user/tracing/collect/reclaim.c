@@ -7,7 +7,7 @@
 #include "collect/collector_inside.h"
 #include "collect/correct.h"
 #include "collect/lines.h"
-#include "collect/stack_copy.h"
+#include "tables/stack_copy.h"
 #include "collect/usage.h"
 #include "util/array.h"
 

@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "calls/profile.h"
-#include "collect/bpf_tables.h"
-#include "collect/stack_copy.h"
+#include "tables/bpf_tables.h"
+#include "tables/stack_copy.h"
 #include "util/array.h"
 
 int sample_store__init(struct sample_store *s, const struct bpf_tables *t)

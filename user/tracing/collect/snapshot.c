@@ -15,7 +15,7 @@
 #include "collect/collector_inside.h"
 #include "collect/correct.h"
 #include "collect/distributions.h"
-#include "collect/stack_copy.h"
+#include "tables/stack_copy.h"
 #include "collect/usage.h"
 #include "collect/leaf_cost.h"
 #include "util/array.h"

@@ -8,7 +8,7 @@
 #include "collect/collector_inside.h"
 #include "collect/correct.h"
 #include "collect/lines.h"
-#include "collect/stack_copy.h"
+#include "tables/stack_copy.h"
 #include "util/array.h"
 
 uint64_t usage__surveyed(const struct collector *c, uint32_t function)

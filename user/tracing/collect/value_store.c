@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "calls/values.h"
-#include "collect/bpf_tables.h"
+#include "tables/bpf_tables.h"
 #include "timeline/timeline.h"
 #include "util/utf8.h"
 #include "wire.h"

@@ -4,14 +4,14 @@
  * order that keeps the sums right: what has ended (returned, unwound) first, what has begun (calls
  * of the paths) after.
  */
-#include "collect/stack_copy.h"
+#include "tables/stack_copy.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "collect/bpf_tables.h"
+#include "tables/bpf_tables.h"
 
 int stack_copy__scratch(const struct bpf_tables *t, uint32_t **out)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A copy of one call stack's counts, read from the tables. Inside collect/ only. */
-#ifndef PROFTRACE_COLLECT_STACK_COPY_H
-#define PROFTRACE_COLLECT_STACK_COPY_H
+/* A copy of one call stack's counts, read from the tables. */
+#ifndef PROFTRACE_TABLES_STACK_COPY_H
+#define PROFTRACE_TABLES_STACK_COPY_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "collect/bpf_tables.h"
+#include "tables/bpf_tables.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The shared tables, mapped. Inside collect/ only. */
-#ifndef PROFTRACE_COLLECT_BPF_TABLES_H
-#define PROFTRACE_COLLECT_BPF_TABLES_H
+/* The shared tables, mapped. */
+#ifndef PROFTRACE_TABLES_BPF_TABLES_H
+#define PROFTRACE_TABLES_BPF_TABLES_H
 
 #include <stdbool.h>
 #include <stdint.h>
