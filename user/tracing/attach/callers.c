@@ -3,6 +3,7 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "attach/links/skeleton.h"
@@ -25,18 +26,25 @@ int tracer__put_table(struct tracer *tr, uint32_t number, const struct wire_unwi
 		      uint32_t cnt)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_INNER_MAP);
+	uint32_t *keys = malloc(cnt * sizeof(*keys)), put = cnt;
 	int fd, err = 0;
 
+	if (!keys)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < cnt; i++)
+		keys[i] = i;
 	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "unwind_table", sizeof(uint32_t), sizeof(*pages),
 			    cnt, &opts);
 	if (fd < 0)
-		return -errno;
-	for (uint32_t i = 0; !err && i < cnt; i++)
-		err = bpf_map_update_elem(fd, &i, &pages[i], BPF_ANY) ? -errno : 0;
+		err = -errno;
+	if (!err && bpf_map_update_batch(fd, keys, pages, &put, NULL))
+		err = -errno;
+	free(keys);
 	if (!err &&
 	    bpf_map_update_elem(bpf_map__fd(tr->skel->maps.unwind_tables), &number, &fd, BPF_ANY))
 		err = -errno;
-	close(fd);
+	if (fd >= 0)
+		close(fd);
 	return err;
 }
 
