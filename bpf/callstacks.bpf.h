@@ -49,15 +49,17 @@ __noinline u32 callstack_new(u64 owner, u32 kind)
 	u32 frame = table_take(&free_frames, &next_frame, frames_cap);
 	struct wire_frame *bottom = frame_at(frame);
 	struct wire_callstack *callstack = callstack_at(i);
-	u32 lives, draft, tgid = owner >> 32, *process = bpf_map_lookup_elem(&tgids, &tgid);
+	u32 lives, draft, seed, tgid = owner >> 32, *process = bpf_map_lookup_elem(&tgids, &tgid);
 
 	if (!i || !callstack || !frame || !bottom)
 		goto full;
 	lives = callstack->lives;
 	draft = callstack->draft;
+	seed = callstack->seed;
 	__builtin_memset(callstack, 0, __builtin_offsetof(struct wire_callstack, busy));
 	callstack->lives = lives + 1;
 	callstack->draft = draft;
+	callstack->seed = seed;
 	callstack->owner = owner;
 	callstack->current = callstack->runner = i;
 	callstack->kind = kind;

@@ -13,8 +13,8 @@
 
 #include "line_hits.bpf.h"
 #include "places.bpf.h"
+#include "seeds.bpf.h"
 #include "triggers.bpf.h"
-#include "unwind.bpf.h"
 
 /* Calls deeper than this are left out. */
 const volatile u32 max_level = ~0u;
@@ -113,6 +113,20 @@ static __always_inline struct wire_node *path_of(const struct place *at, struct 
 	return *number ? node_at(*number) : 0;
 }
 
+/* Whether a call that is an outermost one is to be recorded; then it is known below what. */
+static __always_inline bool outermost_begins(const struct place *at, struct beginning *call,
+					     struct wire_frame *bottom)
+{
+	if (!may_begin(call->role)) {
+		count_untriggered();
+		return false;
+	}
+	if (root_settle(call->hit->ctx, at->number, at->callstack, bottom, at->slot,
+			call->entry & WIRE_FRAME_REGION))
+		call->began = 0;
+	return true;
+}
+
 /* Puts a frame on top of the innermost one. False: the call is not recorded. */
 static __always_inline bool frame_push(const struct place *at, struct beginning *call,
 				       struct wire_frame *top)
@@ -127,10 +141,8 @@ static __always_inline bool frame_push(const struct place *at, struct beginning 
 
 	if (!top || top->level >= max_level)
 		return false;
-	if (!top->level && !may_begin(call->role)) {
-		count_untriggered();
+	if (!top->level && !outermost_begins(at, call, top))
 		return false;
-	}
 	f = frame_above(callstack, top, &frame);
 	if (!f)
 		return false;
@@ -200,10 +212,10 @@ static __always_inline bool frame_enter(const struct place *at, struct beginning
  * it is within 0 and that but for caches that miss, and for what interrupts it: this is its
  * caller's, as are calls of signal handlers that run amid it.
  */
-static __always_inline void frame_pass(const struct place *at, u32 function, u32 entry, u32 weight,
-				       u32 role, u32 insns)
+static __always_inline void frame_pass(const struct place *at, struct beginning *call, u32 insns)
 {
-	const struct wire_cost *cost = cost_of(WIRE_FRAME_COST(entry));
+	const struct wire_cost *cost = cost_of(WIRE_FRAME_COST(call->entry));
+	u32 function = call->function, weight = call->weight;
 	struct wire_callstack *callstack = at->callstack;
 	struct wire_frame *top = frame_at(callstack->top);
 	u64 ns = insns * WIRE_INSN_PS / 1000;
@@ -221,10 +233,8 @@ static __always_inline void frame_pass(const struct place *at, u32 function, u32
 	}
 	if (!top || top->level >= max_level)
 		return;
-	if (!top->level && !may_begin(role)) {
-		count_untriggered();
+	if (!top->level && !outermost_begins(at, call, top))
 		return;
-	}
 	n = path_step(at, top, function, &node, &looked_up);
 	if (!n)
 		return;
@@ -425,15 +435,14 @@ static __always_inline bool enter(struct place *at, struct pt_regs *ctx,
 
 	if (!entry_admit(at, task, slot, cookie, &a))
 		return false;
+	call = (struct beginning){&hit, function, entry, a.weight, a.role, 0};
 	if (WIRE_CLOSES(entry)) {
-		frame_pass(at, function, entry, a.weight, a.role,
-			   (cookie >> WIRE_COOKIE_VALUES) & 0xff);
+		frame_pass(at, &call, (cookie >> WIRE_COOKIE_VALUES) & 0xff);
 		callstack_unlock(at->callstack);
 		return false;
 	}
 	if (keep_values && !(WIRE_FRAME_FLAGS(entry) & WIRE_ENTRY_UNLESS))
-		entry |= ((cookie >> WIRE_COOKIE_VALUES) & 0xff) << WIRE_FRAME_LIST;
-	call = (struct beginning){&hit, function, entry, a.weight, a.role, 0};
+		call.entry |= ((cookie >> WIRE_COOKIE_VALUES) & 0xff) << WIRE_FRAME_LIST;
 	entered = frame_enter(at, &call);
 	if (entered && (WIRE_FRAME_FLAGS(entry) & WIRE_ENTRY_RETURN) && returns_exhausted(task))
 		at->callstack->deep++;
@@ -545,6 +554,7 @@ static __always_inline void thread_exec(void)
 	if (gate_open)
 		unwind_all(number, bpf_ktime_get_ns());
 	thread_stack->current = number;
+	seed_forget(thread_stack);
 	thread_stack->lo = thread_stack->hi = thread_stack->anchor = 0;
 	thread_stack->sigstack = thread_stack->signal_lo = thread_stack->signal_hi = 0;
 	thread_stack->signal_disarms = 0;

@@ -72,11 +72,13 @@ static __always_inline void unwind_space_forget(u32 tgid)
 
 /* Where unwinding is. */
 struct unwinding {
-	struct wire_callers *stack;
+	struct wire_callers *stack; /* that it goes into; or a wire_seed, */
+	bool seeds;		    /* which begins alike */
 	const struct wire_unwind_space *space;
 	u64 pc, sp, bp;
 	u64 slot;   /* of the call whose callers are looked for; 0: it is at `pc` and `sp` itself */
 	u64 limit;  /* the slot of the innermost traced call */
+	u64 at;	    /* where pc was read; 0: it is no return address */
 	u32 range;  /* that the last address was in */
 	bool exact; /* pc is an instruction that has not run, not the one behind a call */
 	bool first;
@@ -119,30 +121,40 @@ static __always_inline u32 unwind_range(const struct wire_unwind_space *space, u
 	return WIRE_UNWIND_RANGES;
 }
 
-/* The rule at an address that lies in a range. */
-static __always_inline u32 unwind_rule(const struct wire_unwind_range *range, u64 address)
+/* The page of rows, and the row, of an address that lies in a range; NULL: there is none. */
+static __always_inline const struct wire_unwind_page *
+unwind_rows(const struct wire_unwind_range *range, u64 address, u32 *found)
 {
 	u32 number = range->table, zero = 0, page = 0, row = 0, at = address - range->base;
 	const struct wire_unwind_page *index, *rows;
 	void *table;
 
 	if (!number || address < range->base || address - range->base > ~0u)
-		return WIRE_UNWIND_NONE;
+		return 0;
 	table = bpf_map_lookup_elem(&unwind_tables, &number);
 	if (!table)
-		return WIRE_UNWIND_NONE;
+		return 0;
 	index = bpf_map_lookup_elem(table, &zero);
 	if (!index)
-		return WIRE_UNWIND_NONE;
+		return 0;
 	for (u32 step = WIRE_TABLE_PAGES / 2; step; step /= 2)
 		page += step & ~below(at, index->firsts[BELOW(page + step, WIRE_TABLE_PAGES)]);
 	page++;
 	rows = bpf_map_lookup_elem(table, &page);
 	if (!rows)
-		return WIRE_UNWIND_NONE;
+		return 0;
 	for (u32 step = WIRE_PAGE_ROWS / 2; step; step /= 2)
 		row += step & ~below(at, rows->rows[BELOW(row + step, WIRE_PAGE_ROWS)].start);
-	return rows->rows[BELOW(row, WIRE_PAGE_ROWS)].rule;
+	*found = row;
+	return rows;
+}
+
+static __always_inline u32 unwind_rule(const struct wire_unwind_range *range, u64 address)
+{
+	u32 row = 0;
+	const struct wire_unwind_page *rows = unwind_rows(range, address, &row);
+
+	return rows ? rows->rows[BELOW(row, WIRE_PAGE_ROWS)].rule : WIRE_UNWIND_NONE;
 }
 
 static __always_inline bool read_word(u64 *word, u64 address)
@@ -174,28 +186,41 @@ static __always_inline long unwind_ends(struct wire_callers *s, enum wire_caller
 	return 1;
 }
 
-static __always_inline long unwind_append(struct wire_callers *s, u64 frame)
+static __always_inline long unwind_append(const struct unwinding *u, struct wire_callers *s,
+					  u64 frame)
 {
 	u32 at = s->cnt;
 
-	if (at >= WIRE_CALLERS_FRAMES)
-		return unwind_ends(s, WIRE_CALLERS_DEEP);
-	s->frames[at] = frame;
-	s->hash = ((s->hash ^ frame) * 0x9e3779b97f4a7c15ull);
-	s->hash ^= s->hash >> 29;
+	if (u->seeds) {
+		struct wire_seed *seed = (void *)s;
+
+		seed->frames[BELOW(at, WIRE_SEED_FRAMES)].function = frame;
+		seed->frames[BELOW(at, WIRE_SEED_FRAMES)].slot = u->at;
+		seed->frames[BELOW(at, WIRE_SEED_FRAMES)].pc = u->pc;
+	} else {
+		if (at >= WIRE_CALLERS_FRAMES)
+			return unwind_ends(s, WIRE_CALLERS_DEEP);
+		s->frames[at] = frame;
+		s->hash = ((s->hash ^ frame) * 0x9e3779b97f4a7c15ull);
+		s->hash ^= s->hash >> 29;
+	}
 	s->cnt = at + 1;
 	return 0;
 }
 
 /* From a signal's handler back to what was interrupted: offsets in struct ucontext. */
-static __always_inline long unwind_signal(struct unwinding *u)
+static __always_inline long unwind_signal(struct unwinding *u, struct wire_callers *s)
 {
 	u64 sp = u->sp;
 
 	if (!read_word(&u->bp, sp + 120) || !read_word(&u->sp, sp + 160) ||
 	    !read_word(&u->pc, sp + 168))
-		return unwind_ends(u->stack, WIRE_CALLERS_UNREADABLE);
+		return unwind_ends(s, WIRE_CALLERS_UNREADABLE);
 	u->exact = true;
+	u->at = 0;
+	/* Where a seed begins: what is called from a handler says little of later calls. */
+	if (u->seeds)
+		s->cnt = 0;
 	return 0;
 }
 
@@ -257,10 +282,10 @@ static long unwind_step(__attribute__((unused)) u32 round, struct unwinding *u)
 	u->first = u->exact = false;
 	if (kind == WIRE_UNWIND_END && !start) {
 		unwind_ends(s, WIRE_CALLERS_WHOLE);
-		return unwind_append(s, frame) | 1;
+		return unwind_append(u, s, frame) | 1;
 	}
 	if (kind == WIRE_UNWIND_SIGNAL && !start)
-		return unwind_append(s, frame) | unwind_signal(u);
+		return unwind_append(u, s, frame) | unwind_signal(u, s);
 	cfa = unwind_cfa(u, rule, &saved);
 	if (start) {
 		/* Without a rule, a frame pointer that has just been set tells. */
@@ -273,7 +298,7 @@ static long unwind_step(__attribute__((unused)) u32 round, struct unwinding *u)
 		if (cfa > u->limit) /* its slot is the traced call's, or above: astray */
 			return unwind_ends(s, cfa - 8 == u->limit ? WIRE_CALLERS_WHOLE
 								  : WIRE_CALLERS_ASTRAY);
-		if (unwind_append(s, frame))
+		if (unwind_append(u, s, frame))
 			return 1;
 		if (kind == WIRE_UNWIND_NONE && !u->bp)
 			return unwind_ends(s, WIRE_CALLERS_WHOLE);
@@ -288,6 +313,7 @@ static long unwind_step(__attribute__((unused)) u32 round, struct unwinding *u)
 	if (unwind_range(space, next - 1, number) >= WIRE_UNWIND_RANGES)
 		next = unwind_real_return(cfa - 8, next);
 	u->pc = next;
+	u->at = cfa - 8;
 	u->sp = cfa;
 	return 0;
 }

@@ -303,8 +303,18 @@ struct wire_callstack {
 	u32 waited_frame;
 	u32 code_pages; /* as behind WIRE_TGID_PAGES, of its process */
 	u32 draft;	/* the entry of the stacks that it unwinds into; 0: none yet */
-	u32 pad2[15];
-	u64 busy; /* WIRE_BUSY_*; the lock of all but thread stacks. Never set back */
+	/* What was open below its outermost calls (bpf/seeds.bpf.h). */
+	u32 seed;	      /* its pair of entries in the table of seeds; 0: none yet */
+	u16 seed_state;	      /* WIRE_SEED_* */
+	u16 seed_vain;	      /* looks at the stack that have told nothing */
+	u32 seed_first;	      /* the innermost frame of the seed that is still there */
+	u32 seed_node;	      /* the path that outermost calls are below */
+	u32 seed_turn;	      /* outermost calls so far */
+	u64 seed_slot;	      /* where that frame's callee has its return address, which lies in */
+	u64 seed_lo, seed_hi; /* the function of that frame */
+	u64 seed_limit;	      /* where its own return address is; ~0: it has none */
+	u64 seed_return;      /* that address, as it is in memory */
+	u64 busy;	      /* WIRE_BUSY_*; the lock of all but thread stacks. Never set back */
 };
 
 /*
@@ -537,11 +547,12 @@ struct wire_share {
 
 /*
  * Unwind tables (user/analysis/unwind): rows of an object's code, by address. A row holds up to the
- * next one; what no FDE covers has a row of WIRE_UNWIND_NONE. Its rule: bits  0..3   enum
- * wire_unwind: how the frame's address (CFA) is found bits  4..19  its distance from the register,
- * in words; signed for WIRE_UNWIND_AT_RBP; of WIRE_UNWIND_STUB the byte of 16 from which on the
- * stub has pushed something bits 20..31  where the caller's rbp is: so many words below the CFA; 0:
- * where it was
+ * next one; what no FDE covers has a row of WIRE_UNWIND_NONE. Its rule:
+ *   bits  0..2   enum wire_unwind: how the frame's address (CFA) is found
+ *   bit   3      WIRE_UNWIND_BEGINS
+ *   bits  4..19  its distance from the register, in words; signed for WIRE_UNWIND_AT_RBP; of
+ *                WIRE_UNWIND_STUB the byte of 16 from which on the stub has pushed something
+ *   bits 20..31  where the caller's rbp is: so many words below the CFA; 0: where it was
  */
 enum wire_unwind {
 	WIRE_UNWIND_NONE,
@@ -553,6 +564,9 @@ enum wire_unwind {
 	WIRE_UNWIND_END,    /* the outermost call: nothing is above it */
 };
 
+/* Or'ed to the rule of a row: no code before it is of the same function. */
+#define WIRE_UNWIND_BEGINS 8u
+
 struct wire_unwind_row {
 	u32 start; /* from the table's first address on */
 	u32 rule;
@@ -560,7 +574,7 @@ struct wire_unwind_row {
 
 #define WIRE_UNWIND_RULE(kind, words, rbp) \
 	((u32)(kind) | ((u32)(words)&0xffff) << 4 | ((u32)(rbp)&0xfff) << 20)
-#define WIRE_UNWIND_KIND(rule)	((rule)&0xf)
+#define WIRE_UNWIND_KIND(rule)	((rule)&0x7)
 #define WIRE_UNWIND_WORDS(rule) ((rule) >> 4 & 0xffff)
 #define WIRE_UNWIND_SAVED(rule) ((rule) >> 20)
 #define WIRE_UNWIND_MAX_WORDS	0xffff
@@ -615,6 +629,38 @@ struct wire_callers {
 	u32 pad;
 	u64 frames[WIRE_CALLERS_FRAMES];
 };
+
+/*
+ * Seeds: what was open on a thread's stack when it was first seen to call something, outermost
+ * frames alone where there were more. Return addresses as in struct wire_callers; frame i has the
+ * place i % WIRE_SEED_FRAMES, innermost first. They come in pairs: the second one is for a second
+ * look at the stack.
+ */
+#define WIRE_SEED_FRAMES 64
+#define WIRE_SEED_DEPTH	 4096 /* frames of a stack, at most */
+struct wire_seed {
+	/* As in struct wire_callers. */
+	u64 hash;
+	u32 cnt; /* frames that were unwound */
+	u32 end;
+	u32 first; /* as wire_callstack::seed_first: it only grows */
+	u32 lives; /* of the call stack that has it */
+	struct {
+		u64 function; /* (object << 48 | vaddr) */
+		u64 slot;     /* where the return address is; 0: it is none, but an instruction that
+				 a signal has interrupted */
+		u64 pc;
+	} frames[WIRE_SEED_FRAMES];
+};
+
+#define WIRE_SEED_TAKEN 1u
+#define WIRE_SEED_NONE	2u /* there is none to be had */
+
+/* wire_node::function of a path that stands for a seed's frames, from the outermost one to this. */
+#define WIRE_NODE_SEED		       (1u << 30)
+#define WIRE_SEED_NODE(seed, first)    (WIRE_NODE_SEED | (seed) << 12 | (first))
+#define WIRE_NODE_SEED_OF(function)    ((function) >> 12 & 0x3ffff)
+#define WIRE_NODE_SEED_FIRST(function) ((function)&0xfff)
 
 /*
  * Samples: where a thread was when the clock of its CPU ran out. Those that were at the same place
@@ -695,6 +741,7 @@ _Static_assert(sizeof(struct wire_line_count) == 32, "wire_line_count");
 _Static_assert(sizeof(struct wire_line_state) == 32, "wire_line_state");
 _Static_assert(sizeof(struct wire_unwind_page) == 4096, "wire_unwind_page");
 _Static_assert(sizeof(struct wire_callers) == 1024, "wire_callers");
+_Static_assert(sizeof(struct wire_seed) == 1560, "wire_seed");
 _Static_assert(sizeof(struct wire_sample) == 1472, "wire_sample");
 _Static_assert(sizeof(struct wire_sample_counts) == 64, "wire_sample_counts");
 _Static_assert(sizeof(struct wire_values) == 8 * sizeof(struct wire_call), "wire_values");

@@ -38,6 +38,7 @@
 	  tables->chunks_cap || tables->lines_cap ? tables->frames_cap : 0)                       \
 	/* With --callers. */                                                                     \
 	X(callers, struct wire_callers, tables->callers_cap)                                      \
+	X(seeds, struct wire_seed, tables->seeds_cap)                                             \
 	/* With --sample-rate: two halves. */                                                     \
 	X(samples, struct wire_sample, tables->samples_cap * 2)
 

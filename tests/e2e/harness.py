@@ -416,8 +416,25 @@ def walk(nodes):
         rest += [(child, node, depth + 1) for child in reversed(node["children"])]
 
 
+def outermost(nodes):
+    """The outermost calls of a tree, which stand below what was open before tracing began."""
+    return list(itertools.chain.from_iterable(
+        [node] if node["calls"] else outermost(node["children"]) for node in nodes))
+
+
+def calls_of(document):
+    """As nodes_of(), from the outermost calls on."""
+    return itertools.chain.from_iterable(walk(outermost(thread["calls"]))
+                                         for thread in document["threads"])
+
+
 def nodes_of(document):
     return itertools.chain.from_iterable(walk(thread["calls"]) for thread in document["threads"])
+
+
+def below_roots(path, *outermost):
+    """A path of names from the first of these on, without what was open before tracing began."""
+    return path[next((i for i, name in enumerate(path) if name in outermost), 0):]
 
 
 def paths_to(document, name, module=None):
@@ -549,8 +566,8 @@ class TestCase(unittest.TestCase):
             ids.add(node["id"])
             self.assertLessEqual(0, node["self_ns"], node)
             self.check_times(node, functions[node["function"]])
-            self.assertTrue(node["calls"] or parent or node["total_ns"] or
-                            functions[node["function"]].get("source") == "caller", "an empty root")
+            self.assertTrue(node["calls"] or parent or node["total_ns"] or node["children"],
+                            "an empty root")
             sums[node["function"]] = sums.get(node["function"], 0) + node["calls"]
         for function in functions:
             if not self.pruned:

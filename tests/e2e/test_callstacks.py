@@ -26,7 +26,7 @@ class Callstacks(harness.TestCase):
     def callers(self, document):
         """{name: names of those that called it}"""
         names, found = [f["name"] for f in document["functions"]], {}
-        for node, parent, _ in harness.nodes_of(document):
+        for node, parent, _ in harness.calls_of(document):
             caller = names[parent["function"]] if parent else None
             found.setdefault(names[node["function"]], set()).add(caller)
         return found

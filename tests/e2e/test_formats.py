@@ -197,7 +197,7 @@ class Formats(Flamegraph, harness.TestCase):
                 self.assertRegex(text, "(?m)fib\\b")
 
     def test_no_color(self):
-        self.assertNotIn(ESCAPE, self.on_terminal(NO_COLOR="1"))
+        self.assertNotIn(ESCAPE, self.on_terminal("--no-pager", NO_COLOR="1"))
 
     def test_folded_on_a_terminal_has_no_colour(self):
         self.assertNotIn(ESCAPE, self.on_terminal("-f", "folded"))

@@ -106,7 +106,8 @@ class Times(harness.TestCase):
         target.finish()
         done = tracer.finish()
         self.assertEqual(done.status, 0, str(done))
-        stacks = re.findall(r"^steps;(\S+) ([0-9]+)$", done.stdout, re.M)
+        stacks = re.findall(r"^steps;(?:_start;\S*;main;)?(\S+?)(?:;main;\S*)? ([0-9]+)$", done.stdout,
+                            re.M)
         return {stack: int(value) for stack, value in stacks}, waited
 
     def test_folded_waiting(self):

@@ -16,7 +16,7 @@ class Triggers(Switched):
         """[(path, calls)] of all threads."""
         names = [f["name"] for f in document["functions"]]
         paths, found = {}, {}
-        for node, parent, _ in harness.nodes_of(document):
+        for node, parent, _ in harness.calls_of(document):
             path = (paths[parent["id"]] + ";" if parent else "") + names[node["function"]]
             paths[node["id"]] = path
             found[path] = found.get(path, 0) + node["calls"]

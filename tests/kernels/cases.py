@@ -44,6 +44,8 @@ ROWS = [
                   "test_lines.Own.test_recording"]),
     Row("sessions", ["on_kernels.Sessions.*"]),
     Row("triggers", ["test_triggers.*"]),
+    Row("what was open", ["test_seeds.Seeds.test_exact", "test_seeds.Seeds.test_all_functions"],
+        lacks={"5.10": "its programs cannot unwind"}),
     Row("preempted amid probes", ["on_kernels.Preempted.*"]),
     Row("python3 and redis", ["on_kernels.RealPrograms.*"]),
     Row(TREE, ["on_kernels.PythonTree.*"]),
@@ -57,6 +59,8 @@ ROWS = [
 # What the short form, a part of `make check`, runs in one machine a kernel: only what cannot depend
 # on how fast that is.
 SHORT = {column.name: ["on_kernels.Short.*"] for column in COLUMNS}
+for _name in "6.1", "6.12", "newest", "newest-full":
+    SHORT[_name].append("test_seeds.Seeds.test_exact")
 for _name in "newest", "newest-full":
     SHORT[_name].append("on_kernels.Emulation.test_returns")
 SHORT["newest-full"].append("on_kernels.Preempted.*")

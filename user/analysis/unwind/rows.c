@@ -126,8 +126,6 @@ static void drop_overlaps(struct gathering *g)
 
 static void put_row(struct unwind_rows *out, uint64_t vaddr, uint32_t rule)
 {
-	if (out->cnt && out->rows[out->cnt - 1].rule == rule)
-		return;
 	out->rows[out->cnt++] = (struct wire_unwind_row){vaddr - out->base, rule};
 }
 
@@ -147,9 +145,10 @@ static int put_in_order(const struct gathering *g, struct unwind_rows *out)
 		return -ENOMEM;
 	for (size_t i = 0; i < cnt; i++) {
 		for (size_t k = 0; k < s[i].cnt; k++)
-			put_row(out, g->rows[s[i].first + k].vaddr, g->rows[s[i].first + k].rule);
+			put_row(out, g->rows[s[i].first + k].vaddr,
+				g->rows[s[i].first + k].rule | (k ? 0 : WIRE_UNWIND_BEGINS));
 		if (i + 1 == cnt || s[i + 1].start != s[i].end)
-			put_row(out, s[i].end, WIRE_UNWIND_NONE);
+			put_row(out, s[i].end, WIRE_UNWIND_NONE | WIRE_UNWIND_BEGINS);
 	}
 	return 0;
 }

@@ -99,6 +99,8 @@ static int put_processes(struct run *r)
 
 	privilege__keep_bpf();
 	collector__resolve_callers(r->collector, name_caller, r);
+	if (r->o->interval_ns)
+		collector__keep_paths(r->collector);
 	for (size_t i = 0; !err && i < r->target->processes_cnt; i++)
 		err = add_process(r, r->target->processes[i].pid);
 	if (err)
@@ -112,6 +114,15 @@ void callers__open(struct run *r)
 
 	if (err)
 		log_debug("/proc/kallsyms: %s", strerror(-err));
+}
+
+bool callers__seeds(const struct run *r)
+{
+	const struct options *o = r->o;
+
+	/* A command's stacks are empty when it is begun, but samples of it know what is below. */
+	return !o->callers && !o->calls && !o->exec &&
+	       (o->pids_cnt || samples__path_rate(r->samples));
 }
 
 /* Has the clocks call the programs that are loaded, if these can take samples on paths. Nobody
@@ -142,13 +153,13 @@ int callers__start(struct run *r)
 	}
 	bind_clock(r);
 	hz = samples__path_rate(r->samples);
-	c->unwound = hz || r->o->callers;
+	c->unwound = hz || r->o->callers || (callers__seeds(r) && c->spaces.tables_max);
 	if (!c->unwound)
 		return 0;
 	if (hz)
 		collector__set_sample_period(r->collector, 1000000000 / hz);
 	err = put_processes(r);
-	if (!err && r->o->callers)
+	if (!err)
 		tracer__unwind(r->tracer);
 	return err;
 }

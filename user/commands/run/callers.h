@@ -3,6 +3,7 @@
 #ifndef PROFTRACE_RUN_CALLERS_H
 #define PROFTRACE_RUN_CALLERS_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 struct callers;
@@ -11,6 +12,9 @@ struct run;
 /* Where samples are taken on paths: opens the kernel's list of functions, while there are the
  * privileges for it. */
 void callers__open(struct run *r);
+
+/* Whether outermost calls are shown below what was open on their stacks. */
+bool callers__seeds(const struct run *r);
 
 /* Once the programs are loaded: what all processes have mapped. Returns 0 or -errno with one line
  * logged. */

@@ -125,6 +125,7 @@ static struct tracer_options tracer_options_of(const struct run *r)
 		.regions = filter__wants_regions(&r->selection.filter) || r->selection.usdt.cnt,
 		.regions_planned = p->sites_cnt,
 		.callers = o->callers,
+		.seeds = callers__seeds(r),
 		.samples_hz = samples__path_rate(r->samples),
 		.survey = wants_survey(o),
 		.drops = o->max_overhead > 0 && !o->sample_hot,

@@ -60,6 +60,7 @@ int tracer__put_space(struct tracer *tr, pid_t pid, const struct wire_unwind_spa
 void tracer__unwind(struct tracer *tr)
 {
 	tr->skel->bss->unwinding_on = true;
+	tr->skel->bss->seeding_on = true;
 }
 
 void tracer__unwind_cost(const struct tracer *tr, uint64_t *ns, uint64_t *cnt)

@@ -51,6 +51,7 @@ struct tracer_options {
 	bool survey;  /* calls are to be counted before functions are attached, if that can be */
 	bool drops;   /* functions may be dropped */
 	bool callers; /* the callers of outermost calls are unwound */
+	bool seeds;   /* what was open below outermost calls is unwound */
 	uint32_t samples_hz; /* samples are taken so often a second on each CPU; 0: none */
 };
 

@@ -142,6 +142,7 @@ static void size_shares(struct tracer *tr, const struct tracer_options *opts)
 }
 
 #define MAX_CALLERS	  (1u << 14) /* stacks, 1 KB each */
+#define MAX_SEEDS	  (1u << 11) /* two for each, 1.5 KB */
 #define MAX_UNWIND_TABLES (1u << 12)
 #define MAX_SPACES	  (1u << 10) /* processes at a time, 20 KB each */
 
@@ -168,14 +169,17 @@ static void size_unwinding(struct tracer *tr, const struct tracer_options *opts,
 	struct tracer_tables *tables = &tr->tables;
 	struct proftrace_bpf *skel = tr->skel;
 
-	unwinds = unwinds && (opts->callers || opts->samples_hz);
+	unwinds = unwinds && (opts->callers || opts->samples_hz || opts->seeds);
 	size_samples(tr, unwinds ? opts->samples_hz : 0);
 	if (!unwinds)
 		return;
 	tables->unwind_tables_cap = MAX_UNWIND_TABLES;
 	tables->unwind_spaces_cap = MAX_SPACES;
 	tables->callers_cap = opts->callers ? MAX_CALLERS : 0;
+	tables->seeds_cap = opts->seeds ? MAX_SEEDS : 0;
 	skel->rodata->keep_spaces = true;
+	skel->rodata->keep_seeds = opts->seeds;
+	skel->rodata->seeds_cap = tables->seeds_cap;
 	skel->rodata->keep_callers = opts->callers;
 	skel->rodata->callers_cap = tables->callers_cap;
 }

@@ -16,6 +16,7 @@ struct tracer_tables {
 	uint32_t lists_cap;		     /* 0: no values of arguments are read */
 	uint32_t lines_cap;		     /* sites, with number 0; 0: none are counted */
 	uint32_t callers_cap;		     /* 0: none are unwound */
+	uint32_t seeds_cap;		     /* 0: none are taken */
 	uint32_t samples_cap;		     /* of each half; 0: none are taken */
 	uint32_t passed_shares, line_shares; /* of CPUs, in the tables of those counts */
 	uint32_t goroutines_cap, followed_cap, unwind_tables_cap, unwind_spaces_cap;

@@ -48,7 +48,7 @@ static uint8_t exit_class(const struct plan *p, const struct plan_function *f)
 struct function_probes call_cost__of(const struct plan *p, const struct plan_function *f)
 {
 	return (struct function_probes){
-		.entry = WIRE_COST_ENTRY + f->entry.site,
+		.entry = f->kind == PLAN_CALLER ? WIRE_COST_NONE : WIRE_COST_ENTRY + f->entry.site,
 		.exit = exit_class(p, f),
 		.leaf_insns = f->leaf_insns,
 	};

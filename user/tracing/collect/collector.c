@@ -49,6 +49,8 @@ int collector__new(const struct tracer_tables *info, uint32_t functions_cnt, str
 		if (!err)
 			err = sample_store__init(&c->samples, &c->tables);
 		if (!err)
+			err = seeds__init(&c->seeds, &c->tables);
+		if (!err)
 			err = drain__init(&c->drain, &c->tables);
 	}
 	if (err) {
@@ -75,6 +77,7 @@ void collector__free(struct collector *c)
 	free(c->scratch);
 	expand__free(&c->expansions, &c->tables);
 	sample_store__fini(&c->samples);
+	seeds__fini(&c->seeds);
 	drain__fini(&c->drain);
 	bpf_tables__unmap(&c->tables);
 	free(c);
@@ -108,6 +111,11 @@ void collector__resolve_callers(struct collector *c, collector_resolver *resolve
 	c->expansions.ctx = ctx;
 	c->samples.resolve = resolve;
 	c->samples.ctx = ctx;
+}
+
+void collector__keep_paths(struct collector *c)
+{
+	c->seeds.keep_paths = true;
 }
 
 void collector__set_sample_period(struct collector *c, uint64_t ns)

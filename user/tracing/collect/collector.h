@@ -78,6 +78,8 @@ int collector__last_calls(struct collector *c, uint64_t end_ns);
 /* Who names functions that are known from stacks alone: callers (--callers) and what samples met.
  */
 void collector__resolve_callers(struct collector *c, collector_resolver *resolve, void *ctx);
+/* Profiles will be subtracted from later ones, so these show paths as the first one does. */
+void collector__keep_paths(struct collector *c);
 
 /* Of the clock by which samples are taken. */
 void collector__set_sample_period(struct collector *c, uint64_t ns);

@@ -44,6 +44,7 @@ struct collector {
 	struct line_sum *reclaimed_lines;
 	struct expansions expansions; /* stacks NULL: callers are not looked for */
 	struct sample_store samples;
+	struct seeds seeds;
 	uint64_t forgotten_cpu_ns; /* of reclaimed threads that were dropped: of their calls */
 };
 

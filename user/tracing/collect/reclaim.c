@@ -37,6 +37,9 @@ static int retire(struct collector *c, uint32_t number)
 	if (copy) {
 		err = sample_store__put(&c->samples, &c->tables, number, c->scratch, &copy);
 		if (!err)
+			err = seeds__expand(&c->seeds, &c->expansions, &c->tables, c->probes,
+					    c->probes_cnt, &copy);
+		if (!err)
 			err = usage__add_reclaimed(c, copy);
 		if (err) {
 			free(copy);

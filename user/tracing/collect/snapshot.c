@@ -215,6 +215,9 @@ static int add_live(struct collector *c, struct assembly *a, uint64_t now_ns)
 		err = stack_copy__read(&c->tables, callstack, now_ns, c->scratch, &copy);
 		if (!err)
 			err = sample_store__put(&c->samples, &c->tables, i, c->scratch, &copy);
+		if (!err)
+			err = seeds__expand(&c->seeds, &c->expansions, &c->tables, c->probes,
+					    c->probes_cnt, &copy);
 		if (err)
 			free(copy);
 		if (!err && copy) {

@@ -224,7 +224,7 @@ void bpf_tables__end_gone(struct bpf_tables *t, uint64_t now_ns)
 void bpf_tables__release_callstack(struct bpf_tables *t, uint32_t number)
 {
 	struct wire_callstack *callstack = bpf_tables__callstack(t, number);
-	uint32_t i, next, guard, lives, draft;
+	uint32_t i, next, guard, lives, draft, seed;
 
 	if (!callstack)
 		return;
@@ -246,9 +246,11 @@ void bpf_tables__release_callstack(struct bpf_tables *t, uint32_t number)
 	__atomic_store_n(&callstack->pid_tgid, 0, __ATOMIC_SEQ_CST);
 	lives = callstack->lives;
 	draft = callstack->draft;
+	seed = callstack->seed;
 	memset(callstack, 0, offsetof(struct wire_callstack, busy));
 	callstack->lives = lives;
 	callstack->draft = draft;
+	callstack->seed = seed;
 	__atomic_and_fetch(&callstack->busy, ~WIRE_BUSY_ENDED, __ATOMIC_SEQ_CST);
 	give_back(t->info.free_callstacks_fd, number);
 }

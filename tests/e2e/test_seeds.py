@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What was open when tracing began: exact calls stand below it, up to the thread's begin."""
+
+import json
+import os
+import subprocess
+
+import harness
+from harness import PROFTRACE, PYTHON, program
+
+REDIS = "/usr/bin/redis-server"
+TIMES = 1000
+DEPTH = 5
+THREAD = ("start_thread",)
+# Within two calls, the first of which ends amid the run.
+SCRIPT = """
+import json, sys
+def work(): return sum(len(json.dumps([{"a": 1}] * 100)) for i in range(20))
+def wait():
+    print("ready", flush=True)
+    sys.stdin.readline()
+    work()
+wait()
+work()
+"""
+ROOTS = {"_start", "clone", "clone3", "__clone", "__clone3", "thread_start"}
+
+
+class Seeds(harness.TestCase):
+    def paths(self, document, name):
+        """As paths_to(), from start_thread() on; what is outside of it has many names."""
+        found = {}
+        for path, calls in harness.paths_to(document, name).items():
+            self.assertIn(path[0], ROOTS, path)
+            found[path[path.index("start_thread"):]] = calls
+        return found
+
+    def check_exact(self, document, done):
+        """Functions that have not been asked for are shown if all calls were below them."""
+        self.assert_counts(document, {name: done.counts[name] for name in ("handle", "leaf")}, done)
+        self.assertEqual(self.paths(document, "handle"),
+                         {(*THREAD, "server", "serve", "handle"): TIMES})
+        self.assertEqual(self.paths(document, "leaf"),
+                         {(*THREAD, "descender", "leaf"): DEPTH + 1})
+        for thread in document["threads"]:
+            for node, _, _ in harness.walk(thread["calls"]):
+                name = document["functions"][node["function"]]["name"]
+                self.assertEqual(bool(node["calls"]), name in ("handle", "leaf"), name)
+
+    def test_exact(self):
+        document, done = self.profile_pid("seeds", TIMES, options=("-F", "handle", "-F", "leaf"))
+        self.check_exact(document, done)
+
+    def test_all_functions(self):
+        """What was open and has probes is shown as long as it was open, and then as it is called.
+        """
+        document, done = self.profile_pid("seeds", TIMES, options=("-F", "seeds:*"))
+        self.assertEqual(self.paths(document, "handle"), {
+            (*THREAD, "server", "serve", way, "handle"): TIMES // 2 for way in ("by_odd",
+                                                                                "by_even")})
+        self.assertEqual(self.paths(document, "leaf"), {
+            **{(*THREAD, "descender", *["descend"] * level, "leaf"): 1
+               for level in range(1, DEPTH + 1)},
+            (*THREAD, "descender", "shallow", "leaf"): 1})
+        self.assert_counts(document, done.counts, done)
+
+    def test_recorded(self):
+        recording = self.path("proftrace.data")
+        target = self.target("seeds", TIMES)
+        tracer = self.process(PROFTRACE, "record", "-o", recording, "-F", "handle", "-F", "leaf",
+                              "-p", target.pid)
+        self.assertTrue(tracer.stderr.wait_lines(harness.TRACING))
+        target.go()
+        done = target.finish()
+        self.assertEqual(tracer.finish().status, 0)
+        shown = self.process(PROFTRACE, "report", "-f", "json", recording).finish()
+        self.check_exact(json.loads(shown.stdout), done)
+
+    def assert_rooted(self, document):
+        """All but one in 100 exact calls are below the thread's first function."""
+        names, calls = [f["name"] for f in document["functions"]], {True: 0, False: 0}
+        for thread in document["threads"]:
+            for root in thread["calls"]:
+                for node, _, _ in harness.walk([root]):
+                    calls[names[root["function"]] in ROOTS] += node["calls"]
+        self.assertGreater(calls[True], 100)
+        self.assertGreaterEqual(calls[True], 0.99 * sum(calls.values()), calls)
+
+    def test_python(self):
+        for options in ((), ("-F", "PyObject_*"), ("-F", "libc.so.6:malloc")):
+            target = self.process(PYTHON, "-c", SCRIPT, stdin=subprocess.PIPE)
+            target.wait_ready()
+            tracer = self.proftrace("-f", "json", *options, "-p", target.pid).wait_tracing()
+            target.go()
+            self.assertEqual(target.finish().status, 0)
+            self.assert_rooted(self.document(tracer.finish()))
+
+    def test_redis(self):
+        socket_path = self.path("redis.sock")
+        server = self.process(REDIS, "--port", "0", "--unixsocket", socket_path, "--save", "",
+                              stdin=subprocess.DEVNULL)
+        self.assertTrue(harness.poll(lambda: os.path.exists(socket_path), 30))
+        for options in ((), ("-F", "lookupKey"), ("-F", "libc.so.6:*")):
+            tracer = self.proftrace("-f", "json", *options, "-p", server.pid).wait_tracing()
+            subprocess.run(["/usr/bin/redis-benchmark", "-s", socket_path, "-n", "3000", "-q",
+                            "-t", "set,lpush"], check=True, stdout=subprocess.DEVNULL)
+            self.assert_rooted(self.document(tracer.interrupt()))
+        server.signal(15)
+        server.finish()
+
+
+if __name__ == "__main__":
+    harness.main()
