@@ -62,6 +62,13 @@ $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) -std=gnu11 $(WARN) $(FRAMES) $(CPPFLAGS) $(CFLAGS) $(SAN) -MMD -MP -c -o $@ $<
 
+# Names of system calls, from the headers of what $(CC) builds for.
+$(BUILD)/user/analysis/symbol/system_calls.o: $(BUILD)/system_calls.inc
+$(BUILD)/system_calls.inc:
+	@mkdir -p $(@D)
+	$(Q)echo '#include <sys/syscall.h>' | $(CC) -E -dM - | \
+		sed -nE '/__NR_(arch_specific_)?syscalls? /!s/^#define (__NR_([a-z0-9_]+)) .*/[\1] = "[\2]",/p' > $@
+
 # The page of -f html, cut where its data goes; user/profiles/sink/page/sink_html.c puts it together.
 PAGE     := $(BUILD)/web/head.html $(BUILD)/web/tail.html
 $(BUILD)/user/profiles/web/embed.o: user/profiles/web/embed.S $(PAGE)

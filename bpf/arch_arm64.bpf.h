@@ -82,6 +82,11 @@ static __always_inline bool is_at_breakpoint(__attribute__((unused)) const struc
 	return false;
 }
 
+static __always_inline s64 system_call_number(__attribute__((unused)) const struct pt_regs *regs)
+{
+	return -1;
+}
+
 /* The kernel simulates `ret`: there is nothing to emulate. */
 struct return_hit {
 	u64 slot;

@@ -66,6 +66,13 @@ static __always_inline void registers_read(const struct pt_regs *ctx, u64 regist
 	registers[15] = ctx->r15;
 }
 
+/* The number of the system call that the kernel works at for a thread with these registers; below
+ * 0: at none. */
+static __always_inline s64 system_call_number(const struct pt_regs *regs)
+{
+	return (s64)regs->orig_ax;
+}
+
 static __always_inline u64 thread_pointer(const struct task_struct *task)
 {
 	return FIELD(task, thread.fsbase);

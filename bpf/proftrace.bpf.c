@@ -12,6 +12,7 @@
 #include "spans.bpf.h"
 #include "survey.bpf.h"
 #include "switch.bpf.h"
+#include "waits.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -243,8 +244,10 @@ SEC("tp_btf/sched_switch")
 int on_switch(u64 *ctx)
 {
 	KEEP_OWN_STACK(on_switch, ctx);
-	if (gate_open) /* (preempted, previous task, next task) */
+	if (gate_open) { /* (preempted, previous task, next task) */
 		cpu_changes_hands((void *)ctx[1], (void *)ctx[2]);
+		wait_changes_hands((void *)ctx[1], (void *)ctx[2], ctx[0]);
+	}
 	return 0;
 }
 

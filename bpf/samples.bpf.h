@@ -64,10 +64,9 @@ static __always_inline u64 slots_origin(const struct wire_callstack *callstack)
 	return hi;
 }
 
-/* Finds the innermost call that is open where the thread is. Returns its slot's address; ~0: none
- * is. */
-static __always_inline u64 sample_place(struct wire_sample *s, const struct task_struct *task,
-					u64 sp)
+/* Finds the innermost call that is open where the current thread is. Returns its slot's address;
+ * ~0: none is. */
+static __always_inline u64 sample_place(struct wire_spot *s, const struct task_struct *task, u64 sp)
 {
 	u32 thread_number = 0, number;
 	struct wire_callstack *thread_stack = thread_stack_of(task, &thread_number), *callstack;
@@ -76,6 +75,8 @@ static __always_inline u64 sample_place(struct wire_sample *s, const struct task
 	struct wire_frame *f;
 	u64 origin;
 
+	s->pid_tgid = (u64)(u32)task->tgid << 32 | (u32)task->pid;
+	s->start_ns = task->start_boottime;
 	s->callstack = s->lives = s->node = 0;
 	if (!thread_stack)
 		return ~0ull;
@@ -106,15 +107,23 @@ static __always_inline u64 rotate(u64 word)
 	return word << 29 | word >> 35;
 }
 
+static __always_inline u64 spot_hash(const struct wire_spot *s)
+{
+	u64 hash = s->pid_tgid;
+
+	MIX(hash, s->start_ns);
+	MIX(hash, (u64)s->callstack << 32 | s->node);
+	MIX(hash, s->lives);
+	return hash;
+}
+
 static __always_inline u64 sample_hash(const struct wire_sample *s)
 {
 	u64 hash = s->user.hash;
 
 	MIX(hash, (u64)s->user.end << 32 | s->user.cnt);
-	MIX(hash, s->pid_tgid);
-	MIX(hash, s->start_ns);
-	MIX(hash, (u64)s->callstack << 32 | s->node);
-	MIX(hash, (u64)s->lives << 32 | s->kernel_cnt);
+	MIX(hash, spot_hash(&s->spot));
+	MIX(hash, s->kernel_cnt);
 	for (u32 i = 0; i < WIRE_SAMPLE_KERNEL && i < s->kernel_cnt; i++)
 		MIX(hash, s->kernel[i]);
 	return hash | 1;
@@ -178,11 +187,9 @@ static __always_inline void sample_take(void *ctx)
 		return;
 	}
 	s->kernel_cnt = bytes > 0 ? bytes / sizeof(u64) : 0;
-	s->pid_tgid = (u64)(u32)task->tgid << 32 | (u32)task->pid;
-	s->start_ns = task->start_boottime;
-	bpf_get_current_comm(s->comm, sizeof(s->comm));
+	bpf_get_current_comm(s->spot.comm, sizeof(s->spot.comm));
 	s->user.pid = task->tgid;
-	stack_unwind(&s->user, regs, 0, sample_place(s, task, stack_pointer(regs)));
+	stack_unwind(&s->user, regs, 0, sample_place(&s->spot, task, stack_pointer(regs)));
 	s->hash = sample_hash(s);
 	bpf_loop(WIRE_SAMPLE_PLACES, sample_seek, &q, 0);
 	if (!q.found)

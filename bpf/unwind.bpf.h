@@ -355,12 +355,12 @@ static __always_inline u32 callers_intern(struct wire_callstack *callstack, stru
 	return known ? *known : 0;
 }
 
-/* Fills in the return addresses from these registers on, or from the call whose slot is `slot` (0:
- * none), up to the slot `limit`. */
-static __always_inline void stack_unwind(struct wire_callers *s, const struct pt_regs *regs,
-					 u64 slot, u64 limit)
+/* Sets *u to these registers, or to the call whose slot is `slot` (0: none); what is found up to
+ * the slot `limit` goes into *s. */
+static __always_inline void unwind_begin(struct unwinding *u, struct wire_callers *s,
+					 const struct pt_regs *regs, u64 slot, u64 limit)
 {
-	struct unwinding u = {
+	*u = (struct unwinding){
 		.stack = s,
 		.space = unwind_space(),
 		.pc = instruction_pointer(regs),
@@ -371,9 +371,17 @@ static __always_inline void stack_unwind(struct wire_callers *s, const struct pt
 		.exact = true,
 		.first = true,
 	};
-
 	s->hash = s->cnt = 0;
-	s->end = u.space ? WIRE_CALLERS_DEEP : WIRE_CALLERS_UNKNOWN;
+	s->end = u->space ? WIRE_CALLERS_DEEP : WIRE_CALLERS_UNKNOWN;
+}
+
+/* Fills in the return addresses from there on. */
+static __always_inline void stack_unwind(struct wire_callers *s, const struct pt_regs *regs,
+					 u64 slot, u64 limit)
+{
+	struct unwinding u;
+
+	unwind_begin(&u, s, regs, slot, limit);
 	if (u.space)
 		bpf_loop(WIRE_CALLERS_FRAMES + 2, unwind_step, &u, 0);
 }

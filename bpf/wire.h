@@ -620,7 +620,7 @@ enum wire_callers_end {
 /* The callers of a call, as return addresses: the innermost first, each as (object << 48 | vaddr).
  * Written before its number is used anywhere. */
 #define WIRE_CALLERS_FRAMES    125
-#define WIRE_CALLERS_NO_OBJECT 0xffffu
+#define WIRE_CALLERS_NO_OBJECT 0xffffu /* 0xfffe is none either, see RESOLVE_CALL */
 struct wire_callers {
 	u64 hash;
 	u32 cnt;
@@ -670,17 +670,24 @@ struct wire_seed {
 #define WIRE_SAMPLE_KERNEL 48 /* functions of the kernel, at most */
 #define WIRE_SAMPLE_PLACES 16 /* that are looked at for one */
 
+/* A call path on which a thread was seen. */
+struct wire_spot {
+	u64 pid_tgid;
+	u64 start_ns;  /* boot time of the thread's start */
+	u32 callstack; /* that the thread was on; 0: none that is known */
+	u32 lives;     /* of that entry, as in struct wire_callstack */
+	u32 node;      /* of the innermost call that was open there; 0: none was */
+	u32 pad;
+	char comm[16];
+};
+
 struct wire_sample {
 	u64 hash; /* of what tells it from others; 0: free */
 	u64 cnt;
-	u64 pid_tgid;
-	u64 start_ns;	/* boot time of the thread's start */
-	u32 callstack;	/* that the thread was on; 0: none that is known */
-	u32 lives;	/* of that entry, as in struct wire_callstack */
-	u32 node;	/* of the innermost call that was open there; 0: none was */
+	struct wire_spot spot;
 	u32 kernel_cnt; /* functions of the kernel that were open, innermost first; 0: it was in
 			   the program */
-	char comm[16];
+	u32 pad;
 	u64 kernel[WIRE_SAMPLE_KERNEL]; /* return addresses but for the first */
 	/* Of the program: up to that call, or the thread's outermost one. Return addresses, but for
 	 * the first one and those behind a signal's frame. */
@@ -694,6 +701,57 @@ struct wire_sample_counts {
 	u64 lost;    /* of these, for want of room */
 	u64 ns;	     /* that all have taken */
 	u64 pad[4];
+};
+
+/*
+ * Waits: where a thread leaves the CPU, and for how long. A place has an entry as long as threads
+ * come there; one thread alone writes it, but for user space, which frees it in two steps: see
+ * collect/wait_store.c. Open addressing by hash.
+ */
+#define WIRE_WAIT_SLOTS	 39    /* return addresses that tell a place from others with its hash */
+#define WIRE_WAIT_PLACES 8     /* that are looked at for one */
+#define WIRE_WAITERS	 32768 /* threads that wait at a time, about */
+
+enum wire_wait_state {
+	WIRE_WAIT_MADE = 1, /* being filled in */
+	WIRE_WAIT_READY,
+	WIRE_WAIT_LEFT, /* no wait begins there any more */
+};
+
+/* wire_wait::call of what is no system call. */
+#define WIRE_WAIT_PREEMPTED 0xfffeu /* the thread could have run on, but another one ran */
+#define WIRE_WAIT_KERNEL    0xffffu /* something else of the kernel's: a page that is read, say */
+
+struct wire_wait {
+	u64 hash; /* of what tells it from others, but for the return addresses; 0: free */
+	u32 state;
+	u32 call; /* the system call that waits, by its number; WIRE_WAIT_* */
+	u64 cnt;  /* waits that have ended, and how long they took */
+	u64 ns;
+	u64 since; /* monotonic: one is under way since then; 0: none is */
+	u64 guard; /* a hash of the return addresses */
+	u32 slots_cnt;
+	u32 slots[WIRE_WAIT_SLOTS]; /* where they are, above the stack pointer */
+	struct wire_spot spot;
+	struct wire_callers user; /* as in struct wire_sample */
+};
+
+/* Of one CPU; a cache line. */
+struct wire_wait_counts {
+	u64 taken;
+	u64 lost;   /* of these, for want of room, or as too many places were new at once, or as
+		       the end was not seen */
+	u64 made;   /* entries */
+	u64 period; /* a stretch of time, by its number, when one was made last */
+	u64 ahead;  /* so many more were made than that time had room for */
+	u64 pad[3];
+};
+
+/* Which wait a thread is in. */
+struct wire_waiter {
+	u64 pid_tgid;
+	u32 wait; /* its entry, plus 1; 0: none */
+	u32 pad;
 };
 
 /* wire_node::function of a path that stands for a stack: this, and the stack's number. */
@@ -742,7 +800,10 @@ _Static_assert(sizeof(struct wire_line_state) == 32, "wire_line_state");
 _Static_assert(sizeof(struct wire_unwind_page) == 4096, "wire_unwind_page");
 _Static_assert(sizeof(struct wire_callers) == 1024, "wire_callers");
 _Static_assert(sizeof(struct wire_seed) == 1560, "wire_seed");
-_Static_assert(sizeof(struct wire_sample) == 1472, "wire_sample");
+_Static_assert(sizeof(struct wire_sample) == 1480, "wire_sample");
+_Static_assert(sizeof(struct wire_wait) == 1280, "wire_wait");
+_Static_assert(sizeof(struct wire_wait_counts) == 64, "wire_wait_counts");
+_Static_assert(sizeof(struct wire_waiter) == 16, "wire_waiter");
 _Static_assert(sizeof(struct wire_sample_counts) == 64, "wire_sample_counts");
 _Static_assert(sizeof(struct wire_values) == 8 * sizeof(struct wire_call), "wire_values");
 

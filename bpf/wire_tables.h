@@ -40,7 +40,8 @@
 	X(callers, struct wire_callers, tables->callers_cap)                                      \
 	X(seeds, struct wire_seed, tables->seeds_cap)                                             \
 	/* With --sample-rate: two halves. */                                                     \
-	X(samples, struct wire_sample, tables->samples_cap * 2)
+	X(samples, struct wire_sample, tables->samples_cap * 2)                                   \
+	X(waits, struct wire_wait, tables->waits_cap)
 
 /* Queues of entries that were given back: X(NAME, ENTRIES). */
 #define WIRE_QUEUES(X)                             \
@@ -56,6 +57,7 @@
 	X(tgids, tables->followed_cap)              \
 	X(callers_of_hash, tables->callers_cap)     \
 	X(unwind_tables, tables->unwind_tables_cap) \
-	X(unwind_spaces, tables->unwind_spaces_cap)
+	X(unwind_spaces, tables->unwind_spaces_cap) \
+	X(waiters, tables->waits_cap ? WIRE_WAITERS : 0)
 
 #endif

@@ -125,6 +125,7 @@ struct task_struct {
 	struct sched_entity se;
 	struct mm_struct *mm;
 	struct signal_struct *signal;
+	unsigned int __state; /* since 5.14 */
 	int pid;
 	int tgid;
 	int exit_code;

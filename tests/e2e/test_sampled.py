@@ -66,10 +66,10 @@ class Sampled(harness.TestCase):
             own_ns = accounting["cpu_ns"] - accounting["probe_ns"]
             self.assertAlmostEqual(sum(one["cpu_self_ns"] for one in what) / own_ns, 1, delta=0.1)
         for node, _, _ in nodes:
-            if not node["calls"]:
-                self.assertEqual(node["source"], "sample", node)
+            self.assertEqual(node["source"], "exact" if node["calls"] else "sample", node)
         for function in document["functions"]:
-            self.assertEqual("sample" if not function["calls"] else "exact", function["source"])
+            if not function["calls"]:
+                self.assertEqual(function["source"], "sample", function)
 
     def check_tree(self, document, counts):
         """What has no name is code whose mapping was not known yet, as the program began."""

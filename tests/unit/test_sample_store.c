@@ -66,12 +66,12 @@ static struct wire_sample *put(uint32_t node, uint64_t outer, uint64_t inner, ui
 		e++;
 	*e = (struct wire_sample){.hash = 1 + outer + inner * 100,
 				  .cnt = cnt,
-				  .pid_tgid = THREAD,
-				  .start_ns = 3,
-				  .callstack = node ? 1 : 0,
-				  .lives = node ? 5 : 0,
-				  .node = node,
-				  .comm = "worker"};
+				  .spot = {.pid_tgid = THREAD,
+					   .start_ns = 3,
+					   .callstack = node ? 1 : 0,
+					   .lives = node ? 5 : 0,
+					   .node = node,
+					   .comm = "worker"}};
 	e->user.cnt = !!inner + !!outer;
 	e->user.frames[0] = 1ull << 48 | inner;
 	e->user.frames[1] = 1ull << 48 | (outer + 1); /* a return address */
@@ -187,7 +187,7 @@ static void test_not_in_the_tree(void **state)
 	e = put(6, 20, 21, 10);
 	e->kernel_cnt = 1;
 	e->kernel[0] = PROBES;
-	put(6, 20, 23, 5)->lives = 4;
+	put(6, 20, 23, 5)->spot.lives = 4;
 	counts[3].taken += 2;
 	counts[3].lost = 2;
 	assert_int_equal(sample_store__settle(&s, &tables), 0);

@@ -13,6 +13,7 @@
 #include "run/samples.h"
 #include "security/privilege.h"
 #include "symbol/kallsyms.h"
+#include "symbol/system_calls.h"
 #include "target/target.h"
 #include "util/log.h"
 #include "wire.h"
@@ -63,6 +64,13 @@ static int name_kernel(struct run *r, uint64_t address, uint32_t *function)
 				    function);
 }
 
+static const char *call_name(uint32_t call)
+{
+	return call == WIRE_WAIT_PREEMPTED ? "[preempted]"
+	       : call == WIRE_WAIT_KERNEL  ? "[kernel]"
+					   : system_call__name(call);
+}
+
 static int name_caller(uint32_t object, uint64_t vaddr, uint32_t *function, void *ctx)
 {
 	struct run *r = ctx;
@@ -71,6 +79,9 @@ static int name_caller(uint32_t object, uint64_t vaddr, uint32_t *function, void
 	/* A return address may lie behind the function, if that ends in a call. */
 	if (object == RESOLVE_KERNEL)
 		err = name_kernel(r, vaddr - 1, function);
+	else if (object == RESOLVE_CALL)
+		err = plan_callers__kernel(&r->callers.named, r->plan, call_name(vaddr - 1), 0,
+					   function);
 	else
 		err = plan_callers__find(&r->callers.named, r->plan, r->target,
 					 object == WIRE_CALLERS_NO_OBJECT ? CALLER_NO_OBJECT

@@ -6,6 +6,7 @@
 #include "attach/tracer.h"
 #include "budget/controller.h"
 #include "cli/options.h"
+#include "collect/collector.h"
 #include "run/run.h"
 #include "util/clock.h"
 #include "util/log.h"
@@ -47,6 +48,7 @@ static int switch_off(struct run *r)
 	if (err)
 		return err;
 	s->off = true;
+	collector__end_waits(r->collector, s->since_ns);
 	controller__off(r->controller, s->since_ns);
 	progress__clear(&r->progress);
 	log_info("switched off at %.3f s", at(r, s->since_ns));

@@ -47,6 +47,8 @@ const struct account accounts[ACCOUNTS] = {
 	ACCOUNT(bursts, "bursts", ACCOUNT_CALLS, ACCOUNT_IF_ANY),
 	ACCOUNT(burst_ns, "time of bursts", ACCOUNT_NS, ACCOUNT_IF_ANY),
 	ACCOUNT(sample_ns, "samples' cost", ACCOUNT_NS, ACCOUNT_IF_ANY),
+	ACCOUNT(waits, "waits", ACCOUNT_CALLS, ACCOUNT_IF_ANY),
+	ACCOUNT(waits_lost, "waits: place unknown", ACCOUNT_CALLS, ACCOUNT_IF_ANY),
 };
 
 _Static_assert(sizeof(struct profile_accounting) == ACCOUNTS * sizeof(int64_t),

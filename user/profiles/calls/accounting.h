@@ -19,7 +19,7 @@ struct account {
 	enum { ACCOUNT_ALWAYS, ACCOUNT_IF_ANY, ACCOUNT_WITH_LINES, ACCOUNT_WITH_CALLS } when;
 };
 
-#define ACCOUNTS 32
+#define ACCOUNTS 34
 extern const struct account accounts[ACCOUNTS];
 
 /* Of those that are not signed the bits. */

@@ -176,6 +176,9 @@ struct profile_accounting {
 	uint64_t samples_unknown;  /* of processes whose mappings were not known yet */
 	uint64_t bursts, burst_ns; /* how often hot functions were probed, and how long in all */
 	uint64_t sample_ns;	   /* what taking samples has cost the target */
+	/* Waits of the target's threads, also of those outside of calls, while samples are taken;
+	 * and those whose place is not known, whose time stays with the innermost call. */
+	uint64_t waits, waits_lost;
 };
 
 /* The target's own CPU time, without the probes'. Something of it is its own, however uncertain the

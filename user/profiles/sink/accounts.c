@@ -98,6 +98,9 @@ char *accounts__estimates(const struct profile *p, char *buf, size_t size)
 		       text_count(a->samples_probing, cnt, sizeof(cnt)));
 	if (a->samples_lost)
 		append(buf, size, "; %s lost", text_count(a->samples_lost, cnt, sizeof(cnt)));
+	if (a->waits_lost)
+		append(buf, size, "; %s waits without a place",
+		       text_count(a->waits_lost, cnt, sizeof(cnt)));
 	return buf;
 }
 

@@ -95,9 +95,10 @@ static void subtract_node(struct delta *d, uint32_t node)
 	if (old) {
 		const struct call_stats *before = &d->before->nodes[old].stats;
 
-		/* What earlier samples stand for changes a little as more become known. */
+		/* What earlier samples stand for changes a little as more become known. Waits do
+		 * not. */
 		if (!s->calls && s->samples == before->samples)
-			s->self_ns = s->raw_self_ns = 0;
+			s->self_ns = s->raw_self_ns = stats__cpu_self_ns(before) + s->off_self_ns;
 		subtract(&s->calls, before->calls);
 		subtract(&s->self_ns, before->self_ns);
 		subtract(&s->off_self_ns, before->off_self_ns);

@@ -148,8 +148,9 @@ static void size_shares(struct tracer *tr, const struct tracer_options *opts)
 
 #define MIN_SAMPLES (1u << 8)
 #define MAX_SAMPLES (1u << 14) /* 24 MB, and as much for the other half */
+#define WAITS	    (1u << 12) /* 5 MB */
 
-/* Sizes the table of samples for what may come in a quarter of a second. */
+/* Sizes the table of samples for what may come in a quarter of a second; and that of waits. */
 static void size_samples(struct tracer *tr, uint32_t hz)
 {
 	struct tracer_tables *tables = &tr->tables;
@@ -161,6 +162,8 @@ static void size_samples(struct tracer *tr, uint32_t hz)
 						     : power_of_two(wanted);
 	bpf_program__set_autoload(tr->skel->progs.on_sample, hz);
 	tr->skel->rodata->samples_cap = tables->samples_cap;
+	tables->waits_cap = tables->samples_cap ? WAITS : 0;
+	tr->skel->rodata->waits_cap = tables->waits_cap;
 }
 
 /* Sizes the tables of all that is unwound. `unwinds`: the programs that are loaded can. */
@@ -249,6 +252,7 @@ static void find_tables(const struct proftrace_bpf *skel, struct tracer_tables *
 	tables->callers_lost = (volatile uint64_t *)&skel->data_written->callers_lost;
 	tables->samples_half = &skel->bss->samples_half;
 	tables->sample_counts = skel->data_written->sample_counts;
+	tables->wait_counts = skel->data_written->wait_counts;
 }
 
 #define TRIAL_COOKIE 0x1234567812345678ull

@@ -18,6 +18,7 @@ struct tracer_tables {
 	uint32_t callers_cap;		     /* 0: none are unwound */
 	uint32_t seeds_cap;		     /* 0: none are taken */
 	uint32_t samples_cap;		     /* of each half; 0: none are taken */
+	uint32_t waits_cap;		     /* 0: places of waits are not looked for */
 	uint32_t passed_shares, line_shares; /* of CPUs, in the tables of those counts */
 	uint32_t goroutines_cap, followed_cap, unwind_tables_cap, unwind_spaces_cap;
 #define TABLE_FD(NAME, ...) int NAME##_fd;
@@ -33,6 +34,7 @@ struct tracer_tables {
 	const volatile uint64_t *callers_lost; /* stacks, for want of room */
 	volatile uint32_t *samples_half;
 	const volatile struct wire_sample_counts *sample_counts; /* [WIRE_CPUS] */
+	volatile struct wire_wait_counts *wait_counts;		 /* [WIRE_CPUS] */
 };
 
 #endif

@@ -51,6 +51,8 @@ int collector__new(const struct tracer_tables *info, uint32_t functions_cnt, str
 		if (!err)
 			err = seeds__init(&c->seeds, &c->tables);
 		if (!err)
+			err = wait_store__init(&c->waits, &c->tables);
+		if (!err)
 			err = drain__init(&c->drain, &c->tables);
 	}
 	if (err) {
@@ -78,6 +80,7 @@ void collector__free(struct collector *c)
 	expand__free(&c->expansions, &c->tables);
 	sample_store__fini(&c->samples);
 	seeds__fini(&c->seeds);
+	wait_store__fini(&c->waits);
 	drain__fini(&c->drain);
 	bpf_tables__unmap(&c->tables);
 	free(c);
@@ -142,6 +145,11 @@ int collector__last_samples(struct collector *c)
 	return err;
 }
 
+void collector__end_waits(struct collector *c, uint64_t at_ns)
+{
+	wait_store__end(&c->tables, at_ns);
+}
+
 void collector__set_costs(struct collector *c, const struct probe_costs *costs, bool raw)
 {
 	c->costs = *costs;
@@ -157,6 +165,7 @@ void collector__reset(struct collector *c)
 			reclaim__release(c, i);
 	}
 	bpf_tables__clear_counts(&c->tables);
+	wait_store__clear(&c->waits, &c->tables);
 	collector__forget_retired(c);
 	c->forgotten = (struct profile_accounting){0};
 	c->reclaimed_calls = 0;
@@ -268,6 +277,8 @@ int collector__poll(struct collector *c)
 	if (err)
 		return err;
 	err = sample_store__poll(&c->samples, &c->tables);
+	if (!err)
+		err = wait_store__poll(&c->waits, &c->samples, &c->tables);
 	if (err) {
 		log_error("cannot keep samples: %s", strerror(-err));
 		return err;

@@ -90,6 +90,8 @@ void collector__sample_cost(const struct collector *c, uint64_t *ns, uint64_t *c
 void collector__weigh_samples(struct collector *c, uint64_t cpu_ns);
 /* Fetches all samples, when none are taken any more. Returns 0, or -errno with one line logged. */
 int collector__last_samples(struct collector *c);
+/* Tracing was switched off, so no end of a wait is seen any more: those that last end `at_ns`. */
+void collector__end_waits(struct collector *c, uint64_t at_ns);
 
 /* Ends the call stacks of threads that have ended at some time before `now_ns` (CLOCK_MONOTONIC),
  * though the kernel's side does not know it: see life__skips(). */

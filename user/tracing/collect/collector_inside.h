@@ -45,6 +45,7 @@ struct collector {
 	struct expansions expansions; /* stacks NULL: callers are not looked for */
 	struct sample_store samples;
 	struct seeds seeds;
+	struct wait_store waits;
 	uint64_t forgotten_cpu_ns; /* of reclaimed threads that were dropped: of their calls */
 };
 

@@ -28,6 +28,7 @@ struct line_usage {
 };
 
 #define RESOLVE_KERNEL	 0xfffffu   /* an object: what is named is an address of the kernel's */
+#define RESOLVE_CALL	 0xfffeu    /* an object: what is named is wire_wait::call */
 #define RESOLVED_PROBING UINT32_MAX /* a function: one of the kernel's that works at probes */
 
 /*

@@ -117,6 +117,8 @@ int reclaim__when_short(struct collector *c)
 		return 0;
 	end_idle(c);
 	err = sample_store__settle(&c->samples, &c->tables);
+	if (!err)
+		err = wait_store__read(&c->waits, &c->samples, &c->tables, 0);
 	if (err)
 		return err;
 	ended = calloc(callstacks, sizeof(*ended));

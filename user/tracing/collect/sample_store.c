@@ -101,20 +101,29 @@ static int function_at(struct sample_store *s, uint64_t address, bool in_kernel,
 
 #define SAMPLE_FUNCTIONS (WIRE_CALLERS_FRAMES + WIRE_SAMPLE_KERNEL + 1)
 
-/* The functions of a sample, outermost first. The innermost of the program and of the kernel are
- * where the instruction itself is, not behind a call. */
-static int functions_of(struct sample_store *s, const struct wire_sample *e, uint32_t *functions,
-			size_t *cnt)
+/* The functions of the program, outermost first. The innermost is where the instruction itself is,
+ * not behind a call. */
+static int program_functions(struct sample_store *s, const struct wire_callers *user,
+			     uint32_t *functions, size_t *cnt)
 {
-	uint32_t user = e->user.cnt < WIRE_CALLERS_FRAMES ? e->user.cnt : WIRE_CALLERS_FRAMES;
-	uint32_t kernel = e->kernel_cnt < WIRE_SAMPLE_KERNEL ? e->kernel_cnt : WIRE_SAMPLE_KERNEL;
 	int err = 0;
 
 	*cnt = 0;
-	for (uint32_t i = user; !err && i-- > 0;)
-		err = function_at(s, e->user.frames[i] + !i, false, &functions[(*cnt)++]);
+	for (uint32_t i = user->cnt < WIRE_CALLERS_FRAMES ? user->cnt : WIRE_CALLERS_FRAMES;
+	     !err && i-- > 0;)
+		err = function_at(s, user->frames[i] + !i, false, &functions[(*cnt)++]);
+	return err;
+}
+
+/* The functions of a sample, and so of the kernel. */
+static int functions_of(struct sample_store *s, const struct wire_sample *e, uint32_t *functions,
+			size_t *cnt)
+{
+	uint32_t kernel = e->kernel_cnt < WIRE_SAMPLE_KERNEL ? e->kernel_cnt : WIRE_SAMPLE_KERNEL;
+	int err = program_functions(s, &e->user, functions, cnt);
+
 	/* Of a thread of which nothing can be told. */
-	if (!err && !user && !e->node)
+	if (!err && !*cnt && !e->spot.node)
 		err = function_at(s, (uint64_t)WIRE_CALLERS_NO_OBJECT << 48, false,
 				  &functions[(*cnt)++]);
 	for (uint32_t i = kernel; !err && i-- > 0;) {
@@ -126,7 +135,7 @@ static int functions_of(struct sample_store *s, const struct wire_sample *e, uin
 	return err;
 }
 
-static struct sample_tree *thread_tree(struct sample_store *s, const struct wire_sample *e)
+static struct sample_tree *thread_tree(struct sample_store *s, const struct wire_spot *e)
 {
 	struct thread_samples *t;
 
@@ -146,7 +155,7 @@ found:
 
 /* The tree of a call stack; NULL: it is gone. */
 static struct sample_tree *callstack_tree(struct sample_store *s, const struct bpf_tables *t,
-					  const struct wire_sample *e)
+					  const struct wire_spot *e)
 {
 	const struct wire_callstack *callstack = bpf_tables__callstack(t, e->callstack);
 	struct callstack_samples *of;
@@ -156,6 +165,13 @@ static struct sample_tree *callstack_tree(struct sample_store *s, const struct b
 	of = &s->callstacks[e->callstack];
 	of->lives = e->lives;
 	return &of->tree;
+}
+
+/* The tree of a place; NULL: its call stack is gone, or there is no memory (without a node). */
+static struct sample_tree *tree_of(struct sample_store *s, const struct bpf_tables *t,
+				   const struct wire_spot *e)
+{
+	return e->node ? callstack_tree(s, t, e) : thread_tree(s, e);
 }
 
 static int take(struct sample_store *s, const struct bpf_tables *t, const struct wire_sample *e)
@@ -173,8 +189,8 @@ static int take(struct sample_store *s, const struct bpf_tables *t, const struct
 			return 0;
 		}
 	}
-	tree = e->node ? callstack_tree(s, t, e) : thread_tree(s, e);
-	if (!tree && !e->node)
+	tree = tree_of(s, t, &e->spot);
+	if (!tree && !e->spot.node)
 		return -ENOMEM;
 	if (!tree) {
 		s->late += e->cnt;
@@ -182,8 +198,28 @@ static int take(struct sample_store *s, const struct bpf_tables *t, const struct
 	}
 	if (e->user.end < WIRE_CALLERS_ENDS)
 		s->ends[e->user.end] += e->cnt;
-	return sample_tree__add(tree, &(struct sample_place){e->node, functions, cnt}, e->cnt,
-				e->cnt * s->weight_ns);
+	return sample_tree__add(tree, &(struct sample_place){e->spot.node, functions, cnt},
+				&(struct sample_figures){e->cnt, e->cnt * s->weight_ns, 0});
+}
+
+int sample_store__add_wait(struct sample_store *s, const struct bpf_tables *t,
+			   const struct wire_wait *w, uint64_t ns)
+{
+	uint32_t functions[SAMPLE_FUNCTIONS];
+	struct sample_tree *tree = tree_of(s, t, &w->spot);
+	size_t cnt;
+	int err;
+
+	if (!tree)
+		return w->spot.node ? 0 : -ENOMEM;
+	err = program_functions(s, &w->user, functions, &cnt);
+	if (!err)
+		err = function_at(s, (uint64_t)RESOLVE_CALL << 48 | (w->call + 1), false,
+				  &functions[cnt++]);
+	if (err)
+		return err;
+	return sample_tree__add(tree, &(struct sample_place){w->spot.node, functions, cnt},
+				&(struct sample_figures){.off_ns = ns});
 }
 
 static int fetch(struct sample_store *s, const struct bpf_tables *t, uint32_t half)
@@ -246,11 +282,12 @@ static void put_tree(const struct sample_tree *tree, const uint32_t *scratch, st
 		at[i] = n->parent ? at[n->parent - 1] : base;
 		if (n->function != SAMPLE_TREE_SELF)
 			at[i] = copy_paths__node(x, at[i], n->function);
-		if (n->samples && at[i] != STACK_COPY_ROOT)
+		if ((n->samples || n->off_ns) && at[i] != STACK_COPY_ROOT)
 			copy_paths__sample(x, &(struct stack_copy_sample){.base = base,
 									  .node = at[i],
 									  .cnt = n->samples,
-									  .ns = n->ns});
+									  .ns = n->ns,
+									  .off_ns = n->off_ns});
 	}
 }
 

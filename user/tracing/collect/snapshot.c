@@ -62,9 +62,11 @@ static double charge_more(const struct assembly *a, const struct stack_copy *cop
 
 #define MOST_FIT 2 /* what samples stand for grows by no more, as few are met by chance */
 
-/* The CPU time of a path that is its own, and what the samples stand for that are part of it. */
+/* The CPU time of a path that is its own, and what the samples stand for that are part of it; and
+ * likewise its time off the CPU, and that of the waits whose places are known. */
 struct lender {
 	uint64_t cpu_ns, sampled_ns;
+	uint64_t off_ns, placed_ns;
 };
 
 /* What of a base's time samples below it get that stand for `ns`. Together with those of its own
@@ -76,29 +78,68 @@ static uint64_t lent_ns(const struct lender *l, uint64_t ns)
 	return (uint64_t)((double)ns * (by < MOST_FIT ? by : MOST_FIT));
 }
 
-static void take_ns(struct call_stats *s, uint64_t ns)
+/* The same of a wait: it was measured, so it does not grow. */
+static uint64_t lent_off_ns(const struct lender *l, uint64_t ns)
 {
-	s->self_ns -= ns;
-	s->raw_self_ns -= ns;
-	s->total_ns -= ns;
-	s->raw_total_ns -= ns;
-	s->varied_ns += ns;
+	if (l->placed_ns <= l->off_ns)
+		return ns;
+	return (uint64_t)((double)ns * ((double)l->off_ns / (double)l->placed_ns));
 }
 
-static void give_ns(struct call_stats *s, uint64_t ns)
+/* Adds to a path's own time; what is taken away is less than 0. */
+static void add_ns(struct call_stats *s, int64_t ns)
 {
 	s->self_ns += ns;
 	s->raw_self_ns += ns;
 	s->total_ns += ns;
 	s->raw_total_ns += ns;
+}
+
+static void take_ns(struct call_stats *s, uint64_t ns)
+{
+	add_ns(s, -(int64_t)ns);
+	s->varied_ns += ns;
+}
+
+static void give_ns(struct call_stats *s, uint64_t ns)
+{
+	add_ns(s, (int64_t)ns);
 	s->varied_ns += ns;
 	s->sampled_ns += ns;
 }
 
+static void add_off_ns(struct call_stats *s, int64_t ns)
+{
+	add_ns(s, ns);
+	s->off_self_ns += ns;
+	s->off_ns += ns;
+}
+
+/* What a path has of samples and waits that were met there, from its base, or beside all calls. */
+static void share_sample(const struct stack_copy_sample *s, const struct lender *lenders,
+			 struct profile_node *nodes)
+{
+	struct call_stats *to = &nodes[s->node].stats, *from;
+	uint64_t ns = s->ns, off_ns = s->off_ns;
+
+	to->samples += s->cnt;
+	if (s->base == s->node)
+		return;
+	if (s->base != STACK_COPY_ROOT) {
+		from = &nodes[s->base].stats;
+		ns = ns ? lent_ns(&lenders[s->base], ns) : 0;
+		off_ns = lent_off_ns(&lenders[s->base], off_ns);
+		take_ns(from, ns);
+		add_off_ns(from, -(int64_t)off_ns);
+	}
+	give_ns(to, ns);
+	add_off_ns(to, (int64_t)off_ns);
+}
+
 /*
- * Functions without probes get the CPU time of the samples that met them: from that of the
- * innermost call around them, whose own time it was taken for, or, outside of all calls, beside it.
- * `nodes` are the copy's, with their own figures as yet.
+ * Functions without probes get the CPU time of the samples that met them, and their waits: from
+ * that of the innermost call around them, whose own time it was taken for, or, outside of all
+ * calls, beside it. `nodes` are the copy's, with their own figures as yet.
  */
 static int share_samples(const struct stack_copy *copy, struct profile_node *nodes)
 {
@@ -106,27 +147,20 @@ static int share_samples(const struct stack_copy *copy, struct profile_node *nod
 
 	if (!lenders)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < copy->nodes_cnt; i++)
+	for (uint32_t i = 0; i < copy->nodes_cnt; i++) {
 		lenders[i].cpu_ns = stats__cpu_self_ns(&nodes[i].stats);
-	for (uint32_t i = 0; i < copy->samples_cnt; i++) {
-		const struct stack_copy_sample *s = &copy->samples[i];
-
-		if (s->base != STACK_COPY_ROOT)
-			lenders[s->base].sampled_ns += s->ns;
+		lenders[i].off_ns = nodes[i].stats.off_self_ns;
 	}
 	for (uint32_t i = 0; i < copy->samples_cnt; i++) {
 		const struct stack_copy_sample *s = &copy->samples[i];
-		uint64_t ns = s->ns;
 
-		nodes[s->node].stats.samples += s->cnt;
-		if (s->base == s->node)
+		if (s->base == STACK_COPY_ROOT)
 			continue;
-		if (s->base != STACK_COPY_ROOT) {
-			ns = lent_ns(&lenders[s->base], ns);
-			take_ns(&nodes[s->base].stats, ns);
-		}
-		give_ns(&nodes[s->node].stats, ns);
+		lenders[s->base].sampled_ns += s->ns;
+		lenders[s->base].placed_ns += s->off_ns;
 	}
+	for (uint32_t i = 0; i < copy->samples_cnt; i++)
+		share_sample(&copy->samples[i], lenders, nodes);
 	free(lenders);
 	return 0;
 }
@@ -249,12 +283,13 @@ static void scale_outside(struct profile *p, const bool *outside, double by)
 {
 	for (size_t i = 1; i < p->nodes_cnt; i++) {
 		struct call_stats *s = &p->nodes[i].stats;
-		uint64_t ns = (uint64_t)((double)s->sampled_ns * by);
+		uint64_t ns = (uint64_t)((double)s->sampled_ns * by), off_ns = s->off_self_ns;
 
 		if (!outside[p->nodes[i].thread])
 			continue;
 		*s = (struct call_stats){.min_ns = UINT64_MAX, .samples = s->samples};
 		give_ns(s, ns);
+		add_off_ns(s, (int64_t)off_ns);
 	}
 	for (size_t i = p->nodes_cnt; i-- > 1;) {
 		const struct profile_node *n = &p->nodes[i];
@@ -377,6 +412,8 @@ int collector__snapshot(struct collector *c, uint64_t now_ns, struct profile **o
 		a.p->nodes_cnt = 1;
 	}
 	a.p->accounting = c->forgotten;
+	if (!err)
+		err = wait_store__read(&c->waits, &c->samples, &c->tables, now_ns);
 	if (!err && ARRAY_RESERVE_MORE(&a.copies, 0, c->reclaimed_cnt, &a.copies_cap))
 		err = -ENOMEM;
 	for (; !err && a.copies_cnt < c->reclaimed_cnt; a.copies_cnt++)
@@ -395,6 +432,7 @@ int collector__snapshot(struct collector *c, uint64_t now_ns, struct profile **o
 		err = distributions__read(&c->tables, c->functions_cnt, a.p);
 	account_tallies(c, &a.p->accounting);
 	sample_store__account(&c->samples, &c->tables, &a.p->accounting);
+	wait_store__account(&c->tables, &a.p->accounting);
 	a.p->sample_period_ns = c->samples.callstacks ? c->samples.weight_ns : 0;
 	if (err) {
 		log_error("cannot put the profile together: %s", strerror(-err));

@@ -63,8 +63,8 @@ static int node_of(struct sample_tree *t, const struct sample_tree_node *n, uint
 	return 0;
 }
 
-int sample_tree__add(struct sample_tree *t, const struct sample_place *place, uint64_t samples,
-		     uint64_t ns)
+int sample_tree__add(struct sample_tree *t, const struct sample_place *place,
+		     const struct sample_figures *more)
 {
 	struct sample_tree_node n = {.base = place->base, .function = SAMPLE_TREE_SELF};
 	uint32_t at = 0;
@@ -77,8 +77,9 @@ int sample_tree__add(struct sample_tree *t, const struct sample_place *place, ui
 	}
 	if (err)
 		return err;
-	t->nodes[at - 1].samples += samples;
-	t->nodes[at - 1].ns += ns;
+	t->nodes[at - 1].samples += more->samples;
+	t->nodes[at - 1].ns += more->ns;
+	t->nodes[at - 1].off_ns += more->off_ns;
 	return 0;
 }
 

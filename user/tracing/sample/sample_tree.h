@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Samples of one call stack, or of a thread's code outside of calls, by path. */
+/* Samples and waits of one call stack, or of a thread's code outside of calls, by path. */
 #ifndef PROFTRACE_SAMPLE_SAMPLE_TREE_H
 #define PROFTRACE_SAMPLE_SAMPLE_TREE_H
 
@@ -15,6 +15,7 @@ struct sample_tree_node {
 	uint32_t function;
 	uint64_t samples; /* taken right there */
 	uint64_t ns;	  /* CPU time that they stand for */
+	uint64_t off_ns;  /* waited right there, in ns */
 };
 
 struct sample_tree {
@@ -31,9 +32,14 @@ struct sample_place {
 	size_t cnt;
 };
 
-/* Counts samples that stand for so much CPU time. Returns 0 or -ENOMEM. */
-int sample_tree__add(struct sample_tree *t, const struct sample_place *at, uint64_t samples,
-		     uint64_t ns);
+/* As in struct sample_tree_node. */
+struct sample_figures {
+	uint64_t samples, ns, off_ns;
+};
+
+/* Adds figures to a place. Returns 0 or -ENOMEM. */
+int sample_tree__add(struct sample_tree *t, const struct sample_place *at,
+		     const struct sample_figures *more);
 void sample_tree__fini(struct sample_tree *t); /* of a zeroed one, too */
 
 #endif

@@ -11,13 +11,14 @@
 struct bpf_tables;
 struct wire_callstack;
 
-/* Samples that were taken at a path. */
+/* Samples that were taken at a path, and waits there. */
 struct stack_copy_sample {
 	uint32_t base; /* that of the innermost call that was open, whose CPU time theirs is part
 			  of; STACK_COPY_ROOT: none was, and their time is nobody's as yet */
 	uint32_t node; /* where they were taken: the base, or a path below it */
 	uint64_t cnt;
 	uint64_t ns; /* of CPU time that they stand for */
+	uint64_t off_ns;
 };
 
 /* One call stack's record: its nodes in order of making, parents before children. */

@@ -78,6 +78,8 @@ static const struct field summary[] = {
 	PLAIN(43, U64, struct profile, accounting.bursts),
 	PLAIN(44, U64, struct profile, accounting.burst_ns),
 	PLAIN(45, U64, struct profile, accounting.sample_ns),
+	PLAIN(46, U64, struct profile, accounting.waits),
+	PLAIN(47, U64, struct profile, accounting.waits_lost),
 };
 const struct layout layout_summary = LAYOUT(TABLE_SUMMARY, struct profile, summary);
 

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Waits: from a switch off the CPU to the one back, time is added to the place where the thread
+ * left: the path of its innermost open call, below that the functions without probes, and the
+ * system call. A place is known again by registers and by the return addresses on the stack, which
+ * a few reads compare, so it is unwound once; how long each wait took is measured, for every one.
+ *
+ * The entry of a place is its thread's alone. Interrupts are off at a switch, so nothing of ours
+ * interrupts this.
+ */
+#ifndef PROFTRACE_WAITS_BPF_H
+#define PROFTRACE_WAITS_BPF_H
+
+#include "samples.bpf.h"
+
+const volatile u32 waits_cap = 0; /* places in the table, a power of two; 0: none are kept */
+
+/* By a hash of the tid: threads of a process, which stand side by side, share no cache line. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct wire_waiter);
+} waiters SEC(".maps");
+
+struct wire_wait_counts wait_counts[WIRE_CPUS] WRITTEN __attribute__((aligned(64))) = {};
+
+#ifndef PROFTRACE_BASIC
+
+/* So many stacks a CPU are unwound in 2^27 ns, about 950 a second; and more where many threads
+ * begin at once, which is made up for later. */
+#define WAIT_PERIOD  27
+#define WAIT_UNWINDS 128
+#define WAIT_AHEAD   2048
+
+#define TASK_DEAD_STATE 0x80 /* TASK_DEAD of include/linux/sched.h */
+
+static __always_inline struct wire_wait *wait_at(u32 i)
+{
+	return bpf_map_lookup_elem(&waits, &i);
+}
+
+static __always_inline struct wire_wait_counts *wait_counts_here(void)
+{
+	return &wait_counts[bpf_get_smp_processor_id() % WIRE_CPUS];
+}
+
+static __always_inline struct wire_waiter *waiter_of(const struct task_struct *task)
+{
+	u32 at = (u32)FIELD(task, pid) * 0x9e3779b1u >> 17;
+
+	return bpf_map_lookup_elem(&waiters, &at);
+}
+
+/* What the return addresses of a wait's stack are now. */
+struct wait_look {
+	const struct wire_wait *wait;
+	u64 sp;
+	u64 guard;
+};
+
+static long wait_look_step(u32 i, struct wait_look *l)
+{
+	const struct wire_wait *w = l->wait;
+	u64 word = 0;
+
+	if (!w || i >= WIRE_WAIT_SLOTS || i >= w->slots_cnt)
+		return 1;
+	read_word(&word, l->sp + w->slots[i]);
+	MIX(l->guard, word);
+	return 0;
+}
+
+static __always_inline u64 wait_guard(const struct wire_wait *w, u64 sp)
+{
+	struct wait_look l = {.wait = w, .sp = sp};
+
+	bpf_loop(WIRE_WAIT_SLOTS, wait_look_step, &l, 0);
+	return l.guard;
+}
+
+/* A search for the entry of a place. */
+struct wait_search {
+	u64 hash, sp;
+	u32 found, free; /* places in the table, plus 1; 0: none */
+};
+
+static long wait_seek(u32 i, struct wait_search *q)
+{
+	u32 at = (q->hash + i) & (waits_cap - 1);
+	struct wire_wait *w = wait_at(at);
+
+	if (!w)
+		return 1;
+	if (!w->hash && !q->free)
+		q->free = at + 1;
+	if (w->hash != q->hash || w->state != WIRE_WAIT_READY || wait_guard(w, q->sp) != w->guard)
+		return 0;
+	q->found = at + 1;
+	return 1;
+}
+
+/* Unwinding a wait's stack. */
+struct wait_unwinding {
+	struct unwinding u;
+	struct wire_wait *wait;
+	u64 sp;
+};
+
+/* Notes where the return address was, unless it has been saved by a signal. */
+static long wait_step(u32 round, struct wait_unwinding *x)
+{
+	struct wire_wait *w = x->wait;
+	long ended = unwind_step(round, &x->u);
+	u64 slot = x->u.sp - RETURN_MOVES - x->sp;
+	u32 at;
+
+	if (ended || !w)
+		return 1;
+	at = w->slots_cnt;
+	if (at < WIRE_WAIT_SLOTS && !x->u.exact && slot < 1u << 31) {
+		w->slots[at] = slot;
+		w->slots_cnt = at + 1;
+	}
+	return 0;
+}
+
+static __always_inline void wait_unwind(struct wire_wait *w, const struct pt_regs *regs, u64 limit)
+{
+	struct wait_unwinding x = {.wait = w, .sp = stack_pointer(regs)};
+
+	unwind_begin(&x.u, &w->user, regs, 0, limit);
+	if (x.u.space)
+		bpf_loop(WIRE_CALLERS_FRAMES + 2, wait_step, &x, 0);
+	w->guard = wait_guard(w, x.sp);
+}
+
+static __always_inline bool wait_may_unwind(u64 now)
+{
+	struct wire_wait_counts *c = wait_counts_here();
+	u64 period = now >> WAIT_PERIOD, regained = (period - c->period) * WAIT_UNWINDS;
+
+	c->period = period;
+	c->ahead = c->ahead > regained ? c->ahead - regained : 0;
+	if (c->ahead >= WAIT_AHEAD)
+		return false;
+	c->ahead++;
+	return true;
+}
+
+/* Makes an entry. 0: there is no room, or no time. */
+static __always_inline struct wire_wait *wait_make(const struct wait_search *q,
+						   const struct wire_spot *spot, u32 call,
+						   const struct pt_regs *regs, u64 limit)
+{
+	struct wire_wait *w = q->free ? wait_at(q->free - 1) : 0;
+
+	if (!w || !wait_may_unwind(bpf_ktime_get_ns()) || !SWAP_IF(&w->hash, 0, q->hash))
+		return 0;
+	w->state = WIRE_WAIT_MADE;
+	w->call = call;
+	w->spot = *spot;
+	bpf_get_current_comm(w->spot.comm, sizeof(w->spot.comm));
+	w->user.pid = spot->pid_tgid >> 32;
+	w->user.cnt = w->user.end = 0;
+	w->slots_cnt = 0;
+	if (call != WIRE_WAIT_PREEMPTED)
+		wait_unwind(w, regs, limit);
+	asm volatile("" : : : "memory");
+	w->state = WIRE_WAIT_READY;
+	__sync_fetch_and_add(&wait_counts_here()->made, 1);
+	return w;
+}
+
+/* The place's entry in the table, plus 1; 0: it found none. */
+static __always_inline u32 wait_place(const struct task_struct *task, u32 call,
+				      const struct pt_regs *regs)
+{
+	struct wire_spot spot = {};
+	u64 limit = sample_place(&spot, task, stack_pointer(regs));
+	struct wait_search q = {.hash = spot_hash(&spot), .sp = stack_pointer(regs)};
+
+	MIX(q.hash, call);
+	if (call != WIRE_WAIT_PREEMPTED) { /* which may be anywhere */
+		MIX(q.hash, q.sp);
+		MIX(q.hash, instruction_pointer(regs));
+	}
+	q.hash |= 1;
+	bpf_loop(WIRE_WAIT_PLACES, wait_seek, &q, 0);
+	if (!q.found && wait_make(&q, &spot, call, regs, limit))
+		q.found = q.free;
+	return q.found;
+}
+
+/* The last wait has no end: that one was not seen, or another thread has the same hash. */
+static __always_inline void wait_forget(struct wire_waiter *waiter)
+{
+	struct wire_wait *w = waiter->wait ? wait_at(waiter->wait - 1) : 0;
+
+	waiter->wait = 0;
+	if (!w)
+		return;
+	w->since = 0;
+	__sync_fetch_and_add(&wait_counts_here()->lost, 1);
+}
+
+/* The current thread leaves the CPU. */
+static __always_inline void wait_begins(const struct task_struct *task, bool preempted)
+{
+	const struct pt_regs *regs = (void *)bpf_task_pt_regs((struct task_struct *)task);
+	struct wire_waiter *waiter = waiter_of(task);
+	u32 state = task->__state, call = WIRE_WAIT_PREEMPTED;
+	struct wire_wait *w;
+	s64 number = system_call_number(regs);
+	u64 now = bpf_ktime_get_ns();
+
+	if (!waiter)
+		return;
+	wait_forget(waiter);
+	if ((state & TASK_DEAD_STATE) || !task->mm || is_at_breakpoint(regs))
+		return;
+	if (!preempted && state)
+		call = number >= 0 && number < WIRE_WAIT_PREEMPTED ? number : WIRE_WAIT_KERNEL;
+	__sync_fetch_and_add(&wait_counts_here()->taken, 1);
+	waiter->pid_tgid = (u64)(u32)task->tgid << 32 | (u32)task->pid;
+	waiter->wait = wait_place(task, call, regs);
+	w = waiter->wait ? wait_at(waiter->wait - 1) : 0;
+	if (w)
+		w->since = now;
+	else
+		__sync_fetch_and_add(&wait_counts_here()->lost, 1);
+}
+
+/* A thread goes on. User space reads `since` before and after the others. */
+static __always_inline void wait_ends(const struct task_struct *task)
+{
+	struct wire_waiter *waiter = waiter_of(task);
+	u64 pid_tgid = (u64)(u32)task->tgid << 32 | (u32)task->pid, since, now;
+	struct wire_wait *w;
+
+	if (!waiter || !waiter->wait || waiter->pid_tgid != pid_tgid)
+		return;
+	w = wait_at(waiter->wait - 1);
+	waiter->wait = 0;
+	if (!w)
+		return;
+	since = w->since;
+	w->since = 0;
+	asm volatile("" : : : "memory");
+	now = bpf_ktime_get_ns();
+	if (since && now > since) {
+		w->ns += now - since;
+		w->cnt++;
+	}
+}
+
+static __always_inline void wait_changes_hands(const struct task_struct *prev,
+					       const struct task_struct *next, bool preempted)
+{
+	if (!waits_cap)
+		return;
+	/* An ending thread has no memory any more, and may have to be forgotten. */
+	if ((prev->mm || prev->__state & TASK_DEAD_STATE) && is_target(prev->tgid))
+		wait_begins(prev, preempted);
+	wait_ends(next);
+}
+
+#else
+
+#define wait_changes_hands(...)
+
+#endif
+#endif

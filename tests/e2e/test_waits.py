@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Waits with --sample-rate: functions without probes that wait, in the tree of those that have
+some."""
+
+import json
+
+import harness
+from harness import PROFTRACE
+
+OPTIONS = ("--sample-rate", "97", "-F", "outer")
+TIMES = 40
+
+
+class Waits(harness.TestCase):
+    def waited(self, document):
+        """{functions from the outermost on: time off the CPU in ns}, of the path itself alone."""
+        functions, found, above = document["functions"], {}, []
+        for thread in document["threads"]:
+            for node, _, depth in harness.walk(thread["calls"]):
+                del above[depth - 1:]
+                above.append(functions[node["function"]]["name"])
+                if node["off_self_ns"]:
+                    path = tuple(above)
+                    found[path] = found.get(path, 0) + node["off_self_ns"]
+        return found
+
+    def below(self, waited, *names):
+        """Time off the CPU of paths with these functions, one behind the other."""
+        return sum(ns for path, ns in waited.items()
+                   if any(path[i:i + len(names)] == names for i in range(len(path))))
+
+    def check_waits(self, document, counts):
+        """What the program's own clock says. That counts being preempted, too."""
+        waited = self.waited(document)
+        self.assertEqual(self.function(document, "outer")["calls"], counts["outer"])
+        preempted = self.below(waited, "[preempted]")
+        for where, wanted in ((("outer", "sleeper", "nap"), "sleeper_ns"),
+                              (("outer", "reader", "hear"), "reader_ns"),
+                              (("thread", "alone", "nap"), "alone_ns")):
+            ns = self.below(waited, *where)
+            self.assertAlmostEqual(ns / counts[wanted], 1, delta=0.05 + preempted / counts[wanted],
+                                   msg=f"{where}: {waited} {counts}")
+        self.assertTrue(any(path[-1] == "[clock_nanosleep]" for path in waited), waited)
+        self.assertTrue(any(path[-1] == "[read]" for path in waited), waited)
+        # What is theirs was taken from the call around them, which has nothing left but moments.
+        outer = self.function(document, "outer")
+        self.assertLess(outer["off_self_ns"], 0.02 * outer["off_ns"])
+        self.assertGreaterEqual(outer["off_ns"], 0.95 * (counts["sleeper_ns"] +
+                                                         counts["reader_ns"]) - preempted)
+        self.assertLessEqual(outer["off_ns"], outer["total_ns"])
+        self.assertEqual(outer["source"], "exact")
+        self.assertEqual(self.function(document, "sleeper")["source"], "sample")
+        accounting = document["accounting"]
+        self.assertGreaterEqual(accounting["waits"], 3 * counts["outer"])
+        self.assertLessEqual(accounting.get("waits_lost", 0), 0.02 * accounting["waits"])
+
+    def test_command(self):
+        document, done = self.profile_command("waiting", TIMES, options=OPTIONS)
+        self.check_waits(document, done.counts)
+
+    def test_threads(self):
+        document, done = self.profile_pid("waiting", TIMES // 4, 100, options=OPTIONS)
+        self.check_waits(document, done.counts)
+
+    def test_recorded(self):
+        recording = self.path("proftrace.data")
+        done = self.process(PROFTRACE, "record", *OPTIONS, "-o", recording, "--",
+                            harness.program("waiting"), str(TIMES)).finish()
+        shown = self.process(PROFTRACE, "report", "-f", "json", recording).finish()
+        self.assertEqual(shown.status, 0, shown)
+        self.check_waits(json.loads(shown.stdout), done.counts)
+        shown = self.process(PROFTRACE, "report", "-w", "off", "-f", "folded", recording).finish()
+        self.assertRegex(shown.stdout, r"(?m)outer;sleeper;nap;.*\[clock_nanosleep\] [0-9]+$")
+
+    def test_intervals(self):
+        """Waits that are under way count in the interval that they pass in."""
+        result = self.path("result.json")
+        done = self.process(PROFTRACE, *OPTIONS, "-i", "0.1", "-f", "json", "-o", result, "--",
+                            harness.program("waiting"), str(TIMES)).finish()
+        with open(result, encoding="utf-8") as lines:
+            documents = [json.loads(line) for line in lines]
+        self.assertGreater(len(documents), 2)
+        ns = sum(self.below(self.waited(d), "outer", "sleeper", "nap") for d in documents)
+        self.assertAlmostEqual(ns / done.counts["sleeper_ns"], 1, delta=0.1)
+
+    def test_none(self):
+        document, _ = self.profile_command("waiting", 2, options=("-F", "outer"))
+        self.assertNotIn("waits", document["accounting"])
+        self.assertIsNone(self.function(document, "sleeper"))
+
+
+if __name__ == "__main__":
+    harness.main()

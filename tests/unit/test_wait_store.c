@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Waits from the kernel's table to the paths of call stacks and threads. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "calls/profile.h"
+#include "tables/bpf_tables.h"
+#include "collect/sample_store.h"
+#include "tables/stack_copy.h"
+
+#define PLACES	   4
+#define CALLSTACKS 3
+#define NODES	   8
+#define CALL	   50 /* a system call, and the function that stands for it */
+#define THREAD	   ((7ull << 32) | 8)
+
+static struct wire_wait waits[PLACES];
+static struct wire_callstack callstacks[CALLSTACKS];
+static struct wire_wait_counts counts[WIRE_CPUS];
+static uint32_t scratch[NODES];
+static struct bpf_tables tables = {
+	.info = {.callstacks_cap = CALLSTACKS, .waits_cap = PLACES, .wait_counts = counts},
+	.callstacks = callstacks,
+	.waits = waits,
+};
+
+struct stores {
+	struct sample_store samples;
+	struct wait_store waits;
+};
+
+/* The function behind whose call n is, is number n - 1. */
+static int resolve(uint32_t object, uint64_t vaddr, uint32_t *function, void *ctx)
+{
+	*function = vaddr - 1;
+	return 0;
+}
+
+static void begin(struct stores *s)
+{
+	/* Call stacks have trees of samples if there is a table of these. */
+	static struct wire_sample none;
+
+	memset(waits, 0, sizeof(waits));
+	memset(callstacks, 0, sizeof(callstacks));
+	memset(counts, 0, sizeof(counts));
+	memset(scratch, 0xff, sizeof(scratch));
+	callstacks[1] = (struct wire_callstack){.state = WIRE_CALLSTACK_READY, .lives = 5};
+	tables.samples = &none;
+	*s = (struct stores){.samples = {.resolve = resolve}};
+	assert_int_equal(sample_store__init(&s->samples, &tables), 0);
+	assert_int_equal(wait_store__init(&s->waits, &tables), 0);
+}
+
+static void end(struct stores *s)
+{
+	sample_store__fini(&s->samples);
+	wait_store__fini(&s->waits);
+}
+
+/* A place in `function`, below the path `node` or outside of calls. */
+static struct wire_wait *put(uint32_t node, uint64_t function, uint64_t ns)
+{
+	struct wire_wait *e = waits;
+
+	while (e->hash)
+		e++;
+	*e = (struct wire_wait){.hash = 1 + function,
+				.state = WIRE_WAIT_READY,
+				.call = CALL,
+				.cnt = 1,
+				.ns = ns,
+				.spot = {.pid_tgid = THREAD,
+					 .start_ns = 3,
+					 .callstack = node ? 1 : 0,
+					 .lives = node ? 5 : 0,
+					 .node = node,
+					 .comm = "worker"}};
+	e->user.cnt = 1;
+	e->user.frames[0] = 1ull << 48 | function;
+	counts[1].made++;
+	counts[1].taken++;
+	return e;
+}
+
+/* The time of the only wait of the thread outside of calls; 0: none is known. */
+static uint64_t outside_ns(const struct stores *s)
+{
+	struct stack_copy *copy;
+	uint64_t ns;
+
+	if (!s->samples.threads_cnt)
+		return 0;
+	assert_int_equal(sample_store__thread(&s->samples, 0, &copy), 0);
+	assert_int_equal(copy->samples_cnt, 1);
+	ns = copy->samples[0].off_ns;
+	free(copy);
+	return ns;
+}
+
+/* Below node 6, a call of function 2. */
+static void test_below_a_call(void **state)
+{
+	struct stack_copy *copy = calloc(1, sizeof(*copy) + sizeof(copy->nodes[0]));
+	struct stores s;
+
+	begin(&s);
+	put(6, 20, 700);
+	put(6, 21, 300);
+	put(6, 22, 99)->spot.lives = 4; /* of a call stack that is gone */
+	assert_int_equal(wait_store__read(&s.waits, &s.samples, &tables, 1000), 0);
+	copy->nodes_cnt = 1;
+	copy->nodes[0] = (struct stack_copy_node){
+		.parent = STACK_COPY_ROOT, .function = 2, .calls = 9, .number = 6};
+	assert_int_equal(sample_store__put(&s.samples, &tables, 1, scratch, &copy), 0);
+	assert_int_equal(copy->nodes_cnt, 5);
+	assert_int_equal(copy->nodes[1].function, 20);
+	assert_int_equal(copy->nodes[2].parent, 1);
+	assert_int_equal(copy->nodes[2].function, CALL);
+	assert_int_equal(copy->samples_cnt, 2);
+	assert_int_equal(copy->samples[0].base, 0);
+	assert_int_equal(copy->samples[0].node, 2);
+	assert_int_equal(copy->samples[0].off_ns, 700);
+	assert_int_equal(copy->samples[0].cnt, 0);
+	assert_int_equal(copy->samples[1].off_ns, 300);
+	free(copy);
+	end(&s);
+}
+
+/* A wait that lasts counts up to now, and once. */
+static void test_lasting(void **state)
+{
+	struct profile_accounting a = {0};
+	struct stores s;
+	struct wire_wait *e;
+
+	begin(&s);
+	e = put(0, 20, 100);
+	e->since = 5000;
+	assert_int_equal(wait_store__read(&s.waits, &s.samples, &tables, 5030), 0);
+	assert_int_equal(outside_ns(&s), 130);
+	assert_int_equal(wait_store__read(&s.waits, &s.samples, &tables, 0), 0);
+	assert_int_equal(outside_ns(&s), 130);
+	e->since = 0;
+	e->ns += 70;
+	assert_int_equal(wait_store__read(&s.waits, &s.samples, &tables, 6000), 0);
+	assert_int_equal(outside_ns(&s), 170);
+	e->since = 7000;
+	wait_store__end(&tables, 7005);
+	assert_int_equal(wait_store__read(&s.waits, &s.samples, &tables, 9000), 0);
+	assert_int_equal(outside_ns(&s), 175);
+	counts[3].lost = 2;
+	wait_store__account(&tables, &a);
+	assert_int_equal(a.waits, 1);
+	assert_int_equal(a.waits_lost, 2);
+	end(&s);
+}
+
+static void poll(struct stores *s)
+{
+	assert_int_equal(wait_store__poll(&s->waits, &s->samples, &tables), 0);
+}
+
+/* Once half of the places are in use, idle ones are left, and freed when nobody waits there. */
+static void test_room(void **state)
+{
+	struct stores s;
+	struct wire_wait *idle, *busy;
+
+	begin(&s);
+	idle = put(0, 20, 100);
+	busy = put(0, 20, 100);
+	for (int i = 0; i < 3; i++)
+		poll(&s);
+	assert_int_equal(idle->state, WIRE_WAIT_READY);
+	put(6, 21, 1)->since = 9;
+	for (int i = 0; i < 2; i++, busy->cnt++)
+		poll(&s);
+	assert_int_equal(idle->state, WIRE_WAIT_LEFT);
+	assert_int_equal(busy->state, WIRE_WAIT_READY);
+	idle->since = 7; /* the thread was about to */
+	poll(&s);
+	assert_int_equal(idle->state, WIRE_WAIT_LEFT);
+	idle->since = 0;
+	idle->ns += 11;
+	poll(&s);
+	assert_int_equal(idle->hash, 0);
+	assert_int_equal(outside_ns(&s), 111);
+	assert_int_equal(waits[2].state, WIRE_WAIT_READY);
+	put(0, 20, 5);
+	assert_int_equal(wait_store__read(&s.waits, &s.samples, &tables, 0), 0);
+	assert_int_equal(outside_ns(&s), 216);
+	wait_store__clear(&s.waits, &tables);
+	assert_int_equal(waits[1].hash, 0);
+	end(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_below_a_call),
+		cmocka_unit_test(test_lasting),
+		cmocka_unit_test(test_room),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

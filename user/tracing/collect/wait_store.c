@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A place is freed in two steps, as its thread may come there at any time: one that was idle since
+ * the last look is left first, so that no wait begins there any more. A poll later, a tenth of a
+ * second, programs that had found it before have long ended; if no wait is under way then, nobody
+ * has it, and the entry is given back.
+ */
+#include "collect/sample_store.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calls/profile.h"
+#include "tables/bpf_tables.h"
+
+int wait_store__init(struct wait_store *w, const struct bpf_tables *t)
+{
+	if (!t->waits)
+		return 0;
+	w->seen = calloc(t->info.waits_cap, sizeof(*w->seen));
+	return w->seen ? 0 : -ENOMEM;
+}
+
+void wait_store__fini(struct wait_store *w)
+{
+	free(w->seen);
+	*w = (struct wait_store){0};
+}
+
+/* The place's time so far. The kernel ends a wait first and adds it then, so one that is the same
+ * before and after is not in the sum yet. */
+static uint64_t time_of(const struct wire_wait *e, uint64_t now_ns)
+{
+	uint64_t since = __atomic_load_n(&e->since, __ATOMIC_ACQUIRE);
+	uint64_t ns = __atomic_load_n(&e->ns, __ATOMIC_ACQUIRE);
+
+	if (since && now_ns > since && __atomic_load_n(&e->since, __ATOMIC_ACQUIRE) == since)
+		ns += now_ns - since;
+	return ns;
+}
+
+static int take(struct wait_store *w, struct sample_store *s, const struct bpf_tables *t,
+		uint32_t i, uint64_t now_ns)
+{
+	const struct wire_wait *e = &t->waits[i];
+	uint64_t ns = time_of(e, now_ns), before = w->seen[i].ns;
+
+	if (ns <= before)
+		return 0;
+	w->seen[i].ns = ns;
+	return sample_store__add_wait(s, t, e, ns - before);
+}
+
+static uint32_t state_of(const struct wire_wait *e)
+{
+	return e->hash ? __atomic_load_n(&e->state, __ATOMIC_ACQUIRE) : 0;
+}
+
+int wait_store__read(struct wait_store *w, struct sample_store *s, const struct bpf_tables *t,
+		     uint64_t now_ns)
+{
+	int err = 0;
+
+	if (!w->seen || !s->resolve)
+		return 0;
+	for (uint32_t i = 0; !err && i < t->info.waits_cap; i++) {
+		if (state_of(&t->waits[i]) >= WIRE_WAIT_READY)
+			err = take(w, s, t, i, now_ns);
+	}
+	return err;
+}
+
+/* Gives back an entry, its hash last. */
+static void give_back(struct wait_store *w, struct wire_wait *e, struct wait_seen *seen)
+{
+	memset(&e->state, 0, sizeof(*e) - offsetof(struct wire_wait, state));
+	__atomic_store_n(&e->hash, 0, __ATOMIC_RELEASE);
+	*seen = (struct wait_seen){0};
+	w->freed++;
+}
+
+static struct wire_wait_counts counts(const struct bpf_tables *t)
+{
+	struct wire_wait_counts sum = {0};
+
+	for (int i = 0; i < WIRE_CPUS; i++) {
+		const volatile struct wire_wait_counts *c = &t->info.wait_counts[i];
+
+		sum.taken += c->taken;
+		sum.lost += c->lost;
+		sum.made += c->made;
+	}
+	return sum;
+}
+
+int wait_store__poll(struct wait_store *w, struct sample_store *s, const struct bpf_tables *t)
+{
+	int err = 0;
+
+	if (!w->seen || !s->resolve || counts(t).made - w->freed <= t->info.waits_cap / 2)
+		return 0;
+	for (uint32_t i = 0; !err && i < t->info.waits_cap; i++) {
+		struct wire_wait *e = &t->waits[i];
+		struct wait_seen *seen = &w->seen[i];
+		uint32_t state = state_of(e);
+		bool waits = __atomic_load_n(&e->since, __ATOMIC_ACQUIRE);
+
+		if (state == WIRE_WAIT_READY && !waits && e->cnt == seen->cnt) {
+			__atomic_store_n(&e->state, WIRE_WAIT_LEFT, __ATOMIC_RELEASE);
+		} else if (state == WIRE_WAIT_LEFT && !waits) {
+			err = take(w, s, t, i, 0);
+			give_back(w, e, seen);
+		} else {
+			seen->cnt = e->cnt;
+		}
+	}
+	return err;
+}
+
+void wait_store__end(const struct bpf_tables *t, uint64_t at_ns)
+{
+	for (uint32_t i = 0; i < t->info.waits_cap; i++) {
+		struct wire_wait *e = &t->waits[i];
+
+		if (e->since && at_ns > e->since)
+			e->ns += at_ns - e->since;
+		e->since = 0;
+	}
+}
+
+void wait_store__clear(struct wait_store *w, const struct bpf_tables *t)
+{
+	if (!w->seen)
+		return;
+	memset(t->waits, 0, t->info.waits_cap * sizeof(*t->waits));
+	memset(w->seen, 0, t->info.waits_cap * sizeof(*w->seen));
+	for (int i = 0; i < WIRE_CPUS; i++)
+		t->info.wait_counts[i] = (struct wire_wait_counts){0};
+	w->freed = 0;
+}
+
+void wait_store__account(const struct bpf_tables *t, struct profile_accounting *a)
+{
+	struct wire_wait_counts sum;
+
+	if (!t->waits)
+		return;
+	sum = counts(t);
+	a->waits = sum.taken;
+	a->waits_lost = sum.lost;
+}
