@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Estimates of calls, of loads whose truth is known. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "budget/rates.h"
+
+#define FUNCTIONS  60
+#define REQUEST_NS 10000.0 /* of own CPU time */
+#define COUNT_NS   400.0
+#define WINDOW_NS  10e6
+
+static uint32_t seed;
+
+static double uniform(void)
+{
+	seed = seed * 1664525 + 1013904223;
+	return (seed >> 8) / 16777216.0;
+}
+
+static double normal(void)
+{
+	double sum = -6;
+
+	for (int i = 0; i < 12; i++)
+		sum += uniform();
+	return sum;
+}
+
+/* A target with two kinds of threads, each of which handles requests of its own. */
+struct load {
+	int kinds;		 /* 1 or 2: then functions with odd numbers are the second's */
+	double share[2];	 /* of the CPU time, */
+	double unsteady;	 /* which varies so much from look to look */
+	double slowed[2];	 /* in a burst requests take so many times as long */
+	double calls[FUNCTIONS]; /* a request */
+	double jitter;		 /* of a request's CPU time, from look to look */
+};
+
+static double kind_share(const struct load *l, int kind)
+{
+	double first = l->share[0] + l->unsteady * normal();
+
+	first = first < 0 ? 0 : first > 1 ? 1 : first;
+	return l->kinds == 1 ? 1 : kind ? 1 - first : first;
+}
+
+static int kind_of(const struct load *l, int f)
+{
+	return l->kinds == 1 ? 0 : f % 2;
+}
+
+static double true_rate(const struct load *l, int f)
+{
+	return l->calls[f] * (l->kinds == 1 ? 1 : l->share[kind_of(l, f)]) / REQUEST_NS;
+}
+
+/* Calls in `requests` of them, which begin and end anywhere. */
+static uint64_t calls_in(const struct load *l, int f, double requests)
+{
+	double calls = l->calls[f] * requests;
+
+	return (uint64_t)(calls + sqrt(l->calls[f]) * (uniform() - 0.5) + 0.5);
+}
+
+static void window(struct rates *r, const struct load *l, uint32_t f)
+{
+	double share = kind_share(l, kind_of(l, f));
+	double requests = WINDOW_NS * share / REQUEST_NS * (1 + l->jitter * normal());
+	uint64_t calls = calls_in(l, f, requests);
+	double cost_ns = (double)calls * COUNT_NS;
+
+	/* The costs are not known that well. */
+	rates__add_window(r, &f, &calls, 1, WINDOW_NS + cost_ns * 1.1, cost_ns);
+}
+
+static void burst(struct rates *r, const struct load *l)
+{
+	uint32_t functions[FUNCTIONS];
+	uint64_t calls[FUNCTIONS];
+	double requests[2];
+
+	for (int k = 0; k < 2; k++)
+		requests[k] = 5e6 * kind_share(l, k) / REQUEST_NS / l->slowed[k];
+	for (uint32_t f = 0; f < FUNCTIONS; f++) {
+		functions[f] = f;
+		calls[f] = calls_in(l, f, requests[kind_of(l, f)]);
+	}
+	assert_int_equal(rates__add_burst(r, functions, calls, FUNCTIONS), 0);
+}
+
+struct quality {
+	double median, most, inside; /* median error, nine tenths, share within two errors */
+};
+
+static int by_value(const void *a, const void *b)
+{
+	return (*(const double *)a > *(const double *)b) -
+	       (*(const double *)a < *(const double *)b);
+}
+
+static struct quality judge(const struct rates *r, const struct load *l)
+{
+	struct rate rates[FUNCTIONS];
+	double errors[FUNCTIONS];
+	struct quality q = {0};
+
+	assert_int_equal(rates__estimate(r, rates), 0);
+	for (int f = 0; f < FUNCTIONS; f++) {
+		errors[f] = fabs(rates[f].per_ns / true_rate(l, f) - 1);
+		q.inside += fabs(rates[f].per_ns - true_rate(l, f)) <=
+			    2 * sqrt(rates[f].variance) * rates[f].per_ns;
+	}
+	qsort(errors, FUNCTIONS, sizeof(*errors), by_value);
+	q.median = errors[FUNCTIONS / 2];
+	q.most = errors[FUNCTIONS * 9 / 10];
+	q.inside /= FUNCTIONS;
+	return q;
+}
+
+/* Looks at a load, as many as there are in some seconds: windows for each function in turn, and
+ * every other one for the same eight. The average of several runs. */
+static struct quality estimate(const struct load *l, int windows, int bursts)
+{
+	struct quality sum = {0};
+
+	for (int run = 0; run < 20; run++) {
+		struct rates *r;
+		struct quality q;
+
+		seed = run + 1;
+		assert_int_equal(rates__new(&r), 0);
+		for (int f = 0; f < FUNCTIONS; f++)
+			assert_int_equal(rates__add(r, true_rate(l, f) * 2), 0);
+		for (int i = 0; i < windows; i++) {
+			window(r, l, i % 2 ? i / 2 % 8 : i / 2 % FUNCTIONS);
+			if (i % (windows / bursts) == 0)
+				burst(r, l);
+		}
+		for (int f = 0; f < FUNCTIONS; f++) {
+			double threads[RATES_THREADS] = {0};
+
+			threads[kind_of(l, f)] = 1000;
+			rates__set_threads(r, f, threads);
+		}
+		q = judge(r, l);
+		rates__free(r);
+		sum.median += q.median / 20;
+		sum.most += q.most / 20;
+		sum.inside += q.inside / 20;
+	}
+	printf("median error %.1f %%, nine tenths within %.1f %%, %.0f %% within two errors\n",
+	       100 * sum.median, 100 * sum.most, 100 * sum.inside);
+	return sum;
+}
+
+static struct load steady(void)
+{
+	struct load l = {.kinds = 1, .slowed = {15, 15}, .jitter = 0.05};
+
+	for (int f = 0; f < FUNCTIONS; f++)
+		l.calls[f] = 0.5 + f % 7;
+	return l;
+}
+
+static void a_steady_load(void **state)
+{
+	struct load l = steady();
+	struct quality q = estimate(&l, 60, 12);
+
+	assert_true(q.median < 0.03 && q.most < 0.10 && q.inside > 0.88);
+}
+
+/* Short, with one burst, and half of the functions never counted. */
+static void a_short_run(void **state)
+{
+	struct load l = steady();
+	struct quality q = estimate(&l, 20, 1);
+
+	assert_true(q.median < 0.03 && q.most < 0.10 && q.inside > 0.88);
+}
+
+/* Requests take half as long again where they come one by one. */
+static void phases(void **state)
+{
+	struct load l = steady();
+	struct quality q;
+
+	l.jitter = 0.25;
+	q = estimate(&l, 80, 16);
+	assert_true(q.median < 0.05 && q.most < 0.15 && q.inside > 0.88);
+}
+
+static void two_kinds_of_threads(void **state)
+{
+	struct load l = steady();
+	struct quality q;
+
+	l.kinds = 2;
+	l.share[0] = 0.6;
+	l.share[1] = 0.4;
+	l.unsteady = 0.05;
+	l.slowed[1] = 3;
+	q = estimate(&l, 120, 16);
+	assert_true(q.median < 0.03 && q.most < 0.10 && q.inside > 0.88);
+}
+
+/* What is called so often that counting takes most of the time is known by bursts alone. */
+static void what_is_too_dear_to_count(void **state)
+{
+	struct load l = steady();
+	struct rate rates[FUNCTIONS];
+	struct rates *r;
+
+	seed = 1;
+	l.calls[50] = 400;
+	assert_int_equal(rates__new(&r), 0);
+	for (int f = 0; f < FUNCTIONS; f++)
+		assert_int_equal(rates__add(r, true_rate(&l, f)), 0);
+	for (uint32_t f = 0; f < 4 * FUNCTIONS; f++) {
+		window(r, &l, f % FUNCTIONS);
+		if (f % 10 == 0)
+			burst(r, &l);
+	}
+	assert_int_equal(rates__estimate(r, rates), 0);
+	assert_true(fabs(rates[50].per_ns / true_rate(&l, 50) - 1) < 0.05);
+	rates__free(r);
+}
+
+static void nothing_is_known(void **state)
+{
+	struct rate rate;
+	struct rates *r;
+
+	assert_int_equal(rates__new(&r), 0);
+	assert_int_equal(rates__add(r, 0.001), 0);
+	assert_int_equal(rates__estimate(r, &rate), 0);
+	assert_true(rate.per_ns == 0.001 && rate.variance >= 1);
+	rates__free(r);
+	rates__free(NULL);
+}
+
+/* More bursts than there is room for; functions that come later. */
+static void a_long_run(void **state)
+{
+	struct rate rates[2];
+	struct rates *r;
+	const uint32_t functions[] = {0, 1};
+
+	seed = 1;
+	assert_int_equal(rates__new(&r), 0);
+	assert_int_equal(rates__add(r, 1), 0);
+	for (uint64_t i = 0; i < 3000; i++) {
+		const uint64_t calls[] = {100 + i % 3, 300 + i % 5};
+
+		if (i == 1500)
+			assert_int_equal(rates__add(r, 1), 0);
+		assert_int_equal(rates__add_burst(r, functions, calls, 1 + (i >= 1500)), 0);
+		rates__add_window(r, functions, calls, 1, 100e3, 0);
+	}
+	assert_int_equal(rates__estimate(r, rates), 0);
+	assert_true(fabs(rates[0].per_ns / 1.01e-3 - 1) < 0.01);
+	assert_true(fabs(rates[1].per_ns / 3.02e-3 - 1) < 0.01);
+	rates__free(r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_steady_load),
+		cmocka_unit_test(a_short_run),
+		cmocka_unit_test(phases),
+		cmocka_unit_test(two_kinds_of_threads),
+		cmocka_unit_test(what_is_too_dear_to_count),
+		cmocka_unit_test(nothing_is_known),
+		cmocka_unit_test(a_long_run),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
