@@ -189,6 +189,17 @@ __noinline u32 spans_catch_up(u32 base_number, u32 number)
 	return number;
 }
 
+/* Bursts: dropped functions are recorded for a moment, on paths of their own. */
+bool bursting = false;
+/* CLOCK_MONOTONIC: the probes of bursts up to then are gone. */
+u64 bursts_gone_ns = 0;
+
+/* Whether nobody will see the frame leave, as its burst is over. */
+static __always_inline bool is_stale(const struct wire_frame *f)
+{
+	return (f->entry & WIRE_FRAME_BURST) && f->entered_ns < bursts_gone_ns;
+}
+
 #define WHOLE_STACK (~0ull) /* a slot: that of the sentinel */
 
 /* Which frames of a call stack frames_close() closes, from the innermost one on. */
@@ -198,6 +209,7 @@ enum close_what {
 	CLOSE_ENDED, /* regions whose end was reached in callees, of which none is left */
 	CLOSE_TOP,   /* the innermost one: its slot is used by a new call */
 	CLOSE_LEFT,  /* the innermost one: a probe of cost class `limit` has seen it leave */
+	CLOSE_STALE, /* those that were entered in bursts whose probes are gone */
 };
 
 /* A walk over a call stack's open frames, from the innermost one on. */
@@ -237,6 +249,8 @@ static __always_inline bool close_ends(const struct close_walk *w,
 {
 	if (!f->level)
 		return true;
+	if (w->what == CLOSE_STALE)
+		return !is_stale(f);
 	if (w->what == CLOSE_ENDED)
 		return !(f->entry & WIRE_FRAME_ENDED);
 	return w->what == CLOSE_ABOVE && callstack->top == w->limit;

@@ -83,6 +83,30 @@ static __always_inline bool is_target(u32 tgid)
 	return filter_tgids && bpf_map_lookup_elem(&tgids, &tgid);
 }
 
+/* The target's CPU time is wanted to the microsecond: process clocks go in steps of 4 ms. */
+const volatile bool keep_cpu_clocks = false;
+struct wire_cpu_clock cpu_clocks[WIRE_CPU_CLOCKS] WRITTEN __attribute__((aligned(64))) = {};
+
+/* This CPU goes on with a thread of that process. */
+static __always_inline void cpu_clock_turns(u32 tgid)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+	u64 now = bpf_ktime_get_ns(), since;
+	struct wire_cpu_clock *c;
+
+	if (cpu >= WIRE_CPU_CLOCKS)
+		return;
+	c = &cpu_clocks[cpu];
+	since = c->since_ns;
+	*(volatile u64 *)&c->since_ns = 0;
+	barrier();
+	if (c->runs && now > since)
+		c->ran_ns += now - since;
+	c->runs = is_target(tgid);
+	barrier();
+	*(volatile u64 *)&c->since_ns = now;
+}
+
 /* The end of a child wakes nobody but if it is the last one: they may be many. */
 static __always_inline void event_send(u32 kind, u32 pid, u32 other, u32 generation)
 {

@@ -175,7 +175,7 @@ SEC("?uprobe")
 int survey(struct pt_regs *ctx)
 {
 	KEEP_OWN_STACK(survey, ctx);
-	survey_count(probe_cookie(ctx) & WIRE_COOKIE_FUNCTION);
+	survey_count(probe_cookie(ctx));
 	return 0;
 }
 
@@ -244,7 +244,9 @@ SEC("tp_btf/sched_switch")
 int on_switch(u64 *ctx)
 {
 	KEEP_OWN_STACK(on_switch, ctx);
-	if (gate_open) { /* (preempted, previous task, next task) */
+	if (keep_cpu_clocks) /* (preempted, previous task, next task) */
+		cpu_clock_turns(FIELD((const struct task_struct *)ctx[2], tgid));
+	if (gate_open) {
 		cpu_changes_hands((void *)ctx[1], (void *)ctx[2]);
 		wait_changes_hands((void *)ctx[1], (void *)ctx[2], ctx[0]);
 	}

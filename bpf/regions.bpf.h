@@ -157,7 +157,7 @@ static __always_inline void region_enter(struct pt_regs *ctx, u64 cookie)
 		entry |= class << (WIRE_COOKIE_COST - WIRE_COOKIE_FLAGS);
 	if (keep_values)
 		entry |= ((cookie >> WIRE_COOKIE_VALUES) & 0xff) << WIRE_FRAME_LIST;
-	region = (struct beginning){&hit, function, entry, a.weight, a.role, 0};
+	region = (struct beginning){&hit, function, entry | a.burst, a.weight, a.role, 0};
 	if (WIRE_TIMED(at.callstack->entered) < timed_limit)
 		region.began = bpf_ktime_get_ns();
 	top = frame_at(at.callstack->top);

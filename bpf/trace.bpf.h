@@ -30,6 +30,16 @@ regions_settle(u32 number, const struct wire_callstack *callstack, struct wire_f
 	return frame_at(callstack->top);
 }
 
+/* Closes calls whose end no probe is left to see; returns the innermost frame. */
+static __always_inline struct wire_frame *
+stale_settle(u32 number, const struct wire_callstack *callstack, struct wire_frame *top)
+{
+	if (!top || !is_stale(top))
+		return top;
+	frames_close(number, 0, bpf_ktime_get_ns(), CLOSE_STALE);
+	return frame_at(callstack->top);
+}
+
 /* The innermost frame's slot is used by a new call: it left by a tail call, or unseen. */
 static __always_inline struct wire_frame *
 frame_replaced(u32 number, const struct wire_callstack *callstack, u64 now)
@@ -93,11 +103,17 @@ static __always_inline void node_timed(struct wire_node *n, u64 ns, bool looked_
 struct beginning {
 	const struct hit *hit;
 	u32 function;
-	u32 entry;  /* as in the frame */
+	u32 entry;  /* as in the frame; with WIRE_FRAME_BURST its path is apart */
 	u32 weight; /* how many calls it stands for */
 	u32 role;   /* WIRE_ROLE_* */
 	u64 began;  /* when what is timed of it has begun; 0: it is not timed */
 };
+
+/* What tells the path of a call from others below the same one. */
+static __always_inline u32 path_key(u32 function, u32 entry)
+{
+	return entry & WIRE_FRAME_BURST ? function | WIRE_NODE_BURST : function;
+}
 
 /* Its path, below the innermost frame's or with the callers that are unwound; as path_below(). */
 static __always_inline struct wire_node *path_of(const struct place *at, struct beginning *call,
@@ -105,11 +121,12 @@ static __always_inline struct wire_node *path_of(const struct place *at, struct 
 						 bool *looked_up)
 {
 	if (!keep_callers || !unwinding_on || at->callstack->kind == WIRE_CALLSTACK_SPANS)
-		return path_step(at, top, call->function, number, looked_up);
+		return path_step(at, top, path_key(call->function, call->entry), number, looked_up);
 	call->began = 0;
-	*number = path_with_callers(
-		call->hit->ctx, at->number, call->entry & WIRE_FRAME_REGION ? 0 : call->hit->slot,
-		top->level ? call->hit->slot + (top->slot - at->slot) : ~0ull, call->function);
+	*number = path_with_callers(call->hit->ctx, at->number,
+				    call->entry & WIRE_FRAME_REGION ? 0 : call->hit->slot,
+				    top->level ? call->hit->slot + (top->slot - at->slot) : ~0ull,
+				    path_key(call->function, call->entry));
 	return *number ? node_at(*number) : 0;
 }
 
@@ -181,7 +198,7 @@ static __always_inline bool frame_enter(const struct place *at, struct beginning
 	u64 now;
 
 	call->began = WIRE_TIMED(callstack->entered) < timed_limit ? bpf_ktime_get_ns() : 0;
-	top = frame_at(callstack->top);
+	top = stale_settle(at->number, callstack, frame_at(callstack->top));
 	if (top && top->slot <= at->slot) {
 		now = bpf_ktime_get_ns();
 		call->began = 0;
@@ -223,6 +240,7 @@ static __always_inline void frame_pass(const struct place *at, struct beginning 
 	struct wire_node *n;
 	u32 node;
 
+	top = stale_settle(at->number, callstack, top);
 	if (top && top->slot <= at->slot) {
 		u64 now = bpf_ktime_get_ns();
 
@@ -235,7 +253,7 @@ static __always_inline void frame_pass(const struct place *at, struct beginning 
 		return;
 	if (!top->level && !outermost_begins(at, call, top))
 		return;
-	n = path_step(at, top, function, &node, &looked_up);
+	n = path_step(at, top, path_key(function, call->entry), &node, &looked_up);
 	if (!n)
 		return;
 	ns += !ns;
@@ -305,15 +323,23 @@ static __always_inline bool returns_in_order(const struct wire_callstack *callst
 bool switches_set = false;
 
 /* How many calls the current one stands for, of a function with this switch; 0: it is passed over.
- */
-static __always_inline u32 switch_weight(const struct wire_function_mode *s, u32 function)
+ * *burst: it is recorded in a burst alone. */
+static __always_inline u32 switch_weight(const struct wire_function_mode *s, u32 function,
+					 u32 *burst)
 {
 	u32 share = bpf_get_smp_processor_id() & passed_shares_mask, every = s ? s->every : 0, at;
 	u64 *seen, phase;
 
+	*burst = bursting && every == 1 ? WIRE_FRAME_BURST : 0;
 	if (!every)
 		return 1;
 	at = share * function_modes_cap + function;
+	if (*burst) {
+		seen = bpf_map_lookup_elem(&counted, &at);
+		if (seen)
+			count_up(seen);
+		return 1;
+	}
 	seen = bpf_map_lookup_elem(&passed, &at);
 	if (!seen)
 		return 0;
@@ -378,6 +404,7 @@ struct arrival {
 	u32 number; /* the thread stack's */
 	u32 weight; /* 0: it is passed over */
 	u32 role;   /* WIRE_ROLE_* */
+	u32 burst;  /* WIRE_FRAME_BURST, or 0 */
 };
 
 /* Whether a hit that begins something of `function` is this probe's business. */
@@ -397,7 +424,7 @@ static __always_inline bool entry_arrives(struct arrival *a, const struct task_s
 		if (!has_triggers || !(a->role & WIRE_ROLE_TRIGGER))
 			return false;
 	}
-	a->weight = switch_weight(s, function);
+	a->weight = switch_weight(s, function, &a->burst);
 	return true;
 }
 
@@ -435,6 +462,7 @@ static __always_inline bool enter(struct place *at, struct pt_regs *ctx,
 
 	if (!entry_admit(at, task, slot, cookie, &a))
 		return false;
+	entry |= a.burst;
 	call = (struct beginning){&hit, function, entry, a.weight, a.role, 0};
 	if (WIRE_CLOSES(entry)) {
 		frame_pass(at, &call, (cookie >> WIRE_COOKIE_VALUES) & 0xff);

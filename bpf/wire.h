@@ -177,6 +177,7 @@ struct wire_frame {
 /* Of a region's frame; it has the number of its begin site where others have the generation. */
 #define WIRE_FRAME_REGION (1u << 24)
 #define WIRE_FRAME_ENDED  (1u << 25) /* in a callee that has not returned yet */
+#define WIRE_FRAME_BURST  (1u << 26) /* its function is dropped: it was entered in a burst */
 #define WIRE_FRAME_SITE(entry) \
 	((entry) >> (WIRE_COOKIE_GENERATION - WIRE_COOKIE_FLAGS) & (WIRE_MAX_SITES - 1))
 
@@ -756,6 +757,17 @@ struct wire_waiter {
 
 /* wire_node::function of a path that stands for a stack: this, and the stack's number. */
 #define WIRE_NODE_CALLERS (1u << 31)
+/* Or'ed to that of a path whose function is dropped, and was probed in bursts. */
+#define WIRE_NODE_BURST (1u << 29)
+
+/* How long one CPU has run the target, by the scheduler's switches; a cache line. */
+#define WIRE_CPU_CLOCKS 1024
+struct wire_cpu_clock {
+	u64 ran_ns;   /* up to the last switch */
+	u64 since_ns; /* CLOCK_MONOTONIC: of the last switch; 0 while all this is written */
+	u32 runs;     /* the target has run there since */
+	u32 pad[11];
+};
 
 /* An event of a process. */
 enum wire_event_kind {
@@ -790,6 +802,7 @@ _Static_assert(sizeof(struct wire_node_rest) == 16, "wire_node_rest");
 _Static_assert(sizeof(struct wire_frame_rest) == 64, "wire_frame_rest");
 _Static_assert(sizeof(struct wire_tally) == 64, "wire_tally");
 _Static_assert(sizeof(struct wire_share) == 64, "wire_share");
+_Static_assert(sizeof(struct wire_cpu_clock) == 64, "wire_cpu_clock");
 _Static_assert(sizeof(struct wire_callstack) == 384, "wire_callstack");
 _Static_assert(sizeof(struct wire_dist) == 64, "wire_dist");
 _Static_assert(sizeof(struct wire_chunk) == 1024, "wire_chunk");

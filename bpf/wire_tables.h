@@ -23,6 +23,8 @@
 	X(function_modes, struct wire_function_mode, tables->function_modes_cap)                  \
 	/* Calls since the drop, by function, one share of CPUs behind the other. */              \
 	X(passed, u64, tables->function_modes_cap * tables->passed_shares)                        \
+	/* Calls that were counted by entries alone, by function, likewise. */                    \
+	X(counted, u64, tables->counts ? tables->function_modes_cap * tables->passed_shares : 0)  \
 	/* With --calls. */                                                                       \
 	X(chunks, struct wire_chunk, tables->chunks_cap)                                          \
 	/* With -A; values by frame. */                                                           \

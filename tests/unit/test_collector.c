@@ -130,6 +130,62 @@ static void nothing_recorded(void **state)
 	profile__free(p);
 }
 
+static void tell_burst(uint32_t function, uint64_t thread, uint64_t calls, void *ctx)
+{
+	assert_int_equal(function, LEAF);
+	assert_int_equal(thread, (uint64_t)NOBODY << 32 | (NOBODY + 1));
+	*(uint64_t *)ctx += calls;
+}
+
+/* leaf was called once before it was dropped, and four times in bursts: once below main, three
+ * times below work. */
+static void estimated_calls(void **state)
+{
+	struct calls_estimate estimates[FUNCTIONS] = {
+		[LEAF] = {.calls = 400, .variance = 1600},
+		[IDLE] = {.calls = 50, .variance = 25},
+		[WORK] = {0},
+	};
+	uint32_t t = bpf_callstack(NOBODY, NOBODY + 1, "prog");
+	const struct profile_node *n;
+	uint64_t told = 0;
+	struct profile *p;
+
+	record_small(t);
+	bpf_enter(t, MAIN, 2000);
+	bpf_enter(t, LEAF | WIRE_NODE_BURST, 2100);
+	bpf_leave(t, 2200);
+	bpf_enter(t, WORK, 2300);
+	for (int i = 0; i < 3; i++) {
+		bpf_enter(t, LEAF | WIRE_NODE_BURST, 2400 + i * 100);
+		bpf_leave(t, 2450 + i * 100);
+	}
+	bpf_leave(t, 2800);
+	bpf_leave(t, 3000);
+	collector__burst_calls(collector, tell_burst, &told);
+	assert_int_equal(told, 4);
+	assert_int_equal(collector__set_estimates(collector, estimates, FUNCTIONS), 0);
+	p = snapshot(5000);
+	assert_accounts(p, 11, 11, 0, 0);
+	n = NODE(p, 0, MAIN, LEAF);
+	assert_int_equal(n->stats.calls, 100);
+	assert_int_equal(n->stats.burst_calls, 100);
+	assert_int_equal(n->stats.total_ns, 100);
+	n = NODE(p, 0, MAIN, WORK, LEAF);
+	assert_int_equal(n->stats.calls, 1 + 300);
+	assert_int_equal(n->stats.burst_calls, 300);
+	/* (3/4)^2 of 1600, and that one in four might as well be some more or less. */
+	assert_int_equal(n->stats.calls_varied, 900 + 400 * 400 * 3 / 16);
+	/* No burst has met it: where it was called before. */
+	n = NODE(p, 0, MAIN, IDLE);
+	assert_int_equal(n->stats.calls, 1 + 50);
+	assert_int_equal(n->stats.calls_varied, 25);
+	n = NODE(p, 0, MAIN, WORK);
+	assert_int_equal(n->stats.calls, 3);
+	assert_int_equal(n->stats.burst_calls, 0);
+	profile__free(p);
+}
+
 static void finished_paths(void **state)
 {
 	struct profile *p;
@@ -1163,6 +1219,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(nothing_recorded),
 		TEST(finished_paths),
+		TEST(estimated_calls),
 		TEST(open_calls_have_their_time_so_far),
 		TEST(recursion_shares_no_node),
 		TEST(calls_of_the_future_have_no_time),

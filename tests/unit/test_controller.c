@@ -6,6 +6,7 @@
 
 #include "attach/callers.h"
 #include "attach/tracer.h"
+#include "budget/bursts.h"
 #include "budget/controller.h"
 #include "budget/forecast.h"
 #include "budget/inputs.h"
@@ -101,6 +102,59 @@ size_t collector__processes(const struct collector *c, pid_t *pids, size_t cap)
 int collector__set_probes(struct collector *c, const struct function_probes *probes, uint32_t cnt)
 {
 	return 0;
+}
+
+bool tracer__surveys(const struct tracer *tr)
+{
+	return true;
+}
+
+/* Bursts, of which only what they are told is looked at. */
+static uint32_t told[FUNCTIONS], told_cnt;
+
+int bursts__new(const struct budget_inputs *in, struct bursts **out)
+{
+	*out = (struct bursts *)&told;
+	told_cnt = 0;
+	return 0;
+}
+
+void bursts__free(struct bursts *b)
+{
+}
+
+int bursts__add(struct bursts *b, uint32_t function, double per_ns)
+{
+	if (b)
+		told[told_cnt++] = function;
+	return 0;
+}
+
+int bursts__look(struct bursts *b, uint64_t now_ns)
+{
+	return 0;
+}
+
+uint64_t bursts__pace_ns(struct bursts *b)
+{
+	return b ? 60000000 : 0;
+}
+
+void bursts__off(struct bursts *b)
+{
+}
+
+void bursts__on(struct bursts *b)
+{
+}
+
+int bursts__estimate(struct bursts *b)
+{
+	return 0;
+}
+
+void bursts__account(const struct bursts *b, struct profile *p)
+{
 }
 
 static struct plan_function functions[FUNCTIONS];
@@ -211,6 +265,21 @@ static void the_dearest_goes(void **state)
 	free(p.drops);
 }
 
+/* Bursts have half of the budget, and what was dropped. */
+static void bursts_have_their_part(void **state)
+{
+	inputs.burst_ns = 5000000;
+	begin();
+	live(1000, 30000, 10);
+	assert_dropped(0, 1, 0);
+	assert_int_equal(told_cnt, 1);
+	assert_int_equal(told[0], WARM);
+	for (int i = 0; i < 3; i++)
+		live(1000, 30000, 10);
+	assert_int_equal(told_cnt, 1);
+	assert_int_equal(controller__pace_ns(controller), 60000000);
+}
+
 static void what_options_name_stays(void **state)
 {
 	begin();
@@ -310,6 +379,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(what_is_within_the_budget_stays),
 		TEST(the_dearest_goes),
+		TEST(bursts_have_their_part),
 		TEST(what_options_name_stays),
 		TEST(without_a_limit_nothing_goes),
 		TEST(one_call_in_some_is_kept),

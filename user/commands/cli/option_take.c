@@ -15,6 +15,8 @@
 #define MAX_MAX_PATHS  (1u << 26)
 #define MAX_PIDS       4096
 #define MAX_SAMPLE_HOT 1000000
+#define MIN_BURST_NS   1000000
+#define MAX_BURST_NS   100000000
 #define MAX_RUN	       1000000
 #define MIN_BUFFER     (1ull << 20)
 #define MIN_MAX_SIZE   (1ull << 20)
@@ -166,6 +168,32 @@ static error_t parse_target(struct options *o, int key, char *arg)
 	}
 }
 
+static error_t parse_budget(struct options *o, int key, char *arg)
+{
+	switch (key) {
+	case OPT_MAX_OVERHEAD:
+		if (!value__percent(arg, &o->max_overhead))
+			return bad_value(o, "--max-overhead", arg,
+					 "neither a percentage above 0 nor none");
+		return 0;
+	case OPT_BURST:
+		if (!value__duration(arg, &o->burst_ns) || o->burst_ns < MIN_BURST_NS ||
+		    o->burst_ns > MAX_BURST_NS)
+			return bad_value(o, "--burst", arg,
+					 "not a time with its unit from 1ms to 100ms");
+		return 0;
+	case OPT_NO_BURSTS:
+		o->burst_ns = 0;
+		return 0;
+	case OPT_SAMPLE_HOT:
+		if (!value__number(arg, MAX_SAMPLE_HOT, &o->sample_hot) || o->sample_hot < 2)
+			return bad_value(o, "--sample-hot", arg, "not a number from 2 to 1000000");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
 static error_t parse_run(struct options *o, int key, char *arg)
 {
 	switch (key) {
@@ -188,15 +216,6 @@ static error_t parse_run(struct options *o, int key, char *arg)
 	case OPT_MAX_PATHS:
 		if (!value__number(arg, MAX_MAX_PATHS, &o->max_paths))
 			return bad_value(o, "--max-paths", arg, "not a number from 1 to 67108864");
-		return 0;
-	case OPT_MAX_OVERHEAD:
-		if (!value__percent(arg, &o->max_overhead))
-			return bad_value(o, "--max-overhead", arg,
-					 "neither a percentage above 0 nor none");
-		return 0;
-	case OPT_SAMPLE_HOT:
-		if (!value__number(arg, MAX_SAMPLE_HOT, &o->sample_hot) || o->sample_hot < 2)
-			return bad_value(o, "--sample-hot", arg, "not a number from 2 to 1000000");
 		return 0;
 	case OPT_APPEND:
 		o->append = true;
@@ -364,7 +383,7 @@ static error_t parse_view(struct options *o, int key, char *arg)
 error_t option_take(struct options *o, int key, char *arg)
 {
 	static error_t (*const groups[])(struct options *, int, char *) = {
-		parse_target, parse_run, parse_view, parse_session, parse_result,
+		parse_target, parse_budget, parse_run, parse_view, parse_session, parse_result,
 	};
 	error_t err = ARGP_ERR_UNKNOWN;
 

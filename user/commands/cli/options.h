@@ -84,6 +84,7 @@ struct options {
 	bool per_call;		 /* diff: what calls take, however many they are */
 	bool callers;		 /* who calls outermost calls, untraced */
 	bool no_samples;	 /* of CPU time */
+	uint64_t burst_ns;	 /* a burst of dropped functions; 0: none are taken */
 	uint32_t sample_rate;	 /* samples for the tree, a second and CPU; 0: none */
 	bool samples_asked;	 /* for the tree, not just by default */
 	bool raw;		 /* leave the probes' cost in */

@@ -102,6 +102,13 @@ static bool wants_survey(const struct options *o)
 	return o->max_overhead > 0 && o->pids_cnt && !o->triggers_cnt && !o->paused;
 }
 
+/* Bursts show calls outside of what triggers want, and single ones that would pass for all. */
+static bool wants_bursts(const struct options *o)
+{
+	return o->burst_ns && o->max_overhead > 0 && !o->exec && !o->calls && !o->triggers_cnt &&
+	       !o->sample_hot;
+}
+
 static struct tracer_options tracer_options_of(const struct run *r)
 {
 	const struct options *o = r->o;
@@ -127,7 +134,8 @@ static struct tracer_options tracer_options_of(const struct run *r)
 		.callers = o->callers,
 		.seeds = callers__seeds(r),
 		.samples_hz = samples__path_rate(r->samples),
-		.survey = wants_survey(o),
+		.survey = wants_survey(o) || wants_bursts(o),
+		.bursts = wants_bursts(o),
 		.drops = o->max_overhead > 0 && !o->sample_hot,
 		.expects_go = p->go || o->follow,
 	};
@@ -153,6 +161,8 @@ static int load(struct run *r)
 		.tracer = r->tracer,
 		.collector = r->collector,
 		.limit = r->o->max_overhead / 100,
+		.burst_ns = wants_bursts(r->o) ? r->o->burst_ns : 0,
+		.surveys = wants_survey(r->o),
 		.tells = r->o->tells_overhead,
 		.sample_hot = r->o->sample_hot,
 		.children = r->o->children,

@@ -79,8 +79,10 @@ int result__begin(struct run *r)
 static int run_snapshot(struct run *r, uint64_t until_ns, struct profile **out)
 {
 	struct profile *now;
-	int err = collector__snapshot(r->collector, until_ns, &now);
+	int err = controller__estimate(r->controller);
 
+	if (!err)
+		err = collector__snapshot(r->collector, until_ns, &now);
 	if (err)
 		return err;
 	now->start_time = r->start_time;

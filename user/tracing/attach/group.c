@@ -335,7 +335,7 @@ static int link_lines(struct attach_ctx *ctx, struct group *grp)
 	return err;
 }
 
-/* Entries of functions and begins of regions; the cookie is the function alone. */
+/* Entries of functions and begins of regions; the cookie is function and generation alone. */
 static int link_survey(struct attach_ctx *ctx, struct group *grp)
 {
 	const struct plan *p = ctx->plan;
@@ -349,13 +349,15 @@ static int link_survey(struct attach_ctx *ctx, struct group *grp)
 	for (size_t i = 0; !err && i < grp->members_cnt; i++) {
 		uint32_t function = grp->members[i].function;
 		const struct plan_function *f = &p->functions[function];
+		uint64_t cookie = function | (uint64_t)grp->members[i].generation
+						     << WIRE_COOKIE_GENERATION;
 
 		if (f->kind == PLAN_FUNCTION)
-			batch_add(&b, f->offset + f->entry.offset, function, f->semaphore);
+			batch_add(&b, f->offset + f->entry.offset, cookie, f->semaphore);
 		for (uint32_t k = 0; f->kind != PLAN_FUNCTION && k < f->begins_cnt; k++) {
 			const struct plan_site *site = &p->sites[f->sites + k];
 
-			batch_add(&b, site->offset, function, site->semaphore);
+			batch_add(&b, site->offset, cookie, site->semaphore);
 		}
 	}
 	if (!err)
@@ -452,7 +454,8 @@ int group__add(struct group *grp, uint32_t function, uint8_t generation)
 bool group__is_live(const struct group *grp, const struct attach_ctx *ctx, bool exits_only)
 {
 	return grp->object == ctx->object && grp->process == ctx->process &&
-	       grp->unbound == !ctx->pid && grp->exits_only == exits_only && !grp->retired_ns;
+	       grp->unbound == !ctx->pid && grp->exits_only == exits_only && !grp->retired_ns &&
+	       !grp->survey && !grp->burst;
 }
 
 void group__unlink(struct groups *g, struct group *grp)

@@ -38,6 +38,7 @@ struct group {
 	bool exits_only;  /* of functions whose entries are elsewhere */
 	uint8_t calls;	  /* enum calls_class */
 	bool survey;	  /* its calls are counted, and nothing else: entries and begins alone */
+	bool burst;	  /* of dropped functions, for a moment */
 	bool lines;	  /* the sites of lines that the plan has in the object; no members */
 	struct group_member *members;
 	size_t members_cnt, members_cap;
@@ -57,12 +58,14 @@ struct groups {
 	size_t attached_cnt;
 	struct group **groups;
 	size_t groups_cnt, groups_cap;
-	bool *shared;	/* by object: its links are for every process, for the sake of children */
-	bool unbound;	/* all links are for every process, not for the target's */
-	bool children;	/* forked children are followed */
-	bool small;	/* functions may be dropped, so few share a group */
-	bool suspended; /* groups have no links for now */
-	bool emulates;	/* programs may write registers, so `ret`s have one of their own */
+	bool *shared;	  /* by object: its links are for every process, for the sake of children */
+	bool unbound;	  /* all links are for every process, not for the target's */
+	bool children;	  /* forked children are followed */
+	bool small;	  /* functions may be dropped, so few share a group */
+	bool suspended;	  /* groups have no links for now */
+	bool emulates;	  /* programs may write registers, so `ret`s have one of their own */
+	uint8_t counting; /* the generation of probes that only count */
+	uint8_t bursts;	  /* of those of bursts, less the first one */
 	/* Of all line probes: hits of others do not count. */
 	uint8_t lines_generation;
 	bool contexts_missed; /* the kernel refuses the hook on makecontext */

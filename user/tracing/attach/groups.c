@@ -298,7 +298,7 @@ int groups__suspend(struct groups *g)
 {
 	g->suspended = true;
 	for (size_t i = g->groups_cnt; i-- > 0;) {
-		if (g->groups[i]->retired_ns)
+		if (g->groups[i]->retired_ns || g->groups[i]->survey || g->groups[i]->burst)
 			group__close(g, g->groups[i]);
 		else
 			group__unlink(g, g->groups[i]);

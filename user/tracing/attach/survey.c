@@ -8,19 +8,28 @@
 #include "attach/groups.h"
 #include "plan/plan.h"
 #include "target/target.h"
+#include "wire.h"
+
+/* A thread may remember a hit of an exact probe of a dropped function, of one of the first
+ * generations: those of bursts must not pass for older ones (hit_is_claimed() in BPF). */
+#define FIRST_BURST 32
 
 /* Functions [from, to) of the list, which are all of one object, in one process or in all. */
 static int survey_process(struct attach_ctx *ctx, const struct survey_list *list, size_t from,
 			  size_t to)
 {
+	const struct groups *g = ctx->g;
+	uint8_t generation =
+		list->burst ? (FIRST_BURST + g->bursts) % WIRE_GENERATIONS : g->counting;
 	struct group *grp = group__new(ctx, false);
 	int err = grp ? 0 : -ENOMEM;
 
 	for (size_t i = from; !err && i < to; i++)
-		err = group__add(grp, list->functions[i], 0);
+		err = group__add(grp, list->functions[i], generation);
 	if (err)
 		return err;
-	grp->survey = true;
+	grp->survey = !list->burst;
+	grp->burst = list->burst;
 	err = group__link(ctx, grp);
 	return err == -ESRCH ? 0 : err; /* a process that has ended needs no probes */
 }
@@ -47,6 +56,7 @@ int groups__survey(struct groups *g, const struct backend *backend,
 	struct attach_ctx ctx = {.g = g, .backend = backend, .skel = skel, .plan = p};
 	int err = groups__share(&ctx, t);
 
+	g->bursts = (g->bursts + list->burst) % WIRE_GENERATIONS;
 	for (size_t from = 0, to; !err && from < list->cnt; from = to) {
 		ctx.object = p->functions[list->functions[from]].object;
 		ctx.obj = &t->objects[ctx.object];
@@ -63,6 +73,14 @@ void groups__take_out_survey(struct groups *g)
 {
 	for (size_t i = g->groups_cnt; i-- > 0;) {
 		if (g->groups[i]->survey)
+			group__close(g, g->groups[i]);
+	}
+}
+
+void groups__take_out_burst(struct groups *g)
+{
+	for (size_t i = g->groups_cnt; i-- > 0;) {
+		if (g->groups[i]->burst)
 			group__close(g, g->groups[i]);
 	}
 }

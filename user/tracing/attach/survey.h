@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Probes that only count calls, for a moment, before the true ones are put in: how often each
- * function is called decides which get any. Their links are groups of their own. Inside attach/
- * only.
+ * Probes that stay for a moment, in groups of their own: those that only count calls, before the
+ * true ones are put in or of functions that are dropped; and those of bursts, by which calls of
+ * dropped functions are recorded. Inside attach/ only.
  */
 #ifndef PROFTRACE_ATTACH_SURVEY_H
 #define PROFTRACE_ATTACH_SURVEY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,6 +21,7 @@ struct backend;
 struct survey_list {
 	const uint32_t *functions;
 	size_t cnt;
+	bool burst; /* calls are recorded */
 };
 
 /* Puts the probes of these functions in, in all processes that true ones would be in. Functions
@@ -29,7 +31,8 @@ int groups__survey(struct groups *g, const struct backend *backend,
 		   const struct proftrace_bpf *skel, const struct plan *p, const struct target *t,
 		   const struct survey_list *list);
 
-/* Has all of them taken out, in the background. */
+/* Has all of one kind taken out, in the background. */
 void groups__take_out_survey(struct groups *g);
+void groups__take_out_burst(struct groups *g);
 
 #endif

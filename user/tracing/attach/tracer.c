@@ -186,9 +186,11 @@ bool tracer__surveys(const struct tracer *tr)
 int tracer__survey(struct tracer *tr, const struct plan *p, const struct target *t,
 		   const uint32_t *functions, size_t cnt)
 {
-	const struct survey_list list = {functions, cnt};
+	const struct survey_list list = {.functions = functions, .cnt = cnt};
 
-	__atomic_store_n(&tr->skel->bss->surveying, true, __ATOMIC_SEQ_CST);
+	/* Those of the last turn may still be hit. */
+	tr->groups.counting = (tr->groups.counting + 1) % WIRE_GENERATIONS;
+	__atomic_store_n(&tr->skel->bss->counting, tr->groups.counting + 1u, __ATOMIC_SEQ_CST);
 	return groups__survey(&tr->groups, tr->backend, tr->skel, p, t, &list);
 }
 
@@ -199,8 +201,61 @@ void tracer__take_out_survey(struct tracer *tr)
 
 int tracer__end_survey(struct tracer *tr)
 {
-	__atomic_store_n(&tr->skel->bss->surveying, false, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&tr->skel->bss->counting, 0, __ATOMIC_SEQ_CST);
 	return gate__settle(&tr->gate);
+}
+
+int tracer__put_in_burst(struct tracer *tr, const struct plan *p, const struct target *t,
+			 const uint32_t *functions, size_t cnt)
+{
+	const struct survey_list list = {.functions = functions, .cnt = cnt, .burst = true};
+
+	return groups__survey(&tr->groups, tr->backend, tr->skel, p, t, &list);
+}
+
+void tracer__record_burst(struct tracer *tr, bool on)
+{
+	__atomic_store_n(&tr->skel->bss->bursting, on, __ATOMIC_SEQ_CST);
+}
+
+void tracer__take_out_burst(struct tracer *tr)
+{
+	groups__take_out_burst(&tr->groups);
+}
+
+void tracer__forget_bursts(struct tracer *tr, uint64_t until_ns)
+{
+	__atomic_store_n(&tr->skel->bss->bursts_gone_ns, until_ns, __ATOMIC_SEQ_CST);
+}
+
+/* Reads one clock: again if it was written to meanwhile. */
+static uint64_t cpu_clock_ns(const volatile struct wire_cpu_clock *c)
+{
+	uint64_t since, ran, now;
+	bool runs;
+
+	for (int i = 0; i < 100; i++) {
+		since = __atomic_load_n(&c->since_ns, __ATOMIC_ACQUIRE);
+		ran = c->ran_ns;
+		runs = c->runs;
+		now = now_ns();
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		if (since && since == c->since_ns)
+			return ran + (runs && now > since ? now - since : 0);
+	}
+	return c->ran_ns;
+}
+
+uint64_t tracer__ran_ns(const struct tracer *tr)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < WIRE_CPU_CLOCKS; i++) {
+		if (tr->skel->data_written->cpu_clocks[i].since_ns ||
+		    tr->skel->data_written->cpu_clocks[i].ran_ns)
+			sum += cpu_clock_ns(&tr->skel->data_written->cpu_clocks[i]);
+	}
+	return sum;
 }
 
 int tracer__probe_own(struct tracer *tr, pid_t child, enum tracer_probe kind,

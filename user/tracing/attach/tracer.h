@@ -48,7 +48,8 @@ struct tracer_options {
 	size_t line_sites_cnt; /* at so many sites, as far as is known */
 	/* Values to read with those; borrowed while loading; NULL or empty: none. */
 	const struct arguments *arguments;
-	bool survey;  /* calls are to be counted before functions are attached, if that can be */
+	bool survey;  /* calls are to be counted for moments, if that can be */
+	bool bursts;  /* bursts are to be taken, if so */
 	bool drops;   /* functions may be dropped */
 	bool callers; /* the callers of outermost calls are unwound */
 	bool seeds;   /* what was open below outermost calls is unwound */
@@ -108,10 +109,10 @@ const char *tracer__line_reason(const struct tracer *tr, size_t line);
 bool tracer__misses_contexts(const struct tracer *tr);
 
 /*
- * Before functions are attached: puts probes on some of them, given by their numbers, in order,
- * that count calls (collector__surveyed()) and do nothing else. They go soon after they were asked
- * to, not at once; others may follow then. For tracers that can (tracer__surveys()). Returns 0 or
- * -errno, then without all of them in.
+ * Before functions are attached, or when they are dropped: puts probes on some, given by their
+ * numbers, in order, that count calls (collector__surveyed()) and do nothing else. They go soon
+ * after they were asked to, not at once, but count no longer when others follow. For tracers that
+ * can (tracer__surveys()). Returns 0 or -errno, then without all of them in.
  */
 int tracer__survey(struct tracer *tr, const struct plan *p, const struct target *t,
 		   const uint32_t *functions, size_t cnt);
@@ -119,6 +120,24 @@ void tracer__take_out_survey(struct tracer *tr);
 /* Nothing is counted any more when it returns: 0 or -errno. */
 int tracer__end_survey(struct tracer *tr);
 bool tracer__surveys(const struct tracer *tr);
+
+/*
+ * Bursts, of functions that are dropped: their probes are put in, some of their calls are recorded
+ * (on paths marked WIRE_NODE_BURST, from the second of these with true to that with false), and
+ * their probes taken out again, in the background. For tracers that survey. Returns 0 or -errno,
+ * then without all of them in.
+ */
+int tracer__put_in_burst(struct tracer *tr, const struct plan *p, const struct target *t,
+			 const uint32_t *functions, size_t cnt);
+void tracer__record_burst(struct tracer *tr, bool on);
+void tracer__take_out_burst(struct tracer *tr);
+/* Calls that were recorded in bursts before `until_ns` (CLOCK_MONOTONIC) and are still open end at
+ * their thread's next event: no probe is left to see it. */
+void tracer__forget_bursts(struct tracer *tr, uint64_t until_ns);
+
+/* The time, in ns, that CPUs have spent with the target, to the microsecond: for differences over
+ * milliseconds. Interrupts are in it. For tracers that survey. */
+uint64_t tracer__ran_ns(const struct tracer *tr);
 
 enum tracer_probe {
 	TRACER_ENTRY,

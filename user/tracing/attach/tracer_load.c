@@ -135,6 +135,7 @@ static void size_shares(struct tracer *tr, const struct tracer_options *opts)
 	tables->function_modes_cap =
 		whole_lines(opts->functions_cnt + MORE_FUNCTIONS, sizeof(uint64_t));
 	tables->passed_shares = shares_of_cpus(tables->function_modes_cap, MAX_PASSED);
+	tables->counts = tr->surveys;
 	skel->rodata->dists_mask = tables->dists_cap - 1;
 	skel->rodata->dists_shares_mask = dist_shares - 1;
 	skel->rodata->function_modes_cap = tables->function_modes_cap;
@@ -340,6 +341,7 @@ static int load_backend(struct tracer *tr, const struct backend *backend,
 	err = backend->prepare(tr->skel);
 	if (err)
 		goto failed;
+	tr->surveys = opts->survey && backend->survey;
 	size_tables(tr, opts, !backend->lacks);
 	size_maps(tr->skel, &tr->tables);
 	tr->groups.link_holder = opts->link_holder;
@@ -347,8 +349,8 @@ static int load_backend(struct tracer *tr, const struct backend *backend,
 	tr->groups.small = opts->drops;
 	tr->groups.emulates = tracer__writes_registers();
 	bpf_program__set_autoload(tr->skel->progs.exit_ret, tr->groups.emulates);
-	tr->surveys = opts->survey && backend->survey;
 	bpf_program__set_autoload(tr->skel->progs.survey, tr->surveys);
+	tr->skel->rodata->keep_cpu_clocks = tr->surveys && opts->bursts;
 	tr->groups.children = t->processes_cnt && opts->children;
 	tr->skel->rodata->filter_tgids = t->processes_cnt != 0;
 	tr->skel->rodata->links_unbound = tr->groups.unbound || tr->groups.children;

@@ -18,6 +18,7 @@
 #include "attach/tracer.h"
 #include "budget/advice.h"
 #include "budget/budget.h"
+#include "budget/bursts.h"
 #include "budget/call_cost.h"
 #include "budget/cpu_clock.h"
 #include "budget/forecast.h"
@@ -49,8 +50,10 @@ struct drop {
 
 struct controller {
 	const struct budget_inputs *in;
-	double watched; /* what is looked for: the limit, or what is told; 0: nothing */
-	bool told;	/* what is told once */
+	double limit;	       /* what exact probes may cost: bursts have the rest */
+	struct bursts *bursts; /* NULL: none are taken */
+	double watched;	       /* what is looked for: the limit, or what is told; 0: nothing */
+	bool told;	       /* what is told once */
 	struct cpu_clock clock;
 	uint64_t start_ns;
 	/* The look under way. */
@@ -80,7 +83,15 @@ int controller__new(const struct budget_inputs *in, struct controller **out)
 	if (!s)
 		return -ENOMEM;
 	s->in = in;
-	s->watched = in->limit ? in->limit : in->tells ? TOLD_COST : 0;
+	s->limit = in->limit;
+	if (in->burst_ns && in->limit && tracer__surveys(in->tracer)) {
+		if (bursts__new(in, &s->bursts)) {
+			free(s);
+			return -ENOMEM;
+		}
+		s->limit *= 1 - BURSTS_SHARE;
+	}
+	s->watched = s->limit ? s->limit : in->tells ? TOLD_COST : 0;
 	*out = s;
 	return 0;
 }
@@ -90,6 +101,7 @@ void controller__free(struct controller *s)
 	if (!s)
 		return;
 	cpu_clock__clear(&s->clock);
+	bursts__free(s->bursts);
 	free(s->before);
 	free(s->now);
 	free(s->functions);
@@ -191,6 +203,7 @@ void controller__off(struct controller *s, uint64_t now_ns)
 	s->off_ns = now_ns;
 	s->off_cpu_ns = cpu_clock__read(&s->clock, s->in, false);
 	s->off = true;
+	bursts__off(s->bursts);
 }
 
 void controller__on(struct controller *s, uint64_t now_ns)
@@ -200,6 +213,7 @@ void controller__on(struct controller *s, uint64_t now_ns)
 	if (!s->off)
 		return;
 	s->off = false;
+	bursts__on(s->bursts);
 	s->paused_cpu_ns += cpu_ns > s->off_cpu_ns ? cpu_ns - s->off_cpu_ns : 0;
 	/* The look under way goes on where it was. */
 	s->began_ns += now_ns - s->off_ns;
@@ -309,6 +323,8 @@ static int drop_chosen(struct controller *s, double own_ns, uint64_t now_ns)
 			continue;
 		collector__drop(s->in->collector, i, s->in->sample_hot ? s->in->sample_hot : 1);
 		err = note_drop(s, i, own_ns, now_ns);
+		if (!err)
+			err = bursts__add(s->bursts, i, (double)s->functions[i].calls / own_ns);
 		s->gone[i] = true;
 	}
 	s->undone = true;
@@ -329,7 +345,7 @@ int controller__expect(struct controller *s, const struct forecast_function *for
 		s->functions[i] = budget_function_of(s, i, &none);
 		s->functions[i].calls = (uint64_t)(forecast[i].rate * span_ns);
 	}
-	chosen = budget__choose(s->functions, s->functions_cnt, span_ns, s->in->limit);
+	chosen = budget__choose(s->functions, s->functions_cnt, span_ns, s->limit);
 	if (!chosen)
 		return 0;
 	err = drop_chosen(s, span_ns, s->start_ns);
@@ -374,7 +390,7 @@ static double probes_limit(struct controller *s)
 
 	collector__sample_cost(s->in->collector, &ns, &cnt);
 	share = cpu_ns > 0 ? (double)ns / cpu_ns : 0;
-	return s->in->limit - (share < most ? share : most);
+	return s->limit - (share < most ? share : most);
 }
 
 /* Looks at each function. Sets *done if the look said what it could. */
@@ -404,10 +420,10 @@ static int look_closely(struct controller *s, uint64_t now_ns, double cpu_ns, bo
 	if (!s->in->limit)
 		return tell_cost(s, cost_ns, own_ns, now_ns - s->began_ns);
 	if (!s->told)
-		s->told = advice__kept(s->in->plan, s->functions, s->functions_cnt, own_ns,
-				       s->in->limit);
+		s->told =
+			advice__kept(s->in->plan, s->functions, s->functions_cnt, own_ns, s->limit);
 	chosen = budget__choose(s->functions, s->functions_cnt, own_ns, probes_limit(s));
-	s->fast_polling = chosen && cost_ns >= HASTE * s->in->limit * own_ns;
+	s->fast_polling = chosen && cost_ns >= HASTE * s->limit * own_ns;
 	if (!chosen)
 		return 0;
 	err = drop_chosen(s, own_ns, now_ns);
@@ -444,14 +460,21 @@ int controller__look(struct controller *s, uint64_t now_ns)
 	}
 	if (!err && s->undone)
 		err = take_out(s);
+	if (!err && !s->undone && !s->fast_polling)
+		err = bursts__look(s->bursts, now_ns);
 	return err;
 }
 
 uint64_t controller__pace_ns(const struct controller *s)
 {
+	uint64_t burst_ns;
+
 	if (!s->watched)
 		return 0;
-	return s->in->limit && s->fast_polling && !s->off ? FAST_NS : PACE_NS;
+	if (s->in->limit && s->fast_polling && !s->off)
+		return FAST_NS;
+	burst_ns = bursts__pace_ns(s->bursts);
+	return burst_ns && burst_ns < PACE_NS ? burst_ns : PACE_NS;
 }
 
 void controller__child_ended(struct controller *s, pid_t pid)
@@ -464,8 +487,14 @@ bool controller__watches(const struct controller *s, pid_t pid)
 	return cpu_clock__has(&s->clock, pid);
 }
 
+int controller__estimate(struct controller *s)
+{
+	return bursts__estimate(s->bursts);
+}
+
 int controller__apply(struct controller *s, struct profile *p)
 {
+	bursts__account(s->bursts, p);
 	p->accounting.cpu_ns = controller__cpu_ns(s);
 	p->max_overhead = 100 * s->in->limit;
 	if (!s->drops_cnt)

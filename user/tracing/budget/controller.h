@@ -48,6 +48,10 @@ bool controller__watches(const struct controller *s, pid_t pid);
 /* The target's CPU time while it was traced, in ns. */
 uint64_t controller__cpu_ns(struct controller *s);
 
+/* Before a profile is made: tells the collector how often functions were called that were dropped.
+ * Returns 0 or -ENOMEM. */
+int controller__estimate(struct controller *s);
+
 /* Puts CPU time, budget and the functions that were dropped into the profile. Returns 0 or
  * -ENOMEM. */
 int controller__apply(struct controller *s, struct profile *p);

@@ -67,7 +67,7 @@ struct survey {
 
 static bool can_be_made(const struct budget_inputs *in)
 {
-	if (!tracer__surveys(in->tracer))
+	if (!in->surveys || !tracer__surveys(in->tracer))
 		return false;
 	/* Probes stay in as long as a debugger is there. */
 	for (size_t i = 0; i < in->target->processes_cnt; i++) {
@@ -273,7 +273,6 @@ int survey__make(const struct budget_inputs *in, struct survey_result *out)
 	if (!err && !end_err) {
 		out->called = list_called(&s);
 		err = out->called ? 0 : -ENOMEM;
-		collector__forget_survey(in->collector);
 		if (share * load_of(&s) > HARMLESS) {
 			out->forecast = s.functions;
 			s.functions = NULL;

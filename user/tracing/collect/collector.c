@@ -72,6 +72,7 @@ void collector__free(struct collector *c)
 	free(c->reclaimed);
 	free(c->seen);
 	free(c->probes);
+	free(c->estimates);
 	free(c->reclaimed_usage);
 	free(c->entered);
 	free(c->inclusive);
@@ -185,6 +186,24 @@ int collector__set_probes(struct collector *c, const struct function_probes *pro
 	memcpy(copy, probes, cnt * sizeof(*copy));
 	c->probes = copy;
 	c->probes_cnt = cnt;
+	return 0;
+}
+
+void collector__burst_calls(const struct collector *c, burst_calls_fn *tell, void *ctx)
+{
+	usage__burst_calls(c, tell, ctx);
+}
+
+int collector__set_estimates(struct collector *c, const struct calls_estimate *estimates,
+			     uint32_t cnt)
+{
+	struct calls_estimate *copy = reallocarray(c->estimates, cnt + 1, sizeof(*copy));
+
+	if (!copy)
+		return -ENOMEM;
+	memcpy(copy, estimates, cnt * sizeof(*copy));
+	c->estimates = copy;
+	c->estimates_cnt = cnt;
 	return 0;
 }
 
@@ -354,11 +373,6 @@ uint64_t collector__passed(const struct collector *c, uint32_t function)
 uint64_t collector__surveyed(const struct collector *c, uint32_t function)
 {
 	return usage__surveyed(c, function);
-}
-
-void collector__forget_survey(struct collector *c)
-{
-	bpf_tables__clear_passed(&c->tables);
 }
 
 void collector__forget_retired(struct collector *c)

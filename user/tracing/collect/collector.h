@@ -60,8 +60,14 @@ uint64_t collector__passed(const struct collector *c, uint32_t function);
 
 /* Calls of a function that were counted in surveys so far (tracer__survey()). */
 uint64_t collector__surveyed(const struct collector *c, uint32_t function);
-/* Forgets them all, when no survey goes on, and before anything is dropped. */
-void collector__forget_survey(struct collector *c);
+
+/* Estimates of functions [0, cnt), for the next profile: its paths share them as their calls in
+ * bursts. Returns 0 or -ENOMEM. */
+int collector__set_estimates(struct collector *c, const struct calls_estimate *estimates,
+			     uint32_t cnt);
+
+/* Tells of all calls that were recorded in bursts. */
+void collector__burst_calls(const struct collector *c, burst_calls_fn *tell, void *ctx);
 
 /* From now on single calls go to `stream`, with times from `start_ns` (CLOCK_MONOTONIC) on. For
  * tracers that keep them (tracer_options::calls_bytes). */

@@ -31,6 +31,9 @@ struct collector {
 	struct probe_costs costs;
 	struct function_probes *probes; /* by function; NULL: not known */
 	uint32_t probes_cnt;
+	/* By function; NULL: nothing is estimated. */
+	struct calls_estimate *estimates;
+	uint32_t estimates_cnt;
 	bool raw;
 	bool scaled; /* some calls stand for others: paths may have more than were entered */
 	uint32_t functions_cnt;

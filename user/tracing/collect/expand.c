@@ -93,8 +93,10 @@ static int fill(struct expansions *e, const struct bpf_tables *t, const struct s
 			for (uint32_t k = known->cnt; k-- > 0;)
 				at = copy_paths__node(&x->paths, at, known->functions[k]);
 		} else {
-			at = copy_paths__node(&x->paths, at, n->function);
+			at = copy_paths__node(&x->paths, at, n->function & ~WIRE_NODE_BURST);
 			copy_paths__add(&x->paths, at, n);
+			if (n->function & WIRE_NODE_BURST)
+				x->paths.to->nodes[at].burst_calls += n->calls;
 		}
 		x->at[i] = at;
 	}

@@ -27,8 +27,8 @@ struct expansions {
 
 /*
  * *out = the part with a node for each caller in place of those that stand for stacks; paths that
- * are the same then are one. Adds how stacks have ended, by call, to the accounts. The caller frees
- * it. Returns 0, -ENOMEM, or what the resolver returned.
+ * are the same then are one, also those of bursts and of calls before. Adds how stacks have ended,
+ * by call, to the accounts. The caller frees it. Returns 0, -ENOMEM, or what the resolver returned.
  */
 int expand__stack_copy(struct expansions *e, const struct bpf_tables *t,
 		       const struct stack_copy *copy, struct profile_accounting *a,

@@ -27,6 +27,14 @@ struct line_usage {
 	uint64_t error_ns; /* ns is uncertain by this */
 };
 
+/* Calls of a function that were not recorded, and the variance of that. */
+struct calls_estimate {
+	double calls, variance;
+};
+
+/* Told of calls of a function by a thread (tgid << 32 | tid). */
+typedef void burst_calls_fn(uint32_t function, uint64_t thread, uint64_t calls, void *ctx);
+
 #define RESOLVE_KERNEL	 0xfffffu   /* an object: what is named is an address of the kernel's */
 #define RESOLVE_CALL	 0xfffeu    /* an object: what is named is wire_wait::call */
 #define RESOLVED_PROBING UINT32_MAX /* a function: one of the kernel's that works at probes */

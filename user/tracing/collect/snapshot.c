@@ -21,6 +21,11 @@
 #include "util/array.h"
 #include "util/log.h"
 
+/* Over all parts. */
+struct function_sums {
+	uint64_t calls, burst_calls;
+};
+
 /* A profile on its way: the parts it is made of, and its arrays while they grow. */
 struct assembly {
 	/* First those that are reclaimed, which the collector keeps. */
@@ -32,6 +37,7 @@ struct assembly {
 	struct profile *p;
 	size_t threads_cap, nodes_cap;
 	const struct collector *c;
+	struct function_sums *sums; /* by function */
 };
 
 /* *more: what each of the part's nodes has to be charged in addition, by leaf cost ratios; may be
@@ -165,6 +171,30 @@ static int share_samples(const struct stack_copy *copy, struct profile_node *nod
 	return 0;
 }
 
+/* In place of calls that were recorded in bursts a path gets its share of what is estimated; of a
+ * function that no burst has met, the paths of calls before. The share is known by so many calls
+ * itself; as these come in groups, a request's all at once, less well than by chance. */
+#define IN_GROUPS 4
+
+static void estimate_calls(const struct assembly *a, const struct stack_copy_node *n,
+			   struct call_stats *s)
+{
+	const struct calls_estimate *e = &a->c->estimates[n->function];
+	const struct function_sums *all = &a->sums[n->function];
+	double seen = (double)(all->burst_calls ? n->burst_calls : n->calls), share;
+	double of = (double)(all->burst_calls ? all->burst_calls : all->calls);
+
+	if (!(seen > 0) || !(e->calls > 0))
+		return;
+	share = seen / of;
+	s->burst_calls = (uint64_t)(e->calls * share + 0.5);
+	if (s->burst_calls < n->burst_calls)
+		s->burst_calls = n->burst_calls;
+	s->calls += s->burst_calls - n->burst_calls;
+	s->calls_varied = (uint64_t)(share * share * e->variance +
+				     e->calls * e->calls * share * (1 - share) * IN_GROUPS / of);
+}
+
 /* Adds what nodes have to their callers. Children come behind their parents. */
 static void sum_up(struct profile_node *nodes, uint32_t first, uint32_t cnt)
 {
@@ -215,6 +245,8 @@ static int assemble(struct assembly *a, const struct stack_copy *copy, double *m
 		};
 		n->probe_ns = correct__added(n->probe_ns, more[i]);
 		correct__node(n, &a->c->costs, a->c->raw, &p->nodes[base + i].stats);
+		if (n->function < a->c->estimates_cnt)
+			estimate_calls(a, n, &p->nodes[base + i].stats);
 		calls += n->calls;
 		probe_ns += (double)n->probe_ns;
 	}
@@ -328,13 +360,35 @@ static int fit_outside(const struct assembly *a)
 	return 0;
 }
 
+/* Adds up what was recorded of each function. */
+static int sum_functions(struct assembly *a)
+{
+	a->sums = calloc(a->c->functions_cnt + 1, sizeof(*a->sums));
+	if (!a->sums)
+		return -ENOMEM;
+	for (size_t i = 0; i < a->copies_cnt; i++) {
+		for (uint32_t k = 0; k < a->copies[i]->nodes_cnt; k++) {
+			const struct stack_copy_node *n = &a->copies[i]->nodes[k];
+
+			if (n->function >= a->c->functions_cnt)
+				continue;
+			a->sums[n->function].calls += n->calls;
+			a->sums[n->function].burst_calls += n->burst_calls;
+		}
+	}
+	return 0;
+}
+
 /* All parts, one after the other. */
 static int assemble_all(struct assembly *a)
 {
 	size_t cap = 0;
 	double *more = NULL;
-	int err = leaf_cost__measure(a->copies, a->copies_cnt, a->c->probes, a->c->probes_cnt,
-				     &a->leaf_costs);
+	int err = sum_functions(a);
+
+	if (!err)
+		err = leaf_cost__measure(a->copies, a->copies_cnt, a->c->probes, a->c->probes_cnt,
+					 &a->leaf_costs);
 
 	for (size_t i = 0; !err && i < a->copies_cnt; i++) {
 		uint32_t cnt = a->copies[i]->nodes_cnt;
@@ -347,6 +401,7 @@ static int assemble_all(struct assembly *a)
 		err = assemble(a, a->copies[i], more);
 	}
 	free(more);
+	free(a->sums);
 	if (!err && a->c->samples.callstacks)
 		err = fit_outside(a);
 	return err;
@@ -423,7 +478,7 @@ int collector__snapshot(struct collector *c, uint64_t now_ns, struct profile **o
 		err = add_live(c, &a, now_ns);
 	if (!err)
 		err = add_outside(c, &a);
-	if (!err && c->expansions.stacks && c->expansions.resolve)
+	if (!err && (c->estimates || (c->expansions.stacks && c->expansions.resolve)))
 		err = expand_all(c, &a, &a.p->accounting);
 	if (!err)
 		err = assemble_all(&a);

@@ -16,10 +16,10 @@ uint64_t usage__surveyed(const struct collector *c, uint32_t function)
 	const struct bpf_tables *t = &c->tables;
 	uint64_t calls = 0;
 
-	for (uint32_t i = 0; function < t->info.function_modes_cap && i < t->info.passed_shares;
-	     i++)
+	for (uint32_t i = 0;
+	     t->counted && function < t->info.function_modes_cap && i < t->info.passed_shares; i++)
 		calls += __atomic_load_n(
-			&t->passed[(size_t)i * t->info.function_modes_cap + function],
+			&t->counted[(size_t)i * t->info.function_modes_cap + function],
 			__ATOMIC_RELAXED);
 	return calls;
 }
@@ -102,6 +102,31 @@ int usage__functions(struct collector *c, struct function_usage *usage, uint32_t
 		u->factor = correct__factor(&c->costs, u->timed_ns, u->expected_ns);
 	}
 	return 0;
+}
+
+void usage__burst_calls(const struct collector *c, burst_calls_fn *tell, void *ctx)
+{
+	const struct bpf_tables *t = &c->tables;
+
+	for (uint32_t i = bpf_tables__nodes(t); i-- > 1;) {
+		const struct wire_node *n = &t->nodes[i];
+		const struct wire_callstack *callstack =
+			bpf_tables__callstack(t, t->node_rests[i].callstack);
+
+		if (callstack && n->function & WIRE_NODE_BURST)
+			tell(n->function & ~WIRE_NODE_BURST, callstack->owner, n->calls, ctx);
+	}
+	for (size_t i = 0; i < c->reclaimed_cnt; i++) {
+		const struct stack_copy *copy = c->reclaimed[i];
+		uint64_t thread = (uint64_t)copy->pid << 32 | (uint32_t)copy->tid;
+
+		for (uint32_t k = 0; k < copy->nodes_cnt; k++) {
+			const struct stack_copy_node *n = &copy->nodes[k];
+
+			if (n->function & WIRE_NODE_BURST)
+				tell(n->function & ~WIRE_NODE_BURST, thread, n->calls, ctx);
+		}
+	}
 }
 
 /* Callees come behind their callers. */

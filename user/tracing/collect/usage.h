@@ -6,12 +6,15 @@
 
 #include <stdint.h>
 
+#include "collect/figures.h"
+
 struct collector;
 struct function_usage;
 struct line_usage;
 struct stack_copy;
 
 /* See collector__surveyed(), collector__passed(), collector__usage() and collector__lines(). */
+void usage__burst_calls(const struct collector *c, burst_calls_fn *tell, void *ctx);
 uint64_t usage__surveyed(const struct collector *c, uint32_t function);
 uint64_t usage__passed(const struct collector *c, uint32_t function);
 int usage__functions(struct collector *c, struct function_usage *usage, uint32_t cnt);

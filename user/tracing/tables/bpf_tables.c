@@ -89,17 +89,14 @@ uint32_t bpf_tables__frames(const struct bpf_tables *t)
 	return used(t->info.next_frame, t->info.frames_cap);
 }
 
-void bpf_tables__clear_passed(struct bpf_tables *t)
-{
-	memset(t->passed, 0, passed_size(&t->info));
-}
-
 void bpf_tables__clear_counts(struct bpf_tables *t)
 {
 	memset(t->dists, 0, t->info.dists_cap * sizeof(*t->dists));
 	memset(t->dist_keys, 0, t->info.dists_cap * sizeof(*t->dist_keys));
 	memset(t->function_modes, 0, t->info.function_modes_cap * sizeof(*t->function_modes));
-	bpf_tables__clear_passed(t);
+	memset(t->passed, 0, passed_size(&t->info));
+	if (t->counted)
+		memset(t->counted, 0, passed_size(&t->info));
 	memset(t->info.tallies, 0, WIRE_CPUS * sizeof(*t->info.tallies));
 }
 

@@ -35,9 +35,6 @@ struct wire_chunk *bpf_tables__chunk(const struct bpf_tables *t, uint32_t i);
 /* Counts, over all CPUs, of calls that were seen and not recorded. */
 struct wire_tally bpf_tables__tallies(const struct bpf_tables *t);
 
-/* Sets counts of calls that were passed over, or seen in surveys, to 0. */
-void bpf_tables__clear_passed(struct bpf_tables *t);
-
 /* Sets to 0 all that is counted by function or CPU. */
 void bpf_tables__clear_counts(struct bpf_tables *t);
 

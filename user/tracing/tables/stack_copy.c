@@ -271,6 +271,7 @@ void copy_paths__add(struct copy_paths *x, uint32_t node, const struct stack_cop
 	struct stack_copy_node *n = &x->to->nodes[node];
 
 	n->calls += more->calls;
+	n->burst_calls += more->burst_calls;
 	n->self_ns += more->self_ns;
 	if (more->min_ns && (!n->min_ns || more->min_ns < n->min_ns))
 		n->min_ns = more->min_ns;

@@ -38,6 +38,7 @@ struct stack_copy {
 		uint32_t parent; /* index in `nodes`, STACK_COPY_ROOT: outermost */
 		uint32_t function;
 		uint64_t calls, self_ns, min_ns, max_ns;
+		uint64_t burst_calls;		/* of calls: in bursts */
 		uint64_t off_ns, probe_ns;	/* of self_ns: waiting; cost of our probes */
 		uint32_t timed_ns, expected_ns; /* as in struct wire_node */
 		uint32_t number;		/* in the tables; 0: it was never there */

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Bursts: calls of what the budget has dropped are estimated, with errors, on their paths."""
+
+import math
+
+import harness
+from harness import PROFTRACE
+
+NAMED = [f"-F{name}" for name in ("request", "parse", "word", "answer", "rare")]
+BURSTS = ("--max-overhead", "5", "--burst", "5ms")
+HOT = ("request", "parse", "word", "answer")
+
+
+@harness.alone("what is dropped depends on what calls cost meanwhile")
+class Bursts(harness.TestCase):
+    def run_serving(self, *options, bursts=2, windows=12):
+        """Traces `serving` until so much has been looked at. The document, and the true counts of
+        what was called while it was traced, but for a moment before and after."""
+        target = self.target("serving")
+        tracer = self.process(PROFTRACE, "-v", "-f", "json", *NAMED, *options, "-p", target.pid)
+        self.assertTrue(tracer.stderr.wait_lines(harness.TRACING), tracer)
+        target.go()
+        target.step("3")
+        self.assertTrue(harness.poll(
+            lambda: (tracer.stderr.text().count("burst of") >= bursts and
+                     tracer.stderr.text().count("window of") >= windows) or target.ended(),
+            harness.TIMEOUT), tracer)
+        target.step("10")
+        done = target.finish()
+        self.assertEqual(done.status, 0, str(done))
+        return self.document(tracer.finish()), done.counts
+
+    def test_estimates(self):
+        document, true = self.run_serving(*BURSTS)
+        dropped = {drop["name"] for drop in document["dropped"]}
+        self.assertTrue(dropped & set(HOT), document["dropped"])
+        for name in HOT:
+            function = self.function(document, name)
+            if name not in dropped:
+                self.assertEqual((function["source"], function["calls"]), ("exact", true[name]))
+                continue
+            error, off = function["calls_error"], function["calls"] - true[name]
+            self.assertEqual(function["source"], "burst", function)
+            self.assertLessEqual(abs(off), 4 * error, (name, function, true))
+            self.assertLessEqual(abs(off), 0.2 * true[name], (name, function, true))
+        rare = self.function(document, "rare")
+        self.assertEqual((rare["calls"], rare["source"], rare["calls_error"]), (13, "exact", 0))
+        accounting = document["accounting"]
+        self.assertEqual(accounting["entered"], accounting["returned"] + accounting["unwound"] +
+                         accounting["open"])
+        self.assertGreaterEqual(accounting["bursts"], 2)
+        self.assertGreater(accounting["burst_ns"], 0)
+        if "word" in dropped and "parse" in dropped:
+            self.check_paths(document)
+
+    def check_paths(self, document):
+        """Two of five words are parse's. What was open as a burst began is not in its paths."""
+        names = {f["id"]: f["name"] for f in document["functions"]}
+        words = [(node["calls"], parent) for node, parent, _ in harness.nodes_of(document)
+                 if names[node["function"]] == "word"]
+        below = sum(calls for calls, parent in words
+                    if parent and names[parent["function"]] == "parse")
+        share = below / sum(calls for calls, _ in words)
+        self.assertTrue(math.isclose(share, 2 / 5, abs_tol=0.08), words)
+
+    def test_none(self):
+        document, _ = self.run_serving("--max-overhead", "5", "--no-bursts", bursts=0, windows=0)
+        self.assertNotIn("bursts", document["accounting"])
+        self.assertFalse([f for f in document["functions"] if f["source"] == "burst"])
+
+    def test_where_there_are_none(self):
+        """Without a budget, with single calls, triggers, or calls that stand for others."""
+        for options in (("--max-overhead", "none"), ("--calls",), ("--trigger", "request"),
+                        ("--sample-hot", "10")):
+            document, _ = self.run_serving(*BURSTS, *options, bursts=0, windows=0)
+            self.assertNotIn("bursts", document["accounting"], options)
+
+    def test_bad_values(self):
+        for time in ("0", "5", "500us", "101ms", "x"):
+            done = self.process(PROFTRACE, "--burst", time, "--", "true").finish()
+            self.assert_one_line(done, 2, "--burst", "from 1ms to 100ms")
+
+
+if __name__ == "__main__":
+    harness.main()

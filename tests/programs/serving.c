@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * serving: a thread that works without a pause, until the input ends: `request` calls `parse`
+ * (which calls `word` twice), `word` three times and `answer`. For each line meanwhile main calls
+ * `rare` as often as it says, and answers "done".
+ */
+#include <pthread.h>
+#include "target.h"
+
+static unsigned long requests, rare_cnt;
+static int stop;
+
+static void work(int rounds)
+{
+	for (volatile int i = 0; i < rounds; i++)
+		;
+}
+
+TRACED void word(void)
+{
+	work(500);
+}
+
+TRACED void parse(void)
+{
+	work(200);
+	word();
+	work(200);
+	word();
+	work(200);
+}
+
+TRACED void answer(void)
+{
+	work(3000);
+}
+
+TRACED void request(void)
+{
+	work(1000);
+	parse();
+	work(1000);
+	for (int i = 0; i < 3; i++)
+		word();
+	answer();
+	requests++;
+}
+
+TRACED void rare(void)
+{
+	rare_cnt++;
+	target_say("rare");
+}
+
+static void *serve(void *arg)
+{
+	while (!__atomic_load_n(&stop, __ATOMIC_RELAXED))
+		request();
+	return arg;
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t thread;
+	char line[64];
+
+	target_begin(&argc, &argv);
+	pthread_create(&thread, NULL, serve, NULL);
+	while (target_read_line(line, sizeof(line))) {
+		for (unsigned long times = strtoul(line, NULL, 10); times; times--)
+			rare();
+		target_say("done");
+	}
+	__atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
+	pthread_join(thread, NULL);
+	target_count("request", requests);
+	target_count("parse", requests);
+	target_count("word", 5 * requests);
+	target_count("answer", requests);
+	target_count("rare", rare_cnt);
+	return 0;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Calls of functions that the budget has dropped are estimated: for some milliseconds at a time
+ * they are probed again, all together (a burst), which shows their paths and how long calls take;
+ * and between bursts a few of them are counted by their entries alone (a window), which shows how
+ * often they are called (budget/rates.h). Both in the loop of the run, which waits meanwhile: for
+ * some tens of milliseconds.
+ */
+#ifndef PROFTRACE_BUDGET_BURSTS_H
+#define PROFTRACE_BUDGET_BURSTS_H
+
+#include <stdint.h>
+
+struct budget_inputs;
+struct bursts;
+struct profile;
+
+/* Of the budget, for bursts and windows. */
+#define BURSTS_SHARE 0.5
+
+/* Borrows its inputs. Returns 0 or -ENOMEM. */
+int bursts__new(const struct budget_inputs *in, struct bursts **out);
+void bursts__free(struct bursts *b); /* accepts NULL */
+
+/* These accept NULL. */
+
+/* A function is dropped, that was called so often in a ns of the target's own CPU time. Returns 0
+ * or -ENOMEM. */
+int bursts__add(struct bursts *b, uint32_t function, double per_ns);
+
+/* Takes a burst or a window, if there is cause to. Returns 0 or -ENOMEM. */
+int bursts__look(struct bursts *b, uint64_t now_ns);
+
+/* How long until the next look, in ns; 0: none is needed. */
+uint64_t bursts__pace_ns(struct bursts *b);
+
+/* Tracing is switched off, and on: meanwhile calls are not counted. */
+void bursts__off(struct bursts *b);
+void bursts__on(struct bursts *b);
+
+/* Tells the collector what calls are estimated to have been made up to now. Returns 0 or -ENOMEM.
+ */
+int bursts__estimate(struct bursts *b);
+
+/* Puts what was done into the accounts. */
+void bursts__account(const struct bursts *b, struct profile *p);
+
+#endif
