@@ -66,7 +66,8 @@ static uint64_t calls_in(const struct load *l, int f, double requests)
 {
 	double calls = l->calls[f] * requests;
 
-	return (uint64_t)(calls + sqrt(l->calls[f]) * (uniform() - 0.5) + 0.5);
+	calls += sqrt(l->calls[f] < 1 ? 0 : l->calls[f]) * (uniform() - 0.5);
+	return calls > 0 ? (uint64_t)(calls + uniform()) : 0;
 }
 
 static void window(struct rates *r, const struct load *l, uint32_t f)
@@ -233,6 +234,19 @@ static void what_is_too_dear_to_count(void **state)
 	rates__free(r);
 }
 
+/* A third is called so seldom that bursts meet it once, or not at all. */
+static void what_bursts_hardly_meet(void **state)
+{
+	struct load l = steady();
+	struct quality q;
+
+	for (int f = 0; f < FUNCTIONS; f += 3)
+		l.calls[f] = 0.01;
+	l.slowed[0] = 50; /* ten requests a burst */
+	q = estimate(&l, 60, 9);
+	assert_true(q.median < 0.06 && q.inside > 0.88);
+}
+
 static void nothing_is_known(void **state)
 {
 	struct rate rate;
@@ -278,6 +292,7 @@ int main(void)
 		cmocka_unit_test(phases),
 		cmocka_unit_test(two_kinds_of_threads),
 		cmocka_unit_test(what_is_too_dear_to_count),
+		cmocka_unit_test(what_bursts_hardly_meet),
 		cmocka_unit_test(nothing_is_known),
 		cmocka_unit_test(a_long_run),
 	};

@@ -280,25 +280,32 @@ struct fit {
 	double variance; /* with this error, relative */
 };
 
-/* By windows of functions that the same threads call, each weighed by how well it is known. */
+/* By windows of functions that the same threads call, each weighed by how well windows and bursts
+ * know it. */
 static struct fit fit_one(const struct rates *r, const struct sums *bursts,
-			  const struct rate *known, const struct function *to)
+			  const struct rate *known, double spread, const struct function *to)
 {
-	double weights = 0, sum = 0;
+	double weights = 0, windows_sum = 0, bursts_sum = 0;
 
 	for (size_t i = 0; i < r->cnt; i++) {
 		const struct function *f = &r->functions[i];
-		double weight;
+		double chance, usual, weight;
 
 		if (!is_reference(f) || !(bursts[i].c > 0))
 			continue;
-		weight = alike(f, to) / known[i].variance;
+		/* Sums of both, in units of what is thought to be right: a ratio of two that are
+		 * uncertain is not right on average. */
+		chance = sums_variance(&bursts[i], spread);
+		usual = (known[i].per_ns / known[i].variance + sums_ratio(&bursts[i]) / chance) /
+			(1 / known[i].variance + 1 / chance);
+		weight = alike(f, to) / (known[i].variance + chance);
 		weights += weight;
-		sum += weight * (1 + distance(f, &bursts[i]));
+		windows_sum += weight * known[i].per_ns / usual;
+		bursts_sum += weight * sums_ratio(&bursts[i]) / usual;
 	}
-	if (weights < LITTLE)
+	if (weights < LITTLE || !(windows_sum > 0) || !(bursts_sum > 0))
 		return (struct fit){1, 1};
-	return (struct fit){sum / weights, 1 / weights};
+	return (struct fit){windows_sum / bursts_sum, 1 / weights};
 }
 
 /* How far bursts are off for each function beyond chance: its variance, relative. */
@@ -308,14 +315,15 @@ static double error_beyond(const struct rates *r, const struct sums *bursts, con
 	double off = 0, weights = 0;
 
 	for (size_t i = 0; i < r->cnt; i++) {
-		double square, weight;
+		double square, weight, chance;
 
 		if (!is_reference(&r->functions[i]) || !(bursts[i].c > 0))
 			continue;
 		square = (1 + distance(&r->functions[i], &bursts[i])) / fits[i].by - 1;
 		square *= square;
-		weight = 1 / (known[i].variance * known[i].variance);
-		off += weight * (square - known[i].variance - sums_variance(&bursts[i], spread));
+		chance = known[i].variance + sums_variance(&bursts[i], spread);
+		weight = 1 / (chance * chance);
+		off += weight * (square - chance);
 		weights += weight;
 	}
 	return off > 0 ? off / weights : 0;
@@ -341,7 +349,7 @@ static void join_all(const struct rates *r, const struct sums *bursts, struct fi
 		average_add(&average, &bursts[i]);
 	spread = average_of(&average);
 	for (size_t i = 0; i < r->cnt; i++)
-		fits[i] = fit_one(r, bursts, out, &r->functions[i]);
+		fits[i] = fit_one(r, bursts, out, spread, &r->functions[i]);
 	off = error_beyond(r, bursts, fits, out, spread);
 	for (size_t i = 0; i < r->cnt; i++) {
 		if (bursts[i].c > 0)
