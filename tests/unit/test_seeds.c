@@ -12,6 +12,7 @@
 
 #include "tables/bpf_tables.h"
 #include "collect/expand.h"
+#include "collect/seeds.h"
 #include "collect/figures.h"
 #include "tables/stack_copy.h"
 

@@ -12,6 +12,7 @@
 #include "calls/profile.h"
 #include "tables/bpf_tables.h"
 #include "collect/sample_store.h"
+#include "collect/wait_store.h"
 #include "tables/stack_copy.h"
 
 #define PLACES	   4

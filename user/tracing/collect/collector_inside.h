@@ -13,6 +13,8 @@
 #include "collect/expand.h"
 #include "collect/figures.h"
 #include "collect/sample_store.h"
+#include "collect/seeds.h"
+#include "collect/wait_store.h"
 #include "tables/bpf_tables.h"
 
 struct line_sum;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "collect/expand.h"
+#include "collect/seeds.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
+#include "collect/expand.h"
 #include "tables/bpf_tables.h"
 #include "tables/stack_copy.h"
 

@@ -5,13 +5,14 @@
  * second, programs that had found it before have long ended; if no wait is under way then, nobody
  * has it, and the entry is given back.
  */
-#include "collect/sample_store.h"
+#include "collect/wait_store.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "calls/profile.h"
+#include "collect/sample_store.h"
 #include "tables/bpf_tables.h"
 
 int wait_store__init(struct wait_store *w, const struct bpf_tables *t)

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Waits that the kernel has added up by place: they come into the trees of samples. Inside collect/
+ * only. */
+#ifndef PROFTRACE_COLLECT_WAIT_STORE_H
+#define PROFTRACE_COLLECT_WAIT_STORE_H
+
+#include <stdint.h>
+
+struct bpf_tables;
+struct profile_accounting;
+struct sample_store;
+
+/* What was read of a place before. */
+struct wait_seen {
+	uint64_t ns;  /* that is in a tree */
+	uint64_t cnt; /* when it was last asked whether the place is idle */
+};
+
+struct wait_store {
+	struct wait_seen *seen; /* by place; NULL: none are kept */
+	uint64_t freed;		/* places */
+};
+
+int wait_store__init(struct wait_store *w, const struct bpf_tables *t); /* 0 or -ENOMEM */
+void wait_store__fini(struct wait_store *w);
+
+/* Adds what is new to the trees; of waits that last, up to `now_ns` (0: nothing). Returns 0,
+ * -ENOMEM, or what the resolver returned. */
+int wait_store__read(struct wait_store *w, struct sample_store *s, const struct bpf_tables *t,
+		     uint64_t now_ns);
+/* A few times a second: frees idle places if there are too many. Returns as that. */
+int wait_store__poll(struct wait_store *w, struct sample_store *s, const struct bpf_tables *t);
+
+/* No program runs any more, or none sees switches: ends the waits that last, as of `at_ns`. */
+void wait_store__end(const struct bpf_tables *t, uint64_t at_ns);
+/* Forgets all, when no program runs. */
+void wait_store__clear(struct wait_store *w, const struct bpf_tables *t);
+
+void wait_store__account(const struct bpf_tables *t, struct profile_accounting *a);
+
+#endif
