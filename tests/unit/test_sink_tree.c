@@ -293,6 +293,30 @@ static void test_samples_in_chains(void **state)
 	profile__free(p);
 }
 
+/* A pool waits for 1,000 s, another thread works for 0.1 s, in a hundred functions. */
+static void test_waiting_hides_no_work(void **state)
+{
+	struct profile *p = fixture_new();
+	uint32_t n;
+	char *text;
+
+	p->sample_period_ns = 10000000;
+	fixture_thread(p, 1, 1, "x");
+	fixture_function(p, "pool");
+	fixture_function(p, "work");
+	n = fixture_node(p, 0, 0, 0, 0, 1000000000000, 1000000000000);
+	p->nodes[n].stats.off_ns = p->nodes[n].stats.off_self_ns = 1000000000000;
+	n = fixture_node(p, 0, 0, 1, 0, 100000000, 0);
+	for (uint32_t i = 0; i < 100; i++)
+		fixture_node(p, 0, n, fixture_function(p, "step"), 0, 1000000, 1000000);
+	fixture_finish(p);
+	text = fixture_write(&sink_tree, p, &plain);
+	assert_non_null(strstr(text, "work"));
+	assert_non_null(strstr(text, "100 more paths"));
+	free(text);
+	profile__free(p);
+}
+
 /* Mutual recursion: no level is cheap, none is simple recursion. */
 static void test_very_deep(void **state)
 {
@@ -484,6 +508,7 @@ int main(void)
 		cmocka_unit_test(test_deep),
 		cmocka_unit_test(test_long_trees_are_folded),
 		cmocka_unit_test(test_samples_in_chains),
+		cmocka_unit_test(test_waiting_hides_no_work),
 		cmocka_unit_test(test_very_deep),
 		cmocka_unit_test(test_long_names),
 		cmocka_unit_test(test_uncertain_times),

@@ -28,6 +28,7 @@ struct builder {
 	const struct profile *p;
 	bool everything;
 	bool sampled;	   /* there are paths that only samples know */
+	uint64_t cpu_ns;   /* of the tree */
 	uint32_t rows_max; /* more are too many */
 	uint32_t divisor;  /* 0: nothing is folded */
 };
@@ -44,15 +45,42 @@ static bool in_kernel(const struct builder *b, uint32_t node)
 	return module && !strcmp(module, "[kernel]");
 }
 
-/* Siblings are sorted by total: where the first cheap one stands, all others are cheap. Those below
- * a function of the kernel are all the kernel's. */
+/* Threads that do nothing but wait, as most of a pool's, have nearly all the time of a tree that
+ * shows their waiting, and must not hide those that work. */
+static uint64_t cheap_cpu_ns(const struct builder *b)
+{
+	if (!b->sampled || !b->cpu_ns)
+		return UINT64_MAX / KERNEL_FACTOR;
+	return b->divisor ? b->cpu_ns / b->divisor : 0;
+}
+
+static bool is_cheap(const struct builder *b, const struct call_stats *s, uint32_t factor)
+{
+	return s->total_ns < cheap_ns(b) * factor && stats__cpu_ns(s) < cheap_cpu_ns(b) * factor;
+}
+
+/* Whether it is cheap what `n` has beside its callee. */
+static bool has_all(const struct builder *b, const struct call_stats *callee,
+		    const struct call_stats *n)
+{
+	uint64_t cpu_ns = stats__cpu_ns(n), callee_cpu_ns = stats__cpu_ns(callee);
+
+	return callee->total_ns <= n->total_ns && n->total_ns - callee->total_ns <= cheap_ns(b) &&
+	       (cpu_ns < callee_cpu_ns || cpu_ns - callee_cpu_ns <= cheap_cpu_ns(b));
+}
+
+/* Whether it and its later siblings, which one row is for, are all cheap. Those below a function of
+ * the kernel are all the kernel's. */
 static bool folded(const struct builder *b, uint32_t node, uint32_t level)
 {
-	const struct profile_node *n = &b->p->nodes[node];
-	bool factor = b->sampled && n->parent && in_kernel(b, n->parent);
+	uint32_t parent = b->p->nodes[node].parent;
+	uint32_t factor = b->sampled && parent && in_kernel(b, parent) ? KERNEL_FACTOR : 1;
 
-	return b->divisor && (level > LEVEL_MAX ||
-			      n->stats.total_ns < cheap_ns(b) * (factor ? KERNEL_FACTOR : 1));
+	if (!b->divisor || level > LEVEL_MAX)
+		return b->divisor;
+	while (node && is_cheap(b, &b->p->nodes[node].stats, factor))
+		node = b->p->nodes[node].next_sibling;
+	return !node;
 }
 
 /* What has all time of a path that only samples know, but for what is cheap, and is such a path
@@ -62,8 +90,7 @@ static uint32_t chain(const struct builder *b, uint32_t node)
 	const struct profile_node *n = &b->p->nodes[node], *child = &b->p->nodes[n->first_child];
 
 	if (!b->sampled || b->everything || !n->first_child || n->stats.calls ||
-	    child->stats.calls || child->stats.total_ns > n->stats.total_ns ||
-	    n->stats.total_ns - child->stats.total_ns > cheap_ns(b) ||
+	    child->stats.calls || !has_all(b, &child->stats, &n->stats) ||
 	    in_kernel(b, node) != in_kernel(b, n->first_child) || folded(b, n->first_child, 1))
 		return 0;
 	return child->next_sibling && !b->divisor ? 0 : n->first_child;
@@ -236,8 +263,10 @@ int tree_rows__build(struct tree_rows *r, const struct profile *p, uint32_t thre
 	int err;
 
 	r->total_ns = 0;
-	for (node = root; node; node = p->nodes[node].next_sibling)
+	for (node = root; node; node = p->nodes[node].next_sibling) {
 		r->total_ns += p->nodes[node].stats.total_ns;
+		b.cpu_ns += stats__cpu_ns(&p->nodes[node].stats);
+	}
 	err = try_rows(&b, root, 0, everything);
 	if (err == -E2BIG && !b.sampled)
 		err = try_rows(&b, root, CHEAP_DIVISOR, true);
