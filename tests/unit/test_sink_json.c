@@ -214,7 +214,7 @@ static void test_budget(void **state)
 	p->accounting.cpu_ns = 2100;
 	p->accounting.undistributed = 3;
 	expect_copy(p, "\"sampled\":100,\"estimate\":true,\"dropped\":true,\"whole\":true}");
-	expect_copy(p, "\"dropped\":7,\"probe_ns\":100,\"cpu_ns\":2100,\"undistributed\":3,"
+	expect_copy(p, "\"dropped\":7,\"probe_ns\":100,\"cpu_ns\":2000,\"undistributed\":3,"
 		       "\"overhead_percent\":5},"
 		       "\"budget\":{\"max_percent\":2.5,\"used_percent\":5,\"surveyed_ns\":"
 		       "250000000},\"dropped\":["

@@ -61,8 +61,7 @@ def on_paths(document):
 
 def sums(document):
     """CPU times of functions, and of paths, divided by the target's without the probes'."""
-    accounting = document["accounting"]
-    own_ns = accounting["cpu_ns"] - accounting["probe_ns"]
+    own_ns = document["accounting"]["cpu_ns"]
     return (sum(f["cpu_self_ns"] for f in document["functions"]) / own_ns,
             sum(node["cpu_self_ns"] for node, _, _ in harness.nodes_of(document)) / own_ns)
 

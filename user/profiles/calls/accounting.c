@@ -54,12 +54,19 @@ const struct account accounts[ACCOUNTS] = {
 _Static_assert(sizeof(struct profile_accounting) == ACCOUNTS * sizeof(int64_t),
 	       "an account has no row");
 
-int64_t account__of(const struct account *account, const struct profile_accounting *a)
+static int64_t member_of(const struct account *account, const struct profile_accounting *a)
 {
 	int64_t v;
 
 	memcpy(&v, (const char *)a + account->offset, sizeof(v));
 	return v;
+}
+
+int64_t account__of(const struct account *account, const struct profile_accounting *a)
+{
+	return account->offset == offsetof(struct profile_accounting, cpu_ns)
+		       ? (int64_t)accounting__own_ns(a)
+		       : member_of(account, a);
 }
 
 bool account__is_signed(const struct account *account)
@@ -70,7 +77,7 @@ bool account__is_signed(const struct account *account)
 void accounting__subtract(struct profile_accounting *a, const struct profile_accounting *before)
 {
 	for (size_t i = 0; i < ACCOUNTS; i++) {
-		int64_t v = account__of(&accounts[i], a) - account__of(&accounts[i], before);
+		int64_t v = member_of(&accounts[i], a) - member_of(&accounts[i], before);
 
 		if (v < 0 && !account__is_signed(&accounts[i]))
 			v = 0;

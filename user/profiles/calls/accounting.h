@@ -22,7 +22,8 @@ struct account {
 #define ACCOUNTS 34
 extern const struct account accounts[ACCOUNTS];
 
-/* Of those that are not signed the bits. */
+/* As it is shown: CPU time without what the probes have cost, as all times are, so that it is the
+ * sum of functions' own. Of those that are not signed the bits. */
 int64_t account__of(const struct account *account, const struct profile_accounting *a);
 
 /* Whether it may be below 0: the open calls of a delta are by how much their number has changed. */

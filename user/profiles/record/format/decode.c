@@ -109,6 +109,8 @@ static bool take_summary(struct profile *p, const struct parts *s)
 	p->accounting = *a;
 	p->target.exec = s->summary->target.exec;
 	p->probes = s->summary->probes;
+	if (!add(&sum, a->cpu_ns))
+		return false;
 	for (size_t i = 0; i < ACCOUNTS; i++) {
 		if (!account__is_signed(&accounts[i]) &&
 		    !add(&sum, (uint64_t)account__of(&accounts[i], a)))
