@@ -126,6 +126,8 @@ static void drop_overlaps(struct gathering *g)
 
 static void put_row(struct unwind_rows *out, uint64_t vaddr, uint32_t rule)
 {
+	if (out->cnt && (out->rows[out->cnt - 1].rule & ~WIRE_UNWIND_BEGINS) == rule)
+		return;
 	out->rows[out->cnt++] = (struct wire_unwind_row){vaddr - out->base, rule};
 }
 

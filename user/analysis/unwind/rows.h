@@ -14,7 +14,8 @@ struct wire_unwind_row;
 
 /* Of one object. The first row is at 0, the last is a gap. */
 struct unwind_rows {
-	struct wire_unwind_row *rows; /* by start, each with another rule than the one before */
+	struct wire_unwind_row *rows; /* by start, each with another rule than the one before, or
+				       * where a function begins */
 	size_t cnt;
 	uint64_t base; /* the vaddr that starts count from */
 };
