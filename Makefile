@@ -67,7 +67,8 @@ $(BUILD)/user/analysis/symbol/system_calls.o: $(BUILD)/system_calls.inc
 $(BUILD)/system_calls.inc:
 	@mkdir -p $(@D)
 	$(Q)echo '#include <sys/syscall.h>' | $(CC) -E -dM - | \
-		sed -nE '/__NR_(arch_specific_)?syscalls? /!s/^#define (__NR_([a-z0-9_]+)) .*/[\1] = "[\2]",/p' > $@
+		sed -nE -e '/__NR_(arch_specific_)?syscalls? /d' \
+			-e 's/^#define (__NR_([a-z0-9_]+)) .*/[\1] = "[\2]",/p' > $@
 
 # The page of -f html, cut where its data goes; user/profiles/sink/page/sink_html.c puts it together.
 PAGE     := $(BUILD)/web/head.html $(BUILD)/web/tail.html
