@@ -166,7 +166,7 @@ class Diff(harness.TestCase):
                         options=("--sample-rate", "997", "-F", "outer", "-F", "reader"))
             for name, times in (("once", "600"), ("again", "600"), ("twice", "1200")))
         document = self.json("-w", "cpu", once, again)
-        # What reads memory takes as long as others let it.
+        # Functions that read memory, as read_zero(), take as long as other processes let them.
         changed = [row["name"] for row in document["functions"]
                    if not row["noise"] and row["name"] in ("middle", "much", "little", "alone")]
         self.assertEqual(changed, [])

@@ -42,7 +42,7 @@ class Waits(harness.TestCase):
                                    msg=f"{where}: {waited} {counts}")
         self.assertTrue(any(path[-1] == "[clock_nanosleep]" for path in waited), waited)
         self.assertTrue(any(path[-1] == "[read]" for path in waited), waited)
-        # What is theirs was taken from the call around them, which has nothing left but moments.
+        # Waits in nap() and hear() were taken from outer(), which has moments of its own left.
         outer = self.function(document, "outer")
         self.assertLess(outer["off_self_ns"], 0.02 * outer["off_ns"])
         self.assertGreaterEqual(outer["off_ns"], 0.95 * (counts["sleeper_ns"] +

@@ -25,7 +25,7 @@ static unsigned long now_ns(void)
 	return now.tv_sec * 1000000000ul + now.tv_nsec;
 }
 
-/* What waits adds that up, as nobody else knows how late it was woken. */
+/* Waits for `ns`, and adds to *sum how long that has taken, as the thread is woken late. */
 TRACED void nap(unsigned long *sum, long ns)
 {
 	struct timespec time = {.tv_nsec = ns};

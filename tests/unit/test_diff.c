@@ -632,7 +632,7 @@ static void test_samples(void **state)
 	assert_int_equal(f->estimates[DIFF_OLD].cpu_error_ns, 100 * MS);
 	/* Four samples and none: it may have been there. */
 	assert_true(find(d, "hash")->self.noise);
-	/* What main has lent is as uncertain, what it took with all below it was measured. */
+	/* The own time that main gave to samples is uncertain; its total was measured. */
 	assert_int_equal(find(d, "main")->self.error_ns, 152315462); /* sqrt(104 + 128) */
 	assert_int_equal(find(d, "main")->total.error_ns, 0);
 	expect_in(d, &sink_tree, "time has not changed by more than noise");
@@ -649,7 +649,8 @@ static void test_samples(void **state)
 	release(d);
 }
 
-/* What only one run can know is its callers' again. */
+/* If only the old run has samples, the time of functions that only samples know goes back to their
+ * callers, to be compared with a run that cannot know these functions. */
 static void test_samples_of_one_run(void **state)
 {
 	struct profile *old = sampled(100, 4);

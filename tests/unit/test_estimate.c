@@ -45,7 +45,8 @@ static void test_sums(void **state)
 	profile__free(p);
 }
 
-/* What becomes its caller's own brings its variance along; its calls are nobody's. */
+/* A function that a filter hides gives its time, with that time's variance, to its caller; its
+ * calls are not counted anywhere. */
 static void test_filter(void **state)
 {
 	static const bool without_hot[] = {true, false, true};

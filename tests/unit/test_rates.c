@@ -212,7 +212,8 @@ static void two_kinds_of_threads(void **state)
 	assert_true(q.median < 0.03 && q.most < 0.10 && q.inside > 0.88);
 }
 
-/* What is called so often that counting takes most of the time is known by bursts alone. */
+/* A function that is called so often that counting it takes most of the time has no windows: bursts
+ * alone tell of it. */
 static void what_is_too_dear_to_count(void **state)
 {
 	struct load l = steady();
