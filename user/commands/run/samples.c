@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "attach/callers.h"
+#include "budget/budget.h"
 #include "budget/controller.h"
 #include "calls/profile.h"
 #include "cli/options.h"
@@ -126,12 +127,11 @@ void samples__take(struct samples *s, const struct run *r)
 	sampler__read(s->sampler, take, &t);
 }
 
-#define PACED_MIN    64 /* samples; fewer may have met others at work */
-#define BUDGET_SHARE 0.2
+#define PACED_MIN 64 /* samples; fewer may have met others at work */
 
 void samples__pace(struct samples *s, struct run *r)
 {
-	double limit = r->o->max_overhead / 100 * BUDGET_SHARE, cost, whole;
+	double limit = r->o->max_overhead / 100 * BUDGET_SAMPLES, cost, whole;
 	uint64_t ns, cnt, cpu_ns = controller__cpu_ns(r->controller);
 
 	if (!samples__path_rate(s) || !(limit > 0))

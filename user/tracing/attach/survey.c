@@ -69,18 +69,20 @@ int groups__survey(struct groups *g, const struct backend *backend,
 	return err;
 }
 
-void groups__take_out_survey(struct groups *g)
+static void take_out(struct groups *g, bool burst)
 {
 	for (size_t i = g->groups_cnt; i-- > 0;) {
-		if (g->groups[i]->survey)
+		if (burst ? g->groups[i]->burst : g->groups[i]->survey)
 			group__close(g, g->groups[i]);
 	}
 }
 
+void groups__take_out_survey(struct groups *g)
+{
+	take_out(g, false);
+}
+
 void groups__take_out_burst(struct groups *g)
 {
-	for (size_t i = g->groups_cnt; i-- > 0;) {
-		if (g->groups[i]->burst)
-			group__close(g, g->groups[i]);
-	}
+	take_out(g, true);
 }

@@ -11,6 +11,9 @@
  * dropped before the limit: from this share of it on. */
 #define BUDGET_FULL 0.9
 
+/* The share of the limit that samples of CPU time may have; probes have what samples leave. */
+#define BUDGET_SAMPLES 0.2
+
 /* A function in the time that is judged. */
 struct budget_function {
 	uint64_t calls;

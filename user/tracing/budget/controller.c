@@ -382,10 +382,10 @@ static int tell_cost(struct controller *s, double cost_ns, double own_ns, uint64
 	return 0;
 }
 
-/* What probes may cost: samples have a part of the budget, too, up to a fifth. */
+/* What probes may cost: samples have a part of the budget, too. */
 static double probes_limit(struct controller *s)
 {
-	double most = s->in->limit / 5, cpu_ns = (double)controller__cpu_ns(s), share;
+	double most = s->in->limit * BUDGET_SAMPLES, cpu_ns = (double)controller__cpu_ns(s), share;
 	uint64_t ns, cnt;
 
 	collector__sample_cost(s->in->collector, &ns, &cnt);

@@ -100,14 +100,7 @@ static int fill(struct expansions *e, const struct bpf_tables *t, const struct s
 		}
 		x->at[i] = at;
 	}
-	for (uint32_t i = 0; i < copy->samples_cnt; i++) {
-		struct stack_copy_sample moved = copy->samples[i];
-
-		moved.node = x->at[moved.node];
-		if (moved.base != STACK_COPY_ROOT)
-			moved.base = x->at[moved.base];
-		copy_paths__sample(&x->paths, &moved);
-	}
+	copy_paths__samples(&x->paths, copy, x->at);
 	return 0;
 }
 

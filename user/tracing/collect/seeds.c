@@ -108,14 +108,8 @@ static int put_nodes(struct seeding *x)
 			copy_paths__add(&x->paths, x->at[i], n);
 		}
 	}
-	for (uint32_t i = 0; !err && i < from->samples_cnt; i++) {
-		struct stack_copy_sample moved = from->samples[i];
-
-		moved.node = x->at[moved.node];
-		if (moved.base != STACK_COPY_ROOT)
-			moved.base = x->at[moved.base];
-		copy_paths__sample(&x->paths, &moved);
-	}
+	if (!err)
+		copy_paths__samples(&x->paths, from, x->at);
 	return err;
 }
 

@@ -289,3 +289,15 @@ void copy_paths__sample(struct copy_paths *x, const struct stack_copy_sample *sa
 {
 	x->to->samples[x->to->samples_cnt++] = *sample;
 }
+
+void copy_paths__samples(struct copy_paths *x, const struct stack_copy *from, const uint32_t *at)
+{
+	for (uint32_t i = 0; i < from->samples_cnt; i++) {
+		struct stack_copy_sample moved = from->samples[i];
+
+		moved.node = at[moved.node];
+		if (moved.base != STACK_COPY_ROOT)
+			moved.base = at[moved.base];
+		copy_paths__sample(x, &moved);
+	}
+}

@@ -76,5 +76,7 @@ uint32_t copy_paths__node(struct copy_paths *x, uint32_t parent, uint32_t functi
 void copy_paths__add(struct copy_paths *x, uint32_t node, const struct stack_copy_node *more);
 /* Adds samples, for which there is room. */
 void copy_paths__sample(struct copy_paths *x, const struct stack_copy_sample *sample);
+/* Adds all samples of another copy, whose nodes are at[node] here. */
+void copy_paths__samples(struct copy_paths *x, const struct stack_copy *from, const uint32_t *at);
 
 #endif
