@@ -58,9 +58,9 @@ static long row_step(__attribute__((unused)) u32 i, struct row_search *s)
 	return 0;
 }
 
-/* What a return address into the same function as `pc` is looked for in: all of its code, unless it
- * goes on in another page of its table. As other global functions, for the verifier to look at it
- * once. */
+/* The addresses of the function that `pc` is in, among which its return address is looked for: all
+ * of its code, unless the function goes on in another page of its table. Global, so that the
+ * verifier looks at it once. */
 __noinline u32 seed_function(u32 number, u64 pc)
 {
 	const struct wire_unwind_space *space = unwind_space();
@@ -125,8 +125,8 @@ static long seed_match_step(u32 i, struct seed_match *m)
 	return 0;
 }
 
-/* What is looked for at outermost calls from now on: whether frame `first` of the seed is there.
- * Its callee's return address is at `slot`. */
+/* From now on, outermost calls look whether frame `first` of the seed is still there, by the return
+ * address of its callee, at `slot`. */
 static __always_inline void seed_watch(struct wire_callstack *callstack, struct wire_seed *seed,
 				       u32 first, u64 slot)
 {

@@ -109,7 +109,7 @@ struct beginning {
 	u64 began;  /* when what is timed of it has begun; 0: it is not timed */
 };
 
-/* What tells the path of a call from others below the same one. */
+/* The key of a call's path among those below the same node. */
 static __always_inline u32 path_key(u32 function, u32 entry)
 {
 	return entry & WIRE_FRAME_BURST ? function | WIRE_NODE_BURST : function;

@@ -52,7 +52,7 @@ static __always_inline struct wire_waiter *waiter_of(const struct task_struct *t
 	return bpf_map_lookup_elem(&waiters, &at);
 }
 
-/* What the return addresses of a wait's stack are now. */
+/* A walk over the words where a wait's return addresses lay, which mixes them into `guard`. */
 struct wait_look {
 	const struct wire_wait *wait;
 	u64 sp;

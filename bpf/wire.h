@@ -304,7 +304,7 @@ struct wire_callstack {
 	u32 waited_frame;
 	u32 code_pages; /* as behind WIRE_TGID_PAGES, of its process */
 	u32 draft;	/* the entry of the stacks that it unwinds into; 0: none yet */
-	/* What was open below its outermost calls (bpf/seeds.bpf.h). */
+	/* The unwound roots of its outermost calls (bpf/seeds.bpf.h). */
 	u32 seed;	      /* its pair of entries in the table of seeds; 0: none yet */
 	u16 seed_state;	      /* WIRE_SEED_* */
 	u16 seed_vain;	      /* looks at the stack that have told nothing */

@@ -61,7 +61,9 @@ class Sampled(harness.TestCase):
         nodes = list(harness.nodes_of(document))
         self.assertEqual(sum(node["samples"] for node, _, _ in nodes), placed, accounting)
         self.assertEqual(sum(accounting.get(f"samples_{end}", 0) for end in IN_TREE), placed)
-        self.assertGreaterEqual(accounting["samples_whole"], 0.98 * placed, accounting)
+        # One may meet the program as it begins, in code whose mapping is not known yet.
+        self.assertLessEqual(placed - accounting["samples_whole"], max(1, 0.02 * placed),
+                             accounting)
         for what in (document["functions"], [node for node, _, _ in nodes]):
             self.assertAlmostEqual(sum(one["cpu_self_ns"] for one in what) /
                                    accounting["cpu_ns"], 1, delta=0.1)
