@@ -312,7 +312,36 @@ static void test_waiting_hides_no_work(void **state)
 	fixture_finish(p);
 	text = fixture_write(&sink_tree, p, &plain);
 	assert_non_null(strstr(text, "work"));
-	assert_non_null(strstr(text, "100 more paths"));
+	assert_non_null(strstr(text, "work › …\n"));
+	free(text);
+	profile__free(p);
+}
+
+/* A path that few samples have met is chance: it is folded, however much of the time they stand
+ * for. Calls that were counted are not. */
+static void test_chance_is_folded(void **state)
+{
+	struct profile *p = fixture_new();
+	uint32_t root, n;
+	char *text;
+
+	p->sample_period_ns = 10000000;
+	fixture_thread(p, 1, 1, "x");
+	fixture_function(p, "main");
+	root = fixture_node(p, 0, 0, 0, 0, 1360000000, 0);
+	for (uint32_t i = 0; i < 30; i++)
+		fixture_node(p, 0, root, fixture_function(p, "often"), 0, 30000000, 30000000);
+	fixture_node(p, 0, root, fixture_function(p, "counted"), 1, 12000000, 12000000);
+	for (uint32_t i = 0; i < 40; i++) {
+		n = fixture_node(p, 0, root, fixture_function(p, "caller"), 0, 11000000, 1000000);
+		fixture_node(p, 0, n, fixture_function(p, "once"), 0, 10000000, 10000000);
+	}
+	fixture_finish(p);
+	text = fixture_write(&sink_tree, p, &plain);
+	assert_int_equal(count_lines(text), 2 + 1 + 30 + 1 + 1 + 5);
+	assert_non_null(strstr(text, "often"));
+	assert_non_null(strstr(text, "counted"));
+	assert_non_null(strstr(text, "80 more paths"));
 	free(text);
 	profile__free(p);
 }
@@ -509,6 +538,7 @@ int main(void)
 		cmocka_unit_test(test_long_trees_are_folded),
 		cmocka_unit_test(test_samples_in_chains),
 		cmocka_unit_test(test_waiting_hides_no_work),
+		cmocka_unit_test(test_chance_is_folded),
 		cmocka_unit_test(test_very_deep),
 		cmocka_unit_test(test_long_names),
 		cmocka_unit_test(test_uncertain_times),

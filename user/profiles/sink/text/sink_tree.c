@@ -29,8 +29,10 @@
 #define NAME_MIN	40  /* but not below this, unless the terminal is narrow */
 #define NARROW		100 /* columns of a terminal */
 #define CHAINED		"› "
-#define CHAINED_COLUMNS 4  /* with the space before it, and a mark */
-#define ELISION_COLUMNS 4  /* of "… › " */
+#define CHAINED_COLUMNS 4      /* with the space before it, and a mark */
+#define ELISION_COLUMNS 4      /* of "… › " */
+#define FOLDED		" › …" /* cheap callees are part of the row */
+#define FOLDED_COLUMNS	4
 #define FILTER_NAME	20 /* columns that a name has there, however deep it is */
 
 struct tree_order {
@@ -226,7 +228,8 @@ static int print_row(struct drawing *d, const struct tree_row *row)
 	used += print_branch(d, row);
 	fputs(printer__style(pr, STYLE_PLAIN), pr->out);
 	fputs(hot ? printer__style(pr, STYLE_BOLD) : "", pr->out);
-	err = print_function(d, row, name_width(d, used));
+	err = print_function(d, row, name_width(d, used) - (row->folded ? FOLDED_COLUMNS : 0));
+	fputs(row->folded ? FOLDED : "", pr->out);
 	fputs(hot ? printer__style(pr, STYLE_PLAIN) : "", pr->out);
 	if (!err && row->kind != ROW_MORE)
 		err = printer__place(pr, function_of(pr->profile, row->end));

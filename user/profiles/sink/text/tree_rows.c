@@ -18,6 +18,8 @@
  * cheap is so much more. */
 #define SAMPLED_ROWS_MAX 80
 #define KERNEL_FACTOR	 4
+#define FEW_SAMPLES	 3		 /* fewer are uncertain by more than half */
+#define FEW_PATHS	 (4 * LEVEL_MAX) /* below a path; of more it is not asked */
 
 /* Cheap is less than the tree's time divided by that; what is tried until a sampled tree is short
  * enough. The last one is taken as it is. */
@@ -59,14 +61,41 @@ static bool is_cheap(const struct builder *b, const struct call_stats *s, uint32
 	return s->total_ns < cheap_ns(b) * factor && stats__cpu_ns(s) < cheap_cpu_ns(b) * factor;
 }
 
-/* Whether it is cheap what `n` has beside its callee. */
+/* What few samples stand for, once anything is folded. */
+static uint64_t chance_ns(const struct builder *b)
+{
+	return b->divisor && b->sampled ? FEW_SAMPLES * b->p->sample_period_ns : 0;
+}
+
+/* Whether it is cheap, or chance, what `n` has beside its callee; neither has counted calls. */
 static bool has_all(const struct builder *b, const struct call_stats *callee,
 		    const struct call_stats *n)
 {
 	uint64_t cpu_ns = stats__cpu_ns(n), callee_cpu_ns = stats__cpu_ns(callee);
+	uint64_t chance = chance_ns(b), wall = cheap_ns(b), cpu = cheap_cpu_ns(b);
 
-	return callee->total_ns <= n->total_ns && n->total_ns - callee->total_ns <= cheap_ns(b) &&
-	       (cpu_ns < callee_cpu_ns || cpu_ns - callee_cpu_ns <= cheap_cpu_ns(b));
+	wall = wall > chance ? wall : chance;
+	cpu = cpu > chance ? cpu : chance;
+	return callee->total_ns <= n->total_ns && n->total_ns - callee->total_ns <= wall &&
+	       (cpu_ns < callee_cpu_ns || cpu_ns - callee_cpu_ns <= cpu);
+}
+
+/* Whether a path and all below it are known from few samples alone. */
+static bool is_chance(const struct builder *b, uint32_t node)
+{
+	const struct profile_node *nodes = b->p->nodes;
+	const struct call_stats *s = &nodes[node].stats;
+	struct walk w = walk__from(b->p, node);
+
+	if (s->off_ns >= cheap_ns(b) || stats__cpu_ns(s) >= chance_ns(b))
+		return false;
+	for (uint32_t i = 0; i < 2 * FEW_PATHS && walk__next(&w); i++) {
+		if (w.node == node && !w.entering)
+			return true;
+		if (nodes[w.node].stats.calls)
+			return false;
+	}
+	return false;
 }
 
 /* Whether it and its later siblings, which one row is for, are all cheap. Those below a function of
@@ -78,7 +107,7 @@ static bool folded(const struct builder *b, uint32_t node, uint32_t level)
 
 	if (!b->divisor || level > LEVEL_MAX)
 		return b->divisor;
-	while (node && is_cheap(b, &b->p->nodes[node].stats, factor))
+	while (node && (is_cheap(b, &b->p->nodes[node].stats, factor) || is_chance(b, node)))
 		node = b->p->nodes[node].next_sibling;
 	return !node;
 }
@@ -163,7 +192,16 @@ static void fill_more(const struct profile *p, struct tree_row *row)
 		stats__add_callee(&row->stats, &p->nodes[node].stats);
 }
 
-/* Returns the last node of the row: its children are the row's children. */
+/* What a path that only samples know calls is part of its row where all of that is cheap. */
+static bool takes_callees(const struct builder *b, const struct tree_row *row)
+{
+	const struct profile_node *end = &b->p->nodes[row->end];
+
+	return b->sampled && !b->everything && row->kind != ROW_RECURSION && !end->stats.calls &&
+	       end->first_child && folded(b, end->first_child, row->level + row->cnt);
+}
+
+/* Returns the first callee that gets a row of its own, or 0. */
 static uint32_t fill_call(const struct builder *b, struct tree_row *row)
 {
 	const struct profile *p = b->p;
@@ -185,7 +223,12 @@ static uint32_t fill_call(const struct builder *b, struct tree_row *row)
 		row->cnt++;
 	}
 	row->end = node;
-	return node;
+	next = p->nodes[node].first_child;
+	if (!takes_callees(b, row))
+		return next;
+	add_all(p, row, next);
+	row->folded = true;
+	return 0;
 }
 
 /* Adds rows depth first. Returns 0, -ENOMEM, or -E2BIG: there are too many to read. */
@@ -214,7 +257,7 @@ static int add_rows(struct builder *b, uint32_t node)
 			node = 0;
 			continue;
 		}
-		child = nodes[fill_call(b, row)].first_child;
+		child = fill_call(b, row);
 		if (child)
 			caller = r->len;
 		node = child ? child : nodes[node].next_sibling;

@@ -31,7 +31,8 @@ struct tree_row {
 	uint32_t cnt;	  /* levels or, for ROW_MORE, paths */
 	uint32_t run;	  /* rows, up to this, in which the function has called itself */
 	enum tree_row_kind kind;
-	bool last; /* no sibling follows; not set below TREE_INDENT_MAX */
+	bool folded; /* all paths below its last function are cheap, and part of the row */
+	bool last;   /* no sibling follows; not set below TREE_INDENT_MAX */
 };
 
 struct tree_rows {
