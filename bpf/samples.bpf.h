@@ -129,8 +129,7 @@ static __always_inline u64 sample_hash(const struct wire_sample *s)
 	return hash | 1;
 }
 
-#define SAMPLE_WORDS (sizeof(struct wire_sample) / sizeof(u64))
-#define SAMPLE_KEY   2 /* words before what is told of it: hash and count */
+#define SAMPLE_KEY 2 /* words before what is told of it: hash and count */
 
 /* A search for the entry of a sample in the table. */
 struct sample_search {
@@ -153,10 +152,8 @@ static long sample_seek(u32 i, struct sample_search *q)
 		return 1;
 	if (!e->hash && SWAP_IF(&e->hash, 0, s->hash)) {
 		/* Nobody reads it before this half has been left. */
-		for (u32 k = SAMPLE_KEY; k < SAMPLE_WORDS; k++) {
-			((u64 *)e)[k] = ((const u64 *)s)[k];
-			asm volatile("" : : : "memory");
-		}
+		bpf_probe_read_kernel((u64 *)e + SAMPLE_KEY, sizeof(*e) - SAMPLE_KEY * sizeof(u64),
+				      (const u64 *)s + SAMPLE_KEY);
 	} else if (e->hash != s->hash) {
 		return 0;
 	}

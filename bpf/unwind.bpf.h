@@ -99,12 +99,14 @@ static __always_inline u32 below(u32 a, u32 b)
 		i_;                                                 \
 	})
 
-/* The range that an address lies in; WIRE_UNWIND_RANGES: none. */
-static __always_inline u32 unwind_range(const struct wire_unwind_space *space, u64 address,
-					u32 guess)
+/* The range that an address lies in; WIRE_UNWIND_RANGES: none. As the next ones a global function,
+ * which the verifier looks at once: what it looks at again and again is the step of a loop. */
+__noinline u32 unwind_range(const struct wire_unwind_space *space, u64 address, u32 guess)
 {
 	u32 at = 0;
 
+	if (!space)
+		return WIRE_UNWIND_RANGES;
 	if (space->starts[BELOW(guess, WIRE_UNWIND_RANGES)] <= address &&
 	    address < space->ranges[BELOW(guess, WIRE_UNWIND_RANGES)].end)
 		return guess;
@@ -149,11 +151,15 @@ unwind_rows(const struct wire_unwind_range *range, u64 address, u32 *found)
 	return rows;
 }
 
-static __always_inline u32 unwind_rule(const struct wire_unwind_range *range, u64 address)
+/* The rule for an address in the range `number`. */
+__noinline u32 unwind_rule(const struct wire_unwind_space *space, u32 number, u64 address)
 {
+	const struct wire_unwind_page *rows = 0;
 	u32 row = 0;
-	const struct wire_unwind_page *rows = unwind_rows(range, address, &row);
 
+	if (space)
+		rows = unwind_rows(&space->ranges[BELOW(number, WIRE_UNWIND_RANGES)], address,
+				   &row);
 	return rows ? rows->rows[BELOW(row, WIRE_PAGE_ROWS)].rule : WIRE_UNWIND_NONE;
 }
 
@@ -163,7 +169,7 @@ static __always_inline bool read_word(u64 *word, u64 address)
 }
 
 /* The return address at `slot`, which may have been replaced by the kernel's trampoline. */
-static __always_inline u64 unwind_real_return(u64 slot, u64 address)
+__noinline u64 unwind_real_return(u64 slot, u64 address)
 {
 	const struct task_struct *task = current_task();
 	const struct uprobe_task *utask = task->utask;
@@ -226,37 +232,33 @@ static __always_inline long unwind_signal(struct unwinding *u, struct wire_calle
 
 #define MOST_FRAME (1ull << 20) /* bytes that code without rules may have in a frame */
 
-/* The frame's upper end by a rule; sets *saved to where rbp is saved, 0: it has not changed. 0:
- * nothing tells. */
-static __always_inline u64 unwind_cfa(const struct unwinding *u, u32 rule, u64 *saved)
+/* The frame's upper end by a rule. 0: nothing tells. */
+__noinline u64 unwind_cfa(u32 rule, u64 pc, u64 sp, u64 bp)
 {
 	u64 words = WIRE_UNWIND_WORDS(rule), cfa = 0;
 
-	*saved = 0;
 	switch (WIRE_UNWIND_KIND(rule)) {
 	case WIRE_UNWIND_RSP:
-		cfa = u->sp + words * 8;
-		break;
+		return sp + words * 8;
 	case WIRE_UNWIND_RBP:
-		cfa = u->bp + words * 8;
-		break;
+		return bp + words * 8;
 	case WIRE_UNWIND_STUB:
-		cfa = u->sp + 8 + ((u->pc & 15) >= words ? 8 : 0);
-		break;
+		return sp + 8 + ((pc & 15) >= words ? 8 : 0);
 	case WIRE_UNWIND_AT_RBP:
-		if (!read_word(&cfa, u->bp + (s64)(short)words * 8))
-			return 0;
-		*saved = u->bp;
-		return cfa;
+		return read_word(&cfa, bp + (s64)(short)words * 8) ? cfa : 0;
 	default:
-		if (u->bp < u->sp || u->bp - u->sp > MOST_FRAME)
-			return 0;
-		*saved = u->bp;
-		return u->bp + 16;
+		return bp < sp || bp - sp > MOST_FRAME ? 0 : bp + 16;
 	}
-	if (WIRE_UNWIND_SAVED(rule))
-		*saved = cfa - WIRE_UNWIND_SAVED(rule) * 8;
-	return cfa;
+}
+
+/* Where the rule says that rbp is saved, in a frame with that upper end. 0: it has not changed. */
+__noinline u64 unwind_saved(u32 rule, u64 cfa, u64 bp)
+{
+	u32 kind = WIRE_UNWIND_KIND(rule);
+
+	if (kind == WIRE_UNWIND_RSP || kind == WIRE_UNWIND_RBP || kind == WIRE_UNWIND_STUB)
+		return WIRE_UNWIND_SAVED(rule) ? cfa - WIRE_UNWIND_SAVED(rule) * 8 : 0;
+	return cfa ? bp : 0;
 }
 
 /* Goes on to the caller of what is at pc; nonzero ends it. */
@@ -277,7 +279,7 @@ static long unwind_step(__attribute__((unused)) u32 round, struct unwinding *u)
 	u->range = number;
 	range = &space->ranges[BELOW(number, WIRE_UNWIND_RANGES)];
 	frame = (u64)range->object << 48 | ((u->pc - range->bias) & ((1ull << 48) - 1));
-	rule = unwind_rule(range, at);
+	rule = unwind_rule(space, number, at);
 	kind = WIRE_UNWIND_KIND(rule);
 	u->first = u->exact = false;
 	if (kind == WIRE_UNWIND_END && !start) {
@@ -286,7 +288,8 @@ static long unwind_step(__attribute__((unused)) u32 round, struct unwinding *u)
 	}
 	if (kind == WIRE_UNWIND_SIGNAL && !start)
 		return unwind_append(u, s, frame) | unwind_signal(u, s);
-	cfa = unwind_cfa(u, rule, &saved);
+	cfa = unwind_cfa(rule, u->pc, u->sp, u->bp);
+	saved = unwind_saved(rule, cfa, u->bp);
 	if (start) {
 		/* Without a rule, a frame pointer that has just been set tells. */
 		if (kind == WIRE_UNWIND_NONE)
