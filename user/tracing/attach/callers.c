@@ -8,6 +8,7 @@
 
 #include "attach/links/skeleton.h"
 #include "attach/tracer_inside.h"
+#include "util/array.h"
 #include "wire.h"
 
 uint32_t tracer__unwind_tables(const struct tracer *tr)
@@ -29,8 +30,13 @@ int tracer__put_table(struct tracer *tr, uint32_t number, const struct wire_unwi
 	uint32_t *keys = malloc(cnt * sizeof(*keys)), put = cnt;
 	int fd, err = 0;
 
-	if (!keys)
+	if (!keys ||
+	    ARRAY_RESERVE(&tr->new_tables.numbers, tr->new_tables.cnt,
+			  &tr->new_tables.numbers_cap) ||
+	    ARRAY_RESERVE(&tr->new_tables.fds, tr->new_tables.cnt, &tr->new_tables.fds_cap)) {
+		free(keys);
 		return -ENOMEM;
+	}
 	for (uint32_t i = 0; i < cnt; i++)
 		keys[i] = i;
 	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "unwind_table", sizeof(uint32_t), sizeof(*pages),
@@ -40,19 +46,47 @@ int tracer__put_table(struct tracer *tr, uint32_t number, const struct wire_unwi
 	if (!err && bpf_map_update_batch(fd, keys, pages, &put, NULL))
 		err = -errno;
 	free(keys);
-	if (!err &&
-	    bpf_map_update_elem(bpf_map__fd(tr->skel->maps.unwind_tables), &number, &fd, BPF_ANY))
-		err = -errno;
-	if (fd >= 0)
+	if (err && fd >= 0)
 		close(fd);
+	if (err)
+		return err;
+	tr->new_tables.numbers[tr->new_tables.cnt] = number;
+	tr->new_tables.fds[tr->new_tables.cnt++] = fd;
+	return 0;
+}
+
+/* Where programs find the tables that are new. The kernel waits for an RCU grace period, once for a
+ * call. Returns 0 or -errno. */
+static int put_new_tables(struct tracer *tr)
+{
+	struct new_tables *t = &tr->new_tables;
+	uint32_t cnt = t->cnt;
+	int err = 0;
+
+	if (cnt && bpf_map_update_batch(bpf_map__fd(tr->skel->maps.unwind_tables), t->numbers,
+					t->fds, &cnt, NULL))
+		err = -errno;
+	while (t->cnt)
+		close(t->fds[--t->cnt]);
 	return err;
+}
+
+void new_tables__free(struct new_tables *t)
+{
+	while (t->cnt)
+		close(t->fds[--t->cnt]);
+	free(t->numbers);
+	free(t->fds);
 }
 
 int tracer__put_space(struct tracer *tr, pid_t pid, const struct wire_unwind_space *space)
 {
 	uint32_t tgid = pid;
+	int err = put_new_tables(tr);
 
-	return bpf_map_update_elem(bpf_map__fd(tr->skel->maps.unwind_spaces), &tgid, space, BPF_ANY)
+	return err ? err
+	       : bpf_map_update_elem(bpf_map__fd(tr->skel->maps.unwind_spaces), &tgid, space,
+				     BPF_ANY)
 		       ? -errno
 		       : 0;
 }

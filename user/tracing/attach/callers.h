@@ -18,7 +18,8 @@ uint32_t tracer__unwind_tables(const struct tracer *tr);
  * none. */
 int tracer__sample_program(const struct tracer *tr);
 
-/* Puts a table in place, before any process's code refers to it. Returns 0 or -errno. */
+/* Makes a table, which is put in place before a process's code refers to it. Returns 0 or -errno.
+ */
 int tracer__put_table(struct tracer *tr, uint32_t number, const struct wire_unwind_page *pages,
 		      uint32_t cnt);
 /* Replaces the ranges of code that a process is known to have mapped. Returns 0 or -errno. */

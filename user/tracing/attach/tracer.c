@@ -476,6 +476,7 @@ void tracer__free(struct tracer *tr)
 	for (int i = 0; tr->regions_are_late && i < LATE_PROGRAMS; i++)
 		close(tr->region_programs[i]);
 	life__free(tr->life);
+	new_tables__free(&tr->new_tables);
 	gate__fini(&tr->gate);
 	proftrace_bpf__destroy(tr->skel);
 	free(tr);

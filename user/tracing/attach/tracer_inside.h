@@ -15,6 +15,15 @@ struct life;
 struct proftrace_bpf;
 struct backend;
 
+/* Unwind tables that programs do not find as yet. */
+struct new_tables {
+	uint32_t *numbers;
+	int *fds;
+	size_t cnt, numbers_cap, fds_cap;
+};
+
+void new_tables__free(struct new_tables *t);
+
 struct tracer {
 	struct proftrace_bpf *skel;
 	const struct backend *backend;
@@ -28,6 +37,7 @@ struct tracer {
 	const struct arguments *arguments;
 	size_t lists_told; /* of them, BPF has */
 	size_t lines_told; /* sites */
+	struct new_tables new_tables;
 };
 
 /* Lets the events of a process count. Returns 0 or -errno. */
