@@ -41,6 +41,8 @@ struct load {
 	double slowed[2];	 /* in a burst requests take so many times as long */
 	double calls[FUNCTIONS]; /* a request */
 	double jitter;		 /* of a request's CPU time, from look to look */
+	double turns;		 /* each fifth function is seen so many times less in bursts */
+	double interrupted;	 /* the share of windows of which the host takes 60 % */
 };
 
 static double kind_share(const struct load *l, int kind)
@@ -58,7 +60,8 @@ static int kind_of(const struct load *l, int f)
 
 static double true_rate(const struct load *l, int f)
 {
-	return l->calls[f] * (l->kinds == 1 ? 1 : l->share[kind_of(l, f)]) / REQUEST_NS;
+	return l->calls[f] * (l->kinds == 1 ? 1 : l->share[kind_of(l, f)]) / REQUEST_NS *
+	       (1 - 0.6 * l->interrupted);
 }
 
 /* Calls in `requests` of them, which begin and end anywhere. */
@@ -74,7 +77,7 @@ static void window(struct rates *r, const struct load *l, uint32_t f)
 {
 	double share = kind_share(l, kind_of(l, f));
 	double requests = WINDOW_NS * share / REQUEST_NS * (1 + l->jitter * normal());
-	uint64_t calls = calls_in(l, f, requests);
+	uint64_t calls = calls_in(l, f, requests * (uniform() < l->interrupted ? 0.4 : 1));
 	double cost_ns = (double)calls * COUNT_NS;
 
 	/* The costs are not known that well. */
@@ -91,7 +94,8 @@ static void burst(struct rates *r, const struct load *l)
 		requests[k] = 5e6 * kind_share(l, k) / REQUEST_NS / l->slowed[k];
 	for (uint32_t f = 0; f < FUNCTIONS; f++) {
 		functions[f] = f;
-		calls[f] = calls_in(l, f, requests[kind_of(l, f)]);
+		calls[f] = calls_in(l, f, requests[kind_of(l, f)] /
+						  (l->turns && f % 5 == 4 ? l->turns : 1));
 	}
 	assert_int_equal(rates__add_burst(r, functions, calls, FUNCTIONS), 0);
 }
@@ -212,6 +216,31 @@ static void two_kinds_of_threads(void **state)
 	assert_true(q.median < 0.03 && q.most < 0.10 && q.inside > 0.88);
 }
 
+/* An event loop's turns have more requests each in bursts, where these take longer. */
+static void turns(void **state)
+{
+	struct load l = steady();
+	struct quality q;
+
+	l.jitter = 0.12;
+	l.turns = 8;
+	q = estimate(&l, 120, 6);
+	assert_true(q.median < 0.05 && q.most < 0.15 && q.inside > 0.88);
+}
+
+/* And the host takes the processor away now and then. */
+static void a_noisy_host(void **state)
+{
+	struct load l = steady();
+	struct quality q;
+
+	l.jitter = 0.12;
+	l.turns = 8;
+	l.interrupted = 0.1;
+	q = estimate(&l, 120, 6);
+	assert_true(q.median < 0.06 && q.most < 0.25 && q.inside > 0.88);
+}
+
 /* A function that is called so often that counting it takes most of the time has no windows: bursts
  * alone tell of it. */
 static void what_is_too_dear_to_count(void **state)
@@ -292,6 +321,8 @@ int main(void)
 		cmocka_unit_test(a_short_run),
 		cmocka_unit_test(phases),
 		cmocka_unit_test(two_kinds_of_threads),
+		cmocka_unit_test(turns),
+		cmocka_unit_test(a_noisy_host),
 		cmocka_unit_test(what_is_too_dear_to_count),
 		cmocka_unit_test(what_bursts_hardly_meet),
 		cmocka_unit_test(nothing_is_known),

@@ -41,6 +41,17 @@ const char *plan__skip_name(const struct plan *p, size_t skipped)
 	return s->own ?: demangled(&p->lookups->skipped, p->skipped_cnt, skipped, s->symbol);
 }
 
+bool plan__exits_step(const struct plan *p, const struct plan_function *f)
+{
+	for (uint32_t i = 0; i < f->exits_cnt; i++) {
+		const struct plan_exit *exit = &p->exits[f->exits + i];
+
+		if (exit->steps && !exit->emulated)
+			return true;
+	}
+	return false;
+}
+
 const char *plan__exit_kind(const struct plan *p, const struct plan_function *f)
 {
 	bool early = false, emulated = false;

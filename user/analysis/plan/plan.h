@@ -142,6 +142,9 @@ const char *plan__skip_name(const struct plan *p, size_t skipped);
  * "next" at the thread's next event. */
 const char *plan__exit_kind(const struct plan *p, const struct plan_function *f);
 
+/* Whether some exit of the function is stepped, which costs ten times as much as others. */
+bool plan__exits_step(const struct plan *p, const struct plan_function *f);
+
 void plan__free(struct plan *p); /* accepts NULL */
 
 #endif

@@ -267,6 +267,10 @@ static int probes_gather(const struct attach_ctx *ctx, struct group *grp, struct
 		if (!grp->exits_only)
 			batch_add(m->returns ? &out->returns : &out->entries,
 				  f->offset + f->entry.offset, entry_cookie(f, m), f->semaphore);
+		/* Calls end at the next event above their slot: paths come out right, times do not.
+		 */
+		if (grp->burst && plan__exits_step(p, f))
+			continue;
 		for (uint32_t e = 0; e < f->exits_cnt && !m->exits_apart; e++) {
 			const struct plan_exit *exit = &p->exits[f->exits + e];
 			bool ret = is_ret(ctx->g, exit);

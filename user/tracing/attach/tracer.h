@@ -48,11 +48,11 @@ struct tracer_options {
 	size_t line_sites_cnt; /* at so many sites, as far as is known */
 	/* Values to read with those; borrowed while loading; NULL or empty: none. */
 	const struct arguments *arguments;
-	bool survey;  /* calls are to be counted for moments, if that can be */
-	bool bursts;  /* bursts are to be taken, if so */
-	bool drops;   /* functions may be dropped */
-	bool callers; /* the callers of outermost calls are unwound */
-	bool seeds;   /* what was open below outermost calls is unwound */
+	bool survey;	     /* calls are to be counted for moments, if that can be */
+	bool bursts;	     /* bursts are to be taken, if so */
+	bool drops;	     /* functions may be dropped */
+	bool callers;	     /* the callers of outermost calls are unwound */
+	bool seeds;	     /* what was open below outermost calls is unwound */
 	uint32_t samples_hz; /* samples are taken so often a second on each CPU; 0: none */
 };
 

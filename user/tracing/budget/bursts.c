@@ -22,32 +22,49 @@
 
 #define MS 1000000ull
 
-#define PACE_NS	      (60 * MS) /* from look to look, about */
-#define STEP_NS	      (MS / 4)	/* of waiting */
-#define PATIENCE      5		/* a look at an idle target lasts so many times as long, at most */
-#define WINDOW_NS     (20 * MS) /* a window */
-#define WINDOW_COST   (4 * MS)	/* that ends a window which costs more than was expected */
-#define WINDOW_SHARE  0.1	/* of the target's own CPU time: what counting may cost in it */
-#define AGAIN	      8		/* functions that are counted more often than the others */
-#define LEAST_LOAD    0.01
-#define MOST_OTHERS   0.1	 /* a window in which others' probes cost more is none */
-#define BURST_PART    0.5	 /* of what bursts and windows may cost, for bursts */
-#define BURST_COST    (50 * MS)	 /* that ends a burst, by entries alone: many threads */
-#define BURST_REST_NS (300 * MS) /* from burst to burst, at least: links take long to be closed */
-#define GONE_NS	      (200 * MS) /* links that were closed are gone after this */
-#define LINKING_NS    (40 * MS)	 /* functions whose links take longer have bursts in turns */
-#define LINKING_COST  0.1	 /* of the time that links take is the target's, about */
-#define SKEW_NS	      (MS / 10)	 /* counts and clock are read within this, or once more */
-#define READINGS      20
+#define PACE_NS	     (60 * MS)	/* from look to look, about */
+#define STEP_NS	     (MS / 2)	/* of waiting */
+#define PATIENCE     5		/* a look at an idle target lasts so many times as long, at most */
+#define WINDOW_NS    (6 * MS)	/* a window */
+#define WINDOW_COST  (3 * MS)	/* that ends a window which costs more than was expected */
+#define WINDOW_SHARE 0.1	/* of the target's own CPU time: what counting may cost in it */
+#define WINDOW_MOST  32		/* functions */
+#define DEAR	     2		/* a function that takes more is counted only if all do */
+#define AGAIN	     2		/* functions that are counted more often than the others, */
+#define EVERY	     3		/* in each window of so many, */
+#define AGAIN_LEAST  0.01	/* if it costs so much */
+#define MOST_OTHERS  0.1	/* a window in which others' probes cost more is none */
+#define BURST_PART   0.5	/* of what bursts and windows may cost, for bursts */
+#define BURST_COST   (50 * MS)	/* that ends a burst, by entries alone: many threads */
+#define BURST_PROBES 8000	/* in all processes: functions with more have bursts in turns */
+#define REST_NS	     (300 * MS) /* from burst to burst, at least: links take long to be closed */
+#define GONE_NS	     (200 * MS) /* links that were closed are gone after this */
+#define PROBE_NS     8000	/* of the target's time, to put a probe in and to take it out */
+#define COLDER	     1.15	/* a hit costs so many times as much as in calibration */
+#define SKEW_NS	     (MS / 10)	/* counts and clock are read within this, or once more */
+#define READINGS     20
 
 /* A function that is dropped. */
 struct member {
 	uint32_t function;
+	uint32_t probes;	  /* in a burst */
 	double count_ns, call_ns; /* what counting a call costs, and recording it */
 	double per_ns;		  /* calls in a ns of own CPU time, as was estimated last */
+	uint64_t counted;	  /* windows */
 	uint64_t ran_ns;	  /* own CPU time of the target before it was dropped */
 	uint64_t passed;	  /* calls that were passed over, as seen last */
 	double threads[RATES_THREADS];
+};
+
+/* One of the two kinds of looks: when the next one is due. By what looks cost on average, so that
+ * what a look has seen does not tell when the next one is: else those at a time when much is called
+ * would be fewer. */
+struct turns {
+	double part;	      /* of what looks may cost */
+	double cost_ns;	      /* so far */
+	uint64_t cnt;	      /* looks */
+	uint64_t next_ran_ns; /* the target's time then */
+	uint64_t next_ns;     /* not before that */
 };
 
 struct bursts {
@@ -59,9 +76,9 @@ struct bursts {
 	uint32_t *list, *functions;
 	uint64_t *calls;
 	size_t list_cnt, list_cap, functions_cap, calls_cap;
-	size_t next_counted, next_again, windows, next_part, parts;
+	size_t next_burst;
 	double cost_ns; /* of all bursts and windows, to the target */
-	uint64_t next_burst_ns, next_window_ns;
+	struct turns bursts, windows;
 	uint64_t ended_ns; /* the last burst; 0: it is forgotten */
 	uint64_t start_ran_ns, off_ran_ns, off_since_ns;
 	bool off;
@@ -80,7 +97,8 @@ int bursts__new(const struct budget_inputs *in, struct bursts **out)
 		return -ENOMEM;
 	}
 	b->in = in;
-	b->parts = 1;
+	b->bursts.part = BURST_PART;
+	b->windows.part = 1 - BURST_PART;
 	b->seed = 1;
 	b->start_ran_ns = tracer__ran_ns(in->tracer);
 	*out = b;
@@ -116,6 +134,15 @@ static uint64_t own_ns(const struct bursts *b)
 	return (double)ran > b->cost_ns ? ran - (uint64_t)b->cost_ns : 0;
 }
 
+void bursts__start(struct bursts *b)
+{
+	if (!b)
+		return;
+	b->start_ran_ns = tracer__ran_ns(b->in->tracer);
+	for (size_t i = 0; i < b->cnt; i++)
+		b->members[i].ran_ns = 0;
+}
+
 int bursts__add(struct bursts *b, uint32_t function, double per_ns)
 {
 	const struct plan_function *f;
@@ -129,11 +156,12 @@ int bursts__add(struct bursts *b, uint32_t function, double per_ns)
 		return 0;
 	if (ARRAY_RESERVE(&b->members, b->cnt, &b->cap) || rates__add(b->rates, per_ns))
 		return -ENOMEM;
-	probes = call_cost__of(b->in->plan, f);
+	probes = call_cost__in_burst(b->in->plan, f);
 	m = &b->members[b->cnt++];
 	*m = (struct member){
 		.function = function,
-		.count_ns = (double)probe_costs__passed(&b->in->costs, probes.entry),
+		.probes = 1 + (probes.exit == WIRE_COST_NONE ? 0 : f->exits_cnt),
+		.count_ns = COLDER * (double)probe_costs__passed(&b->in->costs, probes.entry),
 		.call_ns = (double)probe_costs__call(&b->in->costs, probes.entry, probes.exit),
 		.per_ns = per_ns,
 		.ran_ns = own_ns(b),
@@ -303,95 +331,175 @@ static void watch(struct bursts *b, const struct reading *from, struct reading *
 	read_counts(b, to, false, true);
 }
 
-/* The next functions in turn, as many as counting may cost; not those of which counting would take
- * much of the time, as it tells too little then, unless there are no others. Every third window is
- * for the same few: only what is counted again tells how far windows differ. */
+/* What counting a member takes of the target's own time. */
+static double counting_share(const struct member *m)
+{
+	return m->per_ns * m->count_ns;
+}
+
+/* Those of which counting would take much of the time tell too little: last. */
+static int by_turn(const void *a, const void *b, void *ctx)
+{
+	const struct member *members = ctx;
+	const struct member *m = &members[*(const uint32_t *)a];
+	const struct member *n = &members[*(const uint32_t *)b];
+	double c = counting_share(m), d = counting_share(n);
+
+	if (c > DEAR || d > DEAR)
+		return c < d ? -1 : c > d;
+	if (m->counted != n->counted)
+		return m->counted < n->counted ? -1 : 1;
+	return *(const uint32_t *)a < *(const uint32_t *)b ? -1 : 1;
+}
+
+/* One of the same few in turn, if there is one. */
+static int list_again(struct bursts *b)
+{
+	uint32_t few[AGAIN];
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < b->cnt && cnt < AGAIN; i++) {
+		double share = counting_share(&b->members[i]);
+
+		if (share >= AGAIN_LEAST && share <= WINDOW_SHARE)
+			few[cnt++] = i;
+	}
+	return cnt ? list_add(b, few[b->windows.cnt / EVERY % cnt]) : 0;
+}
+
+/* The functions of a window: those that were counted least, as many as counting may cost. Every
+ * third window is for the same few: only what is counted again tells how far windows differ. */
 static int list_counted(struct bursts *b)
 {
-	bool again = b->windows++ % 3 == 2;
-	size_t cnt = again && b->cnt > AGAIN ? AGAIN : b->cnt;
-	size_t *next = again ? &b->next_again : &b->next_counted;
-	size_t tried = 0;
 	double share = 0;
+	int err = 0;
 
 	b->list_cnt = 0;
-	while (b->list_cnt < cnt && (!b->list_cnt || tried < cnt)) {
-		size_t member = *next % cnt;
-		double more = b->members[member].per_ns * b->members[member].count_ns;
-
-		if (b->list_cnt && share + more > WINDOW_SHARE)
+	if (b->windows.cnt % EVERY == EVERY - 1)
+		err = list_again(b);
+	if (err || b->list_cnt) {
+		list_sort(b);
+		return err;
+	}
+	for (size_t i = 0; !err && i < b->cnt; i++)
+		err = list_add(b, i);
+	if (err)
+		return err;
+	qsort_r(b->list, b->cnt, sizeof(*b->list), by_turn, b->members);
+	for (b->list_cnt = 0; b->list_cnt < b->cnt && b->list_cnt < WINDOW_MOST; b->list_cnt++) {
+		share += counting_share(&b->members[b->list[b->list_cnt]]);
+		if (b->list_cnt && share > WINDOW_SHARE)
 			break;
-		*next = member + 1;
-		if (more > RATES_CHEAP && tried++ < cnt)
-			continue;
-		if (list_add(b, member))
-			return -ENOMEM;
-		share += more;
 	}
 	list_sort(b);
 	return 0;
 }
 
-/* How long it may take until the next look of a kind, that has `part` of what looks may cost, if
- * this one has cost so much of the time that the target has run. */
-static uint64_t rest_ns(struct bursts *b, double part, const struct reading *from,
-			const struct reading *to, double cost_ns)
+/* Of what making and closing the links of the list's functions takes, so much is the target's. */
+static double linking_cost(const struct bursts *b, double probes)
 {
-	double load = (double)(to->ran_ns - from->ran_ns) / (double)(to->at_ns - from->at_ns + 1);
-	double share = part * BURSTS_SHARE * b->in->limit * (load > LEAST_LOAD ? load : LEAST_LOAD);
+	size_t processes = b->in->target->processes_cnt;
 
-	return about(b, cost_ns / share);
+	return probes * PROBE_NS * (double)(processes ? processes : 1);
 }
 
-static int take_window(struct bursts *b, uint64_t now)
+static bool is_due(const struct bursts *b, const struct turns *t, uint64_t now)
+{
+	return ran_ns(b) >= t->next_ran_ns && now >= t->next_ns;
+}
+
+/* A look that began at that time of the target has cost so much. */
+static void turn_taken(struct bursts *b, struct turns *t, uint64_t ran, double cost_ns)
+{
+	t->cost_ns += cost_ns;
+	t->cnt++;
+	t->next_ran_ns = ran + about(b, t->cost_ns / (double)t->cnt /
+						(t->part * BURSTS_SHARE * b->in->limit));
+}
+
+/* Takes the counts of a window, from one reading to the other. */
+static void count_window(struct bursts *b, const struct reading *from, const struct reading *to)
+{
+	double others_ns = charge_passed(b);
+	double ran_ns = (double)(to->ran_ns - from->ran_ns) - others_ns;
+
+	b->cost_ns += to->cost_ns;
+	if (others_ns < MOST_OTHERS * ran_ns)
+		rates__add_window(b->rates, b->list, b->calls, b->list_cnt, ran_ns, to->cost_ns);
+	for (size_t k = 0; k < b->list_cnt; k++)
+		b->members[b->list[k]].counted++;
+	log_debug("window of %zu functions: %.1f ms long, %.1f ms of CPU time, costs %.2f ms and "
+		  "%.2f, %lu calls of %s",
+		  b->list_cnt, (double)(to->at_ns - from->at_ns) / 1e6,
+		  (double)(to->ran_ns - from->ran_ns) / 1e6, to->cost_ns / 1e6, others_ns / 1e6,
+		  (unsigned long)b->calls[0], b->in->plan->functions[b->functions[0]].symbol);
+}
+
+static int take_window(struct bursts *b)
 {
 	struct reading from = {0}, to = {0};
 	int err = list_counted(b);
-	double others_ns, ran_ns;
-	uint64_t linking_ns;
+	uint64_t ran = ran_ns(b);
 
 	if (err)
 		return err;
 	err = tracer__survey(b->in->tracer, b->in->plan, b->in->target, b->functions, b->list_cnt);
-	linking_ns = now_ns() - now;
 	if (!err) {
 		read_counts(b, &from, true, false);
 		charge_passed(b);
 		watch(b, &from, &to, WINDOW_NS, WINDOW_COST);
-		others_ns = charge_passed(b);
-		b->cost_ns += to.cost_ns;
-		ran_ns = (double)(to.ran_ns - from.ran_ns) - others_ns;
-		if (others_ns < MOST_OTHERS * ran_ns)
-			rates__add_window(b->rates, b->list, b->calls, b->list_cnt, ran_ns,
-					  to.cost_ns);
-		log_debug("window of %zu functions: %.1f ms to make, %.1f ms long, %.1f ms of CPU "
-			  "time, costs %.2f ms and %.2f, %lu calls of %s",
-			  b->list_cnt, (double)(from.at_ns - now) / 1e6,
-			  (double)(to.at_ns - from.at_ns) / 1e6,
-			  (double)(to.ran_ns - from.ran_ns) / 1e6, to.cost_ns / 1e6,
-			  others_ns / 1e6, (unsigned long)b->calls[0],
-			  b->in->plan->functions[b->functions[0]].symbol);
+		count_window(b, &from, &to);
 	}
 	tracer__take_out_survey(b->in->tracer);
-	b->next_window_ns = now + rest_ns(b, 1 - BURST_PART, &from, &to,
-					  to.cost_ns + LINKING_COST * (double)linking_ns);
+	turn_taken(b, &b->windows, ran, to.cost_ns + linking_cost(b, (double)b->list_cnt));
 	return err == -ENOMEM ? err : 0;
+}
+
+/* All of them, or as many in turn as there may be probes. */
+static int list_burst(struct bursts *b, double *probes)
+{
+	double most = BURST_PROBES / (linking_cost(b, 1) / PROBE_NS);
+	int err = 0;
+
+	b->list_cnt = 0;
+	*probes = 0;
+	while (!err && b->list_cnt < b->cnt && (!b->list_cnt || *probes < most)) {
+		size_t member = b->next_burst++ % b->cnt;
+
+		*probes += b->members[member].probes;
+		err = list_add(b, member);
+	}
+	if (b->list_cnt == b->cnt)
+		b->next_burst = 0;
+	if (!err)
+		list_sort(b);
+	return err;
+}
+
+/* Takes the counts of a burst; returns what its calls have cost. */
+static int count_burst(struct bursts *b, double *cost_ns)
+{
+	struct rate *rates = NULL;
+	int err = rates__add_burst(b->rates, b->list, b->calls, b->list_cnt);
+
+	if (!err)
+		err = estimate(b, &rates);
+	free(rates);
+	*cost_ns = 0;
+	for (size_t k = 0; k < b->list_cnt; k++)
+		*cost_ns += (double)b->calls[k] * b->members[b->list[k]].call_ns;
+	return err;
 }
 
 static int take_burst(struct bursts *b, uint64_t now)
 {
-	double calls_cost = 0;
-	struct rate *rates = NULL;
+	double calls_ns = 0, probes;
 	struct reading from = {0}, to = {0};
-	uint64_t linking_ns, rest;
-	int err = 0;
+	uint64_t ran = ran_ns(b), linking_ns;
+	int err = list_burst(b, &probes);
 
-	b->list_cnt = 0;
-	for (size_t i = b->next_part++ % b->parts; !err && i < b->cnt; i += b->parts)
-		err = list_add(b, i);
 	if (err)
 		return err;
-	list_sort(b);
 	tracer__forget_bursts(b->in->tracer, now);
 	err = tracer__put_in_burst(b->in->tracer, b->in->plan, b->in->target, b->functions,
 				   b->list_cnt);
@@ -406,22 +514,15 @@ static int take_burst(struct bursts *b, uint64_t now)
 		b->taken_ns += to.at_ns - from.at_ns;
 	}
 	tracer__take_out_burst(b->in->tracer);
-	if (!err) {
-		err = rates__add_burst(b->rates, b->list, b->calls, b->list_cnt);
-		if (!err)
-			err = estimate(b, &rates);
-		free(rates);
-		for (size_t k = 0; k < b->list_cnt; k++)
-			calls_cost += (double)b->calls[k] * b->members[b->list[k]].call_ns;
-	}
-	b->cost_ns += calls_cost;
-	rest = rest_ns(b, BURST_PART, &from, &to, calls_cost + LINKING_COST * (double)linking_ns);
-	b->next_burst_ns = now + (rest > BURST_REST_NS ? rest : BURST_REST_NS);
-	if (linking_ns > LINKING_NS && b->parts < b->cnt)
-		b->parts *= 2;
-	log_debug("burst of %zu functions: %.1f ms to make, %.1f ms long, costs %.1f ms",
-		  b->list_cnt, linking_ns / 1e6, (double)(to.at_ns - from.at_ns) / 1e6,
-		  calls_cost / 1e6);
+	if (!err)
+		err = count_burst(b, &calls_ns);
+	b->cost_ns += calls_ns;
+	turn_taken(b, &b->bursts, ran, calls_ns + linking_cost(b, probes));
+	b->bursts.next_ns = now + REST_NS;
+	log_debug("burst of %zu functions: %.1f ms to make, %.1f ms long, %.1f ms of CPU time, "
+		  "costs %.1f ms",
+		  b->list_cnt, (double)linking_ns / 1e6, (double)(to.at_ns - from.at_ns) / 1e6,
+		  (double)(to.ran_ns - from.ran_ns) / 1e6, calls_ns / 1e6);
 	return err == -ENOMEM ? err : 0;
 }
 
@@ -429,17 +530,16 @@ int bursts__look(struct bursts *b, uint64_t now_ns)
 {
 	if (!b || b->off || !b->cnt)
 		return 0;
-	b->next_burst_ns +=
-		(uint64_t)(charge_passed(b) / (BURST_PART * BURSTS_SHARE * b->in->limit));
+	b->bursts.cost_ns += charge_passed(b);
 	if (b->ended_ns && now_ns > b->ended_ns + GONE_NS) {
 		tracer__forget_bursts(b->in->tracer, b->ended_ns);
 		b->ended_ns = 0;
 	}
 	if (is_debugged(b))
 		return 0;
-	if (now_ns >= b->next_burst_ns)
+	if (is_due(b, &b->bursts, now_ns))
 		return take_burst(b, now_ns);
-	return now_ns >= b->next_window_ns ? take_window(b, now_ns) : 0;
+	return is_due(b, &b->windows, now_ns) ? take_window(b) : 0;
 }
 
 uint64_t bursts__pace_ns(struct bursts *b)

@@ -24,6 +24,9 @@ void bursts__free(struct bursts *b); /* accepts NULL */
 
 /* These accept NULL. */
 
+/* Tracing begins. */
+void bursts__start(struct bursts *b);
+
 /* A function is dropped, that was called so often in a ns of the target's own CPU time. Returns 0
  * or -ENOMEM. */
 int bursts__add(struct bursts *b, uint32_t function, double per_ns);

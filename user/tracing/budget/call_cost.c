@@ -34,12 +34,10 @@ static uint8_t exit_class(const struct plan *p, const struct plan_function *f)
 		return end_class(p, f);
 	if (f->exit == EXIT_RETURN)
 		return WIRE_COST_RETURN;
+	if (plan__exits_step(p, f))
+		return WIRE_COST_EXIT_STEP;
 	for (uint32_t i = 0; i < f->exits_cnt; i++) {
-		const struct plan_exit *exit = &p->exits[f->exits + i];
-
-		if (exit->steps && !exit->emulated)
-			return WIRE_COST_EXIT_STEP;
-		emulated |= exit->emulated;
+		emulated |= p->exits[f->exits + i].emulated;
 		class = WIRE_COST_EXIT_JMP;
 	}
 	return emulated ? WIRE_COST_EXIT_RET : class;
@@ -52,6 +50,15 @@ struct function_probes call_cost__of(const struct plan *p, const struct plan_fun
 		.exit = exit_class(p, f),
 		.leaf_insns = f->leaf_insns,
 	};
+}
+
+struct function_probes call_cost__in_burst(const struct plan *p, const struct plan_function *f)
+{
+	struct function_probes probes = call_cost__of(p, f);
+
+	if (plan__exits_step(p, f))
+		probes.exit = WIRE_COST_NONE;
+	return probes;
 }
 
 int call_cost__tell(const struct plan *p, struct collector *c)

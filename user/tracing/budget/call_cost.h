@@ -10,6 +10,8 @@ struct plan_function;
 struct tracer;
 
 struct function_probes call_cost__of(const struct plan *p, const struct plan_function *f);
+/* In bursts, which leave dear exits out. */
+struct function_probes call_cost__in_burst(const struct plan *p, const struct plan_function *f);
 
 /* Tells the collector of all functions that are planned. Returns 0 or -ENOMEM. */
 int call_cost__tell(const struct plan *p, struct collector *c);

@@ -189,6 +189,7 @@ void controller__start(struct controller *s, uint64_t now_ns)
 	s->start_ns = now_ns;
 	s->fast_polling = true;
 	begin_look(s, now_ns, cpu_clock__read(&s->clock, s->in, true), 0);
+	bursts__start(s->bursts);
 }
 
 uint64_t controller__cpu_ns(struct controller *s)

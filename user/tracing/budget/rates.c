@@ -11,12 +11,25 @@
 
 /* What counting costs is known by this share of it. */
 #define COST_SPREAD 0.2
+/* And it is taken to be no more of the time than this: hardly anything is left then. */
+#define MOST_COST 0.9
 /* The average variance of looks counts as much as so many looks at the function itself. */
 #define DRAWN 3
 /* A fit to windows that weigh less than this is none. */
 #define LITTLE 1
 /* What one look deviates from others: a variance, relative, 10 %. */
 #define USUAL 0.01
+/* What a burst deviates from others at least: 2 %. */
+#define SLIGHT 4e-4
+/* Functions that bursts have met fewer times say little of how they are called; and fewer functions
+ * than that, of what is usual. */
+#define FEW  10
+#define MANY 8
+/* Functions whose distances differ by this, as a variance, are taken to go by the same thing: 3 %.
+ */
+#define ALIKE 1e-3
+/* The share of functions that are like no other, before anything is known. */
+#define STRANGE 0.1
 /* What no deviation shows: relative, 0.7 %. */
 #define FLOOR 5e-5
 
@@ -123,6 +136,36 @@ static double sums_variance(const struct sums *s, double average)
 	return (beyond > 0 ? beyond / s->n : 0) + sums_chance(s) / s->n;
 }
 
+static int by_size(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* How many times as much as by chance bursts deviate, relative, for most functions: less than once
+ * where each request calls them as often. Without the middle of many functions it is once. */
+static double usual_times(const struct sums *bursts, size_t cnt, double *scratch)
+{
+	size_t known = 0;
+
+	for (size_t i = 0; i < cnt; i++) {
+		if (bursts[i].n > 1 && bursts[i].c >= FEW)
+			scratch[known++] = sums_spread(&bursts[i]) / sums_chance(&bursts[i]);
+	}
+	qsort(scratch, known, sizeof(*scratch), by_size);
+	return known < MANY ? 1 : scratch[known / 2];
+}
+
+/* The variance of what bursts tell of a function, relative; `times` as above. */
+static double bursts_variance(const struct sums *s, double times)
+{
+	double of = s->c < FEW && times < 1 ? 1 : times;
+	double usual = of * sums_chance(s) + (s->n > 1 ? SLIGHT : USUAL);
+
+	return ((s->n - 1) * sums_spread(s) + DRAWN * usual) / (s->n - 1 + DRAWN) / s->n;
+}
+
 /* What looks deviate beyond chance: averages over all functions, the usual one among them. */
 struct average {
 	double sum, weight;
@@ -146,9 +189,8 @@ void rates__add_window(struct rates *r, const uint32_t *functions, const uint64_
 {
 	double own_ns = cpu_ns - cost_ns;
 
-	/* Hardly anything is left beside the probes. */
-	if (own_ns < cpu_ns / 10)
-		own_ns = cpu_ns / 10;
+	if (own_ns < (1 - MOST_COST) * cpu_ns)
+		own_ns = (1 - MOST_COST) * cpu_ns;
 	for (size_t i = 0; i < cnt; i++) {
 		struct function *f = &r->functions[functions[i]];
 
@@ -207,14 +249,26 @@ void rates__set_threads(struct rates *r, uint32_t function, const double *calls)
 		f->threads[i] = sqrt(calls[i] / sum);
 }
 
-/* Whether windows know the function well enough to tell what a burst was worth. */
+/* What windows tell of a rate. */
+struct known {
+	double per_ns;
+	double variance; /* of what comes by chance, relative */
+	double off; /* by what counting costs, which is off for all in the same way: relative */
+};
+
+static double variance_of(const struct known *k)
+{
+	return k->variance + k->off * k->off;
+}
+
+/* Whether windows tell anything of how often it is called. */
 static bool is_reference(const struct function *f)
 {
-	return f->windows.n && f->windows.c > 0 && f->cost_ns < RATES_CHEAP * f->cpu_ns;
+	return f->windows.n && f->windows.c > 0;
 }
 
 /* The own time, in ns, that the burst was worth, by functions that windows know; 0: no idea. */
-static double burst_worth(const struct rates *r, const struct burst *b, const struct rate *known)
+static double burst_worth(const struct rates *r, const struct burst *b, const struct known *known)
 {
 	double calls = 0, rate = 0;
 
@@ -228,7 +282,7 @@ static double burst_worth(const struct rates *r, const struct burst *b, const st
 }
 
 /* What bursts tell: sums of calls and of what bursts were worth. */
-static void add_bursts(const struct rates *r, const struct rate *known, struct sums *sums)
+static void add_bursts(const struct rates *r, const struct known *known, struct sums *sums)
 {
 	for (size_t k = 0; k < r->bursts_cnt; k++) {
 		const struct burst *b = r->bursts[k];
@@ -241,23 +295,16 @@ static void add_bursts(const struct rates *r, const struct rate *known, struct s
 	}
 }
 
-/* How far windows are from what bursts tell of a function, relative. */
-static double distance(const struct function *f, const struct sums *bursts)
-{
-	return sums_ratio(&f->windows) / sums_ratio(bursts) - 1;
-}
-
 /* What windows tell. */
-static struct rate by_windows(const struct function *f, double spread)
+static struct known by_windows(const struct function *f, double spread)
 {
-	double share = f->cpu_ns > 0 ? f->cost_ns / f->cpu_ns : 0, off;
+	double share = f->cpu_ns > 0 ? f->cost_ns / f->cpu_ns : 0;
 
 	if (!f->windows.n)
-		return (struct rate){f->guess, 1};
-	share = share < 0.9 ? share : 0.9;
-	off = COST_SPREAD * share / (1 - share);
-	return (struct rate){sums_ratio(&f->windows),
-			     sums_variance(&f->windows, spread) + off * off};
+		return (struct known){f->guess, 1, 0};
+	share = share < MOST_COST ? share : MOST_COST;
+	return (struct known){sums_ratio(&f->windows), sums_variance(&f->windows, spread),
+			      COST_SPREAD * share / (1 - share)};
 }
 
 /* How much of what is known of one function tells of another: 1 if the same threads call them, 0 if
@@ -274,107 +321,179 @@ static double alike(const struct function *f, const struct function *g)
 	return product * product;
 }
 
+/* How far windows are from what bursts tell of a function. */
+struct distance {
+	bool known;
+	double log;	 /* of the ratio */
+	double variance; /* of that */
+	double chance;	 /* the part of bursts in it */
+};
+
+static struct distance distance_of(const struct rates *r, const struct sums *bursts,
+				   const struct known *known, double times, size_t function)
+{
+	const struct sums *s = &bursts[function];
+	struct distance d = {is_reference(&r->functions[function]) && s->c > 0, 0, 0, 0};
+
+	if (!d.known)
+		return d;
+	d.log = log(known[function].per_ns / sums_ratio(s));
+	d.chance = bursts_variance(s, times);
+	d.variance = variance_of(&known[function]) + d.chance;
+	return d;
+}
+
 /* How bursts are to be scaled for a function. */
 struct fit {
 	double by;	 /* they are worth so many times as much, */
-	double variance; /* with this error, relative */
+	double variance; /* with this error, relative, */
+	double off;	 /* and this by what counting costs; */
+	double windows;	 /* that of its own windows, in addition */
 };
 
-/* By windows of functions that the same threads call, each weighed by how well windows and bursts
- * know it. */
-static struct fit fit_one(const struct rates *r, const struct sums *bursts,
-			  const struct rate *known, double spread, const struct function *to)
+/* How likely a function's distance is, if it goes by the same thing as one whose distance is known,
+ * by what both are uncertain in. 1: windows do not know it. */
+static double likelihood(const struct distance *of, const struct distance *to)
 {
-	double weights = 0, windows_sum = 0, bursts_sum = 0;
+	double variance = of->variance + to->variance + ALIKE, apart = of->log - to->log;
 
-	for (size_t i = 0; i < r->cnt; i++) {
-		const struct function *f = &r->functions[i];
-		double chance, usual, weight;
-
-		if (!is_reference(f) || !(bursts[i].c > 0))
-			continue;
-		/* Sums of both, in units of what is thought to be right: a ratio of two that are
-		 * uncertain is not right on average. */
-		chance = sums_variance(&bursts[i], spread);
-		usual = (known[i].per_ns / known[i].variance + sums_ratio(&bursts[i]) / chance) /
-			(1 / known[i].variance + 1 / chance);
-		weight = alike(f, to) / (known[i].variance + chance);
-		weights += weight;
-		windows_sum += weight * known[i].per_ns / usual;
-		bursts_sum += weight * sums_ratio(&bursts[i]) / usual;
-	}
-	if (weights < LITTLE || !(windows_sum > 0) || !(bursts_sum > 0))
-		return (struct fit){1, 1};
-	return (struct fit){windows_sum / bursts_sum, 1 / weights};
+	return to->known ? exp(-apart * apart / variance / 2) / sqrt(2 * M_PI * variance) : 1;
 }
 
-/* How far bursts are off for each function beyond chance: its variance, relative. */
-static double error_beyond(const struct rates *r, const struct sums *bursts, const struct fit *fits,
-			   const struct rate *known, double spread)
+/* Sums over other functions. */
+struct others {
+	double cnt, likelihood; /* of those that the same threads call */
+	double all_distance, all_squares, all_variance;
+	/* The same, by what they tell. */
+	double weights, distance, squares, expected, variance, off;
+};
+
+static void others_add(struct others *o, const struct distance *d, const struct known *k,
+		       double likelihood, double alike)
 {
-	double off = 0, weights = 0;
+	double weight = alike * likelihood / d->variance, chance = k->variance + d->chance;
+
+	o->cnt += alike;
+	o->likelihood += alike * likelihood;
+	o->all_distance += alike * d->log;
+	o->all_squares += alike * d->log * d->log;
+	o->all_variance += alike * d->variance;
+	o->weights += weight;
+	o->distance += weight * d->log;
+	o->squares += weight * d->log * d->log;
+	o->expected += weight * chance;
+	o->variance += weight * weight * chance;
+	o->off += weight * k->off;
+}
+
+/* How likely a function is like no other: those that are like it are at `mean`. */
+static double strange(const struct others *o, const struct distance *own, double mean)
+{
+	double gap = own->log - mean, variance = own->variance + 1, same = o->likelihood / o->cnt;
+	double apart = STRANGE * exp(-gap * gap / variance / 2) / sqrt(2 * M_PI * variance);
+
+	return apart / (apart + same);
+}
+
+/* How far from others, as a variance, one may be that windows do not know. */
+static double others_apart(const struct others *o, double mean)
+{
+	double squares = o->all_squares - 2 * mean * o->all_distance + o->cnt * mean * mean;
+
+	return squares > o->all_variance ? (squares - o->all_variance) / o->cnt : 0;
+}
+
+/* By windows of other functions that the same threads call, and that are as far off: each weighed
+ * by how well windows and bursts know it. */
+static struct fit fit_one(const struct rates *r, const struct distance *distances,
+			  const struct known *known, size_t to)
+{
+	const struct distance *own = &distances[to];
+	struct others o = {0};
+	double mean, apart, gap, share;
+	struct fit fit;
 
 	for (size_t i = 0; i < r->cnt; i++) {
-		double square, weight, chance;
-
-		if (!is_reference(&r->functions[i]) || !(bursts[i].c > 0))
-			continue;
-		square = (1 + distance(&r->functions[i], &bursts[i])) / fits[i].by - 1;
-		square *= square;
-		chance = known[i].variance + sums_variance(&bursts[i], spread);
-		weight = 1 / (chance * chance);
-		off += weight * (square - chance);
-		weights += weight;
+		if (distances[i].known && i != to)
+			others_add(&o, &distances[i], &known[i], likelihood(&distances[i], own),
+				   alike(&r->functions[i], &r->functions[to]));
 	}
-	return off > 0 ? off / weights : 0;
+	if (o.weights < LITTLE)
+		return (struct fit){1, 1, 0, 0};
+	mean = o.distance / o.weights;
+	/* What they differ in beyond chance, this one may, too. */
+	apart = o.squares / o.weights - mean * mean - o.expected / o.weights;
+	fit = (struct fit){
+		exp(mean),
+		o.variance / (o.weights * o.weights) + (apart > 0 ? apart : 0),
+		o.off / o.weights,
+		0,
+	};
+	if (!own->known) {
+		fit.variance += others_apart(&o, mean);
+		return fit;
+	}
+	/* Either it is like no other, or its windows were out of the ordinary. */
+	gap = own->log - mean;
+	share = strange(&o, own, mean);
+	fit.variance += share * gap * gap;
+	fit.windows = (1 - share) * gap * gap;
+	return fit;
 }
 
 /* Adds one estimate of a rate to another. */
-static void join(struct rate *to, double per_ns, double variance)
+static void join(struct known *to, const struct known *more)
 {
-	double both = 1 / (1 / variance + 1 / to->variance);
+	double weight = 1 / variance_of(more), sum = weight + 1 / variance_of(to);
+	double of_more = weight / sum, of_to = 1 - of_more;
 
-	to->per_ns = both * (per_ns / variance + to->per_ns / to->variance);
-	to->variance = both;
+	to->per_ns = of_more * more->per_ns + of_to * to->per_ns;
+	to->variance = of_more * of_more * more->variance + of_to * of_to * to->variance;
+	to->off = of_more * more->off + of_to * to->off;
 }
 
-/* Joins what windows (`out`) and bursts tell. */
-static void join_all(const struct rates *r, const struct sums *bursts, struct fit *fits,
-		     struct rate *out)
+/* Joins what windows (`known`) and bursts tell. */
+static void join_all(const struct rates *r, const struct sums *bursts, struct distance *distances,
+		     const struct known *known, double times, struct rate *out)
 {
-	struct average average = {0};
-	double spread, off;
-
 	for (size_t i = 0; i < r->cnt; i++)
-		average_add(&average, &bursts[i]);
-	spread = average_of(&average);
-	for (size_t i = 0; i < r->cnt; i++)
-		fits[i] = fit_one(r, bursts, out, spread, &r->functions[i]);
-	off = error_beyond(r, bursts, fits, out, spread);
+		distances[i] = distance_of(r, bursts, known, times, i);
 	for (size_t i = 0; i < r->cnt; i++) {
+		const struct fit fit = fit_one(r, distances, known, i);
+		const struct known by_bursts = {
+			sums_ratio(&bursts[i]) * fit.by,
+			bursts_variance(&bursts[i], times) + fit.variance,
+			fit.off,
+		};
+		struct known both = known[i];
+
+		both.variance += fit.windows;
 		if (bursts[i].c > 0)
-			join(&out[i], sums_ratio(&bursts[i]) * fits[i].by,
-			     sums_variance(&bursts[i], spread) + fits[i].variance + off);
-		out[i].variance += FLOOR;
+			join(&both, &by_bursts);
+		out[i] = (struct rate){both.per_ns, variance_of(&both) + FLOOR};
 	}
 }
 
 int rates__estimate(const struct rates *r, struct rate *out)
 {
+	struct distance *distances = calloc(r->cnt + 1, sizeof(*distances));
+	struct known *known = calloc(r->cnt + 1, sizeof(*known));
 	struct sums *bursts = calloc(r->cnt + 1, sizeof(*bursts));
-	struct fit *fits = calloc(r->cnt + 1, sizeof(*fits));
-	int err = bursts && fits ? 0 : -ENOMEM;
+	double *scratch = calloc(r->cnt + 1, sizeof(*scratch));
+	int err = distances && known && bursts && scratch ? 0 : -ENOMEM;
 	struct average windows = {0};
 
 	if (!err) {
 		for (size_t i = 0; i < r->cnt; i++)
 			average_add(&windows, &r->functions[i].windows);
 		for (size_t i = 0; i < r->cnt; i++)
-			out[i] = by_windows(&r->functions[i], average_of(&windows));
-		add_bursts(r, out, bursts);
-		join_all(r, bursts, fits, out);
+			known[i] = by_windows(&r->functions[i], average_of(&windows));
+		add_bursts(r, known, bursts);
+		join_all(r, bursts, distances, known, usual_times(bursts, r->cnt, scratch), out);
 	}
+	free(scratch);
+	free(distances);
+	free(known);
 	free(bursts);
-	free(fits);
 	return err;
 }

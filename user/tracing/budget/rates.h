@@ -16,7 +16,8 @@
  * functions. Where threads do different work, a burst slows them in different ways, so bursts are
  * scaled for each function by those that the same threads call; and how far they are off for
  * functions that windows know is taken as an error of all that they tell. What both kinds of looks
- * say of a function is weighed by their variances.
+ * say of a function is weighed by their variances. What counting costs is known by a fifth, and off
+ * for all windows in the same way: that error stays, however many they are.
  */
 #ifndef PROFTRACE_BUDGET_RATES_H
 #define PROFTRACE_BUDGET_RATES_H
@@ -25,9 +26,6 @@
 #include <stdint.h>
 
 struct rates;
-
-/* Functions of which counting takes less than this of the time tell what bursts are worth. */
-#define RATES_CHEAP 0.25
 
 struct rate {
 	double per_ns;	 /* calls in a ns of own CPU time */
