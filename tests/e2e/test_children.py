@@ -96,8 +96,8 @@ class Text(harness.TestCase):
     def test_a_drop_leaves_children(self):
         """The budget sees what children call, and only they call anything."""
         target, path = self.heated()
-        tracer = self.process(harness.PROFTRACE, "-v", "-f", "json", *LIMITED, "-F", "hot", "-p",
-                              target.pid)
+        tracer = self.process(harness.PROFTRACE, "-v", "-f", "json", *LIMITED, "--no-bursts",
+                              "-F", "hot", "-p", target.pid)
         tracer.stderr.wait_lines(harness.TRACING)
         target.go()
         pids = self.pids(target)

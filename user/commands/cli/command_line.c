@@ -14,6 +14,7 @@
 
 #define DEFAULT_MAX_PATHS (1u << 20)
 #define DEFAULT_BUFFER	  (64ull << 20)
+#define DEFAULT_BURST_NS  5000000
 
 static const char *const verb_names[] = {"", "record", "report", "diff", "doctor"};
 
@@ -125,6 +126,7 @@ int options__parse(struct options *o, int argc, char **argv)
 			      .children = true,
 			      .max_overhead = OVERHEAD_NOT_GIVEN,
 			      .sample_rate = SAMPLE_RATE_NOT_GIVEN,
+			      .burst_ns = DEFAULT_BURST_NS,
 			      .buffer_size = DEFAULT_BUFFER};
 	o->verb = parse_verb(&argc, &argv);
 	err = argp_parse(&argp, argc, argv, ARGP_IN_ORDER | ARGP_NO_HELP | ARGP_NO_ERRS, NULL, o);

@@ -94,11 +94,11 @@ const struct argp_option option_table[] = {
 	{"sample-hot", OPT_SAMPLE_HOT, "N", 0,
 	 "keep one call in N of a function that was dropped, scaled and marked as an estimate", 0},
 	{"burst", OPT_BURST, "T", 0,
-	 "probe dropped functions for T now and then (default 5ms, from 1ms to 100ms): their "
-	 "calls, "
-	 "paths and latencies are estimated from that, and marked ~",
+	 "probe dropped functions for T now and then (default: 5ms, where there is a budget; from "
+	 "1ms to 100ms): their calls, paths and latencies are estimated from that, and marked ~",
 	 0},
-	{"no-bursts", OPT_NO_BURSTS, 0, 0, "do not: dropped functions are not shown", 0},
+	{"no-bursts", OPT_NO_BURSTS, 0, 0,
+	 "do not: dropped functions have only the calls up to their drop", 0},
 	{"max-paths", OPT_MAX_PATHS, "N", 0,
 	 "room for N call paths (default 1048576; 64 bytes each)", 0},
 	{"tier", OPT_TIER, "NAME", 0,

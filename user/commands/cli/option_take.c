@@ -177,12 +177,14 @@ static error_t parse_budget(struct options *o, int key, char *arg)
 					 "neither a percentage above 0 nor none");
 		return 0;
 	case OPT_BURST:
+		o->burst_asked = true;
 		if (!value__duration(arg, &o->burst_ns) || o->burst_ns < MIN_BURST_NS ||
 		    o->burst_ns > MAX_BURST_NS)
 			return bad_value(o, "--burst", arg,
 					 "not a time with its unit from 1ms to 100ms");
 		return 0;
 	case OPT_NO_BURSTS:
+		o->burst_asked = false;
 		o->burst_ns = 0;
 		return 0;
 	case OPT_SAMPLE_HOT:

@@ -168,6 +168,9 @@ static int load(struct run *r)
 		.children = r->o->children,
 		.follow = r->o->follow,
 	};
+	if (r->o->burst_asked && r->budget.burst_ns && !tracer__surveys(r->tracer))
+		log_warn("--burst needs Linux 6.6: dropped functions have only the calls up to "
+			 "their drop");
 	if (!err)
 		err = learn_costs(r);
 	if (!err)
