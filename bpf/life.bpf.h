@@ -15,6 +15,7 @@
 
 #include "sched.bpf.h"
 #include "trace.bpf.h"
+#include "whom.bpf.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -339,7 +340,7 @@ static __always_inline void on_new_process(struct task_struct *parent, struct ta
 			__sync_fetch_and_add(&forks, 1);
 		return;
 	}
-	if (!follow_programs)
+	if (!follow_programs && !whom.open)
 		followed |= pages_of_child(child);
 	if (bpf_map_update_elem(&tgids, &tgid, &followed, BPF_ANY)) {
 		__sync_fetch_and_add(&forks, 1);
@@ -368,26 +369,53 @@ static __always_inline bool process_leaves(u32 tgid)
 	return true;
 }
 
-/* A child that has begun a program of its own is followed no longer. Returns whether it is one. */
-static __always_inline bool child_leaves(u32 tgid)
+static __always_inline bool is_named(u32 tgid)
+{
+	u32 *kind = bpf_map_lookup_elem(&tgids, &tgid);
+
+	return kind && (*kind & WIRE_TGID_NAMED);
+}
+
+/* A child that has begun a program of its own is followed no longer. */
+static __always_inline void child_leaves(u32 tgid)
 {
 	u32 *kind = bpf_map_lookup_elem(&tgids, &tgid);
 
 	if (!kind || !(*kind & WIRE_TGID_FOLLOWED))
-		return false;
+		return;
 	thread_stack_ends();
-	return process_leaves(tgid);
+	process_leaves(tgid);
+}
+
+/* A process that belongs has begun a program: it is traced from here on, with all that it loads. */
+static __always_inline void process_joins(u32 tgid)
+{
+	const u32 kind = WIRE_TGID_FOLLOWED;
+	bool known = is_target(tgid);
+
+	if (bpf_map_update_elem(&tgids, &tgid, &kind, BPF_ANY) || known)
+		return;
+	__sync_fetch_and_add(&followed_alive, 1);
+	__sync_fetch_and_add(&followed_cnt, 1);
 }
 
 /* A process has begun a new program; `by_thread`: another thread than its leader did. */
 static __always_inline void on_new_program(bool by_thread)
 {
 	u32 tgid = bpf_get_current_pid_tgid() >> 32, generation;
+	u32 belongs = filter_tgids ? program_belongs() : BELONGS_NOT;
 
-	if (!follow_programs && child_leaves(tgid))
+	if (belongs == BELONGS && !is_named(tgid))
+		process_joins(tgid);
+	else if (!follow_programs)
+		child_leaves(tgid);
+	if (!listening)
 		return;
-	if (!listening || !is_target(tgid))
+	if (!is_target(tgid)) {
+		if (belongs == BELONGS_PERHAPS)
+			event_send(WIRE_EVENT_STARTED, tgid, 0, 0);
 		return;
+	}
 	program_starts(tgid);
 	unwind_space_forget(tgid);
 	generation = maps_changed(WIRE_EVENT_EXEC, tgid, by_thread);

@@ -775,6 +775,7 @@ enum wire_event_kind {
 	WIRE_EVENT_EXEC,       /* it has begun a new program; other: by a thread, not the leader */
 	WIRE_EVENT_ENDED,      /* a followed one has ended */
 	WIRE_EVENT_CONTEXT,    /* it has made a context, on which none was thought to rely */
+	WIRE_EVENT_STARTED,    /* a stranger has begun a program, and may belong to the target */
 };
 
 struct wire_event {
@@ -782,6 +783,25 @@ struct wire_event {
 	u32 pid;
 	u32 other;
 	u32 generation; /* of the maps */
+};
+
+#define WIRE_WHOM_NAME	 16 /* as the kernel's names of processes (TASK_COMM_LEN) */
+#define WIRE_WHOM_NAMES	 16
+#define WIRE_WHOM_GROUPS 16
+
+struct wire_whom_name {
+	u64 words[WIRE_WHOM_NAME / 8], masks[WIRE_WHOM_NAME / 8]; /* of the bytes that count */
+};
+
+/* Who belongs to the target of those that begin a program: all that is given must hold. */
+struct wire_whom {
+	u32 open;    /* somebody may */
+	u32 certain; /* who passes here does; else user space is asked */
+	u32 by_user, uid;
+	u32 names_cnt, groups_cnt; /* 0: any */
+	struct wire_whom_name own; /* ours: no profiler does */
+	struct wire_whom_name names[WIRE_WHOM_NAMES];
+	u64 groups[WIRE_WHOM_GROUPS]; /* the kernel's ids of control groups, v2 */
 };
 
 /* Values in the table of processes that are traced. */

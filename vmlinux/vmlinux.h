@@ -106,8 +106,25 @@ struct uprobes_state {
 	struct xol_area *xol_area; /* where instructions are single-stepped; NULL: none yet */
 };
 
+struct qstr {
+	const unsigned char *name;
+};
+
+struct dentry {
+	struct qstr d_name;
+};
+
+struct path {
+	struct dentry *dentry;
+};
+
+struct file {
+	struct path f_path;
+};
+
 struct mm_struct {
 	unsigned long exec_vm; /* pages that are mapped as code */
+	struct file *exe_file; /* the program */
 	struct uprobes_state uprobes_state;
 };
 
@@ -120,11 +137,38 @@ enum syscall_work_bit {
 	SYSCALL_WORK_BIT_SYSCALL_USER_DISPATCH = 5,
 };
 
+typedef struct {
+	unsigned int val;
+} kuid_t;
+
+struct cred {
+	kuid_t euid;
+};
+
+struct kernfs_node {
+	__u64 id; /* of a control group: its folder's inode */
+};
+
+struct cgroup_subsys_state {
+	struct cgroup_subsys_state *parent;
+};
+
+struct cgroup {
+	struct cgroup_subsys_state self; /* the first field */
+	struct kernfs_node *kn;
+};
+
+struct css_set {
+	struct cgroup *dfl_cgrp; /* of v2 */
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	struct sched_entity se;
 	struct mm_struct *mm;
 	struct signal_struct *signal;
+	const struct cred *cred;
+	struct css_set *cgroups;
 	unsigned int __state; /* since 5.14 */
 	int pid;
 	int tgid;

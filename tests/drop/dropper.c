@@ -48,7 +48,7 @@ static uint64_t now_ns(void)
 
 static int prepare(struct dropper *d, pid_t pid, const char *backend, const char *exits, char *glob)
 {
-	const struct target_spec spec = {.pids = &pid, .pids_cnt = 1};
+	const struct target_spec spec = {.whom = {.pids = &pid, .pids_cnt = 1}};
 	const struct plan_options plan_opts = {
 		.call_nops = tracer__call_nops(),
 		.returns_stop = tracer__returns_stop(backend),

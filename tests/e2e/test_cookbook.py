@@ -2,8 +2,8 @@
 """The commands of docs/cookbook.md, as they stand there, on the programs that they are about: each
 ends well, and shows the functions that the text below it speaks of.
 
-Here a run ends when the load is done, not after the seconds that a reader would give it; and pgrep
-finds the server of the test alone."""
+Here a run ends when the load is done, not after the seconds that a reader would give it; and in
+place of the name of a server stands its number, as others may run."""
 
 import http.client
 import os
@@ -17,7 +17,6 @@ import harness
 from harness import PROFTRACE, ROOT, TRACING
 from test_sessions import NGINX, NGINX_CONF, REDIS
 
-PGREP = "/usr/bin/pgrep"
 SQLITE = "/usr/bin/sqlite3"
 PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 # Servers that are too large to be installed for a test: here the command line alone is looked at.
@@ -74,7 +73,7 @@ class Document(harness.TestCase):
         """At least the options are understood, and the functions looked for."""
         for title in BY_HAND:
             command, = recipes()[title].commands
-            options, cnt = re.subn(r" -p \S*\$\(.*?\)", "", command.removeprefix("sudo proftrace"))
+            options, cnt = re.subn(r" -p (\$\(.*?\)|\S+)", "", command.removeprefix("sudo proftrace"))
             self.assertEqual(cnt, 1, command)
             done = self.process("/bin/sh", "-c", f"exec {PROFTRACE} {options} -- /bin/true",
                                 stdin=subprocess.DEVNULL).finish()
@@ -114,6 +113,9 @@ class Cookbook(harness.TestCase):
         recipe = recipes()[title]
         command, cnt = re.subn(r" -d 10\b", " -d 600", recipe.commands[0])
         self.assertEqual((len(recipe.commands), cnt), (1, 1))
+        pids = ",".join(map(str, harness.session_members(self.server.pid)))
+        command, cnt = re.subn(r" -p [a-z-]+", f" -p {pids}", command)
+        self.assertEqual(cnt, 1, command)
         tracing = self.shell(command)
         if not tracing.stderr.wait_lines(TRACING):
             self.fail(f"does not trace: {tracing.finish()}")
@@ -130,9 +132,6 @@ class Cookbook(harness.TestCase):
     def serve(self, *argv, sock):
         """Starts a server and waits until its socket is there."""
         self.server = self.process(*argv)
-        with open(self.path("bin/pgrep"), "w", encoding="utf-8") as file:
-            file.write(f'#!/bin/sh\nexec {PGREP} -s {self.server.pid} "$@"\n')
-        os.chmod(self.path("bin/pgrep"), 0o755)
         self.assertTrue(harness.poll(lambda: os.path.exists(sock), harness.TIMEOUT))
 
     # nginx

@@ -321,26 +321,30 @@ static void long_pid_lists(void **state)
 
 static void bad_pids(void **state)
 {
-	static const char *const bad[] = {"",
-					  "0",
-					  "-1",
-					  "+1",
-					  "x",
-					  "1x",
-					  "1,",
-					  ",1",
-					  "1,,2",
-					  "1 2",
-					  " 1",
-					  "2147483648",
-					  "1;2",
-					  "0x10",
-					  "1.5",
-					  "1,0",
-					  "99999999999999999999"};
+	static const char *const bad[] = {
+		"",    "0",  "-1",	   "+1",  "1,",	 ",1",	"1,,2",
+		"1 2", " 1", "2147483648", "1;2", "1.5", "1,0", "99999999999999999999"};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
 		REFUSE("-p", "-p", bad[i]);
+}
+
+static void names(void **state)
+{
+	ACCEPT("-p", "nginx,12,php*,1x", "-p", "12,Web Content");
+	assert_int_equal(o.pids_cnt, 1);
+	assert_int_equal(o.names_cnt, 4);
+	assert_string_equal(o.names[2], "1x");
+	assert_true(o.chosen && o.joins);
+	ACCEPT("-p", "12");
+	assert_true(o.chosen && !o.joins);
+	ACCEPT("--user", "www-data", "--unit", "nginx", "-x", "/bin/sh");
+	assert_true(o.joins && !o.pids_cnt);
+	REFUSE("exclude each other", "--unit", "a", "--cgroup", "b");
+	REFUSE("--user", "--user", "");
+	REFUSE("--unit", "--unit", "a", "--unit", "b");
+	REFUSE("--user", "--user", "a", "ls");
+	REFUSE("--unit does not go with", "report", "--unit", "a");
 }
 
 static void bad_values(void **state)
@@ -794,6 +798,7 @@ int main(void)
 		TEST(pid_lists),
 		TEST(long_pid_lists),
 		TEST(bad_pids),
+		TEST(names),
 		TEST(bad_values),
 		TEST(limits_of_values),
 		TEST(unknown_options_are_named),

@@ -87,7 +87,7 @@ void exit_context__make(struct plan *p, const struct target *t, const struct pla
 	}
 	if (p->contexts_guarded && !(ctx->traits & EXIT_UNSAFE_TRAITS))
 		ctx->reason = "nothing mapped unwinds, nor switches stacks before makecontext()";
-	if (!t->processes_cnt) {
+	if (!t->processes_cnt || (opts->anybody && !opts->returns_stop)) {
 		if (!is_deadly(ctx))
 			ctx->reason = "any process may map it, also one that unwinds";
 		ctx->traits |= TRAIT_UNWINDS | TRAIT_SIGNALS;

@@ -23,6 +23,7 @@ struct plan_options {
 	bool grows;	   /* planner__extend() will follow: files may be mapped later */
 	bool new_programs; /* other programs than today's are expected: links are for every
 			      process */
+	bool anybody;	   /* they may be strangers' */
 	bool children;	   /* so they may be for the sake of forked children */
 	bool skip_tiny;	   /* leave out functions that are cheaper than their probe */
 	/* Leaves without loops get no exit probe; see plan_function.closed_at_entry. Not where

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -17,6 +18,7 @@
 #include "target/maps.h"
 #include "target/process.h"
 #include "target/started_as.h"
+#include "target/whom.h"
 #include "util/array.h"
 #include "util/log.h"
 #include "util/path.h"
@@ -306,6 +308,33 @@ static int open_processes(struct target *t, const pid_t *pids, size_t cnt)
 	return 0;
 }
 
+/* Those who belong now. Each is a descriptor, as long as it lives. */
+static int open_chosen(struct target *t, const struct whom_spec *spec)
+{
+	struct rlimit files;
+	pid_t *pids = NULL;
+	size_t cnt = 0;
+	bool more = false;
+	int err = whom__new(spec, &t->whom);
+
+	if (!err)
+		err = whom__find(t->whom, &pids, &cnt, &more);
+	if (!err && !cnt) {
+		whom__nobody(t->whom);
+		err = -ESRCH;
+	}
+	if (more)
+		log_warn("more than %d processes are meant: the others are not traced", WHOM_MOST);
+	if (!err && !getrlimit(RLIMIT_NOFILE, &files)) {
+		files.rlim_cur = files.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &files);
+	}
+	if (!err)
+		err = open_processes(t, pids, cnt);
+	free(pids);
+	return err;
+}
+
 static int open_exec(struct target *t, const char *exec)
 {
 	struct target_object *obj;
@@ -348,8 +377,10 @@ int target__open(const struct target_spec *spec, struct target **out)
 		}
 		if (!err)
 			err = collect_processes(t, NULL);
-	} else if (spec->pids_cnt) {
-		err = open_processes(t, spec->pids, spec->pids_cnt);
+	} else if (spec->whom.pids_cnt || whom__is_open(&spec->whom)) {
+		err = whom__is_open(&spec->whom)
+			      ? open_chosen(t, &spec->whom)
+			      : open_processes(t, spec->whom.pids, spec->whom.pids_cnt);
 		if (!err)
 			err = collect_processes(t, spec->exec);
 	} else {
@@ -369,6 +400,7 @@ void target__free(struct target *t)
 	if (!t)
 		return;
 	launch__free(t->launch);
+	whom__free(t->whom);
 	for (size_t i = 0; i < t->objects_cnt; i++) {
 		close(t->objects[i].fd);
 		free(t->objects[i].path);

@@ -7,10 +7,11 @@
 #include <sys/types.h>
 
 #include "target/target_data.h"
+#include "target/whom.h"
 
 struct target_spec {
-	const pid_t *pids; /* -p */
-	size_t pids_cnt;
+	struct whom_spec
+		whom;	      /* -p, --unit and their likes; its texts stay as long as the target */
 	const char *exec;     /* -x */
 	char *const *command; /* CMD; NULL-terminated */
 	int *status; /* of CMD, if it has ended before it could be traced; else it is left alone */

@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 struct launch;
+struct whom;
 
 struct target_process {
 	pid_t pid;
@@ -54,6 +55,7 @@ struct target {
 	size_t objects_cap;
 	size_t strangers_known; /* of so many objects */
 	struct launch *launch;	/* the command, held before its first instruction; NULL: none */
+	struct whom *whom;	/* who belongs, also later; NULL: the processes that are there */
 	pid_t *pids;		/* the processes' ids */
 	const char *hazard; /* why return probes are deadly on this kernel; NULL: they are not */
 	/* Some process has a shadow stack, or will perhaps: calls must not be probed. */

@@ -147,6 +147,9 @@ int options__parse(struct options *o, int argc, char **argv)
 void options__clear(struct options *o)
 {
 	free(o->pids);
+	for (size_t i = 0; i < o->names_cnt; i++)
+		free(o->names[i]);
+	free(o->names);
 	free(o->filters);
 	free(o->notraces);
 	free(o->usdts);

@@ -69,18 +69,26 @@ static bool is_number(const char *word)
 static error_t check_target(struct options *o)
 {
 	/* What pidof prints, for one. */
-	if (o->command && o->pids_cnt && is_number(o->command[0]))
+	const bool grouped = o->unit || o->cgroup || o->container;
+
+	o->joins = o->names_cnt || grouped || o->user;
+	o->chosen = o->pids_cnt || o->joins;
+	if (!!o->unit + !!o->cgroup + !!o->container > 1)
+		return complain(o, "--unit, --cgroup and --container exclude each other: each is a "
+				   "control group");
+	if (o->command && (o->pids_cnt || o->names_cnt) && is_number(o->command[0]))
 		return complain(o, "-p ... %s: commas go between process ids, as 12,34",
 				o->command[0]);
-	if (o->command && (o->pids_cnt || o->exec))
-		return complain(o,
-				"a command (%s) goes with neither -p nor -x; see proftrace --help",
-				o->command[0]);
+	if (o->command && (o->chosen || o->exec))
+		return complain(o, "a command (%s) goes with neither %s; see proftrace --help",
+				o->command[0],
+				grouped || o->user ? "--unit, --cgroup, --container nor --user"
+						   : "-p nor -x");
 	if (o->follow && !o->children)
 		return complain(o, "--follow and --no-children exclude each other");
-	if (!o->command && !o->pids_cnt && !o->exec)
+	if (!o->command && !o->chosen && !o->exec)
 		return complain(
-			o, "whom to trace? -p PID, -x PATH or a command; see proftrace --help");
+			o, "whom to trace? -p NAME, -x PATH or a command; see proftrace --help");
 	if (o->verb == VERB_RECORD && !o->output)
 		o->output = RECORDING;
 	if (o->verb == VERB_RECORD && o->command && !strcmp(o->output, STDOUT_PATH))
@@ -148,7 +156,7 @@ static error_t check_unwinding(struct options *o)
 		!o->no_samples && o->sample_rate && o->sample_rate != SAMPLE_RATE_NOT_GIVEN;
 	if (!o->callers && !o->samples_asked)
 		return 0;
-	if (o->exec && !o->pids_cnt)
+	if (o->exec && !o->chosen)
 		return complain(o,
 				"%s with -x needs -p: of processes that nobody has named the "
 				"mappings are not known",
@@ -160,7 +168,7 @@ static error_t check_unwinding(struct options *o)
  * what processes have mapped. */
 static void settle_samples(struct options *o)
 {
-	bool fits = o->max_overhead > 0 && !o->calls && (!o->exec || o->pids_cnt);
+	bool fits = o->max_overhead > 0 && !o->calls && (!o->exec || o->chosen);
 
 	if (o->no_samples)
 		o->sample_rate = 0;

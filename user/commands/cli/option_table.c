@@ -9,7 +9,9 @@ const char option_table_doc[] =
 	"Trace the functions of a native program: exact call counts and times for each call path "
 	"and "
 	"thread.\v"
-	"Whom to trace: live processes (-p), every process that maps a file (-x), or a command.\n"
+	"Whom to trace: live processes (-p, --unit, --cgroup, --container, --user: of several all "
+	"must "
+	"hold), every process that maps a file (-x), or a command.\n"
 	"A GLOB is FUNC (of the main program, with -x of PATH) or OBJECT:FUNC (of the files with "
 	"that "
 	"name). Without -F every function of the main program is traced.\n"
@@ -22,7 +24,7 @@ const char option_table_doc[] =
 	"A command of one of these names goes behind --.";
 
 /* argp would put the options before the verbs. */
-const char option_table_usage[] = "Usage: proftrace [OPTION...] -p PID[,PID...]\n"
+const char option_table_usage[] = "Usage: proftrace [OPTION...] -p NAME|PID[,...]\n"
 				  "  or:  proftrace [OPTION...] -x PATH\n"
 				  "  or:  proftrace [OPTION...] [--] CMD [ARGS...]\n"
 				  "  or:  proftrace record [OPTION...] ...\n"
@@ -34,7 +36,14 @@ const char option_table_usage[] = "Usage: proftrace [OPTION...] -p PID[,PID...]\
  * its buffer of 200 bytes ends there, it indents the wrong one of the two. */
 const struct argp_option option_table[] = {
 	{0, 0, 0, 0, "Target:", 1},
-	{"pid", 'p', "PID[,PID...]", 0, "trace these live processes and all their threads", 0},
+	{"pid", 'p', "NAME|PID[,...]", 0,
+	 "trace the processes of that name (a glob), also those that start later, or that number",
+	 0},
+	{"unit", OPT_UNIT, "NAME", 0, "trace the processes of this unit of systemd's", 0},
+	{"cgroup", OPT_CGROUP, "PATH", 0,
+	 "trace the processes in this control group, a path below /sys/fs/cgroup, and below it", 0},
+	{"container", OPT_CONTAINER, "ID|NAME", 0, "trace the processes of this container", 0},
+	{"user", OPT_USER, "NAME|UID", 0, "trace the processes of this user", 0},
 	{"exec", 'x', "PATH", 0,
 	 "trace every process that maps PATH (a program or a shared library) now or later; with "
 	 "-p: "

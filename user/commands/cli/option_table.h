@@ -50,6 +50,10 @@ enum option_key {
 	OPT_USDT,
 	OPT_LINES,
 	OPT_CALLERS,
+	OPT_UNIT,
+	OPT_CGROUP,
+	OPT_CONTAINER,
+	OPT_USER,
 };
 
 extern const struct argp_option option_table[];

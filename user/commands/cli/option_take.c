@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cli/option_take.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 
 #define MAX_MAX_PATHS  (1u << 26)
 #define MAX_PIDS       4096
+#define MAX_NAMES      64
 #define MAX_SAMPLE_HOT 1000000
 #define MIN_BURST_NS   1000000
 #define MAX_BURST_NS   100000000
@@ -39,32 +39,59 @@ static bool parse_range(struct options *o, const char *text)
 	return value__range(text, &o->from_ns, &o->to_ns);
 }
 
-/* Appends "1,2,3" to the PID list. Values that no process can have are refused here. */
-static bool parse_pids(struct options *o, const char *text)
+static bool add_pid(struct options *o, const char *text)
 {
 	size_t cap = o->pids_cnt;
+	long pid;
 
-	for (;;) {
-		char *end;
-		long pid;
-
-		errno = 0;
-		pid = strtol(text, &end, 10);
-		if (!isdigit((unsigned char)*text) || errno || pid <= 0 || pid > 0x7fffffff ||
-		    (*end && *end != ',') || o->pids_cnt >= MAX_PIDS)
-			return false;
-		for (size_t i = 0; i < o->pids_cnt; i++) {
-			if (o->pids[i] == pid)
-				goto next; /* named twice */
-		}
-		if (ARRAY_RESERVE(&o->pids, o->pids_cnt, &cap))
-			return false;
-		o->pids[o->pids_cnt++] = pid;
-	next:
-		if (!*end)
-			return true;
-		text = end + 1;
+	errno = 0;
+	pid = strtol(text, NULL, 10);
+	if (errno || pid <= 0 || pid > 0x7fffffff || o->pids_cnt >= MAX_PIDS)
+		return false;
+	for (size_t i = 0; i < o->pids_cnt; i++) {
+		if (o->pids[i] == pid)
+			return true; /* named twice */
 	}
+	if (ARRAY_RESERVE(&o->pids, o->pids_cnt, &cap))
+		return false;
+	o->pids[o->pids_cnt++] = pid;
+	return true;
+}
+
+/* A name has a letter; with a slash it is a path, which -x takes. */
+static bool add_name(struct options *o, char *name)
+{
+	static const char no_letters[] = "0123456789 \t.,;:+-";
+
+	return name[strspn(name, no_letters)] && *name != '-' && !strchr(name, '/') &&
+	       o->names_cnt < MAX_NAMES && option_append(&o->names, &o->names_cnt, name);
+}
+
+/* Appends "1,nginx,3" to the lists. Values that no process can have are refused here. */
+static bool parse_processes(struct options *o, const char *text)
+{
+	for (;;) {
+		size_t len = strcspn(text, ",");
+		char *word = strndup(text, len);
+		bool number = len && strspn(text, "0123456789") == len;
+		bool ok = word && (number ? add_pid(o, word) : add_name(o, word));
+
+		if (number || !ok)
+			free(word);
+		if (!ok || !text[len])
+			return ok;
+		text += len + 1;
+	}
+}
+
+/* Once, and not empty. */
+static error_t take_text(struct options *o, int key, const char **text, const char *arg)
+{
+	if (*text || !*arg)
+		return complain(o, "--%s '%s': it takes one name, once; see proftrace --help",
+				option_table__name(key), arg);
+	*text = arg;
+	return 0;
 }
 
 static bool parse_color(struct options *o, const char *when)
@@ -112,13 +139,22 @@ static error_t bad_value(struct options *o, const char *option, const char *valu
 	return complain(o, "%s %s: %s; see proftrace --help", option, value, want);
 }
 
-static error_t parse_target(struct options *o, int key, char *arg)
+static error_t parse_whom(struct options *o, int key, char *arg)
 {
 	switch (key) {
 	case 'p':
-		if (!parse_pids(o, arg))
-			return bad_value(o, "-p", arg, "not a list of process ids, as 12 or 12,34");
+		if (!parse_processes(o, arg))
+			return bad_value(o, "-p", arg,
+					 "not a list of names and process ids, as nginx or 12,34");
 		return 0;
+	case OPT_UNIT:
+		return take_text(o, key, &o->unit, arg);
+	case OPT_CGROUP:
+		return take_text(o, key, &o->cgroup, arg);
+	case OPT_CONTAINER:
+		return take_text(o, key, &o->container, arg);
+	case OPT_USER:
+		return take_text(o, key, &o->user, arg);
 	case 'x':
 		if (o->exec)
 			return bad_value(o, "-x", arg, "only one -x can be given");
@@ -130,6 +166,14 @@ static error_t parse_target(struct options *o, int key, char *arg)
 	case OPT_NO_CHILDREN:
 		o->children = false;
 		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static error_t parse_functions(struct options *o, int key, char *arg)
+{
+	switch (key) {
 	case 'F':
 		return option_append(&o->filters, &o->filters_cnt, arg) ? 0 : ENOMEM;
 	case 'N':
@@ -385,7 +429,8 @@ static error_t parse_view(struct options *o, int key, char *arg)
 error_t option_take(struct options *o, int key, char *arg)
 {
 	static error_t (*const groups[])(struct options *, int, char *) = {
-		parse_target, parse_budget, parse_run, parse_view, parse_session, parse_result,
+		parse_whom, parse_functions, parse_budget, parse_run,
+		parse_view, parse_session,   parse_result,
 	};
 	error_t err = ARGP_ERR_UNKNOWN;
 

@@ -25,8 +25,13 @@ struct options {
 	enum verb verb;
 	char *const *argv; /* all of the command line, NULL-terminated */
 	/* target */
-	pid_t *pids;
+	pid_t *pids; /* -p: these, or */
 	size_t pids_cnt;
+	char **names; /* those of one of these names; owned, with their texts */
+	size_t names_cnt;
+	const char *unit, *cgroup, *container, *user; /* and these hold; NULL: not given */
+	bool chosen; /* processes are, by -p or the others of these */
+	bool joins;  /* so that others may belong later */
 	const char *exec;
 	char *const *command; /* NULL-terminated; NULL: none */
 	/* functions */

@@ -170,7 +170,7 @@ static int write_list(struct output *out, const struct plan *p, const struct tar
 int cmd_list(const struct options *o)
 {
 	int status = 1;
-	const struct target_spec spec = {o->pids, o->pids_cnt, o->exec, o->command, &status};
+	const struct target_spec spec = selection__target(o, &status);
 	struct plan_options plan_opts;
 	struct selection selection = {0};
 	struct target *target = NULL;

@@ -70,6 +70,8 @@ static int run_start(struct run *r)
 	 */
 	life__listen(life);
 	err = replan__all(r);
+	if (!err)
+		err = replan__joiners(r);
 	if (err)
 		return err;
 	clock_gettime(CLOCK_REALTIME, &ts);
@@ -162,13 +164,18 @@ static void look_for_gone(struct run *r)
 	collector__end_gone(r->collector, now_ns());
 }
 
-/* Whether nobody is left to trace: with --follow no child either. */
-static bool all_ended(const struct run *r)
+/* Whether nobody is left to trace: with --follow no child either, and nobody else who belongs,
+ * unless the time that was given is not up: then some may come yet. */
+static bool all_ended(struct run *r)
 {
 	struct life_counts counts;
 
+	if (!r->named_ended)
+		return false;
 	life__counts(tracer__life(r->tracer), &counts);
-	return r->named_ended && !(r->o->follow && counts.followed_alive);
+	if (!r->o->joins)
+		return !(r->o->follow && counts.followed_alive);
+	return !r->o->duration_ns && !counts.followed_alive && replan__nobody_left(r);
 }
 
 /* Takes the probes out of processes that are not traced, once these pay too much for them. */
@@ -199,6 +206,8 @@ static int tick(struct run *r)
 {
 	int err = replan__events(r); /* with children that have ended since the last samples */
 
+	if (!err)
+		err = replan__tick(r, now_ns());
 	if (!err)
 		err = collect(r);
 	if (r->target->launch)

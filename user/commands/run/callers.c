@@ -133,7 +133,7 @@ bool callers__seeds(const struct run *r)
 
 	/* A command's stacks are empty when it is begun, but samples of it know what is below. */
 	return !o->callers && !o->calls && !o->exec &&
-	       (o->pids_cnt || samples__path_rate(r->samples));
+	       (o->chosen || samples__path_rate(r->samples));
 }
 
 /* Has the clocks call the programs that are loaded, if these can take samples on paths. Nobody

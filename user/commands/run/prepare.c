@@ -68,8 +68,7 @@ static void tell_script(const struct run *r)
 static int make_plan(struct run *r)
 {
 	const struct options *o = r->o;
-	const struct target_spec spec = {o->pids, o->pids_cnt, o->exec, o->command,
-					 &r->early_status};
+	const struct target_spec spec = selection__target(o, &r->early_status);
 	int err;
 
 	r->plan_opts = selection__plan_options(&r->selection, o);
@@ -99,7 +98,7 @@ static int make_plan(struct run *r)
  * hand may be something else than what is there now. */
 static bool wants_survey(const struct options *o)
 {
-	return o->max_overhead > 0 && o->pids_cnt && !o->triggers_cnt && !o->paused;
+	return o->max_overhead > 0 && o->chosen && !o->triggers_cnt && !o->paused;
 }
 
 /* Bursts show calls outside of what triggers want, and single ones that would pass for all. */
@@ -120,6 +119,7 @@ static struct tracer_options tracer_options_of(const struct run *r)
 		.backend = o->backend,
 		.children = o->children,
 		.follow = o->follow,
+		.whom = r->target->whom,
 		.link_holder = r->link_holder,
 		.functions_cnt = p->functions_cnt,
 		.keep_cost = o->raw,
@@ -166,7 +166,7 @@ static int load(struct run *r)
 		.tells = r->o->tells_overhead,
 		.sample_hot = r->o->sample_hot,
 		.children = r->o->children,
-		.follow = r->o->follow,
+		.follow = r->o->follow || r->o->joins,
 	};
 	if (r->o->burst_asked && r->budget.burst_ns && !tracer__surveys(r->tracer))
 		log_warn("--burst needs Linux 6.6: dropped functions have only the calls up to "
@@ -192,7 +192,7 @@ static int attach(struct run *r)
 	struct survey_result survey = {0};
 	int64_t attached = 0;
 
-	if (r->o->children && r->o->pids_cnt)
+	if (r->o->children && r->o->chosen)
 		attached = target__adopt(r->target, admit, r);
 	if (r->o->children && r->target->processes_cnt)
 		strangers__look(r->target);

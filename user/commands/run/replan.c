@@ -2,6 +2,7 @@
 #include "run/replan.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "attach/life.h"
@@ -18,8 +19,13 @@
 #include "run/run.h"
 #include "target/strangers.h"
 #include "target/target.h"
+#include "util/clock.h"
 #include "util/log.h"
 #include "util/path.h"
+
+/* A look takes some 20 us a process of the machine: so long it may take of one CPU's time. */
+#define PAUSE_NS 1000000000ull
+#define SHARE	 200
 
 /* Looks at one process. What ends meanwhile needs no plan. Returns false if what it has mapped
  * remains unknown. */
@@ -155,12 +161,77 @@ int replan__all(struct run *r)
 	return err;
 }
 
+/* A process that was a stranger belongs to the target; as life__join(). */
+static int join(struct run *r, pid_t pid, bool followed)
+{
+	struct life *life = tracer__life(r->tracer);
+	uint32_t generation;
+	bool joined = life__join(life, pid, followed, &generation);
+	int err;
+
+	if (joined && !followed)
+		controller__joined(r->controller, pid);
+	err = catch_up(r, refresh(r, pid, false, false));
+	life__done(life, generation);
+	if (joined)
+		log_debug("process %d is traced as well", pid);
+	return err;
+}
+
+static bool is_named(const struct target *t, pid_t pid)
+{
+	for (size_t i = 0; i < t->processes_cnt; i++) {
+		if (t->processes[i].pid == pid)
+			return true;
+	}
+	return false;
+}
+
+int replan__joiners(struct run *r)
+{
+	struct life *life = tracer__life(r->tracer);
+	uint64_t began_ns = now_ns(), took_ns;
+	pid_t *pids;
+	size_t cnt;
+	bool more;
+	int err;
+
+	if (!r->target->whom)
+		return 0;
+	if (whom__refresh(r->target->whom))
+		life__choose_anew(life, whom__begins(r->target->whom));
+	err = whom__find(r->target->whom, &pids, &cnt, &more);
+	took_ns = now_ns() - began_ns;
+	r->joiners_due_ns = now_ns() + (took_ns * SHARE > PAUSE_NS ? took_ns * SHARE : PAUSE_NS);
+	r->belong = cnt;
+	for (size_t i = 0; !err && i < cnt; i++) {
+		if (!is_named(r->target, pids[i]) && !life__knows(life, pids[i]))
+			err = join(r, pids[i], false);
+	}
+	free(pids);
+	return err;
+}
+
+int replan__tick(struct run *r, uint64_t now_ns)
+{
+	if (!r->target->whom || !whom__changes(r->target->whom) || now_ns < r->joiners_due_ns)
+		return 0;
+	return replan__joiners(r);
+}
+
+bool replan__nobody_left(struct run *r)
+{
+	return (now_ns() >= r->joiners_due_ns && replan__joiners(r)) || !r->belong;
+}
+
 static int on_event(const struct life_event *e, void *ctx)
 {
 	struct run *r = ctx;
 	bool complete;
 	int err;
 
+	if (e->kind == LIFE_STARTED)
+		return whom__has(r->target->whom, e->pid) ? join(r, e->pid, true) : 0;
 	if (e->kind == LIFE_ENDED) {
 		controller__child_ended(r->controller, e->pid);
 		return 0;
@@ -168,7 +239,7 @@ static int on_event(const struct life_event *e, void *ctx)
 	if (e->kind == LIFE_CONTEXT)
 		return catch_up(r, true);
 	complete = refresh(r, e->pid, e->relink, true);
-	if (e->relink && !r->o->follow)
+	if (e->relink && !r->o->follow && !r->o->joins)
 		log_warn("a thread of process %d has begun a new program: its first calls may be "
 			 "missing (--follow sees them)",
 			 e->pid);

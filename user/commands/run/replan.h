@@ -6,12 +6,26 @@
 #ifndef PROFTRACE_RUN_REPLAN_H
 #define PROFTRACE_RUN_REPLAN_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 struct run;
 
 /* Looks at all processes anew. */
 int replan__all(struct run *r);
 
-/* Does what the events that have come ask for. Both return 0 or -ENOMEM: whatever else fails is
+/*
+ * Processes that come to belong to the target. Those that begin a program the kernel side finds;
+ * those that were put into a group, or have become another user, are looked for: at once, or once
+ * it is time again.
+ */
+int replan__joiners(struct run *r);
+int replan__tick(struct run *r, uint64_t now_ns);
+
+/* Whether nobody belonged at the last look, which is made now if it is time again. */
+bool replan__nobody_left(struct run *r);
+
+/* Does what the events that have come ask for. All return 0 or -ENOMEM: whatever else fails is
  * logged and leaves the run as it is. */
 int replan__events(struct run *r);
 

@@ -67,9 +67,11 @@ struct run {
 	struct progress progress;
 	struct pause pause;
 	struct callers callers;
-	uint32_t snapshots;    /* written on demand */
-	size_t roles_cnt;      /* functions that have been given theirs */
-	size_t attached;       /* functions */
+	uint64_t joiners_due_ns; /* when to look for processes that belong by now */
+	size_t belong;		 /* so many did at the last look */
+	uint32_t snapshots;	 /* written on demand */
+	size_t roles_cnt;	 /* functions that have been given theirs */
+	size_t attached;	 /* functions */
 	int early_status;      /* 1, or the command's, if it has ended before it could be traced */
 	bool named_ended;      /* all processes but followed children have */
 	uint64_t skipped_ends; /* of threads, by the kernel, when last looked at */

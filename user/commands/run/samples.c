@@ -47,7 +47,7 @@ void samples__new(const struct options *o, struct samples **out)
 	int err;
 
 	*out = NULL;
-	if (o->no_samples || (o->exec && !o->pids_cnt))
+	if (o->no_samples || (o->exec && !o->chosen))
 		return;
 	s = calloc(1, sizeof(*s));
 	if (s)

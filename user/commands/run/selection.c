@@ -45,18 +45,36 @@ void selection__clear(struct selection *w)
 	line_specs__clear(&w->lines);
 }
 
+struct target_spec selection__target(const struct options *o, int *status)
+{
+	return (struct target_spec){
+		.whom = {.pids = o->pids,
+			 .pids_cnt = o->pids_cnt,
+			 .names = o->names,
+			 .names_cnt = o->names_cnt,
+			 .unit = o->unit,
+			 .cgroup = o->cgroup,
+			 .container = o->container,
+			 .user = o->user},
+		.exec = o->exec,
+		.command = o->command,
+		.status = status,
+	};
+}
+
 struct plan_options selection__plan_options(struct selection *w, const struct options *o)
 {
 	return (struct plan_options){
 		.call_nops = tracer__call_nops(),
-		.any_machine = o->list && !o->pids_cnt,
+		.any_machine = o->list && !o->chosen,
 		.returns_stop = tracer__returns_stop(o->backend),
 		.skip_tiny =
 			!o->filtered && !o->triggers_cnt && !o->untils_cnt && o->max_overhead > 0,
 		.early_exits = true,
 		.emulates_returns = tracer__writes_registers(),
 		.closes_leaves = !o->calls && !o->callers && !w->lines.cnt,
-		.new_programs = o->follow,
+		.new_programs = o->follow || o->joins,
+		.anybody = o->joins,
 		.children = o->children,
 		.exits = o->exits,
 		.arguments = w->arguments.cnt ? &w->arguments : NULL,

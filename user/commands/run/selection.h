@@ -9,6 +9,7 @@
 #include "select/filter.h"
 #include "select/line_spec.h"
 #include "select/usdt_pattern.h"
+#include "target/target.h"
 
 struct options;
 
@@ -23,6 +24,9 @@ struct selection {
  * in any case, once it was all 0. */
 int selection__parse(struct selection *w, const struct options *o);
 void selection__clear(struct selection *w);
+
+/* Whom to trace; borrows both. *status: as in the spec. */
+struct target_spec selection__target(const struct options *o, int *status);
 
 /* For a plan as it is now, of files that are mapped; borrows both. */
 struct plan_options selection__plan_options(struct selection *w, const struct options *o);

@@ -10,6 +10,7 @@
 
 #include "attach/links/skeleton.h"
 #include "target/process.h"
+#include "target/whom.h"
 #include "util/log.h"
 
 #define LONG_WAIT_NS  3000000000ull /* planning the largest libraries takes a tenth of that */
@@ -58,6 +59,9 @@ static int on_event(void *ctx, void *data, size_t size)
 	case WIRE_EVENT_CONTEXT:
 		event.kind = LIFE_CONTEXT;
 		break;
+	case WIRE_EVENT_STARTED:
+		event.kind = LIFE_STARTED;
+		break;
 	case WIRE_EVENT_ENDED:
 		event.kind = LIFE_ENDED;
 		break;
@@ -94,6 +98,66 @@ void life__free(struct life *l)
 		return;
 	ring_buffer__free(l->events);
 	free(l);
+}
+
+/* `whole`: the zero behind it counts as well. */
+static struct wire_whom_name name_of(const char *text, size_t len, bool whole)
+{
+	char bytes[WIRE_WHOM_NAME] = "", mask[WIRE_WHOM_NAME] = "";
+	struct wire_whom_name name;
+
+	memcpy(bytes, text, len);
+	memset(mask, 0xff, len + whole);
+	memcpy(name.words, bytes, sizeof(bytes));
+	memcpy(name.masks, mask, sizeof(mask));
+	return name;
+}
+
+void life__choose(struct proftrace_bpf *skel, const struct whom_begins *whom)
+{
+	struct wire_whom *w = &skel->bss->whom;
+
+	*w = (struct wire_whom){.by_user = whom->by_user,
+				.uid = whom->uid,
+				.certain = whom->certain,
+				.own = name_of("proftrace", strlen("proftrace"), true)};
+	/* Of more than there is room for all are told of. */
+	if (whom->names_cnt > WIRE_WHOM_NAMES || whom->cgroups_cnt > WIRE_WHOM_GROUPS)
+		w->certain = false;
+	for (size_t i = 0; i < whom->names_cnt && whom->names_cnt <= WIRE_WHOM_NAMES; i++)
+		w->names[w->names_cnt++] =
+			name_of(whom->names[i].text, whom->names[i].len, whom->names[i].whole);
+	for (size_t i = 0; i < whom->cgroups_cnt && whom->cgroups_cnt <= WIRE_WHOM_GROUPS; i++)
+		w->groups[w->groups_cnt++] = whom->cgroups[i];
+	__atomic_store_n(&w->open, true, __ATOMIC_SEQ_CST);
+}
+
+void life__choose_anew(struct life *l, const struct whom_begins *whom)
+{
+	life__choose(l->skel, whom);
+}
+
+bool life__knows(const struct life *l, pid_t pid)
+{
+	uint32_t tgid = pid, kind;
+
+	return !bpf_map_lookup_elem(bpf_map__fd(l->skel->maps.tgids), &tgid, &kind);
+}
+
+bool life__join(struct life *l, pid_t pid, bool followed, uint32_t *generation)
+{
+	uint32_t tgid = pid, kind = followed ? WIRE_TGID_FOLLOWED : WIRE_TGID_NAMED;
+
+	/* What it has mapped may unwind. */
+	*generation = __atomic_add_fetch(&l->skel->data->maps_generation, 1, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&l->skel->data->maps_running, *generation, __ATOMIC_SEQ_CST);
+	if (bpf_map_update_elem(bpf_map__fd(l->skel->maps.tgids), &tgid, &kind, BPF_NOEXIST))
+		return false;
+	if (followed) {
+		__atomic_fetch_add(&l->skel->data_written->followed_alive, 1, __ATOMIC_SEQ_CST);
+		__atomic_fetch_add(&l->skel->data_written->followed_cnt, 1, __ATOMIC_SEQ_CST);
+	}
+	return true;
 }
 
 void life__listen(struct life *l)

@@ -13,12 +13,14 @@
 
 struct life;
 struct proftrace_bpf;
+struct whom_begins;
 
 enum life_event_kind {
 	LIFE_MAPPED,  /* the process has mapped or unmapped files */
 	LIFE_EXEC,    /* it has begun a new program */
 	LIFE_ENDED,   /* a followed child has ended */
 	LIFE_CONTEXT, /* it has made a context, the first one */
+	LIFE_STARTED, /* a stranger has begun a program, and may belong to the target */
 };
 
 struct life_event {
@@ -43,6 +45,19 @@ void life__prepare(struct proftrace_bpf *skel, bool children, bool programs);
 /* After. Returns 0 or -errno with one line logged. */
 int life__new(struct proftrace_bpf *skel, struct life **out);
 void life__free(struct life *l); /* accepts NULL */
+
+/* Who belongs to the target, of the processes that begin programs. Once they are loaded, and again
+ * when it has changed. */
+void life__choose(struct proftrace_bpf *skel, const struct whom_begins *whom);
+void life__choose_anew(struct life *l, const struct whom_begins *whom);
+
+/*
+ * A process that was a stranger belongs to the target. As when it maps files, its return addresses
+ * are left alone until life__done(*generation). `followed`: as a child is, with all the CPU time
+ * that it has had; else as one that was named. Returns whether it did not belong before.
+ */
+bool life__join(struct life *l, pid_t pid, bool followed, uint32_t *generation);
+bool life__knows(const struct life *l, pid_t pid);
 
 /* Events are told from life__listen() to life__ignore(). Begin before the processes are looked
  * at for the last time: then nothing goes unseen. */

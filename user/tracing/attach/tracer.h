@@ -20,6 +20,7 @@ struct link_holder;
 struct life;
 struct target;
 struct tracer;
+struct whom;
 
 /* The result of trying one backend. */
 struct tracer_trial {
@@ -36,6 +37,7 @@ struct tracer_options {
 	const char *backend; /* name of the only backend to try; NULL: the best one that works */
 	bool children;	     /* trace the processes' forked children as well, */
 	bool follow;	     /* and the programs that they begin */
+	const struct whom *whom; /* others may belong to the target later; NULL: none; borrowed */
 	struct link_holder *link_holder; /* of links; borrowed */
 	bool expects_go;		 /* many goroutines */
 	size_t functions_cnt;		 /* that will be probed, as far as is known */

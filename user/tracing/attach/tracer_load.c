@@ -20,6 +20,7 @@
 #include "attach/tracer_inside.h"
 #include "select/arguments.h"
 #include "target/target.h"
+#include "target/whom.h"
 #include "util/log.h"
 
 #define MAX_CALLSTACKS (1u << 15) /* twice as many have room in session_word() */
@@ -198,7 +199,7 @@ static void size_tables(struct tracer *tr, const struct tracer_options *opts, bo
 	/* Goroutines are many. */
 	tables->callstacks_cap = opts->expects_go ? 2 * MAX_CALLSTACKS : MAX_CALLSTACKS;
 	tables->goroutines_cap = opts->expects_go ? 2 * tables->callstacks_cap : FEW_GOROUTINES;
-	tables->followed_cap = opts->children ? MAX_FOLLOWED : 0;
+	tables->followed_cap = opts->children || opts->whom ? MAX_FOLLOWED : 0;
 	tables->frames_cap = MAX_FRAMES;
 	tables->nodes_cap = opts->max_paths;
 	tables->index_cap = power_of_two(tables->nodes_cap) * 2;
@@ -345,7 +346,7 @@ static int load_backend(struct tracer *tr, const struct backend *backend,
 	size_tables(tr, opts, !backend->lacks);
 	size_maps(tr->skel, &tr->tables);
 	tr->groups.link_holder = opts->link_holder;
-	tr->groups.unbound = !t->processes_cnt || opts->follow;
+	tr->groups.unbound = !t->processes_cnt || opts->follow || opts->whom;
 	tr->groups.small = opts->drops;
 	tr->groups.emulates = tracer__writes_registers();
 	bpf_program__set_autoload(tr->skel->progs.exit_ret, tr->groups.emulates);
@@ -528,6 +529,8 @@ int tracer__load(const struct tracer_options *opts, const struct target *t, stru
 	kernel_btf__forget();
 	if (tr->backend->lacks)
 		log_info("on this kernel %s (proftrace doctor tells more)", tr->backend->lacks);
+	if (opts->whom)
+		life__choose(tr->skel, whom__begins(opts->whom));
 	err = allow_processes(tr, t);
 	if (!err && tr->tables.lists_cap)
 		err = tracer__tell_lists(tr);

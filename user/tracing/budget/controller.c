@@ -478,6 +478,11 @@ uint64_t controller__pace_ns(const struct controller *s)
 	return burst_ns && burst_ns < PACE_NS ? burst_ns : PACE_NS;
 }
 
+void controller__joined(struct controller *s, pid_t pid)
+{
+	cpu_clock__add(&s->clock, pid);
+}
+
 void controller__child_ended(struct controller *s, pid_t pid)
 {
 	cpu_clock__note_end(&s->clock, pid);

@@ -39,6 +39,9 @@ int controller__look(struct controller *s, uint64_t now_ns);
 /* How long from a look to the next one, in ns; 0: none is needed. */
 uint64_t controller__pace_ns(const struct controller *s);
 
+/* A process belongs to the target from here on that has run before. */
+void controller__joined(struct controller *s, pid_t pid);
+
 /* A followed child has ended, or is followed no longer. */
 void controller__child_ended(struct controller *s, pid_t pid);
 

@@ -27,7 +27,7 @@ static bool is_named(const struct cpu_clock *c, pid_t pid)
 	return false;
 }
 
-static void add_named(struct cpu_clock *c, pid_t pid)
+void cpu_clock__add(struct cpu_clock *c, pid_t pid)
 {
 	uint64_t ns = 0;
 
@@ -84,7 +84,7 @@ uint64_t cpu_clock__read(struct cpu_clock *c, const struct budget_inputs *in, bo
 	if (starting)
 		c->others_start_ns = tracer__cpu_of_others(in->tracer);
 	for (size_t i = 0; starting && i < in->target->processes_cnt; i++)
-		add_named(c, in->target->processes[i].pid);
+		cpu_clock__add(c, in->target->processes[i].pid);
 	sum = read_named(c, in);
 	if (!in->target->processes_cnt || in->children)
 		sum += read_others(c, in);

@@ -30,6 +30,8 @@ struct cpu_clock {
 /* Reads the clocks; processes that were not known yet begin at their own start, or, if `starting`,
  * now. Returns the sum in ns, of what is known: memory may have been short. */
 uint64_t cpu_clock__read(struct cpu_clock *c, const struct budget_inputs *in, bool starting);
+/* A process counts from here on, less the time that it has had. */
+void cpu_clock__add(struct cpu_clock *c, pid_t pid);
 /* A followed child has ended. */
 void cpu_clock__note_end(struct cpu_clock *c, pid_t pid);
 /* Whether the process's time counts, and it lives or has done so a moment ago. */

@@ -26,7 +26,7 @@ struct budget_inputs {
 	bool tells;	     /* without a limit: says what probes cost, if it is much */
 	uint32_t sample_hot; /* keep one call in so many of a dropped function; 0: none */
 	bool children;	     /* forked children are traced as well, */
-	bool follow;	     /* and the programs that they begin */
+	bool follow;	     /* others may belong later: programs that they begin, say */
 };
 
 #endif

@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Whom to trace, by name, control group and user: who is there, and who comes later."""
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+
+import harness
+from harness import NOBODY, program
+
+
+def total(*results):
+    """What all of them have counted."""
+    sums = {}
+    for result in results:
+        for name, number in result.counts.items():
+            sums[name] = sums.get(name, 0) + number
+    return sums
+
+
+def groups():
+    """A folder in which control groups can be made, of v2 if there is one; None."""
+    with open("/proc/self/mounts", encoding="utf-8") as file:
+        mounts = [line.split()[1:3] for line in file]
+    for point, kind in sorted(mounts, key=lambda mount: mount[1] != "cgroup2"):
+        if kind in ("cgroup", "cgroup2") and "cpuset" not in point:
+            with contextlib.suppress(OSError):
+                path = f"{point}/proftrace-test-{os.getpid()}"
+                os.mkdir(path)
+                os.rmdir(path)
+                return point
+    return None
+
+
+class WhomCase(harness.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.calc = self.copy(program("calc-pie"), f"whom-{os.getpid() % 100000}")
+        self.name = os.path.basename(self.calc)
+
+    def trace(self, *options):
+        return self.proftrace("-v", "-f", "json", *options).wait_tracing()
+
+    def wait_joined(self, tracer, target):
+        found = tracer.stderr.wait_lines(f"proftrace: process {target.pid} is traced as well")
+        self.assertTrue(found, tracer.stderr.text())
+
+    def finish(self, tracer, *targets):
+        """All of the targets' calls are there. Returns the document."""
+        for target in targets:
+            target.go()
+        counts = total(*(target.finish() for target in targets))
+        document = self.document(tracer.finish())
+        self.assert_counts(document, counts)
+        return document
+
+
+class Names(WhomCase):
+    def test_all_of_a_name_and_one_that_starts_later(self):
+        targets = [self.target(self.calc, times) for times in (3, 5)]
+        other = self.target("calc-pie", 7)
+        tracer = self.trace("-p", self.name)
+        later = self.target(self.calc, 11)
+        other.go()
+        other.finish()
+        document = self.finish(tracer, *targets, later)
+        self.assertEqual(self.count(document, "apply"), 19)
+        self.assertEqual(sorted(document["target"]["pids"]), [target.pid for target in targets])
+
+    def test_a_glob_beside_a_number(self):
+        numbered, named = self.target("recursion", 10, 2), self.target(self.calc, 3)
+        tracer = self.trace("-p", f"{numbered.pid},{self.name[:-1]}?")
+        later = self.target(self.calc, 5)
+        self.wait_joined(tracer, later)
+        document = self.finish(tracer, numbered, named, later)
+        self.assertEqual(self.count(document, "apply"), 8)
+
+    def test_one_that_starts_again(self):
+        """With a time the run outlives the last of them."""
+        first = self.target(self.calc, 3)
+        tracer = self.trace("-p", self.name, "-d", "30")
+        first.go()
+        done = [first.finish()]
+        for times in (5, 7):
+            again = self.target(self.calc, times)
+            again.go()
+            done.append(again.finish())
+        self.assert_counts(self.document(tracer.interrupt()), total(*done))
+
+    def test_mount_namespace(self):
+        """The same path is another program in there, with symbols of its own."""
+        inside = self.copy(program("recursion"), "inside")
+        outer = self.target(self.calc, 3)
+        script = 'mount --bind "$1" "$2" && exec "$2" --wait 10 2'
+        tracer = self.trace("-p", self.name)
+        argv = ("unshare", "-m", "sh", "-c", script, "sh", inside, self.calc)
+        inner = self.process(*argv)
+        inner.wait_ready()
+        harness.poll(lambda: "more functions" in tracer.stderr.text())
+        self.finish(tracer, outer, inner)
+
+    def test_nobody_has_it(self):
+        target = self.target(self.calc)
+        for options, words in (
+                (("-p", "no-such-name"), ("-p no-such-name", "no process")),
+                (("-p", self.name, "--user", "nobody"), (self.name, "nobody", "no process")),
+                (("--user", "no-such-user"), ("no such user",)),
+                (("--unit", "no-such-unit"), ("--unit no-such-unit", "no unit")),
+                (("--container", "no-such-one"), ("no container",)),
+                (("--cgroup", "no/such/group"), ("no control group",)),
+                (("-p", "proftrace-links"), ("no process",))):
+            with self.subTest(options=options):
+                self.assert_one_line(self.run_proftrace(*options), 1, *words)
+        target.kill()
+
+    def test_listed(self):
+        """-l takes them as well."""
+        target = self.target(self.calc)
+        done = self.run_proftrace("-l", "-p", self.name)
+        self.assertEqual(done.status, 0, str(done))
+        self.assertIn("square", done.stdout)
+        target.kill()
+
+
+class Users(WhomCase):
+    def test_user(self):
+        own, others = self.target(self.calc, 3), []
+        for times in (5, 7):
+            argv = [harness.for_anybody(self.calc), "--wait", str(times)]
+            others.append(self.process(*argv, user=NOBODY, group=NOBODY))
+            others[-1].wait_ready()
+            if times == 5:
+                tracer = self.trace("-p", self.name, "--user", str(NOBODY))
+        document = self.finish(tracer, *others)
+        self.assertEqual(self.count(document, "apply"), 12)
+        own.kill()
+
+
+class Groups(WhomCase):
+    def setUp(self):
+        super().setUp()
+        point = groups()
+        if not point:
+            self.skipTest("no control group can be made here")
+        self.group = f"{point}/proftrace-test-{os.getpid()}.service"
+        os.makedirs(f"{self.group}/below")
+
+    def tearDown(self):
+        super().tearDown()
+        for path in f"{self.group}/below", self.group:
+            harness.poll(lambda path=path: not self.remove(path))
+
+    def remove(self, path):
+        return subprocess.run(["rmdir", path], check=False, stderr=subprocess.DEVNULL).returncode
+
+    def move(self, pid, group):
+        with open(f"{group}/cgroup.procs", "w", encoding="utf-8") as file:
+            file.write(str(pid))
+
+    def begin(self, group, times):
+        """Begins in the group, as systemd has it."""
+        script = 'echo $$ > "$1/cgroup.procs" && exec "$2" --wait "$3"'
+        target = self.process("sh", "-c", script, "sh", group, self.calc, times)
+        target.wait_ready()
+        return target
+
+    def test_group(self):
+        """Those below it, those that begin in it later, and one that is moved."""
+        first, below = self.begin(self.group, 3), self.begin(f"{self.group}/below", 5)
+        moved, other = self.target(self.calc, 7), self.target(self.calc, 1000)
+        tracer = self.trace("--cgroup", self.group)
+        later = self.begin(f"{self.group}/below", 11)
+        if "cgroup2" not in self.kind():
+            self.wait_joined(tracer, later)
+        self.move(moved.pid, self.group)
+        self.wait_joined(tracer, moved)
+        self.finish(tracer, first, below, moved, later)
+        other.kill()
+
+    def kind(self):
+        return subprocess.run(["stat", "-f", "-c", "%T", self.group], stdout=subprocess.PIPE,
+                              text=True, check=True).stdout.replace("fs", "")
+
+    def test_unit(self):
+        target = self.begin(self.group, 3)
+        name = os.path.basename(self.group)
+        tracer = self.trace("--unit", name.removesuffix(".service"))
+        self.finish(tracer, target)
+
+
+class Servers(WhomCase):
+    def test_nginx(self):
+        """A worker that is killed has a successor, which the master forks."""
+        conf, sock = self.path("nginx.conf"), self.path("socket")
+        with open(conf, "w", encoding="utf-8") as file:
+            file.write(f"daemon off; worker_processes 1; user root; pid {self.path('pid')};"
+                       f"error_log {self.path('log')};events {{}}"
+                       f"http {{ access_log off; server {{ listen unix:{sock};"
+                       f"location / {{ return 200 ok; }} }} }}")
+        nginx = self.copy("/usr/sbin/nginx", self.name + "x")
+        master = self.process(nginx, "-c", conf)
+        harness.poll(lambda: self.children(master.pid))
+        first = self.children(master.pid)[0]
+        tracer = self.trace("-p", self.name + "x", "-F", "*")
+        os.kill(first, signal.SIGKILL)
+        self.assertTrue(harness.poll(lambda: set(self.children(master.pid)) - {first}))
+        worker = (set(self.children(master.pid)) - {first}).pop()
+        self.assertTrue(harness.poll(lambda: self.fetch(sock)))
+        document = self.document(tracer.interrupt())
+        self.assertIn(worker, {t["pid"] for t in document["threads"] if t["calls"]})
+        master.signal(signal.SIGTERM)
+        master.finish()
+
+    def children(self, pid):
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="utf-8") as file:
+            return [int(child) for child in file.read().split()]
+
+    def fetch(self, path):
+        with socket.socket(socket.AF_UNIX) as sock:
+            sock.connect(path)
+            sock.sendall(b"GET / HTTP/1.0\r\n\r\n")
+            return sock.makefile("rb").read().endswith(b"ok")
+
+
+if __name__ == "__main__":
+    harness.main()
