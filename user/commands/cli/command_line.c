@@ -16,12 +16,12 @@
 #define DEFAULT_BUFFER	  (64ull << 20)
 #define DEFAULT_BURST_NS  5000000
 
-static const char *const verb_names[] = {"", "record", "report", "diff", "doctor"};
+static const char *const verb_names[] = {"", "record", "report", "diff", "doctor", "check"};
 
 /* VERB_TRACE: it is none. */
 static enum verb find_verb(const char *word)
 {
-	for (int v = VERB_RECORD; v <= VERB_DOCTOR; v++) {
+	for (int v = VERB_RECORD; v <= VERB_CHECK; v++) {
 		if (!strcmp(word, verb_names[v]))
 			return v;
 	}
@@ -31,7 +31,10 @@ static enum verb find_verb(const char *word)
 /* A word that is no option: a recording, or the command, with all that follows. */
 static error_t parse_word(struct options *o, char *arg, struct argp_state *state)
 {
-	if (o->verb == VERB_TRACE || o->verb == VERB_RECORD) {
+	bool runs = o->verb == VERB_TRACE || o->verb == VERB_RECORD;
+
+	/* check has a recording, or behind -- a command. */
+	if (runs || (o->verb == VERB_CHECK && state->quoted)) {
 		if (!state->quoted && find_verb(arg) != VERB_TRACE)
 			return complain(o,
 					"%s: a verb is the first word, before all options; a "
@@ -64,6 +67,16 @@ static error_t add_triggers(struct options *o)
 	return ok ? 0 : ENOMEM;
 }
 
+/* Functions of which something is asserted are those that are traced, unless others are named. */
+static error_t add_asserted(struct options *o)
+{
+	bool ok = true;
+
+	for (size_t i = 0, named = o->filters_cnt; ok && !named && i < o->assertions_cnt; i++)
+		ok = option_append(&o->filters, &o->filters_cnt, o->assertions[i].glob);
+	return ok ? 0 : ENOMEM;
+}
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
@@ -82,7 +95,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_ARG:
 		return parse_word(o, arg, state);
 	case ARGP_KEY_END:
-		err = option_check__all(o);
+		err = add_asserted(o);
+		if (!err)
+			err = option_check__all(o);
 		return err ? err : add_triggers(o);
 	case ARGP_KEY_ERROR:
 		o->failed_at = state->next;
@@ -166,5 +181,8 @@ void options__clear(struct options *o)
 	for (size_t i = 0; i < o->links_cnt; i++)
 		free(o->links[i].submit);
 	free(o->links);
+	for (size_t i = 0; i < o->assertions_cnt; i++)
+		free(o->assertions[i].glob);
+	free(o->assertions);
 	*o = (struct options){0};
 }

@@ -25,8 +25,11 @@ bool option_check__suits(enum verb verb, int key)
 	case 'q':
 	case 'v':
 		return true;
-	case OPT_THREAD:
+	case OPT_ASSERT:
+		return verb == VERB_CHECK;
 	case OPT_RUN:
+		return reads || verb == VERB_CHECK;
+	case OPT_THREAD:
 	case OPT_RANGE:
 		return reads;
 	case OPT_PER_CALL:
@@ -41,7 +44,7 @@ bool option_check__suits(enum verb verb, int key)
 	case 'w':
 	case OPT_MIN_TIME:
 	case OPT_COLOR:
-		return verb != VERB_RECORD;
+		return verb != VERB_RECORD && verb != VERB_CHECK;
 	case OPT_BY:
 	case OPT_REVERSE:
 	case OPT_HIST:
@@ -89,7 +92,7 @@ static error_t check_target(struct options *o)
 	if (!o->command && !o->chosen && !o->exec)
 		return complain(
 			o, "whom to trace? -p NAME, -x PATH or a command; see proftrace --help");
-	if (o->verb == VERB_RECORD && !o->output)
+	if ((o->verb == VERB_RECORD || o->verb == VERB_CHECK) && !o->output)
 		o->output = RECORDING;
 	if (o->verb == VERB_RECORD && o->command && !strcmp(o->output, STDOUT_PATH))
 		return complain(o,
@@ -104,7 +107,7 @@ static error_t check_format(struct options *o)
 {
 	char names[FORMAT_NAMES];
 
-	if (o->verb == VERB_RECORD || o->list)
+	if (o->verb == VERB_RECORD || o->verb == VERB_CHECK || o->list)
 		return 0;
 	if (!o->sink && o->output)
 		o->sink = sink__for_file(o->output);
@@ -183,6 +186,12 @@ error_t option_check__all(struct options *o)
 
 	if (o->verb == VERB_DOCTOR)
 		return 0;
+	if (o->verb == VERB_CHECK && !o->assertions_cnt)
+		return complain(o, "check: what is to hold? --assert 'calls(parse) <= 1000'");
+	if (o->verb == VERB_CHECK && o->inputs_cnt && (o->command || o->chosen || o->exec))
+		return complain(o, "check %s: either a recording or, behind --, a command",
+				o->inputs[0]);
+	reads |= o->verb == VERB_CHECK && o->inputs_cnt;
 	err = reads ? 0 : check_target(o);
 	if (!err)
 		err = check_unwinding(o);

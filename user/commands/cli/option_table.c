@@ -20,7 +20,8 @@ const char option_table_doc[] =
 	"record keeps all that was found in a file, " RECORDING " or that of -o; report shows what "
 	"such a file holds, in any format and on any machine, and diff what has changed from one "
 	"to "
-	"another. doctor tells what works on this machine. "
+	"another. check tells by its exit status, 3, whether something does not hold of a run. "
+	"doctor tells what works on this machine. "
 	"A command of one of these names goes behind --.";
 
 /* argp would put the options before the verbs. */
@@ -30,6 +31,7 @@ const char option_table_usage[] = "Usage: proftrace [OPTION...] -p NAME|PID[,...
 				  "  or:  proftrace record [OPTION...] ...\n"
 				  "  or:  proftrace report [OPTION...] [FILE]\n"
 				  "  or:  proftrace diff [OPTION...] [OLD [NEW]]\n"
+				  "  or:  proftrace check --assert ... [OPTION...] -- CMD|FILE\n"
 				  "  or:  proftrace doctor [-f json]\n";
 
 /* An option is shown in HELP_COLUMNS at most. Behind longer ones glibc begins a new line, and where
@@ -133,6 +135,12 @@ const struct argp_option option_table[] = {
 	 0},
 	{"per-call", OPT_PER_CALL, 0, 0,
 	 "diff: compare what calls take, for runs of different length", 0},
+	{0, 0, 0, 0, "check:", 4},
+	{"assert", OPT_ASSERT, "'WHAT(GLOB) < N'", 0,
+	 "what is to hold: calls, total or self of all functions that match together, or avg, p50, "
+	 "p90, p99 or max of each; < <= > >= ==; a number of calls or a time: "
+	 "'p99(handle_*) < 5ms'; may be repeated",
+	 0},
 	{0, 0, 0, 0, "Sessions, live (with --calls) or of a recording with single calls:", 5},
 	{"session", OPT_SESSION, "GLOB", 0,
 	 "each outermost call of a matching function is a session; may be repeated", 0},

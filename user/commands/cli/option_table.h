@@ -54,6 +54,7 @@ enum option_key {
 	OPT_CGROUP,
 	OPT_CONTAINER,
 	OPT_USER,
+	OPT_ASSERT,
 };
 
 extern const struct argp_option option_table[];

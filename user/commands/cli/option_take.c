@@ -290,6 +290,20 @@ static error_t parse_run(struct options *o, int key, char *arg)
 	}
 }
 
+static error_t add_assertion(struct options *o, const char *text)
+{
+	struct assertion *grown =
+		reallocarray(o->assertions, o->assertions_cnt + 1, sizeof(*grown));
+	const char *missing;
+	unsigned int at;
+
+	if (!grown)
+		return ENOMEM;
+	o->assertions = grown;
+	missing = assertion__parse(&grown[o->assertions_cnt++], text, &at);
+	return missing ? complain(o, "--assert '%s': at character %u: %s", text, at, missing) : 0;
+}
+
 static bool add_link(struct options *o, const char *text)
 {
 	struct link_option *grown = reallocarray(o->links, o->links_cnt + 1, sizeof(*grown));
@@ -415,6 +429,8 @@ static error_t parse_view(struct options *o, int key, char *arg)
 		if (!value__number(arg, MAX_RUN, &o->run))
 			return bad_value(o, "--run", arg, "not a number from 1 on");
 		return 0;
+	case OPT_ASSERT:
+		return add_assertion(o, arg);
 	case OPT_PER_CALL:
 		o->per_call = true;
 		return 0;

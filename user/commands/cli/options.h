@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "cli/assertion.h"
 #include "cli/link.h"
 #include "sink/sink.h"
 
@@ -17,6 +18,7 @@ enum verb {
 	VERB_REPORT,
 	VERB_DIFF,
 	VERB_DOCTOR,
+	VERB_CHECK,
 };
 
 #define OPTIONS_INPUTS_MAX 2
@@ -83,6 +85,8 @@ struct options {
 	uint64_t over_ns;	   /* and those that took longer; 0: not given */
 	struct link_option *links; /* how they go on in other threads */
 	size_t links_cnt;
+	struct assertion *assertions; /* check: what is to hold */
+	size_t assertions_cnt;
 	uint32_t run; /* of the recording, from 1 on; 0: the last one */
 	/* result */
 	const struct sink *sink; /* NULL: by what stdout is */

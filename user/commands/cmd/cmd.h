@@ -3,12 +3,18 @@
 #ifndef PROFTRACE_CMD_CMD_H
 #define PROFTRACE_CMD_CMD_H
 
+#include <stdbool.h>
+
 struct options;
 
 int cmd_trace(const struct options *o); /* live output, and record */
-int cmd_list(const struct options *o);	/* -l */
+int cmd_check(const struct options *o);
+int cmd_list(const struct options *o); /* -l */
 int cmd_report(const struct options *o);
 int cmd_diff(const struct options *o);
 int cmd_doctor(const struct options *o);
+
+/* As cmd_trace(). *recorded: whether all of the result has been written, whatever the status. */
+int trace_and_tell(const struct options *o, bool *recorded);
 
 #endif

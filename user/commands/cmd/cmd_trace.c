@@ -354,7 +354,7 @@ static int command_status(struct run *r, enum watch_event end)
 	return status;
 }
 
-int cmd_trace(const struct options *o)
+int trace_and_tell(const struct options *o, bool *recorded)
 {
 	struct run r = {.o = o, .early_status = 1};
 	enum watch_event end = WATCH_CLOSED;
@@ -387,9 +387,17 @@ int cmd_trace(const struct options *o)
 	if (!err)
 		err = close_err;
 	log_no_memory(err);
+	*recorded = !err;
 	status = (err && err != -EPIPE) || end == WATCH_LOST ? 1 : 0;
 	if (r.target->launch && !status)
 		status = command_status(&r, end);
 	run_free(&r);
 	return status;
+}
+
+int cmd_trace(const struct options *o)
+{
+	bool recorded;
+
+	return trace_and_tell(o, &recorded);
 }

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""check: whether assertions hold of a run, or of a recording."""
+
+import os
+import subprocess
+
+import harness
+from harness import PROFTRACE, program
+
+
+class Check(harness.TestCase):
+    def check(self, *assertions, command=("calc-pie", 20), options=()):
+        asserted = [word for text in assertions for word in ("--assert", text)]
+        name, *args = command
+        return self.verb("check", *asserted, *options, "--", program(name), *args)
+
+    def verb(self, *args):
+        return self.process(PROFTRACE, *args, stdin=subprocess.DEVNULL, cwd=self.directory).finish()
+
+    def test_counts(self):
+        done = self.check("calls(square) == 20", "calls(cube)<=10", "max(apply) < 1s",
+                          "calls(*e) == 30")
+        self.assertEqual(done.status, 0, str(done))
+        self.assertEqual(done.counts["square"], 20)
+        self.assertIn("calls(square) == 20: holds, 20 calls", done.stderr)
+
+    def test_what_does_not_hold(self):
+        """Each has its line, and the recording can be asked again."""
+        done = self.check("calls(square) < 20", "p99(*e) < 1ns", "calls(apply) == 20")
+        self.assertEqual(done.status, 3, str(done))
+        self.assertIn("calls(square) < 20: does not hold, square has 20 calls", done.stderr)
+        self.assertRegex(done.stderr, r"p99\(\*e\) < 1ns: does not hold, (cube|square) has ")
+        self.assertIn("2 of 3 assertions failed: proftrace report proftrace.data", done.stderr)
+        for assertion, status in ("calls(cube) == 10", 0), ("calls(cube) == 11", 3):
+            again = self.verb("check", "--assert", assertion, "proftrace.data")
+            self.assertEqual(again.status, status, str(again))
+
+    def test_status_of_the_command(self):
+        for assertion in "calls(square) == 20", "calls(square) == 19":
+            done = self.check(assertion, command=("calc-pie", 20, 7))
+            self.assertEqual(done.status, 7, str(done))
+
+    def test_what_is_not_known(self):
+        """A function that is not there, or that was dropped."""
+        done = self.check("calls(square) == 20", "calls(no_such) == 0")
+        self.assertEqual(done.status, 1, str(done))
+        self.assertIn("calls(no_such) == 0: not known", done.stderr)
+
+    def test_mistakes_come_first(self):
+        """Nothing has run."""
+        for words, said in (
+                (("--assert", "calls(square) =< 20"), "character 15"),
+                (("--assert", "p99(square) < 20"), "a time with its unit"),
+                ((), "what is to hold"),
+                (("--assert", "calls(f) < 1", "-f", "json"), "--format does not go with check")):
+            done = self.verb("check", *words, "--", program("calc-pie"))
+            self.assert_one_line(done, 2, said)
+        done = self.verb("check", "--assert", "calls(f) < 1", self.path("no.data"))
+        self.assert_one_line(done, 1, "no.data")
+
+    def test_output(self):
+        done = self.check("calls(square) == 1", options=("-o", "other.data"))
+        self.assertEqual(done.status, 3, str(done))
+        self.assertTrue(os.path.exists(self.path("other.data")))
+        self.assertIn("other.data", done.stderr)
+
+
+if __name__ == "__main__":
+    harness.main()
