@@ -115,10 +115,17 @@ deps: ## install what building and testing need
 
 include tests/tests.mk
 
-install: proftrace ## install the program, its man page and proftrace.h (PREFIX, DESTDIR)
+# Where Debian's shells look for what completes command lines.
+COMPLETIONS := bash:bash-completion/completions/proftrace zsh:zsh/vendor-completions/_proftrace \
+	fish:fish/vendor_completions.d/proftrace.fish
+
+install: proftrace ## install the program, its man page, completions and proftrace.h (PREFIX, DESTDIR)
 	install -D -m 755 proftrace $(DESTDIR)$(PREFIX)/bin/proftrace
 	install -D -m 644 docs/proftrace.1 $(DESTDIR)$(PREFIX)/share/man/man1/proftrace.1
 	install -D -m 644 include/proftrace.h $(DESTDIR)$(PREFIX)/include/proftrace.h
+	$(Q)set -e; for to in $(COMPLETIONS); do \
+		path=$(DESTDIR)$(PREFIX)/share/$${to#*:}; mkdir -p "$${path%/*}"; \
+		./proftrace --completion $${to%%:*} > "$$path"; chmod 644 "$$path"; done
 
 format: ## format the sources
 	$(Q)clang-format -i $(FORMATTED)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/completion.h"
 #include "cli/option_check.h"
 #include "cli/option_table.h"
 #include "cli/option_take.h"
@@ -90,6 +91,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return ECANCELED;
 	case 'V':
 		printf("proftrace %s\n", PROFTRACE_VERSION);
+		o->help = true;
+		return ECANCELED;
+	case OPT_COMPLETION:
+		if (!completion__print(arg, stdout))
+			return complain(o, "--completion %s: not one of bash, zsh, fish", arg);
 		o->help = true;
 		return ECANCELED;
 	case ARGP_KEY_ARG:

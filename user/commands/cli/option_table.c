@@ -186,6 +186,8 @@ const struct argp_option option_table[] = {
 	 0},
 	{"quiet", 'q', 0, 0, "print errors only", 0},
 	{"verbose", 'v', 0, 0, "say more; leave nothing out of trees and tables", 0},
+	{"completion", OPT_COMPLETION, "bash|zsh|fish", 0,
+	 "print the script by which that shell completes command lines", -1},
 	{"version", 'V', 0, 0, "print the version", -1},
 	{"help", 'h', 0, 0, "print this help", -1},
 	{0},

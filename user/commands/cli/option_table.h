@@ -55,6 +55,7 @@ enum option_key {
 	OPT_CONTAINER,
 	OPT_USER,
 	OPT_ASSERT,
+	OPT_COMPLETION,
 };
 
 extern const struct argp_option option_table[];

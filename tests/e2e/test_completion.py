@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What shells offer behind a command line that is not complete yet."""
+
+import os
+import re
+import subprocess
+
+import harness
+from harness import PROFTRACE, ROOT
+
+BASH = """
+source "$1"; shift
+COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _proftrace; printf '%s\\n' "${COMPREPLY[@]}"
+"""
+
+
+class Completion(harness.TestCase):
+    def script(self, shell):
+        path = self.path(shell)
+        with open(path, "w", encoding="utf-8") as file:
+            subprocess.run([PROFTRACE, "--completion", shell], stdout=file, check=True)
+        return path
+
+    def run_shell(self, *argv):
+        done = self.process(*argv, stdin=subprocess.DEVNULL).finish()
+        self.assertEqual((done.status, done.stderr), (0, ""), str(done))
+        return set(done.stdout.splitlines())
+
+    def bash(self, *words):
+        return self.run_shell("bash", "-c", BASH, "bash", self.script("bash"), "proftrace", *words)
+
+    def fish(self, line):
+        path = self.script("fish")
+        script = f"source {path}; complete -C 'proftrace {line}'"
+        found = self.run_shell("fish", "-N", "-c", script)
+        return {line.split("\t")[0] for line in found}
+
+    def check(self, offered, these, but_not=()):
+        self.assertLessEqual(set(these), offered)
+        self.assertFalse(set(but_not) & offered)
+
+    def test_bash(self):
+        self.check(self.bash("rep"), ["report"])
+        self.check(self.bash("--"), ["--pid", "--follow", "--format", "--help"], ["--slow", "--run"])
+        self.check(self.bash("report", "--"), ["--run", "--slowest"], ["--pid", "--assert"])
+        self.assertEqual(self.bash("-f", "pp"), {"pprof"})
+        self.assertEqual(self.bash("--color", "=", "al"), {"always"})
+        self.check(self.bash("-p", ""), ["bash"])
+        self.assertEqual(self.bash("--user", "nobod"), {"nobody"})
+        self.check(self.bash("-x", f"{ROOT}/user/mai"), [f"{ROOT}/user/main.c"])
+        self.check(self.bash("-D", "2", "--", "bas"), ["bash"])
+
+    def test_fish(self):
+        self.check(self.fish("rep"), ["report"])
+        self.check(self.fish("--"), ["--pid", "--help"], ["--run"])
+        self.check(self.fish("report --"), ["--run"], ["--pid", "--assert"])
+        self.assertEqual(self.fish("-f pp"), {"pprof"})
+
+    def test_zsh(self):
+        """Its grammar, and that each verb has its options."""
+        path = self.script("zsh")
+        self.run_shell("zsh", "-n", path)
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        report = re.search(r"^\treport\) options=\((.*?)^\t\t\)", text, re.M | re.S)[1]
+        self.assertIn("'*--slowest=[", report)
+        self.assertNotIn("--pid", report)
+
+    def test_all_options_are_there(self):
+        done = subprocess.run([PROFTRACE, "--help"], stdout=subprocess.PIPE, text=True, check=True)
+        options = set(re.findall(r"^ +(?:-\w, )?--([a-z-]+)", done.stdout, re.M))
+        self.assertGreater(len(options), 50)
+        for shell, before in ("bash", "--"), ("zsh", "--"), ("fish", "-l "):
+            with open(self.script(shell), encoding="utf-8") as file:
+                text = file.read()
+            self.assertEqual([name for name in options if before + name not in text], [])
+
+    def test_no_shell(self):
+        self.assert_one_line(self.run_proftrace("--completion", "csh"), 2, "bash, zsh, fish")
+
+    def test_installed(self):
+        env = {"PATH": os.environ["PATH"]}
+        done = self.process("make", "-C", ROOT, "-s", "install", "PREFIX=/usr",
+                            f"DESTDIR={self.directory}", env=env).finish()
+        self.assertEqual(done.status, 0, str(done))
+        for path in ("bash-completion/completions/proftrace", "zsh/vendor-completions/_proftrace",
+                     "fish/vendor_completions.d/proftrace.fish"):
+            with open(self.path(f"usr/share/{path}"), encoding="utf-8") as file:
+                self.assertIn("--completion", file.read())
+
+
+if __name__ == "__main__":
+    harness.main()
