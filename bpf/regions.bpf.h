@@ -158,11 +158,8 @@ static __always_inline void region_enter(struct pt_regs *ctx, u64 cookie)
 	if (keep_values)
 		entry |= ((cookie >> WIRE_COOKIE_VALUES) & 0xff) << WIRE_FRAME_LIST;
 	region = (struct beginning){&hit, function, entry | a.burst, a.weight, a.role, 0};
-	if (WIRE_TIMED(at.callstack->entered) < timed_limit)
-		region.began = bpf_ktime_get_ns();
 	top = frame_at(at.callstack->top);
 	if (top && top->slot <= at.slot) {
-		region.began = 0;
 		top = region_below(&at, top, at.slot - (p.slot - p.live), function, site,
 				   bpf_ktime_get_ns());
 	}

@@ -284,9 +284,8 @@ static __always_inline bool seed_holds(const struct wire_callstack *callstack, u
 	       (read_word(&word, callstack->seed_limit) && word == callstack->seed_return);
 }
 
-/* An outermost call begins: sees to it that the sentinel's path is what it is below. Returns
- * whether that has taken long. */
-static __always_inline bool root_settle(struct pt_regs *ctx, u32 number,
+/* An outermost call begins: sees to it that the sentinel's path is what it is below. */
+static __always_inline void root_settle(struct pt_regs *ctx, u32 number,
 					struct wire_callstack *callstack, struct wire_frame *bottom,
 					u64 slot, bool region)
 {
@@ -294,11 +293,11 @@ static __always_inline bool root_settle(struct pt_regs *ctx, u32 number,
 	u32 turn;
 
 	if (!keep_seeds || !seeding_on || callstack->kind != WIRE_CALLSTACK_THREAD)
-		return false;
+		return;
 	if (callstack->seed_state == WIRE_SEED_NONE || callstack->astray) {
 		/* Nothing is known; or it may be on another stack. */
 		bottom->node = callstack->root;
-		return false;
+		return;
 	}
 	turn = callstack->seed_turn++;
 	if (callstack->seed_state == WIRE_SEED_TAKEN) {
@@ -307,25 +306,23 @@ static __always_inline bool root_settle(struct pt_regs *ctx, u32 number,
 			seed_holds(callstack, slot, region));
 		if (held && turn >= SEED_LOOKS && WIRE_TIMED(turn) >= SEED_LOOK_AT) {
 			bottom->node = callstack->seed_node;
-			return false;
+			return;
 		}
 	} else if (turn % SEED_LOOKS) {
-		return false; /* tried in vain */
+		return; /* tried in vain */
 	}
 	seed_settle(number | (held ? SEED_HELD : 0), region ? 0 : slot, instruction_pointer(ctx),
 		    stack_pointer(ctx), frame_pointer(ctx));
-	return true;
 }
 
 #else
 
-static __always_inline bool root_settle(__attribute__((unused)) struct pt_regs *ctx,
-					__attribute__((unused)) u32 number,
-					struct wire_callstack *callstack, struct wire_frame *bottom,
-					__attribute__((unused)) u64 slot,
-					__attribute__((unused)) bool region)
+static __always_inline void
+root_settle(__attribute__((unused)) struct pt_regs *ctx, __attribute__((unused)) u32 number,
+	    __attribute__((unused)) const struct wire_callstack *callstack,
+	    __attribute__((unused)) const struct wire_frame *bottom,
+	    __attribute__((unused)) u64 slot, __attribute__((unused)) bool region)
 {
-	return !callstack || !bottom;
 }
 
 #endif

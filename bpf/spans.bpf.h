@@ -160,8 +160,6 @@ static __always_inline void span_begin(struct pt_regs *ctx, u64 cookie)
 	at.slot = at.callstack->passed;
 	top = frame_at(at.callstack->top);
 	span = (struct beginning){&hit, function, entry | a.burst, a.weight, WIRE_ROLE_TRIGGER, 0};
-	if (WIRE_TIMED(at.callstack->entered) < timed_limit)
-		span.began = bpf_ktime_get_ns();
 	if (a.weight && span_may_begin(&base, top, a.role) && frame_push(&at, &span, top))
 		at.callstack->passed = 0;
 	else

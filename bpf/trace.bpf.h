@@ -138,9 +138,8 @@ static __always_inline bool outermost_begins(const struct place *at, struct begi
 		count_untriggered();
 		return false;
 	}
-	if (root_settle(call->hit->ctx, at->number, at->callstack, bottom, at->slot,
-			call->entry & WIRE_FRAME_REGION))
-		call->began = 0;
+	root_settle(call->hit->ctx, at->number, at->callstack, bottom, at->slot,
+		    call->entry & WIRE_FRAME_REGION);
 	return true;
 }
 
@@ -160,6 +159,8 @@ static __always_inline bool frame_push(const struct place *at, struct beginning 
 		return false;
 	if (!top->level && !outermost_begins(at, call, top))
 		return false;
+	/* What is timed does the same each time: looks at the stack are not part of it. */
+	call->began = WIRE_TIMED(callstack->entered) < timed_limit ? bpf_ktime_get_ns() : 0;
 	f = frame_above(callstack, top, &frame);
 	if (!f)
 		return false;
@@ -197,11 +198,9 @@ static __always_inline bool frame_enter(const struct place *at, struct beginning
 	struct wire_frame *top;
 	u64 now;
 
-	call->began = WIRE_TIMED(callstack->entered) < timed_limit ? bpf_ktime_get_ns() : 0;
 	top = stale_settle(at->number, callstack, frame_at(callstack->top));
 	if (top && top->slot <= at->slot) {
 		now = bpf_ktime_get_ns();
-		call->began = 0;
 		top = unwind_below(at->number, callstack, top, at->slot, now);
 		if (top && top->slot == at->slot) {
 			if ((WIRE_FRAME_FLAGS(entry) & WIRE_ENTRY_LOOP) &&
