@@ -64,9 +64,39 @@ static __always_inline u64 slots_origin(const struct wire_callstack *callstack)
 	return hi;
 }
 
+/* Whether the kernel has just sent the thread on behind the entry's probe of its innermost call, or
+ * behind the end of that call's last callee. An interrupt that comes on the way back is let in
+ * there, so the time up to it was the probe's. */
+static __always_inline bool is_behind_probe(u32 innermost, u64 ip, u64 sp)
+{
+	const struct wire_frame *f = frame_at(innermost), *left;
+	const struct wire_function_mode *mode;
+	u32 function;
+	u64 word;
+
+	if (!innermost || !f)
+		return false;
+	function = f->function;
+	mode = f->level ? bpf_map_lookup_elem(&function_modes, &function) : 0;
+	if (mode && mode->entry_size && breaks_at(ip - mode->entry_size))
+		return true;
+	left = f->down ? frame_at(f->down) : 0;
+	return left && left->slot + sizeof(word) == sp && read_word(&word, sp - sizeof(word)) &&
+	       word == ip;
+}
+
+/* Whether the thread is where the kernel single-steps, or sends it when a call returns. */
+static __always_inline bool is_on_probes_page(const struct task_struct *task, u64 ip)
+{
+	const struct xol_area *area = task->mm->uprobes_state.xol_area;
+
+	return bpf_core_field_exists(area->vaddr) && area && ip - area->vaddr <= WIRE_PAGE_MASK;
+}
+
 /* Finds the innermost call that is open where the current thread is. Returns its slot's address;
- * ~0: none is. */
-static __always_inline u64 sample_place(struct wire_spot *s, const struct task_struct *task, u64 sp)
+ * ~0: none is. *innermost: its frame's number, or the sentinel's; 0: not known. */
+static __always_inline u64 sample_place(struct wire_spot *s, const struct task_struct *task, u64 sp,
+					u32 *innermost)
 {
 	u32 thread_number = 0, number;
 	struct wire_callstack *thread_stack = thread_stack_of(task, &thread_number), *callstack;
@@ -77,7 +107,7 @@ static __always_inline u64 sample_place(struct wire_spot *s, const struct task_s
 
 	s->pid_tgid = (u64)(u32)task->tgid << 32 | (u32)task->pid;
 	s->start_ns = task->start_boottime;
-	s->callstack = s->lives = s->node = 0;
+	s->callstack = s->lives = s->node = *innermost = 0;
 	if (!thread_stack)
 		return ~0ull;
 	number = callstack_running(task, thread_stack, thread_number);
@@ -94,6 +124,7 @@ static __always_inline u64 sample_place(struct wire_spot *s, const struct task_s
 		return ~0ull;
 	s->callstack = number;
 	s->lives = callstack->lives;
+	*innermost = q.frame;
 	if (!f->level || f->slot < q.sp)
 		return ~0ull;
 	s->node = f->node;
@@ -170,7 +201,8 @@ static __always_inline void sample_take(void *ctx)
 	struct wire_sample *s = bpf_map_lookup_elem(&sample_draft, &zero);
 	struct sample_search q = {.sample = s, .half = half};
 	const struct pt_regs *regs;
-	u64 began;
+	u64 began, slot;
+	u32 innermost;
 	long bytes;
 
 	if (!gate_open || !s || !task->mm || !is_target(task->tgid))
@@ -179,14 +211,18 @@ static __always_inline void sample_take(void *ctx)
 	COUNT_SAMPLE(taken);
 	regs = (void *)bpf_task_pt_regs(task);
 	bytes = bpf_get_stack(ctx, s->kernel, sizeof(s->kernel), 0);
-	if (bytes > 0 && is_at_breakpoint(regs)) {
+	slot = sample_place(&s->spot, task, stack_pointer(regs), &innermost);
+	if (is_on_probes_page(task, instruction_pointer(regs)) ||
+	    (bytes > 0 ? is_at_breakpoint(regs)
+		       : is_behind_probe(innermost, instruction_pointer(regs),
+					 stack_pointer(regs)))) {
 		COUNT_SAMPLE(probing);
 		return;
 	}
 	s->kernel_cnt = bytes > 0 ? bytes / sizeof(u64) : 0;
 	bpf_get_current_comm(s->spot.comm, sizeof(s->spot.comm));
 	s->user.pid = task->tgid;
-	stack_unwind(&s->user, regs, 0, sample_place(&s->spot, task, stack_pointer(regs)));
+	stack_unwind(&s->user, regs, 0, slot);
 	s->hash = sample_hash(s);
 	bpf_loop(WIRE_SAMPLE_PLACES, sample_seek, &q, 0);
 	if (!q.found)

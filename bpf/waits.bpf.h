@@ -177,7 +177,8 @@ static __always_inline u32 wait_place(const struct task_struct *task, u32 call,
 				      const struct pt_regs *regs)
 {
 	struct wire_spot spot = {};
-	u64 limit = sample_place(&spot, task, stack_pointer(regs));
+	u32 innermost;
+	u64 limit = sample_place(&spot, task, stack_pointer(regs), &innermost);
 	struct wait_search q = {.hash = spot_hash(&spot), .sp = stack_pointer(regs)};
 
 	MIX(q.hash, call);

@@ -515,8 +515,9 @@ struct wire_dist {
 /* A function that is dropped: its calls are passed over, or one in `every` is kept. Or one whose
  * calls begin and end the recording. */
 struct wire_function_mode {
-	u32 every; /* 0: all calls are recorded; 1: none */
-	u32 role;  /* WIRE_ROLE_* */
+	u32 every;	/* 0: all calls are recorded; 1: none */
+	u16 role;	/* WIRE_ROLE_* */
+	u16 entry_size; /* bytes of the instruction that its entry's probe is at; 0: not known */
 };
 
 /* Calls since a drop are counted by CPU in one of several shares, a power of two. Each keeps its

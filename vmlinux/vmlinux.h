@@ -100,7 +100,9 @@ struct sched_entity {
 	__u64 sum_exec_runtime;
 };
 
-struct xol_area;
+struct xol_area {
+	unsigned long vaddr; /* the page where it lies */
+};
 
 struct uprobes_state {
 	struct xol_area *xol_area; /* where instructions are single-stepped; NULL: none yet */

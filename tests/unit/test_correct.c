@@ -31,7 +31,7 @@ static void assert_times(struct stack_copy_node n, const struct probe_costs *c, 
 	struct call_stats s;
 
 	memset(&s, 0xee, sizeof(s));
-	correct__node(&n, c, raw, &s);
+	correct__node(&n, c->spread, raw, &s);
 	assert_int_equal(s.calls, n.calls);
 	assert_int_equal(s.raw_self_ns, n.self_ns);
 	assert_int_equal(s.raw_total_ns, n.self_ns);
@@ -77,7 +77,7 @@ static void raw_times(void **state)
 	struct call_stats s;
 
 	assert_times(n, &costs, true, 1000, 400);
-	correct__node(&n, &costs, true, &s);
+	correct__node(&n, costs.spread, true, &s);
 	assert_int_equal(s.self_error_ns, 0);
 	assert_times(NODE(.self_ns = 10, .probe_ns = 300), &costs, true, 10, 0);
 }
@@ -87,9 +87,9 @@ static void uncertainty(void **state)
 	struct stack_copy_node n = NODE(.self_ns = 1000, .probe_ns = 300);
 	struct call_stats s;
 
-	correct__node(&n, &costs, false, &s);
+	correct__node(&n, costs.spread, false, &s);
 	assert_int_equal(s.self_error_ns, 30);
-	correct__node(&n, &unknown, false, &s);
+	correct__node(&n, unknown.spread, false, &s);
 	assert_int_equal(s.self_error_ns, 0);
 }
 
@@ -98,11 +98,11 @@ static void shortest_and_longest(void **state)
 	struct stack_copy_node n = NODE(.min_ns = 7, .max_ns = 9);
 	struct call_stats s;
 
-	correct__node(&n, &costs, false, &s);
+	correct__node(&n, costs.spread, false, &s);
 	assert_int_equal(s.min_ns, 7);
 	assert_int_equal(s.max_ns, 9);
 	n.min_ns = n.max_ns = 0; /* none has returned */
-	correct__node(&n, &costs, false, &s);
+	correct__node(&n, costs.spread, false, &s);
 	assert_int_equal(s.min_ns, UINT64_MAX);
 	assert_int_equal(s.max_ns, 0);
 }

@@ -32,6 +32,7 @@ void entry_sites__note(struct entry_block *b, const struct insn *in, uint64_t va
 				: across ? in->site_across
 					 : in->site,
 			.work = b->work,
+			.size = in->length,
 		};
 }
 

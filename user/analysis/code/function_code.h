@@ -19,6 +19,7 @@ struct code_site {
 	bool restarts;
 	uint8_t cond; /* restarts: low four bits of the opcode */
 	uint8_t work; /* instructions before it that do more than save a register */
+	uint8_t size; /* of it, in bytes; 0: not known */
 };
 
 /* By what a hit costs: classes of the same rank differ by less than the measurement. From the

@@ -49,6 +49,7 @@ struct function_probes call_cost__of(const struct plan *p, const struct plan_fun
 		.entry = f->kind == PLAN_CALLER ? WIRE_COST_NONE : WIRE_COST_ENTRY + f->entry.site,
 		.exit = exit_class(p, f),
 		.leaf_insns = f->leaf_insns,
+		.entry_size = f->entry.size,
 	};
 }
 

@@ -186,6 +186,8 @@ int collector__set_probes(struct collector *c, const struct function_probes *pro
 	memcpy(copy, probes, cnt * sizeof(*copy));
 	c->probes = copy;
 	c->probes_cnt = cnt;
+	for (uint32_t f = 0; f < cnt && f < c->tables.info.function_modes_cap; f++)
+		c->tables.function_modes[f].entry_size = probes[f].entry_size;
 	return 0;
 }
 

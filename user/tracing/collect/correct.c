@@ -54,8 +54,7 @@ void correct__stack_copy(struct stack_copy *copy, const struct probe_costs *cost
 	}
 }
 
-void correct__node(const struct stack_copy_node *n, const struct probe_costs *costs, bool raw,
-		   struct call_stats *out)
+void correct__node(const struct stack_copy_node *n, double error, bool raw, struct call_stats *out)
 {
 	uint64_t off = n->off_ns < n->self_ns ? n->off_ns : n->self_ns, cpu = n->self_ns - off;
 	uint64_t probes = n->probe_ns < cpu ? n->probe_ns : cpu;
@@ -65,7 +64,7 @@ void correct__node(const struct stack_copy_node *n, const struct probe_costs *co
 		.raw_self_ns = n->self_ns,
 		.off_self_ns = off,
 		.self_ns = raw ? n->self_ns : n->self_ns - probes,
-		.self_error_ns = raw ? 0 : (uint64_t)((double)n->probe_ns * costs->spread),
+		.self_error_ns = raw ? 0 : (uint64_t)((double)n->probe_ns * error),
 		.min_ns = n->min_ns ? n->min_ns : UINT64_MAX,
 		.max_ns = n->max_ns,
 	};

@@ -22,9 +22,8 @@ uint64_t correct__added(uint64_t ns, double more);
  * that hold other things. Once for a part. */
 void correct__stack_copy(struct stack_copy *copy, const struct probe_costs *costs);
 
-/* The node's own times: as measured and, unless `raw`, without what the probes have cost. Inclusive
- * times are set to its own. */
-void correct__node(const struct stack_copy_node *n, const struct probe_costs *costs, bool raw,
-		   struct call_stats *out);
+/* The node's own times: as measured and, unless `raw`, without what the probes have cost, which is
+ * uncertain by the share `error` of it. Inclusive times are set to its own. */
+void correct__node(const struct stack_copy_node *n, double error, bool raw, struct call_stats *out);
 
 #endif

@@ -9,6 +9,7 @@
 struct function_probes {
 	uint8_t entry, exit;
 	uint8_t leaf_insns; /* it is a leaf of so many instructions; 0: it is none, or a long one */
+	uint8_t entry_size; /* bytes of the instruction where its entry is probed; 0: not known */
 };
 
 /* Sums of a function so far, over all paths; as measured, with the probes' cost. */

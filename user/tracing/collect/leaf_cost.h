@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Cost of probes in the target itself, by leaves whose own time is known. Inside collect/
- * only.
- */
+/* Cost of probes in the target itself: by leaves whose own time is known, and by the samples that
+ * met its functions. Inside collect/ only. */
 #ifndef PROFTRACE_COLLECT_LEAF_COST_H
 #define PROFTRACE_COLLECT_LEAF_COST_H
 
@@ -11,6 +10,7 @@
 #include "wire.h"
 
 struct function_probes;
+struct probe_costs;
 struct stack_copy;
 
 struct leaf_costs {
@@ -23,5 +23,25 @@ struct leaf_costs {
 int leaf_cost__measure(const struct stack_copy *const *copies, size_t copies_cnt,
 		       const struct function_probes *probes, uint32_t functions_cnt,
 		       struct leaf_costs *out);
+
+/* What a function's probes have cost, in and below it: so many times what it was charged with. */
+struct fitted_cost {
+	double factor;
+	double error; /* of the factor; 0: nothing is known, and the factor is 1 */
+};
+
+/* What is known without samples. */
+struct fit_known {
+	const struct function_probes *probes; /* by function, probes_cnt of them */
+	uint32_t probes_cnt;
+	const struct probe_costs *costs;
+	const struct leaf_costs *leaves;
+};
+
+/* Sets *out to an array, by function, which the caller frees; NULL if there are no samples. A
+ * sample stands for `period_ns` of CPU time. Returns 0 or -ENOMEM. */
+int sample_fit__measure(const struct stack_copy *const *copies, size_t copies_cnt,
+			const struct fit_known *known, uint64_t period_ns,
+			struct fitted_cost **out);
 
 #endif

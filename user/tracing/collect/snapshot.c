@@ -34,14 +34,15 @@ struct assembly {
 	size_t kept_cnt;     /* those */
 	size_t expanded_cnt; /* so many of all have been replaced: see expand_all() */
 	struct leaf_costs leaf_costs;
+	struct fitted_cost *fitted; /* by function; NULL: no samples tell of it */
 	struct profile *p;
 	size_t threads_cap, nodes_cap;
 	const struct collector *c;
 	struct function_sums *sums; /* by function */
 };
 
-/* *more: what each of the part's nodes has to be charged in addition, by leaf cost ratios; may be
- * less than 0. Returns what that is for outermost calls' callers. */
+/* *more: what each of the part's nodes has to be charged in addition, by samples or by leaf cost
+ * ratios; may be less than 0. Returns what that is for outermost calls' callers. */
 static double charge_more(const struct assembly *a, const struct stack_copy *copy, double *more)
 {
 	const struct collector *c = a->c;
@@ -63,7 +64,21 @@ static double charge_more(const struct assembly *a, const struct stack_copy *cop
 		*(n->parent < copy->nodes_cnt ? &more[n->parent] : &outermost) +=
 			by * (in->outside_ns + out->outside_ns);
 	}
+	for (uint32_t i = 0; a->fitted && i < copy->nodes_cnt; i++) {
+		const struct stack_copy_node *n = &copy->nodes[i];
+
+		if (n->function < c->probes_cnt && a->fitted[n->function].error > 0)
+			more[i] = (a->fitted[n->function].factor - 1) * (double)n->probe_ns;
+	}
 	return outermost;
+}
+
+/* A charge is uncertain by this share of it. */
+static double charge_error(const struct assembly *a, uint32_t function)
+{
+	if (a->fitted && function < a->c->probes_cnt && a->fitted[function].error > 0)
+		return a->fitted[function].error;
+	return a->c->costs.spread;
 }
 
 #define MOST_FIT 2 /* what samples stand for grows by no more, as few are met by chance */
@@ -244,7 +259,8 @@ static int assemble(struct assembly *a, const struct stack_copy *copy, double *m
 			.thread = thread,
 		};
 		n->probe_ns = correct__added(n->probe_ns, more[i]);
-		correct__node(n, &a->c->costs, a->c->raw, &p->nodes[base + i].stats);
+		correct__node(n, charge_error(a, n->function), a->c->raw,
+			      &p->nodes[base + i].stats);
 		if (n->function < a->c->estimates_cnt)
 			estimate_calls(a, n, &p->nodes[base + i].stats);
 		calls += n->calls;
@@ -390,6 +406,11 @@ static int assemble_all(struct assembly *a)
 		err = leaf_cost__measure(a->copies, a->copies_cnt, a->c->probes, a->c->probes_cnt,
 					 &a->leaf_costs);
 
+	if (!err && a->c->samples.callstacks && a->c->probes)
+		err = sample_fit__measure(a->copies, a->copies_cnt,
+					  &(struct fit_known){a->c->probes, a->c->probes_cnt,
+							      &a->c->costs, &a->leaf_costs},
+					  a->c->samples.weight_ns, &a->fitted);
 	for (size_t i = 0; !err && i < a->copies_cnt; i++) {
 		uint32_t cnt = a->copies[i]->nodes_cnt;
 
@@ -401,6 +422,7 @@ static int assemble_all(struct assembly *a)
 		err = assemble(a, a->copies[i], more);
 	}
 	free(more);
+	free(a->fitted);
 	free(a->sums);
 	if (!err && a->c->samples.callstacks)
 		err = fit_outside(a);
