@@ -77,6 +77,16 @@ static __always_inline u64 thread_pointer(const struct task_struct *task)
 }
 
 /* Samples are taken on x86-64 alone. */
+static __always_inline bool breaks_at(__attribute__((unused)) u64 ip)
+{
+	return false;
+}
+
+static __always_inline bool is_at_call_of_probe(__attribute__((unused)) const struct pt_regs *regs)
+{
+	return false;
+}
+
 static __always_inline bool is_at_breakpoint(__attribute__((unused)) const struct pt_regs *regs)
 {
 	return false;

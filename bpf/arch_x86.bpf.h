@@ -96,12 +96,18 @@ struct return_hit {
 	u64 to; /* 0: it is not to be emulated */
 };
 
-/* Whether a breakpoint is at `ip`. */
-static __always_inline bool breaks_at(u64 ip)
+/* The byte at `ip`; 0: it could not be read. */
+static __always_inline u8 byte_at(u64 ip)
 {
 	u8 byte = 0;
 
-	return !bpf_probe_read_user(&byte, sizeof(byte), (void *)ip) && byte == BREAKPOINT;
+	return bpf_probe_read_user(&byte, sizeof(byte), (void *)ip) ? 0 : byte;
+}
+
+/* Whether a breakpoint is at `ip`. */
+static __always_inline bool breaks_at(u64 ip)
+{
+	return byte_at(ip) == BREAKPOINT;
 }
 
 /* Whether the kernel works for a thread, with these registers, at a breakpoint: before it has set
@@ -112,6 +118,19 @@ static __always_inline bool is_at_breakpoint(const struct pt_regs *regs)
 
 	/* A system call has its number there. */
 	return (s64)regs->orig_ax == -1 && (breaks_at(ip) || breaks_at(ip - 1));
+}
+
+#define NR_URETPROBE 335
+#define NR_UPROBE    336
+#define CALL	     0xe8
+
+/* Whether it works at a probe without a breakpoint: at a nop that has become a call, whose number
+ * it soon forgets, or at a return. Not for sure: a page may be missing for a call, too. */
+static __always_inline bool is_at_call_of_probe(const struct pt_regs *regs)
+{
+	if ((s64)regs->orig_ax != -1)
+		return regs->orig_ax == NR_UPROBE || regs->orig_ax == NR_URETPROBE;
+	return byte_at(regs->ip) == CALL;
 }
 
 /*

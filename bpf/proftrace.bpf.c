@@ -260,7 +260,7 @@ int on_sample(void *ctx)
 {
 	KEEP_OWN_STACK(on_sample, ctx);
 	sample_take(ctx);
-	return 0;
+	return samples_bare;
 }
 
 /* Attached to nothing: user space runs it. */

@@ -17,7 +17,10 @@
 #include "unwind.bpf.h"
 
 const volatile u32 samples_cap = 0; /* places in a half of the table, a power of two */
-u32 samples_half = 0;		    /* that is being filled; user space sets it */
+/* They tell what probes cost, and nothing else: not where they were taken but by the path of the
+ * innermost call. The kernel writes them into its rings as well. */
+const volatile bool samples_bare = false;
+u32 samples_half = 0; /* that is being filled; user space sets it */
 
 /* On each CPU, where one is made. */
 struct {
@@ -213,16 +216,19 @@ static __always_inline void sample_take(void *ctx)
 	bytes = bpf_get_stack(ctx, s->kernel, sizeof(s->kernel), 0);
 	slot = sample_place(&s->spot, task, stack_pointer(regs), &innermost);
 	if (is_on_probes_page(task, instruction_pointer(regs)) ||
-	    (bytes > 0 ? is_at_breakpoint(regs)
+	    (bytes > 0 ? is_at_breakpoint(regs) || is_at_call_of_probe(regs)
 		       : is_behind_probe(innermost, instruction_pointer(regs),
 					 stack_pointer(regs)))) {
 		COUNT_SAMPLE(probing);
 		return;
 	}
-	s->kernel_cnt = bytes > 0 ? bytes / sizeof(u64) : 0;
+	s->kernel_cnt = bytes > 0 && !samples_bare ? bytes / sizeof(u64) : 0;
 	bpf_get_current_comm(s->spot.comm, sizeof(s->spot.comm));
 	s->user.pid = task->tgid;
-	stack_unwind(&s->user, regs, 0, slot);
+	if (!samples_bare)
+		stack_unwind(&s->user, regs, 0, slot);
+	else if (!s->spot.node)
+		return;
 	s->hash = sample_hash(s);
 	bpf_loop(WIRE_SAMPLE_PLACES, sample_seek, &q, 0);
 	if (!q.found)

@@ -195,7 +195,7 @@ static int spare_strangers(struct run *r)
 /* Fetches what has come, samples with the weight that they have. */
 static int collect(struct run *r)
 {
-	if (samples__path_rate(r->samples))
+	if (samples__rate(r->samples))
 		collector__weigh_samples(r->collector, controller__cpu_ns(r->controller));
 	samples__pace(r->samples, r);
 	return collector__poll(r->collector);
@@ -300,7 +300,7 @@ static int stop_samples(struct run *r)
 {
 	int err;
 
-	if (!samples__path_rate(r->samples))
+	if (!samples__rate(r->samples))
 		return 0;
 	err = collect(r);
 	return err ? err : collector__last_samples(r->collector);

@@ -140,9 +140,12 @@ bool callers__seeds(const struct run *r)
  * misses what nobody has asked for and this kernel cannot. */
 static void bind_clock(struct run *r)
 {
-	int err = samples__path_rate(r->samples) ? samples__bind(r->samples, r->tracer) : 0;
+	bool bare = !samples__path_rate(r->samples);
+	int err = samples__rate(r->samples) ? samples__bind(r->samples, r->tracer) : 0;
 
-	if (err == -ENOTSUP && !r->o->samples_asked)
+	if (err && bare)
+		log_debug("no samples of what probes cost: %s", strerror(-err));
+	else if (err == -ENOTSUP && !r->o->samples_asked)
 		log_debug("no samples in the tree: the programs that are loaded cannot unwind");
 	else if (err)
 		log_warn("no samples in the tree: %s",
@@ -165,10 +168,11 @@ int callers__start(struct run *r)
 	bind_clock(r);
 	hz = samples__path_rate(r->samples);
 	c->unwound = hz || r->o->callers || (callers__seeds(r) && c->spaces.tables_max);
+	if (samples__rate(r->samples))
+		collector__set_sample_period(r->collector, 1000000000 / samples__rate(r->samples),
+					     !hz);
 	if (!c->unwound)
 		return 0;
-	if (hz)
-		collector__set_sample_period(r->collector, 1000000000 / hz);
 	err = put_processes(r);
 	if (!err)
 		tracer__unwind(r->tracer);

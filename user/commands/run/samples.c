@@ -22,6 +22,7 @@ struct samples {
 	struct shares *shares; /* NULL: a program of ours takes them */
 	uint32_t hz;
 	bool on_paths;
+	bool bare; /* a program takes them as well, to tell what probes cost */
 	uint64_t paced_ns, paced_cnt, paced_cpu_ns; /* when the rate was chosen */
 };
 
@@ -59,6 +60,7 @@ void samples__new(const struct options *o, struct samples **out)
 		return;
 	}
 	s->on_paths = o->sample_rate;
+	s->bare = !s->on_paths && !o->calls && !o->interval_ns && !o->raw;
 	*out = s;
 }
 
@@ -67,12 +69,18 @@ uint32_t samples__path_rate(const struct samples *s)
 	return s && s->on_paths ? s->hz : 0;
 }
 
+uint32_t samples__rate(const struct samples *s)
+{
+	return s && (s->on_paths || s->bare) ? s->hz : 0;
+}
+
 int samples__bind(struct samples *s, const struct tracer *tr)
 {
 	int program = tracer__sample_program(tr);
 	int err = program < 0 ? program : sampler__call(s->sampler, program);
 
-	s->on_paths = !err;
+	s->on_paths &= !err;
+	s->bare &= !err;
 	return err;
 }
 
@@ -146,7 +154,7 @@ void samples__pace(struct samples *s, struct run *r)
 	log_debug("samples cost %.2f %% of the CPU time: %u a second from here on",
 		  100 * cost / whole, s->hz);
 	sampler__set_rate(s->sampler, s->hz);
-	collector__set_sample_period(r->collector, 1000000000 / s->hz);
+	collector__set_sample_period(r->collector, 1000000000 / s->hz, s->bare);
 	s->paced_ns = ns;
 	s->paced_cnt = cnt;
 	s->paced_cpu_ns = cpu_ns;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Where the target's CPU time goes, traced or not: samples of its threads. A program of ours takes
- * them on paths (run/callers.h); where it cannot, they are counted by file.
+ * them on paths (run/callers.h); where it cannot, they are counted by file, and the program, if
+ * there is one, has them tell what probes cost.
  */
 #ifndef PROFTRACE_RUN_SAMPLES_H
 #define PROFTRACE_RUN_SAMPLES_H
@@ -21,6 +22,8 @@ void samples__new(const struct options *o, struct samples **out);
 
 /* How often a second and CPU samples are to be taken on paths; 0: never. */
 uint32_t samples__path_rate(const struct samples *s); /* accepts NULL */
+/* The same of those that a program of ours takes, on paths or to tell what probes cost. */
+uint32_t samples__rate(const struct samples *s); /* accepts NULL */
 /* Has the clocks call the tracer's program. Returns 0, or -errno silently, -ENOTSUP if there is
  * none: then samples are counted by file. */
 int samples__bind(struct samples *s, const struct tracer *tr);

@@ -56,6 +56,7 @@ struct tracer_options {
 	bool callers;	     /* the callers of outermost calls are unwound */
 	bool seeds;	     /* what was open below outermost calls is unwound */
 	uint32_t samples_hz; /* samples are taken so often a second on each CPU; 0: none */
+	bool samples_bare;   /* these tell what probes cost alone: no stacks, no waits */
 };
 
 struct own_probe;

@@ -153,7 +153,7 @@ static void size_shares(struct tracer *tr, const struct tracer_options *opts)
 #define WAITS	    (1u << 12) /* 5 MB */
 
 /* Sizes the table of samples for what may come in a quarter of a second; and that of waits. */
-static void size_samples(struct tracer *tr, uint32_t hz)
+static void size_samples(struct tracer *tr, uint32_t hz, bool bare)
 {
 	struct tracer_tables *tables = &tr->tables;
 	uint64_t wanted = (uint64_t)hz * sysconf(_SC_NPROCESSORS_CONF) / 4;
@@ -164,7 +164,8 @@ static void size_samples(struct tracer *tr, uint32_t hz)
 						     : power_of_two(wanted);
 	bpf_program__set_autoload(tr->skel->progs.on_sample, hz);
 	tr->skel->rodata->samples_cap = tables->samples_cap;
-	tables->waits_cap = tables->samples_cap ? WAITS : 0;
+	tr->skel->rodata->samples_bare = bare;
+	tables->waits_cap = tables->samples_cap && !bare ? WAITS : 0;
 	tr->skel->rodata->waits_cap = tables->waits_cap;
 }
 
@@ -174,8 +175,9 @@ static void size_unwinding(struct tracer *tr, const struct tracer_options *opts,
 	struct tracer_tables *tables = &tr->tables;
 	struct proftrace_bpf *skel = tr->skel;
 
-	unwinds = unwinds && (opts->callers || opts->samples_hz || opts->seeds);
-	size_samples(tr, unwinds ? opts->samples_hz : 0);
+	size_samples(tr, unwinds ? opts->samples_hz : 0, opts->samples_bare);
+	unwinds = unwinds &&
+		  (opts->callers || opts->seeds || (opts->samples_hz && !opts->samples_bare));
 	if (!unwinds)
 		return;
 	tables->unwind_tables_cap = MAX_UNWIND_TABLES;

@@ -122,8 +122,9 @@ void collector__keep_paths(struct collector *c)
 	c->seeds.keep_paths = true;
 }
 
-void collector__set_sample_period(struct collector *c, uint64_t ns)
+void collector__set_sample_period(struct collector *c, uint64_t ns, bool bare)
 {
+	c->samples.bare = bare;
 	sample_store__set_period(&c->samples, &c->tables, ns);
 }
 

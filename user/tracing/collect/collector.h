@@ -87,8 +87,8 @@ void collector__resolve_callers(struct collector *c, collector_resolver *resolve
 /* Profiles will be subtracted from later ones, so these show paths as the first one does. */
 void collector__keep_paths(struct collector *c);
 
-/* Of the clock by which samples are taken. */
-void collector__set_sample_period(struct collector *c, uint64_t ns);
+/* Of the clock by which samples are taken. `bare`: they tell what probes cost alone. */
+void collector__set_sample_period(struct collector *c, uint64_t ns, bool bare);
 /* What samples have cost the target so far, and how many there were. */
 void collector__sample_cost(const struct collector *c, uint64_t *ns, uint64_t *cnt);
 /* The target has had so much CPU time since the start: samples that are fetched from now on stand

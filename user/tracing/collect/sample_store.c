@@ -249,7 +249,7 @@ int sample_store__poll(struct sample_store *s, const struct bpf_tables *t)
 {
 	int err;
 
-	if (!s->callstacks || !s->resolve)
+	if (!s->callstacks || !(s->resolve || s->bare))
 		return 0;
 	err = fetch(s, t, !*t->info.samples_half);
 	turn(t);
@@ -260,7 +260,7 @@ int sample_store__settle(struct sample_store *s, const struct bpf_tables *t)
 {
 	int err;
 
-	if (!s->callstacks || !s->resolve)
+	if (!s->callstacks || !(s->resolve || s->bare))
 		return 0;
 	err = fetch(s, t, !*t->info.samples_half);
 	turn(t);
@@ -410,7 +410,7 @@ void sample_store__account(const struct sample_store *s, const struct bpf_tables
 {
 	struct wire_sample_counts sum;
 
-	if (!s->callstacks)
+	if (!s->callstacks || s->bare)
 		return;
 	sum = counts(t);
 	a->samples_taken = sum.taken;

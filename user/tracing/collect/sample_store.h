@@ -47,6 +47,7 @@ struct sample_store {
 	size_t names_cnt, names_size;
 	collector_resolver *resolve;
 	void *ctx;
+	bool bare;	    /* they tell what probes cost alone, and are shown nowhere */
 	uint64_t period_ns; /* of the clock */
 	uint64_t weight_ns; /* CPU time that each stands for */
 	uint64_t before;    /* samples, and CPU time, before the clock had that period */

@@ -266,7 +266,7 @@ static int assemble(struct assembly *a, const struct stack_copy *copy, double *m
 		calls += n->calls;
 		probe_ns += (double)n->probe_ns;
 	}
-	if (copy->samples_cnt && share_samples(copy, &p->nodes[base]))
+	if (copy->samples_cnt && !a->c->samples.bare && share_samples(copy, &p->nodes[base]))
 		return -ENOMEM;
 	sum_up(p->nodes, base, copy->nodes_cnt);
 	p->nodes_cnt += copy->nodes_cnt;
@@ -406,7 +406,8 @@ static int assemble_all(struct assembly *a)
 		err = leaf_cost__measure(a->copies, a->copies_cnt, a->c->probes, a->c->probes_cnt,
 					 &a->leaf_costs);
 
-	if (!err && a->c->samples.callstacks && a->c->probes)
+	/* Not for intervals, which are differences: what is learnt would be the next one's time. */
+	if (!err && a->c->samples.callstacks && a->c->probes && !a->c->seeds.keep_paths)
 		err = sample_fit__measure(a->copies, a->copies_cnt,
 					  &(struct fit_known){a->c->probes, a->c->probes_cnt,
 							      &a->c->costs, &a->leaf_costs},
@@ -424,7 +425,7 @@ static int assemble_all(struct assembly *a)
 	free(more);
 	free(a->fitted);
 	free(a->sums);
-	if (!err && a->c->samples.callstacks)
+	if (!err && a->c->samples.callstacks && !a->c->samples.bare)
 		err = fit_outside(a);
 	return err;
 }
@@ -510,7 +511,8 @@ int collector__snapshot(struct collector *c, uint64_t now_ns, struct profile **o
 	account_tallies(c, &a.p->accounting);
 	sample_store__account(&c->samples, &c->tables, &a.p->accounting);
 	wait_store__account(&c->tables, &a.p->accounting);
-	a.p->sample_period_ns = c->samples.callstacks ? c->samples.weight_ns : 0;
+	if (c->samples.callstacks && !c->samples.bare)
+		a.p->sample_period_ns = c->samples.weight_ns;
 	if (err) {
 		log_error("cannot put the profile together: %s", strerror(-err));
 		profile__free(a.p);
