@@ -2,8 +2,8 @@
 /*
  * Wherever an average stands beside a minimum and a maximum, it lies between them: also where calls
  * are open or were left without a return, which have a time but are in neither; where there was no
- * room in the distributions; and where more was taken out for the probes than single calls took.
- * There it is what the sum says, and single calls follow it.
+ * room in the distributions; and where more, or less, was taken out of the sum for the probes than
+ * of single calls. There it is what the sum says, and single calls follow it, also those of paths.
  */
 #include "fixture.h"
 
@@ -54,8 +54,9 @@ static void add_function(struct profile *p)
 	}
 	for (uint64_t i = 0; i < others; i++)
 		sum += any_duration();
-	/* The probes' cost may be out of the sum, while the minimum and the maximum have it. */
-	sum -= sum / 5 * chance(2);
+	/* The probes' cost may be out of the sum, while the minimum and the maximum have it; or the
+	 * other way round. */
+	sum = sum - sum / 5 * chance(2) + sum / 5 * chance(2);
 	n = fixture_node(p, 0, 0, f, finished + others, sum, sum);
 	s = &p->nodes[n].stats;
 	s->min_ns = min;
@@ -202,6 +203,10 @@ static void test_sqlite(void **state)
 		assert_int_equal(ask(db, "SELECT count(*) FROM hot JOIN functions f "
 					 "ON f.id = hot.function WHERE avg_ns < f.min_ns "
 					 "OR avg_ns > f.max_ns"),
+				 0);
+		assert_int_equal(ask(db, "SELECT count(*) FROM paths p JOIN functions f "
+					 "ON f.id = p.function WHERE p.min_ns < f.min_ns "
+					 "OR p.max_ns > f.max_ns"),
 				 0);
 		averages += ask(db, "SELECT count(avg_ns) FROM hot");
 		sqlite3_close(db);

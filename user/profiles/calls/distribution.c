@@ -2,6 +2,7 @@
 #include "calls/distribution.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "util/search.h"
 
@@ -33,21 +34,20 @@ uint64_t bucket__high(uint32_t bucket)
 }
 
 /* Known where sum and buckets are of the same calls; at most what the probes took of the sum. */
-static uint64_t excess_of(const struct distribution *d, const struct profile_function *f)
+static int64_t excess_of(const struct distribution *d, const struct profile_function *f)
 {
 	const struct call_stats *s = &f->stats;
-	uint64_t taken_ns, average_ns, mean_ns, excess_ns;
+	int64_t taken_ns, mean_ns, excess_ns;
 
 	if (!d->calls || d->calls != s->calls || f->sampled || s->raw_total_ns <= s->total_ns)
 		return 0;
-	taken_ns = (s->raw_total_ns - s->total_ns) / s->calls;
-	average_ns = f->spent_ns / s->calls;
-	mean_ns = distribution__mean(d, s->min_ns, s->max_ns);
-	excess_ns = mean_ns > average_ns ? mean_ns - average_ns : 0;
+	taken_ns = (int64_t)((s->raw_total_ns - s->total_ns) / s->calls);
+	mean_ns = (int64_t)distribution__mean(d, s->min_ns, s->max_ns);
+	excess_ns = mean_ns - (int64_t)(f->spent_ns / s->calls);
 	/* A bucket is known no better. */
-	if (excess_ns < mean_ns / (2 * LINEAR))
+	if (llabs(excess_ns) < mean_ns / (2 * LINEAR))
 		return 0;
-	return excess_ns < taken_ns ? excess_ns : taken_ns;
+	return excess_ns < -taken_ns ? -taken_ns : excess_ns > taken_ns ? taken_ns : excess_ns;
 }
 
 struct distribution distribution__of(const struct profile *p, uint32_t function)
@@ -67,7 +67,9 @@ struct distribution distribution__of(const struct profile *p, uint32_t function)
 
 uint64_t distribution__single(const struct distribution *d, uint64_t ns)
 {
-	return ns > d->excess_ns ? ns - d->excess_ns : 0;
+	if (d->excess_ns >= 0)
+		return ns > (uint64_t)d->excess_ns ? ns - (uint64_t)d->excess_ns : 0;
+	return ns < UINT64_MAX + d->excess_ns ? ns - (uint64_t)d->excess_ns : UINT64_MAX;
 }
 
 uint64_t distribution__quantile(const struct distribution *d, double q, uint64_t min_ns,

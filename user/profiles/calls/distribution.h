@@ -23,15 +23,15 @@ uint64_t bucket__high(uint32_t bucket);
 
 /*
  * A function's buckets: those of a run within profile::buckets. Single calls were charged with what
- * their probes cost in calibration, sums with what these are found to cost where they run, which is
- * more where caches are cold. `excess_ns` is the difference, of a call on average; it is taken out
- * of single calls as they are shown, so that a mean of them and the sum are the same.
+ * their probes cost in calibration, sums with what these are found to cost where they run: more
+ * where caches are cold, or less. `excess_ns` is the difference, of a call on average; it is taken
+ * out of single calls as they are shown, so that a mean of them and the sum are the same.
  */
 struct distribution {
 	const struct profile_bucket *buckets;
 	size_t cnt;
 	uint64_t calls;
-	uint64_t excess_ns;
+	int64_t excess_ns;
 };
 
 struct distribution distribution__of(const struct profile *p, uint32_t function);

@@ -75,10 +75,11 @@ static void write_target(struct table_writer *w, const struct profile_target *t)
 	}
 }
 
-/* In the order of STATS_COLUMNS. */
+/* In the order of STATS_COLUMNS; single calls as those of the function. */
 #define STATS 13
 
-static void write_stats(struct table_writer *w, const struct call_stats *s)
+static void write_stats(struct table_writer *w, const struct call_stats *s,
+			const struct distribution *d)
 {
 	table_writer__u64(w, s->calls);
 	table_writer__u64(w, s->total_ns);
@@ -95,8 +96,8 @@ static void write_stats(struct table_writer *w, const struct call_stats *s)
 		table_writer__null(w);
 		table_writer__null(w);
 	} else {
-		table_writer__u64(w, s->min_ns);
-		table_writer__u64(w, s->max_ns);
+		table_writer__u64(w, distribution__single(d, s->min_ns));
+		table_writer__u64(w, distribution__single(d, s->max_ns));
 	}
 }
 
@@ -128,11 +129,7 @@ static void write_function(struct table_writer *w, const struct profile *p, uint
 {
 	const struct profile_function *f = &p->functions[function];
 	const struct distribution d = distribution__of(p, function);
-	struct call_stats shown = f->stats;
 
-	if (shown.min_ns != UINT64_MAX)
-		shown.min_ns = distribution__single(&d, shown.min_ns);
-	shown.max_ns = distribution__single(&d, shown.max_ns);
 	table_writer__u64(w, l->id);
 	table_writer__text(w, f->name ? f->name : "");
 	table_writer__text(w, f->symbol ? f->symbol : "");
@@ -143,7 +140,7 @@ static void write_function(struct table_writer *w, const struct profile *p, uint
 		table_writer__u64(w, f->line);
 	else
 		table_writer__null(w);
-	write_stats(w, &shown);
+	write_stats(w, &f->stats, &d);
 	write_quantile(w, &d, &f->stats, 0.5);
 	write_quantile(w, &d, &f->stats, 0.9);
 	write_quantile(w, &d, &f->stats, 0.99);
@@ -214,6 +211,7 @@ static void write_paths(struct table_writer *w, const struct profile *p,
 
 	while (walk__next(&walk) && !w->err) {
 		const struct profile_node *n = &p->nodes[walk.node];
+		const struct distribution d = distribution__of(p, n->function);
 
 		if (!walk.entering)
 			continue;
@@ -225,7 +223,7 @@ static void write_paths(struct table_writer *w, const struct profile *p,
 		table_writer__u64(w, id);
 		table_writer__u64(w, functions[n->function].id);
 		table_writer__u64(w, walk.depth);
-		write_stats(w, &n->stats);
+		write_stats(w, &n->stats, &d);
 		write_estimate(w, p, &n->stats);
 		table_writer__row(w);
 	}

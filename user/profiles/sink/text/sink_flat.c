@@ -113,7 +113,8 @@ static void print_average(const struct printer *pr, const struct profile_functio
 	if (finished && d->calls && (!sums || ns < min_ns))
 		ns = distribution__mean(d, s->min_ns, s->max_ns);
 	/* Without a distribution there is no telling. */
-	print_time(pr, finished && ns >= min_ns && ns <= s->max_ns, ns, error_ns);
+	print_time(pr, finished && ns >= min_ns && ns <= distribution__single(d, s->max_ns), ns,
+		   error_ns);
 }
 
 /* Prints times of single calls: each is as uncertain as a call's time on average. */
