@@ -55,6 +55,18 @@ class List(harness.TestCase):
         self.assertEqual(plan["schema"], 1)
         return plan
 
+    def test_code_that_is_read(self):
+        """A section whose begin and end the program knows: it may copy it, or sum it up."""
+        path = program("checked")
+        plan = self.plan("-x", path, "-F", "*checked_sum")
+        self.assertEqual([f["name"] for f in plan["functions"]], ["unchecked_sum"])
+        skipped, = (f for f in plan["skipped"] if f["name"] == "checked_sum")
+        self.assertIn("may read its code", skipped["reason"])
+        untraced = subprocess.run([path, "100"], stdout=subprocess.PIPE, check=True)
+        traced = self.run_proftrace("-o", self.path("out"), "-F", "*checked_sum", "--", path, "100")
+        self.assertEqual(traced.status, 0, str(traced))
+        self.assertEqual(traced.stdout, untraced.stdout.decode())
+
     def test_tiny_leaves(self):
         """They are left out unless a filter names them, or there is no budget."""
         path = program("threads")

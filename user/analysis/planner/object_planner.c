@@ -23,6 +23,7 @@
 #include "select/arguments.h"
 #include "select/filter.h"
 #include "select/named_arguments.h"
+#include "select/read_code.h"
 #include "symbol/symtab.h"
 #include "target/target.h"
 
@@ -141,6 +142,7 @@ static int plan_wanted(const struct planning *pn, uint32_t index,
 		       const struct wanted_symbol *wanted, size_t cnt, struct plan *out)
 {
 	const struct plan_object *obj = &pn->plan->objects[index];
+	struct read_code read = {0};
 	struct cold_pieces cold;
 	struct worker model = {
 		.obj = obj,
@@ -151,13 +153,17 @@ static int plan_wanted(const struct planning *pn, uint32_t index,
 		.wanted = wanted,
 		.wanted_cnt = cnt,
 		.cold = &cold,
+		.read = &read,
 		.budget = decode_budget(obj->img),
 		.tables = decode_budget(obj->img) / MAX_WORKERS,
 	};
 	int err = cold_pieces__init(&cold, obj->tab);
 
 	if (!err)
+		err = read_code__find(&read, obj->tab);
+	if (!err)
 		err = plan_by_workers(out, &model, pn->proofs);
+	read_code__clear(&read);
 	cold_pieces__clear(&cold);
 	return err;
 }

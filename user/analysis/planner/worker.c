@@ -18,6 +18,7 @@
 #include "select/arguments.h"
 #include "select/changes.h"
 #include "select/deny.h"
+#include "select/read_code.h"
 #include "symbol/symtab.h"
 #include "util/array.h"
 #include "util/search.h"
@@ -356,6 +357,10 @@ static int plan_symbol(struct worker *w, const struct wanted_symbol *wanted)
 		return skip(w, sym, reason);
 	w->budget -= sym->size;
 	deny = deny__verdict(sym, &reason);
+	if (deny != DENY_PROBE && read_code__reason(w->read, sym)) {
+		deny = DENY_PROBE;
+		reason = read_code__reason(w->read, sym);
+	}
 	if (deny == DENY_PROBE)
 		return skip(w, sym, reason);
 	err = pieces__read(&from, wanted->symbol, &w->bytes, pieces, &cnt);

@@ -24,6 +24,7 @@ struct plan_function;
 struct plan_object;
 struct plan_options;
 struct plan_skip;
+struct read_code;
 struct tails;
 
 /* A function that is to be planned. */
@@ -58,6 +59,7 @@ struct worker {
 	const struct proofs *proofs; /* NULL: nothing can be proven here */
 	uint32_t object;	     /* its number */
 	const struct cold_pieces *cold;
+	const struct read_code *read;
 	const struct wanted_symbol *wanted;
 	size_t wanted_cnt;
 	uint64_t budget; /* bytes that may still be decoded */
