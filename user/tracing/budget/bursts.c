@@ -263,11 +263,11 @@ static void read_counts(struct bursts *b, struct reading *r, bool first, bool la
 		b->calls[k] = collector__surveyed(b->in->collector, b->functions[k]) - b->calls[k];
 }
 
-static void wait_step(void)
+static void wait_ns(uint64_t ns)
 {
-	const struct timespec step = {.tv_nsec = STEP_NS};
+	const struct timespec time = {.tv_nsec = ns};
 
-	nanosleep(&step, NULL);
+	nanosleep(&time, NULL);
 }
 
 struct by_thread {
@@ -322,8 +322,10 @@ static int estimate(struct bursts *b, struct rate **out)
 static void watch(struct bursts *b, const struct reading *from, struct reading *to, uint64_t ns,
 		  double most_ns)
 {
+	/* Who wakes often disturbs those who share processors with the target. */
+	wait_ns(ns / 2);
 	do {
-		wait_step();
+		wait_ns(STEP_NS);
 		read_counts(b, to, false, false);
 	} while (to->cost_ns < most_ns &&
 		 (to->at_ns - from->at_ns < ns ||

@@ -30,6 +30,8 @@
 #define ALIKE 1e-3
 /* The share of functions that are like no other, before anything is known. */
 #define STRANGE 0.1
+/* The share of windows of which somebody else has taken most. */
+#define INTERRUPTED 0.1
 /* What no deviation shows: relative, 0.7 %. */
 #define FLOOR 5e-5
 
@@ -386,13 +388,15 @@ static void others_add(struct others *o, const struct distance *d, const struct 
 	o->off += weight * k->off;
 }
 
-/* How likely a function is like no other: those that are like it are at `mean`. */
-static double strange(const struct others *o, const struct distance *own, double mean)
+/* How likely a function is like no other, if those that are like it are at `mean`, and not one of
+ * these whose windows, `cnt` of them, were out of the ordinary or are off by chance. */
+static double strange(const struct others *o, const struct distance *own, double mean, double cnt)
 {
-	double gap = own->log - mean, variance = own->variance + 1, same = o->likelihood / o->cnt;
-	double apart = STRANGE * exp(-gap * gap / variance / 2) / sqrt(2 * M_PI * variance);
+	double gap = own->log - mean, variance = own->variance + 1;
+	double far = exp(-gap * gap / variance / 2) / sqrt(2 * M_PI * variance);
+	double same = o->likelihood / o->cnt + pow(INTERRUPTED, cnt) * far;
 
-	return apart / (apart + same);
+	return STRANGE * far / (STRANGE * far + same);
 }
 
 /* How far from others, as a variance, one may be that windows do not know. */
@@ -435,7 +439,7 @@ static struct fit fit_one(const struct rates *r, const struct distance *distance
 	}
 	/* Either it is like no other, or its windows were out of the ordinary. */
 	gap = own->log - mean;
-	share = strange(&o, own, mean);
+	share = strange(&o, own, mean, r->functions[to].windows.n);
 	fit.variance += share * gap * gap;
 	fit.windows = (1 - share) * gap * gap;
 	return fit;
