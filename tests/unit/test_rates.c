@@ -94,8 +94,8 @@ static void burst(struct rates *r, const struct load *l)
 		requests[k] = 5e6 * kind_share(l, k) / REQUEST_NS / l->slowed[k];
 	for (uint32_t f = 0; f < FUNCTIONS; f++) {
 		functions[f] = f;
-		calls[f] = calls_in(l, f, requests[kind_of(l, f)] /
-						  (l->turns && f % 5 == 4 ? l->turns : 1));
+		calls[f] = calls_in(
+			l, f, requests[kind_of(l, f)] / (l->turns && f % 5 == 4 ? l->turns : 1));
 	}
 	assert_int_equal(rates__add_burst(r, functions, calls, FUNCTIONS), 0);
 }
