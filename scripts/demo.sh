@@ -18,7 +18,7 @@ server=$!
 until redis-cli -s "$work/socket" ping > "$work/log" 2>&1; do sleep 0.1; done
 redis-benchmark -s "$work/socket" -t set,get,lpush,zadd -r 100000 -n 100000000 > "$work/log" 2>&1 &
 
-echo "\$ proftrace -p \$(pidof redis-server) -d 5      # under redis-benchmark"
+echo "\$ proftrace -p redis-server -d 5      # under redis-benchmark"
 ./proftrace record -q -p "$server" -d 5 -o "$work/data"
 ./proftrace report -q -f tree "$work/data" > "$work/tree"
 ./proftrace report -q -f folded "$work/data" > demo.folded

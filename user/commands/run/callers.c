@@ -101,7 +101,14 @@ static int add_process(struct run *r, pid_t pid)
 			 "in the rest",
 			 pid, WIRE_UNWIND_RANGES);
 	}
-	return err == -ENOENT || err == -ESRCH ? 0 : err;
+	/* There is room for some processes, not for thousands of one name. */
+	if (err == -E2BIG && !r->callers.full) {
+		r->callers.full = true;
+		log_warn("too many processes for their stacks to be known: what is open below "
+			 "calls, and samples, are missing of process %d and others",
+			 pid);
+	}
+	return err == -ENOENT || err == -ESRCH || err == -E2BIG ? 0 : err;
 }
 
 static int put_processes(struct run *r)

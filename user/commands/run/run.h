@@ -35,7 +35,8 @@ struct callers {
 	struct kallsyms *kernel; /* NULL: the kernel does not show it */
 	struct unwind_spaces spaces;
 	struct plan_callers named;
-	bool warned;
+	bool warned; /* of many mappings, */
+	bool full;   /* and of many processes */
 };
 
 /* Switching off and on; see run/pause.h. */
