@@ -17,6 +17,7 @@ from harness import PROFTRACE, Bpf, Process, Proftrace, poll, program
 TIMEOUT = 120
 LEAVES_SECONDS = {"link": 5, "prog": 5, "map": 30}
 BPFTRACE_PROBES = 8
+BURSTS = "--max-overhead", "5", "--burst", "2ms"
 CHECKER = harness.TestCase()
 
 
@@ -383,6 +384,19 @@ class Case:
                         self.by_pid(trial, it, *options)
                 if turn == 0:
                     self.compare(trial, it, ran[0], alone)
+
+    def run_in_bursts(self, trial):
+        """With probes of dropped functions that come and go while it runs."""
+        with stage(trial) as it:
+            alone = plain(self.alone(it), self.varies)
+            for _ in range(trial.options.iterations):
+                tracer = it.proftrace("-f", "json", "-o", it.path("out.json"), "-F", "*", *BURSTS,
+                                      "--", self.path, *self.args, **self.streams())
+                judge_same(trial, alone, plain(tracer.finish(TIMEOUT), self.varies), "bursts")
+                document = load(it.path("out.json"))
+                judge_identity(trial, document, "bursts")
+                trial.judge("EXACT", document["accounting"].get("bursts"), "no burst was taken")
+                trial.runs += 1
 
     def check_returns(self, trial, first, it, alone, document):
         ran = first(trial, it, alone, *self.filters(document))

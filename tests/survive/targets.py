@@ -99,3 +99,19 @@ go_case("500 goroutines, the runtime traced too", "many", 500, 5)
 go_case("panic and recover", "panic", 100, 50)
 go_case("functions of every kind", "kinds", 200)
 go_case("stripped, at any address", "kinds-pie-stripped", 200)
+
+
+def burst_case(title, *args, short=False):
+    """A row of one program that runs long enough for bursts."""
+    @row("target safety", f"in bursts: {title}", short=short)
+    def run(trial):
+        Case(*args).run_in_bursts(trial)
+
+
+burst_case("throw through 10 frames", "throws", 10, 60000, short=True)
+burst_case("nested, rethrown and carried exceptions", "rethrow", 20000)
+burst_case("longjmp over 100 frames", "longjmp", 100, 600000)
+burst_case("sigaltstack above the stack", "altstack", "above", 200000)
+burst_case("ucontext", "coroutine", 2000000, short=True)
+burst_case("fibers that move between threads", "fibers", 20, 10000)
+burst_case("tail-call chains", "tailcall", 3000000)
