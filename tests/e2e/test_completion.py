@@ -87,6 +87,14 @@ class Completion(harness.TestCase):
                      "fish/vendor_completions.d/proftrace.fish"):
             with open(self.path(f"usr/share/{path}"), encoding="utf-8") as file:
                 self.assertIn("--completion", file.read())
+        for verb, option, other in (("record", "append", "per-call"), ("report", "slowest", "pid"),
+                                    ("diff", "per-call", "pid"), ("check", "assert", "append"),
+                                    ("doctor", "format", "filter")):
+            page = self.path(f"usr/share/man/man1/proftrace-{verb}.1")
+            with open(page, encoding="utf-8") as file:
+                named = re.findall(r"^\.TP\n(.*)", file.read().replace("\\-", "-"), re.M)
+            self.assertTrue(any(f"--{option}" in line for line in named), verb)
+            self.assertFalse(any(f"--{other}" in line for line in named), verb)
 
 
 if __name__ == "__main__":
