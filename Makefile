@@ -28,7 +28,7 @@ BPF_ARCH := $(or $(if $(filter aarch64-%,$(shell $(CC) -dumpmachine)),arm64),x86
 SAN      := $(if $(ASAN),-fsanitize=address$(,)undefined -fno-sanitize-recover=undefined)
 # Libraries of others: each of our parts needs those of its line, and of the lines below it.
 LIBS     := $(if $(REPORT_ONLY),,-lbpf \
-	-ldw -lelf -llzma -lZydis -lZycore -liberty) \
+	-ldw -lelf -llzma -lZydis -lZycore -liberty -lncursesw -ltinfo) \
 	-lsqlite3 -lz -lzstd -lpthread -lm
 
 # main() with its table of commands. A build that only reads recordings has another table, and of

@@ -10,10 +10,16 @@
 
 static enum log_level max_level = LOG_INFO;
 static bool error_told;
+static void (*diverted)(enum log_level level, const char *line);
 
 void log_set_level(enum log_level level)
 {
 	max_level = level;
+}
+
+void log_divert(void (*take)(enum log_level level, const char *line))
+{
+	diverted = take;
 }
 
 void log_at(enum log_level level, const char *fmt, ...)
@@ -27,7 +33,11 @@ void log_at(enum log_level level, const char *fmt, ...)
 	va_start(args, fmt);
 	vsnprintf(line, sizeof(line), fmt, args);
 	va_end(args);
-	fprintf(stderr, "proftrace: %s\n", text_escape(line, safe, sizeof(safe)));
+	text_escape(line, safe, sizeof(safe));
+	if (diverted)
+		diverted(level, safe);
+	else
+		fprintf(stderr, "proftrace: %s\n", safe);
 }
 
 void log_no_memory(int err)

@@ -15,6 +15,9 @@ enum log_level {
 
 void log_set_level(enum log_level level);
 
+/* Lines go to `take` in place of stderr, escaped and without a prefix; NULL: to stderr again. */
+void log_divert(void (*take)(enum log_level level, const char *line));
+
 /* Prints one line; control characters in it are escaped. */
 void log_at(enum log_level level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

@@ -17,7 +17,7 @@
 #define DEFAULT_BUFFER	  (64ull << 20)
 #define DEFAULT_BURST_NS  5000000
 
-static const char *const verb_names[] = {"", "record", "report", "diff", "doctor", "check"};
+static const char *const verb_names[] = {"", "record", "top", "report", "diff", "doctor", "check"};
 
 /* VERB_TRACE: it is none. */
 static enum verb find_verb(const char *word)
@@ -34,6 +34,11 @@ static error_t parse_word(struct options *o, char *arg, struct argp_state *state
 {
 	bool runs = o->verb == VERB_TRACE || o->verb == VERB_RECORD;
 
+	if (o->verb == VERB_TOP)
+		return complain(o,
+				"%s: top shows processes that run, by -p or -x; a command would "
+				"write to the same screen",
+				arg);
 	/* check has a recording, or behind -- a command. */
 	if (runs || (o->verb == VERB_CHECK && state->quoted)) {
 		if (!state->quoted && find_verb(arg) != VERB_TRACE)

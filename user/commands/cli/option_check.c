@@ -10,6 +10,7 @@
  * who names functions wants them. */
 #define DEFAULT_MAX_OVERHEAD 5.0
 #define DEFAULT_SLOWEST	     10
+#define TOP_INTERVAL_NS	     1000000000ull
 
 bool option_check__suits(enum verb verb, int key)
 {
@@ -18,10 +19,11 @@ bool option_check__suits(enum verb verb, int key)
 	if (verb == VERB_DOCTOR)
 		return key == 'f' || key == 'q' || key == 'v';
 	switch (key) {
+	case 'o':
+		return verb != VERB_TOP;
 	case 'F':
 	case 'N':
 	case 'D':
-	case 'o':
 	case 'q':
 	case 'v':
 		return true;
@@ -37,14 +39,20 @@ bool option_check__suits(enum verb verb, int key)
 	case OPT_APPEND:
 	case OPT_MAX_SIZE:
 		return verb == VERB_RECORD;
-	case 'i':
 	case 'l':
 		return verb == VERB_TRACE;
+	case 'i':
+		return verb == VERB_TRACE || verb == VERB_TOP;
+	case 'A':
+	case OPT_CALLS:
+	case OPT_BUFFER_SIZE:
+	case OPT_LINES:
+		return !reads && verb != VERB_TOP;
 	case 'f':
 	case 'w':
 	case OPT_MIN_TIME:
 	case OPT_COLOR:
-		return verb != VERB_RECORD && verb != VERB_CHECK;
+		return verb != VERB_RECORD && verb != VERB_CHECK && verb != VERB_TOP;
 	case OPT_BY:
 	case OPT_REVERSE:
 	case OPT_HIST:
@@ -92,6 +100,8 @@ static error_t check_target(struct options *o)
 	if (!o->command && !o->chosen && !o->exec)
 		return complain(
 			o, "whom to trace? -p NAME, -x PATH or a command; see proftrace --help");
+	if (o->verb == VERB_TOP && !o->interval_ns)
+		o->interval_ns = TOP_INTERVAL_NS;
 	if ((o->verb == VERB_RECORD || o->verb == VERB_CHECK) && !o->output)
 		o->output = RECORDING;
 	if (o->verb == VERB_RECORD && o->command && !strcmp(o->output, STDOUT_PATH))

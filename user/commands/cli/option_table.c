@@ -20,8 +20,9 @@ const char option_table_doc[] =
 	"record keeps all that was found in a file, " RECORDING " or that of -o; report shows what "
 	"such a file holds, in any format and on any machine, and diff what has changed from one "
 	"to "
-	"another. check tells by its exit status, 3, whether something does not hold of a run. "
-	"doctor tells what works on this machine. "
+	"another. top shows on the whole screen what is called meanwhile. check tells by its exit "
+	"status, 3, whether something does not hold of a run. doctor tells what works on this "
+	"machine. "
 	"A command of one of these names goes behind --.";
 
 /* argp would put the options before the verbs. */
@@ -29,6 +30,7 @@ const char option_table_usage[] = "Usage: proftrace [OPTION...] -p NAME|PID[,...
 				  "  or:  proftrace [OPTION...] -x PATH\n"
 				  "  or:  proftrace [OPTION...] [--] CMD [ARGS...]\n"
 				  "  or:  proftrace record [OPTION...] ...\n"
+				  "  or:  proftrace top [OPTION...] -p NAME|PID[,...]\n"
 				  "  or:  proftrace report [OPTION...] [FILE]\n"
 				  "  or:  proftrace diff [OPTION...] [OLD [NEW]]\n"
 				  "  or:  proftrace check --assert ... [OPTION...] -- CMD|FILE\n"

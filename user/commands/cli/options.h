@@ -15,6 +15,7 @@
 enum verb {
 	VERB_TRACE, /* none was given */
 	VERB_RECORD,
+	VERB_TOP, /* live, on the whole screen */
 	VERB_REPORT,
 	VERB_DIFF,
 	VERB_DOCTOR,

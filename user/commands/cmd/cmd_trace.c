@@ -6,7 +6,9 @@
 #include "cmd/cmd.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -18,6 +20,7 @@
 #include "calls/profile.h"
 #include "cli/options.h"
 #include "collect/collector.h"
+#include "live/live.h"
 #include "run/callers.h"
 #include "run/describe.h"
 #include "run/keys.h"
@@ -36,22 +39,46 @@
 #include "util/log.h"
 #include "util/signals.h"
 
-static void announce(const struct run *r)
+/* Whom the run traces, as "PID 12,34". */
+static char *name_target(const struct run *r, char *buf, size_t size)
 {
-	const char *plural = r->attached == 1 ? "" : "s";
-	char whom[128];
-	size_t len = 0;
+	size_t len;
 
 	if (!r->target->processes_cnt) {
-		log_info("tracing %zu function%s in every process that maps %s", r->attached,
-			 plural, r->o->exec);
-		return;
+		snprintf(buf, size, "every process that maps %s", r->o->exec);
+		return buf;
 	}
-	for (size_t i = 0; i < r->target->processes_cnt && len < sizeof(whom) - 16; i++)
-		len += snprintf(whom + len, sizeof(whom) - len, "%s%d", i ? "," : "",
-				r->target->pids[i]);
-	log_info("tracing %zu function%s in PID %s%s", r->attached, plural, whom,
-		 len >= sizeof(whom) - 16 ? ",..." : "");
+	len = snprintf(buf, size, "PID ");
+	for (size_t i = 0; i < r->target->processes_cnt; i++) {
+		if (len >= size - 20) {
+			snprintf(buf + len, size - len, ",...");
+			break;
+		}
+		len += snprintf(buf + len, size - len, "%s%d", i ? "," : "", r->target->pids[i]);
+	}
+	return buf;
+}
+
+static void announce(const struct run *r)
+{
+	char whom[PATH_MAX + 64];
+
+	log_info("tracing %zu function%s in %s", r->attached, r->attached == 1 ? "" : "s",
+		 name_target(r, whom, sizeof(whom)));
+}
+
+/* The live view takes the terminal, once there is nothing to tell but what it shows. */
+static int start_live(struct run *r)
+{
+	char whom[PATH_MAX + 64];
+	int err;
+
+	if (r->o->verb != VERB_TOP)
+		return 0;
+	err = live__new(name_target(r, whom, 72), &r->live);
+	if (!err)
+		live__tell_off(r->live, r->pause.off);
+	return err;
 }
 
 static int run_start(struct run *r)
@@ -86,11 +113,14 @@ static int run_start(struct run *r)
 	pause__start(r);
 	announce(r);
 	spare_strangers__tell(&r->budget);
-	progress__init(&r->progress, r->o->quiet);
+	fds.screen = r->o->verb == VERB_TOP;
+	progress__init(&r->progress, r->o->quiet || fds.screen);
 	fds.keys = r->o->command ? -1 : keys__start(); /* a command reads its input itself */
-	if (fds.keys >= 0)
+	if (fds.keys >= 0 && !fds.screen)
 		log_info("keys: space switches tracing off and on, s writes a snapshot, q ends it");
-	err = watch__start(r->watch, r->target, &fds, &times);
+	err = start_live(r);
+	if (!err)
+		err = watch__start(r->watch, r->target, &fds, &times);
 	if (!err)
 		watch__look_in(r->watch, controller__pace_ns(r->controller));
 	if (!err && r->target->launch)
@@ -104,6 +134,7 @@ static void run_stop(struct run *r)
 	struct life_counts counts;
 	struct life_skips skips;
 
+	live__stop(r->live);
 	keys__stop();
 	pause__notice(r);
 	tracer__close_gate(r->tracer);
@@ -235,11 +266,31 @@ static int look(struct run *r)
 	return err;
 }
 
+/* Does what keys of the live view ask for; *quit = that is the end. */
+static int press_keys(struct run *r, bool *quit)
+{
+	enum top_wish wish;
+	int err = live__keys(r->live, &wish);
+
+	while (!err && wish != TOP_NOTHING) {
+		if (wish == TOP_QUIT) {
+			*quit = true;
+			return 0;
+		}
+		err = wish == TOP_SWITCH ? pause__toggle(r) : result__last_minute(r);
+		live__tell_off(r->live, r->pause.off);
+		if (!err)
+			err = live__keys(r->live, &wish);
+	}
+	return err;
+}
+
 /* Traces until something ends it. Returns 0, -EPIPE, or -errno. */
 static int run_loop(struct run *r, enum watch_event *end)
 {
 	/* A recording has all functions from the start, in case that we do not come to more. */
 	int err = r->recorder ? result__emit(r, now_ns(), NULL) : 0;
+	bool quit = false;
 
 	while (!err) {
 		enum watch_event event = watch__next(r->watch);
@@ -256,6 +307,9 @@ static int run_loop(struct run *r, enum watch_event *end)
 			break;
 		case WATCH_SWITCH:
 			err = pause__toggle(r);
+			break;
+		case WATCH_KEYS:
+			err = press_keys(r, &quit);
 			break;
 		case WATCH_SKIPPED:
 			err = pause__skipped(r);
@@ -279,16 +333,14 @@ static int run_loop(struct run *r, enum watch_event *end)
 			return -EPIPE;
 		case WATCH_LOST:
 			log_error("the process that holds the probes has been killed: what follows "
-				  "is "
-				  "not in the result");
-			*end = event;
-			return 0;
+				  "is not in the result");
+			/* fallthrough */
 		default:
 			*end = event;
 			return 0;
 		}
-		if (!err && all_ended(r)) {
-			*end = WATCH_ENDED;
+		if (!err && (quit || all_ended(r))) {
+			*end = quit ? WATCH_SIGNAL : WATCH_ENDED;
 			return 0;
 		}
 	}
@@ -322,6 +374,7 @@ static const char *end_reason(enum watch_event end)
 
 static void run_free(struct run *r)
 {
+	live__free(r->live);
 	keys__stop();
 	recorder__free(r->recorder);
 	temp_recording__close(&r->temp_recording);

@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "attach/tracer.h"
 #include "budget/controller.h"
@@ -16,6 +17,8 @@
 #include "calls/tree.h"
 #include "cli/options.h"
 #include "collect/collector.h"
+#include "live/live.h"
+#include "live/terminal.h"
 #include "report/recorded_run.h"
 #include "report/show.h"
 #include "run/describe.h"
@@ -48,6 +51,10 @@ int result__open(struct run *r)
 	const struct options *o = r->o;
 	int err;
 
+	if (o->verb == VERB_TOP) {
+		privilege__keep_replacing(); /* for a recording of the last minute */
+		return terminal__check();
+	}
 	if (o->verb == VERB_RECORD) {
 		r->out.opts = o->sink_opts;
 		if (o->max_size)
@@ -113,6 +120,12 @@ static int run_show(struct run *r, struct profile *now)
 	struct profile *delta = NULL;
 	int err = 0;
 
+	if (r->live) {
+		err = live__take(r->live, now);
+		if (live__forgets(r->live))
+			collector__forget_retired(r->collector);
+		return err;
+	}
 	if (r->o->interval_ns) {
 		err = profile__delta(now, r->before, &delta);
 		if (err)
@@ -227,6 +240,43 @@ static int show_shot(struct run *r, char *name, size_t size)
 	return err;
 }
 
+/* Writes a recording of what was found since the oldest profile that the live view has kept. */
+static int record_minute(struct run *r, const char *name)
+{
+	struct profile *now = NULL, *minute = NULL;
+	struct recorder *recorder = NULL;
+	int err = run_snapshot(r, now_ns(), &now);
+
+	if (!err)
+		err = live__last_minute(r->live, now, &minute);
+	if (!err)
+		err = recorder__open(r->o, name, &recorder);
+	if (!err)
+		err = recorder__begin(recorder);
+	if (!err)
+		err = recorder__write(recorder, minute);
+	if (!err)
+		err = recorder__end(recorder, "it is the last minute of a run that went on");
+	recorder__free(recorder);
+	profile__free(minute);
+	profile__free(now);
+	return err;
+}
+
+int result__last_minute(struct run *r)
+{
+	char name[64];
+	time_t seconds = time(NULL);
+	struct tm at;
+	int err;
+
+	strftime(name, sizeof(name), "proftrace-%Y%m%d-%H%M%S.data", localtime_r(&seconds, &at));
+	err = record_minute(r, name);
+	if (!err)
+		log_info("the last minute is in %s: proftrace report shows it", name);
+	return err == -ENOMEM ? err : 0;
+}
+
 int result__on_demand(struct run *r)
 {
 	char name[PATH_MAX] = "";
@@ -234,6 +284,8 @@ int result__on_demand(struct run *r)
 
 	if (err)
 		return err;
+	if (r->live)
+		return result__last_minute(r);
 	progress__clear(&r->progress);
 	if (r->out.file && !r->o->interval_ns)
 		err = show_shot(r, name, sizeof(name));

@@ -24,6 +24,7 @@ int result__emit(struct run *r, uint64_t until_ns, struct profile *figures);
 
 /* The result so far, because somebody wants it: one more profile in the recording; with -i the
  * interval ends early; else all of it. */
+int result__last_minute(struct run *r);
 int result__on_demand(struct run *r);
 
 /* Writes the last profile, once nothing is traced any more, and the run's last words on stderr. A

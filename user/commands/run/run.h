@@ -20,6 +20,7 @@ struct collector;
 struct description;
 struct kallsyms;
 struct link_holder;
+struct live;
 struct options;
 struct recorder;
 struct samples;
@@ -52,6 +53,7 @@ struct run {
 	const struct options *o;
 	struct watch *watch;
 	struct output out;
+	struct live *live;	   /* in place of `out`; NULL: it is no live view */
 	struct recorder *recorder; /* in place of `out`, or, with single calls, before it */
 	struct temp_recording temp_recording; /* where it writes to then */
 	struct target *target;

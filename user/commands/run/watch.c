@@ -18,6 +18,7 @@
 #include "util/log.h"
 
 #define TICK_NS 100000000ull
+#define RESIZED 'w' /* the terminal has another size */
 
 /* The fixed places in the poll set; the targets' pidfds follow. */
 enum {
@@ -40,6 +41,7 @@ struct watch {
 	size_t fds_cnt;
 	size_t alive; /* targets */
 	int wishes;   /* the writing end of AT_WISH */
+	bool screen;  /* keys are somebody else's to read */
 };
 
 /* Written to by the handler; -1: none. */
@@ -71,7 +73,7 @@ static void on_signal(int signal_number)
 /* A byte for each, that of its key, so that they are done one by one and in their order. */
 static void on_wish(int signal_number)
 {
-	const char wish = signal_number == SIGUSR1 ? 'p' : 's';
+	const char wish = signal_number == SIGUSR1 ? 'p' : signal_number == SIGUSR2 ? 's' : RESIZED;
 	int saved = errno;
 
 	if (write(wish_fd, &wish, 1) < 0)
@@ -123,6 +125,7 @@ int watch__new(struct watch **out)
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGUSR1, &wish, NULL);
 	sigaction(SIGUSR2, &wish, NULL);
+	sigaction(SIGWINCH, &wish, NULL);
 	*out = w;
 	return 0;
 }
@@ -183,6 +186,7 @@ int watch__start(struct watch *w, const struct target *t, const struct watch_fds
 	grown[AT_LIFE].fd = fds->life;
 	grown[AT_KEEPER].fd = fds->link_holder;
 	grown[AT_KEYS].fd = fds->keys;
+	w->screen = fds->screen;
 	grown[AT_DURATION].fd = timer_start(times->duration_ns, false);
 	grown[AT_INTERVAL].fd = timer_start(times->interval_ns, true);
 	grown[AT_SKIP].fd = timer_start(times->skip_ns, false);
@@ -248,10 +252,16 @@ static bool wished(struct watch *w, enum watch_event *event)
 {
 	char wish;
 
-	if (w->fds[AT_WISH].revents && read(w->fds[AT_WISH].fd, &wish, 1) == 1)
-		return event_of(wish, event);
+	if (w->fds[AT_WISH].revents && read(w->fds[AT_WISH].fd, &wish, 1) == 1) {
+		*event = WATCH_KEYS;
+		return (wish == RESIZED && w->screen) || event_of(wish, event);
+	}
 	if (!w->fds[AT_KEYS].revents)
 		return false;
+	if (w->screen) {
+		*event = w->fds[AT_KEYS].revents & POLLIN ? WATCH_KEYS : WATCH_SIGNAL;
+		return true;
+	}
 	if (read(w->fds[AT_KEYS].fd, &wish, 1) == 1)
 		return event_of(wish, event);
 	w->fds[AT_KEYS].fd = -1; /* the terminal has gone */

@@ -3,6 +3,7 @@
 #ifndef PROFTRACE_RUN_WATCH_H
 #define PROFTRACE_RUN_WATCH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct target;
@@ -20,13 +21,14 @@ enum watch_event {
 	WATCH_LOST,	/* the probes have gone: link_holder__fd() */
 	WATCH_SWITCH,	/* tracing is to be switched: SIGUSR1, or space or p */
 	WATCH_SNAPSHOT, /* the result so far is wanted: SIGUSR2, or s */
+	WATCH_KEYS,	/* with a screen: there are keys, or it has another size */
 	WATCH_SKIPPED,	/* the time at the start that was to be left out is over */
 };
 
 /*
- * Starts to catch SIGUSR1 and SIGUSR2, which each ask for something: none is forgotten, whenever it
- * comes. And SIGINT and SIGTERM, which have their usual effect at first, whatever we are busy with.
- * Returns 0 or -errno with one line logged.
+ * Starts to catch SIGUSR1, SIGUSR2 and SIGWINCH, which each ask for something: none is forgotten,
+ * whenever it comes. And SIGINT and SIGTERM, which have their usual effect at first, whatever we
+ * are busy with. Returns 0 or -errno with one line logged.
  */
 int watch__new(struct watch **out);
 
@@ -47,6 +49,7 @@ struct watch_fds {
 	int life;	 /* for events */
 	int link_holder; /* for its end */
 	int keys;	 /* for what is pressed */
+	bool screen;	 /* which are for the live view, and not read here */
 };
 
 /* Begins to watch. Returns 0 or -ENOMEM. */

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Inside top/ only. What the live view shows at the moment. */
+#ifndef PROFTRACE_TOP_STATE_H
+#define PROFTRACE_TOP_STATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "top/history.h"
+#include "top/rows.h"
+
+struct profile;
+
+enum top_view { VIEW_FUNCTIONS, VIEW_TREE, VIEW_THREADS, VIEW_FUNCTION, VIEW_HELP };
+
+#define NOTHING_SELECTED UINT32_MAX
+
+struct top {
+	char whom[80];
+	struct profile *shown; /* the interval; NULL: there has been none */
+	struct top_rows rows;  /* of the table that is shown, if it is one */
+	struct history history;
+	bool *dropped; /* by function: to keep to the budget */
+	enum top_view view;
+	enum top_sort sort;
+	uint32_t function; /* that VIEW_FUNCTION shows */
+	uint32_t selected; /* the row's id; NOTHING_SELECTED: the first one */
+	size_t scroll;	   /* rows, or lines, above those that are shown */
+	size_t lines;	   /* that a view without rows has */
+	size_t page;	   /* rows that fit */
+	char search[48];
+	char message[200];
+	bool editing; /* what is searched for is being typed */
+	bool frozen;
+	bool off;
+};
+
+#endif

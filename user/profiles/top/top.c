@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The first lines tell of the target, then comes the view, and in the last line the keys, what is
+ * being searched for, or a message. A row stays selected as the table is sorted anew, as it is
+ * known by its function or thread.
+ */
+#include "top/top.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calls/profile.h"
+#include "top/canvas.h"
+#include "top/state.h"
+#include "top/views.h"
+#include "util/text.h"
+
+struct top *top__new(const char *whom)
+{
+	struct top *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return NULL;
+	snprintf(t->whom, sizeof(t->whom), "%s", whom);
+	t->selected = NOTHING_SELECTED;
+	t->page = 1;
+	return t;
+}
+
+void top__free(struct top *t)
+{
+	if (!t)
+		return;
+	profile__free(t->shown);
+	top_rows__clear(&t->rows);
+	history__fini(&t->history);
+	free(t->dropped);
+	free(t);
+}
+
+/* Which functions have been dropped to keep to the budget. */
+static int note_drops(struct top *t, const struct profile *now)
+{
+	bool *dropped = calloc(now->functions_cnt + 1, sizeof(*dropped));
+
+	if (!dropped)
+		return -ENOMEM;
+	for (size_t i = 0; i < now->drops_cnt; i++)
+		dropped[now->drops[i].function] = true;
+	free(t->dropped);
+	t->dropped = dropped;
+	return 0;
+}
+
+/* Makes the rows of the table that is shown. */
+static int list_rows(struct top *t)
+{
+	int err = 0;
+
+	top_rows__clear(&t->rows);
+	if (!t->shown)
+		return 0;
+	if (t->view == VIEW_FUNCTIONS)
+		err = top_rows__functions(&t->rows, t->shown, t->search);
+	else if (t->view == VIEW_THREADS)
+		err = top_rows__threads(&t->rows, t->shown, t->search);
+	if (err)
+		return err;
+	for (size_t i = 0; i < t->rows.cnt && t->view == VIEW_FUNCTIONS; i++)
+		t->rows.items[i].dropped = t->dropped[t->rows.items[i].id];
+	top_rows__sort(&t->rows, t->sort);
+	return 0;
+}
+
+int top__take(struct top *t, const struct profile *now, struct profile *delta)
+{
+	int err = history__add(&t->history, now);
+
+	if (!err)
+		err = note_drops(t, now);
+	if (err || t->frozen) {
+		profile__free(delta);
+		return err;
+	}
+	profile__free(t->shown);
+	t->shown = delta;
+	return list_rows(t);
+}
+
+void top__tell_off(struct top *t, bool off)
+{
+	t->off = off;
+}
+
+void top__message(struct top *t, const char *message)
+{
+	snprintf(t->message, sizeof(t->message), "%s", message);
+}
+
+/* The place of the selected row in the table; 0 if there is none any more. */
+static size_t selected_at(const struct top *t)
+{
+	for (size_t i = 0; i < t->rows.cnt; i++) {
+		if (t->rows.items[i].id == t->selected)
+			return i;
+	}
+	return 0;
+}
+
+/* Moves the selection, or what a view without rows shows. */
+static void move(struct top *t, long by)
+{
+	size_t at = t->rows.cnt ? selected_at(t) : t->scroll;
+	size_t last = t->rows.cnt ? t->rows.cnt - 1 : t->lines > t->page ? t->lines - t->page : 0;
+
+	/* The first row is shown as selected as long as nobody has chosen one. */
+	at = by < 0 ? (at > (size_t)-by ? at - (size_t)-by : 0) : at + (size_t)by;
+	at = at < last ? at : last;
+	if (t->rows.cnt)
+		t->selected = t->rows.items[at].id;
+	else
+		t->scroll = at;
+}
+
+static void show(struct top *t, enum top_view view)
+{
+	if (t->view == view)
+		return;
+	t->view = view;
+	t->scroll = t->lines = 0;
+	t->selected = NOTHING_SELECTED;
+}
+
+static void open_selected(struct top *t)
+{
+	if (!t->rows.cnt || t->view != VIEW_FUNCTIONS)
+		return;
+	t->function = t->rows.items[selected_at(t)].id;
+	show(t, VIEW_FUNCTION);
+}
+
+static void back(struct top *t)
+{
+	uint32_t function = t->function;
+	bool from_function = t->view == VIEW_FUNCTION;
+
+	if (t->view == VIEW_FUNCTIONS)
+		t->search[0] = '\0';
+	show(t, VIEW_FUNCTIONS);
+	if (from_function)
+		t->selected = function;
+}
+
+/* A key while what is searched for is being typed. */
+static void edit(struct top *t, uint32_t key)
+{
+	size_t len = strlen(t->search);
+
+	if (key == TOP_KEY_ENTER || key == TOP_KEY_ESCAPE) {
+		t->editing = false;
+		if (key == TOP_KEY_ESCAPE)
+			t->search[0] = '\0';
+	} else if (key == TOP_KEY_BACKSPACE) {
+		t->search[len ? len - 1 : 0] = '\0';
+	} else if (key >= ' ' && key < 0x7f && len + 1 < sizeof(t->search)) {
+		t->search[len] = (char)key;
+		t->search[len + 1] = '\0';
+	}
+}
+
+static const struct {
+	char key;
+	enum top_view view;
+} view_keys[] = {{'f', VIEW_FUNCTIONS},
+		 {'t', VIEW_TREE},
+		 {'H', VIEW_THREADS},
+		 {'?', VIEW_HELP},
+		 {'h', VIEW_HELP}};
+
+static void press(struct top *t, uint32_t key)
+{
+	switch (key) {
+	case TOP_KEY_UP:
+	case 'k':
+		move(t, -1);
+		break;
+	case TOP_KEY_DOWN:
+	case 'j':
+		move(t, 1);
+		break;
+	case TOP_KEY_PAGE_UP:
+		move(t, -(long)t->page);
+		break;
+	case TOP_KEY_PAGE_DOWN:
+		move(t, (long)t->page);
+		break;
+	case TOP_KEY_HOME:
+		move(t, -(long)(UINT32_MAX / 2));
+		break;
+	case TOP_KEY_END:
+		move(t, UINT32_MAX / 2);
+		break;
+	case TOP_KEY_LEFT:
+	case '<':
+		t->sort = t->sort ? t->sort - 1 : SORTS - 1;
+		break;
+	case TOP_KEY_RIGHT:
+	case '>':
+		t->sort = (t->sort + 1) % SORTS;
+		break;
+	case TOP_KEY_ENTER:
+		open_selected(t);
+		break;
+	case TOP_KEY_ESCAPE:
+	case TOP_KEY_BACKSPACE:
+		back(t);
+		break;
+	case '/':
+		t->editing = t->view == VIEW_FUNCTIONS || t->view == VIEW_THREADS;
+		break;
+	case ' ':
+		t->frozen = !t->frozen;
+		break;
+	default:
+		for (size_t i = 0; i < sizeof(view_keys) / sizeof(*view_keys); i++) {
+			if (key == (uint32_t)view_keys[i].key)
+				show(t, view_keys[i].view);
+		}
+	}
+}
+
+enum top_wish top__key(struct top *t, uint32_t key)
+{
+	t->message[0] = '\0';
+	if (t->editing) {
+		edit(t, key);
+		return TOP_NOTHING;
+	}
+	switch (key) {
+	case 'q':
+		return TOP_QUIT;
+	case 'p':
+		return TOP_SWITCH;
+	case 'S':
+		return TOP_SAVE;
+	default:
+		press(t, key);
+		return TOP_NOTHING;
+	}
+}
+
+static void draw_head(struct top *t, struct canvas *c)
+{
+	const struct profile *p = t->shown;
+	double seconds = p ? (double)p->duration_ns / 1e9 : 0;
+	uint64_t own = p ? accounting__own_ns(&p->accounting) : 0, seen;
+	const char *state = t->off ? "  OFF" : t->frozen ? "  FROZEN" : "";
+	char calls[32];
+	size_t column = canvas__printf(c, 0, 0, CANVAS_BOLD, "%s", t->whom);
+
+	column = canvas__put(c, 0, column, CANVAS_WARN, state);
+	if (!p || seconds <= 0) {
+		canvas__put(c, 0, column + 2, CANVAS_DIM, "nothing has been seen yet");
+		return;
+	}
+	seen = top_rows__cpu_ns(p);
+	column = canvas__printf(c, 0, column + 2, CANVAS_PLAIN, "CPU %.0f%%",
+				(double)(own > seen ? own : seen) / 1e7 / seconds);
+	text_count((uint64_t)((double)p->accounting.entered / seconds), calls, sizeof(calls));
+	column = canvas__printf(c, 0, column + 2, CANVAS_PLAIN, "%s calls/s traced", calls);
+	if (p->accounting.cpu_ns)
+		canvas__printf(c, 0, column + 2, CANVAS_PLAIN, "probes cost %.1f%%",
+			       100 * (double)p->accounting.probe_ns /
+				       (double)((own > seen ? own : seen) + 1));
+}
+
+/* The last line. */
+static void draw_foot(const struct top *t, struct canvas *c)
+{
+	size_t row = c->rows - 1, column;
+
+	if (t->editing) {
+		column = canvas__printf(c, row, 0, CANVAS_BOLD, "search: %s", t->search);
+		canvas__put(c, row, column, CANVAS_SELECTED, " ");
+		return;
+	}
+	if (t->message[0]) {
+		canvas__put(c, row, 0, CANVAS_WARN, t->message);
+		return;
+	}
+	column = 0;
+	if (t->search[0])
+		column = canvas__printf(c, row, 0, CANVAS_BOLD, "/%s  ", t->search);
+	canvas__put(c, row, column, CANVAS_DIM,
+		    "f functions  t tree  H threads  / search  <> sort  Enter opens  ? help  q "
+		    "quits");
+}
+
+int top__draw(struct top *t, struct canvas *c)
+{
+	int err = list_rows(t);
+
+	if (err || c->rows < 4)
+		return err;
+	draw_head(t, c);
+	draw_foot(t, c);
+	t->page = c->rows - VIEW_FIRST_ROW - VIEW_ROWS_BELOW - 1;
+	t->page = t->page < c->rows ? t->page : 1; /* hardly any room */
+	t->page += !t->page;
+	return views__draw(t, c);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The live view (`proftrace top`): what was new in the last seconds, as tables that keys sort,
+ * search and open. It draws on a canvas and is told keys; it knows no terminal, and no run.
+ */
+#ifndef PROFTRACE_TOP_TOP_H
+#define PROFTRACE_TOP_TOP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct canvas;
+struct profile;
+struct top;
+
+/* Keys that are no characters; all others are Unicode code points. */
+enum top_key {
+	TOP_KEY_UP = 0x110000,
+	TOP_KEY_DOWN,
+	TOP_KEY_LEFT,
+	TOP_KEY_RIGHT,
+	TOP_KEY_PAGE_UP,
+	TOP_KEY_PAGE_DOWN,
+	TOP_KEY_HOME,
+	TOP_KEY_END,
+	TOP_KEY_ENTER,
+	TOP_KEY_ESCAPE,
+	TOP_KEY_BACKSPACE,
+};
+
+/* What a key asks of the run. */
+enum top_wish {
+	TOP_NOTHING,
+	TOP_QUIT,
+	TOP_SWITCH, /* tracing off, or on again */
+	TOP_SAVE,   /* a recording of the last minute */
+};
+
+/* `whom`: what the target is called in the first line; copied. NULL: no memory. */
+struct top *top__new(const char *whom);
+void top__free(struct top *t); /* accepts NULL */
+
+/* Takes what is known after the next interval: all of the run so far, summarized; and what is new
+ * in it since some seconds ago, linked and summarized, which is the live view's from now on, also
+ * if that fails. Returns 0 or -ENOMEM. */
+int top__take(struct top *t, const struct profile *now, struct profile *delta);
+
+/* What is told beside the tables: `off`, tracing is switched off. */
+void top__tell_off(struct top *t, bool off);
+void top__message(struct top *t, const char *message); /* copied */
+
+enum top_wish top__key(struct top *t, uint32_t key);
+
+/* Draws everything. Returns 0 or -ENOMEM. */
+int top__draw(struct top *t, struct canvas *c);
+
+#endif

@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "top/views.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calls/distribution.h"
+#include "calls/profile.h"
+#include "sink/sink.h"
+#include "top/canvas.h"
+#include "top/state.h"
+#include "util/text.h"
+#include "views/merge.h"
+
+#define NAME_MIN    20 /* columns of a name; for it, others are left out */
+#define NAME_USUAL  40 /* what is more is the history's */
+#define HISTORY_MIN 6
+#define EDGES_SHOWN 8  /* callers, and callees */
+#define BAR_MAX	    40 /* columns of the longest bar of a distribution */
+
+static size_t rows_end(const struct canvas *c)
+{
+	return c->rows - VIEW_ROWS_BELOW;
+}
+
+static void put_share(struct canvas *c, size_t row, size_t column, enum canvas_style style,
+		      double share, bool estimated)
+{
+	char text[32], percent[24];
+
+	text_percent(100 * share, percent, sizeof(percent));
+	snprintf(text, sizeof(text), "%s%s", estimated && share > 0 ? "~" : "", percent);
+	canvas__printf(c, row, column, style, "%7s", text);
+}
+
+static void put_duration(struct canvas *c, size_t row, size_t column, enum canvas_style style,
+			 uint64_t ns)
+{
+	char text[32];
+
+	canvas__printf(c, row, column, style, "%7s",
+		       ns ? text_duration(ns, text, sizeof(text)) : "-");
+}
+
+static void put_rate(struct canvas *c, size_t row, size_t column, enum canvas_style style,
+		     const struct top_row *r)
+{
+	char text[32] = "-", count[28];
+
+	if (r->calls >= 10)
+		text_count((uint64_t)(r->calls + 0.5), count, sizeof(count));
+	else
+		snprintf(count, sizeof(count), "%.1f", r->calls);
+	if (r->calls >= 0)
+		snprintf(text, sizeof(text), "%s%s", r->calls_estimated ? "~" : "", count);
+	canvas__printf(c, row, column, style, "%10s", text);
+}
+
+/* A name that is too long is shortened in its middle; `mark`: there is to be room for one more. */
+static size_t put_name(struct canvas *c, size_t row, size_t column, enum canvas_style style,
+		       const char *name, bool mark)
+{
+	size_t room = c->columns > column + mark ? c->columns - column - mark : 0;
+	size_t len = canvas__put(c, c->rows, 0, style, name), tail = room / 2;
+	const char *end = name;
+
+	if (len <= room || room < 3)
+		return canvas__put(c, row, column, style, name);
+	canvas__put(c, row, column, style, name);
+	for (size_t left = len - tail; left; left--) {
+		char skipped[UTF8_MAX];
+
+		utf8_next_plain(&end, skipped);
+	}
+	column = canvas__put(c, row, column + room - tail - 1, style, "…");
+	return canvas__put(c, row, column, style, end);
+}
+
+/* Columns of the tables; where there is little room the last ones are left out first. */
+static const struct {
+	const char *heading;
+	size_t width;
+	enum top_sort sort;
+} columns[] = {
+	{"   SELF", 7, SORT_SELF}, {"  TOTAL", 8, SORT_TOTAL}, {"   CALLS/S", 11, SORT_CALLS},
+	{"    AVG", 8, SORT_AVG},  {"    P99", 8, SORT_P99},   {" WAIT/S", 8, SORT_WAIT},
+};
+
+#define COLUMNS (sizeof(columns) / sizeof(*columns))
+
+struct layout {
+	size_t cnt;	/* columns that there is room for */
+	size_t history; /* columns of the history; 0: none */
+	size_t name;	/* where names begin */
+};
+
+static struct layout layout_of(const struct top *t, const struct canvas *c)
+{
+	struct layout l = {0};
+	size_t used = 0, left;
+
+	while (l.cnt < COLUMNS && used + columns[l.cnt].width + 2 + NAME_MIN <= c->columns)
+		used += columns[l.cnt++].width;
+	left = c->columns > used + 2 + NAME_MIN ? c->columns - used - 2 - NAME_MIN : 0;
+	if (t->view == VIEW_FUNCTIONS && left >= HISTORY_MIN + 2) {
+		size_t wide = left > NAME_USUAL - NAME_MIN ? left - (NAME_USUAL - NAME_MIN) : 0;
+
+		l.history = wide > HISTORY_MIN + 4 ? wide - 2 : HISTORY_MIN + 2;
+		l.history = l.history < left - 2 ? l.history : left - 2;
+		l.history = l.history < HISTORY_LEN ? l.history : HISTORY_LEN;
+	}
+	l.name = used + 2 + (l.history ? l.history + 2 : 0);
+	return l;
+}
+
+static void draw_headings(const struct top *t, struct canvas *c, const struct layout *l)
+{
+	size_t row = VIEW_FIRST_ROW, column = 0;
+
+	canvas__style_row(c, row, CANVAS_HEADING);
+	for (size_t i = 0; i < l->cnt; i++) {
+		const char *heading = columns[i].heading;
+		size_t blank = strspn(heading, " "), at = column + (i ? 1 : 0) + blank;
+
+		canvas__put(c, row, at,
+			    t->sort == columns[i].sort ? CANVAS_SELECTED : CANVAS_HEADING,
+			    heading + blank);
+		column += columns[i].width;
+	}
+	if (l->history)
+		canvas__put(c, row, column + 2, CANVAS_HEADING, "HISTORY");
+	canvas__put(c, row, l->name, t->sort == SORT_NAME ? CANVAS_SELECTED : CANVAS_HEADING,
+		    t->view == VIEW_THREADS ? "THREAD" : "FUNCTION");
+}
+
+static void draw_row(const struct top *t, struct canvas *c, const struct layout *l, size_t row,
+		     const struct top_row *r, bool selected)
+{
+	enum canvas_style style = selected	   ? CANVAS_SELECTED
+				  : r->self >= 0.1 ? CANVAS_BOLD
+						   : CANVAS_PLAIN;
+	char spark[HISTORY_SPARK];
+	size_t column = 0;
+
+	if (selected)
+		canvas__style_row(c, row, style);
+	for (size_t i = 0; i < l->cnt; column += columns[i++].width) {
+		size_t at = column + (i ? 1 : 0);
+
+		if (columns[i].sort == SORT_SELF)
+			put_share(c, row, at, style, r->self, r->estimated);
+		else if (columns[i].sort == SORT_TOTAL)
+			put_share(c, row, at, style, r->total, r->estimated);
+		else if (columns[i].sort == SORT_CALLS)
+			put_rate(c, row, at, style, r);
+		else if (columns[i].sort == SORT_AVG)
+			put_duration(c, row, at, style, r->avg_ns);
+		else if (columns[i].sort == SORT_P99)
+			put_duration(c, row, at, style, r->p99_ns);
+		else
+			put_duration(c, row, at, style, (uint64_t)r->wait);
+	}
+	if (l->history)
+		canvas__put(c, row, column + 2, style,
+			    history__spark(&t->history, r->id, l->history, spark));
+	column = put_name(c, row, l->name, style, r->name, r->dropped);
+	if (r->dropped)
+		canvas__put(c, row, column, style, "*");
+}
+
+static int draw_table(struct top *t, struct canvas *c)
+{
+	const struct layout l = layout_of(t, c);
+	size_t first = VIEW_FIRST_ROW + 1, at = 0;
+
+	draw_headings(t, c, &l);
+	for (size_t i = 0; i < t->rows.cnt; i++) {
+		if (t->rows.items[i].id == t->selected)
+			at = i;
+	}
+	if (at < t->scroll)
+		t->scroll = at;
+	if (at >= t->scroll + t->page)
+		t->scroll = at - t->page + 1;
+	if (t->scroll && t->scroll + t->page > t->rows.cnt)
+		t->scroll = t->rows.cnt > t->page ? t->rows.cnt - t->page : 0;
+	for (size_t i = t->scroll; i < t->rows.cnt && first + i - t->scroll < rows_end(c); i++)
+		draw_row(t, c, &l, first + i - t->scroll, &t->rows.items[i], i == at);
+	if (!t->rows.cnt)
+		canvas__put(c, first, 0, CANVAS_DIM,
+			    t->search[0] ? "nothing of that name has run (Esc shows all)"
+					 : "nothing has run");
+	return 0;
+}
+
+/* Draws the lines of a text from t->scroll on. */
+static void draw_text(struct top *t, struct canvas *c, const char *text)
+{
+	size_t lines = 0, row;
+	const char *end;
+
+	for (const char *at = text; *at; at = end + (*end == '\n')) {
+		char line[4 * CANVAS_COLUMNS_MAX + 1];
+		size_t len;
+
+		end = strchrnul(at, '\n');
+		len = (size_t)(end - at) < sizeof(line) - 1 ? (size_t)(end - at) : sizeof(line) - 1;
+		row = VIEW_FIRST_ROW + lines - t->scroll;
+		if (lines >= t->scroll && row < rows_end(c)) {
+			memcpy(line, at, len);
+			line[len] = '\0';
+			canvas__put(c, row, 0, CANVAS_PLAIN, line);
+		}
+		lines++;
+	}
+	t->lines = lines;
+}
+
+/* The tree as -f tree has it, of all threads of a kind together. */
+static int draw_tree(struct top *t, struct canvas *c)
+{
+	struct sink_options opts = {.columns = c->columns};
+	struct profile *merged = NULL;
+	char *text = NULL;
+	size_t len;
+	FILE *out;
+	int err;
+
+	if (!t->shown)
+		return 0;
+	err = profile__merge_threads(t->shown, MERGE_COMM, &merged);
+	if (err)
+		return err;
+	out = open_memstream(&text, &len);
+	err = out ? sink_tree.write(merged, &opts, out) : -ENOMEM;
+	if (out && fclose(out))
+		err = -ENOMEM;
+	if (!err)
+		draw_text(t, c, text);
+	free(text);
+	profile__free(merged);
+	return err;
+}
+
+static void print_edges(FILE *out, const struct profile *p, const char *title,
+			const struct top_edge *edges, int64_t cnt)
+{
+	double seconds = (double)p->duration_ns / 1e9;
+	char time[32], calls[32];
+
+	fprintf(out, "\n%s\n", title);
+	for (int64_t i = 0; i < cnt && i < EDGES_SHOWN; i++) {
+		const struct top_edge *e = &edges[i];
+
+		text_count(seconds > 0 ? (uint64_t)((double)e->calls / seconds + 0.5) : 0, calls,
+			   sizeof(calls));
+		fprintf(out, "  %10s  %9s  %s\n", e->calls ? calls : "-",
+			text_duration(e->ns, time, sizeof(time)),
+			e->function == TOP_OUTERMOST ? "(the thread's begin)"
+						     : p->functions[e->function].name);
+	}
+	if (cnt > EDGES_SHOWN)
+		fprintf(out, "  ... %lld more\n", (long long)cnt - EDGES_SHOWN);
+	if (!cnt)
+		fputs("  none\n", out);
+}
+
+static void print_distribution(FILE *out, const struct profile *p, uint32_t function)
+{
+	const struct distribution d = distribution__of(p, function);
+	uint64_t calls[64] = {0}, most = 0;
+	char low[32], high[32], cnt[32];
+
+	fputs("\nhow long calls took, in the last seconds\n", out);
+	for (size_t i = 0; i < d.cnt; i++) {
+		uint64_t ns = bucket__low(d.buckets[i].bucket);
+		size_t power = ns ? 63 - __builtin_clzll(ns) : 0;
+
+		calls[power] += d.buckets[i].calls;
+		most = calls[power] > most ? calls[power] : most;
+	}
+	for (size_t i = 0; i < 64; i++) {
+		if (!calls[i])
+			continue;
+		fprintf(out, "  %7s up to %7s  %10s  ",
+			text_duration(i ? 1ull << i : 0, low, sizeof(low)),
+			text_duration(1ull << (i + 1), high, sizeof(high)),
+			text_count(calls[i], cnt, sizeof(cnt)));
+		for (uint64_t k = 0; k < (calls[i] * BAR_MAX + most - 1) / most; k++)
+			fputs("█", out);
+		fputc('\n', out);
+	}
+	if (!most)
+		fputs("  no call has ended\n", out);
+}
+
+/* One function: its callers, its callees, its distribution. */
+static int draw_function(struct top *t, struct canvas *c)
+{
+	const struct profile *p = t->shown;
+	struct top_edge *callers = NULL, *callees = NULL;
+	int64_t callers_cnt, callees_cnt;
+	char *text = NULL;
+	size_t len;
+	FILE *out;
+	int err = 0;
+
+	if (!p || t->function >= p->functions_cnt)
+		return 0;
+	callers_cnt = top_rows__callers(p, t->function, &callers);
+	callees_cnt = top_rows__callees(p, t->function, &callees);
+	out = open_memstream(&text, &len);
+	if (callers_cnt < 0 || callees_cnt < 0 || !out) {
+		err = -ENOMEM;
+	} else {
+		fprintf(out, "%s%s\n%s\n", p->functions[t->function].name,
+			t->dropped[t->function] ? "  (dropped to keep to the budget)" : "",
+			p->functions[t->function].module ?: "");
+		if (!p->functions[t->function].stats.total_ns)
+			fputs("has not run in the last seconds\n", out);
+		print_edges(out, p, "called by          CALLS/S       TIME", callers, callers_cnt);
+		print_edges(out, p, "calls", callees, callees_cnt);
+		print_distribution(out, p, t->function);
+	}
+	if (out && fclose(out))
+		err = -ENOMEM;
+	if (!err)
+		draw_text(t, c, text);
+	free(text);
+	free(callers);
+	free(callees);
+	return err;
+}
+
+static const char help[] =
+	"f  functions     t  tree of calls     H  threads     ?  this help\n"
+	"\n"
+	"up, down, PgUp, PgDn, Home, End   select a row, or move the text\n"
+	"left, right, < and >              sort by another column\n"
+	"Enter     opens a function: its callers, callees, and how long calls took\n"
+	"Esc       goes back, or shows all again after a search\n"
+	"/         shows only names that have a word in them\n"
+	"space     freezes what is shown, and goes on\n"
+	"p         switches tracing off: the target runs as if untraced; and on again\n"
+	"S         writes a recording of the last minute (proftrace report shows it)\n"
+	"q         ends it\n"
+	"\n"
+	"Figures are of the last five seconds. SELF and TOTAL are shares of the target's\n"
+	"CPU time (with -F, of that of the functions it names): of the function itself,\n"
+	"and with what it calls. CALLS/S, AVG and P99 are of its calls, WAIT/S is how long\n"
+	"it waits itself in each second. HISTORY is SELF in the last minute, its highest\n"
+	"character being the most that it had.\n"
+	"\n"
+	"~  estimated, from samples of CPU time or from bursts\n"
+	"*  dropped to keep to the budget: calls are not counted any more\n"
+	"-  has no probe, so nobody counts its calls\n";
+
+int views__draw(struct top *t, struct canvas *c)
+{
+	switch (t->view) {
+	case VIEW_TREE:
+		return draw_tree(t, c);
+	case VIEW_FUNCTION:
+		return draw_function(t, c);
+	case VIEW_HELP:
+		draw_text(t, c, help);
+		return 0;
+	default:
+		return draw_table(t, c);
+	}
+}
