@@ -22,11 +22,11 @@ static struct bpf_tables tables = {.info.callers_cap = STACKS, .callers = stacks
 static int resolved, fails;
 
 /* Object 1's function at vaddr n is number n. */
-static int resolve(uint32_t object, uint64_t vaddr, uint32_t *function, void *ctx)
+static int resolve(const struct code_place *at, uint32_t *function, void *ctx)
 {
-	assert_int_equal(object, 1);
+	assert_int_equal(at->object, 1);
 	resolved++;
-	*function = vaddr;
+	*function = at->vaddr;
 	return fails;
 }
 

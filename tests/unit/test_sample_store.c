@@ -37,10 +37,10 @@ static struct bpf_tables tables = {
 };
 
 /* Object 1's function behind whose call n is, is number n - 1. */
-static int resolve(uint32_t object, uint64_t vaddr, uint32_t *function, void *ctx)
+static int resolve(const struct code_place *at, uint32_t *function, void *ctx)
 {
-	*function = object == WIRE_CALLERS_NO_OBJECT ? NAMELESS : vaddr - 1;
-	if (object == RESOLVE_KERNEL && *function == PROBES)
+	*function = at->object == WIRE_CALLERS_NO_OBJECT ? NAMELESS : at->vaddr - 1;
+	if (at->object == RESOLVE_KERNEL && *function == PROBES)
 		*function = RESOLVED_PROBING;
 	return 0;
 }

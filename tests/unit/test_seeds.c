@@ -27,10 +27,10 @@ static const struct function_probes probes[FUNCTIONS] = {
 static int fails;
 
 /* The function behind whose call n is, is number n. */
-static int resolve(uint32_t object, uint64_t vaddr, uint32_t *function, void *ctx)
+static int resolve(const struct code_place *at, uint32_t *function, void *ctx)
 {
-	assert_int_equal(object, 1);
-	*function = vaddr;
+	assert_int_equal(at->object, 1);
+	*function = at->vaddr;
 	return fails;
 }
 

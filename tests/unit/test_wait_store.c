@@ -37,9 +37,9 @@ struct stores {
 };
 
 /* The function behind whose call n is, is number n - 1. */
-static int resolve(uint32_t object, uint64_t vaddr, uint32_t *function, void *ctx)
+static int resolve(const struct code_place *at, uint32_t *function, void *ctx)
 {
-	*function = vaddr - 1;
+	*function = at->vaddr - 1;
 	return 0;
 }
 

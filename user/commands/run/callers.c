@@ -71,22 +71,22 @@ static const char *call_name(uint32_t call)
 					   : system_call__name(call);
 }
 
-static int name_caller(uint32_t object, uint64_t vaddr, uint32_t *function, void *ctx)
+static int name_caller(const struct code_place *at, uint32_t *function, void *ctx)
 {
 	struct run *r = ctx;
+	uint64_t vaddr = at->vaddr - 1; /* it may lie behind a function that ends in a call */
 	int err;
 
-	/* A return address may lie behind the function, if that ends in a call. */
-	if (object == RESOLVE_KERNEL)
-		err = name_kernel(r, vaddr - 1, function);
-	else if (object == RESOLVE_CALL)
-		err = plan_callers__kernel(&r->callers.named, r->plan, call_name(vaddr - 1), 0,
+	if (at->object == RESOLVE_KERNEL)
+		err = name_kernel(r, vaddr, function);
+	else if (at->object == RESOLVE_CALL)
+		err = plan_callers__kernel(&r->callers.named, r->plan, call_name(vaddr), 0,
 					   function);
 	else
 		err = plan_callers__find(&r->callers.named, r->plan, r->target,
-					 object == WIRE_CALLERS_NO_OBJECT ? CALLER_NO_OBJECT
-									  : object,
-					 vaddr - 1, function);
+					 at->object == WIRE_CALLERS_NO_OBJECT ? CALLER_NO_OBJECT
+									      : at->object,
+					 vaddr, function);
 	return err ? err : collector__grow(r->collector, r->plan->functions_cnt);
 }
 

@@ -33,9 +33,11 @@ static int resolve(struct expansions *e, const struct bpf_tables *t, uint32_t nu
 	x->functions = calloc(cnt + 1, sizeof(*x->functions));
 	if (!x->functions)
 		return -ENOMEM;
-	for (uint32_t i = 0; !err && i < cnt; i++)
-		err = e->resolve(w->frames[i] >> 48, w->frames[i] & ((1ull << 48) - 1),
-				 &x->functions[i], e->ctx);
+	for (uint32_t i = 0; !err && i < cnt; i++) {
+		const struct code_place at = code_place(w->pid, w->frames[i]);
+
+		err = e->resolve(&at, &x->functions[i], e->ctx);
+	}
 	if (err) {
 		free(x->functions);
 		x->functions = NULL;

@@ -40,11 +40,21 @@ typedef void burst_calls_fn(uint32_t function, uint64_t thread, uint64_t calls, 
 #define RESOLVE_CALL	 0xfffeu    /* an object: what is named is wire_wait::call */
 #define RESOLVED_PROBING UINT32_MAX /* a function: one of the kernel's that works at probes */
 
-/*
- * Names a function: *function = the number of the one that makes the call behind which `vaddr` of
- * the target's object `object` lies (WIRE_CALLERS_NO_OBJECT: of none), after collector__grow() if
- * it is new. Returns 0 or -errno.
- */
-typedef int collector_resolver(uint32_t object, uint64_t vaddr, uint32_t *function, void *ctx);
+/* Code that a function is to be named of: what lies before `vaddr`, which is behind a call. */
+struct code_place {
+	uint32_t pid;	 /* whose code; matters where no file has it */
+	uint32_t object; /* the target's; WIRE_CALLERS_NO_OBJECT: of no file; RESOLVE_* */
+	uint64_t vaddr;
+};
+
+/* A frame as the kernel has it, see struct wire_callers. */
+static inline struct code_place code_place(uint32_t pid, uint64_t frame)
+{
+	return (struct code_place){pid, frame >> 48, frame & ((1ull << 48) - 1)};
+}
+
+/* *function = the number of the function at a place, after collector__grow() if it is new. Returns
+ * 0 or -errno. */
+typedef int collector_resolver(const struct code_place *at, uint32_t *function, void *ctx);
 
 #endif

@@ -77,19 +77,22 @@ static int grow_names(struct sample_store *s)
 	return 0;
 }
 
-/* The function whose call returns to `address`: an object's number and a vaddr, or the kernel's. */
-static int function_at(struct sample_store *s, uint64_t address, bool in_kernel, uint32_t *function)
+/* As the resolver, which is asked once for an address of the kernel's, or of a file in whatever
+ * process. What has no file may be another function an instant later. */
+static int function_at(struct sample_store *s, const struct code_place *at, uint32_t *function)
 {
-	uint64_t vaddr = address & ((1ull << 48) - 1);
+	bool in_kernel = at->object == RESOLVE_KERNEL;
+	uint64_t address = in_kernel ? at->vaddr : (uint64_t)at->object << 48 | at->vaddr;
 	struct named_address *n;
 	int err;
 
+	if (at->object == WIRE_CALLERS_NO_OBJECT)
+		return s->resolve(at, function, s->ctx);
 	if (s->names_size <= s->names_cnt * 2 && grow_names(s))
 		return -ENOMEM;
 	n = name_place(s, address);
 	if (!n->address) {
-		err = in_kernel ? s->resolve(RESOLVE_KERNEL, address, function, s->ctx)
-				: s->resolve(address >> 48, vaddr, function, s->ctx);
+		err = s->resolve(at, function, s->ctx);
 		if (err)
 			return err;
 		*n = (struct named_address){address, *function};
@@ -110,8 +113,11 @@ static int program_functions(struct sample_store *s, const struct wire_callers *
 
 	*cnt = 0;
 	for (uint32_t i = user->cnt < WIRE_CALLERS_FRAMES ? user->cnt : WIRE_CALLERS_FRAMES;
-	     !err && i-- > 0;)
-		err = function_at(s, user->frames[i] + !i, false, &functions[(*cnt)++]);
+	     !err && i-- > 0;) {
+		const struct code_place at = code_place(user->pid, user->frames[i] + !i);
+
+		err = function_at(s, &at, &functions[(*cnt)++]);
+	}
 	return err;
 }
 
@@ -123,11 +129,15 @@ static int functions_of(struct sample_store *s, const struct wire_sample *e, uin
 	int err = program_functions(s, &e->user, functions, cnt);
 
 	/* Of a thread of which nothing can be told. */
-	if (!err && !*cnt && !e->spot.node)
-		err = function_at(s, (uint64_t)WIRE_CALLERS_NO_OBJECT << 48, false,
-				  &functions[(*cnt)++]);
+	if (!err && !*cnt && !e->spot.node) {
+		const struct code_place nowhere = {e->user.pid, WIRE_CALLERS_NO_OBJECT, 0};
+
+		err = function_at(s, &nowhere, &functions[(*cnt)++]);
+	}
 	for (uint32_t i = kernel; !err && i-- > 0;) {
-		err = function_at(s, e->kernel[i] + !i, true, &functions[*cnt]);
+		const struct code_place at = {0, RESOLVE_KERNEL, e->kernel[i] + !i};
+
+		err = function_at(s, &at, &functions[*cnt]);
 		/* Functions that have no names are one. */
 		if (!*cnt || functions[*cnt] != functions[*cnt - 1])
 			(*cnt)++;
@@ -206,6 +216,7 @@ int sample_store__add_wait(struct sample_store *s, const struct bpf_tables *t,
 			   const struct wire_wait *w, uint64_t ns)
 {
 	uint32_t functions[SAMPLE_FUNCTIONS];
+	const struct code_place call = {0, RESOLVE_CALL, w->call + 1};
 	struct sample_tree *tree = tree_of(s, t, &w->spot);
 	size_t cnt;
 	int err;
@@ -214,8 +225,7 @@ int sample_store__add_wait(struct sample_store *s, const struct bpf_tables *t,
 		return w->spot.node ? 0 : -ENOMEM;
 	err = program_functions(s, &w->user, functions, &cnt);
 	if (!err)
-		err = function_at(s, (uint64_t)RESOLVE_CALL << 48 | (w->call + 1), false,
-				  &functions[cnt++]);
+		err = function_at(s, &call, &functions[cnt++]);
 	if (err)
 		return err;
 	return sample_tree__add(tree, &(struct sample_place){w->spot.node, functions, cnt},

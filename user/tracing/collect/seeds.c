@@ -58,11 +58,12 @@ static uint32_t shown_first(const struct seeding *x, uint32_t seed, const struct
 static int function_of(const struct seeding *x, const struct wire_seed *w, uint32_t frame,
 		       uint32_t *function)
 {
-	uint64_t at = w->frames[frame % WIRE_SEED_FRAMES].function, vaddr = at & ((1ull << 48) - 1);
+	struct code_place at =
+		code_place(x->from->pid, w->frames[frame % WIRE_SEED_FRAMES].function);
 
 	/* An instruction, not a return address. */
-	vaddr += !w->frames[frame % WIRE_SEED_FRAMES].slot;
-	return x->e->resolve(at >> 48, vaddr, function, x->e->ctx);
+	at.vaddr += !w->frames[frame % WIRE_SEED_FRAMES].slot;
+	return x->e->resolve(&at, function, x->e->ctx);
 }
 
 /* Adds the frames of a seed. *at = the path of the innermost one. */
