@@ -96,42 +96,42 @@ static __always_inline bool is_on_probes_page(const struct task_struct *task, u6
 	return bpf_core_field_exists(area->vaddr) && area && ip - area->vaddr <= WIRE_PAGE_MASK;
 }
 
-/* Finds the innermost call that is open where the current thread is. Returns its slot's address;
- * ~0: none is. *innermost: its frame's number, or the sentinel's; 0: not known. */
-static __always_inline u64 sample_place(struct wire_spot *s, const struct task_struct *task, u64 sp,
-					u32 *innermost)
+/* Finds the innermost call that is open where the current thread is. */
+static __always_inline void sample_place(struct wire_spot *s, struct open_call *open,
+					 const struct task_struct *task, u64 sp)
 {
 	u32 thread_number = 0, number;
 	struct wire_callstack *thread_stack = thread_stack_of(task, &thread_number), *callstack;
 	struct wire_node_rest *rest;
 	struct live_search q = {};
 	struct wire_frame *f;
-	u64 origin;
 
+	*open = (struct open_call){.slot = ~0ull};
 	s->pid_tgid = (u64)(u32)task->tgid << 32 | (u32)task->pid;
 	s->start_ns = task->start_boottime;
-	s->callstack = s->lives = s->node = *innermost = 0;
+	s->callstack = s->lives = s->node = 0;
 	if (!thread_stack)
-		return ~0ull;
+		return;
 	number = callstack_running(task, thread_stack, thread_number);
 	callstack = number ? callstack_at(number) : 0;
 	if (!callstack)
-		return ~0ull;
-	origin = slots_origin(callstack);
-	q.sp = sp - origin;
+		return;
+	open->origin = slots_origin(callstack);
+	q.sp = sp - open->origin;
 	q.frame = *(volatile u32 *)&callstack->top;
 	bpf_loop(STALE_FRAMES, live_step, &q, 0);
 	f = frame_at(q.frame);
 	rest = f ? node_rest_at(f->node) : 0;
 	if (!rest || rest->callstack != number)
-		return ~0ull;
+		return;
 	s->callstack = number;
 	s->lives = callstack->lives;
-	*innermost = q.frame;
+	open->innermost = q.frame;
 	if (!f->level || f->slot < q.sp)
-		return ~0ull;
-	s->node = f->node;
-	return f->slot + origin;
+		return;
+	s->node = open->node = f->node;
+	open->frame = q.frame;
+	open->slot = f->slot + open->origin;
 }
 
 #define MIX(HASH, WORD) ((HASH) = rotate(((HASH) ^ (WORD)) * 0x9e3779b97f4a7c15ull))
@@ -204,8 +204,8 @@ static __always_inline void sample_take(void *ctx)
 	struct wire_sample *s = bpf_map_lookup_elem(&sample_draft, &zero);
 	struct sample_search q = {.sample = s, .half = half};
 	const struct pt_regs *regs;
-	u64 began, slot;
-	u32 innermost;
+	struct open_call open;
+	u64 began;
 	long bytes;
 
 	if (!gate_open || !s || !task->mm || !is_target(task->tgid))
@@ -214,10 +214,10 @@ static __always_inline void sample_take(void *ctx)
 	COUNT_SAMPLE(taken);
 	regs = (void *)bpf_task_pt_regs(task);
 	bytes = bpf_get_stack(ctx, s->kernel, sizeof(s->kernel), 0);
-	slot = sample_place(&s->spot, task, stack_pointer(regs), &innermost);
+	sample_place(&s->spot, &open, task, stack_pointer(regs));
 	if (is_on_probes_page(task, instruction_pointer(regs)) ||
 	    (bytes > 0 ? is_at_breakpoint(regs) || is_at_call_of_probe(regs)
-		       : is_behind_probe(innermost, instruction_pointer(regs),
+		       : is_behind_probe(open.innermost, instruction_pointer(regs),
 					 stack_pointer(regs)))) {
 		COUNT_SAMPLE(probing);
 		return;
@@ -226,7 +226,7 @@ static __always_inline void sample_take(void *ctx)
 	bpf_get_current_comm(s->spot.comm, sizeof(s->spot.comm));
 	s->user.pid = task->tgid;
 	if (!samples_bare)
-		stack_unwind(&s->user, regs, 0, slot);
+		s->spot.node = stack_unwind(&s->user, regs, 0, &open);
 	else if (!s->spot.node)
 		return;
 	s->hash = sample_hash(s);

@@ -201,7 +201,7 @@ __noinline u32 seed_look(u32 number, u64 slot, u64 pc, u64 sp, u64 bp)
 		.sp = sp,
 		.bp = bp,
 		.slot = slot,
-		.limit = ~0ull,
+		.open = {.slot = ~0ull},
 		.exact = true,
 		.first = true,
 	};

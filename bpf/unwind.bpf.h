@@ -21,6 +21,8 @@ u32 next_callers WRITTEN = 1;
 u64 callers_lost WRITTEN = 0; /* for want of room */
 u64 unwind_ns WRITTEN = 0;    /* that unwinding has taken, and how often */
 u64 unwind_cnt WRITTEN = 0;
+u64 unwind_astray_cnt WRITTEN = 0; /* stacks that have led to where no code was known to be, */
+u32 unwind_astray_pid WRITTEN = 0; /* and whose the last one was: it may have mapped more */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -70,14 +72,23 @@ static __always_inline void unwind_space_forget(u32 tgid)
 
 #ifndef PROFTRACE_BASIC
 
+/* The innermost call that is open, up to which a stack is unwound. */
+struct open_call {
+	u64 slot;      /* ~0: none is open */
+	u64 origin;    /* addresses of slots less those in frames: of goroutines' stacks */
+	u32 frame;     /* its number; 0: no other will do */
+	u32 innermost; /* as well, or the sentinel's; 0: not known */
+	u32 node;
+};
+
 /* Where unwinding is. */
 struct unwinding {
 	struct wire_callers *stack; /* that it goes into; or a wire_seed, */
 	bool seeds;		    /* which begins alike */
 	const struct wire_unwind_space *space;
 	u64 pc, sp, bp;
-	u64 slot;   /* of the call whose callers are looked for; 0: it is at `pc` and `sp` itself */
-	u64 limit;  /* the slot of the innermost traced call */
+	u64 slot; /* of the call whose callers are looked for; 0: it is at `pc` and `sp` itself */
+	struct open_call open;
 	u64 at;	    /* where pc was read; 0: it is no return address */
 	u32 range;  /* that the last address was in */
 	bool exact; /* pc is an instruction that has not run, not the one behind a call */
@@ -189,6 +200,10 @@ __noinline u64 unwind_real_return(u64 slot, u64 address)
 static __always_inline long unwind_ends(struct wire_callers *s, enum wire_callers_end end)
 {
 	s->end = end;
+	if (end == WIRE_CALLERS_ASTRAY) {
+		unwind_astray_pid = bpf_get_current_pid_tgid() >> 32;
+		__sync_fetch_and_add(&unwind_astray_cnt, 1);
+	}
 	return 1;
 }
 
@@ -261,6 +276,25 @@ __noinline u64 unwind_saved(u32 rule, u64 cfa, u64 bp)
 	return cfa ? bp : 0;
 }
 
+/*
+ * A frame has been left above the open call's slot, so that call is not there any more: nobody has
+ * seen it leave, or its return address was moved, as code from JIT compilers may. The next one out
+ * takes its place. False: it may not.
+ */
+static __always_inline bool unwind_further(struct unwinding *u)
+{
+	const struct wire_frame *f = u->open.frame ? frame_at(u->open.frame) : 0;
+	u32 up = f ? f->up : 0;
+
+	f = up ? frame_at(up) : 0;
+	if (!f)
+		return false;
+	u->open.frame = f->level ? up : 0;
+	u->open.node = f->level ? f->node : 0;
+	u->open.slot = f->level ? f->slot + u->open.origin : ~0ull;
+	return true;
+}
+
 /* Goes on to the caller of what is at pc; nonzero ends it. */
 static long unwind_step(__attribute__((unused)) u32 round, struct unwinding *u)
 {
@@ -268,7 +302,7 @@ static long unwind_step(__attribute__((unused)) u32 round, struct unwinding *u)
 	const struct wire_unwind_space *space = u->space;
 	const struct wire_unwind_range *range;
 	u64 at = u->exact ? u->pc : u->pc - 1, frame, cfa, saved, next;
-	bool start = u->first && u->slot;
+	bool start = u->first && u->slot, exact = u->exact;
 	u32 number, rule, kind;
 
 	if (!s || !space)
@@ -298,9 +332,12 @@ static long unwind_step(__attribute__((unused)) u32 round, struct unwinding *u)
 			saved = 0;
 		cfa = u->slot + 8;
 	} else {
-		if (cfa > u->limit) /* its slot is the traced call's, or above: astray */
-			return unwind_ends(s, cfa - 8 == u->limit ? WIRE_CALLERS_WHOLE
-								  : WIRE_CALLERS_ASTRAY);
+		if (cfa - 8 == u->open.slot)
+			return unwind_ends(s, WIRE_CALLERS_WHOLE);
+		if (cfa > u->open.slot) {
+			u->exact = exact;
+			return unwind_further(u) ? 0 : unwind_ends(s, WIRE_CALLERS_ASTRAY);
+		}
 		if (unwind_append(u, s, frame))
 			return 1;
 		if (kind == WIRE_UNWIND_NONE && !u->bp)
@@ -359,9 +396,10 @@ static __always_inline u32 callers_intern(struct wire_callstack *callstack, stru
 }
 
 /* Sets *u to these registers, or to the call whose slot is `slot` (0: none); what is found up to
- * the slot `limit` goes into *s. */
+ * an open call goes into *s. */
 static __always_inline void unwind_begin(struct unwinding *u, struct wire_callers *s,
-					 const struct pt_regs *regs, u64 slot, u64 limit)
+					 const struct pt_regs *regs, u64 slot,
+					 const struct open_call *open)
 {
 	*u = (struct unwinding){
 		.stack = s,
@@ -370,7 +408,7 @@ static __always_inline void unwind_begin(struct unwinding *u, struct wire_caller
 		.sp = stack_pointer(regs),
 		.bp = frame_pointer(regs),
 		.slot = slot,
-		.limit = limit,
+		.open = *open,
 		.exact = true,
 		.first = true,
 	};
@@ -378,15 +416,20 @@ static __always_inline void unwind_begin(struct unwinding *u, struct wire_caller
 	s->end = u->space ? WIRE_CALLERS_DEEP : WIRE_CALLERS_UNKNOWN;
 }
 
-/* Fills in the return addresses from there on. */
-static __always_inline void stack_unwind(struct wire_callers *s, const struct pt_regs *regs,
-					 u64 slot, u64 limit)
+#define UNWIND_STEPS (WIRE_CALLERS_FRAMES + 2 + UNWIND_STALE)
+#define UNWIND_STALE 16 /* open calls that are not there any more, at most */
+
+/* Fills in the return addresses from there on. Returns the node of the call at which that has
+ * ended. */
+static __always_inline u32 stack_unwind(struct wire_callers *s, const struct pt_regs *regs,
+					u64 slot, const struct open_call *open)
 {
 	struct unwinding u;
 
-	unwind_begin(&u, s, regs, slot, limit);
+	unwind_begin(&u, s, regs, slot, open);
 	if (u.space)
-		bpf_loop(WIRE_CALLERS_FRAMES + 2, unwind_step, &u, 0);
+		bpf_loop(UNWIND_STEPS, unwind_step, &u, 0);
+	return s->end == WIRE_CALLERS_WHOLE ? u.open.node : open->node;
 }
 
 /* The number of the stack of the current call's callers; 0: there is no room. */
@@ -394,10 +437,11 @@ static __always_inline u32 callers_unwind(struct pt_regs *ctx, struct wire_calls
 					  u64 slot, u64 limit)
 {
 	struct wire_callers *s = callers_draft(callstack);
+	const struct open_call open = {.slot = limit};
 
 	if (!s)
 		return 0;
-	stack_unwind(s, ctx, slot, limit);
+	stack_unwind(s, ctx, slot, &open);
 	return callers_intern(callstack, s);
 }
 

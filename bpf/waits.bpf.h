@@ -125,13 +125,16 @@ static long wait_step(u32 round, struct wait_unwinding *x)
 	return 0;
 }
 
-static __always_inline void wait_unwind(struct wire_wait *w, const struct pt_regs *regs, u64 limit)
+static __always_inline void wait_unwind(struct wire_wait *w, const struct pt_regs *regs,
+					const struct open_call *open)
 {
 	struct wait_unwinding x = {.wait = w, .sp = stack_pointer(regs)};
 
-	unwind_begin(&x.u, &w->user, regs, 0, limit);
+	unwind_begin(&x.u, &w->user, regs, 0, open);
 	if (x.u.space)
-		bpf_loop(WIRE_CALLERS_FRAMES + 2, wait_step, &x, 0);
+		bpf_loop(UNWIND_STEPS, wait_step, &x, 0);
+	if (w->user.end == WIRE_CALLERS_WHOLE)
+		w->spot.node = x.u.open.node;
 	w->guard = wait_guard(w, x.sp);
 }
 
@@ -151,7 +154,8 @@ static __always_inline bool wait_may_unwind(u64 now)
 /* Makes an entry. 0: there is no room, or no time. */
 static __always_inline struct wire_wait *wait_make(const struct wait_search *q,
 						   const struct wire_spot *spot, u32 call,
-						   const struct pt_regs *regs, u64 limit)
+						   const struct pt_regs *regs,
+						   const struct open_call *open)
 {
 	struct wire_wait *w = q->free ? wait_at(q->free - 1) : 0;
 
@@ -165,7 +169,7 @@ static __always_inline struct wire_wait *wait_make(const struct wait_search *q,
 	w->user.cnt = w->user.end = 0;
 	w->slots_cnt = 0;
 	if (call != WIRE_WAIT_PREEMPTED)
-		wait_unwind(w, regs, limit);
+		wait_unwind(w, regs, open);
 	asm volatile("" : : : "memory");
 	w->state = WIRE_WAIT_READY;
 	__sync_fetch_and_add(&wait_counts_here()->made, 1);
@@ -176,11 +180,12 @@ static __always_inline struct wire_wait *wait_make(const struct wait_search *q,
 static __always_inline u32 wait_place(const struct task_struct *task, u32 call,
 				      const struct pt_regs *regs)
 {
+	struct wait_search q = {.sp = stack_pointer(regs)};
 	struct wire_spot spot = {};
-	u32 innermost;
-	u64 limit = sample_place(&spot, task, stack_pointer(regs), &innermost);
-	struct wait_search q = {.hash = spot_hash(&spot), .sp = stack_pointer(regs)};
+	struct open_call open;
 
+	sample_place(&spot, &open, task, q.sp);
+	q.hash = spot_hash(&spot);
 	MIX(q.hash, call);
 	if (call != WIRE_WAIT_PREEMPTED) { /* which may be anywhere */
 		MIX(q.hash, q.sp);
@@ -188,7 +193,7 @@ static __always_inline u32 wait_place(const struct task_struct *task, u32 call,
 	}
 	q.hash |= 1;
 	bpf_loop(WIRE_WAIT_PLACES, wait_seek, &q, 0);
-	if (!q.found && wait_make(&q, &spot, call, regs, limit))
+	if (!q.found && wait_make(&q, &spot, call, regs, &open))
 		q.found = q.free;
 	return q.found;
 }

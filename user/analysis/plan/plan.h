@@ -47,6 +47,7 @@ struct plan_function {
 	uint8_t closed_at_entry;
 	bool patched;	    /* some of it is not in memory as it is in the file */
 	bool kernel;	    /* PLAN_CALLER: it is the kernel's, at the address `offset` */
+	bool jit;	    /* PLAN_CALLER: a JIT compiler has made it; it is in no file */
 	const char *reason; /* why this exit strategy */
 	size_t exits;	    /* EXIT_SITES: first exit site in plan.exits */
 	uint32_t exits_cnt;

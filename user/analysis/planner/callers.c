@@ -25,7 +25,13 @@ struct caller_object {
 	char *name;	     /* of that */
 };
 
-#define NONE UINT32_MAX
+struct jit_function {
+	char *name;
+	uint32_t function;
+};
+
+#define NONE	 UINT32_MAX
+#define MOST_JIT 8192 /* functions: what is compiled again has another name with some compilers */
 
 static int grow(struct plan_callers *c, size_t cnt)
 {
@@ -108,7 +114,7 @@ static uint32_t planned(const struct plan *p, uint32_t object, const struct symb
 	for (size_t i = 0; i < p->functions_cnt; i++) {
 		const struct plan_function *f = &p->functions[i];
 
-		if (f->object == object && !f->kernel && f->offset == s->offset &&
+		if (f->object == object && !f->kernel && !f->jit && f->offset == s->offset &&
 		    (f->kind == PLAN_FUNCTION || f->kind == PLAN_CALLER))
 			return i;
 	}
@@ -181,6 +187,36 @@ int plan_callers__kernel(struct plan_callers *c, struct plan *p, const char *nam
 	return err;
 }
 
+int plan_callers__jit(struct plan_callers *c, struct plan *p, const struct target *t,
+		      const char *name, uint32_t *function)
+{
+	struct plan_function f = {.kind = PLAN_CALLER,
+				  .jit = true,
+				  .exit = EXIT_NONE,
+				  .reason = "known from stacks alone",
+				  .symbol_index = NONE};
+	int err;
+
+	for (size_t i = 0; name && i < c->jit_cnt; i++) {
+		if (strcmp(c->jit[i].name, name))
+			continue;
+		*function = c->jit[i].function;
+		return 0;
+	}
+	if (!name || c->jit_cnt == MOST_JIT)
+		return plan_callers__find(c, p, t, CALLER_NO_OBJECT, 0, function);
+	if (ARRAY_RESERVE(&c->jit, c->jit_cnt, &c->jit_cap))
+		return -ENOMEM;
+	f.symbol = c->jit[c->jit_cnt].name = strdup(name);
+	err = f.symbol ? append(p, f, function) : -ENOMEM;
+	if (err) {
+		free(c->jit[c->jit_cnt].name);
+		return err;
+	}
+	c->jit[c->jit_cnt++].function = *function;
+	return 0;
+}
+
 void plan_callers__free(struct plan_callers *c)
 {
 	for (size_t i = 0; i < c->objects_cnt; i++) {
@@ -188,7 +224,10 @@ void plan_callers__free(struct plan_callers *c)
 		free(c->objects[i].name);
 		symtab__free(c->objects[i].tab);
 	}
+	for (size_t i = 0; i < c->jit_cnt; i++)
+		free(c->jit[i].name);
 	free(c->objects);
+	free(c->jit);
 	free(c->kernel);
 	*c = (struct plan_callers){0};
 }

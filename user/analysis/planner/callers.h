@@ -19,6 +19,8 @@ struct plan_callers {
 	size_t objects_cnt;
 	uint32_t *kernel; /* functions of the plan */
 	size_t kernel_cnt, kernel_cap;
+	struct jit_function *jit;
+	size_t jit_cnt, jit_cap;
 };
 
 #define CALLER_NO_OBJECT UINT32_MAX
@@ -35,6 +37,10 @@ int plan_callers__find(struct plan_callers *c, struct plan *p, const struct targ
  * plan_callers__find(). The name is borrowed as long as the plan lives. */
 int plan_callers__kernel(struct plan_callers *c, struct plan *p, const char *name, uint64_t start,
 			 uint32_t *function);
+/* *function = the number of a function that a JIT compiler has made, by its name, as
+ * plan_callers__find(); where there are too many, or there is no name (NULL), of all such code. */
+int plan_callers__jit(struct plan_callers *c, struct plan *p, const struct target *t,
+		      const char *name, uint32_t *function);
 /* Frees names that the plan's functions borrow, so behind the last use of these. */
 void plan_callers__free(struct plan_callers *c);
 

@@ -70,6 +70,7 @@ static bool line_parse(char *line, struct mapping *m)
 	    !name_at || strlen(perms) != 4)
 		return false;
 	m->executable = perms[2] == 'x';
+	m->reserved = !strncmp(perms, "---", 3);
 	m->shared = perms[3] == 's';
 	len = strlen(line);
 	if (len > sizeof(deleted) && !strcmp(line + len - (sizeof(deleted) - 1), deleted)) {

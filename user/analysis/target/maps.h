@@ -24,6 +24,7 @@ struct mapping {
 	unsigned int dev_major, dev_minor;
 	uint64_t ino; /* 0: no file's */
 	bool executable, shared, deleted;
+	bool reserved; /* nothing may be done with it yet: addresses are kept for something */
 };
 
 /* Calls `fn` for each mapping of the process until it returns nonzero; returns as the next. */

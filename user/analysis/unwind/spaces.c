@@ -135,11 +135,19 @@ static int load_objects(struct unwind_spaces *s, const struct target *t,
 	return err;
 }
 
+/* Code of no file, and what lies beside it and is to become code: [start, end). */
+struct jit_area {
+	uint64_t start, end;
+	uint64_t seen; /* mappings up to here are known; what is behind `end` may be amid code */
+	bool code;     /* some of it is code */
+};
+
 struct reading {
 	struct unwind_spaces *s;
 	const struct target *t;
 	struct wire_unwind_space *space;
 	size_t cnt;
+	struct jit_area jit;
 };
 
 /* The object that is mapped there; objects_cnt: none of the target's. */
@@ -203,6 +211,48 @@ static void put_object(struct reading *r, const struct mapping *m, const struct 
 	}
 }
 
+static void put_jit_area(struct reading *r)
+{
+	const struct wire_unwind_range range = {.end = r->jit.end,
+						.object = WIRE_CALLERS_NO_OBJECT};
+
+	if (r->jit.code)
+		put_range(r, r->jit.start, &range);
+	r->jit = (struct jit_area){0};
+}
+
+#define MOST_WRITTEN (1ull << 20) /* bytes of code that is being written, and cannot run yet */
+
+/*
+ * Memory of no file. JIT compilers reserve addresses for all of their code and make parts of that
+ * executable as they need them, perhaps not while they write there: between two looks at the
+ * mappings, all that time. So what is reserved beside code counts as code, and a little of other
+ * memory amid it.
+ */
+static void on_anonymous(struct reading *r, const struct mapping *m)
+{
+	struct jit_area *a = &r->jit;
+	bool amid = a->seen == m->start, may_be = m->executable || m->reserved;
+
+	if (amid && !may_be && a->code && m->end - m->start <= MOST_WRITTEN) {
+		a->seen = m->end;
+		return;
+	}
+	if (!amid || !may_be || (a->end != m->start && !m->executable))
+		put_jit_area(r);
+	if (!may_be)
+		return;
+	if (!a->seen)
+		a->start = m->start;
+	a->code |= m->executable;
+	a->end = a->seen = m->end;
+}
+
+static bool is_anonymous(const struct mapping *m)
+{
+	return !m->ino && (!*m->name || !strncmp(m->name, "[anon:", 6));
+}
+
 static int on_mapping(const struct mapping *m, void *ctx)
 {
 	struct reading *r = ctx;
@@ -210,6 +260,11 @@ static int on_mapping(const struct mapping *m, void *ctx)
 	uint64_t bias;
 	size_t object;
 
+	if (is_anonymous(m)) {
+		on_anonymous(r, m);
+		return 0;
+	}
+	put_jit_area(r);
 	/* The kernel's trampolines stand for return addresses, and are none. */
 	if (!m->executable || m->start >> 63 || !strncmp(m->name, "[uprobes", 8))
 		return 0;
@@ -234,6 +289,7 @@ int unwind_spaces__add(struct unwind_spaces *s, const struct target *t, pid_t pi
 		return -ENOMEM;
 	memset(r.space->starts, 0xff, sizeof(r.space->starts));
 	err = maps__for_each_mapping(pid, on_mapping, &r);
+	put_jit_area(&r);
 	if (!err)
 		err = sink->space(pid, r.space, sink->ctx);
 	free(r.space);

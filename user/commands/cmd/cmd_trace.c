@@ -237,6 +237,7 @@ static int tick(struct run *r)
 {
 	int err = replan__events(r); /* with children that have ended since the last samples */
 
+	callers__look(r);
 	if (!err)
 		err = replan__tick(r, now_ns());
 	if (!err)

@@ -25,10 +25,24 @@ static int put_table(uint32_t number, const struct wire_unwind_page *pages, uint
 	return tracer__put_table(r->tracer, number, pages, cnt);
 }
 
+static uint64_t hash_of(const struct wire_unwind_space *space)
+{
+	const uint64_t *words = (const uint64_t *)space;
+	uint64_t hash = 0;
+
+	for (size_t i = 0; i < sizeof(*space) / sizeof(*words); i++)
+		hash = (hash ^ words[i]) * 0x9e3779b97f4a7c15ull;
+	return hash;
+}
+
 static int put_space(pid_t pid, const struct wire_unwind_space *space, void *ctx)
 {
 	struct run *r = ctx;
+	bool makes_code = false;
 
+	for (int i = 0; i < WIRE_UNWIND_RANGES && ~space->starts[i]; i++)
+		makes_code |= space->ranges[i].object == WIRE_CALLERS_NO_OBJECT;
+	jit__looked(&r->callers.jit, pid, hash_of(space), makes_code);
 	return tracer__put_space(r->tracer, pid, space);
 }
 
@@ -82,11 +96,12 @@ static int name_caller(const struct code_place *at, uint32_t *function, void *ct
 	else if (at->object == RESOLVE_CALL)
 		err = plan_callers__kernel(&r->callers.named, r->plan, call_name(vaddr), 0,
 					   function);
+	else if (at->object == WIRE_CALLERS_NO_OBJECT)
+		err = plan_callers__jit(&r->callers.named, r->plan, r->target,
+					jit__name(&r->callers.jit, at->pid, vaddr), function);
 	else
-		err = plan_callers__find(&r->callers.named, r->plan, r->target,
-					 at->object == WIRE_CALLERS_NO_OBJECT ? CALLER_NO_OBJECT
-									      : at->object,
-					 vaddr, function);
+		err = plan_callers__find(&r->callers.named, r->plan, r->target, at->object, vaddr,
+					 function);
 	return err ? err : collector__grow(r->collector, r->plan->functions_cnt);
 }
 
@@ -95,6 +110,7 @@ static int add_process(struct run *r, pid_t pid)
 	const struct unwind_sink sink = {put_table, put_space, r};
 	int err = unwind_spaces__add(&r->callers.spaces, r->target, pid, &sink);
 
+	jit__open_lists(&r->callers.jit);
 	if (r->callers.spaces.short_of_ranges && !r->callers.warned) {
 		r->callers.warned = true;
 		log_warn("process %d has more than %d ranges of code mapped: stacks end "
@@ -194,8 +210,24 @@ void callers__refresh(struct run *r, pid_t pid)
 		log_warn("stacks of process %d may end early: %s", pid, strerror(-err));
 }
 
+void callers__look(struct run *r)
+{
+	uint64_t astray;
+	pid_t pid;
+
+	if (!r->callers.unwound)
+		return;
+	jit__open_lists(&r->callers.jit);
+	astray = tracer__unwind_astray(r->tracer, &pid);
+	if (astray == r->callers.astray || !jit__look_is_due(&r->callers.jit, pid))
+		return;
+	r->callers.astray = astray;
+	callers__refresh(r, pid);
+}
+
 void callers__free(struct callers *c)
 {
+	jit__free(&c->jit);
 	kallsyms__free(c->kernel);
 	unwind_spaces__free(&c->spaces);
 	plan_callers__free(&c->named);

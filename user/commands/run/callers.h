@@ -22,6 +22,8 @@ int callers__start(struct run *r);
 /* A process has mapped something, and the target knows it. If nothing is unwound, nothing happens.
  */
 void callers__refresh(struct run *r, pid_t pid);
+/* A few times a second: a stack that led astray may have led to code that has been made since. */
+void callers__look(struct run *r);
 /* To be called before the plan is freed. */
 void callers__free(struct callers *c);
 

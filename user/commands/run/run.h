@@ -12,6 +12,7 @@
 #include "planner/callers.h"
 #include "report/output.h"
 #include "report/temp_recording.h"
+#include "symbol/jit.h"
 #include "run/progress.h"
 #include "run/selection.h"
 #include "unwind/spaces.h"
@@ -36,6 +37,8 @@ struct callers {
 	struct kallsyms *kernel; /* NULL: the kernel does not show it */
 	struct unwind_spaces spaces;
 	struct plan_callers named;
+	struct jit jit;
+	uint64_t astray; /* as tracer__unwind_astray() said last */
 	bool warned; /* of many mappings, */
 	bool full;   /* and of many processes */
 };

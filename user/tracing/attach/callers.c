@@ -97,6 +97,12 @@ void tracer__unwind(struct tracer *tr)
 	tr->skel->bss->seeding_on = true;
 }
 
+uint64_t tracer__unwind_astray(const struct tracer *tr, pid_t *pid)
+{
+	*pid = tr->skel->data_written->unwind_astray_pid;
+	return tr->skel->data_written->unwind_astray_cnt;
+}
+
 void tracer__unwind_cost(const struct tracer *tr, uint64_t *ns, uint64_t *cnt)
 {
 	*ns = tr->skel->data_written->unwind_ns;

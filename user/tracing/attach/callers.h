@@ -28,6 +28,9 @@ int tracer__put_space(struct tracer *tr, pid_t pid, const struct wire_unwind_spa
 /* From now on calls are recorded with their callers. */
 void tracer__unwind(struct tracer *tr);
 
+/* How often a stack has led to where no code was known to be, and in which process last. */
+uint64_t tracer__unwind_astray(const struct tracer *tr, pid_t *pid);
+
 /* Time that unwinding has taken so far, in ns, and how often it was done. */
 void tracer__unwind_cost(const struct tracer *tr, uint64_t *ns, uint64_t *cnt);
 
