@@ -157,7 +157,7 @@ static __always_inline u64 sample_hash(const struct wire_sample *s)
 
 	MIX(hash, (u64)s->user.end << 32 | s->user.cnt);
 	MIX(hash, spot_hash(&s->spot));
-	MIX(hash, s->kernel_cnt);
+	MIX(hash, (u64)s->call << 32 | s->kernel_cnt);
 	for (u32 i = 0; i < WIRE_SAMPLE_KERNEL && i < s->kernel_cnt; i++)
 		MIX(hash, s->kernel[i]);
 	return hash | 1;
@@ -196,6 +196,13 @@ static long sample_seek(u32 i, struct sample_search *q)
 	return 1;
 }
 
+static __always_inline u32 sample_call(const struct pt_regs *regs)
+{
+	s64 number = system_call_number(regs);
+
+	return number >= 0 && number < WIRE_WAIT_PREEMPTED ? number : WIRE_WAIT_KERNEL;
+}
+
 /* A look at the current thread. */
 static __always_inline void sample_take(void *ctx)
 {
@@ -223,6 +230,7 @@ static __always_inline void sample_take(void *ctx)
 		return;
 	}
 	s->kernel_cnt = bytes > 0 && !samples_bare ? bytes / sizeof(u64) : 0;
+	s->call = s->kernel_cnt ? sample_call(regs) : 0;
 	bpf_get_current_comm(s->spot.comm, sizeof(s->spot.comm));
 	s->user.pid = task->tgid;
 	if (!samples_bare)

@@ -217,7 +217,6 @@ static __always_inline void wait_begins(const struct task_struct *task, bool pre
 	struct wire_waiter *waiter = waiter_of(task);
 	u32 state = task->__state, call = WIRE_WAIT_PREEMPTED;
 	struct wire_wait *w;
-	s64 number = system_call_number(regs);
 	u64 now = bpf_ktime_get_ns();
 
 	if (!waiter)
@@ -226,7 +225,7 @@ static __always_inline void wait_begins(const struct task_struct *task, bool pre
 	if ((state & TASK_DEAD_STATE) || !task->mm || is_at_breakpoint(regs))
 		return;
 	if (!preempted && state)
-		call = number >= 0 && number < WIRE_WAIT_PREEMPTED ? number : WIRE_WAIT_KERNEL;
+		call = sample_call(regs);
 	__sync_fetch_and_add(&wait_counts_here()->taken, 1);
 	waiter->pid_tgid = (u64)(u32)task->tgid << 32 | (u32)task->pid;
 	waiter->wait = wait_place(task, call, regs);

@@ -21,6 +21,8 @@
 #define PERIOD	   1000
 #define PROBES	   99 /* a function of the kernel */
 #define NAMELESS   77
+#define HIDDEN	   500 /* from here on functions of the kernel have no names */
+#define CALLS	   1000
 #define THREAD	   ((7ull << 32) | 8)
 
 static struct wire_sample samples[2 * PLACES];
@@ -42,6 +44,10 @@ static int resolve(const struct code_place *at, uint32_t *function, void *ctx)
 	*function = at->object == WIRE_CALLERS_NO_OBJECT ? NAMELESS : at->vaddr - 1;
 	if (at->object == RESOLVE_KERNEL && *function == PROBES)
 		*function = RESOLVED_PROBING;
+	else if (at->object == RESOLVE_KERNEL && *function >= HIDDEN)
+		*function = RESOLVED_NAMELESS;
+	if (at->object == RESOLVE_CALL)
+		*function += CALLS;
 	return 0;
 }
 
@@ -176,6 +182,35 @@ static void test_outside_of_calls(void **state)
 	sample_store__fini(&s);
 }
 
+/* Where the kernel hides its functions, the system call stands for them. */
+static void test_hidden_kernel(void **state)
+{
+	struct stack_copy *copy;
+	struct sample_store s;
+	struct wire_sample *e;
+
+	begin(&s);
+	e = put(0, 0, 21, 1);
+	e->kernel_cnt = 3;
+	e->kernel[0] = HIDDEN + 7;
+	e->kernel[1] = HIDDEN + 8;
+	e->kernel[2] = HIDDEN + 9;
+	e->call = 5;
+	e = put(0, 0, 22, 2);
+	e->kernel_cnt = 1;
+	e->kernel[0] = HIDDEN + 7;
+	e->call = WIRE_WAIT_KERNEL;
+	assert_int_equal(sample_store__settle(&s, &tables), 0);
+	assert_int_equal(sample_store__thread(&s, 0, &copy), 0);
+	assert_int_equal(copy->nodes_cnt, 4);
+	expect_path(copy, 0, STACK_COPY_ROOT, 21);
+	expect_path(copy, 1, 0, CALLS + 5);
+	expect_path(copy, 2, STACK_COPY_ROOT, 22);
+	expect_path(copy, 3, 2, CALLS + WIRE_WAIT_KERNEL);
+	free(copy);
+	sample_store__fini(&s);
+}
+
 /* Probes at work, and call stacks that are gone: counted, and in no tree. */
 static void test_not_in_the_tree(void **state)
 {
@@ -244,9 +279,9 @@ static void test_weights(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_below_a_call),	cmocka_unit_test(test_outside_of_calls),
-		cmocka_unit_test(test_not_in_the_tree), cmocka_unit_test(test_halves),
-		cmocka_unit_test(test_weights),
+		cmocka_unit_test(test_below_a_call),  cmocka_unit_test(test_outside_of_calls),
+		cmocka_unit_test(test_hidden_kernel), cmocka_unit_test(test_not_in_the_tree),
+		cmocka_unit_test(test_halves),	      cmocka_unit_test(test_weights),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -74,8 +74,8 @@ static int name_kernel(struct run *r, uint64_t address, uint32_t *function)
 		*function = RESOLVED_PROBING;
 		return 0;
 	}
-	return plan_callers__kernel(&r->callers.named, r->plan, name ? name : "[kernel]", start,
-				    function);
+	*function = RESOLVED_NAMELESS;
+	return name ? plan_callers__kernel(&r->callers.named, r->plan, name, start, function) : 0;
 }
 
 static const char *call_name(uint32_t call)

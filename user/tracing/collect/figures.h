@@ -36,9 +36,10 @@ struct calls_estimate {
 /* Told of calls of a function by a thread (tgid << 32 | tid). */
 typedef void burst_calls_fn(uint32_t function, uint64_t thread, uint64_t calls, void *ctx);
 
-#define RESOLVE_KERNEL	 0xfffffu   /* an object: what is named is an address of the kernel's */
-#define RESOLVE_CALL	 0xfffeu    /* an object: what is named is wire_wait::call */
-#define RESOLVED_PROBING UINT32_MAX /* a function: one of the kernel's that works at probes */
+#define RESOLVE_KERNEL	  0xfffffu   /* an object: what is named is an address of the kernel's */
+#define RESOLVE_CALL	  0xfffeu    /* an object: what is named is wire_wait::call */
+#define RESOLVED_PROBING  UINT32_MAX /* a function: one of the kernel's that works at probes */
+#define RESOLVED_NAMELESS (UINT32_MAX - 1) /* one of the kernel's that has no name */
 
 /* Code that a function is to be named of: what lies before `vaddr`, which is behind a call. */
 struct code_place {

@@ -126,6 +126,7 @@ static int functions_of(struct sample_store *s, const struct wire_sample *e, uin
 			size_t *cnt)
 {
 	uint32_t kernel = e->kernel_cnt < WIRE_SAMPLE_KERNEL ? e->kernel_cnt : WIRE_SAMPLE_KERNEL;
+	const struct code_place call = {0, RESOLVE_CALL, e->call + 1};
 	int err = program_functions(s, &e->user, functions, cnt);
 
 	/* Of a thread of which nothing can be told. */
@@ -138,6 +139,8 @@ static int functions_of(struct sample_store *s, const struct wire_sample *e, uin
 		const struct code_place at = {0, RESOLVE_KERNEL, e->kernel[i] + !i};
 
 		err = function_at(s, &at, &functions[*cnt]);
+		if (!err && functions[*cnt] == RESOLVED_NAMELESS)
+			err = function_at(s, &call, &functions[*cnt]);
 		/* Functions that have no names are one. */
 		if (!*cnt || functions[*cnt] != functions[*cnt - 1])
 			(*cnt)++;
