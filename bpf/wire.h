@@ -623,6 +623,7 @@ enum wire_callers_end {
  * Written before its number is used anywhere. */
 #define WIRE_CALLERS_FRAMES    125
 #define WIRE_CALLERS_NO_OBJECT 0xffffu /* 0xfffe is none either, see RESOLVE_CALL */
+#define WIRE_CALLERS_VDSO      0xfffdu
 struct wire_callers {
 	u64 hash;
 	u32 cnt;

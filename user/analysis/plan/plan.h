@@ -45,9 +45,10 @@ struct plan_function {
 	/* Its leave needs no probe, as it runs at most so many instructions and returns: the
 	 * entry's probe counts a call and ends it. 0: it may take longer. */
 	uint8_t closed_at_entry;
-	bool patched;	    /* some of it is not in memory as it is in the file */
-	bool kernel;	    /* PLAN_CALLER: it is the kernel's, at the address `offset` */
-	bool jit;	    /* PLAN_CALLER: a JIT compiler has made it; it is in no file */
+	bool patched; /* some of it is not in memory as it is in the file */
+	/* PLAN_CALLER: it is in no file, but in the kernel, at the address `offset`, say: what that
+	 * is called. NULL: it is in its object. */
+	const char *outside;
 	const char *reason; /* why this exit strategy */
 	size_t exits;	    /* EXIT_SITES: first exit site in plan.exits */
 	uint32_t exits_cnt;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "elf/elf_image.h"
 #include "exits/exits.h"
@@ -13,16 +14,19 @@
 #include "plan/plan.h"
 #include "symbol/symtab.h"
 #include "target/target.h"
+#include "target/vdso.h"
 #include "util/array.h"
 #include "util/path.h"
 #include "util/search.h"
 
 struct caller_object {
 	bool loaded;
-	struct symtab *tab;  /* NULL: it has none */
-	uint32_t *functions; /* by symbol: its number in the plan, NONE */
-	uint32_t nameless;   /* what stands for code without symbols; NONE */
-	char *name;	     /* of that */
+	struct symtab *tab;    /* NULL: it has none */
+	uint32_t *functions;   /* by symbol: its number in the plan, NONE */
+	uint32_t nameless;     /* what stands for code without symbols; NONE */
+	char *name;	       /* of that */
+	struct elf_image *img; /* of the vdso, and what is open for that; else NULL, -1 */
+	int fd;
 };
 
 struct jit_function {
@@ -43,32 +47,57 @@ static int grow(struct plan_callers *c, size_t cnt)
 	if (!grown)
 		return -ENOMEM;
 	for (size_t i = c->objects_cnt; i < cnt; i++)
-		grown[i] = (struct caller_object){.nameless = NONE};
+		grown[i] = (struct caller_object){.nameless = NONE, .fd = -1};
 	c->objects = grown;
 	c->objects_cnt = cnt;
 	return 0;
 }
 
+/* Loads the symbols of a file; what has none that can be read goes without. */
+static void load_symbols(struct caller_object *o, const struct plan *p, const struct target *t,
+			 uint32_t object)
+{
+	const char *root = object < t->objects_cnt ? t->objects[object].root : "";
+	const struct elf_image *img = NULL;
+
+	if (object == CALLER_VDSO) {
+		o->fd = vdso__open();
+		if (o->fd >= 0 && !elf_image__try(o->fd, VDSO_NAME, &o->img))
+			img = o->img;
+	} else if (object < p->objects_cnt) {
+		img = p->objects[object].img;
+	}
+	if (img && symtab__load(img, root, &o->tab))
+		o->tab = NULL;
+}
+
+static void clear(struct caller_object *o)
+{
+	free(o->functions);
+	free(o->name);
+	symtab__free(o->tab);
+	elf_image__free(o->img);
+	if (o->fd >= 0)
+		close(o->fd);
+	*o = (struct caller_object){.nameless = NONE, .fd = -1};
+}
+
 static int load(struct caller_object *o, const struct plan *p, const struct target *t,
 		uint32_t object)
 {
-	const char *base = "anonymous";
+	const char *base = object == CALLER_NO_OBJECT ? "anonymous"
+			   : object == CALLER_VDSO    ? "vdso"
+						      : path_base(t->objects[object].path);
 	size_t cnt;
 
 	if (o->loaded)
 		return 0;
-	if (object != CALLER_NO_OBJECT) {
-		base = path_base(t->objects[object].path);
-		if (object < p->objects_cnt && p->objects[object].img &&
-		    symtab__load(p->objects[object].img, t->objects[object].root, &o->tab))
-			o->tab = NULL;
-	}
+	load_symbols(o, p, t, object);
 	cnt = o->tab ? symtab__count(o->tab) : 0;
 	o->functions = malloc((cnt + 1) * sizeof(*o->functions));
 	if (!o->functions || asprintf(&o->name, "[%s]", base) < 0) {
-		free(o->functions);
-		symtab__free(o->tab);
-		*o = (struct caller_object){.nameless = NONE};
+		o->name = NULL;
+		clear(o);
 		return -ENOMEM;
 	}
 	memset(o->functions, 0xff, cnt * sizeof(*o->functions));
@@ -114,7 +143,7 @@ static uint32_t planned(const struct plan *p, uint32_t object, const struct symb
 	for (size_t i = 0; i < p->functions_cnt; i++) {
 		const struct plan_function *f = &p->functions[i];
 
-		if (f->object == object && !f->kernel && !f->jit && f->offset == s->offset &&
+		if (f->object == object && !f->outside && f->offset == s->offset &&
 		    (f->kind == PLAN_FUNCTION || f->kind == PLAN_CALLER))
 			return i;
 	}
@@ -128,16 +157,19 @@ int plan_callers__find(struct plan_callers *c, struct plan *p, const struct targ
 		.kind = PLAN_CALLER, .object = object, .exit = EXIT_NONE, .symbol_index = NONE};
 	struct caller_object *o;
 	uint32_t symbol = NONE, *number;
+	size_t place = (size_t)object + 2; /* in our table */
 	int err;
 
 	if (object >= t->objects_cnt) {
-		object = CALLER_NO_OBJECT;
+		f.outside = object == CALLER_VDSO ? VDSO_NAME : NULL;
+		object = f.outside ? object : CALLER_NO_OBJECT;
+		place = !!f.outside;
 		f.object = 0; /* the program has made it, or the kernel */
 	}
-	err = grow(c, object == CALLER_NO_OBJECT ? 1 : (size_t)object + 2);
+	err = grow(c, place + 1);
 	if (err)
 		return err;
-	o = &c->objects[object == CALLER_NO_OBJECT ? 0 : object + 1];
+	o = &c->objects[place];
 	err = load(o, p, t, object);
 	if (err)
 		return err;
@@ -153,7 +185,7 @@ int plan_callers__find(struct plan_callers *c, struct plan *p, const struct targ
 		f.aliases_cnt = s->aliases_cnt;
 		f.offset = s->offset;
 		f.size = s->size;
-		*number = planned(p, object, s);
+		*number = f.outside ? NONE : planned(p, object, s);
 	}
 	f.reason = "known from stacks alone";
 	err = *number == NONE ? append(p, f, number) : 0;
@@ -165,7 +197,7 @@ int plan_callers__kernel(struct plan_callers *c, struct plan *p, const char *nam
 			 uint32_t *function)
 {
 	const struct plan_function f = {.kind = PLAN_CALLER,
-					.kernel = true,
+					.outside = "[kernel]",
 					.symbol = name,
 					.offset = start,
 					.exit = EXIT_NONE,
@@ -191,7 +223,7 @@ int plan_callers__jit(struct plan_callers *c, struct plan *p, const struct targe
 		      const char *name, uint32_t *function)
 {
 	struct plan_function f = {.kind = PLAN_CALLER,
-				  .jit = true,
+				  .outside = "[JIT]",
 				  .exit = EXIT_NONE,
 				  .reason = "known from stacks alone",
 				  .symbol_index = NONE};
@@ -219,11 +251,8 @@ int plan_callers__jit(struct plan_callers *c, struct plan *p, const struct targe
 
 void plan_callers__free(struct plan_callers *c)
 {
-	for (size_t i = 0; i < c->objects_cnt; i++) {
-		free(c->objects[i].functions);
-		free(c->objects[i].name);
-		symtab__free(c->objects[i].tab);
-	}
+	for (size_t i = 0; i < c->objects_cnt; i++)
+		clear(&c->objects[i]);
 	for (size_t i = 0; i < c->jit_cnt; i++)
 		free(c->jit[i].name);
 	free(c->objects);

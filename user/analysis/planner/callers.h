@@ -15,7 +15,7 @@ struct plan;
 struct target;
 
 struct plan_callers {
-	struct caller_object *objects; /* by number, plus 1; 0 is for code of no file */
+	struct caller_object *objects; /* by number, plus 2; 0 is for code of no file, 1 the vdso */
 	size_t objects_cnt;
 	uint32_t *kernel; /* functions of the plan */
 	size_t kernel_cnt, kernel_cap;
@@ -24,10 +24,11 @@ struct plan_callers {
 };
 
 #define CALLER_NO_OBJECT UINT32_MAX
+#define CALLER_VDSO	 (UINT32_MAX - 1)
 
 /*
  * *function = the number of the function whose code is at `vaddr` of the target's object `object`,
- * or CALLER_NO_OBJECT; appended to the plan if it is new there. What has no name is one function of
+ * or CALLER_*; appended to the plan if it is new there. What has no name is one function of
  * its file, called as that in brackets. Symbols are loaded at an object's first call of this.
  * Returns 0, -ENOMEM, or -E2BIG (the plan is full).
  */

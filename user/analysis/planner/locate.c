@@ -33,7 +33,7 @@ static int open_source(struct plan_object *obj, const struct target_object *targ
 static bool address_of(const struct plan_object *obj, const struct plan_function *f,
 		       uint64_t *vaddr)
 {
-	if (!obj->img || f->kernel || f->jit)
+	if (!obj->img || f->outside)
 		return false;
 	if (f->kind != PLAN_FUNCTION)
 		return elf_image__exec_vaddr(obj->img, f->offset, vaddr);

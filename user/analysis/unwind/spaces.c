@@ -4,10 +4,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "elf/elf_image.h"
 #include "target/maps.h"
 #include "target/target.h"
+#include "target/vdso.h"
 #include "unwind/rows.h"
 #include "util/log.h"
 #include "util/search.h"
@@ -142,6 +144,24 @@ struct jit_area {
 	bool code;     /* some of it is code */
 };
 
+static int load_vdso(struct unwind_spaces *s, const struct unwind_sink *sink)
+{
+	struct target_object from = {.path = VDSO_NAME};
+	int err = 0;
+
+	if (s->vdso)
+		return 0;
+	s->vdso = calloc(1, sizeof(*s->vdso));
+	if (!s->vdso)
+		return -ENOMEM;
+	from.fd = vdso__open();
+	if (from.fd < 0)
+		return 0;
+	err = load_object(s, s->vdso, &from, sink);
+	close(from.fd);
+	return err;
+}
+
 struct reading {
 	struct unwind_spaces *s;
 	const struct target *t;
@@ -269,7 +289,9 @@ static int on_mapping(const struct mapping *m, void *ctx)
 	if (!m->executable || m->start >> 63 || !strncmp(m->name, "[uprobes", 8))
 		return 0;
 	object = object_of(r->t, m);
-	if (object < r->s->objects_cnt && bias_of(&r->s->objects[object], m, &bias))
+	if (!strcmp(m->name, VDSO_NAME) && bias_of(r->s->vdso, m, &bias))
+		put_object(r, m, r->s->vdso, WIRE_CALLERS_VDSO, bias);
+	else if (object < r->s->objects_cnt && bias_of(&r->s->objects[object], m, &bias))
 		put_object(r, m, &r->s->objects[object], object, bias);
 	else
 		put_range(r, m->start, &range);
@@ -282,6 +304,8 @@ int unwind_spaces__add(struct unwind_spaces *s, const struct target *t, pid_t pi
 	struct reading r = {.s = s, .t = t};
 	int err = load_objects(s, t, sink);
 
+	if (!err)
+		err = load_vdso(s, sink);
 	if (err)
 		return err;
 	r.space = calloc(1, sizeof(*r.space));
@@ -296,12 +320,19 @@ int unwind_spaces__add(struct unwind_spaces *s, const struct target *t, pid_t pi
 	return err;
 }
 
+static void clear_object(struct unwind_object *o)
+{
+	free(o->segments);
+	free(o->parts);
+}
+
 void unwind_spaces__free(struct unwind_spaces *s)
 {
-	for (size_t i = 0; i < s->objects_cnt; i++) {
-		free(s->objects[i].segments);
-		free(s->objects[i].parts);
-	}
+	for (size_t i = 0; i < s->objects_cnt; i++)
+		clear_object(&s->objects[i]);
+	if (s->vdso)
+		clear_object(s->vdso);
+	free(s->vdso);
 	free(s->objects);
 	*s = (struct unwind_spaces){0};
 }

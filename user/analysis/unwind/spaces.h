@@ -28,9 +28,10 @@ struct unwind_sink {
 struct unwind_spaces {
 	struct unwind_object *objects; /* by number in the target */
 	size_t objects_cnt;
-	uint32_t tables_cnt;  /* numbers given: [1, tables_cnt] */
-	uint32_t tables_max;  /* what is beyond goes by frame pointers */
-	bool short_of_ranges; /* a process has more code mapped than there is room for */
+	struct unwind_object *vdso; /* NULL: not looked at, so far */
+	uint32_t tables_cnt;	    /* numbers given: [1, tables_cnt] */
+	uint32_t tables_max;	    /* what is beyond goes by frame pointers */
+	bool short_of_ranges;	    /* a process has more code mapped than there is room for */
 };
 
 /*

@@ -100,8 +100,9 @@ static int name_caller(const struct code_place *at, uint32_t *function, void *ct
 		err = plan_callers__jit(&r->callers.named, r->plan, r->target,
 					jit__name(&r->callers.jit, at->pid, vaddr), function);
 	else
-		err = plan_callers__find(&r->callers.named, r->plan, r->target, at->object, vaddr,
-					 function);
+		err = plan_callers__find(&r->callers.named, r->plan, r->target,
+					 at->object == WIRE_CALLERS_VDSO ? CALLER_VDSO : at->object,
+					 vaddr, function);
 	return err ? err : collector__grow(r->collector, r->plan->functions_cnt);
 }
 

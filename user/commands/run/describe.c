@@ -175,9 +175,7 @@ int describe__apply(struct description *d, struct profile *p)
 			.symbol = f->symbol,
 			.aliases = f->aliases,
 			.aliases_cnt = f->aliases_cnt,
-			.module = f->kernel ? "[kernel]"
-				  : f->jit  ? "[JIT]"
-					    : d->target->objects[f->object].path,
+			.module = f->outside ? f->outside : d->target->objects[f->object].path,
 			.offset = f->offset,
 			.kind = f->kind == PLAN_FUNCTION ? FUNCTION_PLAIN
 				: f->kind == PLAN_CALLER ? FUNCTION_CALLER
