@@ -690,7 +690,7 @@ struct wire_sample {
 	struct wire_spot spot;
 	u32 kernel_cnt; /* functions of the kernel that were open, innermost first; 0: it was in
 			   the program */
-	u32 call; /* the system call that it was in then; WIRE_WAIT_KERNEL: in none */
+	u32 call;	/* the system call that it was in then; WIRE_WAIT_KERNEL: in none */
 	u64 kernel[WIRE_SAMPLE_KERNEL]; /* return addresses but for the first */
 	/* Of the program: up to that call, or the thread's outermost one. Return addresses, but for
 	 * the first one and those behind a signal's frame. */

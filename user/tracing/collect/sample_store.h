@@ -17,10 +17,6 @@ struct bpf_tables;
 struct profile_accounting;
 struct stack_copy;
 
-/* stack_copy::callstack_ns of what samples met outside of calls. Thread stacks' copies have 0
- * there, and others the time when they were made. */
-#define SAMPLED_OUTSIDE 1
-
 struct callstack_samples {
 	uint32_t lives; /* as in struct wire_callstack */
 	struct sample_tree tree;

@@ -15,6 +15,7 @@
 #include "collect/collector_inside.h"
 #include "collect/correct.h"
 #include "collect/distributions.h"
+#include "sample/cpu_shares.h"
 #include "tables/stack_copy.h"
 #include "collect/usage.h"
 #include "collect/leaf_cost.h"
@@ -79,111 +80,6 @@ static double charge_error(const struct assembly *a, uint32_t function)
 	if (a->fitted && function < a->c->probes_cnt && a->fitted[function].error > 0)
 		return a->fitted[function].error;
 	return a->c->costs.spread;
-}
-
-#define MOST_FIT 2 /* what samples stand for grows by no more, as few are met by chance */
-
-/* The CPU time of a path that is its own, and what the samples stand for that are part of it; and
- * likewise its time off the CPU, and that of the waits whose places are known. */
-struct lender {
-	uint64_t cpu_ns, sampled_ns;
-	uint64_t off_ns, placed_ns;
-};
-
-/* What of a base's time samples below it get that stand for `ns`. Together with those of its own
- * code they are all of it: how long it was is known better from its probes. */
-static uint64_t lent_ns(const struct lender *l, uint64_t ns)
-{
-	double by = (double)l->cpu_ns / (double)l->sampled_ns;
-
-	return (uint64_t)((double)ns * (by < MOST_FIT ? by : MOST_FIT));
-}
-
-/* The same of a wait: it was measured, so it does not grow. */
-static uint64_t lent_off_ns(const struct lender *l, uint64_t ns)
-{
-	if (l->placed_ns <= l->off_ns)
-		return ns;
-	return (uint64_t)((double)ns * ((double)l->off_ns / (double)l->placed_ns));
-}
-
-/* Adds to a path's own time; what is taken away is less than 0. */
-static void add_ns(struct call_stats *s, int64_t ns)
-{
-	s->self_ns += ns;
-	s->raw_self_ns += ns;
-	s->total_ns += ns;
-	s->raw_total_ns += ns;
-}
-
-static void take_ns(struct call_stats *s, uint64_t ns)
-{
-	add_ns(s, -(int64_t)ns);
-	s->varied_ns += ns;
-}
-
-static void give_ns(struct call_stats *s, uint64_t ns)
-{
-	add_ns(s, (int64_t)ns);
-	s->varied_ns += ns;
-	s->sampled_ns += ns;
-}
-
-static void add_off_ns(struct call_stats *s, int64_t ns)
-{
-	add_ns(s, ns);
-	s->off_self_ns += ns;
-	s->off_ns += ns;
-}
-
-/* What a path has of samples and waits that were met there, from its base, or beside all calls. */
-static void share_sample(const struct stack_copy_sample *s, const struct lender *lenders,
-			 struct profile_node *nodes)
-{
-	struct call_stats *to = &nodes[s->node].stats, *from;
-	uint64_t ns = s->ns, off_ns = s->off_ns;
-
-	to->samples += s->cnt;
-	if (s->base == s->node)
-		return;
-	if (s->base != STACK_COPY_ROOT) {
-		from = &nodes[s->base].stats;
-		ns = ns ? lent_ns(&lenders[s->base], ns) : 0;
-		off_ns = lent_off_ns(&lenders[s->base], off_ns);
-		take_ns(from, ns);
-		add_off_ns(from, -(int64_t)off_ns);
-	}
-	give_ns(to, ns);
-	add_off_ns(to, (int64_t)off_ns);
-}
-
-/*
- * Functions without probes get the CPU time of the samples that met them, and their waits: from
- * that of the innermost call around them, whose own time it was taken for, or, outside of all
- * calls, beside it. `nodes` are the copy's, with their own figures as yet.
- */
-static int share_samples(const struct stack_copy *copy, struct profile_node *nodes)
-{
-	struct lender *lenders = calloc(copy->nodes_cnt + 1, sizeof(*lenders));
-
-	if (!lenders)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < copy->nodes_cnt; i++) {
-		lenders[i].cpu_ns = stats__cpu_self_ns(&nodes[i].stats);
-		lenders[i].off_ns = nodes[i].stats.off_self_ns;
-	}
-	for (uint32_t i = 0; i < copy->samples_cnt; i++) {
-		const struct stack_copy_sample *s = &copy->samples[i];
-
-		if (s->base == STACK_COPY_ROOT)
-			continue;
-		lenders[s->base].sampled_ns += s->ns;
-		lenders[s->base].placed_ns += s->off_ns;
-	}
-	for (uint32_t i = 0; i < copy->samples_cnt; i++)
-		share_sample(&copy->samples[i], lenders, nodes);
-	free(lenders);
-	return 0;
 }
 
 /* In place of calls that were recorded in bursts a path gets its share of what is estimated; of a
@@ -326,56 +222,6 @@ static int add_outside(struct collector *c, struct assembly *a)
 	return err;
 }
 
-/* Scales what samples outside of calls stand for. */
-static void scale_outside(struct profile *p, const bool *outside, double by)
-{
-	for (size_t i = 1; i < p->nodes_cnt; i++) {
-		struct call_stats *s = &p->nodes[i].stats;
-		uint64_t ns = (uint64_t)((double)s->sampled_ns * by), off_ns = s->off_self_ns;
-
-		if (!outside[p->nodes[i].thread])
-			continue;
-		*s = (struct call_stats){.min_ns = UINT64_MAX, .samples = s->samples};
-		give_ns(s, ns);
-		add_off_ns(s, (int64_t)off_ns);
-	}
-	for (size_t i = p->nodes_cnt; i-- > 1;) {
-		const struct profile_node *n = &p->nodes[i];
-
-		if (n->parent && outside[n->thread])
-			stats__add_callee(&p->nodes[n->parent].stats, &n->stats);
-	}
-}
-
-/*
- * Calls were measured, and so was the target's CPU time: what is outside of calls is the rest. That
- * is known better than by how many samples were taken there, which tell how it is spent.
- */
-static int fit_outside(const struct assembly *a)
-{
-	const struct sample_store *s = &a->c->samples;
-	uint64_t probe_ns = a->c->raw ? 0 : a->p->accounting.probe_ns;
-	double inside = (double)a->c->forgotten_cpu_ns, sampled = 0, by;
-	bool *outside = calloc(a->p->threads_cnt + 1, sizeof(*outside));
-
-	if (!outside)
-		return -ENOMEM;
-	for (size_t i = 0; i < a->p->threads_cnt; i++)
-		outside[i] = a->p->threads[i].callstack_ns == SAMPLED_OUTSIDE;
-	for (size_t i = 1; i < a->p->nodes_cnt; i++) {
-		const struct profile_node *n = &a->p->nodes[i];
-
-		*(outside[n->thread] ? &sampled : &inside) +=
-			a->p->threads[n->thread].spans ? 0 : (double)stats__cpu_self_ns(&n->stats);
-	}
-	by = sampled > 0 ? ((double)s->cpu_ns - (double)probe_ns - inside) / sampled : 1;
-	by = by < 1.0 / MOST_FIT ? 1.0 / MOST_FIT : by > MOST_FIT ? MOST_FIT : by;
-	if (sampled > 0 && s->cpu_ns)
-		scale_outside(a->p, outside, by);
-	free(outside);
-	return 0;
-}
-
 /* Adds up what was recorded of each function. */
 static int sum_functions(struct assembly *a)
 {
@@ -426,7 +272,7 @@ static int assemble_all(struct assembly *a)
 	free(a->fitted);
 	free(a->sums);
 	if (!err && a->c->samples.callstacks && !a->c->samples.bare)
-		err = fit_outside(a);
+		err = fit_to_clock(a->p, a->c->samples.cpu_ns, a->c->forgotten_cpu_ns, a->c->raw);
 	return err;
 }
 

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* CPU times of paths add up to the target's, whatever calls and samples say. */
+#include "fixture.h"
+#include "sample/cpu_shares.h"
+#include "tables/stack_copy.h"
+
+#define MS 1000000ull
+
+/* A thread with calls that had `calls_ns` of CPU time, half of it below the other half, and one
+ * with samples outside of calls. */
+static struct profile *begin(uint64_t calls_ns, uint64_t outside_ns)
+{
+	static struct profile_node nodes[4];
+	static struct profile_thread threads[2];
+	static struct profile p;
+
+	memset(nodes, 0, sizeof(nodes));
+	memset(threads, 0, sizeof(threads));
+	p = (struct profile){.nodes = nodes, .nodes_cnt = 4, .threads = threads, .threads_cnt = 2};
+	threads[1].callstack_ns = SAMPLED_OUTSIDE;
+	for (int i = 1; i < 3; i++) {
+		nodes[i].parent = i - 1;
+		nodes[i].stats.self_ns = nodes[i].stats.total_ns = calls_ns / 2 + 10 * MS;
+		nodes[i].stats.off_self_ns = nodes[i].stats.off_ns = 10 * MS;
+	}
+	nodes[1].stats.total_ns *= 2;
+	nodes[1].stats.off_ns *= 2;
+	nodes[3].thread = 1;
+	nodes[3].stats.self_ns = nodes[3].stats.total_ns = outside_ns;
+	nodes[3].stats.sampled_ns = outside_ns;
+	return &p;
+}
+
+static void expect(const struct profile *p, uint64_t calls_ns, uint64_t outside_ns)
+{
+	const struct profile_node *n = p->nodes;
+
+	assert_int_equal(stats__cpu_self_ns(&n[1].stats), calls_ns / 2);
+	assert_int_equal(stats__cpu_self_ns(&n[2].stats), calls_ns / 2);
+	assert_int_equal(stats__cpu_ns(&n[1].stats), calls_ns);
+	assert_int_equal(stats__cpu_ns(&n[2].stats), calls_ns / 2);
+	assert_int_equal(stats__cpu_ns(&n[3].stats), outside_ns);
+	assert_int_equal(n[1].stats.total_ns, 2 * n[1].stats.self_ns);
+}
+
+/* Samples outside of calls get what calls leave. */
+static void test_rest(void **state)
+{
+	struct profile *p = begin(60 * MS, 20 * MS);
+
+	assert_int_equal(fit_to_clock(p, 100 * MS, 10 * MS, false), 0);
+	expect(p, 60 * MS, 30 * MS);
+	p = begin(60 * MS, 1 * MS);
+	p->accounting.probe_ns = 10 * MS;
+	assert_int_equal(fit_to_clock(p, 110 * MS, 0, false), 0);
+	expect(p, 60 * MS, 40 * MS);
+	p = begin(60 * MS, 0);
+	assert_int_equal(fit_to_clock(p, 0, 0, false), 0); /* the clock has not been read */
+	expect(p, 60 * MS, 0);
+}
+
+/* Interrupts count as time of calls, but not as the target's. */
+static void test_interrupts(void **state)
+{
+	struct profile *p = begin(125 * MS, 0);
+
+	assert_int_equal(fit_to_clock(p, 100 * MS, 0, false), 0);
+	expect(p, 100 * MS, 0);
+	p = begin(120 * MS, 10 * MS);
+	assert_int_equal(fit_to_clock(p, 100 * MS, 0, false), 0);
+	expect(p, 96 * MS, 4 * MS);
+	p = begin(10 * MS, 0);
+	assert_int_equal(fit_to_clock(p, 20 * MS, 30 * MS, false), 0);
+	expect(p, 0, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rest),
+		cmocka_unit_test(test_interrupts),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

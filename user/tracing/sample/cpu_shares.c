@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "sample/cpu_shares.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "calls/profile.h"
+#include "calls/stats.h"
+#include "tables/stack_copy.h"
+
+#define MOST_FIT 2 /* what samples stand for grows by no more, as few are met by chance */
+
+/* The CPU time of a path that is its own, and what the samples stand for that are part of it; and
+ * likewise its time off the CPU, and that of the waits whose places are known. */
+struct lender {
+	uint64_t cpu_ns, sampled_ns;
+	uint64_t off_ns, placed_ns;
+};
+
+/* What of a base's time samples below it get that stand for `ns`. Together with those of its own
+ * code they are all of it: how long it was is known better from its probes. */
+static uint64_t lent_ns(const struct lender *l, uint64_t ns)
+{
+	double by = (double)l->cpu_ns / (double)l->sampled_ns;
+
+	return (uint64_t)((double)ns * (by < MOST_FIT ? by : MOST_FIT));
+}
+
+/* The same of a wait: it was measured, so it does not grow. */
+static uint64_t lent_off_ns(const struct lender *l, uint64_t ns)
+{
+	if (l->placed_ns <= l->off_ns)
+		return ns;
+	return (uint64_t)((double)ns * ((double)l->off_ns / (double)l->placed_ns));
+}
+
+/* Adds to a path's own time; what is taken away is less than 0. */
+static void add_ns(struct call_stats *s, int64_t ns)
+{
+	s->self_ns += ns;
+	s->raw_self_ns += ns;
+	s->total_ns += ns;
+	s->raw_total_ns += ns;
+}
+
+static void take_ns(struct call_stats *s, uint64_t ns)
+{
+	add_ns(s, -(int64_t)ns);
+	s->varied_ns += ns;
+}
+
+static void give_ns(struct call_stats *s, uint64_t ns)
+{
+	add_ns(s, (int64_t)ns);
+	s->varied_ns += ns;
+	s->sampled_ns += ns;
+}
+
+static void add_off_ns(struct call_stats *s, int64_t ns)
+{
+	add_ns(s, ns);
+	s->off_self_ns += ns;
+	s->off_ns += ns;
+}
+
+/* What a path has of samples and waits that were met there, from its base, or beside all calls. */
+static void share_sample(const struct stack_copy_sample *s, const struct lender *lenders,
+			 struct profile_node *nodes)
+{
+	struct call_stats *to = &nodes[s->node].stats, *from;
+	uint64_t ns = s->ns, off_ns = s->off_ns;
+
+	to->samples += s->cnt;
+	if (s->base == s->node)
+		return;
+	if (s->base != STACK_COPY_ROOT) {
+		from = &nodes[s->base].stats;
+		ns = ns ? lent_ns(&lenders[s->base], ns) : 0;
+		off_ns = lent_off_ns(&lenders[s->base], off_ns);
+		take_ns(from, ns);
+		add_off_ns(from, -(int64_t)off_ns);
+	}
+	give_ns(to, ns);
+	add_off_ns(to, (int64_t)off_ns);
+}
+
+int share_samples(const struct stack_copy *copy, struct profile_node *nodes)
+{
+	struct lender *lenders = calloc(copy->nodes_cnt + 1, sizeof(*lenders));
+
+	if (!lenders)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < copy->nodes_cnt; i++) {
+		lenders[i].cpu_ns = stats__cpu_self_ns(&nodes[i].stats);
+		lenders[i].off_ns = nodes[i].stats.off_self_ns;
+	}
+	for (uint32_t i = 0; i < copy->samples_cnt; i++) {
+		const struct stack_copy_sample *s = &copy->samples[i];
+
+		if (s->base == STACK_COPY_ROOT)
+			continue;
+		lenders[s->base].sampled_ns += s->ns;
+		lenders[s->base].placed_ns += s->off_ns;
+	}
+	for (uint32_t i = 0; i < copy->samples_cnt; i++)
+		share_sample(&copy->samples[i], lenders, nodes);
+	free(lenders);
+	return 0;
+}
+
+/* Scales what samples outside of calls stand for. */
+static void scale_outside(struct profile *p, const bool *outside, double by)
+{
+	for (size_t i = 1; i < p->nodes_cnt; i++) {
+		struct call_stats *s = &p->nodes[i].stats;
+		uint64_t ns = (uint64_t)((double)s->sampled_ns * by), off_ns = s->off_self_ns;
+
+		if (!outside[p->nodes[i].thread])
+			continue;
+		*s = (struct call_stats){.min_ns = UINT64_MAX, .samples = s->samples};
+		give_ns(s, ns);
+		add_off_ns(s, (int64_t)off_ns);
+	}
+	for (size_t i = p->nodes_cnt; i-- > 1;) {
+		const struct profile_node *n = &p->nodes[i];
+
+		if (n->parent && outside[n->thread])
+			stats__add_callee(&p->nodes[n->parent].stats, &n->stats);
+	}
+}
+
+/* Of the CPU time of calls only so much was the target's: the rest took interrupts and the host, so
+ * for the calls it is time off the CPU. */
+static int scale_calls(struct profile *p, const bool *outside, double by)
+{
+	uint64_t *moved = calloc(p->nodes_cnt, sizeof(*moved)); /* of the calls below, too */
+
+	for (size_t i = p->nodes_cnt; moved && i-- > 1;) {
+		const struct profile_node *n = &p->nodes[i];
+		struct call_stats *s = &p->nodes[i].stats;
+		uint64_t ns = (uint64_t)((double)stats__cpu_self_ns(s) * (1 - by) + 0.5);
+
+		if (outside[n->thread] || p->threads[n->thread].spans)
+			continue;
+		s->off_self_ns += ns;
+		s->off_ns += ns + moved[i];
+		s->sampled_ns = (uint64_t)((double)s->sampled_ns * by);
+		s->varied_ns = (uint64_t)((double)s->varied_ns * by);
+		moved[n->parent] += ns + moved[i];
+	}
+	free(moved);
+	return moved ? 0 : -ENOMEM;
+}
+
+/* CPU time of all paths but those of spans, which lie in others. */
+struct cpu_sums {
+	double calls;	/* measured */
+	double outside; /* that samples outside of calls stand for */
+};
+
+static struct cpu_sums sum_cpu(const struct profile *p, const bool *outside)
+{
+	struct cpu_sums sums = {0};
+
+	for (size_t i = 1; i < p->nodes_cnt; i++) {
+		const struct profile_node *n = &p->nodes[i];
+
+		if (!p->threads[n->thread].spans)
+			*(outside[n->thread] ? &sums.outside : &sums.calls) +=
+				(double)stats__cpu_self_ns(&n->stats);
+	}
+	return sums;
+}
+
+int fit_to_clock(struct profile *p, uint64_t cpu_ns, uint64_t forgotten_ns, bool raw)
+{
+	uint64_t probe_ns = raw ? 0 : p->accounting.probe_ns;
+	bool *outside = calloc(p->threads_cnt + 1, sizeof(*outside));
+	double rest, by, calls_by;
+	struct cpu_sums sums;
+	int err = 0;
+
+	if (!outside)
+		return -ENOMEM;
+	for (size_t i = 0; i < p->threads_cnt; i++)
+		outside[i] = p->threads[i].callstack_ns == SAMPLED_OUTSIDE;
+	sums = sum_cpu(p, outside);
+	rest = cpu_ns > probe_ns + cpu_ns / 100 ? (double)(cpu_ns - probe_ns)
+						: (double)cpu_ns / 100;
+	rest -= (double)forgotten_ns;
+	calls_by = rest > 0 ? rest / (sums.calls + sums.outside / MOST_FIT) : 0;
+	by = calls_by < 1 ? calls_by / MOST_FIT : (rest - sums.calls) / sums.outside;
+	if (cpu_ns && sums.outside > 0)
+		scale_outside(p, outside, by);
+	if (cpu_ns && calls_by < 1)
+		err = scale_calls(p, outside, calls_by);
+	free(outside);
+	return err;
+}
