@@ -96,9 +96,10 @@ static __always_inline bool is_on_probes_page(const struct task_struct *task, u6
 	return bpf_core_field_exists(area->vaddr) && area && ip - area->vaddr <= WIRE_PAGE_MASK;
 }
 
-/* Finds the innermost call that is open where the current thread is. */
-static __always_inline void sample_place(struct wire_spot *s, struct open_call *open,
-					 const struct task_struct *task, u64 sp)
+/* Finds the innermost call that is open where the current thread is. Returns its frame's number, or
+ * the sentinel's; 0: not known. */
+static __always_inline u32 sample_place(struct wire_spot *s, struct open_call *open,
+					const struct task_struct *task, u64 sp)
 {
 	u32 thread_number = 0, number;
 	struct wire_callstack *thread_stack = thread_stack_of(task, &thread_number), *callstack;
@@ -111,11 +112,11 @@ static __always_inline void sample_place(struct wire_spot *s, struct open_call *
 	s->start_ns = task->start_boottime;
 	s->callstack = s->lives = s->node = 0;
 	if (!thread_stack)
-		return;
+		return 0;
 	number = callstack_running(task, thread_stack, thread_number);
 	callstack = number ? callstack_at(number) : 0;
 	if (!callstack)
-		return;
+		return 0;
 	open->origin = slots_origin(callstack);
 	q.sp = sp - open->origin;
 	q.frame = *(volatile u32 *)&callstack->top;
@@ -123,15 +124,15 @@ static __always_inline void sample_place(struct wire_spot *s, struct open_call *
 	f = frame_at(q.frame);
 	rest = f ? node_rest_at(f->node) : 0;
 	if (!rest || rest->callstack != number)
-		return;
+		return 0;
 	s->callstack = number;
 	s->lives = callstack->lives;
-	open->innermost = q.frame;
 	if (!f->level || f->slot < q.sp)
-		return;
+		return q.frame;
 	s->node = open->node = f->node;
 	open->frame = q.frame;
 	open->slot = f->slot + open->origin;
+	return q.frame;
 }
 
 #define MIX(HASH, WORD) ((HASH) = rotate(((HASH) ^ (WORD)) * 0x9e3779b97f4a7c15ull))
@@ -212,6 +213,7 @@ static __always_inline void sample_take(void *ctx)
 	struct sample_search q = {.sample = s, .half = half};
 	const struct pt_regs *regs;
 	struct open_call open;
+	u32 innermost;
 	u64 began;
 	long bytes;
 
@@ -221,10 +223,10 @@ static __always_inline void sample_take(void *ctx)
 	COUNT_SAMPLE(taken);
 	regs = (void *)bpf_task_pt_regs(task);
 	bytes = bpf_get_stack(ctx, s->kernel, sizeof(s->kernel), 0);
-	sample_place(&s->spot, &open, task, stack_pointer(regs));
+	innermost = sample_place(&s->spot, &open, task, stack_pointer(regs));
 	if (is_on_probes_page(task, instruction_pointer(regs)) ||
 	    (bytes > 0 ? is_at_breakpoint(regs) || is_at_call_of_probe(regs)
-		       : is_behind_probe(open.innermost, instruction_pointer(regs),
+		       : is_behind_probe(innermost, instruction_pointer(regs),
 					 stack_pointer(regs)))) {
 		COUNT_SAMPLE(probing);
 		return;

@@ -74,10 +74,9 @@ static __always_inline void unwind_space_forget(u32 tgid)
 
 /* The innermost call that is open, up to which a stack is unwound. */
 struct open_call {
-	u64 slot;      /* ~0: none is open */
-	u64 origin;    /* addresses of slots less those in frames: of goroutines' stacks */
-	u32 frame;     /* its number; 0: no other will do */
-	u32 innermost; /* as well, or the sentinel's; 0: not known */
+	u64 slot;   /* ~0: none is open */
+	u64 origin; /* addresses of slots less those in frames: of goroutines' stacks */
+	u32 frame;  /* its number; 0: no other will do */
 	u32 node;
 };
 
@@ -89,9 +88,10 @@ struct unwinding {
 	u64 pc, sp, bp;
 	u64 slot; /* of the call whose callers are looked for; 0: it is at `pc` and `sp` itself */
 	struct open_call open;
-	u64 at;	    /* where pc was read; 0: it is no return address */
-	u32 range;  /* that the last address was in */
-	bool exact; /* pc is an instruction that has not run, not the one behind a call */
+	u64 at;	       /* where pc was read; 0: it is no return address */
+	u32 range;     /* that the last address was in */
+	bool switched; /* rbp has led to another stack: once is enough */
+	bool exact;    /* pc is an instruction that has not run, not the one behind a call */
 	bool first;
 };
 
@@ -266,6 +266,22 @@ __noinline u64 unwind_cfa(u32 rule, u64 pc, u64 sp, u64 bp)
 	}
 }
 
+/* Whether the word there is a return address: behind a call, by the instructions before it. Go's
+ * runtime has stacks of its own, but keeps rbp, which leads back to the goroutine's. */
+__noinline bool is_behind_call(u64 address)
+{
+	u64 behind = 0, code = 0;
+
+	if ((address & 7) || !read_word(&behind, address) || !read_word(&code, behind - 8))
+		return false;
+	return (code >> 24 & 0xff) == 0xe8 ||	  /* call ADDRESS */
+	       (code >> 48 & 0xf8ff) == 0xd0ff || /* call *%REGISTER */
+	       (code >> 48 & 0xf8ff) == 0x10ff || /* call *(%REGISTER) */
+	       (code >> 40 & 0xf8ff) == 0x50ff || /* call *OFFSET8(%REGISTER) */
+	       (code >> 16 & 0xf8ff) == 0x90ff || /* call *OFFSET32(%REGISTER) */
+	       (code >> 16 & 0xffff) == 0x15ff;	  /* call *ADDRESS(%rip) */
+}
+
 /* Where the rule says that rbp is saved, in a frame with that upper end. 0: it has not changed. */
 __noinline u64 unwind_saved(u32 rule, u64 cfa, u64 bp)
 {
@@ -293,6 +309,26 @@ static __always_inline bool unwind_further(struct unwinding *u)
 	u->open.node = f->level ? f->node : 0;
 	u->open.slot = f->level ? f->slot + u->open.origin : ~0ull;
 	return true;
+}
+
+/* A frame that ends at the open call's slot, or above. */
+static __always_inline long unwind_at_call(struct unwinding *u, struct wire_callers *s, u64 cfa,
+					   bool exact)
+{
+	if (cfa - 8 == u->open.slot)
+		return unwind_ends(s, WIRE_CALLERS_WHOLE);
+	u->exact = exact;
+	return unwind_further(u) ? 0 : unwind_ends(s, WIRE_CALLERS_ASTRAY);
+}
+
+/* The end of the frame that rbp leads to, on another stack; 0: on none. */
+static __always_inline u64 unwind_other_stack(struct unwinding *u)
+{
+	if (u->switched || !is_behind_call(u->bp + 8))
+		return 0;
+	u->switched = true;
+	u->sp = u->bp;
+	return u->bp + 16;
 }
 
 /* Goes on to the caller of what is at pc; nonzero ends it. */
@@ -323,6 +359,8 @@ static long unwind_step(__attribute__((unused)) u32 round, struct unwinding *u)
 	if (kind == WIRE_UNWIND_SIGNAL && !start)
 		return unwind_append(u, s, frame) | unwind_signal(u, s);
 	cfa = unwind_cfa(rule, u->pc, u->sp, u->bp);
+	if (!cfa && !start)
+		cfa = unwind_other_stack(u);
 	saved = unwind_saved(rule, cfa, u->bp);
 	if (start) {
 		/* Without a rule, a frame pointer that has just been set tells. */
@@ -332,12 +370,8 @@ static long unwind_step(__attribute__((unused)) u32 round, struct unwinding *u)
 			saved = 0;
 		cfa = u->slot + 8;
 	} else {
-		if (cfa - 8 == u->open.slot)
-			return unwind_ends(s, WIRE_CALLERS_WHOLE);
-		if (cfa > u->open.slot) {
-			u->exact = exact;
-			return unwind_further(u) ? 0 : unwind_ends(s, WIRE_CALLERS_ASTRAY);
-		}
+		if (cfa > u->open.slot)
+			return unwind_at_call(u, s, cfa, exact);
 		if (unwind_append(u, s, frame))
 			return 1;
 		if (kind == WIRE_UNWIND_NONE && !u->bp)
