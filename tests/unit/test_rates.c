@@ -241,6 +241,29 @@ static void a_noisy_host(void **state)
 	assert_true(q.median < 0.06 && q.most < 0.25 && q.inside > 0.88);
 }
 
+/* All that is known of one function's rate is a window of which the host has taken nearly all. */
+static void an_interrupted_window(void **state)
+{
+	struct load l = steady(), interrupted = steady();
+	struct rate rates[FUNCTIONS];
+	struct rates *r;
+	double true_per_ns = true_rate(&l, 30);
+
+	seed = 1;
+	interrupted.calls[30] /= 12;
+	assert_int_equal(rates__new(&r), 0);
+	for (uint32_t f = 0; f < FUNCTIONS; f++)
+		assert_int_equal(rates__add(r, true_rate(&l, f)), 0);
+	for (uint32_t f = 0; f < FUNCTIONS; f++)
+		window(r, f == 30 ? &interrupted : &l, f);
+	burst(r, &l);
+	burst(r, &l);
+	assert_int_equal(rates__estimate(r, rates), 0);
+	assert_true(fabs(rates[30].per_ns - true_per_ns) <=
+		    2 * sqrt(rates[30].variance) * rates[30].per_ns);
+	rates__free(r);
+}
+
 /* A function that is called so often that counting it takes most of the time has no windows: bursts
  * alone tell of it. */
 static void what_is_too_dear_to_count(void **state)
@@ -323,6 +346,7 @@ int main(void)
 		cmocka_unit_test(two_kinds_of_threads),
 		cmocka_unit_test(turns),
 		cmocka_unit_test(a_noisy_host),
+		cmocka_unit_test(an_interrupted_window),
 		cmocka_unit_test(what_is_too_dear_to_count),
 		cmocka_unit_test(what_bursts_hardly_meet),
 		cmocka_unit_test(nothing_is_known),

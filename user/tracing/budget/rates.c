@@ -407,20 +407,34 @@ static double others_apart(const struct others *o, double mean)
 	return squares > o->all_variance ? (squares - o->all_variance) / o->cnt : 0;
 }
 
-/* By windows of other functions that the same threads call, and that are as far off: each weighed
- * by how well windows and bursts know it. */
-static struct fit fit_one(const struct rates *r, const struct distance *distances,
-			  const struct known *known, size_t to)
+/* Sums over all functions but one; over those that are as far off, where windows know `own`. */
+static struct others others_of(const struct rates *r, const struct distance *distances,
+			       const struct known *known, size_t to, const struct distance *own)
 {
-	const struct distance *own = &distances[to];
 	struct others o = {0};
-	double mean, apart, gap, share;
-	struct fit fit;
 
 	for (size_t i = 0; i < r->cnt; i++) {
 		if (distances[i].known && i != to)
 			others_add(&o, &distances[i], &known[i], likelihood(&distances[i], own),
 				   alike(&r->functions[i], &r->functions[to]));
+	}
+	return o;
+}
+
+/* By windows of other functions that the same threads call, and that are as far off: each weighed
+ * by how well windows and bursts know it. */
+static struct fit fit_one(const struct rates *r, const struct distance *distances,
+			  const struct known *known, size_t to)
+{
+	const struct distance *own = &distances[to], unknown = {0};
+	struct others o = others_of(r, distances, known, to, own);
+	double mean, apart, gap, share, likelihood = o.likelihood;
+	struct fit fit;
+
+	/* Far from all others it is measured by all of them. */
+	if (o.weights < LITTLE && own->known) {
+		o = others_of(r, distances, known, to, &unknown);
+		o.likelihood = likelihood;
 	}
 	if (o.weights < LITTLE)
 		return (struct fit){1, 1, 0, 0};
