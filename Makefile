@@ -126,7 +126,7 @@ install: proftrace ## install the program, its man page, completions and proftra
 	$(Q)set -e; for to in $(COMPLETIONS); do \
 		path=$(DESTDIR)$(PREFIX)/share/$${to#*:}; mkdir -p "$${path%/*}"; \
 		./proftrace --completion $${to%%:*} > "$$path"; chmod 644 "$$path"; done
-	$(Q)set -e; for verb in record report diff check doctor; do \
+	$(Q)set -e; for verb in record top report diff check doctor; do \
 		page=$(DESTDIR)$(PREFIX)/share/man/man1/proftrace-$$verb.1; \
 		scripts/verb-page ./proftrace $$verb < docs/proftrace.1 > "$$page"; chmod 644 "$$page"; done
 

@@ -22,6 +22,7 @@ static const struct {
 	const char *name, *text;
 } verbs[] = {
 	{VERB_RECORD, "record", "keep a run in a file"},
+	{VERB_TOP, "top", "show on the whole screen what is called meanwhile"},
 	{VERB_REPORT, "report", "show a recording"},
 	{VERB_DIFF, "diff", "show what has changed from one recording to another"},
 	{VERB_CHECK, "check", "tell whether assertions hold of a run"},
