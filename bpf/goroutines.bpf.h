@@ -65,7 +65,7 @@ __noinline u32 goroutine_callstack(u64 owner, u64 g, u64 goid, bool create)
 	callstack = callstack_at(number);
 	if (!number || !callstack)
 		return 0;
-	callstack->start_ns = FIELD(FIELD(current_task(), group_leader), start_boottime);
+	callstack->start_ns = FAR_FIELD(FAR_FIELD(current_task(), group_leader), start_boottime);
 	callstack->g = g;
 	callstack->goid = goid;
 	if (bpf_map_update_elem(&goroutines, &key, &number, BPF_ANY)) {

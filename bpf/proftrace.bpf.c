@@ -278,7 +278,7 @@ SEC("raw_tp/sched_process_exit")
 int on_thread_exit(void *ctx)
 {
 	struct task_struct *task = current_task();
-	bool last = !FIELD(FIELD(task, signal), live.counter), traced;
+	bool last = !FAR_FIELD(FAR_FIELD(task, signal), live.counter), traced;
 	u32 number;
 
 	KEEP_OWN_STACK(on_thread_exit, ctx);

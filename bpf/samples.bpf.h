@@ -217,7 +217,7 @@ static __always_inline void sample_take(void *ctx)
 	u64 began;
 	long bytes;
 
-	if (!gate_open || !s || !task->mm || !is_target(task->tgid))
+	if (!gate_open || !s || !is_target(task->tgid) || !FAR_FIELD(task, mm))
 		return;
 	began = bpf_ktime_get_ns();
 	COUNT_SAMPLE(taken);

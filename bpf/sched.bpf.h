@@ -27,11 +27,12 @@ u64 cpu_of_others WRITTEN = 0;
 /* The CPU time of the current process, of which no other thread is left. */
 static __always_inline u64 current_cpu_ns(void)
 {
-	const struct task_struct *task = current_task(), *leader = FIELD(task, group_leader);
-	u64 ns = FIELD(FIELD(task, signal), sum_sched_runtime) + FIELD(task, se.sum_exec_runtime);
+	const struct task_struct *task = current_task(), *leader = FAR_FIELD(task, group_leader);
+	u64 ns = FAR_FIELD(FAR_FIELD(task, signal), sum_sched_runtime) +
+		 FIELD(task, se.sum_exec_runtime);
 
 	if (FIELD(task, pid) != FIELD(task, tgid))
-		ns += FIELD(leader, se.sum_exec_runtime);
+		ns += FAR_FIELD(leader, se.sum_exec_runtime);
 	return ns;
 }
 

@@ -166,7 +166,7 @@ __noinline u32 borrows_memory(void)
 	const struct task_struct *task = current_task();
 
 	return FIELD(task, pid) == FIELD(task, tgid) &&
-	       FIELD(task, mm) == FIELD(FIELD(task, real_parent), mm);
+	       FAR_FIELD(task, mm) == FAR_FIELD(FAR_FIELD(task, real_parent), mm);
 }
 
 /* Whether the mapping holds the thread's own stack: the kernel made it, or the thread's control

@@ -183,16 +183,16 @@ static __always_inline bool read_word(u64 *word, u64 address)
 __noinline u64 unwind_real_return(u64 slot, u64 address)
 {
 	const struct task_struct *task = current_task();
-	const struct uprobe_task *utask = task->utask;
+	const struct uprobe_task *utask = FAR_FIELD(task, utask);
 	const struct return_instance *armed;
 
 	if (!utask)
 		return address;
-	armed = utask->return_instances;
+	armed = FAR_FIELD(utask, return_instances);
 	for (u32 i = 0; armed && i < 8; i++) {
-		if (armed->stack == slot)
-			return armed->orig_ret_vaddr;
-		armed = armed->next;
+		if (FAR_FIELD(armed, stack) == slot)
+			return FAR_FIELD(armed, orig_ret_vaddr);
+		armed = FAR_FIELD(armed, next);
 	}
 	return address;
 }

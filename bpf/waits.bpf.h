@@ -33,7 +33,9 @@ struct wire_wait_counts wait_counts[WIRE_CPUS] WRITTEN __attribute__((aligned(64
 #define WAIT_UNWINDS 128
 #define WAIT_AHEAD   2048
 
-#define TASK_DEAD_STATE 0x80 /* TASK_DEAD of include/linux/sched.h */
+/* Of include/linux/sched.h: */
+#define TASK_DEAD_STATE 0x80	   /* TASK_DEAD */
+#define KERNEL_THREAD	0x00200000 /* PF_KTHREAD */
 
 static __always_inline struct wire_wait *wait_at(u32 i)
 {
@@ -222,7 +224,7 @@ static __always_inline void wait_begins(const struct task_struct *task, bool pre
 	if (!waiter)
 		return;
 	wait_forget(waiter);
-	if ((state & TASK_DEAD_STATE) || !task->mm || is_at_breakpoint(regs))
+	if ((state & TASK_DEAD_STATE) || !FAR_FIELD(task, mm) || is_at_breakpoint(regs))
 		return;
 	if (!preempted && state)
 		call = sample_call(regs);
@@ -264,8 +266,7 @@ static __always_inline void wait_changes_hands(const struct task_struct *prev,
 {
 	if (!waits_cap)
 		return;
-	/* An ending thread has no memory any more, and may have to be forgotten. */
-	if ((prev->mm || prev->__state & TASK_DEAD_STATE) && is_target(prev->tgid))
+	if (!(prev->flags & KERNEL_THREAD) && is_target(prev->tgid))
 		wait_begins(prev, preempted);
 	wait_ends(next);
 }

@@ -171,6 +171,7 @@ struct task_struct {
 	struct signal_struct *signal;
 	const struct cred *cred;
 	struct css_set *cgroups;
+	unsigned int flags;
 	unsigned int __state; /* since 5.14 */
 	int pid;
 	int tgid;
