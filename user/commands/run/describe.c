@@ -152,7 +152,7 @@ static int describe_places(const struct description *d, const struct profile *p,
 	return err;
 }
 
-int describe__apply(struct description *d, struct profile *p)
+int describe__apply(struct description *d, struct profile *p, bool places)
 {
 	const struct plan *plan = d->plan;
 	bool *called;
@@ -191,7 +191,7 @@ int describe__apply(struct description *d, struct profile *p)
 		p->functions[f].name = plan__name(plan, f);
 		called[f] = true;
 	}
-	err = describe_places(d, p, called);
+	err = places ? describe_places(d, p, called) : 0;
 	free(called);
 	return err ? err : describe_arguments(d, p);
 }

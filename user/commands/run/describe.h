@@ -3,6 +3,8 @@
 #ifndef PROFTRACE_RUN_DESCRIBE_H
 #define PROFTRACE_RUN_DESCRIBE_H
 
+#include <stdbool.h>
+
 struct arguments;
 struct options;
 struct plan;
@@ -19,8 +21,8 @@ int describe__new(const struct plan *p, const struct target *t, const struct tra
 void describe__free(struct description *d); /* accepts NULL */
 
 /* Fills p->functions, p->arguments, p->target and p->probes, demangles the names that the profile
- * shows, and finds out where functions that were called are in their source. The description must
- * outlive the profile. Returns 0 or -ENOMEM. */
-int describe__apply(struct description *d, struct profile *p);
+ * shows, and with `places` finds out where functions that were called are in their source. The
+ * description must outlive the profile. Returns 0 or -ENOMEM. */
+int describe__apply(struct description *d, struct profile *p, bool places);
 
 #endif

@@ -96,7 +96,7 @@ static int run_snapshot(struct run *r, uint64_t until_ns, struct profile **out)
 	now->duration_ns = until_ns - r->start_ns;
 	now->surveyed_ns = r->surveyed_ns;
 	now->paused_ns = pause__paused_ns(&r->pause, until_ns);
-	err = describe__apply(r->description, now);
+	err = describe__apply(r->description, now, r->recorder || !r->out.sink->names_only);
 	if (!err)
 		err = describe_lines__apply(r->plan, r->tracer, r->collector, until_ns, now);
 	if (!err)

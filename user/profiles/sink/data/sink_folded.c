@@ -100,6 +100,7 @@ const struct sink sink_folded = {
 	.help = "folded stacks, for flame graphs",
 	.suffixes = (const char *const[]){".folded", NULL},
 	.sums = true,
+	.names_only = true,
 	.write = write_folded,
 	.write_diff = diff_folded__write,
 };

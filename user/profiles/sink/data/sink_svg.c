@@ -368,5 +368,6 @@ const struct sink sink_svg = {
 	.help = "a flame graph as a picture for browsers: click to zoom, find names",
 	.suffixes = (const char *const[]){".svg", NULL},
 	.whole = true,
+	.names_only = true,
 	.write = write_svg,
 };

@@ -289,6 +289,7 @@ const struct sink sink_flat = {
 	.name = "flat",
 	.help = "one line a function",
 	.accounts = true,
+	.names_only = true,
 	.shows_sessions = true,
 	.write = write_flat,
 	.write_diff = diff_text__write_functions,

@@ -353,6 +353,7 @@ const struct sink sink_tree = {
 	.help = "call trees for reading",
 	.suffixes = (const char *const[]){".txt", NULL},
 	.accounts = true,
+	.names_only = true,
 	.shows_sessions = true,
 	.write = write_tree,
 	.write_diff = diff_text__write,
