@@ -124,9 +124,19 @@ void privilege__drop_for_start(void)
 	const struct rlimit none = {0, 0}, any = {RLIM_INFINITY, RLIM_INFINITY};
 
 	setrlimit(RLIMIT_CORE, &none);
+	setrlimit(RLIMIT_NICE, &any); /* privilege__hurry() */
 	/* Before Linux 5.11 the memory of BPF's tables counts as locked. */
 	setrlimit(RLIMIT_MEMLOCK, &any);
 	keep_only(asked | ATTACHING | reading() | BIT(CAP_KILL));
+}
+
+void privilege__hurry(bool hurries)
+{
+	static int usual;
+
+	if (hurries)
+		usual = getpriority(PRIO_PROCESS, 0);
+	setpriority(PRIO_PROCESS, 0, hurries ? PRIVILEGE_PRIORITY : usual);
 }
 
 void privilege__drop_for_links(bool perf_is_admins)

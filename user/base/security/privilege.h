@@ -30,6 +30,16 @@ int privilege__check(void);
  */
 void privilege__drop_for_start(void);
 
+/* Of processes that put probes in and take them out: whoever runs into those that are to go pays
+ * for them meanwhile, and page faults and forks wait. So that is not left to a busy machine's
+ * patience.
+ */
+#define PRIVILEGE_PRIORITY (-20)
+
+/* Has that priority, or the usual one again. Without privilege__drop_for_start() it has no effect
+ * in processes that may not. */
+void privilege__hurry(bool hurries);
+
 /* Keeps what it takes to attach, no more: for the process that holds the links. `perf_is_admins`:
  * that takes CAP_SYS_ADMIN. */
 void privilege__drop_for_links(bool perf_is_admins);

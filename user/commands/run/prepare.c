@@ -193,6 +193,7 @@ static int attach(struct run *r)
 	struct survey_result survey = {0};
 	int64_t attached = 0;
 
+	privilege__hurry(true);
 	if (r->o->children && r->o->chosen)
 		attached = target__adopt(r->target, admit, r);
 	if (r->o->children && r->target->processes_cnt)
@@ -204,6 +205,7 @@ static int attach(struct run *r)
 		attached = controller__expect(r->controller, survey.forecast);
 	if (!attached)
 		attached = tracer__attach(r->tracer, r->plan, r->target, survey.called);
+	privilege__hurry(false);
 	survey_result__clear(&survey);
 	if (attached == -ESRCH)
 		log_error("the target ended while probes were being attached");

@@ -56,10 +56,7 @@ struct fds {
 
 #define MAX_COUNT     (1u << 20) /* of probes in a link: the kernel's limit */
 #define LOOK_AGAIN_US 100000
-/* While probes go in and out, whoever runs into those that are to go pays for them, and page faults
- * and forks wait. So that is not left to a busy machine's patience. */
-#define PRIORITY (-20)
-#define STAY_US	 (24 * 3600 * 1000000ull)
+#define STAY_US	      (24 * 3600 * 1000000ull)
 
 /* Sends or receives all of it. False: the other side has gone. */
 static bool move_all(int fd, void *data, size_t len, bool out)
@@ -333,7 +330,7 @@ static void go_apart(int socket)
 	struct rlimit files;
 
 	setsid();
-	setpriority(PRIO_PROCESS, 0, PRIORITY);
+	privilege__hurry(true);
 	if (!getrlimit(RLIMIT_NOFILE, &files)) {
 		files.rlim_cur = files.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &files);
