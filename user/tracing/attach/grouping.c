@@ -8,7 +8,7 @@
 #include "target/target.h"
 
 /* Functions in a group: of those never called, and of those that are likely to go next. */
-#define MANY 8
+#define MANY 16
 #define FEW  2
 /* Groups of all objects and processes, about: each has up to four links, which are files, and twice
  * as many while it is replaced. */
@@ -49,7 +49,7 @@ void grouping__begin(struct grouping *gr, struct attach_ctx *ctx, bool exits_onl
 		return;
 	}
 	gr->most[CALLED_NEVER] = many;
-	gr->most[CALLED_SELDOM] = gr->most[CALLED_OFTEN] = at_least(FEW, many / 4);
+	gr->most[CALLED_SELDOM] = gr->most[CALLED_OFTEN] = at_least(FEW, many / 8);
 }
 
 static bool is_region(const struct grouping *gr, const struct group_member *m)
