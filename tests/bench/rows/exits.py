@@ -23,7 +23,7 @@ NGINX = """daemon off; master_process off; pid {dir}/pid; error_log {dir}/errors
 events {{ worker_connections 64; }}
 http {{ access_log off; client_body_temp_path {dir}/1; proxy_temp_path {dir}/2;
 fastcgi_temp_path {dir}/3; uwsgi_temp_path {dir}/4; scgi_temp_path {dir}/5;
-server {{ listen 127.0.0.1:{port}; root {dir}; }} }}
+server {{ listen 127.0.0.1:{port}; root {dir}; location /status {{ stub_status; }} }} }}
 """
 PORT = 18089
 JSONNET = 'std.length(std.manifestJson([std.format("%d %s %5.3f", [i, "abc", i / 7]) ' \

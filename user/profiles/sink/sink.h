@@ -36,7 +36,7 @@ struct sink {
 	bool accounts; /* ends with the accounts, for people */
 	bool whole;    /* a file holds one profile: intervals cannot follow each other in it */
 	bool sums; /* profiles that follow each other add up: a whole one and its parts do not */
-	bool names_only; /* where functions are in their source is not shown */
+	bool names_only;     /* where functions are in their source is not shown */
 	bool shows_calls;    /* shows single calls, where there are any */
 	bool shows_values;   /* and their values */
 	bool shows_sessions; /* beside the run's calls; others are given the kept ones as threads,
