@@ -264,6 +264,28 @@ static void an_interrupted_window(void **state)
 	rates__free(r);
 }
 
+/* What was thought of a function at first, and no window has corrected. */
+static void a_wrong_guess(void **state)
+{
+	struct load l = steady();
+	struct rate rates[FUNCTIONS];
+	struct rates *r;
+
+	seed = 1;
+	assert_int_equal(rates__new(&r), 0);
+	for (uint32_t f = 0; f < FUNCTIONS; f++)
+		assert_int_equal(rates__add(r, 20 * true_rate(&l, f)), 0);
+	for (uint32_t f = 0; f < FUNCTIONS; f++) {
+		if (f != 30)
+			window(r, &l, f);
+		if (f % 20 == 0)
+			burst(r, &l);
+	}
+	assert_int_equal(rates__estimate(r, rates), 0);
+	assert_true(fabs(rates[30].per_ns / true_rate(&l, 30) - 1) < 0.05);
+	rates__free(r);
+}
+
 /* A function that is called so often that counting it takes most of the time has no windows: bursts
  * alone tell of it. */
 static void what_is_too_dear_to_count(void **state)
@@ -347,6 +369,7 @@ int main(void)
 		cmocka_unit_test(turns),
 		cmocka_unit_test(a_noisy_host),
 		cmocka_unit_test(an_interrupted_window),
+		cmocka_unit_test(a_wrong_guess),
 		cmocka_unit_test(what_is_too_dear_to_count),
 		cmocka_unit_test(what_bursts_hardly_meet),
 		cmocka_unit_test(nothing_is_known),

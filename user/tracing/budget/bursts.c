@@ -33,12 +33,12 @@
 #define AGAIN	     2		/* functions that are counted more often than the others, */
 #define EVERY	     3		/* in each window of so many, */
 #define AGAIN_LEAST  0.01	/* if it costs so much */
-#define MOST_OTHERS  0.1	/* a window in which others' probes cost more is none */
+#define MOST_OTHERS  0.01	/* a window in which others' probes cost more is none */
 #define BURST_PART   0.5	/* of what bursts and windows may cost, for bursts */
 #define BURST_COST   (50 * MS)	/* that ends a burst, by entries alone: many threads */
 #define BURST_PROBES 8000	/* in all processes: functions with more have bursts in turns */
 #define REST_NS	     (300 * MS) /* from burst to burst, at least: links take long to be closed */
-#define GONE_NS	     (200 * MS) /* links that were closed are gone after this */
+#define GONE_NS	     (300 * MS) /* links that were closed are gone after this */
 #define PROBE_NS     8000	/* of the target's time, to put a probe in and to take it out */
 #define COLDER	     1.15	/* a hit costs so many times as much as in calibration */
 #define SKEW_NS	     (MS / 10)	/* counts and clock are read within this, or once more */
@@ -541,7 +541,8 @@ int bursts__look(struct bursts *b, uint64_t now_ns)
 		return 0;
 	if (is_due(b, &b->bursts, now_ns))
 		return take_burst(b, now_ns);
-	return is_due(b, &b->windows, now_ns) ? take_window(b) : 0;
+	/* Probes that are being taken out slow the target down, ten times for moments. */
+	return !b->ended_ns && is_due(b, &b->windows, now_ns) ? take_window(b) : 0;
 }
 
 uint64_t bursts__pace_ns(struct bursts *b)

@@ -191,6 +191,8 @@ void rates__add_window(struct rates *r, const uint32_t *functions, const uint64_
 {
 	double own_ns = cpu_ns - cost_ns;
 
+	if (!(cpu_ns > 0))
+		return;
 	if (own_ns < (1 - MOST_COST) * cpu_ns)
 		own_ns = (1 - MOST_COST) * cpu_ns;
 	for (size_t i = 0; i < cnt; i++) {
@@ -297,16 +299,19 @@ static void add_bursts(const struct rates *r, const struct known *known, struct 
 	}
 }
 
-/* What windows tell. */
-static struct known by_windows(const struct function *f, double spread)
+/* What windows tell; `usual_ns`: how long one is. What is known by shorter ones is known less. */
+static struct known by_windows(const struct function *f, double spread, double usual_ns)
 {
 	double share = f->cpu_ns > 0 ? f->cost_ns / f->cpu_ns : 0;
 
 	if (!f->windows.n)
 		return (struct known){f->guess, 1, 0};
 	share = share < MOST_COST ? share : MOST_COST;
-	return (struct known){sums_ratio(&f->windows), sums_variance(&f->windows, spread),
-			      COST_SPREAD * share / (1 - share)};
+	return (struct known){
+		sums_ratio(&f->windows),
+		sums_variance(&f->windows, spread) * f->windows.n * usual_ns / f->windows.x,
+		COST_SPREAD * share / (1 - share),
+	};
 }
 
 /* How much of what is known of one function tells of another: 1 if the same threads call them, 0 if
@@ -329,13 +334,14 @@ struct distance {
 	double log;	 /* of the ratio */
 	double variance; /* of that */
 	double chance;	 /* the part of bursts in it */
+	double company;	 /* how likely it is by those of all functions */
 };
 
 static struct distance distance_of(const struct rates *r, const struct sums *bursts,
 				   const struct known *known, double times, size_t function)
 {
 	const struct sums *s = &bursts[function];
-	struct distance d = {is_reference(&r->functions[function]) && s->c > 0, 0, 0, 0};
+	struct distance d = {.known = is_reference(&r->functions[function]) && s->c > 0};
 
 	if (!d.known)
 		return d;
@@ -351,15 +357,27 @@ struct fit {
 	double variance; /* with this error, relative, */
 	double off;	 /* and this by what counting costs; */
 	double windows;	 /* that of its own windows, in addition */
+	bool known;	 /* windows tell of some function */
 };
 
 /* How likely a function's distance is, if it goes by the same thing as one whose distance is known,
- * by what both are uncertain in. 1: windows do not know it. */
+ * by what both are uncertain in. Where windows do not know it: as it is for most. */
 static double likelihood(const struct distance *of, const struct distance *to)
 {
 	double variance = of->variance + to->variance + ALIKE, apart = of->log - to->log;
 
-	return to->known ? exp(-apart * apart / variance / 2) / sqrt(2 * M_PI * variance) : 1;
+	return to->known ? exp(-apart * apart / variance / 2) / sqrt(2 * M_PI * variance)
+			 : of->company;
+}
+
+static void keep_company(struct distance *distances, size_t cnt)
+{
+	for (size_t i = 0; i < cnt; i++) {
+		for (size_t k = 0; distances[i].known && k < cnt; k++) {
+			if (distances[k].known)
+				distances[i].company += likelihood(&distances[k], &distances[i]);
+		}
+	}
 }
 
 /* Sums over other functions. */
@@ -437,7 +455,7 @@ static struct fit fit_one(const struct rates *r, const struct distance *distance
 		o.likelihood = likelihood;
 	}
 	if (o.weights < LITTLE)
-		return (struct fit){1, 1, 0, 0};
+		return (struct fit){1, 1, 0, 0, false};
 	mean = o.distance / o.weights;
 	/* What they differ in beyond chance, this one may, too. */
 	apart = o.squares / o.weights - mean * mean - o.expected / o.weights;
@@ -446,6 +464,7 @@ static struct fit fit_one(const struct rates *r, const struct distance *distance
 		o.variance / (o.weights * o.weights) + (apart > 0 ? apart : 0),
 		o.off / o.weights,
 		0,
+		true,
 	};
 	if (!own->known) {
 		fit.variance += others_apart(&o, mean);
@@ -476,6 +495,7 @@ static void join_all(const struct rates *r, const struct sums *bursts, struct di
 {
 	for (size_t i = 0; i < r->cnt; i++)
 		distances[i] = distance_of(r, bursts, known, times, i);
+	keep_company(distances, r->cnt);
 	for (size_t i = 0; i < r->cnt; i++) {
 		const struct fit fit = fit_one(r, distances, known, i);
 		const struct known by_bursts = {
@@ -486,7 +506,10 @@ static void join_all(const struct rates *r, const struct sums *bursts, struct di
 		struct known both = known[i];
 
 		both.variance += fit.windows;
-		if (bursts[i].c > 0)
+		/* What was thought before anything was looked at is worth nothing beside that. */
+		if (bursts[i].c > 0 && fit.known && !r->functions[i].windows.n)
+			both = by_bursts;
+		else if (bursts[i].c > 0)
 			join(&both, &by_bursts);
 		out[i] = (struct rate){both.per_ns, variance_of(&both) + FLOOR};
 	}
@@ -500,12 +523,16 @@ int rates__estimate(const struct rates *r, struct rate *out)
 	double *scratch = calloc(r->cnt + 1, sizeof(*scratch));
 	int err = distances && known && bursts && scratch ? 0 : -ENOMEM;
 	struct average windows = {0};
+	double cnt = 0, ns = 0;
 
 	if (!err) {
-		for (size_t i = 0; i < r->cnt; i++)
+		for (size_t i = 0; i < r->cnt; i++) {
 			average_add(&windows, &r->functions[i].windows);
+			cnt += r->functions[i].windows.n;
+			ns += r->functions[i].windows.x;
+		}
 		for (size_t i = 0; i < r->cnt; i++)
-			known[i] = by_windows(&r->functions[i], average_of(&windows));
+			known[i] = by_windows(&r->functions[i], average_of(&windows), ns / cnt);
 		add_bursts(r, known, bursts);
 		join_all(r, bursts, distances, known, usual_times(bursts, r->cnt, scratch), out);
 	}
