@@ -69,6 +69,19 @@ class Names(WhomCase):
         self.assertEqual(self.count(document, "apply"), 19)
         self.assertEqual(sorted(document["target"]["pids"]), [target.pid for target in targets])
 
+    def test_who_else_pays(self):
+        """Whoever maps a traced file finds its probes; that is told, and numbers spare others."""
+        target = self.target(self.calc, 3)
+        other = self.target(self.calc, 7)
+        for whom, told in ((self.name, True), (str(target.pid), False)):
+            tracer = self.trace("-p", whom, "-F", "libc.so.6:getsid")
+            tracer.signal(signal.SIGINT)
+            done = tracer.finish()
+            self.assertEqual("pay for its probes" in done.stderr, told, str(done))
+        for process in target, other:
+            process.go()
+            process.finish()
+
     def test_a_glob_beside_a_number(self):
         numbered, named = self.target("recursion", 10, 2), self.target(self.calc, 3)
         tracer = self.trace("-p", f"{numbered.pid},{self.name[:-1]}?")

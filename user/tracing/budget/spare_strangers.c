@@ -22,10 +22,28 @@ static bool has_functions(const struct plan *p, size_t object)
 	return false;
 }
 
+/* Who may join later finds probes in its files, and so does everybody else who maps them. */
+static void tell_who_pays(const struct budget_inputs *in)
+{
+	for (size_t i = 0; i < in->target->objects_cnt; i++) {
+		const struct target_object *obj = &in->target->objects[i];
+
+		if (!has_functions(in->plan, i) || !obj->strangers ||
+		    obj->strangers == STRANGERS_UNKNOWN)
+			continue;
+		log_info("%u other process%s %s, and pay%s for its probes (-p with process ids "
+			 "spares them)",
+			 obj->strangers, obj->strangers == 1 ? " maps" : "es map",
+			 path_base(obj->path), obj->strangers == 1 ? "s" : "");
+	}
+}
+
 void spare_strangers__tell(const struct budget_inputs *in)
 {
 	const struct target *t = in->target;
 
+	if (in->joins)
+		tell_who_pays(in);
 	if (!in->children || !t->processes_cnt || !in->plan->may_fork)
 		return;
 	for (size_t i = 0; i < t->objects_cnt; i++) {
