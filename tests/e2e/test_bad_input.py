@@ -29,8 +29,12 @@ class BadPids(harness.TestCase):
         self.assert_one_line(self.run_proftrace("-p", pid), status, *words)
 
     def test_garbage(self):
-        for text in ("abc", "12abc", "", ",", "1,,2", "1;2", " ", "0x10"):
+        for text in ("", ",", "1,,2", "1;2", " "):
             self.refuse(text, USAGE)
+
+    def test_names_that_nobody_has(self):
+        for text in ("nobody-has-it", "12abc", "0x10"):
+            self.refuse(text, ERROR, f"-p {text}: no process is that")
 
     def test_out_of_range(self):
         for pid in ("0", "-1", "2147483648", "4294967297", "99999999999999999999"):
