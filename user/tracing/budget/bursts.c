@@ -583,7 +583,8 @@ int bursts__estimate(struct bursts *b)
 	ran = own_ns(b);
 	for (size_t i = 0; !err && i < b->cnt; i++) {
 		const struct member *m = &b->members[i];
-		double calls = rates[i].per_ns * (double)(ran - m->ran_ns);
+		/* What is taken off for looks may be more than the target has run since. */
+		double calls = ran > m->ran_ns ? rates[i].per_ns * (double)(ran - m->ran_ns) : 0;
 
 		of[m->function] = (struct calls_estimate){calls, calls * calls * rates[i].variance};
 	}
