@@ -34,7 +34,7 @@ regions_settle(u32 number, const struct wire_callstack *callstack, struct wire_f
 static __always_inline struct wire_frame *
 stale_settle(u32 number, const struct wire_callstack *callstack, struct wire_frame *top)
 {
-	if (!top || !is_stale(top))
+	if (!has_bursts || !top || !is_stale(top))
 		return top;
 	frames_close(number, 0, bpf_ktime_get_ns(), CLOSE_STALE);
 	return frame_at(callstack->top);
@@ -329,7 +329,7 @@ static __always_inline u32 switch_weight(const struct wire_function_mode *s, u32
 	u32 share = bpf_get_smp_processor_id() & passed_shares_mask, every = s ? s->every : 0, at;
 	u64 *seen, phase;
 
-	*burst = bursting && every == 1 ? WIRE_FRAME_BURST : 0;
+	*burst = has_bursts && bursting && every == 1 ? WIRE_FRAME_BURST : 0;
 	if (!every)
 		return 1;
 	at = share * function_modes_cap + function;

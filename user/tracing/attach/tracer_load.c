@@ -353,7 +353,8 @@ static int load_backend(struct tracer *tr, const struct backend *backend,
 	tr->groups.emulates = tracer__writes_registers();
 	bpf_program__set_autoload(tr->skel->progs.exit_ret, tr->groups.emulates);
 	bpf_program__set_autoload(tr->skel->progs.survey, tr->surveys);
-	tr->skel->rodata->keep_cpu_clocks = tr->surveys && opts->bursts;
+	tr->skel->rodata->has_bursts = tr->surveys && opts->bursts;
+	tr->skel->rodata->keep_cpu_clocks = tr->skel->rodata->has_bursts;
 	tr->groups.children = t->processes_cnt && opts->children;
 	tr->skel->rodata->filter_tgids = t->processes_cnt != 0;
 	tr->skel->rodata->links_unbound = tr->groups.unbound || tr->groups.children;
