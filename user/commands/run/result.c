@@ -82,6 +82,12 @@ int result__begin(struct run *r)
 	return err;
 }
 
+/* Whether places in the source are shown, or kept. */
+static bool wants_places(const struct run *r)
+{
+	return r->recorder || (r->out.sink && !r->out.sink->names_only);
+}
+
 /* *out = all that is known up to `until_ns`, linked. */
 static int run_snapshot(struct run *r, uint64_t until_ns, struct profile **out)
 {
@@ -96,7 +102,7 @@ static int run_snapshot(struct run *r, uint64_t until_ns, struct profile **out)
 	now->duration_ns = until_ns - r->start_ns;
 	now->surveyed_ns = r->surveyed_ns;
 	now->paused_ns = pause__paused_ns(&r->pause, until_ns);
-	err = describe__apply(r->description, now, r->recorder || !r->out.sink->names_only);
+	err = describe__apply(r->description, now, wants_places(r));
 	if (!err)
 		err = describe_lines__apply(r->plan, r->tracer, r->collector, until_ns, now);
 	if (!err)
