@@ -53,8 +53,8 @@ static void test_code_made_at_run_time(void **state)
 	       "CPU time by 1,000 samples: 10.0% in traced functions themselves; the rest, which\n"
 	       "they may have called:\n"
 	       "    90.0%  code made at run time (by a JIT): in no file, not traced\n"
-	       "  functions made at run time are shown by node --cpu-prof, or --perf-basic-prof "
-	       "and perf\n");
+	       "  functions made at run time are shown by node --cpu-prof, or here with node "
+	       "--perf-basic-prof\n");
 	p = program("/usr/bin/java", 10, 0);
 	fixture_cpu_share(p, (struct profile_cpu_share){"[anonymous]", 990, 0, 0});
 	fixture_cpu_share(p, (struct profile_cpu_share){"/opt/lib/server/libjvm.so", 0, 0, 0});

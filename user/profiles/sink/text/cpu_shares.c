@@ -130,9 +130,9 @@ static const struct {
 	const char *help;
 } compilers[] = {
 	{"libjvm.so", "async-profiler, or JDK Flight Recorder (Java)"},
-	{"libnode.so", "node --cpu-prof, or --perf-basic-prof and perf"},
-	{"node", "node --cpu-prof, or --perf-basic-prof and perf"},
-	{"libcoreclr.so", "dotnet-trace, or DOTNET_PerfMapEnabled=1 and perf"},
+	{"libnode.so", "node --cpu-prof, or here with node --perf-basic-prof"},
+	{"node", "node --cpu-prof, or here with node --perf-basic-prof"},
+	{"libcoreclr.so", "dotnet-trace, or here with DOTNET_PerfMapEnabled=1"},
 	{"libpypy", "vmprof (PyPy)"},
 	{"libruby", "stackprof (Ruby)"},
 	{"libluajit", "LuaJIT's own profiler (-jp)"},
