@@ -17,8 +17,8 @@
 #include "unwind.bpf.h"
 
 const volatile u32 samples_cap = 0; /* places in a half of the table, a power of two */
-/* They tell what probes cost, and nothing else: not where they were taken but by the path of the
- * innermost call. The kernel writes them into its rings as well. */
+/* Samples tell what probes cost, and nothing else: of where they were taken they keep the path of
+ * the innermost call alone. The kernel writes them into its rings as well. */
 const volatile bool samples_bare = false;
 u32 samples_half = 0; /* that is being filled; user space sets it */
 

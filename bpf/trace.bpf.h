@@ -159,7 +159,8 @@ static __always_inline bool frame_push(const struct place *at, struct beginning 
 		return false;
 	if (!top->level && !outermost_begins(at, call, top))
 		return false;
-	/* What is timed does the same each time: looks at the stack are not part of it. */
+	/* From here on each timed entry does the same: the look at the stack, above, is not part
+	 * of its time. */
 	call->began = WIRE_TIMED(callstack->entered) < timed_limit ? bpf_ktime_get_ns() : 0;
 	f = frame_above(callstack, top, &frame);
 	if (!f)

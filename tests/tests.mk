@@ -197,7 +197,7 @@ $(PROGRAMS)/gokinds-pie-stripped: GO_FLAGS := -buildmode=pie -ldflags "-s -w"
 # Fuzzers: clang's libFuzzer and sanitizers over all that reads a target's files. RUNS inputs each.
 FUZZ       := build-fuzz
 # What looks at live processes rather than at files.
-LIVE_TARGET := $(addprefix user/analysis/target/,target.c hazard.c launch.c started_as.c strangers.c)
+LIVE_TARGET := $(addprefix user/analysis/target/,target.c adopt.c hazard.c launch.c started_as.c strangers.c)
 FUZZ_SRCS  := $(filter-out $(LIVE_TARGET),$(shell find user/base user/analysis \
 	$(addprefix user/profiles/,calls timeline views sessions diff record) -name '*.c'))
 FUZZ_OBJS  := $(FUZZ_SRCS:%.c=$(FUZZ)/%.o)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What --assert takes, and what it finds missing, where. */
+/* Assertions that --assert takes; and of those that it does not, what is missing, and where. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

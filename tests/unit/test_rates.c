@@ -129,6 +129,19 @@ static struct quality judge(const struct rates *r, const struct load *l)
 	return q;
 }
 
+/* Rates of the load's functions, which are thought to be called `guess` times as often as they are.
+ * Random numbers begin with `first`. */
+static struct rates *rates_of(const struct load *l, double guess, uint32_t first)
+{
+	struct rates *r;
+
+	seed = first;
+	assert_int_equal(rates__new(&r), 0);
+	for (int f = 0; f < FUNCTIONS; f++)
+		assert_int_equal(rates__add(r, guess * true_rate(l, f)), 0);
+	return r;
+}
+
 /* Looks at a load, as many as there are in some seconds: windows for each function in turn, and
  * every other one for the same eight. The average of several runs. */
 static struct quality estimate(const struct load *l, int windows, int bursts)
@@ -136,13 +149,9 @@ static struct quality estimate(const struct load *l, int windows, int bursts)
 	struct quality sum = {0};
 
 	for (int run = 0; run < 20; run++) {
-		struct rates *r;
+		struct rates *r = rates_of(l, 2, run + 1);
 		struct quality q;
 
-		seed = run + 1;
-		assert_int_equal(rates__new(&r), 0);
-		for (int f = 0; f < FUNCTIONS; f++)
-			assert_int_equal(rates__add(r, true_rate(l, f) * 2), 0);
 		for (int i = 0; i < windows; i++) {
 			window(r, l, i % 2 ? i / 2 % 8 : i / 2 % FUNCTIONS);
 			if (i % (windows / bursts) == 0)
@@ -245,15 +254,11 @@ static void a_noisy_host(void **state)
 static void an_interrupted_window(void **state)
 {
 	struct load l = steady(), interrupted = steady();
+	struct rates *r = rates_of(&l, 1, 1);
 	struct rate rates[FUNCTIONS];
-	struct rates *r;
 	double true_per_ns = true_rate(&l, 30);
 
-	seed = 1;
 	interrupted.calls[30] /= 12;
-	assert_int_equal(rates__new(&r), 0);
-	for (uint32_t f = 0; f < FUNCTIONS; f++)
-		assert_int_equal(rates__add(r, true_rate(&l, f)), 0);
 	for (uint32_t f = 0; f < FUNCTIONS; f++)
 		window(r, f == 30 ? &interrupted : &l, f);
 	burst(r, &l);
@@ -264,17 +269,13 @@ static void an_interrupted_window(void **state)
 	rates__free(r);
 }
 
-/* What was thought of a function at first, and no window has corrected. */
+/* A function was thought to be called 20 times as often as it is, and no window has counted it. */
 static void a_wrong_guess(void **state)
 {
 	struct load l = steady();
+	struct rates *r = rates_of(&l, 20, 1);
 	struct rate rates[FUNCTIONS];
-	struct rates *r;
 
-	seed = 1;
-	assert_int_equal(rates__new(&r), 0);
-	for (uint32_t f = 0; f < FUNCTIONS; f++)
-		assert_int_equal(rates__add(r, 20 * true_rate(&l, f)), 0);
 	for (uint32_t f = 0; f < FUNCTIONS; f++) {
 		if (f != 30)
 			window(r, &l, f);
@@ -294,11 +295,8 @@ static void what_is_too_dear_to_count(void **state)
 	struct rate rates[FUNCTIONS];
 	struct rates *r;
 
-	seed = 1;
 	l.calls[50] = 400;
-	assert_int_equal(rates__new(&r), 0);
-	for (int f = 0; f < FUNCTIONS; f++)
-		assert_int_equal(rates__add(r, true_rate(&l, f)), 0);
+	r = rates_of(&l, 1, 1);
 	for (uint32_t f = 0; f < 4 * FUNCTIONS; f++) {
 		window(r, &l, f % FUNCTIONS);
 		if (f % 10 == 0)

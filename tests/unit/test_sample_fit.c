@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What samples tell of the cost of probes. */
+/* The cost of probes, as samples of the target tell it. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -96,7 +96,8 @@ static void test_own_samples(void **state)
 	free(fitted);
 }
 
-/* Those with the same probes tell of one that no sample has met by chance; others do not. */
+/* Functions with the same kinds of probes tell of one that no sample has met; functions with other
+ * kinds do not. */
 static void test_others_tell(void **state)
 {
 	const double own[] = {1000, 20, 20, 1000};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What was open below outermost calls becomes paths. */
+/* Functions that were open below outermost calls become paths above these. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -111,7 +111,7 @@ static void all_calls_are_below_what_stays(void **state)
 	seeds__fini(&s);
 }
 
-/* What has probes is known to have been open: 0 > 5 > 6 > 2, of which 0 has stayed. */
+/* Functions with probes are known to have been open: 0 > 5 > 6 > 2, of which 0 has stayed. */
 static void what_has_probes_is_shown(void **state)
 {
 	struct seeds s;

@@ -58,7 +58,8 @@ static size_t expect(const uint8_t *at, size_t i, int first, int end)
 	return i + 1;
 }
 
-/* What is reserved on both sides of code, and what is written amid it, count as code. */
+/* Memory that is reserved on both sides of code, and memory that is written amid it, count as
+ * code. */
 static void test_reserved(void **state)
 {
 	uint8_t *at = area();

@@ -81,7 +81,7 @@ static void test_threads(void **state)
 	profile__free(p);
 }
 
-/* What only samples know has no calls; what bursts know has estimated ones. */
+/* Functions that only samples know have no calls; those that bursts know have estimated ones. */
 static void test_estimates(void **state)
 {
 	struct profile *p = fixture_new();

@@ -348,7 +348,7 @@ static int plan_symbol(struct worker *w, const struct wanted_symbol *wanted)
 	const struct symbol *sym = symtab__at(w->obj->tab, wanted->symbol);
 	const struct piece_source from = {w->obj->img, w->obj->tab, w->cold};
 	struct code_piece pieces[CODE_MAX_PIECES];
-	const char *reason = undecodable(w, sym);
+	const char *reason = undecodable(w, sym), *read;
 	enum deny_verdict deny;
 	size_t cnt;
 	int err;
@@ -357,12 +357,11 @@ static int plan_symbol(struct worker *w, const struct wanted_symbol *wanted)
 		return skip(w, sym, reason);
 	w->budget -= sym->size;
 	deny = deny__verdict(sym, &reason);
-	if (deny != DENY_PROBE && read_code__reason(w->read, sym)) {
-		deny = DENY_PROBE;
-		reason = read_code__reason(w->read, sym);
-	}
 	if (deny == DENY_PROBE)
 		return skip(w, sym, reason);
+	read = read_code__reason(w->read, sym);
+	if (read)
+		return skip(w, sym, read);
 	err = pieces__read(&from, wanted->symbol, &w->bytes, pieces, &cnt);
 	if (err)
 		return err == -ENODATA ? skip(w, sym, "has no code in the file") : err;

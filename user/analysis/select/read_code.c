@@ -8,9 +8,11 @@
 #include "symbol/symtab.h"
 #include "util/array.h"
 
-/* What names of the first and last byte begin with; the rest is the same in both. Linkers make the
- * first ones for a section with a name that C allows, if the program asks for them; the others are
- * those of libraries that verify themselves. */
+/* Beginnings of the names of a range's first and last byte; the rest of both names is the same, as
+ * in
+ * __start_probes and __stop_probes. Linkers make the first pair for a section with a name that C
+ * allows, if the program asks for them; the others are those of libraries that verify themselves.
+ */
 static const struct {
 	const char *begin, *end;
 } pairs[] = {

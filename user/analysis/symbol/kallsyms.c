@@ -129,7 +129,7 @@ static void load(struct kallsyms *k)
 	uint64_t start;
 
 	while (fgets(line, sizeof(line), k->file)) {
-		/* What has been read serves if there is no memory. */
+		/* Without memory for more, the symbols that have been read so far serve. */
 		if (parse(line, &start, &type, &name) && take(k, start, type, name))
 			break;
 	}

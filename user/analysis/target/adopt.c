@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "target/process.h"
+#include "target/target.h"
 #include "target/target_data.h"
 
 #define MOST 64 /* each is a descriptor, and may be a link for each group */
@@ -34,15 +35,6 @@ static bool runs_same(pid_t a, pid_t b)
 	       st[0].st_ino == st[1].st_ino;
 }
 
-static bool is_known(const struct target *t, pid_t pid)
-{
-	for (size_t i = 0; i < t->processes_cnt; i++) {
-		if (t->pids[i] == pid)
-			return true;
-	}
-	return false;
-}
-
 /* Returns 0, also if it has ended by now, or -ENOMEM. */
 static int adopt(struct adopting *a, pid_t child, pid_t parent)
 {
@@ -51,7 +43,7 @@ static int adopt(struct adopting *a, pid_t child, pid_t parent)
 	pid_t *pids;
 	int fd;
 
-	if (!a->left || is_known(t, child) || process__started(child) < a->since ||
+	if (!a->left || target__has(t, child) || process__started(child) < a->since ||
 	    !runs_same(child, parent))
 		return 0;
 	processes = reallocarray(t->processes, t->processes_cnt + 1, sizeof(*processes));

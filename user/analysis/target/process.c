@@ -13,35 +13,31 @@
 
 #include "util/log.h"
 
-/* The fields of /proc/PID/status that decide. */
 #define STAT_STARTED 22 /* the field of /proc/PID/stat */
 
-struct status {
-	char state;
-	pid_t tgid, tracer;
-	int has_mm; /* kernel threads have none; neither have zombies */
-	uint32_t code_kb;
-};
-
-static int status_read(pid_t pid, struct status *st)
+int process__status(pid_t pid, struct process_status *st)
 {
 	char path[64], line[256];
 	FILE *f;
 
-	*st = (struct status){0};
+	*st = (struct process_status){0};
 	snprintf(path, sizeof(path), "/proc/%d/status", pid);
 	f = fopen(path, "re");
 	if (!f)
 		return -errno;
 	while (fgets(line, sizeof(line), f)) {
-		if (!strncmp(line, "State:", 6))
+		if (!strncmp(line, "Name:", 5))
+			sscanf(line, "Name:\t%63[^\n]", st->comm);
+		else if (!strncmp(line, "State:", 6))
 			st->state = line[6 + strspn(line + 6, " \t")];
 		else if (!strncmp(line, "Tgid:", 5))
 			st->tgid = atoi(line + 5);
 		else if (!strncmp(line, "TracerPid:", 10))
 			st->tracer = atoi(line + 10);
+		else if (!strncmp(line, "Uid:", 4))
+			sscanf(line, "Uid: %*u %u", &st->uid);
 		else if (!strncmp(line, "VmSize:", 7))
-			st->has_mm = 1;
+			st->has_mm = true;
 		else if (!strncmp(line, "VmExe:", 6) || !strncmp(line, "VmLib:", 6))
 			st->code_kb += atoi(line + 6);
 	}
@@ -51,10 +47,10 @@ static int status_read(pid_t pid, struct status *st)
 
 int process__open(pid_t pid, int *pidfd)
 {
-	struct status st;
+	struct process_status st;
 	int fd;
 
-	if (pid <= 0 || status_read(pid, &st)) {
+	if (pid <= 0 || process__status(pid, &st)) {
 		log_error("no process with PID %d; `pgrep -a NAME` lists what runs", pid);
 		return -ESRCH;
 	}
@@ -89,9 +85,9 @@ int process__open(pid_t pid, int *pidfd)
 
 bool process__is_gone(pid_t pid)
 {
-	struct status st;
+	struct process_status st;
 
-	return pid <= 0 || status_read(pid, &st) || st.state == 'Z' || st.state == 'X';
+	return pid <= 0 || process__status(pid, &st) || st.state == 'Z' || st.state == 'X';
 }
 
 uint64_t process__started(pid_t pid)
@@ -113,9 +109,9 @@ uint64_t process__started(pid_t pid)
 
 uint32_t process__code_pages(pid_t pid)
 {
-	struct status st;
+	struct process_status st;
 
-	return status_read(pid, &st) ? 0 : st.code_kb * 1024ull / sysconf(_SC_PAGESIZE);
+	return process__status(pid, &st) ? 0 : st.code_kb * 1024ull / sysconf(_SC_PAGESIZE);
 }
 
 bool process__has_ended(int pidfd)
@@ -127,9 +123,9 @@ bool process__has_ended(int pidfd)
 
 bool process__is_debugged(pid_t pid)
 {
-	struct status st;
+	struct process_status st;
 
-	return !status_read(pid, &st) && st.tracer;
+	return !process__status(pid, &st) && st.tracer;
 }
 
 void process__root(pid_t pid, char *buf, size_t size)

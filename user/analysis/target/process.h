@@ -7,6 +7,18 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* What /proc/PID/status says. */
+struct process_status {
+	char comm[64], state;
+	pid_t tgid, tracer; /* tracer 0: none */
+	uid_t uid;	    /* the effective one */
+	bool has_mm;	    /* kernel threads have none; neither have zombies */
+	uint32_t code_kb;
+};
+
+/* Returns 0, -ESRCH or -errno: there is no such process. */
+int process__status(pid_t pid, struct process_status *st);
+
 /*
  * Makes sure that `pid` is a process that can be traced and returns a pidfd (readable once the
  * process has ended; the caller closes it) in *pidfd. Returns 0, or -ESRCH (no such process, a

@@ -401,6 +401,15 @@ int target__open(const struct target_spec *spec, struct target **out)
 	return 0;
 }
 
+bool target__has(const struct target *t, pid_t pid)
+{
+	for (size_t i = 0; i < t->processes_cnt; i++) {
+		if (t->pids[i] == pid)
+			return true;
+	}
+	return false;
+}
+
 void target__free(struct target *t)
 {
 	if (!t)

@@ -26,6 +26,9 @@ struct target_spec {
 int target__open(const struct target_spec *spec, struct target **out);
 void target__free(struct target *t); /* accepts NULL */
 
+/* Whether a process is one of those that were named, or adopted. */
+bool target__has(const struct target *t, pid_t pid);
+
 /*
  * Looks again at what a process has mapped, and appends the objects that are new; `pid` may be one
  * that is not among the target's own, as a child of theirs. `relink`: the process has become

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "target/cgroups.h"
+#include "target/process.h"
 #include "util/array.h"
 #include "util/glob.h"
 #include "util/log.h"
@@ -26,13 +27,6 @@ struct whom {
 	uid_t uid;
 	struct stat own; /* our program */
 	struct whom_begins begins;
-};
-
-/* What /proc/PID/status says. */
-struct facts {
-	char comm[64], state;
-	uid_t uid; /* the effective one */
-	bool has_mm;
 };
 
 bool whom__is_open(const struct whom_spec *spec)
@@ -194,23 +188,6 @@ static bool read_text(pid_t pid, const char *file, char *text, size_t size)
 	return len > 0;
 }
 
-static bool read_facts(pid_t pid, struct facts *f)
-{
-	const char *line;
-	char text[2048];
-
-	*f = (struct facts){0};
-	if (!read_text(pid, "status", text, sizeof(text)) ||
-	    sscanf(text, "Name:\t%63[^\n]", f->comm) != 1)
-		return false;
-	line = strstr(text, "\nState:");
-	if (line)
-		sscanf(line, "\nState: %c", &f->state);
-	line = strstr(text, "\nUid:");
-	f->has_mm = strstr(text, "\nVmSize:");
-	return line && sscanf(line, "\nUid: %*u %u", &f->uid) == 1;
-}
-
 /* Its own name in what a process says of itself: "nginx: worker process", "-bash", "/bin/sh". */
 static const char *first_word(char *text)
 {
@@ -219,7 +196,7 @@ static const char *first_word(char *text)
 	return *text == '-' ? text + 1 : text;
 }
 
-static bool has_name(const struct whom *w, pid_t pid, const struct facts *f)
+static bool has_name(const struct whom *w, pid_t pid, const struct process_status *st)
 {
 	static const char gone[] = " (deleted)";
 	char file[4096] = "", said[4096], link[64];
@@ -237,7 +214,7 @@ static bool has_name(const struct whom *w, pid_t pid, const struct facts *f)
 	for (size_t i = 0; i < w->spec.names_cnt; i++) {
 		const char *name = w->spec.names[i];
 
-		if (glob__matches_object(name, f->comm) || glob__matches_object(name, base) ||
+		if (glob__matches_object(name, st->comm) || glob__matches_object(name, base) ||
 		    (*first && glob__matches_object(name, first)))
 			return true;
 	}
@@ -253,33 +230,33 @@ static bool is_listed(const struct whom *w, pid_t pid)
 	return false;
 }
 
-static bool is_ours(const struct whom *w, pid_t pid, const struct facts *f)
+static bool is_ours(const struct whom *w, pid_t pid, const struct process_status *st)
 {
 	char path[64];
-	struct stat st;
+	struct stat exe;
 
 	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
-	return !strcmp(f->comm, OWN_NAME) || !strcmp(f->comm, OWN_NAME "-links") ||
-	       (!stat(path, &st) && st.st_dev == w->own.st_dev && st.st_ino == w->own.st_ino);
+	return !strcmp(st->comm, OWN_NAME) || !strcmp(st->comm, OWN_NAME "-links") ||
+	       (!stat(path, &exe) && exe.st_dev == w->own.st_dev && exe.st_ino == w->own.st_ino);
 }
 
 bool whom__has(const struct whom *w, pid_t pid)
 {
 	const struct whom_spec *s = &w->spec;
 	char groups[8192];
-	struct facts f;
+	struct process_status st;
 
-	if (!read_facts(pid, &f) || !f.has_mm || f.state == 'Z' || f.state == 'X')
+	if (process__status(pid, &st) || !st.has_mm || st.state == 'Z' || st.state == 'X')
 		return false;
-	if (s->user && f.uid != w->uid)
+	if (s->user && st.uid != w->uid)
 		return false;
 	if (w->cgroups.cnt && (!read_text(pid, "cgroup", groups, sizeof(groups)) ||
 			       !cgroups__have(&w->cgroups, groups)))
 		return false;
 	if ((s->pids_cnt || s->names_cnt) && !is_listed(w, pid) &&
-	    !(s->names_cnt && has_name(w, pid, &f)))
+	    !(s->names_cnt && has_name(w, pid, &st)))
 		return false;
-	return !is_ours(w, pid, &f);
+	return !is_ours(w, pid, &st);
 }
 
 int whom__find(const struct whom *w, pid_t **pids, size_t *cnt, bool *more)

@@ -178,15 +178,6 @@ static int join(struct run *r, pid_t pid, bool followed)
 	return err;
 }
 
-static bool is_named(const struct target *t, pid_t pid)
-{
-	for (size_t i = 0; i < t->processes_cnt; i++) {
-		if (t->processes[i].pid == pid)
-			return true;
-	}
-	return false;
-}
-
 int replan__joiners(struct run *r)
 {
 	struct life *life = tracer__life(r->tracer);
@@ -205,7 +196,7 @@ int replan__joiners(struct run *r)
 	r->joiners_due_ns = now_ns() + (took_ns * SHARE > PAUSE_NS ? took_ns * SHARE : PAUSE_NS);
 	r->belong = cnt;
 	for (size_t i = 0; !err && i < cnt; i++) {
-		if (!is_named(r->target, pids[i]) && !life__knows(life, pids[i]))
+		if (!target__has(r->target, pids[i]) && !life__knows(life, pids[i]))
 			err = join(r, pids[i], false);
 	}
 	free(pids);
