@@ -73,15 +73,28 @@ static void read_list(struct jit *j, struct jit_process *p)
 		p->list_due_ns = ended + SHARE * (ended - began);
 }
 
+static const char *find(const struct jit_process *p, uint64_t address)
+{
+	return p->names ? perf_map__find(p->names, address) : NULL;
+}
+
+/* Code that was made a moment ago is in what the list has grown by: it is read at once if there is
+ * not much, due or not. */
 const char *jit__name(struct jit *j, pid_t pid, uint64_t address)
 {
 	struct jit_process *p = process_of(j, pid);
+	const char *name;
 
 	if (!p)
 		return NULL;
 	if (now_ns() >= p->list_due_ns)
 		read_list(j, p);
-	return p->names ? perf_map__find(p->names, address) : NULL;
+	name = find(p, address);
+	if (!name && p->names && perf_map__has_grown(p->names, p->fd)) {
+		read_list(j, p);
+		name = find(p, address);
+	}
+	return name;
 }
 
 bool jit__look_is_due(struct jit *j, pid_t pid)

@@ -34,9 +34,11 @@ struct perf_map {
 	uint32_t *owners; /* the line of each piece; NO_LINE */
 	size_t bounds_cnt;
 	uint64_t consumed; /* bytes of the file */
+	uint64_t size;	   /* of the file, when it was read last */
 };
 
-#define NO_LINE UINT32_MAX
+#define NO_LINE	    UINT32_MAX
+#define SMALL_BYTES (1 << 20)
 
 /* The process's own number for itself: the last of the line "NSpid:" in its status. 0: unknown. */
 static pid_t own_number(pid_t pid)
@@ -290,6 +292,7 @@ int perf_map__read(struct perf_map *m, int fd)
 		return -errno;
 	if ((uint64_t)st.st_size < m->consumed)
 		clear(m);
+	m->size = st.st_size;
 	if ((uint64_t)st.st_size - m->consumed > PERF_MAP_BYTES) {
 		m->consumed = st.st_size - PERF_MAP_BYTES;
 		amid = true;
@@ -299,6 +302,14 @@ int perf_map__read(struct perf_map *m, int fd)
 	got = take_rest(m, fd, st.st_size - m->consumed, amid);
 	err = got < 0 ? got : m->consumed != before ? index_lines(m) : 0;
 	return err ? err : m->consumed != before;
+}
+
+bool perf_map__has_grown(const struct perf_map *m, int fd)
+{
+	struct stat st;
+
+	return !fstat(fd, &st) && (uint64_t)st.st_size > m->size + m->size / 10 &&
+	       st.st_size <= SMALL_BYTES;
 }
 
 const char *perf_map__find(const struct perf_map *m, uint64_t address)

@@ -6,6 +6,7 @@
 #ifndef PROFTRACE_SYMBOL_PERF_MAP_H
 #define PROFTRACE_SYMBOL_PERF_MAP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -29,6 +30,8 @@ void perf_map__free(struct perf_map *m);
 /* Reads what the file has more than last time, in whole lines; all of it if it has become shorter.
  * Returns 1 if there was anything new, else 0, or -errno. */
 int perf_map__read(struct perf_map *m, int fd);
+/* Whether the file is small and has grown by a tenth or more since it was read. */
+bool perf_map__has_grown(const struct perf_map *m, int fd);
 /* The name of the code at an address, until the next of the above; NULL: it has none. Where lines
  * overlap the later one counts. */
 const char *perf_map__find(const struct perf_map *m, uint64_t address);
