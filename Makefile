@@ -29,7 +29,7 @@ SAN      := $(if $(ASAN),-fsanitize=address$(,)undefined -fno-sanitize-recover=u
 # Libraries of others: each of our parts needs those of its line, and of the lines below it.
 LIBS     := $(if $(REPORT_ONLY),,-lbpf \
 	-ldw -lelf -llzma -lZydis -lZycore -liberty -lncursesw -ltinfo) \
-	-lsqlite3 -lz -lzstd -lpthread -lm
+	-lsqlite3 -lz -lzstd -lpthread -lm -ldl
 
 # main() with its table of commands. A build that only reads recordings has another table, and of
 # the commands those in it.

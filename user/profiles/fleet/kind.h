@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a kind of receiver has to know: a row in receiver.c. Inside fleet/ only. */
+#ifndef PROFTRACE_FLEET_KIND_H
+#define PROFTRACE_FLEET_KIND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "fleet/result.h"
+
+struct http;
+struct receiver;
+struct recorded;
+struct url;
+
+/* One run, to be sent. */
+struct shipment {
+	const struct recorded *run;		       /* its profile is linked and summarized */
+	const char *service, *version, *host, *kernel; /* never NULL */
+	uint64_t id;
+	bool fresh;
+};
+
+/* What it keeps from one shipment to the next is the kind's own. */
+struct receiver_kind {
+	const char *scheme, *tls_scheme;
+	uint16_t port, tls_port;
+	/* What the URL's path has to be is checked here. Returns 0, or -errno with one line logged.
+	 * NULL: nothing is kept. */
+	int (*open)(const struct url *u, void **own);
+	void (*free)(void *own);
+	/* Says why not by receiver__fail() or receiver__judge(). */
+	enum receiver_result (*send)(struct receiver *r, void *own, const struct shipment *s);
+};
+
+extern const struct receiver_kind receiver_clickhouse;
+
+struct http *receiver__http(struct receiver *r);
+
+/* The result of a status by http__ask(): which statuses mean that the same will never be taken, and
+ * which that it may be later. Says why. */
+enum receiver_result receiver__judge(struct receiver *r, int status);
+
+/* Says why not, and returns `result`. */
+enum receiver_result receiver__fail(struct receiver *r, enum receiver_result result,
+				    const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+#endif

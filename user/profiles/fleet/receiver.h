@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Sends recordings to programs that keep the profiles of many machines. A receiver is named by a
+ * URL:
+ *
+ *	clickhouse://[USER@]HOST[:8123]/DATABASE     ClickHouse by HTTP; clickhouses:// by TLS
+ *(8443) pyroscope+http://HOST[:4040]                 Pyroscope's /ingest; pyroscope+https://
+ *	parca+http://HOST[:7070]                     Parca's API to write profiles; parca+https://
+ *	otlp+http://HOST[:4318]                      traces and profiles by OTLP/HTTP; otlp+https://
+ *
+ * No threads: a call returns when all is done, at the latest after a time that the options bound.
+ * Any thread may call, one receiver at a time.
+ */
+#ifndef PROFTRACE_FLEET_RECEIVER_H
+#define PROFTRACE_FLEET_RECEIVER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "fleet/result.h"
+
+struct receiver;
+
+/* Strings are copied; NULL where there is none. */
+struct receiver_options {
+	/* The password of the URL's user, or a bearer token if the URL has no user. A password in
+	 * the URL itself is taken, too, but others can see command lines. */
+	const char *secret;
+	const char *ca_file; /* certificates to trust in place of the system's; PEM */
+	uint32_t timeout_s;  /* for one request, from connecting to its answer; 0: 30 */
+};
+
+/* What a recording does not say of itself. Borrowed during the call. */
+struct recording_labels {
+	const char *service; /* NULL: by the recording's target, "nginx" */
+	const char *version; /* of the service; NULL: "" */
+	const char *host;    /* NULL: as recorded */
+	/* Tells profiles apart, so that one that is sent twice does not count twice; 0: made of
+	 * what the file holds, which does as long as it is not written to any more. */
+	uint64_t id;
+	/* Nobody has ever tried to send it there: the receiver need not be asked whether it knows
+	 * it. When in doubt false. */
+	bool fresh;
+};
+
+/* Understands the URL; connects to nothing yet. Returns 0, or -errno with one line logged. */
+int receiver__open(const char *url, const struct receiver_options *o, struct receiver **out);
+void receiver__free(struct receiver *r); /* accepts NULL */
+
+/* The URL without secrets, for messages. */
+const char *receiver__name(const struct receiver *r);
+
+/* Sends all whole runs of a recording. Logs nothing of the receiver's: see receiver__error(). */
+enum receiver_result receiver__send(struct receiver *r, const char *path,
+				    const struct recording_labels *labels);
+
+/* Why the last one was not sent: one line, printable, until the next call. */
+const char *receiver__error(const struct receiver *r);
+
+/* Bytes that went over the wire so far, as compressed, without headers. */
+uint64_t receiver__bytes(const struct receiver *r);
+
+#endif
