@@ -67,8 +67,13 @@ class Sampled(harness.TestCase):
         for what in (document["functions"], [node for node, _, _ in nodes]):
             self.assertAlmostEqual(sum(one["cpu_self_ns"] for one in what) /
                                    accounting["cpu_ns"], 1, delta=0.1)
+        # A sample at the edge of a call is beside it, so a path whose own time is less than a few
+        # samples stand for may have most of it from there.
         for node, _, _ in nodes:
-            self.assertEqual(node["source"], "exact" if node["calls"] else "sample", node)
+            sources = ["exact"] if node["calls"] else ["sample"]
+            if node["calls"] and node["cpu_self_ns"] < 3e6:
+                sources.append("sample")
+            self.assertIn(node["source"], sources, node)
         for function in document["functions"]:
             if not function["calls"]:
                 self.assertEqual(function["source"], "sample", function)
