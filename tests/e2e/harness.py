@@ -271,7 +271,7 @@ class Bpf:
     """The kernel's programs, maps and links, by bpf(2)."""
 
     SYSCALL = 321
-    PROG_LOAD = 5
+    LOOKUP, PROG_LOAD, MAP_BY_ID = 1, 5, 14
     NEXT_ID = {"prog": 11, "map": 12, "link": 31}
     libc = ctypes.CDLL(None, use_errno=True)
 
@@ -342,6 +342,24 @@ class Bpf:
         return json.loads(done[-1].stdout or "[]")
 
     @classmethod
+    def maps_inside(cls, row):
+        """{("map", id)} of those that an array of maps, a row of bpftool's, keeps alive."""
+        found, key, value = set(), ctypes.c_uint32(), ctypes.c_uint32()
+        with contextlib.suppress(OSError):  # it may go away meanwhile
+            fd = cls.call(cls.MAP_BY_ID, ctypes.create_string_buffer(
+                struct.pack("<III", row["id"], 0, 0)))
+            attr = ctypes.create_string_buffer(struct.pack(
+                "<IIQQQ", fd, 0, ctypes.addressof(key), ctypes.addressof(value), 0))
+            try:
+                for key.value in range(row["max_entries"]):
+                    with contextlib.suppress(OSError):  # nothing there
+                        cls.call(cls.LOOKUP, attr)
+                        found.add(("map", value.value))
+            finally:
+                os.close(fd)
+        return found
+
+    @classmethod
     def without_owner(cls, ids):
         """Those of `ids` that no process holds, {(kind, id): what bpftool says of it}. Debian's
         bpftool was built without what tells it who holds what. Tables of programs are not among
@@ -355,7 +373,11 @@ class Bpf:
         for kind in cls.NEXT_ID:
             rows.update({(kind, row["id"]): row for row in cls.listed(bpftool, kind)})
         for key in held & rows.keys():
-            ids -= {("map", number) for number in rows[key].get("map_ids", ())}
+            held |= {("map", number) for number in rows[key].get("map_ids", ())}
+        for key in held & rows.keys():
+            if rows[key].get("type") == "array_of_maps":
+                held |= cls.maps_inside(rows[key])
+        ids -= held
         return {key: rows[key] for key in ids & rows.keys()
                 if rows[key].get("type") != "prog_array"}
 
