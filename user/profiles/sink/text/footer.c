@@ -75,7 +75,7 @@ static void print_probes(struct printer *pr)
 	size_t i, called_cnt = 0;
 
 	for (i = 0; i < p->functions_cnt; i++)
-		called_cnt += p->functions[i].stats.calls || p->functions[i].stats.total_ns;
+		called_cnt += p->functions[i].stats.calls > 0;
 	/* With --by a function may be many. */
 	called_cnt = called_cnt < p->probes.functions ? called_cnt : p->probes.functions;
 	fputs(text_duration(p->duration_ns, duration, sizeof(duration)), pr->out);
