@@ -119,10 +119,11 @@ include tests/tests.mk
 COMPLETIONS := bash:bash-completion/completions/proftrace zsh:zsh/vendor-completions/_proftrace \
 	fish:fish/vendor_completions.d/proftrace.fish
 
-install: proftrace ## install the program, its man page, completions and proftrace.h (PREFIX, DESTDIR)
+install: proftrace ## install the program, man pages, completions, schemas and proftrace.h (PREFIX, DESTDIR)
 	install -D -m 755 proftrace $(DESTDIR)$(PREFIX)/bin/proftrace
 	install -D -m 644 docs/proftrace.1 $(DESTDIR)$(PREFIX)/share/man/man1/proftrace.1
 	install -D -m 644 include/proftrace.h $(DESTDIR)$(PREFIX)/include/proftrace.h
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/proftrace/schema docs/schema/*.json
 	$(Q)set -e; for to in $(COMPLETIONS); do \
 		path=$(DESTDIR)$(PREFIX)/share/$${to#*:}; mkdir -p "$${path%/*}"; \
 		./proftrace --completion $${to%%:*} > "$$path"; chmod 644 "$$path"; done

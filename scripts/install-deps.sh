@@ -24,7 +24,7 @@ apt_packages()
 		libdevel-nytprof-perl libllvm14 libclang-rt-14-dev golang-go exiv2 qpdf systemtap-sdt-dev libstb-dev rapidjson-dev \
 		bpftrace gdb lld rustc ruby \
 		nginx redis-server tmux liblua5.4-dev debuginfod libdebuginfod1 protobuf-compiler nodejs $(command -v npm >/dev/null || echo npm) \
-		chromium chromium-driver python3-selenium fonts-dejavu-core zsh fish ;;
+		chromium chromium-driver python3-selenium python3-jsonschema fonts-dejavu-core zsh fish ;;
 	fuzz) echo libclang-rt-14-dev ;;
 	demo) echo perl redis-server redis-tools ;;
 	bench) echo g++ python3 python3-dbg liblua5.4-dev perl valgrind bpftrace libllvm14 jsonnet sqlite3 redis-server redis-tools \
@@ -48,7 +48,7 @@ dnf_packages()
 	fuzz) echo compiler-rt ;;
 	test) echo gcc-c++ libcmocka-devel python3 perl sqlite valgrind xz procps-ng util-linux \
 		golang exiv2 qpdf systemtap-sdt-devel stb-devel rapidjson-devel ruby nginx redis lua-static elfutils-debuginfod protobuf-compiler nodejs npm \
-		chromium chromedriver python3-selenium ;;
+		chromium chromedriver python3-selenium python3-jsonschema ;;
 	demo) echo perl redis ;;
 	bench) echo gcc-c++ python3 perl valgrind bpftrace sqlite redis stb-devel ;;
 	survive) echo bash bpftrace boost-devel cppcheck gdb git golang llvm-libs nginx perl python3 \
@@ -63,7 +63,7 @@ pacman_packages()
 	build) echo gcc make python clang llvm libbpf bpf libelf zlib xz zstd zydis sqlite ncurses curl binutils ;;
 	fuzz) echo compiler-rt ;;
 	test) echo cmocka debuginfod lua nginx python perl redis sqlite valgrind procps-ng util-linux go exiv2 qpdf protobuf ruby \
-		nodejs npm chromium python-selenium stb rapidjson ;;
+		nodejs npm chromium python-selenium python-jsonschema stb rapidjson ;;
 	demo) echo perl redis ;;
 	bench) echo python perl valgrind bpftrace sqlite redis stb ;;
 	survive) echo bash boost bpftrace cppcheck gdb git go llvm-libs nginx perl python redis rust \

@@ -13,6 +13,7 @@ import tempfile
 import unittest
 
 import harness
+import schemas
 
 SAMPLE = os.path.join(harness.BUILD, "sample")
 CONSUMERS = os.path.join(harness.BUILD, "consumers")
@@ -80,7 +81,9 @@ class TestCase(unittest.TestCase):
         path, reference = self.path(name), self.path("reference.json")
         self.run_tool(SAMPLE, *options, format_, path, "json", reference)
         with open(reference, encoding="utf-8") as file:
-            return path, json.load(file)
+            document = json.load(file)
+        schemas.check(document)
+        return path, document
 
     def events(self, option="-c"):
         """How the sample's single calls begin and end, as dictionaries: see sample.c."""

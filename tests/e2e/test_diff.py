@@ -12,6 +12,7 @@ import subprocess
 import browser
 import harness
 import sample
+import schemas
 from harness import NOBODY, PROFTRACE, PYTHON, UNLIMITED, program
 
 FLAMEGRAPH = "/usr/share/perl5/Devel/NYTProf/flamegraph.pl"
@@ -36,7 +37,7 @@ class Diff(harness.TestCase):
 
     def json(self, *args):
         document = json.loads(self.diff("-f", "json", *args))
-        self.assertEqual(document["schema"], 1)
+        schemas.check(document)
         for row in document["functions"] + document["paths"]:
             for change in (row, row["total"]):
                 self.assertEqual(change["noise"], abs(change["change_ns"]) <= change["noise_ns"], row)

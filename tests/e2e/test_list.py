@@ -9,6 +9,7 @@ import subprocess
 
 import callgrind
 import harness
+import schemas
 from harness import PYTHON, program
 
 INSTRUCTION = re.compile(r"^ *([0-9a-f]+):\t((?:[0-9a-f]{2} )+) *\t?(.*)$")
@@ -52,7 +53,7 @@ class List(harness.TestCase):
         done = self.run_proftrace("-l", "-f", "json", *args)
         self.assertEqual(done.status, 0, str(done))
         plan = json.loads(done.stdout)
-        self.assertEqual(plan["schema"], 1)
+        schemas.check(plan)
         return plan
 
     def test_code_that_is_read(self):
