@@ -236,6 +236,37 @@ static void open_calls_have_their_time_so_far(void **state)
 	profile__free(p);
 }
 
+/* Calls of a burst that are open when it ends: what comes after is their caller's, as nobody sees
+ * them leave. */
+static void open_calls_of_bursts_end_with_them(void **state)
+{
+	uint32_t t = bpf_callstack(NOBODY, NOBODY, "prog");
+	struct wire_callstack *callstack = &bpf.callstacks[t];
+	struct profile *p;
+
+	bpf_enter(t, MAIN, 1000);
+	bpf_enter(t, WORK, 1100);
+	bpf.frames[callstack->top].entry |= WIRE_FRAME_BURST;
+	bpf_enter(t, LEAF, 1200);
+	bpf_leave(t, 1250);
+	bpf.bursts_gone_ns = 1500;
+	p = snapshot(2000);
+	assert_stats(NODE(p, 0, MAIN), 1, 1000, 600, UINT64_MAX, 0);
+	assert_stats(NODE(p, 0, MAIN, WORK), 1, 400, 350, UINT64_MAX, 0);
+	profile__free(p);
+	/* Callees were seen to leave later; the burst goes on. */
+	bpf_enter(t, LEAF, 1400);
+	bpf_leave(t, 1600);
+	bpf.bursts_gone_ns = 1300;
+	p = snapshot(2000);
+	assert_stats(NODE(p, 0, MAIN, WORK), 1, 250, 0, UINT64_MAX, 0);
+	profile__free(p);
+	bpf.bursts_gone_ns = 1100;
+	p = snapshot(2000);
+	assert_stats(NODE(p, 0, MAIN, WORK), 1, 900, 650, UINT64_MAX, 0);
+	profile__free(p);
+}
+
 static void recursion_shares_no_node(void **state)
 {
 	uint32_t t = bpf_callstack(NOBODY, NOBODY, "prog");
@@ -813,6 +844,12 @@ static void waiting_threads_have_waited_so_far(void **state)
 	p = snapshot(2000);
 	assert_int_equal(NODE(p, 0, MAIN, WORK)->stats.off_self_ns, 40);
 	profile__free(p);
+	/* As long as nobody is seen back on this one, that has passed elsewhere. */
+	callstack->left_ns = 1200;
+	p = snapshot(2000);
+	assert_int_equal(NODE(p, 0, MAIN, WORK)->stats.off_self_ns, 840);
+	profile__free(p);
+	callstack->left_ns = 0;
 	callstack->current = t;
 	bpf_exit(t, 1600);
 	p = snapshot(2000);
@@ -1221,6 +1258,7 @@ int main(void)
 		TEST(finished_paths),
 		TEST(estimated_calls),
 		TEST(open_calls_have_their_time_so_far),
+		TEST(open_calls_of_bursts_end_with_them),
 		TEST(recursion_shares_no_node),
 		TEST(calls_of_the_future_have_no_time),
 		TEST(ended_threads_stand_still),

@@ -28,6 +28,8 @@ struct tracer_tables {
 	WIRE_MAPS(TABLE_FD)
 #undef TABLE_FD
 	/* Live counters, written by BPF. */
+	/* CLOCK_MONOTONIC: calls of bursts before then are not seen to leave. NULL: no bursts. */
+	const volatile uint64_t *bursts_gone_ns;
 	const volatile uint32_t *next_callstack, *next_frame, *next_node;
 	struct wire_tally *tallies; /* [WIRE_CPUS] */
 	/* To be set before the first switch is. */

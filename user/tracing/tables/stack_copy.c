@@ -24,16 +24,31 @@ int stack_copy__scratch(const struct bpf_tables *t, uint32_t **out)
 	return 0;
 }
 
+/* When an open call ends, as far as it is known, at `inner_ns` at the latest: one that was entered
+ * in a burst is not seen to leave once that is over. */
+static uint64_t known_end_ns(const struct bpf_tables *t, const struct wire_frame *f,
+			     uint64_t inner_ns)
+{
+	uint64_t gone_ns = t->info.bursts_gone_ns ? *t->info.bursts_gone_ns : 0;
+	uint64_t callees_ns = f->entered_ns + f->child_ns;
+
+	if (!(f->entry & WIRE_FRAME_BURST) || f->entered_ns >= gone_ns)
+		return inner_ns;
+	if (gone_ns < callees_ns)
+		gone_ns = callees_ns;
+	return gone_ns < inner_ns ? gone_ns : inner_ns;
+}
+
 /*
  * Adds the time that open calls have had so far. Each gets the time from its entry to the entry of
  * the next one inside, less what finished callees took; only self times, as inclusive ones are
- * derived.
+ * derived. What comes after the end of a burst is its caller's.
  */
 static void add_open_time(const struct bpf_tables *t, const struct wire_callstack *callstack,
 			  const uint32_t *scratch, struct stack_copy *copy, uint64_t now_ns)
 {
 	uint32_t i = callstack->top, guard = t->info.frames_cap;
-	uint64_t inner_ns = now_ns;
+	uint64_t inner_ns = now_ns, after_ns = 0;
 
 	for (; i != callstack->bottom && guard; guard--) {
 		const struct wire_frame *f = bpf_tables__frame(t, i);
@@ -43,26 +58,35 @@ static void add_open_time(const struct bpf_tables *t, const struct wire_callstac
 			return;
 		at = scratch[f->node];
 		if (at < copy->nodes_cnt && f->entered_ns <= inner_ns) {
-			uint64_t span = inner_ns - f->entered_ns;
+			uint64_t end_ns = known_end_ns(t, f, inner_ns);
 
-			copy->nodes[at].self_ns += span - f->child_ns;
+			copy->nodes[at].self_ns += end_ns - f->entered_ns - f->child_ns + after_ns;
+			after_ns = inner_ns - end_ns;
 			inner_ns = f->entered_ns;
 		}
 		i = f->up;
 	}
 }
 
-/* The thread is off the CPU right now: adds the time since it went. `base` is the call stack
- * itself, or the one that its spans are beside. */
+/* Since when nobody runs on a call stack; 0: somebody does, as far as is known. */
+static uint64_t idle_since_ns(const struct bpf_tables *t, const struct wire_callstack *callstack)
+{
+	if (!callstack->runner && callstack->left_ns)
+		return callstack->left_ns;
+	return bpf_tables__callstack(t, callstack->current) == callstack ? callstack->off_since : 0;
+}
+
+/* The thread is off the CPU right now, or has left the call stack, as a coroutine's, for another:
+ * adds the time since it went. `base` is the call stack itself, or the one that its spans are
+ * beside. */
 static void add_wait(const struct bpf_tables *t, const struct wire_callstack *callstack,
 		     const struct wire_callstack *base, const uint32_t *scratch,
 		     struct stack_copy *copy, uint64_t now_ns)
 {
 	const struct wire_frame *top = bpf_tables__frame(t, callstack->top);
-	uint64_t since = base->off_since;
+	uint64_t since = idle_since_ns(t, base);
 
-	if (!since || since > now_ns || !top || !bpf_tables__node(t, top->node) ||
-	    bpf_tables__callstack(t, base->current) != base)
+	if (!since || since > now_ns || !top || !bpf_tables__node(t, top->node))
 		return;
 	if (scratch[top->node] < copy->nodes_cnt)
 		copy->nodes[scratch[top->node]].off_ns += now_ns - since;
