@@ -44,7 +44,7 @@ OBJS     := $(SRCS:%.c=$(BUILD)/%.o) $(BUILD)/user/profiles/web/embed.o
 LIB      := $(addprefix $(BUILD)/lib,commands.a $(if $(REPORT_ONLY),,trace.a analyze.a) profile.a)
 SKEL     := $(BUILD)/proftrace.skel.h $(BUILD)/basic.skel.h
 FORMATTED := $(sort $(shell find user -name '*.[ch]')) $(wildcard bpf/*.[ch] include/*.h \
-	$(foreach kind,unit formats drop page bench fuzz,tests/$(kind)/*.[ch]))
+	$(foreach kind,unit formats drop page bench fuzz,tests/$(kind)/*.[ch]) packaging/*.c)
 
 all: $(PROGRAM) ## build ./proftrace
 
@@ -114,9 +114,11 @@ deps: ## install what building and testing need
 	$(Q)scripts/install-deps.sh
 
 include tests/tests.mk
+include packaging/packaging.mk
 
-# Where Debian's shells look for what completes command lines.
-COMPLETIONS := bash:bash-completion/completions/proftrace zsh:zsh/vendor-completions/_proftrace \
+# Where shells look for what completes command lines; zsh's folder is Debian's.
+ZSH_FUNCTIONS ?= vendor-completions
+COMPLETIONS := bash:bash-completion/completions/proftrace zsh:zsh/$(ZSH_FUNCTIONS)/_proftrace \
 	fish:fish/vendor_completions.d/proftrace.fish
 
 install: proftrace ## install the program, man pages, completions, schemas and proftrace.h (PREFIX, DESTDIR)

@@ -3,7 +3,7 @@
 # Installs what proftrace needs, by the distribution's package manager.
 #
 #   scripts/install-deps.sh [GROUP...]     GROUP: build (default), test, fuzz, demo, bench, survive,
-#                                       kernels, cross
+#                                       kernels, package, cross
 #
 # Does nothing, quickly, when everything is there. Debian 12 is what this is tested on; the dnf and
 # pacman lines are untested.
@@ -34,6 +34,8 @@ apt_packages()
 	# The machines that `make kernels` starts, and what goes into them; Debian's kernels come by apt-get download.
 	kernels) echo qemu-system-x86 qemu-system-arm busybox-static dpkg debian-archive-keyring libc-bin bpftool python3 python3-dbg redis-server \
 		redis-tools nginx util-linux ;;
+	# What builds packages, and looks at them.
+	package) echo debhelper debootstrap git libbz2-dev lintian rpm rpmlint ;;
 	# Libraries for it come by scripts/cross-libraries.
 	cross) echo gcc-aarch64-linux-gnu libc6-dev-arm64-cross dpkg debian-archive-keyring ;;
 	*) return 1 ;;
@@ -109,7 +111,7 @@ fi
 packages=
 for group in "${@:-build}"; do
 	packages="$packages $("${manager}_packages" "$group")" ||
-		die "unknown group '$group': use build, test, fuzz, demo, bench, survive, kernels or cross"
+		die "unknown group '$group': use build, test, fuzz, demo, bench, survive, kernels, package or cross"
 done
 
 # shellcheck disable=SC2086 # lists of words

@@ -233,7 +233,7 @@ JOBS = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 
 # FILTER: parts of tests' names, as tests/run takes them.
 check: ## install what is missing, build, run every test (root); FILTER=name runs some
-	$(Q)scripts/install-deps.sh build test kernels
+	$(Q)scripts/install-deps.sh build test kernels package
 	$(Q)scripts/check-layers
 	$(Q)scripts/check-docs
 	$(Q)scripts/check-functions
