@@ -82,6 +82,11 @@ class Counts(harness.TestCase):
         self.assert_one_line(done, 2, "--follow", "--no-children", "exclude")
 
 
+def ticks_of(pid):
+    """CPU time that a process has had."""
+    return sum(map(int, harness.stat_fields(pid)[11:13]))
+
+
 class Text(harness.TestCase):
     """What is taken out leaves the children, too: their code is the file's again."""
 
@@ -136,6 +141,9 @@ class Text(harness.TestCase):
         tracer.signal(signal.SIGCONT)
         tracer.stderr.wait_lines(harness.TRACING)
         self.assertTrue(all(text_of(pid, path) for pid in pids))
+        since = {pid: ticks_of(pid) for pid in pids}
+        self.assertTrue(harness.poll(lambda: all(ticks_of(pid) > since[pid] + 1 for pid in pids),
+                                     harness.TIMEOUT), "children have no processor")
         target.go()
         target.stdout.wait_lines("cool")
         target.go()

@@ -2,6 +2,7 @@
 """The life of a process while it is traced: files loaded and unloaded, programs replaced, children."""
 
 import os
+import re
 import resource
 import subprocess
 
@@ -210,7 +211,11 @@ class Children(LifeCase):
                                   "/bin/sh", "-c", " & ".join([each] * 12) + " & wait")
         with open(output, encoding="utf-8") as file:
             document = self.parse(file.read())
-        self.assertEqual(self.count(document, "main"), 12, str(done))
+        # On a busy machine a plan may take longer than a program is kept waiting, which is told.
+        told = re.search("([0-9]+) times files were loaded before", done.stderr)
+        missing = int(told.group(1)) if told else 0
+        self.assertLessEqual(self.count(document, "main"), 12, str(done))
+        self.assertGreaterEqual(self.count(document, "main") + missing, 12, str(done))
 
     def test_the_run_ends_with_the_last_child(self):
         """The command ends at once; what it has left in the background is still traced."""
