@@ -36,16 +36,36 @@ class Doctor(harness.TestCase):
         for name in ("regions and marks", "lines of source", "single calls", "children"):
             self.assertTrue(features[name]["works"], features[name])
         for feature in features.values():
-            self.assertTrue(feature["without"])
+            self.assertTrue(feature["without"] and feature["advice"])
+
+    def test_needs(self):
+        """What depends on the machine's surroundings, with these changed."""
+        def missing(*command):
+            done = self.process(*command, harness.PROFTRACE, "doctor", "-f", "json",
+                                env={"DEBUGINFOD_URLS": ""}).finish()
+            document = json.loads(done.stdout)
+            schemas.check(document)
+            self.assertEqual(done.status, 0 if document["backend"] else 1, str(done))
+            return {row["name"]: row["why_not"] for row in document["needs"] + document["features"]
+                    if not row["works"]}
+
+        self.assertIn(missing("env")["debug symbols by network"],
+                      ("DEBUGINFOD_URLS is not set", "no libdebuginfod.so.1"))
+        # Nothing of the kernel's can be seen there, so nothing works.
+        found = missing("unshare", "-m", "sh", "-c", 'mount -t tmpfs none /sys && exec "$@"', "sh")
+        self.assertIn("/sys/kernel/btf/vmlinux", found["types of the kernel"])
+        self.assertIn("processes by number", missing("unshare", "-pf", "--mount-proc"))
 
     def test_text(self):
         document, done = self.examined(), self.doctor()
         self.assertEqual((done.status, done.stderr), (0, ""), str(done))
         self.assertEqual(self.doctor("-f", "text").stdout, done.stdout)
         self.assertIn(document["kernel"], done.stdout)
-        for row in document["backends"] + document["features"]:
+        for row in document["backends"] + document["features"] + document["needs"]:
             self.assertRegex(done.stdout,
                              rf"(?m)^{'yes' if row['works'] else 'no'} +{row['name']}( |$)")
+            if not row["works"] and "advice" in row:
+                self.assertIn(f"to have it: {row['advice']}\n", done.stdout)
 
     def test_not_permitted(self):
         done = self.process(harness.PROFTRACE, "doctor", user=harness.NOBODY).finish()

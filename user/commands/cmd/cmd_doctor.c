@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * doctor: what works on this machine. Nothing is told by the kernel's version: backends and
- * features are tried, on a function of our own.
+ * doctor: what works on this machine, and what to do where something does not. Nothing is told by
+ * the kernel's version: backends and features are tried, on a function of our own.
  */
 #include "cmd/cmd.h"
 
@@ -13,6 +13,7 @@
 #include "attach/links/link_holder.h"
 #include "attach/tracer.h"
 #include "cli/options.h"
+#include "cmd/doctor_needs.h"
 #include "security/privilege.h"
 #include "target/hazard.h"
 #include "target/target.h"
@@ -57,15 +58,9 @@ static const struct {
 	{"children", with_children, "no --follow"},
 };
 
+#define SOME_LATER   "Linux 6.0 or later"
 #define LOADS	     (sizeof(loads) / sizeof(*loads))
 #define MAX_FEATURES (LOADS + 8)
-
-struct feature {
-	const char *name;
-	bool works;
-	const char *meaning; /* of not having it */
-	char why[256];	     /* it does not work; empty: there is nothing more to say */
-};
 
 struct examination {
 	struct utsname kernel;
@@ -74,6 +69,7 @@ struct examination {
 	size_t best; /* index of the one that is used; backends_cnt: none works */
 	struct feature features[MAX_FEATURES];
 	size_t features_cnt;
+	struct feature needs[DOCTOR_NEEDS];
 };
 
 static struct tracer_options basic_options(struct link_holder *link_holder)
@@ -97,12 +93,12 @@ static void examine_backends(struct examination *e, struct link_holder *link_hol
 		e->best = e->backends_cnt;
 }
 
-static struct feature *add_feature(struct examination *e, const char *name, bool works,
-				   const char *meaning)
+static struct feature *add_feature(struct examination *e, bool works, const char *name,
+				   const char *without, const char *advice)
 {
 	struct feature *f = &e->features[e->features_cnt++];
 
-	*f = (struct feature){.name = name, .works = works, .meaning = meaning};
+	*f = (struct feature){name, without, advice, works, ""};
 	return f;
 }
 
@@ -116,7 +112,7 @@ static void examine_loads(struct examination *e, struct link_holder *link_holder
 
 		loads[i].ask(&opts);
 		tracer__try(&opts, e->best, &trial);
-		f = add_feature(e, loads[i].name, trial.works, loads[i].without);
+		f = add_feature(e, trial.works, loads[i].name, loads[i].without, SOME_LATER);
 		memcpy(f->why, trial.why, sizeof(f->why));
 	}
 }
@@ -126,10 +122,11 @@ static void examine_programs(struct examination *e)
 {
 	bool whole = !e->backends[e->best].basic;
 
-	add_feature(e, "waiting for the plan", whole,
-		    "first calls of files that are loaded later may be missing");
-	add_feature(e, "stacks told apart", whole,
-		    "coroutines share a call stack: calls are counted, paths cut, lines missed");
+	add_feature(e, whole, "waiting for the plan",
+		    "first calls of files that are loaded later may be missing", SOME_LATER);
+	add_feature(e, whole, "stacks told apart",
+		    "coroutines share a call stack: calls are counted, paths cut, lines missed",
+		    SOME_LATER);
 }
 
 static void examine_kernel(struct examination *e)
@@ -141,28 +138,48 @@ static void examine_kernel(struct examination *e)
 	hazard__look(&nobody);
 	hazard = nobody.hazard;
 
-	add_feature(e, "processes by number", tracer__knows_processes(),
-		    "this is a PID namespace of its own (a container?): -x alone works");
-	add_feature(e, "the kernel's clock", tracer__shares_clock(),
-		    "this is a time namespace of its own: nothing can be traced in it");
-	f = add_feature(e, "return probes", !hazard,
-			"a probe on each way out of a function instead, several times as dear");
+	add_feature(e, tracer__knows_processes(), "processes by number",
+		    "this is a PID namespace of its own (a container?): -x alone works",
+		    "run it on the host, or with the host's processes (docker run --pid=host)");
+	add_feature(e, tracer__shares_clock(), "the kernel's clock",
+		    "this is a time namespace of its own: nothing can be traced in it",
+		    "run it outside of that namespace");
+	f = add_feature(e, !hazard, "return probes",
+			"a probe on each way out of a function instead, several times as dear",
+			"Linux 6.14 or later");
 	snprintf(f->why, sizeof(f->why), "%s", hazard ? hazard : "");
-	add_feature(e, "return probes stop at once", tracer__returns_stop(NULL),
+	add_feature(e, tracer__returns_stop(NULL), "return probes stop at once",
 		    "what can unwind, and is loaded while functions have return probes, may meet "
-		    "some that are pending");
-	add_feature(e,
+		    "some that are pending",
+		    "Linux 6.13 or later");
+	add_feature(e, tracer__call_nops() != CALL_NOPS_NONE,
 		    tracer__call_nops() == CALL_NOPS_10 ? "10-byte nops without a trap"
 							: "5-byte nops without a trap",
-		    tracer__call_nops() != CALL_NOPS_NONE, "regions cost what functions cost");
-	add_feature(e, "returns emulated", tracer__writes_registers(),
+		    "regions cost what functions cost", "Linux 6.18 or later");
+	add_feature(e, tracer__writes_registers(), "returns emulated",
 		    "where a return instruction is probed the kernel single-steps it, ten times as "
-		    "dear");
+		    "dear",
+		    "Linux 7.0 or later");
 }
 
 static const char *best_name(const struct examination *e)
 {
 	return e->best < e->backends_cnt ? e->backends[e->best].name : NULL;
+}
+
+static void print_features(const struct feature *features, size_t cnt)
+{
+	if (cnt)
+		printf("\n");
+	for (const struct feature *f = features; f < features + cnt; f++) {
+		if (f->works) {
+			printf("yes  %s\n", f->name);
+			continue;
+		}
+		printf("no   %-28s %s%s%s%s\n", f->name, f->without, *f->why ? " (" : "", f->why,
+		       *f->why ? ")" : "");
+		printf("%34sto have it: %s\n", "", f->advice);
+	}
 }
 
 static void print_text(const struct examination *e)
@@ -178,17 +195,8 @@ static void print_text(const struct examination *e)
 		else
 			printf(" Linux %s: %s\n", b->since, b->why);
 	}
-	if (e->features_cnt)
-		printf("\n");
-	for (size_t i = 0; i < e->features_cnt; i++) {
-		const struct feature *f = &e->features[i];
-
-		if (f->works)
-			printf("yes  %s\n", f->name);
-		else
-			printf("no   %-28s %s%s%s%s\n", f->name, f->meaning, *f->why ? " (" : "",
-			       f->why, *f->why ? ")" : "");
-	}
+	print_features(e->features, e->features_cnt);
+	print_features(e->needs, DOCTOR_NEEDS);
 }
 
 static void json_backend(struct json *j, const struct tracer_trial *b)
@@ -201,14 +209,20 @@ static void json_backend(struct json *j, const struct tracer_trial *b)
 	json_close(j, '}');
 }
 
-static void json_feature(struct json *j, const struct feature *f)
+static void json_features(struct json *j, const char *key, const struct feature *features,
+			  size_t cnt)
 {
-	json_open(j, '{');
-	json_member_string(j, "name", f->name);
-	json_member_bool(j, "works", f->works);
-	json_member_string(j, "without", f->meaning);
-	json_member_string(j, "why_not", *f->why ? f->why : NULL);
-	json_close(j, '}');
+	json_member_open(j, key, '[');
+	for (const struct feature *f = features; f < features + cnt; f++) {
+		json_open(j, '{');
+		json_member_string(j, "name", f->name);
+		json_member_bool(j, "works", f->works);
+		json_member_string(j, "without", f->without);
+		json_member_string(j, "why_not", *f->why ? f->why : NULL);
+		json_member_string(j, "advice", f->advice);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
 }
 
 static void print_json(const struct examination *e)
@@ -225,10 +239,8 @@ static void print_json(const struct examination *e)
 	for (size_t i = 0; i < e->backends_cnt; i++)
 		json_backend(&j, &e->backends[i]);
 	json_close(&j, ']');
-	json_member_open(&j, "features", '[');
-	for (size_t i = 0; i < e->features_cnt; i++)
-		json_feature(&j, &e->features[i]);
-	json_close(&j, ']');
+	json_features(&j, "features", e->features, e->features_cnt);
+	json_features(&j, "needs", e->needs, DOCTOR_NEEDS);
 	json_close(&j, '}');
 	putchar('\n');
 }
@@ -243,6 +255,7 @@ int cmd_doctor(const struct options *o)
 		err = link_holder__new(true, &link_holder);
 	if (err)
 		return 1;
+	doctor_needs__examine(e.needs);
 	privilege__drop_for_start();
 	uname(&e.kernel);
 	examine_backends(&e, link_holder);
