@@ -593,7 +593,9 @@ static void recordings(void **state)
 	assert_int_equal(o.run, 3);
 	REFUSE("whom", "record");
 	REFUSE("--format", "record", "-f", "json", "x");
-	REFUSE("--interval", "record", "-i", "1", "x");
+	REFUSE("names the folder", "record", "-i", "1", "x");
+	REFUSE("nothing is appended", "record", "-i", "1", "-o", "d", "--append", "x");
+	ACCEPT("record", "-i", "1", "-o", "d", "x");
 	REFUSE("--pid", "report", "-p", "1");
 	REFUSE("--raw", "report", "--raw");
 	REFUSE("--append", "--append", "x");

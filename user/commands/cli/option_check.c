@@ -42,7 +42,7 @@ bool option_check__suits(enum verb verb, int key)
 	case 'l':
 		return verb == VERB_TRACE;
 	case 'i':
-		return verb == VERB_TRACE || verb == VERB_TOP;
+		return verb == VERB_TRACE || verb == VERB_TOP || verb == VERB_RECORD;
 	case 'A':
 	case OPT_CALLS:
 	case OPT_BUFFER_SIZE:
@@ -102,6 +102,9 @@ static error_t check_target(struct options *o)
 			o, "whom to trace? -p NAME, -x PATH or a command; see proftrace --help");
 	if (o->verb == VERB_TOP && !o->interval_ns)
 		o->interval_ns = TOP_INTERVAL_NS;
+	if (o->verb == VERB_RECORD && o->interval_ns && (!o->output || o->append))
+		return complain(o, "record -i: each interval is a recording of its own; -o names "
+				   "the folder for them, and nothing is appended");
 	if ((o->verb == VERB_RECORD || o->verb == VERB_CHECK) && !o->output)
 		o->output = RECORDING;
 	if (o->verb == VERB_RECORD && o->command && !strcmp(o->output, STDOUT_PATH))

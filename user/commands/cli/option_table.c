@@ -95,7 +95,7 @@ const struct argp_option option_table[] = {
 	{"list", 'l', 0, 0, "print what would be probed, and how; attach nothing", 0},
 	{0, 0, 0, 0, "Run:", 3},
 	{"duration", 'd', "SEC", 0, "stop after SEC seconds", 0},
-	{"interval", 'i', "SEC", 0, "write what is new every SEC seconds", 0},
+	{"interval", 'i', "SEC", 0, "write what is new every SEC seconds; record: to a file of its own, in the folder of -o", 0},
 	{"paused", OPT_PAUSED, 0, 0,
 	 "begin with tracing switched off: SIGUSR1 switches it on, and off again", 0},
 	{"skip", OPT_SKIP, "T", 0, "begin with tracing switched off, for T: 500ms, 10s", 0},

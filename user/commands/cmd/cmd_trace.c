@@ -23,9 +23,10 @@
 #include "live/live.h"
 #include "run/callers.h"
 #include "run/describe.h"
+#include "recording/folder.h"
 #include "run/keys.h"
 #include "run/prepare.h"
-#include "run/recorder.h"
+#include "recording/recorder.h"
 #include "run/replan.h"
 #include "run/result.h"
 #include "run/run.h"
@@ -378,6 +379,7 @@ static void run_free(struct run *r)
 	live__free(r->live);
 	keys__stop();
 	recorder__free(r->recorder);
+	folder__free(r->folder);
 	temp_recording__close(&r->temp_recording);
 	profile__free(r->before);
 	describe__free(r->description);

@@ -23,7 +23,8 @@
 #include "report/show.h"
 #include "run/describe.h"
 #include "run/describe_lines.h"
-#include "run/recorder.h"
+#include "recording/folder.h"
+#include "recording/recorder.h"
 #include "run/run.h"
 #include "run/samples.h"
 #include "run/pause.h"
@@ -33,6 +34,8 @@
 #include "util/text.h"
 #include "views/by_value.h"
 #include "views/delta.h"
+
+#define UNTOLD_MOST 10 /* intervals that may wait for being written, as they take memory */
 
 /* Values that nobody will see. Formats with a section for sessions show those of sessions. */
 static void warn_of_values(const struct options *o, const struct sink *sink)
@@ -57,6 +60,10 @@ int result__open(struct run *r)
 	}
 	if (o->verb == VERB_RECORD) {
 		r->out.opts = o->sink_opts;
+		if (o->interval_ns) {
+			privilege__keep_replacing();
+			return folder__open(o, &r->folder);
+		}
 		if (o->max_size)
 			privilege__keep_replacing();
 		return recorder__open(o, o->output, &r->recorder);
@@ -74,7 +81,7 @@ int result__open(struct run *r)
 
 int result__begin(struct run *r)
 {
-	int err = r->recorder ? recorder__begin(r->recorder) : 0;
+	int err = r->recorder ? recorder__begin(r->recorder, 0) : 0;
 
 	temp_recording__explain(&r->temp_recording, err);
 	if (!err && r->out.file)
@@ -85,7 +92,7 @@ int result__begin(struct run *r)
 /* Whether places in the source are shown, or kept. */
 static bool wants_places(const struct run *r)
 {
-	return r->recorder || (r->out.sink && !r->out.sink->names_only);
+	return r->recorder || r->folder || (r->out.sink && !r->out.sink->names_only);
 }
 
 /* *out = all that is known up to `until_ns`, linked. */
@@ -120,11 +127,58 @@ static int run_snapshot(struct run *r, uint64_t until_ns, struct profile **out)
 	return 0;
 }
 
+/* Where nothing has happened there is nothing to tell. */
+static bool is_empty(const struct profile *p)
+{
+	return !p->accounting.entered && !p->accounting.cpu_ns && !p->accounting.samples_taken;
+}
+
+/* Puts what is new into the folder. What cannot be written, or is nothing, is part of the next
+ * interval then: *told = whether it was. A full disk is no reason to end the run. */
+static int put_news(struct run *r, const struct profile *news, bool *told)
+{
+	int err = is_empty(news) ? -EAGAIN : folder__put(r->folder, news);
+
+	*told = !err || err == -ENOMEM;
+	if (!*told && err != -EAGAIN && ++r->untold >= UNTOLD_MOST) {
+		log_warn("what was found in the last %u intervals is dropped: nothing of it could "
+			 "be written",
+			 r->untold);
+		*told = true;
+	}
+	if (*told)
+		r->untold = 0;
+	return err == -ENOMEM ? err : 0;
+}
+
+/* With -i: writes what is new in `now`. It is kept or freed. */
+static int show_news(struct run *r, struct profile *now)
+{
+	struct profile *news = NULL;
+	bool told = true;
+	int err = profile__delta(now, r->before, &news);
+
+	if (err)
+		log_error("cannot put the profile together: %s", strerror(-err));
+	else if (r->folder)
+		err = put_news(r, news, &told);
+	else
+		err = show__write(&r->out, r->o, &news);
+	profile__free(news);
+	if (!told) {
+		profile__free(now);
+		return err;
+	}
+	profile__free(r->before);
+	r->before = now;
+	collector__forget_retired(r->collector);
+	return err;
+}
+
 /* Writes all of `now`, or with -i what is new in it. It is kept or freed. */
 static int run_show(struct run *r, struct profile *now)
 {
-	struct profile *delta = NULL;
-	int err = 0;
+	int err;
 
 	if (r->live) {
 		err = live__take(r->live, now);
@@ -132,17 +186,10 @@ static int run_show(struct run *r, struct profile *now)
 			collector__forget_retired(r->collector);
 		return err;
 	}
-	if (r->o->interval_ns) {
-		err = profile__delta(now, r->before, &delta);
-		if (err)
-			log_error("cannot put the profile together: %s", strerror(-err));
-		profile__free(r->before);
-		r->before = now;
-		collector__forget_retired(r->collector);
-	}
-	if (!err)
-		err = show__write(&r->out, r->o, delta ? &delta : &now);
-	profile__free(r->o->interval_ns ? delta : now);
+	if (r->o->interval_ns)
+		return show_news(r, now);
+	err = show__write(&r->out, r->o, &now);
+	profile__free(now);
 	return err;
 }
 
@@ -258,7 +305,7 @@ static int record_minute(struct run *r, const char *name)
 	if (!err)
 		err = recorder__open(r->o, name, &recorder);
 	if (!err)
-		err = recorder__begin(recorder);
+		err = recorder__begin(recorder, minute->start_time);
 	if (!err)
 		err = recorder__write(recorder, minute);
 	if (!err)

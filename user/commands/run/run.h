@@ -19,6 +19,7 @@
 
 struct collector;
 struct description;
+struct folder;
 struct kallsyms;
 struct link_holder;
 struct live;
@@ -39,8 +40,8 @@ struct callers {
 	struct plan_callers named;
 	struct jit jit;
 	uint64_t astray; /* as tracer__unwind_astray() said last */
-	bool warned; /* of many mappings, */
-	bool full;   /* and of many processes */
+	bool warned;	 /* of many mappings, */
+	bool full;	 /* and of many processes */
 };
 
 /* Switching off and on; see run/pause.h. */
@@ -58,6 +59,7 @@ struct run {
 	struct output out;
 	struct live *live;	   /* in place of `out`; NULL: it is no live view */
 	struct recorder *recorder; /* in place of `out`, or, with single calls, before it */
+	struct folder *folder;	   /* in place of both: of each interval a recording */
 	struct temp_recording temp_recording; /* where it writes to then */
 	struct target *target;
 	struct selection selection;
@@ -85,6 +87,7 @@ struct run {
 	bool lost_track;	 /* of what the processes have loaded */
 	bool strangers_spared;	 /* other processes have no probes any more */
 	struct profile *before;	 /* what the intervals so far have shown */
+	uint32_t untold;	 /* intervals since that could not be written */
 	double start_time;
 	uint64_t surveyed_ns; /* before the start: see budget/survey.h */
 	uint64_t start_ns, stop_ns;

@@ -249,6 +249,11 @@ int writer__flush(struct writer *w)
 	return err ? err : write_names(w);
 }
 
+int writer__sync(struct writer *w)
+{
+	return fsync(w->out.fd) ? block_writer__failed(&w->out, -errno) : 0;
+}
+
 uint64_t writer__forgotten(const struct writer *w)
 {
 	return w->flight ? flight__gap(w->flight)->calls : 0;

@@ -55,6 +55,9 @@ int writer__calls(struct writer *w, uint32_t callstack, const struct timeline_ca
 /* Writes what is gathered. A killed profiler has lost no more than what came after. */
 int writer__flush(struct writer *w);
 
+/* Has what is written on the disk: it outlives the machine's end, too. */
+int writer__sync(struct writer *w);
+
 /* Calls of this run that went to keep the file below its limit. */
 uint64_t writer__forgotten(const struct writer *w);
 

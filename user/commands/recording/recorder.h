@@ -3,8 +3,8 @@
  * The run goes into a recording: what it has found so far, again and again, and single calls as
  * they end.
  */
-#ifndef PROFTRACE_RUN_RECORDER_H
-#define PROFTRACE_RUN_RECORDER_H
+#ifndef PROFTRACE_RECORDING_RECORDER_H
+#define PROFTRACE_RECORDING_RECORDER_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,8 +21,9 @@ struct recorder;
 int recorder__open(const struct options *o, const char *path, struct recorder **out);
 void recorder__free(struct recorder *r); /* accepts NULL */
 
-/* The file begins. Once all is attached. */
-int recorder__begin(struct recorder *r);
+/* The file begins, with what was found from `start_time` on (seconds since 1970; 0: now). Once all
+ * is attached. */
+int recorder__begin(struct recorder *r, double start_time);
 
 /* Where single calls go. */
 struct call_stream recorder__stream(struct recorder *r);
@@ -38,6 +39,9 @@ int recorder__write(struct recorder *r, const struct profile *p);
 
 /* All that was passed on is in the file when it returns. */
 int recorder__flush(struct recorder *r);
+
+/* And on the disk. */
+int recorder__sync(struct recorder *r);
 
 /* Single calls that went to keep the file below its limit. */
 uint64_t recorder__forgotten(const struct recorder *r);

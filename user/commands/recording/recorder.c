@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "run/recorder.h"
+#include "recording/recorder.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -47,7 +47,7 @@ void recorder__free(struct recorder *r)
 	free(r);
 }
 
-int recorder__begin(struct recorder *r)
+int recorder__begin(struct recorder *r, double start_time)
 {
 	struct run_info run_info = {
 		.version = PROFTRACE_VERSION,
@@ -58,7 +58,7 @@ int recorder__begin(struct recorder *r)
 	struct timespec now;
 
 	clock_gettime(CLOCK_REALTIME, &now);
-	run_info.start_time = now.tv_sec + now.tv_nsec / 1e9;
+	run_info.start_time = start_time > 0 ? start_time : now.tv_sec + now.tv_nsec / 1e9;
 	uname(&host);
 	run_info.host = host.nodename;
 	run_info.kernel = host.release;
@@ -113,6 +113,11 @@ int recorder__write(struct recorder *r, const struct profile *p)
 int recorder__flush(struct recorder *r)
 {
 	return writer__flush(r->writer);
+}
+
+int recorder__sync(struct recorder *r)
+{
+	return writer__sync(r->writer);
 }
 
 uint64_t recorder__forgotten(const struct recorder *r)

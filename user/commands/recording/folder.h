@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A folder that gets a recording of each interval (record -i). Whoever reads there finds whole
+ * recordings alone: each is written under a hidden name, is on the disk, and then gets its own,
+ * "NUMBER-TIME.data". Numbers grow by one, whatever the clock does, and go on after the last one
+ * that is there.
+ */
+#ifndef PROFTRACE_RECORDING_FOLDER_H
+#define PROFTRACE_RECORDING_FOLDER_H
+
+#include <stdint.h>
+
+struct folder;
+struct options;
+struct profile;
+
+/* All return 0, or -errno with one line logged. */
+
+/* Of o->output, made if it is missing. What killed runs have left half done is removed. */
+int folder__open(const struct options *o, struct folder **out);
+void folder__free(struct folder *f); /* accepts NULL */
+
+/* Puts a recording of `p` there. If that fails, nothing of it is left. */
+int folder__put(struct folder *f, const struct profile *p);
+
+#endif
