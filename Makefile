@@ -36,7 +36,7 @@ LIBS     := $(if $(REPORT_ONLY),,-lbpf \
 MAIN     := user/main.c user/commands/cmd/$(if $(REPORT_ONLY),report_commands,commands).c
 SRCS     := $(sort $(filter-out user/commands/cmd/%commands.c,$(if $(REPORT_ONLY), \
 	$(shell find user/base user/profiles user/commands/cli user/commands/report -name '*.c') \
-	user/commands/cmd/cmd_report.c user/commands/cmd/cmd_diff.c, \
+	user/commands/cmd/cmd_report.c user/commands/cmd/cmd_diff.c user/commands/cmd/cmd_send.c, \
 	$(shell find user/*/ -name '*.c'))))
 OBJS     := $(SRCS:%.c=$(BUILD)/%.o) $(BUILD)/user/profiles/web/embed.o
 # Everything but main(), each library before those that it needs. A linker that goes through them
@@ -124,12 +124,13 @@ COMPLETIONS := bash:bash-completion/completions/proftrace zsh:zsh/$(ZSH_FUNCTION
 install: proftrace ## install the program, man pages, completions, schemas and proftrace.h (PREFIX, DESTDIR)
 	install -D -m 755 proftrace $(DESTDIR)$(PREFIX)/bin/proftrace
 	install -D -m 644 docs/proftrace.1 $(DESTDIR)$(PREFIX)/share/man/man1/proftrace.1
+	install -D -m 644 docs/fleet/clickhouse.sql $(DESTDIR)$(PREFIX)/share/proftrace/clickhouse.sql
 	install -D -m 644 include/proftrace.h $(DESTDIR)$(PREFIX)/include/proftrace.h
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/proftrace/schema docs/schema/*.json
 	$(Q)set -e; for to in $(COMPLETIONS); do \
 		path=$(DESTDIR)$(PREFIX)/share/$${to#*:}; mkdir -p "$${path%/*}"; \
 		./proftrace --completion $${to%%:*} > "$$path"; chmod 644 "$$path"; done
-	$(Q)set -e; for verb in record top report diff check doctor; do \
+	$(Q)set -e; for verb in record top report diff check send doctor; do \
 		page=$(DESTDIR)$(PREFIX)/share/man/man1/proftrace-$$verb.1; \
 		scripts/verb-page ./proftrace $$verb < docs/proftrace.1 > "$$page"; chmod 644 "$$page"; done
 

@@ -17,16 +17,22 @@
 #define DEFAULT_BUFFER	  (64ull << 20)
 #define DEFAULT_BURST_NS  5000000
 
-static const char *const verb_names[] = {"", "record", "top", "report", "diff", "doctor", "check"};
+static const char *const verb_names[] = {"",	 "record", "top",   "report",
+					 "diff", "doctor", "check", "send"};
 
 /* VERB_TRACE: it is none. */
 static enum verb find_verb(const char *word)
 {
-	for (int v = VERB_RECORD; v <= VERB_CHECK; v++) {
+	for (int v = VERB_RECORD; v <= VERB_SEND; v++) {
 		if (!strcmp(word, verb_names[v]))
 			return v;
 	}
 	return VERB_TRACE;
+}
+
+static size_t inputs_max(enum verb verb)
+{
+	return verb == VERB_SEND ? OPTIONS_INPUTS_MAX : verb == VERB_DIFF ? 2 : 1;
 }
 
 /* A word that is no option: a recording, or the command, with all that follows. */
@@ -52,7 +58,7 @@ static error_t parse_word(struct options *o, char *arg, struct argp_state *state
 	}
 	if (o->verb == VERB_DOCTOR)
 		return complain(o, "%s: doctor takes no words, it looks at this machine", arg);
-	if (o->inputs_cnt == (o->verb == VERB_DIFF ? 2 : 1))
+	if (o->inputs_cnt == inputs_max(o->verb))
 		return complain(o, "%s: %s reads no more than %zu recording%s", arg,
 				verb_names[o->verb], o->inputs_cnt, o->inputs_cnt == 1 ? "" : "s");
 	o->inputs[o->inputs_cnt++] = arg;

@@ -26,6 +26,7 @@ static const struct {
 	{VERB_REPORT, "report", "show a recording"},
 	{VERB_DIFF, "diff", "show what has changed from one recording to another"},
 	{VERB_CHECK, "check", "tell whether assertions hold of a run"},
+	{VERB_SEND, "send", "give recordings to a database of many machines"},
 	{VERB_DOCTOR, "doctor", "tell what works on this machine"},
 };
 #define VERBS_CNT (sizeof(verbs) / sizeof(*verbs))

@@ -12,12 +12,30 @@
 #define DEFAULT_SLOWEST	     10
 #define TOP_INTERVAL_NS	     1000000000ull
 
+static bool is_of_fleets(int key)
+{
+	return key >= OPT_TO && key <= OPT_CA_FILE;
+}
+
+static bool suits_fleet(enum verb verb, int key)
+{
+	bool reads = verb == VERB_REPORT || verb == VERB_DIFF;
+
+	if (key == OPT_FROM || key == OPT_WHERE)
+		return reads;
+	if (key == OPT_CA_FILE)
+		return reads || verb == VERB_SEND;
+	return verb == VERB_SEND && (is_of_fleets(key) || key == 'q' || key == 'v');
+}
+
 bool option_check__suits(enum verb verb, int key)
 {
 	bool reads = verb == VERB_REPORT || verb == VERB_DIFF;
 
 	if (verb == VERB_DOCTOR)
 		return key == 'f' || key == 'q' || key == 'v';
+	if (is_of_fleets(key) || verb == VERB_SEND)
+		return suits_fleet(verb, key);
 	switch (key) {
 	case 'o':
 		return verb != VERB_TOP;
@@ -192,13 +210,36 @@ static void settle_samples(struct options *o)
 		o->sample_rate = fits ? SAMPLE_RATE_DEFAULT : 0;
 }
 
+static error_t check_fleet(struct options *o)
+{
+	const size_t wheres = o->verb == VERB_DIFF ? 2 : 1;
+
+	if (o->verb == VERB_SEND && !o->to)
+		return complain(o, "send: where to? --to clickhouse://HOST/DATABASE");
+	if (o->verb == VERB_SEND && !o->inputs_cnt)
+		o->inputs[o->inputs_cnt++] = RECORDING;
+	if (o->wheres_cnt && !o->from)
+		return complain(o, "--where: of which database? --from clickhouse://HOST/DATABASE");
+	if (o->from && o->inputs_cnt)
+		return complain(o, "%s: either recordings or a database, --from", o->inputs[0]);
+	if (o->from && (o->run || o->ranged || o->sessions_cnt || o->by || o->threads_cnt))
+		return complain(o, "--from: a database has neither runs nor single calls nor "
+				   "single threads; --where chooses what is shown");
+	if (o->from && o->wheres_cnt != wheres)
+		return complain(
+			o, wheres == 1 ? "--from: of which profiles? --where \"service = 'api'\""
+				       : "--from: what with what? --where twice, the old profiles "
+					 "first");
+	return 0;
+}
+
 error_t option_check__all(struct options *o)
 {
 	bool reads = o->verb == VERB_REPORT || o->verb == VERB_DIFF;
-	error_t err;
+	error_t err = check_fleet(o);
 
-	if (o->verb == VERB_DOCTOR)
-		return 0;
+	if (err || o->verb == VERB_DOCTOR || o->verb == VERB_SEND)
+		return err;
 	if (o->verb == VERB_CHECK && !o->assertions_cnt)
 		return complain(o, "check: what is to hold? --assert 'calls(parse) <= 1000'");
 	if (o->verb == VERB_CHECK && o->inputs_cnt && (o->command || o->chosen || o->exec))
@@ -214,7 +255,7 @@ error_t option_check__all(struct options *o)
 		err = check_sessions(o);
 	if (err)
 		return err;
-	if (reads && !o->inputs_cnt)
+	if (reads && !o->inputs_cnt && !o->from)
 		o->inputs[o->inputs_cnt++] = RECORDING;
 	if ((o->callers || o->samples_asked) && o->calls)
 		return complain(o,

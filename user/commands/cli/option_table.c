@@ -21,8 +21,8 @@ const char option_table_doc[] =
 	"such a file holds, in any format and on any machine, and diff what has changed from one "
 	"to "
 	"another. top shows on the whole screen what is called meanwhile. check tells by its exit "
-	"status, 3, whether something does not hold of a run. doctor tells what works on this "
-	"machine. "
+	"status, 3, whether something does not hold of a run. send gives recordings to a database. "
+	"doctor tells what works on this machine. "
 	"A command of one of these names goes behind --.";
 
 /* argp would put the options before the verbs. */
@@ -34,6 +34,7 @@ const char option_table_usage[] = "Usage: proftrace [OPTION...] -p NAME|PID[,...
 				  "  or:  proftrace report [OPTION...] [FILE]\n"
 				  "  or:  proftrace diff [OPTION...] [OLD [NEW]]\n"
 				  "  or:  proftrace check --assert ... [OPTION...] -- CMD|FILE\n"
+				  "  or:  proftrace send --to URL [OPTION...] [FILE...]\n"
 				  "  or:  proftrace doctor [-f json]\n";
 
 /* An option is shown in HELP_COLUMNS at most. Behind longer ones glibc begins a new line, and where
@@ -143,6 +144,23 @@ const struct argp_option option_table[] = {
 	 "p90, p99 or max of each; < <= > >= ==; a number of calls or a time: "
 	 "'p99(handle_*) < 5ms'; may be repeated",
 	 0},
+	{0, 0, 0, 0, "send; and report and diff of a database:", 4},
+	{"to", OPT_TO, "URL", 0,
+	 "send: clickhouse://HOST/DATABASE, with the tables of docs/fleet/clickhouse.sql; "
+	 "clickhouses:// by TLS. The password of USER@HOST is taken from $PROFTRACE_SECRET",
+	 0},
+	{"service", OPT_SERVICE, "NAME", 0,
+	 "send: what the profile is of (default: the program's name)", 0},
+	{"service-version", OPT_SERVICE_VERSION, "TEXT", 0, "send: of that service", 0},
+	{"host", OPT_HOST, "NAME", 0, "send: where it was recorded, in place of the machine's name",
+	 0},
+	{"from", OPT_FROM, "URL", 0,
+	 "report and diff: of what a database of profiles holds: clickhouse://HOST/DATABASE", 0},
+	{"where", OPT_WHERE, "SQL", 0,
+	 "with --from: of which profiles: \"service = 'api' and time > now() - 3600\"; by service, "
+	 "version, host, kernel and time; diff has two, the old profiles first",
+	 0},
+	{"ca-file", OPT_CA_FILE, "FILE", 0, "trust these certificates (PEM), not the system's", 0},
 	{0, 0, 0, 0, "Sessions, live (with --calls) or of a recording with single calls:", 5},
 	{"session", OPT_SESSION, "GLOB", 0,
 	 "each outermost call of a matching function is a session; may be repeated", 0},

@@ -442,11 +442,42 @@ static error_t parse_view(struct options *o, int key, char *arg)
 	}
 }
 
+static error_t parse_fleet(struct options *o, int key, char *arg)
+{
+	switch (key) {
+	case OPT_TO:
+		o->to = arg;
+		return 0;
+	case OPT_FROM:
+		o->from = arg;
+		return 0;
+	case OPT_WHERE:
+		if (o->wheres_cnt == OPTIONS_WHERES_MAX)
+			return complain(o, "--where %s: more than two cannot be compared", arg);
+		o->wheres[o->wheres_cnt++] = arg;
+		return 0;
+	case OPT_SERVICE:
+		o->service = arg;
+		return 0;
+	case OPT_SERVICE_VERSION:
+		o->version = arg;
+		return 0;
+	case OPT_HOST:
+		o->host = arg;
+		return 0;
+	case OPT_CA_FILE:
+		o->ca_file = arg;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
 error_t option_take(struct options *o, int key, char *arg)
 {
 	static error_t (*const groups[])(struct options *, int, char *) = {
 		parse_whom, parse_functions, parse_budget, parse_run,
-		parse_view, parse_session,   parse_result,
+		parse_view, parse_session,   parse_fleet,  parse_result,
 	};
 	error_t err = ARGP_ERR_UNKNOWN;
 

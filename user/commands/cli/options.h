@@ -20,9 +20,11 @@ enum verb {
 	VERB_DIFF,
 	VERB_DOCTOR,
 	VERB_CHECK,
+	VERB_SEND, /* to a database of many machines' profiles */
 };
 
-#define OPTIONS_INPUTS_MAX 2
+#define OPTIONS_INPUTS_MAX 256 /* of send; of others one or two */
+#define OPTIONS_WHERES_MAX 2
 
 struct options {
 	enum verb verb;
@@ -73,12 +75,20 @@ struct options {
 	uint64_t buffer_size; /* bytes for those until they are fetched */
 	uint64_t max_size;    /* of the recording, in bytes: the newest calls are kept; 0: any */
 	/* recordings */
-	const char *inputs[OPTIONS_INPUTS_MAX]; /* report: one; diff: two, or one with two runs */
+	/* report: one; diff: two, or one with two runs; send: any */
+	const char *inputs[OPTIONS_INPUTS_MAX];
 	size_t inputs_cnt;
 	char **threads; /* globs on comm, or numbers; none: all */
 	size_t threads_cnt;
 	bool ranged;		 /* report: only what lies in [from_ns, to_ns) of the run */
 	uint64_t from_ns, to_ns; /* 0 and UINT64_MAX if not given */
+	/* fleets: see fleet/receiver.h */
+	const char *to;			      /* send: the receiver's URL */
+	const char *service, *version, *host; /* labels; NULL: not given */
+	const char *ca_file;
+	const char *from;			/* report, diff: the database's URL; NULL: inputs */
+	const char *wheres[OPTIONS_WHERES_MAX]; /* which profiles of it; diff: old and new */
+	size_t wheres_cnt;
 	/* sessions, live and of recordings */
 	char **sessions; /* globs: each outermost call of such a function is one */
 	size_t sessions_cnt;

@@ -7,6 +7,7 @@
 
 #include "cli/options.h"
 #include "diff/diff.h"
+#include "report/asked.h"
 #include "report/input.h"
 #include "report/output.h"
 #include "report/recorded_run.h"
@@ -37,7 +38,7 @@ static void say_what_differs(const struct recorded runs[DIFF_RUNS], const struct
 	if (old->raw != now->raw)
 		log_warn("what the probes cost was left in the times of the %s run only (--raw)",
 			 old->raw ? "old" : "new");
-	if (!same_text(old->host, now->host) || !same_text(old->kernel, now->kernel))
+	if (!o->from && (!same_text(old->host, now->host) || !same_text(old->kernel, now->kernel)))
 		log_warn("the runs are of different machines: %s, Linux %s, and %s, Linux %s",
 			 known(old->host), known(old->kernel), known(now->host),
 			 known(now->kernel));
@@ -66,7 +67,7 @@ static int compare(const struct options *o, const struct recorded runs[DIFF_RUNS
 	for (size_t i = 0; i < DIFF_RUNS; i++)
 		sides[i] = (struct diff_run){
 			.profile = runs[i].profile,
-			.file = o->inputs[o->inputs_cnt == 1 ? 0 : i],
+			.file = o->from ? o->wheres[i] : o->inputs[o->inputs_cnt == 1 ? 0 : i],
 			.number = numbers[i],
 		};
 	err = diff__new(sides, &opts, out);
@@ -75,10 +76,25 @@ static int compare(const struct options *o, const struct recorded runs[DIFF_RUNS
 	return err;
 }
 
+static int load(const struct options *o, struct asked *asked, struct recorded runs[DIFF_RUNS],
+		size_t numbers[DIFF_RUNS])
+{
+	int err = 0;
+
+	if (!o->from)
+		return recorded_run__load_two(o, runs, numbers);
+	for (size_t i = 0; i < DIFF_RUNS && !err; i++) {
+		numbers[i] = 0;
+		err = asked__load(asked, i, &runs[i]);
+	}
+	return err;
+}
+
 int cmd_diff(const struct options *o)
 {
 	struct recorded runs[DIFF_RUNS] = {0};
 	size_t numbers[DIFF_RUNS];
+	struct asked asked = {0};
 	struct output out = {0};
 	struct diff *d = NULL;
 	int err, close_err;
@@ -86,10 +102,12 @@ int cmd_diff(const struct options *o)
 	signals__ignore();
 	output__page(&out, o);
 	privilege__drop_for_report();
+	err = asked__ask(&asked, o);
 	sandbox__enter(o->output);
-	err = input__spare(o);
 	if (!err)
-		err = recorded_run__load_two(o, runs, numbers);
+		err = input__spare(o);
+	if (!err)
+		err = load(o, &asked, runs, numbers);
 	if (!err)
 		err = show__filter_all(
 			o, (struct profile *[]){runs[DIFF_OLD].profile, runs[DIFF_NEW].profile},
@@ -112,6 +130,7 @@ int cmd_diff(const struct options *o)
 	diff__free(d);
 	for (size_t i = 0; i < DIFF_RUNS; i++)
 		recorded__free(&runs[i]);
+	asked__free(&asked);
 	log_no_memory(err);
 	return err && err != -EPIPE ? 1 : 0;
 }

@@ -6,6 +6,7 @@
 
 #include "calls/profile.h"
 #include "cli/options.h"
+#include "report/asked.h"
 #include "report/input.h"
 #include "report/output.h"
 #include "report/recorded_run.h"
@@ -20,16 +21,20 @@ int cmd_report(const struct options *o)
 {
 	struct value_names names = {0};
 	struct recorded run = {0};
+	struct asked asked = {0};
 	struct output out = {0};
 	int err, close_err;
 
 	signals__ignore();
 	output__page(&out, o);
 	privilege__drop_for_report();
+	err = asked__ask(&asked, o);
 	sandbox__enter(o->output);
-	err = input__spare(o);
 	if (!err)
-		err = recorded_run__load(o->inputs[0], o, &run);
+		err = input__spare(o);
+	if (!err)
+		err = o->from ? asked__load(&asked, 0, &run)
+			      : recorded_run__load(o->inputs[0], o, &run);
 	if (!err)
 		err = show__possible(o, run.profile);
 	if (!err)
@@ -50,6 +55,7 @@ int cmd_report(const struct options *o)
 	if (!err)
 		err = close_err;
 	recorded__free(&run);
+	asked__free(&asked);
 	value_names__free(&names);
 	log_no_memory(err);
 	return err && err != -EPIPE ? 1 : 0;

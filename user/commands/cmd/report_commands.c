@@ -6,5 +6,6 @@
 const struct command commands[] = {
 	{VERB_REPORT, cmd_report},
 	{VERB_DIFF, cmd_diff},
+	{VERB_SEND, cmd_send},
 };
 const size_t commands_cnt = sizeof(commands) / sizeof(*commands);

@@ -131,7 +131,9 @@ struct profile_node {
 };
 
 struct profile_thread {
-	pid_t pid, tid;	       /* tid 0: a goroutine, which is on no thread for long */
+	/* tid 0: a goroutine, which is on no thread for long; pid 0: all threads of that name, of
+	 * any process and machine */
+	pid_t pid, tid;
 	uint64_t start_ns;     /* with tid, the thread's identity: tids are used again */
 	uint64_t goroutine;    /* its number in its process; 0: a thread */
 	uint64_t callstack_ns; /* tells call stacks of one thread apart, see calls/merge.h; 0: its

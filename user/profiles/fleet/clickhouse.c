@@ -1,13 +1,248 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* ClickHouse, by its HTTP interface. */
+/*
+ * ClickHouse, by its HTTP interface, with the tables of docs/fleet/clickhouse.sql. What functions
+ * and paths are called is sent before a profile that needs it, once: the engine merges what is
+ * there twice. The profile itself is one row of one table, and its insertion has an id of its own,
+ * of which the engine runs one at a time. So if we do not know whether an earlier attempt has come
+ * through, we wait until the engine does not work on it any more, and then look.
+ */
 #include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "calls/profile.h"
+#include "fleet/clickhouse_url.h"
 #include "fleet/http.h"
+#include "fleet/id_set.h"
 #include "fleet/kind.h"
+#include "fleet/path_ids.h"
+#include "fleet/profile_row.h"
+#include "fleet/receiver.h"
+#include "fleet/row_binary.h"
+#include "record/reader.h"
+#include "util/clock.h"
+
+/* Tables may have been made anew since. */
+#define KNOWN_FOR_NS (3600 * 1000000000ull)
+
+struct clickhouse {
+	char database[CLICKHOUSE_NAME];
+	struct id_set functions, paths; /* that it knows */
+	uint64_t since_ns;
+};
+
+static int open_database(const struct url *u, void **own)
+{
+	struct clickhouse *c = calloc(1, sizeof(*c));
+	int err = c ? clickhouse_url__database(u, c->database) : -ENOMEM;
+
+	if (err)
+		free(c);
+	else
+		*own = c;
+	return err;
+}
+
+static void free_database(void *own)
+{
+	struct clickhouse *c = own;
+
+	id_set__clear(&c->functions);
+	id_set__clear(&c->paths);
+	free(c);
+}
+
+/* Asks `query`, which it frees, with these rows as a body; `id` 0: any. */
+static enum receiver_result ask(struct receiver *r, char *query, const struct rows *rows,
+				uint64_t id)
+{
+	char *encoded = query ? http__encode(query) : NULL, *target = NULL;
+	char query_id[64] = "";
+	struct http_request request = {
+		.content_type = "application/octet-stream",
+		.body = rows ? rows->data : NULL,
+		.len = rows ? rows->len : 0,
+		.gzip = true,
+	};
+	enum receiver_result result = RECEIVER_LATER;
+
+	if (id)
+		snprintf(query_id, sizeof(query_id), "&query_id=proftrace-%016" PRIx64, id);
+	if (!encoded || (rows && rows->failed) ||
+	    asprintf(&target, "/?query=%s%s", encoded, query_id) < 0) {
+		receiver__fail(r, result, "out of memory");
+	} else {
+		request.target = target;
+		result = receiver__judge(r, http__ask(receiver__http(r), &request));
+	}
+	free(query);
+	free(encoded);
+	free(target);
+	return result;
+}
+
+static char *format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+static char *format(const char *fmt, ...)
+{
+	char *text;
+	va_list args;
+
+	va_start(args, fmt);
+	if (vasprintf(&text, fmt, args) < 0)
+		text = NULL;
+	va_end(args);
+	return text;
+}
+
+static enum receiver_result insert(struct receiver *r, const char *database, const char *table,
+				   const char *columns, const struct rows *rows, uint64_t id)
+{
+	enum receiver_result result;
+
+	if (!rows->len && !rows->failed)
+		return RECEIVER_SENT;
+	result = ask(r,
+		     columns ? format("INSERT INTO %s.%s (%s) FORMAT RowBinary", database, table,
+				      columns)
+			     : NULL,
+		     rows, id);
+	/* Of a table that is not there it says so in many words. */
+	if (result != RECEIVER_SENT && strstr(receiver__error(r), "doesn't exist"))
+		receiver__fail(r, RECEIVER_LATER,
+			       "%s has no database %s, or not the tables of "
+			       "docs/fleet/clickhouse.sql in it",
+			       receiver__name(r), database);
+	return result;
+}
+
+/* What functions and paths are called, as far as it is new there. */
+static enum receiver_result send_names(struct receiver *r, struct clickhouse *c,
+				       const struct profile *p, const struct path_ids *ids)
+{
+	struct rows functions = {0}, paths = {0};
+	enum receiver_result result;
+
+	if (now_ns() - c->since_ns > KNOWN_FOR_NS) {
+		id_set__clear(&c->functions);
+		id_set__clear(&c->paths);
+		c->since_ns = now_ns();
+	}
+	functions_rows(p, ids, &c->functions, &functions);
+	paths_rows(p, ids, &c->paths, &paths);
+	result = insert(r, c->database, "functions", functions_columns, &functions, 0);
+	if (result == RECEIVER_SENT)
+		result = insert(r, c->database, "paths", paths_columns, &paths, 0);
+	for (size_t i = 1; result == RECEIVER_SENT && i < p->nodes_cnt; i++) {
+		id_set__add(&c->functions, ids->functions[p->nodes[i].function]);
+		id_set__add(&c->paths, ids->paths[i]);
+	}
+	rows__free(&functions);
+	rows__free(&paths);
+	return result;
+}
+
+/* The number that a query answers; negative: none, for which *result says why. */
+static int64_t ask_number(struct receiver *r, char *query, enum receiver_result *result)
+{
+	const char *text;
+	size_t len;
+	char *end;
+	int64_t number;
+
+	*result = ask(r, query, NULL, 0);
+	if (*result != RECEIVER_SENT)
+		return -1;
+	text = http__answer(receiver__http(r), &len);
+	number = strtoll(text, &end, 10);
+	if (len && *end == '\n' && number >= 0)
+		return number;
+	*result = receiver__fail(r, RECEIVER_LATER, "%s answers, but not as ClickHouse does",
+				 receiver__name(r));
+	return -1;
+}
+
+/* As it stands between quotes. NULL: no memory. The caller frees it. */
+static char *quote(const char *text)
+{
+	char *quoted = malloc(2 * strlen(text) + 1), *to = quoted;
+
+	for (; quoted && *text; *to++ = *text++) {
+		if (*text == '\'' || *text == '\\')
+			*to++ = '\\';
+	}
+	if (quoted)
+		*to = 0;
+	return quoted;
+}
+
+/* Whether an earlier attempt has come through: 1, 0, or negative if that cannot be told now. */
+static int is_there(struct receiver *r, const struct clickhouse *c, const struct shipment *s,
+		    enum receiver_result *result)
+{
+	int64_t cnt = ask_number(r,
+				 format("SELECT count() FROM system.processes WHERE query_id = "
+					"'proftrace-%016" PRIx64 "'",
+					s->id),
+				 result);
+	char *service, *host, *query = NULL;
+
+	if (cnt > 0) {
+		*result = receiver__fail(r, RECEIVER_LATER, "%s still works on the last attempt",
+					 receiver__name(r));
+		return -1;
+	}
+	if (cnt < 0)
+		return -1;
+	service = quote(s->service);
+	host = quote(s->host);
+	if (service && host)
+		query = format("SELECT count() FROM %s.profiles WHERE service = '%s' AND "
+			       "time = toDateTime(%u) AND host = '%s' AND id = %" PRIu64,
+			       c->database, service, profile_row__time(s), host, s->id);
+	free(service);
+	free(host);
+	cnt = ask_number(r, query, result);
+	return cnt < 0 ? -1 : cnt > 0;
+}
+
+static enum receiver_result send_row(struct receiver *r, const struct clickhouse *c,
+				     const struct shipment *s, const struct profile *p,
+				     const struct path_ids *ids)
+{
+	char *columns = profile_row__columns();
+	struct rows row = {0};
+	enum receiver_result result;
+
+	if (profile_row(s, p, ids, &row))
+		row.failed = true;
+	result = insert(r, c->database, "profiles", columns, &row, s->id);
+	rows__free(&row);
+	free(columns);
+	return result;
+}
 
 static enum receiver_result send_profile(struct receiver *r, void *own, const struct shipment *s)
 {
-	return receiver__fail(r, RECEIVER_LATER, "sending to ClickHouse is not there yet");
+	struct clickhouse *c = own;
+	struct profile *merged = NULL;
+	struct path_ids ids = {0};
+	enum receiver_result result;
+	int there = s->fresh ? 0 : is_there(r, c, s, &result);
+
+	if (there)
+		return there > 0 ? RECEIVER_SENT : result;
+	if (merge_kinds(s->run->profile, &merged) || path_ids__make(&ids, merged))
+		result = receiver__fail(r, RECEIVER_LATER, "out of memory");
+	else
+		result = send_names(r, c, merged, &ids);
+	if (result == RECEIVER_SENT)
+		result = send_row(r, c, s, merged, &ids);
+	path_ids__clear(&ids);
+	profile__free(merged);
+	return result;
 }
 
 const struct receiver_kind receiver_clickhouse = {
@@ -15,5 +250,7 @@ const struct receiver_kind receiver_clickhouse = {
 	.tls_scheme = "clickhouses",
 	.port = 8123,
 	.tls_port = 8443,
+	.open = open_database,
+	.free = free_database,
 	.send = send_profile,
 };

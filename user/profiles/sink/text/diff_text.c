@@ -52,7 +52,10 @@ static int print_run(struct diff_table *t, const char *name, const struct diff_r
 	err = printer__name(&t->pr, run->file, TARGET_COLUMNS);
 	if (err < 0)
 		return err;
-	fprintf(t->pr.out, " (run %zu, %s)  ", run->number, clock);
+	if (run->number)
+		fprintf(t->pr.out, " (run %zu, %s)  ", run->number, clock);
+	else
+		fprintf(t->pr.out, " (from %s on)  ", clock);
 	err = printer__name(&t->pr, target__name(&p->target, target, sizeof(target)),
 			    TARGET_COLUMNS);
 	if (err < 0)

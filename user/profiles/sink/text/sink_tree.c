@@ -71,14 +71,16 @@ static void print_heading(const struct drawing *d, const struct profile_thread *
 	char comm[4 * sizeof(t->comm)], cnt[32];
 
 	text_escape(t->comm, comm, sizeof(comm));
-	fprintf(pr->out, "%s%s%s  pid %d  ", printer__style(pr, STYLE_BOLD),
-		*comm ? comm : "[unknown]", printer__style(pr, STYLE_PLAIN), t->pid);
+	fprintf(pr->out, "%s%s%s", printer__style(pr, STYLE_BOLD), *comm ? comm : "[unknown]",
+		printer__style(pr, STYLE_PLAIN));
+	if (t->pid)
+		fprintf(pr->out, "  pid %d  ", t->pid);
 	text_count(t->merged_cnt > 1 ? t->merged_cnt : t->goroutine, cnt, sizeof(cnt));
 	if (t->merged_cnt > 1)
 		fprintf(pr->out, "%s %s", cnt, t->goroutine ? "goroutines" : "threads");
 	else if (t->goroutine)
 		fprintf(pr->out, "goroutine %s", cnt);
-	else
+	else if (t->pid)
 		fprintf(pr->out, "tid %d", t->tid);
 	fputs(t->spans ? ", spans\n" : "\n", pr->out);
 	fprintf(pr->out, "%s%*s%s  %7s%s  %7s%s%s  %6s  FUNCTION%s\n",

@@ -1,0 +1,91 @@
+-- The tables that proftrace sends profiles to, for ClickHouse 18.16 (Debian 12) and later.
+--
+--   clickhouse-client --query 'CREATE DATABASE profiles'
+--   clickhouse-client --database profiles --multiquery < docs/fleet/clickhouse.sql
+--   proftrace send --to clickhouse://localhost/profiles --service api proftrace.data
+--   proftrace report --from clickhouse://localhost/profiles --where "service = 'api'"
+--
+-- A profile is one row of `profiles`, which is written as a whole or not at all. What is asked for
+-- most is added up as it comes in: the engine merges rows of the same minute, whichever hosts they
+-- are from. A profile is known by service, time, host and id: proftrace asks whether it is there
+-- before it sends it again.
+--
+-- Times are in ns, without what probes cost; those of paths are a path's own, without its callees'.
+-- To keep a week: ALTER TABLE profiles DROP PARTITION '2026-11-01' of all tables with a time, daily;
+-- or, from version 19.6 on, ALTER TABLE profiles MODIFY TTL time + INTERVAL 7 DAY.
+
+-- What functions are called, on all hosts; kind: 0 function, 1 region, 2 known from stacks alone.
+CREATE TABLE IF NOT EXISTS functions (
+	function UInt64,
+	name String, symbol String, module String, file String, line UInt32, kind UInt8
+) ENGINE = ReplacingMergeTree ORDER BY function;
+
+-- Call paths by their last step; parent 0: an outermost call. The thread is a kind of them, by name.
+CREATE TABLE IF NOT EXISTS paths (
+	path UInt64, parent UInt64, function UInt64, thread String, spans UInt8
+) ENGINE = ReplacingMergeTree ORDER BY path;
+
+-- Arrays of p_* have an element for each path, f_* for each function, l_* for each bucket of the
+-- distribution of a function's calls (number b, from 8 on: from (8 + b % 8) << (b / 8 - 1) ns on).
+CREATE TABLE IF NOT EXISTS profiles (
+	id UInt64, service String, version String, host String, kernel String,
+	time DateTime, period_ns UInt64, duration_ns UInt64,
+	entered UInt64, returned UInt64, unwound UInt64, open Int64, lost UInt64, deep UInt64,
+	dropped UInt64, undistributed UInt64, untriggered UInt64,
+	cpu_ns UInt64, probe_ns UInt64, sample_ns UInt64,
+	samples_taken UInt64, samples_probing UInt64, samples_lost UInt64, samples_whole UInt64,
+	samples_no_rule UInt64, samples_unreadable UInt64, samples_astray UInt64,
+	samples_deep UInt64, samples_unknown UInt64,
+	waits UInt64, waits_lost UInt64, bursts UInt64, burst_ns UInt64,
+	p_path Array(UInt64), p_calls Array(UInt64), p_self_ns Array(UInt64), p_off_ns Array(UInt64),
+	p_probe_ns Array(UInt64), p_error_ns Array(UInt64), p_samples Array(UInt64), p_sampled_ns Array(UInt64),
+	p_varied_ns Array(UInt64), p_burst_calls Array(UInt64), p_calls_variance Array(UInt64),
+	f_function Array(UInt64), f_calls Array(UInt64), f_total_ns Array(UInt64),
+	f_self_ns Array(UInt64), f_off_ns Array(UInt64), f_min_ns Array(UInt64),
+	f_max_ns Array(UInt64), f_dropped Array(UInt64),
+	l_function Array(UInt64), l_bucket Array(UInt64), l_calls Array(UInt64)
+) ENGINE = MergeTree PARTITION BY toDate(time) ORDER BY (service, time, host, id);
+
+-- Of all hosts together. cpu_variance (ns^2) and calls_variance are of what is estimated: errors are
+-- their roots. `profiles` is how many had the path.
+CREATE TABLE IF NOT EXISTS path_minutes (
+	service String, version String, time DateTime, path UInt64,
+	profiles UInt64, calls UInt64, self_ns UInt64, off_ns UInt64, probe_ns UInt64,
+	error_ns UInt64, samples UInt64, sampled_ns UInt64, cpu_variance Float64,
+	burst_calls UInt64, calls_variance UInt64
+) ENGINE = SummingMergeTree PARTITION BY toDate(time) ORDER BY (service, version, time, path);
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS path_minutes_in TO path_minutes AS
+SELECT service, version, toStartOfMinute(profiles.time) AS time, path,
+	toUInt64(1) AS profiles, calls, self_ns, off_ns, spent_ns AS probe_ns, error_ns,
+	samples, sampled_ns, toFloat64(varied_ns) * period_ns AS cpu_variance,
+	burst_calls, calls_variance
+FROM profiles ARRAY JOIN p_path AS path, p_calls AS calls, p_self_ns AS self_ns, p_off_ns AS off_ns,
+	p_probe_ns AS spent_ns, p_error_ns AS error_ns, p_samples AS samples, p_sampled_ns AS sampled_ns,
+	p_varied_ns AS varied_ns, p_burst_calls AS burst_calls, p_calls_variance AS calls_variance;
+
+-- total_ns is with callees, of recursive calls the outermost; read minMerge(min_ns). `dropped`: so
+-- many profiles have given the function up for the budget.
+CREATE TABLE IF NOT EXISTS function_minutes (
+	service String, version String, time DateTime, function UInt64,
+	profiles UInt64, calls UInt64, total_ns UInt64, self_ns UInt64, off_ns UInt64,
+	dropped UInt64,
+	min_ns AggregateFunction(min, UInt64), max_ns AggregateFunction(max, UInt64)
+) ENGINE = SummingMergeTree PARTITION BY toDate(time) ORDER BY (service, version, time, function);
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS function_minutes_in TO function_minutes AS
+SELECT service, version, toStartOfMinute(profiles.time) AS time, function,
+	toUInt64(1) AS profiles, calls, total_ns, self_ns, off_ns, given_up AS dropped,
+	arrayReduce('minState', [least_ns]) AS min_ns, arrayReduce('maxState', [most_ns]) AS max_ns
+FROM profiles ARRAY JOIN f_function AS function, f_calls AS calls, f_total_ns AS total_ns,
+	f_self_ns AS self_ns, f_off_ns AS off_ns, f_min_ns AS least_ns, f_max_ns AS most_ns,
+	f_dropped AS given_up;
+
+CREATE TABLE IF NOT EXISTS latency_minutes (
+	service String, version String, time DateTime, function UInt64, bucket UInt64, calls UInt64
+) ENGINE = SummingMergeTree PARTITION BY toDate(time)
+ORDER BY (service, version, time, function, bucket);
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS latency_minutes_in TO latency_minutes AS
+SELECT service, version, toStartOfMinute(profiles.time) AS time, function, bucket, calls
+FROM profiles ARRAY JOIN l_function AS function, l_bucket AS bucket, l_calls AS calls;

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Recordings sent to Debian's ClickHouse, and what is asked of it afterwards."""
+
+import json
+import subprocess
+
+import clickhouse
+import harness
+from harness import PROFTRACE, UNLIMITED, program
+
+FIGURES = ("calls", "total_ns", "off_ns", "min_ns", "max_ns", "histogram")
+
+
+class Fleet(harness.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.server = clickhouse.Server(self)
+
+    def run_one(self, *args, **popen):
+        return self.process(PROFTRACE, *args, stdin=subprocess.DEVNULL, **popen).finish()
+
+    def record(self, name, *command):
+        done = self.run_one("record", "-q", *UNLIMITED, "--no-samples", "-o", self.path(name), "--",
+                            *command)
+        self.assertEqual(done.status, 0, str(done))
+        return self.path(name)
+
+    def send(self, path, service, *options, status=0):
+        done = self.run_one("send", "--to", self.server.url, "--service", service, *options, path)
+        self.assertEqual(done.status, status, str(done))
+        return done
+
+    def ask(self, where, verb="report", output="json"):
+        wheres = [word for text in where for word in ("--where", text)]
+        done = self.run_one(verb, "-q", "--from", self.server.url, *wheres, "-f", output)
+        self.assertEqual(done.status, 0, str(done))
+        return done.stdout
+
+    def document(self, where):
+        return self.check(json.loads(self.ask([where])))
+
+    def reference(self, path):
+        return json.loads(self.run_one("report", "-q", "-f", "json", path).stdout)
+
+    @staticmethod
+    def figures(document, names=FIGURES):
+        return {f["name"]: [f[name] for name in names] for f in document["functions"] if f["calls"]}
+
+    @staticmethod
+    def paths(document):
+        """{names from the outermost call on: calls}, of all threads."""
+        found, above, names = {}, [], [f["name"] for f in document["functions"]]
+        for thread in document["threads"]:
+            for node, _, depth in harness.walk(thread["calls"]):
+                del above[depth - 1:]
+                above.append(names[node["function"]])
+                found[tuple(above)] = found.get(tuple(above), 0) + node["calls"]
+        return found
+
+    def rows(self):
+        return {table: self.server.ask(f"SELECT sum({what}) FROM {table}")[0][0]
+                for table, what in (("profiles", "1"), ("path_minutes", "calls"),
+                                    ("function_minutes", "calls"), ("latency_minutes", "calls"))}
+
+    def check_same(self, document, reference):
+        """All that was recorded comes back; times but for what is uncertain of them."""
+        self.assertEqual(self.paths(document), self.paths(reference))
+        self.assertEqual(document["accounting"], reference["accounting"])
+        same = ("calls", "min_ns", "max_ns", "histogram")
+        errors = {f["name"]: f["error_ns"] for f in reference["functions"]}
+        expected = self.figures(reference)
+        for name, row in self.figures(document).items():
+            for figure, got, wanted in zip(FIGURES, row, expected[name]):
+                if figure in same:
+                    continue
+                self.assertLessEqual(abs(got - wanted), errors[name], f"{name}: {figure}")
+        self.assertEqual({n: row[0] for n, row in self.figures(document).items()},
+                         {n: row[0] for n, row in expected.items()})
+
+    def test_way_there_and_back(self):
+        path = self.record("data", program("recursion"), 10, 2)
+        self.send(path, "it's", "--host", "a\\b")
+        reference = self.reference(path)
+        # Of the sums that are kept, and, as hosts are not in these, of the profiles themselves.
+        for where in (r"service = 'it\'s'", r"host = 'a\\b'"):
+            self.check_same(self.document(where), reference)
+        for output in ("tree", "flat", "folded", "html", "svg"):
+            self.assertIn("direct", self.ask(["1"], output=output))
+
+    def test_replays_do_not_double(self):
+        path = self.record("data", program("recursion"), 5, 1)
+        self.send(path, "api")
+        once = self.rows()
+        self.send(path, "api")
+        copy = self.copy(path, "copy")
+        self.send(copy, "api")
+        self.assertEqual(self.rows(), once)
+        self.send(path, "api", "--host", "other")
+        self.assertEqual(self.rows(), {name: str(2 * int(n)) for name, n in once.items()})
+
+    def test_hosts_are_merged(self):
+        paths = [self.record(f"data{i}", program("recursion"), 5 + i, 1) for i in range(2)]
+        for i, path in enumerate(paths):
+            self.send(path, "api", "--host", f"host{i}", "--service-version", str(i))
+        each = [self.paths(self.reference(path)) for path in paths]
+        both = {key: each[0].get(key, 0) + each[1].get(key, 0) for key in each[0].keys() | each[1].keys()}
+        self.assertEqual(self.paths(self.document("service = 'api'")), both)
+        self.assertEqual(self.paths(self.document("version = '1'")), each[1])
+        self.assertEqual(self.paths(self.document("host = 'host0'")), each[0])
+        [row] = self.server.ask("SELECT uniq(path), count() FROM path_minutes")
+        self.assertEqual(row[0], str(len(both)))
+
+    def test_diff_of_versions(self):
+        # The same work, and more of it.
+        for version, times in (("1", 2), ("2", 4)):
+            path = self.record("data" + version, program("recursion"), 8, times)
+            self.send(path, "api", "--service-version", version)
+        document = json.loads(self.ask(["version = '1'", "version = '2'"], verb="diff"))
+        calls = {f["name"]: (f["old"]["calls"], f["new"]["calls"]) for f in document["functions"]
+                 if f["old"] and f["new"]}
+        self.assertEqual(calls["direct"][1], 2 * calls["direct"][0])
+        self.assertEqual(calls["fib"][1], 2 * calls["fib"][0])
+
+    def test_server_goes_and_comes(self):
+        first, second = (self.record(f"data{i}", program("recursion"), 3 + i, 1) for i in range(2))
+        self.send(first, "api")
+        self.server.kill()
+        done = self.send(second, "api", status=1)
+        self.assertRegex(done.stderr, r"\Aproftrace: .* was not sent: .*\n\Z")
+        self.server.start()
+        for path in (first, second):
+            self.send(path, "api")
+        self.assertEqual(self.rows()["profiles"], "2")
+
+    def test_bad_questions(self):
+        path = self.record("data", program("recursion"), 3, 1)
+        self.send(path, "api")
+        for where, said in (("nothing = 1", "nothing"), ("service = 'none'", "no profiles"),
+                            ("1) UNION ALL SELECT 1 --", "status 400"),
+                            ("1); DROP TABLE profiles; --", "status 400")):
+            done = self.run_one("report", "--from", self.server.url, "--where", where)
+            self.assertEqual((done.status, done.stdout), (1, ""), str(done))
+            self.assertRegex(done.stderr, rf"\Aproftrace: .*{said}.*\n\Z")
+        self.assertEqual(self.rows()["profiles"], "1")
+
+    def test_users(self):
+        path = self.record("data", program("recursion"), 3, 1)
+        self.send(path, "api")
+        url = self.server.url.replace("://", "://reader@")
+        for secret, status in (("s3cret", 0), ("wrong", 1)):
+            done = self.run_one("report", "-f", "flat", "--from", url, "--where", "1",
+                                env={"PROFTRACE_SECRET": secret})
+            self.assertEqual(done.status, status, str(done))
+            self.assertNotIn(secret, done.stderr)
+        # It may read only.
+        done = self.run_one("send", "--to", url, "--service", "new", path, env={"PROFTRACE_SECRET": "s3cret"})
+        self.assertEqual(done.status, 1, str(done))

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "fleet/path_ids.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calls/profile.h"
+#include "calls/walk.h"
+#include "views/merge.h"
+
+/* Hashes are most of what a profile takes on the wire: 48 bits each. Of a million paths two are
+ * taken for one with a probability of 0.2 %. */
+#define ID_BITS 48
+
+#define FNV_BASE  0xcbf29ce484222325
+#define FNV_PRIME 0x100000001b3
+
+/* Of MurmurHash3, by Austin Appleby: each bit depends on all. */
+static uint64_t mix(uint64_t x)
+{
+	x = (x ^ (x >> 33)) * 0xff51afd7ed558ccd;
+	x = (x ^ (x >> 33)) * 0xc4ceb9fe1a85ec53;
+	return x ^ (x >> 33);
+}
+
+/* With its NUL, so that two texts are not another two. */
+static uint64_t add_text(uint64_t hash, const char *text)
+{
+	do {
+		hash = (hash ^ (uint8_t)*text) * FNV_PRIME;
+	} while (*text++);
+	return hash;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static uint64_t hash_function(const struct profile_function *f)
+{
+	uint64_t hash = FNV_BASE + f->kind;
+
+	hash = add_text(hash, f->name ? f->name : "");
+	hash = add_text(hash, f->symbol ? f->symbol : "");
+	hash = add_text(hash, f->module ? base_name(f->module) : "");
+	hash = add_text(hash, f->file ? base_name(f->file) : "");
+	return mix(hash) >> (64 - ID_BITS);
+}
+
+static uint64_t step(uint64_t parent, uint64_t function)
+{
+	return mix(parent * FNV_PRIME ^ function) >> (64 - ID_BITS);
+}
+
+int path_ids__make(struct path_ids *ids, const struct profile *p)
+{
+	ids->functions = calloc(p->functions_cnt + 1, sizeof(*ids->functions));
+	ids->paths = calloc(p->nodes_cnt + 1, sizeof(*ids->paths));
+	if (!ids->functions || !ids->paths)
+		return -ENOMEM;
+	for (size_t i = 0; i < p->functions_cnt; i++)
+		ids->functions[i] = hash_function(&p->functions[i]);
+	for (size_t i = 0; i < p->threads_cnt; i++) {
+		const struct profile_thread *t = &p->threads[i];
+		uint64_t root = mix(add_text(FNV_BASE + t->spans, t->comm));
+		struct walk w = walk__from(p, t->first_root);
+
+		while (walk__next(&w)) {
+			const struct profile_node *n = &p->nodes[w.node];
+
+			if (w.entering)
+				ids->paths[w.node] = step(n->parent ? ids->paths[n->parent] : root,
+							  ids->functions[n->function]);
+		}
+	}
+	return 0;
+}
+
+void path_ids__clear(struct path_ids *ids)
+{
+	free(ids->functions);
+	free(ids->paths);
+	*ids = (struct path_ids){0};
+}
+
+void thread_kind(char *comm)
+{
+	size_t len = strlen(comm), digits = 0;
+
+	while (digits < len && comm[len - 1 - digits] >= '0' && comm[len - 1 - digits] <= '9')
+		digits++;
+	if (!digits || digits == len || !strchr("-_:/# ", comm[len - 1 - digits]))
+		return;
+	memcpy(comm + len - digits, "#", 2);
+}
+
+int merge_kinds(struct profile *p, struct profile **out)
+{
+	for (size_t i = 0; i < p->threads_cnt; i++)
+		thread_kind(p->threads[i].comm);
+	return profile__merge_threads(p, MERGE_COMM, out);
+}

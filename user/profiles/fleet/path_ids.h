@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Numbers by which paths and functions are the same on every machine: hashes of what they are.
+ * A function is its names, the name of its file (not the folder) and its source file, but not where
+ * in the file it lies, which each version has anew. A path is its steps, from the kind of its
+ * thread on. Inside fleet/ only, and for its tests.
+ */
+#ifndef PROFTRACE_FLEET_PATH_IDS_H
+#define PROFTRACE_FLEET_PATH_IDS_H
+
+#include <stdint.h>
+
+struct profile;
+
+struct path_ids {
+	uint64_t *functions; /* by function */
+	uint64_t *paths;     /* by node; 0: unused */
+};
+
+/* Of a linked profile. Returns 0 or -ENOMEM; to be cleared in any case. */
+int path_ids__make(struct path_ids *ids, const struct profile *p);
+void path_ids__clear(struct path_ids *ids);
+
+/* Threads of one kind have names that differ by a number at their end, as worker-17 has: it is
+ * replaced by a #. In place. */
+void thread_kind(char *comm);
+
+/* Like threads of all processes merged, by their kinds. *out as by profile__merge_threads(). */
+int merge_kinds(struct profile *p, struct profile **out);
+
+#endif

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Rows are in the order of the ids, so that where the same paths come again and again, as they do,
+ * columns look alike: that compresses best.
+ */
+#include "fleet/profile_row.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calls/profile.h"
+#include "fleet/id_set.h"
+#include "fleet/kind.h"
+#include "fleet/path_ids.h"
+#include "fleet/row_binary.h"
+#include "record/reader.h"
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+const char functions_columns[] = "function,name,symbol,module,file,line,kind";
+const char paths_columns[] = "path,parent,function,thread,spans";
+
+#define OF_ACCOUNTS(member)                                                             \
+	{                                                                               \
+		.name = #member, .offset = offsetof(struct profile, accounting.member), \
+	}
+/* Not all accounts there are: the tables stay as they are when one is added. */
+const struct row_column row_sums[ROW_SUMS] = {
+	{.name = "duration_ns", .offset = offsetof(struct profile, duration_ns)},
+	OF_ACCOUNTS(entered),
+	OF_ACCOUNTS(returned),
+	OF_ACCOUNTS(unwound),
+	OF_ACCOUNTS(open),
+	OF_ACCOUNTS(lost),
+	OF_ACCOUNTS(deep),
+	OF_ACCOUNTS(dropped),
+	OF_ACCOUNTS(undistributed),
+	OF_ACCOUNTS(untriggered),
+	OF_ACCOUNTS(cpu_ns),
+	OF_ACCOUNTS(probe_ns),
+	OF_ACCOUNTS(sample_ns),
+	OF_ACCOUNTS(samples_taken),
+	OF_ACCOUNTS(samples_probing),
+	OF_ACCOUNTS(samples_lost),
+	OF_ACCOUNTS(samples_whole),
+	OF_ACCOUNTS(samples_no_rule),
+	OF_ACCOUNTS(samples_unreadable),
+	OF_ACCOUNTS(samples_astray),
+	OF_ACCOUNTS(samples_deep),
+	OF_ACCOUNTS(samples_unknown),
+	OF_ACCOUNTS(waits),
+	OF_ACCOUNTS(waits_lost),
+	OF_ACCOUNTS(bursts),
+	OF_ACCOUNTS(burst_ns),
+};
+
+#define OF_STATS(text, member)                                               \
+	{                                                                    \
+		.name = text, .offset = offsetof(struct call_stats, member), \
+	}
+static const struct row_column of_paths[] = {
+	OF_STATS("p_calls", calls),
+	{.name = "p_self_ns", .offset = offsetof(struct call_stats, self_ns), .rounded = true},
+	{.name = "p_off_ns", .offset = offsetof(struct call_stats, off_self_ns), .rounded = true},
+	OF_STATS("p_samples", samples),
+	{.name = "p_sampled_ns",
+	 .offset = offsetof(struct call_stats, sampled_ns),
+	 .rounded = true},
+	OF_STATS("p_varied_ns", varied_ns),
+	OF_STATS("p_burst_calls", burst_calls),
+	OF_STATS("p_calls_variance", calls_varied),
+};
+
+static const struct row_column of_functions[] = {
+	OF_STATS("f_calls", calls),	OF_STATS("f_total_ns", total_ns),
+	OF_STATS("f_self_ns", self_ns), OF_STATS("f_off_ns", off_ns),
+	OF_STATS("f_min_ns", min_ns),	OF_STATS("f_max_ns", max_ns),
+};
+
+static void print_names(FILE *out, const struct row_column *columns, size_t cnt)
+{
+	for (size_t i = 0; i < cnt; i++)
+		fprintf(out, ",%s", columns[i].name);
+}
+
+char *profile_row__columns(void)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	if (!out)
+		return NULL;
+	fputs("id,service,version,host,kernel,time,period_ns", out);
+	print_names(out, row_sums, ROW_SUMS);
+	fputs(",p_path,p_probe_ns,p_error_ns", out);
+	print_names(out, of_paths, COUNT(of_paths));
+	fputs(",f_function", out);
+	print_names(out, of_functions, COUNT(of_functions));
+	fputs(",f_dropped,l_function,l_bucket,l_calls", out);
+	if (!fclose(out))
+		return text;
+	free(text);
+	return NULL;
+}
+
+static uint64_t value(const void *base, const struct row_column *c)
+{
+	uint64_t v;
+
+	memcpy(&v, (const char *)base + c->offset, sizeof(v));
+	return v;
+}
+
+/* Bits of `v` below its highest `keep`. */
+static int excess_bits(uint64_t v, int keep)
+{
+	int bits = v ? 64 - __builtin_clzll(v) : 0;
+
+	return bits > keep ? bits - keep : 0;
+}
+
+/* Errors and what probes cost are no better known than that: rounded up to three bits. */
+static uint64_t round_up(uint64_t ns)
+{
+	int drop = excess_bits(ns, 3);
+
+	return ns > UINT64_MAX >> 1 ? ns : (ns + (1ull << drop) - 1) >> drop << drop;
+}
+
+/* A time without the bits that its error leaves no meaning: rounded by a 32nd of that at most.
+ */
+static uint64_t round_by(uint64_t ns, uint64_t error_ns)
+{
+	int drop = excess_bits(error_ns / 16, 1);
+
+	return ns > UINT64_MAX >> 1 || !drop ? ns : (ns + (1ull << (drop - 1))) >> drop << drop;
+}
+
+void functions_rows(const struct profile *p, const struct path_ids *ids, const struct id_set *known,
+		    struct rows *out)
+{
+	bool *met = calloc(p->functions_cnt + 1, sizeof(*met));
+
+	if (!met)
+		out->failed = true;
+	for (size_t i = 1; met && i < p->nodes_cnt; i++)
+		met[p->nodes[i].function] = true;
+	for (size_t i = 0; met && i < p->functions_cnt; i++) {
+		const struct profile_function *f = &p->functions[i];
+
+		if (!met[i] || id_set__has(known, ids->functions[i]))
+			continue;
+		rows__u64(out, ids->functions[i]);
+		rows__string(out, f->name);
+		rows__string(out, f->symbol);
+		rows__string(out, f->module);
+		rows__string(out, f->file);
+		rows__u32(out, f->line);
+		rows__u8(out, f->kind);
+	}
+	free(met);
+}
+
+void paths_rows(const struct profile *p, const struct path_ids *ids, const struct id_set *known,
+		struct rows *out)
+{
+	for (size_t i = 1; i < p->nodes_cnt; i++) {
+		const struct profile_node *n = &p->nodes[i];
+		const struct profile_thread *t = &p->threads[n->thread];
+
+		if (id_set__has(known, ids->paths[i]))
+			continue;
+		rows__u64(out, ids->paths[i]);
+		rows__u64(out, n->parent ? ids->paths[n->parent] : 0);
+		rows__u64(out, ids->functions[n->function]);
+		rows__string(out, t->comm);
+		rows__u8(out, t->spans);
+	}
+}
+
+static int by_id(const void *a, const void *b, void *ids)
+{
+	const uint64_t *of = ids;
+	uint64_t x = of[*(const uint32_t *)a], y = of[*(const uint32_t *)b];
+
+	return (x > y) - (x < y);
+}
+
+uint32_t profile_row__time(const struct shipment *s)
+{
+	double start = s->run->profile->start_time;
+
+	return start > 0 && start < UINT32_MAX ? (uint32_t)start : 0;
+}
+
+static void write_sums(const struct shipment *s, const struct profile *p, struct rows *out)
+{
+	rows__u64(out, s->id);
+	rows__string(out, s->service);
+	rows__string(out, s->version);
+	rows__string(out, s->host);
+	rows__string(out, s->kernel);
+	rows__u32(out, profile_row__time(s));
+	rows__u64(out, p->sample_period_ns);
+	for (size_t i = 0; i < ROW_SUMS; i++)
+		rows__u64(out, value(p, &row_sums[i]));
+}
+
+static void write_ids(const uint64_t *ids, const uint32_t *order, size_t cnt, struct rows *out)
+{
+	rows__count(out, cnt);
+	for (size_t i = 0; i < cnt; i++)
+		rows__u64(out, ids[order[i]]);
+}
+
+static void write_paths(const struct profile *p, const uint64_t *ids, uint32_t *order,
+			struct rows *out)
+{
+	size_t cnt = p->nodes_cnt ? p->nodes_cnt - 1 : 0;
+
+	for (size_t i = 0; i < cnt; i++)
+		order[i] = i + 1;
+	qsort_r(order, cnt, sizeof(*order), by_id, (void *)ids);
+	write_ids(ids, order, cnt, out);
+	rows__count(out, cnt);
+	for (size_t i = 0; i < cnt; i++) {
+		const struct call_stats *n = &p->nodes[order[i]].stats;
+
+		rows__u64(out,
+			  round_up(n->raw_self_ns > n->self_ns ? n->raw_self_ns - n->self_ns : 0));
+	}
+	rows__count(out, cnt);
+	for (size_t i = 0; i < cnt; i++)
+		rows__u64(out, round_up(p->nodes[order[i]].stats.self_error_ns));
+	for (size_t c = 0; c < COUNT(of_paths); c++) {
+		rows__count(out, cnt);
+		for (size_t i = 0; i < cnt; i++) {
+			const struct call_stats *n = &p->nodes[order[i]].stats;
+			uint64_t v = value(n, &of_paths[c]);
+
+			rows__u64(out, of_paths[c].rounded ? round_by(v, n->self_error_ns) : v);
+		}
+	}
+}
+
+static void write_functions(const struct profile *p, const uint64_t *ids, uint32_t *order,
+			    const bool *dropped, struct rows *out)
+{
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < p->functions_cnt; i++) {
+		const struct call_stats *s = &p->functions[i].stats;
+
+		if (s->calls || s->total_ns || s->samples)
+			order[cnt++] = i;
+	}
+	qsort_r(order, cnt, sizeof(*order), by_id, (void *)ids);
+	write_ids(ids, order, cnt, out);
+	for (size_t c = 0; c < COUNT(of_functions); c++) {
+		rows__count(out, cnt);
+		for (size_t i = 0; i < cnt; i++)
+			rows__u64(out, value(&p->functions[order[i]].stats, &of_functions[c]));
+	}
+	rows__count(out, cnt);
+	for (size_t i = 0; i < cnt; i++)
+		rows__u64(out, dropped[order[i]]);
+}
+
+static void write_latencies(const struct profile *p, const uint64_t *ids, struct rows *out)
+{
+	rows__count(out, p->buckets_cnt);
+	for (size_t i = 0; i < p->buckets_cnt; i++)
+		rows__u64(out, ids[p->buckets[i].function]);
+	rows__count(out, p->buckets_cnt);
+	for (size_t i = 0; i < p->buckets_cnt; i++)
+		rows__u64(out, p->buckets[i].bucket);
+	rows__count(out, p->buckets_cnt);
+	for (size_t i = 0; i < p->buckets_cnt; i++)
+		rows__u64(out, p->buckets[i].calls);
+}
+
+int profile_row(const struct shipment *s, const struct profile *p, const struct path_ids *ids,
+		struct rows *out)
+{
+	size_t most = p->nodes_cnt > p->functions_cnt ? p->nodes_cnt : p->functions_cnt;
+	uint32_t *order = calloc(most + 1, sizeof(*order));
+	bool *dropped = calloc(p->functions_cnt + 1, sizeof(*dropped));
+	int err = order && dropped ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !err && i < p->drops_cnt; i++)
+		dropped[p->drops[i].function] = true;
+	if (!err) {
+		write_sums(s, p, out);
+		write_paths(p, ids->paths, order, out);
+		write_functions(p, ids->functions, order, dropped, out);
+		write_latencies(p, ids->functions, out);
+	}
+	free(order);
+	free(dropped);
+	return out->failed ? -ENOMEM : err;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A profile as rows of docs/fleet/clickhouse.sql. Inside fleet/ only, and for its tests. */
+#ifndef PROFTRACE_FLEET_PROFILE_ROW_H
+#define PROFTRACE_FLEET_PROFILE_ROW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct id_set;
+struct path_ids;
+struct profile;
+struct rows;
+struct shipment;
+
+/* A member of 64 bits that is a column, at its offset in struct profile. */
+struct row_column {
+	const char *name;
+	size_t offset;
+	bool rounded; /* to what is known of it */
+};
+
+#define ROW_SUMS 26
+extern const struct row_column row_sums[ROW_SUMS]; /* those that add up */
+
+/* The columns of a row, with commas between them. */
+extern const char functions_columns[], paths_columns[];
+char *profile_row__columns(void); /* NULL: no memory. The caller frees it. */
+
+/* What of `p` is not in `known`; it is not added. `p` is linked; memory that is missing shows in
+ * the rows. */
+void functions_rows(const struct profile *p, const struct path_ids *ids, const struct id_set *known,
+		    struct rows *out);
+void paths_rows(const struct profile *p, const struct path_ids *ids, const struct id_set *known,
+		struct rows *out);
+
+/* When it began, in seconds since 1970; 0: unknown. */
+uint32_t profile_row__time(const struct shipment *s);
+
+/* The row of the profile itself; `p` is that of the shipment, its threads merged by their kinds.
+ * Returns 0 or -ENOMEM. */
+int profile_row(const struct shipment *s, const struct profile *p, const struct path_ids *ids,
+		struct rows *out);
+
+#endif
