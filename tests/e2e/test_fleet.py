@@ -155,3 +155,7 @@ class Fleet(harness.TestCase):
         # It may read only.
         done = self.run_one("send", "--to", url, "--service", "new", path, env={"PROFTRACE_SECRET": "s3cret"})
         self.assertEqual(done.status, 1, str(done))
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -96,7 +96,9 @@ const struct argp_option option_table[] = {
 	{"list", 'l', 0, 0, "print what would be probed, and how; attach nothing", 0},
 	{0, 0, 0, 0, "Run:", 3},
 	{"duration", 'd', "SEC", 0, "stop after SEC seconds", 0},
-	{"interval", 'i', "SEC", 0, "write what is new every SEC seconds; record: to a file of its own, in the folder of -o", 0},
+	{"interval", 'i', "SEC", 0,
+	 "write what is new every SEC seconds; record: to a file of its own, in the folder of -o",
+	 0},
 	{"paused", OPT_PAUSED, 0, 0,
 	 "begin with tracing switched off: SIGUSR1 switches it on, and off again", 0},
 	{"skip", OPT_SKIP, "T", 0, "begin with tracing switched off, for T: 500ms, 10s", 0},
@@ -146,8 +148,9 @@ const struct argp_option option_table[] = {
 	 0},
 	{0, 0, 0, 0, "send; and report and diff of a database:", 4},
 	{"to", OPT_TO, "URL", 0,
-	 "send: clickhouse://HOST/DATABASE, with the tables of docs/fleet/clickhouse.sql; "
-	 "clickhouses:// by TLS. The password of USER@HOST is taken from $PROFTRACE_SECRET",
+	 "send: clickhouse://HOST/DATABASE, with the tables of docs/fleet/clickhouse.sql, "
+	 "pyroscope+http://HOST or parca+http://HOST; clickhouses:// and https by TLS. The "
+	 "password of USER@HOST is taken from $PROFTRACE_SECRET",
 	 0},
 	{"service", OPT_SERVICE, "NAME", 0,
 	 "send: what the profile is of (default: the program's name)", 0},

@@ -33,7 +33,7 @@ struct receiver_kind {
 	enum receiver_result (*send)(struct receiver *r, void *own, const struct shipment *s);
 };
 
-extern const struct receiver_kind receiver_clickhouse;
+extern const struct receiver_kind receiver_clickhouse, receiver_pyroscope, receiver_parca;
 
 struct http *receiver__http(struct receiver *r);
 

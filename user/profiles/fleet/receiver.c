@@ -21,7 +21,11 @@
 #define ERROR_LINE   640
 #define SERVICE_NAME 64
 
-static const struct receiver_kind *const kinds[] = {&receiver_clickhouse};
+static const struct receiver_kind *const kinds[] = {
+	&receiver_clickhouse,
+	&receiver_pyroscope,
+	&receiver_parca,
+};
 #define KINDS (sizeof(kinds) / sizeof(*kinds))
 
 struct receiver {

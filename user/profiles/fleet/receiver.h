@@ -6,7 +6,6 @@
  *	clickhouse://[USER@]HOST[:8123]/DATABASE     ClickHouse by HTTP; clickhouses:// by TLS
  *(8443) pyroscope+http://HOST[:4040]                 Pyroscope's /ingest; pyroscope+https://
  *	parca+http://HOST[:7070]                     Parca's API to write profiles; parca+https://
- *	otlp+http://HOST[:4318]                      traces and profiles by OTLP/HTTP; otlp+https://
  *
  * No threads: a call returns when all is done, at the latest after a time that the options bound.
  * Any thread may call, one receiver at a time.

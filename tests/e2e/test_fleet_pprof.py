@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Recordings sent to Pyroscope and Parca, or rather to a receiver here that takes requests as their
+documents and sources have them, as no package has either."""
+
+import base64
+import email
+import http.server
+import json
+import subprocess
+import threading
+import urllib.parse
+
+import harness
+from harness import PROFTRACE, UNLIMITED, program
+
+
+class Receiver(http.server.HTTPServer):
+    """Keeps requests: [(path, headers, body)]."""
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.requests, self.status = [], 200
+        self.thread = threading.Thread(target=self.serve_forever, daemon=True)
+        self.thread.start()
+
+    def end(self):
+        self.shutdown()
+        self.thread.join()
+        self.server_close()
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.server.requests.append((self.path, self.headers, body))
+        self.send_response(self.server.status)
+        self.send_header("Content-Length", "2")
+        self.end_headers()
+        self.wfile.write(b"{}")
+
+    def log_message(self, *_):
+        pass
+
+
+class Pprof(harness.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.receiver = Receiver()
+        self.addCleanup(self.receiver.end)
+
+    def run_one(self, *args):
+        return self.process(PROFTRACE, *args, stdin=subprocess.DEVNULL).finish()
+
+    def record(self):
+        path = self.path("data")
+        done = self.run_one("record", "-q", *UNLIMITED, "-o", path, "--", program("recursion"), 5, 1)
+        self.assertEqual(done.status, 0, str(done))
+        return path
+
+    def send(self, scheme, path, status=0):
+        done = self.run_one("send", "--to", f"{scheme}://127.0.0.1:{self.receiver.server_port}",
+                            "--service", "my{api}", "--service-version", "1.3", "--host", "h1", path)
+        self.assertEqual(done.status, status, str(done))
+        return done
+
+    def profile(self, path):
+        """What -f pprof makes of it."""
+        done = self.run_one("report", "-q", "-f", "pprof", "-o", self.path("out"), path)
+        self.assertEqual(done.status, 0, str(done))
+        with open(self.path("out"), "rb") as file:
+            return file.read()
+
+    def test_pyroscope(self):
+        path = self.record()
+        self.send("pyroscope+http", path)
+        [(target, headers, body)] = self.receiver.requests
+        url = urllib.parse.urlsplit(target)
+        query = urllib.parse.parse_qs(url.query, strict_parsing=True)
+        self.assertEqual(url.path, "/ingest")
+        self.assertEqual(query["name"], ["my_api_{service_version=1.3,host=h1}"])
+        self.assertLess(int(query["from"][0]), int(query["until"][0]))
+        form = email.message_from_bytes(b"Content-Type: " + headers["Content-Type"].encode() +
+                                        b"\r\n\r\n" + body)
+        parts = {part.get_param("name", header="Content-Disposition"):
+                 part.get_payload(decode=True) for part in form.get_payload()}
+        self.assertEqual(set(parts), {"profile", "sample_type_config"})
+        self.assertEqual(parts["profile"], self.profile(path))
+        self.assertEqual(set(json.loads(parts["sample_type_config"])),
+                         {"calls", "wall", "cpu", "off"})
+
+    def test_parca(self):
+        path = self.record()
+        self.send("parca+http", path)
+        [(target, headers, body)] = self.receiver.requests
+        self.assertEqual((target, headers["Content-Type"]),
+                         ("/api/profiles/writeraw", "application/json"))
+        [series] = json.loads(body)["series"]
+        labels = {label["name"]: label["value"] for label in series["labels"]["labels"]}
+        self.assertEqual(labels, {"__name__": "proftrace", "job": "my{api}", "version": "1.3",
+                                  "instance": "h1"})
+        [sample] = series["samples"]
+        self.assertEqual(base64.b64decode(sample["rawProfile"], validate=True), self.profile(path))
+
+    def test_refused(self):
+        path = self.record()
+        for self.receiver.status in (400, 503):
+            done = self.send("parca+http", path, status=1)
+            self.assertRegex(done.stderr, rf"\A.*status {self.receiver.status}: {{}}\n\Z")
+
+
+if __name__ == "__main__":
+    harness.main()
