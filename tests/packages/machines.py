@@ -80,6 +80,9 @@ def libc_of(suite):
 def with_libc(suite, root):
     """A machine that has nothing but a libc."""
     run("dpkg-deb", "-x", libc_of(suite), root)
+    for name in ("lib", "lib64"):  # newer releases have them in /usr
+        if not os.path.exists(os.path.join(root, name)):
+            os.symlink(f"usr/{name}", os.path.join(root, name))
     return Machine(root)
 
 
