@@ -130,9 +130,7 @@ install: proftrace ## install the program, man pages, completions, schemas and p
 	$(Q)set -e; for to in $(COMPLETIONS); do \
 		path=$(DESTDIR)$(PREFIX)/share/$${to#*:}; mkdir -p "$${path%/*}"; \
 		./proftrace --completion $${to%%:*} > "$$path"; chmod 644 "$$path"; done
-	$(Q)set -e; for verb in record top report diff check send doctor; do \
-		page=$(DESTDIR)$(PREFIX)/share/man/man1/proftrace-$$verb.1; \
-		scripts/verb-page ./proftrace $$verb < docs/proftrace.1 > "$$page"; chmod 644 "$$page"; done
+	$(Q)scripts/verb-pages ./proftrace $(DESTDIR)$(PREFIX)/share/man/man1 < docs/proftrace.1
 
 format: ## format the sources
 	$(Q)clang-format -i $(FORMATTED)

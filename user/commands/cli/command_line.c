@@ -11,24 +11,12 @@
 #include "cli/option_table.h"
 #include "cli/option_take.h"
 #include "cli/options.h"
+#include "cli/verbs.h"
 #include "util/log.h"
 
 #define DEFAULT_MAX_PATHS (1u << 20)
 #define DEFAULT_BUFFER	  (64ull << 20)
 #define DEFAULT_BURST_NS  5000000
-
-static const char *const verb_names[] = {"",	 "record", "top",   "report",
-					 "diff", "doctor", "check", "send"};
-
-/* VERB_TRACE: it is none. */
-static enum verb find_verb(const char *word)
-{
-	for (int v = VERB_RECORD; v <= VERB_SEND; v++) {
-		if (!strcmp(word, verb_names[v]))
-			return v;
-	}
-	return VERB_TRACE;
-}
 
 static size_t inputs_max(enum verb verb)
 {
@@ -47,7 +35,7 @@ static error_t parse_word(struct options *o, char *arg, struct argp_state *state
 				arg);
 	/* check has a recording, or behind -- a command. */
 	if (runs || (o->verb == VERB_CHECK && state->quoted)) {
-		if (!state->quoted && find_verb(arg) != VERB_TRACE)
+		if (!state->quoted && verb__find(arg) != VERB_TRACE)
 			return complain(o,
 					"%s: a verb is the first word, before all options; a "
 					"command of that name goes behind --",
@@ -60,7 +48,7 @@ static error_t parse_word(struct options *o, char *arg, struct argp_state *state
 		return complain(o, "%s: doctor takes no words, it looks at this machine", arg);
 	if (o->inputs_cnt == inputs_max(o->verb))
 		return complain(o, "%s: %s reads no more than %zu recording%s", arg,
-				verb_names[o->verb], o->inputs_cnt, o->inputs_cnt == 1 ? "" : "s");
+				verbs[o->verb].name, o->inputs_cnt, o->inputs_cnt == 1 ? "" : "s");
 	o->inputs[o->inputs_cnt++] = arg;
 	return 0;
 }
@@ -126,7 +114,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		if (!err && !option_check__suits(o->verb, key))
 			return complain(o, "--%s does not go with %s; see proftrace --help",
 					option_table__name(key),
-					*verb_names[o->verb] ? verb_names[o->verb] : "live output");
+					*verbs[o->verb].name ? verbs[o->verb].name : "live output");
 		return err;
 	}
 }
@@ -134,7 +122,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 /* Takes the verb for the program's name. */
 static enum verb parse_verb(int *argc, char ***argv)
 {
-	enum verb v = *argc > 1 ? find_verb((*argv)[1]) : VERB_TRACE;
+	enum verb v = *argc > 1 ? verb__find((*argv)[1]) : VERB_TRACE;
 
 	if (v != VERB_TRACE) {
 		++*argv;

@@ -10,26 +10,13 @@
 
 #include "cli/option_check.h"
 #include "cli/option_table.h"
+#include "cli/verbs.h"
 #include "sink/sink.h"
 
 #define WORDS_SIZE 1024
 #define TEXT_SIZE  80
 
 enum value { VALUE_NONE, VALUE_ANY, VALUE_WORDS, VALUE_FILE, VALUE_PROCESS, VALUE_USER };
-
-static const struct {
-	enum verb verb;
-	const char *name, *text;
-} verbs[] = {
-	{VERB_RECORD, "record", "keep a run in a file"},
-	{VERB_TOP, "top", "show on the whole screen what is called meanwhile"},
-	{VERB_REPORT, "report", "show a recording"},
-	{VERB_DIFF, "diff", "show what has changed from one recording to another"},
-	{VERB_CHECK, "check", "tell whether assertions hold of a run"},
-	{VERB_SEND, "send", "give recordings to a database of many machines"},
-	{VERB_DOCTOR, "doctor", "tell what works on this machine"},
-};
-#define VERBS_CNT (sizeof(verbs) / sizeof(*verbs))
 
 /* The next option from `a` on; NULL: there is none. */
 static const struct argp_option *option_from(const struct argp_option *a)
@@ -95,16 +82,29 @@ static const char *text_of(const struct argp_option *a, char text[TEXT_SIZE])
 	return text;
 }
 
-static void bash_options(FILE *out, enum verb verb)
+/* The shell's `case` by verb, each with the options that it takes. */
+static void per_verb(FILE *out, const char *begin, const char *end,
+		     void (*print)(FILE *out, const struct argp_option *a))
 {
-	FOR_EACH_OPTION(a)
-	{
-		if (!option_check__suits(verb, a->key) && a->group >= 0)
-			continue;
-		if (has_letter(a))
-			fprintf(out, " -%c", a->key);
-		fprintf(out, " --%s", a->name);
+	for (int v = VERB_TRACE + 1; v <= VERBS; v++) {
+		enum verb verb = v < VERBS ? v : VERB_TRACE;
+
+		fprintf(out, "\t%s) options=%s", verb ? verbs[verb].name : "*", begin);
+		FOR_EACH_OPTION(a)
+		{
+			if (option_check__suits(verb, a->key) || a->group < 0)
+				print(out, a);
+		}
+		fprintf(out, "%s ;;\n", end);
 	}
+	fputs("\tesac\n", out);
+}
+
+static void bash_option(FILE *out, const struct argp_option *a)
+{
+	if (has_letter(a))
+		fprintf(out, " -%c", a->key);
+	fprintf(out, " --%s", a->name);
 }
 
 static void bash_values(FILE *out)
@@ -157,21 +157,16 @@ static void print_bash(FILE *out)
 	      out);
 	bash_values(out);
 	fputs("\tesac\n\tcase ${COMP_WORDS[1]} in\n", out);
-	for (size_t i = 0; i < VERBS_CNT; i++) {
-		fprintf(out, "\t%s) options=\"", verbs[i].name);
-		bash_options(out, verbs[i].verb);
-		fputs("\" ;;\n", out);
-	}
-	fputs("\t*) options=\"", out);
-	bash_options(out, VERB_TRACE);
-	fputs("\" ;;\n\tesac\n"
-	      "\tif [[ $cur == -* ]]; then\n"
+	per_verb(out, "\"", "\"", bash_option);
+	fputs("\tif [[ $cur == -* ]]; then\n"
 	      "\t\tCOMPREPLY=($(compgen -W \"$options\" -- \"$cur\"))\n"
 	      "\telif ((COMP_CWORD == 1)); then\n"
 	      "\t\tCOMPREPLY=($(compgen -c -W \"",
 	      out);
-	for (size_t i = 0; i < VERBS_CNT; i++)
-		fprintf(out, "%s%s", i ? " " : "", verbs[i].name);
+	FOR_EACH_VERB(v)
+	{
+		fprintf(out, "%s%s", v > VERB_TRACE + 1 ? " " : "", verbs[v].name);
+	}
 	fputs("\" -- \"$cur\"))\n"
 	      "\telse\n\t\tCOMPREPLY=($(compgen -f -- \"$cur\"))\n\tfi\n}\n"
 	      "complete -o filenames -F _proftrace proftrace\n",
@@ -204,32 +199,18 @@ static void zsh_option(FILE *out, const struct argp_option *a)
 	}
 }
 
-static void zsh_options(FILE *out, enum verb verb)
-{
-	FOR_EACH_OPTION(a)
-	{
-		if (option_check__suits(verb, a->key) || a->group < 0)
-			zsh_option(out, a);
-	}
-}
-
 static void print_zsh(FILE *out)
 {
 	fputs("#compdef proftrace\n# made by proftrace --completion zsh\n"
 	      "_proftrace()\n{\n\tlocal -a options verbs\n\tverbs=(\n",
 	      out);
-	for (size_t i = 0; i < VERBS_CNT; i++)
-		fprintf(out, "\t\t'%s:%s'\n", verbs[i].name, verbs[i].text);
-	fputs("\t)\n\tcase $words[2] in\n", out);
-	for (size_t i = 0; i < VERBS_CNT; i++) {
-		fprintf(out, "\t%s) options=(\n", verbs[i].name);
-		zsh_options(out, verbs[i].verb);
-		fputs("\t\t) ;;\n", out);
+	FOR_EACH_VERB(v)
+	{
+		fprintf(out, "\t\t'%s:%s'\n", verbs[v].name, verbs[v].text);
 	}
-	fputs("\t*) options=(\n", out);
-	zsh_options(out, VERB_TRACE);
-	fputs("\t\t) ;;\n\tesac\n"
-	      "\tif ((CURRENT == 2)) && [[ $words[2] != -* ]]; then\n"
+	fputs("\t)\n\tcase $words[2] in\n", out);
+	per_verb(out, "(\n", "\t\t)", zsh_option);
+	fputs("\tif ((CURRENT == 2)) && [[ $words[2] != -* ]]; then\n"
 	      "\t\t_describe verb verbs\n\t\t_command_names -e\n\t\treturn\n\tfi\n"
 	      "\tif ((${words[(I)--]} == 0)) && (($verbs[(I)$words[2]:*])); then\n"
 	      "\t\t_arguments $options '*:file:_files'\n"
@@ -244,14 +225,17 @@ static void fish_condition(FILE *out, const struct argp_option *a)
 	bool live = option_check__suits(VERB_TRACE, a->key);
 	size_t cnt = 0;
 
-	for (size_t i = 0; i < VERBS_CNT; i++)
-		cnt += option_check__suits(verbs[i].verb, a->key) != live;
+	FOR_EACH_VERB(v)
+	{
+		cnt += option_check__suits(v, a->key) != live;
+	}
 	if (!cnt || a->group < 0)
 		return;
 	fprintf(out, " -n '%s__fish_seen_subcommand_from", live ? "not " : "");
-	for (size_t i = 0; i < VERBS_CNT; i++) {
-		if (option_check__suits(verbs[i].verb, a->key) != live)
-			fprintf(out, " %s", verbs[i].name);
+	FOR_EACH_VERB(v)
+	{
+		if (option_check__suits(v, a->key) != live)
+			fprintf(out, " %s", verbs[v].name);
 	}
 	fputs("'", out);
 }
@@ -261,9 +245,11 @@ static void print_fish(FILE *out)
 	char text[TEXT_SIZE], words[WORDS_SIZE];
 
 	fputs("# made by proftrace --completion fish\n", out);
-	for (size_t i = 0; i < VERBS_CNT; i++)
+	FOR_EACH_VERB(v)
+	{
 		fprintf(out, "complete -c proftrace -n __fish_is_first_arg -a %s -d '%s'\n",
-			verbs[i].name, verbs[i].text);
+			verbs[v].name, verbs[v].text);
+	}
 	fputs("complete -c proftrace -n __fish_is_first_arg -xa '(__fish_complete_command)'\n",
 	      out);
 	FOR_EACH_OPTION(a)

@@ -12,15 +12,17 @@
 #include "cli/link.h"
 #include "sink/sink.h"
 
+/* In the order in which they are offered; verbs.c has their names. */
 enum verb {
 	VERB_TRACE, /* none was given */
 	VERB_RECORD,
 	VERB_TOP, /* live, on the whole screen */
 	VERB_REPORT,
 	VERB_DIFF,
-	VERB_DOCTOR,
 	VERB_CHECK,
 	VERB_SEND, /* to a database of many machines' profiles */
+	VERB_DOCTOR,
+	VERBS,
 };
 
 #define OPTIONS_INPUTS_MAX 256 /* of send; of others one or two */
