@@ -15,11 +15,11 @@
 #include "fleet/kind.h"
 #include "fleet/url.h"
 #include "record/reader.h"
+#include "sink/names.h"
 #include "util/io.h"
 #include "util/log.h"
 
-#define ERROR_LINE   640
-#define SERVICE_NAME 64
+#define ERROR_LINE 640
 
 static const struct receiver_kind *const kinds[] = {
 	&receiver_clickhouse,
@@ -151,31 +151,6 @@ static int hash_file(int fd, uint64_t *hash)
 	return len;
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
-/* By what was traced, "nginx": the file, the command, or the thread that has the process's number.
- */
-static const char *name_service(const struct profile *p, char name[SERVICE_NAME])
-{
-	const char *found = "unknown";
-
-	if (p->target.exec)
-		found = base_name(p->target.exec);
-	else if (p->target.command && p->target.command[0])
-		found = base_name(p->target.command[0]);
-	for (size_t i = 0; i < p->threads_cnt && !strcmp(found, "unknown"); i++) {
-		if (p->threads[i].pid == p->threads[i].tid && *p->threads[i].comm)
-			found = p->threads[i].comm;
-	}
-	snprintf(name, SERVICE_NAME, "%s", found);
-	return name;
-}
-
 static enum receiver_result send_run(struct receiver *r, struct recorded *run,
 				     const struct recording_labels *labels, uint64_t id)
 {
@@ -183,7 +158,7 @@ static enum receiver_result send_run(struct receiver *r, struct recorded *run,
 	const char *host = labels->host ? labels->host : run->run_info.host;
 	struct shipment s = {
 		.run = run,
-		.service = labels->service ? labels->service : name_service(run->profile, service),
+		.service = labels->service ? labels->service : service__name(run->profile, service),
 		.version = labels->version ? labels->version : "",
 		.host = host ? host : "",
 		.kernel = run->run_info.kernel ? run->run_info.kernel : "",

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "calls/profile.h"
 
@@ -43,5 +44,28 @@ char *target__name(const struct profile_target *t, char *buf, size_t size)
 		len = snprintf(buf, size, "%s", t->exec);
 	for (i = 0; !t->command && !t->exec && i < t->pids_cnt && len < size; i++)
 		len += snprintf(buf + len, size - len, "%s%d", i ? ", " : "PID ", t->pids[i]);
+	return buf;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+char *service__name(const struct profile *p, char buf[SERVICE_NAME])
+{
+	const char *found = NULL;
+
+	if (p->target.exec)
+		found = base_name(p->target.exec);
+	else if (p->target.command && p->target.command[0])
+		found = base_name(p->target.command[0]);
+	for (size_t i = 0; i < p->threads_cnt && !found; i++) {
+		if (p->threads[i].pid == p->threads[i].tid && *p->threads[i].comm)
+			found = p->threads[i].comm;
+	}
+	snprintf(buf, SERVICE_NAME, "%s", found ? found : "unknown");
 	return buf;
 }

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct profile;
 struct profile_function;
 struct profile_target;
 struct profile_thread;
@@ -27,5 +28,12 @@ const char *function__name(const struct profile_function *f);
 
 /* The command with its arguments, or the file, or "PID 1, 2", as far as `buf` has room for it. */
 char *target__name(const struct profile_target *t, char *buf, size_t size);
+
+#define SERVICE_NAME 64
+
+/* What the profile is of, where nobody says it: the file, the command, or the first thread that has
+ * its process's number, without folders and arguments: "nginx"; "unknown". In `buf`, which it
+ * returns. */
+char *service__name(const struct profile *p, char buf[SERVICE_NAME]);
 
 #endif

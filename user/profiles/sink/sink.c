@@ -26,6 +26,7 @@ static const struct sink *const sinks[] = {
 	&sink_perfetto,
 	&sink_firefox,
 	&sink_html,
+	&sink_openmetrics,
 	/* clang-format on */
 };
 

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Metrics of profiles: what they add up to, and that there are no more than was asked for. */
+#include "fixture.h"
+
+#include "calls/distribution.h"
+#include "sink/data/metrics.h"
+
+static char *write_metrics(struct metrics *m)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_non_null(out);
+	metrics__write(m, out);
+	fclose(out);
+	return text;
+}
+
+static void expect(const char *text, const char *line)
+{
+	if (!strstr(text, line))
+		fail_msg("'%s' is not in:\n%s", line, text);
+}
+
+#define LABELS(function) \
+	"{service=\"api\",function=\"" function "\",object=\"prog\",kind=\"function\"} "
+
+/* Profiles add up, and so do distributions, below bounds that grow. */
+static void test_sums(void **state)
+{
+	struct profile *p = fixture_small();
+	struct metrics *m;
+	char *text;
+
+	fixture_bucket(p, 1, bucket__of(900), 2);
+	fixture_bucket(p, 1, bucket__of(5000), 1);
+	assert_int_equal(metrics__new(NULL, 0, 10, &m), 0);
+	assert_int_equal(metrics__add(m, p, "api"), 0);
+	assert_int_equal(metrics__add(m, p, "api"), 0);
+	text = write_metrics(m);
+	expect(text, "# TYPE proftrace_function_calls counter\n");
+	expect(text, "proftrace_function_calls_total" LABELS("work") "6\n");
+	expect(text, "proftrace_function_seconds_total" LABELS("work") "0.001400000\n");
+	expect(text, "proftrace_function_self_seconds_total" LABELS("work") "0.001388000\n");
+	expect(text, ",kind=\"function\",le=\"1.024e-06\"} 4\n");
+	expect(text, ",kind=\"function\",le=\"4.096e-06\"} 4\n");
+	expect(text, ",kind=\"function\",le=\"1.6384e-05\"} 6\n");
+	expect(text, "proftrace_function_duration_seconds_count" LABELS("work") "6\n");
+	expect(text, "proftrace_functions_left_out 0\n# EOF\n");
+	assert_null(strstr(text, "never"));
+	free(text);
+	metrics__free(m);
+	profile__free(p);
+}
+
+/* Those that came first keep their series, whatever comes later. */
+static void test_bounds(void **state)
+{
+	struct profile *p = fixture_small();
+	struct metrics *m;
+	char *text;
+
+	assert_int_equal(metrics__new(NULL, 0, 2, &m), 0);
+	assert_int_equal(metrics__add(m, p, "api"), 0);
+	p->functions[3].stats.self_ns = 1000000000;
+	assert_int_equal(metrics__add(m, p, "api"), 0);
+	text = write_metrics(m);
+	expect(text, LABELS("work"));
+	expect(text, LABELS("idle"));
+	assert_null(strstr(text, "leaf"));
+	expect(text, "proftrace_function_calls_total{service=\"api\",function=\"[others]\","
+		     "object=\"\",kind=\"others\"} 2470\n");
+	expect(text, "proftrace_functions_left_out 2\n");
+	free(text);
+	metrics__free(m);
+	profile__free(p);
+}
+
+static void test_chosen(void **state)
+{
+	char *globs[] = {"l*", "idle"};
+	struct profile *p = fixture_small();
+	struct metrics *m;
+	char *text;
+
+	p->functions[0].name = "l\"\\\n\xff";
+	assert_int_equal(metrics__new(globs, 2, 10, &m), 0);
+	assert_int_equal(metrics__add(m, p, "api"), 0);
+	text = write_metrics(m);
+	expect(text, LABELS("leaf"));
+	expect(text, LABELS("idle"));
+	expect(text, "function=\"l\\\"\\\\ \xef\xbf\xbd\"");
+	assert_null(strstr(text, "work"));
+	free(text);
+	metrics__free(m);
+	profile__free(p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_chosen),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
