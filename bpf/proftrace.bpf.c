@@ -215,27 +215,24 @@ int link_map(struct pt_regs *ctx)
 	return 0;
 }
 
-/* makecontext(ucp, ...): of a ucontext_t, the stack's address, flags and size lie at offset 16. */
-OWN_STACK(on_makecontext);
+/* A coroutine gets its stack: makecontext(ucp, ...), whose ucontext_t has the stack's address,
+ * flags and size at offset 16; or make_fcontext(top of the stack, size, function) of boost.context,
+ * and its likes. */
+OWN_STACK(on_stack_maker);
 SEC("uprobe")
-int on_makecontext(struct pt_regs *ctx)
+int on_stack_maker(struct pt_regs *ctx)
 {
-	u64 stack[3];
+	u64 lo = first_argument(ctx) - second_argument(ctx), hi = first_argument(ctx), stack[3];
 
-	KEEP_OWN_STACK(on_makecontext, ctx);
-	on_context_made();
-	if (!bpf_probe_read_user(stack, sizeof(stack), (void *)(first_argument(ctx) + 16)))
-		stack_made(stack[0], stack[0] + stack[2]);
-	return 0;
-}
-
-/* make_fcontext(top of the stack, size, function) of boost.context, and its likes */
-OWN_STACK(on_make_fcontext);
-SEC("uprobe")
-int on_make_fcontext(struct pt_regs *ctx)
-{
-	KEEP_OWN_STACK(on_make_fcontext, ctx);
-	stack_made(first_argument(ctx) - second_argument(ctx), first_argument(ctx));
+	KEEP_OWN_STACK(on_stack_maker, ctx);
+	if (probe_cookie(ctx) == WIRE_MAKECONTEXT) {
+		on_context_made();
+		if (bpf_probe_read_user(stack, sizeof(stack), (void *)(first_argument(ctx) + 16)))
+			return 0;
+		lo = stack[0];
+		hi = stack[0] + stack[2];
+	}
+	stack_made(lo, hi);
 	return 0;
 }
 

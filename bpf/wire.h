@@ -98,6 +98,9 @@ enum wire_exit {
  * in 1.2 cycles at 3 GHz. A guess; caches that miss are not in it. */
 #define WIRE_INSN_PS 400
 
+/* The whole cookie of a hook on libc's makecontext(); those of other makers of stacks have 0. */
+#define WIRE_MAKECONTEXT 1u
+
 /* Of sites of regions. */
 #define WIRE_REGION_MARK   1u /* nothing ends it: its call has returned at once */
 #define WIRE_REGION_BY_FP  2u /* its frame's place is told from the frame pointer */

@@ -29,12 +29,16 @@ class Cache(harness.TestCase):
     def files(self):
         return os.listdir(self.folder) if os.path.isdir(self.folder) else []
 
-    def calibrates(self, *options):
-        """Runs it; returns whether it has measured."""
+    def run_inside(self, *arguments):
         held = f"/proc/{self.holder.pid}"
         done = self.process("nsenter", f"--mount={held}/ns/mnt", f"--root={held}/root",
-                            harness.PROFTRACE, "-v", "-f", "json", *options, "--", program("recursion"), 5, 2).finish()
+                            harness.PROFTRACE, "-v", "-f", "json", *arguments).finish()
         self.assertEqual(done.status, 0, str(done))
+        return done
+
+    def calibrates(self, *options):
+        """Runs it; returns whether it has measured."""
+        done = self.run_inside(*options, "--", program("recursion"), 5, 2)
         measured = "proftrace: calibration: " in done.stderr
         # Either way they are known.
         document = json.loads(done.stdout[done.stdout.index("{"):done.stdout.rindex("}") + 1])
@@ -49,6 +53,21 @@ class Cache(harness.TestCase):
                 break
         self.assertEqual(len(self.files()), 1)
         return os.path.join(self.folder, self.files()[0])
+
+    def test_what_is_known_takes_no_return_probes(self):
+        """Programs for these are loaded to measure, and where a function has one."""
+        spared = "the program of return probes is left out"
+        if "session" not in harness.working("session"):
+            self.skipTest("another backend")
+        throws, recursion = (program("throws"),), (program("recursion"), 5, 2)
+        self.assertNotIn(spared, self.run_inside("-F", "*", "--", *throws).stderr)
+        self.calibrate()
+        done = self.run_inside("-F", "*", "--", *throws)
+        self.assertIn(spared, done.stderr)
+        document = json.loads(done.stdout[done.stdout.index("{"):done.stdout.rindex("}") + 1])
+        self.assertEqual(document["probes"]["exits"]["return"], 0)
+        self.assert_counts(document, done.counts, done)
+        self.assertNotIn(spared, self.run_inside("-F", "*", "--", *recursion).stderr)
 
     def test_once_for_a_boot(self):
         path = self.calibrate()

@@ -96,6 +96,15 @@ static void lookups_free(struct plan_lookups *l)
 	free(l);
 }
 
+bool plan__uses_returns(const struct plan *p)
+{
+	for (size_t i = 0; i < p->functions_cnt; i++) {
+		if (p->functions[i].exit == EXIT_RETURN)
+			return true;
+	}
+	return false;
+}
+
 void plan__free(struct plan *p)
 {
 	if (!p)

@@ -118,6 +118,7 @@ struct plan {
 	struct plan_lines *lines;   /* NULL: none were asked for (--lines) */
 	bool contexts_guarded;	    /* return probes rely on none being made */
 	bool returns_replaced; /* return probes have become dangerous: no function relies on them */
+	bool returns_spared;   /* there are none, and will be none: their program is not loaded */
 	bool proven;	       /* some have them by proof */
 	bool loads_unseen;     /* no hook tells of files that are mapped later */
 	bool nop5_spared;      /* as plan_options has it */
@@ -146,6 +147,9 @@ const char *plan__exit_kind(const struct plan *p, const struct plan_function *f)
 
 /* Whether some exit of the function is stepped, which costs ten times as much as others. */
 bool plan__exits_step(const struct plan *p, const struct plan_function *f);
+
+/* Whether some functions have return probes. */
+bool plan__uses_returns(const struct plan *p);
 
 void plan__free(struct plan *p); /* accepts NULL */
 

@@ -456,7 +456,7 @@ int planner__extend(struct plan *p, const struct target *t, struct filter *filte
 		err = replace_returns(pn);
 	}
 	p->traits = exits.traits;
-	exits.no_returns = p->returns_replaced;
+	exits.no_returns = p->returns_replaced || p->returns_spared;
 	if (!err)
 		err = plan_new(&pn, &known);
 	if (err)

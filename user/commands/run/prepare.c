@@ -108,6 +108,20 @@ static bool wants_bursts(const struct options *o)
 	       !o->sample_hot;
 }
 
+/*
+ * Whether the program of return probes, a fifth of all that the verifier looks at, can be left out:
+ * no function has one, and what is mapped makes them dangerous, so few would come later; these do
+ * without. Costs of entries are measured with return probes.
+ */
+static bool spares_returns(const struct run *r)
+{
+	const char *backend = tracer__best(r->o->backend);
+
+	return backend && r->plan->functions_cnt && !r->o->exits &&
+	       r->plan->traits & EXIT_UNSAFE_TRAITS && !plan__uses_returns(r->plan) &&
+	       calibrate__is_done(backend, r->o->calls);
+}
+
 static struct tracer_options tracer_options_of(const struct run *r)
 {
 	const struct options *o = r->o;
@@ -125,6 +139,7 @@ static struct tracer_options tracer_options_of(const struct run *r)
 		.keep_cost = o->raw,
 		.calls_bytes = o->calls ? o->buffer_size : 0,
 		.arguments = &r->selection.arguments,
+		.returns_spared = p->returns_spared,
 		.lines = p->lines != NULL,
 		.line_sites_cnt = p->lines ? p->lines->sites_cnt : 0,
 		.triggers = o->triggers_cnt,
@@ -145,11 +160,14 @@ static struct tracer_options tracer_options_of(const struct run *r)
 /* Has the programs in the kernel, and all that is to know before functions are attached. */
 static int load(struct run *r)
 {
-	const struct tracer_options opts = tracer_options_of(r);
 	size_t functions_cnt = r->plan->functions_cnt;
 	struct tracer_tables tables;
-	int err = tracer__load(&opts, r->target, &r->tracer);
+	struct tracer_options opts;
+	int err;
 
+	r->plan->returns_spared = spares_returns(r);
+	opts = tracer_options_of(r);
+	err = tracer__load(&opts, r->target, &r->tracer);
 	if (err)
 		return err;
 	tracer__tables(r->tracer, &tables);

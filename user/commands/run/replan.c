@@ -113,15 +113,6 @@ static int extend(struct run *r)
 	return 0;
 }
 
-static bool uses_returns(const struct plan *p)
-{
-	for (size_t i = 0; i < p->functions_cnt; i++) {
-		if (p->functions[i].exit == EXIT_RETURN)
-			return true;
-	}
-	return false;
-}
-
 /* Whether first calls of what is loaded later may be asked for. */
 static bool wants_what_is_loaded(const struct run *r)
 {
@@ -143,7 +134,8 @@ static int catch_up(struct run *r, bool complete)
 	if (err || !complete || r->plan->returns_replaced)
 		life__stop_returns(life);
 	if (!r->lost_track)
-		life__hold(life, !r->o->exec && wants_what_is_loaded(r), uses_returns(r->plan));
+		life__hold(life, !r->o->exec && wants_what_is_loaded(r),
+			   plan__uses_returns(r->plan));
 	return err == -ENOMEM ? err : 0;
 }
 

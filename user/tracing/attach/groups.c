@@ -45,7 +45,7 @@ static int link_hooks_of(struct attach_ctx *ctx, int kind)
 		if (m->object != ctx->object || m->kind != kind)
 			continue;
 		offsets[spec.cnt] = m->offset;
-		cookies[spec.cnt++] = m->cookie;
+		cookies[spec.cnt++] = kind == HOOK_MAKECONTEXT ? WIRE_MAKECONTEXT : m->cookie;
 	}
 	err = spec.cnt ? link_holder__link(ctx->g->link_holder, &spec) : 0;
 	if (err >= 0)

@@ -59,11 +59,17 @@ bool tracer__writes_registers(void)
 	return true;
 }
 
-bool tracer__returns_stop(const char *backend)
+const char *tracer__best(const char *backend)
 {
 	const struct backend *best = backend__at(0);
 
-	return (!backend || !strcmp(backend, best->name)) && backend__in_kernel(best);
+	return (!backend || !strcmp(backend, best->name)) && backend__in_kernel(best) ? best->name
+										      : NULL;
+}
+
+bool tracer__returns_stop(const char *backend)
+{
+	return tracer__best(backend);
 }
 
 bool tracer__needs_events(const char *backend)

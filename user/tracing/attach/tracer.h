@@ -46,6 +46,8 @@ struct tracer_options {
 	bool regions;	       /* there are some, or may be later: */
 	bool regions_planned;  /* there are */
 	size_t calls_bytes;    /* memory for single calls until they are fetched; 0: not kept */
+	/* No function will have a return probe: the best backend is loaded without its program. */
+	bool returns_spared;
 	bool lines;	       /* lines are counted: */
 	size_t line_sites_cnt; /* at so many sites, as far as is known */
 	/* Values to read with those; borrowed while loading; NULL or empty: none. */
@@ -68,6 +70,10 @@ enum call_nops tracer__call_nops(void);
 /* Whether the kernel lets programs at uprobes write registers (7.0), so that they can do what the
  * probed instruction would. Tried by loading one: that takes the privileges that tracing takes. */
 bool tracer__writes_registers(void);
+
+/* The best backend, if the kernel has it, and `backend`, as in the options, allows it; NULL:
+ * another one, or none. */
+const char *tracer__best(const char *backend);
 
 /* Whether return probes can be switched off at once: what session links can (6.13). `backend` as in
  * the options. */

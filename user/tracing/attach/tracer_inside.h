@@ -33,6 +33,7 @@ struct tracer {
 	struct tracer_tables tables;	    /* descriptors: once the programs are loaded */
 	int region_programs[LATE_PROGRAMS]; /* once there are regions */
 	bool regions_are_late;		    /* they are not the skeleton's */
+	bool returns_spared;		    /* no program at return probes is loaded */
 	bool surveys;			    /* its programs can: see tracer__survey() */
 	const struct arguments *arguments;
 	size_t lists_told; /* of them, BPF has */

@@ -213,6 +213,7 @@ static void size_tables(struct tracer *tr, const struct tracer_options *opts, bo
 	skel->rodata->has_triggers = opts->triggers;
 	skel->rodata->has_untils = opts->untils;
 	skel->rodata->has_regions = opts->regions;
+	skel->rodata->has_whom = opts->whom;
 	bpf_program__set_autoload(skel->progs.region_begin, opts->regions_planned);
 	bpf_program__set_autoload(skel->progs.region_end, opts->regions_planned);
 	size_shares(tr, opts);
@@ -283,8 +284,8 @@ static int cookie_try(struct tracer *tr, const struct backend *backend)
  * for closing a link takes long. */
 static int backend_try(struct tracer *tr, const struct backend *backend)
 {
-	struct backend_probe probes[BACKEND_MAX_PROBES];
-	size_t cnt = backend->returns(tr->skel, probes);
+	struct backend_probe probes[BACKEND_MAX_PROBES] = {backend->entry(tr->skel)};
+	size_t cnt = tr->returns_spared ? 1 : backend->returns(tr->skel, probes);
 	int err = 0;
 
 	for (size_t i = 0; !err && i < cnt; i++)
@@ -327,6 +328,21 @@ static int close_stack_tables(struct proftrace_bpf *skel)
 	return err;
 }
 
+/* Leaves out what the run has no use for. */
+static void choose_programs(struct tracer *tr, const struct backend *backend,
+			    const struct tracer_options *opts)
+{
+	tr->surveys = opts->survey && backend->survey;
+	bpf_program__set_autoload(tr->skel->progs.survey, tr->surveys);
+	tr->groups.emulates = tracer__writes_registers();
+	bpf_program__set_autoload(tr->skel->progs.exit_ret, tr->groups.emulates);
+	tr->returns_spared = opts->returns_spared && backend == backend__at(0);
+	if (!tr->returns_spared)
+		return;
+	log_debug("no function has a return probe: the program of return probes is left out");
+	bpf_program__set_autoload(tr->skel->progs.session, false);
+}
+
 /* Loads the programs for one backend. */
 static int load_backend(struct tracer *tr, const struct backend *backend,
 			const struct tracer_options *opts, const struct target *t)
@@ -345,15 +361,12 @@ static int load_backend(struct tracer *tr, const struct backend *backend,
 	err = backend->prepare(tr->skel);
 	if (err)
 		goto failed;
-	tr->surveys = opts->survey && backend->survey;
+	choose_programs(tr, backend, opts);
 	size_tables(tr, opts, !backend->lacks);
 	size_maps(tr->skel, &tr->tables);
 	tr->groups.link_holder = opts->link_holder;
 	tr->groups.unbound = !t->processes_cnt || opts->follow || opts->whom;
 	tr->groups.small = opts->drops;
-	tr->groups.emulates = tracer__writes_registers();
-	bpf_program__set_autoload(tr->skel->progs.exit_ret, tr->groups.emulates);
-	bpf_program__set_autoload(tr->skel->progs.survey, tr->surveys);
 	tr->skel->rodata->has_bursts = tr->surveys && opts->bursts;
 	tr->skel->rodata->keep_cpu_clocks = tr->skel->rodata->has_bursts;
 	tr->groups.children = t->processes_cnt && opts->children;

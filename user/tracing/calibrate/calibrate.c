@@ -497,16 +497,32 @@ static int measure(struct calibration *cal)
 	return err;
 }
 
+/* What costs are kept by. */
+#define PROGRAMS_MAX 64
+
+static void name_programs(char programs[PROGRAMS_MAX], const char *backend, bool calls)
+{
+	snprintf(programs, PROGRAMS_MAX, "%s%s", backend, calls ? "-calls" : "");
+}
+
+bool calibrate__is_done(const char *backend, bool calls)
+{
+	char programs[PROGRAMS_MAX];
+	struct probe_costs costs;
+
+	name_programs(programs, backend, calls);
+	return cache__read(CACHE, programs, &costs);
+}
+
 int calibrate__run(struct tracer *tr, struct collector *c, struct probe_costs *out)
 {
 	uint64_t began = now_ns();
 	struct calibration *cal;
-	char programs[64];
+	char programs[PROGRAMS_MAX];
 	int err;
 
 	memset(out, 0, sizeof(*out));
-	snprintf(programs, sizeof(programs), "%s%s", tracer__backend(tr),
-		 tracer__keeps_calls(tr) ? "-calls" : "");
+	name_programs(programs, tracer__backend(tr), tracer__keeps_calls(tr));
 	if (cache__read(CACHE, programs, out))
 		return 0;
 	cal = calloc(1, sizeof(*cal));

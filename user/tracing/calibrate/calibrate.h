@@ -6,6 +6,8 @@
 #ifndef PROFTRACE_CALIBRATE_CALIBRATE_H
 #define PROFTRACE_CALIBRATE_CALIBRATE_H
 
+#include <stdbool.h>
+
 struct collector;
 struct probe_costs;
 struct tracer;
@@ -19,5 +21,8 @@ struct tracer;
  * 0, or -errno silently with *out all zero: then costs stay unknown.
  */
 int calibrate__run(struct tracer *tr, struct collector *c, struct probe_costs *out);
+
+/* Whether that was done before, for programs of this backend. `calls`: they keep single calls. */
+bool calibrate__is_done(const char *backend, bool calls);
 
 #endif

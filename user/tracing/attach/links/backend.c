@@ -40,9 +40,8 @@ static struct bpf_program *hook_program(const struct proftrace_bpf *skel, int ki
 {
 	switch (kind) {
 	case HOOK_MAKECONTEXT:
-		return skel->progs.on_makecontext;
 	case HOOK_MAKE_FCONTEXT:
-		return skel->progs.on_make_fcontext;
+		return skel->progs.on_stack_maker;
 	case HOOK_LINK_MAP:
 	default:
 		return skel->progs.link_map;
