@@ -28,7 +28,7 @@ BPF_ARCH := $(or $(if $(filter aarch64-%,$(shell $(CC) -dumpmachine)),arm64),x86
 SAN      := $(if $(ASAN),-fsanitize=address$(,)undefined -fno-sanitize-recover=undefined)
 # Libraries of others: each of our parts needs those of its line, and of the lines below it.
 LIBS     := $(if $(REPORT_ONLY),,-lbpf \
-	-ldw -lelf -llzma -lZydis -lZycore -liberty -lncursesw -ltinfo) \
+	-ldw -lelf -llzma -lZydis -lZycore -liberty -lncursesw -ltinfo -linih) \
 	-lsqlite3 -lz -lzstd -lpthread -lm -ldl
 
 # main() with its table of commands. A build that only reads recordings has another table, and of
@@ -121,6 +121,10 @@ ZSH_FUNCTIONS ?= vendor-completions
 COMPLETIONS := bash:bash-completion/completions/proftrace zsh:zsh/$(ZSH_FUNCTIONS)/_proftrace \
 	fish:fish/vendor_completions.d/proftrace.fish
 
+# The agent's unit of systemd's and its configuration, which is never replaced.
+UNITS    ?= $(PREFIX)/lib/systemd/system
+CONFIG   ?= /etc/proftrace/agent.conf
+
 install: proftrace ## install the program, man pages, completions, schemas and proftrace.h (PREFIX, DESTDIR)
 	install -D -m 755 proftrace $(DESTDIR)$(PREFIX)/bin/proftrace
 	install -D -m 644 docs/proftrace.1 $(DESTDIR)$(PREFIX)/share/man/man1/proftrace.1
@@ -130,6 +134,9 @@ install: proftrace ## install the program, man pages, completions, schemas and p
 	$(Q)set -e; for to in $(COMPLETIONS); do \
 		path=$(DESTDIR)$(PREFIX)/share/$${to#*:}; mkdir -p "$${path%/*}"; \
 		./proftrace --completion $${to%%:*} > "$$path"; chmod 644 "$$path"; done
+	$(Q)mkdir -p $(DESTDIR)$(UNITS) && sed 's,@PREFIX@,$(PREFIX),' packaging/proftrace-agent.service > $(DESTDIR)$(UNITS)/proftrace-agent.service
+	$(Q)chmod 644 $(DESTDIR)$(UNITS)/proftrace-agent.service
+	$(Q)test -e $(DESTDIR)$(CONFIG) || install -D -m 644 packaging/agent.conf $(DESTDIR)$(CONFIG)
 	$(Q)scripts/verb-pages ./proftrace $(DESTDIR)$(PREFIX)/share/man/man1 < docs/proftrace.1
 
 format: ## format the sources

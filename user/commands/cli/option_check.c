@@ -34,9 +34,13 @@ bool option_check__suits(enum verb verb, int key)
 
 	if (verb == VERB_DOCTOR)
 		return key == 'f' || key == 'q' || key == 'v';
+	if (verb == VERB_AGENT)
+		return key == OPT_CHECK || key == 'q' || key == 'v';
 	if (is_of_fleets(key) || verb == VERB_SEND)
 		return suits_fleet(verb, key);
 	switch (key) {
+	case OPT_CHECK:
+		return false;
 	case 'o':
 		return verb != VERB_TOP;
 	case 'F':
@@ -238,7 +242,7 @@ error_t option_check__all(struct options *o)
 	bool reads = o->verb == VERB_REPORT || o->verb == VERB_DIFF;
 	error_t err = check_fleet(o);
 
-	if (err || o->verb == VERB_DOCTOR || o->verb == VERB_SEND)
+	if (err || o->verb == VERB_DOCTOR || o->verb == VERB_SEND || o->verb == VERB_AGENT)
 		return err;
 	if (o->verb == VERB_CHECK && !o->assertions_cnt)
 		return complain(o, "check: what is to hold? --assert 'calls(parse) <= 1000'");

@@ -22,6 +22,7 @@ const char option_table_doc[] =
 	"to "
 	"another. top shows on the whole screen what is called meanwhile. check tells by its exit "
 	"status, 3, whether something does not hold of a run. send gives recordings to a database. "
+	"agent records all the time what a configuration names. "
 	"doctor tells what works on this machine. "
 	"A command of one of these names goes behind --.";
 
@@ -35,6 +36,7 @@ const char option_table_usage[] = "Usage: proftrace [OPTION...] -p NAME|PID[,...
 				  "  or:  proftrace diff [OPTION...] [OLD [NEW]]\n"
 				  "  or:  proftrace check --assert ... [OPTION...] -- CMD|FILE\n"
 				  "  or:  proftrace send --to URL [OPTION...] [FILE...]\n"
+				  "  or:  proftrace agent [--check] [FILE]\n"
 				  "  or:  proftrace doctor [-f json]\n";
 
 /* An option is shown in HELP_COLUMNS at most. Behind longer ones glibc begins a new line, and where
@@ -164,6 +166,9 @@ const struct argp_option option_table[] = {
 	 "version, host, kernel and time; diff has two, the old profiles first",
 	 0},
 	{"ca-file", OPT_CA_FILE, "FILE", 0, "trust these certificates (PEM), not the system's", 0},
+	{0, 0, 0, 0, "agent:", 4},
+	{"check", OPT_CHECK, 0, 0, "tell what is wrong in the configuration, line by line, and end",
+	 0},
 	{0, 0, 0, 0, "Sessions, live (with --calls) or of a recording with single calls:", 5},
 	{"session", OPT_SESSION, "GLOB", 0,
 	 "each outermost call of a matching function is a session; may be repeated", 0},

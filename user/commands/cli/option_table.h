@@ -63,6 +63,7 @@ enum option_key {
 	OPT_HOST,
 	OPT_CA_FILE,
 	OPT_COMPLETION,
+	OPT_CHECK,
 };
 
 extern const struct argp_option option_table[];

@@ -431,6 +431,9 @@ static error_t parse_view(struct options *o, int key, char *arg)
 		return 0;
 	case OPT_ASSERT:
 		return add_assertion(o, arg);
+	case OPT_CHECK:
+		o->check = true;
+		return 0;
 	case OPT_PER_CALL:
 		o->per_call = true;
 		return 0;

@@ -12,6 +12,8 @@
 #include "cli/link.h"
 #include "sink/sink.h"
 
+struct run_share;
+
 /* In the order in which they are offered; verbs.c has their names. */
 enum verb {
 	VERB_TRACE, /* none was given */
@@ -21,6 +23,7 @@ enum verb {
 	VERB_DIFF,
 	VERB_CHECK,
 	VERB_SEND, /* to a database of many machines' profiles */
+	VERB_AGENT,
 	VERB_DOCTOR,
 	VERBS,
 };
@@ -67,15 +70,16 @@ struct options {
 	const char *backend;
 	const char *exits; /* the strategy for all functions; NULL: chosen for each */
 	bool list;
-	bool follow;	      /* children as well, and the programs they begin */
-	bool children;	      /* forked children, until they begin a program */
-	bool tells_overhead;  /* says what probes cost, as nobody has chosen to have no budget */
-	double max_overhead;  /* percent of the target's own CPU time; 0: no budget */
-	uint32_t sample_hot;  /* keep one call in so many of a dropped function; 0: none */
-	bool append;	      /* record: to what the file holds */
-	bool calls;	      /* single calls as well */
-	uint64_t buffer_size; /* bytes for those until they are fetched */
-	uint64_t max_size;    /* of the recording, in bytes: the newest calls are kept; 0: any */
+	bool follow;		 /* children as well, and the programs they begin */
+	bool children;		 /* forked children, until they begin a program */
+	bool tells_overhead;	 /* says what probes cost, as nobody has chosen to have no budget */
+	double max_overhead;	 /* percent of the target's own CPU time; 0: no budget */
+	uint32_t sample_hot;	 /* keep one call in so many of a dropped function; 0: none */
+	bool append;		 /* record: to what the file holds */
+	bool calls;		 /* single calls as well */
+	uint64_t buffer_size;	 /* bytes for those until they are fetched */
+	uint64_t max_size;	 /* of the recording, in bytes: the newest calls are kept; 0: any */
+	struct run_share *share; /* with a supervisor; NULL: there is none */
 	/* recordings */
 	/* report: one; diff: two, or one with two runs; send: any */
 	const char *inputs[OPTIONS_INPUTS_MAX];
@@ -119,6 +123,7 @@ struct options {
 	enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } color;
 	bool no_pager;
 	bool quiet, verbose;
+	bool check;	 /* agent: looks at its configuration only */
 	bool help;	 /* help or version was asked for, and printed */
 	bool complained; /* a usage error was reported */
 	int failed_at;	 /* the word in argv behind the one that was not understood */

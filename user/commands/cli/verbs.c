@@ -11,6 +11,7 @@ const struct verb_row verbs[VERBS] = {
 	[VERB_DIFF] = {"diff", "show what has changed from one recording to another"},
 	[VERB_CHECK] = {"check", "tell whether assertions hold of a run"},
 	[VERB_SEND] = {"send", "give recordings to a database of many machines"},
+	[VERB_AGENT] = {"agent", "record services all the time"},
 	[VERB_DOCTOR] = {"doctor", "tell what works on this machine"},
 };
 

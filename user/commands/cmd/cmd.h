@@ -9,6 +9,7 @@ struct options;
 
 int cmd_trace(const struct options *o); /* live output, and record */
 int cmd_check(const struct options *o);
+int cmd_agent(const struct options *o);
 int cmd_list(const struct options *o); /* -l */
 int cmd_report(const struct options *o);
 int cmd_diff(const struct options *o);

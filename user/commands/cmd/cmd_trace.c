@@ -24,6 +24,7 @@
 #include "run/callers.h"
 #include "run/describe.h"
 #include "recording/folder.h"
+#include "recording/share.h"
 #include "run/keys.h"
 #include "run/prepare.h"
 #include "recording/recorder.h"
@@ -102,6 +103,8 @@ static int run_start(struct run *r)
 		err = replan__joiners(r);
 	if (err)
 		return err;
+	if (r->o->share)
+		run_share__ready(r->o->share);
 	clock_gettime(CLOCK_REALTIME, &ts);
 	samples__start(r->samples, r);
 	r->start_time = ts.tv_sec + ts.tv_nsec / 1e9;
@@ -139,6 +142,8 @@ static void run_stop(struct run *r)
 	keys__stop();
 	pause__notice(r);
 	tracer__close_gate(r->tracer);
+	if (r->o->share)
+		atomic_store(&r->o->share->closed, true);
 	samples__stop(r->samples, r);
 	r->stop_ns = now_ns();
 	/* While probes are taken out calls are not counted any more, so CPU time is not, either. */
@@ -207,7 +212,16 @@ static bool all_ended(struct run *r)
 	life__counts(tracer__life(r->tracer), &counts);
 	if (!r->o->joins)
 		return !(r->o->follow && counts.followed_alive);
-	return !r->o->duration_ns && !counts.followed_alive && replan__nobody_left(r);
+	if (r->o->duration_ns || counts.followed_alive || !replan__nobody_left(r)) {
+		r->alone_since_ns = 0;
+		return false;
+	}
+	if (!r->o->share)
+		return true;
+	/* What has ended may begin again, and to attach anew takes longer than to wait. */
+	if (!r->alone_since_ns)
+		r->alone_since_ns = now_ns();
+	return now_ns() - r->alone_since_ns >= r->o->share->linger_ns;
 }
 
 /* Takes the probes out of processes that are not traced, once these pay too much for them. */
@@ -262,7 +276,12 @@ static int tick(struct run *r)
 /* Looks what the probes cost, and drops functions where it is too much. */
 static int look(struct run *r)
 {
-	int err = controller__look(r->controller, now_ns());
+	int err;
+
+	if (r->o->share)
+		controller__limit(r->controller,
+				  (double)atomic_load(&r->o->share->limit_ppm) / 1e6);
+	err = controller__look(r->controller, now_ns());
 
 	watch__look_in(r->watch, controller__pace_ns(r->controller));
 	return err;

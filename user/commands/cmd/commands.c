@@ -11,6 +11,6 @@ static int trace_or_list(const struct options *o)
 const struct command commands[] = {
 	{VERB_TRACE, trace_or_list}, {VERB_RECORD, trace_or_list}, {VERB_TOP, cmd_trace},
 	{VERB_REPORT, cmd_report},   {VERB_DIFF, cmd_diff},	   {VERB_DOCTOR, cmd_doctor},
-	{VERB_CHECK, cmd_check},     {VERB_SEND, cmd_send},
+	{VERB_CHECK, cmd_check},     {VERB_SEND, cmd_send},	   {VERB_AGENT, cmd_agent},
 };
 const size_t commands_cnt = sizeof(commands) / sizeof(*commands);

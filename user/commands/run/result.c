@@ -25,6 +25,7 @@
 #include "run/describe_lines.h"
 #include "recording/folder.h"
 #include "recording/recorder.h"
+#include "recording/share.h"
 #include "run/run.h"
 #include "run/samples.h"
 #include "run/pause.h"
@@ -133,6 +134,19 @@ static bool is_empty(const struct profile *p)
 	return !p->accounting.entered && !p->accounting.cpu_ns && !p->accounting.samples_taken;
 }
 
+static void tell_supervisor(struct run_share *s, const struct profile *news, int err)
+{
+	const struct profile_accounting *a = &news->accounting;
+
+	if (err) {
+		atomic_fetch_add(&s->unwritten, err != -EAGAIN);
+		return;
+	}
+	atomic_fetch_add(&s->probe_ns, a->probe_ns + a->sample_ns);
+	atomic_fetch_add(&s->cpu_ns, a->cpu_ns);
+	atomic_fetch_add(&s->recordings, 1);
+}
+
 /* Puts what is new into the folder. What cannot be written, or is nothing, is part of the next
  * interval then: *told = whether it was. A full disk is no reason to end the run. */
 static int put_news(struct run *r, const struct profile *news, bool *told)
@@ -148,6 +162,8 @@ static int put_news(struct run *r, const struct profile *news, bool *told)
 	}
 	if (*told)
 		r->untold = 0;
+	if (r->o->share)
+		tell_supervisor(r->o->share, news, err);
 	return err == -ENOMEM ? err : 0;
 }
 

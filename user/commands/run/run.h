@@ -80,9 +80,10 @@ struct run {
 	uint32_t snapshots;	 /* written on demand */
 	size_t roles_cnt;	 /* functions that have been given theirs */
 	size_t attached;	 /* functions */
-	int early_status;      /* 1, or the command's, if it has ended before it could be traced */
-	bool named_ended;      /* all processes but followed children have */
-	uint64_t skipped_ends; /* of threads, by the kernel, when last looked at */
+	int early_status; /* 1, or the command's, if it has ended before it could be traced */
+	uint64_t alone_since_ns; /* since when nobody has been left; 0: somebody is */
+	bool named_ended;	 /* all processes but followed children have */
+	uint64_t skipped_ends;	 /* of threads, by the kernel, when last looked at */
 	unsigned int gone_looks; /* for threads that may have ended unseen, still to be done */
 	bool lost_track;	 /* of what the processes have loaded */
 	bool strangers_spared;	 /* other processes have no probes any more */

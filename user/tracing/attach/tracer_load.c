@@ -202,7 +202,8 @@ static void size_tables(struct tracer *tr, const struct tracer_options *opts, bo
 	tables->callstacks_cap = opts->expects_go ? 2 * MAX_CALLSTACKS : MAX_CALLSTACKS;
 	tables->goroutines_cap = opts->expects_go ? 2 * tables->callstacks_cap : FEW_GOROUTINES;
 	tables->followed_cap = opts->children || opts->whom ? MAX_FOLLOWED : 0;
-	tables->frames_cap = MAX_FRAMES;
+	/* Who wants few paths wants little memory. */
+	tables->frames_cap = opts->max_paths < MAX_FRAMES / 4 ? MAX_FRAMES / 4 : MAX_FRAMES;
 	tables->nodes_cap = opts->max_paths;
 	tables->index_cap = power_of_two(tables->nodes_cap) * 2;
 	skel->rodata->callstacks_cap = tables->callstacks_cap;

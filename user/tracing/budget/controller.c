@@ -466,6 +466,14 @@ int controller__look(struct controller *s, uint64_t now_ns)
 	return err;
 }
 
+void controller__limit(struct controller *s, double limit)
+{
+	if (!s->in->limit || !limit)
+		return;
+	s->limit = s->bursts ? limit * (1 - BURSTS_SHARE) : limit;
+	s->watched = s->limit;
+}
+
 uint64_t controller__pace_ns(const struct controller *s)
 {
 	uint64_t burst_ns;

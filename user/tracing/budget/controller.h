@@ -33,6 +33,9 @@ void controller__start(struct controller *s, uint64_t now_ns);
 void controller__off(struct controller *s, uint64_t now_ns);
 void controller__on(struct controller *s, uint64_t now_ns);
 
+/* Has another limit from now on, as a share of the target's CPU time; what was dropped stays so. */
+void controller__limit(struct controller *s, double limit);
+
 /* Has a look. Returns 0, or -errno with one line logged if functions could not be dropped. */
 int controller__look(struct controller *s, uint64_t now_ns);
 

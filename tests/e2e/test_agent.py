@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""proftrace agent: what it records, keeps, and says of itself; however it, or what it has begun, is
+ended."""
+
+import glob
+import json
+import os
+import random
+import signal
+import subprocess
+
+import harness
+from harness import PROFTRACE, program
+
+CONFIG = """[agent]
+ring = {folder}/ring
+status = {folder}/run/agent.json
+interval = 1s
+overhead = 100%
+[service a]
+process = {name}
+overhead = 100%
+"""
+
+
+class Agent(harness.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.name = f"agent-{os.getpid() % 100000}"
+        self.steps = self.copy(program("steps"), self.name)
+        self.config = self.path("agent.conf")
+        self.ring = self.path("ring")
+        self.status = self.path("run/agent.json")
+        self.write()
+
+    def write(self, more=""):
+        text = CONFIG.format(folder=os.path.dirname(self.config), name=self.name)
+        with open(self.config, "w", encoding="utf-8") as file:
+            file.write(text + more)
+
+    def agent(self, *options):
+        return self.process(PROFTRACE, "agent", *options, self.config, stdin=subprocess.DEVNULL)
+
+    def began(self, agent):
+        self.assertTrue(agent.stderr.wait_lines("proftrace: agent: "), agent.stderr.text())
+        return agent
+
+    def begin_target(self):
+        target = self.target(self.steps)
+        target.go()
+        return target
+
+    @staticmethod
+    def children(pid):
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
+            return [int(word) for word in file.read().split()]
+
+    def recordings(self, service="a"):
+        return sorted(glob.glob(os.path.join(self.ring, service, "[0-9]*.data")))
+
+    def outer(self):
+        """Calls of `outer` in all recordings, each of which is whole."""
+        calls = 0
+        for path in self.recordings():
+            done = self.process(PROFTRACE, "report", "-f", "json", path,
+                                stdin=subprocess.DEVNULL).finish()
+            self.assertEqual(done.status, 0, str(done))
+            self.assertNotIn("cut", done.stderr)
+            calls += sum(f["calls"] for f in json.loads(done.stdout)["functions"]
+                         if f["name"] == "outer")
+        return calls
+
+    def wait_outer(self, count):
+        harness.poll(lambda: self.outer() >= count, 60, 0.2)
+        self.assertEqual(self.outer(), count)
+
+    def wait_recording(self, target):
+        """Until calls of the target are recorded. Returns how many it has made by then."""
+        before = self.outer()
+        made = 0
+        while self.outer() == before and made < 300:
+            target.step("1")
+            made += 1
+            harness.poll(lambda: self.outer() > before, 0.5, 0.1)
+        self.assertGreater(self.outer(), before)
+        # What was called as probes were put in is not all there; what follows is.
+        count = -1
+        while count != self.outer():
+            count = self.outer()
+            harness.poll(lambda: self.outer() != count, 2.5, 0.2)
+        return count
+
+    def end(self, agent):
+        agent.signal(signal.SIGTERM)
+        done = agent.finish()
+        self.assertEqual(done.status, 0, str(done))
+        return done
+
+    def read_status(self):
+        with open(self.status, encoding="utf-8") as file:
+            return json.load(file)
+
+
+@harness.alone("its processes look at all others, and what is left in the kernel is counted")
+class Records(Agent):
+    def test_who_comes_and_goes(self):
+        agent = self.began(self.agent())
+        self.assertTrue(agent.stderr.wait_lines("proftrace: a: nobody is there yet"))
+        target = self.begin_target()
+        count = self.wait_recording(target)
+        target.step("5")
+        self.wait_outer(count + 5)
+        other = self.begin_target()
+        other.step("7")
+        self.wait_outer(count + 12)
+        target.finish()
+        other.finish()
+        later = self.begin_target()
+        later.step("11")
+        later.finish()
+        self.end(agent)
+        self.assertEqual(self.outer(), count + 23)
+        status = self.read_status()
+        self.assertEqual(status["services"][0]["recordings"], len(self.recordings()))
+        self.assertEqual(status["services"][0]["starts"], 1)
+        self.assertLess(status["memory_bytes"], 150e6)
+
+    def test_a_second_one(self):
+        agent = self.began(self.agent())
+        self.assert_one_line(self.agent().finish(), 1, "another agent runs on this machine")
+        self.end(agent)
+        agent = self.began(self.agent())
+        self.end(agent)
+
+    def test_reload(self):
+        target = self.begin_target()
+        agent = self.began(self.agent())
+        count = self.wait_recording(target)
+        recorder = self.children(agent.pid)
+        # Nothing of the service has changed.
+        self.write("[service b]\nprocess = nobody-is-called-so\n")
+        agent.signal(signal.SIGHUP)
+        self.assertTrue(agent.stderr.wait_lines("proftrace: the configuration was read again"))
+        self.assertEqual(self.children(agent.pid), recorder)
+        # What is wrong changes nothing.
+        self.write("[what]\n")
+        agent.signal(signal.SIGHUP)
+        self.assertTrue(agent.stderr.wait_lines("proftrace: the agent goes on"))
+        self.assertEqual(self.children(agent.pid), recorder)
+        # Another way to record: a successor takes over.
+        self.write("max-paths = 32768\n")
+        agent.signal(signal.SIGHUP)
+        harness.poll(lambda: len(self.children(agent.pid)) == 1 and
+                     self.children(agent.pid) != recorder, 60, 0.05)
+        self.assertNotEqual(self.children(agent.pid), recorder)
+        target.step("5")
+        self.end(agent)
+        self.assertEqual(self.outer(), count + 5)
+
+    def test_killed(self):
+        """At any moment: no half recording, no probes, no more lost than the last interval."""
+        target = self.begin_target()
+        count = 0
+        for _ in range(int(os.environ.get("PROFTRACE_KILLS", "3"))):
+            agent = self.began(self.agent())
+            count = max(count, self.wait_recording(target))
+            target.step("3")
+            family = self.children(agent.pid)
+            harness.poll(lambda: False, random.random() * 1.5)
+            os.kill(agent.pid, signal.SIGKILL)
+            agent.finish()
+            harness.poll(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in family), 30)
+            # Recorders that lose their agent write what they have.
+            self.assertEqual(self.outer(), count + 3)
+            count += 3
+
+    def test_killed_recorder(self):
+        target = self.begin_target()
+        agent = self.began(self.agent())
+        count = self.wait_recording(target)
+        os.kill(self.children(agent.pid)[0], signal.SIGKILL)
+        self.assertTrue(agent.stderr.wait_lines("proftrace: a: its recorder has ended (signal 9)"))
+        count = self.wait_recording(target)
+        target.step("5")
+        self.wait_outer(count + 5)
+        self.end(agent)
+
+
+class Configuration(Agent):
+    def test_check(self):
+        self.assertIn("1 services, 0 receivers: no errors", self.agent("--check").finish().stdout)
+        self.write("colour = red\n[what]\n")
+        done = self.agent("--check").finish()
+        self.assertEqual(done.status, 1)
+        self.assertIn(f"{self.config}:9: 'colour' is no key of [service]", done.stderr)
+        self.assertIn(f"{self.config}:10: [what]: no such section", done.stderr)
+        done = self.agent().finish()
+        self.assertEqual(done.status, 1)
+        self.assertEqual(done.stderr.count("\n"), 2, str(done))
+
+    def test_example(self):
+        example = os.path.join(harness.ROOT, "packaging", "agent.conf")
+        done = self.process(PROFTRACE, "agent", "--check", example,
+                            stdin=subprocess.DEVNULL).finish()
+        self.assertEqual(done.status, 0, str(done))
+
+    def test_no_file(self):
+        done = self.process(PROFTRACE, "agent", self.path("none"), stdin=subprocess.DEVNULL)
+        self.assert_one_line(done.finish(), 1, "cannot read the configuration")
+
+
+if __name__ == "__main__":
+    harness.main()

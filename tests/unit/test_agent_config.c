@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The agent's configuration: what is right, and each kind of mistake with its line. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "agent/config.h"
+
+static struct config c;
+
+static void parse(const char *text)
+{
+	char *copy = strdup(text);
+
+	assert_non_null(copy);
+	config__clear(&c);
+	assert_int_equal(config__parse(copy, &c), 0);
+	free(copy);
+}
+
+/* That error is among all, in that line. */
+static void assert_error(unsigned int line, const char *words)
+{
+	for (size_t i = 0; i < c.errors_cnt; i++) {
+		if (c.errors[i].line == line && strstr(c.errors[i].text, words))
+			return;
+	}
+	config__tell(&c, "text");
+	fail_msg("no error in line %u says \"%s\"", line, words);
+}
+
+/* It is the only one. */
+static void refuse(unsigned int line, const char *words, const char *text)
+{
+	parse(text);
+	assert_error(line, words);
+	if (c.errors_cnt != 1)
+		config__tell(&c, "text");
+	assert_int_equal(c.errors_cnt, 1);
+}
+
+#define WEB "[service web]\nprocess = nginx\n"
+
+static int forget(void **state)
+{
+	config__clear(&c);
+	return 0;
+}
+
+static void everything(void **state)
+{
+	parse("# comment\n; comment\n\n[agent]\n ring = /srv/ring\ninterval=30s\n"
+	      "keep = 7d\nsize = 2G\nmemory = 100M\noverhead = 0.5%\nstatus = /run/x.json\n"
+	      "[service web]\r\nprocess = nginx,php*\r\nuser = root\nfilter = ngx_*\n"
+	      "filter = a = b\noverhead = 2\nversion = 1.3 beta\nfollow = yes\n"
+	      "sample-rate = 0\nleave-out = x\n"
+	      "[service db]\nunit = postgresql.service\nfollow = no\n"
+	      "[receiver main]\nurl = clickhouse://h:1/d\nservices = web, db\n"
+	      "secret-file = /etc/secret");
+	config__tell(&c, "text");
+	assert_int_equal(c.errors_cnt, 0);
+	assert_string_equal(c.ring, "/srv/ring");
+	assert_string_equal(c.status, "/run/x.json");
+	assert_true(c.interval_ns == 30000000000ull && c.keep_s == 7 * 86400);
+	assert_true(c.size == 2ull << 30 && c.memory == 100ull << 20 && c.overhead == 0.5);
+	assert_int_equal(c.services_cnt, 2);
+	assert_string_equal(c.services[0].name, "web");
+	assert_true(c.services[0].overhead == 2 && c.services[1].overhead == 1);
+	assert_string_equal(c.services[0].version, "1.3 beta");
+	assert_int_equal(c.services[0].words_cnt, 13);
+	assert_string_equal(c.services[0].words[6], "-F");
+	assert_string_equal(c.services[0].words[7], "a = b");
+	assert_int_equal(c.services[1].words_cnt, 2);
+	assert_int_equal(c.receivers_cnt, 1);
+	assert_string_equal(c.receivers[0].services, "web, db");
+}
+
+static void what_is_not_given(void **state)
+{
+	parse(WEB);
+	assert_int_equal(c.errors_cnt, 0);
+	assert_string_equal(c.ring, "/var/lib/proftrace");
+	assert_true(c.interval_ns == 60000000000ull && c.overhead == 1);
+}
+
+static void lines_that_are_none(void **state)
+{
+	refuse(3, "neither 'key = value' nor '[section]'", WEB "what\n");
+	refuse(3, "neither 'key = value' nor '[section]'", WEB "[agent\nsize = 1G\n");
+	refuse(1, "is in no section", "size = 1G\n" WEB);
+}
+
+static void sections(void **state)
+{
+	refuse(3, "no such section", WEB "[servce db]\nprocess = x\n");
+	refuse(3, "no such section", WEB "[agent x]\n");
+	refuse(3, "needs a name", WEB "[service]\nprocess = x\n");
+	refuse(3, "needs a name", WEB "[service ../etc]\nprocess = x\n");
+	refuse(3, "is there already, in line 1", WEB "[service web]\nprocess = x\n");
+	refuse(0, "no service", "");
+	refuse(0, "no service", "[agent]\nsize = 1G\n");
+}
+
+static void keys(void **state)
+{
+	refuse(4, "is 'interval' meant?", WEB "[agent]\nintervall = 3s\n");
+	refuse(4, "these are: ring, interval", WEB "[agent]\ncolour = red\n");
+	refuse(3, "'ring' is no key of [service]", WEB "ring = /x\n");
+	refuse(4, "is given already, in line 3", WEB "overhead = 1\noverhead = 2\n");
+	refuse(6, "is given already, in line 4", WEB "[agent]\nsize = 1G\n[agent]\nsize = 2G\n");
+	refuse(3, "has no value", WEB "version =\n");
+}
+
+static void values(void **state)
+{
+	refuse(4, "not an absolute path", WEB "[agent]\nring = here\n");
+	refuse(4, "not a time", WEB "[agent]\ninterval = 60\n");
+	refuse(4, "not a time", WEB "[agent]\ninterval = 2h\n");
+	refuse(4, "not a time", WEB "[agent]\ninterval = 0s\n");
+	refuse(4, "not a time", WEB "[agent]\nkeep = forever\n");
+	refuse(4, "not a size", WEB "[agent]\nsize = 5\n");
+	refuse(3, "not a percentage", WEB "overhead = none\n");
+	refuse(3, "not a percentage", WEB "overhead = 101%\n");
+	refuse(3, "neither yes nor no", WEB "follow = maybe\n");
+	refuse(3, "not a number of samples", WEB "sample-rate = often\n");
+	refuse(2, "not a list of names and process ids", "[service web]\nprocess = /usr/x\n");
+}
+
+static void what_is_missing(void **state)
+{
+	refuse(1, "whom? Add process, unit", "[service web]\n");
+	refuse(1, "exclude each other", "[service web]\nunit = a\ncgroup = b\n");
+	refuse(3, "where is it? Add url", WEB "[receiver r]\n");
+	refuse(3, "there is no [service db]",
+	       WEB "[receiver r]\nurl = clickhouse://h/d\nservices = web,db\n");
+	refuse(4, "no kind of receiver", WEB "[receiver r]\nurl = gopher://h/d\n");
+}
+
+/* Told all at once, in the order of lines. */
+static void all_of_them(void **state)
+{
+	parse("[agent]\nring = x\nnonsense\nsizes = 1G\n[service web]\nprocess = nginx\n"
+	      "follow = 3\n[service b]\n[what]\nkey = 1\n");
+	assert_int_equal(c.errors_cnt, 6);
+	for (size_t i = 1; i < c.errors_cnt; i++)
+		assert_true(c.errors[i - 1].line <= c.errors[i].line);
+	assert_error(2, "absolute");
+	assert_error(3, "neither");
+	assert_error(4, "'size' meant");
+	assert_error(7, "yes nor no");
+	assert_error(8, "whom?");
+	assert_error(9, "no such section");
+}
+
+static void long_and_odd_lines(void **state)
+{
+	char text[5000] = WEB "version = ";
+	size_t len = strlen(text);
+
+	memset(text + len, 'x', 3000);
+	refuse(3, "longer than", text);
+	snprintf(text, sizeof(text), WEB "ver\x1bsion = 1\n");
+	parse(text);
+	assert_int_equal(c.errors_cnt, 1);
+	assert_null(strchr(c.errors[0].text, '\x1b'));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(everything, forget),
+		cmocka_unit_test_teardown(what_is_not_given, forget),
+		cmocka_unit_test_teardown(lines_that_are_none, forget),
+		cmocka_unit_test_teardown(sections, forget),
+		cmocka_unit_test_teardown(keys, forget),
+		cmocka_unit_test_teardown(values, forget),
+		cmocka_unit_test_teardown(what_is_missing, forget),
+		cmocka_unit_test_teardown(all_of_them, forget),
+		cmocka_unit_test_teardown(long_and_odd_lines, forget),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

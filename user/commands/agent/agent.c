@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/agent.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agent/config.h"
+#include "agent/state.h"
+#include "agent/status.h"
+#include "recording/share.h"
+#include "util/clock.h"
+#include "util/log.h"
+
+#define SECOND_NS  1000000000ull
+#define LOOK_NS	   (2 * SECOND_NS)
+#define LOOK_SHARE 2000 /* of one CPU's time for looking whether somebody is there */
+#define UPKEEP_NS  (10 * SECOND_NS)
+#define QUICK_NS   20000000 /* while a run takes over from another one */
+#define STOP_S	   20	    /* for runs to write their last interval */
+#define LEAST_PPM  1000	    /* of a budget that is lowered for the machine's sake */
+
+/* Makes the folders above a file, and the folder of recordings. */
+static int make_folders(const char *path, bool whole)
+{
+	char folder[PATH_MAX];
+
+	snprintf(folder, sizeof(folder), "%s", path);
+	for (char *at = folder + 1; *at; at++) {
+		if (*at != '/')
+			continue;
+		*at = '\0';
+		if (mkdir(folder, 0755) && errno != EEXIST)
+			return -errno;
+		*at = '/';
+	}
+	return whole && mkdir(folder, 0700) && errno != EEXIST ? -errno : 0;
+}
+
+/* One agent on a machine: the lock is beside the status. */
+static int take_lock(struct agent *a)
+{
+	char path[PATH_MAX], text[32] = "";
+	int err = make_folders(a->config.status, false);
+
+	snprintf(path, sizeof(path), "%s.lock", a->config.status);
+	a->lock = err ? -1 : open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+	if (a->lock < 0) {
+		log_error("cannot open %s: %s", path, strerror(err ? -err : errno));
+		return -EACCES;
+	}
+	if (flock(a->lock, LOCK_EX | LOCK_NB)) {
+		if (read(a->lock, text, sizeof(text) - 1) < 0)
+			*text = '\0';
+		log_error("another agent runs on this machine, process %d (%s): end that one, or "
+			  "have it read its configuration again by SIGHUP",
+			  atoi(text), path);
+		return -EBUSY;
+	}
+	snprintf(text, sizeof(text), "%d\n", getpid());
+	if (ftruncate(a->lock, 0) || write(a->lock, text, strlen(text)) < 0)
+		log_warn("cannot write %s: %s", path, strerror(errno));
+	return 0;
+}
+
+/* What the configuration says, as services and senders that do nothing yet. */
+static int make_services(struct config *c, struct service **services, size_t *cnt)
+{
+	int err = 0;
+
+	*services = calloc(c->services_cnt, sizeof(**services));
+	*cnt = 0;
+	if (!*services)
+		return -ENOMEM;
+	while (!err && *cnt < c->services_cnt) {
+		err = service__init(&(*services)[*cnt], c, &c->services[*cnt]);
+		++*cnt;
+	}
+	return err;
+}
+
+static int make_senders(struct agent *a)
+{
+	a->senders = calloc(a->config.receivers_cnt + 1, sizeof(*a->senders));
+	if (!a->senders)
+		return -ENOMEM;
+	a->senders_cnt = a->config.receivers_cnt;
+	for (size_t i = 0; i < a->senders_cnt; i++)
+		a->senders[i].config = &a->config.receivers[i];
+	return 0;
+}
+
+/* Those of before go on where nothing has changed; a run of one that has ends once its successor
+ * is ready. */
+static void take_over(struct service *now, struct service *before)
+{
+	bool same = service__same(now, before);
+
+	now->run = same ? before->run : (struct service_run){0};
+	now->old = same || before->old.pid ? before->old : before->run;
+	if (!same && before->old.pid && before->run.pid) /* it was not ready yet */
+		service_run__end(&before->run);
+	now->starts = before->starts;
+	now->failures = before->failures;
+	now->recordings = before->recordings;
+	now->unwritten = before->unwritten;
+	now->probe_ns = before->probe_ns;
+	now->cpu_ns = before->cpu_ns;
+	now->began_ns = before->began_ns;
+	before->run = before->old = (struct service_run){0};
+}
+
+static void stop_sender(struct sender *s)
+{
+	int status;
+
+	if (s->pid && !kill(s->pid, SIGKILL))
+		waitpid(s->pid, &status, 0);
+	sender__fini(s);
+}
+
+static void reload(struct agent *a)
+{
+	struct config fresh, gone;
+	struct service *services = NULL;
+	size_t cnt = 0;
+	int err = config__read(a->path, &fresh);
+
+	status__notify("RELOADING=1");
+	if (err || config__tell(&fresh, a->path) || make_services(&fresh, &services, &cnt)) {
+		log_warn("the agent goes on with the configuration that it has");
+		for (size_t i = 0; i < cnt; i++)
+			service__fini(&services[i]);
+		free(services);
+		config__clear(&fresh);
+		status__notify("READY=1");
+		return;
+	}
+	fresh.lock = a->lock;
+	for (size_t i = 0; i < a->services_cnt; i++) {
+		struct service *old = &a->services[i];
+
+		for (size_t j = 0; j < cnt; j++) {
+			if (!strcmp(services[j].name, old->name))
+				take_over(&services[j], old);
+		}
+		/* It is not ours any more: its end is waited for without looking whose it was. */
+		service_run__end(&old->run);
+		service_run__end(&old->old);
+		service__fini(old);
+	}
+	for (size_t i = 0; i < a->senders_cnt; i++)
+		stop_sender(&a->senders[i]);
+	free(a->senders);
+	free(a->services);
+	a->services = services;
+	a->services_cnt = cnt;
+	gone = a->config;
+	a->config = fresh;
+	config__clear(&gone);
+	if (make_senders(a))
+		a->senders_cnt = 0;
+	make_folders(a->config.ring, true);
+	log_info("the configuration was read again");
+	status__notify("READY=1");
+}
+
+static void reap(struct agent *a)
+{
+	int status;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+		for (size_t i = 0; i < a->services_cnt; i++)
+			service__ended(&a->services[i], pid, status);
+		for (size_t i = 0; i < a->senders_cnt; i++) {
+			struct sender *s = &a->senders[i];
+
+			if (s->pid != pid)
+				continue;
+			s->pid = 0;
+			s->due_ns = now_ns() + UPKEEP_NS;
+			log_warn("receiver %s: its sender has ended, begins again in 10 s",
+				 s->config->name);
+		}
+	}
+}
+
+/* Begins, or replaces, the run of a service. Returns whether it is about to take over. */
+static bool tend(struct agent *a, struct service *sv)
+{
+	uint64_t looked_ns = now_ns(), took_ns;
+
+	if (sv->run.pid && sv->old.pid && atomic_load(&sv->run.share->ready))
+		service_run__end(&sv->old);
+	if (sv->run.pid || a->stopping || looked_ns < sv->due_ns)
+		return sv->old.pid != 0;
+	sv->found = service__anybody(sv);
+	took_ns = now_ns() - looked_ns;
+	sv->due_ns = now_ns() + (took_ns * LOOK_SHARE > LOOK_NS ? took_ns * LOOK_SHARE : LOOK_NS);
+	if (!sv->found) {
+		if (!sv->told)
+			log_info("%s: nobody is there yet", sv->name);
+		sv->told = true;
+		return sv->old.pid != 0;
+	}
+	sv->told = false;
+	a->judged_ns = 0; /* a start is no measure of what follows */
+	if (service__begin(sv, &a->config, a->run))
+		log_error("%s: cannot begin: %s", sv->name, strerror(errno));
+	return sv->old.pid != 0;
+}
+
+/* The probes of all and what we take ourselves may take so much of the machine. Sums of probes
+ * change with each interval. */
+static void keep_budget(struct agent *a)
+{
+	uint64_t spent_ns = a->cpu_ns, now = now_ns(), span_ns = now - a->judged_ns;
+	double allowed_ns;
+
+	for (size_t i = 0; i < a->services_cnt; i++)
+		spent_ns += service__sums(&a->services[i]).probe_ns;
+	if (a->judged_ns && span_ns < 2 * a->config.interval_ns)
+		return;
+	allowed_ns =
+		(double)span_ns * (double)sysconf(_SC_NPROCESSORS_ONLN) * a->config.overhead / 100;
+	if (a->judged_ns && (double)(spent_ns - a->judged_spent_ns) > allowed_ns) {
+		a->scale *= allowed_ns / (double)(spent_ns - a->judged_spent_ns);
+		log_warn("all recording took more than %g %% of the machine: budgets are lowered "
+			 "to %.0f %% of what they were",
+			 a->config.overhead, a->scale * 100);
+	} else if (a->judged_ns && a->scale < 1 &&
+		   (double)(spent_ns - a->judged_spent_ns) < allowed_ns / 2) {
+		a->scale = a->scale * 1.5 < 1 ? a->scale * 1.5 : 1;
+	}
+	a->judged_ns = now;
+	a->judged_spent_ns = spent_ns;
+	for (size_t i = 0; i < a->services_cnt; i++) {
+		const struct service *sv = &a->services[i];
+		double ppm = sv->config->overhead * 1e4 * a->scale;
+
+		if (sv->run.share)
+			atomic_store(&sv->run.share->limit_ppm,
+				     (uint64_t)(ppm < LEAST_PPM ? LEAST_PPM : ppm));
+	}
+}
+
+static void upkeep(struct agent *a)
+{
+	uint64_t now = now_ns();
+	char line[160];
+
+	if (now < a->upkeep_due_ns)
+		return;
+	ring__bound(a->config.ring, a->config.size, a->config.keep_s, time(NULL), &a->ring);
+	status__measure(a, (double)(now - a->upkeep_due_ns + UPKEEP_NS) / 1e9);
+	keep_budget(a);
+	status__write(a);
+	snprintf(line, sizeof(line),
+		 "STATUS=%zu services, %lu recordings, %.2f %% of a CPU, %lu MB", a->services_cnt,
+		 (unsigned long)a->ring.recordings, a->cpu_percent,
+		 (unsigned long)(a->memory >> 20));
+	status__notify(line);
+	a->upkeep_due_ns = now + UPKEEP_NS;
+}
+
+/* Has all recorders write what they have, and waits for that. */
+static void stop_all(struct agent *a)
+{
+	uint64_t until_ns = now_ns() + STOP_S * SECOND_NS;
+	const struct timespec step = {.tv_nsec = QUICK_NS};
+	bool alive = true;
+
+	a->stopping = true;
+	status__notify("STOPPING=1");
+	for (size_t i = 0; i < a->services_cnt; i++) {
+		a->services[i].stopping = true;
+		service_run__end(&a->services[i].run);
+		service_run__end(&a->services[i].old);
+	}
+	while (alive && now_ns() < until_ns) {
+		nanosleep(&step, NULL);
+		reap(a);
+		alive = false;
+		for (size_t i = 0; i < a->services_cnt; i++)
+			alive |= a->services[i].run.pid || a->services[i].old.pid;
+	}
+	ring__bound(a->config.ring, a->config.size, a->config.keep_s, time(NULL), &a->ring);
+	status__write(a);
+	for (size_t i = 0; i < a->senders_cnt; i++)
+		stop_sender(&a->senders[i]);
+}
+
+static void begin_senders(struct agent *a)
+{
+	for (size_t i = 0; i < a->senders_cnt; i++) {
+		struct sender *s = &a->senders[i];
+
+		if (s->pid || now_ns() < s->due_ns)
+			continue;
+		s->due_ns = now_ns() + UPKEEP_NS;
+		if (sender__begin(s, &a->config))
+			log_error("receiver %s: cannot begin: %s", s->config->name,
+				  strerror(errno));
+	}
+}
+
+static void go_on(struct agent *a, const sigset_t *signals)
+{
+	bool quick = false;
+
+	for (;;) {
+		const struct timespec wait = {quick ? 0 : 1, quick ? QUICK_NS : 0};
+		int s = sigtimedwait(signals, NULL, &wait);
+
+		if (s == SIGTERM || s == SIGINT)
+			return;
+		if (s == SIGHUP)
+			reload(a);
+		reap(a);
+		quick = false;
+		for (size_t i = 0; i < a->services_cnt; i++)
+			quick |= tend(a, &a->services[i]);
+		begin_senders(a);
+		upkeep(a);
+	}
+}
+
+static int prepare(struct agent *a)
+{
+	int err = config__read(a->path, &a->config);
+
+	if (!err && config__tell(&a->config, a->path))
+		err = -EINVAL;
+	if (!err)
+		err = take_lock(a);
+	if (err)
+		return err;
+	a->config.lock = a->lock;
+	err = make_folders(a->config.ring, true);
+	if (err) {
+		log_error("cannot make %s: %s", a->config.ring, strerror(-err));
+		return err;
+	}
+	err = make_services(&a->config, &a->services, &a->services_cnt);
+	return err ? err : make_senders(a);
+}
+
+int agent__run(const char *path, service_run_fn run)
+{
+	struct agent a = {.path = path, .run = run, .lock = -1, .scale = 1};
+	sigset_t signals;
+	int err = prepare(&a);
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGHUP);
+	sigaddset(&signals, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+	if (!err) {
+		log_info("agent: %zu services, recordings in %s, status in %s", a.services_cnt,
+			 a.config.ring, a.config.status);
+		status__notify("READY=1");
+		go_on(&a, &signals);
+		stop_all(&a);
+	}
+	log_no_memory(err);
+	for (size_t i = 0; i < a.services_cnt; i++)
+		service__fini(&a.services[i]);
+	free(a.services);
+	free(a.senders);
+	config__clear(&a.config);
+	if (a.lock >= 0)
+		close(a.lock);
+	return err ? 1 : 0;
+}

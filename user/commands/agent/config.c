@@ -1,0 +1,459 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/config.h"
+
+#include <errno.h>
+#include <ini.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/config_keys.h"
+#include "util/array.h"
+#include "util/log.h"
+#include "util/text.h"
+
+#define LINE_MAX_BYTES 1000
+#define FILE_MAX_BYTES (1 << 20)
+#define NAME_MAX_BYTES 40
+
+struct parser {
+	struct config *c;
+	char *at; /* what is left */
+	unsigned int line;
+	bool taken; /* the line was understood */
+	bool blank; /* it says nothing */
+	enum config_section section;
+	unsigned int section_line;
+	struct given {
+		const struct config_key *key;
+		unsigned int section_line, line;
+	} * given;
+	size_t given_cnt, given_cap;
+	int err;
+};
+
+static void complain(struct parser *p, unsigned int line, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static void complain(struct parser *p, unsigned int line, const char *fmt, ...)
+{
+	struct config *c = p->c;
+	struct config_error *grown = reallocarray(c->errors, c->errors_cnt + 1, sizeof(*c->errors));
+	char text[1024], safe[1024];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	if (grown)
+		c->errors = grown;
+	else
+		p->err = -ENOMEM;
+	if (!grown)
+		return;
+	grown[c->errors_cnt].line = line;
+	grown[c->errors_cnt].text = strdup(text_escape(text, safe, sizeof(safe)));
+	if (grown[c->errors_cnt].text)
+		c->errors_cnt++;
+	else
+		p->err = -ENOMEM;
+}
+
+/* What the section's members are in. */
+static void *section_struct(const struct parser *p)
+{
+	struct config *c = p->c;
+
+	return p->section == SECTION_AGENT     ? (void *)c
+	       : p->section == SECTION_SERVICE ? (void *)&c->services[c->services_cnt - 1]
+					       : (void *)&c->receivers[c->receivers_cnt - 1];
+}
+
+/* Names become those of folders and files. */
+static bool is_name(const char *name)
+{
+	return *name && *name != '.' && *name != '-' && strlen(name) <= NAME_MAX_BYTES &&
+	       !name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				  "0123456789._-")];
+}
+
+static void add_service(struct parser *p, char *name)
+{
+	struct config *c = p->c;
+	struct config_service *grown =
+		reallocarray(c->services, c->services_cnt + 1, sizeof(*grown));
+
+	if (!grown || !name) {
+		free(name);
+		p->err = -ENOMEM;
+		return;
+	}
+	c->services = grown;
+	grown[c->services_cnt++] =
+		(struct config_service){.name = name, .line = p->line, .overhead = 1};
+}
+
+static void add_receiver(struct parser *p, char *name)
+{
+	struct config *c = p->c;
+	struct config_receiver *grown =
+		reallocarray(c->receivers, c->receivers_cnt + 1, sizeof(*grown));
+
+	if (!grown || !name) {
+		free(name);
+		p->err = -ENOMEM;
+		return;
+	}
+	c->receivers = grown;
+	grown[c->receivers_cnt++] = (struct config_receiver){.name = name, .line = p->line};
+}
+
+/* The line that has begun a section of that name before; 0: none. */
+static unsigned int known_section(const struct config *c, enum config_section s, const char *name)
+{
+	for (size_t i = 0; s == SECTION_SERVICE && i < c->services_cnt; i++) {
+		if (!strcmp(c->services[i].name, name))
+			return c->services[i].line;
+	}
+	for (size_t i = 0; s == SECTION_RECEIVER && i < c->receivers_cnt; i++) {
+		if (!strcmp(c->receivers[i].name, name))
+			return c->receivers[i].line;
+	}
+	return 0;
+}
+
+/* "agent", "service web" */
+static void begin_section(struct parser *p, char *title)
+{
+	char *name = title + strcspn(title, " \t"), *end = name + strlen(name);
+	bool service, receiver;
+	unsigned int before;
+
+	p->taken = true;
+	p->section = SECTION_NONE;
+	p->section_line = p->line;
+	while (end > name && (end[-1] == ' ' || end[-1] == '\t'))
+		*--end = '\0';
+	if (*name)
+		*name++ = '\0';
+	name += strspn(name, " \t");
+	service = !strcmp(title, "service");
+	receiver = !strcmp(title, "receiver");
+	if (!strcmp(title, "agent") && !*name) {
+		p->section = SECTION_AGENT;
+		return;
+	}
+	if (!service && !receiver) {
+		complain(p, p->line,
+			 "[%s%s%s]: no such section; write [agent], [service NAME] or [receiver "
+			 "NAME]",
+			 title, *name ? " " : "", name);
+		return;
+	}
+	if (!is_name(name)) {
+		complain(p, p->line,
+			 "[%s %s]: needs a name of letters, digits, '.', '_' and '-', at most %d, "
+			 "as [%s web]",
+			 title, name, NAME_MAX_BYTES, title);
+		return;
+	}
+	before = known_section(p->c, service ? SECTION_SERVICE : SECTION_RECEIVER, name);
+	if (before) {
+		complain(p, p->line,
+			 "[%s %s]: is there already, in line %u; put what is here there", title,
+			 name, before);
+		return;
+	}
+	p->section = service ? SECTION_SERVICE : SECTION_RECEIVER;
+	if (service)
+		add_service(p, strdup(name));
+	else
+		add_receiver(p, strdup(name));
+}
+
+static void judge_line(struct parser *p)
+{
+	if (p->line && !p->taken && !p->blank)
+		complain(p, p->line, "neither 'key = value' nor '[section]' nor a comment (#)");
+}
+
+/* Hands inih the next line. It tells no lines of errors but the first one's. */
+static char *next_line(char *str, int num, void *ctx)
+{
+	struct parser *p = ctx;
+	size_t len;
+	char *line = p->at;
+
+	judge_line(p);
+	if (!*line || p->err)
+		return NULL;
+	len = strcspn(line, "\n");
+	p->at = line + len + (line[len] == '\n');
+	line[len] = '\0';
+	p->line++;
+	p->taken = false;
+	line += strspn(line, " \t\r");
+	len = strlen(line);
+	while (len && strchr(" \t\r", line[len - 1]))
+		line[--len] = '\0';
+	p->blank = !len || *line == '#' || *line == ';';
+	if ((int)len + 3 > num) {
+		complain(p, p->line,
+			 "longer than %d characters; write the key once more for more "
+			 "values",
+			 num - 3);
+		p->blank = true;
+		len = 0;
+		*line = '\0';
+	}
+	snprintf(str, num, "%.*s\n", (int)len, line);
+	if (*line == '[' && line[len - 1] == ']') {
+		line[len - 1] = '\0';
+		begin_section(p, line + 1 + strspn(line + 1, " \t"));
+	} else if (*line == '[') {
+		p->section = SECTION_NONE; /* what follows cannot be judged */
+		p->section_line = p->line;
+	}
+	return str;
+}
+
+static bool note_given(struct parser *p, const struct config_key *k)
+{
+	for (size_t i = 0; i < p->given_cnt; i++) {
+		bool same_section =
+			k->section == SECTION_AGENT || p->given[i].section_line == p->section_line;
+
+		if (p->given[i].key == k && same_section && !k->repeats) {
+			complain(p, p->line, "'%s' is given already, in line %u; leave one out",
+				 k->name, p->given[i].line);
+			return false;
+		}
+	}
+	if (ARRAY_RESERVE(&p->given, p->given_cnt, &p->given_cap)) {
+		p->err = -ENOMEM;
+		return false;
+	}
+	p->given[p->given_cnt++] = (struct given){k, p->section_line, p->line};
+	return true;
+}
+
+static void add_words(struct parser *p, const struct config_key *k, const char *value)
+{
+	struct config_service *s = section_struct(p);
+	char **grown = reallocarray(s->words, s->words_cnt + 2, sizeof(*grown));
+
+	if (!grown) {
+		p->err = -ENOMEM;
+		return;
+	}
+	s->words = grown;
+	grown[s->words_cnt] = strdup(k->option);
+	s->words_cnt += grown[s->words_cnt] != NULL;
+	if (k->kind == KIND_SWITCH)
+		return;
+	grown[s->words_cnt] = strdup(value);
+	s->words_cnt += grown[s->words_cnt] != NULL;
+}
+
+static void unknown_key(struct parser *p, const char *name)
+{
+	static const char *const titles[] = {"", "[agent]", "[service]", "[receiver]"};
+	const char *like = config_key__like(p->section, name);
+	char list[512];
+
+	config_key__list(p->section, list, sizeof(list));
+	if (like)
+		complain(p, p->line, "'%s' is no key of %s: is '%s' meant?", name,
+			 titles[p->section], like);
+	else
+		complain(p, p->line, "'%s' is no key of %s; these are: %s", name,
+			 titles[p->section], list);
+}
+
+static int take_line(void *ctx, const char *section, const char *name, const char *value)
+{
+	struct parser *p = ctx;
+	const struct config_key *k;
+	const char *wrong;
+
+	p->taken = true;
+	if (!p->section_line)
+		complain(p, p->line, "'%s' is in no section; write [agent] above it", name);
+	if (p->section == SECTION_NONE)
+		return 1; /* of which that is told already */
+	k = config_key__find(p->section, name);
+	if (!k) {
+		unknown_key(p, name);
+		return 1;
+	}
+	if (!note_given(p, k))
+		return 1;
+	if (!*value) {
+		complain(p, p->line, "'%s' has no value; leave the line out, or write one", name);
+		return 1;
+	}
+	wrong = config_key__take(k, value, section_struct(p));
+	if (wrong)
+		complain(p, p->line, "%s = %s: %s", name, value, wrong);
+	else if (k->option && !(k->kind == KIND_SWITCH && !strcmp(value, "no")))
+		add_words(p, k, value);
+	return 1;
+}
+
+static bool was_given(const struct parser *p, unsigned int section_line, const char *name)
+{
+	for (size_t i = 0; i < p->given_cnt; i++) {
+		if (p->given[i].section_line == section_line &&
+		    (name ? !strcmp(p->given[i].key->name, name) : p->given[i].key->selects))
+			return true;
+	}
+	return false;
+}
+
+static void check_service(struct parser *p, const struct config_service *s)
+{
+	int groups = was_given(p, s->line, "unit") + was_given(p, s->line, "cgroup") +
+		     was_given(p, s->line, "container");
+
+	if (!was_given(p, s->line, NULL))
+		complain(p, s->line,
+			 "[service %s]: whom? Add process, unit, cgroup, container or user",
+			 s->name);
+	if (groups > 1)
+		complain(p, s->line,
+			 "[service %s]: unit, cgroup and container exclude each other; leave one",
+			 s->name);
+}
+
+static void check_receiver(struct parser *p, const struct config_receiver *r)
+{
+	const char *at = r->services;
+
+	if (!was_given(p, r->line, "url"))
+		complain(p, r->line,
+			 "[receiver %s]: where is it? Add url, as clickhouse://HOST/DATABASE",
+			 r->name);
+	while (at && *at) {
+		size_t len;
+		char name[NAME_MAX_BYTES + 2];
+
+		at += strspn(at, ", \t");
+		len = strcspn(at, ", \t");
+		snprintf(name, sizeof(name), "%.*s", (int)len, at);
+		if (len && !known_section(p->c, SECTION_SERVICE, name))
+			complain(p, r->line, "[receiver %s]: services: there is no [service %s]",
+				 r->name, name);
+		at += len;
+	}
+}
+
+static int by_line(const void *a, const void *b)
+{
+	const struct config_error *x = a, *y = b;
+
+	return (x->line > y->line) - (x->line < y->line);
+}
+
+static void check_whole(struct parser *p)
+{
+	struct config *c = p->c;
+
+	for (size_t i = 0; i < c->services_cnt; i++)
+		check_service(p, &c->services[i]);
+	for (size_t i = 0; i < c->receivers_cnt; i++)
+		check_receiver(p, &c->receivers[i]);
+	if (!c->services_cnt && !c->errors_cnt)
+		complain(p, 0, "no service: write [service NAME], and below it process = NAME");
+	if (c->errors_cnt)
+		qsort(c->errors, c->errors_cnt, sizeof(*c->errors), by_line);
+}
+
+int config__parse(char *text, struct config *c)
+{
+	struct parser p = {.c = c, .at = text};
+
+	*c = (struct config){
+		.ring = strdup("/var/lib/proftrace"),
+		.status = strdup("/run/proftrace/agent.json"),
+		.interval_ns = 60000000000ull,
+		.keep_s = 86400,
+		.size = 1ull << 30,
+		.memory = 150ull << 20,
+		.overhead = 1,
+	};
+	if (!c->ring || !c->status)
+		return -ENOMEM;
+	ini_allow_multiline = false;
+	ini_max_line = LINE_MAX_BYTES;
+	ini_use_stack = false;
+	if (ini_parse_stream(next_line, &p, take_line, &p) == -2)
+		p.err = -ENOMEM;
+	if (!p.err)
+		check_whole(&p);
+	free(p.given);
+	return p.err;
+}
+
+int config__read(const char *path, struct config *c)
+{
+	FILE *f = fopen(path, "re");
+	char *text = f ? calloc(1, FILE_MAX_BYTES + 1) : NULL;
+	int err = f ? text ? 0 : -ENOMEM : -errno;
+	size_t len = text ? fread(text, 1, FILE_MAX_BYTES, f) : 0;
+
+	*c = (struct config){0};
+	if (text && ferror(f))
+		err = -errno;
+	else if (len == FILE_MAX_BYTES)
+		err = -EFBIG;
+	if (f)
+		fclose(f);
+	if (err)
+		log_error("cannot read the configuration %s: %s", path, strerror(-err));
+	/* What follows a NUL would not be seen. */
+	for (size_t i = 0; !err && i < len; i++)
+		text[i] = text[i] ? text[i] : '?';
+	if (!err)
+		err = config__parse(text, c);
+	free(text);
+	return err;
+}
+
+void config__clear(struct config *c)
+{
+	for (size_t i = 0; i < c->services_cnt; i++) {
+		for (size_t j = 0; j < c->services[i].words_cnt; j++)
+			free(c->services[i].words[j]);
+		free(c->services[i].words);
+		free(c->services[i].name);
+		free(c->services[i].version);
+	}
+	for (size_t i = 0; i < c->receivers_cnt; i++) {
+		free(c->receivers[i].name);
+		free(c->receivers[i].url);
+		free(c->receivers[i].services);
+		free(c->receivers[i].secret_file);
+		free(c->receivers[i].ca_file);
+	}
+	for (size_t i = 0; i < c->errors_cnt; i++)
+		free(c->errors[i].text);
+	free(c->services);
+	free(c->receivers);
+	free(c->errors);
+	free(c->ring);
+	free(c->status);
+	*c = (struct config){0};
+}
+
+size_t config__tell(const struct config *c, const char *path)
+{
+	for (size_t i = 0; i < c->errors_cnt; i++) {
+		if (c->errors[i].line)
+			log_error("%s:%u: %s", path, c->errors[i].line, c->errors[i].text);
+		else
+			log_error("%s: %s", path, c->errors[i].text);
+	}
+	return c->errors_cnt;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The agent's configuration file: sections with lines "key = value", read by inih. */
+#ifndef PROFTRACE_AGENT_CONFIG_H
+#define PROFTRACE_AGENT_CONFIG_H
+
+#include <stddef.h>
+
+#include "agent/config_data.h"
+
+#define CONFIG_PATH "/etc/proftrace/agent.conf" /* unless another one is named */
+
+/* Reads the file. Returns 0, also where there are errors in it, or -errno with one line logged. To
+ * be cleared in any case. */
+int config__read(const char *path, struct config *c);
+/* The same of a text, which is changed. Returns 0 or -ENOMEM. */
+int config__parse(char *text, struct config *c);
+void config__clear(struct config *c);
+
+/* Prints each error as FILE:LINE: TEXT. Returns how many. */
+size_t config__tell(const struct config *c, const char *path);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The agent's configuration as data. */
+#ifndef PROFTRACE_AGENT_CONFIG_DATA_H
+#define PROFTRACE_AGENT_CONFIG_DATA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* What is wrong in a line; 0: in the file as a whole. */
+struct config_error {
+	unsigned int line;
+	char *text; /* what, and what to write instead */
+};
+
+/* Whom to record, and how: options of record, as "-p", "nginx". */
+struct config_service {
+	char *name;
+	unsigned int line;
+	char **words;
+	size_t words_cnt;
+	double overhead; /* percent */
+	char *version;	 /* NULL: not given */
+};
+
+struct config_receiver {
+	char *name;
+	unsigned int line;
+	char *url;
+	char *services; /* names with commas between; NULL: all */
+	char *secret_file, *ca_file;
+};
+
+struct config {
+	char *ring, *status;
+	uint64_t interval_ns, keep_s, size, memory;
+	double overhead; /* of the machine, percent */
+	int lock;	 /* the descriptor that says that we are the only agent */
+	struct config_service *services;
+	size_t services_cnt;
+	struct config_receiver *receivers;
+	size_t receivers_cnt;
+	struct config_error *errors; /* by line */
+	size_t errors_cnt;
+};
+
+#endif

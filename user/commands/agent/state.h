@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Everything that the agent holds. */
+#ifndef PROFTRACE_AGENT_STATE_H
+#define PROFTRACE_AGENT_STATE_H
+
+#include "agent/config_data.h"
+#include "agent/ring.h"
+#include "agent/sender.h"
+#include "agent/service.h"
+
+struct agent {
+	const char *path; /* of the configuration */
+	struct config config;
+	service_run_fn run;
+	struct service *services;
+	size_t services_cnt;
+	struct sender *senders;
+	size_t senders_cnt;
+	struct ring_state ring;
+	int lock;
+	bool stopping;
+	uint64_t upkeep_due_ns;
+	/* What it takes itself, with all its processes, and since when sums are compared. */
+	uint64_t cpu_ns, memory;
+	double cpu_percent; /* of one CPU, since the last upkeep */
+	uint64_t judged_ns, judged_spent_ns;
+	double scale; /* of all budgets, to keep that of the machine; 1: they are as configured */
+};
+
+#endif

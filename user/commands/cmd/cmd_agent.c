@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cmd/cmd.h"
+
+#include <stdio.h>
+
+#include "agent/agent.h"
+#include "agent/config.h"
+#include "cli/options.h"
+#include "security/privilege.h"
+
+int cmd_agent(const struct options *o)
+{
+	const char *path = o->inputs_cnt ? o->inputs[0] : CONFIG_PATH;
+	struct config c;
+	int status = 1;
+
+	if (!o->check)
+		return privilege__check() ? 1 : agent__run(path, cmd_trace);
+	if (!config__read(path, &c) && !config__tell(&c, path)) {
+		printf("%s: %zu services, %zu receivers: no errors\n", path, c.services_cnt,
+		       c.receivers_cnt);
+		status = 0;
+	}
+	config__clear(&c);
+	return status;
+}

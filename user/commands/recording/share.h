@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a run and its supervisor tell each other, in memory that both have. */
+#ifndef PROFTRACE_RECORDING_SHARE_H
+#define PROFTRACE_RECORDING_SHARE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct run_share {
+	/* Set by the run. */
+	atomic_bool ready;			    /* all is attached */
+	atomic_bool closed;			    /* nothing is traced any more */
+	atomic_uint_fast64_t recordings, unwritten; /* intervals that could not be written */
+	atomic_uint_fast64_t probe_ns,
+		cpu_ns; /* what was told: the probes' cost, the target's time */
+	/* Set by the supervisor. */
+	atomic_uint_fast64_t limit_ppm; /* the budget: millionths of the target's CPU time */
+	uint64_t linger_ns;		/* how long the run waits when nobody is left */
+	struct run_share *before;	/* a run that this one is to replace; NULL: none */
+};
+
+/* All is attached: waits until the one before has closed its gate, for 10 s at most. */
+void run_share__ready(struct run_share *s);
+
+#endif
