@@ -5,10 +5,10 @@
 --   proftrace send --to clickhouse://localhost/profiles --service api proftrace.data
 --   proftrace report --from clickhouse://localhost/profiles --where "service = 'api'"
 --
--- A profile is one row of `profiles`, which is written as a whole or not at all. What is asked for
--- most is added up as it comes in: the engine merges rows of the same minute, whichever hosts they
--- are from. A profile is known by service, time, host and id: proftrace asks whether it is there
--- before it sends it again.
+-- A profile is a row of `profiles`, and before that one of each of the tables profile_*, each of
+-- which is written as a whole or not at all. What is asked for most is added up as it comes in: the
+-- engine merges rows of the same minute, whichever hosts they are from. A profile is known by
+-- service, time, host and id: proftrace asks what is there before it sends it again.
 --
 -- Times are in ns, without what probes cost; those of paths are a path's own, without its callees'.
 -- To keep a week: ALTER TABLE profiles DROP PARTITION '2026-11-01' of all tables with a time, daily;
@@ -25,24 +25,38 @@ CREATE TABLE IF NOT EXISTS paths (
 	path UInt64, parent UInt64, function UInt64, thread String, spans UInt8
 ) ENGINE = ReplacingMergeTree ORDER BY path;
 
--- Arrays of p_* have an element for each path, f_* for each function, l_* for each bucket of the
--- distribution of a function's calls (number b, from 8 on: from (8 + b % 8) << (b / 8 - 1) ns on).
 CREATE TABLE IF NOT EXISTS profiles (
-	id UInt64, service String, version String, host String, kernel String,
-	time DateTime, period_ns UInt64, duration_ns UInt64,
+	id UInt64, service String, version String, host String, kernel String, time DateTime,
+	period_ns UInt64, duration_ns UInt64,
 	entered UInt64, returned UInt64, unwound UInt64, open Int64, lost UInt64, deep UInt64,
 	dropped UInt64, undistributed UInt64, untriggered UInt64,
 	cpu_ns UInt64, probe_ns UInt64, sample_ns UInt64,
 	samples_taken UInt64, samples_probing UInt64, samples_lost UInt64, samples_whole UInt64,
 	samples_no_rule UInt64, samples_unreadable UInt64, samples_astray UInt64,
 	samples_deep UInt64, samples_unknown UInt64,
-	waits UInt64, waits_lost UInt64, bursts UInt64, burst_ns UInt64,
-	p_path Array(UInt64), p_calls Array(UInt64), p_self_ns Array(UInt64), p_off_ns Array(UInt64),
-	p_probe_ns Array(UInt64), p_error_ns Array(UInt64), p_samples Array(UInt64), p_sampled_ns Array(UInt64),
-	p_varied_ns Array(UInt64), p_burst_calls Array(UInt64), p_calls_variance Array(UInt64),
+	waits UInt64, waits_lost UInt64, bursts UInt64, burst_ns UInt64
+) ENGINE = MergeTree PARTITION BY toDate(time) ORDER BY (service, time, host, id);
+
+-- Arrays have an element for each path, function, or bucket of the distribution of a function's
+-- calls (number b, from 8 on: from (8 + b % 8) << (b / 8 - 1) ns on). They are in tables of their
+-- own, as an array that is not joined would be copied for each element of one that is.
+CREATE TABLE IF NOT EXISTS profile_paths (
+	id UInt64, service String, version String, host String, kernel String, time DateTime,
+	period_ns UInt64, p_path Array(UInt64), p_probe_ns Array(UInt64), p_error_ns Array(UInt64),
+	p_calls Array(UInt64), p_self_ns Array(UInt64), p_off_ns Array(UInt64),
+	p_samples Array(UInt64), p_sampled_ns Array(UInt64), p_varied_ns Array(UInt64),
+	p_burst_calls Array(UInt64), p_calls_variance Array(UInt64)
+) ENGINE = MergeTree PARTITION BY toDate(time) ORDER BY (service, time, host, id);
+
+CREATE TABLE IF NOT EXISTS profile_functions (
+	id UInt64, service String, version String, host String, kernel String, time DateTime,
 	f_function Array(UInt64), f_calls Array(UInt64), f_total_ns Array(UInt64),
 	f_self_ns Array(UInt64), f_off_ns Array(UInt64), f_min_ns Array(UInt64),
-	f_max_ns Array(UInt64), f_dropped Array(UInt64),
+	f_max_ns Array(UInt64), f_dropped Array(UInt64)
+) ENGINE = MergeTree PARTITION BY toDate(time) ORDER BY (service, time, host, id);
+
+CREATE TABLE IF NOT EXISTS profile_latencies (
+	id UInt64, service String, version String, host String, kernel String, time DateTime,
 	l_function Array(UInt64), l_bucket Array(UInt64), l_calls Array(UInt64)
 ) ENGINE = MergeTree PARTITION BY toDate(time) ORDER BY (service, time, host, id);
 
@@ -56,11 +70,11 @@ CREATE TABLE IF NOT EXISTS path_minutes (
 ) ENGINE = SummingMergeTree PARTITION BY toDate(time) ORDER BY (service, version, time, path);
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS path_minutes_in TO path_minutes AS
-SELECT service, version, toStartOfMinute(profiles.time) AS time, path,
+SELECT service, version, toStartOfMinute(profile_paths.time) AS time, path,
 	toUInt64(1) AS profiles, calls, self_ns, off_ns, spent_ns AS probe_ns, error_ns,
 	samples, sampled_ns, toFloat64(varied_ns) * period_ns AS cpu_variance,
 	burst_calls, calls_variance
-FROM profiles ARRAY JOIN p_path AS path, p_calls AS calls, p_self_ns AS self_ns, p_off_ns AS off_ns,
+FROM profile_paths ARRAY JOIN p_path AS path, p_calls AS calls, p_self_ns AS self_ns, p_off_ns AS off_ns,
 	p_probe_ns AS spent_ns, p_error_ns AS error_ns, p_samples AS samples, p_sampled_ns AS sampled_ns,
 	p_varied_ns AS varied_ns, p_burst_calls AS burst_calls, p_calls_variance AS calls_variance;
 
@@ -74,10 +88,10 @@ CREATE TABLE IF NOT EXISTS function_minutes (
 ) ENGINE = SummingMergeTree PARTITION BY toDate(time) ORDER BY (service, version, time, function);
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS function_minutes_in TO function_minutes AS
-SELECT service, version, toStartOfMinute(profiles.time) AS time, function,
+SELECT service, version, toStartOfMinute(profile_functions.time) AS time, function,
 	toUInt64(1) AS profiles, calls, total_ns, self_ns, off_ns, given_up AS dropped,
 	arrayReduce('minState', [least_ns]) AS min_ns, arrayReduce('maxState', [most_ns]) AS max_ns
-FROM profiles ARRAY JOIN f_function AS function, f_calls AS calls, f_total_ns AS total_ns,
+FROM profile_functions ARRAY JOIN f_function AS function, f_calls AS calls, f_total_ns AS total_ns,
 	f_self_ns AS self_ns, f_off_ns AS off_ns, f_min_ns AS least_ns, f_max_ns AS most_ns,
 	f_dropped AS given_up;
 
@@ -87,5 +101,5 @@ CREATE TABLE IF NOT EXISTS latency_minutes (
 ORDER BY (service, version, time, function, bucket);
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS latency_minutes_in TO latency_minutes AS
-SELECT service, version, toStartOfMinute(profiles.time) AS time, function, bucket, calls
-FROM profiles ARRAY JOIN l_function AS function, l_bucket AS bucket, l_calls AS calls;
+SELECT service, version, toStartOfMinute(profile_latencies.time) AS time, function, bucket, calls
+FROM profile_latencies ARRAY JOIN l_function AS function, l_bucket AS bucket, l_calls AS calls;

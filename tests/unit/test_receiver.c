@@ -15,7 +15,7 @@
 #include "record/writer.h"
 #include "util/clock.h"
 
-#define REQUESTS 8
+#define REQUESTS 12
 
 struct server {
 	int fd;
@@ -154,16 +154,22 @@ static void expect(struct server s, enum receiver_result expected, const char *e
 }
 
 #define OK	   "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n0\n"
+#define ONE	   "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n1\n"
 #define EMPTY	   "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 #define SAYS(code) "HTTP/1.1 " code " x\r\nContent-Length: 10\r\n\r\nno\x1b[31m\nyes"
 
 static void test_sent(void **state)
 {
-	/* Whether it is at work, whether it is there, functions, paths, the profile. */
-	expect((struct server){.answers = {OK, OK, EMPTY, EMPTY, EMPTY}}, RECEIVER_SENT, "");
-	/* It is there. */
-	expect((struct server){.answers = {OK, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n1\n"}},
+	/* Whether it is at work, whether it is there, functions, paths, four tables: of each
+	 * whether it has it, and the row. */
+	expect((struct server){.answers = {OK, OK, EMPTY, EMPTY, OK, EMPTY, OK, EMPTY, OK, EMPTY,
+					   OK, EMPTY}},
 	       RECEIVER_SENT, "");
+	/* The last attempt came as far as to two of them. */
+	expect((struct server){.answers = {OK, OK, EMPTY, EMPTY, ONE, ONE, OK, EMPTY, OK, EMPTY}},
+	       RECEIVER_SENT, "");
+	/* It is there. */
+	expect((struct server){.answers = {OK, ONE}}, RECEIVER_SENT, "");
 }
 
 static void test_not_now(void **state)
@@ -185,8 +191,8 @@ static void test_not_now(void **state)
 
 static void test_never(void **state)
 {
-	expect((struct server){.answers = {OK, OK, EMPTY, EMPTY, SAYS("400")}}, RECEIVER_REFUSED,
-	       "400");
+	expect((struct server){.answers = {OK, OK, EMPTY, EMPTY, OK, SAYS("400")}},
+	       RECEIVER_REFUSED, "400");
 }
 
 static void test_no_tls(void **state)

@@ -2,9 +2,9 @@
 /*
  * ClickHouse, by its HTTP interface, with the tables of docs/fleet/clickhouse.sql. What functions
  * and paths are called is sent before a profile that needs it, once: the engine merges what is
- * there twice. The profile itself is one row of one table, and its insertion has an id of its own,
- * of which the engine runs one at a time. So if we do not know whether an earlier attempt has come
- * through, we wait until the engine does not work on it any more, and then look.
+ * there twice. The profile itself is a row of each of some tables, and their insertions have an id,
+ * of which the engine runs one at a time. So if we do not know how far an earlier attempt has come,
+ * we wait until the engine does not work on it any more, and then look.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -178,49 +178,70 @@ static char *quote(const char *text)
 	return quoted;
 }
 
-/* Whether an earlier attempt has come through: 1, 0, or negative if that cannot be told now. */
+/* Whether an earlier attempt has come through to a table: 1, 0, or negative if that cannot be told
+ * now. */
 static int is_there(struct receiver *r, const struct clickhouse *c, const struct shipment *s,
-		    enum receiver_result *result)
+		    enum row_table table, enum receiver_result *result)
 {
-	int64_t cnt = ask_number(r,
-				 format("SELECT count() FROM system.processes WHERE query_id = "
-					"'proftrace-%016" PRIx64 "'",
-					s->id),
-				 result);
-	char *service, *host, *query = NULL;
+	char *service = quote(s->service), *host = quote(s->host), *query = NULL;
+	int64_t cnt;
 
-	if (cnt > 0) {
-		*result = receiver__fail(r, RECEIVER_LATER, "%s still works on the last attempt",
-					 receiver__name(r));
-		return -1;
-	}
-	if (cnt < 0)
-		return -1;
-	service = quote(s->service);
-	host = quote(s->host);
 	if (service && host)
-		query = format("SELECT count() FROM %s.profiles WHERE service = '%s' AND "
+		query = format("SELECT count() FROM %s.%s WHERE service = '%s' AND "
 			       "time = toDateTime(%u) AND host = '%s' AND id = %" PRIu64,
-			       c->database, service, profile_row__time(s), host, s->id);
+			       c->database, profile_row__table(table), service,
+			       profile_row__time(s), host, s->id);
 	free(service);
 	free(host);
 	cnt = ask_number(r, query, result);
 	return cnt < 0 ? -1 : cnt > 0;
 }
 
-static enum receiver_result send_row(struct receiver *r, const struct clickhouse *c,
-				     const struct shipment *s, const struct profile *p,
-				     const struct path_ids *ids)
+/* Whether the engine works on an earlier attempt: as above. */
+static int is_coming(struct receiver *r, const struct shipment *s, enum receiver_result *result)
 {
-	char *columns = profile_row__columns();
+	int64_t cnt = ask_number(r,
+				 format("SELECT count() FROM system.processes WHERE query_id = "
+					"'proftrace-%016" PRIx64 "'",
+					s->id),
+				 result);
+
+	if (cnt <= 0)
+		return cnt;
+	*result = receiver__fail(r, RECEIVER_LATER, "%s still works on the last attempt",
+				 receiver__name(r));
+	return 1;
+}
+
+static enum receiver_result send_row(struct receiver *r, const struct clickhouse *c,
+				     const struct shipment *s, enum row_table table,
+				     const struct profile *p, const struct path_ids *ids)
+{
+	char *columns = profile_row__columns(table);
 	struct rows row = {0};
 	enum receiver_result result;
 
-	if (profile_row(s, p, ids, &row))
+	if (profile_row(s, table, p, ids, &row))
 		row.failed = true;
-	result = insert(r, c->database, "profiles", columns, &row, s->id);
+	result = insert(r, c->database, profile_row__table(table), columns, &row, s->id);
 	rows__free(&row);
 	free(columns);
+	return result;
+}
+
+/* What of the profile's rows is not there. */
+static enum receiver_result send_rows(struct receiver *r, const struct clickhouse *c,
+				      const struct shipment *s, const struct profile *p,
+				      const struct path_ids *ids)
+{
+	enum receiver_result result = RECEIVER_SENT;
+
+	for (int table = 0; table < ROW_TABLES && result == RECEIVER_SENT; table++) {
+		int there = s->fresh ? 0 : is_there(r, c, s, table, &result);
+
+		if (!there)
+			result = send_row(r, c, s, table, p, ids);
+	}
 	return result;
 }
 
@@ -230,16 +251,17 @@ static enum receiver_result send_profile(struct receiver *r, void *own, const st
 	struct profile *merged = NULL;
 	struct path_ids ids = {0};
 	enum receiver_result result;
-	int there = s->fresh ? 0 : is_there(r, c, s, &result);
 
-	if (there)
-		return there > 0 ? RECEIVER_SENT : result;
+	if (!s->fresh && is_coming(r, s, &result))
+		return result;
+	if (!s->fresh && is_there(r, c, s, ROW_PROFILE, &result))
+		return result;
 	if (merge_kinds(s->run->profile, &merged) || path_ids__make(&ids, merged))
 		result = receiver__fail(r, RECEIVER_LATER, "out of memory");
 	else
 		result = send_names(r, c, merged, &ids);
 	if (result == RECEIVER_SENT)
-		result = send_row(r, c, s, merged, &ids);
+		result = send_rows(r, c, s, merged, &ids);
 	path_ids__clear(&ids);
 	profile__free(merged);
 	return result;

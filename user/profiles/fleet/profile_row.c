@@ -85,7 +85,41 @@ static void print_names(FILE *out, const struct row_column *columns, size_t cnt)
 		fprintf(out, ",%s", columns[i].name);
 }
 
-char *profile_row__columns(void)
+static const char *const tables[ROW_TABLES] = {
+	[ROW_PATHS] = "profile_paths",
+	[ROW_FUNCTIONS] = "profile_functions",
+	[ROW_LATENCIES] = "profile_latencies",
+	[ROW_PROFILE] = "profiles",
+};
+
+const char *profile_row__table(enum row_table table)
+{
+	return tables[table];
+}
+
+static void print_columns(FILE *out, enum row_table table)
+{
+	fputs("id,service,version,host,kernel,time", out);
+	switch (table) {
+	case ROW_PATHS:
+		fputs(",period_ns,p_path,p_probe_ns,p_error_ns", out);
+		print_names(out, of_paths, COUNT(of_paths));
+		break;
+	case ROW_FUNCTIONS:
+		fputs(",f_function", out);
+		print_names(out, of_functions, COUNT(of_functions));
+		fputs(",f_dropped", out);
+		break;
+	case ROW_LATENCIES:
+		fputs(",l_function,l_bucket,l_calls", out);
+		break;
+	default:
+		fputs(",period_ns", out);
+		print_names(out, row_sums, ROW_SUMS);
+	}
+}
+
+char *profile_row__columns(enum row_table table)
 {
 	char *text = NULL;
 	size_t len;
@@ -93,13 +127,7 @@ char *profile_row__columns(void)
 
 	if (!out)
 		return NULL;
-	fputs("id,service,version,host,kernel,time,period_ns", out);
-	print_names(out, row_sums, ROW_SUMS);
-	fputs(",p_path,p_probe_ns,p_error_ns", out);
-	print_names(out, of_paths, COUNT(of_paths));
-	fputs(",f_function", out);
-	print_names(out, of_functions, COUNT(of_functions));
-	fputs(",f_dropped,l_function,l_bucket,l_calls", out);
+	print_columns(out, table);
 	if (!fclose(out))
 		return text;
 	free(text);
@@ -196,7 +224,7 @@ uint32_t profile_row__time(const struct shipment *s)
 	return start > 0 && start < UINT32_MAX ? (uint32_t)start : 0;
 }
 
-static void write_sums(const struct shipment *s, const struct profile *p, struct rows *out)
+static void write_head(const struct shipment *s, struct rows *out)
 {
 	rows__u64(out, s->id);
 	rows__string(out, s->service);
@@ -204,6 +232,10 @@ static void write_sums(const struct shipment *s, const struct profile *p, struct
 	rows__string(out, s->host);
 	rows__string(out, s->kernel);
 	rows__u32(out, profile_row__time(s));
+}
+
+static void write_sums(const struct profile *p, struct rows *out)
+{
 	rows__u64(out, p->sample_period_ns);
 	for (size_t i = 0; i < ROW_SUMS; i++)
 		rows__u64(out, value(p, &row_sums[i]));
@@ -224,6 +256,7 @@ static void write_paths(const struct profile *p, const uint64_t *ids, uint32_t *
 	for (size_t i = 0; i < cnt; i++)
 		order[i] = i + 1;
 	qsort_r(order, cnt, sizeof(*order), by_id, (void *)ids);
+	rows__u64(out, p->sample_period_ns);
 	write_ids(ids, order, cnt, out);
 	rows__count(out, cnt);
 	for (size_t i = 0; i < cnt; i++) {
@@ -282,8 +315,8 @@ static void write_latencies(const struct profile *p, const uint64_t *ids, struct
 		rows__u64(out, p->buckets[i].calls);
 }
 
-int profile_row(const struct shipment *s, const struct profile *p, const struct path_ids *ids,
-		struct rows *out)
+int profile_row(const struct shipment *s, enum row_table table, const struct profile *p,
+		const struct path_ids *ids, struct rows *out)
 {
 	size_t most = p->nodes_cnt > p->functions_cnt ? p->nodes_cnt : p->functions_cnt;
 	uint32_t *order = calloc(most + 1, sizeof(*order));
@@ -292,12 +325,15 @@ int profile_row(const struct shipment *s, const struct profile *p, const struct 
 
 	for (size_t i = 0; !err && i < p->drops_cnt; i++)
 		dropped[p->drops[i].function] = true;
-	if (!err) {
-		write_sums(s, p, out);
+	write_head(s, out);
+	if (!err && table == ROW_PATHS)
 		write_paths(p, ids->paths, order, out);
+	else if (!err && table == ROW_FUNCTIONS)
 		write_functions(p, ids->functions, order, dropped, out);
+	else if (!err && table == ROW_LATENCIES)
 		write_latencies(p, ids->functions, out);
-	}
+	else if (!err)
+		write_sums(p, out);
 	free(order);
 	free(dropped);
 	return out->failed ? -ENOMEM : err;

@@ -23,9 +23,15 @@ struct row_column {
 #define ROW_SUMS 26
 extern const struct row_column row_sums[ROW_SUMS]; /* those that add up */
 
+/* The tables that have a row of a profile, in the order in which they get it: who has the last one
+ * has all. */
+enum row_table { ROW_PATHS, ROW_FUNCTIONS, ROW_LATENCIES, ROW_PROFILE, ROW_TABLES };
+
+const char *profile_row__table(enum row_table table);
+
 /* The columns of a row, with commas between them. */
 extern const char functions_columns[], paths_columns[];
-char *profile_row__columns(void); /* NULL: no memory. The caller frees it. */
+char *profile_row__columns(enum row_table table); /* NULL: no memory. The caller frees it. */
 
 /* What of `p` is not in `known`; it is not added. `p` is linked; memory that is missing shows in
  * the rows. */
@@ -37,9 +43,9 @@ void paths_rows(const struct profile *p, const struct path_ids *ids, const struc
 /* When it began, in seconds since 1970; 0: unknown. */
 uint32_t profile_row__time(const struct shipment *s);
 
-/* The row of the profile itself; `p` is that of the shipment, its threads merged by their kinds.
- * Returns 0 or -ENOMEM. */
-int profile_row(const struct shipment *s, const struct profile *p, const struct path_ids *ids,
-		struct rows *out);
+/* The row of the profile itself in a table; `p` is that of the shipment, its threads merged by
+ * their kinds. Returns 0 or -ENOMEM. */
+int profile_row(const struct shipment *s, enum row_table table, const struct profile *p,
+		const struct path_ids *ids, struct rows *out);
 
 #endif

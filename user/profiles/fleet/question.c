@@ -43,7 +43,7 @@ static const struct source profiles = {
 		 " FROM (SELECT p_path, p_calls, p_self_ns, p_off_ns, p_probe_ns, p_error_ns, "
 		 "p_samples,"
 		 " p_sampled_ns, p_varied_ns, p_burst_calls, p_calls_variance, period_ns"
-		 " FROM #.profiles WHERE (@\n)) ARRAY JOIN p_path AS path, p_calls AS calls,"
+		 " FROM #.profile_paths WHERE (@\n)) ARRAY JOIN p_path AS path, p_calls AS calls,"
 		 " p_self_ns AS self_ns, p_off_ns AS off_ns, p_probe_ns AS probe_ns, p_error_ns AS "
 		 "error_ns,"
 		 " p_samples AS samples, p_sampled_ns AS sampled_ns, p_varied_ns AS varied_ns,"
@@ -51,10 +51,11 @@ static const struct source profiles = {
 	.functions =
 		"SELECT function, minState(least) AS min_ns, maxState(most) AS max_ns,"
 		" sum(given_up) AS dropped FROM (SELECT f_function, f_min_ns, f_max_ns,"
-		" f_dropped FROM #.profiles WHERE (@\n)) ARRAY JOIN f_function AS function,"
+		" f_dropped FROM #.profile_functions WHERE (@\n)) ARRAY JOIN f_function AS "
+		"function,"
 		" f_min_ns AS least, f_max_ns AS most, f_dropped AS given_up GROUP BY function",
 	.latencies = "SELECT function, bucket, calls FROM (SELECT l_function, l_bucket, l_calls"
-		     " FROM #.profiles WHERE (@\n)) ARRAY JOIN l_function AS function,"
+		     " FROM #.profile_latencies WHERE (@\n)) ARRAY JOIN l_function AS function,"
 		     " l_bucket AS bucket, l_calls AS calls",
 };
 
