@@ -71,7 +71,7 @@ $(BUILD)/system_calls.inc:
 			-e 's/^#define (__NR_([a-z0-9_]+)) .*/[\1] = "[\2]",/p' > $@
 
 # The page of -f html, cut where its data goes; user/profiles/sink/page/sink_html.c puts it together.
-PAGE     := $(BUILD)/web/head.html $(BUILD)/web/tail.html
+PAGE     := $(BUILD)/web/head.html $(BUILD)/web/tail.html $(BUILD)/web/live.html.gz
 $(BUILD)/user/profiles/web/embed.o: user/profiles/web/embed.S $(PAGE)
 	@mkdir -p $(@D)
 	$(call say,AS,$<)$(CC) -I$(BUILD)/web -c -o $@ $<

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Chromium without a screen, for pages in files. What a page logs and requests is kept."""
+"""Chromium without a screen, for pages in files, or of a server. What a page logs and requests is kept."""
 
 import atexit
 import functools
@@ -49,7 +49,7 @@ class Browser:
         self.logs(), self.requests()
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme, motion]})
         self.driver.set_window_size(WIDTH, height)
-        self.driver.get(f"file://{path}")
+        self.driver.get(path if path.startswith("http:") else f"file://{path}")
 
     def logs(self):
         """What the console has shown since the last call: nothing, if all is well."""

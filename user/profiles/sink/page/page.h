@@ -19,6 +19,9 @@ struct sink_options;
 /* The page before and after its data: the beginning and the end of each. */
 extern const char page_head[], page_head_end[], page_tail[], page_tail_end[];
 
+/* The page without data, which its server sends as events; in gzip's form. */
+extern const char page_live[], page_live_end[];
+
 /* Writes the profile as one JSON object of columns: an array a figure, paths in the order of a
  * walk. `d`: what it is compared with; NULL: nothing. Returns 0, -ENOMEM, or what reading the
  * timeline returned; errors of the stream show in ferror(). */

@@ -16,16 +16,23 @@ export class About {
 	help = "";
 
 	constructor(host, app) {
-		const { profile } = app.store;
-
+		this.store = app.store;
 		this.box = document.createElement("div");
 		this.box.className = "about";
 		this.box.tabIndex = 0;
 		host.append(this.box);
+		this.renew();
+	}
+
+	renew() {
+		const { profile } = this.store, { scrollTop } = this.box;
+
+		this.box.replaceChildren();
 		this.#table("Run", this.#run(profile));
 		this.#table("Calls", this.#calls(profile));
 		this.#table("What the probes cost", this.#cost(profile));
 		this.#drops(profile.drops);
+		this.box.scrollTop = scrollTop;
 	}
 
 	#title(text) {

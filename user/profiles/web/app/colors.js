@@ -16,19 +16,29 @@ function shadeOf(name) {
 
 export class Colors {
 	constructor(profile, theme) {
+		this.theme = theme;
+		this.given = new Map(); // by path, an object's place among the colours
+		this.renew(profile);
+		theme.onChange(() => this.#mix());
+	}
+
+	// An object that has a colour keeps it.
+	renew(profile) {
 		const own = new Float64Array(profile.objects.length);
 
 		for (const f of profile.functions)
 			own[f.object] += f.self;
-		this.theme = theme;
 		this.ranked = profile.objects.map((object, i) => ({ ...object, id: i, own: own[i] }))
 			.sort((a, b) => b.own - a.own);
 		this.rank = new Int32Array(own.length);
-		this.ranked.forEach((object, rank) => { this.rank[object.id] = rank; });
+		for (const { id, path } of this.ranked) {
+			if (!this.given.has(path))
+				this.given.set(path, this.given.size);
+			this.rank[id] = this.given.get(path);
+		}
 		this.shade = profile.functions.map((f) => shadeOf(f.name));
 		this.objectOf = profile.functions.map((f) => f.object);
 		this.change = profile.diff && this.#changes(profile.functions);
-		theme.onChange(() => this.#mix());
 		this.#mix();
 	}
 
@@ -54,7 +64,7 @@ export class Colors {
 	#mix() {
 		const dark = this.theme.dark;
 
-		this.table = this.ranked.map((_, rank) => {
+		this.table = Array.from(this.given, (_, rank) => {
 			const hue = HUES[rank % HUES.length] + 11 * Math.floor(rank / HUES.length);
 
 			return Array.from({ length: SHADES }, (_, shade) => dark

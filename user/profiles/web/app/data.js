@@ -12,8 +12,16 @@ const FIGURES = { calls: "calls", total: "total", self: "self", off: "off", off_
 // them.
 const UNSAFE = /[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
+// null: the page has none, its server does.
 export function readEmbedded() {
-	return decode(JSON.parse(document.getElementById("profile").textContent));
+	const doc = JSON.parse(document.getElementById("profile").textContent);
+
+	return doc && decode(doc);
+}
+
+// What a server sends: the paths that took most time, and how many there are.
+export function decodeLive({ paths, profile }) {
+	return { ...decode(profile), live: { paths } };
 }
 
 // A stranger's text with what cannot be seen made visible.
@@ -61,7 +69,15 @@ function decodeFunctions(doc) {
 	}));
 	for (const [theirs, ours] of Object.entries(FIGURES))
 		functions.forEach((f, i) => { f[ours] = doc[theirs][i]; });
+	const keys = new Map();
+
 	for (const f of functions) {
+		const key = `${modules[f.id]}\n${f.symbol ?? f.name}\n${f.line}`;
+		const twins = keys.get(key) ?? 0;
+
+		// By which it is found in other profiles of the run.
+		f.key = twins ? `${key}\n${twins}` : key;
+		keys.set(key, twins + 1);
 		f.cpu = Math.max(0, f.total - f.off);
 		f.cpuSelf = Math.max(0, f.self - f.offSelf);
 		f.searched = `${f.name}\n${f.symbol ?? ""}`.toLowerCase();

@@ -23,6 +23,7 @@ export class Flame {
 		this.endStays = Boolean(options.flipped);
 		this.selected = -1;
 		this.pointed = -1;
+		this.pointer = null;
 		this.range = new Range(1, () => this.#moved());
 		this.surface = new Surface(host, options.label, this);
 	}
@@ -58,6 +59,28 @@ export class Flame {
 		this.surface.setContent((levels.length - 1) * ROW + TOP);
 		this.range.least = weight === "calls" ? 1e-3 : 1;
 		this.range.reset(sum);
+	}
+
+	// Another tree of the same kind: what is selected, pointed at and zoomed into stays so.
+	renew(tree) {
+		const { pointer, range, selected } = this;
+		const path = selected >= 0 ? this.tree.keys[selected] : 0;
+		const was = selected >= 0 ? [this.x[selected], this.all[selected]] : [0, this.sum];
+		const ends = range.zoomed && was[1] > 0 &&
+			[range.lo, range.hi].map((at) => (at - was[0]) / was[1]);
+
+		this.show(tree);
+		const i = path ? tree.keys.indexOf(path) : -1;
+		const now = i >= 0 ? [this.x[i], this.all[i]] : [0, this.sum];
+
+		if (i >= 0 && this.all[i] > 0)
+			this.#choose(i);
+		if (ends && (!path || this.selected >= 0))
+			range.set(...ends.map((end) => now[0] + end * now[1]));
+		if (pointer)
+			this.hover(...pointer);
+		else if (this.selected >= 0)
+			this.app.tell(tree, this.selected);
 	}
 
 	invalidate() {
@@ -182,6 +205,7 @@ export class Flame {
 	}
 
 	hover(px, py) {
+		this.pointer = [px, py];
 		this.pointed = this.#hit(px, py);
 		this.surface.canvas.style.cursor = this.pointed < 0 ? "" : "pointer";
 		this.app.tell(this.tree, this.pointed < 0 ? this.selected : this.pointed);
@@ -189,6 +213,7 @@ export class Flame {
 	}
 
 	leave() {
+		this.pointer = null;
 		this.pointed = -1;
 		this.app.tell(this.tree, this.selected);
 		this.surface.invalidate();

@@ -104,13 +104,13 @@ export class FlameView {
 		this.legend.replaceChildren(...items);
 	}
 
-	#layout() {
+	#layout(renews = false) {
 		const { tree, weight } = this.store;
 		const made = this.inverted ? inverted(tree, weight) : { tree, levels: 0 };
 
 		this.invert.textContent = made.levels ? `Inverted, ${made.levels} levels of callers`
 			: "Inverted";
-		this.flame.show(made.tree);
+		this.flame[renews ? "renew" : "show"](made.tree);
 	}
 
 	#turn() {
@@ -151,6 +151,11 @@ export class FlameView {
 		if ("weight" in changes || "scope" in changes)
 			this.#layout();
 		this.flame.invalidate();
+	}
+
+	renew() {
+		this.#fillLegend();
+		this.#layout(true);
 	}
 
 	recolor() {

@@ -34,10 +34,8 @@ export class Functions {
 
 		this.app = app;
 		this.store = app.store;
-		this.functions = app.store.profile.functions;
-		this.objects = app.store.profile.objects;
 		this.sorting = { id: "share", descending: true };
-		this.scale = octaves(this.functions);
+		this.#take();
 		this.grid = null;
 		COLUMNS.find((c) => c.id === "shape").hint = "How long calls took, from " +
 			`${duration(2 ** (this.scale.first + 2))} to ${duration(2 ** (this.scale.end + 2))}, ` +
@@ -61,6 +59,24 @@ export class Functions {
 		this.#arrange();
 		this.grid.refresh(Math.max(0, this.rows.indexOf(row)));
 		this.#describe(this.rows[this.grid.active]);
+	}
+
+	#take() {
+		const { functions, objects } = this.store.profile;
+
+		Object.assign(this, { functions, objects, scale: octaves(functions) });
+	}
+
+	renew() {
+		const key = this.rows[this.grid.active]?.key, { scrollTop } = this.detail;
+
+		this.#take();
+		this.#arrange();
+		this.grid.refresh(Math.max(0, this.rows.findIndex((f) => f.key === key)));
+		if (this.detail.contains(document.activeElement) && this.detail !== document.activeElement)
+			return; // a button in it is about to be used
+		this.#describe(this.rows[this.grid.active]);
+		this.detail.scrollTop = scrollTop;
 	}
 
 	recolor() {

@@ -9,6 +9,7 @@ import { callsText, estimateOfRow, timeText } from "./estimate.js";
 import { FlameView } from "./flame_view.js";
 import { count, duration, percent, WEIGHTS } from "./format.js";
 import { Functions } from "./functions.js";
+import { Live } from "./live.js";
 import { Lines } from "./lines.js";
 import { Sandwich } from "./sandwich.js";
 import { Sessions } from "./sessions.js";
@@ -33,10 +34,7 @@ class App {
 		this.store = new Store(profile);
 		this.views = {};
 		this.stale = {}; // by view: what has changed since it was seen
-		byId("tab-sessions").hidden = !profile.sessions;
-		byId("tab-lines").hidden = !profile.lines;
-		byId("tab-difference").hidden = !profile.diff;
-		byId("tab-timeline").hidden = Boolean(profile.diff);
+		this.#showTabs();
 		if (profile.timeline?.names.size)
 			byId("query").placeholder = "Search functions and values";
 		this.#describeTarget();
@@ -46,6 +44,41 @@ class App {
 		this.theme.onChange(() => Object.values(this.views).forEach((view) => view.recolor()));
 		document.querySelector(`#weights [value="${this.store.weight}"]`).checked = true;
 		this.open("flame");
+	}
+
+	#showTabs() {
+		const { diff, lines, live, sessions } = this.profile;
+
+		byId("tab-sessions").hidden = !sessions;
+		byId("tab-lines").hidden = !lines;
+		byId("tab-difference").hidden = !diff;
+		byId("tab-timeline").hidden = Boolean(diff || live);
+	}
+
+	// Shows another profile of the same run. A view that cannot do that is made anew.
+	renew(profile) {
+		this.profile = profile;
+		this.colors.renew(profile);
+		this.store.renew(profile);
+		this.#showTabs();
+		this.#describeTarget();
+		this.#fillThreads();
+		for (const id of Object.keys(this.views)) {
+			if (id === this.current)
+				this.#renewView(id);
+			else
+				this.stale[id] = { ...this.stale[id], renew: true };
+		}
+		this.#tellFound();
+	}
+
+	#renewView(id) {
+		if (this.views[id].renew) {
+			this.views[id].renew();
+			return;
+		}
+		byId(`view-${id}`).replaceChildren();
+		this.views[id] = new VIEWS[id](byId(`view-${id}`), this);
 	}
 
 	#describeTarget() {
@@ -59,26 +92,45 @@ class App {
 		byId("target").textContent = name;
 		byId("target").title = name;
 		byId("facts").textContent = [duration(p.duration), plural(p.accounting.entered, "call"),
-			plural(p.functions.length, "function"), plural(p.paths.depth.length, "path"),
+			plural(p.functions.length, "function"), this.#paths(plural),
 			plural(p.threadCount, p.thread), ...warnings].join(" \u00b7 ");
 		if (p.diff)
 			byId("facts").textContent = p.diff.verdict;
 	}
 
+	#paths(plural) {
+		const { live, paths } = this.profile, cnt = paths.depth.length, all = live?.paths ?? cnt;
+
+		return plural(all, "path") + (all > cnt ? `, the top ${count(cnt)} shown` : "");
+	}
+
 	#listThreads() {
+		const select = byId("scope");
+
+		select.addEventListener("change", () => this.store.set({
+			scope: /^[0-9]+$/.test(select.value) ? Number(select.value) : select.value }));
+		if (this.profile.threads.length === 1)
+			this.store.scope = 0;
+		this.#fillThreads();
+	}
+
+	// A list that stays as it is may be open.
+	#fillThreads() {
 		const { thread, threads, threadCount } = this.profile, select = byId("scope");
+		const names = threads.map((t) => t.name).join("\n"), { scope } = this.store;
 		const add = (value, text) => select.add(new Option(text, value));
 
+		if (names === this.threadNames && select.value === String(scope))
+			return;
+		this.threadNames = names;
+		select.replaceChildren();
 		if (threads.length > 1)
 			add("together", threadCount > 1 ? `All ${threadCount} ${thread}s, by name`
 				: `The ${thread} and its spans`);
 		if (threads.length !== 1)
 			add("apart", `All ${thread}s, apart`);
 		threads.forEach((t, i) => add(String(i), t.name));
-		select.addEventListener("change", () => this.store.set({
-			scope: /^[0-9]+$/.test(select.value) ? Number(select.value) : select.value }));
-		if (threads.length === 1)
-			this.store.scope = 0;
+		select.value = String(scope);
 	}
 
 	#listen() {
@@ -158,9 +210,16 @@ class App {
 		if (!this.views[id])
 			this.views[id] = new VIEWS[id](byId(`view-${id}`), this);
 		else if (this.stale[id])
-			this.views[id].update(this.stale[id]);
+			this.#refresh(id, this.stale[id]);
 		delete this.stale[id];
 		byId("keys").textContent = this.views[id].help;
+	}
+
+	#refresh(id, { renew, ...changes }) {
+		if (renew)
+			this.#renewView(id);
+		if (Object.keys(changes).length)
+			this.views[id].update(changes);
 	}
 
 	// The lines of a function, where there are any.
@@ -172,7 +231,7 @@ class App {
 	// A function between its callers and its callees.
 	openSandwich(f) {
 		this.open("sandwich");
-		this.views.sandwich.go(f);
+		this.views.sandwich.go(this.profile.functions.find(({ key }) => key === f.key) ?? f);
 	}
 
 	// A thread's flame graph, and in it one of the profile's paths, or the thread's first.
@@ -279,8 +338,28 @@ class App {
 	}
 }
 
+// An App of what the page has, or of what its server sends.
+function begin() {
+	const profile = readEmbedded();
+	let app = profile && new App(profile);
+
+	if (profile)
+		return;
+	const live = new Live(byId("live"), (update) => {
+		if (app)
+			app.renew(update);
+		else
+			app = new App(update);
+	});
+
+	document.addEventListener("keydown", (e) => {
+		if (e.key === "h" && !e.altKey && !e.ctrlKey && !e.metaKey && e.target.type !== "search")
+			live.hold(!live.held);
+	});
+}
+
 try {
-	new App(readEmbedded());
+	begin();
 } catch (error) {
 	byId("facts").textContent = `This profile cannot be shown: ${error.message}`;
 	throw error;

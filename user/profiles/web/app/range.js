@@ -18,6 +18,11 @@ export class Range {
 		this.#place(0, this.max);
 	}
 
+	// At once.
+	set(lo, hi) {
+		this.#place(lo, hi);
+	}
+
 	get length() {
 		return this.hi - this.lo;
 	}

@@ -12,11 +12,9 @@ export class Sandwich {
 		"selected function";
 
 	constructor(host, app) {
-		const { functions } = app.store.profile;
-
 		this.app = app;
 		this.store = app.store;
-		this.f = functions.reduce((most, f) => !most || f.self > most.self ? f : most, null);
+		this.f = this.#heaviest();
 		this.bar = document.createElement("div");
 		this.bar.className = "viewbar";
 		this.title = document.createElement("h2");
@@ -34,7 +32,12 @@ export class Sandwich {
 		this.#layout();
 	}
 
-	#layout() {
+	#heaviest() {
+		return this.store.profile.functions.reduce((most, f) => !most || f.self > most.self ? f
+			: most, null);
+	}
+
+	#layout(renews = false) {
 		const { tree, weight } = this.store, { f } = this;
 
 		if (!f) {
@@ -54,9 +57,10 @@ export class Sandwich {
 			above.levels ? `callers up to ${count(above.levels)} levels above` : ""].filter(Boolean)
 			.join(" \u00b7 ");
 		this.note.title = `${object.path}\n${duration(f.total)} in all threads`;
-		this.callers.show(above.tree);
-		this.callees.show(below.tree);
-		this.callers.toBegin();
+		this.callers[renews ? "renew" : "show"](above.tree);
+		this.callees[renews ? "renew" : "show"](below.tree);
+		if (!renews)
+			this.callers.toBegin();
 	}
 
 	// Another function is looked at.
@@ -70,6 +74,13 @@ export class Sandwich {
 		if ("weight" in changes || "scope" in changes)
 			this.#layout();
 		this.recolor();
+	}
+
+	renew() {
+		const f = this.f && this.store.profile.functions.find(({ key }) => key === this.f.key);
+
+		this.f = f ?? this.#heaviest();
+		this.#layout(Boolean(f));
 	}
 
 	recolor() {

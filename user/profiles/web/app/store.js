@@ -15,6 +15,23 @@ export class Store {
 		this.trees = new Map();
 	}
 
+	// Another profile of the same run: what was chosen stays so.
+	renew(profile) {
+		const { threads } = this.profile;
+		const chosen = typeof this.scope === "number" && threads.length > 1 && threads[this.scope];
+		const scope = profile.threads.findIndex((t) => t.origin === chosen?.origin);
+
+		if (profile.threads.length === 1)
+			this.scope = 0;
+		else if (typeof this.scope === "number")
+			this.scope = scope >= 0 ? scope : profile.threads.length ? "together" : "apart";
+		else if (!threads.length && profile.threads.length)
+			this.scope = "together";
+		this.profile = profile;
+		this.trees.clear();
+		this.matches = this.#search(this.words);
+	}
+
 	onChange(listener) {
 		this.listeners.push(listener);
 	}

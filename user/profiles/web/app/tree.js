@@ -7,6 +7,9 @@
 export const FIELDS = ["calls", "total", "self", "off", "offSelf", "error", "selfError", "sampled",
 	"varied", "burst", "callsVaried"];
 
+// Numbers of paths that were met, by their callers' and a name.
+const known = new Map();
+
 export class Tree {
 	constructor(profile, n) {
 		this.profile = profile;
@@ -16,6 +19,7 @@ export class Tree {
 		this.end = new Int32Array(n); // behind the last row below this one
 		this.fn = new Int32Array(n).fill(-1); // -1: a thread
 		this.labels = new Map(); // of threads, by row
+		this.origins = new Map(); // their names while they live, where labels are others
 		for (const field of FIELDS)
 			this[field] = new Float64Array(n);
 		this.weights = new Map();
@@ -27,6 +31,20 @@ export class Tree {
 
 	functionOf(i) {
 		return this.fn[i] < 0 ? null : this.profile.functions[this.fn[i]];
+	}
+
+	// By row, a number that the same path has in all trees of one kind.
+	get keys() {
+		this.paths ??= new Int32Array(this.n);
+		for (let i = this.paths[0] ? this.n : 0; i < this.n; i++) {
+			const name = this.functionOf(i)?.key ?? this.origins.get(i) ?? this.labels.get(i);
+			const path = `${this.parent[i] < 0 ? 0 : this.paths[this.parent[i]]} ${name}`;
+
+			if (!known.has(path))
+				known.set(path, known.size + 1);
+			this.paths[i] = known.get(path);
+		}
+		return this.paths;
 	}
 
 	// What rows weigh, with what is below them and by themselves.
@@ -134,8 +152,9 @@ export function link(tree) {
 }
 
 // A thread's row has what its outermost calls have.
-function addThread(tree, row, label, roots) {
+function addThread(tree, row, label, origin, roots) {
 	tree.labels.set(row, label);
+	tree.origins.set(row, origin);
 	for (const root of roots)
 		for (const field of ["total", "off", "error"])
 			tree[field][row] += tree[field][root];
@@ -167,7 +186,7 @@ export function treeApart(profile, threads) {
 			if (!paths.depth[i])
 				roots.push(at);
 		}
-		addThread(tree, row, t.name, roots);
+		addThread(tree, row, t.name, t.origin, roots);
 	}
 	link(tree);
 	return tree;
@@ -228,7 +247,7 @@ function treeOf(profile, nodes, comms) {
 			at++;
 		}
 		addThread(tree, row, threads.length === 1 ? threads[0].name
-			: `${comm} (${threads.length} ${profile.thread}s)`, roots);
+			: `${comm} (${threads.length} ${profile.thread}s)`, comm, roots);
 	}
 	link(tree);
 	return tree;

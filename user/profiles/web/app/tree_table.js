@@ -62,6 +62,28 @@ export class TreeTable {
 		this.grid.refresh("scope" in changes ? 0 : Math.max(0, this.rows.indexOf(row)));
 	}
 
+	// Until the user has opened or closed something, what is heavy is open.
+	renew() {
+		const { open, shut, touched, tree } = this, opened = new Set(), closed = new Set();
+		const active = tree.keys[this.rows[this.grid.active]];
+
+		tree.keys.forEach((key, i) => {
+			if (open[i])
+				opened.add(key);
+			if (shut.has(i))
+				closed.add(key);
+		});
+		this.#renew();
+		const { keys } = this.tree;
+
+		if (touched)
+			this.open = Uint8Array.from(keys, (key) => opened.has(key) ? 1 : 0);
+		keys.forEach((key, i) => closed.has(key) && this.shut.add(i));
+		this.touched = touched;
+		this.#list();
+		this.grid.refresh(Math.max(0, this.rows.findIndex((i) => keys[i] === active)));
+	}
+
 	recolor() {
 		this.grid.draw(true);
 	}
@@ -70,6 +92,7 @@ export class TreeTable {
 	#renew() {
 		this.tree = this.store.tree;
 		this.open = new Uint8Array(this.tree.n);
+		this.touched = false;
 		this.#arrange();
 		const { all } = this.tree.weight(this.store.weight), whole = this.whole;
 		const rest = [...this.#below(this.tree.n)];
@@ -254,6 +277,7 @@ export class TreeTable {
 	}
 
 	#set(i, open) {
+		this.touched = true;
 		if (this.keep && this.led[i]) {
 			this.shut[open ? "delete" : "add"](i);
 		} else {
