@@ -16,7 +16,8 @@ apt_packages()
 {
 	case $1 in
 	build) echo gcc libc6-dev make python3 clang llvm libbpf-dev bpftool libelf-dev libdw-dev zlib1g-dev \
-		liblzma-dev libzstd-dev libzydis-dev libiberty-dev libsqlite3-dev libncurses-dev libinih-dev libcurl4-gnutls-dev binutils ;;
+		liblzma-dev libzstd-dev libzydis-dev libiberty-dev libsqlite3-dev libncurses-dev libinih-dev libcurl4-gnutls-dev \
+		libmicrohttpd-dev libmicrohttpd12 binutils ;;
 	# nodejs runs speedscope's importer; a nodejs that did not come from Debian brings its own npm. golang-go builds targets
 	# and has pprof; libdevel-nytprof-perl ships flamegraph.pl; libllvm14 is a large library to plan on; chromium opens the
 	# page of -f html. gdb and bpftrace read static probes, too; systemtap-sdt-dev has sys/sdt.h, ruby has probes of its own.
@@ -46,7 +47,8 @@ dnf_packages()
 {
 	case $1 in
 	build) echo gcc glibc-devel make python3 clang llvm libbpf-devel bpftool elfutils-libelf-devel elfutils-devel \
-		zlib-devel xz-devel libzstd-devel zydis-devel sqlite-devel ncurses-devel inih-devel libcurl-devel binutils binutils-devel ;;
+		zlib-devel xz-devel libzstd-devel zydis-devel sqlite-devel ncurses-devel inih-devel libcurl-devel libmicrohttpd-devel \
+		binutils binutils-devel ;;
 	fuzz) echo compiler-rt ;;
 	test) echo gcc-c++ libcmocka-devel python3 perl sqlite valgrind xz procps-ng util-linux \
 		golang exiv2 qpdf systemtap-sdt-devel stb-devel rapidjson-devel ruby nginx redis lua-static elfutils-debuginfod protobuf-compiler nodejs npm \
@@ -62,7 +64,7 @@ dnf_packages()
 pacman_packages()
 {
 	case $1 in
-	build) echo gcc make python clang llvm libbpf bpf libelf zlib xz zstd zydis sqlite ncurses libinih curl binutils ;;
+	build) echo gcc make python clang llvm libbpf bpf libelf zlib xz zstd zydis sqlite ncurses libinih curl libmicrohttpd binutils ;;
 	fuzz) echo compiler-rt ;;
 	test) echo cmocka debuginfod lua nginx python perl redis sqlite valgrind procps-ng util-linux go exiv2 qpdf protobuf ruby \
 		nodejs npm chromium python-selenium python-jsonschema stb rapidjson ;;

@@ -10,7 +10,7 @@
  * who names functions wants them. */
 #define DEFAULT_MAX_OVERHEAD 5.0
 #define DEFAULT_SLOWEST	     10
-#define TOP_INTERVAL_NS	     1000000000ull
+#define LIVE_INTERVAL_NS     1000000000ull
 
 static bool is_of_fleets(int key)
 {
@@ -26,6 +26,12 @@ static bool suits_fleet(enum verb verb, int key)
 	if (key == OPT_CA_FILE)
 		return reads || verb == VERB_SEND;
 	return verb == VERB_SEND && (is_of_fleets(key) || key == 'q' || key == 'v');
+}
+
+static bool suits_page(enum verb verb, int key)
+{
+	return (key != OPT_SERVE && key != OPT_NO_TOKEN) || verb == VERB_TRACE ||
+	       verb == VERB_RECORD;
 }
 
 bool option_check__suits(enum verb verb, int key)
@@ -85,7 +91,7 @@ bool option_check__suits(enum verb verb, int key)
 	case OPT_LINK:
 		return verb == VERB_TRACE || verb == VERB_REPORT;
 	default:
-		return !reads;
+		return suits_page(verb, key) && !reads;
 	}
 }
 
@@ -123,7 +129,7 @@ static error_t check_target(struct options *o)
 		return complain(
 			o, "whom to trace? -p NAME, -x PATH or a command; see proftrace --help");
 	if (o->verb == VERB_TOP && !o->interval_ns)
-		o->interval_ns = TOP_INTERVAL_NS;
+		o->interval_ns = LIVE_INTERVAL_NS;
 	if (o->verb == VERB_RECORD && o->interval_ns && (!o->output || o->append))
 		return complain(o, "record -i: each interval is a recording of its own; -o names "
 				   "the folder for them, and nothing is appended");
@@ -134,6 +140,23 @@ static error_t check_target(struct options *o)
 				"record -o -: %s writes to the standard output as well; name a "
 				"file, or a pipe as -o >(...)",
 				o->command[0]);
+	return 0;
+}
+
+/* What is live has no other end than the page, unless a file or a format is named as well. */
+static error_t check_serve(struct options *o)
+{
+	bool is_live = o->serve.len;
+
+	if (o->no_token && !is_live)
+		return complain(o, "--no-token is about --serve: add that");
+	if (!is_live)
+		return 0;
+	if (o->verb == VERB_RECORD && o->interval_ns)
+		return complain(o, "--serve and record -i exclude each other: serve one, or record "
+				   "intervals");
+	o->serve_interval_ns = o->interval_ns ? o->interval_ns : LIVE_INTERVAL_NS;
+	o->interval_ns = 0;
 	return 0;
 }
 
@@ -252,6 +275,8 @@ error_t option_check__all(struct options *o)
 	reads |= o->verb == VERB_CHECK && o->inputs_cnt;
 	err = reads ? 0 : check_target(o);
 	if (!err)
+		err = check_serve(o);
+	if (!err)
 		err = check_unwinding(o);
 	if (!err)
 		err = check_format(o);
@@ -266,6 +291,9 @@ error_t option_check__all(struct options *o)
 				"%s and single calls (--calls, --session, -A, and formats "
 				"that need them) exclude each other",
 				o->callers ? "--callers" : "--sample-rate");
+	if (o->calls && o->serve.len && o->verb == VERB_TRACE && !o->output && !o->sink)
+		return complain(o, "--serve shows no single calls (--calls, --session, -A): with "
+				   "-o, or record, they are kept");
 	if (o->calls && o->interval_ns)
 		return complain(
 			o, "--calls and -i exclude each other: a timeline is shown as a whole");

@@ -101,6 +101,14 @@ const struct argp_option option_table[] = {
 	{"interval", 'i', "SEC", 0,
 	 "write what is new every SEC seconds; record: to a file of its own, in the folder of -o",
 	 0},
+	{"serve", OPT_SERVE, "[ADDR:]PORT", 0,
+	 "show what was found so far in browsers, as a page that is live (PORT 0: a free one; "
+	 "ADDR: "
+	 "this "
+	 "machine alone, without it); -i is how often it changes (default: each second)",
+	 0},
+	{"no-token", OPT_NO_TOKEN, 0, 0,
+	 "--serve: everybody who reaches the address may look, also without the token in it", 0},
 	{"paused", OPT_PAUSED, 0, 0,
 	 "begin with tracing switched off: SIGUSR1 switches it on, and off again", 0},
 	{"skip", OPT_SKIP, "T", 0, "begin with tracing switched off, for T: 500ms, 10s", 0},

@@ -64,6 +64,8 @@ enum option_key {
 	OPT_CA_FILE,
 	OPT_COMPLETION,
 	OPT_CHECK,
+	OPT_SERVE,
+	OPT_NO_TOKEN,
 };
 
 extern const struct argp_option option_table[];

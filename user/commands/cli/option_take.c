@@ -251,6 +251,14 @@ static error_t parse_run(struct options *o, int key, char *arg)
 		if (!value__seconds(arg, &o->interval_ns))
 			return bad_value(o, "-i", arg, "not a number of seconds above 0");
 		return 0;
+	case OPT_SERVE:
+		if (!net_address__parse(arg, &o->serve))
+			return bad_value(o, "--serve", arg,
+					 "not as 8080, 0.0.0.0:8080 or [::1]:8080");
+		return 0;
+	case OPT_NO_TOKEN:
+		o->no_token = true;
+		return 0;
 	case OPT_PAUSED:
 		o->paused = true;
 		return 0;

@@ -11,6 +11,7 @@
 #include "cli/assertion.h"
 #include "cli/link.h"
 #include "sink/sink.h"
+#include "util/net_address.h"
 
 struct run_share;
 
@@ -64,8 +65,11 @@ struct options {
 	size_t lines_cnt;
 	/* run */
 	uint64_t duration_ns, interval_ns; /* 0: none */
-	bool paused;			   /* tracing is switched off at the start */
-	uint64_t skip_ns;		   /* and on after so long; 0: by hand only */
+	struct net_address serve;	   /* the live page's; len 0: there is none */
+	uint64_t serve_interval_ns;
+	bool no_token;
+	bool paused;	  /* tracing is switched off at the start */
+	uint64_t skip_ns; /* and on after so long; 0: by hand only */
 	uint32_t max_paths;
 	const char *backend;
 	const char *exits; /* the strategy for all functions; NULL: chosen for each */

@@ -35,6 +35,7 @@
 #include "run/pause.h"
 #include "run/watch.h"
 #include "security/privilege.h"
+#include "serve/server.h"
 #include "target/launch.h"
 #include "target/target.h"
 #include "util/clock.h"
@@ -85,7 +86,11 @@ static int start_live(struct run *r)
 
 static int run_start(struct run *r)
 {
-	const struct watch_times times = {r->o->duration_ns, r->o->interval_ns, r->o->skip_ns};
+	const struct watch_times times = {
+		r->o->duration_ns,
+		r->server ? r->o->serve_interval_ns : r->o->interval_ns,
+		r->o->skip_ns,
+	};
 	struct life *life = tracer__life(r->tracer);
 	struct watch_fds fds = {
 		.out = r->out.file ? fileno(r->out.file) : -1,
@@ -306,6 +311,19 @@ static int press_keys(struct run *r, bool *quit)
 	return err;
 }
 
+/* An interval is over. */
+static int show_interval(struct run *r)
+{
+	int err = collect(r);
+
+	if (err)
+		return err;
+	if (r->server)
+		return result__serve(r);
+	progress__clear(&r->progress);
+	return result__emit(r, now_ns(), NULL);
+}
+
 /* Traces until something ends it. Returns 0, -EPIPE, or -errno. */
 static int run_loop(struct run *r, enum watch_event *end)
 {
@@ -345,10 +363,7 @@ static int run_loop(struct run *r, enum watch_event *end)
 			r->named_ended = true;
 			break;
 		case WATCH_INTERVAL:
-			progress__clear(&r->progress);
-			err = collect(r);
-			if (!err)
-				err = result__emit(r, now_ns(), NULL);
+			err = show_interval(r);
 			break;
 		case WATCH_CLOSED:
 			return -EPIPE;
@@ -396,6 +411,7 @@ static const char *end_reason(enum watch_event end)
 static void run_free(struct run *r)
 {
 	live__free(r->live);
+	server__free(r->server);
 	keys__stop();
 	recorder__free(r->recorder);
 	folder__free(r->folder);
@@ -455,6 +471,8 @@ int trace_and_tell(const struct options *o, bool *recorded)
 		err = stop_samples(&r);
 	if (!err)
 		err = result__finish(&r, end_reason(end));
+	server__free(r.server); /* before waiting for the command */
+	r.server = NULL;
 	temp_recording__explain(&r.temp_recording, err);
 	if (!err && r.recorder && r.out.file)
 		err = result__show_recorded(&r, &r.out);

@@ -104,6 +104,16 @@ static bool has_curl(struct feature *f)
 	return there;
 }
 
+static bool has_microhttpd(struct feature *f)
+{
+	static const char *const names[] = {"libmicrohttpd.so.12", NULL};
+	bool there = loads(names);
+
+	if (!there)
+		snprintf(f->why, sizeof(f->why), "no %s", names[0]);
+	return there;
+}
+
 static const struct {
 	const char *name;
 	bool (*look)(struct feature *f);
@@ -123,6 +133,8 @@ static const struct {
 	 "install libdebuginfod (Debian: libdebuginfod1), and set DEBUGINFOD_URLS"},
 	{"receivers", has_curl, "recordings are sent nowhere",
 	 "install libcurl (Debian: libcurl4)"},
+	{"browsers", has_microhttpd, "--serve shows no page",
+	 "install libmicrohttpd (Debian: libmicrohttpd12)"},
 };
 
 void doctor_needs__examine(struct feature found[DOCTOR_NEEDS])

@@ -14,7 +14,7 @@ struct feature {
 	char why[256]; /* it does not; empty: there is nothing more to say */
 };
 
-#define DOCTOR_NEEDS 6
+#define DOCTOR_NEEDS 7
 
 /* Before privileges are given up, which decide some of it. */
 void doctor_needs__examine(struct feature needs[DOCTOR_NEEDS]);

@@ -30,6 +30,7 @@
 #include "run/samples.h"
 #include "run/pause.h"
 #include "security/privilege.h"
+#include "serve/server.h"
 #include "util/clock.h"
 #include "util/log.h"
 #include "util/text.h"
@@ -53,8 +54,12 @@ static void warn_of_values(const struct options *o, const struct sink *sink)
 int result__open(struct run *r)
 {
 	const struct options *o = r->o;
-	int err;
+	int err = 0;
 
+	if (o->serve.len)
+		err = server__start(&o->serve, o->no_token, &r->server);
+	if (err)
+		return err;
 	if (o->verb == VERB_TOP) {
 		privilege__keep_replacing(); /* for a recording of the last minute */
 		return terminal__check();
@@ -68,6 +73,10 @@ int result__open(struct run *r)
 		if (o->max_size)
 			privilege__keep_replacing();
 		return recorder__open(o, o->output, &r->recorder);
+	}
+	if (r->server && !o->output && !o->sink) {
+		r->out.opts = o->sink_opts;
+		return 0;
 	}
 	output__page(&r->out, o);
 	err = output__open(&r->out, o);
@@ -202,6 +211,10 @@ static int run_show(struct run *r, struct profile *now)
 			collector__forget_retired(r->collector);
 		return err;
 	}
+	if (!r->out.file) {
+		profile__free(now);
+		return 0;
+	}
 	if (r->o->interval_ns)
 		return show_news(r, now);
 	err = show__write(&r->out, r->o, &now);
@@ -256,6 +269,18 @@ int result__emit(struct run *r, uint64_t until_ns, struct profile *figures)
 	if (!r->recorder)
 		return run_show(r, now);
 	err = recorder__write(r->recorder, now);
+	profile__free(now);
+	return err;
+}
+
+int result__serve(struct run *r)
+{
+	struct profile *now = NULL;
+	uint64_t until_ns = r->stop_ns ? r->stop_ns : now_ns();
+	int err = server__is_asked(r->server) ? run_snapshot(r, until_ns, &now) : 0;
+
+	if (!err && now)
+		err = server__update(r->server, &now, &r->out.opts, r->o->serve_interval_ns);
 	profile__free(now);
 	return err;
 }
@@ -356,6 +381,8 @@ int result__on_demand(struct run *r)
 	if (r->live)
 		return result__last_minute(r);
 	progress__clear(&r->progress);
+	if (r->server && !r->out.file && !r->recorder)
+		return result__serve(r); /* the page is what there is */
 	if (r->out.file && !r->o->interval_ns)
 		err = show_shot(r, name, sizeof(name));
 	else
@@ -373,6 +400,8 @@ int result__finish(struct run *r, const char *reason)
 	struct profile figures;
 	int err = collector__last_calls(r->collector, r->stop_ns);
 
+	if (!err)
+		err = result__serve(r);
 	if (!err)
 		err = result__emit(r, r->stop_ns, &figures);
 	if (!err && r->recorder)

@@ -15,6 +15,9 @@ struct run;
  * of the target is looked at. */
 int result__open(struct run *r);
 
+/* Gives viewers of the live page what is known by now, if there are some. */
+int result__serve(struct run *r);
+
 /* Writes what comes before all profiles, once all is attached. */
 int result__begin(struct run *r);
 

@@ -26,6 +26,7 @@ struct live;
 struct options;
 struct recorder;
 struct samples;
+struct server;
 struct controller;
 struct profile;
 struct target;
@@ -58,6 +59,7 @@ struct run {
 	struct watch *watch;
 	struct output out;
 	struct live *live;	   /* in place of `out`; NULL: it is no live view */
+	struct server *server;	   /* NULL: none */
 	struct recorder *recorder; /* in place of `out`, or, with single calls, before it */
 	struct folder *folder;	   /* in place of both: of each interval a recording */
 	struct temp_recording temp_recording; /* where it writes to then */

@@ -1,0 +1,420 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`--serve`: the page of a run that goes on, as browsers and others are given it."""
+
+import http.client
+import json
+import os
+import re
+import signal
+import socket
+import urllib.parse
+import zlib
+
+import browser
+import harness
+
+FUNCTIONS = ("-F", "request", "-F", "parse", "-F", "word", "-F", "answer")
+VIEWERS = 20
+
+
+class Stream:
+    """A viewer: reads events, in the order that they are sent."""
+
+    def __init__(self, address, *words):
+        self.connection = http.client.HTTPConnection(address.netloc, timeout=harness.TIMEOUT)
+        self.connection.request("GET", f"{address.path}events")
+        self.response = self.connection.getresponse()
+        self.unzip = zlib.decompressobj(31)
+        self.text = b""
+        self.bytes = 0
+
+    def event(self):
+        """(name, data) of the next event; None: the stream has ended."""
+        while True:
+            while b"\n\n" not in self.text:
+                piece = self.response.read1(1 << 16)
+                if not piece:
+                    return None
+                self.bytes += len(piece)
+                self.text += self.unzip.decompress(piece)
+            event, self.text = self.text.split(b"\n\n", 1)
+            found = re.fullmatch(rb"event: (\w+)\ndata: (.*)", event)
+            if found:
+                return found[1].decode(), json.loads(found[2])
+
+    def profile(self):
+        name, data = self.event()
+        assert name == "profile", name
+        return data["profile"]
+
+    def close(self):
+        self.response.close()
+        self.connection.close()
+
+
+def calls_of(profile):
+    return dict(zip(profile["functions"]["name"], profile["functions"]["calls"]))
+
+
+class Case(harness.TestCase):
+    def serve(self, *args, at="0"):
+        """Starts a run; self.address is where its page is."""
+        run = self.process(harness.PROFTRACE, "--serve", at, *map(str, args))
+        return self.find_address(run)
+
+    def find_address(self, run):
+        self.assertTrue(run.stderr.wait_lines("proftrace: the page is at "), run.stderr.text())
+        self.address = urllib.parse.urlsplit(re.search(r"http:\S+", run.stderr.text())[0])
+        return run
+
+    def serving(self, *args, **options):
+        self.program = self.target("serving")
+        self.program.go()
+        return self.serve(*args, "-p", self.program.pid, **options)
+
+    def stream(self):
+        stream = Stream(self.address)
+        self.addCleanup(stream.close)
+        self.assertEqual(stream.response.status, 200)
+        return stream
+
+    def ask(self, path, method="GET", body=None, **headers):
+        """(status, headers, body) of the answer."""
+        connection = http.client.HTTPConnection(self.address.netloc, timeout=harness.TIMEOUT)
+        try:
+            connection.request(method, path, body, headers)
+            response = connection.getresponse()
+            return response.status, response.headers, response.read()
+        finally:
+            connection.close()
+
+    def end(self, run, status=0):
+        # Before, the signal ends it at once.
+        self.assertTrue(run.stderr.wait_lines("proftrace: tracing"), run.stderr.text())
+        run.signal(signal.SIGINT)
+        result = run.finish()
+        self.assertEqual(result.status, status, result)
+        return result
+
+
+class Figures(Case):
+    def test_last_update_is_the_result(self):
+        run = self.serving(*FUNCTIONS, "-o", self.path("out.json"))
+        stream = self.stream()
+        first, second = stream.profile(), stream.profile()
+        self.assertGreater(second["duration"], first["duration"])
+        self.assertGreater(calls_of(second)["request"], calls_of(first)["request"])
+        run.signal(signal.SIGINT)
+        events = []
+        while (event := stream.event()) is not None:
+            events.append(event)
+        self.assertEqual(events.pop(), ("end", {}))
+        self.assertEqual(run.finish().status, 0)
+        with open(self.path("out.json"), encoding="utf-8") as file:
+            document = json.load(file)
+        last = events[-1][1]
+        self.assertEqual(calls_of(last["profile"]),
+                         {f["name"]: f["calls"] for f in document["functions"]})
+        self.assertEqual(last["paths"], len(last["profile"]["paths"]["depth"]))
+        self.assertEqual(last["profile"]["accounting"], document["accounting"])
+        self.assertEqual(last["profile"]["duration"], document["duration_ns"])
+
+    def test_late_viewers_and_those_who_leave(self):
+        run = self.serving(*FUNCTIONS, "-i", "0.2")
+        first = self.stream()
+        first.profile()
+        first.close()
+        late = self.stream()
+        calls = [calls_of(late.profile())["word"] for _ in range(3)]
+        self.assertEqual(calls, sorted(calls))
+        self.assertGreater(calls[2], calls[0])
+        self.end(run)
+
+    def test_recording(self):
+        self.program = self.target("serving")
+        self.program.go()
+        run = self.process(harness.PROFTRACE, "record", "--serve", "0", "-o", self.path("data"),
+                           *FUNCTIONS, "-p", str(self.program.pid))
+        self.find_address(run)
+        self.assertGreater(calls_of(self.stream().profile())["word"], 0)
+        self.end(run)
+        report = self.process(harness.PROFTRACE, "report", "-f", "json", self.path("data")).finish()
+        self.assertGreater(self.calls(self.document(report))["word"], 0)
+
+    def test_command_and_file(self):
+        """The end of a command is the stream's, and its status the run's."""
+        run = self.serve("-F", "request", "--", harness.program("serving"))
+        run.go()
+        stream = self.stream()
+        self.assertGreater(calls_of(stream.profile())["request"], 0)
+        run.popen.stdin.close()
+        names = []
+        while (event := stream.event()) is not None:
+            names.append(event[0])
+        self.assertEqual(names[-1], "end")
+        self.assertEqual(run.finish().status, 0)
+        run = self.serve("-x", harness.program("serving"), "-F", "request")
+        self.assertTrue(run.stderr.wait_lines("proftrace: tracing"))
+        program = self.target("serving")
+        program.go()
+        stream = self.stream()
+        while "request" not in calls_of(stream.profile()):
+            pass
+        self.end(run)
+
+    def test_many_viewers_see_the_same(self):
+        run = self.serving(*FUNCTIONS)
+        streams = [self.stream() for _ in range(VIEWERS)]
+        for stream in streams:
+            stream.profile()
+        seen = [stream.profile() for stream in streams]
+        self.assertEqual([p["duration"] for p in seen], [seen[0]["duration"]] * VIEWERS)
+        self.end(run)
+
+
+class Requests(Case):
+    """What comes from strangers; and that the run knows nothing of it."""
+
+    def test_token(self):
+        run = self.serving(*FUNCTIONS)
+        self.assertRegex(self.address.path, r"^/[0-9a-f]{32}/$")
+        status, headers, body = self.ask(self.address.path)
+        self.assertEqual(status, 200)
+        self.assertIn(b"connect-src 'self'", zlib.decompress(body, 31))
+        self.assertEqual(headers["Referrer-Policy"], "no-referrer")
+        other = "/" + "0" * 32
+        answers = {self.ask(path)[0::2] for path in
+                   ("/", "/events", other + "/", other + "/events", self.address.path[:-2] + "/",
+                    self.address.path + "x", self.address.path + "../events", "/" + "a" * 9000)}
+        self.assertEqual([status for status, _ in answers], [404])
+        self.assertNotIn(self.address.path.strip("/").encode(), answers.pop()[1])
+        self.end(run)
+
+    def test_other_sites(self):
+        run = self.serving(*FUNCTIONS)
+        events = self.address.path + "events"
+        for origin in ("http://evil.example", "null", "https://" + self.address.netloc):
+            self.assertEqual(self.ask(events, Origin=origin)[0], 403)
+        self.assertEqual(self.ask(self.address.path, Origin=f"http://{self.address.netloc}")[0], 200)
+        for method in ("POST", "PUT", "OPTIONS", "DELETE"):
+            self.assertEqual(self.ask(events, method, b"x" * 10)[0], 405)
+        self.end(run)
+
+    def test_without_token(self):
+        run = self.serving(*FUNCTIONS, "--no-token")
+        self.assertEqual(self.address.path, "/")
+        port = self.address.port
+        self.assertEqual(self.ask("/")[0], 200)
+        self.assertEqual(self.ask("/", Host=f"localhost:{port}")[0], 200)
+        # A name that somebody's DNS has for our address.
+        self.assertEqual(self.ask("/", Host=f"evil.example:{port}")[0], 403)
+        self.end(run)
+
+    def raw(self, data):
+        """What the server answers to that, up to its end."""
+        with socket.create_connection((self.address.hostname, self.address.port),
+                                      timeout=harness.TIMEOUT) as connection:
+            try:
+                connection.sendall(data)
+                answer = b""
+                while piece := connection.recv(4096):
+                    answer += piece
+                return answer
+            except (BrokenPipeError, ConnectionResetError):
+                return b""
+
+    def test_hostile_requests(self):
+        run = self.serving(*FUNCTIONS, "-i", "0.2")
+        stream = self.stream()
+        path = self.address.path.encode()
+        for data in (b"\0\xff\r\n\r\n" * 1000, b"GET " + b"/" * 200000 + b" HTTP/1.1\r\n\r\n",
+                     b"GET / HTTP/1.1\r\n" + b"A: b\r\n" * 100000 + b"\r\n",
+                     b"POST " + path + b" HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999\r\n\r\n" +
+                     b"x" * 1000000,
+                     b"GET " + path + b" HTTP/9.9\r\n\r\n"):
+            answer = self.raw(data)
+            self.assertNotIn(b" 200 ", answer[:20], data[:60])
+        # Connections that say nothing, or begin and do not end.
+        silent = [socket.create_connection((self.address.hostname, self.address.port))
+                  for _ in range(30)]
+        for connection in silent:
+            connection.sendall(b"GET / HTT")
+        before = stream.profile()["duration"]
+        self.assertGreater(stream.profile()["duration"], before)
+        for connection in silent:
+            connection.close()
+        self.assertGreater(calls_of(self.stream().profile())["word"], 0)
+        self.assertEqual(self.end(run).stderr.count("warning"), 0)
+
+    def test_slow_readers(self):
+        """They keep nobody waiting, and what they have missed they do not get."""
+        run = self.serving("-i", "0.05")
+        slow = self.stream()
+        fast = self.stream()
+        for _ in range(40):
+            last = fast.profile()["duration"]
+        run.signal(signal.SIGINT)
+        durations = []
+        while (event := slow.event()) is not None:
+            if event[0] == "profile":
+                durations.append(event[1]["profile"]["duration"])
+        self.assertGreaterEqual(durations[-1], last)
+        self.assertEqual(durations, sorted(durations))
+        self.assertEqual(run.finish().status, 0)
+
+    def test_server_is_nobody(self):
+        run = self.serving(*FUNCTIONS)
+        server, = [pid for pid in harness.session_members(run.pid)
+                   if self.comm(pid) == "proftrace-serve"]
+        with open(f"/proc/{server}/status", encoding="utf-8") as file:
+            status = dict(line.split(":\t", 1) for line in file.read().splitlines())
+        self.assertEqual(status["Uid"].split(), ["65534"] * 4)
+        self.assertEqual(int(status["CapEff"], 16) | int(status["CapPrm"], 16), 0)
+        self.assertEqual((status["NoNewPrivs"], status["Seccomp"]), ("1", "2"))
+        # Of the run's files it has none: nothing to read, two to write nowhere, and what it serves.
+        self.assertTrue({os.readlink(f"/proc/{server}/fd/{fd}").split(":")[0]
+                         for fd in os.listdir(f"/proc/{server}/fd")} <=
+                        {"/dev/null", "pipe", "socket", "anon_inode"})
+        # A run that is killed leaves no server behind.
+        run.kill()
+        self.assertTrue(harness.poll(lambda: not os.path.exists(f"/proc/{server}")))
+
+    @staticmethod
+    def comm(pid):
+        with open(f"/proc/{pid}/comm", encoding="utf-8") as file:
+            return file.read().strip()
+
+    def test_server_is_killed(self):
+        """The run goes on, and says it once."""
+        run = self.serving(*FUNCTIONS, "-i", "0.1", "-o", self.path("out.json"))
+        stream = self.stream()
+        stream.profile()
+        server, = [pid for pid in harness.session_members(run.pid)
+                   if self.comm(pid) == "proftrace-serve"]
+        os.kill(server, signal.SIGKILL)
+        self.assertTrue(run.stderr.wait_lines("proftrace: the process that serves the page"))
+        self.end(run)
+        self.assertTrue(os.path.getsize(self.path("out.json")))
+
+
+class BadInput(Case):
+    def test_addresses(self):
+        for text in ("x", "", ":", "80x", "65536", "-1", "host:80", "1.2.3:80", "::1:80", "[::1]",
+                     "[::1]:x", "127.0.0.1:", "8080 "):
+            done = self.process(harness.PROFTRACE, "--serve", text, "-p", "1").finish()
+            self.assert_one_line(done, 2, "--serve", "0.0.0.0:8080")
+
+    def test_port_in_use(self):
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            port = taken.getsockname()[1]
+            done = self.process(harness.PROFTRACE, "--serve", str(port), "-p", str(os.getpid())
+                                ).finish()
+            self.assert_one_line(done, 1, f"--serve 127.0.0.1:{port}: Address already in use")
+        done = self.process(harness.PROFTRACE, "--serve", "192.0.2.1:0", "-p", str(os.getpid())
+                            ).finish()
+        self.assert_one_line(done, 1, "--serve 192.0.2.1:0: Cannot assign")
+
+    def test_other_addresses(self):
+        run = self.serving(*FUNCTIONS, at="0.0.0.0:0")
+        self.assertTrue(run.stderr.wait_lines("proftrace: whoever reads the network"))
+        self.assertEqual(self.address.hostname, socket.gethostname().lower())
+        self.end(run)
+        run = self.serve("-p", self.program.pid, *FUNCTIONS, at="[::1]:0")
+        self.assertGreater(calls_of(self.stream().profile())["word"], 0)
+        self.end(run)
+
+    def test_wrong_options(self):
+        for words in (["top", "--serve", "0", "-p", "1"], ["report", "--serve", "0"],
+                      ["record", "--serve", "0", "-i", "1", "-o", "x", "-p", "1"],
+                      ["--no-token", "-p", "1"], ["--serve", "0", "--calls", "-p", "1"]):
+            done = self.process(harness.PROFTRACE, *words).finish()
+            self.assertEqual(done.status, 2, words)
+            self.assertRegex(done.stderr, "serve")
+
+
+class Page(Case):
+    """In a browser."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.browser = browser.shared()
+
+    def text(self, selector):
+        return self.browser.run("return document.querySelector(arguments[0]).textContent", selector)
+
+    def wait_text(self, selector, pattern):
+        self.assertTrue(self.browser.wait(lambda: re.search(pattern, self.text(selector))),
+                        self.text(selector))
+
+    def word_calls(self):
+        return int(self.browser.run("""
+            return [...document.querySelectorAll("#function-grid .rows .row:not([hidden])")]
+                .find((row) => row.querySelector(".name").textContent === "word")
+                .children[2].textContent""").replace(",", ""))
+
+    def test_page(self):
+        run = self.serving(*FUNCTIONS, "-i", "0.2")
+        self.browser.open(self.address.geturl())
+        self.wait_text("#live", "^live")
+        self.assertRegex(self.text("#facts"), r"\d functions")
+        self.browser.click("#tab-functions")
+        before = self.word_calls()
+        self.assertTrue(self.browser.wait(lambda: self.word_calls() > before))
+        # The chosen row stays chosen, whatever its place.
+        self.browser.run("""
+            [...document.querySelectorAll("#function-grid .rows .row")]
+                .find((row) => row.querySelector(".name").textContent === "word").click()""")
+        self.wait_text("aside h2", "^word$")
+        before = self.word_calls()
+        self.assertTrue(self.browser.wait(lambda: self.word_calls() > before))
+        self.assertEqual(self.text("aside h2"), "word")
+        # Held, nothing changes; then it goes on.
+        self.browser.click("#live button")
+        self.wait_text("#live", "^held")
+        before = self.word_calls(), self.text("#facts")
+        stream = self.stream()
+        for _ in range(3):
+            stream.profile()
+        self.assertEqual((self.word_calls(), self.text("#facts")), before)
+        self.browser.click("#live button")
+        self.assertTrue(self.browser.wait(lambda: self.word_calls() > before[0]))
+        self.end(run)
+        self.wait_text("#live", "^the run has ended")
+        # Nothing is asked for but the page and its events.
+        asked = {urllib.parse.urlsplit(url).path for url in self.browser.requests()
+                 if not url.startswith("data:")}
+        self.assertEqual(asked, {self.address.path, self.address.path + "events"})
+        self.assertEqual(self.browser.logs(), [])
+
+    def test_zoom_and_open_rows_stay(self):
+        run = self.serving(*FUNCTIONS, "-i", "0.2")
+        self.browser.open(self.address.geturl())
+        self.wait_text("#live", "^live")
+        self.browser.run("document.querySelector('#view-flame canvas').focus()")
+        # From the thread over its callers and request to what that calls.
+        self.browser.press("HOME", *["ARROW_DOWN"] * 5, "ENTER")
+        zoomed, facts = self.text(".zoomed"), self.text("#facts")
+        self.assertRegex(zoomed, "^Zoomed to ")
+        name = self.text("#status b")
+        self.assertTrue(self.browser.wait(lambda: self.text("#facts") != facts))
+        self.assertRegex(self.text(".zoomed"), "^Zoomed to ")
+        self.assertEqual(self.text("#status b"), name)
+        self.browser.click("#tab-tree")
+        self.browser.run("document.querySelector('#tree-grid').focus()")
+        self.browser.press("HOME", "ARROW_LEFT")
+        rows = "return document.querySelectorAll('#tree-grid .rows .row:not([hidden])').length"
+        closed, facts = self.browser.run(rows), self.text("#facts")
+        self.assertTrue(self.browser.wait(lambda: self.text("#facts") != facts))
+        self.assertEqual(self.browser.run(rows), closed)
+        self.browser.press("*")
+        opened, facts = self.browser.run(rows), self.text("#facts")
+        self.assertGreater(opened, closed)
+        self.assertTrue(self.browser.wait(lambda: self.text("#facts") != facts))
+        self.assertEqual(self.browser.run(rows), opened)
+        self.assertEqual(self.browser.logs(), [])
+        self.end(run)
+
+
+if __name__ == "__main__":
+    harness.main()

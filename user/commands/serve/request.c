@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "serve/request.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+int token__make(char token[TOKEN_SIZE])
+{
+	uint8_t bytes[(TOKEN_SIZE - 1) / 2];
+
+	if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes))
+		return -EIO;
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		snprintf(token + 2 * i, 3, "%02x", bytes[i]);
+	return 0;
+}
+
+/* What follows "/TOKEN" in the path; NULL: it does not begin so. How long this takes says nothing
+ * of how much of the token was right. */
+static const char *behind_token(const char *path, const char *token)
+{
+	size_t len = strlen(token);
+	unsigned char differs = 0;
+
+	if (!len)
+		return path;
+	if (*path != '/' || strnlen(path + 1, len) < len)
+		return NULL;
+	for (size_t i = 0; i < len; i++)
+		differs |= path[1 + i] ^ token[i];
+	return differs ? NULL : path + 1 + len;
+}
+
+/* Who may look without a token may look by an address, or by a name of this machine: any other name
+ * may be one that a stranger's site has in the DNS for an address of ours. */
+static bool is_own_name(const char *host)
+{
+	char name[256], own[256] = "";
+	struct in6_addr address;
+	const char *colon = strrchr(host, ':'), *end = host + strlen(host);
+
+	if (colon && !strchr(colon, ']'))
+		end = colon;
+	if ((size_t)(end - host) >= sizeof(name))
+		return false;
+	memcpy(name, host, end - host);
+	name[end - host] = '\0';
+	gethostname(own, sizeof(own) - 1);
+	return *name == '[' || inet_pton(AF_INET, name, &address) == 1 ||
+	       !strcasecmp(name, "localhost") || !strcasecmp(name, own);
+}
+
+/* Browsers name the site whose script asks for another site's data, and for none of their own. */
+static bool is_of_page(const char *origin, const char *host)
+{
+	static const char scheme[] = "http://";
+
+	return !origin || (host && !strncmp(origin, scheme, sizeof(scheme) - 1) &&
+			   !strcasecmp(origin + sizeof(scheme) - 1, host));
+}
+
+enum answer request__judge(const struct request *r, const char *token)
+{
+	const char *what = behind_token(r->path, token);
+
+	if (strcmp(r->method, "GET") && strcmp(r->method, "HEAD"))
+		return ANSWER_OTHER_METHOD;
+	if (!is_of_page(r->origin, r->host) || (!*token && (!r->host || !is_own_name(r->host))))
+		return ANSWER_FORBIDDEN;
+	if (what && !strcmp(what, "/"))
+		return ANSWER_PAGE;
+	return what && !strcmp(what, "/events") ? ANSWER_EVENTS : ANSWER_NOTHING;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a viewer's request is answered with. Inside serve/ only. */
+#ifndef PROFTRACE_SERVE_REQUEST_H
+#define PROFTRACE_SERVE_REQUEST_H
+
+#define TOKEN_SIZE 33 /* 128 bits in hex, and the NUL */
+
+struct request {
+	const char *method, *path;
+	const char *host, *origin; /* headers; NULL: not there */
+};
+
+enum answer {
+	ANSWER_PAGE,
+	ANSWER_EVENTS,
+	ANSWER_NOTHING,	     /* 404, also to a wrong token: which it is stays unknown */
+	ANSWER_OTHER_METHOD, /* 405 */
+	ANSWER_FORBIDDEN,    /* 403: another site's script asks, or by a name that may be its own */
+};
+
+/* Makes one by chance. Returns 0 or -errno. */
+int token__make(char token[TOKEN_SIZE]);
+
+/* Paths are /TOKEN/ and /TOKEN/events; with an empty token, / and /events. */
+enum answer request__judge(const struct request *r, const char *token);
+
+#endif

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "serve/server.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "util/net_address.h"
+#include "serve/channel.h"
+#include "serve/document.h"
+#include "serve/http.h"
+#include "serve/request.h"
+#include "util/log.h"
+
+#define ROWS_AT_FIRST	 1000
+#define END_MS		 4000
+#define BYTES_PER_SECOND 48000 /* that a viewer is sent, HTTP's own left out */
+
+struct server {
+	pid_t pid;
+	int channel; /* -1: the process has gone */
+	bool asked;
+	size_t rows;	/* to be shown */
+	uint64_t bytes; /* the last update's, compressed */
+};
+
+static void lose(struct server *s)
+{
+	log_warn("the process that serves the page has ended: it is not served any more");
+	close(s->channel);
+	s->channel = -1;
+}
+
+/* Returns 1: it asks for an update, 0: it does not, or -EPIPE. */
+static int hear(struct server *s, int flags)
+{
+	struct channel_ask ask;
+	ssize_t n;
+
+	do
+		n = recv(s->channel, &ask, sizeof(ask), flags);
+	while (n < 0 && errno == EINTR);
+	if (n < 0 && errno == EAGAIN)
+		return 0;
+	if (n != sizeof(ask))
+		return -EPIPE;
+	s->bytes = ask.bytes;
+	return 1;
+}
+
+static int start_process(struct server *s, int listener, const char *token)
+{
+	int ends[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
+		return -errno;
+	s->pid = fork();
+	if (!s->pid)
+		http__run(ends[1], listener, token);
+	close(ends[1]);
+	s->channel = ends[0];
+	return s->pid < 0 ? -errno : hear(s, 0);
+}
+
+static void announce(const struct net_address *a, const char *token)
+{
+	char name[320];
+
+	net_address__name(a, name, sizeof(name));
+	/* With -q as well: nobody could guess it. */
+	log_at(LOG_ERROR, "the page is at http://%s/%s%s", name, token, *token ? "/" : "");
+	if (!net_address__is_loopback(a))
+		log_warn("whoever reads the network there can read along: ssh -L is private");
+}
+
+int server__start(const struct net_address *address, bool any_viewer, struct server **out)
+{
+	struct server *s = calloc(1, sizeof(*s));
+	struct net_address at = *address;
+	char token[TOKEN_SIZE] = "", name[320];
+	int listener, err = s ? 0 : -ENOMEM;
+
+	if (!err && !any_viewer)
+		err = token__make(token);
+	if (err) {
+		free(s);
+		return err;
+	}
+	s->rows = ROWS_AT_FIRST;
+	s->channel = -1;
+	listener = net_address__listen(&at);
+	if (listener < 0) {
+		log_error("--serve %s: %s", net_address__name(address, name, sizeof(name)),
+			  strerror(-listener));
+		server__free(s);
+		return listener;
+	}
+	err = start_process(s, listener, token);
+	close(listener);
+	if (err < 0) {
+		server__free(s);
+		return err; /* it has told why */
+	}
+	announce(&at, token);
+	*out = s;
+	return 0;
+}
+
+bool server__is_asked(struct server *s)
+{
+	int heard = s && s->channel >= 0 && !s->asked ? hear(s, MSG_DONTWAIT) : 0;
+
+	if (heard < 0)
+		lose(s);
+	else if (heard)
+		s->asked = true;
+	return s && s->channel >= 0 && s->asked;
+}
+
+static int write_document(struct server *s, struct profile **p, const struct sink_options *opts,
+			  int fd)
+{
+	FILE *out = fdopen(fd, "w");
+	int err;
+
+	if (!out) {
+		close(fd);
+		return -ENOMEM;
+	}
+	err = document__write(p, opts, s->rows, out);
+	if (!err && channel__send_fd(s->channel, fd))
+		lose(s);
+	fclose(out);
+	return err;
+}
+
+int server__update(struct server *s, struct profile **p, const struct sink_options *opts,
+		   uint64_t apart_ns)
+{
+	double limit = (double)BYTES_PER_SECOND * (double)apart_ns / 1e9;
+	int fd;
+
+	if (!server__is_asked(s))
+		return 0;
+	s->rows = document__fit(s->rows, s->bytes, limit);
+	fd = memfd_create("proftrace-page", MFD_CLOEXEC);
+	if (fd < 0)
+		return -ENOMEM;
+	s->asked = false;
+	return write_document(s, p, opts, fd) ? -ENOMEM : 0;
+}
+
+/* It has the time that viewers have for the rest of their stream, and a little more. */
+static void await_end(struct server *s)
+{
+	struct pollfd end = {.fd = s->channel, .events = 0};
+
+	shutdown(s->channel, SHUT_WR);
+	if (s->pid > 0 && poll(&end, 1, END_MS) <= 0)
+		kill(s->pid, SIGKILL);
+	close(s->channel);
+}
+
+void server__free(struct server *s)
+{
+	if (!s)
+		return;
+	if (s->channel >= 0)
+		await_end(s);
+	while (s->pid > 0 && waitpid(s->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	free(s);
+}
