@@ -197,13 +197,12 @@ __noinline u32 seed_look(u32 number, u64 slot, u64 pc, u64 sp, u64 bp)
 {
 	struct unwinding u = {
 		.space = unwind_space(),
-		.pc = pc,
-		.sp = sp,
-		.bp = bp,
-		.slot = slot,
-		.open = {.slot = ~0ull},
-		.exact = true,
-		.first = true,
+		.now = {.pc = pc,
+			.sp = sp,
+			.bp = bp,
+			.slot = slot,
+			.open = {.slot = ~0ull},
+			.exact = true},
 	};
 	u32 held = number & SEED_HELD;
 	struct wire_callstack *callstack = callstack_at(number & ~SEED_HELD);
@@ -221,11 +220,10 @@ __noinline u32 seed_look(u32 number, u64 slot, u64 pc, u64 sp, u64 bp)
 		return false;
 	}
 	u.stack = (struct wire_callers *)now;
-	u.seeds = true;
 	now->cnt = now->first = 0;
 	now->end = u.space ? WIRE_CALLERS_DEEP : WIRE_CALLERS_UNKNOWN;
 	if (u.space)
-		bpf_loop(WIRE_SEED_DEPTH, unwind_step, &u, 0);
+		bpf_loop(WIRE_SEED_DEPTH, seed_step, &u, 0);
 	if (now->end != WIRE_CALLERS_WHOLE || !now->cnt || now->cnt >= WIRE_SEED_DEPTH) {
 		/* Through code without rules, perhaps; or nobody has told yet what is mapped. */
 		if (now->end != WIRE_CALLERS_UNKNOWN && !held &&

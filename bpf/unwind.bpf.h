@@ -81,19 +81,28 @@ struct open_call {
 };
 
 /* Where unwinding is. */
-struct unwinding {
-	struct wire_callers *stack; /* that it goes into; or a wire_seed, */
-	bool seeds;		    /* which begins alike */
-	const struct wire_unwind_space *space;
+struct unwind_place {
 	u64 pc, sp, bp;
-	u64 slot; /* of the call whose callers are looked for; 0: it is at `pc` and `sp` itself */
+	u64 slot; /* of the call whose callers are looked for; 0: it is at `pc` and `sp` itself, or
+		   * that call has been left */
 	struct open_call open;
 	u64 at;	       /* where pc was read; 0: it is no return address */
+	u64 frame;     /* that was found last */
 	u32 range;     /* that the last address was in */
 	bool switched; /* rbp has led to another stack: once is enough */
 	bool exact;    /* pc is an instruction that has not run, not the one behind a call */
-	bool first;
 };
+
+struct unwinding {
+	struct wire_callers *stack; /* that it goes into; or a wire_seed, which begins alike */
+	const struct wire_unwind_space *space;
+	struct unwind_place now;
+};
+
+/* What a step has found, beside how the stack ends (enum wire_callers_end), if it does. */
+#define UNWIND_ENDS   0x100u
+#define UNWIND_FRAME  0x200u /* a frame: now.frame */
+#define UNWIND_SIGNAL 0x400u /* which a signal has interrupted */
 
 /* All ones if a < b, else 0: without a branch, so that the verifier has one way to walk. */
 static __always_inline u32 below(u32 a, u32 b)
@@ -207,17 +216,19 @@ static __always_inline long unwind_ends(struct wire_callers *s, enum wire_caller
 	return 1;
 }
 
+/* A frame, whose return address `pc` was read at `slot`. Returns nonzero if there is no room. */
 static __always_inline long unwind_append(const struct unwinding *u, struct wire_callers *s,
-					  u64 frame)
+					  bool seeds, u64 slot, u64 pc)
 {
+	u64 frame = u->now.frame;
 	u32 at = s->cnt;
 
-	if (u->seeds) {
+	if (seeds) {
 		struct wire_seed *seed = (void *)s;
 
 		seed->frames[BELOW(at, WIRE_SEED_FRAMES)].function = frame;
-		seed->frames[BELOW(at, WIRE_SEED_FRAMES)].slot = u->at;
-		seed->frames[BELOW(at, WIRE_SEED_FRAMES)].pc = u->pc;
+		seed->frames[BELOW(at, WIRE_SEED_FRAMES)].slot = slot;
+		seed->frames[BELOW(at, WIRE_SEED_FRAMES)].pc = pc;
 	} else {
 		if (at >= WIRE_CALLERS_FRAMES)
 			return unwind_ends(s, WIRE_CALLERS_DEEP);
@@ -230,19 +241,16 @@ static __always_inline long unwind_append(const struct unwinding *u, struct wire
 }
 
 /* From a signal's handler back to what was interrupted: offsets in struct ucontext. */
-static __always_inline long unwind_signal(struct unwinding *u, struct wire_callers *s)
+static __always_inline u32 unwind_signal(struct unwind_place *u)
 {
 	u64 sp = u->sp;
 
 	if (!read_word(&u->bp, sp + 120) || !read_word(&u->sp, sp + 160) ||
 	    !read_word(&u->pc, sp + 168))
-		return unwind_ends(s, WIRE_CALLERS_UNREADABLE);
+		return UNWIND_ENDS | WIRE_CALLERS_UNREADABLE;
 	u->exact = true;
 	u->at = 0;
-	/* Where a seed begins: what is called from a handler says little of later calls. */
-	if (u->seeds)
-		s->cnt = 0;
-	return 0;
+	return UNWIND_SIGNAL;
 }
 
 #define MOST_FRAME (1ull << 20) /* bytes that code without rules may have in a frame */
@@ -297,7 +305,7 @@ __noinline u64 unwind_saved(u32 rule, u64 cfa, u64 bp)
  * seen it leave, or its return address was moved, as code from JIT compilers may. The next one out
  * takes its place. False: it may not.
  */
-static __always_inline bool unwind_further(struct unwinding *u)
+static __always_inline bool unwind_further(struct unwind_place *u)
 {
 	const struct wire_frame *f = u->open.frame ? frame_at(u->open.frame) : 0;
 	u32 up = f ? f->up : 0;
@@ -312,17 +320,15 @@ static __always_inline bool unwind_further(struct unwinding *u)
 }
 
 /* A frame that ends at the open call's slot, or above. */
-static __always_inline long unwind_at_call(struct unwinding *u, struct wire_callers *s, u64 cfa,
-					   bool exact)
+static __always_inline u32 unwind_at_call(struct unwind_place *u, u64 cfa)
 {
 	if (cfa - 8 == u->open.slot)
-		return unwind_ends(s, WIRE_CALLERS_WHOLE);
-	u->exact = exact;
-	return unwind_further(u) ? 0 : unwind_ends(s, WIRE_CALLERS_ASTRAY);
+		return UNWIND_ENDS | WIRE_CALLERS_WHOLE;
+	return unwind_further(u) ? 0 : UNWIND_ENDS | WIRE_CALLERS_ASTRAY;
 }
 
 /* The end of the frame that rbp leads to, on another stack; 0: on none. */
-static __always_inline u64 unwind_other_stack(struct unwinding *u)
+static __always_inline u64 unwind_other_stack(struct unwind_place *u)
 {
 	if (u->switched || !is_behind_call(u->bp + 8))
 		return 0;
@@ -331,33 +337,31 @@ static __always_inline u64 unwind_other_stack(struct unwinding *u)
 	return u->bp + 16;
 }
 
-/* Goes on to the caller of what is at pc; nonzero ends it. */
-static long unwind_step(__attribute__((unused)) u32 round, struct unwinding *u)
+/* Goes on to the caller of what is at pc. Returns what was found on the way: UNWIND_*. Global, as
+ * the loops of three programs have it as their step. */
+__noinline u32 unwind_on(const struct wire_unwind_space *space, struct unwind_place *u)
 {
-	struct wire_callers *s = u->stack;
-	const struct wire_unwind_space *space = u->space;
 	const struct wire_unwind_range *range;
-	u64 at = u->exact ? u->pc : u->pc - 1, frame, cfa, saved, next;
-	bool start = u->first && u->slot, exact = u->exact;
+	u64 at, cfa, saved, next;
 	u32 number, rule, kind;
+	bool start;
 
-	if (!s || !space)
-		return 1;
+	if (!space || !u)
+		return UNWIND_ENDS | WIRE_CALLERS_UNKNOWN;
+	start = u->slot;
+	at = u->exact ? u->pc : u->pc - 1;
 	number = unwind_range(space, at, u->range);
 	if (number >= WIRE_UNWIND_RANGES)
-		return unwind_ends(s, WIRE_CALLERS_ASTRAY);
+		return UNWIND_ENDS | WIRE_CALLERS_ASTRAY;
 	u->range = number;
 	range = &space->ranges[BELOW(number, WIRE_UNWIND_RANGES)];
-	frame = (u64)range->object << 48 | ((u->pc - range->bias) & ((1ull << 48) - 1));
+	u->frame = (u64)range->object << 48 | ((u->pc - range->bias) & ((1ull << 48) - 1));
 	rule = unwind_rule(space, number, at);
 	kind = WIRE_UNWIND_KIND(rule);
-	u->first = u->exact = false;
-	if (kind == WIRE_UNWIND_END && !start) {
-		unwind_ends(s, WIRE_CALLERS_WHOLE);
-		return unwind_append(u, s, frame) | 1;
-	}
+	if (kind == WIRE_UNWIND_END && !start)
+		return UNWIND_FRAME | UNWIND_ENDS | WIRE_CALLERS_WHOLE;
 	if (kind == WIRE_UNWIND_SIGNAL && !start)
-		return unwind_append(u, s, frame) | unwind_signal(u, s);
+		return UNWIND_FRAME | unwind_signal(u);
 	cfa = unwind_cfa(rule, u->pc, u->sp, u->bp);
 	if (!cfa && !start)
 		cfa = unwind_other_stack(u);
@@ -371,25 +375,52 @@ static long unwind_step(__attribute__((unused)) u32 round, struct unwinding *u)
 		cfa = u->slot + 8;
 	} else {
 		if (cfa > u->open.slot)
-			return unwind_at_call(u, s, cfa, exact);
-		if (unwind_append(u, s, frame))
-			return 1;
+			return unwind_at_call(u, cfa);
 		if (kind == WIRE_UNWIND_NONE && !u->bp)
-			return unwind_ends(s, WIRE_CALLERS_WHOLE);
+			return UNWIND_FRAME | UNWIND_ENDS | WIRE_CALLERS_WHOLE;
 		if (cfa <= u->sp || (cfa & 7))
-			return unwind_ends(s, WIRE_CALLERS_NO_RULE);
+			return UNWIND_FRAME | UNWIND_ENDS | WIRE_CALLERS_NO_RULE;
 	}
 	if (!read_word(&next, cfa - 8) || (saved && !read_word(&u->bp, saved)))
-		return unwind_ends(s, kind == WIRE_UNWIND_NONE ? WIRE_CALLERS_NO_RULE
-							       : WIRE_CALLERS_UNREADABLE);
+		return (start ? 0 : UNWIND_FRAME) | UNWIND_ENDS |
+		       (kind == WIRE_UNWIND_NONE ? WIRE_CALLERS_NO_RULE : WIRE_CALLERS_UNREADABLE);
 	if (!next)
-		return unwind_ends(s, WIRE_CALLERS_WHOLE);
+		return (start ? 0 : UNWIND_FRAME) | UNWIND_ENDS | WIRE_CALLERS_WHOLE;
 	if (unwind_range(space, next - 1, number) >= WIRE_UNWIND_RANGES)
 		next = unwind_real_return(cfa - 8, next);
+	u->slot = u->exact = 0;
 	u->pc = next;
 	u->at = cfa - 8;
 	u->sp = cfa;
-	return 0;
+	return start ? 0 : UNWIND_FRAME;
+}
+
+/* Goes on to the caller of what is at pc; nonzero ends it. `seeds`: u->stack is a seed. */
+static __always_inline long unwind_into(struct unwinding *u, bool seeds)
+{
+	struct wire_callers *s = u->stack;
+	u64 slot = u->now.at, pc = u->now.pc;
+	u32 found;
+
+	if (!s || !u->space)
+		return 1;
+	found = unwind_on(u->space, &u->now);
+	if ((found & UNWIND_FRAME) && unwind_append(u, s, seeds, slot, pc))
+		return 1;
+	/* Where a seed begins: what is called from a handler says little of later calls. */
+	if ((found & UNWIND_SIGNAL) && seeds)
+		s->cnt = 0;
+	return found & UNWIND_ENDS ? unwind_ends(s, found & 0xff) : 0;
+}
+
+static long unwind_step(__attribute__((unused)) u32 round, struct unwinding *u)
+{
+	return unwind_into(u, false);
+}
+
+static long seed_step(__attribute__((unused)) u32 round, struct unwinding *u)
+{
+	return unwind_into(u, true);
 }
 
 /* The mappings of the current process; NULL: not known. */
@@ -438,13 +469,12 @@ static __always_inline void unwind_begin(struct unwinding *u, struct wire_caller
 	*u = (struct unwinding){
 		.stack = s,
 		.space = unwind_space(),
-		.pc = instruction_pointer(regs),
-		.sp = stack_pointer(regs),
-		.bp = frame_pointer(regs),
-		.slot = slot,
-		.open = *open,
-		.exact = true,
-		.first = true,
+		.now = {.pc = instruction_pointer(regs),
+			.sp = stack_pointer(regs),
+			.bp = frame_pointer(regs),
+			.slot = slot,
+			.open = *open,
+			.exact = true},
 	};
 	s->hash = s->cnt = 0;
 	s->end = u->space ? WIRE_CALLERS_DEEP : WIRE_CALLERS_UNKNOWN;
@@ -463,7 +493,7 @@ static __always_inline u32 stack_unwind(struct wire_callers *s, const struct pt_
 	unwind_begin(&u, s, regs, slot, open);
 	if (u.space)
 		bpf_loop(UNWIND_STEPS, unwind_step, &u, 0);
-	return s->end == WIRE_CALLERS_WHOLE ? u.open.node : open->node;
+	return s->end == WIRE_CALLERS_WHOLE ? u.now.open.node : open->node;
 }
 
 /* The number of the stack of the current call's callers; 0: there is no room. */

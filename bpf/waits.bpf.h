@@ -114,13 +114,13 @@ static long wait_step(u32 round, struct wait_unwinding *x)
 {
 	struct wire_wait *w = x->wait;
 	long ended = unwind_step(round, &x->u);
-	u64 slot = x->u.sp - RETURN_MOVES - x->sp;
+	u64 slot = x->u.now.sp - RETURN_MOVES - x->sp;
 	u32 at;
 
 	if (ended || !w)
 		return 1;
 	at = w->slots_cnt;
-	if (at < WIRE_WAIT_SLOTS && !x->u.exact && slot < 1u << 31) {
+	if (at < WIRE_WAIT_SLOTS && !x->u.now.exact && slot < 1u << 31) {
 		w->slots[at] = slot;
 		w->slots_cnt = at + 1;
 	}
@@ -136,7 +136,7 @@ static __always_inline void wait_unwind(struct wire_wait *w, const struct pt_reg
 	if (x.u.space)
 		bpf_loop(UNWIND_STEPS, wait_step, &x, 0);
 	if (w->user.end == WIRE_CALLERS_WHOLE)
-		w->spot.node = x.u.open.node;
+		w->spot.node = x.u.now.open.node;
 	w->guard = wait_guard(w, x.sp);
 }
 
