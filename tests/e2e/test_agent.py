@@ -3,11 +3,14 @@
 ended."""
 
 import glob
+import http.server
 import json
 import os
 import random
 import signal
 import subprocess
+import threading
+import urllib.parse
 
 import harness
 from harness import PROFTRACE, program
@@ -184,6 +187,110 @@ class Records(Agent):
         target.step("5")
         self.wait_outer(count + 5)
         self.end(agent)
+
+
+class Receiver:
+    """Takes what Pyroscope's /ingest takes, at one port, also after it was away."""
+
+    def __init__(self, port=0):
+        self.got = []  # (from, until, name) of each profile that was taken
+        self.status = 200
+        receiver = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                self.rfile.read(int(self.headers["Content-Length"]))
+                query = urllib.parse.parse_qs(urllib.parse.urlparse(self.path).query)
+                if receiver.status == 200:
+                    receiver.got.append((query["from"][0], query["until"][0], query["name"][0]))
+                self.send_response(receiver.status)
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+            def log_message(self, *args):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", port), Handler)
+        self.port = self.server.server_address[1]
+        self.thread = threading.Thread(target=self.server.serve_forever, daemon=True)
+        self.thread.start()
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+@harness.alone("its processes look at all others")
+class Sends(Agent):
+    def sent(self):
+        """What the agent says of the receiver by itself, without waiting for its next status."""
+        try:
+            with open(os.path.join(self.ring, "a", ".sent-r"), encoding="ascii") as file:
+                words = file.read().split()
+        except FileNotFoundError:
+            return {"sent": 0, "refused": 0, "missed": 0}
+        return dict(zip(words[::2], map(int, words[1::2])))
+
+    def wait_sent(self, count):
+        harness.poll(lambda: self.sent()["sent"] >= count, 90, 0.1)
+
+    def write_receiver(self, port, more=""):
+        self.write(f"[receiver r]\nurl = pyroscope+http://127.0.0.1:{port}\n{more}")
+
+    def test_away_and_back(self):
+        """What is recorded waits, and comes in order, once."""
+        receiver = Receiver()
+        port = receiver.port
+        self.write_receiver(port)
+        target = self.begin_target()
+        agent = self.began(self.agent())
+        self.wait_recording(target)
+        self.wait_sent(1)
+        receiver.status = 503
+        before = self.sent()["sent"]
+        for _ in range(2):
+            cnt = len(self.recordings())
+            target.step("3")
+            harness.poll(lambda: len(self.recordings()) > cnt, 30, 0.05)
+        self.assertTrue(agent.stderr.wait_lines("proftrace: receiver r: "))
+        receiver.close()
+        cnt = len(self.recordings())
+        target.step("3")
+        harness.poll(lambda: len(self.recordings()) > cnt, 30, 0.05)
+        self.assertLessEqual(self.sent()["sent"], before + 2)
+        got = receiver.got
+        receiver = Receiver(port)
+        self.addCleanup(receiver.close)
+        self.assertTrue(agent.stderr.wait_lines("proftrace: receiver r: "))
+        target.finish()
+        harness.poll(lambda: self.sent()["sent"] >= len(self.recordings()), 90, 0.1)
+        self.end(agent)
+        self.assertEqual(self.sent()["refused"], 0)
+        self.assertEqual(self.sent()["missed"], 0)
+        got += receiver.got
+        self.assertEqual(len(got), len(set(got)), got)
+        self.assertEqual(got, sorted(got, key=lambda one: int(one[0])), got)
+        self.assertEqual(len({one[:2] for one in got}), self.sent()["sent"])
+
+    def test_killed_while_sending(self):
+        receiver = Receiver()
+        self.addCleanup(receiver.close)
+        self.write_receiver(receiver.port)
+        target = self.begin_target()
+        for _ in range(2):
+            agent = self.began(self.agent())
+            self.wait_recording(target)
+            family = self.children(agent.pid)
+            os.kill(agent.pid, signal.SIGKILL)
+            agent.finish()
+            harness.poll(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in family), 30)
+        agent = self.began(self.agent())
+        target.finish()
+        harness.poll(lambda: self.sent()["sent"] >= len(self.recordings()), 90, 0.1)
+        self.end(agent)
+        self.assertEqual(len({one[:2] for one in receiver.got}), len(self.recordings()))
+        # One that was sent as the agent was killed is sent again, and told by its id elsewhere.
+        self.assertLessEqual(len(receiver.got) - len(set(receiver.got)), 2)
 
 
 class Configuration(Agent):

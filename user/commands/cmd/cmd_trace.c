@@ -84,12 +84,16 @@ static int start_live(struct run *r)
 	return err;
 }
 
+/* Nobody watches what is always on. */
+#define CALM_NS 300000000ull
+
 static int run_start(struct run *r)
 {
 	const struct watch_times times = {
 		r->o->duration_ns,
 		r->server ? r->o->serve_interval_ns : r->o->interval_ns,
 		r->o->skip_ns,
+		r->o->share ? CALM_NS : 0,
 	};
 	struct life *life = tracer__life(r->tracer);
 	struct watch_fds fds = {

@@ -187,6 +187,7 @@ static int load(struct run *r)
 		.children = r->o->children,
 		.follow = r->o->follow || r->o->joins,
 		.joins = r->o->joins,
+		.calm = r->o->share != NULL,
 	};
 	if (r->o->burst_asked && r->budget.burst_ns && !tracer__surveys(r->tracer))
 		log_warn("--burst needs Linux 6.6: dropped functions have only the calls up to "

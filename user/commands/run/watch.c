@@ -190,7 +190,7 @@ int watch__start(struct watch *w, const struct target *t, const struct watch_fds
 	grown[AT_DURATION].fd = timer_start(times->duration_ns, false);
 	grown[AT_INTERVAL].fd = timer_start(times->interval_ns, true);
 	grown[AT_SKIP].fd = timer_start(times->skip_ns, false);
-	grown[AT_TICK].fd = timer_start(TICK_NS, true);
+	grown[AT_TICK].fd = timer_start(times->tick_ns ? times->tick_ns : TICK_NS, true);
 	/* The writing end of a pipe reports an error once the reader has gone. */
 	if (!fstat(fds->out, &st) && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)))
 		grown[AT_OUTPUT] = (struct pollfd){fds->out, 0, 0};

@@ -476,14 +476,14 @@ void controller__limit(struct controller *s, double limit)
 
 uint64_t controller__pace_ns(const struct controller *s)
 {
-	uint64_t burst_ns;
+	uint64_t pace_ns = s->in->calm ? 3 * PACE_NS : PACE_NS, burst_ns;
 
 	if (!s->watched)
 		return 0;
 	if (s->in->limit && s->fast_polling && !s->off)
 		return FAST_NS;
 	burst_ns = bursts__pace_ns(s->bursts);
-	return burst_ns && burst_ns < PACE_NS ? burst_ns : PACE_NS;
+	return burst_ns && burst_ns < pace_ns ? burst_ns : pace_ns;
 }
 
 void controller__joined(struct controller *s, pid_t pid)

@@ -27,6 +27,7 @@ struct budget_inputs {
 	uint32_t sample_hot; /* keep one call in so many of a dropped function; 0: none */
 	bool children;	     /* forked children are traced as well, */
 	bool follow;	     /* others may belong later: programs that they begin, say */
+	bool calm;	     /* looks at the budget are further apart, as each takes time */
 	bool joins;	     /* by a name, group or user: whoever has it then */
 };
 
