@@ -246,7 +246,11 @@ demo: ## install what is missing, build, profile a busy redis-server (root)
 	$(Q)$(MAKE) --no-print-directory $(JOBS) all
 	$(Q)scripts/demo.sh
 
-.PHONY: test tests check demo
+# The agent amid targets and receivers that come and go: SECONDS (1800), SEED; PROFTRACE_KILLS=100 for test_killed.
+soak-agent: all $(PROGRAM_BINS) ## the agent for half an hour (root); SECONDS=N
+	$(Q)cd tests/e2e && $(if $(SECONDS),SECONDS=$(SECONDS)) $(if $(SEED),SEED=$(SEED)) python3 soak_agent.py
+
+.PHONY: soak-agent test tests check demo
 
 # Benchmarks. `make bench BENCH_ARGS="--help"` tells what can be chosen.
 BENCH      := $(BUILD)/bench

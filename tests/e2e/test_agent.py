@@ -2,6 +2,7 @@
 """proftrace agent: what it records, keeps, and says of itself; however it, or what it has begun, is
 ended."""
 
+import contextlib
 import glob
 import http.server
 import json
@@ -22,7 +23,7 @@ interval = 1s
 overhead = 100%
 [service a]
 process = {name}
-overhead = 100%
+overhead = none
 """
 
 
@@ -177,6 +178,28 @@ class Records(Agent):
             self.assertEqual(self.outer(), count + 3)
             count += 3
 
+    def test_full_disk(self):
+        """It is said and counted, and goes on; nothing is lost."""
+        os.mkdir(self.ring)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", self.ring], check=True)
+        try:
+            target = self.begin_target()
+            agent = self.began(self.agent())
+            count = self.wait_recording(target)
+            filler = os.open(os.path.join(self.ring, ".filler"), os.O_CREAT | os.O_WRONLY)
+            with contextlib.suppress(OSError):
+                while os.write(filler, bytes(4096)):
+                    pass
+            os.close(filler)
+            target.step("3")
+            self.assertTrue(agent.stderr.wait_lines("proftrace: a: cannot write"))
+            os.unlink(os.path.join(self.ring, ".filler"))
+            self.wait_outer(count + 3)
+            self.end(agent)
+            self.assertGreater(self.read_status()["services"][0]["unwritten"], 0)
+        finally:
+            subprocess.run(["umount", "-l", self.ring], check=True)
+
     def test_killed_recorder(self):
         target = self.begin_target()
         agent = self.began(self.agent())
@@ -291,6 +314,25 @@ class Sends(Agent):
         self.assertEqual(len({one[:2] for one in receiver.got}), len(self.recordings()))
         # One that was sent as the agent was killed is sent again, and told by its id elsewhere.
         self.assertLessEqual(len(receiver.got) - len(set(receiver.got)), 2)
+
+
+@harness.alone("its processes look at all others")
+class Unit(Agent):
+    def test_capabilities(self):
+        """Those of the unit are enough."""
+        with open(os.path.join(harness.ROOT, "packaging", "proftrace-agent.service"),
+                  encoding="utf-8") as file:
+            unit = dict(line.strip().split("=", 1) for line in file if "=" in line)
+        names = [name.lower().replace("cap_", "+")
+                 for name in unit["CapabilityBoundingSet"].split()]
+        target = self.begin_target()
+        agent = self.began(self.process(
+            "setpriv", "--no-new-privs", "--bounding-set", ",".join(["-all", *names]),
+            PROFTRACE, "agent", self.config, stdin=subprocess.DEVNULL))
+        count = self.wait_recording(target)
+        target.step("5")
+        self.wait_outer(count + 5)
+        self.assertEqual(self.end(agent).stderr.count("\n"), 1)
 
 
 class Configuration(Agent):

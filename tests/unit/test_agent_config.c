@@ -124,7 +124,9 @@ static void values(void **state)
 	refuse(4, "not a time", WEB "[agent]\ninterval = 0s\n");
 	refuse(4, "not a time", WEB "[agent]\nkeep = forever\n");
 	refuse(4, "not a size", WEB "[agent]\nsize = 5\n");
-	refuse(3, "not a percentage", WEB "overhead = none\n");
+	refuse(4, "not a percentage", WEB "[agent]\noverhead = none\n");
+	parse(WEB "overhead = none\n");
+	assert_true(!c.errors_cnt && c.services[0].overhead == 0);
 	refuse(3, "not a percentage", WEB "overhead = 101%\n");
 	refuse(3, "neither yes nor no", WEB "follow = maybe\n");
 	refuse(3, "not a number of samples", WEB "sample-rate = often\n");

@@ -18,7 +18,7 @@ struct config_service {
 	unsigned int line;
 	char **words;
 	size_t words_cnt;
-	double overhead; /* percent */
+	double overhead; /* percent; 0: no budget */
 	char *version;	 /* NULL: not given */
 };
 

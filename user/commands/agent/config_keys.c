@@ -234,6 +234,11 @@ const char *config_key__take(const struct config_key *k, const char *value, void
 		return value__size(value, 1 << 20, member) ? NULL
 							   : "not a size of at least 1M, as 500M";
 	case KIND_PERCENT:
+		/* Who names a service's functions may want them whatever they cost. */
+		if (k->section == SECTION_SERVICE && !strcmp(value, "none")) {
+			*(double *)member = 0;
+			return NULL;
+		}
 		return take_percent(value, member) ? NULL : "not a percentage, as 1%";
 	case KIND_URL:
 		wrong = try_url(value);

@@ -48,7 +48,7 @@ int service__init(struct service *sv, const struct config *c, struct config_serv
 	sv->name = strdup(s->name);
 	snprintf(sv->folder, sizeof(sv->folder), "%s/%s", c->ring, s->name);
 	snprintf(interval, sizeof(interval), "%g", (double)c->interval_ns / 1e9);
-	snprintf(overhead, sizeof(overhead), "%g", s->overhead);
+	snprintf(overhead, sizeof(overhead), s->overhead > 0 ? "%g" : "none", s->overhead);
 	ok = sv->name && add(sv, "proftrace") && add(sv, "record") && add(sv, "-i") &&
 	     add(sv, interval) && add(sv, "-o") && add(sv, sv->folder) &&
 	     add(sv, "--max-overhead") && add(sv, overhead) && add(sv, "--max-paths") &&

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The agent for half an hour: targets come and go, the receiver is ended and begun, the agent is
+killed and has its configuration changed, all by chance. In the end no call and no recording is lost
+or doubled. `make soak-agent SECONDS=1800 SEED=1`; its short form is test_agent.py."""
+
+import os
+import random
+import signal
+import time
+
+import harness
+from test_agent import Receiver, Sends
+
+SECONDS = int(os.environ.get("SECONDS", "1800"))
+SEED = int(os.environ.get("SEED", str(os.getpid())))
+
+
+class Soak(Sends):
+    def setUp(self):
+        super().setUp()
+        self.chance = random.Random(SEED)
+        self.receiver = Receiver()
+        self.port = self.receiver.port
+        self.got = []
+        self.targets = []
+        self.calls = self.kills = self.reloads = self.away = 0
+        self.paths = 65536
+        self.write_receiver(self.port)
+
+    def begin_agent(self):
+        self.running = self.began(self.agent())
+        self.calls = self.wait_recording(self.keeper)
+
+    def target_comes(self):
+        if len(self.targets) < 10:
+            self.targets.append(self.begin_target())
+
+    def target_goes(self):
+        if self.targets:
+            self.targets.pop(self.chance.randrange(len(self.targets))).finish()
+
+    def target_works(self):
+        target = self.chance.choice([self.keeper, *self.targets])
+        count = self.chance.randrange(1, 50)
+        target.step(str(count))
+        self.calls += count
+
+    def receiver_goes_and_comes(self):
+        self.away += 1
+        self.got += self.receiver.got
+        self.receiver.close()
+        time.sleep(self.chance.random() * 3)
+        self.receiver = Receiver(self.port)
+
+    def receiver_is_busy(self):
+        self.receiver.status = self.chance.choice((500, 503, 429))
+        time.sleep(self.chance.random() * 3)
+        self.receiver.status = 200
+
+    def agent_is_killed(self):
+        self.kills += 1
+        family = self.children(self.running.pid)
+        os.kill(self.running.pid, signal.SIGKILL)
+        self.running.finish()
+        harness.poll(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in family), 30)
+        self.assertEqual(self.outer(), self.calls, "calls lost or doubled by a kill")
+        self.begin_agent()
+
+    def reload(self):
+        self.reloads += 1
+        self.paths = 98304 - self.paths
+        self.write(f"max-paths = {self.paths}\n"
+                   f"[receiver r]\nurl = pyroscope+http://127.0.0.1:{self.port}\n")
+        self.running.signal(signal.SIGHUP)
+        self.running.stderr.wait_lines("proftrace: the configuration was read again")
+
+    def test_all(self):
+        self.keeper = self.begin_target()
+        self.begin_agent()
+        events = ([self.target_comes] * 4 + [self.target_goes] * 3 + [self.target_works] * 20 +
+                  [self.receiver_goes_and_comes, self.receiver_is_busy, self.agent_is_killed,
+                   self.reload])
+        until = time.monotonic() + SECONDS
+        while time.monotonic() < until:
+            self.chance.choice(events)()
+            time.sleep(self.chance.random() * 0.5)
+        while self.targets:
+            self.target_goes()
+        self.wait_outer(self.calls)
+        harness.poll(lambda: self.sent()["sent"] >= len(self.recordings()), 120, 0.2)
+        status = self.read_status()
+        self.end(self.running)
+        harness.poll(lambda: False, 1)
+        self.got += self.receiver.got
+        self.receiver.close()
+        intervals = [one[:2] for one in self.got]
+        doubled = len(self.got) - len(set(self.got))
+        print(f"seed {SEED}: {self.calls} calls, {len(self.recordings())} recordings, "
+              f"{len(set(intervals))} received, {doubled} twice, {self.kills} kills, "
+              f"{self.away} times the receiver was away, {self.reloads} reloads; "
+              f"{status['cpu_percent']:.2f} % of a CPU, {status['memory_bytes'] >> 20} MB")
+        self.assertEqual(self.sent()["missed"], 0)
+        self.assertGreaterEqual(len(set(intervals)), self.sent()["sent"])
+        # Only a kill between sending and noting it sends a recording again, with the same id.
+        self.assertLessEqual(doubled, 2 * self.kills)
+
+
+if __name__ == "__main__":
+    import sys
+    import unittest
+    sys.exit(not unittest.TextTestRunner(verbosity=2).run(Soak("test_all")).wasSuccessful())
