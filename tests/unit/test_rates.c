@@ -307,6 +307,36 @@ static void what_is_too_dear_to_count(void **state)
 	rates__free(r);
 }
 
+#define CROWD 1000
+
+/* More functions than each is measured by. */
+static void a_crowd(void **state)
+{
+	static uint32_t functions[CROWD];
+	static uint64_t calls[CROWD];
+	static struct rate rates[CROWD];
+	struct rates *r;
+
+	assert_int_equal(rates__new(&r), 0);
+	for (uint32_t f = 0; f < CROWD; f++) {
+		functions[f] = f;
+		assert_int_equal(rates__add(r, 1e-6), 0);
+	}
+	for (int look = 0; look < 3; look++) {
+		for (uint32_t f = 0; f < CROWD; f++) {
+			/* A window is 6 ms; a burst has a third of a window's calls. */
+			calls[f] = (uint64_t)((100 + f) * (1 + 0.03 * normal()));
+			rates__add_window(r, &f, &calls[f], 1, 6e6, 0);
+			calls[f] /= 3;
+		}
+		assert_int_equal(rates__add_burst(r, functions, calls, CROWD), 0);
+	}
+	assert_int_equal(rates__estimate(r, rates), 0);
+	for (uint32_t f = 0; f < CROWD; f++)
+		assert_true(fabs(rates[f].per_ns * 6e6 / (100 + f) - 1) < 0.15);
+	rates__free(r);
+}
+
 /* A third is called so seldom that bursts meet it once, or not at all. */
 static void what_bursts_hardly_meet(void **state)
 {
@@ -369,6 +399,7 @@ int main(void)
 		cmocka_unit_test(an_interrupted_window),
 		cmocka_unit_test(a_wrong_guess),
 		cmocka_unit_test(what_is_too_dear_to_count),
+		cmocka_unit_test(a_crowd),
 		cmocka_unit_test(what_bursts_hardly_meet),
 		cmocka_unit_test(nothing_is_known),
 		cmocka_unit_test(a_long_run),

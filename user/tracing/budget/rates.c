@@ -36,7 +36,9 @@
 #define FLOOR 5e-5
 
 #define MAX_BURSTS 1024 /* then each two are put together */
-#define NOT_SEEN   UINT32_MAX
+/* Functions that others are measured by, at most: each is compared with all others. */
+#define MAX_REFERENCES 256
+#define NOT_SEEN       UINT32_MAX
 
 /* Pairs of (calls, time). */
 struct sums {
@@ -370,13 +372,42 @@ static double likelihood(const struct distance *of, const struct distance *to)
 			 : of->company;
 }
 
-static void keep_company(struct distance *distances, size_t cnt)
+/* The functions that others are measured by. */
+struct references {
+	struct distance *distances; /* by function, of all */
+	const struct known *known;  /* the same */
+	size_t functions[MAX_REFERENCES];
+	size_t cnt;
+};
+
+/* All whose distance windows know; of more than have room the best known of each few neighbours,
+ * which mostly belong to one part of a program, so that no part goes without. */
+static void references_choose(struct references *refs, size_t functions_cnt)
 {
-	for (size_t i = 0; i < cnt; i++) {
-		for (size_t k = 0; distances[i].known && k < cnt; k++) {
-			if (distances[k].known)
-				distances[i].company += likelihood(&distances[k], &distances[i]);
-		}
+	const struct distance *d = refs->distances;
+	size_t known = 0, few, seen = 0, best = 0;
+
+	for (size_t i = 0; i < functions_cnt; i++)
+		known += d[i].known;
+	few = (known + MAX_REFERENCES - 1) / MAX_REFERENCES;
+	refs->cnt = 0;
+	for (size_t i = 0; i < functions_cnt; i++) {
+		if (!d[i].known)
+			continue;
+		if (seen % few == 0 || d[i].variance < d[best].variance)
+			best = i;
+		if (++seen % few == 0 || seen == known)
+			refs->functions[refs->cnt++] = best;
+	}
+}
+
+static void keep_company(struct references *refs)
+{
+	for (size_t i = 0; i < refs->cnt; i++) {
+		struct distance *d = &refs->distances[refs->functions[i]];
+
+		for (size_t k = 0; k < refs->cnt; k++)
+			d->company += likelihood(&refs->distances[refs->functions[k]], d);
 	}
 }
 
@@ -425,33 +456,35 @@ static double others_apart(const struct others *o, double mean)
 	return squares > o->all_variance ? (squares - o->all_variance) / o->cnt : 0;
 }
 
-/* Sums over all functions but one; over those that are as far off, where windows know `own`. */
-static struct others others_of(const struct rates *r, const struct distance *distances,
-			       const struct known *known, size_t to, const struct distance *own)
+/* Sums over all references but one; over those that are as far off, where windows know `own`. */
+static struct others others_of(const struct rates *r, const struct references *refs, size_t to,
+			       const struct distance *own)
 {
 	struct others o = {0};
 
-	for (size_t i = 0; i < r->cnt; i++) {
-		if (distances[i].known && i != to)
-			others_add(&o, &distances[i], &known[i], likelihood(&distances[i], own),
-				   alike(&r->functions[i], &r->functions[to]));
+	for (size_t i = 0; i < refs->cnt; i++) {
+		size_t f = refs->functions[i];
+
+		if (f != to)
+			others_add(&o, &refs->distances[f], &refs->known[f],
+				   likelihood(&refs->distances[f], own),
+				   alike(&r->functions[f], &r->functions[to]));
 	}
 	return o;
 }
 
 /* By windows of other functions that the same threads call, and that are as far off: each weighed
  * by how well windows and bursts know it. */
-static struct fit fit_one(const struct rates *r, const struct distance *distances,
-			  const struct known *known, size_t to)
+static struct fit fit_one(const struct rates *r, const struct references *refs, size_t to)
 {
-	const struct distance *own = &distances[to], unknown = {0};
-	struct others o = others_of(r, distances, known, to, own);
+	const struct distance *own = &refs->distances[to], unknown = {0};
+	struct others o = others_of(r, refs, to, own);
 	double mean, apart, gap, share, likelihood = o.likelihood;
 	struct fit fit;
 
 	/* Far from all others it is measured by all of them. */
 	if (o.weights < LITTLE && own->known) {
-		o = others_of(r, distances, known, to, &unknown);
+		o = others_of(r, refs, to, &unknown);
 		o.likelihood = likelihood;
 	}
 	if (o.weights < LITTLE)
@@ -493,11 +526,14 @@ static void join(struct known *to, const struct known *more)
 static void join_all(const struct rates *r, const struct sums *bursts, struct distance *distances,
 		     const struct known *known, double times, struct rate *out)
 {
+	struct references refs = {.distances = distances, .known = known};
+
 	for (size_t i = 0; i < r->cnt; i++)
 		distances[i] = distance_of(r, bursts, known, times, i);
-	keep_company(distances, r->cnt);
+	references_choose(&refs, r->cnt);
+	keep_company(&refs);
 	for (size_t i = 0; i < r->cnt; i++) {
-		const struct fit fit = fit_one(r, distances, known, i);
+		const struct fit fit = fit_one(r, &refs, i);
 		const struct known by_bursts = {
 			sums_ratio(&bursts[i]) * fit.by,
 			bursts_variance(&bursts[i], times) + fit.variance,
