@@ -397,12 +397,18 @@ static int list_counted(struct bursts *b)
 	return 0;
 }
 
-/* Of what making and closing the links of the list's functions takes, so much is the target's. */
-static double linking_cost(const struct bursts *b, double probes)
+/* Each probe is put into all of them. */
+static double processes_of(const struct bursts *b)
 {
 	size_t processes = b->in->target->processes_cnt;
 
-	return probes * PROBE_NS * (double)(processes ? processes : 1);
+	return processes ? (double)processes : 1;
+}
+
+/* Of what making and closing the links of the list's functions takes, so much is the target's. */
+static double linking_cost(const struct bursts *b, double probes)
+{
+	return probes * PROBE_NS * processes_of(b);
 }
 
 static bool is_due(const struct bursts *b, const struct turns *t, uint64_t now)
@@ -460,7 +466,7 @@ static int take_window(struct bursts *b)
 /* All of them, or as many in turn as there may be probes. */
 static int list_burst(struct bursts *b, double *probes)
 {
-	double most = BURST_PROBES / (linking_cost(b, 1) / PROBE_NS);
+	double most = BURST_PROBES / processes_of(b);
 	int err = 0;
 
 	b->list_cnt = 0;
