@@ -134,7 +134,7 @@ install: proftrace ## install the program, man pages, completions, schemas and p
 	$(Q)set -e; for to in $(COMPLETIONS); do \
 		path=$(DESTDIR)$(PREFIX)/share/$${to#*:}; mkdir -p "$${path%/*}"; \
 		./proftrace --completion $${to%%:*} > "$$path"; chmod 644 "$$path"; done
-	$(Q)mkdir -p $(DESTDIR)$(UNITS) && sed 's,@PREFIX@,$(PREFIX),' packaging/proftrace-agent.service > $(DESTDIR)$(UNITS)/proftrace-agent.service
+	$(Q)mkdir -p $(DESTDIR)$(UNITS) && sed 's,@PREFIX@,$(or $(PREFIX),/usr/local),' packaging/proftrace-agent.service > $(DESTDIR)$(UNITS)/proftrace-agent.service
 	$(Q)chmod 644 $(DESTDIR)$(UNITS)/proftrace-agent.service
 	$(Q)test -e $(DESTDIR)$(CONFIG) || install -D -m 644 packaging/agent.conf $(DESTDIR)$(CONFIG)
 	$(Q)scripts/verb-pages ./proftrace $(DESTDIR)$(PREFIX)/share/man/man1 < docs/proftrace.1
