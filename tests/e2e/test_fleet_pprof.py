@@ -6,6 +6,7 @@ import base64
 import email
 import http.server
 import json
+import ssl
 import subprocess
 import threading
 import urllib.parse
@@ -57,9 +58,10 @@ class Pprof(harness.TestCase):
         self.assertEqual(done.status, 0, str(done))
         return path
 
-    def send(self, scheme, path, status=0):
-        done = self.run_one("send", "--to", f"{scheme}://127.0.0.1:{self.receiver.server_port}",
-                            "--service", "my{api}", "--service-version", "1.3", "--host", "h1", path)
+    def send(self, scheme, path, *options, status=0, to="127.0.0.1"):
+        done = self.run_one("send", "--to", f"{scheme}://{to}:{self.receiver.server_port}",
+                            "--service", "my{api}", "--service-version", "1.3", "--host", "h1",
+                            *options, path)
         self.assertEqual(done.status, status, str(done))
         return done
 
@@ -100,6 +102,21 @@ class Pprof(harness.TestCase):
                                   "instance": "h1"})
         [sample] = series["samples"]
         self.assertEqual(base64.b64decode(sample["rawProfile"], validate=True), self.profile(path))
+
+    def test_certificates(self):
+        path, key, certificate = self.record(), self.path("key.pem"), self.path("certificate.pem")
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key,
+                        "-out", certificate, "-days", "2", "-subj", "/CN=localhost", "-addext",
+                        "subjectAltName=DNS:localhost"], check=True, stderr=subprocess.DEVNULL)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate, key)
+        self.receiver.socket = context.wrap_socket(self.receiver.socket, server_side=True)
+        for options, to in (((), "localhost"), (("--ca-file", certificate), "127.0.0.1")):
+            done = self.send("parca+https", path, *options, status=1, to=to)
+            self.assertRegex(done.stderr, r"\Aproftrace: .* was not sent: .*\n\Z")
+        self.assertEqual(self.receiver.requests, [])
+        self.send("parca+https", path, "--ca-file", certificate, to="localhost")
+        self.assertEqual(len(self.receiver.requests), 1)
 
     def test_refused(self):
         path = self.record()
