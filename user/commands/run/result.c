@@ -39,6 +39,9 @@
 
 #define UNTOLD_MOST 10 /* intervals that may wait for being written, as they take memory */
 
+/* Updates of the live page may take one part in so many of a CPU: large profiles have fewer. */
+#define SERVE_SHARE 20
+
 /* Values that nobody will see. Formats with a section for sessions show those of sessions. */
 static void warn_of_values(const struct options *o, const struct sink *sink)
 {
@@ -273,15 +276,28 @@ int result__emit(struct run *r, uint64_t until_ns, struct profile *figures)
 	return err;
 }
 
+/* CPU time of this process. */
+static uint64_t cpu_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
+	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
+}
+
 int result__serve(struct run *r)
 {
 	struct profile *now = NULL;
-	uint64_t until_ns = r->stop_ns ? r->stop_ns : now_ns();
-	int err = server__is_asked(r->server) ? run_snapshot(r, until_ns, &now) : 0;
+	uint64_t until_ns = r->stop_ns ? r->stop_ns : now_ns(), began_ns = cpu_ns();
+	int err;
 
-	if (!err && now)
+	if (!server__is_asked(r->server) || (!r->stop_ns && until_ns < r->serve_due_ns))
+		return 0;
+	err = run_snapshot(r, until_ns, &now);
+	if (!err)
 		err = server__update(r->server, &now, &r->out.opts, r->o->serve_interval_ns);
 	profile__free(now);
+	r->serve_due_ns = until_ns + (cpu_ns() - began_ns) * SERVE_SHARE;
 	return err;
 }
 

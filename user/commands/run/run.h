@@ -60,6 +60,7 @@ struct run {
 	struct output out;
 	struct live *live;	   /* in place of `out`; NULL: it is no live view */
 	struct server *server;	   /* NULL: none */
+	uint64_t serve_due_ns;	   /* when it is given the next update at the earliest */
 	struct recorder *recorder; /* in place of `out`, or, with single calls, before it */
 	struct folder *folder;	   /* in place of both: of each interval a recording */
 	struct temp_recording temp_recording; /* where it writes to then */
