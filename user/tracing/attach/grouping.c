@@ -7,9 +7,13 @@
 #include "plan/plan.h"
 #include "target/target.h"
 
-/* Functions in a group: of those never called, and of those that are likely to go next. */
-#define MANY 16
-#define FEW  2
+/* Functions in a group: of those never called, and of those that are likely to go next. Of a target
+ * that was busy when it was looked at, as many functions as BUSY were called, what was not will
+ * hardly be soon; of one that was not, anything may. */
+#define MANY	  16
+#define MANY_MORE 64
+#define FEW	  2
+#define BUSY	  32
 /* Groups of all objects and processes, about: each has up to four links, which are files, and twice
  * as many while it is replaced. */
 #define MOST_GROUPS   512
@@ -39,6 +43,7 @@ void grouping__begin(struct grouping *gr, struct attach_ctx *ctx, bool exits_onl
 	const struct groups *g = ctx->g;
 	size_t cnt = ctx->plan->functions_cnt * (ctx->pid ? ctx->obj->processes_cnt : 1);
 	size_t many = at_least(MANY, cnt / most_groups());
+	bool busy = g->outcome.called_cnt >= BUSY;
 
 	*gr = (struct grouping){.ctx = ctx, .exits_only = exits_only, .first = g->groups_cnt};
 	for (int i = 0; i < CALLED_CLASSES; i++)
@@ -48,7 +53,7 @@ void grouping__begin(struct grouping *gr, struct attach_ctx *ctx, bool exits_onl
 			gr->most[CALLED_SELDOM] = gr->most[CALLED_OFTEN] = 0;
 		return;
 	}
-	gr->most[CALLED_NEVER] = many;
+	gr->most[CALLED_NEVER] = busy ? at_least(MANY_MORE, many) : many;
 	gr->most[CALLED_SELDOM] = gr->most[CALLED_OFTEN] = at_least(FEW, many / 8);
 }
 

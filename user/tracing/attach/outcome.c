@@ -32,8 +32,10 @@ int outcome__note_called(struct outcome *o, const struct plan *p, const bool *ca
 {
 	int err = outcome__grow(o, p);
 
-	for (size_t i = 0; !err && i < p->functions_cnt; i++)
+	for (size_t i = 0; !err && i < p->functions_cnt; i++) {
+		o->called_cnt += called[i] - o->functions[i].called;
 		o->functions[i].called = called[i];
+	}
 	return err;
 }
 

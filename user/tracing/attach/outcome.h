@@ -18,6 +18,7 @@ struct outcome {
 		bool dropped; /* it was given up: its probes are to be taken out */
 	} * functions;
 	size_t functions_cnt;
+	size_t called_cnt;    /* of them, those that were seen to be called */
 	const char **reasons; /* by line: why it is not counted after all; static; NULL: it is */
 	size_t reasons_cnt;
 };
