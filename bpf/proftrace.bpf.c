@@ -250,6 +250,17 @@ int on_switch(u64 *ctx)
 	return 0;
 }
 
+/* Somebody wakes a thread. */
+OWN_STACK(on_waking);
+SEC("?tp_btf/sched_waking")
+int on_waking(u64 *ctx)
+{
+	KEEP_OWN_STACK(on_waking, ctx);
+	if (gate_open)
+		wait_woken((void *)ctx[0]);
+	return 0;
+}
+
 /* The clock of a CPU has run out. */
 OWN_STACK(on_sample);
 SEC("?perf_event")

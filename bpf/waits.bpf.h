@@ -11,6 +11,7 @@
 #ifndef PROFTRACE_WAITS_BPF_H
 #define PROFTRACE_WAITS_BPF_H
 
+#include "reasons.bpf.h"
 #include "samples.bpf.h"
 
 const volatile u32 waits_cap = 0; /* places in the table, a power of two; 0: none are kept */
@@ -35,6 +36,7 @@ struct wire_wait_counts wait_counts[WIRE_CPUS] WRITTEN __attribute__((aligned(64
 
 /* Of include/linux/sched.h: */
 #define TASK_DEAD_STATE 0x80	   /* TASK_DEAD */
+#define WAKING_STATE	0x200	   /* TASK_WAKING */
 #define KERNEL_THREAD	0x00200000 /* PF_KTHREAD */
 
 static __always_inline struct wire_wait *wait_at(u32 i)
@@ -153,24 +155,31 @@ static __always_inline bool wait_may_unwind(u64 now)
 	return true;
 }
 
+/* What a thread waits for. */
+struct wait_cause {
+	u32 call, reason; /* as in struct wire_wait */
+	u64 lock;
+};
+
 /* Makes an entry. 0: there is no room, or no time. */
-static __always_inline struct wire_wait *wait_make(const struct wait_search *q,
-						   const struct wire_spot *spot, u32 call,
-						   const struct pt_regs *regs,
-						   const struct open_call *open)
+static __always_inline struct wire_wait *
+wait_make(const struct wait_search *q, const struct wire_spot *spot, const struct wait_cause *cause,
+	  const struct pt_regs *regs, const struct open_call *open)
 {
 	struct wire_wait *w = q->free ? wait_at(q->free - 1) : 0;
 
 	if (!w || !wait_may_unwind(bpf_ktime_get_ns()) || !SWAP_IF(&w->hash, 0, q->hash))
 		return 0;
 	w->state = WIRE_WAIT_MADE;
-	w->call = call;
+	w->call = cause->call;
+	w->reason = cause->reason;
+	w->lock = cause->lock;
 	w->spot = *spot;
 	bpf_get_current_comm(w->spot.comm, sizeof(w->spot.comm));
 	w->user.pid = spot->pid_tgid >> 32;
 	w->user.cnt = w->user.end = 0;
 	w->slots_cnt = 0;
-	if (call != WIRE_WAIT_PREEMPTED)
+	if (cause->call != WIRE_WAIT_PREEMPTED)
 		wait_unwind(w, regs, open);
 	asm volatile("" : : : "memory");
 	w->state = WIRE_WAIT_READY;
@@ -179,8 +188,8 @@ static __always_inline struct wire_wait *wait_make(const struct wait_search *q,
 }
 
 /* The place's entry in the table, plus 1; 0: it found none. */
-static __always_inline u32 wait_place(const struct task_struct *task, u32 call,
-				      const struct pt_regs *regs)
+static __always_inline u32 wait_place(const struct task_struct *task,
+				      const struct wait_cause *cause, const struct pt_regs *regs)
 {
 	struct wait_search q = {.sp = stack_pointer(regs)};
 	struct wire_spot spot = {};
@@ -188,14 +197,15 @@ static __always_inline u32 wait_place(const struct task_struct *task, u32 call,
 
 	sample_place(&spot, &open, task, q.sp);
 	q.hash = spot_hash(&spot);
-	MIX(q.hash, call);
-	if (call != WIRE_WAIT_PREEMPTED) { /* which may be anywhere */
+	MIX(q.hash, (u64)cause->reason << 32 | cause->call);
+	MIX(q.hash, cause->lock);
+	if (cause->call != WIRE_WAIT_PREEMPTED) { /* which may be anywhere */
 		MIX(q.hash, q.sp);
 		MIX(q.hash, instruction_pointer(regs));
 	}
 	q.hash |= 1;
 	bpf_loop(WIRE_WAIT_PLACES, wait_seek, &q, 0);
-	if (!q.found && wait_make(&q, &spot, call, regs, &open))
+	if (!q.found && wait_make(&q, &spot, cause, regs, &open))
 		q.found = q.free;
 	return q.found;
 }
@@ -217,20 +227,26 @@ static __always_inline void wait_begins(const struct task_struct *task, bool pre
 {
 	const struct pt_regs *regs = (void *)bpf_task_pt_regs((struct task_struct *)task);
 	struct wire_waiter *waiter = waiter_of(task);
-	u32 state = task->__state, call = WIRE_WAIT_PREEMPTED;
+	struct wait_cause cause = {.call = WIRE_WAIT_PREEMPTED};
 	struct wire_wait *w;
 	u64 now = bpf_ktime_get_ns();
+	u32 state;
 
 	if (!waiter)
 		return;
 	wait_forget(waiter);
+	waiter->pid_tgid = (u64)(u32)task->tgid << 32 | (u32)task->pid;
+	*(volatile u64 *)&waiter->woken_ns = 0; /* before it has slept */
+	state = *(volatile u32 *)&task->__state;
+	if (state & WAKING_STATE) /* already, on another CPU */
+		waiter->woken_ns = now;
 	if ((state & TASK_DEAD_STATE) || !FAR_FIELD(task, mm) || is_at_breakpoint(regs))
 		return;
 	if (!preempted && state)
-		call = sample_call(regs);
+		cause.call = sample_call(regs);
+	cause.reason = wait_reason(task, state, cause.call, regs, &cause.lock);
 	__sync_fetch_and_add(&wait_counts_here()->taken, 1);
-	waiter->pid_tgid = (u64)(u32)task->tgid << 32 | (u32)task->pid;
-	waiter->wait = wait_place(task, call, regs);
+	waiter->wait = wait_place(task, &cause, regs);
 	w = waiter->wait ? wait_at(waiter->wait - 1) : 0;
 	if (w)
 		w->since = now;
@@ -242,7 +258,7 @@ static __always_inline void wait_begins(const struct task_struct *task, bool pre
 static __always_inline void wait_ends(const struct task_struct *task)
 {
 	struct wire_waiter *waiter = waiter_of(task);
-	u64 pid_tgid = (u64)(u32)task->tgid << 32 | (u32)task->pid, since, now;
+	u64 pid_tgid = (u64)(u32)task->tgid << 32 | (u32)task->pid, since, woken, now;
 	struct wire_wait *w;
 
 	if (!waiter || !waiter->wait || waiter->pid_tgid != pid_tgid)
@@ -255,10 +271,23 @@ static __always_inline void wait_ends(const struct task_struct *task)
 	w->since = 0;
 	asm volatile("" : : : "memory");
 	now = bpf_ktime_get_ns();
+	woken = waiter->woken_ns;
 	if (since && now > since) {
+		if (woken && woken < now && w->call != WIRE_WAIT_PREEMPTED)
+			w->ready_ns += now - (woken > since ? woken : since);
 		w->ns += now - since;
 		w->cnt++;
 	}
+}
+
+/* A thread that waits is woken, and can run from here on. */
+static __always_inline void wait_woken(const struct task_struct *task)
+{
+	u64 pid_tgid = (u64)(u32)task->tgid << 32 | (u32)task->pid;
+	struct wire_waiter *waiter = waiter_of(task);
+
+	if (waiter && waiter->pid_tgid == pid_tgid)
+		waiter->woken_ns = bpf_ktime_get_ns();
 }
 
 static __always_inline void wait_changes_hands(const struct task_struct *prev,
@@ -274,6 +303,7 @@ static __always_inline void wait_changes_hands(const struct task_struct *prev,
 #else
 
 #define wait_changes_hands(...)
+#define wait_woken(...)
 
 #endif
 #endif

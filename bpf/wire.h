@@ -714,7 +714,7 @@ struct wire_sample_counts {
  * come there; one thread alone writes it, but for user space, which frees it in two steps: see
  * collect/wait_store.c. Open addressing by hash.
  */
-#define WIRE_WAIT_SLOTS	 39    /* return addresses that tell a place from others with its hash */
+#define WIRE_WAIT_SLOTS	 35    /* return addresses that tell a place from others with its hash */
 #define WIRE_WAIT_PLACES 8     /* that are looked at for one */
 #define WIRE_WAITERS	 32768 /* threads that wait at a time, about */
 
@@ -724,6 +724,29 @@ enum wire_wait_state {
 	WIRE_WAIT_LEFT, /* no wait begins there any more */
 };
 
+/* Why a thread does not run. */
+enum wire_reason {
+	WIRE_REASON_OTHER,
+	WIRE_REASON_LOCK,    /* a futex, a file's lock, a semaphore */
+	WIRE_REASON_CPU,     /* it could run, but others do */
+	WIRE_REASON_DISK,    /* a file, a page that is read */
+	WIRE_REASON_NETWORK, /* a socket, but those of the next row */
+	WIRE_REASON_PIPE,    /* the other end is on this machine: pipe, Unix socket, eventfd */
+	WIRE_REASON_DEVICE,  /* a terminal, say */
+	WIRE_REASON_TIMER,
+	WIRE_REASON_POLL, /* one of several files, or time */
+	WIRE_REASON_CHILD,
+	WIRE_REASON_STOPPED, /* by a signal or a debugger */
+	WIRE_REASONS,
+	/* In the table of system calls, where their arguments tell: */
+	WIRE_CALL_FUTEX = WIRE_REASONS, /* a lock, at the address that is the first one */
+	WIRE_CALL_FILE,			/* what the first one, a descriptor, stands for */
+	WIRE_CALL_POLL,			/* a timer, if the second one, of files, is 0 */
+	WIRE_CALL_SELECT,		/* the same of the first one */
+};
+
+#define WIRE_CALLS 512 /* system calls that have a reason, by number */
+
 /* wire_wait::call of what is no system call. */
 #define WIRE_WAIT_PREEMPTED 0xfffeu /* the thread could have run on, but another one ran */
 #define WIRE_WAIT_KERNEL    0xffffu /* something else of the kernel's: a page that is read, say */
@@ -731,11 +754,14 @@ enum wire_wait_state {
 struct wire_wait {
 	u64 hash; /* of what tells it from others, but for the return addresses; 0: free */
 	u32 state;
-	u32 call; /* the system call that waits, by its number; WIRE_WAIT_* */
-	u64 cnt;  /* waits that have ended, and how long they took */
+	u16 call;   /* the system call that waits, by its number; WIRE_WAIT_* */
+	u16 reason; /* enum wire_reason */
+	u64 lock;   /* the futex's address; 0: none */
+	u64 cnt;    /* waits that have ended, and how long they took */
 	u64 ns;
-	u64 since; /* monotonic: one is under way since then; 0: none is */
-	u64 guard; /* a hash of the return addresses */
+	u64 ready_ns; /* of that: it had been woken, but did not run yet */
+	u64 since;    /* monotonic: one is under way since then; 0: none is */
+	u64 guard;    /* a hash of the return addresses */
 	u32 slots_cnt;
 	u32 slots[WIRE_WAIT_SLOTS]; /* where they are, above the stack pointer */
 	struct wire_spot spot;
@@ -758,6 +784,7 @@ struct wire_waiter {
 	u64 pid_tgid;
 	u32 wait; /* its entry, plus 1; 0: none */
 	u32 pad;
+	u64 woken_ns; /* since it left the CPU; 0: it has not been woken */
 };
 
 /* wire_node::function of a path that stands for a stack: this, and the stack's number. */
@@ -841,7 +868,7 @@ _Static_assert(sizeof(struct wire_seed) == 1560, "wire_seed");
 _Static_assert(sizeof(struct wire_sample) == 1480, "wire_sample");
 _Static_assert(sizeof(struct wire_wait) == 1280, "wire_wait");
 _Static_assert(sizeof(struct wire_wait_counts) == 64, "wire_wait_counts");
-_Static_assert(sizeof(struct wire_waiter) == 16, "wire_waiter");
+_Static_assert(sizeof(struct wire_waiter) == 24, "wire_waiter");
 _Static_assert(sizeof(struct wire_sample_counts) == 64, "wire_sample_counts");
 _Static_assert(sizeof(struct wire_values) == 8 * sizeof(struct wire_call), "wire_values");
 

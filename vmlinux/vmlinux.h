@@ -120,8 +120,40 @@ struct path {
 	struct dentry *dentry;
 };
 
+struct super_block {
+	unsigned long s_magic;
+};
+
+struct inode {
+	unsigned short i_mode;
+	struct super_block *i_sb;
+};
+
 struct file {
 	struct path f_path;
+	struct inode *f_inode;
+	void *private_data;
+};
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+};
+
+struct files_struct {
+	struct fdtable *fdt;
+};
+
+struct sock_common {
+	unsigned short skc_family;
+};
+
+struct sock {
+	struct sock_common __sk_common;
+};
+
+struct socket {
+	struct sock *sk;
 };
 
 struct mm_struct {
@@ -171,7 +203,9 @@ struct task_struct {
 	struct signal_struct *signal;
 	const struct cred *cred;
 	struct css_set *cgroups;
+	struct files_struct *files;
 	unsigned int flags;
+	unsigned in_iowait : 1;
 	unsigned int __state; /* since 5.14 */
 	int pid;
 	int tgid;

@@ -40,8 +40,8 @@ class Waits(harness.TestCase):
             ns = self.below(waited, *where)
             self.assertAlmostEqual(ns / counts[wanted], 1, delta=0.05 + preempted / counts[wanted],
                                    msg=f"{where}: {waited} {counts}")
-        self.assertTrue(any(path[-1] == "[clock_nanosleep]" for path in waited), waited)
-        self.assertTrue(any(path[-1] == "[read]" for path in waited), waited)
+        for call in ("[clock_nanosleep]", "[read]"):
+            self.assertTrue(any(path[-2:] == (call, "[timer]") for path in waited), waited)
         # Waits in nap() and hear() were taken from outer(), which has moments of its own left.
         outer = self.function(document, "outer")
         self.assertLess(outer["off_self_ns"], 0.02 * outer["off_ns"])
@@ -70,7 +70,8 @@ class Waits(harness.TestCase):
         self.assertEqual(shown.status, 0, shown)
         self.check_waits(json.loads(shown.stdout), done.counts)
         shown = self.process(PROFTRACE, "report", "-w", "off", "-f", "folded", recording).finish()
-        self.assertRegex(shown.stdout, r"(?m)outer;sleeper;nap;.*\[clock_nanosleep\] [0-9]+$")
+        self.assertRegex(shown.stdout, r"(?m)outer;sleeper;nap;.*"
+                                       r"\[clock_nanosleep\];\[timer\] [0-9]+$")
 
     def test_intervals(self):
         """Waits that are under way count in the interval that they pass in."""

@@ -75,6 +75,7 @@ static struct wire_wait *put(uint32_t node, uint64_t function, uint64_t ns)
 	*e = (struct wire_wait){.hash = 1 + function,
 				.state = WIRE_WAIT_READY,
 				.call = CALL,
+				.reason = WIRE_REASON_TIMER,
 				.cnt = 1,
 				.ns = ns,
 				.spot = {.pid_tgid = THREAD,
@@ -120,13 +121,14 @@ static void test_below_a_call(void **state)
 	copy->nodes[0] = (struct stack_copy_node){
 		.parent = STACK_COPY_ROOT, .function = 2, .calls = 9, .number = 6};
 	assert_int_equal(sample_store__put(&s.samples, &tables, 1, scratch, &copy), 0);
-	assert_int_equal(copy->nodes_cnt, 5);
+	assert_int_equal(copy->nodes_cnt, 7);
 	assert_int_equal(copy->nodes[1].function, 20);
 	assert_int_equal(copy->nodes[2].parent, 1);
 	assert_int_equal(copy->nodes[2].function, CALL);
+	assert_int_equal(copy->nodes[3].function, WIRE_REASON_TIMER);
 	assert_int_equal(copy->samples_cnt, 2);
 	assert_int_equal(copy->samples[0].base, 0);
-	assert_int_equal(copy->samples[0].node, 2);
+	assert_int_equal(copy->samples[0].node, 3);
 	assert_int_equal(copy->samples[0].off_ns, 700);
 	assert_int_equal(copy->samples[0].cnt, 0);
 	assert_int_equal(copy->samples[1].off_ns, 300);
@@ -160,6 +162,34 @@ static void test_lasting(void **state)
 	wait_store__account(&tables, &a);
 	assert_int_equal(a.waits, 1);
 	assert_int_equal(a.waits_lost, 2);
+	end(&s);
+}
+
+/* What a thread waited for a CPU, once woken, is a leaf of its own beside the lock's. */
+static void test_reasons(void **state)
+{
+	struct stack_copy *copy;
+	struct stores s;
+	struct wire_wait *e;
+
+	begin(&s);
+	e = put(0, 20, 100);
+	e->reason = WIRE_REASON_LOCK;
+	e->lock = 0x60;
+	e->ready_ns = 30;
+	e->since = 5000;
+	assert_int_equal(wait_store__read(&s.waits, &s.samples, &tables, 5050), 0);
+	e->since = 0;
+	e->ns += 50;
+	e->ready_ns += 20; /* of which 10 were taken for sleep when it lasted */
+	assert_int_equal(wait_store__read(&s.waits, &s.samples, &tables, 6000), 0);
+	assert_int_equal(sample_store__thread(&s.samples, 0, &copy), 0);
+	assert_int_equal(copy->samples_cnt, 2);
+	assert_int_equal(copy->nodes[copy->samples[0].node].function, 0x60);
+	assert_int_equal(copy->samples[0].off_ns, 120);
+	assert_int_equal(copy->nodes[copy->samples[1].node].function, WIRE_REASON_CPU);
+	assert_int_equal(copy->samples[1].off_ns, 30);
+	free(copy);
 	end(&s);
 }
 
@@ -207,6 +237,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_below_a_call),
 		cmocka_unit_test(test_lasting),
+		cmocka_unit_test(test_reasons),
 		cmocka_unit_test(test_room),
 	};
 

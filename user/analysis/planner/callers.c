@@ -29,13 +29,14 @@ struct caller_object {
 	int fd;
 };
 
-struct jit_function {
+struct named_function {
+	const char *outside; /* what it is in, instead of a file; borrowed */
 	char *name;
 	uint32_t function;
 };
 
-#define NONE	 UINT32_MAX
-#define MOST_JIT 8192 /* functions: what is compiled again has another name with some compilers */
+#define NONE	   UINT32_MAX
+#define MOST_NAMED 16384 /* what is compiled again has another name with some compilers */
 
 static int grow(struct plan_callers *c, size_t cnt)
 {
@@ -219,44 +220,61 @@ int plan_callers__kernel(struct plan_callers *c, struct plan *p, const char *nam
 	return err;
 }
 
-int plan_callers__jit(struct plan_callers *c, struct plan *p, const struct target *t,
-		      const char *name, uint32_t *function)
+/* Those with names of our own. -ENOSPC: there are too many. */
+static int find_named(struct plan_callers *c, struct plan *p, const char *outside, const char *name,
+		      uint32_t *function)
 {
 	struct plan_function f = {.kind = PLAN_CALLER,
-				  .outside = "[JIT]",
+				  .outside = outside,
 				  .exit = EXIT_NONE,
 				  .reason = "known from stacks alone",
 				  .symbol_index = NONE};
 	int err;
 
-	for (size_t i = 0; name && i < c->jit_cnt; i++) {
-		if (strcmp(c->jit[i].name, name))
+	for (size_t i = 0; i < c->named_cnt; i++) {
+		if (strcmp(c->named[i].outside, outside) || strcmp(c->named[i].name, name))
 			continue;
-		*function = c->jit[i].function;
+		*function = c->named[i].function;
 		return 0;
 	}
-	if (!name || c->jit_cnt == MOST_JIT)
-		return plan_callers__find(c, p, t, CALLER_NO_OBJECT, 0, function);
-	if (ARRAY_RESERVE(&c->jit, c->jit_cnt, &c->jit_cap))
+	if (c->named_cnt == MOST_NAMED)
+		return -ENOSPC;
+	if (ARRAY_RESERVE(&c->named, c->named_cnt, &c->named_cap))
 		return -ENOMEM;
-	f.symbol = c->jit[c->jit_cnt].name = strdup(name);
+	f.symbol = strdup(name);
+	c->named[c->named_cnt] = (struct named_function){outside, (char *)f.symbol, 0};
 	err = f.symbol ? append(p, f, function) : -ENOMEM;
 	if (err) {
-		free(c->jit[c->jit_cnt].name);
+		free((char *)f.symbol);
 		return err;
 	}
-	c->jit[c->jit_cnt++].function = *function;
+	c->named[c->named_cnt++].function = *function;
 	return 0;
+}
+
+int plan_callers__jit(struct plan_callers *c, struct plan *p, const struct target *t,
+		      const char *name, uint32_t *function)
+{
+	int err = name ? find_named(c, p, "[JIT]", name, function) : -ENOSPC;
+
+	return err == -ENOSPC ? plan_callers__find(c, p, t, CALLER_NO_OBJECT, 0, function) : err;
+}
+
+int plan_callers__wait(struct plan_callers *c, struct plan *p, const char *name, uint32_t *function)
+{
+	int err = find_named(c, p, "[waits]", name, function);
+
+	return err == -ENOSPC ? plan_callers__kernel(c, p, "[more waits]", 0, function) : err;
 }
 
 void plan_callers__free(struct plan_callers *c)
 {
 	for (size_t i = 0; i < c->objects_cnt; i++)
 		clear(&c->objects[i]);
-	for (size_t i = 0; i < c->jit_cnt; i++)
-		free(c->jit[i].name);
+	for (size_t i = 0; i < c->named_cnt; i++)
+		free(c->named[i].name);
 	free(c->objects);
-	free(c->jit);
+	free(c->named);
 	free(c->kernel);
 	*c = (struct plan_callers){0};
 }

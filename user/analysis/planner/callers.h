@@ -19,8 +19,8 @@ struct plan_callers {
 	size_t objects_cnt;
 	uint32_t *kernel; /* functions of the plan */
 	size_t kernel_cnt, kernel_cap;
-	struct jit_function *jit;
-	size_t jit_cnt, jit_cap;
+	struct named_function *named; /* of JIT compilers, and waits */
+	size_t named_cnt, named_cap;
 };
 
 #define CALLER_NO_OBJECT UINT32_MAX
@@ -42,6 +42,9 @@ int plan_callers__kernel(struct plan_callers *c, struct plan *p, const char *nam
  * plan_callers__find(); where there are too many, or there is no name (NULL), of all such code. */
 int plan_callers__jit(struct plan_callers *c, struct plan *p, const struct target *t,
 		      const char *name, uint32_t *function);
+/* *function = the number of what stands for a wait, by its name ("[lock]"), likewise. */
+int plan_callers__wait(struct plan_callers *c, struct plan *p, const char *name,
+		       uint32_t *function);
 /* Frees names that the plan's functions borrow, so behind the last use of these. */
 void plan_callers__free(struct plan_callers *c);
 

@@ -7,5 +7,10 @@
 /* The name of a system call of this machine in brackets, "[futex]"; "[system call]" if it is newer
  * than the headers that this was built with. */
 const char *system_call__name(uint32_t number);
+/* Why a thread waits in it: enum wire_reason, or what else of it tells (WIRE_CALL_*). */
+uint8_t system_call__reason(uint32_t number);
+
+/* "[lock]" and so on, of an enum wire_reason. */
+const char *wait_reason__name(uint32_t reason);
 
 #endif

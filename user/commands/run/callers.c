@@ -2,6 +2,7 @@
 #include "run/callers.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "attach/callers.h"
@@ -85,6 +86,18 @@ static const char *call_name(uint32_t call)
 					   : system_call__name(call);
 }
 
+/* What a thread waits for. */
+static int name_wait(struct run *r, const struct code_place *at, uint64_t vaddr, uint32_t *function)
+{
+	char lock[32];
+
+	if (at->object == RESOLVE_REASON)
+		return plan_callers__wait(&r->callers.named, r->plan, wait_reason__name(vaddr),
+					  function);
+	snprintf(lock, sizeof(lock), "[lock 0x%llx]", (unsigned long long)vaddr);
+	return plan_callers__wait(&r->callers.named, r->plan, lock, function);
+}
+
 static int name_caller(const struct code_place *at, uint32_t *function, void *ctx)
 {
 	struct run *r = ctx;
@@ -96,6 +109,8 @@ static int name_caller(const struct code_place *at, uint32_t *function, void *ct
 	else if (at->object == RESOLVE_CALL)
 		err = plan_callers__kernel(&r->callers.named, r->plan, call_name(vaddr), 0,
 					   function);
+	else if (at->object == RESOLVE_REASON || at->object == RESOLVE_LOCK)
+		err = name_wait(r, at, vaddr, function);
 	else if (at->object == WIRE_CALLERS_NO_OBJECT)
 		err = plan_callers__jit(&r->callers.named, r->plan, r->target,
 					jit__name(&r->callers.jit, at->pid, vaddr), function);

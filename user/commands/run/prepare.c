@@ -25,6 +25,7 @@
 #include "target/adopt.h"
 #include "target/launch.h"
 #include "target/strangers.h"
+#include "symbol/system_calls.h"
 #include "target/target.h"
 #include "util/log.h"
 
@@ -150,6 +151,7 @@ static struct tracer_options tracer_options_of(const struct run *r)
 		.seeds = callers__seeds(r),
 		.samples_hz = samples__rate(r->samples),
 		.samples_bare = !samples__path_rate(r->samples),
+		.call_reason = system_call__reason,
 		.survey = wants_survey(o) || wants_bursts(o),
 		.bursts = wants_bursts(o),
 		.drops = o->max_overhead > 0 && !o->sample_hot,

@@ -59,6 +59,8 @@ struct tracer_options {
 	bool seeds;	     /* what was open below outermost calls is unwound */
 	uint32_t samples_hz; /* samples are taken so often a second on each CPU; 0: none */
 	bool samples_bare;   /* these tell what probes cost alone: no stacks, no waits */
+	/* Why a thread waits in a system call, by its number: enum wire_reason, WIRE_CALL_*. */
+	uint8_t (*call_reason)(uint32_t number);
 };
 
 struct own_probe;

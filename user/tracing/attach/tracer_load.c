@@ -153,7 +153,7 @@ static void size_shares(struct tracer *tr, const struct tracer_options *opts)
 #define WAITS	    (1u << 12) /* 5 MB */
 
 /* Sizes the table of samples for what may come in a quarter of a second; and that of waits. */
-static void size_samples(struct tracer *tr, uint32_t hz, bool bare)
+static void size_samples(struct tracer *tr, const struct tracer_options *opts, uint32_t hz)
 {
 	struct tracer_tables *tables = &tr->tables;
 	uint64_t wanted = (uint64_t)hz * sysconf(_SC_NPROCESSORS_CONF) / 4;
@@ -164,9 +164,12 @@ static void size_samples(struct tracer *tr, uint32_t hz, bool bare)
 						     : power_of_two(wanted);
 	bpf_program__set_autoload(tr->skel->progs.on_sample, hz);
 	tr->skel->rodata->samples_cap = tables->samples_cap;
-	tr->skel->rodata->samples_bare = bare;
-	tables->waits_cap = tables->samples_cap && !bare ? WAITS : 0;
+	tr->skel->rodata->samples_bare = opts->samples_bare;
+	tables->waits_cap = tables->samples_cap && !opts->samples_bare ? WAITS : 0;
 	tr->skel->rodata->waits_cap = tables->waits_cap;
+	bpf_program__set_autoload(tr->skel->progs.on_waking, tables->waits_cap);
+	for (uint32_t i = 0; tables->waits_cap && i < WIRE_CALLS; i++)
+		tr->skel->rodata->call_reasons[i] = opts->call_reason(i);
 }
 
 /* Sizes the tables of all that is unwound. `unwinds`: the programs that are loaded can. */
@@ -175,7 +178,7 @@ static void size_unwinding(struct tracer *tr, const struct tracer_options *opts,
 	struct tracer_tables *tables = &tr->tables;
 	struct proftrace_bpf *skel = tr->skel;
 
-	size_samples(tr, unwinds ? opts->samples_hz : 0, opts->samples_bare);
+	size_samples(tr, opts, unwinds ? opts->samples_hz : 0);
 	unwinds = unwinds &&
 		  (opts->callers || opts->seeds || (opts->samples_hz && !opts->samples_bare));
 	if (!unwinds)

@@ -38,6 +38,8 @@ typedef void burst_calls_fn(uint32_t function, uint64_t thread, uint64_t calls, 
 
 #define RESOLVE_KERNEL	  0xfffffu   /* an object: what is named is an address of the kernel's */
 #define RESOLVE_CALL	  0xfffeu    /* an object: what is named is wire_wait::call */
+#define RESOLVE_REASON	  0xfffcu    /* an object: what is named is wire_wait::reason */
+#define RESOLVE_LOCK	  0xfffbu    /* an object: what is named is a lock, by its address */
 #define RESOLVED_PROBING  UINT32_MAX /* a function: one of the kernel's that works at probes */
 #define RESOLVED_NAMELESS (UINT32_MAX - 1) /* one of the kernel's that has no name */
 

@@ -103,6 +103,7 @@ static int function_at(struct sample_store *s, const struct code_place *at, uint
 }
 
 #define SAMPLE_FUNCTIONS (WIRE_CALLERS_FRAMES + WIRE_SAMPLE_KERNEL + 1)
+#define WAIT_FUNCTIONS	 (WIRE_CALLERS_FRAMES + 3)
 
 /* The functions of the program, outermost first. The innermost is where the instruction itself is,
  * not behind a call. */
@@ -215,20 +216,35 @@ static int take(struct sample_store *s, const struct bpf_tables *t, const struct
 				&(struct sample_figures){e->cnt, e->cnt * s->weight_ns, 0});
 }
 
-int sample_store__add_wait(struct sample_store *s, const struct bpf_tables *t,
-			   const struct wire_wait *w, uint64_t ns)
+/* The functions of a wait: behind the program's the system call, why it waits, and for which lock.
+ */
+static int wait_functions(struct sample_store *s, const struct wire_wait *w, uint32_t reason,
+			  uint32_t *functions, size_t *cnt)
 {
-	uint32_t functions[SAMPLE_FUNCTIONS];
-	const struct code_place call = {0, RESOLVE_CALL, w->call + 1};
+	const struct code_place leaves[] = {
+		{0, RESOLVE_CALL, w->call + 1},
+		{0, RESOLVE_REASON, reason + 1},
+		{w->user.pid, RESOLVE_LOCK, w->lock + 1},
+	};
+	size_t leaves_cnt = reason == WIRE_REASON_LOCK && w->lock ? 3 : 2;
+	int err = program_functions(s, &w->user, functions, cnt);
+
+	for (size_t i = 0; !err && i < leaves_cnt; i++)
+		err = function_at(s, &leaves[i], &functions[(*cnt)++]);
+	return err;
+}
+
+int sample_store__add_wait(struct sample_store *s, const struct bpf_tables *t,
+			   const struct wire_wait *w, uint32_t reason, uint64_t ns)
+{
+	uint32_t functions[WAIT_FUNCTIONS];
 	struct sample_tree *tree = tree_of(s, t, &w->spot);
 	size_t cnt;
 	int err;
 
 	if (!tree)
 		return w->spot.node ? 0 : -ENOMEM;
-	err = program_functions(s, &w->user, functions, &cnt);
-	if (!err)
-		err = function_at(s, &call, &functions[cnt++]);
+	err = wait_functions(s, w, reason, functions, &cnt);
 	if (err)
 		return err;
 	return sample_tree__add(tree, &(struct sample_place){w->spot.node, functions, cnt},

@@ -71,10 +71,10 @@ void sample_store__weigh(struct sample_store *s, const struct bpf_tables *t, uin
 int sample_store__poll(struct sample_store *s, const struct bpf_tables *t);
 int sample_store__settle(struct sample_store *s, const struct bpf_tables *t);
 
-/* The thread has waited for so long at that place. Time of call stacks that are gone stays with
- * their calls. Returns as those. */
+/* The thread has waited for so long at that place, for a reason (enum wire_reason). Time of call
+ * stacks that are gone stays with their calls. Returns as those. */
 int sample_store__add_wait(struct sample_store *s, const struct bpf_tables *t,
-			   const struct wire_wait *w, uint64_t ns);
+			   const struct wire_wait *w, uint32_t reason, uint64_t ns);
 
 /* Puts the samples of call stack `number` into its copy, which is replaced. `scratch` as for
  * stack_copy__read(). Returns 0 or -ENOMEM. */

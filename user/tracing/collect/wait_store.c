@@ -45,12 +45,24 @@ static int take(struct wait_store *w, struct sample_store *s, const struct bpf_t
 		uint32_t i, uint64_t now_ns)
 {
 	const struct wire_wait *e = &t->waits[i];
-	uint64_t ns = time_of(e, now_ns), before = w->seen[i].ns;
+	uint64_t ns = time_of(e, now_ns);
+	uint64_t ready_ns = __atomic_load_n(&e->ready_ns, __ATOMIC_ACQUIRE), more;
+	struct wait_seen *seen = &w->seen[i];
+	int err = 0;
 
-	if (ns <= before)
-		return 0;
-	w->seen[i].ns = ns;
-	return sample_store__add_wait(s, t, e, ns - before);
+	more = ns > ready_ns ? ns - ready_ns : 0;
+	if (more > seen->slept_ns) {
+		err = sample_store__add_wait(s, t, e, e->reason, more - seen->slept_ns);
+		seen->slept_ns = more;
+	}
+	/* What lasted at the last look has been taken for sleep up to then. */
+	if (ready_ns > ns - seen->slept_ns)
+		ready_ns = ns > seen->slept_ns ? ns - seen->slept_ns : 0;
+	if (!err && ready_ns > seen->ready_ns) {
+		err = sample_store__add_wait(s, t, e, WIRE_REASON_CPU, ready_ns - seen->ready_ns);
+		seen->ready_ns = ready_ns;
+	}
+	return err;
 }
 
 static uint32_t state_of(const struct wire_wait *e)

@@ -12,8 +12,8 @@ struct sample_store;
 
 /* What was read of a place before. */
 struct wait_seen {
-	uint64_t ns;  /* that is in a tree */
-	uint64_t cnt; /* when it was last asked whether the place is idle */
+	uint64_t slept_ns, ready_ns; /* that are in a tree: for its reason, and for a CPU */
+	uint64_t cnt;		     /* when it was last asked whether the place is idle */
 };
 
 struct wait_store {

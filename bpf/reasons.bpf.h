@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Why a thread leaves the CPU: by the system call that it is in, and by what the descriptor stands
+ * for that it waits for. No probe is needed at system calls: at a switch the kernel has the number
+ * and the arguments among the thread's registers.
+ */
+#ifndef PROFTRACE_REASONS_BPF_H
+#define PROFTRACE_REASONS_BPF_H
+
+#include "kernel.bpf.h"
+
+/* By number of a system call: enum wire_reason. */
+const volatile u8 call_reasons[WIRE_CALLS] = {};
+
+#ifndef PROFTRACE_BASIC
+
+/* Of include/linux/sched.h: */
+#define UNINTERRUPTIBLE_STATE 0x2 /* TASK_UNINTERRUPTIBLE */
+#define STOPPED_STATES	      0xc /* __TASK_STOPPED, __TASK_TRACED */
+
+/* Of include/uapi/linux/stat.h, magic.h and include/linux/socket.h: */
+#define FILE_KIND  0170000
+#define IS_SOCKET  0140000
+#define IS_FILE	   0100000
+#define IS_BLOCK   0060000
+#define IS_FOLDER  0040000
+#define IS_DEVICE  0020000
+#define IS_FIFO	   0010000
+#define ANON_MAGIC 0x09041934
+#define FOR_UNIX   1
+
+static __always_inline u32 socket_reason(const struct file *file)
+{
+	const struct socket *socket = FAR_FIELD(file, private_data);
+
+	return FAR_FIELD(FAR_FIELD(socket, sk), __sk_common.skc_family) == FOR_UNIX
+		       ? WIRE_REASON_PIPE
+		       : WIRE_REASON_NETWORK;
+}
+
+/* Of a file without a place in any folder: its name in the kernel, as "[timerfd]", tells. */
+static __always_inline u32 anonymous_reason(const struct file *file)
+{
+	const struct dentry *entry = FAR_FIELD(file, f_path.dentry);
+	const unsigned char *name = FAR_FIELD(entry, d_name.name);
+	char start[3] = {};
+
+	bpf_probe_read_kernel(start, sizeof(start), name);
+	return start[1] == 't'			    ? WIRE_REASON_TIMER
+	       : start[1] == 'e' && start[2] == 'v' ? WIRE_REASON_PIPE
+						    : WIRE_REASON_OTHER;
+}
+
+/* What one of the current process's descriptors stands for. */
+__noinline u32 descriptor_reason(u32 descriptor)
+{
+	const struct fdtable *table = FAR_FIELD(FAR_FIELD(current_task(), files), fdt);
+	struct file **files = FAR_FIELD(table, fd), *file = 0;
+	const struct inode *inode;
+	u32 kind;
+
+	if (descriptor >= FAR_FIELD(table, max_fds) ||
+	    bpf_probe_read_kernel(&file, sizeof(file), &files[descriptor]) || !file)
+		return WIRE_REASON_OTHER;
+	inode = FAR_FIELD(file, f_inode);
+	kind = FAR_FIELD(inode, i_mode) & FILE_KIND;
+	if (kind == IS_FIFO)
+		return WIRE_REASON_PIPE;
+	if (kind == IS_SOCKET)
+		return socket_reason(file);
+	if (kind == IS_DEVICE)
+		return WIRE_REASON_DEVICE;
+	if (kind == IS_BLOCK || kind == IS_FOLDER)
+		return WIRE_REASON_DISK;
+	if (FAR_FIELD(FAR_FIELD(inode, i_sb), s_magic) == ANON_MAGIC)
+		return anonymous_reason(file);
+	return kind == IS_FILE ? WIRE_REASON_DISK : WIRE_REASON_OTHER;
+}
+
+/* Why the current thread, in that state, leaves the CPU amid a system call (or what else is
+ * wire_wait::call). *lock = the address of the futex that it waits for; else 0. */
+static __always_inline u32 wait_reason(const struct task_struct *task, u32 state, u32 call,
+				       const struct pt_regs *regs, u64 *lock)
+{
+	u32 reason;
+
+	*lock = 0;
+	if (call == WIRE_WAIT_PREEMPTED)
+		return WIRE_REASON_CPU;
+	if (state & STOPPED_STATES)
+		return WIRE_REASON_STOPPED;
+	if (BPF_CORE_READ_BITFIELD(task, in_iowait))
+		return WIRE_REASON_DISK;
+	if (call >= WIRE_CALLS) /* a page is missing, say */
+		return state & UNINTERRUPTIBLE_STATE ? WIRE_REASON_DISK : WIRE_REASON_OTHER;
+	reason = call_reasons[call];
+	if (reason < WIRE_REASONS)
+		return reason;
+	if (reason == WIRE_CALL_FILE)
+		return descriptor_reason(first_argument(regs));
+	if (reason == WIRE_CALL_POLL)
+		return second_argument(regs) ? WIRE_REASON_POLL : WIRE_REASON_TIMER;
+	if (reason == WIRE_CALL_SELECT)
+		return first_argument(regs) ? WIRE_REASON_POLL : WIRE_REASON_TIMER;
+	*lock = first_argument(regs);
+	return WIRE_REASON_LOCK;
+}
+
+#endif
+#endif

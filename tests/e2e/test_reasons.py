@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Why threads wait: leaves below the paths that do."""
+
+import harness
+
+OPTIONS = ("--sample-rate", "97", "-F", "wait_*", "-F", "hand_*")
+TIMES = 10
+MS = 1000000
+
+# By function: why it waits, and how long it does at least, each time.
+REASONS = {"lock": ("[lock]", 4 * MS), "pipe": ("[pipe]", 3 * MS), "unix": ("[pipe]", 3 * MS),
+           "network": ("[network]", 3 * MS), "poll": ("[poll]", 3 * MS),
+           "timer": ("[timer]", 6 * MS), "child": ("[child]", 5 * MS),
+           "stopped": ("[stopped]", 5 * MS)}
+
+
+def leaves(document):
+    """Yields (names from the outermost on, modules, time off the CPU there) of all paths, but for
+    those of forked children."""
+    functions, above = document["functions"], []
+    pids = [thread["pid"] for thread in document["threads"] if thread["comm"] == "other"]
+    for thread in document["threads"]:
+        if thread["pid"] not in pids:
+            continue
+        for node, _, depth in harness.walk(thread["calls"]):
+            del above[depth - 1:]
+            above.append(functions[node["function"]])
+            if node["off_self_ns"]:
+                yield ([f["name"] for f in above], [f["module"] for f in above],
+                       node["off_self_ns"])
+
+
+class Reasons(harness.TestCase):
+    def by_reason(self, document, function):
+        """{reason: ns off the CPU} below a function; "": there is none."""
+        found = {}
+        for names, modules, ns in leaves(document):
+            if function in names:
+                reason = names[modules.index("[waits]")] if "[waits]" in modules else ""
+                found[reason] = found.get(reason, 0) + ns
+        return found
+
+    def test_known_reasons(self):
+        document, done = self.profile_command("reasons", TIMES, options=OPTIONS)
+        right = told = 0
+        for name, (reason, least_ns) in REASONS.items():
+            found = self.by_reason(document, "wait_" + name)
+            fits = found.get(reason, 0) + found.get("[cpu]", 0)
+            self.assertGreaterEqual(fits, 0.95 * done.counts[name], (name, found, done.counts))
+            self.assertGreaterEqual(found.get(reason, 0), 0.5 * TIMES * least_ns, (name, found))
+            if name == "stopped":  # which waits for its child at last
+                fits += found.get("[child]", 0)
+            right += fits
+            told += sum(found.values())
+        found = self.by_reason(document, "wait_cpu")
+        self.assertAlmostEqual(found.get("[cpu]", 0) / done.counts["cpu"], 1, delta=0.05)
+        right += found.get("[cpu]", 0)
+        told += sum(found.values())
+        self.assertGreaterEqual(right / told, 0.99, (right, told))
+
+    def test_formats(self):
+        result = self.path("result.folded")
+        done = self.process(harness.PROFTRACE, "-w", "off", *OPTIONS, "-o", result, "--",
+                            harness.program("reasons"), "2").finish()
+        self.assertEqual(done.status, 0, done)
+        with open(result, encoding="utf-8") as lines:
+            text = lines.read()
+        self.assertRegex(text, r"(?m)wait_lock;.*\[futex\];\[lock\];\[lock 0x[0-9a-f]+\] [0-9]+$")
+        self.assertRegex(text, r"(?m)wait_cpu;\[preempted\];\[cpu\] [0-9]+$")
+
+
+if __name__ == "__main__":
+    harness.main()
