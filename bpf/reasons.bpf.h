@@ -102,6 +102,8 @@ static __always_inline u32 wait_reason(const struct task_struct *task, u32 state
 		return second_argument(regs) ? WIRE_REASON_POLL : WIRE_REASON_TIMER;
 	if (reason == WIRE_CALL_SELECT)
 		return first_argument(regs) ? WIRE_REASON_POLL : WIRE_REASON_TIMER;
+	if (reason != WIRE_CALL_FUTEX)
+		return WIRE_REASON_OTHER;
 	*lock = first_argument(regs);
 	return WIRE_REASON_LOCK;
 }

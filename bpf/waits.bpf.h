@@ -237,6 +237,7 @@ static __always_inline void wait_begins(const struct task_struct *task, bool pre
 	wait_forget(waiter);
 	waiter->pid_tgid = (u64)(u32)task->tgid << 32 | (u32)task->pid;
 	*(volatile u64 *)&waiter->woken_ns = 0; /* before it has slept */
+	*(volatile u32 *)&waiter->waker = 0;
 	state = *(volatile u32 *)&task->__state;
 	if (state & WAKING_STATE) /* already, on another CPU */
 		waiter->woken_ns = now;
@@ -252,6 +253,21 @@ static __always_inline void wait_begins(const struct task_struct *task, bool pre
 		w->since = now;
 	else
 		__sync_fetch_and_add(&wait_counts_here()->lost, 1);
+}
+
+/* Adds to what a waker has ended. What finds no room has been ended by nobody that is known. */
+static __always_inline void wait_blame(struct wire_wait *w, u32 place, u64 ns)
+{
+	for (u32 i = 0; i < WIRE_WAIT_WAKERS; i++) {
+		struct wire_waker *waker = &w->wakers[i];
+
+		if (waker->place && waker->place != place)
+			continue;
+		waker->ns += ns;
+		asm volatile("" : : : "memory");
+		waker->place = place;
+		return;
+	}
 }
 
 /* A thread goes on. User space reads `since` before and after the others. */
@@ -272,12 +288,64 @@ static __always_inline void wait_ends(const struct task_struct *task)
 	asm volatile("" : : : "memory");
 	now = bpf_ktime_get_ns();
 	woken = waiter->woken_ns;
-	if (since && now > since) {
-		if (woken && woken < now && w->call != WIRE_WAIT_PREEMPTED)
-			w->ready_ns += now - (woken > since ? woken : since);
-		w->ns += now - since;
-		w->cnt++;
+	if (!since || now <= since)
+		return;
+	if (woken && woken < now && w->call != WIRE_WAIT_PREEMPTED) {
+		if (woken < since)
+			woken = since;
+		w->ready_ns += now - woken;
+		if (waiter->waker)
+			wait_blame(w, waiter->waker, woken - since);
 	}
+	w->ns += now - since;
+	w->cnt++;
+}
+
+/* Whether a thread in that system call may have ended a wait for that reason: else it was merely
+ * interrupted there by what has. */
+static __always_inline bool may_wake(u32 reason, u32 call)
+{
+	u32 kind = call < WIRE_CALLS ? call_reasons[call] : WIRE_REASON_CPU;
+
+	switch (reason) {
+	case WIRE_REASON_LOCK:
+		return kind == WIRE_CALL_FUTEX || kind == WIRE_CALL_EXIT ||
+		       kind == WIRE_REASON_LOCK;
+	case WIRE_REASON_PIPE:
+	case WIRE_REASON_NETWORK:
+	case WIRE_REASON_POLL:
+	case WIRE_REASON_DEVICE:
+		return kind == WIRE_CALL_FILE || kind == WIRE_CALL_EXIT;
+	case WIRE_REASON_CHILD:
+		return kind == WIRE_CALL_EXIT;
+	case WIRE_REASON_STOPPED:
+		return kind == WIRE_REASON_OTHER;
+	default:
+		return false;
+	}
+}
+
+/* The place from where the current thread wakes one that waits there, plus 1; 0: another one has,
+ * or nobody that is traced. */
+static __always_inline u32 waker_place(const struct wire_wait *w)
+{
+	const struct task_struct *task = current_task();
+	struct wait_cause cause = {.reason = WIRE_REASON_WAKER};
+	const struct pt_regs *regs;
+	struct wire_wait *at;
+	u32 place;
+
+	if ((task->flags & KERNEL_THREAD) || !is_target(task->tgid) || !FAR_FIELD(task, mm))
+		return 0;
+	regs = (void *)bpf_task_pt_regs((struct task_struct *)task);
+	cause.call = sample_call(regs);
+	if (cause.call >= WIRE_CALLS || !may_wake(w->reason, cause.call))
+		return 0;
+	place = wait_place(task, &cause, regs);
+	at = place ? wait_at(place - 1) : 0;
+	if (at)
+		at->cnt++; /* it is in use */
+	return place;
 }
 
 /* A thread that waits is woken, and can run from here on. */
@@ -285,9 +353,14 @@ static __always_inline void wait_woken(const struct task_struct *task)
 {
 	u64 pid_tgid = (u64)(u32)task->tgid << 32 | (u32)task->pid;
 	struct wire_waiter *waiter = waiter_of(task);
+	struct wire_wait *w;
 
-	if (waiter && waiter->pid_tgid == pid_tgid)
-		waiter->woken_ns = bpf_ktime_get_ns();
+	if (!waiter || waiter->pid_tgid != pid_tgid)
+		return;
+	waiter->woken_ns = bpf_ktime_get_ns();
+	w = waiter->wait ? wait_at(waiter->wait - 1) : 0;
+	if (w)
+		waiter->waker = waker_place(w);
 }
 
 static __always_inline void wait_changes_hands(const struct task_struct *prev,

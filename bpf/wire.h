@@ -737,12 +737,14 @@ enum wire_reason {
 	WIRE_REASON_POLL, /* one of several files, or time */
 	WIRE_REASON_CHILD,
 	WIRE_REASON_STOPPED, /* by a signal or a debugger */
+	WIRE_REASON_WAKER,   /* none: the place is one where threads wake others */
 	WIRE_REASONS,
 	/* In the table of system calls, where their arguments tell: */
 	WIRE_CALL_FUTEX = WIRE_REASONS, /* a lock, at the address that is the first one */
 	WIRE_CALL_FILE,			/* what the first one, a descriptor, stands for */
 	WIRE_CALL_POLL,			/* a timer, if the second one, of files, is 0 */
 	WIRE_CALL_SELECT,		/* the same of the first one */
+	WIRE_CALL_EXIT,			/* nothing waits in it, but others wait for it */
 };
 
 #define WIRE_CALLS 512 /* system calls that have a reason, by number */
@@ -750,6 +752,15 @@ enum wire_reason {
 /* wire_wait::call of what is no system call. */
 #define WIRE_WAIT_PREEMPTED 0xfffeu /* the thread could have run on, but another one ran */
 #define WIRE_WAIT_KERNEL    0xffffu /* something else of the kernel's: a page that is read, say */
+
+/* Who has ended waits. */
+struct wire_waker {
+	u32 place; /* its entry, plus 1; 0: the place is free */
+	u32 pad;
+	u64 ns; /* that these waits have lasted, up to being woken */
+};
+
+#define WIRE_WAIT_WAKERS 16 /* of one place, at most */
 
 struct wire_wait {
 	u64 hash; /* of what tells it from others, but for the return addresses; 0: free */
@@ -764,6 +775,7 @@ struct wire_wait {
 	u64 guard;    /* a hash of the return addresses */
 	u32 slots_cnt;
 	u32 slots[WIRE_WAIT_SLOTS]; /* where they are, above the stack pointer */
+	struct wire_waker wakers[WIRE_WAIT_WAKERS];
 	struct wire_spot spot;
 	struct wire_callers user; /* as in struct wire_sample */
 };
@@ -782,8 +794,8 @@ struct wire_wait_counts {
 /* Which wait a thread is in. */
 struct wire_waiter {
 	u64 pid_tgid;
-	u32 wait; /* its entry, plus 1; 0: none */
-	u32 pad;
+	u32 wait;  /* its entry, plus 1; 0: none */
+	u32 waker; /* the entry where it was woken from, likewise */
 	u64 woken_ns; /* since it left the CPU; 0: it has not been woken */
 };
 
@@ -866,7 +878,7 @@ _Static_assert(sizeof(struct wire_unwind_page) == 4096, "wire_unwind_page");
 _Static_assert(sizeof(struct wire_callers) == 1024, "wire_callers");
 _Static_assert(sizeof(struct wire_seed) == 1560, "wire_seed");
 _Static_assert(sizeof(struct wire_sample) == 1480, "wire_sample");
-_Static_assert(sizeof(struct wire_wait) == 1280, "wire_wait");
+_Static_assert(sizeof(struct wire_wait) == 1536, "wire_wait");
 _Static_assert(sizeof(struct wire_wait_counts) == 64, "wire_wait_counts");
 _Static_assert(sizeof(struct wire_waiter) == 24, "wire_waiter");
 _Static_assert(sizeof(struct wire_sample_counts) == 64, "wire_sample_counts");

@@ -58,6 +58,18 @@ class Reasons(harness.TestCase):
         told += sum(found.values())
         self.assertGreaterEqual(right / told, 0.99, (right, told))
 
+    def test_wakers(self):
+        """Who has ended a wait, and where that thread was."""
+        document, _ = self.profile_command("reasons", TIMES, options=OPTIONS)
+        right = told = 0
+        for names, _, ns in leaves(document):
+            for name in ("lock", "pipe", "unix", "network", "poll"):
+                if "wait_" + name in names and names[-1] != "[cpu]":
+                    told += ns
+                    if names[-1].startswith(f"[by other: hand_{name} "):
+                        right += ns
+        self.assertGreaterEqual(right / told, 0.95, (right, told))
+
     def test_formats(self):
         result = self.path("result.folded")
         done = self.process(harness.PROFTRACE, "-w", "off", *OPTIONS, "-o", result, "--",
@@ -65,7 +77,8 @@ class Reasons(harness.TestCase):
         self.assertEqual(done.status, 0, done)
         with open(result, encoding="utf-8") as lines:
             text = lines.read()
-        self.assertRegex(text, r"(?m)wait_lock;.*\[futex\];\[lock\];\[lock 0x[0-9a-f]+\] [0-9]+$")
+        self.assertRegex(text, r"(?m)wait_lock;.*\[futex\];\[lock\];\[lock 0x[0-9a-f]+\]"
+                         r";\[by other: hand_lock › .*\] [0-9]+$")
         self.assertRegex(text, r"(?m)wait_cpu;\[preempted\];\[cpu\] [0-9]+$")
 
 

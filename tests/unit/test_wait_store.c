@@ -36,10 +36,12 @@ struct stores {
 	struct wait_store waits;
 };
 
+#define BY 900 /* what stands for a waker in function n, less n */
+
 /* The function behind whose call n is, is number n - 1. */
 static int resolve(const struct code_place *at, uint32_t *function, void *ctx)
 {
-	*function = at->vaddr - 1;
+	*function = at->waker ? BY + at->waker->functions[at->waker->cnt - 1] : at->vaddr - 1;
 	return 0;
 }
 
@@ -193,6 +195,35 @@ static void test_reasons(void **state)
 	end(&s);
 }
 
+/* What is known by who has ended it is told apart; no more of it than there is. */
+static void test_wakers(void **state)
+{
+	struct stack_copy *copy;
+	struct stores s;
+	struct wire_wait *e;
+
+	begin(&s);
+	e = put(0, 20, 100);
+	put(0, 30, 0)->reason = WIRE_REASON_WAKER;
+	put(0, 31, 0)->reason = WIRE_REASON_WAKER;
+	e->wakers[0] = (struct wire_waker){.place = 2, .ns = 60};
+	e->wakers[1] = (struct wire_waker){.place = 3, .ns = 10};
+	assert_int_equal(wait_store__read(&s.waits, &s.samples, &tables, 0), 0);
+	e->ns += 50;
+	e->wakers[1].ns += 70;
+	assert_int_equal(wait_store__read(&s.waits, &s.samples, &tables, 0), 0);
+	assert_int_equal(sample_store__thread(&s.samples, 0, &copy), 0);
+	assert_int_equal(copy->samples_cnt, 3);
+	assert_int_equal(copy->nodes[copy->samples[0].node].function, WIRE_REASON_TIMER);
+	assert_int_equal(copy->samples[0].off_ns, 30);
+	assert_int_equal(copy->nodes[copy->samples[1].node].function, BY + 30);
+	assert_int_equal(copy->samples[1].off_ns, 60);
+	assert_int_equal(copy->nodes[copy->samples[2].node].function, BY + 31);
+	assert_int_equal(copy->samples[2].off_ns, 60);
+	free(copy);
+	end(&s);
+}
+
 static void poll(struct stores *s)
 {
 	assert_int_equal(wait_store__poll(&s->waits, &s->samples, &tables), 0);
@@ -222,7 +253,7 @@ static void test_room(void **state)
 	idle->ns += 11;
 	poll(&s);
 	assert_int_equal(idle->hash, 0);
-	assert_int_equal(outside_ns(&s), 111);
+	assert_int_equal(outside_ns(&s), 211); /* all are read before any is freed */
 	assert_int_equal(waits[2].state, WIRE_WAIT_READY);
 	put(0, 20, 5);
 	assert_int_equal(wait_store__read(&s.waits, &s.samples, &tables, 0), 0);
@@ -235,9 +266,8 @@ static void test_room(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_below_a_call),
-		cmocka_unit_test(test_lasting),
-		cmocka_unit_test(test_reasons),
+		cmocka_unit_test(test_below_a_call), cmocka_unit_test(test_lasting),
+		cmocka_unit_test(test_reasons),	     cmocka_unit_test(test_wakers),
 		cmocka_unit_test(test_room),
 	};
 

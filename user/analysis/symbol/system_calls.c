@@ -94,6 +94,8 @@ static const uint8_t reasons[] = {
 	[__NR_select] = WIRE_CALL_SELECT,
 	[__NR_epoll_wait] = WIRE_REASON_POLL,
 #endif
+	[__NR_exit] = WIRE_CALL_EXIT,
+	[__NR_exit_group] = WIRE_CALL_EXIT,
 	[__NR_clone] = WIRE_REASON_CHILD, /* with CLONE_VFORK, as posix_spawn() has it */
 #ifdef __NR_clone3
 	[__NR_clone3] = WIRE_REASON_CHILD,

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "attach/callers.h"
@@ -13,6 +14,8 @@
 #include "run/run.h"
 #include "run/samples.h"
 #include "security/privilege.h"
+#include "collect/sample_store.h"
+#include "symbol/demangle.h"
 #include "symbol/kallsyms.h"
 #include "symbol/system_calls.h"
 #include "target/target.h"
@@ -86,11 +89,33 @@ static const char *call_name(uint32_t call)
 					   : system_call__name(call);
 }
 
+#define WAKER_NAME 48 /* bytes of each function's name */
+
+/* Who has ended a wait: "[by writer: main › flush_log]". */
+static int name_waker(struct run *r, const struct waker_path *waker, uint32_t *function)
+{
+	char name[64 + WAKER_FUNCTIONS * (WAKER_NAME + 8)];
+	size_t len = snprintf(name, sizeof(name), "[by %.15s:", waker->comm);
+
+	for (size_t i = 0; i < waker->cnt; i++) {
+		const struct plan_function *f = &r->plan->functions[waker->functions[i]];
+		char *plain = demangle(f->symbol);
+
+		len += snprintf(name + len, sizeof(name) - len, "%s%.*s", i ? " › " : " ",
+				WAKER_NAME, plain ? plain : f->symbol);
+		free(plain);
+	}
+	snprintf(name + len, sizeof(name) - len, "]");
+	return plan_callers__wait(&r->callers.named, r->plan, name, function);
+}
+
 /* What a thread waits for. */
 static int name_wait(struct run *r, const struct code_place *at, uint64_t vaddr, uint32_t *function)
 {
 	char lock[32];
 
+	if (at->object == RESOLVE_WAKER)
+		return name_waker(r, at->waker, function);
 	if (at->object == RESOLVE_REASON)
 		return plan_callers__wait(&r->callers.named, r->plan, wait_reason__name(vaddr),
 					  function);
@@ -109,7 +134,8 @@ static int name_caller(const struct code_place *at, uint32_t *function, void *ct
 	else if (at->object == RESOLVE_CALL)
 		err = plan_callers__kernel(&r->callers.named, r->plan, call_name(vaddr), 0,
 					   function);
-	else if (at->object == RESOLVE_REASON || at->object == RESOLVE_LOCK)
+	else if (at->object == RESOLVE_REASON || at->object == RESOLVE_LOCK ||
+		 at->object == RESOLVE_WAKER)
 		err = name_wait(r, at, vaddr, function);
 	else if (at->object == WIRE_CALLERS_NO_OBJECT)
 		err = plan_callers__jit(&r->callers.named, r->plan, r->target,

@@ -3,6 +3,7 @@
 #ifndef PROFTRACE_COLLECT_FIGURES_H
 #define PROFTRACE_COLLECT_FIGURES_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* How a function is probed: cost classes of its entry and its exit. */
@@ -40,20 +41,29 @@ typedef void burst_calls_fn(uint32_t function, uint64_t thread, uint64_t calls, 
 #define RESOLVE_CALL	  0xfffeu    /* an object: what is named is wire_wait::call */
 #define RESOLVE_REASON	  0xfffcu    /* an object: what is named is wire_wait::reason */
 #define RESOLVE_LOCK	  0xfffbu    /* an object: what is named is a lock, by its address */
+#define RESOLVE_WAKER	  0xfffau    /* an object: what is named has ended a wait */
 #define RESOLVED_PROBING  UINT32_MAX /* a function: one of the kernel's that works at probes */
 #define RESOLVED_NAMELESS (UINT32_MAX - 1) /* one of the kernel's that has no name */
+
+/* From where a thread was woken: functions from the outermost on, of the thread of that name. */
+struct waker_path {
+	const char *comm;
+	const uint32_t *functions;
+	size_t cnt;
+};
 
 /* Code that a function is to be named of: what lies before `vaddr`, which is behind a call. */
 struct code_place {
 	uint32_t pid;	 /* whose code; matters where no file has it */
 	uint32_t object; /* the target's; WIRE_CALLERS_NO_OBJECT: of no file; RESOLVE_* */
 	uint64_t vaddr;
+	const struct waker_path *waker; /* of RESOLVE_WAKER */
 };
 
 /* A frame as the kernel has it, see struct wire_callers. */
 static inline struct code_place code_place(uint32_t pid, uint64_t frame)
 {
-	return (struct code_place){pid, frame >> 48, frame & ((1ull << 48) - 1)};
+	return (struct code_place){pid, frame >> 48, frame & ((1ull << 48) - 1), NULL};
 }
 
 /* *function = the number of the function at a place, after collector__grow() if it is new. Returns

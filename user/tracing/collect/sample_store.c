@@ -103,7 +103,7 @@ static int function_at(struct sample_store *s, const struct code_place *at, uint
 }
 
 #define SAMPLE_FUNCTIONS (WIRE_CALLERS_FRAMES + WIRE_SAMPLE_KERNEL + 1)
-#define WAIT_FUNCTIONS	 (WIRE_CALLERS_FRAMES + 3)
+#define WAIT_FUNCTIONS	 (WIRE_CALLERS_FRAMES + 4)
 
 /* The functions of the program, outermost first. The innermost is where the instruction itself is,
  * not behind a call. */
@@ -127,17 +127,18 @@ static int functions_of(struct sample_store *s, const struct wire_sample *e, uin
 			size_t *cnt)
 {
 	uint32_t kernel = e->kernel_cnt < WIRE_SAMPLE_KERNEL ? e->kernel_cnt : WIRE_SAMPLE_KERNEL;
-	const struct code_place call = {0, RESOLVE_CALL, e->call + 1};
+	const struct code_place call = {.object = RESOLVE_CALL, .vaddr = e->call + 1};
 	int err = program_functions(s, &e->user, functions, cnt);
 
 	/* Of a thread of which nothing can be told. */
 	if (!err && !*cnt && !e->spot.node) {
-		const struct code_place nowhere = {e->user.pid, WIRE_CALLERS_NO_OBJECT, 0};
+		const struct code_place nowhere = {.pid = e->user.pid,
+						   .object = WIRE_CALLERS_NO_OBJECT};
 
 		err = function_at(s, &nowhere, &functions[(*cnt)++]);
 	}
 	for (uint32_t i = kernel; !err && i-- > 0;) {
-		const struct code_place at = {0, RESOLVE_KERNEL, e->kernel[i] + !i};
+		const struct code_place at = {.object = RESOLVE_KERNEL, .vaddr = e->kernel[i] + !i};
 
 		err = function_at(s, &at, &functions[*cnt]);
 		if (!err && functions[*cnt] == RESOLVED_NAMELESS)
@@ -222,9 +223,9 @@ static int wait_functions(struct sample_store *s, const struct wire_wait *w, uin
 			  uint32_t *functions, size_t *cnt)
 {
 	const struct code_place leaves[] = {
-		{0, RESOLVE_CALL, w->call + 1},
-		{0, RESOLVE_REASON, reason + 1},
-		{w->user.pid, RESOLVE_LOCK, w->lock + 1},
+		{.object = RESOLVE_CALL, .vaddr = w->call + 1},
+		{.object = RESOLVE_REASON, .vaddr = reason + 1},
+		{.object = RESOLVE_LOCK, .vaddr = w->lock + 1},
 	};
 	size_t leaves_cnt = reason == WIRE_REASON_LOCK && w->lock ? 3 : 2;
 	int err = program_functions(s, &w->user, functions, cnt);
@@ -234,8 +235,49 @@ static int wait_functions(struct sample_store *s, const struct wire_wait *w, uin
 	return err;
 }
 
+/* The functions of the path `node`, outermost first, of which those without a name are left out.
+ * Returns how many, at most `cap`: the innermost. */
+static size_t node_functions(const struct bpf_tables *t, uint32_t node, uint32_t *functions,
+			     size_t cap)
+{
+	size_t cnt = 0;
+
+	for (; cnt < cap && bpf_tables__node(t, node) && t->nodes[node].parent;
+	     node = t->nodes[node].parent) {
+		uint32_t function = t->nodes[node].function & ~WIRE_NODE_BURST;
+
+		if (function < WIRE_MAX_FUNCTIONS)
+			functions[cnt++] = function;
+	}
+	for (size_t i = 0; i < cnt / 2; i++) {
+		uint32_t last = functions[cnt - 1 - i];
+
+		functions[cnt - 1 - i] = functions[i];
+		functions[i] = last;
+	}
+	return cnt;
+}
+
+int sample_store__waker(struct sample_store *s, const struct bpf_tables *t,
+			const struct wire_wait *w, uint32_t *function)
+{
+	uint32_t functions[WAKER_FUNCTIONS + WIRE_CALLERS_FRAMES];
+	size_t above = node_functions(t, w->spot.node, functions, WAKER_FUNCTIONS), below;
+	int err = program_functions(s, &w->user, functions + above, &below);
+	struct waker_path path = {w->spot.comm, functions, above + below};
+	const struct code_place at = {.object = RESOLVE_WAKER, .waker = &path};
+
+	if (err)
+		return err;
+	if (path.cnt > WAKER_FUNCTIONS) {
+		path.functions += path.cnt - WAKER_FUNCTIONS;
+		path.cnt = WAKER_FUNCTIONS;
+	}
+	return s->resolve(&at, function, s->ctx);
+}
+
 int sample_store__add_wait(struct sample_store *s, const struct bpf_tables *t,
-			   const struct wire_wait *w, uint32_t reason, uint64_t ns)
+			   const struct wire_wait *w, const struct wait_end *end)
 {
 	uint32_t functions[WAIT_FUNCTIONS];
 	struct sample_tree *tree = tree_of(s, t, &w->spot);
@@ -244,11 +286,13 @@ int sample_store__add_wait(struct sample_store *s, const struct bpf_tables *t,
 
 	if (!tree)
 		return w->spot.node ? 0 : -ENOMEM;
-	err = wait_functions(s, w, reason, functions, &cnt);
+	err = wait_functions(s, w, end->reason, functions, &cnt);
 	if (err)
 		return err;
+	if (end->waker)
+		functions[cnt++] = *end->waker;
 	return sample_tree__add(tree, &(struct sample_place){w->spot.node, functions, cnt},
-				&(struct sample_figures){.off_ns = ns});
+				&(struct sample_figures){.off_ns = end->ns});
 }
 
 static int fetch(struct sample_store *s, const struct bpf_tables *t, uint32_t half)

@@ -71,10 +71,23 @@ void sample_store__weigh(struct sample_store *s, const struct bpf_tables *t, uin
 int sample_store__poll(struct sample_store *s, const struct bpf_tables *t);
 int sample_store__settle(struct sample_store *s, const struct bpf_tables *t);
 
-/* The thread has waited for so long at that place, for a reason (enum wire_reason). Time of call
+#define WAKER_FUNCTIONS 6 /* that are told of where a wait was ended, the innermost */
+
+/* *function = what stands for the place from where a thread was woken. Returns as those. */
+int sample_store__waker(struct sample_store *s, const struct bpf_tables *t,
+			const struct wire_wait *w, uint32_t *function);
+
+/* How a wait went on. */
+struct wait_end {
+	uint32_t reason;       /* enum wire_reason */
+	const uint32_t *waker; /* what stands for who has ended it; NULL: not known */
+	uint64_t ns;
+};
+
+/* The thread has waited for so long at that place. Time of call
  * stacks that are gone stays with their calls. Returns as those. */
 int sample_store__add_wait(struct sample_store *s, const struct bpf_tables *t,
-			   const struct wire_wait *w, uint32_t reason, uint64_t ns);
+			   const struct wire_wait *w, const struct wait_end *end);
 
 /* Puts the samples of call stack `number` into its copy, which is replaced. `scratch` as for
  * stack_copy__read(). Returns 0 or -ENOMEM. */

@@ -41,6 +41,52 @@ static uint64_t time_of(const struct wire_wait *e, uint64_t now_ns)
 	return ns;
 }
 
+/* What stands for the place of a waker; *function 0: it is gone. */
+static int waker_at(struct wait_store *w, struct sample_store *s, const struct bpf_tables *t,
+		    uint32_t place, uint32_t *function)
+{
+	int err = 0;
+
+	*function = 0;
+	if (!place || place > t->info.waits_cap || !t->waits[place - 1].hash)
+		return 0;
+	if (!w->seen[place - 1].waker) /* function 0 is the plan's */
+		err = sample_store__waker(s, t, &t->waits[place - 1], &w->seen[place - 1].waker);
+	*function = w->seen[place - 1].waker;
+	return err;
+}
+
+/* Adds a place's time of sleep: as much of it as is known by who has ended it. */
+static int take_sleep(struct wait_store *w, struct sample_store *s, const struct bpf_tables *t,
+		      uint32_t i, uint64_t ns)
+{
+	const struct wire_wait *e = &t->waits[i];
+	struct wait_end end = {.reason = e->reason};
+	uint32_t function;
+	int err = 0;
+
+	for (int k = 0; !err && k < WIRE_WAIT_WAKERS && ns; k++) {
+		uint64_t now = __atomic_load_n(&e->wakers[k].ns, __ATOMIC_ACQUIRE);
+		uint64_t more = now - w->seen[i].woken_ns[k];
+
+		if (!more)
+			continue;
+		w->seen[i].woken_ns[k] = now;
+		err = waker_at(w, s, t, e->wakers[k].place, &function);
+		if (err || !function)
+			continue;
+		end.waker = &function;
+		end.ns = more < ns ? more : ns;
+		ns -= end.ns;
+		err = sample_store__add_wait(s, t, e, &end);
+	}
+	if (err || !ns)
+		return err;
+	end.waker = NULL;
+	end.ns = ns;
+	return sample_store__add_wait(s, t, e, &end);
+}
+
 static int take(struct wait_store *w, struct sample_store *s, const struct bpf_tables *t,
 		uint32_t i, uint64_t now_ns)
 {
@@ -48,21 +94,24 @@ static int take(struct wait_store *w, struct sample_store *s, const struct bpf_t
 	uint64_t ns = time_of(e, now_ns);
 	uint64_t ready_ns = __atomic_load_n(&e->ready_ns, __ATOMIC_ACQUIRE), more;
 	struct wait_seen *seen = &w->seen[i];
+	struct wait_end end = {.reason = WIRE_REASON_CPU};
 	int err = 0;
 
 	more = ns > ready_ns ? ns - ready_ns : 0;
 	if (more > seen->slept_ns) {
-		err = sample_store__add_wait(s, t, e, e->reason, more - seen->slept_ns);
+		uint64_t before = seen->slept_ns;
+
 		seen->slept_ns = more;
+		err = take_sleep(w, s, t, i, more - before);
 	}
 	/* What lasted at the last look has been taken for sleep up to then. */
 	if (ready_ns > ns - seen->slept_ns)
 		ready_ns = ns > seen->slept_ns ? ns - seen->slept_ns : 0;
-	if (!err && ready_ns > seen->ready_ns) {
-		err = sample_store__add_wait(s, t, e, WIRE_REASON_CPU, ready_ns - seen->ready_ns);
-		seen->ready_ns = ready_ns;
-	}
-	return err;
+	if (err || ready_ns <= seen->ready_ns)
+		return err;
+	end.ns = ready_ns - seen->ready_ns;
+	seen->ready_ns = ready_ns;
+	return sample_store__add_wait(s, t, e, &end);
 }
 
 static uint32_t state_of(const struct wire_wait *e)
@@ -113,6 +162,8 @@ int wait_store__poll(struct wait_store *w, struct sample_store *s, const struct 
 
 	if (!w->seen || !s->resolve || counts(t).made - w->freed <= t->info.waits_cap / 2)
 		return 0;
+	/* While the places of all wakers are there. */
+	err = wait_store__read(w, s, t, 0);
 	for (uint32_t i = 0; !err && i < t->info.waits_cap; i++) {
 		struct wire_wait *e = &t->waits[i];
 		struct wait_seen *seen = &w->seen[i];

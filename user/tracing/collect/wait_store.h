@@ -6,14 +6,18 @@
 
 #include <stdint.h>
 
+#include "wire.h"
+
 struct bpf_tables;
 struct profile_accounting;
 struct sample_store;
 
 /* What was read of a place before. */
 struct wait_seen {
-	uint64_t slept_ns, ready_ns; /* that are in a tree: for its reason, and for a CPU */
-	uint64_t cnt;		     /* when it was last asked whether the place is idle */
+	uint64_t woken_ns[WIRE_WAIT_WAKERS]; /* as struct wire_waker */
+	uint32_t waker;			     /* what stands for it as a waker; 0: not asked yet */
+	uint64_t slept_ns, ready_ns;	     /* that are in a tree: for its reason, and for a CPU */
+	uint64_t cnt;			     /* when it was last asked whether the place is idle */
 };
 
 struct wait_store {
