@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Why threads wait: leaves below the paths that do."""
 
+import re
+
 import harness
 
 OPTIONS = ("--sample-rate", "97", "-F", "wait_*", "-F", "hand_*")
@@ -69,6 +71,16 @@ class Reasons(harness.TestCase):
                     if names[-1].startswith(f"[by other: hand_{name} "):
                         right += ns
         self.assertGreaterEqual(right / told, 0.95, (right, told))
+
+    def test_locks(self):
+        done = self.process(harness.PROFTRACE, *OPTIONS, "-f", "locks", "--",
+                            harness.program("reasons"), str(TIMES)).finish()
+        self.assertEqual(done.status, 0, done)
+        blocks = re.split(r"(?m)^(?= *\S+ \S+ +\S+%  lock 0x)", done.stdout)
+        block, = [b for b in blocks if "› wait_lock › pthread_mutex_lock" in b]
+        self.assertRegex(block, r"100.0%  waited in    reasons: .*wait_lock › pthread_mutex_lock")
+        share, = re.findall(r"([0-9.]+)%  released by  other: hand_lock ›", block)
+        self.assertGreater(float(share), 95)
 
     def test_formats(self):
         result = self.path("result.folded")

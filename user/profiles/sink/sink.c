@@ -15,6 +15,7 @@ static const struct sink *const sinks[] = {
 	&sink_flat,
 	&sink_lines,
 	&sink_folded,
+	&sink_locks,
 	&sink_svg,
 	&sink_json,
 	&sink_speedscope,

@@ -74,6 +74,6 @@ const struct sink *sink__at(size_t index);
 
 extern const struct sink sink_tree, sink_flat, sink_folded, sink_json, sink_speedscope, sink_pprof,
 	sink_callgrind, sink_csv, sink_sqlite, sink_chrome, sink_perfetto, sink_firefox, sink_html,
-	sink_lines, sink_svg, sink_openmetrics;
+	sink_lines, sink_locks, sink_svg, sink_openmetrics;
 
 #endif

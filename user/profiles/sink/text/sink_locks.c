@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * One block for each lock that threads have waited for, the dearest first: where they waited, and
+ * who has released it. All of that is in the tree: a lock is a function below the path that waits,
+ * and those who have ended the waits are functions below the lock.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calls/profile.h"
+#include "sink/names.h"
+#include "sink/sink.h"
+#include "sink/stream.h"
+#include "sink/text/footer.h"
+#include "sink/text/printer.h"
+#include "util/array.h"
+
+#define LOCK_PREFIX  "[lock 0x"
+#define WAKER_PREFIX "[by "
+#define SHOWN	     5 /* waiters of a lock, and wakers, unless -v asks for all */
+#define PATH_SHOWN   4 /* functions of a waiter's path, the innermost */
+#define PATH_SIZE    400
+
+/* One of a lock's waiters, or of those who have released it. */
+struct party {
+	uint32_t lock; /* function of the profile */
+	pid_t pid;     /* whose lock it is: addresses are each process's own */
+	bool releases;
+	uint64_t ns;
+	char name[PATH_SIZE];
+};
+
+struct parties {
+	struct party *all;
+	size_t cnt, cap;
+};
+
+/* A lock: a run of parties. */
+struct lock {
+	size_t first, cnt;
+	uint64_t ns;
+};
+
+static bool is_wait(const struct profile *p, uint32_t function, const char *prefix)
+{
+	const struct profile_function *f = &p->functions[function];
+
+	return f->module && !strcmp(f->module, "[waits]") && f->name &&
+	       !strncmp(f->name, prefix, strlen(prefix));
+}
+
+/* The thread, and the innermost functions that are the program's: above the lock are its reason and
+ * the system call. */
+static void name_waiter(const struct profile *p, uint32_t node, char *name)
+{
+	uint32_t path[PATH_SHOWN], cnt = 0;
+	int len = snprintf(name, PATH_SIZE, "%s:", p->threads[p->nodes[node].thread].comm);
+
+	node = p->nodes[p->nodes[node].parent].parent;
+	for (node = p->nodes[node].parent; node && cnt < PATH_SHOWN; node = p->nodes[node].parent)
+		path[cnt++] = p->nodes[node].function;
+	for (uint32_t i = cnt; i-- > 0 && len < PATH_SIZE;)
+		len += snprintf(name + len, PATH_SIZE - len, "%s%.64s", i + 1 < cnt ? " › " : " ",
+				function__name(&p->functions[path[i]]));
+}
+
+static struct party *add(struct parties *t, const struct profile *p, uint32_t lock_node)
+{
+	const struct profile_node *n = &p->nodes[lock_node];
+
+	if (ARRAY_RESERVE(&t->all, t->cnt, &t->cap))
+		return NULL;
+	t->all[t->cnt] = (struct party){.lock = n->function, .pid = p->threads[n->thread].pid};
+	return &t->all[t->cnt++];
+}
+
+static int add_lock(struct parties *t, const struct profile *p, uint32_t node)
+{
+	struct party *party = add(t, p, node);
+
+	if (!party)
+		return -ENOMEM;
+	party->ns = p->nodes[node].stats.off_ns;
+	name_waiter(p, node, party->name);
+	for (uint32_t i = p->nodes[node].first_child; i; i = p->nodes[i].next_sibling) {
+		const char *by = function__name(&p->functions[p->nodes[i].function]);
+
+		if (!is_wait(p, p->nodes[i].function, WAKER_PREFIX))
+			continue;
+		party = add(t, p, node);
+		if (!party)
+			return -ENOMEM;
+		party->releases = true;
+		party->ns = p->nodes[i].stats.off_ns;
+		by += strlen(WAKER_PREFIX);
+		snprintf(party->name, sizeof(party->name), "%.*s", (int)strlen(by) - 1, by);
+	}
+	return 0;
+}
+
+static int same_lock(const struct party *x, const struct party *y)
+{
+	if (x->lock != y->lock)
+		return x->lock < y->lock ? -1 : 1;
+	return (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	const struct party *x = a, *y = b;
+	int order = same_lock(x, y);
+
+	if (!order)
+		order = x->releases - y->releases;
+	return order ? order : strcmp(x->name, y->name);
+}
+
+static int compare_times(const void *a, const void *b)
+{
+	const struct party *x = a, *y = b;
+
+	if (x->releases != y->releases)
+		return x->releases - y->releases;
+	if (x->ns != y->ns)
+		return x->ns > y->ns ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+static int compare_locks(const void *a, const void *b)
+{
+	const struct lock *x = a, *y = b;
+
+	if (x->ns != y->ns)
+		return x->ns > y->ns ? -1 : 1;
+	return (x->first > y->first) - (x->first < y->first);
+}
+
+/* Makes one of parties of the same name, and finds the locks: those of `out`, in order. Returns how
+ * many. */
+static size_t gather(struct parties *t, struct lock *out)
+{
+	size_t cnt = 0, locks = 0;
+
+	if (t->cnt)
+		qsort(t->all, t->cnt, sizeof(*t->all), compare_names);
+	for (size_t i = 0; i < t->cnt; i++) {
+		struct party *last = cnt ? &t->all[cnt - 1] : NULL;
+
+		if (last && !compare_names(last, &t->all[i])) {
+			last->ns += t->all[i].ns;
+		} else {
+			if (!last || same_lock(last, &t->all[i]))
+				out[locks++] = (struct lock){.first = cnt};
+			out[locks - 1].cnt++;
+			t->all[cnt++] = t->all[i];
+		}
+		if (!t->all[i].releases)
+			out[locks - 1].ns += t->all[i].ns;
+	}
+	t->cnt = cnt;
+	for (size_t i = 0; i < locks; i++)
+		qsort(&t->all[out[i].first], out[i].cnt, sizeof(*t->all), compare_times);
+	if (locks)
+		qsort(out, locks, sizeof(*out), compare_locks);
+	return locks;
+}
+
+static int print_party(struct printer *pr, const struct party *party, const struct lock *l)
+{
+	size_t room = printer__room(pr, 38, PATH_SIZE, 30);
+	char ns[32], share[32];
+	int err;
+
+	fprintf(pr->out, "  %9s  %6s  %-11s  ", printer__time(pr, party->ns, 0, ns, sizeof(ns)),
+		printer__share(party->ns, l->ns, share, sizeof(share)),
+		party->releases ? "released by" : "waited in");
+	err = printer__name(pr, party->name, room);
+	fputc('\n', pr->out);
+	return err < 0 ? err : 0;
+}
+
+static int print_lock(struct printer *pr, const struct parties *t, const struct lock *l,
+		      uint64_t whole)
+{
+	const struct party *first = &t->all[l->first];
+	const char *name = function__name(&pr->profile->functions[first->lock]);
+	size_t shown[2] = {0};
+	char ns[32], share[32];
+	int err = 0;
+
+	fprintf(pr->out, "%s%11s  %6s  lock %.*s of process %d%s\n", printer__style(pr, STYLE_BOLD),
+		printer__time(pr, l->ns, 0, ns, sizeof(ns)),
+		printer__share(l->ns, whole, share, sizeof(share)),
+		(int)strcspn(name + strlen("[lock "), "]"), name + strlen("[lock "), first->pid,
+		printer__style(pr, STYLE_PLAIN));
+	for (size_t i = 0; i < l->cnt && !err; i++) {
+		if (pr->opts->verbose || shown[first[i].releases]++ < SHOWN)
+			err = print_party(pr, &first[i], l);
+	}
+	return err;
+}
+
+static int print_locks(struct printer *pr, struct parties *t)
+{
+	struct lock *locks = calloc(t->cnt + 1, sizeof(*locks));
+	uint64_t whole = 0;
+	size_t cnt;
+	int err = 0;
+
+	if (!locks)
+		return -ENOMEM;
+	cnt = gather(t, locks);
+	for (size_t i = 0; i < cnt; i++)
+		whole += locks[i].ns;
+	if (cnt)
+		fprintf(pr->out, "%s%11s  %6s  LOCK%s\n", printer__style(pr, STYLE_DIM), "WAITED",
+			"SHARE", printer__style(pr, STYLE_PLAIN));
+	for (size_t i = 0; i < cnt && !err; i++)
+		err = print_lock(pr, t, &locks[i], whole);
+	fputs(cnt			      ? "\n"
+	      : pr->profile->sample_period_ns ? "no thread has waited for a lock\n\n"
+					      : "locks come with samples: --sample-rate 97\n\n",
+	      pr->out);
+	free(locks);
+	return err;
+}
+
+static int write_locks(const struct profile *p, const struct sink_options *opts, FILE *out)
+{
+	struct printer pr = {.profile = p, .opts = opts, .out = out};
+	struct parties parties = {0};
+	int err = 0;
+
+	for (uint32_t i = 1; i < p->nodes_cnt && !err; i++) {
+		if (is_wait(p, p->nodes[i].function, LOCK_PREFIX))
+			err = add_lock(&parties, p, i);
+	}
+	if (!err) {
+		stream__begin();
+		printer__interval(&pr);
+		err = print_locks(&pr, &parties);
+	}
+	if (!err)
+		err = footer__print(&pr, false);
+	printer__fini(&pr);
+	free(parties.all);
+	return err ? err : stream__end(out);
+}
+
+const struct sink sink_locks = {
+	.name = "locks",
+	.help = "locks that threads have waited for, where, and who has released them",
+	.accounts = true,
+	.names_only = true,
+	.write = write_locks,
+};
