@@ -11,6 +11,8 @@ static const char expected_tables[] =
 	" SESSIONS    OPEN      PER S      P50      P90      P99      MAX  FUNCTION\n"
 	"       10       0         10  1.00 us  1.00 us  9.00 us  9.00 us  handle\n"
 	"\n"
+	"slow sessions take 8.00 us longer: 7.50 us waiting in work, 500 ns running handle\n"
+	"\n"
 	"the slowest of handle, each with the paths whose own time was most\n"
 	"   TOOK   QUEUED     AFTER  THREAD\n"
 	"            SELF   SHARE  WAITING  PATH\n"
@@ -204,17 +206,17 @@ static void test_paths_are_whole(void **state)
 	const struct sink_options narrow = {.columns = 80}, wide = {0};
 	struct profile *p = make_deep(5);
 
-	expect_copy(fixture_write(&sink_flat, p, &narrow), "8.00 us ", "\n\n",
+	expect_copy(fixture_write(&sink_flat, p, &narrow), "8.00 us  ", "\n\n",
 		    "8.00 us  +8.00 us      0 ns  100.0%  handle > step_0_of_the_way\n"
 		    "                                     > step_1_of_the_way > step_2_of_the_way\n"
 		    "                                     > step_3_of_the_way > step_4_of_the_way");
-	expect_copy(fixture_write(&sink_flat, p, &wide), "8.00 us ", "\n\n",
+	expect_copy(fixture_write(&sink_flat, p, &wide), "8.00 us  ", "\n\n",
 		    "8.00 us     0 ns  +8.00 us      0 ns  100.0%  handle > step_0_of_the_way > "
 		    "step_1_of_the_way > step_2_of_the_way > step_3_of_the_way > "
 		    "step_4_of_the_way");
 	profile__free(p);
 	p = make_deep(STEPS);
-	expect_copy(fixture_write(&sink_flat, p, &narrow), "8.00 us ", "\n\n",
+	expect_copy(fixture_write(&sink_flat, p, &narrow), "8.00 us  ", "\n\n",
 		    "8.00 us  +8.00 us      0 ns  100.0%  handle > ... > step_5_of_the_way\n"
 		    "                                     > step_6_of_the_way > step_7_of_the_way\n"
 		    "                                     > step_8_of_the_way > step_9_of_the_way");

@@ -11,6 +11,7 @@
 #include "sink/sessions.h"
 #include "sink/sink.h"
 #include "sink/text/printer.h"
+#include "sink/text/session_sentence.h"
 #include "util/text.h"
 
 #define SLOWEST_MAX 10 /* sessions that are shown, unless all are */
@@ -335,7 +336,9 @@ int sessions_text__print(struct printer *pr, const struct profile *p)
 	if (!err)
 		err = print_groups(&v);
 	for (size_t i = 0; i < v.s->groups_cnt && !err; i++) {
-		err = print_slowest(&v, &v.s->groups[i]);
+		err = session_sentence__print(pr, &v.ranks, &v.s->groups[i]);
+		if (!err)
+			err = print_slowest(&v, &v.s->groups[i]);
 		if (!err)
 			err = print_reasons(&v, &v.s->groups[i]);
 	}
