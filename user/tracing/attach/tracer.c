@@ -394,7 +394,8 @@ int tracer__switch_off(struct tracer *tr, uint64_t *at_ns)
 int tracer__suspend(struct tracer *tr)
 {
 	bpf_link__destroy(tr->skel->links.on_switch);
-	tr->skel->links.on_switch = NULL;
+	bpf_link__destroy(tr->skel->links.on_waking);
+	tr->skel->links.on_switch = tr->skel->links.on_waking = NULL;
 	return groups__suspend(&tr->groups);
 }
 
@@ -404,7 +405,9 @@ int tracer__resume(struct tracer *tr, const struct plan *p, const struct target 
 
 	if (!tr->skel->links.on_switch)
 		tr->skel->links.on_switch = bpf_program__attach(tr->skel->progs.on_switch);
-	if (!tr->skel->links.on_switch) {
+	if (!tr->skel->links.on_waking && tr->tables.waits_cap)
+		tr->skel->links.on_waking = bpf_program__attach(tr->skel->progs.on_waking);
+	if (!tr->skel->links.on_switch || (!tr->skel->links.on_waking && tr->tables.waits_cap)) {
 		log_error("cannot attach to the scheduler's tracepoints: %s", strerror(errno));
 		return -errno;
 	}
