@@ -105,8 +105,9 @@ static int take(struct wait_store *w, struct sample_store *s, const struct bpf_t
 		err = take_sleep(w, s, t, i, more - before);
 	}
 	/* What lasted at the last look has been taken for sleep up to then. */
-	if (ready_ns > ns - seen->slept_ns)
-		ready_ns = ns > seen->slept_ns ? ns - seen->slept_ns : 0;
+	more = ns > seen->slept_ns ? ns - seen->slept_ns : 0;
+	if (ready_ns > more)
+		ready_ns = more;
 	if (err || ready_ns <= seen->ready_ns)
 		return err;
 	end.ns = ready_ns - seen->ready_ns;
