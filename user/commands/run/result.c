@@ -214,7 +214,7 @@ static int run_show(struct run *r, struct profile *now)
 			collector__forget_retired(r->collector);
 		return err;
 	}
-	if (!r->out.file) {
+	if (!r->out.file && !r->folder) {
 		profile__free(now);
 		return 0;
 	}
