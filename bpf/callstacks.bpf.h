@@ -176,7 +176,8 @@ static __always_inline bool callstack_is(const struct wire_callstack *callstack,
 /* Nobody ran on a call stack since then, up to now: that is time of what is innermost there. */
 static __always_inline void callstack_waited(struct wire_callstack *callstack, u64 since, u64 now)
 {
-	struct wire_frame *top = frame_at(callstack->top);
+	u32 number = innermost_known(callstack);
+	struct wire_frame *top = frame_at(number);
 	struct wire_node_rest *n = top ? node_rest_at(top->node) : 0;
 
 	if (!n)
@@ -184,7 +185,7 @@ static __always_inline void callstack_waited(struct wire_callstack *callstack, u
 	n->off_ns += (now - since) * top->weight;
 	callstack->off_ns += now - since;
 	callstack->waited_ns = now;
-	callstack->waited_frame = callstack->top;
+	callstack->waited_frame = number;
 }
 
 /* A thread, whose thread stack has the number `runner`, is seen elsewhere than on this call stack.

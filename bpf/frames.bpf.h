@@ -61,6 +61,63 @@ static __always_inline void frame_lose(const struct wire_frame *f, u64 ns)
 		n->self_ns -= ns;
 }
 
+/* Bursts: dropped functions are recorded for a moment, on paths of their own. */
+const volatile bool has_bursts = false;
+bool bursting = false;
+/* CLOCK_MONOTONIC: the probes of bursts up to then are gone. */
+u64 bursts_gone_ns = 0;
+
+#define MOST_STALE 32 /* frames on top of a call stack that are looked at */
+
+/* Whether the frame was entered in a burst. */
+static __always_inline bool is_of_burst(__attribute__((unused)) const struct wire_frame *f)
+{
+#ifdef PROFTRACE_BASIC
+	return false; /* there are none on these kernels */
+#else
+	return has_bursts && (f->entry & WIRE_FRAME_BURST);
+#endif
+}
+
+/* Whether nobody will see the frame leave, as its burst is over. */
+static __always_inline bool is_stale(const struct wire_frame *f)
+{
+	return is_of_burst(f) && f->entered_ns < bursts_gone_ns;
+}
+
+/* Whether it may have left unseen: from the burst's end on, as probes go one after the other. */
+static __always_inline bool may_have_left(const struct wire_frame *f)
+{
+	return is_of_burst(f) && (!bursting || f->entered_ns < bursts_gone_ns);
+}
+
+/* When a stale call ended, as far as it is known: its burst did, or its last callee. */
+static __always_inline u64 stale_end(const struct wire_frame *f, u64 now)
+{
+	u64 end = f->entered_ns + f->child_ns;
+
+	if (end < bursts_gone_ns)
+		end = bursts_gone_ns;
+	return end < now ? end : now;
+}
+
+/* The innermost frame that is still there for sure: what a thread does that has made no call since
+ * the burst is its caller's. */
+static __always_inline u32 innermost_known(const struct wire_callstack *callstack)
+{
+	u32 number = callstack->top;
+
+#pragma clang loop unroll(disable)
+	for (int i = 0; has_bursts && i < MOST_STALE; i++) {
+		const struct wire_frame *f = frame_at(number);
+
+		if (!f || !may_have_left(f))
+			break;
+		number = f->up;
+	}
+	return number;
+}
+
 /*
  * A thread may be preempted between a reading of the clock and the moment when its innermost frame
  * changes; what it waits then is time of the frame that is innermost meanwhile. So the readings
@@ -90,6 +147,8 @@ static __always_inline u64 callstack_pop(struct wire_callstack *callstack,
 {
 	*off_ns = *(volatile u64 *)&callstack->off_ns;
 	*(volatile u32 *)&callstack->top = f->up;
+	if (is_stale(f))
+		return stale_end(f, now);
 	if (*(volatile u64 *)&callstack->waited_ns <= now || callstack->waited_frame == f->up)
 		return now;
 	*off_ns = callstack->off_ns;
@@ -187,18 +246,6 @@ __noinline u32 spans_catch_up(u32 base_number, u32 number)
 	callstack->off_ns = base->off_ns;
 	callstack->probe_ns = base->probe_ns;
 	return number;
-}
-
-/* Bursts: dropped functions are recorded for a moment, on paths of their own. */
-const volatile bool has_bursts = false;
-bool bursting = false;
-/* CLOCK_MONOTONIC: the probes of bursts up to then are gone. */
-u64 bursts_gone_ns = 0;
-
-/* Whether nobody will see the frame leave, as its burst is over. */
-static __always_inline bool is_stale(const struct wire_frame *f)
-{
-	return has_bursts && (f->entry & WIRE_FRAME_BURST) && f->entered_ns < bursts_gone_ns;
 }
 
 #define WHOLE_STACK (~0ull) /* a slot: that of the sentinel */

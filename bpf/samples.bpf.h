@@ -51,7 +51,7 @@ static long live_step(__attribute__((unused)) u32 i, struct live_search *q)
 {
 	const struct wire_frame *f = frame_at(q->frame);
 
-	if (!f || f->slot >= q->sp)
+	if (!f || (f->slot >= q->sp && !may_have_left(f)))
 		return 1;
 	q->frame = f->up;
 	return 0;

@@ -322,7 +322,10 @@ static __always_inline bool unwind_further(struct unwind_place *u)
 /* A frame that ends at the open call's slot, or above. */
 static __always_inline u32 unwind_at_call(struct unwind_place *u, u64 cfa)
 {
-	if (cfa - 8 == u->open.slot)
+	const struct wire_frame *f = u->open.frame ? frame_at(u->open.frame) : 0;
+
+	/* What was entered in a burst may have left, and another call have its slot. */
+	if (cfa - 8 == u->open.slot && !(f && may_have_left(f)))
 		return UNWIND_ENDS | WIRE_CALLERS_WHOLE;
 	return unwind_further(u) ? 0 : UNWIND_ENDS | WIRE_CALLERS_ASTRAY;
 }

@@ -254,6 +254,14 @@ static void open_calls_of_bursts_end_with_them(void **state)
 	assert_stats(NODE(p, 0, MAIN), 1, 1000, 600, UINT64_MAX, 0);
 	assert_stats(NODE(p, 0, MAIN, WORK), 1, 400, 350, UINT64_MAX, 0);
 	profile__free(p);
+	/* So is what the thread waits now. */
+	callstack->current = t;
+	callstack->off_since = 1700;
+	p = snapshot(2000);
+	assert_int_equal(NODE(p, 0, MAIN)->stats.off_self_ns, 300);
+	assert_int_equal(NODE(p, 0, MAIN, WORK)->stats.off_self_ns, 0);
+	profile__free(p);
+	callstack->off_since = 0;
 	/* Callees were seen to leave later; the burst goes on. */
 	bpf_enter(t, LEAF, 1400);
 	bpf_leave(t, 1600);

@@ -24,19 +24,36 @@ int stack_copy__scratch(const struct bpf_tables *t, uint32_t **out)
 	return 0;
 }
 
-/* When an open call ends, as far as it is known, at `inner_ns` at the latest: one that was entered
- * in a burst is not seen to leave once that is over. */
+/* A call of a burst that is over is not seen to leave. */
+static bool is_stale(const struct bpf_tables *t, const struct wire_frame *f)
+{
+	return f->entry & WIRE_FRAME_BURST && t->info.bursts_gone_ns &&
+	       f->entered_ns < *t->info.bursts_gone_ns;
+}
+
+/* As innermost_known() in BPF. NULL: not known. */
+static const struct wire_frame *innermost_known(const struct bpf_tables *t,
+						const struct wire_callstack *callstack)
+{
+	const struct wire_frame *f = bpf_tables__frame(t, callstack->top);
+
+	for (uint32_t guard = t->info.frames_cap; f && guard && is_stale(t, f); guard--)
+		f = bpf_tables__frame(t, f->up);
+	return f;
+}
+
+/* When an open call ends, as far as it is known, at `inner_ns` at the latest: as stale_end() in BPF
+ * has it. */
 static uint64_t known_end_ns(const struct bpf_tables *t, const struct wire_frame *f,
 			     uint64_t inner_ns)
 {
-	uint64_t gone_ns = t->info.bursts_gone_ns ? *t->info.bursts_gone_ns : 0;
-	uint64_t callees_ns = f->entered_ns + f->child_ns;
+	uint64_t end_ns = f->entered_ns + f->child_ns;
 
-	if (!(f->entry & WIRE_FRAME_BURST) || f->entered_ns >= gone_ns)
+	if (!is_stale(t, f))
 		return inner_ns;
-	if (gone_ns < callees_ns)
-		gone_ns = callees_ns;
-	return gone_ns < inner_ns ? gone_ns : inner_ns;
+	if (end_ns < *t->info.bursts_gone_ns)
+		end_ns = *t->info.bursts_gone_ns;
+	return end_ns < inner_ns ? end_ns : inner_ns;
 }
 
 /*
@@ -83,7 +100,7 @@ static void add_wait(const struct bpf_tables *t, const struct wire_callstack *ca
 		     const struct wire_callstack *base, const uint32_t *scratch,
 		     struct stack_copy *copy, uint64_t now_ns)
 {
-	const struct wire_frame *top = bpf_tables__frame(t, callstack->top);
+	const struct wire_frame *top = innermost_known(t, callstack);
 	uint64_t since = idle_since_ns(t, base);
 
 	if (!since || since > now_ns || !top || !bpf_tables__node(t, top->node))
