@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tables/bpf_tables.h"
 #include "collect/value_store.h"
+#include "tables/bpf_tables.h"
+#include "tables/stack_copy.h"
 #include "util/array.h"
 #include "util/log.h"
 
@@ -207,6 +208,7 @@ int drain__last(struct drain *d, uint32_t number, uint64_t end_ns)
 	const struct wire_callstack *wire = bpf_tables__callstack(t, number);
 	const struct wire_callstack *base =
 		wire->kind == WIRE_CALLSTACK_SPANS ? bpf_tables__callstack(t, wire->base) : wire;
+	uint64_t idle_ns = stack_copy__idle_ns(t, base ? base : wire, end_ns);
 	uint32_t guard = t->info.frames_cap, callstack = 0;
 	int err = drain__callstack(d, number);
 
@@ -221,7 +223,8 @@ int drain__last(struct drain *d, uint32_t number, uint64_t end_ns)
 		call = (struct wire_call){
 			.entered_ns = f->entered_ns,
 			.took_ns = end_ns > f->entered_ns ? end_ns - f->entered_ns : 0,
-			.off_ns = (base ? base : wire)->off_ns - t->frame_rests[i].entered_off_ns,
+			.off_ns = (base ? base : wire)->off_ns + idle_ns -
+				  t->frame_rests[i].entered_off_ns,
 			.node = f->node,
 		};
 		err = take(d, &call,

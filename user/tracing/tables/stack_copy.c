@@ -85,12 +85,16 @@ static void add_open_time(const struct bpf_tables *t, const struct wire_callstac
 	}
 }
 
-/* Since when nobody runs on a call stack; 0: somebody does, as far as is known. */
-static uint64_t idle_since_ns(const struct bpf_tables *t, const struct wire_callstack *callstack)
+uint64_t stack_copy__idle_ns(const struct bpf_tables *t, const struct wire_callstack *callstack,
+			     uint64_t now_ns)
 {
+	uint64_t since_ns = 0;
+
 	if (!callstack->runner && callstack->left_ns)
-		return callstack->left_ns;
-	return bpf_tables__callstack(t, callstack->current) == callstack ? callstack->off_since : 0;
+		since_ns = callstack->left_ns;
+	else if (bpf_tables__callstack(t, callstack->current) == callstack)
+		since_ns = callstack->off_since;
+	return since_ns && since_ns < now_ns ? now_ns - since_ns : 0;
 }
 
 /* The thread is off the CPU right now, or has left the call stack, as a coroutine's, for another:
@@ -101,12 +105,9 @@ static void add_wait(const struct bpf_tables *t, const struct wire_callstack *ca
 		     struct stack_copy *copy, uint64_t now_ns)
 {
 	const struct wire_frame *top = innermost_known(t, callstack);
-	uint64_t since = idle_since_ns(t, base);
 
-	if (!since || since > now_ns || !top || !bpf_tables__node(t, top->node))
-		return;
-	if (scratch[top->node] < copy->nodes_cnt)
-		copy->nodes[scratch[top->node]].off_ns += now_ns - since;
+	if (top && bpf_tables__node(t, top->node) && scratch[top->node] < copy->nodes_cnt)
+		copy->nodes[scratch[top->node]].off_ns += stack_copy__idle_ns(t, base, now_ns);
 }
 
 /* Adds the time that the base has waited, and paid for probes, since the last event of the spans

@@ -54,6 +54,10 @@ struct stack_copy {
 /* Scratch memory for reading: node number -> index in the part, STACK_COPY_ROOT between reads. */
 int stack_copy__scratch(const struct bpf_tables *t, uint32_t **out); /* 0 or -ENOMEM; free() it */
 
+/* For how long nobody has run on a call stack, in ns; 0: somebody does, as far as is known. */
+uint64_t stack_copy__idle_ns(const struct bpf_tables *t, const struct wire_callstack *callstack,
+			     uint64_t now_ns);
+
 /*
  * Reads a call stack's record, open calls with the time they have had until `now_ns` or until the
  * call stack ended. Returns 0, with *out NULL if there is nothing to tell, or -ENOMEM; without
