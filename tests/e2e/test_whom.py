@@ -84,7 +84,7 @@ class Names(WhomCase):
 
     def test_a_glob_beside_a_number(self):
         numbered, named = self.target("recursion", 10, 2), self.target(self.calc, 3)
-        tracer = self.trace("-p", f"{numbered.pid},{self.name[:-1]}?")
+        tracer = self.trace("-p", f"{numbered.pid},?{self.name[1:]}")
         later = self.target(self.calc, 5)
         self.wait_joined(tracer, later)
         document = self.finish(tracer, numbered, named, later)
