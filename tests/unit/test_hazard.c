@@ -53,6 +53,15 @@ static void seccomp_filters(void **state)
 	}
 }
 
+static void several_links(void **state)
+{
+	assert_null(hazard__of_several("6.1.0-22-amd64"));
+	assert_null(hazard__of_several("6.13.12"));
+	assert_non_null(hazard__of_several("6.14.0"));
+	assert_non_null(hazard__of_several("6.18.44"));
+	assert_non_null(hazard__of_several("7.2.13+deb14-amd64"));
+}
+
 static void shadow_stacks(void **state)
 {
 	assert_non_null(strstr(of("6.8.0-31-generic", shadow, new_cpu), "shadow"));
@@ -101,9 +110,8 @@ static void strange_releases(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(seccomp_filters),
-		cmocka_unit_test(shadow_stacks),
-		cmocka_unit_test(calls_under_shadow_stacks),
+		cmocka_unit_test(seccomp_filters),  cmocka_unit_test(several_links),
+		cmocka_unit_test(shadow_stacks),    cmocka_unit_test(calls_under_shadow_stacks),
 		cmocka_unit_test(strange_releases),
 	};
 

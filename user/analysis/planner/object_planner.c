@@ -14,6 +14,7 @@
 #include "code/pieces.h"
 #include "elf/elf_image.h"
 #include "exits/proof.h"
+#include "exits/exits.h"
 #include "plan/object.h"
 #include "plan/options.h"
 #include "plan/plan.h"
@@ -137,17 +138,31 @@ static uint64_t decode_budget(const struct elf_image *img)
 	return code < MAX_BUDGET ? code : MAX_BUDGET;
 }
 
+/* Links for every process are for programs that may fork, children included, and for whatever
+ * program comes; other files' are bound to one process each, where others map them. */
+static struct exit_context exits_of_object(const struct planning *pn, uint32_t index)
+{
+	const struct target_object *obj = &pn->target->objects[index];
+	bool unbound = pn->opts->new_programs || (pn->opts->children && obj->is_main);
+	struct exit_context exits = *pn->exits;
+
+	if (!exits.hazard && !unbound && obj->processes_cnt > 1)
+		exits.hazard = pn->target->hazard_if_bound;
+	return exits;
+}
+
 /* Plans `cnt` wanted functions of object `index`, which go to `out`. */
 static int plan_wanted(const struct planning *pn, uint32_t index,
 		       const struct wanted_symbol *wanted, size_t cnt, struct plan *out)
 {
 	const struct plan_object *obj = &pn->plan->objects[index];
+	struct exit_context exits = exits_of_object(pn, index);
 	struct read_code read = {0};
 	struct cold_pieces cold;
 	struct worker model = {
 		.obj = obj,
 		.opts = pn->opts,
-		.exit_ctx = pn->exits,
+		.exit_ctx = &exits,
 		.proofs = pn->proofs,
 		.object = index,
 		.wanted = wanted,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Three known faults of the kernel (x86-64):
+ * Four known faults of the kernel (the first three on x86-64):
  *
  * Since 6.11 a return probe's trampoline makes a system call, uretprobe. Until 6.12.14, 6.13.3 and
  * 6.14 it was subject to the process's seccomp filter, which does not know it and kills
@@ -17,6 +17,13 @@
  * none where the kernel emulates the call, a wrong one where it single-steps a copy. So the
  * callee's return faulted. As it is not known which kernels have that mended, calls are left alone
  * under shadow stacks on all of them; other instructions do as well.
+ *
+ * Since 6.14, where two session links want one return, the kernel keeps a list of them with the
+ * record of that return, and the thread's next return probe takes the record, list and all. If that
+ * one has a single link and the thread forks before it returns, parent and child share the list,
+ * and both free it: the machine dies. Links that are bound to one process each are several on one
+ * function, as the kernel counts those of the other processes as well. (Links for every process are
+ * one, and whoever declines is not counted.) No kernel is known that has it mended.
  *
  * Other entry probes have no such faults: the call that a nop becomes since 6.18 came with an
  * exception from seccomp and with its care for shadow stacks.
@@ -91,6 +98,13 @@ const char *hazard__of(const struct hazard_view *view)
 		       : NULL;
 }
 
+const char *hazard__of_several(const char *release)
+{
+	return version_of(release) >= VERSION(6, 14, 0)
+		       ? "this kernel may crash where return probes are bound to several processes"
+		       : NULL;
+}
+
 /* The beginning of a file in /proc, or NULL. */
 static char *read_text(const char *path)
 {
@@ -127,6 +141,8 @@ void hazard__look(struct target *t)
 
 	if (uname(&kernel))
 		return;
+	if (t->processes_cnt > 1)
+		t->hazard_if_bound = hazard__of_several(kernel.release);
 	cpuinfo = read_text("/proc/cpuinfo");
 	view.release = kernel.release;
 	view.cpuinfo = cpuinfo;

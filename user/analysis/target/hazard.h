@@ -22,10 +22,13 @@ struct hazard_view {
  */
 const char *hazard__of(const struct hazard_view *view);
 
+/* The same where links are bound to one process each, and are several on one function. */
+const char *hazard__of_several(const char *release);
+
 /* Whether such a process has, or may get, a shadow stack, on whatever kernel. */
 bool hazard__shadow_stacks(const struct hazard_view *view);
 
-/* Sets the target's hazard and what it has of shadow stacks, on this kernel. */
+/* Sets the target's hazards and what it has of shadow stacks, on this kernel. */
 void hazard__look(struct target *t);
 
 #endif
