@@ -166,6 +166,15 @@ class Sampled(harness.TestCase):
             self.assertNotIn("samples_taken", document["accounting"])
             self.assertNotIn("source", document["functions"][0])
 
+    def test_run_without_samples(self):
+        """A clock of one look a second mostly meets nothing of a run of milliseconds."""
+        document, done = self.profile_command("sampled", 1, options=(
+            "--sample-rate", "1", *TRACED, *BUDGET))
+        self.assert_counts(document, done.counts)
+        for what in (document["functions"], [node for node, _, _ in harness.nodes_of(document)]):
+            self.assertAlmostEqual(sum(one["cpu_self_ns"] for one in what) /
+                                   document["accounting"]["cpu_ns"], 1, delta=0.01)
+
     def test_refused(self):
         """Where a sandbox or a limit is in the way the run goes on, and says so once."""
         for number in (errno.EACCES, errno.EMFILE):

@@ -43,19 +43,29 @@ static void expect(const struct profile *p, uint64_t calls_ns, uint64_t outside_
 	assert_int_equal(n[1].stats.total_ns, 2 * n[1].stats.self_ns);
 }
 
+static int fit(struct profile *p, uint64_t cpu_ns, uint64_t forgotten_ns)
+{
+	return fit_to_clock(p, &(struct target_clock){cpu_ns, forgotten_ns, false});
+}
+
+static uint64_t unmet(const struct profile *p, uint64_t cpu_ns, uint64_t forgotten_ns)
+{
+	return unmet_ns(p, &(struct target_clock){cpu_ns, forgotten_ns, false});
+}
+
 /* Samples outside of calls get what calls leave. */
 static void test_rest(void **state)
 {
 	struct profile *p = begin(60 * MS, 20 * MS);
 
-	assert_int_equal(fit_to_clock(p, 100 * MS, 10 * MS, false), 0);
+	assert_int_equal(fit(p, 100 * MS, 10 * MS), 0);
 	expect(p, 60 * MS, 30 * MS);
 	p = begin(60 * MS, 1 * MS);
 	p->accounting.probe_ns = 10 * MS;
-	assert_int_equal(fit_to_clock(p, 110 * MS, 0, false), 0);
+	assert_int_equal(fit(p, 110 * MS, 0), 0);
 	expect(p, 60 * MS, 40 * MS);
 	p = begin(60 * MS, 0);
-	assert_int_equal(fit_to_clock(p, 0, 0, false), 0); /* the clock has not been read */
+	assert_int_equal(fit(p, 0, 0), 0); /* the clock has not been read */
 	expect(p, 60 * MS, 0);
 }
 
@@ -64,14 +74,30 @@ static void test_interrupts(void **state)
 {
 	struct profile *p = begin(125 * MS, 0);
 
-	assert_int_equal(fit_to_clock(p, 100 * MS, 0, false), 0);
+	assert_int_equal(fit(p, 100 * MS, 0), 0);
 	expect(p, 100 * MS, 0);
 	p = begin(120 * MS, 10 * MS);
-	assert_int_equal(fit_to_clock(p, 100 * MS, 0, false), 0);
+	assert_int_equal(fit(p, 100 * MS, 0), 0);
 	expect(p, 96 * MS, 4 * MS);
 	p = begin(10 * MS, 0);
-	assert_int_equal(fit_to_clock(p, 20 * MS, 30 * MS, false), 0);
+	assert_int_equal(fit(p, 20 * MS, 30 * MS), 0);
 	expect(p, 0, 0);
+}
+
+/* Where no sample met code outside of calls, what calls leave is known, but not where it was. */
+static void test_unmet(void **state)
+{
+	struct profile *p = begin(60 * MS, 0);
+
+	assert_int_equal(unmet(p, 100 * MS, 10 * MS), 30 * MS);
+	p->accounting.probe_ns = 10 * MS;
+	assert_int_equal(unmet(p, 110 * MS, 0), 40 * MS);
+	assert_int_equal(unmet_ns(p, &(struct target_clock){110 * MS, 0, true}), 50 * MS);
+	p->accounting.probe_ns = 0;
+	assert_int_equal(unmet(p, 60 * MS + MS / 20, 0), 0); /* next to nothing */
+	assert_int_equal(unmet(p, 40 * MS, 0), 0);
+	assert_int_equal(unmet(p, 0, 0), 0);
+	assert_int_equal(unmet(begin(60 * MS, 1), 100 * MS, 0), 0); /* a sample did */
 }
 
 int main(void)
@@ -79,6 +105,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rest),
 		cmocka_unit_test(test_interrupts),
+		cmocka_unit_test(test_unmet),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -267,6 +267,11 @@ int plan_callers__wait(struct plan_callers *c, struct plan *p, const char *name,
 	return err == -ENOSPC ? plan_callers__kernel(c, p, "[more waits]", 0, function) : err;
 }
 
+int plan_callers__unmet(struct plan_callers *c, struct plan *p, uint32_t *function)
+{
+	return find_named(c, p, "[unknown]", "[not sampled]", function);
+}
+
 void plan_callers__free(struct plan_callers *c)
 {
 	for (size_t i = 0; i < c->objects_cnt; i++)

@@ -45,6 +45,8 @@ int plan_callers__jit(struct plan_callers *c, struct plan *p, const struct targe
 /* *function = the number of what stands for a wait, by its name ("[lock]"), likewise. */
 int plan_callers__wait(struct plan_callers *c, struct plan *p, const char *name,
 		       uint32_t *function);
+/* *function = the number of what stands for CPU time that no sample has met, likewise. */
+int plan_callers__unmet(struct plan_callers *c, struct plan *p, uint32_t *function);
 /* Frees names that the plan's functions borrow, so behind the last use of these. */
 void plan_callers__free(struct plan_callers *c);
 

@@ -42,6 +42,7 @@ typedef void burst_calls_fn(uint32_t function, uint64_t thread, uint64_t calls, 
 #define RESOLVE_REASON	  0xfffcu    /* an object: what is named is wire_wait::reason */
 #define RESOLVE_LOCK	  0xfffbu    /* an object: what is named is a lock, by its address */
 #define RESOLVE_WAKER	  0xfffau    /* an object: what is named has ended a wait */
+#define RESOLVE_UNMET	  0xfff9u    /* an object: what is named is CPU time that no sample met */
 #define RESOLVED_PROBING  UINT32_MAX /* a function: one of the kernel's that works at probes */
 #define RESOLVED_NAMELESS (UINT32_MAX - 1) /* one of the kernel's that has no name */
 

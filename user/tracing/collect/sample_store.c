@@ -407,6 +407,11 @@ int sample_store__put(struct sample_store *s, const struct bpf_tables *t, uint32
 	return 0;
 }
 
+int sample_store__unmet(struct sample_store *s, uint32_t *function)
+{
+	return function_at(s, &(struct code_place){.object = RESOLVE_UNMET}, function);
+}
+
 int sample_store__thread(const struct sample_store *s, size_t thread, struct stack_copy **out)
 {
 	const struct thread_samples *t = &s->threads[thread];

@@ -95,6 +95,9 @@ int sample_store__put(struct sample_store *s, const struct bpf_tables *t, uint32
 		      uint32_t *scratch, struct stack_copy **copy);
 /* *out = a copy that has nothing but the samples of thread number `thread` outside of calls. */
 int sample_store__thread(const struct sample_store *s, size_t thread, struct stack_copy **out);
+/* *function = what stands for CPU time that no sample has met. Returns 0, or what the resolver
+ * returned. */
+int sample_store__unmet(struct sample_store *s, uint32_t *function);
 /* The call stack is given back. */
 void sample_store__forget(struct sample_store *s, uint32_t number);
 

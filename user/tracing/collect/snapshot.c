@@ -40,6 +40,7 @@ struct assembly {
 	size_t threads_cap, nodes_cap;
 	const struct collector *c;
 	struct function_sums *sums; /* by function */
+	uint32_t unmet_function;    /* what stands for CPU time that no sample has met */
 };
 
 /* *more: what each of the part's nodes has to be charged in addition, by samples or by leaf cost
@@ -241,6 +242,36 @@ static int sum_functions(struct assembly *a)
 	return 0;
 }
 
+/* Gives CPU time outside of calls a path where no sample has met any: of the first thread, as it is
+ * not known whose it was. */
+static int add_unmet(struct assembly *a, uint64_t ns)
+{
+	struct profile *p = a->p;
+	struct profile_thread *t;
+	struct profile_node *n;
+
+	if (ARRAY_RESERVE(&p->threads, p->threads_cnt, &a->threads_cap) ||
+	    ARRAY_RESERVE(&p->nodes, p->nodes_cnt, &a->nodes_cap))
+		return -ENOMEM;
+	t = &p->threads[p->threads_cnt];
+	*t = p->threads[0];
+	t->callstack_ns = SAMPLED_OUTSIDE;
+	n = &p->nodes[p->nodes_cnt++];
+	*n = (struct profile_node){.function = a->unmet_function, .thread = p->threads_cnt++};
+	n->stats = (struct call_stats){.min_ns = UINT64_MAX, .sampled_ns = ns, .varied_ns = ns};
+	n->stats.self_ns = n->stats.raw_self_ns = n->stats.total_ns = n->stats.raw_total_ns = ns;
+	return 0;
+}
+
+static int settle_cpu_time(struct assembly *a)
+{
+	const struct target_clock clock = {a->c->samples.cpu_ns, a->c->forgotten_cpu_ns, a->c->raw};
+	uint64_t unmet = a->p->threads_cnt ? unmet_ns(a->p, &clock) : 0;
+	int err = unmet ? add_unmet(a, unmet) : 0;
+
+	return err ? err : fit_to_clock(a->p, &clock);
+}
+
 /* All parts, one after the other. */
 static int assemble_all(struct assembly *a)
 {
@@ -272,7 +303,7 @@ static int assemble_all(struct assembly *a)
 	free(a->fitted);
 	free(a->sums);
 	if (!err && a->c->samples.callstacks && !a->c->samples.bare)
-		err = fit_to_clock(a->p, a->c->samples.cpu_ns, a->c->forgotten_cpu_ns, a->c->raw);
+		err = settle_cpu_time(a);
 	return err;
 }
 
@@ -347,6 +378,8 @@ int collector__snapshot(struct collector *c, uint64_t now_ns, struct profile **o
 		err = add_live(c, &a, now_ns);
 	if (!err)
 		err = add_outside(c, &a);
+	if (!err && c->samples.callstacks && c->samples.resolve)
+		err = sample_store__unmet(&c->samples, &a.unmet_function);
 	if (!err && (c->estimates || (c->expansions.stacks && c->expansions.resolve)))
 		err = expand_all(c, &a, &a.p->accounting);
 	if (!err)

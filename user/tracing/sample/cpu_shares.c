@@ -172,28 +172,58 @@ static struct cpu_sums sum_cpu(const struct profile *p, const bool *outside)
 	return sums;
 }
 
-int fit_to_clock(struct profile *p, uint64_t cpu_ns, uint64_t forgotten_ns, bool raw)
+/* Which threads stand for what samples met outside of calls. The caller frees it; NULL: no memory.
+ */
+static bool *outside_of_calls(const struct profile *p)
 {
-	uint64_t probe_ns = raw ? 0 : p->accounting.probe_ns;
 	bool *outside = calloc(p->threads_cnt + 1, sizeof(*outside));
-	double rest, by, calls_by;
+
+	for (size_t i = 0; outside && i < p->threads_cnt; i++)
+		outside[i] = p->threads[i].callstack_ns == SAMPLED_OUTSIDE;
+	return outside;
+}
+
+/* CPU time that paths are to have, in ns. */
+static double wanted_ns(const struct profile *p, const struct target_clock *clock)
+{
+	uint64_t probe_ns = clock->raw ? 0 : p->accounting.probe_ns, cpu_ns = clock->cpu_ns;
+	double rest = cpu_ns > probe_ns + cpu_ns / 100 ? (double)(cpu_ns - probe_ns)
+						       : (double)cpu_ns / 100;
+
+	return rest - (double)clock->forgotten_ns;
+}
+
+int fit_to_clock(struct profile *p, const struct target_clock *clock)
+{
+	double rest = wanted_ns(p, clock), by, calls_by;
+	bool *outside = outside_of_calls(p);
 	struct cpu_sums sums;
 	int err = 0;
 
 	if (!outside)
 		return -ENOMEM;
-	for (size_t i = 0; i < p->threads_cnt; i++)
-		outside[i] = p->threads[i].callstack_ns == SAMPLED_OUTSIDE;
 	sums = sum_cpu(p, outside);
-	rest = cpu_ns > probe_ns + cpu_ns / 100 ? (double)(cpu_ns - probe_ns)
-						: (double)cpu_ns / 100;
-	rest -= (double)forgotten_ns;
 	calls_by = rest > 0 ? rest / (sums.calls + sums.outside / MOST_FIT) : 0;
 	by = calls_by < 1 ? calls_by / MOST_FIT : (rest - sums.calls) / sums.outside;
-	if (cpu_ns && sums.outside > 0)
+	if (clock->cpu_ns && sums.outside > 0)
 		scale_outside(p, outside, by);
-	if (cpu_ns && calls_by < 1)
+	if (clock->cpu_ns && calls_by < 1)
 		err = scale_calls(p, outside, calls_by);
 	free(outside);
 	return err;
+}
+
+#define LEAST_UNMET 0.001 /* of the target's CPU time */
+
+uint64_t unmet_ns(const struct profile *p, const struct target_clock *clock)
+{
+	bool *outside = outside_of_calls(p);
+	struct cpu_sums sums = {0};
+	double ns;
+
+	if (outside)
+		sums = sum_cpu(p, outside);
+	ns = outside && !(sums.outside > 0) ? wanted_ns(p, clock) - sums.calls : 0;
+	free(outside);
+	return ns > LEAST_UNMET * (double)clock->cpu_ns ? (uint64_t)ns : 0;
 }

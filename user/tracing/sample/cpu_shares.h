@@ -17,13 +17,23 @@ struct stack_copy;
  */
 int share_samples(const struct stack_copy *copy, struct profile_node *nodes);
 
+/* CPU time by the target's clock. */
+struct target_clock {
+	uint64_t cpu_ns;       /* of all that is traced; 0: not known */
+	uint64_t forgotten_ns; /* of that, of calls that are not in the profile any more */
+	bool raw;	       /* what probes cost is not to be taken out */
+};
+
 /*
- * Makes the CPU times of all paths add up to the target's without the probes' cost (`raw`: with
- * it), `cpu_ns` by its clock, of which calls that are not in the profile any more had
- * `forgotten_ns`. Calls were measured: what samples met outside of calls is the rest, however many
- * there were. Where next to nothing is left, calls were on the CPU for longer than the target: then
- * both give way. Returns 0 or -ENOMEM.
+ * Makes the CPU times of all paths add up to the target's without the probes' cost. Calls were
+ * measured: what samples met outside of calls is the rest, however many there were. Where next to
+ * nothing is left, calls were on the CPU for longer than the target: then both give way. Returns 0
+ * or -ENOMEM.
  */
-int fit_to_clock(struct profile *p, uint64_t cpu_ns, uint64_t forgotten_ns, bool raw);
+int fit_to_clock(struct profile *p, const struct target_clock *clock);
+
+/* CPU time outside of calls, in ns, of which no sample tells where it was, as none has met code
+ * outside of calls (a run of milliseconds); 0: less than a thousandth of all, or samples do. */
+uint64_t unmet_ns(const struct profile *p, const struct target_clock *clock);
 
 #endif
