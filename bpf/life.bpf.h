@@ -190,12 +190,6 @@ static long wait_once(__attribute__((unused)) u32 i, struct wait *w)
 	return 1;
 }
 
-static long wait_on(__attribute__((unused)) u32 i, struct wait *w)
-{
-	LOOP(1 << 20, wait_once, w);
-	return w->done || bpf_ktime_get_ns() >= w->deadline_ns;
-}
-
 static __always_inline struct patience *patience_of(u32 tgid, u64 now)
 {
 	struct patience *p = bpf_map_lookup_elem(&patiences, &tgid);
@@ -213,6 +207,68 @@ static __always_inline struct patience *patience_of(u32 tgid, u64 now)
 	if (p->left_ns > most_ns)
 		p->left_ns = most_ns;
 	return p;
+}
+
+/* Threads that are held, by number, with the CPU time that they had before. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 4096);
+	__type(key, u64);
+	__type(value, u64);
+} held_threads SEC(".maps");
+
+/* CPU time, in ns, of threads while they were held: they ask again and again. It is ours. */
+u64 held_ns WRITTEN = 0;
+
+/* Samples of a thread that is held tell nothing of the target. */
+static __always_inline bool is_held(u64 pid_tgid)
+{
+	return bpf_map_lookup_elem(&held_threads, &pid_tgid);
+}
+
+__noinline int hold_begins(void)
+{
+	u64 thread = bpf_get_current_pid_tgid(),
+	    cpu_ns = FIELD(current_task(), se.sum_exec_runtime);
+
+	return bpf_map_update_elem(&held_threads, &thread, &cpu_ns, BPF_ANY);
+}
+
+/* The current thread has waited for us, since the last call of this. For its calls that is time off
+ * the CPU. */
+__noinline int hold_charge(void)
+{
+	u64 thread = bpf_get_current_pid_tgid(), *before_ns, ns, now = bpf_ktime_get_ns();
+	const struct task_struct *task = current_task();
+	struct wire_callstack *thread_stack, *callstack;
+	u32 number;
+
+	before_ns = bpf_map_lookup_elem(&held_threads, &thread);
+	if (!before_ns)
+		return 0;
+	ns = FIELD(task, se.sum_exec_runtime) - *before_ns;
+	*before_ns += ns;
+	__sync_fetch_and_add(&held_ns, ns);
+	thread_stack = thread_stack_of(task, &number);
+	callstack = thread_stack ? callstack_at(thread_stack->current) : 0;
+	if (callstack && callstack->runner == number)
+		callstack_waited(callstack, now - ns, now);
+	return 0;
+}
+
+static __always_inline void hold_ends(void)
+{
+	u64 thread = bpf_get_current_pid_tgid();
+
+	hold_charge();
+	bpf_map_delete_elem(&held_threads, &thread);
+}
+
+static long wait_on(__attribute__((unused)) u32 i, struct wait *w)
+{
+	LOOP(1 << 10, wait_once, w); /* a millisecond or two */
+	hold_charge();
+	return w->done || bpf_ktime_get_ns() >= w->deadline_ns;
 }
 
 /* Holds the thread until user space has caught up with that change. False: it took too long. */
@@ -235,7 +291,9 @@ static __always_inline bool wait_for_plan(u32 tgid, u32 generation, const void *
 	w.deadline_ns += max_ns;
 	/* Taken first, as its threads may wait at once. */
 	__sync_fetch_and_add(&p->left_ns, -max_ns);
-	LOOP(1 << 10, wait_on, &w);
+	hold_begins();
+	LOOP(1 << 20, wait_on, &w);
+	hold_ends();
 	now = bpf_ktime_get_ns();
 	if (now < w.deadline_ns)
 		__sync_fetch_and_add(&p->left_ns, w.deadline_ns - now);

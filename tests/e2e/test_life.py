@@ -4,12 +4,18 @@
 import os
 import re
 import resource
+import signal
 import subprocess
 
 import harness
 from harness import program
 
 LIBRARY_COUNTS = ("shape_area", "shape_scale", "shape_clamp")
+
+
+def cpu_ticks(pid):
+    """User and system time that the process has had, in hundredths of a second."""
+    return sum(map(int, harness.stat_fields(pid)[11:13]))
 
 
 class LifeCase(harness.TestCase):
@@ -74,6 +80,27 @@ class Loading(LifeCase):
             self.assert_counts(document, ended.counts | {"plugin_run": 100})
             self.assertIn("in libplugin.so", done.stderr)
             self.assertNotIn("missing", done.stderr)
+
+    def test_time_of_a_thread_that_waits_for_the_plan(self):
+        """It asks again and again, and so uses its CPU; that is not the target's time."""
+        target = self.target("late")
+        profiler = self.proftrace("-f", "json", "-F", "*", "-F", "libshapes.so:*", "-p",
+                                  target.pid).wait_tracing()
+        target.go()
+        profiler.signal(signal.SIGSTOP)
+        before = cpu_ticks(target.pid)
+        target.send("load")
+        self.assertTrue(harness.poll(lambda: cpu_ticks(target.pid) > before + 4))
+        profiler.signal(signal.SIGCONT)
+        self.assertTrue(target.stdout.wait_lines("done"))
+        target.step("5")
+        all_ns = cpu_ticks(target.pid) * 1e7
+        ended = target.finish()
+        document = self.parse(profiler.finish().stdout)
+        self.assert_counts(document, ended.counts | {"shape_area": 5})
+        held_ns = document["accounting"]["held_ns"]
+        self.assertGreater(held_ns, 0.02e9)
+        self.assertLess(document["accounting"]["cpu_ns"], all_ns - 0.8 * held_ns)
 
     def test_only_the_plugin(self):
         document, _, done = self.traced("plugin_host", 100, options=("-F", "libplugin.so:plugin*"))

@@ -42,6 +42,11 @@ uint64_t tracer__cpu_of_others(const struct tracer *tr)
 	return world.cpu_ns;
 }
 
+uint64_t tracer__held_ns(const struct tracer *tr)
+{
+	return 0;
+}
+
 int tracer__drop(struct tracer *tr, const struct plan *p, const struct target *t,
 		 const bool *dropped, const uint64_t *calls)
 {

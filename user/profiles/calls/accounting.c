@@ -49,6 +49,7 @@ const struct account accounts[ACCOUNTS] = {
 	ACCOUNT(sample_ns, "samples' cost", ACCOUNT_NS, ACCOUNT_IF_ANY),
 	ACCOUNT(waits, "waits", ACCOUNT_CALLS, ACCOUNT_IF_ANY),
 	ACCOUNT(waits_lost, "waits: place unknown", ACCOUNT_CALLS, ACCOUNT_IF_ANY),
+	ACCOUNT(held_ns, "CPU time of threads held for the plan", ACCOUNT_NS, ACCOUNT_IF_ANY),
 };
 
 _Static_assert(sizeof(struct profile_accounting) == ACCOUNTS * sizeof(int64_t),

@@ -181,6 +181,9 @@ struct profile_accounting {
 	/* Waits of the target's threads, also of those outside of calls, while samples are taken;
 	 * and those whose place is not known, whose time stays with the innermost call. */
 	uint64_t waits, waits_lost;
+	/* CPU time of the target's threads while they were held until what they had loaded was
+	 * planned; not part of cpu_ns. */
+	uint64_t held_ns;
 };
 
 /* The target's own CPU time, without the probes'. Something of it is its own, however uncertain the

@@ -104,6 +104,19 @@ char *accounts__estimates(const struct profile *p, char *buf, size_t size)
 	return buf;
 }
 
+char *accounts__held(const struct profile *p, char *buf, size_t size)
+{
+	char ns[32];
+
+	*buf = '\0';
+	if (p->accounting.held_ns > p->accounting.cpu_ns / 100)
+		snprintf(buf, size,
+			 "threads waited for the probes of what they had loaded: %s of CPU time, "
+			 "not the target's",
+			 text_duration(p->accounting.held_ns, ns, sizeof(ns)));
+	return buf;
+}
+
 char *accounts__single_calls(const struct profile *p, char *buf, size_t size)
 {
 	const struct calls_share s = estimate__share(p);

@@ -22,6 +22,10 @@ char *accounts__calls(const struct profile *p, char *buf, size_t size);
  * "" if that is not known. */
 char *accounts__cost(const struct profile *p, bool raw, char *buf, size_t size);
 
+/* CPU time of threads that were held until what they had loaded was planned, which the target's
+ * does not contain; "" if that is less than a hundredth of it. */
+char *accounts__held(const struct profile *p, char *buf, size_t size);
+
 /* Of how many calls there are single ones: "single calls: 200 of ~1,000 (20.0%), exact"; "" if none
  * were recorded. */
 char *accounts__single_calls(const struct profile *p, char *buf, size_t size);

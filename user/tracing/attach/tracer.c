@@ -429,6 +429,11 @@ uint64_t tracer__cpu_of_others(const struct tracer *tr)
 	return __atomic_load_n(&tr->skel->data_written->cpu_of_others, __ATOMIC_SEQ_CST);
 }
 
+uint64_t tracer__held_ns(const struct tracer *tr)
+{
+	return __atomic_load_n(&tr->skel->data_written->held_ns, __ATOMIC_SEQ_CST);
+}
+
 bool tracer__is_unbound(const struct tracer *tr, size_t index)
 {
 	return groups__is_unbound(&tr->groups, index);

@@ -227,6 +227,8 @@ bool tracer__cpu_of_ended(const struct tracer *tr, pid_t pid, uint64_t *ns);
  * ended, or are followed no longer as they have begun a program; or processes that mapped the file
  * of -x. */
 uint64_t tracer__cpu_of_others(const struct tracer *tr);
+/* CPU time, in ns, of threads that were held until what they had loaded was planned. */
+uint64_t tracer__held_ns(const struct tracer *tr);
 
 /* Counts a process as one of the target's own; it has no return probes if its pages of code are
  * more or fewer. False: it is followed already, or there are too many. */

@@ -510,6 +510,7 @@ int controller__apply(struct controller *s, struct profile *p)
 {
 	bursts__account(s->bursts, p);
 	p->accounting.cpu_ns = controller__cpu_ns(s);
+	p->accounting.held_ns = tracer__held_ns(s->in->tracer) - s->clock.held_start_ns;
 	p->max_overhead = 100 * s->in->limit;
 	if (!s->drops_cnt)
 		return 0;

@@ -79,15 +79,19 @@ static uint64_t read_others(struct cpu_clock *c, const struct budget_inputs *in)
 
 uint64_t cpu_clock__read(struct cpu_clock *c, const struct budget_inputs *in, bool starting)
 {
-	uint64_t sum;
+	uint64_t sum, held;
 
-	if (starting)
+	if (starting) {
 		c->others_start_ns = tracer__cpu_of_others(in->tracer);
+		c->held_start_ns = tracer__held_ns(in->tracer);
+	}
 	for (size_t i = 0; starting && i < in->target->processes_cnt; i++)
 		cpu_clock__add(c, in->target->processes[i].pid);
 	sum = read_named(c, in);
 	if (!in->target->processes_cnt || in->children)
 		sum += read_others(c, in);
+	held = tracer__held_ns(in->tracer) - c->held_start_ns;
+	sum -= held < sum ? held : sum;
 	if (sum > c->last_ns)
 		c->last_ns = sum;
 	return c->last_ns;

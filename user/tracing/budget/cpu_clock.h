@@ -24,11 +24,13 @@ struct cpu_clock {
 	pid_t *pids, ended[CPU_CLOCK_ENDED];
 	size_t pids_cnt, ended_at;
 	uint64_t others_start_ns; /* of others that had ended before the start */
+	uint64_t held_start_ns;	  /* CPU time of threads that we had held before the start */
 	uint64_t last_ns;	  /* it does not run backwards */
 };
 
 /* Reads the clocks; processes that were not known yet begin at their own start, or, if `starting`,
- * now. Returns the sum in ns, of what is known: memory may have been short. */
+ * now. Returns the sum in ns, of what is known: memory may have been short; without what threads
+ * have had while we held them. */
 uint64_t cpu_clock__read(struct cpu_clock *c, const struct budget_inputs *in, bool starting);
 /* A process counts from here on, less the time that it has had. */
 void cpu_clock__add(struct cpu_clock *c, pid_t pid);

@@ -80,6 +80,7 @@ static const struct field summary[] = {
 	PLAIN(45, U64, struct profile, accounting.sample_ns),
 	PLAIN(46, U64, struct profile, accounting.waits),
 	PLAIN(47, U64, struct profile, accounting.waits_lost),
+	PLAIN(50, U64, struct profile, accounting.held_ns),
 };
 const struct layout layout_summary = LAYOUT(TABLE_SUMMARY, struct profile, summary);
 

@@ -279,6 +279,8 @@ static int print_summary(struct printer *pr)
 		accounts__calls(pr->profile, line, sizeof(line)));
 	if (*accounts__cost(pr->profile, pr->opts->raw, line, sizeof(line)))
 		fprintf(pr->out, "%s\n", line);
+	if (*accounts__held(pr->profile, line, sizeof(line)))
+		fprintf(pr->out, "%s\n", line);
 	print_probes(pr);
 	print_callers(pr);
 	if (*accounts__single_calls(pr->profile, line, sizeof(line)))
