@@ -7,6 +7,7 @@
 #include "life.bpf.h"
 #include "own_stack.bpf.h"
 #include "regions.bpf.h"
+#include "return_lists.bpf.h"
 #include "samples.bpf.h"
 #include "sched.bpf.h"
 #include "spans.bpf.h"
@@ -63,7 +64,7 @@ int session(struct pt_regs *ctx)
 	}
 	*call = session_word(&at, cookie & WIRE_COOKIE_FUNCTION);
 	return !returns_are_safe() || !returns_in_order(at.callstack) ||
-	       system_calls_are_diverted(task);
+	       system_calls_are_diverted(task) || return_is_shared(task);
 }
 
 OWN_STACK(function_entry);

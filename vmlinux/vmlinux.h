@@ -57,10 +57,55 @@ struct return_instance {
 	unsigned long stack; /* the slot */
 	unsigned long orig_ret_vaddr;
 	struct return_instance *next;
+	/* Since 6.14: of those who want it, all but the first. */
+	struct return_consumer *extra_consumers;
+};
+
+struct list_head {
+	struct list_head *next, *prev;
+};
+
+/* A probed instruction. */
+struct arch_uprobe {
+};
+
+struct uprobe {
+	struct list_head consumers; /* since 6.12 a list_head */
+	struct arch_uprobe arch;
+};
+
+/* Who probes it. */
+struct uprobe_consumer {
+	void *handler, *ret_handler;
+	struct list_head cons_node; /* among the instruction's */
+};
+
+struct bpf_prog_aux {
+	__u32 id;
+};
+
+struct bpf_prog {
+	struct bpf_prog_aux *aux;
+};
+
+struct bpf_link {
+	struct bpf_prog *prog;
+};
+
+struct bpf_uprobe_multi_link {
+	struct bpf_link link;
+};
+
+/* The consumer of a link on many instructions. */
+struct bpf_uprobe {
+	struct bpf_uprobe_multi_link *link;
+	struct uprobe_consumer consumer;
 };
 
 struct uprobe_task {
 	struct return_instance *return_instances; /* the newest first */
+	struct return_instance *ri_pool;	  /* since 6.14: records to be used again */
+	struct arch_uprobe *auprobe; /* since 6.12: of the instruction that is hit */
 	unsigned int depth; /* return probes that are armed */
 	unsigned long vaddr; /* of a thread in a trace event's handler: its uprobe_dispatch_data */
 };

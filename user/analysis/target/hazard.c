@@ -18,12 +18,16 @@
  * callee's return faulted. As it is not known which kernels have that mended, calls are left alone
  * under shadow stacks on all of them; other instructions do as well.
  *
- * Since 6.14, where two session links want one return, the kernel keeps a list of them with the
- * record of that return, and the thread's next return probe takes the record, list and all. If that
- * one has a single link and the thread forks before it returns, parent and child share the list,
- * and both free it: the machine dies. Links that are bound to one process each are several on one
- * function, as the kernel counts those of the other processes as well. (Links for every process are
- * one, and whoever declines is not counted.) No kernel is known that has it mended.
+ * Since 6.14, where two consumers of one uprobe want a return, and see its entry as well, the
+ * kernel keeps a list of them with the record of that return, and the thread's next return probe
+ * takes the record, list and all. If that one has one such consumer or none and the thread forks
+ * before it returns, parent and child share the list, and both free it: the machine dies. Such
+ * consumers are session links and return probes of trace events (perf's, older bpftrace's);
+ * uprobe_multi links on returns alone are none, but may take such a record. Our session program
+ * lets a return go where another consumer may want it, or where the record to be taken has a list
+ * (bpf/return_lists.bpf.h). But it does not run in processes that its link is not bound to, where
+ * the link wants every return, so links that are bound to one process each come without return
+ * probes where there are several. No kernel is known that has it mended.
  *
  * Other entry probes have no such faults: the call that a nop becomes since 6.18 came with an
  * exception from seccomp and with its care for shadow stacks.

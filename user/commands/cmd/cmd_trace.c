@@ -182,6 +182,11 @@ static void run_stop(struct run *r)
 		log_warn("%u times a program began without a dynamic linker that could be made to "
 			 "wait (static ones have none): its first calls, or all, may be missing",
 			 counts.unheld);
+	if (counts.shared)
+		log_warn("%u calls end without their return, as another tool's return probes are "
+			 "on the same functions, and this kernel may crash where two are "
+			 "(--exits=sites does without)",
+			 counts.shared);
 	/* A breakpoint that is met where the kernel knows of none: in a copy of what is probed. */
 	if (counts.trapped)
 		log_warn(

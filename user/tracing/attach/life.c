@@ -247,6 +247,7 @@ void life__counts(const struct life *l, struct life_counts *out)
 		.late = l->skel->data_written->waits_cut,
 		.unheld = l->skel->data_written->starts_unheld,
 		.trapped = l->skel->data_written->trapped,
+		.shared = l->skel->data_written->returns_shared,
 	};
 }
 

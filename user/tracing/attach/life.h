@@ -36,6 +36,7 @@ struct life_counts {
 	uint32_t late;	  /* files whose first calls may have been missed */
 	uint32_t unheld;  /* programs likewise: static ones, for instance */
 	uint32_t trapped; /* processes that have died of SIGTRAP */
+	uint32_t shared;  /* calls whose return another tool's probe has kept us from */
 };
 
 /* Before the programs are loaded: whether forked children are followed, and programs that they

@@ -3,6 +3,7 @@
  * Loading: the tables are made as large as the run may need them, and the backends are tried, the
  * best first.
  */
+#include <bpf/bpf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -347,6 +348,20 @@ static void choose_programs(struct tracer *tr, const struct backend *backend,
 	bpf_program__set_autoload(tr->skel->progs.session, false);
 }
 
+/* Lets the session program know itself among those who probe an instruction. */
+static int tell_session_program(const struct proftrace_bpf *skel)
+{
+	struct bpf_prog_info info = {0};
+	uint32_t size = sizeof(info);
+
+	if (!bpf_program__autoload(skel->progs.session))
+		return 0;
+	if (bpf_obj_get_info_by_fd(bpf_program__fd(skel->progs.session), &info, &size))
+		return -errno;
+	skel->bss->session_program = info.id;
+	return 0;
+}
+
 /* Loads the programs for one backend. */
 static int load_backend(struct tracer *tr, const struct backend *backend,
 			const struct tracer_options *opts, const struct target *t)
@@ -386,6 +401,8 @@ static int load_backend(struct tracer *tr, const struct backend *backend,
 		find_tables(tr->skel, &tr->tables);
 		err = close_stack_tables(tr->skel);
 	}
+	if (!err)
+		err = tell_session_program(tr->skel);
 	if (!err)
 		err = gate__init(&tr->gate, tr->skel);
 	if (!err)

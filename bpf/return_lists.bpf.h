@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Keeps a return probe from having the kernel make a list, which since Linux 6.14 it may free twice
+ * (see user/analysis/target/hazard.c). It makes one where two of those who probe an instruction,
+ * its consumers, want the return and have an entry as well: session links and return probes of
+ * trace events, of whatever tool. The list stays with the record that the thread's next return
+ * probe takes; a record that has one already is as bad.
+ */
+#ifndef PROFTRACE_RETURN_LISTS_BPF_H
+#define PROFTRACE_RETURN_LISTS_BPF_H
+
+#include "kernel.bpf.h"
+
+/* The kernel's number of our session program. */
+u32 session_program = 0;
+/* Calls whose return is not seen, as somebody else wants it too. */
+u32 returns_shared WRITTEN = 0;
+
+#ifndef PROFTRACE_BASIC
+
+#define MAX_CONSUMERS 16 /* at one instruction; where there are more its returns are not seen */
+
+/* Whether a consumer is one of our own session links; those of one function see to it by their
+ * generation that one of them alone wants the return. */
+static __always_inline bool consumer_is_ours(u64 consumer)
+{
+	const struct bpf_uprobe *probe =
+		(void *)(consumer - bpf_core_field_offset(struct bpf_uprobe, consumer));
+
+	return FAR_FIELD(FAR_FIELD(FAR_FIELD(FAR_FIELD(probe, link), link.prog), aux), id) ==
+	       session_program;
+}
+
+/* Whether others than we may want the return, of the consumers in the list with this head. */
+static __noinline bool others_want_return(u64 head, u64 node)
+{
+	for (u32 i = 0; i < MAX_CONSUMERS; i++) {
+		u64 consumer = node - bpf_core_field_offset(struct uprobe_consumer, cons_node);
+		const struct uprobe_consumer *c = (void *)consumer;
+
+		if (node == head)
+			return false;
+		if (FAR_FIELD(c, ret_handler) && FAR_FIELD(c, handler) &&
+		    !consumer_is_ours(consumer))
+			return true;
+		node = (u64)FAR_FIELD(c, cons_node.next);
+		if (!node)
+			return true;
+	}
+	return true;
+}
+
+/* Whether a return probe for the call that is being entered might bring a list about. */
+static __always_inline bool return_makes_list(const struct task_struct *task)
+{
+	const struct uprobe_task *utask = FIELD(task, utask);
+	const struct return_instance *record;
+	struct list_head consumers;
+	u64 head;
+
+	/* Kernels without a pool give each return a record of its own. */
+	if (!bpf_core_field_exists(utask->ri_pool) || !utask)
+		return false;
+	record = FIELD(utask, ri_pool);
+	if (record && FIELD(record, extra_consumers))
+		return true;
+	head = (u64)FIELD(utask, auprobe) - bpf_core_field_offset(struct uprobe, arch) +
+	       bpf_core_field_offset(struct uprobe, consumers);
+	if (bpf_probe_read_kernel(&consumers, sizeof(consumers), (void *)head))
+		return true;
+	return consumers.next != consumers.prev && others_want_return(head, (u64)consumers.next);
+}
+
+/* The same; counts it. */
+static __always_inline bool return_is_shared(const struct task_struct *task)
+{
+	if (!return_makes_list(task))
+		return false;
+	__sync_fetch_and_add(&returns_shared, 1);
+	return true;
+}
+
+#else
+
+static __always_inline bool return_is_shared(__attribute__((unused)) const struct task_struct *task)
+{
+	return false; /* there are no session links */
+}
+
+#endif
+#endif
