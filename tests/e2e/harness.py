@@ -407,6 +407,12 @@ def working(*backends):
     return [name for name in backends if name in works]
 
 
+def lists_returns():
+    """Whether this kernel may crash where two return probes are on one call (Linux 6.14)."""
+    major, minor = os.uname().release.split(".")[:2]
+    return (int(major), int(re.match(r"\d+", minor)[0])) >= (6, 14)
+
+
 def has(feature):
     """Whether it can be had here, by its name in doctor's list."""
     return next(f["works"] for f in examined()["features"] if f["name"] == feature)

@@ -68,6 +68,63 @@ class Exits(harness.TestCase):
         self.assert_one_line(done, 2, "--exits fast", "auto, return, sites, none")
 
 
+class Shared(harness.TestCase):
+    """Since Linux 6.14 the kernel may crash where two return probes are on one call: a run has none
+    in a file where another has some, or where its links are bound to one process each. Nothing is
+    attached twice here; `make kernels` does that."""
+
+    MESSAGE = "fork_amid has return probes of another run already"
+
+    def setUp(self):
+        super().setUp()
+        self.process_of_both = self.target("fork_amid", 2, 1)
+
+    def exits(self, *options):
+        done = self.run_proftrace("-l", "-f", "json", "-F", "inner", "-F", "outer", *options, "-p",
+                                  self.process_of_both.pid)
+        self.assertEqual(done.status, 0, str(done))
+        return {f["exit"] for f in json.loads(done.stdout)["functions"]}, done.stderr
+
+    def test_one_run_at_a_time(self):
+        other = {"sites"} if harness.lists_returns() else {"return"}
+        self.assertEqual(self.exits(), ({"return"}, ""))
+        first = self.proftrace("-F", "inner", "-F", "outer", "-f", "json", "-p",
+                               self.process_of_both.pid).wait_tracing()
+        exits, said = self.exits()
+        self.assertEqual((exits, self.MESSAGE in said), (other, harness.lists_returns()))
+        self.assertEqual(self.exits("--exits", "return")[0], other)
+        self.process_of_both.go()
+        done = self.process_of_both.finish()
+        document = self.document(first.finish())
+        self.assertEqual(self.count(document, "outer"), 2 * done.counts["outer"])
+        self.assertEqual(document["probes"]["exits"]["return"], 2)
+
+    def test_killed(self):
+        """The claim goes with the probes."""
+        first = self.proftrace("-F", "inner", "-F", "outer", "-f", "json", "-p",
+                               self.process_of_both.pid).wait_tracing()
+        first.popen.kill()
+        first.finish()
+        self.assertTrue(harness.poll(lambda: self.exits()[0] == {"return"}))
+
+    def test_without_return_probes_nothing_is_claimed(self):
+        self.proftrace("--exits", "sites", "-F", "inner", "-F", "outer", "-f", "json", "-p",
+                       self.process_of_both.pid).wait_tracing()
+        self.assertEqual(self.exits(), ({"return"}, ""))
+
+    def test_bound_links(self):
+        """A child that is not followed has the probes, but our program does not see it."""
+        expected = "sites" if harness.working("session") and harness.lists_returns() else "return"
+        self.assertEqual(self.exits("--no-children")[0], {expected})
+        tracer = self.proftrace("--no-children", "-F", "inner", "-F", "outer", "-f", "json", "-p",
+                                self.process_of_both.pid).wait_tracing()
+        self.process_of_both.go()
+        done = self.process_of_both.finish()
+        document = self.document(tracer.finish())
+        self.assert_counts(document, done.counts, done)
+        self.assertEqual(document["probes"]["exits"][expected], 2)
+
+
 class Leaves(harness.TestCase):
     """Leaves without loops: their entry's probe counts a call and ends it."""
     INSN_NS = 0.4

@@ -101,6 +101,27 @@ static void hazards(void **state)
 	assert_true(exits__return_unsafe(&throws));
 }
 
+/* Where the kernel itself may crash nobody gets a return probe, whoever asks for it. */
+static void crashes(void **state)
+{
+	static const char crash_why[] = "two on one call";
+	struct exit_context ctx = {.reason = why, .crash = crash_why};
+	struct exit_choice choice = exits__choose(&ctx, &plain, DENY_NOTHING);
+
+	assert_int_equal(choice.strategy, EXIT_SITES);
+	assert_string_equal(choice.reason, crash_why);
+	assert_int_equal(exits__choose(&ctx, &leaf, DENY_NOTHING).strategy, EXIT_SITES);
+	ctx.forced = true;
+	ctx.strategy = EXIT_RETURN;
+	choice = exits__choose(&ctx, &plain, DENY_NOTHING);
+	assert_int_equal(choice.strategy, EXIT_SITES);
+	assert_string_equal(choice.reason, crash_why);
+	ctx.strategy = EXIT_NONE;
+	choice = exits__choose(&ctx, &plain, DENY_NOTHING);
+	assert_int_equal(choice.strategy, EXIT_NONE);
+	assert_string_equal(choice.reason, "--exits=none");
+}
+
 static const struct {
 	enum exit_strategy forced;
 	const struct code *code;
@@ -175,7 +196,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(choices), cmocka_unit_test(hazards),
 		cmocka_unit_test(forced),  cmocka_unit_test(leaves_that_return),
-		cmocka_unit_test(names),
+		cmocka_unit_test(crashes), cmocka_unit_test(names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

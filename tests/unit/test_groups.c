@@ -9,6 +9,7 @@
 #include "attach/links/link_holder.h"
 #include "attach/survey.h"
 #include "plan/exit_strategy.h"
+#include "plan/object.h"
 #include "plan/plan.h"
 #include "target/target.h"
 #include "wire.h"
@@ -40,6 +41,7 @@ static struct {
 	int fail_from, fail_err; /* every call from this one on; 0: none */
 	int calls, links;
 	bool held; /* closings wait */
+	int kept[4], kept_cnt;
 	int fds[MAX_LINKS];
 	bool closed[MAX_LINKS];
 	struct probe {
@@ -92,6 +94,13 @@ int link_holder__link(struct link_holder *k, const struct link_spec *spec)
 				       kernel.links,
 				       spec->semaphores ? spec->semaphores[i] : 0};
 	return kernel.links++;
+}
+
+int link_holder__keep(struct link_holder *k, int fd)
+{
+	assert_int_equal(kernel.probes_cnt, 0); /* before there is a probe */
+	kernel.kept[kernel.kept_cnt++] = fd;
+	return 0;
 }
 
 int link_holder__close(struct link_holder *k, int link)
@@ -474,6 +483,22 @@ static void objects_without_functions_are_left_alone(void **state)
 	for (size_t i = 0; i < kernel.probes_cnt; i++)
 		assert_int_equal(kernel.probes[i].object_fd,
 				 kernel.probes[i].offset < 0x1000 * 11 ? 52 : 50);
+}
+
+static void claimed_files_are_kept(void **state)
+{
+	struct plan_object planned[3] = {{.claimed = false}, {.claimed = true}};
+
+	target.objects_cnt = 3;
+	plan.objects = planned;
+	plan.objects_cnt = 3;
+	for (uint32_t i = 0; i < FUNCTIONS; i++)
+		functions[i].object = 1;
+	assert_int_equal(attach(&session), FUNCTIONS);
+	assert_int_equal(kernel.kept_cnt, 1);
+	assert_int_equal(kernel.kept[0], 51);
+	plan.objects = NULL;
+	plan.objects_cnt = 0;
 }
 
 static bool refuses_some(int prog_fd, uint64_t offset)
@@ -1311,6 +1336,7 @@ int main(void)
 		TEST(entry_and_return_apart),
 		TEST(each_process_by_itself),
 		TEST(objects_without_functions_are_left_alone),
+		TEST(claimed_files_are_kept),
 		TEST(the_refused_are_left_out),
 		TEST(a_link_too_large_is_halved),
 		TEST(a_refused_exit_leaves_out_the_function),

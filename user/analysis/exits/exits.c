@@ -67,14 +67,14 @@ unsigned exits__close_at_entry(const struct exit_context *ctx, const struct code
 struct exit_choice exits__choose(const struct exit_context *ctx, const struct code *code,
 				 enum deny_verdict deny)
 {
-	if (ctx->forced)
+	if (ctx->forced && !(ctx->crash && ctx->strategy == EXIT_RETURN))
 		return choose_forced(ctx->strategy, code, deny);
 	if (code->patched)
 		return exits__without_return(code, patched);
 	if (deny != DENY_NOTHING)
 		return exits__without_return(code, deny == DENY_UNKNOWN ? unknown : inspects);
-	if (ctx->hazard)
-		return exits__without_return(code, ctx->hazard);
+	if (ctx->crash || ctx->hazard)
+		return exits__without_return(code, ctx->crash ? ctx->crash : ctx->hazard);
 	if (ctx->no_returns)
 		return exits__without_return(code, ctx->reason);
 	if (!exits__return_unsafe(ctx))

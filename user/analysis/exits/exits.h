@@ -22,7 +22,10 @@ struct exit_context {
 	const char *reason; /* for the exits that follow from `traits`; owned by the caller */
 	const char
 		*hazard; /* why this kernel's return probes are deadly there; NULL: they aren't */
-	bool forced;	 /* --exits: `strategy` for all */
+	/* Why return probes might crash the kernel, also if they are asked for; NULL: they won't.
+	 */
+	const char *crash;
+	bool forced; /* --exits: `strategy` for all */
 	enum exit_strategy strategy;
 };
 

@@ -43,6 +43,9 @@ struct plan_object {
 	/* Their vaddrs, by address: functions begin before what is in them. */
 	uint64_t *probes;
 	size_t probes_cnt;
+	/* Why return probes in it might crash the kernel; NULL: they won't, as far as is known. */
+	const char *crash;
+	bool claimed; /* by us: others have no return probes in it (planner/return_claim.h) */
 	struct line_wants lines;
 	struct patches patches; /* where its code is another in memory */
 	bool patches_known;	/* that has been looked at */

@@ -21,6 +21,8 @@ struct plan_options {
 	/* A context was made (makecontext), or that would go unnoticed. */
 	bool contexts_made;
 	bool grows;	   /* planner__extend() will follow: files may be mapped later */
+	bool attaches;	   /* probes will be put in: files are claimed for return probes */
+	bool trace_events; /* that will be trace events */
 	bool new_programs; /* other programs than today's are expected: links are for every
 			      process */
 	bool anybody;	   /* they may be strangers' */

@@ -19,6 +19,7 @@
 #include "plan/options.h"
 #include "plan/plan.h"
 #include "planner/planning.h"
+#include "planner/return_crash.h"
 #include "planner/worker.h"
 #include "regions/regions.h"
 #include "select/arguments.h"
@@ -138,25 +139,12 @@ static uint64_t decode_budget(const struct elf_image *img)
 	return code < MAX_BUDGET ? code : MAX_BUDGET;
 }
 
-/* Links for every process are for programs that may fork, children included, and for whatever
- * program comes; other files' are bound to one process each, where others map them. */
-static struct exit_context exits_of_object(const struct planning *pn, uint32_t index)
-{
-	const struct target_object *obj = &pn->target->objects[index];
-	bool unbound = pn->opts->new_programs || (pn->opts->children && obj->is_main);
-	struct exit_context exits = *pn->exits;
-
-	if (!exits.hazard && !unbound && obj->processes_cnt > 1)
-		exits.hazard = pn->target->hazard_if_bound;
-	return exits;
-}
-
 /* Plans `cnt` wanted functions of object `index`, which go to `out`. */
 static int plan_wanted(const struct planning *pn, uint32_t index,
 		       const struct wanted_symbol *wanted, size_t cnt, struct plan *out)
 {
 	const struct plan_object *obj = &pn->plan->objects[index];
-	struct exit_context exits = exits_of_object(pn, index);
+	struct exit_context exits = *pn->exits;
 	struct read_code read = {0};
 	struct cold_pieces cold;
 	struct worker model = {
@@ -174,6 +162,7 @@ static int plan_wanted(const struct planning *pn, uint32_t index,
 	};
 	int err = cold_pieces__init(&cold, obj->tab);
 
+	exits.crash = obj->crash;
 	if (!err)
 		err = read_code__find(&read, obj->tab);
 	if (!err)
@@ -238,6 +227,8 @@ int object_planner__plan(const struct planning *pn, uint32_t index)
 				       second_lines);
 	if (!err)
 		err = choose_wanted(pn, index, second_lines, wanted, &wanted_cnt);
+	if (!err && wanted_cnt)
+		return_crash__look(pn, index);
 	if (!err)
 		err = plan_wanted(pn, index, wanted, wanted_cnt, pn->plan);
 	free(wanted);
@@ -265,15 +256,17 @@ static size_t with_return_probes(const struct plan *p, uint32_t index, struct wa
 	size_t cnt = 0;
 
 	for (size_t i = 0; i < p->functions_cnt; i++) {
-		if (p->functions[i].object == index && p->functions[i].exit == EXIT_RETURN)
-			wanted[cnt++].symbol = p->functions[i].symbol_index;
+		const struct plan_function *f = &p->functions[i];
+
+		if (f->object == index && f->exit == EXIT_RETURN)
+			wanted[cnt++] = (struct wanted_symbol){.symbol = f->symbol_index,
+							       .arguments = f->arguments};
 	}
 	return cnt;
 }
 
-int object_planner__replace_returns(const struct planning *pn, uint32_t index)
+int object_planner__replace_returns(const struct planning *pn, uint32_t index, bool attached)
 {
-	/* Entries are in already, and must be called before exits at the same instruction. */
 	struct plan_options late = *pn->opts;
 	struct planning anew_pn = *pn;
 	struct plan anew = {0}, *p = pn->plan;
@@ -282,7 +275,9 @@ int object_planner__replace_returns(const struct planning *pn, uint32_t index)
 	size_t cnt = wanted ? with_return_probes(p, index, wanted) : 0, at = 0;
 	int err = wanted ? 0 : -ENOMEM;
 
-	late.early_exits = late.closes_leaves = false;
+	late.closes_leaves = false;
+	/* Entries that are in already must be called before exits at the same instruction. */
+	late.early_exits &= !attached && !pn->opts->lines;
 	anew_pn.opts = &late;
 	anew_pn.proofs = NULL;
 	if (cnt)
@@ -297,8 +292,11 @@ int object_planner__replace_returns(const struct planning *pn, uint32_t index)
 	for (size_t i = 0; !err && i < p->functions_cnt && at < anew.functions_cnt; i++) {
 		struct plan_function *f = &p->functions[i];
 
-		if (f->object == index && f->symbol_index == anew.functions[at].symbol_index)
-			replace_exits(p, f, &anew, &anew.functions[at++]);
+		if (f->object != index || f->symbol_index != anew.functions[at].symbol_index)
+			continue;
+		if (!attached)
+			f->entry = anew.functions[at].entry;
+		replace_exits(p, f, &anew, &anew.functions[at++]);
 	}
 	free(anew.functions);
 	free(anew.exits);

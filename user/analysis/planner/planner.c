@@ -31,6 +31,7 @@
 #include "planner/line_report.h"
 #include "planner/object_planner.h"
 #include "planner/planning.h"
+#include "planner/return_crash.h"
 #include "planner/unmatched.h"
 #include "regions/semaphores.h"
 #include "regions/regions.h"
@@ -224,6 +225,8 @@ static int apply_proofs(struct plan *p, struct proofs *proofs)
 	for (size_t i = 0; !err && i < cnt; i++) {
 		struct plan_function *f = &p->functions[results[i].function];
 
+		if (p->objects[f->object].crash)
+			continue;
 		f->exit = EXIT_RETURN;
 		f->reason = results[i].reason;
 		f->exits_cnt = 0;
@@ -270,7 +273,7 @@ static int replace_returns(struct planning pn)
 	pn.exits = &ctx;
 	for (size_t i = 0; !err && i < pn.plan->objects_cnt; i++) {
 		if (pn.plan->objects[i].tab)
-			err = object_planner__replace_returns(&pn, i);
+			err = object_planner__replace_returns(&pn, i, true);
 	}
 	return err;
 }
@@ -385,6 +388,11 @@ static struct plan_options narrow_options(struct plan *p, const struct target *t
 	return own;
 }
 
+static bool calls_spared(const struct target *t, const struct plan_options *opts)
+{
+	return t->shadow_stacks || (opts->new_programs && t->shadow_stacks_possible);
+}
+
 /* How much of a plan there was before it was extended: the numbers of the first new ones. */
 struct plan_extent {
 	size_t objects, functions, hooks, skipped;
@@ -433,13 +441,14 @@ int planner__extend(struct plan *p, const struct target *t, struct filter *filte
 {
 	const struct plan_extent known = {p->objects_cnt, p->functions_cnt, p->hooks_cnt,
 					  p->skipped_cnt};
+	const bool forked = p->may_fork;
 	struct exit_context exits;
 	struct plan_options opts = *options;
 	struct planning pn = {p, t, filter, &opts, &exits, NULL};
 	int err;
 
 	dwarf_budget__renew();
-	opts.calls_spared = t->shadow_stacks || (opts.new_programs && t->shadow_stacks_possible);
+	opts.calls_spared = calls_spared(t, &opts);
 	err = objects_open(p, t, &opts);
 	if (!err)
 		err = stack_switches__look(p, t, known.objects);
@@ -451,7 +460,8 @@ int planner__extend(struct plan *p, const struct target *t, struct filter *filte
 		return err;
 	exit_context__make(p, t, &opts, &exits);
 	if (p->functions_cnt && !p->returns_replaced && !opts.exits &&
-	    returns_became_unsafe(p, &exits, known.objects)) {
+	    (returns_became_unsafe(p, &exits, known.objects) ||
+	     (t->lists_returns && p->may_fork && !forked))) {
 		p->returns_replaced = true;
 		err = replace_returns(pn);
 	}
@@ -461,10 +471,33 @@ int planner__extend(struct plan *p, const struct target *t, struct filter *filte
 		err = plan_new(&pn, &known);
 	if (err)
 		return err;
+	return_crash__release(p, t);
 	report_changed(p, known.functions);
 	patched__report(p, known.functions, known.skipped);
 	named_arguments__report(opts.arguments);
 	return 0;
+}
+
+int planner__bind(struct plan *p, const struct target *t, const struct plan_options *options,
+		  uint32_t object, bool attached)
+{
+	struct plan_options opts = *options;
+	struct exit_context exits;
+	struct planning pn = {p, t, NULL, &opts, &exits, NULL};
+	int err;
+
+	if (!return_crash__if_bound(p, t, options, object))
+		return 0;
+	opts.calls_spared = calls_spared(t, &opts);
+	opts.emulates_returns &= !opts.calls_spared;
+	opts.nop5_spared = p->nop5_spared;
+	exit_context__make(p, t, &opts, &exits);
+	exits.no_returns = true;
+	err = object_planner__replace_returns(&pn, object, attached);
+	if (!err)
+		err = emulation__spare_shared(p);
+	return_crash__release(p, t);
+	return err;
 }
 
 /* Whether there is something to trace, or to wait for. */

@@ -3,6 +3,9 @@
 #ifndef PROFTRACE_PLANNER_PLANNER_H
 #define PROFTRACE_PLANNER_PLANNER_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 struct filter;
 struct plan;
 struct plan_options;
@@ -25,5 +28,13 @@ int planner__make(const struct target *t, struct filter *filter, const struct pl
  */
 int planner__extend(struct plan *p, const struct target *t, struct filter *filter,
 		    const struct plan_options *opts);
+
+/*
+ * Links on the target's object are, or will be, bound to one process each: has its functions get
+ * other exits than return probes where these might crash the kernel then (target/hazard.c).
+ * `attached`: their entries have probes already. Returns 0 or -ENOMEM.
+ */
+int planner__bind(struct plan *p, const struct target *t, const struct plan_options *opts,
+		  uint32_t object, bool attached);
 
 #endif

@@ -23,11 +23,8 @@
  * takes the record, list and all. If that one has one such consumer or none and the thread forks
  * before it returns, parent and child share the list, and both free it: the machine dies. Such
  * consumers are session links and return probes of trace events (perf's, older bpftrace's);
- * uprobe_multi links on returns alone are none, but may take such a record. Our session program
- * lets a return go where another consumer may want it, or where the record to be taken has a list
- * (bpf/return_lists.bpf.h). But it does not run in processes that its link is not bound to, where
- * the link wants every return, so links that are bound to one process each come without return
- * probes where there are several. No kernel is known that has it mended.
+ * uprobe_multi links on returns alone are none, but may take such a record. No kernel is known that
+ * has it mended. planner/return_crash.c and bpf/return_lists.bpf.h keep proftrace from it.
  *
  * Other entry probes have no such faults: the call that a nop becomes since 6.18 came with an
  * exception from seccomp and with its care for shadow stacks.
@@ -102,11 +99,9 @@ const char *hazard__of(const struct hazard_view *view)
 		       : NULL;
 }
 
-const char *hazard__of_several(const char *release)
+bool hazard__lists_returns(const char *release)
 {
-	return version_of(release) >= VERSION(6, 14, 0)
-		       ? "this kernel may crash where return probes are bound to several processes"
-		       : NULL;
+	return version_of(release) >= VERSION(6, 14, 0);
 }
 
 /* The beginning of a file in /proc, or NULL. */
@@ -145,8 +140,7 @@ void hazard__look(struct target *t)
 
 	if (uname(&kernel))
 		return;
-	if (t->processes_cnt > 1)
-		t->hazard_if_bound = hazard__of_several(kernel.release);
+	t->lists_returns = hazard__lists_returns(kernel.release);
 	cpuinfo = read_text("/proc/cpuinfo");
 	view.release = kernel.release;
 	view.cpuinfo = cpuinfo;

@@ -22,8 +22,9 @@ struct hazard_view {
  */
 const char *hazard__of(const struct hazard_view *view);
 
-/* The same where links are bound to one process each, and are several on one function. */
-const char *hazard__of_several(const char *release);
+/* Whether the kernel may crash where two return probes are on one call, as it lists who wants the
+ * return. */
+bool hazard__lists_returns(const char *release);
 
 /* Whether such a process has, or may get, a shadow stack, on whatever kernel. */
 bool hazard__shadow_stacks(const struct hazard_view *view);

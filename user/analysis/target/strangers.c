@@ -14,6 +14,11 @@
 /* Of CPU time of our own, so that it does not depend on what else runs: 10,000 processes or so. */
 #define MOST_NS 1000000000ull
 
+/* Other processes of the same program: putting probes in takes a little longer for each. A
+ * library's other users have work of their own: each compiler that maps libLLVM would take ten
+ * times as long while all of its functions are being probed for one. */
+#define MOST_OF_PROGRAM 16
+
 struct look {
 	struct target *t;
 	pid_t pid;
@@ -83,4 +88,9 @@ void strangers__look(struct target *t)
 	for (size_t i = l.first; i < t->objects_cnt && !known; i++)
 		t->objects[i].strangers = STRANGERS_UNKNOWN;
 	t->strangers_known = t->objects_cnt;
+}
+
+bool strangers__bear_probes(const struct target_object *obj)
+{
+	return obj->strangers <= (obj->is_main ? MOST_OF_PROGRAM : 0) && !obj->strangers_fragile;
 }

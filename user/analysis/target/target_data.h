@@ -58,7 +58,7 @@ struct target {
 	struct whom *whom;	/* who belongs, also later; NULL: the processes that are there */
 	pid_t *pids;		/* the processes' ids */
 	const char *hazard; /* why return probes are deadly on this kernel; NULL: they are not */
-	const char *hazard_if_bound; /* the same where links are bound to one process each */
+	bool lists_returns; /* the kernel may crash where two return probes are on one call */
 	/* Some process has a shadow stack, or will perhaps: calls must not be probed. */
 	bool shadow_stacks;
 	bool shadow_stacks_possible; /* other programs may have them on this machine */

@@ -15,6 +15,7 @@
 #include "planner/planner.h"
 #include "report/output.h"
 #include "run/selection.h"
+#include "target/strangers.h"
 #include "target/target.h"
 #include "util/json.h"
 #include "util/log.h"
@@ -167,6 +168,22 @@ static int write_list(struct output *out, const struct plan *p, const struct tar
 	return output__unfold(out, stream, 0);
 }
 
+/* Has exits as a run would have them where links are bound to one process each. */
+static int bind_returns(struct plan *p, struct target *t, const struct plan_options *opts)
+{
+	int err = 0;
+
+	if (!t->processes_cnt || opts->new_programs)
+		return 0;
+	if (opts->children)
+		strangers__look(t);
+	for (size_t i = 0; !err && i < p->objects_cnt; i++) {
+		if (!opts->children || !p->may_fork || !strangers__bear_probes(&t->objects[i]))
+			err = planner__bind(p, t, opts, i, false);
+	}
+	return err;
+}
+
 int cmd_list(const struct options *o)
 {
 	int status = 1;
@@ -189,6 +206,8 @@ int cmd_list(const struct options *o)
 		err = target__open(&spec, &target);
 	if (!err)
 		err = planner__make(target, &selection.filter, &plan_opts, &plan);
+	if (!err)
+		err = bind_returns(plan, target, &plan_opts);
 	if (!err)
 		err = output__begin(&out);
 	if (!err)

@@ -249,7 +249,7 @@ static int spare_strangers(struct run *r)
 	progress__clear(&r->progress);
 	log_warn("other processes run the same functions often: probes are taken out of them, "
 		 "and of children, which are not followed any more (--follow does, whoever pays)");
-	return tracer__bind(r->tracer, r->plan, r->target);
+	return replan__bind(r);
 }
 
 /* Fetches what has come, samples with the weight that they have. */

@@ -16,6 +16,7 @@
 #include "planner/planner.h"
 #include "run/callers.h"
 #include "run/describe.h"
+#include "run/replan.h"
 #include "run/result.h"
 #include "run/roles.h"
 #include "run/run.h"
@@ -24,7 +25,6 @@
 #include "security/privilege.h"
 #include "target/adopt.h"
 #include "target/launch.h"
-#include "target/strangers.h"
 #include "symbol/system_calls.h"
 #include "target/target.h"
 #include "util/log.h"
@@ -73,7 +73,7 @@ static int make_plan(struct run *r)
 	int err;
 
 	r->plan_opts = selection__plan_options(&r->selection, o);
-	r->plan_opts.grows = true;
+	r->plan_opts.grows = r->plan_opts.attaches = true;
 	err = watch__new(&r->watch);
 	if (!err)
 		err = privilege__check();
@@ -218,8 +218,8 @@ static int attach(struct run *r)
 	privilege__hurry(true);
 	if (r->o->children && r->o->chosen)
 		attached = target__adopt(r->target, admit, r);
-	if (r->o->children && r->target->processes_cnt)
-		strangers__look(r->target);
+	if (!attached)
+		attached = replan__before_attach(r);
 	if (!attached)
 		attached = survey__make(&r->budget, &survey);
 	r->surveyed_ns = survey.took_ns;

@@ -77,11 +77,58 @@ static int plan_anew(struct run *r)
 	return err;
 }
 
+/* Functions have come, or have got other exits. */
+static int tell_changes(struct run *r)
+{
+	struct description *description;
+	int err = call_cost__tell(r->plan, r->collector);
+
+	if (!err)
+		err = describe__new(r->plan, r->target, r->tracer, r->o, &r->selection.arguments,
+				    &description);
+	if (err)
+		return err;
+	describe__free(r->description);
+	r->description = description;
+	return 0;
+}
+
+/* For all objects that are attached, or all that are not. */
+static int bind_objects(struct run *r, bool attached)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < r->plan->objects_cnt; i++) {
+		if (tracer__is_attached(r->tracer, i) == attached &&
+		    tracer__is_unbound(r->tracer, i) == attached)
+			err = planner__bind(r->plan, r->target, &r->plan_opts, i, attached);
+	}
+	return err;
+}
+
+int replan__before_attach(struct run *r)
+{
+	int err;
+
+	if (r->o->children && r->target->processes_cnt)
+		strangers__look(r->target);
+	err = tracer__share(r->tracer, r->plan, r->target);
+	return err ? err : bind_objects(r, false);
+}
+
+int replan__bind(struct run *r)
+{
+	int err = bind_objects(r, true);
+
+	if (!err)
+		err = tell_changes(r);
+	return err ? err : tracer__bind(r->tracer, r->plan, r->target);
+}
+
 /* Plans and attaches what is new. */
 static int extend(struct run *r)
 {
 	size_t functions = r->plan->functions_cnt;
-	struct description *description;
 	int64_t attached;
 	int err;
 
@@ -91,24 +138,18 @@ static int extend(struct run *r)
 	err = collector__grow(r->collector, r->plan->functions_cnt);
 	if (!err)
 		err = roles__apply(r);
+	if (!err && r->plan->functions_cnt != functions)
+		err = replan__before_attach(r);
 	if (err)
 		return err;
-	if (r->o->children && r->plan->functions_cnt != functions)
-		strangers__look(r->target);
 	attached = tracer__attach(r->tracer, r->plan, r->target, NULL);
 	if (attached < 0 && attached != -ESRCH)
 		return attached;
 	if (r->plan->functions_cnt == functions && !r->plan->returns_replaced)
 		return 0;
-	err = call_cost__tell(r->plan, r->collector);
+	err = tell_changes(r);
 	if (err)
 		return err;
-	err = describe__new(r->plan, r->target, r->tracer, r->o, &r->selection.arguments,
-			    &description);
-	if (err)
-		return err;
-	describe__free(r->description);
-	r->description = description;
 	say_what_is_new(r, functions);
 	return 0;
 }

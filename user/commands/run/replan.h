@@ -11,6 +11,14 @@
 
 struct run;
 
+/* Looks who else maps the files of functions that are not attached yet, and plans other exits than
+ * return probes where links will be bound to one process each and these would be dangerous. Returns
+ * 0 or -ENOMEM. */
+int replan__before_attach(struct run *r);
+
+/* As tracer__bind(), with other exits where that makes return probes dangerous. */
+int replan__bind(struct run *r);
+
 /* Looks at all processes anew. */
 int replan__all(struct run *r);
 

@@ -68,6 +68,7 @@ struct plan_options selection__plan_options(struct selection *w, const struct op
 		.call_nops = tracer__call_nops(),
 		.any_machine = o->list && !o->chosen,
 		.returns_stop = tracer__returns_stop(o->backend),
+		.trace_events = tracer__needs_events(o->backend),
 		.skip_tiny =
 			!o->filtered && !o->triggers_cnt && !o->untils_cnt && o->max_overhead > 0,
 		.early_exits = true,

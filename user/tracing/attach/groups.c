@@ -13,16 +13,13 @@
 #include "attach/grouping.h"
 #include "attach/links/link_holder.h"
 #include "plan/exit_strategy.h"
+#include "plan/object.h"
 #include "plan/plan.h"
 #include "plan/plan_lines.h"
+#include "target/strangers.h"
 #include "target/target.h"
 #include "util/log.h"
 #include "wire.h"
-
-/* Other processes of the same program that may have its probes for the sake of children, as long as
- * they do not run into them (budget/spare_strangers.c): putting probes in takes a little longer for
- * each. */
-#define MAX_STRANGERS 16
 
 /* The object's hooks of one kind, by one link. Hooks that are refused are missed, no more. */
 static int link_hooks_of(struct attach_ctx *ctx, int kind)
@@ -176,13 +173,9 @@ bool groups__is_unbound(const struct groups *g, size_t index)
 static bool may_be_shared(const struct attach_ctx *ctx)
 {
 	const struct plan *p = ctx->plan;
-	/* A library's other users have work of their own: each compiler that maps libLLVM would
-	 * take ten times as long while all of its functions are being probed for one. */
-	const uint32_t most = ctx->obj->is_main ? MAX_STRANGERS : 0;
 	bool any = false;
 
-	if (!ctx->g->children || !p->may_fork || ctx->obj->strangers > most ||
-	    ctx->obj->strangers_fragile)
+	if (!ctx->g->children || !p->may_fork || !strangers__bear_probes(ctx->obj))
 		return false;
 	for (size_t i = 0; i < p->functions_cnt; i++) {
 		if (p->functions[i].object != ctx->object)
@@ -199,11 +192,17 @@ static bool may_be_shared(const struct attach_ctx *ctx)
 static int attach_missing(struct attach_ctx *ctx, const struct target *t)
 {
 	uint32_t *attached = &ctx->g->attached[ctx->object], to;
+	const struct plan *p = ctx->plan;
 	int err = 0;
 
 	to = groups__is_unbound(ctx->g, ctx->object) ? 1 : ctx->obj->processes_cnt;
 
-	if (ctx->plan->returns_replaced && *attached)
+	/* The claim lasts as long as there may be return probes, whoever is killed. */
+	if (!*attached && ctx->object < p->objects_cnt && p->objects[ctx->object].claimed)
+		err = link_holder__keep(ctx->g->link_holder, ctx->obj->fd);
+	if (err)
+		return group__failed(ctx, err);
+	if (p->returns_replaced && *attached)
 		err = for_each_process(ctx, t, 0, *attached, attach_exits);
 	if (err || *attached == to)
 		return err;

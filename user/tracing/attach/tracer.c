@@ -439,6 +439,18 @@ bool tracer__is_unbound(const struct tracer *tr, size_t index)
 	return groups__is_unbound(&tr->groups, index);
 }
 
+int tracer__share(struct tracer *tr, const struct plan *p, const struct target *t)
+{
+	struct attach_ctx ctx = {.g = &tr->groups, .backend = tr->backend, .plan = p};
+
+	return groups__share(&ctx, t);
+}
+
+bool tracer__is_attached(const struct tracer *tr, size_t index)
+{
+	return index < tr->groups.attached_cnt && tr->groups.attached[index];
+}
+
 uint64_t tracer__stranger_hits(const struct tracer *tr)
 {
 	uint64_t hits = 0;

@@ -234,8 +234,14 @@ uint64_t tracer__held_ns(const struct tracer *tr);
  * more or fewer. False: it is followed already, or there are too many. */
 bool tracer__adopt(struct tracer *tr, pid_t pid, uint32_t code_pages);
 
-/* Whether the probes in the target's object `index` are in every process that maps it. */
+/* Decides whose probes are to be in every process, before they are attached. Returns 0 or -ENOMEM.
+ */
+int tracer__share(struct tracer *tr, const struct plan *p, const struct target *t);
+/* Whether the probes in the target's object `index` are, or will be, in every process that maps
+ * it. */
 bool tracer__is_unbound(const struct tracer *tr, size_t index);
+/* Whether it has probes. */
+bool tracer__is_attached(const struct tracer *tr, size_t index);
 /* How often processes that are not traced have hit probes. */
 uint64_t tracer__stranger_hits(const struct tracer *tr);
 /* Takes probes that are in every process for the sake of children out of all but the target's own.

@@ -28,10 +28,11 @@ struct link_holder {
 	bool stays; /* when we are gone: see links_close() */
 };
 
-enum request_kind { LINK = 1, CLOSE, HOLD, GO_ON, DETACH, LOAD };
+enum request_kind { LINK = 1, CLOSE, HOLD, GO_ON, DETACH, LOAD, KEEP };
 
 /* Requests to the link holder. LINK: offsets and cookies follow, and semaphores if it has some; the
- * program's and the file's descriptors go along. LOAD: those of the maps do. The answer is an int:
+ * program's and the file's descriptors go along. LOAD: those of the maps do; KEEP: a file's. The
+ * answer is an int:
  * -errno or 0, and to LINK the link's number, to DETACH how many links stay. With that to LOAD the
  * programs' descriptors come. */
 struct request {
@@ -160,6 +161,8 @@ struct links {
 	size_t first_free; /* no number below is */
 	struct held *put_off;
 	size_t put_off_cnt, put_off_cap;
+	int *kept; /* descriptors of files, as long as there are links */
+	size_t kept_cnt, kept_cap;
 	struct closer *closer;
 	struct trace_events *events;
 };
@@ -276,6 +279,15 @@ static int link_one(int socket, struct links *links, const struct request *req,
 	return number;
 }
 
+static int keep_file(struct links *l, struct fds *file)
+{
+	if (ARRAY_RESERVE(&l->kept, l->kept_cnt, &l->kept_cap))
+		return -ENOMEM;
+	l->kept[l->kept_cnt++] = file->fd[0];
+	file->cnt = 0;
+	return 0;
+}
+
 /* The programs' descriptors are in *out. Returns 0 or -errno. */
 static int load(const struct request *req, const struct fds *maps, struct fds *out)
 {
@@ -307,6 +319,8 @@ static void serve(int socket, struct trace_events *events)
 			answer = hold(&links, req.kind == HOLD);
 		else if (req.kind == LOAD)
 			answer = load(&req, &fds, &made);
+		else if (req.kind == KEEP && fds.cnt == 1)
+			answer = keep_file(&links, &fds);
 		else if (req.kind == DETACH)
 			answer = links_close(&links);
 		else
@@ -320,6 +334,7 @@ static void serve(int socket, struct trace_events *events)
 		usleep(LOOK_AGAIN_US);
 	free(links.held);
 	free(links.put_off);
+	free(links.kept);
 }
 
 /* Leaves everything of the profiler's but its socket: its terminal, its files, its powers. */
@@ -453,6 +468,15 @@ int link_holder__link(struct link_holder *k, const struct link_spec *spec)
 	    (spec->semaphores && !send_all(k->socket, spec->semaphores, len)))
 		return -EOWNERDEAD;
 	return answer(k, &fds);
+}
+
+int link_holder__keep(struct link_holder *k, int fd)
+{
+	const struct request req = {.kind = KEEP};
+	const struct fds file = {1, {fd}};
+	struct fds none;
+
+	return ask(k, &req, &file) ? answer(k, &none) : -EOWNERDEAD;
 }
 
 int link_holder__close(struct link_holder *k, int link)

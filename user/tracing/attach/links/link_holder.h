@@ -31,6 +31,10 @@ int link_holder__fd(const struct link_holder *k);
  * silent. -EOWNERDEAD: it has gone. */
 int link_holder__link(struct link_holder *k, const struct link_spec *spec);
 
+/* Keeps a copy of a file's descriptor, and with it the locks on the file, until the link holder
+ * ends, which is when no link is left. Returns 0 or -errno; silent. */
+int link_holder__keep(struct link_holder *k, int fd);
+
 /* late_programs__load() by the link holder, with the maps of the programs that are loaded. Returns
  * 0 or -errno; silent. */
 int link_holder__load(struct link_holder *k, const struct late_kind *kind,
