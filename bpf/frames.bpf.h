@@ -101,21 +101,36 @@ static __always_inline u64 stale_end(const struct wire_frame *f, u64 now)
 	return end < now ? end : now;
 }
 
-/* The innermost frame that is still there for sure: what a thread does that has made no call since
- * the burst is its caller's. */
+/* A search for the innermost frame that is still there for sure. */
+struct known_search {
+	u32 number;
+};
+
+static __always_inline long known_step(__attribute__((unused)) u32 i, struct known_search *s)
+{
+	const struct wire_frame *f = frame_at(s->number);
+
+	if (!f || !may_have_left(f))
+		return 1;
+	s->number = f->up;
+	return 0;
+}
+
+/* The innermost frame from `number` outwards that is still there for sure. A global function: the
+ * verifier looks at it once, and not on each way to it through a program. */
+__noinline u32 frame_known(u32 number)
+{
+	struct known_search s = {.number = number};
+
+	LOOP(MOST_STALE, known_step, &s);
+	return s.number;
+}
+
+/* The call stack's innermost frame that is still there for sure: what a thread does that has made
+ * no call since the burst is its caller's. */
 static __always_inline u32 innermost_known(const struct wire_callstack *callstack)
 {
-	u32 number = callstack->top;
-
-#pragma clang loop unroll(disable)
-	for (int i = 0; has_bursts && i < MOST_STALE; i++) {
-		const struct wire_frame *f = frame_at(number);
-
-		if (!f || !may_have_left(f))
-			break;
-		number = f->up;
-	}
-	return number;
+	return has_bursts ? frame_known(callstack->top) : callstack->top;
 }
 
 /*

@@ -113,7 +113,7 @@ static __always_inline u32 sample_place(struct wire_spot *s, struct open_call *o
 	s->callstack = s->lives = s->node = 0;
 	if (!thread_stack)
 		return 0;
-	number = callstack_running(task, thread_stack, thread_number);
+	number = callstack_running(thread_number);
 	callstack = number ? callstack_at(number) : 0;
 	if (!callstack)
 		return 0;

@@ -48,28 +48,35 @@ static __always_inline void note_cpu_time(void)
 		bpf_map_update_elem(&cpu_of_ended, &tgid, &ns, BPF_ANY);
 }
 
-/* The thread stack of a thread that need not be the current one, if it has one. */
-static __always_inline struct wire_callstack *thread_stack_of(const struct task_struct *task,
-							      u32 *found)
+/* The number of the thread stack of a thread, which need not be the current one; 0: it has none.
+ * Global, as callstack_running(), so that the verifier looks at it once and not on each way to it.
+ */
+__noinline u32 thread_stack_number(u64 pid_tgid)
 {
-	u64 pid_tgid = (u64)(u32)FIELD(task, tgid) << 32 | (u32)FIELD(task, pid);
 	u32 at = pid_tgid % WIRE_THREAD_CACHE,
 	    *number = bpf_map_lookup_elem(&thread_stack_cache, &at);
-	struct wire_callstack *thread_stack;
+	const struct wire_callstack *thread_stack;
 
 	/* A place that was never used: no thread with these low bits has been seen. */
-	if (!FIELD(task, pid) || !number || !*number)
+	if (!(u32)pid_tgid || !number || !*number)
 		return 0;
 	thread_stack = callstack_at(*number);
 	if (!thread_stack || thread_stack->pid_tgid != pid_tgid) {
 		number = bpf_map_lookup_elem(&stack_of_tid, &pid_tgid);
 		thread_stack = number ? callstack_at(*number) : 0;
 	}
-	if (number)
-		*found = *number;
-	return thread_stack && thread_stack->pid_tgid == pid_tgid && !thread_stack->exit_ns
-		       ? thread_stack
+	return number && thread_stack && thread_stack->pid_tgid == pid_tgid &&
+			       !thread_stack->exit_ns
+		       ? *number
 		       : 0;
+}
+
+/* The thread stack of a thread that need not be the current one, if it has one. */
+static __always_inline struct wire_callstack *thread_stack_of(const struct task_struct *task,
+							      u32 *found)
+{
+	*found = thread_stack_number((u64)(u32)FIELD(task, tgid) << 32 | (u32)FIELD(task, pid));
+	return *found ? callstack_at(*found) : 0;
 }
 
 /* The call stack of the goroutine that the current thread is on. 0: the runtime's own, or none that
@@ -115,14 +122,17 @@ static __always_inline bool thread_stack_holds(const struct task_struct *task,
  * event may be long gone: stacks are switched, and left by handlers of signals, without one. So the
  * stack pointer tells. 0: none that is known, so nobody waits.
  */
-static __always_inline u32 callstack_running(const struct task_struct *task,
-					     struct wire_callstack *thread_stack, u32 thread_number)
+__noinline u32 callstack_running(u32 thread_number)
 {
-	const struct wire_callstack *current = callstack_at(thread_stack->current);
+	const struct wire_callstack *thread_stack = callstack_at(thread_number), *current;
+	const struct task_struct *task = current_task();
 	bool is_go = false;
 	u32 number;
 	u64 sp;
 
+	if (!thread_stack)
+		return 0;
+	current = callstack_at(thread_stack->current);
 	if (!HAS_REGISTERS || !current)
 		return thread_stack->current;
 	sp = ((struct pt_regs *)bpf_task_pt_regs((struct task_struct *)task))->sp;
@@ -165,7 +175,7 @@ static __always_inline void cpu_changes_hands(const struct task_struct *prev,
 
 	thread_stack = thread_stack_of(prev, &number);
 	if (thread_stack) {
-		thread_stack->off_callstack = callstack_running(prev, thread_stack, number);
+		thread_stack->off_callstack = callstack_running(number);
 		thread_stack->off_since = now = bpf_ktime_get_ns();
 		callstack = callstack_at(thread_stack->off_callstack);
 		before = callstack_at(thread_stack->current);

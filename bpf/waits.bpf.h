@@ -187,14 +187,18 @@ wait_make(const struct wait_search *q, const struct wire_spot *spot, const struc
 	return w;
 }
 
-/* The place's entry in the table, plus 1; 0: it found none. */
-static __always_inline u32 wait_place(const struct task_struct *task,
-				      const struct wait_cause *cause, const struct pt_regs *regs)
+/* The number in the table of the place where the current thread waits or wakes, plus 1; 0: it found
+ * no room. Global: the verifier looks at it once, and not on each way to it. */
+__noinline u32 wait_place(const struct wait_cause *cause)
 {
+	struct task_struct *task = current_task();
+	const struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
 	struct wait_search q = {.sp = stack_pointer(regs)};
 	struct wire_spot spot = {};
 	struct open_call open;
 
+	if (!cause)
+		return 0;
 	sample_place(&spot, &open, task, q.sp);
 	q.hash = spot_hash(&spot);
 	MIX(q.hash, (u64)cause->reason << 32 | cause->call);
@@ -247,7 +251,7 @@ static __always_inline void wait_begins(const struct task_struct *task, bool pre
 		cause.call = sample_call(regs);
 	cause.reason = wait_reason(task, state, cause.call, regs, &cause.lock);
 	__sync_fetch_and_add(&wait_counts_here()->taken, 1);
-	waiter->wait = wait_place(task, &cause, regs);
+	waiter->wait = wait_place(&cause);
 	w = waiter->wait ? wait_at(waiter->wait - 1) : 0;
 	if (w)
 		w->since = now;
@@ -341,7 +345,7 @@ static __always_inline u32 waker_place(const struct wire_wait *w)
 	cause.call = sample_call(regs);
 	if (cause.call >= WIRE_CALLS || !may_wake(w->reason, cause.call))
 		return 0;
-	place = wait_place(task, &cause, regs);
+	place = wait_place(&cause);
 	at = place ? wait_at(place - 1) : 0;
 	if (at)
 		at->cnt++; /* it is in use */
