@@ -4,6 +4,7 @@
  * the cookie and calls enter() or leave(). Which stubs are loaded is user/tracing/attach's choice.
  */
 #include "cookie.bpf.h"
+#include "kernel_names.bpf.h"
 #include "life.bpf.h"
 #include "own_stack.bpf.h"
 #include "regions.bpf.h"
@@ -280,6 +281,17 @@ int close_open(void *ctx)
 	KEEP_OWN_STACK(close_open, ctx);
 	close_all();
 	return 0;
+}
+
+/* Attached to nothing: user space runs it, with an address as its argument. */
+OWN_STACK(name_kernel);
+SEC("?raw_tp")
+int name_kernel(struct bpf_raw_tracepoint_args *ctx)
+{
+	u64 address = ctx->args[0];
+
+	KEEP_OWN_STACK(name_kernel, ctx);
+	return kernel_name_say(address) < 0;
 }
 
 OWN_STACK(on_thread_exit);

@@ -673,8 +673,9 @@ struct wire_seed {
  * are counted together, in one of two halves of the table: user space turns from one to the other
  * and empties the one that is left. Open addressing by hash.
  */
-#define WIRE_SAMPLE_KERNEL 48 /* functions of the kernel, at most */
-#define WIRE_SAMPLE_PLACES 16 /* that are looked at for one */
+#define WIRE_SAMPLE_KERNEL 48  /* functions of the kernel, at most */
+#define WIRE_KERNEL_NAME   640 /* bytes of what is said of one: its name has up to 511 */
+#define WIRE_SAMPLE_PLACES 16  /* that are looked at for one */
 
 /* A call path on which a thread was seen. */
 struct wire_spot {
@@ -794,8 +795,8 @@ struct wire_wait_counts {
 /* Which wait a thread is in. */
 struct wire_waiter {
 	u64 pid_tgid;
-	u32 wait;  /* its entry, plus 1; 0: none */
-	u32 waker; /* the entry where it was woken from, likewise */
+	u32 wait;     /* its entry, plus 1; 0: none */
+	u32 waker;    /* the entry where it was woken from, likewise */
 	u64 woken_ns; /* since it left the CPU; 0: it has not been woken */
 };
 

@@ -76,11 +76,61 @@ static void test_hidden(void **state)
 	kallsyms__free(NULL);
 }
 
+/* A kernel that has one function, and a module's; and that cannot be asked above these. */
+static bool say(void *ctx, uint64_t address, char *said, size_t size)
+{
+	unsigned int *asked = ctx;
+
+	(*asked)++;
+	if (address >= 0xffffffffd0000000)
+		return false;
+	if (address - 0xffffffff81000100 < 0x80)
+		snprintf(said, size, "first+%#llx/0x80", address - 0xffffffff81000100ull);
+	else if (address - 0xffffffffc0000000 < 0x20)
+		snprintf(said, size, "odd+0x1+%#llx/0x20 [mod]", address - 0xffffffffc0000000ull);
+	else
+		snprintf(said, size, "%#llx", (unsigned long long)address);
+	return true;
+}
+
+static void test_asked(void **state)
+{
+	/* The list has other names, so who has been asked can be told. */
+	struct kallsyms *k = list("0000000000000000 A per_cpu_start\n"
+				  "ffffffff81000100 t listed\n"
+				  "ffffffffd0000000 t late\n"
+				  "ffffffffd0000100 t end\n");
+	unsigned int asked = 0;
+
+	kallsyms__ask(k, say, &asked);
+	expect(k, 0xffffffff81000101, "first", 0xffffffff81000100);
+	expect(k, 0xffffffff8100017f, "first", 0xffffffff81000100);
+	expect(k, 0xffffffffc0000010, "odd+0x1", 0xffffffffc0000000);
+	expect(k, 0xffffffff82000000, NULL, 0);
+	assert_int_equal(asked, 4);
+	expect(k, 0xffffffffd0000010, "late", 0xffffffffd0000000);
+	kallsyms__free(k);
+}
+
+/* What the list hides the kernel is not asked for. */
+static void test_asked_hidden(void **state)
+{
+	struct kallsyms *k = list("0000000000000000 T _stext\n0000000000000000 T other\n");
+	unsigned int asked = 0;
+
+	kallsyms__ask(k, say, &asked);
+	expect(k, 0xffffffff81000101, NULL, 0);
+	assert_int_equal(asked, 0);
+	kallsyms__free(k);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_hidden),
+		cmocka_unit_test(test_asked),
+		cmocka_unit_test(test_asked_hidden),
 	};
 	int err;
 

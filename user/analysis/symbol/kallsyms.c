@@ -25,12 +25,22 @@ struct kernel_symbol {
 
 #define NO_NAME SIZE_MAX
 
+/* A function whose name the kernel has told. */
+struct told_symbol {
+	uint64_t start;
+	char *name;
+};
+
 struct kallsyms {
 	FILE *file;		       /* NULL: it has been read */
 	struct kernel_symbol *symbols; /* by start */
 	size_t cnt, cap;
 	char *names;
 	size_t names_len, names_cap;
+	kallsyms_say say; /* NULL: the list tells */
+	void *ctx;
+	struct told_symbol *told;
+	size_t told_cnt, told_cap;
 };
 
 int kallsyms__open(const char *path, struct kallsyms **out)
@@ -56,6 +66,9 @@ void kallsyms__free(struct kallsyms *k)
 		return;
 	if (k->file)
 		fclose(k->file);
+	for (size_t i = 0; i < k->told_cnt; i++)
+		free(k->told[i].name);
+	free(k->told);
 	free(k->symbols);
 	free(k->names);
 	free(k);
@@ -140,11 +153,66 @@ static void load(struct kallsyms *k)
 	drop_aliases(k);
 }
 
+#define FIRST_LINES 256 /* the first one may well be at 0: variables of CPUs, before Linux 6.15 */
+
+/* Whether the list shows addresses. */
+static bool shows_addresses(struct kallsyms *k)
+{
+	char line[LINE_MAX_BYTES], type;
+	const char *name;
+	uint64_t start;
+	bool shown = false;
+
+	for (int i = 0; !shown && i < FIRST_LINES && fgets(line, sizeof(line), k->file); i++)
+		shown = parse(line, &start, &type, &name);
+	rewind(k->file);
+	return shown;
+}
+
+void kallsyms__ask(struct kallsyms *k, kallsyms_say say, void *ctx)
+{
+	k->say = k->file && shows_addresses(k) ? say : NULL;
+	k->ctx = ctx;
+}
+
+/* The name of the function that begins at `start`, which is kept. NULL: no memory. */
+static const char *keep(struct kallsyms *k, uint64_t start, const char *name, size_t len)
+{
+	char *copy;
+
+	for (size_t i = 0; i < k->told_cnt; i++) {
+		if (k->told[i].start == start)
+			return k->told[i].name;
+	}
+	if (ARRAY_RESERVE(&k->told, k->told_cnt, &k->told_cap))
+		return NULL;
+	copy = strndup(name, len);
+	if (copy)
+		k->told[k->told_cnt++] = (struct told_symbol){start, copy};
+	return copy;
+}
+
+/* Takes what the kernel says apart: a name, the distance from its start, and the function's size;
+ * where there is no name, a number alone. */
+static const char *take_told(struct kallsyms *k, uint64_t address, const char *said,
+			     uint64_t *start)
+{
+	const char *distance = strrchr(said, '+');
+
+	if (!distance || distance == said || strncmp(distance, "+0x", 3))
+		return NULL;
+	*start = address - strtoull(distance + 1, NULL, 16);
+	return keep(k, *start, said, distance - said);
+}
+
 const char *kallsyms__find(struct kallsyms *k, uint64_t address, uint64_t *start)
 {
+	char said[LINE_MAX_BYTES];
 	const struct kernel_symbol *s;
 	size_t after;
 
+	if (k->say && k->say(k->ctx, address, said, sizeof(said)))
+		return take_told(k, address, said, start);
 	if (k->file)
 		load(k);
 	after = LOWER_BOUND(k->cnt, i, k->symbols[i].start <= address);

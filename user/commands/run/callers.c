@@ -233,6 +233,8 @@ int callers__start(struct run *r)
 		return -ENOTSUP;
 	}
 	bind_clock(r);
+	if (c->kernel)
+		kallsyms__ask(c->kernel, tracer__say_kernel, r->tracer);
 	hz = samples__path_rate(r->samples);
 	c->unwound = hz || r->o->callers || (callers__seeds(r) && c->spaces.tables_max);
 	if (samples__rate(r->samples))

@@ -3,6 +3,7 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -89,6 +90,18 @@ int tracer__put_space(struct tracer *tr, pid_t pid, const struct wire_unwind_spa
 				     BPF_ANY)
 		       ? -errno
 		       : 0;
+}
+
+bool tracer__say_kernel(void *tracer, uint64_t address, char *said, size_t size)
+{
+	const struct tracer *tr = tracer;
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = &address, .ctx_size_in = sizeof(address));
+	int program = bpf_program__fd(tr->skel->progs.name_kernel);
+
+	if (program < 0 || bpf_prog_test_run_opts(program, &opts) || opts.retval)
+		return false;
+	snprintf(said, size, "%s", tr->skel->data_written->kernel_name);
+	return true;
 }
 
 void tracer__unwind(struct tracer *tr)

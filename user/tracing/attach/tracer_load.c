@@ -164,6 +164,7 @@ static void size_samples(struct tracer *tr, const struct tracer_options *opts, u
 			      : wanted > MAX_SAMPLES ? MAX_SAMPLES
 						     : power_of_two(wanted);
 	bpf_program__set_autoload(tr->skel->progs.on_sample, hz);
+	bpf_program__set_autoload(tr->skel->progs.name_kernel, hz && !opts->samples_bare);
 	tr->skel->rodata->samples_cap = tables->samples_cap;
 	tr->skel->rodata->samples_bare = opts->samples_bare;
 	tables->waits_cap = tables->samples_cap && !opts->samples_bare ? WAITS : 0;
