@@ -465,7 +465,7 @@ static void test_refs(void **state)
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
 		put(bytes + 4 * i, words[i]);
-	assert_int_equal(arch_arm64.visit_refs(bytes, sizeof(bytes), 0x2ffc, see, &seen), 0);
+	assert_int_equal(arch_arm64.visit_refs(NULL, bytes, sizeof(bytes), 0x2ffc, see, &seen), 0);
 	assert_int_equal(seen.cnt, 5);
 	assert_int_equal(seen.refs[0].kind, REF_CALL);
 	assert_int_equal(seen.refs[0].to, 0x3004);

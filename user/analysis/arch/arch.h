@@ -74,11 +74,12 @@ struct arch {
 
 	/*
 	 * Decodes `size` bytes at `vaddr` one instruction after the other, and visits what they
-	 * refer to. What is no instruction is passed over. Returns 0 or what the visitor has
-	 * returned.
+	 * refer to. What is no instruction is passed over. `plain`: remembers instructions that
+	 * refer to nothing, zeroed before the first call of several; NULL: this is the only one.
+	 * Returns 0 or what the visitor has returned.
 	 */
-	int (*visit_refs)(const uint8_t *bytes, size_t size, uint64_t vaddr, code_ref_visitor visit,
-			  void *ctx);
+	int (*visit_refs)(struct prefix_memo *plain, const uint8_t *bytes, size_t size,
+			  uint64_t vaddr, code_ref_visitor visit, void *ctx);
 	/* Whether the bytes are stubs alone, as linkers make them for imports: each jumps through a
 	 * pointer or to the other stubs, and padding follows. */
 	bool (*is_stubs)(const uint8_t *bytes, size_t size);

@@ -8,6 +8,8 @@
 
 #include <stdint.h>
 
+struct prefix_memo; /* util/prefix_memo.h */
+
 enum code_ref_kind {
 	REF_CALL,
 	REF_JUMP,

@@ -58,7 +58,7 @@ static int search_segment(const struct elf_image *img, const struct elf_segment 
 		return -ENOMEM;
 	got = elf_image__read(img, seg->offset, bytes, seg->filesz);
 	if (got > 0)
-		elf_image__arch(img)->visit_refs(bytes, got, seg->vaddr, note_call, c);
+		elf_image__arch(img)->visit_refs(NULL, bytes, got, seg->vaddr, note_call, c);
 	free(bytes);
 	return got < 0 ? got : 0;
 }

@@ -129,7 +129,7 @@ static int read_function(struct follower *f, uint64_t vaddr, code_ref_visitor vi
 	if (err)
 		return err == -ENOMEM ? err : 0;
 	if (!is_stub(elf_image__arch(f->ev->img), bytes, limit)) {
-		err = elf_image__arch(f->ev->img)->visit_refs(bytes, limit, vaddr, visit, f);
+		err = elf_image__arch(f->ev->img)->visit_refs(NULL, bytes, limit, vaddr, visit, f);
 		if (err != STOP)
 			f->size = limit;
 		f->left -= f->size;
@@ -183,7 +183,8 @@ static int read_entry(struct follower *f)
 
 	if (!elf_image__read_vaddr(f->ev->img, entry, bytes, sizeof(bytes)))
 		return 0;
-	err = elf_image__arch(f->ev->img)->visit_refs(bytes, sizeof(bytes), entry, visit_entry, f);
+	err = elf_image__arch(f->ev->img)
+		      ->visit_refs(NULL, bytes, sizeof(bytes), entry, visit_entry, f);
 	return err == STOP ? 0 : err;
 }
 

@@ -18,6 +18,7 @@
 #include "elf/elf_window.h"
 #include "unwind/eh_frame.h"
 #include "util/array.h"
+#include "util/prefix_memo.h"
 #include "util/search.h"
 
 #define MAX_RANGE_SIZE (16u << 20)
@@ -186,6 +187,7 @@ static int visit(void *ctx, const struct code_ref *ref)
 static int read_code(struct eh_evidence *ev)
 {
 	const struct arch *arch = elf_image__arch(ev->img);
+	struct prefix_memo *plain = calloc(1, sizeof(*plain)); /* without memory none */
 	struct elf_window window = {0};
 	uint64_t left = MAX_CODE;
 	int err = 0;
@@ -204,8 +206,9 @@ static int read_code(struct eh_evidence *ev)
 			continue;
 		ev->current = i;
 		ev->starts[i].stubs = arch->is_stubs(bytes, size);
-		err = arch->visit_refs(bytes, size, r->start, visit, ev);
+		err = arch->visit_refs(plain, bytes, size, r->start, visit, ev);
 	}
+	free(plain);
 	elf_window__clear(&window);
 	return err == -ENOMEM ? err : 0;
 }

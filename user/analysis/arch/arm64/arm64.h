@@ -37,8 +37,8 @@ void arm64_decoder__free(struct insn_decoder *d);
 bool arm64_decoder__decode(struct insn_decoder *d, const uint8_t *bytes, size_t len,
 			   struct insn *out);
 
-int arm64_refs__visit(const uint8_t *bytes, size_t size, uint64_t vaddr, code_ref_visitor visit,
-		      void *ctx);
+int arm64_refs__visit(struct prefix_memo *plain, const uint8_t *bytes, size_t size, uint64_t vaddr,
+		      code_ref_visitor visit, void *ctx);
 bool arm64_refs__is_stubs(const uint8_t *bytes, size_t size);
 
 #endif

@@ -56,8 +56,8 @@ static bool read_ref(uint32_t w, struct page *page, struct code_ref *ref)
 	return true;
 }
 
-int arm64_refs__visit(const uint8_t *bytes, size_t size, uint64_t vaddr, code_ref_visitor visit,
-		      void *ctx)
+int arm64_refs__visit(__attribute__((unused)) struct prefix_memo *plain, const uint8_t *bytes,
+		      size_t size, uint64_t vaddr, code_ref_visitor visit, void *ctx)
 {
 	struct page page = {.known = false};
 	int err = 0;

@@ -19,8 +19,8 @@ void x86_64_decoder__forget(struct insn_decoder *d);
 bool x86_64_decoder__decode(struct insn_decoder *d, const uint8_t *bytes, size_t len,
 			    struct insn *out);
 
-int x86_64_refs__visit(const uint8_t *bytes, size_t size, uint64_t vaddr, code_ref_visitor visit,
-		       void *ctx);
+int x86_64_refs__visit(struct prefix_memo *plain, const uint8_t *bytes, size_t size, uint64_t vaddr,
+		       code_ref_visitor visit, void *ctx);
 bool x86_64_refs__is_stubs(const uint8_t *bytes, size_t size);
 
 bool x86_64_operands__decode(const uint8_t *bytes, size_t len, struct operands *out);
