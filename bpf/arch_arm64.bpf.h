@@ -115,6 +115,13 @@ static __always_inline void return_emulate(__attribute__((unused)) struct pt_reg
 {
 }
 
+/* Nothing at entries is emulated either. */
+static __always_inline void instruction_emulate(__attribute__((unused)) struct pt_regs *ctx,
+						__attribute__((unused))
+						const struct wire_emulation *e)
+{
+}
+
 #define FLAG_N (1u << 31)
 #define FLAG_Z (1u << 30)
 #define FLAG_C (1u << 29)

@@ -46,24 +46,30 @@ static __always_inline u32 argument_register(u32 number)
 	return 0x981267 >> 4 * (number - 1) & 15;
 }
 
+/* Registers by the numbers that instructions have for them: X(NUMBER, FIELD of struct pt_regs). */
+#define NUMBERED_REGISTERS(X) \
+	X(0, ax)              \
+	X(1, cx)              \
+	X(2, dx)              \
+	X(3, bx)              \
+	X(4, sp)              \
+	X(5, bp)              \
+	X(6, si)              \
+	X(7, di)              \
+	X(8, r8)              \
+	X(9, r9)              \
+	X(10, r10)            \
+	X(11, r11)            \
+	X(12, r12)            \
+	X(13, r13)            \
+	X(14, r14)            \
+	X(15, r15)
+
+#define COPY_REGISTER(NUMBER, FIELD) registers[NUMBER] = ctx->FIELD;
+
 static __always_inline void registers_read(const struct pt_regs *ctx, u64 registers[REGISTERS])
 {
-	registers[0] = ctx->ax;
-	registers[1] = ctx->cx;
-	registers[2] = ctx->dx;
-	registers[3] = ctx->bx;
-	registers[4] = ctx->sp;
-	registers[5] = ctx->bp;
-	registers[6] = ctx->si;
-	registers[7] = ctx->di;
-	registers[8] = ctx->r8;
-	registers[9] = ctx->r9;
-	registers[10] = ctx->r10;
-	registers[11] = ctx->r11;
-	registers[12] = ctx->r12;
-	registers[13] = ctx->r13;
-	registers[14] = ctx->r14;
-	registers[15] = ctx->r15;
+	NUMBERED_REGISTERS(COPY_REGISTER)
 }
 
 /* The number of the system call that the kernel works at for a thread with these registers; below
@@ -179,6 +185,7 @@ static __always_inline void return_emulate(struct pt_regs *ctx, const struct ret
 
 #define FLAG_CF 0x001
 #define FLAG_PF 0x004
+#define FLAG_AF 0x010
 #define FLAG_ZF 0x040
 #define FLAG_SF 0x080
 #define FLAG_OF 0x800
@@ -216,6 +223,66 @@ static __always_inline bool condition_holds(const struct pt_regs *ctx, u32 cond)
 		break;
 	}
 	return holds != (cond & 1);
+}
+
+/* The verifier wants to know which one is meant: the compiler must not make one access, at an
+ * offset that it computes, of several. */
+#define READ_REGISTER(NUMBER, FIELD)            \
+	case NUMBER:                            \
+		value = ctx->FIELD;             \
+		asm volatile("" : "+r"(value)); \
+		break;
+#define WRITE_REGISTER(NUMBER, FIELD)            \
+	case NUMBER:                             \
+		ctx->FIELD = value;              \
+		asm volatile("" : : : "memory"); \
+		break;
+
+/* 0: there is no such register. */
+static __always_inline u64 register_read(const struct pt_regs *ctx, u32 number)
+{
+	u64 value = 0;
+
+	switch (number) {
+		NUMBERED_REGISTERS(READ_REGISTER)
+	}
+	return value;
+}
+
+static __always_inline void register_write(struct pt_regs *ctx, u32 number, u64 value)
+{
+	switch (number) {
+		NUMBERED_REGISTERS(WRITE_REGISTER)
+	}
+}
+
+#define FLAGS_OF_RESULTS (FLAG_CF | FLAG_PF | FLAG_AF | FLAG_ZF | FLAG_SF | FLAG_OF)
+#define FLAGS_OF_ZERO	 (FLAG_ZF | FLAG_PF)
+
+/*
+ * Does what the instruction does that was hit, unless somebody has done it: the instruction pointer
+ * is at that instruction no longer then, so it has another place in its page, or no breakpoint. The
+ * kernel does not step an instruction that the instruction pointer has left; if nothing is emulated
+ * here it does, if that has not been done yet.
+ */
+static __always_inline void instruction_emulate(struct pt_regs *ctx, const struct wire_emulation *e)
+{
+	u64 ip = ctx->ip, value;
+
+	if (!e->length || (ip & WIRE_PAGE_MASK) != e->page_offset || !breaks_at(ip))
+		return;
+	value = register_read(ctx, e->base) + (register_read(ctx, e->index) << (e->shift & 3)) +
+		e->constant;
+	if (e->flags & WIRE_EMULATE_BY_IP)
+		value += ip + e->length;
+	if (e->flags & WIRE_EMULATE_32)
+		value = (u32)value;
+	if (e->flags & WIRE_EMULATE_SIGNED)
+		value = (s64)(s32)value;
+	register_write(ctx, e->to, value);
+	if (e->flags & WIRE_EMULATE_ZERO)
+		ctx->flags = (ctx->flags & ~(u64)FLAGS_OF_RESULTS) | FLAGS_OF_ZERO;
+	ctx->ip = ip + e->length;
 }
 
 #endif

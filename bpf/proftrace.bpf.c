@@ -38,6 +38,28 @@ static __always_inline bool branch_taken(struct pt_regs *ctx, u64 cookie)
 	return condition_holds(ctx, (cookie >> WIRE_COOKIE_COND) & 0xf);
 }
 
+/* Programs may write registers (7.0). */
+const volatile bool emulates_entries = false;
+
+/* Not inlined: the verifier looks at all registers each time that it comes here. */
+static __noinline u32 entry_emulate(struct pt_regs *ctx, u32 function)
+{
+	const struct wire_emulation *e = bpf_map_lookup_elem(&emulations, &function);
+
+	if (e)
+		instruction_emulate(ctx, e);
+	return 0;
+}
+
+/* The last thing that a program does at an entry site: the registers are another moment's then. */
+static __always_inline void entry_finish(struct pt_regs *ctx, u64 cookie)
+{
+	u32 class = (cookie >> WIRE_COOKIE_COST) & WIRE_COST_MASK;
+
+	if (emulates_entries && class == WIRE_COST_ENTRY_EMUL)
+		entry_emulate(ctx, cookie & WIRE_COOKIE_FUNCTION);
+}
+
 /*
  * Session backend: entry and return of one function, in one program. What the entry stores in the
  * call's session cookie, zero until then, its return finds again: call stack and function, so that
@@ -51,6 +73,7 @@ int session(struct pt_regs *ctx)
 	u64 *call = session_cookie(ctx), cookie;
 	const struct task_struct *task;
 	struct place at;
+	bool spared;
 
 	KEEP_OWN_STACK(session, ctx);
 	if (*call) {
@@ -61,11 +84,14 @@ int session(struct pt_regs *ctx)
 	task = current_task();
 	if (!enter(&at, ctx, task, entry_slot(ctx, cookie), cookie)) {
 		*call = cookie & WIRE_COOKIE_FUNCTION;
+		entry_finish(ctx, cookie);
 		return 1;
 	}
 	*call = session_word(&at, cookie & WIRE_COOKIE_FUNCTION);
-	return !returns_are_safe() || !returns_in_order(at.callstack) ||
-	       system_calls_are_diverted(task) || return_is_shared(task);
+	spared = !returns_are_safe() || !returns_in_order(at.callstack) ||
+		 system_calls_are_diverted(task) || return_is_shared(task);
+	entry_finish(ctx, cookie);
+	return spared;
 }
 
 OWN_STACK(function_entry);
@@ -80,6 +106,7 @@ int function_entry(struct pt_regs *ctx)
 	if ((entry & WIRE_ENTRY_UNLESS) && !WIRE_CLOSES(entry) && branch_taken(ctx, cookie))
 		return 0;
 	enter(&at, ctx, current_task(), entry_slot(ctx, cookie), cookie);
+	entry_finish(ctx, cookie);
 	return 0;
 }
 
@@ -176,8 +203,11 @@ OWN_STACK(survey);
 SEC("?uprobe")
 int survey(struct pt_regs *ctx)
 {
+	u64 cookie = probe_cookie(ctx);
+
 	KEEP_OWN_STACK(survey, ctx);
-	survey_count(probe_cookie(ctx));
+	survey_count(cookie);
+	entry_finish(ctx, cookie);
 	return 0;
 }
 

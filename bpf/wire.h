@@ -109,13 +109,38 @@ enum wire_exit {
 #define WIRE_REGION_ORDERED 8u
 
 /*
+ * The instruction at a function's entry that our program emulates, where programs may write
+ * registers (7.0), by function: register `to` becomes
+ *
+ *	register `base` + (register `index` << shift) + constant
+ *
+ * For `lea 0x20(%rdi,%rsi,8), %rax`: to 0, base 7, index 6, shift 3, constant 0x20. The kernel
+ * would single-step it.
+ */
+struct wire_emulation {
+	u16 page_offset;    /* its address within its page */
+	u8 length;	    /* bytes; 0: nothing is emulated */
+	u8 to, base, index; /* as instructions number them, or WIRE_NO_REGISTER */
+	u8 shift;
+	u8 flags; /* WIRE_EMULATE_* */
+	s64 constant;
+};
+
+_Static_assert(sizeof(struct wire_emulation) == 16, "entries do not cross cache lines");
+
+#define WIRE_EMULATE_32	    1u /* the register gets 32 bits, and zeros above them */
+#define WIRE_EMULATE_SIGNED 2u /* the result's low 32 bits are extended by their sign */
+#define WIRE_EMULATE_BY_IP  4u /* the address behind the instruction is added */
+#define WIRE_EMULATE_ZERO   8u /* flags are set as by a result of 0 */
+
+/*
  * Cost of a traced call to the target, by the kind of probes that see it: the part that lies in the
  * function's own measured interval, and the part outside, which only its caller sees. A call's cost
  * is that of its entry plus that of its exit. All zero until they have been measured.
  */
 enum wire_cost_class {
 	WIRE_COST_NONE,	 /* a leave that no probe saw */
-	WIRE_COST_ENTRY, /* + site class, in the order of the plan's */
+	WIRE_COST_ENTRY, /* + site class, in the order of the plan's, but for ENTRY_EMUL */
 	WIRE_COST_ENTRY_PUSH = WIRE_COST_ENTRY + 3,
 	WIRE_COST_ENTRY_LAST = WIRE_COST_ENTRY + 7,
 	WIRE_COST_RETURN,    /* a return probe: armed, and hit */
@@ -130,6 +155,7 @@ enum wire_cost_class {
 	WIRE_COST_TIMED,      /* no cost: what a timed part takes; outside: with a look-up */
 	WIRE_COST_EXIT_NOP5,  /* a region's end at a nop that becomes a call, of 5 or 10 bytes */
 	WIRE_COST_CLOSED,     /* spared by an entry that ends its call, of its cost (outside) */
+	WIRE_COST_ENTRY_EMUL, /* an entry at an instruction that our program emulates */
 	WIRE_COST_CLASSES,
 	WIRE_COST_MASK = 31,
 };

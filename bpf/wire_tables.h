@@ -21,6 +21,8 @@
 	X(dist_keys, u64, tables->dists_cap)                                                      \
 	/* By function; those behind its end cannot be dropped. */                                \
 	X(function_modes, struct wire_function_mode, tables->function_modes_cap)                  \
+	/* Where programs may write registers; by function. */                                    \
+	X(emulations, struct wire_emulation, tables->emulates ? tables->function_modes_cap : 0)   \
 	/* Calls since the drop, by function, one share of CPUs behind the other. */              \
 	X(passed, u64, tables->function_modes_cap * tables->passed_shares)                        \
 	/* Calls that were counted by entries alone, by function, likewise. */                    \

@@ -28,7 +28,7 @@ INSTRUMENTED := plain patchable5 patchable5-endbr patchable7-2 nop-mcount nop-mc
 		clang-patchable5 clang-patchable5-endbr clang-patchable9 clang-patchable16-5 clang-fentry \
 		clang-xray clang-xray-endbr
 CALCS        := pie nopie static static-pie dynsym stripped debuglink
-PROGRAM_BINS := $(addprefix $(PROGRAMS)/,$(PLAIN) pace-renamed $(CALCS:%=calc-%) $(THROWING) tailcall busy entries early returns arguments \
+PROGRAM_BINS := $(addprefix $(PROGRAMS)/,$(PLAIN) pace-renamed $(CALCS:%=calc-%) $(THROWING) tailcall busy entries early returns emul arguments \
 		$(PARAMETERS:%=parameters-%) methods $(INSTRUMENTED:%=instrumented-%) lines_own-O0 lines_own-O2 lines_time \
 		crowd crowd-nameless inline_data signal_throws exchange generators redzone-nops redzone-nop5 libplugin.so \
 		nameless nameless-static libshapes.so libregions.so regions-plain hot-regions shapes-linked shapes-dlopen \
@@ -60,6 +60,8 @@ $(PROGRAMS)/entries: tests/programs/entries_main.c tests/programs/entries.S
 $(PROGRAMS)/early: tests/programs/early_main.c tests/programs/early.S
 	$(call say,TARGET,$@)$(PROGRAM_C) -o $@ $^
 $(PROGRAMS)/returns: tests/programs/returns_main.c tests/programs/returns.S
+	$(call say,TARGET,$@)$(PROGRAM_C) -o $@ $^ -lpthread
+$(PROGRAMS)/emul: tests/programs/emul_main.c tests/programs/emul.S
 	$(call say,TARGET,$@)$(PROGRAM_C) -o $@ $^ -lpthread
 $(PROGRAMS)/callers: PLAIN_FLAGS := -fomit-frame-pointer
 $(PROGRAMS)/arguments: tests/programs/arguments_main.c tests/programs/arguments.S

@@ -29,7 +29,7 @@ ROWS = [
     Row("counts of commands", ["test_counts.Counts.test_command_*"]),
     Row("counts, special", ["test_counts.Special.*"]),
     Row("exits", ["test_exits.Exits.*"]),
-    Row("returns emulated", ["on_kernels.Emulation.*"], lacks={
+    Row("emulated by programs", ["on_kernels.Emulation.*"], lacks={
         name: "programs cannot write registers" for name in ("5.10", "6.1", "6.12")}),
     Row("sandboxes", ["test_exits.Sandboxes.*"]),
     Row("whom to trace", ["test_targets.Pids.*", "test_targets.Files.*"]),
@@ -62,5 +62,5 @@ SHORT = {column.name: ["on_kernels.Short.*"] for column in COLUMNS}
 for _name in "6.1", "6.12", "newest", "newest-full":
     SHORT[_name].append("test_seeds.Seeds.test_exact")
 for _name in "newest", "newest-full":
-    SHORT[_name].append("on_kernels.Emulation.test_returns")
+    SHORT[_name] += ["on_kernels.Emulation.test_returns", "on_kernels.Emulation.test_entries"]
 SHORT["newest-full"].append("on_kernels.Preempted.*")

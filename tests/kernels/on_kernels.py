@@ -227,8 +227,9 @@ class PythonTree(Case):
 
 
 class Emulation(Case):
-    """Kernels that let programs write registers (7.0): ours do what a `ret` does, in place of a
-    single step. One that does it twice, or not at all, ends the target."""
+    """Kernels that let programs write registers (7.0): ours do what a `ret` does, and some
+    instructions at entries, in place of a single step. One that does a `ret` twice, or not at all,
+    ends the target; what the others compute is looked at."""
 
     EMULATED = {"returns_plain", "returns_rep", "returns_bnd", "returns_push", "returns_at_once",
                 "returns_again", "returns_inner", "returns_near", "returns_far", "returns_itself"}
@@ -259,6 +260,58 @@ class Emulation(Case):
         for tier in "uprobe_multi", "trace_event":
             self.check_returns(self.check_exact("returns", 100, 2,
                                                 options=(*self.SITES, "--tier", tier)))
+            for exits in "sites", "return":
+                self.check_exact("emul", 20, 2, options=("--exits", exits, "--tier", tier))
+
+    def entry_sites(self, *options):
+        """Site classes of the functions of emul that are probed at such an instruction."""
+        done = self.run_proftrace("-l", "-f", "json", *options, "-F", "*", "--", program("emul"))
+        return {f["name"]: f["site"] for f in json.loads(done.stdout)["functions"]
+                if f["name"].startswith("emul_")}
+
+    def test_entries(self):
+        for exits in "sites", "return", "none", "auto":
+            with self.subTest(exits):
+                sites = self.entry_sites("--exits", exits)
+                stepped = {name for name in sites if name.startswith("emul_not_")}
+                self.assertEqual(len(stepped), 4)
+                self.assertEqual({sites[name] for name in stepped}, {"step"}, sites)
+                self.assertEqual({sites[name] for name in sites.keys() - stepped}, {"emul"}, sites)
+                document = self.check_exact("emul", 100, 4, options=("--exits", exits))
+                self.assertGreaterEqual(document["probes"]["sites"]["emul"],
+                                        len(sites) - len(stepped))
+
+    def test_entries_with_other_probes(self):
+        """A line's program at the same instruction would see the registers behind it."""
+        self.check_exact("emul", 20, 2, options=("--lines", "emul.S:1-999", "-F", "*"))
+        self.check_exact("emul", 20, 2, options=(
+            "--calls", "-F", "*", "-A", "emul_calls(arg1,ret)"))
+
+    def test_entries_of_two_profilers(self):
+        """Whoever is called second finds the instruction done. One has the entries, with return
+        probes, the other one with exit sites, and a third leaves amid the calls."""
+        target = self.target("emul", 2000, 4)
+        options = ("--max-overhead", "none", "-F", "*", "-f", "json", "-p", target.pid)
+        tracers = [self.proftrace("--exits", exits, *options).wait_tracing()
+                   for exits in ("sites", "return")]
+        third = self.proftrace(*options).wait_tracing()
+        target.go()
+        third.interrupt()
+        done = target.finish()
+        self.assert_same(done, "emul", 2000, 4)
+        for tracer in tracers:
+            document = self.document(tracer.finish())
+            self.assert_counts(document, done.counts, document["accounting"])
+
+    def test_entries_that_are_dropped(self):
+        """Functions move to other links meanwhile, which are all called at a hit."""
+        target = self.target("emul", 3000, 4)
+        tracer = self.proftrace("--max-overhead", "1", "-F", "*", "-f", "json", "-p",
+                                target.pid).wait_tracing()
+        target.go()
+        done = target.finish()
+        self.assert_same(done, "emul", 3000, 4)
+        self.document(tracer.finish())
 
     def test_two_profilers(self):
         """Whoever is called second finds that the return has been made."""
@@ -287,6 +340,7 @@ class Emulation(Case):
 
     def test_hammer(self):
         self.check_exact("returns", 100, 64)
+        self.check_exact("emul", 50, 64)
         self.check_exact("threads", 64, 300, 4)
 
 
@@ -369,6 +423,7 @@ class Soak(Hammer):
     def exit_sites(self):
         self.throng("--exits", "sites")
         self.check_exact("returns", 20, self.THREADS, options=("--exits", "sites"))
+        self.check_exact("emul", 20, self.THREADS, options=("--exits", "sites"))
 
     def other_backends(self):
         for tier in "uprobe_multi", "trace_event":

@@ -68,7 +68,7 @@ static int close_all(void **state)
 	return 0;
 }
 
-static bool closes_leaves, emulates_returns;
+static bool closes_leaves, emulates;
 
 /* Plans what `in` matches (NULL: everything), less what `out` does. */
 static int plan_with(char *in, char *out)
@@ -77,8 +77,8 @@ static int plan_with(char *in, char *out)
 		.call_nops = CALL_NOPS_5,
 		.exits = exits,
 		.closes_leaves = closes_leaves,
-		.early_exits = emulates_returns,
-		.emulates_returns = emulates_returns,
+		.early_exits = emulates,
+		.emulates = emulates,
 	};
 	struct filter f;
 	int err;
@@ -267,7 +267,7 @@ static uint32_t emulated(const struct plan_function *f)
 static void returns_that_are_emulated(void **state)
 {
 	target_open("throws", NULL);
-	emulates_returns = true;
+	emulates = true;
 	exits = "sites";
 	assert_int_equal(plan_with(NULL, NULL), 0);
 	assert_string_equal(plan__exit_kind(plan, function("main")), "emulated");
@@ -276,10 +276,38 @@ static void returns_that_are_emulated(void **state)
 	target.shadow_stacks = true;
 	assert_int_equal(plan_with(NULL, NULL), 0);
 	assert_int_equal(emulated(function("leaf")), 0);
-	target.shadow_stacks = emulates_returns = false;
+	target.shadow_stacks = emulates = false;
 	assert_int_equal(plan_with(NULL, NULL), 0);
 	assert_int_equal(emulated(function("leaf")), 0);
 	assert_string_equal(plan__exit_kind(plan, function("leaf")), "ret");
+}
+
+/* Entries are, where the kernel emulates none of their instructions; with the place in the page. */
+static void entries_that_are_emulated(void **state)
+{
+	const struct plan_function *f;
+
+	target_open("throws", NULL);
+	emulates = true;
+	assert_int_equal(plan_with(NULL, NULL), 0);
+	for (size_t i = 0; i < plan->functions_cnt; i++) {
+		const struct code_site *entry = &plan->functions[i].entry;
+		uint64_t at = plan->functions[i].offset + entry->offset;
+
+		assert_int_equal(entry->site == SITE_EMUL, entry->emulation.length != 0);
+		if (entry->site == SITE_EMUL)
+			assert_int_equal(entry->emulation.page_offset, at % 4096);
+	}
+	f = function("leaf"); /* lea 1(%rdi),%eax, or the like */
+	assert_string_equal(site_class__name(f->entry.site), "emul");
+	assert_int_equal(f->entry.emulation.length, f->entry.size);
+	target.shadow_stacks = true;
+	assert_int_equal(plan_with(NULL, NULL), 0);
+	assert_string_equal(site_class__name(function("leaf")->entry.site), "step");
+	target.shadow_stacks = emulates = false;
+	assert_int_equal(plan_with(NULL, NULL), 0);
+	assert_string_equal(site_class__name(function("leaf")->entry.site), "step");
+	assert_int_equal(function("leaf")->entry.emulation.length, 0);
 }
 
 static void cold_pieces_are_no_functions(void **state)
@@ -654,6 +682,7 @@ int main(void)
 		TEST(programs_that_throw_get_exit_sites),
 		TEST(leaves_are_closed_at_entry),
 		TEST(returns_that_are_emulated),
+		TEST(entries_that_are_emulated),
 		TEST(cold_pieces_are_no_functions),
 		TEST(libraries_that_throw_count_too),
 		TEST(libraries_that_switch_count_too),

@@ -21,6 +21,7 @@
 struct insn;
 struct insn_decoder;
 struct operands;
+struct wire_emulation;
 
 #define ARCH_AHEAD     72 /* bytes */
 #define ARCH_PROBE_NOP 5  /* bytes of the longest nop of a static probe */
@@ -46,7 +47,8 @@ struct arch {
 	bool is_host;	    /* what this program runs on */
 	uint16_t nr_uprobe; /* the system call that calls made of nops end in; 0: there is none */
 	uint16_t ip_offset; /* of the instruction pointer in what BPF programs get of registers, for
-			       programs that emulate returns; 0: nothing is to be emulated */
+			       programs that emulate instructions; 0: nothing is to be
+			       emulated */
 	struct arch_relocations relocations;
 	struct arch_dwarf dwarf;
 	/* Registers as arch/operands.h numbers them. */
@@ -71,6 +73,11 @@ struct arch {
 	/* Decodes one instruction from at most `len` bytes, for its operands. Returns whether there
 	 * is a valid one. NULL: nobody has written that; then functions get no return probes. */
 	bool (*operands)(const uint8_t *bytes, size_t len, struct operands *out);
+
+	/* Whether a program at the instruction, at a function's entry, can do what that does: then
+	 * *out says what, but for its place. Nothing of it shows in the stack pointer nor in
+	 * arguments. NULL: none can. */
+	bool (*emulation)(const uint8_t *bytes, size_t len, struct wire_emulation *out);
 
 	/*
 	 * Decodes `size` bytes at `vaddr` one instruction after the other, and visits what they

@@ -13,6 +13,7 @@ void calibrate_jmp(void);
 void calibrate_jcc(void);
 void calibrate_call(void);
 void calibrate_step(void);
+void calibrate_emul(void);
 
 /* These begin with a push. They leave by a `ret`, a jump, or a branch that is taken, which stands
  * at the second symbol. */

@@ -3,8 +3,8 @@
 #ifndef PROFTRACE_ARCH_SITES_H
 #define PROFTRACE_ARCH_SITES_H
 
-/* The kind of instruction that an entry probe sits on. All but STEP are emulated by the kernel: one
- * trap instead of two. */
+/* The kind of instruction that an entry probe sits on. All but STEP are emulated, by the kernel or
+ * by us: one trap instead of two. */
 enum site_class {
 	SITE_NOP5,  /* a nop of five bytes within a page, on 6.18: becomes a call, no trap */
 	SITE_NOP10, /* one of ten bytes within a page, on 7.2: becomes a call, no trap */
@@ -15,6 +15,7 @@ enum site_class {
 	SITE_JCC,
 	SITE_CALL,
 	SITE_STEP, /* single-stepped */
+	SITE_EMUL, /* would be, but our program emulates it (7.0): see code/entry_emulation.h */
 	SITE_CLASSES,
 };
 

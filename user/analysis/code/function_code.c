@@ -5,11 +5,11 @@
 
 unsigned code_site__rank(const struct code_site *site)
 {
-	enum { CALLS, CHEAP, STORES, STEPS };
+	enum { CALLS, CHEAP, STORES, EMULATED, STEPS };
 	static const uint8_t ranks[SITE_CLASSES] = {
 		[SITE_NOP5] = CALLS,  [SITE_NOP10] = CALLS, [SITE_NOP] = CHEAP,
 		[SITE_PUSH] = STORES, [SITE_JMP] = CHEAP,   [SITE_JCC] = CHEAP,
-		[SITE_CALL] = STORES, [SITE_STEP] = STEPS,
+		[SITE_CALL] = STORES, [SITE_STEP] = STEPS,  [SITE_EMUL] = EMULATED,
 	};
 
 	return ranks[site->site];

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "arch/sites.h"
+#include "wire.h"
 
 /* An instruction of the entry block. */
 struct code_site {
@@ -20,6 +21,7 @@ struct code_site {
 	uint8_t cond; /* restarts: low four bits of the opcode */
 	uint8_t work; /* instructions before it that do more than save a register */
 	uint8_t size; /* of it, in bytes; 0: not known */
+	struct wire_emulation emulation; /* SITE_EMUL: what it does */
 };
 
 /* By what a hit costs: classes of the same rank differ by less than the measurement. From the

@@ -32,9 +32,10 @@ struct plan_options {
 	 * single calls, values or lines of them are wanted. */
 	bool closes_leaves;
 	bool early_exits; /* exits are seen before their `ret` where they can be */
-	/* The kernel lets programs write registers, so they emulate `ret`s; then exits are not seen
-	 * early. The plan unsets it where there may be shadow stacks. */
-	bool emulates_returns;
+	/* The kernel lets programs write registers, so they emulate `ret`s, and some instructions
+	 * at entries; then exits are not seen early. The plan unsets it where there may be shadow
+	 * stacks. */
+	bool emulates;
 	const char *exits; /* name of the exit strategy for all functions; NULL: automatic */
 	struct arguments *arguments; /* values to read (-A); borrowed; NULL: none */
 	struct usdt_patterns *usdt;  /* other programs' probes (--usdt); borrowed; NULL: none */

@@ -384,7 +384,7 @@ static struct plan_options narrow_options(struct plan *p, const struct target *t
 	if (own.nop5_spared && !p->nop5_spared)
 		report_forks(p);
 	p->nop5_spared = own.nop5_spared;
-	own.emulates_returns = opts->emulates_returns && !own.calls_spared;
+	own.emulates = opts->emulates && !own.calls_spared;
 	return own;
 }
 
@@ -489,7 +489,7 @@ int planner__bind(struct plan *p, const struct target *t, const struct plan_opti
 	if (!return_crash__if_bound(p, t, options, object))
 		return 0;
 	opts.calls_spared = calls_spared(t, &opts);
-	opts.emulates_returns &= !opts.calls_spared;
+	opts.emulates &= !opts.calls_spared;
 	opts.nop5_spared = p->nop5_spared;
 	exit_context__make(p, t, &opts, &exits);
 	exits.no_returns = true;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "arch/arch.h"
 #include "arch/insn.h"
 #include "code/go_prologue.h"
 #include "code/tiny.h"
@@ -45,10 +46,10 @@ static bool lies_behind_region(const struct worker *w, const struct code_site *s
 
 /*
  * The cheapest site that suits the exit strategy, where arguments that are wanted still are; NULL:
- * there is none. Behind instructions that do some work it would have to save a single step: what
- * runs before a site is not measured. Nor are lines that lie before it: of a function whose lines
- * are wanted, its first line is better than any class. And a region that begins before its function
- * would not be in it.
+ * there is none. Behind instructions that do some work it would have to save a single step, or that
+ * our program has to emulate one: what runs before a site is not measured. Nor are lines that lie
+ * before it: of a function whose lines are wanted, its first line is better than any class. And a
+ * region that begins before its function would not be in it.
  */
 static const struct code_site *site_choose(const struct worker *w, enum exit_strategy exit)
 {
@@ -73,7 +74,8 @@ static const struct code_site *site_choose(const struct worker *w, enum exit_str
 		if (lies_behind_region(w, site) && best)
 			break;
 		if (!best || (code_site__rank(site) < code_site__rank(best) &&
-			      (best->site == SITE_STEP || best->work == site->work)))
+			      (best->site == SITE_STEP || best->site == SITE_EMUL ||
+			       best->work == site->work)))
 			best = site;
 	}
 	return best;
@@ -122,7 +124,7 @@ static bool is_emulated(const struct worker *w, const struct code_exit *e)
 	const struct symtab *tab = w->obj->tab;
 	size_t cnt = symtab__count(tab), at;
 
-	if (!w->opts->emulates_returns || !e->plain)
+	if (!w->opts->emulates || !e->plain)
 		return false;
 	at = LOWER_BOUND(cnt, i, symtab__at(tab, i)->vaddr < e->vaddr);
 	return at == cnt || symtab__at(tab, at)->vaddr != e->vaddr;
@@ -152,6 +154,28 @@ static int add_exits(struct worker *w, struct plan_function *f)
 		f->exits_cnt++;
 	}
 	return 0;
+}
+
+/* Marks those sites of the function at hand that our program emulates, as the kernel would step
+ * them. Not in Go, whose arguments are in other registers. */
+static void mark_emulated(struct worker *w, bool is_go)
+{
+	const struct arch *arch = elf_image__arch(w->obj->img);
+	const struct code_piece *piece = &w->now.pieces[0];
+
+	if (!w->opts->emulates || !arch->emulation || is_go)
+		return;
+	for (uint32_t i = 0; i < w->code.sites_cnt; i++) {
+		struct code_site *site = &w->code.sites[i];
+		struct wire_emulation e;
+
+		if (site->site != SITE_STEP || site->offset >= piece->size ||
+		    !arch->emulation(piece->bytes + site->offset, piece->size - site->offset, &e))
+			continue;
+		site->site = SITE_EMUL;
+		site->emulation = e;
+		site->emulation.page_offset = (piece->vaddr + site->offset) & WIRE_PAGE_MASK;
+	}
 }
 
 static int add_function(struct worker *w, const struct code_site *site,
@@ -235,7 +259,7 @@ static bool sees_exits_early(const struct worker *w)
 	uint32_t index = w->now.wanted->symbol;
 	const struct symbol *sym = symtab__at(w->obj->tab, index);
 
-	return w->opts->early_exits && !w->opts->emulates_returns && !w->now.arguments &&
+	return w->opts->early_exits && !w->opts->emulates && !w->now.arguments &&
 	       !w->now.wanted->second_line && w->now.first_probe == UINT32_MAX &&
 	       label_after(w->obj->tab, index) >= sym->vaddr + sym->size;
 }
@@ -379,6 +403,7 @@ static int plan_symbol(struct worker *w, const struct wanted_symbol *wanted)
 	}
 	if (sym->is_go)
 		go_prologue__apply(w->insn, &pieces[0], &w->code);
+	mark_emulated(w, sym->is_go);
 	return place(w, sym, deny);
 }
 

@@ -32,7 +32,6 @@ static void count_probes(const struct plan *p, const struct tracer *tr,
 {
 	uint64_t exits[EXIT_STRATEGIES] = {0};
 
-	probes->sites_cnt = SITE_CLASSES;
 	for (int c = 0; c < SITE_CLASSES; c++)
 		probes->sites[c].class_name = site_class__name(c);
 	for (size_t i = 0; i < p->functions_cnt; i++) {
@@ -43,6 +42,9 @@ static void count_probes(const struct plan *p, const struct tracer *tr,
 		probes->sites[p->functions[i].entry.site].count++;
 		exits[p->functions[i].exit]++;
 	}
+	/* The last class is told of where there is one: other kernels than 7.0 and later have none.
+	 */
+	probes->sites_cnt = SITE_CLASSES - !probes->sites[SITE_EMUL].count;
 	if (probes->instrumented)
 		log_debug("%llu of %llu functions have been compiled with room for instrumentation",
 			  (unsigned long long)probes->instrumented,

@@ -221,6 +221,8 @@ static int attach(struct run *r)
 	if (!attached)
 		attached = replan__before_attach(r);
 	if (!attached)
+		attached = call_cost__tell(r->plan, r->collector);
+	if (!attached)
 		attached = survey__make(&r->budget, &survey);
 	r->surveyed_ns = survey.took_ns;
 	if (!attached && survey.forecast)
@@ -234,7 +236,7 @@ static int attach(struct run *r)
 	if (attached < 0)
 		return attached;
 	r->attached = attached;
-	return call_cost__tell(r->plan, r->collector);
+	return 0;
 }
 
 int prepare__run(struct run *r)

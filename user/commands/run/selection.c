@@ -72,7 +72,7 @@ struct plan_options selection__plan_options(struct selection *w, const struct op
 		.skip_tiny =
 			!o->filtered && !o->triggers_cnt && !o->untils_cnt && o->max_overhead > 0,
 		.early_exits = true,
-		.emulates_returns = tracer__writes_registers(),
+		.emulates = tracer__writes_registers(),
 		.closes_leaves = !o->calls && !o->callers && !w->lines.cnt,
 		.new_programs = o->follow || o->joins,
 		.anybody = o->joins,

@@ -244,7 +244,7 @@ struct profile_probes {
 	struct {
 		const char *class_name;
 		uint64_t count;
-	} sites[8];
+	} sites[9];
 	size_t sites_cnt;
 	uint64_t exits_return, exits_sites, exits_none;
 	const struct profile_skip *skipped; /* borrowed */

@@ -2,7 +2,14 @@
 #ifndef PROFTRACE_ATTACH_COSTS_H
 #define PROFTRACE_ATTACH_COSTS_H
 
+#include "arch/sites.h"
 #include "wire.h"
+
+/* Of an entry at a site of that class (enum site_class). */
+static inline uint64_t cost_class__of_entry(uint32_t site)
+{
+	return site == SITE_EMUL ? WIRE_COST_ENTRY_EMUL : WIRE_COST_ENTRY + site;
+}
 
 /* Costs of probes on this machine, as calibrate/ has measured it. All zero: unknown. */
 struct probe_costs {

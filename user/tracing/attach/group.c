@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attach/costs.h"
 #include "attach/links/link_holder.h"
 #include "plan/exit_strategy.h"
 #include "plan/plan.h"
@@ -14,7 +15,7 @@
 #include "util/log.h"
 #include "wire.h"
 
-_Static_assert(WIRE_COST_ENTRY + SITE_CLASSES - 1 == WIRE_COST_ENTRY_LAST, "site classes");
+_Static_assert(WIRE_COST_ENTRY + SITE_STEP == WIRE_COST_ENTRY_LAST, "site classes");
 _Static_assert(WIRE_COST_ENTRY + SITE_PUSH == WIRE_COST_ENTRY_PUSH, "site classes");
 
 #define MAX_PER_LINK  (1u << 20) /* the kernel's limit */
@@ -163,7 +164,7 @@ static uint64_t entry_cookie(const struct plan_function *f, const struct group_m
 	       (uint64_t)f->entry.cond << WIRE_COOKIE_COND |
 	       (uint64_t)(f->arguments | f->closed_at_entry) << WIRE_COOKIE_VALUES |
 	       flags << WIRE_COOKIE_FLAGS |
-	       (uint64_t)(WIRE_COST_ENTRY + f->entry.site) << WIRE_COOKIE_COST |
+	       cost_class__of_entry(f->entry.site) << WIRE_COOKIE_COST |
 	       (uint64_t)m->generation << WIRE_COOKIE_GENERATION;
 }
 

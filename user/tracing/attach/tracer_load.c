@@ -138,6 +138,7 @@ static void size_shares(struct tracer *tr, const struct tracer_options *opts)
 		whole_lines(opts->functions_cnt + MORE_FUNCTIONS, sizeof(uint64_t));
 	tables->passed_shares = shares_of_cpus(tables->function_modes_cap, MAX_PASSED);
 	tables->counts = tr->surveys;
+	tables->emulates = skel->rodata->emulates_entries = tr->groups.emulates;
 	skel->rodata->dists_mask = tables->dists_cap - 1;
 	skel->rodata->dists_shares_mask = dist_shares - 1;
 	skel->rodata->function_modes_cap = tables->function_modes_cap;
@@ -411,7 +412,7 @@ static int load_backend(struct tracer *tr, const struct backend *backend,
 	if (err)
 		goto failed;
 	tr->backend = backend;
-	log_debug("programs may %swrite registers: `ret`s that are probed are %s",
+	log_debug("programs may %swrite registers: what is probed and can be emulated is %s",
 		  tr->groups.emulates ? "" : "not ",
 		  tr->groups.emulates ? "emulated" : "single-stepped");
 	return 0;

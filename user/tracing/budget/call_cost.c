@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "attach/callers.h"
+#include "attach/costs.h"
 #include "plan/exit_strategy.h"
 #include "plan/plan.h"
 #include "wire.h"
@@ -46,10 +47,12 @@ static uint8_t exit_class(const struct plan *p, const struct plan_function *f)
 struct function_probes call_cost__of(const struct plan *p, const struct plan_function *f)
 {
 	return (struct function_probes){
-		.entry = f->kind == PLAN_CALLER ? WIRE_COST_NONE : WIRE_COST_ENTRY + f->entry.site,
+		.entry = f->kind == PLAN_CALLER ? WIRE_COST_NONE
+						: cost_class__of_entry(f->entry.site),
 		.exit = exit_class(p, f),
 		.leaf_insns = f->leaf_insns,
 		.entry_size = f->entry.size,
+		.emulation = f->entry.emulation,
 	};
 }
 

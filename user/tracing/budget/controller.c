@@ -266,7 +266,7 @@ static double judge(struct controller *s)
 			f->calls /= s->in->sample_hot;
 		budget__add_passed(
 			f, u->passed - before->passed,
-			probe_costs__passed(&s->in->costs, WIRE_COST_ENTRY + pf->entry.site));
+			probe_costs__passed(&s->in->costs, cost_class__of_entry(pf->entry.site)));
 		sum += (double)f->calls * f->call_cost_ns;
 	}
 	return sum;

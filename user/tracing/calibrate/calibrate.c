@@ -23,6 +23,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "arch/arch.h"
 #include "arch/calibrate_sites.h"
 #include "attach/costs.h"
 #include "attach/groups.h"
@@ -80,6 +81,7 @@ static void (*const functions[FUNCTIONS])(void) = {
 	[RETURNS + SITE_JCC] = calibrate_jcc,
 	[RETURNS + SITE_CALL] = calibrate_call,
 	[RETURNS + SITE_STEP] = calibrate_step,
+	[RETURNS + SITE_EMUL] = calibrate_emul,
 	[ENTERED] = calibrate_entered,
 	[BY_RET] = calibrate_leaves_by_ret,
 	[BY_JMP] = calibrate_leaves_by_jmp,
@@ -117,10 +119,11 @@ static bool is_slow(int function)
 	return function == RETURNS + SITE_STEP || function == BY_RET || function == COLD;
 }
 
-/* Is called in another one's rounds. */
-static bool rides_along(int function)
+/* Has no rounds of its own: it is called in another one's, or is not what this kernel has. */
+static bool rides_along(const struct calibration *cal, int function)
 {
-	return function == TURN_B || function == OUTER || function == TARGET;
+	return function == TURN_B || function == OUTER || function == TARGET ||
+	       (function == RETURNS + SITE_EMUL && !tracer__emulates(cal->tr));
 }
 
 static int calls_of(int function)
@@ -256,7 +259,7 @@ static int measure_bare(struct calibration *cal)
 	/* The first one warms up. */
 	for (int round = 0; !err && round < 2; round++) {
 		for (int f = 0; !err && f < FUNCTIONS; f++)
-			if (!rides_along(f))
+			if (!rides_along(cal, f))
 				err = run_round(cal, f, &cal->bare_ns[f]);
 	}
 	return err;
@@ -291,7 +294,7 @@ static int measure_all(struct calibration *cal)
 	/* The first one warms up, and has the nops become calls. */
 	for (int round = -1; !err && round < ROUNDS; round++) {
 		for (int f = 0; !err && f < FUNCTIONS; f++)
-			if (!rides_along(f))
+			if (!rides_along(cal, f))
 				err = measure_round(cal, f, &cal->rounds[f][round < 0 ? 0 : round]);
 	}
 	return err;
@@ -299,7 +302,7 @@ static int measure_all(struct calibration *cal)
 
 static uint64_t cookie_of(int function, int site)
 {
-	return function | (uint64_t)(WIRE_COST_ENTRY + site) << WIRE_COOKIE_COST;
+	return function | cost_class__of_entry(site) << WIRE_COOKIE_COST;
 }
 
 static uint64_t exit_cookie_of(int function, uint64_t kind)
@@ -315,6 +318,18 @@ static const void *place_of(int site)
 	return (const char *)functions[RETURNS + site] + behind;
 }
 
+/* Says what the entry does that is emulated, and where. */
+static void describe_emulated(const struct calibration *cal)
+{
+	const uint8_t *at = place_of(SITE_EMUL);
+	struct wire_emulation e;
+
+	if (!arch__host()->emulation || !arch__host()->emulation(at, ARCH_AHEAD, &e))
+		return;
+	e.page_offset = (uintptr_t)at & WIRE_PAGE_MASK;
+	collector__set_emulation(cal->c, RETURNS + SITE_EMUL, &e);
+}
+
 static int attach_emulated(const struct calibration *cal)
 {
 	const uint64_t at = (uintptr_t)calibrate_emulated_ret & WIRE_PAGE_MASK;
@@ -323,6 +338,7 @@ static int attach_emulated(const struct calibration *cal)
 					       at << WIRE_COOKIE_DELTA |
 					       (uint64_t)WIRE_EXIT_EMULATED << WIRE_COOKIE_FLAGS};
 
+	describe_emulated(cal);
 	return tracer__probe_own(cal->tr, cal->child, TRACER_RET, &exit, 1);
 }
 
@@ -331,9 +347,11 @@ static int attach(const struct calibration *cal)
 	struct own_probe returns[SITE_CLASSES + 9], entries[CLOSED - ENTERED + 1], exits[3];
 	int err, cnt = 0;
 
-	for (int site = 0; site < SITE_CLASSES; site++)
-		returns[cnt++] =
-			(struct own_probe){place_of(site), cookie_of(RETURNS + site, site)};
+	for (int site = 0; site < SITE_CLASSES; site++) {
+		if (!rides_along(cal, RETURNS + site))
+			returns[cnt++] =
+				(struct own_probe){place_of(site), cookie_of(RETURNS + site, site)};
+	}
 	for (int f = TURN_A; f <= TARGET; f++)
 		returns[cnt++] =
 			(struct own_probe){(const void *)functions[f], cookie_of(f, SITE_PUSH)};
@@ -421,13 +439,13 @@ static void evaluate(const struct calibration *cal, struct probe_costs *out)
 	static const uint8_t exit_class[] = {WIRE_COST_EXIT_STEP, WIRE_COST_EXIT_JMP,
 					     WIRE_COST_EXIT_JCC, WIRE_COST_EXIT_RET};
 	const int exits = tracer__emulates(cal->tr) ? 4 : 3;
-	struct measure m[FUNCTIONS], entry, returned, tail;
+	struct measure m[FUNCTIONS] = {0}, entry, returned, tail;
 	const struct wire_cost *called;
 	double spread, ignored;
 
 	out->spread = MIN_SPREAD;
 	for (int f = 0; f < FUNCTIONS; f++) {
-		if (rides_along(f))
+		if (rides_along(cal, f))
 			continue;
 		m[f].whole_ns = median(cal->rounds[f], false, &spread);
 		m[f].inside_ns = median(cal->rounds[f], true, &ignored);
@@ -442,7 +460,7 @@ static void evaluate(const struct calibration *cal, struct probe_costs *out)
 	returned.inside_ns = m[RETURNS + SITE_PUSH].inside_ns - entry.inside_ns;
 	out->classes[WIRE_COST_RETURN] = cost(returned.whole_ns, returned.inside_ns);
 	for (int site = 0; site < SITE_CLASSES; site++)
-		out->classes[WIRE_COST_ENTRY + site] =
+		out->classes[cost_class__of_entry(site)] =
 			cost(m[RETURNS + site].whole_ns - returned.whole_ns,
 			     m[RETURNS + site].inside_ns - returned.inside_ns);
 	for (int i = 0; i < exits; i++)

@@ -13,7 +13,7 @@ struct probe_costs;
 struct tracer;
 
 /* The collector's `functions_cnt` must be at least this. */
-#define CALIBRATE_FUNCTIONS 23
+#define CALIBRATE_FUNCTIONS 24
 
 /*
  * Before the target's probes are attached and the gate is opened; takes less than 100 ms, or next

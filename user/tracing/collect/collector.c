@@ -189,7 +189,16 @@ int collector__set_probes(struct collector *c, const struct function_probes *pro
 	c->probes_cnt = cnt;
 	for (uint32_t f = 0; f < cnt && f < c->tables.info.function_modes_cap; f++)
 		c->tables.function_modes[f].entry_size = probes[f].entry_size;
+	for (uint32_t f = 0; f < cnt; f++)
+		collector__set_emulation(c, f, &probes[f].emulation);
 	return 0;
+}
+
+void collector__set_emulation(struct collector *c, uint32_t function,
+			      const struct wire_emulation *e)
+{
+	if (c->tables.emulations && function < c->tables.info.function_modes_cap)
+		c->tables.emulations[function] = *e;
 }
 
 void collector__burst_calls(const struct collector *c, burst_calls_fn *tell, void *ctx)

@@ -33,6 +33,11 @@ int collector__grow(struct collector *c, uint32_t functions_cnt);
 /* Of functions [0, cnt), when they are known, and again when more are. Returns 0 or -ENOMEM. */
 int collector__set_probes(struct collector *c, const struct function_probes *probes, uint32_t cnt);
 
+/* What the program at a function's entry is to do in the kernel's place, where programs may write
+ * registers; collector__set_probes() says it of all. */
+void collector__set_emulation(struct collector *c, uint32_t function,
+			      const struct wire_emulation *e);
+
 /* Times in profiles are without these costs, or, if `raw`, as measured. */
 void collector__set_costs(struct collector *c, const struct probe_costs *costs, bool raw);
 

@@ -6,11 +6,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "wire.h"
+
 /* How a function is probed: cost classes of its entry and its exit. */
 struct function_probes {
 	uint8_t entry, exit;
 	uint8_t leaf_insns; /* it is a leaf of so many instructions; 0: it is none, or a long one */
 	uint8_t entry_size; /* bytes of the instruction where its entry is probed; 0: not known */
+	struct wire_emulation emulation; /* what that does, if our program is to do it */
 };
 
 /* Sums of a function so far, over all paths; as measured, with the probes' cost. */

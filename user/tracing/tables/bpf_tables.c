@@ -94,6 +94,8 @@ void bpf_tables__clear_counts(struct bpf_tables *t)
 	memset(t->dists, 0, t->info.dists_cap * sizeof(*t->dists));
 	memset(t->dist_keys, 0, t->info.dists_cap * sizeof(*t->dist_keys));
 	memset(t->function_modes, 0, t->info.function_modes_cap * sizeof(*t->function_modes));
+	if (t->emulations)
+		memset(t->emulations, 0, t->info.function_modes_cap * sizeof(*t->emulations));
 	memset(t->passed, 0, passed_size(&t->info));
 	if (t->counted)
 		memset(t->counted, 0, passed_size(&t->info));

@@ -22,6 +22,7 @@ FUNCTION(calibrate_jmp, "b 1f\n 1: ret");
 FUNCTION(calibrate_jcc, "b.eq 1f\n 1: ret");
 FUNCTION(calibrate_call, "b 1f\n 1: ret");
 FUNCTION(calibrate_step, "mov x0, x1\n ret");
+FUNCTION(calibrate_emul, "mov x0, x1\n ret");
 
 FUNCTION(calibrate_left, "ret");
 FUNCTION(calibrate_leaves_by_ret, PUSH POP LABEL(calibrate_ret) "ret");

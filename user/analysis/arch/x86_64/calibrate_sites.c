@@ -17,6 +17,7 @@ FUNCTION(calibrate_jmp, ".byte 0xeb, 0x00\n ret");
 FUNCTION(calibrate_jcc, ".byte 0x74, 0x00\n ret");
 FUNCTION(calibrate_call, "call 1f\n ret\n 1: ret");
 FUNCTION(calibrate_step, "mov %rdi, %rax\n ret");
+FUNCTION(calibrate_emul, "lea 1(%rdi), %rax\n ret");
 
 FUNCTION(calibrate_left, "ret");
 FUNCTION(calibrate_leaves_by_ret, "push %rbp\n pop %rbp\n" LABEL(calibrate_ret) "ret");

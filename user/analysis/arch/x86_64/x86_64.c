@@ -50,6 +50,7 @@ const struct arch arch_x86_64 = {
 	.decode = x86_64_decoder__decode,
 	.visit_refs = x86_64_refs__visit,
 	.operands = x86_64_operands__decode,
+	.emulation = x86_64_emulation__of,
 	.is_stubs = x86_64_refs__is_stubs,
 	.find_stack_load = x86_64_stack_loads__find,
 };

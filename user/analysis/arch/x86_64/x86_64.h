@@ -12,6 +12,7 @@
 struct insn;
 struct insn_decoder;
 struct operands;
+struct wire_emulation;
 
 struct insn_decoder *x86_64_decoder__new(void);
 void x86_64_decoder__free(struct insn_decoder *d);
@@ -24,6 +25,8 @@ int x86_64_refs__visit(struct prefix_memo *plain, const uint8_t *bytes, size_t s
 bool x86_64_refs__is_stubs(const uint8_t *bytes, size_t size);
 
 bool x86_64_operands__decode(const uint8_t *bytes, size_t len, struct operands *out);
+
+bool x86_64_emulation__of(const uint8_t *bytes, size_t len, struct wire_emulation *out);
 
 size_t x86_64_stack_loads__find(const uint8_t *bytes, size_t from, size_t size);
 
