@@ -151,8 +151,9 @@ static struct profile *make(uint32_t depth)
 	fixture_bucket(p, 0, 8, 1);
 	fixture_bucket(p, 0, 200, 1ull << 40);
 	fixture_bucket(p, 1, 80, 2);
-	fixture_drop(p, (struct profile_drop){21, 500000000, 1234.5, 12.25, 0, "dear, and small"});
-	fixture_drop(p, (struct profile_drop){1, 700000000, 10, 1, 100, "dear"});
+	fixture_drop(p,
+		     (struct profile_drop){21, 500000000, 1234.5, 12.25, 0, "dear, and small", 0});
+	fixture_drop(p, (struct profile_drop){1, 700000000, 10, 1, 100, "dear", 0});
 	p->functions[1].sampled = 100;
 	p->max_overhead = 2.5;
 	p->target = (struct profile_target){

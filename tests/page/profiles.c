@@ -189,7 +189,7 @@ static void make_small(struct maker *m)
 	m->p.max_overhead = 5;
 	m->p.drops = array(1, sizeof(*m->p.drops));
 	m->p.drops[m->p.drops_cnt++] =
-		(struct profile_drop){leaf, 7000000, 123456.5, 7.25, 100, "over the budget"};
+		(struct profile_drop){leaf, 7000000, 123456.5, 7.25, 100, "over the budget", 0};
 }
 
 /* The small one, with spans beside the first thread's calls. */

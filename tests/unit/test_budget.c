@@ -220,6 +220,36 @@ static void passed_calls(void **state)
 	assert_float_equal(f.call_cost_ns, 400, 1e-6);
 }
 
+/* What is chosen goes after all else, though it costs most. */
+static void the_chosen_go_last(void **state)
+{
+	struct budget_function f[] = {function(40000, 1000, 20), function(20000, 1000, 2000),
+				      function(200000, 1000, 20)};
+
+	f[0].last = true;
+	f[2].gone = true;
+	assert_int_equal(CHOOSE(f), 1);
+	assert_true(!f[0].drop && f[1].drop);
+	/* There is nobody else who could pay so much. */
+	f[1].drop = false;
+	f[0].calls = 60000;
+	assert_int_equal(CHOOSE(f), 1);
+	assert_true(f[0].drop && !f[1].drop);
+}
+
+static void the_cheap_come_back(void **state)
+{
+	struct budget_return r[] = {{7, 0.02}, {3, 0.001}, {5, 0.01}, {4, 0.001}};
+
+	assert_int_equal(budget__returning(r, 4, 0.0125), 3);
+	assert_int_equal(r[0].function, 3);
+	assert_int_equal(r[1].function, 4);
+	assert_int_equal(r[2].function, 5);
+	assert_int_equal(budget__returning(r, 4, 0.0005), 0);
+	assert_int_equal(budget__returning(r, 4, -1), 0);
+	assert_int_equal(budget__returning(NULL, 0, 1), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -238,6 +268,8 @@ int main(void)
 		cmocka_unit_test(huge_numbers),
 		cmocka_unit_test(costs_that_are_unknown),
 		cmocka_unit_test(passed_calls),
+		cmocka_unit_test(the_chosen_go_last),
+		cmocka_unit_test(the_cheap_come_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
 #include "elf_fixture.h"
 
 #include <errno.h>
+#include <math.h>
 
 #include "attach/callers.h"
 #include "attach/tracer.h"
@@ -28,7 +29,8 @@ static struct {
 	uint64_t cpu_ns, calls[FUNCTIONS], passed[FUNCTIONS];
 	uint32_t every[FUNCTIONS]; /* collector__drop() */
 	bool out[FUNCTIONS];	   /* tracer__drop() */
-	int drops, drop_err;
+	int drops, drop_err, restores, restore_err;
+	double rate[FUNCTIONS]; /* bursts__rate() */
 } world;
 
 bool tracer__cpu_of_ended(const struct tracer *tr, pid_t pid, uint64_t *ns)
@@ -53,6 +55,20 @@ int tracer__drop(struct tracer *tr, const struct plan *p, const struct target *t
 	memcpy(world.out, dropped, p->functions_cnt * sizeof(*dropped));
 	world.drops++;
 	return world.drop_err;
+}
+
+int tracer__restore(struct tracer *tr, const struct plan *p, const struct target *t,
+		    const uint32_t *functions, size_t cnt)
+{
+	world.restores++;
+	for (size_t i = 0; !world.restore_err && i < cnt; i++)
+		world.out[functions[i]] = false;
+	return world.restore_err;
+}
+
+bool tracer__is_refused(const struct tracer *tr, size_t function)
+{
+	return false;
 }
 
 bool tracer__drop_poll(struct tracer *tr)
@@ -92,6 +108,12 @@ bool collector__drop(struct collector *c, uint32_t function, uint32_t every)
 {
 	world.every[function] = every;
 	return true;
+}
+
+void collector__restore(struct collector *c, const uint32_t *functions, size_t cnt)
+{
+	for (size_t i = 0; i < cnt; i++)
+		world.every[functions[i]] = 0;
 }
 
 bool collector__has_role(const struct collector *c, uint32_t function)
@@ -139,6 +161,16 @@ int bursts__add(struct bursts *b, uint32_t function, double per_ns)
 	return 0;
 }
 
+int bursts__remove(struct bursts *b, const uint32_t *list, size_t cnt)
+{
+	return 0;
+}
+
+double bursts__rate(const struct bursts *b, uint32_t function)
+{
+	return b ? world.rate[function] : -1;
+}
+
 int bursts__look(struct bursts *b, uint64_t now_ns)
 {
 	return 0;
@@ -178,6 +210,8 @@ static uint64_t now;
 static int setup(void **state)
 {
 	memset(&world, 0, sizeof(world));
+	for (uint32_t i = 0; i < FUNCTIONS; i++)
+		world.rate[i] = -1;
 	for (uint32_t i = 0; i < FUNCTIONS; i++)
 		functions[i] = (struct plan_function){.symbol = i == HOT    ? "hot"
 								: i == WARM ? "warm"
@@ -381,6 +415,119 @@ static void the_pace(void **state)
 	assert_true(controller__pace_ns(controller) > fast_ns);
 }
 
+static int choose(uint32_t function, enum controller_choice choice)
+{
+	int saved = hush();
+	int err = controller__choose(controller, &function, 1, choice, now);
+
+	unhush(saved);
+	return err;
+}
+
+/* What is chosen comes back and stays, and another one pays for it. */
+static void the_chosen_comes_back(void **state)
+{
+	struct profile_function named[FUNCTIONS];
+	struct profile p = {.functions = named};
+
+	begin();
+	live(40000, 20000, 10);
+	assert_dropped(1, 0, 0);
+	assert_false(controller__is_exact(controller, HOT));
+	assert_int_equal(choose(HOT, CHOICE_FIRM), 0);
+	assert_int_equal(world.restores, 1);
+	assert_dropped(0, 0, 0);
+	assert_false(world.out[HOT]);
+	assert_true(controller__is_exact(controller, HOT));
+	for (int i = 0; i < 3; i++)
+		live(40000, 20000, 10);
+	assert_dropped(0, 1, 0);
+	assert_true(controller__chosen(controller).exact == 1);
+	assert_true(fabs(controller__chosen(controller).exact_share - 0.04) < 0.002);
+
+	assert_int_equal(controller__apply(controller, &p), 0);
+	assert_int_equal(p.drops_cnt, 2);
+	assert_int_equal(p.drops[0].function, HOT);
+	assert_int_equal(p.drops[0].back_ns, 2 * SECOND);
+	assert_int_equal(p.drops[1].function, WARM);
+	assert_int_equal(p.drops[1].back_ns, 0);
+	free(p.drops);
+
+	/* Let go of, it is judged like any other. */
+	controller__release(controller);
+	live(60000, 20000, 10);
+	assert_dropped(1, 1, 0);
+}
+
+/* Too dear by itself: what is firm stays, what is not waits until it is cheap. */
+static void what_does_not_fit_is_left(void **state)
+{
+	inputs.burst_ns = 5000000;
+	begin();
+	live(400000, 10000, 10);
+	assert_dropped(1, 0, 0);
+	assert_int_equal(choose(HOT, CHOICE_LAST), 0);
+	assert_int_equal(world.restores, 0);
+	assert_int_equal(controller__chosen(controller).left, 1);
+	assert_true(controller__chosen(controller).left_share > 0.2);
+	world.rate[HOT] = 400000.0 / SECOND;
+	for (int i = 0; i < 3; i++)
+		live(400000, 10000, 10);
+	assert_int_equal(world.restores, 0);
+	world.rate[HOT] = 15000.0 / SECOND;
+	live(15000, 10000, 10);
+	assert_dropped(0, 0, 0);
+	live(15000, 10000, 10);
+	assert_dropped(0, 1, 0);
+	assert_int_equal(choose(HOT, CHOICE_FIRM), 0);
+	for (int i = 0; i < 3; i++)
+		live(400000, 10000, 5);
+	assert_dropped(0, 1, 0);
+}
+
+/* What has become cheap is exact again, and what does not stay so waits longer. */
+static void what_cools_down_comes_back(void **state)
+{
+	inputs.burst_ns = 5000000;
+	begin();
+	live(400000, 1000, 10);
+	assert_dropped(1, 0, 0);
+	live(100, 1000, 10);
+	assert_dropped(1, 0, 0); /* nobody has seen that as yet */
+	world.rate[HOT] = 500.0 / SECOND;
+	live(100, 1000, 10);
+	assert_dropped(0, 0, 0);
+	assert_int_equal(world.restores, 1);
+	live(400000, 1000, 10);
+	assert_dropped(1, 0, 0);
+	live(100, 1000, 10); /* two seconds later: too soon */
+	assert_dropped(1, 0, 0);
+	live(100, 1000, 10);
+	assert_dropped(0, 0, 0);
+	/* Not into what is left of the budget, but well below. */
+	live(400000, 20000, 10);
+	assert_dropped(1, 0, 0);
+	world.rate[HOT] = 2500.0 / SECOND;
+	for (int i = 0; i < 9; i++)
+		live(100, 14000, 10);
+	assert_dropped(1, 0, 0);
+	for (int i = 0; i < 2; i++)
+		live(100, 1000, 10);
+	assert_dropped(0, 0, 0);
+}
+
+static void a_return_that_fails(void **state)
+{
+	begin();
+	live(400000, 1000, 10);
+	world.restore_err = -EMFILE;
+	assert_int_equal(choose(HOT, CHOICE_FIRM), -EMFILE);
+	assert_dropped(1, 0, 0);
+	live(400000, 1000, 10);
+	assert_int_equal(world.drops, 2); /* what may have come in goes */
+	assert_false(controller__is_exact(controller, HOT));
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -397,6 +544,10 @@ int main(void)
 		TEST(a_forecast_drops_before_the_start),
 		TEST(what_is_planned_later_can_go),
 		TEST(the_pace),
+		TEST(the_chosen_comes_back),
+		TEST(what_does_not_fit_is_left),
+		TEST(what_cools_down_comes_back),
+		TEST(a_return_that_fails),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -312,6 +312,23 @@ static void test_drops(void **state)
 	assert_int_equal(now->drops[0].function, 2);
 }
 
+/* The end of a drop is news as well, once. */
+static void test_drops_that_end(void **state)
+{
+	before = make();
+	fixture_drop(before, (struct profile_drop){.function = 0, .at_ns = 1, .back_ns = 4});
+	fixture_drop(before, (struct profile_drop){.function = 2, .at_ns = 1});
+	fixture_drop(before, (struct profile_drop){.function = 1, .at_ns = 2});
+	now = make();
+	fixture_drop(now, (struct profile_drop){.function = 0, .at_ns = 1, .back_ns = 4});
+	fixture_drop(now, (struct profile_drop){.function = 2, .at_ns = 1, .back_ns = 5});
+	fixture_drop(now, (struct profile_drop){.function = 1, .at_ns = 2});
+	subtract();
+	assert_int_equal(delta->drops_cnt, 1);
+	assert_int_equal(delta->drops[0].function, 2);
+	assert_int_equal(delta->drops[0].back_ns, 5);
+}
+
 static void test_cpu_shares(void **state)
 {
 	before = make();
@@ -419,6 +436,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_accounts, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_buckets, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_drops, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_drops_that_end, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_cpu_shares, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_copies_share_nothing, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_lines, setup, teardown),

@@ -882,7 +882,7 @@ static void drops_and_what_is_new(void **state)
 	objects[0].processes_cnt = 2;
 	assert_int_equal(attach(&session), FUNCTIONS);
 	assert_rest_attached(1000, 1);
-	assert_rest_attached(1001, 0);
+	assert_rest_attached(1001, 1);
 	assert_int_equal(count(PROG_EXIT, 1001, 0x1030), 0);
 	assert_int_equal(count(PROG_EXIT, 1001, 0x4030), 1);
 	for (size_t i = 0; i < kernel.probes_cnt; i++) {
@@ -903,6 +903,104 @@ static int resume(void)
 	err = groups__resume(&groups, &session, NULL, &plan, &target);
 	unhush(saved);
 	return err;
+}
+
+static int restore(const uint32_t *list, size_t cnt)
+{
+	struct attach_ctx ctx = {.g = &groups, .backend = &session, .plan = &plan};
+	int saved = hush();
+	int err = groups__restore(&ctx, &target, list, cnt);
+
+	for (size_t i = 0; !err && i < cnt; i++)
+		dropped[list[i]] = false;
+	unhush(saved);
+	return err;
+}
+
+/* What was dropped gets its probes in all processes again, which pass for newer ones than any that
+ * it had: also while those linger, and after bursts. */
+static void the_dropped_come_back(void **state)
+{
+	const uint32_t list[] = {4, 33};
+	const struct survey_list burst = {list, 2, true};
+	int cnt;
+
+	set_processes(2);
+	assert_int_equal(attach(&session), FUNCTIONS);
+	dropped[4] = dropped[33] = true;
+	assert_int_equal(drop(&session, NULL), 0);
+	assert_int_equal(restore(list, 2), 0); /* the old ones linger */
+	assert_int_equal(newest_entry(1000, 4, true, &cnt), 1);
+	assert_int_equal(cnt, 2);
+	close_retired();
+	assert_rest_attached(1000, 1);
+	assert_rest_attached(1001, 1);
+
+	dropped[4] = dropped[33] = true;
+	assert_int_equal(drop(&session, NULL), 0);
+	close_retired();
+	assert_int_equal(groups__survey(&groups, &session, NULL, &plan, &target, &burst), 0);
+	assert_int_equal(newest_entry(1001, 33, true, &cnt), 2);
+	groups__take_out_burst(&groups);
+	assert_int_equal(restore(list, 1), 0);
+	assert_int_equal(newest_entry(1001, 4, true, &cnt), 3);
+	assert_int_equal(cnt, 1);
+	assert_int_equal(newest_entry(1000, 33, true, &cnt), -1);
+	assert_rest_attached(1000, -1);
+	/* Processes that come later have them as well. */
+	set_processes(3);
+	assert_int_equal(attach(&session), FUNCTIONS);
+	assert_rest_attached(1002, -1);
+}
+
+/* Probes that have not been taken out yet stay as they are. */
+static void a_return_before_the_drop_is_done(void **state)
+{
+	const uint32_t list[] = {4};
+	int links;
+
+	set_processes(1);
+	assert_int_equal(attach(&session), FUNCTIONS);
+	links = kernel.links;
+	dropped[4] = true;
+	kernel.fail_from = kernel.calls + 1;
+	kernel.fail_err = -ENOMEM;
+	assert_int_equal(drop(&session, NULL), -ENOMEM);
+	kernel.fail_from = 0;
+	assert_int_equal(restore(list, 1), 0);
+	assert_int_equal(kernel.links, links);
+	assert_int_equal(drop(&session, NULL), 0);
+	assert_int_equal(kernel.links, links);
+	assert_rest_attached(1000, 0);
+}
+
+static void a_return_that_fails(void **state)
+{
+	const uint32_t list[] = {4};
+	int links;
+
+	set_processes(2);
+	assert_int_equal(attach(&session), FUNCTIONS);
+	dropped[4] = true;
+	assert_int_equal(drop(&session, NULL), 0);
+	close_retired();
+	links = kernel.links;
+	/* In the second process: what is in the first one goes with the next drop. */
+	kernel.fail_from = kernel.calls + 1 + (kernel.links - links) + 2;
+	kernel.fail_err = -ENOMEM;
+	assert_int_equal(restore(list, 1), -ENOMEM);
+	kernel.fail_from = 0;
+	assert_int_equal(drop(&session, NULL), 0);
+	close_retired();
+	assert_rest_attached(1000, -1);
+	assert_rest_attached(1001, -1);
+	/* While tracing is switched off: they are put in when it goes on. */
+	assert_int_equal(groups__suspend(&groups), 0);
+	links = kernel.links;
+	assert_int_equal(restore(list, 1), 0);
+	assert_int_equal(kernel.links, links);
+	assert_int_equal(resume(), 0);
+	assert_rest_attached(1000, -1);
 }
 
 /* All links go and come again, told apart by their generation, without what was dropped and with
@@ -926,7 +1024,7 @@ static void suspended_and_resumed(void **state)
 	dropped[33] = true;
 	assert_int_equal(resume(), 0);
 	assert_rest_attached(1000, 2);
-	assert_rest_attached(1001, 1);
+	assert_rest_attached(1001, 2);
 	assert_int_equal(groups__suspend(&groups), 0);
 	assert_all_closed();
 	assert_int_equal(resume(), 0);
@@ -1355,6 +1453,9 @@ int main(void)
 		TEST(dropping_all),
 		TEST(a_drop_that_fails),
 		TEST(a_process_that_ended_before_a_drop),
+		TEST(the_dropped_come_back),
+		TEST(a_return_before_the_drop_is_done),
+		TEST(a_return_that_fails),
 		TEST(drops_and_what_is_new),
 		TEST(suspended_and_resumed),
 		TEST(a_resume_that_fails),

@@ -184,7 +184,12 @@ static void test_sampled(void **state)
 	range_teardown(NULL);
 	p = make_small();
 	fixture_drop(p, (struct profile_drop){.function = 1, .at_ns = 2500});
+	fixture_drop(p, (struct profile_drop){.function = 2, .at_ns = 2500, .back_ns = 4500});
+	fixture_drop(p, (struct profile_drop){.function = 2, .at_ns = 5000, .back_ns = 6000});
 	cut(p, 4500, UINT64_MAX);
+	assert_int_equal(p->drops_cnt, 2);
+	assert_int_equal(p->drops[1].at_ns, 500);
+	assert_int_equal(p->drops[1].back_ns, 1500);
 	assert_int_equal(p->drops[0].at_ns, 0);
 	assert_int_equal(p->nodes[2].stats.calls, 1);
 	profile__free(p);

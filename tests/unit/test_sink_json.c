@@ -206,7 +206,7 @@ static void test_budget(void **state)
 	struct profile *p = fixture_small();
 
 	fixture_drop(p, (struct profile_drop){4, 500000000, 1234.5, 12.25, 0, "dear and small"});
-	fixture_drop(p, (struct profile_drop){1, 700000000, 10, 1, 100, "dear"});
+	fixture_drop(p, (struct profile_drop){1, 700000000, 10, 1, 100, "dear", 900000000});
 	p->functions[1].sampled = 100;
 	p->max_overhead = 2.5;
 	p->surveyed_ns = 250000000;
@@ -220,10 +220,12 @@ static void test_budget(void **state)
 		       "\"budget\":{\"max_percent\":2.5,\"used_percent\":5,\"surveyed_ns\":"
 		       "250000000},\"dropped\":["
 		       "{\"function\":null,\"name\":\"never\",\"module\":\"/usr/bin/prog\","
-		       "\"at_ns\":500000000,\"calls_per_second\":1234.5,\"cost_percent\":12.25,"
+		       "\"at_ns\":500000000,\"back_ns\":null,\"calls_per_second\":1234.5,\"cost_"
+		       "percent\":12.25,"
 		       "\"sampled\":0,\"reason\":\"dear and small\"},"
 		       "{\"function\":1,\"name\":\"work\",\"module\":\"/usr/bin/prog\","
-		       "\"at_ns\":700000000,\"calls_per_second\":10,\"cost_percent\":1,"
+		       "\"at_ns\":700000000,\"back_ns\":900000000,\"calls_per_second\":10,\"cost_"
+		       "percent\":1,"
 		       "\"sampled\":100,\"reason\":\"dear\"}],\"probes\":");
 	profile__free(p);
 }

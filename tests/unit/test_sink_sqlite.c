@@ -84,7 +84,7 @@ static void test_tables(void **state)
 	p->paused_ns = 2500000;
 	fixture_bucket(p, 1, 200, 3);
 	fixture_drop(p, (struct profile_drop){2, 7, 1234.5, 12.25, 100, "dear"});
-	fixture_drop(p, (struct profile_drop){4, 8, 1, 2, 0, "dear"});
+	fixture_drop(p, (struct profile_drop){4, 8, 1, 2, 0, "dear", 9});
 	write_it(p);
 	expect("SELECT * FROM meta",
 	       "calls_missing|0\ncalls_recorded|0\nduration_ns|10000000000\n"
@@ -110,8 +110,8 @@ static void test_tables(void **state)
 	       "0|0\n"
 	       "4|3|0|3|2|1234|6000|6000|1000|1000|5000|5000|6000|6000|0|0|4|4|exact|0|0|0\n");
 	expect("SELECT * FROM buckets", "1|134217728|150994944|3\n");
-	expect("SELECT * FROM drops", "2|idle|/usr/bin/prog|7|1234.5|12.25|100|dear\n"
-				      "NULL|never|/usr/bin/prog|8|1.0|2.0|0|dear\n");
+	expect("SELECT * FROM drops", "2|idle|/usr/bin/prog|7|1234.5|12.25|100|dear|NULL\n"
+				      "NULL|never|/usr/bin/prog|8|1.0|2.0|0|dear|9\n");
 	expect("SELECT * FROM probes",
 	       "functions||5\ninstrumented||0\nexit|return|4\nexit|sites|0\nexit|none|0\n");
 	expect("SELECT * FROM skipped", "x\uFFFD|m|too small\n");

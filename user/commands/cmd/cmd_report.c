@@ -16,6 +16,7 @@
 #include "util/log.h"
 #include "util/signals.h"
 #include "views/by_value.h"
+#include "views/drops.h"
 
 int cmd_report(const struct options *o)
 {
@@ -50,7 +51,7 @@ int cmd_report(const struct options *o)
 		err = show__write(&out, o, &run.profile);
 	}
 	if (!err)
-		output__account(&out, run.profile);
+		output__account(&out, run.profile, drops__functions(run.profile));
 	close_err = output__close(&out);
 	if (!err)
 		err = close_err;

@@ -196,7 +196,7 @@ int output__write_diff(struct output *out, const struct diff *d)
 	return output__unfold(out, stream, err);
 }
 
-void output__account(const struct output *out, const struct profile *p)
+void output__account(const struct output *out, const struct profile *p, size_t dropped)
 {
 	char line[ACCOUNTS_LINE];
 
@@ -205,11 +205,11 @@ void output__account(const struct output *out, const struct profile *p)
 	log_info("%s", accounts__calls(p, line, sizeof(line)));
 	if (*accounts__cost(p, out->opts.raw, line, sizeof(line)))
 		log_info("%s", line);
-	if (p->drops_cnt)
+	if (dropped)
 		log_info(
 			"%zu function%s dropped to keep to the budget; -f tree, flat and json list "
 			"them",
-			p->drops_cnt, p->drops_cnt == 1 ? " was" : "s were");
+			dropped, dropped == 1 ? " was" : "s were");
 }
 
 int output__close(struct output *out)

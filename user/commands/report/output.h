@@ -55,9 +55,8 @@ int output__shot_done(const struct output *out, struct output *shot);
 int output__write_diff(struct output *out, const struct diff *d);
 
 /* At the end of a run, for formats that do not end with them: the accounts of all of it, as
- * messages.
- */
-void output__account(const struct output *out, const struct profile *p);
+ * messages. `dropped`: how many functions were dropped for the budget. `p`: its numbers alone. */
+void output__account(const struct output *out, const struct profile *p, size_t dropped);
 
 /* *stream = where lines for people go so that they fit the terminal: the output itself, where they
  * need not. Returns 0 or -ENOMEM. output__unfold() ends its use, `err` being how that went, and

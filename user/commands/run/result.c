@@ -36,6 +36,7 @@
 #include "util/text.h"
 #include "views/by_value.h"
 #include "views/delta.h"
+#include "views/drops.h"
 
 #define UNTOLD_MOST 10 /* intervals that may wait for being written, as they take memory */
 
@@ -257,7 +258,7 @@ static void run_account(const struct run *r, const struct profile *p)
 	if (tracer__refused_calls(r->tracer))
 		log_info("%s calls were not recorded, as --if says",
 			 text_count(tracer__refused_calls(r->tracer), cnt, sizeof(cnt)));
-	output__account(&r->out, p);
+	output__account(&r->out, p, p->drops_cnt);
 }
 
 int result__emit(struct run *r, uint64_t until_ns, struct profile *figures)
@@ -267,8 +268,10 @@ int result__emit(struct run *r, uint64_t until_ns, struct profile *figures)
 
 	if (err)
 		return err;
-	if (figures)
+	if (figures) {
 		*figures = *now;
+		figures->drops_cnt = drops__functions(now);
+	}
 	if (!r->recorder)
 		return run_show(r, now);
 	err = recorder__write(r->recorder, now);

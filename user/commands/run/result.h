@@ -22,7 +22,8 @@ int result__serve(struct run *r);
 int result__begin(struct run *r);
 
 /* Writes what is known up to `until_ns` (CLOCK_MONOTONIC); with -i what is new of it. `figures`, if
- * not NULL, gets a shallow copy of the profile: numbers only, its pointers are not valid. */
+ * not NULL, gets a shallow copy of the profile: numbers only, its pointers are not valid, and
+ * drops_cnt is how many functions were dropped. */
 int result__emit(struct run *r, uint64_t until_ns, struct profile *figures);
 
 /* The result so far, because somebody wants it: one more profile in the recording; with -i the

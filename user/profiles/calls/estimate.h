@@ -77,7 +77,8 @@ static inline struct calls_share estimate__share(const struct profile *p)
 
 	for (size_t i = 0; i < p->drops_cnt && p->duration_ns; i++) {
 		const struct profile_drop *d = &p->drops[i];
-		double left = 1 - (double)d->at_ns / (double)p->duration_ns;
+		uint64_t until_ns = d->back_ns ? d->back_ns : p->duration_ns;
+		double left = ((double)until_ns - (double)d->at_ns) / (double)p->duration_ns;
 
 		if (!d->sampled && left > 0 && d->calls_per_second > 0)
 			dropped += d->calls_per_second * own_s * left;

@@ -221,6 +221,7 @@ struct profile_drop {
 	double cost_percent;	 /* what it cost then, in percent of that time */
 	uint32_t sampled;	 /* one call in so many is kept; 0: none */
 	const char *reason;	 /* borrowed */
+	uint64_t back_ns;	 /* since the start: from then on it is exact again; 0: it is not */
 };
 
 /* Where the target's threads were when samples of their CPU time were taken: a file's share. */

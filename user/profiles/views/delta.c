@@ -187,14 +187,18 @@ static void subtract_lines(struct profile *now, const struct profile *before)
 	}
 }
 
-/* Drops are only ever added. */
+/* Drops are only ever added. One is news, and so is its end. */
 static void subtract_drops(struct profile *now, const struct profile *before)
 {
-	size_t old = before->drops_cnt < now->drops_cnt ? before->drops_cnt : now->drops_cnt;
+	size_t cnt = 0;
 
-	now->drops_cnt -= old;
-	if (old)
-		memmove(now->drops, now->drops + old, now->drops_cnt * sizeof(*now->drops));
+	for (size_t i = 0; i < now->drops_cnt; i++) {
+		bool old = i < before->drops_cnt;
+
+		if (!old || (now->drops[i].back_ns && !before->drops[i].back_ns))
+			now->drops[cnt++] = now->drops[i];
+	}
+	now->drops_cnt = cnt;
 }
 
 /* Rows keep their numbers: new ones come behind. */

@@ -264,7 +264,10 @@ static void cut_drops(struct profile *p, const struct time_range *range)
 			p->functions[d.function].sampled = 0;
 			continue;
 		}
+		if (d.back_ns && d.back_ns <= range->from_ns)
+			continue;
 		d.at_ns = d.at_ns > range->from_ns ? d.at_ns - range->from_ns : 0;
+		d.back_ns = d.back_ns && d.back_ns < range->to_ns ? d.back_ns - range->from_ns : 0;
 		p->drops[cnt++] = d;
 	}
 	p->drops_cnt = cnt;

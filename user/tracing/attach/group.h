@@ -65,7 +65,6 @@ struct groups {
 	bool suspended;	  /* groups have no links for now */
 	bool emulates;	  /* programs may write registers, so `ret`s have one of their own */
 	uint8_t counting; /* the generation of probes that only count */
-	uint8_t bursts;	  /* of those of bursts, less the first one */
 	/* Of all line probes: hits of others do not count. */
 	uint8_t lines_generation;
 	bool contexts_missed; /* the kernel refuses the hook on makecontext */

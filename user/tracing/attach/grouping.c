@@ -79,6 +79,7 @@ int grouping__add(struct grouping *gr, enum calls_class class, const struct grou
 	if (!*grp || group__add(*grp, m->function, m->generation))
 		return -ENOMEM;
 	(*grp)->members[(*grp)->members_cnt - 1].exits_apart = m->exits_apart;
+	outcome__note_generation(&gr->ctx->g->outcome, m->function, m->generation);
 	return 0;
 }
 

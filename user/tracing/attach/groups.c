@@ -93,7 +93,7 @@ static int attach_object(struct attach_ctx *ctx)
 	grouping__begin(&gr, ctx, false, 0);
 	for (size_t i = 0; !err && i < p->functions_cnt; i++) {
 		const struct function_outcome *outcome = &ctx->g->outcome.functions[i];
-		const struct group_member m = {.function = i};
+		const struct group_member m = {.function = i, .generation = outcome->generation};
 
 		if (p->functions[i].object != ctx->object || outcome->dropped ||
 		    p->functions[i].kind == PLAN_CALLER)
@@ -122,7 +122,8 @@ static int attach_exits(struct attach_ctx *ctx)
 			continue;
 		for (size_t k = 0; !err && k < grp->members_cnt; k++) {
 			struct group_member *m = &grp->members[k];
-			const struct group_member exits = {.function = m->function};
+			const struct group_member exits = {.function = m->function,
+							   .generation = m->generation};
 
 			if (!m->returns || m->exits_apart ||
 			    ctx->plan->functions[m->function].exit == EXIT_RETURN)
@@ -307,7 +308,7 @@ int groups__suspend(struct groups *g)
 
 /* Links that were closed a moment ago may still be there: as when groups are replaced, the
  * generation tells a hit's probes apart. */
-static void renew(struct group *grp, const struct outcome *o)
+static void renew(struct group *grp, struct outcome *o)
 {
 	size_t cnt = 0;
 
@@ -317,6 +318,7 @@ static void renew(struct group *grp, const struct outcome *o)
 		if (o->functions[m.function].dropped)
 			continue;
 		m.generation = (m.generation + 1 + grp->attempts) % WIRE_GENERATIONS;
+		outcome__note_generation(o, m.function, m.generation);
 		grp->members[cnt++] = m;
 	}
 	grp->members_cnt = cnt;

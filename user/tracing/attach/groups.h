@@ -48,6 +48,10 @@ int groups__probe_own(struct groups *g, const struct backend_probe *probe, pid_t
 /* Takes out the probes of what has been dropped. See tracer__drop(). */
 int groups__drop(struct groups *g, const struct backend *backend, const struct proftrace_bpf *skel,
 		 const struct plan *p, const struct target *t, const uint64_t *calls);
+/* Puts the probes of dropped functions in again; the context names no process. See
+ * tracer__restore(). */
+int groups__restore(struct attach_ctx *ctx, const struct target *t, const uint32_t *functions,
+		    size_t cnt);
 /* Closes the links that have been replaced for long enough. Returns whether others are left. */
 bool groups__poll(struct groups *g);
 

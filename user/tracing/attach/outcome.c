@@ -6,6 +6,7 @@
 
 #include "plan/plan.h"
 #include "plan/plan_lines.h"
+#include "wire.h"
 
 int outcome__grow(struct outcome *o, const struct plan *p)
 {
@@ -46,6 +47,22 @@ int outcome__note_dropped(struct outcome *o, const struct plan *p, const bool *d
 	for (size_t i = 0; !err && i < p->functions_cnt; i++)
 		o->functions[i].dropped = dropped[i];
 	return err;
+}
+
+void outcome__note_generation(struct outcome *o, size_t function, uint8_t generation)
+{
+	uint8_t *newest = &o->functions[function].generation;
+
+	if ((uint8_t)(generation - *newest) % WIRE_GENERATIONS < WIRE_GENERATIONS / 2)
+		*newest = generation;
+}
+
+uint8_t outcome__next_generation(struct outcome *o, size_t function)
+{
+	uint8_t *newest = &o->functions[function].generation;
+
+	*newest = (*newest + 1) % WIRE_GENERATIONS;
+	return *newest;
 }
 
 void outcome__clear(struct outcome *o)

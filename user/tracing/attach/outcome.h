@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct plan;
 
@@ -16,6 +17,9 @@ struct outcome {
 		bool refused; /* the kernel takes no probe there, so it has none */
 		bool called;  /* it was seen to be called, so it may be dropped next */
 		bool dropped; /* it was given up: its probes are to be taken out */
+		/* That its newest probes have or had, in any process: those to come have later
+		 * ones, so that a hit of both is one call (hit_is_claimed() in BPF). */
+		uint8_t generation;
 	} * functions;
 	size_t functions_cnt;
 	size_t called_cnt;    /* of them, those that were seen to be called */
@@ -29,6 +33,10 @@ int outcome__grow(struct outcome *o, const struct plan *p);
  * are planned. Return 0 or -ENOMEM. */
 int outcome__note_called(struct outcome *o, const struct plan *p, const bool *called);
 int outcome__note_dropped(struct outcome *o, const struct plan *p, const bool *dropped);
+/* Notes that a function has probes of this generation. */
+void outcome__note_generation(struct outcome *o, size_t function, uint8_t generation);
+/* The next one for the function's probes, of which it takes note. */
+uint8_t outcome__next_generation(struct outcome *o, size_t function);
 void outcome__clear(struct outcome *o);
 
 #endif

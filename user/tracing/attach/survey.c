@@ -8,24 +8,22 @@
 #include "attach/groups.h"
 #include "plan/plan.h"
 #include "target/target.h"
-#include "wire.h"
-
-/* A thread may remember a hit of an exact probe of a dropped function, of one of the first
- * generations: those of bursts must not pass for older ones (hit_is_claimed() in BPF). */
-#define FIRST_BURST 32
 
 /* Functions [from, to) of the list, which are all of one object, in one process or in all. */
 static int survey_process(struct attach_ctx *ctx, const struct survey_list *list, size_t from,
 			  size_t to)
 {
 	const struct groups *g = ctx->g;
-	uint8_t generation =
-		list->burst ? (FIRST_BURST + g->bursts) % WIRE_GENERATIONS : g->counting;
 	struct group *grp = group__new(ctx, false);
 	int err = grp ? 0 : -ENOMEM;
 
-	for (size_t i = from; !err && i < to; i++)
-		err = group__add(grp, list->functions[i], generation);
+	for (size_t i = from; !err && i < to; i++) {
+		uint32_t function = list->functions[i];
+
+		err = group__add(grp, function,
+				 list->burst ? g->outcome.functions[function].generation
+					     : g->counting);
+	}
 	if (err)
 		return err;
 	grp->survey = !list->burst;
@@ -56,7 +54,8 @@ int groups__survey(struct groups *g, const struct backend *backend,
 	struct attach_ctx ctx = {.g = g, .backend = backend, .skel = skel, .plan = p};
 	int err = groups__share(&ctx, t);
 
-	g->bursts = (g->bursts + list->burst) % WIRE_GENERATIONS;
+	for (size_t i = 0; !err && list->burst && i < list->cnt; i++)
+		outcome__next_generation(&g->outcome, list->functions[i]);
 	for (size_t from = 0, to; !err && from < list->cnt; from = to) {
 		ctx.object = p->functions[list->functions[from]].object;
 		ctx.obj = &t->objects[ctx.object];

@@ -355,6 +355,15 @@ int tracer__drop(struct tracer *tr, const struct plan *p, const struct target *t
 	return err ? err : groups__drop(&tr->groups, tr->backend, tr->skel, p, t, calls);
 }
 
+int tracer__restore(struct tracer *tr, const struct plan *p, const struct target *t,
+		    const uint32_t *functions, size_t cnt)
+{
+	struct attach_ctx ctx = {
+		.g = &tr->groups, .backend = tr->backend, .skel = tr->skel, .plan = p};
+
+	return groups__restore(&ctx, t, functions, cnt);
+}
+
 bool tracer__drop_poll(struct tracer *tr)
 {
 	return groups__poll(&tr->groups);

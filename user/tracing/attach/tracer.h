@@ -194,6 +194,15 @@ bool tracer__keeps_calls(const struct tracer *tr);
  */
 int tracer__drop(struct tracer *tr, const struct plan *p, const struct target *t,
 		 const bool *dropped, const uint64_t *calls);
+/*
+ * Puts the probes of functions that were dropped in again, given by their numbers: in all processes
+ * that have the others, and those that come later. Their calls are still passed over, until
+ * collector__restore(). Neither of regions, which would have to be put in before their functions,
+ * nor of what has no probes. Returns 0, or -errno with one line logged: then they stay dropped, and
+ * tracer__drop() takes out what is in.
+ */
+int tracer__restore(struct tracer *tr, const struct plan *p, const struct target *t,
+		    const uint32_t *functions, size_t cnt);
 /* Call it a few times a second. Returns whether links still wait to be closed. */
 bool tracer__drop_poll(struct tracer *tr);
 

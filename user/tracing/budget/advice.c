@@ -20,24 +20,26 @@ struct dearest {
 	double sum_ns;
 };
 
-static double cost_of(const struct budget_function *f)
+enum which { ALL, BY_OPTIONS, CHOSEN };
+
+static bool is_one(const struct budget_function *f, enum which which)
 {
-	return (double)f->calls * f->call_cost_ns;
+	return which == ALL || (which == CHOSEN ? f->chosen : f->kept && !f->chosen);
 }
 
 static struct dearest find_dearest(const struct budget_function *functions, size_t cnt,
-				   bool kept_only)
+				   enum which which)
 {
 	struct dearest d = {0};
 
 	for (size_t i = 0; i < cnt; i++) {
-		double cost = cost_of(&functions[i]);
+		double cost = budget__cost_ns(&functions[i]);
 		size_t at;
 
-		if (functions[i].gone || !(cost > 0) || (kept_only && !functions[i].kept))
+		if (functions[i].gone || !(cost > 0) || !is_one(&functions[i], which))
 			continue;
 		d.sum_ns += cost;
-		for (at = d.cnt; at && cost_of(&functions[d.items[at - 1]]) < cost; at--) {
+		for (at = d.cnt; at && budget__cost_ns(&functions[d.items[at - 1]]) < cost; at--) {
 			if (at < NAMED_MAX)
 				d.items[at] = d.items[at - 1];
 		}
@@ -60,9 +62,10 @@ static const char *name_dearest(const struct plan *p, const struct budget_functi
 		char name[100], share[32];
 
 		text_escape(plan__name(p, d->items[i]), name, sizeof(name));
-		len += snprintf(buf + len, NAME_ROOM - len, "%s%s (%s)", i ? ", " : "", name,
-				text_percent(100 * cost_of(&functions[d->items[i]]) / own_ns, share,
-					     sizeof(share)));
+		len += snprintf(
+			buf + len, NAME_ROOM - len, "%s%s (%s)", i ? ", " : "", name,
+			text_percent(100 * budget__cost_ns(&functions[d->items[i]]) / own_ns, share,
+				     sizeof(share)));
 	}
 	return buf;
 }
@@ -70,7 +73,7 @@ static const char *name_dearest(const struct plan *p, const struct budget_functi
 void advice__unlimited(const struct plan *p, const struct budget_function *functions, size_t cnt,
 		       double own_ns)
 {
-	struct dearest d = find_dearest(functions, cnt, false);
+	struct dearest d = find_dearest(functions, cnt, ALL);
 	char names[NAME_ROOM], share[32];
 
 	log_warn("the probes cost %s of the target's own CPU time, and -F sets no budget; most of "
@@ -82,7 +85,7 @@ void advice__unlimited(const struct plan *p, const struct budget_function *funct
 bool advice__kept(const struct plan *p, const struct budget_function *functions, size_t cnt,
 		  double own_ns, double limit)
 {
-	struct dearest d = find_dearest(functions, cnt, true);
+	struct dearest d = find_dearest(functions, cnt, BY_OPTIONS);
 	char names[NAME_ROOM], share[32], most[32];
 
 	if (d.sum_ns <= limit * own_ns)
@@ -92,5 +95,21 @@ bool advice__kept(const struct plan *p, const struct budget_function *functions,
 		 text_percent(100 * d.sum_ns / own_ns, share, sizeof(share)),
 		 text_percent(100 * limit, most, sizeof(most)),
 		 name_dearest(p, functions, &d, own_ns, names), ceil(d.sum_ns / (limit * own_ns)));
+	return true;
+}
+
+bool advice__chosen(const struct plan *p, const struct budget_function *functions, size_t cnt,
+		    double own_ns, double limit)
+{
+	struct dearest d = find_dearest(functions, cnt, CHOSEN);
+	char names[NAME_ROOM], share[32], most[32];
+
+	if (d.sum_ns <= limit * own_ns)
+		return false;
+	log_warn("what is made exact costs %s of the target's own CPU time, more than the budget "
+		 "of %s: %s",
+		 text_percent(100 * d.sum_ns / own_ns, share, sizeof(share)),
+		 text_percent(100 * limit, most, sizeof(most)),
+		 name_dearest(p, functions, &d, own_ns, names));
 	return true;
 }

@@ -24,9 +24,10 @@
 struct candidate {
 	struct budget_function *function;
 	double cost_ns, score;
+	bool last;
 };
 
-static double cost_of(const struct budget_function *f)
+double budget__cost_ns(const struct budget_function *f)
 {
 	return (double)f->calls * f->call_cost_ns;
 }
@@ -42,6 +43,8 @@ static int compare_scores(const void *a, const void *b)
 {
 	const struct candidate *x = a, *y = b;
 
+	if (x->last != y->last)
+		return x->last ? 1 : -1;
 	if (x->score != y->score)
 		return x->score > y->score ? -1 : 1;
 	return x->function < y->function ? -1 : 1;
@@ -50,9 +53,9 @@ static int compare_scores(const void *a, const void *b)
 static struct candidate candidate_of(struct budget_function *f)
 {
 	/* A call takes some time, whatever was measured. */
-	double call_ns = f->call_ns > 1 ? f->call_ns : 1, cost_ns = cost_of(f);
+	double call_ns = f->call_ns > 1 ? f->call_ns : 1, cost_ns = budget__cost_ns(f);
 
-	return (struct candidate){f, cost_ns, cost_ns * f->call_cost_ns / call_ns};
+	return (struct candidate){f, cost_ns, cost_ns * f->call_cost_ns / call_ns, f->last};
 }
 
 void budget__add_passed(struct budget_function *f, uint64_t passed, double cost_ns)
@@ -74,8 +77,8 @@ size_t budget__choose(struct budget_function *functions, size_t cnt, double own_
 	for (size_t i = 0; i < cnt; i++) {
 		if (functions[i].gone)
 			continue;
-		cost_ns += cost_of(&functions[i]);
-		variance += cost_of(&functions[i]) * functions[i].call_cost_ns;
+		cost_ns += budget__cost_ns(&functions[i]);
+		variance += budget__cost_ns(&functions[i]) * functions[i].call_cost_ns;
 	}
 	if (cost_ns - DEVIATIONS * sqrt(variance) <= BUDGET_FULL * limit * own_ns)
 		return 0;
@@ -100,4 +103,24 @@ size_t budget__choose(struct budget_function *functions, size_t cnt, double own_
 	}
 	free(candidates);
 	return dropped;
+}
+
+static int compare_returns(const void *a, const void *b)
+{
+	const struct budget_return *x = a, *y = b;
+
+	if (x->cost_ns != y->cost_ns)
+		return x->cost_ns < y->cost_ns ? -1 : 1;
+	return (x->function > y->function) - (x->function < y->function);
+}
+
+size_t budget__returning(struct budget_return *returns, size_t cnt, double room)
+{
+	size_t fit = 0;
+
+	if (cnt)
+		qsort(returns, cnt, sizeof(*returns), compare_returns);
+	while (fit < cnt && returns[fit].cost_ns <= room)
+		room -= returns[fit++].cost_ns;
+	return fit;
 }

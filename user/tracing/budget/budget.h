@@ -20,9 +20,14 @@ struct budget_function {
 	double call_cost_ns; /* what the probes of a call cost */
 	double call_ns;	     /* what a call takes without them, callees included; 0: unknown */
 	bool kept;	     /* not to be dropped, whatever it costs */
+	bool last;	     /* to be dropped after all others */
+	bool chosen;	     /* kept, as somebody has chosen it while tracing */
 	bool gone;	     /* dropped already: what it still costs is not the others' fault */
 	bool drop;	     /* the answer */
 };
+
+/* What it cost in that time, in ns of the target's. */
+double budget__cost_ns(const struct budget_function *f);
 
 /* `passed` more calls were seen and passed over, at `cost_ns` each. */
 void budget__add_passed(struct budget_function *f, uint64_t passed, double cost_ns);
@@ -33,5 +38,19 @@ void budget__add_passed(struct budget_function *f, uint64_t passed, double cost_
  * that cost most and tell least. Returns how many there are.
  */
 size_t budget__choose(struct budget_function *functions, size_t cnt, double own_ns, double limit);
+
+/* A function that was dropped, and may become exact again. */
+struct budget_return {
+	uint32_t function;
+	double cost_ns; /* what it would cost in a ns of the target's own CPU time, at most */
+};
+
+/* Down to this share of the limit may be filled up by functions that come back: so far below what
+ * has them dropped that small changes do not move them to and fro. */
+#define BUDGET_RETURNS 0.6
+
+/* Sorts those that may come back, the cheapest first: the answer is how many of the first ones cost
+ * no more than `room`, a share of the target's own CPU time. */
+size_t budget__returning(struct budget_return *returns, size_t cnt, double room);
 
 #endif

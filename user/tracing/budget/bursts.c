@@ -2,6 +2,7 @@
 #include "budget/bursts.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "attach/tracer.h"
 #include "budget/call_cost.h"
 #include "budget/inputs.h"
+#include "budget/late.h"
 #include "budget/rates.h"
 #include "calls/profile.h"
 #include "collect/collector.h"
@@ -44,9 +46,10 @@
 #define SKEW_NS	     (MS / 10)	/* counts and clock are read within this, or once more */
 #define READINGS     20
 
-/* A function that is dropped. */
+/* A function that is dropped, or was. */
 struct member {
 	uint32_t function;
+	bool exact;		  /* it is not dropped any more */
 	uint32_t probes;	  /* in a burst */
 	double count_ns, call_ns; /* what counting a call costs, and recording it */
 	double per_ns;		  /* calls in a ns of own CPU time, as was estimated last */
@@ -54,6 +57,9 @@ struct member {
 	uint64_t ran_ns;	  /* own CPU time of the target before it was dropped */
 	uint64_t passed;	  /* calls that were passed over, as seen last */
 	double threads[RATES_THREADS];
+	/* What is estimated of earlier times when it was dropped. */
+	double before, before_variance;
+	struct late late;
 };
 
 /* One of the two kinds of looks: when the next one is due. By what looks cost on average, so that
@@ -72,6 +78,10 @@ struct bursts {
 	struct rates *rates;
 	struct member *members;
 	size_t cnt, cap;
+	size_t dropped; /* of them, now */
+	/* By function: which of the members it is, from 1 on; 0: none. */
+	uint32_t *places;
+	size_t places_cnt;
 	/* The functions of a look, by member and by their number in the plan; and their calls. */
 	uint32_t *list, *functions;
 	uint64_t *calls;
@@ -111,6 +121,7 @@ void bursts__free(struct bursts *b)
 		return;
 	rates__free(b->rates);
 	free(b->members);
+	free(b->places);
 	free(b->list);
 	free(b->functions);
 	free(b->calls);
@@ -143,13 +154,50 @@ void bursts__start(struct bursts *b)
 		b->members[i].ran_ns = 0;
 }
 
+static struct member *find_member(const struct bursts *b, uint32_t function)
+{
+	return b && function < b->places_cnt && b->places[function]
+		       ? &b->members[b->places[function] - 1]
+		       : NULL;
+}
+
+/* The newest member is of this function. */
+static int note_place(struct bursts *b, uint32_t function)
+{
+	size_t cnt = b->in->plan->functions_cnt;
+	uint32_t *grown;
+
+	if (b->places_cnt < cnt) {
+		grown = reallocarray(b->places, cnt, sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		memset(grown + b->places_cnt, 0, (cnt - b->places_cnt) * sizeof(*grown));
+		b->places = grown;
+		b->places_cnt = cnt;
+	}
+	b->places[function] = b->cnt;
+	return 0;
+}
+
+/* Of the calls while it was dropped only those from now on are the newest ones. */
+static void begin_member(struct bursts *b, struct member *m, double per_ns)
+{
+	m->exact = false;
+	m->per_ns = per_ns;
+	m->ran_ns = own_ns(b);
+	m->late = (struct late){0};
+	b->dropped++;
+}
+
 int bursts__add(struct bursts *b, uint32_t function, double per_ns)
 {
 	const struct plan_function *f;
 	struct function_probes probes;
-	struct member *m;
+	struct member *m = find_member(b, function);
 
-	if (!b)
+	if (m)
+		begin_member(b, m, per_ns);
+	if (!b || m)
 		return 0;
 	f = &b->in->plan->functions[function];
 	if (f->kind != PLAN_FUNCTION || tracer__is_refused(b->in->tracer, function))
@@ -163,10 +211,16 @@ int bursts__add(struct bursts *b, uint32_t function, double per_ns)
 		.probes = 1 + (probes.exit == WIRE_COST_NONE ? 0 : f->exits_cnt),
 		.count_ns = COLDER * (double)probe_costs__passed(&b->in->costs, probes.entry),
 		.call_ns = (double)probe_costs__call(&b->in->costs, probes.entry, probes.exit),
-		.per_ns = per_ns,
-		.ran_ns = own_ns(b),
 	};
-	return 0;
+	begin_member(b, m, per_ns);
+	return note_place(b, function);
+}
+
+double bursts__rate(const struct bursts *b, uint32_t function)
+{
+	const struct member *m = find_member(b, function);
+
+	return m && !m->exact ? late__rate(&m->late) : -1;
 }
 
 static double random_share(struct bursts *b)
@@ -333,10 +387,12 @@ static void watch(struct bursts *b, const struct reading *from, struct reading *
 	read_counts(b, to, false, true);
 }
 
-/* What counting a member takes of the target's own time. */
+/* What counting a member takes of the target's own time, by the last look at it. */
 static double counting_share(const struct member *m)
 {
-	return m->per_ns * m->count_ns;
+	double rate = late__last(&m->late);
+
+	return (rate < 0 ? m->per_ns : rate) * m->count_ns;
 }
 
 /* Those of which counting would take much of the time tell too little: last. */
@@ -347,8 +403,8 @@ static int by_turn(const void *a, const void *b, void *ctx)
 	const struct member *n = &members[*(const uint32_t *)b];
 	double c = counting_share(m), d = counting_share(n);
 
-	if (c > DEAR || d > DEAR)
-		return c < d ? -1 : c > d;
+	if ((c > DEAR) != (d > DEAR))
+		return c > DEAR ? 1 : -1;
 	if (m->counted != n->counted)
 		return m->counted < n->counted ? -1 : 1;
 	return *(const uint32_t *)a < *(const uint32_t *)b ? -1 : 1;
@@ -363,7 +419,7 @@ static int list_again(struct bursts *b)
 	for (size_t i = 0; i < b->cnt && cnt < AGAIN; i++) {
 		double share = counting_share(&b->members[i]);
 
-		if (share >= AGAIN_LEAST && share <= WINDOW_SHARE)
+		if (!b->members[i].exact && share >= AGAIN_LEAST && share <= WINDOW_SHARE)
 			few[cnt++] = i;
 	}
 	return cnt ? list_add(b, few[b->windows.cnt / EVERY % cnt]) : 0;
@@ -374,6 +430,7 @@ static int list_again(struct bursts *b)
 static int list_counted(struct bursts *b)
 {
 	double share = 0;
+	size_t cnt;
 	int err = 0;
 
 	b->list_cnt = 0;
@@ -384,11 +441,12 @@ static int list_counted(struct bursts *b)
 		return err;
 	}
 	for (size_t i = 0; !err && i < b->cnt; i++)
-		err = list_add(b, i);
+		err = b->members[i].exact ? 0 : list_add(b, i);
 	if (err)
 		return err;
-	qsort_r(b->list, b->cnt, sizeof(*b->list), by_turn, b->members);
-	for (b->list_cnt = 0; b->list_cnt < b->cnt && b->list_cnt < WINDOW_MOST; b->list_cnt++) {
+	cnt = b->list_cnt;
+	qsort_r(b->list, cnt, sizeof(*b->list), by_turn, b->members);
+	for (b->list_cnt = 0; b->list_cnt < cnt && b->list_cnt < WINDOW_MOST; b->list_cnt++) {
 		share += counting_share(&b->members[b->list[b->list_cnt]]);
 		if (b->list_cnt && share > WINDOW_SHARE)
 			break;
@@ -434,8 +492,11 @@ static void count_window(struct bursts *b, const struct reading *from, const str
 	b->cost_ns += to->cost_ns;
 	if (others_ns < MOST_OTHERS * ran_ns)
 		rates__add_window(b->rates, b->list, b->calls, b->list_cnt, ran_ns, to->cost_ns);
-	for (size_t k = 0; k < b->list_cnt; k++)
+	for (size_t k = 0; k < b->list_cnt; k++) {
 		b->members[b->list[k]].counted++;
+		late__note(&b->members[b->list[k]].late, to->at_ns, b->calls[k],
+			   ran_ns - to->cost_ns);
+	}
 	log_debug("window of %zu functions: %.1f ms long, %.1f ms of CPU time, costs %.2f ms and "
 		  "%.2f, %lu calls of %s",
 		  b->list_cnt, (double)(to->at_ns - from->at_ns) / 1e6,
@@ -471,17 +532,27 @@ static int list_burst(struct bursts *b, double *probes)
 
 	b->list_cnt = 0;
 	*probes = 0;
-	while (!err && b->list_cnt < b->cnt && (!b->list_cnt || *probes < most)) {
+	while (!err && b->list_cnt < b->dropped && (!b->list_cnt || *probes < most)) {
 		size_t member = b->next_burst++ % b->cnt;
 
+		if (b->members[member].exact)
+			continue;
 		*probes += b->members[member].probes;
 		err = list_add(b, member);
 	}
-	if (b->list_cnt == b->cnt)
+	if (b->list_cnt == b->dropped)
 		b->next_burst = 0;
 	if (!err)
 		list_sort(b);
 	return err;
+}
+
+static void note_burst(struct bursts *b, double ran_ns, double cost_ns)
+{
+	double own_ns = late__own_in_burst(ran_ns, cost_ns);
+
+	for (size_t k = 0; k < b->list_cnt; k++)
+		late__note(&b->members[b->list[k]].late, b->ended_ns, b->calls[k], own_ns);
 }
 
 /* Takes the counts of a burst; returns what its calls have cost. */
@@ -524,6 +595,8 @@ static int take_burst(struct bursts *b, uint64_t now)
 	tracer__take_out_burst(b->in->tracer);
 	if (!err)
 		err = count_burst(b, &calls_ns);
+	if (!err)
+		note_burst(b, (double)(to.ran_ns - from.ran_ns), calls_ns);
 	b->cost_ns += calls_ns;
 	turn_taken(b, &b->bursts, ran, calls_ns + linking_cost(b, probes));
 	b->bursts.next_ns = now + REST_NS;
@@ -536,7 +609,7 @@ static int take_burst(struct bursts *b, uint64_t now)
 
 int bursts__look(struct bursts *b, uint64_t now_ns)
 {
-	if (!b || b->off || !b->cnt)
+	if (!b || b->off || !b->dropped)
 		return 0;
 	b->bursts.cost_ns += charge_passed(b);
 	if (b->ended_ns && now_ns > b->ended_ns + GONE_NS) {
@@ -553,7 +626,7 @@ int bursts__look(struct bursts *b, uint64_t now_ns)
 
 uint64_t bursts__pace_ns(struct bursts *b)
 {
-	return b && b->cnt && !b->off ? about(b, PACE_NS) : 0;
+	return b && b->dropped && !b->off ? about(b, PACE_NS) : 0;
 }
 
 void bursts__off(struct bursts *b)
@@ -572,12 +645,48 @@ void bursts__on(struct bursts *b)
 	b->off = false;
 }
 
+/* Calls of a member since it was dropped last, up to now. */
+static double calls_since(const struct bursts *b, const struct member *m, const struct rate *rate)
+{
+	uint64_t ran = own_ns(b);
+
+	/* What is taken off for looks may be more than the target has run since. */
+	return !m->exact && ran > m->ran_ns ? rate->per_ns * (double)(ran - m->ran_ns) : 0;
+}
+
+/* The errors of one rate, taken twice, do not level out. */
+static double add_variances(double a, double b)
+{
+	return a + b + 2 * sqrt(a * b);
+}
+
+int bursts__remove(struct bursts *b, const uint32_t *functions, size_t cnt)
+{
+	struct rate *rates = NULL;
+	int err = b && b->cnt ? estimate(b, &rates) : 0;
+
+	for (size_t i = 0; !err && i < cnt; i++) {
+		struct member *m = find_member(b, functions[i]);
+		double calls;
+
+		if (!m || m->exact)
+			continue;
+		calls = calls_since(b, m, &rates[m - b->members]);
+		m->before += calls;
+		m->before_variance = add_variances(m->before_variance,
+						   calls * calls * rates[m - b->members].variance);
+		m->exact = true;
+		b->dropped--;
+	}
+	free(rates);
+	return err;
+}
+
 int bursts__estimate(struct bursts *b)
 {
 	size_t functions_cnt = b ? b->in->plan->functions_cnt : 0;
 	struct calls_estimate *of;
 	struct rate *rates;
-	uint64_t ran;
 	int err;
 
 	if (!b || !b->cnt)
@@ -586,13 +695,13 @@ int bursts__estimate(struct bursts *b)
 	of = calloc(functions_cnt + 1, sizeof(*of));
 	if (!err && !of)
 		err = -ENOMEM;
-	ran = own_ns(b);
 	for (size_t i = 0; !err && i < b->cnt; i++) {
 		const struct member *m = &b->members[i];
-		/* What is taken off for looks may be more than the target has run since. */
-		double calls = ran > m->ran_ns ? rates[i].per_ns * (double)(ran - m->ran_ns) : 0;
+		double calls = calls_since(b, m, &rates[i]);
 
-		of[m->function] = (struct calls_estimate){calls, calls * calls * rates[i].variance};
+		of[m->function] = (struct calls_estimate){
+			m->before + calls,
+			add_variances(m->before_variance, calls * calls * rates[i].variance)};
 	}
 	free(rates);
 	if (!err)

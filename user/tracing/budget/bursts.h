@@ -9,6 +9,7 @@
 #ifndef PROFTRACE_BUDGET_BURSTS_H
 #define PROFTRACE_BUDGET_BURSTS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct budget_inputs;
@@ -30,6 +31,14 @@ void bursts__start(struct bursts *b);
 /* A function is dropped, that was called so often in a ns of the target's own CPU time. Returns 0
  * or -ENOMEM. */
 int bursts__add(struct bursts *b, uint32_t function, double per_ns);
+
+/* These functions are exact again: what is estimated of the time while they were dropped stays as
+ * it is now. They may be added again. Returns 0 or -ENOMEM. */
+int bursts__remove(struct bursts *b, const uint32_t *functions, size_t cnt);
+
+/* How often a dropped function is called of late, at most: in a ns of the target's own CPU time. It
+ * takes several looks at it, and some time since it was dropped; negative: not known. */
+double bursts__rate(const struct bursts *b, uint32_t function);
 
 /* Takes a burst or a window, if there is cause to. Returns 0 or -ENOMEM. */
 int bursts__look(struct bursts *b, uint64_t now_ns);

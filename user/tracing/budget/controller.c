@@ -20,10 +20,9 @@
 #include "budget/budget.h"
 #include "budget/bursts.h"
 #include "budget/call_cost.h"
-#include "budget/cpu_clock.h"
+#include "budget/controller_inside.h"
 #include "budget/forecast.h"
 #include "budget/inputs.h"
-#include "calls/profile.h"
 #include "collect/collector.h"
 #include "plan/plan.h"
 #include "util/array.h"
@@ -42,39 +41,6 @@
 #define TOLD_LOAD    0.05      /* if it is so much of a CPU, */
 #define TOLD_LOOK_NS 500000000 /* after so long */
 #define COLD_RESERVE 2	       /* probes may be so much dearer than in calibration */
-
-struct drop {
-	struct profile_drop shown;
-	char reason[128];
-};
-
-struct controller {
-	const struct budget_inputs *in;
-	double limit;	       /* what exact probes may cost: bursts have the rest */
-	struct bursts *bursts; /* NULL: none are taken */
-	double watched;	       /* what is looked for: the limit, or what is told; 0: nothing */
-	bool told;	       /* what is told once */
-	struct cpu_clock clock;
-	uint64_t start_ns;
-	/* The look under way. */
-	uint64_t began_ns, began_cpu_ns, began_calls;
-	struct function_usage *before, *now; /* by function */
-	struct budget_function *functions;
-	bool *gone; /* dropped, or kept in part */
-	bool *kept; /* options name them */
-	uint64_t *calls;
-	uint32_t functions_cnt;
-	size_t exits_cnt;	/* of the plan, when last looked at */
-	bool undone;		/* probes of dropped functions are still to be taken out */
-	bool fast_polling;	/* far too much is spent, or may be */
-	double dearest_ns;	/* a call at most */
-	uint64_t paused_cpu_ns; /* CPU time of pauses that have ended */
-	uint64_t off_cpu_ns;	/* the clock when tracing was switched off, */
-	uint64_t off_ns;	/* and the time */
-	bool off;
-	struct drop *drops;
-	size_t drops_cnt, drops_cap;
-};
 
 int controller__new(const struct budget_inputs *in, struct controller **out)
 {
@@ -107,12 +73,14 @@ void controller__free(struct controller *s)
 	free(s->functions);
 	free(s->gone);
 	free(s->kept);
+	free(s->chosen);
+	free(s->returning);
 	free(s->calls);
 	free(s->drops);
 	free(s);
 }
 
-static double call_cost(const struct controller *s, const struct plan_function *f)
+static double calibrated_cost(const struct controller *s, const struct plan_function *f)
 {
 	struct function_probes probes = call_cost__of(s->in->plan, f);
 
@@ -129,8 +97,7 @@ static int grow_array(void *array, size_t cnt, size_t size)
 	return 0;
 }
 
-/* Takes up functions that were planned since, and exits that took the place of others. */
-static int grow(struct controller *s)
+int controller__grow(struct controller *s)
 {
 	const struct plan *p = s->in->plan;
 	uint32_t cnt = p->functions_cnt, old = s->functions_cnt;
@@ -142,13 +109,18 @@ static int grow(struct controller *s)
 	    grow_array(&s->functions, cnt, sizeof(*s->functions)) ||
 	    grow_array(&s->gone, cnt, sizeof(*s->gone)) ||
 	    grow_array(&s->kept, cnt, sizeof(*s->kept)) ||
+	    grow_array(&s->chosen, cnt, sizeof(*s->chosen)) ||
+	    grow_array(&s->returning, cnt, sizeof(*s->returning)) ||
 	    grow_array(&s->calls, cnt, sizeof(*s->calls)))
 		return -ENOMEM;
 	memset(s->before + old, 0, (cnt - old) * sizeof(*s->before));
 	memset(s->gone + old, 0, (cnt - old) * sizeof(*s->gone));
 	memset(s->kept + old, 0, (cnt - old) * sizeof(*s->kept));
+	memset(s->chosen + old, 0, (cnt - old) * sizeof(*s->chosen));
+	memset(s->returning + old, 0, (cnt - old) * sizeof(*s->returning));
+	memset(s->functions + old, 0, (cnt - old) * sizeof(*s->functions));
 	for (uint32_t f = 0; f < cnt; f++) {
-		double cost = call_cost(s, &p->functions[f]);
+		double cost = calibrated_cost(s, &p->functions[f]);
 
 		if (cost > s->dearest_ns)
 			s->dearest_ns = cost;
@@ -160,7 +132,7 @@ static int grow(struct controller *s)
 
 int controller__keep(struct controller *s, uint32_t function)
 {
-	int err = grow(s);
+	int err = controller__grow(s);
 
 	if (!err)
 		s->kept[function] = true;
@@ -220,15 +192,14 @@ void controller__on(struct controller *s, uint64_t now_ns)
 	s->began_ns += now_ns - s->off_ns;
 }
 
-/* Cost of a call of a function to the target in all, in ns: probes, colder than in calibration, and
- * what its own code has to load again after them. */
-static double burdened_cost(const struct controller *s, const struct plan_function *f,
-			    const struct function_usage *u)
+double controller__call_cost(const struct controller *s, uint32_t function,
+			     const struct function_usage *u)
 {
 	double times = u->factor > s->in->costs.burden ? u->factor : s->in->costs.burden;
 	double emulated = probe_costs__call(&s->in->costs, WIRE_COST_ENTRY_PUSH, WIRE_COST_RETURN);
 
-	return call_cost(s, f) + (times - 1) * emulated + call_cost__unwinding_ns(s->in->tracer);
+	return calibrated_cost(s, &s->in->plan->functions[function]) + (times - 1) * emulated +
+	       call_cost__unwinding_ns(s->in->tracer);
 }
 
 /* As far as it does not depend on what was called. */
@@ -238,8 +209,11 @@ static struct budget_function budget_function_of(const struct controller *s, uin
 	const struct plan_function *f = &s->in->plan->functions[index];
 
 	return (struct budget_function){
-		.call_cost_ns = burdened_cost(s, f, u),
-		.kept = f->has_lines || f->arguments || s->kept[index],
+		.call_cost_ns = controller__call_cost(s, index, u),
+		.kept = f->has_lines || f->arguments || s->kept[index] ||
+			s->chosen[index] == CHOICE_FIRM,
+		.last = s->chosen[index] == CHOICE_LAST,
+		.chosen = s->chosen[index] == CHOICE_FIRM,
 		/* Without triggers there is nothing to see. */
 		.gone = s->gone[index] || collector__has_role(s->in->collector, index),
 	};
@@ -326,6 +300,7 @@ static int drop_chosen(struct controller *s, double own_ns, uint64_t now_ns)
 		err = note_drop(s, i, own_ns, now_ns);
 		if (!err)
 			err = bursts__add(s->bursts, i, (double)s->functions[i].calls / own_ns);
+		returns__note_drop(s, i, now_ns);
 		s->gone[i] = true;
 	}
 	s->undone = true;
@@ -337,7 +312,7 @@ int controller__expect(struct controller *s, const struct forecast_function *for
 	const struct function_usage none = {.factor = 1};
 	double span_ns = 1e9;
 	size_t chosen;
-	int err = grow(s);
+	int err = controller__grow(s);
 
 	if (err || !s->in->limit)
 		return err;
@@ -383,8 +358,7 @@ static int tell_cost(struct controller *s, double cost_ns, double own_ns, uint64
 	return 0;
 }
 
-/* What probes may cost: samples have a part of the budget, too. */
-static double probes_limit(struct controller *s)
+double controller__probes_limit(struct controller *s)
 {
 	double most = s->in->limit * BUDGET_SAMPLES, cpu_ns = (double)controller__cpu_ns(s), share;
 	uint64_t ns, cnt;
@@ -418,12 +392,18 @@ static int look_closely(struct controller *s, uint64_t now_ns, double cpu_ns, bo
 	*done = is_enough(s, cost_ns, own_ns, cpu_ns, now_ns - s->began_ns);
 	if (!*done)
 		return 0;
+	s->spent = cost_ns / own_ns;
+	s->judged_ns = own_ns;
 	if (!s->in->limit)
 		return tell_cost(s, cost_ns, own_ns, now_ns - s->began_ns);
 	if (!s->told)
 		s->told =
 			advice__kept(s->in->plan, s->functions, s->functions_cnt, own_ns, s->limit);
-	chosen = budget__choose(s->functions, s->functions_cnt, own_ns, probes_limit(s));
+	if (!s->chosen_told)
+		s->chosen_told = advice__chosen(s->in->plan, s->functions, s->functions_cnt, own_ns,
+						s->in->limit);
+	chosen =
+		budget__choose(s->functions, s->functions_cnt, own_ns, controller__probes_limit(s));
 	s->fast_polling = chosen && cost_ns >= HASTE * s->limit * own_ns;
 	if (!chosen)
 		return 0;
@@ -433,16 +413,30 @@ static int look_closely(struct controller *s, uint64_t now_ns, double cpu_ns, bo
 	return err;
 }
 
+/* Looks at what little there was: for how much more there is room. */
+static int look_calmly(struct controller *s, double cpu_ns)
+{
+	int err = collector__usage(s->in->collector, s->now, s->functions_cnt);
+	double cost_ns;
+
+	if (err || !(cpu_ns > 0))
+		return err;
+	cost_ns = judge(s);
+	s->judged_ns = cpu_ns > 2 * cost_ns ? cpu_ns - cost_ns : cpu_ns / 2;
+	s->spent = cost_ns / s->judged_ns;
+	return 0;
+}
+
 int controller__look(struct controller *s, uint64_t now_ns)
 {
 	uint64_t cpu_ns = controller__cpu_ns(s), calls, took_ns = now_ns - s->began_ns;
 	double most_ns, spent_ns = (double)(cpu_ns - s->began_cpu_ns);
-	bool done = took_ns >= LONG_LOOK_NS;
+	bool done = took_ns >= LONG_LOOK_NS, quiet;
 	int err = 0;
 
 	if (!s->watched || s->off)
 		return 0;
-	err = grow(s);
+	err = controller__grow(s);
 	tracer__drop_poll(s->in->tracer);
 	calls = count_calls(s);
 	most_ns = (double)(calls - s->began_calls) *
@@ -450,7 +444,8 @@ int controller__look(struct controller *s, uint64_t now_ns)
 	if (!err && most_ns > s->watched * spent_ns / 2)
 		err = look_closely(s, now_ns, spent_ns, &done);
 	else if (!err && done)
-		err = collector__usage(s->in->collector, s->now, s->functions_cnt);
+		err = look_calmly(s, spent_ns);
+	quiet = done && !s->undone;
 	if (done) {
 		struct function_usage *swap = s->before;
 
@@ -459,6 +454,8 @@ int controller__look(struct controller *s, uint64_t now_ns)
 		s->fast_polling &= took_ns < LONG_LOOK_NS;
 		begin_look(s, now_ns, cpu_ns, calls);
 	}
+	if (!err && quiet && s->in->limit && !s->fast_polling)
+		err = returns__look(s, now_ns);
 	if (!err && s->undone)
 		err = take_out(s);
 	if (!err && !s->undone && !s->fast_polling)

@@ -7,6 +7,7 @@
 #define PROFTRACE_BUDGET_CONTROLLER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -24,6 +25,34 @@ int controller__expect(struct controller *s, const struct forecast_function *for
 
 /* The function is never dropped, as an option names it. Returns 0 or -ENOMEM. */
 int controller__keep(struct controller *s, uint32_t function);
+
+/*
+ * Functions that are to be exact, chosen while the target runs: those that were dropped get their
+ * probes again, and the others have to pay for them.
+ *
+ *   CHOICE_FIRM  is never dropped; if such functions alone cost more than the budget, that is said.
+ *   CHOICE_LAST  is dropped after all that is not chosen: exact as far as the budget goes; what
+ * does not fit in yet comes back when it has become cheaper.
+ */
+enum controller_choice { CHOICE_LAST = 1, CHOICE_FIRM };
+
+/* How far what is chosen is exact; shares are of the target's own CPU time, 0.05 being 5 %. */
+struct controller_chosen {
+	size_t exact, left; /* functions; `left`: they stay dropped */
+	double exact_share; /* what those that are exact cost, */
+	double left_share;  /* and the others would, as far as is known */
+};
+
+/* Chooses functions, by their numbers in the plan, in addition to those that are; a firm choice
+ * stays firm. What cannot have probes again (a region, or what the kernel has refused) is left.
+ * Returns 0, -ENOMEM, or -errno with one line logged: then no function has come back. */
+int controller__choose(struct controller *s, const uint32_t *functions, size_t cnt,
+		       enum controller_choice choice, uint64_t now_ns);
+/* Whether it is exact now: it has probes, and its calls are recorded. */
+bool controller__is_exact(const struct controller *s, uint32_t function);
+struct controller_chosen controller__chosen(const struct controller *s);
+/* Nothing is chosen any more: all functions are judged alike again. */
+void controller__release(struct controller *s);
 
 /* From here on time counts: when the gate is open and before the target runs. */
 void controller__start(struct controller *s, uint64_t now_ns);

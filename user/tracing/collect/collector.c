@@ -32,9 +32,10 @@ int collector__new(const struct tracer_tables *info, uint32_t functions_cnt, str
 	if (!err) {
 		c->functions_cnt = functions_cnt;
 		c->seen = calloc(functions_cnt, sizeof(*c->seen));
+		c->restored = calloc(functions_cnt, sizeof(*c->restored));
 		c->reclaimed_usage = calloc(functions_cnt, sizeof(*c->reclaimed_usage));
 		c->entered = calloc(info->callstacks_cap, sizeof(*c->entered));
-		err = c->seen && c->reclaimed_usage && c->entered
+		err = c->seen && c->restored && c->reclaimed_usage && c->entered
 			      ? stack_copy__scratch(&c->tables, &c->scratch)
 			      : -ENOMEM;
 		if (!err && info->lines_cap) {
@@ -71,6 +72,7 @@ void collector__free(struct collector *c)
 		free(c->reclaimed[i]);
 	free(c->reclaimed);
 	free(c->seen);
+	free(c->restored);
 	free(c->probes);
 	free(c->estimates);
 	free(c->reclaimed_usage);
@@ -91,7 +93,7 @@ int collector__grow(struct collector *c, uint32_t functions_cnt)
 {
 	uint32_t more = functions_cnt - c->functions_cnt;
 	struct function_usage *usage;
-	bool *seen;
+	bool *seen, *restored;
 
 	if (functions_cnt <= c->functions_cnt)
 		return 0;
@@ -99,11 +101,16 @@ int collector__grow(struct collector *c, uint32_t functions_cnt)
 	if (!seen)
 		return -ENOMEM;
 	c->seen = seen;
+	restored = reallocarray(c->restored, functions_cnt, sizeof(*restored));
+	if (!restored)
+		return -ENOMEM;
+	c->restored = restored;
 	usage = reallocarray(c->reclaimed_usage, functions_cnt, sizeof(*usage));
 	if (!usage)
 		return -ENOMEM;
 	c->reclaimed_usage = usage;
 	memset(seen + c->functions_cnt, 0, more * sizeof(*seen));
+	memset(restored + c->functions_cnt, 0, more * sizeof(*restored));
 	memset(usage + c->functions_cnt, 0, more * sizeof(*usage));
 	c->functions_cnt = functions_cnt;
 	return 0;
@@ -175,6 +182,7 @@ void collector__reset(struct collector *c)
 	memset(c->entered, 0, c->tables.info.callstacks_cap * sizeof(*c->entered));
 	memset(c->reclaimed_usage, 0, c->functions_cnt * sizeof(*c->reclaimed_usage));
 	memset(c->seen, 0, c->functions_cnt * sizeof(*c->seen));
+	memset(c->restored, 0, c->functions_cnt * sizeof(*c->restored));
 	c->seen_cnt = 0;
 }
 
@@ -227,6 +235,38 @@ bool collector__drop(struct collector *c, uint32_t function, uint32_t every)
 	__atomic_store_n(c->tables.info.switches_set, true, __ATOMIC_RELEASE);
 	__atomic_store_n(&c->tables.function_modes[function].every, every, __ATOMIC_RELEASE);
 	return true;
+}
+
+/* Threads forget that a hit of one of these functions was another probe's business: they may have
+ * hit nothing since, and remember a generation that has come again meanwhile. */
+static void forget_hits(struct collector *c, const uint32_t *functions, size_t cnt)
+{
+	uint32_t callstacks = bpf_tables__callstacks(&c->tables);
+
+	for (uint32_t i = 1; i < callstacks; i++) {
+		uint32_t *function = &c->tables.callstacks[i].hit_function;
+		uint32_t hit = __atomic_load_n(function, __ATOMIC_RELAXED);
+
+		for (size_t k = 0; k < cnt; k++) {
+			/* The thread may be noting another one right now: that stays. */
+			if (functions[k] == hit)
+				__atomic_compare_exchange_n(function, &hit, UINT32_MAX, false,
+							    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+		}
+	}
+}
+
+void collector__restore(struct collector *c, const uint32_t *functions, size_t cnt)
+{
+	forget_hits(c, functions, cnt);
+	for (size_t i = 0; i < cnt; i++) {
+		uint32_t function = functions[i];
+
+		if (function >= c->tables.info.function_modes_cap || function >= c->functions_cnt)
+			continue;
+		c->restored[function] = true;
+		__atomic_store_n(&c->tables.function_modes[function].every, 0, __ATOMIC_RELEASE);
+	}
 }
 
 bool collector__add_role(struct collector *c, uint32_t function, uint32_t role)

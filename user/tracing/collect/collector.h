@@ -51,6 +51,9 @@ int collector__usage(struct collector *c, struct function_usage *usage, uint32_t
  * false if that cannot be. */
 bool collector__drop(struct collector *c, uint32_t function, uint32_t every);
 
+/* Has calls of dropped functions recorded again, whose probes are in once more. */
+void collector__restore(struct collector *c, const uint32_t *functions, size_t cnt);
+
 /* Gives a function WIRE_ROLE_*, before it is attached. Returns false if that cannot be. */
 bool collector__add_role(struct collector *c, uint32_t function, uint32_t role);
 bool collector__has_role(const struct collector *c, uint32_t function);
@@ -60,7 +63,7 @@ bool collector__has_role(const struct collector *c, uint32_t function);
  * 0 or -ENOMEM. */
 int collector__lines(struct collector *c, uint64_t now_ns, struct line_usage *usage, uint32_t cnt);
 
-/* Calls of a dropped function that were seen and not recorded. */
+/* Calls of a function that were seen and not recorded, as it was dropped then. */
 uint64_t collector__passed(const struct collector *c, uint32_t function);
 
 /* Calls of a function that were counted in surveys so far (tracer__survey()). */

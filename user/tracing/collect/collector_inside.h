@@ -41,6 +41,7 @@ struct collector {
 	uint32_t functions_cnt;
 	struct function_usage *reclaimed_usage; /* by function */
 	bool *seen;				/* functions that have a path */
+	bool *restored; /* functions whose calls were passed over, and are recorded again */
 	uint32_t seen_cnt, seen_nodes, seen_again;
 	struct drain drain;
 	bool streams; /* single calls go somewhere */

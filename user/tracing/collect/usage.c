@@ -31,7 +31,7 @@ uint64_t usage__passed(const struct collector *c, uint32_t function)
 	uint32_t every;
 
 	every = function < t->info.function_modes_cap ? t->function_modes[function].every : 0;
-	if (!every)
+	if (!every && !(function < c->functions_cnt && c->restored[function]))
 		return 0;
 	for (uint32_t i = 0; i < t->info.passed_shares; i++) {
 		uint64_t seen = t->passed[(size_t)i * t->info.function_modes_cap + function];

@@ -164,6 +164,7 @@ static const struct field drops[] = {
 	PLAIN(4, DOUBLE, struct profile_drop, cost_percent),
 	PLAIN(5, U32, struct profile_drop, sampled),
 	PLAIN(6, STRING, struct profile_drop, reason),
+	PLAIN(7, U64, struct profile_drop, back_ns),
 };
 const struct layout layout_drops = LAYOUT(TABLE_DROPS, struct profile_drop, drops);
 

@@ -207,6 +207,11 @@ static void write_drop(struct json *j, const struct profile *p, const struct pro
 	json_member_string(j, "name", f->name ? f->name : "");
 	json_member_string(j, "module", f->module ? f->module : "");
 	json_member_u64(j, "at_ns", d->at_ns);
+	json_key(j, "back_ns");
+	if (d->back_ns)
+		json_u64(j, d->back_ns);
+	else
+		json_null(j);
 	json_member_double(j, "calls_per_second", d->calls_per_second);
 	json_member_double(j, "cost_percent", d->cost_percent);
 	json_member_u64(j, "sampled", d->sampled);

@@ -425,7 +425,7 @@ static void write_drops(struct table_writer *w, const struct profile *p,
 {
 	size_t i;
 
-	table_writer__table(w, "drops", 8);
+	table_writer__table(w, "drops", 9);
 	for (i = 0; i < p->drops_cnt; i++) {
 		const struct profile_drop *d = &p->drops[i];
 		const struct profile_function *f = &p->functions[d->function];
@@ -438,6 +438,10 @@ static void write_drops(struct table_writer *w, const struct profile *p,
 		table_writer__double(w, d->cost_percent);
 		table_writer__u64(w, d->sampled);
 		table_writer__text(w, d->reason ? d->reason : "");
+		if (d->back_ns)
+			table_writer__u64(w, d->back_ns);
+		else
+			table_writer__null(w);
 		table_writer__row(w);
 	}
 }

@@ -176,6 +176,7 @@ static void write_drops(struct json *j, const struct profile *p, const uint32_t 
 		else
 			json_null(j);
 		json_member_u64(j, "at", d->at_ns);
+		json_member_u64(j, "back", d->back_ns);
 		json_member_double(j, "rate", d->calls_per_second);
 		json_member_double(j, "cost", d->cost_percent);
 		json_member_u64(j, "sampled", d->sampled);

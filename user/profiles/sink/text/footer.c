@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "views/drops.h"
 #include "calls/profile.h"
 #include "sink/accounts.h"
 #include "sink/sink.h"
@@ -238,35 +239,63 @@ static int name_drops(struct printer *pr, const struct profile_drop *const *sort
 	return err < 0 ? err : 0;
 }
 
+/* Those that are dropped still, and how many functions have been and are exact again. */
+struct drops {
+	const struct profile_drop **items;
+	size_t cnt, back;
+};
+
+static int sort_drops(const struct profile *p, struct drops *d)
+{
+	bool *last = drops__last(p);
+
+	d->items = calloc(p->drops_cnt + 1, sizeof(*d->items));
+	for (size_t i = 0; last && d->items && i < p->drops_cnt; i++) {
+		if (!p->drops[i].back_ns)
+			d->items[d->cnt++] = &p->drops[i];
+		else
+			d->back += last[i];
+	}
+	if (d->cnt)
+		qsort(d->items, d->cnt, sizeof(*d->items), compare_drops);
+	free(last);
+	return last && d->items ? 0 : -ENOMEM;
+}
+
+static void explain_mark(struct printer *pr, const struct drops *d)
+{
+	fprintf(pr->out, "*: dropped to keep to the budget: calls%s are those %s%s\n",
+		pr->profile->sample_period_ns ? "" : " and times",
+		d->back ? "while it was not" : "until then",
+		pr->profile->sample_period_ns ? ", times are of all the run"
+					      : "; what followed is its callers'");
+}
+
 /* The dearest first. */
 static int print_drops(struct printer *pr)
 {
 	const struct profile *p = pr->profile;
-	const struct profile_drop **sorted;
-	size_t i, cnt = p->drops_cnt;
-	int err = 0;
+	struct drops d = {0};
+	char text[32];
+	int err;
 
-	if (!cnt)
+	if (!p->drops_cnt)
 		return 0;
-	if (pr->marked)
-		fputs(p->sample_period_ns
-			      ? "*: dropped to keep to the budget: calls are those until then, "
-				"times "
-				"are of all the run\n"
-			      : "*: dropped to keep to the budget: calls and times are those until "
-				"then; what followed is its callers'\n",
-		      pr->out);
-	sorted = calloc(cnt, sizeof(*sorted));
-	if (!sorted)
-		return -ENOMEM;
-	for (i = 0; i < cnt; i++)
-		sorted[i] = &p->drops[i];
-	qsort(sorted, cnt, sizeof(*sorted), compare_drops);
-	if (pr->opts->columns && p->sample_period_ns)
-		count_drops(pr, cnt);
-	else
-		err = pr->opts->columns ? name_drops(pr, sorted, cnt) : list_drops(pr, sorted, cnt);
-	free(sorted);
+	err = sort_drops(p, &d);
+	if (!err && pr->marked)
+		explain_mark(pr, &d);
+	if (!err && d.cnt && pr->opts->columns && p->sample_period_ns)
+		count_drops(pr, d.cnt);
+	else if (!err && d.cnt)
+		err = pr->opts->columns ? name_drops(pr, d.items, d.cnt)
+					: list_drops(pr, d.items, d.cnt);
+	if (!err && d.back)
+		fprintf(pr->out,
+			"%s function%s dropped for a while and %s exact again (-f json has the "
+			"times)\n",
+			text_count(d.back, text, sizeof(text)), d.back == 1 ? " was" : "s were",
+			d.back == 1 ? "is" : "are");
+	free(d.items);
 	return err;
 }
 

@@ -116,8 +116,8 @@ export class About {
 			return;
 		const table = document.createElement("table"), head = table.createTHead().insertRow();
 
-		this.#title("Functions dropped to keep to the budget; exact until then");
-		for (const title of ["After", "Calls/s", "Cost", "Kept", "Function", "Reason"]) {
+		this.#title("Functions dropped to keep to the budget; exact before and after");
+		for (const title of ["After", "Until", "Calls/s", "Cost", "Kept", "Function", "Reason"]) {
 			const cell = document.createElement("th");
 
 			cell.scope = "col";
@@ -129,8 +129,9 @@ export class About {
 		for (const d of drops) {
 			const row = body.insertRow();
 
-			for (const text of [duration(d.at), count(d.rate ?? 0), percent(d.cost ?? 0, 100),
-				d.sampled ? `1 in ${count(d.sampled)}` : "none", d.name, d.reason])
+			for (const text of [duration(d.at), d.back ? duration(d.back) : "the end",
+				count(d.rate ?? 0), percent(d.cost ?? 0, 100), d.sampled
+					? `1 in ${count(d.sampled)}` : "none", d.name, d.reason])
 				row.insertCell().textContent = text;
 		}
 		this.box.append(table);

@@ -223,6 +223,8 @@ export function decode(doc) {
 	for (const d of doc.drops) {
 		if (d.function !== null && !d.sampled)
 			functions[d.function].wholeUntil ??= d.at;
+		if (d.function !== null)
+			functions[d.function].wholeFrom = d.back;
 	}
 	return {
 		functions,

@@ -205,7 +205,8 @@ export class Functions {
 		add("button", "Sandwich").addEventListener("click", () => this.app.openSandwich(f));
 		if (f.wholeUntil !== undefined)
 			add("p", `Was dropped for the budget after ${duration(f.wholeUntil)}: calls and times ` +
-				"are those until then.", "dim");
+				(f.wholeFrom ? `are those until then, and from ${duration(f.wholeFrom)} on.`
+					: "are those until then."), "dim");
 		if (f.keptOneIn)
 			add("p", `Was dropped for the budget: from then on one call in ${count(f.keptOneIn)} was ` +
 				"kept, and scaled.", "dim");

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The members of the controller, for the files that it is made of. Inside budget/ only. */
+#ifndef PROFTRACE_BUDGET_CONTROLLER_INSIDE_H
+#define PROFTRACE_BUDGET_CONTROLLER_INSIDE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "budget/cpu_clock.h"
+#include "calls/profile.h"
+
+struct budget_function;
+struct bursts;
+struct function_usage;
+
+/* How often a function has come back by itself, and when it may do so next (CLOCK_MONOTONIC). */
+struct returning {
+	uint64_t not_before_ns;
+	uint8_t times;
+};
+
+struct drop {
+	struct profile_drop shown;
+	char reason[128];
+};
+
+struct controller {
+	const struct budget_inputs *in;
+	double limit;	       /* what exact probes may cost: bursts have the rest */
+	struct bursts *bursts; /* NULL: none are taken */
+	double watched;	       /* what is looked for: the limit, or what is told; 0: nothing */
+	bool told;	       /* what is told once */
+	struct cpu_clock clock;
+	uint64_t start_ns;
+	/* The look under way. */
+	uint64_t began_ns, began_cpu_ns, began_calls;
+	struct function_usage *before, *now; /* by function */
+	struct budget_function *functions;
+	bool *gone;	 /* dropped, or kept in part */
+	bool *kept;	 /* options name them */
+	uint8_t *chosen; /* enum controller_choice; 0: not chosen */
+	struct returning *returning;
+	uint64_t *calls;
+	uint32_t functions_cnt;
+	size_t exits_cnt;	 /* of the plan, when last looked at */
+	double spent;		 /* what exact probes have cost in the last look, as a share of */
+	double judged_ns;	 /* the target's own CPU time in it; 0: there has been none */
+	uint64_t next_return_ns; /* no function comes back by itself before */
+	bool chosen_told;	 /* what is chosen costs more than the budget */
+	bool undone;		 /* probes of dropped functions are still to be taken out */
+	bool fast_polling;	 /* far too much is spent, or may be */
+	double dearest_ns;	 /* a call at most */
+	uint64_t paused_cpu_ns;	 /* CPU time of pauses that have ended */
+	uint64_t off_cpu_ns;	 /* the clock when tracing was switched off, */
+	uint64_t off_ns;	 /* and the time */
+	bool off;
+	struct drop *drops;
+	size_t drops_cnt, drops_cap;
+};
+
+/* Takes up functions that were planned since, and exits that took the place of others. Returns 0 or
+ * -ENOMEM. */
+int controller__grow(struct controller *s);
+
+/* What a call of a function costs the target, in ns: probes, colder than in calibration, and what
+ * its own code has to load again after them. `u`: what is known of its calls. */
+double controller__call_cost(const struct controller *s, uint32_t function,
+			     const struct function_usage *u);
+
+/* What exact probes may cost, as a share of the target's own CPU time: samples have a part of the
+ * budget, too. */
+double controller__probes_limit(struct controller *s);
+
+/* A function has been dropped: notes when it may come back. */
+void returns__note_drop(struct controller *s, uint32_t function, uint64_t now_ns);
+
+/* After a look that has found nothing to drop: has functions come back that have become cheap.
+ * Returns 0 or -ENOMEM. */
+int returns__look(struct controller *s, uint64_t now_ns);
+
+#endif

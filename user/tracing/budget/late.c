@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "budget/late.h"
+
+#include <math.h>
+
+#define APART_NS   500000000
+#define OWN_NS	   8000000 /* own CPU time in all looks, at least */
+#define ERRORS	   2	   /* standard errors that a rate may be higher, */
+#define COST_ERROR 1.3	   /* and what looks have cost */
+#define LEAST_OWN  0.05	   /* the target's part of its CPU time in a look, at least */
+
+void late__note(struct late *l, uint64_t at_ns, uint64_t calls, double own_ns)
+{
+	struct late_time *t = &l->times[(l->cnt + LATE_TIMES - 1) % LATE_TIMES];
+
+	own_ns = own_ns > 1 ? own_ns : 1;
+	l->last = (double)calls / own_ns;
+	if (!l->cnt || at_ns >= t->from_ns + APART_NS) {
+		t = &l->times[l->cnt++ % LATE_TIMES];
+		*t = (struct late_time){.from_ns = at_ns};
+	}
+	t->calls += (double)calls;
+	t->own_ns += own_ns;
+}
+
+double late__own_in_burst(double ran_ns, double cost_ns)
+{
+	double own_ns = ran_ns - COST_ERROR * cost_ns;
+
+	return own_ns > LEAST_OWN * ran_ns ? own_ns : LEAST_OWN * ran_ns;
+}
+
+double late__last(const struct late *l)
+{
+	return l->cnt ? l->last : -1;
+}
+
+double late__rate(const struct late *l)
+{
+	double calls = 0, own_ns = 0;
+
+	for (int i = 0; i < LATE_TIMES; i++) {
+		calls += l->times[i].calls;
+		own_ns += l->times[i].own_ns;
+	}
+	if (l->cnt < LATE_TIMES || own_ns < OWN_NS)
+		return -1;
+	return (calls + ERRORS * sqrt(calls + 1)) / own_ns;
+}
