@@ -90,11 +90,63 @@ static void comparisons(void **state)
 	}
 }
 
+static void rule(const char *text, enum measure measure, const char *glob, enum comparison c,
+		 uint64_t limit)
+{
+	struct assertion a;
+	unsigned int at;
+
+	assert_null(assertion__parse_rule(&a, text, &at));
+	assert_int_equal(a.measure, measure);
+	assert_string_equal(a.glob, glob);
+	assert_int_equal(a.comparison, c);
+	assert_int_equal(a.limit, limit);
+	free(a.glob);
+}
+
+static void no_rule(const char *text, unsigned int where, const char *word)
+{
+	struct assertion a;
+	unsigned int at;
+	const char *missing = assertion__parse_rule(&a, text, &at);
+
+	assert_non_null(missing);
+	if (at != where || !strstr(missing, word))
+		fail_msg("%s: at %u: %s", text, at, missing);
+	free(a.glob);
+}
+
+static void good_rules(void **state)
+{
+	rule("handle_*: p99 < 5ms", MEASURE_P99, "handle_*", LESS, 5000000);
+	rule(" libapi.so:handle : max<=1s", MEASURE_MAX, "libapi.so:handle", LESS_OR_EQUAL,
+	     1000000000);
+	rule("ns::f(int):avg < 10us ", MEASURE_AVG, "ns::f(int)", LESS, 10000);
+}
+
+static void bad_rules(void **state)
+{
+	no_rule("", 1, ":");
+	no_rule(": p99 < 5ms", 1, ":");
+	no_rule("handle p99 < 5ms", 1, ":");
+	no_rule("handle: p98 < 5ms", 9, "p99");
+	no_rule("handle: calls < 5", 9, "avg");
+	no_rule("handle: total < 5s", 9, "avg");
+	no_rule("handle: p99", 12, "<");
+	no_rule("handle: p99 < 5", 15, "unit");
+	no_rule("handle: p99 < 0ms", 15, "time");
+	no_rule("handle: p99 > 5ms", 13, "how long");
+	no_rule("handle: p99 == 5ms", 13, "how long");
+	no_rule("ns::handle", 5, "p99");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(good),
 		cmocka_unit_test(bad),
+		cmocka_unit_test(good_rules),
+		cmocka_unit_test(bad_rules),
 		cmocka_unit_test(comparisons),
 	};
 

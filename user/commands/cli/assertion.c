@@ -41,6 +41,26 @@ static bool parse_limit(const char *text, bool calls, uint64_t *limit)
 	return !errno && strspn(value, "0123456789") == len;
 }
 
+/* What follows the function: "< 5ms". Returns as assertion__parse(), *at from `text` on. */
+static const char *parse_bound(struct assertion *a, const char *text, const char *rest,
+			       unsigned int *at)
+{
+	size_t len;
+
+	rest += strspn(rest, SPACE);
+	*at = rest - text + 1;
+	len = strspn(rest, "<>=!");
+	a->comparison = find(comparison_names, COMPARISONS, rest, len);
+	if (a->comparison == COMPARISONS)
+		return "<, <=, >, >= or == is expected";
+	rest += len + strspn(rest + len, SPACE);
+	*at = rest - text + 1;
+	if (!parse_limit(rest, a->measure == MEASURE_CALLS, &a->limit))
+		return a->measure == MEASURE_CALLS ? "a number of calls is expected"
+						   : "a time with its unit is expected, as 5ms";
+	return NULL;
+}
+
 const char *assertion__parse(struct assertion *a, const char *text, unsigned int *at)
 {
 	const char *open = strchr(text, '('), *close = strrchr(text, ')'), *rest;
@@ -63,18 +83,43 @@ const char *assertion__parse(struct assertion *a, const char *text, unsigned int
 	a->glob = strndup(open + 1, close - open - 1);
 	if (!a->glob)
 		return "memory for a name is missing";
-	rest = close + 1 + strspn(close + 1, SPACE);
-	*at = rest - text + 1;
-	len = strspn(rest, "<>=!");
-	a->comparison = find(comparison_names, COMPARISONS, rest, len);
-	if (a->comparison == COMPARISONS)
-		return "<, <=, >, >= or == is expected";
-	rest += len + strspn(rest + len, SPACE);
-	*at = rest - text + 1;
-	if (!parse_limit(rest, a->measure == MEASURE_CALLS, &a->limit))
-		return a->measure == MEASURE_CALLS ? "a number of calls is expected"
-						   : "a time with its unit is expected, as 5ms";
+	return parse_bound(a, text, close + 1, at);
+}
+
+const char *assertion__parse_rule(struct assertion *a, const char *text, unsigned int *at)
+{
+	const char *glob = text + strspn(text, SPACE), *colon = strrchr(text, ':'), *name;
+	const char *missing;
+	size_t len;
+
+	*a = (struct assertion){.text = text};
+	*at = glob - text + 1;
+	if (!colon || colon == glob)
+		return "the name of a function and : are expected, as 'handle_*: p99 < 5ms'";
+	name = colon + 1 + strspn(colon + 1, SPACE);
+	*at = name - text + 1;
+	len = strcspn(name, SPACE "<>=!");
+	a->measure = find(measure_names, MEASURES, name, len);
+	if (a->measure < MEASURE_SUMS || a->measure == MEASURES)
+		return "avg, p50, p90, p99 or max is expected";
+	for (len = colon - glob; len && strchr(SPACE, glob[len - 1]);)
+		len--;
+	a->glob = strndup(glob, len);
+	if (!a->glob)
+		return "memory for a name is missing";
+	name += strlen(measure_names[a->measure]);
+	missing = parse_bound(a, text, name, at);
+	if (missing)
+		return missing;
+	*at = name + strspn(name, SPACE) - text + 1;
+	if (a->comparison != LESS && a->comparison != LESS_OR_EQUAL)
+		return "< or <= is expected: a rule says how long calls may take";
 	return NULL;
+}
+
+const char *measure__name(enum measure m)
+{
+	return measure_names[m];
 }
 
 bool assertion__holds(const struct assertion *a, uint64_t value)

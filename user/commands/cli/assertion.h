@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The value of --assert: 'p99(handle_*) < 5ms'. */
+/* The values of --assert, 'p99(handle_*) < 5ms', and of --slo, 'handle_*: p99 < 5ms'. */
 #ifndef PROFTRACE_CLI_ASSERTION_H
 #define PROFTRACE_CLI_ASSERTION_H
 
@@ -33,6 +33,13 @@ struct assertion {
 /* Returns NULL, or what is missing, a static text, with its place in the text in *at (from 1 on).
  * Free assertion->glob, which may be NULL. */
 const char *assertion__parse(struct assertion *a, const char *text, unsigned int *at);
+
+/* As assertion__parse(), of a rule: avg, p50, p90, p99 or max of each function that matches, below a
+ * time. The last colon ends the name, which may have others: 'libapi.so:handle_*: p99 < 5ms'. */
+const char *assertion__parse_rule(struct assertion *a, const char *text, unsigned int *at);
+
+/* "p99". */
+const char *measure__name(enum measure m);
 
 bool assertion__holds(const struct assertion *a, uint64_t value);
 

@@ -67,13 +67,16 @@ static error_t add_triggers(struct options *o)
 	return ok ? 0 : ENOMEM;
 }
 
-/* Functions of which something is asserted are those that are traced, unless others are named. */
+/* Functions of which something is asserted are those that are traced, unless others are named; those
+ * of rules are, whatever else is. */
 static error_t add_asserted(struct options *o)
 {
 	bool ok = true;
 
 	for (size_t i = 0, named = o->filters_cnt; ok && !named && i < o->assertions_cnt; i++)
 		ok = option_append(&o->filters, &o->filters_cnt, o->assertions[i].glob);
+	for (size_t i = 0; ok && i < o->slos_cnt; i++)
+		ok = option_append(&o->filters, &o->filters_cnt, o->slos[i].glob);
 	return ok ? 0 : ENOMEM;
 }
 
@@ -189,5 +192,8 @@ void options__clear(struct options *o)
 	for (size_t i = 0; i < o->assertions_cnt; i++)
 		free(o->assertions[i].glob);
 	free(o->assertions);
+	for (size_t i = 0; i < o->slos_cnt; i++)
+		free(o->slos[i].glob);
+	free(o->slos);
 	*o = (struct options){0};
 }

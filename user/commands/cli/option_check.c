@@ -10,6 +10,9 @@
  * who names functions wants them. */
 #define DEFAULT_MAX_OVERHEAD 5.0
 #define DEFAULT_SLOWEST	     10
+#define SLOW_FOLDER	     "proftrace-slow"
+#define SLO_WINDOW_NS	     1000000000ull
+#define SLO_MAX_SIZE	     (16ull << 20)
 #define LIVE_INTERVAL_NS     1000000000ull
 
 static bool is_of_fleets(int key)
@@ -28,6 +31,12 @@ static bool suits_fleet(enum verb verb, int key)
 	return verb == VERB_SEND && (is_of_fleets(key) || key == 'q' || key == 'v');
 }
 
+static bool is_of_records(int key)
+{
+	return key == OPT_APPEND || key == OPT_MAX_SIZE || key == OPT_SLO ||
+	       key == OPT_SLO_WINDOW || key == OPT_ON_SLOW;
+}
+
 static bool suits_page(enum verb verb, int key)
 {
 	return (key != OPT_SERVE && key != OPT_NO_TOKEN) || verb == VERB_TRACE ||
@@ -44,6 +53,8 @@ bool option_check__suits(enum verb verb, int key)
 		return key == OPT_CHECK || key == 'q' || key == 'v';
 	if (is_of_fleets(key) || verb == VERB_SEND)
 		return suits_fleet(verb, key);
+	if (is_of_records(key))
+		return verb == VERB_RECORD;
 	switch (key) {
 	case OPT_CHECK:
 		return false;
@@ -64,9 +75,6 @@ bool option_check__suits(enum verb verb, int key)
 		return reads;
 	case OPT_PER_CALL:
 		return verb == VERB_DIFF;
-	case OPT_APPEND:
-	case OPT_MAX_SIZE:
-		return verb == VERB_RECORD;
 	case 'l':
 		return verb == VERB_TRACE;
 	case 'i':
@@ -134,7 +142,7 @@ static error_t check_target(struct options *o)
 		return complain(o, "record -i: each interval is a recording of its own; -o names "
 				   "the folder for them, and nothing is appended");
 	if ((o->verb == VERB_RECORD || o->verb == VERB_CHECK) && !o->output)
-		o->output = RECORDING;
+		o->output = o->slos_cnt ? SLOW_FOLDER : RECORDING;
 	if (o->verb == VERB_RECORD && o->command && !strcmp(o->output, STDOUT_PATH))
 		return complain(o,
 				"record -o -: %s writes to the standard output as well; name a "
@@ -210,6 +218,26 @@ static error_t check_sessions(struct options *o)
 	return 0;
 }
 
+/* What is watched all the time leaves recordings of single calls, the newest ones. */
+static error_t check_slo(struct options *o)
+{
+	if (!o->slos_cnt && (o->slo_window_ns || o->on_slow))
+		return complain(o, "--slo-window and --on-slow are about --slo: add "
+				   "--slo 'handle_*: p99 < 5ms'");
+	if (!o->slos_cnt)
+		return 0;
+	if (o->interval_ns || o->append || o->arguments_cnt || o->conditions_cnt ||
+	    o->triggers_cnt || o->untils_cnt || o->lines_cnt || o->serve.len)
+		return complain(o, "--slo goes with none of -i, --append, --serve, -A, --if, "
+				   "--trigger, --until and --lines");
+	if (!o->slo_window_ns)
+		o->slo_window_ns = SLO_WINDOW_NS;
+	if (!o->max_size)
+		o->max_size = SLO_MAX_SIZE;
+	o->calls = true;
+	return 0;
+}
+
 /* Whose mappings are known is unwound. */
 static error_t check_unwinding(struct options *o)
 {
@@ -282,6 +310,8 @@ error_t option_check__all(struct options *o)
 		err = check_format(o);
 	if (!err)
 		err = check_sessions(o);
+	if (!err)
+		err = check_slo(o);
 	if (err)
 		return err;
 	if (reads && !o->inputs_cnt && !o->from)

@@ -138,6 +138,14 @@ const struct argp_option option_table[] = {
 	{"append", OPT_APPEND, 0, 0, "record: add a run to the file", 0},
 	{"max-size", OPT_MAX_SIZE, "SIZE", 0,
 	 "record --calls: the file grows no larger; the oldest calls go", 0},
+	{"slo", OPT_SLO, "'GLOB: p99 < T'", 0,
+	 "record: watch how long calls of these functions take, and make a recording of the slowest "
+	 "where avg, p50, p90, p99 or max of a second is not below T, in the folder of -o; until "
+	 "then nothing else is traced; may be repeated",
+	 0},
+	{"slo-window", OPT_SLO_WINDOW, "T", 0, "--slo: judge so much at a time (default: 1s)", 0},
+	{"on-slow", OPT_ON_SLOW, "CMD", 0,
+	 "--slo: run CMD, words divided by blanks, with the name of each recording behind them", 0},
 	{0, 0, 0, 0, "report and diff (as well as -F, -N, -D and what follows):", 4},
 	{"thread", OPT_THREAD, "GLOB|TID", 0,
 	 "only threads with such a name or number; may be repeated", 0},

@@ -66,6 +66,9 @@ enum option_key {
 	OPT_CHECK,
 	OPT_SERVE,
 	OPT_NO_TOKEN,
+	OPT_SLO,
+	OPT_SLO_WINDOW,
+	OPT_ON_SLOW,
 };
 
 extern const struct argp_option option_table[];

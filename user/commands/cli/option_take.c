@@ -21,6 +21,8 @@
 #define MIN_BUFFER     (1ull << 20)
 #define MIN_MAX_SIZE   (1ull << 20)
 #define MAX_SLOWEST    10000
+#define MIN_WINDOW_NS  100000000
+#define MAX_WINDOW_NS  60000000000
 
 bool option_append(char ***list, size_t *cnt, char *text)
 {
@@ -298,18 +300,44 @@ static error_t parse_run(struct options *o, int key, char *arg)
 	}
 }
 
-static error_t add_assertion(struct options *o, const char *text)
+typedef const char *assertion_parser(struct assertion *a, const char *text, unsigned int *at);
+
+static error_t add_assertion(struct options *o, int key, struct assertion **list, size_t *cnt,
+			     const char *text)
 {
-	struct assertion *grown =
-		reallocarray(o->assertions, o->assertions_cnt + 1, sizeof(*grown));
+	assertion_parser *parse = key == OPT_SLO ? assertion__parse_rule : assertion__parse;
+	struct assertion *grown = reallocarray(*list, *cnt + 1, sizeof(*grown));
 	const char *missing;
 	unsigned int at;
 
 	if (!grown)
 		return ENOMEM;
-	o->assertions = grown;
-	missing = assertion__parse(&grown[o->assertions_cnt++], text, &at);
-	return missing ? complain(o, "--assert '%s': at character %u: %s", text, at, missing) : 0;
+	*list = grown;
+	missing = parse(&grown[(*cnt)++], text, &at);
+	return missing ? complain(o, "--%s '%s': at character %u: %s", option_table__name(key),
+				  text, at, missing)
+		       : 0;
+}
+
+static error_t parse_slo(struct options *o, int key, char *arg)
+{
+	switch (key) {
+	case OPT_SLO:
+		return add_assertion(o, key, &o->slos, &o->slos_cnt, arg);
+	case OPT_SLO_WINDOW:
+		if (!value__duration(arg, &o->slo_window_ns) || o->slo_window_ns < MIN_WINDOW_NS ||
+		    o->slo_window_ns > MAX_WINDOW_NS)
+			return bad_value(o, "--slo-window", arg,
+					 "not a time with its unit from 100ms to 60s");
+		return 0;
+	case OPT_ON_SLOW:
+		if (!arg[strspn(arg, " \t\n")])
+			return bad_value(o, "--on-slow", arg, "not a command");
+		o->on_slow = arg;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
 }
 
 static bool add_link(struct options *o, const char *text)
@@ -438,7 +466,7 @@ static error_t parse_view(struct options *o, int key, char *arg)
 			return bad_value(o, "--run", arg, "not a number from 1 on");
 		return 0;
 	case OPT_ASSERT:
-		return add_assertion(o, arg);
+		return add_assertion(o, key, &o->assertions, &o->assertions_cnt, arg);
 	case OPT_CHECK:
 		o->check = true;
 		return 0;
@@ -488,7 +516,7 @@ error_t option_take(struct options *o, int key, char *arg)
 {
 	static error_t (*const groups[])(struct options *, int, char *) = {
 		parse_whom, parse_functions, parse_budget, parse_run,
-		parse_view, parse_session,   parse_fleet,  parse_result,
+		parse_view, parse_session,   parse_fleet,  parse_result, parse_slo,
 	};
 	error_t err = ARGP_ERR_UNKNOWN;
 

@@ -108,6 +108,11 @@ struct options {
 	size_t links_cnt;
 	struct assertion *assertions; /* check: what is to hold */
 	size_t assertions_cnt;
+	/* record: rules that are watched all the time; a recording is made where one is broken */
+	struct assertion *slos;
+	size_t slos_cnt;
+	uint64_t slo_window_ns;
+	const char *on_slow; /* a command that is run for each of these; NULL: none */
 	uint32_t run; /* of the recording, from 1 on; 0: the last one */
 	/* result */
 	const struct sink *sink; /* NULL: by what stdout is */

@@ -32,6 +32,7 @@
 #include "run/result.h"
 #include "run/run.h"
 #include "run/samples.h"
+#include "run/slo_watch.h"
 #include "run/pause.h"
 #include "run/watch.h"
 #include "security/privilege.h"
@@ -277,7 +278,11 @@ static int tick(struct run *r)
 	samples__take(r->samples, r);
 	if (!err && r->recorder)
 		err = recorder__tick(r->recorder, now_ns() - r->start_ns);
-	if (!err && r->recorder && recorder__due(r->recorder, now_ns() - r->start_ns))
+	if (!err)
+		err = slo_watch__tick(r, now_ns());
+	/* The recordings of rules are made when one is broken. */
+	if (!err && r->recorder && !r->slo &&
+	    recorder__due(r->recorder, now_ns() - r->start_ns))
 		err = result__emit(r, now_ns(), NULL);
 	if (!err)
 		err = pause__tick(r, now_ns());
@@ -426,6 +431,7 @@ static void run_free(struct run *r)
 	folder__free(r->folder);
 	temp_recording__close(&r->temp_recording);
 	profile__free(r->before);
+	slo_watch__free(r->slo);
 	describe__free(r->description);
 	samples__free(r->samples);
 	controller__free(r->controller);
@@ -478,6 +484,8 @@ int trace_and_tell(const struct options *o, bool *recorded)
 	run_stop(&r);
 	if (!err)
 		err = stop_samples(&r);
+	if (!err)
+		err = slo_watch__finish(&r, r.stop_ns);
 	if (!err)
 		err = result__finish(&r, end_reason(end));
 	server__free(r.server); /* before waiting for the command */

@@ -20,10 +20,12 @@
 
 #define PART ".part-" /* and the number of the process that writes it */
 
+#define NAME_SIZE 64 /* of "0000000042-20261124T013600Z.data" */
+
 struct folder {
 	const struct options *o;
 	DIR *dir;
-	char part[PATH_MAX];
+	char part[PATH_MAX], own[PATH_MAX];
 };
 
 static int failed(const struct folder *f, const char *what, int err)
@@ -57,8 +59,9 @@ int folder__open(const struct options *o, struct folder **out)
 	if (!f)
 		return -ENOMEM;
 	f->o = o;
-	len = snprintf(f->part, sizeof(f->part), "%s/" PART "%d", o->output, getpid());
-	if (len >= sizeof(f->part))
+	snprintf(f->part, sizeof(f->part), "%s/" PART "%d", o->output, getpid());
+	len = snprintf(f->own, sizeof(f->own), "%s/" PART "%d.flight", o->output, getpid());
+	if (len >= sizeof(f->own))
 		err = failed(f, "use", -ENAMETOOLONG);
 	else if (mkdir(o->output, 0755) && errno != EEXIST)
 		err = failed(f, "make", -errno);
@@ -79,8 +82,10 @@ int folder__open(const struct options *o, struct folder **out)
 
 void folder__free(struct folder *f)
 {
-	if (f && f->dir)
+	if (f && f->dir) {
+		unlink(f->own);
 		closedir(f->dir);
+	}
 	free(f);
 }
 
@@ -117,16 +122,16 @@ static unsigned long next_number(struct folder *f)
 }
 
 /* Another run may take the same number at the same time. */
-static int give_name(struct folder *f, double start_time)
+static int give_name(struct folder *f, double start_time, char name[NAME_SIZE])
 {
 	time_t seconds = start_time;
-	char name[64], at[32];
+	char at[32];
 	struct tm tm;
 	int fd = dirfd(f->dir), err;
 
 	strftime(at, sizeof(at), "%Y%m%dT%H%M%SZ", gmtime_r(&seconds, &tm));
 	do {
-		snprintf(name, sizeof(name), "%010lu-%s.data", next_number(f), at);
+		snprintf(name, NAME_SIZE, "%010lu-%s.data", next_number(f), at);
 		err = renameat2(AT_FDCWD, f->part, fd, name, RENAME_NOREPLACE) ? -errno : 0;
 	} while (err == -EEXIST);
 	if (!err && fsync(fd))
@@ -134,16 +139,81 @@ static int give_name(struct folder *f, double start_time)
 	return err;
 }
 
+/* Names the part, or removes it. */
+static int finish_part(struct folder *f, double start_time, char name[NAME_SIZE])
+{
+	int err = give_name(f, start_time, name);
+
+	if (!err)
+		return 0;
+	unlink(f->part);
+	return failed(f, "put a recording into", err);
+}
+
 int folder__put(struct folder *f, const struct profile *p)
 {
 	int err = write_part(f, p);
+	char name[NAME_SIZE];
 
-	if (!err) {
-		err = give_name(f, p->start_time);
-		if (err)
-			failed(f, "put a recording into", err);
-	}
-	if (err)
-		unlink(f->part);
+	if (!err)
+		return finish_part(f, p->start_time, name);
+	unlink(f->part);
 	return err;
+}
+
+const char *folder__part(const struct folder *f)
+{
+	return f->part;
+}
+
+const char *folder__own(const struct folder *f)
+{
+	return f->own;
+}
+
+int folder__adopt(struct folder *f, double start_time, char **path)
+{
+	char name[NAME_SIZE];
+	int err = finish_part(f, start_time, name);
+
+	if (!err && asprintf(path, "%s/%s", f->o->output, name) < 0)
+		err = -ENOMEM;
+	return err;
+}
+
+/* Whether the name is as give_name() makes them. */
+static bool is_recording(const char *name)
+{
+	const char *dash = name + strspn(name, "0123456789");
+
+	return dash - name == 10 && *dash == '-' && strspn(dash + 1, "0123456789TZ") == 16 &&
+	       !strcmp(dash + 17, ".data");
+}
+
+/* The name of the oldest one, and how many there are. */
+static size_t count_recordings(struct folder *f, char oldest[NAME_SIZE])
+{
+	const struct dirent *entry;
+	size_t cnt = 0;
+
+	rewinddir(f->dir);
+	while ((entry = readdir(f->dir))) {
+		if (!is_recording(entry->d_name))
+			continue;
+		if (!cnt++ || strcmp(entry->d_name, oldest) < 0)
+			snprintf(oldest, NAME_SIZE, "%.*s", NAME_SIZE - 1, entry->d_name);
+	}
+	return cnt;
+}
+
+void folder__keep(struct folder *f, size_t cnt)
+{
+	char oldest[NAME_SIZE];
+
+	while (count_recordings(f, oldest) > cnt) {
+		if (unlinkat(dirfd(f->dir), oldest, 0))
+			return;
+		log_debug("%s/%s is removed: more than %zu recordings are there", f->o->output,
+			  oldest, cnt);
+	}
 }

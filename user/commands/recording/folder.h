@@ -8,6 +8,7 @@
 #ifndef PROFTRACE_RECORDING_FOLDER_H
 #define PROFTRACE_RECORDING_FOLDER_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct folder;
@@ -22,5 +23,17 @@ void folder__free(struct folder *f); /* accepts NULL */
 
 /* Puts a recording of `p` there. If that fails, nothing of it is left. */
 int folder__put(struct folder *f, const struct profile *p);
+
+/* Where a recording is to be made that folder__adopt() takes: a hidden name there. */
+const char *folder__part(const struct folder *f);
+/* Where the run may have a file of its own meanwhile, which is removed with the folder. */
+const char *folder__own(const struct folder *f);
+
+/* Gives what was made at folder__part() its name, that of a recording that begins then (seconds
+ * since 1970). *name = its path, which the caller frees. If that fails nothing of it is left. */
+int folder__adopt(struct folder *f, double start_time, char **name);
+
+/* Removes the oldest recordings of the folder until there are `cnt` at most. */
+void folder__keep(struct folder *f, size_t cnt);
 
 #endif

@@ -125,6 +125,11 @@ uint64_t recorder__forgotten(const struct recorder *r)
 	return writer__forgotten(r->writer);
 }
 
+int recorder__copy(struct recorder *r, const char *path, const char *reason)
+{
+	return writer__copy(r->writer, path, &(struct run_end){reason});
+}
+
 int recorder__end(struct recorder *r, const char *reason)
 {
 	int err = writer__flush(r->writer);

@@ -46,6 +46,9 @@ int recorder__sync(struct recorder *r);
 /* Single calls that went to keep the file below its limit. */
 uint64_t recorder__forgotten(const struct recorder *r);
 
+/* Makes a recording at `path` of what was written so far, as writer__copy(). */
+int recorder__copy(struct recorder *r, const char *path, const char *reason);
+
 /* Nothing follows; `reason` is said by reports. */
 int recorder__end(struct recorder *r, const char *reason);
 

@@ -21,6 +21,7 @@
 #include "run/roles.h"
 #include "run/run.h"
 #include "run/samples.h"
+#include "run/slo_watch.h"
 #include "run/watch.h"
 #include "security/privilege.h"
 #include "target/adopt.h"
@@ -74,7 +75,9 @@ static int make_plan(struct run *r)
 
 	r->plan_opts = selection__plan_options(&r->selection, o);
 	r->plan_opts.grows = r->plan_opts.attaches = true;
-	err = watch__new(&r->watch);
+	err = o->slos_cnt ? slo_watch__new(r) : 0;
+	if (!err)
+		err = watch__new(&r->watch);
 	if (!err)
 		err = privilege__check();
 	if (!err)

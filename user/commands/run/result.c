@@ -55,6 +55,15 @@ static void warn_of_values(const struct options *o, const struct sink *sink)
 		 sink__value_names(names, sizeof(names)));
 }
 
+/* With --slo: the newest calls, of which recordings in a folder are made. */
+static int open_flight(struct run *r)
+{
+	int err = folder__open(r->o, &r->folder);
+
+	privilege__keep_replacing();
+	return err ? err : recorder__open(r->o, folder__own(r->folder), &r->recorder);
+}
+
 int result__open(struct run *r)
 {
 	const struct options *o = r->o;
@@ -70,6 +79,8 @@ int result__open(struct run *r)
 	}
 	if (o->verb == VERB_RECORD) {
 		r->out.opts = o->sink_opts;
+		if (r->slo)
+			return open_flight(r);
 		if (o->interval_ns) {
 			privilege__keep_replacing();
 			return folder__open(o, &r->folder);
@@ -253,7 +264,7 @@ static void run_account(const struct run *r, const struct profile *p)
 		log_info("%s calls were nested deeper than the kernel reports returns (64): their "
 			 "times last until what came next",
 			 text_count(p->accounting.deep, cnt, sizeof(cnt)));
-	if (r->o->calls)
+	if (r->o->calls && !r->slo)
 		account_calls(r, &p->accounting);
 	if (tracer__refused_calls(r->tracer))
 		log_info("%s calls were not recorded, as --if says",
@@ -423,7 +434,7 @@ int result__finish(struct run *r, const char *reason)
 		err = result__serve(r);
 	if (!err)
 		err = result__emit(r, r->stop_ns, &figures);
-	if (!err && r->recorder)
+	if (!err && r->recorder && !r->slo)
 		err = recorder__end(r->recorder, reason);
 	if (!err)
 		run_account(r, &figures);

@@ -16,7 +16,7 @@
 #include "util/log.h"
 #include "wire.h"
 
-static bool is_named(const struct run *r, size_t function, const char *glob)
+bool roles__is_named(const struct run *r, size_t function, const char *glob)
 {
 	const struct plan_function *f = &r->plan->functions[function];
 	const struct profile_function named = {
@@ -40,7 +40,7 @@ static int give(struct run *r, const char *option, char *const *globs, size_t cn
 		for (size_t i = r->roles_cnt; i < r->plan->functions_cnt; i++) {
 			const struct plan_function *f = &r->plan->functions[i];
 
-			if (!is_named(r, i, globs[g]))
+			if (!roles__is_named(r, i, globs[g]))
 				continue;
 			found = true;
 			if (f->ordered && role == WIRE_ROLE_TRIGGER) {
@@ -70,46 +70,66 @@ static bool may_come(const struct run *r, const char *glob)
 	return r->o->follow || (colon && colon != glob && colon[1] != ':');
 }
 
-int roles__check(struct run *r)
+/* Whether some function is named by an option that needs one. */
+static int check_glob(const struct run *r, const char *option, const char *glob)
 {
 	char names[256];
+	bool found = false;
 
-	for (size_t g = 0; g < r->o->sessions_cnt; g++) {
-		const char *glob = r->o->sessions[g];
-		bool found = false;
-
-		for (size_t i = 0; i < r->plan->functions_cnt && !found; i++)
-			found = is_named(r, i, glob);
-		if (found)
-			continue;
-		if (may_come(r, glob)) {
-			log_warn("--session %s: no such function is traced, so far (-l tells why)",
-				 glob);
-			continue;
-		}
-		unmatched__nearest(r->plan, glob, names, sizeof(names));
-		log_error("--session %s: no function that is traced matches%s%s; -F chooses "
-			  "what is traced, -l lists it",
-			  glob, *names ? "; the nearest: " : "", names);
-		return -ENOENT;
+	for (size_t i = 0; i < r->plan->functions_cnt && !found; i++)
+		found = roles__is_named(r, i, glob);
+	if (found)
+		return 0;
+	if (may_come(r, glob)) {
+		log_warn("%s %s: no such function is traced, so far (-l tells why)", option, glob);
+		return 0;
 	}
-	return 0;
+	unmatched__nearest(r->plan, glob, names, sizeof(names));
+	log_error("%s %s: no function that is traced matches%s%s; -F chooses what is traced, -l "
+		  "lists it",
+		  option, glob, *names ? "; the nearest: " : "", names);
+	return -ENOENT;
+}
+
+int roles__check(struct run *r)
+{
+	const struct options *o = r->o;
+	int err = 0;
+
+	for (size_t g = 0; !err && g < o->sessions_cnt; g++)
+		err = check_glob(r, "--session", o->sessions[g]);
+	for (size_t g = 0; !err && g < o->slos_cnt; g++)
+		err = check_glob(r, "--slo", o->slos[g].glob);
+	return err;
 }
 
 /* A request's handler that goes on in another function by a jump is a session of next to nothing,
  * which nobody expects who reads the source. */
-static void tell_tail_calls(const struct run *r, const char *glob)
+static void tell_tail_calls(const struct run *r, const char *option, const char *glob)
 {
 	for (size_t i = r->roles_cnt; i < r->plan->functions_cnt; i++) {
 		const struct plan_function *f = &r->plan->functions[i];
 
-		if (f->kind != PLAN_FUNCTION || !f->tail_jumps || !is_named(r, i, glob))
+		if (f->kind != PLAN_FUNCTION || !f->tail_jumps || !roles__is_named(r, i, glob))
 			continue;
-		log_warn("--session %s: %s can go on in another function by a jump (a tail call), "
-			 "and its session ends there: if it is too short, name that one",
-			 glob, plan__name(r->plan, i));
+		log_warn("%s %s: %s can go on in another function by a jump (a tail call), and its "
+			 "session ends there: if it is too short, name that one",
+			 option, glob, plan__name(r->plan, i));
 		return;
 	}
+}
+
+/* The budget drops none of these. */
+static int keep(struct run *r, const char *option, const char *glob)
+{
+	int err = 0;
+
+	tell_tail_calls(r, option, glob);
+	for (size_t i = r->roles_cnt; i < r->plan->functions_cnt && !err; i++) {
+		if (roles__is_named(r, i, glob))
+			err = controller__keep(r->controller, i);
+	}
+	return err;
 }
 
 int roles__apply(struct run *r)
@@ -119,13 +139,10 @@ int roles__apply(struct run *r)
 
 	if (!err)
 		err = give(r, "--until", o->untils, o->untils_cnt, WIRE_ROLE_UNTIL);
-	for (size_t g = 0; g < o->sessions_cnt; g++) {
-		tell_tail_calls(r, o->sessions[g]);
-		for (size_t i = r->roles_cnt; i < r->plan->functions_cnt && !err; i++) {
-			if (is_named(r, i, o->sessions[g]))
-				err = controller__keep(r->controller, i);
-		}
-	}
+	for (size_t g = 0; !err && g < o->sessions_cnt; g++)
+		err = keep(r, "--session", o->sessions[g]);
+	for (size_t g = 0; !err && g < o->slos_cnt; g++)
+		err = keep(r, "--slo", o->slos[g].glob);
 	r->roles_cnt = r->plan->functions_cnt;
 	return err;
 }

@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which functions begin the recording, and which end it: --trigger and --until. Inside run/ only.
+/* Which functions begin the recording, and which end it: --trigger and --until; and those that are
+ * never dropped, as --session and --slo name them. Inside run/ only.
  */
 #ifndef PROFTRACE_RUN_ROLES_H
 #define PROFTRACE_RUN_ROLES_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 struct run;
 
-/* Before anything is attached: whether what --session names is planned, or may yet be. Returns 0,
+/* Whether a glob of an option matches a function of the plan. */
+bool roles__is_named(const struct run *r, size_t function, const char *glob);
+
+/* Before anything is attached: whether what --session and --slo name is planned, or may yet be. Returns 0,
  * or -ENOENT with one line logged. */
 int roles__check(struct run *r);
 

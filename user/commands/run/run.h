@@ -26,6 +26,7 @@ struct live;
 struct options;
 struct recorder;
 struct samples;
+struct slo_watch;
 struct server;
 struct controller;
 struct profile;
@@ -74,6 +75,7 @@ struct run {
 	struct budget_inputs budget;
 	struct controller *controller;
 	struct samples *samples; /* NULL: none are taken */
+	struct slo_watch *slo; /* NULL: no rules are watched (--slo) */
 	struct description *description;
 	struct progress progress;
 	struct pause pause;

@@ -259,6 +259,40 @@ uint64_t writer__forgotten(const struct writer *w)
 	return w->flight ? flight__gap(w->flight)->calls : 0;
 }
 
+/* Appends the end to what `to` has by now. */
+static int put_end(struct block_writer *to, const struct run_end *e)
+{
+	struct bytes content = {0};
+	int err = block_writer__pack(to, BLOCK_END, &content, encode__end(e, &content));
+
+	if (!err)
+		err = block_writer__put(to);
+	return !err && fsync(to->fd) ? block_writer__failed(to, -errno) : err;
+}
+
+int writer__copy(struct writer *w, const char *path, const struct run_end *e)
+{
+	struct block_writer to;
+	int err = writer__flush(w), fd;
+
+	if (!err)
+		err = write_gap(w);
+	if (err || !w->flight)
+		return err ? err : -EINVAL;
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+	err = block_writer__init(&to, path, fd);
+	if (fd < 0)
+		err = block_writer__failed(&to, -errno);
+	if (!err)
+		err = flight__copy(w->flight, &w->out, &to, 0, w->out.end);
+	if (!err)
+		err = put_end(&to, e);
+	block_writer__fini(&to);
+	if (err && fd >= 0)
+		unlink(path);
+	return err;
+}
+
 /* Somebody may have removed it meanwhile, which no write() tells. */
 static int check_there(const struct writer *w)
 {

@@ -61,6 +61,10 @@ int writer__sync(struct writer *w);
 /* Calls of this run that went to keep the file below its limit. */
 uint64_t writer__forgotten(const struct writer *w);
 
+/* Makes a recording at `path`, which must not be there yet, of all that was written so far, with an
+ * end: the run goes on here. For writers with a limit. If it fails nothing of it is left. */
+int writer__copy(struct writer *w, const char *path, const struct run_end *e);
+
 /* Nothing of this run follows. -ESTALE: the file has been removed. */
 int writer__end(struct writer *w, const struct run_end *e);
 

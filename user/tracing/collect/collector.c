@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "collect/collector_inside.h"
+#include "collect/distributions.h"
 #include "collect/lines.h"
 #include "tables/stack_copy.h"
 #include "collect/reclaim.h"
@@ -361,6 +362,11 @@ int collector__poll(struct collector *c)
 void collector__end_gone(struct collector *c, uint64_t now_ns)
 {
 	bpf_tables__end_gone(&c->tables, now_ns);
+}
+
+int collector__distributions(const struct collector *c, struct profile *p)
+{
+	return distributions__read(&c->tables, c->functions_cnt, p);
 }
 
 uint64_t collector__calls(const struct collector *c)

@@ -111,6 +111,10 @@ void collector__end_waits(struct collector *c, uint64_t at_ns);
  * though the kernel's side does not know it: see life__skips(). */
 void collector__end_gone(struct collector *c, uint64_t now_ns);
 
+/* Sets p->buckets, which the caller frees, to how long all calls so far took. Returns 0 or -ENOMEM.
+ */
+int collector__distributions(const struct collector *c, struct profile *p);
+
 /* For a progress line: calls recorded so far, and functions seen up to the last poll. */
 uint64_t collector__calls(const struct collector *c);
 uint32_t collector__functions(const struct collector *c);

@@ -236,8 +236,8 @@ static void choose(struct flight *f, uint64_t room)
 	f->entries_cnt = kept;
 }
 
-static int copy(const struct flight *f, struct block_writer *from, struct block_writer *to,
-		uint64_t at, uint64_t len)
+int flight__copy(const struct flight *f, struct block_writer *from, struct block_writer *to,
+		 uint64_t at, uint64_t len)
 {
 	int err = 0;
 
@@ -259,7 +259,7 @@ static int copy(const struct flight *f, struct block_writer *from, struct block_
 static int copy_entries(struct flight *f, struct block_writer *from, struct block_writer *to)
 {
 	struct bytes content = {0};
-	int err = copy(f, from, to, 0, f->fixed);
+	int err = flight__copy(f, from, to, 0, f->fixed);
 
 	if (!err && f->gap.calls) {
 		int encode_err = encode__forgotten(&f->gap, &content);
@@ -272,7 +272,7 @@ static int copy_entries(struct flight *f, struct block_writer *from, struct bloc
 		struct entry *e = &f->entries[i];
 		uint64_t at = to->end;
 
-		err = copy(f, from, to, e->at, e->len);
+		err = flight__copy(f, from, to, e->at, e->len);
 		e->at = at;
 	}
 	return err;

@@ -35,6 +35,10 @@ void flight__fix(struct flight *f, const struct block_writer *w);
 /* Writes what is packed. If that would make the file too large, calls are forgotten first. */
 int flight__put(struct flight *f, struct block_writer *w, const struct flight_entry *e);
 
+/* Appends a part of one file to the other. */
+int flight__copy(const struct flight *f, struct block_writer *from, struct block_writer *to,
+		 uint64_t at, uint64_t len);
+
 /* Whether no more calls fit, for good; then those that come are to be counted here. */
 bool flight__full(const struct flight *f);
 void flight__forget(struct flight *f, uint64_t calls, uint64_t until_ns);

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* --slo in a run: rules are judged, and where one is broken the run looks closer, and makes a
+ * recording. Inside cmd/ and run/ only. */
+#ifndef PROFTRACE_RUN_SLO_WATCH_H
+#define PROFTRACE_RUN_SLO_WATCH_H
+
+#include <stdint.h>
+
+struct run;
+struct slo_watch;
+
+/* All return 0, or -errno with one line logged. */
+
+/* Before anything else is opened: --on-slow has a process of its own. */
+int slo_watch__new(struct run *r);
+void slo_watch__free(struct slo_watch *s); /* accepts NULL */
+
+/* Functions that were planned since the last time are watched, if rules match them. */
+int slo_watch__add(struct run *r, uint64_t now_ns);
+
+/* A few times a second. */
+int slo_watch__tick(struct run *r, uint64_t now_ns);
+
+/* Nothing is traced any more: writes what was being recorded, and says what there was. */
+int slo_watch__finish(struct run *r, uint64_t now_ns);
+
+#endif

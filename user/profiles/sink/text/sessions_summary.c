@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "sink/text/sessions_summary.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calls/profile.h"
+#include "calls/session_data.h"
+#include "sink/session_ranks.h"
+#include "sink/sink.h"
+#include "sink/text/printer.h"
+#include "sink/text/session_sentence.h"
+
+int sessions_summary__text(const struct profile *p, uint32_t function, char **text)
+{
+	const struct sink_options opts = {0};
+	struct printer pr = {.profile = p, .opts = &opts};
+	const struct sessions *s = p->sessions;
+	struct session_ranks ranks;
+	size_t size;
+	int err;
+
+	*text = NULL;
+	pr.out = open_memstream(text, &size);
+	if (!pr.out)
+		return -ENOMEM;
+	err = session_ranks__init(&ranks, s);
+	for (size_t i = 0; !err && i < s->groups_cnt; i++) {
+		if (s->groups[i].function == function)
+			err = session_sentence__print(&pr, &ranks, &s->groups[i]);
+	}
+	session_ranks__fini(&ranks);
+	printer__fini(&pr);
+	if (fclose(pr.out) && !err)
+		err = -ENOMEM;
+	if (err) {
+		free(*text);
+		*text = NULL;
+	} else {
+		(*text)[strcspn(*text, "\n")] = '\0';
+	}
+	return err;
+}

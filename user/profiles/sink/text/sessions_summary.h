@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Why sessions are slow, in few words, for whoever shows nothing else of them. */
+#ifndef PROFTRACE_SINK_TEXT_SESSIONS_SUMMARY_H
+#define PROFTRACE_SINK_TEXT_SESSIONS_SUMMARY_H
+
+#include <stdint.h>
+
+struct profile;
+
+/* *text = the sentence of the sessions of a function of p->sessions, as the tables have it above
+ * them, without a line's end: "slow sessions take 38 ms longer: 31 ms waiting in log_write, ...".
+ * Empty if slow ones take no longer. Names are escaped. Returns 0 or -ENOMEM; the caller frees it.
+ */
+int sessions_summary__text(const struct profile *p, uint32_t function, char **text);
+
+#endif
