@@ -62,8 +62,12 @@ $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) -std=gnu11 $(WARN) $(FRAMES) $(CPPFLAGS) $(CFLAGS) $(SAN) -MMD -MP -c -o $@ $<
 
-# Names of system calls, from the headers of what $(CC) builds for.
-$(BUILD)/user/analysis/symbol/system_calls.o: $(BUILD)/system_calls.inc
+# Names of system calls and of errors, from the headers of what $(CC) builds for.
+$(BUILD)/user/analysis/symbol/system_calls.o: $(BUILD)/system_calls.inc $(BUILD)/errors.inc
+$(BUILD)/errors.inc:
+	@mkdir -p $(@D)
+	$(Q)echo '#include <errno.h>' | $(CC) -E -dM - | \
+		sed -nE 's/^#define (E[A-Z0-9]+) ([0-9]+)$$/[\2] = "[\1]",/p' > $@
 $(BUILD)/system_calls.inc:
 	@mkdir -p $(@D)
 	$(Q)echo '#include <sys/syscall.h>' | $(CC) -E -dM - | \

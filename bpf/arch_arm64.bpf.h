@@ -71,6 +71,14 @@ static __always_inline void registers_read(const struct pt_regs *ctx, u64 regist
 }
 
 /* As it was when the thread left the CPU last: it is set once, as the thread begins. */
+static __always_inline bool is_call_of_probe(__attribute__((unused)) u64 number)
+{
+	return false; /* its probes trap */
+}
+
+/* rt_sigreturn: what looks like its result is that of what the handler has interrupted. */
+#define NR_SIGRETURN 139
+
 static __always_inline u64 thread_pointer(const struct task_struct *task)
 {
 	return FIELD(task, thread.uw.tp_value);

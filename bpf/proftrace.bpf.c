@@ -14,6 +14,7 @@
 #include "spans.bpf.h"
 #include "survey.bpf.h"
 #include "switch.bpf.h"
+#include "system_calls.bpf.h"
 #include "waits.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
@@ -279,6 +280,26 @@ int on_switch(u64 *ctx)
 		cpu_changes_hands((void *)ctx[1], (void *)ctx[2]);
 		wait_changes_hands((void *)ctx[1], (void *)ctx[2], ctx[0]);
 	}
+	return 0;
+}
+
+/* A thread begins a system call: (registers, number). */
+OWN_STACK(on_call_begin);
+SEC("?tp_btf/sys_enter")
+int on_call_begin(u64 *ctx)
+{
+	KEEP_OWN_STACK(on_call_begin, ctx);
+	system_call_begins((void *)ctx[0], ctx[1]);
+	return 0;
+}
+
+/* It ends: (registers, result). */
+OWN_STACK(on_call_end);
+SEC("?tp_btf/sys_exit")
+int on_call_end(u64 *ctx)
+{
+	KEEP_OWN_STACK(on_call_end, ctx);
+	system_call_ends((void *)ctx[0], ctx[1]);
 	return 0;
 }
 

@@ -14,6 +14,7 @@
 
 #include "life.bpf.h"
 #include "sched.bpf.h"
+#include "system_call_frames.bpf.h"
 #include "unwind.bpf.h"
 
 const volatile u32 samples_cap = 0; /* places in a half of the table, a power of two */
@@ -51,7 +52,8 @@ static long live_step(__attribute__((unused)) u32 i, struct live_search *q)
 {
 	const struct wire_frame *f = frame_at(q->frame);
 
-	if (!f || (f->slot >= q->sp && !may_have_left(f)))
+	if (!f || (f->slot >= q->sp && !may_have_left(f)) ||
+	    (is_system_call(f) && f->slot + RETURN_MOVES == q->sp))
 		return 1;
 	q->frame = f->up;
 	return 0;
@@ -127,10 +129,11 @@ static __always_inline u32 sample_place(struct wire_spot *s, struct open_call *o
 		return 0;
 	s->callstack = number;
 	s->lives = callstack->lives;
-	if (!f->level || f->slot < q.sp)
+	if (!f->level || (f->slot < q.sp && !is_system_call(f)))
 		return q.frame;
 	s->node = open->node = f->node;
 	open->frame = q.frame;
+	open->innermost = is_system_call(f);
 	open->slot = f->slot + open->origin;
 	return q.frame;
 }

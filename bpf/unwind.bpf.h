@@ -78,6 +78,8 @@ struct open_call {
 	u64 origin; /* addresses of slots less those in frames: of goroutines' stacks */
 	u32 frame;  /* its number; 0: no other will do */
 	u32 node;
+	u32 innermost; /* it is a system call: nothing of the program is below it */
+	u32 pad;
 };
 
 /* Where unwinding is. */
@@ -471,7 +473,7 @@ static __always_inline void unwind_begin(struct unwinding *u, struct wire_caller
 {
 	*u = (struct unwinding){
 		.stack = s,
-		.space = unwind_space(),
+		.space = open->innermost ? 0 : unwind_space(),
 		.now = {.pc = instruction_pointer(regs),
 			.sp = stack_pointer(regs),
 			.bp = frame_pointer(regs),
@@ -480,7 +482,9 @@ static __always_inline void unwind_begin(struct unwinding *u, struct wire_caller
 			.exact = true},
 	};
 	s->hash = s->cnt = 0;
-	s->end = u->space ? WIRE_CALLERS_DEEP : WIRE_CALLERS_UNKNOWN;
+	s->end = open->innermost ? WIRE_CALLERS_WHOLE
+		 : u->space	 ? WIRE_CALLERS_DEEP
+				 : WIRE_CALLERS_UNKNOWN;
 }
 
 #define UNWIND_STEPS (WIRE_CALLERS_FRAMES + 2 + UNWIND_STALE)

@@ -148,14 +148,15 @@ enum wire_cost_class {
 	WIRE_COST_EXIT_STEP, /* exit sites: a single-stepped one, as a `ret` is on most kernels */
 	WIRE_COST_EXIT_JMP,  /* an emulated jump; or the nop where a region ends */
 	WIRE_COST_EXIT_JCC,
-	WIRE_COST_EXIT_RET,   /* a `ret` that our program emulates */
-	WIRE_COST_NEW_CALLEE, /* another callee than the one before: a look-up (outside) */
-	WIRE_COST_NESTED,     /* more, if both caller and callee have return probes pending */
-	WIRE_COST_SPARED,     /* by an entry that is passed over, of its cost (outside) */
-	WIRE_COST_TIMED,      /* no cost: what a timed part takes; outside: with a look-up */
-	WIRE_COST_EXIT_NOP5,  /* a region's end at a nop that becomes a call, of 5 or 10 bytes */
-	WIRE_COST_CLOSED,     /* spared by an entry that ends its call, of its cost (outside) */
-	WIRE_COST_ENTRY_EMUL, /* an entry at an instruction that our program emulates */
+	WIRE_COST_EXIT_RET,    /* a `ret` that our program emulates */
+	WIRE_COST_NEW_CALLEE,  /* another callee than the one before: a look-up (outside) */
+	WIRE_COST_NESTED,      /* more, if both caller and callee have return probes pending */
+	WIRE_COST_SPARED,      /* by an entry that is passed over, of its cost (outside) */
+	WIRE_COST_TIMED,       /* no cost: what a timed part takes; outside: with a look-up */
+	WIRE_COST_EXIT_NOP5,   /* a region's end at a nop that becomes a call, of 5 or 10 bytes */
+	WIRE_COST_CLOSED,      /* spared by an entry that ends its call, of its cost (outside) */
+	WIRE_COST_ENTRY_EMUL,  /* an entry at an instruction that our program emulates */
+	WIRE_COST_SYSTEM_CALL, /* a system call: its begin and its end */
 	WIRE_COST_CLASSES,
 	WIRE_COST_MASK = 31,
 };
@@ -775,6 +776,16 @@ enum wire_reason {
 };
 
 #define WIRE_CALLS 512 /* system calls that have a reason, by number */
+
+/* Errors of system calls: the numbers that programs know, and behind them the kernel's own, which
+ * tell that a call is to begin anew. 0: any other. */
+#define WIRE_ERRORS_KERNEL 134
+#define WIRE_ERROR_RESTART 512 /* ERESTARTSYS, of the kernel's <linux/errno.h> */
+#define WIRE_ERRORS	   (WIRE_ERRORS_KERNEL + 6)
+#define WIRE_ERROR_MOST	   4095
+
+/* Functions that stand for system calls, and for errors behind them. */
+#define WIRE_CALL_FUNCTIONS (WIRE_CALLS + WIRE_ERRORS)
 
 /* wire_wait::call of what is no system call. */
 #define WIRE_WAIT_PREEMPTED 0xfffeu /* the thread could have run on, but another one ran */

@@ -143,10 +143,8 @@ static void bad_rules(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(good),
-		cmocka_unit_test(bad),
-		cmocka_unit_test(good_rules),
-		cmocka_unit_test(bad_rules),
+		cmocka_unit_test(good),	       cmocka_unit_test(bad),
+		cmocka_unit_test(good_rules),  cmocka_unit_test(bad_rules),
 		cmocka_unit_test(comparisons),
 	};
 

@@ -17,7 +17,10 @@
 
 static struct assertion rules[] = {
 	{.text = "handle: p99 < 5ms", .measure = MEASURE_P99, .comparison = LESS, .limit = 5 * MS},
-	{.text = "handle: max <= 1s", .measure = MEASURE_MAX, .comparison = LESS_OR_EQUAL, .limit = S},
+	{.text = "handle: max <= 1s",
+	 .measure = MEASURE_MAX,
+	 .comparison = LESS_OR_EQUAL,
+	 .limit = S},
 	{.text = "f: avg < 2ms", .measure = MEASURE_AVG, .comparison = LESS, .limit = 2 * MS},
 };
 

@@ -20,7 +20,10 @@ enum plan_kind {
 	PLAN_FUNCTION,
 	PLAN_REGION, /* a stretch of code between two kinds of sites: see regions.h */
 	PLAN_MARK,   /* a place in code that is passed */
-	PLAN_CALLER, /* no probe: it is known from stacks alone, see callers.h */
+	/* These have no probe: what is known from stacks alone (callers.h), and what stands for a
+	 * system call, or for an error of one (--syscalls). */
+	PLAN_CALLER,
+	PLAN_SYSTEM_CALL,
 };
 
 struct plan_function {
@@ -46,8 +49,8 @@ struct plan_function {
 	 * entry's probe counts a call and ends it. 0: it may take longer. */
 	uint8_t closed_at_entry;
 	bool patched; /* some of it is not in memory as it is in the file */
-	/* PLAN_CALLER: it is in no file, but in the kernel, at the address `offset`, say: what that
-	 * is called. NULL: it is in its object. */
+	/* Without a probe: it is in no file, but in the kernel, at the address `offset`, say: what
+	 * that is called. NULL: it is in its object. */
 	const char *outside;
 	const char *reason; /* why this exit strategy */
 	size_t exits;	    /* EXIT_SITES: first exit site in plan.exits */
@@ -94,6 +97,12 @@ struct plan_skip {
 	uint32_t object;
 	const char *reason;
 };
+
+/* Whether it has, or is to have, a probe. */
+static inline bool plan_function__has_probe(const struct plan_function *f)
+{
+	return f->kind < PLAN_CALLER;
+}
 
 struct plan_lines;
 struct plan_lookups;

@@ -13,11 +13,13 @@
 #include "plan/object.h"
 #include "plan/plan.h"
 #include "symbol/symtab.h"
+#include "symbol/system_calls.h"
 #include "target/target.h"
 #include "target/vdso.h"
 #include "util/array.h"
 #include "util/path.h"
 #include "util/search.h"
+#include "wire.h"
 
 struct caller_object {
 	bool loaded;
@@ -217,6 +219,25 @@ int plan_callers__kernel(struct plan_callers *c, struct plan *p, const char *nam
 		err = append(p, f, function);
 	if (!err)
 		c->kernel[c->kernel_cnt++] = *function;
+	return err;
+}
+
+int plan_callers__system_calls(struct plan_callers *c, struct plan *p, uint32_t *first)
+{
+	struct plan_function f = {.kind = PLAN_SYSTEM_CALL,
+				  .outside = "[kernel]",
+				  .exit = EXIT_NONE,
+				  .reason = "the kernel tells of it",
+				  .symbol_index = NONE};
+	int err =
+		ARRAY_RESERVE_MORE(&c->kernel, c->kernel_cnt, WIRE_CALL_FUNCTIONS, &c->kernel_cap);
+
+	*first = p->functions_cnt;
+	for (uint32_t i = 0; !err && i < WIRE_CALL_FUNCTIONS; i++) {
+		f.symbol = i < WIRE_CALLS ? system_call__name(i)
+					  : system_call__error_name(i - WIRE_CALLS);
+		err = append(p, f, &c->kernel[c->kernel_cnt++]);
+	}
 	return err;
 }
 

@@ -18,6 +18,21 @@ const char *system_call__name(uint32_t number)
 	return names[number];
 }
 
+/* The build lists them: [2] = "[ENOENT]", and so on. */
+static const char *const errors[WIRE_ERRORS] = {
+#include "errors.inc"
+	[WIRE_ERRORS_KERNEL] = "[ERESTARTSYS]",
+	"[ERESTARTNOINTR]",
+	"[ERESTARTNOHAND]",
+	"[ENOIOCTLCMD]",
+	"[ERESTART_RESTARTBLOCK]",
+};
+
+const char *system_call__error_name(uint32_t number)
+{
+	return number < WIRE_ERRORS && errors[number] ? errors[number] : "[error]";
+}
+
 /* What tells why a thread waits in them. Calls of older architectures may be missing. */
 static const uint8_t reasons[] = {
 	[__NR_futex] = WIRE_CALL_FUTEX,

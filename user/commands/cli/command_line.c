@@ -67,8 +67,8 @@ static error_t add_triggers(struct options *o)
 	return ok ? 0 : ENOMEM;
 }
 
-/* Functions of which something is asserted are those that are traced, unless others are named; those
- * of rules are, whatever else is. */
+/* Functions of which something is asserted are those that are traced, unless others are named;
+ * those of rules are, whatever else is. */
 static error_t add_asserted(struct options *o)
 {
 	bool ok = true;

@@ -83,6 +83,10 @@ const struct argp_option option_table[] = {
 	 0},
 	{"callers", OPT_CALLERS, 0, 0,
 	 "show who has called, untraced: the stack above each call is unwound", 0},
+	{"syscalls", OPT_SYSCALLS, 0, 0,
+	 "trace system calls as well, below what makes them, and how often they fail, by which "
+	 "error",
+	 0},
 	{"depth", 'D', "N", 0, "trace N levels: 1 is only the outermost calls", 0},
 	{"trigger", OPT_TRIGGER, "GLOB", 0,
 	 "record only calls of functions that match, and what they call; may be repeated", 0},
@@ -139,7 +143,8 @@ const struct argp_option option_table[] = {
 	{"max-size", OPT_MAX_SIZE, "SIZE", 0,
 	 "record --calls: the file grows no larger; the oldest calls go", 0},
 	{"slo", OPT_SLO, "'GLOB: p99 < T'", 0,
-	 "record: watch how long calls of these functions take, and make a recording of the slowest "
+	 "record: watch how long calls of these functions take, and make a recording of the "
+	 "slowest "
 	 "where avg, p50, p90, p99 or max of a second is not below T, in the folder of -o; until "
 	 "then nothing else is traced; may be repeated",
 	 0},

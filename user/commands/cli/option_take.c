@@ -192,6 +192,9 @@ static error_t parse_functions(struct options *o, int key, char *arg)
 	case OPT_CALLERS:
 		o->callers = true;
 		return 0;
+	case OPT_SYSCALLS:
+		o->system_calls = true;
+		return 0;
 	case OPT_LINES:
 		return option_append(&o->lines, &o->lines_cnt, arg) ? 0 : ENOMEM;
 	case 'D':
@@ -515,8 +518,8 @@ static error_t parse_fleet(struct options *o, int key, char *arg)
 error_t option_take(struct options *o, int key, char *arg)
 {
 	static error_t (*const groups[])(struct options *, int, char *) = {
-		parse_whom, parse_functions, parse_budget, parse_run,
-		parse_view, parse_session,   parse_fleet,  parse_result, parse_slo,
+		parse_whom,    parse_functions, parse_budget, parse_run, parse_view,
+		parse_session, parse_fleet,	parse_result, parse_slo,
 	};
 	error_t err = ARGP_ERR_UNKNOWN;
 

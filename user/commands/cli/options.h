@@ -113,10 +113,11 @@ struct options {
 	size_t slos_cnt;
 	uint64_t slo_window_ns;
 	const char *on_slow; /* a command that is run for each of these; NULL: none */
-	uint32_t run; /* of the recording, from 1 on; 0: the last one */
+	uint32_t run;	     /* of the recording, from 1 on; 0: the last one */
 	/* result */
 	const struct sink *sink; /* NULL: by what stdout is */
 	bool per_call;		 /* diff: what calls take, however many they are */
+	bool system_calls;	 /* are traced as well */
 	bool callers;		 /* who calls outermost calls, untraced */
 	bool no_samples;	 /* of CPU time */
 	uint64_t burst_ns;	 /* a burst of dropped functions; 0: none are taken */

@@ -175,6 +175,11 @@ static void run_stop(struct run *r)
 		log_warn("the kernel has skipped our look at %lu forks and %lu beginnings of "
 			 "programs, of any process: calls of those of the target may be missing",
 			 (unsigned long)skips.forks, (unsigned long)skips.programs);
+	if (skips.system_calls)
+		log_warn(
+			"the kernel has skipped our look at %lu begins or ends of system calls, of "
+			"any process: those of the target may be missing",
+			(unsigned long)skips.system_calls);
 	if (counts.late)
 		log_warn("%u times files were loaded before their functions had been planned: "
 			 "first calls may be missing",
@@ -281,8 +286,7 @@ static int tick(struct run *r)
 	if (!err)
 		err = slo_watch__tick(r, now_ns());
 	/* The recordings of rules are made when one is broken. */
-	if (!err && r->recorder && !r->slo &&
-	    recorder__due(r->recorder, now_ns() - r->start_ns))
+	if (!err && r->recorder && !r->slo && recorder__due(r->recorder, now_ns() - r->start_ns))
 		err = result__emit(r, now_ns(), NULL);
 	if (!err)
 		err = pause__tick(r, now_ns());

@@ -35,7 +35,7 @@ static void count_probes(const struct plan *p, const struct tracer *tr,
 	for (int c = 0; c < SITE_CLASSES; c++)
 		probes->sites[c].class_name = site_class__name(c);
 	for (size_t i = 0; i < p->functions_cnt; i++) {
-		if (p->functions[i].kind == PLAN_CALLER || tracer__is_refused(tr, i))
+		if (!plan_function__has_probe(&p->functions[i]) || tracer__is_refused(tr, i))
 			continue;
 		probes->functions++;
 		probes->instrumented += p->functions[i].instrumented != INSTRUMENTED_NOT;
@@ -154,6 +154,19 @@ static int describe_places(const struct description *d, const struct profile *p,
 	return err;
 }
 
+static enum function_kind kind_of(const struct plan_function *f)
+{
+	switch (f->kind) {
+	case PLAN_REGION:
+	case PLAN_MARK:
+		return FUNCTION_REGION;
+	case PLAN_CALLER:
+		return FUNCTION_CALLER;
+	default:
+		return FUNCTION_PLAIN;
+	}
+}
+
 int describe__apply(struct description *d, struct profile *p, bool places)
 {
 	const struct plan *plan = d->plan;
@@ -179,9 +192,7 @@ int describe__apply(struct description *d, struct profile *p, bool places)
 			.aliases_cnt = f->aliases_cnt,
 			.module = f->outside ? f->outside : d->target->objects[f->object].path,
 			.offset = f->offset,
-			.kind = f->kind == PLAN_FUNCTION ? FUNCTION_PLAIN
-				: f->kind == PLAN_CALLER ? FUNCTION_CALLER
-							 : FUNCTION_REGION,
+			.kind = kind_of(f),
 		};
 	}
 	/* An empty profile names some that were probed. */

@@ -95,7 +95,12 @@ static int make_plan(struct run *r)
 	if (!err)
 		err = planner__make(r->target, &r->selection.filter, &r->plan_opts, &r->plan);
 	watch__end_in_order();
-	return err ? err : roles__check(r);
+	if (!err)
+		err = roles__check(r);
+	if (!err && o->system_calls)
+		err = plan_callers__system_calls(&r->callers.named, r->plan,
+						 &r->system_calls_first);
+	return err;
 }
 
 /* Below triggers it matters who calls, which a survey does not know; and what is switched on by
@@ -123,7 +128,7 @@ static bool spares_returns(const struct run *r)
 
 	return backend && r->plan->functions_cnt && !r->o->exits &&
 	       r->plan->traits & EXIT_UNSAFE_TRAITS && !plan__uses_returns(r->plan) &&
-	       calibrate__is_done(backend, r->o->calls);
+	       calibrate__is_done(backend, r->o->calls, r->o->system_calls);
 }
 
 static struct tracer_options tracer_options_of(const struct run *r)
@@ -154,6 +159,8 @@ static struct tracer_options tracer_options_of(const struct run *r)
 		.seeds = callers__seeds(r),
 		.samples_hz = samples__rate(r->samples),
 		.samples_bare = !samples__path_rate(r->samples),
+		.system_calls = o->system_calls,
+		.system_calls_first = r->system_calls_first,
 		.call_reason = system_call__reason,
 		.survey = wants_survey(o) || wants_bursts(o),
 		.bursts = wants_bursts(o),
@@ -230,6 +237,8 @@ static int attach(struct run *r)
 	r->surveyed_ns = survey.took_ns;
 	if (!attached && survey.forecast)
 		attached = controller__expect(r->controller, survey.forecast);
+	if (!attached)
+		attached = tracer__watch_system_calls(r->tracer);
 	if (!attached)
 		attached = tracer__attach(r->tracer, r->plan, r->target, survey.called);
 	privilege__hurry(false);

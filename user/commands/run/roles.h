@@ -13,8 +13,8 @@ struct run;
 /* Whether a glob of an option matches a function of the plan. */
 bool roles__is_named(const struct run *r, size_t function, const char *glob);
 
-/* Before anything is attached: whether what --session and --slo name is planned, or may yet be. Returns 0,
- * or -ENOENT with one line logged. */
+/* Before anything is attached: whether what --session and --slo name is planned, or may yet be.
+ * Returns 0, or -ENOENT with one line logged. */
 int roles__check(struct run *r);
 
 /* Gives their roles to functions that were planned since the last time, before they are attached.

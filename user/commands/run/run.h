@@ -75,16 +75,17 @@ struct run {
 	struct budget_inputs budget;
 	struct controller *controller;
 	struct samples *samples; /* NULL: none are taken */
-	struct slo_watch *slo; /* NULL: no rules are watched (--slo) */
+	struct slo_watch *slo;	 /* NULL: no rules are watched (--slo) */
 	struct description *description;
 	struct progress progress;
 	struct pause pause;
 	struct callers callers;
-	uint64_t joiners_due_ns; /* when to look for processes that belong by now */
-	size_t belong;		 /* so many did at the last look */
-	uint32_t snapshots;	 /* written on demand */
-	size_t roles_cnt;	 /* functions that have been given theirs */
-	size_t attached;	 /* functions */
+	uint64_t joiners_due_ns;     /* when to look for processes that belong by now */
+	size_t belong;		     /* so many did at the last look */
+	uint32_t snapshots;	     /* written on demand */
+	uint32_t system_calls_first; /* function that stands for system call 0 */
+	size_t roles_cnt;	     /* functions that have been given theirs */
+	size_t attached;	     /* functions */
 	int early_status; /* 1, or the command's, if it has ended before it could be traced */
 	uint64_t alone_since_ns; /* since when nobody has been left; 0: somebody is */
 	bool named_ended;	 /* all processes but followed children have */

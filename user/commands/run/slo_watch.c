@@ -38,7 +38,7 @@
 struct incident {
 	struct slo_pair pair;
 	uint64_t value_ns, calls; /* of the first broken window */
-	uint64_t from_ns; /* since the start: what is below is exact from then on */
+	uint64_t from_ns;	  /* since the start: what is below is exact from then on */
 };
 
 struct slo_watch {
@@ -84,14 +84,15 @@ int slo_watch__add(struct run *r, uint64_t now_ns)
 
 	for (size_t i = s->functions_cnt; i < r->plan->functions_cnt; i++) {
 		for (size_t rule = 0; !err && rule < o->slos_cnt; rule++) {
-			if (r->plan->functions[i].kind == PLAN_CALLER ||
+			if (!plan_function__has_probe(&r->plan->functions[i]) ||
 			    !roles__is_named(r, i, o->slos[rule].glob))
 				continue;
 			err = slo_windows__add(s->windows, rule, i, now_ns);
 			if (err == -E2BIG)
-				log_error("--slo '%s': no more than %d functions can be watched all "
-					  "the time; name fewer",
-					  o->slos[rule].text, SLO_FUNCTIONS_MAX);
+				log_error(
+					"--slo '%s': no more than %d functions can be watched all "
+					"the time; name fewer",
+					o->slos[rule].text, SLO_FUNCTIONS_MAX);
 		}
 	}
 	s->functions_cnt = r->plan->functions_cnt;
@@ -129,8 +130,8 @@ static int let_go(struct run *r)
 	return 0;
 }
 
-/* The recording of an incident, and who looks at it. That nothing can be written is no reason to end
- * the run. */
+/* The recording of an incident, and who looks at it. That nothing can be written is no reason to
+ * end the run. */
 static int record(struct run *r, uint64_t now_ns)
 {
 	struct slo_watch *s = r->slo;
@@ -262,8 +263,10 @@ static void account_rule(const struct run *r, uint32_t rule)
 		thin += pairs[i].thin;
 	}
 	if (thin)
-		snprintf(few, sizeof(few), "; %llu more, ten times as long, had too few calls: %s "
-			 "needs %llu", (unsigned long long)thin, measure__name(a->measure),
+		snprintf(few, sizeof(few),
+			 "; %llu more, ten times as long, had too few calls: %s "
+			 "needs %llu",
+			 (unsigned long long)thin, measure__name(a->measure),
 			 (unsigned long long)slo__calls_needed(a->measure));
 	else if (!windows)
 		snprintf(few, sizeof(few), ": too few calls, %s needs %llu a window",

@@ -30,9 +30,9 @@ enum slo_action {
 struct slo_machine {
 	uint64_t window_ns;
 	enum slo_state state;
-	uint64_t since_ns; /* of the state */
-	uint64_t broken_ns; /* the first broken window ended */
-	uint64_t rest_ns;   /* how long it is CALM next time */
+	uint64_t since_ns;    /* of the state */
+	uint64_t broken_ns;   /* the first broken window ended */
+	uint64_t rest_ns;     /* how long it is CALM next time */
 	unsigned int healthy; /* windows in a row */
 };
 

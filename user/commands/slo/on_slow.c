@@ -19,11 +19,11 @@
 #include "util/log.h"
 #include "util/signals.h"
 
-#define WORDS_MAX  64
-#define WHY_SIZE   4096
-#define BLANKS	   " \t\n"
-#define GRACE_MS   2000 /* from SIGTERM to SIGKILL */
-#define NOT_FOUND  127
+#define WORDS_MAX    64
+#define WHY_SIZE     4096
+#define BLANKS	     " \t\n"
+#define GRACE_MS     2000 /* from SIGTERM to SIGKILL */
+#define NOT_FOUND    127
 #define NAME_COLUMNS 60
 
 struct request {
@@ -192,7 +192,8 @@ static void tell(const struct on_slow *s, const struct answer *a)
 		log_warn("--on-slow %.*s: it was ended, as it took longer than %d s", width, name,
 			 ON_SLOW_SECONDS);
 	else if (WIFSIGNALED(a->status))
-		log_warn("--on-slow %.*s: signal %d has ended it", width, name, WTERMSIG(a->status));
+		log_warn("--on-slow %.*s: signal %d has ended it", width, name,
+			 WTERMSIG(a->status));
 	else if (WEXITSTATUS(a->status) == NOT_FOUND)
 		log_warn("--on-slow %.*s: no such command, or it has the exit status 127", width,
 			 name);

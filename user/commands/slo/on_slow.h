@@ -20,8 +20,8 @@
 
 struct on_slow;
 
-/* Before there is anything that the process should not inherit. `command` is borrowed. Returns 0, or
- * -errno with one line logged. */
+/* Before there is anything that the process should not inherit. `command` is borrowed. Returns 0,
+ * or -errno with one line logged. */
 int on_slow__start(const char *command, struct on_slow **out);
 
 /* Ends what still runs. Accepts NULL. */

@@ -96,7 +96,7 @@ static int attach_object(struct attach_ctx *ctx)
 		const struct group_member m = {.function = i, .generation = outcome->generation};
 
 		if (p->functions[i].object != ctx->object || outcome->dropped ||
-		    p->functions[i].kind == PLAN_CALLER)
+		    !plan_function__has_probe(&p->functions[i]))
 			continue;
 		err = grouping__add(&gr, outcome->called ? CALLED_SELDOM : CALLED_NEVER, &m);
 	}
@@ -266,7 +266,8 @@ int64_t groups__attach(struct groups *g, const struct backend *backend,
 		err = attach_missing(&ctx, t);
 	}
 	for (size_t i = 0; !err && i < p->functions_cnt; i++)
-		attached += p->functions[i].kind != PLAN_CALLER && !g->outcome.functions[i].refused;
+		attached += plan_function__has_probe(&p->functions[i]) &&
+			    !g->outcome.functions[i].refused;
 	free(ctx.ended);
 	if (!err && !attached && p->functions_cnt) {
 		log_error("no function could be probed");

@@ -268,6 +268,8 @@ void life__skips(const struct life *l, struct life_skips *out)
 		.ends = skips_of(l->skel->progs.on_thread_exit),
 		.programs = skips_of(l->skel->progs.on_exec),
 		.forks = skips_of(l->skel->progs.on_fork),
+		.system_calls = skips_of(l->skel->progs.on_call_begin) +
+				skips_of(l->skel->progs.on_call_end),
 	};
 }
 

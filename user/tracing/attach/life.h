@@ -99,6 +99,7 @@ void life__counts(const struct life *l, struct life_counts *out);
  * whatever process has ended or begun a program, or has forked. */
 struct life_skips {
 	uint64_t ends, programs, forks;
+	uint64_t system_calls; /* begins and ends of them, with --syscalls */
 };
 
 /*

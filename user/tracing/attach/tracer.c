@@ -317,6 +317,16 @@ const char *tracer__backend(const struct tracer *tr)
 	return tr->backend->name;
 }
 
+bool tracer__watches_system_calls(const struct tracer *tr)
+{
+	return tr->watches_system_calls;
+}
+
+uint32_t tracer__first_system_call(const struct tracer *tr)
+{
+	return tr->skel->rodata->system_calls_first;
+}
+
 bool tracer__keeps_calls(const struct tracer *tr)
 {
 	return tr->tables.chunks_cap > 0;
@@ -400,11 +410,30 @@ int tracer__switch_off(struct tracer *tr, uint64_t *at_ns)
 	return err;
 }
 
+int tracer__watch_system_calls(struct tracer *tr)
+{
+	struct proftrace_bpf *skel = tr->skel;
+
+	if (!tr->watches_system_calls || skel->links.on_call_begin)
+		return 0;
+	/* Ends first: a begin without an end would stay open. */
+	skel->links.on_call_end = bpf_program__attach(skel->progs.on_call_end);
+	if (skel->links.on_call_end)
+		skel->links.on_call_begin = bpf_program__attach(skel->progs.on_call_begin);
+	if (skel->links.on_call_begin)
+		return 0;
+	log_error("cannot attach to the tracepoints of system calls: %s", strerror(errno));
+	return -errno;
+}
+
 int tracer__suspend(struct tracer *tr)
 {
 	bpf_link__destroy(tr->skel->links.on_switch);
 	bpf_link__destroy(tr->skel->links.on_waking);
+	bpf_link__destroy(tr->skel->links.on_call_begin);
+	bpf_link__destroy(tr->skel->links.on_call_end);
 	tr->skel->links.on_switch = tr->skel->links.on_waking = NULL;
+	tr->skel->links.on_call_begin = tr->skel->links.on_call_end = NULL;
 	return groups__suspend(&tr->groups);
 }
 
@@ -420,6 +449,9 @@ int tracer__resume(struct tracer *tr, const struct plan *p, const struct target 
 		log_error("cannot attach to the scheduler's tracepoints: %s", strerror(errno));
 		return -errno;
 	}
+	err = tracer__watch_system_calls(tr);
+	if (err)
+		return err;
 	err = groups__resume(&tr->groups, tr->backend, tr->skel, p, t);
 	tr->skel->bss->lines_generation = tr->groups.lines_generation;
 	return err;

@@ -59,6 +59,8 @@ struct tracer_options {
 	bool seeds;	     /* what was open below outermost calls is unwound */
 	uint32_t samples_hz; /* samples are taken so often a second on each CPU; 0: none */
 	bool samples_bare;   /* these tell what probes cost alone: no stacks, no waits */
+	bool system_calls;   /* are traced, as functions from this one on: */
+	uint32_t system_calls_first;
 	/* Why a thread waits in a system call, by its number: enum wire_reason, WIRE_CALL_*. */
 	uint8_t (*call_reason)(uint32_t number);
 };
@@ -259,6 +261,14 @@ int tracer__bind(struct tracer *tr, const struct plan *p, const struct target *t
 
 /* Calls that were not recorded, by conditions on their values. */
 uint64_t tracer__refused_calls(const struct tracer *tr);
+
+/* From here on, with tracer_options::system_calls, events of system calls come by: it slows all of
+ * the machine's by some 50 ns. Returns 0, or -errno with one line logged. */
+int tracer__watch_system_calls(struct tracer *tr);
+/* Whether it does, or will. */
+bool tracer__watches_system_calls(const struct tracer *tr);
+/* The function that stands for system call 0, as tracer_options has it. */
+uint32_t tracer__first_system_call(const struct tracer *tr);
 
 /* Takes all probes out and waits for programs still running: the tables are at rest afterwards. */
 void tracer__detach(struct tracer *tr);

@@ -34,6 +34,7 @@ struct tracer {
 	int region_programs[LATE_PROGRAMS]; /* once there are regions */
 	bool regions_are_late;		    /* they are not the skeleton's */
 	bool returns_spared;		    /* no program at return probes is loaded */
+	bool watches_system_calls;	    /* with --syscalls */
 	bool surveys;			    /* its programs can: see tracer__survey() */
 	const struct arguments *arguments;
 	size_t lists_told; /* of them, BPF has */

@@ -335,6 +335,21 @@ static int close_stack_tables(struct proftrace_bpf *skel)
 	return err;
 }
 
+/* They are attached later: see tracer__watch_system_calls(). */
+static void choose_system_calls(struct tracer *tr, const struct tracer_options *opts)
+{
+	struct bpf_program *const programs[] = {tr->skel->progs.on_call_begin,
+						tr->skel->progs.on_call_end};
+
+	for (int i = 0; i < 2; i++) {
+		bpf_program__set_autoload(programs[i], opts->system_calls);
+		bpf_program__set_autoattach(programs[i], false);
+	}
+	tr->skel->rodata->keep_system_calls = opts->system_calls;
+	tr->skel->rodata->system_calls_first = opts->system_calls_first;
+	tr->watches_system_calls = opts->system_calls;
+}
+
 /* Leaves out what the run has no use for. */
 static void choose_programs(struct tracer *tr, const struct backend *backend,
 			    const struct tracer_options *opts)
@@ -383,6 +398,7 @@ static int load_backend(struct tracer *tr, const struct backend *backend,
 	if (err)
 		goto failed;
 	choose_programs(tr, backend, opts);
+	choose_system_calls(tr, opts);
 	size_tables(tr, opts, !backend->lacks);
 	size_maps(tr->skel, &tr->tables);
 	tr->groups.link_holder = opts->link_holder;

@@ -47,8 +47,9 @@ static uint8_t exit_class(const struct plan *p, const struct plan_function *f)
 struct function_probes call_cost__of(const struct plan *p, const struct plan_function *f)
 {
 	return (struct function_probes){
-		.entry = f->kind == PLAN_CALLER ? WIRE_COST_NONE
-						: cost_class__of_entry(f->entry.site),
+		.entry = f->kind == PLAN_SYSTEM_CALL   ? WIRE_COST_SYSTEM_CALL
+			 : plan_function__has_probe(f) ? cost_class__of_entry(f->entry.site)
+						       : WIRE_COST_NONE,
 		.exit = exit_class(p, f),
 		.leaf_insns = f->leaf_insns,
 		.entry_size = f->entry.size,

@@ -211,7 +211,7 @@ static struct budget_function budget_function_of(const struct controller *s, uin
 	return (struct budget_function){
 		.call_cost_ns = controller__call_cost(s, index, u),
 		.kept = f->has_lines || f->arguments || s->kept[index] ||
-			s->chosen[index] == CHOICE_FIRM,
+			s->chosen[index] == CHOICE_FIRM || f->kind == PLAN_SYSTEM_CALL,
 		.last = s->chosen[index] == CHOICE_LAST,
 		.chosen = s->chosen[index] == CHOICE_FIRM,
 		/* Without triggers there is nothing to see. */

@@ -80,7 +80,7 @@ static bool can_be_made(const struct budget_inputs *in)
 /* Whether it would be probed. */
 static bool has_entry(const struct budget_inputs *in, uint32_t function)
 {
-	return in->plan->functions[function].kind != PLAN_CALLER &&
+	return plan_function__has_probe(&in->plan->functions[function]) &&
 	       !tracer__is_refused(in->tracer, function);
 }
 

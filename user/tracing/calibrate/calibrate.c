@@ -20,6 +20,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -66,11 +67,17 @@ enum {
 	NESTED,
 	OUTER, /* calls NESTED */
 	TAIL,
-	TARGET, /* of TAIL */
+	TARGET,	     /* of TAIL */
+	SYSTEM_CALL, /* makes one, and has no probe itself */
 	FUNCTIONS,
 };
 
 _Static_assert(FUNCTIONS == CALIBRATE_FUNCTIONS, "functions");
+
+static void make_system_call(void)
+{
+	syscall(SYS_getppid);
+}
 
 static void (*const functions[FUNCTIONS])(void) = {
 	[RETURNS + SITE_NOP5] = calibrate_nop5,
@@ -97,6 +104,7 @@ static void (*const functions[FUNCTIONS])(void) = {
 	[OUTER] = (void (*)(void))calibrate_outer,
 	[TAIL] = calibrate_tail,
 	[TARGET] = calibrate_target,
+	[SYSTEM_CALL] = make_system_call,
 };
 
 /* Cost of one call, in a round or in the median. */
@@ -119,10 +127,12 @@ static bool is_slow(int function)
 	return function == RETURNS + SITE_STEP || function == BY_RET || function == COLD;
 }
 
-/* Has no rounds of its own: it is called in another one's, or is not what this kernel has. */
+/* Has no rounds of its own: it is called in another one's or apart from the others, or is not what
+ * this kernel has. */
 static bool rides_along(const struct calibration *cal, int function)
 {
 	return function == TURN_B || function == OUTER || function == TARGET ||
+	       function == SYSTEM_CALL ||
 	       (function == RETURNS + SITE_EMUL && !tracer__emulates(cal->tr));
 }
 
@@ -300,6 +310,44 @@ static int measure_all(struct calibration *cal)
 	return err;
 }
 
+/* Of a cheap one: what it takes without us counts for ours, some 20 ns. */
+static int measure_system_calls(struct calibration *cal)
+{
+	uint32_t number = tracer__first_system_call(cal->tr) + SYS_getppid;
+	struct function_usage *usage;
+	double bare_ns = 1e6, call_ns;
+	uint64_t calls = 0, ns = 0;
+	int err = 0;
+
+	if (!tracer__watches_system_calls(cal->tr))
+		return 0;
+	usage = calloc(number + 1, sizeof(*usage));
+	if (!usage)
+		return -ENOMEM;
+	for (int round = 0; !err && round < ROUNDS; round++) {
+		err = run_round(cal, SYSTEM_CALL, &call_ns);
+		bare_ns = !err && call_ns < bare_ns ? call_ns : bare_ns;
+	}
+	if (!err)
+		err = tracer__watch_system_calls(cal->tr);
+	for (int round = -1; !err && round < ROUNDS; round++) {
+		struct measure *m = &cal->rounds[SYSTEM_CALL][round < 0 ? 0 : round];
+
+		err = run_round(cal, SYSTEM_CALL, &call_ns);
+		if (!err)
+			err = collector__usage(cal->c, usage, number + 1);
+		m->whole_ns = call_ns - bare_ns;
+		m->inside_ns = usage[number].calls > calls
+				       ? (double)(usage[number].self_ns - ns) /
+						 (double)(usage[number].calls - calls)
+				       : 0;
+		calls = usage[number].calls;
+		ns = usage[number].self_ns;
+	}
+	free(usage);
+	return err;
+}
+
 static uint64_t cookie_of(int function, int site)
 {
 	return function | cost_class__of_entry(site) << WIRE_COOKIE_COST;
@@ -434,6 +482,17 @@ static void evaluate_cold(const struct calibration *cal, const struct measure *m
 		out->cold_gain = MAX_GAIN;
 }
 
+static void evaluate_system_calls(const struct calibration *cal, struct probe_costs *out)
+{
+	double spread, whole_ns = median(cal->rounds[SYSTEM_CALL], false, &spread);
+	double inside_ns = median(cal->rounds[SYSTEM_CALL], true, &spread);
+
+	if (inside_ns > whole_ns)
+		inside_ns = whole_ns;
+	out->classes[WIRE_COST_SYSTEM_CALL] = cost(whole_ns, inside_ns);
+	log_debug("calibration: a system call: %.0f ns, %.0f of it inside", whole_ns, inside_ns);
+}
+
 static void evaluate(const struct calibration *cal, struct probe_costs *out)
 {
 	static const uint8_t exit_class[] = {WIRE_COST_EXIT_STEP, WIRE_COST_EXIT_JMP,
@@ -510,6 +569,8 @@ static int measure(struct calibration *cal)
 	collector__drop(cal->c, PASSED, 1);
 	if (!err)
 		err = measure_all(cal);
+	if (!err)
+		err = measure_system_calls(cal);
 	child_end(cal);
 	tracer__end_rehearsal(cal->tr, cal->child);
 	return err;
@@ -518,17 +579,19 @@ static int measure(struct calibration *cal)
 /* What costs are kept by. */
 #define PROGRAMS_MAX 64
 
-static void name_programs(char programs[PROGRAMS_MAX], const char *backend, bool calls)
+static void name_programs(char programs[PROGRAMS_MAX], const char *backend, bool calls,
+			  bool system_calls)
 {
-	snprintf(programs, PROGRAMS_MAX, "%s%s", backend, calls ? "-calls" : "");
+	snprintf(programs, PROGRAMS_MAX, "%s%s%s", backend, calls ? "-calls" : "",
+		 system_calls ? "-syscalls" : "");
 }
 
-bool calibrate__is_done(const char *backend, bool calls)
+bool calibrate__is_done(const char *backend, bool calls, bool system_calls)
 {
 	char programs[PROGRAMS_MAX];
 	struct probe_costs costs;
 
-	name_programs(programs, backend, calls);
+	name_programs(programs, backend, calls, system_calls);
 	return cache__read(CACHE, programs, &costs);
 }
 
@@ -540,7 +603,8 @@ int calibrate__run(struct tracer *tr, struct collector *c, struct probe_costs *o
 	int err;
 
 	memset(out, 0, sizeof(*out));
-	name_programs(programs, tracer__backend(tr), tracer__keeps_calls(tr));
+	name_programs(programs, tracer__backend(tr), tracer__keeps_calls(tr),
+		      tracer__watches_system_calls(tr));
 	if (cache__read(CACHE, programs, out))
 		return 0;
 	cal = calloc(1, sizeof(*cal));
@@ -551,6 +615,7 @@ int calibrate__run(struct tracer *tr, struct collector *c, struct probe_costs *o
 	err = measure(cal);
 	if (!err) {
 		evaluate(cal, out);
+		evaluate_system_calls(cal, out);
 		cache__write(CACHE, programs, out);
 	}
 	collector__reset(c);

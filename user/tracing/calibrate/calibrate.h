@@ -13,7 +13,7 @@ struct probe_costs;
 struct tracer;
 
 /* The collector's `functions_cnt` must be at least this. */
-#define CALIBRATE_FUNCTIONS 24
+#define CALIBRATE_FUNCTIONS 25
 
 /*
  * Before the target's probes are attached and the gate is opened; takes less than 100 ms, or next
@@ -23,6 +23,6 @@ struct tracer;
 int calibrate__run(struct tracer *tr, struct collector *c, struct probe_costs *out);
 
 /* Whether that was done before, for programs of this backend. `calls`: they keep single calls. */
-bool calibrate__is_done(const char *backend, bool calls);
+bool calibrate__is_done(const char *backend, bool calls, bool system_calls);
 
 #endif

@@ -217,10 +217,18 @@ static int take(struct sample_store *s, const struct bpf_tables *t, const struct
 				&(struct sample_figures){e->cnt, e->cnt * s->weight_ns, 0});
 }
 
+/* Whether the node is a path that ends in that function. */
+static bool is_path_of(const struct bpf_tables *t, uint32_t node, uint32_t function)
+{
+	return bpf_tables__node(t, node) && t->nodes[node].parent &&
+	       t->nodes[node].function == function;
+}
+
 /* The functions of a wait: behind the program's the system call, why it waits, and for which lock.
  */
-static int wait_functions(struct sample_store *s, const struct wire_wait *w, uint32_t reason,
-			  uint32_t *functions, size_t *cnt)
+static int wait_functions(struct sample_store *s, const struct bpf_tables *t,
+			  const struct wire_wait *w, uint32_t reason, uint32_t *functions,
+			  size_t *cnt)
 {
 	const struct code_place leaves[] = {
 		{.object = RESOLVE_CALL, .vaddr = w->call + 1},
@@ -230,8 +238,12 @@ static int wait_functions(struct sample_store *s, const struct wire_wait *w, uin
 	size_t leaves_cnt = reason == WIRE_REASON_LOCK && w->lock ? 3 : 2;
 	int err = program_functions(s, &w->user, functions, cnt);
 
-	for (size_t i = 0; !err && i < leaves_cnt; i++)
-		err = function_at(s, &leaves[i], &functions[(*cnt)++]);
+	for (size_t i = 0; !err && i < leaves_cnt; i++) {
+		err = function_at(s, &leaves[i], &functions[*cnt]);
+		/* With --syscalls the path ends in the system call itself. */
+		if (i || *cnt || !is_path_of(t, w->spot.node, functions[0]))
+			(*cnt)++;
+	}
 	return err;
 }
 
@@ -286,7 +298,7 @@ int sample_store__add_wait(struct sample_store *s, const struct bpf_tables *t,
 
 	if (!tree)
 		return w->spot.node ? 0 : -ENOMEM;
-	err = wait_functions(s, w, end->reason, functions, &cnt);
+	err = wait_functions(s, t, w, end->reason, functions, &cnt);
 	if (err)
 		return err;
 	if (end->waker)

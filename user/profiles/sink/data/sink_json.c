@@ -5,7 +5,9 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "calls/call_errors.h"
 #include "calls/distribution.h"
 #include "calls/estimate.h"
 #include "calls/profile.h"
@@ -134,19 +136,47 @@ static void write_function(struct json *j, const struct profile *p, uint32_t fun
 	json_member_bool(j, "whole", l->whole);
 	if (!l->whole)
 		json_member_u64(j, "whole_until_ns", l->whole_until_ns);
+}
+
+/* Of a system call that has failed: "errors":{"ENOENT":3}. */
+static void write_errors(struct json *j, const struct profile *p, const struct call_error *errors,
+			 size_t cnt)
+{
+	if (!cnt)
+		return;
+	json_member_open(j, "errors", '{');
+	for (size_t i = 0; i < cnt; i++) {
+		const char *name = p->functions[errors[i].error].symbol;
+		char word[32];
+
+		snprintf(word, sizeof(word), "%.*s", (int)strcspn(name + 1, "]"), name + 1);
+		json_member_u64(j, word, errors[i].calls);
+	}
 	json_close(j, '}');
 }
 
-static void write_functions(struct json *j, const struct profile *p,
-			    const struct listing *functions)
+static int write_functions(struct json *j, const struct profile *p, const struct listing *functions)
 {
-	size_t i;
+	size_t i, cnt, from = 0, to;
+	struct call_error *errors;
+	int err = call_errors__new(p, &errors, &cnt);
 
+	if (err)
+		return err;
 	json_member_open(j, "functions", '[');
-	for (i = 0; i < p->functions_cnt; i++)
-		if (functions[i].listed)
+	for (i = 0; i < p->functions_cnt; i++) {
+		for (to = from; to < cnt && errors[to].function == i;)
+			to++;
+		if (functions[i].listed) {
 			write_function(j, p, i, &functions[i]);
+			write_errors(j, p, errors + from, to - from);
+			json_close(j, '}');
+		}
+		from = to;
+	}
 	json_close(j, ']');
+	free(errors);
+	return 0;
 }
 
 static void open_node(struct json *j, const struct profile *p, uint32_t node, uint32_t id)
@@ -266,7 +296,7 @@ static int write_json(const struct profile *p, const struct sink_options *opts, 
 	json_member_u64(&j, "paused_ns", p->paused_ns);
 	if (p->sample_period_ns)
 		json_member_u64(&j, "sample_period_ns", p->sample_period_ns);
-	write_functions(&j, p, functions);
+	err = write_functions(&j, p, functions);
 	json_member_open(&j, "threads", '[');
 	for (i = 0; i < p->threads_cnt; i++)
 		if (p->threads[i].first_root)
@@ -279,7 +309,8 @@ static int write_json(const struct profile *p, const struct sink_options *opts, 
 		write_drop(&j, p, &p->drops[i], &functions[p->drops[i].function]);
 	json_close(&j, ']');
 	write_probes(&j, &p->probes);
-	err = lines_json__write(&j, p, functions);
+	if (!err)
+		err = lines_json__write(&j, p, functions);
 	sessions_json__write(&j, p, functions);
 	json_close(&j, '}');
 	fputc('\n', out);
