@@ -32,7 +32,7 @@
 #include "run/result.h"
 #include "run/run.h"
 #include "run/samples.h"
-#include "run/slo_watch.h"
+#include "run/slo/slo_watch.h"
 #include "run/pause.h"
 #include "run/watch.h"
 #include "security/privilege.h"
@@ -475,7 +475,9 @@ int trace_and_tell(const struct options *o, bool *recorded)
 		return OPTIONS_USAGE_STATUS;
 	}
 	signals__ignore();
-	err = prepare__run(&r);
+	err = o->slos_cnt ? slo_watch__new(&r) : 0;
+	if (!err)
+		err = prepare__run(&r);
 	if (!err)
 		err = run_start(&r);
 	if (err) {

@@ -37,19 +37,28 @@ void pause__start(struct run *r)
 		log_info("switched off: SIGUSR1 to PID %d switches on", getpid());
 }
 
-static int switch_off(struct run *r)
+/* Silently. */
+static int stop(struct run *r)
 {
 	struct pause *s = &r->pause;
-	int err;
+	int err = tracer__switch_off(r->tracer, &s->since_ns);
 
-	if (s->off)
-		return 0;
-	err = tracer__switch_off(r->tracer, &s->since_ns);
 	if (err)
 		return err;
 	s->off = true;
 	collector__end_waits(r->collector, s->since_ns);
 	controller__off(r->controller, s->since_ns);
+	return 0;
+}
+
+static int switch_off(struct run *r)
+{
+	struct pause *s = &r->pause;
+	int err = s->off ? 0 : stop(r);
+
+	if (err)
+		return err;
+	s->rests = false;
 	progress__clear(&r->progress);
 	log_info("switched off at %.3f s", at(r, s->since_ns));
 	return 0;
@@ -60,32 +69,61 @@ int pause__notice(struct run *r)
 	return !r->pause.off && tracer__stopped_ns(r->tracer) ? switch_off(r) : 0;
 }
 
-static int switch_on(struct run *r)
+/* Silently; *at_ns = when. */
+static int go_on(struct run *r, uint64_t *at_ns)
 {
 	struct pause *s = &r->pause;
-	uint64_t now;
-	int err = 0;
+	int err = s->suspended ? tracer__resume(r->tracer, r->plan, r->target) : 0;
 
-	if (!s->off)
-		return 0;
-	progress__clear(&r->progress);
-	if (s->suspended)
-		err = tracer__resume(r->tracer, r->plan, r->target);
 	if (err)
 		return err;
-	now = now_ns();
-	s->suspended = s->off = false;
-	s->paused_ns += now - s->since_ns;
-	controller__on(r->controller, now);
+	*at_ns = now_ns();
+	s->suspended = s->off = s->rests = false;
+	s->paused_ns += *at_ns - s->since_ns;
+	controller__on(r->controller, *at_ns);
 	tracer__open_gate(r->tracer);
-	log_info("switched on at %.3f s", at(r, now));
 	return 0;
+}
+
+static int switch_on(struct run *r)
+{
+	uint64_t now;
+	int err;
+
+	if (!r->pause.off)
+		return 0;
+	progress__clear(&r->progress);
+	err = go_on(r, &now);
+	if (!err)
+		log_info("switched on at %.3f s", at(r, now));
+	return err;
+}
+
+int pause__rest(struct run *r)
+{
+	struct pause *s = &r->pause;
+	int err;
+
+	if (s->off)
+		return 0;
+	err = stop(r);
+	if (!err)
+		err = tracer__rest(r->tracer);
+	s->rests = s->suspended = !err;
+	return err;
+}
+
+int pause__wake(struct run *r)
+{
+	uint64_t now;
+
+	return r->pause.rests ? go_on(r, &now) : 0;
 }
 
 int pause__toggle(struct run *r)
 {
 	r->pause.by_hand = true;
-	return r->pause.off ? switch_on(r) : switch_off(r);
+	return r->pause.off && !r->pause.rests ? switch_on(r) : switch_off(r);
 }
 
 int pause__skipped(struct run *r)

@@ -18,6 +18,11 @@ void pause__start(struct run *r);
 
 /* All return 0, or -errno with one line logged. */
 int pause__toggle(struct run *r);
+/* Off for moments, with the probes out at once, and on again: nobody is told. Nothing if somebody
+ * has switched it off. */
+int pause__rest(struct run *r);
+int pause__wake(struct run *r);
+
 /* The seconds of --skip are over: switches on, unless somebody has switched it before. */
 int pause__skipped(struct run *r);
 

@@ -21,7 +21,6 @@
 #include "run/roles.h"
 #include "run/run.h"
 #include "run/samples.h"
-#include "run/slo_watch.h"
 #include "run/watch.h"
 #include "security/privilege.h"
 #include "target/adopt.h"
@@ -75,9 +74,7 @@ static int make_plan(struct run *r)
 
 	r->plan_opts = selection__plan_options(&r->selection, o);
 	r->plan_opts.grows = r->plan_opts.attaches = true;
-	err = o->slos_cnt ? slo_watch__new(r) : 0;
-	if (!err)
-		err = watch__new(&r->watch);
+	err = watch__new(&r->watch);
 	if (!err)
 		err = privilege__check();
 	if (!err)

@@ -50,6 +50,7 @@ struct callers {
 struct pause {
 	bool off;
 	bool by_hand;	    /* somebody has switched it */
+	bool rests;	    /* it is off for a moment: see pause__rest() */
 	bool suspended;	    /* the probes are out */
 	uint64_t since_ns;  /* when it was switched off */
 	uint64_t paused_ns; /* of pauses that have ended */

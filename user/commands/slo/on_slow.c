@@ -39,6 +39,7 @@ struct answer {
 
 struct on_slow {
 	const char *command;
+	int limit_ms;
 	pid_t pid;
 	int channel; /* -1: the process has gone */
 	bool busy;
@@ -78,21 +79,22 @@ static bool ends_within(int pidfd, int channel, int ms)
 	return n > 0 && (fds[0].revents & POLLIN);
 }
 
-static void run_command(const char *command, const struct request *q, int channel, struct answer *a)
+static void run_command(const struct on_slow *s, const struct request *q, int channel,
+			struct answer *a)
 {
 	pid_t pid = fork();
 	int pidfd;
 
 	*a = (struct answer){0};
 	if (!pid)
-		become(command, q);
+		become(s->command, q);
 	pidfd = pid < 0 ? -1 : syscall(SYS_pidfd_open, pid, 0);
 	if (pidfd < 0) {
 		a->err = errno;
 		if (pid < 0)
 			return;
 		kill(pid, SIGKILL);
-	} else if (!ends_within(pidfd, channel, ON_SLOW_SECONDS * 1000)) {
+	} else if (!ends_within(pidfd, channel, s->limit_ms)) {
 		a->timed_out = 1;
 		/* Its group, which setsid() has made; if it has not come so far, it alone. */
 		if (kill(-pid, SIGTERM))
@@ -107,7 +109,7 @@ static void run_command(const char *command, const struct request *q, int channe
 		close(pidfd);
 }
 
-static void serve(const char *command, int channel)
+static void serve(const struct on_slow *s, int channel)
 {
 	static struct request q;
 	struct answer a;
@@ -125,13 +127,13 @@ static void serve(const char *command, int channel)
 			continue;
 		if (n != sizeof(q))
 			_exit(0);
-		run_command(command, &q, channel, &a);
+		run_command(s, &q, channel, &a);
 		if (send(channel, &a, sizeof(a), MSG_NOSIGNAL) != sizeof(a))
 			_exit(0);
 	}
 }
 
-int on_slow__start(const char *command, struct on_slow **out)
+int on_slow__start(const char *command, int limit_ms, struct on_slow **out)
 {
 	struct on_slow *s = calloc(1, sizeof(*s));
 	int ends[2], err = s ? 0 : -ENOMEM;
@@ -144,10 +146,11 @@ int on_slow__start(const char *command, struct on_slow **out)
 		return err;
 	}
 	s->command = command;
+	s->limit_ms = limit_ms;
 	s->pid = fork();
 	if (!s->pid) {
 		close(ends[0]);
-		serve(command, ends[1]);
+		serve(s, ends[1]);
 	}
 	close(ends[1]);
 	s->channel = ends[0];
@@ -189,8 +192,8 @@ static void tell(const struct on_slow *s, const struct answer *a)
 	if (a->err)
 		log_warn("--on-slow %.*s: it could not be run: %s", width, name, strerror(a->err));
 	else if (a->timed_out)
-		log_warn("--on-slow %.*s: it was ended, as it took longer than %d s", width, name,
-			 ON_SLOW_SECONDS);
+		log_warn("--on-slow %.*s: it was ended, as it took longer than %g s", width, name,
+			 s->limit_ms / 1e3);
 	else if (WIFSIGNALED(a->status))
 		log_warn("--on-slow %.*s: signal %d has ended it", width, name,
 			 WTERMSIG(a->status));

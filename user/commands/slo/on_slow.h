@@ -8,21 +8,21 @@
  *   notify -u low slow/0000000001-20261124T013600Z.data
  *
  * with PROFTRACE_WHY, the sentence about it, in its environment, in a session of its own, with its
- * output on our standard error. One at a time; what takes longer than ON_SLOW_SECONDS is ended,
- * with all that it has started and that has not left its process group.
+ * output on our standard error. One at a time; what takes too long is ended, with all that it has
+ * started and that has not left its process group.
  */
 #ifndef PROFTRACE_SLO_ON_SLOW_H
 #define PROFTRACE_SLO_ON_SLOW_H
 
 #include <stdbool.h>
 
-#define ON_SLOW_SECONDS 60
+#define ON_SLOW_MS 60000
 
 struct on_slow;
 
-/* Before there is anything that the process should not inherit. `command` is borrowed. Returns 0,
- * or -errno with one line logged. */
-int on_slow__start(const char *command, struct on_slow **out);
+/* Before there is anything that the process should not inherit. `command` is borrowed; it may take
+ * `limit_ms`. Returns 0, or -errno with one line logged. */
+int on_slow__start(const char *command, int limit_ms, struct on_slow **out);
 
 /* Ends what still runs. Accepts NULL. */
 void on_slow__free(struct on_slow *s);

@@ -437,6 +437,11 @@ int tracer__suspend(struct tracer *tr)
 	return groups__suspend(&tr->groups);
 }
 
+int tracer__rest(struct tracer *tr)
+{
+	return groups__suspend(&tr->groups);
+}
+
 int tracer__resume(struct tracer *tr, const struct plan *p, const struct target *t)
 {
 	int err;

@@ -230,6 +230,8 @@ int tracer__switch_off(struct tracer *tr, uint64_t *at_ns);
  * or -errno with one line logged.
  */
 int tracer__suspend(struct tracer *tr);
+/* As tracer__suspend(), for moments: what is attached to the scheduler stays, too. */
+int tracer__rest(struct tracer *tr);
 int tracer__resume(struct tracer *tr, const struct plan *p, const struct target *t);
 
 /* The CPU time that an ended process has had, in ns; false: not known. */

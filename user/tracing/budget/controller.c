@@ -202,6 +202,13 @@ double controller__call_cost(const struct controller *s, uint32_t function,
 	       call_cost__unwinding_ns(s->in->tracer);
 }
 
+double controller__call_ns(struct controller *s, uint32_t function)
+{
+	const struct function_usage none = {.factor = 1};
+
+	return burdened_cost(s, &s->in->plan->functions[function], &none);
+}
+
 /* As far as it does not depend on what was called. */
 static struct budget_function budget_function_of(const struct controller *s, uint32_t index,
 						 const struct function_usage *u)

@@ -23,6 +23,9 @@ void controller__free(struct controller *s); /* accepts NULL */
 /* Before the start: drops what would be too much. `forecast` by function. Returns 0 or -ENOMEM. */
 int controller__expect(struct controller *s, const struct forecast_function *forecast);
 
+/* What a call of the function costs the target, in ns, as calibrated. */
+double controller__call_ns(struct controller *s, uint32_t function);
+
 /* The function is never dropped, as an option names it. Returns 0 or -ENOMEM. */
 int controller__keep(struct controller *s, uint32_t function);
 

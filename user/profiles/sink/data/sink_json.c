@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calls/call_errors.h"
 #include "calls/distribution.h"
 #include "calls/estimate.h"
 #include "calls/profile.h"
 #include "calls/walk.h"
 #include "sink/accounts.h"
+#include "sink/call_errors.h"
 #include "sink/data/lines_json.h"
 #include "sink/diffs.h"
 #include "sink/listing.h"

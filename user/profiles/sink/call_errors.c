@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "calls/call_errors.h"
+#include "sink/call_errors.h"
 
 #include <errno.h>
 #include <stdlib.h>

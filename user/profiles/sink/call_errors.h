@@ -3,8 +3,8 @@
  * Errors of system calls (--syscalls). In a profile they are marks, below the call that has failed:
  * a path "[openat] > [ENOENT]". Here they are added up by system call.
  */
-#ifndef PROFTRACE_CALLS_CALL_ERRORS_H
-#define PROFTRACE_CALLS_CALL_ERRORS_H
+#ifndef PROFTRACE_SINK_CALL_ERRORS_H
+#define PROFTRACE_SINK_CALL_ERRORS_H
 
 #include <stdbool.h>
 #include <stddef.h>

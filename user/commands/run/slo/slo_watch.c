@@ -4,7 +4,7 @@
  * start on: so what came before is there when a rule is broken. A recording is a copy of that file,
  * made when all that is wanted is in it.
  */
-#include "run/slo_watch.h"
+#include "run/slo/slo_watch.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -22,6 +22,7 @@
 #include "run/result.h"
 #include "run/roles.h"
 #include "run/run.h"
+#include "run/slo/slo_duty.h"
 #include "slo/explain.h"
 #include "slo/machine.h"
 #include "slo/on_slow.h"
@@ -44,6 +45,7 @@ struct incident {
 struct slo_watch {
 	struct slo_windows *windows;
 	struct slo_machine machine;
+	struct slo_duty duty;
 	struct on_slow *on_slow; /* NULL: none is to be run */
 	struct incident incident;
 	struct explainer explainer;
@@ -61,7 +63,7 @@ int slo_watch__new(struct run *r)
 
 	r->slo = s;
 	if (!err && r->o->on_slow)
-		err = on_slow__start(r->o->on_slow, &s->on_slow);
+		err = on_slow__start(r->o->on_slow, ON_SLOW_MS, &s->on_slow);
 	return err;
 }
 
@@ -223,6 +225,12 @@ static int judge(struct run *r, uint64_t now_ns)
 	return act(r, slo_machine__judged(&s->machine, look.broken, now_ns), now_ns);
 }
 
+/* Whether all that is below is wanted. */
+static bool is_looking(const struct slo_machine *m)
+{
+	return m->state == SLO_WATCHING || m->state == SLO_RECORDING;
+}
+
 int slo_watch__tick(struct run *r, uint64_t now_ns)
 {
 	struct slo_watch *s = r->slo;
@@ -237,6 +245,8 @@ int slo_watch__tick(struct run *r, uint64_t now_ns)
 	tell(r, false);
 	on_slow__look(s->on_slow, false);
 	err = s->functions_cnt < r->plan->functions_cnt ? slo_watch__add(r, now_ns) : 0;
+	if (!err)
+		err = slo_duty__tick(r, &s->duty, is_looking(&s->machine), now_ns);
 	if (err || now_ns < s->due_ns)
 		return err ? err : act(r, slo_machine__tick(&s->machine, now_ns), now_ns);
 	s->due_ns += r->o->slo_window_ns;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* --slo in a run: rules are judged, and where one is broken the run looks closer, and makes a
- * recording. Inside cmd/ and run/ only. */
-#ifndef PROFTRACE_RUN_SLO_WATCH_H
-#define PROFTRACE_RUN_SLO_WATCH_H
+ * recording. It is above run/, which knows nothing of it. */
+#ifndef PROFTRACE_RUN_SLO_SLO_WATCH_H
+#define PROFTRACE_RUN_SLO_SLO_WATCH_H
 
 #include <stdint.h>
 
