@@ -48,7 +48,7 @@ class Slo(harness.TestCase):
 
     def test_broken(self):
         """From healthy to slow: what is below the function tells why."""
-        target, tracer, folder = self.start("-F", "*", every=3)
+        target, tracer, folder = self.start(every=3)
         target.signal(signal.SIGUSR1)
         line = self.verdict(tracer)
         self.assertIn("waiting in wait_for_disk", line)
@@ -79,7 +79,7 @@ class Slo(harness.TestCase):
         with open(script, "w", encoding="utf-8") as file:
             file.write('#!/bin/sh\necho "told $1 of $2: $PROFTRACE_WHY" >&2\n')
         os.chmod(script, 0o755)
-        target, tracer, folder = self.start("-F", "*", "--on-slow", f"{script} word", every=3)
+        target, tracer, folder = self.start("--on-slow", f"{script} word", every=3)
         target.signal(signal.SIGUSR1)
         line = tracer.stderr.wait_lines("told word of")[0]
         self.assertIn(folder, line)

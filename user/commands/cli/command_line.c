@@ -71,10 +71,14 @@ static error_t add_triggers(struct options *o)
  * those of rules are, whatever else is. */
 static error_t add_asserted(struct options *o)
 {
+	static char all[] = "*";
 	bool ok = true;
 
 	for (size_t i = 0, named = o->filters_cnt; ok && !named && i < o->assertions_cnt; i++)
 		ok = option_append(&o->filters, &o->filters_cnt, o->assertions[i].glob);
+	/* All of the program may be looked at closer. */
+	if (ok && o->slos_cnt && !o->filters_cnt)
+		ok = option_append(&o->filters, &o->filters_cnt, all);
 	for (size_t i = 0; ok && i < o->slos_cnt; i++)
 		ok = option_append(&o->filters, &o->filters_cnt, o->slos[i].glob);
 	return ok ? 0 : ENOMEM;

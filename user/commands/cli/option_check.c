@@ -338,7 +338,7 @@ error_t option_check__all(struct options *o)
 		return complain(o, "--skip: nothing is left of -d, which counts from the start");
 	if (o->quiet && o->verbose)
 		return complain(o, "-q and -v exclude each other");
-	o->filtered = o->filters_cnt || o->lines_cnt;
+	o->filtered = (o->filters_cnt && !o->slos_cnt) || o->lines_cnt;
 	o->tells_overhead = o->max_overhead == OVERHEAD_NOT_GIVEN && o->filtered;
 	if (o->max_overhead == OVERHEAD_NOT_GIVEN)
 		o->max_overhead = o->filtered ? 0 : DEFAULT_MAX_OVERHEAD;

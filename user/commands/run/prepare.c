@@ -234,6 +234,8 @@ static int attach(struct run *r)
 	r->surveyed_ns = survey.took_ns;
 	if (!attached && survey.forecast)
 		attached = controller__expect(r->controller, survey.forecast);
+	if (!attached && r->o->slos_cnt)
+		attached = controller__hold(r->controller);
 	if (!attached)
 		attached = tracer__watch_system_calls(r->tracer);
 	if (!attached)

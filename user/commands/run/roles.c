@@ -70,24 +70,29 @@ static bool may_come(const struct run *r, const char *glob)
 	return r->o->follow || (colon && colon != glob && colon[1] != ':');
 }
 
-/* Whether some function is named by an option that needs one. */
-static int check_glob(const struct run *r, const char *option, const char *glob)
+static bool is_planned(const struct run *r, const char *glob)
+{
+	for (size_t i = 0; i < r->plan->functions_cnt; i++) {
+		if (roles__is_named(r, i, glob))
+			return true;
+	}
+	return false;
+}
+
+static int check_session(const struct run *r, const char *glob)
 {
 	char names[256];
-	bool found = false;
 
-	for (size_t i = 0; i < r->plan->functions_cnt && !found; i++)
-		found = roles__is_named(r, i, glob);
-	if (found)
+	if (is_planned(r, glob))
 		return 0;
 	if (may_come(r, glob)) {
-		log_warn("%s %s: no such function is traced, so far (-l tells why)", option, glob);
+		log_warn("--session %s: no such function is traced, so far (-l tells why)", glob);
 		return 0;
 	}
 	unmatched__nearest(r->plan, glob, names, sizeof(names));
-	log_error("%s %s: no function that is traced matches%s%s; -F chooses what is traced, -l "
-		  "lists it",
-		  option, glob, *names ? "; the nearest: " : "", names);
+	log_error("--session %s: no function that is traced matches%s%s; -F chooses what is "
+		  "traced, -l lists it",
+		  glob, *names ? "; the nearest: " : "", names);
 	return -ENOENT;
 }
 
@@ -97,9 +102,10 @@ int roles__check(struct run *r)
 	int err = 0;
 
 	for (size_t g = 0; !err && g < o->sessions_cnt; g++)
-		err = check_glob(r, "--session", o->sessions[g]);
+		err = check_session(r, o->sessions[g]);
+	/* They are among the filters: it has been said what matches nothing. */
 	for (size_t g = 0; !err && g < o->slos_cnt; g++)
-		err = check_glob(r, "--slo", o->slos[g].glob);
+		err = is_planned(r, o->slos[g].glob) || may_come(r, o->slos[g].glob) ? 0 : -ENOENT;
 	return err;
 }
 

@@ -206,7 +206,7 @@ double controller__call_ns(struct controller *s, uint32_t function)
 {
 	const struct function_usage none = {.factor = 1};
 
-	return burdened_cost(s, &s->in->plan->functions[function], &none);
+	return controller__call_cost(s, function, &none);
 }
 
 /* As far as it does not depend on what was called. */
@@ -281,9 +281,7 @@ static int note_drop(struct controller *s, uint32_t function, double own_ns, uin
 	return 0;
 }
 
-/* Takes probes out for good. What is kept in part keeps them. Where that cannot be, the calls of
- * dropped functions are passed over for the rest of the run, which is no reason to end it. */
-static int take_out(struct controller *s)
+int controller__take_out(struct controller *s)
 {
 	int err = s->in->sample_hot ? 0
 				    : tracer__drop(s->in->tracer, s->in->plan, s->in->target,
@@ -333,7 +331,7 @@ int controller__expect(struct controller *s, const struct forecast_function *for
 		return 0;
 	err = drop_chosen(s, span_ns, s->start_ns);
 	if (!err)
-		err = take_out(s); /* they have no probes as yet, and will not get any */
+		err = controller__take_out(s); /* they have no probes as yet, and will not get any */
 	log_debug("before the start: %zu functions are dropped", chosen);
 	return err;
 }
@@ -464,7 +462,7 @@ int controller__look(struct controller *s, uint64_t now_ns)
 	if (!err && quiet && s->in->limit && !s->fast_polling)
 		err = returns__look(s, now_ns);
 	if (!err && s->undone)
-		err = take_out(s);
+		err = controller__take_out(s);
 	if (!err && !s->undone && !s->fast_polling)
 		err = bursts__look(s->bursts, now_ns);
 	return err;

@@ -57,6 +57,11 @@ struct controller_chosen controller__chosen(const struct controller *s);
 /* Nothing is chosen any more: all functions are judged alike again. */
 void controller__release(struct controller *s);
 
+/* Has all functions go for a while that are neither kept nor chosen: they come back as they are
+ * chosen. Regions stay, as they could not. Before the start they get no probes at all. Returns 0 or
+ * -ENOMEM. */
+int controller__hold(struct controller *s);
+
 /* From here on time counts: when the gate is open and before the target runs. */
 void controller__start(struct controller *s, uint64_t now_ns);
 

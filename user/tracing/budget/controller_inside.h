@@ -72,6 +72,11 @@ double controller__call_cost(const struct controller *s, uint32_t function,
  * budget, too. */
 double controller__probes_limit(struct controller *s);
 
+/* Takes probes of what is gone out for good. What is kept in part keeps them. Where that cannot be,
+ * the calls of dropped functions are passed over for the rest of the run, which is no reason to end
+ * it. Returns 0 or -ENOMEM. */
+int controller__take_out(struct controller *s);
+
 /* A function has been dropped: notes when it may come back. */
 void returns__note_drop(struct controller *s, uint32_t function, uint64_t now_ns);
 

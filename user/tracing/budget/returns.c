@@ -266,3 +266,24 @@ void controller__release(struct controller *s)
 		s->chosen[f] = 0;
 	s->chosen_told = false;
 }
+
+int controller__hold(struct controller *s)
+{
+	int err = controller__grow(s);
+	size_t held = 0;
+
+	for (uint32_t f = 0; !err && f < s->functions_cnt; f++) {
+		if (s->gone[f] || s->kept[f] || s->chosen[f] ||
+		    s->in->plan->functions[f].kind != PLAN_FUNCTION ||
+		    collector__has_role(s->in->collector, f))
+			continue;
+		collector__drop(s->in->collector, f, 1);
+		s->gone[f] = true;
+		held++;
+	}
+	s->told = true; /* what is kept is watched within a budget of its own */
+	log_debug("%zu functions are held back", held);
+	if (held)
+		s->undone = true;
+	return err || !held ? err : controller__take_out(s);
+}

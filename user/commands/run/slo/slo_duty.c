@@ -97,9 +97,9 @@ int slo_duty__tick(struct run *r, struct slo_duty *d, bool needed, uint64_t now_
 	if (on_ns < d->least_ns || (cpu_ns < LEAST_CPU_NS && on_ns < r->o->slo_window_ns))
 		return 0;
 	cost_ns = (double)(collector__calls(r->collector) - d->calls) * d->call_ns;
-	d->share = cost_ns < SPARED * (double)on_ns ? 0
-		   : (double)cpu_ns > cost_ns	    ? cost_ns / ((double)cpu_ns - cost_ns)
-						    : d->share;
+	d->load = (double)cpu_ns / (double)on_ns;
+	if ((double)cpu_ns > cost_ns)
+		d->share = cost_ns / ((double)cpu_ns - cost_ns);
 	begin(r, d, now_ns);
-	return rest(r, d, on_ns, now_ns);
+	return cost_ns < SPARED * (double)on_ns ? 0 : rest(r, d, on_ns, now_ns);
 }

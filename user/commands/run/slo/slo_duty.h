@@ -18,7 +18,8 @@ struct slo_duty {
 	uint64_t since_ns;	/* of what is measured, or of the rest */
 	uint64_t calls, cpu_ns; /* then */
 	uint64_t rest_ns;
-	double share; /* what probes cost while on, of the target's own CPU time */
+	/* What probes cost while on, of the target's own CPU time; and its CPU time a second. */
+	double share, load;
 	bool told;
 };
 

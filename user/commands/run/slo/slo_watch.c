@@ -14,10 +14,12 @@
 
 #include "calls/profile.h"
 #include "cli/options.h"
+#include "budget/controller.h"
 #include "collect/collector.h"
 #include "plan/plan.h"
 #include "recording/folder.h"
 #include "recording/recorder.h"
+#include "run/pause.h"
 #include "run/progress.h"
 #include "run/result.h"
 #include "run/roles.h"
@@ -32,7 +34,8 @@
 #include "util/log.h"
 #include "util/text.h"
 
-#define RECORDINGS_MAX 20 /* in the folder */
+#define RECORDINGS_MAX 20   /* in the folder */
+#define LEAST_LOAD     0.02 /* of a processor, for what is below */
 #define NAME_SIZE      200
 
 /* A broken rule that is looked into. */
@@ -78,6 +81,12 @@ void slo_watch__free(struct slo_watch *s)
 	free(s);
 }
 
+/* Whether all that is below is wanted. */
+static bool is_looking(const struct slo_machine *m)
+{
+	return m->state == SLO_WATCHING || m->state == SLO_RECORDING;
+}
+
 int slo_watch__add(struct run *r, uint64_t now_ns)
 {
 	struct slo_watch *s = r->slo;
@@ -98,7 +107,8 @@ int slo_watch__add(struct run *r, uint64_t now_ns)
 		}
 	}
 	s->functions_cnt = r->plan->functions_cnt;
-	return err;
+	/* What has been loaded since is to wait for being looked at, too. */
+	return err || is_looking(&s->machine) ? err : controller__hold(r->controller);
 }
 
 /* "handle: p99 is 12.3 ms in 812 calls, not < 5ms" */
@@ -114,22 +124,57 @@ static void describe(const struct run *r, const struct incident *x, char *buf, s
 		 text_count(x->calls, calls, sizeof(calls)), x->calls == 1 ? "" : "s", bound);
 }
 
+/* What exact probes may cost while it is looked closer: what watching costs comes on top of the
+ * budget; and however little the target does, it may be a part of a processor. */
+static double limit_of(const struct run *r)
+{
+	const struct slo_duty *d = &r->slo->duty;
+	double limit = r->o->max_overhead / 100;
+
+	return limit ? limit + d->share + (d->load > 0 ? LEAST_LOAD / d->load : 0) : 0;
+}
+
+/* All that may be called below the functions: as far as the budget goes. */
+static int choose_all(struct run *r, uint64_t at_ns)
+{
+	size_t cnt = r->plan->functions_cnt;
+	uint32_t *functions = calloc(cnt + 1, sizeof(*functions));
+	double limit = limit_of(r);
+	int err = functions ? 0 : -ENOMEM;
+
+	controller__limit(r->controller, limit);
+	for (size_t i = 0; !err && i < cnt; i++)
+		functions[i] = i;
+	if (!err)
+		err = controller__choose(r->controller, functions, cnt,
+					 limit ? CHOICE_LAST : CHOICE_FIRM, at_ns);
+	free(functions);
+	/* Those that cannot be put in are missing, no more. */
+	return err == -ENOMEM ? err : 0;
+}
+
 /* Makes what is below the function exact. */
-static int look_closer(struct run *r, uint64_t now_ns)
+static int look_closer(struct run *r, uint64_t at_ns)
 {
 	struct incident *x = &r->slo->incident;
 	char text[NAME_SIZE + 128];
+	int err;
 
-	x->from_ns = now_ns - r->start_ns;
 	describe(r, x, text, sizeof(text));
 	progress__clear(&r->progress);
 	log_info("%s: looking closer", text);
-	return 0;
+	err = pause__wake(r);
+	if (!err)
+		err = choose_all(r, at_ns);
+	x->from_ns = now_ns() - r->start_ns;
+	return err;
 }
 
 static int let_go(struct run *r)
 {
-	return 0;
+	controller__release(r->controller);
+	controller__limit(r->controller, r->o->max_overhead / 100);
+	return controller__hold(r->controller);
 }
 
 /* The recording of an incident, and who looks at it. That nothing can be written is no reason to
@@ -223,12 +268,6 @@ static int judge(struct run *r, uint64_t now_ns)
 	if (!look.judged)
 		return act(r, slo_machine__tick(&s->machine, now_ns), now_ns);
 	return act(r, slo_machine__judged(&s->machine, look.broken, now_ns), now_ns);
-}
-
-/* Whether all that is below is wanted. */
-static bool is_looking(const struct slo_machine *m)
-{
-	return m->state == SLO_WATCHING || m->state == SLO_RECORDING;
 }
 
 int slo_watch__tick(struct run *r, uint64_t now_ns)
