@@ -103,9 +103,9 @@ static void test_busy(void **state)
 {
 	struct on_slow *s;
 
-	assert_int_equal(on_slow__start(script("read line < $D/fifo; echo $2 >> $D/names"),
-					ON_SLOW_MS, &s),
-			 0);
+	assert_int_equal(
+		on_slow__start(script("read line < $D/fifo; echo $2 >> $D/names"), ON_SLOW_MS, &s),
+		0);
 	snprintf(command + 128, 128, "mkfifo %s/fifo", folder);
 	assert_int_equal(system(command + 128), 0);
 	on_slow__run(s, "first", "");

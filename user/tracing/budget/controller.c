@@ -331,7 +331,8 @@ int controller__expect(struct controller *s, const struct forecast_function *for
 		return 0;
 	err = drop_chosen(s, span_ns, s->start_ns);
 	if (!err)
-		err = controller__take_out(s); /* they have no probes as yet, and will not get any */
+		err = controller__take_out(
+			s); /* they have no probes as yet, and will not get any */
 	log_debug("before the start: %zu functions are dropped", chosen);
 	return err;
 }
