@@ -11,6 +11,7 @@
 #include "return_lists.bpf.h"
 #include "samples.bpf.h"
 #include "sched.bpf.h"
+#include "single_waits.bpf.h"
 #include "spans.bpf.h"
 #include "survey.bpf.h"
 #include "switch.bpf.h"
@@ -279,6 +280,7 @@ int on_switch(u64 *ctx)
 	if (gate_open) {
 		cpu_changes_hands((void *)ctx[1], (void *)ctx[2]);
 		wait_changes_hands((void *)ctx[1], (void *)ctx[2], ctx[0]);
+		single_waits_change_hands((void *)ctx[1], (void *)ctx[2], ctx[0]);
 	}
 	return 0;
 }
@@ -309,8 +311,12 @@ SEC("?tp_btf/sched_waking")
 int on_waking(u64 *ctx)
 {
 	KEEP_OWN_STACK(on_waking, ctx);
-	if (gate_open)
+	if (!gate_open)
+		return 0;
+	if (waits_cap)
 		wait_woken((void *)ctx[0]);
+	if (ring_cap)
+		single_wait_woken((void *)ctx[0]);
 	return 0;
 }
 

@@ -28,6 +28,20 @@ const volatile u8 call_reasons[WIRE_CALLS] = {};
 #define IS_FIFO	   0010000
 #define ANON_MAGIC 0x09041934
 #define FOR_UNIX   1
+#define FOR_INET   2
+#define FOR_INET6  10
+
+/* The file that one of the current process's descriptors stands for; NULL: none. */
+static __always_inline struct file *descriptor_file(u32 descriptor)
+{
+	const struct fdtable *table = FAR_FIELD(FAR_FIELD(current_task(), files), fdt);
+	struct file **files = FAR_FIELD(table, fd), *file = 0;
+
+	if (descriptor >= FAR_FIELD(table, max_fds) ||
+	    bpf_probe_read_kernel(&file, sizeof(file), &files[descriptor]))
+		return 0;
+	return file;
+}
 
 static __always_inline u32 socket_reason(const struct file *file)
 {
@@ -54,13 +68,11 @@ static __always_inline u32 anonymous_reason(const struct file *file)
 /* What one of the current process's descriptors stands for. */
 __noinline u32 descriptor_reason(u32 descriptor)
 {
-	const struct fdtable *table = FAR_FIELD(FAR_FIELD(current_task(), files), fdt);
-	struct file **files = FAR_FIELD(table, fd), *file = 0;
+	const struct file *file = descriptor_file(descriptor);
 	const struct inode *inode;
 	u32 kind;
 
-	if (descriptor >= FAR_FIELD(table, max_fds) ||
-	    bpf_probe_read_kernel(&file, sizeof(file), &files[descriptor]) || !file)
+	if (!file)
 		return WIRE_REASON_OTHER;
 	inode = FAR_FIELD(file, f_inode);
 	kind = FAR_FIELD(inode, i_mode) & FILE_KIND;
@@ -75,6 +87,38 @@ __noinline u32 descriptor_reason(u32 descriptor)
 	if (FAR_FIELD(FAR_FIELD(inode, i_sb), s_magic) == ANON_MAGIC)
 		return anonymous_reason(file);
 	return kind == IS_FILE ? WIRE_REASON_DISK : WIRE_REASON_OTHER;
+}
+
+/* The other end of a descriptor that is a connection: struct wire_single_wait's object of kind
+ * WIRE_OBJECT_PEER. 0: it is none. */
+__noinline u64 descriptor_peer(u32 descriptor)
+{
+	const struct file *file = descriptor_file(descriptor);
+	const struct socket *socket;
+	const struct sock *sk;
+	u32 family, port, address;
+
+	if (!file || (FAR_FIELD(FAR_FIELD(file, f_inode), i_mode) & FILE_KIND) != IS_SOCKET)
+		return 0;
+	socket = FAR_FIELD(file, private_data);
+	sk = FAR_FIELD(socket, sk);
+	family = FAR_FIELD(sk, __sk_common.skc_family);
+	port = FAR_FIELD(sk, __sk_common.skc_dport);
+	address = FAR_FIELD(sk, __sk_common.skc_daddr);
+	if (family == FOR_INET6 && bpf_core_field_exists(sk->__sk_common.skc_v6_daddr))
+		address = FAR_FIELD(sk, __sk_common.skc_v6_daddr.in6_u.u6_addr32[3]);
+	else if (family != FOR_INET)
+		return 0;
+	return port ? (u64)(u16)port << 32 | address : 0;
+}
+
+/* The descriptor as an object: its other end, or itself. *kind: enum wire_object. */
+static __always_inline u64 descriptor_object(u32 descriptor, u32 *kind)
+{
+	u64 peer = descriptor_peer(descriptor);
+
+	*kind = peer ? WIRE_OBJECT_PEER : WIRE_OBJECT_FILE;
+	return peer ? peer : descriptor;
 }
 
 /* Why the current thread, in that state, leaves the CPU amid a system call (or what else is

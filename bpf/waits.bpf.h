@@ -311,6 +311,8 @@ static __always_inline bool may_wake(u32 reason, u32 call)
 {
 	u32 kind = call < WIRE_CALLS ? call_reasons[call] : WIRE_REASON_CPU;
 
+	if (kind == WIRE_CALL_SIGNAL)
+		return reason != WIRE_REASON_DISK && reason != WIRE_REASON_CPU;
 	switch (reason) {
 	case WIRE_REASON_LOCK:
 		return kind == WIRE_CALL_FUTEX || kind == WIRE_CALL_EXIT ||
@@ -322,8 +324,6 @@ static __always_inline bool may_wake(u32 reason, u32 call)
 		return kind == WIRE_CALL_FILE || kind == WIRE_CALL_EXIT;
 	case WIRE_REASON_CHILD:
 		return kind == WIRE_CALL_EXIT;
-	case WIRE_REASON_STOPPED:
-		return kind == WIRE_REASON_OTHER;
 	default:
 		return false;
 	}

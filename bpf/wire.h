@@ -773,6 +773,7 @@ enum wire_reason {
 	WIRE_CALL_POLL,			/* a timer, if the second one, of files, is 0 */
 	WIRE_CALL_SELECT,		/* the same of the first one */
 	WIRE_CALL_EXIT,			/* nothing waits in it, but others wait for it */
+	WIRE_CALL_SIGNAL,		/* nor in this, but it ends all kinds of waits */
 };
 
 #define WIRE_CALLS 512 /* system calls that have a reason, by number */
@@ -835,6 +836,50 @@ struct wire_waiter {
 	u32 wait;     /* its entry, plus 1; 0: none */
 	u32 waker;    /* the entry where it was woken from, likewise */
 	u64 woken_ns; /* since it left the CPU; 0: it has not been woken */
+};
+
+/*
+ * Single waits (--calls): each that took long enough goes into a ring of the CPU where the thread
+ * went on; user space reads behind.
+ */
+#define WIRE_WAIT_LEAST_NS 10000 /* shorter ones are counted, and their time is added up */
+
+/* The object that a thread waits for. */
+enum wire_object {
+	WIRE_OBJECT_NONE,
+	WIRE_OBJECT_LOCK, /* the address of a futex */
+	WIRE_OBJECT_FILE, /* a descriptor of the process */
+	/* The other end of a connection: its port << 32, and IPv4 address (of IPv6 the last 32
+	 * bits) in the network's order. */
+	WIRE_OBJECT_PEER,
+};
+
+struct wire_single_wait {
+	u64 turn; /* set last: how often the ring had been filled before, plus 1; else as before */
+	u64 since_ns; /* CLOCK_MONOTONIC: off the CPU */
+	u64 took_ns;  /* until it went on */
+	u64 ready_ns; /* of that: it had been woken, but did not run yet */
+	u64 object;
+	u16 call;    /* as in struct wire_wait */
+	u16 reason;  /* enum wire_reason */
+	u32 kind;    /* enum wire_object, of `object` */
+	struct wire_spot at;
+	struct wire_spot waker; /* pid_tgid 0: nobody that is traced */
+};
+
+/* The wait that a thread is in. */
+struct wire_sleeper {
+	u64 woken_ns; /* since it left the CPU; 0: it has not been woken */
+	struct wire_single_wait wait; /* since_ns 0: none is under way */
+};
+
+/* Of one CPU; a cache line. */
+struct wire_ring_counts {
+	u64 taken;    /* places that were filled, in all */
+	u64 read;     /* of these; user space sets it */
+	u64 lost;     /* waits for want of room, or whose end was not seen */
+	u64 short_cnt, short_ns; /* below WIRE_WAIT_LEAST_NS */
+	u64 pad[3];
 };
 
 /* wire_node::function of a path that stands for a stack: this, and the stack's number. */
@@ -917,6 +962,9 @@ _Static_assert(sizeof(struct wire_callers) == 1024, "wire_callers");
 _Static_assert(sizeof(struct wire_seed) == 1560, "wire_seed");
 _Static_assert(sizeof(struct wire_sample) == 1480, "wire_sample");
 _Static_assert(sizeof(struct wire_wait) == 1536, "wire_wait");
+_Static_assert(sizeof(struct wire_single_wait) == 144, "wire_single_wait");
+_Static_assert(sizeof(struct wire_sleeper) == 152, "wire_sleeper");
+_Static_assert(sizeof(struct wire_ring_counts) == 64, "wire_ring_counts");
 _Static_assert(sizeof(struct wire_wait_counts) == 64, "wire_wait_counts");
 _Static_assert(sizeof(struct wire_waiter) == 24, "wire_waiter");
 _Static_assert(sizeof(struct wire_sample_counts) == 64, "wire_sample_counts");

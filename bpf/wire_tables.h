@@ -45,7 +45,9 @@
 	X(seeds, struct wire_seed, tables->seeds_cap)                                             \
 	/* With --sample-rate: two halves. */                                                     \
 	X(samples, struct wire_sample, tables->samples_cap * 2)                                   \
-	X(waits, struct wire_wait, tables->waits_cap)
+	X(waits, struct wire_wait, tables->waits_cap)                                             \
+	/* With --calls: one ring behind the other. */                                            \
+	X(single_waits, struct wire_single_wait, tables->ring_cap * tables->rings)
 
 /* Queues of entries that were given back: X(NAME, ENTRIES). */
 #define WIRE_QUEUES(X)                             \
@@ -62,6 +64,7 @@
 	X(callers_of_hash, tables->callers_cap)     \
 	X(unwind_tables, tables->unwind_tables_cap) \
 	X(unwind_spaces, tables->unwind_spaces_cap) \
-	X(waiters, tables->waits_cap ? WIRE_WAITERS : 0)
+	X(waiters, tables->waits_cap ? WIRE_WAITERS : 0) \
+	X(sleepers, tables->ring_cap ? WIRE_WAITERS : 0)
 
 #endif

@@ -189,8 +189,17 @@ struct files_struct {
 	struct fdtable *fdt;
 };
 
+struct in6_addr {
+	union {
+		unsigned int u6_addr32[4];
+	} in6_u;
+};
+
 struct sock_common {
+	unsigned int skc_daddr; /* the other end's, in the network's order, as all these */
+	unsigned short skc_dport;
 	unsigned short skc_family;
+	struct in6_addr skc_v6_daddr;
 };
 
 struct sock {

@@ -64,7 +64,7 @@ static int take_calls(void *ctx, uint32_t callstack, const struct timeline_call 
 
 static int setup(void **state)
 {
-	const struct call_stream stream = {take_callstacks, take_paths, take_calls, &got};
+	const struct call_stream stream = {take_callstacks, take_paths, take_calls, NULL, &got};
 
 	memset(&got, 0, sizeof(got));
 	tables_make(16, 128, 256);

@@ -109,6 +109,11 @@ static const uint8_t reasons[] = {
 	[__NR_select] = WIRE_CALL_SELECT,
 	[__NR_epoll_wait] = WIRE_REASON_POLL,
 #endif
+	[__NR_kill] = WIRE_CALL_SIGNAL,
+	[__NR_tkill] = WIRE_CALL_SIGNAL,
+	[__NR_tgkill] = WIRE_CALL_SIGNAL,
+	[__NR_rt_sigqueueinfo] = WIRE_CALL_SIGNAL,
+	[__NR_rt_tgsigqueueinfo] = WIRE_CALL_SIGNAL,
 	[__NR_exit] = WIRE_CALL_EXIT,
 	[__NR_exit_group] = WIRE_CALL_EXIT,
 	[__NR_clone] = WIRE_REASON_CHILD, /* with CLONE_VFORK, as posix_spawn() has it */

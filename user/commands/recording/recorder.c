@@ -83,9 +83,14 @@ static int take_calls(void *ctx, uint32_t callstack, const struct timeline_call 
 	return writer__calls(ctx, callstack, calls, cnt);
 }
 
+static int take_waits(void *ctx, const struct recorded_wait *waits, size_t cnt)
+{
+	return writer__waits(ctx, waits, cnt);
+}
+
 struct call_stream recorder__stream(struct recorder *r)
 {
-	return (struct call_stream){take_callstacks, take_paths, take_calls, r->writer};
+	return (struct call_stream){take_callstacks, take_paths, take_calls, take_waits, r->writer};
 }
 
 int recorder__tick(struct recorder *r, uint64_t elapsed_ns)

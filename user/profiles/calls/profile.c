@@ -5,6 +5,7 @@
 
 #include "calls/session_data.h"
 #include "timeline/timeline.h"
+#include "timeline/waits.h"
 
 void profile__free(struct profile *p)
 {
@@ -20,6 +21,7 @@ void profile__free(struct profile *p)
 	free(p->lines);
 	free(p->inlines);
 	timeline__free(p->timeline);
+	waits__free(p->waits);
 	sessions__free(p->sessions);
 	free(p);
 }

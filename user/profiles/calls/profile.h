@@ -13,6 +13,7 @@
 
 struct sessions;
 struct timeline;
+struct waits;
 
 /*
  * Counts and times of a call path, or of a function over all its paths. Times are wall time in ns
@@ -181,6 +182,8 @@ struct profile_accounting {
 	/* Waits of the target's threads, also of those outside of calls, while samples are taken;
 	 * and those whose place is not known, whose time stays with the innermost call. */
 	uint64_t waits, waits_lost;
+	/* With --calls: of these, what was too short to be kept one by one, and its time. */
+	uint64_t waits_short, waits_short_ns;
 	/* CPU time of the target's threads while they were held until what they had loaded was
 	 * planned; not part of cpu_ns. */
 	uint64_t held_ns;
@@ -289,6 +292,7 @@ struct profile {
 	/* Nobody but root can have chosen the names of their files: 1, else 0. */
 	uint32_t files_by_root;
 	struct timeline *timeline; /* single calls; owned; NULL: not recorded */
+	struct waits *waits;	   /* and single waits; owned; NULL: not recorded */
 	struct sessions *sessions; /* owned; NULL: not asked for */
 	uint64_t surveyed_ns; /* calls were counted for so long before the start, for the budget */
 	/* CPU time that a sample stands for; 0: none were taken. */
@@ -298,7 +302,7 @@ struct profile {
 	struct profile_probes probes;
 };
 
-/* Frees the arrays, the timeline, the sessions and p itself; borrowed strings stay. Accepts NULL.
+/* Frees the arrays, the timeline, the waits, the sessions and p itself; borrowed strings stay. Accepts NULL.
  */
 void profile__free(struct profile *p);
 

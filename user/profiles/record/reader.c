@@ -21,6 +21,7 @@
 #include "record/calls/match.h"
 #include "record/format/format.h"
 #include "timeline/timeline.h"
+#include "timeline/waits.h"
 #include "util/array.h"
 #include "util/log.h"
 
@@ -63,6 +64,8 @@ static struct content *place_of(struct reader *r, uint16_t type)
 		return run ? &run->end : NULL;
 	case BLOCK_PATHS:
 		return run ? call_index__add_names(&run->calls) : NULL;
+	case BLOCK_WAITS:
+		return run ? call_index__add_waits(&run->calls) : NULL;
 	case BLOCK_FORGOTTEN:
 		return run ? &run->calls.forgotten : NULL;
 	default:
@@ -318,6 +321,52 @@ static int load_gap(struct reader *r, const struct content *c, struct recorded_g
 	return err;
 }
 
+/* Adds a block's waits. What it says of call stacks and paths may be nonsense. */
+static int append_waits(struct reader *r, const struct content *c, const struct match *m,
+			struct recorded *out)
+{
+	struct recorded_wait *waits;
+	uint8_t *data = NULL;
+	size_t cnt;
+	int err = block_reader__content(&r->in, c, &data);
+
+	out->memory.room = content__memory(c);
+	if (!err)
+		err = decode__waits(data, c->raw_len, &out->memory, &waits, &cnt);
+	free(data);
+	if (err)
+		return err;
+	for (size_t i = 0; i < cnt && !err; i++) {
+		uint32_t callstack = waits[i].at.callstack;
+		bool known = callstack && callstack <= m->callstacks_cnt;
+
+		err = waits__add(out->profile->waits, &waits[i],
+				 known ? m->threads[callstack] + 1 : 0);
+	}
+	free(waits);
+	return err;
+}
+
+static int load_waits(struct reader *r, const struct call_index *x, const struct names *n,
+		      const struct match *m, struct recorded *out)
+{
+	int err = 0;
+
+	if (!x->waits_cnt)
+		return 0;
+	out->profile->waits = calloc(1, sizeof(*out->profile->waits));
+	if (!out->profile->waits)
+		return -ENOMEM;
+	for (size_t i = 0; i < x->waits_cnt && !err; i++)
+		err = append_waits(r, &x->waits[i], m, out);
+	if (!err)
+		err = waits__settle(out->profile->waits, n->paths, n->paths_cnt);
+	if (!err && out->profile->waits->left_out)
+		log_warn("%s: there is no room for %llu of the waits", r->in.path,
+			 (unsigned long long)out->profile->waits->left_out);
+	return err;
+}
+
 static int load_timeline(struct reader *r, const struct run *run, struct recorded *out)
 {
 	const struct call_index *x = &run->calls;
@@ -335,6 +384,11 @@ static int load_timeline(struct reader *r, const struct run *run, struct recorde
 		err = load_names(r, x, &names);
 	if (!err)
 		err = match__names(&names, p, &match);
+	if (!err) {
+		err = load_waits(r, x, &names, &match, out);
+		if (err)
+			match__fini(&match);
+	}
 	if (!err) {
 		err = file_timeline__open(&r->in, x, &match, p->threads_cnt, &p->timeline);
 		if (err)

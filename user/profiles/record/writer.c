@@ -33,6 +33,8 @@ struct writer {
 	struct recorded_callstack *callstacks;
 	struct recorded_path *paths;
 	size_t callstacks_cnt, callstacks_cap, paths_cnt, paths_cap;
+	struct recorded_wait *waits;
+	size_t waits_cnt, waits_cap;
 };
 
 /* Where a further run goes. */
@@ -96,6 +98,7 @@ void writer__free(struct writer *w)
 	flight__free(w->flight);
 	free(w->callstacks);
 	free(w->paths);
+	free(w->waits);
 	free(w);
 }
 
@@ -242,10 +245,39 @@ int writer__calls(struct writer *w, uint32_t callstack, const struct timeline_ca
 	return err;
 }
 
+static int write_waits(struct writer *w)
+{
+	struct flight_entry e = {.type = BLOCK_WAITS};
+	struct bytes content = {0};
+	size_t cnt = w->waits_cnt;
+	int err = cnt ? write_names(w) : 0;
+
+	w->waits_cnt = 0;
+	if (err || !cnt || (w->flight && flight__full(w->flight)))
+		return err;
+	return write_entry(w, &e, &content, encode__waits(w->waits, cnt, &content));
+}
+
+int writer__waits(struct writer *w, const struct recorded_wait *waits, size_t cnt)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < cnt && !err; i++) {
+		if (ARRAY_RESERVE(&w->waits, w->waits_cnt, &w->waits_cap))
+			return block_writer__failed(&w->out, -ENOMEM);
+		w->waits[w->waits_cnt++] = waits[i];
+		if (w->waits_cnt == WAIT_BLOCK_WAITS)
+			err = write_waits(w);
+	}
+	return err;
+}
+
 int writer__flush(struct writer *w)
 {
 	int err = gather__write_all(&w->calls, write_segments, w);
 
+	if (!err)
+		err = write_waits(w);
 	return err ? err : write_names(w);
 }
 

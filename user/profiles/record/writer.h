@@ -52,6 +52,10 @@ int writer__paths(struct writer *w, const struct recorded_path *paths, size_t cn
 int writer__calls(struct writer *w, uint32_t callstack, const struct timeline_call *calls,
 		  size_t cnt);
 
+/* Single waits, after the call stacks and paths that they name. They are gathered likewise; names
+ * are borrowed until they are written. */
+int writer__waits(struct writer *w, const struct recorded_wait *waits, size_t cnt);
+
 /* Writes what is gathered. A killed profiler has lost no more than what came after. */
 int writer__flush(struct writer *w);
 

@@ -18,6 +18,7 @@
 #include "calls/tree.h"
 #include "calls/walk.h"
 #include "timeline/timeline_view.h"
+#include "timeline/waits.h"
 #include "util/array.h"
 #include "views/compact.h"
 
@@ -323,6 +324,7 @@ int profile__cut(struct profile *p, const struct time_range *range)
 		p->lines_cnt = 0;      /* when they ran is not known */
 		p->cpu_shares_cnt = 0; /* nor when samples were taken */
 		p->sample_period_ns = 0;
+		waits__cut(p->waits, range->from_ns, range->to_ns);
 		cut_drops(p, range);
 		cut_summary(&c);
 		err = profile__connect(p);

@@ -444,13 +444,14 @@ int tracer__rest(struct tracer *tr)
 
 int tracer__resume(struct tracer *tr, const struct plan *p, const struct target *t)
 {
+	bool waits = tr->tables.waits_cap || tr->tables.ring_cap;
 	int err;
 
 	if (!tr->skel->links.on_switch)
 		tr->skel->links.on_switch = bpf_program__attach(tr->skel->progs.on_switch);
-	if (!tr->skel->links.on_waking && tr->tables.waits_cap)
+	if (!tr->skel->links.on_waking && waits)
 		tr->skel->links.on_waking = bpf_program__attach(tr->skel->progs.on_waking);
-	if (!tr->skel->links.on_switch || (!tr->skel->links.on_waking && tr->tables.waits_cap)) {
+	if (!tr->skel->links.on_switch || (!tr->skel->links.on_waking && waits)) {
 		log_error("cannot attach to the scheduler's tracepoints: %s", strerror(errno));
 		return -errno;
 	}

@@ -170,8 +170,29 @@ static void size_samples(struct tracer *tr, const struct tracer_options *opts, u
 	tr->skel->rodata->samples_bare = opts->samples_bare;
 	tables->waits_cap = tables->samples_cap && !opts->samples_bare ? WAITS : 0;
 	tr->skel->rodata->waits_cap = tables->waits_cap;
-	bpf_program__set_autoload(tr->skel->progs.on_waking, tables->waits_cap);
-	for (uint32_t i = 0; tables->waits_cap && i < WIRE_CALLS; i++)
+}
+
+#define RING_WAITS  (1u << 14) /* 2.3 MB */
+#define RINGS_WAITS (1u << 18) /* of all CPUs: 38 MB */
+
+/* Sizes the rings of single waits, which come with single calls, where programs can look at the
+ * registers of threads that do not run; and leaves out what only waits need. */
+static void size_waits(struct tracer *tr, const struct tracer_options *opts, bool looks)
+{
+	struct tracer_tables *tables = &tr->tables;
+	bool waits;
+
+	if (tables->chunks_cap && looks && opts->call_reason) {
+		tables->rings = shares_of_cpus(1, WIRE_CPUS);
+		tables->ring_cap = RINGS_WAITS / tables->rings;
+		if (tables->ring_cap > RING_WAITS)
+			tables->ring_cap = RING_WAITS;
+	}
+	tr->skel->rodata->ring_cap = tables->ring_cap;
+	tr->skel->rodata->rings_mask = tables->rings ? tables->rings - 1 : 0;
+	waits = tables->waits_cap || tables->ring_cap;
+	bpf_program__set_autoload(tr->skel->progs.on_waking, waits);
+	for (uint32_t i = 0; waits && i < WIRE_CALLS; i++)
 		tr->skel->rodata->call_reasons[i] = opts->call_reason(i);
 }
 
@@ -228,6 +249,7 @@ static void size_tables(struct tracer *tr, const struct tracer_options *opts, bo
 	size_values(tr, opts);
 	size_lines(tr, opts);
 	size_unwinding(tr, opts, unwinds);
+	size_waits(tr, opts, unwinds);
 	if (opts->max_depth)
 		skel->rodata->max_level = opts->max_depth;
 }
@@ -266,6 +288,7 @@ static void find_tables(const struct proftrace_bpf *skel, struct tracer_tables *
 	tables->bursts_gone_ns = &skel->bss->bursts_gone_ns;
 	tables->sample_counts = skel->data_written->sample_counts;
 	tables->wait_counts = skel->data_written->wait_counts;
+	tables->ring_counts = skel->data_written->ring_counts;
 }
 
 #define TRIAL_COOKIE 0x1234567812345678ull

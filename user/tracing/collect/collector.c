@@ -176,6 +176,7 @@ void collector__reset(struct collector *c)
 	}
 	bpf_tables__clear_counts(&c->tables);
 	wait_store__clear(&c->waits, &c->tables);
+	ring_reader__skip(&c->ring, &c->tables);
 	collector__forget_retired(c);
 	c->forgotten = (struct profile_accounting){0};
 	c->reclaimed_calls = 0;
@@ -315,10 +316,17 @@ void collector__stream(struct collector *c, const struct call_stream *stream, ui
 	c->streams = c->drain.tables;
 }
 
+void collector__name_waits(struct collector *c, wait_namer *name, void *ctx)
+{
+	c->ring.name = name;
+	c->ring.ctx = ctx;
+}
+
+/* Waits first: that is while the call stacks and paths that they name are there. */
 static int drain_all(struct collector *c)
 {
 	uint32_t callstacks = bpf_tables__callstacks(&c->tables);
-	int err = 0;
+	int err = c->streams ? ring_reader__poll(&c->ring, &c->tables, &c->drain) : 0;
 
 	for (uint32_t i = 1; !err && c->streams && i < callstacks; i++) {
 		if (c->tables.callstacks[i].state == WIRE_CALLSTACK_READY)
@@ -330,7 +338,7 @@ static int drain_all(struct collector *c)
 int collector__last_calls(struct collector *c, uint64_t end_ns)
 {
 	uint32_t callstacks = bpf_tables__callstacks(&c->tables);
-	int err = 0;
+	int err = c->streams ? ring_reader__poll(&c->ring, &c->tables, &c->drain) : 0;
 
 	for (uint32_t i = 1; !err && c->streams && i < callstacks; i++) {
 		const struct wire_callstack *callstack = &c->tables.callstacks[i];

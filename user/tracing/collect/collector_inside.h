@@ -12,6 +12,7 @@
 #include "collect/drain.h"
 #include "collect/expand.h"
 #include "collect/figures.h"
+#include "collect/ring_reader.h"
 #include "collect/sample_store.h"
 #include "collect/seeds.h"
 #include "collect/wait_store.h"
@@ -44,6 +45,7 @@ struct collector {
 	bool *restored; /* functions whose calls were passed over, and are recorded again */
 	uint32_t seen_cnt, seen_nodes, seen_again;
 	struct drain drain;
+	struct ring_reader ring;
 	bool streams; /* single calls go somewhere */
 	/* By site of lines: the time of calls that were open when their threads ended. NULL: no
 	 * lines are counted. */

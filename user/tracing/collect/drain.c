@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collect/value_store.h"
+#include "tables/value_store.h"
 #include "tables/bpf_tables.h"
 #include "tables/stack_copy.h"
 #include "util/array.h"
@@ -233,6 +233,23 @@ int drain__last(struct drain *d, uint32_t number, uint64_t end_ns)
 		i = f->up;
 	}
 	return err ? err : send(d, callstack);
+}
+
+int drain__place(struct drain *d, const struct wire_spot *at, uint32_t *callstack, uint32_t *path)
+{
+	const struct wire_callstack *wire = bpf_tables__callstack(d->tables, at->callstack);
+	int err;
+
+	*callstack = *path = 0;
+	if (!at->node || !wire || wire->state != WIRE_CALLSTACK_READY || wire->lives != at->lives)
+		return 0;
+	err = callstack_of(d, at->callstack, callstack);
+	return err ? err : path_of(d, at->node, *callstack, path);
+}
+
+int drain__send_paths(struct drain *d)
+{
+	return send(d, 0);
 }
 
 void drain__forget(struct drain *d, uint32_t number)

@@ -390,6 +390,7 @@ int collector__snapshot(struct collector *c, uint64_t now_ns, struct profile **o
 	account_tallies(c, &a.p->accounting);
 	sample_store__account(&c->samples, &c->tables, &a.p->accounting);
 	wait_store__account(&c->tables, &a.p->accounting);
+	ring_reader__account(&c->ring, &c->tables, &a.p->accounting);
 	if (c->samples.callstacks && !c->samples.bare)
 		a.p->sample_period_ns = c->samples.weight_ns;
 	if (err) {

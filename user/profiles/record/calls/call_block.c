@@ -127,6 +127,16 @@ int encode__paths(const struct recorded_callstack *callstacks, size_t callstacks
 	return encode__tables(tables, COUNT(tables), out);
 }
 
+/* Besides names, which are cut to WAIT_NAME_MAX bytes where they are made. */
+_Static_assert(WAIT_BLOCK_WAITS *(4 * 10 + 5 * 10 + 2 * 22) + WAIT_BLOCK_WAITS * 112 <=
+		       BLOCK_RAW_MAX,
+	       "one block holds them");
+
+int encode__waits(const struct recorded_wait *waits, size_t cnt, struct bytes *out)
+{
+	return encode__tables(&(struct table_rows){&layout_waits, waits, cnt}, 1, out);
+}
+
 int encode__forgotten(const struct recorded_gap *gap, struct bytes *out)
 {
 	return encode__tables(&(struct table_rows){&layout_forgotten, gap, 1}, 1, out);
@@ -306,6 +316,21 @@ int decode__paths(const uint8_t *data, size_t len, struct recorded_callstack **c
 		return 0;
 	free(*callstacks);
 	free(*paths);
+	return err;
+}
+
+int decode__waits(const uint8_t *data, size_t len, struct memory *m, struct recorded_wait **waits,
+		  size_t *cnt)
+{
+	struct table_reader t = {.at = data, .end = data + len, .memory = m};
+	int err;
+
+	*waits = NULL;
+	*cnt = 0;
+	err = table_reader__read(
+		&t, &(struct table_place){&layout_waits, 0, (void **)waits, cnt}, 1);
+	if (err)
+		free(*waits);
 	return err;
 }
 

@@ -15,6 +15,9 @@ struct call_value;
 struct segment_row;
 struct timeline_call;
 
+/* So many waits go into a block: it holds them, whatever they are. */
+#define WAIT_BLOCK_WAITS 4096
+
 /* A block has room for so many calls in so few segments, whatever they are. */
 #define CALL_BLOCK_CALLS    16384
 #define CALL_BLOCK_SEGMENTS 64
@@ -35,6 +38,7 @@ struct call_segment {
 int encode__calls(const struct call_segment *segments, size_t cnt, struct bytes *out);
 int encode__paths(const struct recorded_callstack *callstacks, size_t callstacks_cnt,
 		  const struct recorded_path *paths, size_t paths_cnt, struct bytes *out);
+int encode__waits(const struct recorded_wait *waits, size_t cnt, struct bytes *out);
 int encode__forgotten(const struct recorded_gap *gap, struct bytes *out);
 
 /* Each returns 0, -EINVAL (the content makes no sense) or -ENOMEM. Memory is in proportion to
@@ -53,6 +57,9 @@ int decode__calls(const uint8_t *data, size_t len, struct memory *m, struct time
 /* Nothing is checked but that the tables are tables. */
 int decode__paths(const uint8_t *data, size_t len, struct recorded_callstack **callstacks,
 		  size_t *callstacks_cnt, struct recorded_path **paths, size_t *paths_cnt);
+/* Names lie in `m`, as of decode__calls(). Nothing else is checked. */
+int decode__waits(const uint8_t *data, size_t len, struct memory *m, struct recorded_wait **waits,
+		  size_t *cnt);
 int decode__forgotten(const uint8_t *data, size_t len, struct recorded_gap *gap);
 
 #endif

@@ -55,8 +55,16 @@ struct content *call_index__add_names(struct call_index *x)
 	return &x->names[x->names_cnt++];
 }
 
+struct content *call_index__add_waits(struct call_index *x)
+{
+	if (ARRAY_RESERVE(&x->waits, x->waits_cnt, &x->waits_cap))
+		return NULL;
+	return &x->waits[x->waits_cnt++];
+}
+
 void call_index__fini(struct call_index *x)
 {
+	free(x->waits);
 	free(x->blocks);
 	free(x->segments);
 	free(x->names);

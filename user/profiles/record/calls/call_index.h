@@ -19,8 +19,10 @@ struct call_index {
 	uint64_t *blocks; /* their headers' places */
 	struct indexed_segment *segments;
 	struct content *names; /* call stacks and paths */
+	struct content *waits;
 	struct content forgotten;
 	size_t blocks_cnt, blocks_cap, segments_cnt, segments_cap, names_cnt, names_cap;
+	size_t waits_cnt, waits_cap;
 	uint64_t calls;
 	uint32_t last_path; /* the highest number of a path that any call has */
 };
@@ -32,6 +34,9 @@ int call_index__add(struct call_index *x, uint64_t at, const uint8_t *data, size
 
 /* Where content with call stacks and paths is to be noted; NULL: memory is short. */
 struct content *call_index__add_names(struct call_index *x);
+
+/* Of waits, likewise. */
+struct content *call_index__add_waits(struct call_index *x);
 
 void call_index__fini(struct call_index *x);
 

@@ -188,6 +188,12 @@ void flight__forget(struct flight *f, uint64_t calls, uint64_t until_ns)
 	f->unsaid = true;
 }
 
+/* Whether it is of the kind of which the oldest goes. */
+static bool ages(enum block_type type)
+{
+	return type == BLOCK_CALLS || type == BLOCK_WAITS;
+}
+
 /* Whether it stays, whatever its age: what calls refer to, and the last profile. Looks no further
  * than to the next profile. */
 static bool stays(const struct flight *f, size_t i)
@@ -219,7 +225,7 @@ static void choose(struct flight *f, uint64_t room)
 	for (; oldest; oldest--) {
 		const struct entry *e = &f->entries[oldest - 1];
 
-		if (e->what.type != BLOCK_CALLS)
+		if (!ages(e->what.type))
 			continue;
 		if (e->len > room)
 			break;
@@ -228,9 +234,9 @@ static void choose(struct flight *f, uint64_t room)
 	for (size_t i = 0; i < f->entries_cnt; i++) {
 		const struct entry *e = &f->entries[i];
 
-		if (stays(f, i) || (e->what.type == BLOCK_CALLS && i >= oldest))
+		if (stays(f, i) || (ages(e->what.type) && i >= oldest))
 			f->entries[kept++] = *e;
-		else if (e->what.type == BLOCK_CALLS)
+		else if (ages(e->what.type))
 			flight__forget(f, e->what.calls, e->what.until_ns);
 	}
 	f->entries_cnt = kept;
@@ -348,7 +354,7 @@ static int make_room(struct flight *f, struct block_writer *w, bool calls)
 
 int flight__put(struct flight *f, struct block_writer *w, const struct flight_entry *e)
 {
-	bool calls = e->type == BLOCK_CALLS;
+	bool calls = ages(e->type);
 	uint64_t at;
 	int err = 0;
 

@@ -20,10 +20,11 @@ enum block_type {
 	BLOCK_RUN = 1,	   /* a run begins: on what, by whom */
 	BLOCK_PROFILE = 2, /* all that the run has found so far; the last whole one counts */
 	BLOCK_END = 3,	   /* the run has ended in order; nothing of it follows */
-	/* Single calls, between the profiles of their run. 7 is kept for more of the kind. */
+	/* Single calls, between the profiles of their run. */
 	BLOCK_PATHS = 4,     /* call stacks and paths, which go on from those before */
 	BLOCK_CALLS = 5,     /* calls; never of several blocks */
 	BLOCK_FORGOTTEN = 6, /* how many calls went to make room; the last whole one counts */
+	BLOCK_WAITS = 7,     /* single waits; never of several blocks */
 };
 
 #define BLOCK_MORE 0x01 /* the next block goes on with the same content */
@@ -68,6 +69,7 @@ enum table_tag {
 	TABLE_LINES = 23,
 	TABLE_INLINES = 24,
 	TABLE_CPU_SHARES = 25,
+	TABLE_WAITS = 26,
 };
 
 #endif

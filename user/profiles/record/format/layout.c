@@ -80,6 +80,8 @@ static const struct field summary[] = {
 	PLAIN(45, U64, struct profile, accounting.sample_ns),
 	PLAIN(46, U64, struct profile, accounting.waits),
 	PLAIN(47, U64, struct profile, accounting.waits_lost),
+	PLAIN(48, U64, struct profile, accounting.waits_short),
+	PLAIN(49, U64, struct profile, accounting.waits_short_ns),
 	PLAIN(50, U64, struct profile, accounting.held_ns),
 };
 const struct layout layout_summary = LAYOUT(TABLE_SUMMARY, struct profile, summary);
@@ -204,6 +206,27 @@ static const struct field inlines[] = {
 	PLAIN(4, U32, struct profile_inline, parent),
 };
 const struct layout layout_inlines = LAYOUT(TABLE_INLINES, struct profile_inline, inlines);
+
+#define PARTY(first, member)                                                      \
+	PLAIN(first, I32, struct recorded_wait, member.pid),                      \
+		PLAIN(first + 1, I32, struct recorded_wait, member.tid),          \
+		PLAIN(first + 2, COMM, struct recorded_wait, member.comm),        \
+		PLAIN(first + 3, U32, struct recorded_wait, member.callstack),    \
+		PLAIN(first + 4, U32, struct recorded_wait, member.path)
+
+static const struct field waits[] = {
+	CHANGE(1, U64, struct recorded_wait, begin_ns),
+	PLAIN(2, U64, struct recorded_wait, took_ns),
+	PLAIN(3, U64, struct recorded_wait, ready_ns),
+	PLAIN(4, U32, struct recorded_wait, reason),
+	PLAIN(5, U32, struct recorded_wait, call),
+	PLAIN(6, U32, struct recorded_wait, kind),
+	PLAIN(7, U64, struct recorded_wait, object),
+	PLAIN(8, STRING, struct recorded_wait, object_name),
+	PARTY(10, at),
+	PARTY(20, waker),
+};
+const struct layout layout_waits = LAYOUT(TABLE_WAITS, struct recorded_wait, waits);
 
 static const struct field callstacks[] = {
 	CHANGE(1, I32, struct recorded_callstack, pid),

@@ -85,6 +85,7 @@ extern const struct layout layout_callstacks, layout_paths; /* calls/stream.h */
 extern const struct layout layout_arguments, layout_lines, layout_inlines;
 extern const struct layout layout_segments, layout_calls, layout_values;
 extern const struct layout layout_call_paths; /* of layout_calls just the path: uint32_t */
+extern const struct layout layout_waits;      /* timeline/stream.h */
 extern const struct layout layout_forgotten;  /* record/facts.h */
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "collect/value_store.h"
+#include "tables/value_store.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Values of calls on their way from BPF's tables. Inside collect/ only. */
-#ifndef PROFTRACE_COLLECT_VALUE_STORE_H
-#define PROFTRACE_COLLECT_VALUE_STORE_H
+/* Values of calls on their way from BPF's tables.  */
+#ifndef PROFTRACE_TABLES_VALUE_STORE_H
+#define PROFTRACE_TABLES_VALUE_STORE_H
 
 #include <stddef.h>
 

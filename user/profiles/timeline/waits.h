@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Single waits of a run, which lie beside its single calls: who was off the CPU, when, why, and who
+ * has ended it. Plain data; times are ns since the profile's start.
+ */
+#ifndef PROFTRACE_TIMELINE_WAITS_H
+#define PROFTRACE_TIMELINE_WAITS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "timeline/stream.h"
+
+/* Why a thread did not run. The numbers are in files. */
+enum wait_reason {
+	WAIT_OTHER,
+	WAIT_LOCK,
+	WAIT_CPU, /* it could have run on, but others did */
+	WAIT_DISK,
+	WAIT_NETWORK,
+	WAIT_PIPE,
+	WAIT_DEVICE,
+	WAIT_TIMER,
+	WAIT_POLL,
+	WAIT_CHILD,
+	WAIT_STOPPED,
+	WAIT_REASONS,
+};
+
+/* As in JSON: "lock", "cpu". */
+const char *wait_reason__word(uint32_t reason);
+
+/* What an object is. The numbers are in files. */
+enum wait_object {
+	WAIT_OBJECT_NONE,
+	WAIT_OBJECT_LOCK, /* an address */
+	WAIT_OBJECT_FILE, /* a descriptor */
+	WAIT_OBJECT_PEER, /* port << 32 | IPv4 address, both as the network has them */
+};
+
+/* A thread that waits, or ends waits of others; its waits are those from `first` on. */
+struct wait_party {
+	pid_t pid, tid;
+	char comm[16];
+	size_t first, cnt;
+};
+
+struct single_wait {
+	uint64_t begin_ns, end_ns;
+	uint64_t ready_ns; /* as in struct recorded_wait */
+	uint64_t object;
+	const char *object_name; /* borrowed; NULL: none */
+	uint32_t party;		 /* in waits::parties */
+	uint32_t thread;	 /* of the profile, whose call it was in, plus 1; 0: in none */
+	uint32_t waker;		 /* in waits::parties, plus 1; 0: not known */
+	uint32_t path, waker_path; /* in waits::paths, from 1 on; 0: outside of all calls */
+	uint16_t call;
+	uint8_t kind, reason;
+};
+
+struct waits {
+	struct single_wait *all; /* by party, then in order of time; those of a party do not overlap */
+	size_t cnt, cap;
+	struct wait_party *parties;
+	size_t parties_cnt, parties_cap;
+	struct recorded_path *paths; /* number i is [i - 1] */
+	size_t paths_cnt;
+	uint64_t left_out; /* for want of room */
+	/* While waits are added: parties by pid and tid. */
+	uint32_t *index;
+	size_t index_size;
+};
+
+#define WAITS_MAX 4000000 /* 300 MB; what comes behind is counted */
+
+/* A wait's end of sleep: when it was woken, or, of one that was only preempted, its begin. */
+static inline uint64_t single_wait__woken_ns(const struct single_wait *w)
+{
+	return w->end_ns - w->ready_ns;
+}
+
+/* Adds a wait in a call of the profile's thread number `thread` - 1 (0: in none). Its path numbers
+ * are looked at by waits__settle() alone. Returns 0 or -ENOMEM. */
+int waits__add(struct waits *w, const struct recorded_wait *wait, uint32_t thread);
+
+/* When all have been added: sorts them. `paths` is copied. Returns 0 or -ENOMEM. */
+int waits__settle(struct waits *w, const struct recorded_path *paths, size_t cnt);
+
+void waits__free(struct waits *w); /* accepts NULL */
+
+/* Leaves what lies in [from_ns, to_ns), with times from from_ns on. */
+void waits__cut(struct waits *w, uint64_t from_ns, uint64_t to_ns);
+
+/* The party of a thread; NULL: it has not waited, nor woken anybody. */
+const struct wait_party *waits__party(const struct waits *w, pid_t pid, pid_t tid);
+
+/* The party's last wait that begins before `at_ns`; NULL: none does. */
+const struct single_wait *waits__before(const struct waits *w, const struct wait_party *party,
+					uint64_t at_ns);
+
+/* The function of a path of the waits'; UINT32_MAX: of path 0. */
+uint32_t waits__function(const struct waits *w, uint32_t path);
+
+#endif
