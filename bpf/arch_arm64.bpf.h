@@ -44,6 +44,11 @@ static __always_inline u64 second_argument(const struct pt_regs *ctx)
 	return ctx->regs[1];
 }
 
+static __always_inline u64 third_argument(const struct pt_regs *ctx)
+{
+	return ctx->regs[2];
+}
+
 /* The number of the register that argument `number`, from 1 to ARGUMENTS, is in. */
 static __always_inline u32 argument_register(u32 number)
 {

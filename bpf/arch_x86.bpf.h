@@ -40,6 +40,11 @@ static __always_inline u64 second_argument(const struct pt_regs *ctx)
 	return ctx->si;
 }
 
+static __always_inline u64 third_argument(const struct pt_regs *ctx)
+{
+	return ctx->dx;
+}
+
 /* The number of the register that argument `number`, from 1 to ARGUMENTS, is in. */
 static __always_inline u32 argument_register(u32 number)
 {

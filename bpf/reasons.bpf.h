@@ -89,6 +89,25 @@ __noinline u32 descriptor_reason(u32 descriptor)
 	return kind == IS_FILE ? WIRE_REASON_DISK : WIRE_REASON_OTHER;
 }
 
+/* Of include/uapi/linux/futex.h: */
+#define FUTEX_OPERATION 0x7f
+#define FUTEX_PLAIN	0 /* FUTEX_WAIT */
+#define FUTEX_OWNED	6 /* FUTEX_LOCK_PI */
+#define FUTEX_OWNED_TOO 13 /* FUTEX_LOCK_PI2 */
+#define FUTEX_CONTENDED 2  /* the value of a mutex, of most libraries, that somebody waits for */
+
+/* enum wire_object. */
+static __always_inline u32 futex_kind(u32 call, const struct pt_regs *regs)
+{
+	u32 operation = second_argument(regs) & FUTEX_OPERATION;
+	bool owned = operation == FUTEX_OWNED || operation == FUTEX_OWNED_TOO ||
+		     (operation == FUTEX_PLAIN && third_argument(regs) == FUTEX_CONTENDED);
+
+	return call < WIRE_CALLS && call_reasons[call] == WIRE_CALL_FUTEX && owned
+		       ? WIRE_OBJECT_LOCK
+		       : WIRE_OBJECT_FUTEX;
+}
+
 /* The other end of a descriptor that is a connection: struct wire_single_wait's object of kind
  * WIRE_OBJECT_PEER. 0: it is none. */
 __noinline u64 descriptor_peer(u32 descriptor)

@@ -64,7 +64,7 @@ static __always_inline void single_wait_begins(const struct task_struct *task, b
 	bpf_get_current_comm(w->at.comm, sizeof(w->at.comm));
 	w->call = call;
 	w->reason = wait_reason(task, state, call, regs, &w->object);
-	w->kind = w->object ? WIRE_OBJECT_LOCK : WIRE_OBJECT_NONE;
+	w->kind = w->object ? futex_kind(call, regs) : WIRE_OBJECT_NONE;
 	if (call < WIRE_CALLS && call_reasons[call] == WIRE_CALL_FILE)
 		w->object = descriptor_object(first_argument(regs), &w->kind);
 	asm volatile("" : : : "memory");

@@ -847,11 +847,14 @@ struct wire_waiter {
 /* The object that a thread waits for. */
 enum wire_object {
 	WIRE_OBJECT_NONE,
-	WIRE_OBJECT_LOCK, /* the address of a futex */
+	WIRE_OBJECT_LOCK, /* the address of a futex that has an owner: a mutex */
 	WIRE_OBJECT_FILE, /* a descriptor of the process */
 	/* The other end of a connection: its port << 32, and IPv4 address (of IPv6 the last 32
 	 * bits) in the network's order. */
 	WIRE_OBJECT_PEER,
+	/* The address of one that others wake: a condition variable, a semaphore, or a lock of a
+	 * library that makes no difference. */
+	WIRE_OBJECT_FUTEX,
 };
 
 struct wire_single_wait {

@@ -2,6 +2,7 @@
 #include "elf/lookup.h"
 
 #include <elf.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "elf/sym_table.h"
@@ -40,4 +41,38 @@ size_t symbol_lookup(const struct elf_image *img, const char *const *names, size
 	if (found < cnt)
 		found += look_in(img, SHT_SYMTAB, names, cnt, vaddrs);
 	return found;
+}
+
+static void look_for_data(const struct elf_image *img, uint32_t type, uint64_t vaddr,
+			  struct data_symbol *out)
+{
+	struct sym_table tab;
+	Elf64_Sym sym;
+	size_t len;
+
+	if (sym_table__open(img, type, &tab))
+		return;
+	while (sym_table__next(&tab, &sym)) {
+		const char *name;
+
+		if (ELF64_ST_TYPE(sym.st_info) != STT_OBJECT || sym.st_shndx == SHN_UNDEF ||
+		    vaddr - sym.st_value >= sym.st_size || (out->size && out->size <= sym.st_size))
+			continue;
+		name = sym_table__name(&tab, &sym, &len);
+		if (!name)
+			continue;
+		snprintf(out->name, sizeof(out->name), "%.*s",
+			 (int)(len < sizeof(out->name) ? len : sizeof(out->name)), name);
+		out->vaddr = sym.st_value;
+		out->size = sym.st_size;
+	}
+	sym_table__close(&tab);
+}
+
+bool symbol_lookup_data(const struct elf_image *img, uint64_t vaddr, struct data_symbol *out)
+{
+	*out = (struct data_symbol){0};
+	look_for_data(img, SHT_SYMTAB, vaddr, out);
+	look_for_data(img, SHT_DYNSYM, vaddr, out);
+	return out->size;
 }

@@ -3,6 +3,7 @@
 #ifndef PROFTRACE_ELF_LOOKUP_H
 #define PROFTRACE_ELF_LOOKUP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,5 +16,15 @@ struct elf_image;
  */
 size_t symbol_lookup(const struct elf_image *img, const char *const *names, size_t cnt,
 		     uint64_t *vaddrs);
+
+/* A variable. */
+struct data_symbol {
+	char name[80]; /* cut to that */
+	uint64_t vaddr, size;
+};
+
+/* Finds the smallest variable, with a name, that lies at `vaddr`, in the object's .symtab and
+ * .dynsym. Returns whether there is one. */
+bool symbol_lookup_data(const struct elf_image *img, uint64_t vaddr, struct data_symbol *out);
 
 #endif

@@ -34,11 +34,13 @@
 #include "run/samples.h"
 #include "run/slo/slo_watch.h"
 #include "run/pause.h"
+#include "run/wait_names.h"
 #include "run/watch.h"
 #include "security/privilege.h"
 #include "serve/server.h"
 #include "target/launch.h"
 #include "target/target.h"
+#include "timeline/waits.h"
 #include "util/clock.h"
 #include "util/log.h"
 #include "util/signals.h"
@@ -85,6 +87,26 @@ static int start_live(struct run *r)
 	return err;
 }
 
+static const char *name_wait(void *ctx, uint32_t pid, uint32_t kind, uint64_t object)
+{
+	struct run *r = ctx;
+
+	return kind == WAIT_OBJECT_LOCK || kind == WAIT_OBJECT_FUTEX
+		       ? wait_names__variable(r->wait_names, pid, object)
+		       : NULL;
+}
+
+/* Single calls and waits go into the recording. */
+static void start_stream(struct run *r)
+{
+	struct call_stream stream = recorder__stream(r->recorder);
+
+	collector__stream(r->collector, &stream, r->start_ns);
+	r->wait_names = wait_names__new(r->plan, r->target);
+	if (r->wait_names)
+		collector__name_waits(r->collector, name_wait, r);
+}
+
 /* Nobody watches what is always on. */
 #define CALM_NS 300000000ull
 
@@ -119,11 +141,8 @@ static int run_start(struct run *r)
 	samples__start(r->samples, r);
 	r->start_time = ts.tv_sec + ts.tv_nsec / 1e9;
 	r->start_ns = now_ns();
-	if (r->o->calls) {
-		struct call_stream stream = recorder__stream(r->recorder);
-
-		collector__stream(r->collector, &stream, r->start_ns);
-	}
+	if (r->o->calls)
+		start_stream(r);
 	pause__start(r);
 	announce(r);
 	spare_strangers__tell(&r->budget);
@@ -439,6 +458,7 @@ static void run_free(struct run *r)
 	describe__free(r->description);
 	samples__free(r->samples);
 	controller__free(r->controller);
+	wait_names__free(r->wait_names);
 	collector__free(r->collector);
 	tracer__free(r->tracer);
 	link_holder__free(r->link_holder);

@@ -17,6 +17,7 @@
 #include "run/describe.h"
 #include "run/roles.h"
 #include "run/run.h"
+#include "run/wait_names.h"
 #include "target/strangers.h"
 #include "target/target.h"
 #include "util/clock.h"
@@ -35,6 +36,8 @@ static bool refresh(struct run *r, pid_t pid, bool relink, bool watched)
 
 	if (!err)
 		callers__refresh(r, pid);
+	if (!err && r->wait_names)
+		wait_names__look(r->wait_names, pid);
 	if (!err || err == -ENOENT || err == -ESRCH)
 		return true;
 	log_warn("cannot see what process %d has loaded: %s", pid, strerror(-err));

@@ -32,6 +32,7 @@ struct controller;
 struct profile;
 struct target;
 struct tracer;
+struct wait_names;
 struct watch;
 
 /* Code without probes; see run/callers.h. */
@@ -78,6 +79,7 @@ struct run {
 	struct samples *samples; /* NULL: none are taken */
 	struct slo_watch *slo;	 /* NULL: no rules are watched (--slo) */
 	struct description *description;
+	struct wait_names *wait_names; /* NULL: what threads wait for has no names */
 	struct progress progress;
 	struct pause pause;
 	struct callers callers;

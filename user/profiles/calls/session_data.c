@@ -9,6 +9,7 @@ static void free_sessions(struct session *sessions, size_t cnt)
 		for (size_t n = 0; n < sessions[i].calls_cnt; n++)
 			free((void *)sessions[i].calls[n].values);
 		free(sessions[i].calls);
+		free(sessions[i].chain);
 	}
 	free(sessions);
 }
@@ -23,6 +24,7 @@ void sessions__free(struct sessions *s)
 	}
 	free(s->groups);
 	free(s->paths);
+	free(s->waits);
 	free(s->threads);
 	free(s->links);
 	free(s);

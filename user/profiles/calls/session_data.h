@@ -6,8 +6,10 @@
 #ifndef PROFTRACE_CALLS_SESSION_DATA_H
 #define PROFTRACE_CALLS_SESSION_DATA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct call_value;
 struct profile_thread;
@@ -20,12 +22,48 @@ struct session_path {
 	 * sessions, and of all usual ones. */
 	uint64_t slow_ns, slow_off_ns;
 	uint64_t usual_ns, usual_off_ns;
+	/* Of those that took longest (session_group::worst_cnt): likewise; and of both, how often
+	 * it was called, and how much of the time off the CPU is in sessions::waits. */
+	uint64_t worst_ns, worst_off_ns, worst_waited_ns, worst_calls;
+	uint64_t usual_waited_ns, usual_calls;
+};
+
+/* Waits of sessions that have all this in common. */
+struct session_wait {
+	uint32_t path; /* where they waited, in sessions::paths */
+	uint32_t reason, kind; /* enum wait_reason, enum wait_object: see timeline/waits.h */
+	uint64_t object;
+	const char *object_name; /* borrowed; NULL: it has none */
+	/* Who has ended them: the thread, by name, and its innermost call then. pid 0: not known;
+	 * function UINT32_MAX: it was in none. Of several threads of that name one. */
+	pid_t waker_pid, waker_tid;
+	char waker[16];
+	uint32_t waker_function;
+	uint64_t worst_ns, worst_cnt; /* of the sessions that took longest */
+	uint64_t usual_ns, usual_cnt; /* of the usual ones */
+};
+
+/* A stretch of what a session's duration consists of: its critical path. */
+struct chain_part {
+	uint64_t from_ns, to_ns;
+	pid_t pid, tid;
+	char comm[16];
+	uint32_t function; /* the innermost call there, or most of the time; UINT32_MAX: none */
+	uint32_t depth;	   /* 0: the session's own thread; 1: one that it waited for, and so on */
+	bool runs;
+	bool queued; /* the task waited for a thread (--link) */
+	/* What the thread waits for, or, if it runs at depth 1 or more, what the thread that waits
+	 * for it does. */
+	uint32_t reason, kind;
+	uint64_t object;
+	const char *object_name;
 };
 
 /* A call of a kept session. */
 struct session_call {
 	uint32_t path;
 	uint32_t caller; /* in session::calls, from 1 on; 0: outermost, of its thread's part */
+	uint64_t queue_ns; /* of one that continues the session: since it was submitted */
 	uint32_t thread; /* in sessions::threads */
 	uint32_t values_cnt;
 	const struct call_value *values; /* owned by the session */
@@ -43,6 +81,10 @@ struct session {
 	struct session_call *calls;
 	size_t calls_cnt, calls_cap;
 	uint64_t calls_missing; /* for which there was no room */
+	/* Its critical path, in order of time: the parts add up to its duration. None: no waits
+	 * were recorded, or it is not one of the slowest. */
+	struct chain_part *chain;
+	size_t chain_cnt, chain_cap;
 	/* In profile::threads, if the profile is made of its sessions: the parts of this one, that
 	 * of the thread where it began first. */
 	uint32_t first_part, parts_cnt;
@@ -70,6 +112,8 @@ struct session_group {
 	 * waited in queues. */
 	uint64_t slow_cnt, slow_total_ns, slow_queue_ns;
 	uint64_t usual_cnt, usual_total_ns, usual_queue_ns;
+	/* And those that took p99_ns or longer. */
+	uint64_t worst_cnt, worst_total_ns, worst_queue_ns;
 	uint32_t path; /* of its own calls, in sessions::paths */
 };
 
@@ -78,6 +122,9 @@ struct sessions {
 	size_t groups_cnt;
 	struct session_path *paths; /* the first is none; callers before callees */
 	size_t paths_cnt;
+	bool has_waits; /* single waits were recorded */
+	struct session_wait *waits;
+	size_t waits_cnt;
 	struct profile_thread *threads; /* those of the profile, without their paths */
 	size_t threads_cnt;
 	struct session_link_stats *links; /* by spec::links */

@@ -14,6 +14,7 @@
 #include "calls/values.h"
 #include "sessions/session_links.h"
 #include "sessions/session_spec.h"
+#include "sessions/session_waits.h"
 #include "sessions/session_walk.h"
 #include "timeline/timeline.h"
 #include "util/array.h"
@@ -25,7 +26,7 @@
 /* Of a call in a session. */
 struct place {
 	bool in;
-	bool slow, usual;
+	bool slow, usual, worst;
 	uint32_t path;
 	struct session *kept; /* NULL: it is not */
 	uint32_t call;	      /* in its calls, from 1 on; 0: there was no room */
@@ -46,6 +47,7 @@ struct session_keeper {
 	size_t kept_cnt, calls_cnt, next_part;
 	struct path_map map;
 	size_t map_size, paths_cap;
+	struct session_waits waits;
 	struct keep_frame *frames; /* by depth */
 	size_t frames_cap;
 };
@@ -185,6 +187,10 @@ static void charge(struct session_path *path, const struct place *at, uint64_t n
 		path->usual_ns += ns;
 		path->usual_off_ns += off_ns;
 	}
+	if (at->worst) {
+		path->worst_ns += ns;
+		path->worst_off_ns += off_ns;
+	}
 }
 
 /* A callee's time off the CPU, which its caller's is less by. What does not fit into the rest of
@@ -226,6 +232,8 @@ static int enter_place(struct session_keeper *k, const struct session_step *step
 	at->self_ns = took_ns;
 	at->off_ns = off_ns;
 	charge(&k->s->paths[path], at, took_ns, off_ns);
+	k->s->paths[path].worst_calls += at->worst;
+	k->s->paths[path].usual_calls += at->usual;
 	return at->kept ? keep_call(k, step, at, caller) : 0;
 }
 
@@ -245,6 +253,7 @@ static struct place begin_place(const struct session_keeper *k, uint64_t number,
 		.in = true,
 		.slow = is_slow(g, duration_ns),
 		.usual = duration_ns <= g->p50_ns,
+		.worst = duration_ns >= g->p99_ns,
 		.kept = find_kept(k, number),
 	};
 }
@@ -264,6 +273,11 @@ static void count_session(const struct session_keeper *k, const struct session_s
 		g->usual_cnt++;
 		g->usual_total_ns += duration_ns;
 		g->usual_queue_ns += queue_ns;
+	}
+	if (duration_ns >= g->p99_ns) {
+		g->worst_cnt++;
+		g->worst_total_ns += duration_ns;
+		g->worst_queue_ns += queue_ns;
 	}
 }
 
@@ -285,7 +299,7 @@ static int enter_own(struct session_keeper *k, const struct session_step *step, 
 		duration_ns = e->duration_ns;
 	count_session(k, step, duration_ns, e ? e->queue_ns : 0);
 	*at = begin_place(k, step->session, step->function, duration_ns);
-	if (!at->kept && !at->slow && !at->usual)
+	if (!at->kept && !at->slow && !at->usual && !at->worst)
 		at->in = false;
 	return at->in ? enter_place(k, step, at, NULL) : 0;
 }
@@ -307,6 +321,7 @@ static int enter_linked(struct session_keeper *k, const struct session_step *ste
 {
 	const struct session_part *part = part_of(k, step->number);
 	const struct session_extent *e;
+	int err;
 
 	if (!part) {
 		*at = around ? *around : (struct place){0};
@@ -319,7 +334,36 @@ static int enter_linked(struct session_keeper *k, const struct session_step *ste
 	*at = begin_place(k, part->session, e->function, e->duration_ns);
 	/* Parts hang below the session's own call. */
 	at->path = sessions__group(k->s, e->function)->path;
-	return enter_place(k, step, at, NULL);
+	err = enter_place(k, step, at, NULL);
+	if (!err && at->kept && at->call)
+		at->kept->calls[at->call - 1].queue_ns = part->queue_ns;
+	return err;
+}
+
+/* Waits on the thread up to then have been in the call of that depth. */
+static int take_waits(struct session_keeper *k, const struct session_step *step, uint64_t at_ns,
+		      uint32_t open)
+{
+	const struct single_wait *wait;
+	int err = 0;
+
+	session_waits__turn(&k->waits, step->thread);
+	while (!err && (wait = session_waits__next(&k->waits, at_ns))) {
+		const struct keep_frame *f = open ? &k->frames[open - 1] : NULL;
+
+		if (f && f->own.in)
+			err = session_waits__add(&k->waits, k->s, f->own.path, wait, f->own.worst,
+						 f->own.usual);
+		if (!err && f && f->linked.in)
+			err = session_waits__add(&k->waits, k->s, f->linked.path, wait,
+						 f->linked.worst, f->linked.usual);
+	}
+	return err;
+}
+
+static int leave_step(const struct session_step *step, void *ctx)
+{
+	return take_waits(ctx, step, step->call->leave_ns, step->depth + 1);
 }
 
 static int keep_step(const struct session_step *step, void *ctx)
@@ -330,6 +374,9 @@ static int keep_step(const struct session_step *step, void *ctx)
 
 	if (ARRAY_RESERVE(&k->frames, step->depth, &k->frames_cap))
 		return -ENOMEM;
+	err = take_waits(k, step, step->call->enter_ns, step->depth);
+	if (err)
+		return err;
 	f = &k->frames[step->depth];
 	around = step->depth ? f - 1 : NULL;
 	err = enter_own(k, step, &f->own, around ? &around->own : NULL);
@@ -343,6 +390,8 @@ static int prepare(struct session_keeper *k)
 {
 	int err = list_kept(k);
 
+	if (!err)
+		err = session_waits__init(&k->waits, k->p->waits);
 	k->map_size = 1024;
 	if (!err)
 		err = path_map__init(&k->map, k->map_size);
@@ -364,8 +413,9 @@ int sessions__keep(const struct profile *p, const struct session_spec *spec,
 	int err = prepare(&k);
 
 	if (!err)
-		err = session_walk(p, spec->functions, keep_step, &k);
+		err = session_walk_both(p, spec->functions, keep_step, leave_step, &k);
 	path_map__fini(&k.map);
+	session_waits__fini(&k.waits);
 	free(k.kept);
 	free(k.frames);
 	return err;

@@ -12,7 +12,7 @@
 struct session_walker {
 	const struct profile *p;
 	const bool *functions;
-	session_visitor visit;
+	session_visitor visit, leave; /* NULL: of ends nobody wants to hear */
 	void *ctx;
 	struct session_step step;
 	uint64_t sessions;
@@ -27,8 +27,11 @@ static int take_event(const struct timeline_event *e, void *ctx)
 
 	if (!e->call->node || e->call->node >= w->p->nodes_cnt)
 		return -EINVAL;
-	if (!e->begins)
-		return 0;
+	if (!e->begins) {
+		s->call = e->call;
+		s->depth = e->depth;
+		return w->leave ? w->leave(s, w->ctx) : 0;
+	}
 	if (ARRAY_RESERVE(&w->open, e->depth, &w->open_cap))
 		return -ENOMEM;
 	s->call = e->call;
@@ -45,7 +48,14 @@ static int take_event(const struct timeline_event *e, void *ctx)
 
 int session_walk(const struct profile *p, const bool *functions, session_visitor visit, void *ctx)
 {
-	struct session_walker w = {.p = p, .functions = functions, .visit = visit, .ctx = ctx};
+	return session_walk_both(p, functions, visit, NULL, ctx);
+}
+
+int session_walk_both(const struct profile *p, const bool *functions, session_visitor visit,
+		      session_visitor leave, void *ctx)
+{
+	struct session_walker w = {
+		.p = p, .functions = functions, .visit = visit, .leave = leave, .ctx = ctx};
 	int err = 0;
 
 	for (size_t i = 0; p->timeline && i < p->threads_cnt && !err; i++) {

@@ -31,4 +31,8 @@ typedef int (*session_visitor)(const struct session_step *step, void *ctx);
  * or the timeline's error. */
 int session_walk(const struct profile *p, const bool *functions, session_visitor visit, void *ctx);
 
+/* Likewise, and calls `leave` when a call ends. */
+int session_walk_both(const struct profile *p, const bool *functions, session_visitor visit,
+		      session_visitor leave, void *ctx);
+
 #endif

@@ -13,6 +13,7 @@
 #include "calls/distribution.h"
 #include "calls/profile.h"
 #include "calls/spread.h"
+#include "sessions/critical_path.h"
 #include "sessions/session_keep.h"
 #include "sessions/session_links.h"
 #include "sessions/session_walk.h"
@@ -284,6 +285,18 @@ static void finder_clear(struct finder *f)
 	free(f->parts.extents);
 }
 
+static int find_chains(const struct profile *p, struct sessions *s)
+{
+	int err = 0;
+
+	s->has_waits = p->waits;
+	for (size_t i = 0; p->waits && i < s->groups_cnt && !err; i++) {
+		for (size_t n = 0; n < s->groups[i].slowest_cnt && !err; n++)
+			err = critical_path__find(s, p->waits, &s->groups[i].slowest[n]);
+	}
+	return err;
+}
+
 int sessions__find(const struct profile *p, const struct session_spec *spec, struct sessions **out)
 {
 	struct finder f = {
@@ -305,6 +318,8 @@ int sessions__find(const struct profile *p, const struct session_spec *spec, str
 		err = finish_groups(&f);
 	if (!err)
 		err = sessions__keep(p, spec, &f.parts, f.s);
+	if (!err)
+		err = find_chains(p, f.s);
 	if (f.s)
 		finder_clear(&f);
 	if (err) {

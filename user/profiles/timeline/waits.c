@@ -97,10 +97,13 @@ int waits__add(struct waits *w, const struct recorded_wait *wait, uint32_t threa
 		.path = wait->at.path,
 		.waker_path = wait->waker.path,
 		.call = wait->call < UINT16_MAX ? wait->call : 0,
-		.kind = wait->kind <= WAIT_OBJECT_PEER ? wait->kind : WAIT_OBJECT_NONE,
+		.kind = wait->kind < WAIT_OBJECTS ? wait->kind : WAIT_OBJECT_NONE,
 		.reason = wait->reason < WAIT_REASONS ? wait->reason : WAIT_OTHER,
 	};
 	to->end_ns = to->begin_ns + took_ns;
+	/* A condition variable of glibc's has two words that its waiters take in turns. */
+	if (to->kind == WAIT_OBJECT_FUTEX)
+		to->object &= ~7ull;
 	return 0;
 }
 

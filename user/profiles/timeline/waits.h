@@ -37,6 +37,8 @@ enum wait_object {
 	WAIT_OBJECT_LOCK, /* an address */
 	WAIT_OBJECT_FILE, /* a descriptor */
 	WAIT_OBJECT_PEER, /* port << 32 | IPv4 address, both as the network has them */
+	WAIT_OBJECT_FUTEX, /* an address: a condition variable, a semaphore, perhaps a lock */
+	WAIT_OBJECTS,
 };
 
 /* A thread that waits, or ends waits of others; its waits are those from `first` on. */

@@ -10,7 +10,7 @@
 
 _Static_assert((int)WAIT_REASONS == WIRE_REASON_WAKER && (int)WAIT_LOCK == WIRE_REASON_LOCK &&
 		       (int)WAIT_STOPPED == WIRE_REASON_STOPPED &&
-		       (int)WAIT_OBJECT_PEER == WIRE_OBJECT_PEER,
+		       (int)WAIT_OBJECT_FUTEX == WIRE_OBJECT_FUTEX,
 	       "recordings have the reasons of bpf/wire.h");
 
 static int party_of(struct drain *d, const struct wire_spot *at, struct recorded_party *p)

@@ -11,7 +11,7 @@
 #include "sink/sessions.h"
 #include "sink/sink.h"
 #include "sink/text/printer.h"
-#include "sink/text/session_sentence.h"
+#include "sink/text/sessions_why.h"
 #include "util/text.h"
 
 #define SLOWEST_MAX 10 /* sessions that are shown, unless all are */
@@ -242,6 +242,8 @@ static int print_session(struct sessions_view *v, const struct session *session)
 		fputc('\n', out);
 	}
 	free(dearest);
+	if (err >= 0)
+		sessions_why__chain(v->pr, session);
 	return err < 0 ? err : 0;
 }
 
@@ -336,7 +338,7 @@ int sessions_text__print(struct printer *pr, const struct profile *p)
 	if (!err)
 		err = print_groups(&v);
 	for (size_t i = 0; i < v.s->groups_cnt && !err; i++) {
-		err = session_sentence__print(pr, &v.ranks, &v.s->groups[i]);
+		err = sessions_why__print(pr, &v.ranks, &v.s->groups[i]);
 		if (!err)
 			err = print_slowest(&v, &v.s->groups[i]);
 		if (!err)

@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "sessions/critical_path.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calls/profile.h"
+#include "calls/session_data.h"
+#include "timeline/waits.h"
+#include "util/array.h"
+#include "util/search.h"
+
+#define PARTS_MAX 4096 /* of a session */
+#define DEPTH_MAX 16   /* threads that wait for each other */
+
+/* A stretch of time in which one call was the innermost of the session on its thread. */
+struct own_stretch {
+	uint32_t run;	 /* those of one thread that follow each other have the same */
+	uint32_t thread; /* in sessions::threads */
+	uint32_t function;
+	uint64_t from_ns, to_ns;
+};
+
+struct chain {
+	const struct sessions *s;
+	const struct waits *waits;
+	struct session *session;
+	struct own_stretch *own;
+	size_t own_cnt, own_cap;
+	int err;
+};
+
+/* Whom the chain is at, and until when it is looked back. */
+struct look {
+	pid_t pid, tid;
+	const char *comm;
+	uint64_t from_ns, to_ns;
+	uint32_t function; /* its innermost call at `to_ns`; UINT32_MAX: none is known */
+	uint32_t depth;
+	bool queued;
+	const struct single_wait *ends; /* the wait that it ends; NULL: none */
+};
+
+/* Puts a part before those that there are; the chain is turned round in the end. */
+static void add(struct chain *c, struct chain_part part)
+{
+	struct session *session = c->session;
+	struct chain_part *last =
+		session->chain_cnt ? &session->chain[session->chain_cnt - 1] : NULL;
+
+	if (part.from_ns >= part.to_ns || c->err)
+		return;
+	if (last && last->pid == part.pid && last->tid == part.tid && last->runs == part.runs &&
+	    last->function == part.function && last->reason == part.reason &&
+	    last->object == part.object && last->depth == part.depth &&
+	    last->queued == part.queued) {
+		last->from_ns = part.from_ns;
+		return;
+	}
+	if (last && session->chain_cnt == PARTS_MAX) {
+		last->from_ns = part.from_ns;
+		return;
+	}
+	if (ARRAY_RESERVE(&session->chain, session->chain_cnt, &session->chain_cap)) {
+		c->err = -ENOMEM;
+		return;
+	}
+	session->chain[session->chain_cnt++] = part;
+}
+
+static struct chain_part part_of(const struct look *l, uint64_t from_ns, uint64_t to_ns)
+{
+	struct chain_part part = {
+		.from_ns = from_ns,
+		.to_ns = to_ns,
+		.pid = l->pid,
+		.tid = l->tid,
+		.function = l->function,
+		.depth = l->depth,
+		.queued = l->queued,
+	};
+
+	strncpy(part.comm, l->comm, sizeof(part.comm) - 1);
+	return part;
+}
+
+static void set_cause(struct chain_part *part, const struct single_wait *w)
+{
+	part->reason = w->reason;
+	part->kind = w->kind;
+	part->object = w->object;
+	part->object_name = w->object_name;
+}
+
+/* The longest of a thread's stretches there; ties go to the earliest. */
+static void longest_of(const struct own_stretch *own, size_t cnt, uint64_t from_ns, uint64_t to_ns,
+		       uint64_t *most_ns, uint32_t *function)
+{
+	for (size_t i = LOWER_BOUND(cnt, k, own[k].to_ns <= from_ns);
+	     i < cnt && own[i].from_ns < to_ns; i++) {
+		uint64_t from = own[i].from_ns > from_ns ? own[i].from_ns : from_ns;
+		uint64_t to = own[i].to_ns < to_ns ? own[i].to_ns : to_ns;
+
+		if (to > from && to - from > *most_ns) {
+			*most_ns = to - from;
+			*function = own[i].function;
+		}
+	}
+}
+
+/* The function of the session's own calls in which the thread was longest there without a break. */
+static uint32_t own_function(const struct chain *c, const struct look *l, uint64_t from_ns,
+			     uint64_t to_ns)
+{
+	uint32_t function = UINT32_MAX;
+	uint64_t most_ns = 0;
+
+	for (size_t first = 0, end; first < c->own_cnt; first = end) {
+		const struct profile_thread *t = &c->s->threads[c->own[first].thread];
+
+		end = first + LOWER_BOUND(c->own_cnt - first, k,
+					  c->own[first + k].run == c->own[first].run);
+		if (t->pid == l->pid && t->tid == l->tid)
+			longest_of(&c->own[first], end - first, from_ns, to_ns, &most_ns,
+				   &function);
+	}
+	return function;
+}
+
+static void add_run(struct chain *c, const struct look *l, uint64_t from_ns, uint64_t to_ns)
+{
+	struct chain_part part = part_of(l, from_ns, to_ns);
+
+	part.runs = true;
+	if (!l->depth && !l->queued)
+		part.function = own_function(c, l, from_ns, to_ns);
+	if (l->ends)
+		set_cause(&part, l->ends);
+	add(c, part);
+}
+
+static void add_wait(struct chain *c, const struct look *l, uint64_t from_ns, uint64_t to_ns,
+		     const struct single_wait *w, uint32_t reason)
+{
+	struct chain_part part = part_of(l, from_ns, to_ns);
+
+	if (reason == w->reason)
+		set_cause(&part, w);
+	part.reason = reason;
+	add(c, part);
+}
+
+static uint64_t within(uint64_t at, uint64_t from, uint64_t to)
+{
+	return at < from ? from : at > to ? to : at;
+}
+
+static void look_back(struct chain *c, struct look l);
+
+/* What a wait consists of, of which [from_ns, to_ns) is looked at. */
+static void look_into(struct chain *c, const struct look *l, const struct single_wait *w,
+		      uint64_t from_ns, uint64_t to_ns)
+{
+	uint64_t woken_ns = within(single_wait__woken_ns(w), from_ns, to_ns);
+	const struct wait_party *waker = w->waker ? &c->waits->parties[w->waker - 1] : NULL;
+
+	if (w->reason == WAIT_CPU)
+		woken_ns = from_ns;
+	add_wait(c, l, woken_ns, to_ns, w, WAIT_CPU);
+	if (woken_ns <= from_ns)
+		return;
+	if (!waker || l->depth == DEPTH_MAX || (waker->pid == l->pid && waker->tid == l->tid)) {
+		add_wait(c, l, from_ns, woken_ns, w, w->reason);
+		return;
+	}
+	look_back(c, (struct look){
+			     .pid = waker->pid,
+			     .tid = waker->tid,
+			     .comm = waker->comm,
+			     .from_ns = from_ns,
+			     .to_ns = woken_ns,
+			     .function = waits__function(c->waits, w->waker_path),
+			     .depth = l->depth + 1,
+			     .ends = w,
+		     });
+}
+
+static void look_back(struct chain *c, struct look l)
+{
+	const struct wait_party *party = waits__party(c->waits, l.pid, l.tid);
+	uint64_t at_ns = l.to_ns;
+
+	while (at_ns > l.from_ns && !c->err) {
+		const struct single_wait *w = party ? waits__before(c->waits, party, at_ns) : NULL;
+		uint64_t end_ns, begin_ns;
+
+		if (!w || w->end_ns <= l.from_ns) {
+			add_run(c, &l, l.from_ns, at_ns);
+			return;
+		}
+		end_ns = w->end_ns < at_ns ? w->end_ns : at_ns;
+		begin_ns = w->begin_ns > l.from_ns ? w->begin_ns : l.from_ns;
+		add_run(c, &l, end_ns, at_ns);
+		l.function = waits__function(c->waits, w->path);
+		look_into(c, &l, w, begin_ns, end_ns);
+		at_ns = begin_ns;
+	}
+}
+
+/* Adds the time of a call in which none of its callees was open. */
+static int add_own(struct chain *c, const struct session_call *call, uint64_t from_ns,
+		   uint64_t to_ns)
+{
+	uint32_t run = 0;
+
+	if (from_ns >= to_ns)
+		return 0;
+	if (ARRAY_RESERVE(&c->own, c->own_cnt, &c->own_cap))
+		return -ENOMEM;
+	if (c->own_cnt)
+		run = c->own[c->own_cnt - 1].run +
+		      (c->own[c->own_cnt - 1].thread != call->thread);
+	c->own[c->own_cnt++] = (struct own_stretch){
+		.run = run,
+		.thread = call->thread,
+		.function = c->s->paths[call->path].function,
+		.from_ns = from_ns,
+		.to_ns = to_ns,
+	};
+	return 0;
+}
+
+/* Calls come in order of time, callers before callees: from each call's begin on it is the
+ * innermost one, from its end on its caller is. */
+static int find_own(struct chain *c)
+{
+	const struct session *session = c->session;
+	uint64_t at_ns = 0;
+	size_t open = 0; /* from 1 on; 0: none */
+	int err = 0;
+
+	for (size_t i = 0; i <= session->calls_cnt && !err; i++) {
+		const struct session_call *next =
+			i < session->calls_cnt ? &session->calls[i] : NULL;
+
+		while (open && !err && (!next || open != next->caller)) {
+			const struct session_call *o = &session->calls[open - 1];
+
+			err = add_own(c, o, at_ns, o->leave_ns);
+			at_ns = o->leave_ns;
+			open = o->caller;
+		}
+		if (open && !err)
+			err = add_own(c, &session->calls[open - 1], at_ns, next->enter_ns);
+		open = next ? i + 1 : 0;
+		at_ns = next ? next->enter_ns : 0;
+	}
+	return err;
+}
+
+/* The outermost call of the session that is open right before `at_ns`, the one that has begun last;
+ * NULL: none is. */
+static const struct session_call *part_before(const struct session *session, uint64_t at_ns)
+{
+	const struct session_call *found = NULL;
+
+	for (size_t i = 0; i < session->calls_cnt; i++) {
+		const struct session_call *call = &session->calls[i];
+
+		if (!call->caller && call->enter_ns < at_ns && call->leave_ns >= at_ns &&
+		    (!found || call->enter_ns > found->enter_ns))
+			found = call;
+	}
+	return found;
+}
+
+static struct look look_of(const struct chain *c, const struct session_call *call, uint64_t from_ns,
+			   uint64_t to_ns)
+{
+	const struct profile_thread *t = &c->s->threads[call->thread];
+
+	return (struct look){
+		.pid = t->pid,
+		.tid = t->tid,
+		.comm = t->comm,
+		.from_ns = from_ns,
+		.to_ns = to_ns,
+		.function = c->s->paths[call->path].function,
+	};
+}
+
+/* From the end of the session's last part to its begin, then through the queue that it was in to
+ * the part that has submitted it, and so on. */
+static void follow_parts(struct chain *c)
+{
+	const struct session *session = c->session;
+	uint64_t begin_ns = session->start_ns, at_ns = begin_ns + session->duration_ns;
+
+	while (at_ns > begin_ns && !c->err) {
+		const struct session_call *part = part_before(session, at_ns);
+		struct look l = {.comm = "", .from_ns = begin_ns, .to_ns = at_ns};
+
+		if (!part) { /* whose calls are missing */
+			l.function = UINT32_MAX;
+			add_run(c, &l, begin_ns, at_ns);
+			return;
+		}
+		l = look_of(c, part, part->enter_ns > begin_ns ? part->enter_ns : begin_ns, at_ns);
+		look_back(c, l);
+		at_ns = l.from_ns;
+		if (at_ns <= begin_ns || !part->queue_ns)
+			continue;
+		l.queued = true;
+		l.to_ns = at_ns;
+		l.from_ns = at_ns - begin_ns > part->queue_ns ? at_ns - part->queue_ns : begin_ns;
+		look_back(c, l);
+		at_ns = l.from_ns;
+	}
+}
+
+static void turn_round(struct session *session)
+{
+	for (size_t i = 0, n = session->chain_cnt; i < n / 2; i++) {
+		struct chain_part last = session->chain[n - 1 - i];
+
+		session->chain[n - 1 - i] = session->chain[i];
+		session->chain[i] = last;
+	}
+}
+
+int critical_path__find(const struct sessions *s, const struct waits *w, struct session *session)
+{
+	struct chain c = {.s = s, .waits = w, .session = session};
+
+	if (session->calls_missing)
+		return 0;
+	c.err = find_own(&c);
+	if (!c.err)
+		follow_parts(&c);
+	turn_round(session);
+	free(c.own);
+	return c.err;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The chain of running and waiting that a session's duration consists of. */
+#ifndef PROFTRACE_SESSIONS_CRITICAL_PATH_H
+#define PROFTRACE_SESSIONS_CRITICAL_PATH_H
+
+struct session;
+struct sessions;
+struct waits;
+
+/*
+ * Fills in the chain of a kept session. Backwards from its end: where its thread ran, that is a
+ * part; where it waited and it is known who has woken it, what that thread did meanwhile, from
+ * there on backwards likewise; else the wait itself. Parts add up to the session's duration; of
+ * more than a few thousand small ones are counted to those beside them. Returns 0 or -ENOMEM.
+ */
+int critical_path__find(const struct sessions *s, const struct waits *w, struct session *session);
+
+#endif

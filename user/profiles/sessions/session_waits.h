@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Single waits on the way through single calls: which belong to which session, and their sums. */
+#ifndef PROFTRACE_SESSIONS_SESSION_WAITS_H
+#define PROFTRACE_SESSIONS_SESSION_WAITS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct sessions;
+struct single_wait;
+struct waits;
+
+/* All zero, but for the waits: nothing so far. */
+struct session_waits {
+	const struct waits *waits; /* NULL: none were recorded */
+	uint32_t *order;	   /* waits in calls, by thread, then in order of time */
+	size_t order_cnt;
+	uint32_t thread; /* of the walk, plus 1 */
+	size_t at, end;	 /* of `order`: its waits that have not been met yet */
+	uint32_t *index; /* sums by a hash of what they have in common, from 1 on */
+	size_t index_size, sums_cap;
+};
+
+/* Returns 0 or -ENOMEM. */
+int session_waits__init(struct session_waits *w, const struct waits *waits);
+void session_waits__fini(struct session_waits *w);
+
+/* The walk's next event is on that thread. */
+void session_waits__turn(struct session_waits *w, uint32_t thread);
+
+/* The next wait of the thread that begins before `at_ns`, each once; NULL: there is none. */
+const struct single_wait *session_waits__next(struct session_waits *w, uint64_t at_ns);
+
+/* Adds a wait on a path to the sums of `s`. Returns 0 or -ENOMEM. */
+int session_waits__add(struct session_waits *w, struct sessions *s, uint32_t path,
+		       const struct single_wait *wait, bool worst, bool usual);
+
+#endif

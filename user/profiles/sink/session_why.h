@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Why the slowest sessions take longer than usual ones, where single waits were recorded: parts
+ * that add up to what they take longer. For all formats that tell it to people.
+ */
+#ifndef PROFTRACE_SINK_SESSION_WHY_H
+#define PROFTRACE_SINK_SESSION_WHY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct profile;
+struct session_group;
+struct session_ranks;
+struct session_wait;
+
+enum why_kind {
+	WHY_RUN,   /* on a CPU, in `function` */
+	WHY_WAIT,  /* for `wait` */
+	WHY_SHORT, /* off a CPU in `function`, without a wait that was recorded */
+	WHY_QUEUE, /* until a thread took the session up */
+};
+
+/* What p99 sessions spend time on, and how much usual ones do. Times and counts are means of a
+ * session; those of usual ones may be larger. */
+struct why_part {
+	enum why_kind kind;
+	uint32_t function; /* where; of waits where most of them were */
+	double more_ns, worst_ns, usual_ns;
+	double worst_calls, usual_calls; /* of the function, all its calls */
+	/* Of waits: one of them. Its object counts if all have it; its waker is the one that most
+	 * time is of. */
+	const struct session_wait *wait;
+	bool object, same_process;
+	double waker_ns; /* worst_ns of that waker */
+};
+
+struct session_why {
+	double longer_ns; /* of p99 sessions, in the mean */
+	struct why_part *parts; /* the one with most more_ns first */
+	size_t cnt, cap;
+};
+
+/* No parts: no waits were recorded, or no session takes longer. Returns 0 or -ENOMEM. */
+int session_why__find(const struct profile *p, const struct session_ranks *r,
+		      const struct session_group *g, struct session_why *out);
+void session_why__fini(struct session_why *w);
+
+/* How many of the parts are worth telling: each a twentieth of the whole or more. */
+size_t session_why__telling(const struct session_why *w);
+
+#endif

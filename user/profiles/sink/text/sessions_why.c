@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "sink/text/sessions_why.h"
+
+#include "calls/profile.h"
+#include "calls/session_data.h"
+#include "sink/session_why.h"
+#include "sink/sink.h"
+#include "sink/text/printer.h"
+#include "sink/text/session_sentence.h"
+#include "sink/text/why_text.h"
+#include "util/text.h"
+
+#define WHY_SHOWN   12 /* parts of what p99 sessions take longer, unless all are */
+#define CHAIN_SHOWN 6 /* parts of a critical path, unless all are */
+
+/* Whether it is one of the longest `shown` parts; of equal ones the first count. */
+static bool is_long(const struct session *session, size_t part, size_t shown)
+{
+	const struct chain_part *c = &session->chain[part];
+	size_t longer = 0;
+
+	for (size_t i = 0; i < session->chain_cnt && longer < shown; i++) {
+		const struct chain_part *o = &session->chain[i];
+		uint64_t ns = o->to_ns - o->from_ns, own_ns = c->to_ns - c->from_ns;
+
+		longer += ns > own_ns || (ns == own_ns && i < part);
+	}
+	return longer < shown;
+}
+
+static void print_chain_part(struct printer *pr, uint64_t ns, uint64_t whole_ns,
+			     const char *text)
+{
+	char took[32], share[32], line[2 * WHY_TEXT];
+
+	fprintf(pr->out, "%16s  %6s           %s\n", text_duration(ns, took, sizeof(took)),
+		printer__share(ns, whole_ns, share, sizeof(share)),
+		text_escape(text, line, sizeof(line)));
+}
+
+void sessions_why__chain(struct printer *pr, const struct session *session)
+{
+	size_t shown = pr->opts->verbose ? SIZE_MAX : CHAIN_SHOWN, others = 0;
+	uint64_t others_ns = 0;
+	char text[WHY_TEXT], count[32];
+
+	if (session->chain_cnt < 2)
+		return;
+	fprintf(pr->out, "%s%16s  %6s           CRITICAL PATH%s\n",
+		printer__style(pr, STYLE_DIM), "TIME", "SHARE",
+		printer__style(pr, STYLE_PLAIN));
+	for (size_t i = 0; i < session->chain_cnt; i++) {
+		const struct chain_part *part = &session->chain[i];
+
+		if (is_long(session, i, shown)) {
+			print_chain_part(pr, part->to_ns - part->from_ns, session->duration_ns,
+					 chain_part__text(pr->profile, part, text));
+			continue;
+		}
+		others++;
+		others_ns += part->to_ns - part->from_ns;
+	}
+	if (!others)
+		return;
+	snprintf(text, sizeof(text), "%s more parts", text_count(others, count, sizeof(count)));
+	print_chain_part(pr, others_ns, session->duration_ns, text);
+}
+
+static void print_part(struct printer *pr, const struct why_part *part)
+{
+	char more[32], worst[32], usual[32], text[WHY_TEXT], line[2 * WHY_TEXT];
+
+	fprintf(pr->out, "%8s  %7s  %7s  %s\n",
+		text_signed_duration((int64_t)part->more_ns, more, sizeof(more)),
+		text_duration((uint64_t)part->worst_ns, worst, sizeof(worst)),
+		text_duration((uint64_t)part->usual_ns, usual, sizeof(usual)),
+		text_escape(why_part__text(pr->profile, part, text), line, sizeof(line)));
+}
+
+/* All parts add up to what is in the heading. */
+static void print_table(struct printer *pr, const struct session_group *g,
+			    const struct session_why *why)
+{
+	size_t shown = why->cnt < WHY_SHOWN || pr->opts->verbose ? why->cnt : WHY_SHOWN;
+	double rest_ns = why->longer_ns;
+	char worst[32], usual[32];
+
+	fprintf(pr->out, "%sof which%s, in the mean of p99 sessions (%s) and of the faster half "
+		"(%s)\n%s%8s  %7s  %7s  WHAT%s\n",
+		printer__style(pr, STYLE_BOLD), printer__style(pr, STYLE_PLAIN),
+		text_count(g->worst_cnt, worst, sizeof(worst)),
+		text_count(g->usual_cnt, usual, sizeof(usual)), printer__style(pr, STYLE_DIM),
+		"MORE", "P99", "USUAL", printer__style(pr, STYLE_PLAIN));
+	for (size_t i = 0; i < shown; i++) {
+		print_part(pr, &why->parts[i]);
+		rest_ns -= why->parts[i].more_ns;
+	}
+	if (shown < why->cnt)
+		fprintf(pr->out, "%8s  %7s  %7s  in %zu others (-v shows them)\n",
+			text_signed_duration((int64_t)rest_ns, worst, sizeof(worst)), "", "",
+			why->cnt - shown);
+	fputc('\n', pr->out);
+}
+
+int sessions_why__print(struct printer *pr, const struct session_ranks *r,
+			const struct session_group *g)
+{
+	char sentence[WHY_SENTENCE], line[2 * WHY_SENTENCE];
+	struct session_why why;
+	int err = session_why__find(pr->profile, r, g, &why);
+
+	if (!err && !why.cnt)
+		err = session_sentence__print(pr, r, g);
+	if (!err && why.cnt) {
+		session_why__sentence(pr->profile, &why, sentence);
+		fprintf(pr->out, "%s%s%s\n\n", printer__style(pr, STYLE_BOLD),
+			text_escape(sentence, line, sizeof(line)),
+			printer__style(pr, STYLE_PLAIN));
+		print_table(pr, g, &why);
+	}
+	session_why__fini(&why);
+	return err;
+}

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "sink/text/why_text.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "calls/profile.h"
+#include "calls/session_data.h"
+#include "sink/names.h"
+#include "sink/session_why.h"
+#include "timeline/waits.h"
+#include "util/text.h"
+
+#define TOLD_MAX 5  /* parts of a sentence */
+#define NAME_LEN 80 /* bytes of a function's */
+
+/* Text on its way, cut to its room. */
+struct words {
+	char *buf;
+	size_t len, size;
+};
+
+static void say(struct words *w, const char *format, ...)
+{
+	va_list args;
+	int len;
+
+	va_start(args, format);
+	len = vsnprintf(w->buf + w->len, w->size - w->len, format, args);
+	va_end(args);
+	if (len > 0)
+		w->len = w->len + len < w->size ? w->len + len : w->size - 1;
+}
+
+char *wait_object__text(uint32_t kind, uint64_t object, const char *name, char *buf, size_t size)
+{
+	struct words w = {.buf = buf, .size = size};
+
+	*buf = '\0';
+	if (kind == WAIT_OBJECT_LOCK || kind == WAIT_OBJECT_FUTEX) {
+		if (name)
+			say(&w, "%.*s", NAME_LEN, name);
+		else
+			say(&w, "0x%" PRIx64, object);
+	} else if (kind == WAIT_OBJECT_PEER) {
+		const uint8_t *ip = (const uint8_t *)&object, *port = ip + 4;
+
+		say(&w, "%u.%u.%u.%u:%u", ip[0], ip[1], ip[2], ip[3], port[0] << 8 | port[1]);
+	} else if (kind == WAIT_OBJECT_FILE) {
+		if (name)
+			say(&w, "%.*s", NAME_LEN, name);
+		else
+			say(&w, "descriptor %" PRIu64, object);
+	}
+	return buf;
+}
+
+static const char *const waiting[WAIT_REASONS] = {
+	[WAIT_OTHER] = "waiting in the kernel",
+	[WAIT_LOCK] = "waiting for a lock",
+	[WAIT_CPU] = "waiting for a CPU",
+	[WAIT_DISK] = "waiting for the disk",
+	[WAIT_NETWORK] = "waiting for the network",
+	[WAIT_PIPE] = "waiting for a pipe",
+	[WAIT_DEVICE] = "waiting for a device",
+	[WAIT_TIMER] = "sleeping",
+	[WAIT_POLL] = "waiting for one of several files",
+	[WAIT_CHILD] = "waiting for a child process",
+	[WAIT_STOPPED] = "stopped",
+};
+
+static const char *function_at(const struct profile *p, uint32_t function)
+{
+	return function < p->functions_cnt ? function__name(&p->functions[function]) : "";
+}
+
+static void say_object(struct words *w, const struct why_part *part)
+{
+	const struct session_wait *wait = part->wait;
+	char object[128];
+
+	wait_object__text(wait->kind, wait->object, wait->object_name, object, sizeof(object));
+	if (!part->object || !*object)
+		say(w, "%s", waiting[wait->reason < WAIT_REASONS ? wait->reason : WAIT_OTHER]);
+	else if (wait->kind == WAIT_OBJECT_LOCK)
+		say(w, "waiting for lock %s", object);
+	else if (wait->kind == WAIT_OBJECT_FUTEX)
+		say(w, "waiting on %s", object);
+	else
+		say(w, "%s (%s)", waiting[wait->reason < WAIT_REASONS ? wait->reason : WAIT_OTHER],
+		    object);
+}
+
+/* Most of the time is that waker's, or it is not told. */
+static void say_waker(struct words *w, const struct profile *p, const struct why_part *part)
+{
+	const struct session_wait *wait = part->wait;
+	const char *name = function_at(p, wait->waker_function);
+
+	if (!wait->waker_pid || part->waker_ns < part->worst_ns / 2)
+		return;
+	say(w, ", %s by ", wait->kind == WAIT_OBJECT_LOCK && part->object ? "held" : "woken");
+	if (*name)
+		say(w, "`%.*s` in ", NAME_LEN, name);
+	say(w, "thread %.15s", wait->waker);
+}
+
+/* Whether it is rather that there are more calls than that each takes longer. */
+static bool has_more_calls(const struct why_part *part)
+{
+	double each = part->worst_calls > 0 ? part->worst_ns / part->worst_calls : 0;
+
+	return part->worst_calls >= part->usual_calls * 1.2 + 0.5 &&
+	       each * (part->worst_calls - part->usual_calls) >= part->more_ns / 2;
+}
+
+static void say_count(struct words *w, double count)
+{
+	if (count >= 9.95 || count < 0.05 || count - (double)(uint64_t)count < 0.05)
+		say(w, "%.0f", count);
+	else
+		say(w, "%.1f", count);
+}
+
+static void say_calls(struct words *w, const struct why_part *part)
+{
+	say(w, ", called ");
+	say_count(w, part->worst_calls);
+	say(w, " times instead of ");
+	say_count(w, part->usual_calls);
+}
+
+char *why_part__text(const struct profile *p, const struct why_part *part, char buf[WHY_TEXT])
+{
+	const char *name = function_at(p, part->function);
+	struct words w = {.buf = buf, .size = WHY_TEXT};
+	bool more_calls = has_more_calls(part);
+
+	*buf = '\0';
+	switch (part->kind) {
+	case WHY_QUEUE:
+		say(&w, "in queues");
+		return buf;
+	case WHY_RUN:
+		say(&w, "more in `%.*s`", NAME_LEN, name);
+		break;
+	case WHY_SHORT:
+		say(&w, "in short waits in `%.*s`", NAME_LEN, name);
+		break;
+	case WHY_WAIT:
+		say_object(&w, part);
+		if (part->wait->reason == WAIT_CPU)
+			return buf;
+		if (!part->object || part->wait->kind == WAIT_OBJECT_NONE ||
+		    !part->wait->waker_pid || more_calls)
+			say(&w, " in `%.*s`", NAME_LEN, name);
+		say_waker(&w, p, part);
+		break;
+	}
+	if (more_calls)
+		say_calls(&w, part);
+	return buf;
+}
+
+char *session_why__sentence(const struct profile *p, const struct session_why *why,
+			    char buf[WHY_SENTENCE])
+{
+	struct words w = {.buf = buf, .size = WHY_SENTENCE};
+	size_t cnt = session_why__telling(why);
+	double rest_ns = why->longer_ns;
+	char ns[32], text[WHY_TEXT];
+
+	*buf = '\0';
+	say(&w, "p99 sessions take %s longer",
+	    text_duration((uint64_t)why->longer_ns, ns, sizeof(ns)));
+	for (size_t i = 0; i < cnt && i < TOLD_MAX; i++) {
+		const struct why_part *part = &why->parts[i];
+
+		rest_ns -= part->more_ns;
+		say(&w, "%s %s %s", i ? ";" : ":",
+		    text_duration((uint64_t)part->more_ns, ns, sizeof(ns)),
+		    why_part__text(p, part, text));
+	}
+	if (rest_ns >= why->longer_ns / 100)
+		say(&w, "%s %s elsewhere", cnt ? ";" : ":",
+		    text_duration((uint64_t)rest_ns, ns, sizeof(ns)));
+	else if (rest_ns <= -why->longer_ns / 100)
+		say(&w, "; and %s less elsewhere",
+		    text_duration((uint64_t)-rest_ns, ns, sizeof(ns)));
+	return buf;
+}
+
+/* What a thread that waits does, at any depth. */
+static void say_cause(struct words *w, const struct chain_part *part)
+{
+	char object[128];
+
+	wait_object__text(part->kind, part->object, part->object_name, object, sizeof(object));
+	if (part->kind == WAIT_OBJECT_LOCK && part->reason == WAIT_LOCK)
+		say(w, "lock %s", object);
+	else if (*object)
+		say(w, "%s %s", wait_reason__word(part->reason), object);
+	else
+		say(w, "%s", wait_reason__word(part->reason));
+}
+
+char *chain_part__text(const struct profile *p, const struct chain_part *part, char buf[WHY_TEXT])
+{
+	const char *name = function_at(p, part->function);
+	struct words w = {.buf = buf, .size = WHY_TEXT};
+
+	*buf = '\0';
+	if (!part->runs && part->reason == WAIT_CPU)
+		say(&w, "waiting for a CPU");
+	else if (!part->runs)
+		say(&w, "waiting for ");
+	if (!part->runs && part->reason != WAIT_CPU)
+		say_cause(&w, part);
+	if (!part->runs)
+		say(&w, " in ");
+	say(&w, "%.*s", NAME_LEN, *name ? name : "no traced call");
+	if (part->queued)
+		say(&w, ", while the session is queued");
+	if (!part->depth)
+		return buf;
+	say(&w, " in thread %.15s", part->comm);
+	if (part->runs) {
+		say(&w, ", which is waited for: ");
+		say_cause(&w, part);
+	}
+	return buf;
+}
