@@ -103,8 +103,12 @@ static void start_stream(struct run *r)
 
 	collector__stream(r->collector, &stream, r->start_ns);
 	r->wait_names = wait_names__new(r->plan, r->target);
-	if (r->wait_names)
-		collector__name_waits(r->collector, name_wait, r);
+	if (!r->wait_names)
+		return;
+	collector__name_waits(r->collector, name_wait, r);
+	/* Who ends soon is not asked again. */
+	for (size_t i = 0; i < r->target->processes_cnt; i++)
+		wait_names__look(r->wait_names, r->target->processes[i].pid);
 }
 
 /* Nobody watches what is always on. */

@@ -46,7 +46,7 @@ struct named_variable {
 
 /* A file's variables. */
 struct named_object {
-	bool looked;
+	bool looked, debug_looked;
 	struct elf_image *img, *debug; /* NULL: it is the plan's; there is none */
 };
 
@@ -124,27 +124,49 @@ static const struct elf_image *image_of(struct wait_names *n, uint32_t object)
 	return object < n->objects_cnt ? n->objects[object].img : NULL;
 }
 
-/* Opens the file, and what debug information has of its symbols, once. */
-static void open_object(struct wait_names *n, uint32_t object)
+/* Makes room for the file; NULL: there is no memory. */
+static struct named_object *object_at(struct wait_names *n, uint32_t object)
 {
 	size_t before = n->objects_cap;
-	const struct target_object *o = &n->target->objects[object];
-	struct named_object *named;
 
 	if (ARRAY_RESERVE(&n->objects, (size_t)object, &n->objects_cap))
-		return;
+		return NULL;
 	if (n->objects_cap > before)
 		memset(&n->objects[before], 0, (n->objects_cap - before) * sizeof(*n->objects));
 	if (n->objects_cnt <= object)
 		n->objects_cnt = object + 1;
-	named = &n->objects[object];
-	if (named->looked)
+	return &n->objects[object];
+}
+
+/* Opens the file, once. */
+static void open_object(struct wait_names *n, uint32_t object)
+{
+	const struct target_object *o = &n->target->objects[object];
+	struct named_object *named = object_at(n, object);
+
+	if (!named || named->looked)
 		return;
 	named->looked = true;
 	if (!image_of(n, object) && elf_image__try(o->fd, o->path, &named->img))
 		named->img = NULL;
-	if (image_of(n, object) && debug_file__find(image_of(n, object), o->root, &named->debug))
+}
+
+/* The variable in the file's own symbols, or those that debug information has. */
+static bool find_symbol(struct wait_names *n, uint32_t object, uint64_t vaddr,
+			struct data_symbol *symbol)
+{
+	const struct elf_image *img = image_of(n, object);
+	struct named_object *named = object_at(n, object);
+
+	if (!img || symbol_lookup_data(img, vaddr, symbol))
+		return img;
+	if (!named)
+		return false;
+	if (!named->debug_looked && debug_file__find(img, n->target->objects[object].root,
+						     &named->debug))
 		named->debug = NULL;
+	named->debug_looked = true;
+	return named->debug && symbol_lookup_data(named->debug, vaddr, symbol);
 }
 
 /* Code of a file tells where all of it is mapped to. */
@@ -257,11 +279,9 @@ static char *find_name(struct wait_names *n, pid_t pid, uint64_t address)
 	if (!range)
 		return NULL;
 	vaddr = address - range->bias;
-	if (!symbol_lookup_data(image_of(n, range->object), vaddr, &symbol) &&
-	    !(n->objects[range->object].debug &&
-	      symbol_lookup_data(n->objects[range->object].debug, vaddr, &symbol)))
-		return NULL;
-	return text_of(&symbol, vaddr - symbol.vaddr);
+	return find_symbol(n, range->object, vaddr, &symbol)
+		       ? text_of(&symbol, vaddr - symbol.vaddr)
+		       : NULL;
 }
 
 const char *wait_names__variable(struct wait_names *n, pid_t pid, uint64_t address)

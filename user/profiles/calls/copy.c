@@ -38,6 +38,7 @@ int profile__copy_all_but_paths(const struct profile *p, struct profile **out)
 	to->nodes = NULL;
 	to->nodes_cnt = 0;
 	to->timeline = NULL;
+	to->waits = NULL;
 	to->sessions = NULL;
 	/* All of them, whatever fails: none may remain the other profile's. */
 	err |= COPY(to, functions);

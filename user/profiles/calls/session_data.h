@@ -39,6 +39,7 @@ struct session_wait {
 	pid_t waker_pid, waker_tid;
 	char waker[16];
 	uint32_t waker_function;
+	bool other_process; /* the waker is of another one */
 	uint64_t worst_ns, worst_cnt; /* of the sessions that took longest */
 	uint64_t usual_ns, usual_cnt; /* of the usual ones */
 };

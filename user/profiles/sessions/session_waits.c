@@ -170,6 +170,7 @@ int session_waits__add(struct session_waits *w, struct sessions *s, uint32_t pat
 	if (wait->waker) {
 		const struct wait_party *waker = &w->waits->parties[wait->waker - 1];
 
+		kind.other_process = waker->pid != w->waits->parties[wait->party].pid;
 		kind.waker_pid = waker->pid;
 		kind.waker_tid = waker->tid;
 		memcpy(kind.waker, waker->comm, sizeof(kind.waker));

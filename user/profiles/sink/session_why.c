@@ -211,6 +211,50 @@ static int add_all_waits(struct finder *f)
 	return err;
 }
 
+/* What sessions waited for in queues that took longest, as far as they are kept: the stretch that
+ * took most of it, and what was called then. */
+static void look_into_queues(const struct finder *f, struct why_part *part)
+{
+	uint64_t most_ns = 0, queue_ns = 0;
+
+	for (size_t i = 0; i < f->g->slowest_cnt; i++) {
+		const struct session *session = &f->g->slowest[i];
+
+		for (size_t n = 0; n < session->chain_cnt; n++) {
+			const struct chain_part *c = &session->chain[n];
+
+			if (!c->queued || c->to_ns - c->from_ns <= most_ns)
+				continue;
+			most_ns = c->to_ns - c->from_ns;
+			part->queued = c;
+		}
+		for (size_t n = 0; n < session->calls_cnt; n++) {
+			const struct session_call *c = &session->calls[n];
+
+			if (c->queue_ns <= queue_ns)
+				continue;
+			queue_ns = c->queue_ns;
+			part->function = f->r->s->paths[c->path].function;
+		}
+	}
+}
+
+static int add_queues(struct finder *f)
+{
+	const struct session_group *g = f->g;
+	struct why_part part = {
+		.kind = WHY_QUEUE,
+		.function = g->function,
+		.worst_ns = mean(g->worst_queue_ns, g->worst_cnt),
+		.usual_ns = mean(g->usual_queue_ns, g->usual_cnt),
+	};
+
+	if (!g->worst_queue_ns && !g->usual_queue_ns)
+		return 0;
+	look_into_queues(f, &part);
+	return add_part(f, part) ? 0 : -ENOMEM;
+}
+
 static int compare_parts(const void *a, const void *b)
 {
 	const struct why_part *x = a, *y = b;
@@ -224,19 +268,14 @@ static int compare_parts(const void *a, const void *b)
 
 static int find_parts(struct finder *f)
 {
-	const struct session_group *g = f->g;
 	struct session_why *w = f->why;
 	size_t kept = 0;
 	int err = add_paths(f);
 
 	if (!err)
 		err = add_all_waits(f);
-	if (!err && g->worst_queue_ns + g->usual_queue_ns &&
-	    !add_part(f, (struct why_part){.kind = WHY_QUEUE,
-					   .function = g->function,
-					   .worst_ns = mean(g->worst_queue_ns, g->worst_cnt),
-					   .usual_ns = mean(g->usual_queue_ns, g->usual_cnt)}))
-		err = -ENOMEM;
+	if (!err)
+		err = add_queues(f);
 	for (size_t i = 0; i < w->cnt && !err; i++) {
 		struct why_part *part = &w->parts[i];
 

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct chain_part;
 struct profile;
 struct session_group;
 struct session_ranks;
@@ -29,10 +30,13 @@ struct why_part {
 	uint32_t function; /* where; of waits where most of them were */
 	double more_ns, worst_ns, usual_ns;
 	double worst_calls, usual_calls; /* of the function, all its calls */
+	/* Of queues: who has waited for most of the time, NULL if that is not known; `function` is
+	 * what was called when they were over. */
+	const struct chain_part *queued;
 	/* Of waits: one of them. Its object counts if all have it; its waker is the one that most
 	 * time is of. */
 	const struct session_wait *wait;
-	bool object, same_process;
+	bool object;
 	double waker_ns; /* worst_ns of that waker */
 };
 

@@ -13,23 +13,51 @@
 #define WHY_SHOWN   12 /* parts of what p99 sessions take longer, unless all are */
 #define CHAIN_SHOWN 6 /* parts of a critical path, unless all are */
 
-/* Whether it is one of the longest `shown` parts; of equal ones the first count. */
-static bool is_long(const struct session *session, size_t part, size_t shown)
+/* Stretches of a critical path that read alike, where the first of them is. */
+struct chain_row {
+	const struct chain_part *part;
+	uint64_t ns;
+};
+
+static bool alike(const struct chain_part *a, const struct chain_part *b)
 {
-	const struct chain_part *c = &session->chain[part];
+	return a->pid == b->pid && a->tid == b->tid && a->function == b->function &&
+	       a->depth == b->depth && a->runs == b->runs && a->queued == b->queued &&
+	       a->reason == b->reason && a->object == b->object;
+}
+
+#define ROWS_MAX 256 /* kinds of stretches; others are told as a sum */
+
+static size_t chain_rows(const struct session *session, struct chain_row rows[ROWS_MAX])
+{
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < session->chain_cnt; i++) {
+		const struct chain_part *part = &session->chain[i];
+		size_t row = 0;
+
+		while (row < cnt && !alike(rows[row].part, part))
+			row++;
+		if (row == ROWS_MAX)
+			continue;
+		if (row == cnt)
+			rows[cnt++] = (struct chain_row){part, 0};
+		rows[row].ns += part->to_ns - part->from_ns;
+	}
+	return cnt;
+}
+
+/* Whether it is one of the longest `shown`; of equal ones the first count. */
+static bool is_long(const struct chain_row *rows, size_t cnt, size_t row, size_t shown)
+{
 	size_t longer = 0;
 
-	for (size_t i = 0; i < session->chain_cnt && longer < shown; i++) {
-		const struct chain_part *o = &session->chain[i];
-		uint64_t ns = o->to_ns - o->from_ns, own_ns = c->to_ns - c->from_ns;
-
-		longer += ns > own_ns || (ns == own_ns && i < part);
-	}
+	for (size_t i = 0; i < cnt && longer < shown; i++)
+		longer += rows[i].ns > rows[row].ns || (rows[i].ns == rows[row].ns && i < row);
 	return longer < shown;
 }
 
-static void print_chain_part(struct printer *pr, uint64_t ns, uint64_t whole_ns,
-			     const char *text)
+static void print_chain_row(struct printer *pr, uint64_t ns, uint64_t whole_ns, const char *text)
 {
 	char took[32], share[32], line[2 * WHY_TEXT];
 
@@ -40,30 +68,26 @@ static void print_chain_part(struct printer *pr, uint64_t ns, uint64_t whole_ns,
 
 void sessions_why__chain(struct printer *pr, const struct session *session)
 {
-	size_t shown = pr->opts->verbose ? SIZE_MAX : CHAIN_SHOWN, others = 0;
-	uint64_t others_ns = 0;
-	char text[WHY_TEXT], count[32];
+	size_t shown = pr->opts->verbose ? SIZE_MAX : CHAIN_SHOWN, cnt, told = 0;
+	struct chain_row rows[ROWS_MAX];
+	uint64_t others_ns = session->duration_ns;
+	char text[WHY_TEXT];
 
 	if (session->chain_cnt < 2)
 		return;
-	fprintf(pr->out, "%s%16s  %6s           CRITICAL PATH%s\n",
-		printer__style(pr, STYLE_DIM), "TIME", "SHARE",
-		printer__style(pr, STYLE_PLAIN));
-	for (size_t i = 0; i < session->chain_cnt; i++) {
-		const struct chain_part *part = &session->chain[i];
-
-		if (is_long(session, i, shown)) {
-			print_chain_part(pr, part->to_ns - part->from_ns, session->duration_ns,
-					 chain_part__text(pr->profile, part, text));
+	cnt = chain_rows(session, rows);
+	fprintf(pr->out, "%s%16s  %6s           CRITICAL PATH%s\n", printer__style(pr, STYLE_DIM),
+		"TIME", "SHARE", printer__style(pr, STYLE_PLAIN));
+	for (size_t i = 0; i < cnt; i++) {
+		if (!is_long(rows, cnt, i, shown))
 			continue;
-		}
-		others++;
-		others_ns += part->to_ns - part->from_ns;
+		print_chain_row(pr, rows[i].ns, session->duration_ns,
+				chain_part__text(pr->profile, rows[i].part, text));
+		told++;
+		others_ns -= rows[i].ns < others_ns ? rows[i].ns : others_ns;
 	}
-	if (!others)
-		return;
-	snprintf(text, sizeof(text), "%s more parts", text_count(others, count, sizeof(count)));
-	print_chain_part(pr, others_ns, session->duration_ns, text);
+	if (told < cnt || others_ns)
+		print_chain_row(pr, others_ns, session->duration_ns, "in other parts");
 }
 
 static void print_part(struct printer *pr, const struct why_part *part)

@@ -104,15 +104,16 @@ static void say_waker(struct words *w, const struct profile *p, const struct why
 	say(w, ", %s by ", wait->kind == WAIT_OBJECT_LOCK && part->object ? "held" : "woken");
 	if (*name)
 		say(w, "`%.*s` in ", NAME_LEN, name);
-	say(w, "thread %.15s", wait->waker);
+	say(w, "%s %.15s", wait->other_process ? "process" : "thread", wait->waker);
 }
 
-/* Whether it is rather that there are more calls than that each takes longer. */
+/* Whether it is rather that there are more calls than that each takes longer. That there is one
+ * where there was none needs no words. */
 static bool has_more_calls(const struct why_part *part)
 {
 	double each = part->worst_calls > 0 ? part->worst_ns / part->worst_calls : 0;
 
-	return part->worst_calls >= part->usual_calls * 1.2 + 0.5 &&
+	return part->worst_calls >= 1.5 && part->worst_calls >= part->usual_calls * 1.2 + 0.5 &&
 	       each * (part->worst_calls - part->usual_calls) >= part->more_ns / 2;
 }
 
@@ -129,7 +130,25 @@ static void say_calls(struct words *w, const struct why_part *part)
 	say(w, ", called ");
 	say_count(w, part->worst_calls);
 	say(w, " times instead of ");
-	say_count(w, part->usual_calls);
+	if (part->usual_calls < 0.05)
+		say(w, "never");
+	else
+		say_count(w, part->usual_calls);
+}
+
+/* "in the queue to `run`, while thread worker-2 ran `copy`". */
+static void say_queue(struct words *w, const struct profile *p, const struct why_part *part)
+{
+	const struct chain_part *c = part->queued;
+	const char *name = c ? function_at(p, c->function) : "";
+
+	say(w, "in the queue to `%.*s`", NAME_LEN, function_at(p, part->function));
+	if (!c)
+		return;
+	say(w, ", while thread %.15s was %s", c->comm,
+	    c->runs ? "running" : waiting[c->reason < WAIT_REASONS ? c->reason : WAIT_OTHER]);
+	if (*name)
+		say(w, " %s`%.*s`", c->runs ? "" : "in ", NAME_LEN, name);
 }
 
 char *why_part__text(const struct profile *p, const struct why_part *part, char buf[WHY_TEXT])
@@ -141,7 +160,7 @@ char *why_part__text(const struct profile *p, const struct why_part *part, char 
 	*buf = '\0';
 	switch (part->kind) {
 	case WHY_QUEUE:
-		say(&w, "in queues");
+		say_queue(&w, p, part);
 		return buf;
 	case WHY_RUN:
 		say(&w, "more in `%.*s`", NAME_LEN, name);
