@@ -51,6 +51,12 @@ void proto_double(struct proto *m, uint32_t field, double value)
 	append(m, &value, sizeof(value));
 }
 
+void proto_fixed64(struct proto *m, uint32_t field, uint64_t value)
+{
+	put_tag(m, field, WIRE_FIXED64);
+	append(m, &value, sizeof(value));
+}
+
 static void put_bytes(struct proto *m, uint32_t field, const void *data, size_t len)
 {
 	put_tag(m, field, WIRE_LEN);

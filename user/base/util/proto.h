@@ -23,6 +23,9 @@ void proto_u64(struct proto *m, uint32_t field, uint64_t value);
 /* A field of type double. */
 void proto_double(struct proto *m, uint32_t field, double value);
 
+/* A field of type fixed64. */
+void proto_fixed64(struct proto *m, uint32_t field, uint64_t value);
+
 /* Numbers without their fields, one behind the other: the content of a packed field. */
 void proto_number(struct proto *m, uint64_t value);
 

@@ -12,7 +12,7 @@ struct profile;
  * slow sessions slow. `p` is the profile that has them. Returns 0 or -ENOMEM. */
 int sessions_text__print(struct printer *pr, const struct profile *p);
 
-/* Members of the document: "sessions", "session_paths", "session_links". */
-void sessions_json__write(struct json *j, const struct profile *p, const struct listing *functions);
+/* Members of the document: "sessions", "session_paths", "session_links". Returns likewise. */
+int sessions_json__write(struct json *j, const struct profile *p, const struct listing *functions);
 
 #endif

@@ -2,6 +2,8 @@
 #include "timeline/waits.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +20,23 @@ const char *wait_reason__word(uint32_t reason)
 	};
 
 	return words[reason < WAIT_REASONS ? reason : WAIT_OTHER];
+}
+
+char *wait_object__text(uint32_t kind, uint64_t object, const char *name, char *buf, size_t size)
+{
+	const uint8_t *ip = (const uint8_t *)&object, *port = ip + 4;
+
+	*buf = '\0';
+	if (name)
+		snprintf(buf, size, "%.100s", name);
+	else if (kind == WAIT_OBJECT_LOCK || kind == WAIT_OBJECT_FUTEX)
+		snprintf(buf, size, "0x%" PRIx64, object);
+	else if (kind == WAIT_OBJECT_PEER)
+		snprintf(buf, size, "%u.%u.%u.%u:%u", ip[0], ip[1], ip[2], ip[3],
+			 port[0] << 8 | port[1]);
+	else if (kind == WAIT_OBJECT_FILE)
+		snprintf(buf, size, "descriptor %" PRIu64, object);
+	return buf;
 }
 
 static uint32_t *place_of(const struct waits *w, pid_t pid, pid_t tid)

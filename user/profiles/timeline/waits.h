@@ -41,6 +41,10 @@ enum wait_object {
 	WAIT_OBJECTS,
 };
 
+/* "log_mutex", "0x7f12a0", "10.0.0.1:80", "descriptor 7", in `buf`, which it returns; "": there is
+ * none. Names are a stranger's, as they are; NULL: it has none. */
+char *wait_object__text(uint32_t kind, uint64_t object, const char *name, char *buf, size_t size);
+
 /* A thread that waits, or ends waits of others; its waits are those from `first` on. */
 struct wait_party {
 	pid_t pid, tid;

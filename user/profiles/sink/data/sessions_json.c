@@ -3,6 +3,8 @@
 #include "calls/values.h"
 #include "calls/session_data.h"
 #include "sink/listing.h"
+#include "sink/data/why_json.h"
+#include "sink/session_ranks.h"
 #include "sink/sessions.h"
 #include "util/json.h"
 
@@ -11,6 +13,7 @@ struct sessions_writer {
 	const struct profile *p;
 	const struct sessions *s;
 	const struct listing *functions;
+	struct session_ranks ranks;
 };
 
 static void write_value(struct json *j, const struct call_value *v)
@@ -118,6 +121,7 @@ static void write_sessions(const struct sessions_writer *w, const char *key,
 		json_member_u64(j, "duration_ns", session->duration_ns);
 		json_member_u64(j, "queue_ns", session->queue_ns);
 		json_member_u64(j, "calls_missing", session->calls_missing);
+		why_json__chain(j, w->p, w->functions, session);
 		json_member_open(j, "calls", '[');
 		write_calls(w, session, false);
 		write_calls(w, session, true);
@@ -137,9 +141,10 @@ static void write_class(struct json *j, const char *key, uint64_t cnt, uint64_t 
 	json_close(j, '}');
 }
 
-static void write_group(const struct sessions_writer *w, const struct session_group *g)
+static int write_group(const struct sessions_writer *w, const struct session_group *g)
 {
 	struct json *j = w->j;
+	int err;
 
 	json_open(j, '{');
 	json_member_u64(j, "function", w->functions[g->function].id);
@@ -154,9 +159,11 @@ static void write_group(const struct sessions_writer *w, const struct session_gr
 	json_member_u64(j, "over", g->over);
 	write_class(j, "slow", g->slow_cnt, g->slow_total_ns, g->slow_queue_ns);
 	write_class(j, "usual", g->usual_cnt, g->usual_total_ns, g->usual_queue_ns);
+	err = why_json__write(j, w->p, w->functions, &w->ranks, g);
 	write_sessions(w, "slowest", g->slowest, g->slowest_cnt);
 	write_sessions(w, "sample", g->sample, g->sample_cnt);
 	json_close(j, '}');
+	return err;
 }
 
 static void write_paths(const struct sessions_writer *w)
@@ -198,18 +205,22 @@ static void write_links(struct json *j, const struct sessions *s)
 	json_close(j, ']');
 }
 
-void sessions_json__write(struct json *j, const struct profile *p, const struct listing *functions)
+int sessions_json__write(struct json *j, const struct profile *p, const struct listing *functions)
 {
-	const struct sessions_writer w = {j, p, p->sessions, functions};
+	struct sessions_writer w = {.j = j, .p = p, .s = p->sessions, .functions = functions};
+	int err;
 
 	if (!p->sessions)
-		return;
+		return 0;
+	err = session_ranks__init(&w.ranks, w.s);
 	json_member_open(j, "sessions", '[');
-	for (size_t i = 0; i < w.s->groups_cnt; i++) {
+	for (size_t i = 0; i < w.s->groups_cnt && !err; i++) {
 		if (w.s->groups[i].count || w.s->groups[i].open)
-			write_group(&w, &w.s->groups[i]);
+			err = write_group(&w, &w.s->groups[i]);
 	}
 	json_close(j, ']');
+	session_ranks__fini(&w.ranks);
 	write_paths(&w);
 	write_links(j, w.s);
+	return err;
 }

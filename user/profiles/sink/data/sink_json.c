@@ -311,7 +311,8 @@ static int write_json(const struct profile *p, const struct sink_options *opts, 
 	write_probes(&j, &p->probes);
 	if (!err)
 		err = lines_json__write(&j, p, functions);
-	sessions_json__write(&j, p, functions);
+	if (!err)
+		err = sessions_json__write(&j, p, functions);
 	json_close(&j, '}');
 	fputc('\n', out);
 	free(functions);

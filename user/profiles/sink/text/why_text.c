@@ -34,29 +34,6 @@ static void say(struct words *w, const char *format, ...)
 		w->len = w->len + len < w->size ? w->len + len : w->size - 1;
 }
 
-char *wait_object__text(uint32_t kind, uint64_t object, const char *name, char *buf, size_t size)
-{
-	struct words w = {.buf = buf, .size = size};
-
-	*buf = '\0';
-	if (kind == WAIT_OBJECT_LOCK || kind == WAIT_OBJECT_FUTEX) {
-		if (name)
-			say(&w, "%.*s", NAME_LEN, name);
-		else
-			say(&w, "0x%" PRIx64, object);
-	} else if (kind == WAIT_OBJECT_PEER) {
-		const uint8_t *ip = (const uint8_t *)&object, *port = ip + 4;
-
-		say(&w, "%u.%u.%u.%u:%u", ip[0], ip[1], ip[2], ip[3], port[0] << 8 | port[1]);
-	} else if (kind == WAIT_OBJECT_FILE) {
-		if (name)
-			say(&w, "%.*s", NAME_LEN, name);
-		else
-			say(&w, "descriptor %" PRIu64, object);
-	}
-	return buf;
-}
-
 static const char *const waiting[WAIT_REASONS] = {
 	[WAIT_OTHER] = "waiting in the kernel",
 	[WAIT_LOCK] = "waiting for a lock",

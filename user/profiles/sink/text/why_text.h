@@ -18,9 +18,6 @@ struct why_part;
  * returns. Names are a stranger's, as they are. */
 char *why_part__text(const struct profile *p, const struct why_part *part, char buf[WHY_TEXT]);
 
-/* "lock log_mutex", "lock 0x7f12...", "10.0.0.1:80", "descriptor 7"; "" if there is none. */
-char *wait_object__text(uint32_t kind, uint64_t object, const char *name, char *buf, size_t size);
-
 #define WHY_SENTENCE (8 * WHY_TEXT)
 
 /* "p99 sessions take 38 ms longer: ...", in `buf`, which it returns. */

@@ -15,6 +15,7 @@
 #include "sink/names.h"
 #include "sink/sink.h"
 #include "sink/stream.h"
+#include "sink/tools/wait_slices.h"
 #include "sink/tracks.h"
 #include "timeline/timeline.h"
 #include "util/proto.h"
@@ -40,7 +41,9 @@ enum {
 	EVENT_NAME_ID = 10,
 	EVENT_TRACK = 11,
 	EVENT_NAME = 23,
-	EVENT_SOURCE_ID = 34
+	EVENT_SOURCE_ID = 34,
+	EVENT_FLOW = 47,
+	EVENT_FLOW_END = 48
 };
 enum { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3 };
 enum {
@@ -66,6 +69,7 @@ struct writer {
 	bool *named;	/* by function */
 	uint64_t uuid;	/* the last that was given */
 	uint64_t track; /* of the thread that is walked */
+	struct wait_slices waits;
 };
 
 /* Writes the packet. Returns 0 or -errno. */
@@ -147,18 +151,50 @@ static void add_values(struct writer *w, uint32_t function, const struct timelin
 	}
 }
 
+static void begin_event(struct writer *w, uint64_t at_ns, unsigned int type)
+{
+	proto_u64(&w->packet, PACKET_TIMESTAMP, at_ns);
+	proto_u64(&w->packet, PACKET_SEQUENCE, SEQUENCE);
+	proto_u64(&w->packet, PACKET_FLAGS, FLAG_NEEDS_STATE);
+	proto_u64(&w->part, EVENT_TYPE, type);
+	proto_u64(&w->part, EVENT_TRACK, w->track);
+}
+
+/* Writes one end of a wait's slice, of its part that is ready to run, or where a thread is woken. */
+static int write_slice(const struct wait_slice *s, void *ctx)
+{
+	struct writer *w = ctx;
+
+	begin_event(w, s->at_ns, s->kind == SLICE_END    ? TYPE_END
+				 : s->kind == SLICE_WAKE ? TYPE_INSTANT
+							 : TYPE_BEGIN);
+	if (s->kind != SLICE_END)
+		proto_text(&w->part, EVENT_NAME, s->name);
+	if (s->kind == SLICE_WAKE && s->flow)
+		proto_fixed64(&w->part, EVENT_FLOW, s->flow);
+	if (s->kind == SLICE_BEGIN && s->flow)
+		proto_fixed64(&w->part, EVENT_FLOW_END, s->flow);
+	if (s->kind == SLICE_BEGIN && *s->waker) {
+		proto_text(&w->inner, ANNOTATION_NAME, "woken_by");
+		proto_text(&w->inner, ANNOTATION_TEXT, s->waker);
+		proto_message(&w->part, EVENT_ANNOTATION, &w->inner);
+	}
+	proto_message(&w->packet, PACKET_EVENT, &w->part);
+	return end_packet(w);
+}
+
 static int write_event(const struct timeline_event *e, void *ctx)
 {
 	struct writer *w = ctx;
 	uint32_t function = w->p->nodes[e->call->node].function;
+	int err = wait_slices__until(&w->waits, e->at_ns, e->depth + !e->begins, write_slice, w);
 
-	proto_u64(&w->packet, PACKET_TIMESTAMP, e->at_ns);
-	proto_u64(&w->packet, PACKET_SEQUENCE, SEQUENCE);
-	proto_u64(&w->packet, PACKET_FLAGS, FLAG_NEEDS_STATE);
+	if (err)
+		return err;
+
 	if (e->begins)
 		add_name(w, function);
-	proto_u64(&w->part, EVENT_TYPE, e->begins ? TYPE_BEGIN : TYPE_END);
-	proto_u64(&w->part, EVENT_TRACK, w->track);
+	begin_event(w, e->at_ns, e->begins ? TYPE_BEGIN : TYPE_END);
 	if (e->begins)
 		proto_u64(&w->part, EVENT_NAME_ID, function + 1ull);
 	if (e->begins && w->p->functions[function].file)
@@ -262,6 +298,8 @@ static int write_tracks(struct writer *w, const struct track *tracks, size_t cnt
 		if (!err)
 			err = write_thread(w, &tracks[i], process);
 		if (!err)
+			wait_slices__turn(&w->waits, tracks[i].thread);
+		if (!err)
 			err = timeline__walk(w->p->timeline, tracks[i].thread, write_event, w);
 	}
 	return err;
@@ -279,6 +317,8 @@ static int write_perfetto(const struct profile *p, const struct sink_options *op
 	cnt = tracks__new(p, &tracks);
 	w.named = calloc(p->functions_cnt + 1, sizeof(*w.named));
 	err = cnt < 0 ? (int)cnt : w.named ? 0 : -ENOMEM;
+	if (!err)
+		err = wait_slices__init(&w.waits, p);
 	stream__begin();
 	if (!err)
 		err = write_start(&w);
@@ -290,6 +330,7 @@ static int write_perfetto(const struct profile *p, const struct sink_options *op
 	proto_free(&w.packet);
 	proto_free(&w.part);
 	proto_free(&w.inner);
+	wait_slices__fini(&w.waits);
 	free(w.named);
 	free(tracks);
 	closed = stream__end(out);
