@@ -32,6 +32,10 @@ def parse(lines):
 class Reader:
     def decode_perfetto(self, *options):
         path, document = self.write("perfetto", "x.perfetto-trace", *options)
+        return self.decode_file(path), document
+
+    def decode_file(self, path):
+        """All packets of a trace."""
         with open(path, "rb") as file:
             text = self.run_tool("protoc", "-I", os.path.dirname(PROTO), "--decode=Trace", PROTO,
                                  stdin=file).decode()
@@ -39,7 +43,7 @@ class Reader:
         self.assertEqual(set(trace), {"packet"})
         # What the description does not know would be shown as a bare number.
         self.assertNotRegex(text, r"(?m)^ *[0-9]+[: ]")
-        return trace["packet"], document
+        return trace["packet"]
 
     def perfetto_events(self, packets):
         """[(thread, [(begins, nanoseconds, name, nanoseconds off the CPU)])]; a thread may have

@@ -301,6 +301,8 @@ static int write_tracks(struct writer *w, const struct track *tracks, size_t cnt
 			wait_slices__turn(&w->waits, tracks[i].thread);
 		if (!err)
 			err = timeline__walk(w->p->timeline, tracks[i].thread, write_event, w);
+		if (!err) /* behind its last call */
+			err = wait_slices__until(&w->waits, UINT64_MAX, 0, write_slice, w);
 	}
 	return err;
 }

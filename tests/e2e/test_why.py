@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Why slow sessions are slow: one request in fifty takes 20 ms longer, for a cause that the program
+knows, and the first sentence is to name it."""
+
+import json
+import subprocess
+
+import harness
+import test_perfetto
+from harness import PROFTRACE, UNLIMITED, program
+
+# By kind: what the sentence says of it, and who ends the wait: the function, if it is one of the
+# helper's.
+CAUSES = {
+    "mutex": (r"waiting for lock table_lock, held by `flush_log` in thread helper", "flush_log"),
+    "busy_holder": (r"waiting for lock log_file\+0x40, held by `write_log` in thread helper",
+                    "write_log"),
+    "rwlock": (r"waiting on cache_lock, woken by `fill_cache` in thread helper", "fill_cache"),
+    "file_lock": (r"waiting for a lock in `own_file`, woken by `lock_file` in thread helper",
+                  "lock_file"),
+    "condition": (r"waiting on task_ready, woken by `produce` in thread helper", "produce"),
+    "semaphore": (r"waiting on items, woken by `post_item` in thread helper", "post_item"),
+    "barrier": (r"waiting (on|for lock) barrier, (held|woken) by `arrive_late` in thread helper",
+                "arrive_late"),
+    "join": (r"waiting on 0x[0-9a-f]+, woken by .*thread side", None),
+    "pipe": (r"waiting for a pipe \(descriptor [0-9]+\), woken by `answer_pipe` in thread helper",
+             "answer_pipe"),
+    "full_pipe": (r"waiting for a pipe \(descriptor [0-9]+\), woken by `drain_pipe` in thread "
+                  r"helper", "drain_pipe"),
+    "unix": (r"waiting for a pipe \(descriptor [0-9]+\), woken by `answer_unix` in thread helper",
+             "answer_unix"),
+    "tcp": (r"waiting for the network \(127\.0\.0\.1:[0-9]+\), woken by `answer_tcp` in thread "
+            r"helper", "answer_tcp"),
+    "event": (r"waiting for a pipe \(descriptor [0-9]+\), woken by `answer_event` in thread "
+              r"helper", "answer_event"),
+    "poll": (r"waiting for one of several files in `poll_two`, woken by `answer_pipe` in thread "
+             r"helper", "answer_pipe"),
+    "epoll": (r"waiting for one of several files in `wait_events`, woken by `answer_pipe` in "
+              r"thread helper", "answer_pipe"),
+    "messages": (r"waiting for a pipe in `receive_message`, woken by `send_message` in thread "
+                 r"helper", "send_message"),
+    "sleep": (r"sleeping in `nap`", None),
+    "timer": (r"sleeping \(descriptor [0-9]+\) in `tick`", None),
+    "child": (r"waiting for a child process in `run_child`", None),
+    "stopped": (r"stopped in `get_stopped`", None),
+    "cpu": (r"waiting for a CPU", None),
+    "slower": (r"more in `parse`", None),
+    "more_work": (r"more in `rehash`, called [0-9.]+ times instead of 2", None),
+    "more_waits": (r"sleeping in `fetch`, called [0-9.]+ times instead of 1", None),
+}
+
+
+class Why(harness.TestCase):
+    def group(self, kind, *args, options=()):
+        """The sessions of the run."""
+        out = self.path(kind + ".json")
+        done = self.process(PROFTRACE, *UNLIMITED, "--session", "handle", *options, "-o", out,
+                            "--", program("causes"), kind, *map(str, args),
+                            stdin=subprocess.DEVNULL).finish()
+        self.assertEqual(done.status, 0, str(done))
+        with open(out, encoding="utf-8") as file:
+            document = self.check(json.load(file))
+        self.assertLessEqual(document["accounting"].get("waits_lost", 0),
+                             0.02 * document["accounting"]["waits"] + 2)
+        group, = document["sessions"]
+        return group, {f["id"]: f["name"] for f in document["functions"]}
+
+    def check_sums(self, group):
+        why = group["why"]
+        self.assertAlmostEqual(sum(part["more_ns"] for part in why["parts"]) / why["longer_ns"],
+                               1, delta=0.01)
+        for session in group["slowest"]:
+            ns = sum(part["ns"] for part in session["critical_path"])
+            self.assertAlmostEqual(ns / session["duration_ns"], 1, delta=0.01)
+            at_ns = session["start_ns"]
+            for part in session["critical_path"]:
+                self.assertEqual(part["start_ns"], at_ns)
+                at_ns += part["ns"]
+
+    def test_causes(self):
+        unnamed = []
+        for kind, (words, waker) in CAUSES.items():
+            group, names = self.group(kind)
+            self.check_sums(group)
+            with self.subTest(kind=kind):
+                why = group["why"]
+                wakers = {names.get(part["waker"]["function"])
+                          for part in why["parts"] if "waker" in part}
+                try:
+                    self.assertRegex(why["sentence"], "^p99 sessions take .* longer: .*" + words)
+                    if waker:
+                        self.assertIn(waker, wakers)
+                except AssertionError:
+                    unnamed.append((kind, why["sentence"]))
+        self.assertLessEqual(len(unnamed), len(CAUSES) // 20, unnamed)
+
+    def test_whom_for(self):
+        """The critical path goes to the holder of the lock, and to what that waits for."""
+        for kind, functions, running in (("mutex", {"flush_log"}, False),
+                                         ("busy_holder", {"write_log", "spin_ns", "spin"}, True)):
+            group, names = self.group(kind, 8, 2, options=("--slowest", 3))
+            for session in group["slowest"]:
+                others = [part for part in session["critical_path"] if part["depth"]]
+                there = [part for part in others if names.get(part["function"]) in functions]
+                self.assertEqual({part["comm"] for part in others}, {"helper"})
+                self.assertGreater(sum(part["ns"] for part in there),
+                                   0.9 * sum(part["ns"] for part in others), session)
+                longest = max((part for part in others if part.get("reason") != "cpu" or
+                               part["running"]), key=lambda part: part["ns"])
+                self.assertEqual(longest["running"], running, session)
+                self.assertEqual(longest["reason"], "lock" if running else "timer", session)
+
+    def test_many_sessions(self):
+        group, _ = self.group("condition", 10000, 500, options=("--slowest", 10000))
+        self.assertEqual(len(group["slowest"]), 10000)
+        self.check_sums(group)
+
+    def test_text(self):
+        """The sentence, then a table, then the critical path; from a recording."""
+        recording = self.path("rec")
+        done = self.process(PROFTRACE, "record", "--calls", *UNLIMITED, "-o", recording, "--",
+                            program("causes"), "mutex", stdin=subprocess.DEVNULL).finish()
+        self.assertEqual(done.status, 0, str(done))
+        done = self.process(PROFTRACE, "report", "--session", "handle", "-f", "tree",
+                            recording).finish()
+        self.assertEqual(done.status, 0, str(done))
+        self.assertRegex(done.stdout, r"(?m)^p99 sessions take [0-9.]+ ms longer: .*waiting for "
+                         r"lock table_lock, held by `flush_log` in thread helper")
+        self.assertRegex(done.stdout, r"(?m)^ *\+[0-9.]+ ms .* waiting for lock table_lock, held "
+                         r"by `flush_log`")
+        self.assertRegex(done.stdout, r"(?m)^ *[0-9.]+ ms +[0-9.]+% +waiting for timer in "
+                         r"flush_log in thread helper$")
+
+    def test_file_lock_of_a_part(self):
+        """A range of the recording has the waits of that range."""
+        recording = self.path("rec")
+        done = self.process(PROFTRACE, "record", "--calls", *UNLIMITED, "-o", recording, "--",
+                            program("causes"), "file_lock", "8", "2",
+                            stdin=subprocess.DEVNULL).finish()
+        self.assertEqual(done.status, 0, str(done))
+        done = self.process(PROFTRACE, "report", "--session", "handle", "--range", "10ms..",
+                            "--slowest", "20", "-f", "json", recording).finish()
+        self.assertEqual(done.status, 0, str(done))
+        group, = self.check(json.loads(done.stdout))["sessions"]
+        self.check_sums(group)
+
+
+class Flows(test_perfetto.Reader, harness.TestCase):
+    def run_tool(self, *argv, **options):
+        return subprocess.run(argv, stdout=subprocess.PIPE, check=True, **options).stdout
+
+    def test_perfetto(self):
+        """Slices of waits have reasons; an arrow leads from where a thread is woken to the part of
+        the wait in which it can run."""
+        out = self.path("out.pftrace")
+        done = self.process(PROFTRACE, *UNLIMITED, "-o", out, "--", program("causes"), "mutex",
+                            "8", "2", stdin=subprocess.DEVNULL).finish()
+        self.assertEqual(done.status, 0, str(done))
+        tracks, begun, ended, open_slices, wakers = {}, {}, {}, {}, []
+        for packet in self.decode_file(out):
+            for track in packet.get("track_descriptor", []):
+                thread = track.get("thread", [{}])[0]
+                tracks[track["uuid"][0]] = thread.get("thread_name", [""])[0]
+            for event in packet.get("track_event", []):
+                at, track = packet["timestamp"][0], event["track_uuid"][0]
+                name = event.get("name", ["call"])[0]
+                if event["type"] == ["TYPE_SLICE_END"]:
+                    self.assertLessEqual(open_slices[track].pop()[1], at)
+                elif event["type"] == ["TYPE_SLICE_BEGIN"]:
+                    open_slices.setdefault(track, []).append((name, at))
+                wakers += [note["string_value"][0] for note in event.get("debug_annotations", ())
+                           if note.get("name") == ["woken_by"]
+                           if name == "[lock table_lock]"]
+                for flow in event.get("flow_ids", ()):
+                    begun[flow] = (at, tracks[track], name)
+                for flow in event.get("terminating_flow_ids", ()):
+                    ended[flow] = (at, tracks[track], [n for n, _ in open_slices[track][-2:]])
+        self.assertTrue(ended)
+        self.assertEqual(set(begun), set(ended))
+        for flow, (at, thread, name) in begun.items():
+            self.assertEqual(ended[flow][0], at)
+            self.assertEqual(name, "wakes " + ended[flow][1].split("-")[0])
+            self.assertEqual(ended[flow][2][1], "[cpu]")
+            self.assertNotEqual(thread, ended[flow][1])
+        self.assertEqual(wakers, ["helper: flush_log"] * 4)
+
+
+if __name__ == "__main__":
+    harness.main()
