@@ -43,6 +43,8 @@ ROWS = [
     Row("lines", ["test_lines.Own.test_command", "test_lines.Own.test_pid",
                   "test_lines.Own.test_recording"]),
     Row("sessions", ["on_kernels.Sessions.*"]),
+    Row("causes of slow sessions", ["test_why.Why.test_whom_for"],
+        lacks={"5.10": "its programs keep no waits"}),
     Row("triggers", ["test_triggers.*"]),
     Row("what was open", ["test_seeds.Seeds.test_exact", "test_seeds.Seeds.test_all_functions"],
         lacks={"5.10": "its programs cannot unwind"}),

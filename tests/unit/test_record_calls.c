@@ -250,7 +250,7 @@ static void test_unknown_block(void **state)
 	assert_int_equal(block_writer__init(&later, path, dup(file)), 0);
 	assert_int_equal(lseek(file, 0, SEEK_END), file_size());
 	memcpy(content.data, "abc", 3);
-	assert_int_equal(block_writer__pack(&later, 7, &content, 0), 0);
+	assert_int_equal(block_writer__pack(&later, 8, &content, 0), 0);
 	assert_int_equal(block_writer__put(&later), 0);
 	block_writer__fini(&later);
 	writer__free(w);

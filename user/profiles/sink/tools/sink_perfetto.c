@@ -151,11 +151,15 @@ static void add_values(struct writer *w, uint32_t function, const struct timelin
 	}
 }
 
-static void begin_event(struct writer *w, uint64_t at_ns, unsigned int type)
+static void begin_packet(struct writer *w, uint64_t at_ns)
 {
 	proto_u64(&w->packet, PACKET_TIMESTAMP, at_ns);
 	proto_u64(&w->packet, PACKET_SEQUENCE, SEQUENCE);
 	proto_u64(&w->packet, PACKET_FLAGS, FLAG_NEEDS_STATE);
+}
+
+static void begin_event(struct writer *w, unsigned int type)
+{
 	proto_u64(&w->part, EVENT_TYPE, type);
 	proto_u64(&w->part, EVENT_TRACK, w->track);
 }
@@ -165,9 +169,10 @@ static int write_slice(const struct wait_slice *s, void *ctx)
 {
 	struct writer *w = ctx;
 
-	begin_event(w, s->at_ns, s->kind == SLICE_END    ? TYPE_END
-				 : s->kind == SLICE_WAKE ? TYPE_INSTANT
-							 : TYPE_BEGIN);
+	begin_packet(w, s->at_ns);
+	begin_event(w, s->kind == SLICE_END    ? TYPE_END
+		       : s->kind == SLICE_WAKE ? TYPE_INSTANT
+					       : TYPE_BEGIN);
 	if (s->kind != SLICE_END)
 		proto_text(&w->part, EVENT_NAME, s->name);
 	if (s->kind == SLICE_WAKE && s->flow)
@@ -192,9 +197,10 @@ static int write_event(const struct timeline_event *e, void *ctx)
 	if (err)
 		return err;
 
+	begin_packet(w, e->at_ns);
 	if (e->begins)
 		add_name(w, function);
-	begin_event(w, e->at_ns, e->begins ? TYPE_BEGIN : TYPE_END);
+	begin_event(w, e->begins ? TYPE_BEGIN : TYPE_END);
 	if (e->begins)
 		proto_u64(&w->part, EVENT_NAME_ID, function + 1ull);
 	if (e->begins && w->p->functions[function].file)
