@@ -22,17 +22,19 @@ CAUSES = {
     "semaphore": (r"waiting on items, woken by `post_item` in thread helper", "post_item"),
     "barrier": (r"waiting (on|for lock) barrier, (held|woken) by `arrive_late` in thread helper",
                 "arrive_late"),
-    "join": (r"waiting on 0x[0-9a-f]+, woken by .*thread side", None),
-    "pipe": (r"waiting for a pipe \(descriptor [0-9]+\), woken by `answer_pipe` in thread helper",
+    "join": (r"waiting on 0x[0-9a-f]+ in `join_side`, woken by .*thread side", None),
+    "pipe": (r"waiting for a pipe \(descriptor [0-9]+\) in `read_pipe`, woken by `answer_pipe` in thread "
+             r"helper",
              "answer_pipe"),
-    "full_pipe": (r"waiting for a pipe \(descriptor [0-9]+\), woken by `drain_pipe` in thread "
-                  r"helper", "drain_pipe"),
-    "unix": (r"waiting for a pipe \(descriptor [0-9]+\), woken by `answer_unix` in thread helper",
+    "full_pipe": (r"waiting for a pipe \(descriptor [0-9]+\) in `fill_pipe`, woken by `drain_pipe` in "
+                  r"thread helper", "drain_pipe"),
+    "unix": (r"waiting for a pipe \(descriptor [0-9]+\) in `receive_unix`, woken by `answer_unix` in "
+             r"thread helper",
              "answer_unix"),
-    "tcp": (r"waiting for the network \(127\.0\.0\.1:[0-9]+\), woken by `answer_tcp` in thread "
-            r"helper", "answer_tcp"),
-    "event": (r"waiting for a pipe \(descriptor [0-9]+\), woken by `answer_event` in thread "
-              r"helper", "answer_event"),
+    "tcp": (r"waiting for the network \(127\.0\.0\.1:[0-9]+\) in `receive_tcp`, woken by "
+            r"`answer_tcp` in thread helper", "answer_tcp"),
+    "event": (r"waiting for a pipe \(descriptor [0-9]+\) in `read_event`, woken by `answer_event` "
+              r"in thread helper", "answer_event"),
     "poll": (r"waiting for one of several files in `poll_two`, woken by `answer_pipe` in thread "
              r"helper", "answer_pipe"),
     "epoll": (r"waiting for one of several files in `wait_events`, woken by `answer_pipe` in "

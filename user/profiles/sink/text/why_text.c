@@ -14,7 +14,7 @@
 #include "util/text.h"
 
 #define TOLD_MAX 5  /* parts of a sentence */
-#define NAME_LEN 80 /* bytes of a function's */
+#define NAME_LEN 80 /* room for a function's name */
 
 /* Text on its way, cut to its room. */
 struct words {
@@ -48,9 +48,21 @@ static const char *const waiting[WAIT_REASONS] = {
 	[WAIT_STOPPED] = "stopped",
 };
 
-static const char *function_at(const struct profile *p, uint32_t function)
+/* A function's name without its parameters, in `buf`, which it returns; "": there is none. */
+static const char *function_at(const struct profile *p, uint32_t function, char buf[NAME_LEN])
 {
-	return function < p->functions_cnt ? function__name(&p->functions[function]) : "";
+	static const char operator[] = "operator";
+	const char *name = function < p->functions_cnt ? function__name(&p->functions[function])
+						       : "";
+	size_t len = strcspn(name, "(");
+
+	/* Of operator() and (anonymous namespace)::f the first one is no parameter. */
+	while (name[len] && (!len || !strncmp(name + len, "(anonymous", strlen("(anonymous")) ||
+			     (len >= strlen(operator) &&
+			      !strncmp(name + len - strlen(operator), operator, strlen(operator)))))
+		len += 1 + strcspn(name + len + 1, "(");
+	snprintf(buf, NAME_LEN, "%.*s", (int)len, name);
+	return buf;
 }
 
 static void say_object(struct words *w, const struct why_part *part)
@@ -74,13 +86,14 @@ static void say_object(struct words *w, const struct why_part *part)
 static void say_waker(struct words *w, const struct profile *p, const struct why_part *part)
 {
 	const struct session_wait *wait = part->wait;
-	const char *name = function_at(p, wait->waker_function);
+	char buf[NAME_LEN];
+	const char *name = function_at(p, wait->waker_function, buf);
 
 	if (!wait->waker_pid || part->waker_ns < part->worst_ns / 2)
 		return;
 	say(w, ", %s by ", wait->kind == WAIT_OBJECT_LOCK && part->object ? "held" : "woken");
 	if (*name)
-		say(w, "`%.*s` in ", NAME_LEN, name);
+		say(w, "`%s` in ", name);
 	say(w, "%s %.15s", wait->other_process ? "process" : "thread", wait->waker);
 }
 
@@ -117,20 +130,23 @@ static void say_calls(struct words *w, const struct why_part *part)
 static void say_queue(struct words *w, const struct profile *p, const struct why_part *part)
 {
 	const struct chain_part *c = part->queued;
-	const char *name = c ? function_at(p, c->function) : "";
+	char buf[NAME_LEN];
+	const char *name;
 
-	say(w, "in the queue to `%.*s`", NAME_LEN, function_at(p, part->function));
+	say(w, "in the queue to `%s`", function_at(p, part->function, buf));
 	if (!c)
 		return;
 	say(w, ", while thread %.15s was %s", c->comm,
 	    c->runs ? "running" : waiting[c->reason < WAIT_REASONS ? c->reason : WAIT_OTHER]);
+	name = function_at(p, c->function, buf);
 	if (*name)
-		say(w, " %s`%.*s`", c->runs ? "" : "in ", NAME_LEN, name);
+		say(w, " %s`%s`", c->runs ? "" : "in ", name);
 }
 
 char *why_part__text(const struct profile *p, const struct why_part *part, char buf[WHY_TEXT])
 {
-	const char *name = function_at(p, part->function);
+	char name_buf[NAME_LEN];
+	const char *name = function_at(p, part->function, name_buf);
 	struct words w = {.buf = buf, .size = WHY_TEXT};
 	bool more_calls = has_more_calls(part);
 
@@ -140,18 +156,18 @@ char *why_part__text(const struct profile *p, const struct why_part *part, char 
 		say_queue(&w, p, part);
 		return buf;
 	case WHY_RUN:
-		say(&w, "more in `%.*s`", NAME_LEN, name);
+		say(&w, "more in `%s`", name);
 		break;
 	case WHY_SHORT:
-		say(&w, "in short waits in `%.*s`", NAME_LEN, name);
+		say(&w, "in short waits in `%s`", name);
 		break;
 	case WHY_WAIT:
 		say_object(&w, part);
 		if (part->wait->reason == WAIT_CPU)
 			return buf;
-		if (!part->object || part->wait->kind == WAIT_OBJECT_NONE ||
-		    !part->wait->waker_pid || more_calls)
-			say(&w, " in `%.*s`", NAME_LEN, name);
+		if (!part->object || !part->wait->object_name || !part->wait->waker_pid ||
+		    more_calls)
+			say(&w, " in `%s`", name);
 		say_waker(&w, p, part);
 		break;
 	}
@@ -204,7 +220,8 @@ static void say_cause(struct words *w, const struct chain_part *part)
 
 char *chain_part__text(const struct profile *p, const struct chain_part *part, char buf[WHY_TEXT])
 {
-	const char *name = function_at(p, part->function);
+	char name_buf[NAME_LEN];
+	const char *name = function_at(p, part->function, name_buf);
 	struct words w = {.buf = buf, .size = WHY_TEXT};
 
 	*buf = '\0';
@@ -216,7 +233,7 @@ char *chain_part__text(const struct profile *p, const struct chain_part *part, c
 		say_cause(&w, part);
 	if (!part->runs)
 		say(&w, " in ");
-	say(&w, "%.*s", NAME_LEN, *name ? name : "no traced call");
+	say(&w, "%s", *name ? name : "no traced call");
 	if (part->queued)
 		say(&w, ", while the session is queued");
 	if (!part->depth)
