@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Why slow sessions are slow: sums of waits, the sentence, and critical paths, of known waits. */
+#include "calls/session_data.h"
+#include "range_fixture.h"
+#include "sessions/sessions.h"
+#include "sink/session_ranks.h"
+#include "sink/session_why.h"
+#include "sink/text/why_text.h"
+#include "timeline/waits.h"
+
+enum { HANDLE, WORK, FLUSH };
+
+static const bool handle_only[3] = {true, false, false};
+static const struct recorded_path paths[] = {{0, HANDLE, 1}, {1, WORK, 1}, {0, FLUSH, 2}};
+
+static const char expected_sentence[] =
+	"p99 sessions take 8.00 us longer: 7.20 us waiting for lock log_lock, held by `flush` in "
+	"thread writer; 500 ns more in `handle`; 300 ns elsewhere";
+
+static const char expected_text[] =
+	"p99 sessions take 8.00 us longer: 7.20 us waiting for lock log_lock, held by `flush` in "
+	"thread writer; 500 ns more in `handle`; 300 ns elsewhere\n"
+	"\n"
+	"of which, in the mean of p99 sessions (1) and of the faster half (9)\n"
+	"    MORE      P99    USUAL  WHAT\n"
+	"+7.20 us  7.20 us     0 ns  waiting for lock log_lock, held by `flush` in thread writer\n"
+	" +500 ns  1.00 us   500 ns  more in `handle`\n"
+	" +300 ns   300 ns     0 ns  waiting for a CPU\n"
+	"    0 ns   500 ns   500 ns  more in `work`\n"
+	"\n"
+	"the slowest of handle, each with the paths whose own time was most\n"
+	"   TOOK   QUEUED     AFTER  THREAD\n"
+	"            SELF   SHARE  WAITING  PATH\n"
+	"9.00 us     0 ns   40.0 us  srv-7/8\n"
+	"         8.00 us   88.9%  7.50 us  handle > work\n"
+	"         1.00 us   11.1%     0 ns  handle\n"
+	"            TIME   SHARE           CRITICAL PATH\n"
+	"          500 ns    5.6%           work\n"
+	"          200 ns    2.2%           flush in thread writer, which is waited for: lock "
+	"log_lock\n"
+	"         6.90 us   76.7%           waiting for timer in flush in thread writer\n"
+	"          100 ns    1.1%           waiting for a CPU in flush in thread writer\n"
+	"          300 ns    3.3%           waiting for a CPU in work\n"
+	"         1.00 us   11.1%           handle\n"
+	"\n";
+
+static void add_wait(struct profile *p, struct recorded_wait wait, uint32_t thread)
+{
+	assert_int_equal(waits__add(p->waits, &wait, thread), 0);
+}
+
+/* Of the fifth call of work: from 500 ns on it waits for the lock, that flush() holds while it
+ * sleeps, is woken at 7,700 and goes on at 8,000. */
+static void add_waits(struct profile *p)
+{
+	const uint64_t at = 40000;
+
+	p->waits = calloc(1, sizeof(*p->waits));
+	assert_non_null(p->waits);
+	add_wait(p,
+		 (struct recorded_wait){.begin_ns = at + 600,
+					.took_ns = 7000,
+					.ready_ns = 100,
+					.reason = WAIT_TIMER,
+					.at = {7, 9, 2, 3, "writer"}},
+		 2);
+	add_wait(p,
+		 (struct recorded_wait){.begin_ns = at + 500,
+					.took_ns = 7500,
+					.ready_ns = 300,
+					.reason = WAIT_LOCK,
+					.kind = WAIT_OBJECT_LOCK,
+					.object = 0x1000,
+					.object_name = "log_lock",
+					.at = {7, 8, 1, 2, "srv"},
+					.waker = {7, 9, 2, 3, "writer"}},
+		 1);
+	assert_int_equal(waits__settle(p->waits, paths, 3), 0);
+}
+
+/* Ten calls of handle of 1 us, half of it in work; the fifth takes 9 us, work's 8. */
+static struct profile *make(void)
+{
+	struct profile *p = fixture_new();
+	uint32_t handle = fixture_function(p, "handle"), work = fixture_function(p, "work");
+	uint32_t t = fixture_thread(p, 7, 8, "srv"), outer, inner;
+
+	fixture_function(p, "flush");
+	fixture_thread(p, 7, 9, "writer");
+	outer = fixture_node(p, t, 0, handle, 10, 18000, 5500);
+	inner = fixture_node(p, t, outer, work, 10, 12500, 12500);
+	for (uint64_t i = 0; i < 10; i++) {
+		uint64_t at = i * 10000, more = i == 4 ? 7500 : 0;
+
+		add_call(t, (struct timeline_call){.node = outer,
+						   .enter_ns = at,
+						   .leave_ns = at + 1000 + more + (more ? 500 : 0),
+						   .off_ns = more});
+		add_call(t, (struct timeline_call){.node = inner,
+						   .enter_ns = at + 200,
+						   .leave_ns = at + 700 + more,
+						   .off_ns = more});
+	}
+	p->duration_ns = 1000000000;
+	fixture_finish(p);
+	set_timeline(p);
+	return p;
+}
+
+static struct sessions *find(const struct profile *p)
+{
+	const struct session_spec spec = {.functions = handle_only, .slowest = 1};
+	struct sessions *s;
+
+	assert_int_equal(sessions__find(p, &spec, &s), 0);
+	return s;
+}
+
+static void test_sentence(void **state)
+{
+	struct profile *p = make();
+	char sentence[WHY_SENTENCE];
+	struct session_ranks ranks;
+	struct session_why why;
+	double more_ns = 0;
+
+	add_waits(p);
+	p->sessions = find(p);
+	assert_int_equal(session_ranks__init(&ranks, p->sessions), 0);
+	assert_int_equal(session_why__find(p, &ranks, &p->sessions->groups[0], &why), 0);
+	assert_string_equal(session_why__sentence(p, &why, sentence), expected_sentence);
+	for (size_t i = 0; i < why.cnt; i++)
+		more_ns += why.parts[i].more_ns;
+	assert_true(more_ns == 8000 && why.longer_ns == 8000);
+	session_why__fini(&why);
+	session_ranks__fini(&ranks);
+	profile__free(p);
+}
+
+/* Without waits, as in recordings of old, there is no such sentence. */
+static void test_without_waits(void **state)
+{
+	struct profile *p = make();
+	struct session_ranks ranks;
+	struct session_why why;
+
+	p->sessions = find(p);
+	assert_int_equal(session_ranks__init(&ranks, p->sessions), 0);
+	assert_int_equal(session_why__find(p, &ranks, &p->sessions->groups[0], &why), 0);
+	assert_int_equal(why.cnt, 0);
+	assert_int_equal(p->sessions->groups[0].slowest[0].chain_cnt, 0);
+	session_why__fini(&why);
+	session_ranks__fini(&ranks);
+	profile__free(p);
+}
+
+static void test_text(void **state)
+{
+	const struct sink_options opts = {0};
+	struct profile *p = make();
+	char *text, *begin, *end;
+
+	add_waits(p);
+	p->sessions = find(p);
+	text = fixture_write(&sink_flat, p, &opts);
+	begin = strstr(text, "p99 sessions");
+	end = begin ? strstr(begin, "what makes") : NULL;
+	assert_non_null(end);
+	*end = '\0';
+	assert_string_equal(begin, expected_text);
+	free(text);
+	profile__free(p);
+}
+
+/* The parts follow each other, from the session's begin to its end. */
+static void expect_chain(const struct session *s)
+{
+	uint64_t at_ns = s->start_ns;
+
+	for (size_t i = 0; i < s->chain_cnt; i++) {
+		assert_int_equal(s->chain[i].from_ns, at_ns);
+		assert_true(s->chain[i].to_ns > at_ns);
+		at_ns = s->chain[i].to_ns;
+	}
+	assert_int_equal(at_ns, s->start_ns + s->duration_ns);
+}
+
+static void test_chain(void **state)
+{
+	struct profile *p = make();
+	const struct session *s;
+
+	add_waits(p);
+	p->sessions = find(p);
+	s = &p->sessions->groups[0].slowest[0];
+	expect_chain(s);
+	assert_int_equal(s->chain_cnt, 7);
+	assert_int_equal(s->chain[2].tid, 9);
+	assert_int_equal(s->chain[2].reason, WAIT_TIMER);
+	assert_int_equal(s->chain[2].depth, 1);
+	assert_int_equal(s->chain[6].function, HANDLE);
+	profile__free(p);
+}
+
+static uint32_t random_word(uint32_t *state, uint32_t below)
+{
+	*state = *state * 1664525 + 1013904223;
+	return (*state >> 8) % below;
+}
+
+/* Whatever a file says of who waits for whom, and when, parts add up. */
+static void test_nonsense(void **state)
+{
+	uint32_t seed = 1;
+
+	for (int round = 0; round < 200; round++) {
+		struct profile *p = make();
+
+		p->waits = calloc(1, sizeof(*p->waits));
+		assert_non_null(p->waits);
+		for (int i = 0; i < 40; i++) {
+			struct recorded_wait wait = {
+				.begin_ns = 39000 + random_word(&seed, 12000),
+				.took_ns = random_word(&seed, 6000),
+				.ready_ns = random_word(&seed, 9000),
+				.reason = random_word(&seed, 13),
+				.kind = random_word(&seed, 6),
+				.object = random_word(&seed, 3),
+				.at = {7, 8 + random_word(&seed, 3), 1, random_word(&seed, 6), "a"},
+				.waker = {random_word(&seed, 2) * 7, 8 + random_word(&seed, 4), 1,
+					  random_word(&seed, 6), "b"},
+			};
+
+			add_wait(p, wait, random_word(&seed, 3));
+		}
+		assert_int_equal(waits__settle(p->waits, paths, 3), 0);
+		p->sessions = find(p);
+		expect_chain(&p->sessions->groups[0].slowest[0]);
+		profile__free(p);
+		calls_cnt = 0;
+	}
+}
+
+static void test_names(void **state)
+{
+	struct profile *p = fixture_new();
+	struct chain_part part = {.runs = true, .kind = WAIT_OBJECT_NONE};
+	static const char *const names[][2] = {
+		{"ns::f<int>(char const*, int)", "ns::f<int>"},
+		{"(anonymous namespace)::f(int)", "(anonymous namespace)::f"},
+		{"functor::operator()(int) const", "functor::operator()"},
+		{"plain", "plain"},
+	};
+	char text[WHY_TEXT];
+
+	for (size_t i = 0; i < 4; i++) {
+		part.function = fixture_function(p, names[i][0]);
+		assert_string_equal(chain_part__text(p, &part, text), names[i][1]);
+	}
+	profile__free(p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(test_sentence, range_teardown),
+		cmocka_unit_test_teardown(test_without_waits, range_teardown),
+		cmocka_unit_test_teardown(test_text, range_teardown),
+		cmocka_unit_test_teardown(test_chain, range_teardown),
+		cmocka_unit_test_teardown(test_nonsense, range_teardown),
+		cmocka_unit_test(test_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
