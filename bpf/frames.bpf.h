@@ -401,6 +401,7 @@ static __always_inline struct wire_frame *unwind_below(u32 number,
 /* Events count only while it is open: set by user space once every probe is in place. Who switches
  * tracing off closes the frames that are open then: see switch.bpf.h. */
 bool gate_open = false;
+u64 opened_ns = 0; /* CLOCK_MONOTONIC: when it was opened last; set before */
 
 /* Closes all that is open on a call stack that nobody runs on: it is gone without a trace. */
 static __always_inline void unwind_all(u32 number, u64 now)

@@ -114,7 +114,9 @@ static __always_inline void single_wait_ends(const struct task_struct *task)
 		now = since;
 	if (sleeper->wait.call == WIRE_WAIT_PREEMPTED || (woken && woken < since))
 		woken = since;
-	if (now - since < WIRE_WAIT_LEAST_NS) {
+	if (since < opened_ns) { /* what was in between nobody has seen */
+		__sync_fetch_and_add(&ring_here()->lost, 1);
+	} else if (now - since < WIRE_WAIT_LEAST_NS) {
 		ring = ring_here();
 		__sync_fetch_and_add(&ring->short_cnt, 1);
 		__sync_fetch_and_add(&ring->short_ns, now - since);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "attach/links/skeleton.h"
+#include "util/clock.h"
 
 int gate__init(struct gate *g, struct proftrace_bpf *skel)
 {
@@ -35,6 +36,7 @@ void gate__fini(struct gate *g)
 void gate__open(struct gate *g)
 {
 	__atomic_store_n(&g->skel->bss->stopped_ns, 0, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&g->skel->bss->opened_ns, now_ns(), __ATOMIC_SEQ_CST);
 	__atomic_store_n(&g->skel->bss->gate_open, true, __ATOMIC_SEQ_CST);
 }
 

@@ -97,12 +97,16 @@ int ring_reader__poll(struct ring_reader *r, const struct bpf_tables *t, struct 
 
 void ring_reader__skip(struct ring_reader *r, const struct bpf_tables *t)
 {
+	uint64_t taken = 0;
+
 	for (uint32_t i = 0; t->single_waits && i < t->info.rings; i++) {
 		volatile struct wire_ring_counts *c = &t->info.ring_counts[i];
 
 		poll_ring(r, t, NULL, i);
+		taken += c->read;
 		c->lost = c->short_cnt = c->short_ns = 0;
 	}
+	r->skipped = taken;
 }
 
 void ring_reader__account(const struct ring_reader *r, const struct bpf_tables *t,
@@ -111,6 +115,7 @@ void ring_reader__account(const struct ring_reader *r, const struct bpf_tables *
 	if (!t->single_waits)
 		return;
 	a->waits_lost += r->torn;
+	a->waits -= r->skipped;
 	for (uint32_t i = 0; i < t->info.rings; i++) {
 		const volatile struct wire_ring_counts *c = &t->info.ring_counts[i];
 

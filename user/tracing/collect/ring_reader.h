@@ -19,6 +19,7 @@ struct ring_reader {
 	size_t batch_cnt;
 	wait_namer *name; /* NULL: objects have no names */
 	void *ctx;
+	uint64_t skipped; /* waits, by ring_reader__skip() */
 	uint64_t torn; /* places that were not filled as they should be */
 };
 

@@ -14,33 +14,21 @@
 #include "sink/sink.h"
 #include "sink/stream.h"
 #include "sink/text/footer.h"
+#include "sink/text/lock_parties.h"
 #include "sink/text/printer.h"
 #include "util/array.h"
+#include "util/text.h"
 
 #define LOCK_PREFIX  "[lock 0x"
 #define WAKER_PREFIX "[by "
 #define SHOWN	     5 /* waiters of a lock, and wakers, unless -v asks for all */
 #define PATH_SHOWN   4 /* functions of a waiter's path, the innermost */
-#define PATH_SIZE    400
-
-/* One of a lock's waiters, or of those who have released it. */
-struct party {
-	uint32_t lock; /* function of the profile */
-	pid_t pid;     /* whose lock it is: addresses are each process's own */
-	bool releases;
-	uint64_t ns;
-	char name[PATH_SIZE];
-};
-
-struct parties {
-	struct party *all;
-	size_t cnt, cap;
-};
 
 /* A lock: a run of parties. */
 struct lock {
-	size_t first, cnt;
+	size_t first, cnt_parties;
 	uint64_t ns;
+	uint64_t cnt, longest_ns; /* of single waits */
 };
 
 static bool is_wait(const struct profile *p, uint32_t function, const char *prefix)
@@ -76,6 +64,15 @@ static struct party *add(struct parties *t, const struct profile *p, uint32_t lo
 	return &t->all[t->cnt++];
 }
 
+/* What is in the brackets behind "lock". */
+static void name_lock(const struct profile *p, uint32_t node, struct party *party)
+{
+	const char *name = function__name(&p->functions[p->nodes[node].function]);
+
+	name += strlen("[lock ");
+	snprintf(party->label, LABEL_SIZE, "%.*s", (int)strcspn(name, "]"), name);
+}
+
 static int add_lock(struct parties *t, const struct profile *p, uint32_t node)
 {
 	struct party *party = add(t, p, node);
@@ -83,6 +80,7 @@ static int add_lock(struct parties *t, const struct profile *p, uint32_t node)
 	if (!party)
 		return -ENOMEM;
 	party->ns = p->nodes[node].stats.off_ns;
+	name_lock(p, node, party);
 	name_waiter(p, node, party->name);
 	for (uint32_t i = p->nodes[node].first_child; i; i = p->nodes[i].next_sibling) {
 		const char *by = function__name(&p->functions[p->nodes[i].function]);
@@ -150,18 +148,23 @@ static size_t gather(struct parties *t, struct lock *out)
 
 		if (last && !compare_names(last, &t->all[i])) {
 			last->ns += t->all[i].ns;
+			last->cnt += t->all[i].cnt;
 		} else {
 			if (!last || same_lock(last, &t->all[i]))
 				out[locks++] = (struct lock){.first = cnt};
-			out[locks - 1].cnt++;
+			out[locks - 1].cnt_parties++;
 			t->all[cnt++] = t->all[i];
 		}
-		if (!t->all[i].releases)
-			out[locks - 1].ns += t->all[i].ns;
+		if (t->all[i].releases)
+			continue;
+		out[locks - 1].ns += t->all[i].ns;
+		out[locks - 1].cnt += t->all[i].cnt;
+		if (t->all[i].longest_ns > out[locks - 1].longest_ns)
+			out[locks - 1].longest_ns = t->all[i].longest_ns;
 	}
 	t->cnt = cnt;
 	for (size_t i = 0; i < locks; i++)
-		qsort(&t->all[out[i].first], out[i].cnt, sizeof(*t->all), compare_times);
+		qsort(&t->all[out[i].first], out[i].cnt_parties, sizeof(*t->all), compare_times);
 	if (locks)
 		qsort(out, locks, sizeof(*out), compare_locks);
 	return locks;
@@ -181,21 +184,33 @@ static int print_party(struct printer *pr, const struct party *party, const stru
 	return err < 0 ? err : 0;
 }
 
+/* Of single waits: how many there were, the longest, and how long the lock was held meanwhile. */
+static void print_figures(struct printer *pr, const struct lock *l, uint64_t held_ns)
+{
+	char cnt[32], longest[32], held[32];
+
+	if (pr->profile->waits)
+		fprintf(pr->out, "  %7s  %8s  %8s", text_count(l->cnt, cnt, sizeof(cnt)),
+			text_duration(l->longest_ns, longest, sizeof(longest)),
+			held_ns ? text_duration(held_ns, held, sizeof(held)) : "-");
+}
+
 static int print_lock(struct printer *pr, const struct parties *t, const struct lock *l,
 		      uint64_t whole)
 {
 	const struct party *first = &t->all[l->first];
-	const char *name = function__name(&pr->profile->functions[first->lock]);
+	char ns[32], share[32], label[2 * LABEL_SIZE];
 	size_t shown[2] = {0};
-	char ns[32], share[32];
 	int err = 0;
 
-	fprintf(pr->out, "%s%11s  %6s  lock %.*s of process %d%s\n", printer__style(pr, STYLE_BOLD),
+	fprintf(pr->out, "%s%11s  %6s", printer__style(pr, STYLE_BOLD),
 		printer__time(pr, l->ns, 0, ns, sizeof(ns)),
-		printer__share(l->ns, whole, share, sizeof(share)),
-		(int)strcspn(name + strlen("[lock "), "]"), name + strlen("[lock "), first->pid,
+		printer__share(l->ns, whole, share, sizeof(share)));
+	print_figures(pr, l, first->held_ns);
+	fprintf(pr->out, "  lock %s of process %d%s\n",
+		text_escape(first->label, label, sizeof(label)), first->pid,
 		printer__style(pr, STYLE_PLAIN));
-	for (size_t i = 0; i < l->cnt && !err; i++) {
+	for (size_t i = 0; i < l->cnt_parties && !err; i++) {
 		if (pr->opts->verbose || shown[first[i].releases]++ < SHOWN)
 			err = print_party(pr, &first[i], l);
 	}
@@ -215,13 +230,15 @@ static int print_locks(struct printer *pr, struct parties *t)
 	for (size_t i = 0; i < cnt; i++)
 		whole += locks[i].ns;
 	if (cnt)
-		fprintf(pr->out, "%s%11s  %6s  LOCK%s\n", printer__style(pr, STYLE_DIM), "WAITED",
-			"SHARE", printer__style(pr, STYLE_PLAIN));
+		fprintf(pr->out, "%s%11s  %6s%s  LOCK%s\n", printer__style(pr, STYLE_DIM),
+			"WAITED", "SHARE",
+			pr->profile->waits ? "    WAITS   LONGEST      HELD" : "",
+			printer__style(pr, STYLE_PLAIN));
 	for (size_t i = 0; i < cnt && !err; i++)
 		err = print_lock(pr, t, &locks[i], whole);
 	fputs(cnt			      ? "\n"
-	      : pr->profile->sample_period_ns ? "no thread has waited for a lock\n\n"
-					      : "locks come with samples: --sample-rate 97\n\n",
+	      : pr->profile->sample_period_ns || pr->profile->waits ? "no thread has waited for a lock\n\n"
+					      : "locks come with samples: --sample-rate 97; or with single calls: --calls\n\n",
 	      pr->out);
 	free(locks);
 	return err;
@@ -233,7 +250,9 @@ static int write_locks(const struct profile *p, const struct sink_options *opts,
 	struct parties parties = {0};
 	int err = 0;
 
-	for (uint32_t i = 1; i < p->nodes_cnt && !err; i++) {
+	if (p->waits)
+		err = single_locks__add(&parties, p);
+	for (uint32_t i = 1; i < p->nodes_cnt && !err && !p->waits; i++) {
 		if (is_wait(p, p->nodes[i].function, LOCK_PREFIX))
 			err = add_lock(&parties, p, i);
 	}
