@@ -16,7 +16,7 @@ PROGRAM_C    := $(CC) -std=gnu11 -O2 -fno-optimize-sibling-calls -Wall -Wextra -
 PROGRAM_CXX  := g++ -std=gnu++17 -O2 -fno-optimize-sibling-calls -Wall -Wextra
 PLAIN        := recursion threads longjmp exits exec forks forest heated signals cold aliases coroutine timing steps stacks disarm \
 		preempt cleanup altstack fibers nested_handlers seccomp forkstorm pidreuse dlloop late jobs plugin_host pace \
-		spawns own_switch redzone many backtraces asan sandbox hot requests regions probes region_host sleepers \
+		spawns own_switch redzone many backtraces asan sandbox hot requests tagged regions probes region_host sleepers \
 		region_values patched spans own_jumps asks_parent missing chain causes \
 		odd_code diverted callers borrowers jit load_amid copies checked throng sampled seeds waiting reasons serving \
 		fork_amid slowdown system_calls cooling

@@ -159,6 +159,33 @@ class Sessions(harness.TestCase):
         self.assertEqual(longer["over"], len(longer["slowest"]))
         self.check_tracks(recording, options, slowest[:3])
 
+    def test_ids_of_the_application(self):
+        """Numbers, text, and bytes; live, and of what a recording has kept."""
+        for option, value in (("--session-id", "arg2"), ("--session-id", "arg1:s"),
+                              ("--trace-id", "arg3+16")):
+            path, done = self.live("--session", "handle", option, value, *FUNCTIONS,
+                                   command=(program("tagged"), 7), name="live.json")
+            said = dict(re.findall(r"^REQUEST (\d+) (.*)$", done.stdout, re.M))
+            expected = {"arg2": set(said), "arg1:s": set(said.values()),
+                        "arg3+16": {text.split("-")[1] for text in said.values()}}
+            document = self.load(path)
+            self.check(document)
+            self.assertEqual({s["id"] for s in document["sessions"][0]["slowest"]}, expected[value])
+        recording = self.path("recording")
+        self.verb("record", "-q", "--calls", *UNLIMITED, *FUNCTIONS, "-A", "handle(arg2)",
+                  "-o", recording, "--", program("tagged"), "3")
+        options = "--session", "handle", "--session-id"
+        text = self.verb("report", *options, "arg2", "-f", "tree", recording).stdout
+        self.assertEqual(set(re.findall(r"  id=(\d+)  arg2=\1$", text, re.M)), {"1", "2", "3"})
+        folded = self.verb("report", *options, "arg2", "-f", "folded", "--thread-frames",
+                             recording).stdout
+        self.assertRegex(folded, r"(?m)^session 1: [^;]*, \d;handle ")
+        done = self.verb("report", *options, "arg1:s", "-f", "json", recording)
+        self.assertIn("--session-id: of no session arg1:s is known: -A 'handle(arg1:s)'",
+                      done.stderr)
+        self.assertEqual({s["id"] for s in json.loads(done.stdout)["sessions"][0]["slowest"]},
+                         {None})
+
     def check_tracks(self, recording, options, slowest):
         """On a timeline each session is a track on each of its threads, and there is nothing else
         but usual ones."""
@@ -501,7 +528,9 @@ class Page(test_page.Reader, harness.TestCase):
 
     def test_why_sessions_are_slow(self):
         """One in ten sleeps in look_up; from there to the flame graph and the timeline."""
-        document = self.page(("4", "50"), "--slowest", "7")
+        document = self.page(("4", "50"), "--slowest", "7", "--session-id", "arg1")
+        first = document["sessions"][0]["slowest"][0]
+        self.assertIn(f"session 1 id {first['id']} ", self.table("slowest")[0][3][0])
         self.check_groups(document)
         rows = self.check_reasons(document)
         self.assertIn("handle \u203a look_up", [row[5] for row in rows])

@@ -193,6 +193,7 @@ void options__clear(struct options *o)
 	for (size_t i = 0; i < o->links_cnt; i++)
 		free(o->links[i].submit);
 	free(o->links);
+	session_id__clear(&o->session_id);
 	for (size_t i = 0; i < o->assertions_cnt; i++)
 		free(o->assertions[i].glob);
 	free(o->assertions);

@@ -102,7 +102,7 @@ static bool has_value(const char *argument, const char *value)
 	}
 }
 
-static bool want(const char *glob, const char *value, char ***arguments, size_t *cnt)
+bool link__want_value(const char *glob, const char *value, char ***arguments, size_t *cnt)
 {
 	char **grown, *text;
 
@@ -131,6 +131,6 @@ static bool want(const char *glob, const char *value, char ***arguments, size_t 
 
 bool link_option__want(const struct link_option *link, char ***arguments, size_t *cnt)
 {
-	return want(link->submit, link->submit_value, arguments, cnt) &&
-	       want(link->run, link->run_value, arguments, cnt);
+	return link__want_value(link->submit, link->submit_value, arguments, cnt) &&
+	       link__want_value(link->run, link->run_value, arguments, cnt);
 }

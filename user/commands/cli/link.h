@@ -16,6 +16,10 @@ struct link_option {
 /* Returns false if it is none, or if there is no memory. Free link->submit. */
 bool link_option__parse(struct link_option *link, const char *text);
 
+/* Adds a value, as "arg1", of functions that match `glob` to those that are to be read, which are
+ * like those of link_option__want(). */
+bool link__want_value(const char *glob, const char *value, char ***arguments, size_t *cnt);
+
 /* Adds the link's values to those that are to be read (-A), which are texts of their own, each
  * freed by the caller. Of each function the first text counts that matches it: so one of the same
  * glob is added to. Returns false if there is no memory. */

@@ -28,7 +28,8 @@ static bool suits_fleet(enum verb verb, int key)
 		return reads;
 	if (key == OPT_CA_FILE)
 		return reads || verb == VERB_SEND;
-	return verb == VERB_SEND && (is_of_fleets(key) || key == 'q' || key == 'v');
+	return verb == VERB_SEND && (is_of_fleets(key) || option_check__is_of_sessions(key) ||
+				     key == OPT_MIN_TIME || key == 'q' || key == 'v');
 }
 
 static bool is_of_records(int key)
@@ -55,6 +56,8 @@ bool option_check__suits(enum verb verb, int key)
 		return suits_fleet(verb, key);
 	if (is_of_records(key))
 		return verb == VERB_RECORD;
+	if (option_check__is_of_sessions(key))
+		return verb == VERB_TRACE || verb == VERB_REPORT;
 	switch (key) {
 	case OPT_CHECK:
 		return false;
@@ -93,10 +96,6 @@ bool option_check__suits(enum verb verb, int key)
 	case OPT_REVERSE:
 	case OPT_HIST:
 	case OPT_THREAD_FRAMES:
-	case OPT_SESSION:
-	case OPT_SLOWEST:
-	case OPT_OVER:
-	case OPT_LINK:
 		return verb == VERB_TRACE || verb == VERB_REPORT;
 	default:
 		return suits_page(verb, key) && !reads;
@@ -105,7 +104,7 @@ bool option_check__suits(enum verb verb, int key)
 
 bool option_check__is_of_sessions(int key)
 {
-	return key == OPT_SESSION || key == OPT_SLOWEST || key == OPT_OVER || key == OPT_LINK;
+	return key >= OPT_SESSION && key <= OPT_TRACE_ID;
 }
 
 static bool is_number(const char *word)
@@ -200,9 +199,9 @@ static error_t check_format(struct options *o)
 
 static error_t check_sessions(struct options *o)
 {
-	if (!o->sessions_cnt && (o->slowest || o->over_ns || o->links_cnt))
-		return complain(o,
-				"--slowest, --over and --link are about sessions: add --session");
+	if (!o->sessions_cnt && (o->slowest || o->over_ns || o->links_cnt || o->session_id.value))
+		return complain(o, "--slowest, --over, --link, --session-id and --trace-id are "
+				   "about sessions: add --session");
 	if (!o->slowest)
 		o->slowest = DEFAULT_SLOWEST;
 	if (o->sessions_cnt && o->interval_ns)
@@ -213,6 +212,11 @@ static error_t check_sessions(struct options *o)
 	o->arguments_given = o->arguments_cnt;
 	for (size_t i = 0; i < o->links_cnt && o->verb == VERB_TRACE; i++) {
 		if (!link_option__want(&o->links[i], &o->arguments, &o->arguments_cnt))
+			return ENOMEM;
+	}
+	for (size_t i = 0; i < o->sessions_cnt && o->verb == VERB_TRACE; i++) {
+		if (!session_id__want(&o->session_id, o->sessions[i], &o->arguments,
+				      &o->arguments_cnt))
 			return ENOMEM;
 	}
 	return 0;

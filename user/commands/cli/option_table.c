@@ -190,7 +190,8 @@ const struct argp_option option_table[] = {
 	{0, 0, 0, 0, "agent:", 4},
 	{"check", OPT_CHECK, 0, 0, "tell what is wrong in the configuration, line by line, and end",
 	 0},
-	{0, 0, 0, 0, "Sessions, live (with --calls) or of a recording with single calls:", 5},
+	{0, 0, 0, 0,
+	 "Sessions, live (with --calls) or of a recording with single calls:", 5},
 	{"session", OPT_SESSION, "GLOB", 0,
 	 "each outermost call of a matching function is a session; may be repeated", 0},
 	{"slowest", OPT_SLOWEST, "N", 0, "keep the N slowest as a whole (default 10)", 0},
@@ -199,6 +200,12 @@ const struct argp_option option_table[] = {
 	 "a call of RUN continues the session of the call of SUB with the same value, as "
 	 "'submit(arg1) -> run(arg1)'; may be repeated",
 	 0},
+	{"session-id", OPT_SESSION_ID, "VALUE", 0,
+	 "the application's own id of a session: a value of its call, as of -A: arg2, req->id, "
+	 "arg1:s; a trace id of the W3C's, or a traceparent, is known as such",
+	 0},
+	{"trace-id", OPT_TRACE_ID, "POINTER", 0,
+	 "the same, where the 16 bytes of a trace id lie in memory: arg1+16", 0},
 	{0, 0, 0, 0, "Result:", 6},
 	{"by", OPT_BY, "VALUE", 0,
 	 "tell calls apart by this value of -A, as functions of their own: f(arg1=5)", 0},

@@ -374,6 +374,17 @@ static error_t parse_session(struct options *o, int key, char *arg)
 		if (!add_link(o, arg))
 			return bad_value(o, "--link", arg, "not as 'submit(arg1) -> run(arg1)'");
 		return 0;
+	case OPT_SESSION_ID:
+		if (!session_id__parse(&o->session_id, arg))
+			return bad_value(o, "--session-id", arg,
+					 "not one value, as arg2, req->id or arg1:s");
+		return 0;
+	case OPT_TRACE_ID:
+		if (!session_id__parse_bytes(&o->session_id, arg))
+			return bad_value(o, "--trace-id", arg,
+					 "not as arg1+16, where 16 bytes lie; text is for "
+					 "--session-id");
+		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}

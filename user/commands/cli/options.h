@@ -10,6 +10,7 @@
 
 #include "cli/assertion.h"
 #include "cli/link.h"
+#include "cli/session_id.h"
 #include "sink/sink.h"
 #include "util/net_address.h"
 
@@ -106,7 +107,8 @@ struct options {
 	uint64_t over_ns;	   /* and those that took longer; 0: not given */
 	struct link_option *links; /* how they go on in other threads */
 	size_t links_cnt;
-	struct assertion *assertions; /* check: what is to hold */
+	struct session_id_option session_id; /* where their own ids lie */
+	struct assertion *assertions;	     /* check: what is to hold */
 	size_t assertions_cnt;
 	/* record: rules that are watched all the time; a recording is made where one is broken */
 	struct assertion *slos;

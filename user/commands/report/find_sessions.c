@@ -68,6 +68,21 @@ static void tell_link(const struct link_option *l, const struct session_link_sta
 			 l->text, s->forgotten);
 }
 
+static void tell_ids(const struct options *o, const struct sessions *s)
+{
+	const char *value = o->session_id.value, *rest = o->session_id.rest;
+
+	if (s->ids_asked && !s->ids_known)
+		log_warn("%s: of no session %s%s%s is known: -A '%s(%s%s%s)' when it is traced",
+			 rest ? "--trace-id" : "--session-id", value, rest ? " and " : "",
+			 rest ? rest : "", o->sessions[0], value, rest ? ", " : "",
+			 rest ? rest : "");
+	else if (s->ids_known < s->ids_asked)
+		log_info("%s: of %" PRIu64 " of %" PRIu64 " sessions it could not be read",
+			 rest ? "--trace-id" : "--session-id", s->ids_asked - s->ids_known,
+			 s->ids_asked);
+}
+
 int find_sessions(const struct options *o, const struct profile *p, struct sessions **out)
 {
 	bool *functions = calloc(p->functions_cnt + 1, sizeof(*functions));
@@ -79,6 +94,7 @@ int find_sessions(const struct options *o, const struct profile *p, struct sessi
 		.links = links,
 		.links_cnt = o->links_cnt,
 		.cut_at_start = o->ranged && o->from_ns,
+		.id = {o->session_id.value, o->session_id.rest},
 	};
 	int err = functions && links ? choose_functions(o, p, functions) : -ENOMEM;
 
@@ -95,6 +111,8 @@ int find_sessions(const struct options *o, const struct profile *p, struct sessi
 		log_error("--session: cannot look at single calls: %s", strerror(-err));
 	for (size_t i = 0; i < o->links_cnt && !err; i++)
 		tell_link(&o->links[i], &(*out)->links[i]);
+	if (!err)
+		tell_ids(o, *out);
 out:
 	free(functions);
 	free(links);

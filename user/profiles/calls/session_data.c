@@ -10,6 +10,7 @@ static void free_sessions(struct session *sessions, size_t cnt)
 			free((void *)sessions[i].calls[n].values);
 		free(sessions[i].calls);
 		free(sessions[i].chain);
+		free(sessions[i].id);
 	}
 	free(sessions);
 }
@@ -28,4 +29,15 @@ void sessions__free(struct sessions *s)
 	free(s->threads);
 	free(s->links);
 	free(s);
+}
+
+const struct session_call *session__own_call(const struct session *session)
+{
+	for (size_t i = 0; i < session->calls_cnt; i++) {
+		const struct session_call *c = &session->calls[i];
+
+		if (c->thread == session->thread && !c->caller)
+			return c;
+	}
+	return NULL;
 }

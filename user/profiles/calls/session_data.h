@@ -64,12 +64,15 @@ struct chain_part {
 struct session_call {
 	uint32_t path;
 	uint32_t caller; /* in session::calls, from 1 on; 0: outermost, of its thread's part */
-	uint64_t queue_ns; /* of one that continues the session: since it was submitted */
 	uint32_t thread; /* in sessions::threads */
 	uint32_t values_cnt;
 	const struct call_value *values; /* owned by the session */
 	uint64_t enter_ns, leave_ns, off_ns;
 	uint64_t inside_ns, inside_off_ns; /* of its callees */
+	uint64_t number;		   /* of all calls; grows along session::calls */
+	/* Of a part on another thread: the number of the call that handed it over (0: this is
+	 * none), and how long after that call's end it began. */
+	uint64_t submit, queue_ns;
 };
 
 /* One that is kept. */
@@ -86,6 +89,7 @@ struct session {
 	 * were recorded, or it is not one of the slowest. */
 	struct chain_part *chain;
 	size_t chain_cnt, chain_cap;
+	char *id;		/* the application's own, if asked for; NULL: not known; owned */
 	/* In profile::threads, if the profile is made of its sessions: the parts of this one, that
 	 * of the thread where it began first. */
 	uint32_t first_part, parts_cnt;
@@ -130,6 +134,7 @@ struct sessions {
 	size_t threads_cnt;
 	struct session_link_stats *links; /* by spec::links */
 	size_t links_cnt;
+	uint64_t ids_asked, ids_known; /* kept sessions whose id was asked for, and that have one */
 };
 
 /* Counts of one --link: calls that it found, and how many were matched. */
@@ -141,6 +146,9 @@ struct session_link_stats {
 	uint64_t joined;			  /* of these: into a session */
 	uint64_t forgotten;			  /* calls of both for which there was no room */
 };
+
+/* The call that the session is; NULL: it was not kept. */
+const struct session_call *session__own_call(const struct session *session);
 
 /* Accepts NULL. */
 void sessions__free(struct sessions *s);

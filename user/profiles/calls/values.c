@@ -69,3 +69,16 @@ const char *call_value__text(const struct call_value *v, bool hex, char *buf)
 	}
 	return "?";
 }
+
+uint32_t profile__argument_number(const struct profile *p, uint32_t function, const char *name)
+{
+	size_t len = strlen(name);
+	uint32_t cnt;
+	const struct profile_argument *a = profile__arguments(p, function, &cnt);
+
+	for (uint32_t i = 0; i < cnt; i++) {
+		if (!strncmp(a[i].name, name, len) && (!a[i].name[len] || a[i].name[len] == ':'))
+			return i + 1;
+	}
+	return 0;
+}

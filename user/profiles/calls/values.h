@@ -33,6 +33,10 @@ struct call_value *call_values__copy(const struct call_value *values, uint32_t c
 const struct profile_argument *profile__arguments(const struct profile *p, uint32_t function,
 						  uint32_t *cnt);
 
+/* The number of a function's value, from 1 on; 0: it has none of that name. How it is to be shown
+ * need not be said: "arg1" also names "arg1:x". */
+uint32_t profile__argument_number(const struct profile *p, uint32_t function, const char *name);
+
 /* Whether its values were asked for as hexadecimal (":x"). */
 bool argument__is_hex(const struct profile_argument *a);
 

@@ -7,6 +7,7 @@
 
 #include "calls/profile.h"
 #include "calls/walk.h"
+#include "util/mix.h"
 #include "views/merge.h"
 
 /* Hashes are most of what a profile takes on the wire: 48 bits each. Of a million paths two are
@@ -15,14 +16,6 @@
 
 #define FNV_BASE  0xcbf29ce484222325
 #define FNV_PRIME 0x100000001b3
-
-/* Of MurmurHash3, by Austin Appleby: each bit depends on all. */
-static uint64_t mix(uint64_t x)
-{
-	x = (x ^ (x >> 33)) * 0xff51afd7ed558ccd;
-	x = (x ^ (x >> 33)) * 0xc4ceb9fe1a85ec53;
-	return x ^ (x >> 33);
-}
 
 /* With its NUL, so that two texts are not another two. */
 static uint64_t add_text(uint64_t hash, const char *text)
@@ -48,12 +41,12 @@ static uint64_t hash_function(const struct profile_function *f)
 	hash = add_text(hash, f->symbol ? f->symbol : "");
 	hash = add_text(hash, f->module ? base_name(f->module) : "");
 	hash = add_text(hash, f->file ? base_name(f->file) : "");
-	return mix(hash) >> (64 - ID_BITS);
+	return mix64(hash) >> (64 - ID_BITS);
 }
 
 static uint64_t step(uint64_t parent, uint64_t function)
 {
-	return mix(parent * FNV_PRIME ^ function) >> (64 - ID_BITS);
+	return mix64(parent * FNV_PRIME ^ function) >> (64 - ID_BITS);
 }
 
 int path_ids__make(struct path_ids *ids, const struct profile *p)
@@ -66,7 +59,7 @@ int path_ids__make(struct path_ids *ids, const struct profile *p)
 		ids->functions[i] = hash_function(&p->functions[i]);
 	for (size_t i = 0; i < p->threads_cnt; i++) {
 		const struct profile_thread *t = &p->threads[i];
-		uint64_t root = mix(add_text(FNV_BASE + t->spans, t->comm));
+		uint64_t root = mix64(add_text(FNV_BASE + t->spans, t->comm));
 		struct walk w = walk__from(p, t->first_root);
 
 		while (walk__next(&w)) {

@@ -160,6 +160,7 @@ static int keep_call(struct session_keeper *k, const struct session_step *step, 
 		.enter_ns = step->call->enter_ns,
 		.leave_ns = step->call->leave_ns,
 		.off_ns = at->off_ns,
+		.number = step->number,
 	};
 	c->values_cnt = step->call->values_cnt;
 	c->values = call_values__copy(step->call->values, c->values_cnt);
@@ -321,6 +322,7 @@ static int enter_linked(struct session_keeper *k, const struct session_step *ste
 {
 	const struct session_part *part = part_of(k, step->number);
 	const struct session_extent *e;
+	struct session_call *c;
 	int err;
 
 	if (!part) {
@@ -335,9 +337,12 @@ static int enter_linked(struct session_keeper *k, const struct session_step *ste
 	/* Parts hang below the session's own call. */
 	at->path = sessions__group(k->s, e->function)->path;
 	err = enter_place(k, step, at, NULL);
-	if (!err && at->kept && at->call)
-		at->kept->calls[at->call - 1].queue_ns = part->queue_ns;
-	return err;
+	if (err || !at->kept || !at->call)
+		return err;
+	c = &at->kept->calls[at->call - 1];
+	c->submit = part->submit;
+	c->queue_ns = part->queue_ns;
+	return 0;
 }
 
 /* Waits on the thread up to then have been in the call of that depth. */

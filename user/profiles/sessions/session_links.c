@@ -19,6 +19,7 @@
 #include "sessions/session_walk.h"
 #include "timeline/timeline.h"
 #include "util/array.h"
+#include "util/mix.h"
 #include "util/search.h"
 
 #define NONE UINT32_MAX
@@ -63,27 +64,6 @@ struct link_queue {
 	bool shared; /* several have waited at once */
 };
 
-/* Whether it is the value that is meant: how it is to be shown (":x") need not be said. */
-static bool is_named(const char *value, const char *name)
-{
-	size_t len = strlen(name);
-
-	return !strncmp(value, name, len) && (!value[len] || value[len] == ':');
-}
-
-/* The number of a function's value, from 1 on; 0: it has none of that name. */
-static uint32_t value_number(const struct profile *p, uint32_t function, const char *name)
-{
-	uint32_t cnt;
-	const struct profile_argument *a = profile__arguments(p, function, &cnt);
-
-	for (uint32_t i = 0; i < cnt; i++) {
-		if (is_named(a[i].name, name))
-			return i + 1;
-	}
-	return 0;
-}
-
 /* Returns how many functions have the value, or -ENOMEM. */
 static int64_t resolve_side(const struct profile *p, const char *glob, const char *name,
 			    uint32_t **numbers)
@@ -96,7 +76,7 @@ static int64_t resolve_side(const struct profile *p, const char *glob, const cha
 	for (size_t i = 0; i < p->functions_cnt; i++) {
 		if (!function_glob__matches(glob, &p->functions[i]))
 			continue;
-		(*numbers)[i] = value_number(p, i, name);
+		(*numbers)[i] = profile__argument_number(p, i, name);
 		cnt += (*numbers)[i] != 0;
 	}
 	return cnt;
@@ -239,19 +219,13 @@ static uint32_t *sort_events(struct matcher *m)
 	return order;
 }
 
-/* The queue of the event's key; `mask` + 1 are more than there are keys. Multipliers and shifts:
- * the finalizer of MurmurHash3. */
+/* The queue of the event's key; `mask` + 1 are more than there are keys. */
 static struct link_queue *queue_of(struct link_queue *queues, size_t mask,
 				   const struct link_event *e)
 {
-	uint64_t h = e->key ^ (uint64_t)e->link << 48;
 	struct link_queue *q;
 
-	h ^= h >> 33;
-	h *= 0xff51afd7ed558ccdULL;
-	h ^= h >> 33;
-	h *= 0xc4ceb9fe1a85ec53ULL;
-	for (h ^= h >> 33;; h++) {
+	for (uint64_t h = mix64(e->key ^ (uint64_t)e->link << 48);; h++) {
 		q = &queues[h & mask];
 		if (!q->used)
 			*q = (struct link_queue){
@@ -303,6 +277,7 @@ static int add_part(struct matcher *m, struct link_event *run, const struct link
 	stats->joined++;
 	out->parts[out->parts_cnt++] = (struct session_part){
 		.call = run->call,
+		.submit = submit->call,
 		.session = session,
 		.queue_ns = run->enter_ns - from_ns,
 		.inside = session_of(m->events, run) == session,

@@ -17,6 +17,7 @@ struct session_spec;
 /* A call that continues a session, by its number in walks. */
 struct session_part {
 	uint64_t call;
+	uint64_t submit; /* the call that handed the task over */
 	uint64_t session;
 	uint64_t queue_ns; /* between the submit's end and it */
 	bool inside;	   /* in its place it is in that session already */

@@ -149,11 +149,14 @@ static int begin_thread(struct maker *m, const char *what, size_t rank,
 	t = &m->threads[m->threads_cnt];
 	*t = m->s->threads[thread];
 	text_duration(session->duration_ns, took, sizeof(took));
-	if (thread == session->thread)
-		snprintf(t->title, sizeof(t->title), "%s %zu: %s", what, rank, took);
-	else
+	if (thread != session->thread)
 		snprintf(t->title, sizeof(t->title), "%s %zu: %s, in thread %d", what, rank, took,
 			 t->tid);
+	else if (session->id)
+		snprintf(t->title, sizeof(t->title), "%s %zu: %s, %s", what, rank, took,
+			 session->id);
+	else
+		snprintf(t->title, sizeof(t->title), "%s %zu: %s", what, rank, took);
 	/* No call stack of another one, for whoever asks. */
 	t->start_ns = ++m->threads_cnt;
 	t->callstack_ns = 0;

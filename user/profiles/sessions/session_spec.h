@@ -13,6 +13,13 @@ struct session_link {
 	const char *run, *run_value;
 };
 
+/* Where the application's own id of a session lies: values of its own call, by their names in
+ * p->arguments. Strings are borrowed. */
+struct session_id_spec {
+	const char *value; /* NULL: not asked for */
+	const char *rest;  /* both are numbers, 16 bytes of a trace id; NULL: `value` is the id */
+};
+
 /* The sessions to be found: functions, and how many of them are kept. */
 struct session_spec {
 	const bool *functions; /* by function: its outermost calls are sessions */
@@ -21,6 +28,7 @@ struct session_spec {
 	const struct session_link *links;
 	size_t links_cnt;
 	bool cut_at_start; /* calls that begin at 0 had begun before */
+	struct session_id_spec id;
 };
 
 #endif

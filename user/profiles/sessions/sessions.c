@@ -14,6 +14,7 @@
 #include "calls/profile.h"
 #include "calls/spread.h"
 #include "sessions/critical_path.h"
+#include "sessions/session_ids.h"
 #include "sessions/session_keep.h"
 #include "sessions/session_links.h"
 #include "sessions/session_walk.h"
@@ -320,6 +321,8 @@ int sessions__find(const struct profile *p, const struct session_spec *spec, str
 		err = sessions__keep(p, spec, &f.parts, f.s);
 	if (!err)
 		err = find_chains(p, f.s);
+	if (!err && spec->id.value)
+		err = sessions__set_ids(p, &spec->id, f.s);
 	if (f.s)
 		finder_clear(&f);
 	if (err) {

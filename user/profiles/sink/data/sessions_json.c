@@ -115,6 +115,8 @@ static void write_sessions(const struct sessions_writer *w, const char *key,
 		const struct profile_thread *t = &w->s->threads[session->thread];
 
 		json_open(j, '{');
+		if (w->s->ids_asked)
+			json_member_string(j, "id", session->id);
 		json_member_i64(j, "pid", t->pid);
 		write_tid(j, t);
 		json_member_u64(j, "start_ns", session->start_ns);

@@ -48,6 +48,8 @@ static int write_session(struct sessions_page *w, const struct session *session)
 	if (err)
 		return err;
 	json_open(w->j, '{');
+	if (session->id)
+		json_member_string(w->j, "id", session->id);
 	json_member_u64(w->j, "start", session->start_ns);
 	json_member_u64(w->j, "duration", session->duration_ns);
 	json_member_u64(w->j, "queue", session->queue_ns);

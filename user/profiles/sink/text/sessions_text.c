@@ -176,18 +176,6 @@ static int print_groups(struct sessions_view *v)
 	return err;
 }
 
-/* The call that the session is; NULL: it was not kept. */
-static const struct session_call *own_call(const struct session *session)
-{
-	for (size_t i = 0; i < session->calls_cnt; i++) {
-		const struct session_call *c = &session->calls[i];
-
-		if (c->thread == session->thread && !c->caller)
-			return c;
-	}
-	return NULL;
-}
-
 /* "  arg1=7  arg2="GET /"": without what they were asked for as. */
 static int print_values(struct sessions_view *v, const struct session_call *c)
 {
@@ -229,8 +217,12 @@ static int print_session(struct sessions_view *v, const struct session *session)
 		text_duration(session->queue_ns, queue, sizeof(queue)),
 		text_duration(session->start_ns, after, sizeof(after)));
 	err = printer__name(v->pr, thread__name(t, name), NAME_MAX);
+	if (err >= 0 && session->id) {
+		fputs("  id=", out);
+		err = *session->id ? printer__name(v->pr, session->id, VALUE_MAX) : 0;
+	}
 	if (err >= 0)
-		err = print_values(v, own_call(session));
+		err = print_values(v, session__own_call(session));
 	fputs(session->calls_missing ? "  (not with all its calls)\n" : "\n", out);
 	for (size_t i = 0; i < cnt && i < DEAREST_MAX && err >= 0; i++) {
 		const struct session_cost *c = &dearest[i];

@@ -226,10 +226,12 @@ export class Sessions {
 	}
 
 	// [text, className]
-	#about({ threads, missing }) {
+	#about({ id, threads, missing }) {
+		const name = id === undefined ? [] : [[`id ${id}`, "name"]];
+
 		if (!threads.length)
-			return [["(none of its calls is in this page)", "dim"]];
-		return [[this.profile.threads[threads[0]].origin, "dim"],
+			return [...name, ["(none of its calls is in this page)", "dim"]];
+		return [...name, [this.profile.threads[threads[0]].origin, "dim"],
 			...this.#values(threads[0]).map((text) => [text, "name"]),
 			...missing ? [["(not with all its calls)", "dim"]] : []];
 	}
