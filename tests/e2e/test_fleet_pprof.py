@@ -120,9 +120,13 @@ class Pprof(harness.TestCase):
 
     def test_refused(self):
         path = self.record()
-        for self.receiver.status in (400, 503):
+        for self.receiver.status, tries in (400, 1), (503, 4):
+            before = len(self.receiver.requests)
             done = self.send("parca+http", path, status=1)
-            self.assertRegex(done.stderr, rf"\A.*status {self.receiver.status}: {{}}\n\Z")
+            self.assertEqual(len(self.receiver.requests), before + tries)
+            said = rf"proftrace: .*status {self.receiver.status}: {{}}"
+            self.assertRegex(done.stderr,
+                             rf"\A({said}, again in \d s\n){{{tries - 1}}}{said}\n\Z")
 
 
 if __name__ == "__main__":

@@ -31,6 +31,22 @@ static void test_numbers(void **state)
 	assert_null(m.data);
 }
 
+static void test_fixed(void **state)
+{
+	struct proto m = {0}, inner = {0};
+
+	proto_fixed64(&m, 1, 2);
+	proto_fixed32(&m, 16, 0x301);
+	proto_bytes(&m, 2, "\0\1", 2);
+	proto_number64(&inner, 3);
+	proto_number_double(&inner, 1);
+	proto_message(&m, 3, &inner);
+	EXPECT(&m, "\x09\x02\0\0\0\0\0\0\0\x85\x01\x01\x03\0\0\x12\x02\0\1"
+		   "\x1a\x10\x03\0\0\0\0\0\0\0\0\0\0\0\0\0\xf0\x3f");
+	proto_free(&m);
+	proto_free(&inner);
+}
+
 static void test_messages(void **state)
 {
 	struct proto m = {0}, inner = {0}, fields = {0};
@@ -104,8 +120,11 @@ static void test_gzip(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_numbers), cmocka_unit_test(test_messages),
-		cmocka_unit_test(test_text),	cmocka_unit_test(test_failure_is_passed_on),
+		cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_fixed),
+		cmocka_unit_test(test_messages),
+		cmocka_unit_test(test_text),
+		cmocka_unit_test(test_failure_is_passed_on),
 		cmocka_unit_test(test_gzip),
 	};
 

@@ -9,7 +9,7 @@
 
 #define VARINT_MAX 10 /* bytes */
 
-enum wire_type { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_LEN = 2 };
+enum wire_type { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_LEN = 2, WIRE_FIXED32 = 5 };
 
 static void append(struct proto *m, const void *data, size_t len)
 {
@@ -57,7 +57,23 @@ void proto_fixed64(struct proto *m, uint32_t field, uint64_t value)
 	append(m, &value, sizeof(value));
 }
 
-static void put_bytes(struct proto *m, uint32_t field, const void *data, size_t len)
+void proto_fixed32(struct proto *m, uint32_t field, uint32_t value)
+{
+	put_tag(m, field, WIRE_FIXED32);
+	append(m, &value, sizeof(value));
+}
+
+void proto_number64(struct proto *m, uint64_t value)
+{
+	append(m, &value, sizeof(value));
+}
+
+void proto_number_double(struct proto *m, double value)
+{
+	append(m, &value, sizeof(value));
+}
+
+void proto_bytes(struct proto *m, uint32_t field, const void *data, size_t len)
 {
 	put_tag(m, field, WIRE_LEN);
 	proto_number(m, len);
@@ -66,7 +82,7 @@ static void put_bytes(struct proto *m, uint32_t field, const void *data, size_t 
 
 void proto_message(struct proto *m, uint32_t field, struct proto *inner)
 {
-	put_bytes(m, field, inner->data, inner->len);
+	proto_bytes(m, field, inner->data, inner->len);
 	m->failed |= inner->failed;
 	inner->len = 0;
 }

@@ -23,8 +23,17 @@ void proto_u64(struct proto *m, uint32_t field, uint64_t value);
 /* A field of type double. */
 void proto_double(struct proto *m, uint32_t field, double value);
 
-/* A field of type fixed64. */
+/* Fields of type fixed64 or sfixed64, and of type fixed32. */
 void proto_fixed64(struct proto *m, uint32_t field, uint64_t value);
+void proto_fixed32(struct proto *m, uint32_t field, uint32_t value);
+
+/* Eight bytes each, without their fields: the content of a packed field of type fixed64, or of type
+ * double. */
+void proto_number64(struct proto *m, uint64_t value);
+void proto_number_double(struct proto *m, double value);
+
+/* A field of type bytes. */
+void proto_bytes(struct proto *m, uint32_t field, const void *data, size_t len);
 
 /* Numbers without their fields, one behind the other: the content of a packed field. */
 void proto_number(struct proto *m, uint64_t value);

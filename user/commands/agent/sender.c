@@ -20,6 +20,8 @@
 #define SECRET_MAX  4096
 #define IDLE_S	    2
 #define BACKOFF_MAX 60 /* seconds */
+#define ASKED_MAX   3600
+#define NOTE_MAX    256
 
 struct sending {
 	const struct config_receiver *config;
@@ -27,6 +29,7 @@ struct sending {
 	struct sender_share *share;
 	struct receiver *receiver;
 	unsigned int backoff_s; /* 0: the last one was taken */
+	char note[NOTE_MAX];	/* that was told last */
 };
 
 static bool is_asked_for(const struct config_receiver *r, const char *service)
@@ -45,13 +48,30 @@ static bool is_asked_for(const struct config_receiver *r, const char *service)
 	return false;
 }
 
-static void note_failure(struct sending *s, const char *path)
+/* What it says of recordings that it has taken is told where it is something else than last time.
+ */
+static void tell_note(struct sending *s, const char *path)
 {
+	const char *note = receiver__note(s->receiver);
+
+	if (!*note || !strncmp(note, s->note, sizeof(s->note) - 1))
+		return;
+	snprintf(s->note, sizeof(s->note), "%s", note);
+	log_warn("%s: %s", path, note);
+}
+
+static void note_failure(struct sending *s)
+{
+	uint32_t asked_s = receiver__retry_s(s->receiver);
+
 	if (!s->backoff_s)
 		log_warn("%s", receiver__error(s->receiver));
 	s->backoff_s = s->backoff_s ? s->backoff_s * 2 : 1;
 	if (s->backoff_s > BACKOFF_MAX)
 		s->backoff_s = BACKOFF_MAX;
+	/* It may ask for more time than we would give it. */
+	if (asked_s <= ASKED_MAX && asked_s > s->backoff_s)
+		s->backoff_s = asked_s;
 	atomic_store(&s->share->away, true);
 }
 
@@ -81,7 +101,7 @@ static bool send_one(struct sending *s, const struct config_service *sv, const c
 	if (access(path, F_OK) && result != RECEIVER_SENT)
 		return true; /* it has gone meanwhile, and counts as missed at the next look */
 	if (result == RECEIVER_LATER) {
-		note_failure(s, path);
+		note_failure(s);
 		return false;
 	}
 	if (s->backoff_s)
@@ -90,6 +110,8 @@ static bool send_one(struct sending *s, const struct config_service *sv, const c
 	atomic_store(&s->share->away, false);
 	if (result == RECEIVER_REFUSED)
 		log_warn("%s is refused: %s", path, receiver__error(s->receiver));
+	else
+		tell_note(s, path);
 	place.sent += result == RECEIVER_SENT;
 	place.refused += result == RECEIVER_REFUSED;
 	place.number = number;

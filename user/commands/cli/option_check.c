@@ -297,7 +297,9 @@ error_t option_check__all(struct options *o)
 	bool reads = o->verb == VERB_REPORT || o->verb == VERB_DIFF;
 	error_t err = check_fleet(o);
 
-	if (err || o->verb == VERB_DOCTOR || o->verb == VERB_SEND || o->verb == VERB_AGENT)
+	if (!err && o->verb == VERB_SEND)
+		return check_sessions(o);
+	if (err || o->verb == VERB_DOCTOR || o->verb == VERB_AGENT)
 		return err;
 	if (o->verb == VERB_CHECK && !o->assertions_cnt)
 		return complain(o, "check: what is to hold? --assert 'calls(parse) <= 1000'");

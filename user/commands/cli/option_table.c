@@ -191,7 +191,7 @@ const struct argp_option option_table[] = {
 	{"check", OPT_CHECK, 0, 0, "tell what is wrong in the configuration, line by line, and end",
 	 0},
 	{0, 0, 0, 0,
-	 "Sessions, live (with --calls) or of a recording with single calls:", 5},
+	 "Sessions, live (with --calls) or of a recording with single calls (report, send):", 5},
 	{"session", OPT_SESSION, "GLOB", 0,
 	 "each outermost call of a matching function is a session; may be repeated", 0},
 	{"slowest", OPT_SLOWEST, "N", 0, "keep the N slowest as a whole (default 10)", 0},

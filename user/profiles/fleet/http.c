@@ -49,6 +49,7 @@ struct http {
 	size_t len, cap, max;
 	bool too_long;
 	int status; /* of the answer; negative: none */
+	uint32_t retry_after_s;
 	uint64_t bytes;
 	char curl_error[CURL_ERROR_SIZE];
 	char error[ERROR_LINE];
@@ -225,7 +226,7 @@ static int no_answer(struct http *h, const char *why)
 static int perform(struct http *h, const char *url, struct curl_slist *headers, const void *body,
 		   size_t len)
 {
-	curl_off_t sent = 0;
+	curl_off_t sent = 0, after_s = 0;
 	long status = 0;
 	CURLcode code;
 
@@ -242,6 +243,9 @@ static int perform(struct http *h, const char *url, struct curl_slist *headers, 
 	if (code)
 		return no_answer(h, *h->curl_error ? h->curl_error : lib.curl_easy_strerror(code));
 	lib.curl_easy_getinfo(h->curl, CURLINFO_RESPONSE_CODE, &status);
+	/* A number or a date; 0 with libraries that do not know it. */
+	lib.curl_easy_getinfo(h->curl, CURLINFO_RETRY_AFTER, &after_s);
+	h->retry_after_s = after_s > 0 && after_s < UINT32_MAX ? (uint32_t)after_s : 0;
 	return h->status = (int)status;
 }
 
@@ -254,6 +258,7 @@ int http__ask(struct http *h, const struct http_request *r)
 	int err = headers && asprintf(&url, "%s%s", h->base, r->target) >= 0 ? 0 : -ENOMEM;
 
 	h->len = 0;
+	h->retry_after_s = 0;
 	h->max = r->answer_max ? r->answer_max : MESSAGE_MAX;
 	h->too_long = false;
 	*h->error = *h->curl_error = 0;
@@ -270,6 +275,16 @@ int http__ask(struct http *h, const struct http_request *r)
 	lib.curl_slist_free_all(headers);
 	free(packed);
 	free(url);
+	return h->status;
+}
+
+uint32_t http__retry_after_s(const struct http *h)
+{
+	return h->retry_after_s;
+}
+
+int http__status(const struct http *h)
+{
 	return h->status;
 }
 

@@ -42,6 +42,13 @@ void http__free(struct http *h); /* accepts NULL */
  * one, which http__error() tells of. */
 int http__ask(struct http *h, const struct http_request *r);
 
+/* How many seconds the last answer asked to wait before the next request (Retry-After); 0: it did
+ * not. */
+uint32_t http__retry_after_s(const struct http *h);
+
+/* The status of the last answer, as 200; negative: there was none. */
+int http__status(const struct http *h);
+
 /* The body of the last answer, behind whose `len` bytes there is a NUL; until the next request. */
 char *http__answer(struct http *h, size_t *len);
 

@@ -11,6 +11,7 @@
 struct http;
 struct receiver;
 struct recorded;
+struct sessions;
 struct url;
 
 /* One run, to be sent. */
@@ -19,6 +20,8 @@ struct shipment {
 	const char *service, *version, *host, *kernel; /* never NULL */
 	uint64_t id;
 	bool fresh;
+	const struct sessions *sessions; /* NULL: none are asked for, or there are none */
+	uint64_t span_min_ns; /* calls of these that took less are left out; 0: some share */
 };
 
 /* What it keeps from one shipment to the next is the kind's own. */
@@ -29,17 +32,24 @@ struct receiver_kind {
 	 * NULL: nothing is kept. */
 	int (*open)(const struct url *u, void **own);
 	void (*free)(void *own);
+	bool shows_sessions; /* it has something to do with shipment::sessions */
 	/* Says why not by receiver__fail() or receiver__judge(). */
 	enum receiver_result (*send)(struct receiver *r, void *own, const struct shipment *s);
 };
 
-extern const struct receiver_kind receiver_clickhouse, receiver_pyroscope, receiver_parca;
+extern const struct receiver_kind receiver_clickhouse, receiver_otlp, receiver_pyroscope,
+	receiver_parca;
 
 struct http *receiver__http(struct receiver *r);
 
 /* The result of a status by http__ask(): which statuses mean that the same will never be taken, and
  * which that it may be later. Says why. */
 enum receiver_result receiver__judge(struct receiver *r, int status);
+
+/* Says something of a recording that was sent even so: what was rejected, or left out. One line, to
+ * which later ones are added as far as there is room. */
+void receiver__add_note(struct receiver *r, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 
 /* Says why not, and returns `result`. */
 enum receiver_result receiver__fail(struct receiver *r, enum receiver_result result,

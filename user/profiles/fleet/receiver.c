@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "calls/profile.h"
+#include "calls/session_data.h"
 #include "calls/tree.h"
 #include "fleet/http.h"
 #include "fleet/kind.h"
@@ -23,6 +24,7 @@
 
 static const struct receiver_kind *const kinds[] = {
 	&receiver_clickhouse,
+	&receiver_otlp,
 	&receiver_pyroscope,
 	&receiver_parca,
 };
@@ -33,7 +35,7 @@ struct receiver {
 	struct url url;
 	struct http *http;
 	void *own;
-	char error[ERROR_LINE];
+	char error[ERROR_LINE], note[ERROR_LINE];
 };
 
 /* *tls: it is the scheme of a connection by TLS. */
@@ -110,6 +112,26 @@ const char *receiver__error(const struct receiver *r)
 	return r->error;
 }
 
+const char *receiver__note(const struct receiver *r)
+{
+	return r->note;
+}
+
+uint32_t receiver__retry_s(const struct receiver *r)
+{
+	uint32_t after_s = http__retry_after_s(r->http);
+	int status = http__status(r->http);
+
+	if (status != 429 && status != 502 && status != 503 && status != 504)
+		return UINT32_MAX;
+	return after_s ? after_s : 1;
+}
+
+bool receiver__takes_sessions(const struct receiver *r)
+{
+	return r->kind->shows_sessions;
+}
+
 uint64_t receiver__bytes(const struct receiver *r)
 {
 	return http__bytes(r->http);
@@ -124,6 +146,19 @@ enum receiver_result receiver__fail(struct receiver *r, enum receiver_result res
 	vsnprintf(r->error, sizeof(r->error), fmt, args);
 	va_end(args);
 	return result;
+}
+
+void receiver__add_note(struct receiver *r, const char *fmt, ...)
+{
+	size_t len = strlen(r->note);
+	va_list args;
+
+	if (len && len < sizeof(r->note))
+		len += snprintf(r->note + len, sizeof(r->note) - len, "; ");
+	va_start(args, fmt);
+	if (len < sizeof(r->note))
+		vsnprintf(r->note + len, sizeof(r->note) - len, fmt, args);
+	va_end(args);
 }
 
 enum receiver_result receiver__judge(struct receiver *r, int status)
@@ -164,11 +199,20 @@ static enum receiver_result send_run(struct receiver *r, struct recorded *run,
 		.kernel = run->run_info.kernel ? run->run_info.kernel : "",
 		.id = id,
 		.fresh = labels->fresh,
+		.span_min_ns = labels->span_min_ns,
 	};
+	struct sessions *sessions = NULL;
+	enum receiver_result result;
 
 	if (profile__summarize(run->profile))
 		return receiver__fail(r, RECEIVER_LATER, "out of memory");
-	return r->kind->send(r, r->own, &s);
+	if (labels->find_sessions && r->kind->shows_sessions && run->profile->timeline &&
+	    labels->find_sessions(labels->sessions_ctx, run->profile, &sessions))
+		return receiver__fail(r, RECEIVER_REFUSED, "its sessions cannot be found");
+	s.sessions = sessions;
+	result = r->kind->send(r, r->own, &s);
+	sessions__free(sessions);
+	return result;
 }
 
 /* `id` is the file's; each run makes its own of it. */
@@ -203,7 +247,7 @@ enum receiver_result receiver__send(struct receiver *r, const char *path,
 	enum receiver_result result;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), err;
 
-	*r->error = 0;
+	*r->error = *r->note = 0;
 	if (fd < 0)
 		return receiver__fail(r, errno == ENOENT ? RECEIVER_REFUSED : RECEIVER_LATER,
 				      "%s: %s", path, strerror(errno));

@@ -3,9 +3,10 @@
  * Sends recordings to programs that keep the profiles of many machines. A receiver is named by a
  * URL:
  *
- *	clickhouse://[USER@]HOST[:8123]/DATABASE     ClickHouse by HTTP; clickhouses:// by TLS
- *(8443) pyroscope+http://HOST[:4040]                 Pyroscope's /ingest; pyroscope+https://
- *	parca+http://HOST[:7070]                     Parca's API to write profiles; parca+https://
+ *	clickhouse://[USER@]HOST[:8123]/DATABASE  ClickHouse by HTTP; clickhouses:// (8443) by TLS
+ *	otlp+http://HOST[:4318][/PREFIX]          OpenTelemetry's protocol; otlp+https://
+ *	pyroscope+http://HOST[:4040]              Pyroscope's /ingest; pyroscope+https://
+ *	parca+http://HOST[:7070]                  Parca's API to write profiles; parca+https://
  *
  * No threads: a call returns when all is done, at the latest after a time that the options bound.
  * Any thread may call, one receiver at a time.
@@ -18,7 +19,9 @@
 
 #include "fleet/result.h"
 
+struct profile;
 struct receiver;
+struct sessions;
 
 /* Strings are copied; NULL where there is none. */
 struct receiver_options {
@@ -40,6 +43,11 @@ struct recording_labels {
 	/* Nobody has ever tried to send it there: the receiver need not be asked whether it knows
 	 * it. When in doubt false. */
 	bool fresh;
+	/* Which sessions of a run with single calls are sent, to receivers that take some: sets
+	 * *out, which is freed here, and returns 0, or -errno with one line logged. NULL: none. */
+	int (*find_sessions)(const void *ctx, const struct profile *p, struct sessions **out);
+	const void *sessions_ctx;
+	uint64_t span_min_ns; /* calls of a session that took less are not sent; 0: a hundredth */
 };
 
 /* Understands the URL; connects to nothing yet. Returns 0, or -errno with one line logged. */
@@ -55,6 +63,17 @@ enum receiver_result receiver__send(struct receiver *r, const char *path,
 
 /* Why the last one was not sent: one line, printable, until the next call. */
 const char *receiver__error(const struct receiver *r);
+
+/* What is to be told of the last one although it was sent, as a part that was rejected: one line,
+ * printable, until the next call; "": nothing. */
+const char *receiver__note(const struct receiver *r);
+
+/* In how many seconds the last one may be tried again: as the receiver has asked for, or
+ * UINT32_MAX, if it has said nothing that sounds like it (429, 502, 503, 504). */
+uint32_t receiver__retry_s(const struct receiver *r);
+
+/* Whether it has a place for sessions. */
+bool receiver__takes_sessions(const struct receiver *r);
 
 /* Bytes that went over the wire so far, as compressed, without headers. */
 uint64_t receiver__bytes(const struct receiver *r);

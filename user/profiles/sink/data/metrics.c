@@ -15,26 +15,12 @@
 #include "util/array.h"
 #include "util/utf8.h"
 
-/* Calls that took less than 2^10, 2^12, ... 2^34 ns: bounds that those of our distributions meet.
- */
-#define FIRST_POWER 10
-#define POWERS	    13
-
 #define NAME_MAX_CHARS 256 /* of a label */
-
-struct series {
-	char *service, *function, *object; /* owned */
-	bool region, others;
-	uint64_t calls, total_ns, self_ns, cpu_self_ns;
-	double calls_variance, cpu_variance; /* calls^2, ns^2 */
-	uint64_t below[POWERS], finished;    /* calls; each is in one of them or in none */
-	double finished_ns;
-};
 
 struct metrics {
 	char *const *globs;
 	size_t globs_cnt, max, own; /* own: of those that are not [others] */
-	struct series *series;
+	struct metrics_series *series;
 	size_t cnt, cap;
 	uint64_t left_out; /* functions of the last profile that have no series */
 };
@@ -75,7 +61,7 @@ struct key {
 	bool region, others;
 };
 
-static bool has_key(const struct series *s, const struct key *k)
+static bool has_key(const struct metrics_series *s, const struct key *k)
 {
 	return s->region == k->region && s->others == k->others &&
 	       !strcmp(s->function, k->function) && !strcmp(s->object, k->object) &&
@@ -84,9 +70,9 @@ static bool has_key(const struct series *s, const struct key *k)
 
 /* Where no function of that name has a series, and there is room, it gets one. NULL: it has none;
  * *err is set if there was no memory. */
-static struct series *find(struct metrics *m, const struct key *k, int *err)
+static struct metrics_series *find(struct metrics *m, const struct key *k, int *err)
 {
-	struct series *s;
+	struct metrics_series *s;
 
 	for (size_t i = 0; i < m->cnt; i++) {
 		if (has_key(&m->series[i], k))
@@ -98,7 +84,7 @@ static struct series *find(struct metrics *m, const struct key *k, int *err)
 	if (ARRAY_RESERVE(&m->series, m->cnt, &m->cap))
 		return NULL;
 	s = &m->series[m->cnt];
-	*s = (struct series){
+	*s = (struct metrics_series){
 		.service = strdup(k->service),
 		.function = strdup(k->function),
 		.object = strdup(k->object),
@@ -117,7 +103,7 @@ static struct series *find(struct metrics *m, const struct key *k, int *err)
 	return s;
 }
 
-static void add_distribution(struct series *s, const struct profile *p, uint32_t function)
+static void add_distribution(struct metrics_series *s, const struct profile *p, uint32_t function)
 {
 	struct distribution d = distribution__of(p, function);
 
@@ -126,16 +112,16 @@ static void add_distribution(struct series *s, const struct profile *p, uint32_t
 		uint64_t low = bucket__low(d.buckets[i].bucket);
 		int k = 0;
 
-		while (k < POWERS && high > 1ull << (FIRST_POWER + 2 * k))
+		while (k < METRICS_BOUNDS && high > 1ull << (METRICS_FIRST_POWER + 2 * k))
 			k++;
-		if (k < POWERS)
+		if (k < METRICS_BOUNDS)
 			s->below[k] += calls;
 		s->finished += calls;
 		s->finished_ns += (double)calls * ((double)low + (double)(high - low) / 2);
 	}
 }
 
-static void add_function(struct series *s, const struct profile *p, uint32_t function)
+static void add_function(struct metrics_series *s, const struct profile *p, uint32_t function)
 {
 	const struct call_stats *f = &p->functions[function].stats;
 
@@ -188,7 +174,7 @@ int metrics__add(struct metrics *m, const struct profile *p, const char *service
 		const struct key own = {service, function__name(f), object_of(f),
 					f->kind == FUNCTION_REGION, false};
 		const struct key others = {service, "[others]", "", false, true};
-		struct series *s = find(m, &own, &err);
+		struct metrics_series *s = find(m, &own, &err);
 
 		m->left_out += !s;
 		if (!s && !err)
@@ -198,6 +184,19 @@ int metrics__add(struct metrics *m, const struct profile *p, const char *service
 	}
 	free(order);
 	return err;
+}
+
+const char *metrics_series__kind(const struct metrics_series *s)
+{
+	return s->others ? "others" : s->region ? "region" : "function";
+}
+
+const struct metrics_series *metrics__series(const struct metrics *m, size_t *cnt,
+					     uint64_t *left_out)
+{
+	*cnt = m->cnt;
+	*left_out = m->left_out;
+	return m->series;
 }
 
 /* A stranger's text as the value of a label. */
@@ -216,7 +215,7 @@ static void put_value(FILE *out, const char *text)
 }
 
 /* A sample without its value; `le` NULL: no bucket. */
-static void put_name(FILE *out, const char *name, const struct series *s, const char *le)
+static void put_name(FILE *out, const char *name, const struct metrics_series *s, const char *le)
 {
 	fprintf(out, "proftrace_function_%s{service=", name);
 	put_value(out, s->service);
@@ -224,7 +223,7 @@ static void put_name(FILE *out, const char *name, const struct series *s, const 
 	put_value(out, s->function);
 	fputs(",object=", out);
 	put_value(out, s->object);
-	fprintf(out, ",kind=\"%s\"", s->others ? "others" : s->region ? "region" : "function");
+	fprintf(out, ",kind=\"%s\"", metrics_series__kind(s));
 	if (le)
 		fprintf(out, ",le=\"%s\"", le);
 	fputs("} ", out);
@@ -296,14 +295,14 @@ static void write_errors(const struct metrics *m, FILE *out)
 	}
 }
 
-static void write_distribution(FILE *out, const struct series *s)
+static void write_distribution(FILE *out, const struct metrics_series *s)
 {
 	uint64_t below = 0;
 	char le[32];
 
-	for (int k = 0; k < POWERS; k++) {
+	for (int k = 0; k < METRICS_BOUNDS; k++) {
 		below += s->below[k];
-		snprintf(le, sizeof(le), "%.12g", (double)(1ull << (FIRST_POWER + 2 * k)) / 1e9);
+		snprintf(le, sizeof(le), "%.12g", metrics__bound_s(k));
 		put_name(out, "duration_seconds_bucket", s, le);
 		fprintf(out, "%" PRIu64 "\n", below);
 	}
@@ -319,11 +318,11 @@ void metrics__write(const struct metrics *m, FILE *out)
 {
 	write_calls(m, out);
 	write_times(m, out, "seconds", "Wall time of calls, with callees, of recursion once.",
-		    offsetof(struct series, total_ns), false);
+		    offsetof(struct metrics_series, total_ns), false);
 	write_times(m, out, "self_seconds", "Wall time without traced callees.",
-		    offsetof(struct series, self_ns), true);
+		    offsetof(struct metrics_series, self_ns), true);
 	write_times(m, out, "cpu_self_seconds", "CPU time without traced callees.",
-		    offsetof(struct series, cpu_self_ns), true);
+		    offsetof(struct metrics_series, cpu_self_ns), true);
 	write_errors(m, out);
 	put_head(out, "duration_seconds", "histogram", "seconds", "How long finished calls took.");
 	for (size_t i = 0; i < m->cnt; i++) {

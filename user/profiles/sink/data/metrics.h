@@ -7,7 +7,9 @@
 #ifndef PROFTRACE_SINK_DATA_METRICS_H
 #define PROFTRACE_SINK_DATA_METRICS_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 struct metrics;
@@ -23,6 +25,32 @@ void metrics__free(struct metrics *m); /* accepts NULL */
 /* Adds a profile, linked and summarized, of a stretch of time that none before it has covered.
  * Functions without series are added up as "[others]" of that service. Returns 0 or -ENOMEM. */
 int metrics__add(struct metrics *m, const struct profile *p, const char *service);
+
+/* Calls that took 2^10, 2^12, ... 2^34 ns or less: bounds that those of our distributions meet. */
+#define METRICS_FIRST_POWER 10
+#define METRICS_BOUNDS	    13
+
+static inline double metrics__bound_s(int k)
+{
+	return (double)(1ull << (METRICS_FIRST_POWER + 2 * k)) / 1e9;
+}
+
+/* What is known of a function. */
+struct metrics_series {
+	char *service, *function, *object; /* owned */
+	bool region, others;		   /* others: the sum of those without series */
+	uint64_t calls, total_ns, self_ns, cpu_self_ns;
+	double calls_variance, cpu_variance;	  /* calls^2, ns^2 */
+	uint64_t below[METRICS_BOUNDS], finished; /* calls; each is in one of them or in none */
+	double finished_ns;
+};
+
+/* "function", "region" or "others". */
+const char *metrics_series__kind(const struct metrics_series *s);
+
+/* All series so far, and how many functions of the last profile have none. */
+const struct metrics_series *metrics__series(const struct metrics *m, size_t *cnt,
+					     uint64_t *left_out);
 
 /* All of it. Errors show in ferror(). */
 void metrics__write(const struct metrics *m, FILE *out);
