@@ -1,56 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * One thread does it all: nothing here waits but poll(). A viewer who is behind is sent the rest of
- * the update that it has begun to read, and then the newest. libmicrohttpd is loaded here alone,
- * where there are no privileges: it brings TLS with it.
+ * the update that it has begun to read, and then the newest.
  */
 #include "serve/http.h"
 
-#include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <microhttpd.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "security/privilege.h"
-#include "security/sandbox.h"
 #include "serve/channel.h"
+#include "serve/daemon.h"
 #include "serve/request.h"
 #include "serve/update.h"
 #include "sink/page/page.h"
 #include "util/clock.h"
 #include "util/log.h"
 
-#define LIBRARY "libmicrohttpd.so.12"
-#define NOBODY	65534
-#define VIEWERS 128	     /* connections; others wait until one of these is closed */
-#define IDLE_S	15	     /* a connection on which nothing moves is closed */
-#define MEMORY	(48 << 10)   /* of a connection: what it asks, and of what it is sent */
 #define PIECE	(16 << 10)   /* of an update that is given at a time */
 #define LAST_NS 2000000000l  /* viewers may take so long for the end of the stream */
 #define LARGEST (256l << 20) /* bytes of an update before it is compressed */
-
-#define FUNCTIONS(of)                                                                   \
-	of(start_daemon) of(run) of(get_timeout) of(get_daemon_info)                    \
-		of(create_response_from_buffer) of(create_response_from_callback)       \
-			of(add_response_header) of(queue_response) of(destroy_response) \
-				of(lookup_connection_value) of(suspend_connection)      \
-					of(resume_connection)
-
-#define DECLARE(name) __typeof__(&MHD_##name) name;
-static struct {
-	FUNCTIONS(DECLARE)
-} mhd;
 
 struct viewer {
 	struct viewer *next, **at;
@@ -68,18 +44,6 @@ static struct http {
 	bool asked, ending;
 	struct MHD_Response *answers[5]; /* by enum answer; ANSWER_EVENTS: each has its own */
 } http;
-
-static bool load(void)
-{
-	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
-	bool ok = library;
-
-#define FIND(name) ok = ok && (mhd.name = dlsym(library, "MHD_" #name));
-	FUNCTIONS(FIND)
-	if (!ok)
-		log_error("--serve needs libmicrohttpd: %s", dlerror());
-	return ok;
-}
 
 /* The next update for a viewer who has read his; NULL: there is none yet. */
 static struct update *next_for(const struct viewer *v)
@@ -135,33 +99,6 @@ static void wake_viewers(void)
 	}
 }
 
-/* What browsers are to know of each answer. */
-static void add_headers(struct MHD_Response *r, const char *type)
-{
-	static const char *const headers[][2] = {
-		{"Cache-Control", "no-store"},
-		{"Referrer-Policy", "no-referrer"},
-		{"X-Content-Type-Options", "nosniff"},
-		{"Cross-Origin-Resource-Policy", "same-origin"},
-		{"Cross-Origin-Opener-Policy", "same-origin"},
-		{"Content-Security-Policy", "frame-ancestors 'none'"},
-	};
-
-	for (size_t i = 0; i < sizeof(headers) / sizeof(*headers); i++)
-		mhd.add_response_header(r, headers[i][0], headers[i][1]);
-	mhd.add_response_header(r, "Content-Type", type);
-}
-
-static struct MHD_Response *make_answer(const char *text, size_t len, const char *type)
-{
-	struct MHD_Response *r =
-		mhd.create_response_from_buffer(len, (void *)text, MHD_RESPMEM_PERSISTENT);
-
-	if (r)
-		add_headers(r, type);
-	return r;
-}
-
 static bool make_answers(void)
 {
 	static const char *const texts[] = {
@@ -173,10 +110,10 @@ static bool make_answers(void)
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
 		if (texts[i])
-			http.answers[i] = make_answer(texts[i], strlen(texts[i]), "text/plain");
+			http.answers[i] = daemon__answer(texts[i], strlen(texts[i]), "text/plain");
 	}
 	http.answers[ANSWER_PAGE] =
-		make_answer(page_live, page_live_end - page_live, "text/html; charset=utf-8");
+		daemon__answer(page_live, page_live_end - page_live, "text/html; charset=utf-8");
 	if (!http.answers[ANSWER_PAGE])
 		return false;
 	mhd.add_response_header(http.answers[ANSWER_PAGE], "Content-Encoding", "gzip");
@@ -205,7 +142,7 @@ static enum MHD_Result answer_events(struct MHD_Connection *c)
 	if (v->next)
 		v->next->at = &v->next;
 	http.viewers = v;
-	add_headers(r, "text/event-stream");
+	daemon__add_headers(r, "text/event-stream");
 	mhd.add_response_header(r, "Content-Encoding", "gzip");
 	result = mhd.queue_response(c, MHD_HTTP_OK, r);
 	mhd.destroy_response(r); /* the connection uses it */
@@ -223,21 +160,12 @@ static enum MHD_Result answer(void *ctx, struct MHD_Connection *c, const char *p
 		[ANSWER_OTHER_METHOD] = MHD_HTTP_METHOD_NOT_ALLOWED,
 		[ANSWER_FORBIDDEN] = MHD_HTTP_FORBIDDEN,
 	};
-	const struct request r = {
-		.method = method,
-		.path = path,
-		.host = mhd.lookup_connection_value(c, MHD_HEADER_KIND, "Host"),
-		.origin = mhd.lookup_connection_value(c, MHD_HEADER_KIND, "Origin"),
-	};
+	const struct request r = daemon__request(c, path, method);
 	enum answer what = request__judge(&r, http.token);
 
 	if (what == ANSWER_EVENTS)
 		return answer_events(c);
 	return mhd.queue_response(c, codes[what], http.answers[what]);
-}
-
-static void say_nothing(void *ctx, const char *format, va_list args)
-{
 }
 
 /* Has the update that the run has handed over sent to all who wait. False: the run is over. */
@@ -275,84 +203,43 @@ static void ask(int channel)
 	http.asked = send(channel, &ask, sizeof(ask), MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(ask);
 }
 
-static int wait_ms(struct MHD_Daemon *daemon)
+static int wait_ms(const struct daemon *d)
 {
-	MHD_UNSIGNED_LONG_LONG ms;
+	int ms = daemon__wait_ms(d);
 
-	if (mhd.get_timeout(daemon, &ms) != MHD_YES)
-		return http.ending ? 100 : -1;
-	return http.ending && ms > 100 ? 100 : ms > 60000 ? 60000 : (int)ms;
+	return http.ending && (ms < 0 || ms > 100) ? 100 : ms;
 }
 
-static void serve(struct MHD_Daemon *daemon, int epoll, int channel)
+static void serve(const struct daemon *d)
 {
-	struct pollfd fds[] = {{epoll, POLLIN, 0}, {channel, POLLIN, 0}};
+	struct pollfd fds[] = {{d->epoll, POLLIN, 0}, {DAEMON_CHANNEL, POLLIN, 0}};
 	uint64_t until_ns = 0;
 
 	while (!http.ending || (http.viewers && now_ns() < until_ns)) {
-		poll(fds, http.ending ? 1 : 2, wait_ms(daemon));
-		if (!http.ending && fds[1].revents && !take_update(channel)) {
+		poll(fds, http.ending ? 1 : 2, wait_ms(d));
+		if (!http.ending && fds[1].revents && !take_update(DAEMON_CHANNEL)) {
 			http.ending = true;
 			until_ns = now_ns() + LAST_NS;
 			wake_viewers();
 		}
-		mhd.run(daemon);
+		mhd.run(d->mhd);
 		if (!http.ending && http.viewers && !http.asked)
-			ask(channel);
+			ask(DAEMON_CHANNEL);
 	}
 }
 
-/* Those that are the run's: it ends us by closing the channel. */
-static void ignore_signals(void)
+void http__run(const void *token)
 {
-	static const int signals[] = {SIGHUP,  SIGINT,	SIGQUIT, SIGTERM,
-				      SIGPIPE, SIGUSR1, SIGUSR2, SIGWINCH};
+	struct daemon d;
 
-	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
-		signal(signals[i], SIG_IGN);
-}
-
-/* The channel is descriptor 3, the listening socket 4; there are no others. */
-static void keep_two(int channel, int listener)
-{
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	int a = fcntl(channel, F_DUPFD_CLOEXEC, 5), b = fcntl(listener, F_DUPFD_CLOEXEC, 5);
-
-	dup2(null, 0);
-	dup2(null, 1);
-	if (dup3(a, 3, O_CLOEXEC) < 0 || dup3(b, 4, O_CLOEXEC) < 0)
-		_exit(1);
-	close_range(5, ~0u, 0);
-}
-
-_Noreturn void http__run(int channel, int listener, const char *token)
-{
-	const union MHD_DaemonInfo *info = NULL;
-	struct MHD_Daemon *daemon = NULL;
-
-	prctl(PR_SET_NAME, "proftrace-serve");
-	ignore_signals();
-	keep_two(channel, listener);
 	http.token = token;
-	privilege__become(NOBODY, NOBODY); /* only root can, and need */
-	privilege__drop_all();
-	if (!load())
-		_exit(1);
-	daemon = mhd.start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, answer,
-				  NULL, MHD_OPTION_EXTERNAL_LOGGER, say_nothing, NULL,
-				  MHD_OPTION_LISTEN_SOCKET, 4, MHD_OPTION_CONNECTION_LIMIT,
-				  (unsigned int)VIEWERS, MHD_OPTION_CONNECTION_TIMEOUT,
-				  (unsigned int)IDLE_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-				  (size_t)MEMORY, MHD_OPTION_END);
-	if (daemon)
-		info = mhd.get_daemon_info(daemon, MHD_DAEMON_INFO_EPOLL_FD);
-	if (!info || !make_answers()) {
+	daemon__begin(&d, "proftrace-serve", "--serve", answer);
+	if (!make_answers()) {
 		log_error("--serve: libmicrohttpd does not begin: %s", strerror(errno));
 		_exit(1);
 	}
-	sandbox__enter(NULL);
-	ask(3);
+	daemon__settle();
+	ask(DAEMON_CHANNEL);
 	http.asked = false;
-	serve(daemon, info->epoll_fd, 3);
-	_exit(0);
+	serve(&d);
 }

@@ -14,6 +14,7 @@
 
 #include "util/net_address.h"
 #include "serve/channel.h"
+#include "serve/daemon.h"
 #include "serve/document.h"
 #include "serve/http.h"
 #include "serve/request.h"
@@ -39,13 +40,13 @@ static void lose(struct server *s)
 }
 
 /* Returns 1: it asks for an update, 0: it does not, or -EPIPE. */
-static int hear(struct server *s, int flags)
+static int hear(struct server *s)
 {
 	struct channel_ask ask;
 	ssize_t n;
 
 	do
-		n = recv(s->channel, &ask, sizeof(ask), flags);
+		n = recv(s->channel, &ask, sizeof(ask), MSG_DONTWAIT);
 	while (n < 0 && errno == EINTR);
 	if (n < 0 && errno == EAGAIN)
 		return 0;
@@ -53,20 +54,6 @@ static int hear(struct server *s, int flags)
 		return -EPIPE;
 	s->bytes = ask.bytes;
 	return 1;
-}
-
-static int start_process(struct server *s, int listener, const char *token)
-{
-	int ends[2];
-
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
-		return -errno;
-	s->pid = fork();
-	if (!s->pid)
-		http__run(ends[1], listener, token);
-	close(ends[1]);
-	s->channel = ends[0];
-	return s->pid < 0 ? -errno : hear(s, 0);
 }
 
 static void announce(const struct net_address *a, const char *token)
@@ -102,7 +89,7 @@ int server__start(const struct net_address *address, bool any_viewer, struct ser
 		server__free(s);
 		return listener;
 	}
-	err = start_process(s, listener, token);
+	err = daemon__fork(http__run, token, listener, &s->pid, &s->channel);
 	close(listener);
 	if (err < 0) {
 		server__free(s);
@@ -115,7 +102,7 @@ int server__start(const struct net_address *address, bool any_viewer, struct ser
 
 bool server__is_asked(struct server *s)
 {
-	int heard = s && s->channel >= 0 && !s->asked ? hear(s, MSG_DONTWAIT) : 0;
+	int heard = s && s->channel >= 0 && !s->asked ? hear(s) : 0;
 
 	if (heard < 0)
 		lose(s);
