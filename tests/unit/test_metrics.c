@@ -35,7 +35,7 @@ static void test_sums(void **state)
 
 	fixture_bucket(p, 1, bucket__of(900), 2);
 	fixture_bucket(p, 1, bucket__of(5000), 1);
-	assert_int_equal(metrics__new(NULL, 0, 10, &m), 0);
+	assert_int_equal(metrics__new(&(struct metrics_choice){.max = 10}, &m), 0);
 	assert_int_equal(metrics__add(m, p, "api"), 0);
 	assert_int_equal(metrics__add(m, p, "api"), 0);
 	text = write_metrics(m);
@@ -47,7 +47,7 @@ static void test_sums(void **state)
 	expect(text, ",kind=\"function\",le=\"4.096e-06\"} 4\n");
 	expect(text, ",kind=\"function\",le=\"1.6384e-05\"} 6\n");
 	expect(text, "proftrace_function_duration_seconds_count" LABELS("work") "6\n");
-	expect(text, "proftrace_functions_left_out 0\n# EOF\n");
+	expect(text, "proftrace_functions_left_out 0\n");
 	assert_null(strstr(text, "never"));
 	free(text);
 	metrics__free(m);
@@ -61,7 +61,7 @@ static void test_bounds(void **state)
 	struct metrics *m;
 	char *text;
 
-	assert_int_equal(metrics__new(NULL, 0, 2, &m), 0);
+	assert_int_equal(metrics__new(&(struct metrics_choice){.max = 2}, &m), 0);
 	assert_int_equal(metrics__add(m, p, "api"), 0);
 	p->functions[3].stats.self_ns = 1000000000;
 	assert_int_equal(metrics__add(m, p, "api"), 0);
@@ -80,12 +80,13 @@ static void test_bounds(void **state)
 static void test_chosen(void **state)
 {
 	char *globs[] = {"l*", "idle"};
+	const struct metrics_choice choice = {.functions = globs, .functions_cnt = 2, .max = 10};
 	struct profile *p = fixture_small();
 	struct metrics *m;
 	char *text;
 
 	p->functions[0].name = "l\"\\\n\xff";
-	assert_int_equal(metrics__new(globs, 2, 10, &m), 0);
+	assert_int_equal(metrics__new(&choice, &m), 0);
 	assert_int_equal(metrics__add(m, p, "api"), 0);
 	text = write_metrics(m);
 	expect(text, LABELS("leaf"));
@@ -97,12 +98,60 @@ static void test_chosen(void **state)
 	profile__free(p);
 }
 
+/* Outermost calls; of what calls itself no distribution is known. */
+static void test_sessions(void **state)
+{
+	char *globs[] = {"work", "leaf"}, *none[] = {"nothing"};
+	const struct metrics_choice choice = {none, 1, globs, 2, 10};
+	struct profile *p = fixture_small();
+	uint64_t calls = p->functions[1].stats.calls;
+	struct metrics *m;
+	char *text, line[128];
+
+	fixture_bucket(p, 1, bucket__of(900), calls);
+	assert_int_equal(metrics__new(&choice, &m), 0);
+	assert_int_equal(metrics__add(m, p, "api"), 0);
+	text = write_metrics(m);
+	snprintf(line, sizeof(line),
+		 "proftrace_sessions_total{service=\"api\",function=\"work\","
+		 "object=\"prog\"} %lu\n",
+		 calls);
+	expect(text, line);
+	expect(text, "# TYPE proftrace_session_duration_seconds histogram\n");
+	snprintf(line, sizeof(line),
+		 "proftrace_session_duration_seconds_count{service=\"api\","
+		 "function=\"work\",object=\"prog\"} %lu\n",
+		 calls);
+	expect(text, line);
+	assert_null(strstr(text, "kind="));
+	free(text);
+	/* From within itself. */
+	for (size_t i = 1; i < p->nodes_cnt; i++) {
+		if (p->nodes[i].parent && p->nodes[p->nodes[i].parent].function == 1)
+			p->nodes[i].function = 1;
+	}
+	assert_int_equal(profile__summarize(p), 0);
+	assert_int_equal(metrics__add(m, p, "api"), 0);
+	text = write_metrics(m);
+	snprintf(
+		line, sizeof(line),
+		"proftrace_sessions_total{service=\"api\",function=\"work\",object=\"prog\"} %lu\n",
+		2 * calls);
+	expect(text, line);
+	assert_null(strstr(text, "proftrace_session_duration_seconds_count{service=\"api\","
+				 "function=\"work\""));
+	free(text);
+	metrics__free(m);
+	profile__free(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sums),
 		cmocka_unit_test(test_bounds),
 		cmocka_unit_test(test_chosen),
+		cmocka_unit_test(test_sessions),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

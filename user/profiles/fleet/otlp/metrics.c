@@ -63,7 +63,7 @@ static void put_attributes(struct writer *w, uint32_t field, const struct metric
 {
 	otlp_put_text(&w->point, field, "code.function.name", s->function);
 	otlp_put_text(&w->point, field, "proftrace.object", s->object);
-	otlp_put_text(&w->point, field, "proftrace.kind", metrics_series__kind(s));
+	otlp_put_text(&w->point, field, "proftrace.kind", metrics_kind__name(s->kind));
 	proto_fixed64(&w->point, POINT_START, otlp_start_ns(w->p));
 	proto_fixed64(&w->point, POINT_TIME, otlp_end_ns(w->p));
 }
@@ -102,7 +102,8 @@ static void write_sum(struct writer *w, enum figure figure)
 
 		/* Of what is known from samples alone nobody has counted calls; times with callees
 		 * of several functions are no sum. */
-		if ((figure == FIGURE_CALLS && !s->calls) || (figure == FIGURE_TIME && s->others))
+		if ((figure == FIGURE_CALLS && !s->calls) ||
+		    (figure == FIGURE_TIME && s->kind == METRICS_OTHERS))
 			continue;
 		put_attributes(w, NUMBER_ATTRIBUTE, s);
 		if (figure == FIGURE_CALLS)
@@ -145,8 +146,9 @@ static void write_histogram(struct writer *w)
 int otlp_metrics(const struct shipment *s, struct otlp_request *r)
 {
 	struct writer w = {.p = s->run->profile};
+	const struct metrics_choice choice = {.max = FUNCTIONS_MAX};
 	struct metrics *m = NULL;
-	int err = metrics__new(NULL, 0, FUNCTIONS_MAX, &m);
+	int err = metrics__new(&choice, &m);
 
 	if (!err)
 		err = metrics__add(m, w.p, s->service);

@@ -11,6 +11,7 @@
 #include "calls/estimate.h"
 #include "calls/function_glob.h"
 #include "calls/profile.h"
+#include "calls/walk.h"
 #include "sink/names.h"
 #include "util/array.h"
 #include "util/utf8.h"
@@ -18,21 +19,19 @@
 #define NAME_MAX_CHARS 256 /* of a label */
 
 struct metrics {
-	char *const *globs;
-	size_t globs_cnt, max, own; /* own: of those that are not [others] */
+	struct metrics_choice choice;
+	size_t own; /* series that are not [others] */
 	struct metrics_series *series;
 	size_t cnt, cap;
 	uint64_t left_out; /* functions of the last profile that have no series */
 };
 
-int metrics__new(char *const *globs, size_t globs_cnt, size_t functions_max, struct metrics **out)
+int metrics__new(const struct metrics_choice *choice, struct metrics **out)
 {
 	*out = calloc(1, sizeof(**out));
 	if (!*out)
 		return -ENOMEM;
-	(*out)->globs = globs;
-	(*out)->globs_cnt = globs_cnt;
-	(*out)->max = functions_max;
+	(*out)->choice = *choice;
 	return 0;
 }
 
@@ -58,14 +57,13 @@ static const char *object_of(const struct profile_function *f)
 /* What tells series apart; borrowed. */
 struct key {
 	const char *service, *function, *object;
-	bool region, others;
+	enum metrics_kind kind;
 };
 
 static bool has_key(const struct metrics_series *s, const struct key *k)
 {
-	return s->region == k->region && s->others == k->others &&
-	       !strcmp(s->function, k->function) && !strcmp(s->object, k->object) &&
-	       !strcmp(s->service, k->service);
+	return s->kind == k->kind && !strcmp(s->function, k->function) &&
+	       !strcmp(s->object, k->object) && !strcmp(s->service, k->service);
 }
 
 /* Where no function of that name has a series, and there is room, it gets one. NULL: it has none;
@@ -78,7 +76,7 @@ static struct metrics_series *find(struct metrics *m, const struct key *k, int *
 		if (has_key(&m->series[i], k))
 			return &m->series[i];
 	}
-	if (!k->others && m->own >= m->max)
+	if (k->kind != METRICS_OTHERS && m->own >= m->choice.max)
 		return NULL;
 	*err = -ENOMEM;
 	if (ARRAY_RESERVE(&m->series, m->cnt, &m->cap))
@@ -88,8 +86,7 @@ static struct metrics_series *find(struct metrics *m, const struct key *k, int *
 		.service = strdup(k->service),
 		.function = strdup(k->function),
 		.object = strdup(k->object),
-		.region = k->region,
-		.others = k->others,
+		.kind = k->kind,
 	};
 	if (!s->service || !s->function || !s->object) {
 		free(s->service);
@@ -98,7 +95,7 @@ static struct metrics_series *find(struct metrics *m, const struct key *k, int *
 		return NULL;
 	}
 	m->cnt++;
-	m->own += !k->others;
+	m->own += k->kind != METRICS_OTHERS;
 	*err = 0;
 	return s;
 }
@@ -131,19 +128,26 @@ static void add_function(struct metrics_series *s, const struct profile *p, uint
 	s->calls_variance += (double)f->calls_varied;
 	s->cpu_variance += (double)f->varied_ns * (double)p->sample_period_ns;
 	/* Those of several functions are no sum: callees are in their callers. */
-	if (s->others)
+	if (s->kind == METRICS_OTHERS)
 		return;
 	s->total_ns += f->total_ns;
 	add_distribution(s, p, function);
 }
 
+static bool matches(char *const *globs, size_t cnt, const struct profile_function *f)
+{
+	for (size_t i = 0; i < cnt; i++) {
+		if (function_glob__matches(globs[i], f))
+			return true;
+	}
+	return false;
+}
+
 static bool chosen(const struct metrics *m, const struct profile_function *f)
 {
-	bool match = !m->globs_cnt;
-
-	for (size_t i = 0; i < m->globs_cnt && !match; i++)
-		match = function_glob__matches(m->globs[i], f);
-	return match && (f->stats.calls || f->stats.self_ns);
+	return (f->stats.calls || f->stats.self_ns) &&
+	       (!m->choice.functions_cnt ||
+		matches(m->choice.functions, m->choice.functions_cnt, f));
 }
 
 static int by_self(const void *a, const void *b, void *profile)
@@ -155,11 +159,84 @@ static int by_self(const void *a, const void *b, void *profile)
 	return x != y ? (x < y) - (x > y) : (i > k) - (i < k);
 }
 
+/* Counts the calls of each function that were not made from within it. NULL: no memory. */
+static uint64_t *outermost_calls(const struct profile *p)
+{
+	uint64_t *calls = calloc(p->functions_cnt + 1, sizeof(*calls));
+	uint32_t *open = calloc(p->functions_cnt + 1, sizeof(*open));
+
+	for (size_t i = 0; calls && open && i < p->threads_cnt; i++) {
+		struct walk w = walk__from(p, p->threads[i].first_root);
+
+		while (walk__next(&w)) {
+			const struct profile_node *n = &p->nodes[w.node];
+
+			if (!w.entering)
+				open[n->function]--;
+			else if (!open[n->function]++)
+				calls[n->function] += n->stats.calls;
+		}
+	}
+	free(open);
+	if (!open) {
+		free(calls);
+		return NULL;
+	}
+	return calls;
+}
+
+static int add_sessions(struct metrics *m, const struct profile *p, const char *service)
+{
+	uint64_t *calls = m->choice.sessions_cnt ? outermost_calls(p) : NULL;
+	int err = !m->choice.sessions_cnt || calls ? 0 : -ENOMEM;
+
+	for (size_t i = 0; calls && i < p->functions_cnt && !err; i++) {
+		const struct profile_function *f = &p->functions[i];
+		const struct key own = {service, function__name(f), object_of(f), METRICS_SESSION};
+		struct metrics_series *s;
+
+		if (!calls[i] || !matches(m->choice.sessions, m->choice.sessions_cnt, f))
+			continue;
+		s = find(m, &own, &err);
+		m->left_out += !s;
+		if (!s)
+			continue;
+		add_function(s, p, i);
+		/* Of calls within each other the distribution has all. */
+		s->nested |= calls[i] != f->stats.calls;
+		s->calls += calls[i] - f->stats.calls;
+	}
+	free(calls);
+	return err;
+}
+
+static int add_functions(struct metrics *m, const struct profile *p, const char *service,
+			 const uint32_t *order, size_t cnt)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < cnt && !err; i++) {
+		const struct profile_function *f = &p->functions[order[i]];
+		const struct key own = {service, function__name(f), object_of(f),
+					f->kind == FUNCTION_REGION ? METRICS_REGION
+								   : METRICS_FUNCTION};
+		const struct key others = {service, "[others]", "", METRICS_OTHERS};
+		struct metrics_series *s = find(m, &own, &err);
+
+		m->left_out += !s;
+		if (!s && !err)
+			s = find(m, &others, &err);
+		if (!err)
+			add_function(s, p, order[i]);
+	}
+	return err;
+}
+
 int metrics__add(struct metrics *m, const struct profile *p, const char *service)
 {
 	uint32_t *order = calloc(p->functions_cnt + 1, sizeof(*order));
 	size_t cnt = 0;
-	int err = 0;
+	int err;
 
 	if (!order)
 		return -ENOMEM;
@@ -169,26 +246,18 @@ int metrics__add(struct metrics *m, const struct profile *p, const char *service
 	}
 	qsort_r(order, cnt, sizeof(*order), by_self, (void *)p);
 	m->left_out = 0;
-	for (size_t i = 0; i < cnt && !err; i++) {
-		const struct profile_function *f = &p->functions[order[i]];
-		const struct key own = {service, function__name(f), object_of(f),
-					f->kind == FUNCTION_REGION, false};
-		const struct key others = {service, "[others]", "", false, true};
-		struct metrics_series *s = find(m, &own, &err);
-
-		m->left_out += !s;
-		if (!s && !err)
-			s = find(m, &others, &err);
-		if (!err)
-			add_function(s, p, order[i]);
-	}
+	err = add_sessions(m, p, service);
+	if (!err)
+		err = add_functions(m, p, service, order, cnt);
 	free(order);
 	return err;
 }
 
-const char *metrics_series__kind(const struct metrics_series *s)
+const char *metrics_kind__name(enum metrics_kind kind)
 {
-	return s->others ? "others" : s->region ? "region" : "function";
+	static const char *const names[] = {"function", "region", "session", "others"};
+
+	return names[kind];
 }
 
 const struct metrics_series *metrics__series(const struct metrics *m, size_t *cnt,
@@ -199,8 +268,7 @@ const struct metrics_series *metrics__series(const struct metrics *m, size_t *cn
 	return m->series;
 }
 
-/* A stranger's text as the value of a label. */
-static void put_value(FILE *out, const char *text)
+void metrics__put_label(FILE *out, const char *text)
 {
 	char bytes[UTF8_MAX];
 	size_t len = 0, cnt;
@@ -217,13 +285,14 @@ static void put_value(FILE *out, const char *text)
 /* A sample without its value; `le` NULL: no bucket. */
 static void put_name(FILE *out, const char *name, const struct metrics_series *s, const char *le)
 {
-	fprintf(out, "proftrace_function_%s{service=", name);
-	put_value(out, s->service);
+	fprintf(out, "proftrace_%s{service=", name);
+	metrics__put_label(out, s->service);
 	fputs(",function=", out);
-	put_value(out, s->function);
+	metrics__put_label(out, s->function);
 	fputs(",object=", out);
-	put_value(out, s->object);
-	fprintf(out, ",kind=\"%s\"", metrics_series__kind(s));
+	metrics__put_label(out, s->object);
+	if (s->kind != METRICS_SESSION)
+		fprintf(out, ",kind=\"%s\"", metrics_kind__name(s->kind));
 	if (le)
 		fprintf(out, ",le=\"%s\"", le);
 	fputs("} ", out);
@@ -232,10 +301,10 @@ static void put_name(FILE *out, const char *name, const struct metrics_series *s
 static void put_head(FILE *out, const char *name, const char *type, const char *unit,
 		     const char *help)
 {
-	fprintf(out, "# TYPE proftrace_function_%s %s\n", name, type);
+	fprintf(out, "# TYPE proftrace_%s %s\n", name, type);
 	if (unit)
-		fprintf(out, "# UNIT proftrace_function_%s %s\n", name, unit);
-	fprintf(out, "# HELP proftrace_function_%s %s\n", name, help);
+		fprintf(out, "# UNIT proftrace_%s %s\n", name, unit);
+	fprintf(out, "# HELP proftrace_%s %s\n", name, help);
 }
 
 static void put_seconds(FILE *out, uint64_t ns)
@@ -243,9 +312,24 @@ static void put_seconds(FILE *out, uint64_t ns)
 	fprintf(out, "%" PRIu64 ".%09" PRIu64 "\n", ns / 1000000000, ns % 1000000000);
 }
 
-/* A counter of ns, as seconds; `others`: also of those without series. */
+/* Which series a family is of. */
+enum family { OF_SESSIONS, OF_FUNCTIONS, OF_FUNCTIONS_AND_OTHERS };
+
+static bool is_of(const struct metrics_series *s, enum family family)
+{
+	switch (s->kind) {
+	case METRICS_SESSION:
+		return family == OF_SESSIONS;
+	case METRICS_OTHERS:
+		return family == OF_FUNCTIONS_AND_OTHERS;
+	default:
+		return family != OF_SESSIONS;
+	}
+}
+
+/* A counter of ns, as seconds. */
 static void write_times(const struct metrics *m, FILE *out, const char *name, const char *help,
-			size_t offset, bool others)
+			size_t offset, enum family family)
 {
 	char sample[64];
 
@@ -254,7 +338,7 @@ static void write_times(const struct metrics *m, FILE *out, const char *name, co
 	for (size_t i = 0; i < m->cnt; i++) {
 		uint64_t ns;
 
-		if (m->series[i].others && !others)
+		if (!is_of(&m->series[i], family))
 			continue;
 		memcpy(&ns, (const char *)&m->series[i] + offset, sizeof(ns));
 		put_name(out, sample, &m->series[i], NULL);
@@ -262,14 +346,18 @@ static void write_times(const struct metrics *m, FILE *out, const char *name, co
 	}
 }
 
-static void write_calls(const struct metrics *m, FILE *out)
+static void write_calls(const struct metrics *m, FILE *out, const char *name, const char *help,
+			enum family family)
 {
-	put_head(out, "calls", "counter", NULL, "Calls.");
+	char sample[64];
+
+	put_head(out, name, "counter", NULL, help);
+	snprintf(sample, sizeof(sample), "%s_total", name);
 	for (size_t i = 0; i < m->cnt; i++) {
 		/* Of what is known from samples alone nobody has counted them. */
-		if (!m->series[i].calls)
+		if (!m->series[i].calls || !is_of(&m->series[i], family))
 			continue;
-		put_name(out, "calls_total", &m->series[i], NULL);
+		put_name(out, sample, &m->series[i], NULL);
 		fprintf(out, "%" PRIu64 "\n", m->series[i].calls);
 	}
 }
@@ -277,61 +365,90 @@ static void write_calls(const struct metrics *m, FILE *out)
 /* Of what was counted or timed they are 0. */
 static void write_errors(const struct metrics *m, FILE *out)
 {
-	put_head(out, "calls_error", "gauge", NULL,
+	put_head(out, "function_calls_error", "gauge", NULL,
 		 "Standard error of calls_total, where calls are estimates.");
 	for (size_t i = 0; i < m->cnt; i++) {
-		if (!(m->series[i].calls_variance > 0))
+		const struct metrics_series *s = &m->series[i];
+
+		if (!(s->calls_variance > 0) || !is_of(s, OF_FUNCTIONS_AND_OTHERS))
 			continue;
-		put_name(out, "calls_error", &m->series[i], NULL);
-		fprintf(out, "%.0f\n", sqrt(m->series[i].calls_variance));
+		put_name(out, "function_calls_error", s, NULL);
+		fprintf(out, "%.0f\n", sqrt(s->calls_variance));
 	}
-	put_head(out, "cpu_self_error_seconds", "gauge", "seconds",
+	put_head(out, "function_cpu_self_error_seconds", "gauge", "seconds",
 		 "Standard error of cpu_self_seconds_total, where it comes from samples.");
 	for (size_t i = 0; i < m->cnt; i++) {
-		if (!(m->series[i].cpu_variance > 0))
+		const struct metrics_series *s = &m->series[i];
+
+		if (!(s->cpu_variance > 0) || !is_of(s, OF_FUNCTIONS_AND_OTHERS))
 			continue;
-		put_name(out, "cpu_self_error_seconds", &m->series[i], NULL);
-		fprintf(out, "%.9f\n", sqrt(m->series[i].cpu_variance) / 1e9);
+		put_name(out, "function_cpu_self_error_seconds", s, NULL);
+		fprintf(out, "%.9f\n", sqrt(s->cpu_variance) / 1e9);
 	}
 }
 
-static void write_distribution(FILE *out, const struct metrics_series *s)
+static void write_distribution(FILE *out, const char *name, const struct metrics_series *s)
 {
 	uint64_t below = 0;
-	char le[32];
+	char le[32], sample[64];
 
+	snprintf(sample, sizeof(sample), "%s_bucket", name);
 	for (int k = 0; k < METRICS_BOUNDS; k++) {
 		below += s->below[k];
 		snprintf(le, sizeof(le), "%.12g", metrics__bound_s(k));
-		put_name(out, "duration_seconds_bucket", s, le);
+		put_name(out, sample, s, le);
 		fprintf(out, "%" PRIu64 "\n", below);
 	}
-	put_name(out, "duration_seconds_bucket", s, "+Inf");
+	put_name(out, sample, s, "+Inf");
 	fprintf(out, "%" PRIu64 "\n", s->finished);
-	put_name(out, "duration_seconds_count", s, NULL);
+	snprintf(sample, sizeof(sample), "%s_count", name);
+	put_name(out, sample, s, NULL);
 	fprintf(out, "%" PRIu64 "\n", s->finished);
-	put_name(out, "duration_seconds_sum", s, NULL);
+	snprintf(sample, sizeof(sample), "%s_sum", name);
+	put_name(out, sample, s, NULL);
 	fprintf(out, "%.9f\n", s->finished_ns / 1e9);
+}
+
+static void write_distributions(const struct metrics *m, FILE *out, const char *name,
+				const char *help, enum family family)
+{
+	put_head(out, name, "histogram", "seconds", help);
+	for (size_t i = 0; i < m->cnt; i++) {
+		const struct metrics_series *s = &m->series[i];
+
+		if (s->finished && !s->nested && is_of(s, family))
+			write_distribution(out, name, s);
+	}
+}
+
+static void write_sessions(const struct metrics *m, FILE *out)
+{
+	write_calls(m, out, "sessions", "Outermost calls.", OF_SESSIONS);
+	write_times(m, out, "session_seconds", "Wall time of outermost calls.",
+		    offsetof(struct metrics_series, total_ns), OF_SESSIONS);
+	write_distributions(m, out, "session_duration_seconds",
+			    "How long outermost calls took, where there are no others.",
+			    OF_SESSIONS);
 }
 
 void metrics__write(const struct metrics *m, FILE *out)
 {
-	write_calls(m, out);
-	write_times(m, out, "seconds", "Wall time of calls, with callees, of recursion once.",
-		    offsetof(struct metrics_series, total_ns), false);
-	write_times(m, out, "self_seconds", "Wall time without traced callees.",
-		    offsetof(struct metrics_series, self_ns), true);
-	write_times(m, out, "cpu_self_seconds", "CPU time without traced callees.",
-		    offsetof(struct metrics_series, cpu_self_ns), true);
+	write_calls(m, out, "function_calls", "Calls.", OF_FUNCTIONS_AND_OTHERS);
+	write_times(m, out, "function_seconds",
+		    "Wall time of calls, with callees, of recursion once.",
+		    offsetof(struct metrics_series, total_ns), OF_FUNCTIONS);
+	write_times(m, out, "function_self_seconds", "Wall time without traced callees.",
+		    offsetof(struct metrics_series, self_ns), OF_FUNCTIONS_AND_OTHERS);
+	write_times(m, out, "function_cpu_self_seconds", "CPU time without traced callees.",
+		    offsetof(struct metrics_series, cpu_self_ns), OF_FUNCTIONS_AND_OTHERS);
 	write_errors(m, out);
-	put_head(out, "duration_seconds", "histogram", "seconds", "How long finished calls took.");
-	for (size_t i = 0; i < m->cnt; i++) {
-		if (m->series[i].finished)
-			write_distribution(out, &m->series[i]);
-	}
+	write_distributions(m, out, "function_duration_seconds", "How long finished calls took.",
+			    OF_FUNCTIONS);
+	if (m->choice.sessions_cnt)
+		write_sessions(m, out);
 	fprintf(out,
 		"# TYPE proftrace_functions_left_out gauge\n"
 		"# HELP proftrace_functions_left_out Functions without series, in [others].\n"
-		"proftrace_functions_left_out %" PRIu64 "\n# EOF\n",
+		"proftrace_functions_left_out %" PRIu64 "\n",
 		m->left_out);
 }

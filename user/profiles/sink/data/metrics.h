@@ -17,9 +17,17 @@ struct profile;
 
 #define METRICS_CONTENT_TYPE "application/openmetrics-text; version=1.0.0; charset=utf-8"
 
-/* `globs` choose functions and regions, as -F does (none: all), and are borrowed; so many functions
- * at most have series of their own, 20 each. Returns 0 or -ENOMEM. */
-int metrics__new(char *const *globs, size_t globs_cnt, size_t functions_max, struct metrics **out);
+/* Which functions have series. Globs as of -F; borrowed. */
+struct metrics_choice {
+	char *const *functions; /* and regions; none: all */
+	size_t functions_cnt;
+	char *const *sessions; /* whose outermost calls are sessions, with series of their own */
+	size_t sessions_cnt;
+	size_t max; /* of functions and sessions that have series, some 20 each */
+};
+
+/* Returns 0 or -ENOMEM. */
+int metrics__new(const struct metrics_choice *choice, struct metrics **out);
 void metrics__free(struct metrics *m); /* accepts NULL */
 
 /* Adds a profile, linked and summarized, of a stretch of time that none before it has covered.
@@ -35,24 +43,36 @@ static inline double metrics__bound_s(int k)
 	return (double)(1ull << (METRICS_FIRST_POWER + 2 * k)) / 1e9;
 }
 
+enum metrics_kind {
+	METRICS_FUNCTION,
+	METRICS_REGION,
+	METRICS_SESSION, /* outermost calls of a function */
+	METRICS_OTHERS,	 /* the sum of functions without series */
+};
+
 /* What is known of a function. */
 struct metrics_series {
 	char *service, *function, *object; /* owned */
-	bool region, others;		   /* others: the sum of those without series */
+	enum metrics_kind kind;
+	bool nested; /* of sessions: the function was called from within itself: `below` is not
+			known */
 	uint64_t calls, total_ns, self_ns, cpu_self_ns;
 	double calls_variance, cpu_variance;	  /* calls^2, ns^2 */
 	uint64_t below[METRICS_BOUNDS], finished; /* calls; each is in one of them or in none */
 	double finished_ns;
 };
 
-/* "function", "region" or "others". */
-const char *metrics_series__kind(const struct metrics_series *s);
+/* "function", "region", "session", "others". */
+const char *metrics_kind__name(enum metrics_kind kind);
 
 /* All series so far, and how many functions of the last profile have none. */
 const struct metrics_series *metrics__series(const struct metrics *m, size_t *cnt,
 					     uint64_t *left_out);
 
-/* All of it. Errors show in ferror(). */
+/* All of it, without the line that ends a document ("# EOF"). Errors show in ferror(). */
 void metrics__write(const struct metrics *m, FILE *out);
+
+/* A stranger's text as the value of a label, in quotes. */
+void metrics__put_label(FILE *out, const char *text);
 
 #endif

@@ -10,14 +10,17 @@
 static int write_openmetrics(const struct profile *p, const struct sink_options *opts, FILE *out)
 {
 	char service[SERVICE_NAME];
+	const struct metrics_choice choice = {.max = FUNCTIONS_MAX};
 	struct metrics *m;
-	int err = metrics__new(NULL, 0, FUNCTIONS_MAX, &m);
+	int err = metrics__new(&choice, &m);
 
 	if (!err)
 		err = metrics__add(m, p, service__name(p, service));
 	stream__begin();
-	if (!err)
+	if (!err) {
 		metrics__write(m, out);
+		fputs("# EOF\n", out);
+	}
 	metrics__free(m);
 	return err ? err : stream__end(out);
 }
