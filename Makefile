@@ -133,6 +133,7 @@ install: proftrace ## install the program, man pages, completions, schemas and p
 	install -D -m 755 proftrace $(DESTDIR)$(PREFIX)/bin/proftrace
 	install -D -m 644 docs/proftrace.1 $(DESTDIR)$(PREFIX)/share/man/man1/proftrace.1
 	install -D -m 644 docs/fleet/clickhouse.sql $(DESTDIR)$(PREFIX)/share/proftrace/clickhouse.sql
+	install -D -m 644 docs/fleet/grafana.json $(DESTDIR)$(PREFIX)/share/proftrace/grafana.json
 	install -D -m 644 include/proftrace.h $(DESTDIR)$(PREFIX)/include/proftrace.h
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/proftrace/schema docs/schema/*.json
 	$(Q)set -e; for to in $(COMPLETIONS); do \

@@ -10,7 +10,8 @@ import warnings
 
 FOLDER = pathlib.Path(__file__).parents[2] / "docs" / "schema"
 # Members that tell one kind of document from the others.
-KINDS = {"profile": "threads", "diff": "compared", "doctor": "features", "listing": "skipped"}
+KINDS = {"profile": "threads", "diff": "compared", "doctor": "features", "listing": "skipped",
+         "agent": "receivers"}
 # By path of a list's members: the shapes of those that were found valid.
 known = {}
 

@@ -14,6 +14,7 @@ import threading
 import urllib.parse
 
 import harness
+import schemas
 from harness import PROFTRACE, program
 
 CONFIG = """[agent]
@@ -44,6 +45,17 @@ class Agent(harness.TestCase):
 
     def agent(self, *options):
         return self.process(PROFTRACE, "agent", *options, self.config, stdin=subprocess.DEVNULL)
+
+    def agent_of_unit(self):
+        """With the capabilities alone that systemd would leave it."""
+        with open(os.path.join(harness.ROOT, "packaging", "proftrace-agent.service"),
+                  encoding="utf-8") as file:
+            unit = dict(line.strip().split("=", 1) for line in file if "=" in line)
+        names = [name.lower().replace("cap_", "+")
+                 for name in unit["CapabilityBoundingSet"].split()]
+        return self.process("setpriv", "--no-new-privs", "--bounding-set",
+                            ",".join(["-all", *names]), PROFTRACE, "agent", self.config,
+                            stdin=subprocess.DEVNULL)
 
     def began(self, agent):
         self.assertTrue(agent.stderr.wait_lines("proftrace: agent: "), agent.stderr.text())
@@ -102,7 +114,9 @@ class Agent(harness.TestCase):
 
     def read_status(self):
         with open(self.status, encoding="utf-8") as file:
-            return json.load(file)
+            status = json.load(file)
+        schemas.check(status)
+        return status
 
 
 @harness.alone("its processes look at all others, and what is left in the kernel is counted")
@@ -320,15 +334,8 @@ class Sends(Agent):
 class Unit(Agent):
     def test_capabilities(self):
         """Those of the unit are enough."""
-        with open(os.path.join(harness.ROOT, "packaging", "proftrace-agent.service"),
-                  encoding="utf-8") as file:
-            unit = dict(line.strip().split("=", 1) for line in file if "=" in line)
-        names = [name.lower().replace("cap_", "+")
-                 for name in unit["CapabilityBoundingSet"].split()]
         target = self.begin_target()
-        agent = self.began(self.process(
-            "setpriv", "--no-new-privs", "--bounding-set", ",".join(["-all", *names]),
-            PROFTRACE, "agent", self.config, stdin=subprocess.DEVNULL))
+        agent = self.began(self.agent_of_unit())
         count = self.wait_recording(target)
         target.step("5")
         self.wait_outer(count + 5)

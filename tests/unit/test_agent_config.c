@@ -172,6 +172,34 @@ static void long_and_odd_lines(void **state)
 	assert_null(strchr(c.errors[0].text, '\x1b'));
 }
 
+static void metrics(void **state)
+{
+	char name[320];
+
+	parse(WEB "[metrics]\n");
+	assert_int_equal(c.errors_cnt, 0);
+	assert_int_equal(c.metrics.line, 3);
+	assert_int_equal(c.metrics.max, 100);
+	assert_string_equal(net_address__name(&c.metrics.address, name, sizeof(name)),
+			    "127.0.0.1:9464");
+	parse(WEB "[metrics]\nlisten = [::1]:80\nfunction = a*\nfunction = region:b\n"
+		  "session = handle\nmax-functions = 500\n");
+	config__tell(&c, "text");
+	assert_int_equal(c.errors_cnt, 0);
+	assert_int_equal(c.metrics.max, 500);
+	assert_int_equal(c.metrics.functions.cnt, 2);
+	assert_string_equal(c.metrics.functions.items[1], "region:b");
+	assert_int_equal(c.metrics.sessions.cnt, 1);
+	refuse(4, "listen = nowhere: not as 9464", WEB "[metrics]\nlisten = nowhere\n");
+	refuse(4, "not a number from 1 to 10000", WEB "[metrics]\nmax-functions = 0\n");
+	refuse(5, "'listen' is given already, in line 4",
+	       WEB "[metrics]\nlisten = 1\nlisten = 2\n");
+	refuse(4, "is 'function' meant?", WEB "[metrics]\nfunctions = a\n");
+	refuse(3, "no such section", WEB "[metrics all]\n");
+	parse(WEB);
+	assert_int_equal(c.metrics.line, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -183,6 +211,7 @@ int main(void)
 		cmocka_unit_test_teardown(values, forget),
 		cmocka_unit_test_teardown(what_is_missing, forget),
 		cmocka_unit_test_teardown(all_of_them, forget),
+		cmocka_unit_test_teardown(metrics, forget),
 		cmocka_unit_test_teardown(long_and_odd_lines, forget),
 	};
 

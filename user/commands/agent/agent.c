@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "agent/config.h"
+#include "agent/health.h"
 #include "agent/state.h"
 #include "agent/status.h"
 #include "recording/share.h"
@@ -120,13 +121,24 @@ static void take_over(struct service *now, struct service *before)
 	before->run = before->old = (struct service_run){0};
 }
 
-static void stop_sender(struct sender *s)
+static void stop_process(pid_t pid)
 {
 	int status;
 
-	if (s->pid && !kill(s->pid, SIGKILL))
-		waitpid(s->pid, &status, 0);
+	if (pid && !kill(pid, SIGKILL))
+		waitpid(pid, &status, 0);
+}
+
+static void stop_sender(struct sender *s)
+{
+	stop_process(s->pid);
 	sender__fini(s);
+}
+
+static void stop_exporter(struct exporter *e)
+{
+	stop_process(e->pid);
+	exporter__fini(e);
 }
 
 static void reload(struct agent *a)
@@ -161,6 +173,7 @@ static void reload(struct agent *a)
 	}
 	for (size_t i = 0; i < a->senders_cnt; i++)
 		stop_sender(&a->senders[i]);
+	stop_exporter(&a->exporter);
 	free(a->senders);
 	free(a->services);
 	a->services = services;
@@ -183,6 +196,11 @@ static void reap(struct agent *a)
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
 		for (size_t i = 0; i < a->services_cnt; i++)
 			service__ended(&a->services[i], pid, status);
+		if (a->exporter.pid == pid) {
+			a->exporter.pid = 0;
+			a->exporter.due_ns = now_ns() + UPKEEP_NS;
+			log_warn("metrics are not served any more; again in 10 s");
+		}
 		for (size_t i = 0; i < a->senders_cnt; i++) {
 			struct sender *s = &a->senders[i];
 
@@ -266,6 +284,7 @@ static void upkeep(struct agent *a)
 	status__measure(a, (double)(now - a->upkeep_due_ns + UPKEEP_NS) / 1e9);
 	keep_budget(a);
 	status__write(a);
+	health__write(a);
 	snprintf(line, sizeof(line),
 		 "STATUS=%zu services, %lu recordings, %.2f %% of a CPU, %lu MB", a->services_cnt,
 		 (unsigned long)a->ring.recordings, a->cpu_percent,
@@ -299,6 +318,20 @@ static void stop_all(struct agent *a)
 	status__write(a);
 	for (size_t i = 0; i < a->senders_cnt; i++)
 		stop_sender(&a->senders[i]);
+	stop_exporter(&a->exporter);
+}
+
+static void begin_exporter(struct agent *a)
+{
+	struct exporter *e = &a->exporter;
+
+	if (!a->config.metrics.line || e->pid || now_ns() < e->due_ns)
+		return;
+	e->due_ns = now_ns() + UPKEEP_NS;
+	if (exporter__begin(e, &a->config))
+		log_error("metrics: cannot begin: %s", strerror(errno));
+	else
+		health__write(a);
 }
 
 static void begin_senders(struct agent *a)
@@ -332,6 +365,7 @@ static void go_on(struct agent *a, const sigset_t *signals)
 		for (size_t i = 0; i < a->services_cnt; i++)
 			quick |= tend(a, &a->services[i]);
 		begin_senders(a);
+		begin_exporter(a);
 		upkeep(a);
 	}
 }

@@ -67,6 +67,7 @@ static void *section_struct(const struct parser *p)
 	struct config *c = p->c;
 
 	return p->section == SECTION_AGENT     ? (void *)c
+	       : p->section == SECTION_METRICS ? (void *)&c->metrics
 	       : p->section == SECTION_SERVICE ? (void *)&c->services[c->services_cnt - 1]
 					       : (void *)&c->receivers[c->receivers_cnt - 1];
 }
@@ -124,7 +125,19 @@ static unsigned int known_section(const struct config *c, enum config_section s,
 	return 0;
 }
 
-/* "agent", "service web" */
+/* Sections without names. */
+static bool begin_only(struct parser *p, const char *title)
+{
+	if (!strcmp(title, "agent"))
+		p->section = SECTION_AGENT;
+	else if (!strcmp(title, "metrics"))
+		p->section = SECTION_METRICS;
+	if (p->section == SECTION_METRICS)
+		p->c->metrics.line = p->line;
+	return p->section != SECTION_NONE;
+}
+
+/* "agent", "service web", "metrics" */
 static void begin_section(struct parser *p, char *title)
 {
 	char *name = title + strcspn(title, " \t"), *end = name + strlen(name);
@@ -141,14 +154,12 @@ static void begin_section(struct parser *p, char *title)
 	name += strspn(name, " \t");
 	service = !strcmp(title, "service");
 	receiver = !strcmp(title, "receiver");
-	if (!strcmp(title, "agent") && !*name) {
-		p->section = SECTION_AGENT;
+	if (!*name && begin_only(p, title))
 		return;
-	}
 	if (!service && !receiver) {
 		complain(p, p->line,
-			 "[%s%s%s]: no such section; write [agent], [service NAME] or [receiver "
-			 "NAME]",
+			 "[%s%s%s]: no such section; write [agent], [service NAME], [receiver "
+			 "NAME] or [metrics]",
 			 title, *name ? " " : "", name);
 		return;
 	}
@@ -222,8 +233,8 @@ static char *next_line(char *str, int num, void *ctx)
 static bool note_given(struct parser *p, const struct config_key *k)
 {
 	for (size_t i = 0; i < p->given_cnt; i++) {
-		bool same_section =
-			k->section == SECTION_AGENT || p->given[i].section_line == p->section_line;
+		bool same_section = k->section == SECTION_AGENT || k->section == SECTION_METRICS ||
+				    p->given[i].section_line == p->section_line;
 
 		if (p->given[i].key == k && same_section && !k->repeats) {
 			complain(p, p->line, "'%s' is given already, in line %u; leave one out",
@@ -259,7 +270,7 @@ static void add_words(struct parser *p, const struct config_key *k, const char *
 
 static void unknown_key(struct parser *p, const char *name)
 {
-	static const char *const titles[] = {"", "[agent]", "[service]", "[receiver]"};
+	static const char *const titles[] = {"", "[agent]", "[service]", "[receiver]", "[metrics]"};
 	const char *like = config_key__like(p->section, name);
 	char list[512];
 
@@ -382,7 +393,9 @@ int config__parse(char *text, struct config *c)
 		.size = 1ull << 30,
 		.memory = 150ull << 20,
 		.overhead = 1,
+		.metrics.max = 100,
 	};
+	net_address__parse("9464", &c->metrics.address);
 	if (!c->ring || !c->status)
 		return -ENOMEM;
 	ini_allow_multiline = false;
@@ -421,6 +434,13 @@ int config__read(const char *path, struct config *c)
 	return err;
 }
 
+static void clear_texts(struct config_texts *t)
+{
+	for (size_t i = 0; i < t->cnt; i++)
+		free(t->items[i]);
+	free(t->items);
+}
+
 void config__clear(struct config *c)
 {
 	for (size_t i = 0; i < c->services_cnt; i++) {
@@ -439,6 +459,8 @@ void config__clear(struct config *c)
 	}
 	for (size_t i = 0; i < c->errors_cnt; i++)
 		free(c->errors[i].text);
+	clear_texts(&c->metrics.functions);
+	clear_texts(&c->metrics.sessions);
 	free(c->services);
 	free(c->receivers);
 	free(c->errors);

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "util/net_address.h"
+
 /* What is wrong in a line; 0: in the file as a whole. */
 struct config_error {
 	unsigned int line;
@@ -30,6 +32,20 @@ struct config_receiver {
 	char *secret_file, *ca_file;
 };
 
+/* Texts, of a key that may be given several times. */
+struct config_texts {
+	char **items;
+	size_t cnt;
+};
+
+/* What is served to Prometheus. */
+struct config_metrics {
+	unsigned int line; /* 0: nothing */
+	struct net_address address;
+	struct config_texts functions, sessions; /* globs */
+	uint32_t max;				 /* of both, that have series */
+};
+
 struct config {
 	char *ring, *status;
 	uint64_t interval_ns, keep_s, size, memory;
@@ -39,6 +55,7 @@ struct config {
 	size_t services_cnt;
 	struct config_receiver *receivers;
 	size_t receivers_cnt;
+	struct config_metrics metrics;
 	struct config_error *errors; /* by line */
 	size_t errors_cnt;
 };

@@ -31,6 +31,11 @@
 		.section = SECTION_SERVICE, .name = n, .kind = KIND_OPTION, .option = o, \
 		.repeats = true                                                          \
 	}
+#define TEXTS(n, member)                                                            \
+	{                                                                           \
+		.section = SECTION_METRICS, .name = n, .kind = KIND_TEXTS,          \
+		.offset = offsetof(struct config_metrics, member), .repeats = true, \
+	}
 
 static const struct config_key keys[] = {
 	KEY(SECTION_AGENT, "ring", KIND_PATH, config, ring),
@@ -56,8 +61,13 @@ static const struct config_key keys[] = {
 	KEY(SECTION_RECEIVER, "services", KIND_LIST, config_receiver, services),
 	KEY(SECTION_RECEIVER, "secret-file", KIND_PATH, config_receiver, secret_file),
 	KEY(SECTION_RECEIVER, "ca-file", KIND_PATH, config_receiver, ca_file),
+	KEY(SECTION_METRICS, "listen", KIND_ADDRESS, config_metrics, address),
+	TEXTS("function", functions),
+	TEXTS("session", sessions),
+	KEY(SECTION_METRICS, "max-functions", KIND_NUMBER, config_metrics, max),
 };
-#define KEYS (sizeof(keys) / sizeof(*keys))
+#define NUMBER_MAX 10000
+#define KEYS	   (sizeof(keys) / sizeof(*keys))
 
 const struct config_key *config_key__find(enum config_section section, const char *name)
 {
@@ -213,6 +223,21 @@ static const char *take_text(const char *value, char **text)
 	return *text ? NULL : "no memory";
 }
 
+static const char *add_text(const char *value, struct config_texts *texts)
+{
+	char **grown = reallocarray(texts->items, texts->cnt + 1, sizeof(*grown));
+	char *copy = strdup(value);
+
+	if (grown)
+		texts->items = grown;
+	if (!grown || !copy) {
+		free(copy);
+		return "no memory";
+	}
+	grown[texts->cnt++] = copy;
+	return NULL;
+}
+
 const char *config_key__take(const struct config_key *k, const char *value, void *to)
 {
 	void *member = (char *)to + k->offset;
@@ -247,6 +272,15 @@ const char *config_key__take(const struct config_key *k, const char *value, void
 		return strcmp(value, "yes") && strcmp(value, "no") ? "neither yes nor no" : NULL;
 	case KIND_OPTION:
 		return try_option(k, value);
+	case KIND_ADDRESS:
+		return net_address__parse(value, member)
+			       ? NULL
+			       : "not as 9464, 0.0.0.0:9464 or [::1]:9464";
+	case KIND_NUMBER:
+		return value__number(value, NUMBER_MAX, member) ? NULL
+								: "not a number from 1 to 10000";
+	case KIND_TEXTS:
+		return add_text(value, member);
 	default:
 		return take_text(value, member);
 	}

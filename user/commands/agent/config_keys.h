@@ -6,7 +6,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum config_section { SECTION_NONE, SECTION_AGENT, SECTION_SERVICE, SECTION_RECEIVER };
+enum config_section {
+	SECTION_NONE,
+	SECTION_AGENT,
+	SECTION_SERVICE,
+	SECTION_RECEIVER,
+	SECTION_METRICS,
+};
 
 enum config_kind {
 	KIND_PATH, /* absolute */
@@ -16,6 +22,9 @@ enum config_kind {
 	KIND_PERCENT,
 	KIND_TEXT,
 	KIND_URL,
+	KIND_ADDRESS,
+	KIND_NUMBER, /* up to 10000 */
+	KIND_TEXTS,  /* one more each time */
 	KIND_LIST,   /* words with commas between */
 	KIND_SWITCH, /* yes or no */
 	KIND_OPTION, /* whatever the option takes */

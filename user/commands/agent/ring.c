@@ -208,3 +208,19 @@ uint64_t ring__next(const char *folder, struct ring_place *p, char *path, size_t
 	}
 	return first;
 }
+
+uint64_t ring__last(const char *folder)
+{
+	DIR *dir = opendir(folder);
+	const struct dirent *e;
+	uint64_t last = 0;
+
+	while (dir && (e = readdir(dir))) {
+		uint64_t number = number_of(e->d_name);
+
+		last = number > last ? number : last;
+	}
+	if (dir)
+		closedir(dir);
+	return last;
+}

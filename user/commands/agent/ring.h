@@ -35,6 +35,9 @@ int ring__load_place(const char *folder, const char *receiver, struct ring_place
 /* On the disk when it returns; a crash leaves this one or the one before. Returns 0 or -errno. */
 int ring__store_place(const char *folder, const char *receiver, const struct ring_place *p);
 
+/* The highest number of a folder's recordings; 0: there are none. */
+uint64_t ring__last(const char *folder);
+
 /* The first recording behind the place, as its path. Counts those that have gone in between as
  * missed. *waiting = how many are there behind the place. Returns its number; 0: none. */
 uint64_t ring__next(const char *folder, struct ring_place *p, char *path, size_t size,

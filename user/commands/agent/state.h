@@ -4,6 +4,7 @@
 #define PROFTRACE_AGENT_STATE_H
 
 #include "agent/config_data.h"
+#include "agent/exporter.h"
 #include "agent/ring.h"
 #include "agent/sender.h"
 #include "agent/service.h"
@@ -16,6 +17,7 @@ struct agent {
 	size_t services_cnt;
 	struct sender *senders;
 	size_t senders_cnt;
+	struct exporter exporter; /* of metrics; without a process if they are not asked for */
 	struct ring_state ring;
 	int lock;
 	bool stopping;

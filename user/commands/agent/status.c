@@ -75,6 +75,7 @@ void status__measure(struct agent *a, double span_s)
 	}
 	for (size_t i = 0; i < a->senders_cnt; i++)
 		add_process(a->senders[i].pid, &cpu_ns, &memory);
+	add_family(a->exporter.pid, &cpu_ns, &memory);
 	if (span_s > 0)
 		a->cpu_percent =
 			(double)(cpu_ns > a->cpu_ns ? cpu_ns - a->cpu_ns : 0) / 1e7 / span_s;
@@ -115,6 +116,19 @@ static void put_receiver(struct json *j, const struct sender *s)
 	json_close(j, '}');
 }
 
+static void put_metrics(struct json *j, const struct agent *a)
+{
+	char address[320];
+
+	json_member_open(j, "metrics", '{');
+	json_member_string(j, "address",
+			   net_address__name(&a->config.metrics.address, address, sizeof(address)));
+	json_member_u64(j, "pid", a->exporter.pid);
+	json_member_u64(j, "profiles", atomic_load(&a->exporter.share->profiles));
+	json_member_u64(j, "missed", atomic_load(&a->exporter.share->missed));
+	json_close(j, '}');
+}
+
 static void put_all(struct json *j, const struct agent *a)
 {
 	json_open(j, '{');
@@ -142,6 +156,8 @@ static void put_all(struct json *j, const struct agent *a)
 			put_receiver(j, &a->senders[i]);
 	}
 	json_close(j, ']');
+	if (a->exporter.share)
+		put_metrics(j, a);
 	json_close(j, '}');
 	fputc('\n', j->out);
 }

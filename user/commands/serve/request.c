@@ -78,3 +78,12 @@ enum answer request__judge(const struct request *r, const char *token)
 		return ANSWER_PAGE;
 	return what && !strcmp(what, "/events") ? ANSWER_EVENTS : ANSWER_NOTHING;
 }
+
+enum answer request__judge_scrape(const struct request *r, bool any_host)
+{
+	if (strcmp(r->method, "GET") && strcmp(r->method, "HEAD"))
+		return ANSWER_OTHER_METHOD;
+	if (r->origin || (!any_host && (!r->host || !is_own_name(r->host))))
+		return ANSWER_FORBIDDEN;
+	return strcmp(r->path, "/metrics") ? ANSWER_NOTHING : ANSWER_PAGE;
+}

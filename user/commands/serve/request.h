@@ -3,6 +3,8 @@
 #ifndef PROFTRACE_SERVE_REQUEST_H
 #define PROFTRACE_SERVE_REQUEST_H
 
+#include <stdbool.h>
+
 #define TOKEN_SIZE 33 /* 128 bits in hex, and the NUL */
 
 struct request {
@@ -23,5 +25,9 @@ int token__make(char token[TOKEN_SIZE]);
 
 /* Paths are /TOKEN/ and /TOKEN/events; with an empty token, / and /events. */
 enum answer request__judge(const struct request *r, const char *token);
+
+/* The same of metrics: /metrics is the page. `any_host`: by whatever name we are called; else it is
+ * one of this machine's, as only this machine reaches us. Scripts of sites get nothing. */
+enum answer request__judge_scrape(const struct request *r, bool any_host);
 
 #endif

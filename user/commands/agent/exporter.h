@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A process that adds up recordings, as they come into the ring, to counters for Prometheus, and
+ * has them served at /metrics with what the agent says of itself. What was recorded before it began
+ * does not count.
+ */
+#ifndef PROFTRACE_AGENT_EXPORTER_H
+#define PROFTRACE_AGENT_EXPORTER_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct config;
+
+/* What the process and the agent share. */
+struct exporter_share {
+	atomic_uint_fast64_t profiles; /* added up */
+	atomic_uint_fast64_t missed;   /* gone before they were read, or not to be read */
+	/* What the agent says of itself: one of two texts, `latest` of which is whole. Each is
+	 * exporter::room bytes long, with its NUL. */
+	atomic_uint_fast32_t latest;
+	char texts[];
+};
+
+struct exporter {
+	pid_t pid;
+	struct exporter_share *share;
+	size_t room;
+	uint64_t due_ns; /* when to begin again */
+};
+
+/* Begins its process, as c->metrics has it. Returns 0 or -errno. */
+int exporter__begin(struct exporter *e, const struct config *c);
+void exporter__fini(struct exporter *e); /* the process is gone */
+
+/* Where to write what the agent says of itself, *room bytes at most, the NUL included; then it is
+ * to be passed on. */
+char *exporter__text(struct exporter *e, size_t *room);
+void exporter__pass_on(struct exporter *e);
+
+#endif
