@@ -202,9 +202,10 @@ FUZZ       := build-fuzz
 # What looks at live processes rather than at files.
 LIVE_TARGET := $(addprefix user/analysis/target/,target.c adopt.c hazard.c launch.c started_as.c strangers.c)
 FUZZ_SRCS  := $(filter-out $(LIVE_TARGET),$(shell find user/base user/analysis \
-	$(addprefix user/profiles/,calls timeline views sessions diff record) -name '*.c'))
+	$(addprefix user/profiles/,calls timeline views sessions diff record) -name '*.c')) \
+	user/profiles/fleet/otlp/answer.c
 FUZZ_OBJS  := $(FUZZ_SRCS:%.c=$(FUZZ)/%.o)
-FUZZ_BINS  := $(FUZZ)/elf $(FUZZ)/maps $(FUZZ)/record
+FUZZ_BINS  := $(FUZZ)/elf $(FUZZ)/maps $(FUZZ)/otlp $(FUZZ)/record
 FUZZ_FLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -g -O1
 RUNS       ?= 20000
 
