@@ -101,6 +101,33 @@ static __always_inline bool callstack_is_beside(const struct wire_callstack *cal
 	       !callstack->exit_ns;
 }
 
+/* The current thread goes on to the call stack `number`, which it locks, from the one of its last
+ * event; where another one is on that, the thread stack stands in. Returns the call stack that it
+ * is on; 0: none. Global, so that the verifier looks at it once a program. */
+__noinline u32 place_moves(u32 thread_number, u32 number, u32 from, u64 slot)
+{
+	struct wire_callstack *thread_stack = callstack_at(thread_number);
+	struct wire_callstack *callstack = callstack_at(number);
+
+	if (!number || !callstack || !thread_stack)
+		return 0;
+	if (number != thread_number) {
+		if (callstack_lock(callstack)) {
+			if (callstack_is_beside(callstack, bpf_get_current_pid_tgid() >> 32))
+				goto found;
+			callstack_unlock(callstack);
+		} else {
+			callstack_conflict(callstack);
+		}
+		thread_stack->current = number =
+			thread_stack_instead(thread_number, thread_stack, slot, true);
+		callstack = thread_stack;
+	}
+found:
+	thread_stack_goes(thread_stack, thread_number, from, callstack);
+	return number;
+}
+
 /* Finds the call stack of the current thread, whose thread stack is known, at `slot` and locks it;
  * made if `create`. */
 static __always_inline bool place_of(struct place *at, const struct task_struct *task,
@@ -130,24 +157,9 @@ static __always_inline bool place_of(struct place *at, const struct task_struct 
 	}
 	from = thread_stack->current;
 	at->number = callstack_switch(thread_number, slot, create);
+	at->number = place_moves(thread_number, at->number, from, slot);
 	at->callstack = callstack_at(at->number);
-	if (!at->number || !at->callstack)
-		return false;
-	if (at->number != thread_number) {
-		if (callstack_lock(at->callstack)) {
-			if (callstack_is_beside(at->callstack, FIELD(task, tgid)))
-				goto found;
-			callstack_unlock(at->callstack);
-		} else {
-			callstack_conflict(at->callstack);
-		}
-		thread_stack->current = at->number =
-			thread_stack_instead(thread_number, thread_stack, slot, true);
-		at->callstack = thread_stack;
-	}
-found:
-	thread_stack_goes(thread_stack, thread_number, from, at->callstack);
-	return true;
+	return at->number && at->callstack;
 }
 
 /* Finds the call stack of the current thread at `slot` and locks it, as place_of(), of a thread
