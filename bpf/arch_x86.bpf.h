@@ -20,6 +20,12 @@ static __always_inline u64 frame_pointer(const struct pt_regs *ctx)
 	return ctx->bp;
 }
 
+/* rbx, by which some frames are found. */
+static __always_inline u64 saved_register(const struct pt_regs *ctx)
+{
+	return ctx->bx;
+}
+
 static __always_inline u64 instruction_pointer(const struct pt_regs *ctx)
 {
 	return ctx->ip;

@@ -88,7 +88,7 @@ struct unwind_place {
 	u64 slot; /* of the call whose callers are looked for; 0: it is at `pc` and `sp` itself, or
 		   * that call has been left */
 	struct open_call open;
-	u64 at;	       /* where pc was read; 0: it is no return address */
+	u64 at;	       /* where pc was read; while `exact`, so that it was not, rbx */
 	u64 frame;     /* that was found last */
 	u32 range;     /* that the last address was in */
 	bool switched; /* rbp has led to another stack: once is enough */
@@ -247,11 +247,10 @@ static __always_inline u32 unwind_signal(struct unwind_place *u)
 {
 	u64 sp = u->sp;
 
-	if (!read_word(&u->bp, sp + 120) || !read_word(&u->sp, sp + 160) ||
-	    !read_word(&u->pc, sp + 168))
+	if (!read_word(&u->bp, sp + 120) || !read_word(&u->at, sp + 128) ||
+	    !read_word(&u->sp, sp + 160) || !read_word(&u->pc, sp + 168))
 		return UNWIND_ENDS | WIRE_CALLERS_UNREADABLE;
 	u->exact = true;
-	u->at = 0;
 	return UNWIND_SIGNAL;
 }
 
@@ -278,7 +277,7 @@ __noinline u64 unwind_cfa(u32 rule, u64 pc, u64 sp, u64 bp)
 
 /* Whether the word there is a return address: behind a call, by the instructions before it. Go's
  * runtime has stacks of its own, but keeps rbp, which leads back to the goroutine's. */
-__noinline bool is_behind_call(u64 address)
+static __always_inline bool leads_behind_call(u64 address)
 {
 	u64 behind = 0, code = 0;
 
@@ -292,12 +291,47 @@ __noinline bool is_behind_call(u64 address)
 	       (code >> 16 & 0xffff) == 0x15ff;	  /* call *ADDRESS(%rip) */
 }
 
+__noinline bool is_behind_call(u64 address)
+{
+	return leads_behind_call(address);
+}
+
+#define MOST_BELOW                                                                     \
+	(1ull << 15) /* bytes of a frame that is found by rbx: processor state, mostly \
+		      */
+#define MOST_SAVED 7 /* registers, that a call saves */
+
+/*
+ * The upper end of a frame that is found by rbx: the dynamic linker's, where it binds an import at
+ * its first call, and makes room for all registers on an aligned stack. Rules do not tell in which
+ * of the words below its return address the callee has saved rbx; but of those that lead to the
+ * stack it is the nearest, as all others are of calls farther out. 0: none leads to where a return
+ * address is.
+ */
+__noinline u64 unwind_by_rbx(const struct unwind_place *u, u32 bytes)
+{
+	u64 word, nearest = MOST_BELOW, top;
+
+	if (!u)
+		return 0;
+	word = u->at;
+	for (u32 i = 1; i <= MOST_SAVED; i++) {
+		if (!u->exact && !read_word(&word, u->at - i * sizeof(word)))
+			return 0;
+		if (word - u->sp < nearest)
+			nearest = word - u->sp;
+	}
+	top = u->sp + nearest + bytes;
+	return nearest < MOST_BELOW && leads_behind_call(top - 8) ? top : 0;
+}
+
 /* Where the rule says that rbp is saved, in a frame with that upper end. 0: it has not changed. */
 __noinline u64 unwind_saved(u32 rule, u64 cfa, u64 bp)
 {
 	u32 kind = WIRE_UNWIND_KIND(rule);
 
-	if (kind == WIRE_UNWIND_RSP || kind == WIRE_UNWIND_RBP || kind == WIRE_UNWIND_STUB)
+	if (kind == WIRE_UNWIND_RSP || kind == WIRE_UNWIND_RBP || kind == WIRE_UNWIND_STUB ||
+	    kind == WIRE_UNWIND_RBX)
 		return WIRE_UNWIND_SAVED(rule) ? cfa - WIRE_UNWIND_SAVED(rule) * 8 : 0;
 	return cfa ? bp : 0;
 }
@@ -367,7 +401,8 @@ __noinline u32 unwind_on(const struct wire_unwind_space *space, struct unwind_pl
 		return UNWIND_FRAME | UNWIND_ENDS | WIRE_CALLERS_WHOLE;
 	if (kind == WIRE_UNWIND_SIGNAL && !start)
 		return UNWIND_FRAME | unwind_signal(u);
-	cfa = unwind_cfa(rule, u->pc, u->sp, u->bp);
+	cfa = kind == WIRE_UNWIND_RBX ? unwind_by_rbx(u, WIRE_UNWIND_WORDS(rule) * 8)
+				      : unwind_cfa(rule, u->pc, u->sp, u->bp);
 	if (!cfa && !start)
 		cfa = unwind_other_stack(u);
 	saved = unwind_saved(rule, cfa, u->bp);
@@ -404,7 +439,7 @@ __noinline u32 unwind_on(const struct wire_unwind_space *space, struct unwind_pl
 static __always_inline long unwind_into(struct unwinding *u, bool seeds)
 {
 	struct wire_callers *s = u->stack;
-	u64 slot = u->now.at, pc = u->now.pc;
+	u64 slot = u->now.exact ? 0 : u->now.at, pc = u->now.pc;
 	u32 found;
 
 	if (!s || !u->space)
@@ -477,6 +512,7 @@ static __always_inline void unwind_begin(struct unwinding *u, struct wire_caller
 		.now = {.pc = instruction_pointer(regs),
 			.sp = stack_pointer(regs),
 			.bp = frame_pointer(regs),
+			.at = saved_register(regs),
 			.slot = slot,
 			.open = *open,
 			.exact = true},

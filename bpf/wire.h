@@ -594,6 +594,7 @@ enum wire_unwind {
 	WIRE_UNWIND_STUB,
 	WIRE_UNWIND_SIGNAL, /* the interrupted registers are in the ucontext at rsp */
 	WIRE_UNWIND_END,    /* the outermost call: nothing is above it */
+	WIRE_UNWIND_RBX,
 };
 
 /* Or'ed to the rule of a row: no code before it is of the same function. */

@@ -31,7 +31,7 @@ CALCS        := pie nopie static static-pie dynsym stripped debuglink
 PROGRAM_BINS := $(addprefix $(PROGRAMS)/,$(PLAIN) pace-renamed $(CALCS:%=calc-%) $(THROWING) tailcall busy entries early returns emul arguments \
 		$(PARAMETERS:%=parameters-%) methods $(INSTRUMENTED:%=instrumented-%) lines_own-O0 lines_own-O2 lines_time \
 		crowd crowd-nameless inline_data signal_throws exchange generators redzone-nops redzone-nop5 libplugin.so \
-		nameless nameless-static libshapes.so libregions.so regions-plain hot-regions shapes-linked shapes-dlopen \
+		nameless nameless-static liblazy.so lazy libshapes.so libregions.so regions-plain hot-regions shapes-linked shapes-dlopen \
 		own_jumps-static own_switch-1 own_switch-2 own_switch-3 own_switch-4 $(GO:%=go%))
 
 $(PROGRAM_BINS): tests/programs/target.h | $(PROGRAMS)
@@ -109,6 +109,10 @@ $(PROGRAMS)/own_switch-%: tests/programs/own_switch.c
 	$(call say,TARGET,$@)$(PROGRAM_C) -DWAY=$* -o $@ $<
 $(PROGRAMS)/libplugin.so: tests/programs/plugin.cpp
 	$(call say,TARGET,$@)$(PROGRAM_CXX) -fPIC -shared -o $@ $<
+$(PROGRAMS)/liblazy.so: tests/programs/lazy_library.c
+	$(call say,TARGET,$@)$(PROGRAM_C) -fPIC -shared -Wl,-soname,liblazy.so -o $@ $<
+$(PROGRAMS)/lazy: tests/programs/lazy.c $(PROGRAMS)/liblazy.so
+	$(call say,TARGET,$@)$(PROGRAM_C) -foptimize-sibling-calls -rdynamic -Wl,-z,lazy -o $@ $< -L$(@D) -llazy -Wl,-rpath,'$$ORIGIN'
 $(PROGRAMS)/libshapes.so: tests/programs/shapes.c tests/programs/shapes.h
 	$(call say,TARGET,$@)$(PROGRAM_C) -g -fPIC -shared -Wl,-soname,libshapes.so -o $@ $<
 $(PROGRAMS)/shapes-linked: tests/programs/shapes_user.c $(PROGRAMS)/libshapes.so

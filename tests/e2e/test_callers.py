@@ -54,6 +54,16 @@ class Callers(harness.TestCase):
                 "--callers", "-F", "called", "--exits", exits))
             self.check_known(document, done)
 
+    def test_lazy_binding(self):
+        """Through the dynamic linker's code that binds imports, whose frames are found by rbx."""
+        document, done = self.profile_command("lazy", options=("--callers", "-F", "called"))
+        found = {tuple(name for name in path if name != "_start"): calls for path, calls in
+                 harness.paths_to(document, "called", program("lazy")).items()}
+        self.assertEqual(found, self.truth(done.stdout), document["accounting"])
+        self.assertEqual(document["accounting"]["callers_whole"], 3)
+        for path in harness.paths_to(document, "called"):
+            self.assertEqual(path[0], "_start")
+
     def test_below_traced_calls(self):
         """Stacks end at the innermost traced call; there the path goes on as ever."""
         document, done = self.profile_command(

@@ -12,6 +12,7 @@
 #include "util/search.h"
 #include "wire.h"
 
+#define RBX 3
 #define RBP 6
 #define RSP 7
 #define RIP 16
@@ -84,9 +85,11 @@ static uint32_t libdw_rule(Dwarf_CFI *cfi, uint64_t vaddr, bool *other)
 		rule = WIRE_UNWIND_RULE(WIRE_UNWIND_END, 0, 0);
 	else if (signal || !is_base(ops, cnt, &number, &offset, &loaded) || loaded)
 		*other = true;
-	else if (ra_saved && ra_offset == -8 && (number == RSP || number == RBP) &&
+	else if (ra_saved && ra_offset == -8 && (number == RSP || number == RBP || number == RBX) &&
 		 (rbp_saved || rbp_same))
-		rule = WIRE_UNWIND_RULE(number == RSP ? WIRE_UNWIND_RSP : WIRE_UNWIND_RBP,
+		rule = WIRE_UNWIND_RULE(number == RSP	? WIRE_UNWIND_RSP
+					: number == RBP ? WIRE_UNWIND_RBP
+							: WIRE_UNWIND_RBX,
 					offset / 8, rbp_saved ? -rbp_offset / 8 : 0);
 	free(frame);
 	return rule;
@@ -172,6 +175,7 @@ static const char shapes[] =
 	".cfi_restore rbp\nr3: nop\n.cfi_restore_state\nr4: nop\n"
 	".cfi_def_cfa rsp, 0x7fff8\nr5: nop\n.cfi_def_cfa rsp, 0x80000\nr6: nop\n"
 	".cfi_def_cfa rsp, 12\nr7: nop\n.cfi_def_cfa rbx, 16\nr8: nop\n"
+	".cfi_def_cfa r12, 16\nother: nop\n"
 	/* DW_CFA_def_cfa_expression: *(rbp - 16); rbp at *rbp */
 	".cfi_escape 0x0f, 3, 0x76, 0x70, 6\nr9: nop\n.cfi_escape 0x10, 6, 2, 0x76, 0\nr10: nop\n"
 	".cfi_escape 0x0f, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3a, 0x2a, 0x33, 0x24, 0x22\n"
@@ -196,6 +200,7 @@ static void shapes_are_told(void **state)
 		WIRE_UNWIND_RULE(WIRE_UNWIND_RSP, 0xffff, 2),
 		WIRE_UNWIND_NONE, /* larger than there is room for */
 		WIRE_UNWIND_NONE, /* no words */
+		WIRE_UNWIND_RULE(WIRE_UNWIND_RBX, 2, 2),
 		WIRE_UNWIND_NONE, /* another register */
 		WIRE_UNWIND_NONE, /* rbp by the CFA, which it is needed for */
 		WIRE_UNWIND_RULE(WIRE_UNWIND_AT_RBP, -2, 0),
@@ -212,16 +217,16 @@ static void shapes_are_told(void **state)
 	assert_int_equal(unwind_rows__load(img, &rows), 0);
 	base = rows.base;
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
-		if (rule_at(&rows, base + i) != rules[i] && i != 11)
+		if (rule_at(&rows, base + i) != rules[i] && i != 12)
 			fail_msg("r%zu: 0x%x", i, rule_at(&rows, base + i));
 	}
-	assert_int_equal(rule_at(&rows, base + 11), WIRE_UNWIND_RULE(WIRE_UNWIND_STUB, 10, 0));
-	assert_int_equal(rule_at(&rows, base + 13), WIRE_UNWIND_NONE);
-	assert_int_equal(rule_at(&rows, base + 13 + 63), WIRE_UNWIND_NONE);
-	assert_int_equal(rule_at(&rows, base + 13 + 64),
+	assert_int_equal(rule_at(&rows, base + 12), WIRE_UNWIND_RULE(WIRE_UNWIND_STUB, 10, 0));
+	assert_int_equal(rule_at(&rows, base + 14), WIRE_UNWIND_NONE);
+	assert_int_equal(rule_at(&rows, base + 14 + 63), WIRE_UNWIND_NONE);
+	assert_int_equal(rule_at(&rows, base + 14 + 64),
 			 WIRE_UNWIND_RULE(WIRE_UNWIND_SIGNAL, 0, 0));
-	assert_int_equal(rule_at(&rows, base + 13 + 65), WIRE_UNWIND_NONE);
-	assert_int_equal(rule_at(&rows, base + 13 + 66), WIRE_UNWIND_NONE);
+	assert_int_equal(rule_at(&rows, base + 14 + 65), WIRE_UNWIND_NONE);
+	assert_int_equal(rule_at(&rows, base + 14 + 66), WIRE_UNWIND_NONE);
 	unwind_rows__free(&rows);
 	close_image(img, fd);
 }

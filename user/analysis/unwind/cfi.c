@@ -364,6 +364,8 @@ static enum eh_rule rule_of(const struct state *s, bool signal)
 		return s->cfa_loaded ? EH_RULE_UNKNOWN : EH_RULE_RSP;
 	if (s->cfa_register == CFI_RBP)
 		return s->cfa_loaded ? EH_RULE_AT_RBP : EH_RULE_RBP;
+	if (s->cfa_register == CFI_RBX && !s->cfa_loaded)
+		return EH_RULE_RBX;
 	return EH_RULE_UNKNOWN;
 }
 

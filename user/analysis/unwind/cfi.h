@@ -13,6 +13,7 @@ struct eh_cfa;
 struct eh_row;
 
 /* DWARF's numbers of x86-64's registers. */
+#define CFI_RBX		   3
 #define CFI_RBP		   6
 #define CFI_RSP		   7
 #define CFI_RETURN_ADDRESS 16

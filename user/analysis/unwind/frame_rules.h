@@ -23,6 +23,7 @@ enum eh_rule {
 	EH_RULE_UNKNOWN,
 	EH_RULE_RSP,	/* rsp + cfa_offset */
 	EH_RULE_RBP,	/* rbp + cfa_offset */
+	EH_RULE_RBX,	/* rbx + cfa_offset: the dynamic linker's code that binds imports lazily */
 	EH_RULE_AT_RBP, /* the word at rbp + cfa_offset: code that aligns its stack */
 	/* An import's stub: rsp + 8, and 8 more from byte `cfa_offset` of its 16 bytes on. */
 	EH_RULE_STUB,

@@ -39,7 +39,7 @@ static uint32_t rule_of(const struct eh_row *row)
 		[EH_RULE_UNKNOWN] = WIRE_UNWIND_NONE, [EH_RULE_RSP] = WIRE_UNWIND_RSP,
 		[EH_RULE_RBP] = WIRE_UNWIND_RBP,      [EH_RULE_AT_RBP] = WIRE_UNWIND_AT_RBP,
 		[EH_RULE_STUB] = WIRE_UNWIND_STUB,    [EH_RULE_SIGNAL] = WIRE_UNWIND_SIGNAL,
-		[EH_RULE_END] = WIRE_UNWIND_END,
+		[EH_RULE_END] = WIRE_UNWIND_END,      [EH_RULE_RBX] = WIRE_UNWIND_RBX,
 	};
 	int64_t words = row->cfa_offset / 8;
 	uint32_t kind = kinds[row->rule];
