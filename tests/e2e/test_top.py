@@ -81,7 +81,7 @@ class Top(harness.TestCase):
         self.press("?")
         self.wait_for("sort by another column")
         self.tmux("resize-window", "-x", 60, "-y", 12)
-        self.press("f", "Escape")
+        self.press("f", "Escape", "Escape")
         self.wait_for(r"\brequest\b")
         self.assertLessEqual(max(map(len, self.screen().splitlines())), 60)
         self.quit()
@@ -91,6 +91,28 @@ class Top(harness.TestCase):
         self.start()
         self.wait_for(r"~\d[\d.]*% .*\b(request|parse|word|answer)\b")
         self.quit()
+
+    def test_zoom(self):
+        """What was dropped is exact while it is looked at, and what it calls as far as it fits."""
+        self.start()
+        self.wait_for(r"\bparse\*")
+        self.press("/")
+        self.press("parse", "Enter")
+        self.wait_for(r"(?m)^/parse .*functions")
+        self.press("Enter")
+        self.wait_for(r"(?m)^ZOOM parse and \d that it calls (is|are) exact \(\+\)")
+        self.wait_for(r"(?m)^parse  \(exact again for ")
+        self.wait_for(r"s  word[*+]\n")
+        self.wait_for("made exact costs [0-9.]+% of the target's CPU time; the budget is 5.0%")
+        self.press("!")
+        self.wait_for(r"(?m)^ZOOM parse and 1 that it calls are exact \(\+\)$")
+        self.press("f")
+        self.wait_for(r"\bparse\+")
+        self.press("Escape")
+        self.wait_for(r"\bparse\*")
+        self.assertNotIn("ZOOM", self.screen())
+        self.press("Escape")
+        self.assertIn("entered", self.quit())
 
     def test_recording_of_the_last_minute(self):
         self.start("-F", "request", "-F", "word")

@@ -257,6 +257,55 @@ static void test_keys(void **state)
 	canvas__fini(&c);
 }
 
+/* main is opened: it is to be exact, and what it calls, of which idle does not fit. */
+static void test_zoom(void **state)
+{
+	struct top *t = top__new("PID 7");
+	struct canvas c = {0};
+	struct profile *now, *delta;
+
+	feed(t);
+	assert_int_equal(top__zoomed(t), UINT32_MAX);
+	assert_int_equal(top__key(t, '!'), TOP_NOTHING);
+	canvas__resize(&c, 24, 80);
+	top__draw(t, &c);
+	top__key(t, TOP_KEY_DOWN);
+	assert_int_equal(top__key(t, TOP_KEY_ENTER), TOP_ZOOM);
+	assert_int_equal(top__zoomed(t), 0);
+
+	now = server();
+	now->duration_ns = 9000 * MS;
+	now->functions[0].chosen = now->functions[1].chosen = now->functions[2].chosen = true;
+	fixture_drop(now, (struct profile_drop){.function = 0, .at_ns = 1, .back_ns = 5000 * MS});
+	fixture_drop(now, (struct profile_drop){.function = 1, .at_ns = 1, .back_ns = 5000 * MS});
+	fixture_drop(now, (struct profile_drop){.function = 2, .at_ns = 1, .back_ns = 500 * MS});
+	fixture_drop(now, (struct profile_drop){.function = 2, .at_ns = 700 * MS});
+	assert_int_equal(profile__delta(now, NULL, &delta), 0);
+	assert_int_equal(top__take(t, now, delta), 0);
+	profile__free(now);
+	canvas__resize(&c, 24, 80);
+	assert_int_equal(top__draw(t, &c), 0);
+	assert_string_equal(line(&c, 1), "ZOOM main and 1 that it calls are exact (+), 1 more are "
+					 "not (*; ! pays for it)");
+	assert_string_equal(line(&c, 2), "main  (exact again for 4.00 s)");
+	assert_true(shows(&c, "idle*") && shows(&c, "hot+"));
+
+	/* It stays so beside the table, until it is let go of. */
+	top__key(t, 'f');
+	canvas__resize(&c, 24, 60);
+	top__draw(t, &c);
+	assert_true(shows(&c, "ZOOM main") && shows(&c, "hot+") && shows(&c, "idle*"));
+	assert_int_equal(top__key(t, '!'), TOP_ZOOM_ALL);
+	assert_int_equal(top__key(t, TOP_KEY_BACKSPACE), TOP_RELEASE);
+	assert_int_equal(top__zoomed(t), UINT32_MAX);
+	assert_int_equal(top__key(t, TOP_KEY_ESCAPE), TOP_NOTHING);
+	canvas__resize(&c, 24, 80);
+	top__draw(t, &c);
+	assert_false(shows(&c, "ZOOM"));
+	top__free(t);
+	canvas__fini(&c);
+}
+
 /* However small the screen is, and whatever keys come, nothing is written outside of it. */
 static void test_any_size(void **state)
 {
@@ -298,7 +347,7 @@ int main(void)
 		cmocka_unit_test(test_estimates), cmocka_unit_test(test_edges),
 		cmocka_unit_test(test_history),	  cmocka_unit_test(test_screen),
 		cmocka_unit_test(test_keys),	  cmocka_unit_test(test_any_size),
-		cmocka_unit_test(test_canvas),
+		cmocka_unit_test(test_canvas),	  cmocka_unit_test(test_zoom),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

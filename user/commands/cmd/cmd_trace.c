@@ -36,6 +36,7 @@
 #include "run/pause.h"
 #include "run/wait_names.h"
 #include "run/watch.h"
+#include "run/zoom.h"
 #include "security/privilege.h"
 #include "serve/server.h"
 #include "target/launch.h"
@@ -333,6 +334,25 @@ static int look(struct run *r)
 	return err;
 }
 
+/* Does what a key of the live view asks for. */
+static int grant(struct run *r, enum top_wish wish)
+{
+	switch (wish) {
+	case TOP_SWITCH:
+		return pause__toggle(r);
+	case TOP_SAVE:
+		return result__last_minute(r);
+	case TOP_ZOOM:
+	case TOP_ZOOM_ALL:
+		return result__zoom(r, live__zoomed(r->live), wish == TOP_ZOOM_ALL);
+	case TOP_RELEASE:
+		zoom__out(r);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
 /* Does what keys of the live view ask for; *quit = that is the end. */
 static int press_keys(struct run *r, bool *quit)
 {
@@ -344,7 +364,7 @@ static int press_keys(struct run *r, bool *quit)
 			*quit = true;
 			return 0;
 		}
-		err = wish == TOP_SWITCH ? pause__toggle(r) : result__last_minute(r);
+		err = grant(r, wish);
 		live__tell_off(r->live, r->pause.off);
 		if (!err)
 			err = live__keys(r->live, &wish);

@@ -174,6 +174,11 @@ int live__keys(struct live *l, enum top_wish *wish)
 	return draw(l);
 }
 
+uint32_t live__zoomed(const struct live *l)
+{
+	return top__zoomed(l->top);
+}
+
 void live__tell_off(struct live *l, bool off)
 {
 	if (l)

@@ -32,6 +32,9 @@ bool live__forgets(struct live *l);
  * run is to do; then there may be more keys. Returns 0 or -ENOMEM. */
 int live__keys(struct live *l, enum top_wish *wish);
 
+/* The function that is looked at closely, by its index; UINT32_MAX: none is. */
+uint32_t live__zoomed(const struct live *l);
+
 /* Tells whether tracing is switched off. */
 void live__tell_off(struct live *l, bool off);
 

@@ -29,6 +29,7 @@
 #include "run/run.h"
 #include "run/samples.h"
 #include "run/pause.h"
+#include "run/zoom.h"
 #include "security/privilege.h"
 #include "serve/server.h"
 #include "util/clock.h"
@@ -134,6 +135,7 @@ static int run_snapshot(struct run *r, uint64_t until_ns, struct profile **out)
 	now->duration_ns = until_ns - r->start_ns;
 	now->surveyed_ns = r->surveyed_ns;
 	now->paused_ns = pause__paused_ns(&r->pause, until_ns);
+	now->zoomed = zoom__function(r) == ZOOM_NONE ? 0 : zoom__function(r) + 1;
 	err = describe__apply(r->description, now, wants_places(r));
 	if (!err)
 		err = describe_lines__apply(r->plan, r->tracer, r->collector, until_ns, now);
@@ -221,6 +223,11 @@ static int run_show(struct run *r, struct profile *now)
 	int err;
 
 	if (r->live) {
+		err = zoom__follow(r, now);
+		if (err) {
+			profile__free(now);
+			return err;
+		}
 		err = live__take(r->live, now);
 		if (live__forgets(r->live))
 			collector__forget_retired(r->collector);
@@ -383,6 +390,17 @@ static int record_minute(struct run *r, const char *name)
 		err = recorder__end(recorder, "it is the last minute of a run that went on");
 	recorder__free(recorder);
 	profile__free(minute);
+	profile__free(now);
+	return err;
+}
+
+int result__zoom(struct run *r, uint32_t function, bool all)
+{
+	struct profile *now = NULL;
+	int err = run_snapshot(r, now_ns(), &now);
+
+	if (!err)
+		err = zoom__in(r, function, all, now);
 	profile__free(now);
 	return err;
 }

@@ -3,6 +3,7 @@
 #ifndef PROFTRACE_RUN_RESULT_H
 #define PROFTRACE_RUN_RESULT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct output;
@@ -20,6 +21,10 @@ int result__serve(struct run *r);
 
 /* Writes what comes before all profiles, once all is attached. */
 int result__begin(struct run *r);
+
+/* Looks closely at a function of the plan: zoom__in() with what is known by now. Returns 0 or
+ * -errno. */
+int result__zoom(struct run *r, uint32_t function, bool all);
 
 /* Writes what is known up to `until_ns` (CLOCK_MONOTONIC); with -i what is new of it. `figures`, if
  * not NULL, gets a shallow copy of the profile: numbers only, its pointers are not valid, and

@@ -57,6 +57,12 @@ struct pause {
 	uint64_t paused_ns; /* of pauses that have ended */
 };
 
+/* What somebody looks at closely; see run/zoom.h. */
+struct zoom {
+	bool on, all;
+	uint32_t function;
+};
+
 struct run {
 	const struct options *o;
 	struct watch *watch;
@@ -82,6 +88,7 @@ struct run {
 	struct wait_names *wait_names; /* NULL: what threads wait for has no names */
 	struct progress progress;
 	struct pause pause;
+	struct zoom zoom;
 	struct callers callers;
 	uint64_t joiners_due_ns;     /* when to look for processes that belong by now */
 	size_t belong;		     /* so many did at the last look */

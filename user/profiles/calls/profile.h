@@ -80,6 +80,7 @@ struct profile_function {
 	uint32_t sampled;  /* from its drop on one call in so many was kept, and scaled; 0: exact */
 	uint32_t kind;	   /* enum function_kind */
 	bool hidden;	   /* is not to be listed: see calls/prune.h */
+	bool chosen;	   /* is exact as far as can be, as somebody looks at it closely */
 };
 
 /* A call that the compiler has replaced by the callee's code. */
@@ -297,6 +298,8 @@ struct profile {
 	uint64_t surveyed_ns; /* calls were counted for so long before the start, for the budget */
 	/* CPU time that a sample stands for; 0: none were taken. */
 	uint64_t sample_period_ns;
+	uint32_t
+		zoomed; /* number of the function that somebody looks at closely, plus 1; 0: none */
 	double max_overhead; /* the budget, in percent of the target's own CPU time; 0: none */
 	struct profile_accounting accounting;
 	struct profile_probes probes;

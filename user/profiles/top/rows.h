@@ -30,6 +30,7 @@ struct top_row {
 	double calls;	/* a second; negative: nobody has counted them */
 	bool calls_estimated;
 	bool dropped;		 /* to keep to the budget; for the caller to set */
+	bool chosen;		 /* as in struct profile_function */
 	uint64_t avg_ns, p99_ns; /* of finished calls; 0: none has finished */
 	double wait; /* ns off the CPU in a second, by the function itself or by the thread */
 };

@@ -21,10 +21,17 @@ struct top {
 	struct profile *shown; /* the interval; NULL: there has been none */
 	struct top_rows rows;  /* of the table that is shown, if it is one */
 	struct history history;
-	bool *dropped; /* by function: to keep to the budget */
+	/* By function, as of the newest profile: when it was dropped last to keep to the budget,
+	 * and came back (since the start; 0: never). */
+	struct top_drop {
+		bool dropped;
+		uint64_t back_ns;
+	} * drops;
+	uint64_t until_ns; /* the newest profile, since the start */
 	enum top_view view;
 	enum top_sort sort;
 	uint32_t function; /* that VIEW_FUNCTION shows */
+	uint32_t zoomed;   /* the function that is looked at closely; NOTHING_SELECTED: none */
 	uint32_t selected; /* the row's id; NOTHING_SELECTED: the first one */
 	size_t scroll;	   /* rows, or lines, above those that are shown */
 	size_t lines;	   /* that a view without rows has */

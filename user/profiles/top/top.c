@@ -24,7 +24,7 @@ struct top *top__new(const char *whom)
 	if (!t)
 		return NULL;
 	snprintf(t->whom, sizeof(t->whom), "%s", whom);
-	t->selected = NOTHING_SELECTED;
+	t->selected = t->zoomed = NOTHING_SELECTED;
 	t->page = 1;
 	return t;
 }
@@ -36,21 +36,23 @@ void top__free(struct top *t)
 	profile__free(t->shown);
 	top_rows__clear(&t->rows);
 	history__fini(&t->history);
-	free(t->dropped);
+	free(t->drops);
 	free(t);
 }
 
-/* Which functions have been dropped to keep to the budget. */
+/* Which functions are dropped to keep to the budget, or were. */
 static int note_drops(struct top *t, const struct profile *now)
 {
-	bool *dropped = calloc(now->functions_cnt + 1, sizeof(*dropped));
+	struct top_drop *drops = calloc(now->functions_cnt + 1, sizeof(*drops));
 
-	if (!dropped)
+	if (!drops)
 		return -ENOMEM;
 	for (size_t i = 0; i < now->drops_cnt; i++)
-		dropped[now->drops[i].function] = true;
-	free(t->dropped);
-	t->dropped = dropped;
+		drops[now->drops[i].function] =
+			(struct top_drop){!now->drops[i].back_ns, now->drops[i].back_ns};
+	free(t->drops);
+	t->drops = drops;
+	t->until_ns = now->duration_ns;
 	return 0;
 }
 
@@ -68,8 +70,12 @@ static int list_rows(struct top *t)
 		err = top_rows__threads(&t->rows, t->shown, t->search);
 	if (err)
 		return err;
-	for (size_t i = 0; i < t->rows.cnt && t->view == VIEW_FUNCTIONS; i++)
-		t->rows.items[i].dropped = t->dropped[t->rows.items[i].id];
+	for (size_t i = 0; i < t->rows.cnt && t->view == VIEW_FUNCTIONS; i++) {
+		struct top_row *row = &t->rows.items[i];
+
+		row->dropped = t->drops[row->id].dropped;
+		row->chosen = t->shown->functions[row->id].chosen;
+	}
 	top_rows__sort(&t->rows, t->sort);
 	return 0;
 }
@@ -133,24 +139,33 @@ static void show(struct top *t, enum top_view view)
 	t->selected = NOTHING_SELECTED;
 }
 
-static void open_selected(struct top *t)
+static enum top_wish open_selected(struct top *t)
 {
 	if (!t->rows.cnt || t->view != VIEW_FUNCTIONS)
-		return;
-	t->function = t->rows.items[selected_at(t)].id;
+		return TOP_NOTHING;
+	t->function = t->zoomed = t->rows.items[selected_at(t)].id;
 	show(t, VIEW_FUNCTION);
+	return TOP_ZOOM;
 }
 
-static void back(struct top *t)
+/* Out of the function, of what was searched for, or to the functions: one after the other. */
+static enum top_wish back(struct top *t)
 {
 	uint32_t function = t->function;
-	bool from_function = t->view == VIEW_FUNCTION;
+	bool zoomed = t->zoomed != NOTHING_SELECTED;
 
-	if (t->view == VIEW_FUNCTIONS)
+	if (t->view == VIEW_TREE || t->view == VIEW_THREADS || t->view == VIEW_HELP)
+		zoomed = false;
+	else if (zoomed)
+		t->zoomed = NOTHING_SELECTED;
+	else if (t->view == VIEW_FUNCTIONS)
 		t->search[0] = '\0';
-	show(t, VIEW_FUNCTIONS);
-	if (from_function)
+	if (t->view == VIEW_FUNCTION) {
+		show(t, VIEW_FUNCTIONS);
 		t->selected = function;
+	}
+	show(t, VIEW_FUNCTIONS);
+	return zoomed ? TOP_RELEASE : TOP_NOTHING;
 }
 
 /* A key while what is searched for is being typed. */
@@ -210,13 +225,6 @@ static void press(struct top *t, uint32_t key)
 	case '>':
 		t->sort = (t->sort + 1) % SORTS;
 		break;
-	case TOP_KEY_ENTER:
-		open_selected(t);
-		break;
-	case TOP_KEY_ESCAPE:
-	case TOP_KEY_BACKSPACE:
-		back(t);
-		break;
 	case '/':
 		t->editing = t->view == VIEW_FUNCTIONS || t->view == VIEW_THREADS;
 		break;
@@ -245,10 +253,22 @@ enum top_wish top__key(struct top *t, uint32_t key)
 		return TOP_SWITCH;
 	case 'S':
 		return TOP_SAVE;
+	case TOP_KEY_ENTER:
+		return open_selected(t);
+	case '!':
+		return t->zoomed == NOTHING_SELECTED ? TOP_NOTHING : TOP_ZOOM_ALL;
+	case TOP_KEY_ESCAPE:
+	case TOP_KEY_BACKSPACE:
+		return back(t);
 	default:
 		press(t, key);
 		return TOP_NOTHING;
 	}
+}
+
+uint32_t top__zoomed(const struct top *t)
+{
+	return t->zoomed;
 }
 
 static void draw_head(struct top *t, struct canvas *c)
@@ -276,6 +296,29 @@ static void draw_head(struct top *t, struct canvas *c)
 				       (double)((own > seen ? own : seen) + 1));
 }
 
+/* What is looked at closely. */
+static void draw_zoom(const struct top *t, struct canvas *c)
+{
+	const struct profile *p = t->shown;
+	size_t exact = 0, left = 0, column;
+	char text[64];
+
+	if (!p || t->zoomed >= p->functions_cnt)
+		return;
+	for (size_t i = 0; i < p->functions_cnt; i++) {
+		exact += p->functions[i].chosen && !t->drops[i].dropped && i != t->zoomed;
+		left += p->functions[i].chosen && t->drops[i].dropped;
+	}
+	column = canvas__put(c, 1, 0, CANVAS_WARN, "ZOOM");
+	text_escape(p->functions[t->zoomed].name, text, sizeof(text));
+	column = canvas__printf(c, 1, column + 1, CANVAS_BOLD, "%s", text);
+	column = canvas__printf(c, 1, column, CANVAS_PLAIN, " and %zu that it calls are exact (+)",
+				exact);
+	if (left)
+		canvas__printf(c, 1, column, CANVAS_PLAIN, ", %zu more are not (*; ! pays for it)",
+			       left);
+}
+
 /* The last line. */
 static void draw_foot(const struct top *t, struct canvas *c)
 {
@@ -293,9 +336,14 @@ static void draw_foot(const struct top *t, struct canvas *c)
 	column = 0;
 	if (t->search[0])
 		column = canvas__printf(c, row, 0, CANVAS_BOLD, "/%s  ", t->search);
-	canvas__put(c, row, column, CANVAS_DIM,
-		    "f functions  t tree  H threads  / search  <> sort  Enter opens  ? help  q "
-		    "quits");
+	canvas__put(
+		c, row, column, CANVAS_DIM,
+		t->zoomed != NOTHING_SELECTED
+			? "Esc lets go  ! all of it exact  f functions  t tree  H threads  ? help  "
+			  "q quits"
+			: "f functions  t tree  H threads  / search  <> sort  Enter zooms  ? help  "
+			  "q "
+			  "quits");
 }
 
 int top__draw(struct top *t, struct canvas *c)
@@ -305,6 +353,7 @@ int top__draw(struct top *t, struct canvas *c)
 	if (err || c->rows < 4)
 		return err;
 	draw_head(t, c);
+	draw_zoom(t, c);
 	draw_foot(t, c);
 	t->page = c->rows - VIEW_FIRST_ROW - VIEW_ROWS_BELOW - 1;
 	t->page = t->page < c->rows ? t->page : 1; /* hardly any room */

@@ -35,6 +35,9 @@ enum top_wish {
 	TOP_QUIT,
 	TOP_SWITCH, /* tracing off, or on again */
 	TOP_SAVE,   /* a recording of the last minute */
+	TOP_ZOOM,   /* the function that top__zoomed() names is to be exact, with what it calls, */
+	TOP_ZOOM_ALL, /* whatever that costs */
+	TOP_RELEASE,  /* or none any more */
 };
 
 /* `whom`: what the target is called in the first line; copied. NULL: no memory. */
@@ -51,6 +54,8 @@ void top__tell_off(struct top *t, bool off);
 void top__message(struct top *t, const char *message); /* copied */
 
 enum top_wish top__key(struct top *t, uint32_t key);
+/* The function that is looked at closely, by its index; UINT32_MAX: none is. */
+uint32_t top__zoomed(const struct top *t);
 
 /* Draws everything. Returns 0 or -ENOMEM. */
 int top__draw(struct top *t, struct canvas *c);

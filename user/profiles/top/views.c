@@ -165,9 +165,9 @@ static void draw_row(const struct top *t, struct canvas *c, const struct layout 
 	if (l->history)
 		canvas__put(c, row, column + 2, style,
 			    history__spark(&t->history, r->id, l->history, spark));
-	column = put_name(c, row, l->name, style, r->name, r->dropped);
-	if (r->dropped)
-		canvas__put(c, row, column, style, "*");
+	column = put_name(c, row, l->name, style, r->name, r->dropped || r->chosen);
+	if (r->dropped || r->chosen)
+		canvas__put(c, row, column, style, r->dropped ? "*" : "+");
 }
 
 static int draw_table(struct top *t, struct canvas *c)
@@ -244,9 +244,16 @@ static int draw_tree(struct top *t, struct canvas *c)
 	return err;
 }
 
-static void print_edges(FILE *out, const struct profile *p, const char *title,
+/* "*", "+" or "", as behind the names of the table. */
+static const char *mark_of(const struct top *t, uint32_t function)
+{
+	return t->drops[function].dropped ? "*" : t->shown->functions[function].chosen ? "+" : "";
+}
+
+static void print_edges(FILE *out, const struct top *t, const char *title,
 			const struct top_edge *edges, int64_t cnt)
 {
+	const struct profile *p = t->shown;
 	double seconds = (double)p->duration_ns / 1e9;
 	char time[32], calls[32];
 
@@ -256,10 +263,11 @@ static void print_edges(FILE *out, const struct profile *p, const char *title,
 
 		text_count(seconds > 0 ? (uint64_t)((double)e->calls / seconds + 0.5) : 0, calls,
 			   sizeof(calls));
-		fprintf(out, "  %10s  %9s  %s\n", e->calls ? calls : "-",
+		fprintf(out, "  %10s  %9s  %s%s\n", e->calls ? calls : "-",
 			text_duration(e->ns, time, sizeof(time)),
 			e->function == TOP_OUTERMOST ? "(the thread's begin)"
-						     : p->functions[e->function].name);
+						     : p->functions[e->function].name,
+			e->function == TOP_OUTERMOST ? "" : mark_of(t, e->function));
 	}
 	if (cnt > EDGES_SHOWN)
 		fprintf(out, "  ... %lld more\n", (long long)cnt - EDGES_SHOWN);
@@ -296,6 +304,24 @@ static void print_distribution(FILE *out, const struct profile *p, uint32_t func
 		fputs("  no call has ended\n", out);
 }
 
+/* The function's name, its file, and since when its calls are counted. */
+static void print_title(FILE *out, const struct top *t)
+{
+	const struct profile_function *f = &t->shown->functions[t->function];
+	const struct top_drop *d = &t->drops[t->function];
+	char time[32];
+
+	fputs(f->name, out);
+	if (d->dropped)
+		fputs("  (dropped to keep to the budget)", out);
+	else if (d->back_ns)
+		fprintf(out, "  (exact again for %s)",
+			text_duration(t->until_ns - d->back_ns, time, sizeof(time)));
+	fprintf(out, "\n%s\n", f->module ?: "");
+	if (!f->stats.total_ns)
+		fputs("has not run in the last seconds\n", out);
+}
+
 /* One function: its callers, its callees, its distribution. */
 static int draw_function(struct top *t, struct canvas *c)
 {
@@ -315,13 +341,9 @@ static int draw_function(struct top *t, struct canvas *c)
 	if (callers_cnt < 0 || callees_cnt < 0 || !out) {
 		err = -ENOMEM;
 	} else {
-		fprintf(out, "%s%s\n%s\n", p->functions[t->function].name,
-			t->dropped[t->function] ? "  (dropped to keep to the budget)" : "",
-			p->functions[t->function].module ?: "");
-		if (!p->functions[t->function].stats.total_ns)
-			fputs("has not run in the last seconds\n", out);
-		print_edges(out, p, "called by          CALLS/S       TIME", callers, callers_cnt);
-		print_edges(out, p, "calls", callees, callees_cnt);
+		print_title(out, t);
+		print_edges(out, t, "called by          CALLS/S       TIME", callers, callers_cnt);
+		print_edges(out, t, "calls", callees, callees_cnt);
 		print_distribution(out, p, t->function);
 	}
 	if (out && fclose(out))
@@ -339,8 +361,10 @@ static const char help[] =
 	"\n"
 	"up, down, PgUp, PgDn, Home, End   select a row, or move the text\n"
 	"left, right, < and >              sort by another column\n"
-	"Enter     opens a function: its callers, callees, and how long calls took\n"
-	"Esc       goes back, or shows all again after a search\n"
+	"Enter     zooms into a function: it and what it calls become exact, others pay\n"
+	"          for it; shows its callers, callees, and how long calls took\n"
+	"!         when zoomed: what it calls is exact whatever that costs\n"
+	"Esc       lets go of it, goes back, or shows all again after a search\n"
 	"/         shows only names that have a word in them\n"
 	"space     freezes what is shown, and goes on\n"
 	"p         switches tracing off: the target runs as if untraced; and on again\n"
@@ -355,6 +379,7 @@ static const char help[] =
 	"\n"
 	"~  estimated, from samples of CPU time or from bursts\n"
 	"*  dropped to keep to the budget: calls are not counted any more\n"
+	"+  exact for the sake of the zoom\n"
 	"-  has no probe, so nobody counts its calls\n";
 
 int views__draw(struct top *t, struct canvas *c)

@@ -106,8 +106,7 @@ bool advice__chosen(const struct plan *p, const struct budget_function *function
 
 	if (d.sum_ns <= limit * own_ns)
 		return false;
-	log_warn("what is made exact costs %s of the target's own CPU time, more than the budget "
-		 "of %s: %s",
+	log_warn("what is made exact costs %s of the target's CPU time; the budget is %s: %s",
 		 text_percent(100 * d.sum_ns / own_ns, share, sizeof(share)),
 		 text_percent(100 * limit, most, sizeof(most)),
 		 name_dearest(p, functions, &d, own_ns, names));

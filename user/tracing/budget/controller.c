@@ -405,7 +405,7 @@ static int look_closely(struct controller *s, uint64_t now_ns, double cpu_ns, bo
 	if (!s->told)
 		s->told =
 			advice__kept(s->in->plan, s->functions, s->functions_cnt, own_ns, s->limit);
-	if (!s->chosen_told)
+	if (!s->chosen_told && s->began_ns >= s->chosen_ns)
 		s->chosen_told = advice__chosen(s->in->plan, s->functions, s->functions_cnt, own_ns,
 						s->in->limit);
 	chosen =
@@ -515,6 +515,8 @@ int controller__apply(struct controller *s, struct profile *p)
 	p->accounting.cpu_ns = controller__cpu_ns(s);
 	p->accounting.held_ns = tracer__held_ns(s->in->tracer) - s->clock.held_start_ns;
 	p->max_overhead = 100 * s->in->limit;
+	for (uint32_t f = 0; f < s->functions_cnt && f < p->functions_cnt; f++)
+		p->functions[f].chosen = s->chosen[f];
 	if (!s->drops_cnt)
 		return 0;
 	p->drops = calloc(s->drops_cnt, sizeof(*p->drops));

@@ -47,7 +47,8 @@ struct controller {
 	double spent;		 /* what exact probes have cost in the last look, as a share of */
 	double judged_ns;	 /* the target's own CPU time in it; 0: there has been none */
 	uint64_t next_return_ns; /* no function comes back by itself before */
-	bool chosen_told;	 /* what is chosen costs more than the budget */
+	bool chosen_told;	 /* what is chosen costs more than the budget; */
+	uint64_t chosen_ns;	 /* when it was chosen firmly: looks since then tell */
 	bool undone;		 /* probes of dropped functions are still to be taken out */
 	bool fast_polling;	 /* far too much is spent, or may be */
 	double dearest_ns;	 /* a call at most */

@@ -226,7 +226,10 @@ int controller__choose(struct controller *s, const uint32_t *functions, size_t c
 		if (s->chosen[f] < choice)
 			s->chosen[f] = choice;
 	}
-	s->chosen_told &= choice != CHOICE_FIRM;
+	if (choice == CHOICE_FIRM) {
+		s->chosen_told = false;
+		s->chosen_ns = now_ns;
+	}
 	if (!err)
 		fit = choice == CHOICE_FIRM ? (int64_t)dropped_cnt
 					    : choose_fitting(s, dropped, dropped_cnt);
