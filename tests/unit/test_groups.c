@@ -118,6 +118,10 @@ void link_holder__hold(struct link_holder *k, bool hold)
 	kernel.held = hold;
 }
 
+void link_holder__settle(struct link_holder *k)
+{
+}
+
 void link_holder__detach(struct link_holder *k)
 {
 	for (int i = 0; i < kernel.links; i++) {

@@ -6,6 +6,7 @@
 
 #include "attach/group.h"
 #include "attach/groups.h"
+#include "attach/links/link_holder.h"
 #include "plan/plan.h"
 #include "target/target.h"
 
@@ -79,6 +80,8 @@ static void take_out(struct groups *g, bool burst)
 void groups__take_out_survey(struct groups *g)
 {
 	take_out(g, false);
+	/* What is put in next would wait for a lock with each probe, and so would this. */
+	link_holder__settle(g->link_holder);
 }
 
 void groups__take_out_burst(struct groups *g)

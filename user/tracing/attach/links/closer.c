@@ -1,84 +1,160 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * One thread begins the closings, one after the other: the next one when the one before has its
+ * probes out. The kernel does not tell when that is, but the closing thread's CPU time does: it
+ * grows with each probe that goes, and stands still once the thread waits for grace periods. It
+ * does so before the first probe as well, where nobody has held the kernel's lock of all forks
+ * (dup_mmap_sem) for a while; so it must have grown.
+ */
 #include "attach/links/closer.h"
 
 #include <errno.h>
 #include <pthread.h>
-#include <stdbool.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "attach/links/trace_event.h"
 #include "util/clock.h"
 
-#define MAX_THREADS  1024
-#define STACK_SIZE   (64 * 1024) /* for one system call */
-#define NS_PER_S     1000000000ull
-#define PROBE_OUT_NS 20000 /* a few times what it takes to have a probe out, with nobody beside */
+#define MAX_THREADS 1024
+#define STACK_SIZE  (64 * 1024) /* for one system call */
+
+/* CPU time of a closing thread. It stands still for so long when the probes are out: a busy machine
+ * may make a thread wait as well, one that has many probes rather than others. */
+#define STILL_NS   100000
+#define STILL_MORE 1000 /* for each probe, */
+#define STILL_MOST 1000000
+#define LEAST_NS   1500 /* for a probe, until more is known: a third of the usual */
+#define TELLING	   16	/* probes: of fewer, the time for all else counts too much */
+
+/* Wall time after which the next one begins in any case. */
+#define OUT_NS	    100000000
+#define OUT_MORE_NS 20000 /* for each probe: a few times what it takes with nobody beside */
+
+struct job {
+	struct job *next;
+	struct closer *closer;
+	int fd;
+	uint32_t probes;
+	const struct trace_events *events; /* NULL: it is no trace event's */
+	uint32_t event;
+};
 
 struct closer {
 	pthread_mutex_t lock;
-	pthread_cond_t done;  /* a thread */
-	pthread_cond_t idle;  /* nobody is closing anything */
-	pthread_cond_t go_on; /* turns may come again */
+	pthread_cond_t done;  /* something is */
+	pthread_cond_t go_on; /* there are jobs, threads, or turns may come again */
 	pthread_attr_t attr;
-	unsigned busy;	  /* threads */
-	unsigned closing; /* those whose turn has come */
-	bool held;	  /* no turn comes */
-	uint64_t free_ns; /* when those that were started so far should have their probes out */
+	struct job *first, **last; /* jobs that have not begun */
+	unsigned busy;		   /* jobs, with those */
+	unsigned threads;	   /* that close something */
+	bool held;		   /* no turn comes */
+	struct job *latest;	   /* that has begun, if its probes may still be in; NULL: none */
+	uint64_t least_ns;	   /* of CPU time that a probe has taken; 0: not known */
 };
 
-struct job {
-	struct closer *closer;
-	int fd;
-	const struct trace_events *events; /* NULL: it is no trace event's */
-	uint32_t event;
-	uint64_t turn_ns; /* it waits no longer than until then */
-};
-
-static void job_do(const struct job *job)
+/* Closes what it is about, and frees the job. */
+static void job_do(struct job *job)
 {
+	uint64_t before_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID), ns;
+	struct closer *c = job->closer;
+
 	close(job->fd);
 	if (job->events)
 		trace_event__remove(job->events, job->event);
-}
-
-/* Waits until the job's turn has come, or nobody is closing anything; and turns may come. */
-static void wait_turn(struct closer *c, const struct job *job)
-{
-	const struct timespec turn = {job->turn_ns / NS_PER_S, job->turn_ns % NS_PER_S};
-
-	while (c->held || (c->closing && now_ns() < job->turn_ns)) {
-		if (c->held)
-			pthread_cond_wait(&c->go_on, &c->lock);
-		else
-			pthread_cond_timedwait(&c->idle, &c->lock, &turn);
-	}
+	ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - before_ns;
+	pthread_mutex_lock(&c->lock);
+	if (job->probes >= TELLING && (!c->least_ns || ns / job->probes < c->least_ns))
+		c->least_ns = ns / job->probes;
+	if (c->latest == job)
+		c->latest = NULL;
+	c->busy--;
+	pthread_cond_broadcast(&c->done);
+	pthread_mutex_unlock(&c->lock);
+	free(job);
 }
 
 static void *run(void *arg)
 {
-	struct job job = *(struct job *)arg;
-	struct closer *c = job.closer;
+	struct job *job = arg;
+	struct closer *c = job->closer;
 
-	free(arg);
+	job_do(job);
 	pthread_mutex_lock(&c->lock);
-	wait_turn(c, &job);
-	c->closing++;
+	c->threads--;
+	pthread_cond_signal(&c->go_on);
 	pthread_mutex_unlock(&c->lock);
-	job_do(&job);
+	return NULL;
+}
+
+static void sleep_unlocked(struct closer *c, uint64_t ns)
+{
+	const struct timespec t = {.tv_nsec = ns};
+
+	pthread_mutex_unlock(&c->lock);
+	nanosleep(&t, NULL);
 	pthread_mutex_lock(&c->lock);
-	if (!--c->closing)
-		pthread_cond_signal(&c->idle); /* one that waits is next */
-	c->busy--;
-	pthread_cond_signal(&c->done);
-	pthread_mutex_unlock(&c->lock);
+}
+
+/* Waits until the closing that has begun last, of so many probes, has them out. `clock`: its
+ * thread's CPU time; the thread ends after the job has. */
+static void wait_out(struct closer *c, clockid_t clock, uint64_t probes)
+{
+	uint64_t least_ns = c->least_ns ? c->least_ns * 2 / 3 : LEAST_NS;
+	uint64_t still_ns = STILL_NS + probes * STILL_MORE, ns = 0, before_ns;
+	uint64_t until_ns = now_ns() + OUT_NS + probes * OUT_MORE_NS;
+
+	if (still_ns > STILL_MOST)
+		still_ns = STILL_MOST;
+	while (c->latest && probes && now_ns() < until_ns) {
+		before_ns = ns;
+		ns = clock_ns(clock);
+		if (ns >= probes * least_ns && ns == before_ns)
+			break;
+		sleep_unlocked(c, still_ns);
+	}
+	c->latest = NULL;
+	pthread_cond_broadcast(&c->done);
+}
+
+/* Begins what is to be closed; here and now, if there can be no thread for it. */
+static void *begin_all(void *arg)
+{
+	struct closer *c = arg;
+	clockid_t clock;
+	pthread_t thread;
+	uint32_t probes;
+	struct job *job;
+
+	pthread_mutex_lock(&c->lock);
+	for (;;) {
+		while (!c->first || c->held || c->threads == MAX_THREADS)
+			pthread_cond_wait(&c->go_on, &c->lock);
+		job = c->latest = c->first;
+		probes = job->probes;
+		c->first = job->next;
+		if (!c->first)
+			c->last = &c->first;
+		if (pthread_create(&thread, &c->attr, run, job)) {
+			pthread_mutex_unlock(&c->lock);
+			job_do(job);
+			pthread_mutex_lock(&c->lock);
+			continue;
+		}
+		c->threads++;
+		/* It cannot end before we let go of the lock. */
+		if (pthread_getcpuclockid(thread, &clock))
+			c->latest = NULL;
+		wait_out(c, clock, probes);
+	}
 	return NULL;
 }
 
 int closer__new(struct closer **out)
 {
 	struct closer *c = calloc(1, sizeof(*c));
-	pthread_condattr_t monotonic;
+	pthread_t thread;
 
 	if (!c)
 		return -ENOMEM;
@@ -89,64 +165,62 @@ int closer__new(struct closer **out)
 	pthread_attr_setdetachstate(&c->attr, PTHREAD_CREATE_DETACHED);
 	pthread_attr_setstacksize(&c->attr, STACK_SIZE);
 	pthread_mutex_init(&c->lock, NULL);
-	pthread_condattr_init(&monotonic);
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
 	pthread_cond_init(&c->done, NULL);
-	pthread_cond_init(&c->idle, &monotonic);
 	pthread_cond_init(&c->go_on, NULL);
-	pthread_condattr_destroy(&monotonic);
+	c->last = &c->first;
+	if (pthread_create(&thread, &c->attr, begin_all, c)) {
+		pthread_attr_destroy(&c->attr);
+		free(c);
+		return -ENOMEM;
+	}
 	*out = c;
 	return 0;
 }
 
-/* Whether a thread does it. */
-static bool start(const struct job *what, uint32_t probes)
+static void close_soon(struct closer *c, const struct job *what)
 {
 	struct job *job = malloc(sizeof(*job));
-	struct closer *c = what->closer;
-	uint64_t now = now_ns();
-	pthread_t thread;
-	bool started;
 
-	if (!job)
-		return false;
+	if (!job) {
+		close(what->fd);
+		if (what->events)
+			trace_event__remove(what->events, what->event);
+		return;
+	}
 	*job = *what;
+	job->closer = c;
 	pthread_mutex_lock(&c->lock);
-	job->turn_ns = c->free_ns > now ? c->free_ns : now;
-	c->free_ns = job->turn_ns + (uint64_t)probes * PROBE_OUT_NS;
-	/* Sooner than this one would be closed here. */
-	while (c->busy >= MAX_THREADS && !c->held)
-		pthread_cond_wait(&c->done, &c->lock);
-	started = c->busy < MAX_THREADS && !pthread_create(&thread, &c->attr, run, job);
-	c->busy += started;
+	*c->last = job;
+	c->last = &job->next;
+	c->busy++;
+	pthread_cond_signal(&c->go_on);
 	pthread_mutex_unlock(&c->lock);
-	if (!started)
-		free(job);
-	return started;
-}
-
-static void close_soon(const struct job *job, uint32_t probes)
-{
-	if (!start(job, probes))
-		job_do(job);
 }
 
 void closer__close(struct closer *c, int fd, uint32_t probes)
 {
-	close_soon(&(struct job){.closer = c, .fd = fd}, probes);
+	close_soon(c, &(struct job){.fd = fd, .probes = probes});
 }
 
 void closer__close_event(struct closer *c, int fd, const struct trace_events *events,
 			 uint32_t number, uint32_t probes)
 {
-	close_soon(&(struct job){.closer = c, .fd = fd, .events = events, .event = number}, probes);
+	close_soon(c, &(struct job){.fd = fd, .events = events, .event = number, .probes = probes});
 }
 
 void closer__hold(struct closer *c, bool hold)
 {
 	pthread_mutex_lock(&c->lock);
 	c->held = hold;
-	pthread_cond_broadcast(&c->go_on);
+	pthread_cond_signal(&c->go_on);
+	pthread_mutex_unlock(&c->lock);
+}
+
+void closer__settle(struct closer *c)
+{
+	pthread_mutex_lock(&c->lock);
+	while ((c->first && !c->held) || c->latest)
+		pthread_cond_wait(&c->done, &c->lock);
 	pthread_mutex_unlock(&c->lock);
 }
 

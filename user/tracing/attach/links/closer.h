@@ -5,7 +5,7 @@
  * return probe pending and arm others without a pause (each puts off the timer that would end the
  * wait, prepare_uretprobe() in kernel/events/uprobes.c, 6.13). So no closing may wait for another's
  * end. But while many probes are taken out beside each other, each waits for a lock with each of
- * them, so one begins when those before it are done or have had the time to take theirs out.
+ * them, at twice the CPU time, so one begins when the one before it has taken its probes out.
  */
 #ifndef PROFTRACE_ATTACH_LINKS_CLOSER_H
 #define PROFTRACE_ATTACH_LINKS_CLOSER_H
@@ -17,14 +17,16 @@ struct closer;
 struct trace_events;
 
 int closer__new(struct closer **out); /* 0 or -ENOMEM */
-/* Takes the descriptor over, of a link with so many probes. Closes it here and now if there can be
- * no thread for it. */
+/* Takes the descriptor over, of a link with so many probes; 0: unknown, and nobody waits for them.
+ */
 void closer__close(struct closer *c, int fd, uint32_t probes);
 /* As closer__close(), of a trace event\'s descriptor; its definition is removed as well. */
 void closer__close_event(struct closer *c, int fd, const struct trace_events *events,
 			 uint32_t number, uint32_t probes);
 /* Whether closings that have not begun are to wait. */
 void closer__hold(struct closer *c, bool hold);
+/* Waits until what has been handed over has its probes out, unless it is held. */
+void closer__settle(struct closer *c);
 /* Waits until all have been closed. Only then may the process end: a task that is killed while it
  * takes probes out leaves some in. */
 void closer__drain(struct closer *c);

@@ -28,7 +28,7 @@ struct link_holder {
 	bool stays; /* when we are gone: see links_close() */
 };
 
-enum request_kind { LINK = 1, CLOSE, HOLD, GO_ON, DETACH, LOAD, KEEP };
+enum request_kind { LINK = 1, CLOSE, HOLD, GO_ON, SETTLE, DETACH, LOAD, KEEP };
 
 /* Requests to the link holder. LINK: offsets and cookies follow, and semaphores if it has some; the
  * program's and the file's descriptors go along. LOAD: those of the maps do; KEEP: a file's. The
@@ -226,6 +226,12 @@ static int hold(const struct links *l, bool held)
 	return 0;
 }
 
+static int settle(const struct links *l)
+{
+	closer__settle(l->closer);
+	return 0;
+}
+
 /* A number that is free, or -ENOMEM. */
 static int links_number(struct links *l)
 {
@@ -317,6 +323,8 @@ static void serve(int socket, struct trace_events *events)
 			answer = link_close(&links, req.link);
 		else if (req.kind == HOLD || req.kind == GO_ON)
 			answer = hold(&links, req.kind == HOLD);
+		else if (req.kind == SETTLE)
+			answer = settle(&links);
 		else if (req.kind == LOAD)
 			answer = load(&req, &fds, &made);
 		else if (req.kind == KEEP && fds.cnt == 1)
@@ -511,6 +519,15 @@ int link_holder__load(struct link_holder *k, const struct late_kind *kind,
 void link_holder__hold(struct link_holder *k, bool hold)
 {
 	const struct request req = {.kind = hold ? HOLD : GO_ON};
+	struct fds none;
+
+	if (ask(k, &req, &no_fds))
+		answer(k, &none);
+}
+
+void link_holder__settle(struct link_holder *k)
+{
+	const struct request req = {.kind = SETTLE};
 	struct fds none;
 
 	if (ask(k, &req, &no_fds))

@@ -48,6 +48,9 @@ int link_holder__close(struct link_holder *k, int link);
  * some in hinder each other. */
 void link_holder__hold(struct link_holder *k, bool hold);
 
+/* Waits until the probes of all links that were closed are out. */
+void link_holder__settle(struct link_holder *k);
+
 /* Closes all links; they are gone when it returns. But those to a process that a debugger is at
  * stay until it has left, and the link holder with them: then a line is logged. */
 void link_holder__detach(struct link_holder *k);
