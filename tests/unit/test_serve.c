@@ -255,13 +255,41 @@ static void test_document(void **state)
 	profile__free(p);
 }
 
+static enum answer judge_scrape(const char *method, const char *path, const char *host,
+				const char *origin, bool any_host)
+{
+	const struct request r = {method, path, host, origin};
+
+	return request__judge_scrape(&r, any_host);
+}
+
+/* Metrics: whoever reaches us, but for scripts, and by this machine's names where only it does. */
+static void test_metrics(void **state)
+{
+	assert_int_equal(judge_scrape("GET", "/metrics", "localhost:9464", NULL, false),
+			 ANSWER_PAGE);
+	assert_int_equal(judge_scrape("HEAD", "/metrics", "127.0.0.1", NULL, false), ANSWER_PAGE);
+	assert_int_equal(judge_scrape("GET", "/metrics", "host.example", NULL, true), ANSWER_PAGE);
+	assert_int_equal(judge_scrape("GET", "/metrics", NULL, NULL, true), ANSWER_PAGE);
+	assert_int_equal(judge_scrape("GET", "/metrics", "host.example", NULL, false),
+			 ANSWER_FORBIDDEN);
+	assert_int_equal(judge_scrape("GET", "/metrics", NULL, NULL, false), ANSWER_FORBIDDEN);
+	assert_int_equal(judge_scrape("GET", "/metrics", "localhost", "http://localhost", true),
+			 ANSWER_FORBIDDEN);
+	assert_int_equal(judge_scrape("GET", "/", "localhost", NULL, true), ANSWER_NOTHING);
+	assert_int_equal(judge_scrape("GET", "/metrics/x", "localhost", NULL, true),
+			 ANSWER_NOTHING);
+	assert_int_equal(judge_scrape("POST", "/metrics", "localhost", NULL, true),
+			 ANSWER_OTHER_METHOD);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_addresses),   cmocka_unit_test(test_tokens),
-		cmocka_unit_test(test_other_sites), cmocka_unit_test(test_names),
-		cmocka_unit_test(test_updates),	    cmocka_unit_test(test_top_rows),
-		cmocka_unit_test(test_document),
+		cmocka_unit_test(test_metrics),	 cmocka_unit_test(test_addresses),
+		cmocka_unit_test(test_tokens),	 cmocka_unit_test(test_other_sites),
+		cmocka_unit_test(test_names),	 cmocka_unit_test(test_updates),
+		cmocka_unit_test(test_top_rows), cmocka_unit_test(test_document),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
