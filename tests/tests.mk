@@ -266,7 +266,7 @@ BENCH_C    := $(CC) -std=gnu11 -O2 -Wall -Wextra
 BENCH_PLAIN := known waits durations rates thousands
 PICTURES    := gcc gcc-nop5 gcc-nops clang clang-nop5
 BENCH_BINS := $(PICTURES:%=$(BENCH)/picture-%) $(BENCH)/regions $(BENCH)/calls $(BENCH)/clock2 $(BENCH)/clock2.bpf.o $(BENCH)/empty.bpf.o \
-	$(PROGRAMS)/threads $(PROGRAMS)/proofs $(PROGRAMS)/nameless $(PROGRAMS)/nameless-static $(PROGRAMS)/requests \
+	$(PROGRAMS)/threads $(PROGRAMS)/proofs $(PROGRAMS)/nameless $(PROGRAMS)/nameless-static $(PROGRAMS)/requests $(PROGRAMS)/many \
 	$(BENCH_PLAIN:%=$(BENCH)/%) $(addprefix $(BENCH)/macro-,gcc g++ clang clang++)
 
 $(BENCH):
