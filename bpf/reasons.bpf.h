@@ -91,8 +91,8 @@ __noinline u32 descriptor_reason(u32 descriptor)
 
 /* Of include/uapi/linux/futex.h: */
 #define FUTEX_OPERATION 0x7f
-#define FUTEX_PLAIN	0 /* FUTEX_WAIT */
-#define FUTEX_OWNED	6 /* FUTEX_LOCK_PI */
+#define FUTEX_PLAIN	0  /* FUTEX_WAIT */
+#define FUTEX_OWNED	6  /* FUTEX_LOCK_PI */
 #define FUTEX_OWNED_TOO 13 /* FUTEX_LOCK_PI2 */
 #define FUTEX_CONTENDED 2  /* the value of a mutex, of most libraries, that somebody waits for */
 

@@ -121,7 +121,8 @@ static __always_inline void single_wait_ends(const struct task_struct *task)
 		__sync_fetch_and_add(&ring->short_cnt, 1);
 		__sync_fetch_and_add(&ring->short_ns, now - since);
 	} else {
-		single_wait_keep(&sleeper->wait, now - since, woken && woken < now ? now - woken : 0);
+		single_wait_keep(&sleeper->wait, now - since,
+				 woken && woken < now ? now - woken : 0);
 	}
 	*(volatile u64 *)&sleeper->wait.since_ns = 0;
 }

@@ -318,8 +318,7 @@ static __always_inline bool may_wake(u32 reason, u32 call)
 		return kind == WIRE_CALL_FUTEX || kind == WIRE_CALL_EXIT ||
 		       kind == WIRE_REASON_LOCK;
 	case WIRE_REASON_PIPE:
-		return kind == WIRE_CALL_FILE || kind == WIRE_CALL_EXIT ||
-		       kind == WIRE_REASON_PIPE;
+		return kind == WIRE_CALL_FILE || kind == WIRE_CALL_EXIT || kind == WIRE_REASON_PIPE;
 	case WIRE_REASON_NETWORK:
 	case WIRE_REASON_POLL:
 	case WIRE_REASON_DEVICE:

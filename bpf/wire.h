@@ -864,24 +864,24 @@ struct wire_single_wait {
 	u64 took_ns;  /* until it went on */
 	u64 ready_ns; /* of that: it had been woken, but did not run yet */
 	u64 object;
-	u16 call;    /* as in struct wire_wait */
-	u16 reason;  /* enum wire_reason */
-	u32 kind;    /* enum wire_object, of `object` */
+	u16 call;   /* as in struct wire_wait */
+	u16 reason; /* enum wire_reason */
+	u32 kind;   /* enum wire_object, of `object` */
 	struct wire_spot at;
 	struct wire_spot waker; /* pid_tgid 0: nobody that is traced */
 };
 
 /* The wait that a thread is in. */
 struct wire_sleeper {
-	u64 woken_ns; /* since it left the CPU; 0: it has not been woken */
+	u64 woken_ns;		      /* since it left the CPU; 0: it has not been woken */
 	struct wire_single_wait wait; /* since_ns 0: none is under way */
 };
 
 /* Of one CPU; a cache line. */
 struct wire_ring_counts {
-	u64 taken;    /* places that were filled, in all */
-	u64 read;     /* of these; user space sets it */
-	u64 lost;     /* waits for want of room, or whose end was not seen */
+	u64 taken;		 /* places that were filled, in all */
+	u64 read;		 /* of these; user space sets it */
+	u64 lost;		 /* waits for want of room, or whose end was not seen */
 	u64 short_cnt, short_ns; /* below WIRE_WAIT_LEAST_NS */
 	u64 pad[3];
 };

@@ -57,13 +57,13 @@
 	X(free_chunks, tables->chunks_cap)
 
 /* Others, each defined beside its user: X(NAME, ENTRIES). */
-#define WIRE_MAPS(X)                                \
-	X(stack_of_tid, tables->callstacks_cap)     \
-	X(goroutines, tables->goroutines_cap)       \
-	X(tgids, tables->followed_cap)              \
-	X(callers_of_hash, tables->callers_cap)     \
-	X(unwind_tables, tables->unwind_tables_cap) \
-	X(unwind_spaces, tables->unwind_spaces_cap) \
+#define WIRE_MAPS(X)                                     \
+	X(stack_of_tid, tables->callstacks_cap)          \
+	X(goroutines, tables->goroutines_cap)            \
+	X(tgids, tables->followed_cap)                   \
+	X(callers_of_hash, tables->callers_cap)          \
+	X(unwind_tables, tables->unwind_tables_cap)      \
+	X(unwind_spaces, tables->unwind_spaces_cap)      \
 	X(waiters, tables->waits_cap ? WIRE_WAITERS : 0) \
 	X(sleepers, tables->ring_cap ? WIRE_WAITERS : 0)
 

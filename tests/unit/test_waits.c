@@ -188,8 +188,8 @@ static void test_mutations(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_order),	 cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_objects),	 cmocka_unit_test(test_recorded),
+		cmocka_unit_test(test_order),	  cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_objects),	  cmocka_unit_test(test_recorded),
 		cmocka_unit_test(test_mutations),
 	};
 

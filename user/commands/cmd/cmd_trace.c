@@ -34,14 +34,13 @@
 #include "run/samples.h"
 #include "run/slo/slo_watch.h"
 #include "run/pause.h"
-#include "run/wait_names.h"
+#include "planner/wait_names.h"
 #include "run/watch.h"
 #include "run/zoom.h"
 #include "security/privilege.h"
 #include "serve/server.h"
 #include "target/launch.h"
 #include "target/target.h"
-#include "timeline/waits.h"
 #include "util/clock.h"
 #include "util/log.h"
 #include "util/signals.h"
@@ -88,13 +87,11 @@ static int start_live(struct run *r)
 	return err;
 }
 
-static const char *name_wait(void *ctx, uint32_t pid, uint32_t kind, uint64_t object)
+static const char *name_variable(void *ctx, uint32_t pid, uint64_t address)
 {
 	struct run *r = ctx;
 
-	return kind == WAIT_OBJECT_LOCK || kind == WAIT_OBJECT_FUTEX
-		       ? wait_names__variable(r->wait_names, pid, object)
-		       : NULL;
+	return wait_names__variable(r->wait_names, pid, address);
 }
 
 /* Single calls and waits go into the recording. */
@@ -106,7 +103,7 @@ static void start_stream(struct run *r)
 	r->wait_names = wait_names__new(r->plan, r->target);
 	if (!r->wait_names)
 		return;
-	collector__name_waits(r->collector, name_wait, r);
+	collector__name_variables(r->collector, name_variable, r);
 	/* Who ends soon is not asked again. */
 	for (size_t i = 0; i < r->target->processes_cnt; i++)
 		wait_names__look(r->wait_names, r->target->processes[i].pid);

@@ -17,7 +17,7 @@
 #include "run/describe.h"
 #include "run/roles.h"
 #include "run/run.h"
-#include "run/wait_names.h"
+#include "planner/wait_names.h"
 #include "target/strangers.h"
 #include "target/target.h"
 #include "util/clock.h"

@@ -305,7 +305,8 @@ struct profile {
 	struct profile_probes probes;
 };
 
-/* Frees the arrays, the timeline, the waits, the sessions and p itself; borrowed strings stay. Accepts NULL.
+/* Frees the arrays, the timeline, the waits, the sessions and p itself; borrowed strings stay.
+ * Accepts NULL.
  */
 void profile__free(struct profile *p);
 

@@ -30,7 +30,7 @@ struct session_path {
 
 /* Waits of sessions that have all this in common. */
 struct session_wait {
-	uint32_t path; /* where they waited, in sessions::paths */
+	uint32_t path;	       /* where they waited, in sessions::paths */
 	uint32_t reason, kind; /* enum wait_reason, enum wait_object: see timeline/waits.h */
 	uint64_t object;
 	const char *object_name; /* borrowed; NULL: it has none */
@@ -39,7 +39,7 @@ struct session_wait {
 	pid_t waker_pid, waker_tid;
 	char waker[16];
 	uint32_t waker_function;
-	bool other_process; /* the waker is of another one */
+	bool other_process;	      /* the waker is of another one */
 	uint64_t worst_ns, worst_cnt; /* of the sessions that took longest */
 	uint64_t usual_ns, usual_cnt; /* of the usual ones */
 };

@@ -219,8 +219,7 @@ static int add_own(struct chain *c, const struct session_call *call, uint64_t fr
 	if (ARRAY_RESERVE(&c->own, c->own_cnt, &c->own_cap))
 		return -ENOMEM;
 	if (c->own_cnt)
-		run = c->own[c->own_cnt - 1].run +
-		      (c->own[c->own_cnt - 1].thread != call->thread);
+		run = c->own[c->own_cnt - 1].run + (c->own[c->own_cnt - 1].thread != call->thread);
 	c->own[c->own_cnt++] = (struct own_stretch){
 		.run = run,
 		.thread = call->thread,

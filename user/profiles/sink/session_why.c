@@ -309,7 +309,8 @@ int session_why__find(const struct profile *p, const struct session_ranks *r,
 	int err = -ENOMEM;
 
 	*out = (struct session_why){0};
-	out->longer_ns = mean(g->worst_total_ns, g->worst_cnt) - mean(g->usual_total_ns, g->usual_cnt);
+	out->longer_ns =
+		mean(g->worst_total_ns, g->worst_cnt) - mean(g->usual_total_ns, g->usual_cnt);
 	if (f.runs && f.shorts && f.worst_calls && f.usual_calls && f.waits)
 		err = r->s->has_waits && out->longer_ns >= 1 ? find_parts(&f) : 0;
 	free(f.runs);

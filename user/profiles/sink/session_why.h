@@ -41,7 +41,7 @@ struct why_part {
 };
 
 struct session_why {
-	double longer_ns; /* of p99 sessions, in the mean */
+	double longer_ns;	/* of p99 sessions, in the mean */
 	struct why_part *parts; /* the one with most more_ns first */
 	size_t cnt, cap;
 };

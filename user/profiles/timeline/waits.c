@@ -13,10 +13,10 @@
 const char *wait_reason__word(uint32_t reason)
 {
 	static const char *const words[WAIT_REASONS] = {
-		[WAIT_OTHER] = "other",	    [WAIT_LOCK] = "lock",   [WAIT_CPU] = "cpu",
-		[WAIT_DISK] = "disk",	    [WAIT_NETWORK] = "network", [WAIT_PIPE] = "pipe",
-		[WAIT_DEVICE] = "device",   [WAIT_TIMER] = "timer", [WAIT_POLL] = "poll",
-		[WAIT_CHILD] = "child",	    [WAIT_STOPPED] = "stopped",
+		[WAIT_OTHER] = "other",	  [WAIT_LOCK] = "lock",	      [WAIT_CPU] = "cpu",
+		[WAIT_DISK] = "disk",	  [WAIT_NETWORK] = "network", [WAIT_PIPE] = "pipe",
+		[WAIT_DEVICE] = "device", [WAIT_TIMER] = "timer",     [WAIT_POLL] = "poll",
+		[WAIT_CHILD] = "child",	  [WAIT_STOPPED] = "stopped",
 	};
 
 	return words[reason < WAIT_REASONS ? reason : WAIT_OTHER];

@@ -34,9 +34,9 @@ const char *wait_reason__word(uint32_t reason);
 /* What an object is. The numbers are in files. */
 enum wait_object {
 	WAIT_OBJECT_NONE,
-	WAIT_OBJECT_LOCK, /* an address */
-	WAIT_OBJECT_FILE, /* a descriptor */
-	WAIT_OBJECT_PEER, /* port << 32 | IPv4 address, both as the network has them */
+	WAIT_OBJECT_LOCK,  /* an address */
+	WAIT_OBJECT_FILE,  /* a descriptor */
+	WAIT_OBJECT_PEER,  /* port << 32 | IPv4 address, both as the network has them */
 	WAIT_OBJECT_FUTEX, /* an address: a condition variable, a semaphore, perhaps a lock */
 	WAIT_OBJECTS,
 };
@@ -56,17 +56,18 @@ struct single_wait {
 	uint64_t begin_ns, end_ns;
 	uint64_t ready_ns; /* as in struct recorded_wait */
 	uint64_t object;
-	const char *object_name; /* borrowed; NULL: none */
-	uint32_t party;		 /* in waits::parties */
-	uint32_t thread;	 /* of the profile, whose call it was in, plus 1; 0: in none */
-	uint32_t waker;		 /* in waits::parties, plus 1; 0: not known */
+	const char *object_name;   /* borrowed; NULL: none */
+	uint32_t party;		   /* in waits::parties */
+	uint32_t thread;	   /* of the profile, whose call it was in, plus 1; 0: in none */
+	uint32_t waker;		   /* in waits::parties, plus 1; 0: not known */
 	uint32_t path, waker_path; /* in waits::paths, from 1 on; 0: outside of all calls */
 	uint16_t call;
 	uint8_t kind, reason;
 };
 
 struct waits {
-	struct single_wait *all; /* by party, then in order of time; those of a party do not overlap */
+	struct single_wait
+		*all; /* by party, then in order of time; those of a party do not overlap */
 	size_t cnt, cap;
 	struct wait_party *parties;
 	size_t parties_cnt, parties_cap;

@@ -316,7 +316,7 @@ void collector__stream(struct collector *c, const struct call_stream *stream, ui
 	c->streams = c->drain.tables;
 }
 
-void collector__name_waits(struct collector *c, wait_namer *name, void *ctx)
+void collector__name_variables(struct collector *c, variable_namer *name, void *ctx)
 {
 	c->ring.name = name;
 	c->ring.ctx = ctx;

@@ -81,8 +81,8 @@ void collector__burst_calls(const struct collector *c, burst_calls_fn *tell, voi
  * tracers that keep them (tracer_options::calls_bytes). */
 void collector__stream(struct collector *c, const struct call_stream *stream, uint64_t start_ns);
 
-/* Who names what single waits wait for. */
-void collector__name_waits(struct collector *c, wait_namer *name, void *ctx);
+/* Who names the locks and the like that single waits wait for. */
+void collector__name_variables(struct collector *c, variable_namer *name, void *ctx);
 
 /* Sends single calls that have ended, and makes room in the tables if they run short; call it a few
  * times a second. Returns 0, or -errno with one line logged. */

@@ -45,8 +45,8 @@ int drain__callstack(struct drain *d, uint32_t number);
  * are open: as ending at `end_ns` (monotonic). Returns 0 or -errno, logged. */
 int drain__last(struct drain *d, uint32_t number, uint64_t end_ns);
 
-/* The number of the call stack `number`, if it still is the one that had `lives`, and of the path of
- * its node, which may be new; both 0: it is not, or there is none. They are sent before anything
+/* The number of the call stack `number`, if it still is the one that had `lives`, and of the path
+ * of its node, which may be new; both 0: it is not, or there is none. They are sent before anything
  * else that is sent of this drain. Returns 0 or -errno, logged. */
 int drain__place(struct drain *d, const struct wire_spot *at, uint32_t *callstack, uint32_t *path);
 /* Sends paths that drain__place() has found new. Returns likewise. */

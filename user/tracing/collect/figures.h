@@ -70,9 +70,9 @@ static inline struct code_place code_place(uint32_t pid, uint64_t frame)
 	return (struct code_place){pid, frame >> 48, frame & ((1ull << 48) - 1), NULL};
 }
 
-/* The name of an object that a thread of the process waits for (enum wire_object); NULL: it has
- * none. Stays as long as the collector. */
-typedef const char *wait_namer(void *ctx, uint32_t pid, uint32_t kind, uint64_t object);
+/* The name of the variable at an address of a process; NULL: there is none that has a name. Stays as
+ * long as the collector. */
+typedef const char *variable_namer(void *ctx, uint32_t pid, uint64_t address);
 
 /* *function = the number of the function at a place, after collector__grow() if it is new. Returns
  * 0 or -errno. */

@@ -42,8 +42,8 @@ static int take(struct ring_reader *r, struct drain *d, const struct wire_single
 	*to = (struct recorded_wait){
 		.begin_ns = w->since_ns + before_ns - d->start_ns,
 		.took_ns = w->took_ns - before_ns,
-		.ready_ns = w->ready_ns < w->took_ns - before_ns ? w->ready_ns
-								 : w->took_ns - before_ns,
+		.ready_ns =
+			w->ready_ns < w->took_ns - before_ns ? w->ready_ns : w->took_ns - before_ns,
 		.object = w->object,
 		.kind = w->kind,
 		.reason = w->reason,
@@ -52,8 +52,8 @@ static int take(struct ring_reader *r, struct drain *d, const struct wire_single
 	err = party_of(d, &w->at, &to->at);
 	if (!err)
 		err = party_of(d, &w->waker, &to->waker);
-	if (!err && r->name && to->kind)
-		to->object_name = r->name(r->ctx, to->at.pid, to->kind, to->object);
+	if (!err && r->name && (to->kind == WAIT_OBJECT_LOCK || to->kind == WAIT_OBJECT_FUTEX))
+		to->object_name = r->name(r->ctx, to->at.pid, to->object);
 	if (err)
 		return err;
 	return ++r->batch_cnt < RING_BATCH ? 0 : flush(r, d);

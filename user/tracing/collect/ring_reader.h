@@ -17,10 +17,10 @@ struct profile_accounting;
 struct ring_reader {
 	struct recorded_wait batch[RING_BATCH];
 	size_t batch_cnt;
-	wait_namer *name; /* NULL: objects have no names */
+	variable_namer *name; /* NULL: objects have no names */
 	void *ctx;
 	uint64_t skipped; /* waits, by ring_reader__skip() */
-	uint64_t torn; /* places that were not filled as they should be */
+	uint64_t torn;	  /* places that were not filled as they should be */
 };
 
 /* Sends what is new, with times from d->start_ns on. Returns 0 or -errno, logged. */

@@ -327,8 +327,8 @@ int decode__waits(const uint8_t *data, size_t len, struct memory *m, struct reco
 
 	*waits = NULL;
 	*cnt = 0;
-	err = table_reader__read(
-		&t, &(struct table_place){&layout_waits, 0, (void **)waits, cnt}, 1);
+	err = table_reader__read(&t, &(struct table_place){&layout_waits, 0, (void **)waits, cnt},
+				 1);
 	if (err)
 		free(*waits);
 	return err;

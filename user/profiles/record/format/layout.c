@@ -207,11 +207,11 @@ static const struct field inlines[] = {
 };
 const struct layout layout_inlines = LAYOUT(TABLE_INLINES, struct profile_inline, inlines);
 
-#define PARTY(first, member)                                                      \
-	PLAIN(first, I32, struct recorded_wait, member.pid),                      \
-		PLAIN(first + 1, I32, struct recorded_wait, member.tid),          \
-		PLAIN(first + 2, COMM, struct recorded_wait, member.comm),        \
-		PLAIN(first + 3, U32, struct recorded_wait, member.callstack),    \
+#define PARTY(first, member)                                                   \
+	PLAIN(first, I32, struct recorded_wait, member.pid),                   \
+		PLAIN(first + 1, I32, struct recorded_wait, member.tid),       \
+		PLAIN(first + 2, COMM, struct recorded_wait, member.comm),     \
+		PLAIN(first + 3, U32, struct recorded_wait, member.callstack), \
 		PLAIN(first + 4, U32, struct recorded_wait, member.path)
 
 static const struct field waits[] = {

@@ -51,8 +51,10 @@ static void write_wait(struct json *j, const struct profile *p, const struct lis
 static void write_part(struct json *j, const struct profile *p, const struct listing *functions,
 		       const struct why_part *part)
 {
-	static const char *const kinds[] = {
-		[WHY_RUN] = "run", [WHY_WAIT] = "wait", [WHY_SHORT] = "short", [WHY_QUEUE] = "queue"};
+	static const char *const kinds[] = {[WHY_RUN] = "run",
+					    [WHY_WAIT] = "wait",
+					    [WHY_SHORT] = "short",
+					    [WHY_QUEUE] = "queue"};
 	char text[WHY_TEXT];
 
 	json_open(j, '{');

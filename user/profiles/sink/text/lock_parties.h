@@ -19,9 +19,9 @@ struct party {
 	pid_t pid;     /* whose lock it is: addresses are each process's own */
 	bool releases;
 	uint64_t ns;
-	uint64_t cnt, longest_ns;    /* waits; 0: not known */
-	uint64_t held_ns;	     /* of all of the lock: see single_locks__add() */
-	char label[LABEL_SIZE];	     /* the lock's name: "0x5581a0", "table_lock" */
+	uint64_t cnt, longest_ns; /* waits; 0: not known */
+	uint64_t held_ns;	  /* of all of the lock: see single_locks__add() */
+	char label[LABEL_SIZE];	  /* the lock's name: "0x5581a0", "table_lock" */
 	char name[PATH_SIZE];
 };
 

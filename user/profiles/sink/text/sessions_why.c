@@ -11,7 +11,7 @@
 #include "util/text.h"
 
 #define WHY_SHOWN   12 /* parts of what p99 sessions take longer, unless all are */
-#define CHAIN_SHOWN 6 /* parts of a critical path, unless all are */
+#define CHAIN_SHOWN 6  /* parts of a critical path, unless all are */
 
 /* Stretches of a critical path that read alike, where the first of them is. */
 struct chain_row {
@@ -103,13 +103,14 @@ static void print_part(struct printer *pr, const struct why_part *part)
 
 /* All parts add up to what is in the heading. */
 static void print_table(struct printer *pr, const struct session_group *g,
-			    const struct session_why *why)
+			const struct session_why *why)
 {
 	size_t shown = why->cnt < WHY_SHOWN || pr->opts->verbose ? why->cnt : WHY_SHOWN;
 	double rest_ns = why->longer_ns;
 	char worst[32], usual[32];
 
-	fprintf(pr->out, "%sof which%s, in the mean of p99 sessions (%s) and of the faster half "
+	fprintf(pr->out,
+		"%sof which%s, in the mean of p99 sessions (%s) and of the faster half "
 		"(%s)\n%s%8s  %7s  %7s  WHAT%s\n",
 		printer__style(pr, STYLE_BOLD), printer__style(pr, STYLE_PLAIN),
 		text_count(g->worst_cnt, worst, sizeof(worst)),
@@ -138,8 +139,7 @@ int sessions_why__print(struct printer *pr, const struct session_ranks *r,
 	if (!err && why.cnt) {
 		session_why__sentence(pr->profile, &why, sentence);
 		fprintf(pr->out, "%s%s%s\n\n", printer__style(pr, STYLE_BOLD),
-			text_escape(sentence, line, sizeof(line)),
-			printer__style(pr, STYLE_PLAIN));
+			text_escape(sentence, line, sizeof(line)), printer__style(pr, STYLE_PLAIN));
 		print_table(pr, g, &why);
 	}
 	session_why__fini(&why);

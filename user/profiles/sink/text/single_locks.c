@@ -74,8 +74,7 @@ static void name_party(const struct profile *p, uint32_t party, uint32_t path, c
 	if (!cnt)
 		snprintf(name + len, PATH_SIZE - len, " outside of traced calls");
 	for (uint32_t i = cnt; i-- > 0 && len < PATH_SIZE;)
-		len += snprintf(name + len, PATH_SIZE - len, "%s%.64s",
-				i + 1 < cnt ? " › " : " ",
+		len += snprintf(name + len, PATH_SIZE - len, "%s%.64s", i + 1 < cnt ? " › " : " ",
 				functions[i] < p->functions_cnt
 					? function__name(&p->functions[functions[i]])
 					: "?");
@@ -117,8 +116,7 @@ static int add_party(struct parties *t, const struct run *r, size_t first, size_
 	if (ARRAY_RESERVE(&t->all, t->cnt, &t->cap))
 		return -ENOMEM;
 	party = &t->all[t->cnt++];
-	*party = (struct party){
-		.lock = r->number, .pid = pid_of(waits, one), .releases = releases};
+	*party = (struct party){.lock = r->number, .pid = pid_of(waits, one), .releases = releases};
 	for (size_t i = first; i < end; i++) {
 		const struct single_wait *w = &waits->all[r->waits[i]];
 

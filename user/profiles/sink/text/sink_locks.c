@@ -230,15 +230,16 @@ static int print_locks(struct printer *pr, struct parties *t)
 	for (size_t i = 0; i < cnt; i++)
 		whole += locks[i].ns;
 	if (cnt)
-		fprintf(pr->out, "%s%11s  %6s%s  LOCK%s\n", printer__style(pr, STYLE_DIM),
-			"WAITED", "SHARE",
-			pr->profile->waits ? "    WAITS   LONGEST      HELD" : "",
+		fprintf(pr->out, "%s%11s  %6s%s  LOCK%s\n", printer__style(pr, STYLE_DIM), "WAITED",
+			"SHARE", pr->profile->waits ? "    WAITS   LONGEST      HELD" : "",
 			printer__style(pr, STYLE_PLAIN));
 	for (size_t i = 0; i < cnt && !err; i++)
 		err = print_lock(pr, t, &locks[i], whole);
-	fputs(cnt			      ? "\n"
-	      : pr->profile->sample_period_ns || pr->profile->waits ? "no thread has waited for a lock\n\n"
-					      : "locks come with samples: --sample-rate 97; or with single calls: --calls\n\n",
+	fputs(cnt ? "\n"
+	      : pr->profile->sample_period_ns || pr->profile->waits
+		      ? "no thread has waited for a lock\n\n"
+		      : "locks come with samples: --sample-rate 97; or with single calls: "
+			"--calls\n\n",
 	      pr->out);
 	free(locks);
 	return err;

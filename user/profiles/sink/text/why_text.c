@@ -52,8 +52,8 @@ static const char *const waiting[WAIT_REASONS] = {
 static const char *function_at(const struct profile *p, uint32_t function, char buf[NAME_LEN])
 {
 	static const char operator[] = "operator";
-	const char *name = function < p->functions_cnt ? function__name(&p->functions[function])
-						       : "";
+	const char *name =
+		function < p->functions_cnt ? function__name(&p->functions[function]) : "";
 	size_t len = strcspn(name, "(");
 
 	/* Of operator() and (anonymous namespace)::f the first one is no parameter. */

@@ -164,7 +164,8 @@ static void begin_event(struct writer *w, unsigned int type)
 	proto_u64(&w->part, EVENT_TRACK, w->track);
 }
 
-/* Writes one end of a wait's slice, of its part that is ready to run, or where a thread is woken. */
+/* Writes one end of a wait's slice, of its part that is ready to run, or where a thread is woken.
+ */
 static int write_slice(const struct wait_slice *s, void *ctx)
 {
 	struct writer *w = ctx;

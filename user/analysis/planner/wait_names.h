@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Names of what threads wait for: of a lock, or whatever else a futex is of, the variable that it is
- * in, as "table_lock" or "log_file+0x40".
+ * Names of what threads wait for: of a lock, or whatever else a futex is of, the variable that it
+ * is in, as "table_lock" or "log_file+0x40".
  */
-#ifndef PROFTRACE_RUN_WAIT_NAMES_H
-#define PROFTRACE_RUN_WAIT_NAMES_H
+#ifndef PROFTRACE_PLANNER_WAIT_NAMES_H
+#define PROFTRACE_PLANNER_WAIT_NAMES_H
 
 #include <stdint.h>
 #include <sys/types.h>

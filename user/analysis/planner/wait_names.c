@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "run/wait_names.h"
+#include "planner/wait_names.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -18,11 +18,12 @@
 #include "util/array.h"
 #include "util/clock.h"
 
-#define LOOK_NS	    1000000000ull /* between two looks at the mappings of a process */
-#define PROCESSES   256		  /* whose mappings are known */
-#define ADDRESSES   16384	  /* that have been asked for */
-#define SMALL_BYTES 64 /* a variable that is hardly more than a lock or a condition is called by
-			  its name alone */
+#define LOOK_NS	  1000000000ull /* between two looks at the mappings of a process */
+#define PROCESSES 256		/* whose mappings are known */
+#define ADDRESSES 16384		/* that have been asked for */
+#define SMALL_BYTES                                                                  \
+	64 /* a variable that is hardly more than a lock or a condition is called by \
+	      its name alone */
 
 /* Memory of a process that holds variables of a file. */
 struct data_range {
@@ -162,8 +163,8 @@ static bool find_symbol(struct wait_names *n, uint32_t object, uint64_t vaddr,
 		return img;
 	if (!named)
 		return false;
-	if (!named->debug_looked && debug_file__find(img, n->target->objects[object].root,
-						     &named->debug))
+	if (!named->debug_looked &&
+	    debug_file__find(img, n->target->objects[object].root, &named->debug))
 		named->debug = NULL;
 	named->debug_looked = true;
 	return named->debug && symbol_lookup_data(named->debug, vaddr, symbol);
@@ -199,8 +200,7 @@ static int look_at(const struct mapping *m, void *ctx)
 		l->end = m->end;
 		if (ARRAY_RESERVE(&p->ranges, p->cnt, &p->cap))
 			return 1;
-		p->ranges[p->cnt++] =
-			(struct data_range){m->start, m->end, l->bias, l->object};
+		p->ranges[p->cnt++] = (struct data_range){m->start, m->end, l->bias, l->object};
 	}
 	return 0;
 }
