@@ -476,7 +476,7 @@ static void connect_tcp(void)
 
 static void open_all(void)
 {
-	char path[] = "/var/tmp/causes.XXXXXX";
+	char path[] = "/tmp/causes.XXXXXX";
 	struct epoll_event wanted = {.events = EPOLLIN};
 
 	fail_if(pipe(pipe_fds) || pipe(other_fds) || socketpair(AF_UNIX, SOCK_STREAM, 0, unix_fds));
