@@ -48,7 +48,7 @@ class Reader:
     def perfetto_events(self, packets):
         """[(thread, [(begins, nanoseconds, name, nanoseconds off the CPU)])]; a thread may have
         several tracks."""
-        tracks, names, seen = {}, {}, {}
+        tracks, names, seen, nested = {}, {}, {}, {}
         for packet in packets:
             self.assertEqual(packet["trusted_packet_sequence_id"], [1])
             for interned in packet.get("interned_data", []):
@@ -64,6 +64,14 @@ class Reader:
                 if event["type"] == ["TYPE_INSTANT"]:
                     continue
                 begins = event["type"] == ["TYPE_SLICE_BEGIN"]
+                # Waits lie between calls; they have names that are written out.
+                inside = nested.setdefault(event["track_uuid"][0], [])
+                if begins:
+                    inside.append("name" in event)
+                    if inside[-1]:
+                        continue
+                elif inside.pop():
+                    continue
                 off, = [note for note in event.get("debug_annotations", ())
                         if "name_iid" in note] or [{"uint_value": [0]}]
                 seen.setdefault(event["track_uuid"][0], []).append(

@@ -221,7 +221,7 @@ class Sessions(harness.TestCase):
                 self.assertRegex(text, r"(?m)^ +200 +0 .* handle$")
                 self.assertIn("the slowest of handle", text)
                 # One in ten sleeps there, which is why it is slow.
-                self.assertRegex(text, r"(?m)^slow sessions take .* longer: .* waiting in look_up")
+                self.assertRegex(text, r"(?m)^p99 sessions take .* longer: .*sleeping in `look_up`")
                 self.assertIn("what makes sessions slow", text)
                 self.assertRegex(text, r"(?m)\+.*%  handle > look_up$")
 
