@@ -534,6 +534,7 @@ class Page(test_page.Reader, harness.TestCase):
         self.check_groups(document)
         rows = self.check_reasons(document)
         self.assertIn("handle \u203a look_up", [row[5] for row in rows])
+        self.assertIn(document["sessions"][0]["why"]["sentence"], self.text("#view-sessions"))
         self.check_slowest(document)
         times = self.times_of(document, "look_up")
         self.press_path("reasons", "handle \u203a look_up")

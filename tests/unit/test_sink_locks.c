@@ -68,7 +68,9 @@ static void test_none(void **state)
 	struct profile *p = fixture_small();
 	char *text = fixture_write(&sink_locks, p, &plain);
 
-	assert_non_null(strstr(text, "locks come with samples: --sample-rate 97; or with single calls: --calls\n"));
+	assert_non_null(strstr(
+		text,
+		"locks come with samples: --sample-rate 97; or with single calls: --calls\n"));
 	free(text);
 	profile__free(p);
 }

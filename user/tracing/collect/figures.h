@@ -70,8 +70,8 @@ static inline struct code_place code_place(uint32_t pid, uint64_t frame)
 	return (struct code_place){pid, frame >> 48, frame & ((1ull << 48) - 1), NULL};
 }
 
-/* The name of the variable at an address of a process; NULL: there is none that has a name. Stays as
- * long as the collector. */
+/* The name of the variable at an address of a process; NULL: there is none that has a name. Stays
+ * as long as the collector. */
 typedef const char *variable_namer(void *ctx, uint32_t pid, uint64_t address);
 
 /* *function = the number of the function at a place, after collector__grow() if it is new. Returns

@@ -12,6 +12,8 @@
 #include "sink/names.h"
 #include "sink/page/page.h"
 #include "sink/session_ranks.h"
+#include "sink/session_why.h"
+#include "sink/text/why_text.h"
 #include "util/json.h"
 #include "util/search.h"
 
@@ -119,6 +121,38 @@ static int write_reasons(struct sessions_page *w, const struct session_group *g)
 	return 0;
 }
 
+#define PARTS_MAX 20 /* of what p99 sessions take longer */
+
+/* Why p99 sessions take longer, where waits were recorded: a sentence, and its parts. */
+static int write_why(struct sessions_page *w, const struct session_group *g)
+{
+	char sentence[WHY_SENTENCE], text[WHY_TEXT];
+	struct session_why why;
+	int err = session_why__find(w->p, &w->ranks, g, &why);
+
+	if (!err && why.cnt) {
+		json_member_open(w->j, "why", '{');
+		json_member_string(w->j, "sentence", session_why__sentence(w->p, &why, sentence));
+		json_member_u64(w->j, "worst", g->worst_cnt);
+		json_member_u64(w->j, "more", (uint64_t)why.longer_ns);
+		json_member_open(w->j, "parts", '[');
+		for (size_t i = 0; i < why.cnt && i < PARTS_MAX; i++) {
+			const struct why_part *part = &why.parts[i];
+
+			json_open(w->j, '{');
+			json_member_i64(w->j, "more", (int64_t)part->more_ns);
+			json_member_u64(w->j, "worst", (uint64_t)part->worst_ns);
+			json_member_u64(w->j, "usual", (uint64_t)part->usual_ns);
+			json_member_string(w->j, "text", why_part__text(w->p, part, text));
+			json_close(w->j, '}');
+		}
+		json_close(w->j, ']');
+		json_close(w->j, '}');
+	}
+	session_why__fini(&why);
+	return err;
+}
+
 /* What the document shows no call of has no number in it, but a name. */
 static void write_function(const struct sessions_page *w, uint32_t function)
 {
@@ -148,6 +182,8 @@ static int write_group(struct sessions_page *w, const struct session_group *g)
 	err = write_slowest(w, g);
 	if (!err)
 		err = write_reasons(w, g);
+	if (!err)
+		err = write_why(w, g);
 	json_close(j, '}');
 	return err;
 }

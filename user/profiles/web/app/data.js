@@ -200,7 +200,10 @@ function decodeSessions(doc, functions) {
 
 	return doc.groups.map((g) => ({ ...g, name: name(g.function), perSecond: g.per_second ?? 0,
 		slowest: g.slowest.map((s) => ({ ...s, number: ++number, dearest: costs(s.dearest) })),
-		reasons: costs(g.reasons), reasonCount: g.reasons_cnt }));
+		reasons: costs(g.reasons), reasonCount: g.reasons_cnt,
+		why: g.why ? { ...g.why, sentence: visible(g.why.sentence),
+			parts: g.why.parts.map((part) => ({ ...part, text: visible(part.text) })) }
+			: null }));
 }
 
 export function decode(doc) {

@@ -140,6 +140,8 @@ export class Sessions {
 	#section(g) {
 		const section = element("div", "");
 
+		if (g.why)
+			this.#why(section, g);
 		if (g.reasons.length)
 			this.#reasons(section, g);
 		if (g.slowest.length)
@@ -153,6 +155,27 @@ export class Sessions {
 		name.title = g.name;
 		title.append(name, behind);
 		section.append(title, element("p", note, "dim"));
+	}
+
+	// What the slowest take longer for, in a sentence and in times that add up.
+	#why(section, g) {
+		const table = this.#table("why", [["More", "How much longer p99 sessions take for it"],
+			["p99", "In the mean of p99 sessions"], ["Usual", "In the mean of usual ones", "wide"],
+			["Share", "Of what p99 sessions take longer"], ["What"]]);
+		const body = table.createTBody();
+
+		this.#title(section, "Why p99 sessions of ", g, " take longer", g.why.sentence);
+		for (const part of g.why.parts) {
+			const row = body.insertRow();
+
+			this.#figure(row, change(part.more), `${count(part.more)} ns`);
+			this.#time(row, part.worst);
+			this.#time(row, part.usual, "wide");
+			this.#figure(row, percent(Math.max(0, part.more), g.why.more), "", "share").style
+				.setProperty("--share", String(Math.max(0, Math.min(1, part.more / g.why.more))));
+			this.#figure(row, part.text, "", "path");
+		}
+		section.append(table);
 	}
 
 	#reasons(section, g) {
