@@ -311,6 +311,51 @@ static void branch_distances(void **state)
 	assert_int_equal(DECODE(0xe3, 0x80).rel, -0x80);
 }
 
+/* Of one decoder, which remembers all of a branch but its distance; and a distance of 0 is told
+ * apart, as kernels may take such a jump for a nop. */
+static void branches_of_a_kind(void **state)
+{
+	static const uint8_t branches[][6] = {
+		{0x0f, 0x8c, 1, 0, 0, 0}, {0x0f, 0x8c, 0xfe, 0xff, 0xff, 0xff},
+		{0x0f, 0x8d, 2, 0, 0, 0}, {0xe9, 3, 0, 0, 0},
+		{0xe9, 0, 0, 0, 0},	  {0xe9, 4, 0, 0, 0},
+		{0xe8, 0, 0, 0, 0x80},	  {0xe8, 0, 0, 0, 0},
+		{0xe8, 5, 0, 0, 0},
+	};
+	struct insn_decoder *one, *own;
+
+	assert_int_equal(insn_decoder__new(&arch_x86_64, CALL_NOPS_5, &one), 0);
+	for (int round = 0; round < 2; round++) {
+		for (size_t i = 0; i < sizeof(branches) / sizeof(*branches); i++) {
+			size_t len = branches[i][0] == 0x0f ? 6 : 5;
+			struct insn a, b;
+
+			assert_int_equal(insn_decoder__new(&arch_x86_64, CALL_NOPS_5, &own), 0);
+			if (round) {
+				insn_decoder__spare_calls(one);
+				insn_decoder__spare_calls(own);
+				insn_decoder__spare_nop5(one);
+				insn_decoder__spare_nop5(own);
+			}
+			assert_true(insn_decode(one, branches[i], len, &a));
+			assert_true(insn_decode(own, branches[i], len, &b));
+			assert_int_equal(a.length, len);
+			assert_int_equal(a.rel, b.rel);
+			assert_int_equal(a.flow, b.flow);
+			assert_int_equal(a.cond, b.cond);
+			assert_int_equal(a.site, b.site);
+			assert_int_equal(a.probeable, b.probeable);
+			if (a.flow == FLOW_CALL)
+				assert_int_equal(a.probeable, !round);
+			assert_int_equal(a.may_become_call, b.may_become_call);
+			/* cut short it is none */
+			assert_false(insn_decode(one, branches[i], len - 1, &b));
+			insn_decoder__free(own);
+		}
+	}
+	insn_decoder__free(one);
+}
+
 static void conditions(void **state)
 {
 	struct insn in = DECODE(0x7c, 0x00); /* jl */
@@ -506,6 +551,7 @@ int main(void)
 		cmocka_unit_test(stack_loaded_from_a_symbol),
 		cmocka_unit_test(stack_loaded_conditionally),
 		cmocka_unit_test(branch_distances),
+		cmocka_unit_test(branches_of_a_kind),
 		cmocka_unit_test(conditions),
 		cmocka_unit_test(facts),
 		cmocka_unit_test(what_may_become_a_call),

@@ -33,30 +33,32 @@ enum insn_stack {
 
 #define INSN_NO_REG 0xff
 
+/* Decoders remember many, which are copied: the longest members come first, so that it is no longer
+ * than a cache line. */
 struct insn {
+	int64_t rel;	    /* direct branches: distance from the instruction's end */
+	int64_t constant;   /* compares: with that */
+	int32_t down;	    /* STACK_MOVES: bytes the stack pointer moves down */
+	int32_t table_disp; /* table_load, FLOW_JMP_TABLE: see table_scale */
+	int32_t slot;	    /* by_slot: see there */
 	uint8_t length;
 	uint8_t flow;	     /* enum insn_flow */
 	uint8_t stack;	     /* enum insn_stack */
 	uint8_t site;	     /* enum site_class, if probeable and not across two pages */
 	uint8_t site_across; /* the same across two pages: no call can be patched in there */
 	uint8_t cond;	     /* JCC: low four bits of the opcode */
-	int32_t down;	     /* STACK_MOVES: bytes the stack pointer moves down */
-	int64_t rel;	     /* direct branches: distance from the instruction's end */
-	bool probeable;	     /* the kernel accepts a probe here */
-	bool is_jcc_opcode;  /* JCC: a true jcc, not loop or jrcxz */
 	/* table_load, FLOW_JMP_TABLE: entries of table_scale bytes at [table_base] + table_disp */
 	uint8_t table_scale, table_base; /* register number, INSN_NO_REG: none */
-	int32_t table_disp;
-	bool by_slot; /* calls or jumps through the pointer `slot` bytes behind its end */
-	int32_t slot;
-	bool near;     /* has an operand in memory, so many bytes behind its end */
-	bool compares; /* with the constant `constant` */
-	int64_t constant;
-	bool lea_rip; /* loads the address `rel` behind its end into lea_reg */
 	uint8_t lea_reg;
-	bool lea_scaled; /* loads a register times 4 into lea_reg */
-	bool sum_load;	 /* reads 4 bytes at the sum of sum_regs: unoptimised code's table load */
 	uint8_t sum_regs[2];
+	bool probeable;	    /* the kernel accepts a probe here */
+	bool is_jcc_opcode; /* JCC: a true jcc, not loop or jrcxz */
+	bool by_slot;	    /* calls or jumps through the pointer `slot` bytes behind its end */
+	bool near;	    /* has an operand in memory, so many bytes behind its end */
+	bool compares;	    /* with a constant */
+	bool lea_rip;	    /* loads the address `rel` behind its end into lea_reg */
+	bool lea_scaled;    /* loads a register times 4 into lea_reg */
+	bool sum_load;	 /* reads 4 bytes at the sum of sum_regs: unoptimised code's table load */
 	bool table_load; /* reads from an array of offsets or addresses, as before a table jump */
 	bool system_call;
 	bool far_return;  /* takes more than an address from the stack */
@@ -76,6 +78,8 @@ struct insn {
 			   between */
 	bool dear;	/* may take more than a few dozen cycles, or is not known to take less */
 };
+
+_Static_assert(sizeof(struct insn) <= 64, "a cache line");
 
 #define INSN_NOP10_SIZE 10
 

@@ -36,6 +36,44 @@ struct eh_page {
 	uint8_t bytes[PAGE_SIZE];
 };
 
+/* The first range that ends behind `vaddr`, or the number of ranges. */
+static size_t first_behind(const struct eh_evidence *ev, uint64_t vaddr)
+{
+	size_t block, from;
+
+	if (!ev->cnt || vaddr < ev->ranges[0].start)
+		return 0;
+	block = (vaddr - ev->ranges[0].start) >> ev->block_bits;
+	if (block >= ev->blocks_cnt)
+		return ev->cnt;
+	from = ev->blocks[block];
+	return from +
+	       LOWER_BOUND(ev->blocks[block + 1] - from, i, ev->ranges[from + i].end <= vaddr);
+}
+
+/* A large file's calls lead anywhere, and each step of a search is a line that no cache has: there
+ * are about as many blocks as ranges, so few steps are left. Returns 0 or -ENOMEM. */
+static int find_blocks(struct eh_evidence *ev)
+{
+	uint64_t first = ev->cnt ? ev->ranges[0].start : 0;
+	uint64_t size = ev->cnt ? ev->ranges[ev->cnt - 1].end - first : 0;
+	size_t range = 0;
+
+	while (size >> ev->block_bits > ev->cnt)
+		ev->block_bits++;
+	ev->blocks_cnt = ev->cnt ? (size >> ev->block_bits) + 1 : 0;
+	ev->blocks = calloc(ev->blocks_cnt + 1, sizeof(*ev->blocks));
+	if (!ev->blocks)
+		return -ENOMEM;
+	for (size_t i = 0; i <= ev->blocks_cnt; i++) {
+		/* Relative to the first, as the last block may end behind all addresses. */
+		while (range < ev->cnt && (ev->ranges[range].end - first) >> ev->block_bits < i)
+			range++;
+		ev->blocks[i] = range;
+	}
+	return 0;
+}
+
 uint32_t eh_evidence__at(const struct eh_evidence *ev, uint64_t vaddr)
 {
 	size_t lo;
@@ -44,7 +82,7 @@ uint32_t eh_evidence__at(const struct eh_evidence *ev, uint64_t vaddr)
 	if (ev->current < ev->cnt && vaddr >= ev->ranges[ev->current].start &&
 	    vaddr < ev->ranges[ev->current].end)
 		return ev->current;
-	lo = LOWER_BOUND(ev->cnt, i, ev->ranges[i].end <= vaddr);
+	lo = first_behind(ev, vaddr);
 	return lo < ev->cnt && ev->ranges[lo].start <= vaddr ? lo : EH_NOBODY;
 }
 
@@ -130,7 +168,7 @@ static void read_table(struct eh_evidence *ev, uint64_t vaddr)
 /* Whether `vaddr`, in no range, lies directly beside the current one. */
 static bool is_beside(const struct eh_evidence *ev, uint64_t vaddr)
 {
-	size_t behind = LOWER_BOUND(ev->cnt, i, ev->ranges[i].end <= vaddr);
+	size_t behind = first_behind(ev, vaddr);
 
 	return behind == ev->current || behind == ev->current + 1;
 }
@@ -291,7 +329,7 @@ int eh_evidence__gather(struct eh_evidence *ev, const struct elf_image *img,
 	*ev = (struct eh_evidence){.img = img, .ranges = ranges, .cnt = cnt};
 	ev->starts = calloc(cnt + 1, sizeof(*ev->starts));
 	ev->pages = calloc(PAGES, sizeof(*ev->pages));
-	if (!ev->starts || !ev->pages)
+	if (!ev->starts || !ev->pages || find_blocks(ev))
 		return -ENOMEM;
 	for (size_t i = 0; i < PAGES; i++)
 		ev->pages[i].start = 1;
@@ -314,4 +352,5 @@ void eh_evidence__clear(struct eh_evidence *ev)
 	free(ev->starts);
 	free(ev->outside);
 	free(ev->pages);
+	free(ev->blocks);
 }

@@ -36,6 +36,11 @@ struct eh_evidence {
 	 * the ranges beside them call are left out: parts of hand-written functions. */
 	uint64_t *outside;
 	size_t outside_cnt, outside_cap;
+	/* For eh_evidence__at(): how many ranges end before block i of addresses begins, from the
+	 * first range on, each 1 << block_bits bytes; blocks_cnt of them and one more. */
+	uint32_t *blocks;
+	size_t blocks_cnt;
+	unsigned int block_bits;
 	/* while it is gathered */
 	uint32_t current;
 	struct eh_page *pages; /* of data that was read last, by the low bits of their numbers */

@@ -13,11 +13,14 @@
 #include "arch/x86_64/x86_64.h"
 #include "util/prefix_memo.h"
 
+#define BRANCH_KINDS 18
+
 struct decoder {
 	struct insn_decoder insn;
 	ZydisDecoder zydis;
 	struct prefix_memo memo;
 	struct insn known[PREFIX_MEMO_ENTRIES]; /* by slot of the memo */
+	struct insn branches[BRANCH_KINDS];	/* by kind; length 0: none was met yet */
 };
 
 struct insn_decoder *x86_64_decoder__new(void)
@@ -36,6 +39,7 @@ void x86_64_decoder__forget(struct insn_decoder *insn)
 	struct decoder *d = (struct decoder *)insn;
 
 	memset(&d->memo, 0, sizeof(d->memo));
+	memset(d->branches, 0, sizeof(d->branches));
 }
 
 void x86_64_decoder__free(struct insn_decoder *d)
@@ -436,12 +440,46 @@ static bool recurs(const struct insn *in)
 	       (in->length <= 2 || in->flow == FLOW_NEXT || !in->rel);
 }
 
+/* Which of the branches it is that have a distance of 4 bytes, and no prefix: of call, jmp and 16
+ * kinds of jcc the number; -1: it is none. All is the same of those of a kind, but the distance.
+ * *opcode: bytes of that. */
+static int branch_kind(const uint8_t *bytes, size_t len, unsigned int *opcode)
+{
+	*opcode = 1;
+	if (len >= 5 && (bytes[0] == 0xe8 || bytes[0] == 0xe9))
+		return bytes[0] & 1;
+	*opcode = 2;
+	return len >= 6 && bytes[0] == 0x0f && bytes[1] >> 4 == 8 ? 2 + (bytes[1] & 15) : -1;
+}
+
+/* Decodes such a branch. Some with the distance 0 are something special. */
+static bool branch_decode(struct decoder *d, const uint8_t *bytes, size_t len, struct insn *out)
+{
+	unsigned int opcode;
+	int kind = branch_kind(bytes, len, &opcode);
+	int32_t distance;
+
+	if (kind < 0)
+		return false;
+	memcpy(&distance, bytes + opcode, sizeof(distance));
+	if (!distance)
+		return false;
+	if (!d->branches[kind].length && !decode(d, bytes, len, &d->branches[kind]))
+		return false;
+	*out = d->branches[kind];
+	out->rel = distance;
+	return true;
+}
+
 bool x86_64_decoder__decode(struct insn_decoder *insn, const uint8_t *bytes, size_t len,
 			    struct insn *out)
 {
 	struct decoder *d = (struct decoder *)insn;
-	int slot = prefix_memo__find(&d->memo, bytes, len);
+	int slot;
 
+	if (branch_decode(d, bytes, len, out))
+		return true;
+	slot = prefix_memo__find(&d->memo, bytes, len);
 	if (slot >= 0) {
 		*out = d->known[slot];
 		return true;
