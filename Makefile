@@ -89,11 +89,14 @@ $(filter $(BUILD)/user/tracing/attach/% $(BUILD)/user/tracing/tables/% \
 $(BUILD)/%.skel.h: $(BUILD)/bpf/%.bpf.o
 	$(call say,SKEL,$@)$(BPFTOOL) gen skeleton $< name $*_bpf > $@
 
-# Their variables must lie alike: user space has one type for both. A variable that is given a value
-# where it is defined lies where it is defined, others where they are used first.
+# Their variables must lie alike, and their maps be the same: user space has one type for both. A
+# variable that is given a value where it is defined lies where it is defined, others where they are
+# used first. A structure that is initialised with constants may become a map of constants,
+# `.rodata.cst16`, of one of them alone.
 $(BUILD)/user/tracing/attach/links/skeleton.o: $(BUILD)/variables-agree
 $(BUILD)/variables-agree: $(SKEL)
-	$(Q)for skel in $^; do sed -n '/__\(bss\|data\|data_written\|rodata\) {/,/} \*/p' $$skel | sed 's/ [a-z]*_bpf__/ /' > $$skel.variables; done
+	$(Q)for skel in $^; do { sed -n '/__\(bss\|data\|data_written\|rodata\) {/,/} \*/p' $$skel | sed 's/ [a-z]*_bpf__/ /'; \
+		sed -n '/struct bpf_map \*/p' $$skel | sort; } > $$skel.variables; done
 	$(Q)cmp $(SKEL:%=%.variables) && touch $@
 
 $(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c bpf/proftrace.bpf.c $(wildcard bpf/*.h vmlinux/*.h) scripts/bpf-stack scripts/bpf-writes

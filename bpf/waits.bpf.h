@@ -231,7 +231,7 @@ static __always_inline void wait_begins(const struct task_struct *task, bool pre
 {
 	const struct pt_regs *regs = (void *)bpf_task_pt_regs((struct task_struct *)task);
 	struct wire_waiter *waiter = waiter_of(task);
-	struct wait_cause cause = {.call = WIRE_WAIT_PREEMPTED};
+	struct wait_cause cause = {};
 	struct wire_wait *w;
 	u64 now = bpf_ktime_get_ns();
 	u32 state;
@@ -247,8 +247,7 @@ static __always_inline void wait_begins(const struct task_struct *task, bool pre
 		waiter->woken_ns = now;
 	if ((state & TASK_DEAD_STATE) || !FAR_FIELD(task, mm) || is_at_breakpoint(regs))
 		return;
-	if (!preempted && state)
-		cause.call = sample_call(regs);
+	cause.call = !preempted && state ? sample_call(regs) : WIRE_WAIT_PREEMPTED;
 	cause.reason = wait_reason(task, state, cause.call, regs, &cause.lock);
 	__sync_fetch_and_add(&wait_counts_here()->taken, 1);
 	waiter->wait = wait_place(&cause);
@@ -335,7 +334,7 @@ static __always_inline bool may_wake(u32 reason, u32 call)
 static __always_inline u32 waker_place(const struct wire_wait *w)
 {
 	const struct task_struct *task = current_task();
-	struct wait_cause cause = {.reason = WIRE_REASON_WAKER};
+	struct wait_cause cause = {};
 	const struct pt_regs *regs;
 	struct wire_wait *at;
 	u32 place;
@@ -343,6 +342,7 @@ static __always_inline u32 waker_place(const struct wire_wait *w)
 	if ((task->flags & KERNEL_THREAD) || !is_target(task->tgid) || !FAR_FIELD(task, mm))
 		return 0;
 	regs = (void *)bpf_task_pt_regs((struct task_struct *)task);
+	cause.reason = WIRE_REASON_WAKER;
 	cause.call = sample_call(regs);
 	if (cause.call >= WIRE_CALLS || !may_wake(w->reason, cause.call))
 		return 0;
