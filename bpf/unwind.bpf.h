@@ -277,7 +277,7 @@ __noinline u64 unwind_cfa(u32 rule, u64 pc, u64 sp, u64 bp)
 
 /* Whether the word there is a return address: behind a call, by the instructions before it. Go's
  * runtime has stacks of its own, but keeps rbp, which leads back to the goroutine's. */
-static __always_inline bool leads_behind_call(u64 address)
+__noinline bool is_behind_call(u64 address)
 {
 	u64 behind = 0, code = 0;
 
@@ -291,11 +291,6 @@ static __always_inline bool leads_behind_call(u64 address)
 	       (code >> 16 & 0xffff) == 0x15ff;	  /* call *ADDRESS(%rip) */
 }
 
-__noinline bool is_behind_call(u64 address)
-{
-	return leads_behind_call(address);
-}
-
 #define MOST_BELOW                                                                     \
 	(1ull << 15) /* bytes of a frame that is found by rbx: processor state, mostly \
 		      */
@@ -305,12 +300,11 @@ __noinline bool is_behind_call(u64 address)
  * The upper end of a frame that is found by rbx: the dynamic linker's, where it binds an import at
  * its first call, and makes room for all registers on an aligned stack. Rules do not tell in which
  * of the words below its return address the callee has saved rbx; but of those that lead to the
- * stack it is the nearest, as all others are of calls farther out. 0: none leads to where a return
- * address is.
+ * stack it is the nearest, as all others are of calls farther out. 0: none does.
  */
 __noinline u64 unwind_by_rbx(const struct unwind_place *u, u32 bytes)
 {
-	u64 word, nearest = MOST_BELOW, top;
+	u64 word, nearest = MOST_BELOW;
 
 	if (!u)
 		return 0;
@@ -321,8 +315,7 @@ __noinline u64 unwind_by_rbx(const struct unwind_place *u, u32 bytes)
 		if (word - u->sp < nearest)
 			nearest = word - u->sp;
 	}
-	top = u->sp + nearest + bytes;
-	return nearest < MOST_BELOW && leads_behind_call(top - 8) ? top : 0;
+	return nearest < MOST_BELOW ? u->sp + nearest + bytes : 0;
 }
 
 /* Where the rule says that rbp is saved, in a frame with that upper end. 0: it has not changed. */
@@ -406,6 +399,10 @@ __noinline u32 unwind_on(const struct wire_unwind_space *space, struct unwind_pl
 	if (!cfa && !start)
 		cfa = unwind_other_stack(u);
 	saved = unwind_saved(rule, cfa, u->bp);
+	/* Functions without rules, as the compiler's own at the end of a file, are often met at
+	 * their begin, which is not in memory yet. */
+	if (!cfa && u->exact && !start && is_behind_call(u->sp))
+		cfa = u->sp + 8;
 	if (start) {
 		/* Without a rule, a frame pointer that has just been set tells. */
 		if (kind == WIRE_UNWIND_NONE)
