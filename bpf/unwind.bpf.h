@@ -275,15 +275,22 @@ __noinline u64 unwind_cfa(u32 rule, u64 pc, u64 sp, u64 bp)
 	}
 }
 
+#define NOP  0x90
+#define CALL 0xe8
+
 /* Whether the word there is a return address: behind a call, by the instructions before it. Go's
- * runtime has stacks of its own, but keeps rbp, which leads back to the goroutine's. */
+ * runtime has stacks of its own, but keeps rbp, which leads back to the goroutine's; a goroutine's
+ * outermost call returns behind the nop that the runtime's goexit(), which nobody calls, begins
+ * with. */
 __noinline bool is_behind_call(u64 address)
 {
-	u64 behind = 0, code = 0;
+	u64 behind = 0, code = 0, next = 0;
 
 	if ((address & 7) || !read_word(&behind, address) || !read_word(&code, behind - 8))
 		return false;
-	return (code >> 24 & 0xff) == 0xe8 ||	  /* call ADDRESS */
+	if (code >> 56 == NOP && read_word(&next, behind) && (next & 0xff) == CALL)
+		return true;
+	return (code >> 24 & 0xff) == CALL ||	  /* call ADDRESS */
 	       (code >> 48 & 0xf8ff) == 0xd0ff || /* call *%REGISTER */
 	       (code >> 48 & 0xf8ff) == 0x10ff || /* call *(%REGISTER) */
 	       (code >> 40 & 0xf8ff) == 0x50ff || /* call *OFFSET8(%REGISTER) */
