@@ -114,6 +114,25 @@ class Top(harness.TestCase):
         self.press("Escape")
         self.assertIn("entered", self.quit())
 
+    def test_machine(self):
+        """Without a target: all processes, and into one of them and back."""
+        self.tmux("new-session", "-d", "-x", 80, "-y", 24,
+                  f"cd {shlex.quote(self.directory)}; LC_ALL=C {PROFTRACE} top; echo status $?; read end")
+        self.wait_for(r"(?m)^all processes  CPU \d+%  \d+ processes? ha")
+        self.press("/")
+        self.press("serving", "Enter")
+        pid = self.target_process.pid
+        self.wait_for(rf"(?m)^ +~[\d.]+% +[\d.]+ .B +2 +{pid}  serving$")
+        rows = [line for line in self.screen().splitlines() if line.endswith("serving")]
+        self.press("Home")
+        for _ in range([f" {pid} " in row for row in rows].index(True)):
+            self.press("Down")
+        self.press("Enter")
+        self.wait_for(rf"(?m)^PID \d+ .*probes cost")
+        self.press("Escape")
+        self.wait_for(r"(?m)^all processes")
+        self.quit()
+
     def test_recording_of_the_last_minute(self):
         self.start("-F", "request", "-F", "word")
         self.press("S")

@@ -306,6 +306,75 @@ static void test_zoom(void **state)
 	canvas__fini(&c);
 }
 
+/* Of all processes: what they had of one CPU, and which one is opened. */
+static void test_machine(void **state)
+{
+	struct top *t = top__machine("all processes");
+	struct canvas c = {0};
+	struct profile *now = fixture_new(), *delta;
+
+	now->sample_period_ns = 10 * MS;
+	fixture_function(now, "work");
+	for (uint32_t i = 0; i < 3; i++) {
+		uint32_t thread =
+			fixture_thread(now, 10 + i, 10 + i, i == 1 ? "kworker" : "server");
+		uint32_t n =
+			fixture_node(now, thread, 0, 0, 0, (i + 1) * 100 * MS, (i + 1) * 100 * MS);
+
+		now->nodes[n].stats.samples = now->nodes[n].stats.sampled_ns / (10 * MS);
+		now->threads[thread].threads = 4 - i;
+		now->threads[thread].memory = i == 1 ? 0 : 3ull << (10 * (i + 1));
+	}
+	now->duration_ns = 1000 * MS;
+	fixture_finish(now);
+	assert_int_equal(profile__delta(now, NULL, &delta), 0);
+	assert_int_equal(top__take(t, now, delta), 0);
+	profile__free(now);
+	canvas__resize(&c, 24, 60);
+	assert_int_equal(top__draw(t, &c), 0);
+	assert_string_equal(line(&c, 0), "all processes  CPU 60%  3 processes have run");
+	assert_string_equal(line(&c, 2), "     CPU   MEMORY THREADS      PID  PROCESS");
+	assert_string_equal(line(&c, 3), "  ~30.0%   3.0 GB       2       12  server");
+	assert_string_equal(line(&c, 4), "  ~20.0%        -       3       11  kworker");
+	top__key(t, '>'); /* by memory */
+	top__key(t, '>'); /* by threads */
+	canvas__resize(&c, 24, 60);
+	top__draw(t, &c);
+	assert_true(strstr(line(&c, 3), " 10  server"));
+	top__key(t, '>'); /* by name: there is nothing between */
+	canvas__resize(&c, 24, 60);
+	top__draw(t, &c);
+	assert_true(strstr(line(&c, 3), " 11  kworker"));
+	assert_int_equal(top__key(t, TOP_KEY_ENTER), TOP_OPEN);
+	assert_int_equal(top__opened(t), 11);
+	/* A function of the machine is looked at, and not made exact. */
+	top__key(t, 'f');
+	canvas__resize(&c, 24, 80);
+	top__draw(t, &c);
+	assert_true(shows(&c, "work"));
+	assert_int_equal(top__key(t, TOP_KEY_ENTER), TOP_NOTHING);
+	assert_int_equal(top__zoomed(t), UINT32_MAX);
+	top__key(t, TOP_KEY_ESCAPE);
+	top__key(t, TOP_KEY_ESCAPE);
+	canvas__resize(&c, 24, 80);
+	top__draw(t, &c);
+	assert_true(shows(&c, "PROCESS"));
+	assert_int_equal(top__key(t, TOP_KEY_ESCAPE), TOP_NOTHING);
+	top__free(t);
+	canvas__fini(&c);
+
+	/* In one of them Esc leads back, once there is nothing else to leave. */
+	t = top__new("PID 7");
+	top__nest(t);
+	feed(t);
+	top__key(t, '/');
+	top__key(t, 'h');
+	top__key(t, TOP_KEY_ENTER);
+	assert_int_equal(top__key(t, TOP_KEY_ESCAPE), TOP_NOTHING);
+	assert_int_equal(top__key(t, TOP_KEY_ESCAPE), TOP_LEAVE);
+	top__free(t);
+}
+
 /* However small the screen is, and whatever keys come, nothing is written outside of it. */
 static void test_any_size(void **state)
 {
@@ -348,6 +417,7 @@ int main(void)
 		cmocka_unit_test(test_history),	  cmocka_unit_test(test_screen),
 		cmocka_unit_test(test_keys),	  cmocka_unit_test(test_any_size),
 		cmocka_unit_test(test_canvas),	  cmocka_unit_test(test_zoom),
+		cmocka_unit_test(test_machine),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

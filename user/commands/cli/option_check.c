@@ -112,6 +112,23 @@ static bool is_number(const char *word)
 	return *word && !word[strspn(word, "0123456789")];
 }
 
+/* Samples alone tell of time, and of no calls. */
+static error_t check_all(struct options *o)
+{
+	if (o->chosen || o->exec || o->command)
+		return complain(o, "-a looks at all processes: it goes with neither -p and its "
+				   "like nor -x nor a command");
+	if (o->calls || o->sessions_cnt || o->arguments_cnt || o->conditions_cnt || o->lines_cnt ||
+	    o->usdts_cnt || o->triggers_cnt || o->untils_cnt || o->callers || o->filters_cnt ||
+	    o->notraces_cnt || o->list || o->paused || o->skip_ns || o->no_samples || o->serve.len)
+		return complain(o, "-a takes samples of all processes and probes nothing: no "
+				   "functions can be chosen, and no calls are seen (-p NAME does "
+				   "that)");
+	if (o->verb == VERB_CHECK || (o->verb == VERB_RECORD && o->interval_ns))
+		return complain(o, "-a goes with a format, with top, or with record without -i");
+	return 0;
+}
+
 static error_t check_target(struct options *o)
 {
 	/* What pidof prints, for one. */
@@ -132,9 +149,16 @@ static error_t check_target(struct options *o)
 						   : "-p nor -x");
 	if (o->follow && !o->children)
 		return complain(o, "--follow and --no-children exclude each other");
-	if (!o->command && !o->chosen && !o->exec)
+	o->all |= o->verb == VERB_TOP && !o->command && !o->chosen && !o->exec;
+	if (o->all) {
+		error_t err = check_all(o);
+
+		if (err)
+			return err;
+	} else if (!o->command && !o->chosen && !o->exec) {
 		return complain(
 			o, "whom to trace? -p NAME, -x PATH or a command; see proftrace --help");
+	}
 	if (o->verb == VERB_TOP && !o->interval_ns)
 		o->interval_ns = LIVE_INTERVAL_NS;
 	if (o->verb == VERB_RECORD && o->interval_ns && (!o->output || o->append))

@@ -31,7 +31,8 @@ const char option_table_usage[] = "Usage: proftrace [OPTION...] -p NAME|PID[,...
 				  "  or:  proftrace [OPTION...] -x PATH\n"
 				  "  or:  proftrace [OPTION...] [--] CMD [ARGS...]\n"
 				  "  or:  proftrace record [OPTION...] ...\n"
-				  "  or:  proftrace top [OPTION...] -p NAME|PID[,...]\n"
+				  "  or:  proftrace top [OPTION...] [-p NAME|PID[,...]]\n"
+				  "  or:  proftrace [OPTION...] -a\n"
 				  "  or:  proftrace report [OPTION...] [FILE]\n"
 				  "  or:  proftrace diff [OPTION...] [OLD [NEW]]\n"
 				  "  or:  proftrace check --assert ... [OPTION...] -- CMD|FILE\n"
@@ -51,6 +52,10 @@ const struct argp_option option_table[] = {
 	 "trace the processes in this control group, a path below /sys/fs/cgroup, and below it", 0},
 	{"container", OPT_CONTAINER, "ID|NAME", 0, "trace the processes of this container", 0},
 	{"user", OPT_USER, "NAME|UID", 0, "trace the processes of this user", 0},
+	{"all", 'a', 0, 0,
+	 "look at all processes of the machine, from samples of CPU time alone (97 a second and "
+	 "CPU): nothing is probed",
+	 0},
 	{"exec", 'x', "PATH", 0,
 	 "trace every process that maps PATH (a program or a shared library) now or later; with "
 	 "-p: "

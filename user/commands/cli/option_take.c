@@ -157,6 +157,9 @@ static error_t parse_whom(struct options *o, int key, char *arg)
 		return take_text(o, key, &o->container, arg);
 	case OPT_USER:
 		return take_text(o, key, &o->user, arg);
+	case 'a':
+		o->all = true;
+		return 0;
 	case 'x':
 		if (o->exec)
 			return bad_value(o, "-x", arg, "only one -x can be given");

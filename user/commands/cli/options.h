@@ -44,6 +44,8 @@ struct options {
 	const char *unit, *cgroup, *container, *user; /* and these hold; NULL: not given */
 	bool chosen; /* processes are, by -p or the others of these */
 	bool joins;  /* so that others may belong later */
+	bool all;    /* of the whole machine, from samples alone */
+	bool *left;  /* top of a process: set when somebody goes back to all of them; NULL: none */
 	const char *exec;
 	char *const *command; /* NULL-terminated; NULL: none */
 	/* functions */

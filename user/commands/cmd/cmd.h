@@ -7,7 +7,8 @@
 
 struct options;
 
-int cmd_trace(const struct options *o); /* live output, and record */
+int cmd_trace(const struct options *o);	  /* live output, and record */
+int cmd_machine(const struct options *o); /* -a, and top without a target */
 int cmd_check(const struct options *o);
 int cmd_agent(const struct options *o);
 int cmd_list(const struct options *o); /* -l */

@@ -84,6 +84,8 @@ static int start_live(struct run *r)
 	err = live__new(name_target(r, whom, 72), &r->live);
 	if (!err)
 		live__tell_off(r->live, r->pause.off);
+	if (!err && r->o->left)
+		live__nest(r->live);
 	return err;
 }
 
@@ -357,7 +359,9 @@ static int press_keys(struct run *r, bool *quit)
 	int err = live__keys(r->live, &wish);
 
 	while (!err && wish != TOP_NOTHING) {
-		if (wish == TOP_QUIT) {
+		if (wish == TOP_LEAVE)
+			*r->o->left = true;
+		if (wish == TOP_QUIT || wish == TOP_LEAVE) {
 			*quit = true;
 			return 0;
 		}

@@ -62,7 +62,7 @@ static void take_message(enum log_level level, const char *line)
 		draw(shown);
 }
 
-int live__new(const char *whom, struct live **out)
+static int make(const char *whom, bool machine, struct live **out)
 {
 	struct live *l = calloc(1, sizeof(*l));
 	int err = l ? terminal__start() : -ENOMEM;
@@ -71,7 +71,7 @@ int live__new(const char *whom, struct live **out)
 		free(l);
 		return err;
 	}
-	l->top = top__new(whom);
+	l->top = machine ? top__machine(whom) : top__new(whom);
 	l->telling = open_memstream(&l->told, &l->told_len);
 	l->on_screen = true;
 	shown = l;
@@ -83,6 +83,26 @@ int live__new(const char *whom, struct live **out)
 	log_divert(take_message);
 	*out = l;
 	return 0;
+}
+
+int live__new(const char *whom, struct live **out)
+{
+	return make(whom, false, out);
+}
+
+int live__machine(const char *whom, struct live **out)
+{
+	return make(whom, true, out);
+}
+
+pid_t live__opened(const struct live *l)
+{
+	return top__opened(l->top);
+}
+
+void live__nest(struct live *l)
+{
+	top__nest(l->top);
 }
 
 void live__stop(struct live *l)

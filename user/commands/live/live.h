@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "top/top.h"
 
@@ -15,6 +16,13 @@ struct profile;
  * and, those that are not of level info, to stderr when the terminal is given back. `whom` is
  * copied. Returns 0, or -errno with one line logged. */
 int live__new(const char *whom, struct live **out);
+
+/* As live__new(), of all processes of the machine: see top__machine(). */
+int live__machine(const char *whom, struct live **out);
+/* The process that was chosen. */
+pid_t live__opened(const struct live *l);
+/* Esc leads back to all processes: the wish is TOP_LEAVE then. */
+void live__nest(struct live *l);
 
 /* Gives the terminal back. Accepts NULL, as all that follow but live__take() do. */
 void live__stop(struct live *l);

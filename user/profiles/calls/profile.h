@@ -147,6 +147,10 @@ struct profile_thread {
 	/* How many threads profile__merge_threads() made one: pid and tid are those of the first.
 	 * 0 or 1: this is a single thread. */
 	uint32_t merged_cnt;
+	/* Of a process of a whole machine (-a): how many threads it has, and bytes of memory that
+	 * are resident; 0: not known. */
+	uint32_t threads;
+	uint64_t memory;
 };
 
 /* entered = returned + unwound + open, always. */

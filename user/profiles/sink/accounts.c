@@ -75,6 +75,8 @@ char *accounts__estimates(const struct profile *p, char *buf, size_t size)
 	const struct profile_accounting *a = &p->accounting;
 	uint64_t placed = a->samples_whole + a->samples_no_rule + a->samples_unreadable +
 			  a->samples_astray + a->samples_deep + a->samples_unknown;
+	/* Of a whole machine none is unwound. */
+	uint64_t all = placed ? placed : a->samples_taken - a->samples_probing - a->samples_lost;
 	char cnt[32], ns[32];
 
 	*buf = '\0';
@@ -83,7 +85,7 @@ char *accounts__estimates(const struct profile *p, char *buf, size_t size)
 	append(buf, size, "estimated from ");
 	if (p->sample_period_ns)
 		append(buf, size, "%s sample%s of %s CPU time each",
-		       text_count(placed, cnt, sizeof(cnt)), placed == 1 ? "" : "s",
+		       text_count(all, cnt, sizeof(cnt)), all == 1 ? "" : "s",
 		       text_duration(p->sample_period_ns, ns, sizeof(ns)));
 	if (a->bursts)
 		append(buf, size, "%s%s burst%s of %s in all",

@@ -136,6 +136,30 @@ int top_rows__threads(struct top_rows *r, const struct profile *delta, const cha
 	return 0;
 }
 
+int top_rows__processes(struct top_rows *r, const struct profile *delta, const char *search)
+{
+	r->items = calloc(delta->threads_cnt + 1, sizeof(*r->items));
+	if (!r->items)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < delta->threads_cnt; i++) {
+		const struct profile_thread *t = &delta->threads[i];
+		struct top_row *row;
+
+		if (!t->first_root || !wanted(t->comm, search))
+			continue;
+		row = add_row(r, i, t->comm);
+		if (!row)
+			return -ENOMEM;
+		fill_thread(row, delta, delta->duration_ns);
+		row->id = (uint32_t)t->pid;
+		row->threads = t->threads;
+		row->memory = t->memory;
+		row->total = (double)t->memory;
+		row->calls = t->threads;
+	}
+	return 0;
+}
+
 static int by_value(double a, double b)
 {
 	return a < b ? 1 : a > b ? -1 : 0;

@@ -32,6 +32,8 @@ struct top_row {
 	bool dropped;		 /* to keep to the budget; for the caller to set */
 	bool chosen;		 /* as in struct profile_function */
 	uint64_t avg_ns, p99_ns; /* of finished calls; 0: none has finished */
+	uint32_t threads;	 /* of a process, */
+	uint64_t memory;	 /* and its resident bytes */
 	double wait; /* ns off the CPU in a second, by the function itself or by the thread */
 };
 
@@ -45,6 +47,9 @@ struct top_rows {
  * profile__summarize(). Both return 0 or -ENOMEM; the caller clears `r`, which is empty at first.
  */
 int top_rows__functions(struct top_rows *r, const struct profile *delta, const char *search);
+/* Of a whole machine: processes, with their numbers as ids and their shares of one CPU; sorted by
+ * SORT_TOTAL and SORT_CALLS it is by memory and threads. */
+int top_rows__processes(struct top_rows *r, const struct profile *delta, const char *search);
 int top_rows__threads(struct top_rows *r, const struct profile *delta, const char *search);
 void top_rows__sort(struct top_rows *r, enum top_sort by);
 void top_rows__clear(struct top_rows *r);

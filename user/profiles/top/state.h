@@ -6,13 +6,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "top/history.h"
 #include "top/rows.h"
 
 struct profile;
 
-enum top_view { VIEW_FUNCTIONS, VIEW_TREE, VIEW_THREADS, VIEW_FUNCTION, VIEW_HELP };
+enum top_view { VIEW_PROCESSES, VIEW_FUNCTIONS, VIEW_TREE, VIEW_THREADS, VIEW_FUNCTION, VIEW_HELP };
 
 #define NOTHING_SELECTED UINT32_MAX
 
@@ -41,6 +42,9 @@ struct top {
 	bool editing; /* what is searched for is being typed */
 	bool frozen;
 	bool off;
+	bool machine; /* all processes are shown */
+	bool nested;  /* one of them is */
+	pid_t opened;
 };
 
 #endif

@@ -25,8 +25,30 @@ struct top *top__new(const char *whom)
 		return NULL;
 	snprintf(t->whom, sizeof(t->whom), "%s", whom);
 	t->selected = t->zoomed = NOTHING_SELECTED;
+	t->view = VIEW_FUNCTIONS;
 	t->page = 1;
 	return t;
+}
+
+struct top *top__machine(const char *whom)
+{
+	struct top *t = top__new(whom);
+
+	if (!t)
+		return NULL;
+	t->machine = true;
+	t->view = VIEW_PROCESSES;
+	return t;
+}
+
+pid_t top__opened(const struct top *t)
+{
+	return t->opened;
+}
+
+void top__nest(struct top *t)
+{
+	t->nested = true;
 }
 
 void top__free(struct top *t)
@@ -66,6 +88,8 @@ static int list_rows(struct top *t)
 		return 0;
 	if (t->view == VIEW_FUNCTIONS)
 		err = top_rows__functions(&t->rows, t->shown, t->search);
+	else if (t->view == VIEW_PROCESSES)
+		err = top_rows__processes(&t->rows, t->shown, t->search);
 	else if (t->view == VIEW_THREADS)
 		err = top_rows__threads(&t->rows, t->shown, t->search);
 	if (err)
@@ -141,31 +165,42 @@ static void show(struct top *t, enum top_view view)
 
 static enum top_wish open_selected(struct top *t)
 {
+	if (t->rows.cnt && t->view == VIEW_PROCESSES) {
+		t->opened = (pid_t)t->rows.items[selected_at(t)].id;
+		return TOP_OPEN;
+	}
 	if (!t->rows.cnt || t->view != VIEW_FUNCTIONS)
 		return TOP_NOTHING;
-	t->function = t->zoomed = t->rows.items[selected_at(t)].id;
+	t->function = t->rows.items[selected_at(t)].id;
 	show(t, VIEW_FUNCTION);
+	if (t->machine)
+		return TOP_NOTHING;
+	t->zoomed = t->function;
 	return TOP_ZOOM;
 }
 
-/* Out of the function, of what was searched for, or to the functions: one after the other. */
+/* Out of the function, of what was searched for, or to the first view: one after the other. */
 static enum top_wish back(struct top *t)
 {
-	uint32_t function = t->function;
-	bool zoomed = t->zoomed != NOTHING_SELECTED;
+	const enum top_view first = t->machine ? VIEW_PROCESSES : VIEW_FUNCTIONS;
+	const enum top_view from = t->view;
 
-	if (t->view == VIEW_TREE || t->view == VIEW_THREADS || t->view == VIEW_HELP)
-		zoomed = false;
-	else if (zoomed)
-		t->zoomed = NOTHING_SELECTED;
-	else if (t->view == VIEW_FUNCTIONS)
-		t->search[0] = '\0';
-	if (t->view == VIEW_FUNCTION) {
+	if (from == VIEW_FUNCTION) {
 		show(t, VIEW_FUNCTIONS);
-		t->selected = function;
+		t->selected = t->function;
+	} else if (from != first) {
+		show(t, first);
+		return TOP_NOTHING;
 	}
-	show(t, VIEW_FUNCTIONS);
-	return zoomed ? TOP_RELEASE : TOP_NOTHING;
+	if (t->zoomed != NOTHING_SELECTED) {
+		t->zoomed = NOTHING_SELECTED;
+		return TOP_RELEASE;
+	}
+	if (from == first && !t->search[0] && t->nested)
+		return TOP_LEAVE;
+	if (from == first)
+		t->search[0] = '\0';
+	return TOP_NOTHING;
 }
 
 /* A key while what is searched for is being typed. */
@@ -194,6 +229,14 @@ static const struct {
 		 {'?', VIEW_HELP},
 		 {'h', VIEW_HELP}};
 
+/* The next column, or the one before: processes have no calls and no waits. */
+static void sort_by_next(struct top *t, unsigned int step)
+{
+	do
+		t->sort = (t->sort + step) % SORTS;
+	while (t->view == VIEW_PROCESSES && t->sort >= SORT_AVG && t->sort <= SORT_WAIT);
+}
+
 static void press(struct top *t, uint32_t key)
 {
 	switch (key) {
@@ -219,14 +262,15 @@ static void press(struct top *t, uint32_t key)
 		break;
 	case TOP_KEY_LEFT:
 	case '<':
-		t->sort = t->sort ? t->sort - 1 : SORTS - 1;
+		sort_by_next(t, SORTS - 1);
 		break;
 	case TOP_KEY_RIGHT:
 	case '>':
-		t->sort = (t->sort + 1) % SORTS;
+		sort_by_next(t, 1);
 		break;
 	case '/':
-		t->editing = t->view == VIEW_FUNCTIONS || t->view == VIEW_THREADS;
+		t->editing = t->view == VIEW_FUNCTIONS || t->view == VIEW_THREADS ||
+			     t->view == VIEW_PROCESSES;
 		break;
 	case ' ':
 		t->frozen = !t->frozen;
@@ -271,6 +315,16 @@ uint32_t top__zoomed(const struct top *t)
 	return t->zoomed;
 }
 
+/* Processes that have had CPU time of late. */
+static size_t count_running(const struct profile *p)
+{
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < p->threads_cnt; i++)
+		cnt += p->threads[i].first_root != 0;
+	return cnt;
+}
+
 static void draw_head(struct top *t, struct canvas *c)
 {
 	const struct profile *p = t->shown;
@@ -288,6 +342,11 @@ static void draw_head(struct top *t, struct canvas *c)
 	seen = top_rows__cpu_ns(p);
 	column = canvas__printf(c, 0, column + 2, CANVAS_PLAIN, "CPU %.0f%%",
 				(double)(own > seen ? own : seen) / 1e7 / seconds);
+	if (t->machine) {
+		canvas__printf(c, 0, column + 2, CANVAS_PLAIN, "%zu processes have run",
+			       count_running(p));
+		return;
+	}
 	text_count((uint64_t)((double)p->accounting.entered / seconds), calls, sizeof(calls));
 	column = canvas__printf(c, 0, column + 2, CANVAS_PLAIN, "%s calls/s traced", calls);
 	if (p->accounting.cpu_ns)
@@ -338,7 +397,9 @@ static void draw_foot(const struct top *t, struct canvas *c)
 		column = canvas__printf(c, row, 0, CANVAS_BOLD, "/%s  ", t->search);
 	canvas__put(
 		c, row, column, CANVAS_DIM,
-		t->zoomed != NOTHING_SELECTED
+		t->machine
+			? "Enter goes in  f functions  t tree  / search  <> sort  ? help  q quits"
+		: t->zoomed != NOTHING_SELECTED
 			? "Esc lets go  ! all of it exact  f functions  t tree  H threads  ? help  "
 			  "q quits"
 			: "f functions  t tree  H threads  / search  <> sort  Enter zooms  ? help  "

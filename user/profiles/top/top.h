@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct canvas;
 struct profile;
@@ -38,10 +39,18 @@ enum top_wish {
 	TOP_ZOOM,   /* the function that top__zoomed() names is to be exact, with what it calls, */
 	TOP_ZOOM_ALL, /* whatever that costs */
 	TOP_RELEASE,  /* or none any more */
+	TOP_OPEN,     /* the process that top__opened() names is to be shown */
+	TOP_LEAVE,    /* back to all processes */
 };
 
 /* `whom`: what the target is called in the first line; copied. NULL: no memory. */
 struct top *top__new(const char *whom);
+/* As top__new(), of all processes of the machine: each is a thread of the profiles, and Enter opens
+ * one. */
+struct top *top__machine(const char *whom);
+pid_t top__opened(const struct top *t);
+/* Esc leads back to all processes in the end. */
+void top__nest(struct top *t);
 void top__free(struct top *t); /* accepts NULL */
 
 /* Takes what is known after the next interval: all of the run so far, summarized; and what is new

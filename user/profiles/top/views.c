@@ -170,12 +170,11 @@ static void draw_row(const struct top *t, struct canvas *c, const struct layout 
 		canvas__put(c, row, column, style, r->dropped ? "*" : "+");
 }
 
-static int draw_table(struct top *t, struct canvas *c)
+/* Scrolls the table so that the selected row is on the screen; returns its place. */
+static size_t scroll_to_selected(struct top *t)
 {
-	const struct layout l = layout_of(t, c);
-	size_t first = VIEW_FIRST_ROW + 1, at = 0;
+	size_t at = 0;
 
-	draw_headings(t, c, &l);
 	for (size_t i = 0; i < t->rows.cnt; i++) {
 		if (t->rows.items[i].id == t->selected)
 			at = i;
@@ -186,12 +185,83 @@ static int draw_table(struct top *t, struct canvas *c)
 		t->scroll = at - t->page + 1;
 	if (t->scroll && t->scroll + t->page > t->rows.cnt)
 		t->scroll = t->rows.cnt > t->page ? t->rows.cnt - t->page : 0;
-	for (size_t i = t->scroll; i < t->rows.cnt && first + i - t->scroll < rows_end(c); i++)
-		draw_row(t, c, &l, first + i - t->scroll, &t->rows.items[i], i == at);
+	return at;
+}
+
+static void draw_nothing(const struct top *t, struct canvas *c)
+{
 	if (!t->rows.cnt)
-		canvas__put(c, first, 0, CANVAS_DIM,
+		canvas__put(c, VIEW_FIRST_ROW + 1, 0, CANVAS_DIM,
 			    t->search[0] ? "nothing of that name has run (Esc shows all)"
 					 : "nothing has run");
+}
+
+static int draw_table(struct top *t, struct canvas *c)
+{
+	const struct layout l = layout_of(t, c);
+	size_t first = VIEW_FIRST_ROW + 1, at;
+
+	draw_headings(t, c, &l);
+	at = scroll_to_selected(t);
+	for (size_t i = t->scroll; i < t->rows.cnt && first + i - t->scroll < rows_end(c); i++)
+		draw_row(t, c, &l, first + i - t->scroll, &t->rows.items[i], i == at);
+	draw_nothing(t, c);
+	return 0;
+}
+
+/* "1.2 GB", in powers of 1024. */
+static const char *text_memory(uint64_t bytes, char *buf, size_t size)
+{
+	static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
+	double value = (double)bytes;
+	size_t unit = 0;
+
+	for (; value >= 1000 && unit + 1 < sizeof(units) / sizeof(*units); unit++)
+		value /= 1024;
+	if (bytes)
+		snprintf(buf, size, value < 10 && unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
+	else
+		snprintf(buf, size, "-");
+	return buf;
+}
+
+/* Processes of the machine: shares of one CPU, threads, memory. */
+static int draw_processes(struct top *t, struct canvas *c)
+{
+	static const struct {
+		const char *heading;
+		size_t column;
+		enum top_sort sort;
+	} titles[] = {{"CPU", 5, SORT_SELF},
+		      {"MEMORY", 11, SORT_TOTAL},
+		      {"THREADS", 18, SORT_CALLS},
+		      {"PROCESS", 36, SORT_NAME}};
+	size_t first = VIEW_FIRST_ROW + 1, at = scroll_to_selected(t);
+
+	canvas__style_row(c, VIEW_FIRST_ROW, CANVAS_HEADING);
+	canvas__put(c, VIEW_FIRST_ROW, 31, CANVAS_HEADING, "PID");
+	for (size_t i = 0; i < sizeof(titles) / sizeof(*titles); i++)
+		canvas__put(c, VIEW_FIRST_ROW, titles[i].column,
+			    t->sort == titles[i].sort ? CANVAS_SELECTED : CANVAS_HEADING,
+			    titles[i].heading);
+	for (size_t i = t->scroll; i < t->rows.cnt && first + i - t->scroll < rows_end(c); i++) {
+		const struct top_row *r = &t->rows.items[i];
+		size_t row = first + i - t->scroll;
+		enum canvas_style style = i == at	   ? CANVAS_SELECTED
+					  : r->self >= 0.1 ? CANVAS_BOLD
+							   : CANVAS_PLAIN;
+		char memory[32], threads[32] = "-";
+
+		if (i == at)
+			canvas__style_row(c, row, style);
+		if (r->threads)
+			snprintf(threads, sizeof(threads), "%u", r->threads);
+		put_share(c, row, 1, style, r->self, true);
+		canvas__printf(c, row, 9, style, "%8s %7s %8u",
+			       text_memory(r->memory, memory, sizeof(memory)), threads, r->id);
+		put_name(c, row, 36, style, r->name, false);
+	}
+	draw_nothing(t, c);
 	return 0;
 }
 
@@ -370,6 +440,8 @@ static const char help[] =
 	"p         switches tracing off: the target runs as if untraced; and on again\n"
 	"S         writes a recording of the last minute (proftrace report shows it)\n"
 	"q         ends it\n"
+	"Of the whole machine (no -p) processes are shown, from samples alone; CPU is the\n"
+	"share of one processor. Enter traces one; Esc there leads back.\n"
 	"\n"
 	"Figures are of the last five seconds. SELF and TOTAL are shares of the target's\n"
 	"CPU time (with -F, of that of the functions it names): of the function itself,\n"
@@ -385,6 +457,8 @@ static const char help[] =
 int views__draw(struct top *t, struct canvas *c)
 {
 	switch (t->view) {
+	case VIEW_PROCESSES:
+		return draw_processes(t, c);
 	case VIEW_TREE:
 		return draw_tree(t, c);
 	case VIEW_FUNCTION:

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""-a: the whole machine by process, from samples of CPU time alone."""
+
+import json
+import signal
+
+import harness
+from harness import PROFTRACE
+
+
+class Machine(harness.TestCase):
+    def look(self, *options, until=lambda tracer: True):
+        """Looks at the machine while `serving` works, until `until` holds."""
+        target = self.target("serving")
+        tracer = self.process(PROFTRACE, "-a", *options)
+        self.assertTrue(tracer.stderr.wait_lines("proftrace: looking at all processes"), tracer)
+        target.go()
+        self.assertTrue(harness.poll(lambda: until(tracer), harness.TIMEOUT), tracer)
+        tracer.signal(signal.SIGINT)
+        done = tracer.finish()
+        target.finish()
+        self.assertEqual(done.status, 0, str(done))
+        return done, target.pid
+
+    def functions_of(self, document, pid):
+        """{name: function} of a process."""
+        functions = {f["id"]: f for f in document["functions"]}
+        return {functions[node["function"]]["name"]: functions[node["function"]]
+                for thread in document["threads"] if thread["pid"] == pid
+                for node in thread["calls"]}
+
+    def test_json(self):
+        def worked(tracer):
+            lines = tracer.stdout.text().splitlines()[:-1]
+            return any(f["name"] == "word" for line in lines for f in json.loads(line)["functions"])
+
+        done, pid = self.look("-f", "json", "-i", "0.5", until=worked)
+        documents = [json.loads(line) for line in done.stdout.splitlines()]
+        found = {}
+        for document in documents:
+            self.assertEqual(document["target"], {"pids": [], "exec": None, "command": None})
+            self.assertEqual(document["accounting"]["entered"], 0)
+            for function in document["functions"]:
+                self.assertEqual((function["source"], function["calls"]), ("sample", 0))
+            found |= self.functions_of(document, pid)
+        self.assertIn("word", found)
+        self.assertTrue(found["word"]["module"].endswith("/serving"), found["word"])
+
+    def test_recording(self):
+        path = self.path("machine.data")
+        tracer = self.process(PROFTRACE, "record", "-a", "-d", "1", "-o", path)
+        target = self.target("serving")
+        target.go()
+        self.assertEqual(tracer.finish().status, 0)
+        target.finish()
+        document = self.document(self.process(PROFTRACE, "report", "-f", "json", path).finish())
+        self.assertGreater(document["accounting"]["samples_taken"], 0)
+        shown = self.process(PROFTRACE, "report", "-f", "tree", path).finish().stdout
+        self.assertRegex(shown, r"estimated from [1-9]\S* samples of 10.3 ms CPU time each\n")
+
+    def test_what_does_not_go(self):
+        for words in (["-p", "1"], ["-F", "main"], ["--calls"], ["--", "true"], ["-l"],
+                      ["--serve", "0"], ["--no-samples"]):
+            done = self.process(PROFTRACE, "-a", *words).finish()
+            self.assert_one_line(done, 2, "-a")
+
+    def test_not_allowed(self):
+        done = self.process(PROFTRACE, "-a", "-d", "1", user=harness.NOBODY).finish()
+        self.assert_one_line(done, 1, "samples of the whole machine")
+
+
+if __name__ == "__main__":
+    harness.main()
