@@ -108,8 +108,12 @@ static int print_share(struct printer *pr, const struct share *s, double whole)
 /* The file that has most of what is not traced, if more can be traced by naming it. */
 static int print_advice(struct printer *pr, const struct share *shares, size_t cnt, double whole)
 {
+	bool any = false;
+
 	/* Of the whole machine (-a) nothing is probed, nor can be. */
-	for (size_t i = 0; pr->profile->probes.functions && i < cnt; i++) {
+	for (size_t i = 0; i < cnt; i++)
+		any |= shares[i].file && shares[i].file->probed;
+	for (size_t i = 0; any && i < cnt; i++) {
 		const struct profile_cpu_share *file = shares[i].file;
 		int width;
 
