@@ -22,6 +22,10 @@ struct {
 	__type(value, struct wire_sleeper);
 } sleepers SEC(".maps");
 
+/* CLOCK_MONOTONIC: waits are kept that have begun since; ~0: none are, and switches cost nothing.
+ * Set by user space. */
+u64 single_waits_from = 1;
+
 struct wire_ring_counts ring_counts[WIRE_CPUS] WRITTEN __attribute__((aligned(64))) = {};
 
 #ifndef PROFTRACE_BASIC
@@ -51,7 +55,7 @@ static __always_inline void single_wait_begins(const struct task_struct *task, b
 		return;
 	w = &sleeper->wait;
 	/* Its end was not seen, or it is another thread's with the same hash. */
-	if (w->since_ns)
+	if (w->since_ns && w->since_ns >= single_waits_from)
 		__sync_fetch_and_add(&ring_here()->lost, 1);
 	*(volatile u64 *)&w->since_ns = 0;
 	*(volatile u64 *)&sleeper->woken_ns = 0; /* before it has slept */
@@ -114,7 +118,9 @@ static __always_inline void single_wait_ends(const struct task_struct *task)
 		now = since;
 	if (sleeper->wait.call == WIRE_WAIT_PREEMPTED || (woken && woken < since))
 		woken = since;
-	if (since < opened_ns) { /* what was in between nobody has seen */
+	if (since < single_waits_from) {
+		;			/* it is not wanted */
+	} else if (since < opened_ns) { /* what was in between nobody has seen */
 		__sync_fetch_and_add(&ring_here()->lost, 1);
 	} else if (now - since < WIRE_WAIT_LEAST_NS) {
 		ring = ring_here();
@@ -137,7 +143,7 @@ static __always_inline void single_wait_woken(const struct task_struct *task)
 	struct open_call open;
 	u32 call;
 
-	if (!sleeper || sleeper->wait.at.pid_tgid != pid_tgid)
+	if (!~single_waits_from || !sleeper || sleeper->wait.at.pid_tgid != pid_tgid)
 		return;
 	sleeper->woken_ns = bpf_ktime_get_ns();
 	if ((waker->flags & KERNEL_THREAD) || !is_target(waker->tgid) || !FAR_FIELD(waker, mm))
@@ -154,7 +160,7 @@ static __always_inline void single_waits_change_hands(const struct task_struct *
 						      const struct task_struct *next,
 						      bool preempted)
 {
-	if (!ring_cap)
+	if (!ring_cap || !~single_waits_from)
 		return;
 	if (!(prev->flags & KERNEL_THREAD) && is_target(prev->tgid))
 		single_wait_begins(prev, preempted);

@@ -69,8 +69,12 @@ static void announce(const struct run *r)
 {
 	char whom[PATH_MAX + 64];
 
-	log_info("tracing %zu function%s in %s", r->attached, r->attached == 1 ? "" : "s",
-		 name_target(r, whom, sizeof(whom)));
+	if (r->slo)
+		log_info("watching %zu of %zu functions in %s", slo_watch__functions(r->slo),
+			 r->attached, name_target(r, whom, sizeof(whom)));
+	else
+		log_info("tracing %zu function%s in %s", r->attached, r->attached == 1 ? "" : "s",
+			 name_target(r, whom, sizeof(whom)));
 }
 
 /* The live view takes the terminal, once there is nothing to tell but what it shows. */
@@ -148,6 +152,10 @@ static int run_start(struct run *r)
 	if (r->o->calls)
 		start_stream(r);
 	pause__start(r);
+	if (r->slo)
+		err = slo_watch__add(r, r->start_ns);
+	if (err)
+		return err;
 	announce(r);
 	spare_strangers__tell(&r->budget);
 	fds.screen = r->o->verb == VERB_TOP;

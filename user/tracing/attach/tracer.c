@@ -437,6 +437,12 @@ int tracer__suspend(struct tracer *tr)
 	return groups__suspend(&tr->groups);
 }
 
+void tracer__keep_waits(struct tracer *tr, bool keep)
+{
+	__atomic_store_n(&tr->skel->data->single_waits_from, keep ? now_ns() : UINT64_MAX,
+			 __ATOMIC_SEQ_CST);
+}
+
 int tracer__rest(struct tracer *tr)
 {
 	return groups__suspend(&tr->groups);

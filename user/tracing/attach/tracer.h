@@ -272,6 +272,10 @@ bool tracer__watches_system_calls(const struct tracer *tr);
 /* The function that stands for system call 0, as tracer_options has it. */
 uint32_t tracer__first_system_call(const struct tracer *tr);
 
+/* Whether single waits are kept, of tracers that keep single calls (at first they are): switches of
+ * threads cost more then. */
+void tracer__keep_waits(struct tracer *tr, bool keep);
+
 /* Takes all probes out and waits for programs still running: the tables are at rest afterwards. */
 void tracer__detach(struct tracer *tr);
 

@@ -14,6 +14,7 @@
 
 #include "calls/profile.h"
 #include "cli/options.h"
+#include "attach/tracer.h"
 #include "budget/controller.h"
 #include "collect/collector.h"
 #include "plan/plan.h"
@@ -111,6 +112,18 @@ int slo_watch__add(struct run *r, uint64_t now_ns)
 	return err || is_looking(&s->machine) ? err : controller__hold(r->controller);
 }
 
+size_t slo_watch__functions(const struct slo_watch *s)
+{
+	const struct slo_pair *pairs;
+	size_t cnt, different = 0;
+
+	/* Those of a function stand side by side. */
+	pairs = slo_windows__pairs(s->windows, &cnt);
+	for (size_t i = 0; i < cnt; i++)
+		different += !i || pairs[i].function != pairs[i - 1].function;
+	return different;
+}
+
 /* "handle: p99 is 12.3 ms in 812 calls, not < 5ms" */
 static void describe(const struct run *r, const struct incident *x, char *buf, size_t size)
 {
@@ -164,6 +177,7 @@ static int look_closer(struct run *r, uint64_t at_ns)
 	progress__clear(&r->progress);
 	log_info("%s: looking closer", text);
 	err = pause__wake(r);
+	tracer__keep_waits(r->tracer, true);
 	if (!err)
 		err = choose_all(r, at_ns);
 	x->from_ns = now_ns() - r->start_ns;
@@ -172,6 +186,7 @@ static int look_closer(struct run *r, uint64_t at_ns)
 
 static int let_go(struct run *r)
 {
+	tracer__keep_waits(r->tracer, false);
 	controller__release(r->controller);
 	controller__limit(r->controller, r->o->max_overhead / 100);
 	return controller__hold(r->controller);
@@ -279,6 +294,7 @@ int slo_watch__tick(struct run *r, uint64_t now_ns)
 		return 0;
 	if (!s->due_ns) {
 		slo_machine__init(&s->machine, r->o->slo_window_ns, now_ns);
+		tracer__keep_waits(r->tracer, false);
 		s->due_ns = now_ns + r->o->slo_window_ns;
 	}
 	tell(r, false);

@@ -4,6 +4,7 @@
 #ifndef PROFTRACE_RUN_SLO_SLO_WATCH_H
 #define PROFTRACE_RUN_SLO_SLO_WATCH_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct run;
@@ -17,6 +18,9 @@ void slo_watch__free(struct slo_watch *s); /* accepts NULL */
 
 /* Functions that were planned since the last time are watched, if rules match them. */
 int slo_watch__add(struct run *r, uint64_t now_ns);
+
+/* How many are. */
+size_t slo_watch__functions(const struct slo_watch *s);
 
 /* A few times a second. */
 int slo_watch__tick(struct run *r, uint64_t now_ns);
