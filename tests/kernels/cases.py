@@ -45,6 +45,8 @@ ROWS = [
     Row("sessions", ["on_kernels.Sessions.*"]),
     Row("causes of slow sessions", ["test_why.Why.test_whom_for"],
         lacks={"5.10": "its programs keep no waits"}),
+    Row("system calls", ["test_system_calls.SystemCalls.test_command",
+                         "test_system_calls.SystemCalls.test_process"]),
     Row("triggers", ["test_triggers.*"]),
     Row("what was open", ["test_seeds.Seeds.test_exact", "test_seeds.Seeds.test_all_functions"],
         lacks={"5.10": "its programs cannot unwind"}),
