@@ -13,6 +13,9 @@
 
 /* The kernel's number of our session program. */
 u32 session_program = 0;
+/* The target has probes. Before, the process that measures what they cost has: other runs may have
+ * some on the same functions, and it never forks. */
+bool returns_guarded = false;
 /* Calls whose return is not seen, as somebody else wants it too. */
 u32 returns_shared WRITTEN = 0;
 
@@ -71,10 +74,10 @@ static __always_inline bool return_makes_list(const struct task_struct *task)
 	return consumers.next != consumers.prev && others_want_return(head, (u64)consumers.next);
 }
 
-/* The same; counts it. */
+/* Whether the return of a call that is being entered is to be let go, which is counted. */
 static __always_inline bool return_is_shared(const struct task_struct *task)
 {
-	if (!return_makes_list(task))
+	if (!return_makes_list(task) || !returns_guarded)
 		return false;
 	__sync_fetch_and_add(&returns_shared, 1);
 	return true;

@@ -56,6 +56,9 @@ ROWS = [
     Row("doctor", ["test_doctor.Doctor.*", "on_kernels.Doctor.*"]),
     # Here processors are to run at the same time.
     Row("profiler killed", ["on_kernels.Killed.*"], steady=False),
+    Row("two return probes", ["on_kernels.SharedReturns.*"], steady=False, lacks={
+        name: "its session links, or their records, are others" for name in ("5.10", "6.1",
+                                                                             "6.12")}),
     Row("more threads than CPUs", ["on_kernels.Hammer.*"], steady=False),
     Row("eight CPUs", ["on_kernels.ManyCpus.*"], 7200, steady=False, smp=8),
 ]

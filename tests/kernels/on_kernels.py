@@ -7,6 +7,7 @@ import collections
 import json
 import os
 import re
+import signal
 import subprocess
 
 import harness
@@ -352,6 +353,100 @@ class Preempted(Case):
         document, done = self.profile_command("threads", 4, 20000, options=("-v", "--calls"))
         self.assert_counts(document, done.counts, done)
         self.assertNotIn("more time off the CPU than they took", done.stderr)
+
+
+class SharedReturns(Case):
+    """Two return probes on one call of a process that forks amid it: since Linux 6.14 that may
+    crash the kernel (user/analysis/target/hazard.c), as each of these did within a minute."""
+
+    ROUNDS = 8
+    FUNCTIONS = ("-F", "inner", "-F", "outer", "-f", "json")
+
+    def forker(self):
+        """A process that forks, and its children fork, until it is killed."""
+        target = self.target("fork_amid", 0, 3)
+        target.go()
+        return target
+
+    def trace(self, *options):
+        return self.proftrace(*self.FUNCTIONS, *options)
+
+    def end(self, tracer, *targets):
+        """Returns the result, which balances; calls are seen until the end."""
+        document = self.document(tracer.interrupt())
+        accounting = document["accounting"]
+        self.assertEqual(accounting["entered"], sum(accounting[how] for how in (
+            "returned", "unwound", "open")), accounting)
+        self.assertGreater(accounting["returned"], 0, accounting)
+        for target in targets:
+            target.popen.kill()
+            target.finish()
+        return document
+
+    def exits(self, document):
+        return {how for how, count in document["probes"]["exits"].items() if count}
+
+    def check_runs(self, *options, exits):
+        """A run, and others that come and go."""
+        target = self.forker()
+        first = self.trace("-p", target.pid, *options).wait_tracing()
+        for _ in range(self.ROUNDS):
+            second = self.document(self.trace("-d", 1, "-p", target.pid, *options).finish())
+            self.assertEqual(self.exits(second), {"sites"})
+        self.assertEqual(self.exits(self.end(first, target)), {exits})
+
+    def test_two_runs(self):
+        self.check_runs(exits="return")
+
+    def test_two_runs_that_insist(self):
+        self.check_runs("--exits", "return", exits="return")
+
+    def test_bound_links(self):
+        self.check_runs("--no-children", exits="sites")
+
+    def test_links_that_are_renewed(self):
+        """Switched off and on, of one run alone, in two processes and children of theirs that have
+        inherited probes."""
+        targets = [self.forker() for _ in range(2)]
+        pids = ",".join(str(target.pid) for target in targets)
+        tracer = self.trace("--no-children", "-p", pids).wait_tracing()
+        for switched in range(1, self.ROUNDS + 1):
+            tracer.signal(signal.SIGUSR1)
+            tracer.stderr.wait_lines("proftrace: the probes are taken out", switched)
+            tracer.signal(signal.SIGUSR1)
+            tracer.stderr.wait_lines("proftrace: switched on", switched)
+        self.assertEqual(self.exits(self.end(tracer, *targets)), {"sites"})
+
+    def test_another_tool(self):
+        """A return probe of the kernel's own tracing comes and goes: the end of a call is its."""
+        target = self.forker()
+        done = self.run_proftrace("-l", *self.FUNCTIONS, "-p", target.pid)
+        offset, = (f["offset"] for f in json.loads(done.stdout)["functions"]
+                   if f["name"] == "outer")
+        tracing = "/sys/kernel/tracing"
+        with open(f"{tracing}/uprobe_events", "w", encoding="ascii") as file:
+            file.write(f"r:others/outer {program('fork_amid')}:{offset:#x}\n")
+        tracer = self.trace("-p", target.pid).wait_tracing()
+        for _ in range(self.ROUNDS):
+            for state in "10":
+                with open(f"{tracing}/events/others/outer/enable", "w", encoding="ascii") as file:
+                    file.write(state)
+                harness.time.sleep(1)
+        with open(f"{tracing}/uprobe_events", "w", encoding="ascii") as file:
+            file.write("-:others/outer\n")
+        document = self.end(tracer, target)
+        self.assertGreater(document["accounting"]["unwound"], 0)
+        self.assertIn("calls end without their return, as another tool's", tracer.stderr.text())
+
+    def test_strangers_that_are_spared(self):
+        """Links for every process become bound ones: exits are seen at sites from then on."""
+        target, stranger = self.forker(), self.forker()
+        tracer = self.trace("-p", target.pid).wait_tracing()
+        tracer.stderr.wait_lines("proftrace: other processes run the same functions often")
+        for _ in range(self.ROUNDS):
+            second = self.document(self.trace("-d", 1, "-p", target.pid).finish())
+            self.assertEqual(self.exits(second), {"sites"})
+        self.assertEqual(self.exits(self.end(tracer, target, stranger)), {"sites"})
 
 
 class Hammer(Case):

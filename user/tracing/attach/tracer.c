@@ -178,6 +178,7 @@ int64_t tracer__attach(struct tracer *tr, const struct plan *p, const struct tar
 	if (err)
 		return err;
 	tr->skel->bss->triggers_armed = true;
+	tr->skel->bss->returns_guarded = true;
 	tr->skel->bss->returns_proven = p->traits & EXIT_UNSAFE_TRAITS;
 	if (p->go)
 		tell_goroutines(tr, &p->go_layout);
