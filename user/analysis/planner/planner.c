@@ -478,26 +478,44 @@ int planner__extend(struct plan *p, const struct target *t, struct filter *filte
 	return 0;
 }
 
-int planner__bind(struct plan *p, const struct target *t, const struct plan_options *options,
-		  uint32_t object, bool attached)
+/* Plans other exits for functions with return probes, of all objects from `from` to before `to`. */
+static int replace_some(struct plan *p, const struct target *t, const struct plan_options *options,
+			uint32_t from, uint32_t to, bool attached)
 {
 	struct plan_options opts = *options;
 	struct exit_context exits;
 	struct planning pn = {p, t, NULL, &opts, &exits, NULL};
-	int err;
+	int err = 0;
 
-	if (!return_crash__if_bound(p, t, options, object))
-		return 0;
 	opts.calls_spared = calls_spared(t, &opts);
 	opts.emulates &= !opts.calls_spared;
 	opts.nop5_spared = p->nop5_spared;
 	exit_context__make(p, t, &opts, &exits);
 	exits.no_returns = true;
-	err = object_planner__replace_returns(&pn, object, attached);
+	for (uint32_t i = from; !err && i < to; i++) {
+		if (p->objects[i].tab)
+			err = object_planner__replace_returns(&pn, i, attached);
+	}
 	if (!err)
 		err = emulation__spare_shared(p);
 	return_crash__release(p, t);
 	return err;
+}
+
+int planner__bind(struct plan *p, const struct target *t, const struct plan_options *opts,
+		  uint32_t object, bool attached)
+{
+	return return_crash__if_bound(p, t, opts, object)
+		       ? replace_some(p, t, opts, object, object + 1, attached)
+		       : 0;
+}
+
+int planner__give_up_returns(struct plan *p, const struct target *t,
+			     const struct plan_options *opts)
+{
+	return_crash__of_tools(p);
+	p->returns_replaced = true;
+	return replace_some(p, t, opts, 0, p->objects_cnt, true);
 }
 
 /* Whether there is something to trace, or to wait for. */

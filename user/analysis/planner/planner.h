@@ -37,4 +37,9 @@ int planner__extend(struct plan *p, const struct target *t, struct filter *filte
 int planner__bind(struct plan *p, const struct target *t, const struct plan_options *opts,
 		  uint32_t object, bool attached);
 
+/* Another tool has return probes on the target's functions: these get other exits, for good
+ * (`returns_replaced`). Returns 0 or -ENOMEM. */
+int planner__give_up_returns(struct plan *p, const struct target *t,
+			     const struct plan_options *opts);
+
 #endif

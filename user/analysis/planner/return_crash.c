@@ -14,6 +14,9 @@
 
 static const char of_others[] = "another run has return probes there, and this kernel may crash "
 				"where two have";
+static const char of_tools[] =
+	"another tool has had return probes in the target, and this kernel may "
+	"crash where two have";
 static const char of_bound[] = "bound to its process, and this kernel may crash where two such "
 			       "links want one return";
 static const char of_events[] = "this kernel may crash where two trace events want one return";
@@ -71,6 +74,12 @@ bool return_crash__if_bound(struct plan *p, const struct target *t, const struct
 		return false;
 	p->objects[object].crash = of_bound;
 	return true;
+}
+
+void return_crash__of_tools(struct plan *p)
+{
+	for (size_t i = 0; i < p->objects_cnt; i++)
+		p->objects[i].crash = of_tools;
 }
 
 void return_crash__release(struct plan *p, const struct target *t)

@@ -23,6 +23,9 @@ void return_crash__look(const struct planning *pn, uint32_t index);
 bool return_crash__if_bound(struct plan *p, const struct target *t, const struct plan_options *opts,
 			    uint32_t object);
 
+/* Another tool has return probes on some of the functions: sets the `crash` of all objects. */
+void return_crash__of_tools(struct plan *p);
+
 /* Gives back the files that were claimed, but in which no function has a return probe. */
 void return_crash__release(struct plan *p, const struct target *t);
 

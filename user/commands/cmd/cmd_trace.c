@@ -220,9 +220,8 @@ static void run_stop(struct run *r)
 			 "wait (static ones have none): its first calls, or all, may be missing",
 			 counts.unheld);
 	if (counts.shared)
-		log_warn("%u calls end without their return, as another tool's return probes are "
-			 "on the same functions, and this kernel may crash where two are "
-			 "(--exits=sites does without)",
+		log_warn("%u calls end without their return, as another tool's return probes were "
+			 "on the same functions (--exits=sites does without)",
 			 counts.shared);
 	/* A breakpoint that is met where the kernel knows of none: in a copy of what is probed. */
 	if (counts.trapped)
@@ -321,6 +320,8 @@ static int tick(struct run *r)
 		err = result__emit(r, now_ns(), NULL);
 	if (!err)
 		err = pause__tick(r, now_ns());
+	if (!err)
+		err = replan__shared_returns(r);
 	if (!err)
 		err = spare_strangers(r);
 	progress__show(&r->progress, now_ns() - r->start_ns, r->pause.off, r->collector);

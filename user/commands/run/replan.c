@@ -128,6 +128,34 @@ int replan__bind(struct run *r)
 	return err ? err : tracer__bind(r->tracer, r->plan, r->target);
 }
 
+/* Single calls whose return is another tool's are no matter. */
+#define SHARED_MOST 50
+
+int replan__shared_returns(struct run *r)
+{
+	struct life *life = tracer__life(r->tracer);
+	struct life_counts counts;
+	int64_t attached;
+	int err;
+
+	if (r->plan->returns_replaced)
+		return 0;
+	life__counts(life, &counts);
+	if (counts.shared < SHARED_MOST)
+		return 0;
+	log_warn(
+		"another tool's return probes are on the same functions, and this kernel may crash "
+		"where two are: exits are seen at their sites from now on");
+	err = planner__give_up_returns(r->plan, r->target, &r->plan_opts);
+	if (err)
+		return err;
+	attached = tracer__attach(r->tracer, r->plan, r->target, NULL);
+	life__stop_returns(life);
+	if (attached == -ENOMEM)
+		return attached;
+	return tell_changes(r);
+}
+
 /* Plans and attaches what is new. */
 static int extend(struct run *r)
 {

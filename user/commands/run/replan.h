@@ -19,6 +19,10 @@ int replan__before_attach(struct run *r);
 /* As tracer__bind(), with other exits where that makes return probes dangerous. */
 int replan__bind(struct run *r);
 
+/* Looks whether another tool wants the returns of the target's functions, too; then these get other
+ * exits. Returns 0 or -ENOMEM. */
+int replan__shared_returns(struct run *r);
+
 /* Looks at all processes anew. */
 int replan__all(struct run *r);
 
