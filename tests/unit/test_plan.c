@@ -8,6 +8,7 @@
 #include "plan/options.h"
 #include "plan/plan.h"
 #include "planner/planner.h"
+#include "planner/return_claim.h"
 #include "select/filter.h"
 #include "target/target.h"
 
@@ -68,7 +69,7 @@ static int close_all(void **state)
 	return 0;
 }
 
-static bool closes_leaves, emulates;
+static bool closes_leaves, emulates, attaches;
 
 /* Plans what `in` matches (NULL: everything), less what `out` does. */
 static int plan_with(char *in, char *out)
@@ -79,6 +80,7 @@ static int plan_with(char *in, char *out)
 		.closes_leaves = closes_leaves,
 		.early_exits = emulates,
 		.emulates = emulates,
+		.attaches = attaches,
 	};
 	struct filter f;
 	int err;
@@ -616,6 +618,88 @@ static void kernels_that_kill(void **state)
 	assert_non_null(strstr(text, "may kill the target: this kernel kills\n"));
 }
 
+/* Another run, which has the file open by itself, has claimed it. */
+static void files_that_another_run_has_claimed(void **state)
+{
+	int other;
+	char text[4096];
+
+	target_open("plain", NULL);
+	other = open("plain", O_RDONLY | O_CLOEXEC);
+	assert_true(return_claim__take(other));
+	assert_int_equal(plan_with("hot", NULL), 0);
+	assert_int_equal(function("hot")->exit, EXIT_RETURN);
+	target.lists_returns = true;
+	assert_int_equal(plan_logged("hot", text, sizeof(text)), 0);
+	assert_int_equal(function("hot")->exit, EXIT_SITES);
+	assert_non_null(strstr(function("hot")->reason, "another run has return probes"));
+	assert_exits("plain", function("hot"));
+	assert_non_null(strstr(text, "plain has return probes of another run already"));
+	exits = "return";
+	assert_int_equal(plan_with("hot", NULL), 0);
+	assert_int_equal(function("hot")->exit, EXIT_SITES);
+	close(other);
+	assert_int_equal(plan_logged("hot", text, sizeof(text)), 0);
+	assert_int_equal(function("hot")->exit, EXIT_RETURN);
+	assert_string_equal(text, "");
+}
+
+/* Only who attaches claims, and only where there are return probes. */
+static void files_that_are_claimed(void **state)
+{
+	int other;
+
+	target_open("plain", NULL);
+	target.lists_returns = true;
+	other = open("plain", O_RDONLY | O_CLOEXEC);
+	assert_int_equal(plan_with("hot", NULL), 0);
+	assert_true(return_claim__is_free(other));
+	attaches = true;
+	assert_int_equal(plan_with("hot", NULL), 0);
+	assert_false(return_claim__is_free(other));
+	close_all(state);
+	target_open("plain", NULL);
+	target.lists_returns = true;
+	exits = "sites";
+	assert_int_equal(plan_with("hot", NULL), 0);
+	assert_true(return_claim__is_free(other));
+	attaches = false;
+	close(other);
+}
+
+/* Links that are bound to one process each: whoever may fork then has no return probes. */
+static void bound_links(void **state)
+{
+	const struct plan_options opts = {.returns_stop = true, .early_exits = true};
+
+	target_open("plain", NULL);
+	assert_int_equal(plan_with("hot", NULL), 0);
+	assert_int_equal(planner__bind(plan, &target, &opts, 0, false), 0);
+	assert_int_equal(function("hot")->exit, EXIT_RETURN);
+	target.lists_returns = true;
+	assert_int_equal(planner__bind(plan, &target, &opts, 0, false), 0);
+	assert_int_equal(function("hot")->exit, EXIT_RETURN);
+	plan->may_fork = true;
+	assert_int_equal(planner__bind(plan, &target, &opts, 0, false), 0);
+	assert_int_equal(function("hot")->exit, EXIT_SITES);
+	assert_non_null(strstr(function("hot")->reason, "bound to its process"));
+	assert_true(function("hot")->exits_cnt > 0);
+}
+
+/* Another tool's return probes: exits of all functions are others from then on. */
+static void returns_that_are_given_up(void **state)
+{
+	const struct plan_options opts = {.returns_stop = true, .early_exits = true};
+
+	target_open("plain", NULL);
+	assert_int_equal(plan_with(NULL, NULL), 0);
+	assert_int_equal(function("hot")->exit, EXIT_RETURN);
+	assert_int_equal(planner__give_up_returns(plan, &target, &opts), 0);
+	assert_false(plan__uses_returns(plan));
+	assert_true(plan->returns_replaced);
+	assert_exits("plain", function("hot"));
+}
+
 /* Under shadow stacks its only site is none. */
 static void calls_under_shadow_stacks(void **state)
 {
@@ -699,6 +783,10 @@ int main(void)
 		TEST(forced_exits),
 		TEST(programs_that_list_their_callers),
 		TEST(kernels_that_kill),
+		TEST(files_that_another_run_has_claimed),
+		TEST(files_that_are_claimed),
+		TEST(bound_links),
+		TEST(returns_that_are_given_up),
 		TEST(calls_under_shadow_stacks),
 		TEST(no_site_for_return_probes),
 		TEST(many_functions_come_in_order),
