@@ -20,6 +20,35 @@ static const struct sink_options plain;
 	"\"budget\":{\"max_percent\":null,\"used_percent\":null,\"surveyed_ns\":0},\"dropped\":[]" \
 	","
 
+/* Errors of system calls are added up by call, whatever the path. */
+static void test_errors(void **state)
+{
+	static const char *const names[] = {"main", "[openat]", "[ENOENT]", "[EACCES]", "[read]"};
+	struct profile *p = fixture_new();
+	const char *text, *read;
+	uint32_t main, call;
+
+	for (size_t i = 0; i < 5; i++) {
+		fixture_function(p, names[i]);
+		p->functions[i].module = i ? "[kernel]" : "/usr/bin/prog";
+	}
+	fixture_thread(p, 100, 100, "prog");
+	main = fixture_node(p, 0, 0, 0, 1, 50, 10);
+	call = fixture_node(p, 0, main, 1, 5, 20, 20);
+	fixture_node(p, 0, call, 2, 3, 0, 0);
+	fixture_node(p, 0, call, 3, 1, 0, 0);
+	fixture_node(p, 0, main, 4, 2, 10, 10);
+	call = fixture_node(p, 0, 0, 1, 4, 20, 20);
+	fixture_node(p, 0, call, 2, 4, 0, 0);
+	fixture_finish(p);
+	text = fixture_write(&sink_json, p, &plain);
+	assert_non_null(strstr(text, "\"errors\":{\"ENOENT\":7,\"EACCES\":1}}"));
+	read = strstr(text, "\"name\":\"[read]\"");
+	assert_non_null(read);
+	assert_null(strstr(read, "\"errors\""));
+	profile__free(p);
+}
+
 static void test_document(void **state)
 {
 	static const pid_t pids[] = {100, 200};
@@ -287,6 +316,7 @@ static void test_depth(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_errors),
 		cmocka_unit_test(test_document),
 		cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_lines),

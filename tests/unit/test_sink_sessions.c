@@ -5,6 +5,7 @@
 #include "calls/values.h"
 #include "sessions/session_profile.h"
 #include "sessions/sessions.h"
+#include "sink/text/sessions_summary.h"
 #include "views/prune.h"
 
 static const char expected_tables[] =
@@ -223,6 +224,24 @@ static void test_paths_are_whole(void **state)
 	profile__free(p);
 }
 
+/* The sentence above the tables, without a line's end. */
+static void test_summary(void **state)
+{
+	struct profile *p = make();
+	char *text;
+
+	p->sessions = find(p, 2);
+	assert_int_equal(sessions_summary__text(p, p->sessions->groups[0].function, &text), 0);
+	assert_string_equal(text,
+			    "slow sessions take 8.00 us longer: 7.50 us waiting in work, 500 ns "
+			    "running handle");
+	free(text);
+	assert_int_equal(sessions_summary__text(p, 9999, &text), 0);
+	assert_string_equal(text, "");
+	free(text);
+	profile__free(p);
+}
+
 static void test_json(void **state)
 {
 	const struct sink_options opts = {0};
@@ -297,6 +316,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_tables, range_teardown),
+		cmocka_unit_test_teardown(test_summary, range_teardown),
 		cmocka_unit_test(test_paths_are_whole),
 		cmocka_unit_test_teardown(test_json, range_teardown),
 		cmocka_unit_test_teardown(test_threads, range_teardown),

@@ -11,7 +11,7 @@
 #include "sink/session_ranks.h"
 #include "sink/sink.h"
 #include "sink/text/printer.h"
-#include "sink/text/session_sentence.h"
+#include "sink/text/sessions_why.h"
 
 int sessions_summary__text(const struct profile *p, uint32_t function, char **text)
 {
@@ -29,7 +29,7 @@ int sessions_summary__text(const struct profile *p, uint32_t function, char **te
 	err = session_ranks__init(&ranks, s);
 	for (size_t i = 0; !err && i < s->groups_cnt; i++) {
 		if (s->groups[i].function == function)
-			err = session_sentence__print(&pr, &ranks, &s->groups[i]);
+			err = sessions_why__sentence(&pr, &ranks, &s->groups[i]);
 	}
 	session_ranks__fini(&ranks);
 	printer__fini(&pr);

@@ -8,7 +8,7 @@
 struct profile;
 
 /* *text = the sentence of the sessions of a function of p->sessions, as the tables have it above
- * them, without a line's end: "slow sessions take 38 ms longer: 31 ms waiting in log_write, ...".
+ * them, without a line's end: "p99 sessions take 38 ms longer: 31 ms waiting for lock ...".
  * Empty if slow ones take no longer. Names are escaped. Returns 0 or -ENOMEM; the caller frees it.
  */
 int sessions_summary__text(const struct profile *p, uint32_t function, char **text);

@@ -127,21 +127,42 @@ static void print_table(struct printer *pr, const struct session_group *g,
 	fputc('\n', pr->out);
 }
 
-int sessions_why__print(struct printer *pr, const struct session_ranks *r,
-			const struct session_group *g)
+/* The sentence; of recordings without waits of paths alone. */
+static int print_sentence(struct printer *pr, const struct session_ranks *r,
+			  const struct session_group *g, const struct session_why *why)
 {
 	char sentence[WHY_SENTENCE], line[2 * WHY_SENTENCE];
+
+	if (!why->cnt)
+		return session_sentence__print(pr, r, g);
+	session_why__sentence(pr->profile, why, sentence);
+	fprintf(pr->out, "%s%s%s\n\n", printer__style(pr, STYLE_BOLD),
+		text_escape(sentence, line, sizeof(line)), printer__style(pr, STYLE_PLAIN));
+	return 0;
+}
+
+static int print(struct printer *pr, const struct session_ranks *r, const struct session_group *g,
+		 bool table)
+{
 	struct session_why why;
 	int err = session_why__find(pr->profile, r, g, &why);
 
-	if (!err && !why.cnt)
-		err = session_sentence__print(pr, r, g);
-	if (!err && why.cnt) {
-		session_why__sentence(pr->profile, &why, sentence);
-		fprintf(pr->out, "%s%s%s\n\n", printer__style(pr, STYLE_BOLD),
-			text_escape(sentence, line, sizeof(line)), printer__style(pr, STYLE_PLAIN));
+	if (!err)
+		err = print_sentence(pr, r, g, &why);
+	if (!err && table && why.cnt)
 		print_table(pr, g, &why);
-	}
 	session_why__fini(&why);
 	return err;
+}
+
+int sessions_why__print(struct printer *pr, const struct session_ranks *r,
+			const struct session_group *g)
+{
+	return print(pr, r, g, true);
+}
+
+int sessions_why__sentence(struct printer *pr, const struct session_ranks *r,
+			   const struct session_group *g)
+{
+	return print(pr, r, g, false);
 }

@@ -13,6 +13,10 @@ struct session_ranks;
 int sessions_why__print(struct printer *pr, const struct session_ranks *r,
 			const struct session_group *g);
 
+/* The sentence alone. */
+int sessions_why__sentence(struct printer *pr, const struct session_ranks *r,
+			   const struct session_group *g);
+
 /* What the session's duration consists of, in order of time: the longest parts, and how much the
  * others are together. */
 void sessions_why__chain(struct printer *pr, const struct session *session);
