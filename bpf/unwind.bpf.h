@@ -376,6 +376,14 @@ static __always_inline u64 unwind_other_stack(struct unwind_place *u)
 	return u->bp + 16;
 }
 
+/* Where the frame of what is at pc ends, as its rule has it; 0: it has none. */
+static __always_inline u64 unwind_by_rule(struct unwind_place *u, u32 rule)
+{
+	return WIRE_UNWIND_KIND(rule) == WIRE_UNWIND_RBX
+		       ? unwind_by_rbx(u, WIRE_UNWIND_WORDS(rule) * 8)
+		       : unwind_cfa(rule, u->pc, u->sp, u->bp);
+}
+
 /* Goes on to the caller of what is at pc. Returns what was found on the way: UNWIND_*. Global, as
  * the loops of three programs have it as their step. */
 __noinline u32 unwind_on(const struct wire_unwind_space *space, struct unwind_place *u)
@@ -401,8 +409,7 @@ __noinline u32 unwind_on(const struct wire_unwind_space *space, struct unwind_pl
 		return UNWIND_FRAME | UNWIND_ENDS | WIRE_CALLERS_WHOLE;
 	if (kind == WIRE_UNWIND_SIGNAL && !start)
 		return UNWIND_FRAME | unwind_signal(u);
-	cfa = kind == WIRE_UNWIND_RBX ? unwind_by_rbx(u, WIRE_UNWIND_WORDS(rule) * 8)
-				      : unwind_cfa(rule, u->pc, u->sp, u->bp);
+	cfa = unwind_by_rule(u, rule);
 	if (!cfa && !start)
 		cfa = unwind_other_stack(u);
 	saved = unwind_saved(rule, cfa, u->bp);

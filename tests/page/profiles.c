@@ -253,13 +253,14 @@ static void make_sessions(struct maker *m)
 	s->groups_cnt = 3;
 	s->paths_cnt = 5 + STEPS;
 	s->paths = array(s->paths_cnt, sizeof(*s->paths));
-	s->paths[1] = (struct session_path){0, 0, 9000000, 0, 45000000, 0};
-	s->paths[2] = (struct session_path){1, 1, 33000000, 9000000, 90000000, 1000000};
-	s->paths[3] = (struct session_path){2, 3, 6000000, 0, 40000000, 40000000};
-	s->paths[4 + STEPS] = (struct session_path){1, 4, 300000, 0, 0, 0};
+	s->paths[1] = (struct session_path){0, 0, 9000000, 0, 45000000, 0, 0, 0, 0, 0, 0, 0};
+	s->paths[2] =
+		(struct session_path){1, 1, 33000000, 9000000, 90000000, 1000000, 0, 0, 0, 0, 0, 0};
+	s->paths[3] = (struct session_path){2, 3, 6000000, 0, 40000000, 40000000, 0, 0, 0, 0, 0, 0};
+	s->paths[4 + STEPS] = (struct session_path){1, 4, 300000, 0, 0, 0, 0, 0, 0, 0, 0, 0};
 	for (uint32_t i = 0; i < STEPS; i++)
-		s->paths[4 + i] =
-			(struct session_path){i ? 3 + i : 0, 5 + i, i * 123456, i * 3, 0, 0};
+		s->paths[4 + i] = (struct session_path){
+			i ? 3 + i : 0, 5 + i, i * 123456, i * 3, 0, 0, 0, 0, 0, 0, 0, 0};
 	s->groups[0] = (struct session_group){.function = 0,
 					      .count = 12345,
 					      .open = 2,
