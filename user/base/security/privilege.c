@@ -119,7 +119,8 @@ static uint64_t reading(void)
 	return READING | (permitted() & BIT(CAP_CHECKPOINT_RESTORE) ? 0 : INSTEAD);
 }
 
-void privilege__drop_for_start(void)
+/* No core dumps, and what takes privileges without these. */
+static void leave_limits(void)
 {
 	const struct rlimit none = {0, 0}, any = {RLIM_INFINITY, RLIM_INFINITY};
 
@@ -127,6 +128,11 @@ void privilege__drop_for_start(void)
 	setrlimit(RLIMIT_NICE, &any); /* privilege__hurry() */
 	/* Before Linux 5.11 the memory of BPF's tables counts as locked. */
 	setrlimit(RLIMIT_MEMLOCK, &any);
+}
+
+void privilege__drop_for_start(void)
+{
+	leave_limits();
 	keep_only(asked | ATTACHING | reading() | BIT(CAP_KILL));
 }
 
@@ -141,6 +147,7 @@ void privilege__hurry(bool hurries)
 
 void privilege__drop_for_links(bool perf_is_admins)
 {
+	leave_limits();
 	keep_only(ATTACHING | (perf_is_admins ? BIT(CAP_SYS_ADMIN) : 0));
 }
 

@@ -75,7 +75,11 @@ struct examination {
 static struct tracer_options basic_options(struct link_holder *link_holder)
 {
 	return (struct tracer_options){
-		.link_holder = link_holder, .max_paths = SOME_PATHS, .functions_cnt = 1};
+		.link_holder = link_holder,
+		.max_paths = SOME_PATHS,
+		.functions_cnt = 1,
+		.emulates = tracer__writes_registers(),
+	};
 }
 
 static void examine_backends(struct examination *e, struct link_holder *link_holder)

@@ -137,6 +137,7 @@ static struct tracer_options tracer_options_of(const struct run *r)
 		.max_paths = o->max_paths,
 		.max_depth = o->depth,
 		.backend = o->backend,
+		.emulates = r->plan_opts.emulates,
 		.children = o->children,
 		.follow = o->follow,
 		.whom = r->target->whom,

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "attach/links/link_holder.h"
 #include "attach/links/skeleton.h"
 #include "attach/tracer_inside.h"
 #include "util/array.h"
@@ -19,7 +20,7 @@ uint32_t tracer__unwind_tables(const struct tracer *tr)
 
 int tracer__sample_program(const struct tracer *tr)
 {
-	int program = bpf_program__fd(tr->skel->progs.on_sample);
+	int program = skeleton__program(tr->skel, tr->skel->progs.on_sample);
 
 	return tr->tables.samples_cap && program >= 0 ? program : -ENOTSUP;
 }
@@ -27,7 +28,6 @@ int tracer__sample_program(const struct tracer *tr)
 int tracer__put_table(struct tracer *tr, uint32_t number, const struct wire_unwind_page *pages,
 		      uint32_t cnt)
 {
-	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_INNER_MAP);
 	uint32_t *keys = malloc(cnt * sizeof(*keys)), put = cnt;
 	int fd, err = 0;
 
@@ -40,10 +40,9 @@ int tracer__put_table(struct tracer *tr, uint32_t number, const struct wire_unwi
 	}
 	for (uint32_t i = 0; i < cnt; i++)
 		keys[i] = i;
-	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "unwind_table", sizeof(uint32_t), sizeof(*pages),
-			    cnt, &opts);
+	fd = link_holder__make_map(tr->groups.link_holder, LOOSE_UNWIND_TABLE, cnt, -1);
 	if (fd < 0)
-		err = -errno;
+		err = fd;
 	if (!err && bpf_map_update_batch(fd, keys, pages, &put, NULL))
 		err = -errno;
 	free(keys);
@@ -96,7 +95,7 @@ bool tracer__say_kernel(void *tracer, uint64_t address, char *said, size_t size)
 {
 	const struct tracer *tr = tracer;
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = &address, .ctx_size_in = sizeof(address));
-	int program = bpf_program__fd(tr->skel->progs.name_kernel);
+	int program = skeleton__program(tr->skel, tr->skel->progs.name_kernel);
 
 	if (program < 0 || bpf_prog_test_run_opts(program, &opts) || opts.retval)
 		return false;

@@ -5,21 +5,18 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "attach/links/link_holder.h"
 #include "attach/links/skeleton.h"
 #include "util/clock.h"
 
-int gate__init(struct gate *g, struct proftrace_bpf *skel)
+int gate__init(struct gate *g, struct proftrace_bpf *skel, struct link_holder *k)
 {
-	LIBBPF_OPTS(bpf_map_create_opts, opts);
-	uint32_t size = sizeof(uint32_t);
-
 	*g = (struct gate){.skel = skel, .inner = -1, .outer = -1};
-	g->inner = bpf_map_create(BPF_MAP_TYPE_ARRAY, "gate_inner", size, size, 1, NULL);
+	g->inner = link_holder__make_map(k, LOOSE_GATE_INNER, 1, -1);
 	if (g->inner < 0)
-		return -errno;
-	opts.inner_map_fd = g->inner;
-	g->outer = bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "gate_outer", size, size, 1, &opts);
-	return g->outer < 0 ? -errno : 0;
+		return g->inner;
+	g->outer = link_holder__make_map(k, LOOSE_GATE_OUTER, 1, g->inner);
+	return g->outer < 0 ? g->outer : 0;
 }
 
 void gate__fini(struct gate *g)
@@ -60,6 +57,7 @@ int gate__close_frames(struct gate *g, uint64_t at_ns)
 	LIBBPF_OPTS(bpf_test_run_opts, opts);
 
 	g->skel->bss->closed_ns = at_ns;
-	return bpf_prog_test_run_opts(bpf_program__fd(g->skel->progs.close_open), &opts) ? -errno
-											 : 0;
+	return bpf_prog_test_run_opts(skeleton__program(g->skel, g->skel->progs.close_open), &opts)
+		       ? -errno
+		       : 0;
 }

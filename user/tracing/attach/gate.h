@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+struct link_holder;
 struct proftrace_bpf;
 
 struct gate {
@@ -12,8 +13,9 @@ struct gate {
 	int inner, outer;	    /* see gate__settle() */
 };
 
-int gate__init(struct gate *g, struct proftrace_bpf *skel); /* 0 or -errno; silent */
-void gate__fini(struct gate *g);			    /* of a zeroed one, too */
+/* Its maps are made by the link holder. Returns 0 or -errno; silent. */
+int gate__init(struct gate *g, struct proftrace_bpf *skel, struct link_holder *k);
+void gate__fini(struct gate *g); /* of a zeroed one, too */
 
 void gate__open(struct gate *g);
 void gate__close(struct gate *g);

@@ -252,12 +252,12 @@ void life__counts(const struct life *l, struct life_counts *out)
 }
 
 /* Kernels without such a count (before 5.12) leave it 0. */
-static uint64_t skips_of(const struct bpf_program *program)
+static uint64_t skips_of(const struct proftrace_bpf *skel, const struct bpf_program *program)
 {
 	struct bpf_prog_info info = {0};
 	uint32_t size = sizeof(info);
 
-	return bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size)
+	return bpf_obj_get_info_by_fd(skeleton__program(skel, program), &info, &size)
 		       ? 0
 		       : info.recursion_misses;
 }
@@ -265,11 +265,11 @@ static uint64_t skips_of(const struct bpf_program *program)
 void life__skips(const struct life *l, struct life_skips *out)
 {
 	*out = (struct life_skips){
-		.ends = skips_of(l->skel->progs.on_thread_exit),
-		.programs = skips_of(l->skel->progs.on_exec),
-		.forks = skips_of(l->skel->progs.on_fork),
-		.system_calls = skips_of(l->skel->progs.on_call_begin) +
-				skips_of(l->skel->progs.on_call_end),
+		.ends = skips_of(l->skel, l->skel->progs.on_thread_exit),
+		.programs = skips_of(l->skel, l->skel->progs.on_exec),
+		.forks = skips_of(l->skel, l->skel->progs.on_fork),
+		.system_calls = skips_of(l->skel, l->skel->progs.on_call_begin) +
+				skips_of(l->skel, l->skel->progs.on_call_end),
 	};
 }
 

@@ -138,11 +138,13 @@ static int need_regions(struct tracer *tr, const struct plan *p)
 	if (tr->groups.region_programs || !p->sites_cnt)
 		return 0;
 	if (bpf_program__autoload(tr->skel->progs.region_begin)) {
-		programs[LATE_REGION_BEGIN] = bpf_program__fd(tr->skel->progs.region_begin);
-		programs[LATE_REGION_END] = bpf_program__fd(tr->skel->progs.region_end);
+		programs[LATE_REGION_BEGIN] =
+			skeleton__program(tr->skel, tr->skel->progs.region_begin);
+		programs[LATE_REGION_END] =
+			skeleton__program(tr->skel, tr->skel->progs.region_end);
 	} else {
 		log_debug("the first regions are there: their programs are loaded");
-		err = link_holder__load(tr->groups.link_holder, &kind, tr->skel, programs);
+		err = link_holder__load_late(tr->groups.link_holder, &kind, tr->skel, programs);
 		tr->regions_are_late = !err;
 	}
 	if (err)
@@ -413,28 +415,19 @@ int tracer__switch_off(struct tracer *tr, uint64_t *at_ns)
 
 int tracer__watch_system_calls(struct tracer *tr)
 {
-	struct proftrace_bpf *skel = tr->skel;
+	int err;
 
-	if (!tr->watches_system_calls || skel->links.on_call_begin)
+	if (!tr->watches_system_calls)
 		return 0;
-	/* Ends first: a begin without an end would stay open. */
-	skel->links.on_call_end = bpf_program__attach(skel->progs.on_call_end);
-	if (skel->links.on_call_end)
-		skel->links.on_call_begin = bpf_program__attach(skel->progs.on_call_begin);
-	if (skel->links.on_call_begin)
-		return 0;
-	log_error("cannot attach to the tracepoints of system calls: %s", strerror(errno));
-	return -errno;
+	err = link_holder__tracepoints(tr->groups.link_holder, TRACEPOINTS_CALLS);
+	if (err)
+		log_error("cannot attach to the tracepoints of system calls: %s", strerror(-err));
+	return err;
 }
 
 int tracer__suspend(struct tracer *tr)
 {
-	bpf_link__destroy(tr->skel->links.on_switch);
-	bpf_link__destroy(tr->skel->links.on_waking);
-	bpf_link__destroy(tr->skel->links.on_call_begin);
-	bpf_link__destroy(tr->skel->links.on_call_end);
-	tr->skel->links.on_switch = tr->skel->links.on_waking = NULL;
-	tr->skel->links.on_call_begin = tr->skel->links.on_call_end = NULL;
+	link_holder__tracepoints(tr->groups.link_holder, TRACEPOINTS_PAUSE);
 	return groups__suspend(&tr->groups);
 }
 
@@ -451,16 +444,12 @@ int tracer__rest(struct tracer *tr)
 
 int tracer__resume(struct tracer *tr, const struct plan *p, const struct target *t)
 {
-	bool waits = tr->tables.waits_cap || tr->tables.ring_cap;
 	int err;
 
-	if (!tr->skel->links.on_switch)
-		tr->skel->links.on_switch = bpf_program__attach(tr->skel->progs.on_switch);
-	if (!tr->skel->links.on_waking && waits)
-		tr->skel->links.on_waking = bpf_program__attach(tr->skel->progs.on_waking);
-	if (!tr->skel->links.on_switch || (!tr->skel->links.on_waking && waits)) {
-		log_error("cannot attach to the scheduler's tracepoints: %s", strerror(errno));
-		return -errno;
+	err = link_holder__tracepoints(tr->groups.link_holder, TRACEPOINTS_RESUME);
+	if (err) {
+		log_error("cannot attach to the scheduler's tracepoints: %s", strerror(-err));
+		return err;
 	}
 	err = tracer__watch_system_calls(tr);
 	if (err)
@@ -531,7 +520,7 @@ uint64_t tracer__refused_calls(const struct tracer *tr)
 void tracer__detach(struct tracer *tr)
 {
 	groups__detach(&tr->groups);
-	proftrace_bpf__detach(tr->skel);
+	link_holder__tracepoints(tr->groups.link_holder, TRACEPOINTS_DETACH);
 	if (tr->skel->data_written->stacks_unknown)
 		log_debug("%llu times the stack of an event could not be told",
 			  (unsigned long long)tr->skel->data_written->stacks_unknown);
@@ -558,6 +547,6 @@ void tracer__free(struct tracer *tr)
 	life__free(tr->life);
 	new_tables__free(&tr->new_tables);
 	gate__fini(&tr->gate);
-	proftrace_bpf__destroy(tr->skel);
+	skeleton__free(tr->skel);
 	free(tr);
 }

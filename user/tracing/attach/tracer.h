@@ -35,6 +35,7 @@ struct tracer_options {
 	uint32_t max_paths;  /* call paths of all threads together */
 	uint32_t max_depth;  /* deepest recorded level; 0: no limit */
 	const char *backend; /* name of the only backend to try; NULL: the best one that works */
+	bool emulates;	     /* programs may write registers: tracer__writes_registers() */
 	bool children;	     /* trace the processes' forked children as well, */
 	bool follow;	     /* and the programs that they begin */
 	const struct whom *whom; /* others may belong to the target later; NULL: none; borrowed */
@@ -156,7 +157,7 @@ enum tracer_probe {
 	TRACER_ENTRY,
 	TRACER_RETURN, /* entry and return */
 	TRACER_EXIT,   /* an exit site */
-	TRACER_RET,    /* a `ret` that is emulated: only if tracer__writes_registers() */
+	TRACER_RET,    /* a `ret` that is emulated: only if tracer__emulates() */
 };
 
 /*

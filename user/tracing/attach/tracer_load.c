@@ -5,7 +5,6 @@
  */
 #include <bpf/bpf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 #include "attach/life.h"
 #include "attach/links/kernel_btf.h"
 #include "attach/links/refusal.h"
+#include "attach/links/link_holder.h"
 #include "attach/links/skeleton.h"
 #include "attach/links/backend.h"
 #include "attach/tracer.h"
@@ -327,35 +327,9 @@ static void unload_backend(struct tracer *tr)
 {
 	groups__detach(&tr->groups);
 	gate__fini(&tr->gate);
-	proftrace_bpf__destroy(tr->skel);
+	skeleton__free(tr->skel);
 	tr->skel = NULL;
-}
-
-/* Closes the tables of bpf/own_stack.bpf.h, which their programs hold. What libbpf has of them is
- * opened on /dev/null, so that it closes that in the end.
- *
- * When the last descriptor of such a table is closed, the kernel takes a reference and has a worker
- * clear the table and give the reference back (prog_array_map_clear() in kernel/bpf/arraymap.c). If
- * a descriptor of somebody who lists tables is closed before the worker has run, the worker runs
- * once for two references, and the table stays until the machine is rebooted. Far from our end,
- * when listers see many tables go, that hardly happens. Returns 0 or -errno. */
-static int close_stack_tables(struct proftrace_bpf *skel)
-{
-	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	struct bpf_map *map;
-	int err = null < 0 ? -errno : 0;
-
-	if (err)
-		return err;
-	bpf_object__for_each_map (map, skel->obj) {
-		if (bpf_map__type(map) == BPF_MAP_TYPE_PROG_ARRAY && bpf_map__fd(map) >= 0 &&
-		    dup3(null, bpf_map__fd(map), O_CLOEXEC) < 0) {
-			err = -errno;
-			break;
-		}
-	}
-	close(null);
-	return err;
+	link_holder__unload(tr->groups.link_holder);
 }
 
 /* They are attached later: see tracer__watch_system_calls(). */
@@ -364,10 +338,8 @@ static void choose_system_calls(struct tracer *tr, const struct tracer_options *
 	struct bpf_program *const programs[] = {tr->skel->progs.on_call_begin,
 						tr->skel->progs.on_call_end};
 
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < 2; i++)
 		bpf_program__set_autoload(programs[i], opts->system_calls);
-		bpf_program__set_autoattach(programs[i], false);
-	}
 	tr->skel->rodata->keep_system_calls = opts->system_calls;
 	tr->skel->rodata->system_calls_first = opts->system_calls_first;
 	tr->watches_system_calls = opts->system_calls;
@@ -379,7 +351,7 @@ static void choose_programs(struct tracer *tr, const struct backend *backend,
 {
 	tr->surveys = opts->survey && backend->survey;
 	bpf_program__set_autoload(tr->skel->progs.survey, tr->surveys);
-	tr->groups.emulates = tracer__writes_registers();
+	tr->groups.emulates = opts->emulates;
 	bpf_program__set_autoload(tr->skel->progs.exit_ret, tr->groups.emulates);
 	tr->returns_spared = opts->returns_spared && backend == backend__at(0);
 	if (!tr->returns_spared)
@@ -396,16 +368,17 @@ static int tell_session_program(const struct proftrace_bpf *skel)
 
 	if (!bpf_program__autoload(skel->progs.session))
 		return 0;
-	if (bpf_obj_get_info_by_fd(bpf_program__fd(skel->progs.session), &info, &size))
+	if (bpf_obj_get_info_by_fd(skeleton__program(skel, skel->progs.session), &info, &size))
 		return -errno;
 	skel->bss->session_program = info.id;
 	return 0;
 }
 
-/* Loads the programs for one backend. */
-static int load_backend(struct tracer *tr, const struct backend *backend,
-			const struct tracer_options *opts, const struct target *t)
+/* Loads the programs for the backend of that number. */
+static int load_backend(struct tracer *tr, uint32_t number, const struct tracer_options *opts,
+			const struct target *t)
 {
+	const struct backend *backend = backend__at(number);
 	int err;
 
 	refusal__forget();
@@ -417,6 +390,7 @@ static int load_backend(struct tracer *tr, const struct backend *backend,
 	tr->skel = skeleton__open(backend->lacks);
 	if (!tr->skel)
 		return -errno;
+	tr->groups.link_holder = opts->link_holder;
 	err = backend->prepare(tr->skel);
 	if (err)
 		goto failed;
@@ -424,7 +398,6 @@ static int load_backend(struct tracer *tr, const struct backend *backend,
 	choose_system_calls(tr, opts);
 	size_tables(tr, opts, !backend->lacks);
 	size_maps(tr->skel, &tr->tables);
-	tr->groups.link_holder = opts->link_holder;
 	tr->groups.unbound = !t->processes_cnt || opts->follow || opts->whom;
 	tr->groups.small = opts->drops;
 	tr->skel->rodata->has_bursts = tr->surveys && opts->bursts;
@@ -433,19 +406,13 @@ static int load_backend(struct tracer *tr, const struct backend *backend,
 	tr->skel->rodata->filter_tgids = t->processes_cnt != 0;
 	tr->skel->rodata->links_unbound = tr->groups.unbound || tr->groups.children;
 	life__prepare(tr->skel, opts->children, opts->follow);
-	err = proftrace_bpf__load(tr->skel);
-	/* Data sections stay unmapped if libbpf could not find out whether the kernel can map them.
-	 */
-	if (!err && (!tr->skel->bss || !tr->skel->data || !tr->skel->data_written))
-		err = -ENOMEM;
+	err = link_holder__load(opts->link_holder, number, tr->skel);
 	if (!err) {
 		find_tables(tr->skel, &tr->tables);
-		err = close_stack_tables(tr->skel);
+		err = tell_session_program(tr->skel);
 	}
 	if (!err)
-		err = tell_session_program(tr->skel);
-	if (!err)
-		err = gate__init(&tr->gate, tr->skel);
+		err = gate__init(&tr->gate, tr->skel, opts->link_holder);
 	if (!err)
 		err = backend_try(tr, backend);
 	if (err)
@@ -473,7 +440,7 @@ bool tracer__try(const struct tracer_options *opts, size_t index, struct tracer_
 	if (!backend)
 		return false;
 	refusal__listen();
-	err = load_backend(&tr, backend, opts, &nobody);
+	err = load_backend(&tr, index, opts, &nobody);
 	*out = (struct tracer_trial){.name = backend->name,
 				     .since = backend->needs,
 				     .works = !err,
@@ -599,7 +566,7 @@ int tracer__load(const struct tracer_options *opts, const struct target *t, stru
 		if (opts->backend && strcmp(opts->backend, backend->name))
 			continue;
 		tried = backend;
-		err = load_backend(tr, backend, opts, t);
+		err = load_backend(tr, i, opts, t);
 	}
 	if (err) {
 		tracer__free(tr);
@@ -616,9 +583,11 @@ int tracer__load(const struct tracer_options *opts, const struct target *t, stru
 	if (!err)
 		err = life__new(tr->skel, &tr->life);
 	/* Ends of threads and programs, for accounts and for using tables again. */
-	if (!err && proftrace_bpf__attach(tr->skel)) {
-		err = -errno;
-		log_error("cannot attach to the scheduler's tracepoints: %s", strerror(errno));
+	if (!err) {
+		err = link_holder__tracepoints(opts->link_holder, TRACEPOINTS_ATTACH);
+		if (err)
+			log_error("cannot attach to the scheduler's tracepoints: %s",
+				  strerror(-err));
 	}
 	if (err) {
 		tracer__free(tr);

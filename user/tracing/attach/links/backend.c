@@ -16,24 +16,26 @@ static void prepare_multi(struct bpf_program *prog)
 	bpf_program__set_expected_attach_type(prog, LINK_UPROBE_MULTI);
 }
 
-static struct backend_probe multi_probe(const struct bpf_program *prog, int return_probes)
+static struct backend_probe multi_probe(const struct proftrace_bpf *skel,
+					const struct bpf_program *prog, int return_probes)
 {
-	return (struct backend_probe){bpf_program__fd(prog), LINK_UPROBE_MULTI, return_probes};
+	return (struct backend_probe){skeleton__program(skel, prog), LINK_UPROBE_MULTI,
+				      return_probes};
 }
 
 static struct backend_probe multi_entry(const struct proftrace_bpf *skel)
 {
-	return multi_probe(skel->progs.function_entry, 0);
+	return multi_probe(skel, skel->progs.function_entry, 0);
 }
 
 static struct backend_probe multi_exit_site(const struct proftrace_bpf *skel, bool ret)
 {
-	return multi_probe(ret ? skel->progs.exit_ret : skel->progs.exit_site, 0);
+	return multi_probe(skel, ret ? skel->progs.exit_ret : skel->progs.exit_site, 0);
 }
 
 static struct backend_probe multi_line(const struct proftrace_bpf *skel)
 {
-	return multi_probe(skel->progs.line_site, 0);
+	return multi_probe(skel, skel->progs.line_site, 0);
 }
 
 static struct bpf_program *hook_program(const struct proftrace_bpf *skel, int kind)
@@ -50,12 +52,12 @@ static struct bpf_program *hook_program(const struct proftrace_bpf *skel, int ki
 
 static struct backend_probe multi_hook(const struct proftrace_bpf *skel, int kind)
 {
-	return multi_probe(hook_program(skel, kind), 0);
+	return multi_probe(skel, hook_program(skel, kind), 0);
 }
 
 static struct backend_probe multi_survey(const struct proftrace_bpf *skel)
 {
-	return multi_probe(skel->progs.survey, 0);
+	return multi_probe(skel, skel->progs.survey, 0);
 }
 
 /* The programs that run by uprobe_multi links with both backends. */
@@ -84,7 +86,7 @@ static int session_prepare(struct proftrace_bpf *skel)
 static size_t session_returns(const struct proftrace_bpf *skel,
 			      struct backend_probe probes[BACKEND_MAX_PROBES])
 {
-	probes[0] = (struct backend_probe){bpf_program__fd(skel->progs.session),
+	probes[0] = (struct backend_probe){skeleton__program(skel, skel->progs.session),
 					   LINK_UPROBE_SESSION, 0};
 	return 1;
 }
@@ -102,7 +104,7 @@ static size_t multi_returns(const struct proftrace_bpf *skel,
 			    struct backend_probe probes[BACKEND_MAX_PROBES])
 {
 	/* Returns first: an entry that is seen shall have its return seen. */
-	probes[0] = multi_probe(skel->progs.function_return, 1);
+	probes[0] = multi_probe(skel, skel->progs.function_return, 1);
 	probes[1] = multi_entry(skel);
 	return 2;
 }
@@ -116,40 +118,42 @@ static int event_prepare(struct proftrace_bpf *skel)
 	return 0;
 }
 
-static struct backend_probe event_probe(const struct bpf_program *prog, int return_probes)
+static struct backend_probe event_probe(const struct proftrace_bpf *skel,
+					const struct bpf_program *prog, int return_probes)
 {
-	return (struct backend_probe){bpf_program__fd(prog), LINK_TRACE_EVENT, return_probes};
+	return (struct backend_probe){skeleton__program(skel, prog), LINK_TRACE_EVENT,
+				      return_probes};
 }
 
 static struct backend_probe event_entry(const struct proftrace_bpf *skel)
 {
-	return event_probe(skel->progs.function_entry, 0);
+	return event_probe(skel, skel->progs.function_entry, 0);
 }
 
 static struct backend_probe event_exit_site(const struct proftrace_bpf *skel, bool ret)
 {
-	return event_probe(ret ? skel->progs.exit_ret : skel->progs.exit_site, 0);
+	return event_probe(skel, ret ? skel->progs.exit_ret : skel->progs.exit_site, 0);
 }
 
 static struct backend_probe event_line(const struct proftrace_bpf *skel)
 {
-	return event_probe(skel->progs.line_site, 0);
+	return event_probe(skel, skel->progs.line_site, 0);
 }
 
 static struct backend_probe event_hook(const struct proftrace_bpf *skel, int kind)
 {
-	return event_probe(hook_program(skel, kind), 0);
+	return event_probe(skel, hook_program(skel, kind), 0);
 }
 
 static struct backend_probe event_cookie(const struct proftrace_bpf *skel, bool returns)
 {
-	return event_probe(skel->progs.cookie_trial, returns);
+	return event_probe(skel, skel->progs.cookie_trial, returns);
 }
 
 static size_t event_returns(const struct proftrace_bpf *skel,
 			    struct backend_probe probes[BACKEND_MAX_PROBES])
 {
-	probes[0] = event_probe(skel->progs.function_return, 1);
+	probes[0] = event_probe(skel, skel->progs.function_return, 1);
 	probes[1] = event_entry(skel);
 	return 2;
 }

@@ -7,19 +7,13 @@
 
 #include "attach/links/skeleton.h"
 
-/* Tables of bpf/own_stack.bpf.h: each program has its own, which nobody else holds open. */
-static bool is_own(const struct bpf_map *map)
-{
-	return bpf_map__type(map) == BPF_MAP_TYPE_PROG_ARRAY;
-}
-
 size_t late_programs__maps(const struct proftrace_bpf *skel, int maps[LATE_MAPS])
 {
 	const struct bpf_map *map;
 	size_t cnt = 0;
 
 	bpf_object__for_each_map (map, skel->obj) {
-		if (!is_own(map) && cnt < LATE_MAPS)
+		if (!skeleton__is_own_stack(map) && cnt < LATE_MAPS)
 			maps[cnt++] = bpf_map__fd(map);
 	}
 	return cnt;
@@ -33,7 +27,7 @@ static int use_maps(struct proftrace_bpf *skel, const int *maps, size_t maps_cnt
 	int err = 0;
 
 	bpf_object__for_each_map (map, skel->obj) {
-		if (is_own(map))
+		if (skeleton__is_own_stack(map))
 			err = bpf_map__set_autocreate(map,
 						      map == skel->maps.tail_of_region_begin ||
 							      map == skel->maps.tail_of_region_end);
@@ -73,6 +67,6 @@ int late_programs__load(const struct late_kind *kind, const int *maps, size_t ma
 		if (programs[i] >= 0)
 			close(programs[i]);
 	}
-	proftrace_bpf__destroy(skel);
+	skeleton__free(skel);
 	return err;
 }

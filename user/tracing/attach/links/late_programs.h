@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Programs that are loaded once a probe needs them: those at regions, which take the kernel as long
- * as half of the others. The run has given up the privileges to load any when files with regions
- * are mapped later, so the link holder loads them, with the maps and variables of the others.
+ * as half of the others. The link holder loads them, with the maps and variables of the others.
  */
 #ifndef PROFTRACE_ATTACH_LINKS_LATE_PROGRAMS_H
 #define PROFTRACE_ATTACH_LINKS_LATE_PROGRAMS_H
@@ -10,11 +9,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "util/fd_message.h"
+
 struct proftrace_bpf;
 
 enum late_program { LATE_REGION_BEGIN, LATE_REGION_END, LATE_PROGRAMS };
 
-#define LATE_MAPS 64 /* at most */
+#define LATE_MAPS FD_MESSAGE_MOST
 
 /* How the programs that are loaded already were. */
 struct late_kind {

@@ -3,23 +3,22 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "attach/links/closer.h"
+#include "attach/links/refusal.h"
 #include "attach/links/spare.h"
 #include "attach/links/trace_event.h"
+#include "security/apart.h"
 #include "security/privilege.h"
 #include "target/process.h"
 #include "util/array.h"
+#include "util/fd_message.h"
 #include "util/log.h"
 
 struct link_holder {
@@ -28,119 +27,43 @@ struct link_holder {
 	bool stays; /* when we are gone: see links_close() */
 };
 
-enum request_kind { LINK = 1, CLOSE, HOLD, GO_ON, SETTLE, DETACH, LOAD, KEEP };
+enum request_kind {
+	LINK = 1,
+	CLOSE,
+	HOLD,
+	GO_ON,
+	SETTLE,
+	DETACH,
+	LOAD,
+	LOAD_LATE,
+	UNLOAD,
+	TRACEPOINTS,
+	MAKE_MAP,
+	KEEP
+};
 
 /* Requests to the link holder. LINK: offsets and cookies follow, and semaphores if it has some; the
- * program's and the file's descriptors go along. LOAD: those of the maps do; KEEP: a file's. The
- * answer is an int:
- * -errno or 0, and to LINK the link's number, to DETACH how many links stay. With that to LOAD the
- * programs' descriptors come. */
+ * program's and the file's descriptors go along. LOAD: struct load_spec follows. LOAD_LATE: the
+ * maps' descriptors go along; KEEP: a file's. The answer is an int: -errno or 0, and to LINK the
+ * link's number, to DETACH how many links stay. With that to LOAD_LATE the programs' descriptors
+ * come, with that to LOAD those of the maps, and behind it struct refusal, with those of the
+ * programs; with that to MAKE_MAP the map's. */
 struct request {
 	int kind; /* enum request_kind */
 	int link; /* CLOSE: its number */
 	int attach_type, return_probes;
 	pid_t pid;
-	uint32_t cnt;
+	uint32_t cnt;	     /* of probes; MAKE_MAP: of entries */
 	uint32_t semaphores; /* whether there are some */
-	uint32_t basic;	     /* LOAD: struct late_kind's */
+	uint32_t basic;	     /* LOAD_LATE: struct late_kind's */
+	uint32_t what;	     /* TRACEPOINTS: enum tracepoints; MAKE_MAP: enum loose_map */
 };
 
 enum { FD_PROGRAM, FD_OBJECT, LINK_FDS };
 
-#define MAX_FDS LATE_MAPS
-
-/* Descriptors that go along with a message. */
-struct fds {
-	size_t cnt;
-	int fd[MAX_FDS];
-};
-
 #define MAX_COUNT     (1u << 20) /* of probes in a link: the kernel's limit */
 #define LOOK_AGAIN_US 100000
 #define STAY_US	      (24 * 3600 * 1000000ull)
-
-/* Sends or receives all of it. False: the other side has gone. */
-static bool move_all(int fd, void *data, size_t len, bool out)
-{
-	char *at = data;
-
-	while (len) {
-		ssize_t n = out ? send(fd, at, len, MSG_NOSIGNAL) : recv(fd, at, len, 0);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		at += n;
-		len -= n;
-	}
-	return true;
-}
-
-static bool send_all(int fd, const void *data, size_t len)
-{
-	return move_all(fd, (void *)data, len, true);
-}
-
-static bool receive_all(int fd, void *data, size_t len)
-{
-	return move_all(fd, data, len, false);
-}
-
-union control {
-	struct cmsghdr header;
-	char space[CMSG_SPACE(MAX_FDS * sizeof(int))];
-};
-
-/* A message of `len` bytes. False: the other side has gone. */
-static bool send_with_fds(int fd, const void *data, size_t len, const struct fds *fds)
-{
-	union control control = {0};
-	struct iovec iov = {(void *)data, len};
-	struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
-	size_t size = fds->cnt * sizeof(int);
-	ssize_t n;
-
-	if (size) {
-		msg.msg_control = &control;
-		msg.msg_controllen = CMSG_SPACE(size);
-		control.header.cmsg_level = SOL_SOCKET;
-		control.header.cmsg_type = SCM_RIGHTS;
-		control.header.cmsg_len = CMSG_LEN(size);
-		memcpy(CMSG_DATA(&control.header), fds->fd, size);
-	}
-	do
-		n = sendmsg(fd, &msg, MSG_NOSIGNAL);
-	while (n < 0 && errno == EINTR);
-	return n == (ssize_t)len;
-}
-
-static bool receive_with_fds(int fd, void *data, size_t len, struct fds *fds)
-{
-	union control control = {0};
-	struct iovec iov = {data, len};
-	struct msghdr msg = {.msg_iov = &iov,
-			     .msg_iovlen = 1,
-			     .msg_control = &control,
-			     .msg_controllen = sizeof(control)};
-	ssize_t n;
-
-	do
-		n = recvmsg(fd, &msg, MSG_CMSG_CLOEXEC | MSG_WAITALL);
-	while (n < 0 && errno == EINTR);
-	fds->cnt = 0;
-	if (n > 0 && control.header.cmsg_type == SCM_RIGHTS) {
-		fds->cnt = (control.header.cmsg_len - CMSG_LEN(0)) / sizeof(int);
-		memcpy(fds->fd, CMSG_DATA(&control.header), fds->cnt * sizeof(int));
-	}
-	return n == (ssize_t)len;
-}
-
-static void fds_close(const struct fds *fds)
-{
-	for (size_t i = 0; i < fds->cnt; i++)
-		close(fds->fd[i]);
-}
 
 struct held {
 	int fd;	   /* -1: none */
@@ -270,7 +193,7 @@ static int link_one(int socket, struct links *links, const struct request *req,
 	};
 	int number = -EOWNERDEAD;
 
-	*alive = values && receive_all(socket, values, cnt * sizeof(*values));
+	*alive = values && fd_message__receive_all(socket, values, cnt * sizeof(*values));
 	if (*alive)
 		number = links_number(links);
 	if (number >= 0) {
@@ -294,8 +217,14 @@ static int keep_file(struct links *l, struct fds *file)
 	return 0;
 }
 
+/* What is served. */
+struct service {
+	struct links links;
+	struct proftrace_bpf *skel; /* what is loaded; NULL: nothing */
+};
+
 /* The programs' descriptors are in *out. Returns 0 or -errno. */
-static int load(const struct request *req, const struct fds *maps, struct fds *out)
+static int load_late(const struct request *req, const struct fds *maps, struct fds *out)
 {
 	const struct late_kind kind = {.basic = req->basic, .attach_type = req->attach_type};
 	int err = late_programs__load(&kind, maps->fd, maps->cnt, out->fd);
@@ -304,72 +233,102 @@ static int load(const struct request *req, const struct fds *maps, struct fds *o
 	return err;
 }
 
+static void unload(struct service *s)
+{
+	skeleton__free(s->skel);
+	s->skel = NULL;
+}
+
+/* Loads the programs, in place of others, and answers. False: the other side has gone. */
+static bool load(int socket, struct service *s)
+{
+	struct fds maps = {0}, programs = {0};
+	struct load_spec spec;
+	struct refusal refusal;
+	int answer;
+
+	if (!fd_message__receive_all(socket, &spec, sizeof(spec)))
+		return false;
+	unload(s);
+	answer = loader__load(&spec, &s->skel);
+	refusal__get(&refusal);
+	if (!answer)
+		loader__descriptors(s->skel, &maps, &programs);
+	return fd_message__send(socket, &answer, sizeof(answer), &maps) &&
+	       fd_message__send(socket, &refusal, sizeof(refusal), &programs);
+}
+
+/* What goes along with the answer is in *made. */
+static int make_map(const struct request *req, const struct fds *fds, struct fds *made)
+{
+	int fd = loader__make_map(req->what, req->cnt, fds->cnt ? fds->fd[0] : -1);
+
+	if (fd < 0)
+		return fd;
+	made->fd[made->cnt++] = fd;
+	return 0;
+}
+
+/* Does what a request asks for. False: there is no such request, or the other side has gone. */
+static bool obey(int socket, struct service *s, const struct request *req,
+		 struct fds *fds)
+{
+	struct fds made = {0};
+	bool alive = true;
+	int answer;
+
+	if (req->kind == LOAD)
+		return load(socket, s);
+	if (req->kind == LINK && fds->cnt == LINK_FDS && req->cnt <= MAX_COUNT)
+		answer = link_one(socket, &s->links, req, fds, &alive);
+	else if (req->kind == CLOSE)
+		answer = link_close(&s->links, req->link);
+	else if (req->kind == HOLD || req->kind == GO_ON)
+		answer = hold(&s->links, req->kind == HOLD);
+	else if (req->kind == SETTLE)
+		answer = settle(&s->links);
+	else if (req->kind == LOAD_LATE)
+		answer = load_late(req, fds, &made);
+	else if (req->kind == DETACH)
+		answer = links_close(&s->links);
+	else if (req->kind == TRACEPOINTS)
+		answer = s->skel ? loader__tracepoints(s->skel, req->what) : -ENOENT;
+	else if (req->kind == MAKE_MAP)
+		answer = make_map(req, fds, &made);
+	else if (req->kind == KEEP && fds->cnt == 1)
+		answer = keep_file(&s->links, fds);
+	else
+		return false;
+	alive = alive && fd_message__send(socket, &answer, sizeof(answer), &made);
+	fds__close(&made);
+	return alive;
+}
+
 /* Serves until the other side has gone. */
 static void serve(int socket, struct trace_events *events)
 {
-	struct links links = {.events = events};
+	struct service s = {.links.events = events};
 	struct request req;
-	struct fds fds, made;
-	bool alive = !closer__new(&links.closer);
-	int answer;
+	struct fds fds;
+	bool alive = !closer__new(&s.links.closer);
 
-	if (!alive)
-		return;
-	while (alive && receive_with_fds(socket, &req, sizeof(req), &fds)) {
-		made.cnt = 0;
-		if (req.kind == LINK && fds.cnt == LINK_FDS && req.cnt <= MAX_COUNT)
-			answer = link_one(socket, &links, &req, &fds, &alive);
-		else if (req.kind == CLOSE)
-			answer = link_close(&links, req.link);
-		else if (req.kind == HOLD || req.kind == GO_ON)
-			answer = hold(&links, req.kind == HOLD);
-		else if (req.kind == SETTLE)
-			answer = settle(&links);
-		else if (req.kind == LOAD)
-			answer = load(&req, &fds, &made);
-		else if (req.kind == KEEP && fds.cnt == 1)
-			answer = keep_file(&links, &fds);
-		else if (req.kind == DETACH)
-			answer = links_close(&links);
+	while (alive &&
+	       fd_message__receive(socket, &req, sizeof(req), &fds) == sizeof(req)) {
+		if (req.kind == UNLOAD)
+			unload(&s);
 		else
-			break;
-		fds_close(&fds);
-		alive = alive && send_with_fds(socket, &answer, sizeof(answer), &made);
-		fds_close(&made);
+			alive = obey(socket, &s, &req, &fds);
+		fds__close(&fds);
 	}
+	if (!s.links.closer)
+		return;
+	unload(&s);
 	/* The target's own child may be its debugger, for ever. */
-	for (uint64_t i = 0; i < STAY_US / LOOK_AGAIN_US && links_close(&links); i++)
+	for (uint64_t i = 0; i < STAY_US / LOOK_AGAIN_US && links_close(&s.links); i++)
 		usleep(LOOK_AGAIN_US);
-	free(links.held);
-	free(links.put_off);
-	free(links.kept);
-}
-
-/* Leaves everything of the profiler's but its socket: its terminal, its files, its powers. */
-static void go_apart(int socket)
-{
-	static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGUSR1, SIGUSR2};
-	int null = open("/dev/null", O_RDWR);
-	struct rlimit files;
-
-	setsid();
-	privilege__hurry(true);
-	if (!getrlimit(RLIMIT_NOFILE, &files)) {
-		files.rlim_cur = files.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &files);
-	}
-	for (size_t i = 0; i < sizeof(ignored) / sizeof(*ignored); i++)
-		signal(ignored[i], SIG_IGN);
-	prctl(PR_SET_NAME, "proftrace-links");
-	for (int fd = 0; fd < 3 && null >= 0; fd++)
-		dup2(null, fd);
-	if (socket != 3) {
-		dup2(socket, 3);
-		fcntl(3, F_SETFD, FD_CLOEXEC);
-	}
-	close_range(4, ~0u, 0);
-	if (chdir("/"))
-		return; /* keeps a file system busy, no more */
+	free(s.links.held);
+	free(s.links.put_off);
+	free(s.links.kept);
 }
 
 #define PARANOID "/proc/sys/kernel/perf_event_paranoid"
@@ -394,13 +353,16 @@ static void keep(int socket, bool uses_events)
 	pid_t spare;
 	int err;
 
-	go_apart(socket);
+	apart__go(socket, "proftrace-links");
+	if (chdir("/"))
+		return; /* else it would keep a file system busy */
+	privilege__hurry(true);
 	err = trace_events__new(&events);
 	privilege__drop_for_links(uses_events && perf_is_admins());
 	if (err)
 		return;
-	spare = spare__start(3);
-	serve(3, events);
+	spare = spare__start(APART_SOCKET);
+	serve(APART_SOCKET, events);
 	spare__end(spare);
 	trace_events__free(events);
 }
@@ -445,7 +407,7 @@ static const struct fds no_fds;
 /* Asks for something; data that belongs to it may follow. False: the link holder has gone. */
 static bool ask(const struct link_holder *k, const struct request *req, const struct fds *fds)
 {
-	return send_with_fds(k->socket, req, sizeof(*req), fds);
+	return fd_message__send(k->socket, req, sizeof(*req), fds);
 }
 
 /* Waits for the answer. */
@@ -453,7 +415,9 @@ static int answer(const struct link_holder *k, struct fds *fds)
 {
 	int result;
 
-	return receive_with_fds(k->socket, &result, sizeof(result), fds) ? result : -EOWNERDEAD;
+	return fd_message__receive(k->socket, &result, sizeof(result), fds) == sizeof(result)
+		       ? result
+		       : -EOWNERDEAD;
 }
 
 int link_holder__link(struct link_holder *k, const struct link_spec *spec)
@@ -471,9 +435,9 @@ int link_holder__link(struct link_holder *k, const struct link_spec *spec)
 
 	if (!spec->cnt || spec->cnt > MAX_COUNT)
 		return spec->cnt ? -E2BIG : -EINVAL;
-	if (!ask(k, &req, &fds) || !send_all(k->socket, spec->offsets, len) ||
-	    !send_all(k->socket, spec->cookies, len) ||
-	    (spec->semaphores && !send_all(k->socket, spec->semaphores, len)))
+	if (!ask(k, &req, &fds) || !fd_message__send_all(k->socket, spec->offsets, len) ||
+	    !fd_message__send_all(k->socket, spec->cookies, len) ||
+	    (spec->semaphores && !fd_message__send_all(k->socket, spec->semaphores, len)))
 		return -EOWNERDEAD;
 	return answer(k, &fds);
 }
@@ -495,11 +459,11 @@ int link_holder__close(struct link_holder *k, int link)
 	return ask(k, &req, &no_fds) ? answer(k, &none) : -EOWNERDEAD;
 }
 
-int link_holder__load(struct link_holder *k, const struct late_kind *kind,
-		      const struct proftrace_bpf *skel, int programs[LATE_PROGRAMS])
+int link_holder__load_late(struct link_holder *k, const struct late_kind *kind,
+			   const struct proftrace_bpf *skel, int programs[LATE_PROGRAMS])
 {
 	const struct request req = {
-		.kind = LOAD, .attach_type = kind->attach_type, .basic = kind->basic};
+		.kind = LOAD_LATE, .attach_type = kind->attach_type, .basic = kind->basic};
 	struct fds fds = {.cnt = 0};
 	int err;
 
@@ -508,12 +472,62 @@ int link_holder__load(struct link_holder *k, const struct late_kind *kind,
 		return -EOWNERDEAD;
 	err = answer(k, &fds);
 	if (!err && fds.cnt != LATE_PROGRAMS) {
-		fds_close(&fds);
+		fds__close(&fds);
 		err = -EMFILE; /* the kernel leaves out what there is no room for */
 	}
 	if (!err)
 		memcpy(programs, fds.fd, LATE_PROGRAMS * sizeof(int));
 	return err;
+}
+
+int link_holder__load(struct link_holder *k, uint32_t backend, struct proftrace_bpf *skel)
+{
+	const struct request req = {.kind = LOAD};
+	struct fds maps = {0}, programs = {0};
+	struct refusal refusal;
+	struct load_spec spec;
+	int err;
+
+	load_spec__of(skel, backend, &spec);
+	if (!ask(k, &req, &no_fds) || !fd_message__send_all(k->socket, &spec, sizeof(spec)))
+		return -EOWNERDEAD;
+	err = answer(k, &maps);
+	if (fd_message__receive(k->socket, &refusal, sizeof(refusal), &programs) == sizeof(refusal))
+		refusal__put(&refusal);
+	else
+		err = -EOWNERDEAD;
+	if (!err)
+		err = skeleton__take(skel, &maps, &programs);
+	fds__close(&maps);
+	fds__close(&programs);
+	return err;
+}
+
+void link_holder__unload(struct link_holder *k)
+{
+	const struct request req = {.kind = UNLOAD};
+
+	ask(k, &req, &no_fds);
+}
+
+int link_holder__tracepoints(struct link_holder *k, enum tracepoints what)
+{
+	const struct request req = {.kind = TRACEPOINTS, .what = what};
+	struct fds none;
+
+	return ask(k, &req, &no_fds) ? answer(k, &none) : -EOWNERDEAD;
+}
+
+int link_holder__make_map(struct link_holder *k, enum loose_map kind, uint32_t cnt, int inner)
+{
+	const struct request req = {.kind = MAKE_MAP, .what = kind, .cnt = cnt};
+	const struct fds given = {inner >= 0, {inner}};
+	struct fds made;
+	int err = ask(k, &req, &given) ? answer(k, &made) : -EOWNERDEAD;
+
+	if (err)
+		return err;
+	return made.cnt == 1 ? made.fd[0] : -EMFILE;
 }
 
 void link_holder__hold(struct link_holder *k, bool hold)

@@ -4,8 +4,9 @@
  * the targets' code. A task that is killed in the midst of putting probes in or taking them out
  * leaves breakpoints behind (the kernel's uprobe code gives up when a fatal signal is pending: seen
  * on 6.18). The profiler may be killed at any moment; the link holder, in a session of its own,
- * then sees the socket close and takes all probes out in peace. It also loads what programs are
- * needed late, as it keeps the privileges for that.
+ * then sees the socket close and takes all probes out in peace. It also loads the programs and
+ * makes maps, as it alone has the privileges for that: nothing that strangers have made is parsed
+ * in it.
  */
 #ifndef PROFTRACE_ATTACH_LINKS_LINK_HOLDER_H
 #define PROFTRACE_ATTACH_LINKS_LINK_HOLDER_H
@@ -14,6 +15,7 @@
 
 #include "attach/links/late_programs.h"
 #include "attach/links/link.h"
+#include "attach/links/loader.h"
 
 struct link_holder;
 
@@ -35,10 +37,22 @@ int link_holder__link(struct link_holder *k, const struct link_spec *spec);
  * ends, which is when no link is left. Returns 0 or -errno; silent. */
 int link_holder__keep(struct link_holder *k, int fd);
 
+/* loader__load() by the link holder, in place of what it has loaded before, with what has been set
+ * in `skel`, which gets the descriptors. `backend`: its number. Returns 0 or -errno, of which
+ * refusal.h knows the reason. */
+int link_holder__load(struct link_holder *k, uint32_t backend, struct proftrace_bpf *skel);
+
+/* Has it let go what it has loaded. */
+void link_holder__unload(struct link_holder *k);
+
 /* late_programs__load() by the link holder, with the maps of the programs that are loaded. Returns
  * 0 or -errno; silent. */
-int link_holder__load(struct link_holder *k, const struct late_kind *kind,
-		      const struct proftrace_bpf *skel, int programs[LATE_PROGRAMS]);
+int link_holder__load_late(struct link_holder *k, const struct late_kind *kind,
+			   const struct proftrace_bpf *skel, int programs[LATE_PROGRAMS]);
+
+/* loader__tracepoints() and loader__make_map() by the link holder. -EOWNERDEAD: it has gone. */
+int link_holder__tracepoints(struct link_holder *k, enum tracepoints what);
+int link_holder__make_map(struct link_holder *k, enum loose_map kind, uint32_t cnt, int inner);
 
 /* Closes one link in the background, which takes 30 to 150 ms. Its number may be used again at
  * once. Returns 0 or -errno. */

@@ -16,7 +16,16 @@
 #define LOG_ENDS    "-- END PROG LOAD LOG --"
 #define SHOWN_LINES 12 /* of a verifier's log, for the verbose */
 
-static char first_said[512], objection[512];
+static struct refusal said;
+
+/* A line that the verbose are shown; what has no room is left out. */
+static void keep_line(const char *kind, const char *line, size_t len)
+{
+	size_t used = strlen(said.lines);
+
+	log_debug("%s%.*s", kind, (int)len, line);
+	snprintf(said.lines + used, sizeof(said.lines) - used, "%s%.*s\n", kind, (int)len, line);
+}
 
 /* Figures that the verifier ends its log with. */
 static bool is_figure(const char *line)
@@ -69,7 +78,7 @@ static void show_log(const char *log)
 	while (from < end) {
 		size_t len = strcspn(from, "\n");
 
-		log_debug("verifier: %.*s", (int)len, from);
+		keep_line("verifier: ", from, len);
 		from += len + (from[len] == '\n');
 	}
 }
@@ -84,12 +93,12 @@ static int message(enum libbpf_print_level level, const char *fmt, va_list args)
 	if (log) {
 		log += strlen(LOG_BEGINS);
 		show_log(log);
-		refusal__objection(log, objection, sizeof(objection));
+		refusal__objection(log, said.objection, sizeof(said.objection));
 	} else {
 		text[strcspn(text, "\n")] = '\0';
-		log_debug("%s", text);
-		if (!first_said[0])
-			snprintf(first_said, sizeof(first_said), "%s", text);
+		keep_line("", text, strlen(text));
+		if (!said.first_said[0])
+			snprintf(said.first_said, sizeof(said.first_said), "%s", text);
 	}
 	free(text);
 	return 0;
@@ -102,10 +111,27 @@ void refusal__listen(void)
 
 void refusal__forget(void)
 {
-	first_said[0] = objection[0] = '\0';
+	said = (struct refusal){0};
 }
 
 const char *refusal__reason(void)
 {
-	return objection[0] ? objection : first_said[0] ? first_said : NULL;
+	return said.objection[0] ? said.objection : said.first_said[0] ? said.first_said : NULL;
+}
+
+void refusal__get(struct refusal *out)
+{
+	*out = said;
+}
+
+void refusal__put(struct refusal *r)
+{
+	char *line, *rest;
+
+	r->first_said[sizeof(r->first_said) - 1] = '\0';
+	r->objection[sizeof(r->objection) - 1] = '\0';
+	r->lines[sizeof(r->lines) - 1] = '\0';
+	said = *r;
+	for (line = strtok_r(r->lines, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+		log_debug("%s", line);
 }

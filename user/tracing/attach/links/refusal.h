@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* From here on libbpf's messages are listened to, and logged for the verbose. */
+/* From here on libbpf's messages are listened to, and kept. */
 void refusal__listen(void);
 
 /* Forgets what was said: another load begins. */
@@ -15,6 +15,17 @@ void refusal__forget(void);
 /* The reason in a line, as of the last load: what the verifier objected to, else libbpf's first
  * message. NULL: nothing was said. */
 const char *refusal__reason(void);
+
+/* What was said of a load, as it goes from the link holder, which loads, to the run. */
+struct refusal {
+	char first_said[512], objection[512];
+	char lines[4096]; /* for the verbose */
+};
+
+/* Since it was last forgotten. */
+void refusal__get(struct refusal *out);
+/* Takes it for what was said here, and logs it for the verbose. */
+void refusal__put(struct refusal *r);
 
 /*
  * The objection in a log of the kernel's verifier: its last line but for figures. Writes it to

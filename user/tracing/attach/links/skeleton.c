@@ -2,32 +2,142 @@
 #include "attach/links/skeleton.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "basic.skel.h"
-#include "security/privilege.h"
+#include "util/fd_message.h"
+
+struct opened {
+	struct proftrace_bpf skel; /* first, as libbpf frees it */
+	/* Of programs that another process has loaded, in their object's order. libbpf has no place
+	 * for them. */
+	int programs[FD_MESSAGE_MOST];
+};
+
+static struct opened *opened_of(const struct proftrace_bpf *skel)
+{
+	return (struct opened *)skel;
+}
 
 struct proftrace_bpf *skeleton__open(bool basic)
 {
-	struct proftrace_bpf *skel = calloc(1, sizeof(*skel));
+	struct opened *o = calloc(1, sizeof(*o));
 	int err;
 
-	if (!skel)
+	if (!o)
 		return NULL;
-	err = proftrace_bpf__create_skeleton(skel);
+	for (size_t i = 0; i < FD_MESSAGE_MOST; i++)
+		o->programs[i] = -1;
+	err = proftrace_bpf__create_skeleton(&o->skel);
 	/* A skeleton finds programs and maps by name, so that of the others fits. The build checks
 	 * that the variables lie alike in both. */
 	if (!err && basic)
-		skel->skeleton->data = (void *)basic_bpf__elf_bytes(&skel->skeleton->data_sz);
+		o->skel.skeleton->data = (void *)basic_bpf__elf_bytes(&o->skel.skeleton->data_sz);
 	if (!err)
-		err = bpf_object__open_skeleton(skel->skeleton, NULL);
+		err = bpf_object__open_skeleton(o->skel.skeleton, NULL);
 	if (err) {
-		proftrace_bpf__destroy(skel);
+		proftrace_bpf__destroy(&o->skel);
 		errno = -err;
 		return NULL;
 	}
-	/* On such kernels the run takes it to end open calls when tracing is switched off. */
-	if (basic)
-		privilege__keep_bpf();
-	return skel;
+	return &o->skel;
+}
+
+void skeleton__free(struct proftrace_bpf *skel)
+{
+	if (!skel)
+		return;
+	for (size_t i = 0; i < FD_MESSAGE_MOST; i++) {
+		if (opened_of(skel)->programs[i] >= 0)
+			close(opened_of(skel)->programs[i]);
+	}
+	proftrace_bpf__destroy(skel);
+}
+
+bool skeleton__is_own_stack(const struct bpf_map *map)
+{
+	return bpf_map__type(map) == BPF_MAP_TYPE_PROG_ARRAY;
+}
+
+/* Maps a section of variables where it was before it was loaded, as bpf_object__load_skeleton()
+ * does. */
+static int map_variables(const struct bpf_map_skeleton *variables)
+{
+	const struct bpf_map *map = *variables->map;
+	size_t page = sysconf(_SC_PAGESIZE);
+	size_t size = (bpf_map__value_size(map) + page - 1) / page * page;
+	int protection =
+		bpf_map__map_flags(map) & BPF_F_RDONLY_PROG ? PROT_READ : PROT_READ | PROT_WRITE;
+
+	/* Constants that have no name, as those of vector instructions, stay in the kernel. */
+	if (!(bpf_map__map_flags(map) & BPF_F_MMAPABLE)) {
+		*variables->mmaped = NULL;
+		return 0;
+	}
+	if (!*variables->mmaped || mmap(*variables->mmaped, size, protection,
+					MAP_SHARED | MAP_FIXED, bpf_map__fd(map), 0) == MAP_FAILED)
+		return *variables->mmaped ? -errno : -ENOMEM;
+	return 0;
+}
+
+static int take_maps(struct proftrace_bpf *skel, const struct fds *maps)
+{
+	struct bpf_map *map;
+	size_t used = 0;
+	int err = 0;
+
+	bpf_object__for_each_map (map, skel->obj) {
+		if (skeleton__is_own_stack(map))
+			continue;
+		err = used < maps->cnt ? bpf_map__reuse_fd(map, maps->fd[used++]) : -EINVAL;
+		if (err)
+			return err;
+	}
+	for (int i = 0; !err && i < skel->skeleton->map_cnt; i++) {
+		if (skel->skeleton->maps[i].mmaped)
+			err = map_variables(&skel->skeleton->maps[i]);
+	}
+	return used == maps->cnt ? err : -EINVAL;
+}
+
+int skeleton__take(struct proftrace_bpf *skel, struct fds *maps, struct fds *programs)
+{
+	struct bpf_program *program;
+	size_t at = 0, used = 0;
+
+	bpf_object__for_each_program (program, skel->obj) {
+		if (at == FD_MESSAGE_MOST)
+			return -E2BIG;
+		if (bpf_program__autoload(program)) {
+			if (used == programs->cnt)
+				return -EINVAL;
+			opened_of(skel)->programs[at] = programs->fd[used++];
+		}
+		at++;
+	}
+	if (used != programs->cnt) {
+		for (size_t i = 0; i < at; i++)
+			opened_of(skel)->programs[i] = -1;
+		return -EINVAL;
+	}
+	programs->cnt = 0;
+	return take_maps(skel, maps);
+}
+
+int skeleton__program(const struct proftrace_bpf *skel, const struct bpf_program *program)
+{
+	struct bpf_program *p;
+	size_t at = 0;
+
+	bpf_object__for_each_program (p, skel->obj) {
+		if (p == program)
+			break;
+		at++;
+	}
+	if (at < FD_MESSAGE_MOST && opened_of(skel)->programs[at] >= 0)
+		return opened_of(skel)->programs[at];
+	return bpf_program__fd(program);
 }

@@ -9,9 +9,26 @@
 #include "wire.h"
 #include "proftrace.skel.h"
 
+struct fds;
+
 /* Opens the programs of proftrace.bpf.c, or of basic.bpf.c, which are for kernels before 5.17
  * (bpf/kernel.bpf.h); both are loaded alike. Who calls proftrace_bpf__open() gets a copy of all of
  * them in the file. NULL with errno set. */
 struct proftrace_bpf *skeleton__open(bool basic);
+
+/* Closes and frees it. Accepts NULL. */
+void skeleton__free(struct proftrace_bpf *skel);
+
+/* Has one that is not loaded take the descriptors of the maps and programs that another process has
+ * loaded, as loader__descriptors() gives them, and map the variables. Those that it takes are -1 in
+ * *maps and *programs. Returns 0 or -errno. */
+int skeleton__take(struct proftrace_bpf *skel, struct fds *maps, struct fds *programs);
+
+/* A program's descriptor, once it has been loaded, here or elsewhere; negative: it has not. */
+int skeleton__program(const struct proftrace_bpf *skel, const struct bpf_program *program);
+
+/* Whether a map is one of bpf/own_stack.bpf.h: each program has its own, which nobody else may hold
+ * open. */
+bool skeleton__is_own_stack(const struct bpf_map *map);
 
 #endif

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "security/apart.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+void apart__go(int socket, const char *name)
+{
+	static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGUSR1, SIGUSR2};
+	int null = open("/dev/null", O_RDWR);
+	struct rlimit files;
+
+	setsid();
+	if (!getrlimit(RLIMIT_NOFILE, &files)) {
+		files.rlim_cur = files.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &files);
+	}
+	for (size_t i = 0; i < sizeof(ignored) / sizeof(*ignored); i++)
+		signal(ignored[i], SIG_IGN);
+	prctl(PR_SET_NAME, name);
+	for (int fd = 0; fd < APART_SOCKET && null >= 0; fd++)
+		dup2(null, fd);
+	if (socket != APART_SOCKET) {
+		dup2(socket, APART_SOCKET);
+		fcntl(APART_SOCKET, F_SETFD, FD_CLOEXEC);
+	}
+	close_range(APART_SOCKET + 1, ~0u, 0);
+}

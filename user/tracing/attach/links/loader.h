@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Loading programs in the link holder, which has the privileges for it, as the run wants them. The
+ * run opens the same object, sets its variables and sizes, and sends what it has set (struct
+ * load_spec); what is loaded comes back as descriptors.
+ */
+#ifndef PROFTRACE_ATTACH_LINKS_LOADER_H
+#define PROFTRACE_ATTACH_LINKS_LOADER_H
+
+#include <stdint.h>
+
+#include "attach/links/skeleton.h"
+#include "util/fd_message.h"
+
+#define LOAD_PROGRAMS 64 /* at most */
+
+struct load_spec {
+	uint32_t backend;  /* its number: backend__at() */
+	uint64_t programs; /* those to be loaded, a bit each, in the object's order */
+	uint32_t entries[FD_MESSAGE_MOST]; /* of each map, likewise */
+	struct proftrace_bpf__rodata rodata;
+};
+
+/* What the run has set, of a skeleton that is not loaded. */
+void load_spec__of(const struct proftrace_bpf *skel, uint32_t backend, struct load_spec *out);
+
+/* Loads by it. Returns 0 or -errno, of which refusal.h knows the reason. */
+int loader__load(const struct load_spec *spec, struct proftrace_bpf **out);
+
+/* The descriptors of what is loaded, borrowed, for skeleton__take(). */
+void loader__descriptors(const struct proftrace_bpf *skel, struct fds *maps, struct fds *programs);
+
+/* What is to be done with the programs at tracepoints. */
+enum tracepoints {
+	TRACEPOINTS_ATTACH, /* but for those at system calls */
+	TRACEPOINTS_DETACH,
+	TRACEPOINTS_PAUSE,  /* the dear ones: at switches, wake-ups and system calls */
+	TRACEPOINTS_RESUME, /* as before, but for those at system calls */
+	TRACEPOINTS_CALLS,  /* attaches those at system calls */
+};
+
+/* Returns 0 or -errno. */
+int loader__tracepoints(struct proftrace_bpf *skel, enum tracepoints what);
+
+/* Maps that belong to no program. */
+enum loose_map { LOOSE_GATE_INNER, LOOSE_GATE_OUTER, LOOSE_UNWIND_TABLE };
+
+/* Makes one with `cnt` entries; `inner`: the descriptor of a map like those that it will hold, for
+ * LOOSE_GATE_OUTER. Returns a descriptor or -errno. */
+int loader__make_map(enum loose_map kind, uint32_t cnt, int inner);
+
+#endif
