@@ -135,6 +135,31 @@ static void test_one_basis(void **state)
 	profile__free(p);
 }
 
+/* One of 1,001 calls was left without a return, so sum and buckets are not of the same; but all of
+ * them cannot have taken less than 1,000 of them. Their probes took more than was calibrated. */
+static void test_less_than_its_calls(void **state)
+{
+	struct sink_options verbose = {.raw = true};
+	struct profile *p = fixture_new();
+	struct call_stats *s;
+
+	fixture_function(p, "short");
+	fixture_thread(p, 1, 1, "x");
+	fixture_node(p, 0, 0, 0, 1001, 600000, 600000);
+	s = &p->nodes[1].stats;
+	s->raw_total_ns = 4000000;
+	s->error_ns = s->self_error_ns = 1000000;
+	s->min_ns = 1920;
+	s->max_ns = 2047;
+	fixture_bucket(p, 0, 71, 1000); /* [1920, 2048) */
+	fixture_finish(p);
+	expect_copy(p, &plain,
+		    "    1,001    <1 ms    <1 ms    <1 ms    <1 us    <1 us    <1 us    <1 us    "
+		    "<1 us  100.0%  short");
+	expect_copy(p, &verbose, "   600 ns ");
+	profile__free(p);
+}
+
 /* 1,000 calls are uncertain by 20 us: one of them by 20 ns. */
 static void test_resolution(void **state)
 {
@@ -302,6 +327,7 @@ int main(void)
 		cmocka_unit_test(test_interval),
 		cmocka_unit_test(test_resolution),
 		cmocka_unit_test(test_one_basis),
+		cmocka_unit_test(test_less_than_its_calls),
 		cmocka_unit_test(test_hidden_functions),
 		cmocka_unit_test(test_cost),
 		cmocka_unit_test(test_drops),

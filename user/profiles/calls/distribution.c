@@ -33,19 +33,21 @@ uint64_t bucket__high(uint32_t bucket)
 	return bucket__low(bucket + 1);
 }
 
-/* Known where sum and buckets are of the same calls; at most what the probes took of the sum. */
+/* Known where sum and buckets are of the same calls; at most what the probes took of the sum. Where
+ * others are among all, which are open or were left without a return, the sum has their time as
+ * well: so much is known that finished calls have not taken more than all. */
 static int64_t excess_of(const struct distribution *d, const struct profile_function *f)
 {
 	const struct call_stats *s = &f->stats;
 	int64_t taken_ns, mean_ns, excess_ns;
 
-	if (!d->calls || d->calls != s->calls || f->sampled || s->raw_total_ns <= s->total_ns)
+	if (!d->calls || d->calls > s->calls || f->sampled || s->raw_total_ns <= s->total_ns)
 		return 0;
 	taken_ns = (int64_t)((s->raw_total_ns - s->total_ns) / s->calls);
 	mean_ns = (int64_t)distribution__mean(d, s->min_ns, s->max_ns);
-	excess_ns = mean_ns - (int64_t)(f->spent_ns / s->calls);
+	excess_ns = mean_ns - (int64_t)(f->spent_ns / d->calls);
 	/* A bucket is known no better. */
-	if (llabs(excess_ns) < mean_ns / (2 * LINEAR))
+	if (llabs(excess_ns) < mean_ns / (2 * LINEAR) || (excess_ns < 0 && d->calls != s->calls))
 		return 0;
 	return excess_ns < -taken_ns ? -taken_ns : excess_ns > taken_ns ? taken_ns : excess_ns;
 }

@@ -110,7 +110,9 @@ static void print_average(const struct printer *pr, const struct profile_functio
 		print_time(pr, true, ns, error_ns);
 		return;
 	}
-	if (finished && d->calls && (!sums || ns < min_ns))
+	if (finished && d->calls && !sums)
+		ns = distribution__single(d, distribution__mean(d, s->min_ns, s->max_ns));
+	else if (finished && d->calls && ns < min_ns)
 		ns = distribution__mean(d, s->min_ns, s->max_ns);
 	/* Without a distribution there is no telling. */
 	print_time(pr, finished && ns >= min_ns && ns <= distribution__single(d, s->max_ns), ns,
