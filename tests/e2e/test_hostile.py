@@ -56,6 +56,11 @@ def one_function(name=b"work", strings_size=None):
             (".strtab", STRTAB, b"\0" + name + b"\0", 0, strings_size))
 
 
+def many_symbols():
+    table = bytes(24) + b"".join(symbol(1, HEADERS + n % 60, 3) for n in range(60)) * 170_000
+    return elf((".symtab", SYMTAB, table), (".strtab", STRTAB, b"\0f\0"))
+
+
 class Case(harness.TestCase):
     def write(self, content, size=None):
         path = self.path("hostile")
@@ -98,9 +103,7 @@ class Bounds(Case):
         self.assertIn("overlaps too many others", self.list(path, 20, 512).stdout)
 
     def test_ten_million_symbols(self):
-        table = bytes(24) + b"".join(symbol(1, HEADERS + n % 60, 3) for n in range(60)) * 170_000
-        path = self.write(elf((".symtab", SYMTAB, table), (".strtab", STRTAB, b"\0f\0")))
-        self.assertIn("only the first", self.list(path, 30, 1024).stderr)
+        self.assertIn("only the first", self.list(self.write(many_symbols()), 30, 1024).stderr)
 
     def test_chains_of_cold_pieces(self):
         strings = b"\0f\0" + b"".join(b"f" + b".cold" * n + b"\0" for n in range(1, 1500))
@@ -120,6 +123,39 @@ class Bounds(Case):
         sections = ((".symtab", SYMTAB, packed, COMPRESSED), (".strtab", STRTAB, packed, COMPRESSED),
                     (".debug_info", PROGBITS, packed, COMPRESSED))
         self.list(self.write(elf(*sections)), 5, 256, status=1)
+
+
+class Parser(Case):
+    """Whoever could run code in the process that parses would have got nothing: it has no
+    capabilities, may not make most system calls, and can write to its output only. Looked at while
+    it is at work on ten million symbols, once that has taken it 0.3 s of CPU time."""
+
+    def test_has_no_privileges(self):
+        path = self.write(many_symbols())
+        for number, options in enumerate((("-l", "-x"), ("-f", "json", "-x"))):
+            with self.subTest(options=options):
+                output = self.path(f"out{number}")
+                run = self.process(PROFTRACE, "-o", output, *options, path)
+                self.assertTrue(harness.poll(lambda: self.cpu_seconds(run.pid) >= 0.3,
+                                             harness.TIMEOUT))
+                rows = self.status(run.pid)
+                self.assertEqual({rows[f"Cap{name}"] for name in ("Inh", "Prm", "Eff", "Bnd", "Amb")},
+                                 {f"{0:016x}"})
+                self.assertEqual((rows["Seccomp"], rows["NoNewPrivs"]), ("2", "1"))
+                self.assertEqual(os.path.getsize(output), 0)
+                self.assertIsNone(run.popen.poll())
+                run.popen.kill()
+                run.finish()
+
+    @staticmethod
+    def cpu_seconds(pid):
+        with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+            return int(file.read().rpartition(")")[2].split()[11]) / os.sysconf("SC_CLK_TCK")
+
+    @staticmethod
+    def status(pid):
+        with open(f"/proc/{pid}/status", encoding="utf-8") as file:
+            return dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
 
 
 class Waits(harness.TestCase):

@@ -23,28 +23,41 @@ CALLER = {"SUDO_UID": str(NOBODY), "SUDO_GID": str(NOBODY)}
 TRACED = ("-q", "-F", "Py_BytesMain")
 
 
-def sets_of(pid):
+def status_of(pid):
     with open(f"/proc/{pid}/status", encoding="utf-8", errors="replace") as file:
-        rows = dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
+        return dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
+
+
+def sets_of(pid):
+    rows = status_of(pid)
     return {name: int(rows[name], 16) for name in SETS}
 
 
-def is_down_to(pid, capabilities):
-    """Nothing announces it: it happens right behind the line that says that tracing goes on."""
-    return harness.poll(lambda: sets_of(pid) == {
-        "CapInh": 0, "CapPrm": capabilities, "CapEff": capabilities, "CapBnd": 0, "CapAmb": 0,
-        "NoNewPrivs": 1})
+def down_to(capabilities):
+    return {"CapInh": 0, "CapPrm": capabilities, "CapEff": capabilities, "CapBnd": 0, "CapAmb": 0,
+            "NoNewPrivs": 1}
+
+
+def children_of(pid):
+    """By the names that they have in ps."""
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="utf-8") as file:
+        return {status_of(child)["Name"]: int(child) for child in file.read().split()}
 
 
 class Profiler(harness.TestCase):
-    def test_of_a_process_keeps_what_reading_takes(self):
+    def assert_sandboxed(self, pid, capabilities=0):
+        self.assertEqual(sets_of(pid), down_to(capabilities))
+        self.assertEqual(status_of(pid)["Seccomp"], "2")
+
+    def test_of_a_process_keeps_nothing(self):
+        """Others have what opening files and attaching takes, and parse none."""
         target = self.target("steps")
         tracer = self.proftrace("-f", "json", "-p", target.pid).wait_tracing()
-        # BPF is for the unwind tables of what is mapped later.
-        self.assertTrue(is_down_to(tracer.pid, READING | 1 << BPF), sets_of(tracer.pid))
-        with open(f"/proc/{tracer.pid}/task/{tracer.pid}/children", encoding="utf-8") as file:
-            keeper = int(file.read())
-        self.assertTrue(is_down_to(keeper, ATTACHING), sets_of(keeper))
+        self.assert_sandboxed(tracer.pid)
+        children = children_of(tracer.pid)
+        self.assertEqual(set(children), {"proftrace-links", "proftrace-files"})
+        self.assertEqual(sets_of(children["proftrace-links"]), down_to(ATTACHING))
+        self.assertEqual(sets_of(children["proftrace-files"]), down_to(READING))
         with open(f"/proc/{tracer.pid}/limits", encoding="utf-8") as file:
             self.assertRegex(file.read(), r"Max core file size +0 +0 ")
         target.go()
@@ -53,7 +66,7 @@ class Profiler(harness.TestCase):
 
     def test_of_a_file_keeps_nothing(self):
         tracer = self.proftrace("-f", "json", "-x", program("calc-pie")).wait_tracing()
-        self.assertTrue(is_down_to(tracer.pid, 0), sets_of(tracer.pid))
+        self.assert_sandboxed(tracer.pid)
         done = self.process(program("calc-pie")).finish()
         self.assert_counts(self.document(tracer.interrupt()), done.counts)
 
@@ -66,7 +79,7 @@ class Profiler(harness.TestCase):
         tracer = self.process(PROFTRACE, "record", "--calls", "--max-size", "1M", "-o", path,
                               *UNLIMITED, "-p", target.pid)
         self.assertTrue(tracer.stderr.wait_lines(harness.TRACING))
-        self.assertTrue(is_down_to(tracer.pid, READING | REPLACING), sets_of(tracer.pid))
+        self.assert_sandboxed(tracer.pid, REPLACING)
         # As long as the first file is open here, no other one can get its number.
         with open(path, "rb") as before:
             target.go()

@@ -2,7 +2,9 @@
 /* What can be done behind the fence, and what cannot: each time by a child, as it is for good. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/bpf.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -47,19 +49,30 @@ static void place_remove(const struct place *p)
 }
 
 /* What the child's attempt has come to: 0 or an errno. */
-static int behind_fence(int (*attempt)(const struct place *), const struct place *p)
+static int behind(void (*enter)(const char *output), int (*attempt)(const struct place *),
+		  const struct place *p)
 {
 	pid_t pid = fork();
 	int status;
 
 	assert_true(pid >= 0);
 	if (!pid) {
-		sandbox__enter(p->output);
+		enter(p->output);
 		_exit(attempt(p) ? errno : 0);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFEXITED(status));
 	return WEXITSTATUS(status);
+}
+
+static int behind_fence(int (*attempt)(const struct place *), const struct place *p)
+{
+	return behind(sandbox__enter, attempt, p);
+}
+
+static int behind_runs_fence(int (*attempt)(const struct place *), const struct place *p)
+{
+	return behind(sandbox__enter_run, attempt, p);
 }
 
 static int write_output(const struct place *p)
@@ -82,6 +95,24 @@ static int read_anything(const struct place *p)
 	return open("/proc/self/maps", O_RDONLY) < 0 || access("/", R_OK);
 }
 
+static int read_other(const struct place *p)
+{
+	return open(p->other, O_RDONLY) < 0;
+}
+
+static int look_at_parent(const struct place *p)
+{
+	char path[64], program[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", getppid());
+	return readlink(path, program, sizeof(program)) < 0;
+}
+
+static int write_to_disks(const struct place *p)
+{
+	return open("/dev/loop-control", O_RDWR) < 0 && open("/dev/random", O_WRONLY) < 0;
+}
+
 static int open_socket(const struct place *p)
 {
 	return socket(AF_UNIX, SOCK_STREAM, 0) < 0;
@@ -100,6 +131,32 @@ static int load_program(const struct place *p)
 static int become_another(const struct place *p)
 {
 	return setuid(getuid()) != 0;
+}
+
+static int make_link(const struct place *p)
+{
+	return syscall(SYS_bpf, BPF_LINK_CREATE, NULL, 0) < 0;
+}
+
+static int attach_to_parent(const struct place *p)
+{
+	return ptrace(PTRACE_ATTACH, getppid(), NULL, NULL) != 0;
+}
+
+/* What a run does with a command that it has started. */
+static int trace_child(const struct place *p)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (!pid) {
+		ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+		raise(SIGSTOP);
+		_exit(0);
+	}
+	if (waitpid(pid, &status, 0) != pid || !WIFSTOPPED(status))
+		return 1;
+	return ptrace(PTRACE_DETACH, pid, NULL, NULL) || waitpid(pid, &status, 0) != pid;
 }
 
 /* Whether the kernel has Landlock switched on. */
@@ -132,11 +189,44 @@ static void test_what_it_does_not_need(void **state)
 	place_remove(&p);
 }
 
+static void test_of_a_run(void **state)
+{
+	struct place p;
+
+	place_make(&p);
+	assert_int_equal(behind_runs_fence(write_again, &p), 0);
+	assert_int_equal(behind_runs_fence(read_anything, &p), 0);
+	assert_int_equal(behind_runs_fence(trace_child, &p), 0);
+	assert_int_equal(behind_runs_fence(write_other, &p), bars_writing() ? EACCES : 0);
+	close(open(p.other, O_WRONLY | O_CREAT, 0600));
+	assert_int_equal(behind_runs_fence(read_other, &p), bars_writing() ? EACCES : 0);
+	assert_int_equal(behind_runs_fence(look_at_parent, &p), bars_writing() ? EACCES : 0);
+	assert_int_equal(behind_runs_fence(open_socket, &p), EPERM);
+	assert_int_equal(behind_runs_fence(trace_parent, &p), EPERM);
+	assert_int_equal(behind_runs_fence(attach_to_parent, &p), EPERM);
+	assert_int_equal(behind_runs_fence(load_program, &p), EPERM);
+	assert_int_equal(behind_runs_fence(make_link, &p), EPERM);
+	assert_int_equal(behind_runs_fence(become_another, &p), EPERM);
+	place_remove(&p);
+}
+
+static void test_devices(void **state)
+{
+	struct place p;
+
+	place_make(&p);
+	if (bars_writing())
+		assert_int_not_equal(behind_fence(write_to_disks, &p), 0);
+	place_remove(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_it_needs),
 		cmocka_unit_test(test_what_it_does_not_need),
+		cmocka_unit_test(test_of_a_run),
+		cmocka_unit_test(test_devices),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

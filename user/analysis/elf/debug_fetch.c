@@ -65,9 +65,12 @@ void debug_fetch__stop(void)
 	if (!fetcher.pid)
 		return;
 	close(fetcher.socket);
-	/* Otherwise it ends by itself, and its cache is whole. */
-	if (fetcher.waiting)
-		kill(fetcher.pid, SIGKILL);
+	/* Otherwise it ends by itself, and its cache is whole. Another user's may not be killed: it
+	 * ends with what it does, or with us. */
+	if (fetcher.waiting && kill(fetcher.pid, SIGKILL)) {
+		fetcher.pid = 0;
+		return;
+	}
 	while (waitpid(fetcher.pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	fetcher.pid = 0;

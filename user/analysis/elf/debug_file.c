@@ -21,6 +21,7 @@
 #include "elf/debug_fetch.h"
 #include "elf/elf_image.h"
 #include "elf/elf_inside.h"
+#include "security/opener.h"
 #include "util/log.h"
 
 #define DEBUG_DIR     "/usr/lib/debug"
@@ -35,42 +36,6 @@ struct search {
 	char link[NAME_MAX + 1]; /* .gnu_debuglink's file name, "" without one */
 	uint32_t link_crc;
 };
-
-/* Finds the file, without opening it. A link in somebody's container must not lead out of it. */
-static int find_below(const char *root, const char *path)
-{
-	struct open_how how = {
-		.flags = O_PATH | O_CLOEXEC,
-		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
-	};
-	int dir, fd;
-
-	if (!*root)
-		return open(path, O_PATH | O_CLOEXEC);
-	dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (dir < 0)
-		return -1;
-	fd = syscall(SYS_openat2, dir, path, &how, sizeof(how));
-	close(dir);
-	return fd;
-}
-
-/* Whoever owns the directory may have put a FIFO, a terminal or another device there, some of which
- * do something when they are opened. */
-static int open_below(const char *root, const char *path)
-{
-	int place = find_below(root, path), fd = -1;
-	struct stat st;
-	char link[64];
-
-	if (place < 0)
-		return -1;
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", place);
-	if (!fstat(place, &st) && S_ISREG(st.st_mode))
-		fd = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	close(place);
-	return fd;
-}
 
 static bool crc_matches(const struct elf_image *dbg, uint32_t want)
 {
@@ -134,7 +99,9 @@ static int try_path(const struct search *s, const char *root, const char *path,
 
 	if (snprintf(label, sizeof(label), "%s%s", root, path) >= (int)sizeof(label))
 		return -ENOENT;
-	fd = open_below(root, path);
+	/* Whoever owns the directory may have put a FIFO, a terminal or another device there, some
+	 * of which do something when they are opened. */
+	fd = opener__open_below(root, path);
 	return fd < 0 ? -ENOENT : try_fd(s, fd, label, out);
 }
 

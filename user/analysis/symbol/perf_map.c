@@ -17,6 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "security/opener.h"
 #include "util/array.h"
 #include "util/search.h"
 
@@ -60,27 +61,6 @@ static pid_t own_number(pid_t pid)
 	return number;
 }
 
-/* Opens what lies at `path` below the process's root folder, without reading it. */
-static int find_below(pid_t pid, const char *path)
-{
-	struct open_how how = {
-		.flags = O_PATH | O_CLOEXEC,
-		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS,
-	};
-	char root[64];
-	int dir, fd;
-
-	snprintf(root, sizeof(root), "/proc/%d/root", pid);
-	dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (dir < 0)
-		return -errno;
-	fd = syscall(SYS_openat2, dir, path, &how, sizeof(how));
-	if (fd < 0)
-		fd = -errno;
-	close(dir);
-	return fd;
-}
-
 /* Whether a file is a regular one of the process's user, or of root. */
 static bool is_own(pid_t pid, int fd)
 {
@@ -92,31 +72,21 @@ static bool is_own(pid_t pid, int fd)
 	       (!st.st_uid || (!stat(path, &process) && process.st_uid == st.st_uid));
 }
 
-static int open_own(pid_t pid, int place, const char *path)
-{
-	int fd;
-
-	if (!is_own(pid, place))
-		return -EPERM;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	return fd < 0 ? -errno : fd;
-}
-
 int perf_map__open(pid_t pid)
 {
 	pid_t number = own_number(pid);
-	char path[64];
-	int place, fd;
+	char root[64], path[64];
+	int fd;
 
 	if (!number)
 		return -ESRCH;
+	snprintf(root, sizeof(root), "/proc/%d/root", pid);
 	snprintf(path, sizeof(path), "tmp/perf-%d.map", number);
-	place = find_below(pid, path);
-	if (place < 0)
-		return place;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", place);
-	fd = open_own(pid, place, path);
-	close(place);
+	fd = opener__open_jit_list(root, path);
+	if (fd >= 0 && !is_own(pid, fd)) {
+		close(fd);
+		return -EPERM;
+	}
 	return fd;
 }
 

@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "security/opener.h"
 #include "target/process.h"
 #include "target/target.h"
 #include "target/target_data.h"
@@ -31,8 +32,8 @@ static bool runs_same(pid_t a, pid_t b)
 
 	snprintf(path[0], sizeof(path[0]), "/proc/%d/exe", a);
 	snprintf(path[1], sizeof(path[1]), "/proc/%d/exe", b);
-	return !stat(path[0], &st[0]) && !stat(path[1], &st[1]) && st[0].st_dev == st[1].st_dev &&
-	       st[0].st_ino == st[1].st_ino;
+	return !opener__stat(path[0], &st[0]) && !opener__stat(path[1], &st[1]) &&
+	       st[0].st_dev == st[1].st_dev && st[0].st_ino == st[1].st_ino;
 }
 
 /* Returns 0, also if it has ended by now, or -ENOMEM. */

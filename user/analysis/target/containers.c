@@ -7,12 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "security/opener.h"
+
 #define MOST_BYTES (16u << 20) /* of a file; more is not looked at */
 
 /* The text of a file; NULL: there is none. To be freed. */
 static char *text_of(const char *path)
 {
-	FILE *f = fopen(path, "re");
+	FILE *f = opener__fopen(path);
 	char *text = f ? malloc(MOST_BYTES + 1) : NULL;
 
 	if (text)

@@ -24,6 +24,7 @@
 #include "arch/breakpoint.h"
 #include "elf/elf_image.h"
 #include "elf/lookup.h"
+#include "security/opener.h"
 #include "security/privilege.h"
 #include "target/maps.h"
 #include "util/log.h"
@@ -33,11 +34,13 @@ struct launch {
 	pid_t pid;
 	bool held; /* stopped under ptrace */
 	bool reaped;
+	int report; /* what exec failed by comes here; -1: nothing any more */
 	int status; /* as a shell tells it, once reaped */
 };
 
 /*
- * The child. Reports a failure's errno through `report`, which exec closes. Traced while it still
+ * The child. Reports through `report`, which exec closes, whether it is traced, and then what else
+ * fails: 0 or -errno. Traced while it still
  * has our privileges, because the kernel takes those it has then for the tracer's: without them it
  * would run a set-user-ID program, as sudo, as an ordinary one.
  */
@@ -45,6 +48,8 @@ static void child_exec(char *const argv[], int report)
 {
 	int err = ptrace(PTRACE_TRACEME, 0, NULL, NULL) ? -errno : 0;
 
+	if (!err && write(report, &err, sizeof(err)) != sizeof(err))
+		_exit(126);
 	if (!err)
 		err = privilege__become_caller();
 	if (!err) {
@@ -114,7 +119,7 @@ static int auxv_read(pid_t pid, uint64_t *base, uint64_t *entry)
 
 	*base = *entry = 0;
 	snprintf(path, sizeof(path), "/proc/%d/auxv", pid);
-	f = fopen(path, "re");
+	f = opener__fopen(path);
 	if (!f)
 		return -errno;
 	while (fread(pair, sizeof(pair), 1, f) == 1) {
@@ -224,10 +229,10 @@ static int start_failed(const char *name, int err)
 	return err;
 }
 
-int launch__start(char *const argv[], int *status, struct launch **out)
+int launch__fork(char *const argv[], struct launch **out)
 {
 	struct launch *l = calloc(1, sizeof(*l));
-	int report[2], failed = 0, err;
+	int report[2], err;
 
 	if (!l || pipe2(report, O_CLOEXEC)) {
 		err = l ? -errno : -ENOMEM;
@@ -237,30 +242,44 @@ int launch__start(char *const argv[], int *status, struct launch **out)
 	l->pid = fork();
 	if (l->pid == 0)
 		child_exec(argv, report[1]);
-	privilege__drop_for_start();
+	err = l->pid < 0 ? -errno : 0;
 	close(report[1]);
-	err = l->pid < 0 ? -errno : wait_stop(l, SIGTRAP);
-	if (l->reaped && read(report[0], &failed, sizeof(failed)) == sizeof(failed))
+	l->report = report[0];
+	/* As long as we have the privileges to trace it, we wait until it is. */
+	if (!err && read(l->report, &err, sizeof(err)) != sizeof(err))
+		err = -ECHILD;
+	if (err) {
+		if (l->pid > 0)
+			waitpid(l->pid, NULL, 0);
+		close(l->report);
+		free(l);
+		return start_failed(argv[0], err);
+	}
+	*out = l;
+	return 0;
+}
+
+int launch__start(struct launch *l, const char *name, int *status)
+{
+	int failed = 0, err = wait_stop(l, SIGTRAP);
+
+	if (l->reaped && read(l->report, &failed, sizeof(failed)) == sizeof(failed))
 		err = failed;
-	close(report[0]);
+	close(l->report);
+	l->report = -1;
 	if (!err) {
 		l->held = true;
 		ptrace(PTRACE_SETOPTIONS, l->pid, NULL, PTRACE_O_EXITKILL);
 		err = run_to_libraries(l);
 	}
-	if (err) {
-		if (l->reaped && !failed) {
-			log_error("%s ended (status %d) before it could be traced", argv[0],
-				  l->status);
-			*status = l->status;
-		} else {
-			start_failed(argv[0], err);
-		}
-		launch__free(l);
+	if (!err)
+		return 0;
+	if (l->reaped && !failed) {
+		log_error("%s ended (status %d) before it could be traced", name, l->status);
+		*status = l->status;
 		return err;
 	}
-	*out = l;
-	return 0;
+	return start_failed(name, err);
 }
 
 pid_t launch__pid(const struct launch *l)
@@ -345,8 +364,11 @@ void launch__free(struct launch *l)
 {
 	if (!l)
 		return;
+	if (l->report >= 0)
+		close(l->report);
+	/* Another user's may not be sent a signal, but who traces it may end it. */
 	if (l->held && !l->reaped) {
-		kill(l->pid, SIGKILL);
+		ptrace(PTRACE_KILL, l->pid, NULL, NULL);
 		waitpid(l->pid, NULL, __WALL);
 	}
 	free(l);

@@ -11,11 +11,13 @@
 
 struct launch;
 
-/* Starts argv, gives up what privileges were for that, and returns once it is held. Returns 0, or
- * -errno with one line logged (command not found, not executable, ended before it could be held).
- * A command that did run and has ended leaves its status, as a shell tells it, in *status.
- */
-int launch__start(char *const argv[], int *status, struct launch **out);
+/* Starts argv. Returns 0, or -errno with one line logged. */
+int launch__fork(char *const argv[], struct launch **out);
+
+/* Returns once it is held. `name`: its first word. Returns 0, or -errno with one line logged
+ * (command not found, not executable, ended before it could be held). A command that did run and
+ * has ended leaves its status, as a shell tells it, in *status. */
+int launch__start(struct launch *l, const char *name, int *status);
 
 pid_t launch__pid(const struct launch *l);
 

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "security/opener.h"
 #include "util/array.h"
 
 struct seen_file {
@@ -136,7 +137,7 @@ static FILE *maps_open(pid_t pid)
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
-	return fopen(path, "re");
+	return opener__fopen(path);
 }
 
 int maps__for_each(pid_t pid, int (*fn)(const struct mapped_file *file, void *ctx), void *ctx)
@@ -171,9 +172,9 @@ int maps__open(pid_t pid, const struct mapped_file *file)
 
 	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, file->start,
 		 file->end);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	fd = opener__open(path);
 	if (fd < 0)
-		return -errno;
+		return fd;
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
 		close(fd);
 		return -EINVAL;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "elf/elf_image.h"
+#include "security/opener.h"
 #include "target/maps.h"
 #include "target/process.h"
 #include "target/target.h"
@@ -41,7 +42,7 @@ struct look {
 	const struct target *t;
 	const struct patch_search *searches;
 	pid_t pid;
-	int pagemap, mem; /* -1: cannot be opened */
+	int pagemap, mem; /* negative: cannot be opened */
 	bool debugged;
 	struct area *areas;
 	size_t areas_cnt, areas_cap;
@@ -120,7 +121,7 @@ static bool maps_object(const struct look *l, const struct mapping *m,
 		return true;
 	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, l->pid, m->start,
 		 m->end);
-	return !stat(path, &st) && st.st_dev == obj->st_dev && st.st_ino == obj->st_ino;
+	return !opener__stat(path, &st) && st.st_dev == obj->st_dev && st.st_ino == obj->st_ino;
 }
 
 static int look_at_mapping(const struct mapping *m, void *ctx)
@@ -305,14 +306,14 @@ static int look_at_area(const struct look *l, const struct area *a)
 	return err;
 }
 
-/* *fd becomes -1 if it may not be opened. Returns 0, or -ESRCH if the process has ended. */
+/* *fd becomes negative if it may not be opened. Returns 0, or -ESRCH if the process has ended. */
 static int proc_open(pid_t pid, const char *name, int *fd)
 {
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
-	*fd = open(path, O_RDONLY | O_CLOEXEC);
-	return *fd < 0 && (errno == ENOENT || errno == ESRCH) ? -ESRCH : 0;
+	*fd = opener__open(path);
+	return *fd == -ENOENT || *fd == -ESRCH ? -ESRCH : 0;
 }
 
 /* Returns 0, also for a process that has ended, or -errno. */

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "security/opener.h"
 #include "util/log.h"
 
 #define STAT_STARTED 22 /* the field of /proc/PID/stat */
@@ -135,7 +136,7 @@ void process__root(pid_t pid, char *buf, size_t size)
 
 	snprintf(path, sizeof(path), "/proc/%d/root/.", pid);
 	buf[0] = '\0';
-	if (stat("/", &ours) || stat(path, &theirs))
+	if (stat("/", &ours) || opener__stat(path, &theirs))
 		return;
 	if (ours.st_dev != theirs.st_dev || ours.st_ino != theirs.st_ino)
 		snprintf(buf, size, "/proc/%d/root", pid);

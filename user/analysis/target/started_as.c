@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "security/opener.h"
 #include "target/target_data.h"
 #include "util/path.h"
 
@@ -45,7 +46,7 @@ void started_as__look(pid_t pid, struct target_object *program)
 	if (!read_comm(pid, comm, sizeof(comm)) || one_begins_the_other(comm, own) ||
 	    snprintf(seen, sizeof(seen), "%s%.*s%s", program->root, folder, program->path, comm) >=
 		    (int)sizeof(seen) ||
-	    stat(seen, &st) || st.st_dev != program->st_dev || st.st_ino != program->st_ino)
+	    opener__stat(seen, &st) || st.st_dev != program->st_dev || st.st_ino != program->st_ino)
 		return;
 	file_name = strdup(own);
 	if (!file_name || asprintf(&path, "%.*s%s", folder, program->path, comm) < 0) {

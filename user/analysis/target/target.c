@@ -12,7 +12,9 @@
 #include <unistd.h>
 
 #include "elf/debug_fetch.h"
+#include "security/opener.h"
 #include "security/privilege.h"
+#include "security/sandbox.h"
 #include "target/hazard.h"
 #include "target/launch.h"
 #include "target/maps.h"
@@ -168,10 +170,10 @@ static int collect_file(const struct mapped_file *file, void *arg)
 /* Opens a file named on the command line, which must be a plain one. */
 static int exec_open(const char *path, struct stat *st)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int fd = opener__open(path);
 
 	if (fd < 0 || fstat(fd, st)) {
-		int err = -errno;
+		int err = fd < 0 ? fd : -errno;
 
 		log_error("cannot open %s: %s", path, strerror(-err));
 		if (fd >= 0)
@@ -216,7 +218,7 @@ static int collect_process(struct target *t, uint32_t process, pid_t pid, bool r
 
 	ctx.debugged = process == NO_PROCESS && process__is_debugged(pid);
 	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
-	ctx.main_known = stat(link, &ctx.main_st) == 0;
+	ctx.main_known = opener__stat(link, &ctx.main_st) == 0;
 	return maps__for_each(pid, collect_file, &ctx);
 }
 
@@ -363,6 +365,29 @@ static int open_exec(struct target *t, const char *exec)
 	return 0;
 }
 
+static int open_command(struct target *t, const struct target_spec *spec)
+{
+	int err = launch__start(t->launch, spec->command[0], spec->status);
+	pid_t pid = launch__pid(t->launch);
+
+	if (!err)
+		err = open_processes(t, &pid, 1);
+	return err ? err : collect_processes(t, NULL);
+}
+
+static int open_spec(struct target *t, const struct target_spec *spec)
+{
+	int err;
+
+	if (spec->command)
+		return open_command(t, spec);
+	if (!spec->whom.pids_cnt && !whom__is_open(&spec->whom))
+		return open_exec(t, spec->exec);
+	err = whom__is_open(&spec->whom) ? open_chosen(t, &spec->whom)
+					 : open_processes(t, spec->whom.pids, spec->whom.pids_cnt);
+	return err ? err : collect_processes(t, spec->exec);
+}
+
 int target__open(const struct target_spec *spec, struct target **out)
 {
 	struct target *t = calloc(1, sizeof(*t));
@@ -371,26 +396,13 @@ int target__open(const struct target_spec *spec, struct target **out)
 	if (!t)
 		return -ENOMEM;
 	debug_fetch__start();
-	if (!spec->command)
-		privilege__drop_for_start();
-	if (spec->command) {
-		pid_t pid;
-
-		err = launch__start(spec->command, spec->status, &t->launch);
-		if (!err) {
-			pid = launch__pid(t->launch);
-			err = open_processes(t, &pid, 1);
-		}
-		if (!err)
-			err = collect_processes(t, NULL);
-	} else if (spec->whom.pids_cnt || whom__is_open(&spec->whom)) {
-		err = whom__is_open(&spec->whom)
-			      ? open_chosen(t, &spec->whom)
-			      : open_processes(t, spec->whom.pids, spec->whom.pids_cnt);
-		if (!err)
-			err = collect_processes(t, spec->exec);
-	} else {
-		err = open_exec(t, spec->exec);
+	err = opener__start();
+	if (!err && spec->command)
+		err = launch__fork(spec->command, &t->launch);
+	if (!err) {
+		privilege__drop_for_run();
+		sandbox__enter_run(spec->output);
+		err = open_spec(t, spec);
 	}
 	if (err) {
 		target__free(t);
@@ -414,6 +426,7 @@ void target__free(struct target *t)
 {
 	if (!t)
 		return;
+	opener__stop();
 	launch__free(t->launch);
 	whom__free(t->whom);
 	for (size_t i = 0; i < t->objects_cnt; i++) {

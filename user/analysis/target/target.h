@@ -14,12 +14,14 @@ struct target_spec {
 		whom;	      /* -p, --unit and their likes; its texts stay as long as the target */
 	const char *exec;     /* -x */
 	char *const *command; /* CMD; NULL-terminated */
+	const char *output;   /* the file that the result goes to; NULL: none that has a name */
 	int *status; /* of CMD, if it has ended before it could be traced; else it is left alone */
 };
 
 /*
- * Finds the processes and objects of `spec`, and starts the command if there is one. Gives up the
- * privileges that are not needed behind that, before it reads anything of theirs. Returns 0 or
+ * Finds the processes and objects of `spec`, and starts the command if there is one. Before it
+ * reads anything of theirs it gives up all privileges, and goes into a sandbox in which there is
+ * nothing to write to but the output: for good. Returns 0 or
  * -errno with one line logged. target__free() lets a held command go, or ends it if it was never
  * released.
  */

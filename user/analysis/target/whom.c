@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "security/opener.h"
 #include "target/cgroups.h"
 #include "target/process.h"
 #include "util/array.h"
@@ -201,12 +202,13 @@ static bool has_name(const struct whom *w, pid_t pid, const struct process_statu
 	static const char gone[] = " (deleted)";
 	char file[4096] = "", said[4096], link[64];
 	const char *base, *first = "";
-	ssize_t len;
+	size_t len;
 
 	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
-	len = readlink(link, file, sizeof(file) - 1);
-	file[len > 0 ? len : 0] = '\0';
-	if (len > (ssize_t)strlen(gone) && !strcmp(file + len - strlen(gone), gone))
+	if (opener__read_link(link, file, sizeof(file)))
+		*file = '\0';
+	len = strlen(file);
+	if (len > strlen(gone) && !strcmp(file + len - strlen(gone), gone))
 		file[len - strlen(gone)] = '\0';
 	base = path_base(file);
 	if (read_text(pid, "cmdline", said, sizeof(said)))
@@ -237,7 +239,9 @@ static bool is_ours(const struct whom *w, pid_t pid, const struct process_status
 
 	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
 	return !strcmp(st->comm, OWN_NAME) || !strcmp(st->comm, OWN_NAME "-links") ||
-	       (!stat(path, &exe) && exe.st_dev == w->own.st_dev && exe.st_ino == w->own.st_ino);
+	       !strcmp(st->comm, OWN_NAME "-files") ||
+	       (!opener__stat(path, &exe) && exe.st_dev == w->own.st_dev &&
+		exe.st_ino == w->own.st_ino);
 }
 
 bool whom__has(const struct whom *w, pid_t pid)

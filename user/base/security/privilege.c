@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <grp.h>
+#include <linux/bpf.h>
 #include <linux/capability.h>
 #include <pwd.h>
 #include <stdint.h>
@@ -109,11 +110,6 @@ void privilege__keep_replacing(void)
 	asked |= REPLACING;
 }
 
-void privilege__keep_bpf(void)
-{
-	asked |= BIT(CAP_BPF);
-}
-
 static uint64_t reading(void)
 {
 	return READING | (permitted() & BIT(CAP_CHECKPOINT_RESTORE) ? 0 : INSTEAD);
@@ -128,12 +124,6 @@ static void leave_limits(void)
 	setrlimit(RLIMIT_NICE, &any); /* privilege__hurry() */
 	/* Before Linux 5.11 the memory of BPF's tables counts as locked. */
 	setrlimit(RLIMIT_MEMLOCK, &any);
-}
-
-void privilege__drop_for_start(void)
-{
-	leave_limits();
-	keep_only(asked | ATTACHING | reading() | BIT(CAP_KILL));
 }
 
 void privilege__hurry(bool hurries)
@@ -151,9 +141,34 @@ void privilege__drop_for_links(bool perf_is_admins)
 	keep_only(ATTACHING | (perf_is_admins ? BIT(CAP_SYS_ADMIN) : 0));
 }
 
-void privilege__drop_for_run(bool will_read)
+void privilege__drop_for_reading(void)
 {
-	keep_only(asked | (will_read ? reading() : 0));
+	leave_limits();
+	keep_only(reading());
+}
+
+/* Whether bpf(2) is refused to those without capabilities even where a descriptor is all that it
+ * takes: before Linux 5.19, unless kernel.unprivileged_bpf_disabled is 0. */
+static bool any_bpf_takes_capability(void)
+{
+	union bpf_attr attr = {.info.bpf_fd = -1};
+	struct sets sets, none;
+	bool takes;
+
+	if (sets_call(SYS_capget, &sets))
+		return true;
+	none = sets;
+	none.low.effective = none.high.effective = 0;
+	if (sets_call(SYS_capset, &none))
+		return true;
+	takes = syscall(SYS_bpf, BPF_OBJ_GET_INFO_BY_FD, &attr, sizeof(attr)) && errno == EPERM;
+	return sets_call(SYS_capset, &sets) || takes;
+}
+
+void privilege__drop_for_run(void)
+{
+	leave_limits();
+	keep_only(asked | (any_bpf_takes_capability() ? BIT(CAP_BPF) : 0));
 }
 
 void privilege__drop_for_report(void)

@@ -13,22 +13,9 @@
  * whoever will do that while the run goes on. */
 void privilege__keep_replacing(void);
 
-/* Has the later drops of privileges keep CAP_BPF. Making tables in the kernel takes it: --callers
- * makes one for each file that is mapped later. Before Linux 5.19 any use of bpf(2) does, unless
- * kernel.unprivileged_bpf_disabled is 0: a program of ours ends open calls when tracing is switched
- * off. */
-void privilege__keep_bpf(void);
-
 /* Whether we may load programs and look into other users' processes. Returns 0, or -EPERM with one
  * line logged that names the missing capabilities. */
 int privilege__check(void);
-
-/*
- * Keeps what it takes to read strangers' processes and files, to attach, and to end a command that
- * is still held. Before anything of a stranger's is read, but once the command has been forked,
- * which is to have all that its user has. Leaves no core dumps, either.
- */
-void privilege__drop_for_start(void);
 
 /* Of processes that put probes in and take them out: whoever runs into those that are to go pays
  * for them meanwhile, and page faults and forks wait. So that is not left to a busy machine's
@@ -36,17 +23,24 @@ void privilege__drop_for_start(void);
  */
 #define PRIVILEGE_PRIORITY (-20)
 
-/* Has that priority, or the usual one again. Without privilege__drop_for_start() it has no effect
- * in processes that may not. */
+/* Has that priority, or the usual one again; where that is not allowed it has no effect. Those
+ * below allow it. */
 void privilege__hurry(bool hurries);
 
 /* Keeps what it takes to attach, no more: for the process that holds the links. `perf_is_admins`:
  * that takes CAP_SYS_ADMIN. */
 void privilege__drop_for_links(bool perf_is_admins);
 
-/* Keeps what reading processes and files takes if more may be mapped that is to be probed, or
- * nothing. Once everything is attached and a command runs. */
-void privilege__drop_for_run(bool will_read);
+/* Keeps what it takes to open strangers' files, and those of their processes in /proc: for the
+ * process that does so and parses none. */
+void privilege__drop_for_reading(void);
+
+/*
+ * Keeps none but what was asked for (privilege__keep_replacing()), and CAP_BPF where the kernel
+ * wants it for tables that are there already. Before anything of a stranger's is read, but once the
+ * command has been forked, which is to have all that its user has. Leaves no core dumps, either.
+ */
+void privilege__drop_for_run(void);
 
 /* Keeps what reading a recording, and writing what it shows, may take in other users' folders. */
 void privilege__drop_for_report(void);

@@ -5,16 +5,20 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <linux/audit.h>
+#include <linux/bpf.h>
 #include <linux/filter.h>
 #include <linux/landlock.h>
 #include <linux/seccomp.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -31,69 +35,113 @@
 	 LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_BLOCK |   \
 	 LANDLOCK_ACCESS_FS_MAKE_SYM)
 
+/* Where costs of probes are kept (calibrate/cache.h). */
+#define OWN_FOLDER "/run/proftrace"
+
 struct fence {
 	int fd;
 	uint64_t file_writes;
+	bool reading; /* is restricted, too */
 };
 
-/* Lets what lies at or below `path` be written to, if it is there. */
+/* Grants what lies at or below `path`, if it is there. */
 static void allow(const struct fence *f, const char *path, uint64_t access)
 {
 	struct landlock_path_beneath_attr rule = {
 		.allowed_access = access,
 		.parent_fd = open(path, O_PATH | O_CLOEXEC),
 	};
+	struct stat st;
 
 	if (rule.parent_fd < 0)
 		return;
+	if (!fstat(rule.parent_fd, &st) && !S_ISDIR(st.st_mode))
+		rule.allowed_access &= ~FOLDER_WRITES;
 	if (syscall(SYS_landlock_add_rule, f->fd, LANDLOCK_RULE_PATH_BENEATH, &rule, 0))
-		log_debug("sandbox: cannot allow writing to %s: %s", path, strerror(errno));
+		log_debug("sandbox: cannot allow %s: %s", path, strerror(errno));
 	close(rule.parent_fd);
 }
 
 /* The output may be a link: what that leads to can be written to, not made. */
-static void allow_output(const struct fence *f, const char *output)
+static void allow_output(const struct fence *f, const char *output, uint64_t access)
 {
 	char path[PATH_MAX];
 
 	if (snprintf(path, sizeof(path), "%s", output) >= (int)sizeof(path))
 		return;
-	allow(f, output, f->file_writes);
-	allow(f, dirname(path), f->file_writes | FOLDER_WRITES);
+	allow(f, output, access);
+	allow(f, dirname(path), access);
 }
 
-static void bar_writing(const char *output)
+static void allow_writing(const struct fence *f, const char *output)
+{
+	/* No disks: root owns them. */
+	static const char *const devices[] = {"/dev/null", "/dev/zero", "/dev/full",   "/dev/tty",
+					      "/dev/pts",  "/dev/shm",	"/dev/console"};
+	const uint64_t reading = f->reading ? LANDLOCK_ACCESS_FS_READ_FILE : 0;
+	const uint64_t all = f->file_writes | FOLDER_WRITES | reading;
+	const char *temporary = getenv("TMPDIR");
+
+	if (output)
+		allow_output(f, output, all);
+	if (temporary)
+		allow(f, temporary, all);
+	allow(f, "/tmp", all);
+	for (size_t i = 0; i < sizeof(devices) / sizeof(*devices); i++)
+		allow(f, devices[i], f->file_writes | reading);
+	if (f->reading)
+		allow(f, OWN_FOLDER, all);
+}
+
+/* All that a program reads by itself, and that everybody may read. */
+static void allow_reading(const struct fence *f)
+{
+	static const char *const common[] = {
+		"/usr",		  "/lib",
+		"/lib64",	  "/bin",
+		"/sbin",	  "/proc",
+		"/sys",		  "/etc/passwd",
+		"/etc/group",	  "/etc/nsswitch.conf",
+		"/etc/localtime", "/etc/ld.so.cache",
+		"/etc/terminfo",  "/etc/locale.alias",
+		"/var/lib/dpkg",  "/dev/urandom",
+		"/dev/random",
+	};
+
+	for (size_t i = 0; i < sizeof(common) / sizeof(*common); i++)
+		allow(f, common[i], LANDLOCK_ACCESS_FS_READ_FILE);
+}
+
+/* Of files: writing, and with `reading` reading as well. */
+static void bar_files(const char *output, bool reading)
 {
 	int version =
 		syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
-	struct fence f = {.file_writes = FILE_WRITES | (version >= 3 ? TRUNCATE : 0)};
-	const struct landlock_ruleset_attr attr = {.handled_access_fs =
-							   f.file_writes | FOLDER_WRITES};
-	const char *temporary = getenv("TMPDIR");
+	struct fence f = {.file_writes = FILE_WRITES | (version >= 3 ? TRUNCATE : 0),
+			  .reading = reading};
+	const struct landlock_ruleset_attr attr = {
+		.handled_access_fs = f.file_writes | FOLDER_WRITES |
+				     (reading ? LANDLOCK_ACCESS_FS_READ_FILE : 0)};
 
 	if (version < 1)
 		return;
 	f.fd = syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr), 0);
 	if (f.fd < 0)
 		return;
-	if (output)
-		allow_output(&f, output);
-	if (temporary)
-		allow(&f, temporary, f.file_writes | FOLDER_WRITES);
-	allow(&f, "/tmp", f.file_writes | FOLDER_WRITES);
-	allow(&f, "/dev", f.file_writes);
+	allow_writing(&f, output);
+	if (reading)
+		allow_reading(&f);
 	if (syscall(SYS_landlock_restrict_self, f.fd, 0))
 		log_debug("sandbox: %s", strerror(errno));
 	close(f.fd);
 }
 
-/* System calls that nobody needs to show a recording. */
+/* System calls that are needed neither to show a recording nor in a run; but these in a run. */
+static const uint16_t runs_own[] = {SYS_bpf, SYS_ptrace, SYS_socketpair};
 static const uint16_t barred[] = {
-	SYS_ptrace,
 	SYS_process_vm_readv,
 	SYS_process_vm_writev,
 	SYS_pidfd_getfd,
-	SYS_bpf,
 	SYS_perf_event_open,
 	SYS_init_module,
 	SYS_finit_module,
@@ -113,7 +161,6 @@ static const uint16_t barred[] = {
 	SYS_unshare,
 	SYS_setns,
 	SYS_socket,
-	SYS_socketpair,
 	SYS_io_uring_setup,
 	SYS_userfaultfd,
 	SYS_keyctl,
@@ -145,34 +192,108 @@ static const uint16_t barred[] = {
 #define ALIEN  UINT32_MAX
 #endif
 
-/* They fail with EPERM, and so do those of programs for other machines. */
-static void bar_system_calls(void)
-{
-	struct sock_filter code[COUNT(barred) + 6];
-	struct sock_fprog program = {.len = COUNT(code), .filter = code};
-	size_t at = 0;
+/* What a run does to tables that another process has made, and to a command that it has started. Of
+ * bpf(2), by its first argument, all else is refused; of ptrace(2) the rest is allowed. */
+static const uint16_t bpf_allowed[] = {
+	BPF_MAP_LOOKUP_ELEM,
+	BPF_MAP_UPDATE_ELEM,
+	BPF_MAP_DELETE_ELEM,
+	BPF_MAP_GET_NEXT_KEY,
+	BPF_PROG_TEST_RUN,
+	BPF_OBJ_GET_INFO_BY_FD,
+	BPF_MAP_LOOKUP_BATCH,
+	BPF_MAP_UPDATE_BATCH,
+	BPF_MAP_DELETE_BATCH,
+	BPF_MAP_LOOKUP_AND_DELETE_ELEM,
+	BPF_MAP_LOOKUP_AND_DELETE_BATCH,
+};
+static const uint16_t ptrace_barred[] = {PTRACE_ATTACH, PTRACE_SEIZE};
 
-	code[at++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-						  offsetof(struct seccomp_data, arch));
-	code[at++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, NATIVE, 0,
-						  COUNT(barred) + 3);
-	code[at++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-						  offsetof(struct seccomp_data, nr));
-	code[at++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, ALIEN,
-						  COUNT(barred) + 1, 0);
-	for (size_t i = 0; i < COUNT(barred); i++)
-		code[at++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, barred[i],
-							  COUNT(barred) - i, 0);
-	code[at++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
-	code[at++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM);
+#define FILTER_MOST (2 * COUNT(barred) + 2 * COUNT(bpf_allowed) + 2 * COUNT(ptrace_barred) + 32)
+
+struct filter {
+	struct sock_filter code[FILTER_MOST];
+	size_t len;
+};
+
+static void put(struct filter *f, uint16_t code, uint32_t k, uint8_t if_true, uint8_t if_false)
+{
+	f->code[f->len++] = (struct sock_filter){code, if_true, if_false, k};
+}
+
+static void put_load(struct filter *f, size_t offset)
+{
+	put(f, BPF_LD | BPF_W | BPF_ABS, offset, 0, 0);
+}
+
+static void put_end(struct filter *f, bool allowed)
+{
+	put(f, BPF_RET | BPF_K, allowed ? SECCOMP_RET_ALLOW : SECCOMP_RET_ERRNO | EPERM, 0, 0);
+}
+
+/* One system call, by its first argument: those in the list are allowed, or all others are. The
+ * number of the call is lost behind it, but there it has been decided. */
+static void put_call(struct filter *f, uint16_t call, const uint16_t *list, size_t cnt,
+		     bool allowed)
+{
+	put(f, BPF_JMP | BPF_JEQ | BPF_K, call, 0, 2 * cnt + 2);
+	put_load(f, offsetof(struct seccomp_data, args));
+	for (size_t i = 0; i < cnt; i++) {
+		put(f, BPF_JMP | BPF_JEQ | BPF_K, list[i], 0, 1);
+		put_end(f, allowed);
+	}
+	put_end(f, !allowed);
+}
+
+static void put_barred(struct filter *f, const uint16_t *calls, size_t cnt)
+{
+	for (size_t i = 0; i < cnt; i++) {
+		put(f, BPF_JMP | BPF_JEQ | BPF_K, calls[i], 0, 1);
+		put_end(f, false);
+	}
+}
+
+/* They fail with EPERM, and so do those of programs for other machines. */
+static void bar_system_calls(bool run)
+{
+	struct filter f = {.len = 0};
+	struct sock_fprog program = {.filter = f.code};
+
+	put_load(&f, offsetof(struct seccomp_data, arch));
+	put(&f, BPF_JMP | BPF_JEQ | BPF_K, NATIVE, 1, 0);
+	put_end(&f, false);
+	put_load(&f, offsetof(struct seccomp_data, nr));
+	put(&f, BPF_JMP | BPF_JGE | BPF_K, ALIEN, 0, 1);
+	put_end(&f, false);
+	put_barred(&f, barred, COUNT(barred));
+	if (run) {
+		put_call(&f, SYS_bpf, bpf_allowed, COUNT(bpf_allowed), true);
+		put_call(&f, SYS_ptrace, ptrace_barred, COUNT(ptrace_barred), false);
+	} else {
+		put_barred(&f, runs_own, COUNT(runs_own));
+	}
+	put_end(&f, true);
+	program.len = f.len;
 	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0))
 		log_debug("sandbox: no filter of system calls: %s", strerror(errno));
 }
 
-void sandbox__enter(const char *output)
+static void enter(const char *output, bool run)
 {
+	if (run)
+		mkdir(OWN_FOLDER, 0755);
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		return;
-	bar_writing(output);
-	bar_system_calls();
+	bar_files(output, run);
+	bar_system_calls(run);
+}
+
+void sandbox__enter(const char *output)
+{
+	enter(output, false);
+}
+
+void sandbox__enter_run(const char *output)
+{
+	enter(output, true);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A fence around a process that reads strangers' files and has nothing else to do. */
+/* A fence around a process that parses strangers' files. */
 #ifndef PROFTRACE_SECURITY_SANDBOX_H
 #define PROFTRACE_SECURITY_SANDBOX_H
 
@@ -7,7 +7,7 @@
  * From now on this process and its children, whoever they run as,
  *
  * - open files for writing, make and remove some only in the folder of `output` (NULL: the output
- *   has no name), in $TMPDIR and /tmp, and in /dev; what is open stays usable;
+ *   has no name), in $TMPDIR and /tmp, and to terminals and /dev/null; what is open stays usable;
  * - cannot trace or read other processes, mount, change namespaces, load programs or modules into
  *   the kernel, open sockets, or become somebody else.
  *
@@ -15,5 +15,16 @@
  * does not hold.
  */
 void sandbox__enter(const char *output);
+
+/*
+ * As that, for a run, which parses what it traces:
+ *
+ * - files may be read only where programs have theirs (/usr, /proc and the like), and where they
+ *   may be written. Others are opened by somebody else (opener.h). With Landlock, processes that
+ *   are not children of this one cannot be looked at either;
+ * - bpf(2) only uses tables that are there; ptrace(2) only deals with a command that was started
+ *   before.
+ */
+void sandbox__enter_run(const char *output);
 
 #endif

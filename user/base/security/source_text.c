@@ -2,15 +2,13 @@
 #include "security/source_text.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "security/reach.h"
+#include "security/opener.h"
 #include "util/array.h"
 #include "util/io.h"
 
@@ -24,63 +22,18 @@ struct source_text {
 	size_t lines_cnt, lines_cap;
 };
 
-static bool number_of(const char *variable, uint32_t *out)
-{
-	const char *text = getenv(variable);
-	unsigned long value;
-	char *end;
-
-	if (!text || *text < '0' || *text > '9')
-		return false;
-	errno = 0;
-	value = strtoul(text, &end, 10);
-	*out = value;
-	return !errno && !*end && value < UINT32_MAX;
-}
-
-/* A user has called sudo. */
-static bool has_caller(void)
-{
-	return getenv("SUDO_UID") || getenv("SUDO_GID");
-}
-
-static struct reader who_reads(void)
-{
-	struct reader r = {0};
-
-	r.known = number_of("SUDO_UID", &r.uid) && number_of("SUDO_GID", &r.gid);
-	return r;
-}
-
-/* A place is opened before it is known what is there, so that it cannot be changed between. */
-static int open_place(const char *path, bool by_root)
-{
-	const struct reader reader = who_reads();
-	int place;
-
-	if (!geteuid() && !(by_root && !has_caller()))
-		return reach__open(&reader, path);
-	place = open(path, O_PATH | O_CLOEXEC);
-	return place < 0 ? -errno : place;
-}
-
 static int open_file(const char *path, bool by_root, struct stat *st)
 {
-	int place = open_place(path, by_root), fd = -1, err = 0;
-	char link[64];
+	int fd = opener__open_source(path, by_root), err = 0;
 
-	if (place < 0)
-		return place;
-	if (fstat(place, st) || !S_ISREG(st->st_mode))
-		err = -EINVAL;
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, st))
+		err = -errno;
 	else if (st->st_size > MAX_SIZE)
 		err = -EFBIG;
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", place);
-	if (!err) {
-		fd = open(link, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-		err = fd < 0 ? -errno : 0;
-	}
-	close(place);
+	if (err)
+		close(fd);
 	return err ? err : fd;
 }
 

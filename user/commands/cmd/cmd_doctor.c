@@ -260,7 +260,7 @@ int cmd_doctor(const struct options *o)
 	if (err)
 		return 1;
 	doctor_needs__examine(e.needs);
-	privilege__drop_for_start();
+	privilege__drop_for_links(false);
 	uname(&e.kernel);
 	examine_backends(&e, link_holder);
 	if (best_name(&e)) {

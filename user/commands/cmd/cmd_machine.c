@@ -23,6 +23,7 @@
 #include "report/show.h"
 #include "run/keys.h"
 #include "run/watch.h"
+#include "security/opener.h"
 #include "security/privilege.h"
 #include "target/target.h"
 #include "util/log.h"
@@ -147,12 +148,11 @@ static int start(struct look *l)
 				.screen = o->verb == VERB_TOP};
 	int err;
 
-	privilege__drop_for_run(true);
+	err = opener__start();
+	privilege__drop_for_run();
 	fds.keys = keys__start();
-	if (fds.screen)
+	if (!err && fds.screen)
 		err = live__machine("all processes", &l->live);
-	else
-		err = 0;
 	if (!err)
 		err = watch__start(l->watch, &nobody, &fds, &times);
 	watch__end_in_order();
@@ -174,6 +174,7 @@ static int finish(struct look *l)
 
 static void look_free(struct look *l)
 {
+	opener__stop();
 	live__free(l->live);
 	keys__stop();
 	recorder__free(l->recorder);

@@ -37,7 +37,6 @@
 #include "planner/wait_names.h"
 #include "run/watch.h"
 #include "run/zoom.h"
-#include "security/privilege.h"
 #include "serve/server.h"
 #include "target/launch.h"
 #include "target/target.h"
@@ -170,7 +169,6 @@ static int run_start(struct run *r)
 		watch__look_in(r->watch, controller__pace_ns(r->controller));
 	if (!err && r->target->launch)
 		err = launch__release(r->target->launch);
-	privilege__drop_for_run(r->target->processes_cnt != 0);
 	return err;
 }
 

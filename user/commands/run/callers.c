@@ -13,7 +13,6 @@
 #include "run/describe.h"
 #include "run/run.h"
 #include "run/samples.h"
-#include "security/privilege.h"
 #include "collect/sample_store.h"
 #include "symbol/demangle.h"
 #include "symbol/kallsyms.h"
@@ -175,7 +174,6 @@ static int put_processes(struct run *r)
 {
 	int err = 0;
 
-	privilege__keep_bpf();
 	collector__resolve_callers(r->collector, name_caller, r);
 	if (r->o->interval_ns)
 		collector__keep_paths(r->collector);

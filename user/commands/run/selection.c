@@ -59,6 +59,8 @@ struct target_spec selection__target(const struct options *o, int *status)
 		.exec = o->exec,
 		.command = o->command,
 		.status = status,
+		/* top has none; what is to be recorded it writes where it was started */
+		.output = o->output || o->verb != VERB_TOP ? o->output : "proftrace.data",
 	};
 }
 

@@ -2,9 +2,9 @@
 #include "attach/groups.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <link.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,6 +16,7 @@
 #include "plan/object.h"
 #include "plan/plan.h"
 #include "plan/plan_lines.h"
+#include "security/opener.h"
 #include "target/strangers.h"
 #include "target/target.h"
 #include "util/log.h"
@@ -391,6 +392,7 @@ int groups__probe_own(struct groups *g, const struct backend_probe *probe, pid_t
 	};
 	uint64_t *offsets = calloc(2 * cnt + 1, sizeof(*offsets)), *cookies = offsets + cnt;
 	int err = offsets ? 0 : -ENOMEM;
+	char exe[64];
 
 	for (size_t i = 0; !err && i < cnt; i++) {
 		struct own_code code = {.at = (uintptr_t)own[i].code};
@@ -400,9 +402,10 @@ int groups__probe_own(struct groups *g, const struct backend_probe *probe, pid_t
 		offsets[i] = code.offset;
 		cookies[i] = own[i].cookie;
 	}
-	spec.object_fd = err ? -1 : open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	snprintf(exe, sizeof(exe), "/proc/%d/exe", getpid());
+	spec.object_fd = err ? -1 : opener__open(exe);
 	if (!err && spec.object_fd < 0)
-		err = -errno;
+		err = spec.object_fd;
 	if (!err) {
 		spec.offsets = offsets;
 		spec.cookies = cookies;

@@ -140,8 +140,7 @@ static int need_regions(struct tracer *tr, const struct plan *p)
 	if (bpf_program__autoload(tr->skel->progs.region_begin)) {
 		programs[LATE_REGION_BEGIN] =
 			skeleton__program(tr->skel, tr->skel->progs.region_begin);
-		programs[LATE_REGION_END] =
-			skeleton__program(tr->skel, tr->skel->progs.region_end);
+		programs[LATE_REGION_END] = skeleton__program(tr->skel, tr->skel->progs.region_end);
 	} else {
 		log_debug("the first regions are there: their programs are loaded");
 		err = link_holder__load_late(tr->groups.link_holder, &kind, tr->skel, programs);

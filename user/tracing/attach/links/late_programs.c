@@ -50,7 +50,8 @@ int late_programs__load(const struct late_kind *kind, const int *maps, size_t ma
 		return -errno;
 	wanted[LATE_REGION_BEGIN] = skel->progs.region_begin;
 	wanted[LATE_REGION_END] = skel->progs.region_end;
-	bpf_object__for_each_program(prog, skel->obj) bpf_program__set_autoload(prog, false);
+	bpf_object__for_each_program (prog, skel->obj)
+		bpf_program__set_autoload(prog, false);
 	for (int i = 0; i < LATE_PROGRAMS; i++) {
 		bpf_program__set_autoload(wanted[i], true);
 		bpf_program__set_expected_attach_type(wanted[i], kind->attach_type);

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "util/fd_message.h"
+#include "security/fd_message.h"
 
 struct proftrace_bpf;
 

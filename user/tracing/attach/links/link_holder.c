@@ -18,7 +18,7 @@
 #include "security/privilege.h"
 #include "target/process.h"
 #include "util/array.h"
-#include "util/fd_message.h"
+#include "security/fd_message.h"
 #include "util/log.h"
 
 struct link_holder {
@@ -312,8 +312,7 @@ static void serve(int socket, struct trace_events *events)
 	struct fds fds;
 	bool alive = !closer__new(&s.links.closer);
 
-	while (alive &&
-	       fd_message__receive(socket, &req, sizeof(req), &fds) == sizeof(req)) {
+	while (alive && fd_message__receive(socket, &req, sizeof(req), &fds) == sizeof(req)) {
 		if (req.kind == UNLOAD)
 			unload(&s);
 		else

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "attach/links/skeleton.h"
-#include "util/fd_message.h"
+#include "security/fd_message.h"
 
 #define LOAD_PROGRAMS 64 /* at most */
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "basic.skel.h"
-#include "util/fd_message.h"
+#include "security/fd_message.h"
 
 struct opened {
 	struct proftrace_bpf skel; /* first, as libbpf frees it */

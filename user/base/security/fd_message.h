@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Messages with descriptors, between processes of ours that share a socket. */
-#ifndef PROFTRACE_UTIL_FD_MESSAGE_H
-#define PROFTRACE_UTIL_FD_MESSAGE_H
+#ifndef PROFTRACE_SECURITY_FD_MESSAGE_H
+#define PROFTRACE_SECURITY_FD_MESSAGE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "util/fd_message.h"
+#include "security/fd_message.h"
 
 #include <errno.h>
 #include <string.h>
