@@ -46,6 +46,12 @@ class Width(harness.TestCase):
         self.check(("report", "-f", "tree", "--session", "handle", path),
                    ("SESSIONS", "handle > parse"))
 
+    def test_doctor(self):
+        text = self.run_tool("doctor", columns=60)
+        self.assertLessEqual(max(map(len, text.splitlines())), 60)
+        # A line that is folded goes on indented, so as words both are the same.
+        self.assertEqual(text.split(), self.run_tool("doctor").split())
+
     def test_deep_tree(self):
         """Deep levels are numbered, before their names have no room."""
         path = self.recording("rec", command=(program("recursion"), "14", "2"))

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include "attach/links/link_holder.h"
 #include "attach/tracer.h"
@@ -17,6 +18,7 @@
 #include "security/privilege.h"
 #include "target/hazard.h"
 #include "target/target.h"
+#include "util/fold.h"
 #include "util/json.h"
 #include "util/log.h"
 
@@ -171,36 +173,49 @@ static const char *best_name(const struct examination *e)
 	return e->best < e->backends_cnt ? e->backends[e->best].name : NULL;
 }
 
-static void print_features(const struct feature *features, size_t cnt)
+static void print_features(FILE *out, const struct feature *features, size_t cnt)
 {
 	if (cnt)
-		printf("\n");
+		fprintf(out, "\n");
 	for (const struct feature *f = features; f < features + cnt; f++) {
 		if (f->works) {
-			printf("yes  %s\n", f->name);
+			fprintf(out, "yes  %s\n", f->name);
 			continue;
 		}
-		printf("no   %-28s %s%s%s%s\n", f->name, f->without, *f->why ? " (" : "", f->why,
-		       *f->why ? ")" : "");
-		printf("%34sto have it: %s\n", "", f->advice);
+		fprintf(out, "no   %-28s %s%s%s%s\n", f->name, f->without, *f->why ? " (" : "",
+			f->why, *f->why ? ")" : "");
+		fprintf(out, "%34sto have it: %s\n", "", f->advice);
 	}
 }
 
-static void print_text(const struct examination *e)
+static void print_text(FILE *out, const struct examination *e)
 {
-	printf("kernel    Linux %s, %s\n", e->kernel.release, e->kernel.machine);
-	printf("backend   %s\n\n", best_name(e) ? best_name(e) : "none works");
+	fprintf(out, "kernel    Linux %s, %s\n", e->kernel.release, e->kernel.machine);
+	fprintf(out, "backend   %s\n\n", best_name(e) ? best_name(e) : "none works");
 	for (size_t i = 0; i < e->backends_cnt; i++) {
 		const struct tracer_trial *b = &e->backends[i];
 
-		printf("%-4s %-28s", b->works ? "yes" : "no", b->name);
+		fprintf(out, "%-4s %-28s", b->works ? "yes" : "no", b->name);
 		if (b->works)
-			printf(" %s\n", i == e->best ? "used" : "works, not needed");
+			fprintf(out, " %s\n", i == e->best ? "used" : "works, not needed");
 		else
-			printf(" Linux %s: %s\n", b->since, b->why);
+			fprintf(out, " Linux %s: %s\n", b->since, b->why);
 	}
-	print_features(e->features, e->features_cnt);
-	print_features(e->needs, DOCTOR_NEEDS);
+	print_features(out, e->features, e->features_cnt);
+	print_features(out, e->needs, DOCTOR_NEEDS);
+}
+
+/* On a terminal lines are folded. Returns 0 or -errno. */
+static int show_text(const struct examination *e)
+{
+	size_t columns = fold__columns(STDOUT_FILENO);
+	FILE *out = stdout;
+	int err = columns ? fold__open(stdout, columns > FOLD_MIN ? columns : FOLD_MIN, &out) : 0;
+
+	if (err)
+		return err;
+	print_text(out, e);
+	return out != stdout && fclose(out) ? -errno : 0;
 }
 
 static void json_backend(struct json *j, const struct tracer_trial *b)
@@ -272,8 +287,8 @@ int cmd_doctor(const struct options *o)
 	if (o->sink)
 		print_json(&e);
 	else
-		print_text(&e);
-	if (fflush(stdout)) {
+		err = show_text(&e);
+	if (err || fflush(stdout)) {
 		log_error("cannot write stdout: %s", strerror(errno));
 		return 1;
 	}
