@@ -240,6 +240,17 @@ class Proftrace(Process):
         return self.finish()
 
 
+def keeper_of(tracer, name="proftrace-links"):
+    """The process of the tracer's that holds its links, or has another name."""
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        fields = stat_fields(pid)
+        if fields and int(fields[1]) == tracer.pid:
+            with open(f"/proc/{pid}/comm", encoding="utf-8") as file:
+                if file.read() == name + "\n":
+                    return int(pid)
+    raise AssertionError(f"there is no {name}")
+
+
 def stat_fields(pid):
     """The fields of /proc/PID/stat behind the name: state, ppid, pgrp, session, ..."""
     try:
@@ -561,6 +572,7 @@ class TestCase(unittest.TestCase):
         path = name if "/" in name else program(name)
         out = self.path("out.json")
         done = self.run_proftrace("-f", "json", "-o", out, *options, "--", path, *args, **popen)
+        self.assertTrue(os.path.exists(out), str(done))
         with open(out, encoding="utf-8") as file:
             text = file.read()
         return self.check(json.loads(text), done), done

@@ -8,7 +8,7 @@ import signal
 import subprocess
 
 import harness
-from harness import program
+from harness import keeper_of, program
 
 
 class Ends(harness.TestCase):
@@ -85,14 +85,28 @@ class Ends(harness.TestCase):
     def test_killed_keeper_of_the_probes(self):
         """Then nothing is counted any more: that is said, and what was counted is not lost."""
         target, tracer = self.steps()
-        with open(f"/proc/{tracer.pid}/task/{tracer.pid}/children", encoding="utf-8") as file:
-            os.kill(int(file.read()), signal.SIGKILL)
+        os.kill(keeper_of(tracer), signal.SIGKILL)
         done = tracer.finish()
         self.assertEqual(done.status, 1, str(done))
         self.assertIn("the process that holds the probes has been killed", done.stderr)
         self.assertEqual(self.count(json.loads(done.stdout), "outer"), 3)
         self.assertFalse(target.ended())
         self.assertFalse(harness.dirty_text(target.pid))
+
+    def test_killed_opener_of_files(self):
+        """What is loaded from then on is not traced, which is said; all else goes on."""
+        target = self.target("dlloop", 50, 7)
+        target.wait_ready()
+        tracer = self.proftrace("-f", "json", "-F", "*", "-F", "libshapes.so:*", "-p",
+                                target.pid).wait_tracing()
+        os.kill(keeper_of(tracer, "proftrace-files"), signal.SIGKILL)
+        target.go()
+        ended, done = target.finish(), tracer.finish()
+        self.assertIn("the process that opens files has been killed", done.stderr)
+        document = self.document(done)
+        self.assert_counts(document, ended.counts)
+        self.assertFalse({f["name"] for f in document["functions"]} &
+                         set(ended.numbers("LIBRARY")))
 
     def test_killed_keeper_of_many_links(self):
         """The probes are out when that is said, and not one link after the other: that would take
@@ -101,8 +115,7 @@ class Ends(harness.TestCase):
         target.wait_ready()
         tracer = self.proftrace("-F", "f_*", "--max-overhead", "5", "-f", "json",
                                 "-p", target.pid).wait_tracing()
-        with open(f"/proc/{tracer.pid}/task/{tracer.pid}/children", encoding="utf-8") as file:
-            keeper = int(file.read())
+        keeper = keeper_of(tracer)
         self.assertGreater(len(os.listdir(f"/proc/{keeper}/fd")), 100)
         os.kill(keeper, signal.SIGKILL)
         done = tracer.finish(timeout=30)

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 
 import harness
-from harness import NOBODY, PROFTRACE, PYTHON, UNLIMITED, program
+from harness import NOBODY, PROFTRACE, PYTHON, UNLIMITED, keeper_of, program
 
 CHOWN, DAC_OVERRIDE, FOWNER = 0, 1, 3
 KILL, DAC_READ_SEARCH, SYS_PTRACE, PERFMON, BPF, CHECKPOINT_RESTORE = 5, 2, 19, 38, 39, 40
@@ -38,12 +38,6 @@ def down_to(capabilities):
             "NoNewPrivs": 1}
 
 
-def children_of(pid):
-    """By the names that they have in ps."""
-    with open(f"/proc/{pid}/task/{pid}/children", encoding="utf-8") as file:
-        return {status_of(child)["Name"]: int(child) for child in file.read().split()}
-
-
 class Profiler(harness.TestCase):
     def assert_sandboxed(self, pid, capabilities=0):
         self.assertEqual(sets_of(pid), down_to(capabilities))
@@ -54,10 +48,8 @@ class Profiler(harness.TestCase):
         target = self.target("steps")
         tracer = self.proftrace("-f", "json", "-p", target.pid).wait_tracing()
         self.assert_sandboxed(tracer.pid)
-        children = children_of(tracer.pid)
-        self.assertEqual(set(children), {"proftrace-links", "proftrace-files"})
-        self.assertEqual(sets_of(children["proftrace-links"]), down_to(ATTACHING))
-        self.assertEqual(sets_of(children["proftrace-files"]), down_to(READING))
+        self.assertEqual(sets_of(keeper_of(tracer)), down_to(ATTACHING))
+        self.assertEqual(sets_of(keeper_of(tracer, "proftrace-files")), down_to(READING))
         with open(f"/proc/{tracer.pid}/limits", encoding="utf-8") as file:
             self.assertRegex(file.read(), r"Max core file size +0 +0 ")
         target.go()

@@ -10,22 +10,11 @@ import subprocess
 import termios
 
 import harness
-from harness import program
+from harness import keeper_of, program
 
 OFF, ON = "proftrace: switched off", "proftrace: switched on"
 OUT = "proftrace: the probes are taken out"
 SHOT = "proftrace: snapshot"
-
-
-def keeper_of(tracer):
-    """The process that holds the tracer's links."""
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        fields = harness.stat_fields(pid)
-        if fields and int(fields[1]) == tracer.pid:
-            with open(f"/proc/{pid}/comm", encoding="utf-8") as file:
-                if file.read() == "proftrace-links\n":
-                    return pid
-    raise AssertionError("nobody holds the links")
 
 
 class Switched(harness.TestCase):

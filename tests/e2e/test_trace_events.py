@@ -11,8 +11,7 @@ import subprocess
 
 import harness
 import test_counts
-from test_switches import keeper_of
-from harness import program
+from harness import keeper_of, program
 
 OPTIONS = ("--tier", "trace_event")
 CASES = {

@@ -123,7 +123,8 @@ class Names(WhomCase):
                 (("--unit", "no-such-unit"), ("--unit no-such-unit", "no unit")),
                 (("--container", "no-such-one"), ("no container",)),
                 (("--cgroup", "no/such/group"), ("no control group",)),
-                (("-p", "proftrace-links"), ("no process",))):
+                (("-p", "proftrace-links"), ("no process",)),
+                (("-p", "proftrace-files"), ("no process",))):
             with self.subTest(options=options):
                 self.assert_one_line(self.run_proftrace(*options), 1, *words)
         target.kill()

@@ -112,14 +112,10 @@ static void test_links(void **state)
 
 static void test_processes(void **state)
 {
-	static const char *const allowed[] = {"maps", "auxv", "pagemap", "mem", "exe"};
-	static const char *const barred[] = {"environ",
-					     "fd/0",
-					     "cwd/x",
-					     "maps/../environ",
-					     "ns/pid",
-					     "task/1/maps",
-					     "root/etc/../proc/1/environ"};
+	static const char *const allowed[] = {"maps", "auxv", "pagemap", "exe"};
+	static const char *const barred[] = {
+		"environ",	   "mem",    "fd/0",	    "cwd/x",
+		"maps/../environ", "ns/pid", "task/1/maps", "root/etc/../proc/1/environ"};
 	char path[96];
 
 	for (size_t i = 0; i < sizeof(allowed) / sizeof(*allowed); i++) {
@@ -138,6 +134,24 @@ static void test_processes(void **state)
 	snprintf(path, sizeof(path), "/proc/%d/fd/0", getpid());
 	assert_int_equal(open_rules__place(path), -EACCES);
 	assert_int_equal(open_rules__place("/etc"), -EACCES);
+}
+
+static int data = 7;
+
+static void test_memory(void **state)
+{
+	char buf[16];
+
+	assert_int_equal(open_rules__read_code(getpid(), (uintptr_t)test_memory, buf, 16), 16);
+	assert_memory_equal(buf, (const void *)test_memory, 16);
+	/* Once more, as that mapping is known now. */
+	assert_int_equal(open_rules__read_code(getpid(), (uintptr_t)test_files, buf, 16), 16);
+	assert_memory_equal(buf, (const void *)test_files, 16);
+	assert_int_equal(open_rules__read_code(getpid(), (uintptr_t)&data, buf, 4), -EACCES);
+	assert_int_equal(open_rules__read_code(getpid(), (uintptr_t)buf, buf, 4), -EACCES);
+	assert_int_equal(open_rules__read_code(getpid(), 0, buf, 4), -EACCES);
+	assert_int_equal(open_rules__read_code(0, (uintptr_t)test_memory, buf, 4), -EINVAL);
+	assert_int_equal(open_rules__read_code(INT32_MAX, (uintptr_t)test_memory, buf, 4), 0);
 }
 
 static void test_below_a_root(void **state)
@@ -186,7 +200,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_files),	  cmocka_unit_test(test_links),
 		cmocka_unit_test(test_processes), cmocka_unit_test(test_below_a_root),
-		cmocka_unit_test(test_source),
+		cmocka_unit_test(test_source),	  cmocka_unit_test(test_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,7 +42,7 @@ struct look {
 	const struct target *t;
 	const struct patch_search *searches;
 	pid_t pid;
-	int pagemap, mem; /* negative: cannot be opened */
+	int pagemap; /* negative: cannot be opened */
 	bool debugged;
 	struct area *areas;
 	size_t areas_cnt, areas_cap;
@@ -227,7 +227,7 @@ static int compare_range(const struct look *l, const struct area *a, uint64_t fr
 		size_t len = to - from < cap ? to - from : cap;
 		uint64_t vaddr = a->start + (from - a->offset);
 		ssize_t n = pread(l->t->objects[a->object].fd, file, len, from);
-		ssize_t m = n > 0 ? pread(l->mem, mem, n, vaddr) : 0;
+		ssize_t m = n > 0 ? opener__read_code(l->pid, vaddr, mem, n) : 0;
 
 		if (n <= 0)
 			return 0; /* there is no more of it */
@@ -307,11 +307,11 @@ static int look_at_area(const struct look *l, const struct area *a)
 }
 
 /* *fd becomes negative if it may not be opened. Returns 0, or -ESRCH if the process has ended. */
-static int proc_open(pid_t pid, const char *name, int *fd)
+static int open_pagemap(pid_t pid, int *fd)
 {
 	char path[64];
 
-	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
+	snprintf(path, sizeof(path), "/proc/%d/pagemap", pid);
 	*fd = opener__open(path);
 	return *fd == -ENOENT || *fd == -ESRCH ? -ESRCH : 0;
 }
@@ -319,21 +319,17 @@ static int proc_open(pid_t pid, const char *name, int *fd)
 /* Returns 0, also for a process that has ended, or -errno. */
 static int look_at_process(const struct target *t, const struct patch_search *searches, pid_t pid)
 {
-	struct look l = {.t = t, .searches = searches, .pid = pid, .pagemap = -1, .mem = -1};
+	struct look l = {.t = t, .searches = searches, .pid = pid, .pagemap = -1};
 	int err = maps__for_each_mapping(pid, look_at_mapping, &l);
 
 	if (!err && l.areas_cnt) {
-		err = proc_open(pid, "pagemap", &l.pagemap);
-		if (!err)
-			err = proc_open(pid, "mem", &l.mem);
+		err = open_pagemap(pid, &l.pagemap);
 		l.debugged = process__is_debugged(pid);
 	}
 	for (size_t i = 0; !err && i < l.areas_cnt; i++)
 		err = look_at_area(&l, &l.areas[i]);
 	if (l.pagemap >= 0)
 		close(l.pagemap);
-	if (l.mem >= 0)
-		close(l.mem);
 	free(l.areas);
 	free(l.trampolines);
 	return err == -ENOENT || err == -ESRCH ? 0 : err;

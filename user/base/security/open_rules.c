@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
+#include <limits.h>
 #include <linux/magic.h>
 #include <linux/openat2.h>
 #include <stddef.h>
@@ -192,7 +193,7 @@ int open_rules__jit_list(const char *root, const char *path)
 
 int open_rules__open(const char *path)
 {
-	static const char *const plain[] = {"maps", "auxv", "pagemap", "mem"};
+	static const char *const plain[] = {"maps", "auxv", "pagemap"};
 	char folder[32];
 	const char *rest = split_proc(path, folder);
 	int fd;
@@ -228,4 +229,69 @@ int open_rules__place(const char *path)
 		return -EACCES;
 	place = open(path, O_PATH | O_CLOEXEC);
 	return place < 0 ? -errno : place;
+}
+
+/* A mapping of code, and its process's memory: the last one that was asked for. */
+static struct {
+	pid_t pid; /* 0: none */
+	int mem;
+	uint64_t start, end;
+} code;
+
+static void forget_code(void)
+{
+	if (code.pid)
+		close(code.mem);
+	code.pid = 0;
+}
+
+/* Finds the mapping that has `vaddr`, if it is one of a file, and of code. Returns 0 or -errno. */
+static int find_code(pid_t pid, uint64_t vaddr)
+{
+	char path[64], line[PATH_MAX + 128], execute;
+	unsigned long long start, end, inode;
+	int err = -EACCES;
+	FILE *f;
+
+	forget_code();
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	f = fopen(path, "re");
+	if (!f)
+		return -errno;
+	while (err && fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%llx-%llx %*c%*c%c%*c %*x %*x:%*x %llu", &start, &end, &execute,
+			   &inode) == 4 &&
+		    vaddr >= start && vaddr < end && execute == 'x' && inode)
+			err = 0;
+	}
+	fclose(f);
+	if (err)
+		return err;
+	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
+	code.mem = open(path, O_RDONLY | O_CLOEXEC);
+	if (code.mem < 0)
+		return -errno;
+	code.pid = pid;
+	code.start = start;
+	code.end = end;
+	return 0;
+}
+
+ssize_t open_rules__read_code(pid_t pid, uint64_t vaddr, void *buf, size_t size)
+{
+	ssize_t n = 0;
+	int err;
+
+	if (pid <= 0)
+		return -EINVAL;
+	if (pid == code.pid && vaddr >= code.start && vaddr < code.end)
+		n = pread(code.mem, buf, size < code.end - vaddr ? size : code.end - vaddr, vaddr);
+	if (n > 0)
+		return n;
+	/* Nothing was known, or it was of a process that has had the number before. */
+	err = find_code(pid, vaddr);
+	if (err)
+		return err == -ENOENT || err == -ESRCH ? 0 : err;
+	n = pread(code.mem, buf, size < code.end - vaddr ? size : code.end - vaddr, vaddr);
+	return n < 0 ? -errno : n;
 }

@@ -3,8 +3,8 @@
  * What the opener opens for a process that has no privileges, and that strangers may have taken
  * over by what it has parsed:
  *
- * - of /proc/PID: maps, auxv, pagemap and mem; the program (exe) and what is mapped (map_files), as
- *   other files;
+ * - of /proc/PID: maps, auxv and pagemap; the program (exe) and what is mapped (map_files), as
+ * other files. Of its memory only code is read;
  * - files that begin as ELF files do, and lists of JIT code (/tmp/perf-PID.map below a process's
  *   root folder);
  * - lists of containers that engines keep;
@@ -16,8 +16,11 @@
 #define PROFTRACE_SECURITY_OPEN_RULES_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
 
-/* Each returns a descriptor or -errno. */
+/* Each but the last returns a descriptor or -errno. */
 
 /* Of /proc, or as open_rules__file(). */
 int open_rules__open(const char *path);
@@ -35,5 +38,9 @@ int open_rules__place(const char *path);
 /* Source text: a regular file that the user who has called sudo may read, or everyone. `by_root`:
  * root alone can have named it, so root, without sudo, is shown it, whoever may read it. */
 int open_rules__source(const char *path, bool by_root);
+
+/* Reads a process's memory where it has a file mapped as code, at [vaddr, vaddr + size). Returns
+ * how much was read, 0 if the process has ended, or -errno. */
+ssize_t open_rules__read_code(pid_t pid, uint64_t vaddr, void *buf, size_t size);
 
 #endif

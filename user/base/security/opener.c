@@ -7,6 +7,9 @@
 #include <linux/openat2.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -16,28 +19,36 @@
 #include <unistd.h>
 
 #include "security/apart.h"
+#include "security/fd_message.h"
 #include "security/open_rules.h"
 #include "security/privilege.h"
-#include "security/fd_message.h"
 #include "util/log.h"
 
-enum request_kind { OPEN = 1, FILE_BELOW, JIT_LIST, PLACE, SOURCE };
+enum request_kind { OPEN = 1, FILE_BELOW, JIT_LIST, PLACE, SOURCE, CODE };
 
 struct request {
 	uint32_t kind; /* enum request_kind */
 	uint32_t by_root;
+	uint64_t vaddr; /* CODE */
+	uint32_t size, pid;
 	char root[64];
 	char path[PATH_MAX]; /* as long as the message is */
 };
 
-/* With a descriptor if it is 0. */
+/* With a descriptor if it is 0; to CODE, how many bytes follow, in the same message. */
 struct answer {
 	int32_t err;
+};
+
+struct code_answer {
+	struct answer head;
+	char bytes[OPENER_CODE];
 };
 
 static struct {
 	pid_t pid; /* 0: there is none */
 	int socket;
+	atomic_bool lost;
 	pthread_mutex_t lock; /* planners ask side by side */
 } opener = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -59,6 +70,19 @@ static int obey(const struct request *r)
 	}
 }
 
+/* False: the other side has gone. */
+static bool tell_code(const struct request *r)
+{
+	static struct code_answer answer;
+	const struct fds none = {0};
+	size_t size = r->size < sizeof(answer.bytes) ? r->size : sizeof(answer.bytes);
+	ssize_t n = open_rules__read_code((pid_t)r->pid, r->vaddr, answer.bytes, size);
+
+	answer.head.err = (int32_t)n;
+	return fd_message__send(APART_SOCKET, &answer, sizeof(answer.head) + (n > 0 ? n : 0),
+				&none);
+}
+
 static _Noreturn void serve(void)
 {
 	const size_t least = offsetof(struct request, path) + 1;
@@ -74,6 +98,11 @@ static _Noreturn void serve(void)
 		fds__close(&none);
 		((char *)&request)[len - 1] = '\0';
 		request.root[sizeof(request.root) - 1] = '\0';
+		if (request.kind == CODE) {
+			if (!tell_code(&request))
+				break;
+			continue;
+		}
 		fd = obey(&request);
 		answer.err = fd < 0 ? fd : 0;
 		fds = (struct fds){fd >= 0, {fd}};
@@ -151,8 +180,12 @@ static int ask(enum request_kind kind, const char *root, const char *path, bool 
 				&none) &&
 	       fd_message__receive(opener.socket, &answer, sizeof(answer), &fds) == sizeof(answer);
 	pthread_mutex_unlock(&opener.lock);
-	if (!sent)
+	if (!sent) {
+		if (!atomic_exchange(&opener.lost, true))
+			log_warn("the process that opens files has been killed: what is loaded "
+				 "from now on is not traced");
 		return err;
+	}
 	if (answer.err)
 		return answer.err < 0 ? answer.err : err;
 	return fds.cnt == 1 ? fds.fd[0] : -EMFILE;
@@ -266,6 +299,29 @@ int opener__read_link(const char *path, char *buf, size_t size)
 		return -errno;
 	buf[len] = '\0';
 	return 0;
+}
+
+ssize_t opener__read_code(pid_t pid, uint64_t vaddr, void *buf, size_t size)
+{
+	struct request request = {.kind = CODE, .vaddr = vaddr, .size = size, .pid = pid};
+	const struct fds none = {0};
+	struct code_answer answer;
+	struct fds fds;
+	size_t got = 0;
+
+	if (!opener.pid)
+		return open_rules__read_code(pid, vaddr, buf, size);
+	pthread_mutex_lock(&opener.lock);
+	if (fd_message__send(opener.socket, &request, offsetof(struct request, path) + 1, &none))
+		got = fd_message__receive(opener.socket, &answer, sizeof(answer), &fds);
+	pthread_mutex_unlock(&opener.lock);
+	if (got < sizeof(answer.head))
+		return -EACCES;
+	got -= sizeof(answer.head);
+	if (answer.head.err <= 0)
+		return answer.head.err;
+	memcpy(buf, answer.bytes, got < size ? got : size);
+	return got < size ? got : size;
 }
 
 int opener__open_source(const char *path, bool by_root)

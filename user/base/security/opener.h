@@ -9,8 +9,10 @@
 #define PROFTRACE_SECURITY_OPENER_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 
 /* Starts it, while there are the privileges that it takes along. Returns 0 or -errno with one line
  * logged. */
@@ -34,6 +36,10 @@ int opener__stat(const char *path, struct stat *st);
 
 /* What a link of /proc leads to, as "/usr/bin/redis-server (deleted)". Returns 0 or -errno. */
 int opener__read_link(const char *path, char *buf, size_t size);
+
+/* open_rules__read_code(): at most OPENER_CODE bytes at a time. */
+#define OPENER_CODE 8192
+ssize_t opener__read_code(pid_t pid, uint64_t vaddr, void *buf, size_t size);
 
 /* Opens source text: open_rules__source() is about `by_root`. Returns a descriptor or -errno. */
 int opener__open_source(const char *path, bool by_root);
