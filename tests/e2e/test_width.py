@@ -2,9 +2,12 @@
 """Formats for people fit the terminal: no line is longer than COLUMNS, names can be read, and where
 there is no terminal nothing is left out."""
 
+import fcntl
 import os
 import re
+import struct
 import subprocess
+import termios
 
 import harness
 from harness import PROFTRACE, UNLIMITED, program
@@ -51,6 +54,23 @@ class Width(harness.TestCase):
         self.assertLessEqual(max(map(len, text.splitlines())), 60)
         # A line that is folded goes on indented, so as words both are the same.
         self.assertEqual(text.split(), self.run_tool("doctor").split())
+
+    def test_messages(self):
+        """On a terminal they are folded between words; elsewhere each is a line."""
+        command = (PROFTRACE, "-x", "/" + "/".join(["no such folder"] * 8))
+        plain = self.process(*command).finish().stderr
+        self.assertEqual(len(plain.splitlines()), 1)
+        ours, theirs = os.openpty()
+        self.addCleanup(os.close, ours)
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 60, 0, 0))
+        environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+        self.assertEqual(subprocess.run(command, stderr=theirs, env=environment,
+                                        check=False).returncode, 1)
+        os.close(theirs)
+        lines = os.read(ours, 65536).decode().splitlines()
+        self.assertGreater(len(lines), 1)
+        self.assertLessEqual(max(map(len, lines)), 60)
+        self.assertEqual(" ".join(lines).split(), plain.split())
 
     def test_deep_tree(self):
         """Deep levels are numbered, before their names have no room."""

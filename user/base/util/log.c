@@ -5,7 +5,10 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
+#include "util/fold.h"
 #include "util/text.h"
 
 static enum log_level max_level = LOG_INFO;
@@ -20,6 +23,20 @@ void log_set_level(enum log_level level)
 void log_divert(void (*take)(enum log_level level, const char *line))
 {
 	diverted = take;
+}
+
+/* On a terminal a line that is too long for it is folded between words. */
+static void show(const char *line)
+{
+	size_t columns = isatty(STDERR_FILENO) ? fold__columns(STDERR_FILENO) : 0;
+	FILE *folded;
+
+	if (!columns || fold__open(stderr, columns, &folded)) {
+		fprintf(stderr, "proftrace: %s\n", line);
+		return;
+	}
+	fprintf(folded, "proftrace: %s\n", line);
+	fclose(folded);
 }
 
 void log_at(enum log_level level, const char *fmt, ...)
@@ -37,7 +54,14 @@ void log_at(enum log_level level, const char *fmt, ...)
 	if (diverted)
 		diverted(level, safe);
 	else
-		fprintf(stderr, "proftrace: %s\n", safe);
+		show(safe);
+}
+
+void log_unexplained(int err)
+{
+	log_no_memory(err);
+	if (!error_told)
+		log_error("cannot go on: %s (-v may tell more)", strerror(-err));
 }
 
 void log_no_memory(int err)

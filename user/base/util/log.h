@@ -25,6 +25,9 @@ void log_at(enum log_level level, const char *fmt, ...) __attribute__((format(pr
  * if `err` is another one. */
 void log_no_memory(int err);
 
+/* Logs an error, below 0, of which nobody has told why. */
+void log_unexplained(int err);
+
 #define log_error(...) log_at(LOG_ERROR, __VA_ARGS__)
 #define log_warn(...)  log_at(LOG_WARN, __VA_ARGS__)
 #define log_info(...)  log_at(LOG_INFO, __VA_ARGS__)

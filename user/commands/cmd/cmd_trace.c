@@ -533,7 +533,7 @@ int trace_and_tell(const struct options *o, bool *recorded)
 	if (!err)
 		err = run_start(&r);
 	if (err) {
-		log_no_memory(err);
+		log_unexplained(err);
 		output__close(&r.out);
 		run_free(&r);
 		return r.early_status;
