@@ -200,12 +200,52 @@ class Requests(Case):
             self.assertEqual(self.ask(events, method, b"x" * 10)[0], 405)
         self.end(run)
 
+    def test_zoom(self):
+        """The page has a function made exact, and lets go; nobody else may."""
+        run = self.serving("-i", "0.3")
+        stream = self.stream()
+
+        def until(condition):
+            profile = stream.profile()
+            while not condition(profile):
+                profile = stream.profile()
+            return profile
+
+        def zoom(what, **headers):
+            return self.ask(f"{self.address.path}zoom/{what}", "POST", **headers)[0]
+
+        def dropped(profile):
+            return {drop["name"] for drop in profile["drops"] if not drop["back"]}
+
+        site = f"http://{self.address.netloc}"
+        profile = until(lambda p: "parse" in p["functions"]["name"] and "parse" in dropped(p))
+        self.assertEqual(profile["zoom"]["zoomed"], False)
+        parse = profile["zoom"]["ids"][profile["functions"]["name"].index("parse")]
+        self.assertEqual(zoom(parse), 403)
+        self.assertEqual(zoom(parse, Origin="http://evil.example"), 403)
+        for what in ("x", "-1", f"{parse}/x", "1" * 20, f"{parse}%20"):
+            self.assertEqual(zoom(what, Origin=site), 405)
+        self.assertEqual(zoom(parse, Origin=site), 204)
+        profile = until(lambda p: p["zoom"]["zoomed"] and "parse" not in dropped(p))
+        names = profile["functions"]["name"]
+        self.assertEqual(names[profile["zoom"]["function"]], "parse")
+        self.assertIn("parse", [names[i] for i in profile["zoom"]["chosen"]])
+        # A number that no function has lets go as well.
+        self.assertTrue(harness.poll(lambda: zoom("99999999", Origin=site) == 204))
+        until(lambda p: not p["zoom"]["zoomed"])
+        # Too many at once are refused, and the run goes on.
+        answers = {zoom("none", Origin=site) for _ in range(50)}
+        self.assertLessEqual(answers, {204, 503})
+        self.end(run)
+
     def test_without_token(self):
         run = self.serving(*FUNCTIONS, "--no-token")
         self.assertEqual(self.address.path, "/")
         port = self.address.port
         self.assertEqual(self.ask("/")[0], 200)
         self.assertEqual(self.ask("/", Host=f"localhost:{port}")[0], 200)
+        self.assertEqual(self.ask("/zoom/1", "POST", Origin=f"http://localhost:{port}",
+                                  Host=f"localhost:{port}")[0], 405)
         # A name that somebody's DNS has for our address.
         self.assertEqual(self.ask("/", Host=f"evil.example:{port}")[0], 403)
         self.end(run)

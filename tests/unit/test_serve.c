@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 #include <zlib.h>
 
+#include "serve/channel.h"
 #include "serve/document.h"
 #include "serve/request.h"
 #include "serve/update.h"
@@ -68,12 +69,14 @@ static void test_addresses(void **state)
 
 #define TOKEN "0123456789abcdef0123456789abcdef"
 
+static struct channel_ask wish;
+
 static enum answer judge(const char *method, const char *path, const char *host, const char *origin,
 			 const char *token)
 {
 	const struct request r = {method, path, host, origin};
 
-	return request__judge(&r, token);
+	return request__judge(&r, token, &wish);
 }
 
 static void test_tokens(void **state)
@@ -108,6 +111,39 @@ static void test_tokens(void **state)
 	assert_int_equal(token__make(two), 0);
 	assert_int_equal(strspn(one, "0123456789abcdef"), TOKEN_SIZE - 1);
 	assert_string_not_equal(one, two);
+}
+
+/* Wishes come from the page's own script, and with a token alone. */
+static void test_wishes(void **state)
+{
+	static const char *const wrong[] = {
+		"/zoom",       "/zoom/",     "/zoom/x",		"/zoom/-1", "/zoom/+1",
+		"/zoom/1/",    "/zoom/1/al", "/zoom/1/alll",	"/zoom/1x", "/zoom/ 1",
+		"/zoom/nonee", "/zoom//1",   "/zoom/123456789", "/events",  "/"};
+	char path[100];
+
+	assert_int_equal(judge("POST", "/" TOKEN "/zoom/12", "a", "http://a", TOKEN), ANSWER_WISH);
+	assert_true(wish.wish == WISH_ZOOM && wish.function == 12);
+	assert_int_equal(judge("POST", "/" TOKEN "/zoom/99999999/all", "a", "http://a", TOKEN),
+			 ANSWER_WISH);
+	assert_true(wish.wish == WISH_ZOOM_ALL && wish.function == 99999999);
+	assert_int_equal(judge("POST", "/" TOKEN "/zoom/none", "a", "http://a", TOKEN),
+			 ANSWER_WISH);
+	assert_int_equal(wish.wish, WISH_RELEASE);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		snprintf(path, sizeof(path), "/%s%s", TOKEN, wrong[i]);
+		assert_int_equal(judge("POST", path, "a", "http://a", TOKEN), ANSWER_OTHER_METHOD);
+	}
+	assert_int_equal(judge("POST", "/zoom/12", "a", "http://a", TOKEN), ANSWER_OTHER_METHOD);
+	assert_int_equal(judge("POST", "/zoom/12", "localhost", "http://localhost", ""),
+			 ANSWER_OTHER_METHOD);
+	assert_int_equal(judge("GET", "/" TOKEN "/zoom/12", "a", "http://a", TOKEN),
+			 ANSWER_NOTHING);
+	assert_int_equal(judge("POST", "/" TOKEN "/zoom/12", "a", "http://b", TOKEN),
+			 ANSWER_FORBIDDEN);
+	assert_int_equal(judge("POST", "/" TOKEN "/zoom/12", "a", NULL, TOKEN), ANSWER_FORBIDDEN);
+	assert_int_equal(judge("POST", "/" TOKEN "/zoom/12", NULL, "http://a", TOKEN),
+			 ANSWER_FORBIDDEN);
 }
 
 static void test_other_sites(void **state)
@@ -290,6 +326,7 @@ int main(void)
 		cmocka_unit_test(test_tokens),	 cmocka_unit_test(test_other_sites),
 		cmocka_unit_test(test_names),	 cmocka_unit_test(test_updates),
 		cmocka_unit_test(test_top_rows), cmocka_unit_test(test_document),
+		cmocka_unit_test(test_wishes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -321,6 +321,8 @@ static int tick(struct run *r)
 	if (!err)
 		err = replan__shared_returns(r);
 	if (!err)
+		err = result__wishes(r);
+	if (!err)
 		err = spare_strangers(r);
 	progress__show(&r->progress, now_ns() - r->start_ns, r->pause.off, r->collector);
 	return err;

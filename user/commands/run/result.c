@@ -316,6 +316,8 @@ int result__serve(struct run *r)
 		return 0;
 	err = run_snapshot(r, until_ns, &now);
 	if (!err)
+		err = zoom__follow(r, now);
+	if (!err)
 		err = server__update(r->server, &now, &r->out.opts, r->o->serve_interval_ns);
 	profile__free(now);
 	r->serve_due_ns = until_ns + (cpu_ns() - began_ns) * SERVE_SHARE;
@@ -392,6 +394,19 @@ static int record_minute(struct run *r, const char *name)
 	profile__free(minute);
 	profile__free(now);
 	return err;
+}
+
+int result__wishes(struct run *r)
+{
+	uint32_t function;
+	bool all;
+
+	if (!server__wish(r->server, &function, &all))
+		return 0;
+	if (function < r->plan->functions_cnt)
+		return result__zoom(r, function, all);
+	zoom__out(r);
+	return 0;
 }
 
 int result__zoom(struct run *r, uint32_t function, bool all)

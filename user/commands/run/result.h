@@ -26,6 +26,9 @@ int result__begin(struct run *r);
  * -errno. */
 int result__zoom(struct run *r, uint32_t function, bool all);
 
+/* Does what viewers of the live page wish; call it a few times a second. Returns 0 or -errno. */
+int result__wishes(struct run *r);
+
 /* Writes what is known up to `until_ns` (CLOCK_MONOTONIC); with -i what is new of it. `figures`, if
  * not NULL, gets a shallow copy of the profile: numbers only, its pointers are not valid, and
  * drops_cnt is how many functions were dropped. */

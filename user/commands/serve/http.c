@@ -25,6 +25,7 @@
 #include "util/log.h"
 
 #define PIECE	(16 << 10)   /* of an update that is given at a time */
+#define WISH_NS 200000000l   /* from wish to wish, at least */
 #define LAST_NS 2000000000l  /* viewers may take so long for the end of the stream */
 #define LARGEST (256l << 20) /* bytes of an update before it is compressed */
 
@@ -42,7 +43,8 @@ static struct http {
 	struct update *first, *latest, *last; /* `last`: the stream's end */
 	struct viewer *viewers;
 	bool asked, ending;
-	struct MHD_Response *answers[5]; /* by enum answer; ANSWER_EVENTS: each has its own */
+	struct MHD_Response *answers[ANSWERS]; /* ANSWER_EVENTS: each has its own */
+	uint64_t wished_ns; /* the last wish */
 } http;
 
 /* The next update for a viewer who has read his; NULL: there is none yet. */
@@ -106,6 +108,8 @@ static bool make_answers(void)
 				   "that proftrace has said as it began.\n",
 		[ANSWER_OTHER_METHOD] = "There is only something to GET here.\n",
 		[ANSWER_FORBIDDEN] = "Another site may not ask for this.\n",
+		[ANSWER_WISH] = "",
+		[ANSWER_LATER] = "Not so often.\n",
 	};
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
@@ -149,6 +153,19 @@ static enum MHD_Result answer_events(struct MHD_Connection *c)
 	return result;
 }
 
+/* Gives the run what a viewer wishes, a few times a second at most. */
+static enum answer hand_on(const struct channel_ask *wish)
+{
+	uint64_t now = now_ns();
+
+	if (http.ending || now < http.wished_ns + WISH_NS)
+		return ANSWER_LATER;
+	if (send(DAEMON_CHANNEL, wish, sizeof(*wish), MSG_NOSIGNAL | MSG_DONTWAIT) != sizeof(*wish))
+		return ANSWER_LATER;
+	http.wished_ns = now;
+	return ANSWER_WISH;
+}
+
 /* A request has come; whatever it brings along is not read. */
 static enum MHD_Result answer(void *ctx, struct MHD_Connection *c, const char *path,
 			      const char *method, const char *version, const char *data,
@@ -159,9 +176,15 @@ static enum MHD_Result answer(void *ctx, struct MHD_Connection *c, const char *p
 		[ANSWER_NOTHING] = MHD_HTTP_NOT_FOUND,
 		[ANSWER_OTHER_METHOD] = MHD_HTTP_METHOD_NOT_ALLOWED,
 		[ANSWER_FORBIDDEN] = MHD_HTTP_FORBIDDEN,
+		[ANSWER_WISH] = MHD_HTTP_NO_CONTENT,
+		[ANSWER_LATER] = MHD_HTTP_SERVICE_UNAVAILABLE,
 	};
 	const struct request r = daemon__request(c, path, method);
-	enum answer what = request__judge(&r, http.token);
+	struct channel_ask wish = {0};
+	enum answer what = request__judge(&r, http.token, &wish);
+
+	if (what == ANSWER_WISH)
+		what = hand_on(&wish);
 
 	if (what == ANSWER_EVENTS)
 		return answer_events(c);

@@ -11,6 +11,10 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "serve/channel.h"
+
+#define MOST_DIGITS 8 /* of a function's number */
+
 int token__make(char token[TOKEN_SIZE])
 {
 	uint8_t bytes[(TOKEN_SIZE - 1) / 2];
@@ -66,10 +70,41 @@ static bool is_of_page(const char *origin, const char *host)
 			   !strcasecmp(origin + sizeof(scheme) - 1, host));
 }
 
-enum answer request__judge(const struct request *r, const char *token)
+/* "123", "123/all" or "none". */
+static bool parse_zoom(const char *text, struct channel_ask *wish)
+{
+	size_t digits = strspn(text, "0123456789");
+
+	*wish = (struct channel_ask){.wish = WISH_RELEASE};
+	if (!strcmp(text, "none"))
+		return true;
+	if (!digits || digits > MOST_DIGITS)
+		return false;
+	for (size_t i = 0; i < digits; i++)
+		wish->function = 10 * wish->function + (uint32_t)(text[i] - '0');
+	wish->wish = text[digits] ? WISH_ZOOM_ALL : WISH_ZOOM;
+	return !text[digits] || !strcmp(text + digits, "/all");
+}
+
+/* Whoever may only look may not wish; nor may a program that is no page of ours, as browsers name
+ * the site of every POST. */
+static enum answer judge_wish(const struct request *r, const char *token, const char *what,
+			      struct channel_ask *wish)
+{
+	static const char zoom[] = "/zoom/";
+
+	if (!*token || !what || strncmp(what, zoom, sizeof(zoom) - 1) ||
+	    !parse_zoom(what + sizeof(zoom) - 1, wish))
+		return ANSWER_OTHER_METHOD;
+	return r->origin && is_of_page(r->origin, r->host) ? ANSWER_WISH : ANSWER_FORBIDDEN;
+}
+
+enum answer request__judge(const struct request *r, const char *token, struct channel_ask *wish)
 {
 	const char *what = behind_token(r->path, token);
 
+	if (!strcmp(r->method, "POST"))
+		return judge_wish(r, token, what, wish);
 	if (strcmp(r->method, "GET") && strcmp(r->method, "HEAD"))
 		return ANSWER_OTHER_METHOD;
 	if (!is_of_page(r->origin, r->host) || (!*token && (!r->host || !is_own_name(r->host))))

@@ -5,6 +5,8 @@
 
 #include <stdbool.h>
 
+struct channel_ask;
+
 #define TOKEN_SIZE 33 /* 128 bits in hex, and the NUL */
 
 struct request {
@@ -18,13 +20,21 @@ enum answer {
 	ANSWER_NOTHING,	     /* 404, also to a wrong token: which it is stays unknown */
 	ANSWER_OTHER_METHOD, /* 405 */
 	ANSWER_FORBIDDEN,    /* 403: another site's script asks, or by a name that may be its own */
+	ANSWER_WISH,	     /* 204: what is wished is handed on, */
+	ANSWER_LATER,	     /* or 503: not now */
+	ANSWERS,
 };
 
 /* Makes one by chance. Returns 0 or -errno. */
 int token__make(char token[TOKEN_SIZE]);
 
-/* Paths are /TOKEN/ and /TOKEN/events; with an empty token, / and /events. */
-enum answer request__judge(const struct request *r, const char *token);
+/*
+ * Paths are /TOKEN/ and /TOKEN/events; with an empty token, / and /events. Wishes are POSTed, by
+ * the page's own script and with a token alone, to /TOKEN/zoom/123 (the function of that number is
+ * to be exact, with what it calls), /TOKEN/zoom/123/all (whatever that costs) and /TOKEN/zoom/none:
+ * then *wish is set.
+ */
+enum answer request__judge(const struct request *r, const char *token, struct channel_ask *wish);
 
 /* The same of metrics: /metrics is the page. `any_host`: by whatever name we are called; else it is
  * one of this machine's, as only this machine reaches us. Scripts of sites get nothing. */

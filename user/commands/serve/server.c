@@ -18,16 +18,20 @@
 #include "serve/document.h"
 #include "serve/http.h"
 #include "serve/request.h"
+#include "sink/sink.h"
 #include "util/log.h"
 
 #define ROWS_AT_FIRST	 1000
 #define END_MS		 4000
+#define HEARD_MOST	 8
 #define BYTES_PER_SECOND 48000 /* that a viewer is sent, HTTP's own left out */
 
 struct server {
 	pid_t pid;
 	int channel; /* -1: the process has gone */
 	bool asked;
+	bool writable; /* viewers may wish something */
+	struct channel_ask wish;
 	size_t rows;	/* to be shown */
 	uint64_t bytes; /* the last update's, compressed */
 };
@@ -50,8 +54,12 @@ static int hear(struct server *s)
 	while (n < 0 && errno == EINTR);
 	if (n < 0 && errno == EAGAIN)
 		return 0;
-	if (n != sizeof(ask))
+	if (n != sizeof(ask) || ask.wish >= WISHES)
 		return -EPIPE;
+	if (ask.wish != WISH_UPDATE) {
+		s->wish = ask;
+		return 0;
+	}
 	s->bytes = ask.bytes;
 	return 1;
 }
@@ -81,6 +89,7 @@ int server__start(const struct net_address *address, bool any_viewer, struct ser
 		return err;
 	}
 	s->rows = ROWS_AT_FIRST;
+	s->writable = !any_viewer;
 	s->channel = -1;
 	listener = net_address__listen(&at);
 	if (listener < 0) {
@@ -100,20 +109,46 @@ int server__start(const struct net_address *address, bool any_viewer, struct ser
 	return 0;
 }
 
+/* Takes what has been asked for; a little at a time, whoever sends it. */
+static void hear_all(struct server *s)
+{
+	struct pollfd fd = {.events = POLLIN};
+
+	for (int i = 0; s && s->channel >= 0 && i < HEARD_MOST; i++) {
+		int heard;
+
+		fd.fd = s->channel;
+		if (poll(&fd, 1, 0) <= 0)
+			return;
+		heard = hear(s);
+		if (heard < 0)
+			lose(s);
+		else if (heard)
+			s->asked = true;
+	}
+}
+
+bool server__wish(struct server *s, uint32_t *function, bool *all)
+{
+	hear_all(s);
+	if (!s || !s->writable || s->wish.wish == WISH_UPDATE)
+		return false;
+	*function = s->wish.wish == WISH_RELEASE ? UINT32_MAX : s->wish.function;
+	*all = s->wish.wish == WISH_ZOOM_ALL;
+	s->wish.wish = WISH_UPDATE;
+	return true;
+}
+
 bool server__is_asked(struct server *s)
 {
-	int heard = s && s->channel >= 0 && !s->asked ? hear(s) : 0;
-
-	if (heard < 0)
-		lose(s);
-	else if (heard)
-		s->asked = true;
+	hear_all(s);
 	return s && s->channel >= 0 && s->asked;
 }
 
 static int write_document(struct server *s, struct profile **p, const struct sink_options *opts,
 			  int fd)
 {
+	struct sink_options own = *opts;
 	FILE *out = fdopen(fd, "w");
 	int err;
 
@@ -121,7 +156,8 @@ static int write_document(struct server *s, struct profile **p, const struct sin
 		close(fd);
 		return -ENOMEM;
 	}
-	err = document__write(p, opts, s->rows, out);
+	own.zooms = s->writable;
+	err = document__write(p, &own, s->rows, out);
 	if (!err && channel__send_fd(s->channel, fd))
 		lose(s);
 	fclose(out);

@@ -19,6 +19,11 @@ struct sink_options;
  * and before privileges are given up. Returns 0, or -errno with one line logged. */
 int server__start(const struct net_address *address, bool any_viewer, struct server **out);
 
+/* Whether a viewer wishes something else, the last one if it was several: *function = the number of
+ * the function that is to be exact, which may be no function's, and *all whether whatever what it
+ * calls costs; UINT32_MAX: none is. Accepts NULL. */
+bool server__wish(struct server *s, uint32_t *function, bool *all);
+
 /* Whether somebody wants an update. Accepts NULL. */
 bool server__is_asked(struct server *s);
 

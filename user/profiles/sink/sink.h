@@ -26,6 +26,7 @@ struct sink_options {
 	bool raw;	    /* the probes' cost was left in the times */
 	char *const *hists; /* tree, flat: functions whose distribution is drawn, globs */
 	size_t hists_cnt;
+	bool zooms; /* page: viewers may zoom into functions, so that they become exact */
 };
 
 struct sink {

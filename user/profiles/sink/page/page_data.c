@@ -186,6 +186,32 @@ static void write_drops(struct json *j, const struct profile *p, const uint32_t 
 	json_close(j, ']');
 }
 
+/* What a viewer may ask for: functions by the numbers that the run knows them by; which one is
+ * zoomed into, and which are exact for its sake, by those of the page. */
+static void write_zoom(struct json *j, const struct profile *p, const uint32_t *numbers)
+{
+	json_member_open(j, "zoom", '{');
+	json_member_open(j, "ids", '[');
+	for (size_t i = 0; i < p->functions_cnt; i++) {
+		if (numbers[i])
+			json_u64(j, i);
+	}
+	json_close(j, ']');
+	json_key(j, "function");
+	if (p->zoomed && p->zoomed <= p->functions_cnt && numbers[p->zoomed - 1])
+		json_u64(j, numbers[p->zoomed - 1] - 1);
+	else
+		json_null(j);
+	json_member_bool(j, "zoomed", p->zoomed);
+	json_member_open(j, "chosen", '[');
+	for (size_t i = 0; i < p->functions_cnt; i++) {
+		if (numbers[i] && p->functions[i].chosen)
+			json_u64(j, numbers[i] - 1);
+	}
+	json_close(j, ']');
+	json_close(j, '}');
+}
+
 static const char *weight_name(enum weight weight)
 {
 	static const char *const names[] = {
@@ -218,6 +244,8 @@ int page_data__write(struct json *j, const struct profile *p, const struct sink_
 	write_accounts(j, p);
 	write_drops(j, p, n.functions);
 	page_functions__write(j, p, n.functions);
+	if (opts->zooms)
+		write_zoom(j, p, n.functions);
 	write_threads(j, p, &n);
 	write_paths(j, p, &n);
 	json_key(j, "sessions");

@@ -256,6 +256,7 @@ export function decode(doc) {
 		maxOverhead: doc.budget.max_percent,
 		probed: doc.probed,
 		skipped: doc.skipped,
+		zoom: doc.zoom,
 		drops: doc.drops.map((d) => ({ ...d, name: visible(d.name ?? ""),
 			reason: visible(d.reason ?? "") })),
 	};

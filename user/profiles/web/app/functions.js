@@ -203,6 +203,7 @@ export class Functions {
 		if (this.store.profile.lines?.blocks.some((b) => b.function === f.id))
 			add("button", "Show its lines").addEventListener("click", () => this.app.openLines(f));
 		add("button", "Sandwich").addEventListener("click", () => this.app.openSandwich(f));
+		this.#zoom(add, f);
 		if (f.wholeUntil !== undefined)
 			add("p", `Was dropped for the budget after ${duration(f.wholeUntil)}: calls and times ` +
 				(f.wholeFrom ? `are those until then, and from ${duration(f.wholeFrom)} on.`
@@ -218,6 +219,27 @@ export class Functions {
 		this.#list(add, parts, "Called by", this.#neighbours(f, true));
 		this.#list(add, parts, "Calls", this.#neighbours(f, false));
 		this.detail.replaceChildren(...parts);
+	}
+
+	// A live page may have one function made exact, and what it calls.
+	#zoom(add, f) {
+		const { zoom } = this.store.profile;
+
+		if (!zoom)
+			return;
+		const own = zoom.function === f.id;
+
+		if (own)
+			add("p", "Zoomed into: it is exact, and what it calls as far as the budget goes.", "dim");
+		else if (zoom.chosen.includes(f.id))
+			add("p", "It is exact for the sake of the function that is zoomed into.", "dim");
+		const ask = (path) => fetch(`zoom/${path}`, { method: "POST" });
+
+		add("button", own ? "Let go" : "Zoom: make it exact").addEventListener("click", () =>
+			ask(own ? "none" : zoom.ids[f.id]));
+		if (own)
+			add("button", "All of it, whatever it costs").addEventListener("click", () =>
+				ask(`${zoom.ids[f.id]}/all`));
 	}
 
 	#facts(f) {

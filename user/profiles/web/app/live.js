@@ -48,8 +48,10 @@ export class Live {
 		source.addEventListener("profile", ({ data }) => {
 			if (source !== this.source)
 				return;
-			this.show(decodeLive(JSON.parse(data)));
-			this.#say("running", "live");
+			const profile = decodeLive(JSON.parse(data));
+
+			this.show(profile);
+			this.#say("running", profile.zoom?.zoomed ? "live, zoomed into a function" : "live");
 		});
 		source.addEventListener("end", () => this.#end("the run has ended"));
 		source.addEventListener("error", () => {
