@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "attach/links/closer.h"
+#include "attach/links/loader.h"
 #include "attach/links/refusal.h"
 #include "attach/links/spare.h"
 #include "attach/links/trace_event.h"

@@ -15,9 +15,10 @@
 
 #include "attach/links/late_programs.h"
 #include "attach/links/link.h"
-#include "attach/links/loader.h"
+#include "attach/links/loads.h"
 
 struct link_holder;
+struct proftrace_bpf;
 
 /* Starts it, before anything is opened that it should not hold on to and while we have the
  * privileges that it takes along. `events`: it may have to open trace events, which takes more of

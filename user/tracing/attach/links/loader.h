@@ -9,6 +9,7 @@
 
 #include <stdint.h>
 
+#include "attach/links/loads.h"
 #include "attach/links/skeleton.h"
 #include "security/fd_message.h"
 
@@ -30,22 +31,10 @@ int loader__load(const struct load_spec *spec, struct proftrace_bpf **out);
 /* The descriptors of what is loaded, borrowed, for skeleton__take(). */
 void loader__descriptors(const struct proftrace_bpf *skel, struct fds *maps, struct fds *programs);
 
-/* What is to be done with the programs at tracepoints. */
-enum tracepoints {
-	TRACEPOINTS_ATTACH, /* but for those at system calls */
-	TRACEPOINTS_DETACH,
-	TRACEPOINTS_PAUSE,  /* the dear ones: at switches, wake-ups and system calls */
-	TRACEPOINTS_RESUME, /* as before, but for those at system calls */
-	TRACEPOINTS_CALLS,  /* attaches those at system calls */
-};
-
 /* Returns 0 or -errno. */
 int loader__tracepoints(struct proftrace_bpf *skel, enum tracepoints what);
 
-/* Maps that belong to no program. */
-enum loose_map { LOOSE_GATE_INNER, LOOSE_GATE_OUTER, LOOSE_UNWIND_TABLE };
-
-/* Makes one with `cnt` entries; `inner`: the descriptor of a map like those that it will hold, for
+/* Makes a map with `cnt` entries; `inner`: the descriptor of a map like those that it will hold, for
  * LOOSE_GATE_OUTER. Returns a descriptor or -errno. */
 int loader__make_map(enum loose_map kind, uint32_t cnt, int inner);
 

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What can be asked for of whoever loads programs and makes maps: see loader.h. */
+#ifndef PROFTRACE_ATTACH_LINKS_LOADS_H
+#define PROFTRACE_ATTACH_LINKS_LOADS_H
+
+/* What is to be done with the programs at tracepoints. */
+enum tracepoints {
+	TRACEPOINTS_ATTACH, /* but for those at system calls */
+	TRACEPOINTS_DETACH,
+	TRACEPOINTS_PAUSE,  /* the dear ones: at switches, wake-ups and system calls */
+	TRACEPOINTS_RESUME, /* as before, but for those at system calls */
+	TRACEPOINTS_CALLS,  /* attaches those at system calls */
+};
+
+/* Maps that belong to no program. */
+enum loose_map { LOOSE_GATE_INNER, LOOSE_GATE_OUTER, LOOSE_UNWIND_TABLE };
+
+#endif
