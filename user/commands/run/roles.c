@@ -103,9 +103,13 @@ int roles__check(struct run *r)
 
 	for (size_t g = 0; !err && g < o->sessions_cnt; g++)
 		err = check_session(r, o->sessions[g]);
-	/* They are among the filters: it has been said what matches nothing. */
-	for (size_t g = 0; !err && g < o->slos_cnt; g++)
-		err = is_planned(r, o->slos[g].glob) || may_come(r, o->slos[g].glob) ? 0 : -ENOENT;
+	/* They are among the filters: it has been said which names are near. */
+	for (size_t g = 0; !err && g < o->slos_cnt; g++) {
+		if (is_planned(r, o->slos[g].glob) || may_come(r, o->slos[g].glob))
+			continue;
+		log_error("--slo '%s': no function is watched by that rule", o->slos[g].text);
+		err = -ENOENT;
+	}
 	return err;
 }
 
