@@ -23,14 +23,15 @@
 
 #include "security/sandbox.h"
 
-/* Two folders side by side, neither of which is for temporary files. */
+/* Two folders side by side, neither of which is for temporary files: /tmp and $TMPDIR are. The
+ * sources may lie there, so it is not the current folder. */
 struct place {
 	char root[64], in[96], out[96], output[128], other[128];
 };
 
 static void place_make(struct place *p)
 {
-	snprintf(p->root, sizeof(p->root), "sandbox.%d", getpid());
+	snprintf(p->root, sizeof(p->root), "/var/tmp/sandbox.%d", getpid());
 	snprintf(p->in, sizeof(p->in), "%s/in", p->root);
 	snprintf(p->out, sizeof(p->out), "%s/out", p->root);
 	snprintf(p->output, sizeof(p->output), "%s/result", p->in);
