@@ -108,7 +108,7 @@ static int print_share(struct printer *pr, const struct share *s, double whole)
 /* The file that has most of what is not traced, if more can be traced by naming it. */
 static int print_advice(struct printer *pr, const struct share *shares, size_t cnt, double whole)
 {
-	bool any = false;
+	bool any = pr->profile->probes.functions;
 
 	/* Of the whole machine (-a) nothing is probed, nor can be. */
 	for (size_t i = 0; i < cnt; i++)
