@@ -86,7 +86,7 @@ static void spin_ns(unsigned long ns)
 		spin(100);
 }
 
-/* What the helper does. */
+/* The helper's work. */
 TRACED void flush_log(void)
 {
 	pthread_mutex_lock(&table_lock);
@@ -188,7 +188,7 @@ TRACED void burn(void)
 	spin_ns(2 * EXTRA_NS);
 }
 
-/* What requests do. `slow`: this one is to take longer. */
+/* The work of a request. `slow`: this one is to take longer. */
 TRACED void lock_table(int slow)
 {
 	pthread_mutex_lock(&table_lock);

@@ -220,7 +220,7 @@ static void passed_calls(void **state)
 	assert_float_equal(f.call_cost_ns, 400, 1e-6);
 }
 
-/* What is chosen goes after all else, though it costs most. */
+/* A chosen function goes after all others, though it costs most. */
 static void the_chosen_go_last(void **state)
 {
 	struct budget_function f[] = {function(40000, 1000, 20), function(20000, 1000, 2000),

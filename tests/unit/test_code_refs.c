@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What x86-64 code refers to. */
+/* Addresses that x86-64 code refers to. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

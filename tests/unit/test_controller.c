@@ -424,7 +424,7 @@ static int choose(uint32_t function, enum controller_choice choice)
 	return err;
 }
 
-/* What is chosen comes back and stays, and another one pays for it. */
+/* A chosen function comes back and stays, and another one pays for it. */
 static void the_chosen_comes_back(void **state)
 {
 	struct profile_function named[FUNCTIONS];
@@ -485,7 +485,7 @@ static void what_does_not_fit_is_left(void **state)
 	assert_dropped(0, 1, 0);
 }
 
-/* What has become cheap is exact again, and what does not stay so waits longer. */
+/* A function that has become cheap is exact again; one that does not stay so waits longer. */
 static void what_cools_down_comes_back(void **state)
 {
 	inputs.burst_ns = 5000000;

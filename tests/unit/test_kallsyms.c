@@ -112,7 +112,7 @@ static void test_asked(void **state)
 	kallsyms__free(k);
 }
 
-/* What the list hides the kernel is not asked for. */
+/* The kernel is not asked for names that its list hides. */
 static void test_asked_hidden(void **state)
 {
 	struct kallsyms *k = list("0000000000000000 T _stext\n0000000000000000 T other\n");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the opener opens for a process that strangers may have taken over. */
+/* The files that the opener opens for a process that strangers may have taken over. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

@@ -58,7 +58,8 @@ static int map_file(void **state)
 	process = (struct target_process){.pid = getpid(), .pidfd = -1};
 	target = (struct target){
 		.processes = &process, .processes_cnt = 1, .objects = &object, .objects_cnt = 1};
-	code = mmap(NULL, sizeof(bytes), PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE, object.fd, 0);
+	code = mmap(NULL, sizeof(bytes), PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE, object.fd,
+		    0);
 	assert_ptr_not_equal(code, MAP_FAILED);
 	return 0;
 }
@@ -165,7 +166,8 @@ static void calls_are_patches(void **state)
 /* The file is mapped twice, and patched in each. */
 static void mappings_are_joined(void **state)
 {
-	uint8_t *again = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE, object.fd, PAGE);
+	uint8_t *again = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE,
+			      object.fd, PAGE);
 
 	assert_ptr_not_equal(again, MAP_FAILED);
 	again[10] ^= 1;

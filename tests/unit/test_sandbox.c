@@ -144,7 +144,7 @@ static int attach_to_parent(const struct place *p)
 	return ptrace(PTRACE_ATTACH, getppid(), NULL, NULL) != 0;
 }
 
-/* What a run does with a command that it has started. */
+/* A command that the run has started: holding it, letting it go on, ending it. */
 static int trace_child(const struct place *p)
 {
 	int status;

@@ -179,7 +179,7 @@ static void test_incident(void **state)
 	assert_int_equal(m.state, SLO_CALM);
 }
 
-/* It has recovered: the recording has slow and healthy sessions, and is written at once. */
+/* The rule holds again: the recording has slow and healthy sessions, and is written at once. */
 static void test_recovers(void **state)
 {
 	struct slo_machine m;
@@ -231,7 +231,8 @@ static bool twice_an_hour(uint64_t second)
 	return second % 1800 < 3;
 }
 
-/* What is always broken, or flaps, is looked into ever less often: 10, 20, 40 ... 600 s apart. */
+/* A rule that is always broken, or flaps, is looked into ever less often: 10, 20, 40 ... 600 s
+ * apart. */
 static void test_bounded(void **state)
 {
 	assert_in_range(looks_in_an_hour(always), 10, 12);

@@ -147,7 +147,7 @@ static void test_recorded(void **state)
 	close(file);
 }
 
-/* What a changed block holds may be anything, but not more than there is room for. */
+/* A changed block may hold anything, but not more than there is room for. */
 static void test_mutations(void **state)
 {
 	struct recorded_wait waits[50], *got;

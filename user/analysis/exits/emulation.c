@@ -28,7 +28,7 @@ static int compare(const void *a, const void *b)
 	return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
-/* What may be emulated is no site of another class. */
+/* An instruction that may be emulated is no site of another class. */
 static int add(struct places *places, uint32_t object, uint64_t offset, uint8_t site)
 {
 	if (site != SITE_STEP && site != SITE_EMUL)
