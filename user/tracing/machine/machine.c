@@ -101,47 +101,47 @@ void machine__stop(struct machine *m)
 	m->stop_ns = now_ns();
 }
 
-/* What /proc/PID/stat says, behind the name, which may have anything in it. */
-static void read_stat(struct seen_process *p)
+/* Reads /proc/PID/stat into `line`. Returns the end of the name, which may have anything in it:
+ * ") S 1 ..."; NULL: the process has gone. */
+static const char *stat_of(pid_t pid, char *line, size_t size)
 {
-	char path[64], line[1024];
-	const char *at;
-	long pages = 0;
-	size_t len;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", p->pid);
-	f = fopen(path, "re");
-	if (!f)
-		return;
-	len = fread(line, 1, sizeof(line) - 1, f);
-	fclose(f);
-	line[len] = '\0';
-	at = strrchr(line, ')');
-	if (at)
-		sscanf(at + 1,
-		       " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %u "
-		       "%*d %*u %*u %ld",
-		       &p->threads, &pages);
-	p->memory = pages > 0 ? (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
-}
-
-static uint64_t started(pid_t pid)
-{
-	char path[64], line[1024];
-	unsigned long long ticks = 0;
-	const char *at;
+	char path[64];
 	size_t len;
 	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
 	f = fopen(path, "re");
 	if (!f)
-		return 0;
-	len = fread(line, 1, sizeof(line) - 1, f);
+		return NULL;
+	len = fread(line, 1, size - 1, f);
 	fclose(f);
 	line[len] = '\0';
-	at = strrchr(line, ')');
+	return strrchr(line, ')');
+}
+
+static void read_stat(struct seen_process *p)
+{
+	char line[1024];
+	const char *at;
+	long pages = 0;
+
+	at = stat_of(p->pid, line, sizeof(line));
+	if (!at)
+		return;
+	sscanf(at + 1,
+	       " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %u "
+	       "%*d %*u %*u %ld",
+	       &p->threads, &pages);
+	p->memory = pages > 0 ? (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
+}
+
+static uint64_t started(pid_t pid)
+{
+	char line[1024];
+	unsigned long long ticks = 0;
+	const char *at;
+
+	at = stat_of(pid, line, sizeof(line));
 	if (at)
 		sscanf(at + 1,
 		       " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*u "
