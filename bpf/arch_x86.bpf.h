@@ -90,7 +90,7 @@ static __always_inline s64 system_call_number(const struct pt_regs *regs)
 	return (s64)regs->orig_ax;
 }
 
-/* Those that the kernel itself has a thread make at probes: uretprobe (6.11) and uprobe (6.18). */
+/* System calls of the kernel's own at probes: uretprobe (6.11) and uprobe (6.18). */
 static __always_inline bool is_call_of_probe(u64 number)
 {
 	return number == 335 || number == 336;

@@ -8,7 +8,7 @@
 
 #include "kernel.bpf.h"
 
-/* What was said last: "vfs_read+0x1a/0x340", of a module "... [ext4]"; an address without a name as
+/* The last answer: "vfs_read+0x1a/0x340", of a module "... [ext4]"; an address without a name as
  * a number, "0x1234". */
 char kernel_name[WIRE_KERNEL_NAME] WRITTEN = {};
 

@@ -295,7 +295,7 @@ int on_call_begin(u64 *ctx)
 	return 0;
 }
 
-/* It ends: (registers, result). */
+/* A system call ends: (registers, result). */
 OWN_STACK(on_call_end);
 SEC("?tp_btf/sys_exit")
 int on_call_end(u64 *ctx)

@@ -74,7 +74,8 @@ static __always_inline bool return_makes_list(const struct task_struct *task)
 	return consumers.next != consumers.prev && others_want_return(head, (u64)consumers.next);
 }
 
-/* Whether the return of a call that is being entered is to be let go, which is counted. */
+/* Whether the return of a call that is being entered is to be let go, which is counted. The look is
+ * taken while costs are measured as well, as it is part of them. */
 static __always_inline bool return_is_shared(const struct task_struct *task)
 {
 	if (!return_makes_list(task) || !returns_guarded)

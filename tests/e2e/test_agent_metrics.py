@@ -93,7 +93,7 @@ class Figures(Metrics):
         text = self.text()
         self.assertTrue(text.endswith("# EOF\n"))
         self.assertEqual(text.count("# EOF\n"), 1)
-        # What it says of itself follows within ten seconds.
+        # The agent's figures of itself follow within ten seconds.
         harness.poll(lambda: self.figure("proftrace_agent_recordings_total", service="a") ==
                      len(self.recordings()), 60, 0.2)
         status = self.read_status()

@@ -262,7 +262,7 @@ class Answers(Otlp):
         self.answer(PROFILES, (503, {"Retry-After": "1"}, b""))
         self.answer(METRICS, (429, {}, b""), (503, {"Retry-After": "Thu, 01 Jan 1970 00:00:00 GMT"}, b""))
         self.send(self.data)
-        # What has been taken is not sent again.
+        # A recording that has been taken is not sent again.
         self.assertEqual(self.paths(), [PROFILES, PROFILES, METRICS, METRICS, METRICS])
 
     def test_too_busy(self):
