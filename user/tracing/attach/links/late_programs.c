@@ -42,7 +42,7 @@ static int use_maps(struct proftrace_bpf *skel, const int *maps, size_t maps_cnt
 int late_programs__load(const struct late_kind *kind, const int *maps, size_t maps_cnt,
 			int programs[LATE_PROGRAMS])
 {
-	struct proftrace_bpf *skel = skeleton__open(kind->basic);
+	struct proftrace_bpf *skel = skeleton__open_to_load(kind->basic);
 	struct bpf_program *prog, *wanted[LATE_PROGRAMS];
 	int err;
 

@@ -96,7 +96,7 @@ int loader__load(const struct load_spec *spec, struct proftrace_bpf **out)
 	refusal__forget();
 	if (!backend)
 		return -EINVAL;
-	skel = skeleton__open(backend->lacks);
+	skel = skeleton__open_to_load(backend->lacks);
 	if (!skel)
 		return -errno;
 	err = backend->prepare(skel);

@@ -1,20 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "attach/links/skeleton.h"
 
+#include <bpf/btf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "attach/links/kernel_btf.h"
+#include "attach/links/kernel_types.h"
 #include "basic.skel.h"
 #include "security/fd_message.h"
+#include "util/io.h"
 
 struct opened {
 	struct proftrace_bpf skel; /* first, as libbpf frees it */
 	/* Of programs that another process has loaded, in their object's order. libbpf has no place
 	 * for them. */
 	int programs[FD_MESSAGE_MOST];
+	int types; /* file of the kernel's types, which is read as programs are loaded; -1: none */
 };
 
 static struct opened *opened_of(const struct proftrace_bpf *skel)
@@ -22,13 +28,23 @@ static struct opened *opened_of(const struct proftrace_bpf *skel)
 	return (struct opened *)skel;
 }
 
-struct proftrace_bpf *skeleton__open(bool basic)
+/* `types`: the file of the kernel's types, or -1; it belongs to the skeleton from then on. */
+static struct proftrace_bpf *open_with(bool basic, int types)
 {
+	LIBBPF_OPTS(bpf_object_open_opts, opts);
 	struct opened *o = calloc(1, sizeof(*o));
+	char path[32];
 	int err;
 
-	if (!o)
+	if (!o) {
+		if (types >= 0)
+			close(types);
 		return NULL;
+	}
+	o->types = types;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", types);
+	if (types >= 0)
+		opts.btf_custom_path = path;
 	for (size_t i = 0; i < FD_MESSAGE_MOST; i++)
 		o->programs[i] = -1;
 	err = proftrace_bpf__create_skeleton(&o->skel);
@@ -37,13 +53,47 @@ struct proftrace_bpf *skeleton__open(bool basic)
 	if (!err && basic)
 		o->skel.skeleton->data = (void *)basic_bpf__elf_bytes(&o->skel.skeleton->data_sz);
 	if (!err)
-		err = bpf_object__open_skeleton(o->skel.skeleton, NULL);
+		err = bpf_object__open_skeleton(o->skel.skeleton, &opts);
 	if (err) {
-		proftrace_bpf__destroy(&o->skel);
+		skeleton__free(&o->skel);
 		errno = -err;
 		return NULL;
 	}
 	return &o->skel;
+}
+
+struct proftrace_bpf *skeleton__open(bool basic)
+{
+	return open_with(basic, -1);
+}
+
+/* Writes the kernel's types that the programs name. Returns 0 or -errno. */
+static int write_types(const struct opened *o)
+{
+	const struct btf *programs = bpf_object__btf(o->skel.obj), *kernel = kernel_btf();
+	struct btf *types = programs && kernel ? kernel_types__of(programs, kernel) : NULL;
+	const void *data;
+	uint32_t size;
+	int err;
+
+	if (!types)
+		return -ENODATA;
+	data = btf__raw_data(types, &size);
+	err = data ? io__write_all(o->types, data, size) : -ENOMEM;
+	btf__free(types);
+	return err;
+}
+
+struct proftrace_bpf *skeleton__open_to_load(bool basic)
+{
+	struct proftrace_bpf *skel = open_with(basic, memfd_create("types", MFD_CLOEXEC));
+	int err = skel ? 0 : -errno;
+
+	if (!err && opened_of(skel)->types >= 0 && !write_types(opened_of(skel)))
+		return skel;
+	/* libbpf finds them by itself, too. */
+	skeleton__free(skel);
+	return err == -ENOMEM ? NULL : open_with(basic, -1);
 }
 
 void skeleton__free(struct proftrace_bpf *skel)
@@ -54,6 +104,8 @@ void skeleton__free(struct proftrace_bpf *skel)
 		if (opened_of(skel)->programs[i] >= 0)
 			close(opened_of(skel)->programs[i]);
 	}
+	if (opened_of(skel)->types >= 0)
+		close(opened_of(skel)->types);
 	proftrace_bpf__destroy(skel);
 }
 
