@@ -35,6 +35,23 @@ static void the_share_is_a_sum(void **state)
 	assert_true(forecast__share(f, 0) == 0);
 }
 
+/* Of ten functions that are called once in a look or not at all, half are seen. */
+static void what_was_called_once_tells_of_what_was_not(void **state)
+{
+	const struct forecast_function f[] = {
+		{.rate = 100 * MICROSECOND, .trace_ns = 1000},
+		{.rate = 1 * MICROSECOND, .trace_ns = 1000},
+		{.rate = 0, .trace_ns = 1000},
+		{.rate = 1 * MICROSECOND, .trace_ns = 3000},
+	};
+	const uint64_t calls[] = {100, 1, 0, 1}, none[4] = {0};
+	double share = forecast__unseen(f, calls, 4);
+
+	assert_true(share > 0.00399 && share < 0.00401);
+	assert_true(forecast__unseen(f, none, 4) == 0);
+	assert_true(forecast__unseen(f, calls, 0) == 0);
+}
+
 /* The dearest are known well enough, and would hide the others. */
 static void the_dearest_are_left_out(void **state)
 {
@@ -64,6 +81,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(own_time_is_what_counting_leaves),
 		cmocka_unit_test(the_share_is_a_sum),
+		cmocka_unit_test(what_was_called_once_tells_of_what_was_not),
 		cmocka_unit_test(the_dearest_are_left_out),
 	};
 

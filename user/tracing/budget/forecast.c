@@ -26,6 +26,18 @@ double forecast__share(const struct forecast_function *functions, size_t cnt)
 	return share;
 }
 
+double forecast__unseen(const struct forecast_function *functions, const uint64_t *calls,
+			size_t cnt)
+{
+	double share = 0;
+
+	for (size_t i = 0; i < cnt; i++) {
+		if (calls[i] == 1)
+			share += functions[i].rate * functions[i].trace_ns;
+	}
+	return share;
+}
+
 static double counting_share(const struct forecast_function *f)
 {
 	return f->rate * f->count_ns;

@@ -23,6 +23,14 @@ double forecast__own_ns(double cpu_ns, double counting_ns);
 double forecast__share(const struct forecast_function *functions, size_t cnt);
 
 /*
+ * What those would cost that no call was counted of, as a share: about what those do of which a
+ * single one was (the estimate of Good and Turing). `calls`: those that the rates are made of, by
+ * function.
+ */
+double forecast__unseen(const struct forecast_function *functions, const uint64_t *calls,
+			size_t cnt);
+
+/*
  * Which functions to count once more, all together, for longer: all but the dearest, so that
  * counting costs at most `share` of the target's own CPU time. Writes their numbers to out[cnt], in
  * order; returns how many they are, or -ENOMEM.
