@@ -188,6 +188,50 @@ class Firefox(Reader, sample.TestCase):
             "single calls missing": 0})
 
 
+class Speedscope(Reader, sample.TestCase):
+    """The same file, read by speedscope: its importer is for what Firefox wrote long ago."""
+
+    def weights_below_threads(self, saved):
+        """{thread: {path: ns}}, as weights(): paths begin with a frame of the thread's name."""
+        profile, = saved["profiles"]
+        self.assertEqual(profile["unit"], "milliseconds")
+        names = [frame["name"] for frame in saved["shared"]["frames"]]
+        threads, thread, stack, last_ns = {}, None, [], 0
+        for event in profile["events"]:
+            at_ns, name = round(event["at"] * 1e6), names[event["frame"]]
+            if len(stack) > 1 and at_ns > last_ns:
+                sums = threads.setdefault(thread, {})
+                sums[stack[-1]] = sums.get(stack[-1], 0) + at_ns - last_ns
+            last_ns = at_ns
+            if event["type"] == "C":
+                stack.pop()
+            elif stack:
+                stack.append(self.paths.number(stack[-1], name))
+            else:
+                thread, stack = name, [0]
+        self.assertEqual(stack, [])
+        return threads
+
+    def check_read(self, weight, *options):
+        path, _, document = self.load_firefox("-w", weight, *options)
+        expected = self.weights(document, FIGURES[weight],
+                                lambda function: sample.plain(frame_name(function)))
+        self.assert_same(self.weights_below_threads(self.open_in_speedscope(path)),
+                         {sample.plain(name): sums for name, sums in expected.items()})
+
+    def test_paths(self):
+        for weight in ("wall", "cpu", "off"):
+            self.check_read(weight)
+
+    def test_single_calls(self):
+        """Their sums alone."""
+        self.check_read("wall", "-c")
+
+    def test_calls_are_no_time(self):
+        _, written, _ = self.load_firefox("-w", "calls")
+        self.assertNotIn("systemHost", written)
+
+
 def nanoseconds(milliseconds):
     """Exactly, of a number as it is written."""
     whole, _, part = str(milliseconds).partition(".")

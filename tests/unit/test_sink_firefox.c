@@ -46,6 +46,16 @@ static struct profile *make(void)
 	"\"name\":[],\"startTime\":[],\"endTime\":[],\"phase\":[],\"category\":[],"        \
 	"\"length\":0},\"samples\":{" samples "}}"
 
+/* For speedscope: the threads' frames are behind the functions', and their stacks before the paths.
+ */
+#define DEVTOOLS                                                                              \
+	"\"systemHost\":{\"name\":\"Firefox\"},\"profile\":{\"threads\":[{\"name\":"          \
+	"\"GeckoMain\",\"stringTable\":[\"main (/usr/bin/prog)\","                            \
+	"\"a \\\"b\\\" \uFFFD (b.c:12)\",\"p\\\"g-100/100 (thread)\","                        \
+	"\"go-100/goroutine_100 (thread)\"],\"frameTable\":{\"data\":[[0],[1],[2],[3]]},"     \
+	"\"stackTable\":{\"data\":[[null,2],[null,3],[0,0],[2,1],[2,1],[1,0]]},\"samples\":{" \
+	"\"data\":[[2,0],[3,0.0002],[5,1.0007],[null,1.00071]]}}]},\"duration\":1.00071"
+
 static void test_document(void **state)
 {
 	struct profile *p = make();
@@ -93,8 +103,15 @@ static void test_document(void **state)
 																																						    "\"weightType\":\"tracing-ms\",\"length\":2") "," THREAD("go-100/goroutine_100", "go", 101,
 																																													     false,
 																																													     "\"stack\":[3],\"time\":[0],\"weight\":[0.00001],"
-																																													     "\"weightType\":\"tracing-ms\",\"length\":1") "]}\n");
+																																													     "\"weightType\":\"tracing-ms\",\"length\":1") "]," DEVTOOLS
+																																																			   "}\n");
 	profile__free(p);
+}
+
+static void expect_copy(const char *text, const char *part)
+{
+	if (!strstr(text, part))
+		fail_msg("no %s\nin %s", part, text);
 }
 
 static void expect_samples(const struct profile *p, enum weight weight, const char *expected)
@@ -149,12 +166,6 @@ static void test_single_calls(void **state)
 	profile__free(p);
 }
 
-static void expect_copy(const char *text, const char *part)
-{
-	if (!strstr(text, part))
-		fail_msg("no %s\nin %s", part, text);
-}
-
 /* A marker a call that has values, all of them text. */
 static void test_values(void **state)
 {
@@ -200,6 +211,30 @@ static void test_values(void **state)
 	profile__free(p);
 }
 
+/* The developer tools' format has milliseconds alone, and no room for single calls. */
+static void test_devtools(void **state)
+{
+	static const struct timeline_call calls[] = {{1, 5, 100, 0}};
+	static const uint32_t threads[1];
+	struct sink_options opts = {.weight = WEIGHT_OFF};
+	struct timeline_array timeline;
+	struct profile *p = make();
+	char *text = fixture_write(&sink_firefox, p, &opts);
+
+	expect_copy(text, "\"samples\":{\"data\":[[3,0],[null,0.0004]]}}]},\"duration\":0.0004}\n");
+	free(text);
+	opts.weight = WEIGHT_CALLS;
+	text = fixture_write(&sink_firefox, p, &opts);
+	assert_null(strstr(text, "systemHost"));
+	free(text);
+	timeline_array__init(&timeline, calls, threads, 1);
+	p->timeline = &timeline.base;
+	text = fixture_write(&sink_firefox, p, &plain);
+	expect_copy(text, DEVTOOLS);
+	free(text);
+	profile__free(p);
+}
+
 static int broken_next(struct timeline *t, uint32_t thread, struct timeline_call *call)
 {
 	*call = (struct timeline_call){1, 1, 2, 0};
@@ -228,7 +263,7 @@ static void test_empty(void **state)
 	fixture_function(p, "never");
 	fixture_finish(p);
 	text = fixture_write(&sink_firefox, p, &plain);
-	assert_non_null(strstr(text, "\"threads\":[]}\n"));
+	expect_copy(text, "\"threads\":[],\"systemHost\":");
 	free(text);
 	profile__free(p);
 }
@@ -238,7 +273,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_document),     cmocka_unit_test(test_weights),
 		cmocka_unit_test(test_single_calls), cmocka_unit_test(test_values),
-		cmocka_unit_test(test_error),	     cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_devtools),     cmocka_unit_test(test_error),
+		cmocka_unit_test(test_empty),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

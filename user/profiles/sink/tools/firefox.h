@@ -38,4 +38,8 @@ int firefox_markers__write(struct firefox *w, uint32_t thread);
 /* The member "samples" of a thread. Returns 0, -ENOMEM, or what reading the timeline returned. */
 int firefox_samples__write(struct firefox *w, uint32_t thread);
 
+/* The members by which speedscope knows the file: none if calls are counted. Returns 0 or
+ * -ENOMEM. */
+int firefox_devtools__write(struct firefox *w);
+
 #endif

@@ -4,7 +4,8 @@
  * tables of columns that all threads share, and a list of samples for each. A sample is a path with
  * its own weight, one behind the other where no time is known; with single calls it is a stretch of
  * time in which the innermost call did not change. Columns are written one after the other, each
- * by a walk of its own: nothing but the paths' numbers is kept.
+ * by a walk of its own: nothing but the paths' numbers is kept. firefox_devtools.c adds what
+ * speedscope reads.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -140,6 +141,8 @@ static int write_document(struct firefox *w)
 	for (i = 0; i < w->tracks_cnt && !err; i++)
 		err = write_thread(w, &w->tracks[i]);
 	json_close(&w->j, ']');
+	if (!err)
+		err = firefox_devtools__write(w);
 	json_close(&w->j, '}');
 	fputc('\n', w->j.out);
 	return err;
