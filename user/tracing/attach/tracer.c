@@ -476,6 +476,11 @@ uint64_t tracer__held_ns(const struct tracer *tr)
 	return __atomic_load_n(&tr->skel->data_written->held_ns, __ATOMIC_SEQ_CST);
 }
 
+uint64_t tracer__linking_ns(const struct tracer *tr)
+{
+	return link_holder__cpu_ns(tr->groups.link_holder);
+}
+
 bool tracer__is_unbound(const struct tracer *tr, size_t index)
 {
 	return groups__is_unbound(&tr->groups, index);

@@ -244,6 +244,9 @@ uint64_t tracer__cpu_of_others(const struct tracer *tr);
 /* CPU time, in ns, of threads that were held until what they had loaded was planned. */
 uint64_t tracer__held_ns(const struct tracer *tr);
 
+/* CPU time, in ns, that putting probes in and taking them out has taken of the link holder. */
+uint64_t tracer__linking_ns(const struct tracer *tr);
+
 /* Counts a process as one of the target's own; it has no return probes if its pages of code are
  * more or fewer. False: it is followed already, or there are too many. */
 bool tracer__adopt(struct tracer *tr, pid_t pid, uint32_t code_pages);

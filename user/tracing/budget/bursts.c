@@ -87,7 +87,8 @@ struct bursts {
 	uint64_t *calls;
 	size_t list_cnt, list_cap, functions_cap, calls_cap;
 	size_t next_burst;
-	double cost_ns; /* of all bursts and windows, to the target */
+	double cost_ns;	     /* of all bursts and windows, to the target */
+	uint64_t linking_ns; /* the link holder's CPU time, up to the last look */
 	struct turns bursts, windows;
 	uint64_t ended_ns; /* the last burst; 0: it is forgotten */
 	uint64_t start_ran_ns, off_ran_ns, off_since_ns;
@@ -150,6 +151,7 @@ void bursts__start(struct bursts *b)
 	if (!b)
 		return;
 	b->start_ran_ns = tracer__ran_ns(b->in->tracer);
+	b->linking_ns = tracer__linking_ns(b->in->tracer);
 	for (size_t i = 0; i < b->cnt; i++)
 		b->members[i].ran_ns = 0;
 }
@@ -474,13 +476,37 @@ static bool is_due(const struct bursts *b, const struct turns *t, uint64_t now)
 	return ran_ns(b) >= t->next_ran_ns && now >= t->next_ns;
 }
 
-/* A look that began at that time of the target has cost so much. */
-static void turn_taken(struct bursts *b, struct turns *t, uint64_t ran, double cost_ns)
+/* A moment before a look. */
+struct look_begin {
+	uint64_t ran_ns;    /* the target's time */
+	uint64_t thread_ns; /* this thread's CPU time */
+};
+
+static struct look_begin look_begins(const struct bursts *b)
 {
-	t->cost_ns += cost_ns;
+	return (struct look_begin){ran_ns(b), clock_ns(CLOCK_THREAD_CPUTIME_ID)};
+}
+
+/* CPU time of our own for a look: also what the link holder has needed for the end of earlier ones.
+ */
+static double own_cost(struct bursts *b, const struct look_begin *began)
+{
+	uint64_t linking_ns = tracer__linking_ns(b->in->tracer), before_ns = b->linking_ns;
+
+	b->linking_ns = linking_ns;
+	return (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - began->thread_ns) +
+	       (double)(linking_ns - before_ns);
+}
+
+/* A look has cost the target so much; our own CPU time, which the target might have had, counts as
+ * well. */
+static void turn_taken(struct bursts *b, struct turns *t, const struct look_begin *began,
+		       double cost_ns)
+{
+	t->cost_ns += cost_ns + own_cost(b, began);
 	t->cnt++;
-	t->next_ran_ns = ran + about(b, t->cost_ns / (double)t->cnt /
-						(t->part * BURSTS_SHARE * b->in->limit));
+	t->next_ran_ns = began->ran_ns + about(b, t->cost_ns / (double)t->cnt /
+							  (t->part * BURSTS_SHARE * b->in->limit));
 }
 
 /* Takes the counts of a window, from one reading to the other. */
@@ -507,8 +533,8 @@ static void count_window(struct bursts *b, const struct reading *from, const str
 static int take_window(struct bursts *b)
 {
 	struct reading from = {0}, to = {0};
+	const struct look_begin began = look_begins(b);
 	int err = list_counted(b);
-	uint64_t ran = ran_ns(b);
 
 	if (err)
 		return err;
@@ -520,7 +546,7 @@ static int take_window(struct bursts *b)
 		count_window(b, &from, &to);
 	}
 	tracer__take_out_survey(b->in->tracer);
-	turn_taken(b, &b->windows, ran, to.cost_ns + linking_cost(b, (double)b->list_cnt));
+	turn_taken(b, &b->windows, &began, to.cost_ns + linking_cost(b, (double)b->list_cnt));
 	return err == -ENOMEM ? err : 0;
 }
 
@@ -574,7 +600,8 @@ static int take_burst(struct bursts *b, uint64_t now)
 {
 	double calls_ns = 0, probes;
 	struct reading from = {0}, to = {0};
-	uint64_t ran = ran_ns(b), linking_ns;
+	const struct look_begin began = look_begins(b);
+	uint64_t linking_ns;
 	int err = list_burst(b, &probes);
 
 	if (err)
@@ -598,7 +625,7 @@ static int take_burst(struct bursts *b, uint64_t now)
 	if (!err)
 		note_burst(b, (double)(to.ran_ns - from.ran_ns), calls_ns);
 	b->cost_ns += calls_ns;
-	turn_taken(b, &b->bursts, ran, calls_ns + linking_cost(b, probes));
+	turn_taken(b, &b->bursts, &began, calls_ns + linking_cost(b, probes));
 	b->bursts.next_ns = now + REST_NS;
 	log_debug("burst of %zu functions: %.1f ms to make, %.1f ms long, %.1f ms of CPU time, "
 		  "costs %.1f ms",

@@ -16,10 +16,11 @@
 #include "attach/links/spare.h"
 #include "attach/links/trace_event.h"
 #include "security/apart.h"
+#include "security/fd_message.h"
 #include "security/privilege.h"
 #include "target/process.h"
 #include "util/array.h"
-#include "security/fd_message.h"
+#include "util/clock.h"
 #include "util/log.h"
 
 struct link_holder {
@@ -400,6 +401,13 @@ int link_holder__new(bool events, struct link_holder **out)
 int link_holder__fd(const struct link_holder *k)
 {
 	return k->socket;
+}
+
+uint64_t link_holder__cpu_ns(const struct link_holder *k)
+{
+	clockid_t clock;
+
+	return clock_getcpuclockid(k->pid, &clock) ? 0 : clock_ns(clock);
 }
 
 static const struct fds no_fds;

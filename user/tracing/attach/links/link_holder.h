@@ -30,6 +30,9 @@ void link_holder__free(struct link_holder *k);
 /* A descriptor that becomes readable if the link holder was killed; all probes are out then. */
 int link_holder__fd(const struct link_holder *k);
 
+/* CPU time that the link holder has had, in ns; 0: not known. */
+uint64_t link_holder__cpu_ns(const struct link_holder *k);
+
 /* link__create() by the link holder, which holds the link. Returns the link's number or -errno;
  * silent. -EOWNERDEAD: it has gone. */
 int link_holder__link(struct link_holder *k, const struct link_spec *spec);
