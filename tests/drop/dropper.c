@@ -69,7 +69,7 @@ static int prepare(struct dropper *d, pid_t pid, const char *backend, const char
 	if (!err)
 		err = planner__make(d->target, &d->filter, &plan_opts, &d->plan);
 	if (!err)
-		err = tracer__load(&tracer_opts, d->target, &d->tracer);
+		err = tracer__load(&tracer_opts, d->target, NULL, &d->tracer);
 	if (err)
 		return err;
 	tracer__tables(d->tracer, &tables);

@@ -9,6 +9,7 @@
 
 struct arguments;
 struct line_specs;
+struct plan;
 struct usdt_patterns;
 
 struct plan_options {
@@ -42,6 +43,10 @@ struct plan_options {
 	/* Lines of source that are probed (--lines); borrowed; NULL: none. Functions with such
 	 * lines are planned whatever the filter says. */
 	struct line_specs *lines;
+	/* Called once it is known what the files can do, and before functions are planned, which
+	 * takes longer; NULL: nobody waits for it. `returns`: some may get return probes. */
+	void (*on_look)(const struct plan *p, bool returns, void *ctx);
+	void *ctx;
 };
 
 #endif

@@ -467,6 +467,8 @@ int planner__extend(struct plan *p, const struct target *t, struct filter *filte
 	}
 	p->traits = exits.traits;
 	exits.no_returns = p->returns_replaced || p->returns_spared;
+	if (opts.on_look)
+		opts.on_look(p, !exits__return_unsafe(&exits) || exits__provable(&exits), opts.ctx);
 	if (!err)
 		err = plan_new(&pn, &known);
 	if (err)

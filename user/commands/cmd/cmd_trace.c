@@ -494,6 +494,7 @@ static void run_free(struct run *r)
 	controller__free(r->controller);
 	wait_names__free(r->wait_names);
 	collector__free(r->collector);
+	tracer__call_off(r->begun);
 	tracer__free(r->tracer);
 	link_holder__free(r->link_holder);
 	callers__free(&r->callers);

@@ -29,10 +29,20 @@
 #include "target/target.h"
 #include "util/log.h"
 
+/* What probes cost here: measured now, unless the program of return probes was left out because
+ * that is known; another proftrace may have replaced what was kept since. */
+static int measure_costs(struct run *r)
+{
+	if (!tracer__spares_returns(r->tracer))
+		return calibrate__run(r->tracer, r->collector, &r->budget.costs);
+	r->budget.costs = r->known_costs;
+	return 0;
+}
+
 /* Calibrates: learns what probes cost here. If that fails, times are as measured. */
 static int learn_costs(struct run *r)
 {
-	int err = calibrate__run(r->tracer, r->collector, &r->budget.costs);
+	int err = measure_costs(r);
 
 	if (err == -EOWNERDEAD || err == -ENOMEM)
 		return err;
@@ -60,46 +70,6 @@ static void tell_script(const struct run *r)
 		 o->follow ? ", and what it starts" : "; what it starts is with --follow");
 }
 
-/*
- * From the options to the plan. What may fail for reasons of ours is done before the target is
- * looked at. Reading strangers' files can take long, and a signal ends us at once meanwhile:
- * nothing is attached, what the output held is still there, the link holder and the fetcher of
- * debug information end with their sockets, and a command, which has not run, with its tracer.
- */
-static int make_plan(struct run *r)
-{
-	const struct options *o = r->o;
-	const struct target_spec spec = selection__target(o, &r->early_status);
-	int err;
-
-	r->plan_opts = selection__plan_options(&r->selection, o);
-	r->plan_opts.grows = r->plan_opts.attaches = true;
-	err = watch__new(&r->watch);
-	if (!err)
-		err = privilege__check();
-	if (!err)
-		err = link_holder__new(tracer__needs_events(o->backend), &r->link_holder);
-	if (!err)
-		err = result__open(r);
-	if (!err)
-		samples__new(o, &r->samples);
-	if (!err)
-		callers__open(r);
-	if (!err)
-		err = target__open(&spec, &r->target);
-	if (!err)
-		tell_script(r);
-	if (!err)
-		err = planner__make(r->target, &r->selection.filter, &r->plan_opts, &r->plan);
-	watch__end_in_order();
-	if (!err)
-		err = roles__check(r);
-	if (!err && o->system_calls)
-		err = plan_callers__system_calls(&r->callers.named, r->plan,
-						 &r->system_calls_first);
-	return err;
-}
-
 /* Below triggers it matters who calls, which a survey does not know; and what is switched on by
  * hand may be something else than what is there now. */
 static bool wants_survey(const struct options *o)
@@ -119,19 +89,17 @@ static bool wants_bursts(const struct options *o)
  * no function has one, and what is mapped makes them dangerous, so few would come later; these do
  * without. Costs of entries are measured with return probes.
  */
-static bool spares_returns(const struct run *r)
+static bool spares_returns(struct run *r, const struct plan *p)
 {
 	const char *backend = tracer__best(r->o->backend);
 
-	return backend && r->plan->functions_cnt && !r->o->exits &&
-	       r->plan->traits & EXIT_UNSAFE_TRAITS && !plan__uses_returns(r->plan) &&
-	       calibrate__is_done(backend, r->o->calls, r->o->system_calls);
+	return backend && !r->o->exits && p->traits & EXIT_UNSAFE_TRAITS &&
+	       calibrate__is_done(backend, r->o->calls, r->o->system_calls, &r->known_costs);
 }
 
-static struct tracer_options tracer_options_of(const struct run *r)
+static struct tracer_options tracer_options_of(const struct run *r, const struct plan *p)
 {
 	const struct options *o = r->o;
-	const struct plan *p = r->plan;
 
 	return (struct tracer_options){
 		.max_paths = o->max_paths,
@@ -167,6 +135,68 @@ static struct tracer_options tracer_options_of(const struct run *r)
 	};
 }
 
+#define ROOM 16384 /* functions; of those that have more few are traced as a whole */
+
+/* The plan says next to nothing as yet, but enough for a guess. Where it matters what else is
+ * planned, nothing is loaded yet. */
+static void begin_loading(const struct plan *p, bool returns, void *ctx)
+{
+	struct run *r = ctx;
+	struct tracer_options opts;
+
+	r->plan_opts.on_look = NULL;
+	if (r->o->lines_cnt || r->selection.arguments.cnt || r->o->system_calls)
+		return;
+	opts = tracer_options_of(r, p);
+	if (opts.regions)
+		return;
+	opts.functions_cnt = ROOM;
+	opts.returns_spared = !returns && spares_returns(r, p);
+	r->begun = tracer__begin(&opts, r->target);
+}
+
+/*
+ * From the options to the plan. What may fail for reasons of ours is done before the target is
+ * looked at. Reading strangers' files can take long, and a signal ends us at once meanwhile:
+ * nothing is attached, what the output held is still there, the link holder and the fetcher of
+ * debug information end with their sockets, and a command, which has not run, with its tracer.
+ */
+static int make_plan(struct run *r)
+{
+	const struct options *o = r->o;
+	const struct target_spec spec = selection__target(o, &r->early_status);
+	int err;
+
+	r->plan_opts = selection__plan_options(&r->selection, o);
+	r->plan_opts.grows = r->plan_opts.attaches = true;
+	r->plan_opts.on_look = begin_loading;
+	r->plan_opts.ctx = r;
+	err = watch__new(&r->watch);
+	if (!err)
+		err = privilege__check();
+	if (!err)
+		err = link_holder__new(tracer__needs_events(o->backend), &r->link_holder);
+	if (!err)
+		err = result__open(r);
+	if (!err)
+		samples__new(o, &r->samples);
+	if (!err)
+		callers__open(r);
+	if (!err)
+		err = target__open(&spec, &r->target);
+	if (!err)
+		tell_script(r);
+	if (!err)
+		err = planner__make(r->target, &r->selection.filter, &r->plan_opts, &r->plan);
+	watch__end_in_order();
+	if (!err)
+		err = roles__check(r);
+	if (!err && o->system_calls)
+		err = plan_callers__system_calls(&r->callers.named, r->plan,
+						 &r->system_calls_first);
+	return err;
+}
+
 /* Has the programs in the kernel, and all that is to know before functions are attached. */
 static int load(struct run *r)
 {
@@ -175,11 +205,13 @@ static int load(struct run *r)
 	struct tracer_options opts;
 	int err;
 
-	r->plan->returns_spared = spares_returns(r);
-	opts = tracer_options_of(r);
+	r->plan->returns_spared = r->plan->functions_cnt && !plan__uses_returns(r->plan) &&
+				  spares_returns(r, r->plan);
+	opts = tracer_options_of(r, r->plan);
 	/* Some 0.2 s, in which nothing of a stranger's is read: the first result waits for it. */
 	privilege__hurry(true);
-	err = tracer__load(&opts, r->target, &r->tracer);
+	err = tracer__load(&opts, r->target, r->begun, &r->tracer);
+	r->begun = NULL;
 	privilege__hurry(false);
 	if (err)
 		return err;

@@ -78,8 +78,10 @@ struct run {
 	struct plan_options plan_opts;
 	struct plan *plan;
 	struct link_holder *link_holder;
+	struct tracer *begun; /* what is loaded while functions are planned; NULL: nothing */
 	struct tracer *tracer;
 	struct collector *collector;
+	struct probe_costs known_costs; /* as measured before; all 0: not known */
 	struct budget_inputs budget;
 	struct controller *controller;
 	struct samples *samples; /* NULL: none are taken */

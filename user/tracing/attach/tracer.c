@@ -334,6 +334,11 @@ bool tracer__keeps_calls(const struct tracer *tr)
 	return tr->tables.chunks_cap > 0;
 }
 
+bool tracer__spares_returns(const struct tracer *tr)
+{
+	return tr->returns_spared;
+}
+
 bool tracer__is_refused(const struct tracer *tr, size_t function)
 {
 	const struct outcome *o = &tr->groups.outcome;

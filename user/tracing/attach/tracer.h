@@ -99,9 +99,21 @@ bool tracer__knows_processes(void);
 /* Whether our clock is the kernel's: not in a time namespace that has set its own. */
 bool tracer__shares_clock(void);
 
-/* Loads the programs in the best backend that the kernel has. Returns 0, or
- * -errno with one line logged that says what is missing. */
-int tracer__load(const struct tracer_options *opts, const struct target *t, struct tracer **out);
+/*
+ * Has programs and tables be loaded while the plan is made, which takes about as long, with options
+ * as they will probably be: `functions_cnt` is room, `returns_spared` and `expects_go` are guesses.
+ * Until it is given to tracer__load() or called off, nothing else may be asked of the link holder.
+ * NULL: nothing was begun.
+ */
+struct tracer *tracer__begin(const struct tracer_options *opts, const struct target *t);
+/* Accepts NULL. */
+void tracer__call_off(struct tracer *tr);
+
+/* Loads the programs in the best backend that the kernel has, or takes what was begun (NULL:
+ * nothing), if that fits; in any case it is used up. The other options must be those that it was
+ * begun with. Returns 0, or -errno with one line logged that says what is missing. */
+int tracer__load(const struct tracer_options *opts, const struct target *t, struct tracer *begun,
+		 struct tracer **out);
 
 /*
  * Puts in every probe of the plan that is not in yet; so it may be called again when plan or target
@@ -112,6 +124,9 @@ int tracer__load(const struct tracer_options *opts, const struct target *t, stru
  */
 int64_t tracer__attach(struct tracer *tr, const struct plan *p, const struct target *t,
 		       const bool *called);
+
+/* Whether the program of return probes was left out, as struct tracer_options had it. */
+bool tracer__spares_returns(const struct tracer *tr);
 
 /* Whether the kernel has refused the function's probes, so that it has none. */
 bool tracer__is_refused(const struct tracer *tr, size_t function);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Shared by the tracer's two files: tracer_load.c makes one, tracer.c uses it. */
+/* Shared by the tracer's files: tracer_load.c makes one, tracer_sizes.c its tables, tracer.c uses
+ * it. */
 #ifndef PROFTRACE_ATTACH_TRACER_INSIDE_H
 #define PROFTRACE_ATTACH_TRACER_INSIDE_H
 
@@ -24,6 +25,12 @@ struct new_tables {
 
 void new_tables__free(struct new_tables *t);
 
+/* What loading was begun with, where that was before all was known. */
+struct tracer_begun {
+	size_t functions_room;
+	bool expects_go;
+};
+
 struct tracer {
 	struct proftrace_bpf *skel;
 	const struct backend *backend;
@@ -40,7 +47,14 @@ struct tracer {
 	size_t lists_told; /* of them, BPF has */
 	size_t lines_told; /* sites */
 	struct new_tables new_tables;
+	struct tracer_begun begun;
 };
+
+struct tracer_options;
+
+/* Sizes the tables of programs that are not loaded yet, and tells these how large they are; leaves
+ * out programs that no table is for. `unwinds`: the programs can. */
+void tracer__size(struct tracer *tr, const struct tracer_options *opts, bool unwinds);
 
 /* Lets the events of a process count. Returns 0 or -errno. */
 int tracer__admit(struct tracer *tr, pid_t pid);

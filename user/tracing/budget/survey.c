@@ -42,8 +42,9 @@
 
 #define HARMLESS 0.002 /* of one CPU: less matters to nobody */
 #define CALM	 0.25  /* of the budget: then a second look would change nothing */
-#define UNSEEN	 0.25 /* of the budget: then it needs none of the functions that nobody has called \
-		       */
+#define UNSEEN                                                                            \
+	0.25 /* of the budget: then it needs none of the functions that nobody has called \
+	      */
 
 /* A turn: what was seen while all of its probes were in. */
 struct turn {

@@ -586,13 +586,12 @@ static void name_programs(char programs[PROGRAMS_MAX], const char *backend, bool
 		 system_calls ? "-syscalls" : "");
 }
 
-bool calibrate__is_done(const char *backend, bool calls, bool system_calls)
+bool calibrate__is_done(const char *backend, bool calls, bool system_calls, struct probe_costs *out)
 {
 	char programs[PROGRAMS_MAX];
-	struct probe_costs costs;
 
 	name_programs(programs, backend, calls, system_calls);
-	return cache__read(CACHE, programs, &costs);
+	return cache__read(CACHE, programs, out);
 }
 
 int calibrate__run(struct tracer *tr, struct collector *c, struct probe_costs *out)

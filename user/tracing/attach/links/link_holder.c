@@ -26,7 +26,8 @@
 struct link_holder {
 	pid_t pid;
 	int socket;
-	bool stays; /* when we are gone: see links_close() */
+	bool stays;   /* when we are gone: see links_close() */
+	bool loading; /* its answer is still to come */
 };
 
 enum request_kind {
@@ -272,8 +273,7 @@ static int make_map(const struct request *req, const struct fds *fds, struct fds
 }
 
 /* Does what a request asks for. False: there is no such request, or the other side has gone. */
-static bool obey(int socket, struct service *s, const struct request *req,
-		 struct fds *fds)
+static bool obey(int socket, struct service *s, const struct request *req, struct fds *fds)
 {
 	struct fds made = {0};
 	bool alive = true;
@@ -413,8 +413,10 @@ uint64_t link_holder__cpu_ns(const struct link_holder *k)
 static const struct fds no_fds;
 
 /* Asks for something; data that belongs to it may follow. False: the link holder has gone. */
-static bool ask(const struct link_holder *k, const struct request *req, const struct fds *fds)
+static bool ask(struct link_holder *k, const struct request *req, const struct fds *fds)
 {
+	if (k->loading)
+		link_holder__end_load(k, NULL);
 	return fd_message__send(k->socket, req, sizeof(*req), fds);
 }
 
@@ -488,23 +490,34 @@ int link_holder__load_late(struct link_holder *k, const struct late_kind *kind,
 	return err;
 }
 
-int link_holder__load(struct link_holder *k, uint32_t backend, struct proftrace_bpf *skel)
+int link_holder__begin_load(struct link_holder *k, uint32_t backend,
+			    const struct proftrace_bpf *skel)
 {
 	const struct request req = {.kind = LOAD};
-	struct fds maps = {0}, programs = {0};
-	struct refusal refusal;
 	struct load_spec spec;
-	int err;
 
 	load_spec__of(skel, backend, &spec);
 	if (!ask(k, &req, &no_fds) || !fd_message__send_all(k->socket, &spec, sizeof(spec)))
 		return -EOWNERDEAD;
+	k->loading = true;
+	return 0;
+}
+
+int link_holder__end_load(struct link_holder *k, struct proftrace_bpf *skel)
+{
+	struct fds maps = {0}, programs = {0};
+	struct refusal refusal;
+	int err;
+
+	if (!k->loading)
+		return -ECANCELED;
+	k->loading = false;
 	err = answer(k, &maps);
 	if (fd_message__receive(k->socket, &refusal, sizeof(refusal), &programs) == sizeof(refusal))
 		refusal__put(&refusal);
 	else
 		err = -EOWNERDEAD;
-	if (!err)
+	if (!err && skel)
 		err = skeleton__take(skel, &maps, &programs);
 	fds__close(&maps);
 	fds__close(&programs);

@@ -41,10 +41,16 @@ int link_holder__link(struct link_holder *k, const struct link_spec *spec);
  * ends, which is when no link is left. Returns 0 or -errno; silent. */
 int link_holder__keep(struct link_holder *k, int fd);
 
-/* loader__load() by the link holder, in place of what it has loaded before, with what has been set
- * in `skel`, which gets the descriptors. `backend`: its number. Returns 0 or -errno, of which
- * refusal.h knows the reason. */
-int link_holder__load(struct link_holder *k, uint32_t backend, struct proftrace_bpf *skel);
+/*
+ * loader__load() by the link holder, in place of what it has loaded before, with what has been set
+ * in `skel`. `backend`: its number. It is begun by the one and goes on meanwhile; the other waits
+ * for it, and gives `skel` the descriptors (NULL: nobody wants them any more). Whatever else is
+ * asked of the link holder in between calls it off. Each returns 0 or -errno, of which refusal.h
+ * knows the reason; -ECANCELED: none is under way.
+ */
+int link_holder__begin_load(struct link_holder *k, uint32_t backend,
+			    const struct proftrace_bpf *skel);
+int link_holder__end_load(struct link_holder *k, struct proftrace_bpf *skel);
 
 /* Has it let go what it has loaded. */
 void link_holder__unload(struct link_holder *k);
