@@ -43,9 +43,10 @@ struct plan_options {
 	/* Lines of source that are probed (--lines); borrowed; NULL: none. Functions with such
 	 * lines are planned whatever the filter says. */
 	struct line_specs *lines;
-	/* Called once it is known what the files can do, and before functions are planned, which
-	 * takes longer; NULL: nobody waits for it. `returns`: some may get return probes. */
-	void (*on_look)(const struct plan *p, bool returns, void *ctx);
+	/* Called once it is known what the files can do, before functions are planned, which takes
+	 * longer; NULL: nobody waits for it. `traits`: as in struct plan later on; `returns`: some
+	 * functions may get return probes. */
+	void (*on_look)(const struct plan *p, unsigned traits, bool returns, void *ctx);
 	void *ctx;
 };
 

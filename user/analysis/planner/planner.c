@@ -436,6 +436,16 @@ static int plan_new(const struct planning *pn, const struct plan_extent *known)
 	return err;
 }
 
+/* Patches may yet make a difference, but hardly ever do. */
+static void tell_look(struct plan *p, const struct target *t, const struct plan_options *opts)
+{
+	struct exit_context exits;
+
+	exit_context__make(p, t, opts, &exits);
+	opts->on_look(p, exits.traits, !exits__return_unsafe(&exits) || exits__provable(&exits),
+		      opts->ctx);
+}
+
 int planner__extend(struct plan *p, const struct target *t, struct filter *filter,
 		    const struct plan_options *options)
 {
@@ -455,6 +465,8 @@ int planner__extend(struct plan *p, const struct target *t, struct filter *filte
 	if (err)
 		return err;
 	opts = narrow_options(p, t, &opts);
+	if (opts.on_look)
+		tell_look(p, t, &opts);
 	err = look_at_new(&pn, &known);
 	if (err)
 		return err;
@@ -467,8 +479,6 @@ int planner__extend(struct plan *p, const struct target *t, struct filter *filte
 	}
 	p->traits = exits.traits;
 	exits.no_returns = p->returns_replaced || p->returns_spared;
-	if (opts.on_look)
-		opts.on_look(p, !exits__return_unsafe(&exits) || exits__provable(&exits), opts.ctx);
 	if (!err)
 		err = plan_new(&pn, &known);
 	if (err)

@@ -89,11 +89,11 @@ static bool wants_bursts(const struct options *o)
  * no function has one, and what is mapped makes them dangerous, so few would come later; these do
  * without. Costs of entries are measured with return probes.
  */
-static bool spares_returns(struct run *r, const struct plan *p)
+static bool spares_returns(struct run *r, unsigned traits)
 {
 	const char *backend = tracer__best(r->o->backend);
 
-	return backend && !r->o->exits && p->traits & EXIT_UNSAFE_TRAITS &&
+	return backend && !r->o->exits && traits & EXIT_UNSAFE_TRAITS &&
 	       calibrate__is_done(backend, r->o->calls, r->o->system_calls, &r->known_costs);
 }
 
@@ -139,7 +139,7 @@ static struct tracer_options tracer_options_of(const struct run *r, const struct
 
 /* The plan says next to nothing as yet, but enough for a guess. Where it matters what else is
  * planned, nothing is loaded yet. */
-static void begin_loading(const struct plan *p, bool returns, void *ctx)
+static void begin_loading(const struct plan *p, unsigned traits, bool returns, void *ctx)
 {
 	struct run *r = ctx;
 	struct tracer_options opts;
@@ -147,11 +147,9 @@ static void begin_loading(const struct plan *p, bool returns, void *ctx)
 	r->plan_opts.on_look = NULL;
 	if (r->o->lines_cnt || r->selection.arguments.cnt || r->o->system_calls)
 		return;
-	opts = tracer_options_of(r, p);
-	if (opts.regions)
-		return;
+	opts = tracer_options_of(r, p); /* without regions */
 	opts.functions_cnt = ROOM;
-	opts.returns_spared = !returns && spares_returns(r, p);
+	opts.returns_spared = !returns && spares_returns(r, traits);
 	r->begun = tracer__begin(&opts, r->target);
 }
 
@@ -206,7 +204,7 @@ static int load(struct run *r)
 	int err;
 
 	r->plan->returns_spared = r->plan->functions_cnt && !plan__uses_returns(r->plan) &&
-				  spares_returns(r, r->plan);
+				  spares_returns(r, r->plan->traits);
 	opts = tracer_options_of(r, r->plan);
 	/* Some 0.2 s, in which nothing of a stranger's is read: the first result waits for it. */
 	privilege__hurry(true);

@@ -101,9 +101,9 @@ bool tracer__shares_clock(void);
 
 /*
  * Has programs and tables be loaded while the plan is made, which takes about as long, with options
- * as they will probably be: `functions_cnt` is room, `returns_spared` and `expects_go` are guesses.
- * Until it is given to tracer__load() or called off, nothing else may be asked of the link holder.
- * NULL: nothing was begun.
+ * as they will probably be: `functions_cnt` is room, whether there are regions, goroutines and
+ * return probes are guesses. Until it is given to tracer__load() or called off, nothing else may be
+ * asked of the link holder. NULL: nothing was begun.
  */
 struct tracer *tracer__begin(const struct tracer_options *opts, const struct target *t);
 /* Accepts NULL. */

@@ -28,7 +28,7 @@ void new_tables__free(struct new_tables *t);
 /* What loading was begun with, where that was before all was known. */
 struct tracer_begun {
 	size_t functions_room;
-	bool expects_go;
+	bool regions_planned, expects_go;
 };
 
 struct tracer {

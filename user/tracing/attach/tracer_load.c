@@ -346,7 +346,8 @@ struct tracer *tracer__begin(const struct tracer_options *opts, const struct tar
 		free(tr);
 		return NULL;
 	}
-	tr->begun = (struct tracer_begun){opts->functions_cnt, opts->expects_go};
+	tr->begun =
+		(struct tracer_begun){opts->functions_cnt, opts->regions_planned, opts->expects_go};
 	return tr;
 }
 
@@ -362,6 +363,7 @@ void tracer__call_off(struct tracer *tr)
 static bool fits(const struct tracer *tr, const struct tracer_options *opts)
 {
 	return opts->functions_cnt <= tr->begun.functions_room &&
+	       opts->regions_planned == tr->begun.regions_planned &&
 	       opts->expects_go == tr->begun.expects_go &&
 	       (opts->returns_spared || !tr->returns_spared);
 }
