@@ -21,6 +21,10 @@ u32 returns_shared WRITTEN = 0;
 
 #ifndef PROFTRACE_BASIC
 
+/* Of the kernel, from 6.2 on: what a structure with that number in its BTF is read through. The
+ * verifier puts nothing in place of the call, and a read that fails gives 0. */
+static void *(*const read_only)(const void *address, u32 type) = (void *)WIRE_CALL_READ_ONLY;
+
 #define MAX_CONSUMERS 16 /* at one instruction; where there are more its returns are not seen */
 
 /* Whether a consumer is one of our own session links; those of one function see to it by their
@@ -58,8 +62,8 @@ static __always_inline bool return_makes_list(const struct task_struct *task)
 {
 	const struct uprobe_task *utask = FIELD(task, utask);
 	const struct return_instance *record;
-	struct list_head consumers;
-	u64 head;
+	const struct uprobe *uprobe;
+	u64 address, first;
 
 	/* Kernels without a pool give each return a record of its own. */
 	if (!bpf_core_field_exists(utask->ri_pool) || !utask)
@@ -67,11 +71,12 @@ static __always_inline bool return_makes_list(const struct task_struct *task)
 	record = FIELD(utask, ri_pool);
 	if (record && FIELD(record, extra_consumers))
 		return true;
-	head = (u64)FIELD(utask, auprobe) - bpf_core_field_offset(struct uprobe, arch) +
-	       bpf_core_field_offset(struct uprobe, consumers);
-	if (bpf_probe_read_kernel(&consumers, sizeof(consumers), (void *)head))
-		return true;
-	return consumers.next != consumers.prev && others_want_return(head, (u64)consumers.next);
+	address = (u64)utask->auprobe - bpf_core_field_offset(struct uprobe, arch);
+	uprobe = read_only((void *)address, bpf_core_type_id_kernel(struct uprobe));
+	first = (u64)uprobe->consumers.next;
+	if (first == (u64)uprobe->consumers.prev && first)
+		return false; /* there is one */
+	return others_want_return(address + bpf_core_field_offset(struct uprobe, consumers), first);
 }
 
 /* Whether the return of a call that is being entered is to be let go, which is counted. The look is

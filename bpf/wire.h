@@ -943,9 +943,10 @@ struct wire_whom {
  * mapped when it was born; 0: its loads are looked at. */
 #define WIRE_TGID_PAGES 4
 
-/* In place of a call of the kernel's bpf_session_cookie(), which user space puts there before load:
- * the number of a helper that no kernel has. */
+/* In place of calls of the kernel's bpf_session_cookie() and bpf_rdonly_cast(), which user space
+ * puts there before load: numbers of helpers that no kernel has. */
 #define WIRE_CALL_SESSION_COOKIE 0x70000001
+#define WIRE_CALL_READ_ONLY	 0x70000002
 
 _Static_assert(sizeof(struct wire_frame) == 64, "wire_frame");
 _Static_assert(sizeof(struct wire_node) == 64, "wire_node");

@@ -47,8 +47,8 @@ static void both_prototypes_fit(void **state)
 	int without = add("without", pointer_id, -1, -1);
 	int with = add("with", pointer_id, void_pointer_id, -1);
 
-	assert_int_equal(kfunc__find(btf, "without"), without);
-	assert_int_equal(kfunc__find(btf, "with"), with);
+	assert_int_equal(kfunc__find(btf, "without", 1), without);
+	assert_int_equal(kfunc__find(btf, "with", 1), with);
 }
 
 static void others_do_not(void **state)
@@ -57,17 +57,28 @@ static void others_do_not(void **state)
 	add("nothing", 0, -1, -1);
 	add("by_value", pointer_id, u64_id, -1);
 	add("two", pointer_id, void_pointer_id, void_pointer_id);
-	assert_int_equal(kfunc__find(btf, "number"), -EPROTO);
-	assert_int_equal(kfunc__find(btf, "nothing"), -EPROTO);
-	assert_int_equal(kfunc__find(btf, "by_value"), -EPROTO);
-	assert_int_equal(kfunc__find(btf, "two"), -EPROTO);
+	assert_int_equal(kfunc__find(btf, "number", 1), -EPROTO);
+	assert_int_equal(kfunc__find(btf, "nothing", 1), -EPROTO);
+	assert_int_equal(kfunc__find(btf, "by_value", 1), -EPROTO);
+	assert_int_equal(kfunc__find(btf, "two", 1), -EPROTO);
+}
+
+/* As bpf_rdonly_cast(). */
+static void numbers_come_behind_a_pointer(void **state)
+{
+	int cast = add("cast", void_pointer_id, void_pointer_id, u64_id);
+
+	add("pointers", void_pointer_id, void_pointer_id, void_pointer_id);
+	assert_int_equal(kfunc__find(btf, "cast", 2), cast);
+	assert_int_equal(kfunc__find(btf, "cast", 1), -EPROTO);
+	assert_int_equal(kfunc__find(btf, "pointers", 2), -EPROTO);
 }
 
 static void what_the_kernel_lacks_is_not_found(void **state)
 {
-	assert_int_equal(kfunc__find(btf, "missing"), -ENOENT);
+	assert_int_equal(kfunc__find(btf, "missing", 1), -ENOENT);
 	/* A type of that name is no function. */
-	assert_int_equal(kfunc__find(btf, "unsigned long long"), -ENOENT);
+	assert_int_equal(kfunc__find(btf, "unsigned long long", 1), -ENOENT);
 }
 
 int main(void)
@@ -75,6 +86,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(both_prototypes_fit),
 		cmocka_unit_test(others_do_not),
+		cmocka_unit_test(numbers_come_behind_a_pointer),
 		cmocka_unit_test(what_the_kernel_lacks_is_not_found),
 	};
 

@@ -15,30 +15,38 @@
 
 #include "attach/links/kernel_btf.h"
 
-int kfunc__find(const struct btf *kernel, const char *name)
+/* Whether it is a pointer, for the first argument, or a number. */
+static bool fits(const struct btf *kernel, const struct btf_type *function, size_t argument)
+{
+	int id = btf__resolve_type(kernel, btf_params(function)[argument].type);
+	const struct btf_type *type = id > 0 ? btf__type_by_id(kernel, id) : NULL;
+
+	return type && (argument ? btf_is_int(type) : btf_is_ptr(type));
+}
+
+int kfunc__find(const struct btf *kernel, const char *name, size_t most)
 {
 	int id = btf__find_by_name_kind(kernel, name, BTF_KIND_FUNC);
-	const struct btf_type *type = id > 0 ? btf__type_by_id(kernel, id) : NULL, *argument;
+	const struct btf_type *type = id > 0 ? btf__type_by_id(kernel, id) : NULL;
 
 	if (!type)
 		return -ENOENT;
 	type = btf__type_by_id(kernel, type->type);
-	if (!type || !btf_is_func_proto(type) || btf_vlen(type) > 1)
+	if (!type || !btf_is_func_proto(type) || btf_vlen(type) > most)
 		return -EPROTO;
-	if (btf_vlen(type)) {
-		argument = btf__type_by_id(kernel, btf_params(type)[0].type);
-		if (!argument || !btf_is_ptr(argument))
+	for (size_t i = 0; i < btf_vlen(type); i++) {
+		if (!fits(kernel, type, i))
 			return -EPROTO;
 	}
 	type = btf__type_by_id(kernel, type->type);
 	return type && btf_is_ptr(type) ? id : -EPROTO;
 }
 
-int kfunc__call(struct bpf_program *prog, int placeholder, const char *name)
+int kfunc__call(struct bpf_program *prog, int placeholder, const char *name, size_t most)
 {
 	size_t cnt = bpf_program__insn_cnt(prog), calls = 0;
 	const struct btf *kernel = kernel_btf();
-	int id = kernel ? kfunc__find(kernel, name) : -ENOENT, err;
+	int id = kernel ? kfunc__find(kernel, name, most) : -ENOENT, err;
 	struct bpf_insn *insns;
 
 	if (id < 0)
