@@ -457,6 +457,37 @@ static __always_inline void process_joins(u32 tgid)
 	__sync_fetch_and_add(&followed_cnt, 1);
 }
 
+/* How often processes have begun a program when one of them was seen, by tgid: while the programs
+ * at that tracepoint run, one behind the other. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1024);
+	__type(key, u32);
+	__type(value, u64);
+} execs_seen SEC(".maps");
+
+/* The current process begins a program, and the first of the programs there runs. */
+static __always_inline void exec_note(void)
+{
+	u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	u64 execs = FAR_FIELD(current_task(), self_exec_id);
+
+	bpf_map_update_elem(&execs_seen, &tgid, &execs, BPF_ANY);
+}
+
+/* Whether the first of the programs there has run. */
+static __always_inline bool exec_was_noted(void)
+{
+	u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	u64 execs = FAR_FIELD(current_task(), self_exec_id),
+	    *seen = bpf_map_lookup_elem(&execs_seen, &tgid);
+	bool noted = seen && *seen == execs;
+
+	if (seen)
+		bpf_map_delete_elem(&execs_seen, &tgid); /* the number may be another one's soon */
+	return noted;
+}
+
 /* A process has begun a new program; `by_thread`: another thread than its leader did. */
 static __always_inline void on_new_program(bool by_thread)
 {

@@ -291,7 +291,8 @@ SEC("?tp_btf/sys_enter")
 int on_call_begin(u64 *ctx)
 {
 	KEEP_OWN_STACK(on_call_begin, ctx);
-	system_call_begins((void *)ctx[0], ctx[1]);
+	if (!system_calls_probed)
+		system_call_begins((void *)ctx[0], ctx[1]);
 	return 0;
 }
 
@@ -301,7 +302,28 @@ SEC("?tp_btf/sys_exit")
 int on_call_end(u64 *ctx)
 {
 	KEEP_OWN_STACK(on_call_end, ctx);
-	system_call_ends((void *)ctx[0], ctx[1]);
+	if (!system_calls_probed)
+		system_call_ends((void *)ctx[0], ctx[1]);
+	return 0;
+}
+
+/* As on_call_begin(), at the function of the kernel that the tracepoint is in. */
+OWN_STACK(call_begin_probe);
+SEC("?kprobe/trace_syscall_enter")
+int call_begin_probe(struct pt_regs *ctx)
+{
+	KEEP_OWN_STACK(call_begin_probe, ctx);
+	probed_call_begins();
+	return 0;
+}
+
+/* As on_call_end(): (registers, result). */
+OWN_STACK(call_end_probe);
+SEC("?kprobe/trace_syscall_exit")
+int call_end_probe(struct pt_regs *ctx)
+{
+	KEEP_OWN_STACK(call_end_probe, ctx);
+	probed_call_ends(second_argument(ctx));
 	return 0;
 }
 
@@ -369,27 +391,48 @@ int on_thread_exit(void *ctx)
 	return 0;
 }
 
-OWN_STACK(on_exec);
-SEC("raw_tp/sched_process_exec")
-int on_exec(struct bpf_raw_tracepoint_args *ctx)
+/* A program begins: (task, old_pid, bprm). */
+static __always_inline void program_begins(const struct bpf_raw_tracepoint_args *ctx)
 {
 	u64 pid_tgid = bpf_get_current_pid_tgid();
-	u32 old_pid = ctx->args[1]; /* (task, old_pid, bprm) */
+	u32 old_pid = ctx->args[1];
 	bool by_thread = old_pid != (u32)pid_tgid;
 
-	KEEP_OWN_STACK(on_exec, ctx);
 	if (by_thread)
 		thread_becomes_leader((pid_tgid >> 32 << 32) | old_pid);
 	thread_exec();
 	on_new_program(by_thread);
+}
+
+OWN_STACK(on_exec);
+SEC("raw_tp/sched_process_exec")
+int on_exec(struct bpf_raw_tracepoint_args *ctx)
+{
+	KEEP_OWN_STACK(on_exec, ctx);
+	exec_note();
+	program_begins(ctx);
 	return 0;
 }
 
+/* Behind on_exec(), if the kernel has skipped that, as another thread is preempted amid it. */
+OWN_STACK(on_exec_skipped);
+SEC("raw_tp/sched_process_exec")
+int on_exec_skipped(struct bpf_raw_tracepoint_args *ctx)
+{
+	KEEP_OWN_STACK(on_exec_skipped, ctx);
+	if (!exec_was_noted())
+		program_begins(ctx);
+	return 0;
+}
+
+/* The current thread has made another one, or a process, which is about to run: (its first thread).
+ * Not at sched_process_fork, a moment before: interrupts are off here, so the program is not
+ * preempted, and the kernel skips it for nobody (see system_calls.bpf.h). */
 OWN_STACK(on_fork);
-SEC("raw_tp/sched_process_fork")
+SEC("raw_tp/sched_wakeup_new")
 int on_fork(struct bpf_raw_tracepoint_args *ctx)
 {
 	KEEP_OWN_STACK(on_fork, ctx);
-	on_new_process((void *)ctx->args[0], (void *)ctx->args[1]); /* (parent, child) */
+	on_new_process((void *)bpf_get_current_task(), (void *)ctx->args[0]);
 	return 0;
 }

@@ -9,6 +9,12 @@
  * pointer. Nothing of the program runs until it ends, so it is the innermost one then; handlers of
  * signals run behind its end, and what is interrupted is begun anew: another call. Those that never
  * end stay open (exit), or are unwound with all else (execve).
+ *
+ * From Linux 7.0 on programs at tracepoints may be preempted, and a thread that is preempted amid
+ * one keeps it from all others on its CPU until it goes on: for a whole time slice the kernel skips
+ * it for each system call that they make. So there the work is done by kprobes, on the functions
+ * that the tracepoints are in: these run with preemption off. The tracepoints still have programs,
+ * as the kernel calls the functions only then.
  */
 #ifndef PROFTRACE_SYSTEM_CALLS_BPF_H
 #define PROFTRACE_SYSTEM_CALLS_BPF_H
@@ -16,6 +22,9 @@
 #include "life.bpf.h"
 #include "system_call_frames.bpf.h"
 #include "trace.bpf.h"
+
+/* Kprobes do the work of the programs at the tracepoints. Set before either is attached. */
+bool system_calls_probed = false;
 
 /* The thread stack of the current thread, if it is traced; made if `create`. */
 static __always_inline struct wire_callstack *traced_thread_stack(const struct task_struct *task,
@@ -153,4 +162,29 @@ static __always_inline void system_call_ends(struct pt_regs *regs, s64 result)
 	callstack_unlock(at.callstack);
 }
 
+#ifndef PROFTRACE_BASIC
+
+static __always_inline struct pt_regs *user_registers(void)
+{
+	return (struct pt_regs *)bpf_task_pt_regs(current_task());
+}
+
+static __always_inline void probed_call_begins(void)
+{
+	struct pt_regs *regs = user_registers();
+
+	system_call_begins(regs, system_call_number(regs));
+}
+
+static __always_inline void probed_call_ends(s64 result)
+{
+	system_call_ends(user_registers(), result);
+}
+
+#else
+
+#define probed_call_begins()
+#define probed_call_ends(RESULT) ((void)(RESULT))
+
+#endif
 #endif

@@ -265,6 +265,7 @@ struct task_struct {
 	int tgid;
 	int exit_code;
 	__u64 start_boottime; /* since 5.5 */
+	__u64 self_exec_id;   /* programs that it has begun */
 	struct task_struct *real_parent, *group_leader;
 	unsigned long sas_ss_sp; /* the signal stack */
 	unsigned long sas_ss_size;

@@ -60,7 +60,7 @@ static int prepare(struct dropper *d, pid_t pid, const char *backend, const char
 	int64_t attached;
 	int err;
 
-	err = link_holder__new(tracer__needs_events(backend), &d->holder);
+	err = link_holder__new(tracer__needs_events(backend), false, &d->holder);
 	tracer_opts.link_holder = d->holder;
 	if (!err)
 		err = target__open(&spec, &d->target);

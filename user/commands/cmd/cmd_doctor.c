@@ -271,7 +271,7 @@ int cmd_doctor(const struct options *o)
 	int err = privilege__check();
 
 	if (!err)
-		err = link_holder__new(true, &link_holder);
+		err = link_holder__new(true, false, &link_holder);
 	if (err)
 		return 1;
 	doctor_needs__examine(e.needs);

@@ -173,7 +173,8 @@ static int make_plan(struct run *r)
 	if (!err)
 		err = privilege__check();
 	if (!err)
-		err = link_holder__new(tracer__needs_events(o->backend), &r->link_holder);
+		err = link_holder__new(tracer__needs_events(o->backend), o->system_calls,
+				       &r->link_holder);
 	if (!err)
 		err = result__open(r);
 	if (!err)

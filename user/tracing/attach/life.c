@@ -264,12 +264,18 @@ static uint64_t skips_of(const struct proftrace_bpf *skel, const struct bpf_prog
 
 void life__skips(const struct life *l, struct life_skips *out)
 {
+	const struct proftrace_bpf *skel = l->skel;
+	bool probed = __atomic_load_n(&skel->bss->system_calls_probed, __ATOMIC_SEQ_CST);
+
 	*out = (struct life_skips){
-		.ends = skips_of(l->skel, l->skel->progs.on_thread_exit),
-		.programs = skips_of(l->skel, l->skel->progs.on_exec),
-		.forks = skips_of(l->skel, l->skel->progs.on_fork),
-		.system_calls = skips_of(l->skel, l->skel->progs.on_call_begin) +
-				skips_of(l->skel, l->skel->progs.on_call_end),
+		.ends = skips_of(skel, skel->progs.on_thread_exit),
+		/* Of two programs one will do. */
+		.programs = skips_of(skel, skel->progs.on_exec_skipped),
+		.forks = skips_of(skel, skel->progs.on_fork),
+		.system_calls = skips_of(skel, probed ? skel->progs.call_begin_probe
+						      : skel->progs.on_call_begin) +
+				skips_of(skel, probed ? skel->progs.call_end_probe
+						      : skel->progs.on_call_end),
 	};
 }
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "attach/life.h"
+#include "attach/links/call_probes.h"
 #include "attach/links/kernel_btf.h"
 #include "attach/links/refusal.h"
 #include "attach/links/link_holder.h"
@@ -94,11 +95,12 @@ static void say_failure(const struct backend *backend, int err)
 /* They are attached later: see tracer__watch_system_calls(). */
 static void choose_system_calls(struct tracer *tr, const struct tracer_options *opts)
 {
-	struct bpf_program *const programs[] = {tr->skel->progs.on_call_begin,
-						tr->skel->progs.on_call_end};
+	bool probed = opts->system_calls && call_probes__known();
 
-	for (int i = 0; i < 2; i++)
-		bpf_program__set_autoload(programs[i], opts->system_calls);
+	bpf_program__set_autoload(tr->skel->progs.on_call_begin, opts->system_calls);
+	bpf_program__set_autoload(tr->skel->progs.on_call_end, opts->system_calls);
+	bpf_program__set_autoload(tr->skel->progs.call_begin_probe, probed);
+	bpf_program__set_autoload(tr->skel->progs.call_end_probe, probed);
 	tr->skel->rodata->keep_system_calls = opts->system_calls;
 	tr->skel->rodata->system_calls_first = opts->system_calls_first;
 	tr->watches_system_calls = opts->system_calls;

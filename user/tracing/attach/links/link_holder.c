@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "attach/links/call_probes.h"
 #include "attach/links/closer.h"
 #include "attach/links/loader.h"
 #include "attach/links/refusal.h"
@@ -348,7 +349,7 @@ static bool perf_is_admins(void)
 }
 
 /* The process itself, with its end of the socket. */
-static void keep(int socket, bool uses_events)
+static void keep(int socket, bool uses_events, bool system_calls)
 {
 	struct trace_events *events;
 	pid_t spare;
@@ -359,6 +360,8 @@ static void keep(int socket, bool uses_events)
 		return; /* else it would keep a file system busy */
 	privilege__hurry(true);
 	err = trace_events__new(&events);
+	if (system_calls)
+		call_probes__open();
 	privilege__drop_for_links(uses_events && perf_is_admins());
 	if (err)
 		return;
@@ -368,7 +371,7 @@ static void keep(int socket, bool uses_events)
 	trace_events__free(events);
 }
 
-int link_holder__new(bool events, struct link_holder **out)
+int link_holder__new(bool events, bool system_calls, struct link_holder **out)
 {
 	struct link_holder *k = calloc(1, sizeof(*k));
 	int pair[2] = {-1, -1}, err = 0;
@@ -389,7 +392,7 @@ int link_holder__new(bool events, struct link_holder **out)
 		return err;
 	}
 	if (!k->pid) {
-		keep(pair[1], events);
+		keep(pair[1], events, system_calls);
 		_exit(0);
 	}
 	close(pair[1]);

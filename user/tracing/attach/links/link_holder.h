@@ -22,8 +22,9 @@ struct proftrace_bpf;
 
 /* Starts it, before anything is opened that it should not hold on to and while we have the
  * privileges that it takes along. `events`: it may have to open trace events, which takes more of
- * them on some systems. Returns 0 or -errno with one line logged. */
-int link_holder__new(bool events, struct link_holder **out);
+ * them on some systems; `system_calls`: they are traced. Returns 0 or -errno with one line logged.
+ */
+int link_holder__new(bool events, bool system_calls, struct link_holder **out);
 /* Takes all probes out and waits for its end, but as link_holder__detach(). Accepts NULL. */
 void link_holder__free(struct link_holder *k);
 

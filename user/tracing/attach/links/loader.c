@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "attach/links/backend.h"
+#include "attach/links/call_probes.h"
 #include "attach/links/kernel_btf.h"
 #include "attach/links/refusal.h"
 
@@ -56,6 +57,8 @@ static int follow(struct proftrace_bpf *skel, const struct load_spec *spec)
 	/* TRACEPOINTS_CALLS does that. */
 	bpf_program__set_autoattach(skel->progs.on_call_begin, false);
 	bpf_program__set_autoattach(skel->progs.on_call_end, false);
+	bpf_program__set_autoattach(skel->progs.call_begin_probe, false);
+	bpf_program__set_autoattach(skel->progs.call_end_probe, false);
 	return 0;
 }
 
@@ -146,6 +149,8 @@ static void pause_dear(struct proftrace_bpf *skel)
 	detach(&skel->links.on_waking);
 	detach(&skel->links.on_call_begin);
 	detach(&skel->links.on_call_end);
+	detach(&skel->links.call_begin_probe);
+	detach(&skel->links.call_end_probe);
 }
 
 static int attach_again(struct bpf_link **link, const struct bpf_program *program)
@@ -154,6 +159,18 @@ static int attach_again(struct bpf_link **link, const struct bpf_program *progra
 		return 0;
 	*link = bpf_program__attach(program);
 	return *link ? 0 : -errno;
+}
+
+/* Of system calls. The kernel runs the kprobes' programs only where the tracepoints have some. */
+static int attach_calls(struct proftrace_bpf *skel)
+{
+	int err;
+
+	__atomic_store_n(&skel->bss->system_calls_probed, call_probes__attach(skel),
+			 __ATOMIC_SEQ_CST);
+	/* Ends first: a begin without an end would stay open. */
+	err = attach_again(&skel->links.on_call_end, skel->progs.on_call_end);
+	return err ? err : attach_again(&skel->links.on_call_begin, skel->progs.on_call_begin);
 }
 
 int loader__tracepoints(struct proftrace_bpf *skel, enum tracepoints what)
@@ -173,10 +190,7 @@ int loader__tracepoints(struct proftrace_bpf *skel, enum tracepoints what)
 		err = attach_again(&skel->links.on_switch, skel->progs.on_switch);
 		return err ? err : attach_again(&skel->links.on_waking, skel->progs.on_waking);
 	case TRACEPOINTS_CALLS:
-		/* Ends first: a begin without an end would stay open. */
-		err = attach_again(&skel->links.on_call_end, skel->progs.on_call_end);
-		return err ? err
-			   : attach_again(&skel->links.on_call_begin, skel->progs.on_call_begin);
+		return attach_calls(skel);
 	default:
 		return -EINVAL;
 	}
