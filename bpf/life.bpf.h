@@ -390,7 +390,11 @@ static __always_inline void on_new_process(struct task_struct *parent, struct ta
 	u32 tgid = BPF_CORE_READ(child, tgid), parent_tgid = BPF_CORE_READ(parent, tgid);
 	u32 followed = WIRE_TGID_FOLLOWED;
 
-	if (tgid == parent_tgid || !is_target(parent_tgid))
+	if (tgid == parent_tgid || (filter_tgids && !is_target(parent_tgid)))
+		return;
+	if (!children_made)
+		children_made = true;
+	if (!filter_tgids)
 		return;
 	if (!follow_forks) {
 		/* A vforked one shares its parent's memory, hence copies no probes. */

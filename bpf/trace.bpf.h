@@ -535,6 +535,9 @@ static __always_inline u64 session_word(const struct place *at, u32 function)
 	return (u64)at->callstack->lives << 49 | (u64)at->number << 32 | function;
 }
 
+/* A process that is traced has made another one. */
+bool children_made = false;
+
 /* As leave(), but by a return probe that knows the call stack on which the call was entered. */
 static __always_inline void leave_callstack(struct pt_regs *ctx, u64 call, u64 slot, u64 now)
 {
@@ -545,7 +548,8 @@ static __always_inline void leave_callstack(struct pt_regs *ctx, u64 call, u64 s
 		return;
 	/* A forked child brings its parent's pending returns along. Where links are bound to a
 	 * process, the kernel has sorted it out already. */
-	if (links_unbound && at.callstack->owner >> 32 != bpf_get_current_pid_tgid() >> 32)
+	if (links_unbound && children_made &&
+	    at.callstack->owner >> 32 != bpf_get_current_pid_tgid() >> 32)
 		return;
 	if (at.callstack->kind != WIRE_CALLSTACK_THREAD && !callstack_lock(at.callstack))
 		return;
