@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`--serve`: the page of a run that goes on, as browsers and others are given it."""
 
+import contextlib
 import http.client
 import json
 import os
@@ -9,6 +10,8 @@ import signal
 import socket
 import urllib.parse
 import zlib
+
+from selenium.common.exceptions import WebDriverException
 
 import browser
 import harness
@@ -393,6 +396,25 @@ class Page(Case):
                 .find((row) => row.querySelector(".name").textContent === "word")
                 .children[2].textContent""").replace(",", ""))
 
+    def choose(self, name):
+        """A click at the function's row."""
+        self.browser.run("""
+            [...document.querySelectorAll("#function-grid .rows .row")]
+                .find((row) => row.querySelector(".name").textContent === arguments[0]).click()""",
+                         name)
+
+    def button(self, text):
+        """A click, as by hand, at one of the function that is chosen; each update makes it anew."""
+        xpath = f"//aside//button[text()='{text}']"
+
+        def click():
+            found = self.browser.driver.find_elements("xpath", xpath)
+            with contextlib.suppress(WebDriverException):
+                return bool([button.click() for button in found])
+            return False
+
+        self.assertTrue(self.browser.wait(click), self.text("aside"))
+
     def test_page(self):
         run = self.serving(*FUNCTIONS, "-i", "0.2")
         self.browser.open(self.address.geturl())
@@ -402,9 +424,7 @@ class Page(Case):
         before = self.word_calls()
         self.assertTrue(self.browser.wait(lambda: self.word_calls() > before))
         # The chosen row stays chosen, whatever its place.
-        self.browser.run("""
-            [...document.querySelectorAll("#function-grid .rows .row")]
-                .find((row) => row.querySelector(".name").textContent === "word").click()""")
+        self.choose("word")
         self.wait_text("aside h2", "^word$")
         before = self.word_calls()
         self.assertTrue(self.browser.wait(lambda: self.word_calls() > before))
@@ -426,6 +446,33 @@ class Page(Case):
                  if not url.startswith("data:")}
         self.assertEqual(asked, {self.address.path, self.address.path + "events"})
         self.assertEqual(self.browser.logs(), [])
+
+    def test_zoom_button(self):
+        """A click makes a function exact that was dropped; another one lets go of it."""
+        run = self.serving("-i", "0.3")
+        self.browser.open(self.address.geturl())
+        self.wait_text("#live", "^live")
+        self.browser.click("#tab-functions")
+        self.assertTrue(self.browser.wait(lambda: "parse" in self.text("#function-grid .rows")))
+        self.choose("parse")
+        self.wait_text("aside", r"Was dropped for the budget after [^:]*: calls and times are "
+                                r"those until then\.")
+        self.button("Zoom: make it exact")
+        self.wait_text("#live", "^live, zoomed into a function")
+        self.wait_text("aside", "Zoomed into: it is exact")
+        self.wait_text("aside", r"Was dropped for the budget after [^:]*: calls and times are "
+                                r"those until then, and from [\d.]+ m?s on")
+        # What it calls costs more than the budget, which the second button spends.
+        self.button("All of it, whatever it costs")
+        self.choose("word")
+        self.wait_text("aside", "exact for the sake of the function that is zoomed into")
+        self.choose("parse")
+        self.button("Let go")
+        self.wait_text("#live", "^live(?!,)")
+        self.wait_text("aside", "Zoom: make it exact")
+        # Clicks that follow each other too fast are refused, and asked again.
+        self.assertEqual([line for line in self.browser.logs() if "status of 503" not in line], [])
+        self.end(run)
 
     def test_zoom_and_open_rows_stay(self):
         run = self.serving(*FUNCTIONS, "-i", "0.2")

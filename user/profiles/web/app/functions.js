@@ -13,7 +13,7 @@ const NEIGHBOURS_MAX = 8;
 const COLUMNS = [
 	{ id: "name", title: "Function", left: true, ascending: true, width: "minmax(220px, 1fr)" },
 	{ id: "share", title: "Share", hint: "Of the chosen weight, without callees", width: "80px" },
-	{ id: "calls", title: "Calls", width: "84px" },
+	{ id: "calls", title: "Calls", width: "108px" },
 	{ id: "total", title: "Wall", hint: "From entry to exit; recursion counted once", width: "84px" },
 	{ id: "self", title: "Wall self", hint: "Wall time without traced callees", width: "84px" },
 	{ id: "cpuSelf", title: "CPU self", hint: "Time on a CPU, without traced callees", width: "84px" },
@@ -233,13 +233,25 @@ export class Functions {
 			add("p", "Zoomed into: it is exact, and what it calls as far as the budget goes.", "dim");
 		else if (zoom.chosen.includes(f.id))
 			add("p", "It is exact for the sake of the function that is zoomed into.", "dim");
-		const ask = (path) => fetch(`zoom/${path}`, { method: "POST" });
 
 		add("button", own ? "Let go" : "Zoom: make it exact").addEventListener("click", () =>
-			ask(own ? "none" : zoom.ids[f.id]));
+			this.#ask(own ? "none" : zoom.ids[f.id]));
 		if (own)
 			add("button", "All of it, whatever it costs").addEventListener("click", () =>
-				ask(`${zoom.ids[f.id]}/all`));
+				this.#ask(`${zoom.ids[f.id]}/all`));
+	}
+
+	// The server takes few wishes a second; what it refuses for that is asked again, unless there
+	// was another click.
+	#ask(path, tries = 10) {
+		this.asked = path;
+		// It is not made anew around a button that is used.
+		if (this.detail.contains(document.activeElement))
+			this.detail.focus({ preventScroll: true });
+		fetch(`zoom/${path}`, { method: "POST" }).then(({ status }) => {
+			if (status === 503 && tries > 1)
+				setTimeout(() => this.asked === path && this.#ask(path, tries - 1), 250);
+		}, () => {});
 	}
 
 	#facts(f) {

@@ -13,7 +13,7 @@ const OPEN_MAX = 200000; // rows that one key opens
 
 const COLUMNS = [
 	{ id: "share", title: "Share", hint: "Of the chosen weight, with all callees", width: "92px" },
-	{ id: "calls", title: "Calls", width: "96px" },
+	{ id: "calls", title: "Calls", width: "108px" },
 	{ id: "total", title: "Wall", hint: "Wall time from entry to exit", width: "84px" },
 	{ id: "self", title: "Wall self", hint: "Wall time without traced callees", width: "84px" },
 	{ id: "cpu", title: "CPU", hint: "Time on a CPU, with callees", width: "84px" },
