@@ -295,6 +295,19 @@ static void test_zoom(void **state)
 	canvas__resize(&c, 24, 60);
 	top__draw(t, &c);
 	assert_true(shows(&c, "ZOOM main") && shows(&c, "hot+") && shows(&c, "idle*"));
+
+	/* What has no probe cannot be exact itself. */
+	now = server();
+	now->duration_ns = 10000 * MS;
+	now->functions[0].kind = FUNCTION_CALLER;
+	now->functions[1].chosen = true;
+	assert_int_equal(profile__delta(now, NULL, &delta), 0);
+	assert_int_equal(top__take(t, now, delta), 0);
+	profile__free(now);
+	canvas__resize(&c, 24, 80);
+	assert_int_equal(top__draw(t, &c), 0);
+	assert_string_equal(line(&c, 1), "ZOOM main has no probe; 1 that it calls are exact (+)");
+
 	assert_int_equal(top__key(t, '!'), TOP_ZOOM_ALL);
 	assert_int_equal(top__key(t, TOP_KEY_BACKSPACE), TOP_RELEASE);
 	assert_int_equal(top__zoomed(t), UINT32_MAX);

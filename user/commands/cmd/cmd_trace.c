@@ -76,15 +76,34 @@ static void announce(const struct run *r)
 			 name_target(r, whom, sizeof(whom)));
 }
 
+/* As it was asked for, "postgres": the live view's first line has little room, and processes come
+ * and go. */
+static char *name_briefly(const struct run *r, char *buf, size_t size)
+{
+	const struct options *o = r->o;
+
+	if (o->names_cnt == 1 && !o->pids_cnt)
+		snprintf(buf, size, "%s", o->names[0]);
+	else if (o->unit)
+		snprintf(buf, size, "unit %s", o->unit);
+	else if (o->container)
+		snprintf(buf, size, "container %s", o->container);
+	else if (o->cgroup)
+		snprintf(buf, size, "cgroup %s", o->cgroup);
+	else
+		name_target(r, buf, size);
+	return buf;
+}
+
 /* The live view takes the terminal, once there is nothing to tell but what it shows. */
 static int start_live(struct run *r)
 {
-	char whom[PATH_MAX + 64];
+	char whom[40];
 	int err;
 
 	if (r->o->verb != VERB_TOP)
 		return 0;
-	err = live__new(name_target(r, whom, 72), &r->live);
+	err = live__new(name_briefly(r, whom, sizeof(whom)), &r->live);
 	if (!err)
 		live__tell_off(r->live, r->pause.off);
 	if (!err && r->o->left)

@@ -371,7 +371,10 @@ static void draw_zoom(const struct top *t, struct canvas *c)
 	column = canvas__put(c, 1, 0, CANVAS_WARN, "ZOOM");
 	text_escape(p->functions[t->zoomed].name, text, sizeof(text));
 	column = canvas__printf(c, 1, column + 1, CANVAS_BOLD, "%s", text);
-	column = canvas__printf(c, 1, column, CANVAS_PLAIN, " and %zu that it calls are exact (+)",
+	column = canvas__printf(c, 1, column, CANVAS_PLAIN,
+				p->functions[t->zoomed].kind == FUNCTION_CALLER
+					? " has no probe; %zu that it calls are exact (+)"
+					: " and %zu that it calls are exact (+)",
 				exact);
 	if (left)
 		canvas__printf(c, 1, column, CANVAS_PLAIN, ", %zu more are not (*; ! pays for it)",
