@@ -254,7 +254,7 @@ demo: ## install what is missing, build, profile a busy redis-server (root)
 	$(Q)$(MAKE) --no-print-directory $(JOBS) all
 	$(Q)scripts/demo.sh
 
-# The agent amid targets and receivers that come and go: SECONDS (1800), SEED; PROFTRACE_KILLS=100 for test_killed.
+# The agent amid targets and receivers that come and go: SECONDS (1800), SEED; PROFTRACE_KILLS=100 for test_agent_killed.py.
 soak-agent: all $(PROGRAM_BINS) ## the agent for half an hour (root); SECONDS=N
 	$(Q)cd tests/e2e && $(if $(SECONDS),SECONDS=$(SECONDS)) $(if $(SEED),SEED=$(SEED)) python3 soak_agent.py
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The agent for half an hour: targets come and go, the receiver is ended and begun, the agent is
-killed and has its configuration changed, all by chance. In the end no call and no recording is lost
-or doubled. `make soak-agent SECONDS=1800 SEED=1`; its short form is test_agent.py."""
+"""The agent for half an hour: targets come and go, receivers (Debian's ClickHouse, and one of our
+own) are ended and begun, the agent is killed and has its configuration changed, all by chance. In
+the end no call and no recording is lost or doubled, on disk or in ClickHouse. `make soak-agent
+SECONDS=1800 SEED=1`; its short forms are test_agent.py and test_agent_killed.py."""
 
 import os
 import random
@@ -9,13 +10,14 @@ import signal
 import time
 
 import harness
+import test_agent_fleet
 from test_agent import Receiver, Sends
 
 SECONDS = int(os.environ.get("SECONDS", "1800"))
 SEED = int(os.environ.get("SEED", str(os.getpid())))
 
 
-class Soak(Sends):
+class Soak(test_agent_fleet.ToClickHouse, Sends):
     def setUp(self):
         super().setUp()
         self.chance = random.Random(SEED)
@@ -23,9 +25,14 @@ class Soak(Sends):
         self.port = self.receiver.port
         self.got = []
         self.targets = []
-        self.calls = self.kills = self.reloads = self.away = 0
+        self.calls = self.kills = self.reloads = self.away = self.engine_kills = 0
         self.paths = 65536
-        self.write_receiver(self.port)
+        self.write_receivers()
+
+    def write_receivers(self):
+        self.write(f"version = 1.3\nmax-paths = {self.paths}\n"
+                   f"[receiver r]\nurl = pyroscope+http://127.0.0.1:{self.port}\n"
+                   f"[receiver c]\nurl = {self.server.url}\n")
 
     def begin_agent(self):
         self.running = self.began(self.agent())
@@ -57,6 +64,12 @@ class Soak(Sends):
         time.sleep(self.chance.random() * 3)
         self.receiver.status = 200
 
+    def engine_is_killed(self):
+        self.engine_kills += 1
+        self.server.kill()
+        time.sleep(self.chance.random() * 3)
+        self.server.start()
+
     def agent_is_killed(self):
         self.kills += 1
         family = self.children(self.running.pid)
@@ -69,8 +82,7 @@ class Soak(Sends):
     def reload(self):
         self.reloads += 1
         self.paths = 98304 - self.paths
-        self.write(f"max-paths = {self.paths}\n"
-                   f"[receiver r]\nurl = pyroscope+http://127.0.0.1:{self.port}\n")
+        self.write_receivers()
         self.running.signal(signal.SIGHUP)
         self.running.stderr.wait_lines("proftrace: the configuration was read again")
 
@@ -78,8 +90,8 @@ class Soak(Sends):
         self.keeper = self.begin_target()
         self.begin_agent()
         events = ([self.target_comes] * 4 + [self.target_goes] * 3 + [self.target_works] * 20 +
-                  [self.receiver_goes_and_comes, self.receiver_is_busy, self.agent_is_killed,
-                   self.reload])
+                  [self.receiver_goes_and_comes, self.receiver_is_busy, self.engine_is_killed,
+                   self.agent_is_killed, self.reload])
         until = time.monotonic() + SECONDS
         while time.monotonic() < until:
             self.chance.choice(events)()
@@ -89,16 +101,18 @@ class Soak(Sends):
         self.wait_outer(self.calls)
         harness.poll(lambda: self.sent()["sent"] >= len(self.recordings()), 120, 0.2)
         status = self.read_status()
-        self.end(self.running)
-        harness.poll(lambda: False, 1)
+        self.keeper.finish()
+        self.send_rest(self.running)
         self.got += self.receiver.got
         self.receiver.close()
         intervals = [one[:2] for one in self.got]
         doubled = len(self.got) - len(set(self.got))
         print(f"seed {SEED}: {self.calls} calls, {len(self.recordings())} recordings, "
               f"{len(set(intervals))} received, {doubled} twice, {self.kills} kills, "
-              f"{self.away} times the receiver was away, {self.reloads} reloads; "
+              f"{self.away} times the receiver was away, ClickHouse {self.engine_kills}, "
+              f"{self.reloads} reloads; "
               f"{status['cpu_percent']:.2f} % of a CPU, {status['memory_bytes'] >> 20} MB")
+        self.check_database()
         self.assertEqual(self.sent()["missed"], 0)
         self.assertGreaterEqual(len(set(intervals)), self.sent()["sent"])
         # Only a kill between sending and noting it sends a recording again, with the same id.

@@ -50,6 +50,14 @@ class ToClickHouse(Fleet):
         self.assertEqual(done.status, 0, str(done))
         return sum(f["calls"] for f in json.loads(done.stdout)["functions"] if f["name"] == "outer")
 
+    def send_rest(self, agent):
+        """Ends it, and has another one send what was written then; the targets have ended."""
+        self.wait_sent("c")
+        self.end(agent)
+        agent = self.began(self.agent())
+        self.wait_sent("c")
+        self.end(agent)
+
     def check_database(self):
         """A row for each recording, and the calls of all."""
         [[rows, ids]] = self.server.ask("SELECT count(), uniqExact(id) FROM profiles")
@@ -66,12 +74,7 @@ class ToClickHouse(Fleet):
         target.step("5")
         self.wait_outer(count + 5)
         target.finish()
-        self.wait_sent("c")
-        self.end(agent)
-        # What was written as the agent ended is sent by the next one.
-        agent = self.began(self.agent())
-        self.wait_sent("c")
-        self.end(agent)
+        self.send_rest(agent)
         self.check_database()
         self.assertEqual(self.in_database(), count + 5)
 
@@ -94,11 +97,7 @@ class ToClickHouse(Fleet):
         self.wait_recording(target)
         target.step("4")
         target.finish()
-        self.wait_sent("c")
-        self.end(agent)
-        agent = self.began(self.agent())
-        self.wait_sent("c")
-        self.end(agent)
+        self.send_rest(agent)
         self.check_database()
         self.assertGreaterEqual(self.in_database(), count + 7)
 

@@ -48,6 +48,30 @@ static int make_folders(const char *path, bool whole)
 	return whole && mkdir(folder, 0700) && errno != EEXIST ? -errno : 0;
 }
 
+/* Recorders hold a second lock, also of an agent that was killed, until they have written what they
+ * have: who counted already would have their last calls twice. */
+static void await_recorders(struct agent *a, const char *path)
+{
+	const struct timespec step = {.tv_nsec = QUICK_NS};
+	struct flock all = {.l_type = F_WRLCK};
+	uint64_t until_ns = now_ns() + STOP_S * SECOND_NS;
+	bool told = false;
+
+	a->recorders_lock = open(path, O_RDWR | O_CLOEXEC);
+	while (a->recorders_lock >= 0 && fcntl(a->recorders_lock, F_OFD_SETLK, &all) &&
+	       (errno == EAGAIN || errno == EACCES)) {
+		if (now_ns() > until_ns) {
+			log_warn("recorders of an agent that has ended still run: what they "
+				 "record is counted twice");
+			return;
+		}
+		if (!told)
+			log_info("waits for recorders of an agent that has ended");
+		told = true;
+		nanosleep(&step, NULL);
+	}
+}
+
 /* One agent on a machine: the lock is beside the status. */
 static int take_lock(struct agent *a)
 {
@@ -71,6 +95,7 @@ static int take_lock(struct agent *a)
 	snprintf(text, sizeof(text), "%d\n", getpid());
 	if (ftruncate(a->lock, 0) || write(a->lock, text, strlen(text)) < 0)
 		log_warn("cannot write %s: %s", path, strerror(errno));
+	await_recorders(a, path);
 	return 0;
 }
 
@@ -392,7 +417,13 @@ static int prepare(struct agent *a)
 
 int agent__run(const char *path, service_run_fn run)
 {
-	struct agent a = {.path = path, .run = run, .lock = -1, .scale = 1};
+	struct agent a = {
+		.path = path,
+		.run = run,
+		.lock = -1,
+		.recorders_lock = -1,
+		.scale = 1,
+	};
 	sigset_t signals;
 	int err = prepare(&a);
 
@@ -415,6 +446,8 @@ int agent__run(const char *path, service_run_fn run)
 	free(a.services);
 	free(a.senders);
 	config__clear(&a.config);
+	if (a.recorders_lock >= 0)
+		close(a.recorders_lock);
 	if (a.lock >= 0)
 		close(a.lock);
 	return err ? 1 : 0;

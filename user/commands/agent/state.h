@@ -19,7 +19,7 @@ struct agent {
 	size_t senders_cnt;
 	struct exporter exporter; /* of metrics; without a process if they are not asked for */
 	struct ring_state ring;
-	int lock;
+	int lock, recorders_lock; /* the second one is shared with all that it has begun */
 	bool stopping;
 	uint64_t upkeep_due_ns;
 	/* What it takes itself, with all its processes, and since when sums are compared. */
