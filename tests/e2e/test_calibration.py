@@ -29,9 +29,9 @@ class Cache(harness.TestCase):
     def files(self):
         return os.listdir(self.folder) if os.path.isdir(self.folder) else []
 
-    def run_inside(self, *arguments):
+    def run_inside(self, *arguments, by=()):
         held = f"/proc/{self.holder.pid}"
-        done = self.process("nsenter", f"--mount={held}/ns/mnt", f"--root={held}/root",
+        done = self.process("nsenter", f"--mount={held}/ns/mnt", f"--root={held}/root", *by,
                             harness.PROFTRACE, "-v", "-f", "json", *arguments).finish()
         self.assertEqual(done.status, 0, str(done))
         return done
@@ -69,6 +69,18 @@ class Cache(harness.TestCase):
         self.assertEqual(document["probes"]["exits"]["return"], 0)
         self.assert_counts(document, done.counts, done)
         self.assertNotIn(spared, self.run_inside("-F", "*", "--", *recursion).stderr)
+
+    def test_forgotten_meanwhile(self):
+        """Another proftrace puts its own figures in their place while a run begins that has left
+        that program out, as they were known: it goes by what it has read."""
+        path = self.calibrate()
+        trace = self.path("trace")
+        fails = ("strace", "-o", trace, "-P", path.partition("/root")[2], "-e", "trace=openat",
+                 "-e", "inject=openat:error=ENOENT:when=2+")
+        done = self.run_inside("-F", "*", "--", program("throws"), by=fails)
+        self.assertIn("the program of return probes is left out", done.stderr)
+        with open(trace, encoding="utf-8") as file:
+            self.assertIn("costs-", file.read(), "strace has not seen it opened")
 
     def test_once_for_a_boot(self):
         path = self.calibrate()

@@ -193,6 +193,9 @@ void tracer__set_costs(struct tracer *tr, const struct probe_costs *costs);
 /* Whether its programs emulate `ret`s. */
 bool tracer__emulates(const struct tracer *tr);
 
+/* Whether it has no program at return probes: as asked for, by the best backend. */
+bool tracer__spares_returns(const struct tracer *tr);
+
 /* The backend's name. */
 const char *tracer__backend(const struct tracer *tr);
 

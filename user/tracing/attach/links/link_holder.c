@@ -448,6 +448,8 @@ int link_holder__link(struct link_holder *k, const struct link_spec *spec)
 
 	if (!spec->cnt || spec->cnt > MAX_COUNT)
 		return spec->cnt ? -E2BIG : -EINVAL;
+	if (spec->prog_fd < 0 || spec->object_fd < 0)
+		return -EBADF; /* a program that was not loaded */
 	if (!ask(k, &req, &fds) || !fd_message__send_all(k->socket, spec->offsets, len) ||
 	    !fd_message__send_all(k->socket, spec->cookies, len) ||
 	    (spec->semaphores && !fd_message__send_all(k->socket, spec->semaphores, len)))
