@@ -60,7 +60,7 @@ void log_at(enum log_level level, const char *fmt, ...)
 void log_unexplained(int err)
 {
 	log_no_memory(err);
-	if (!error_told)
+	if (err < 0 && err != -EPIPE && !error_told)
 		log_error("cannot go on: %s (-v may tell more)", strerror(-err));
 }
 

@@ -25,7 +25,7 @@ void log_at(enum log_level level, const char *fmt, ...) __attribute__((format(pr
  * if `err` is another one. */
 void log_no_memory(int err);
 
-/* Logs an error, below 0, of which nobody has told why. */
+/* Logs an error, below 0, of which nobody has told why; not -EPIPE, as whoever reads has gone. */
 void log_unexplained(int err);
 
 #define log_error(...) log_at(LOG_ERROR, __VA_ARGS__)

@@ -440,7 +440,7 @@ int agent__run(const char *path, service_run_fn run)
 		go_on(&a, &signals);
 		stop_all(&a);
 	}
-	log_no_memory(err);
+	log_unexplained(err);
 	for (size_t i = 0; i < a.services_cnt; i++)
 		service__fini(&a.services[i]);
 	free(a.services);

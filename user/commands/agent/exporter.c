@@ -196,7 +196,7 @@ static int run(struct exporting *x)
 		err = scrape__start(&address, METRICS_CONTENT_TYPE, &x->scrape);
 	if (!err)
 		err = export_all(x);
-	log_no_memory(err);
+	log_unexplained(err);
 	return 1;
 }
 

@@ -32,7 +32,7 @@ static int judge_all(const struct options *o, const char *path)
 		unknown += v == UNKNOWN;
 	}
 	recorded__free(&run);
-	log_no_memory(err);
+	log_unexplained(err);
 	if (fails || unknown)
 		log_error("%zu of %zu assertions %s: proftrace report %s shows the run",
 			  fails + unknown, o->assertions_cnt,

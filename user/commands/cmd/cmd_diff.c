@@ -131,6 +131,6 @@ int cmd_diff(const struct options *o)
 	for (size_t i = 0; i < DIFF_RUNS; i++)
 		recorded__free(&runs[i]);
 	asked__free(&asked);
-	log_no_memory(err);
+	log_unexplained(err);
 	return err && err != -EPIPE ? 1 : 0;
 }

@@ -218,6 +218,6 @@ int cmd_list(const struct options *o)
 	plan__free(plan);
 	selection__clear(&selection);
 	target__free(target);
-	log_no_memory(err);
+	log_unexplained(err);
 	return err ? status : 0;
 }

@@ -208,7 +208,7 @@ static int look_at_machine(const struct options *o, pid_t *opened)
 	live__stop(l.live);
 	close_err = output__close(&l.out);
 	err = err ? err : close_err;
-	log_no_memory(err);
+	log_unexplained(err);
 	*opened = l.opened;
 	look_free(&l);
 	return err && err != -EPIPE ? 1 : 0;

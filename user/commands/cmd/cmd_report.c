@@ -58,6 +58,6 @@ int cmd_report(const struct options *o)
 	recorded__free(&run);
 	asked__free(&asked);
 	value_names__free(&names);
-	log_no_memory(err);
+	log_unexplained(err);
 	return err && err != -EPIPE ? 1 : 0;
 }

@@ -81,6 +81,6 @@ int cmd_send(const struct options *o)
 		log_info("%zu recording%s sent to %s", sent, sent == 1 ? "" : "s",
 			 receiver__name(r));
 	receiver__free(r);
-	log_no_memory(err);
+	log_unexplained(err);
 	return err || sent < o->inputs_cnt;
 }

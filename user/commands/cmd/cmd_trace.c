@@ -576,7 +576,7 @@ int trace_and_tell(const struct options *o, bool *recorded)
 	close_err = output__close(&r.out);
 	if (!err)
 		err = close_err;
-	log_no_memory(err);
+	log_unexplained(err);
 	*recorded = !err;
 	status = (err && err != -EPIPE) || end == WATCH_LOST ? 1 : 0;
 	if (r.target->launch && !status)
