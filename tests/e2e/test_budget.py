@@ -73,7 +73,8 @@ class Budget(harness.TestCase):
 
     def test_what_options_name_stays(self):
         """However dear: sessions would be judged by what came before the drop."""
-        for options in (("--session", "hot"), ("-A", "hot(arg1)")):
+        for options in (("--session", "hot"), ("-A", "hot(arg1)"),
+                        ("--session", "rare", "--link", "rare(arg1) -> hot(arg1)")):
             target = self.target("hot", 1)
             tracer = self.proftrace("-f", "json", *LIMITED, "-F", "hot", "-F", "rare", *options,
                                     "--buffer-size", "16M", "-p", target.pid).wait_tracing()
