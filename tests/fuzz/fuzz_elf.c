@@ -138,15 +138,26 @@ static void check_usdt(const struct elf_image *img)
 /* The line table keeps the promises of line_table.h, whatever the file has. */
 static void check_source(const struct elf_image *img, const struct symtab *tab)
 {
+	struct line_inlined inlined[LINE_INLINED_MAX];
 	struct line_table *table = NULL;
 	struct line_row place;
+	size_t cnt;
 
 	if (line_table__open(img, "", &table))
 		return;
 	for (size_t i = 0; i < symtab__count(tab); i++) {
-		if (line_table__place(table, symtab__at(tab, i)->vaddr, &place) ||
-		    !place.file != !place.line || (place.file && !*place.file))
+		const struct symbol *s = symtab__at(tab, i);
+
+		if (line_table__place(table, s->vaddr, &place) || !place.file != !place.line ||
+		    (place.file && !*place.file))
 			abort();
+		if (line_table__inlined_at(table, s->vaddr + s->size / 2, inlined, &cnt) ||
+		    cnt > LINE_INLINED_MAX)
+			abort();
+		for (size_t k = 0; k < cnt; k++) {
+			if (!*inlined[k].name || !inlined[k].file != !inlined[k].line)
+				abort();
+		}
 	}
 	line_table__free(table);
 }

@@ -104,6 +104,7 @@ static void find_lines(struct elf_image *img)
 	if (!line_table__open(img, "", &table)) {
 		for (int i = 0; i < 1000; i++) {
 			struct line_row *rows = NULL;
+			struct line_inlined at[LINE_INLINED_MAX];
 			struct line_inlines inlines = {0};
 			struct function_traits traits;
 			uint32_t inlined = 0;
@@ -113,6 +114,7 @@ static void find_lines(struct elf_image *img)
 			assert_int_equal(
 				line_table__rows(table, vaddr, vaddr + 1, &rows, &cnt, &cap), 0);
 			assert_int_equal(line_table__inlined(table, &piece, 1, &inlines), 0);
+			assert_int_equal(line_table__inlined_at(table, vaddr, at, &cnt), 0);
 			assert_int_equal(line_table__traits(table, vaddr, &traits), 0);
 			free(rows);
 			free(inlines.items);

@@ -51,14 +51,14 @@ static uint64_t sections_limit(const struct elf_image *img)
 	return limit < MAX_SECTIONS ? limit : MAX_SECTIONS;
 }
 
-/* *total = bytes of them. Returns 0, -ENOENT or -ENOTSUP. */
-static int check_sections(const struct elf_image *img, uint64_t *total)
+/* Returns 0, -ENOENT or -ENOTSUP. */
+static int check_sections(const struct elf_image *img, struct dwarf_sizes *total)
 {
 	const struct elf_section *info = elf_section__by_name(img, ".debug_info"), *sec;
 	uint64_t left = sections_limit(img);
-
-	*total = 0;
 	size_t cnt;
+
+	*total = (struct dwarf_sizes){0};
 
 	/* Debug files have the names of all sections, of code too, without their bytes. */
 	if (!info || info->type == SHT_NOBITS)
@@ -72,7 +72,7 @@ static int check_sections(const struct elf_image *img, uint64_t *total)
 		if (size > left || !strncmp(sec[i].name, ".zdebug_", strlen(".zdebug_")))
 			return -ENOTSUP;
 		left -= size;
-		*total += size;
+		*(sec[i].flags & SHF_COMPRESSED ? &total->packed : &total->plain) += size;
 	}
 	return 0;
 }
@@ -146,24 +146,44 @@ static int begin(struct dwarf_file *f, const struct elf_image *from, uint64_t se
 	return err ? err : make_units(f);
 }
 
+/* Of the image, or of its separate debug file, which becomes *debug: NULL, it is the image. Returns
+ * 0, or as dwarf_file__open(). */
+static int find_sections_of(const struct elf_image *img, const char *root, struct elf_image **debug,
+			    struct dwarf_sizes *sizes)
+{
+	int err = check_sections(img, sizes);
+
+	*debug = NULL;
+	if (err != -ENOENT)
+		return err;
+	err = debug_file__open(img, root, debug);
+	return err ? err : check_sections(*debug, sizes);
+}
+
 int dwarf_file__open(struct dwarf_file *f, const struct elf_image *img, const char *root)
 {
-	const struct elf_image *from = img;
-	uint64_t sections;
-	int err = check_sections(img, &sections);
+	const struct elf_image *from;
+	struct dwarf_sizes sizes;
+	int err;
 
 	*f = (struct dwarf_file){0};
-	if (err == -ENOENT) {
-		err = debug_file__open(img, root, &f->debug);
-		from = f->debug;
-		if (!err)
-			err = check_sections(from, &sections);
-	}
+	err = find_sections_of(img, root, &f->debug, &sizes);
+	from = f->debug ? f->debug : img;
 	/* A container's own root folder says which debug file belongs to root's object. */
 	if (!err)
 		f->is_roots = elf_image__is_roots(img) &&
 			      (from == img || (!*root && elf_image__is_roots(from)));
-	return err ? err : begin(f, from, sections, elf_image__label(img));
+	return err ? err : begin(f, from, sizes.plain + sizes.packed, elf_image__label(img));
+}
+
+struct dwarf_sizes dwarf_file__sizes(const struct elf_image *img, const char *root)
+{
+	struct elf_image *debug = NULL;
+	struct dwarf_sizes sizes;
+	int err = find_sections_of(img, root, &debug, &sizes);
+
+	elf_image__free(debug);
+	return err ? (struct dwarf_sizes){0} : sizes;
 }
 
 static void forget_table(void *table)

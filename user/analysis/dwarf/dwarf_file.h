@@ -27,6 +27,12 @@ struct dwarf_file {
  * program's are, or lie in a third file. Logs nothing. `img` must outlive it; whatever is returned,
  * dwarf_file__close() takes it. */
 int dwarf_file__open(struct dwarf_file *f, const struct elf_image *img, const char *root);
+/* Bytes of debug information that dwarf_file__open() would read: of sections as they are, and of
+ * those that have to be unpacked. Both 0: there are none, or too many. */
+struct dwarf_sizes {
+	uint64_t plain, packed; /* the latter as they are when unpacked */
+};
+struct dwarf_sizes dwarf_file__sizes(const struct elf_image *img, const char *root);
 void dwarf_file__close(struct dwarf_file *f); /* accepts one that is all 0 */
 
 /* References that are followed: in a damaged file they may go in circles. */

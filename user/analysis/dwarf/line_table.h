@@ -76,6 +76,25 @@ int line_table__each(struct line_table *t, line_visitor fn, void *ctx);
 int line_table__inlined(struct line_table *t, const struct line_piece *pieces, size_t cnt,
 			struct line_inlines *out);
 
+/* A function whose code stands at an address in place of a call of it. */
+struct line_inlined {
+	const char *name; /* raw, never ""; the table's, as `file` */
+	const char *file; /* where the function is declared; NULL: unknown */
+	uint32_t line;
+};
+
+#define LINE_INLINED_MAX 32 /* one within the other */
+
+/* Fills in the functions that were inlined one into the other where the code at `vaddr` is, the
+ * outermost first; *cnt: how many. The out-of-line function that holds all of them is not among
+ * them. Damaged parts count as not there. Returns 0 or -ENOMEM. */
+int line_table__inlined_at(struct line_table *t, uint64_t vaddr,
+			   struct line_inlined out[LINE_INLINED_MAX], size_t *cnt);
+
+/* CPU time in ns, roughly, that line_table__open() would take to read what describes the image; 0:
+ * there is nothing. */
+uint64_t line_table__open_ns(const struct elf_image *img, const char *root);
+
 /* Of the function that has code at `vaddr`; of one that is not described, none. Returns 0 or
  * -ENOMEM.
  */

@@ -13,8 +13,7 @@
 #define MAX_INLINES (1u << 20) /* of a function */
 #define MAX_COVER   64	       /* inlined calls that the average byte of a function may be in */
 
-/* The name that the linker knows, else the plain one. */
-static const char *name_of(const Dwarf_Die *die)
+const char *line_table__name_of(const Dwarf_Die *die)
 {
 	static const unsigned int names[] = {DW_AT_linkage_name, DW_AT_MIPS_linkage_name,
 					     DW_AT_name};
@@ -40,7 +39,7 @@ static struct line_inline call_of(struct line_table *t, Dwarf_Die *die, Dwarf_Fi
 				  size_t files_cnt)
 {
 	uint64_t file = number_of(die, DW_AT_call_file), line = number_of(die, DW_AT_call_line);
-	struct line_inline call = {.name = name_of(die)};
+	struct line_inline call = {.name = line_table__name_of(die)};
 	Dwarf_Die unit;
 
 	if (files && dwarf_diecu(die, &unit, NULL, NULL) && file < files_cnt && line &&
@@ -196,7 +195,7 @@ static int search_die(void *ctx, Dwarf_Die *die, int tag, struct dwarf_scope *in
 			err = s->fn(s->ctx, begin, end, inside->function, &call);
 	}
 	if (tag == DW_TAG_subprogram)
-		inside->function = name_of(die);
+		inside->function = line_table__name_of(die);
 	return err;
 }
 
@@ -239,7 +238,7 @@ static bool load_files(struct line_table *t, Dwarf_Die *unit)
 
 /* An instance of a function stands in one unit, and what it is an instance of may in another: the
  * file's number counts there. */
-static void find_declared(struct line_table *t, Dwarf_Die *die, struct line_row *place)
+void line_table__find_declared(struct line_table *t, const Dwarf_Die *die, struct line_row *place)
 {
 	Dwarf_Attribute file, line;
 	const struct line_file *f;
@@ -270,7 +269,7 @@ int line_table__place(struct line_table *t, uint64_t vaddr, struct line_row *out
 	dwarf_budget__enter(&t->units.file.budget);
 	if (function && function->begin == vaddr &&
 	    dwarf_offdie(t->units.file.dwarf, function->die, &die))
-		find_declared(t, &die, out);
+		line_table__find_declared(t, &die, out);
 	dwarf_budget__leave(&t->units.file.budget);
 	if (err || out->file)
 		return err;
