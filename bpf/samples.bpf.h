@@ -159,8 +159,11 @@ static __always_inline u64 spot_hash(const struct wire_spot *s)
 static __always_inline u64 sample_hash(const struct wire_sample *s)
 {
 	u64 hash = s->user.hash;
+	u32 own = s->user.cnt;
 
 	MIX(hash, (u64)s->user.end << 32 | s->user.cnt);
+	if (s->user.own && own < WIRE_CALLERS_FRAMES)
+		MIX(hash, s->user.frames[own]);
 	MIX(hash, spot_hash(&s->spot));
 	MIX(hash, (u64)s->call << 32 | s->kernel_cnt);
 	for (u32 i = 0; i < WIRE_SAMPLE_KERNEL && i < s->kernel_cnt; i++)

@@ -93,6 +93,7 @@ struct unwind_place {
 	u32 range;     /* that the last address was in */
 	bool switched; /* rbp has led to another stack: once is enough */
 	bool exact;    /* pc is an instruction that has not run, not the one behind a call */
+	bool own;      /* `frame` is of the open call */
 };
 
 struct unwinding {
@@ -361,8 +362,10 @@ static __always_inline u32 unwind_at_call(struct unwind_place *u, u64 cfa)
 	const struct wire_frame *f = u->open.frame ? frame_at(u->open.frame) : 0;
 
 	/* What was entered in a burst may have left, and another call have its slot. */
-	if (cfa - 8 == u->open.slot && !(f && may_have_left(f)))
+	if (cfa - 8 == u->open.slot && !(f && may_have_left(f))) {
+		u->own = true;
 		return UNWIND_ENDS | WIRE_CALLERS_WHOLE;
+	}
 	return unwind_further(u) ? 0 : UNWIND_ENDS | WIRE_CALLERS_ASTRAY;
 }
 
@@ -528,7 +531,7 @@ static __always_inline void unwind_begin(struct unwinding *u, struct wire_caller
 			.open = *open,
 			.exact = true},
 	};
-	s->hash = s->cnt = 0;
+	s->hash = s->cnt = s->own = 0;
 	s->end = open->innermost ? WIRE_CALLERS_WHOLE
 		 : u->space	 ? WIRE_CALLERS_DEEP
 				 : WIRE_CALLERS_UNKNOWN;
@@ -536,6 +539,17 @@ static __always_inline void unwind_begin(struct unwinding *u, struct wire_caller
 
 #define UNWIND_STEPS (WIRE_CALLERS_FRAMES + 2 + UNWIND_STALE)
 #define UNWIND_STALE 16 /* open calls that are not there any more, at most */
+
+/* Notes where the open call itself was, for what may be inlined there. */
+static __always_inline void unwind_own(const struct unwinding *u, struct wire_callers *s)
+{
+	u32 at = s->cnt;
+
+	if (!u->now.own || !u->now.open.frame || at >= WIRE_CALLERS_FRAMES)
+		return;
+	s->frames[at] = u->now.frame;
+	s->own = 1;
+}
 
 /* Fills in the return addresses from there on. Returns the node of the call at which that has
  * ended. */
@@ -547,6 +561,7 @@ static __always_inline u32 stack_unwind(struct wire_callers *s, const struct pt_
 	unwind_begin(&u, s, regs, slot, open);
 	if (u.space)
 		bpf_loop(UNWIND_STEPS, unwind_step, &u, 0);
+	unwind_own(&u, s);
 	return s->end == WIRE_CALLERS_WHOLE ? u.now.open.node : open->node;
 }
 

@@ -137,6 +137,7 @@ static __always_inline void wait_unwind(struct wire_wait *w, const struct pt_reg
 	unwind_begin(&x.u, &w->user, regs, 0, open);
 	if (x.u.space)
 		bpf_loop(UNWIND_STEPS, wait_step, &x, 0);
+	unwind_own(&x.u, &w->user);
 	if (w->user.end == WIRE_CALLERS_WHOLE)
 		w->spot.node = x.u.now.open.node;
 	w->guard = wait_guard(w, x.sp);
@@ -177,7 +178,7 @@ wait_make(const struct wait_search *q, const struct wire_spot *spot, const struc
 	w->spot = *spot;
 	bpf_get_current_comm(w->spot.comm, sizeof(w->spot.comm));
 	w->user.pid = spot->pid_tgid >> 32;
-	w->user.cnt = w->user.end = 0;
+	w->user.cnt = w->user.end = w->user.own = 0;
 	w->slots_cnt = 0;
 	if (cause->call != WIRE_WAIT_PREEMPTED)
 		wait_unwind(w, regs, open);

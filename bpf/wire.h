@@ -660,7 +660,8 @@ struct wire_callers {
 	u32 cnt;
 	u32 end; /* enum wire_callers_end */
 	u32 pid; /* the process that was seen with it first */
-	u32 pad;
+	/* Of samples and waits: frames[cnt] is where the open call was at which the stack ends. */
+	u32 own;
 	u64 frames[WIRE_CALLERS_FRAMES];
 };
 

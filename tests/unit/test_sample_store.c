@@ -51,6 +51,15 @@ static int resolve(const struct code_place *at, uint32_t *function, void *ctx)
 	return 0;
 }
 
+/* In functions from 20 on two others are inlined, in 2 one. */
+static int inlined(const struct code_place *at, uint32_t *functions, size_t *cnt, void *ctx)
+{
+	*cnt = at->vaddr - 1 >= 20 ? 2 : at->vaddr - 1 == 2;
+	functions[0] = 300 + at->vaddr - 1;
+	functions[1] = 400 + at->vaddr - 1;
+	return 0;
+}
+
 static void begin(struct sample_store *s)
 {
 	memset(samples, 0, sizeof(samples));
@@ -133,6 +142,54 @@ static void test_below_a_call(void **state)
 	expect_samples(copy, 2, 0, 1, 2);
 	for (int i = 0; i < NODES; i++)
 		assert_int_equal(scratch[i], STACK_COPY_ROOT);
+	free(copy);
+	sample_store__fini(&s);
+}
+
+/* Each frame has what is inlined where it was, and the call itself what is where it has called on;
+ * unless its path is of another function than that which has the code. */
+static void test_inlined(void **state)
+{
+	static struct wire_node nodes[NODES] = {
+		[6] = {.parent = 1, .function = 2}, [7] = {.parent = 1, .function = 5}};
+	struct stack_copy *copy = calloc(1, sizeof(*copy) + 2 * sizeof(copy->nodes[0]));
+	struct sample_store s;
+
+	begin(&s);
+	tables.nodes = nodes;
+	tables.info.nodes_cap = NODES;
+	s.inlined = inlined;
+	for (uint32_t node = 6; node < 8; node++) {
+		struct wire_sample *e = put(node, 0, 21, 10);
+
+		e->hash += node;
+		e->user.own = 1;
+		e->user.frames[1] = 1ull << 48 | 3; /* behind a call in function 2 */
+		e = put(node, 0, 0, 5);
+		e->hash += node * 2;
+		e->user.own = 1;
+		e->user.frames[0] = 1ull << 48 | 2;
+	}
+	assert_int_equal(sample_store__settle(&s, &tables), 0);
+	copy->nodes_cnt = 2;
+	copy->nodes[0] = (struct stack_copy_node){
+		.parent = STACK_COPY_ROOT, .function = 2, .calls = 9, .number = 6};
+	copy->nodes[1] = (struct stack_copy_node){
+		.parent = STACK_COPY_ROOT, .function = 5, .calls = 9, .number = 7};
+	assert_int_equal(sample_store__put(&s, &tables, 1, scratch, &copy), 0);
+	expect_path(copy, 2, 0, 302);
+	expect_path(copy, 3, 2, 21);
+	expect_path(copy, 4, 3, 321);
+	expect_path(copy, 5, 4, 421);
+	expect_samples(copy, 0, 0, 2, 5);
+	expect_samples(copy, 1, 0, 5, 10);
+	expect_path(copy, 6, 1, 21);
+	expect_samples(copy, 2, 1, 8, 10);
+	expect_samples(copy, 3, 1, 1, 5);
+	assert_int_equal(copy->nodes_cnt, 9);
+	assert_int_equal(copy->nodes[0].calls, 9);
+	tables.nodes = NULL;
+	tables.info.nodes_cap = 0;
 	free(copy);
 	sample_store__fini(&s);
 }
@@ -279,9 +336,10 @@ static void test_weights(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_below_a_call),  cmocka_unit_test(test_outside_of_calls),
-		cmocka_unit_test(test_hidden_kernel), cmocka_unit_test(test_not_in_the_tree),
-		cmocka_unit_test(test_halves),	      cmocka_unit_test(test_weights),
+		cmocka_unit_test(test_below_a_call),	 cmocka_unit_test(test_inlined),
+		cmocka_unit_test(test_outside_of_calls), cmocka_unit_test(test_hidden_kernel),
+		cmocka_unit_test(test_not_in_the_tree),	 cmocka_unit_test(test_halves),
+		cmocka_unit_test(test_weights),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,6 +12,7 @@
 
 #include "tables/bpf_tables.h"
 #include "collect/expand.h"
+#include "collect/sample_store.h"
 #include "collect/seeds.h"
 #include "collect/figures.h"
 #include "tables/stack_copy.h"
@@ -165,6 +166,37 @@ static void paths_are_kept(void **state)
 	seeds__fini(&s);
 }
 
+/* What is inlined where a frame has called on: but not of the frame that may call from elsewhere.
+ */
+static int inlined(const struct code_place *at, uint32_t *functions, size_t *cnt, void *ctx)
+{
+	*cnt = 2;
+	functions[0] = 300 + at->vaddr;
+	functions[1] = 400 + at->vaddr;
+	return 0;
+}
+
+static void inlined_functions(void **state)
+{
+	struct sample_store store = {.resolve = resolve, .inlined = inlined};
+	struct stack_copy *copy = new_copy(1, (uint32_t[]){0});
+	struct seeds s;
+
+	begin(&s);
+	s.inlined = &store;
+	put_seed(3, (uint32_t[]){2, 1, 0}, 1);
+	expand(&s, &copy, 0);
+	assert_int_equal(copy->nodes_cnt, 5);
+	expect(copy, 0, STACK_COPY_ROOT, 0, 0);
+	expect(copy, 1, 0, 300, 0);
+	expect(copy, 2, 1, 400, 0);
+	expect(copy, 3, 2, 1, 0);
+	expect(copy, 4, 3, 4, 1);
+	free(copy);
+	sample_store__fini(&store);
+	seeds__fini(&s);
+}
+
 /* The outermost frames of a deep stack are known; numbers beyond them are garbage. */
 static void deep_stacks_and_garbage(void **state)
 {
@@ -197,6 +229,7 @@ int main(void)
 		cmocka_unit_test(what_has_probes_is_shown),
 		cmocka_unit_test(nothing_stays),
 		cmocka_unit_test(paths_are_kept),
+		cmocka_unit_test(inlined_functions),
 		cmocka_unit_test(deep_stacks_and_garbage),
 	};
 

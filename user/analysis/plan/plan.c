@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "plan/plan.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,8 +11,20 @@
 #include "plan/plan_lines.h"
 #include "symbol/demangle.h"
 
+/* The demangled name, or the symbol, and `mark`. The caller frees it; NULL: no memory. */
+static char *readable(const char *symbol, const char *mark)
+{
+	char *plain = demangle(symbol), *name;
+
+	if (asprintf(&name, "%s%s", plain ?: symbol, mark) < 0)
+		name = NULL;
+	free(plain);
+	return name;
+}
+
 /* `cnt`: how many names there can be by now. */
-static const char *demangled(struct plan_names *names, size_t cnt, size_t index, const char *symbol)
+static const char *demangled(struct plan_names *names, size_t cnt, size_t index, const char *symbol,
+			     const char *mark)
 {
 	if (names->cnt < cnt) {
 		char **grown = reallocarray(names->items, cnt, sizeof(*grown));
@@ -23,7 +36,7 @@ static const char *demangled(struct plan_names *names, size_t cnt, size_t index,
 		names->cnt = cnt;
 	}
 	if (!names->items[index])
-		names->items[index] = demangle(symbol) ?: strdup(symbol);
+		names->items[index] = readable(symbol, mark);
 	return names->items[index] ?: symbol;
 }
 
@@ -31,14 +44,16 @@ const char *plan__name(const struct plan *p, size_t function)
 {
 	const struct plan_function *f = &p->functions[function];
 
-	return f->own ?: demangled(&p->lookups->functions, p->functions_cnt, function, f->symbol);
+	return f->own
+		       ?: demangled(&p->lookups->functions, p->functions_cnt, function, f->symbol,
+				    f->kind == PLAN_INLINED ? INLINED_MARK : "");
 }
 
 const char *plan__skip_name(const struct plan *p, size_t skipped)
 {
 	const struct plan_skip *s = &p->skipped[skipped];
 
-	return s->own ?: demangled(&p->lookups->skipped, p->skipped_cnt, skipped, s->symbol);
+	return s->own ?: demangled(&p->lookups->skipped, p->skipped_cnt, skipped, s->symbol, "");
 }
 
 bool plan__exits_step(const struct plan *p, const struct plan_function *f)

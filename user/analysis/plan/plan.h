@@ -24,6 +24,7 @@ enum plan_kind {
 	 * system call, or for an error of one (--syscalls). */
 	PLAN_CALLER,
 	PLAN_SYSTEM_CALL,
+	PLAN_INLINED, /* a function whose code stands in others' in place of calls of it */
 };
 
 struct plan_function {
@@ -137,6 +138,8 @@ struct plan {
 	struct plan_lookups *lookups; /* its contents may change where the plan is const */
 };
 
+#define INLINED_MARK " (inlined)"
+
 #define PLAN_MAX_FUNCTIONS (1u << 24) /* what a probe's cookie can tell apart */
 
 /* Whether the target's object `index` is a program without a dynamic linker, which would tell us of
@@ -144,7 +147,7 @@ struct plan {
 bool plan__is_static(const struct plan *p, uint32_t index);
 
 /* The demangled name, or the symbol, by number: made at the first call, as most functions are never
- * shown. Owned by the plan. */
+ * shown; with INLINED_MARK behind it if it is inlined. Owned by the plan. */
 const char *plan__name(const struct plan *p, size_t function);
 const char *plan__skip_name(const struct plan *p, size_t skipped);
 

@@ -125,7 +125,7 @@ static uint32_t symbol_at(const struct symtab *tab, uint64_t vaddr)
 	return NONE;
 }
 
-static int append(struct plan *p, struct plan_function f, uint32_t *number)
+int plan_callers__append(struct plan *p, struct plan_function f, uint32_t *number)
 {
 	struct plan_function *grown;
 
@@ -191,7 +191,7 @@ int plan_callers__find(struct plan_callers *c, struct plan *p, const struct targ
 		*number = f.outside ? NONE : planned(p, object, s);
 	}
 	f.reason = "known from stacks alone";
-	err = *number == NONE ? append(p, f, number) : 0;
+	err = *number == NONE ? plan_callers__append(p, f, number) : 0;
 	*function = *number;
 	return err;
 }
@@ -216,7 +216,7 @@ int plan_callers__kernel(struct plan_callers *c, struct plan *p, const char *nam
 	}
 	err = ARRAY_RESERVE(&c->kernel, c->kernel_cnt, &c->kernel_cap);
 	if (!err)
-		err = append(p, f, function);
+		err = plan_callers__append(p, f, function);
 	if (!err)
 		c->kernel[c->kernel_cnt++] = *function;
 	return err;
@@ -236,7 +236,7 @@ int plan_callers__system_calls(struct plan_callers *c, struct plan *p, uint32_t 
 	for (uint32_t i = 0; !err && i < WIRE_CALL_FUNCTIONS; i++) {
 		f.symbol = i < WIRE_CALLS ? system_call__name(i)
 					  : system_call__error_name(i - WIRE_CALLS);
-		err = append(p, f, &c->kernel[c->kernel_cnt++]);
+		err = plan_callers__append(p, f, &c->kernel[c->kernel_cnt++]);
 	}
 	return err;
 }
@@ -264,7 +264,7 @@ static int find_named(struct plan_callers *c, struct plan *p, const char *outsid
 		return -ENOMEM;
 	f.symbol = strdup(name);
 	c->named[c->named_cnt] = (struct named_function){outside, (char *)f.symbol, 0};
-	err = f.symbol ? append(p, f, function) : -ENOMEM;
+	err = f.symbol ? plan_callers__append(p, f, function) : -ENOMEM;
 	if (err) {
 		free((char *)f.symbol);
 		return err;

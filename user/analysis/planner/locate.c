@@ -45,8 +45,11 @@ static bool address_of(const struct plan_object *obj, const struct plan_function
 
 static int grow(struct plan_lookups *l, size_t cnt)
 {
-	struct plan_place *grown = reallocarray(l->places, cnt + 1, sizeof(*grown));
+	struct plan_place *grown;
 
+	if (cnt < l->places_cnt)
+		return 0;
+	grown = reallocarray(l->places, cnt + 1, sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;
 	l->places = grown;
@@ -91,5 +94,24 @@ int plan__locate(const struct plan *p, const struct target *t, const bool *wante
 	log_debug("looked for the source of %zu functions in %.3f s", looked,
 		  (double)(now_ns() - began_ns) / 1e9);
 	*places = p->lookups->places;
+	return err;
+}
+
+int plan__source(const struct plan *p, const struct target *t, uint32_t object,
+		 struct line_table **out)
+{
+	struct plan_object *obj = &p->objects[object];
+	int err = obj->img ? open_source(obj, &t->objects[object]) : 0;
+
+	*out = obj->source;
+	return err;
+}
+
+int plan__place(const struct plan *p, uint32_t function, const char *file, uint32_t line)
+{
+	int err = grow(p->lookups, (size_t)function + 1);
+
+	if (!err)
+		p->lookups->places[function] = (struct plan_place){file, line, true};
 	return err;
 }

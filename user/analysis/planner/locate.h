@@ -4,7 +4,9 @@
 #define PROFTRACE_PLANNER_LOCATE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
+struct line_table;
 struct plan;
 struct plan_place;
 struct target;
@@ -17,5 +19,14 @@ struct target;
  */
 int plan__locate(const struct plan *p, const struct target *t, const bool *wanted,
 		 const struct plan_place **places);
+
+/* *out = what tells lines of source of the target's object `object`, opened at the first call, as
+ * for plan__locate(); NULL: nothing does, or it cannot be read. Returns 0 or -ENOMEM. */
+int plan__source(const struct plan *p, const struct target *t, uint32_t object,
+		 struct line_table **out);
+
+/* Says where a function is, so that nobody looks for it; `file` (NULL: unknown) is borrowed as long
+ * as the plan lives. Returns 0 or -ENOMEM. */
+int plan__place(const struct plan *p, uint32_t function, const char *file, uint32_t line);
 
 #endif

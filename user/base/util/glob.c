@@ -34,8 +34,8 @@ static bool matches(const char *glob, const char *name)
 /* Where the suffix of a compiler's clone begins, or NULL. */
 static const char *clone_suffix(const char *name)
 {
-	static const char *const suffixes[] = {".part.", ".constprop.", ".isra.",  ".lto_priv.",
-					       ".llvm.", ".localalias", " [clone "};
+	static const char *const suffixes[] = {".part.", ".constprop.", ".isra.",   ".lto_priv.",
+					       ".llvm.", ".localalias", " [clone ", " (inlined)"};
 	const char *first = NULL;
 
 	for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++) {

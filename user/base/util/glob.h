@@ -18,8 +18,8 @@ bool glob__is_region(const char *glob);
 /*
  * Whether `func`, the FUNC part of a GLOB, matches a function's name, raw or demangled: all of it,
  * or without its parameters ("f" matches "f(int)"), or the name that a compiler's clone was made of
- * ("f" matches "f.part.0", "f.constprop.0" and "f(int) [clone .isra.0]"). Brackets and stars are
- * common in names, so a name always matches itself.
+ * ("f" matches "f.part.0", "f.constprop.0", "f(int) [clone .isra.0]" and "f(int) (inlined)").
+ * Brackets and stars are common in names, so a name always matches itself.
  */
 bool glob__matches_function(const char *func, const char *name);
 

@@ -236,6 +236,12 @@ const struct argp_option option_table[] = {
 	 "and in the kernel, and show that in the tree, marked ~ (default: 97 within a budget, "
 	 "else 0)",
 	 0},
+	{"inlines", OPT_INLINES, 0, 0,
+	 "name functions that are inlined where samples meet them, by debug information, however "
+	 "long that takes to read (default: where it takes little)",
+	 0},
+	{"no-inlines", OPT_NO_INLINES, 0, 0,
+	 "do not: code belongs to the function that it is part of", 0},
 	{"raw", OPT_RAW, 0, 0, "leave what the probes cost in all times", 0},
 	{"thread-frames", OPT_THREAD_FRAMES, 0, 0,
 	 "keep threads apart: folded stacks begin with comm-pid/tid, trees are per thread", 0},

@@ -410,6 +410,29 @@ static error_t parse_format(struct options *o, char *arg)
 	return 0;
 }
 
+static error_t parse_samples(struct options *o, int key, char *arg)
+{
+	switch (key) {
+	case OPT_SAMPLE_RATE:
+		o->sample_rate = 0;
+		if (strcmp(arg, "0") && !value__number(arg, SAMPLE_RATE_MAX, &o->sample_rate))
+			return bad_value(o, "--sample-rate", arg,
+					 "not a number of samples a second, from 0 to 10000");
+		return 0;
+	case OPT_NO_SAMPLES:
+		o->no_samples = true;
+		return 0;
+	case OPT_INLINES:
+		o->inlines = INLINES_ALL;
+		return 0;
+	case OPT_NO_INLINES:
+		o->inlines = INLINES_NONE;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
 static error_t parse_result(struct options *o, int key, char *arg)
 {
 	switch (key) {
@@ -437,15 +460,6 @@ static error_t parse_result(struct options *o, int key, char *arg)
 		return option_append(&o->hists, &o->hists_cnt, arg) ? 0 : ENOMEM;
 	case OPT_RAW:
 		o->raw = true;
-		return 0;
-	case OPT_SAMPLE_RATE:
-		o->sample_rate = 0;
-		if (strcmp(arg, "0") && !value__number(arg, SAMPLE_RATE_MAX, &o->sample_rate))
-			return bad_value(o, "--sample-rate", arg,
-					 "not a number of samples a second, from 0 to 10000");
-		return 0;
-	case OPT_NO_SAMPLES:
-		o->no_samples = true;
 		return 0;
 	case OPT_NO_PAGER:
 		o->no_pager = true;
@@ -532,8 +546,8 @@ static error_t parse_fleet(struct options *o, int key, char *arg)
 error_t option_take(struct options *o, int key, char *arg)
 {
 	static error_t (*const groups[])(struct options *, int, char *) = {
-		parse_whom,    parse_functions, parse_budget, parse_run, parse_view,
-		parse_session, parse_fleet,	parse_result, parse_slo,
+		parse_whom,    parse_functions, parse_budget, parse_run,     parse_view,
+		parse_session, parse_fleet,	parse_result, parse_samples, parse_slo,
 	};
 	error_t err = ARGP_ERR_UNKNOWN;
 

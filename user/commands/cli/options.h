@@ -33,6 +33,13 @@ enum verb {
 #define OPTIONS_INPUTS_MAX 256 /* of send; of others one or two */
 #define OPTIONS_WHERES_MAX 2
 
+/* Of functions that the compiler has put into others, where samples meet them. */
+enum inlines_told {
+	INLINES_CHEAP, /* where debug information takes little to read */
+	INLINES_ALL,
+	INLINES_NONE,
+};
+
 struct options {
 	enum verb verb;
 	char *const *argv; /* all of the command line, NULL-terminated */
@@ -124,7 +131,8 @@ struct options {
 	bool system_calls;	 /* are traced as well */
 	bool callers;		 /* who calls outermost calls, untraced */
 	bool no_samples;	 /* of CPU time */
-	uint64_t burst_ns;	 /* a burst of dropped functions; 0: none are taken */
+	enum inlines_told inlines;
+	uint64_t burst_ns; /* a burst of dropped functions; 0: none are taken */
 	bool burst_asked;
 	uint32_t sample_rate; /* samples for the tree, a second and CPU; 0: none */
 	bool samples_asked;   /* for the tree, not just by default */

@@ -15,7 +15,7 @@
 
 static bool matches(const struct assertion *a, const struct profile_function *f)
 {
-	return f->kind != FUNCTION_CALLER && function_glob__matches(a->glob, f);
+	return !function_kind__of_stacks(f->kind) && function_glob__matches(a->glob, f);
 }
 
 /* Why the function's figures are not those of all of its calls; NULL: they are. */

@@ -148,6 +148,16 @@ static int name_caller(const struct code_place *at, uint32_t *function, void *ct
 	return err ? err : collector__grow(r->collector, r->plan->functions_cnt);
 }
 
+static int name_inlined(const struct code_place *at, uint32_t functions[COLLECTOR_INLINED],
+			size_t *cnt, void *ctx)
+{
+	struct run *r = ctx;
+	int err = plan_inlined__find(&r->callers.inlined, r->plan, r->target,
+				     (struct plan_code){at->object, at->vaddr - 1}, functions, cnt);
+
+	return err ? err : collector__grow(r->collector, r->plan->functions_cnt);
+}
+
 static int add_process(struct run *r, pid_t pid)
 {
 	const struct unwind_sink sink = {put_table, put_space, r};
@@ -175,6 +185,10 @@ static int put_processes(struct run *r)
 	int err = 0;
 
 	collector__resolve_callers(r->collector, name_caller, r);
+	if (r->o->inlines != INLINES_NONE && samples__path_rate(r->samples)) {
+		r->callers.inlined.all = r->o->inlines == INLINES_ALL;
+		collector__look_for_inlined(r->collector, name_inlined);
+	}
 	if (r->o->interval_ns)
 		collector__keep_paths(r->collector);
 	for (size_t i = 0; !err && i < r->target->processes_cnt; i++)
@@ -275,4 +289,5 @@ void callers__free(struct callers *c)
 	kallsyms__free(c->kernel);
 	unwind_spaces__free(&c->spaces);
 	plan_callers__free(&c->named);
+	plan_inlined__free(&c->inlined);
 }

@@ -162,6 +162,8 @@ static enum function_kind kind_of(const struct plan_function *f)
 		return FUNCTION_REGION;
 	case PLAN_CALLER:
 		return FUNCTION_CALLER;
+	case PLAN_INLINED:
+		return FUNCTION_INLINED;
 	default:
 		return FUNCTION_PLAIN;
 	}

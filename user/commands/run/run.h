@@ -10,6 +10,7 @@
 #include "budget/inputs.h"
 #include "plan/options.h"
 #include "planner/callers.h"
+#include "planner/inlined.h"
 #include "report/output.h"
 #include "report/temp_recording.h"
 #include "symbol/jit.h"
@@ -41,6 +42,7 @@ struct callers {
 	struct kallsyms *kernel; /* NULL: the kernel does not show it */
 	struct unwind_spaces spaces;
 	struct plan_callers named;
+	struct plan_inlined inlined;
 	struct jit jit;
 	uint64_t astray; /* as tracer__unwind_astray() said last */
 	bool warned;	 /* of many mappings, */

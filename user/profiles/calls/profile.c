@@ -32,6 +32,7 @@ const char *function_kind__name(enum function_kind kind)
 		[FUNCTION_PLAIN] = "function",
 		[FUNCTION_REGION] = "region",
 		[FUNCTION_CALLER] = "function",
+		[FUNCTION_INLINED] = "inlined",
 	};
 
 	return names[kind];

@@ -59,11 +59,20 @@ struct profile_bucket {
 enum function_kind {
 	FUNCTION_PLAIN,
 	FUNCTION_REGION, /* a stretch of code that its author has named, or a mark in it */
-	FUNCTION_CALLER, /* not traced: it is known from stacks alone (--callers) */
+	FUNCTION_CALLER, /* not traced: it is known from stacks alone (--callers, samples) */
+	/* Likewise, and its code is part of the function above it, where the compiler has put it in
+	 * place of a call. Its name ends in " (inlined)". */
+	FUNCTION_INLINED,
 	FUNCTION_KINDS,
 };
 
-/* As the JSON contract has it: "function", "region". */
+/* Whether functions of that kind are known from stacks alone: nobody counts their calls. */
+static inline bool function_kind__of_stacks(uint32_t kind)
+{
+	return kind == FUNCTION_CALLER || kind == FUNCTION_INLINED;
+}
+
+/* As the JSON contract has it: "function", "region", "inlined". */
 const char *function_kind__name(enum function_kind kind);
 
 struct profile_function {

@@ -122,7 +122,8 @@ static bool is_uncounted(const struct builder *b, const struct diff_figures *f, 
 	uint32_t in_run = b->pairs[function].of[run];
 
 	return f->there[run] && !f->stats[run].calls &&
-	       (f->stats[run].samples || b->merged[run]->functions[in_run].kind == FUNCTION_CALLER);
+	       (f->stats[run].samples ||
+		function_kind__of_stacks(b->merged[run]->functions[in_run].kind));
 }
 
 static void judge_estimates(const struct builder *b, struct diff_figures *f, uint32_t function)

@@ -117,7 +117,7 @@ static bool leave_out_samples(struct common *c)
 	if (!p[DIFF_OLD]->sample_period_ns == !p[DIFF_NEW]->sample_period_ns)
 		return false;
 	for (size_t i = 0; i < p[run]->functions_cnt; i++) {
-		if (p[run]->functions[i].kind != FUNCTION_CALLER)
+		if (!function_kind__of_stacks(p[run]->functions[i].kind))
 			continue;
 		c->keep[run][i] = false;
 		any = true;

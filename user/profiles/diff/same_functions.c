@@ -31,9 +31,19 @@ static int compare_modules(const struct entry *x, const struct entry *y)
 	return strcmp(x->module, y->module);
 }
 
-static int by_symbol(const struct entry *x, const struct entry *y)
+/* One that is inlined is another than itself out of line. */
+static int compare_kinds(const struct entry *x, const struct entry *y)
 {
 	int order = compare_modules(x, y);
+
+	return order ? order
+		     : (x->function->kind == FUNCTION_INLINED) -
+			       (y->function->kind == FUNCTION_INLINED);
+}
+
+static int by_symbol(const struct entry *x, const struct entry *y)
+{
+	int order = compare_kinds(x, y);
 
 	return order ? order : strcmp(text(x->function->symbol), text(y->function->symbol));
 }
@@ -68,7 +78,7 @@ static int by_plain_name(const struct entry *x, const struct entry *y)
 {
 	const char *a = text(x->function->name), *b = text(y->function->name);
 	size_t a_len = plain_length(a), b_len = plain_length(b);
-	int order = compare_modules(x, y);
+	int order = compare_kinds(x, y);
 
 	if (!order)
 		order = strncmp(a, b, a_len < b_len ? a_len : b_len);

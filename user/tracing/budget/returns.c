@@ -242,6 +242,7 @@ bool controller__is_exact(const struct controller *s, uint32_t function)
 {
 	return function < s->functions_cnt && !s->gone[function] &&
 	       s->in->plan->functions[function].kind != PLAN_CALLER &&
+	       s->in->plan->functions[function].kind != PLAN_INLINED &&
 	       !tracer__is_refused(s->in->tracer, function);
 }
 

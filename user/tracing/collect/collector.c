@@ -125,6 +125,12 @@ void collector__resolve_callers(struct collector *c, collector_resolver *resolve
 	c->samples.ctx = ctx;
 }
 
+void collector__look_for_inlined(struct collector *c, collector_inlined *inlined)
+{
+	c->samples.inlined = inlined;
+	c->seeds.inlined = &c->samples;
+}
+
 void collector__keep_paths(struct collector *c)
 {
 	c->seeds.keep_paths = true;

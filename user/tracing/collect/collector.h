@@ -95,6 +95,8 @@ int collector__last_calls(struct collector *c, uint64_t end_ns);
 /* Who names functions that are known from stacks alone: callers (--callers) and what samples met.
  */
 void collector__resolve_callers(struct collector *c, collector_resolver *resolve, void *ctx);
+/* Who names functions that were inlined where samples and waits met code; with the same context. */
+void collector__look_for_inlined(struct collector *c, collector_inlined *inlined);
 /* Profiles will be subtracted from later ones, so these show paths as the first one does. */
 void collector__keep_paths(struct collector *c);
 

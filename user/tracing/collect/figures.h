@@ -40,13 +40,14 @@ struct calls_estimate {
 /* Told of calls of a function by a thread (tgid << 32 | tid). */
 typedef void burst_calls_fn(uint32_t function, uint64_t thread, uint64_t calls, void *ctx);
 
-#define RESOLVE_KERNEL	  0xfffffu   /* an object: what is named is an address of the kernel's */
-#define RESOLVE_CALL	  0xfffeu    /* an object: what is named is wire_wait::call */
-#define RESOLVE_REASON	  0xfffcu    /* an object: what is named is wire_wait::reason */
-#define RESOLVE_LOCK	  0xfffbu    /* an object: what is named is a lock, by its address */
-#define RESOLVE_WAKER	  0xfffau    /* an object: what is named has ended a wait */
-#define RESOLVE_UNMET	  0xfff9u    /* an object: what is named is CPU time that no sample met */
-#define RESOLVED_PROBING  UINT32_MAX /* a function: one of the kernel's that works at probes */
+#define RESOLVE_KERNEL	  0xfffffu /* an object: what is named is an address of the kernel's */
+#define RESOLVE_CALL	  0xfffeu  /* an object: what is named is wire_wait::call */
+#define RESOLVE_REASON	  0xfffcu  /* an object: what is named is wire_wait::reason */
+#define RESOLVE_LOCK	  0xfffbu  /* an object: what is named is a lock, by its address */
+#define RESOLVE_WAKER	  0xfffau  /* an object: what is named has ended a wait */
+#define RESOLVE_UNMET	  0xfff9u  /* an object: what is named is CPU time that no sample met */
+#define COLLECTOR_OBJECTS RESOLVE_UNMET /* objects below that are the target's */
+#define RESOLVED_PROBING  UINT32_MAX	/* a function: one of the kernel's that works at probes */
 #define RESOLVED_NAMELESS (UINT32_MAX - 1) /* one of the kernel's that has no name */
 
 /* From where a thread was woken: functions from the outermost on, of the thread of that name. */
@@ -77,5 +78,12 @@ typedef const char *variable_namer(void *ctx, uint32_t pid, uint64_t address);
 /* *function = the number of the function at a place, after collector__grow() if it is new. Returns
  * 0 or -errno. */
 typedef int collector_resolver(const struct code_place *at, uint32_t *function, void *ctx);
+
+#define COLLECTOR_INLINED 32 /* functions that are told of one place, at most */
+
+/* Sets functions[] to the numbers of those that were inlined at a place of a file, the outermost
+ * first; *cnt: how many. Otherwise as a resolver. */
+typedef int collector_inlined(const struct code_place *at, uint32_t functions[COLLECTOR_INLINED],
+			      size_t *cnt, void *ctx);
 
 #endif

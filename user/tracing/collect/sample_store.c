@@ -41,94 +41,116 @@ void sample_store__fini(struct sample_store *s)
 		sample_tree__fini(&s->threads[i].tree);
 	free(s->callstacks);
 	free(s->threads);
-	free(s->names);
+	code_functions__fini(&s->names);
 	*s = (struct sample_store){0};
 }
 
-static struct named_address *name_place(struct sample_store *s, uint64_t address)
+/* Asks for the functions of a place of a file, or of the kernel. */
+static int ask(struct sample_store *s, const struct code_place *at, uint32_t *functions,
+	       size_t *cnt)
 {
-	size_t i = (address * 0x9e3779b97f4a7c15ull) >> 32;
+	int err = s->resolve(at, functions, s->ctx);
 
-	for (;; i++) {
-		struct named_address *n = &s->names[i & (s->names_size - 1)];
-
-		if (!n->address || n->address == address)
-			return n;
-	}
+	*cnt = 0;
+	if (!err && s->inlined && at->object < COLLECTOR_OBJECTS)
+		err = s->inlined(at, functions + 1, cnt, s->ctx);
+	(*cnt)++;
+	return err;
 }
 
-static int grow_names(struct sample_store *s)
-{
-	struct named_address *old = s->names;
-	size_t size = s->names_size;
-
-	s->names_size = size ? size * 2 : 1024;
-	s->names = calloc(s->names_size, sizeof(*s->names));
-	if (!s->names) {
-		s->names = old;
-		s->names_size = size;
-		return -ENOMEM;
-	}
-	for (size_t i = 0; i < size; i++) {
-		if (old[i].address)
-			*name_place(s, old[i].address) = old[i];
-	}
-	free(old);
-	return 0;
-}
-
-/* As the resolver, which is asked once for an address of the kernel's, or of a file in whatever
- * process. What has no file may be another function an instant later. */
-static int function_at(struct sample_store *s, const struct code_place *at, uint32_t *function)
+/* The resolver is asked once for an address of the kernel's, or of a file in whatever process. What
+ * has no file may be another function an instant later. */
+int sample_store__functions_at(struct sample_store *s, const struct code_place *at,
+			       uint32_t functions[CODE_FUNCTIONS], size_t *cnt)
 {
 	bool in_kernel = at->object == RESOLVE_KERNEL;
 	uint64_t address = in_kernel ? at->vaddr : (uint64_t)at->object << 48 | at->vaddr;
-	struct named_address *n;
+	const uint32_t *known;
 	int err;
 
+	*cnt = 1;
 	if (at->object == WIRE_CALLERS_NO_OBJECT)
-		return s->resolve(at, function, s->ctx);
-	if (s->names_size <= s->names_cnt * 2 && grow_names(s))
-		return -ENOMEM;
-	n = name_place(s, address);
-	if (!n->address) {
-		err = s->resolve(at, function, s->ctx);
-		if (err)
-			return err;
-		*n = (struct named_address){address, *function};
-		s->names_cnt++;
+		return s->resolve(at, functions, s->ctx);
+	known = code_functions__find(&s->names, address, cnt);
+	if (known) {
+		memcpy(functions, known, *cnt * sizeof(*functions));
+		return 0;
 	}
-	*function = n->function;
+	err = ask(s, at, functions, cnt);
+	return err ? err : code_functions__add(&s->names, address, functions, *cnt);
+}
+
+/* The same of what has nothing inlined. */
+static int function_at(struct sample_store *s, const struct code_place *at, uint32_t *function)
+{
+	uint32_t functions[CODE_FUNCTIONS];
+	size_t cnt;
+	int err = sample_store__functions_at(s, at, functions, &cnt);
+
+	*function = functions[0];
+	return err;
+}
+
+#define PROGRAM_FUNCTIONS (WIRE_CALLERS_FRAMES * CODE_FUNCTIONS)
+#define SAMPLE_FUNCTIONS  (PROGRAM_FUNCTIONS + WIRE_SAMPLE_KERNEL + 1)
+#define WAIT_FUNCTIONS	  (PROGRAM_FUNCTIONS + 4)
+
+/* Where the program was in a frame. The innermost is where the instruction itself is, not behind a
+ * call. */
+static struct code_place frame_place(const struct wire_callers *user, uint32_t frame)
+{
+	return code_place(user->pid, user->frames[frame] + !frame);
+}
+
+/* The functions that were inlined where the open call itself was, whose path `node` is. Where what
+ * has that code is another function, the path is a region's, or the call has gone on elsewhere. */
+static int own_functions(struct sample_store *s, const struct bpf_tables *t,
+			 const struct wire_callers *user, uint32_t node, uint32_t *functions,
+			 size_t *cnt)
+{
+	uint32_t own[CODE_FUNCTIONS];
+	struct code_place at;
+	size_t own_cnt;
+	int err;
+
+	*cnt = 0;
+	if (!s->inlined || !user->own || user->cnt >= WIRE_CALLERS_FRAMES ||
+	    !bpf_tables__node(t, node))
+		return 0;
+	at = frame_place(user, user->cnt);
+	err = sample_store__functions_at(s, &at, own, &own_cnt);
+	if (err || own[0] != (t->nodes[node].function & ~WIRE_NODE_BURST))
+		return err;
+	*cnt = own_cnt - 1;
+	memcpy(functions, own + 1, *cnt * sizeof(*own));
 	return 0;
 }
 
-#define SAMPLE_FUNCTIONS (WIRE_CALLERS_FRAMES + WIRE_SAMPLE_KERNEL + 1)
-#define WAIT_FUNCTIONS	 (WIRE_CALLERS_FRAMES + 4)
-
-/* The functions of the program, outermost first. The innermost is where the instruction itself is,
- * not behind a call. */
-static int program_functions(struct sample_store *s, const struct wire_callers *user,
-			     uint32_t *functions, size_t *cnt)
+/* The functions of the program below the path `node`, outermost first. */
+static int program_functions(struct sample_store *s, const struct bpf_tables *t,
+			     const struct wire_callers *user, uint32_t node, uint32_t *functions,
+			     size_t *cnt)
 {
-	int err = 0;
+	uint32_t frames = user->cnt < WIRE_CALLERS_FRAMES ? user->cnt : WIRE_CALLERS_FRAMES;
+	int err = own_functions(s, t, user, node, functions, cnt);
 
-	*cnt = 0;
-	for (uint32_t i = user->cnt < WIRE_CALLERS_FRAMES ? user->cnt : WIRE_CALLERS_FRAMES;
-	     !err && i-- > 0;) {
-		const struct code_place at = code_place(user->pid, user->frames[i] + !i);
+	while (!err && frames-- > 0) {
+		const struct code_place at = frame_place(user, frames);
+		size_t more;
 
-		err = function_at(s, &at, &functions[(*cnt)++]);
+		err = sample_store__functions_at(s, &at, functions + *cnt, &more);
+		*cnt += more;
 	}
 	return err;
 }
 
 /* The functions of a sample, and so of the kernel. */
-static int functions_of(struct sample_store *s, const struct wire_sample *e, uint32_t *functions,
-			size_t *cnt)
+static int functions_of(struct sample_store *s, const struct bpf_tables *t,
+			const struct wire_sample *e, uint32_t *functions, size_t *cnt)
 {
 	uint32_t kernel = e->kernel_cnt < WIRE_SAMPLE_KERNEL ? e->kernel_cnt : WIRE_SAMPLE_KERNEL;
 	const struct code_place call = {.object = RESOLVE_CALL, .vaddr = e->call + 1};
-	int err = program_functions(s, &e->user, functions, cnt);
+	int err = program_functions(s, t, &e->user, e->spot.node, functions, cnt);
 
 	/* Of a thread of which nothing can be told. */
 	if (!err && !*cnt && !e->spot.node) {
@@ -194,7 +216,7 @@ static int take(struct sample_store *s, const struct bpf_tables *t, const struct
 	uint32_t functions[SAMPLE_FUNCTIONS];
 	struct sample_tree *tree;
 	size_t cnt;
-	int err = functions_of(s, e, functions, &cnt);
+	int err = functions_of(s, t, e, functions, &cnt);
 
 	if (err)
 		return err;
@@ -236,7 +258,7 @@ static int wait_functions(struct sample_store *s, const struct bpf_tables *t,
 		{.object = RESOLVE_LOCK, .vaddr = w->lock + 1},
 	};
 	size_t leaves_cnt = reason == WIRE_REASON_LOCK && w->lock ? 3 : 2;
-	int err = program_functions(s, &w->user, functions, cnt);
+	int err = program_functions(s, t, &w->user, w->spot.node, functions, cnt);
 
 	for (size_t i = 0; !err && i < leaves_cnt; i++) {
 		err = function_at(s, &leaves[i], &functions[*cnt]);
@@ -273,9 +295,9 @@ static size_t node_functions(const struct bpf_tables *t, uint32_t node, uint32_t
 int sample_store__waker(struct sample_store *s, const struct bpf_tables *t,
 			const struct wire_wait *w, uint32_t *function)
 {
-	uint32_t functions[WAKER_FUNCTIONS + WIRE_CALLERS_FRAMES];
+	uint32_t functions[WAKER_FUNCTIONS + PROGRAM_FUNCTIONS];
 	size_t above = node_functions(t, w->spot.node, functions, WAKER_FUNCTIONS), below;
-	int err = program_functions(s, &w->user, functions + above, &below);
+	int err = program_functions(s, t, &w->user, w->spot.node, functions + above, &below);
 	struct waker_path path = {w->spot.comm, functions, above + below};
 	const struct code_place at = {.object = RESOLVE_WAKER, .waker = &path};
 

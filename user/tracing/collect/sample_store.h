@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "collect/figures.h"
+#include "sample/code_functions.h"
 #include "sample/sample_tree.h"
 #include "wire.h"
 
@@ -28,20 +29,14 @@ struct thread_samples {
 	struct sample_tree tree;
 };
 
-/* The function of an address that was met before. */
-struct named_address {
-	uint64_t address; /* as in struct wire_sample; 0: the place is free */
-	uint32_t function;
-};
-
 struct sample_store {
 	struct callstack_samples *callstacks; /* by number; NULL: no samples are taken */
 	uint32_t callstacks_cap;
 	struct thread_samples *threads;
 	size_t threads_cnt, threads_cap;
-	struct named_address *names; /* open addressing */
-	size_t names_cnt, names_size;
+	struct code_functions names; /* by address, as in struct wire_sample */
 	collector_resolver *resolve;
+	collector_inlined *inlined; /* NULL: inlined functions are not looked for */
 	void *ctx;
 	bool bare;	    /* they tell what probes cost alone, and are shown nowhere */
 	uint64_t period_ns; /* of the clock */
@@ -70,6 +65,14 @@ void sample_store__weigh(struct sample_store *s, const struct bpf_tables *t, uin
  * to its last call, the second all. */
 int sample_store__poll(struct sample_store *s, const struct bpf_tables *t);
 int sample_store__settle(struct sample_store *s, const struct bpf_tables *t);
+
+/* Room for the functions of one place. */
+#define CODE_FUNCTIONS (1 + COLLECTOR_INLINED)
+
+/* Sets functions[] to that of the code there, and those that were inlined there, the outermost
+ * first; *cnt: how many. Returns 0, -ENOMEM, or what the resolver returned. */
+int sample_store__functions_at(struct sample_store *s, const struct code_place *at,
+			       uint32_t functions[CODE_FUNCTIONS], size_t *cnt);
 
 #define WAKER_FUNCTIONS 6 /* that are told of where a wait was ended, the innermost */
 

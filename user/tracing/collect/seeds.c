@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "collect/expand.h"
+#include "collect/sample_store.h"
 #include "tables/bpf_tables.h"
 #include "tables/stack_copy.h"
 
@@ -55,34 +56,66 @@ static uint32_t shown_first(const struct seeding *x, uint32_t seed, const struct
 	return shown->first;
 }
 
-static int function_of(const struct seeding *x, const struct wire_seed *w, uint32_t frame,
-		       uint32_t *function)
+/* The functions of a frame: its own, and those that were inlined where it has called on, the
+ * outermost first. Of frames up to the innermost one that stays its own alone, as that may call
+ * from elsewhere by now. */
+static int functions_of(const struct seeding *x, const struct wire_seed *w, uint32_t frame,
+			uint32_t stays, uint32_t functions[CODE_FUNCTIONS], size_t *cnt)
 {
 	struct code_place at =
 		code_place(x->from->pid, w->frames[frame % WIRE_SEED_FRAMES].function);
 
 	/* An instruction, not a return address. */
 	at.vaddr += !w->frames[frame % WIRE_SEED_FRAMES].slot;
-	return x->e->resolve(&at, function, x->e->ctx);
+	*cnt = 1;
+	return x->s->inlined && frame > stays
+		       ? sample_store__functions_at(x->s->inlined, &at, functions, cnt)
+		       : x->e->resolve(&at, functions, x->e->ctx);
+}
+
+/* Whether the frames from `first` on are kept. */
+static bool has_frames(const struct wire_seed *w, uint32_t first)
+{
+	return w->cnt <= WIRE_SEED_DEPTH &&
+	       (w->cnt <= WIRE_SEED_FRAMES || first >= w->cnt - WIRE_SEED_FRAMES);
 }
 
 /* Adds the frames of a seed. *at = the path of the innermost one. */
 static int put_seed(struct seeding *x, uint32_t node, const struct wire_seed *w, uint32_t *at)
 {
-	uint32_t first = WIRE_NODE_SEED_FIRST(node), cnt = w->cnt, function;
+	uint32_t first = WIRE_NODE_SEED_FIRST(node), functions[CODE_FUNCTIONS];
 	uint32_t stays = shown_first(x, WIRE_NODE_SEED_OF(node), w);
+	size_t cnt;
 
 	*at = STACK_COPY_ROOT;
-	if (cnt > WIRE_SEED_DEPTH || (cnt > WIRE_SEED_FRAMES && first < cnt - WIRE_SEED_FRAMES))
+	if (!has_frames(w, first))
 		return 0;
-	for (uint32_t i = cnt; i-- > first;) {
-		int err = function_of(x, w, i, &function);
+	for (uint32_t i = w->cnt; i-- > first;) {
+		int err = functions_of(x, w, i, first > stays ? first : stays, functions, &cnt);
 
 		if (err)
 			return err;
-		if (i < stays && (function >= x->probes_cnt || !x->probes[function].entry))
+		if (i < stays && (functions[0] >= x->probes_cnt || !x->probes[functions[0]].entry))
 			break;
-		*at = copy_paths__node(&x->paths, *at, function);
+		for (size_t k = 0; k < cnt; k++)
+			*at = copy_paths__node(&x->paths, *at, functions[k]);
+	}
+	return 0;
+}
+
+/* Adds to *most how many nodes the frames of a seed may take. */
+static int count_seed(const struct seeding *x, uint32_t node, const struct wire_seed *w,
+		      size_t *most)
+{
+	uint32_t first = WIRE_NODE_SEED_FIRST(node), functions[CODE_FUNCTIONS];
+	size_t cnt;
+
+	for (uint32_t i = first; has_frames(w, first) && i < w->cnt; i++) {
+		int err = functions_of(x, w, i, first, functions, &cnt);
+
+		if (err)
+			return err;
+		*most += cnt;
 	}
 	return 0;
 }
@@ -120,16 +153,20 @@ int seeds__expand(struct seeds *s, const struct expansions *e, const struct bpf_
 	struct seeding x = {s, e, t, probes, probes ? cnt : 0, *copy, {0}, NULL};
 	size_t most = 1;
 	bool any = false;
-	int err;
+	int err = 0;
 
-	for (uint32_t i = 0; s->shown && *copy && i < (*copy)->nodes_cnt; i++) {
-		bool is_seed = seed_of(t, (*copy)->nodes[i].function);
-
-		any |= is_seed;
-		most += is_seed ? WIRE_SEED_FRAMES : 1;
-	}
-	if (!any || !e->resolve)
+	if (!s->shown || !*copy || !e->resolve)
 		return 0;
+	for (uint32_t i = 0; !err && i < (*copy)->nodes_cnt; i++) {
+		uint32_t node = (*copy)->nodes[i].function;
+		const struct wire_seed *w = seed_of(t, node);
+
+		any |= w != NULL;
+		err = w ? count_seed(&x, node, w, &most) : 0;
+		most += !w;
+	}
+	if (err || !any)
+		return err;
 	x.at = calloc((*copy)->nodes_cnt, sizeof(*x.at));
 	err = x.at ? copy_paths__init(&x.paths, *copy, most, (*copy)->samples_cnt) : -ENOMEM;
 	if (!err)

@@ -10,6 +10,7 @@
 struct bpf_tables;
 struct expansions;
 struct function_probes;
+struct sample_store;
 struct stack_copy;
 
 /* Which frames of each seed are shown. */
@@ -21,6 +22,9 @@ struct seeds {
 	/* Later profiles are to have the paths of earlier ones, though less is known to have stayed
 	 * then. */
 	bool keep_paths;
+	/* Knows what was inlined in their frames, as in those of samples; NULL: that is not looked
+	 * for. */
+	struct sample_store *inlined;
 };
 
 int seeds__init(struct seeds *s, const struct bpf_tables *t); /* 0 or -ENOMEM */

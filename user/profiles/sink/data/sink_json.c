@@ -114,7 +114,7 @@ static void write_function(struct json *j, const struct profile *p, uint32_t fun
 	json_open(j, '{');
 	json_member_u64(j, "id", l->id);
 	json_member_string(j, "kind", function_kind__name(f->kind));
-	if (f->kind == FUNCTION_CALLER && !estimate__any(p))
+	if (function_kind__of_stacks(f->kind) && !estimate__any(p))
 		json_member_string(j, "source", "caller");
 	write_names(j, f);
 	json_member_u64(j, "calls", s->calls);
