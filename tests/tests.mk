@@ -21,7 +21,7 @@ PLAIN        := recursion threads longjmp exits exec forks forest heated signals
 		odd_code diverted callers borrowers jit load_amid copies checked throng sampled seeds waiting reasons serving \
 		fork_amid slowdown system_calls cooling
 THROWING     := names inlined proofs throws throwing thread_ends rethrow region_throws
-GO           := stack many panic kinds kinds-stripped kinds-pie kinds-pie-stripped
+GO           := stack many panic hash kinds kinds-stripped kinds-pie kinds-pie-stripped
 PARAMETERS   := debug debug5-packed nodebug debuglink
 # Each kind of entry that compilers can be told to leave to be patched: see test_instrumented.py.
 INSTRUMENTED := plain patchable5 patchable5-endbr patchable7-2 nop-mcount nop-mcount-endbr fentry fentry-noted \
@@ -197,6 +197,7 @@ $(GO:%=$(PROGRAMS)/go%): $(GO_SRC)/target.go
 $(PROGRAMS)/gostack: $(GO_SRC)/stack.go
 $(PROGRAMS)/gomany: $(GO_SRC)/many.go
 $(PROGRAMS)/gopanic: $(GO_SRC)/panic.go
+$(PROGRAMS)/gohash: $(GO_SRC)/hash.go
 $(filter $(PROGRAMS)/gokinds%,$(PROGRAM_BINS)): $(GO_SRC)/kinds.go
 $(PROGRAMS)/gokinds-stripped: GO_FLAGS := -ldflags "-s -w"
 $(PROGRAMS)/gokinds-pie: GO_FLAGS := -buildmode=pie

@@ -50,6 +50,28 @@ class Go(harness.TestCase):
         self.assertEqual(done.status, 0, str(done))
         return json.loads(done.stdout)
 
+    def test_stacks_are_whole(self):
+        """Up to the goroutine's begin, also from assembly that has the frame pointer for something
+        else."""
+        document, done = self.profile_pid("gohash", 4, 5000, options=(
+            "-F", "main.main", "--sample-rate", "997", "--max-overhead", "200"))
+        self.assertEqual(done.status, 0)
+        accounting, names = document["accounting"], document["functions"]
+        ends = {end: accounting.get("samples_" + end, 0)
+                for end in ("whole", "no_rule", "unreadable", "astray", "deep", "unknown")}
+        self.assertGreater(ends["whole"], 100, accounting)
+        self.assertGreaterEqual(ends["whole"], 0.98 * sum(ends.values()), ends)
+        hashing, whole, above = 0, 0, []
+        for thread in document["threads"]:
+            for node, _, depth in harness.walk(thread["calls"]):
+                del above[depth - 1:]
+                above.append(plain(names[node["function"]]["name"]))
+                if above[-1] == "crypto/sha256.block":
+                    hashing += node["samples"]
+                    whole += node["samples"] * ("main.worker" in above and "main.sum" in above)
+        self.assertGreater(hashing, 100)
+        self.assertGreaterEqual(whole, 0.98 * hashing)
+
     def test_stripped_programs_have_the_same_functions(self):
         for stripped, whole in (("gokinds-stripped", "gokinds"),
                                 ("gokinds-pie-stripped", "gokinds-pie")):

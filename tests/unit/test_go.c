@@ -5,7 +5,7 @@
 #include <errno.h>
 
 #include "symbol/go.h"
-#include "symbol/go_pclntab.h"
+#include "unwind/go_pclntab.h"
 #include "symbol/symtab.h"
 
 #define PROGRAM "-nostdlib -static -no-pie"

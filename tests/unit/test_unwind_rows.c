@@ -231,6 +231,56 @@ static void shapes_are_told(void **state)
 	close_image(img, fd);
 }
 
+/* Go's table of 1.20, of four functions of 16 bytes: a frame whose rbp is saved by a move, one
+ * whose rbp is pushed first, one that is the outermost, one that sets its stack pointer. */
+#define GO_RECORD(function, depths, flags)                                  \
+	".Lr" function ": .long .L" function " - .Lone, .Lname - .Lnames\n" \
+	".long 0, 0, " depths ", 0, 0, 0, 0, 0\n.byte 0, " flags ", 0, 0\n"
+#define GO_ENTRY(function) ".long .L" function " - .Lone, .Lr" function " - .Lfuncs\n"
+static const char go[] =
+	".text\n.globl _start\n.hidden _start\n_start: ret\n.p2align 4\n"
+	".Lone: sub $0x18,%rsp\nmov %rbp,0x10(%rsp)\n.balign 16,0x90\n"
+	".Ltwo: push %rbp\nmov %rsp,%rbp\n.balign 16,0x90\n"
+	".Lthree: .skip 16,0x90\n.Lfour: .skip 16,0x90\n.Lend: ret\n"
+	".section .gopclntab,\"a\"\n.Ltab: .long 0xfffffff1\n.byte 0,0,1,8\n"
+	".quad 4, 0, .Lone, .Lnames - .Ltab, 0, 0, .Lpcs - .Ltab, .Lfuncs - .Ltab\n"
+	".Lnames: .byte 0\n.Lname: .asciz \"main.f\"\n"
+	".Lpcs: .byte 0, 2,4, 48,12, 0\n.Lpcs_two: .byte 2,1, 16,13, 15,2, 0\n.p2align 2\n"
+	".Lfuncs:\n" GO_ENTRY("one") GO_ENTRY("two") GO_ENTRY("three")
+		GO_ENTRY("four") ".long .Lend - .Lone\n" GO_RECORD("one", "1", "4")
+			GO_RECORD("two", ".Lpcs_two - .Lpcs", "0") GO_RECORD("three", "1", "1")
+				GO_RECORD("four", "1", "2");
+
+static void gos_own_table(void **state)
+{
+	const struct {
+		unsigned int from, to;
+		uint32_t rule;
+	} expected[] = {
+		{0, 3, WIRE_UNWIND_RULE(WIRE_UNWIND_RSP, 1, 0)},
+		{4, 8, WIRE_UNWIND_RULE(WIRE_UNWIND_RSP, 4, 0)},
+		{9, 15, WIRE_UNWIND_RULE(WIRE_UNWIND_RSP, 4, 2)},
+		{16, 16, WIRE_UNWIND_RULE(WIRE_UNWIND_RSP, 1, 0)},
+		{17, 29, WIRE_UNWIND_RULE(WIRE_UNWIND_RSP, 2, 2)},
+		{30, 31, WIRE_UNWIND_RULE(WIRE_UNWIND_RSP, 1, 0)},
+		{32, 47, WIRE_UNWIND_RULE(WIRE_UNWIND_END, 0, 0)},
+		{48, 64, WIRE_UNWIND_NONE},
+	};
+	struct unwind_rows rows;
+	struct elf_image *img;
+	int fd;
+
+	compile("go", "go.s", go, "-nostdlib -static -no-pie");
+	img = open_path("go", &fd);
+	assert_int_equal(unwind_rows__load(img, &rows), 0);
+	for (size_t i = 0; i < sizeof(expected) / sizeof(*expected); i++) {
+		assert_int_equal(rule_at(&rows, rows.base + expected[i].from), expected[i].rule);
+		assert_int_equal(rule_at(&rows, rows.base + expected[i].to), expected[i].rule);
+	}
+	unwind_rows__free(&rows);
+	close_image(img, fd);
+}
+
 static void files_without_tables(void **state)
 {
 	struct unwind_rows rows;
@@ -263,14 +313,15 @@ static void damage_is_survived(void **state)
 	compile("shapes.so", "shapes.s", shapes, "-shared -nostdlib");
 	for_each_mutant("shapes.so", 20000, use_damaged);
 	for_each_cut("shapes.so", 16, use_damaged);
+	compile("go", "go.s", go, "-nostdlib -static -no-pie");
+	for_each_mutant("go", 20000, use_damaged);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(real_rows_are_libdws),
-		cmocka_unit_test(shapes_are_told),
-		cmocka_unit_test(files_without_tables),
+		cmocka_unit_test(real_rows_are_libdws), cmocka_unit_test(shapes_are_told),
+		cmocka_unit_test(gos_own_table),	cmocka_unit_test(files_without_tables),
 		cmocka_unit_test(damage_is_survived),
 	};
 

@@ -170,14 +170,6 @@ static bool g_tls_offset(const struct elf_image *img, int64_t *offset)
 	return true;
 }
 
-bool go_made(const struct elf_image *img)
-{
-	return elf_section__by_name(img, ".go.buildinfo") ||
-	       elf_section__by_name(img, ".note.go.buildid") ||
-	       elf_section__by_name(img, ".gopclntab") ||
-	       elf_section__by_name(img, ".data.rel.ro.gopclntab");
-}
-
 int go_layout__of(const struct elf_image *img, struct go_layout *layout)
 {
 	if (!goid_offset(img, &layout->goid_offset) || !g_tls_offset(img, &layout->g_tls_offset))

@@ -22,7 +22,4 @@ int go_layout__of(const struct elf_image *img, struct go_layout *layout);
  * it says none. */
 int go_minor_version(const char *text);
 
-/* Whether the Go toolchain has linked the file. */
-bool go_made(const struct elf_image *img);
-
 #endif

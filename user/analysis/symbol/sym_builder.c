@@ -13,7 +13,7 @@
 #include "elf/mini_debug.h"
 #include "elf/sym_table.h"
 #include "symbol/go.h"
-#include "symbol/go_pclntab.h"
+#include "unwind/go_pclntab.h"
 #include "symbol/sym_entry.h"
 #include "unwind/eh_functions.h"
 #include "util/array.h"

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "elf/elf_image.h"
-#include "symbol/go_pclntab.h"
+#include "unwind/go_pclntab.h"
 #include "symbol/sym_builder.h"
 #include "symbol/sym_entry.h"
 #include "unwind/eh_functions.h"

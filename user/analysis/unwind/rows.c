@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "unwind/eh_frame.h"
+#include "unwind/go_rows.h"
 #include "util/array.h"
 #include "wire.h"
 
@@ -155,6 +156,15 @@ static int put_in_order(const struct gathering *g, struct unwind_rows *out)
 	return 0;
 }
 
+/* Go's code has no .eh_frame, but for that of C beside it. Returns 0, `without` if there is none of
+ * Go's, or an error. */
+static int add_go(const struct elf_image *img, const struct eh_row_visitor *visitor, int without)
+{
+	int err = go_rows__for_each(img, visitor);
+
+	return err == -ENOENT || err == -ENOEXEC || err == -EIO ? without : err;
+}
+
 int unwind_rows__load(const struct elf_image *img, struct unwind_rows *out)
 {
 	struct gathering g = {0};
@@ -162,6 +172,8 @@ int unwind_rows__load(const struct elf_image *img, struct unwind_rows *out)
 	int err = eh_frame__for_each_row(img, &visitor);
 
 	*out = (struct unwind_rows){0};
+	if (!err || err == -ENOENT)
+		err = add_go(img, &visitor, err);
 	if (!err) {
 		drop_overlaps(&g);
 		err = put_in_order(&g, out);

@@ -21,9 +21,10 @@ struct unwind_rows {
 };
 
 /*
- * Makes an object's rows from its .eh_frame. Where FDEs overlap, none of them is believed. Returns
- * 0, -ENOENT (it has none), -ENOEXEC (damaged), -E2BIG (more rules than any program has, or code
- * spread over 4 GB), -EIO, -ENOMEM; logs nothing. On success free with unwind_rows__free().
+ * Makes an object's rows from its .eh_frame, and of Go's code from its table. Where FDEs overlap,
+ * none of them is believed. Returns 0, -ENOENT (it has none), -ENOEXEC (damaged), -E2BIG (more
+ * rules than any program has, or code spread over 4 GB), -EIO, -ENOMEM; logs nothing. On success
+ * free with unwind_rows__free().
  */
 int unwind_rows__load(const struct elf_image *img, struct unwind_rows *out);
 void unwind_rows__free(struct unwind_rows *r); /* of zeroed ones, too */

@@ -6,7 +6,7 @@
  * lie, what the offsets count from, and whether addresses are pointers or distances from the start
  * of the text.
  */
-#include "symbol/go_pclntab.h"
+#include "unwind/go_pclntab.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +15,6 @@
 #include "elf/elf_image.h"
 #include "elf/elf_inside.h"
 #include "elf/elf_reloc.h"
-#include "symbol/go.h"
 #include "util/log.h"
 
 #define MAX_SIZE     (256u << 20)
@@ -36,14 +35,18 @@ struct layout {
 	int8_t text_word;  /* start of the text; -1: addresses are pointers */
 	int8_t names_word; /* offset of the names; -1: the header */
 	int8_t funcs_word; /* offset of the function table; -1: right behind the header */
+	int8_t pcs_word;   /* offset of what is told along code; -1: the header */
+	int8_t flags_at;   /* bytes behind the address in a record; -1: there are none */
 };
 
 static const struct layout layouts[] = {
-	{MAGIC_1_2, 8, -1, -1, -1},
-	{MAGIC_1_16, 8, -1, 2, 6},
-	{MAGIC_1_18, 4, 2, 3, 7},
-	{MAGIC_1_20, 4, 2, 3, 7},
+	{MAGIC_1_2, 8, -1, -1, -1, -1, -1},
+	{MAGIC_1_16, 8, -1, 2, 6, 5, 33},
+	{MAGIC_1_18, 4, 2, 3, 7, 6, 33},
+	{MAGIC_1_20, 4, 2, 3, 7, 6, 37},
 };
+
+#define DEPTHS_AT 12 /* bytes behind the address in a record */
 
 #define HEADER_SIZE   8
 #define HEADER_ALIGN  8
@@ -57,6 +60,7 @@ struct go_pclntab {
 	const struct layout *layout;
 	uint64_t text;	/* what addresses are counted from */
 	uint64_t names; /* offsets in bytes[] of what the table's offsets count from */
+	uint64_t pcs;
 	uint64_t funcs; /* ... and of the function table, from which those of records count */
 	uint64_t records;
 	uint64_t cnt, next;
@@ -123,10 +127,11 @@ static int read_header(struct go_pclntab *tab, const struct elf_image *img)
 	l = tab->layout;
 	if (!read_word(tab, FUNC_CNT_WORD, &tab->cnt))
 		return -ENOEXEC;
-	tab->text = tab->names = 0;
+	tab->text = tab->names = tab->pcs = 0;
 	tab->funcs = HEADER_SIZE + 8;
 	if ((l->text_word >= 0 && !read_word(tab, l->text_word, &tab->text)) ||
 	    (l->names_word >= 0 && !read_word(tab, l->names_word, &tab->names)) ||
+	    (l->pcs_word >= 0 && !read_word(tab, l->pcs_word, &tab->pcs)) ||
 	    (l->funcs_word >= 0 && !read_word(tab, l->funcs_word, &tab->funcs)))
 		return -ENOEXEC;
 	tab->records = l->funcs_word >= 0 ? tab->funcs : 0;
@@ -191,21 +196,27 @@ static int find_table(struct go_pclntab *tab, const struct elf_image *img)
 	return err ? err : search_section(tab, img);
 }
 
-int go_pclntab__open(const struct elf_image *img, struct go_pclntab **out)
+int go_pclntab__try(const struct elf_image *img, struct go_pclntab **out)
 {
 	struct go_pclntab *tab = calloc(1, sizeof(*tab));
 	int err = tab ? find_table(tab, img) : -ENOMEM;
 
-	if (!err) {
+	if (err)
+		go_pclntab__free(tab);
+	else
 		*out = tab;
-		return 0;
-	}
-	go_pclntab__free(tab);
+	return err;
+}
+
+int go_pclntab__open(const struct elf_image *img, struct go_pclntab **out)
+{
+	int err = go_pclntab__try(img, out);
+
 	if (err == -ENOEXEC) {
 		log_warn("elf: '%s': damaged .gopclntab ignored", elf_image__label(img));
 		return -ENOENT;
 	}
-	if (err != -ENOENT)
+	if (err && err != -ENOENT)
 		log_error("elf: cannot read .gopclntab of '%s': %s", elf_image__label(img),
 			  strerror(-err));
 	return err;
@@ -236,13 +247,23 @@ void go_pclntab__range(const struct go_pclntab *tab, uint64_t *start, uint64_t *
 	*end = address(tab, tab->cnt);
 }
 
-static bool read_name(struct go_pclntab *tab, uint64_t index, struct go_func *func)
+/* Where the record of function `index` is. */
+static bool record_of(const struct go_pclntab *tab, uint64_t index, uint64_t *at)
 {
 	uint8_t size = tab->layout->addr_size;
-	uint64_t record, offset, max;
 
-	read_number(tab, tab->funcs + (index * 2 + 1) * size, size, &record);
-	if (record > tab->len || !read_number(tab, tab->records + record + size, 4, &offset))
+	read_number(tab, tab->funcs + (index * 2 + 1) * size, size, at);
+	if (*at > tab->len)
+		return false;
+	*at += tab->records;
+	return true;
+}
+
+static bool read_name(struct go_pclntab *tab, uint64_t record, struct go_func *func)
+{
+	uint64_t offset, max;
+
+	if (!read_number(tab, record + tab->layout->addr_size, 4, &offset))
 		return false;
 	offset += tab->names;
 	if (offset >= tab->len || !tab->name_budget)
@@ -255,15 +276,35 @@ static bool read_name(struct go_pclntab *tab, uint64_t index, struct go_func *fu
 	return func->len && func->len <= max;
 }
 
+static uint8_t flags_of(const struct go_pclntab *tab, uint64_t record)
+{
+	uint64_t at = record + tab->layout->addr_size + tab->layout->flags_at;
+
+	return tab->layout->flags_at >= 0 && at < tab->len ? tab->bytes[at] : 0;
+}
+
+static uint64_t depths_of(const struct go_pclntab *tab, uint64_t record)
+{
+	uint64_t offset;
+
+	if (!read_number(tab, record + tab->layout->addr_size + DEPTHS_AT, 4, &offset) || !offset)
+		return 0;
+	return tab->pcs + offset;
+}
+
 bool go_pclntab__next(struct go_pclntab *tab, struct go_func *func)
 {
 	while (tab->next < tab->cnt) {
-		uint64_t index = tab->next++, end = address(tab, index + 1);
+		uint64_t index = tab->next++, end = address(tab, index + 1), record;
 
 		func->vaddr = address(tab, index);
 		func->size = end - func->vaddr;
-		if (end > func->vaddr && read_name(tab, index, func))
-			return true;
+		if (end <= func->vaddr || !record_of(tab, index, &record) ||
+		    !read_name(tab, record, func))
+			continue;
+		func->flags = flags_of(tab, record);
+		func->depths = depths_of(tab, record);
+		return true;
 	}
 	return false;
 }
@@ -274,4 +315,60 @@ char *go_pclntab__take_names(struct go_pclntab *tab)
 
 	tab->block = tab->bytes = NULL;
 	return names;
+}
+
+bool go_pclntab__has_flags(const struct go_pclntab *tab)
+{
+	for (uint64_t i = 0; i < tab->cnt; i++) {
+		uint64_t record;
+
+		if (record_of(tab, i, &record) && flags_of(tab, record) & GO_FUNC_OUTERMOST)
+			return true;
+	}
+	return false;
+}
+
+/* A number in groups of seven bits, the least first; false: the table ends. */
+static bool read_groups(const struct go_pclntab *tab, uint64_t *at, uint32_t *value)
+{
+	*value = 0;
+	for (int shift = 0; shift < 32 && *at < tab->len; shift += 7) {
+		uint8_t byte = tab->bytes[(*at)++];
+
+		*value |= (uint32_t)(byte & 0x7f) << shift;
+		if (!(byte & 0x80))
+			return true;
+	}
+	return false;
+}
+
+/* Pairs of what the depth grows by, its sign in the lowest bit, and of how long it holds; the first
+ * grows from -1, and 0 is the end. */
+bool go_depths__next(const struct go_pclntab *tab, struct go_depths *d)
+{
+	bool first = !d->at;
+	uint32_t more, bytes;
+
+	if (first) {
+		d->at = d->func->depths;
+		d->end = d->func->vaddr;
+		d->depth = -1;
+	}
+	if (!d->at || !read_groups(tab, &d->at, &more) || (!more && !first) ||
+	    !read_groups(tab, &d->at, &bytes))
+		return false;
+	d->depth += more & 1 ? -(int64_t)(more >> 1) - 1 : (int64_t)(more >> 1);
+	d->start = d->end;
+	d->end += bytes;
+	if (d->end > d->func->vaddr + d->func->size)
+		d->end = d->func->vaddr + d->func->size;
+	return d->start < d->end;
+}
+
+bool go_made(const struct elf_image *img)
+{
+	return elf_section__by_name(img, ".go.buildinfo") ||
+	       elf_section__by_name(img, ".note.go.buildid") ||
+	       elf_section__by_name(img, ".gopclntab") ||
+	       elf_section__by_name(img, ".data.rel.ro.gopclntab");
 }
