@@ -7,7 +7,7 @@
 #ifndef PROFTRACE_REASONS_BPF_H
 #define PROFTRACE_REASONS_BPF_H
 
-#include "kernel.bpf.h"
+#include "file_names.bpf.h"
 
 /* By number of a system call: enum wire_reason. */
 const volatile u8 call_reasons[WIRE_CALLS] = {};
@@ -18,38 +18,16 @@ const volatile u8 call_reasons[WIRE_CALLS] = {};
 #define UNINTERRUPTIBLE_STATE 0x2 /* TASK_UNINTERRUPTIBLE */
 #define STOPPED_STATES	      0xc /* __TASK_STOPPED, __TASK_TRACED */
 
-/* Of include/uapi/linux/stat.h, magic.h and include/linux/socket.h: */
-#define FILE_KIND  0170000
-#define IS_SOCKET  0140000
-#define IS_FILE	   0100000
-#define IS_BLOCK   0060000
-#define IS_FOLDER  0040000
-#define IS_DEVICE  0020000
-#define IS_FIFO	   0010000
-#define ANON_MAGIC 0x09041934
-#define FOR_UNIX   1
-#define FOR_INET   2
-#define FOR_INET6  10
-
 /* The file that one of the current process's descriptors stands for; NULL: none. */
 static __always_inline struct file *descriptor_file(u32 descriptor)
 {
-	const struct fdtable *table = FAR_FIELD(FAR_FIELD(current_task(), files), fdt);
-	struct file **files = FAR_FIELD(table, fd), *file = 0;
-
-	if (descriptor >= FAR_FIELD(table, max_fds) ||
-	    bpf_probe_read_kernel(&file, sizeof(file), &files[descriptor]))
-		return 0;
-	return file;
+	return file_of(current_task(), descriptor);
 }
 
 static __always_inline u32 socket_reason(const struct file *file)
 {
-	const struct socket *socket = FAR_FIELD(file, private_data);
-
-	return FAR_FIELD(FAR_FIELD(socket, sk), __sk_common.skc_family) == FOR_UNIX
-		       ? WIRE_REASON_PIPE
-		       : WIRE_REASON_NETWORK;
+	return FAR_FIELD(sock_of(file), __sk_common.skc_family) == FOR_UNIX ? WIRE_REASON_PIPE
+									    : WIRE_REASON_NETWORK;
 }
 
 /* Of a file without a place in any folder: its name in the kernel, as "[timerfd]", tells. */
@@ -108,19 +86,16 @@ static __always_inline u32 futex_kind(u32 call, const struct pt_regs *regs)
 		       : WIRE_OBJECT_FUTEX;
 }
 
-/* The other end of a descriptor that is a connection: struct wire_single_wait's object of kind
+/* The other end of a file that is a connection: struct wire_single_wait's object of kind
  * WIRE_OBJECT_PEER. 0: it is none. */
-__noinline u64 descriptor_peer(u32 descriptor)
+static __always_inline u64 file_peer(const struct file *file)
 {
-	const struct file *file = descriptor_file(descriptor);
-	const struct socket *socket;
 	const struct sock *sk;
 	u32 family, port, address;
 
-	if (!file || (FAR_FIELD(FAR_FIELD(file, f_inode), i_mode) & FILE_KIND) != IS_SOCKET)
+	if (kind_of_file(file) != IS_SOCKET)
 		return 0;
-	socket = FAR_FIELD(file, private_data);
-	sk = FAR_FIELD(socket, sk);
+	sk = sock_of(file);
 	family = FAR_FIELD(sk, __sk_common.skc_family);
 	port = FAR_FIELD(sk, __sk_common.skc_dport);
 	address = FAR_FIELD(sk, __sk_common.skc_daddr);
@@ -131,13 +106,20 @@ __noinline u64 descriptor_peer(u32 descriptor)
 	return port ? (u64)(u16)port << 32 | address : 0;
 }
 
-/* The descriptor as an object: its other end, or itself. *kind: enum wire_object. */
-static __always_inline u64 descriptor_object(u32 descriptor, u32 *kind)
+/* Sets the object of a wait: a file, by its address, that has that descriptor. Of a pipe without a
+ * name the descriptor tells more than that it is one. */
+__noinline u32 wait_object(struct wire_single_wait *w, u64 address, u32 descriptor)
 {
-	u64 peer = descriptor_peer(descriptor);
+	const struct file *file = (void *)address;
+	u64 peer;
 
-	*kind = peer ? WIRE_OBJECT_PEER : WIRE_OBJECT_FILE;
-	return peer ? peer : descriptor;
+	if (!w || !file)
+		return 0;
+	peer = file_peer(file);
+	w->kind = peer ? WIRE_OBJECT_PEER : WIRE_OBJECT_FILE;
+	w->object = peer ? peer : descriptor;
+	w->file = is_pipe(file) ? 0 : file_name(address);
+	return w->file;
 }
 
 /* Why the current thread, in that state, leaves the CPU amid a system call (or what else is
@@ -165,6 +147,8 @@ static __always_inline u32 wait_reason(const struct task_struct *task, u32 state
 		return second_argument(regs) ? WIRE_REASON_POLL : WIRE_REASON_TIMER;
 	if (reason == WIRE_CALL_SELECT)
 		return first_argument(regs) ? WIRE_REASON_POLL : WIRE_REASON_TIMER;
+	if (reason == WIRE_CALL_EPOLL)
+		return WIRE_REASON_POLL;
 	if (reason != WIRE_CALL_FUTEX)
 		return WIRE_REASON_OTHER;
 	*lock = first_argument(regs);

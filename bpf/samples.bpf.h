@@ -12,6 +12,7 @@
 #ifndef PROFTRACE_SAMPLES_BPF_H
 #define PROFTRACE_SAMPLES_BPF_H
 
+#include "hash.bpf.h"
 #include "life.bpf.h"
 #include "sched.bpf.h"
 #include "system_call_frames.bpf.h"
@@ -137,13 +138,6 @@ static __always_inline u32 sample_place(struct wire_spot *s, struct open_call *o
 	open->innermost = is_system_call(f);
 	open->slot = f->slot + open->origin;
 	return q.frame;
-}
-
-#define MIX(HASH, WORD) ((HASH) = rotate(((HASH) ^ (WORD)) * 0x9e3779b97f4a7c15ull))
-
-static __always_inline u64 rotate(u64 word)
-{
-	return word << 29 | word >> 35;
 }
 
 static __always_inline u64 spot_hash(const struct wire_spot *s)

@@ -10,6 +10,7 @@
 #ifndef PROFTRACE_SINGLE_WAITS_BPF_H
 #define PROFTRACE_SINGLE_WAITS_BPF_H
 
+#include "ready_files.bpf.h"
 #include "waits.bpf.h"
 
 const volatile u32 ring_cap = 0;   /* places of a ring, a power of two; 0: none are kept */
@@ -69,8 +70,10 @@ static __always_inline void single_wait_begins(const struct task_struct *task, b
 	w->call = call;
 	w->reason = wait_reason(task, state, call, regs, &w->object);
 	w->kind = w->object ? futex_kind(call, regs) : WIRE_OBJECT_NONE;
-	if (call < WIRE_CALLS && call_reasons[call] == WIRE_CALL_FILE)
-		w->object = descriptor_object(first_argument(regs), &w->kind);
+	w->file = 0;
+	if (call < WIRE_CALLS && call_files[call] == WIRE_CALL_OF_FILE)
+		wait_object(w, (u64)descriptor_file(first_argument(regs)), first_argument(regs));
+	polled_note(sleeper, call, regs);
 	asm volatile("" : : : "memory");
 	*(volatile u64 *)&w->since_ns = bpf_ktime_get_ns();
 	if (state & WAKING_STATE) /* already, on another CPU */
@@ -127,6 +130,8 @@ static __always_inline void single_wait_ends(const struct task_struct *task)
 		__sync_fetch_and_add(&ring->short_cnt, 1);
 		__sync_fetch_and_add(&ring->short_ns, now - since);
 	} else {
+		if (sleeper->polled_cnt)
+			wait_was_for(sleeper, task);
 		single_wait_keep(&sleeper->wait, now - since,
 				 woken && woken < now ? now - woken : 0);
 	}

@@ -19,6 +19,7 @@
 #ifndef PROFTRACE_SYSTEM_CALLS_BPF_H
 #define PROFTRACE_SYSTEM_CALLS_BPF_H
 
+#include "file_names.bpf.h"
 #include "life.bpf.h"
 #include "system_call_frames.bpf.h"
 #include "trace.bpf.h"
@@ -102,17 +103,12 @@ static __always_inline void mark_count(struct place *at, struct wire_frame *top,
 	dist_add(function, 0, 1);
 }
 
-/* The call that is open on top of the place's call stack has failed. */
-static __always_inline void system_call_fails(struct place *at, struct pt_regs *regs,
-					      struct wire_frame *top, s64 result)
+/* The call that is open on top of the place's call stack passes a mark. */
+static __always_inline void system_call_marks(struct place *at, struct pt_regs *regs,
+					      struct wire_frame *top, u32 number)
 {
 	const struct hit hit = {.ctx = regs, .slot = at->slot};
-	struct beginning mark = {&hit,
-				 system_calls_first + WIRE_CALLS + error_number(result),
-				 WIRE_FRAME_REGION,
-				 1,
-				 0,
-				 0};
+	struct beginning mark = {&hit, system_calls_first + number, WIRE_FRAME_REGION, 1, 0, 0};
 	struct wire_frame *f;
 
 	if (!keep_calls) {
@@ -134,8 +130,8 @@ static __always_inline void system_call_ends(struct pt_regs *regs, s64 result)
 	struct wire_callstack *thread_stack;
 	struct wire_frame *top;
 	struct place at;
+	u32 thread, name;
 	u64 now;
-	u32 thread;
 
 	if (!gate_open)
 		return;
@@ -151,9 +147,14 @@ static __always_inline void system_call_ends(struct pt_regs *regs, s64 result)
 	top = frame_at(at.callstack->top);
 	if (top && at.callstack->owner >> 32 == FIELD(task, tgid) && is_system_call(top)) {
 		at.slot = top->slot;
-		if (result < 0 && result >= -(s64)WIRE_ERROR_MOST &&
+		name = call_file_name(task, top->function - system_calls_first, regs, result);
+		if (name) {
+			system_call_marks(&at, regs, top, WIRE_CALLS + WIRE_ERRORS - 1 + name);
+			top = frame_at(at.callstack->top);
+		}
+		if (top && is_system_call(top) && result < 0 && result >= -(s64)WIRE_ERROR_MOST &&
 		    top->function != system_calls_first + NR_SIGRETURN) {
-			system_call_fails(&at, regs, top, result);
+			system_call_marks(&at, regs, top, WIRE_CALLS + error_number(result));
 			top = frame_at(at.callstack->top);
 		}
 		if (top && is_system_call(top))

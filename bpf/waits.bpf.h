@@ -250,6 +250,9 @@ static __always_inline void wait_begins(const struct task_struct *task, bool pre
 		return;
 	cause.call = !preempted && state ? sample_call(regs) : WIRE_WAIT_PREEMPTED;
 	cause.reason = wait_reason(task, state, cause.call, regs, &cause.lock);
+	if (cause.reason != WIRE_REASON_TIMER && !cause.lock && cause.call < WIRE_CALLS &&
+	    call_files[cause.call] == WIRE_CALL_OF_FILE)
+		cause.lock = file_name((u64)descriptor_file(first_argument(regs)));
 	__sync_fetch_and_add(&wait_counts_here()->taken, 1);
 	waiter->wait = wait_place(&cause);
 	w = waiter->wait ? wait_at(waiter->wait - 1) : 0;

@@ -776,6 +776,14 @@ enum wire_reason {
 	WIRE_CALL_SELECT,		/* the same of the first one */
 	WIRE_CALL_EXIT,			/* nothing waits in it, but others wait for it */
 	WIRE_CALL_SIGNAL,		/* nor in this, but it ends all kinds of waits */
+	WIRE_CALL_EPOLL,		/* one of the files that the first one, an epoll, watches */
+};
+
+/* In the table of system calls: which descriptor one is about. */
+enum wire_call_file {
+	WIRE_CALL_NO_FILE,
+	WIRE_CALL_OF_FILE,    /* its first argument */
+	WIRE_CALL_MAKES_FILE, /* its result */
 };
 
 #define WIRE_CALLS 512 /* system calls that have a reason, by number */
@@ -787,8 +795,48 @@ enum wire_reason {
 #define WIRE_ERRORS	   (WIRE_ERRORS_KERNEL + 6)
 #define WIRE_ERROR_MOST	   4095
 
-/* Functions that stand for system calls, and for errors behind them. */
-#define WIRE_CALL_FUNCTIONS (WIRE_CALLS + WIRE_ERRORS)
+/*
+ * Names of what descriptors stand for: a file's path, the other end of a connection. Each is one
+ * entry of a table, by its hash; it stays for the run.
+ */
+#define WIRE_FILES	 1024 /* names */
+#define WIRE_FILE_PLACES 8    /* that are looked at for one */
+#define WIRE_FILE_TEXT	 256  /* bytes of a path */
+#define WIRE_FILE_PART	 64   /* of those, of one folder's name, with a 0 behind it */
+#define WIRE_FILE_CACHE	 8192 /* inodes whose name is remembered, a power of two */
+
+enum wire_file_kind {
+	WIRE_FILE_PATH = 1, /* parts of a path, the innermost first, each with a 0 behind it */
+	WIRE_FILE_NAME,	    /* a name of the kernel's, as "[eventfd]" */
+	WIRE_FILE_PIPE,
+	WIRE_FILE_UNIX,	     /* a socket in a file, or, if the text begins with a 0, none */
+	WIRE_FILE_PEER,	     /* a connection to that address and port */
+	WIRE_FILE_CLIENTS,   /* connections of others to that port here */
+	WIRE_FILE_LISTENING, /* to that port here */
+};
+
+struct wire_file {
+	u64 hash; /* of all behind `ready`; 0: free */
+	u64 ready;
+	u16 kind;   /* enum wire_file_kind */
+	u16 port;   /* as the network has it, like the address */
+	u16 family; /* AF_INET, AF_INET6 */
+	u16 type;   /* SOCK_STREAM, SOCK_DGRAM */
+	u32 len;    /* bytes of the text that count */
+	u32 pad;
+	u32 address[4];
+	char text[WIRE_FILE_TEXT + WIRE_FILE_PART];
+};
+
+/* Where a CPU makes names. */
+struct wire_file_maker {
+	u64 busy;
+	u64 unnamed; /* looks that found no room for a name */
+	struct wire_file name;
+};
+
+/* Functions that stand for system calls, for errors behind them, and for names of files. */
+#define WIRE_CALL_FUNCTIONS (WIRE_CALLS + WIRE_ERRORS + WIRE_FILES)
 
 /* wire_wait::call of what is no system call. */
 #define WIRE_WAIT_PREEMPTED 0xfffeu /* the thread could have run on, but another one ran */
@@ -808,7 +856,7 @@ struct wire_wait {
 	u32 state;
 	u16 call;   /* the system call that waits, by its number; WIRE_WAIT_* */
 	u16 reason; /* enum wire_reason */
-	u64 lock;   /* the futex's address; 0: none */
+	u64 lock;   /* the futex's address; of other reasons the file's name, plus 1; 0: none */
 	u64 cnt;    /* waits that have ended, and how long they took */
 	u64 ns;
 	u64 ready_ns; /* of that: it had been woken, but did not run yet */
@@ -868,14 +916,20 @@ struct wire_single_wait {
 	u16 call;   /* as in struct wire_wait */
 	u16 reason; /* enum wire_reason */
 	u32 kind;   /* enum wire_object, of `object` */
+	u32 file;   /* the name of the object that is a file or a peer, plus 1; 0: it has none */
+	u32 pad;
 	struct wire_spot at;
 	struct wire_spot waker; /* pid_tgid 0: nobody that is traced */
 };
+
+#define WIRE_POLLED 8 /* files of a poll() of which one may be told to be ready */
 
 /* The wait that a thread is in. */
 struct wire_sleeper {
 	u64 woken_ns;		      /* since it left the CPU; 0: it has not been woken */
 	struct wire_single_wait wait; /* since_ns 0: none is under way */
+	u64 polled_cnt;		      /* of a poll() of few files: these */
+	u64 polled[WIRE_POLLED];      /* each a struct pollfd: the descriptor first */
 };
 
 /* Of one CPU; a cache line. */
@@ -968,8 +1022,10 @@ _Static_assert(sizeof(struct wire_callers) == 1024, "wire_callers");
 _Static_assert(sizeof(struct wire_seed) == 1560, "wire_seed");
 _Static_assert(sizeof(struct wire_sample) == 1480, "wire_sample");
 _Static_assert(sizeof(struct wire_wait) == 1536, "wire_wait");
-_Static_assert(sizeof(struct wire_single_wait) == 144, "wire_single_wait");
-_Static_assert(sizeof(struct wire_sleeper) == 152, "wire_sleeper");
+_Static_assert(sizeof(struct wire_single_wait) == 152, "wire_single_wait");
+_Static_assert(sizeof(struct wire_sleeper) == 232, "wire_sleeper");
+_Static_assert(sizeof(struct wire_file) == 368, "wire_file");
+_Static_assert(sizeof(struct wire_file_maker) == 384, "wire_file_maker");
 _Static_assert(sizeof(struct wire_ring_counts) == 64, "wire_ring_counts");
 _Static_assert(sizeof(struct wire_wait_counts) == 64, "wire_wait_counts");
 _Static_assert(sizeof(struct wire_waiter) == 24, "wire_waiter");

@@ -47,7 +47,9 @@
 	X(samples, struct wire_sample, tables->samples_cap * 2)                                   \
 	X(waits, struct wire_wait, tables->waits_cap)                                             \
 	/* With --calls: one ring behind the other. */                                            \
-	X(single_waits, struct wire_single_wait, tables->ring_cap * tables->rings)
+	X(single_waits, struct wire_single_wait, tables->ring_cap * tables->rings)                \
+	/* With any of the three above, or --syscalls. */                                         \
+	X(files, struct wire_file, tables->files_cap)
 
 /* Queues of entries that were given back: X(NAME, ENTRIES). */
 #define WIRE_QUEUES(X)                             \
@@ -57,14 +59,15 @@
 	X(free_chunks, tables->chunks_cap)
 
 /* Others, each defined beside its user: X(NAME, ENTRIES). */
-#define WIRE_MAPS(X)                                     \
-	X(stack_of_tid, tables->callstacks_cap)          \
-	X(goroutines, tables->goroutines_cap)            \
-	X(tgids, tables->followed_cap)                   \
-	X(callers_of_hash, tables->callers_cap)          \
-	X(unwind_tables, tables->unwind_tables_cap)      \
-	X(unwind_spaces, tables->unwind_spaces_cap)      \
-	X(waiters, tables->waits_cap ? WIRE_WAITERS : 0) \
+#define WIRE_MAPS(X)                                           \
+	X(stack_of_tid, tables->callstacks_cap)                \
+	X(goroutines, tables->goroutines_cap)                  \
+	X(tgids, tables->followed_cap)                         \
+	X(callers_of_hash, tables->callers_cap)                \
+	X(unwind_tables, tables->unwind_tables_cap)            \
+	X(unwind_spaces, tables->unwind_spaces_cap)            \
+	X(waiters, tables->waits_cap ? WIRE_WAITERS : 0)       \
+	X(file_cache, tables->files_cap ? WIRE_FILE_CACHE : 0) \
 	X(sleepers, tables->ring_cap ? WIRE_WAITERS : 0)
 
 #endif

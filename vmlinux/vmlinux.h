@@ -159,9 +159,21 @@ struct qstr {
 
 struct dentry {
 	struct qstr d_name;
+	struct dentry *d_parent;
+};
+
+struct vfsmount {
+	struct dentry *mnt_root;
+};
+
+struct mount {
+	struct mount *mnt_parent;
+	struct dentry *mnt_mountpoint;
+	struct vfsmount mnt;
 };
 
 struct path {
+	struct vfsmount *mnt;
 	struct dentry *dentry;
 };
 
@@ -172,11 +184,14 @@ struct super_block {
 struct inode {
 	unsigned short i_mode;
 	struct super_block *i_sb;
+	unsigned long i_ino;
+	unsigned int i_generation;
 };
 
 struct file {
 	struct path f_path;
 	struct inode *f_inode;
+	const void *f_op;
 	void *private_data;
 };
 
@@ -198,16 +213,62 @@ struct in6_addr {
 struct sock_common {
 	unsigned int skc_daddr; /* the other end's, in the network's order, as all these */
 	unsigned short skc_dport;
+	unsigned short skc_num; /* the port here, in the processor's order */
 	unsigned short skc_family;
+	unsigned char skc_state;
 	struct in6_addr skc_v6_daddr;
+};
+
+struct sk_buff_head {
+	__u32 qlen;
 };
 
 struct sock {
 	struct sock_common __sk_common;
+	struct sk_buff_head sk_receive_queue;
 };
 
 struct socket {
+	short type;
 	struct sock *sk;
+};
+
+struct sockaddr_un {
+	char sun_path[108];
+};
+
+struct unix_address {
+	int len; /* of the name: the family's two bytes, and the path */
+	struct sockaddr_un name[0];
+};
+
+struct unix_sock {
+	struct sock sk;
+	struct unix_address *addr;
+	struct sock *peer;
+};
+
+struct pipe_inode_info {
+	unsigned int head, tail;
+};
+
+struct eventfd_ctx {
+	__u64 count;
+};
+
+/* What epoll_wait() waits for: those that are ready are in the list. */
+struct eventpoll {
+	struct list_head rdllist;
+};
+
+struct epoll_filefd {
+	struct file *file;
+	int fd;
+};
+
+struct epitem {
+	struct list_head rdllink;
+	struct epoll_filefd ffd;
 };
 
 struct mm_struct {

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """System calls in the tree (--syscalls), beside what the program and strace have counted."""
 
+import json
+import os
+import re
 import subprocess
 import unittest
 
@@ -8,6 +11,7 @@ import harness
 from harness import program
 
 ROUNDS = 5
+MANY = 1300  # files, of which not all find room
 # What has the same number in each run, and in a run without rounds none.
 KNOWN = ("getppid", "rmdir", "preadv", "vfork", "wait4", "clone", "clone3")
 
@@ -111,6 +115,40 @@ class SystemCalls(harness.TestCase):
         # From its single calls alone.
         self.assertEqual(system_calls(document)["rmdir"]["calls"], 50)
         self.assertEqual(system_calls(document)["rmdir"]["errors"], {"ENOENT": 50})
+
+    def check_files(self, *options):
+        os.makedirs(self.path("deep/er"), exist_ok=True)
+        document, done = self.profile_command("files", self.directory, ROUNDS,
+                                              options=("--syscalls", *options, "-F", "*"))
+        found = system_calls(document)
+        for line in done.stdout.splitlines():
+            if line.startswith("FILE "):
+                _, call, times, name = line.split(maxsplit=3)
+                own = name == "pipe"  # these words
+                self.assertEqual(found[call]["files"].get(name), int(times) + own, line)
+        self.assertEqual(sum("FILE write" in line for line in done.stdout.splitlines()), 7)
+
+    def test_files(self):
+        """What descriptors stand for, below the calls that are about them."""
+        self.check_files()
+
+    def test_files_with_samples(self):
+        self.check_files("--sample-rate", "97")
+
+    def test_more_files_than_names(self):
+        """There is room for 1024; what finds none is counted."""
+        os.makedirs(self.path("deep/er"))
+        result = self.path("result.json")
+        done = self.process(harness.PROFTRACE, "--syscalls", "-F", "*", "-o", result, "--",
+                            program("files"), self.directory, 1, MANY).finish()
+        self.assertEqual(done.status, 0, done)
+        with open(result, encoding="utf-8") as file:
+            found = system_calls(self.check(json.load(file)))["openat"]
+        named = sum(found["files"].values())
+        self.assertGreater(named, 700)
+        self.assertLess(named, found["calls"])
+        told, = re.findall(r"files: ([0-9]+) looks found no room", done.stderr)
+        self.assertEqual(int(told), found["calls"] - named)
 
     def test_not_asked_for(self):
         document, _ = self.profile_command("system_calls", 1, options=("-F", "*"))

@@ -2,7 +2,9 @@
 """Why slow sessions are slow: one request in fifty takes 20 ms longer, for a cause that the program
 knows, and the first sentence is to name it."""
 
+import contextlib
 import json
+import os
 import subprocess
 
 import harness
@@ -31,18 +33,20 @@ CAUSES = {
     "unix": (r"waiting for a pipe \(descriptor [0-9]+\) in `receive_unix`, woken by `answer_unix` in "
              r"thread helper",
              "answer_unix"),
-    "tcp": (r"waiting for the network \(127\.0\.0\.1:[0-9]+\) in `receive_tcp`, woken by "
+    "tcp": (r"waiting for a reply of tcp 127\.0\.0\.1:[0-9]+ in `receive_tcp`, woken by "
             r"`answer_tcp` in thread helper", "answer_tcp"),
-    "event": (r"waiting for a pipe \(descriptor [0-9]+\) in `read_event`, woken by `answer_event` "
+    "event": (r"waiting for a pipe \(eventfd\) in `read_event`, woken by `answer_event` "
               r"in thread helper", "answer_event"),
-    "poll": (r"waiting for one of several files in `poll_two`, woken by `answer_pipe` in thread "
-             r"helper", "answer_pipe"),
-    "epoll": (r"waiting for one of several files in `wait_events`, woken by `answer_pipe` in "
-              r"thread helper", "answer_pipe"),
+    "poll": (r"waiting for one of several files \(descriptor [0-9]+\) in `poll_two`, woken by "
+             r"`answer_pipe` in thread helper", "answer_pipe"),
+    "epoll": (r"waiting for one of several files \(descriptor [0-9]+\) in `wait_events`, woken by "
+              r"`answer_pipe` in thread helper", "answer_pipe"),
+    "reply": (r"waiting for a reply of tcp 127\.0\.0\.1:[0-9]+ in `await_reply`, woken by "
+              r"`answer_tcp` in thread helper", "answer_tcp"),
     "messages": (r"waiting for a pipe in `receive_message`, woken by `send_message` in thread "
                  r"helper", "send_message"),
     "sleep": (r"sleeping in `nap`", None),
-    "timer": (r"sleeping \(descriptor [0-9]+\) in `tick`", None),
+    "timer": (r"sleeping \(timerfd\) in `tick`", None),
     "child": (r"waiting for a child process in `run_child`", None),
     "stopped": (r"stopped in `get_stopped`", None),
     "cpu": (r"waiting for a CPU", None),
@@ -50,6 +54,48 @@ CAUSES = {
     "more_work": (r"more in `rehash`, called [0-9.]+ times instead of 2", None),
     "more_waits": (r"sleeping in `fetch`, called [0-9.]+ times instead of 1", None),
 }
+
+
+WRITES_PER_S = 100
+
+
+def throttle(device):
+    """A folder of a control group whose processes may write so often to that device."""
+    number = os.stat(device).st_rdev
+    number = f"{os.major(number)}:{os.minor(number)}"
+    with open("/proc/self/mounts", encoding="utf-8") as file:
+        mounts = [line.split()[1:4] for line in file]
+    for point, kind, options in mounts:
+        if kind == "cgroup2" or (kind == "cgroup" and "blkio" in options.split(",")):
+            group = f"{point}/proftrace-slow-{os.getpid()}"
+            os.mkdir(group)
+            if kind == "cgroup2":
+                with open(f"{point}/cgroup.subtree_control", "w", encoding="utf-8") as file:
+                    file.write("+io")
+            limit = ("io.max", f"{number} wiops={WRITES_PER_S}") if kind == "cgroup2" else \
+                ("blkio.throttle.write_iops_device", f"{number} {WRITES_PER_S}")
+            with open(f"{group}/{limit[0]}", "w", encoding="utf-8") as file:
+                file.write(limit[1])
+            return group
+    raise AssertionError("no control group limits devices here")
+
+
+@contextlib.contextmanager
+def slow_disk(image):
+    """(a block device, the group that it is slow for)"""
+    with open(image, "wb") as file:
+        file.truncate(1 << 20)
+    device = subprocess.run(["losetup", "-f", "--show", image], check=True, text=True,
+                            stdout=subprocess.PIPE).stdout.strip()
+    group = None
+    try:
+        group = throttle(device)
+        yield device, group
+    finally:
+        if group:
+            harness.poll(lambda: not subprocess.run(["rmdir", group], check=False,
+                                                    stderr=subprocess.DEVNULL).returncode)
+        subprocess.run(["losetup", "-d", device], check=True)
 
 
 class Why(harness.TestCase):
@@ -95,6 +141,24 @@ class Why(harness.TestCase):
                 except AssertionError:
                     unnamed.append((kind, why["sentence"]))
         self.assertLessEqual(len(unnamed), len(CAUSES) // 20, unnamed)
+
+    def test_slow_disk(self):
+        """A loop device of which the kernel lets few writes pass."""
+        with slow_disk(self.path("image")) as (device, group):
+            out = self.path("disk.json")
+            script = 'echo $$ > "$1/cgroup.procs" && shift && exec "$@"'
+            done = self.process("sh", "-c", script, "sh", group, PROFTRACE, *UNLIMITED, "--session",
+                                "handle", "-o", out, "--", program("causes"), "disk", "200", "50",
+                                device, stdin=subprocess.DEVNULL).finish()
+            self.assertEqual(done.status, 0, str(done))
+        with open(out, encoding="utf-8") as file:
+            group, = self.check(json.load(file))["sessions"]
+        self.check_sums(group)
+        self.assertRegex(group["why"]["sentence"], "^p99 sessions take .* longer: [0-9.]+ m?s "
+                         rf"waiting for the disk \({device}\) in `save`")
+        reasons = {part["reason"]: part["p99_ns"] for part in group["why"]["parts"]
+                   if part["kind"] == "wait" and part["reason"] != "cpu"}
+        self.assertGreater(reasons["disk"] / sum(reasons.values()), 0.95)
 
     def test_whom_for(self):
         """The critical path goes to the holder of the lock, and to what that waits for."""

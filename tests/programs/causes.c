@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * causes KIND [SESSIONS [EVERY]]: handles SESSIONS requests (200), each in `handle`, of which one in
- * EVERY (50) takes some 20 ms longer, for the cause that KIND names: see `kinds` below. What the
- * request waits for is done by the thread "helper", in the function that the table names.
+ * causes KIND [SESSIONS [EVERY [PATH]]]: handles SESSIONS requests (200), each in `handle`, of
+ * which one in EVERY (50) takes some 20 ms longer, for the cause that KIND names: see `kinds`
+ * below. What the request waits for is done by the thread "helper", in the function that the table
+ * names. PATH: the file or device that "disk" writes to.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -46,7 +47,8 @@ static pthread_mutex_t task_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_barrier_t barrier;
 sem_t items;
 static sem_t asked, begun;
-static int tasks, pipe_fds[2], other_fds[2], unix_fds[2], tcp_fds[2], files[2], event, epoll, queue;
+static int disk = -1, tasks, pipe_fds[2], other_fds[2], unix_fds[2], tcp_fds[2], files[2], event,
+	   epoll, queue;
 static void (*volatile help)(void);
 static volatile unsigned long sink;
 
@@ -297,6 +299,16 @@ TRACED void wait_events(int slow)
 		(epoll_wait(epoll, &got, 1, 10000) != 1 || read(pipe_fds[0], &byte, 1) != 1));
 }
 
+/* What the request waits for is a reply, which is not the only one that could come. */
+TRACED void await_reply(int slow)
+{
+	struct epoll_event got;
+	char byte;
+
+	fail_if(slow &&
+		(epoll_wait(epoll, &got, 1, 10000) != 1 || recv(tcp_fds[0], &byte, 1, 0) != 1));
+}
+
 TRACED void receive_message(int slow)
 {
 	struct message message;
@@ -337,8 +349,10 @@ TRACED void save(int slow)
 {
 	unsigned long until = now_ns() + EXTRA_NS;
 
+	static char block[4096] __attribute__((aligned(4096)));
+
 	while (slow && now_ns() < until)
-		fail_if(pwrite(files[0], "saved", 5, 0) != 5 || fsync(files[0]));
+		fail_if(pwrite(disk, block, sizeof(block), 0) != sizeof(block));
 }
 
 TRACED void run_child(int slow)
@@ -421,6 +435,7 @@ static const struct kind {
 	{"event", read_event, answer_event, 0},
 	{"poll", poll_two, answer_pipe, 0},
 	{"epoll", wait_events, answer_pipe, 0},
+	{"reply", await_reply, answer_tcp, 0},
 	{"messages", receive_message, send_message, 0},
 	{"sleep", nap, NULL, 0},
 	{"timer", tick, NULL, 0},
@@ -474,19 +489,22 @@ static void connect_tcp(void)
 	fail_if(tcp_fds[0] < 0);
 }
 
-static void open_all(void)
+static void open_all(const char *disk_path)
 {
 	char path[] = "/tmp/causes.XXXXXX";
 	struct epoll_event wanted = {.events = EPOLLIN};
 
 	fail_if(pipe(pipe_fds) || pipe(other_fds) || socketpair(AF_UNIX, SOCK_STREAM, 0, unix_fds));
 	connect_tcp();
+	if (disk_path)
+		disk = open(disk_path, O_WRONLY | O_DIRECT);
 	files[0] = mkstemp(path);
 	files[1] = open(path, O_RDWR);
 	fail_if(files[0] < 0 || files[1] < 0 || unlink(path));
 	event = eventfd(0, 0);
 	epoll = epoll_create1(0);
-	fail_if(event < 0 || epoll < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, pipe_fds[0], &wanted));
+	fail_if(event < 0 || epoll < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, pipe_fds[0], &wanted) ||
+		epoll_ctl(epoll, EPOLL_CTL_ADD, tcp_fds[0], &wanted));
 	queue = msgget(IPC_PRIVATE, 0600);
 	fail_if(queue < 0);
 	fail_if(fcntl(other_fds[1], F_SETPIPE_SZ, PIPE_ROOM) < 0);
@@ -525,7 +543,7 @@ int main(int argc, char **argv)
 		return 2;
 	sessions = target_arg(argc, argv, 2, 200);
 	every = target_arg(argc, argv, 3, 50);
-	open_all();
+	open_all(argc > 4 ? argv[4] : NULL);
 	if (kind->act == compute)
 		share_cpu();
 	pthread_create(&thread, NULL, helper, NULL);

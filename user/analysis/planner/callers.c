@@ -234,8 +234,10 @@ int plan_callers__system_calls(struct plan_callers *c, struct plan *p, uint32_t 
 
 	*first = p->functions_cnt;
 	for (uint32_t i = 0; !err && i < WIRE_CALL_FUNCTIONS; i++) {
-		f.symbol = i < WIRE_CALLS ? system_call__name(i)
-					  : system_call__error_name(i - WIRE_CALLS);
+		f.outside = i < WIRE_CALLS + WIRE_ERRORS ? "[kernel]" : "[files]";
+		f.symbol = i < WIRE_CALLS		  ? system_call__name(i)
+			   : i < WIRE_CALLS + WIRE_ERRORS ? system_call__error_name(i - WIRE_CALLS)
+							  : "[file]";
 		err = plan_callers__append(p, f, &c->kernel[c->kernel_cnt++]);
 	}
 	return err;

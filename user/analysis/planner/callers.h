@@ -39,8 +39,9 @@ int plan_callers__find(struct plan_callers *c, struct plan *p, const struct targ
  * plan_callers__find(). The name is borrowed as long as the plan lives. */
 int plan_callers__kernel(struct plan_callers *c, struct plan *p, const char *name, uint64_t start,
 			 uint32_t *function);
-/* Appends what stands for system calls and their errors, one behind the other from *first on: see
- * WIRE_CALL_FUNCTIONS. Their names are those that plan_callers__kernel() finds from then on. */
+/* Appends what stands for system calls, their errors and files, one behind the other from *first
+ * on: see WIRE_CALL_FUNCTIONS. Their names are those that plan_callers__kernel() finds from then
+ * on. */
 int plan_callers__system_calls(struct plan_callers *c, struct plan *p, uint32_t *first);
 /* *function = the number of a function that a JIT compiler has made, by its name, as
  * plan_callers__find(); where there are too many, or there is no name (NULL), of all such code. */

@@ -87,9 +87,9 @@ static const uint8_t reasons[] = {
 	[__NR_clock_nanosleep] = WIRE_REASON_TIMER,
 	[__NR_ppoll] = WIRE_CALL_POLL,
 	[__NR_pselect6] = WIRE_CALL_SELECT,
-	[__NR_epoll_pwait] = WIRE_REASON_POLL,
+	[__NR_epoll_pwait] = WIRE_CALL_EPOLL,
 #ifdef __NR_epoll_pwait2
-	[__NR_epoll_pwait2] = WIRE_REASON_POLL,
+	[__NR_epoll_pwait2] = WIRE_CALL_EPOLL,
 #endif
 	[__NR_io_uring_enter] = WIRE_REASON_POLL,
 	[__NR_io_getevents] = WIRE_REASON_POLL,
@@ -107,7 +107,7 @@ static const uint8_t reasons[] = {
 	[__NR_rename] = WIRE_REASON_DISK,
 	[__NR_poll] = WIRE_CALL_POLL,
 	[__NR_select] = WIRE_CALL_SELECT,
-	[__NR_epoll_wait] = WIRE_REASON_POLL,
+	[__NR_epoll_wait] = WIRE_CALL_EPOLL,
 #endif
 	[__NR_kill] = WIRE_CALL_SIGNAL,
 	[__NR_tkill] = WIRE_CALL_SIGNAL,
@@ -125,6 +125,48 @@ static const uint8_t reasons[] = {
 uint8_t system_call__reason(uint32_t number)
 {
 	return number < sizeof(reasons) ? reasons[number] : WIRE_REASON_OTHER;
+}
+
+/* System calls that are about one descriptor, beyond those that wait for it. */
+static const uint16_t of_files[] = {
+	__NR_fcntl,	      __NR_flock,
+	__NR_fsync,	      __NR_fdatasync,
+	__NR_syncfs,	      __NR_ftruncate,
+	__NR_fallocate,	      __NR_getdents64,
+	__NR_lseek,	      __NR_fstat,
+	__NR_shutdown,	      __NR_setsockopt,
+	__NR_getsockopt,      __NR_getpeername,
+	__NR_fadvise64,	      __NR_readahead,
+	__NR_sync_file_range, __NR_getsockname,
+	__NR_fchmod,	      __NR_fchown,
+	__NR_timerfd_settime, __NR_inotify_add_watch,
+};
+
+/* Those whose result is one. */
+static const uint16_t make_files[] = {
+	__NR_openat,   __NR_accept,	   __NR_accept4,	__NR_dup,	   __NR_dup3,
+	__NR_eventfd2, __NR_epoll_create1, __NR_timerfd_create, __NR_memfd_create,
+#ifdef __NR_openat2
+	__NR_openat2,
+#endif
+#ifdef __NR_open
+	__NR_open,     __NR_creat,	   __NR_dup2,
+#endif
+};
+
+uint8_t system_call__file(uint32_t number)
+{
+	for (size_t i = 0; i < sizeof(make_files) / sizeof(make_files[0]); i++) {
+		if (make_files[i] == number)
+			return WIRE_CALL_MAKES_FILE;
+	}
+	for (size_t i = 0; i < sizeof(of_files) / sizeof(of_files[0]); i++) {
+		if (of_files[i] == number)
+			return WIRE_CALL_OF_FILE;
+	}
+	return number != __NR_close && system_call__reason(number) == WIRE_CALL_FILE
+		       ? WIRE_CALL_OF_FILE
+		       : WIRE_CALL_NO_FILE;
 }
 
 const char *wait_reason__name(uint32_t reason)

@@ -13,6 +13,9 @@ const char *system_call__error_name(uint32_t number);
 /* Why a thread waits in it: enum wire_reason, or what else of it tells (WIRE_CALL_*). */
 uint8_t system_call__reason(uint32_t number);
 
+/* Which descriptor it is about: enum wire_call_file. */
+uint8_t system_call__file(uint32_t number);
+
 /* "[lock]" and so on, of an enum wire_reason. */
 const char *wait_reason__name(uint32_t reason);
 

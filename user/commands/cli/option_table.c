@@ -89,8 +89,8 @@ const struct argp_option option_table[] = {
 	{"callers", OPT_CALLERS, 0, 0,
 	 "show who has called, untraced: the stack above each call is unwound", 0},
 	{"syscalls", OPT_SYSCALLS, 0, 0,
-	 "trace system calls as well, below what makes them, and how often they fail, by which "
-	 "error",
+	 "trace system calls as well, below what makes them: how often they fail, by which error, "
+	 "and which files and connections they are about",
 	 0},
 	{"depth", 'D', "N", 0, "trace N levels: 1 is only the outermost calls", 0},
 	{"trigger", OPT_TRIGGER, "GLOB", 0,

@@ -191,6 +191,16 @@ static int run_start(struct run *r)
 	return err;
 }
 
+static void tell_files(const struct run *r)
+{
+	uint64_t missing = collector__files_missing(r->collector);
+
+	if (missing)
+		log_warn("files: %llu looks found no room for another name: system calls and waits "
+			 "there do not tell what they were for",
+			 (unsigned long long)missing);
+}
+
 static void run_stop(struct run *r)
 {
 	struct life_counts counts;
@@ -218,6 +228,7 @@ static void run_stop(struct run *r)
 		log_info("%u forked processes were not followed; until they exec or end they pay "
 			 "for the probes (without --no-children they are traced)",
 			 counts.forks);
+	tell_files(r);
 	life__skips(tracer__life(r->tracer), &skips);
 	if (skips.programs || (skips.forks && r->o->children))
 		log_warn("the kernel has skipped our look at %lu forks and %lu beginnings of "

@@ -111,15 +111,18 @@ static int name_waker(struct run *r, const struct waker_path *waker, uint32_t *f
 /* What a thread waits for. */
 static int name_wait(struct run *r, const struct code_place *at, uint64_t vaddr, uint32_t *function)
 {
-	char lock[32];
+	char name[320];
 
 	if (at->object == RESOLVE_WAKER)
 		return name_waker(r, at->waker, function);
 	if (at->object == RESOLVE_REASON)
 		return plan_callers__wait(&r->callers.named, r->plan, wait_reason__name(vaddr),
 					  function);
-	snprintf(lock, sizeof(lock), "[lock 0x%llx]", (unsigned long long)vaddr);
-	return plan_callers__wait(&r->callers.named, r->plan, lock, function);
+	if (at->object == RESOLVE_FILE)
+		snprintf(name, sizeof(name), "[%s]", at->file);
+	else
+		snprintf(name, sizeof(name), "[lock 0x%llx]", (unsigned long long)vaddr);
+	return plan_callers__wait(&r->callers.named, r->plan, name, function);
 }
 
 static int name_caller(const struct code_place *at, uint32_t *function, void *ctx)
@@ -134,7 +137,7 @@ static int name_caller(const struct code_place *at, uint32_t *function, void *ct
 		err = plan_callers__kernel(&r->callers.named, r->plan, call_name(vaddr), 0,
 					   function);
 	else if (at->object == RESOLVE_REASON || at->object == RESOLVE_LOCK ||
-		 at->object == RESOLVE_WAKER)
+		 at->object == RESOLVE_FILE || at->object == RESOLVE_WAKER)
 		err = name_wait(r, at, vaddr, function);
 	else if (at->object == RESOLVE_UNMET)
 		err = plan_callers__unmet(&r->callers.named, r->plan, function);

@@ -128,6 +128,7 @@ static struct tracer_options tracer_options_of(const struct run *r, const struct
 		.system_calls = o->system_calls,
 		.system_calls_first = r->system_calls_first,
 		.call_reason = system_call__reason,
+		.call_file = system_call__file,
 		.survey = wants_survey(o) || wants_bursts(o),
 		.bursts = wants_bursts(o),
 		.drops = o->max_overhead > 0 && !o->sample_hot,

@@ -38,6 +38,7 @@
 #include "views/by_value.h"
 #include "views/delta.h"
 #include "views/drops.h"
+#include "wire.h"
 
 #define UNTOLD_MOST 10 /* intervals that may wait for being written, as they take memory */
 
@@ -121,6 +122,19 @@ static bool wants_places(const struct run *r)
 	return r->recorder || r->folder || (r->out.sink && !r->out.sink->names_only);
 }
 
+/* Functions that stand for files have their names once a call was about these. */
+static void name_files(struct run *r)
+{
+	uint32_t first = r->system_calls_first + WIRE_CALLS + WIRE_ERRORS;
+
+	for (uint32_t i = 0; r->o->system_calls && i < WIRE_FILES; i++) {
+		const char *name = collector__file(r->collector, i);
+
+		if (name)
+			r->plan->functions[first + i].symbol = name;
+	}
+}
+
 /* *out = all that is known up to `until_ns`, linked. */
 static int run_snapshot(struct run *r, uint64_t until_ns, struct profile **out)
 {
@@ -136,6 +150,7 @@ static int run_snapshot(struct run *r, uint64_t until_ns, struct profile **out)
 	now->surveyed_ns = r->surveyed_ns;
 	now->paused_ns = pause__paused_ns(&r->pause, until_ns);
 	now->zoomed = zoom__function(r) == ZOOM_NONE ? 0 : zoom__function(r) + 1;
+	name_files(r);
 	err = describe__apply(r->description, now, wants_places(r));
 	if (!err)
 		err = describe_lines__apply(r->plan, r->tracer, r->collector, until_ns, now);

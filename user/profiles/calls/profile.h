@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/types.h>
 
 struct sessions;
@@ -91,6 +92,12 @@ struct profile_function {
 	bool hidden;	   /* is not to be listed: see calls/prune.h */
 	bool chosen;	   /* is exact as far as can be, as somebody looks at it closely */
 };
+
+/* Whether it was found without a symbol, so its name says nothing: "func_0x81690". */
+static inline bool function__is_nameless(const struct profile_function *f)
+{
+	return !strncmp(f->symbol, "func_0x", strlen("func_0x"));
+}
 
 /* A call that the compiler has replaced by the callee's code. */
 struct profile_inline {

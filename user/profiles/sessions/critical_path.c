@@ -53,8 +53,8 @@ static void add(struct chain *c, struct chain_part part)
 		return;
 	if (last && last->pid == part.pid && last->tid == part.tid && last->runs == part.runs &&
 	    last->function == part.function && last->reason == part.reason &&
-	    last->object == part.object && last->depth == part.depth &&
-	    last->queued == part.queued) {
+	    !wait_object__compare(last->object, last->object_name, part.object, part.object_name) &&
+	    last->depth == part.depth && last->queued == part.queued) {
 		last->from_ns = part.from_ns;
 		return;
 	}

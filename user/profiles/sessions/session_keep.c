@@ -396,7 +396,7 @@ static int prepare(struct session_keeper *k)
 	int err = list_kept(k);
 
 	if (!err)
-		err = session_waits__init(&k->waits, k->p->waits);
+		err = session_waits__init(&k->waits, k->p);
 	k->map_size = 1024;
 	if (!err)
 		err = path_map__init(&k->map, k->map_size);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "calls/profile.h"
 #include "calls/session_data.h"
 #include "timeline/waits.h"
 #include "util/array.h"
@@ -28,9 +29,11 @@ static int compare_places(const void *a, const void *b, void *ctx)
 	return x->begin_ns < y->begin_ns ? -1 : x->begin_ns > y->begin_ns;
 }
 
-int session_waits__init(struct session_waits *w, const struct waits *waits)
+int session_waits__init(struct session_waits *w, const struct profile *p)
 {
-	*w = (struct session_waits){.waits = waits};
+	const struct waits *waits = p->waits;
+
+	*w = (struct session_waits){.p = p, .waits = waits};
 	if (!waits)
 		return 0;
 	w->order = calloc(waits->cnt + 1, sizeof(*w->order));
@@ -81,7 +84,9 @@ static uint64_t hash_of(const struct session_wait *k)
 	uint64_t hash = mix(k->path, (uint64_t)k->reason << 32 | k->kind), words[2];
 
 	memcpy(words, k->waker, sizeof(words));
-	hash = mix(hash, k->object);
+	for (const char *c = k->object_name; c && *c; c++)
+		hash = mix(hash, (unsigned char)*c);
+	hash = mix(hash, k->object_name ? 0 : k->object);
 	hash = mix(hash, (uint64_t)k->waker_function << 32 | (uint32_t)k->waker_pid);
 	return mix(mix(hash, words[0]), words[1]);
 }
@@ -89,8 +94,9 @@ static uint64_t hash_of(const struct session_wait *k)
 static bool same_kind(const struct session_wait *a, const struct session_wait *b)
 {
 	return a->path == b->path && a->reason == b->reason && a->kind == b->kind &&
-	       a->object == b->object && a->waker_function == b->waker_function &&
-	       a->waker_pid == b->waker_pid && !memcmp(a->waker, b->waker, sizeof(a->waker));
+	       !wait_object__compare(a->object, a->object_name, b->object, b->object_name) &&
+	       a->waker_function == b->waker_function && a->waker_pid == b->waker_pid &&
+	       !memcmp(a->waker, b->waker, sizeof(a->waker));
 }
 
 static uint32_t *place_of(const struct session_waits *w, const struct sessions *s,
@@ -151,6 +157,24 @@ static int add(struct session_waits *w, struct sessions *s, const struct session
 	return 0;
 }
 
+#define NAMELESS_MOST 8 /* callers that are looked at for one with a name */
+
+/* Where the waker was: its innermost call, or if that has no name the next caller that has. */
+static uint32_t waker_function(const struct session_waits *w, uint32_t path)
+{
+	uint32_t innermost = waits__function(w->waits, path);
+
+	for (int i = 0; i < NAMELESS_MOST && path; i++) {
+		uint32_t function = waits__function(w->waits, path);
+
+		if (function >= w->p->functions_cnt ||
+		    !function__is_nameless(&w->p->functions[function]))
+			return function;
+		path = w->waits->paths[path - 1].parent;
+	}
+	return innermost;
+}
+
 int session_waits__add(struct session_waits *w, struct sessions *s, uint32_t path,
 		       const struct single_wait *wait, bool worst, bool usual)
 {
@@ -174,7 +198,7 @@ int session_waits__add(struct session_waits *w, struct sessions *s, uint32_t pat
 		kind.waker_pid = waker->pid;
 		kind.waker_tid = waker->tid;
 		memcpy(kind.waker, waker->comm, sizeof(kind.waker));
-		kind.waker_function = waits__function(w->waits, wait->waker_path);
+		kind.waker_function = waker_function(w, wait->waker_path);
 	}
 	if (wait->reason == WAIT_CPU)
 		woken_ns = wait->begin_ns;

@@ -7,12 +7,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct profile;
 struct sessions;
 struct single_wait;
 struct waits;
 
 /* All zero, but for the waits: nothing so far. */
 struct session_waits {
+	const struct profile *p;
 	const struct waits *waits; /* NULL: none were recorded */
 	uint32_t *order;	   /* waits in calls, by thread, then in order of time */
 	size_t order_cnt;
@@ -23,7 +25,7 @@ struct session_waits {
 };
 
 /* Returns 0 or -ENOMEM. */
-int session_waits__init(struct session_waits *w, const struct waits *waits);
+int session_waits__init(struct session_waits *w, const struct profile *p);
 void session_waits__fini(struct session_waits *w);
 
 /* The walk's next event is on that thread. */

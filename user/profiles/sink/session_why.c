@@ -103,7 +103,7 @@ static int compare_objects(const struct session_wait *x, const struct session_wa
 		return x->reason < y->reason ? -1 : 1;
 	if (x->kind != y->kind)
 		return x->kind < y->kind ? -1 : 1;
-	return x->object < y->object ? -1 : x->object > y->object;
+	return wait_object__compare(x->object, x->object_name, y->object, y->object_name);
 }
 
 static int compare_waits(const void *a, const void *b)
@@ -117,6 +117,22 @@ static int compare_waits(const void *a, const void *b)
 static bool same_waker(const struct session_wait *x, const struct session_wait *y)
 {
 	return x->waker_function == y->waker_function && !x->waker_pid == !y->waker_pid;
+}
+
+/* The caller of a wait's path that tells more than its function; UINT32_MAX: none does. */
+static uint32_t telling_caller(const struct finder *f, const struct session_wait *w)
+{
+	const struct session_path *paths = f->r->s->paths;
+	const struct profile_function *function = &f->p->functions[paths[w->path].function];
+	uint32_t at = w->path;
+
+	if (w->reason != WAIT_POLL && !function__is_nameless(function))
+		return UINT32_MAX;
+	while (at != f->g->path && (at = paths[at].parent) && at != f->g->path) {
+		if (!function__is_nameless(&f->p->functions[paths[at].function]))
+			return paths[at].function;
+	}
+	return UINT32_MAX;
 }
 
 /* Who has ended most of the time of waits [from, to), and where most of it was. */
@@ -145,6 +161,7 @@ static void find_most(const struct finder *f, size_t from, size_t to, struct why
 		if (there_ns > place_ns) {
 			place_ns = there_ns;
 			part->function = function;
+			part->caller = telling_caller(f, w);
 		}
 	}
 	part->waker_ns = mean((uint64_t)most_ns, f->g->worst_cnt);

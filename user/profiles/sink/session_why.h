@@ -28,6 +28,9 @@ enum why_kind {
 struct why_part {
 	enum why_kind kind;
 	uint32_t function; /* where; of waits where most of them were */
+	/* Of waits in functions that tell little, as they have no name, or wait for whatever comes:
+	 * the next caller that tells more; UINT32_MAX: none does. */
+	uint32_t caller;
 	double more_ns, worst_ns, usual_ns;
 	double worst_calls, usual_calls; /* of the function, all its calls */
 	/* Of queues: who has waited for most of the time, NULL if that is not known; `function` is

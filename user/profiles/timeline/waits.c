@@ -39,6 +39,20 @@ char *wait_object__text(uint32_t kind, uint64_t object, const char *name, char *
 	return buf;
 }
 
+int wait_object__compare(uint64_t a, const char *a_name, uint64_t b, const char *b_name)
+{
+	if (a_name && b_name)
+		return a_name == b_name ? 0 : strcmp(a_name, b_name);
+	if (!a_name != !b_name)
+		return a_name ? 1 : -1;
+	return a < b ? -1 : a > b;
+}
+
+bool wait_object__is_many(const char *name)
+{
+	return name && (!strncmp(name, "clients ", 8) || !strncmp(name, "connections ", 12));
+}
+
 static uint32_t *place_of(const struct waits *w, pid_t pid, pid_t tid)
 {
 	size_t at = ((uint64_t)(uint32_t)tid * 0x9e3779b97f4a7c15ull ^ (uint32_t)pid) >> 13;

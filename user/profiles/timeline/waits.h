@@ -6,6 +6,7 @@
 #ifndef PROFTRACE_TIMELINE_WAITS_H
 #define PROFTRACE_TIMELINE_WAITS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -44,6 +45,13 @@ enum wait_object {
 /* "log_mutex", "0x7f12a0", "10.0.0.1:80", "descriptor 7", in `buf`, which it returns; "": there is
  * none. Names are a stranger's, as they are; NULL: it has none. */
 char *wait_object__text(uint32_t kind, uint64_t object, const char *name, char *buf, size_t size);
+
+/* The order of two objects of one kind: named ones by their names alone, as a file's descriptor is
+ * another file's later on, and a peer has many connections. As strcmp(). */
+int wait_object__compare(uint64_t a, const char *a_name, uint64_t b, const char *b_name);
+
+/* Whether that name of a connection is of several: "clients at tcp port 80". */
+bool wait_object__is_many(const char *name);
 
 /* A thread that waits, or ends waits of others; its waits are those from `first` on. */
 struct wait_party {

@@ -314,11 +314,6 @@ bool tracer__emulates(const struct tracer *tr)
 	return tr->groups.emulates;
 }
 
-bool tracer__spares_returns(const struct tracer *tr)
-{
-	return tr->returns_spared;
-}
-
 const char *tracer__backend(const struct tracer *tr)
 {
 	return tr->backend->name;

@@ -64,6 +64,7 @@ struct tracer_options {
 	uint32_t system_calls_first;
 	/* Why a thread waits in a system call, by its number: enum wire_reason, WIRE_CALL_*. */
 	uint8_t (*call_reason)(uint32_t number);
+	uint8_t (*call_file)(uint32_t number); /* enum wire_call_file */
 };
 
 struct own_probe;
@@ -192,9 +193,6 @@ void tracer__set_costs(struct tracer *tr, const struct probe_costs *costs);
 
 /* Whether its programs emulate `ret`s. */
 bool tracer__emulates(const struct tracer *tr);
-
-/* Whether it has no program at return probes: as asked for, by the best backend. */
-bool tracer__spares_returns(const struct tracer *tr);
 
 /* The backend's name. */
 const char *tracer__backend(const struct tracer *tr);

@@ -43,6 +43,7 @@ static void find_tables(const struct proftrace_bpf *skel, struct tracer_tables *
 	tables->sample_counts = skel->data_written->sample_counts;
 	tables->wait_counts = skel->data_written->wait_counts;
 	tables->ring_counts = skel->data_written->ring_counts;
+	tables->file_makers = skel->data_written->file_makers;
 }
 
 #define TRIAL_COOKIE 0x1234567812345678ull

@@ -180,6 +180,10 @@ static void size_waits(struct tracer *tr, const struct tracer_options *opts, boo
 	bpf_program__set_autoload(tr->skel->progs.on_waking, waits);
 	for (uint32_t i = 0; waits && i < WIRE_CALLS; i++)
 		tr->skel->rodata->call_reasons[i] = opts->call_reason(i);
+	/* The programs that cannot unwind cannot name files either. */
+	tables->files_cap = looks && (waits || opts->system_calls) ? WIRE_FILES : 0;
+	for (uint32_t i = 0; tables->files_cap && i < WIRE_CALLS; i++)
+		tr->skel->rodata->call_files[i] = opts->call_file(i);
 }
 
 /* Sizes the tables of all that is unwound. `unwinds`: the programs that are loaded can. */

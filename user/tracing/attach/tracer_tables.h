@@ -20,6 +20,7 @@ struct tracer_tables {
 	uint32_t samples_cap;		     /* of each half; 0: none are taken */
 	uint32_t waits_cap;		     /* 0: places of waits are not looked for */
 	uint32_t ring_cap, rings;	     /* of single waits, in each; 0: none are kept */
+	uint32_t files_cap;		     /* names of files; 0: none are looked for */
 	uint32_t passed_shares, line_shares; /* of CPUs, in the tables of those counts */
 	bool emulates;			     /* programs emulate instructions at entries */
 	bool counts;			     /* calls are counted by entries alone, for moments */
@@ -41,6 +42,7 @@ struct tracer_tables {
 	const volatile struct wire_sample_counts *sample_counts; /* [WIRE_CPUS] */
 	volatile struct wire_wait_counts *wait_counts;		 /* [WIRE_CPUS] */
 	volatile struct wire_ring_counts *ring_counts;		 /* [WIRE_CPUS] */
+	const volatile struct wire_file_maker *file_makers;	 /* [WIRE_CPUS] */
 };
 
 #endif

@@ -29,6 +29,7 @@ int collector__new(const struct tracer_tables *info, uint32_t functions_cnt, str
 
 	if (!c)
 		return -ENOMEM;
+	c->ring.files = c->samples.files = &c->files;
 	err = bpf_tables__map(&c->tables, info);
 	if (!err) {
 		c->functions_cnt = functions_cnt;
@@ -86,6 +87,7 @@ void collector__free(struct collector *c)
 	seeds__fini(&c->seeds);
 	wait_store__fini(&c->waits);
 	drain__fini(&c->drain);
+	file_names__fini(&c->files);
 	bpf_tables__unmap(&c->tables);
 	free(c);
 }
@@ -326,6 +328,16 @@ void collector__name_variables(struct collector *c, variable_namer *name, void *
 {
 	c->ring.name = name;
 	c->ring.ctx = ctx;
+}
+
+const char *collector__file(struct collector *c, uint32_t number)
+{
+	return file_names__at(&c->files, &c->tables, number);
+}
+
+uint64_t collector__files_missing(const struct collector *c)
+{
+	return file_names__missing(&c->tables);
 }
 
 /* Waits first: that is while the call stacks and paths that they name are there. */

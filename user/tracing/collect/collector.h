@@ -84,6 +84,12 @@ void collector__stream(struct collector *c, const struct call_stream *stream, ui
 /* Who names the locks and the like that single waits wait for. */
 void collector__name_variables(struct collector *c, variable_namer *name, void *ctx);
 
+/* The name of a file or peer that system calls were about, by its number, from 0 to WIRE_FILES - 1;
+ * NULL: there is none. Stays as long as the collector. */
+const char *collector__file(struct collector *c, uint32_t number);
+/* Looks at files that found no room for their name. */
+uint64_t collector__files_missing(const struct collector *c);
+
 /* Sends single calls that have ended, and makes room in the tables if they run short; call it a few
  * times a second. Returns 0, or -errno with one line logged. */
 int collector__poll(struct collector *c);

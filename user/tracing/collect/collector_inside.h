@@ -17,6 +17,7 @@
 #include "collect/seeds.h"
 #include "collect/wait_store.h"
 #include "tables/bpf_tables.h"
+#include "tables/file_names.h"
 
 struct line_sum;
 struct stack_copy;
@@ -54,6 +55,7 @@ struct collector {
 	struct sample_store samples;
 	struct seeds seeds;
 	struct wait_store waits;
+	struct file_names files;
 	uint64_t forgotten_cpu_ns; /* of reclaimed threads that were dropped: of their calls */
 };
 

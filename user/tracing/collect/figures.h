@@ -45,8 +45,9 @@ typedef void burst_calls_fn(uint32_t function, uint64_t thread, uint64_t calls, 
 #define RESOLVE_REASON	  0xfffcu  /* an object: what is named is wire_wait::reason */
 #define RESOLVE_LOCK	  0xfffbu  /* an object: what is named is a lock, by its address */
 #define RESOLVE_WAKER	  0xfffau  /* an object: what is named has ended a wait */
+#define RESOLVE_FILE	  0xfff8u  /* an object: what is named is a file, `file` is its name */
 #define RESOLVE_UNMET	  0xfff9u  /* an object: what is named is CPU time that no sample met */
-#define COLLECTOR_OBJECTS RESOLVE_UNMET /* objects below that are the target's */
+#define COLLECTOR_OBJECTS RESOLVE_FILE /* objects below that are the target's */
 #define RESOLVED_PROBING  UINT32_MAX	/* a function: one of the kernel's that works at probes */
 #define RESOLVED_NAMELESS (UINT32_MAX - 1) /* one of the kernel's that has no name */
 
@@ -63,12 +64,13 @@ struct code_place {
 	uint32_t object; /* the target's; WIRE_CALLERS_NO_OBJECT: of no file; RESOLVE_* */
 	uint64_t vaddr;
 	const struct waker_path *waker; /* of RESOLVE_WAKER */
+	const char *file;		/* of RESOLVE_FILE */
 };
 
 /* A frame as the kernel has it, see struct wire_callers. */
 static inline struct code_place code_place(uint32_t pid, uint64_t frame)
 {
-	return (struct code_place){pid, frame >> 48, frame & ((1ull << 48) - 1), NULL};
+	return (struct code_place){pid, frame >> 48, frame & ((1ull << 48) - 1), NULL, NULL};
 }
 
 /* The name of the variable at an address of a process; NULL: there is none that has a name. Stays

@@ -6,6 +6,7 @@
 #include "calls/profile.h"
 #include "collect/drain.h"
 #include "tables/bpf_tables.h"
+#include "tables/file_names.h"
 #include "timeline/waits.h"
 
 _Static_assert((int)WAIT_REASONS == WIRE_REASON_WAKER && (int)WAIT_LOCK == WIRE_REASON_LOCK &&
@@ -31,7 +32,8 @@ static int flush(struct ring_reader *r, struct drain *d)
 	return err;
 }
 
-static int take(struct ring_reader *r, struct drain *d, const struct wire_single_wait *w)
+static int take(struct ring_reader *r, const struct bpf_tables *t, struct drain *d,
+		const struct wire_single_wait *w)
 {
 	struct recorded_wait *to = &r->batch[r->batch_cnt];
 	uint64_t before_ns = w->since_ns < d->start_ns ? d->start_ns - w->since_ns : 0;
@@ -54,6 +56,8 @@ static int take(struct ring_reader *r, struct drain *d, const struct wire_single
 		err = party_of(d, &w->waker, &to->waker);
 	if (!err && r->name && (to->kind == WAIT_OBJECT_LOCK || to->kind == WAIT_OBJECT_FUTEX))
 		to->object_name = r->name(r->ctx, to->at.pid, to->object);
+	if (w->file)
+		to->object_name = file_names__at(r->files, t, w->file - 1);
 	if (err)
 		return err;
 	return ++r->batch_cnt < RING_BATCH ? 0 : flush(r, d);
@@ -76,7 +80,7 @@ static int poll_ring(struct ring_reader *r, const struct bpf_tables *t, struct d
 		if (turn < at / t->info.ring_cap + 1)
 			break;
 		if (turn == at / t->info.ring_cap + 1)
-			err = d ? take(r, d, w) : 0;
+			err = d ? take(r, t, d, w) : 0;
 		else
 			r->torn++;
 	}

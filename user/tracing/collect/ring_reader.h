@@ -10,6 +10,7 @@
 
 struct bpf_tables;
 struct drain;
+struct file_names;
 struct profile_accounting;
 
 #define RING_BATCH 256 /* waits that are sent at once */
@@ -19,6 +20,7 @@ struct ring_reader {
 	size_t batch_cnt;
 	variable_namer *name; /* NULL: objects have no names */
 	void *ctx;
+	struct file_names *files;
 	uint64_t skipped; /* waits, by ring_reader__skip() */
 	uint64_t torn;	  /* places that were not filled as they should be */
 };

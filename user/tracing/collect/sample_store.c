@@ -15,6 +15,7 @@
 
 #include "calls/profile.h"
 #include "tables/bpf_tables.h"
+#include "tables/file_names.h"
 #include "tables/stack_copy.h"
 #include "util/array.h"
 
@@ -246,18 +247,20 @@ static bool is_path_of(const struct bpf_tables *t, uint32_t node, uint32_t funct
 	       t->nodes[node].function == function;
 }
 
-/* The functions of a wait: behind the program's the system call, why it waits, and for which lock.
- */
+/* The functions of a wait: behind the program's the system call, why it waits, and for which lock
+ * or file. */
 static int wait_functions(struct sample_store *s, const struct bpf_tables *t,
 			  const struct wire_wait *w, uint32_t reason, uint32_t *functions,
 			  size_t *cnt)
 {
+	bool is_lock = w->reason == WIRE_REASON_LOCK;
+	const char *file = w->lock && !is_lock ? file_names__at(s->files, t, w->lock - 1) : NULL;
 	const struct code_place leaves[] = {
 		{.object = RESOLVE_CALL, .vaddr = w->call + 1},
 		{.object = RESOLVE_REASON, .vaddr = reason + 1},
-		{.object = RESOLVE_LOCK, .vaddr = w->lock + 1},
+		{.object = file ? RESOLVE_FILE : RESOLVE_LOCK, .vaddr = w->lock + 1, .file = file},
 	};
-	size_t leaves_cnt = reason == WIRE_REASON_LOCK && w->lock ? 3 : 2;
+	size_t leaves_cnt = reason == w->reason && ((is_lock && w->lock) || file) ? 3 : 2;
 	int err = program_functions(s, t, &w->user, w->spot.node, functions, cnt);
 
 	for (size_t i = 0; !err && i < leaves_cnt; i++) {

@@ -30,6 +30,7 @@ struct thread_samples {
 };
 
 struct sample_store {
+	struct file_names *files;
 	struct callstack_samples *callstacks; /* by number; NULL: no samples are taken */
 	uint32_t callstacks_cap;
 	struct thread_samples *threads;

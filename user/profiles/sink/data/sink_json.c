@@ -12,7 +12,7 @@
 #include "calls/profile.h"
 #include "calls/walk.h"
 #include "sink/accounts.h"
-#include "sink/call_errors.h"
+#include "sink/call_marks.h"
 #include "sink/data/lines_json.h"
 #include "sink/diffs.h"
 #include "sink/listing.h"
@@ -138,44 +138,56 @@ static void write_function(struct json *j, const struct profile *p, uint32_t fun
 		json_member_u64(j, "whole_until_ns", l->whole_until_ns);
 }
 
-/* Of a system call that has failed: "errors":{"ENOENT":3}. */
-static void write_errors(struct json *j, const struct profile *p, const struct call_error *errors,
-			 size_t cnt)
-{
-	if (!cnt)
-		return;
-	json_member_open(j, "errors", '{');
-	for (size_t i = 0; i < cnt; i++) {
-		const char *name = p->functions[errors[i].error].symbol;
-		char word[32];
+#define MARK_NAME 512
 
-		snprintf(word, sizeof(word), "%.*s", (int)strcspn(name + 1, "]"), name + 1);
-		json_member_u64(j, word, errors[i].calls);
+/* Of a system call: "errors":{"ENOENT":3}, "files":{"/etc/hosts":2}. */
+static void write_marks(struct json *j, const struct profile *p, const struct call_mark *marks,
+			size_t cnt, bool files)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < cnt; i++) {
+		const struct profile_function *f = &p->functions[marks[i].mark];
+		char word[MARK_NAME];
+
+		if (function__is_file(f) != files)
+			continue;
+		if (!any)
+			json_member_open(j, files ? "files" : "errors", '{');
+		any = true;
+		if (files)
+			snprintf(word, sizeof(word), "%s", f->symbol);
+		else
+			snprintf(word, sizeof(word), "%.*s", (int)strcspn(f->symbol + 1, "]"),
+				 f->symbol + 1);
+		json_member_u64(j, word, marks[i].calls);
 	}
-	json_close(j, '}');
+	if (any)
+		json_close(j, '}');
 }
 
 static int write_functions(struct json *j, const struct profile *p, const struct listing *functions)
 {
 	size_t i, cnt, from = 0, to;
-	struct call_error *errors;
-	int err = call_errors__new(p, &errors, &cnt);
+	struct call_mark *marks;
+	int err = call_marks__new(p, &marks, &cnt);
 
 	if (err)
 		return err;
 	json_member_open(j, "functions", '[');
 	for (i = 0; i < p->functions_cnt; i++) {
-		for (to = from; to < cnt && errors[to].function == i;)
+		for (to = from; to < cnt && marks[to].function == i;)
 			to++;
 		if (functions[i].listed) {
 			write_function(j, p, i, &functions[i]);
-			write_errors(j, p, errors + from, to - from);
+			write_marks(j, p, marks + from, to - from, false);
+			write_marks(j, p, marks + from, to - from, true);
 			json_close(j, '}');
 		}
 		from = to;
 	}
 	json_close(j, ']');
-	free(errors);
+	free(marks);
 	return 0;
 }
 

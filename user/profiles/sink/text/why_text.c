@@ -65,21 +65,42 @@ static const char *function_at(const struct profile *p, uint32_t function, char 
 	return buf;
 }
 
-static void say_object(struct words *w, const struct why_part *part)
+/* `kind`: WAIT_OBJECT_NONE where it is not told. */
+static void say_object(struct words *w, uint32_t reason, uint32_t kind, uint64_t number,
+		       const char *name)
 {
-	const struct session_wait *wait = part->wait;
-	char object[128];
+	const char *what = waiting[reason < WAIT_REASONS ? reason : WAIT_OTHER];
+	char object[128] = "";
 
-	wait_object__text(wait->kind, wait->object, wait->object_name, object, sizeof(object));
-	if (!part->object || !*object)
-		say(w, "%s", waiting[wait->reason < WAIT_REASONS ? wait->reason : WAIT_OTHER]);
-	else if (wait->kind == WAIT_OBJECT_LOCK)
+	if (kind != WAIT_OBJECT_NONE)
+		wait_object__text(kind, number, name, object, sizeof(object));
+	if (!*object)
+		say(w, "%s", what);
+	else if (kind == WAIT_OBJECT_LOCK)
 		say(w, "waiting for lock %s", object);
-	else if (wait->kind == WAIT_OBJECT_FUTEX)
+	else if (kind == WAIT_OBJECT_FUTEX)
 		say(w, "waiting on %s", object);
+	else if (kind == WAIT_OBJECT_PEER && !wait_object__is_many(name))
+		say(w, "waiting for a reply of %s", object);
 	else
-		say(w, "%s (%s)", waiting[wait->reason < WAIT_REASONS ? wait->reason : WAIT_OTHER],
-		    object);
+		say(w, "%s (%s)", what, object);
+}
+
+/* "in `ProcSleep › WaitLatch`". */
+static void say_place(struct words *w, const struct profile *p, const struct why_part *part,
+		      const char *name)
+{
+	char buf[NAME_LEN];
+	const char *caller = function_at(p, part->caller, buf);
+
+	say(w, " in `%s%s%s`", caller, *caller ? " › " : "", name);
+}
+
+/* Whether most know by its name what is waited for, wherever that is. */
+static bool is_named_lock(const struct why_part *part)
+{
+	return part->object && part->wait->object_name &&
+	       (part->wait->kind == WAIT_OBJECT_LOCK || part->wait->kind == WAIT_OBJECT_FUTEX);
 }
 
 /* Most of the time is that waker's, or it is not told. */
@@ -136,8 +157,11 @@ static void say_queue(struct words *w, const struct profile *p, const struct why
 	say(w, "in the queue to `%s`", function_at(p, part->function, buf));
 	if (!c)
 		return;
-	say(w, ", while thread %.15s was %s", c->comm,
-	    c->runs ? "running" : waiting[c->reason < WAIT_REASONS ? c->reason : WAIT_OTHER]);
+	say(w, ", while thread %.15s was ", c->comm);
+	if (c->runs)
+		say(w, "running");
+	else
+		say_object(w, c->reason, c->kind, c->object, c->object_name);
 	name = function_at(p, c->function, buf);
 	if (*name)
 		say(w, " %s`%s`", c->runs ? "" : "in ", name);
@@ -162,12 +186,13 @@ char *why_part__text(const struct profile *p, const struct why_part *part, char 
 		say(&w, "in short waits in `%s`", name);
 		break;
 	case WHY_WAIT:
-		say_object(&w, part);
+		say_object(&w, part->wait->reason,
+			   part->object ? part->wait->kind : WAIT_OBJECT_NONE, part->wait->object,
+			   part->wait->object_name);
 		if (part->wait->reason == WAIT_CPU)
 			return buf;
-		if (!part->object || !part->wait->object_name || !part->wait->waker_pid ||
-		    more_calls)
-			say(&w, " in `%s`", name);
+		if (!is_named_lock(part) || !part->wait->waker_pid || more_calls)
+			say_place(&w, p, part, name);
 		say_waker(&w, p, part);
 		break;
 	}
