@@ -13,6 +13,7 @@
 #include "budget/inputs.h"
 #include "budget/late.h"
 #include "budget/rates.h"
+#include "budget/turns.h"
 #include "calls/profile.h"
 #include "collect/collector.h"
 #include "plan/plan.h"
@@ -62,17 +63,6 @@ struct member {
 	struct late late;
 };
 
-/* One of the two kinds of looks: when the next one is due. By what looks cost on average, so that
- * what a look has seen does not tell when the next one is: else those at a time when much is called
- * would be fewer. */
-struct turns {
-	double part;	      /* of what looks may cost */
-	double cost_ns;	      /* so far */
-	uint64_t cnt;	      /* looks */
-	uint64_t next_ran_ns; /* the target's time then */
-	uint64_t next_ns;     /* not before that */
-};
-
 struct bursts {
 	const struct budget_inputs *in;
 	struct rates *rates;
@@ -87,9 +77,9 @@ struct bursts {
 	uint64_t *calls;
 	size_t list_cnt, list_cap, functions_cap, calls_cap;
 	size_t next_burst;
-	double cost_ns;	     /* of all bursts and windows, to the target */
-	uint64_t linking_ns; /* the link holder's CPU time, up to the last look */
+	double cost_ns; /* of all bursts and windows, to the target */
 	struct turns bursts, windows;
+	struct turns_seen seen;
 	uint64_t ended_ns; /* the last burst; 0: it is forgotten */
 	uint64_t start_ran_ns, off_ran_ns, off_since_ns;
 	bool off;
@@ -108,8 +98,8 @@ int bursts__new(const struct budget_inputs *in, struct bursts **out)
 		return -ENOMEM;
 	}
 	b->in = in;
-	b->bursts.part = BURST_PART;
-	b->windows.part = 1 - BURST_PART;
+	b->bursts.share = BURST_PART * BURSTS_SHARE * in->limit;
+	b->windows.share = (1 - BURST_PART) * BURSTS_SHARE * in->limit;
 	b->seed = 1;
 	b->start_ran_ns = tracer__ran_ns(in->tracer);
 	*out = b;
@@ -151,7 +141,7 @@ void bursts__start(struct bursts *b)
 	if (!b)
 		return;
 	b->start_ran_ns = tracer__ran_ns(b->in->tracer);
-	b->linking_ns = tracer__linking_ns(b->in->tracer);
+	turns__start(&b->seen, b->in->tracer);
 	for (size_t i = 0; i < b->cnt; i++)
 		b->members[i].ran_ns = 0;
 }
@@ -471,42 +461,19 @@ static double linking_cost(const struct bursts *b, double probes)
 	return probes * PROBE_NS * processes_of(b);
 }
 
-static bool is_due(const struct bursts *b, const struct turns *t, uint64_t now)
+/* A look has been taken: when the next one is due. */
+static void turn_taken(struct bursts *b, struct turns *t, const struct look *l)
 {
-	return ran_ns(b) >= t->next_ran_ns && now >= t->next_ns;
+	double pause_ns = turns__pause_ns(t, &b->seen, b->in->tracer, l);
+
+	t->next_ran_ns = l->ran_ns + about(b, pause_ns);
 }
 
-/* A moment before a look. */
-struct look_begin {
-	uint64_t ran_ns;    /* the target's time */
-	uint64_t thread_ns; /* this thread's CPU time */
-};
-
-static struct look_begin look_begins(const struct bursts *b)
+static double cpus_busy(const struct reading *from, const struct reading *to)
 {
-	return (struct look_begin){ran_ns(b), clock_ns(CLOCK_THREAD_CPUTIME_ID)};
-}
-
-/* CPU time of our own for a look: also what the link holder has needed for the end of earlier ones.
- */
-static double own_cost(struct bursts *b, const struct look_begin *began)
-{
-	uint64_t linking_ns = tracer__linking_ns(b->in->tracer), before_ns = b->linking_ns;
-
-	b->linking_ns = linking_ns;
-	return (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - began->thread_ns) +
-	       (double)(linking_ns - before_ns);
-}
-
-/* A look has cost the target so much; our own CPU time, which the target might have had, counts as
- * well. */
-static void turn_taken(struct bursts *b, struct turns *t, const struct look_begin *began,
-		       double cost_ns)
-{
-	t->cost_ns += cost_ns + own_cost(b, began);
-	t->cnt++;
-	t->next_ran_ns = began->ran_ns + about(b, t->cost_ns / (double)t->cnt /
-							  (t->part * BURSTS_SHARE * b->in->limit));
+	return to->at_ns > from->at_ns
+		       ? (double)(to->ran_ns - from->ran_ns) / (double)(to->at_ns - from->at_ns)
+		       : 0;
 }
 
 /* Takes the counts of a window, from one reading to the other. */
@@ -533,12 +500,13 @@ static void count_window(struct bursts *b, const struct reading *from, const str
 static int take_window(struct bursts *b)
 {
 	struct reading from = {0}, to = {0};
-	const struct look_begin began = look_begins(b);
+	struct look look = look__begin(b->in->tracer, ran_ns(b));
 	int err = list_counted(b);
 
 	if (err)
 		return err;
 	err = tracer__survey(b->in->tracer, b->in->plan, b->in->target, b->functions, b->list_cnt);
+	look__made(&look);
 	if (!err) {
 		read_counts(b, &from, true, false);
 		charge_passed(b);
@@ -546,7 +514,9 @@ static int take_window(struct bursts *b)
 		count_window(b, &from, &to);
 	}
 	tracer__take_out_survey(b->in->tracer);
-	turn_taken(b, &b->windows, &began, to.cost_ns + linking_cost(b, (double)b->list_cnt));
+	look.cpus = cpus_busy(&from, &to);
+	look.cost_ns = to.cost_ns + linking_cost(b, (double)b->list_cnt);
+	turn_taken(b, &b->windows, &look);
 	return err == -ENOMEM ? err : 0;
 }
 
@@ -571,6 +541,16 @@ static int list_burst(struct bursts *b, double *probes)
 	if (!err)
 		list_sort(b);
 	return err;
+}
+
+/* So many probes will be in a burst. */
+static double burst_probes(const struct bursts *b)
+{
+	double probes = 0, most = BURST_PROBES / processes_of(b);
+
+	for (size_t i = 0; i < b->cnt && probes < most; i++)
+		probes += b->members[i].exact ? 0 : b->members[i].probes;
+	return probes;
 }
 
 static void note_burst(struct bursts *b, double ran_ns, double cost_ns)
@@ -600,8 +580,7 @@ static int take_burst(struct bursts *b, uint64_t now)
 {
 	double calls_ns = 0, probes;
 	struct reading from = {0}, to = {0};
-	const struct look_begin began = look_begins(b);
-	uint64_t linking_ns;
+	struct look look = look__begin(b->in->tracer, ran_ns(b));
 	int err = list_burst(b, &probes);
 
 	if (err)
@@ -609,7 +588,7 @@ static int take_burst(struct bursts *b, uint64_t now)
 	tracer__forget_bursts(b->in->tracer, now);
 	err = tracer__put_in_burst(b->in->tracer, b->in->plan, b->in->target, b->functions,
 				   b->list_cnt);
-	linking_ns = now_ns() - now;
+	look__made(&look);
 	if (!err) {
 		read_counts(b, &from, true, false);
 		tracer__record_burst(b->in->tracer, true);
@@ -625,11 +604,13 @@ static int take_burst(struct bursts *b, uint64_t now)
 	if (!err)
 		note_burst(b, (double)(to.ran_ns - from.ran_ns), calls_ns);
 	b->cost_ns += calls_ns;
-	turn_taken(b, &b->bursts, &began, calls_ns + linking_cost(b, probes));
+	look.cpus = cpus_busy(&from, &to);
+	look.cost_ns = calls_ns + linking_cost(b, probes);
+	turn_taken(b, &b->bursts, &look);
 	b->bursts.next_ns = now + REST_NS;
 	log_debug("burst of %zu functions: %.1f ms to make, %.1f ms long, %.1f ms of CPU time, "
 		  "costs %.1f ms",
-		  b->list_cnt, (double)linking_ns / 1e6, (double)(to.at_ns - from.at_ns) / 1e6,
+		  b->list_cnt, (double)look.made_ns / 1e6, (double)(to.at_ns - from.at_ns) / 1e6,
 		  (double)(to.ran_ns - from.ran_ns) / 1e6, calls_ns / 1e6);
 	return err == -ENOMEM ? err : 0;
 }
@@ -645,10 +626,14 @@ int bursts__look(struct bursts *b, uint64_t now_ns)
 	}
 	if (is_debugged(b))
 		return 0;
-	if (is_due(b, &b->bursts, now_ns))
+	if (turns__due(&b->bursts, &b->seen, b->in->tracer, ran_ns(b), now_ns, burst_probes(b)))
 		return take_burst(b, now_ns);
 	/* Probes that are being taken out slow the target down, ten times for moments. */
-	return !b->ended_ns && is_due(b, &b->windows, now_ns) ? take_window(b) : 0;
+	if (b->ended_ns)
+		return 0;
+	return turns__due(&b->windows, &b->seen, b->in->tracer, ran_ns(b), now_ns, WINDOW_MOST)
+		       ? take_window(b)
+		       : 0;
 }
 
 uint64_t bursts__pace_ns(struct bursts *b)

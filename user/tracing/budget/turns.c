@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "budget/turns.h"
+
+#include "attach/life.h"
+#include "attach/tracer.h"
+#include "util/clock.h"
+
+#define FORK_NS 50000 /* for each probe: how long those who fork wait while it comes and goes */
+#define FORKS	5     /* children since tracing began: a target that forks again and again */
+
+static uint32_t children_made(const struct tracer *tr)
+{
+	struct life_counts counts;
+
+	life__counts(tracer__life(tr), &counts);
+	return counts.followed + counts.forks;
+}
+
+void turns__start(struct turns_seen *seen, const struct tracer *tr)
+{
+	*seen = (struct turns_seen){tracer__linking_ns(tr), children_made(tr)};
+}
+
+struct look look__begin(const struct tracer *tr, uint64_t ran_ns)
+{
+	return (struct look){
+		.ran_ns = ran_ns,
+		.at_ns = now_ns(),
+		.thread_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID),
+		.children = children_made(tr),
+	};
+}
+
+void look__made(struct look *l)
+{
+	l->made_ns = now_ns() - l->at_ns;
+}
+
+bool turns__due(struct turns *t, const struct turns_seen *seen, const struct tracer *tr,
+		uint64_t ran_ns, uint64_t now_ns, double probes)
+{
+	if (!t->cnt && !t->next_ran_ns && children_made(tr) >= seen->children + FORKS)
+		t->next_ran_ns = (uint64_t)(probes * FORK_NS / t->share);
+	return ran_ns >= t->next_ran_ns && now_ns >= t->next_ns;
+}
+
+/* CPU time of our own: also what the link holder has needed for the end of earlier looks. */
+static double own_cost(struct turns_seen *seen, const struct tracer *tr, const struct look *l)
+{
+	uint64_t linking_ns = tracer__linking_ns(tr), before_ns = seen->linking_ns;
+
+	seen->linking_ns = linking_ns;
+	return (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - l->thread_ns) +
+	       (double)(linking_ns - before_ns);
+}
+
+/* What those who have forked have waited for: that links are made, and closed, which takes as long.
+ */
+static double forks_cost(const struct tracer *tr, const struct look *l)
+{
+	return children_made(tr) == l->children ? 0 : 2 * (double)l->made_ns * l->cpus;
+}
+
+double turns__pause_ns(struct turns *t, struct turns_seen *seen, const struct tracer *tr,
+		       const struct look *l)
+{
+	t->cost_ns += l->cost_ns + own_cost(seen, tr, l) + forks_cost(tr, l);
+	t->cnt++;
+	return t->cost_ns / (double)t->cnt / t->share;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * When it is time for another look at dropped functions (a burst, or a window): by what looks cost
+ * on average, so that what a look has seen does not tell when the next one is. Else those at a time
+ * when much is called would be fewer.
+ */
+#ifndef PROFTRACE_BUDGET_TURNS_H
+#define PROFTRACE_BUDGET_TURNS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct tracer;
+
+/* One of the kinds of looks. */
+struct turns {
+	double share;	      /* of the target's CPU time: what looks of this kind may cost */
+	double cost_ns;	      /* so far */
+	uint64_t cnt;	      /* looks */
+	uint64_t next_ran_ns; /* the target's time then */
+	uint64_t next_ns;     /* not before that (CLOCK_MONOTONIC) */
+};
+
+/* A look, from its begin on. */
+struct look {
+	uint64_t ran_ns;    /* the target's time when it began, */
+	uint64_t at_ns;	    /* the time, */
+	uint64_t thread_ns; /* this thread's CPU time */
+	uint32_t children;  /* and the children that the target had made */
+	uint64_t made_ns;   /* how long its links took to be made */
+	double cpus;	    /* that the target kept busy meanwhile */
+	double cost_ns;	    /* calls and probes, to the target */
+};
+
+/* CPU time of the link holder, and children, up to the last look. */
+struct turns_seen {
+	uint64_t linking_ns;
+	uint32_t children;
+};
+
+/* From here on looks are taken. */
+void turns__start(struct turns_seen *seen, const struct tracer *tr);
+
+/* A look begins, at that time of the target. */
+struct look look__begin(const struct tracer *tr, uint64_t ran_ns);
+/* The links of the look are there. */
+void look__made(struct look *l);
+
+/*
+ * Whether it is time for a look. The first one comes at once; but who forks waits while probes come
+ * and go, so a target that does must have run for as long as pays for a look of so many probes.
+ */
+bool turns__due(struct turns *t, const struct turns_seen *seen, const struct tracer *tr,
+		uint64_t ran_ns, uint64_t now_ns, double probes);
+
+/* A look has been taken: how long the target has to run before the next one, in ns. Proftrace's own
+ * CPU time counts as well, which a target on a busy machine does without. */
+double turns__pause_ns(struct turns *t, struct turns_seen *seen, const struct tracer *tr,
+		       const struct look *l);
+
+#endif
