@@ -18,6 +18,8 @@ u32 session_program = 0;
 bool returns_guarded = false;
 /* Calls whose return is not seen, as somebody else wants it too. */
 u32 returns_shared WRITTEN = 0;
+/* The number of struct uprobe in the kernel's BTF. libbpf has a part of that alone. */
+const volatile u32 uprobe_type = 0;
 
 #ifndef PROFTRACE_BASIC
 
@@ -72,7 +74,7 @@ static __always_inline bool return_makes_list(const struct task_struct *task)
 	if (record && FIELD(record, extra_consumers))
 		return true;
 	address = (u64)utask->auprobe - bpf_core_field_offset(struct uprobe, arch);
-	uprobe = read_only((void *)address, bpf_core_type_id_kernel(struct uprobe));
+	uprobe = read_only((void *)address, uprobe_type);
 	first = (u64)uprobe->consumers.next;
 	if (first == (u64)uprobe->consumers.prev && first)
 		return false; /* there is one */

@@ -77,11 +77,16 @@ static void prepare_both(struct proftrace_bpf *skel)
 /* Session links: one program sees entry and return. */
 static int session_prepare(struct proftrace_bpf *skel)
 {
+	const struct btf *kernel = kernel_btf();
+	int uprobe = kernel ? btf__find_by_name_kind(kernel, "uprobe", BTF_KIND_STRUCT) : -ENOENT;
 	int err;
 
 	bpf_program__set_expected_attach_type(skel->progs.session, LINK_UPROBE_SESSION);
 	bpf_program__set_autoload(skel->progs.function_return, false);
 	prepare_both(skel);
+	if (uprobe < 0)
+		return uprobe;
+	skel->rodata->uprobe_type = uprobe;
 	err = kfunc__call(skel->progs.session, WIRE_CALL_SESSION_COOKIE, "bpf_session_cookie", 1);
 	return err ? err
 		   : kfunc__call(skel->progs.session, WIRE_CALL_READ_ONLY, "bpf_rdonly_cast", 2);
