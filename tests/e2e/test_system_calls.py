@@ -58,7 +58,9 @@ class SystemCalls(harness.TestCase):
                     names[key] = names.get(key, 0) + node["calls"]
         self.assertEqual(names[("fail", "[rmdir]")], ROUNDS * 50)
         self.assertEqual(names[("[rmdir]", "[ENOENT]")], ROUNDS * 50)
-        self.assertEqual(names[("ask", "[getppid]")], ROUNDS * (50 + 3 * 50 + 50))
+        # Other backends take the probes of such functions out of children.
+        by_child = 50 if harness.working("session") else 0
+        self.assertEqual(names[("ask", "[getppid]")], ROUNDS * (50 + 3 * 50 + by_child))
         self.assertEqual(names[("make_children", "[vfork]")], ROUNDS)
 
     def test_process(self):
