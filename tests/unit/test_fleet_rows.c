@@ -3,9 +3,11 @@
 #include "fixture.h"
 
 #include <errno.h>
+#include <zstd.h>
 
 #include "fleet/answer.h"
 #include "fleet/id_set.h"
+#include "fleet/native_block.h"
 #include "fleet/path_ids.h"
 #include "fleet/row_binary.h"
 #include "record/reader.h"
@@ -36,6 +38,29 @@ static void test_values(void **state)
 	assert_false(in.failed || rows_reader__more(&in));
 	rows_reader__u8(&in);
 	assert_true(in.failed);
+	rows__free(&r);
+}
+
+/* Its lengths are those that ClickHouse's compressed blocks have. */
+static void test_block(void **state)
+{
+	static const char none[16];
+	struct rows r = {0};
+	char back[1 << 13], *block;
+	uint32_t lengths[2];
+	size_t len;
+
+	for (uint64_t i = 0; i < 1000; i++)
+		rows__u64(&r, i);
+	assert_int_equal(native_block__make(&r, &block, &len), 0);
+	assert_memory_equal(block, none, sizeof(none));
+	assert_int_equal((uint8_t)block[16], 0x90);
+	memcpy(lengths, block + 17, sizeof(lengths));
+	assert_int_equal(lengths[0], len - 16);
+	assert_int_equal(lengths[1], r.len);
+	assert_int_equal(ZSTD_decompress(back, sizeof(back), block + 25, len - 25), r.len);
+	assert_memory_equal(back, r.data, r.len);
+	free(block);
 	rows__free(&r);
 }
 
@@ -243,7 +268,7 @@ int main(void)
 		cmocka_unit_test(test_values), cmocka_unit_test(test_kinds),
 		cmocka_unit_test(test_ids),    cmocka_unit_test(test_id_set),
 		cmocka_unit_test(test_answer), cmocka_unit_test(test_nonsense),
-		cmocka_unit_test(test_orphan),
+		cmocka_unit_test(test_orphan), cmocka_unit_test(test_block),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

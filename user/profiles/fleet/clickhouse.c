@@ -18,6 +18,7 @@
 #include "fleet/http.h"
 #include "fleet/id_set.h"
 #include "fleet/kind.h"
+#include "fleet/native_block.h"
 #include "fleet/path_ids.h"
 #include "fleet/profile_row.h"
 #include "fleet/receiver.h"
@@ -59,28 +60,26 @@ static void free_database(void *own)
 static enum receiver_result ask(struct receiver *r, char *query, const struct rows *rows,
 				uint64_t id)
 {
-	char *encoded = query ? http__encode(query) : NULL, *target = NULL;
+	char *encoded = query ? http__encode(query) : NULL, *target = NULL, *body = NULL;
 	char query_id[64] = "";
-	struct http_request request = {
-		.content_type = "application/octet-stream",
-		.body = rows ? rows->data : NULL,
-		.len = rows ? rows->len : 0,
-		.gzip = true,
-	};
+	struct http_request request = {.content_type = "application/octet-stream"};
 	enum receiver_result result = RECEIVER_LATER;
 
 	if (id)
 		snprintf(query_id, sizeof(query_id), "&query_id=proftrace-%016" PRIx64, id);
-	if (!encoded || (rows && rows->failed) ||
-	    asprintf(&target, "/?query=%s%s", encoded, query_id) < 0) {
+	if (!encoded || (rows && (rows->failed || native_block__make(rows, &body, &request.len))) ||
+	    asprintf(&target, "/?%squery=%s%s", body ? NATIVE_BLOCK_QUERY "&" : "", encoded,
+		     query_id) < 0) {
 		receiver__fail(r, result, "out of memory");
 	} else {
+		request.body = body;
 		request.target = target;
 		result = receiver__judge(r, http__ask(receiver__http(r), &request));
 	}
 	free(query);
 	free(encoded);
 	free(target);
+	free(body);
 	return result;
 }
 

@@ -158,11 +158,11 @@ static uint64_t round_up(uint64_t ns)
 	return ns > UINT64_MAX >> 1 ? ns : (ns + (1ull << drop) - 1) >> drop << drop;
 }
 
-/* A time without the bits that its error leaves no meaning: rounded by a 32nd of that at most.
+/* A time without the bits that its error leaves no meaning: rounded by an eighth of that at most.
  */
 static uint64_t round_by(uint64_t ns, uint64_t error_ns)
 {
-	int drop = excess_bits(error_ns / 16, 1);
+	int drop = excess_bits(error_ns / 4, 1);
 
 	return ns > UINT64_MAX >> 1 || !drop ? ns : (ns + (1ull << (drop - 1))) >> drop << drop;
 }
