@@ -62,9 +62,15 @@ static int end(void **state)
 	return system(command);
 }
 
+static void bound_at(time_t set, time_t steady, uint64_t size, uint64_t keep_s)
+{
+	assert_int_equal(ring__bound(root, size, keep_s, (struct ring_time){set, steady}, &ring),
+			 0);
+}
+
 static void bound(uint64_t size, uint64_t keep_s)
 {
-	assert_int_equal(ring__bound(root, size, keep_s, NOW, &ring), 0);
+	bound_at(NOW, NOW, size, keep_s);
 }
 
 static void by_size(void **state)
@@ -91,6 +97,32 @@ static void by_age(void **state)
 	put(web, 4, NOW, 10);
 	bound(1000, 100);
 	assert_true(!there(web, 1) && there(web, 2) && there(web, 3) && there(web, 4));
+}
+
+/* What was written before somebody set the clock is as old as it is, and so is what came after. */
+static void clock_set_forward(void **state)
+{
+	put(web, 1, NOW - 101, 10);
+	put(web, 2, NOW - 99, 10);
+	put(web, 3, NOW + 50000 - 101, 10);
+	put(web, 4, NOW + 50000 - 1, 10);
+	put(web, 5, NOW + 50000, 10);
+	bound_at(NOW + 50000, NOW, 1000, 100);
+	assert_true(!there(web, 1) && there(web, 2) && !there(web, 3) && there(web, 4));
+}
+
+static void clock_set_back(void **state)
+{
+	put(web, 1, NOW - 101, 10);
+	put(web, 2, NOW - 99, 10);
+	put(web, 3, NOW - 50000 - 101, 10);
+	put(web, 4, NOW - 50000 - 1, 10);
+	put(web, 5, NOW - 50000, 10);
+	bound_at(NOW - 50000, NOW, 1000, 100);
+	assert_true(!there(web, 1) && there(web, 2) && !there(web, 3) && there(web, 4));
+	/* The oldest one has the lowest time no more. */
+	bound_at(NOW - 50000, NOW, 20, 1000);
+	assert_true(!there(web, 2) && there(web, 4) && there(web, 5));
 }
 
 static void other_files_stay(void **state)
@@ -164,6 +196,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(by_size, begin, end),
 		cmocka_unit_test_setup_teardown(by_age, begin, end),
+		cmocka_unit_test_setup_teardown(clock_set_forward, begin, end),
+		cmocka_unit_test_setup_teardown(clock_set_back, begin, end),
 		cmocka_unit_test_setup_teardown(other_files_stay, begin, end),
 		cmocka_unit_test_setup_teardown(places, begin, end),
 		cmocka_unit_test_setup_teardown(in_order, begin, end),

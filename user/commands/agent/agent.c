@@ -298,6 +298,16 @@ static void keep_budget(struct agent *a)
 	}
 }
 
+static void bound_ring(struct agent *a)
+{
+	const struct ring_time now = {
+		.set = time(NULL),
+		.steady = a->clock_ahead_s + (int64_t)(clock_ns(CLOCK_BOOTTIME) / SECOND_NS),
+	};
+
+	ring__bound(a->config.ring, a->config.size, a->config.keep_s, now, &a->ring);
+}
+
 static void upkeep(struct agent *a)
 {
 	uint64_t now = now_ns();
@@ -305,7 +315,7 @@ static void upkeep(struct agent *a)
 
 	if (now < a->upkeep_due_ns)
 		return;
-	ring__bound(a->config.ring, a->config.size, a->config.keep_s, time(NULL), &a->ring);
+	bound_ring(a);
 	status__measure(a, (double)(now - a->upkeep_due_ns + UPKEEP_NS) / 1e9);
 	keep_budget(a);
 	status__write(a);
@@ -339,7 +349,7 @@ static void stop_all(struct agent *a)
 		for (size_t i = 0; i < a->services_cnt; i++)
 			alive |= a->services[i].run.pid || a->services[i].old.pid;
 	}
-	ring__bound(a->config.ring, a->config.size, a->config.keep_s, time(NULL), &a->ring);
+	bound_ring(a);
 	status__write(a);
 	for (size_t i = 0; i < a->senders_cnt; i++)
 		stop_sender(&a->senders[i]);
@@ -422,6 +432,7 @@ int agent__run(const char *path, service_run_fn run)
 		.run = run,
 		.lock = -1,
 		.recorders_lock = -1,
+		.clock_ahead_s = time(NULL) - (int64_t)(clock_ns(CLOCK_BOOTTIME) / SECOND_NS),
 		.scale = 1,
 	};
 	sigset_t signals;

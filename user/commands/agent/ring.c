@@ -21,6 +21,7 @@ struct entry {
 	char *path;
 	uint64_t number, bytes;
 	time_t written;
+	uint64_t age_s;
 	bool last; /* of its service */
 };
 
@@ -93,28 +94,39 @@ static int by_age(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
 
-	if (x->written != y->written)
-		return x->written < y->written ? -1 : 1;
+	if (x->age_s != y->age_s)
+		return x->age_s > y->age_s ? -1 : 1;
 	return (x->number > y->number) - (x->number < y->number);
 }
 
-int ring__bound(const char *root, uint64_t size, uint64_t keep_s, time_t now,
+/* By the time that it was written by: by the other one it is older, or from tomorrow. */
+static uint64_t age_of(time_t written, struct ring_time now)
+{
+	time_t set = now.set - written, steady = now.steady - written, age = set;
+
+	if (set < 0 || steady < 0 ? steady > set : steady < set)
+		age = steady;
+	return age < 0 ? 0 : age;
+}
+
+int ring__bound(const char *root, uint64_t size, uint64_t keep_s, struct ring_time now,
 		struct ring_state *state)
 {
 	struct entries all = {0};
 	int err = find_all(root, &all);
 
 	state->bytes = 0;
-	for (size_t i = 0; i < all.cnt; i++)
+	for (size_t i = 0; i < all.cnt; i++) {
 		state->bytes += all.items[i].bytes;
+		all.items[i].age_s = age_of(all.items[i].written, now);
+	}
 	state->recordings = all.cnt;
 	if (all.cnt)
 		qsort(all.items, all.cnt, sizeof(*all.items), by_age);
 	for (size_t i = 0; !err && i < all.cnt; i++) {
 		const struct entry *e = &all.items[i];
-		bool old = e->written < now && (uint64_t)(now - e->written) > keep_s;
 
-		if ((!old && state->bytes <= size) || e->last)
+		if ((e->age_s <= keep_s && state->bytes <= size) || e->last)
 			continue;
 		if (unlink(e->path) && errno != ENOENT) {
 			log_warn("cannot remove %s: %s", e->path, strerror(errno));

@@ -16,10 +16,16 @@ struct ring_state {
 	uint64_t removed;	    /* so far */
 };
 
-/* Removes recordings of `root` that were written more than `keep_s` before `now`, and the oldest
- * ones until the rest takes no more than `size` bytes; each service keeps its last one, for its
- * number. Returns 0 or -errno with one line logged. */
-int ring__bound(const char *root, uint64_t size, uint64_t keep_s, time_t now,
+/* The time now, in seconds since 1970: as the clock has it, and as the clock would have it if
+ * nobody had set it since the agent began. A recording was written by one of both. */
+struct ring_time {
+	time_t set, steady;
+};
+
+/* Removes recordings of `root` that were written more than `keep_s` ago, and the oldest ones until
+ * the rest takes no more than `size` bytes; each service keeps its last one, for its number.
+ * Returns 0 or -errno with one line logged. */
+int ring__bound(const char *root, uint64_t size, uint64_t keep_s, struct ring_time now,
 		struct ring_state *state);
 
 /* How far a receiver has come in a folder. */

@@ -21,6 +21,7 @@ struct agent {
 	struct ring_state ring;
 	int lock, recorders_lock; /* the second one is shared with all that it has begun */
 	bool stopping;
+	int64_t clock_ahead_s; /* of the time since boot, as the agent began */
 	uint64_t upkeep_due_ns;
 	/* What it takes itself, with all its processes, and since when sums are compared. */
 	uint64_t cpu_ns, memory;
