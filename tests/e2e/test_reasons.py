@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Why threads wait: leaves below the paths that do."""
 
+import os
 import re
 
 import harness
@@ -14,6 +15,7 @@ REASONS = {"lock": ("[lock]", 4 * MS), "pipe": ("[pipe]", 3 * MS), "unix": ("[pi
            "network": ("[network]", 3 * MS), "poll": ("[poll]", 3 * MS),
            "timer": ("[timer]", 6 * MS), "child": ("[child]", 5 * MS),
            "stopped": ("[stopped]", 5 * MS)}
+WOKEN = ("lock", "pipe", "unix", "network", "poll")  # by the other side
 
 
 def leaves(document):
@@ -66,12 +68,44 @@ class Reasons(harness.TestCase):
         document, _ = self.profile_command("reasons", TIMES, options=OPTIONS)
         right = told = 0
         for names, _, ns in leaves(document):
-            for name in ("lock", "pipe", "unix", "network", "poll"):
+            for name in WOKEN:
                 if "wait_" + name in names and names[-1] != "[cpu]":
                     told += ns
                     if names[-1].startswith(f"[by other: hand_{name} "):
                         right += ns
         self.assertGreaterEqual(right / told, 0.95, (right, told))
+
+    def share_of(self, document):
+        """What of the time waited has the right reason, and the right other side."""
+        right = told = ended = by_right = 0
+        for names, modules, ns in leaves(document):
+            reason = names[modules.index("[waits]")] if "[waits]" in modules else ""
+            for name, (wanted, _) in REASONS.items():
+                if "wait_" + name not in names:
+                    continue
+                told += ns
+                # One that is stopped waits for its child at last.
+                right += ns * (reason in (wanted, "[cpu]") or
+                               (name, reason) == ("stopped", "[child]"))
+                if name in WOKEN and reason != "[cpu]":
+                    ended += ns
+                    by_right += ns * names[-1].startswith(f"[by other: hand_{name} ")
+        return right / told, by_right / ended
+
+    def test_many_threads(self):
+        path = self.copy(harness.program("reasons"), f"why{os.getpid() % 100000}")
+        for processes in (1, 8):  # each has a thread that waits, and its other side
+            with self.subTest(processes=processes):
+                targets = [self.target(path, 5) for _ in range(processes)]
+                tracer = self.proftrace("-f", "json", "-p", os.path.basename(path),
+                                        *OPTIONS).wait_tracing()
+                for target in targets:
+                    target.go()
+                for target in targets:
+                    self.assertEqual(target.finish().status, 0)
+                reasons, others = self.share_of(self.document(tracer.finish()))
+                self.assertGreaterEqual(reasons, 0.99)
+                self.assertGreaterEqual(others, 0.95)
 
     def test_locks(self):
         done = self.process(harness.PROFTRACE, *OPTIONS, "-f", "locks", "--",
