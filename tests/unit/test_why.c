@@ -137,6 +137,62 @@ static void test_sentence(void **state)
 	profile__free(p);
 }
 
+static void expect_file(uint32_t kind, const char *name, const char *words)
+{
+	struct profile *p = make();
+	char sentence[WHY_SENTENCE], expected[WHY_SENTENCE];
+	struct session_ranks ranks;
+	struct session_why why;
+
+	p->waits = calloc(1, sizeof(*p->waits));
+	assert_non_null(p->waits);
+	add_wait(p,
+		 (struct recorded_wait){.begin_ns = 40500,
+					.took_ns = 7500,
+					.ready_ns = 300,
+					.reason = WAIT_POLL,
+					.kind = kind,
+					.object = 4,
+					.object_name = name,
+					.at = {7, 8, 1, 2, "srv"}},
+		 1);
+	assert_int_equal(waits__settle(p->waits, paths, 3), 0);
+	p->sessions = find(p);
+	assert_int_equal(session_ranks__init(&ranks, p->sessions), 0);
+	assert_int_equal(session_why__find(p, &ranks, &p->sessions->groups[0], &why), 0);
+	snprintf(expected, sizeof(expected),
+		 "p99 sessions take 8.00 us longer: 7.20 us %s in `work`; 500 ns more in `handle`; "
+		 "300 ns elsewhere",
+		 words);
+	assert_string_equal(session_why__sentence(p, &why, sentence), expected);
+	session_why__fini(&why);
+	session_ranks__fini(&ranks);
+	profile__free(p);
+	range_teardown(NULL);
+}
+
+/* Of several files the one that was ready. */
+static void test_files(void **state)
+{
+	expect_file(WAIT_OBJECT_PEER, "tcp 10.0.0.1:80", "waiting for a reply of tcp 10.0.0.1:80");
+	expect_file(WAIT_OBJECT_PEER, "clients at tcp port 80",
+		    "waiting for one of several files (clients at tcp port 80)");
+	expect_file(WAIT_OBJECT_FILE, "eventfd", "waiting for one of several files (eventfd)");
+	expect_file(WAIT_OBJECT_FILE, NULL, "waiting for one of several files (descriptor 4)");
+	expect_file(WAIT_OBJECT_NONE, NULL, "waiting for one of several files");
+}
+
+/* A descriptor may be another file later on, and a peer has many connections. */
+static void test_objects(void **state)
+{
+	assert_int_equal(wait_object__compare(7, "a", 8, "a"), 0);
+	assert_true(wait_object__compare(7, "a", 7, "b") < 0);
+	assert_true(wait_object__compare(7, NULL, 7, "b") < 0);
+	assert_true(wait_object__compare(7, "b", 7, NULL) > 0);
+	assert_int_equal(wait_object__compare(7, NULL, 7, NULL), 0);
+	assert_true(wait_object__compare(7, NULL, 8, NULL) < 0);
+}
+
 /* Without waits, as in recordings of old, there is no such sentence. */
 static void test_without_waits(void **state)
 {
@@ -264,6 +320,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_sentence, range_teardown),
+		cmocka_unit_test(test_files),
+		cmocka_unit_test(test_objects),
 		cmocka_unit_test_teardown(test_without_waits, range_teardown),
 		cmocka_unit_test_teardown(test_text, range_teardown),
 		cmocka_unit_test_teardown(test_chain, range_teardown),
