@@ -66,6 +66,10 @@ def columns(paths, version):
                     "returned": "toUInt64(500000)"}}
 
 
+def of_each_version(args):
+    return (args.hosts + 1) // 2
+
+
 def fill(server, args):
     ask = server.ask
     ask(f"INSERT INTO functions SELECT {ID.format('number + 1000001')}, "
@@ -75,11 +79,12 @@ def fill(server, args):
     ask(f"INSERT INTO paths SELECT {ID.format('number + 1')}, if(number = 0, 0, {parent}), "
         f"{ID.format(f'number % {FUNCTIONS} + 1000001')}, 'api', 0 FROM numbers({args.paths})")
     begin = int(time.time()) // 60 * 60 - 60 * args.minutes
-    rows = args.hosts * PER_MINUTE // 2
+    hosts = of_each_version(args)
+    rows = hosts * PER_MINUTE
     for minute in range(args.minutes):
         for version in 1, 2:
             head = (f"number + {rows * (2 * minute + version)}, 'api', '{version}', "
-                    f"concat('host', toString(number % {args.hosts} + {args.hosts * version})), "
+                    f"concat('host', toString(number % {hosts} + {hosts * version})), "
                     f"toDateTime({begin + 60 * minute} + number % 60)")
             for table, made in columns(args.paths, version).items():
                 ask(f"INSERT INTO {table} (id, service, version, host, time, {', '.join(made)}) "
@@ -127,7 +132,7 @@ def main():
                 server, "report", "-f", "html", "--where", "service = 'api'"))
             print(f"{'':<28} {len(page) / 1e6:.1f} MB; diff says: {text.splitlines()[0][:60]}")
             timed("one host's flame graph", lambda: report(
-                server, "report", "-f", "html", "--where", f"host = 'host{args.hosts}'"))
+                server, "report", "-f", "html", "--where", f"host = 'host{of_each_version(args)}'"))
         finally:
             server.kill()
 
