@@ -38,7 +38,19 @@ static const char source[] =
 	"	box.middle(n);\n"
 	"	MARK(behind);\n"
 	"	return box.n;\n"
-	"}\n";
+	"}\n"
+	/* GCC splits this, inlines the first half into its callers, and the second into itself. */
+	"extern \"C\" int other(int);\n"
+	"extern \"C\" int split(int *p)\n"
+	"{\n"
+	"	if (__builtin_expect(!*p, 1))\n"
+	"		return 0;\n"
+	"	MARK(at_split);\n"
+	"	for (int i = 0; i < *p; i++)\n"
+	"		*p += other(i) * other(*p);\n"
+	"	return other(*p) + other(3);\n"
+	"}\n"
+	"extern \"C\" int twice(int *p) { return split(p) + split(p + 1); }\n";
 
 /* "ns::Box::middle(int) a.cpp:11 > inner a.cpp:3", outermost first. */
 static void describe(struct line_table *t, uint64_t vaddr, char *text, size_t size)
@@ -60,26 +72,28 @@ static void describe(struct line_table *t, uint64_t vaddr, char *text, size_t si
 
 static void expect(const char *flags)
 {
-	static const char *const marks[] = {"at_outer", "at_middle", "at_inner", "behind"};
+	static const char *const marks[] = {"at_outer", "at_middle", "at_inner", "behind",
+					    "at_split"};
 	static const char *const expected[] = {
 		"",
 		"ns::Box::middle(int) a.cpp:11",
 		"ns::Box::middle(int) a.cpp:11 > inner a.cpp:3",
 		"",
+		"",
 	};
 	struct elf_image *img;
 	struct line_table *t;
-	uint64_t vaddrs[4];
+	uint64_t vaddrs[5];
 	char text[256], options[256];
 	int fd;
 
 	snprintf(options, sizeof(options), "-x none -O2 -shared -fPIC %s", flags);
 	compile("inlined.so", "a.cpp", source, options);
 	img = open_path("inlined.so", &fd);
-	assert_int_equal(symbol_lookup(img, marks, 4, vaddrs), 4);
+	assert_int_equal(symbol_lookup(img, marks, 5, vaddrs), 5);
 	assert_int_equal(line_table__open(img, "", &t), 0);
 	assert_true(line_table__open_ns(img, "") > 0);
-	for (int i = 0; i < 4; i++) {
+	for (int i = 0; i < 5; i++) {
 		describe(t, vaddrs[i], text, sizeof(text));
 		assert_string_equal(text, expected[i]);
 	}

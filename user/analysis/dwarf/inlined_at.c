@@ -16,8 +16,9 @@ struct looking {
 	struct line_table *t;
 	uint64_t vaddr;
 	struct line_inlined *out;
-	size_t cnt;   /* found */
-	size_t depth; /* inlined calls around what was found, or passed, last */
+	size_t cnt;	  /* found */
+	size_t depth;	  /* inlined calls around what was found, or passed, last */
+	Dwarf_Off around; /* the function that is the innermost so far, as it was declared */
 };
 
 static bool holds(Dwarf_Die *die, uint64_t vaddr)
@@ -35,13 +36,28 @@ static bool holds(Dwarf_Die *die, uint64_t vaddr)
 	return false;
 }
 
-static void note(struct looking *l, const Dwarf_Die *die)
+/* The entry of a function itself, of which this one is a copy, or an inlined call. */
+static Dwarf_Off origin_of(Dwarf_Die *die)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Die origin;
+
+	if (!dwarf_attr(die, DW_AT_abstract_origin, &attr) || !dwarf_formref_die(&attr, &origin))
+		origin = *die;
+	return dwarf_dieoffset(&origin);
+}
+
+/* A function that the compiler has split, and put together again, is inlined into itself (glibc's
+ * read()): that is no function more. */
+static void note(struct looking *l, Dwarf_Die *die)
 {
 	const char *name = line_table__name_of(die);
 	struct line_row place = {0};
+	Dwarf_Off origin = origin_of(die);
 
-	if (!*name)
+	if (!*name || origin == l->around)
 		return;
+	l->around = origin;
 	line_table__find_declared(l->t, die, &place);
 	l->out[l->cnt++] = (struct line_inlined){name, place.file, place.line};
 }
@@ -78,8 +94,10 @@ int line_table__inlined_at(struct line_table *t, uint64_t vaddr,
 	if (err || !function)
 		return err;
 	dwarf_budget__enter(&t->units.file.budget);
-	if (dwarf_offdie(t->units.file.dwarf, function->die, &die))
+	if (dwarf_offdie(t->units.file.dwarf, function->die, &die)) {
+		l.around = origin_of(&die);
 		err = dwarf_units__walk(&t->units, &die, look_at_die, &l);
+	}
 	dwarf_budget__leave(&t->units.file.budget);
 	*cnt = l.cnt;
 	return err;
