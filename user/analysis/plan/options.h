@@ -44,8 +44,8 @@ struct plan_options {
 	 * lines are planned whatever the filter says. */
 	struct line_specs *lines;
 	/* Called once it is known what the files can do, before functions are planned, which takes
-	 * longer; NULL: nobody waits for it. `traits`: as in struct plan later on; `returns`: some
-	 * functions may get return probes. */
+	 * longer, if that tells whether there are return probes; NULL: not at all. `traits`: as in
+	 * struct plan later on; `returns`: some functions may get return probes. */
 	void (*on_look)(const struct plan *p, unsigned traits, bool returns, void *ctx);
 	void *ctx;
 };

@@ -442,8 +442,10 @@ static void tell_look(struct plan *p, const struct target *t, const struct plan_
 	struct exit_context exits;
 
 	exit_context__make(p, t, opts, &exits);
-	opts->on_look(p, exits.traits, !exits__return_unsafe(&exits) || exits__provable(&exits),
-		      opts->ctx);
+	/* Proofs decide whether some functions get return probes. */
+	if (exits__return_unsafe(&exits) && exits__provable(&exits))
+		return;
+	opts->on_look(p, exits.traits, !exits__return_unsafe(&exits), opts->ctx);
 }
 
 int planner__extend(struct plan *p, const struct target *t, struct filter *filter,

@@ -145,7 +145,6 @@ static void begin_loading(const struct plan *p, unsigned traits, bool returns, v
 	struct run *r = ctx;
 	struct tracer_options opts;
 
-	r->plan_opts.on_look = NULL;
 	if (r->o->lines_cnt || r->selection.arguments.cnt || r->o->system_calls)
 		return;
 	opts = tracer_options_of(r, p); /* without regions */
@@ -188,6 +187,7 @@ static int make_plan(struct run *r)
 		tell_script(r);
 	if (!err)
 		err = planner__make(r->target, &r->selection.filter, &r->plan_opts, &r->plan);
+	r->plan_opts.on_look = NULL;
 	watch__end_in_order();
 	if (!err)
 		err = roles__check(r);
