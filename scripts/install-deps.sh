@@ -25,7 +25,7 @@ apt_packages()
 		libdevel-nytprof-perl libllvm14 libclang-rt-14-dev golang-go exiv2 qpdf systemtap-sdt-dev libstb-dev rapidjson-dev \
 		bpftrace gdb lld rustc ruby \
 		nginx redis-server tmux liblua5.4-dev debuginfod libdebuginfod1 protobuf-compiler nodejs $(command -v npm >/dev/null || echo npm) \
-		chromium chromium-driver python3-selenium python3-jsonschema fonts-dejavu-core zsh fish clickhouse-server libcurl4 openssl prometheus strace victoria-metrics ;;
+		postgresql mariadb-server-core mariadb-client chromium chromium-driver python3-selenium python3-jsonschema fonts-dejavu-core zsh fish clickhouse-server libcurl4 openssl prometheus strace victoria-metrics ;;
 	fuzz) echo libclang-rt-14-dev ;;
 	demo) echo perl redis-server redis-tools ;;
 	bench) echo g++ python3 python3-dbg liblua5.4-dev perl valgrind bpftrace libllvm14 jsonnet sqlite3 redis-server redis-tools \
