@@ -49,6 +49,8 @@ struct arch {
 	uint16_t ip_offset; /* of the instruction pointer in what BPF programs get of registers, for
 			       programs that emulate instructions; 0: nothing is to be
 			       emulated */
+	bool knows_calls;   /* BPF programs know a system call's number without its tracepoint
+			       (system_call_number() in bpf/) */
 	struct arch_relocations relocations;
 	struct arch_dwarf dwarf;
 	/* Registers as arch/operands.h numbers them. */

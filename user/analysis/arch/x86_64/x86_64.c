@@ -28,6 +28,7 @@ const struct arch arch_x86_64 = {
 #endif
 	.nr_uprobe = 336,
 	.ip_offset = 16 * 8, /* struct pt_regs, rip */
+	.knows_calls = true,
 	.relocations =
 		{
 			.relative = R_X86_64_RELATIVE,

@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "arch/arch.h"
 #include "attach/links/kernel_btf.h"
 
 #define BEGIN	   "trace_syscall_enter"
@@ -18,17 +19,9 @@
 /* Perf events; -1: there is none. */
 static int begin = -1, end = -1;
 
-/* Programs for other processors know a system call's number from its tracepoint alone
- * (system_call_number() in bpf/). */
-#if defined(__x86_64__)
-#define NUMBERS_KNOWN true
-#else
-#define NUMBERS_KNOWN false
-#endif
-
 bool call_probes__known(void)
 {
-	const struct btf *kernel = NUMBERS_KNOWN ? kernel_btf() : NULL;
+	const struct btf *kernel = arch__host()->knows_calls ? kernel_btf() : NULL;
 
 	return kernel && btf__find_by_name_kind(kernel, BEGIN, BTF_KIND_FUNC) > 0 &&
 	       btf__find_by_name_kind(kernel, END, BTF_KIND_FUNC) > 0;
