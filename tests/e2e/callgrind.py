@@ -126,3 +126,10 @@ def dynamic_symbols(path):
     table = subprocess.run(["readelf", "-W", "--dyn-syms", path], stdout=subprocess.PIPE, text=True,
                            check=True).stdout
     return {row.split()[-1].split("@")[0] for row in table.splitlines() if "FUNC" in row}
+
+
+def leave_named(document, path):
+    """Takes out of a proftrace document what has no dynamic symbol: of functions without a name
+    callgrind knows nothing."""
+    names = dynamic_symbols(path)
+    document["functions"] = [f for f in document["functions"] if f["symbol"] in names]

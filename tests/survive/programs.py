@@ -85,6 +85,7 @@ class Script(Case):
             trial.judge("SAME", done.stdout == output, "output differs from that under callgrind")
             document = engine.load(out)
             judge_identity(trial, document, "beside callgrind")
+            callgrind.leave_named(document, path or self.path)
             equal, different = callgrind.compare(document, true, path or self.path)
             trial.counted = True
             trial.judge("EXACT", equal >= least and not different, f"callgrind agrees on {equal} "
