@@ -215,40 +215,71 @@ class Flows(test_perfetto.Reader, harness.TestCase):
     def run_tool(self, *argv, **options):
         return subprocess.run(argv, stdout=subprocess.PIPE, check=True, **options).stdout
 
-    def test_perfetto(self):
-        """Slices of waits have reasons; an arrow leads from where a thread is woken to the part of
-        the wait in which it can run."""
+    def arrows(self, *options):
+        """Where arrows begin and end, {flow: (nanoseconds, track, [slices around it], function)};
+        the tracks' slices that begin, {track: [names]}; who ends the waits for the lock."""
         out = self.path("out.pftrace")
-        done = self.process(PROFTRACE, *UNLIMITED, "-o", out, "--", program("causes"), "mutex",
-                            "8", "2", stdin=subprocess.DEVNULL).finish()
+        done = self.process(PROFTRACE, *UNLIMITED, *options, "-o", out, "--", program("causes"),
+                            "mutex", "8", "2", stdin=subprocess.DEVNULL).finish()
         self.assertEqual(done.status, 0, str(done))
-        tracks, begun, ended, open_slices, wakers = {}, {}, {}, {}, []
+        tracks, begun, ended, open_slices, slices, wakers = {}, {}, {}, {}, {}, []
         for packet in self.decode_file(out):
             for track in packet.get("track_descriptor", []):
                 thread = track.get("thread", [{}])[0]
-                tracks[track["uuid"][0]] = thread.get("thread_name", [""])[0]
+                tracks[track["uuid"][0]] = (thread.get("thread_name") or track.get("name") or
+                                            [""])[0]
             for event in packet.get("track_event", []):
                 at, track = packet["timestamp"][0], event["track_uuid"][0]
                 name = event.get("name", ["call"])[0]
+                around = open_slices.setdefault(track, [])
                 if event["type"] == ["TYPE_SLICE_END"]:
-                    self.assertLessEqual(open_slices[track].pop()[1], at)
+                    self.assertLessEqual(around.pop()[1], at)
                 elif event["type"] == ["TYPE_SLICE_BEGIN"]:
-                    open_slices.setdefault(track, []).append((name, at))
-                wakers += [note["string_value"][0] for note in event.get("debug_annotations", ())
-                           if note.get("name") == ["woken_by"]
-                           if name == "[lock table_lock]"]
+                    around.append((name, at))
+                    slices.setdefault(tracks[track], []).append(name)
+                notes = {note["name"][0]: note["string_value"][0]
+                         for note in event.get("debug_annotations", ()) if "string_value" in note}
+                if name == "[lock table_lock]":
+                    wakers.append(notes.get("woken_by"))
                 for flow in event.get("flow_ids", ()):
-                    begun[flow] = (at, tracks[track], name)
+                    self.assertNotIn(flow, begun)
+                    begun[flow] = (at, tracks[track], [name], notes.get("in"))
                 for flow in event.get("terminating_flow_ids", ()):
-                    ended[flow] = (at, tracks[track], [n for n, _ in open_slices[track][-2:]])
+                    self.assertNotIn(flow, ended)
+                    ended[flow] = (at, tracks[track], [n for n, _ in around])
+        self.assertFalse([track for track, around in open_slices.items() if around])
         self.assertTrue(ended)
         self.assertEqual(set(begun), set(ended))
-        for flow, (at, thread, name) in begun.items():
+        for flow, (at, thread, _, _) in begun.items():
             self.assertEqual(ended[flow][0], at)
-            self.assertEqual(name, "wakes " + ended[flow][1].split("-")[0])
-            self.assertEqual(ended[flow][2][1], "[cpu]")
+            self.assertEqual(ended[flow][2][-1], "[cpu]")
             self.assertNotEqual(thread, ended[flow][1])
+        return begun, ended, slices, wakers
+
+    def test_perfetto(self):
+        """Slices of waits have reasons; an arrow leads from where a thread is woken to the part of
+        the wait in which it can run."""
+        begun, ended, _, wakers = self.arrows()
+        for flow, (_, _, (name,), _) in begun.items():
+            self.assertEqual(name, "wakes " + ended[flow][1].split("-")[0])
         self.assertEqual(wakers, ["helper: flush_log"] * 4)
+
+    def test_sessions(self):
+        """Likewise of sessions: the thread that wakes has a track of its own, with what it waited
+        for meanwhile."""
+        begun, ended, slices, wakers = self.arrows("--session", "handle")
+        self.assertEqual(wakers, ["helper: flush_log"] * 4)
+        seen = []
+        for flow, (_, thread, (name,), function) in begun.items():
+            self.assertEqual(name, "wakes " + (ended[flow][1] if "session" in ended[flow][1]
+                                               else ended[flow][1].split("-")[0]))
+            if "[lock table_lock]" in ended[flow][2]:
+                self.assertRegex(ended[flow][1], r"^session [1-4]: ")
+                self.assertRegex(thread, r"^helper-[0-9]+/[0-9]+$")
+                self.assertEqual(function, "flush_log")
+                self.assertIn("[timer]", slices[thread])
+                seen.append(ended[flow][1])
+        self.assertEqual(len(set(seen)), 4)
 
 
 if __name__ == "__main__":

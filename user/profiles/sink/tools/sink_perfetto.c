@@ -18,7 +18,9 @@
 #include "sink/tools/wait_slices.h"
 #include "sink/tracks.h"
 #include "timeline/timeline.h"
+#include "timeline/waits.h"
 #include "util/proto.h"
+#include "util/search.h"
 
 enum { TRACE_PACKET = 1 };
 enum {
@@ -180,8 +182,8 @@ static int write_slice(const struct wait_slice *s, void *ctx)
 		proto_fixed64(&w->part, EVENT_FLOW, s->flow);
 	if (s->kind == SLICE_BEGIN && s->flow)
 		proto_fixed64(&w->part, EVENT_FLOW_END, s->flow);
-	if (s->kind == SLICE_BEGIN && *s->waker) {
-		proto_text(&w->inner, ANNOTATION_NAME, "woken_by");
+	if (*s->waker) {
+		proto_text(&w->inner, ANNOTATION_NAME, s->kind == SLICE_WAKE ? "in" : "woken_by");
 		proto_text(&w->inner, ANNOTATION_TEXT, s->waker);
 		proto_message(&w->part, EVENT_ANNOTATION, &w->inner);
 	}
@@ -256,10 +258,10 @@ static int write_accounts(struct writer *w)
 	return end_packet(w);
 }
 
-static int write_process(struct writer *w, const struct track *track)
+static int write_process(struct writer *w, pid_t pid, const char *comm)
 {
-	proto_u64(&w->inner, PROCESS_PID, (int64_t)track->pid);
-	proto_text(&w->inner, PROCESS_NAME, w->p->threads[track->thread].comm);
+	proto_u64(&w->inner, PROCESS_PID, (int64_t)pid);
+	proto_text(&w->inner, PROCESS_NAME, comm);
 	proto_u64(&w->part, TRACK_UUID, ++w->uuid);
 	proto_message(&w->part, TRACK_PROCESS, &w->inner);
 	proto_message(&w->packet, PACKET_TRACK, &w->part);
@@ -291,25 +293,78 @@ static int write_thread(struct writer *w, const struct track *track, uint64_t pr
 	return end_packet(w);
 }
 
-static int write_tracks(struct writer *w, const struct track *tracks, size_t cnt)
+static int write_calls(struct writer *w, uint32_t thread)
+{
+	int err;
+
+	wait_slices__turn(&w->waits, thread);
+	err = timeline__walk(w->p->timeline, thread, write_event, w);
+	/* What lies behind its last call. */
+	return err ? err : wait_slices__until(&w->waits, UINT64_MAX, 0, write_slice, w);
+}
+
+/* Those of processes are noted in `processes`, by track. */
+static int write_tracks(struct writer *w, const struct track *tracks, size_t cnt,
+			uint64_t *processes)
 {
 	uint64_t process = 0;
 	int err = 0;
-	size_t i;
 
-	for (i = 0; i < cnt && !err; i++) {
+	for (size_t i = 0; i < cnt && !err; i++) {
 		if (tracks[i].first) {
-			err = write_process(w, &tracks[i]);
+			err = write_process(w, tracks[i].pid, w->p->threads[tracks[i].thread].comm);
 			process = w->uuid;
 		}
+		processes[i] = process;
 		if (!err)
 			err = write_thread(w, &tracks[i], process);
 		if (!err)
-			wait_slices__turn(&w->waits, tracks[i].thread);
+			err = write_calls(w, tracks[i].thread);
+	}
+	return err;
+}
+
+/* The track of a thread that has woken a session's, and was in none. */
+static int write_waker(struct writer *w, const struct wait_party *party, uint64_t process)
+{
+	char name[THREAD_NAME_LEN];
+
+	snprintf(name, sizeof(name), "%.15s-%d/%d", party->comm, party->pid, party->tid);
+	w->track = ++w->uuid;
+	proto_u64(&w->part, TRACK_UUID, w->track);
+	proto_u64(&w->part, TRACK_PARENT, process);
+	proto_text(&w->part, TRACK_NAME, name);
+	proto_message(&w->packet, PACKET_TRACK, &w->part);
+	proto_u64(&w->packet, PACKET_SEQUENCE, SEQUENCE);
+	return end_packet(w);
+}
+
+/* Behind the tracks of sessions; their processes may be others. */
+static int write_wakers(struct writer *w, const struct track *tracks, size_t cnt,
+			const uint64_t *processes)
+{
+	const struct wait_flows *f = &w->waits.flows;
+	uint64_t process = 0;
+	pid_t pid = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < f->asides_cnt && !err; i++) {
+		const struct wait_party *party = &f->waits->parties[f->asides[i]];
+		size_t at = LOWER_BOUND(cnt, n, tracks[n].pid < party->pid);
+
+		if (at < cnt && tracks[at].pid == party->pid) {
+			process = processes[at];
+		} else if (!process || party->pid != pid) {
+			err = write_process(w, party->pid, party->comm);
+			process = w->uuid;
+		}
+		pid = party->pid;
 		if (!err)
-			err = timeline__walk(w->p->timeline, tracks[i].thread, write_event, w);
-		if (!err) /* behind its last call */
-			err = wait_slices__until(&w->waits, UINT64_MAX, 0, write_slice, w);
+			err = write_waker(w, party, process);
+		if (err)
+			break;
+		wait_slices__turn(&w->waits, w->p->threads_cnt + i);
+		err = wait_slices__until(&w->waits, UINT64_MAX, 0, write_slice, w);
 	}
 	return err;
 }
@@ -318,6 +373,7 @@ static int write_perfetto(const struct profile *p, const struct sink_options *op
 {
 	struct writer w = {.out = out, .p = p};
 	struct track *tracks = NULL;
+	uint64_t *processes;
 	ssize_t cnt;
 	int err, closed;
 
@@ -325,7 +381,8 @@ static int write_perfetto(const struct profile *p, const struct sink_options *op
 		return -ENODATA;
 	cnt = tracks__new(p, &tracks);
 	w.named = calloc(p->functions_cnt + 1, sizeof(*w.named));
-	err = cnt < 0 ? (int)cnt : w.named ? 0 : -ENOMEM;
+	processes = calloc(p->threads_cnt + 1, sizeof(*processes));
+	err = cnt < 0 ? (int)cnt : w.named && processes ? 0 : -ENOMEM;
 	if (!err)
 		err = wait_slices__init(&w.waits, p);
 	stream__begin();
@@ -334,13 +391,16 @@ static int write_perfetto(const struct profile *p, const struct sink_options *op
 	if (!err)
 		err = write_accounts(&w);
 	if (!err)
-		err = write_tracks(&w, tracks, cnt);
+		err = write_tracks(&w, tracks, cnt, processes);
+	if (!err)
+		err = write_wakers(&w, tracks, cnt, processes);
 	proto_free(&w.file);
 	proto_free(&w.packet);
 	proto_free(&w.part);
 	proto_free(&w.inner);
 	wait_slices__fini(&w.waits);
 	free(w.named);
+	free(processes);
 	free(tracks);
 	closed = stream__end(out);
 	return closed ? closed : err;

@@ -1,94 +1,50 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "sink/tools/wait_slices.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "calls/profile.h"
 #include "sink/names.h"
 #include "timeline/waits.h"
-#include "util/search.h"
 
 #define NAME_LEN 100
-
-/* For qsort_r(): by waker, then in order of time. */
-static int compare_wakes(const void *a, const void *b, void *ctx)
-{
-	const struct waits *waits = ctx;
-	const struct single_wait *x = &waits->all[*(const uint32_t *)a];
-	const struct single_wait *y = &waits->all[*(const uint32_t *)b];
-	uint64_t x_ns = single_wait__woken_ns(x), y_ns = single_wait__woken_ns(y);
-
-	if (x->waker != y->waker)
-		return x->waker < y->waker ? -1 : 1;
-	return x_ns < y_ns ? -1 : x_ns > y_ns;
-}
-
-/* The thread's own stack, where its waits outside of calls are shown, and whom it wakes. */
-static bool is_whole(const struct profile_thread *t)
-{
-	return !t->callstack_ns && !t->goroutine && !t->spans && !*t->title;
-}
-
-static void mark_tracks(struct wait_slices *s)
-{
-	const struct profile *p = s->p;
-
-	for (size_t i = 0; i < p->threads_cnt; i++) {
-		const struct profile_thread *t = &p->threads[i];
-		const struct wait_party *party = waits__party(s->waits, t->pid, t->tid);
-
-		s->sessions |= *t->title;
-		if (party && t->first_root && is_whole(t))
-			s->tracked[party - s->waits->parties] = true;
-	}
-}
 
 int wait_slices__init(struct wait_slices *s, const struct profile *p)
 {
 	*s = (struct wait_slices){.p = p, .waits = p->waits};
-	if (!p->waits)
-		return 0;
-	s->tracked = calloc(p->waits->parties_cnt + 1, sizeof(*s->tracked));
-	s->wakes = calloc(p->waits->cnt + 1, sizeof(*s->wakes));
-	if (!s->tracked || !s->wakes)
-		return -ENOMEM;
-	mark_tracks(s);
-	for (size_t i = 0; i < p->waits->cnt && !s->sessions; i++) {
-		const struct single_wait *w = &p->waits->all[i];
-
-		if (w->waker && s->tracked[w->waker - 1] && s->tracked[w->party])
-			s->wakes[s->wakes_cnt++] = i;
-	}
-	qsort_r(s->wakes, s->wakes_cnt, sizeof(*s->wakes), compare_wakes, (void *)p->waits);
-	return 0;
+	return wait_flows__init(&s->flows, p);
 }
 
 void wait_slices__fini(struct wait_slices *s)
 {
-	free(s->tracked);
-	free(s->wakes);
+	wait_flows__fini(&s->flows);
 	*s = (struct wait_slices){0};
 }
 
-void wait_slices__turn(struct wait_slices *s, uint32_t thread)
+/* NULL: the track's thread has neither waited nor woken anybody. */
+static const struct wait_party *party_of(const struct wait_slices *s, uint32_t track)
 {
-	const struct profile_thread *t = &s->p->threads[thread];
-	const struct wait_party *party = s->waits ? waits__party(s->waits, t->pid, t->tid) : NULL;
-	uint32_t waker;
+	const struct profile_thread *t;
 
-	s->thread = thread;
+	if (!s->waits)
+		return NULL;
+	if (track >= s->p->threads_cnt)
+		return &s->waits->parties[s->flows.asides[track - s->p->threads_cnt]];
+	t = &s->p->threads[track];
+	return waits__party(s->waits, t->pid, t->tid);
+}
+
+void wait_slices__turn(struct wait_slices *s, uint32_t track)
+{
+	const struct wait_party *party = party_of(s, track);
+
+	s->track = track;
 	s->wait = s->waits_end = s->wake = s->wakes_end = 0;
 	if (!party)
 		return;
 	s->wait = party->first;
 	s->waits_end = party->first + party->cnt;
-	if (!is_whole(t))
-		return;
-	waker = party - s->waits->parties + 1;
-	s->wake = LOWER_BOUND(s->wakes_cnt, i, s->waits->all[s->wakes[i]].waker < waker);
-	s->wakes_end = LOWER_BOUND(s->wakes_cnt, i, s->waits->all[s->wakes[i]].waker <= waker);
+	s->wake = wait_flows__wakes(&s->flows, track, &s->wakes_end);
 }
 
 static const char *function_of(const struct wait_slices *s, uint32_t path)
@@ -119,9 +75,12 @@ static void name_waker(const struct wait_slices *s, const struct single_wait *w,
 /* Whether the wait is shown on the track. */
 static bool is_shown(const struct wait_slices *s, const struct single_wait *w, uint32_t depth)
 {
-	if (s->sessions)
+	if (s->track >= s->p->threads_cnt)
+		return s->flows.aside[w - s->waits->all];
+	if (s->flows.sessions)
 		return depth && w->thread;
-	return w->thread ? w->thread == s->thread + 1 : is_whole(&s->p->threads[s->thread]);
+	return w->thread ? w->thread == s->track + 1
+			 : wait_flows__is_whole(&s->p->threads[s->track]);
 }
 
 /* The wait, from its begin to its end, and in it the part in which it could run. */
@@ -130,7 +89,7 @@ static int visit_wait(struct wait_slices *s, const struct single_wait *w, uint64
 {
 	uint64_t end_ns = w->end_ns < until_ns ? w->end_ns : until_ns;
 	uint64_t woken_ns = single_wait__woken_ns(w) < end_ns ? single_wait__woken_ns(w) : end_ns;
-	bool flows = w->waker && !s->sessions && s->tracked[w->waker - 1] && s->tracked[w->party];
+	bool flows = wait_flows__end_at(&s->flows, w, s->track);
 	struct wait_slice slice = {.kind = SLICE_BEGIN, .at_ns = w->begin_ns};
 	int err;
 
@@ -154,6 +113,16 @@ static int visit_wait(struct wait_slices *s, const struct single_wait *w, uint64
 	return err ? err : visit(&slice, ctx);
 }
 
+/* "session 3: 12.3 ms", or the name of a thread that has no title. */
+static const char *woken_name(const struct wait_slices *s, const struct single_wait *w)
+{
+	uint32_t track = wait_flows__shown_on(&s->flows, w);
+
+	return s->flows.sessions && track && track <= s->p->threads_cnt
+		       ? s->p->threads[track - 1].title
+		       : s->waits->parties[w->party].comm;
+}
+
 static int visit_wake(struct wait_slices *s, uint32_t wait, slice_visitor visit, void *ctx)
 {
 	const struct single_wait *w = &s->waits->all[wait];
@@ -163,7 +132,8 @@ static int visit_wake(struct wait_slices *s, uint32_t wait, slice_visitor visit,
 		.flow = (uint64_t)wait + 1,
 	};
 
-	snprintf(slice.name, sizeof(slice.name), "wakes %.15s", s->waits->parties[w->party].comm);
+	snprintf(slice.name, sizeof(slice.name), "wakes %.63s", woken_name(s, w));
+	snprintf(slice.waker, sizeof(slice.waker), "%.*s", NAME_LEN, function_of(s, w->waker_path));
 	return visit(&slice, ctx);
 }
 
@@ -175,7 +145,7 @@ int wait_slices__until(struct wait_slices *s, uint64_t at_ns, uint32_t depth, sl
 	while (!err) {
 		const struct single_wait *w =
 			s->wait < s->waits_end ? &s->waits->all[s->wait] : NULL;
-		uint32_t wake = s->wake < s->wakes_end ? s->wakes[s->wake] : 0;
+		uint32_t wake = s->wake < s->wakes_end ? s->flows.wakes[s->wake].wait : 0;
 		uint64_t wake_ns = s->wake < s->wakes_end
 					   ? single_wait__woken_ns(&s->waits->all[wake])
 					   : UINT64_MAX;

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sink/tools/wait_flows.h"
+
 struct profile;
 struct waits;
 
@@ -20,9 +22,11 @@ enum slice_kind { SLICE_BEGIN, SLICE_END, SLICE_WAKE };
 struct wait_slice {
 	enum slice_kind kind;
 	uint64_t at_ns;
-	uint64_t flow;		 /* from a wake to the slice that it begins; 0: none */
-	char name[SLICE_NAME];	 /* "[lock log_mutex]", "[cpu]", "wakes reader-2" */
-	char waker[SLICE_WAKER]; /* "writer: flush_log"; "": not known, or another kind of slice */
+	uint64_t flow;	       /* from a wake to the slice that it begins; 0: none */
+	char name[SLICE_NAME]; /* "[lock log_mutex]", "[cpu]", "wakes reader-2" */
+	/* Of a wait who ends it: "writer: flush_log"; of a wake in which function: "flush_log". "":
+	 * not known, or another kind of slice. */
+	char waker[SLICE_WAKER];
 };
 
 /* Nonzero ends it. */
@@ -31,21 +35,19 @@ typedef int (*slice_visitor)(const struct wait_slice *s, void *ctx);
 struct wait_slices {
 	const struct profile *p;
 	const struct waits *waits; /* NULL: none were recorded */
-	bool *tracked;		   /* by party: it has a track */
-	bool sessions;		   /* tracks are sessions: no flows, and nothing outside of calls */
-	uint32_t *wakes;	   /* waits that somebody has ended, by waker and time */
-	size_t wakes_cnt;
-	/* The track: its thread, what waits and wakes of it come next, and where they end. */
-	uint32_t thread;
+	struct wait_flows flows;
+	/* The track, as in struct wake; what waits and wakes of it come next, and where they end.
+	 */
+	uint32_t track;
 	size_t wait, waits_end, wake, wakes_end;
 };
 
-/* Returns 0 or -ENOMEM. */
+/* Returns 0 or -errno as wait_flows__init(). */
 int wait_slices__init(struct wait_slices *s, const struct profile *p);
 void wait_slices__fini(struct wait_slices *s);
 
-/* The next track is that of the profile's thread. */
-void wait_slices__turn(struct wait_slices *s, uint32_t thread);
+/* The next track is that of the profile's thread, or of a waker (see struct wake). */
+void wait_slices__turn(struct wait_slices *s, uint32_t track);
 
 /* What has happened on the track up to `at_ns`, while `depth` calls were open. Returns 0, or what
  * the visitor returned. */
