@@ -20,7 +20,7 @@ PLAIN        := recursion threads longjmp exits exec forks forest heated signals
 		region_values patched spans own_jumps asks_parent missing chain causes \
 		odd_code diverted callers borrowers jit load_amid copies checked throng sampled seeds waiting reasons serving \
 		fork_amid slowdown system_calls cooling files
-THROWING     := names inlined proofs throws throwing thread_ends rethrow region_throws
+THROWING     := names inlined proofs throws throwing thread_ends rethrow region_throws shards
 GO           := stack many panic hash kinds kinds-stripped kinds-pie kinds-pie-stripped
 PARAMETERS   := debug debug5-packed nodebug debuglink
 # Each kind of entry that compilers can be told to leave to be patched: see test_instrumented.py.
@@ -68,7 +68,7 @@ $(PROGRAMS)/arguments: tests/programs/arguments_main.c tests/programs/arguments.
 	$(call say,TARGET,$@)$(PROGRAM_C) -o $@ $^
 $(filter-out %/region_throws,$(THROWING:%=$(PROGRAMS)/%)): $(PROGRAMS)/%: tests/programs/%.cpp
 	$(call say,TARGET,$@)$(PROGRAM_CXX) -o $@ $< -lpthread
-$(PROGRAMS)/inlined: PROGRAM_CXX += -g
+$(PROGRAMS)/inlined $(PROGRAMS)/shards: PROGRAM_CXX += -g
 $(PROGRAMS)/own_jumps $(PROGRAMS)/own_jumps-static: PLAIN_FLAGS := -Wno-infinite-recursion
 $(PROGRAMS)/cleanup: PLAIN_FLAGS := -fexceptions -Wno-infinite-recursion
 $(PROGRAMS)/inline_data: tests/programs/inline_data_main.cpp tests/programs/inline_data.S
@@ -155,7 +155,7 @@ $(PROGRAMS)/lines_own-%: tests/programs/lines_own.cpp
 	$(call say,TARGET,$@)g++ -std=gnu++20 -g -$* -Wall -Wextra -Wno-infinite-recursion -Wno-volatile -o $@ $< -lpthread
 $(PROGRAMS)/lines_time: tests/programs/lines_time.c
 	$(call say,TARGET,$@)$(PROGRAM_C) -g -O0 -o $@ $<
-$(PROGRAMS)/steps $(PROGRAMS)/forks: PLAIN_FLAGS := -g
+$(PROGRAMS)/steps $(PROGRAMS)/forks $(PROGRAMS)/causes: PLAIN_FLAGS := -g
 
 $(PROGRAMS)/calc-pie: CALC_FLAGS := -pie -fPIE
 $(PROGRAMS)/calc-nopie: CALC_FLAGS := -no-pie -fno-pie

@@ -15,7 +15,7 @@ from harness import PROFTRACE, UNLIMITED, program
 # helper's.
 CAUSES = {
     "mutex": (r"waiting for lock table_lock, held by `flush_log` in thread helper", "flush_log"),
-    "busy_holder": (r"waiting for lock log_file\+0x40, held by `write_log` in thread helper",
+    "busy_holder": (r"waiting for lock log_file\.lock, held by `write_log` in thread helper",
                     "write_log"),
     "rwlock": (r"waiting on cache_lock, woken by `fill_cache` in thread helper", "fill_cache"),
     "file_lock": (r"waiting for a lock in `own_file`, woken by `lock_file` in thread helper",
@@ -141,6 +141,24 @@ class Why(harness.TestCase):
                 except AssertionError:
                     unnamed.append((kind, why["sentence"]))
         self.assertLessEqual(len(unnamed), len(CAUSES) // 20, unnamed)
+
+    def locks(self, file):
+        """The locks that the program has waited for."""
+        done = self.process(PROFTRACE, *UNLIMITED, "--calls", "-f", "locks", "--", file,
+                            stdin=subprocess.DEVNULL).finish()
+        self.assertEqual(done.status, 0, str(done))
+        return done.stdout
+
+    def test_members(self):
+        """Debug information names the member that a lock is; without it, it is an offset."""
+        self.assertRegex(self.locks(program("shards")), r"lock store::pool\.shards\[3\]\.lock of process")
+        bare = self.path("shards")
+        subprocess.run(["objcopy", "--strip-debug", program("shards"), bare], check=True)
+        self.assertRegex(self.locks(bare), r"lock store::pool\+0x[0-9a-f]+ of process")
+        subprocess.run(["objcopy", "--only-keep-debug", program("shards"), bare + ".debug"],
+                       check=True)
+        subprocess.run(["objcopy", f"--add-gnu-debuglink={bare}.debug", bare], check=True)
+        self.assertRegex(self.locks(bare), r"lock store::pool\.shards\[3\]\.lock of process")
 
     def test_slow_disk(self):
         """A loop device of which the kernel lets few writes pass."""

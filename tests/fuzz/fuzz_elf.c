@@ -15,6 +15,7 @@
 
 #include "dwarf/line_table.h"
 #include "dwarf/parameters.h"
+#include "dwarf/variables.h"
 #include "elf/elf_image.h"
 #include "elf/elf_inside.h"
 #include "elf/lookup.h"
@@ -113,6 +114,31 @@ static void check_parameters(const struct elf_image *img, const struct symtab *t
 	parameters__free(p);
 }
 
+/* A path to a member is a text, whatever the file says of its variables. */
+static void check_variables(const struct elf_image *img)
+{
+	const struct elf_section *sections;
+	struct variables *v = NULL;
+	char member[VARIABLE_PATH];
+	size_t cnt;
+
+	if (variables__open(img, "", &v))
+		return;
+	sections = elf_image__sections(img, &cnt);
+	for (size_t i = 0; i < (cnt < 64 ? cnt : 64) * 16; i++) {
+		uint64_t vaddr = sections[i / 16].addr + i % 16 * 8;
+		struct data_symbol s;
+
+		if (!symbol_lookup_data(img, vaddr, &s))
+			continue;
+		variables__member(v, s.vaddr, vaddr - s.vaddr, member);
+		if (!memchr(member, '\0', sizeof(member)) ||
+		    (*member && *member != '.' && *member != '['))
+			abort();
+	}
+	variables__free(v);
+}
+
 /* What usdt.h promises. */
 static void check_usdt(const struct elf_image *img)
 {
@@ -190,6 +216,7 @@ static void read_symbols(const struct elf_image *img)
 	symbol_lookup(img, names, 2, vaddrs);
 	elf_image__build_id(img, id);
 	check_usdt(img);
+	check_variables(img);
 	check_rows(img);
 	if (!symtab__load(img, "", &tab))
 		check_symbols(img, tab);

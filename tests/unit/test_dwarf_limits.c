@@ -13,6 +13,7 @@
 #include "dwarf/function_traits.h"
 #include "dwarf/line_table.h"
 #include "dwarf/parameters.h"
+#include "dwarf/variables.h"
 #include "elf/elf_inside.h"
 
 #define MEGABYTE 1048576ull
@@ -138,6 +139,18 @@ static void find_parameter(struct elf_image *img)
 	parameters__free(p);
 }
 
+static void find_variable(struct elf_image *img)
+{
+	struct variables *v = NULL;
+	char path[VARIABLE_PATH];
+
+	if (variables__open(img, "", &v))
+		return;
+	for (int i = 0; i < 100; i++)
+		assert_false(variables__member(v, vaddr_of_work(img), i, path));
+	variables__free(v);
+}
+
 /* A bad one would show in all that follow. */
 static void test_of_good_will(void **state)
 {
@@ -175,6 +188,7 @@ static void test_nested(void **state)
 	within(30, 600 * MEGABYTE, find_source);
 	within(30, 600 * MEGABYTE, find_lines);
 	within(30, 600 * MEGABYTE, find_parameter);
+	within(30, 600 * MEGABYTE, find_variable);
 }
 
 /* Eleven bytes are a unit, of which libdw makes 1.4 kB. */
@@ -186,6 +200,7 @@ static void test_units(void **state)
 		 "");
 	within(20, 600 * MEGABYTE, find_source);
 	within(20, 600 * MEGABYTE, find_lines);
+	within(20, 600 * MEGABYTE, find_variable);
 }
 
 /* Whatever reads to the end of a text finds one, though the file ends before. */

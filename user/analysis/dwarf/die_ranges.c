@@ -29,20 +29,29 @@ const struct die_range *die_ranges__at(const struct die_ranges *r, uint64_t vadd
 	return at && vaddr < r->items[at - 1].end ? &r->items[at - 1] : NULL;
 }
 
+int die_ranges__insert(struct die_ranges *r, struct die_range range)
+{
+	if (r->cnt == DIE_RANGES_MAX)
+		return 0;
+	if (ARRAY_RESERVE(&r->items, r->cnt, &r->cap))
+		return -ENOMEM;
+	r->items[r->cnt++] = range;
+	return 0;
+}
+
 int die_ranges__add(struct die_ranges *r, Dwarf_Die *die, uint32_t unit, uint32_t limit)
 {
 	Dwarf_Addr base, begin, end;
 	ptrdiff_t at = 0;
+	int err = 0;
 
-	for (uint32_t i = 0; i < limit && r->cnt < DIE_RANGES_MAX; i++) {
+	for (uint32_t i = 0; i < limit && r->cnt < DIE_RANGES_MAX && !err; i++) {
 		at = dwarf_ranges(die, at, &base, &begin, &end);
 		if (at <= 0)
 			break;
-		if (begin >= end)
-			continue;
-		if (ARRAY_RESERVE(&r->items, r->cnt, &r->cap))
-			return -ENOMEM;
-		r->items[r->cnt++] = (struct die_range){begin, end, dwarf_dieoffset(die), unit};
+		if (begin < end)
+			err = die_ranges__insert(
+				r, (struct die_range){begin, end, dwarf_dieoffset(die), unit});
 	}
-	return 0;
+	return err;
 }

@@ -24,6 +24,9 @@ struct die_ranges {
  * DIE_RANGES_MAX in all. Returns 0 or -ENOMEM. */
 int die_ranges__add(struct die_ranges *r, Dwarf_Die *die, uint32_t unit, uint32_t limit);
 
+/* Adds one; beyond DIE_RANGES_MAX it is left out. Returns 0 or -ENOMEM. */
+int die_ranges__insert(struct die_ranges *r, struct die_range range);
+
 void die_ranges__sort(struct die_ranges *r);
 
 /* The range that holds `vaddr`; NULL: none. Where they overlap, one of the file's own making is as

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
+#include "dwarf/die_attributes.h"
 #include "dwarf/dwarf_file.h"
 #include "dwarf/dwarf_units.h"
 #include "elf/elf_image.h"
@@ -17,11 +18,6 @@
 #define MAX_PARAMETERS 255
 #define MAX_MEMBERS    65536 /* looked at for one name */
 #define MAX_NESTED     8     /* structures without a name in one another, and base classes */
-
-/* Codes that came after DWARF 5, which headers of libdw may lack. */
-#define LANG_C_plus_plus_17 0x2b
-#define LANG_C17	    0x2c
-#define LANG_C_plus_plus_20 0x2e
 
 struct parameters {
 	const struct arch *arch;
@@ -69,58 +65,6 @@ __attribute__((format(printf, 2, 3))) static bool refuse(const struct question *
 	return false;
 }
 
-static const char *name_of(const Dwarf_Die *die)
-{
-	Dwarf_Attribute attr;
-
-	return dwarf_file__attribute(die, DW_AT_name, &attr) ? dwarf_formstring(&attr) : NULL;
-}
-
-static uint64_t number_of(const Dwarf_Die *die, unsigned int name, uint64_t fallback)
-{
-	Dwarf_Attribute attr;
-	Dwarf_Word value;
-
-	return dwarf_file__attribute(die, name, &attr) && !dwarf_formudata(&attr, &value)
-		       ? value
-		       : fallback;
-}
-
-static bool has_flag(const Dwarf_Die *die, unsigned int name)
-{
-	Dwarf_Attribute attr;
-	bool value;
-
-	return dwarf_file__attribute(die, name, &attr) && !dwarf_formflag(&attr, &value) && value;
-}
-
-/* The type of a thing, behind its names and qualifiers. Returns false if there is none (void), or
- * none that can be read. */
-static bool type_of(const Dwarf_Die *die, Dwarf_Die *type)
-{
-	Dwarf_Die at = *die;
-
-	for (int i = 0; i < DWARF_CHAIN; i++) {
-		Dwarf_Attribute attr;
-
-		if (!dwarf_file__attribute(&at, DW_AT_type, &attr) ||
-		    !dwarf_formref_die(&attr, &at))
-			return false;
-		switch (dwarf_tag(&at)) {
-		case DW_TAG_typedef:
-		case DW_TAG_const_type:
-		case DW_TAG_volatile_type:
-		case DW_TAG_restrict_type:
-		case DW_TAG_atomic_type:
-			continue;
-		default:
-			*type = at;
-			return true;
-		}
-	}
-	return false;
-}
-
 static bool is_integer_size(uint64_t bytes)
 {
 	return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
@@ -128,7 +72,7 @@ static bool is_integer_size(uint64_t bytes)
 
 static enum parameter_class class_of_base(const Dwarf_Die *type, uint64_t bytes)
 {
-	switch (number_of(type, DW_AT_encoding, 0)) {
+	switch (die_number(type, DW_AT_encoding, 0)) {
 	case DW_ATE_signed:
 	case DW_ATE_signed_char:
 		return is_integer_size(bytes) ? PARAMETER_SIGNED : PARAMETER_OTHER;
@@ -147,17 +91,17 @@ static enum parameter_class class_of_base(const Dwarf_Die *type, uint64_t bytes)
 
 static bool is_character(const Dwarf_Die *type)
 {
-	uint64_t encoding = number_of(type, DW_AT_encoding, 0);
+	uint64_t encoding = die_number(type, DW_AT_encoding, 0);
 
 	return dwarf_tag((Dwarf_Die *)type) == DW_TAG_base_type &&
-	       number_of(type, DW_AT_byte_size, 0) == 1 &&
+	       die_number(type, DW_AT_byte_size, 0) == 1 &&
 	       (encoding == DW_ATE_signed_char || encoding == DW_ATE_unsigned_char);
 }
 
 /* Sets class and size of a parameter by its type. */
 static void classify(Dwarf_Die *type, struct parameter *out)
 {
-	uint64_t bytes = number_of(type, DW_AT_byte_size, 0);
+	uint64_t bytes = die_number(type, DW_AT_byte_size, 0);
 	Dwarf_Die target;
 
 	out->class = PARAMETER_OTHER;
@@ -166,15 +110,15 @@ static void classify(Dwarf_Die *type, struct parameter *out)
 		out->class = class_of_base(type, bytes);
 		break;
 	case DW_TAG_enumeration_type:
-		if (type_of(type, &target))
+		if (die_type(type, &target))
 			out->class = class_of_base(&target, bytes);
 		else if (is_integer_size(bytes))
 			out->class = PARAMETER_UNSIGNED;
 		break;
 	case DW_TAG_pointer_type:
 		bytes = 8;
-		out->class = type_of(type, &target) && is_character(&target) ? PARAMETER_TEXT
-									     : PARAMETER_POINTER;
+		out->class = die_type(type, &target) && is_character(&target) ? PARAMETER_TEXT
+									      : PARAMETER_POINTER;
 		break;
 	case DW_TAG_reference_type:
 	case DW_TAG_rvalue_reference_type:
@@ -187,31 +131,6 @@ static void classify(Dwarf_Die *type, struct parameter *out)
 	out->bytes = out->class == PARAMETER_OTHER ? 0 : bytes;
 }
 
-/* Other languages may pass parameters in another way (Rust's and D's compilers do). */
-static bool is_known_language(const Dwarf_Die *function)
-{
-	Dwarf_Die unit;
-
-	if (!dwarf_diecu((Dwarf_Die *)function, &unit, NULL, NULL))
-		return false;
-	switch (number_of(&unit, DW_AT_language, 0)) {
-	case DW_LANG_C89:
-	case DW_LANG_C:
-	case DW_LANG_C99:
-	case DW_LANG_C11:
-	case DW_LANG_C_plus_plus:
-	case DW_LANG_C_plus_plus_03:
-	case DW_LANG_C_plus_plus_11:
-	case DW_LANG_C_plus_plus_14:
-	case LANG_C17:
-	case LANG_C_plus_plus_17:
-	case LANG_C_plus_plus_20:
-		return true;
-	default:
-		return false;
-	}
-}
-
 /* Whether the function takes its parameters as it is written: what it returns may need a place that
  * is passed as a first one, and a compiler that knows all callers may leave some out. */
 static bool is_plain(const struct question *q, const Dwarf_Die *function)
@@ -220,14 +139,15 @@ static bool is_plain(const struct question *q, const Dwarf_Die *function)
 	Dwarf_Attribute attr;
 	Dwarf_Die type;
 
-	if (!is_known_language(function))
+	/* Other languages may pass parameters in another way (Rust's and D's compilers do). */
+	if (!die_is_c(function))
 		return refuse(q, "only of C and C++ it is known how parameters are passed; "
 				 "use arg1, arg2");
-	if (number_of(function, DW_AT_calling_convention, DW_CC_normal) != DW_CC_normal)
+	if (die_number(function, DW_AT_calling_convention, DW_CC_normal) != DW_CC_normal)
 		return refuse(q, "the compiler has changed how its parameters are passed");
 	if (!dwarf_file__attribute(function, DW_AT_type, &attr))
 		return true;
-	if (!type_of(function, &type)) {
+	if (!die_type(function, &type)) {
 		/* A void with a name or a qualifier, or damage. */
 		return refuse(q, "the type of its result is not known");
 	}
@@ -249,12 +169,12 @@ struct passing {
 /* Takes the next parameter. Returns NULL, or why it cannot be read. */
 static const char *pass(struct passing *at, Dwarf_Die *die, Dwarf_Die *type, struct parameter *out)
 {
-	const char *name = name_of(die);
+	const char *name = die_name(die);
 	/* The compiler's own ones, but for `this`, are not always passed. */
-	bool hidden = has_flag(die, DW_AT_artificial) && (!name || strcmp(name, "this"));
+	bool hidden = die_flag(die, DW_AT_artificial) && (!name || strcmp(name, "this"));
 
 	*out = (struct parameter){.class = PARAMETER_OTHER};
-	if (!hidden && type_of(die, type))
+	if (!hidden && die_type(die, type))
 		classify(type, out);
 	if (out->class == PARAMETER_OTHER || at->unknown) {
 		const char *why = at->unknown ? "comes behind one that is passed by value, so "
@@ -293,7 +213,7 @@ static bool find_parameter(const struct question *q, Dwarf_Die *function, struct
 			continue;
 		left--;
 		problem = pass(&passing, &die, type, out);
-		is = name_of(&die);
+		is = die_name(&die);
 		if (!is)
 			continue;
 		if (!strcmp(is, name))
@@ -321,7 +241,7 @@ struct member_search {
 static bool is_inner(Dwarf_Die *die)
 {
 	return dwarf_tag(die) == DW_TAG_inheritance ||
-	       (dwarf_tag(die) == DW_TAG_member && !name_of(die));
+	       (dwarf_tag(die) == DW_TAG_member && !die_name(die));
 }
 
 static bool search_member(struct member_search *s, Dwarf_Die *structure, int64_t offset, int depth)
@@ -330,7 +250,7 @@ static bool search_member(struct member_search *s, Dwarf_Die *structure, int64_t
 	bool more = depth < MAX_NESTED && !dwarf_child(structure, &die);
 
 	for (; more && s->left; more = dwarf_file__sibling(s->file, &die)) {
-		uint64_t at = number_of(&die, DW_AT_data_member_location, 0);
+		uint64_t at = die_number(&die, DW_AT_data_member_location, 0);
 		Dwarf_Attribute attr;
 		const char *is;
 
@@ -340,12 +260,12 @@ static bool search_member(struct member_search *s, Dwarf_Die *structure, int64_t
 				       dwarf_attr(&die, DW_AT_virtuality, &attr)))
 			continue;
 		if (is_inner(&die)) {
-			if (type_of(&die, &inner) &&
+			if (die_type(&die, &inner) &&
 			    search_member(s, &inner, offset + at, depth + 1))
 				return true;
 			continue;
 		}
-		is = dwarf_tag(&die) == DW_TAG_member ? name_of(&die) : NULL;
+		is = dwarf_tag(&die) == DW_TAG_member ? die_name(&die) : NULL;
 		if (!is || strncmp(is, s->name, s->len) || is[s->len])
 			continue;
 		s->offset = offset + at;
@@ -362,7 +282,7 @@ static bool is_whole(const Dwarf_Die *member)
 	Dwarf_Word at;
 
 	if (dwarf_file__attribute(member, DW_AT_bit_size, &attr) ||
-	    has_flag(member, DW_AT_external))
+	    die_flag(member, DW_AT_external))
 		return false;
 	return !dwarf_file__attribute(member, DW_AT_data_member_location, &attr) ||
 	       !dwarf_formudata(&attr, &at);
@@ -372,7 +292,7 @@ static bool is_text(Dwarf_Die *type)
 {
 	Dwarf_Die element;
 
-	return dwarf_tag(type) == DW_TAG_array_type && type_of(type, &element) &&
+	return dwarf_tag(type) == DW_TAG_array_type && die_type(type, &element) &&
 	       is_character(&element);
 }
 
@@ -383,9 +303,9 @@ static bool find_member(const struct question *q, Dwarf_Die *type, struct parame
 	struct member_search s = {.file = q->file, .name = member, .left = MAX_MEMBERS};
 	Dwarf_Die structure;
 
-	if (out->class != PARAMETER_POINTER || !type_of(type, &structure))
+	if (out->class != PARAMETER_POINTER || !die_type(type, &structure))
 		return refuse(q, "%s points to no structure", name);
-	if (has_flag(&structure, DW_AT_declaration))
+	if (die_flag(&structure, DW_AT_declaration))
 		return refuse(q,
 			      "where the function is compiled, what %s points to is only "
 			      "declared; use arg1+16",
@@ -398,7 +318,7 @@ static bool find_member(const struct question *q, Dwarf_Die *type, struct parame
 		structure = *type;
 		if (!search_member(&s, &structure, s.offset, 0))
 			return refuse(q, "%s has no member %.*s", name, shown, member);
-		if (!is_whole(&s.die) || s.offset > INT32_MAX || !type_of(&s.die, type))
+		if (!is_whole(&s.die) || s.offset > INT32_MAX || !die_type(&s.die, type))
 			return refuse(q, "%s->%.*s does not lie at bytes of its own", name, shown,
 				      member);
 		if (!s.name[s.len])

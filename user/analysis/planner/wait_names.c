@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dwarf/line_table.h"
+#include "dwarf/variables.h"
 #include "elf/debug_file.h"
 #include "elf/elf_bytes.h"
 #include "elf/elf_image.h"
@@ -17,8 +19,10 @@
 #include "target/target_data.h"
 #include "util/array.h"
 #include "util/clock.h"
+#include "util/log.h"
 
 #define LOOK_NS	  1000000000ull /* between two looks at the mappings of a process */
+#define OPEN_NS	  150000000ull	/* CPU time, to open the debug information of a file */
 #define PROCESSES 256		/* whose mappings are known */
 #define ADDRESSES 16384		/* that have been asked for */
 #define SMALL_BYTES                                                                  \
@@ -49,6 +53,8 @@ struct named_variable {
 struct named_object {
 	bool looked, debug_looked;
 	struct elf_image *img, *debug; /* NULL: it is the plan's; there is none */
+	bool members_looked;
+	struct variables *members; /* NULL: nothing tells of them */
 };
 
 struct wait_names {
@@ -86,6 +92,7 @@ void wait_names__free(struct wait_names *n)
 	for (size_t i = 0; i < n->processes_cnt; i++)
 		free(n->processes[i].ranges);
 	for (size_t i = 0; i < n->objects_cnt; i++) {
+		variables__free(n->objects[i].members); /* of what is freed next */
 		elf_image__free(n->objects[i].img);
 		elf_image__free(n->objects[i].debug);
 	}
@@ -253,11 +260,30 @@ void wait_names__look(struct wait_names *n, pid_t pid)
 		look_again(n, p);
 }
 
-static char *text_of(const struct data_symbol *s, uint64_t offset)
+/* What tells of members of the file's variables; NULL: nothing, or that takes too long to read. */
+static struct variables *members_of(struct wait_names *n, uint32_t object)
+{
+	const struct elf_image *img = image_of(n, object);
+	const struct target_object *o = &n->target->objects[object];
+	struct named_object *named = object_at(n, object);
+
+	if (!img || !named || named->members_looked)
+		return named ? named->members : NULL;
+	named->members_looked = true;
+	if (line_table__open_ns(img, o->root) > OPEN_NS)
+		log_info("%s: its debug information is large, so locks in its variables are named "
+			 "without their members",
+			 o->path);
+	else if (variables__open(img, o->root, &named->members))
+		named->members = NULL;
+	return named->members;
+}
+
+static char *text_of(const struct data_symbol *s, uint64_t offset, const char *path)
 {
 	char *plain = demangle(s->name), *text = NULL;
-	int len = s->size <= SMALL_BYTES || !offset
-			  ? asprintf(&text, "%.80s", plain ? plain : s->name)
+	int len = *path || s->size <= SMALL_BYTES || !offset
+			  ? asprintf(&text, "%.80s%s", plain ? plain : s->name, path)
 			  : asprintf(&text, "%.80s+0x%llx", plain ? plain : s->name,
 				     (unsigned long long)offset);
 
@@ -270,6 +296,8 @@ static char *find_name(struct wait_names *n, pid_t pid, uint64_t address)
 	struct named_process *p = process_of(n, pid);
 	const struct data_range *range = p ? range_of(p, address) : NULL;
 	struct data_symbol symbol;
+	struct variables *members;
+	char path[VARIABLE_PATH];
 	uint64_t vaddr;
 
 	if (p && !range && (!p->looked_ns || now_ns() - p->looked_ns > LOOK_NS)) {
@@ -279,9 +307,12 @@ static char *find_name(struct wait_names *n, pid_t pid, uint64_t address)
 	if (!range)
 		return NULL;
 	vaddr = address - range->bias;
-	return find_symbol(n, range->object, vaddr, &symbol)
-		       ? text_of(&symbol, vaddr - symbol.vaddr)
-		       : NULL;
+	if (!find_symbol(n, range->object, vaddr, &symbol))
+		return NULL;
+	members = members_of(n, range->object);
+	if (!members || !variables__member(members, symbol.vaddr, vaddr - symbol.vaddr, path))
+		*path = '\0';
+	return text_of(&symbol, vaddr - symbol.vaddr, path);
 }
 
 const char *wait_names__variable(struct wait_names *n, pid_t pid, uint64_t address)

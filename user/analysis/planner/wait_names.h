@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Names of what threads wait for: of a lock, or whatever else a futex is of, the variable that it
- * is in, as "table_lock" or "log_file+0x40".
+ * is in, as "table_lock", or "log_file.lock" with debug information, else "log_file+0x40".
  */
 #ifndef PROFTRACE_PLANNER_WAIT_NAMES_H
 #define PROFTRACE_PLANNER_WAIT_NAMES_H
