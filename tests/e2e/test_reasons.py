@@ -111,11 +111,25 @@ class Reasons(harness.TestCase):
         done = self.process(harness.PROFTRACE, *OPTIONS, "-f", "locks", "--",
                             harness.program("reasons"), str(TIMES)).finish()
         self.assertEqual(done.status, 0, done)
-        blocks = re.split(r"(?m)^(?= *\S+ \S+ +\S+%  lock 0x)", done.stdout)
+        blocks = re.split(r"(?m)^(?= *\S+ \S+ +\S+%  \S.* of process)", done.stdout)
         block, = [b for b in blocks if "› wait_lock › pthread_mutex_lock" in b]
         self.assertRegex(block, r"100.0%  waited in    reasons: .*wait_lock › pthread_mutex_lock")
         share, = re.findall(r"([0-9.]+)%  released by  other: hand_lock ›", block)
         self.assertGreater(float(share), 95)
+
+    def test_kinds(self):
+        """What is waited for by a futex is told apart by the libc's function."""
+        for cause, kind, where in (
+                ("condition", "condition", "take_task › .*pthread_cond_wait"),
+                ("barrier", "barrier", "meet › .*pthread_barrier_wait"),
+                ("rwlock", "rwlock", "read_cache › .*pthread_rwlock_rdlock"),
+                ("mutex", "lock", ".* › .*pthread_mutex_lock")):
+            with self.subTest(cause=cause):
+                done = self.process(harness.PROFTRACE, *OPTIONS, "-f", "locks", "--",
+                                    harness.program("causes"), cause).finish()
+                self.assertEqual(done.status, 0, done)
+                self.assertRegex(done.stdout, rf"(?m)%  {kind} 0x[0-9a-f]+ of process [0-9]+\n"
+                                 rf".*100.0%  waited in    causes: .*{where}\b")
 
     def test_formats(self):
         result = self.path("result.folded")

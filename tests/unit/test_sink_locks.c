@@ -63,6 +63,81 @@ static void test_locks(void **state)
 	profile__free(p);
 }
 
+/* A path of functions of the libc's below main, the innermost last, that waits for `lock`. */
+static void libc_waits(struct profile *p, const char *const *path, uint32_t lock, uint64_t ns)
+{
+	uint32_t n = fixture_node(p, 0, 0, 0, 0, ns, 0), function;
+
+	for (; *path; path++) {
+		function = fixture_function(p, *path);
+		p->functions[function].module = "/lib/libc.so.6";
+		n = fixture_node(p, 0, n, function, 0, ns, 0);
+	}
+	n = fixture_node(p, 0, n, 1, 0, ns, 0);
+	n = fixture_node(p, 0, n, 2, 0, ns, 0);
+	n = fixture_node(p, 0, n, lock, 0, ns, ns);
+	p->nodes[n].stats.off_ns = ns;
+}
+
+/* Of a condition variable two words are waited for; with the mutex that its waiters take again it
+ * has nothing to do. What only has the name of such a function, in another file, tells nothing. */
+static void test_kinds(void **state)
+{
+	static const char *const condition[] = {"__pthread_cond_timedwait64", "futex_wait", NULL};
+	static const char *const again[] = {"pthread_cond_wait", "__pthread_mutex_cond_lock",
+					    "__lll_lock_wait", NULL};
+	static const char *const semaphore[] = {"__new_sem_wait_slow64.constprop.0", NULL};
+	static const char *const join[] = {"__pthread_clockjoin_ex", "futex_wait", NULL};
+	static const char *const rwlock[] = {"pthread_rwlock_rdlock", NULL};
+	static const char *const barrier[] = {"pthread_barrier_wait", NULL};
+	static const char *const other[] = {"syscall", NULL};
+	struct profile *p = fixture_new();
+	uint32_t locks[3];
+
+	fixture_function(p, "sem_wait");
+	fixture_function(p, "[futex]");
+	wait_function(p, "[lock]");
+	locks[0] = wait_function(p, "[lock 0x1008]");
+	locks[1] = wait_function(p, "[lock 0x100c]");
+	locks[2] = wait_function(p, "[lock 0x2004]");
+	fixture_thread(p, 7, 7, "server");
+	libc_waits(p, condition, locks[0], 4000);
+	libc_waits(p, condition, locks[1], 4000);
+	libc_waits(p, again, locks[2], 7000);
+	libc_waits(p, semaphore, locks[2], 6000);
+	libc_waits(p, join, locks[2], 5000);
+	libc_waits(p, rwlock, locks[2], 4000);
+	libc_waits(p, barrier, locks[2], 3000);
+	libc_waits(p, other, locks[1], 2000);
+	fixture_finish(p);
+	fixture_expect(&sink_locks, p, &plain,
+		       "     WAITED   SHARE  LOCK\n"
+		       "    8.00 us   22.9%  condition 0x1008 of process 7\n"
+		       "    8.00 us  100.0%  waited in    server: sem_wait › "
+		       "__pthread_cond_timedwait64\n"
+		       "    7.00 us   20.0%  lock 0x2004 of process 7\n"
+		       "    7.00 us  100.0%  waited in    server: sem_wait › pthread_cond_wait › "
+		       "__pthread_mutex_cond_lock\n"
+		       "    6.00 us   17.1%  semaphore 0x2004 of process 7\n"
+		       "    6.00 us  100.0%  waited in    server: sem_wait › "
+		       "__new_sem_wait_slow64.constprop.0\n"
+		       "    5.00 us   14.3%  end of thread 0x2004 of process 7\n"
+		       "    5.00 us  100.0%  waited in    server: sem_wait › "
+		       "__pthread_clockjoin_ex\n"
+		       "    4.00 us   11.4%  rwlock 0x2004 of process 7\n"
+		       "    4.00 us  100.0%  waited in    server: sem_wait › "
+		       "pthread_rwlock_rdlock\n"
+		       "    3.00 us    8.6%  barrier 0x2004 of process 7\n"
+		       "    3.00 us  100.0%  waited in    server: sem_wait › "
+		       "pthread_barrier_wait\n"
+		       "    2.00 us    5.7%  lock 0x100c of process 7\n"
+		       "    2.00 us  100.0%  waited in    server: sem_wait › syscall\n"
+		       "\n"
+		       "entered 0 = returned 0 + unwound 0 + open 0; lost 0, dropped 0\n"
+		       "0 ns, 0 of 19 probed functions called\n");
+	profile__free(p);
+}
+
 static void test_none(void **state)
 {
 	struct profile *p = fixture_small();
@@ -79,6 +154,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_locks),
+		cmocka_unit_test(test_kinds),
 		cmocka_unit_test(test_none),
 	};
 

@@ -13,10 +13,21 @@ struct profile;
 #define PATH_SIZE  400
 #define LABEL_SIZE 128
 
+/* What threads wait for by a futex, as far as the libc's function says. */
+enum lock_kind {
+	KIND_LOCK, /* or another one, which nobody knows */
+	KIND_CONDITION,
+	KIND_SEMAPHORE,
+	KIND_RWLOCK,
+	KIND_BARRIER,
+	KIND_THREAD, /* which is to end */
+};
+
 /* One of a lock's waiters, or of those who have released it. */
 struct party {
-	uint32_t lock; /* a number that tells locks apart */
+	uint64_t lock; /* a number that tells locks apart: an address, or another one */
 	pid_t pid;     /* whose lock it is: addresses are each process's own */
+	enum lock_kind kind;
 	bool releases;
 	uint64_t ns;
 	uint64_t cnt, longest_ns; /* waits; 0: not known */

@@ -23,6 +23,7 @@
 #define WAKER_PREFIX "[by "
 #define SHOWN	     5 /* waiters of a lock, and wakers, unless -v asks for all */
 #define PATH_SHOWN   4 /* functions of a waiter's path, the innermost */
+#define LIBC_DEPTH   8 /* functions of the libc that are looked at, one in the other */
 
 /* A lock: a run of parties. */
 struct lock {
@@ -39,38 +40,117 @@ static bool is_wait(const struct profile *p, uint32_t function, const char *pref
 	       !strncmp(f->name, prefix, strlen(prefix));
 }
 
-/* The thread, and the innermost functions that are the program's: above the lock are its reason and
- * the system call. */
-static void name_waiter(const struct profile *p, uint32_t node, char *name)
-{
-	uint32_t path[PATH_SHOWN], cnt = 0;
-	int len = snprintf(name, PATH_SIZE, "%s:", p->threads[p->nodes[node].thread].comm);
+/* By the begin of the name of a function of the libc's, without underscores before it. */
+static const struct {
+	const char *function;
+	enum lock_kind kind;
+} waiting_functions[] = {
+	{"pthread_cond_", KIND_CONDITION},
+	{"cnd_wait", KIND_CONDITION},
+	{"cnd_timedwait", KIND_CONDITION},
+	{"sem_wait", KIND_SEMAPHORE},
+	{"sem_timedwait", KIND_SEMAPHORE},
+	{"sem_clockwait", KIND_SEMAPHORE},
+	{"new_sem_wait", KIND_SEMAPHORE},
+	{"pthread_rwlock_", KIND_RWLOCK},
+	{"pthread_barrier_", KIND_BARRIER},
+	{"pthread_join", KIND_THREAD},
+	{"pthread_timedjoin", KIND_THREAD},
+	{"pthread_clockjoin", KIND_THREAD},
+	{"thrd_join", KIND_THREAD},
+	/* In pthread_cond_wait(), to get the mutex back. */
+	{"pthread_mutex_", KIND_LOCK},
+	{"lll_lock_", KIND_LOCK},
+};
 
-	node = p->nodes[p->nodes[node].parent].parent;
-	for (node = p->nodes[node].parent; node && cnt < PATH_SHOWN; node = p->nodes[node].parent)
+static const char *const kind_words[] = {
+	[KIND_LOCK] = "lock",	  [KIND_CONDITION] = "condition", [KIND_SEMAPHORE] = "semaphore",
+	[KIND_RWLOCK] = "rwlock", [KIND_BARRIER] = "barrier",	  [KIND_THREAD] = "end of thread",
+};
+
+/* The innermost function of the program's: above the lock are its reason and the system call. */
+static uint32_t waiting_node(const struct profile *p, uint32_t lock_node)
+{
+	uint32_t reason = p->nodes[lock_node].parent;
+
+	return p->nodes[p->nodes[reason].parent].parent;
+}
+
+/* Returns whether the function is one of those, with its kind. */
+static bool is_waiting_function(const char *name, enum lock_kind *kind)
+{
+	name += strspn(name, "_");
+	for (size_t i = 0; i < sizeof(waiting_functions) / sizeof(*waiting_functions); i++) {
+		const char *known = waiting_functions[i].function;
+
+		*kind = waiting_functions[i].kind;
+		if (!strncmp(name, known, strlen(known)))
+			return true;
+	}
+	return false;
+}
+
+/* By the innermost function that is known, which *node becomes: of a lock's, one in the other, the
+ * outermost. All up to it are of one file, the libc. */
+static enum lock_kind find_kind(const struct profile *p, uint32_t *node)
+{
+	const char *module = *node ? p->functions[p->nodes[*node].function].module : NULL;
+	uint32_t at = *node;
+	bool is_lock = false;
+
+	for (int i = 0; i < LIBC_DEPTH && at && module; i++, at = p->nodes[at].parent) {
+		const struct profile_function *f = &p->functions[p->nodes[at].function];
+		enum lock_kind kind;
+
+		if (!f->module || strcmp(f->module, module))
+			break;
+		if (!is_waiting_function(function__name(f), &kind))
+			continue;
+		if (kind != KIND_LOCK && is_lock)
+			break;
+		*node = at;
+		if (kind != KIND_LOCK)
+			return kind;
+		is_lock = true;
+	}
+	return KIND_LOCK;
+}
+
+/* The thread, and the innermost functions, without what the libc's that is known calls. */
+static void name_waiter(const struct profile *p, uint32_t lock_node, char *name)
+{
+	uint32_t path[PATH_SHOWN], cnt = 0, node = waiting_node(p, lock_node);
+	int len = snprintf(name, PATH_SIZE, "%s:", p->threads[p->nodes[lock_node].thread].comm);
+
+	find_kind(p, &node);
+	for (; node && cnt < PATH_SHOWN; node = p->nodes[node].parent)
 		path[cnt++] = p->nodes[node].function;
 	for (uint32_t i = cnt; i-- > 0 && len < PATH_SIZE;)
 		len += snprintf(name + len, PATH_SIZE - len, "%s%.64s", i + 1 < cnt ? " › " : " ",
 				function__name(&p->functions[path[i]]));
 }
 
+/* Adds a party of the lock, with its label. */
 static struct party *add(struct parties *t, const struct profile *p, uint32_t lock_node)
 {
 	const struct profile_node *n = &p->nodes[lock_node];
+	const char *address = function__name(&p->functions[n->function]) + strlen("[lock ");
+	uint32_t node = waiting_node(p, lock_node);
+	struct party *party;
 
 	if (ARRAY_RESERVE(&t->all, t->cnt, &t->cap))
 		return NULL;
-	t->all[t->cnt] = (struct party){.lock = n->function, .pid = p->threads[n->thread].pid};
-	return &t->all[t->cnt++];
-}
-
-/* What is in the brackets behind "lock". */
-static void name_lock(const struct profile *p, uint32_t node, struct party *party)
-{
-	const char *name = function__name(&p->functions[p->nodes[node].function]);
-
-	name += strlen("[lock ");
-	snprintf(party->label, LABEL_SIZE, "%.*s", (int)strcspn(name, "]"), name);
+	party = &t->all[t->cnt++];
+	*party = (struct party){
+		.lock = strtoull(address, NULL, 16),
+		.pid = p->threads[n->thread].pid,
+		.kind = find_kind(p, &node),
+	};
+	/* A condition variable of glibc's has two words that its waiters take in turns. */
+	if (party->kind == KIND_CONDITION)
+		party->lock &= ~7ull;
+	snprintf(party->label, LABEL_SIZE, "0x%" PRIx64, party->lock);
+	return party;
 }
 
 static int add_lock(struct parties *t, const struct profile *p, uint32_t node)
@@ -80,7 +160,6 @@ static int add_lock(struct parties *t, const struct profile *p, uint32_t node)
 	if (!party)
 		return -ENOMEM;
 	party->ns = p->nodes[node].stats.off_ns;
-	name_lock(p, node, party);
 	name_waiter(p, node, party->name);
 	for (uint32_t i = p->nodes[node].first_child; i; i = p->nodes[i].next_sibling) {
 		const char *by = function__name(&p->functions[p->nodes[i].function]);
@@ -102,6 +181,8 @@ static int same_lock(const struct party *x, const struct party *y)
 {
 	if (x->lock != y->lock)
 		return x->lock < y->lock ? -1 : 1;
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
 	return (x->pid > y->pid) - (x->pid < y->pid);
 }
 
@@ -207,7 +288,7 @@ static int print_lock(struct printer *pr, const struct parties *t, const struct 
 		printer__time(pr, l->ns, 0, ns, sizeof(ns)),
 		printer__share(l->ns, whole, share, sizeof(share)));
 	print_figures(pr, l, first->held_ns);
-	fprintf(pr->out, "  lock %s of process %d%s\n",
+	fprintf(pr->out, "  %s %s of process %d%s\n", kind_words[first->kind],
 		text_escape(first->label, label, sizeof(label)), first->pid,
 		printer__style(pr, STYLE_PLAIN));
 	for (size_t i = 0; i < l->cnt_parties && !err; i++) {
