@@ -182,6 +182,9 @@ static __always_inline void callstack_waited(struct wire_callstack *callstack, u
 
 	if (!n)
 		return;
+	/* A switch that was not seen: the thread has run since, or it had not made this call. */
+	if (since < top->entered_ns)
+		since = top->entered_ns < now ? top->entered_ns : now;
 	n->off_ns += (now - since) * top->weight;
 	callstack->off_ns += now - since;
 	callstack->waited_ns = now;

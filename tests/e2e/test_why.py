@@ -18,7 +18,7 @@ CAUSES = {
     "busy_holder": (r"waiting for lock log_file\.lock, held by `write_log` in thread helper",
                     "write_log"),
     "rwlock": (r"waiting on cache_lock, woken by `fill_cache` in thread helper", "fill_cache"),
-    "file_lock": (r"waiting for a lock in `own_file`, woken by `lock_file` in thread helper",
+    "file_lock": (r"waiting for a lock \(\S+\) in `own_file`, woken by `lock_file` in thread helper",
                   "lock_file"),
     "condition": (r"waiting on task_ready, woken by `produce` in thread helper", "produce"),
     "semaphore": (r"waiting on items, woken by `post_item` in thread helper", "post_item"),
