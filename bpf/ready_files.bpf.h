@@ -11,7 +11,7 @@
 
 #ifndef PROFTRACE_BASIC
 
-/* What tells later which files a thread waits for, as its memory can be read now alone. */
+/* Notes which files a thread waits for: its memory can be read now alone. */
 static __always_inline void polled_note(struct wire_sleeper *sleeper, u32 call,
 					const struct pt_regs *regs)
 {

@@ -18,8 +18,8 @@ SEED = int(os.environ.get("SEED", "17"))
 
 
 class Events:
-    """What happens to files of some folders, by inotify(7): each is counted, and on the one that
-    was chosen something is done at once."""
+    """Events of files of some folders, by inotify(7): each is counted, and on the one that was
+    chosen something is done at once."""
 
     CREATE, MODIFY, CLOSE_WRITE, MOVED_TO, DELETE = 0x100, 0x2, 0x8, 0x80, 0x200
     libc = ctypes.CDLL(None, use_errno=True)
@@ -147,7 +147,7 @@ class Killed(test_agent_fleet.ToClickHouse):
         if whom in ("agent", "all"):
             agent.finish()
         else:
-            # It begins anew what has ended; all of it is written at the end.
+            # The agent begins recorders anew that have ended; all is written at the end.
             self.end(self.began(agent))
         self.wait_clean(family)
         found = self.outer()

@@ -189,7 +189,7 @@ class Firefox(Reader, sample.TestCase):
 
 
 class Speedscope(Reader, sample.TestCase):
-    """The same file, read by speedscope: its importer is for what Firefox wrote long ago."""
+    """A file that speedscope reads: its importer is for what Firefox wrote long ago."""
 
     def weights_below_threads(self, saved):
         """{thread: {path: ns}}, as weights(): paths begin with a frame of the thread's name."""

@@ -147,7 +147,7 @@ class Inlined(harness.TestCase):
         self.assertIn("stir" + MARK, [f["name"] for f in json.loads(chosen.stdout)["functions"]])
 
     def test_attached(self):
-        """What was open before the start has them, too: calls stand below serve()."""
+        """Calls that were open before the start have them, too: calls stand below serve()."""
         document, _ = self.profile_pid("inlined", TIMES, options=(*RATE, *TRACED))
         self.check_inlined(document)
         paths = {path[path.index("main"):] for path, node in self.paths(document).items()

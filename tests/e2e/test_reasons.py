@@ -76,7 +76,7 @@ class Reasons(harness.TestCase):
         self.assertGreaterEqual(right / told, 0.95, (right, told))
 
     def share_of(self, document):
-        """What of the time waited has the right reason, and the right other side."""
+        """The shares of the time waited that have the right reason, and the right other side."""
         right = told = ended = by_right = 0
         for names, modules, ns in leaves(document):
             reason = names[modules.index("[waits]")] if "[waits]" in modules else ""
@@ -118,7 +118,7 @@ class Reasons(harness.TestCase):
         self.assertGreater(float(share), 95)
 
     def test_kinds(self):
-        """What is waited for by a futex is told apart by the libc's function."""
+        """Kinds of waits by a futex are told apart by the libc's function."""
         for cause, kind, where in (
                 ("condition", "condition", "take_task › .*pthread_cond_wait"),
                 ("barrier", "barrier", "meet › .*pthread_barrier_wait"),

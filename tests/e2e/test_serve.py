@@ -462,7 +462,7 @@ class Page(Case):
         self.wait_text("aside", "Zoomed into: it is exact")
         self.wait_text("aside", r"Was dropped for the budget after [^:]*: calls and times are "
                                 r"those until then, and from [\d.]+ m?s on")
-        # What it calls costs more than the budget, which the second button spends.
+        # The function's callees cost more than the budget, which the second button spends.
         self.button("All of it, whatever it costs")
         self.choose("word")
         self.wait_text("aside", "exact for the sake of the function that is zoomed into")

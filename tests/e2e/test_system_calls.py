@@ -131,7 +131,7 @@ class SystemCalls(harness.TestCase):
         self.assertEqual(sum("FILE write" in line for line in done.stdout.splitlines()), 7)
 
     def test_files(self):
-        """What descriptors stand for, below the calls that are about them."""
+        """Files and peers of descriptors, below the calls that are about them."""
         self.check_files()
 
     def test_files_with_samples(self):

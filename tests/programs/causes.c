@@ -299,7 +299,7 @@ TRACED void wait_events(int slow)
 		(epoll_wait(epoll, &got, 1, 10000) != 1 || read(pipe_fds[0], &byte, 1) != 1));
 }
 
-/* What the request waits for is a reply, which is not the only one that could come. */
+/* The request waits for a reply, which is not the only one that could come. */
 TRACED void await_reply(int slow)
 {
 	struct epoll_event got;

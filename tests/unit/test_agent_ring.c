@@ -99,7 +99,7 @@ static void by_age(void **state)
 	assert_true(!there(web, 1) && there(web, 2) && there(web, 3) && there(web, 4));
 }
 
-/* What was written before somebody set the clock is as old as it is, and so is what came after. */
+/* Recordings from before somebody set the clock are as old as they are, and so are later ones. */
 static void clock_set_forward(void **state)
 {
 	put(web, 1, NOW - 101, 10);

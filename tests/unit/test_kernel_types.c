@@ -84,7 +84,7 @@ static void members_lie_where_they_are(void **state)
 	/* The pointer is one, but leads nowhere. */
 	assert_true(btf_is_ptr(btf__type_by_id(types, btf_members(t)[0].type)));
 	assert_true(btf__find_by_name_kind(types, "other", BTF_KIND_STRUCT) < 0);
-	/* What lies in it comes along, bit fields too. */
+	/* The structures inside come along, bit fields too. */
 	t = btf__type_by_id(types, btf__find_by_name_kind(types, "inner", BTF_KIND_STRUCT));
 	assert_int_equal(btf_member_bit_offset(t, 1), 32);
 	assert_int_equal(btf_member_bitfield_size(t, 1), 3);

@@ -166,7 +166,7 @@ static void paths_are_kept(void **state)
 	seeds__fini(&s);
 }
 
-/* What is inlined where a frame has called on: but not of the frame that may call from elsewhere.
+/* Inlined functions where a frame has called on: but not of the frame that may call from elsewhere.
  */
 static int inlined(const struct code_place *at, uint32_t *functions, size_t *cnt, void *ctx)
 {

@@ -296,7 +296,7 @@ static void test_zoom(void **state)
 	top__draw(t, &c);
 	assert_true(shows(&c, "ZOOM main") && shows(&c, "hot+") && shows(&c, "idle*"));
 
-	/* What has no probe cannot be exact itself. */
+	/* A function without a probe cannot be exact itself. */
 	now = server();
 	now->duration_ns = 10000 * MS;
 	now->functions[0].kind = FUNCTION_CALLER;

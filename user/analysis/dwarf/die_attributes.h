@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What entries of debug information say of themselves, or what they are instances of does. Inside
- * dwarf/ only. */
+/* Attributes of entries of debug information: their own, or those of the entries that they are
+ * instances of. Inside dwarf/ only. */
 #ifndef PROFTRACE_DWARF_DIE_ATTRIBUTES_H
 #define PROFTRACE_DWARF_DIE_ATTRIBUTES_H
 

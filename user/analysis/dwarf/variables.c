@@ -319,7 +319,7 @@ static bool enter_array(struct way *w)
 	index = w->offset / bytes;
 	w->offset %= bytes;
 	w->type = element;
-	/* Those of a condition variable, in which its waiters take turns, tell nothing. */
+	/* Words of a condition variable, in which its waiters take turns, tell nothing. */
 	if (w->reserved && is_scalar(&element))
 		return true;
 	for (size_t i = 1; i < cnt; i++) {

@@ -35,8 +35,8 @@ struct plan_code {
 /*
  * Sets functions[] to the numbers of those that are inlined at `at`, the outermost first; *cnt: how
  * many, 0 where nothing tells. Debug information of an object is opened at its first call of this.
- * What takes too long to read is left out, with a line logged. Returns 0, -ENOMEM or -E2BIG (the
- * plan is full).
+ * Debug information that takes too long to read is left out, with a line logged. Returns 0, -ENOMEM
+ * or -E2BIG (the plan is full).
  */
 int plan_inlined__find(struct plan_inlined *in, struct plan *p, const struct target *t,
 		       struct plan_code at, uint32_t functions[PLAN_INLINED_MAX], size_t *cnt);

@@ -260,7 +260,7 @@ void wait_names__look(struct wait_names *n, pid_t pid)
 		look_again(n, p);
 }
 
-/* What tells of members of the file's variables; NULL: nothing, or that takes too long to read. */
+/* Debug information of the file's variables; NULL: none, or one that takes too long to read. */
 static struct variables *members_of(struct wait_names *n, uint32_t object)
 {
 	const struct elf_image *img = image_of(n, object);

@@ -142,7 +142,7 @@ static const uint16_t of_files[] = {
 	__NR_timerfd_settime, __NR_inotify_add_watch,
 };
 
-/* Those whose result is one. */
+/* System calls whose result is a descriptor. */
 static const uint16_t make_files[] = {
 	__NR_openat,   __NR_accept,	   __NR_accept4,	__NR_dup,	   __NR_dup3,
 	__NR_eventfd2, __NR_epoll_create1, __NR_timerfd_create, __NR_memfd_create,

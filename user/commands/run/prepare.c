@@ -29,8 +29,8 @@
 #include "target/target.h"
 #include "util/log.h"
 
-/* What probes cost here: measured now, unless the program of return probes was left out because
- * that is known; another proftrace may have replaced what was kept since. */
+/* Costs of probes on this machine: measured now, unless the program of return probes was left out
+ * because that is known; another proftrace may have replaced what was kept since. */
 static int measure_costs(struct run *r)
 {
 	if (!tracer__spares_returns(r->tracer))

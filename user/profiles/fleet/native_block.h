@@ -2,7 +2,7 @@
 /*
  * A body as ClickHouse's own clients compress it, which all its versions take: a checksum of 16
  * bytes, which NATIVE_BLOCK_QUERY has it leave unread, the method, two lengths, and zstd's frame.
- * It is a sixth smaller than gzip makes it. Inside fleet/ only, and for its tests.
+ * Such a body is a sixth smaller than gzip makes it. Inside fleet/ only, and for its tests.
  */
 #ifndef PROFTRACE_FLEET_NATIVE_BLOCK_H
 #define PROFTRACE_FLEET_NATIVE_BLOCK_H
@@ -11,7 +11,7 @@
 
 struct rows;
 
-/* What the URL of a request with such a body says. */
+/* The part of a request's URL that announces such a body. */
 #define NATIVE_BLOCK_QUERY \
 	"decompress=1&http_native_compression_disable_checksumming_on_decompress=1"
 

@@ -25,7 +25,7 @@ struct new_tables {
 
 void new_tables__free(struct new_tables *t);
 
-/* What loading was begun with, where that was before all was known. */
+/* The guess of a plan that loading was begun with, before the plan was made. */
 struct tracer_begun {
 	size_t functions_room;
 	bool regions_planned, expects_go;

@@ -23,9 +23,9 @@ double forecast__own_ns(double cpu_ns, double counting_ns);
 double forecast__share(const struct forecast_function *functions, size_t cnt);
 
 /*
- * What those would cost that no call was counted of, as a share: about what those do of which a
- * single one was (the estimate of Good and Turing). `calls`: those that the rates are made of, by
- * function.
+ * The cost, as a share, of functions of which no call was counted: about that of those of which a
+ * single one was (the estimate of Good and Turing). `calls`: the counts that the rates are made of,
+ * by function.
  */
 double forecast__unseen(const struct forecast_function *functions, const uint64_t *calls,
 			size_t cnt);

@@ -57,8 +57,8 @@ static double own_cost(struct turns_seen *seen, const struct tracer *tr, const s
 	       LINKING * (double)(linking_ns - before_ns);
 }
 
-/* What those who have forked have waited for: that links are made, and closed, which takes as long.
- */
+/* The cost of waiting to those who have forked meanwhile, until links are made, and until they are
+ * closed, which takes as long. */
 static double forks_cost(const struct tracer *tr, const struct look *l)
 {
 	return children_made(tr) == l->children ? 0 : 2 * (double)l->made_ns * l->cpus;

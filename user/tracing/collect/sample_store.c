@@ -81,7 +81,7 @@ int sample_store__functions_at(struct sample_store *s, const struct code_place *
 	return err ? err : code_functions__add(&s->names, address, functions, *cnt);
 }
 
-/* The same of what has nothing inlined. */
+/* The function of a place where nothing is inlined. */
 static int function_at(struct sample_store *s, const struct code_place *at, uint32_t *function)
 {
 	uint32_t functions[CODE_FUNCTIONS];

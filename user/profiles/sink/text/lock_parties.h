@@ -13,7 +13,7 @@ struct profile;
 #define PATH_SIZE  400
 #define LABEL_SIZE 128
 
-/* What threads wait for by a futex, as far as the libc's function says. */
+/* Kinds of waits by a futex, as far as the libc's function says. */
 enum lock_kind {
 	KIND_LOCK, /* or another one, which nobody knows */
 	KIND_CONDITION,

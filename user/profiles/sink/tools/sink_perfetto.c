@@ -299,11 +299,11 @@ static int write_calls(struct writer *w, uint32_t thread)
 
 	wait_slices__turn(&w->waits, thread);
 	err = timeline__walk(w->p->timeline, thread, write_event, w);
-	/* What lies behind its last call. */
+	/* Waits behind the thread's last call. */
 	return err ? err : wait_slices__until(&w->waits, UINT64_MAX, 0, write_slice, w);
 }
 
-/* Those of processes are noted in `processes`, by track. */
+/* Writes tracks; those of processes are noted in `processes`, by track. */
 static int write_tracks(struct writer *w, const struct track *tracks, size_t cnt,
 			uint64_t *processes)
 {

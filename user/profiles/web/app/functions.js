@@ -245,7 +245,7 @@ export class Functions {
 	// was another click.
 	#ask(path, tries = 10) {
 		this.asked = path;
-		// It is not made anew around a button that is used.
+		// The panel is not made anew around a button that is used.
 		if (this.detail.contains(document.activeElement))
 			this.detail.focus({ preventScroll: true });
 		fetch(`zoom/${path}`, { method: "POST" }).then(({ status }) => {

@@ -16,8 +16,8 @@ struct fds;
  * them in the file. NULL with errno set. */
 struct proftrace_bpf *skeleton__open(bool basic);
 
-/* The same for who is to load them: libbpf gets the kernel's types that they name, instead of all
- * that it has (kernel_types.h). */
+/* Opens the programs for a process that is to load them: libbpf gets the kernel's types that the
+ * programs name, instead of all that the kernel has (kernel_types.h). */
 struct proftrace_bpf *skeleton__open_to_load(bool basic);
 
 /* Closes and frees it. Accepts NULL. */
