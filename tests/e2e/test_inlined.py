@@ -93,8 +93,9 @@ class Inlined(harness.TestCase):
                                 ("leaf", ("spin",)), ("main", ("serve", "spin"))):
             self.assertGreater(self.below(document, function).get(chain, 0), 0, (function, chain))
         self.assertIn((MIX,), self.below(document, "traced"))
+        # Who looks a function up by its symbol finds the one that has calls.
         symbols = {f["name"]: f["symbol"] for f in document["functions"]}
-        self.assertEqual(symbols[MIX + MARK], "_ZN7kitchen5MixerILi2EE3mixEm")
+        self.assertEqual(symbols[MIX + MARK], "")
 
     def test_switched_off(self):
         document = self.profile(program("inlined"), "--no-inlines")

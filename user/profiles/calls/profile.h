@@ -93,6 +93,14 @@ struct profile_function {
 	bool chosen;	   /* is exact as far as can be, as somebody looks at it closely */
 };
 
+/* The symbol of a function as other programs are told, who may look functions up by it: "" if there
+ * is none. Inlined functions have none, as that of their name is another function's, which has
+ * calls. */
+static inline const char *profile_function__symbol(const struct profile_function *f)
+{
+	return f->symbol && f->kind != FUNCTION_INLINED ? f->symbol : "";
+}
+
 /* Whether it was found without a symbol, so its name says nothing: "func_0x81690". */
 static inline bool function__is_nameless(const struct profile_function *f)
 {

@@ -113,7 +113,7 @@ static int write_functions(struct json *j, const struct diff *d, uint32_t *ids)
 		json_open(j, '{');
 		json_member_u64(j, "id", i);
 		json_member_string(j, "name", f->name ? f->name : "");
-		json_member_string(j, "symbol", f->symbol ? f->symbol : "");
+		json_member_string(j, "symbol", profile_function__symbol(f));
 		json_member_string(j, "module", f->module ? f->module : "");
 		write_figures(j, &d->functions[r.rows[i]]);
 		json_member_bool(j, "estimate", d->functions[r.rows[i]].sampled);

@@ -93,7 +93,7 @@ static void write_distribution(struct json *j, const struct distribution *d,
 static void write_names(struct json *j, const struct profile_function *f)
 {
 	json_member_string(j, "name", f->name ? f->name : "");
-	json_member_string(j, "symbol", f->symbol ? f->symbol : "");
+	json_member_string(j, "symbol", profile_function__symbol(f));
 	json_member_string(j, "module", f->module ? f->module : "");
 	json_member_u64(j, "offset", f->offset);
 	json_member_string(j, "file", f->file);

@@ -132,7 +132,7 @@ static void write_function(struct table_writer *w, const struct profile *p, uint
 
 	table_writer__u64(w, l->id);
 	table_writer__text(w, f->name ? f->name : "");
-	table_writer__text(w, f->symbol ? f->symbol : "");
+	table_writer__text(w, profile_function__symbol(f));
 	table_writer__text(w, f->module ? f->module : "");
 	table_writer__u64(w, f->offset);
 	table_writer__text(w, f->file);
