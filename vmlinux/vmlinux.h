@@ -256,7 +256,7 @@ struct eventfd_ctx {
 	__u64 count;
 };
 
-/* What epoll_wait() waits for: those that are ready are in the list. */
+/* Behind an epoll descriptor: files that are ready are in `rdllist`. */
 struct eventpoll {
 	struct list_head rdllist;
 };

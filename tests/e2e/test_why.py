@@ -151,14 +151,15 @@ class Why(harness.TestCase):
 
     def test_members(self):
         """Debug information names the member that a lock is; without it, it is an offset."""
-        self.assertRegex(self.locks(program("shards")), r"lock store::pool\.shards\[3\]\.lock of process")
+        named = r"lock store::pool\.shards\[3\]\.lock of process"
+        self.assertRegex(self.locks(program("shards")), named)
         bare = self.path("shards")
         subprocess.run(["objcopy", "--strip-debug", program("shards"), bare], check=True)
         self.assertRegex(self.locks(bare), r"lock store::pool\+0x[0-9a-f]+ of process")
         subprocess.run(["objcopy", "--only-keep-debug", program("shards"), bare + ".debug"],
                        check=True)
         subprocess.run(["objcopy", f"--add-gnu-debuglink={bare}.debug", bare], check=True)
-        self.assertRegex(self.locks(bare), r"lock store::pool\.shards\[3\]\.lock of process")
+        self.assertRegex(self.locks(bare), named)
 
     def test_slow_disk(self):
         """A loop device of which the kernel lets few writes pass."""

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -39,6 +40,17 @@ ssize_t io__read_up_to(int fd, void *data, size_t size)
 		len += done;
 	}
 	return len;
+}
+
+int io__read_number(const char *path)
+{
+	char text[16] = "";
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+
+	if (fd >= 0)
+		close(fd);
+	return n > 0 ? atoi(text) : -1;
 }
 
 int io__create(const char *path, int flags, bool *made)

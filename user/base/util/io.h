@@ -13,6 +13,10 @@ int io__write_all(int fd, const void *data, size_t len);
 /* Until `size` bytes are there, or no more come. Returns how many, or -errno. */
 ssize_t io__read_up_to(int fd, void *data, size_t size);
 
+/* The number that a file of the kernel's begins with, as 3 in perf_event_paranoid; -1: there is no
+ * such file, or it is empty. */
+int io__read_number(const char *path);
+
 /* Opens a file to be written, with the flags of open(2), made if it is missing: then *made is set.
  * Returns the descriptor or -errno. */
 int io__create(const char *path, int flags, bool *made);

@@ -103,7 +103,8 @@ int roles__check(struct run *r)
 
 	for (size_t g = 0; !err && g < o->sessions_cnt; g++)
 		err = check_session(r, o->sessions[g]);
-	/* They are among the filters: it has been said which names are near. */
+	/* Functions of rules are among the filters (-F): which names are near has been said there.
+	 */
 	for (size_t g = 0; !err && g < o->slos_cnt; g++) {
 		if (is_planned(r, o->slos[g].glob) || may_come(r, o->slos[g].glob))
 			continue;

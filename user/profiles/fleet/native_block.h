@@ -2,7 +2,7 @@
 /*
  * A body as ClickHouse's own clients compress it, which all its versions take: a checksum of 16
  * bytes, which NATIVE_BLOCK_QUERY has it leave unread, the method, two lengths, and zstd's frame.
- * Such a body is a sixth smaller than gzip makes it. Inside fleet/ only, and for its tests.
+ * The body is a sixth smaller than one that gzip has made. Inside fleet/ only, and for its tests.
  */
 #ifndef PROFTRACE_FLEET_NATIVE_BLOCK_H
 #define PROFTRACE_FLEET_NATIVE_BLOCK_H

@@ -50,7 +50,8 @@ char *wait_object__text(uint32_t kind, uint64_t object, const char *name, char *
  * another file's later on, and a peer has many connections. As strcmp(). */
 int wait_object__compare(uint64_t a, const char *a_name, uint64_t b, const char *b_name);
 
-/* Whether that name of a connection is of several: "clients at tcp port 80". */
+/* Whether a name stands for several connections: "clients at tcp port 80" does, "tcp 10.0.0.1:80"
+ * for one. */
 bool wait_object__is_many(const char *name);
 
 /* A thread that waits, or ends waits of others; its waits are those from `first` on. */

@@ -543,10 +543,13 @@ static int list_burst(struct bursts *b, double *probes)
 	return err;
 }
 
-/* So many probes will be in a burst. */
-static double burst_probes(const struct bursts *b)
+/* So many probes will be in the first burst; later ones are due by what bursts have cost. */
+static double first_burst_probes(const struct bursts *b)
 {
 	double probes = 0, most = BURST_PROBES / processes_of(b);
+
+	if (b->bursts.cnt)
+		return 0;
 
 	for (size_t i = 0; i < b->cnt && probes < most; i++)
 		probes += b->members[i].exact ? 0 : b->members[i].probes;
@@ -626,7 +629,8 @@ int bursts__look(struct bursts *b, uint64_t now_ns)
 	}
 	if (is_debugged(b))
 		return 0;
-	if (turns__due(&b->bursts, &b->seen, b->in->tracer, ran_ns(b), now_ns, burst_probes(b)))
+	if (turns__due(&b->bursts, &b->seen, b->in->tracer, ran_ns(b), now_ns,
+		       first_burst_probes(b)))
 		return take_burst(b, now_ns);
 	/* Probes that are being taken out slow the target down, ten times for moments. */
 	if (b->ended_ns)

@@ -48,7 +48,8 @@ void look__made(struct look *l);
 
 /*
  * Whether it is time for a look. The first one comes at once; but who forks waits while probes come
- * and go, so a target that does must have run for as long as pays for a look of so many probes.
+ * and go, so a target that does must have run for as long as pays for a look of so many `probes`,
+ * which are asked for at the first one alone.
  */
 bool turns__due(struct turns *t, const struct turns_seen *seen, const struct tracer *tr,
 		uint64_t ran_ns, uint64_t now_ns, double probes);

@@ -22,8 +22,8 @@ struct tracer;
  */
 int calibrate__run(struct tracer *tr, struct collector *c, struct probe_costs *out);
 
-/* Whether that was done before, for programs of this backend: then *out has the costs, else it is
- * all zero. `calls`: they keep single calls. */
+/* Whether calibrate__run() has been through before, for programs of this backend: then *out has the
+ * costs, else *out is all zero. `calls`: the programs keep single calls. */
 bool calibrate__is_done(const char *backend, bool calls, bool system_calls,
 			struct probe_costs *out);
 

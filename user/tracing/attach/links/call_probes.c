@@ -5,15 +5,16 @@
 #include <fcntl.h>
 #include <linux/perf_event.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "arch/arch.h"
 #include "attach/links/kernel_btf.h"
+#include "util/io.h"
 
-#define BEGIN	   "trace_syscall_enter"
-#define END	   "trace_syscall_exit"
+#define BEGIN "trace_syscall_enter"
+#define END   "trace_syscall_exit"
+/* The number of the kind of event that a kprobe is. */
 #define EVENT_TYPE "/sys/bus/event_source/devices/kprobe/type"
 
 /* Perf events; -1: there is none. */
@@ -25,18 +26,6 @@ bool call_probes__known(void)
 
 	return kernel && btf__find_by_name_kind(kernel, BEGIN, BTF_KIND_FUNC) > 0 &&
 	       btf__find_by_name_kind(kernel, END, BTF_KIND_FUNC) > 0;
-}
-
-/* The number of the kind of event that a kprobe is; -1: the kernel has none. */
-static int event_type(void)
-{
-	char text[16] = "";
-	int fd = open(EVENT_TYPE, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
-
-	if (fd >= 0)
-		close(fd);
-	return n > 0 ? atoi(text) : -1;
 }
 
 static int open_event(int type, const char *function)
@@ -54,7 +43,7 @@ static int open_event(int type, const char *function)
 
 void call_probes__open(void)
 {
-	int type = event_type();
+	int type = io__read_number(EVENT_TYPE);
 
 	if (type < 0)
 		return;

@@ -22,6 +22,7 @@
 #include "target/process.h"
 #include "util/array.h"
 #include "util/clock.h"
+#include "util/io.h"
 #include "util/log.h"
 
 struct link_holder {
@@ -339,13 +340,7 @@ static void serve(int socket, struct trace_events *events)
  * CAP_SYS_ADMIN's alone. Debian's default is 3. */
 static bool perf_is_admins(void)
 {
-	char level[16] = "";
-	int fd = open(PARANOID, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? 0 : read(fd, level, sizeof(level) - 1);
-
-	if (fd >= 0)
-		close(fd);
-	return n > 0 && atoi(level) > 2;
+	return io__read_number(PARANOID) > 2;
 }
 
 /* The process itself, with its end of the socket. */
