@@ -74,7 +74,7 @@ class Short(Case):
 
     def test_samples(self):
         """Calls are counted among samples; older kernels have none in the tree."""
-        document, done = self.profile_command("sampled", 60, options=(
+        document, done = self.profile_command("sampled", 15, options=(
             "--sample-rate", "997", "-F", "outer", "-F", "reader"))
         self.assert_counts(document, done.counts, done)
         accounting = document["accounting"]
