@@ -96,7 +96,7 @@ class Basic(harness.TestCase):
     def test_says_what_is_missing(self):
         document, done = self.profile_command("calc-pie", 50, options=self.OPTIONS)
         self.assert_counts(document, done.counts, done)
-        self.assertIn("proftrace: on this kernel first calls of files that are loaded later",
+        self.assertIn("proftrace: on this kernel runs have no samples, no callers",
                       done.stderr)
 
     def test_regions(self):

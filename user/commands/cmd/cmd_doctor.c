@@ -60,9 +60,24 @@ static const struct {
 	{"children", with_children, "no --follow"},
 };
 
+/* Parts that the programs for kernels before 6.0 leave out. */
+static const struct {
+	const char *name, *without;
+} whole[] = {
+	{"waiting for the plan", "first calls of files that are loaded later may be missing"},
+	{"stacks told apart",
+	 "coroutines share a call stack: calls are counted, paths cut, lines missed"},
+	{"samples in the tree",
+	 "no CPU time of code without probes, of libraries and of the kernel, and no waits there"},
+	{"callers", "no --callers; outermost calls do not say what had called them"},
+	{"single waits", "timelines and sessions do not say what a call waited for"},
+	{"names of files", "--syscalls does not say which files and connections"},
+};
+
 #define SOME_LATER   "Linux 6.0 or later"
 #define LOADS	     (sizeof(loads) / sizeof(*loads))
-#define MAX_FEATURES (LOADS + 8)
+#define WHOLE	     (sizeof(whole) / sizeof(*whole))
+#define MAX_FEATURES (LOADS + WHOLE + 8)
 
 struct examination {
 	struct utsname kernel;
@@ -123,16 +138,17 @@ static void examine_loads(struct examination *e, struct link_holder *link_holder
 	}
 }
 
-/* Lists features that the programs for kernels before 6.0 leave out. */
+/* Lists what the backend's programs leave out. */
 static void examine_programs(struct examination *e)
 {
-	bool whole = !e->backends[e->best].basic;
+	const struct tracer_trial *best = &e->backends[e->best];
 
-	add_feature(e, whole, "waiting for the plan",
-		    "first calls of files that are loaded later may be missing", SOME_LATER);
-	add_feature(e, whole, "stacks told apart",
-		    "coroutines share a call stack: calls are counted, paths cut, lines missed",
-		    SOME_LATER);
+	for (size_t i = 0; i < WHOLE; i++)
+		add_feature(e, !best->basic, whole[i].name, whole[i].without, SOME_LATER);
+	add_feature(e, best->surveys, "bursts",
+		    "functions that the budget drops have the calls up to their drop alone; no "
+		    "--burst",
+		    "Linux 6.6 or later");
 }
 
 static void examine_kernel(struct examination *e)
@@ -155,8 +171,9 @@ static void examine_kernel(struct examination *e)
 			"Linux 6.14 or later");
 	snprintf(f->why, sizeof(f->why), "%s", hazard ? hazard : "");
 	add_feature(e, tracer__returns_stop(NULL), "return probes stop at once",
-		    "what can unwind, and is loaded while functions have return probes, may meet "
-		    "some that are pending",
+		    "programs that may load code, or handle signals on another stack, have a probe "
+		    "on each way out of a function instead, several times as dear; forked children "
+		    "are not traced in functions with return probes",
 		    "Linux 6.13 or later");
 	add_feature(e, tracer__call_nops() != CALL_NOPS_NONE,
 		    tracer__call_nops() == CALL_NOPS_10 ? "10-byte nops without a trap"

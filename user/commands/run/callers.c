@@ -231,9 +231,9 @@ static void bind_clock(struct run *r)
 		log_debug("no samples in the tree: the programs that are loaded cannot unwind");
 	else if (err)
 		log_warn("no samples in the tree: %s",
-			 err == -ENOTSUP
-				 ? "they need Linux 6.0 or later, and the programs that loop there"
-				 : strerror(-err));
+			 err == -ENOTSUP ? "they need Linux 6.0 or later, and not the backend "
+					   "trace_event_basic"
+					 : strerror(-err));
 }
 
 int callers__start(struct run *r)
@@ -244,7 +244,8 @@ int callers__start(struct run *r)
 
 	c->spaces.tables_max = tracer__unwind_tables(r->tracer);
 	if (r->o->callers && !c->spaces.tables_max) {
-		log_error("--callers needs Linux 6.0 or later, and the programs that loop there");
+		log_error("--callers needs Linux 6.0 or later, and not the backend "
+			  "trace_event_basic; without --callers the rest is traced");
 		return -ENOTSUP;
 	}
 	bind_clock(r);

@@ -28,6 +28,7 @@ struct tracer_trial {
 	const char *since; /* the kernel it came with */
 	bool works;
 	bool basic;    /* its programs are those for kernels with fewer helpers (before 6.0) */
+	bool surveys;  /* calls of functions can be counted for a moment, as bursts need (6.6) */
 	char why[256]; /* not: in a line */
 };
 

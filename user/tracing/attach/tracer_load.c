@@ -225,7 +225,8 @@ bool tracer__try(const struct tracer_options *opts, size_t index, struct tracer_
 	*out = (struct tracer_trial){.name = backend->name,
 				     .since = backend->needs,
 				     .works = !err,
-				     .basic = backend->lacks};
+				     .basic = backend->lacks,
+				     .surveys = backend->survey};
 	if (!err) {
 		unload_backend(&tr);
 		return true;

@@ -176,8 +176,8 @@ static const struct backend backends[] = {
 	 event_line, event_hook, NULL, event_cookie, false, NULL},
 	{"trace_event_basic", "5.10", NULL, event_prepare, event_returns, event_entry,
 	 event_exit_site, event_line, event_hook, NULL, event_cookie, false,
-	 "first calls of files that are loaded later may be missing, and stacks of coroutines "
-	 "are not told apart"},
+	 "runs have no samples, no callers and no reasons of waits; first calls of files that are "
+	 "loaded later may be missing, and stacks of coroutines are not told apart"},
 };
 
 const struct backend *backend__at(size_t index)
