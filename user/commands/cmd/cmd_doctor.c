@@ -190,18 +190,18 @@ static const char *best_name(const struct examination *e)
 	return e->best < e->backends_cnt ? e->backends[e->best].name : NULL;
 }
 
+/* What is told of a row goes below it: beside it terminals have too little room. */
 static void print_features(FILE *out, const struct feature *features, size_t cnt)
 {
 	if (cnt)
 		fprintf(out, "\n");
 	for (const struct feature *f = features; f < features + cnt; f++) {
-		if (f->works) {
-			fprintf(out, "yes  %s\n", f->name);
+		fprintf(out, "%-4s %s\n", f->works ? "yes" : "no", f->name);
+		if (f->works)
 			continue;
-		}
-		fprintf(out, "no   %-28s %s%s%s%s\n", f->name, f->without, *f->why ? " (" : "",
-			f->why, *f->why ? ")" : "");
-		fprintf(out, "%34sto have it: %s\n", "", f->advice);
+		fprintf(out, "%7s%s%s%s%s\n", "", f->without, *f->why ? " (" : "", f->why,
+			*f->why ? ")" : "");
+		fprintf(out, "%7sto have it: %s\n", "", f->advice);
 	}
 }
 
@@ -212,11 +212,12 @@ static void print_text(FILE *out, const struct examination *e)
 	for (size_t i = 0; i < e->backends_cnt; i++) {
 		const struct tracer_trial *b = &e->backends[i];
 
-		fprintf(out, "%-4s %-28s", b->works ? "yes" : "no", b->name);
 		if (b->works)
-			fprintf(out, " %s\n", i == e->best ? "used" : "works, not needed");
+			fprintf(out, "yes  %-18s %s\n", b->name,
+				i == e->best ? "used" : "works, not needed");
 		else
-			fprintf(out, " Linux %s: %s\n", b->since, b->why);
+			fprintf(out, "no   %s\n%7s%s\n%7sit came with Linux %s\n", b->name, "",
+				b->why, "", b->since);
 	}
 	print_features(out, e->features, e->features_cnt);
 	print_features(out, e->needs, DOCTOR_NEEDS);
