@@ -7,6 +7,8 @@ import ctypes
 import json
 import os
 import re
+import resource
+import subprocess
 
 import harness
 from harness import poll, program
@@ -139,6 +141,30 @@ class Patched(harness.TestCase):
         beside, _, said = self.plan(target, "-F", "*")
         self.assertEqual((beside, said), (alone, ""))
         tracer.interrupt()
+
+    def test_other_profilers_and_a_command(self):
+        """Who holds a command by ptrace until it is traced is no debugger that has put breakpoints
+        into it: those that stand there already are another profiler's."""
+        path = self.copy(program("steps"))
+        other = self.proftrace("-F", "inner", "-x", path).wait_tracing()
+        document, done = self.profile_command(path, "--wait", options=("-F", "inner"),
+                                              stdin=subprocess.DEVNULL)
+        self.assertNotIn("(inner): patched", done.stderr)
+        self.assertEqual(document["probes"]["functions"], 1)
+        other.interrupt()
+
+    def test_nothing_stays_in_a_command(self):
+        """A run that fails before its command has begun leaves no probes behind, and no process
+        that holds them for the debugger that the run itself is."""
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1, resource.RLIM_INFINITY))
+
+        done = self.process(harness.PROFTRACE, "record", "-o", self.path("a.data"), "--",
+                            program("steps"), "--wait", stdin=subprocess.DEVNULL,
+                            preexec_fn=limit).finish()
+        self.assertEqual(done.status, 1, str(done))
+        self.assertIn("cannot write", done.stderr)
+        self.assertNotIn("debugger", done.stderr)
 
 
 if __name__ == "__main__":

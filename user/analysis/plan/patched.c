@@ -84,8 +84,11 @@ void patched__drop_hooks(struct plan *p, size_t first)
 			p->loads_unseen = true;
 	}
 	if (p->hooks_cnt != cnt)
-		log_warn("what tells of files that are loaded, or stacks that are made, is patched "
-			 "in memory: they may go unnoticed");
+		log_warn("%s in memory, as by a debugger: %s",
+			 p->loads_unseen ? "the dynamic linker's code has been changed"
+					 : "code that makes stacks has been changed",
+			 p->loads_unseen ? "libraries that are loaded from now on may go unnoticed"
+					 : "calls on new stacks may be taken for others");
 	p->hooks_cnt = cnt;
 }
 

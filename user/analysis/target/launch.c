@@ -96,13 +96,20 @@ struct breakpoint {
 
 static int breakpoint_set(pid_t pid, struct breakpoint *bp)
 {
+	long put;
+
 	if (!bp->addr)
 		return 0;
 	errno = 0;
 	bp->word = ptrace(PTRACE_PEEKTEXT, pid, bp->addr, NULL);
 	if (errno)
 		return -errno;
-	return ptrace(PTRACE_POKETEXT, pid, bp->addr, breakpoint__put_into(bp->word)) ? -errno : 0;
+	put = breakpoint__put_into(bp->word);
+	/* A probe of another profiler stands there: the kernel keeps its hits to itself. Written
+	 * back after that profiler has left, its breakpoint would kill the command. */
+	if (put == bp->word)
+		bp->addr = 0;
+	return bp->addr && ptrace(PTRACE_POKETEXT, pid, bp->addr, put) ? -errno : 0;
 }
 
 static int breakpoint_clear(pid_t pid, const struct breakpoint *bp)

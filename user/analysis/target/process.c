@@ -129,6 +129,13 @@ bool process__is_debugged(pid_t pid)
 	return !process__status(pid, &st) && st.tracer;
 }
 
+bool process__is_debugged_by_another(pid_t pid, pid_t launcher)
+{
+	struct process_status st;
+
+	return !process__status(pid, &st) && st.tracer && st.tracer != launcher;
+}
+
 void process__root(pid_t pid, char *buf, size_t size)
 {
 	struct stat ours, theirs;

@@ -35,6 +35,10 @@ bool process__has_ended(int pidfd);
 /* Whether a debugger, or whoever else uses ptrace(2), is at the process. */
 bool process__is_debugged(pid_t pid);
 
+/* Whether one is that is not `launcher`, the process of ours that starts commands: a command that
+ * it holds by ptrace has no breakpoints of a debugger's. */
+bool process__is_debugged_by_another(pid_t pid, pid_t launcher);
+
 /* The parent of /proc/PID/root-relative paths, into `buf`: "" if the process sees the same root
  * directory as we do. */
 void process__root(pid_t pid, char *buf, size_t size);

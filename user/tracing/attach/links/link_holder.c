@@ -93,6 +93,7 @@ struct links {
 	size_t kept_cnt, kept_cap;
 	struct closer *closer;
 	struct trace_events *events;
+	pid_t launcher; /* the process that has started us, and that starts commands */
 };
 
 static void held_close(const struct links *l, const struct held *link)
@@ -109,7 +110,7 @@ static void links_look_again(struct links *l)
 	size_t cnt = 0;
 
 	for (size_t i = 0; i < l->put_off_cnt; i++) {
-		if (process__is_debugged(l->put_off[i].pid))
+		if (process__is_debugged_by_another(l->put_off[i].pid, l->launcher))
 			l->put_off[cnt++] = l->put_off[i];
 		else
 			held_close(l, &l->put_off[i]);
@@ -127,7 +128,7 @@ static int link_close(struct links *l, int number)
 	l->held[number].fd = -1;
 	if ((size_t)number < l->first_free)
 		l->first_free = number;
-	if (link.pid && process__is_debugged(link.pid) &&
+	if (link.pid && process__is_debugged_by_another(link.pid, l->launcher) &&
 	    !ARRAY_RESERVE(&l->put_off, l->put_off_cnt, &l->put_off_cap))
 		l->put_off[l->put_off_cnt++] = link;
 	else
@@ -309,9 +310,9 @@ static bool obey(int socket, struct service *s, const struct request *req, struc
 }
 
 /* Serves until the other side has gone. */
-static void serve(int socket, struct trace_events *events)
+static void serve(int socket, struct trace_events *events, pid_t launcher)
 {
-	struct service s = {.links.events = events};
+	struct service s = {.links = {.events = events, .launcher = launcher}};
 	struct request req;
 	struct fds fds;
 	bool alive = !closer__new(&s.links.closer);
@@ -344,7 +345,7 @@ static bool perf_is_admins(void)
 }
 
 /* The process itself, with its end of the socket. */
-static void keep(int socket, bool uses_events, bool system_calls)
+static void keep(int socket, bool uses_events, bool system_calls, pid_t launcher)
 {
 	struct trace_events *events;
 	pid_t spare;
@@ -361,7 +362,7 @@ static void keep(int socket, bool uses_events, bool system_calls)
 	if (err)
 		return;
 	spare = spare__start(APART_SOCKET);
-	serve(APART_SOCKET, events);
+	serve(APART_SOCKET, events, launcher);
 	spare__end(spare);
 	trace_events__free(events);
 }
@@ -370,6 +371,7 @@ int link_holder__new(bool events, bool system_calls, struct link_holder **out)
 {
 	struct link_holder *k = calloc(1, sizeof(*k));
 	int pair[2] = {-1, -1}, err = 0;
+	pid_t launcher = getpid();
 
 	if (!k || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
 		err = k ? -errno : -ENOMEM;
@@ -387,7 +389,7 @@ int link_holder__new(bool events, bool system_calls, struct link_holder **out)
 		return err;
 	}
 	if (!k->pid) {
-		keep(pair[1], events, system_calls);
+		keep(pair[1], events, system_calls, launcher);
 		_exit(0);
 	}
 	close(pair[1]);
