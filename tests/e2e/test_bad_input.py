@@ -3,6 +3,7 @@
 
 import os
 import re
+import resource
 import shutil
 import signal
 import struct
@@ -287,6 +288,17 @@ class Usage(harness.TestCase):
         self.assertGreater(len(options), 40)
         self.assertGreater(len(formats), 10)
         self.assertEqual(set(options + formats) - words, set())
+
+
+class FewFiles(harness.TestCase):
+    def test_limit(self):
+        """Too few may be open for what a run needs: the line says so, wherever it ends."""
+        for files in 10, 20, 40, 64, 80, 100:
+            with self.subTest(files=files):
+                limit = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
+                done = self.process(PROFTRACE, "--", program("calc-pie"), preexec_fn=limit,
+                                    stdin=subprocess.DEVNULL).finish()
+                self.assert_one_line(done, ERROR, "open")
 
 
 class NotRoot(harness.TestCase):

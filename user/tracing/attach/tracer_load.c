@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -253,6 +254,16 @@ static int allow_processes(struct tracer *tr, const struct target *t)
 	return 0;
 }
 
+#define LEAST_FILES 256 /* that must be allowed to be open for programs, tables and links */
+
+/* Where files are few, it is not always their lack that is told, but what came of it. */
+static bool files_are_few(void)
+{
+	struct rlimit files;
+
+	return !getrlimit(RLIMIT_NOFILE, &files) && files.rlim_max < LEAST_FILES;
+}
+
 /* `backend` is the last that was tried. */
 static int load_failed(const struct backend *backend, int err)
 {
@@ -264,6 +275,9 @@ static int load_failed(const struct backend *backend, int err)
 			  backend->needs);
 	else if (err == -ENOMEM || err == -E2BIG)
 		log_error("not enough memory for the tables; try a smaller --max-paths");
+	else if (err == -EMFILE || files_are_few())
+		log_error("not enough files can be open for BPF programs and tables; try "
+			  "`ulimit -n 1024`");
 	else if (err == -EOWNERDEAD)
 		log_error("the process that holds the probes has been killed");
 	else if (!backend->sign && !refusal__reason())
