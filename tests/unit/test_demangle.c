@@ -207,12 +207,65 @@ static void test_cut_params(void **state)
 	}
 }
 
+/* What goes first, where there is less and less room. */
+static void test_fit(void **state)
+{
+	static const struct {
+		const char *name;
+		size_t columns;
+		const char *want;
+	} names[] = {
+		{"ns::parse(std::string const&, int) const", 40,
+		 "ns::parse(std::string const&, int) const"},
+		{"ns::parse(std::string const&, int) const", 39, "ns::parse(…) const"},
+		{"void std::vector<Shape*, std::allocator<Shape*> >::grow<int>(long, int&&)", 64,
+		 "void std::vector<Shape*, std::allocator<Shape*> >::grow<int>(…)"},
+		{"void std::vector<Shape*, std::allocator<Shape*> >::grow<int>(long, int&&)", 35,
+		 "void std::vector<…>::grow<int>(…)"},
+		{"void std::vector<Shape*, std::allocator<Shape*> >::grow<int>(long, int&&)", 30,
+		 "std::vector<…>::grow<int>(…)"},
+		{"std::vector<long>::at(unsigned long) [clone .isra.0]", 36,
+		 "std::vector<…>::at(…)"},
+		{"std::vector<long>::at(unsigned long) [clone .isra.0]", 20, "…vector<…>::at(…)"},
+		{"std::vector<long>::at(unsigned long) [clone .isra.0]", 8, "…at(…)"},
+		{"f()::{lambda(std::map<int, long>&)#1}::operator()(std::map<int, long>&) const",
+		 50, "f()::{lambda(std::map<…>&)#1}::operator()(…) const"},
+		{"bool ns::operator< <char>(char const*, char const*)", 24,
+		 "ns::operator< <char>(…)"},
+		{"<alloc::vec::Vec<std::path::PathBuf> as core::ops::Drop>::drop", 60,
+		 "<alloc::vec::Vec<…> as core::ops::Drop>::drop"},
+		{"<alloc::vec::Vec<std::path::PathBuf> as core::ops::Drop>::drop", 12, "…drop"},
+		{"core::ptr::drop_in_place::<std::path::PathBuf>", 30,
+		 "core::ptr::drop_in_place::<…>"},
+		{"parse(std::string const&, int) (inlined)", 24, "parse(…) (inlined)"},
+		{"non-virtual thunk to Shape::area(long, long)", 33,
+		 "non-virtual thunk to Shape::area(…)"},
+		/* Others than C++ and Rust. */
+		{"main.(*Server).handleRequest.func1", 12, "main.(*Server).handleRequest.func1"},
+		{"read_the_configuration_file", 10, "read_the_configuration_file"},
+		{"/usr/lib/x86_64-linux-gnu/libc.so.6", 10, "/usr/lib/x86_64-linux-gnu/libc.so.6"},
+		/* Nonsense must not run off the end. */
+		{"f(int", 1, "f(int"},
+		{"f<", 0, "f<"},
+		{"::", 0, "::"},
+		{"", 0, ""},
+	};
+
+	for (size_t i = 0; i < COUNT(names); i++) {
+		char *copy = strdup(names[i].name);
+
+		cxx_name__fit(copy, names[i].columns);
+		assert_string_equal(copy, names[i].want);
+		free(copy);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names),	   cmocka_unit_test(test_long_input),
 		cmocka_unit_test(test_bomb),	   cmocka_unit_test(test_garbage),
-		cmocka_unit_test(test_cut_params),
+		cmocka_unit_test(test_cut_params), cmocka_unit_test(test_fit),
 	};
 
 	return cmocka_run_group_tests_name("demangle", tests, NULL, NULL);

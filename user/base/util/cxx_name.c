@@ -168,3 +168,117 @@ char *cxx_name__cut_parameters(char *demangled)
 	}
 	return prefix ? demangled : name;
 }
+
+#define ELLIPSIS "…"
+#define INLINED	 " (inlined)" /* behind the names of functions that are no functions any more */
+
+static size_t characters(const char *s)
+{
+	size_t cnt = 0;
+
+	for (; *s; s++)
+		cnt += (*s & 0xc0) != 0x80;
+	return cnt;
+}
+
+/* Puts "…" in place of what the group at `at` contains. Returns where it ends then. */
+static char *empty_group(const char *s, char *at)
+{
+	char *end = (char *)skip_group(s, at);
+	size_t len = end - at;
+
+	if (len <= sizeof("()" ELLIPSIS) - 1 || !strchr(")>", end[-1]))
+		return end;
+	memcpy(at + 1, ELLIPSIS, sizeof(ELLIPSIS) - 1);
+	at += sizeof(ELLIPSIS);
+	memmove(at, end - 1, strlen(end - 1) + 1);
+	return at + 1;
+}
+
+/* Whether a '<' begins arguments of a template: "f<int>", "f::<i32>". In Rust's "<T as Trait>::f"
+ * it does not. */
+static bool begins_arguments(const char *s, const char *at)
+{
+	return at != s && (is_word_char(at[-1]) || at[-1] == ':');
+}
+
+static void empty_templates(char *s)
+{
+	for (char *at = s; *at;) {
+		if (is_operator(s, at))
+			at = (char *)skip_operator(at);
+		else if (*at == '<' && begins_arguments(s, at))
+			at = empty_group(s, at);
+		else
+			at++;
+	}
+}
+
+/* Puts "…" in place of the outermost scopes, as few as must go. `end`: of the qualified name. */
+static void leave_scopes_out(char *s, const char *end, size_t columns)
+{
+	char *rest = NULL, *at = s;
+
+	while (at < end && (!rest || characters(rest) >= columns)) {
+		if (is_operator(s, at))
+			break;
+		if (strchr("(<[{", *at)) {
+			at = (char *)skip_group(s, at);
+		} else if (!strncmp(at, "::", 2)) {
+			at += 2;
+			rest = at;
+		} else {
+			at++;
+		}
+	}
+	if (!rest || rest - s < (ptrdiff_t)sizeof(ELLIPSIS))
+		return;
+	memcpy(s, ELLIPSIS, sizeof(ELLIPSIS) - 1);
+	memmove(s + sizeof(ELLIPSIS) - 1, rest, strlen(rest) + 1);
+}
+
+/* What is left out first tells least of which function it is. */
+enum part {
+	PART_PARAMETERS,
+	PART_TEMPLATES,
+	PART_RETURN_TYPE,
+	PART_CLONE, /* " [clone .isra.0]" */
+	PART_SCOPES,
+	PARTS
+};
+
+static void leave_out(char *s, enum part part, size_t columns)
+{
+	size_t prefix = thunk_prefix(s);
+	char *name = s + prefix, *end, *clone = strstr(name, " [clone ");
+	bool pointer;
+
+	if (part == PART_TEMPLATES)
+		empty_templates(s);
+	if (part == PART_CLONE && clone)
+		*clone = '\0';
+	end = find_end(name, &name, &pointer);
+	if (pointer)
+		return;
+	if (part == PART_PARAMETERS && *end == '(')
+		empty_group(name, end);
+	else if (part == PART_RETURN_TYPE && *end == '(' && !prefix)
+		memmove(s, name, strlen(name) + 1);
+	else if (part == PART_SCOPES && !prefix)
+		leave_scopes_out(name, end, columns);
+}
+
+void cxx_name__fit(char *demangled, size_t columns)
+{
+	size_t len = strlen(demangled), mark = sizeof(INLINED) - 1;
+	const bool inlined = len > mark && !strcmp(demangled + len - mark, INLINED);
+
+	if (inlined) {
+		demangled[len - mark] = '\0';
+		columns -= columns < mark ? columns : mark;
+	}
+	for (int part = 0; part < PARTS && characters(demangled) > columns; part++)
+		leave_out(demangled, part, columns);
+	if (inlined)
+		memcpy(demangled + strlen(demangled), INLINED, mark + 1);
+}

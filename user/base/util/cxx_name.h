@@ -3,6 +3,8 @@
 #ifndef PROFTRACE_UTIL_CXX_NAME_H
 #define PROFTRACE_UTIL_CXX_NAME_H
 
+#include <stddef.h>
+
 /*
  * Cuts `demangled` in place to its qualified name without the parameter list and what follows:
  * "ns::f(int) const" -> "ns::f", "operator()(int)" -> "operator()", "(anonymous namespace)::f()" ->
@@ -10,5 +12,14 @@
  * Returns the start of the name within `demangled`.
  */
 char *cxx_name__cut_parameters(char *demangled);
+
+/*
+ * Makes `demangled` shorter, in place, if it has more than `columns` characters: first parameters
+ * go
+ * ("f(…)"), then arguments of templates ("std::map<…>::at(…)"), the return type, which copy of the
+ * compiler's it is, and outer scopes ("…map<…>::at(…)"). It may still be longer than that. Names of
+ * other languages stay as they are.
+ */
+void cxx_name__fit(char *demangled, size_t columns);
 
 #endif

@@ -11,6 +11,7 @@
 #include "sink/sink.h"
 #include "top/canvas.h"
 #include "top/state.h"
+#include "util/cxx_name.h"
 #include "util/text.h"
 #include "views/merge.h"
 
@@ -58,14 +59,23 @@ static void put_rate(struct canvas *c, size_t row, size_t column, enum canvas_st
 	canvas__printf(c, row, column, style, "%10s", text);
 }
 
+#define NAME_SIZE 1024 /* of a name that is still looked into */
+
 /* A name that is too long is shortened in its middle; `mark`: there is to be room for one more. */
 static size_t put_name(struct canvas *c, size_t row, size_t column, enum canvas_style style,
 		       const char *name, bool mark)
 {
 	size_t room = c->columns > column + mark ? c->columns - column - mark : 0;
-	size_t len = canvas__put(c, c->rows, 0, style, name), tail = room / 2;
-	const char *end = name;
+	size_t len, tail = room / 2;
+	char shorter[NAME_SIZE];
+	const char *end;
 
+	if (snprintf(shorter, sizeof(shorter), "%s", name) < NAME_SIZE) {
+		cxx_name__fit(shorter, room);
+		name = shorter;
+	}
+	end = name;
+	len = canvas__put(c, c->rows, 0, style, name);
 	if (len <= room || room < 3)
 		return canvas__put(c, row, column, style, name);
 	canvas__put(c, row, column, style, name);

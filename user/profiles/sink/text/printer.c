@@ -11,6 +11,7 @@
 #include "calls/profile.h"
 #include "sink/listing.h"
 #include "sink/sink.h"
+#include "util/cxx_name.h"
 #include "util/text.h"
 
 const char *printer__style(const struct printer *pr, const char *style)
@@ -68,6 +69,8 @@ int printer__name(struct printer *pr, const char *name, size_t columns)
 
 	if (err)
 		return err;
+	if (!pr->opts->verbose)
+		cxx_name__fit(pr->name, columns);
 	cnt = count_characters(pr->name);
 	if (pr->opts->verbose || cnt <= columns) {
 		fputs(pr->name, pr->out);
