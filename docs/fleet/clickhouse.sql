@@ -48,6 +48,53 @@ CREATE TABLE IF NOT EXISTS profile_paths (
 	p_burst_calls Array(UInt64), p_calls_variance Array(UInt64)
 ) ENGINE = MergeTree PARTITION BY toDate(time) ORDER BY (service, time, host, id);
 
+-- What proftrace sends of paths is a tree, which takes less than half of what their numbers would.
+-- It is not kept: the view makes the numbers of it. Nodes are the kinds of threads and, below them,
+-- paths, depth first; of each there is the place of its name in t_names, from 0 on, and of how many
+-- nodes its subtree consists. Other arrays have an element for each path, and none for threads.
+CREATE TABLE IF NOT EXISTS profile_trees (
+	id UInt64, service String, version String, host String, kernel String, time DateTime,
+	period_ns UInt64, t_names Array(UInt64), t_name Array(UInt32), t_size Array(UInt32),
+	p_probe_ns Array(UInt64), p_error_ns Array(UInt64),
+	p_calls Array(UInt64), p_self_ns Array(UInt64), p_off_ns Array(UInt64),
+	p_samples Array(UInt64), p_sampled_ns Array(UInt64), p_varied_ns Array(UInt64),
+	p_burst_calls Array(UInt64), p_calls_variance Array(UInt64)
+) ENGINE = Null;
+
+-- First the name of each node. Lambdas must not use arrays, which would be copied for each element:
+-- so names are sorted together with the nodes that have them, and a running sum of the differences
+-- between names is the name at each node. Then the sums of steps. In `walk` each node is entered
+-- and left: the running sum of 1 and -1 is the depth, that of hashes, added and taken away (~x + 1 is
+-- -x), the sum of a path's steps. It is a number by path_ids.c's formula; 11400714819323198485 is
+-- its DEPTH_FACTOR.
+CREATE MATERIALIZED VIEW IF NOT EXISTS profile_paths_in TO profile_paths AS
+WITH
+	arrayConcat(arrayMap(i -> 2 * i, arrayEnumerate(t_names)), arrayMap(i -> 2 * i + 3, t_name))
+		AS by_name,
+	arraySort((node, key) -> key, arrayConcat(arrayResize(emptyArrayUInt32(), length(t_names)),
+		arrayEnumerate(t_name)), by_name) AS nodes_by_name,
+	arrayCumSum(arraySort((x, key) -> key, arrayConcat(
+		arrayMap((id, last) -> id + bitNot(last) + 1, t_names,
+			arrayPopBack(arrayPushFront(t_names, toUInt64(0)))),
+		arrayResize(emptyArrayUInt64(), length(t_name))), by_name)) AS names_by_name,
+	arraySort((id, node) -> node, arrayFilter((id, node) -> node > 0, names_by_name, nodes_by_name),
+		arrayFilter(node -> node > 0, nodes_by_name)) AS names,
+	arrayConcat(arrayMap(i -> 2 * i + 1, arrayEnumerate(t_size)),
+		arrayMap((i, size) -> 2 * (i + size), arrayEnumerate(t_size), t_size)) AS walk,
+	arraySort((x, key) -> key, arrayConcat(arrayMap(size -> 1, t_size),
+		arrayMap(size -> -1, t_size)), walk) AS enters,
+	arrayFilter((depth, enter) -> enter > 0, arrayCumSum(enters), enters) AS depths,
+	arrayMap((id, depth) -> intHash64(id + toUInt64(depth) * 11400714819323198485), names, depths)
+		AS steps,
+	arrayFilter((sum, enter) -> enter > 0, arrayCumSum(arraySort((x, key) -> key, arrayConcat(steps,
+		arrayMap(x -> bitNot(x) + 1, steps)), walk)), enters) AS sums
+SELECT id, service, version, host, kernel, time, period_ns,
+	arrayMap(sum -> bitShiftRight(intHash64(sum), 16),
+		arrayFilter((sum, depth) -> depth > 1, sums, depths)) AS p_path,
+	p_probe_ns, p_error_ns, p_calls, p_self_ns, p_off_ns, p_samples, p_sampled_ns, p_varied_ns,
+	p_burst_calls, p_calls_variance
+FROM profile_trees;
+
 CREATE TABLE IF NOT EXISTS profile_functions (
 	id UInt64, service String, version String, host String, kernel String, time DateTime,
 	f_function Array(UInt64), f_calls Array(UInt64), f_total_ns Array(UInt64),
@@ -69,12 +116,37 @@ CREATE TABLE IF NOT EXISTS path_minutes (
 	burst_calls UInt64, calls_variance UInt64
 ) ENGINE = SummingMergeTree PARTITION BY toDate(time) ORDER BY (service, version, time, path);
 
+-- One that adds up profile_paths, as there was until proftrace sent trees, would count twice.
+DROP TABLE IF EXISTS path_minutes_in;
+
 CREATE MATERIALIZED VIEW IF NOT EXISTS path_minutes_in TO path_minutes AS
-SELECT service, version, toStartOfMinute(profile_paths.time) AS time, path,
+WITH
+	arrayConcat(arrayMap(i -> 2 * i, arrayEnumerate(t_names)), arrayMap(i -> 2 * i + 3, t_name))
+		AS by_name,
+	arraySort((node, key) -> key, arrayConcat(arrayResize(emptyArrayUInt32(), length(t_names)),
+		arrayEnumerate(t_name)), by_name) AS nodes_by_name,
+	arrayCumSum(arraySort((x, key) -> key, arrayConcat(
+		arrayMap((id, last) -> id + bitNot(last) + 1, t_names,
+			arrayPopBack(arrayPushFront(t_names, toUInt64(0)))),
+		arrayResize(emptyArrayUInt64(), length(t_name))), by_name)) AS names_by_name,
+	arraySort((id, node) -> node, arrayFilter((id, node) -> node > 0, names_by_name, nodes_by_name),
+		arrayFilter(node -> node > 0, nodes_by_name)) AS names,
+	arrayConcat(arrayMap(i -> 2 * i + 1, arrayEnumerate(t_size)),
+		arrayMap((i, size) -> 2 * (i + size), arrayEnumerate(t_size), t_size)) AS walk,
+	arraySort((x, key) -> key, arrayConcat(arrayMap(size -> 1, t_size),
+		arrayMap(size -> -1, t_size)), walk) AS enters,
+	arrayFilter((depth, enter) -> enter > 0, arrayCumSum(enters), enters) AS depths,
+	arrayMap((id, depth) -> intHash64(id + toUInt64(depth) * 11400714819323198485), names, depths)
+		AS steps,
+	arrayFilter((sum, enter) -> enter > 0, arrayCumSum(arraySort((x, key) -> key, arrayConcat(steps,
+		arrayMap(x -> bitNot(x) + 1, steps)), walk)), enters) AS sums
+SELECT service, version, toStartOfMinute(profile_trees.time) AS time, path,
 	toUInt64(1) AS profiles, calls, self_ns, off_ns, spent_ns AS probe_ns, error_ns,
 	samples, sampled_ns, toFloat64(varied_ns) * period_ns AS cpu_variance,
 	burst_calls, calls_variance
-FROM profile_paths ARRAY JOIN p_path AS path, p_calls AS calls, p_self_ns AS self_ns, p_off_ns AS off_ns,
+FROM profile_trees ARRAY JOIN arrayMap(sum -> bitShiftRight(intHash64(sum), 16),
+		arrayFilter((sum, depth) -> depth > 1, sums, depths)) AS path,
+	p_calls AS calls, p_self_ns AS self_ns, p_off_ns AS off_ns,
 	p_probe_ns AS spent_ns, p_error_ns AS error_ns, p_samples AS samples, p_sampled_ns AS sampled_ns,
 	p_varied_ns AS varied_ns, p_burst_calls AS burst_calls, p_calls_variance AS calls_variance;
 

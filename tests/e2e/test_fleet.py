@@ -87,6 +87,21 @@ class Fleet(harness.TestCase):
         for output in ("tree", "flat", "folded", "html", "svg"):
             self.assertIn("direct", self.ask(["1"], output=output))
 
+    def test_kinds_of_threads(self):
+        """The engine makes the numbers of paths of a tree: those that their names were sent with."""
+        path = self.record("data", program("shards"))
+        self.send(path, "api")
+        document = self.document("service = 'api'")
+        self.assertEqual(self.paths(document), self.paths(self.reference(path)))
+        kinds = [thread["comm"] for thread in document["threads"]]
+        self.assertEqual(sorted(kinds), ["holder", "shards"])
+        made = "SELECT arrayJoin(p_path) AS path FROM profile_paths"
+        [[nameless]] = self.server.ask(
+            f"SELECT count() FROM ({made}) WHERE path NOT IN (SELECT path FROM paths)")
+        [[several]] = self.server.ask(f"SELECT uniq(path) FROM ({made})")
+        self.assertEqual(nameless, "0")
+        self.assertEqual(self.server.ask("SELECT uniq(path) FROM path_minutes"), [[several]])
+
     def test_replays_do_not_double(self):
         path = self.record("data", program("recursion"), 5, 1)
         self.send(path, "api")

@@ -9,6 +9,7 @@
 #include "fleet/id_set.h"
 #include "fleet/native_block.h"
 #include "fleet/path_ids.h"
+#include "fleet/path_tree.h"
 #include "fleet/row_binary.h"
 #include "record/reader.h"
 #include "util/log.h"
@@ -113,6 +114,81 @@ static void test_ids(void **state)
 	profile__free(merged);
 	profile__free(a);
 	profile__free(b);
+}
+
+/* Of engine_hash(), which ClickHouse 18.16 and 26.7 gave for steps 100, 200 and 300. */
+static void test_engine_ids(void **state)
+{
+	struct profile *p = fixture_small();
+	struct path_ids ids;
+	uint64_t sum, expected;
+
+	assert_int_equal(path_ids__make(&ids, p), 0);
+	assert_int_equal(path_ids__step(100, 1), 2308058417128181240);
+	sum = path_ids__step(100, 1) + path_ids__step(200, 2);
+	assert_int_equal(path_ids__of_sum(sum), 163507754243214);
+	assert_int_equal(path_ids__of_sum(sum + path_ids__step(300, 3)), 262985405452010);
+	/* main › work */
+	expected = path_ids__step(ids.threads[0], 1) + path_ids__step(ids.functions[0], 2) +
+		   path_ids__step(ids.functions[1], 3);
+	assert_int_equal(ids.paths[3], path_ids__of_sum(expected));
+	path_ids__clear(&ids);
+	profile__free(p);
+}
+
+static uint64_t next_count(struct rows_reader *in)
+{
+	uint8_t cnt = rows_reader__u8(in);
+
+	assert_in_range(cnt, 0, 127);
+	return cnt;
+}
+
+static void expect_numbers(struct rows_reader *in, const uint32_t *numbers, size_t cnt)
+{
+	assert_int_equal(next_count(in), cnt);
+	for (size_t i = 0; i < cnt; i++)
+		assert_int_equal(rows_reader__u32(in), numbers[i]);
+}
+
+/* Two threads, of which the first has nothing below it. */
+static void test_tree(void **state)
+{
+	static const uint32_t names[] = {0, 1, 2, 3, 4, 5}, sizes[] = {1, 5, 4, 2, 1, 1};
+	struct profile *p = fixture_new();
+	uint32_t a = fixture_function(p, "a"), b = fixture_function(p, "b");
+	uint32_t c = fixture_function(p, "c"), d = fixture_function(p, "d");
+	uint32_t outer, inner, t;
+	struct rows r = {0};
+	struct rows_reader in;
+	struct path_tree tree;
+	struct path_ids ids;
+
+	fixture_thread(p, 1, 1, "idle");
+	t = fixture_thread(p, 1, 2, "prog");
+	outer = fixture_node(p, t, 0, a, 1, 10, 1);
+	fixture_node(p, t, outer, b, 1, 3, 3);
+	inner = fixture_node(p, t, outer, c, 1, 6, 4);
+	fixture_node(p, t, inner, d, 1, 2, 2);
+	fixture_finish(p);
+	assert_int_equal(path_ids__make(&ids, p), 0);
+	assert_int_equal(path_tree__make(&tree, p), 0);
+	assert_int_equal(tree.paths_cnt, 4);
+	path_tree__write(&tree, p, &ids, &r);
+	in = (struct rows_reader){.at = r.data, .end = r.data + r.len};
+	assert_int_equal(next_count(&in), 6);
+	for (size_t i = 0; i < 2; i++)
+		assert_int_equal(rows_reader__u64(&in), ids.threads[i]);
+	for (size_t i = 0; i < 4; i++)
+		assert_int_equal(rows_reader__u64(&in),
+				 ids.functions[p->nodes[tree.paths[i]].function]);
+	expect_numbers(&in, names, 6);
+	expect_numbers(&in, sizes, 6);
+	assert_false(in.failed || rows_reader__more(&in) || r.failed);
+	path_tree__clear(&tree);
+	path_ids__clear(&ids);
+	rows__free(&r);
+	profile__free(p);
 }
 
 static void test_id_set(void **state)
@@ -265,10 +341,11 @@ static void test_orphan(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_values), cmocka_unit_test(test_kinds),
-		cmocka_unit_test(test_ids),    cmocka_unit_test(test_id_set),
-		cmocka_unit_test(test_answer), cmocka_unit_test(test_nonsense),
-		cmocka_unit_test(test_orphan), cmocka_unit_test(test_block),
+		cmocka_unit_test(test_values),	   cmocka_unit_test(test_kinds),
+		cmocka_unit_test(test_ids),	   cmocka_unit_test(test_id_set),
+		cmocka_unit_test(test_answer),	   cmocka_unit_test(test_nonsense),
+		cmocka_unit_test(test_orphan),	   cmocka_unit_test(test_block),
+		cmocka_unit_test(test_engine_ids), cmocka_unit_test(test_tree),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

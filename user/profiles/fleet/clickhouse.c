@@ -222,7 +222,7 @@ static enum receiver_result send_row(struct receiver *r, const struct clickhouse
 
 	if (profile_row(s, table, p, ids, &row))
 		row.failed = true;
-	result = insert(r, c->database, profile_row__table(table), columns, &row, s->id);
+	result = insert(r, c->database, profile_row__sent_to(table), columns, &row, s->id);
 	rows__free(&row);
 	free(columns);
 	return result;

@@ -10,9 +10,17 @@
 #include "util/mix.h"
 #include "views/merge.h"
 
-/* Hashes are most of what a profile takes on the wire: 48 bits each. Of a million paths two are
- * taken for one with a probability of 0.2 %. */
+/* Of a million paths two are taken for one with a probability of 0.2 %. */
 #define ID_BITS 48
+
+/* As ClickHouse's intHash64() does it, in all versions. */
+static uint64_t engine_hash(uint64_t x)
+{
+	return mix64(x ^ 0x4cf2d2baae6da887);
+}
+
+/* Odd, so that steps of one function at different depths differ: 2^64 by the golden ratio. */
+#define DEPTH_FACTOR 0x9e3779b97f4a7c15
 
 #define FNV_BASE  0xcbf29ce484222325
 #define FNV_PRIME 0x100000001b3
@@ -44,38 +52,60 @@ static uint64_t hash_function(const struct profile_function *f)
 	return mix64(hash) >> (64 - ID_BITS);
 }
 
-static uint64_t step(uint64_t parent, uint64_t function)
+static uint64_t hash_thread(const struct profile_thread *t)
 {
-	return mix64(parent * FNV_PRIME ^ function) >> (64 - ID_BITS);
+	return mix64(add_text(FNV_BASE + t->spans, t->comm)) >> (64 - ID_BITS);
 }
 
-int path_ids__make(struct path_ids *ids, const struct profile *p)
+uint64_t path_ids__step(uint64_t id, uint64_t depth)
 {
-	ids->functions = calloc(p->functions_cnt + 1, sizeof(*ids->functions));
-	ids->paths = calloc(p->nodes_cnt + 1, sizeof(*ids->paths));
-	if (!ids->functions || !ids->paths)
-		return -ENOMEM;
-	for (size_t i = 0; i < p->functions_cnt; i++)
-		ids->functions[i] = hash_function(&p->functions[i]);
+	return engine_hash(id + depth * DEPTH_FACTOR);
+}
+
+uint64_t path_ids__of_sum(uint64_t sum)
+{
+	return engine_hash(sum) >> (64 - ID_BITS);
+}
+
+/* By node. */
+static void sum_paths(const struct path_ids *ids, const struct profile *p)
+{
 	for (size_t i = 0; i < p->threads_cnt; i++) {
-		const struct profile_thread *t = &p->threads[i];
-		uint64_t root = mix64(add_text(FNV_BASE + t->spans, t->comm));
-		struct walk w = walk__from(p, t->first_root);
+		uint64_t root = path_ids__step(ids->threads[i], 1);
+		struct walk w = walk__from(p, p->threads[i].first_root);
 
 		while (walk__next(&w)) {
 			const struct profile_node *n = &p->nodes[w.node];
 
 			if (w.entering)
-				ids->paths[w.node] = step(n->parent ? ids->paths[n->parent] : root,
-							  ids->functions[n->function]);
+				ids->paths[w.node] =
+					(n->parent ? ids->paths[n->parent] : root) +
+					path_ids__step(ids->functions[n->function], w.depth + 2);
 		}
 	}
+}
+
+int path_ids__make(struct path_ids *ids, const struct profile *p)
+{
+	ids->functions = calloc(p->functions_cnt + 1, sizeof(*ids->functions));
+	ids->threads = calloc(p->threads_cnt + 1, sizeof(*ids->threads));
+	ids->paths = calloc(p->nodes_cnt + 1, sizeof(*ids->paths));
+	if (!ids->functions || !ids->threads || !ids->paths)
+		return -ENOMEM;
+	for (size_t i = 0; i < p->functions_cnt; i++)
+		ids->functions[i] = hash_function(&p->functions[i]);
+	for (size_t i = 0; i < p->threads_cnt; i++)
+		ids->threads[i] = hash_thread(&p->threads[i]);
+	sum_paths(ids, p);
+	for (size_t i = 1; i < p->nodes_cnt; i++)
+		ids->paths[i] = path_ids__of_sum(ids->paths[i]);
 	return 0;
 }
 
 void path_ids__clear(struct path_ids *ids)
 {
 	free(ids->functions);
+	free(ids->threads);
 	free(ids->paths);
 	*ids = (struct path_ids){0};
 }

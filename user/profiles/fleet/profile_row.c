@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Rows are in the order of the ids, so that where the same paths come again and again, as they do,
- * columns look alike: that compresses best.
+ * Paths are sent as a tree, depth first, of which the database makes their numbers: so a path takes
+ * two bytes, not the five of its number, and figures of neighbours, which are alike, compress well.
+ * Functions and latencies are sent by numbers, in their order.
  */
 #include "fleet/profile_row.h"
 
@@ -14,6 +15,7 @@
 #include "fleet/id_set.h"
 #include "fleet/kind.h"
 #include "fleet/path_ids.h"
+#include "fleet/path_tree.h"
 #include "fleet/row_binary.h"
 #include "record/reader.h"
 
@@ -97,12 +99,17 @@ const char *profile_row__table(enum row_table table)
 	return tables[table];
 }
 
+const char *profile_row__sent_to(enum row_table table)
+{
+	return table == ROW_PATHS ? "profile_trees" : tables[table];
+}
+
 static void print_columns(FILE *out, enum row_table table)
 {
 	fputs("id,service,version,host,kernel,time", out);
 	switch (table) {
 	case ROW_PATHS:
-		fputs(",period_ns,p_path,p_probe_ns,p_error_ns", out);
+		fputs(",period_ns,t_names,t_name,t_size,p_probe_ns,p_error_ns", out);
 		print_names(out, of_paths, COUNT(of_paths));
 		break;
 	case ROW_FUNCTIONS:
@@ -248,35 +255,35 @@ static void write_ids(const uint64_t *ids, const uint32_t *order, size_t cnt, st
 		rows__u64(out, ids[order[i]]);
 }
 
-static void write_paths(const struct profile *p, const uint64_t *ids, uint32_t *order,
-			struct rows *out)
+static int write_paths(const struct profile *p, const struct path_ids *ids, struct rows *out)
 {
-	size_t cnt = p->nodes_cnt ? p->nodes_cnt - 1 : 0;
+	struct path_tree tree;
+	int err = path_tree__make(&tree, p);
 
-	for (size_t i = 0; i < cnt; i++)
-		order[i] = i + 1;
-	qsort_r(order, cnt, sizeof(*order), by_id, (void *)ids);
 	rows__u64(out, p->sample_period_ns);
-	write_ids(ids, order, cnt, out);
-	rows__count(out, cnt);
-	for (size_t i = 0; i < cnt; i++) {
-		const struct call_stats *n = &p->nodes[order[i]].stats;
+	if (!err)
+		path_tree__write(&tree, p, ids, out);
+	rows__count(out, tree.paths_cnt);
+	for (size_t i = 0; i < tree.paths_cnt; i++) {
+		const struct call_stats *n = &p->nodes[tree.paths[i]].stats;
 
 		rows__u64(out,
 			  round_up(n->raw_self_ns > n->self_ns ? n->raw_self_ns - n->self_ns : 0));
 	}
-	rows__count(out, cnt);
-	for (size_t i = 0; i < cnt; i++)
-		rows__u64(out, round_up(p->nodes[order[i]].stats.self_error_ns));
+	rows__count(out, tree.paths_cnt);
+	for (size_t i = 0; i < tree.paths_cnt; i++)
+		rows__u64(out, round_up(p->nodes[tree.paths[i]].stats.self_error_ns));
 	for (size_t c = 0; c < COUNT(of_paths); c++) {
-		rows__count(out, cnt);
-		for (size_t i = 0; i < cnt; i++) {
-			const struct call_stats *n = &p->nodes[order[i]].stats;
+		rows__count(out, tree.paths_cnt);
+		for (size_t i = 0; i < tree.paths_cnt; i++) {
+			const struct call_stats *n = &p->nodes[tree.paths[i]].stats;
 			uint64_t v = value(n, &of_paths[c]);
 
 			rows__u64(out, of_paths[c].rounded ? round_by(v, n->self_error_ns) : v);
 		}
 	}
+	path_tree__clear(&tree);
+	return err;
 }
 
 static void write_functions(const struct profile *p, const uint64_t *ids, uint32_t *order,
@@ -318,8 +325,7 @@ static void write_latencies(const struct profile *p, const uint64_t *ids, struct
 int profile_row(const struct shipment *s, enum row_table table, const struct profile *p,
 		const struct path_ids *ids, struct rows *out)
 {
-	size_t most = p->nodes_cnt > p->functions_cnt ? p->nodes_cnt : p->functions_cnt;
-	uint32_t *order = calloc(most + 1, sizeof(*order));
+	uint32_t *order = calloc(p->functions_cnt + 1, sizeof(*order));
 	bool *dropped = calloc(p->functions_cnt + 1, sizeof(*dropped));
 	int err = order && dropped ? 0 : -ENOMEM;
 
@@ -327,7 +333,7 @@ int profile_row(const struct shipment *s, enum row_table table, const struct pro
 		dropped[p->drops[i].function] = true;
 	write_head(s, out);
 	if (!err && table == ROW_PATHS)
-		write_paths(p, ids->paths, order, out);
+		err = write_paths(p, ids, out);
 	else if (!err && table == ROW_FUNCTIONS)
 		write_functions(p, ids->functions, order, dropped, out);
 	else if (!err && table == ROW_LATENCIES)

@@ -29,6 +29,9 @@ enum row_table { ROW_PATHS, ROW_FUNCTIONS, ROW_LATENCIES, ROW_PROFILE, ROW_TABLE
 
 const char *profile_row__table(enum row_table table);
 
+/* The table that a row is sent to: that one, or one whose view writes to it. */
+const char *profile_row__sent_to(enum row_table table);
+
 /* The columns of a row, with commas between them. */
 extern const char functions_columns[], paths_columns[];
 char *profile_row__columns(enum row_table table); /* NULL: no memory. The caller frees it. */
