@@ -71,6 +71,7 @@ void controller__free(struct controller *s)
 	free(s->before);
 	free(s->now);
 	free(s->functions);
+	free(s->call_ns);
 	free(s->gone);
 	free(s->kept);
 	free(s->chosen);
@@ -107,6 +108,7 @@ int controller__grow(struct controller *s)
 	if (grow_array(&s->before, cnt, sizeof(*s->before)) ||
 	    grow_array(&s->now, cnt, sizeof(*s->now)) ||
 	    grow_array(&s->functions, cnt, sizeof(*s->functions)) ||
+	    grow_array(&s->call_ns, cnt, sizeof(*s->call_ns)) ||
 	    grow_array(&s->gone, cnt, sizeof(*s->gone)) ||
 	    grow_array(&s->kept, cnt, sizeof(*s->kept)) ||
 	    grow_array(&s->chosen, cnt, sizeof(*s->chosen)) ||
@@ -120,10 +122,9 @@ int controller__grow(struct controller *s)
 	memset(s->returning + old, 0, (cnt - old) * sizeof(*s->returning));
 	memset(s->functions + old, 0, (cnt - old) * sizeof(*s->functions));
 	for (uint32_t f = 0; f < cnt; f++) {
-		double cost = calibrated_cost(s, &p->functions[f]);
-
-		if (cost > s->dearest_ns)
-			s->dearest_ns = cost;
+		s->call_ns[f] = calibrated_cost(s, &p->functions[f]);
+		if (s->call_ns[f] > s->dearest_ns)
+			s->dearest_ns = s->call_ns[f];
 	}
 	s->functions_cnt = cnt;
 	s->exits_cnt = p->exits_cnt;
@@ -192,14 +193,20 @@ void controller__on(struct controller *s, uint64_t now_ns)
 	s->began_ns += now_ns - s->off_ns;
 }
 
+/* Looks ask for all functions. */
+static double known_cost(const struct controller *s, uint32_t function)
+{
+	return function < s->functions_cnt ? s->call_ns[function]
+					   : calibrated_cost(s, &s->in->plan->functions[function]);
+}
+
 double controller__call_cost(const struct controller *s, uint32_t function,
 			     const struct function_usage *u)
 {
 	double times = u->factor > s->in->costs.burden ? u->factor : s->in->costs.burden;
 	double emulated = probe_costs__call(&s->in->costs, WIRE_COST_ENTRY_PUSH, WIRE_COST_RETURN);
 
-	return calibrated_cost(s, &s->in->plan->functions[function]) + (times - 1) * emulated +
-	       call_cost__unwinding_ns(s->in->tracer);
+	return known_cost(s, function) + (times - 1) * emulated + s->unwinding_ns;
 }
 
 double controller__call_ns(struct controller *s, uint32_t function)
@@ -445,8 +452,9 @@ int controller__look(struct controller *s, uint64_t now_ns)
 	err = controller__grow(s);
 	tracer__drop_poll(s->in->tracer);
 	calls = count_calls(s);
-	most_ns = (double)(calls - s->began_calls) *
-		  (s->dearest_ns + call_cost__unwinding_ns(s->in->tracer)) * COLD_RESERVE;
+	s->unwinding_ns = call_cost__unwinding_ns(s->in->tracer);
+	most_ns =
+		(double)(calls - s->began_calls) * (s->dearest_ns + s->unwinding_ns) * COLD_RESERVE;
 	if (!err && most_ns > s->watched * spent_ns / 2)
 		err = look_closely(s, now_ns, spent_ns, &done);
 	else if (!err && done)

@@ -37,6 +37,7 @@ struct controller {
 	uint64_t began_ns, began_cpu_ns, began_calls;
 	struct function_usage *before, *now; /* by function */
 	struct budget_function *functions;
+	double *call_ns; /* by function: what the probes of a call cost, as calibrated */
 	bool *gone;	 /* dropped, or kept in part */
 	bool *kept;	 /* options name them */
 	uint8_t *chosen; /* enum controller_choice; 0: not chosen */
@@ -51,7 +52,8 @@ struct controller {
 	uint64_t chosen_ns;	 /* when it was chosen firmly: looks since then tell */
 	bool undone;		 /* probes of dropped functions are still to be taken out */
 	bool fast_polling;	 /* far too much is spent, or may be */
-	double dearest_ns;	 /* a call at most */
+	double dearest_ns;	 /* a call at most, as calibrated */
+	double unwinding_ns;	 /* of the callers of a call, on average so far */
 	uint64_t paused_cpu_ns;	 /* CPU time of pauses that have ended */
 	uint64_t off_cpu_ns;	 /* the clock when tracing was switched off, */
 	uint64_t off_ns;	 /* and the time */
