@@ -194,6 +194,57 @@ static void test_inlined(void **state)
 	sample_store__fini(&s);
 }
 
+static uint64_t met_ns; /* of object 1 */
+
+static void note_met(uint32_t object, uint64_t ns, void *ctx)
+{
+	assert_int_equal(object, 1);
+	met_ns += ns;
+}
+
+/* Nothing is known before the object's code has been met three times. */
+static int inlined_later(const struct code_place *at, uint32_t *functions, size_t *cnt, void *ctx)
+{
+	*cnt = 0;
+	return met_ns < 3 * PERIOD ? -EAGAIN : inlined(at, functions, cnt, ctx);
+}
+
+/* An answer that may be another one later is not kept; and samples that met the kernel do not count
+ * as having met the code that called it. */
+static void test_inlined_later(void **state)
+{
+	struct stack_copy *copy = calloc(1, sizeof(*copy) + sizeof(copy->nodes[0]));
+	struct sample_store s;
+	struct wire_sample *e;
+
+	begin(&s);
+	s.inlined = inlined_later;
+	s.met = note_met;
+	met_ns = 0;
+	put(6, 0, 2, 2);
+	e = put(6, 0, 3, 7);
+	e->kernel_cnt = 1;
+	e->kernel[0] = 30;
+	assert_int_equal(sample_store__settle(&s, &tables), 0);
+	assert_int_equal(met_ns, 2 * PERIOD);
+	put(6, 0, 2, 4);
+	assert_int_equal(sample_store__settle(&s, &tables), 0);
+	assert_int_equal(met_ns, 6 * PERIOD);
+	copy->nodes_cnt = 1;
+	copy->nodes[0] = (struct stack_copy_node){
+		.parent = STACK_COPY_ROOT, .function = 5, .calls = 9, .number = 6};
+	assert_int_equal(sample_store__put(&s, &tables, 1, scratch, &copy), 0);
+	expect_path(copy, 1, 0, 2);
+	expect_path(copy, 2, 0, 3);
+	expect_path(copy, 3, 2, 30);
+	expect_path(copy, 4, 1, 302);
+	expect_samples(copy, 0, 0, 1, 2);
+	expect_samples(copy, 1, 0, 3, 7);
+	expect_samples(copy, 2, 0, 4, 4);
+	free(copy);
+	sample_store__fini(&s);
+}
+
 static void test_outside_of_calls(void **state)
 {
 	struct profile_accounting a = {0};
@@ -336,10 +387,10 @@ static void test_weights(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_below_a_call),	 cmocka_unit_test(test_inlined),
-		cmocka_unit_test(test_outside_of_calls), cmocka_unit_test(test_hidden_kernel),
-		cmocka_unit_test(test_not_in_the_tree),	 cmocka_unit_test(test_halves),
-		cmocka_unit_test(test_weights),
+		cmocka_unit_test(test_below_a_call),  cmocka_unit_test(test_inlined),
+		cmocka_unit_test(test_inlined_later), cmocka_unit_test(test_outside_of_calls),
+		cmocka_unit_test(test_hidden_kernel), cmocka_unit_test(test_not_in_the_tree),
+		cmocka_unit_test(test_halves),	      cmocka_unit_test(test_weights),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

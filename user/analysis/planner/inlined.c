@@ -3,6 +3,8 @@
  * A run takes samples of code all over its target, and is to cost little itself: debug information
  * that takes long to open, as all of it has to be unpacked, is left closed, and lookups have an
  * allowance of CPU time together. The hottest code is met first, so what is left out then is rare.
+ * What takes a moment is opened once samples have met the file's own code for ten times as long: to
+ * unpack what tells of libc takes 50 ms, and most programs hardly run in it.
  */
 #include "planner/inlined.h"
 
@@ -22,13 +24,23 @@
 #include "util/log.h"
 
 #define OPEN_NS	   150000000ull /* CPU time, to open an object's */
+#define SHORT_NS   3000000ull	/* the same: nothing to wait for */
+#define MET_TIMES  10
 #define LOOKUPS_NS 300000000ull /* for all lookups */
 #define MOST_KNOWN 65536
 
 enum decision {
 	UNDECIDED,
+	WAITING,
 	READ,
 	LEFT_OUT,
+};
+
+/* What tells of an object. */
+struct inlined_object {
+	enum decision decision;
+	uint64_t open_ns; /* CPU time, to open it */
+	uint64_t met_ns;  /* of samples that have met the object's code */
 };
 
 struct inlined_function {
@@ -97,12 +109,14 @@ static int number_of(struct plan_inlined *in, struct plan *p, const struct inlin
 }
 
 static enum decision decide(const struct plan_inlined *in, const struct plan_object *obj,
-			    const struct target_object *target)
+			    const struct target_object *target, uint64_t open_ns)
 {
 	if (!obj->img)
 		return LEFT_OUT;
-	if (in->all || obj->source_opened || line_table__open_ns(obj->img, target->root) <= OPEN_NS)
+	if (in->all || obj->source_opened || open_ns <= SHORT_NS)
 		return READ;
+	if (open_ns <= OPEN_NS)
+		return in->waits ? WAITING : READ;
 	log_info("%s: its debug information is large, so functions that are inlined are not told "
 		 "apart; --inlines does, and takes longer",
 		 target->path);
@@ -111,23 +125,30 @@ static enum decision decide(const struct plan_inlined *in, const struct plan_obj
 
 static int grow(struct plan_inlined *in, size_t cnt)
 {
-	uint8_t *grown;
+	struct inlined_object *grown;
 
 	if (cnt <= in->objects_cnt)
 		return 0;
-	grown = realloc(in->objects, cnt);
+	grown = reallocarray(in->objects, cnt, sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;
-	memset(grown + in->objects_cnt, UNDECIDED, cnt - in->objects_cnt);
+	memset(grown + in->objects_cnt, 0, (cnt - in->objects_cnt) * sizeof(*grown));
 	in->objects = grown;
 	in->objects_cnt = cnt;
 	return 0;
+}
+
+void plan_inlined__met(struct plan_inlined *in, uint32_t object, uint64_t ns)
+{
+	if (object < in->objects_cnt)
+		in->objects[object].met_ns += ns;
 }
 
 /* *out = what tells of the object; NULL: nothing, or that is not read. */
 static int source_of(struct plan_inlined *in, const struct plan *p, const struct target *t,
 		     uint32_t object, struct line_table **out)
 {
+	struct inlined_object *o;
 	int err;
 
 	*out = NULL;
@@ -136,9 +157,19 @@ static int source_of(struct plan_inlined *in, const struct plan *p, const struct
 	err = grow(in, (size_t)object + 1);
 	if (err)
 		return err;
-	if (in->objects[object] == UNDECIDED)
-		in->objects[object] = decide(in, &p->objects[object], &t->objects[object]);
-	return in->objects[object] == READ ? plan__source(p, t, object, out) : 0;
+	o = &in->objects[object];
+	if (o->decision == UNDECIDED) {
+		const struct plan_object *obj = &p->objects[object];
+
+		o->open_ns = obj->img ? line_table__open_ns(obj->img, t->objects[object].root) : 0;
+		o->decision = decide(in, obj, &t->objects[object], o->open_ns);
+	}
+	if (o->decision == WAITING &&
+	    (p->objects[object].source_opened || o->met_ns >= MET_TIMES * o->open_ns))
+		o->decision = READ;
+	if (o->decision == WAITING)
+		return -EAGAIN;
+	return o->decision == READ ? plan__source(p, t, object, out) : 0;
 }
 
 /* Looks an address up, for as long as there is time left. */

@@ -161,6 +161,13 @@ static int name_inlined(const struct code_place *at, uint32_t functions[COLLECTO
 	return err ? err : collector__grow(r->collector, r->plan->functions_cnt);
 }
 
+static void note_met(uint32_t object, uint64_t ns, void *ctx)
+{
+	struct run *r = ctx;
+
+	plan_inlined__met(&r->callers.inlined, object, ns);
+}
+
 static int add_process(struct run *r, pid_t pid)
 {
 	const struct unwind_sink sink = {put_table, put_space, r};
@@ -190,7 +197,10 @@ static int put_processes(struct run *r)
 	collector__resolve_callers(r->collector, name_caller, r);
 	if (r->o->inlines != INLINES_NONE && samples__path_rate(r->samples)) {
 		r->callers.inlined.all = r->o->inlines == INLINES_ALL;
-		collector__look_for_inlined(r->collector, name_inlined);
+		/* Of profiles that are subtracted, later ones show paths as the first one does. */
+		r->callers.inlined.waits =
+			!r->o->interval_ns && !r->o->serve_interval_ns && !r->o->slos_cnt;
+		collector__look_for_inlined(r->collector, name_inlined, note_met);
 	}
 	if (r->o->interval_ns)
 		collector__keep_paths(r->collector);

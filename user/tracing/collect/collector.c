@@ -127,8 +127,10 @@ void collector__resolve_callers(struct collector *c, collector_resolver *resolve
 	c->samples.ctx = ctx;
 }
 
-void collector__look_for_inlined(struct collector *c, collector_inlined *inlined)
+void collector__look_for_inlined(struct collector *c, collector_inlined *inlined,
+				 collector_met *met)
 {
+	c->samples.met = met;
 	c->samples.inlined = inlined;
 	c->seeds.inlined = &c->samples;
 }

@@ -101,8 +101,10 @@ int collector__last_calls(struct collector *c, uint64_t end_ns);
 /* Who names functions that are known from stacks alone: callers (--callers) and what samples met.
  */
 void collector__resolve_callers(struct collector *c, collector_resolver *resolve, void *ctx);
-/* Who names functions that were inlined where samples and waits met code; with the same context. */
-void collector__look_for_inlined(struct collector *c, collector_inlined *inlined);
+/* Who names functions that were inlined where samples and waits met code, and is told first which
+ * files' code samples meet; with the same context. */
+void collector__look_for_inlined(struct collector *c, collector_inlined *inlined,
+				 collector_met *met);
 /* Profiles will be subtracted from later ones, so these show paths as the first one does. */
 void collector__keep_paths(struct collector *c);
 

@@ -84,8 +84,11 @@ typedef int collector_resolver(const struct code_place *at, uint32_t *function, 
 #define COLLECTOR_INLINED 32 /* functions that are told of one place, at most */
 
 /* Sets functions[] to the numbers of those that were inlined at a place of a file, the outermost
- * first; *cnt: how many. Otherwise as a resolver. */
+ * first; *cnt: how many. Otherwise as a resolver. -EAGAIN: none so far, ask again later. */
 typedef int collector_inlined(const struct code_place *at, uint32_t functions[COLLECTOR_INLINED],
 			      size_t *cnt, void *ctx);
+
+/* Samples that stand for `ns` of CPU time have met code of the object itself. */
+typedef void collector_met(uint32_t object, uint64_t ns, void *ctx);
 
 #endif

@@ -46,7 +46,8 @@ void sample_store__fini(struct sample_store *s)
 	*s = (struct sample_store){0};
 }
 
-/* Asks for the functions of a place of a file, or of the kernel. */
+/* Asks for the functions of a place of a file, or of the kernel. -EAGAIN: they may be more later.
+ */
 static int ask(struct sample_store *s, const struct code_place *at, uint32_t *functions,
 	       size_t *cnt)
 {
@@ -78,6 +79,8 @@ int sample_store__functions_at(struct sample_store *s, const struct code_place *
 		return 0;
 	}
 	err = ask(s, at, functions, cnt);
+	if (err == -EAGAIN)
+		return 0;
 	return err ? err : code_functions__add(&s->names, address, functions, *cnt);
 }
 
@@ -212,13 +215,22 @@ static struct sample_tree *tree_of(struct sample_store *s, const struct bpf_tabl
 	return e->node ? callstack_tree(s, t, e) : thread_tree(s, e);
 }
 
+/* The sample is of code of the program's own, not of what the kernel does for it. */
+static void tell_met(const struct sample_store *s, const struct wire_sample *e)
+{
+	if (s->met && !e->kernel_cnt && e->user.cnt)
+		s->met(frame_place(&e->user, 0).object, e->cnt * s->weight_ns, s->ctx);
+}
+
 static int take(struct sample_store *s, const struct bpf_tables *t, const struct wire_sample *e)
 {
 	uint32_t functions[SAMPLE_FUNCTIONS];
 	struct sample_tree *tree;
 	size_t cnt;
-	int err = functions_of(s, t, e, functions, &cnt);
+	int err;
 
+	tell_met(s, e);
+	err = functions_of(s, t, e, functions, &cnt);
 	if (err)
 		return err;
 	for (size_t i = 0; i < cnt; i++) {

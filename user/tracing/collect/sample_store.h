@@ -38,6 +38,7 @@ struct sample_store {
 	struct code_functions names; /* by address, as in struct wire_sample */
 	collector_resolver *resolve;
 	collector_inlined *inlined; /* NULL: inlined functions are not looked for */
+	collector_met *met;	    /* NULL: nobody wants to know */
 	void *ctx;
 	bool bare;	    /* they tell what probes cost alone, and are shown nowhere */
 	uint64_t period_ns; /* of the clock */
