@@ -188,8 +188,8 @@ class Text(harness.TestCase):
             process.go()
             self.assertEqual(process.finish().status, 0)
         done = tracer.finish()
-        self.assertIn("children are not followed in libshapes.so, as 1 other process maps it",
-                      done.stderr)
+        self.assertIn("children are not followed in libshapes.so, as 1 other process maps it, but "
+                      "pay for its probes (--follow counts their calls)", done.stderr)
 
     def test_many_strangers_never_have_them(self):
         """Then children are not followed, which is said."""

@@ -52,12 +52,13 @@ void spare_strangers__tell(const struct budget_inputs *in)
 		if (tracer__is_unbound(in->tracer, i) || !has_functions(in->plan, i))
 			continue;
 		if (obj->strangers && obj->strangers != STRANGERS_UNKNOWN)
-			log_info("children are not followed in %s, as %u other process%s it "
-				 "(--follow does)",
+			log_info("children are not followed in %s, as %u other process%s it, but "
+				 "pay for its probes (--follow counts their calls)",
 				 path_base(obj->path), obj->strangers,
 				 obj->strangers == 1 ? " maps" : "es map");
 		else
-			log_info("children are not followed in %s (--follow does)",
+			log_info("children are not followed in %s, but pay for its probes "
+				 "(--follow counts their calls)",
 				 path_base(obj->path));
 	}
 }
