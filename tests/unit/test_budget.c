@@ -114,6 +114,20 @@ static void many_of_few_calls_count(void **state)
 	assert_true(f[1000].drop);
 }
 
+/* What each child calls once has been seen often enough in three of them. */
+static void few_calls_of_children_do(void **state)
+{
+	struct budget_function f[20];
+
+	for (int i = 0; i < 20; i++)
+		f[i] = function(i ? 2 : 3, 1e7, 1);
+	assert_int_equal(CHOOSE(f), 0);
+	for (int i = 0; i < 20; i++)
+		f[i].again = true;
+	assert_int_equal(CHOOSE(f), 1);
+	assert_true(f[0].drop);
+}
+
 /* Probes that are on their way out cost for a while yet: no reason to drop all others. */
 static void the_gone_are_no_burden(void **state)
 {
@@ -260,6 +274,7 @@ int main(void)
 		cmocka_unit_test(unknown_times),
 		cmocka_unit_test(few_calls_never_decide),
 		cmocka_unit_test(many_of_few_calls_count),
+		cmocka_unit_test(few_calls_of_children_do),
 		cmocka_unit_test(the_gone_are_no_burden),
 		cmocka_unit_test(what_fits_after_all_is_kept),
 		cmocka_unit_test(what_was_taken_back_counts),

@@ -11,6 +11,7 @@
 #include "budget/controller.h"
 #include "budget/forecast.h"
 #include "budget/inputs.h"
+#include "budget/turns.h"
 #include "calls/profile.h"
 #include "collect/collector.h"
 #include "plan/lookups.h"
@@ -19,7 +20,7 @@
 
 #define FUNCTIONS 3
 #define SECOND	  1000000000ull
-#define CALL_NS	  1000 /* what the probes of a call cost */
+#define CALL_NS	  1000 /* what the probes of a call cost, mostly */
 
 enum { HOT, WARM, RARE };
 
@@ -31,6 +32,7 @@ static struct {
 	bool out[FUNCTIONS];	   /* tracer__drop() */
 	int drops, drop_err, restores, restore_err;
 	double rate[FUNCTIONS]; /* bursts__rate() */
+	bool forks;		/* turns__forks() */
 } world;
 
 bool tracer__cpu_of_ended(const struct tracer *tr, pid_t pid, uint64_t *ns)
@@ -136,6 +138,15 @@ bool tracer__surveys(const struct tracer *tr)
 	return true;
 }
 
+void turns__start(struct turns_seen *seen, const struct tracer *tr)
+{
+}
+
+bool turns__forks(const struct turns_seen *seen, const struct tracer *tr)
+{
+	return world.forks;
+}
+
 /* Bursts, of which only what they are told is looked at. */
 static uint32_t told[FUNCTIONS], told_cnt;
 
@@ -204,7 +215,14 @@ static struct plan plan;
 static const struct target target;
 static struct budget_inputs inputs;
 static struct controller *controller;
-static uint64_t now;
+static uint64_t now, call_ns; /* what the probes of a call cost */
+
+static void set_cost(uint64_t ns)
+{
+	call_ns = ns;
+	inputs.costs.classes[WIRE_COST_ENTRY_PUSH].outside_ns = ns / 2;
+	inputs.costs.classes[WIRE_COST_RETURN].inside_ns = ns / 2;
+}
 
 /* With a limit of 5 %, unless the test sets another one before begin(). */
 static int setup(void **state)
@@ -222,8 +240,7 @@ static int setup(void **state)
 	plan = (struct plan){.functions = functions, .functions_cnt = FUNCTIONS};
 	plan.lookups = &lookups;
 	inputs = (struct budget_inputs){.plan = &plan, .target = &target, .limit = 0.05};
-	inputs.costs.classes[WIRE_COST_ENTRY_PUSH].outside_ns = CALL_NS / 2;
-	inputs.costs.classes[WIRE_COST_RETURN].inside_ns = CALL_NS / 2;
+	set_cost(CALL_NS);
 	now = SECOND;
 	return 0;
 }
@@ -243,14 +260,14 @@ static void begin(void)
 	controller__start(controller, now);
 }
 
-/* A second of the target's, in which it makes so many calls, ends in a look. Probes make it longer,
- * those of calls that are passed over by half. */
-static void live(uint64_t hot, uint64_t warm, uint64_t rare)
+/* So long a time of the target's, in which it makes so many calls, ends in a look. Probes make it
+ * longer, those of calls that are passed over by half. */
+static void live_for(uint64_t ns, uint64_t hot, uint64_t warm, uint64_t rare)
 {
 	const uint64_t calls[FUNCTIONS] = {hot, warm, rare};
 	int saved = hush();
 
-	world.cpu_ns += SECOND;
+	world.cpu_ns += ns;
 	for (uint32_t i = 0; i < FUNCTIONS; i++) {
 		uint64_t seen = world.every[i] ? calls[i] / world.every[i] : calls[i];
 
@@ -259,11 +276,16 @@ static void live(uint64_t hot, uint64_t warm, uint64_t rare)
 		world.calls[i] += seen;
 		if (!world.out[i])
 			world.passed[i] += calls[i] - seen;
-		world.cpu_ns += seen * CALL_NS;
+		world.cpu_ns += seen * call_ns;
 	}
-	now += 2 * SECOND;
+	now += 2 * ns;
 	assert_int_equal(controller__look(controller, now), 0);
 	unhush(saved);
+}
+
+static void live(uint64_t hot, uint64_t warm, uint64_t rare)
+{
+	live_for(SECOND, hot, warm, rare);
 }
 
 static void assert_dropped(uint32_t hot, uint32_t warm, uint32_t rare)
@@ -415,6 +437,61 @@ static void the_pace(void **state)
 	assert_true(controller__pace_ns(controller) > fast_ns);
 }
 
+/* Of functions that are called once a request, ten requests tell, however long they take. */
+static void few_calls_add_up(void **state)
+{
+	uint64_t fast_ns;
+
+	begin();
+	fast_ns = controller__pace_ns(controller);
+	set_cost(SECOND / 1000);
+	for (int i = 0; i < 9; i++)
+		live_for(SECOND / 50, 1, 1, 1);
+	assert_dropped(0, 0, 0);
+	assert_int_equal(controller__pace_ns(controller), fast_ns);
+	live_for(SECOND / 50, 1, 1, 1);
+	assert_dropped(1, 1, 1);
+	assert_int_equal(world.drops, 1);
+}
+
+/* Of children that do the same again and again three do; and what they drop goes in turn. */
+static void a_forking_server_needs_fewer(void **state)
+{
+	world.forks = true;
+	begin();
+	set_cost(SECOND / 100);
+	live_for(SECOND / 50, 3, 2, 1);
+	assert_dropped(1, 0, 0);
+	assert_true(world.out[HOT]);
+	live_for(SECOND / 1000, 0, 2, 1);
+	assert_dropped(1, 1, 0);
+	assert_false(world.out[WARM]); /* links are still being closed */
+	live_for(SECOND / 50, 0, 0, 0);
+	assert_true(world.out[WARM]);
+	assert_int_equal(world.drops, 2);
+}
+
+static void few_calls_of_a_slow_server_add_up(void **state)
+{
+	begin();
+	set_cost(SECOND / 10);
+	for (int i = 0; i < 3; i++)
+		live(3, 3, 3);
+	assert_dropped(0, 0, 0);
+	live(3, 3, 3);
+	assert_dropped(1, 1, 1);
+}
+
+/* Below twice the limit each look begins anew. */
+static void few_calls_that_cost_little_do_not(void **state)
+{
+	begin();
+	set_cost(SECOND / 100);
+	for (int i = 0; i < 20; i++)
+		live(3, 3, 3);
+	assert_dropped(0, 0, 0);
+}
+
 static int choose(uint32_t function, enum controller_choice choice)
 {
 	int saved = hush();
@@ -544,6 +621,10 @@ int main(void)
 		TEST(a_forecast_drops_before_the_start),
 		TEST(what_is_planned_later_can_go),
 		TEST(the_pace),
+		TEST(few_calls_add_up),
+		TEST(a_forking_server_needs_fewer),
+		TEST(few_calls_of_a_slow_server_add_up),
+		TEST(few_calls_that_cost_little_do_not),
 		TEST(the_chosen_comes_back),
 		TEST(what_does_not_fit_is_left),
 		TEST(what_cools_down_comes_back),

@@ -18,6 +18,7 @@
 /* Down to this share of the limit, so that the next small change does not cost a function. */
 #define MARGIN	  0.8
 #define MIN_CALLS 10
+#define FEW_CALLS 3 /* where children do the same again and again */
 /* The sum must be over BUDGET_FULL by so many standard deviations, if calls come at random. */
 #define DEVIATIONS 2
 
@@ -36,7 +37,8 @@ double budget__cost_ns(const struct budget_function *f)
  * together cost what they cost. */
 static bool may_go(const struct budget_function *f)
 {
-	return !f->gone && !f->kept && f->calls >= MIN_CALLS && f->call_cost_ns > 0;
+	return !f->gone && !f->kept && f->calls >= (f->again ? FEW_CALLS : MIN_CALLS) &&
+	       f->call_cost_ns > 0;
 }
 
 static int compare_scores(const void *a, const void *b)

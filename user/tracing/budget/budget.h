@@ -22,8 +22,9 @@ struct budget_function {
 	bool kept;	     /* not to be dropped, whatever it costs */
 	bool last;	     /* to be dropped after all others */
 	bool chosen;	     /* kept, as somebody has chosen it while tracing */
-	bool gone;	     /* dropped already: what it still costs is not the others' fault */
-	bool drop;	     /* the answer */
+	bool again; /* each new child calls it as the last one did: few calls tell enough */
+	bool gone;  /* dropped already: what it still costs is not the others' fault */
+	bool drop;  /* the answer */
 };
 
 /* What it cost in that time, in ns of the target's. */

@@ -5,7 +5,9 @@
  * time since the last one that was certain enough to say something.
  *
  * Where far too much is spent, as at the start with all functions probed, looks follow each other
- * quickly, for the target is slowed down while they last.
+ * quickly, for the target is slowed down while they last. As long as that is so they all begin
+ * where the first one did: of a thousand functions that a server calls once a request none is
+ * called often within one look, so calls must add up before they say which functions to drop.
  */
 #include "budget/controller.h"
 
@@ -23,15 +25,20 @@
 #include "budget/controller_inside.h"
 #include "budget/forecast.h"
 #include "budget/inputs.h"
+#include "budget/turns.h"
 #include "collect/collector.h"
 #include "plan/plan.h"
 #include "util/array.h"
+#include "util/clock.h"
 #include "util/log.h"
 #include "util/text.h"
 
-#define MIN_COST_NS  500000	/* less says too little, unless it was */
-#define LONG_LOOK_NS 1000000000 /* a long look */
-#define HASTE	     2		/* times the limit: then there is no waiting for a longer look */
+#define MIN_COST_NS  500000	 /* less says too little, unless it was */
+#define LONG_LOOK_NS 1000000000	 /* a long look */
+#define HASTE	     2		 /* times the limit: then there is no waiting for a longer look */
+#define LONGEST_NS   10000000000 /* calls add up for so long */
+#define REST_NS	     500000000	 /* from far too much to bursts, where each has children wait */
+#define CLOSING_NS   40000000	 /* until a few links are closed, at least: they linger first */
 #define CALM_LOOK_NS 400000000
 #define PACE_NS	     100000000
 #define FAST_NS	     20000000
@@ -161,6 +168,7 @@ void controller__start(struct controller *s, uint64_t now_ns)
 {
 	s->start_ns = now_ns;
 	s->fast_polling = true;
+	turns__start(&s->seen, s->in->tracer);
 	begin_look(s, now_ns, cpu_clock__read(&s->clock, s->in, true), 0);
 	bursts__start(s->bursts);
 }
@@ -230,6 +238,7 @@ static struct budget_function budget_function_of(const struct controller *s, uin
 		.chosen = s->chosen[index] == CHOICE_FIRM,
 		/* Without triggers there is nothing to see. */
 		.gone = s->gone[index] || collector__has_role(s->in->collector, index),
+		.again = s->forks && s->fast_polling,
 	};
 }
 
@@ -239,6 +248,7 @@ static double judge(struct controller *s)
 {
 	double sum = 0;
 
+	s->forks = turns__forks(&s->seen, s->in->tracer);
 	for (uint32_t i = 0; i < s->functions_cnt; i++) {
 		const struct function_usage *u = &s->now[i], *before = &s->before[i];
 		const struct plan_function *pf = &s->in->plan->functions[i];
@@ -290,12 +300,14 @@ static int note_drop(struct controller *s, uint32_t function, double own_ns, uin
 
 int controller__take_out(struct controller *s)
 {
+	uint64_t began_ns = now_ns();
 	int err = s->in->sample_hot ? 0
 				    : tracer__drop(s->in->tracer, s->in->plan, s->in->target,
 						   s->gone, s->calls);
 
 	s->undone = err == -EAGAIN;
 	tracer__drop_poll(s->in->tracer);
+	s->taking_out_ns = now_ns() - began_ns;
 	return err == -ENOMEM ? err : 0;
 }
 
@@ -381,11 +393,42 @@ double controller__probes_limit(struct controller *s)
 	return s->limit - (share < most ? share : most);
 }
 
+/* What functions cost that could go and stay nevertheless, in ns. */
+static double cost_of_others(const struct controller *s)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < s->functions_cnt; i++) {
+		const struct budget_function *f = &s->functions[i];
+
+		if (!f->gone && !f->kept && !f->drop)
+			sum += budget__cost_ns(f);
+	}
+	return sum;
+}
+
+/* Drops what is too much. The look has found what all cost, and the target's own time. */
+static int keep_to_limit(struct controller *s, double cost_ns, double own_ns, uint64_t now_ns)
+{
+	double most_ns = HASTE * s->limit * own_ns;
+	size_t chosen =
+		budget__choose(s->functions, s->functions_cnt, own_ns, controller__probes_limit(s));
+	int err;
+
+	s->over = cost_of_others(s) >= most_ns;
+	s->fast_polling = s->over || (chosen && cost_ns >= most_ns);
+	if (!chosen)
+		return 0;
+	err = drop_chosen(s, own_ns, now_ns);
+	log_debug("%.2f s: probes cost %.1f %%: %zu functions are dropped",
+		  (now_ns - s->start_ns) / 1e9, 100 * cost_ns / own_ns, chosen);
+	return err;
+}
+
 /* Looks at each function. Sets *done if the look said what it could. */
 static int look_closely(struct controller *s, uint64_t now_ns, double cpu_ns, bool *done)
 {
 	double cost_ns, own_ns;
-	size_t chosen;
 	int err;
 
 	err = collector__usage(s->in->collector, s->now, s->functions_cnt);
@@ -415,15 +458,7 @@ static int look_closely(struct controller *s, uint64_t now_ns, double cpu_ns, bo
 	if (!s->chosen_told && s->began_ns >= s->chosen_ns)
 		s->chosen_told = advice__chosen(s->in->plan, s->functions, s->functions_cnt, own_ns,
 						s->in->limit);
-	chosen =
-		budget__choose(s->functions, s->functions_cnt, own_ns, controller__probes_limit(s));
-	s->fast_polling = chosen && cost_ns >= HASTE * s->limit * own_ns;
-	if (!chosen)
-		return 0;
-	err = drop_chosen(s, own_ns, now_ns);
-	log_debug("%.2f s: probes cost %.1f %%: %zu functions are dropped",
-		  (now_ns - s->start_ns) / 1e9, 100 * cost_ns / own_ns, chosen);
-	return err;
+	return keep_to_limit(s, cost_ns, own_ns, now_ns);
 }
 
 /* Looks at what little there was: for how much more there is room. */
@@ -434,10 +469,25 @@ static int look_calmly(struct controller *s, double cpu_ns)
 
 	if (err || !(cpu_ns > 0))
 		return err;
+	s->over = false;
 	cost_ns = judge(s);
 	s->judged_ns = cpu_ns > 2 * cost_ns ? cpu_ns - cost_ns : cpu_ns / 2;
 	s->spent = cost_ns / s->judged_ns;
 	return 0;
+}
+
+/* Takes out what is dropped. New links are made for what stays, and while that lasts none is
+ * closed: old ones take as long to close. Where looks follow each other quickly they would hardly
+ * ever be, so what more looks drop meanwhile waits, and goes at once. */
+static int take_out_in_turn(struct controller *s, uint64_t now_ns)
+{
+	int err;
+
+	if (s->over && now_ns < s->next_take_out_ns)
+		return 0;
+	err = controller__take_out(s);
+	s->next_take_out_ns = now_ns + 2 * s->taking_out_ns + CLOSING_NS;
+	return err;
 }
 
 int controller__look(struct controller *s, uint64_t now_ns)
@@ -460,19 +510,21 @@ int controller__look(struct controller *s, uint64_t now_ns)
 	else if (!err && done)
 		err = look_calmly(s, spent_ns);
 	quiet = done && !s->undone;
-	if (done) {
+	s->fast_polling &= !done || took_ns < LONG_LOOK_NS;
+	if (done && (!s->over || took_ns >= LONGEST_NS)) {
 		struct function_usage *swap = s->before;
 
 		s->before = s->now;
 		s->now = swap;
-		s->fast_polling &= took_ns < LONG_LOOK_NS;
 		begin_look(s, now_ns, cpu_ns, calls);
 	}
-	if (!err && quiet && s->in->limit && !s->fast_polling)
+	if (!err && quiet && s->in->limit && !s->fast_polling && !s->over)
 		err = returns__look(s, now_ns);
 	if (!err && s->undone)
-		err = controller__take_out(s);
-	if (!err && !s->undone && !s->fast_polling)
+		err = take_out_in_turn(s, now_ns);
+	if (s->forks && (s->fast_polling || s->over))
+		s->rest_until_ns = now_ns + REST_NS;
+	if (!err && !s->undone && !s->fast_polling && !s->over && now_ns >= s->rest_until_ns)
 		err = bursts__look(s->bursts, now_ns);
 	return err;
 }

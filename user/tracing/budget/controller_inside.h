@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "budget/cpu_clock.h"
+#include "budget/turns.h"
 #include "calls/profile.h"
 
 struct budget_function;
@@ -50,13 +51,18 @@ struct controller {
 	uint64_t next_return_ns; /* no function comes back by itself before */
 	bool chosen_told;	 /* what is chosen costs more than the budget; */
 	uint64_t chosen_ns;	 /* when it was chosen firmly: looks since then tell */
-	bool undone;		 /* probes of dropped functions are still to be taken out */
-	bool fast_polling;	 /* far too much is spent, or may be */
-	double dearest_ns;	 /* a call at most, as calibrated */
-	double unwinding_ns;	 /* of the callers of a call, on average so far */
-	uint64_t paused_cpu_ns;	 /* CPU time of pauses that have ended */
-	uint64_t off_cpu_ns;	 /* the clock when tracing was switched off, */
-	uint64_t off_ns;	 /* and the time */
+	struct turns_seen seen;	 /* at the start */
+	bool forks;		 /* the target has forked again and again since */
+	uint64_t taking_out_ns, next_take_out_ns; /* how long the last one took; the next one */
+	uint64_t rest_until_ns;			  /* no bursts before */
+	bool undone;		/* probes of dropped functions are still to be taken out */
+	bool fast_polling;	/* far too much is spent, or may be */
+	bool over;		/* far too much stays: the next look begins where this one did */
+	double dearest_ns;	/* a call at most, as calibrated */
+	double unwinding_ns;	/* of the callers of a call, on average so far */
+	uint64_t paused_cpu_ns; /* CPU time of pauses that have ended */
+	uint64_t off_cpu_ns;	/* the clock when tracing was switched off, */
+	uint64_t off_ns;	/* and the time */
 	bool off;
 	struct drop *drops;
 	size_t drops_cnt, drops_cap;

@@ -41,6 +41,9 @@ struct turns_seen {
 /* From here on looks are taken. */
 void turns__start(struct turns_seen *seen, const struct tracer *tr);
 
+/* Whether the target has forked again and again since then. */
+bool turns__forks(const struct turns_seen *seen, const struct tracer *tr);
+
 /* A look begins, at that time of the target. */
 struct look look__begin(const struct tracer *tr, uint64_t ran_ns);
 /* The links of the look are there. */
