@@ -66,6 +66,8 @@ const volatile bool has_bursts = false;
 bool bursting = false;
 /* CLOCK_MONOTONIC: the probes of bursts up to then are gone. */
 u64 bursts_gone_ns = 0;
+/* When the last burst ended, whose probes may still be there; 0: one goes on. For user space. */
+u64 burst_over_ns = 0;
 
 #define MOST_STALE 32 /* frames on top of a call stack that are looked at */
 

@@ -249,11 +249,23 @@ static void open_calls_of_bursts_end_with_them(void **state)
 	bpf.frames[callstack->top].entry |= WIRE_FRAME_BURST;
 	bpf_enter(t, LEAF, 1200);
 	bpf_leave(t, 1250);
+	p = snapshot(2000);
+	assert_stats(NODE(p, 0, MAIN, WORK), 1, 900, 850, UINT64_MAX, 0);
+	profile__free(p);
 	bpf.bursts_gone_ns = 1500;
 	p = snapshot(2000);
 	assert_stats(NODE(p, 0, MAIN), 1, 1000, 600, UINT64_MAX, 0);
 	assert_stats(NODE(p, 0, MAIN, WORK), 1, 400, 350, UINT64_MAX, 0);
 	profile__free(p);
+	/* It has just ended, and its probes are not known to be gone. */
+	bpf.bursts_gone_ns = 1050;
+	bpf.burst_over_ns = 1500;
+	p = snapshot(2000);
+	assert_stats(NODE(p, 0, MAIN), 1, 1000, 600, UINT64_MAX, 0);
+	assert_stats(NODE(p, 0, MAIN, WORK), 1, 400, 350, UINT64_MAX, 0);
+	profile__free(p);
+	bpf.bursts_gone_ns = 1500;
+	bpf.burst_over_ns = 0;
 	/* So is what the thread waits now. */
 	callstack->current = t;
 	callstack->off_since = 1700;

@@ -24,11 +24,17 @@ int stack_copy__scratch(const struct bpf_tables *t, uint32_t **out)
 	return 0;
 }
 
-/* A call of a burst that is over is not seen to leave. */
-static bool is_stale(const struct bpf_tables *t, const struct wire_frame *f)
+/* When the burst ended that the call was entered in, as from then on nobody may see it leave: its
+ * probes go one after the other, long before they are known to be gone. 0: it goes on, or the call
+ * is of none. */
+static uint64_t burst_end_ns(const struct bpf_tables *t, const struct wire_frame *f)
 {
-	return f->entry & WIRE_FRAME_BURST && t->info.bursts_gone_ns &&
-	       f->entered_ns < *t->info.bursts_gone_ns;
+	uint64_t gone_ns = t->info.bursts_gone_ns ? *t->info.bursts_gone_ns : 0;
+	uint64_t over_ns = t->info.burst_over_ns ? *t->info.burst_over_ns : 0;
+
+	if (!(f->entry & WIRE_FRAME_BURST))
+		return 0;
+	return f->entered_ns < gone_ns ? gone_ns : f->entered_ns < over_ns ? over_ns : 0;
 }
 
 /* As innermost_known() in BPF. NULL: not known. */
@@ -37,7 +43,7 @@ static const struct wire_frame *innermost_known(const struct bpf_tables *t,
 {
 	const struct wire_frame *f = bpf_tables__frame(t, callstack->top);
 
-	for (uint32_t guard = t->info.frames_cap; f && guard && is_stale(t, f); guard--)
+	for (uint32_t guard = t->info.frames_cap; f && guard && burst_end_ns(t, f); guard--)
 		f = bpf_tables__frame(t, f->up);
 	return f;
 }
@@ -47,12 +53,12 @@ static const struct wire_frame *innermost_known(const struct bpf_tables *t,
 static uint64_t known_end_ns(const struct bpf_tables *t, const struct wire_frame *f,
 			     uint64_t inner_ns)
 {
-	uint64_t end_ns = f->entered_ns + f->child_ns;
+	uint64_t end_ns = f->entered_ns + f->child_ns, burst_ns = burst_end_ns(t, f);
 
-	if (!is_stale(t, f))
+	if (!burst_ns)
 		return inner_ns;
-	if (end_ns < *t->info.bursts_gone_ns)
-		end_ns = *t->info.bursts_gone_ns;
+	if (end_ns < burst_ns)
+		end_ns = burst_ns;
 	return end_ns < inner_ns ? end_ns : inner_ns;
 }
 
