@@ -4,6 +4,7 @@ ended."""
 
 import contextlib
 import glob
+import hashlib
 import http.server
 import json
 import os
@@ -215,16 +216,17 @@ class Receiver:
     """Takes what Pyroscope's /ingest takes, at one port, also after it was away."""
 
     def __init__(self, port=0):
-        self.got = []  # (from, until, name) of each profile that was taken
+        self.got = []  # (from, until, name, digest) of each profile that was taken
         self.status = 200
         receiver = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_POST(self):
-                self.rfile.read(int(self.headers["Content-Length"]))
+                body = self.rfile.read(int(self.headers["Content-Length"]))
                 query = urllib.parse.parse_qs(urllib.parse.urlparse(self.path).query)
                 if receiver.status == 200:
-                    receiver.got.append((query["from"][0], query["until"][0], query["name"][0]))
+                    receiver.got.append((query["from"][0], query["until"][0], query["name"][0],
+                                         hashlib.sha256(body).hexdigest()))
                 self.send_response(receiver.status)
                 self.send_header("Content-Length", "0")
                 self.end_headers()
