@@ -66,7 +66,7 @@ const volatile bool has_bursts = false;
 bool bursting = false;
 /* CLOCK_MONOTONIC: the probes of bursts up to then are gone. */
 u64 bursts_gone_ns = 0;
-/* When the last burst ended, whose probes may still be there; 0: one goes on. For user space. */
+/* When the last burst ended, whose probes may still be there; 0: one goes on. */
 u64 burst_over_ns = 0;
 
 #define MOST_STALE 32 /* frames on top of a call stack that are looked at */
@@ -87,19 +87,25 @@ static __always_inline bool is_stale(const struct wire_frame *f)
 	return is_of_burst(f) && f->entered_ns < bursts_gone_ns;
 }
 
-/* Whether it may have left unseen: from the burst's end on, as probes go one after the other. */
-static __always_inline bool may_have_left(const struct wire_frame *f)
+/* When the burst ended that the call was entered in: from then on it may have left unseen, as
+ * probes go one after the other. 0: it goes on, or the call is of none. */
+static __always_inline u64 burst_end(const struct wire_frame *f)
 {
-	return is_of_burst(f) && (!bursting || f->entered_ns < bursts_gone_ns);
+	if (!is_of_burst(f))
+		return 0;
+	if (f->entered_ns < bursts_gone_ns)
+		return bursts_gone_ns;
+	return f->entered_ns < burst_over_ns ? burst_over_ns : 0;
 }
 
-/* When a stale call ended, as far as it is known: its burst did, or its last callee. */
-static __always_inline u64 stale_end(const struct wire_frame *f, u64 now)
+/* When a call ended, as far as it is known, whose burst is over: that did, or its last callee.
+ * What its thread waits from then on is its caller's as well: see innermost_known(). */
+static __always_inline u64 stale_end(const struct wire_frame *f, u64 burst_end_ns, u64 now)
 {
 	u64 end = f->entered_ns + f->child_ns;
 
-	if (end < bursts_gone_ns)
-		end = bursts_gone_ns;
+	if (end < burst_end_ns)
+		end = burst_end_ns;
 	return end < now ? end : now;
 }
 
@@ -112,7 +118,7 @@ static __always_inline long known_step(__attribute__((unused)) u32 i, struct kno
 {
 	const struct wire_frame *f = frame_at(s->number);
 
-	if (!f || !may_have_left(f))
+	if (!f || !burst_end(f))
 		return 1;
 	s->number = f->up;
 	return 0;
@@ -162,10 +168,12 @@ static __always_inline u64 callstack_push(struct wire_callstack *callstack, stru
 static __always_inline u64 callstack_pop(struct wire_callstack *callstack,
 					 const struct wire_frame *f, u64 now, u64 *off_ns)
 {
+	u64 burst_end_ns = burst_end(f);
+
 	*off_ns = *(volatile u64 *)&callstack->off_ns;
 	*(volatile u32 *)&callstack->top = f->up;
-	if (is_stale(f))
-		return stale_end(f, now);
+	if (burst_end_ns)
+		return stale_end(f, burst_end_ns, now);
 	if (*(volatile u64 *)&callstack->waited_ns <= now || callstack->waited_frame == f->up)
 		return now;
 	*off_ns = callstack->off_ns;

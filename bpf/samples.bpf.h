@@ -53,7 +53,7 @@ static long live_step(__attribute__((unused)) u32 i, struct live_search *q)
 {
 	const struct wire_frame *f = frame_at(q->frame);
 
-	if (!f || (f->slot >= q->sp && !may_have_left(f)) ||
+	if (!f || (f->slot >= q->sp && !burst_end(f)) ||
 	    (is_system_call(f) && f->slot + RETURN_MOVES == q->sp))
 		return 1;
 	q->frame = f->up;

@@ -362,7 +362,7 @@ static __always_inline u32 unwind_at_call(struct unwind_place *u, u64 cfa)
 	const struct wire_frame *f = u->open.frame ? frame_at(u->open.frame) : 0;
 
 	/* What was entered in a burst may have left, and another call have its slot. */
-	if (cfa - 8 == u->open.slot && !(f && may_have_left(f))) {
+	if (cfa - 8 == u->open.slot && !(f && burst_end(f))) {
 		u->own = true;
 		return UNWIND_ENDS | WIRE_CALLERS_WHOLE;
 	}

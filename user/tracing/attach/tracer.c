@@ -223,11 +223,8 @@ int tracer__put_in_burst(struct tracer *tr, const struct plan *p, const struct t
 
 void tracer__record_burst(struct tracer *tr, bool on)
 {
-	if (on)
-		__atomic_store_n(&tr->skel->bss->burst_over_ns, 0, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&tr->skel->bss->burst_over_ns, on ? 0 : now_ns(), __ATOMIC_SEQ_CST);
 	__atomic_store_n(&tr->skel->bss->bursting, on, __ATOMIC_SEQ_CST);
-	if (!on)
-		__atomic_store_n(&tr->skel->bss->burst_over_ns, now_ns(), __ATOMIC_SEQ_CST);
 }
 
 void tracer__take_out_burst(struct tracer *tr)
