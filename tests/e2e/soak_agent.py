@@ -25,6 +25,7 @@ class Soak(test_agent_fleet.ToClickHouse, Sends):
         self.port = self.receiver.port
         self.got = []
         self.targets = []
+        self.past = []  # names of what has been done
         self.calls = self.kills = self.reloads = self.away = self.engine_kills = 0
         self.paths = 65536
         self.write_receivers()
@@ -80,7 +81,8 @@ class Soak(test_agent_fleet.ToClickHouse, Sends):
         os.kill(self.running.pid, signal.SIGKILL)
         self.running.finish()
         harness.poll(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in family), 30)
-        self.assertEqual(self.outer(), self.calls, "calls lost or doubled by a kill")
+        self.assertEqual(self.outer(), self.calls,
+                         f"calls lost or doubled by a kill, after: {' '.join(self.past[-20:])}")
         self.begin_agent()
 
     def reload(self):
@@ -98,7 +100,9 @@ class Soak(test_agent_fleet.ToClickHouse, Sends):
                    self.agent_is_killed, self.reload])
         until = time.monotonic() + SECONDS
         while time.monotonic() < until:
-            self.chance.choice(events)()
+            event = self.chance.choice(events)
+            self.past.append(event.__name__)
+            event()
             time.sleep(self.chance.random() * 0.5)
         while self.targets:
             self.target_goes()
