@@ -48,21 +48,43 @@ static __always_inline u32 highest_bit(u64 v)
 	return highest_bit_of_many(v);
 }
 
-/* The entry for a key whose first place is taken by another. 0: no room; else its number plus 1. */
-__noinline u32 dist_search(u64 key, u32 first)
-{
-	for (u32 i = 0; i < WIRE_DIST_PROBES; i++) {
-		u32 at = (first + i) & dists_mask;
-		u64 *place = bpf_map_lookup_elem(&dist_keys, &at);
+/* A search for the entry of a key. */
+struct dist_search {
+	u64 key;
+	u32 first;
+	u32 found; /* its number plus 1; 0: no room */
+};
 
-		if (!place)
-			return 0;
-		if (!*place)
-			(void)SWAP_IF(place, 0, key);
-		if (*(volatile u64 *)place == key)
-			return at + 1;
-	}
-	return 0;
+static long dist_seek(u32 i, struct dist_search *q)
+{
+	u32 at = (q->first + i) & dists_mask;
+	u64 *place = bpf_map_lookup_elem(&dist_keys, &at);
+
+	if (!place)
+		return 1;
+	if (!*place)
+		(void)SWAP_IF(place, 0, q->key);
+	if (*(volatile u64 *)place != q->key)
+		return 0;
+	q->found = at + 1;
+	return 1;
+}
+
+/* Where the verifier walks the rounds of loops, it is to do that once; elsewhere the loop's body is
+ * a function already, and no more than eight may be open at a time. */
+#ifdef PROFTRACE_BASIC
+#define ONCE_IF_WALKED __noinline
+#else
+#define ONCE_IF_WALKED static __always_inline
+#endif
+
+/* The entry for a key whose first place is taken by another. 0: no room; else its number plus 1. */
+ONCE_IF_WALKED u32 dist_search(u64 key, u32 first)
+{
+	struct dist_search q = {.key = key, .first = first};
+
+	LOOP(WIRE_DIST_PROBES, dist_seek, &q);
+	return q.found;
 }
 
 /* Counts calls of one duration. A thread that was preempted here goes on counting in the same entry

@@ -185,23 +185,24 @@ static __always_inline u64 callstack_pop(struct wire_callstack *callstack,
  * the cost class of the probe that saw it leave. A call that stands for others is scaled, by its
  * own weight alone: its own time, not that of its callees, which are counted anyway; and as the
  * others lie in the caller's time too, that loses what is added here. So single self times may fall
- * below 0, their sums do not. Returns the time from entry to exit without the probes' cost.
+ * below 0, their sums do not. Every frame has both, but the sentinel, which is never closed: whoever
+ * calls this sees to it, so that the verifier has no ways to walk on which there is none. Returns
+ * the time from entry to exit without the probes' cost.
  */
 static __always_inline u64 frame_close(struct wire_callstack *callstack, struct wire_frame *f,
-				       struct wire_node *n, u64 now, u32 exit)
+				       struct wire_node *n, struct wire_frame *caller, u64 now,
+				       u32 exit)
 {
 	const struct wire_cost *in = cost_of(WIRE_FRAME_COST(f->entry)), *out = cost_of(exit);
 	s64 inside = in->inside_ns + out->inside_ns, outside = in->outside_ns + out->outside_ns;
 	u64 others = f->weight - 1, took, self, cost, off_ns;
-	struct wire_frame *caller = frame_at(f->up);
 	u32 frame = callstack->top;
 
 	now = callstack_pop(callstack, f, now, &off_ns);
 	took = now > f->entered_ns ? now - f->entered_ns : 0;
 	self = took - f->child_ns;
 	call_ends(callstack, frame, f, took, off_ns);
-	if (exit == WIRE_COST_RETURN && caller &&
-	    (WIRE_FRAME_FLAGS(caller->entry) & WIRE_ENTRY_RETURN)) {
+	if (exit == WIRE_COST_RETURN && (WIRE_FRAME_FLAGS(caller->entry) & WIRE_ENTRY_RETURN)) {
 		inside += cost_of(WIRE_COST_NESTED)->inside_ns;
 		outside += cost_of(WIRE_COST_NESTED)->outside_ns;
 	}
@@ -209,23 +210,17 @@ static __always_inline u64 frame_close(struct wire_callstack *callstack, struct 
 	cost = f->probe_ns + inside;
 	if (keep_lines)
 		line_ends(frame, now, cost - in->inside_ns, exit);
-	if (n) {
-		n->self_ns += self;
-		n->probe_ns += inside;
-	}
+	n->self_ns += self;
+	n->probe_ns += inside;
 	if (others && took < WIRE_SCALED_MAX_NS) {
 		u64 scaled = others * (self - inside - f->own_probe_ns);
 
-		if (n)
-			n->self_ns += scaled;
-		if (caller)
-			frame_lose(caller, scaled);
+		n->self_ns += scaled;
+		frame_lose(caller, scaled);
 	}
-	if (caller) {
-		caller->child_ns += took;
-		caller->probe_ns += cost;
-		frame_add_cost(caller, outside);
-	}
+	caller->child_ns += took;
+	caller->probe_ns += cost;
+	frame_add_cost(caller, outside);
 	if (keep_cost)
 		return took;
 	return took > cost ? took - cost : 0;
@@ -237,8 +232,6 @@ static __always_inline void frame_took(struct wire_callstack *callstack, const s
 {
 	callstack->returned++;
 	dist_add(f->function, took, took < WIRE_SCALED_MAX_NS ? f->weight : 1);
-	if (!n)
-		return;
 	if (!took)
 		took = 1;
 	if (!n->min_ns || took < n->min_ns)
@@ -250,9 +243,11 @@ static __always_inline void frame_took(struct wire_callstack *callstack, const s
 static __always_inline void frame_returned(struct wire_callstack *callstack, struct wire_frame *f,
 					   u64 now, u32 exit)
 {
+	struct wire_frame *caller = frame_at(f->up);
 	struct wire_node *n = node_at(f->node);
 
-	frame_took(callstack, f, n, frame_close(callstack, f, n, now, exit));
+	if (n && caller)
+		frame_took(callstack, f, n, frame_close(callstack, f, n, caller, now, exit));
 }
 
 /* Charges the innermost span of call stack `number` with the time that its base has waited, and
@@ -334,12 +329,13 @@ static __always_inline u32 close_next(const struct close_walk *w)
 {
 	struct wire_callstack *callstack = callstack_at(w->number);
 	struct wire_frame *f = callstack ? frame_at(callstack->top) : 0;
+	struct wire_frame *caller = f ? frame_at(f->up) : 0;
+	struct wire_node *n = f ? node_at(f->node) : 0;
 	u32 exit = WIRE_COST_NONE;
-	struct wire_node *n;
 	bool returned;
 	u64 took;
 
-	if (!f)
+	if (!n || !caller)
 		return 0;
 	if (w->what == CLOSE_BELOW) {
 		if (f->slot >= w->limit) {
@@ -357,8 +353,7 @@ static __always_inline u32 close_next(const struct close_walk *w)
 	} else {
 		returned = has_regions && (f->entry & WIRE_FRAME_ENDED);
 	}
-	n = node_at(f->node);
-	took = frame_close(callstack, f, n, w->now, exit);
+	took = frame_close(callstack, f, n, caller, w->now, exit);
 	if (returned)
 		frame_took(callstack, f, n, took);
 	else

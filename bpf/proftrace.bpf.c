@@ -147,10 +147,8 @@ int exit_site(struct pt_regs *ctx)
 	u64 slot = exit_slot(ctx, cookie);
 
 	KEEP_OWN_STACK(exit_site, ctx);
-	if (kind == WIRE_EXIT_JCC && !branch_taken(ctx, cookie))
-		hit_in_vain(slot, function, class);
-	else
-		leave(kind == WIRE_EXIT_RET ? ctx : NULL, slot, function, now, class);
+	exit_hit(kind == WIRE_EXIT_RET ? ctx : NULL, slot, function, now, class,
+		 kind == WIRE_EXIT_JCC && !branch_taken(ctx, cookie));
 	return 0;
 }
 

@@ -157,7 +157,7 @@ static __always_inline void region_enter(struct pt_regs *ctx, u64 cookie)
 		entry |= class << (WIRE_COOKIE_COST - WIRE_COOKIE_FLAGS);
 	if (keep_values)
 		entry |= ((cookie >> WIRE_COOKIE_VALUES) & 0xff) << WIRE_FRAME_LIST;
-	region = (struct beginning){&hit, function, entry | a.burst, a.weight, a.role, 0};
+	region = (struct beginning){&hit, function, entry | arrival_burst(&a), a.weight, a.role, 0};
 	top = frame_at(at.callstack->top);
 	if (top && top->slot <= at.slot) {
 		top = region_below(&at, top, at.slot - (p.slot - p.live), function, site,

@@ -40,23 +40,37 @@ static __always_inline bool consumer_is_ours(u64 consumer)
 	       session_program;
 }
 
-/* Whether others than we may want the return, of the consumers in the list with this head. */
-static __noinline bool others_want_return(u64 head, u64 node)
-{
-	for (u32 i = 0; i < MAX_CONSUMERS; i++) {
-		u64 consumer = node - bpf_core_field_offset(struct uprobe_consumer, cons_node);
-		const struct uprobe_consumer *c = (void *)consumer;
+/* A walk over those who probe an instruction. */
+struct consumer_walk {
+	u64 head, node; /* of the list; where it is in it */
+	u64 alone;	/* none of those seen wants the return but we, and no other is left */
+};
 
-		if (node == head)
-			return false;
-		if (FAR_FIELD(c, ret_handler) && FAR_FIELD(c, handler) &&
-		    !consumer_is_ours(consumer))
-			return true;
-		node = (u64)FAR_FIELD(c, cons_node.next);
-		if (!node)
-			return true;
-	}
-	return true;
+static long consumer_step(__attribute__((unused)) u32 i, struct consumer_walk *w)
+{
+	u64 consumer = w->node - bpf_core_field_offset(struct uprobe_consumer, cons_node);
+	const struct uprobe_consumer *c = (void *)consumer;
+
+	w->alone = w->node == w->head;
+	if (w->alone ||
+	    (FAR_FIELD(c, ret_handler) && FAR_FIELD(c, handler) && !consumer_is_ours(consumer)))
+		return 1;
+	w->node = (u64)FAR_FIELD(c, cons_node.next);
+	return !w->node;
+}
+
+/* Whether others than we may want the return, of those who probe the instruction that has been hit.
+ * Global, so that the verifier looks at it once, and not on each way to it. */
+__noinline u32 others_want_return(void)
+{
+	const struct uprobe_task *utask = FIELD(current_task(), utask);
+	u64 uprobe = (u64)FAR_FIELD(utask, auprobe) - bpf_core_field_offset(struct uprobe, arch);
+	struct consumer_walk w = {.head = uprobe + bpf_core_field_offset(struct uprobe, consumers)};
+
+	w.node = (u64)FAR_FIELD((const struct list_head *)w.head, next);
+	if (w.node)
+		LOOP(MAX_CONSUMERS, consumer_step, &w);
+	return !w.alone;
 }
 
 /* Whether a return probe for the call that is being entered might bring a list about. */
@@ -78,7 +92,7 @@ static __always_inline bool return_makes_list(const struct task_struct *task)
 	first = (u64)uprobe->consumers.next;
 	if (first == (u64)uprobe->consumers.prev && first)
 		return false; /* there is one */
-	return others_want_return(address + bpf_core_field_offset(struct uprobe, consumers), first);
+	return others_want_return();
 }
 
 /* Whether the return of a call that is being entered is to be let go, which is counted. The look is

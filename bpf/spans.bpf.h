@@ -159,7 +159,8 @@ static __always_inline void span_begin(struct pt_regs *ctx, u64 cookie)
 	spans_catch_up(base.number, at.number);
 	at.slot = at.callstack->passed;
 	top = frame_at(at.callstack->top);
-	span = (struct beginning){&hit, function, entry | a.burst, a.weight, WIRE_ROLE_TRIGGER, 0};
+	span = (struct beginning){&hit,	    function,	       entry | arrival_burst(&a),
+				  a.weight, WIRE_ROLE_TRIGGER, 0};
 	if (a.weight && span_may_begin(&base, top, a.role) && frame_push(&at, &span, top))
 		at.callstack->passed = 0;
 	else

@@ -269,11 +269,12 @@ static __always_inline void frame_pass(const struct place *at, struct beginning 
 	dist_add(function, ns, weight);
 }
 
-/* Whether the kernel has as many return probes armed on the thread as it will: it leaves out that
- * of the call that is being entered. */
-static __always_inline bool returns_exhausted(const struct task_struct *task)
+/* Whether the kernel has as many return probes armed on the current thread as it will: it leaves
+ * out that of the call that is being entered. Global, as has_loaded(): at each pointer that is read
+ * of a task the verifier goes through all the names in the kernel's BTF. */
+__noinline u32 returns_exhausted(void)
 {
-	const struct uprobe_task *utask = FIELD(task, utask);
+	const struct uprobe_task *utask = FIELD(current_task(), utask);
 
 	return utask && FIELD(utask, depth) >= WIRE_MAX_RETURNS;
 }
@@ -284,16 +285,12 @@ bool returns_proven = false;
 /* Pages of code that a process has mapped, but for the one where the kernel single-steps. */
 #define CODE_PAGES(MM) ((MM)->exec_vm - !!(MM)->uprobes_state.xol_area)
 
-/* Whether a forked child, whose loads nobody looks at, has mapped code since it was born: that may
- * unwind. */
-static __always_inline bool has_loaded(const struct wire_callstack *callstack)
+/* Whether the current process has not as many pages of code mapped. */
+__noinline u32 has_loaded(u32 code_pages)
 {
-	const struct mm_struct *mm;
+	const struct mm_struct *mm = current_task()->mm;
 
-	if (!callstack->code_pages)
-		return false;
-	mm = current_task()->mm;
-	return CODE_PAGES(mm) != callstack->code_pages;
+	return CODE_PAGES(mm) != code_pages;
 }
 
 /*
@@ -308,7 +305,9 @@ static __always_inline bool returns_in_order(const struct wire_callstack *callst
 	const struct wire_callstack *under;
 	const struct wire_frame *top;
 
-	if (has_loaded(callstack))
+	/* A forked child, whose loads nobody looks at, and which has mapped code since it was born:
+	 * that may unwind. */
+	if (callstack->code_pages && has_loaded(callstack->code_pages))
 		return false;
 	if (callstack->kind == WIRE_CALLSTACK_THREAD)
 		return returns_proven || !callstack->astray;
@@ -322,23 +321,25 @@ static __always_inline bool returns_in_order(const struct wire_callstack *callst
 /* Some function has a switch that is set. */
 bool switches_set = false;
 
-/* How many calls the current one stands for, of a function with this switch; 0: it is passed over.
- * *burst: it is recorded in a burst alone. */
-static __always_inline u32 switch_weight(const struct wire_function_mode *s, u32 function,
-					 u32 *burst)
+#define WEIGHT_IN_BURST ((u64)WIRE_FRAME_BURST << 32)
+
+/* How many calls the current one stands for, of a function with a switch; 0: it is passed over.
+ * With WEIGHT_IN_BURST it is recorded in a burst alone. Global, so that the verifier knows nothing
+ * of the result, and looks once at what comes after it. */
+__noinline u64 switch_weight(u32 function)
 {
+	const struct wire_function_mode *s = bpf_map_lookup_elem(&function_modes, &function);
 	u32 share = bpf_get_smp_processor_id() & passed_shares_mask, every = s ? s->every : 0, at;
 	u64 *seen, phase;
 
-	*burst = has_bursts && bursting && every == 1 ? WIRE_FRAME_BURST : 0;
 	if (!every)
 		return 1;
 	at = share * function_modes_cap + function;
-	if (*burst) {
+	if (has_bursts && bursting && every == 1) {
 		seen = bpf_map_lookup_elem(&counted, &at);
 		if (seen)
 			count_up(seen);
-		return 1;
+		return WEIGHT_IN_BURST | 1;
 	}
 	seen = bpf_map_lookup_elem(&passed, &at);
 	if (!seen)
@@ -402,10 +403,15 @@ static __always_inline void until_reached(const struct task_struct *task,
 struct arrival {
 	struct wire_callstack *thread_stack;
 	u32 number; /* the thread stack's */
-	u32 weight; /* 0: it is passed over */
+	u64 weight; /* as switch_weight() */
 	u32 role;   /* WIRE_ROLE_* */
-	u32 burst;  /* WIRE_FRAME_BURST, or 0 */
 };
+
+/* WIRE_FRAME_BURST, or 0. */
+static __always_inline u32 arrival_burst(const struct arrival *a)
+{
+	return a->weight >> 32;
+}
 
 /* Whether a hit that begins something of `function` is this probe's business. */
 static __always_inline bool entry_arrives(struct arrival *a, const struct task_struct *task,
@@ -424,7 +430,7 @@ static __always_inline bool entry_arrives(struct arrival *a, const struct task_s
 		if (!has_triggers || !(a->role & WIRE_ROLE_TRIGGER))
 			return false;
 	}
-	a->weight = switch_weight(s, function, &a->burst);
+	a->weight = s && s->every ? switch_weight(function) : 1;
 	return true;
 }
 
@@ -462,7 +468,7 @@ static __always_inline bool enter(struct place *at, struct pt_regs *ctx,
 
 	if (!entry_admit(at, task, slot, cookie, &a))
 		return false;
-	entry |= a.burst;
+	entry |= arrival_burst(&a);
 	call = (struct beginning){&hit, function, entry, a.weight, a.role, 0};
 	if (WIRE_CLOSES(entry)) {
 		frame_pass(at, &call, (cookie >> WIRE_COOKIE_VALUES) & 0xff);
@@ -472,7 +478,7 @@ static __always_inline bool enter(struct place *at, struct pt_regs *ctx,
 	if (keep_values && !(WIRE_FRAME_FLAGS(entry) & WIRE_ENTRY_UNLESS))
 		call.entry |= ((cookie >> WIRE_COOKIE_VALUES) & 0xff) << WIRE_FRAME_LIST;
 	entered = frame_enter(at, &call);
-	if (entered && (WIRE_FRAME_FLAGS(entry) & WIRE_ENTRY_RETURN) && returns_exhausted(task))
+	if (entered && (WIRE_FRAME_FLAGS(entry) & WIRE_ENTRY_RETURN) && returns_exhausted())
 		at->callstack->deep++;
 	callstack_unlock(at->callstack);
 	return entered;
@@ -508,17 +514,21 @@ static __always_inline void leave(struct pt_regs *ctx, u64 slot, u32 function, u
 	callstack_unlock(at.callstack);
 }
 
-/* A probe of `function` was hit in vain: it stands on a branch that went the other way. */
-static __always_inline void hit_in_vain(u64 slot, u32 function, u32 class)
+/* A probe at an exit of `function`, of cost class `exit`, was hit: as leave(), or, `in_vain`, it
+ * stands on a branch that went the other way. */
+static __always_inline void exit_hit(struct pt_regs *ctx, u64 slot, u32 function, u64 now, u32 exit,
+				     bool in_vain)
 {
-	const struct wire_cost *cost = cost_of(class);
+	const struct wire_cost *cost = cost_of(exit);
 	struct wire_frame *top;
 	struct place at;
 
 	if (!gate_open || !place_find(&at, slot, false))
 		return;
 	top = frame_at(at.callstack->top);
-	if (top && top->function == function)
+	if (!in_vain)
+		frame_leave(&at, ctx, function, now, exit);
+	else if (top && top->function == function)
 		frame_charge(at.callstack, top, cost->inside_ns + cost->outside_ns);
 	callstack_unlock(at.callstack);
 }

@@ -75,9 +75,10 @@ static long wait_look_step(u32 i, struct wait_look *l)
 	return 0;
 }
 
-static __always_inline u64 wait_guard(const struct wire_wait *w, u64 sp)
+/* Of the wait at that place in the table. Global: the verifier looks at it once a program. */
+__noinline u64 wait_guard(u32 at, u64 sp)
 {
-	struct wait_look l = {.wait = w, .sp = sp};
+	struct wait_look l = {.wait = wait_at(at), .sp = sp};
 
 	bpf_loop(WIRE_WAIT_SLOTS, wait_look_step, &l, 0);
 	return l.guard;
@@ -98,7 +99,7 @@ static long wait_seek(u32 i, struct wait_search *q)
 		return 1;
 	if (!w->hash && !q->free)
 		q->free = at + 1;
-	if (w->hash != q->hash || w->state != WIRE_WAIT_READY || wait_guard(w, q->sp) != w->guard)
+	if (w->hash != q->hash || w->state != WIRE_WAIT_READY || wait_guard(at, q->sp) != w->guard)
 		return 0;
 	q->found = at + 1;
 	return 1;
@@ -129,7 +130,7 @@ static long wait_step(u32 round, struct wait_unwinding *x)
 	return 0;
 }
 
-static __always_inline void wait_unwind(struct wire_wait *w, const struct pt_regs *regs,
+static __always_inline void wait_unwind(struct wire_wait *w, u32 at, const struct pt_regs *regs,
 					const struct open_call *open)
 {
 	struct wait_unwinding x = {.wait = w, .sp = stack_pointer(regs)};
@@ -140,7 +141,7 @@ static __always_inline void wait_unwind(struct wire_wait *w, const struct pt_reg
 	unwind_own(&x.u, &w->user);
 	if (w->user.end == WIRE_CALLERS_WHOLE)
 		w->spot.node = x.u.now.open.node;
-	w->guard = wait_guard(w, x.sp);
+	w->guard = wait_guard(at, x.sp);
 }
 
 static __always_inline bool wait_may_unwind(u64 now)
@@ -181,7 +182,7 @@ wait_make(const struct wait_search *q, const struct wire_spot *spot, const struc
 	w->user.cnt = w->user.end = w->user.own = 0;
 	w->slots_cnt = 0;
 	if (cause->call != WIRE_WAIT_PREEMPTED)
-		wait_unwind(w, regs, open);
+		wait_unwind(w, q->free - 1, regs, open);
 	asm volatile("" : : : "memory");
 	w->state = WIRE_WAIT_READY;
 	__sync_fetch_and_add(&wait_counts_here()->made, 1);
