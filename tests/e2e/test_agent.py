@@ -145,6 +145,7 @@ class Records(Agent):
         self.assertEqual(status["services"][0]["recordings"], len(self.recordings()))
         self.assertEqual(status["services"][0]["starts"], 1)
         self.assertLess(status["memory_bytes"], 150e6)
+        self.assertLess(status["kernel_bytes"], 100e6)
 
     def test_a_second_one(self):
         agent = self.began(self.agent())

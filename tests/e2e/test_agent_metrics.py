@@ -105,6 +105,7 @@ class Figures(Metrics):
         self.assertEqual(self.figure("proftrace_agent_service_recording", service="a"), 1)
         self.assertGreater(self.figure("proftrace_agent_cpu_seconds_total"), 0)
         self.assertGreater(self.figure("proftrace_agent_memory_bytes"), 1e6)
+        self.assertGreater(self.figure("proftrace_agent_kernel_bytes"), 1e6)
         self.end(agent)
 
     def test_bounds(self):

@@ -323,7 +323,7 @@ static void upkeep(struct agent *a)
 	snprintf(line, sizeof(line),
 		 "STATUS=%zu services, %lu recordings, %.2f %% of a CPU, %lu MB", a->services_cnt,
 		 (unsigned long)a->ring.recordings, a->cpu_percent,
-		 (unsigned long)(a->memory >> 20));
+		 (unsigned long)((a->memory + a->kernel) >> 20));
 	status__notify(line);
 	a->upkeep_due_ns = now + UPKEEP_NS;
 }

@@ -151,6 +151,9 @@ void health__write(struct agent *a)
 		(double)a->cpu_ns / NS);
 	put_one(out, "memory_bytes", "gauge", "Memory of the agent with all its processes (Pss).",
 		(double)a->memory);
+	put_one(out, "kernel_bytes", "gauge",
+		"Tables of the agent in the kernel that no process has in its memory.",
+		(double)a->kernel);
 	put_one(out, "budget_scale", "gauge",
 		"What is left of all budgets to keep that of the machine; 1: all.", a->scale);
 	put_one(out, "ring_bytes", "gauge", "Bytes of recordings on disk.", (double)a->ring.bytes);

@@ -24,7 +24,7 @@ struct agent {
 	int64_t clock_ahead_s; /* of the time since boot, as the agent began */
 	uint64_t upkeep_due_ns;
 	/* What it takes itself, with all its processes, and since when sums are compared. */
-	uint64_t cpu_ns, memory;
+	uint64_t cpu_ns, memory, kernel;
 	double cpu_percent; /* of one CPU, since the last upkeep */
 	uint64_t judged_ns, judged_spent_ns;
 	double scale; /* of all budgets, to keep that of the machine; 1: they are as configured */

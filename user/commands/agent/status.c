@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/status.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
+#include <linux/bpf.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,6 +44,45 @@ static void add_process(pid_t pid, uint64_t *cpu_ns, uint64_t *memory)
 		fclose(f);
 }
 
+/* Bytes of a BPF map by what /proc says of a descriptor of it; 0: it is none, or its memory counts
+ * as that of the process that has mapped it. */
+static uint64_t map_bytes(const char *path)
+{
+	unsigned long bytes = 0, flags = 0;
+	bool map = false;
+	char line[128];
+	FILE *f = fopen(path, "re");
+
+	while (f && fgets(line, sizeof(line), f)) {
+		map |= !strncmp(line, "map_type:", 9);
+		sscanf(line, "map_flags: %lx", &flags);
+		sscanf(line, "memlock: %lu", &bytes);
+	}
+	if (f)
+		fclose(f);
+	return map && !(flags & BPF_F_MMAPABLE) ? bytes : 0;
+}
+
+/* Adds the tables that a recorder has in the kernel. */
+static void add_tables(pid_t pid, uint64_t *kernel)
+{
+	char path[64 + NAME_MAX];
+	struct dirent *entry;
+	DIR *dir;
+
+	if (!pid)
+		return;
+	snprintf(path, sizeof(path), "/proc/%d/fdinfo", pid);
+	dir = opendir(path);
+	while (dir && (entry = readdir(dir))) {
+		snprintf(path, sizeof(path), "/proc/%d/fdinfo/%s", pid, entry->d_name);
+		if (entry->d_name[0] != '.')
+			*kernel += map_bytes(path);
+	}
+	if (dir)
+		closedir(dir);
+}
+
 /* And its children: who records has a link holder. */
 static void add_family(pid_t pid, uint64_t *cpu_ns, uint64_t *memory)
 {
@@ -62,7 +103,7 @@ static void add_family(pid_t pid, uint64_t *cpu_ns, uint64_t *memory)
 
 void status__measure(struct agent *a, double span_s)
 {
-	uint64_t cpu_ns = 0, memory = 0;
+	uint64_t cpu_ns = 0, memory = 0, kernel = 0;
 	struct rusage ended;
 
 	getrusage(RUSAGE_CHILDREN, &ended);
@@ -72,6 +113,8 @@ void status__measure(struct agent *a, double span_s)
 	for (size_t i = 0; i < a->services_cnt; i++) {
 		add_family(a->services[i].run.pid, &cpu_ns, &memory);
 		add_family(a->services[i].old.pid, &cpu_ns, &memory);
+		add_tables(a->services[i].run.pid, &kernel);
+		add_tables(a->services[i].old.pid, &kernel);
 	}
 	for (size_t i = 0; i < a->senders_cnt; i++)
 		add_process(a->senders[i].pid, &cpu_ns, &memory);
@@ -81,6 +124,7 @@ void status__measure(struct agent *a, double span_s)
 			(double)(cpu_ns > a->cpu_ns ? cpu_ns - a->cpu_ns : 0) / 1e7 / span_s;
 	a->cpu_ns = cpu_ns;
 	a->memory = memory;
+	a->kernel = kernel;
 }
 
 static void put_service(struct json *j, const struct service *sv)
@@ -139,6 +183,7 @@ static void put_all(struct json *j, const struct agent *a)
 	json_member_u64(j, "cpu_ns", a->cpu_ns);
 	json_member_double(j, "cpu_percent", a->cpu_percent);
 	json_member_u64(j, "memory_bytes", a->memory);
+	json_member_u64(j, "kernel_bytes", a->kernel);
 	json_member_double(j, "budget_scale", a->scale);
 	json_member_open(j, "ring", '{');
 	json_member_string(j, "path", a->config.ring);
