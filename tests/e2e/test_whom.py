@@ -114,6 +114,21 @@ class Names(WhomCase):
         harness.poll(lambda: "more functions" in tracer.stderr.text())
         self.finish(tracer, outer, inner)
 
+    @harness.long
+    def test_thousands_have_it(self):
+        """More than are taken at once: that is said, in lines that can be read."""
+        hive = self.copy(program("hive"), f"hive-{os.getpid() % 100000}")
+        target = self.target(hive, 10000)
+        tracer = self.proftrace("-p", os.path.basename(hive), "-F", "work", "-f", "json").wait_tracing()
+        target.go()
+        done = tracer.interrupt()
+        target.finish()
+        self.assertEqual(done.status, 0, str(done))
+        lines = done.stderr.splitlines()
+        self.assertIn("proftrace: more than 4096 processes are meant: the others are not traced", lines)
+        self.assertRegex(done.stderr, r"proftrace: tracing 1 function in PID (\d+,){7}\d+ and \d,\d{3} more\n")
+        self.assertLess(max(map(len, lines)), 200)
+
     def test_nobody_has_it(self):
         target = self.target(self.calc)
         for options, words in (

@@ -43,24 +43,27 @@
 #include "util/clock.h"
 #include "util/log.h"
 #include "util/signals.h"
+#include "util/text.h"
 
-/* Whom the run traces, as "PID 12,34". */
+#define PIDS_SHOWN 8
+
+/* Whom the run traces, as "PID 12,34", of many "PID 12,34,56,78,90,91,92,93 and 4,088 more". */
 static char *name_target(const struct run *r, char *buf, size_t size)
 {
-	size_t len;
+	size_t len, cnt = r->target->processes_cnt;
+	size_t shown = cnt > PIDS_SHOWN ? PIDS_SHOWN : cnt;
+	char more[28];
 
 	if (!r->target->processes_cnt) {
 		snprintf(buf, size, "every process that maps %s", r->o->exec);
 		return buf;
 	}
 	len = snprintf(buf, size, "PID ");
-	for (size_t i = 0; i < r->target->processes_cnt; i++) {
-		if (len >= size - 20) {
-			snprintf(buf + len, size - len, ",...");
-			break;
-		}
+	for (size_t i = 0; i < shown && len < size; i++)
 		len += snprintf(buf + len, size - len, "%s%d", i ? "," : "", r->target->pids[i]);
-	}
+	if (shown < cnt && len < size)
+		snprintf(buf + len, size - len, " and %s more",
+			 text_count(cnt - shown, more, sizeof(more)));
 	return buf;
 }
 
