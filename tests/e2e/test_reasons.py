@@ -118,17 +118,19 @@ class Reasons(harness.TestCase):
         self.assertGreater(float(share), 95)
 
     def test_kinds(self):
-        """Kinds of waits by a futex are told apart by the libc's function."""
-        for cause, kind, where in (
-                ("condition", "condition", "take_task › .*pthread_cond_wait"),
-                ("barrier", "barrier", "meet › .*pthread_barrier_wait"),
-                ("rwlock", "rwlock", "read_cache › .*pthread_rwlock_rdlock"),
-                ("mutex", "lock", ".* › .*pthread_mutex_lock")):
+        """Kinds of waits by a futex are told apart by the libc's function, and have the names of
+        their variables."""
+        for cause, kind, name, where in (
+                ("condition", "condition", "task_ready", "take_task › .*pthread_cond_wait"),
+                ("barrier", "barrier", "barrier", "meet › .*pthread_barrier_wait"),
+                ("rwlock", "rwlock", "cache_lock", "read_cache › .*pthread_rwlock_rdlock"),
+                ("busy_holder", "lock", r"log_file\.lock", ".* › .*pthread_mutex_lock"),
+                ("mutex", "lock", "table_lock", ".* › .*pthread_mutex_lock")):
             with self.subTest(cause=cause):
                 done = self.process(harness.PROFTRACE, *OPTIONS, "-f", "locks", "--",
                                     harness.program("causes"), cause).finish()
                 self.assertEqual(done.status, 0, done)
-                self.assertRegex(done.stdout, rf"(?m)%  {kind} 0x[0-9a-f]+ of process [0-9]+\n"
+                self.assertRegex(done.stdout, rf"(?m)%  {kind} {name} of process [0-9]+\n"
                                  rf".*100.0%  waited in    causes: .*{where}\b")
 
     def test_formats(self):
@@ -138,7 +140,7 @@ class Reasons(harness.TestCase):
         self.assertEqual(done.status, 0, done)
         with open(result, encoding="utf-8") as lines:
             text = lines.read()
-        self.assertRegex(text, r"(?m)wait_lock;.*\[futex\];\[lock\];\[lock 0x[0-9a-f]+\]"
+        self.assertRegex(text, r"(?m)wait_lock;.*\[futex\];\[lock\];\[lock \w+\]"
                          r";\[by other: hand_lock › .*\] [0-9]+$")
         self.assertRegex(text, r"(?m)wait_cpu;\[preempted\];\[cpu\] [0-9]+$")
 

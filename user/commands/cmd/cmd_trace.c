@@ -121,19 +121,28 @@ static const char *name_variable(void *ctx, uint32_t pid, uint64_t address)
 	return wait_names__variable(r->wait_names, pid, address);
 }
 
+#define LOOKED_MOST 16 /* processes, where locks are named at the end; others if they live then */
+
+/* Who ends soon is not asked for its mappings again. */
+static void start_wait_names(struct run *r)
+{
+	size_t cnt = r->target->processes_cnt;
+
+	r->wait_names = wait_names__new(r->plan, r->target);
+	if (!r->o->calls && cnt > LOOKED_MOST)
+		cnt = LOOKED_MOST;
+	for (size_t i = 0; r->wait_names && i < cnt; i++)
+		wait_names__look(r->wait_names, r->target->processes[i].pid);
+}
+
 /* Single calls and waits go into the recording. */
 static void start_stream(struct run *r)
 {
 	struct call_stream stream = recorder__stream(r->recorder);
 
 	collector__stream(r->collector, &stream, r->start_ns);
-	r->wait_names = wait_names__new(r->plan, r->target);
-	if (!r->wait_names)
-		return;
-	collector__name_variables(r->collector, name_variable, r);
-	/* Who ends soon is not asked again. */
-	for (size_t i = 0; i < r->target->processes_cnt; i++)
-		wait_names__look(r->wait_names, r->target->processes[i].pid);
+	if (r->wait_names)
+		collector__name_variables(r->collector, name_variable, r);
 }
 
 /* Nobody watches what is always on. */
@@ -170,6 +179,8 @@ static int run_start(struct run *r)
 	samples__start(r->samples, r);
 	r->start_time = ts.tv_sec + ts.tv_nsec / 1e9;
 	r->start_ns = now_ns();
+	if (r->o->calls || samples__rate(r->samples))
+		start_wait_names(r);
 	if (r->o->calls)
 		start_stream(r);
 	pause__start(r);

@@ -10,6 +10,7 @@
 #include "cli/options.h"
 #include "collect/collector.h"
 #include "plan/plan.h"
+#include "planner/wait_names.h"
 #include "run/describe.h"
 #include "run/run.h"
 #include "run/samples.h"
@@ -108,6 +109,19 @@ static int name_waker(struct run *r, const struct waker_path *waker, uint32_t *f
 	return plan_callers__wait(&r->callers.named, r->plan, name, function);
 }
 
+/* By the variable that it is in, if that has a name: "[lock table_lock]". */
+static void name_lock(struct run *r, uint32_t pid, uint64_t address, char *name, size_t size)
+{
+	const char *variable = NULL;
+
+	if (r->wait_names)
+		variable = wait_names__variable(r->wait_names, pid, address);
+	if (variable)
+		snprintf(name, size, "[lock %s]", variable);
+	else
+		snprintf(name, size, "[lock 0x%llx]", (unsigned long long)address);
+}
+
 /* What a thread waits for. */
 static int name_wait(struct run *r, const struct code_place *at, uint64_t vaddr, uint32_t *function)
 {
@@ -121,7 +135,7 @@ static int name_wait(struct run *r, const struct code_place *at, uint64_t vaddr,
 	if (at->object == RESOLVE_FILE)
 		snprintf(name, sizeof(name), "[%s]", at->file);
 	else
-		snprintf(name, sizeof(name), "[lock 0x%llx]", (unsigned long long)vaddr);
+		name_lock(r, at->pid, vaddr, name, sizeof(name));
 	return plan_callers__wait(&r->callers.named, r->plan, name, function);
 }
 

@@ -270,7 +270,10 @@ static int wait_functions(struct sample_store *s, const struct bpf_tables *t,
 	const struct code_place leaves[] = {
 		{.object = RESOLVE_CALL, .vaddr = w->call + 1},
 		{.object = RESOLVE_REASON, .vaddr = reason + 1},
-		{.object = file ? RESOLVE_FILE : RESOLVE_LOCK, .vaddr = w->lock + 1, .file = file},
+		{.pid = w->spot.pid_tgid >> 32,
+		 .object = file ? RESOLVE_FILE : RESOLVE_LOCK,
+		 .vaddr = w->lock + 1,
+		 .file = file},
 	};
 	size_t leaves_cnt = reason == w->reason && ((is_lock && w->lock) || file) ? 3 : 2;
 	int err = program_functions(s, t, &w->user, w->spot.node, functions, cnt);

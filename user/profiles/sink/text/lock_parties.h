@@ -20,7 +20,8 @@ enum lock_kind {
 	KIND_SEMAPHORE,
 	KIND_RWLOCK,
 	KIND_BARRIER,
-	KIND_THREAD, /* which is to end */
+	KIND_THREAD,  /* which is to end */
+	KIND_UNKNOWN, /* any of these, of a single wait */
 };
 
 /* One of a lock's waiters, or of those who have released it. */

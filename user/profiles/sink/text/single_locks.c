@@ -150,7 +150,8 @@ static int add_parties(struct parties *t, const struct run *r, bool releases)
 static int add_run(struct parties *t, const struct run *r)
 {
 	const struct single_wait *one = &r->p->waits->all[r->waits[0]];
-	uint64_t held = held_ns(r);
+	bool is_lock = one->kind == WAIT_OBJECT_LOCK;
+	uint64_t held = is_lock ? held_ns(r) : 0; /* nobody has a condition in hand */
 	size_t first = t->cnt;
 	int err = add_parties(t, r, false);
 
@@ -158,6 +159,7 @@ static int add_run(struct parties *t, const struct run *r)
 		err = add_parties(t, r, true);
 	for (size_t i = first; i < t->cnt; i++) {
 		t->all[i].held_ns = held;
+		t->all[i].kind = is_lock ? KIND_LOCK : KIND_UNKNOWN;
 		wait_object__text(one->kind, one->object, one->object_name, t->all[i].label,
 				  LABEL_SIZE);
 	}

@@ -19,7 +19,7 @@
 #include "util/array.h"
 #include "util/text.h"
 
-#define LOCK_PREFIX  "[lock 0x"
+#define LOCK_PREFIX  "[lock "
 #define WAKER_PREFIX "[by "
 #define SHOWN	     5 /* waiters of a lock, and wakers, unless -v asks for all */
 #define PATH_SHOWN   4 /* functions of a waiter's path, the innermost */
@@ -64,8 +64,13 @@ static const struct {
 };
 
 static const char *const kind_words[] = {
-	[KIND_LOCK] = "lock",	  [KIND_CONDITION] = "condition", [KIND_SEMAPHORE] = "semaphore",
-	[KIND_RWLOCK] = "rwlock", [KIND_BARRIER] = "barrier",	  [KIND_THREAD] = "end of thread",
+	[KIND_LOCK] = "lock",
+	[KIND_CONDITION] = "condition",
+	[KIND_SEMAPHORE] = "semaphore",
+	[KIND_RWLOCK] = "rwlock",
+	[KIND_BARRIER] = "barrier",
+	[KIND_THREAD] = "end of thread",
+	[KIND_UNKNOWN] = "lock or condition",
 };
 
 /* The innermost function of the program's: above the lock are its reason and the system call. */
@@ -130,11 +135,30 @@ static void name_waiter(const struct profile *p, uint32_t lock_node, char *name)
 				function__name(&p->functions[path[i]]));
 }
 
+/* The lock's name without brackets: "0x5581a0", "table_lock", "log_file+0x44". A condition variable
+ * of glibc's has two words that its waiters take in turns: both have the name of the first. */
+static void set_label(struct party *party, const char *function)
+{
+	const char *name = function + strlen(LOCK_PREFIX);
+	int len = (int)strcspn(name, "]");
+	const char *number = strstr(name, "0x");
+	uint64_t address = number ? strtoull(number, NULL, 16) : 0;
+
+	if (party->kind == KIND_CONDITION)
+		address &= ~7ull;
+	if (number == name)
+		party->lock = address;
+	if (number && (number == name || number[-1] == '+'))
+		snprintf(party->label, LABEL_SIZE, "%.*s0x%" PRIx64, (int)(number - name), name,
+			 address);
+	else
+		snprintf(party->label, LABEL_SIZE, "%.*s", len, name);
+}
+
 /* Adds a party of the lock, with its label. */
 static struct party *add(struct parties *t, const struct profile *p, uint32_t lock_node)
 {
 	const struct profile_node *n = &p->nodes[lock_node];
-	const char *address = function__name(&p->functions[n->function]) + strlen("[lock ");
 	uint32_t node = waiting_node(p, lock_node);
 	struct party *party;
 
@@ -142,14 +166,10 @@ static struct party *add(struct parties *t, const struct profile *p, uint32_t lo
 		return NULL;
 	party = &t->all[t->cnt++];
 	*party = (struct party){
-		.lock = strtoull(address, NULL, 16),
 		.pid = p->threads[n->thread].pid,
 		.kind = find_kind(p, &node),
 	};
-	/* A condition variable of glibc's has two words that its waiters take in turns. */
-	if (party->kind == KIND_CONDITION)
-		party->lock &= ~7ull;
-	snprintf(party->label, LABEL_SIZE, "0x%" PRIx64, party->lock);
+	set_label(party, function__name(&p->functions[n->function]));
 	return party;
 }
 
@@ -183,7 +203,9 @@ static int same_lock(const struct party *x, const struct party *y)
 		return x->lock < y->lock ? -1 : 1;
 	if (x->kind != y->kind)
 		return x->kind < y->kind ? -1 : 1;
-	return (x->pid > y->pid) - (x->pid < y->pid);
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	return strcmp(x->label, y->label);
 }
 
 static int compare_names(const void *a, const void *b)
@@ -308,6 +330,9 @@ static int print_locks(struct printer *pr, struct parties *t)
 	if (!locks)
 		return -ENOMEM;
 	cnt = gather(t, locks);
+	/* A wait that was cut off by the end may have no time. */
+	while (cnt && !locks[cnt - 1].ns)
+		cnt--;
 	for (size_t i = 0; i < cnt; i++)
 		whole += locks[i].ns;
 	if (cnt)
