@@ -137,6 +137,35 @@ static void test_sentence(void **state)
 	profile__free(p);
 }
 
+/* A goroutine that is off its thread waits for nothing that the kernel knows. */
+static void test_parked(void **state)
+{
+	struct profile *p = make();
+	char sentence[WHY_SENTENCE];
+	struct session_ranks ranks;
+	struct session_why why;
+
+	p->threads[0].goroutine = 5;
+	p->waits = calloc(1, sizeof(*p->waits));
+	assert_non_null(p->waits);
+	add_wait(p,
+		 (struct recorded_wait){.begin_ns = 40600,
+					.took_ns = 7000,
+					.reason = WAIT_TIMER,
+					.at = {7, 9, 2, 3, "writer"}},
+		 2);
+	assert_int_equal(waits__settle(p->waits, paths, 3), 0);
+	p->sessions = find(p);
+	assert_int_equal(session_ranks__init(&ranks, p->sessions), 0);
+	assert_int_equal(session_why__find(p, &ranks, &p->sessions->groups[0], &why), 0);
+	assert_string_equal(session_why__sentence(p, &why, sentence),
+			    "p99 sessions take 8.00 us longer: 7.50 us parked, as a goroutine, in "
+			    "`handle › work`; 500 ns more in `handle`");
+	session_why__fini(&why);
+	session_ranks__fini(&ranks);
+	profile__free(p);
+}
+
 static void expect_file(uint32_t kind, const char *name, const char *words)
 {
 	struct profile *p = make();
@@ -320,6 +349,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_sentence, range_teardown),
+		cmocka_unit_test_teardown(test_parked, range_teardown),
 		cmocka_unit_test(test_files),
 		cmocka_unit_test(test_objects),
 		cmocka_unit_test_teardown(test_without_waits, range_teardown),

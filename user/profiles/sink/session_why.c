@@ -8,9 +8,11 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "calls/profile.h"
 #include "calls/session_data.h"
+#include "sink/names.h"
 #include "sink/session_ranks.h"
 #include "timeline/waits.h"
 #include "util/array.h"
@@ -27,6 +29,7 @@ struct finder {
 	double *worst_calls, *usual_calls;
 	const struct session_wait **waits; /* those of the group, by what they wait for */
 	size_t waits_cnt;
+	bool parked; /* what is off the CPU without a wait is parked */
 };
 
 static double mean(uint64_t sum, uint64_t cnt)
@@ -44,13 +47,56 @@ static struct why_part *add_part(struct finder *f, struct why_part part)
 	return &w->parts[w->cnt++];
 }
 
+/* Whether sessions are goroutines': these wait on no thread. */
+static bool is_parked(const struct finder *f)
+{
+	const struct sessions *s = f->r->s;
+	uint32_t thread = f->g->slowest_cnt ? f->g->slowest[0].thread : UINT32_MAX;
+
+	return thread < s->threads_cnt && s->threads[thread].goroutine;
+}
+
+/* The next caller of a path that is not of Go's runtime; UINT32_MAX: there is none. */
+static uint32_t own_caller(const struct finder *f, uint32_t path)
+{
+	static const char *const of_go[] = {"runtime.", "sync.", "internal/"};
+	const struct session_path *paths = f->r->s->paths;
+
+	while (path && path != f->g->path) {
+		const char *name;
+		bool is_go = false;
+
+		path = paths[path].parent;
+		name = function__name(&f->p->functions[paths[path].function]);
+		for (size_t i = 0; path && i < sizeof(of_go) / sizeof(of_go[0]); i++)
+			is_go |= !strncmp(name, of_go[i], strlen(of_go[i]));
+		if (path && !is_go)
+			return paths[path].function;
+	}
+	return UINT32_MAX;
+}
+
+/* A part whose time is off the CPU without a wait, of which one path has that much. */
+static void note_short(struct finder *f, uint32_t path, double worst_ns)
+{
+	struct why_part *part = &f->why->parts[f->shorts[f->r->s->paths[path].function] - 1];
+
+	part->parked = f->parked;
+	if (!part->parked || worst_ns < part->waker_ns)
+		return;
+	part->waker_ns = worst_ns; /* the most of one path so far */
+	part->caller = own_caller(f, path);
+}
+
 static int add_time(struct finder *f, uint32_t *number, enum why_kind kind, uint32_t function,
 		    double worst_ns, double usual_ns)
 {
 	struct why_part *part = *number ? &f->why->parts[*number - 1] : NULL;
 
 	if (!part) {
-		part = add_part(f, (struct why_part){.kind = kind, .function = function});
+		part = add_part(f, (struct why_part){.kind = kind,
+						     .function = function,
+						     .caller = UINT32_MAX});
 		if (!part)
 			return -ENOMEM;
 		*number = f->why->cnt;
@@ -93,6 +139,8 @@ static int add_paths(struct finder *f)
 			err = add_time(f, &f->shorts[p->function], WHY_SHORT, p->function,
 				       mean(worst_short, g->worst_cnt),
 				       mean(usual_short, g->usual_cnt));
+		if (!err)
+			note_short(f, i, (double)worst_short);
 	}
 	return err;
 }
@@ -287,8 +335,10 @@ static int find_parts(struct finder *f)
 {
 	struct session_why *w = f->why;
 	size_t kept = 0;
-	int err = add_paths(f);
+	int err;
 
+	f->parked = is_parked(f);
+	err = add_paths(f);
 	if (!err)
 		err = add_all_waits(f);
 	if (!err)

@@ -28,8 +28,8 @@ enum why_kind {
 struct why_part {
 	enum why_kind kind;
 	uint32_t function; /* where; of waits where most of them were */
-	/* Of waits in functions that tell little, as they have no name, or wait for whatever comes:
-	 * the next caller that tells more; UINT32_MAX: none does. */
+	/* Of waits in functions that tell little, as they have no name, or wait for whatever comes,
+	 * and of what is parked: the next caller that tells more; UINT32_MAX: none does. */
 	uint32_t caller;
 	double more_ns, worst_ns, usual_ns;
 	double worst_calls, usual_calls; /* of the function, all its calls */
@@ -41,6 +41,7 @@ struct why_part {
 	const struct session_wait *wait;
 	bool object;
 	double waker_ns; /* worst_ns of that waker */
+	bool parked;	 /* of WHY_SHORT: a goroutine, which is off its thread, and waits nowhere */
 };
 
 struct session_why {

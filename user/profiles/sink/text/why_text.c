@@ -183,7 +183,8 @@ char *why_part__text(const struct profile *p, const struct why_part *part, char 
 		say(&w, "more in `%s`", name);
 		break;
 	case WHY_SHORT:
-		say(&w, "in short waits in `%s`", name);
+		say(&w, part->parked ? "parked, as a goroutine," : "in short waits");
+		say_place(&w, p, part, name);
 		break;
 	case WHY_WAIT:
 		say_object(&w, part->wait->reason,
