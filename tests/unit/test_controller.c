@@ -52,7 +52,7 @@ uint64_t tracer__held_ns(const struct tracer *tr)
 }
 
 int tracer__drop(struct tracer *tr, const struct plan *p, const struct target *t,
-		 const bool *dropped, const uint64_t *calls)
+		 const bool *dropped, const uint64_t *calls, bool hurry)
 {
 	memcpy(world.out, dropped, p->functions_cnt * sizeof(*dropped));
 	world.drops++;

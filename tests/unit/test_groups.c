@@ -208,7 +208,7 @@ static int setup(void **state)
 {
 	memset(&kernel, 0, sizeof(kernel));
 	kernel.refuse_err = -EINVAL;
-	groups.children = groups.small = false;
+	groups.children = groups.small = groups.hurries = false;
 	memset(called, 0, sizeof(called));
 	memset(dropped, 0, sizeof(dropped));
 	plan = (struct plan){.functions = functions, .exits = exits};
@@ -1335,6 +1335,79 @@ static void small_groups_move_few(void **state)
 	}
 }
 
+/* Probes at the first exit of a function, in links that are open. */
+static int open_exits(uint32_t function)
+{
+	int cnt = 0;
+
+	for (size_t i = 0; i < kernel.probes_cnt; i++) {
+		const struct probe *p = &kernel.probes[i];
+
+		cnt += p->prog_fd == PROG_EXIT && !kernel.closed[p->link] &&
+		       p->offset == exits[functions[function].exits].offset;
+	}
+	return cnt;
+}
+
+/* What nobody has called does without its exits until new ones are in; what was called keeps them,
+ * and entries stay in any case. */
+static void in_a_hurry_exits_go_first(void **state)
+{
+	uint64_t calls[FUNCTIONS] = {0};
+	uint32_t a = 0, b, c;
+	int cnt;
+
+	while (functions[a].exit != EXIT_SITES)
+		a++;
+	b = a + 3;
+	c = b + 3;
+	groups.small = groups.hurries = true;
+	assert_int_equal(attach(&session), FUNCTIONS);
+	dropped[a] = true;
+	calls[a] = 1000;
+	assert_int_equal(drop(&session, calls), 0);
+	assert_int_equal(open_exits(a), 0);
+	assert_int_equal(open_exits(b), 1);
+	newest_entry(0, a, true, &cnt);
+	assert_int_equal(cnt, 1);
+	newest_entry(0, b, true, &cnt);
+	assert_int_equal(cnt, 2);
+	close_retired();
+	assert_rest_attached(0, -1);
+	assert_int_equal(open_exits(b), 1);
+
+	dropped[b] = true;
+	calls[c] = 1;
+	assert_int_equal(drop(&session, calls), 0);
+	assert_int_equal(open_exits(b), 1);
+	assert_int_equal(open_exits(c), 2);
+	close_retired();
+	assert_rest_attached(0, -1);
+	assert_int_equal(open_exits(c), 1);
+}
+
+/* Then they are still without exits, but a later drop puts these in with the rest. */
+static void a_hurry_that_fails(void **state)
+{
+	uint64_t calls[FUNCTIONS] = {0};
+	uint32_t a = 0;
+
+	while (functions[a].exit != EXIT_SITES)
+		a++;
+	groups.small = groups.hurries = true;
+	assert_int_equal(attach(&session), FUNCTIONS);
+	dropped[a] = true;
+	kernel.fail_from = kernel.calls + 1;
+	kernel.fail_err = -EMFILE;
+	assert_int_equal(drop(&session, calls), -EMFILE);
+	assert_int_equal(open_exits(a + 3), 0);
+	kernel.fail_from = 0;
+	assert_int_equal(drop(&session, calls), 0);
+	close_retired();
+	assert_rest_attached(0, -1);
+	assert_int_equal(open_exits(a + 3), 1);
+}
+
 /* Functions that were called stay apart from the others in each process. */
 static void small_groups_that_are_bound(void **state)
 {
@@ -1477,6 +1550,8 @@ int main(void)
 		TEST(dropped_before_the_start),
 		TEST(small_groups),
 		TEST(small_groups_move_few),
+		TEST(in_a_hurry_exits_go_first),
+		TEST(a_hurry_that_fails),
 		TEST(small_groups_that_are_bound),
 		TEST(small_groups_in_rounds),
 		TEST(a_drop_of_small_groups_that_fails),

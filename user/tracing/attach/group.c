@@ -403,11 +403,13 @@ int group__link(struct attach_ctx *ctx, struct group *grp)
 		err = link_batch(ctx, grp, region_probe(ctx, LATE_REGION_BEGIN), &probes.begins);
 	for (size_t i = 0; !err && i < cnt; i++)
 		err = link_batch(ctx, grp, returns[i], &probes.returns);
+	grp->exits_from = grp->links_cnt;
 	if (!err)
 		err = link_batch(ctx, grp, ctx->backend->exit_site(ctx->skel, false),
 				 &probes.exits);
 	if (!err && probes.rets.cnt)
 		err = link_batch(ctx, grp, ctx->backend->exit_site(ctx->skel, true), &probes.rets);
+	grp->exits_to = grp->links_cnt;
 	if (!err)
 		err = link_batch(ctx, grp, ctx->backend->entry(ctx->skel), &probes.entries);
 	probes_free(&probes);
@@ -463,11 +465,23 @@ bool group__is_live(const struct group *grp, const struct attach_ctx *ctx, bool 
 	       !grp->survey && !grp->burst;
 }
 
+void group__unlink_exits(struct groups *g, struct group *grp)
+{
+	size_t cnt = grp->exits_to - grp->exits_from;
+
+	for (size_t i = grp->exits_from; i < grp->exits_to; i++)
+		link_holder__close(g->link_holder, grp->links[i]);
+	for (size_t i = grp->exits_to; i < grp->links_cnt; i++)
+		grp->links[i - cnt] = grp->links[i];
+	grp->links_cnt -= cnt;
+	grp->exits_to = grp->exits_from;
+}
+
 void group__unlink(struct groups *g, struct group *grp)
 {
 	for (size_t i = 0; i < grp->links_cnt; i++)
 		link_holder__close(g->link_holder, grp->links[i]);
-	grp->links_cnt = 0;
+	grp->links_cnt = grp->exits_from = grp->exits_to = 0;
 }
 
 void group__close(struct groups *g, struct group *grp)

@@ -44,6 +44,7 @@ struct group {
 	size_t members_cnt, members_cap;
 	int *links; /* the link holder's numbers */
 	size_t links_cnt, links_cap;
+	size_t exits_from, exits_to; /* those of exit sites, among them */
 	uint8_t attempts;    /* to replace it that have failed */
 	uint64_t retired_ns; /* when others took its place (CLOCK_MONOTONIC); 0: they haven't */
 	bool has_returns;    /* calls return through its links, by which they were entered */
@@ -62,6 +63,7 @@ struct groups {
 	bool unbound;	  /* all links are for every process, not for the target's */
 	bool children;	  /* forked children are followed */
 	bool small;	  /* functions may be dropped, so few share a group */
+	bool hurries;	  /* what is dropped now costs far too much: exits go first */
 	bool suspended;	  /* groups have no links for now */
 	bool emulates;	  /* programs may write registers, so `ret`s have one of their own */
 	uint8_t counting; /* the generation of probes that only count */
@@ -107,6 +109,9 @@ int group__failed(const struct attach_ctx *ctx, int err);
 
 /* Whether the error can be one function's fault. */
 bool group__may_be_one(int err);
+
+/* Has the links of its exit sites closed. Calls end at their thread's next event then. */
+void group__unlink_exits(struct groups *g, struct group *grp);
 
 /* Has its links closed. */
 void group__unlink(struct groups *g, struct group *grp);

@@ -366,10 +366,11 @@ bool tracer__misses_contexts(const struct tracer *tr)
 }
 
 int tracer__drop(struct tracer *tr, const struct plan *p, const struct target *t,
-		 const bool *dropped, const uint64_t *calls)
+		 const bool *dropped, const uint64_t *calls, bool hurry)
 {
 	int err = outcome__note_dropped(&tr->groups.outcome, p, dropped);
 
+	tr->groups.hurries = hurry;
 	return err ? err : groups__drop(&tr->groups, tr->backend, tr->skel, p, t, calls);
 }
 

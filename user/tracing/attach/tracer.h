@@ -208,12 +208,13 @@ bool tracer__keeps_calls(const struct tracer *tr);
  * later, for the sake of calls that were entered through them: those that are still open then end
  * as unwound, at their thread's next event. `calls`, by function, tells which were called how often
  * so far: those that are likely to be dropped next are kept apart, so that this goes faster then
- * (NULL: no idea). Returns 0, -EAGAIN if too many links wait to be closed (try again after a poll),
+ * (NULL: no idea). `hurry`: exits are taken out first, so calls that begin meanwhile of functions
+ * that have not been called so far end at their thread's next event. Returns 0, -EAGAIN if too many links wait to be closed (try again after a poll),
  * or -errno with one line logged: then the probes stay where they were, and a later call tries
  * again.
  */
 int tracer__drop(struct tracer *tr, const struct plan *p, const struct target *t,
-		 const bool *dropped, const uint64_t *calls);
+		 const bool *dropped, const uint64_t *calls, bool hurry);
 /*
  * Puts the probes of functions that were dropped in again, given by their numbers: in all processes
  * that have the others, and those that come later. Their calls are still passed over, until

@@ -303,7 +303,7 @@ int controller__take_out(struct controller *s)
 	uint64_t began_ns = now_ns();
 	int err = s->in->sample_hot ? 0
 				    : tracer__drop(s->in->tracer, s->in->plan, s->in->target,
-						   s->gone, s->calls);
+						   s->gone, s->calls, s->fast_polling);
 
 	s->undone = err == -EAGAIN;
 	tracer__drop_poll(s->in->tracer);
