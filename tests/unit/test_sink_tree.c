@@ -293,6 +293,33 @@ static void test_samples_in_chains(void **state)
 	profile__free(p);
 }
 
+/* What was open before tracing began is one row, without samples as well. */
+static void test_roots_in_a_chain(void **state)
+{
+	static const char *const names[] = {"_start", "main", "loop", "serve", "reply"};
+	struct profile *p = fixture_new();
+	uint32_t n = 0;
+
+	fixture_thread(p, 1, 1, "x");
+	for (uint32_t i = 0; i < 5; i++) {
+		fixture_function(p, names[i]);
+		n = fixture_node(p, 0, n, i, i < 3 ? 0 : i, i < 3 ? 1000000000 : 900000000,
+				 i == 2 || i == 4 ? 100000000 : 0);
+	}
+	p->probes.functions = 2;
+	fixture_finish(p);
+	fixture_expect(&sink_tree, p, &plain,
+		       "x  pid 1  tid 1\n"
+		       "    CALLS    TOTAL     SELF      CPU   SHARE  FUNCTION\n"
+		       "        0   1.00 s   100 ms   1.00 s  100.0%  _start › main › loop\n"
+		       "        3   900 ms     0 ns   900 ms   90.0%  └─serve\n"
+		       "        4   900 ms   100 ms   900 ms   90.0%    └─reply\n"
+		       "\n"
+		       "entered 7 = returned 7 + unwound 0 + open 0; lost 0, dropped 0\n"
+		       "0 ns, 2 of 2 probed functions called\n");
+	profile__free(p);
+}
+
 /* A pool waits for 1,000 s, another thread works for 0.1 s, in a hundred functions. */
 static void test_waiting_hides_no_work(void **state)
 {
@@ -537,6 +564,7 @@ int main(void)
 		cmocka_unit_test(test_deep),
 		cmocka_unit_test(test_long_trees_are_folded),
 		cmocka_unit_test(test_samples_in_chains),
+		cmocka_unit_test(test_roots_in_a_chain),
 		cmocka_unit_test(test_waiting_hides_no_work),
 		cmocka_unit_test(test_chance_is_folded),
 		cmocka_unit_test(test_very_deep),

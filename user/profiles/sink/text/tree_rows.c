@@ -112,13 +112,13 @@ static bool folded(const struct builder *b, uint32_t node, uint32_t level)
 	return !node;
 }
 
-/* What has all time of a path that only samples know, but for what is cheap, and is such a path
- * itself; 0: nothing has. */
+/* What has all time of a path without counted calls (samples know it, or it was open before tracing
+ * began), but for what is cheap, and is such a path itself; 0: nothing has. */
 static uint32_t chain(const struct builder *b, uint32_t node)
 {
 	const struct profile_node *n = &b->p->nodes[node], *child = &b->p->nodes[n->first_child];
 
-	if (!b->sampled || b->everything || !n->first_child || n->stats.calls ||
+	if (b->everything || !n->first_child || n->stats.calls ||
 	    child->stats.calls || !has_all(b, &child->stats, &n->stats) ||
 	    in_kernel(b, node) != in_kernel(b, n->first_child) || folded(b, n->first_child, 1))
 		return 0;

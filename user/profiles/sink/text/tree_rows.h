@@ -14,7 +14,7 @@
 enum tree_row_kind {
 	ROW_CALL,
 	ROW_RECURSION, /* `cnt` levels of a function that calls nothing but itself */
-	ROW_CHAIN,     /* `cnt` functions that samples know, of which each calls the next */
+	ROW_CHAIN,     /* `cnt` functions without counted calls, of which each calls the next */
 	ROW_MORE,      /* `cnt` cheap paths below one parent */
 };
 
