@@ -118,8 +118,8 @@ static uint32_t chain(const struct builder *b, uint32_t node)
 {
 	const struct profile_node *n = &b->p->nodes[node], *child = &b->p->nodes[n->first_child];
 
-	if (b->everything || !n->first_child || n->stats.calls ||
-	    child->stats.calls || !has_all(b, &child->stats, &n->stats) ||
+	if (b->everything || !n->first_child || n->stats.calls || child->stats.calls ||
+	    !has_all(b, &child->stats, &n->stats) ||
 	    in_kernel(b, node) != in_kernel(b, n->first_child) || folded(b, n->first_child, 1))
 		return 0;
 	return child->next_sibling && !b->divisor ? 0 : n->first_child;
