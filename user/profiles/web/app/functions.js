@@ -225,7 +225,8 @@ export class Functions {
 	#zoom(add, f) {
 		const { zoom } = this.store.profile;
 
-		if (!zoom)
+		// What waits is no code, and the kernel's code is not probed.
+		if (!zoom || ["[waits]", "[kernel]"].includes(this.objects[f.object].path))
 			return;
 		const own = zoom.function === f.id;
 

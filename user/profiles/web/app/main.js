@@ -91,11 +91,20 @@ class App {
 		document.title = `${name} \u2013 proftrace`;
 		byId("target").textContent = name;
 		byId("target").title = name;
-		byId("facts").textContent = [duration(p.duration), plural(p.accounting.entered, "call"),
+		byId("facts").textContent = [duration(p.duration), this.#calls(plural),
 			plural(p.functions.length, "function"), this.#paths(plural),
 			plural(p.threadCount, p.thread), ...warnings].join(" \u00b7 ");
 		if (p.diff)
 			byId("facts").textContent = p.diff.verdict;
+	}
+
+	// As the functions' table has them: of those in bursts it has estimates.
+	#calls(plural) {
+		const { functions, accounting } = this.profile;
+		const sum = (figure) => functions.reduce((all, f) => all + f[figure], 0);
+
+		return sum("burst") ? `~${plural(Math.max(sum("calls"), accounting.entered), "call")}`
+			: plural(accounting.entered, "call");
 	}
 
 	#paths(plural) {
