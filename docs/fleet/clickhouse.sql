@@ -107,6 +107,41 @@ CREATE TABLE IF NOT EXISTS profile_latencies (
 	l_function Array(UInt64), l_bucket Array(UInt64), l_calls Array(UInt64)
 ) ENGINE = MergeTree PARTITION BY toDate(time) ORDER BY (service, time, host, id);
 
+-- Names of paths are sent as such a tree, too: of those that are fresh, with their callers.
+CREATE TABLE IF NOT EXISTS path_trees (
+	t_names Array(UInt64), t_name Array(UInt32), t_size Array(UInt32), t_fresh Array(UInt8),
+	t_thread Array(String), t_spans Array(UInt8)
+) ENGINE = Null;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS paths_in TO paths AS
+WITH
+	arrayConcat(arrayMap(i -> 2 * i, arrayEnumerate(t_names)), arrayMap(i -> 2 * i + 3, t_name))
+		AS by_name,
+	arraySort((node, key) -> key, arrayConcat(arrayResize(emptyArrayUInt32(), length(t_names)),
+		arrayEnumerate(t_name)), by_name) AS nodes_by_name,
+	arrayCumSum(arraySort((x, key) -> key, arrayConcat(
+		arrayMap((id, last) -> id + bitNot(last) + 1, t_names,
+			arrayPopBack(arrayPushFront(t_names, toUInt64(0)))),
+		arrayResize(emptyArrayUInt64(), length(t_name))), by_name)) AS names_by_name,
+	arraySort((id, node) -> node, arrayFilter((id, node) -> node > 0, names_by_name, nodes_by_name),
+		arrayFilter(node -> node > 0, nodes_by_name)) AS names,
+	arrayConcat(arrayMap(i -> 2 * i + 1, arrayEnumerate(t_size)),
+		arrayMap((i, size) -> 2 * (i + size), arrayEnumerate(t_size), t_size)) AS walk,
+	arraySort((x, key) -> key, arrayConcat(arrayMap(size -> 1, t_size),
+		arrayMap(size -> -1, t_size)), walk) AS enters,
+	arrayFilter((depth, enter) -> enter > 0, arrayCumSum(enters), enters) AS depths,
+	arrayMap((id, depth) -> intHash64(id + toUInt64(depth) * 11400714819323198485), names, depths)
+		AS steps,
+	arrayFilter((sum, enter) -> enter > 0, arrayCumSum(arraySort((x, key) -> key, arrayConcat(steps,
+		arrayMap(x -> bitNot(x) + 1, steps)), walk)), enters) AS sums
+SELECT bitShiftRight(intHash64(total), 16) AS path,
+	if(level = 2, toUInt64(0), bitShiftRight(intHash64(total + bitNot(last_step) + 1), 16)) AS parent,
+	function, thread, spans
+FROM path_trees ARRAY JOIN arrayMap(x -> x, sums) AS total, arrayMap(x -> x, steps) AS last_step,
+	arrayMap(x -> x, depths) AS level, arrayMap(x -> x, names) AS function, t_thread AS thread,
+	t_spans AS spans, t_fresh AS fresh
+WHERE fresh = 1;
+
 -- Of all hosts together. cpu_variance (ns^2) and calls_variance are of what is estimated: errors are
 -- their roots. `profiles` is how many had the path.
 CREATE TABLE IF NOT EXISTS path_minutes (

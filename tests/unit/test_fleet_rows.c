@@ -10,6 +10,7 @@
 #include "fleet/native_block.h"
 #include "fleet/path_ids.h"
 #include "fleet/path_tree.h"
+#include "fleet/profile_row.h"
 #include "fleet/row_binary.h"
 #include "record/reader.h"
 #include "util/log.h"
@@ -172,7 +173,7 @@ static void test_tree(void **state)
 	fixture_node(p, t, inner, d, 1, 2, 2);
 	fixture_finish(p);
 	assert_int_equal(path_ids__make(&ids, p), 0);
-	assert_int_equal(path_tree__make(&tree, p), 0);
+	assert_int_equal(path_tree__make(&tree, p, NULL), 0);
 	assert_int_equal(tree.paths_cnt, 4);
 	path_tree__write(&tree, p, &ids, &r);
 	in = (struct rows_reader){.at = r.data, .end = r.data + r.len};
@@ -188,6 +189,45 @@ static void test_tree(void **state)
 	path_tree__clear(&tree);
 	path_ids__clear(&ids);
 	rows__free(&r);
+	profile__free(p);
+}
+
+/* Names of paths go once, with the callers that their numbers are made of. */
+static void test_fresh_paths(void **state)
+{
+	static const uint32_t names[] = {0, 1, 2, 3}, sizes[] = {4, 3, 2, 1};
+	struct profile *p = fixture_small();
+	struct id_set known = {0};
+	struct rows r = {0};
+	struct rows_reader in;
+	struct path_ids ids;
+
+	assert_int_equal(path_ids__make(&ids, p), 0);
+	for (size_t i = 1; i + 1 < p->nodes_cnt; i++)
+		id_set__add(&known, ids.paths[i]);
+	paths_rows(p, &ids, &known, &r);
+	in = (struct rows_reader){.at = r.data, .end = r.data + r.len};
+	assert_int_equal(next_count(&in), 4);
+	for (size_t i = 0; i < 4; i++)
+		rows_reader__u64(&in);
+	expect_numbers(&in, names, 4);
+	expect_numbers(&in, sizes, 4);
+	assert_int_equal(next_count(&in), 4);
+	for (size_t i = 0; i < 4; i++)
+		assert_int_equal(rows_reader__u8(&in), i == 3);
+	assert_int_equal(next_count(&in), 4);
+	for (size_t i = 0; i < 4; i++)
+		assert_string_equal(rows_reader__string(&in), "prog");
+	assert_int_equal(next_count(&in), 4);
+	in.at += 4;
+	assert_false(in.failed || rows_reader__more(&in) || r.failed);
+	r.len = 0;
+	id_set__add(&known, ids.paths[p->nodes_cnt - 1]);
+	paths_rows(p, &ids, &known, &r);
+	assert_int_equal(r.len, 0);
+	rows__free(&r);
+	id_set__clear(&known);
+	path_ids__clear(&ids);
 	profile__free(p);
 }
 
@@ -341,11 +381,12 @@ static void test_orphan(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_values),	   cmocka_unit_test(test_kinds),
-		cmocka_unit_test(test_ids),	   cmocka_unit_test(test_id_set),
-		cmocka_unit_test(test_answer),	   cmocka_unit_test(test_nonsense),
-		cmocka_unit_test(test_orphan),	   cmocka_unit_test(test_block),
-		cmocka_unit_test(test_engine_ids), cmocka_unit_test(test_tree),
+		cmocka_unit_test(test_values),	    cmocka_unit_test(test_kinds),
+		cmocka_unit_test(test_ids),	    cmocka_unit_test(test_id_set),
+		cmocka_unit_test(test_answer),	    cmocka_unit_test(test_nonsense),
+		cmocka_unit_test(test_orphan),	    cmocka_unit_test(test_block),
+		cmocka_unit_test(test_engine_ids),  cmocka_unit_test(test_tree),
+		cmocka_unit_test(test_fresh_paths),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -133,7 +133,7 @@ static enum receiver_result send_names(struct receiver *r, struct clickhouse *c,
 	paths_rows(p, ids, &c->paths, &paths);
 	result = insert(r, c->database, "functions", functions_columns, &functions, 0);
 	if (result == RECEIVER_SENT)
-		result = insert(r, c->database, "paths", paths_columns, &paths, 0);
+		result = insert(r, c->database, "path_trees", paths_columns, &paths, 0);
 	for (size_t i = 1; result == RECEIVER_SENT && i < p->nodes_cnt; i++) {
 		id_set__add(&c->functions, ids->functions[p->nodes[i].function]);
 		id_set__add(&c->paths, ids->paths[i]);

@@ -22,7 +22,7 @@
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
 const char functions_columns[] = "function,name,symbol,module,file,line,kind";
-const char paths_columns[] = "path,parent,function,thread,spans";
+const char paths_columns[] = "t_names,t_name,t_size,t_fresh,t_thread,t_spans";
 
 #define OF_ACCOUNTS(member)                                                             \
 	{                                                                               \
@@ -199,21 +199,43 @@ void functions_rows(const struct profile *p, const struct path_ids *ids, const s
 	free(met);
 }
 
+/* Which paths are not known, and those with their callers; returns how many. */
+static size_t find_fresh(const struct profile *p, const struct path_ids *ids,
+			 const struct id_set *known, bool *fresh, bool *kept)
+{
+	size_t cnt = 0;
+
+	for (uint32_t i = 1; i < p->nodes_cnt; i++) {
+		if (id_set__has(known, ids->paths[i]))
+			continue;
+		fresh[i] = true;
+		cnt++;
+		for (uint32_t n = i; n && !kept[n]; n = p->nodes[n].parent)
+			kept[n] = true;
+	}
+	return cnt;
+}
+
 void paths_rows(const struct profile *p, const struct path_ids *ids, const struct id_set *known,
 		struct rows *out)
 {
-	for (size_t i = 1; i < p->nodes_cnt; i++) {
-		const struct profile_node *n = &p->nodes[i];
-		const struct profile_thread *t = &p->threads[n->thread];
+	bool *fresh = calloc(p->nodes_cnt + 1, sizeof(*fresh));
+	bool *kept = calloc(p->nodes_cnt + 1, sizeof(*kept));
+	struct path_tree tree = {0};
 
-		if (id_set__has(known, ids->paths[i]))
-			continue;
-		rows__u64(out, ids->paths[i]);
-		rows__u64(out, n->parent ? ids->paths[n->parent] : 0);
-		rows__u64(out, ids->functions[n->function]);
-		rows__string(out, t->comm);
-		rows__u8(out, t->spans);
+	if (!fresh || !kept) {
+		out->failed = true;
+	} else if (find_fresh(p, ids, known, fresh, kept)) {
+		if (path_tree__make(&tree, p, kept))
+			out->failed = true;
+		else
+			path_tree__write(&tree, p, ids, out);
+		if (!out->failed)
+			path_tree__write_threads(&tree, p, fresh, out);
 	}
+	path_tree__clear(&tree);
+	free(fresh);
+	free(kept);
 }
 
 static int by_id(const void *a, const void *b, void *ids)
@@ -258,7 +280,7 @@ static void write_ids(const uint64_t *ids, const uint32_t *order, size_t cnt, st
 static int write_paths(const struct profile *p, const struct path_ids *ids, struct rows *out)
 {
 	struct path_tree tree;
-	int err = path_tree__make(&tree, p);
+	int err = path_tree__make(&tree, p, NULL);
 
 	rows__u64(out, p->sample_period_ns);
 	if (!err)

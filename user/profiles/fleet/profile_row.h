@@ -32,12 +32,12 @@ const char *profile_row__table(enum row_table table);
 /* The table that a row is sent to: that one, or one whose view writes to it. */
 const char *profile_row__sent_to(enum row_table table);
 
-/* The columns of a row, with commas between them. */
+/* The columns of a row, with commas between them; paths_columns are of `path_trees`. */
 extern const char functions_columns[], paths_columns[];
 char *profile_row__columns(enum row_table table); /* NULL: no memory. The caller frees it. */
 
-/* What of `p` is not in `known`; it is not added. `p` is linked; memory that is missing shows in
- * the rows. */
+/* What of `p` is not in `known`; it is not added. Paths are one row, if there are any, with the
+ * callers that they need. `p` is linked; memory that is missing shows in the rows. */
 void functions_rows(const struct profile *p, const struct path_ids *ids, const struct id_set *known,
 		    struct rows *out);
 void paths_rows(const struct profile *p, const struct path_ids *ids, const struct id_set *known,
