@@ -338,7 +338,7 @@ static __always_inline u32 close_next(const struct close_walk *w)
 	if (!n || !caller)
 		return 0;
 	if (w->what == CLOSE_BELOW) {
-		if (f->slot >= w->limit) {
+		if (f->slot >= w->limit || !f->level) {
 			callstack->passed = 0;
 			return close_beside(w, callstack);
 		}

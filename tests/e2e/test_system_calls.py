@@ -4,6 +4,7 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import unittest
 
@@ -67,6 +68,25 @@ class SystemCalls(harness.TestCase):
         document, done = self.profile_pid("system_calls", ROUNDS,
                                           options=("--syscalls", "-F", "*"))
         self.check_counts(document, done.stdout)
+
+    def test_while_costs_are_measured(self):
+        """The first run since the boot measures what its probes cost, with a child of its own. The
+        target's system calls that are seen meanwhile are forgotten, and so are the call stacks of
+        its threads: what comes next begins on new ones."""
+        target = self.target("asking")
+        tracer = self.process("unshare", "--mount", "sh", "-c",
+                              'mount -t tmpfs tmpfs /run && exec "$@"', "sh", harness.PROFTRACE,
+                              "--syscalls", "-F", "wait_for_more", "-f", "json", "-p", target.pid)
+        self.assertTrue(tracer.stderr.wait_lines(harness.TRACING), tracer.stderr.text())
+        target.go()
+        self.assertTrue(target.stdout.wait_lines("done"))
+        tracer.signal(signal.SIGINT)
+        document = self.document(tracer.finish())
+        asked = [n["calls"] for thread in document["threads"]
+                 for n, _, _ in harness.walk(thread["calls"])
+                 if document["functions"][n["function"]]["name"] == "[getppid]"]
+        self.assertEqual(len(asked), 2)
+        self.assertGreater(min(asked), 990)
 
     def test_strace_agrees(self):
         def by_strace(rounds):

@@ -301,6 +301,8 @@ void tracer__end_rehearsal(struct tracer *tr, pid_t child)
 	uint32_t tgid = child;
 
 	tracer__close_gate(tr);
+	/* The target's system calls may have been seen: its threads have call stacks, which go. */
+	gate__settle(&tr->gate);
 	tr->skel->bss->maps_planned = 0;
 	bpf_map__delete_elem(tr->skel->maps.tgids, &tgid, sizeof(tgid), 0);
 }

@@ -220,6 +220,17 @@ void bpf_tables__end_gone(struct bpf_tables *t, uint64_t now_ns)
 	}
 }
 
+/* A thread that lives on makes a new one. One that has ended was forgotten at its end; its number
+ * may be a new thread's. */
+static void forget_thread(const struct bpf_tables *t, uint64_t pid_tgid, uint32_t number)
+{
+	int fd = t->info.stack_of_tid_fd;
+	uint32_t known;
+
+	if (pid_tgid && !bpf_map_lookup_elem(fd, &pid_tgid, &known) && known == number)
+		bpf_map_delete_elem(fd, &pid_tgid);
+}
+
 void bpf_tables__release_callstack(struct bpf_tables *t, uint32_t number)
 {
 	struct wire_callstack *callstack = bpf_tables__callstack(t, number);
@@ -242,6 +253,7 @@ void bpf_tables__release_callstack(struct bpf_tables *t, uint32_t number)
 		i = next;
 	}
 	/* First what a thread would know it by. */
+	forget_thread(t, callstack->pid_tgid, number);
 	__atomic_store_n(&callstack->pid_tgid, 0, __ATOMIC_SEQ_CST);
 	lives = callstack->lives;
 	draft = callstack->draft;
