@@ -20,7 +20,7 @@ PLAIN        := recursion threads longjmp exits exec forks forest heated signals
 		region_values patched spans own_jumps asks_parent missing chain causes \
 		odd_code diverted callers borrowers jit load_amid copies checked throng sampled seeds waiting reasons serving \
 		fork_amid slowdown system_calls cooling files hive asking
-THROWING     := names inlined proofs throws throwing thread_ends rethrow region_throws shards
+THROWING     := names inlined proofs throws throwing thread_ends rethrow region_throws shards janitor
 GO           := stack many panic hash kinds kinds-stripped kinds-pie kinds-pie-stripped
 PARAMETERS   := debug debug5-packed nodebug debuglink
 # Each kind of entry that compilers can be told to leave to be patched: see test_instrumented.py.
@@ -68,7 +68,7 @@ $(PROGRAMS)/arguments: tests/programs/arguments_main.c tests/programs/arguments.
 	$(call say,TARGET,$@)$(PROGRAM_C) -o $@ $^
 $(filter-out %/region_throws,$(THROWING:%=$(PROGRAMS)/%)): $(PROGRAMS)/%: tests/programs/%.cpp
 	$(call say,TARGET,$@)$(PROGRAM_CXX) -o $@ $< -lpthread
-$(PROGRAMS)/inlined $(PROGRAMS)/shards: PROGRAM_CXX += -g
+$(PROGRAMS)/inlined $(PROGRAMS)/shards $(PROGRAMS)/janitor: PROGRAM_CXX += -g
 $(PROGRAMS)/own_jumps $(PROGRAMS)/own_jumps-static: PLAIN_FLAGS := -Wno-infinite-recursion
 $(PROGRAMS)/cleanup: PLAIN_FLAGS := -fexceptions -Wno-infinite-recursion
 $(PROGRAMS)/inline_data: tests/programs/inline_data_main.cpp tests/programs/inline_data.S

@@ -95,6 +95,17 @@ class Slo(harness.TestCase):
         self.assertEqual(done.status, 0, done)
         self.assertIn(len(self.recordings(folder)), (1, 2, 3), done)
 
+    def test_hidden_cause(self):
+        """A server in C++, as anybody writes it: one command, and its first line says what to fix."""
+        target = self.process(program("janitor"))
+        target.wait_ready()
+        tracer = self.process(PROFTRACE, "record", "--slo", "handle_request: p99 < 10ms", "-o",
+                              self.path("slow"), "-p", target.pid)
+        line = tracer.stderr.wait_lines("proftrace: handle_request(int): p99 is ", 2)[1]
+        self.assertRegex(line, r"longer: [0-9.]+ ms waiting for lock session_cache\.guard, held by "
+                         r"`cache::expire` in thread janitor")
+        self.end(target, tracer)
+
     def test_few_calls(self):
         """Nothing is said where nothing is known."""
         target, tracer, folder = self.start("-d", "1", rule="main: p99 < 1us")
