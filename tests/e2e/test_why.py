@@ -5,6 +5,7 @@ knows, and the first sentence is to name it."""
 import contextlib
 import json
 import os
+import re
 import subprocess
 
 import harness
@@ -160,6 +161,26 @@ class Why(harness.TestCase):
                        check=True)
         subprocess.run(["objcopy", f"--add-gnu-debuglink={bare}.debug", bare], check=True)
         self.assertRegex(self.locks(bare), named)
+
+    def test_ten_thousand_waiters(self):
+        """Of one lock: each has waited, or is counted as lost."""
+        data = self.path("one_lock.data")
+        done = self.process(PROFTRACE, "record", *UNLIMITED, "--calls", "-F", "take", "-F", "gather",
+                            "-o", data, "--", program("one_lock"), "10000",
+                            stdin=subprocess.DEVNULL).finish()
+        self.assertEqual(done.status, 0, str(done))
+        threads = int(re.search(r"THREADS ([0-9]+)", done.stdout)[1])
+        self.assertGreater(threads, 5000, "there is no room for that many threads")
+        text, document = (self.process(PROFTRACE, "report", "-f", form, data,
+                                       stdin=subprocess.DEVNULL).finish().stdout
+                          for form in ("locks", "json"))
+        lost = json.loads(document)["accounting"].get("waits_lost", 0)
+        waits = re.search(r"([0-9,]+) +\S+ \S+ +\S+ \S+  lock crowded_lock of process", text)
+        self.assertTrue(waits, text)
+        waits = int(waits[1].replace(",", ""))
+        # One that came as the lock was just free has not waited; others wait anew.
+        self.assertGreaterEqual(waits + lost, threads * 0.99)
+        self.assertLessEqual(lost, threads * 0.02)
 
     def test_slow_disk(self):
         """A loop device of which the kernel lets few writes pass."""
